@@ -1,0 +1,21 @@
+// Package stopgate holds the nouns of the gate that stands between an AI agent
+// and its tools: calls, modes, verdicts, outcomes, wire events and records.
+//
+// One policy decides for every tool call whether it runs, is asked, is edited,
+// is skipped or is denied, and it decides while the call's arguments are still
+// being written by the model. The path of a call is one line:
+//
+//	bytes -> wire -> events -> gate(policy, session) -> verdict -> approval -> record -> bytes
+//
+// Every arrow is a Go type that crosses one package border. The types live here
+// and have no behaviour beyond printing and validating themselves; this package
+// imports nothing of the project. To decide calls, start with package gate:
+//
+//	program, diags := policy.Compile(sources, policy.Options{})
+//	g, err := gate.New(program)
+//	out, err := g.Decide(ctx, stopgate.Call{Tool: "fs_read_file", Args: []byte(`{"path":"src/a"}`)})
+//
+// The zero value of every type that can carry a permission is the refusal: the
+// zero [Mode] is [Deny], the zero [Verdict] is undecided and reads deny, the zero
+// [Outcome] did not allow anything.
+package stopgate

@@ -1,0 +1,82 @@
+package stopgate
+
+// Status says what happened to a call. The zero value is Denied.
+type Status uint8
+
+// What happened to a call.
+const (
+	Denied  Status = iota // it must not run
+	Skipped               // it must not run; the model is told without an error
+	Allowed               // it may run, with Outcome.Args and nothing else
+)
+
+// String names the status for records.
+func (s Status) String() string {
+	switch s {
+	case Allowed:
+		return "allowed"
+	case Skipped:
+		return "skipped"
+	}
+	return "denied"
+}
+
+// Outcome is the end of a call's way through the gate.
+type Outcome struct {
+	Status   Status
+	Proposal ProposalID
+	Verdict  Verdict
+	// Args are the bytes that must run: the gate's own serialisation of the value
+	// that was judged (WIRE L4). Empty unless Status is Allowed.
+	Args []byte
+	// Enforced is false in observe mode: the verdict is what would have been
+	// decided, and nothing was held back (REQUIREMENTS X1).
+	Enforced bool
+	// Approval says who approved an asked or edited call; nil if nobody had to.
+	Approval *Approval
+}
+
+// Allowed reports whether the call may run.
+func (o Outcome) Allowed() bool { return o.Status == Allowed }
+
+// Approval is a person's or a grant's answer to an ask.
+type Approval struct {
+	ID     string `json:"id"`
+	By     string `json:"by"`
+	Edited bool   `json:"edited,omitempty"`
+}
+
+// Envelope is what a model is told about a call (G2-15, DECISIONS S10): always
+// these four members in this order, data null on a refusal.
+type Envelope struct {
+	Status       string  `json:"status"` // "ok" or "denied"
+	Code         Code    `json:"code"`
+	PublicReason string  `json:"publicReason"`
+	Data         *string `json:"data"`
+}
+
+// Envelope renders a refused outcome for the model (G2-15).
+func (o Outcome) Envelope() Envelope {
+	status := "denied"
+	if o.Allowed() {
+		status = "ok"
+	}
+	public := o.Verdict.Public
+	if public == "" {
+		public = o.Verdict.Code.Public()
+	}
+	return Envelope{Status: status, Code: o.Verdict.Code, PublicReason: public}
+}
+
+// Result is what came back from a call that ran.
+type Result struct {
+	Proposal ProposalID
+	Call     CallID
+	Session  SessionID
+	Tool     ToolName
+	Failed   bool
+	Data     []byte
+	// Observed says that the surface saw the result itself; otherwise it was
+	// reported by a client (REQUIREMENTS X13).
+	Observed bool
+}

@@ -1,0 +1,134 @@
+package stopgate
+
+import "fmt"
+
+// Mode is what a rule answers. The zero value is [Deny]; smaller is stricter
+// (DECISIONS K6), and only [Strictest] compares two modes.
+type Mode uint8
+
+// The modes from strictest to weakest.
+const (
+	Deny       Mode = iota // the call does not run and the model is told so
+	Skip                   // the call does not run; a soft refusal, not an error
+	Edit                   // a person edits the arguments before the call runs
+	Ask                    // a person approves the call before it runs
+	Unattended             // the call runs
+)
+
+var modeNames = [...]string{"deny", "skip", "edit", "ask", "unattended"}
+
+// String spells the mode as the policy language does. A value that is no mode
+// prints as "deny", which is how it is treated.
+func (m Mode) String() string {
+	if int(m) < len(modeNames) {
+		return modeNames[m]
+	}
+	return modeNames[Deny]
+}
+
+// ParseMode reads a mode as the policy language spells it.
+func ParseMode(s string) (Mode, error) {
+	for i, name := range modeNames {
+		if s == name {
+			return Mode(i), nil
+		}
+	}
+	return Deny, fmt.Errorf("unknown mode %q: want unattended, ask, edit, skip or deny", s)
+}
+
+// MarshalText spells the mode for JSON and logs.
+func (m Mode) MarshalText() ([]byte, error) { return []byte(m.String()), nil }
+
+// UnmarshalText reads what MarshalText wrote.
+func (m *Mode) UnmarshalText(text []byte) error {
+	mode, err := ParseMode(string(text))
+	*m = mode
+	return err
+}
+
+// Permissive reports whether the call may run without a person.
+func (m Mode) Permissive() bool { return m == Unattended }
+
+// Terminal reports whether the mode ends a call at the byte that caused it:
+// nothing that arrives later changes it (DECISIONS K7).
+func (m Mode) Terminal() bool { return m != Unattended && m != Ask && m != Edit }
+
+// Strictest returns the stricter of two modes. Layers combine with it.
+func Strictest(a, b Mode) Mode {
+	if a < b {
+		return a
+	}
+	return b
+}
+
+// Layer names the part of the pipeline that decided.
+type Layer string
+
+// The layers in the order in which they speak at one byte (DECISIONS S30).
+const (
+	LayerIntegrity Layer = "integrity"
+	LayerGate      Layer = "gate"
+	LayerSession   Layer = "session"
+	LayerFloor     Layer = "floor"
+	LayerGuard     Layer = "guard"
+	LayerRules     Layer = "rules"
+	LayerJudge     Layer = "judge"
+	LayerApproval  Layer = "approval"
+	LayerFailure   Layer = "failure" // a part of the gate itself failed
+)
+
+// RuleRef names one rule of a policy file.
+type RuleRef struct {
+	File  string `json:"file"`
+	Line  int    `json:"line"`  // 1-based
+	Index int    `json:"index"` // 0-based position in its list
+	ID    RuleID `json:"id,omitempty"`
+}
+
+// ImplicitAsk is the index that stands among [Verdict.Candidates] for D25's
+// implicit ask at the end of a list.
+const ImplicitAsk = -1
+
+// Floor is a lower bound on strictness that a value raised, whatever the rules
+// say (THREATS 2.1).
+type Floor struct {
+	Mode    Mode   `json:"mode"`
+	Code    Code   `json:"code"`
+	Pointer string `json:"pointer,omitempty"`
+	At      int64  `json:"at"` // byte offset that showed it
+}
+
+// Verdict is a mode and why. The zero Verdict is undecided ("waiting") and its
+// mode reads deny.
+type Verdict struct {
+	Decided bool
+	Mode    Mode
+	Layer   Layer
+	Code    Code
+	// Rule is the rule that decided, nil if none did or if it is not known yet.
+	Rule *RuleRef
+	// Candidates are the indexes of the rules that may turn out to have decided,
+	// in list order, when the verdict was reached because every outcome still
+	// possible has the same mode (DECISIONS K9). ImplicitAsk may be among them.
+	Candidates []int
+	// Pointer is the RFC 6901 pointer of the value that decided, if one did.
+	Pointer string
+	// DecidedAt is the number of argument bytes after which the verdict was
+	// determined: 0 before any byte (DECISIONS K16).
+	DecidedAt int64
+	// Public is the sentence for models and people: no argument values, no internals.
+	Public string
+	// Floors lists every floor seen so far, in byte order.
+	Floors []Floor
+}
+
+// Terminal reports whether the verdict is final at once: deny or skip.
+func (v Verdict) Terminal() bool { return v.Decided && v.Mode.Terminal() }
+
+// String is a short form for logs and tests.
+func (v Verdict) String() string {
+	if !v.Decided {
+		return "waiting"
+	}
+	return fmt.Sprintf("%s %s at %d", v.Mode, v.Code, v.DecidedAt)
+}
