@@ -1,0 +1,199 @@
+package stopgate_test
+
+import (
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"sort"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/stopgate/stopgate"
+
+// layers is the architecture: a package may import only packages listed above
+// it, never one beside or below. An unlisted package fails. Packages that stand
+// in one row do not know each other.
+var layers = [][]string{
+	{"."},
+	{"jsonstream"},
+	{"regular"},
+	{"schema"},
+	{"internal/diag"},
+	{"internal/tomltree"},
+	{"policy/match"},
+	{"policy"},
+	{"wire/sse"},
+	{"wire"},
+	{"wire/openaichat", "wire/anthropic"},
+	{"gate"},
+	{"audit/jsonl"},
+	{"internal/replay"},
+	{"gateway"},
+	{"internal/cli"},
+	{"cmd/stopgate"},
+}
+
+// testOnly are packages that only tests import; they may import anything.
+var testOnly = "internal/testkit/"
+
+// pure packages hold the meaning: no I/O, no clock, no goroutine, no logging
+// (STYLE "Shape").
+var pure = []string{"jsonstream", "regular", "schema", "policy/match", "policy"}
+
+// impure are the imports that a pure package must not have.
+var impure = map[string]bool{
+	"os": true, "net": true, "net/http": true, "time": true, "log": true, "log/slog": true,
+	"io/ioutil": true, "os/exec": true, "syscall": true, "context": true, "math/rand": true, "math/rand/v2": true,
+}
+
+type goFile struct {
+	path    string // relative to the repository root
+	pkg     string // relative directory
+	test    bool
+	imports []string
+}
+
+func sources(t *testing.T) []goFile {
+	t.Helper()
+	var files []goFile
+	err := filepath.WalkDir(".", func(p string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		name := d.Name()
+		if d.IsDir() {
+			if p != "." && (strings.HasPrefix(name, ".") || name == "testdata" || name == "interop" || name == "node_modules") {
+				return filepath.SkipDir
+			}
+			return nil
+		}
+		if !strings.HasSuffix(name, ".go") {
+			return nil
+		}
+		set := token.NewFileSet()
+		f, err := parser.ParseFile(set, p, nil, parser.ImportsOnly)
+		if err != nil {
+			return err
+		}
+		file := goFile{path: p, pkg: path.Clean(filepath.ToSlash(filepath.Dir(p))), test: strings.HasSuffix(name, "_test.go")}
+		for _, im := range f.Imports {
+			name, err := strconv.Unquote(im.Path.Value)
+			if err != nil {
+				return err
+			}
+			file.imports = append(file.imports, name)
+		}
+		files = append(files, file)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+func TestLayers(t *testing.T) {
+	rank := map[string]int{}
+	for i, row := range layers {
+		for _, pkg := range row {
+			rank[pkg] = i
+		}
+	}
+	for _, f := range sources(t) {
+		if strings.HasPrefix(f.pkg, testOnly) || strings.HasPrefix(f.pkg, "examples/") {
+			continue
+		}
+		mine, listed := rank[f.pkg]
+		if !listed {
+			t.Errorf("%s: package %s is not in the layer table", f.path, f.pkg)
+			continue
+		}
+		if f.test {
+			continue
+		}
+		for _, im := range f.imports {
+			rel, ours := relative(im)
+			if !ours || rel == f.pkg {
+				continue
+			}
+			switch theirs, ok := rank[rel]; {
+			case strings.HasPrefix(rel, testOnly):
+				t.Errorf("%s imports %s, which is for tests only", f.path, rel)
+			case !ok || theirs >= mine:
+				t.Errorf("%s imports %s, which is not above %s in the layer table", f.path, rel, f.pkg)
+			}
+		}
+	}
+}
+
+func TestPurePackagesTouchNothingOutside(t *testing.T) {
+	isPure := map[string]bool{}
+	for _, p := range pure {
+		isPure[p] = true
+	}
+	for _, f := range sources(t) {
+		if f.test || !isPure[f.pkg] {
+			continue
+		}
+		for _, im := range f.imports {
+			if impure[im] {
+				t.Errorf("%s imports %s; package %s is pure", f.path, im, f.pkg)
+			}
+		}
+	}
+}
+
+// Wire data is judged on raw bytes: encoding/json folds case, keeps the last
+// duplicate and repairs text, so it must not read what a model or client wrote.
+func TestEncodingJSONReadsNoWireData(t *testing.T) {
+	allowed := map[string]bool{"internal/cli": true, "cmd/stopgate": true, "audit/jsonl": true, "internal/diag": true, "gate": true, ".": true, "internal/replay": true, "policy": true}
+	for _, f := range sources(t) {
+		if f.test || strings.HasPrefix(f.pkg, testOnly) || allowed[f.pkg] {
+			continue
+		}
+		for _, im := range f.imports {
+			if im == "encoding/json" {
+				t.Errorf("%s imports encoding/json: read wire data with jsonstream", f.path)
+			}
+		}
+	}
+}
+
+func TestEveryPackageHasADocComment(t *testing.T) {
+	documented := map[string]bool{}
+	pkgs := map[string]bool{}
+	for _, f := range sources(t) {
+		if f.test {
+			continue
+		}
+		pkgs[f.pkg] = true
+		parsed, err := parser.ParseFile(token.NewFileSet(), f.path, nil, parser.PackageClauseOnly|parser.ParseComments)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if parsed.Doc != nil && len(parsed.Doc.Text()) > 20 {
+			documented[f.pkg] = true
+		}
+	}
+	var missing []string
+	for pkg := range pkgs {
+		if !documented[pkg] {
+			missing = append(missing, pkg)
+		}
+	}
+	sort.Strings(missing)
+	if len(missing) > 0 {
+		t.Errorf("packages without a doc comment: %s", strings.Join(missing, ", "))
+	}
+}
+
+func relative(im string) (string, bool) {
+	if im == module {
+		return ".", true
+	}
+	return strings.CutPrefix(im, module+"/")
+}
