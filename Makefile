@@ -1,0 +1,34 @@
+# make run   plays a recorded session through the gate, then serves the gateway
+# make test  runs every test, with the race detector where it matters
+GO ?= go
+
+.PHONY: run build test test-long bench fuzz check clean
+
+run: build
+	./bin/stopgate demo
+	./bin/stopgate up
+
+build:
+	$(GO) build -trimpath -ldflags "-s -w" -o bin/stopgate ./cmd/stopgate
+
+test:
+	$(GO) vet ./...
+	$(GO) test ./...
+	$(GO) test -race -short ./gate/... ./gateway/... ./audit/... ./internal/replay/...
+
+# The long tier: a million evaluator cases, every re-chunking, a thousand kills.
+test-long:
+	STOPGATE_LONG=1 $(GO) test -timeout 40m ./...
+
+bench:
+	$(GO) test -run '^$$' -bench . -benchmem ./...
+
+FUZZTIME ?= 30s
+fuzz:
+	@for pkg in $$($(GO) list ./...); do \
+	  for target in $$($(GO) test -list '^Fuzz' $$pkg | grep '^Fuzz'); do \
+	    echo "== $$pkg $$target"; $(GO) test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) $$pkg || exit 1; \
+	  done; done
+
+clean:
+	rm -rf bin
