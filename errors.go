@@ -81,9 +81,27 @@ const (
 	CodeUnmatchedResult      Code = "unmatched_result"
 	CodeMatcherBudget        Code = "matcher_budget"
 	CodeCancelled            Code = "cancelled"
+	CodeExecutedStateUnknown Code = "executed_state_unknown"
 	CodeConfigInvalid        Code = "config_invalid"
 	CodeConfigReloadRejected Code = "config_reload_rejected"
 )
+
+// MaxCode is the longest legal code in bytes.
+const MaxCode = 64
+
+// Valid reports whether the code has the form [a-z0-9_]{1,64} (THREATS 7).
+func (c Code) Valid() bool {
+	if len(c) == 0 || len(c) > MaxCode {
+		return false
+	}
+	for i := range len(c) {
+		b := c[i]
+		if (b < 'a' || b > 'z') && (b < '0' || b > '9') && b != '_' {
+			return false
+		}
+	}
+	return true
+}
 
 // Public returns the code's sentence for models and people: no argument values,
 // no rule internals, no upstream text (THREATS 7). An unknown code gets a neutral
@@ -149,4 +167,5 @@ var publicTexts = map[Code]string{
 	CodeUnauthenticated:        "Authentication is missing or failed.",
 	CodeOriginRejected:         "This origin or host is not allowed.",
 	CodeRouteUnknown:           "This route is not served.",
+	CodeCancelled:              "The call was cancelled before it was decided.",
 }

@@ -12,46 +12,83 @@ const (
 	RecordEvent    RecordKind = "event"
 )
 
+// RecordVersion is the version of the row format that this package describes.
+// Version 1: 2026-11.
+const RecordVersion = 1
+
+// RecordStatus says in a decision row how the proposal ended (INVARIANTS I23).
+type RecordStatus string
+
+// The ends of a proposal. Only StatusAllowed means that a call left the gate by
+// the gate's own decision.
+const (
+	StatusAllowed   RecordStatus = "allowed"
+	StatusDenied    RecordStatus = "denied"
+	StatusSkipped   RecordStatus = "skipped"
+	StatusCancelled RecordStatus = "cancelled" // its exchange was given up before it was released
+	StatusTruncated RecordStatus = "truncated" // the stream ended before the call did
+	StatusEdited    RecordStatus = "edited"    // replaced by a person's edit: the row whose parent is this one
+	StatusObserved  RecordStatus = "observed"  // observe mode: nothing was enforced, the mode is what would have been
+)
+
+// AuditEvent names an event row (DECISIONS S25).
+type AuditEvent string
+
+// The events.
+const (
+	AuditAsked           AuditEvent = "asked"            // an approval was opened
+	AuditAnswered        AuditEvent = "answered"         // and answered
+	AuditResult          AuditEvent = "result"           // a released call's result was seen or reported
+	AuditReleaseFailed   AuditEvent = "release_failed"   // an allow was recorded, or may have been, and did not leave
+	AuditReload          AuditEvent = "reload"           // another policy took over
+	AuditNotEvaluated    AuditEvent = "not_evaluated"    // what may carry a call passed unjudged
+	AuditUnmatchedResult AuditEvent = "unmatched_result" // a result of no released call
+	AuditGap             AuditEvent = "gap"              // Count rows could not be written
+	AuditTornTail        AuditEvent = "torn_tail"        // Count bytes of an unfinished write were removed at start
+	AuditCheckpoint      AuditEvent = "checkpoint"       // the chain goes on from another file
+)
+
 // Record is one durable audit row, the members in the order in which they are
-// written (DECISIONS S25). Rows hold hashes, lengths, pointers and codes, never
-// argument values.
+// written (DECISIONS S25); absent members are left out. Rows hold hashes, lengths,
+// pointers and codes, never argument values. Seq, Chain, Prev and Hash belong to
+// the recorder, which sets them when it writes the row.
 type Record struct {
-	Version        int        `json:"v"`
-	Seq            int64      `json:"seq"`
-	Chain          string     `json:"chain,omitempty"`
-	Time           time.Time  `json:"time"`
-	Kind           RecordKind `json:"kind"`
-	Event          string     `json:"event,omitempty"` // for RecordEvent: gap, release_failed, not_evaluated, ...
-	ID             ProposalID `json:"id,omitempty"`
-	Parent         ProposalID `json:"parent,omitempty"`
-	Session        SessionID  `json:"session,omitempty"`
-	Principal      Principal  `json:"principal,omitempty"`
-	Surface        Surface    `json:"surface,omitempty"`
-	Dialect        string     `json:"dialect,omitempty"`
-	Agent          AgentName  `json:"agent,omitempty"`
-	Turn           TurnID     `json:"turn,omitempty"`
-	Tool           ToolName   `json:"tool,omitempty"`
-	CallID         CallID     `json:"call_id,omitempty"`
-	ArgsHash       string     `json:"args_hash,omitempty"`  // SHA-256 in hex of the canonical arguments
-	ArgsBytes      int64      `json:"args_bytes,omitempty"` // argument bytes received
-	ReleasedHash   string     `json:"released_hash,omitempty"`
-	Status         string     `json:"status,omitempty"`
-	Mode           *Mode      `json:"mode,omitempty"`
-	Layer          Layer      `json:"layer,omitempty"`
-	Code           Code       `json:"code,omitempty"`
-	Cause          string     `json:"cause,omitempty"` // a word of detail, never upstream text
-	Rule           *RuleRef   `json:"rule,omitempty"`
-	Candidates     []int      `json:"candidates,omitempty"`
-	Pointer        string     `json:"pointer,omitempty"`
-	DecidedAt      *int64     `json:"decided_at,omitempty"`
-	Floors         []Floor    `json:"floors,omitempty"`
-	Objections     []string   `json:"objections,omitempty"`
-	Approval       *Approval  `json:"approval,omitempty"`
-	Policy         string     `json:"policy,omitempty"`     // hash of the policy
-	Definition     string     `json:"definition,omitempty"` // hash of the tool definition
-	PathResolution string     `json:"path_resolution,omitempty"`
-	Enforced       *bool      `json:"enforced,omitempty"`
-	Count          int64      `json:"count,omitempty"` // for gap rows: how many rows are missing
-	Prev           string     `json:"prev"`
-	Hash           string     `json:"hash"`
+	Version        int          `json:"v"`
+	Seq            int64        `json:"seq"`
+	Chain          string       `json:"chain,omitempty"`
+	Time           time.Time    `json:"time"`
+	Kind           RecordKind   `json:"kind"`
+	Event          AuditEvent   `json:"event,omitempty"` // for RecordEvent
+	ID             ProposalID   `json:"id,omitempty"`
+	Parent         ProposalID   `json:"parent,omitempty"`
+	Session        SessionID    `json:"session,omitempty"`
+	Principal      Principal    `json:"principal,omitempty"`
+	Surface        Surface      `json:"surface,omitempty"`
+	Dialect        string       `json:"dialect,omitempty"`
+	Agent          AgentName    `json:"agent,omitempty"`
+	Turn           TurnID       `json:"turn,omitempty"`
+	Tool           ToolName     `json:"tool,omitempty"`
+	CallID         CallID       `json:"call_id,omitempty"`
+	ArgsHash       string       `json:"args_hash,omitempty"`     // SHA-256 in hex of the canonical arguments, if they are complete
+	ArgsBytes      int64        `json:"args_bytes,omitempty"`    // argument bytes received
+	ReleasedHash   string       `json:"released_hash,omitempty"` // SHA-256 in hex of the very bytes that may run
+	Status         RecordStatus `json:"status,omitempty"`
+	Mode           *Mode        `json:"mode,omitempty"`
+	Layer          Layer        `json:"layer,omitempty"`
+	Code           Code         `json:"code,omitempty"`
+	Cause          string       `json:"cause,omitempty"` // a word of detail, never upstream text
+	Rule           *RuleRef     `json:"rule,omitempty"`
+	Candidates     []int        `json:"candidates,omitempty"`
+	Pointer        string       `json:"pointer,omitempty"`
+	DecidedAt      *int64       `json:"decided_at,omitempty"`
+	Floors         []Floor      `json:"floors,omitempty"`
+	Objections     []string     `json:"objections,omitempty"`
+	Approval       *Approval    `json:"approval,omitempty"`
+	Policy         string       `json:"policy,omitempty"`     // hash of the policy
+	Definition     string       `json:"definition,omitempty"` // hash of the tool definition
+	PathResolution string       `json:"path_resolution,omitempty"`
+	Enforced       *bool        `json:"enforced,omitempty"`
+	Count          int64        `json:"count,omitempty"` // for gap rows: how many rows are missing
+	Prev           string       `json:"prev"`
+	Hash           string       `json:"hash"`
 }
