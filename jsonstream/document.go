@@ -1,0 +1,63 @@
+package jsonstream
+
+// Document is a complete JSON text and a flat tape of its values. It is filled
+// by Scan or by an [Aggregator] and can be reused; filling it again ends the
+// life of its values. The zero Document is empty: its root is invalid.
+//
+// The tape takes 16 bytes for each key and value and is kept for reuse up to
+// 1 MiB, as every buffer of this package.
+type Document struct {
+	text  []byte
+	nodes []node
+	// complete is set when the tape describes one whole, accepted value.
+	complete bool
+	scanner  scanner
+}
+
+// node is one key or value. Members lie as key, value, key, value behind their
+// object.
+type node struct {
+	start, end uint32 // its span in the text
+	next       uint32 // the node behind it and everything below it
+	info       uint32 // kind, escape mark, number of members or elements
+}
+
+const (
+	infoKind    = 0xF    // mask of the Kind
+	infoEscaped = 1 << 4 // the string contains an escape
+	infoOne     = 1 << 5 // one member or element
+)
+
+// Reset empties the document.
+func (d *Document) Reset() {
+	d.text, d.nodes, d.complete = nil, keep(d.nodes), false
+}
+
+// Root returns the document's value; it is invalid unless a scan succeeded or an
+// aggregator saw the end of the root.
+func (d *Document) Root() Value {
+	if !d.complete {
+		return Value{}
+	}
+	return Value{doc: d}
+}
+
+// Text returns the text the document describes: for Scan the caller's, for an
+// Aggregator its own. It is nil where Root is invalid.
+func (d *Document) Text() []byte {
+	if !d.complete {
+		return nil
+	}
+	return d.text
+}
+
+// keptBytes is how large a buffer may be to be kept for reuse.
+const keptBytes = 1 << 20
+
+// keep empties a buffer for reuse, or drops it if it has grown large.
+func keep[T any](s []T) []T {
+	if cap(s) > keptBytes/16 {
+		return nil
+	}
+	return s[:0]
+}

@@ -1,0 +1,91 @@
+package jsonstream
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// Pointer is an RFC 6901 pointer as its unescaped reference tokens. The empty
+// Pointer is the whole document.
+type Pointer []string
+
+// PointerError says at which byte of its text a pointer is not one.
+type PointerError struct {
+	Offset  int // bytes before the fault
+	Message string
+}
+
+// Error gives the message and the place.
+func (e *PointerError) Error() string {
+	return fmt.Sprintf("json pointer: %s at byte %d", e.Message, e.Offset)
+}
+
+// ParsePointer reads the text form: empty, or tokens each led by "/", in which
+// "~0" is "~" and "~1" is "/" (RFC 6901 section 3). The error is a *PointerError.
+func ParsePointer(s string) (Pointer, error) {
+	if s == "" {
+		return nil, nil
+	}
+	if s[0] != '/' {
+		return nil, &PointerError{Offset: 0, Message: `a pointer starts with "/"`}
+	}
+	for i := range len(s) {
+		if s[i] == '~' && (i+1 == len(s) || s[i+1] != '0' && s[i+1] != '1') {
+			return nil, &PointerError{Offset: i, Message: `"~" is written as "~0"`}
+		}
+	}
+	p := Pointer(strings.Split(s[1:], "/"))
+	for i, token := range p {
+		if strings.Contains(token, "~") {
+			p[i] = strings.ReplaceAll(strings.ReplaceAll(token, "~1", "/"), "~0", "~")
+		}
+	}
+	return p, nil
+}
+
+// String gives the text form of the pointer; ParsePointer reads it back.
+func (p Pointer) String() string {
+	var b []byte
+	for _, token := range p {
+		b = appendToken(b, token)
+	}
+	return string(b)
+}
+
+// Find returns the value that the pointer names in v, if there is one. A token
+// names an element of an array only as its decimal index without leading zeros.
+func (p Pointer) Find(v Value) (Value, bool) {
+	ok := v.IsValid()
+	for _, token := range p {
+		switch v.Kind() {
+		case Object:
+			v, ok = v.Get(token)
+		case Array:
+			i, err := strconv.Atoi(token)
+			if err != nil || strconv.Itoa(i) != token {
+				return Value{}, false
+			}
+			v, ok = v.Index(i)
+		default:
+			return Value{}, false
+		}
+	}
+	return v, ok
+}
+
+// appendToken appends "/" and a reference token with its escapes.
+func appendToken[T []byte | string](dst []byte, token T) []byte {
+	dst = append(dst, '/')
+	for i := range len(token) {
+		switch c := token[i]; c {
+		case '~':
+			dst = append(dst, "~0"...)
+		case '/':
+			dst = append(dst, "~1"...)
+		default:
+			dst = append(dst, c)
+		}
+	}
+	return dst
+}

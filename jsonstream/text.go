@@ -1,0 +1,108 @@
+package jsonstream
+
+import (
+	"encoding/binary"
+	"math/bits"
+	"unicode/utf8"
+)
+
+// Classes of the bytes that can stand in a string.
+const (
+	plainByte   = iota // ASCII text that stands for itself
+	specialByte        // quote, backslash, control character
+	leadByte           // the first byte of a sequence of two to four
+	wrongByte          // 80..C1 and F5..FF never start a sequence
+)
+
+// byteClasses is constant.
+var byteClasses = func() (t [256]uint8) {
+	for c := range t {
+		switch {
+		case c < ' ', c == '"', c == '\\':
+			t[c] = specialByte
+		case c < 0x80:
+			t[c] = plainByte
+		case c < 0xC2, c > 0xF4:
+			t[c] = wrongByte
+		default:
+			t[c] = leadByte
+		}
+	}
+	return t
+}()
+
+// plainRun returns the length of the longest prefix of b that is string text
+// without quote, backslash or control character, cut to whole and valid UTF-8
+// sequences.
+func plainRun(b []byte) int {
+	i := 0
+	for {
+		for i+8 <= len(b) {
+			if m := notPlain(binary.LittleEndian.Uint64(b[i:])); m != 0 {
+				i += bits.TrailingZeros64(m) >> 3
+				break
+			}
+			i += 8
+		}
+		for i < len(b) && byteClasses[b[i]] == plainByte {
+			i++
+		}
+		if i == len(b) || b[i] < utf8.RuneSelf {
+			return i
+		}
+		n := sequence(b[i:])
+		if n == 0 {
+			return i
+		}
+		i += n
+	}
+}
+
+// notPlain looks at eight bytes at once. The lowest bit set in the result lies
+// in the first byte that is a quote, a backslash, below 0x20 or above 0x7F; bits
+// above it mean nothing, because a borrow may have set them.
+func notPlain(w uint64) uint64 {
+	const (
+		ones  = 0x0101010101010101
+		highs = 0x80 * ones
+	)
+	return (w | w - ' '*ones | w ^ '"'*ones - ones | w ^ '\\'*ones - ones) & highs
+}
+
+// sequenceShape says, for the first byte of a UTF-8 sequence of more than one
+// byte, how long the sequence is and between which bytes the second lies (RFC
+// 3629 section 4). Length 0: no sequence starts with this byte.
+func sequenceShape(c byte) (length int, low, high byte) {
+	switch {
+	case c < 0xC2 || c > 0xF4:
+		return 0, 0, 0
+	case c < 0xE0:
+		return 2, 0x80, 0xBF
+	case c == 0xE0:
+		return 3, 0xA0, 0xBF
+	case c == 0xED:
+		return 3, 0x80, 0x9F
+	case c < 0xF0:
+		return 3, 0x80, 0xBF
+	case c == 0xF0:
+		return 4, 0x90, 0xBF
+	case c == 0xF4:
+		return 4, 0x80, 0x8F
+	}
+	return 4, 0x80, 0xBF
+}
+
+// sequence returns the length of the valid UTF-8 sequence of more than one byte
+// that b starts with, 0 if there is none.
+func sequence[T ~[]byte | ~string](b T) int {
+	n, low, high := sequenceShape(b[0])
+	if n == 0 || len(b) < n || b[1] < low || b[1] > high {
+		return 0
+	}
+	for i := 2; i < n; i++ {
+		if b[i]&0xC0 != 0x80 {
+			return 0
+		}
+	}
+	return n
+}
