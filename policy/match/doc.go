@@ -1,4 +1,27 @@
 // Package match holds the matchers of the policy language: one condition on one
-// value, incremental where the value is a string, two-sided where the value is a
-// path (THREATS 1.3, C).
+// value, incremental where the value is a plain string, two-sided where it is a
+// path, a command or a URL (THREATS 1.3, C, D).
+//
+//	spec := match.Spec{Kind: match.Prefix, Values: []match.Literal{{Kind: match.LiteralString, Text: "src/"}}}
+//	m, err := match.Compile(spec, match.Target{Type: schema.String, Annotation: schema.Path}, false, match.Env{Root: "/srv/proj"})
+//	m.Whole([]byte("src/x/../a"))   // true: plainly below src
+//	m.Whole([]byte("src/%2e%2e/x")) // false: some reader sees another path
+//
+// A matcher is compiled for a polarity. A permissive one (the condition of an
+// unattended rule) holds only for a value that is plainly written and inside the
+// rule; a restrictive one (every other mode) holds if any plausible reading of
+// the value is inside the rule. The same value may fail the first and satisfy
+// the second.
+//
+// What it promises:
+//
+//   - A string is decided at the first code point after which no continuation can
+//     change the answer, whatever the chunks (K10, I2). A path, command or URL is
+//     decided on the whole value (K13).
+//   - Numbers compare exactly (A19-A21, I10).
+//   - No limit weakens an answer: what is too long, too disguised or not valid
+//     UTF-8 satisfies a restrictive condition and fails a permissive one (K12).
+//   - A compiled [Matcher] is immutable and safe for concurrent use. Matching a
+//     plainly written value allocates nothing; only a disguised path, command or
+//     URL is spelled out on the heap.
 package match

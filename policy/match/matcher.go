@@ -1,0 +1,223 @@
+package match
+
+import (
+	"unicode/utf8"
+
+	"github.com/stopgate/stopgate/jsonstream"
+	"github.com/stopgate/stopgate/schema"
+)
+
+// Target is what a condition looks at: what the schema says about its pointer.
+type Target struct {
+	// Type is the set of non-null types the pointer can reach (K23); a pointer
+	// that ends at an array has the types of its elements and [schema.Array] (K22).
+	// The zero Type is an unknown schema: every matcher fits.
+	Type       schema.Type
+	Annotation schema.Annotation
+	// Expands says that the tool expands wildcards and braces in the value (C15).
+	Expands bool
+}
+
+// Env holds the directories that paths are read against. They are inputs of the
+// policy, never read from the machine (K19).
+type Env struct {
+	// Root is the absolute directory that relative paths start from, "" if unknown.
+	Root string
+	// Home is the absolute directory that ~ and $HOME stand for, "" if unknown.
+	Home string
+}
+
+// Result is what is known about a condition on one value. The zero Result is
+// Undecided.
+type Result uint8
+
+// A condition leaves Undecided once.
+const (
+	Undecided Result = iota
+	Hit
+	Miss
+)
+
+// String names the result in lower case.
+func (r Result) String() string {
+	switch r {
+	case Hit:
+		return "hit"
+	case Miss:
+		return "miss"
+	}
+	return "undecided"
+}
+
+// Budget is how many decoded bytes of one string a matcher looks at (K12). A
+// condition still undecided at the byte behind them is decided on the strict side.
+const Budget = 1 << 20
+
+// State is one matcher's view of one string that is still arriving. It is a
+// plain value: copy it, embed it, reuse it with [Matcher.Start].
+type State struct {
+	read  int64  // decoded bytes consumed
+	at    uint32 // state of the automaton, or code points counted
+	tail  uint32 // white space counted that is not yet known to be inside
+	spent bool
+}
+
+// Spent reports that the answer came from the budget, not from the value: the
+// record notes matcher_budget.
+func (s *State) Spent() bool { return s.spent }
+
+// Matcher is one compiled condition. It is immutable.
+type Matcher struct {
+	kind        Kind
+	restrictive bool
+	fits        schema.Type
+	text        textTest
+	values      valueTest
+	want        bool // of Present
+}
+
+// textTest judges whole strings. Implementations that also implement stepTest
+// judge them while they arrive.
+type textTest interface {
+	// match judges a complete, valid string within the budget.
+	match(value []byte) bool
+}
+
+// stepTest judges a string code point by code point.
+type stepTest interface {
+	textTest
+	start(s *State) Result
+	// feed consumes text, which holds whole code points, and stops behind the code
+	// point that decides.
+	feed(s *State, text []byte) (Result, int)
+	end(s *State) bool
+}
+
+// Compile prepares a condition for a target and a polarity. A restrictive
+// matcher suspects, a permissive one needs certainty. The error is a *SpecError.
+func Compile(s Spec, t Target, restrictive bool, env Env) (*Matcher, error) {
+	m := &Matcher{kind: s.Kind, restrictive: restrictive}
+	if err := m.compile(s, t, env); err != nil {
+		err.Kind = s.Kind
+		return nil, err
+	}
+	return m, nil
+}
+
+// Kind returns the matcher's kind.
+func (m *Matcher) Kind() Kind { return m.kind }
+
+// Restrictive returns the polarity the matcher was compiled for.
+func (m *Matcher) Restrictive() bool { return m.restrictive }
+
+// Fits returns the types of values the matcher looks at, a subset of the
+// target's. A value of another type matches nothing and counts as a branch that
+// does not resolve (K23).
+func (m *Matcher) Fits() schema.Type { return m.fits }
+
+// Incremental reports whether a string can be decided before its end. If not,
+// Feed only watches the budget and the answer comes from Whole.
+func (m *Matcher) Incremental() bool { _, ok := m.text.(stepTest); return ok }
+
+// Start begins a new string and returns what is known before its first byte.
+func (m *Matcher) Start(s *State) Result {
+	*s = State{}
+	switch test := m.text.(type) {
+	case nil:
+		return Miss
+	case stepTest:
+		return test.start(s)
+	}
+	return Undecided
+}
+
+// Feed takes the next decoded bytes of the string; they hold whole code points.
+// It returns what is known now and the number of bytes of text after which the
+// answer left Undecided (all of them while it has not), always at the end of a
+// code point. The answer does not depend on how the string was cut.
+func (m *Matcher) Feed(s *State, text []byte) (Result, int) {
+	within := text
+	if s.read+int64(len(text)) > Budget {
+		within = text[:wholePoints(text, Budget-s.read)]
+	}
+	if test, ok := m.text.(stepTest); ok {
+		if r, n := test.feed(s, within); r != Undecided {
+			s.read += int64(n)
+			return r, n
+		}
+	}
+	s.read += int64(len(within))
+	if len(within) == len(text) {
+		return Undecided, len(text)
+	}
+	_, size := utf8.DecodeRune(text[len(within):])
+	s.spent = true
+	return m.strict(), len(within) + size
+}
+
+// wholePoints returns how many bytes at the start of text are whole code points
+// and not more than limit.
+func wholePoints(text []byte, limit int64) int {
+	n := int(limit)
+	for n > 0 && !utf8.RuneStart(text[n]) {
+		n--
+	}
+	return n
+}
+
+// End returns Hit or Miss for a string that is complete. Only a matcher that is
+// Incremental knows it; for any other End answers on the strict side.
+func (m *Matcher) End(s *State) Result {
+	test, ok := m.text.(stepTest)
+	if !ok {
+		return m.strict()
+	}
+	if test.end(s) {
+		return Hit
+	}
+	return Miss
+}
+
+// strict is the answer that cannot weaken a verdict.
+func (m *Matcher) strict() Result {
+	if m.restrictive {
+		return Hit
+	}
+	return Miss
+}
+
+// Whole judges a complete string.
+func (m *Matcher) Whole(value []byte) bool {
+	if m.text == nil {
+		return false
+	}
+	if !utf8.Valid(value) {
+		return m.restrictive
+	}
+	if len(value) <= Budget {
+		return m.text.match(value)
+	}
+	var s State
+	r := m.Start(&s)
+	if r == Undecided {
+		r, _ = m.Feed(&s, value)
+	}
+	return r == Hit
+}
+
+// Number judges a number (D25-24 to D25-27).
+func (m *Matcher) Number(d jsonstream.Decimal) bool { return m.values.number(d) }
+
+// Bool judges a boolean (D25-29).
+func (m *Matcher) Bool(b bool) bool { return m.values.boolean(b) }
+
+// Canonical judges an object by its canonical text as [jsonstream.AppendCanonical]
+// writes it (D25-20).
+func (m *Matcher) Canonical(text []byte) bool { return m.values.canonical(text) }
+
+// Items judges the number of elements of an array (min_items, max_items).
+func (m *Matcher) Items(n int) bool { return m.values.items(n) }
+
+// WantsPresent returns what a [Present] condition asks for. Presence is not a
+// test of a value: the evaluator counts branches (K5).
+func (m *Matcher) WantsPresent() bool { return m.want }
