@@ -11,7 +11,10 @@ type Document struct {
 	nodes []node
 	// complete is set when the tape describes one whole, accepted value.
 	complete bool
-	scanner  scanner
+	// open are the containers that are not closed yet, keys those of the objects
+	// among them (Scan only).
+	open []openNode
+	keys keySet
 }
 
 // node is one key or value. Members lie as key, value, key, value behind their
@@ -30,7 +33,7 @@ const (
 
 // Reset empties the document.
 func (d *Document) Reset() {
-	d.text, d.nodes, d.complete = nil, keep(d.nodes), false
+	d.text, d.nodes, d.complete = nil, keep(d.nodes, keptItems), false
 }
 
 // Root returns the document's value; it is invalid unless a scan succeeded or an
@@ -51,12 +54,16 @@ func (d *Document) Text() []byte {
 	return d.text
 }
 
-// keptBytes is how large a buffer may be to be kept for reuse.
-const keptBytes = 1 << 20
+// keptBytes and keptItems are how large buffers may be to be kept for reuse:
+// 1 MiB of text, 1 MiB of nodes or keys.
+const (
+	keptBytes = 1 << 20
+	keptItems = keptBytes / 16
+)
 
-// keep empties a buffer for reuse, or drops it if it has grown large.
-func keep[T any](s []T) []T {
-	if cap(s) > keptBytes/16 {
+// keep empties a buffer for reuse, or drops it if it has grown beyond limit.
+func keep[T any](s []T, limit int) []T {
+	if cap(s) > limit {
 		return nil
 	}
 	return s[:0]

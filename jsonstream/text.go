@@ -6,31 +6,6 @@ import (
 	"unicode/utf8"
 )
 
-// Classes of the bytes that can stand in a string.
-const (
-	plainByte   = iota // ASCII text that stands for itself
-	specialByte        // quote, backslash, control character
-	leadByte           // the first byte of a sequence of two to four
-	wrongByte          // 80..C1 and F5..FF never start a sequence
-)
-
-// byteClasses is constant.
-var byteClasses = func() (t [256]uint8) {
-	for c := range t {
-		switch {
-		case c < ' ', c == '"', c == '\\':
-			t[c] = specialByte
-		case c < 0x80:
-			t[c] = plainByte
-		case c < 0xC2, c > 0xF4:
-			t[c] = wrongByte
-		default:
-			t[c] = leadByte
-		}
-	}
-	return t
-}()
-
 // plainRun returns the length of the longest prefix of b that is string text
 // without quote, backslash or control character, cut to whole and valid UTF-8
 // sequences.
@@ -44,7 +19,7 @@ func plainRun(b []byte) int {
 			}
 			i += 8
 		}
-		for i < len(b) && byteClasses[b[i]] == plainByte {
+		for i < len(b) && isPlain(b[i]) {
 			i++
 		}
 		if i == len(b) || b[i] < utf8.RuneSelf {
@@ -58,6 +33,9 @@ func plainRun(b []byte) int {
 	}
 }
 
+// isPlain reports whether an ASCII byte stands for itself in a string.
+func isPlain(c byte) bool { return c >= ' ' && c < utf8.RuneSelf && c != '"' && c != '\\' }
+
 // notPlain looks at eight bytes at once. The lowest bit set in the result lies
 // in the first byte that is a quote, a backslash, below 0x20 or above 0x7F; bits
 // above it mean nothing, because a borrow may have set them.
@@ -66,7 +44,10 @@ func notPlain(w uint64) uint64 {
 		ones  = 0x0101010101010101
 		highs = 0x80 * ones
 	)
-	return (w | w - ' '*ones | w ^ '"'*ones - ones | w ^ '\\'*ones - ones) & highs
+	control := w - ' '*ones
+	quote := (w ^ '"'*ones) - ones
+	backslash := (w ^ '\\'*ones) - ones
+	return (w | control | quote | backslash) & highs
 }
 
 // sequenceShape says, for the first byte of a UTF-8 sequence of more than one

@@ -1,0 +1,248 @@
+package jsonstream
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// Decimal is the exact value of a JSON number of any size. It is kept as sign,
+// digits and exponent and never expanded, so that 1e1000000 costs what its nine
+// characters cost (INVARIANTS I10, THREATS A19 to A21). It owns its digits and
+// refers to no text; up to 22 significant digits it needs no allocation. Two
+// Decimals are == exactly if they are equal in the sense of mathematics: 1, 1.0
+// and 1e0 are the same Decimal, 0 and -0 too. The zero Decimal is 0.
+type Decimal struct {
+	// The value is d.ddd * 10^exponent, the first and the last digit are not 0.
+	// huge holds the digits of an exponent that is 10^18 or more away from 0;
+	// exponent is its sign then.
+	exponent int64
+	huge     string
+	long     string // the digits if there are more than small can hold
+	small    [22]byte
+	length   uint8 // of the digits in small; 0 in a zero
+	negative bool
+}
+
+var errNotNumber = errors.New("json: this is not a number")
+
+// ParseDecimal reads a number as JSON writes it (RFC 8259 section 6): no plus
+// sign, no leading zeros, no white space, no names. It takes any exponent; a
+// limit is the parser's matter.
+func ParseDecimal(literal []byte) (Decimal, error) {
+	if len(literal) == 0 || literal[0] != '-' && (literal[0] < '0' || literal[0] > '9') {
+		return Decimal{}, errNotNumber
+	}
+	n := startNumber(literal[0], AnyExponent)
+	if used, _ := n.scan(literal[1:]); used < len(literal)-1 || !n.complete() {
+		return Decimal{}, errNotNumber
+	}
+	var d Decimal
+	mantissa, negative := literal, literal[0] == '-'
+	if negative {
+		mantissa = mantissa[1:]
+	}
+	var written []byte
+	if e := bytes.IndexAny(mantissa, "eE"); e >= 0 {
+		mantissa, written = mantissa[:e], mantissa[e+1:]
+	}
+	whole, fraction, _ := bytes.Cut(mantissa, []byte{'.'})
+	whole = bytes.TrimLeft(whole, "0")
+	place := int64(len(whole)) - 1 // the exponent of the first digit
+	if len(whole) == 0 {
+		first := bytes.TrimLeft(fraction, "0")
+		place = int64(len(first)-len(fraction)) - 1
+		fraction = first
+	}
+	if fraction = bytes.TrimRight(fraction, "0"); len(fraction) == 0 {
+		whole = bytes.TrimRight(whole, "0")
+	}
+	if len(whole)+len(fraction) == 0 {
+		return Decimal{}, nil
+	}
+	d.negative = negative
+	if len(whole)+len(fraction) <= len(d.small) {
+		d.length = uint8(copy(d.small[copy(d.small[:], whole):], fraction) + len(whole))
+	} else {
+		d.long = string(whole) + string(fraction)
+	}
+	d.setExponent(place, written)
+	return d, nil
+}
+
+// hugeDigits is how many digits make an exponent huge: 10^18 has this many.
+const hugeDigits = 19
+
+// setExponent sets the exponent to place, which is smaller than the length of a
+// text, plus the exponent as it was written.
+func (d *Decimal) setExponent(place int64, written []byte) {
+	sign := int64(1)
+	if len(written) > 0 && (written[0] == '-' || written[0] == '+') {
+		if written[0] == '-' {
+			sign = -1
+		}
+		written = written[1:]
+	}
+	written = bytes.TrimLeft(written, "0")
+	if len(written) < hugeDigits-1 {
+		value, _ := strconv.ParseInt("0"+string(written), 10, 64)
+		d.exponent = place + sign*value
+		return
+	}
+	sum := addToDigits(written, sign*place)
+	if len(sum) >= hugeDigits {
+		d.exponent, d.huge = sign, sum
+		return
+	}
+	value, _ := strconv.ParseInt(sum, 10, 64)
+	d.exponent = sign * value
+}
+
+// addToDigits adds n to a number of at least hugeDigits-1 digits, beside which n
+// is small.
+func addToDigits(digits []byte, n int64) string {
+	sum := append([]byte{'0'}, digits...)
+	for i := len(sum) - 1; n != 0; i-- {
+		n += int64(sum[i] - '0')
+		digit := (n%10 + 10) % 10
+		sum[i] = byte('0' + digit)
+		n = (n - digit) / 10
+	}
+	return strings.TrimLeft(string(sum), "0")
+}
+
+// digits returns the significant digits.
+func (d *Decimal) digits() string {
+	if d.long != "" {
+		return d.long
+	}
+	return string(d.small[:d.length])
+}
+
+// Sign returns -1, 0 or +1.
+func (d Decimal) Sign() int {
+	switch {
+	case d.isZero():
+		return 0
+	case d.negative:
+		return -1
+	}
+	return 1
+}
+
+func (d *Decimal) isZero() bool { return d.length == 0 && d.long == "" }
+
+// Equal reports whether d and e are the same number.
+func (d Decimal) Equal(e Decimal) bool { return d == e }
+
+// Cmp returns -1, 0 or +1 if d is less than, equal to or greater than e.
+func (d Decimal) Cmp(e Decimal) int {
+	sign := d.Sign()
+	if sign != e.Sign() || sign == 0 {
+		return cmp.Compare(sign, e.Sign())
+	}
+	order := d.compareExponent(&e)
+	if order == 0 {
+		order = strings.Compare(d.digits(), e.digits())
+	}
+	return sign * order
+}
+
+func (d *Decimal) compareExponent(e *Decimal) int {
+	switch {
+	case d.huge == "" && e.huge == "":
+		return cmp.Compare(d.exponent, e.exponent)
+	case d.huge == "":
+		return int(-e.exponent)
+	case e.huge == "" || d.exponent != e.exponent:
+		return int(d.exponent)
+	}
+	order := cmp.Compare(len(d.huge), len(e.huge))
+	if order == 0 {
+		order = strings.Compare(d.huge, e.huge)
+	}
+	return int(d.exponent) * order
+}
+
+// IsInteger reports whether d has no fraction, however it was written (A20).
+func (d Decimal) IsInteger() bool {
+	if d.huge != "" {
+		return d.exponent > 0
+	}
+	return d.isZero() || d.exponent >= int64(len(d.digits()))-1
+}
+
+// Int64 returns d if it is an integer that an int64 can hold.
+func (d Decimal) Int64() (n int64, ok bool) {
+	if !d.IsInteger() || d.huge != "" || d.exponent > 18 {
+		return 0, false
+	}
+	var magnitude uint64 // below 10^19
+	digits := d.digits()
+	for i := range int(d.exponent) + 1 {
+		magnitude *= 10
+		if i < len(digits) {
+			magnitude += uint64(digits[i] - '0')
+		}
+	}
+	switch {
+	case d.negative && magnitude <= -math.MinInt64:
+		return -int64(magnitude), true
+	case !d.negative && magnitude <= math.MaxInt64:
+		return int64(magnitude), true
+	}
+	return 0, false
+}
+
+// Bounds between which AppendCanonical writes a number without an exponent.
+const (
+	plainAbove = -7
+	plainBelow = 21
+)
+
+// AppendCanonical appends the one text that stands for d and every number equal
+// to it: JSON, without an exponent if the first digit's place is between 10^-7
+// and 10^20, otherwise as d.ddde[-]n.
+func (d Decimal) AppendCanonical(dst []byte) []byte {
+	if d.isZero() {
+		return append(dst, '0')
+	}
+	if d.negative {
+		dst = append(dst, '-')
+	}
+	digits, e := d.digits(), int(d.exponent)
+	switch {
+	case d.huge != "" || d.exponent < plainAbove || d.exponent >= plainBelow:
+		dst = append(dst, digits[0])
+		if len(digits) > 1 {
+			dst = append(append(dst, '.'), digits[1:]...)
+		}
+		dst = append(dst, 'e')
+		if d.huge == "" {
+			return strconv.AppendInt(dst, d.exponent, 10)
+		}
+		if d.exponent < 0 {
+			dst = append(dst, '-')
+		}
+		return append(dst, d.huge...)
+	case e < 0:
+		return append(appendZeros(append(dst, '0', '.'), -e-1), digits...)
+	case len(digits) <= e+1:
+		return appendZeros(append(dst, digits...), e+1-len(digits))
+	}
+	dst = append(append(dst, digits[:e+1]...), '.')
+	return append(dst, digits[e+1:]...)
+}
+
+func appendZeros(dst []byte, n int) []byte {
+	for range n {
+		dst = append(dst, '0')
+	}
+	return dst
+}
+
+// String returns the canonical text of d.
+func (d Decimal) String() string { return string(d.AppendCanonical(nil)) }

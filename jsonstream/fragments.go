@@ -1,0 +1,154 @@
+package jsonstream
+
+import (
+	"strconv"
+
+	"github.com/stopgate/stopgate"
+)
+
+// Fragment is one step of a value that is being built, as F043 describes it: a
+// scalar, a piece of a string, or the end of a value, with its whole path from
+// the root, so that each fragment explains itself (F043-01). Fragments are
+// ephemeral: one is valid only during the call that delivers it, and nothing
+// stores them (F043-07).
+type Fragment struct {
+	Call stopgate.CallID
+	Tool stopgate.ToolName
+	Path []Segment
+	// Kind is Number, True, False or Null for a scalar, String for a piece of a
+	// string, End for Done. Nothing else is a fragment.
+	Kind Kind
+	// Text is the literal of a scalar or the decoded piece of a string.
+	Text []byte
+}
+
+// Segment is one step of a path: a member of an object or an element of an array.
+type Segment struct {
+	Key     string
+	Index   int
+	InArray bool // Index counts, not Key
+}
+
+// Append appends the text form of the fragment, which nests as F043 writes it:
+//
+//	ObjectEntry{patterns: ArrayItem{0, String("src/")}}
+func (f *Fragment) Append(dst []byte) []byte {
+	for _, s := range f.Path {
+		if s.InArray {
+			dst = append(dst, "ArrayItem{"...)
+			dst = append(strconv.AppendInt(dst, int64(s.Index), 10), ", "...)
+			continue
+		}
+		dst = append(dst, "ObjectEntry{"...)
+		if isWord(s.Key) {
+			dst = append(dst, s.Key...)
+		} else {
+			dst = AppendQuote(dst, s.Key)
+		}
+		dst = append(dst, ": "...)
+	}
+	switch f.Kind {
+	case String:
+		dst = append(AppendQuote(append(dst, "String("...), f.Text), ')')
+	case End:
+		dst = append(dst, "Done"...)
+	default:
+		dst = append(append(append(dst, "Scalar("...), f.Text...), ')')
+	}
+	for range f.Path {
+		dst = append(dst, '}')
+	}
+	return dst
+}
+
+// isWord reports whether a key is written without quotes in the text form.
+func isWord(key string) bool {
+	for i := range len(key) {
+		c := key[i]
+		if (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && c != '_' && c != '-' {
+			return false
+		}
+	}
+	return key != ""
+}
+
+// FragmentWriter is a [Handler] that turns events into fragments. The zero
+// FragmentWriter collects their text form, one in a line, for tests and traces.
+type FragmentWriter struct {
+	// Call and Tool are carried by every fragment.
+	Call stopgate.CallID
+	Tool stopgate.ToolName
+	// Emit receives the fragments in place of the text form, if it is set. Its
+	// answer stops the parser.
+	Emit func(f *Fragment) (stop bool)
+
+	path  []Segment
+	piece []byte
+	begun bool // the string under way has had a piece
+	text  []byte
+}
+
+var _ Handler = (*FragmentWriter)(nil)
+
+// Event takes one event of a [Parser].
+func (w *FragmentWriter) Event(e *Event) (stop bool) {
+	switch e.Kind {
+	case ObjectStart:
+		w.path = append(w.path, Segment{})
+	case ArrayStart:
+		w.path = append(w.path, Segment{InArray: true})
+	case ObjectEnd, ArrayEnd:
+		w.path = w.path[:len(w.path)-1]
+		return w.done()
+	case Key:
+		w.path[len(w.path)-1].Key = string(e.Text)
+	case StringStart:
+		w.piece, w.begun = w.piece[:0], false
+	case StringPart:
+		w.piece = append(w.piece, e.Text...)
+	case StringEnd:
+		if !w.begun || len(w.piece) > 0 {
+			stop = w.emit(String, w.piece)
+		}
+		return stop || w.done()
+	case Number:
+		return w.emit(Number, e.Text) || w.done()
+	case True, False, Null:
+		return w.emit(e.Kind, []byte(e.Kind.String())) || w.done()
+	}
+	return false
+}
+
+// Flush ends the piece of a string that is being collected. Called after each
+// Feed it makes one piece of what a chunk brought, without it a string is one
+// piece.
+func (w *FragmentWriter) Flush() (stop bool) {
+	if len(w.piece) == 0 {
+		return false
+	}
+	stop = w.emit(String, w.piece)
+	w.piece, w.begun = w.piece[:0], true
+	return stop
+}
+
+// String returns the text form of the fragments so far, one in a line.
+func (w *FragmentWriter) String() string { return string(w.text) }
+
+// done ends a value at its level and moves on to the next element (F043-02).
+func (w *FragmentWriter) done() (stop bool) {
+	w.piece = w.piece[:0]
+	stop = w.emit(End, nil)
+	if n := len(w.path); n > 0 && w.path[n-1].InArray {
+		w.path[n-1].Index++
+	}
+	return stop
+}
+
+func (w *FragmentWriter) emit(kind Kind, text []byte) (stop bool) {
+	f := Fragment{Call: w.Call, Tool: w.Tool, Path: w.path, Kind: kind, Text: text}
+	if w.Emit != nil {
+		return w.Emit(&f)
+	}
+	w.text = append(f.Append(w.text), '\n')
+	return false
+}

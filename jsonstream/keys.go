@@ -1,0 +1,150 @@
+package jsonstream
+
+import (
+	"bytes"
+	"hash/maphash"
+)
+
+// keySet holds the decoded keys of all open objects, outermost first, and finds
+// a key that an object already has. The keys of an object are compared one by
+// one while they are few; an object with more of them has them in a hash table
+// with a random seed, so that no choice of keys makes the search slow (THREATS
+// A18). The answers do not depend on the seed.
+//
+// Objects close in the reverse order of their opening. Therefore keys leave the
+// table in the reverse order of their insertion, and a slot can simply be
+// emptied: whatever was placed behind it because it was taken is gone already.
+type keySet struct {
+	// text is what a key that is written without escapes refers to; nil if every
+	// key lies in arena.
+	text  []byte
+	arena []byte
+	list  []keyRef
+	table []uint32 // index into list plus 1, 0 for an empty slot; a power of two long
+	used  int      // slots taken
+	seed  maphash.Seed
+}
+
+// keyRef is one key.
+type keyRef struct {
+	start, length uint32
+	hash          uint32 // 0 if the key is not in the table
+	inText        bool   // start counts in text, else in arena
+}
+
+// fewKeys is how many keys of an object are compared one by one.
+const fewKeys = 8
+
+func (s *keySet) reset(text []byte) {
+	for i := len(s.list) - 1; i >= 0; i-- {
+		s.forget(i)
+	}
+	s.text, s.arena, s.list = text, keep(s.arena, keptBytes), keep(s.list, keptItems)
+	if cap(s.table) > 4*keptItems {
+		s.table, s.used = nil, 0
+	}
+}
+
+func (s *keySet) bytes(r *keyRef) []byte {
+	if r.inText {
+		return s.text[r.start : r.start+r.length]
+	}
+	return s.arena[r.start : r.start+r.length]
+}
+
+// add appends a key to the object whose keys begin at index first of the list,
+// and reports whether the object has it for the first time.
+func (s *keySet) add(first int, r keyRef) (unique bool) {
+	key := s.bytes(&r)
+	if len(s.list)-first < fewKeys {
+		for i := first; i < len(s.list); i++ {
+			if old := &s.list[i]; old.length == r.length && bytes.Equal(s.bytes(old), key) {
+				return false
+			}
+		}
+		s.list = append(s.list, r)
+		return true
+	}
+	if s.list[first].hash == 0 {
+		for i := first; i < len(s.list); i++ {
+			s.list[i].hash = s.sum(first, s.bytes(&s.list[i]))
+			s.place(i)
+		}
+	}
+	r.hash = s.sum(first, key)
+	for at := s.slot(r.hash); s.table[at] != 0; at = s.after(at) {
+		i := int(s.table[at]) - 1
+		if old := &s.list[i]; i >= first && old.hash == r.hash && bytes.Equal(s.bytes(old), key) {
+			return false
+		}
+	}
+	s.list = append(s.list, r)
+	s.place(len(s.list) - 1)
+	return true
+}
+
+// close forgets the keys of the innermost object, which begin at index first.
+func (s *keySet) close(first int) {
+	if first == len(s.list) {
+		return
+	}
+	for i := len(s.list) - 1; i >= first; i-- {
+		if !s.list[i].inText {
+			s.arena = s.arena[:s.list[i].start]
+		}
+		s.forget(i)
+	}
+	s.list = s.list[:first]
+}
+
+// sum returns a hash that is never 0. The object goes into it, so that nested
+// objects with the same keys do not meet in the table.
+func (s *keySet) sum(first int, key []byte) uint32 {
+	if s.seed == (maphash.Seed{}) {
+		s.seed = maphash.MakeSeed()
+	}
+	const golden = 0x9E3779B97F4A7C15 // 2^64 divided by the golden ratio
+	return uint32(maphash.Bytes(s.seed, key)^uint64(first)*golden>>32) | 1<<31
+}
+
+func (s *keySet) slot(hash uint32) uint32 { return hash & uint32(len(s.table)-1) }
+func (s *keySet) after(at uint32) uint32  { return (at + 1) & uint32(len(s.table)-1) }
+
+// place enters key i, which has a hash, into the table.
+func (s *keySet) place(i int) {
+	if 2*(s.used+1) > len(s.table) {
+		s.grow()
+	}
+	at := s.slot(s.list[i].hash)
+	for s.table[at] != 0 {
+		at = s.after(at)
+	}
+	s.table[at] = uint32(i) + 1
+	s.used++
+}
+
+// grow doubles the table. It enters the keys again in their order, which is the
+// order in which they came.
+func (s *keySet) grow() {
+	placed := s.used
+	s.table, s.used = make([]uint32, max(64, 2*len(s.table))), 0
+	for i := 0; s.used < placed; i++ {
+		if s.list[i].hash != 0 {
+			s.place(i)
+		}
+	}
+}
+
+// forget takes key i, the latest one, out of the table if it is there.
+func (s *keySet) forget(i int) {
+	hash := s.list[i].hash
+	if hash == 0 {
+		return
+	}
+	at := s.slot(hash)
+	for s.table[at] != uint32(i)+1 {
+		at = s.after(at)
+	}
+	s.table[at] = 0
+	s.used--
+}

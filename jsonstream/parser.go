@@ -1,0 +1,339 @@
+package jsonstream
+
+import (
+	"strconv"
+
+	"github.com/stopgate/stopgate"
+)
+
+// state is what the parser expects of the next byte.
+type state uint8
+
+const (
+	unset    state = iota // no handler yet: refuses everything
+	stopped               // the handler has decided
+	failed                // p.err says why
+	finished              // closed, and the text was accepted
+
+	awaitValue   // a value: the root, or behind a colon or a comma
+	firstElement // a value, or the end of the array
+	firstKey     // a key, or the end of the object
+	awaitKey     // a key, behind a comma
+	awaitColon
+	awaitNext // a comma or the end of the container
+	afterRoot // white space
+
+	inNumber
+	inLiteral
+	inText      // in a string or key, between two characters
+	inSequence  // in a UTF-8 sequence that a chunk border cut
+	inEscape    // behind a backslash
+	inHex       // in the digits of a \u escape
+	awaitLow    // behind the first half of a surrogate pair: a backslash
+	inLowEscape // behind that backslash: a "u"
+)
+
+// frame is an open array or object.
+type frame struct {
+	object bool
+	// first is the index of the object's first key in the key set.
+	first uint32
+	// done counts the complete elements of an array, which is the index of the
+	// element under way.
+	done uint32
+}
+
+// Parser reads one JSON text that arrives in chunks cut anywhere, even inside an
+// escape, a UTF-8 sequence, a number or a literal name (F043-09), and reports
+// what it learns to a [Handler] at the byte that shows it. It takes any root
+// (F043-06) unless [Options.ObjectRoot] is set. It does not recurse, it
+// allocates nothing once its buffers have grown, and it is not safe for
+// concurrent use. The zero Parser refuses all text; use NewParser or Reset.
+type Parser struct {
+	handler Handler
+	options Options
+	event   Event
+	state   state
+	err     *Error
+	// offset counts the bytes consumed before the chunk in work; after the end,
+	// the bytes up to the event or error that ended the parse.
+	offset int64
+	frames []frame
+	keys   keySet
+	number number
+	token  []byte // a number that a chunk border cut
+	name   string // the literal name under way, and how much of it was seen
+	seen   int
+	text   textState
+}
+
+// NewParser returns a parser that reports to h.
+func NewParser(h Handler, o Options) *Parser {
+	p := new(Parser)
+	p.Reset(h, o)
+	return p
+}
+
+// Reset makes the parser ready for a new text and keeps its buffers.
+func (p *Parser) Reset(h Handler, o Options) {
+	p.keys.reset(nil)
+	p.handler, p.options, p.event = h, o.effective(), Event{}
+	p.state, p.err, p.offset = awaitValue, nil, 0
+	p.frames, p.token = p.frames[:0], keep(p.token, keptBytes)
+	p.text = textState{}
+}
+
+// Feed takes the next bytes of the text. The error is an *[Error], is final, and
+// is returned by every later call. Once the handler has stopped the parser, and
+// after Close, Feed ignores what it gets.
+func (p *Parser) Feed(chunk []byte) error {
+	if p.state < awaitValue {
+		return p.Err()
+	}
+	room := p.options.MaxBytes - p.offset
+	over := int64(len(chunk)) > room
+	if over {
+		chunk = chunk[:room]
+	}
+	for i := 0; i < len(chunk); {
+		switch p.state {
+		case stopped, failed:
+			return p.Err()
+		case inText:
+			i = p.readText(chunk, i)
+		case inNumber:
+			i = p.readNumber(chunk, i)
+		case inLiteral:
+			i = p.readName(chunk, i)
+		case inSequence, inEscape, inHex, awaitLow, inLowEscape:
+			p.readCut(chunk[i], p.offset+int64(i)+1)
+			i++
+		default:
+			if c := chunk[i]; !isSpace(c) {
+				p.readStructure(c, p.offset+int64(i)+1)
+			}
+			i++
+		}
+	}
+	if p.state >= awaitValue {
+		p.offset += int64(len(chunk))
+		if over {
+			p.fail(stopgate.CodeLimitExceeded, p.offset+1, "the text is too long")
+		}
+	}
+	return p.Err()
+}
+
+// Close ends the text. It reports truncated_arguments for a text that is not
+// complete, and malformed_arguments with Empty set for one without a value. The
+// error is the one that Feed would return, if there was one.
+func (p *Parser) Close() error {
+	switch {
+	case p.state < awaitValue:
+	case p.state == afterRoot:
+		p.state = finished
+	case len(p.frames) == 0 && (p.state == inNumber && p.number.complete() || p.state == inLiteral && p.seen == len(p.name)):
+		p.endScalar(p.offset)
+		if p.state != stopped {
+			p.state = finished
+		}
+	case len(p.frames) == 0 && p.state == awaitValue:
+		p.fail(stopgate.CodeMalformedArguments, p.offset, "there is no value")
+		p.err.Empty = true
+	default:
+		p.fail(stopgate.CodeTruncatedArguments, p.offset, "the text ends before it is complete")
+	}
+	return p.Err()
+}
+
+// Err returns the error that ended the parse, an *[Error], or nil.
+func (p *Parser) Err() error {
+	switch {
+	case p.err != nil:
+		return p.err
+	case p.state == unset:
+		return &Error{Code: stopgate.CodeMalformedArguments, Detail: "the parser was not made by NewParser"}
+	}
+	return nil
+}
+
+// Offset returns how many bytes were consumed: those fed so far or, once the
+// handler has stopped or an error has come, those up to that event or error.
+func (p *Parser) Offset() int64 { return p.offset }
+
+// Stopped reports whether the handler stopped the parser.
+func (p *Parser) Stopped() bool { return p.state == stopped }
+
+// emit reports an event whose last byte is the byte number offset. The state
+// must be the one behind the event already.
+func (p *Parser) emit(kind Kind, text []byte, offset int64, escaped bool) {
+	p.event = Event{Kind: kind, Text: text, Offset: offset, Escaped: escaped}
+	if p.handler.Event(&p.event) {
+		p.state, p.offset = stopped, offset
+	}
+}
+
+// fail ends the parse with an error that the byte number offset shows.
+func (p *Parser) fail(code stopgate.Code, offset int64, detail string) {
+	p.err = &Error{Code: code, Offset: offset, Pointer: string(p.appendPointer(nil)), Detail: detail}
+	p.state, p.offset = failed, offset
+}
+
+func (p *Parser) malformed(offset int64, detail string) {
+	p.fail(stopgate.CodeMalformedArguments, offset, detail)
+}
+
+// readStructure takes a byte outside of strings, numbers and literal names that
+// is not white space.
+func (p *Parser) readStructure(c byte, at int64) {
+	switch {
+	case p.state == awaitNext && c == ',':
+		p.state = awaitValue
+		if p.top().object {
+			p.state = awaitKey
+		}
+	case p.state == awaitColon && c == ':':
+		p.state = awaitValue
+	case c == '"' && (p.state == firstKey || p.state == awaitKey):
+		p.startKey(at)
+	case c == ']' && (p.state == firstElement || p.state == awaitNext && !p.top().object):
+		p.closeContainer(ArrayEnd, at)
+	case c == '}' && (p.state == firstKey || p.state == awaitNext && p.top().object):
+		p.closeContainer(ObjectEnd, at)
+	case p.state == awaitValue || p.state == firstElement:
+		p.startValue(c, at)
+	case p.state == afterRoot:
+		p.fail(stopgate.CodeTrailingData, at, "data behind the value")
+	default:
+		p.malformed(at, unexpected(p.state, c))
+	}
+}
+
+// unexpected says what was expected in place of the byte c.
+func unexpected(s state, c byte) string {
+	switch s {
+	case awaitColon:
+		return "a colon is missing"
+	case firstKey, awaitKey:
+		if c == '}' {
+			return "a comma without a member behind it"
+		}
+		return "a key is not a string"
+	}
+	return "a comma or the end of the container is missing"
+}
+
+// startValue takes the first byte of a value.
+func (p *Parser) startValue(c byte, at int64) {
+	if !startsValue(c) {
+		p.malformed(at, "this is not the start of a value")
+		return
+	}
+	p.state = awaitValue
+	if p.options.ObjectRoot && len(p.frames) == 0 && c != '{' {
+		p.fail(stopgate.CodeNonObjectRoot, at, "the root is not an object")
+		return
+	}
+	switch c {
+	case '{':
+		if p.open(true, at) {
+			p.state = firstKey
+			p.emit(ObjectStart, nil, at, false)
+		}
+	case '[':
+		if p.open(false, at) {
+			p.state = firstElement
+			p.emit(ArrayStart, nil, at, false)
+		}
+	case '"':
+		p.text = textState{}
+		p.state = inText
+		p.emit(StringStart, nil, at, false)
+	case 't':
+		p.startName("true")
+	case 'f':
+		p.startName("false")
+	case 'n':
+		p.startName("null")
+	default:
+		p.token = append(p.token[:0], c)
+		p.number = startNumber(c, p.options.MaxExponent)
+		p.state = inNumber
+	}
+}
+
+// startsValue reports whether a value can begin with c.
+func startsValue(c byte) bool {
+	switch c {
+	case '{', '[', '"', 't', 'f', 'n', '-':
+		return true
+	}
+	return '0' <= c && c <= '9'
+}
+
+func isSpace(c byte) bool { return c == ' ' || c == '\n' || c == '\t' || c == '\r' }
+
+func (p *Parser) top() *frame { return &p.frames[len(p.frames)-1] }
+
+// open enters an array or object, unless it would be too deep.
+func (p *Parser) open(object bool, at int64) bool {
+	if len(p.frames) == p.options.MaxDepth {
+		p.fail(stopgate.CodeLimitExceeded, at, "the nesting is too deep")
+		return false
+	}
+	p.frames = append(p.frames, frame{object: object, first: uint32(len(p.keys.list))})
+	return true
+}
+
+func (p *Parser) closeContainer(end Kind, at int64) {
+	p.keys.close(int(p.top().first))
+	p.frames = p.frames[:len(p.frames)-1]
+	p.endValue(end, nil, at)
+}
+
+// endValue reports the last event of a value and, if it was the root, the end.
+func (p *Parser) endValue(last Kind, text []byte, at int64) {
+	if len(p.frames) > 0 {
+		p.top().done++
+		p.state = awaitNext
+		p.emit(last, text, at, false)
+		return
+	}
+	p.state = afterRoot
+	p.emit(last, text, at, false)
+	if p.state != stopped {
+		p.emit(End, nil, at, false)
+	}
+}
+
+// appendPointer appends the pointer of the value that is being read or awaited.
+func (p *Parser) appendPointer(dst []byte) []byte {
+	for i := range p.frames {
+		f := &p.frames[i]
+		if i == len(p.frames)-1 && p.betweenMembers() {
+			break
+		}
+		if !f.object {
+			dst = strconv.AppendUint(append(dst, '/'), uint64(f.done), 10)
+			continue
+		}
+		last := len(p.keys.list)
+		if i+1 < len(p.frames) {
+			last = int(p.frames[i+1].first)
+		}
+		dst = appendToken(dst, p.keys.bytes(&p.keys.list[last-1]))
+	}
+	return dst
+}
+
+// betweenMembers reports whether no member or element of the innermost container
+// is under way.
+func (p *Parser) betweenMembers() bool {
+	switch p.state {
+	case firstElement, firstKey, awaitKey, awaitNext:
+		return true
+	case inText, inSequence, inEscape, inHex, awaitLow, inLowEscape:
+		return p.text.key
+	}
+	return false
+}

@@ -1,0 +1,63 @@
+package jsonstream
+
+import "fmt"
+
+// Edit replaces the bytes from Start to End of a text by Text; it inserts if
+// Start is End and removes if Text is empty.
+type Edit struct {
+	Start, End int
+	Text       []byte
+}
+
+// Splice appends text with its edits to dst: everything between them stays byte
+// for byte. The edits are in order, inside the text, and do not overlap; for
+// others Splice returns dst and an error.
+func Splice(dst, text []byte, edits []Edit) ([]byte, error) {
+	begin, from := len(dst), 0
+	for i, e := range edits {
+		if e.Start < from || e.End < e.Start || e.End > len(text) {
+			return dst[:begin], fmt.Errorf("splice: edit %d of bytes %d to %d is out of order in a text of %d bytes", i, e.Start, e.End, len(text))
+		}
+		dst = append(append(dst, text[from:e.Start]...), e.Text...)
+		from = e.End
+	}
+	return append(dst, text[from:]...), nil
+}
+
+// AppendRemovals appends the edits that take the members of an object, or the
+// elements of an array, out of its text for which remove answers true, each with
+// the comma that would be left over. For an element, key is the zero Value.
+func (v Value) AppendRemovals(dst []Edit, remove func(key, value Value) bool) []Edit {
+	// A run of removed members is cut from the start of its first member to the
+	// start of the next one that stays; a run at the end from the end of the last
+	// one that stays.
+	kept, runStart, runEnd := -1, -1, -1
+	member := func(first, last, value Value, key Value) {
+		start, _ := first.Span()
+		_, end := last.Span()
+		switch {
+		case !remove(key, value):
+			if runStart >= 0 {
+				dst = append(dst, Edit{Start: runStart, End: start})
+			}
+			kept, runStart = end, -1
+		case runStart < 0:
+			runStart, runEnd = start, end
+		default:
+			runEnd = end
+		}
+	}
+	for key, value := range v.Members() {
+		member(key, value, value, key)
+	}
+	for element := range v.Elements() {
+		member(element, element, element, Value{})
+	}
+	if runStart >= 0 {
+		if kept >= 0 {
+			runStart = kept
+		}
+		dst = append(dst, Edit{Start: runStart, End: runEnd})
+	}
+	return dst
+}

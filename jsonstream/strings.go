@@ -1,0 +1,197 @@
+package jsonstream
+
+import (
+	"unicode/utf8"
+
+	"github.com/stopgate/stopgate"
+)
+
+// textState is where the parser stands in a string or key.
+type textState struct {
+	key   bool // a key: its text is collected behind the keys of the open objects
+	start uint32
+
+	// A UTF-8 sequence that a chunk border cut.
+	cut       [utf8.UTFMax]byte
+	have      int
+	want      int
+	low, high byte // between these lies its next byte
+
+	// An escape that a chunk border cut, or that is wrong.
+	digits int    // hexadecimal digits seen
+	unit   uint32 // their value
+	lead   uint32 // the first half of a surrogate pair, 0 if there is none
+}
+
+// startKey takes the opening quote of a key.
+func (p *Parser) startKey(at int64) {
+	if len(p.keys.list)-int(p.top().first) == p.options.MaxMembers {
+		p.fail(stopgate.CodeLimitExceeded, at, "an object has too many members")
+		return
+	}
+	p.text = textState{key: true, start: uint32(len(p.keys.arena))}
+	p.state = inText
+}
+
+// readText reads a string or key from chunk[i] on and returns where it stopped.
+// It takes what is complete in the chunk and right; whatever is cut by the end
+// of the chunk, or wrong, it leaves to readCut, which goes byte by byte and so
+// finds the first byte that shows an error, however the chunks are cut.
+func (p *Parser) readText(chunk []byte, i int) int {
+	for i < len(chunk) && p.state == inText {
+		if n := plainRun(chunk[i:]); n > 0 {
+			p.addText(chunk[i:i+n], p.offset+int64(i+n), false)
+			i += n
+			continue
+		}
+		at := p.offset + int64(i) + 1
+		switch c := chunk[i]; {
+		case c == '"':
+			p.endText(at)
+			return i + 1
+		case c == '\\':
+			if r, n := unescape(chunk[i:]); n > 0 {
+				p.addRune(r, at+int64(n)-1)
+				i += n
+				continue
+			}
+			p.state = inEscape
+		case c < ' ':
+			p.malformed(at, "a raw control character in a string")
+		default:
+			p.startSequence(c, at)
+		}
+		i++
+	}
+	return i
+}
+
+// readCut takes one byte of an escape or a UTF-8 sequence.
+func (p *Parser) readCut(c byte, at int64) {
+	t := &p.text
+	switch p.state {
+	case inSequence:
+		p.continueSequence(c, at)
+	case inEscape:
+		if c == 'u' {
+			t.digits, t.unit, t.lead = 0, 0, 0
+			p.state = inHex
+		} else if r := simpleEscape(c); r != 0 {
+			p.state = inText
+			p.addRune(rune(r), at)
+		} else {
+			p.malformed(at, "an unknown escape")
+		}
+	case inHex:
+		p.readHex(c, at)
+	case awaitLow:
+		p.state = inLowEscape
+		if c != '\\' {
+			p.malformed(at, "half a surrogate pair")
+		}
+	default: // inLowEscape
+		t.digits, t.unit = 0, 0
+		p.state = inHex
+		if c != 'u' {
+			p.malformed(at, "half a surrogate pair")
+		}
+	}
+}
+
+// readHex takes a digit of a \u escape. Half a surrogate pair is refused at the
+// first digit that shows it.
+func (p *Parser) readHex(c byte, at int64) {
+	t := &p.text
+	digit, ok := hexDigit(c)
+	if !ok {
+		p.malformed(at, "an escape without four hexadecimal digits")
+		return
+	}
+	t.unit = t.unit<<4 | digit
+	t.digits++
+	second := t.digits == 1 && t.unit == 0xD || t.digits >= 2 && isLow(t.unit<<(16-4*t.digits))
+	switch {
+	case t.lead != 0 && !second, t.lead == 0 && second && t.digits >= 2:
+		p.malformed(at, "half a surrogate pair")
+	case t.digits < 4:
+	case t.lead != 0:
+		p.state = inText
+		p.addRune(joinSurrogates(t.lead, t.unit), at)
+	case isHigh(t.unit):
+		t.lead = t.unit
+		p.state = awaitLow
+	default:
+		p.state = inText
+		p.addRune(rune(t.unit), at)
+	}
+}
+
+// startSequence takes the first byte of a UTF-8 sequence that is cut or wrong.
+func (p *Parser) startSequence(c byte, at int64) {
+	t := &p.text
+	if t.want, t.low, t.high = sequenceShape(c); t.want == 0 {
+		p.malformed(at, "a string is not UTF-8")
+		return
+	}
+	t.cut[0], t.have = c, 1
+	p.state = inSequence
+}
+
+func (p *Parser) continueSequence(c byte, at int64) {
+	t := &p.text
+	if c < t.low || c > t.high {
+		p.malformed(at, "a string is not UTF-8")
+		return
+	}
+	t.cut[t.have] = c
+	t.have++
+	t.low, t.high = 0x80, 0xBF
+	if t.have == t.want {
+		p.state = inText
+		p.addText(t.cut[:t.have], at, false)
+	}
+}
+
+// addRune adds the decoding of an escape that ends at the byte number at.
+func (p *Parser) addRune(r rune, at int64) {
+	n := utf8.EncodeRune(p.text.cut[:], r)
+	p.addText(p.text.cut[:n], at, true)
+}
+
+// addText adds whole characters, the last of which ends at the byte number at.
+func (p *Parser) addText(b []byte, at int64, escaped bool) {
+	if !p.text.key {
+		p.emit(StringPart, b, at, escaped)
+		return
+	}
+	length := len(p.keys.arena) - int(p.text.start)
+	if room := p.options.MaxKey - length; len(b) > room {
+		if !escaped {
+			// The character that exceeds the limit is the one that contains b[room].
+			end := room + 1
+			for end < len(b) && !utf8.RuneStart(b[end]) {
+				end++
+			}
+			at -= int64(len(b) - end)
+		}
+		p.fail(stopgate.CodeLimitExceeded, at, "a key is too long")
+		return
+	}
+	p.keys.arena = append(p.keys.arena, b...)
+}
+
+// endText takes the closing quote.
+func (p *Parser) endText(at int64) {
+	if !p.text.key {
+		p.endValue(StringEnd, nil, at)
+		return
+	}
+	p.state = awaitColon
+	key := keyRef{start: p.text.start, length: uint32(len(p.keys.arena)) - p.text.start}
+	if !p.keys.add(int(p.top().first), key) {
+		p.keys.list = append(p.keys.list, key) // for the pointer of the error
+		p.fail(stopgate.CodeDuplicateKey, at, "a key is there twice")
+		return
+	}
+	p.emit(Key, p.keys.bytes(&key), at, false)
+}
