@@ -133,13 +133,14 @@ type Stream interface {
 	// Pending is how many calls were announced and are neither released nor
 	// dropped.
 	Pending() int
-	// CanCancel reports whether the upstream may be cancelled now if every
-	// pending call is denied already: there are such calls, nothing else is open,
-	// and no choice but one was asked for (WIRE 2.7, 4.6).
+	// CanCancel reports whether the upstream may be cancelled now, provided that
+	// the driver knows every pending call to be denied: there are such calls,
+	// nothing else is open, and only one choice was asked for (WIRE 2.7, 4.6).
 	CanCancel() bool
-	// CancelTail appends a legal end of the response after the upstream was
-	// cancelled. Allowed outcomes are treated as denied.
-	CancelTail(dst []byte, outcomes []Release) []byte
+	// Cancel says that the upstream is being cancelled. The held calls end as
+	// Cancelled; the driver resolves them and calls Release, which writes the
+	// denials and a legal end of the response.
+	Cancel()
 	// Abort appends the dialect's error event, and nothing after it. Held calls
 	// are refused with the code. An empty message becomes the code's public text.
 	Abort(dst []byte, code stopgate.Code, message string) []byte

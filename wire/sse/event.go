@@ -118,3 +118,20 @@ func appendComment(dst, raw []byte) []byte {
 }
 
 var lf = []byte{'\n'}
+
+// Clone returns the event with slices of its own, which it cuts from buf if they
+// fit.
+func (e *Event) Clone(buf []byte) Event {
+	c := *e
+	buf = append(buf[:0], e.Raw...)
+	n := len(buf)
+	c.Raw = buf[:n:n]
+	if e.dataAt >= 0 {
+		c.Data = buf[e.dataAt : e.dataAt+len(e.Data)]
+	} else {
+		c.Data = append([]byte(nil), e.Data...)
+	}
+	c.Type = append([]byte(nil), e.Type...)
+	c.id, c.retry = append([]byte(nil), e.id...), append([]byte(nil), e.retry...)
+	return c
+}

@@ -1,0 +1,47 @@
+package openaichat
+
+// balance follows argument text far enough to know whether it can be one
+// complete JSON object: a server that numbers every call 0 begins the next call
+// only behind a complete one (WIRE 2.3, F3). Whether the object is valid is for
+// the gate to judge; a text that is not balanced is never complete.
+type balance struct {
+	depth   int
+	began   bool
+	str     bool // inside a string
+	escaped bool // behind a backslash in it
+	bad     bool // does not start with an object, or goes on behind it
+}
+
+func (b *balance) feed(text []byte) {
+	str, escaped := b.str, b.escaped
+	for _, c := range text {
+		if str {
+			switch {
+			case escaped:
+				escaped = false
+			case c == '\\':
+				escaped = true
+			case c == '"':
+				str = false
+			}
+			continue
+		}
+		switch {
+		case c == ' ' || c == '\t' || c == '\n' || c == '\r':
+		case !b.began:
+			b.began, b.depth, b.bad = true, 1, c != '{'
+		case b.depth == 0:
+			b.bad = true
+		case c == '"':
+			str = true
+		case c == '{' || c == '[':
+			b.depth++
+		case c == '}' || c == ']':
+			b.depth--
+		}
+	}
+	b.str, b.escaped = str, escaped
+}
+
+// complete reports whether the text so far can be one whole object.
+func (b *balance) complete() bool { return b.began && b.depth == 0 && !b.bad }

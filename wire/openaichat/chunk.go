@@ -1,0 +1,192 @@
+package openaichat
+
+import (
+	"github.com/stopgate/stopgate/jsonstream"
+	"github.com/stopgate/stopgate/wire"
+)
+
+// chunk is one event's payload, looked at once.
+type chunk struct {
+	root     jsonstream.Value
+	choices  jsonstream.Value
+	fault    jsonstream.Value // the error member, if it says something
+	usage    bool
+	elements []element // reused
+	strange  bool      // a member must be cut although no call is touched
+}
+
+// element is one choices[] of a chunk.
+type element struct {
+	v        jsonstream.Value
+	delta    jsonstream.Value
+	calls    jsonstream.Value // delta.tool_calls
+	legacy   jsonstream.Value // delta.function_call
+	reason   jsonstream.Value // finish_reason, if it is one
+	logprobs jsonstream.Value
+	choice   *choice
+
+	strange bool // members of it must be cut: see chunk.strange
+	late    bool // the choice had calls and is over
+	ends    bool // this is the finish of a choice with calls
+	quiet   bool // calls aside, its delta tells the client nothing new
+	led     bool // its content was written ahead of its finish
+}
+
+// carries reports whether the element carries call data.
+func (e *element) carries() bool { return e.calls.IsValid() || e.legacy.IsValid() }
+
+// The members whose names matter on each level. What only folds to one of them
+// is cut (see wire.Lookalike).
+var (
+	rootNames   = []string{"choices", "error"}
+	choiceNames = []string{"index", "delta", "message", "finish_reason"}
+	deltaNames  = []string{"role", "content", "tool_calls", "function_call"}
+)
+
+// read looks at the members of a chunk; false: it has a shape that cannot be
+// read in one way only.
+func (c *chunk) read(root jsonstream.Value, member string) bool {
+	*c = chunk{root: root, elements: c.elements[:0]}
+	for k, v := range root.Members() {
+		switch key := wire.Key(k); string(key) {
+		case "choices":
+			c.choices = v
+		case "error":
+			if wire.Present(v) {
+				c.fault = v
+			}
+		case "usage":
+			c.usage = wire.Present(v)
+		case "id", "object", "created", "model", "system_fingerprint", "service_tier":
+		default:
+			c.strange = c.strange || wire.Lookalike(key, rootNames...)
+		}
+	}
+	if !wire.Present(c.choices) {
+		c.choices = jsonstream.Value{}
+		return true
+	}
+	if c.choices.Kind() != jsonstream.Array {
+		return false
+	}
+	for v := range c.choices.Elements() {
+		if v.Kind() != jsonstream.Object {
+			return false
+		}
+		c.elements = append(c.elements, element{v: v})
+		e := &c.elements[len(c.elements)-1]
+		if !e.read(member) {
+			return false
+		}
+		c.strange = c.strange || e.strange
+	}
+	return true
+}
+
+// What a choice says stands in delta in a stream and in message in a body. The
+// other one has no business there; with calls in it, it is cut.
+const (
+	deltaMember   = "delta"
+	messageMember = "message"
+)
+
+func (e *element) read(member string) bool {
+	for k, v := range e.v.Members() {
+		switch key := wire.Key(k); string(key) {
+		case "finish_reason":
+			if says(v) || wire.Present(v) && v.Kind() != jsonstream.String {
+				e.reason = v
+			}
+		case "logprobs":
+			e.logprobs = v
+		case "index":
+		case deltaMember, messageMember:
+			switch {
+			case string(key) == member && wire.Present(v):
+				e.delta = v
+			case alien(v):
+				e.strange = true
+			}
+		default:
+			e.strange = e.strange || wire.Lookalike(key, choiceNames...)
+		}
+	}
+	if !e.delta.IsValid() {
+		return true
+	}
+	if e.delta.Kind() != jsonstream.Object {
+		return false
+	}
+	for k, v := range e.delta.Members() {
+		switch key := wire.Key(k); string(key) {
+		case "role", "content", "refusal":
+		case "tool_calls":
+			if !wire.Present(v) {
+				continue
+			}
+			if v.Kind() != jsonstream.Array {
+				return false
+			}
+			if v.Len() > 0 {
+				e.calls = v
+			}
+		case "function_call":
+			if !wire.Present(v) {
+				continue
+			}
+			if v.Kind() != jsonstream.Object {
+				return false
+			}
+			e.legacy = v
+		default:
+			e.strange = e.strange || wire.Lookalike(key, deltaNames...)
+		}
+	}
+	return true
+}
+
+// alien reports whether a member that no conforming client reads carries calls.
+func alien(v jsonstream.Value) bool {
+	calls, _ := v.Get("tool_calls")
+	old, _ := v.Get("function_call")
+	return wire.Present(calls) || wire.Present(old)
+}
+
+// index reads choices[].index, which some servers leave out.
+func (e *element) index(missing int) (int, bool) {
+	v, _ := e.v.Get("index")
+	if !wire.Present(v) {
+		return missing, true
+	}
+	n := count(v)
+	return n, n > 0 || string(v.Raw()) == "0"
+}
+
+// silent reports whether an object's members, calls aside, tell a client nothing
+// new.
+func silent(delta jsonstream.Value, roleSent bool) bool {
+	for k, v := range delta.Members() {
+		switch string(wire.Key(k)) {
+		case "tool_calls", "function_call":
+			continue
+		case "role":
+			if roleSent {
+				continue
+			}
+		}
+		switch v.Kind() {
+		case jsonstream.Null:
+		case jsonstream.String:
+			if says(v) {
+				return false
+			}
+		case jsonstream.Object, jsonstream.Array:
+			if v.Len() > 0 {
+				return false
+			}
+		default:
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,266 @@
+package openaichat
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/jsonstream"
+	"github.com/stopgate/stopgate/wire"
+	"github.com/stopgate/stopgate/wire/sse"
+)
+
+// Release implements [wire.Stream] (WIRE 2.6).
+func (s *stream) Release(dst []byte, outcomes []wire.Release, spill wire.Spill) ([]byte, error) {
+	var err error
+	switch {
+	case s.cancelled:
+		s.cancelled = false
+		return s.cancelTail(dst, outcomes), nil
+	case !s.waiting:
+		return dst, nil
+	}
+	for i := range s.chunk.elements {
+		if e := &s.chunk.elements[i]; e.ends {
+			if dst, err = s.endChoice(dst, e.choice, outcomes, spill); err != nil {
+				return dst, err
+			}
+		}
+	}
+	s.waiting = false
+	dst = s.finish.AppendHead(dst)
+	payload := len(dst)
+	p := wire.Splice(dst, s.finish.Data)
+	s.spliceRoot(&p, finishing)
+	return s.finish.AppendTail(p.Finish(), payload), nil
+}
+
+// endChoice appends the denial text and the surviving calls of a choice.
+func (s *stream) endChoice(dst []byte, c *choice, outcomes []wire.Release, spill wire.Spill) ([]byte, error) {
+	var lines []string
+	c.survivors = 0
+	for _, k := range c.calls {
+		if line, denied := s.settle(c, k, outcomes); denied {
+			lines = append(lines, line)
+		} else {
+			c.survivors++
+		}
+	}
+	s.pending -= len(c.calls)
+	dst = s.denial(dst, c, lines)
+	i := 0
+	for _, k := range c.calls {
+		if k.released == nil {
+			continue
+		}
+		var err error
+		if dst, err = s.survivor(dst, c, k, i, spill); err != nil {
+			return dst, err
+		}
+		k.released, k.extras = nil, nil
+		i++
+	}
+	return dst, nil
+}
+
+// settle finds a call's outcome. What is not plainly allowed is denied, and so
+// is every call of a choice without a normal end (L6).
+func (a *assembly) settle(c *choice, k *call, outcomes []wire.Release) (line string, denied bool) {
+	k.released = nil
+	for _, o := range outcomes {
+		if o.Call != k.number {
+			continue
+		}
+		if o.Allowed && !k.refused && c.end == stopgate.Ended && a.take(k, o.Args) {
+			return "", false
+		}
+		line = o.Text
+	}
+	if line == "" {
+		line = wire.DenialText("", false, "", stopgate.CodePolicyError)
+	}
+	return line, true
+}
+
+// take keeps the text that a released call carries: its arguments, or what
+// stands in their one member.
+func (a *assembly) take(k *call, args []byte) bool {
+	if k.carrier != custom {
+		k.released = args
+		return len(args) > 0
+	}
+	root, err := jsonstream.Parse(args, wire.EnvelopeOptions(max(len(args), 1)))
+	if err != nil {
+		return false
+	}
+	input, ok := root.Get("input")
+	if !ok || input.Kind() != jsonstream.String || root.Len() != 1 {
+		return false
+	}
+	k.released = input.AppendText([]byte{})
+	return true
+}
+
+// denial appends one text chunk that names the denied calls of a choice.
+func (s *stream) denial(dst []byte, c *choice, lines []string) []byte {
+	if len(lines) == 0 {
+		return dst
+	}
+	text := strings.Join(lines, "\n")
+	if c.said {
+		text = "\n\n" + text
+	}
+	dst = openDelta(s.openChunk(dst), c)
+	dst = append(dst, '{')
+	if !c.role {
+		dst = append(dst, `"role":"assistant",`...)
+	}
+	dst = append(dst, `"content":`...)
+	dst = jsonstream.AppendQuote(dst, text)
+	dst = append(dst, `},"finish_reason":null}`...)
+	c.role, c.said = true, true
+	return closeChunk(dst)
+}
+
+// survivor appends the chunks of an allowed call: one that announces it, its
+// text in pieces, and what its later entries said besides.
+func (s *stream) survivor(dst []byte, c *choice, k *call, index int, spill wire.Spill) ([]byte, error) {
+	var first extra
+	if len(k.extras) > 0 {
+		first = k.extras[0]
+	}
+	dst = openDelta(s.openChunk(dst), c)
+	dst = openCall(dst, k, index)
+	if k.carrier != legacy {
+		dst = append(dst, `,"id":`...)
+		dst = jsonstream.AppendQuote(dst, k.id)
+		dst = append(dst, `,"type":"`...)
+		dst = append(append(dst, k.member()...), `",`...)
+		dst = append(append(append(dst, '"'), k.member()...), `":{`...)
+	}
+	dst = append(dst, `"name":`...)
+	dst = jsonstream.AppendQuote(dst, k.name)
+	dst = append(append(append(dst, `,"`...), k.textMember()...), `":""`...)
+	dst = append(dst, first.function...)
+	dst = closeCall(dst, k, first.entry)
+	for piece, rest := wire.NextPiece(k.released); len(piece) > 0; piece, rest = wire.NextPiece(rest) {
+		var err error
+		if dst, err = spillOver(dst, spill); err != nil {
+			return dst, err
+		}
+		dst = openDelta(s.openChunk(dst), c)
+		dst = openCall(dst, k, index)
+		if k.carrier != legacy {
+			dst = append(append(append(dst, `,"`...), k.member()...), `":{`...)
+		}
+		dst = append(append(append(dst, '"'), k.textMember()...), `":`...)
+		dst = jsonstream.AppendQuote(dst, piece)
+		dst = closeCall(dst, k, nil)
+	}
+	for i := 1; i < len(k.extras); i++ {
+		dst = s.later(dst, c, k, index, k.extras[i])
+	}
+	return spillOver(dst, spill)
+}
+
+// later appends unknown members that came behind a call's first entry.
+func (s *stream) later(dst []byte, c *choice, k *call, index int, e extra) []byte {
+	dst = openDelta(s.openChunk(dst), c)
+	dst = openCall(dst, k, index)
+	switch {
+	case k.carrier == legacy:
+		dst = append(dst, e.function[1:]...)
+	case len(e.function) > 0:
+		dst = append(append(append(dst, `,"`...), k.member()...), `":{`...)
+		dst = append(dst, e.function[1:]...)
+	default:
+		dst = append(dst, e.entry...)
+		return closeChunk(append(dst, `}]},"finish_reason":null}`...))
+	}
+	return closeCall(dst, k, e.entry)
+}
+
+func spillOver(dst []byte, spill wire.Spill) ([]byte, error) {
+	if spill == nil || len(dst) < wire.SpillSize {
+		return dst, nil
+	}
+	err := spill(dst)
+	return dst[:0], err
+}
+
+// member is the member of an entry that carries the call.
+func (k *call) member() string {
+	if k.carrier == custom {
+		return "custom"
+	}
+	return "function"
+}
+
+// textMember is the member that carries its text.
+func (k *call) textMember() string {
+	if k.carrier == custom {
+		return "input"
+	}
+	return "arguments"
+}
+
+// openChunk, openDelta and openCall append the fixed beginnings of our chunks,
+// each up to the place where the next goes on; closeCall and closeChunk end them.
+
+func (s *stream) openChunk(dst []byte) []byte {
+	dst = sse.AppendOpen(dst, "")
+	dst = append(append(dst, '{'), s.head...)
+	return append(dst, `"choices":[`...)
+}
+
+func closeChunk(dst []byte) []byte { return sse.AppendClose(append(dst, "]}"...)) }
+
+func openDelta(dst []byte, c *choice) []byte {
+	dst = append(dst, `{"index":`...)
+	dst = strconv.AppendInt(dst, int64(c.index), 10)
+	return append(dst, `,"delta":`...)
+}
+
+func openCall(dst []byte, k *call, index int) []byte {
+	if k.carrier == legacy {
+		return append(dst, `{"function_call":{`...)
+	}
+	dst = append(dst, `{"tool_calls":[{"index":`...)
+	return strconv.AppendInt(dst, int64(index), 10)
+}
+
+func closeCall(dst []byte, k *call, entry []byte) []byte {
+	dst = append(dst, '}')
+	if k.carrier != legacy {
+		dst = append(dst, entry...)
+		dst = append(dst, "}]"...)
+	}
+	dst = append(dst, `},"finish_reason":null}`...)
+	return closeChunk(dst)
+}
+
+// CanCancel implements [wire.Stream] (WIRE 2.7).
+func (s *stream) CanCancel() bool {
+	return s.pending > 0 && s.req.N == 1 && len(s.choices) == 1 && !s.choices[0].done && !s.failed && !s.ended
+}
+
+// Cancel implements [wire.Stream].
+func (s *stream) Cancel() {
+	if !s.CanCancel() {
+		return
+	}
+	s.cancelled = true
+	s.notes.UsageIncomplete = true
+	s.assembly.finish(s.choices[0], stopgate.Cancelled)
+}
+
+// cancelTail appends the end of a response whose upstream was cancelled: there
+// is no usage, and the finish is a normal one.
+func (s *stream) cancelTail(dst []byte, outcomes []wire.Release) []byte {
+	c := s.choices[0]
+	dst, _ = s.endChoice(dst, c, outcomes, nil)
+	dst = openDelta(s.openChunk(dst), c)
+	dst = closeChunk(append(dst, `{},"finish_reason":"stop"}`...))
+	s.ended = true
+	return append(dst, doneEvent...)
+}
