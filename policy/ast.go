@@ -1,0 +1,195 @@
+package policy
+
+import (
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/diag"
+	"github.com/stopgate/stopgate/internal/tomltree"
+	"github.com/stopgate/stopgate/jsonstream"
+	"github.com/stopgate/stopgate/policy/match"
+	"github.com/stopgate/stopgate/schema"
+)
+
+// Policy is one parsed policy file: the language's tables as a tree with
+// positions, aliases already desugared (D25-02, D25-06).
+type Policy struct {
+	File     string
+	Gate     GateSettings
+	Paths    PathSettings
+	Lists    []*NamedList // [lists], file order
+	Tools    []*ToolTable // file order
+	Guards   []*Rule      // [[guard]], file order: restrictive rules for every tool (K0a)
+	Sessions []*Declaration
+	Handoffs []*Declaration
+	Judge    *Declaration
+	// Unenforced says which tools must be denied because the file asks for checks
+	// that this version cannot make.
+	Unenforced []Unenforced
+	// Tables are the operational tables ([gateway], [upstream], [audit], ...) by
+	// name; their owners decode them with [tomltree.Decode].
+	Tables map[string]*tomltree.Value
+
+	source *tomltree.Document
+	order  []string // of Tables
+	tail   []string // comments behind everything else
+}
+
+// GateSettings is the table [gate]. The zero value is the strictest one.
+type GateSettings struct {
+	UnknownTool       stopgate.Mode // deny, or ask with unknown_tool = "ask"
+	UnknownParams     ParamAction   // default for tools that do not say
+	OnSchemaViolation stopgate.Mode // deny or ask
+	DenyMode          string        // "", "tool_result" or "throw" (K33)
+	Enforcement       string        // "", "enforce" or "observe" (K38)
+	Strict            bool          // lints are errors (K0i)
+
+	written *tomltree.Value // nil: the file has no [gate]
+}
+
+// PathSettings is the table [paths]: inputs of matching, never read from the
+// machine by this package (K19).
+type PathSettings struct {
+	Root string
+	Home string
+
+	written *tomltree.Value
+}
+
+// NamedList is one entry of [lists] (K60). Rules hold its values already.
+type NamedList struct {
+	Name   string
+	Values []match.Literal
+	Pos    diag.Range
+
+	comments []string
+	values   []*tomltree.Value
+}
+
+// ParamAction says what an undeclared parameter does (K24).
+type ParamAction uint8
+
+// The zero value asks.
+const (
+	ParamAsk ParamAction = iota
+	ParamDeny
+	ParamAllow
+)
+
+// ToolTable is one [tools.NAME] table; NAME may be a glob or "*" (K0b).
+type ToolTable struct {
+	Name     string
+	Also     []string       // further names of the same tool (S39)
+	Source   string         // who runs the tool; no meaning for verdicts (K0f)
+	Schema   *schema.Schema // from parameters; nil if the table declares none
+	Run      *RuleList      // nil: nothing said here
+	Result   *RuleList
+	Unknown  *ParamAction   // unknown_params of the tool
+	OnSchema *stopgate.Mode // on_schema_violation of the tool
+	Pos      diag.Range     // of the name
+
+	texts      []tableText // summary, description
+	parameters *tomltree.Value
+	comments   []string
+}
+
+type tableText struct{ key, text string }
+
+// RuleList is an ordered list of rules; first match wins (D25-09).
+type RuleList struct {
+	Rules []*Rule
+	Alias bool       // written as a string: run = "ask"
+	Pos   diag.Range // of the value, or of its first [[header]]
+
+	comments []string
+}
+
+// Quantifier says how many leaves at a pointer have to match.
+type Quantifier uint8
+
+// QuantifierDefault is any for restrictive rules and all for unattended ones
+// (THREATS 4.2).
+const (
+	QuantifierDefault Quantifier = iota
+	QuantifierAny
+	QuantifierAll
+)
+
+// Rule is one rule of a list or one guard.
+type Rule struct {
+	Index             int // 0-based position in its list
+	ID                stopgate.RuleID
+	Conditions        []Condition // none: catch-all; several: all = [...]
+	Compound          bool        // written with all = [...]
+	Mode              stopgate.Mode
+	Match             Quantifier
+	Reason            string // public text (K37)
+	Note              string // internal
+	When              *When
+	AllowUnsafePrefix bool                 // Q3
+	Ignores           []jsonstream.Pointer // K1
+	Pos               diag.Range
+
+	comments []string
+	ignores  []*tomltree.Value
+	optOut   *tomltree.Value // of allow_unsafe_prefix
+	matchPos *tomltree.Value // of match
+}
+
+// Condition is one matcher on one pointer, or on every parameter of a type.
+type Condition struct {
+	Arg              jsonstream.Pointer
+	On               string // guards: "path", "command", "url" or "string" instead of Arg
+	Match            Quantifier
+	Spec             match.Spec
+	Pos              diag.Range // of the whole condition
+	ArgPos, ValuePos diag.Range
+
+	values []*tomltree.Value // of Spec.Values, where each is written
+}
+
+// When restricts a rule or guard to calls with these constant facts; they are
+// resolved at Open (K0c). Each non-empty list means "one of"; entries may be globs.
+type When struct {
+	Agent, Surface, Server, Principal []string
+	Pos                               diag.Range
+}
+
+// Declaration is a table that this version reads and does not enforce: a
+// [[session]] policy, a [[handoffs]] entry or [judge].
+type Declaration struct {
+	Type  string // of a session policy
+	Table *tomltree.Value
+	Pos   diag.Range
+}
+
+// Unenforced denies (or asks about) tools that a declaration governs, because
+// nothing can make its check.
+type Unenforced struct {
+	Tools []string // names and globs
+	Mode  stopgate.Mode
+	Code  stopgate.Code
+	Pos   diag.Range
+}
+
+// Source is the text of one policy file, a layer of its own (K35).
+type Source struct {
+	Name string
+	Text []byte
+	// Trusted says that the file is the operator's: named by him, or trusted by its
+	// hash. Any other file may only hold rules, and they may only tighten (S3, K35).
+	Trusted bool
+}
+
+// Options are what a policy file is checked and compiled against.
+type Options struct {
+	// Root and Home are the directories paths are read against, "" if unknown. The
+	// table [paths] of a file wins over them (K19).
+	Root, Home string
+	// Strict turns lints into errors (K0i).
+	Strict bool
+	// Untrusted holds a file to what a project file may say (S3). Compile sets it
+	// from [Source.Trusted].
+	Untrusted bool
+	// Definitions are the tools that are known to exist, with the schemas they come
+	// with; they are checked against the rules beside those of the file (Q5, Q16).
+	Definitions []stopgate.ToolDefinition
+}
