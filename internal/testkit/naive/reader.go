@@ -25,7 +25,7 @@ type Node struct {
 	Kind    string
 	Text    string // String: decoded; Number: the literal; Bool: "true" or "false"
 	Start   int    // the first byte
-	End     int    // the byte that completes it; for a number the byte behind it
+	End     int    // the byte that completes it; for numbers and names the byte behind it
 	Ends    []int  // String: the offset of the last byte of every code point
 	Members []Member
 	Elems   []*Node
@@ -152,8 +152,8 @@ func (r *reader) value(n *Node) *Fault {
 				return f
 			}
 		}
-		n.Kind, n.Text, n.End = kind, word, r.pos
-		return nil
+		n.Kind, n.Text = kind, word
+		return r.ended(n)
 	}
 	return r.fault("malformed_arguments")
 }
@@ -240,8 +240,7 @@ func (r *reader) array(n *Node) *Fault {
 	return nil
 }
 
-// number reads a number. Its end is the byte behind it, which has to be one that
-// may follow a value.
+// number reads a number.
 func (r *reader) number(n *Node) *Fault {
 	start := r.pos
 	digits := func() *Fault {
@@ -276,10 +275,17 @@ func (r *reader) number(n *Node) *Fault {
 			return f
 		}
 	}
+	n.Kind, n.Text = Number, r.text[start:r.pos]
+	return r.ended(n)
+}
+
+// ended checks that a number or a literal name is followed by a byte that may
+// follow a value: it is known only with that byte (F043-04).
+func (r *reader) ended(n *Node) *Fault {
 	if r.pos >= len(r.text) || strings.IndexByte(" \t\r\n,]}", r.text[r.pos]) < 0 {
 		return r.fault("malformed_arguments")
 	}
-	n.Kind, n.Text, n.End = Number, r.text[start:r.pos], r.pos+1
+	n.End = r.pos + 1
 	return nil
 }
 

@@ -1,0 +1,264 @@
+package naive
+
+import (
+	"slices"
+	"strings"
+)
+
+// list is a rule list or a guard, with what is known of every rule and since when.
+type list struct {
+	layer   string
+	file    int
+	guard   int
+	rules   []Rule
+	holds   []bool
+	at      []int
+	asks    bool // a list without a match asks; a guard abstains
+	lowered bool // unattended counts as ask (K35)
+}
+
+// mode is what a rule of the list answers here.
+func (l *list) mode(i int) string {
+	if l.lowered && l.rules[i].Mode == "unattended" {
+		return "ask"
+	}
+	return l.rules[i].Mode
+}
+
+// possible walks the list as far as it is known with byte t (THREATS 4.3): the
+// modes that may come out of it and the rules they come from.
+func (l *list) possible(t int) (modes []string, rules []int) {
+	for i := range l.rules {
+		known := l.at[i] <= t
+		if known && !l.holds[i] {
+			continue
+		}
+		modes, rules = append(modes, l.mode(i)), append(rules, i)
+		if known {
+			return modes, rules
+		}
+	}
+	if l.asks {
+		return append(modes, "ask"), append(rules, -1)
+	}
+	return append(modes, "unattended"), append(rules, -2) // abstains
+}
+
+// call is one document judged by one policy.
+type call struct {
+	policy *Policy
+	root   *Node
+	lists  []*list
+	events []Verdict // integrity and floors, in byte order
+}
+
+// Trace lists the verdicts that become known while the text arrives, each with
+// its byte, and after its normal end the last one.
+func (p *Policy) Trace(text string) []Verdict {
+	speaks, trusted := false, false
+	for _, l := range p.Layers {
+		speaks = speaks || l.Speaks
+		trusted = trusted || l.Speaks && !l.Untrusted
+	}
+	if !speaks {
+		return []Verdict{{Mode: "deny", Code: "policy_not_configured", Layer: "integrity", Rule: -1}}
+	}
+	root, fault := Read(text)
+	c := &call{policy: p, root: root}
+	if c.root == nil {
+		c.root = &Node{Start: Never, End: Never}
+	}
+	for i := range p.Layers {
+		c.guards(i)
+	}
+	for i := range p.Layers {
+		if l := &p.Layers[i]; l.Speaks {
+			c.list(&list{layer: "rules", file: i, rules: l.Rules, asks: true, lowered: l.Untrusted && !trusted}, l.Schema)
+		}
+		c.floors(i)
+	}
+	if fault != nil {
+		c.event(Verdict{Mode: "deny", Code: fault.Code, Layer: "integrity", At: fault.At})
+	}
+	return c.trace(len(text))
+}
+
+// Final is the verdict on the whole text.
+func (p *Policy) Final(text string) Verdict {
+	trace := p.Trace(text)
+	return trace[len(trace)-1]
+}
+
+func (c *call) guards(file int) {
+	for i, g := range c.policy.Layers[file].Guards {
+		c.list(&list{layer: "guard", file: file, guard: i, rules: []Rule{g}}, c.policy.Layers[file].Schema)
+	}
+}
+
+// list finds out about every rule of a list.
+func (c *call) list(l *list, s *Schema) {
+	for _, r := range l.rules {
+		holds, at := c.rule(r, viewOf(s))
+		l.holds, l.at = append(l.holds, holds), append(l.at, at)
+	}
+	c.lists = append(c.lists, l)
+}
+
+// rule says whether all conditions hold and since when that is known.
+func (c *call) rule(r Rule, v view) (holds bool, at int) {
+	holds = true
+	failed := Never
+	for i := range r.All {
+		h, t := c.cond(&r.All[i], r.Mode == "unattended", v)
+		if t < Never && !h {
+			holds, failed = false, min(failed, t)
+		}
+		at = max(at, t)
+	}
+	if !holds {
+		at = failed
+	}
+	return holds, at
+}
+
+func (c *call) cond(k *Cond, permissive bool, v view) (holds bool, at int) {
+	l := &look{policy: c.policy, cond: k, permissive: permissive, all: permissive}
+	if k.Match != "" {
+		l.all = k.Match == "all"
+	}
+	if k.On != "" {
+		return l.result(l.everywhere(c.root, v))
+	}
+	return l.result(l.walk(c.root, v, k.Arg))
+}
+
+func (c *call) event(v Verdict) {
+	v.Rule = -1
+	if v.At < Never {
+		c.events = append(c.events, v)
+	}
+}
+
+// trace plays the bytes in order.
+func (c *call) trace(length int) []Verdict {
+	times := []int{0, length}
+	for _, e := range c.events {
+		times = append(times, e.At)
+	}
+	for _, l := range c.lists {
+		times = append(times, l.at...)
+	}
+	slices.Sort(times)
+	slices.SortStableFunc(c.events, func(a, b Verdict) int { return a.At - b.At })
+	var trace []Verdict
+	last := Verdict{}
+	for _, t := range slices.Compact(times) {
+		if t > length {
+			break
+		}
+		now := c.at(t)
+		if now.Mode == "" {
+			continue
+		}
+		now.At = t
+		if now.Mode == last.Mode {
+			now.At = last.At
+		}
+		if !same(now, last) {
+			trace = append(trace, now)
+		}
+		if last = now; terminal(now.Mode) {
+			break
+		}
+	}
+	return trace
+}
+
+func same(a, b Verdict) bool {
+	return a.Mode == b.Mode && a.Code == b.Code && a.Layer == b.Layer && a.File == b.File && a.Guard == b.Guard && a.Rule == b.Rule
+}
+
+// at is the verdict as known with byte t. Terminal verdicts of earlier bytes have
+// been returned before.
+func (c *call) at(t int) Verdict {
+	floor := "unattended"
+	var first *Verdict
+	for i, e := range c.events {
+		if e.At > t {
+			break
+		}
+		if terminal(e.Mode) && e.At == t && e.Layer == "integrity" {
+			return e
+		}
+		if first == nil && e.Layer == "floor" {
+			first = &c.events[i]
+		}
+		if e.Layer == "floor" {
+			floor = stricter(floor, e.Mode)
+		}
+	}
+	for _, e := range c.events {
+		if e.At == t && e.Layer == "floor" && terminal(e.Mode) {
+			return e
+		}
+	}
+	strictest, weakest := floor, floor
+	var ended *Verdict
+	var decided []Verdict
+	for _, l := range c.lists {
+		modes, rules := l.possible(t)
+		low, high := "unattended", "deny"
+		for _, m := range modes {
+			low = stricter(low, m)
+			if stricter(high, m) == high {
+				high = m
+			}
+		}
+		strictest, weakest = stricter(strictest, low), stricter(weakest, high)
+		if low != high || rules[0] == -2 {
+			continue
+		}
+		v := l.verdict(low, rules, t)
+		decided = append(decided, v)
+		if terminal(low) && (ended == nil || stricter(low, ended.Mode) != ended.Mode) {
+			ended = &v
+		}
+	}
+	if ended != nil {
+		return *ended
+	}
+	if strictest != weakest {
+		return Verdict{}
+	}
+	for _, v := range decided {
+		if v.Mode == strictest {
+			return v
+		}
+	}
+	return *first
+}
+
+// verdict names the rule, or the candidates if several may have decided (K9).
+func (l *list) verdict(mode string, rules []int, t int) Verdict {
+	v := Verdict{Mode: mode, Code: "rule_matched", Layer: l.layer, File: l.file, Guard: l.guard, Rule: -1}
+	if mode == "skip" {
+		v.Code = "rule_skipped"
+	}
+	switch {
+	case rules[0] == -1:
+		v.Code = "no_rule_matched"
+	case l.at[rules[0]] <= t:
+		v.Rule = rules[0]
+	default:
+		v.Candidates = rules
+	}
+	return v
+}
+
+// String is a short form for failures of tests.
+func (v Verdict) String() string {
+	if v.Mode == "" {
+		return "waiting"
+	}
+	return strings.TrimSpace(v.Layer + " " + v.Mode + " " + v.Code)
+}

@@ -1,0 +1,268 @@
+package naive
+
+import "strings"
+
+// floors finds what the integrity of the arguments and the floors of one layer
+// say (THREATS 2.1, A, B). A layer that does not speak only brings its guards.
+func (c *call) floors(file int) {
+	l := &c.policy.Layers[file]
+	v := viewOf(l.Schema)
+	c.keys(l, c.root, v)
+	if l.Speaks {
+		c.values(c.root, v)
+	}
+	if c.root.End == Never || valid(c.root, l.Schema) {
+		return
+	}
+	if l.OnSchema == "ask" {
+		c.event(Verdict{Mode: "ask", Code: "schema_violation", Layer: "floor", At: c.root.End})
+	} else {
+		c.event(Verdict{Mode: "deny", Code: "schema_violation", Layer: "integrity", At: c.root.End})
+	}
+}
+
+// keys judges the keys of every object: ambiguous ones deny (A4 to A6, A25, B6),
+// undeclared ones are a floor (B6, K24).
+func (c *call) keys(l *Layer, n *Node, v view) {
+	for _, e := range n.Elems {
+		items := v.items()
+		if v.wrong(Array) {
+			items = v
+		}
+		c.keys(l, e, items)
+	}
+	if list, _ := v.declares(Array); n.Kind == Object && v.wrong(Object) && list {
+		v = v.items()
+	}
+	taken := map[string]bool{}
+	for _, m := range n.Members {
+		if property := v.reads(m.Key); property != "" {
+			if taken[property] || v.nul(m.Key) {
+				c.event(Verdict{Mode: "deny", Code: "ambiguous_key", Layer: "integrity", At: m.At})
+			}
+			taken[property] = true
+		}
+		member, undeclared := v.key(m.Key)
+		if undeclared && l.Speaks && l.Unknown != "allow" {
+			mode := "ask"
+			if l.Unknown == "deny" {
+				mode = "deny"
+			}
+			c.event(Verdict{Mode: mode, Code: "unknown_parameter", Layer: "floor", At: m.At})
+		}
+		c.keys(l, m.Value, member)
+	}
+}
+
+// reads names the declared property that somebody may take a key for.
+func (v view) reads(key string) string {
+	for _, s := range v {
+		for _, p := range s.Props {
+			for _, name := range append([]string{p.Name}, p.Aliases...) {
+				if fold(name) == fold(key) {
+					return fold(p.Name)
+				}
+			}
+		}
+	}
+	return ""
+}
+
+// nul reports whether a key is a declared one with control characters in it.
+func (v view) nul(key string) bool {
+	bare := strings.Map(func(c rune) rune {
+		if c < 0x20 || c == 0x7f {
+			return -1
+		}
+		return c
+	}, key)
+	if bare == key {
+		return false
+	}
+	for _, s := range v {
+		if s.property(bare) != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// values judges every path and command.
+func (c *call) values(n *Node, v view) {
+	for _, e := range n.Elems {
+		items := v.items()
+		if v.wrong(Array) {
+			items = v
+		}
+		c.values(e, items)
+	}
+	inside := v
+	if n.Kind == Object && v.wrong(Object) {
+		if list, _ := v.declares(Array); list {
+			inside = v.items()
+		} else {
+			for _, m := range n.Members {
+				c.values(m.Value, v)
+			}
+			return
+		}
+	}
+	for _, m := range n.Members {
+		member, _ := inside.key(m.Key)
+		c.values(m.Value, member)
+	}
+	if n.Kind == String {
+		for _, a := range v.annotations() {
+			if a == "path" || a == "command" {
+				c.value(n, a)
+			}
+		}
+	}
+}
+
+func (c *call) value(n *Node, annotation string) {
+	for i, r := range []rune(n.Text) {
+		if _, control := hasControl(annotation, string(r)); control {
+			c.event(Verdict{Mode: "ask", Code: "control_character", Layer: "floor", At: n.Ends[i]})
+			break
+		}
+	}
+	words := []string{n.Text}
+	if annotation == "command" {
+		words = strings.FieldsFunc(n.Text, func(r rune) bool { return strings.ContainsRune(" \t\n\r;&|<>()'\"`=", r) })
+	}
+	for _, w := range words {
+		if c.policy.protected(w) {
+			c.event(Verdict{Mode: "ask", Code: "protected_target", Layer: "floor", At: n.End})
+			return
+		}
+	}
+}
+
+// protected reports whether a path may mean a file that steers agents or their
+// gate (K2).
+func (p *Policy) protected(path string) bool {
+	for _, r := range p.readings(path) {
+		r = "/" + foldCase(r) + "/"
+		for _, part := range Protected {
+			if strings.Contains(r, "/"+part+"/") {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Protected are the names below which a path is protected, in lower case.
+var Protected = []string{".git/hooks", ".git/config", "stopgate.toml"}
+
+// everywhere applies a guard to every value of its type (K0a) and returns when no
+// further one can appear.
+func (l *look) everywhere(n *Node, v view) int {
+	switch {
+	case n.Start == Never:
+		return Never
+	case n.Kind == String && v.is(l.cond.On):
+		hit, at := l.policy.test(l.cond, n, v, l.permissive)
+		l.take(hit, at)
+		return at
+	case n.Kind == Array:
+		items := v.items()
+		if v.wrong(Array) {
+			items = v
+		}
+		for _, e := range n.Elems {
+			l.everywhere(e, items)
+		}
+		return n.End
+	case n.Kind != Object:
+		return n.End
+	}
+	if v.wrong(Object) {
+		if list, _ := v.declares(Array); !list {
+			if v.is(l.cond.On) {
+				l.below(n, v)
+			}
+			return n.End
+		}
+		v = v.items()
+	}
+	return l.members(n, v)
+}
+
+// members looks into an object: the guard waits for the members that are still to
+// come only if one of them can hold a value of its type.
+func (l *look) members(n *Node, v view) int {
+	end := n.Start
+	if l.cond.On == "string" {
+		end = n.End // an undeclared member may hold a string
+	}
+	for _, m := range n.Members {
+		member, _ := v.key(m.Key)
+		if at := l.everywhere(m.Value, member); member.holds(l.cond.On) {
+			end = max(end, at)
+		}
+	}
+	for _, s := range v {
+		if viewOf(s.Extra).holds(l.cond.On) {
+			end = n.End
+		}
+		for _, p := range s.Props {
+			if member, _ := v.key(p.Name); member.holds(l.cond.On) && !n.has(p) {
+				end = n.End
+				if n.End < Never {
+					l.absent(member, nil, n.End)
+				}
+			}
+		}
+	}
+	return end
+}
+
+func (n *Node) has(p Prop) bool {
+	for _, m := range n.Members {
+		if m.Key == p.Name {
+			return true
+		}
+		for _, a := range p.Aliases {
+			if m.Key == a {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// is reports whether a string here is of the type a guard names.
+func (v view) is(on string) bool {
+	if on == "string" {
+		on = ""
+		if _, known := v.declares(String); !known {
+			return true
+		}
+	}
+	for _, a := range v.annotations() {
+		if a == on {
+			return true
+		}
+	}
+	return false
+}
+
+// holds reports whether a value here can contain one of the type a guard names.
+func (v view) holds(on string) bool {
+	if v.is(on) {
+		return true
+	}
+	for _, s := range v {
+		if viewOf(s.Items).holds(on) && s.Items != nil || s.Extra != nil && viewOf(s.Extra).holds(on) {
+			return true
+		}
+		for _, p := range s.Props {
+			if viewOf(p.Schema).holds(on) {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,292 @@
+package naive
+
+// look is what one condition learns from a document: when its leaves matched, when
+// they did not, and when no further leaf can appear (DECISIONS K11).
+type look struct {
+	policy     *Policy
+	cond       *Cond
+	permissive bool
+	all        bool
+	hits       []int
+	misses     []int // leaves that do not match and branches without a leaf
+	leaves     int
+}
+
+// generous conditions look for any leaf that a restriction may mean; they follow
+// values of the wrong type too (THREATS B1).
+func (l *look) generous() bool { return !l.permissive && !l.all }
+
+// result says whether the condition holds and since when that is known.
+func (l *look) result(end int) (holds bool, at int) {
+	if l.all {
+		if at = first(l.misses); at < Never {
+			return false, at
+		}
+		return end < Never && l.leaves > 0, end
+	}
+	if at = first(l.hits); at < Never {
+		return true, at
+	}
+	return false, end
+}
+
+func first(times []int) int {
+	at := Never
+	for _, t := range times {
+		at = min(at, t)
+	}
+	return at
+}
+
+// walk follows the tokens through a value and returns when no further leaf can
+// appear below it.
+func (l *look) walk(n *Node, v view, tokens []string) int {
+	switch {
+	case n.Start == Never:
+		return Never
+	case n.Kind == Array:
+		return l.array(n, v, tokens)
+	case len(tokens) == 0:
+		return l.leaf(n, v)
+	case n.Kind != Object:
+		l.misses = append(l.misses, n.End)
+		return n.End
+	}
+	if v.wrong(Object) {
+		if !l.generous() {
+			l.misses = append(l.misses, n.Start)
+			return n.End
+		}
+		if list, _ := v.declares(Array); list {
+			v = v.items()
+			if tokens[0] == "*" {
+				tokens = tokens[1:]
+			}
+			return l.walk(n, v, tokens)
+		}
+	}
+	if tokens[0] == "*" {
+		l.misses = append(l.misses, n.Start)
+		return n.End
+	}
+	for _, m := range n.Members {
+		if m.Key == tokens[0] || v.alias(m.Key, tokens[0]) {
+			member, _ := v.key(m.Key)
+			return l.walk(m.Value, member, tokens[1:])
+		}
+	}
+	if n.End == Never {
+		return Never
+	}
+	member, _ := v.key(tokens[0])
+	l.absent(member, tokens[1:], n.End)
+	return n.End
+}
+
+// alias reports whether key is another name of the property called name.
+func (v view) alias(key, name string) bool {
+	for _, s := range v {
+		if p := s.property(key); p != nil && p.Name == name {
+			return true
+		}
+	}
+	return false
+}
+
+func (l *look) array(n *Node, v view, tokens []string) int {
+	if len(tokens) == 0 && (l.cond.Kind == "min_items" || l.cond.Kind == "max_items") {
+		l.count(n, v)
+		return n.End
+	}
+	items := v.items()
+	if v.wrong(Array) {
+		if !l.generous() {
+			l.misses = append(l.misses, n.Start)
+			return n.End
+		}
+		items = v
+	}
+	if len(tokens) > 0 && tokens[0] == "*" {
+		tokens = tokens[1:]
+	}
+	for _, e := range n.Elems {
+		l.walk(e, items, tokens)
+	}
+	if len(n.Elems) == 0 && n.End < Never {
+		l.empty(n.End)
+	}
+	return n.End
+}
+
+// empty takes an array without elements: a branch without a leaf (K3). For
+// present it is, like null, a value and none.
+func (l *look) empty(at int) {
+	l.misses = append(l.misses, at)
+	if l.cond.Kind == "present" && !l.permissive {
+		l.unsure(at)
+	}
+}
+
+// unsure takes a branch that counts as present and as absent: for a restrictive
+// condition it is what the condition looks for, for a permissive one it is not (K5).
+func (l *look) unsure(at int) {
+	l.leaves++
+	if l.permissive {
+		l.misses = append(l.misses, at)
+	} else {
+		l.hits = append(l.hits, at)
+	}
+}
+
+// absent takes a branch that ends because a member is missing.
+func (l *look) absent(v view, tokens []string, at int) {
+	defaults := l.defaults(v, tokens)
+	switch {
+	case l.cond.Kind == "present" && len(defaults) > 0:
+		l.unsure(at)
+	case l.cond.Kind == "present" && l.cond.Values[0].Text == "false":
+		l.take(true, at)
+	case l.permissive || len(defaults) == 0:
+		l.misses = append(l.misses, at)
+	default:
+		for _, d := range defaults {
+			seen := look{policy: l.policy, cond: l.cond, all: l.all}
+			seen.walk(d.value, d.view, d.tokens)
+			l.leaves += seen.leaves
+			if len(seen.hits) > 0 {
+				l.hits = append(l.hits, at)
+			}
+			if len(seen.misses) > 0 {
+				l.misses = append(l.misses, at)
+			}
+		}
+	}
+}
+
+type defaulted struct {
+	value  *Node
+	view   view
+	tokens []string
+}
+
+// defaults finds the values that the schema gives to what is missing (THREATS B9).
+func (l *look) defaults(v view, tokens []string) []defaulted {
+	var found []defaulted
+	for _, s := range v {
+		if s.Default != nil {
+			found = append(found, defaulted{s.Default, v, tokens})
+		}
+	}
+	if len(found) == 0 && len(tokens) > 0 && tokens[0] != "*" {
+		if member, _ := v.key(tokens[0]); len(member) > 0 {
+			return l.defaults(member, tokens[1:])
+		}
+	}
+	return found
+}
+
+func (l *look) take(hit bool, at int) {
+	if at == Never {
+		return
+	}
+	l.leaves++
+	if hit {
+		l.hits = append(l.hits, at)
+	} else {
+		l.misses = append(l.misses, at)
+	}
+}
+
+// leaf takes the value that the pointer names.
+func (l *look) leaf(n *Node, v view) int {
+	kind := l.cond.Kind
+	switch {
+	case kind == "present":
+		at := n.Start
+		if n.Kind == Number || n.Kind == Bool || n.Kind == Null {
+			at = n.End
+		}
+		if at == Never {
+			return Never
+		}
+		if n.Kind == Null || n.Kind == Object && v.wrong(Object) {
+			l.unsure(at)
+		} else {
+			l.take(l.cond.Values[0].Text == "true", at)
+		}
+		return at
+	case kind == "min_items" || kind == "max_items":
+		l.take(false, start(n))
+		return start(n)
+	case n.Kind == Object:
+		return l.object(n, v)
+	}
+	hit, at := l.policy.test(l.cond, n, v, l.permissive)
+	l.take(hit, at)
+	return at
+}
+
+// start is when it is known that a value is of the wrong kind.
+func start(n *Node) int {
+	if n.Kind == String || n.Kind == Object || n.Kind == Array {
+		return n.Start
+	}
+	return n.End
+}
+
+func (l *look) object(n *Node, v view) int {
+	declared, _ := v.declares(Object)
+	switch {
+	case l.cond.Kind == "const" && l.cond.Values[0].Kind == Object:
+		hit := n.End < Never && equal(n, l.cond.Values[0])
+		l.take(hit && !(v.wrong(Object) && l.permissive), n.End)
+	case declared || !l.generous():
+		l.take(false, n.Start)
+	default:
+		l.below(n, v)
+	}
+	return n.End
+}
+
+// below takes every value inside one that should have been a scalar.
+func (l *look) below(n *Node, v view) {
+	for _, m := range n.Members {
+		l.below(m.Value, v)
+	}
+	for _, e := range n.Elems {
+		l.below(e, v)
+	}
+	if n.Start < Never && n.Kind != Object && n.Kind != Array {
+		hit, at := l.policy.test(l.cond, n, v, false)
+		l.take(hit, at)
+	}
+}
+
+// count takes a whole array for min_items and max_items.
+func (l *look) count(n *Node, v view) {
+	bound := int(number(l.cond.Values[0].Text).Num().Int64())
+	if v.wrong(Array) && !l.generous() {
+		l.misses = append(l.misses, n.Start)
+		return
+	}
+	var starts []int
+	for _, e := range n.Elems {
+		if e.Start < Never {
+			starts = append(starts, start(e))
+		}
+	}
+	if len(n.Elems) == 0 && n.End < Never && l.all {
+		l.misses = append(l.misses, n.End)
+		return
+	}
+	switch {
+	case l.cond.Kind == "min_items" && bound == 0:
+		l.take(true, n.Start)
+	case l.cond.Kind == "min_items" && len(starts) >= bound:
+		l.take(true, starts[bound-1])
+	case l.cond.Kind == "max_items" && len(starts) > bound:
+		l.take(false, starts[bound])
+	default:
+		l.take(l.cond.Kind == "max_items", n.End)
+	}
+}

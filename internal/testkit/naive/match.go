@@ -1,0 +1,225 @@
+package naive
+
+import (
+	"strings"
+	"unicode"
+
+	"github.com/dlclark/regexp2/v2"
+	"golang.org/x/text/cases"
+	"golang.org/x/text/unicode/norm"
+)
+
+// test judges a scalar by a condition's matcher and says when the answer is known.
+func (p *Policy) test(c *Cond, n *Node, v view, permissive bool) (hit bool, at int) {
+	if n.Kind != String {
+		return scalar(c, n), n.End
+	}
+	readings := []string{c.On}
+	if c.On == "" {
+		readings = v.annotations()
+		if _, known := v.declares(String); !known {
+			readings = []string{"", "path?"} // nothing is known: certainty needs both, suspicion one
+		}
+	}
+	if len(readings) == 0 || !textual(c) {
+		return false, n.Start
+	}
+	hit, at = permissive, 0
+	for _, annotation := range readings {
+		h, t := p.text(c, n, annotation, permissive)
+		if h == permissive { // still to be decided by the others
+			hit, at = hit && h || !permissive && (hit || h), max(at, t)
+			continue
+		}
+		return h, t
+	}
+	return hit, at
+}
+
+func textual(c *Cond) bool {
+	switch c.Kind {
+	case "pattern", "prefix", "suffix", "glob", "host", "scheme", "max_length":
+		return true
+	case "const", "enum":
+		for _, v := range c.Values {
+			if v.Kind == String {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// scalar judges numbers, booleans and null, which nothing in TOML equals.
+func scalar(c *Cond, n *Node) bool {
+	for _, v := range c.Values {
+		switch {
+		case n.Kind == Null:
+		case c.Kind == "const" || c.Kind == "enum":
+			if equal(n, v) {
+				return true
+			}
+		case strings.HasSuffix(c.Kind, "imum") && n.Kind == Number && v.Kind == Number:
+			if compares(c.Kind, n.Text, v.Text) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// text judges a string. A plain string is judged after every code point: the
+// first after which no continuation changes the answer is when it is known
+// (DESIGN 2). Everything else is judged at the closing quote (K13).
+func (p *Policy) text(c *Cond, n *Node, annotation string, permissive bool) (hit bool, at int) {
+	points := []rune(n.Text)
+	if annotation == "" && c.Kind != "pattern" {
+		for k := 0; k <= len(points); k++ {
+			if known, hit := ahead(c, string(points[:k]), !permissive); known {
+				if k == 0 {
+					return hit, n.Start
+				}
+				return hit, n.Ends[k-1]
+			}
+		}
+	}
+	if n.End == Never {
+		return false, Never
+	}
+	if annotation == "path?" {
+		annotation = "path"
+		if !canonicalLiterals(c) {
+			annotation = ""
+		}
+	}
+	for _, v := range c.Values {
+		if p.matches(c.Kind, v.Text, n.Text, annotation, permissive) {
+			return true, n.End
+		}
+	}
+	return false, n.End
+}
+
+func (p *Policy) matches(kind, literal, value, annotation string, permissive bool) bool {
+	switch {
+	case annotation == "path":
+		return p.matchesPath(kind, literal, value, permissive)
+	case kind == "pattern":
+		return pattern(literal, value)
+	case kind == "max_length":
+		return len([]rune(value)) <= int(number(literal).Num().Int64())
+	}
+	forms := []string{value}
+	if !permissive {
+		forms = forms3(value)
+	}
+	for _, f := range forms {
+		if plain(kind, literal, f) {
+			return true
+		}
+	}
+	return false
+}
+
+// forms3 are the readings of a string that a restriction tests (K21).
+func forms3(value string) []string {
+	bare := strings.Map(func(c rune) rune {
+		if isZeroWidth(c) {
+			return -1
+		}
+		return c
+	}, value)
+	return []string{value, bare, strings.TrimFunc(bare, unicode.IsSpace)}
+}
+
+func plain(kind, literal, value string) bool {
+	switch kind {
+	case "const", "enum":
+		return value == literal
+	case "prefix":
+		return strings.HasPrefix(value, literal)
+	case "suffix":
+		return strings.HasSuffix(value, literal)
+	case "glob":
+		return globString(literal, value)
+	}
+	return false
+}
+
+// ahead asks what is known of a string of which only the beginning has come.
+func ahead(c *Cond, begun string, forms bool) (known, hit bool) {
+	known = true
+	for _, v := range c.Values {
+		k, h := aheadOf(c.Kind, v.Text, begun, forms)
+		if k && h {
+			return true, true
+		}
+		known = known && k
+	}
+	return known, false
+}
+
+func aheadOf(kind, literal, begun string, forms bool) (known, hit bool) {
+	if kind == "max_length" {
+		return len([]rune(begun)) > int(number(literal).Num().Int64()), false
+	}
+	all := []string{begun}
+	if forms {
+		all = forms3(begun)
+		// What is white space at the end now may be inside later.
+		all[2] = strings.TrimLeftFunc(all[1], unicode.IsSpace)
+	}
+	for i, f := range all {
+		trimmed := i == 2
+		switch kind {
+		case "const", "enum":
+			rest, starts := strings.CutPrefix(f, literal)
+			if strings.HasPrefix(literal, f) || trimmed && starts && strings.TrimSpace(rest) == "" {
+				return false, false
+			}
+		case "prefix":
+			if strings.HasPrefix(f, literal) && (!trimmed || literal == strings.TrimRightFunc(literal, unicode.IsSpace)) {
+				return true, true
+			}
+			if strings.HasPrefix(literal, f) || strings.HasPrefix(f, literal) {
+				known = false
+				return false, false
+			}
+		default:
+			return false, false
+		}
+	}
+	return true, false
+}
+
+func pattern(expression, value string) bool {
+	re, err := regexp2.Compile(expression, regexp2.ECMAScript|regexp2.Unicode)
+	if err != nil {
+		panic(err)
+	}
+	ok, err := re.MatchString(value)
+	return ok && err == nil
+}
+
+// globString is a glob on a plain string: * is any run, ? one code point.
+func globString(glob, value string) bool {
+	g, v := []rune(glob), []rune(value)
+	if len(g) == 0 {
+		return len(v) == 0
+	}
+	switch g[0] {
+	case '*':
+		for i := 0; i <= len(v); i++ {
+			if globString(string(g[1:]), string(v[i:])) {
+				return true
+			}
+		}
+		return false
+	case '?':
+		return len(v) > 0 && globString(string(g[1:]), string(v[1:]))
+	}
+	return len(v) > 0 && g[0] == v[0] && globString(string(g[1:]), string(v[1:]))
+}
+
+func compose(s string) string  { return norm.NFKC.String(s) }
+func foldCase(s string) string { return cases.Fold().String(s) }

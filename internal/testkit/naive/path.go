@@ -1,0 +1,243 @@
+package naive
+
+import (
+	"net/url"
+	"strings"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// clean resolves ".", ".." and repeated separators. What climbs above the start
+// keeps its leading "..".
+func clean(path string) string {
+	var kept []string
+	absolute := strings.HasPrefix(path, "/")
+	for _, c := range strings.Split(path, "/") {
+		switch {
+		case c == "" || c == ".":
+		case c == ".." && len(kept) > 0 && kept[len(kept)-1] != "..":
+			kept = kept[:len(kept)-1]
+		case c == ".." && absolute:
+		default:
+			kept = append(kept, c)
+		}
+	}
+	joined := strings.Join(kept, "/")
+	switch {
+	case absolute:
+		return "/" + joined
+	case joined == "":
+		return "."
+	}
+	return joined
+}
+
+// under reports whether path is base or lies below it, by whole components.
+func under(base, path string) bool {
+	base = strings.TrimSuffix(base, "/")
+	return path == base || strings.HasPrefix(path, base+"/")
+}
+
+// absolute gives the absolute form of a path under the root, "" without a root.
+func (p *Policy) absolute(path string) string {
+	if strings.HasPrefix(path, "/") {
+		return path
+	}
+	if p.Root == "" {
+		return ""
+	}
+	return clean(p.Root + "/" + path)
+}
+
+// relative gives a path as seen from the root, "" if it is not below it.
+func (p *Policy) relative(path string) string {
+	if !strings.HasPrefix(path, "/") {
+		return path
+	}
+	if p.Root == "" || !under(p.Root, path) {
+		return ""
+	}
+	rest := strings.TrimPrefix(strings.TrimPrefix(path, p.Root), "/")
+	if rest == "" {
+		return "."
+	}
+	return rest
+}
+
+// plainPath reports whether a path is written so that every reader reads the
+// same (THREATS C, the column of permissive rules).
+func plainPath(path string) bool {
+	if path == "" || clean(path) == "." || clean(path) == "/" || strings.HasPrefix(path, "-") || strings.HasPrefix(path, "~") || !norm.NFC.IsNormalString(path) {
+		return false
+	}
+	for _, c := range path {
+		if isControl(c) || isZeroWidth(c) || strings.ContainsRune(`\$%;:`, c) {
+			return false
+		}
+	}
+	for _, c := range strings.Split(path, "/") {
+		if strings.Trim(c, ".") == "" && c != "" && c != "." && c != ".." {
+			return false
+		}
+		if c != "" && c != "." && c != ".." && strings.ContainsAny(c[len(c)-1:], `. "'`) {
+			return false
+		}
+		if i := strings.IndexByte(c, '~'); i >= 0 && i+1 < len(c) && '0' <= c[i+1] && c[i+1] <= '9' {
+			return false
+		}
+		stem, _, _ := strings.Cut(strings.ToUpper(c), ".")
+		for _, device := range []string{"CON", "PRN", "AUX", "NUL", "COM1", "LPT1"} {
+			if stem == device {
+				return false
+			}
+		}
+	}
+	cleaned := clean(path)
+	return cleaned != ".." && !strings.HasPrefix(cleaned, "../") && !under("/proc", cleaned) && !under("/dev", cleaned)
+}
+
+func (p *Policy) matchesPath(kind, literal, value string, permissive bool) bool {
+	if permissive {
+		return plainPath(value) && p.compare(kind, literal, clean(value), false)
+	}
+	for _, r := range p.readings(value) {
+		if p.compare(kind, literal, r, true) {
+			return true
+		}
+	}
+	return false
+}
+
+// readings lists what a path may mean to somebody (THREATS C, the column of
+// restrictive rules): each step is applied to everything found before it.
+func (p *Policy) readings(value string) []string {
+	all := []string{value}
+	add := func(step func(string) string) {
+		for _, r := range all {
+			all = append(all, step(r))
+		}
+	}
+	add(strip)
+	add(func(r string) string { before, _, _ := strings.Cut(r, "\x00"); return before })
+	add(func(r string) string {
+		if u, err := url.Parse(r); err == nil && u.Scheme != "" && u.Path != "" {
+			return u.Path
+		}
+		return r
+	})
+	for range 2 {
+		add(func(r string) string {
+			if d, err := url.PathUnescape(r); err == nil {
+				return d
+			}
+			return r
+		})
+	}
+	add(func(r string) string { return strings.ReplaceAll(r, `\`, "/") })
+	add(func(r string) string {
+		for _, name := range []string{"~", "$HOME", "${HOME}"} {
+			if rest, ok := strings.CutPrefix(r, name); ok && p.Home != "" && (rest == "" || rest[0] == '/') {
+				return p.Home + rest
+			}
+		}
+		return r
+	})
+	component := func(edit func(string) string) {
+		add(func(r string) string {
+			parts := strings.Split(r, "/")
+			for i, c := range parts {
+				if strings.Trim(c, ".") != "" {
+					parts[i] = edit(c)
+				}
+			}
+			return strings.Join(parts, "/")
+		})
+	}
+	component(func(c string) string { before, _, _ := strings.Cut(c, ";"); return before })
+	component(func(c string) string { before, _, _ := strings.Cut(c, ":"); return before })
+	component(func(c string) string { return strings.TrimRight(c, `. "'`) })
+	add(compose)
+	for i, r := range all {
+		all[i] = clean(r)
+	}
+	return all
+}
+
+// compare applies a matcher to a cleaned path.
+func (p *Policy) compare(kind, literal, path string, fold bool) bool {
+	test := func(literal, path string) bool {
+		if path == "" {
+			return false
+		}
+		if fold && kind != "pattern" {
+			literal, path = foldCase(compose(literal)), foldCase(compose(path))
+		}
+		switch kind {
+		case "const", "enum":
+			return path == strings.TrimSuffix(literal, "/")
+		case "prefix":
+			return under(literal, path)
+		case "suffix":
+			return strings.HasSuffix(path, literal)
+		case "pattern":
+			return pattern(literal, path)
+		}
+		return globPath(strings.Split(literal, "/"), strings.Split(path, "/"), fold)
+	}
+	if kind == "suffix" || kind == "pattern" {
+		return test(literal, path) || fold && test(literal, p.relative(path))
+	}
+	if strings.HasPrefix(literal, "/") {
+		return test(literal, p.absolute(path))
+	}
+	if test(literal, p.relative(path)) {
+		return true
+	}
+	if !fold {
+		return false
+	}
+	// Without a root a relative literal is tried below every directory (K19), and
+	// leading ".." are tried as if they were not there (K18).
+	for rest := path; rest != ""; {
+		_, rest, _ = strings.Cut(rest, "/")
+		if (strings.HasPrefix(path, "/") && p.Root == "" || strings.HasPrefix(path, "../")) && test(literal, rest) {
+			return true
+		}
+	}
+	return false
+}
+
+// globPath matches by components: ** is any number of them. A restrictive glob
+// also matches everything below what it matches (K18).
+func globPath(glob, path []string, below bool) bool {
+	switch {
+	case len(glob) == 0:
+		return len(path) == 0 || below
+	case glob[0] == "**":
+		for i := 0; i <= len(path); i++ {
+			if i > 0 && !below && path[i-1] == ".." {
+				return false
+			}
+			if globPath(glob[1:], path[i:], below) {
+				return true
+			}
+		}
+		return false
+	}
+	return len(path) > 0 && globString(glob[0], path[0]) && globPath(glob[1:], path[1:], below)
+}
+
+// canonicalLiterals reports whether every literal could stand in a rule on a path
+// (C17).
+func canonicalLiterals(c *Cond) bool {
+	for _, v := range c.Values {
+		literal := v.Text
+		if c.Kind == "prefix" {
+			literal = strings.TrimSuffix(literal, "/")
+		}
+		if v.Kind != String || c.Kind == "max_length" || literal == "" || literal == "." || clean(literal) != literal {
+			return false
+		}
+	}
+	return true
+}
