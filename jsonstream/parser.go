@@ -36,7 +36,8 @@ const (
 // frame is an open array or object.
 type frame struct {
 	object bool
-	keys   objectKeys
+	// first is the index of the object's first key in the key set.
+	first uint32
 	// done counts the complete elements of an array, which is the index of the
 	// element under way.
 	done uint32
@@ -280,12 +281,12 @@ func (p *Parser) open(object bool, at int64) bool {
 		p.fail(stopgate.CodeLimitExceeded, at, "the nesting is too deep")
 		return false
 	}
-	p.frames = append(p.frames, frame{object: object, keys: p.keys.open()})
+	p.frames = append(p.frames, frame{object: object, first: uint32(len(p.keys.list))})
 	return true
 }
 
 func (p *Parser) closeContainer(end Kind, at int64) {
-	p.keys.close(&p.top().keys)
+	p.keys.close(int(p.top().first))
 	p.frames = p.frames[:len(p.frames)-1]
 	p.endValue(end, nil, at)
 }
@@ -318,7 +319,7 @@ func (p *Parser) appendPointer(dst []byte) []byte {
 		}
 		last := len(p.keys.list)
 		if i+1 < len(p.frames) {
-			last = int(p.frames[i+1].keys.first)
+			last = int(p.frames[i+1].first)
 		}
 		dst = appendToken(dst, p.keys.bytes(&p.keys.list[last-1]))
 	}

@@ -2,13 +2,12 @@ package match
 
 import (
 	"strconv"
-	"strings"
 
 	"github.com/stopgate/stopgate/jsonstream"
 	"github.com/stopgate/stopgate/schema"
 )
 
-const anyType = schema.String | schema.Number | schema.Integer | schema.Boolean | schema.Array | schema.Object
+const anyType = schema.AnyType &^ schema.Null
 
 // natural returns the types a matcher can look at, whatever the target.
 func (k Kind) natural() schema.Type {
@@ -43,8 +42,9 @@ func (m *Matcher) compile(s Spec, t Target, env Env) *SpecError {
 	if natural == 0 {
 		return whole(-1, "no such matcher", "")
 	}
-	if natural&reach == 0 {
-		return whole(-1, "looks at "+typeNames(natural)+", but the parameter is "+typeNames(reach), "")
+	m.fits = natural.Intersect(reach)
+	if m.fits == 0 {
+		return whole(-1, "looks at "+natural.String()+", but the parameter is "+reach.String(), "")
 	}
 	if len(s.Values) == 0 {
 		return whole(-1, "has no value", "")
@@ -52,7 +52,6 @@ func (m *Matcher) compile(s Spec, t Target, env Env) *SpecError {
 	if len(s.Values) > 1 && !s.many() {
 		return whole(1, "takes one value", "")
 	}
-	m.fits = natural & reach
 	switch s.Kind {
 	case Const, Enum:
 		return m.compileEqual(s, t, env)
@@ -111,7 +110,7 @@ func (m *Matcher) compileEqual(s Spec, t Target, env Env) *SpecError {
 			return whole(i, "an array cannot be compared: a pointer that ends at an array addresses its elements", "write the elements as enum")
 		}
 		if accepted&m.fits == 0 {
-			return whole(i, describe(lit)+" can never equal a value of type "+typeNames(m.fits), "")
+			return whole(i, describe(lit)+" can never equal a value of type "+m.fits.String(), "")
 		}
 		fits |= accepted & m.fits
 	}
@@ -152,14 +151,6 @@ func (m *Matcher) compileText(s Spec, t Target, env Env) (err *SpecError) {
 		if s.Kind != MaxLength && lit.Kind != LiteralString {
 			return whole(i, "must be a string, not "+describe(lit), "")
 		}
-	}
-	if s.Kind == MaxLength {
-		n, err := parseCount(s.Values[0])
-		if err != nil {
-			return err
-		}
-		m.text, err = compileLength(n, t, m.restrictive, env)
-		return err
 	}
 	if (s.Kind == Host || s.Kind == Scheme) && t.Annotation != schema.URL {
 		return whole(-1, "looks at URLs, but the parameter is a plain string", `declare it with type = "url"`)
@@ -211,21 +202,4 @@ func describe(lit Literal) string {
 		return "an array"
 	}
 	return "an object"
-}
-
-// typeNames lists types for a message, as JSON Schema spells them.
-func typeNames(t schema.Type) string {
-	var names []string
-	for _, one := range []struct {
-		t    schema.Type
-		name string
-	}{
-		{schema.String, "string"}, {schema.Number, "number"}, {schema.Integer, "integer"},
-		{schema.Boolean, "boolean"}, {schema.Array, "array"}, {schema.Object, "object"},
-	} {
-		if t&one.t != 0 {
-			names = append(names, one.name)
-		}
-	}
-	return strings.Join(names, " or ")
 }

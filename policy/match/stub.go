@@ -1,36 +1,7 @@
 package match
 
-func compileLength(int, Target, bool, Env) (textTest, *SpecError) {
-	return nil, whole(-1, "not built", "")
-}
-func compilePath(Spec, bool, bool, Env) (textTest, *SpecError) {
-	return nil, whole(-1, "not built", "")
-}
 func compileCommand(Spec, bool) (textTest, *SpecError) { return nil, whole(-1, "not built", "") }
 func compileURL(Spec, bool) (textTest, *SpecError)     { return nil, whole(-1, "not built", "") }
-func compileString(Spec, bool) (textTest, *SpecError)  { return nil, whole(-1, "not built", "") }
-
-// Clean removes from a path what has no meaning: repeated separators, inner "."
-// and "x/.." (K4). An absolute path stays absolute, a trailing "/" and a leading
-// "./" stay. plain reports that the path is plainly written: nobody reads another
-// path in it and it does not leave the directory it starts from.
-func Clean(path string) (cleaned string, plain bool) { return path, false }
-
-// MaxReadings is how many readings of one path are listed (K56).
-const MaxReadings = 16
-
-// Reading is one way in which some tool could understand a path (K56).
-type Reading struct {
-	// Path is canonical: relative to the root, or absolute with a leading "/".
-	Path string
-	// Steps says what was done to the value to get it.
-	Steps string
-}
-
-// Readings lists the plausible readings of a path in a fixed order, the lexically
-// cleaned one first. complete is false if there are more than [MaxReadings]: a
-// restrictive condition then holds without looking.
-func Readings(path string, env Env, expands bool) (list []Reading, complete bool) { return nil, false }
 
 // Protection says what touching a path or command costs, whatever the rules say.
 type Protection uint8
@@ -71,20 +42,6 @@ type Command struct {
 
 // Analyse reads a command line.
 func Analyse(line string) Command { return Command{} }
-
-// Name is a glob over tool names and call facts (K0b, G2): case-sensitive, on
-// every platform, whole name.
-type Name struct{}
-
-// ParseName reads a glob over names. The error is a *SpecError.
-func ParseName(glob string) (*Name, error) { return &Name{}, nil }
-
-// Match reports whether the whole name matches.
-func (n *Name) Match(name string) bool { return false }
-
-// LiteralPrefix returns the text before the first wildcard; exact is true if the
-// whole glob is literal.
-func (n *Name) LiteralPrefix() (prefix string, exact bool) { return "", false }
 
 // Answer is what analysis knows.
 type Answer uint8

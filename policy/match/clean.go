@@ -1,0 +1,253 @@
+package match
+
+import (
+	"bytes"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// Clean removes from a path what has no meaning: repeated separators, inner "."
+// and "x/.." (K4). An absolute path stays absolute, a trailing "/" and a leading
+// "./" stay, so that no option, command lookup or directory becomes something
+// else. Cleaning twice changes nothing.
+//
+// plain reports that the path is plainly written (THREATS C): nobody reads another
+// path in it and it does not climb above where it starts. Only such a path
+// satisfies a permissive condition.
+func Clean(path string) (cleaned string, plain bool) {
+	value := []byte(path)
+	canonical, _ := appendCanonical(make([]byte, 0, len(path)+2), value)
+	out := string(canonical)
+	switch {
+	case out == "":
+		out = "."
+	case bytes.HasPrefix(value, []byte("./")) && !bytes.HasPrefix(canonical, []byte("..")):
+		out = "./" + out
+	}
+	if endsAsDirectory(value) && out[len(out)-1] != '/' {
+		out += "/"
+	}
+	return out, isPlain(value)
+}
+
+// endsAsDirectory reports that the last component is empty, or a "." or ".." that
+// says something about the one before.
+func endsAsDirectory(value []byte) bool {
+	at := bytes.LastIndexByte(value, '/')
+	if at < 0 {
+		return false
+	}
+	last := string(value[at+1:])
+	return last == "" || last == "." || last == ".."
+}
+
+// lexical is what cleaning learned about a path.
+type lexical struct {
+	absolute bool
+	climbs   bool // above its start, or above "/"
+	ups      int  // leading ".." of a relative path
+	lowest   int  // the smallest depth that a ".." led to; large if there is none
+}
+
+// appendCanonical appends the form in which paths are compared: components
+// joined by "/", with a leading "/" if the path is absolute and leading ".." if
+// it climbs. The start itself is "".
+func appendCanonical(dst, path []byte) ([]byte, lexical) {
+	info := lexical{absolute: len(path) > 0 && path[0] == '/', lowest: 1 << 30}
+	base := len(dst)
+	if info.absolute {
+		dst = append(dst, '/')
+		base++
+	}
+	depth := 0
+	for len(path) > 0 {
+		var c []byte
+		if at := bytes.IndexByte(path, '/'); at >= 0 {
+			c, path = path[:at], path[at+1:]
+		} else {
+			c, path = path, nil
+		}
+		switch {
+		case len(c) == 0 || string(c) == ".":
+		case string(c) != "..":
+			dst = appendComponent(dst, base, c)
+			depth++
+		case depth > 0:
+			dst = dst[:max(base, bytes.LastIndexByte(dst[base:], '/')+base)]
+			depth--
+			info.lowest = min(info.lowest, depth)
+		default:
+			info.climbs = true
+			if !info.absolute {
+				dst = appendComponent(dst, base, c)
+				info.ups++
+			}
+		}
+	}
+	return dst, info
+}
+
+func appendComponent(dst []byte, base int, c []byte) []byte {
+	if len(dst) > base {
+		dst = append(dst, '/')
+	}
+	return append(dst, c...)
+}
+
+// Classes of ASCII bytes in a path.
+const (
+	byteFine  = iota
+	byteSlash // separates components
+	byteEdge  // not at the end of a component, where some readers drop it
+	byteTilde
+	byteNever
+)
+
+var pathBytes = func() (t [utf8.RuneSelf]uint8) {
+	for b := range t {
+		switch {
+		case b < ' ' || b == 0x7F || bytes.IndexByte([]byte(`\:$%;`), byte(b)) >= 0:
+			t[b] = byteNever
+		case bytes.IndexByte([]byte(" .\"'`"), byte(b)) >= 0:
+			t[b] = byteEdge
+		case b == '/':
+			t[b] = byteSlash
+		case b == '~':
+			t[b] = byteTilde
+		}
+	}
+	return t
+}()
+
+// isPlain reports that a path is plainly written: beyond lexical cleaning no
+// known tool reads another path in it (C2-C19). Whether the tool expands
+// wildcards (C15) is not known here.
+func isPlain(path []byte) bool {
+	if len(path) == 0 || bytes.HasPrefix(path, []byte("//")) {
+		return false
+	}
+	ascii, start := true, 0
+	for i, b := range path {
+		if b >= utf8.RuneSelf {
+			ascii = false
+			continue
+		}
+		switch pathBytes[b] {
+		case byteNever:
+			return false
+		case byteSlash:
+			if !plainComponent(path[start:i]) {
+				return false
+			}
+			start = i + 1
+		case byteTilde:
+			if i == 0 || i+1 < len(path) && '0' <= path[i+1] && path[i+1] <= '9' {
+				return false
+			}
+		}
+	}
+	if !plainComponent(path[start:]) || !ascii && !plainUnicode(path) {
+		return false
+	}
+	var buf [256]byte
+	canonical, info := appendCanonical(buf[:0], path)
+	switch {
+	case info.climbs, isSystem(canonical):
+		return false
+	case len(canonical) == 0 || bytes.HasPrefix(path, []byte("./")):
+		return true
+	}
+	return canonical[0] != '-' && canonical[0] != '~'
+}
+
+// plainComponent reports that nothing is dropped from the ends of a component
+// and that it is no device name (C8, C9).
+func plainComponent(c []byte) bool {
+	if len(c) == 0 || string(c) == "." || string(c) == ".." {
+		return true
+	}
+	first, last := c[0], c[len(c)-1]
+	if last < utf8.RuneSelf && pathBytes[last] == byteEdge {
+		return false
+	}
+	if first < utf8.RuneSelf && pathBytes[first] == byteEdge && first != '.' {
+		return false
+	}
+	return !isDevice(c)
+}
+
+// isDevice reports a name that Windows keeps for a device, whatever follows the
+// first dot.
+func isDevice(c []byte) bool {
+	if at := bytes.IndexByte(c, '.'); at >= 0 {
+		c = c[:at]
+	}
+	c = bytes.TrimRight(c, " ")
+	if len(c) < 3 || len(c) > 7 {
+		return false
+	}
+	var lower [7]byte
+	for i, b := range c {
+		lower[i] = lowerASCII(b)
+	}
+	switch name := string(lower[:len(c)]); name {
+	case "con", "prn", "aux", "nul", "conin$", "conout$":
+		return true
+	default:
+		if name[:3] != "com" && name[:3] != "lpt" {
+			return false
+		}
+		switch name[3:] {
+		case "0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "¹", "²", "³":
+			return true
+		}
+	}
+	return false
+}
+
+// isSystem reports an absolute canonical path below /proc or /dev, where names
+// lead elsewhere (C19).
+func isSystem(canonical []byte) bool {
+	for _, dir := range [...]string{"/proc", "/dev"} {
+		if rest, ok := bytes.CutPrefix(canonical, []byte(dir)); ok && (len(rest) == 0 || rest[0] == '/') {
+			return true
+		}
+	}
+	return false
+}
+
+// plainUnicode reports that a path with code points above ASCII is its own
+// compatibility form and has nothing invisible or deceptive in it (C7, C16).
+func plainUnicode(path []byte) bool {
+	for i := 0; i < len(path); {
+		r, size := utf8.DecodeRune(path[i:])
+		i += size
+		if r >= utf8.RuneSelf && (invisible(r) || lookalike(r) != r || whiteSpace.contains(r) || r == utf8.RuneError) {
+			return false
+		}
+	}
+	return norm.NFKC.IsNormal(path)
+}
+
+// invisible reports a code point that is not drawn, or that changes how others
+// are drawn: controls, format characters, variation selectors, fillers.
+func invisible(r rune) bool {
+	if r < utf8.RuneSelf {
+		return r < ' ' || r == 0x7F
+	}
+	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point)
+}
+
+// lookalike maps what some reader takes for a separator, and is not brought there
+// by compatibility normalisation, to the separator.
+func lookalike(r rune) rune {
+	switch r {
+	case '\u2044', '\u2215', '\u29F8', '\u2571', '\u27CB':
+		return '/'
+	case '\u2216', '\u29F5', '\u29F9', '\u27CD', '\u2572':
+		return '\\'
+	}
+	return r
+}

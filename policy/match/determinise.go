@@ -1,0 +1,174 @@
+package match
+
+import (
+	"encoding/binary"
+	"math"
+	"slices"
+	"unicode/utf8"
+)
+
+// maxStates bounds the automaton of one condition. Literals stay far below it;
+// a glob with several stars before long runs of "?" may not, and is then judged
+// on the whole value.
+const maxStates = 1 << 15
+
+// determinise builds the automaton of a direct nfa, nil if it would be too large.
+func (n *nfa) determinise() *automaton {
+	spans, classes, of, rest := n.classes()
+	if classes > math.MaxUint16 {
+		return nil
+	}
+	a := &automaton{}
+	for _, s := range spans {
+		for r := s.low; r <= s.high && r < utf8.RuneSelf; r++ {
+			a.ascii[r] = s.class
+		}
+		if s.high >= utf8.RuneSelf {
+			a.others = append(a.others, s)
+		}
+	}
+	b := subsets{ids: map[string]uint32{"": 0}, sets: [][]int{nil}}
+	a.first = b.id([]int{0})
+	limit := max(maxStates, 8*len(n.states))
+	targets := make([][]int, classes)
+	next := make([]uint32, classes)
+	for at := 0; at < len(b.sets); at++ {
+		if len(b.sets) > limit {
+			return nil
+		}
+		accept := false
+		for c := range targets {
+			targets[c] = targets[c][:0]
+		}
+		for _, s := range b.sets[at] {
+			accept = accept || n.states[s].accept
+			for _, e := range n.states[s].edges {
+				for _, c := range of[e.set] {
+					targets[c] = append(targets[c], e.to)
+				}
+			}
+		}
+		for c, to := range targets {
+			slices.Sort(to)
+			next[c] = b.id(slices.Compact(to))
+		}
+		if !rest { // no code point has class 0
+			next[0] = next[1]
+		}
+		a.accept = append(a.accept, accept)
+		a.addRow(next)
+	}
+	a.settle()
+	return a
+}
+
+// subsets numbers sets of states; the empty set is 0.
+type subsets struct {
+	ids  map[string]uint32
+	sets [][]int
+	key  []byte
+}
+
+// id numbers a sorted set, which is copied if it is new.
+func (b *subsets) id(set []int) uint32 {
+	if len(set) == 0 {
+		return 0
+	}
+	b.key = b.key[:0]
+	for _, s := range set {
+		b.key = binary.LittleEndian.AppendUint32(b.key, uint32(s))
+	}
+	at, ok := b.ids[string(b.key)]
+	if !ok {
+		at = uint32(len(b.sets))
+		b.ids[string(b.key)] = at
+		b.sets = append(b.sets, slices.Clone(set))
+	}
+	return at
+}
+
+// addRow stores where each class leads: the most frequent target once, the
+// others as exceptions.
+func (a *automaton) addRow(next []uint32) {
+	other := mostFrequent(next)
+	r := row{from: uint32(len(a.edges)), other: other}
+	for class, to := range next {
+		if to != other {
+			a.edges = append(a.edges, move{uint16(class), to})
+		}
+	}
+	r.to = uint32(len(a.edges))
+	a.rows = append(a.rows, r)
+}
+
+// mostFrequent returns the target of most classes; it is nearly always the dead
+// state of literals or the state of a star, and both lead from class 0.
+func mostFrequent(next []uint32) uint32 {
+	first := 0
+	for _, to := range next {
+		if to == next[0] {
+			first++
+		}
+	}
+	if 2*first >= len(next) {
+		return next[0]
+	}
+	sorted := slices.Sorted(slices.Values(next))
+	best, most := next[0], first
+	for i := 0; i < len(sorted); {
+		j := i
+		for j < len(sorted) && sorted[j] == sorted[i] {
+			j++
+		}
+		if j-i > most {
+			best, most = sorted[i], j-i
+		}
+		i = j
+	}
+	return best
+}
+
+// settle finds the states whose answer no continuation changes.
+func (a *automaton) settle() {
+	before := make([][]uint32, len(a.rows))
+	for s, row := range a.rows {
+		before[row.other] = append(before[row.other], uint32(s))
+		for _, m := range a.edges[row.from:row.to] {
+			before[m.next] = append(before[m.next], uint32(s))
+		}
+	}
+	canHit, canMiss := a.reaching(before, true), a.reaching(before, false)
+	a.fate = make([]Result, len(a.rows))
+	for s := range a.fate {
+		switch {
+		case !canMiss[s]:
+			a.fate[s] = Hit
+		case !canHit[s]:
+			a.fate[s] = Miss
+		}
+	}
+}
+
+// reaching returns the states from which one with the given acceptance can be
+// reached.
+func (a *automaton) reaching(before [][]uint32, accept bool) []bool {
+	can := make([]bool, len(a.rows))
+	var stack []uint32
+	for s := range a.accept {
+		if a.accept[s] == accept {
+			can[s] = true
+			stack = append(stack, uint32(s))
+		}
+	}
+	for len(stack) > 0 {
+		s := stack[len(stack)-1]
+		stack = stack[:len(stack)-1]
+		for _, b := range before[s] {
+			if !can[b] {
+				can[b] = true
+				stack = append(stack, b)
+			}
+		}
+	}
+	return can
+}

@@ -1,0 +1,210 @@
+package match
+
+import (
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// expand adds what a tool that expands braces and wildcards makes of each
+// spelling (C15). Braces are written out; a path with wildcards stays a pattern,
+// and is compared by asking whether it can stand for a path inside the rule.
+func (l *lister) expand() {
+	for _, t := range l.texts[:len(l.texts):len(l.texts)] {
+		words, ok := braceWords(t.text, MaxReadings)
+		if !ok {
+			l.complete = false
+		}
+		for _, w := range words {
+			glob := isPattern(w)
+			if w == t.text && !glob {
+				continue
+			}
+			if len(l.texts) == maxTexts || glob && mayClimb(w) {
+				l.complete = false
+				return
+			}
+			l.texts = append(l.texts, spelling{text: w, glob: glob, steps: t.steps | StepBraces})
+		}
+	}
+}
+
+// isPattern reports a wildcard of a common shell, extended ones included.
+func isPattern(s string) bool {
+	for i := range len(s) {
+		switch s[i] {
+		case '*', '?', '[':
+			return true
+		case '(':
+			if i > 0 && strings.IndexByte("@+!", s[i-1]) >= 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// mayClimb reports a component with wildcards that may stand for "." or "..",
+// which cleaning cannot see. The first dot has to be written.
+func mayClimb(path string) bool {
+	for _, c := range strings.Split(path, "/") {
+		if strings.HasPrefix(c, ".") && isPattern(c) {
+			if n := valuePattern(c); n.matches(".") || n.matches("..") {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// braceWords multiplies out the braces of a word as a shell does. A range {1..9}
+// becomes "*". ok is false if there are more than limit words.
+func braceWords(s string, limit int) (words []string, ok bool) {
+	open, end, commas := firstBraces(s)
+	if open < 0 {
+		return []string{s}, true
+	}
+	var parts []string
+	if len(commas) == 0 {
+		parts = []string{"*"} // a range
+	} else {
+		from := open + 1
+		for _, c := range append(commas, end) {
+			parts = append(parts, s[from:c])
+			from = c + 1
+		}
+	}
+	for _, part := range parts {
+		inner, fits := braceWords(s[:open]+part+s[end+1:], limit-len(words))
+		words = append(words, inner...)
+		if !fits || len(words) > limit {
+			return words[:min(limit, len(words))], false
+		}
+	}
+	return words, true
+}
+
+// firstBraces finds the first group that a shell would expand: it holds a comma
+// or a range. open is -1 if there is none.
+func firstBraces(s string) (open, end int, commas []int) {
+	for open = 0; open < len(s); open++ {
+		if s[open] != '{' {
+			continue
+		}
+		depth := 0
+		commas = commas[:0]
+	group:
+		for end = open; end < len(s); end++ {
+			switch s[end] {
+			case '{':
+				depth++
+			case ',':
+				if depth == 1 {
+					commas = append(commas, end)
+				}
+			case '}':
+				if depth--; depth == 0 {
+					break group
+				}
+			}
+		}
+		if end < len(s) && (len(commas) > 0 || strings.Contains(s[open:end], "..")) {
+			return open, end, commas
+		}
+	}
+	return -1, 0, nil
+}
+
+// valuePattern builds the set of paths that a value with wildcards may stand for,
+// folded; too wide where its syntax is not known here. "*" also matches names
+// that start with a dot.
+func valuePattern(path string) *nfa {
+	n := newNFA()
+	at, components := 0, strings.Split(fold(path), "/")
+	for i, c := range components {
+		if c == "**" { // stands before its separator: "a/**" is also "a"
+			at = n.loop(at, anyRune)
+			continue
+		}
+		if i > 0 {
+			next := n.state()
+			n.edge(at, single('/'), next)
+			if components[0] == "**" && i == 1 {
+				n.free(0, next)
+			}
+			at = next
+		}
+		at = n.addComponentPattern(at, c)
+	}
+	n.accept(at)
+	return n.direct()
+}
+
+// addComponentPattern adds one component of a value with wildcards.
+func (n *nfa) addComponentPattern(at int, c string) int {
+	if !strings.ContainsAny(c, "(){}") {
+		if lists, err := parseGlob(strings.ReplaceAll(c, "[^", "[!"), true); err == nil {
+			return n.addRun(at, lists[0], notSlash, true)
+		}
+	}
+	const special = "*?[]()@+!\\{}"
+	from := strings.IndexAny(c, special)
+	if from < 0 {
+		return n.text(at, c)
+	}
+	at = n.loop(n.text(at, c[:from]), notSlash)
+	return n.text(at, c[strings.LastIndexAny(c, special)+1:])
+}
+
+// meets reports whether some text that leads the automaton from a state to
+// acceptance is in the set of a direct nfa. It gives up towards true.
+func (a *automaton) meets(state uint32, n *nfa) bool {
+	const limit = 1 << 18
+	classes := make([][]uint16, len(n.sets))
+	for i, s := range n.sets {
+		classes[i] = a.classesOf(s)
+	}
+	type pair struct {
+		a uint32
+		n int
+	}
+	seen := map[pair]bool{{state, 0}: true}
+	for todo := []pair{{state, 0}}; len(todo) > 0; {
+		p := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		if n.states[p.n].accept && a.accept[p.a] || len(seen) > limit {
+			return true
+		}
+		for _, e := range n.states[p.n].edges {
+			for _, c := range classes[e.set] {
+				q := pair{a.step(p.a, c), e.to}
+				if a.fate[q.a] != Miss && !seen[q] {
+					seen[q] = true
+					todo = append(todo, q)
+				}
+			}
+		}
+	}
+	return false
+}
+
+// classesOf returns the classes that have a member in s; class 0 whenever it
+// might.
+func (a *automaton) classesOf(s runeSet) []uint16 {
+	if len(s) == 1 && s[0].low == s[0].high {
+		return []uint16{a.class(s[0].low)}
+	}
+	out := []uint16{0}
+	for r := range rune(utf8.RuneSelf) {
+		if s.contains(r) {
+			out = append(out, a.ascii[r])
+		}
+	}
+	for _, o := range a.others {
+		if len(s.intersect(runeSet{o.span})) > 0 {
+			out = append(out, o.class)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}

@@ -1,0 +1,242 @@
+package match
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// The glob language (K18): "*" any run, "?" one code point, "[a-z]" and "[!a-z]"
+// classes, "{a,b}" alternatives that may be nested, "\x" a literal x. Where "/"
+// separates components, none of them matches it but an alternative that spells
+// it, and "**" as a whole component stands for zero or more components.
+
+// maxAlternatives bounds what the braces of one glob may multiply to.
+const maxAlternatives = 1024
+
+type globKind uint8
+
+const (
+	globLiteral globKind = iota
+	globAny              // ?
+	globStar             // *
+	globClass
+)
+
+// globToken is one element of a glob without braces.
+type globToken struct {
+	kind globKind
+	r    rune
+	set  runeSet
+	at   int // byte in the glob
+}
+
+// globParser reads a glob into its alternatives.
+type globParser struct {
+	text      string
+	pos       int
+	separated bool // "/" separates components
+}
+
+// parseGlob returns the token lists of a glob's alternatives: braces multiplied
+// out, in text order.
+func parseGlob(text string, separated bool) ([][]globToken, *SpecError) {
+	p := globParser{text: text, separated: separated}
+	lists, err := p.alternatives(false)
+	if err == nil {
+		return lists, nil
+	}
+	err.Index = 0
+	return nil, err
+}
+
+func (p *globParser) fail(at int, hint, format string, args ...any) *SpecError {
+	return &SpecError{Offset: at, Message: fmt.Sprintf(format, args...), Hint: hint}
+}
+
+// alternatives reads up to the end, or up to the brace that closes the group.
+func (p *globParser) alternatives(inBraces bool) ([][]globToken, *SpecError) {
+	start := p.pos
+	var done [][]globToken
+	now := [][]globToken{nil}
+	for p.pos < len(p.text) {
+		at := p.pos
+		c := p.text[at]
+		switch {
+		case c == '{':
+			p.pos++
+			inner, err := p.alternatives(true)
+			if err != nil {
+				return nil, err
+			}
+			if len(now)*len(inner) > maxAlternatives {
+				return nil, p.fail(at, "write a list under [lists]", "the braces stand for more than %d alternatives", maxAlternatives)
+			}
+			now = multiply(now, inner)
+			continue
+		case c == ',' && inBraces:
+			p.pos++
+			done = append(done, now...)
+			now = [][]globToken{nil}
+			continue
+		case c == '}' && inBraces:
+			p.pos++
+			if p.pos-start == 1 {
+				return nil, p.fail(at, `\{\} for the two characters`, "braces without alternatives")
+			}
+			return append(done, now...), nil
+		case c == '}':
+			return nil, p.fail(at, `\}`, "a closing brace without an opening one")
+		}
+		token, err := p.token()
+		if err != nil {
+			return nil, err
+		}
+		for i := range now {
+			now[i] = append(now[i], token)
+		}
+	}
+	if inBraces {
+		return nil, p.fail(start-1, `\{`, "an opening brace without a closing one")
+	}
+	return now, nil
+}
+
+func multiply(left, right [][]globToken) [][]globToken {
+	var out [][]globToken
+	for _, l := range left {
+		for _, r := range right {
+			out = append(out, append(append([]globToken(nil), l...), r...))
+		}
+	}
+	return out
+}
+
+func (p *globParser) token() (globToken, *SpecError) {
+	at := p.pos
+	r, size := utf8.DecodeRuneInString(p.text[at:])
+	p.pos += size
+	switch r {
+	case '*':
+		return globToken{kind: globStar, at: at}, nil
+	case '?':
+		return globToken{kind: globAny, at: at}, nil
+	case '[':
+		set, err := p.class(at)
+		return globToken{kind: globClass, set: set, at: at}, err
+	case '\\':
+		if p.pos == len(p.text) {
+			return globToken{}, p.fail(at, `\\`, "a backslash with nothing behind it")
+		}
+		r, size = utf8.DecodeRuneInString(p.text[p.pos:])
+		p.pos += size
+	}
+	return globToken{kind: globLiteral, r: r, at: at}, nil
+}
+
+// class reads the rest of "[a-z]" or "[!a-z]".
+func (p *globParser) class(at int) (runeSet, *SpecError) {
+	negated := strings.HasPrefix(p.text[p.pos:], "!")
+	if negated {
+		p.pos++
+	}
+	if strings.HasPrefix(p.text[p.pos:], "^") {
+		return nil, p.fail(p.pos, `[!...] negates, [\^...] is a literal ^`, "a class that starts with ^")
+	}
+	if strings.HasPrefix(p.text[p.pos:], "[:") {
+		return nil, p.fail(p.pos, "write the characters", "named classes are not supported")
+	}
+	var spans []span
+	for first := true; ; first = false {
+		if strings.HasPrefix(p.text[p.pos:], "]") {
+			if first {
+				return nil, p.fail(p.pos, `[\]] for the bracket`, "a class without members")
+			}
+			p.pos++
+			break
+		}
+		from := p.pos
+		low, err := p.member(at)
+		if err != nil {
+			return nil, err
+		}
+		high := low
+		if rest := p.text[p.pos:]; strings.HasPrefix(rest, "-") && !strings.HasPrefix(rest, "-]") {
+			p.pos++
+			if high, err = p.member(at); err != nil {
+				return nil, err
+			}
+		}
+		if high < low {
+			return nil, p.fail(from, fmt.Sprintf("%c-%c", high, low), "a range that ends before it starts")
+		}
+		spans = append(spans, span{low, high})
+	}
+	set := newSet(spans)
+	if p.separated && set.contains('/') && !negated && len(spans) == 1 && spans[0].low == '/' {
+		return nil, p.fail(at, "", "a class never matches the separator /")
+	}
+	if negated {
+		set = set.complement()
+	}
+	if p.separated {
+		set = set.minus(single('/'))
+	}
+	return set, nil
+}
+
+// member reads one code point of a class.
+func (p *globParser) member(class int) (rune, *SpecError) {
+	rest := p.text[p.pos:]
+	escaped := strings.HasPrefix(rest, `\`)
+	if escaped {
+		rest = rest[1:]
+		p.pos++
+	}
+	if rest == "" {
+		return 0, p.fail(class, `\[`, "an opening bracket without a closing one")
+	}
+	r, size := utf8.DecodeRuneInString(rest)
+	p.pos += size
+	return r, nil
+}
+
+// addRun adds tokens without "**" behind from, with star for the code points
+// that "*" and "?" match, and returns where they end. A folded run matches folded
+// texts.
+func (n *nfa) addRun(from int, tokens []globToken, star runeSet, folded bool) int {
+	for i := 0; i < len(tokens); i++ {
+		if text, length := literalRun(tokens[i:]); length > 0 {
+			if folded {
+				text = fold(text)
+			}
+			from = n.text(from, text)
+			i += length - 1
+			continue
+		}
+		if tokens[i].kind == globStar {
+			from = n.loop(from, star)
+			continue
+		}
+		set := star
+		if tokens[i].kind == globClass {
+			if set = tokens[i].set; folded {
+				set = set.folded()
+			}
+		}
+		next := n.state()
+		n.edge(from, set, next)
+		from = next
+	}
+	return from
+}
+
+// literalRun returns the text that tokens begin with and how many of them it is.
+func literalRun(tokens []globToken) (text string, length int) {
+	var b strings.Builder
+	for length < len(tokens) && tokens[length].kind == globLiteral {
+		b.WriteRune(tokens[length].r)
+		length++
+	}
+	return b.String(), length
+}

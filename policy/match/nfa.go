@@ -1,0 +1,163 @@
+package match
+
+import (
+	"slices"
+	"unicode/utf8"
+)
+
+// nfa is what conditions are built as: states with sets of code points on their
+// edges, and free edges that consume nothing. State 0 is the start.
+type nfa struct {
+	states []nfaState
+	sets   []runeSet
+	known  map[rune]int     // sets of one code point
+	trie   map[trieEdge]int // literals that start at one state share their beginnings
+}
+
+type nfaState struct {
+	free   []int
+	edges  []nfaEdge
+	accept bool
+}
+
+type nfaEdge struct{ set, to int }
+
+type trieEdge struct {
+	from int
+	r    rune
+}
+
+func newNFA() *nfa {
+	return &nfa{known: make(map[rune]int), trie: make(map[trieEdge]int), states: make([]nfaState, 1)}
+}
+
+func (n *nfa) state() int {
+	n.states = append(n.states, nfaState{})
+	return len(n.states) - 1
+}
+
+func (n *nfa) set(s runeSet) int {
+	one := len(s) == 1 && s[0].low == s[0].high
+	if one {
+		if at, ok := n.known[s[0].low]; ok {
+			return at
+		}
+		n.known[s[0].low] = len(n.sets)
+	}
+	n.sets = append(n.sets, s)
+	return len(n.sets) - 1
+}
+
+func (n *nfa) edge(from int, s runeSet, to int) {
+	n.states[from].edges = append(n.states[from].edges, nfaEdge{n.set(s), to})
+}
+
+func (n *nfa) free(from, to int) { n.states[from].free = append(n.states[from].free, to) }
+
+func (n *nfa) accept(at int) { n.states[at].accept = true }
+
+// text adds literal code points behind from and returns where they end. The same
+// text behind the same state ends in the same state, so that large lists share
+// their beginnings; a state made here is reached by its text only.
+func (n *nfa) text(from int, s string) int {
+	for _, r := range s {
+		next, ok := n.trie[trieEdge{from, r}]
+		if !ok {
+			next = n.state()
+			n.edge(from, single(r), next)
+			n.trie[trieEdge{from, r}] = next
+		}
+		from = next
+	}
+	return from
+}
+
+// loop adds a state that is reached for free from at and stays on s.
+func (n *nfa) loop(at int, s runeSet) int {
+	l := n.state()
+	n.free(at, l)
+	n.edge(l, s, l)
+	return l
+}
+
+// direct returns an equal nfa without free edges.
+func (n *nfa) direct() *nfa {
+	d := &nfa{sets: n.sets, known: n.known, states: make([]nfaState, len(n.states))}
+	mark := make([]int, len(n.states)) // state s was seen in the search from mark[s]-1
+	for s := range n.states {
+		for stack := []int{s}; len(stack) > 0; {
+			c := stack[len(stack)-1]
+			stack = stack[:len(stack)-1]
+			if mark[c] == s+1 {
+				continue
+			}
+			mark[c] = s + 1
+			d.states[s].edges = append(d.states[s].edges, n.states[c].edges...)
+			d.states[s].accept = d.states[s].accept || n.states[c].accept
+			stack = append(stack, n.states[c].free...)
+		}
+	}
+	return d
+}
+
+// matches runs a direct nfa itself, for conditions too large for an automaton.
+func (n *nfa) matches(text string) bool {
+	now, next := []int{0}, []int(nil)
+	for _, r := range text {
+		next = next[:0]
+		for _, s := range now {
+			for _, e := range n.states[s].edges {
+				if n.sets[e.set].contains(r) {
+					next = append(next, e.to)
+				}
+			}
+		}
+		slices.Sort(next)
+		now, next = slices.Compact(next), now
+		if len(now) == 0 {
+			return false
+		}
+	}
+	return slices.ContainsFunc(now, func(s int) bool { return n.states[s].accept })
+}
+
+// classes splits the code points into classes that no set tells apart. Class 0
+// is what is in no set; rest reports that there is such a code point. of lists
+// the classes of each set.
+func (n *nfa) classes() (spans []classSpan, count int, of [][]uint16, rest bool) {
+	cuts := []rune{0, utf8.MaxRune + 1}
+	for _, set := range n.sets {
+		for _, s := range set {
+			cuts = append(cuts, s.low, s.high+1)
+		}
+	}
+	slices.Sort(cuts)
+	cuts = slices.Compact(cuts)
+	of = make([][]uint16, len(n.sets))
+	ids := map[string]uint16{string(make([]byte, len(n.sets))): 0}
+	member := make([]byte, len(n.sets))
+	for i := 0; i+1 < len(cuts); i++ {
+		for j, set := range n.sets {
+			member[j] = 0
+			if set.contains(cuts[i]) {
+				member[j] = 1
+			}
+		}
+		id, ok := ids[string(member)]
+		if !ok {
+			id = uint16(len(ids))
+			ids[string(member)] = id
+			for j, in := range member {
+				if in == 1 {
+					of[j] = append(of[j], id)
+				}
+			}
+		}
+		if id == 0 {
+			rest = true
+			continue
+		}
+		spans = append(spans, classSpan{span{cuts[i], cuts[i+1] - 1}, id})
+	}
+	return spans, len(ids), of, rest
+}

@@ -1,0 +1,242 @@
+package match
+
+import "bytes"
+
+// pathTest judges the value of a path parameter: certainty if it is permissive,
+// suspicion if it is restrictive (1.3, THREATS C).
+type pathTest struct {
+	place
+	language *language // of canonical paths; of folded ones if restrictive
+	// atRoot and inRoot are the automaton's states after the root and after the
+	// root and a "/": they judge the absolute form of a path below the root
+	// without writing it.
+	atRoot, inRoot uint32
+}
+
+// place is where a value is read, and how.
+type place struct {
+	env         Env // normal
+	root        []byte
+	expands     bool
+	restrictive bool
+}
+
+func newPlace(env Env, expands, restrictive bool) place {
+	p := place{env: env.normal(), expands: expands, restrictive: restrictive}
+	if p.root = []byte(p.env.Root); restrictive {
+		p.root = []byte(fold(p.env.Root))
+	}
+	return p
+}
+
+// normal returns the directories in canonical form; one that is not absolute is
+// unknown.
+func (e Env) normal() Env {
+	for _, dir := range []*string{&e.Root, &e.Home} {
+		canonical, info := appendCanonical(nil, []byte(*dir))
+		if *dir = string(canonical); !info.absolute {
+			*dir = ""
+		}
+	}
+	return e
+}
+
+func newPathTest(n *nfa, p place) *pathTest {
+	t := &pathTest{place: p, language: newLanguage(n)}
+	if dfa := t.language.dfa; dfa != nil {
+		if p.restrictive {
+			dfa.foldASCII()
+		}
+		t.atRoot = dfa.after(dfa.first, p.root)
+		t.inRoot = t.atRoot
+		if p.env.Root != "/" {
+			t.inRoot = dfa.after(t.atRoot, []byte("/"))
+		}
+	}
+	return t
+}
+
+func (t *pathTest) match(value []byte) bool {
+	var buf [256]byte
+	canonical, certain := t.certain(buf[:0], value)
+	if certain {
+		return t.holds(canonical)
+	}
+	if !t.restrictive {
+		return false
+	}
+	list, complete := Readings(string(value), t.env, t.expands)
+	if !complete {
+		return true
+	}
+	for _, r := range list {
+		if r.Glob && t.mayHold(r.Path) || !r.Glob && t.holds([]byte(r.Path)) {
+			return true
+		}
+	}
+	return false
+}
+
+// certain appends the canonical form of a value and reports that it is the only
+// reading: plainly written, and so in this environment.
+func (p *place) certain(dst, value []byte) (canonical []byte, certain bool) {
+	if !isPlain(value) || p.expands && bytes.ContainsAny(value, "*?[{(") {
+		return dst, false
+	}
+	canonical, info := appendCanonical(dst, value)
+	root := p.env.Root
+	switch {
+	case info.absolute: // it may not climb above the root and come back
+		_, inside := cutRoot(canonical, []byte(root))
+		return canonical, !inside || info.lowest >= depth(root)
+	case root == "/":
+		first, _, _ := bytes.Cut(canonical, []byte("/"))
+		return canonical, string(first) != "proc" && string(first) != "dev"
+	}
+	return canonical, !isSystem([]byte(root))
+}
+
+func depth(root string) int {
+	n := 0
+	for i := range len(root) - 1 {
+		if root[i] == '/' {
+			n++
+		}
+	}
+	return n
+}
+
+// cutRoot returns what an absolute canonical path is below the root.
+func cutRoot(path, root []byte) (rel []byte, inside bool) {
+	rest, ok := bytes.CutPrefix(path, root)
+	switch {
+	case len(root) == 0 || !ok:
+		return nil, false
+	case len(rest) == 0 || len(root) == 1:
+		return rest, true
+	}
+	return rest[1:], rest[0] == '/'
+}
+
+// holds judges one canonical path in its two forms, relative to the root and
+// absolute, as far as they exist; folded as well if suspicion is asked.
+func (t *pathTest) holds(canonical []byte) bool {
+	if t.restrictive && !isASCII(canonical) {
+		if folded := []byte(fold(string(canonical))); t.inside(folded) {
+			return true
+		}
+	}
+	return t.inside(canonical)
+}
+
+func (t *pathTest) inside(canonical []byte) bool {
+	if t.language.accepts(canonical) {
+		return true
+	}
+	switch {
+	case t.env.Root == "" || bytes.HasPrefix(canonical, []byte("../")) || string(canonical) == "..":
+		return false
+	case len(canonical) > 0 && canonical[0] == '/':
+		rel, ok := t.cutRoot(canonical)
+		return ok && t.language.accepts(rel)
+	}
+	dfa := t.language.dfa
+	switch {
+	case dfa == nil:
+		return t.language.accepts(joined(t.root, canonical))
+	case len(canonical) == 0:
+		return dfa.accept[t.atRoot]
+	}
+	return dfa.accept[dfa.after(t.inRoot, canonical)]
+}
+
+func joined(root, rel []byte) []byte {
+	out, _ := appendCanonical(nil, append(append(bytes.Clone(root), '/'), rel...))
+	return out
+}
+
+// cutRoot makes a path relative to the root, ignoring case where suspicion is
+// asked: the root is folded then.
+func (p *place) cutRoot(canonical []byte) (rel []byte, inside bool) {
+	if !p.restrictive || len(canonical) < len(p.root) {
+		return cutRoot(canonical, p.root)
+	}
+	for i, c := range p.root {
+		if lowerASCII(canonical[i]) != c {
+			return nil, false
+		}
+	}
+	rel, inside = canonical[len(p.root):], true
+	if len(rel) > 0 && len(p.root) > 1 {
+		inside, rel = rel[0] == '/', rel[1:]
+	}
+	return rel, inside
+}
+
+// mayHold judges a value that the tool expands: it holds if some path it can
+// stand for does.
+func (t *pathTest) mayHold(pattern string) bool {
+	dfa := t.language.dfa
+	if dfa == nil {
+		return true
+	}
+	if dfa.meets(dfa.first, valuePattern(pattern)) {
+		return true
+	}
+	if pattern[0] == '/' {
+		rel, ok := insideRoot(pattern, t.env.Root)
+		return ok && dfa.meets(dfa.first, valuePattern(rel))
+	}
+	return t.env.Root != "" && dfa.meets(t.inRoot, valuePattern(pattern))
+}
+
+func isASCII(b []byte) bool {
+	for _, c := range b {
+		if c >= 0x80 {
+			return false
+		}
+	}
+	return true
+}
+
+// wholeTest judges one spelling of a complete value.
+type wholeTest interface{ holds(text []byte) bool }
+
+// pathWhole is pattern or max_length on a path: it sees the cleaned form if it is
+// permissive, every reading if it is restrictive (K20).
+type pathWhole struct {
+	place
+	test wholeTest
+}
+
+func (t *pathWhole) match(value []byte) bool {
+	if !t.restrictive {
+		var buf [256]byte
+		canonical, certain := t.certain(buf[:0], value)
+		if rel, ok := cutRoot(canonical, t.root); ok {
+			canonical = rel
+		}
+		return certain && t.test.holds(canonical)
+	}
+	list, complete := Readings(string(value), t.env, t.expands)
+	if !complete || t.test.holds(value) {
+		return true
+	}
+	for _, r := range list {
+		if r.Glob || t.test.holds([]byte(r.Path)) || t.test.holds([]byte(fold(r.Path))) {
+			return true
+		}
+	}
+	return false
+}
+
+// compileWhole prepares the matchers that look at a text as a whole whatever its
+// type.
+func compileWhole(s Spec) (wholeTest, *SpecError) {
+	if s.Kind == MaxLength {
+		most, err := parseCount(s.Values[0])
+		return &lengthTest{most: most}, err
+	}
+	p, err := compilePatterns(s)
+	return p, err
+}

@@ -1,0 +1,350 @@
+package match
+
+import (
+	"strings"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// compilePath compiles a matcher on a path.
+func compilePath(s Spec, expands, restrictive bool, env Env) (textTest, *SpecError) {
+	p := newPlace(env, expands, restrictive)
+	if s.Kind == Pattern || s.Kind == MaxLength {
+		test, err := compileWhole(s)
+		return &pathWhole{place: p, test: test}, err
+	}
+	b := pathBuilder{nfa: newNFA(), place: p}
+	for i, lit := range s.Values {
+		if err := b.add(s.Kind, lit.Text); err != nil {
+			err.Index = i
+			return nil, err
+		}
+	}
+	return newPathTest(b.nfa, p), nil
+}
+
+// pathBuilder builds the set of canonical paths that the literals of a condition
+// name; of folded ones if the condition is restrictive.
+type pathBuilder struct {
+	*nfa
+	place
+	unrooted int // the state of anywhere, 0 before it is needed
+}
+
+// pathLiteral is one literal or one alternative of a glob, in components.
+type pathLiteral struct {
+	absolute   bool
+	home       bool // starts with "~/"
+	components [][]globToken
+	below      bool // also stands for everything below it
+}
+
+func (b *pathBuilder) add(k Kind, text string) *SpecError {
+	if !norm.NFC.IsNormalString(text) {
+		return whole(0, "is not in Unicode's normal form C", "`"+norm.NFC.String(text)+"`")
+	}
+	switch k {
+	case Suffix:
+		return b.addSuffix(text)
+	case Glob:
+		lists, err := parseGlob(text, true)
+		if err != nil {
+			return err
+		}
+		for _, tokens := range lists {
+			lit, err := splitGlob(text, tokens)
+			if err != nil {
+				return err
+			}
+			if err := b.checkGlob(lit); err != nil {
+				return err
+			}
+			lit.below = b.restrictive
+			b.addLiteral(lit)
+		}
+		return nil
+	}
+	if err := checkPath(k, text, b.restrictive); err != nil {
+		return err
+	}
+	lit := splitLiteral(text)
+	lit.below = k == Prefix
+	b.addLiteral(lit)
+	return nil
+}
+
+// checkPath refuses a literal that is not in canonical form (C17, K20): nobody
+// could tell what it was meant to be.
+func checkPath(k Kind, text string, restrictive bool) *SpecError {
+	path := text
+	if k == Prefix && len(path) > 1 {
+		path = strings.TrimSuffix(path, "/")
+	}
+	canonical, info := appendCanonical(nil, []byte(path))
+	body := strings.TrimPrefix(path, "~/")
+	switch {
+	case len(canonical) == 0:
+		return whole(0, "names the root itself", "`glob = \"**\"` is everything below the root")
+	case strings.Contains(path, `\`):
+		return whole(0, "has a backslash", "`"+strings.ReplaceAll(text, `\`, "/")+"`")
+	case strings.ContainsFunc(path, invisible):
+		return whole(0, "has a control or invisible character", "")
+	case string(canonical) != path:
+		err := whole(0, "is not written canonically", "`"+string(canonical)+"`")
+		err.Offset = commonPrefix(string(canonical), path)
+		return err
+	case restrictive:
+		return nil
+	case info.climbs:
+		return whole(0, "leaves the root, so the condition never matches", "write an absolute path")
+	case !isPlain([]byte(body)):
+		return whole(0, "is a spelling that is never certain, so the condition never matches", "")
+	}
+	return nil
+}
+
+func commonPrefix(a, b string) int {
+	n := 0
+	for n < len(a) && n < len(b) && a[n] == b[n] {
+		n++
+	}
+	return n
+}
+
+func splitLiteral(text string) pathLiteral {
+	var lit pathLiteral
+	text = strings.TrimSuffix(text, "/")
+	text, lit.absolute = strings.CutPrefix(text, "/")
+	if rest, ok := strings.CutPrefix(text+"/", "~/"); ok && !lit.absolute {
+		lit.home, text = true, strings.TrimSuffix(rest, "/")
+	}
+	if text == "" {
+		return lit
+	}
+	for _, c := range strings.Split(text, "/") {
+		var tokens []globToken
+		for _, r := range c {
+			tokens = append(tokens, globToken{r: r})
+		}
+		lit.components = append(lit.components, tokens)
+	}
+	return lit
+}
+
+// splitGlob cuts the tokens of one alternative into components.
+func splitGlob(text string, tokens []globToken) (pathLiteral, *SpecError) {
+	var lit pathLiteral
+	var component []globToken
+	end := len(text)
+	flush := func(at int) *SpecError {
+		err := checkComponent(component, at)
+		lit.components = append(lit.components, component)
+		component = nil
+		return err
+	}
+	for i, t := range tokens {
+		if t.kind != globLiteral || t.r != '/' {
+			component = append(component, t)
+			continue
+		}
+		if i == 0 {
+			lit.absolute = true
+			continue
+		}
+		if err := flush(t.at); err != nil {
+			return lit, err
+		}
+	}
+	if lit.absolute && len(tokens) == 1 {
+		return lit, nil
+	}
+	if len(component) == 0 && len(tokens) > 0 {
+		return lit, &SpecError{Offset: end - 1, Message: "ends with a separator", Hint: "`" + text + "**` is everything below"}
+	}
+	if err := flush(end); err != nil {
+		return lit, err
+	}
+	if !lit.absolute && len(lit.components) > 1 {
+		if isText(lit.components[0], "~") {
+			lit.home, lit.components = true, lit.components[1:]
+		}
+	}
+	return lit, nil
+}
+
+// checkComponent refuses what no canonical path can match.
+func checkComponent(tokens []globToken, at int) *SpecError {
+	if len(tokens) == 0 {
+		return &SpecError{Offset: at, Message: "has an empty component", Hint: "write one separator"}
+	}
+	if isText(tokens, ".") {
+		return &SpecError{Offset: tokens[0].at, Message: `has "." as a component, which cleaning removes`, Hint: "leave it out"}
+	}
+	for i := 1; i < len(tokens); i++ {
+		if tokens[i].kind == globStar && tokens[i-1].kind == globStar && len(tokens) != 2 {
+			return &SpecError{Offset: tokens[i-1].at, Message: `"**" stands for whole components only`, Hint: "`*` within a component, `**/` before it"}
+		}
+	}
+	return nil
+}
+
+func (b *pathBuilder) checkGlob(lit pathLiteral) *SpecError {
+	ups := 0
+	for i, tokens := range lit.components {
+		if isText(tokens, "..") {
+			if i != ups || lit.absolute || lit.home || !b.restrictive {
+				return &SpecError{Offset: tokens[0].at, Message: `has ".." as a component, which cleaning removes`, Hint: "write the directory that is meant"}
+			}
+			ups++
+		}
+	}
+	return nil
+}
+
+// addLiteral adds a literal in the forms in which values are compared.
+func (b *pathBuilder) addLiteral(lit pathLiteral) {
+	switch {
+	case lit.absolute:
+		b.addComponents(b.text(0, "/"), lit.components, lit.below)
+	case lit.home:
+		b.addHome(lit)
+	default:
+		b.addComponents(0, lit.components, lit.below)
+		if b.restrictive {
+			b.addElsewhere(lit)
+		}
+	}
+}
+
+// addHome adds a literal below "~": below the home directory, and for suspicion
+// also as it is written and below any directory while the home is unknown.
+func (b *pathBuilder) addHome(lit pathLiteral) {
+	if home := b.env.Home; home != "" {
+		b.addComponents(b.text(0, "/"), append(splitLiteral(home).components, lit.components...), lit.below)
+	} else if b.restrictive {
+		b.addComponents(b.anywhere(), lit.components, lit.below)
+	}
+	if b.restrictive {
+		b.addComponents(b.text(0, "~/"), lit.components, lit.below)
+	}
+}
+
+// addElsewhere adds where a relative literal may lie for suspicion: behind every
+// component of an absolute path if the root is unknown (K19), at its absolute
+// place if it climbs, and anywhere below "/" if it begins with "**" (K18).
+func (b *pathBuilder) addElsewhere(lit pathLiteral) {
+	rest := lit.components
+	for len(rest) > 0 && isText(rest[0], "..") {
+		rest = rest[1:]
+	}
+	ups := len(lit.components) - len(rest)
+	root := splitLiteral(b.env.Root).components
+	switch {
+	case len(rest) == 0: // only "..": every climbing path, and no other
+	case b.env.Root == "":
+		b.addComponents(b.anywhere(), rest, lit.below)
+	case ups > 0:
+		above := root[:max(0, len(root)-ups)]
+		b.addComponents(b.text(0, "/"), append(above[:len(above):len(above)], rest...), lit.below)
+	case isDoubleStar(rest[0]):
+		b.addComponents(b.text(0, "/"), rest, lit.below)
+	}
+}
+
+// anywhere returns a state behind any number of components of an absolute path.
+func (b *pathBuilder) anywhere() int {
+	if b.unrooted == 0 {
+		b.unrooted = b.names(b.text(0, "/"))
+	}
+	return b.unrooted
+}
+
+// names returns a state that is reached from at by any number of components with
+// a separator behind each.
+func (n *nfa) names(at int) int {
+	start, inside := n.state(), n.state()
+	n.free(at, start)
+	n.edge(start, notSlash, inside)
+	n.edge(inside, notSlash, inside)
+	n.edge(inside, single('/'), start)
+	return start
+}
+
+// addComponents adds paths whose components, behind at, match those given.
+func (b *pathBuilder) addComponents(at int, components [][]globToken, below bool) {
+	separate := false // a separator stands before the next component
+	for i, c := range components {
+		switch {
+		case !isDoubleStar(c):
+			if separate {
+				at = b.text(at, "/")
+			}
+			at, separate = b.addComponent(at, c), true
+		case separate: // any number of components with a separator before each
+			before, name := b.state(), b.state()
+			b.free(at, before)
+			b.edge(b.text(before, "/"), notSlash, name)
+			b.edge(name, notSlash, name)
+			b.free(name, before)
+			at = before
+		case i < len(components)-1:
+			at = b.names(at)
+		default: // none, or one after any number of others
+			b.accept(at)
+			name := b.state()
+			b.edge(b.names(at), notSlash, name)
+			b.edge(name, notSlash, name)
+			at = name
+		}
+	}
+	b.accept(at)
+	if below && separate {
+		at = b.text(at, "/")
+	}
+	if below {
+		b.accept(b.loop(at, anyRune))
+	}
+}
+
+// addComponent adds one component, which is never empty.
+func (b *pathBuilder) addComponent(at int, tokens []globToken) int {
+	if len(tokens) == 1 && tokens[0].kind == globStar {
+		name := b.state()
+		b.edge(at, notSlash, name)
+		at = name
+	}
+	return b.addRun(at, tokens, notSlash, b.restrictive)
+}
+
+func isDoubleStar(tokens []globToken) bool {
+	return len(tokens) == 2 && tokens[0].kind == globStar && tokens[1].kind == globStar
+}
+
+func isText(tokens []globToken, text string) bool {
+	s, n := literalRun(tokens)
+	return n == len(tokens) && s == text
+}
+
+// addSuffix adds every path that ends with a text. For certainty it lies below
+// the root: no literal says where else it could.
+func (b *pathBuilder) addSuffix(text string) *SpecError {
+	switch {
+	case text == "":
+		return whole(0, "is empty, so the condition always matches", "leave the condition out")
+	case strings.HasSuffix(text, "/"):
+		return whole(0, "ends with a separator, which cleaning removes", "")
+	case strings.ContainsFunc(text, invisible):
+		return whole(0, "has a control or invisible character", "")
+	}
+	if b.restrictive {
+		b.accept(b.text(b.loop(0, anyRune), fold(text)))
+		return nil
+	}
+	if !strings.HasPrefix(text, "/") {
+		b.accept(b.text(0, text))
+	}
+	first := b.state()
+	b.edge(0, notSlash, first)
+	b.accept(b.text(b.loop(first, anyRune), text))
+	return nil
+}

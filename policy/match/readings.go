@@ -1,0 +1,253 @@
+package match
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// MaxReadings is how many readings of one path are listed (K56).
+const MaxReadings = 16
+
+// maxPath is the length in bytes beyond which a path is not spelled out: no file
+// system takes a longer one.
+const maxPath = 32 << 10
+
+// maxTexts bounds the spellings behind the readings of one path.
+const maxTexts = 64
+
+// Reading is one way in which some tool could understand a path (K56).
+type Reading struct {
+	// Path is canonical: relative to the root, or absolute with a leading "/". A
+	// path that climbs above an unknown root starts with "..". The root is "".
+	Path string
+	// Glob says that Path is a pattern: the tool may expand it (C15).
+	Glob bool
+	// Steps says what was done to the value to get there.
+	Steps Steps
+}
+
+// Steps is a set of transformations, in the order of the constants.
+type Steps uint32
+
+// What tools do to a path, in the order in which it is tried.
+const (
+	StepURL        Steps = 1 << iota // the path of a URL (C14)
+	StepNUL                          // cut at a NUL (A11)
+	StepInvisible                    // without control and invisible characters (C16)
+	StepCompatible                   // under NFKC, look-alike separators replaced (C7)
+	StepDecoded                      // percent-decoded (C13)
+	StepDecoded2                     // percent-decoded twice
+	StepBackslash                    // backslash as separator (C11)
+	StepShare                        // without drive, share or device prefix (C10)
+	StepParameters                   // without ;parameters (C13)
+	StepColon                        // without what follows a colon (C9)
+	StepTrimmed                      // without trailing dots, spaces and quotes (C8)
+	StepHome                         // ~ and variables expanded (C12)
+	StepShortName                    // a short name written out (C9)
+	StepBraces                       // braces and wildcards expanded (C15)
+	StepRoot                         // joined with the root, or made relative to it (C3)
+	StepUnclimbed                    // without leading ".." (K18)
+)
+
+var stepNames = [...]string{
+	"path of the URL", "cut at NUL", "invisible characters removed", "compatibility form", "percent-decoded", "percent-decoded again",
+	"backslash as separator", "drive or share removed", "parameters removed", "stream or drive removed", "trailing characters trimmed",
+	"home and variables expanded", "short name written out", "expanded", "against the root", "leading .. removed",
+}
+
+// String lists the steps for people; a path that was only cleaned is "as written".
+func (s Steps) String() string {
+	var names []string
+	for i, name := range stepNames {
+		if s&(1<<i) != 0 {
+			names = append(names, name)
+		}
+	}
+	if len(names) == 0 {
+		return "as written"
+	}
+	return strings.Join(names, ", ")
+}
+
+// Readings lists the plausible readings of a path (K56): every combination of
+// the transformations that changes something, each in canonical form, without
+// repetitions, in a fixed order. The lexically cleaned value comes first. The
+// list is the same for the matcher, for analysis, for keys and for explain.
+//
+// complete is false if there are more than [MaxReadings], or if the path is too
+// long or too wild to list: a restrictive condition then holds without looking.
+// expands says that the tool expands wildcards and braces (C15).
+func Readings(path string, env Env, expands bool) (list []Reading, complete bool) {
+	l := lister{env: env, complete: true}
+	l.addText(path, 0)
+	if len(path) > maxPath || !utf8.ValidString(path) {
+		l.complete = false
+	} else {
+		l.transform(expands)
+	}
+	for _, t := range l.texts {
+		l.addReadings(t)
+	}
+	return l.readings, l.complete
+}
+
+// lister collects the spellings of one path and then their readings.
+type lister struct {
+	env      Env
+	texts    []spelling
+	readings []Reading
+	complete bool
+}
+
+type spelling struct {
+	text  string
+	glob  bool
+	steps Steps
+}
+
+func (l *lister) transform(expands bool) {
+	for round := 0; ; round++ {
+		l.apply(StepURL, 0, urlPath)
+		l.apply(StepNUL, 0, beforeNUL)
+		l.apply(StepInvisible, 0, visible)
+		l.apply(StepCompatible, 0, compatible)
+		if round == 2 {
+			break
+		}
+		step, only := StepDecoded, Steps(0)
+		if round == 1 {
+			step, only = StepDecoded2, StepDecoded
+		}
+		if !l.apply(step, only, percentDecoded) {
+			break
+		}
+	}
+	l.apply(StepBackslash, 0, slashed)
+	l.apply(StepShare, 0, withoutShare)
+	l.apply(StepParameters, 0, withoutParameters)
+	l.apply(StepColon, 0, withoutColon)
+	l.apply(StepTrimmed, 0, trimmedComponents)
+	l.apply(StepHome, 0, func(s string) []string { return atHome(s, l.env.Home) })
+	l.apply(StepShortName, 0, longNames)
+	if expands {
+		l.expand()
+	}
+}
+
+// apply tries a transformation on every spelling so far that has the steps of
+// only, and keeps both. It reports whether anything changed.
+func (l *lister) apply(step, only Steps, f func(string) []string) (changed bool) {
+	for _, t := range l.texts[:len(l.texts):len(l.texts)] {
+		if t.steps&only != only {
+			continue
+		}
+		for _, u := range f(t.text) {
+			if u != t.text {
+				changed = true
+				l.addText(u, t.steps|step)
+			}
+		}
+	}
+	return changed
+}
+
+func (l *lister) addText(text string, steps Steps) {
+	for _, t := range l.texts {
+		if t.text == text {
+			return
+		}
+	}
+	if len(l.texts) == maxTexts {
+		l.complete = false
+		return
+	}
+	l.texts = append(l.texts, spelling{text: text, steps: steps})
+}
+
+// addReadings resolves a spelling against the root.
+func (l *lister) addReadings(t spelling) {
+	canonical, info := appendCanonical(nil, []byte(t.text))
+	path := string(canonical)
+	root := l.env.Root
+	switch {
+	case info.absolute:
+		if inside, ok := insideRoot(path, root); ok {
+			l.add(inside, t, StepRoot)
+			return
+		}
+		l.add(path, t, 0)
+	case info.climbs:
+		l.add(path, t, 0)
+		rest := path[min(3*info.ups, len(path)):]
+		absolute := "/" + rest
+		if root != "" {
+			joined, _ := appendCanonical(nil, []byte(root+"/"+path))
+			absolute = string(joined)
+			if inside, ok := insideRoot(absolute, root); ok {
+				absolute = inside
+			}
+		}
+		l.add(absolute, t, StepRoot)
+		l.add(rest, t, StepUnclimbed)
+	default:
+		l.add(path, t, 0)
+	}
+}
+
+func (l *lister) add(path string, t spelling, steps Steps) {
+	for _, r := range l.readings {
+		if r.Path == path && r.Glob == t.glob {
+			return
+		}
+	}
+	if len(l.readings) == MaxReadings {
+		l.complete = false
+		return
+	}
+	l.readings = append(l.readings, Reading{Path: path, Glob: t.glob, Steps: t.steps | steps})
+}
+
+// insideRoot makes an absolute canonical path below root relative to it. Case is
+// ignored: the readings of a path are for suspicion.
+func insideRoot(path, root string) (rel string, ok bool) {
+	if root == "" {
+		return "", false
+	}
+	if root == "/" {
+		return path[1:], true
+	}
+	head := path
+	for at, depth := 0, strings.Count(root, "/"); at < len(path); at++ {
+		if path[at] == '/' {
+			if depth == 0 {
+				head, rel = path[:at], path[at+1:]
+				break
+			}
+			depth--
+		}
+	}
+	return rel, head == root || fold(head) == fold(root)
+}
+
+func beforeNUL(s string) []string {
+	before, _, _ := strings.Cut(s, "\x00")
+	return []string{before}
+}
+
+// visible removes what is not drawn.
+func visible(s string) []string {
+	return []string{strings.Map(func(r rune) rune {
+		if invisible(r) {
+			return -1
+		}
+		return r
+	}, s)}
+}
+
+func compatible(s string) []string {
+	return []string{strings.Map(lookalike, norm.NFKC.String(s))}
+}
+
+func slashed(s string) []string { return []string{strings.ReplaceAll(s, `\`, "/")} }
