@@ -80,39 +80,26 @@ func (b *body) collect(e *element) bool {
 
 // Release implements [wire.Body].
 func (b *body) Release(dst []byte, outcomes []wire.Release) []byte {
-	p := wire.Splice(dst, b.doc.Text())
-	at, _ := b.chunk.root.Span()
-	members := p.Cut(at)
-	for k, v := range b.chunk.root.Members() {
-		from, _ := k.Span()
-		valueAt, to := v.Span()
-		key := wire.Key(k)
-		if wire.Lookalike(key, rootNames...) {
-			members.Drop(to)
-			continue
+	var edits wire.Edits
+	b.chunk.editRoot(&edits)
+	for i := range b.chunk.elements {
+		e := &b.chunk.elements[i]
+		denial := b.settleChoice(e.choice, outcomes)
+		e.editChoice(&edits, finishing, messageMember)
+		if e.delta.IsValid() {
+			e.editMessage(&edits, denial)
 		}
-		members.Keep(from, to)
-		if string(key) != "choices" || len(b.chunk.elements) == 0 {
-			continue
-		}
-		items := p.Cut(valueAt)
-		for i := range b.chunk.elements {
-			e := &b.chunk.elements[i]
-			from, to := e.v.Span()
-			items.Keep(from, to)
-			b.spliceChoice(&p, e, outcomes)
-		}
-		items.Close()
 	}
-	members.Close()
 	b.pending = 0
-	return p.Finish()
+	text := b.doc.Text()
+	return edits.AppendTo(dst, text, 0, len(text))
 }
 
-// spliceChoice settles the calls of a choice and changes it accordingly.
-func (b *body) spliceChoice(p *wire.Splicer, e *element, outcomes []wire.Release) {
+// settleChoice finds the outcomes of a choice's calls and returns the text that
+// stands for the denied ones.
+func (b *body) settleChoice(c *choice, outcomes []wire.Release) (denial string) {
 	var lines []string
-	c := e.choice
+	c.survivors = 0
 	for _, k := range c.calls {
 		if line, denied := b.settle(c, k, outcomes); denied {
 			lines = append(lines, line)
@@ -120,58 +107,45 @@ func (b *body) spliceChoice(p *wire.Splicer, e *element, outcomes []wire.Release
 			c.survivors++
 		}
 	}
-	denial := strings.Join(lines, "\n")
-	e.splice(p, finishing, messageMember, func() { e.spliceMessage(p, denial) })
+	return strings.Join(lines, "\n")
 }
 
-// spliceMessage changes a message: surviving calls get the text that was judged,
-// the others go, and the denial joins the content.
-func (e *element) spliceMessage(p *wire.Splicer, denial string) {
-	at, end := e.delta.Span()
-	members := p.Cut(at)
-	said := denial == ""
-	for k, v := range e.delta.Members() {
-		from, _ := k.Span()
-		valueAt, to := v.Span()
-		key := wire.Key(k)
-		switch string(key) {
-		case "content":
-			members.Keep(from, to)
-			if !said {
-				appendContent(p, v, denial)
-				said = true
-			}
+// editMessage collects the changes of a message: surviving calls get the text
+// that was judged, the others go, and the denial joins the content.
+func (e *element) editMessage(edits *wire.Edits, denial string) {
+	old := e.choice.current(theOld)
+	gone := func(k, _ jsonstream.Value) bool {
+		switch key := wire.Key(k); string(key) {
 		case "tool_calls":
-			if e.calls.IsValid() && !survives(e.choice.order) {
-				members.Drop(to)
-				continue
-			}
-			members.Keep(from, to)
-			if e.calls.IsValid() {
-				e.spliceCalls(p, valueAt)
-			}
+			return e.calls.IsValid() && !survives(e.choice.order)
 		case "function_call":
-			old := e.choice.current(theOld)
-			if old != nil && old.released == nil {
-				members.Drop(to)
-				continue
-			}
-			members.Keep(from, to)
-			if old != nil {
-				old.spliceCarrier(p, v)
-			}
+			return old != nil && old.released == nil
 		default:
-			if wire.Lookalike(key, deltaNames...) {
-				members.Drop(to)
-				continue
-			}
-			members.Keep(from, to)
+			return wire.Lookalike(key, deltaNames...)
 		}
 	}
-	members.Close()
-	if !said {
-		insert(p, end, members.Kept() > 0, `"content":`, denial)
+	edits.Remove(e.delta, gone)
+	if survives(e.choice.order) {
+		i := -1
+		edits.Remove(e.calls, func(_, _ jsonstream.Value) bool { i++; return e.choice.order[i].released == nil })
+		i = -1
+		for v := range e.calls.Elements() {
+			if i++; e.choice.order[i].released != nil {
+				e.choice.order[i].edit(edits, v)
+			}
+		}
 	}
+	if old != nil && old.released != nil {
+		old.editCarrier(edits, e.legacy)
+	}
+	if denial == "" {
+		return
+	}
+	if content, ok := e.delta.Get("content"); ok {
+		editContent(edits, content, denial)
+		return
+	}
+	insertMember(edits, e.delta, gone, "content", denial)
 }
 
 func survives(calls []*call) bool {
@@ -183,100 +157,59 @@ func survives(calls []*call) bool {
 	return false
 }
 
-// spliceCalls keeps the surviving elements of tool_calls.
-func (e *element) spliceCalls(p *wire.Splicer, at int) {
-	items := p.Cut(at)
-	i := 0
-	for v := range e.calls.Elements() {
-		k := e.choice.order[i]
-		i++
-		from, to := v.Span()
-		if k.released == nil {
-			items.Drop(to)
-			continue
-		}
-		items.Keep(from, to)
-		k.splice(p, v)
+// edit collects the changes of a surviving element of tool_calls.
+func (k *call) edit(edits *wire.Edits, v jsonstream.Value) {
+	edits.Remove(v, lookalike)
+	if id, ok := v.Get("id"); !ok {
+		insertMember(edits, v, lookalike, "id", k.id)
+	} else if !says(id) {
+		edits.Replace(id, jsonstream.AppendQuote(nil, k.id))
 	}
-	items.Close()
+	carrier, _ := v.Get(k.member())
+	k.editCarrier(edits, carrier)
 }
 
-// splice changes one surviving element of tool_calls.
-func (k *call) splice(p *wire.Splicer, v jsonstream.Value) {
-	at, end := v.Span()
-	members := p.Cut(at)
-	named := false
-	for name, m := range v.Members() {
-		from, _ := name.Span()
-		valueAt, to := m.Span()
-		key := wire.Key(name)
-		if wire.Lookalike(key, entryNames...) {
-			members.Drop(to)
-			continue
-		}
-		members.Keep(from, to)
-		switch string(key) {
-		case "id":
-			named = true
-			if !says(m) {
-				p.Resume(jsonstream.AppendQuote(p.Insert(valueAt), k.id), to)
-			}
-		case k.member():
-			k.spliceCarrier(p, m)
-		}
-	}
-	members.Close()
-	if !named {
-		insert(p, end, members.Kept() > 0, `"id":`, k.id)
+// editCarrier puts the text that was judged in the place of the upstream's.
+func (k *call) editCarrier(edits *wire.Edits, v jsonstream.Value) {
+	edits.Remove(v, lookalike)
+	if text, ok := v.Get(k.textMember()); ok {
+		edits.Replace(text, jsonstream.AppendQuote(nil, k.released))
+	} else {
+		insertMember(edits, v, lookalike, k.textMember(), string(k.released))
 	}
 }
 
-// spliceCarrier puts the text that was judged in the place of the upstream's.
-func (k *call) spliceCarrier(p *wire.Splicer, v jsonstream.Value) {
-	at, end := v.Span()
-	members := p.Cut(at)
-	written := false
-	for name, m := range v.Members() {
-		from, _ := name.Span()
-		valueAt, to := m.Span()
-		key := wire.Key(name)
-		if wire.Lookalike(key, entryNames...) {
-			members.Drop(to)
-			continue
-		}
-		members.Keep(from, to)
-		if string(key) == k.textMember() {
-			p.Resume(jsonstream.AppendQuote(p.Insert(valueAt), k.released), to)
-			written = true
-		}
-	}
-	members.Close()
-	if !written {
-		insert(p, end, members.Kept() > 0, `"`+k.textMember()+`":`, k.released)
-	}
-}
+func lookalike(k, _ jsonstream.Value) bool { return wire.Lookalike(wire.Key(k), entryNames...) }
 
-// appendContent adds the denial behind what the message says.
-func appendContent(p *wire.Splicer, content jsonstream.Value, denial string) {
-	from, to := content.Span()
+// editContent adds the denial behind what the message says.
+func editContent(edits *wire.Edits, content jsonstream.Value, denial string) {
+	_, end := content.Span()
 	switch {
 	case content.Kind() == jsonstream.Array:
-		insert(p, to, content.Len() > 0, `{"type":"text","text":`, denial)
-		p.Replace(to-1, to-1, "}")
+		part := append(jsonstream.AppendQuote([]byte(`{"type":"text","text":`), denial), '}')
+		if content.Len() > 0 {
+			part = append([]byte{','}, part...)
+		}
+		edits.Insert(end-1, part)
 	case says(content):
 		quoted := jsonstream.AppendQuote(nil, "\n\n"+denial)
-		p.Replace(to-1, to-1, string(quoted[1:len(quoted)-1]))
+		edits.Insert(end-1, quoted[1:len(quoted)-1])
 	default:
-		p.Resume(jsonstream.AppendQuote(p.Insert(from), denial), to)
+		edits.Replace(content, jsonstream.AppendQuote(nil, denial))
 	}
 }
 
-// insert puts a string with something before it in front of the bracket that
-// stands at the end of an object or array.
-func insert[T ~[]byte | ~string](p *wire.Splicer, end int, comma bool, before string, text T) {
-	dst := p.Insert(end - 1)
-	if comma {
-		dst = append(dst, ',')
+// insertMember adds a member at the end of an object from which others are
+// removed.
+func insertMember(edits *wire.Edits, object jsonstream.Value, removed func(k, v jsonstream.Value) bool, name, value string) {
+	var text []byte
+	for k, v := range object.Members() {
+		if !removed(k, v) {
+			text = append(text, ',')
+			break
+		}
 	}
-	p.Resume(jsonstream.AppendQuote(append(dst, before...), text), end-1)
+	text = append(jsonstream.AppendQuote(text, name), ':')
+	_, end := object.Span()
+	edits.Insert(end-1, jsonstream.AppendQuote(text, value))
 }

@@ -28,11 +28,7 @@ func (s *stream) Release(dst []byte, outcomes []wire.Release, spill wire.Spill) 
 		}
 	}
 	s.waiting = false
-	dst = s.finish.AppendHead(dst)
-	payload := len(dst)
-	p := wire.Splice(dst, s.finish.Data)
-	s.spliceRoot(&p, finishing)
-	return s.finish.AppendTail(p.Finish(), payload), nil
+	return s.splice(dst, &s.finish, finishing), nil
 }
 
 // endChoice appends the denial text and the surviving calls of a choice.

@@ -40,11 +40,16 @@ func (e *element) empty() bool {
 // change appends the event with everything cut out that the client must not
 // have.
 func (s *stream) change(dst []byte, ev *sse.Event) []byte {
+	return s.splice(dst, ev, passing)
+}
+
+func (s *stream) splice(dst []byte, ev *sse.Event, why purpose) []byte {
 	dst = ev.AppendHead(dst)
 	payload := len(dst)
-	p := wire.Splice(dst, ev.Data)
-	s.spliceRoot(&p, passing)
-	return ev.AppendTail(p.Finish(), payload)
+	s.edits = s.edits[:0]
+	s.chunk.edit(&s.edits, why)
+	dst = s.edits.AppendTo(dst, ev.Data, 0, len(ev.Data))
+	return ev.AppendTail(dst, payload)
 }
 
 // purpose says which part of a chunk is written.
@@ -55,69 +60,57 @@ const (
 	finishing                // the finish of the choices that end with calls
 )
 
-// spliceRoot changes a chunk.
-func (s *stream) spliceRoot(p *wire.Splicer, why purpose) {
-	at, _ := s.chunk.root.Span()
-	members := p.Cut(at)
-	for k, v := range s.chunk.root.Members() {
-		from, _ := k.Span()
-		valueAt, to := v.Span()
-		key := wire.Key(k)
-		if wire.Lookalike(key, rootNames...) {
-			members.Drop(to)
-			continue
-		}
-		members.Keep(from, to)
-		if string(key) != "choices" || len(s.chunk.elements) == 0 {
-			continue
-		}
-		items := p.Cut(valueAt)
-		for i := range s.chunk.elements {
-			e := &s.chunk.elements[i]
-			from, to := e.v.Span()
-			if why == finishing && !e.ends {
-				items.Drop(to)
-				continue
-			}
-			items.Keep(from, to)
-			e.splice(p, why, deltaMember, func() { e.spliceDelta(p) })
-		}
-		items.Close()
+// edit collects the changes of a chunk.
+func (c *chunk) edit(edits *wire.Edits, why purpose) {
+	c.editRoot(edits)
+	if why == finishing {
+		i := -1
+		edits.Remove(c.choices, func(_, _ jsonstream.Value) bool { i++; return !c.elements[i].ends })
 	}
-	members.Close()
+	for i := range c.elements {
+		if e := &c.elements[i]; why == passing || e.ends {
+			e.edit(edits, why)
+		}
+	}
 }
 
-// splice changes one element of choices; inside changes its delta or message.
-func (e *element) splice(p *wire.Splicer, why purpose, member string, inside func()) {
-	at, _ := e.v.Span()
-	members := p.Cut(at)
-	for k, v := range e.v.Members() {
-		from, _ := k.Span()
-		valueAt, to := v.Span()
-		key := string(wire.Key(k))
-		if wire.Lookalike([]byte(key), choiceNames...) || key != member && (key == deltaMember || key == messageMember) && alien(v) {
-			members.Drop(to)
-			continue
-		}
-		members.Keep(from, to)
-		switch {
-		case key == member && e.delta.IsValid():
-			if e.late && !e.quiet || why == finishing && e.led {
-				p.Replace(valueAt, to, "{}")
-			} else {
-				inside()
-			}
-		case key == "finish_reason" && e.reason.IsValid():
-			if e.late {
-				p.Replace(valueAt, to, "null")
-			} else if why == finishing && len(e.choice.calls) > 0 && e.choice.survivors == 0 && wantsTools(e.reason) {
-				p.Replace(valueAt, to, `"stop"`)
-			}
-		case key == "logprobs" && why == finishing && e.led:
-			p.Replace(valueAt, to, "null")
-		}
+func (c *chunk) editRoot(edits *wire.Edits) {
+	edits.Remove(c.root, func(k, _ jsonstream.Value) bool { return wire.Lookalike(wire.Key(k), rootNames...) })
+}
+
+// edit collects the changes of one element of choices in a stream.
+func (e *element) edit(edits *wire.Edits, why purpose) {
+	e.editChoice(edits, why, deltaMember)
+	switch {
+	case !e.delta.IsValid():
+	case e.late && !e.quiet, why == finishing && e.led:
+		edits.Replace(e.delta, []byte("{}"))
+	default:
+		e.editDelta(edits)
 	}
-	members.Close()
+	if why == finishing && e.led && e.logprobs.IsValid() {
+		edits.Replace(e.logprobs, []byte("null"))
+	}
+}
+
+// editChoice collects the changes of an element of choices outside its delta or
+// message: what no client may read is removed, and the finish tells the truth
+// (L8).
+func (e *element) editChoice(edits *wire.Edits, why purpose, member string) {
+	edits.Remove(e.v, func(k, v jsonstream.Value) bool {
+		key := string(wire.Key(k))
+		if key == deltaMember || key == messageMember {
+			return key != member && alien(v)
+		}
+		return wire.Lookalike([]byte(key), choiceNames...)
+	})
+	switch {
+	case !e.reason.IsValid():
+	case e.late:
+		edits.Replace(e.reason, []byte("null"))
+	case why == finishing && e.choice.survivors == 0 && len(e.choice.calls) > 0 && wantsTools(e.reason):
+		edits.Replace(e.reason, []byte(`"stop"`))
+	}
 }
 
 // wantsTools reports whether a finish reason says that the model waits for tool
@@ -126,23 +119,14 @@ func wantsTools(reason jsonstream.Value) bool {
 	return reason.IsText("tool_calls") || reason.IsText("function_call")
 }
 
-// spliceDelta cuts the calls out of a delta.
-func (e *element) spliceDelta(p *wire.Splicer) {
-	at, _ := e.delta.Span()
-	members := p.Cut(at)
-	for k, v := range e.delta.Members() {
-		from, _ := k.Span()
-		_, to := v.Span()
-		switch key := wire.Key(k); {
-		case e.calls.IsValid() && string(key) == "tool_calls",
-			e.legacy.IsValid() && string(key) == "function_call",
-			wire.Lookalike(key, deltaNames...):
-			members.Drop(to)
-		default:
-			members.Keep(from, to)
-		}
-	}
-	members.Close()
+// editDelta cuts the calls out of a delta.
+func (e *element) editDelta(edits *wire.Edits) {
+	edits.Remove(e.delta, func(k, _ jsonstream.Value) bool {
+		key := wire.Key(k)
+		return e.calls.IsValid() && string(key) == "tool_calls" ||
+			e.legacy.IsValid() && string(key) == "function_call" ||
+			wire.Lookalike(key, deltaNames...)
+	})
 }
 
 // hold keeps the event that ends one or more choices with calls until Release.
@@ -174,19 +158,18 @@ func (s *stream) lead(dst, data []byte) []byte {
 		if n++; n > 1 {
 			dst = append(dst, ',')
 		}
+		s.edits = s.edits[:0]
 		if !e.ends {
 			from, to := e.v.Span()
-			p := wire.SpliceRange(dst, data, from, to)
-			e.splice(&p, passing, deltaMember, func() { e.spliceDelta(&p) })
-			dst = p.Finish()
+			e.edit(&s.edits, passing)
+			dst = s.edits.AppendTo(dst, data, from, to)
 			continue
 		}
 		e.led = true
 		dst = openDelta(dst, e.choice)
 		from, to := e.delta.Span()
-		p := wire.SpliceRange(dst, data, from, to)
-		e.spliceDelta(&p)
-		dst = p.Finish()
+		e.editDelta(&s.edits)
+		dst = s.edits.AppendTo(dst, data, from, to)
 		if e.logprobs.IsValid() {
 			dst = append(append(dst, `,"logprobs":`...), e.logprobs.Raw()...)
 		}

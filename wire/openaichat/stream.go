@@ -14,7 +14,8 @@ type stream struct {
 	assembly
 	doc   jsonstream.Document
 	chunk chunk
-	head  []byte // the members that our own chunks copy, each followed by a comma
+	edits wire.Edits // reused
+	head  []byte     // the members that our own chunks copy, each followed by a comma
 
 	// The event that ended one or more choices with calls, kept until Release.
 	finish  sse.Event

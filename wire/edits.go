@@ -1,0 +1,42 @@
+package wire
+
+import (
+	"slices"
+
+	"github.com/stopgate/stopgate/jsonstream"
+)
+
+// Edits collects what a codec changes in one text: everything that is not named
+// stays byte for byte (L2). They may be added in any order, but not inside of
+// what another one removes.
+type Edits []jsonstream.Edit
+
+// Remove takes out the members of an object, or the elements of an array, for
+// which remove answers true, and the commas that would be left over.
+func (e *Edits) Remove(from jsonstream.Value, remove func(key, value jsonstream.Value) bool) {
+	*e = from.AppendRemovals(*e, remove)
+}
+
+// Replace puts other bytes in the place of a value.
+func (e *Edits) Replace(v jsonstream.Value, text []byte) {
+	from, to := v.Span()
+	*e = append(*e, jsonstream.Edit{Start: from, End: to, Text: text})
+}
+
+// Insert puts bytes in front of src[at].
+func (e *Edits) Insert(at int, text []byte) {
+	*e = append(*e, jsonstream.Edit{Start: at, End: at, Text: text})
+}
+
+// AppendTo appends src[from:to] with the edits, whose positions are those of
+// src. Edits that contradict each other are a mistake of the codec: nothing is
+// appended then.
+func (e Edits) AppendTo(dst, src []byte, from, to int) []byte {
+	slices.SortStableFunc(e, func(a, b jsonstream.Edit) int { return a.Start - b.Start })
+	for i := range e {
+		e[i].Start -= from
+		e[i].End -= from
+	}
+	dst, _ = jsonstream.Splice(dst, src[from:to], e)
+	return dst
+}
