@@ -1,0 +1,150 @@
+package config_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stopgate/stopgate/internal/config"
+)
+
+// tree writes files below a new directory and returns it.
+func tree(t *testing.T, files map[string]string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range files {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// found lists scope and trust of the files of a set.
+func found(set config.Set) string {
+	var words []string
+	for _, f := range set.Files {
+		word := string(f.Scope)
+		if !f.Trusted {
+			word += "!"
+		}
+		words = append(words, word)
+	}
+	return strings.Join(words, " ")
+}
+
+func TestDiscover(t *testing.T) {
+	const file = "stopgate.toml"
+	tests := []struct {
+		name  string
+		files map[string]string
+		dir   string // working directory
+		flag  string // --policy
+		want  string
+	}{
+		{"nothing", nil, ".", "", "embedded"},
+		{"project", map[string]string{"repo/.git/HEAD": "", "repo/" + file: "a"}, "repo", "", "project!"},
+		{"project above, up to the repository root", map[string]string{"repo/.git/HEAD": "", "repo/" + file: "a", "repo/x/y/z": ""}, "repo/x/y", "", "project!"},
+		{"the nearest project file wins", map[string]string{"repo/.git/HEAD": "", "repo/" + file: "a", "repo/x/" + file: "b"}, "repo/x", "", "project!"},
+		{"not above the repository root", map[string]string{"repo/.git/HEAD": "", file: "a"}, "repo", "", "embedded"},
+		{"outside of a repository only here", map[string]string{file: "a", "x/y": ""}, "x", "", "embedded"},
+		{"every layer", map[string]string{"etc/" + file: "s", "home/" + file: "u", "repo/.git/HEAD": "", "repo/" + file: "p"}, "repo", "", "system user project!"},
+		{"a file on the command line stands alone", map[string]string{"home/" + file: "u", "repo/" + file: "p", "own.toml": "f"}, "repo", "own.toml", "flag"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			root := tree(t, test.files)
+			if err := os.MkdirAll(filepath.Join(root, test.dir), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			where := config.Where{
+				Dir: filepath.Join(root, test.dir), UserDir: filepath.Join(root, "home"), SystemDir: filepath.Join(root, "etc"),
+				Starter: config.Starter(),
+			}
+			if test.flag != "" {
+				where.Policy = []string{filepath.Join(root, test.flag)}
+			}
+			set, err := config.Discover(where)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := found(set); got != test.want {
+				t.Errorf("found %q, want %q", got, test.want)
+			}
+		})
+	}
+}
+
+// Proves FM10.
+func TestWhatCannotBeReadIsNoPolicyError(t *testing.T) {
+	root := tree(t, map[string]string{"repo/.git/HEAD": "", "repo/stopgate.toml/x": ""})
+	if _, err := config.Discover(config.Where{Dir: filepath.Join(root, "repo"), Starter: config.Starter()}); err == nil {
+		t.Error("a directory in the place of the policy was passed over")
+	}
+	if _, err := config.Discover(config.Where{Policy: []string{filepath.Join(root, "missing.toml")}, Starter: config.Starter()}); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a named file that is missing: got %v", err)
+	}
+	if _, err := config.Discover(config.Where{Dir: root}); !errors.Is(err, config.ErrNone) {
+		t.Errorf("no file and no starter: got %v", err)
+	}
+}
+
+// Proves H20.
+func TestUserFileThatOthersCanChangeIsRefused(t *testing.T) {
+	root := tree(t, map[string]string{"home/stopgate.toml": "version = 1"})
+	if err := os.Chmod(filepath.Join(root, "home", "stopgate.toml"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	_, err := config.Discover(config.Where{UserDir: filepath.Join(root, "home")})
+	if err == nil || !strings.Contains(err.Error(), "chmod go-w") {
+		t.Errorf("want an error that says what to do, got %v", err)
+	}
+}
+
+// Proves H20, K35.
+func TestTrustIsForExactBytes(t *testing.T) {
+	root := tree(t, map[string]string{"repo/.git/HEAD": "", "repo/stopgate.toml": "version = 1\n"})
+	policy, home := filepath.Join(root, "repo", "stopgate.toml"), filepath.Join(root, "home")
+	where := config.Where{Dir: filepath.Join(root, "repo"), UserDir: home}
+	discover := func() string {
+		t.Helper()
+		set, err := config.Discover(where)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return found(set)
+	}
+	if got := discover(); got != "project!" {
+		t.Fatalf("before: %q", got)
+	}
+	for range 2 {
+		if _, err := config.Trust(home, policy); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := discover(); got != "project" {
+		t.Errorf("trusted: %q", got)
+	}
+	list, err := os.ReadFile(filepath.Join(home, "trusted"))
+	if err != nil || strings.Count(string(list), "\n") != 1 {
+		t.Errorf("the list has not one line: %q, %v", list, err)
+	}
+	if err := os.WriteFile(policy, []byte("version = 1 # changed\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := discover(); got != "project!" {
+		t.Errorf("changed: %q", got)
+	}
+	if err := os.Chmod(filepath.Join(home, "trusted"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := config.Discover(where); err == nil {
+		t.Error("a list of trusted files that others can change was believed")
+	}
+}

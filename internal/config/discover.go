@@ -1,0 +1,251 @@
+// Package config finds the policy files that hold for a working directory and
+// says which of them are trusted.
+//
+// Every file is a layer of its own and the strictest layer wins (DECISIONS K35):
+//
+//	set, err := config.Discover(config.Where{Dir: "."})
+//	program, diags := policy.Compile(set.Sources(), policy.Options{})
+//
+// A file named by the user on the command line, the user's own file and the
+// system's file are trusted. A file found in a project is content of that
+// project: it may only tighten, unless the user trusted exactly these bytes
+// with [Trust] (THREATS H20).
+package config
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/stopgate/stopgate/policy"
+)
+
+// FileName is the name of a policy file.
+const FileName = "stopgate.toml"
+
+// MaxFile is the largest policy file that is read, in bytes.
+const MaxFile = 16 << 20
+
+// Scope says where a policy file was found.
+type Scope string
+
+// The scopes, in the order in which their layers are listed.
+const (
+	System   Scope = "system"   // the machine's configuration directory
+	User     Scope = "user"     // the user's configuration directory
+	Project  Scope = "project"  // the working directory or above, up to the repository root
+	Flag     Scope = "flag"     // named by --policy
+	Embedded Scope = "embedded" // the starter policy inside the binary
+)
+
+// File is one policy file.
+type File struct {
+	Path    string // as shown to people
+	Scope   Scope
+	Text    []byte
+	Hash    string // SHA-256 of Text in hex
+	Trusted bool
+}
+
+// Set is every policy file that holds, as layers.
+type Set struct {
+	Files []File
+	// Root is the root of the repository around the working directory, "" if
+	// there is none.
+	Root string
+}
+
+// Sources hands the files to the compiler.
+func (s Set) Sources() []policy.Source {
+	sources := make([]policy.Source, len(s.Files))
+	for i, f := range s.Files {
+		sources[i] = policy.Source{Name: f.Path, Text: f.Text, Trusted: f.Trusted}
+	}
+	return sources
+}
+
+// Text returns the text of a file of the set by the name it is shown with, nil if
+// there is none.
+func (s Set) Text(name string) []byte {
+	for _, f := range s.Files {
+		if f.Path == name {
+			return f.Text
+		}
+	}
+	return nil
+}
+
+// Untrusted lists the project files whose permissions do not count.
+func (s Set) Untrusted() []File {
+	var files []File
+	for _, f := range s.Files {
+		if !f.Trusted {
+			files = append(files, f)
+		}
+	}
+	return files
+}
+
+// Where says where to look. Empty directories are not looked at.
+type Where struct {
+	// Policy are files named on the command line. If there are any, nothing else
+	// is looked for.
+	Policy []string
+	// Dir is the working directory.
+	Dir string
+	// UserDir and SystemDir are the configuration directories.
+	UserDir, SystemDir string
+	// Starter is used when no file is found; nil makes that an error.
+	Starter []byte
+}
+
+// ErrNone says that there is no policy file and no starter policy.
+var ErrNone = errors.New("no policy file found; write one with the name " + FileName + " or name one with --policy")
+
+// Standard looks in the usual places for a working directory.
+func Standard(dir string) Where {
+	w := Where{Dir: dir, SystemDir: "/etc/stopgate", Starter: Starter()}
+	if base, err := os.UserConfigDir(); err == nil {
+		w.UserDir = filepath.Join(base, "stopgate")
+	}
+	return w
+}
+
+// Discover reads every policy file that holds. A file that is there and cannot
+// be read is an error, never "no policy" (INVARIANTS FM10).
+func Discover(w Where) (Set, error) {
+	var set Set
+	if w.Dir != "" {
+		set.Root = repositoryRoot(w.Dir)
+	}
+	if len(w.Policy) > 0 {
+		for _, path := range w.Policy {
+			f, err := read(path, Flag)
+			if err != nil {
+				return Set{}, err
+			}
+			f.Trusted = true
+			set.Files = append(set.Files, f)
+		}
+		return set, nil
+	}
+	for _, place := range []struct {
+		scope Scope
+		dir   string
+	}{{System, w.SystemDir}, {User, w.UserDir}} {
+		if place.dir == "" {
+			continue
+		}
+		f, err := read(filepath.Join(place.dir, FileName), place.scope)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return Set{}, err
+		}
+		if err := ownerOnly(f.Path); err != nil {
+			return Set{}, err
+		}
+		f.Trusted = true
+		set.Files = append(set.Files, f)
+	}
+	project, err := findProject(w, set.Root)
+	if err != nil {
+		return Set{}, err
+	}
+	set.Files = append(set.Files, project...)
+	if len(set.Files) == 0 {
+		if w.Starter == nil {
+			return Set{}, ErrNone
+		}
+		set.Files = append(set.Files, File{
+			Path: "starter.toml (built in)", Scope: Embedded, Text: w.Starter, Hash: hash(w.Starter), Trusted: true,
+		})
+	}
+	return set, nil
+}
+
+// findProject takes the nearest file from the working directory upward to the
+// repository root; outside a repository only the working directory counts.
+func findProject(w Where, root string) ([]File, error) {
+	if w.Dir == "" {
+		return nil, nil
+	}
+	dir, err := filepath.Abs(w.Dir)
+	if err != nil {
+		return nil, fmt.Errorf("find the project's policy: %w", err)
+	}
+	for {
+		f, err := read(filepath.Join(dir, FileName), Project)
+		if err == nil {
+			f.Trusted, err = Trusted(w.UserDir, f.Hash)
+			return []File{f}, err
+		}
+		if !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+		parent := filepath.Dir(dir)
+		if root == "" || dir == root || parent == dir {
+			return nil, nil
+		}
+		dir = parent
+	}
+}
+
+// repositoryRoot is the nearest directory at or above dir that holds .git.
+func repositoryRoot(dir string) string {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return ""
+	}
+	for {
+		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
+			return dir
+		}
+		parent := filepath.Dir(dir)
+		if parent == dir {
+			return ""
+		}
+		dir = parent
+	}
+}
+
+func read(path string, scope Scope) (File, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return File{}, fmt.Errorf("read policy: %w", err)
+	}
+	if info.IsDir() {
+		return File{}, fmt.Errorf("read policy: %s is a directory; name the file itself, for example %s", path, filepath.Join(path, FileName))
+	}
+	if info.Size() > MaxFile {
+		return File{}, fmt.Errorf("read policy: %s has %d bytes, more than %d", path, info.Size(), MaxFile)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return File{}, fmt.Errorf("read policy: %w", err)
+	}
+	return File{Path: path, Scope: scope, Text: text, Hash: hash(text)}, nil
+}
+
+// ownerOnly refuses a trusted file that others can change: whoever writes it
+// decides what every agent of the user may do.
+func ownerOnly(path string) error {
+	info, err := os.Stat(path)
+	if err != nil {
+		return fmt.Errorf("read policy: %w", err)
+	}
+	if mode := info.Mode().Perm(); mode&0o022 != 0 {
+		return fmt.Errorf("read policy: %s can be changed by other users (mode %04o); run: chmod go-w %s", path, mode, path)
+	}
+	return nil
+}
+
+func hash(text []byte) string {
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:])
+}
