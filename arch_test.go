@@ -30,10 +30,11 @@ var layers = [][]string{
 	{"wire"},
 	{"wire/openaichat", "wire/anthropic"},
 	{"gate"},
+	{"audit"},
 	{"audit/jsonl"},
 	{"internal/replay"},
 	{"gateway"},
-	{"internal/cli"},
+	{"internal/config"},
 	{"cmd/stopgate"},
 }
 
@@ -150,7 +151,7 @@ func TestPurePackagesTouchNothingOutside(t *testing.T) {
 // Wire data is judged on raw bytes: encoding/json folds case, keeps the last
 // duplicate and repairs text, so it must not read what a model or client wrote.
 func TestEncodingJSONReadsNoWireData(t *testing.T) {
-	allowed := map[string]bool{"internal/cli": true, "cmd/stopgate": true, "audit/jsonl": true, "internal/diag": true, "gate": true, ".": true, "internal/replay": true, "policy": true}
+	allowed := map[string]bool{"internal/cli": true, "cmd/stopgate": true, "audit": true, "internal/diag": true, "gate": true, ".": true, "internal/replay": true, "policy": true}
 	for _, f := range sources(t) {
 		if f.test || strings.HasPrefix(f.pkg, testOnly) || allowed[f.pkg] {
 			continue
