@@ -98,7 +98,7 @@ func (a *Aggregator) separate() {
 // begin adds the node of a value whose text follows.
 func (a *Aggregator) begin(kind Kind) {
 	d := &a.doc
-	if n := len(d.open); n > 0 && d.open[n-1].kind == Array {
+	if n := len(d.open); n > 0 && d.open[n-1].info == uint32(Array) {
 		a.separate()
 	}
 	d.nodes = append(d.nodes, node{start: uint32(len(d.text)), info: uint32(kind)})
@@ -117,7 +117,7 @@ func (a *Aggregator) end(i int) {
 func (a *Aggregator) enter(kind Kind, bracket byte) {
 	a.begin(kind)
 	d := &a.doc
-	d.open = append(d.open, openNode{node: uint32(len(d.nodes)) - 1, kind: kind})
+	d.open = append(d.open, openNode{node: uint32(len(d.nodes)) - 1, info: uint32(kind)})
 	d.text = append(d.text, bracket)
 }
 

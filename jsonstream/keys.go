@@ -32,13 +32,20 @@ type keyRef struct {
 	inText        bool   // start counts in text, else in arena
 }
 
+// objectKeys are the keys of one open object.
+type objectKeys struct {
+	// first is the index of the object's first key in the list.
+	first uint32
+	// seen has a bit for each key, chosen by its length and its ends. A key whose
+	// bit is not there is not there.
+	seen uint64
+}
+
 // fewKeys is how many keys of an object are compared one by one.
 const fewKeys = 8
 
 func (s *keySet) reset(text []byte) {
-	for i := len(s.list) - 1; i >= 0; i-- {
-		s.forget(i)
-	}
+	s.close(&objectKeys{})
 	s.text, s.arena, s.list = text, keep(s.arena, keptBytes), keep(s.list, keptItems)
 	if cap(s.table) > 4*keptItems {
 		s.table, s.used = nil, 0
@@ -52,19 +59,35 @@ func (s *keySet) bytes(r *keyRef) []byte {
 	return s.arena[r.start : r.start+r.length]
 }
 
-// add appends a key to the object whose keys begin at index first of the list,
-// and reports whether the object has it for the first time.
-func (s *keySet) add(first int, r keyRef) (unique bool) {
-	key := s.bytes(&r)
-	if len(s.list)-first < fewKeys {
-		for i := first; i < len(s.list); i++ {
-			if old := &s.list[i]; old.length == r.length && bytes.Equal(s.bytes(old), key) {
+// open begins an object.
+func (s *keySet) open() objectKeys { return objectKeys{first: uint32(len(s.list))} }
+
+// count returns how many keys the innermost object has.
+func (s *keySet) count(o *objectKeys) int { return len(s.list) - int(o.first) }
+
+// add appends a key, to which r refers, to the innermost object and reports whether the object has
+// it for the first time.
+func (s *keySet) add(o *objectKeys, key []byte, r keyRef) (unique bool) {
+	if s.count(o) >= fewKeys {
+		return s.addToMany(int(o.first), key, r)
+	}
+	bit := uint64(1)
+	if n := len(key); n > 0 {
+		bit = 1 << ((n + int(key[0])*3 + int(key[n-1])*7) & 63)
+	}
+	if o.seen&bit != 0 {
+		for i := int(o.first); i < len(s.list); i++ {
+			if bytes.Equal(s.bytes(&s.list[i]), key) {
 				return false
 			}
 		}
-		s.list = append(s.list, r)
-		return true
 	}
+	o.seen |= bit
+	s.list = append(s.list, r)
+	return true
+}
+
+func (s *keySet) addToMany(first int, key []byte, r keyRef) (unique bool) {
 	if s.list[first].hash == 0 {
 		for i := first; i < len(s.list); i++ {
 			s.list[i].hash = s.sum(first, s.bytes(&s.list[i]))
@@ -83,11 +106,9 @@ func (s *keySet) add(first int, r keyRef) (unique bool) {
 	return true
 }
 
-// close forgets the keys of the innermost object, which begin at index first.
-func (s *keySet) close(first int) {
-	if first == len(s.list) {
-		return
-	}
+// close ends the innermost object and forgets its keys.
+func (s *keySet) close(o *objectKeys) {
+	first := int(o.first)
 	for i := len(s.list) - 1; i >= first; i-- {
 		if !s.list[i].inText {
 			s.arena = s.arena[:s.list[i].start]

@@ -36,8 +36,7 @@ const (
 // frame is an open array or object.
 type frame struct {
 	object bool
-	// first is the index of the object's first key in the key set.
-	first uint32
+	keys   objectKeys
 	// done counts the complete elements of an array, which is the index of the
 	// element under way.
 	done uint32
@@ -281,12 +280,12 @@ func (p *Parser) open(object bool, at int64) bool {
 		p.fail(stopgate.CodeLimitExceeded, at, "the nesting is too deep")
 		return false
 	}
-	p.frames = append(p.frames, frame{object: object, first: uint32(len(p.keys.list))})
+	p.frames = append(p.frames, frame{object: object, keys: p.keys.open()})
 	return true
 }
 
 func (p *Parser) closeContainer(end Kind, at int64) {
-	p.keys.close(int(p.top().first))
+	p.keys.close(&p.top().keys)
 	p.frames = p.frames[:len(p.frames)-1]
 	p.endValue(end, nil, at)
 }
@@ -319,7 +318,7 @@ func (p *Parser) appendPointer(dst []byte) []byte {
 		}
 		last := len(p.keys.list)
 		if i+1 < len(p.frames) {
-			last = int(p.frames[i+1].first)
+			last = int(p.frames[i+1].keys.first)
 		}
 		dst = appendToken(dst, p.keys.bytes(&p.keys.list[last-1]))
 	}

@@ -1,6 +1,11 @@
 package jsonstream
 
-import "github.com/stopgate/stopgate"
+import (
+	"encoding/binary"
+	"math/bits"
+
+	"github.com/stopgate/stopgate"
+)
 
 // Parse reads a whole text into a document of its own and returns its root. The
 // document refers to the text. The error is an *[Error].
@@ -20,7 +25,7 @@ func (d *Document) Scan(text []byte, o Options) error {
 	d.Reset()
 	o = o.effective()
 	d.keys.reset(text)
-	s := scan{text: text, options: &o, keys: &d.keys, nodes: d.nodes, open: d.open[:0]}
+	s := scan{text: text, options: o, keys: &d.keys, nodes: d.nodes, open: d.open[:0]}
 	ok := s.whole()
 	d.nodes, d.open = s.nodes, s.open
 	if !ok {
@@ -47,11 +52,10 @@ type nothing struct{}
 
 func (nothing) Event(*Event) bool { return false }
 
-// scan is one pass over a text. Its methods take the position in the text and
-// return the one behind what they read, or refused.
+// scan is one pass over a text.
 type scan struct {
 	text    []byte
-	options *Options
+	options Options
 	keys    *keySet
 	nodes   []node
 	open    []openNode
@@ -59,201 +63,191 @@ type scan struct {
 
 // openNode is an array or object that is not closed yet.
 type openNode struct {
-	node  uint32
-	first uint32 // of the object's keys in the key set
-	kind  Kind
+	node uint32
+	// info is that of the node, with the number of members or elements so far.
+	info uint32
+	keys objectKeys
 }
 
-// refused is the position of a text that was refused.
+// refused stands for the position behind something that is not right.
 const refused = -1
 
 // whole reads the text and reports whether it is accepted.
 func (s *scan) whole() bool {
-	if int64(len(s.text)) > s.options.MaxBytes {
+	text := s.text
+	i := skip(text, 0)
+	if int64(len(text)) > s.options.MaxBytes || s.options.ObjectRoot && i < len(text) && text[i] != '{' {
 		return false
 	}
-	i := s.skip(0)
-	if s.options.ObjectRoot && i < len(s.text) && s.text[i] != '{' {
-		return false
-	}
-	for i < len(s.text) {
-		before := len(s.open)
-		if i = s.value(i); i == refused {
+	for i < len(text) {
+		// A value begins here.
+		var end int
+		var info uint32
+		switch c := text[i]; {
+		case c == '"':
+			end, info = scanString(text, i+1)
+		case c == '{' || c == '[':
+			if end, info = s.enter(i); info == 0 && end != refused {
+				i = end
+				continue
+			}
+		case c == '-' || '0' <= c && c <= '9':
+			end, info = s.number(i)
+		default:
+			end, info = scanName(text, i)
+		}
+		if end == refused {
 			return false
 		}
-		if len(s.open) > before {
-			continue // inside a container, before its first value
-		}
-		if i = s.rest(i); i == refused {
+		s.nodes = append(s.nodes, node{start: uint32(i), end: uint32(end), next: uint32(len(s.nodes)) + 1, info: info})
+		if i = s.behind(end); i == refused {
 			return false
 		}
 		if len(s.open) == 0 {
-			return i == len(s.text)
+			return i == len(text)
 		}
 	}
 	return false
 }
 
-// value reads a scalar, an empty container, or a container up to its first
-// value.
-func (s *scan) value(i int) int {
-	c := s.text[i]
-	n := node{start: uint32(i), next: uint32(len(s.nodes)) + 1}
-	switch c {
-	case '"':
-		end, escaped := scanString(s.text, i+1)
-		n.info = uint32(String) | escaped
-		i = end
-	case '{', '[':
-		return s.container(i, n)
-	case 't':
-		n.info = uint32(True)
-		i = s.name(i, "true")
-	case 'f':
-		n.info = uint32(False)
-		i = s.name(i, "false")
-	case 'n':
-		n.info = uint32(Null)
-		i = s.name(i, "null")
-	default:
-		n.info = uint32(Number)
-		i = s.number(i)
-	}
-	if i == refused {
-		return refused
-	}
-	n.end = uint32(i)
-	s.nodes = append(s.nodes, n)
-	return i
-}
-
-// rest reads what stands behind a value: the ends of containers, then a comma
+// behind reads what stands behind a value: the ends of containers, then a comma
 // and, in an object, the next key; or the end of the text.
-func (s *scan) rest(i int) int {
+func (s *scan) behind(i int) int {
+	text := s.text
 	for len(s.open) > 0 {
 		o := &s.open[len(s.open)-1]
-		s.nodes[o.node].info += infoOne
-		i = s.skip(i)
-		if i == len(s.text) {
+		o.info += infoOne
+		object := o.info&infoKind == uint32(Object)
+		i = skip(text, i)
+		if i == len(text) {
 			return refused
 		}
-		c := s.text[i]
-		i++
-		if c == ',' {
-			i = s.skip(i)
-			if o.kind == Object {
+		switch c := text[i]; {
+		case c == ',':
+			i = skip(text, i+1)
+			if object {
 				return s.key(i)
 			}
 			return i
-		}
-		if o.kind == Object {
-			if c != '}' {
-				return refused
-			}
-			s.keys.close(int(o.first))
-		} else if c != ']' {
+		case c == '}' && object:
+			s.keys.close(&o.keys)
+		case c != ']' || object:
 			return refused
 		}
+		i++
 		n := &s.nodes[o.node]
-		n.end, n.next = uint32(i), uint32(len(s.nodes))
+		n.end, n.next, n.info = uint32(i), uint32(len(s.nodes)), o.info
 		s.open = s.open[:len(s.open)-1]
 	}
-	return s.skip(i)
+	return skip(text, i)
 }
 
-// container enters an array or object.
-func (s *scan) container(i int, n node) int {
+// enter reads an array or object up to its first value. An empty one it reads
+// whole: only then info is not 0.
+func (s *scan) enter(i int) (end int, info uint32) {
 	if len(s.open) == s.options.MaxDepth {
-		return refused
+		return refused, 0
 	}
-	kind, end := Array, byte(']')
+	kind, bracket := Array, byte(']')
 	if s.text[i] == '{' {
-		kind, end = Object, '}'
+		kind, bracket = Object, '}'
 	}
-	n.info = uint32(kind)
-	i = s.skip(i + 1)
-	if i < len(s.text) && s.text[i] == end {
-		i++
-		n.end = uint32(i)
-		s.nodes = append(s.nodes, n)
-		return i
+	first := skip(s.text, i+1)
+	if first < len(s.text) && s.text[first] == bracket {
+		return first + 1, uint32(kind)
 	}
-	s.open = append(s.open, openNode{node: uint32(len(s.nodes)), first: uint32(len(s.keys.list)), kind: kind})
-	s.nodes = append(s.nodes, n)
+	s.open = append(s.open, openNode{node: uint32(len(s.nodes)), info: uint32(kind), keys: s.keys.open()})
+	s.nodes = append(s.nodes, node{start: uint32(i)})
 	if kind == Object {
-		return s.key(i)
+		return s.key(first), 0
 	}
-	return i
+	return first, 0
 }
 
 // key reads a key, its colon and the white space behind it.
 func (s *scan) key(i int) int {
-	first := int(s.open[len(s.open)-1].first)
-	if i == len(s.text) || s.text[i] != '"' || len(s.keys.list)-first == s.options.MaxMembers {
+	text := s.text
+	o := &s.open[len(s.open)-1].keys
+	if i == len(text) || text[i] != '"' || s.keys.count(o) == s.options.MaxMembers {
 		return refused
 	}
-	end, escaped := scanString(s.text, i+1)
+	end, info := scanString(text, i+1)
 	if end == refused {
 		return refused
 	}
-	r := keyRef{start: uint32(i) + 1, length: uint32(end-i) - 2, inText: true}
-	if escaped != 0 {
-		start := len(s.keys.arena)
-		s.keys.arena = appendUnescaped(s.keys.arena, s.text[i+1:end-1])
-		r = keyRef{start: uint32(start), length: uint32(len(s.keys.arena) - start)}
+	key, start, inText := text[i+1:end-1], uint32(i)+1, true
+	if info&infoEscaped != 0 {
+		start, inText = uint32(len(s.keys.arena)), false
+		s.keys.arena = appendUnescaped(s.keys.arena, key)
+		key = s.keys.arena[start:]
 	}
-	if int(r.length) > s.options.MaxKey || !s.keys.add(first, r) {
+	if len(key) > s.options.MaxKey || !s.keys.add(o, key, keyRef{start: start, length: uint32(len(key)), inText: inText}) {
 		return refused
 	}
-	s.nodes = append(s.nodes, node{start: uint32(i), end: uint32(end), next: uint32(len(s.nodes)) + 1, info: uint32(String) | escaped})
-	i = s.skip(end)
-	if i == len(s.text) || s.text[i] != ':' {
+	s.nodes = append(s.nodes, node{start: uint32(i), end: uint32(end), next: uint32(len(s.nodes)) + 1, info: info})
+	i = skip(text, end)
+	if i == len(text) || text[i] != ':' {
 		return refused
 	}
-	return s.skip(i + 1)
+	return skip(text, i+1)
 }
 
 // scanString reads a string from behind its opening quote to behind its closing
-// one. escaped is infoEscaped if it contains an escape.
-func scanString(text []byte, i int) (end int, escaped uint32) {
+// one.
+func scanString(text []byte, i int) (end int, info uint32) {
+	info = uint32(String)
 	for {
-		i += plainRun(text[i:])
+		for i+8 <= len(text) {
+			m := notPlain(binary.LittleEndian.Uint64(text[i:]))
+			if m == 0 {
+				i += 8
+				continue
+			}
+			i += bits.TrailingZeros64(m) >> 3
+			break
+		}
+		if i < len(text) && text[i] != '"' && text[i] != '\\' {
+			i += plainRun(text[i:])
+		}
 		switch {
 		case i == len(text):
 			return refused, 0
 		case text[i] == '"':
-			return i + 1, escaped
+			return i + 1, info
 		}
 		_, n := unescape(text[i:])
-		if text[i] != '\\' || n == 0 {
+		if n == 0 || text[i] != '\\' {
 			return refused, 0
 		}
-		escaped = infoEscaped
+		info |= infoEscaped
 		i += n
 	}
 }
 
-func (s *scan) number(i int) int {
-	if c := s.text[i]; c != '-' && (c < '0' || c > '9') {
-		return refused
-	}
+func (s *scan) number(i int) (end int, info uint32) {
 	n := startNumber(s.text[i], s.options.MaxExponent)
 	used, over := n.scan(s.text[i+1:])
 	if over || !n.complete() {
-		return refused
+		return refused, 0
 	}
-	return i + 1 + used
+	return i + 1 + used, uint32(Number)
 }
 
-func (s *scan) name(i int, name string) int {
-	if len(s.text)-i < len(name) || string(s.text[i:i+len(name)]) != name {
-		return refused
+func scanName(text []byte, i int) (end int, info uint32) {
+	switch text = text[i:]; {
+	case len(text) >= 4 && string(text[:4]) == "true":
+		return i + 4, uint32(True)
+	case len(text) >= 4 && string(text[:4]) == "null":
+		return i + 4, uint32(Null)
+	case len(text) >= 5 && string(text[:5]) == "false":
+		return i + 5, uint32(False)
 	}
-	return i + len(name)
+	return refused, 0
 }
 
-func (s *scan) skip(i int) int {
-	for i < len(s.text) && isSpace(s.text[i]) {
+// skip returns the position of the first byte from i on that is not white space.
+func skip(text []byte, i int) int {
+	for i < len(text) && text[i] <= ' ' && isSpace(text[i]) {
 		i++
 	}
 	return i

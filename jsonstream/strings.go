@@ -25,7 +25,7 @@ type textState struct {
 
 // startKey takes the opening quote of a key.
 func (p *Parser) startKey(at int64) {
-	if len(p.keys.list)-int(p.top().first) == p.options.MaxMembers {
+	if p.keys.count(&p.top().keys) == p.options.MaxMembers {
 		p.fail(stopgate.CodeLimitExceeded, at, "an object has too many members")
 		return
 	}
@@ -39,11 +39,6 @@ func (p *Parser) startKey(at int64) {
 // finds the first byte that shows an error, however the chunks are cut.
 func (p *Parser) readText(chunk []byte, i int) int {
 	for i < len(chunk) && p.state == inText {
-		if n := plainRun(chunk[i:]); n > 0 {
-			p.addText(chunk[i:i+n], p.offset+int64(i+n), false)
-			i += n
-			continue
-		}
 		at := p.offset + int64(i) + 1
 		switch c := chunk[i]; {
 		case c == '"':
@@ -59,6 +54,11 @@ func (p *Parser) readText(chunk []byte, i int) int {
 		case c < ' ':
 			p.malformed(at, "a raw control character in a string")
 		default:
+			if n := plainRun(chunk[i:]); n > 0 {
+				p.addText(chunk[i:i+n], at+int64(n)-1, false)
+				i += n
+				continue
+			}
 			p.startSequence(c, at)
 		}
 		i++
@@ -188,7 +188,7 @@ func (p *Parser) endText(at int64) {
 	}
 	p.state = awaitColon
 	key := keyRef{start: p.text.start, length: uint32(len(p.keys.arena)) - p.text.start}
-	if !p.keys.add(int(p.top().first), key) {
+	if !p.keys.add(&p.top().keys, p.keys.bytes(&key), key) {
 		p.keys.list = append(p.keys.list, key) // for the pointer of the error
 		p.fail(stopgate.CodeDuplicateKey, at, "a key is there twice")
 		return

@@ -1,0 +1,162 @@
+package jsonl
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"runtime"
+
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/audit"
+)
+
+// maxWrite bounds the bytes of one write, so that what a crash leaves unfinished
+// stays below [audit.MaxTorn].
+const maxWrite = audit.MaxTorn - audit.MaxRow
+
+// run is the writer: one write and one sync for all rows that wait.
+func (r *Recorder) run() {
+	defer close(r.ended)
+	defer func() { r.closed = r.file.Close() }()
+	var batch []*entry
+	for {
+		select {
+		case e := <-r.queue:
+			batch = append(batch[:0], e)
+		case <-r.closing:
+			select {
+			case e := <-r.queue:
+				batch = append(batch[:0], e)
+			default:
+				return
+			}
+		}
+		// Callers that the sync before has just released are about to come back:
+		// let them join this write.
+		runtime.Gosched()
+		batch = r.collect(batch)
+		err := r.commit(batch)
+		for i, e := range batch {
+			e.done <- err
+			batch[i] = nil
+		}
+	}
+}
+
+// collect takes what waits, up to one write's worth, and leaves out what its
+// callers gave up.
+func (r *Recorder) collect(batch []*entry) []*entry {
+	first := batch[0]
+	batch = batch[:0]
+	for size, e := 0, first; ; {
+		if e.state.CompareAndSwap(waiting, taken) {
+			batch = append(batch, e)
+			size += len(e.body) + 2*len(audit.Genesis)
+		}
+		if size > maxWrite {
+			return batch
+		}
+		select {
+		case e = <-r.queue:
+		default:
+			return batch
+		}
+	}
+}
+
+// commit writes and syncs rows; nil means that they are on the disk.
+func (r *Recorder) commit(batch []*entry) error {
+	if err := r.err(); err != nil || len(batch) == 0 {
+		return err
+	}
+	head := r.Head()
+	r.buf = r.buf[:0]
+	for _, e := range batch {
+		r.buf = head.Append(r.buf, e.body)
+	}
+	n, err := r.file.Write(r.buf)
+	if err == nil && n < len(r.buf) {
+		err = io.ErrShortWrite
+	}
+	if err != nil {
+		return r.undo(err)
+	}
+	if err := r.file.Sync(); err != nil {
+		return r.distrust(err)
+	}
+	r.size += int64(n)
+	r.mu.Lock()
+	r.head = head
+	r.mu.Unlock()
+	return nil
+}
+
+// undo takes a write back that did not fit. The file is as trusted as before:
+// what follows goes where the failed write began.
+func (r *Recorder) undo(cause error) error {
+	if err := r.file.Truncate(r.size); err != nil {
+		return r.distrust(fmt.Errorf("%w, and taking the unfinished row back: %w", cause, err))
+	}
+	return fmt.Errorf("audit log %s: %w", r.path, cause)
+}
+
+// distrust ends the use of the file and sets it aside, so that no later writer
+// continues it: after a failed sync the kernel may show bytes that are not on the
+// disk and never will be.
+func (r *Recorder) distrust(cause error) error {
+	u := &UntrustedError{Path: r.path, Aside: fmt.Sprintf("%s.untrusted-%s-%d", r.path, r.head.Chain, r.head.Seq), Err: cause}
+	if r.fs.Rename(r.path, u.Aside) != nil {
+		u.Aside = r.path
+	}
+	r.fs.SyncDir(r.path)
+	r.untrusted.Store(u)
+	close(r.failed)
+	return u
+}
+
+// removeTail removes an unfinished write from the end of the file and says so in
+// the log. A tail of more than one line is kept beside the log first: it may be
+// what somebody wants to look at.
+func (r *Recorder) removeTail(torn int64) error {
+	tail := make([]byte, torn)
+	if _, err := r.file.ReadAt(tail, r.size); err != nil {
+		return fmt.Errorf("read the unfinished end: %w", err)
+	}
+	if bytes.IndexByte(tail, '\n') >= 0 {
+		if err := r.keep(tail); err != nil {
+			return fmt.Errorf("keep the unfinished end: %w", err)
+		}
+	}
+	if err := r.file.Truncate(r.size); err != nil {
+		return fmt.Errorf("remove the unfinished end: %w", err)
+	}
+	body, err := audit.NewBody(r.head.Chain, &stopgate.Record{
+		Version: stopgate.RecordVersion, Time: r.now().UTC(), Kind: stopgate.RecordEvent,
+		Event: stopgate.AuditTornTail, Count: torn,
+	})
+	if err != nil {
+		return err
+	}
+	return r.commit([]*entry{{body: body}})
+}
+
+// keep stores the bytes of an unfinished end beside the log.
+func (r *Recorder) keep(tail []byte) (err error) {
+	path := fmt.Sprintf("%s.torn-%s-%d", r.path, r.head.Chain, r.head.Seq)
+	f, err := r.fs.Open(path)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	if err := f.Truncate(0); err != nil {
+		return err
+	}
+	if _, err := f.Write(tail); err != nil {
+		return err
+	}
+	if err := f.Sync(); err != nil {
+		return err
+	}
+	return r.fs.SyncDir(path)
+}

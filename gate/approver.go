@@ -1,0 +1,177 @@
+package gate
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"sync"
+	"time"
+
+	"github.com/stopgate/stopgate"
+)
+
+// Approver puts a call in front of somebody who can answer: a terminal, a queue,
+// a web page. Without one, ask and edit deny no_approver (DESIGN 2).
+type Approver interface {
+	// Abilities says what the approver can do for this call now.
+	Abilities(call *stopgate.Call) Abilities
+	// Approve blocks until somebody answered the question, or ctx ended: then the
+	// question is withdrawn and context.Cause(ctx) says why. The question may be
+	// opened while the arguments still arrive; see [Question]. An answer is made
+	// with a method of the [View] that was shown.
+	Approve(ctx context.Context, q *Question) (Answer, error)
+}
+
+// Abilities is what an approver can do. The zero value is nobody.
+type Abilities struct {
+	Reachable bool // somebody can answer now
+	CanEdit   bool // and can change the arguments (DECISIONS K31)
+	// Keeps says that the approver keeps a question that nobody answered in time
+	// and takes the answer later, for the identical call (DECISIONS S5): the call
+	// is then denied approval_pending instead of approval_timeout or no_approver.
+	Keeps bool
+}
+
+// Binding is everything that an approval belongs to (INVARIANTS I16). An approval
+// with another binding than the call's own at the final check is approval_stale.
+type Binding struct {
+	Args       string // SHA-256 in hex of the canonical arguments
+	Tool       stopgate.ToolName
+	Definition string // hash of the tool definition
+	Policy     string // hash of the policy
+	Session    stopgate.SessionID
+	Principal  stopgate.Principal
+}
+
+// Hash is the binding as one SHA-256 in hex, for stores of approvals: equal
+// exactly when the bindings are.
+func (b Binding) Hash() string {
+	h := sha256.New()
+	var size [8]byte
+	for _, field := range []string{b.Args, string(b.Tool), b.Definition, b.Policy, string(b.Session), string(b.Principal)} {
+		binary.BigEndian.PutUint64(size[:], uint64(len(field)))
+		h.Write(size[:])
+		h.Write([]byte(field))
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// View is what an approver shows: one state of a question.
+type View struct {
+	Proposal stopgate.ProposalID
+	Parent   stopgate.ProposalID
+	Call     stopgate.Call // Args is empty, see below
+	// Verdict is the ask or edit, with the rule and the pointer that caused it.
+	Verdict stopgate.Verdict
+	// Args are the bytes that will run, "" until Complete.
+	Args     string
+	Complete bool
+	Received int64 // argument bytes received so far
+	// Binding is zero until the arguments are complete.
+	Binding Binding
+	// Expires is when an answer is refused, wherever it is kept.
+	Expires time.Time
+}
+
+// AnswerKind is what somebody answered. The zero value is no answer and denies.
+type AnswerKind uint8
+
+// The answers.
+const (
+	Unanswered AnswerKind = iota
+	Declined              // no
+	Deferred              // not now: the call is denied approval_pending, the answer may come later (DECISIONS S5)
+	Approved              // yes, exactly this
+	Edited                // yes, with Answer.Args instead
+)
+
+// Answer is the end of a question. Make it with a method of the View that was
+// shown; a stored answer is given again by the view of the identical call.
+type Answer struct {
+	Kind AnswerKind
+	// ID names the approval in records. It is used once: a second call that comes
+	// with it is approval_stale. "" takes the proposal's id.
+	ID string
+	By string // who answered
+	// Args are the edited arguments of Edited: JSON text, judged like any other.
+	Args []byte
+	// Binding is the Binding of the view that was answered.
+	Binding Binding
+	// Unseen says that the view was not complete: an approval then means "and
+	// whatever follows". It is asked again if a floor appears behind Seen, the
+	// View's Received (THREATS H2, DECISIONS K17).
+	Unseen bool
+	Seen   int64
+}
+
+// Approve answers yes to exactly what the view shows, or, while it is not
+// complete, to it and whatever follows.
+func (v View) Approve(by string) Answer { return v.answer(Approved, by) }
+
+// Decline answers no.
+func (v View) Decline(by string) Answer { return v.answer(Declined, by) }
+
+// Defer leaves the question open under the approver's own id; this call is denied.
+func (v View) Defer(id string) Answer {
+	a := v.answer(Deferred, "")
+	a.ID = id
+	return a
+}
+
+// Edit answers yes with other arguments. They are a new proposal and go through
+// every layer (REQUIREMENTS X12).
+func (v View) Edit(by string, args []byte) Answer {
+	a := v.answer(Edited, by)
+	a.Args = args
+	return a
+}
+
+func (v View) answer(kind AnswerKind, by string) Answer {
+	return Answer{Kind: kind, By: by, Binding: v.Binding, Unseen: !v.Complete, Seen: v.Received}
+}
+
+// Question is a call that waits for an answer. It may change while it is shown:
+// arguments that were still arriving become complete, or a floor raises the
+// verdict.
+type Question struct {
+	mu      sync.Mutex
+	view    View
+	changed chan struct{}
+}
+
+func newQuestion(v View) *Question {
+	return &Question{view: v, changed: make(chan struct{})}
+}
+
+// View returns the question as it stands, and a channel that is closed when there
+// is something new to show.
+func (q *Question) View() (v View, changed <-chan struct{}) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.view, q.changed
+}
+
+// Complete waits until the arguments are complete, for an approver that does not
+// show half a call.
+func (q *Question) Complete(ctx context.Context) (View, error) {
+	for {
+		v, changed := q.View()
+		if v.Complete {
+			return v, nil
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return v, context.Cause(ctx)
+		}
+	}
+}
+
+func (q *Question) update(v View) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.view = v
+	close(q.changed)
+	q.changed = make(chan struct{})
+}

@@ -1,0 +1,147 @@
+package gate
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"sync"
+
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/policy"
+)
+
+// compiled is a policy with what the gate keeps beside it.
+type compiled struct {
+	program  *policy.Program
+	hash     string
+	observe  bool
+	denyMode DenyMode
+	bindings recent[bindingKey, *bound]
+}
+
+// bound is a policy bound to one tool as one request declares it.
+type bound struct {
+	binding    *policy.Binding
+	definition string // hash of the tool definition in hex, "" without one
+}
+
+// bindingKey is all of a call that a binding may depend on: the tool, what was
+// declared for it, and the facts of `when` (DECISIONS K0c).
+type bindingKey struct {
+	tool       stopgate.ToolName
+	agent      stopgate.AgentName
+	principal  stopgate.Principal
+	server     stopgate.ServerID
+	surface    stopgate.Surface
+	declared   bool
+	definition [sha256.Size]byte
+}
+
+// maxKeyText bounds the names that a cached key holds on to.
+const maxKeyText = 1024
+
+func newCompiled(p *policy.Program) *compiled {
+	s := p.Settings().Gate
+	c := &compiled{program: p, hash: p.Hash(), observe: s.Enforcement == "observe"}
+	switch s.DenyMode {
+	case "tool_result":
+		c.denyMode = DenyToolResult
+	default:
+		c.denyMode = DenyThrow
+	}
+	return c
+}
+
+// bind finds or makes the binding for a call.
+func (c *compiled) bind(call *stopgate.Call) *bound {
+	key := bindingKey{
+		tool: call.Tool, agent: call.Agent, principal: call.Principal,
+		server: call.Server, surface: call.Surface, declared: call.Definition != nil,
+	}
+	if key.declared {
+		key.definition = hashDefinition(call.Definition)
+	}
+	if b, ok := c.bindings.get(key); ok {
+		return b
+	}
+	b := &bound{binding: c.program.Bind(*call)}
+	b.definition = b.binding.Definition()
+	if len(call.Tool)+len(call.Agent)+len(call.Principal)+len(call.Server)+len(call.Surface) <= maxKeyText {
+		c.bindings.put(key, b)
+	}
+	return b
+}
+
+// hashDefinition identifies a tool definition: a change of any of its parts, the
+// description included, makes it another one.
+func hashDefinition(d *stopgate.ToolDefinition) (sum [sha256.Size]byte) {
+	h := sha256.New()
+	var size [8]byte
+	part := func(n int) {
+		binary.BigEndian.PutUint64(size[:], uint64(n))
+		h.Write(size[:])
+	}
+	for _, text := range []string{string(d.Name), d.Description} {
+		part(len(text))
+		h.Write([]byte(text))
+	}
+	part(len(d.Schema))
+	h.Write(d.Schema)
+	if d.EmptyMeansNone {
+		h.Write([]byte{1})
+	}
+	h.Sum(sum[:0])
+	return sum
+}
+
+// recent is a bounded map that forgets what was not used lately: two
+// generations, the older of which is dropped when the younger is full.
+type recent[K comparable, V any] struct {
+	mu         sync.Mutex
+	young, old map[K]V
+}
+
+// generation is how many entries one of the two generations holds.
+const generation = 1024
+
+func (r *recent[K, V]) get(k K) (V, bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if v, ok := r.young[k]; ok {
+		return v, true
+	}
+	v, ok := r.old[k]
+	if ok {
+		delete(r.old, k)
+		r.add(k, v)
+	}
+	return v, ok
+}
+
+func (r *recent[K, V]) put(k K, v V) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.add(k, v)
+}
+
+// take removes an entry and returns it.
+func (r *recent[K, V]) take(k K) (V, bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	v, ok := r.young[k]
+	if !ok {
+		v, ok = r.old[k]
+	}
+	delete(r.young, k)
+	delete(r.old, k)
+	return v, ok
+}
+
+func (r *recent[K, V]) add(k K, v V) {
+	if len(r.young) >= generation {
+		r.young, r.old = nil, r.young
+	}
+	if r.young == nil {
+		r.young = make(map[K]V)
+	}
+	r.young[k] = v
+}

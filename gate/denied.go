@@ -1,0 +1,62 @@
+package gate
+
+import (
+	"errors"
+
+	"github.com/stopgate/stopgate"
+)
+
+// The kinds of denial that errors.Is tells apart (DECISIONS S20).
+var (
+	ErrToolDenied    = errors.New("tool call denied")
+	ErrHandoffDenied = errors.New("handoff denied")
+)
+
+// Kind says what was denied.
+type Kind uint8
+
+// What a proposal proposes.
+const (
+	ToolCall Kind = iota
+	Handoff
+)
+
+// Denied is the typed error of a hard denial (G2-14): a call that must not run in
+// deny mode throw. A skipped call is a soft refusal and no error (DECISIONS K34).
+//
+//	var denied *gate.Denied
+//	if errors.As(err, &denied) {
+//		tell(denied.Outcome.Envelope())
+//	}
+type Denied struct {
+	Kind    Kind
+	Outcome stopgate.Outcome
+}
+
+// Error holds the code and the public sentence: no argument values.
+func (d *Denied) Error() string {
+	e := d.Outcome.Envelope()
+	return d.sentinel().Error() + " (" + string(e.Code) + "): " + e.PublicReason
+}
+
+// Is reports whether target is the error value of the denial's kind.
+func (d *Denied) Is(target error) bool { return target == d.sentinel() }
+
+func (d *Denied) sentinel() error {
+	if d.Kind == Handoff {
+		return ErrHandoffDenied
+	}
+	return ErrToolDenied
+}
+
+// DenyMode says what [Pending.Resolve] and [Gate.Decide] return for a denied call
+// (G2-13, G2-14, DECISIONS K33).
+type DenyMode uint8
+
+// The deny modes. The zero value leaves it to the policy file, and a file that
+// does not say throws.
+const (
+	DenyByPolicy   DenyMode = iota
+	DenyThrow               // the outcome and a *Denied
+	DenyToolResult          // the outcome only: its envelope goes back to the model
+)

@@ -1,0 +1,43 @@
+// Package gate decides tool calls: it takes a call's arguments as they arrive,
+// combines every layer that has a say, asks whoever can answer, writes the record
+// and only then lets the call out.
+//
+//	program, diags := policy.Compile(sources, policy.Options{})
+//	...
+//	g, err := gate.New(program, gate.WithRecorder(log), gate.WithApprover(terminal))
+//	...
+//	p, err := g.Open(ctx, stopgate.Call{Tool: "fs_read_file", ID: "call_1"})
+//	if err != nil {
+//		return err
+//	}
+//	defer p.Cancel(ctx)
+//	for chunk := range stream {
+//		if p.Feed(chunk).Terminal() {
+//			break // denied or skipped, and nothing that follows changes it
+//		}
+//	}
+//	p.Close(stopgate.Ended)
+//	out, err := p.Resolve(ctx)
+//	if out.Allowed() {
+//		run(out.Args)
+//	}
+//
+// [Gate.Decide] is all of that for complete arguments.
+//
+// The layers in the order in which they speak (DESIGN 2):
+//
+//	integrity, rules     package policy, while the bytes arrive
+//	tool policies        [ToolPolicy], Go functions
+//	session policies     [Sessions]
+//	judge                [Judge], beside
+//	approval             [Approver], for ask and edit
+//	final check          the policy in force now, the approval's binding
+//	record               [Recorder]
+//
+// What it promises: the strictest layer wins and nothing runs without an explicit
+// allow (REQUIREMENTS X1). Published verdicts only get stricter (INVARIANTS I3).
+// No failure of any part makes a verdict weaker (I14). Every proposal gets exactly
+// one decision row, however it ends (I23), and an allow leaves only after its row
+// is durable (I22). What runs are the gate's own bytes, the ones that were judged
+// (I8).
+package gate

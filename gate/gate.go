@@ -1,0 +1,151 @@
+package gate
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"sync"
+	"sync/atomic"
+
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/policy"
+)
+
+// Misuse of the API. None of them is a decision.
+var (
+	ErrNoPolicy = errors.New("gate: no policy")
+	ErrArgs     = errors.New("gate: a call is opened without arguments: feed them, or use Decide")
+	ErrOpen     = errors.New("gate: the call's arguments are not closed")
+	ErrResolved = errors.New("gate: the call is resolved already")
+	ErrNoAsk    = errors.New("gate: the verdict does not ask")
+)
+
+// Gate decides tool calls under one policy at a time. It is safe for concurrent
+// use, and calls do not influence each other (INVARIANTS I13).
+type Gate struct {
+	config
+	current  atomic.Pointer[compiled]
+	ledger   ledger
+	released recent[stopgate.ProposalID, release]
+	evals    sync.Pool // of *policy.Evaluation
+	used     approvals
+	ports    struct{ approver, judge, policies, sessions port }
+}
+
+// New returns a gate for a compiled policy.
+func New(p *policy.Program, opts ...Option) (*Gate, error) {
+	if p == nil {
+		return nil, ErrNoPolicy
+	}
+	c, err := configure(opts)
+	if err != nil {
+		return nil, err
+	}
+	g := &Gate{config: *c}
+	g.ledger = ledger{recorder: c.recorder, limit: c.limits.Record, now: c.now}
+	g.current.Store(newCompiled(p))
+	return g, nil
+}
+
+// Open begins a call. The verdict may be known at once: see [Pending.Verdict].
+// The call has no Args; they come through Feed. An error means that there is no
+// proposal: nothing may run. Every opened proposal ends in Resolve or Cancel;
+// `defer p.Cancel(ctx)` makes sure of it.
+func (g *Gate) Open(ctx context.Context, call stopgate.Call) (*Pending, error) {
+	p, err := g.open(ctx, call, "")
+	if err != nil {
+		return nil, err
+	}
+	handle := &Pending{p}
+	runtime.AddCleanup(handle, func(p *pending) { go p.dropped() }, p)
+	return handle, nil
+}
+
+// Decide is Open, Feed, Close and Resolve for complete arguments. No arguments
+// are malformed ones (DECISIONS K50), unless the tool's dialect says that an
+// empty text means none.
+func (g *Gate) Decide(ctx context.Context, call stopgate.Call) (stopgate.Outcome, error) {
+	args := call.Args
+	call.Args = nil
+	p, err := g.open(ctx, call, "")
+	if err != nil {
+		return stopgate.Outcome{}, err
+	}
+	p.Feed(args)
+	p.Close(stopgate.Ended)
+	return p.Resolve(ctx)
+}
+
+// Swap puts another policy into force (FM11). Calls that are open go on under the
+// policy they began with and must pass the new one too before they are released
+// (DECISIONS S16). A nil program changes nothing.
+func (g *Gate) Swap(p *policy.Program) {
+	if p == nil {
+		return
+	}
+	next := newCompiled(p)
+	before := g.current.Swap(next)
+	if before.hash == next.hash {
+		return
+	}
+	g.ledger.note(context.Background(), stopgate.Record{
+		Event: stopgate.AuditReload, Policy: next.hash, Cause: "before: " + before.hash,
+	})
+}
+
+// PolicyHash identifies the policy in force (DECISIONS S36).
+func (g *Gate) PolicyHash() string { return g.current.Load().hash }
+
+// Enforced reports whether the policy in force holds calls back; false in observe
+// mode. An open call goes by its own [Pending.Enforced].
+func (g *Gate) Enforced() bool { return !g.current.Load().observe }
+
+// Note writes an event row of a surface: release_failed, not_evaluated and the
+// like. Kind, Version, Time and an empty Policy are set here; names are cut and
+// cleaned as in decision rows. A row that cannot be written is counted.
+func (g *Gate) Note(ctx context.Context, r stopgate.Record) error {
+	if r.Policy == "" {
+		r.Policy = g.PolicyHash()
+	}
+	return g.ledger.note(ctx, r)
+}
+
+// Health is what an operator has to know about the gate's ports.
+type Health struct {
+	// LostRows counts the audit rows that could not be written since the last one
+	// that could. While it is not zero nothing is allowed out.
+	LostRows int64
+	// LostBecause is the recorder's error behind them.
+	LostBecause error
+	// Stuck counts calls to ports that overran their deadline and have not
+	// returned yet.
+	Stuck int64
+}
+
+// Degraded reports whether something is wrong now.
+func (h Health) Degraded() bool { return h.LostRows > 0 || h.Stuck > 0 }
+
+// Health reports the state of the ports (FM4, FM14).
+func (g *Gate) Health() Health {
+	h := Health{Stuck: g.ledger.port.stuck.Load()}
+	h.LostRows, h.LostBecause = g.ledger.health()
+	for _, p := range []*port{&g.ports.approver, &g.ports.judge, &g.ports.policies, &g.ports.sessions} {
+		h.Stuck += p.stuck.Load()
+	}
+	return h
+}
+
+// denial is the error that goes with an outcome in deny mode throw.
+func (g *Gate) denial(c *compiled, o stopgate.Outcome) error {
+	if o.Status != stopgate.Denied {
+		return nil
+	}
+	mode := g.denyMode
+	if mode == DenyByPolicy {
+		mode = c.denyMode
+	}
+	if mode == DenyToolResult {
+		return nil
+	}
+	return &Denied{Kind: ToolCall, Outcome: o}
+}

@@ -1,0 +1,117 @@
+package gate
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"runtime"
+	"sync/atomic"
+	"time"
+)
+
+// A fault is what kept a port from answering.
+type fault uint8
+
+const (
+	none     fault = iota
+	failed         // it returned an error
+	panicked       // it panicked or ended its goroutine
+	late           // it did not answer before its deadline
+	gone           // the caller's context ended first
+	crowded        // too many calls to this port never came back
+)
+
+// String is the word that records use; never text of the port (THREATS H17).
+func (f fault) String() string {
+	return [...]string{"", "error", "panic", "timeout", "context ended", "too many calls in flight"}[f]
+}
+
+// maxStuck is how many calls to one port may have overrun their deadline and not
+// returned. Beyond it the port is not called: a hung port must not collect
+// goroutines without bound (INVARIANTS FM14).
+const maxStuck = 256
+
+// port guards the calls to one port.
+type port struct {
+	stuck atomic.Int64 // calls that were given up and have not returned
+}
+
+// reply is what came back from a port.
+type reply[T any] struct {
+	value T
+	fault fault
+	err   error
+	stack string // of a panic: hash of the stack (FM15)
+}
+
+// invoke calls f under a deadline on a goroutine of its own, because code that
+// does not look at its context can be stopped in no other way. The goroutine
+// belongs to the call: invoke waits for it until the deadline; after that nothing
+// waits for it and its answer is dropped.
+func invoke[T any](ctx context.Context, p *port, limit time.Duration, f func(context.Context) (T, error)) reply[T] {
+	if p.stuck.Load() >= maxStuck {
+		return reply[T]{fault: crowded}
+	}
+	if ctx.Err() != nil {
+		return reply[T]{fault: gone, err: context.Cause(ctx)}
+	}
+	inner, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	const running, answered, abandoned = 0, 1, 2
+	var state atomic.Int32
+	answer := make(chan reply[T], 1)
+	go func() {
+		r := reply[T]{fault: panicked}
+		defer func() {
+			if v := recover(); v != nil {
+				r.stack = stackHash()
+			}
+			if !state.CompareAndSwap(running, answered) {
+				p.stuck.Add(-1)
+			}
+			answer <- r
+		}()
+		value, err := f(inner)
+		if err != nil {
+			r = reply[T]{fault: failed, err: err}
+			return
+		}
+		r = reply[T]{value: value}
+	}()
+	var r reply[T]
+	select {
+	case r = <-answer:
+	case <-inner.Done():
+		select {
+		case r = <-answer: // both were ready and select picked the deadline
+		default:
+			p.stuck.Add(1)
+			if !state.CompareAndSwap(running, abandoned) {
+				p.stuck.Add(-1)
+			}
+			r = reply[T]{fault: failed, err: inner.Err()}
+		}
+	}
+	if r.fault == failed && inner.Err() != nil {
+		// Whatever error it gave, its time was over.
+		if r.fault = late; ctx.Err() != nil {
+			r.fault, r.err = gone, context.Cause(ctx)
+		}
+	}
+	return r
+}
+
+// stackHash identifies a panic in records without repeating its text.
+func stackHash() string {
+	var pcs [64]uintptr
+	frames := runtime.CallersFrames(pcs[:runtime.Callers(3, pcs[:])])
+	h := sha256.New()
+	for {
+		frame, more := frames.Next()
+		h.Write([]byte(frame.Function))
+		h.Write([]byte{byte(frame.Line), byte(frame.Line >> 8)})
+		if !more {
+			return hex.EncodeToString(h.Sum(nil)[:8])
+		}
+	}
+}

@@ -1,0 +1,175 @@
+package gate
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/stopgate/stopgate"
+)
+
+// ledger writes audit rows and keeps count of those it could not write
+// (DECISIONS S26, FM4).
+type ledger struct {
+	recorder Recorder // nil: no audit
+	limit    time.Duration
+	now      func() time.Time
+	port     port
+
+	mu      sync.Mutex
+	lost    int64
+	cause   error                 // of the last row that was lost
+	unsaid  []stopgate.ProposalID // allows whose row may exist though they did not leave
+	dropped int64                 // of those, how many more than unsaid holds
+	mending chan struct{}         // closed when the attempt to write the gap is over; nil if there is none
+}
+
+// maxUnsaid bounds how many unreleased allows are named after a failure; the rest
+// is counted.
+const maxUnsaid = 64
+
+// errRecord is what a lost row looks like to the gate.
+var errRecord = errors.New("the audit row could not be written")
+
+// write makes a row durable. It is not cut short by the end of ctx: a call that
+// was given up needs its row most. While rows are missing, the next row waits
+// until the gap is on record, and no longer than one row may take.
+func (l *ledger) write(ctx context.Context, r *stopgate.Record) error {
+	if l.recorder == nil {
+		return nil
+	}
+	ctx = context.WithoutCancel(ctx)
+	if !l.mended(ctx) {
+		l.miss(r, nil)
+		return errRecord
+	}
+	if err := l.attempt(ctx, r); err != nil {
+		l.miss(r, err)
+		return errRecord
+	}
+	return nil
+}
+
+// mended reports whether no row is missing, after one attempt to write the gap if
+// one is. Of several calls one makes the attempt and the others wait for it.
+func (l *ledger) mended(ctx context.Context) bool {
+	l.mu.Lock()
+	if l.lost == 0 {
+		l.mu.Unlock()
+		return true
+	}
+	if others := l.mending; others != nil {
+		l.mu.Unlock()
+		patience := time.NewTimer(l.limit)
+		defer patience.Stop()
+		select {
+		case <-others:
+		case <-patience.C:
+		}
+		return l.missing() == 0
+	}
+	over := make(chan struct{})
+	l.mending = over
+	l.mu.Unlock()
+	defer func() {
+		l.mu.Lock()
+		l.mending = nil
+		l.mu.Unlock()
+		close(over)
+	}()
+	return l.mend(ctx)
+}
+
+// mend writes the gap: the first row after rows were lost says how many, and
+// behind it stand the allows among them that never left.
+func (l *ledger) mend(ctx context.Context) bool {
+	l.mu.Lock()
+	lost, unsaid, dropped := l.lost, l.unsaid, l.dropped
+	l.mu.Unlock()
+	gap := stopgate.Record{Event: stopgate.AuditGap, Count: lost, Code: stopgate.CodeAuditUnavailable}
+	l.complete(&gap)
+	if l.attempt(ctx, &gap) != nil {
+		return false
+	}
+	l.mu.Lock()
+	l.lost -= lost
+	l.unsaid, l.dropped = l.unsaid[len(unsaid):], l.dropped-dropped
+	l.mu.Unlock()
+	for _, id := range unsaid {
+		l.sayUnreleased(ctx, stopgate.Record{ID: id})
+	}
+	if dropped > 0 {
+		l.sayUnreleased(ctx, stopgate.Record{Count: dropped})
+	}
+	return true
+}
+
+func (l *ledger) sayUnreleased(ctx context.Context, r stopgate.Record) {
+	r.Event, r.Code = stopgate.AuditReleaseFailed, stopgate.CodeAuditUnavailable
+	l.complete(&r)
+	if err := l.attempt(ctx, &r); err != nil {
+		l.miss(&r, err)
+	}
+}
+
+// note writes an event row.
+func (l *ledger) note(ctx context.Context, r stopgate.Record) error {
+	l.complete(&r)
+	return l.write(ctx, &r)
+}
+
+func (l *ledger) complete(r *stopgate.Record) {
+	r.Version, r.Kind, r.Time = stopgate.RecordVersion, stopgate.RecordEvent, l.now().UTC()
+	clean(r)
+}
+
+// attempt gives a row to the recorder, which may keep it for longer than the
+// attempt lasts: the row belongs to it from here on.
+func (l *ledger) attempt(ctx context.Context, r *stopgate.Record) error {
+	answer := invoke(ctx, &l.port, l.limit, func(ctx context.Context) (struct{}, error) {
+		return struct{}{}, l.recorder.Record(ctx, r)
+	})
+	switch answer.fault {
+	case none:
+		return nil
+	case failed:
+		return answer.err
+	}
+	return errors.New("recorder: " + answer.fault.String())
+}
+
+// miss counts a row as lost. The row may exist all the same: an allow that did
+// not leave is remembered, so that the log can say so.
+func (l *ledger) miss(r *stopgate.Record, cause error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.lost++
+	if cause != nil {
+		l.cause = cause
+	}
+	if r.Status != stopgate.StatusAllowed {
+		return
+	}
+	if len(l.unsaid) < maxUnsaid {
+		l.unsaid = append(l.unsaid, r.ID)
+	} else {
+		l.dropped++
+	}
+}
+
+func (l *ledger) missing() int64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.lost
+}
+
+// health returns the number of lost rows and, while there are any, why.
+func (l *ledger) health() (int64, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.lost == 0 {
+		return 0, nil
+	}
+	return l.lost, l.cause
+}

@@ -1,0 +1,116 @@
+package gate
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/stopgate/stopgate"
+)
+
+// Limits bound the time of everything the gate waits for (INVARIANTS 2). A zero
+// field takes its default.
+type Limits struct {
+	Policy   time.Duration // one tool policy, or an approver's abilities: 50 ms
+	Store    time.Duration // one call of [Sessions]: 250 ms
+	Judge    time.Duration // the judge: 10 s
+	Record   time.Duration // one audit row: 1 s
+	Hold     time.Duration // how long a call waits for an approver: 15 min
+	Approval time.Duration // how long an answer is accepted, from asking: 15 min
+}
+
+func (l Limits) withDefaults() Limits {
+	for _, f := range []struct {
+		field *time.Duration
+		value time.Duration
+	}{
+		{&l.Policy, 50 * time.Millisecond},
+		{&l.Store, 250 * time.Millisecond},
+		{&l.Judge, 10 * time.Second},
+		{&l.Record, time.Second},
+		{&l.Hold, 15 * time.Minute},
+		{&l.Approval, 15 * time.Minute},
+	} {
+		if *f.field <= 0 {
+			*f.field = f.value
+		}
+	}
+	return l
+}
+
+// config is everything New may be told. A nil port is an absent layer, and an
+// absent approver is nobody.
+type config struct {
+	recorder Recorder
+	approver Approver
+	judge    Judge
+	onError  stopgate.Mode // of the judge
+	policies []ToolPolicy
+	sessions Sessions
+	now      func() time.Time
+	entropy  io.Reader
+	denyMode DenyMode
+	limits   Limits
+}
+
+// Option sets one thing of a [Gate].
+type Option func(*config)
+
+// WithRecorder makes the gate write an audit row for every proposal, and release
+// nothing without one. Without a recorder there is no audit.
+func WithRecorder(r Recorder) Option { return func(c *config) { c.recorder = r } }
+
+// WithApprover says who answers ask and edit. Without one they deny no_approver.
+func WithApprover(a Approver) Option { return func(c *config) { c.approver = a } }
+
+// WithJudge adds the judge. When it fails, the call is judged onError: Deny, or
+// Ask where a person may decide instead (FM1).
+func WithJudge(j Judge, onError stopgate.Mode) Option {
+	return func(c *config) { c.judge, c.onError = j, onError }
+}
+
+// WithToolPolicies adds policies written in Go, asked in this order.
+func WithToolPolicies(p ...ToolPolicy) Option {
+	return func(c *config) { c.policies = append(c.policies, p...) }
+}
+
+// WithSessions adds the layer of session policies.
+func WithSessions(s Sessions) Option { return func(c *config) { c.sessions = s } }
+
+// WithClock replaces the wall clock of records and approvals. Deadlines run on
+// the monotonic clock of package time.
+func WithClock(now func() time.Time) Option { return func(c *config) { c.now = now } }
+
+// WithEntropy replaces the source of the random part of proposal ids. It is used
+// from several goroutines at once.
+func WithEntropy(r io.Reader) Option { return func(c *config) { c.entropy = r } }
+
+// WithDenyMode says how denials are returned, whatever the policy file says.
+func WithDenyMode(m DenyMode) Option { return func(c *config) { c.denyMode = m } }
+
+// WithLimits changes deadlines.
+func WithLimits(l Limits) Option { return func(c *config) { c.limits = l } }
+
+func configure(opts []Option) (*config, error) {
+	c := &config{now: time.Now, entropy: rand.Reader}
+	for _, o := range opts {
+		o(c)
+	}
+	c.limits = c.limits.withDefaults()
+	if c.now == nil || c.entropy == nil {
+		return nil, errors.New("gate: clock and entropy must not be nil")
+	}
+	if c.judge != nil && c.onError != stopgate.Deny && c.onError != stopgate.Ask {
+		return nil, fmt.Errorf("gate: a failed judge means deny or ask, not %s", c.onError)
+	}
+	names := map[string]bool{}
+	for _, p := range c.policies {
+		if p == nil || p.Name() == "" || names[p.Name()] {
+			return nil, errors.New("gate: every tool policy needs a name of its own")
+		}
+		names[p.Name()] = true
+	}
+	return c, nil
+}

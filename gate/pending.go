@@ -1,0 +1,336 @@
+package gate
+
+import (
+	"context"
+	"encoding/hex"
+	"slices"
+	"sync"
+
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/jsonstream"
+	"github.com/stopgate/stopgate/policy"
+)
+
+// Pending is a call on its way through the gate. Feed and Close belong to one
+// goroutine; every other method may be called from any.
+//
+//	Open -> Feed ... -> Close -> Resolve       the way of a call that is decided
+//	              \-> Ask                      early, from the first ask on
+//	      at any time: Refuse, Cancel
+//
+// A Pending that is dropped without Resolve or Cancel is recorded as cancelled
+// when the garbage collector finds it (DECISIONS K51): a backstop, not a way to
+// end a call.
+type Pending struct {
+	// What is running on behalf of the call holds on to this alone, so that a
+	// dropped Pending is found.
+	*pending
+}
+
+type pending struct {
+	g      *Gate
+	id     stopgate.ProposalID
+	parent stopgate.ProposalID
+	call   stopgate.Call
+	under  *compiled // the policy it began with
+	bound  *bound
+
+	mu       sync.Mutex
+	eval     *policy.Evaluation // nil once settled
+	own      []stopgate.Verdict // what the layers around the rules said
+	trace    []stopgate.Verdict // everything, once settled
+	raw      []byte             // observe mode: the bytes as they came
+	received int64
+	stage    stage
+	done     chan struct{} // made on demand, closed when the verdict is terminal
+	over     bool          // done is closed, or would be
+	prompt   *prompt
+	abort    context.CancelCauseFunc // ends a Resolve that waits
+
+	final      []byte             // the complete arguments that would run; the evaluation's
+	hash       string             // of the canonical arguments, once asked for
+	granted    *stopgate.Approval // an edited call comes with it
+	judgedBy   string             // hash of the policy that decided, if not the one it began with
+	objections []string           // of session policies
+	cause      string             // a word of detail for the record
+	reserved   bool               // Sessions holds a reservation
+	outcome    stopgate.Outcome
+}
+
+// stage is how far a call has come. It only grows.
+type stage uint8
+
+const (
+	feeding   stage = iota // Feed and Close
+	closed                 // Ask, Resolve
+	resolving              // Resolve has begun
+	committed              // the row is being written: nothing changes any more
+	settled                // there is an outcome
+)
+
+// maxRaw bounds what observe mode keeps of a call: the limit on arguments
+// (THREATS 2.2). Of a longer one the surface has the bytes, see Outcome.Args.
+const maxRaw = 16 << 20
+
+func (g *Gate) open(ctx context.Context, call stopgate.Call, parent stopgate.ProposalID) (*pending, error) {
+	if call.Args != nil {
+		return nil, ErrArgs
+	}
+	id, err := newProposalID(g.now(), g.entropy)
+	if err != nil {
+		return nil, err
+	}
+	p := &pending{g: g, id: id, parent: parent, call: call, under: g.current.Load()}
+	p.begin()
+	if g.sessions != nil && !p.over {
+		objections := invoke(ctx, &g.ports.sessions, g.limits.Store, func(ctx context.Context) ([]Objection, error) {
+			return g.sessions.Open(ctx, id, &call)
+		})
+		p.object(objections)
+	}
+	return p, nil
+}
+
+// begin binds the policy and starts the evaluation. A policy that panics denies.
+func (p *pending) begin() {
+	defer p.recoverPolicy()
+	p.bound = p.under.bind(&p.call)
+	if e, ok := p.g.evals.Get().(*policy.Evaluation); ok {
+		e.Reset(p.bound.binding)
+		p.eval = e
+	} else {
+		p.eval = p.bound.binding.Evaluate()
+	}
+	p.over = p.eval.Verdict().Terminal()
+}
+
+// recoverPolicy turns a panic of the evaluator into a denial (FM15). The
+// evaluation is not touched again.
+func (p *pending) recoverPolicy() {
+	if recover() == nil {
+		return
+	}
+	p.cause = "panic " + stackHash()
+	p.trace = p.salvage()
+	p.eval = nil
+	p.push(p.refusal(stopgate.LayerFailure, stopgate.CodePolicyError))
+}
+
+// salvage returns what an evaluation published before it panicked, if it can
+// still say.
+func (p *pending) salvage() (trace []stopgate.Verdict) {
+	defer func() { _ = recover() }()
+	return append(trace, p.eval.Trace()...)
+}
+
+// ID is the gate's own id of the proposal.
+func (p *pending) ID() stopgate.ProposalID { return p.id }
+
+// Identify sets the provider's id of a call that was opened before it was known.
+// Rows and questions made from then on carry it.
+func (p *pending) Identify(id stopgate.CallID) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.call.ID = id
+}
+
+// Enforced reports whether verdicts hold the call back; false in observe mode,
+// where the surface lets every byte pass as it comes (DECISIONS K38).
+func (p *pending) Enforced() bool { return !p.under.observe }
+
+// Feed takes the next bytes of the arguments and returns the verdict so far: the
+// last of the transitions that [Pending.Trace] lists. After a terminal verdict and
+// after Close the bytes are discarded.
+func (p *pending) Feed(chunk []byte) stopgate.Verdict {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.stage != feeding {
+		return p.verdict()
+	}
+	p.received += int64(len(chunk))
+	if p.under.observe && p.received <= maxRaw {
+		p.raw = append(p.raw, chunk...)
+	}
+	if !p.over {
+		p.evaluate(func() { p.eval.Feed(chunk) })
+	}
+	return p.verdict()
+}
+
+// Close ends the arguments and returns the verdict of integrity and rules. A
+// second Close changes nothing (DECISIONS K51).
+func (p *pending) Close(end stopgate.End) stopgate.Verdict {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.stage == feeding {
+		p.stage = closed
+		if !p.over {
+			p.evaluate(func() { p.eval.Close(end) })
+		}
+		if p.prompt != nil && !p.over {
+			p.prompt.question.update(p.view(p.prompt))
+		}
+	}
+	return p.verdict()
+}
+
+// Refuse denies the call for a reason that the surface found: protocol_violation,
+// envelope_mismatch, stream_truncated, client_gone. It holds until the outcome is
+// on record, also after Close and while Resolve waits; a verdict that is terminal
+// already stays.
+func (p *pending) Refuse(code stopgate.Code) stopgate.Verdict {
+	if !code.Valid() {
+		code = stopgate.CodeProtocolViolation
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.stage < committed && !p.over {
+		p.push(p.refusal(layerOf(code), code))
+	}
+	return p.verdict()
+}
+
+// proposed is the call as the ports may see it.
+func (p *pending) proposed() stopgate.Call {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.call
+}
+
+// Verdict returns the verdict so far.
+func (p *pending) Verdict() stopgate.Verdict {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.verdict()
+}
+
+// Trace lists every verdict that was published, in order; they only get stricter
+// (INVARIANTS I2, I3).
+func (p *pending) Trace() []stopgate.Verdict {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return append([]stopgate.Verdict(nil), p.transitions()...)
+}
+
+// Done is closed when the verdict is terminal, also where that happens out of
+// band: the approver declined, the deadline passed, the surface refused
+// (DECISIONS S1).
+func (p *pending) Done() <-chan struct{} {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.done == nil {
+		p.done = make(chan struct{})
+		if p.over {
+			close(p.done)
+		}
+	}
+	return p.done
+}
+
+// The rest is called with p.mu held.
+
+// evaluate runs one step of the evaluator.
+func (p *pending) evaluate(step func()) {
+	defer p.recoverPolicy()
+	step()
+	if p.eval.Verdict().Terminal() {
+		p.finish()
+	}
+}
+
+func (p *pending) verdict() stopgate.Verdict {
+	switch {
+	case len(p.own) > 0:
+		return p.own[len(p.own)-1]
+	case p.eval != nil:
+		return p.eval.Verdict()
+	case len(p.trace) > 0:
+		return p.trace[len(p.trace)-1]
+	}
+	return stopgate.Verdict{}
+}
+
+func (p *pending) transitions() []stopgate.Verdict {
+	all := p.trace
+	if p.eval != nil {
+		all = p.eval.Trace()
+	}
+	return append(slices.Clip(all), p.own...)
+}
+
+// push adds a verdict of a layer around the rules. It can only tighten: a mode
+// weaker than the verdict's keeps the verdict as it is (INVARIANTS I3, I15).
+func (p *pending) push(v stopgate.Verdict) {
+	if before := p.verdict(); before.Decided && stopgate.Strictest(before.Mode, v.Mode) == before.Mode {
+		return
+	}
+	p.own = append(p.own, v)
+	if v.Terminal() {
+		p.finish()
+	}
+}
+
+// finish marks the verdict terminal and ends everything that waits.
+func (p *pending) finish() {
+	if p.over {
+		return
+	}
+	p.over = true
+	if p.done != nil {
+		close(p.done)
+	}
+	why := withdrawn{p.verdict().Code}
+	if p.prompt != nil {
+		p.prompt.cancel(why)
+	}
+	if p.abort != nil {
+		p.abort(why)
+	}
+}
+
+// refusal is a denial by a layer that is not the rules. What the rules said stays
+// visible: the rule that asked is the rule that an approver declined.
+func (p *pending) refusal(layer stopgate.Layer, code stopgate.Code) stopgate.Verdict {
+	v := p.verdict()
+	return stopgate.Verdict{
+		Decided: true, Mode: stopgate.Deny, Layer: layer, Code: code,
+		Rule: v.Rule, Candidates: v.Candidates, Pointer: v.Pointer,
+		DecidedAt: p.received, Public: code.Public(), Floors: v.Floors,
+	}
+}
+
+// args are the complete arguments that would run, nil if there are none. They
+// belong to the evaluation.
+func (p *pending) args() []byte {
+	if p.stage == feeding || p.eval == nil || !p.eval.Document().Root().IsValid() {
+		return nil
+	}
+	return p.eval.Args()
+}
+
+// argsHash identifies the complete arguments, "" if there are none.
+func (p *pending) argsHash() string {
+	if p.hash == "" && p.args() != nil {
+		sum := jsonstream.HashCanonical(p.eval.Document().Root())
+		p.hash = hex.EncodeToString(sum[:])
+	}
+	return p.hash
+}
+
+// layerOf says which layer a surface speaks for with a code (THREATS 7).
+func layerOf(code stopgate.Code) stopgate.Layer {
+	switch code {
+	case stopgate.CodeNoApprover, stopgate.CodeApprovalPending, stopgate.CodeApprovalDeclined,
+		stopgate.CodeApprovalTimeout, stopgate.CodeApprovalStale, stopgate.CodeClientGone:
+		return stopgate.LayerApproval
+	case stopgate.CodePolicyError, stopgate.CodePolicyTimeout, stopgate.CodeInvalidPolicyResult,
+		stopgate.CodeStoreUnavailable, stopgate.CodeSessionDegraded, stopgate.CodeAuditUnavailable,
+		stopgate.CodeToolUnreachable, stopgate.CodeToolDefinitionChanged, stopgate.CodeUpstreamError,
+		stopgate.CodeUpstreamTimeout, stopgate.CodeOverloaded, stopgate.CodeCancelled:
+		return stopgate.LayerFailure
+	case stopgate.CodeServerToolNotAllowed, stopgate.CodeBackgroundNotSupported, stopgate.CodeDenialLimit,
+		stopgate.CodePolicyNotConfigured:
+		return stopgate.LayerGate
+	}
+	return stopgate.LayerIntegrity
+}

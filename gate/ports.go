@@ -1,0 +1,114 @@
+package gate
+
+import (
+	"context"
+
+	"github.com/stopgate/stopgate"
+)
+
+// The ports are what the gate needs from outside. All of them may be called from
+// several goroutines at once. The gate calls each under a deadline ([Limits]) on a
+// goroutine of its own and recovers a panic: an error, a panic, an answer that is
+// no answer, and silence until the deadline all deny the call (INVARIANTS I14,
+// FM15). What a port returns after its deadline is never looked at.
+
+// Recorder writes audit rows. An allowed call leaves the gate only after Record
+// returned nil for its row (INVARIANTS I22).
+type Recorder interface {
+	// Record returns after the row is durable. It sets the row's Seq, Chain, Prev
+	// and Hash in its own copy. An error means that the row may or may not have
+	// been written; the gate then lets nothing out for it.
+	Record(ctx context.Context, r *stopgate.Record) error
+}
+
+// Proposal is a call with complete arguments as the layers behind the rules see
+// it. It holds no memory that the gate will run from.
+type Proposal struct {
+	ID     stopgate.ProposalID
+	Parent stopgate.ProposalID // the proposal that a person edited into this one
+	Call   stopgate.Call       // Args is empty, see below
+	// Args are the complete arguments as they would run: the gate's own
+	// serialisation of the value that was judged.
+	Args       string
+	ArgsHash   string           // SHA-256 in hex of the canonical arguments
+	Verdict    stopgate.Verdict // of the layers before
+	Policy     string           // hash of the policy
+	Definition string           // hash of the tool definition, "" without one
+}
+
+// DecisionKind is what a [ToolPolicy] answers. The zero value is no answer and
+// denies.
+type DecisionKind uint8
+
+// The answers of a tool policy.
+const (
+	Invalid   DecisionKind = iota
+	Forbid                 // deny the call
+	Permit                 // no objection; loosens nothing that another layer says
+	NoOpinion              // the policy does not speak about this tool
+)
+
+// Decision is a tool policy's answer (G2-04).
+type Decision struct {
+	Kind DecisionKind
+	// Reason is the code of the decision, of the form of [stopgate.Code.Valid];
+	// Forbid and Permit without one are invalid (G2-10).
+	Reason stopgate.Code
+	// Public is the sentence for models and people; "" takes the code's own.
+	Public string
+}
+
+// ToolPolicy is a deterministic policy written in Go (G2): the layer "gate" of
+// the pipeline, after integrity and before session policies. It is asked once the
+// arguments are complete, in registration order, and the first Forbid stops.
+type ToolPolicy interface {
+	Name() string
+	Check(ctx context.Context, p Proposal) (Decision, error)
+}
+
+// Objection is a session policy's denial. All objections to a call are collected
+// and the first is the primary one (REQUIREMENTS X2).
+type Objection struct {
+	Policy string // the objecting policy's name
+	Code   stopgate.Code
+	Public string // "" takes the code's own sentence
+}
+
+// Sessions is the layer of session policies and the facts behind them (DESIGN 5,
+// DECISIONS S8). An error is a store that cannot be read or written: the call is
+// denied store_unavailable, never judged on an empty session (FM2).
+type Sessions interface {
+	// Open is called in [Gate.Open] before any argument byte. It fixes the facts
+	// that the call sees, and its objections need no key: they are terminal at
+	// offset 0.
+	Open(ctx context.Context, id stopgate.ProposalID, call *stopgate.Call) ([]Objection, error)
+	// Check is called with complete arguments, after the tool policies.
+	Check(ctx context.Context, p Proposal) ([]Objection, error)
+	// Reserve runs the checks once more on current facts and reserves, in one
+	// atomic step. It is the last word before the record and can only object.
+	Reserve(ctx context.Context, p Proposal) ([]Objection, error)
+	// Cancel gives a reservation back whose call was not released after all.
+	Cancel(ctx context.Context, id stopgate.ProposalID) error
+	// Observe records the result of a released call.
+	Observe(ctx context.Context, r stopgate.Result) error
+}
+
+// Opinion is a judge's answer. The zero Opinion denies.
+type Opinion struct {
+	// Mode is the weakest mode the judge accepts: Unattended has no objection, Ask
+	// wants a person, Deny refuses. Another mode is invalid. The judge only
+	// tightens: a mode weaker than the verdict changes nothing (REQUIREMENTS X4).
+	Mode stopgate.Mode
+	// Probability is the judge's estimate that the call is harmful, 0 to 1; NaN and
+	// values outside are invalid.
+	Probability float64
+	// Public is the sentence for models and people; "" takes the code's own.
+	Public string
+}
+
+// Judge is a model that reviews a call after every deterministic layer let it
+// live. It runs beside an open prompt; both must pass (DECISIONS S29). Every
+// failure is judge_unavailable (FM1).
+type Judge interface {
+	Judge(ctx context.Context, p Proposal) (Opinion, error)
+}

@@ -1,0 +1,202 @@
+package gate
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/stopgate/stopgate"
+)
+
+// withdrawn is the cause of a context that ended because the call is decided.
+type withdrawn struct{ code stopgate.Code }
+
+func (w withdrawn) Error() string { return "withdrawn: " + string(w.code) }
+
+// errHold is the cause of a context that ended because nobody answered in time.
+var errHold = errors.New("nobody answered in time")
+
+// prompt is one question on its way.
+type prompt struct {
+	question *Question
+	cancel   context.CancelCauseFunc
+	asked    time.Time
+	verdict  stopgate.Verdict // that it asks about
+	early    bool             // asked before the arguments were complete
+	ended    chan struct{}    // closed when the fields below are set
+	able     Abilities
+	answer   Answer
+	code     stopgate.Code // why there is no answer that could allow; "" if there is one
+}
+
+// Ask puts the call in front of the approver and returns at once. It may be
+// called from the first ask or edit verdict on, while the arguments still arrive
+// (DECISIONS S1); Resolve joins it, and asks if nobody did. The prompt is
+// withdrawn when ctx ends. Without an approver, or with nobody there, the call is
+// denied at once. Where the verdict is terminal already there is nothing to ask;
+// where it does not ask, the error is ErrNoAsk.
+func (p *pending) Ask(ctx context.Context) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch v := p.verdict(); {
+	case p.stage >= resolving:
+		return ErrResolved
+	case p.over, p.prompt != nil, p.under.observe:
+		return nil
+	case !v.Decided || v.Mode.Permissive():
+		return ErrNoAsk
+	}
+	p.ask(ctx)
+	return nil
+}
+
+// ask opens a prompt; p.mu is held.
+func (p *pending) ask(ctx context.Context) {
+	if p.g.approver == nil {
+		p.push(p.refusal(stopgate.LayerApproval, stopgate.CodeNoApprover))
+		return
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	q := &prompt{
+		cancel: cancel, asked: p.g.now(), verdict: p.verdict(), early: p.stage == feeding,
+		ended: make(chan struct{}),
+	}
+	q.question = newQuestion(p.view(q))
+	p.prompt = q
+	// The goroutine belongs to the call: Resolve and Cancel withdraw the prompt and
+	// wait for its end.
+	go p.await(ctx, q)
+}
+
+// view is what the approver is shown now; p.mu is held.
+func (p *pending) view(q *prompt) View {
+	v := View{
+		Proposal: p.id, Parent: p.parent, Call: p.call, Verdict: p.verdict(),
+		Received: p.received, Expires: q.asked.Add(p.g.limits.Approval),
+	}
+	if args := p.args(); args != nil {
+		v.Args, v.Complete, v.Binding = string(args), true, p.binding()
+	}
+	return v
+}
+
+// binding is what an approval of the complete call belongs to; p.mu is held.
+func (p *pending) binding() Binding {
+	return Binding{
+		Args: p.argsHash(), Tool: p.call.Tool, Definition: p.bound.definition,
+		Policy: p.under.hash, Session: p.call.Session, Principal: p.call.Principal,
+	}
+}
+
+// await asks the approver and waits. An answer that cannot become an allow acts
+// at once, wherever the arguments are.
+func (p *pending) await(ctx context.Context, q *prompt) {
+	defer close(q.ended)
+	defer q.cancel(nil)
+	g := p.g
+	call := p.proposed()
+	able := invoke(ctx, &g.ports.approver, g.limits.Policy, func(context.Context) (Abilities, error) {
+		return g.approver.Abilities(&call), nil
+	})
+	q.able = able.value
+	switch {
+	case able.fault == gone:
+		q.code = endCode(able.err)
+	case able.fault != none, !q.able.Reachable && !q.able.Keeps, q.verdict.Mode == stopgate.Edit && !q.able.CanEdit:
+		q.code = stopgate.CodeNoApprover
+	default:
+		p.note(ctx, stopgate.AuditAsked, "", nil)
+		hold, cancel := context.WithTimeoutCause(ctx, g.limits.Hold, errHold)
+		defer cancel()
+		r := invoke(hold, &g.ports.approver, g.limits.Hold+time.Hour, func(ctx context.Context) (Answer, error) {
+			return g.approver.Approve(ctx, q.question)
+		})
+		q.answer = r.value
+		q.code = q.judge(r)
+		p.note(ctx, stopgate.AuditAnswered, q.code, &stopgate.Approval{
+			ID: q.answer.ID, By: q.answer.By, Edited: q.answer.Kind == Edited,
+		})
+	}
+	if q.code == "" {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.stage < committed && !p.over {
+		p.push(p.refusal(stopgate.LayerApproval, q.code))
+	}
+}
+
+// judge says what an answer that cannot allow means, "" for one that can.
+func (q *prompt) judge(r reply[Answer]) stopgate.Code {
+	switch r.fault {
+	case none:
+	case gone:
+		if code := endCode(r.err); code != stopgate.CodeApprovalTimeout || !q.able.Keeps {
+			return code
+		}
+		return stopgate.CodeApprovalPending
+	default:
+		return stopgate.CodeNoApprover
+	}
+	switch r.value.Kind {
+	case Approved:
+		return ""
+	case Edited:
+		if q.able.CanEdit {
+			return ""
+		}
+	case Declined:
+		return stopgate.CodeApprovalDeclined
+	case Deferred:
+		return stopgate.CodeApprovalPending
+	}
+	return stopgate.CodeInvalidPolicyResult
+}
+
+// endCode says why a context ended that a call was waiting under.
+func endCode(cause error) stopgate.Code {
+	var w withdrawn
+	switch {
+	case errors.As(cause, &w):
+		return w.code
+	case errors.Is(cause, errHold), errors.Is(cause, context.DeadlineExceeded):
+		return stopgate.CodeApprovalTimeout
+	}
+	return stopgate.CodeClientGone
+}
+
+// approvals remembers the approvals that were used, until they have expired
+// anyway (INVARIANTS I16).
+type approvals struct {
+	mu   sync.Mutex
+	used map[string]time.Time
+}
+
+// use reports whether the approval was not used before, and uses it.
+func (a *approvals) use(id string, now time.Time, expires time.Time) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if len(a.used) >= generation {
+		for old, at := range a.used {
+			if now.After(at) {
+				delete(a.used, old)
+			}
+		}
+	}
+	if _, used := a.used[id]; used {
+		return false
+	}
+	if a.used == nil {
+		a.used = make(map[string]time.Time)
+	}
+	a.used[id] = expires
+	return true
+}
+
+// expired reports whether an approval's time is over by the wall clock or by the
+// monotonic one, whichever says so first (FM13).
+func expired(asked, now time.Time, limit time.Duration) bool {
+	return now.Sub(asked) >= limit || now.Round(0).Sub(asked.Round(0)) >= limit
+}

@@ -1,0 +1,136 @@
+package gate
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"slices"
+	"strconv"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/stopgate/stopgate"
+)
+
+// pathResolution says how paths were read: this gate never sees the tool's file
+// system (REQUIREMENTS Q24).
+const pathResolution = "lexical"
+
+// identity is the part of a row that says which call it is about; p.mu is held.
+func (p *pending) identity() stopgate.Record {
+	return stopgate.Record{
+		ID: p.id, Parent: p.parent, Session: p.call.Session, Principal: p.call.Principal,
+		Surface: p.call.Surface, Dialect: p.call.Dialect, Agent: p.call.Agent, Turn: p.call.Turn,
+		Tool: p.call.Tool, CallID: p.call.ID, Policy: p.under.hash,
+	}
+}
+
+// row is the proposal's one decision row; p.mu is held.
+func (p *pending) row(v stopgate.Verdict, status stopgate.RecordStatus, approval *stopgate.Approval) *stopgate.Record {
+	r := p.identity()
+	r.Version, r.Kind, r.Time = stopgate.RecordVersion, stopgate.RecordDecision, p.g.now().UTC()
+	r.ArgsHash, r.ArgsBytes = p.hash, p.received
+	r.Status, r.Mode, r.Layer, r.Code, r.Cause = status, &v.Mode, v.Layer, v.Code, p.cause
+	r.Rule, r.Candidates, r.Pointer, r.DecidedAt = v.Rule, slices.Clone(v.Candidates), v.Pointer, &v.DecidedAt
+	r.Floors, r.Objections, r.Approval = v.Floors, p.objections, approval
+	if p.eval != nil && r.Cause == "" {
+		r.Cause = p.eval.Cause()
+	}
+	if p.judgedBy != "" {
+		r.Policy = p.judgedBy
+	}
+	if p.bound != nil {
+		r.Definition = p.bound.definition
+	}
+	r.PathResolution = pathResolution
+	enforced := !p.under.observe
+	r.Enforced = &enforced
+	clean(&r)
+	return &r
+}
+
+// note writes an event row about the call.
+func (p *pending) note(ctx context.Context, event stopgate.AuditEvent, code stopgate.Code, a *stopgate.Approval) {
+	p.mu.Lock()
+	r := p.identity()
+	p.mu.Unlock()
+	r.Event, r.Code, r.Approval = event, code, a
+	p.g.ledger.note(ctx, r)
+}
+
+// clean makes every word of a row that came from outside fit for a log: printable
+// and short. Names and ids are what a model, a client or a server chose (THREATS
+// H17).
+func clean(r *stopgate.Record) {
+	r.Session = stopgate.SessionID(word(string(r.Session)))
+	r.Principal = stopgate.Principal(word(string(r.Principal)))
+	r.Surface = stopgate.Surface(word(string(r.Surface)))
+	r.Dialect = word(r.Dialect)
+	r.Agent = stopgate.AgentName(word(string(r.Agent)))
+	r.Turn = stopgate.TurnID(word(string(r.Turn)))
+	r.Tool = stopgate.ToolName(word(string(r.Tool)))
+	r.CallID = stopgate.CallID(word(string(r.CallID)))
+	r.ID = stopgate.ProposalID(word(string(r.ID)))
+	r.Parent = stopgate.ProposalID(word(string(r.Parent)))
+	r.Cause = word(r.Cause)
+	r.Pointer = word(r.Pointer)
+	if r.Approval != nil {
+		a := *r.Approval
+		a.ID, a.By = word(a.ID), word(a.By)
+		r.Approval = &a
+	}
+	if r.Floors != nil {
+		floors := make([]stopgate.Floor, min(len(r.Floors), maxList))
+		copy(floors, r.Floors)
+		for i := range floors {
+			floors[i].Pointer = word(floors[i].Pointer)
+		}
+		r.Floors = floors
+	}
+	if r.Objections != nil {
+		objections := make([]string, min(len(r.Objections), maxList))
+		copy(objections, r.Objections)
+		for i := range objections {
+			objections[i] = word(objections[i])
+		}
+		r.Objections = objections
+	}
+	if len(r.Candidates) > maxList {
+		r.Candidates = r.Candidates[:maxList]
+	}
+}
+
+// Bounds of what one row holds.
+const (
+	maxWord = 256 // bytes of a name, an id, a pointer
+	maxList = 64  // floors, objections, candidates
+)
+
+// word returns a text as rows may hold it. A text of printable characters up to
+// maxWord bytes stays as it is; any other is quoted as Go quotes strings, and a
+// long one is cut and ends with its length and hash.
+func word(s string) string {
+	rest := ""
+	if len(s) > maxWord {
+		sum := sha256.Sum256([]byte(s))
+		rest = "... (" + strconv.Itoa(len(s)) + " bytes, sha256 " + hex.EncodeToString(sum[:8]) + ")"
+		cut := maxWord
+		for cut > maxWord-utf8.UTFMax && !utf8.RuneStart(s[cut]) {
+			cut--
+		}
+		s = s[:cut]
+	}
+	if !printable(s) {
+		s = strconv.Quote(s)
+	}
+	return s + rest
+}
+
+func printable(s string) bool {
+	for i, r := range s {
+		if !unicode.IsPrint(r) || r == utf8.RuneError || r == '"' && i == 0 {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,147 @@
+package gate
+
+import (
+	"context"
+
+	"github.com/stopgate/stopgate"
+)
+
+// review puts the call before the judge and, if its verdict asks, before the
+// approver, both at once; both must pass (DECISIONS S29). It returns the approval
+// that satisfies the verdict, nil if none is needed or the call is denied.
+func (p *pending) review(ctx context.Context, prop Proposal) (*stopgate.Approval, *pending) {
+	p.promptIfAsked(ctx)
+	p.consult(ctx, prop)
+	p.promptIfAsked(ctx)
+	if p.granted != nil {
+		return p.granted, nil
+	}
+	for again := true; ; again = false {
+		a, verdict := p.answer(ctx)
+		switch {
+		case a == nil:
+			return nil, nil
+		case verdict == retry && again:
+			p.reprompt(ctx)
+			continue
+		case verdict != satisfied:
+			p.deny(stopgate.LayerApproval, stopgate.CodeApprovalStale)
+			return nil, nil
+		}
+		approval := &stopgate.Approval{ID: a.ID, By: a.By, Edited: a.Kind == Edited}
+		if a.Kind != Edited {
+			return approval, nil
+		}
+		return approval, p.edit(ctx, a.Args, approval)
+	}
+}
+
+// promptIfAsked opens the prompt if the verdict wants one and none is open. A
+// person who edited the call has answered already.
+func (p *pending) promptIfAsked(ctx context.Context) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.over && p.prompt == nil && p.granted == nil && !p.verdict().Mode.Permissive() {
+		p.ask(ctx)
+	}
+}
+
+// reprompt asks again about the complete call.
+func (p *pending) reprompt(ctx context.Context) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.over {
+		p.ask(ctx)
+	}
+}
+
+// standing is what an answer is worth at the final check.
+type standing uint8
+
+const (
+	stale standing = iota
+	retry
+	satisfied
+)
+
+// answer waits for the prompt and holds its answer against the call as it is now
+// (THREATS H1, H2). It is nil if there is no prompt or the call is denied.
+func (p *pending) answer(ctx context.Context) (*Answer, standing) {
+	p.mu.Lock()
+	q := p.prompt
+	p.mu.Unlock()
+	if q == nil {
+		return nil, stale
+	}
+	select {
+	case <-q.ended:
+	case <-ctx.Done():
+		p.deny(stopgate.LayerApproval, endCode(context.Cause(ctx)))
+		<-q.ended
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.over {
+		return nil, stale
+	}
+	v, now := p.verdict(), p.g.now()
+	switch {
+	case v.Mode == stopgate.Edit && !q.able.CanEdit:
+		p.push(p.refusal(stopgate.LayerApproval, stopgate.CodeNoApprover))
+		return nil, stale
+	case expired(q.asked, now, p.g.limits.Approval):
+		p.push(p.refusal(stopgate.LayerApproval, stopgate.CodeApprovalTimeout))
+		return nil, stale
+	}
+	a := q.answer
+	if s := p.standing(q, v, a); s != satisfied {
+		return &a, s
+	}
+	if a.ID == "" {
+		a.ID = string(p.id)
+	} else if !p.g.used.use(a.ID, now, q.asked.Add(p.g.limits.Approval)) {
+		return &a, stale
+	}
+	return &a, satisfied
+}
+
+// standing compares what was answered with what would run; p.mu is held.
+func (p *pending) standing(q *prompt, v stopgate.Verdict, a Answer) standing {
+	if a.Binding == p.binding() {
+		return satisfied
+	}
+	if !a.Unseen || !q.early || a.Kind != Approved || a.Binding != (Binding{}) {
+		return stale
+	}
+	// An approval of the call and whatever follows. What followed must not have
+	// shown a new reason to ask.
+	for _, f := range v.Floors {
+		if f.At > a.Seen {
+			return retry
+		}
+	}
+	if v.Layer == stopgate.LayerJudge {
+		return retry
+	}
+	return satisfied
+}
+
+// edit makes the edited arguments a proposal of its own and takes it through every
+// layer (REQUIREMENTS X12, THREATS H3). The person who wrote them satisfies ask
+// and edit, never skip or deny.
+func (p *pending) edit(ctx context.Context, args []byte, approval *stopgate.Approval) *pending {
+	child, err := p.g.open(ctx, p.proposed(), p.id)
+	if err != nil {
+		p.deny(stopgate.LayerFailure, stopgate.CodePolicyError)
+		return nil
+	}
+	child.granted = approval
+	child.Feed(args)
+	child.Close(stopgate.Ended)
+	child.mu.Lock()
+	ctx = child.resolve(ctx)
+	child.mu.Unlock()
+	child.deliberate(ctx)
+	child.abort(nil)
+	return child
+}

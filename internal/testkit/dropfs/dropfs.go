@@ -1,0 +1,356 @@
+// Package dropfs is a file system in memory that can lose power. It keeps what
+// was written apart from what was synced; a power cut keeps the synced bytes and
+// drops, tears and reorders the rest, sector by sector (INVARIANTS 3.1).
+//
+// It is stricter than a real disk in one more way: after a sync that failed, the
+// bytes it was for stay visible and never reach the disk, as with the page cache
+// of Linux.
+package dropfs
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"path"
+	"sync"
+
+	"github.com/stopgate/stopgate/audit/jsonl"
+)
+
+var _ jsonl.FS = (*FS)(nil)
+
+// Sector is the unit in which unsynced bytes survive a power cut.
+const Sector = 512
+
+// Op is one call that a fault can meet.
+type Op string
+
+// The calls.
+const (
+	Open     Op = "open"
+	Read     Op = "read"
+	Write    Op = "write"
+	Sync     Op = "sync"
+	Truncate Op = "truncate"
+	Size     Op = "size"
+	SyncDir  Op = "syncdir"
+	Rename   Op = "rename"
+)
+
+// ErrFault is what an injected fault returns.
+var ErrFault = errors.New("injected fault")
+
+// Fault decides about the n-th call overall, from 0: nil lets it pass. For a Write
+// of which a part gets through, it returns Partial.
+type Fault func(op Op, n int) error
+
+// Partial is the fault of a write that stops in the middle: Keep bytes are
+// written.
+type Partial struct{ Keep int }
+
+// Error names the fault.
+func (p Partial) Error() string { return fmt.Sprintf("no space left after %d bytes", p.Keep) }
+
+// FS is the file system. The zero FS is empty and works.
+type FS struct {
+	// Fault is asked before every call; nil means no faults.
+	Fault Fault
+	// NoSync makes Sync report success and do nothing: the bug that a test of
+	// durability must find.
+	NoSync bool
+
+	mu    sync.Mutex
+	calls int
+	names map[string]*inode // as programs see them
+	disk  map[string]*inode // as they survive
+}
+
+// inode is a file: what programs see, what the disk holds, and what lies between.
+type inode struct {
+	view   []byte
+	disk   []byte
+	pend   []change
+	locked bool
+}
+
+// change is one unsynced write or, with data nil, a truncation to at.
+type change struct {
+	at   int
+	data []byte
+	lost bool // a sync failed over it: it never reaches the disk
+}
+
+func (f *FS) step(op Op) error {
+	n := f.calls
+	f.calls++
+	if f.Fault == nil {
+		return nil
+	}
+	return f.Fault(op, n)
+}
+
+// Calls returns the number of calls so far, the points at which a fault can be put.
+func (f *FS) Calls() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.calls
+}
+
+// Open opens or creates a file and locks it.
+func (f *FS) Open(name string) (jsonl.File, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if err := f.step(Open); err != nil {
+		return nil, err
+	}
+	if f.names == nil {
+		f.names, f.disk = map[string]*inode{}, map[string]*inode{}
+	}
+	n := f.names[name]
+	if n == nil {
+		n = &inode{}
+		f.names[name] = n
+	}
+	if n.locked {
+		return nil, jsonl.ErrInUse
+	}
+	n.locked = true
+	return &file{fs: f, node: n}, nil
+}
+
+// SyncDir makes the names of a directory durable.
+func (f *FS) SyncDir(name string) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if err := f.step(SyncDir); err != nil {
+		return err
+	}
+	if f.NoSync {
+		return nil
+	}
+	dir := path.Dir(name)
+	for n := range f.disk {
+		if path.Dir(n) == dir {
+			delete(f.disk, n)
+		}
+	}
+	for n, node := range f.names {
+		if path.Dir(n) == dir {
+			f.disk[n] = node
+		}
+	}
+	return nil
+}
+
+// Rename gives a file another name.
+func (f *FS) Rename(from, to string) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if err := f.step(Rename); err != nil {
+		return err
+	}
+	f.names[to] = f.names[from]
+	delete(f.names, from)
+	return nil
+}
+
+// Bytes returns what a file shows, and whether it exists.
+func (f *FS) Bytes(name string) ([]byte, bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	n, ok := f.names[name]
+	if !ok {
+		return nil, false
+	}
+	return append([]byte(nil), n.view...), true
+}
+
+// Put writes a file that is on the disk.
+func (f *FS) Put(name string, data []byte) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.names == nil {
+		f.names, f.disk = map[string]*inode{}, map[string]*inode{}
+	}
+	n := &inode{view: append([]byte(nil), data...), disk: append([]byte(nil), data...)}
+	f.names[name], f.disk[name] = n, n
+}
+
+// Names returns the names of all files.
+func (f *FS) Names() []string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var names []string
+	for n := range f.names {
+		names = append(names, n)
+	}
+	return names
+}
+
+// Cut cuts the power: it returns the file system as the next start finds it.
+// Every unsynced change survives, is torn or is lost on its own, as rng says;
+// open files of the old file system mean nothing to the new one. A name that was
+// not synced survives or not.
+func (f *FS) Cut(rng *rand.Rand) *FS {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	after := &FS{names: map[string]*inode{}, disk: map[string]*inode{}}
+	for name, node := range f.disk {
+		after.names[name] = node.survive(rng)
+	}
+	for name, node := range f.names {
+		if f.disk[name] != node && rng.IntN(2) == 0 {
+			after.names[name] = node.survive(rng)
+		}
+	}
+	for name, node := range after.names {
+		after.disk[name] = node
+	}
+	return after
+}
+
+func (n *inode) survive(rng *rand.Rand) *inode {
+	data := append([]byte(nil), n.disk...)
+	for _, c := range n.pend {
+		if c.lost {
+			continue
+		}
+		if c.data == nil {
+			if rng.IntN(2) == 0 && c.at < len(data) {
+				data = data[:c.at]
+			}
+			continue
+		}
+		data = c.tear(data, rng)
+	}
+	return &inode{view: data, disk: append([]byte(nil), data...)}
+}
+
+// tear applies a part of a write: all of it, a front part, or any of its sectors,
+// with zeros for those that are missing below the file's new size.
+func (c change) tear(data []byte, rng *rand.Rand) []byte {
+	end := c.at + len(c.data)
+	switch rng.IntN(4) {
+	case 0:
+		return data
+	case 1:
+		return put(data, c.at, c.data)
+	case 2:
+		return put(data, c.at, c.data[:rng.IntN(len(c.data)+1)])
+	}
+	for at := c.at; at < end; {
+		next := min((at/Sector+1)*Sector, end)
+		if rng.IntN(2) == 0 {
+			data = put(data, at, c.data[at-c.at:next-c.at])
+		}
+		at = next
+	}
+	if rng.IntN(2) == 0 && len(data) < end {
+		data = put(data, end, nil)
+	}
+	return data
+}
+
+// put writes into a file, with zeros in front of a write behind its end.
+func put(data []byte, at int, b []byte) []byte {
+	if missing := at + len(b) - len(data); missing > 0 {
+		data = append(data, make([]byte, missing)...)
+	}
+	copy(data[at:], b)
+	return data
+}
+
+type file struct {
+	fs   *FS
+	node *inode
+}
+
+func (h *file) ReadAt(p []byte, off int64) (int, error) {
+	h.fs.mu.Lock()
+	defer h.fs.mu.Unlock()
+	if err := h.fs.step(Read); err != nil {
+		return 0, err
+	}
+	if off >= int64(len(h.node.view)) {
+		return 0, io.EOF
+	}
+	n := copy(p, h.node.view[off:])
+	if n < len(p) {
+		return n, io.EOF
+	}
+	return n, nil
+}
+
+func (h *file) Write(p []byte) (int, error) {
+	h.fs.mu.Lock()
+	defer h.fs.mu.Unlock()
+	err := h.fs.step(Write)
+	var partial Partial
+	switch {
+	case errors.As(err, &partial):
+		p = p[:min(partial.Keep, len(p))]
+	case err != nil:
+		return 0, err
+	}
+	at := len(h.node.view)
+	h.node.view = append(h.node.view, p...)
+	if len(p) > 0 {
+		h.node.pend = append(h.node.pend, change{at: at, data: append([]byte(nil), p...)})
+	}
+	return len(p), err
+}
+
+func (h *file) Truncate(size int64) error {
+	h.fs.mu.Lock()
+	defer h.fs.mu.Unlock()
+	if err := h.fs.step(Truncate); err != nil {
+		return err
+	}
+	if int(size) < len(h.node.view) {
+		h.node.view = h.node.view[:size:size]
+		h.node.pend = append(h.node.pend, change{at: int(size)})
+	}
+	return nil
+}
+
+func (h *file) Sync() error {
+	h.fs.mu.Lock()
+	defer h.fs.mu.Unlock()
+	if err := h.fs.step(Sync); err != nil {
+		for i := range h.node.pend {
+			h.node.pend[i].lost = true
+		}
+		return err
+	}
+	if h.fs.NoSync {
+		return nil
+	}
+	for _, c := range h.node.pend {
+		switch {
+		case c.lost:
+		case c.data == nil:
+			h.node.disk = h.node.disk[:min(c.at, len(h.node.disk))]
+		default:
+			h.node.disk = put(h.node.disk, c.at, c.data)
+		}
+	}
+	h.node.pend = nil
+	return nil
+}
+
+func (h *file) Size() (int64, error) {
+	h.fs.mu.Lock()
+	defer h.fs.mu.Unlock()
+	if err := h.fs.step(Size); err != nil {
+		return 0, err
+	}
+	return int64(len(h.node.view)), nil
+}
+
+func (h *file) Close() error {
+	h.fs.mu.Lock()
+	defer h.fs.mu.Unlock()
+	h.node.locked = false
+	return nil
+}
