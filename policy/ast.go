@@ -28,9 +28,12 @@ type Policy struct {
 	// name; their owners decode them with [tomltree.Decode].
 	Tables map[string]*tomltree.Value
 
-	source *tomltree.Document
-	order  []string // of Tables
-	tail   []string // comments behind everything else
+	source       *tomltree.Document
+	order        []string // of the top-level tables
+	headComments []string // before version
+	listComments []string // of [lists]
+	tail         []string // behind everything else
+	broken       bool     // Parse reported errors
 }
 
 // GateSettings is the table [gate]. The zero value is the strictest one.
@@ -86,6 +89,7 @@ type ToolTable struct {
 	OnSchema *stopgate.Mode // on_schema_violation of the tool
 	Pos      diag.Range     // of the name
 
+	also       []*tomltree.Value
 	texts      []tableText // summary, description
 	parameters *tomltree.Value
 	comments   []string
@@ -99,7 +103,9 @@ type RuleList struct {
 	Alias bool       // written as a string: run = "ask"
 	Pos   diag.Range // of the value, or of its first [[header]]
 
+	broken   bool // rules are missing because of mistakes
 	comments []string
+	inner    []string // behind the last rule
 }
 
 // Quantifier says how many leaves at a pointer have to match.

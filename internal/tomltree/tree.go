@@ -1,4 +1,3 @@
-// Package tomltree reads TOML into a tree that knows where everything stands.
 package tomltree
 
 import "github.com/stopgate/stopgate/internal/diag"
@@ -14,17 +13,51 @@ const (
 	Integer
 	Float
 	Bool
-	Date
+	Date // date, time, or both
 )
+
+var kindNames = [...]string{
+	Table: "a table", Array: "an array", String: "a string",
+	Integer: "an integer", Float: "a number", Bool: "true or false", Date: "a date or time",
+}
+
+// String names the kind with its article, for messages.
+func (k Kind) String() string {
+	if k == 0 || int(k) >= len(kindNames) {
+		return "nothing"
+	}
+	return kindNames[k]
+}
 
 // Value is a value of a document with its place.
 type Value struct {
 	Kind     Kind
-	Text     string     // String: its text; a number or date: as it is written; Bool: true or false
+	Text     string     // String: its text; number, date: as it is written; Bool: true or false
 	Entries  []*Entry   // Table: its members, in file order
 	Elements []*Value   // Array
 	Range    diag.Range // as it is written; of a table with a header, the header
+	// Inline tables are written in braces; an array of tables has headers in [[ ]].
+	Inline, Headers bool
+	// Comments stand before the value, in an array or before a header; Trailing is
+	// behind it in its line; Inner ones stand behind its last element.
+	Comments []string
+	Trailing string
+	Inner    []string
+
+	made  origin
+	index map[string]*Entry // Table
+	doc   *Document
 }
+
+// origin says how a table came to be, which decides what may still extend it.
+type origin uint8
+
+const (
+	byValue  origin = iota // a value: closed
+	byPath                 // named on the way of a longer header
+	byHeader               // has its own header
+	byDots                 // named on the way of a dotted key
+)
 
 // Entry is one member of a table.
 type Entry struct {
@@ -35,14 +68,47 @@ type Entry struct {
 
 // Document is a whole file.
 type Document struct {
-	File string
-	Text []byte
-	Root *Value
+	File  string
+	Text  []byte
+	Lines *diag.Lines
+	Root  *Value // a table; its Inner comments end the file
 }
 
-// Parse reads a file. The document is nil if the list holds an error.
-func Parse(file string, text []byte) (*Document, diag.List) { return nil, nil }
+// Get returns the member of a table with this key, nil if there is none.
+func (v *Value) Get(key string) *Entry {
+	if v == nil {
+		return nil
+	}
+	return v.index[key]
+}
 
-// Decode fills the struct that into points to from a table, by the tags
-// `toml:"key"`; unknown keys and wrong types are errors with their places.
-func Decode(file string, table *Value, into any) diag.List { return nil }
+// File returns the name of the file the value stands in.
+func (v *Value) File() string { return v.doc.File }
+
+// Range returns the entry's whole extent, from its key to its value.
+func (e *Entry) Range() diag.Range {
+	if e.Value.made == byValue {
+		return e.KeyRange.To(e.Value.Range)
+	}
+	return e.KeyRange
+}
+
+// add appends a member; the key must be new.
+func (v *Value) add(e *Entry) {
+	if v.index == nil {
+		v.index = make(map[string]*Entry)
+	}
+	v.index[e.Key] = e
+	v.Entries = append(v.Entries, e)
+}
+
+// Place returns the place of the byte of a string's text with this offset: where
+// the code point is written that the byte belongs to, escapes taken into account.
+func (v *Value) Place(offset int) diag.Range {
+	if v.Kind != String {
+		return v.Range
+	}
+	start, end := v.Range.Start.Offset, v.Range.End.Offset
+	from, to := locate(v.doc.Text[start:end], offset)
+	return v.doc.Lines.Range(start+from, start+to)
+}

@@ -2,13 +2,7 @@ package policy
 
 import "github.com/stopgate/stopgate/internal/diag"
 
-// Parse reads one policy file. The policy is nil if the list holds an error.
-func Parse(name string, text []byte) (*Policy, diag.List) { return nil, nil }
-
 // Check finds what Parse cannot see: rules that do not fit types, that no
 // arguments reach, and that say something else than they seem to (D25-15, D25-30
 // to D25-39).
 func Check(p *Policy, o Options) diag.List { return nil }
-
-// Format writes the policy in its canonical form.
-func Format(p *Policy) []byte { return nil }

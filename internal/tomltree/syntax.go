@@ -1,0 +1,342 @@
+package tomltree
+
+import (
+	"bytes"
+	"errors"
+
+	"github.com/pelletier/go-toml/v2/unstable"
+
+	"github.com/stopgate/stopgate/internal/diag"
+)
+
+const (
+	maxBytes = 4 << 20
+	maxDepth = 64
+)
+
+// Parse reads a file. The document is nil if the text is no TOML; with other
+// mistakes it is what could be read, without the repeated keys and tables.
+func Parse(file string, text []byte) (*Document, diag.List) {
+	text = bytes.Clone(text)
+	r := &reader{doc: &Document{File: file, Text: text, Lines: diag.NewLines(text)}}
+	if len(text) > maxBytes {
+		r.report(diag.TooLarge, diag.Range{}, "the file has more than 4 MiB", "")
+		return nil, r.diags
+	}
+	r.doc.Root = &Value{Kind: Table, made: byHeader, doc: r.doc}
+	r.table = r.doc.Root
+	r.parser.KeepComments = true
+	r.parser.Reset(text)
+	for r.parser.NextExpression() {
+		r.expression(r.parser.Expression())
+	}
+	if err := r.parser.Error(); err != nil {
+		r.diags = nil // what stands before it may be part of what is wrong
+		r.syntax(err)
+		return nil, r.diags
+	}
+	if r.tooDeep {
+		return nil, r.diags
+	}
+	r.doc.Root.Inner = r.comments
+	return r.doc, r.diags
+}
+
+type reader struct {
+	parser   unstable.Parser
+	doc      *Document
+	table    *Value   // the current table
+	comments []string // that belong to the next expression
+	tooDeep  bool
+	diags    diag.List
+}
+
+func (r *reader) report(code diag.Code, at diag.Range, message, hint string, related ...diag.Related) {
+	r.diags.Add(diag.Diagnostic{
+		Code: code, File: r.doc.File, Range: at, Message: message, Hint: hint, Related: related,
+	})
+}
+
+// syntax reports the error of the parser.
+func (r *reader) syntax(err error) {
+	var where *unstable.ParserError
+	if !errors.As(err, &where) {
+		r.report(diag.Syntax, diag.Range{}, err.Error(), "")
+		return
+	}
+	start := len(r.doc.Text)
+	if len(where.Highlight) > 0 {
+		start = int(r.parser.Range(where.Highlight).Offset)
+	}
+	end := start + len(where.Highlight)
+	r.report(diag.Syntax, r.doc.Lines.Range(start, end), where.Message, r.syntaxHint(start))
+}
+
+// syntaxHint knows the mistakes that people make with this language.
+func (r *reader) syntaxHint(at int) string {
+	text := r.doc.Text
+	if at >= len(text) {
+		return ""
+	}
+	start := bytes.LastIndexByte(text[:at], '\n') + 1
+	end := len(text)
+	if i := bytes.IndexByte(text[at:], '\n'); i >= 0 {
+		end = at + i
+	}
+	line := bytes.TrimSpace(text[start:end])
+	switch {
+	case text[at] == '*' && bytes.HasPrefix(line, []byte("[")):
+		return "TOML wants quotes: `" + string(bytes.Replace(line, []byte("*"), []byte(`"*"`), 1)) + "`"
+	case text[at] == ':':
+		return "TOML writes `key = value`"
+	}
+	return ""
+}
+
+// expression adds one line, table header or comment of the file to the tree.
+func (r *reader) expression(n *unstable.Node) {
+	trailing := ""
+	if next := n.Next(); next.Valid() && next.Kind == unstable.Comment {
+		trailing = string(next.Data)
+	}
+	switch n.Kind {
+	case unstable.Comment:
+		r.comments = append(r.comments, string(n.Data))
+		return
+	case unstable.Table, unstable.ArrayTable:
+		r.header(n, trailing)
+	case unstable.KeyValue:
+		if e, _ := r.keyValue(r.table, n, 0); e != nil {
+			e.Value.Comments = append(r.comments, e.Value.Comments...)
+			e.Value.Trailing = trailing
+		}
+	}
+	r.comments = nil
+}
+
+// header opens the table that [a.b] or [[a.b]] names.
+func (r *reader) header(n *unstable.Node, trailing string) {
+	keys := r.keys(n.Key())
+	last := keys[len(keys)-1]
+	at := keys[0].KeyRange.To(last.KeyRange)
+	r.table = &Value{Kind: Table, made: byHeader, doc: r.doc, Range: at} // stays if the header is wrong
+	if r.depth(len(keys), at) {
+		return
+	}
+	parent := r.doc.Root
+	for _, k := range keys[:len(keys)-1] {
+		e := parent.Get(k.Key)
+		if e == nil {
+			e = &Entry{Key: k.Key, KeyRange: k.KeyRange, Value: &Value{Kind: Table, made: byPath, doc: r.doc, Range: at}}
+			parent.add(e)
+		}
+		parent = e.Value
+		if parent.Headers {
+			parent = parent.Elements[len(parent.Elements)-1]
+		}
+		if parent.Kind != Table || parent.made == byValue {
+			r.closed(k, e)
+			return
+		}
+	}
+	table := r.table
+	table.Comments, table.Trailing = r.comments, trailing
+	e := parent.Get(last.Key)
+	if n.Kind == unstable.ArrayTable {
+		switch {
+		case e == nil:
+			parent.add(&Entry{Key: last.Key, KeyRange: last.KeyRange, Value: &Value{
+				Kind: Array, Headers: true, made: byHeader, doc: r.doc, Range: at, Elements: []*Value{table},
+			}})
+		case e.Value.Headers:
+			e.Value.Elements = append(e.Value.Elements, table)
+		default:
+			r.twice(last, e)
+		}
+		return
+	}
+	switch {
+	case e == nil:
+		parent.add(&Entry{Key: last.Key, KeyRange: last.KeyRange, Value: table})
+	case e.Value.Kind == Table && e.Value.made == byPath:
+		e.KeyRange = last.KeyRange
+		v := e.Value
+		v.made, v.Range, v.Comments, v.Trailing = byHeader, at, table.Comments, trailing
+		r.table = v
+	default:
+		r.twice(last, e)
+	}
+}
+
+// keyValue adds `a.b = value` to a table. It returns the entry, nil if it is
+// repeated, and the offset behind the value.
+func (r *reader) keyValue(table *Value, n *unstable.Node, depth int) (*Entry, int) {
+	keys := r.keys(n.Key())
+	last := keys[len(keys)-1]
+	depth += len(keys)
+	value, end := r.value(n.Value(), r.valueStart(last.KeyRange.End.Offset), depth)
+	if r.depth(depth, last.KeyRange) {
+		return nil, end
+	}
+	for _, k := range keys[:len(keys)-1] {
+		e := table.Get(k.Key)
+		if e == nil {
+			e = &Entry{Key: k.Key, KeyRange: k.KeyRange, Value: &Value{
+				Kind: Table, made: byDots, doc: r.doc, Range: keys[0].KeyRange.To(value.Range),
+			}}
+			table.add(e)
+		}
+		if e.Value.Kind != Table || e.Value.made != byDots {
+			r.closed(k, e)
+			return nil, end
+		}
+		table = e.Value
+	}
+	if e := table.Get(last.Key); e != nil {
+		r.twice(last, e)
+		return nil, end
+	}
+	e := &Entry{Key: last.Key, KeyRange: last.KeyRange, Value: value}
+	table.add(e)
+	return e, end
+}
+
+// valueStart returns where the value behind a key begins.
+func (r *reader) valueStart(at int) int {
+	for r.doc.Text[at] == ' ' || r.doc.Text[at] == '\t' || r.doc.Text[at] == '=' {
+		at++
+	}
+	return at
+}
+
+// value copies a value that starts at an offset and returns the offset behind it.
+// The parser does not say where arrays and inline tables end, so the walk does.
+func (r *reader) value(n *unstable.Node, start, depth int) (*Value, int) {
+	v := &Value{doc: r.doc, made: byValue}
+	end := start + int(n.Raw.Length)
+	switch n.Kind {
+	case unstable.String:
+		v.Kind, v.Text = String, string(n.Data)
+	case unstable.Bool:
+		v.Kind, v.Text = Bool, string(n.Data)
+	case unstable.Integer:
+		v.Kind, v.Text = Integer, string(n.Data)
+	case unstable.Float:
+		v.Kind, v.Text = Float, string(n.Data)
+	case unstable.Array:
+		v.Kind = Array
+		end = r.container(v, n, start, depth)
+	case unstable.InlineTable:
+		v.Kind, v.Inline = Table, true
+		end = r.container(v, n, start, depth)
+	default:
+		v.Kind, v.Text = Date, string(n.Data)
+	}
+	v.Range = r.doc.Lines.Range(start, end)
+	return v, end
+}
+
+// container reads what stands between brackets or braces; comments belong to the
+// element behind them, or to the one before them in the same line.
+func (r *reader) container(v *Value, n *unstable.Node, start, depth int) (end int) {
+	at := start + 1
+	if r.depth(depth+1, r.doc.Lines.Range(start, at)) {
+		return at
+	}
+	var pending []string
+	var before *Value
+	comment := func(c *unstable.Node) {
+		from := int(c.Raw.Offset)
+		if before != nil && len(pending) == 0 && before.Trailing == "" &&
+			!bytes.ContainsRune(r.doc.Text[before.Range.End.Offset:from], '\n') {
+			before.Trailing = string(c.Data)
+		} else {
+			pending = append(pending, string(c.Data))
+		}
+		at = from + int(c.Raw.Length)
+	}
+	for it := n.Children(); it.Next(); {
+		child := it.Node()
+		if child.Kind == unstable.Comment {
+			comment(child)
+			for more := child.Child(); more.Valid(); more = more.Next() {
+				comment(more)
+			}
+			continue
+		}
+		at = r.skip(at)
+		var element *Value
+		if v.Kind == Table {
+			var e *Entry
+			if e, at = r.keyValue(v, child, depth); e != nil {
+				element = e.Value
+			}
+		} else {
+			element, at = r.value(child, at, depth+1)
+			v.Elements = append(v.Elements, element)
+		}
+		if element != nil {
+			element.Comments, pending = append(pending, element.Comments...), nil
+			before = element
+		}
+	}
+	v.Inner = pending
+	return r.skip(at) + 1
+}
+
+// skip returns the offset of the next byte that is neither white space, comma nor
+// part of a comment.
+func (r *reader) skip(at int) int {
+	for at < len(r.doc.Text) {
+		switch r.doc.Text[at] {
+		case ' ', '\t', '\r', '\n', ',':
+			at++
+		case '#':
+			for at < len(r.doc.Text) && r.doc.Text[at] != '\n' {
+				at++
+			}
+		default:
+			return at
+		}
+	}
+	return at
+}
+
+// keys copies a dotted key; the values of the entries are not set.
+func (r *reader) keys(it unstable.Iterator) []Entry {
+	var keys []Entry
+	for it.Next() {
+		n := it.Node()
+		from := int(n.Raw.Offset)
+		keys = append(keys, Entry{Key: string(n.Data), KeyRange: r.doc.Lines.Range(from, from+int(n.Raw.Length))})
+	}
+	return keys
+}
+
+// depth reports whether a nesting exceeds the limit, once per file.
+func (r *reader) depth(n int, at diag.Range) bool {
+	if n <= maxDepth {
+		return r.tooDeep
+	}
+	if !r.tooDeep {
+		r.report(diag.TooLarge, at, "tables and arrays are nested more than 64 levels deep", "")
+	}
+	r.tooDeep = true
+	return true
+}
+
+func (r *reader) twice(k Entry, first *Entry) {
+	r.report(diag.Duplicate, k.KeyRange, quoteKey(k.Key)+" is already written", "keep one of the two",
+		diag.Related{Range: first.KeyRange, Message: "the first one is here"})
+}
+
+func (r *reader) closed(k Entry, first *Entry) {
+	what := "is a value that cannot get members here"
+	if first.Value.Kind == Table {
+		what = "is complete where it stands and cannot get more members here"
+	}
+	r.report(diag.Duplicate, k.KeyRange, quoteKey(k.Key)+" "+what, "write all members in one place",
+		diag.Related{Range: first.KeyRange, Message: "it is written here"})
+}
+
+func quoteKey(key string) string { return "`" + Key(key) + "`" }

@@ -1,0 +1,84 @@
+package policy
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"slices"
+	"strings"
+
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/tomltree"
+)
+
+// meaningVersion names the meaning of the language in policy hashes. It changes
+// when the same text starts to decide differently (S36).
+const meaningVersion = "stopgate-policy-1"
+
+// ruleID identifies a rule by what it says and where (S34): it survives changes of
+// other rules, of order, of spelling, and nothing else. The values of named lists
+// are part of it.
+func ruleID(tool, list string, r *Rule) stopgate.RuleID {
+	sum := sha256.Sum256([]byte(tool + "\x00" + list + "\x00" + joinParts(ruleParts(r, true))))
+	return stopgate.RuleID(hex.EncodeToString(sum[:16]))
+}
+
+// meaning is the text that the hash of a policy is taken over (S36): everything
+// that decides, in one order and one spelling. Comments, the order of tables, the
+// spelling of aliases and operational tables do not enter.
+func (p *Policy) meaning() []byte {
+	w := &formatter{}
+	w.line("[gate]")
+	w.out = append(w.out, p.Gate.text()...)
+	w.line("[paths]")
+	w.out = append(w.out, p.Paths.text()...)
+	tools := slices.Clone(p.Tools)
+	slices.SortFunc(tools, func(a, b *ToolTable) int { return strings.Compare(a.Name, b.Name) })
+	for _, t := range tools {
+		w.line("[tools." + tomltree.Key(t.Name) + "]")
+		also := slices.Clone(t.Also)
+		slices.Sort(also)
+		w.lines("also ", also)
+		if t.Unknown != nil {
+			w.line("unknown_params = " + t.Unknown.String())
+		}
+		if t.OnSchema != nil {
+			w.line("on_schema_violation = " + t.OnSchema.String())
+		}
+		if t.Schema != nil {
+			w.line("schema = " + t.Schema.Hash())
+		}
+		w.meaningOf("run", t.Run)
+		w.meaningOf("result", t.Result)
+	}
+	w.line("[guard]")
+	for _, g := range p.Guards {
+		w.line(joinParts(ruleParts(g, true)))
+	}
+	for _, u := range p.Unenforced {
+		w.line("[unenforced] " + u.Mode.String() + " " + string(u.Code) + " " + strings.Join(u.Tools, " "))
+	}
+	return w.out
+}
+
+func (w *formatter) meaningOf(key string, l *RuleList) {
+	if l == nil {
+		return
+	}
+	w.line(key)
+	for _, r := range l.Rules {
+		w.line(joinParts(ruleParts(r, true)))
+	}
+}
+
+// PolicyHash identifies what policy files mean together, in the order of their
+// layers: 64 hexadecimal digits (S36, Q26).
+func PolicyHash(layers ...*Policy) string {
+	h := sha256.New()
+	h.Write([]byte(meaningVersion))
+	for _, p := range layers {
+		text := p.meaning()
+		sum := sha256.Sum256(text)
+		h.Write(sum[:])
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}

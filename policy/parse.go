@@ -1,0 +1,224 @@
+package policy
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/stopgate/stopgate/internal/diag"
+	"github.com/stopgate/stopgate/internal/tomltree"
+)
+
+// Version is the version of the language that this package reads.
+const Version = "1"
+
+// Parse reads one policy file. The policy is nil if the text is no TOML. With
+// other mistakes in the list it holds what could be understood, so that [Check]
+// finds the rest in the same run; it must then not be used for anything else.
+func Parse(name string, text []byte) (*Policy, diag.List) {
+	doc, diags := tomltree.Parse(name, text)
+	if doc == nil {
+		return nil, diags
+	}
+	p := &parser{policy: &Policy{File: name, source: doc, tail: doc.Root.Inner}, diags: diags}
+	p.file(doc.Root)
+	p.policy.broken = p.diags.HasErrors()
+	p.diags.Sort()
+	return p.policy, p.diags
+}
+
+// parser turns the tree of a file into the tree of the language.
+type parser struct {
+	policy *Policy
+	diags  diag.List
+	legacy bool // an old spelling was reported
+	lists  map[string]*NamedList
+}
+
+func (p *parser) report(code diag.Code, at diag.Range, message, hint string, related ...diag.Related) {
+	p.diags.Add(diag.Diagnostic{
+		Code: code, File: p.policy.File, Range: at, Message: message, Hint: hint, Related: related,
+	})
+}
+
+func (p *parser) file(root *tomltree.Value) {
+	p.version(root)
+	known := slices.Concat(topKeys, operational)
+	for _, e := range root.Entries {
+		if e.Key == "conversation" {
+			p.old(e.KeyRange, "`conversation.tools` is the old spelling", "write `[tools.NAME]`")
+			continue
+		}
+		if !slices.Contains(known, e.Key) {
+			p.report(diag.UnknownKey, e.KeyRange, "unknown key `"+tomltree.Key(e.Key)+"`", diag.DidYouMean(e.Key, known))
+			continue
+		}
+		p.policy.order = append(p.policy.order, e.Key)
+	}
+	p.gate(root.Get("gate"))
+	p.paths(root.Get("paths"))
+	p.namedLists(root.Get("lists"))
+	p.tools(root)
+	p.guards(root.Get("guard"))
+	p.declarations(root)
+	p.policy.Tables = make(map[string]*tomltree.Value)
+	for _, name := range operational {
+		if e := root.Get(name); e != nil && p.table(e) {
+			p.policy.Tables[name] = e.Value
+		}
+	}
+}
+
+func (p *parser) version(root *tomltree.Value) {
+	e := root.Get("version")
+	if e != nil {
+		p.policy.headComments = commentsOf(e.Value)
+	}
+	switch {
+	case e == nil:
+		p.report(diag.MissingKey, p.policy.source.Lines.Range(0, 0), "the file does not say which version of the language it is written in",
+			"write `version = 1` in the first line")
+	case e.Value.Kind != tomltree.Integer || e.Value.Text != Version:
+		p.report(diag.BadVersion, e.Value.Range, "this stopgate reads version 1 of the language only", "write `version = 1`")
+	}
+}
+
+// old reports an old spelling, once per file (K54).
+func (p *parser) old(at diag.Range, message, hint string) {
+	if !p.legacy {
+		p.report(diag.LegacySpelling, at, message, hint)
+	}
+	p.legacy = true
+}
+
+// known reports the keys of a table that are not in one of the lists.
+func (p *parser) known(t *tomltree.Value, keys ...[]string) {
+	all := slices.Concat(keys...)
+	for _, e := range t.Entries {
+		if !slices.Contains(all, e.Key) {
+			p.report(diag.UnknownKey, e.KeyRange, "unknown key `"+tomltree.Key(e.Key)+"`", diag.DidYouMean(e.Key, all))
+		}
+	}
+}
+
+// The readers below report a wrong value and then return ok = false. A nil entry
+// is absent, not wrong.
+
+func (p *parser) wrongType(e *tomltree.Entry, want string) {
+	p.report(diag.WrongType, e.Value.Range, fmt.Sprintf("`%s` must be %s, not %s", e.Key, want, e.Value.Kind), "")
+}
+
+func (p *parser) table(e *tomltree.Entry) bool {
+	if e.Value.Kind != tomltree.Table {
+		p.wrongType(e, "a table")
+		return false
+	}
+	return true
+}
+
+func (p *parser) text(e *tomltree.Entry) (text string, ok bool) {
+	if e == nil {
+		return "", false
+	}
+	if e.Value.Kind != tomltree.String {
+		p.wrongType(e, "a string")
+		return "", false
+	}
+	return e.Value.Text, true
+}
+
+func (p *parser) flag(e *tomltree.Entry) bool {
+	if e == nil {
+		return false
+	}
+	if e.Value.Kind != tomltree.Bool {
+		p.wrongType(e, "true or false")
+		return false
+	}
+	return e.Value.Text == "true"
+}
+
+// word reads one of a few words.
+func (p *parser) word(e *tomltree.Entry, words ...string) (word string, ok bool) {
+	if word, ok = p.text(e); !ok {
+		return "", false
+	}
+	if !slices.Contains(words, word) {
+		p.report(diag.BadValue, e.Value.Range, fmt.Sprintf("`%s` cannot be %q", e.Key, word), diag.DidYouMean(word, words))
+		return "", false
+	}
+	return word, true
+}
+
+// texts reads a string or an array of strings, not empty.
+func (p *parser) texts(e *tomltree.Entry) (values []*tomltree.Value) {
+	switch {
+	case e == nil:
+		return nil
+	case e.Value.Kind == tomltree.String:
+		return []*tomltree.Value{e.Value}
+	case e.Value.Kind != tomltree.Array:
+		p.wrongType(e, "a string or an array of strings")
+		return nil
+	case len(e.Value.Elements) == 0:
+		p.report(diag.BadValue, e.Value.Range, "`"+e.Key+"` is empty", "leave it out")
+		return nil
+	}
+	for _, v := range e.Value.Elements {
+		if v.Kind != tomltree.String {
+			p.report(diag.WrongType, v.Range, fmt.Sprintf("`%s` holds strings, not %s", e.Key, v.Kind), "")
+			continue
+		}
+		values = append(values, v)
+	}
+	return values
+}
+
+// elements reads an array of tables, in brackets or under [[headers]].
+func (p *parser) elements(e *tomltree.Entry) []*tomltree.Value {
+	if e == nil {
+		return nil
+	}
+	if e.Value.Kind != tomltree.Array {
+		p.wrongType(e, "an array of tables")
+		return nil
+	}
+	var tables []*tomltree.Value
+	for _, v := range e.Value.Elements {
+		if v.Kind != tomltree.Table {
+			p.report(diag.WrongType, v.Range, fmt.Sprintf("`%s` holds tables, not %s", e.Key, v.Kind), "")
+			continue
+		}
+		tables = append(tables, v)
+	}
+	return tables
+}
+
+// commentsOf collects all comments in and around a value in reading order, so that
+// what the tree of the language cannot hold stays with its nearest part.
+func commentsOf(v *tomltree.Value) []string {
+	list := slices.Clone(v.Comments)
+	for _, e := range v.Entries {
+		list = append(list, commentsOf(e.Value)...)
+	}
+	for _, e := range v.Elements {
+		list = append(list, commentsOf(e)...)
+	}
+	list = append(list, v.Inner...)
+	if v.Trailing != "" {
+		list = append(list, v.Trailing)
+	}
+	return list
+}
+
+// textsOf returns the texts of string values.
+func textsOf(values []*tomltree.Value) []string {
+	var list []string
+	for _, v := range values {
+		list = append(list, v.Text)
+	}
+	return list
+}
+
+// quoted lists words for a message.
+func quoted(words []string) string { return "`" + strings.Join(words, "`, `") + "`" }

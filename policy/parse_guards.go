@@ -1,0 +1,80 @@
+package policy
+
+import (
+	"errors"
+
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/diag"
+	"github.com/stopgate/stopgate/internal/tomltree"
+	"github.com/stopgate/stopgate/policy/match"
+)
+
+var surfaces = []string{
+	string(stopgate.SurfaceLibrary), string(stopgate.SurfaceGateway), string(stopgate.SurfaceMCP),
+	string(stopgate.SurfaceHook), string(stopgate.SurfaceAgent), string(stopgate.SurfaceDecide),
+}
+
+// guards reads [[guard]]: restrictive rules for every tool (K0a, K57).
+func (p *parser) guards(e *tomltree.Entry) {
+	first := make(map[stopgate.RuleID]*Rule)
+	for i, t := range p.elements(e) {
+		r, ok := p.rule(t, i, guardRules)
+		if !ok {
+			continue
+		}
+		r.ID = ruleID(defaults, "guard", r)
+		if before := first[r.ID]; before != nil {
+			p.report(diag.Duplicate, r.Pos, "the guard is already written", "keep one of the two",
+				diag.Related{Range: before.Pos, Message: "the first one is here"})
+			continue
+		}
+		first[r.ID] = r
+		p.policy.Guards = append(p.policy.Guards, r)
+	}
+}
+
+// when reads the facts of a call that a rule is limited to (K60).
+func (p *parser) when(e *tomltree.Entry) *When {
+	if e == nil || !p.table(e) {
+		return nil
+	}
+	p.known(e.Value, whenKeys)
+	if len(e.Value.Entries) == 0 {
+		p.report(diag.BadValue, e.Value.Range, "`when` is empty", "leave it out")
+	}
+	names := func(key string) []string {
+		values := p.texts(e.Value.Get(key))
+		for _, v := range values {
+			p.factName(key, v)
+		}
+		return textsOf(values)
+	}
+	return &When{
+		Agent: names("agent"), Surface: names("surface"), Server: names("server"), Principal: names("principal"),
+		Pos: e.Value.Range,
+	}
+}
+
+// factName checks a name or glob of when; surfaces are a closed list.
+func (p *parser) factName(key string, v *tomltree.Value) {
+	if _, err := match.ParseName(v.Text); err != nil {
+		at, message, hint := v.Range, err.Error(), ""
+		var spec *match.SpecError
+		if errors.As(err, &spec) {
+			message, hint = spec.Message, spec.Hint
+			if spec.Offset >= 0 {
+				at = v.Place(spec.Offset)
+			}
+		}
+		p.report(diag.BadGlob, at, message, hint)
+		return
+	}
+	if key == "surface" && !isGlob(v.Text) {
+		for _, s := range surfaces {
+			if s == v.Text {
+				return
+			}
+		}
+		p.report(diag.BadValue, v.Range, "there is no surface "+tomltree.Quote(v.Text), diag.DidYouMean(v.Text, surfaces))
+	}
+}

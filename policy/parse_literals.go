@@ -1,0 +1,90 @@
+package policy
+
+import (
+	"strings"
+
+	"github.com/stopgate/stopgate/internal/diag"
+	"github.com/stopgate/stopgate/internal/tomltree"
+	"github.com/stopgate/stopgate/jsonstream"
+	"github.com/stopgate/stopgate/policy/match"
+)
+
+// literal reads a value of a rule as the JSON value it stands for (D25-20). Null
+// cannot be written; { number = "..." } is a number that TOML cannot hold (K26).
+func (p *parser) literal(v *tomltree.Value) (lit match.Literal, ok bool) {
+	switch v.Kind {
+	case tomltree.String:
+		return match.Literal{Kind: match.LiteralString, Text: v.Text, JSON: string(jsonstream.AppendQuote(nil, v.Text))}, true
+	case tomltree.Bool:
+		return match.Literal{Kind: match.LiteralBool, Text: v.Text, JSON: v.Text}, true
+	case tomltree.Integer, tomltree.Float:
+		return p.number(v, strings.TrimPrefix(strings.ReplaceAll(v.Text, "_", ""), "+"))
+	case tomltree.Table:
+		if e := v.Get("number"); e != nil && len(v.Entries) == 1 && e.Value.Kind == tomltree.String {
+			return p.number(e.Value, e.Value.Text)
+		}
+		return p.composite(v, match.LiteralObject)
+	case tomltree.Array:
+		return p.composite(v, match.LiteralArray)
+	}
+	p.report(diag.WrongType, v.Range, "JSON has no dates", "write `"+tomltree.Quote(v.Text)+"`")
+	return lit, false
+}
+
+// number keeps the literal as it is written, without underscores (K26).
+func (p *parser) number(v *tomltree.Value, text string) (lit match.Literal, ok bool) {
+	d, err := jsonstream.ParseDecimal([]byte(text))
+	if err != nil {
+		p.report(diag.BadNumber, v.Range, v.Text+" is not an exact decimal number",
+			"write digits, a point and an exponent of at most 6 digits; very large ones as `{ number = \"1e400\" }`")
+		return lit, false
+	}
+	return match.Literal{Kind: match.LiteralNumber, Text: text, JSON: string(d.AppendCanonical(nil))}, true
+}
+
+// composite writes an array or object as canonical JSON.
+func (p *parser) composite(v *tomltree.Value, kind match.LiteralKind) (lit match.Literal, ok bool) {
+	text, ok := p.json(nil, v)
+	if !ok {
+		return lit, false
+	}
+	value, err := jsonstream.Parse(text, jsonstream.Options{MaxDepth: 512})
+	if err != nil {
+		p.report(diag.BadValue, v.Range, "the value is not valid as JSON: "+err.Error(), "")
+		return lit, false
+	}
+	return match.Literal{Kind: kind, JSON: string(jsonstream.AppendCanonical(nil, value))}, true
+}
+
+func (p *parser) json(dst []byte, v *tomltree.Value) ([]byte, bool) {
+	wrapped := v.Kind == tomltree.Table && len(v.Entries) == 1 && v.Get("number") != nil
+	if v.Kind != tomltree.Array && (v.Kind != tomltree.Table || wrapped) {
+		lit, ok := p.literal(v)
+		return append(dst, lit.JSON...), ok
+	}
+	open, end := byte('['), byte(']')
+	if v.Kind == tomltree.Table {
+		open, end = '{', '}'
+	}
+	dst = append(dst, open)
+	all := true
+	separate := func(i int) {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+	}
+	for i, e := range v.Entries {
+		separate(i)
+		dst = append(jsonstream.AppendQuote(dst, e.Key), ':')
+		var ok bool
+		dst, ok = p.json(dst, e.Value)
+		all = all && ok
+	}
+	for i, e := range v.Elements {
+		separate(i)
+		var ok bool
+		dst, ok = p.json(dst, e)
+		all = all && ok
+	}
+	return append(dst, end), all
+}

@@ -1,0 +1,207 @@
+package policy
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/diag"
+	"github.com/stopgate/stopgate/internal/tomltree"
+	"github.com/stopgate/stopgate/policy/match"
+)
+
+// defaults is the name of the table that speaks for every tool without its own
+// (D25-01, D25-04).
+const defaults = "*"
+
+// tools reads [tools.NAME], and [conversation.tools.NAME] as D25 spells it (K27).
+func (p *parser) tools(root *tomltree.Value) {
+	if e := root.Get("tools"); e != nil && p.table(e) {
+		p.toolTables(e.Value, nil)
+	}
+	if e := root.Get("conversation"); e != nil && p.table(e) {
+		p.known(e.Value, []string{"tools"})
+		if tools := e.Value.Get("tools"); tools != nil && p.table(tools) {
+			p.toolTables(tools.Value, headerComments(e.Value))
+		}
+	}
+	p.claims()
+}
+
+// toolTables reads the tables of a table; comments of the tables around them stay
+// with the first one.
+func (p *parser) toolTables(t *tomltree.Value, comments []string) {
+	comments = slices.Concat(comments, headerComments(t))
+	for _, e := range t.Entries {
+		if !p.table(e) {
+			continue
+		}
+		p.toolName(e.Key, e.KeyRange)
+		table := p.toolTable(e)
+		table.comments = slices.Concat(comments, table.comments)
+		comments = nil
+		p.policy.Tools = append(p.policy.Tools, table)
+	}
+	p.policy.tail = slices.Concat(comments, p.policy.tail)
+}
+
+// headerComments are the comments of a table that belong to none of its members.
+func headerComments(t *tomltree.Value) []string {
+	list := slices.Clone(t.Comments)
+	if t.Trailing != "" {
+		list = append(list, t.Trailing)
+	}
+	return append(list, t.Inner...)
+}
+
+// toolName checks a name or glob that a table is written for.
+func (p *parser) toolName(name string, at diag.Range) {
+	if !isGlob(name) {
+		if !stopgate.ValidToolName(stopgate.ToolName(name)) {
+			p.report(diag.BadName, at, "no tool can have the name "+tomltree.Quote(name),
+				"names have 1 to 128 characters of A-Z a-z 0-9 _ . : -")
+		}
+		return
+	}
+	if _, err := match.ParseName(name); err != nil {
+		p.report(diag.BadName, at, err.Error(), "")
+	}
+}
+
+// isGlob reports whether a name is not only itself.
+func isGlob(name string) bool { return strings.ContainsAny(name, `*?[]{}\`) }
+
+func (p *parser) toolTable(e *tomltree.Entry) *ToolTable {
+	t := e.Value
+	p.known(t, toolKeys)
+	table := &ToolTable{Name: e.Key, Pos: e.KeyRange, comments: ownComments(t)}
+	table.Source, _ = p.word(t.Get("source"), "local", "mcp", "builtin", "remote")
+	for _, v := range p.texts(t.Get("also")) {
+		if !stopgate.ValidToolName(stopgate.ToolName(v.Text)) {
+			p.report(diag.BadName, v.Range, "no tool can have the name "+tomltree.Quote(v.Text), "")
+			continue
+		}
+		table.Also = append(table.Also, v.Text)
+		table.also = append(table.also, v)
+	}
+	if len(table.Also) > 0 && isGlob(table.Name) {
+		p.report(diag.BadName, t.Get("also").KeyRange, "`also` gives further names to one tool, not to a glob", "write a table for it")
+	}
+	for _, key := range []string{"summary", "description"} {
+		if text, ok := p.text(t.Get(key)); ok {
+			table.texts = append(table.texts, tableText{key, text})
+		}
+	}
+	table.Unknown = p.paramAction(t.Get("unknown_params"))
+	if violation := t.Get("on_schema_violation"); violation != nil {
+		mode := p.denyOrAsk(violation)
+		table.OnSchema = &mode
+	}
+	if params := t.Get("parameters"); params != nil && p.table(params) {
+		table.parameters = params.Value
+		table.Schema = p.parameters(params.Value)
+	}
+	p.policyTable(t, table)
+	return table
+}
+
+// policyTable reads run and result, from the policy table or beside it; the
+// policy table wins (D25-02, D25-03).
+func (p *parser) policyTable(t *tomltree.Value, table *ToolTable) {
+	var inner *tomltree.Value
+	if e := t.Get("policy"); e != nil && p.table(e) {
+		inner = e.Value
+		p.known(inner, policyKeys)
+	}
+	list := func(key string, kind listKind) *RuleList {
+		outside, inside := t.Get(key), inner.Get(key)
+		if outside != nil {
+			p.old(outside.KeyRange, "`"+key+"` beside `policy` is the old spelling", "write `policy."+key+"`")
+		}
+		if inside == nil {
+			return p.ruleList(outside, kind)
+		}
+		if outside != nil {
+			p.report(diag.AliasIgnored, outside.KeyRange, "this `"+key+"` is ignored: `policy."+key+"` is written too", "remove one of them",
+				diag.Related{Range: inside.KeyRange, Message: "this one counts"})
+			table.comments = append(table.comments, commentsOf(outside.Value)...)
+		}
+		return p.ruleList(inside, kind)
+	}
+	table.Run = list("run", runRules)
+	table.Result = list("result", resultRules)
+	for _, l := range []struct {
+		list *RuleList
+		name string
+	}{{table.Run, "run"}, {table.Result, "result"}} {
+		if l.list == nil {
+			continue
+		}
+		for _, r := range l.list.Rules {
+			r.ID = ruleID(table.Name, l.name, r)
+		}
+	}
+}
+
+// ownComments are the comments of a tool's table that belong to none of its rule
+// lists, rules or parameters.
+func ownComments(t *tomltree.Value) []string {
+	list := headerComments(t)
+	for _, e := range t.Entries {
+		switch e.Key {
+		case "run", "result", "parameters":
+		case "policy":
+			list = append(list, headerComments(e.Value)...)
+		default:
+			list = append(list, commentsOf(e.Value)...)
+		}
+	}
+	return list
+}
+
+// claims reports tools that two tables claim with equal right (K0b, K27, S39).
+func (p *parser) claims() {
+	first := make(map[string]diag.Range)
+	claim := func(name string, at diag.Range) {
+		if before, taken := first[name]; taken {
+			p.report(diag.ToolTwice, at, "two tables claim the tool "+tomltree.Quote(name), "merge them",
+				diag.Related{Range: before, Message: "the other one is here"})
+			return
+		}
+		first[name] = at
+	}
+	var globs []*ToolTable
+	for _, t := range p.policy.Tools {
+		claim(t.Name, t.Pos)
+		for i, name := range t.Also {
+			claim(name, t.also[i].Range)
+		}
+		if isGlob(t.Name) && t.Name != defaults {
+			globs = append(globs, t)
+		}
+	}
+	for i, t := range globs {
+		for _, other := range globs[:i] {
+			if t.Name == other.Name || literalPrefix(t.Name) != literalPrefix(other.Name) {
+				continue
+			}
+			if name, meet := namesMeet(other.Name, t.Name); meet {
+				p.report(diag.ToolTwice, t.Pos,
+					"the globs "+tomltree.Quote(other.Name)+" and "+tomltree.Quote(t.Name)+" claim tools like "+tomltree.Quote(name)+" with equal right",
+					"give one of them a longer beginning without wildcards, or write a table for that tool",
+					diag.Related{Range: other.Pos, Message: "the other glob is here"})
+			}
+		}
+	}
+}
+
+// literalPrefix is the part of a glob that decides which of two globs is nearer
+// (K0b).
+func literalPrefix(glob string) string {
+	name, err := match.ParseName(glob)
+	if err != nil {
+		return glob
+	}
+	prefix, _ := name.LiteralPrefix()
+	return prefix
+}

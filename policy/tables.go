@@ -1,0 +1,67 @@
+package policy
+
+import (
+	"slices"
+
+	"github.com/stopgate/stopgate/policy/match"
+)
+
+// The words of the language: every key that a table may have (K36). A key that is
+// not listed here is an error.
+var (
+	topKeys  = []string{"version", "gate", "paths", "lists", "tools", "guard", "session", "handoffs", "judge"}
+	gateKeys = []string{"unknown_tool", "unknown_params", "on_schema_violation", "deny_mode", "enforcement", "strict"}
+	pathKeys = []string{"root", "home"}
+	toolKeys = []string{
+		"source", "also", "summary", "description", "parameters", "policy",
+		"unknown_params", "on_schema_violation", "run", "result",
+	}
+	policyKeys = []string{"run", "result"}
+	ruleKeys   = []string{"arg", "all", "match", "when", "mode", "reason", "note", "ignores", "allow_unsafe_prefix"}
+	memberKeys = []string{"arg", "match"}
+	whenKeys   = []string{"agent", "surface", "server", "principal"}
+
+	parameterKeys = []string{
+		"type", "required", "title", "summary", "description", "aliases", "expands", "items", "properties",
+		"additional_properties", "enum", "const", "default", "minimum", "maximum", "exclusive_minimum",
+		"exclusive_maximum", "multiple_of", "min_length", "max_length", "min_items", "max_items",
+		"min_properties", "max_properties", "unique_items", "pattern",
+	}
+)
+
+// operational are the tables that other parts of stopgate read (S61). A project
+// file that nobody trusted must not have them (S3).
+var operational = []string{"gateway", "upstream", "approvals", "hook", "mcp", "audit", "store", "telemetry", "limits"}
+
+// untrusted are the tables that a project file may have (S3).
+var untrusted = []string{"version", "tools", "conversation", "guard", "session", "handoffs", "lists"}
+
+// matcherKeys are the keys that make a condition: each matcher, and its form with
+// "_in" for those that take the values of a named list (K60).
+var matcherKeys = func() []string {
+	var keys []string
+	for k := match.Const; k <= match.Scheme; k++ {
+		keys = append(keys, k.String())
+	}
+	for _, k := range listed {
+		keys = append(keys, k.String()+"_in")
+	}
+	return keys
+}()
+
+// listed are the matchers that a named list can feed.
+var listed = []match.Kind{
+	match.Const, match.Enum, match.Pattern, match.Prefix, match.Suffix, match.Glob, match.Host, match.Scheme,
+}
+
+// matcherKey splits a key into its matcher and whether it names a list.
+func matcherKey(key string) (kind match.Kind, inList, ok bool) {
+	if kind, ok = match.ParseKind(key); ok {
+		return kind, false, true
+	}
+	if n := len(key) - len("_in"); n > 0 && key[n:] == "_in" {
+		kind, ok = match.ParseKind(key[:n])
+		return kind, true, ok && slices.Contains(listed, kind)
+	}
+	return 0, false, false
+}
