@@ -1,11 +1,41 @@
 package regular
 
-import "fmt"
+import (
+	"fmt"
+	"regexp"
+)
 
 // Pattern is a compiled pattern. It is immutable.
 type Pattern struct {
-	source string
+	source   string
+	engine   *regexp.Regexp
+	size     int
+	anchored bool
 }
+
+// Compile prepares a pattern (D25-22). The error is a *SyntaxError.
+func Compile(pattern string) (*Pattern, error) {
+	p, err := compile(pattern)
+	if err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// Match reports whether the pattern is found anywhere in text. Bytes that are
+// not UTF-8 are read as U+FFFD each; JSON text that was accepted has none.
+func (p *Pattern) Match(text []byte) bool { return p.engine.Match(text) }
+
+// AnchoredBothEnds reports whether every match spans the whole text, because each
+// alternative passes ^ and $ (D1, D2).
+func (p *Pattern) AnchoredBothEnds() bool { return p.anchored }
+
+// Size measures the pattern with its repetitions written out: a match costs at
+// most a few steps for each byte of text and unit of size.
+func (p *Pattern) Size() int { return p.size }
+
+// String returns the pattern as it was written.
+func (p *Pattern) String() string { return p.source }
 
 // SyntaxError says where and why a pattern cannot be compiled.
 type SyntaxError struct {
@@ -28,19 +58,3 @@ func (e *SyntaxError) Error() string {
 	}
 	return s
 }
-
-// Compile prepares a pattern (D25-22). The error is a *SyntaxError.
-func Compile(pattern string) (*Pattern, error) {
-	return nil, &SyntaxError{Message: "patterns are not built"}
-}
-
-// Match reports whether the pattern is found anywhere in text. Bytes that are
-// not UTF-8 are read as U+FFFD each; JSON text that was accepted has none.
-func (p *Pattern) Match(text []byte) bool { return false }
-
-// AnchoredBothEnds reports whether every match of the pattern spans the whole
-// text, because each alternative begins with ^ and ends with $ (D1, D2).
-func (p *Pattern) AnchoredBothEnds() bool { return false }
-
-// String returns the pattern as it was written.
-func (p *Pattern) String() string { return p.source }

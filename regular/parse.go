@@ -1,0 +1,319 @@
+package regular
+
+import (
+	"math"
+	"unicode/utf8"
+)
+
+// parser reads a pattern by the grammar of ECMA-262 (2025) with the parameters
+// UnicodeMode and NamedCaptureGroups (section 22.2.1). It stops at the first
+// early error.
+type parser struct {
+	text   string
+	pos    int
+	depth  int
+	groups int // capturing groups seen so far
+	// references to check when all groups are known
+	numbered []reference
+	named    []reference
+	names    map[string]bool
+}
+
+type reference struct {
+	at     int
+	number int
+	name   string
+}
+
+// syntaxErr carries an error up through the recursive descent; parse recovers it
+// and nothing else.
+type syntaxErr struct{ *SyntaxError }
+
+func (p *parser) fail(at int, message, hint string) {
+	panic(syntaxErr{&SyntaxError{Offset: at, Message: message, Hint: hint}})
+}
+
+// parse returns the tree of a pattern.
+func parse(text string) (root *node, err *SyntaxError) {
+	defer func() {
+		if r := recover(); r != nil {
+			e, ours := r.(syntaxErr)
+			if !ours {
+				panic(r) // a mistake in this package; no test reaches it
+			}
+			root, err = nil, e.SyntaxError
+		}
+	}()
+	p := &parser{text: text, names: map[string]bool{}}
+	root, _ = p.disjunction()
+	if p.pos < len(text) { // disjunction stops at an unmatched ")" only
+		p.fail(p.pos, `")" without "("`, `write "\)" for the character`)
+	}
+	for _, r := range p.numbered {
+		if r.number > p.groups {
+			p.fail(r.at, "there is no such capturing group", "")
+		}
+	}
+	for _, r := range p.named {
+		if !p.names[r.name] {
+			p.fail(r.at, "there is no capturing group of this name", "")
+		}
+	}
+	return root, nil
+}
+
+// peek returns the byte at the position, 0 at the end.
+func (p *parser) peek() byte {
+	if p.pos < len(p.text) {
+		return p.text[p.pos]
+	}
+	return 0
+}
+
+// accept consumes s if it is next.
+func (p *parser) accept(s string) bool {
+	if len(p.text)-p.pos >= len(s) && p.text[p.pos:p.pos+len(s)] == s {
+		p.pos += len(s)
+		return true
+	}
+	return false
+}
+
+// next consumes one code point; the pattern is valid UTF-8.
+func (p *parser) next() rune {
+	r, n := utf8.DecodeRuneInString(p.text[p.pos:])
+	p.pos += n
+	return r
+}
+
+// disjunction parses alternatives up to an unmatched ")" or the end. It returns
+// the group names it defines: a name may stand once in each alternative.
+func (p *parser) disjunction() (*node, map[string]bool) {
+	p.depth++
+	defer func() { p.depth-- }()
+	if p.depth > maxNesting {
+		p.fail(p.pos, "groups nest too deep", "")
+	}
+	n := &node{op: opAlternate, at: p.pos}
+	defined := map[string]bool{}
+	for {
+		sub, names := p.alternative()
+		n.subs = append(n.subs, sub)
+		for name := range names {
+			defined[name] = true
+		}
+		if !p.accept("|") {
+			break
+		}
+	}
+	if len(n.subs) == 1 {
+		return n.subs[0], defined
+	}
+	return n, defined
+}
+
+func (p *parser) alternative() (*node, map[string]bool) {
+	n := &node{op: opConcat, at: p.pos}
+	defined := map[string]bool{}
+	for p.pos < len(p.text) && p.peek() != '|' && p.peek() != ')' {
+		start := p.pos
+		sub, names, quantifiable := p.term()
+		for name := range names {
+			if defined[name] {
+				p.fail(start, "two groups of one alternative have the same name", "")
+			}
+			defined[name] = true
+		}
+		n.subs = append(n.subs, p.quantified(sub, quantifiable))
+	}
+	return n, defined
+}
+
+// term parses one assertion or atom, without its quantifier.
+func (p *parser) term() (n *node, names map[string]bool, quantifiable bool) {
+	at := p.pos
+	switch c := p.peek(); c {
+	case '^':
+		p.pos++
+		return &node{op: opStart, at: at}, nil, false
+	case '$':
+		p.pos++
+		return &node{op: opEnd, at: at}, nil, false
+	case '(':
+		return p.group()
+	case '.':
+		p.pos++
+		return &node{op: opClass, at: at, set: lineEnds().negate()}, nil, true
+	case '[':
+		return p.class(), nil, true
+	case '\\':
+		return p.atomEscape()
+	case '*', '+', '?':
+		p.fail(at, "nothing to repeat before "+quote(c), "write \"\\"+string(c)+"\" for the character")
+	case '{':
+		p.fail(at, `"{" without anything to repeat`, `write "\{" for the character`)
+	case ']', '}':
+		p.fail(at, quote(c)+" stands alone", "write \"\\"+string(c)+"\" for the character")
+	}
+	return &node{op: opClass, at: at, set: single(p.next())}, nil, true
+}
+
+func quote(c byte) string { return `"` + string(c) + `"` }
+
+// quantified parses a quantifier behind an atom, if there is one.
+func (p *parser) quantified(atom *node, quantifiable bool) *node {
+	at := p.pos
+	min, max := 0, 0
+	switch p.peek() {
+	case '*':
+		p.pos++
+		min, max = 0, unlimited
+	case '+':
+		p.pos++
+		min, max = 1, unlimited
+	case '?':
+		p.pos++
+		min, max = 0, 1
+	case '{':
+		min, max = p.counts()
+	default:
+		return atom
+	}
+	if !quantifiable {
+		p.fail(at, "an assertion cannot be repeated", "")
+	}
+	p.accept("?") // lazy: the same texts match
+	return &node{op: opRepeat, at: at, subs: []*node{atom}, min: min, max: max}
+}
+
+// counts parses {n}, {n,} or {n,m}.
+func (p *parser) counts() (min, max int) {
+	at := p.pos
+	p.pos++
+	min, ok := p.decimal()
+	max = min
+	if ok && p.accept(",") {
+		if max, ok = p.decimal(); !ok {
+			max, ok = unlimited, true
+		}
+	}
+	if !ok || !p.accept("}") {
+		p.fail(at, `"{" does not begin a count`, `write "\{" for the character`)
+	}
+	if max != unlimited && max < min {
+		p.fail(at, "the counts are out of order", "")
+	}
+	return min, max
+}
+
+// decimal parses a run of digits. Large numbers stay large.
+func (p *parser) decimal() (value int, ok bool) {
+	for c := p.peek(); '0' <= c && c <= '9'; c = p.peek() {
+		if value < math.MaxInt32 {
+			value = value*10 + int(c-'0')
+		}
+		p.pos++
+		ok = true
+	}
+	return value, ok
+}
+
+// group parses everything that starts with "(".
+func (p *parser) group() (n *node, names map[string]bool, quantifiable bool) {
+	at := p.pos
+	n = &node{op: opGroup, at: at}
+	quantifiable = true
+	name := ""
+	switch {
+	case p.accept("(?:"):
+	case p.accept("(?="):
+		n.op = opLook
+	case p.accept("(?!"):
+		n.op, n.negative = opLook, true
+	case p.accept("(?<="):
+		n.op, n.behind = opLook, true
+	case p.accept("(?<!"):
+		n.op, n.behind, n.negative = opLook, true, true
+	case p.accept("(?<"):
+		p.groups++
+		name = p.groupName()
+		p.names[name] = true
+	case p.accept("(?"):
+		n.modifiers = true
+		p.modifiers(at)
+	default:
+		p.pos++
+		p.groups++
+	}
+	if n.op == opLook {
+		quantifiable = false
+	}
+	sub, names := p.disjunction()
+	if !p.accept(")") {
+		p.fail(at, `"(" is not closed`, `write "\(" for the character`)
+	}
+	if name != "" {
+		if names[name] {
+			p.fail(at, "two groups of one alternative have the same name", "")
+		}
+		names[name] = true
+	}
+	n.subs = []*node{sub}
+	return n, names, quantifiable
+}
+
+// modifiers parses the flags of "(?ims-ims:" behind "(?".
+func (p *parser) modifiers(at int) {
+	seen := map[byte]bool{}
+	flags := func() (count int) {
+		for c := p.peek(); c == 'i' || c == 'm' || c == 's'; c = p.peek() {
+			if seen[c] {
+				p.fail(p.pos, "a modifier is repeated", "")
+			}
+			seen[c] = true
+			p.pos++
+			count++
+		}
+		return count
+	}
+	added, removed := flags(), 0
+	minus := p.accept("-")
+	if minus {
+		removed = flags()
+	}
+	if !p.accept(":") || added+removed == 0 {
+		p.fail(at, `"(?" does not begin a group`, `groups are "(...)", "(?:...)" and "(?<name>...)"`)
+	}
+}
+
+// groupName parses a name and ">" behind "(?<" or "\k<".
+func (p *parser) groupName() string {
+	at := p.pos
+	start, part := identifiers()
+	var name []rune
+	for !p.accept(">") {
+		if p.pos == len(p.text) {
+			p.fail(at, "the group name is not closed", "")
+		}
+		charAt := p.pos
+		r := p.next()
+		if r == '\\' {
+			if !p.accept("u") {
+				p.fail(charAt, "this is not part of a group name", "")
+			}
+			r = p.unicodeEscape(charAt)
+		}
+		ok := r == '$' || r == '_' || start.contains(r)
+		if len(name) > 0 {
+			ok = ok || r == 0x200C || r == 0x200D || part.contains(r)
+		}
+		if !ok {
+			p.fail(charAt, "this is not part of a group name", "names are letters, digits, _ and $, and begin with no digit")
+		}
+		name = append(name, r)
+	}
+	if len(name) == 0 {
+		p.fail(at, "the group name is empty", "")
+	}
+	return string(name)
+}

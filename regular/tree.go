@@ -1,0 +1,64 @@
+package regular
+
+// op is what a node of the syntax tree means.
+type op uint8
+
+const (
+	opClass         op = iota + 1 // one code point of a set; the empty set never matches
+	opConcat                      // its parts in order; no parts match the empty text
+	opAlternate                   // any of its parts
+	opRepeat                      // its part, min to max times
+	opGroup                       // its part; capturing groups have an index
+	opStart                       // ^
+	opEnd                         // $
+	opBoundary                    // \b
+	opNotBoundary                 // \B
+	opLook                        // lookaround over its part
+	opBackreference               // \1, \k<name>
+)
+
+// unlimited is the max of a repetition without an upper count.
+const unlimited = -1
+
+// node is one part of a pattern. The tree covers the whole syntax of ECMA-262's
+// u mode; what is not run is refused from the tree, so that it can say where.
+// Greedy and lazy repetitions are not told apart: they match the same texts.
+type node struct {
+	op   op
+	at   int // offset of the part in the pattern
+	subs []*node
+
+	set      set // opClass
+	min, max int // opRepeat
+	// modifiers is set for a group with inline modifiers.
+	modifiers bool
+	// behind and negative describe a lookaround.
+	behind, negative bool
+}
+
+// anchored reports whether every match of n passes the assertion, ^ or $. If it
+// does, the match reaches to that end of the text, wherever the assertion stands.
+func (n *node) anchored(assertion op) bool {
+	switch n.op {
+	case assertion:
+		return true
+	case opClass:
+		return len(n.set) == 0 // never matches
+	case opRepeat:
+		return n.min > 0 && n.subs[0].anchored(assertion)
+	case opConcat, opGroup:
+		for _, sub := range n.subs {
+			if sub.anchored(assertion) {
+				return true
+			}
+		}
+	case opAlternate:
+		for _, sub := range n.subs {
+			if !sub.anchored(assertion) {
+				return false
+			}
+		}
+		return true
+	}
+	return false
+}
