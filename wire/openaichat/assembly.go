@@ -175,13 +175,13 @@ func another(k *call, t *entry) bool {
 
 // apply gives a call what an element says about it.
 func (a *assembly) apply(c *choice, k *call, t *entry) {
-	if says(t.id) && k.id == "" {
-		k.id = t.id.Text()
-		a.unique(c, k)
-	}
 	code := a.carrierOf(k, t)
 	if says(t.name) && k.name == "" {
 		k.name = t.name.Text()
+	}
+	if says(t.id) && k.id == "" {
+		k.id = t.id.Text()
+		a.unique(c, k)
 	}
 	switch {
 	case k.over:

@@ -16,11 +16,12 @@ import (
 // what the arguments themselves refuse, and the tools that it was told to deny.
 // It writes down what it saw.
 type gate struct {
-	t     testing.TB
-	deny  map[string]bool
-	calls []*judged
-	log   strings.Builder
-	ended map[int]stopgate.End // by choice
+	t       testing.TB
+	deny    map[string]bool
+	denyAll bool
+	calls   []*judged
+	log     strings.Builder
+	ended   map[int]stopgate.End // by choice
 }
 
 type judged struct {
@@ -57,7 +58,7 @@ func (g *gate) Event(e *stopgate.Event) {
 		}
 		j := &judged{choice: e.Choice, id: e.ID, tool: e.Tool}
 		j.parser = jsonstream.NewParser(&j.args, jsonstream.Options{ObjectRoot: true})
-		if g.deny[string(e.Tool)] {
+		if g.denyAll || g.deny[string(e.Tool)] {
 			j.code = stopgate.CodeRuleMatched
 		}
 		g.calls = append(g.calls, j)

@@ -166,7 +166,7 @@ func (c *choice) note(delta jsonstream.Value) {
 		case "role":
 			c.role = c.role || says(v)
 		case "content":
-			c.said = c.said || says(v)
+			c.said = c.said || says(v) || v.Len() > 0
 		}
 	}
 }
@@ -202,19 +202,17 @@ func (s *stream) upstreamError(dst []byte, ev *sse.Event) []byte {
 
 // EOF implements [wire.Stream] (WIRE 2.6 step 4, L6).
 func (s *stream) EOF(dst, tail []byte) ([]byte, error) {
-	if s.ended {
+	if s.ended || s.failed {
+		s.ended = true
 		return dst, nil
 	}
 	if name, value, ok := bytes.Cut(tail, []byte{':'}); ok && string(name) == "data" && isDone(value) {
 		tail = nil
 	}
-	if len(bytes.TrimSpace(tail)) > 0 || !s.failed && !s.complete() {
+	if len(bytes.TrimSpace(tail)) > 0 || !s.complete() {
 		return dst, cut()
 	}
 	s.ended = true
-	if s.failed {
-		return dst, nil
-	}
 	return append(dst, doneEvent...), nil
 }
 
@@ -237,6 +235,9 @@ func (s *stream) Abort(dst []byte, code stopgate.Code, message string) []byte {
 	}
 	s.refuseOpen(code)
 	s.pending, s.waiting, s.ended = 0, false, true
+	if s.failed {
+		return dst // the client has the upstream's error
+	}
 	dst = sse.AppendOpen(dst, "")
 	return sse.AppendClose(appendError(dst, code, message))
 }
