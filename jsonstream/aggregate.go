@@ -5,6 +5,9 @@ package jsonstream
 // no white space outside of strings (WIRE L4). The result and its values are the
 // only source of the arguments that run (F043-08): the received text is never
 // passed on. The zero Aggregator is ready.
+//
+// The value is whole at the End event, but it counts only when the parser's
+// Close has returned nil: until then data may follow.
 type Aggregator struct {
 	doc Document
 	// last is the node that the latest event completed, plus 1.

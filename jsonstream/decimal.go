@@ -146,7 +146,7 @@ func (d Decimal) Cmp(e Decimal) int {
 	}
 	order := d.compareExponent(&e)
 	if order == 0 {
-		order = strings.Compare(d.digits(), e.digits())
+		order = cmp.Compare(d.digits(), e.digits())
 	}
 	return sign * order
 }
@@ -162,7 +162,7 @@ func (d *Decimal) compareExponent(e *Decimal) int {
 	}
 	order := cmp.Compare(len(d.huge), len(e.huge))
 	if order == 0 {
-		order = strings.Compare(d.huge, e.huge)
+		order = cmp.Compare(d.huge, e.huge)
 	}
 	return int(d.exponent) * order
 }

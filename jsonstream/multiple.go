@@ -4,6 +4,7 @@ import (
 	"math/big"
 	"math/bits"
 	"strconv"
+	"strings"
 )
 
 // longestDivisor is how many significant digits a divisor may have.
@@ -61,7 +62,7 @@ func dividesShort(a, b string, shift int64) bool {
 
 // dividesLong is dividesShort for longer divisors.
 func dividesLong(a, b string, shift int64) bool {
-	divisor, _ := new(big.Int).SetString(b, 10)
+	divisor, _ := new(big.Int).SetString(strings.Clone(b), 10)
 	rest, value, power := new(big.Int), new(big.Int), new(big.Int)
 	for ; len(a) > 0; a = a[min(step, len(a)):] {
 		digits := a[:min(step, len(a))]

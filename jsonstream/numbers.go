@@ -49,25 +49,16 @@ func (n *number) scan(b []byte) (used int, over bool) {
 			if digit {
 				continue
 			}
-		case inExponent, afterSign:
-			if digit {
-				n.state = inExponent
-				if n.addExponent(int64(c - '0')) {
-					return i + 1, true
-				}
-				continue
-			}
-			return i, false
-		case afterE:
+		case afterE, afterSign, inExponent:
 			switch {
-			case c == '+' || c == '-':
-				n.state = afterSign
-				continue
 			case digit:
 				n.state = inExponent
 				if n.addExponent(int64(c - '0')) {
 					return i + 1, true
 				}
+				continue
+			case n.state == afterE && (c == '+' || c == '-'):
+				n.state = afterSign
 				continue
 			}
 			return i, false
@@ -89,7 +80,7 @@ func (n *number) scan(b []byte) (used int, over bool) {
 			return i, false
 		}
 		switch {
-		case (c == 'e' || c == 'E'):
+		case c == 'e' || c == 'E':
 			n.state = afterE
 		case c == '.' && n.state != inFraction:
 			n.state = afterPoint

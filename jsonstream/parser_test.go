@@ -1,6 +1,7 @@
 package jsonstream_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -192,6 +193,30 @@ func TestReset(t *testing.T) {
 			if got.err != want.err || string(r.trace) != want.trace {
 				t.Errorf("%.40q behind %.40q: %s %s", text, before, got.err, r.trace)
 			}
+		}
+	}
+}
+
+// Proves A18: a parser that has seen very many keys gives its memory back, and
+// goes on.
+func TestResetAfterManyKeys(t *testing.T) {
+	many := []byte("{")
+	for i := range 150_000 {
+		many = fmt.Appendf(many, `"%x":0,`, i)
+	}
+	many = append(many, `"0":0}`...)
+	var p jsonstream.Parser
+	var d jsonstream.Document
+	for _, text := range []string{string(many), `{"a":1}`, string(many[:len(many)-7]) + "}"} {
+		p.Reset(ignore{}, generous)
+		p.Feed([]byte(text))
+		got, scanned := describe(p.Close()), describe(d.Scan([]byte(text), generous))
+		want := outcome{}
+		if strings.HasSuffix(text, `"0":0}`) {
+			want = outcome{code: duplicate, at: int64(len(text)) - 3}
+		}
+		if got.code != want.code || got.at != want.at || scanned != got {
+			t.Errorf("%d bytes: %+v, scanned %+v", len(text), got, scanned)
 		}
 	}
 }

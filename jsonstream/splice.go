@@ -31,33 +31,34 @@ func (v Value) AppendRemovals(dst []Edit, remove func(key, value Value) bool) []
 	// A run of removed members is cut from the start of its first member to the
 	// start of the next one that stays; a run at the end from the end of the last
 	// one that stays.
-	kept, runStart, runEnd := -1, -1, -1
-	member := func(first, last, value Value, key Value) {
-		start, _ := first.Span()
-		_, end := last.Span()
+	keptEnd, runStart, runEnd := -1, -1, -1
+	visit := func(start, end int, removed bool) {
 		switch {
-		case !remove(key, value):
+		case removed && runStart < 0:
+			runStart, runEnd = start, end
+		case removed:
+			runEnd = end
+		default:
 			if runStart >= 0 {
 				dst = append(dst, Edit{Start: runStart, End: start})
 			}
-			kept, runStart = end, -1
-		case runStart < 0:
-			runStart, runEnd = start, end
-		default:
-			runEnd = end
+			keptEnd, runStart = end, -1
 		}
 	}
 	for key, value := range v.Members() {
-		member(key, value, value, key)
+		start, _ := key.Span()
+		_, end := value.Span()
+		visit(start, end, remove(key, value))
 	}
 	for element := range v.Elements() {
-		member(element, element, element, Value{})
+		start, end := element.Span()
+		visit(start, end, remove(Value{}, element))
 	}
-	if runStart >= 0 {
-		if kept >= 0 {
-			runStart = kept
-		}
-		dst = append(dst, Edit{Start: runStart, End: runEnd})
+	if runStart < 0 {
+		return dst
 	}
-	return dst
+	if keptEnd >= 0 {
+		runStart = keptEnd
+	}
+	return append(dst, Edit{Start: runStart, End: runEnd})
 }

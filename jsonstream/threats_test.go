@@ -242,6 +242,7 @@ func TestA17A18A21Limits(t *testing.T) {
 		{"A18 key, character crosses the limit", `{"abcé":1}`, limit, 7, ""},
 		{"A18 key, long character and more", `{"a😀bc":1}`, limit, 7, ""},
 		{"A18 key, character in the middle", `{"a中bcd":1}`, limit, 7, ""},
+		{"A18 key, long character crosses the limit", `{"abc中d":1}`, limit, 8, ""},
 		{"A18 key, escape", `{"abcd\u0041bc":1}`, limit, 12, ""},
 		{"A18 key, pair", `{"a\ud83d\ude00":1}`, limit, 15, ""},
 		{"A18 bytes", `["` + strings.Repeat("x", 40) + `"]`, limit, 41, "/0"},

@@ -1,0 +1,270 @@
+package jsonstream_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf16"
+
+	"pgregory.net/rapid"
+
+	"github.com/stopgate/stopgate/jsonstream"
+)
+
+// document is a random value: its text in a random spelling, the text that we
+// have to write of it, and the value for a reader with literal numbers.
+type document struct {
+	text, ours string
+	value      any
+}
+
+// documents draws values at most depth levels deep.
+func documents(depth int) *rapid.Generator[document] {
+	return rapid.Custom(func(t *rapid.T) document {
+		kinds := 4
+		if depth > 0 {
+			kinds = 6
+		}
+		switch rapid.IntRange(0, kinds-1).Draw(t, "kind") {
+		case 0:
+			s := rapid.SampledFrom([]string{"null", "true", "false"}).Draw(t, "name")
+			return document{s, s, map[string]any{"true": true, "false": false}[s]}
+		case 1:
+			s := rapid.StringMatching(`-?(0|[1-9][0-9]{0,25})(\.[0-9]{1,25})?([eE][-+]?[0-9]{1,5})?`).Draw(t, "number")
+			return document{s, s, json.Number(s)}
+		case 2, 3:
+			s := texts.Draw(t, "string")
+			return document{spell(t, s), plainSpelling(s), s}
+		case 4:
+			return drawArray(t, depth)
+		}
+		return drawObject(t, depth)
+	})
+}
+
+func drawArray(t *rapid.T, depth int) document {
+	var text, ours []string
+	value := []any{}
+	for range rapid.IntRange(0, 4).Draw(t, "length") {
+		d := documents(depth-1).Draw(t, "element")
+		text, ours, value = append(text, gap(t)+d.text+gap(t)), append(ours, d.ours), append(value, d.value)
+	}
+	return document{"[" + strings.Join(text, ",") + gap(t) + "]", "[" + strings.Join(ours, ",") + "]", value}
+}
+
+func drawObject(t *rapid.T, depth int) document {
+	var text, ours []string
+	value := map[string]any{}
+	for range rapid.SampledFrom([]int{0, 1, 2, 5, 20}).Draw(t, "members") {
+		key := texts.Draw(t, "key")
+		if _, there := value[key]; there {
+			continue
+		}
+		d := documents(depth-1).Draw(t, "value")
+		text = append(text, gap(t)+spell(t, key)+gap(t)+":"+gap(t)+d.text+gap(t))
+		ours = append(ours, plainSpelling(key)+":"+d.ours)
+		value[key] = d.value
+	}
+	return document{"{" + strings.Join(text, ",") + gap(t) + "}", "{" + strings.Join(ours, ",") + "}", value}
+}
+
+// texts draws the text of strings and keys.
+var texts = rapid.OneOf(
+	rapid.StringN(0, 20, 60),
+	rapid.StringMatching(`[a-z]{0,2}`),
+	rapid.StringOfN(rapid.SampledFrom([]rune("\"\\/\b\f\n\r\t\x00\x1f\x7fé中😀\u2028 a")), 0, 20, 60),
+)
+
+// gap draws white space.
+func gap(t *rapid.T) string {
+	return rapid.SampledFrom([]string{"", "", "", " ", "\n\t", "\r\n"}).Draw(t, "gap")
+}
+
+// spell writes a string with random escapes.
+func spell(t *rapid.T, s string) string {
+	var b strings.Builder
+	b.WriteByte('"')
+	for _, r := range s {
+		short := strings.IndexRune("\"\\/\b\f\n\r\t", r)
+		must := r < ' ' || r == '"' || r == '\\'
+		switch style := rapid.IntRange(0, 3).Draw(t, "style"); {
+		case style == 0 && short >= 0:
+			b.WriteString(`\` + string(`"\/bfnrt`[short]))
+		case style == 1 || must:
+			for _, unit := range utf16.Encode([]rune{r}) {
+				fmt.Fprintf(&b, rapid.SampledFrom([]string{`\u%04x`, `\u%04X`}).Draw(t, "case"), unit)
+			}
+		default:
+			b.WriteRune(r)
+		}
+	}
+	b.WriteByte('"')
+	return b.String()
+}
+
+// plainSpelling writes a string as we have to write it, character by character.
+func plainSpelling(s string) string {
+	var b strings.Builder
+	for _, r := range s {
+		switch {
+		case r == '"' || r == '\\':
+			b.WriteString(`\` + string(r))
+		case strings.ContainsRune("\b\f\n\r\t", r):
+			b.WriteString(map[rune]string{'\b': `\b`, '\f': `\f`, '\n': `\n`, '\r': `\r`, '\t': `\t`}[r])
+		case r < ' ':
+			fmt.Fprintf(&b, `\u%04x`, r)
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return `"` + b.String() + `"`
+}
+
+// Proves F043-08, F043-09, F043-10, I2, I8: a random value in a random spelling
+// and random chunks comes out as that value in our spelling, and all readers
+// agree on it.
+func TestRoundTrip(t *testing.T) {
+	var a jsonstream.Aggregator
+	var p jsonstream.Parser
+	var d jsonstream.Document
+	check(t, func(t *rapid.T) {
+		doc := documents(3).Draw(t, "document")
+		text := []byte(gap(t) + doc.text + gap(t))
+		a.Reset()
+		p.Reset(&a, generous)
+		for from := 0; from < len(text); {
+			n := rapid.IntRange(0, min(len(text)-from, 40)).Draw(t, "chunk")
+			if err := p.Feed(text[from : from+n]); err != nil {
+				t.Fatal(err)
+			}
+			from += n
+		}
+		if err := p.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if string(a.Bytes()) != doc.ours {
+			t.Fatalf("%s\nis written as\n%s\nwant\n%s", text, a.Bytes(), doc.ours)
+		}
+		if err := d.Scan(text, generous); err != nil {
+			t.Fatal(err)
+		}
+		for _, v := range []jsonstream.Value{a.Document().Root(), d.Root()} {
+			if got := goValue(v); !reflect.DeepEqual(got, doc.value) {
+				t.Fatalf("%s\nis read as %#v", text, got)
+			}
+		}
+		if v, err := stdlib(a.Bytes()); err != nil || !reflect.DeepEqual(v, doc.value) {
+			t.Fatalf("%s: encoding/json reads %#v, %v", a.Bytes(), v, err)
+		}
+		for _, firstWins := range []bool{true, false} {
+			if v, err := readLenient(doc.ours, firstWins); err != nil || !reflect.DeepEqual(v, doc.value) {
+				t.Fatalf("%s: a lenient reader reads %#v, %v", a.Bytes(), v, err)
+			}
+		}
+		if same := goValue(mustParse(t, jsonstream.AppendCanonical(nil, d.Root()))); !reflect.DeepEqual(normal(same), normal(doc.value)) {
+			t.Fatalf("%s\nis %#v in canonical form", text, same)
+		}
+	})
+}
+
+// check runs a property on 100 random cases with -short, on 1,000, or on 50,000
+// in the long tier.
+func check(t *testing.T, property func(*rapid.T)) {
+	rounds := 10
+	if testing.Short() {
+		rounds = 1
+	} else if os.Getenv("STOPGATE_LONG") != "" {
+		rounds = 500
+	}
+	for range rounds {
+		rapid.Check(t, property)
+	}
+}
+
+func mustParse(t rapid.TB, text []byte) jsonstream.Value {
+	v, err := jsonstream.Parse(text, generous)
+	if err != nil {
+		t.Fatalf("%s: %v", text, err)
+	}
+	return v
+}
+
+// normal replaces the numbers in a value by decimals, which are equal if the
+// numbers are.
+func normal(v any) any {
+	switch v := v.(type) {
+	case json.Number:
+		d, _ := jsonstream.ParseDecimal([]byte(v))
+		return d
+	case []any:
+		list := slices.Clone(v)
+		for i := range list {
+			list[i] = normal(list[i])
+		}
+		return list
+	case map[string]any:
+		m := map[string]any{}
+		for key := range v {
+			m[key] = normal(v[key])
+		}
+		return m
+	}
+	return v
+}
+
+// Proves F043-08, L4: the aggregator's spelling, and the value that each event
+// completes, at the event.
+func TestAggregator(t *testing.T) {
+	var a jsonstream.Aggregator
+	var last []string
+	p := jsonstream.NewParser(handler(func(e *jsonstream.Event) bool {
+		a.Event(e)
+		if v := a.Last(); v.IsValid() {
+			last = append(last, fmt.Sprintf("%v %s", v.Kind(), v.Raw()))
+		}
+		if whole := a.Bytes() != nil; whole != (e.Kind == jsonstream.End) {
+			t.Errorf("%v: whole is %t", e.Kind, whole)
+		}
+		return false
+	}), jsonstream.Options{})
+	p.Feed([]byte(` { "a\/\u0062" : [ 1.0 , -0 , 1E+5 , "\u00e9\u000a\u0022\u007f" , { } , [ ] ] , "\t" : null , "c":{"d":[[true],false]}, "\ud83d\ude00":"" } `))
+	if err := p.Close(); err != nil {
+		t.Fatal(err)
+	}
+	const want = `{"a/b":[1.0,-0,1E+5,"é\n\"` + "\x7f" + `",{},[]],"\t":null,"c":{"d":[[true],false]},"😀":""}`
+	if string(a.Bytes()) != want {
+		t.Errorf("written as\n%s\nwant\n%s", a.Bytes(), want)
+	}
+	wantLast := []string{
+		`number 1.0`, `number -0`, `number 1E+5`, `string "é\n\"` + "\x7f" + `"`, `object {}`, `array []`,
+		`array [1.0,-0,1E+5,"é\n\"` + "\x7f" + `",{},[]]`, `null null`, `true true`, `array [true]`, `false false`, `array [[true],false]`,
+		`object {"d":[[true],false]}`, `string ""`, `object ` + want,
+	}
+	if !slices.Equal(last, wantLast) {
+		t.Errorf("values:\n%q\nwant\n%q", last, wantLast)
+	}
+	if key, ok := a.Document().Root().Get("\t"); !ok || key.Kind() != jsonstream.Null {
+		t.Error("a key with an escape is not found")
+	}
+	a.Reset()
+	if a.Bytes() != nil || a.Last().IsValid() || a.Document().Root().IsValid() {
+		t.Error("something is left after Reset")
+	}
+}
+
+// Proves A18: an aggregator that was large gives its memory back, and goes on.
+func TestAggregatorAfterLargeText(t *testing.T) {
+	var a jsonstream.Aggregator
+	for _, text := range []string{`["` + strings.Repeat("x", 3<<20) + `"]`, `[1]`, "[" + strings.Repeat("0,", 200_000) + "0]", `["a"]`} {
+		a.Reset()
+		p := jsonstream.NewParser(&a, jsonstream.Options{})
+		p.Feed([]byte(text))
+		if err := p.Close(); err != nil || string(a.Bytes()) != text {
+			t.Errorf("%.20s: %.20s, %v", text, a.Bytes(), err)
+		}
+	}
+}
