@@ -6,22 +6,49 @@ import (
 	"sync"
 
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/jsonstream"
 	"github.com/stopgate/stopgate/policy"
 )
 
 // compiled is a policy with what the gate keeps beside it.
 type compiled struct {
-	program  *policy.Program
+	bind     func(stopgate.Call) rules
 	hash     string
 	observe  bool
 	denyMode DenyMode
-	bindings recent[bindingKey, *bound]
+	bindings recent[bindingKey, rules]
 }
 
-// bound is a policy bound to one tool as one request declares it.
+// rules and evaluation are what the gate uses of a policy.Binding and a
+// policy.Evaluation. Tests put faults behind them.
+type rules interface {
+	evaluate() evaluation
+	Definition() string // hash of the tool definition, "" without one
+	ResultMode(executed *jsonstream.Document) stopgate.Verdict
+}
+
+type evaluation interface {
+	Feed(chunk []byte) stopgate.Verdict
+	Close(end stopgate.End) stopgate.Verdict
+	Verdict() stopgate.Verdict
+	Trace() []stopgate.Verdict
+	Cause() string
+	Document() *jsonstream.Document
+	Args() []byte
+}
+
+// bound is a binding that takes its evaluations from a pool.
 type bound struct {
-	binding    *policy.Binding
-	definition string // hash of the tool definition in hex, "" without one
+	*policy.Binding
+	pool *sync.Pool // of *policy.Evaluation
+}
+
+func (b bound) evaluate() evaluation {
+	if e, ok := b.pool.Get().(*policy.Evaluation); ok {
+		e.Reset(b.Binding)
+		return e
+	}
+	return b.Evaluate()
 }
 
 // bindingKey is all of a call that a binding may depend on: the tool, what was
@@ -39,20 +66,18 @@ type bindingKey struct {
 // maxKeyText bounds the names that a cached key holds on to.
 const maxKeyText = 1024
 
-func newCompiled(p *policy.Program) *compiled {
+func (g *Gate) compile(p *policy.Program) *compiled {
 	s := p.Settings().Gate
-	c := &compiled{program: p, hash: p.Hash(), observe: s.Enforcement == "observe"}
-	switch s.DenyMode {
-	case "tool_result":
+	c := &compiled{hash: p.Hash(), observe: s.Enforcement == "observe", denyMode: DenyThrow}
+	if s.DenyMode == "tool_result" {
 		c.denyMode = DenyToolResult
-	default:
-		c.denyMode = DenyThrow
 	}
+	c.bind = func(call stopgate.Call) rules { return bound{p.Bind(call), &g.evals} }
 	return c
 }
 
-// bind finds or makes the binding for a call.
-func (c *compiled) bind(call *stopgate.Call) *bound {
+// binding finds or makes the binding for a call.
+func (c *compiled) binding(call *stopgate.Call) rules {
 	key := bindingKey{
 		tool: call.Tool, agent: call.Agent, principal: call.Principal,
 		server: call.Server, surface: call.Surface, declared: call.Definition != nil,
@@ -63,8 +88,7 @@ func (c *compiled) bind(call *stopgate.Call) *bound {
 	if b, ok := c.bindings.get(key); ok {
 		return b
 	}
-	b := &bound{binding: c.program.Bind(*call)}
-	b.definition = b.binding.Definition()
+	b := c.bind(*call)
 	if len(call.Tool)+len(call.Agent)+len(call.Principal)+len(call.Server)+len(call.Surface) <= maxKeyText {
 		c.bindings.put(key, b)
 	}

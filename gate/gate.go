@@ -43,7 +43,7 @@ func New(p *policy.Program, opts ...Option) (*Gate, error) {
 	}
 	g := &Gate{config: *c}
 	g.ledger = ledger{recorder: c.recorder, limit: c.limits.Record, now: c.now}
-	g.current.Store(newCompiled(p))
+	g.current.Store(g.compile(p))
 	return g, nil
 }
 
@@ -83,7 +83,7 @@ func (g *Gate) Swap(p *policy.Program) {
 	if p == nil {
 		return
 	}
-	next := newCompiled(p)
+	next := g.compile(p)
 	before := g.current.Swap(next)
 	if before.hash == next.hash {
 		return

@@ -45,7 +45,7 @@ func (p *pending) release() (r release) {
 		}
 	}()
 	if p.eval != nil {
-		r.result = p.bound.binding.ResultMode(p.eval.Document())
+		r.result = p.rules.ResultMode(p.eval.Document())
 	}
 	return r
 }

@@ -8,7 +8,6 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/jsonstream"
-	"github.com/stopgate/stopgate/policy"
 )
 
 // Pending is a call on its way through the gate. Feed and Close belong to one
@@ -33,10 +32,10 @@ type pending struct {
 	parent stopgate.ProposalID
 	call   stopgate.Call
 	under  *compiled // the policy it began with
-	bound  *bound
+	rules  rules     // bound to the call's tool; nil if binding them panicked
 
 	mu       sync.Mutex
-	eval     *policy.Evaluation // nil once settled
+	eval     evaluation         // nil once settled, or after a panic
 	own      []stopgate.Verdict // what the layers around the rules said
 	trace    []stopgate.Verdict // everything, once settled
 	raw      []byte             // observe mode: the bytes as they came
@@ -94,13 +93,8 @@ func (g *Gate) open(ctx context.Context, call stopgate.Call, parent stopgate.Pro
 // begin binds the policy and starts the evaluation. A policy that panics denies.
 func (p *pending) begin() {
 	defer p.recoverPolicy()
-	p.bound = p.under.bind(&p.call)
-	if e, ok := p.g.evals.Get().(*policy.Evaluation); ok {
-		e.Reset(p.bound.binding)
-		p.eval = e
-	} else {
-		p.eval = p.bound.binding.Evaluate()
-	}
+	p.rules = p.under.binding(&p.call)
+	p.eval = p.rules.evaluate()
 	p.over = p.eval.Verdict().Terminal()
 }
 

@@ -84,7 +84,7 @@ func (p *pending) view(q *prompt) View {
 // binding is what an approval of the complete call belongs to; p.mu is held.
 func (p *pending) binding() Binding {
 	return Binding{
-		Args: p.argsHash(), Tool: p.call.Tool, Definition: p.bound.definition,
+		Args: p.argsHash(), Tool: p.call.Tool, Definition: p.rules.Definition(),
 		Policy: p.under.hash, Session: p.call.Session, Principal: p.call.Principal,
 	}
 }

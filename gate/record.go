@@ -39,8 +39,8 @@ func (p *pending) row(v stopgate.Verdict, status stopgate.RecordStatus, approval
 	if p.judgedBy != "" {
 		r.Policy = p.judgedBy
 	}
-	if p.bound != nil {
-		r.Definition = p.bound.definition
+	if p.rules != nil {
+		r.Definition = p.rules.Definition()
 	}
 	r.PathResolution = pathResolution
 	enforced := !p.under.observe

@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/policy"
 )
 
 // Resolve takes a closed call through the layers behind the rules: tool policies,
@@ -134,7 +135,7 @@ func (p *pending) proposal() (prop Proposal, alive bool) {
 	}
 	prop = Proposal{
 		ID: p.id, Parent: p.parent, Call: p.call, ArgsHash: p.argsHash(), Verdict: p.verdict(),
-		Policy: p.under.hash, Definition: p.bound.definition,
+		Policy: p.under.hash, Definition: p.rules.Definition(),
 	}
 	if len(p.g.policies) > 0 || p.g.sessions != nil || p.g.judge != nil {
 		prop.Args = string(p.final)
@@ -154,7 +155,7 @@ func (p *pending) askCurrentPolicy() {
 	}
 	defer p.recoverPolicy()
 	p.judgedBy = now.hash
-	e := now.bind(&p.call).binding.Evaluate()
+	e := now.binding(&p.call).evaluate()
 	e.Feed(p.final)
 	switch v := e.Close(stopgate.Ended); {
 	case v.Terminal():
@@ -252,7 +253,7 @@ func (p *pending) end(out stopgate.Outcome) {
 		p.g.released.put(p.id, p.release())
 	}
 	p.trace = append([]stopgate.Verdict(nil), p.transitions()...)
-	if e := p.eval; e != nil && p.received <= maxPooled {
+	if e, ok := p.eval.(*policy.Evaluation); ok && p.received <= maxPooled {
 		p.g.evals.Put(e)
 	}
 	p.eval, p.own, p.raw, p.final = nil, nil, nil, nil

@@ -41,6 +41,10 @@ const (
 // ErrFault is what an injected fault returns.
 var ErrFault = errors.New("injected fault")
 
+// ErrPower is the fault of the call during which the power goes, and of all calls
+// behind it: a write is under way, a sync has not happened. Then comes [FS.Cut].
+var ErrPower = errors.New("the power is off")
+
 // Fault decides about the n-th call overall, from 0: nil lets it pass. For a Write
 // of which a part gets through, it returns Partial.
 type Fault func(op Op, n int) error
@@ -290,6 +294,7 @@ func (h *file) Write(p []byte) (int, error) {
 	switch {
 	case errors.As(err, &partial):
 		p = p[:min(partial.Keep, len(p))]
+	case errors.Is(err, ErrPower):
 	case err != nil:
 		return 0, err
 	}
@@ -319,7 +324,7 @@ func (h *file) Sync() error {
 	defer h.fs.mu.Unlock()
 	if err := h.fs.step(Sync); err != nil {
 		for i := range h.node.pend {
-			h.node.pend[i].lost = true
+			h.node.pend[i].lost = h.node.pend[i].lost || !errors.Is(err, ErrPower)
 		}
 		return err
 	}
