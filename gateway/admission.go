@@ -1,0 +1,92 @@
+package gateway
+
+import (
+	"crypto/sha256"
+	"crypto/subtle"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/stopgate/stopgate"
+)
+
+// refusal is why a request does not go on.
+type refusal struct {
+	status  int
+	code    stopgate.Code
+	message string // empty: the code's public text
+}
+
+// admit checks where a request comes from: Host and Origin against their lists
+// (G9, DECISIONS S46), and the token where one is set. It takes the token out of
+// the request.
+func (g *Gateway) admit(r *http.Request) *refusal {
+	if !g.knownHost(r.Host) {
+		return &refusal{status: http.StatusForbidden, code: stopgate.CodeOriginRejected, message: "This host name is not allowed."}
+	}
+	for _, origin := range r.Header["Origin"] {
+		if !g.knownOrigin(origin, r.Host) {
+			return &refusal{status: http.StatusForbidden, code: stopgate.CodeOriginRejected}
+		}
+	}
+	if g.token != nil && !g.takeToken(r) {
+		return &refusal{status: http.StatusUnauthorized, code: stopgate.CodeUnauthenticated}
+	}
+	return nil
+}
+
+// knownHost reports whether a Host header names this gateway. A page that was
+// rebound to the loopback address still sends its own name.
+func (g *Gateway) knownHost(hostport string) bool {
+	host := hostport
+	if h, _, err := net.SplitHostPort(hostport); err == nil {
+		host = h
+	}
+	host = strings.ToLower(strings.TrimSuffix(strings.TrimPrefix(host, "["), "]"))
+	return host != "" && (loopback(host) || g.hosts[host])
+}
+
+// knownOrigin reports whether a browser page may call: a listed origin, or the
+// gateway's own.
+func (g *Gateway) knownOrigin(origin, host string) bool {
+	if g.origins[strings.ToLower(origin)] {
+		return true
+	}
+	u, err := url.Parse(origin)
+	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" && strings.EqualFold(u.Host, host)
+}
+
+// tokenPrefix marks a gate token where a provider's key may stand (S46).
+const tokenPrefix = "sg_"
+
+// takeToken finds the gate token in any of its places and removes it, so that it
+// never goes upstream.
+func (g *Gateway) takeToken(r *http.Request) bool {
+	if rest, ok := strings.CutPrefix(r.URL.Path, "/k/"); ok && r.URL.RawPath == "" {
+		if token, path, ok := strings.Cut(rest, "/"); ok {
+			r.URL.Path = "/" + path
+			return g.isToken(token)
+		}
+	}
+	if token := r.Header.Get("X-Stopgate-Token"); token != "" {
+		return g.isToken(token)
+	}
+	for name, scheme := range map[string]string{"Authorization": "Bearer ", "X-Api-Key": "", "Api-Key": ""} {
+		token, ok := strings.CutPrefix(r.Header.Get(name), scheme)
+		if ok && strings.HasPrefix(token, tokenPrefix) {
+			r.Header.Del(name)
+			return g.isToken(token)
+		}
+	}
+	return false
+}
+
+func (g *Gateway) isToken(token string) bool {
+	sum := sha256.Sum256([]byte(token))
+	return subtle.ConstantTimeCompare(sum[:], g.token) == 1
+}
+
+// validName reports whether client text may be used as an identifier: 1 to 128
+// characters of A-Z a-z 0-9 . _ : - (WIRE 7.3).
+func validName(s string) bool { return stopgate.ValidToolName(stopgate.ToolName(s)) }

@@ -1,0 +1,250 @@
+package gateway
+
+import (
+	"context"
+
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/gate"
+	"github.com/stopgate/stopgate/wire"
+)
+
+// calls are the calls of one response. It is the sink of the codec: it opens a
+// proposal for each call, feeds it, and keeps count of what is held.
+type calls struct {
+	x      *exchange
+	list   []call // by stopgate.Event.Call
+	ended  []int  // choices whose turn has ended and whose calls are not released
+	open   int    // calls that are not terminal yet
+	denied int    // calls that a rule or the gate denied, not skips
+	held   int64  // argument bytes of calls that are not terminal
+	err    error  // the gate did not open a proposal
+}
+
+// call is one proposal on its way.
+type call struct {
+	pending  *gate.Pending
+	tool     stopgate.ToolName
+	id       stopgate.CallID
+	declared bool // by the request
+	choice   int
+	held     int64
+	terminal bool // its verdict cannot change any more
+	resolved bool // outcome is set, the audit row is written
+	outcome  stopgate.Outcome
+	// delivered says that the client has it.
+	delivered bool
+}
+
+var _ wire.Sink = (*calls)(nil)
+
+// Event takes what the codec saw.
+func (c *calls) Event(e *stopgate.Event) {
+	switch e.Kind {
+	case stopgate.TurnEnded:
+		c.ended = append(c.ended, e.Choice)
+		return
+	case stopgate.CallStarted:
+		c.start(e)
+		return
+	}
+	if e.Call < 0 || e.Call >= len(c.list) || c.list[e.Call].pending == nil {
+		return
+	}
+	held := &c.list[e.Call]
+	switch e.Kind {
+	case stopgate.CallArguments:
+		if held.terminal {
+			return
+		}
+		if c.held+int64(len(e.Args)) > c.x.g.settings.Limits.HeldResponse {
+			c.note(held, held.pending.Refuse(stopgate.CodeLimitExceeded))
+			return
+		}
+		c.held += int64(len(e.Args))
+		held.held += int64(len(e.Args))
+		c.note(held, held.pending.Feed(e.Args))
+	case stopgate.CallEnded:
+		c.identify(held, e.ID)
+		c.note(held, held.pending.Close(e.End))
+	case stopgate.CallRefused:
+		c.identify(held, e.ID)
+		c.note(held, held.pending.Refuse(e.Code))
+		held.pending.Close(stopgate.Failed)
+	}
+}
+
+// start opens a proposal. Codecs number calls from 0 in upstream order.
+func (c *calls) start(e *stopgate.Event) {
+	for len(c.list) <= e.Call {
+		c.list = append(c.list, call{terminal: true})
+	}
+	definition := c.x.req.Tool(e.Tool)
+	p, err := c.x.g.gate.Open(c.x.records, stopgate.Call{
+		Tool: e.Tool, ID: e.ID, Session: c.x.session, Turn: c.x.turn, Agent: c.x.agent, Principal: c.x.principal,
+		Surface: stopgate.SurfaceGateway, Dialect: c.x.dialect.Name(), Definition: definition,
+	})
+	if err != nil {
+		c.err = err
+		return
+	}
+	c.list[e.Call] = call{pending: p, tool: e.Tool, id: e.ID, declared: definition != nil, choice: e.Choice}
+	held := &c.list[e.Call]
+	c.open++
+	c.note(held, p.Verdict())
+	if c.x.req.Refuses(e.Tool) {
+		c.note(held, p.Refuse(stopgate.CodePolicyNotConfigured))
+	}
+}
+
+// identify takes the id of a call that came after its start.
+func (c *calls) identify(held *call, id stopgate.CallID) {
+	if id != "" && id != held.id {
+		held.id = id
+		held.pending.Identify(id)
+	}
+}
+
+// note looks whether a verdict ended a call's way early.
+func (c *calls) note(held *call, v stopgate.Verdict) {
+	if held.terminal || !v.Terminal() {
+		return
+	}
+	held.terminal = true
+	c.open--
+	c.held -= held.held
+	held.held = 0
+	if v.Mode == stopgate.Deny {
+		c.denied++
+	}
+}
+
+// allDenied reports whether there are calls and none of them can run any more.
+func (c *calls) allDenied() bool { return c.open == 0 && len(c.list) > 0 }
+
+// due lists the calls of the choices that have ended, in upstream order.
+func (c *calls) due() []int {
+	var due []int
+	for i := range c.list {
+		if c.list[i].resolved {
+			continue
+		}
+		for _, choice := range c.ended {
+			if c.list[i].choice == choice {
+				due = append(due, i)
+				break
+			}
+		}
+	}
+	c.ended = c.ended[:0]
+	return due
+}
+
+// resolveAll ends the way of calls through the gate, in upstream order. Where a
+// denial ends the whole response, calls that may be denied come first: once one
+// is, the others are given up, not allowed (DECISIONS S42).
+func (c *calls) resolveAll(ctx context.Context, due []int) {
+	if c.x.g.settings.OnDeny == DenyError && c.x.enforced {
+		for _, i := range due {
+			if p := c.list[i].pending; p == nil || !p.Verdict().Mode.Permissive() {
+				c.resolve(ctx, i)
+			}
+		}
+		if c.denied > 0 {
+			return
+		}
+	}
+	for _, i := range due {
+		c.resolve(ctx, i)
+	}
+}
+
+// resolve ends one call's way. Afterwards its row is durable, or it is denied.
+func (c *calls) resolve(ctx context.Context, i int) {
+	held := &c.list[i]
+	if held.resolved {
+		return
+	}
+	held.resolved = true
+	failed := stopgate.Outcome{Verdict: stopgate.Verdict{Decided: true, Layer: stopgate.LayerFailure, Code: stopgate.CodePolicyError}}
+	if held.pending == nil {
+		held.outcome = failed
+		return
+	}
+	held.pending.Close(stopgate.Cancelled) // of a call that was given up before its end
+	out, err := held.pending.Resolve(ctx)
+	if err != nil && out.Allowed() || !out.Allowed() && out.Verdict.Code == "" {
+		out = failed
+	}
+	held.outcome = out
+	if !held.terminal {
+		held.terminal = true
+		c.open--
+		c.held -= held.held
+		held.held = 0
+		if out.Status == stopgate.Denied {
+			c.denied++
+		}
+	}
+}
+
+// unresolved lists the calls whose outcome is not known.
+func (c *calls) unresolved() []int {
+	var list []int
+	for i := range c.list {
+		if !c.list[i].resolved {
+			list = append(list, i)
+		}
+	}
+	return list
+}
+
+// giveUp ends the way of all calls because one of them was denied, and returns
+// what to tell about that one: the others are cancelled.
+func (c *calls) giveUp(ctx context.Context) (stopgate.Code, string) {
+	code, message := stopgate.CodePolicyError, ""
+	for i := len(c.list) - 1; i >= 0; i-- {
+		held := &c.list[i]
+		if held.pending == nil {
+			continue
+		}
+		if !held.resolved && !held.terminal {
+			held.resolved = true
+			held.pending.Cancel(ctx)
+			held.outcome = stopgate.Outcome{Verdict: stopgate.Verdict{Decided: true, Layer: stopgate.LayerFailure, Code: stopgate.CodeCancelled}}
+			continue
+		}
+		c.resolve(ctx, i)
+		if held.outcome.Status == stopgate.Denied && held.outcome.Verdict.Code != stopgate.CodeCancelled {
+			code, message = held.outcome.Verdict.Code, c.release(i).Text
+		}
+	}
+	return code, message
+}
+
+// releases puts outcomes into the codec's terms.
+func (c *calls) releases(due []int) []wire.Release {
+	list := make([]wire.Release, len(due))
+	for i, n := range due {
+		list[i] = c.release(n)
+	}
+	return list
+}
+
+// release is one outcome in the codec's terms. One that is not enforced has no
+// place in a response that is.
+func (c *calls) release(i int) wire.Release {
+	held := &c.list[i]
+	v := held.outcome.Verdict
+	if held.outcome.Allowed() && held.outcome.Enforced {
+		return wire.Release{Call: i, Allowed: true, Args: held.outcome.Args}
+	}
+	declared := held.declared || v.Rule != nil // by the policy (DECISIONS S21)
+	return wire.Release{Call: i, Text: wire.DenialText(held.tool, declared, v.Public, v.Code)}
+}
+
+// delivered notes that the client has what was released.
+func (c *calls) delivered(outcomes []wire.Release) {
+	for _, o := range outcomes {
+		c.list[o.Call].delivered = true
+	}
+}

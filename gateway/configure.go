@@ -1,0 +1,247 @@
+package gateway
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/stopgate/stopgate/internal/diag"
+	"github.com/stopgate/stopgate/internal/tomltree"
+	"github.com/stopgate/stopgate/policy"
+)
+
+// Configure reads the tables [gateway], [upstream.ID] and [limits] of the
+// operator's policy files into Options, over the defaults:
+//
+//	[gateway]
+//	listen = "127.0.0.1:8788"       # other machines only with a token
+//	hosts = ["gate.example.com"]    # further names of the gateway
+//	origins = []                    # browser origins that may call
+//	token_env = "STOPGATE_TOKEN"    # variable that holds the gate token
+//	on_deny = "text"                # or "error"; the default follows [gate] deny_mode
+//	after_deny = "cancel"           # or "drain"
+//	passthrough = ["GET /v1/files/{id}"]
+//	server_tools = ["web_search_*"]
+//
+//	[upstream.NAME]                 # one for each API
+//	base_url = "https://llm.example.com/v1"
+//	api = "openai"                  # or "anthropic"; both if left out
+//	key_env = "LLM_KEY"             # sent instead of the client's credential
+//	object_arguments = false
+//
+//	[limits]                        # see Limits and Timeouts
+//	held_bytes = 33554432
+//	idle = "60s"
+//
+// Every mistake is reported with its place. getenv finds the variables.
+func Configure(s policy.Settings, getenv func(string) string) (Options, diag.List) {
+	c := &configurer{o: Options{Settings: DefaultSettings()}, getenv: getenv}
+	if s.Gate.DenyMode == "throw" { // written out it sets both (DECISIONS K33)
+		c.o.Settings.OnDeny = DenyError
+	}
+	c.gateway(s.Tables["gateway"])
+	c.limits(s.Tables["limits"])
+	c.upstreams(s.Tables["upstream"])
+	return c.o, c.diags
+}
+
+type configurer struct {
+	o      Options
+	getenv func(string) string
+	diags  diag.List
+}
+
+func (c *configurer) report(v *tomltree.Value, format string, args ...any) {
+	c.diags.Add(diag.Diagnostic{Code: diag.BadValue, File: v.File(), Range: v.Range, Message: fmt.Sprintf(format, args...)})
+}
+
+// gatewayTable is the table [gateway].
+type gatewayTable struct {
+	Listen      string     `toml:"listen"`
+	Hosts       []string   `toml:"hosts"`
+	Origins     []string   `toml:"origins"`
+	TokenEnv    string     `toml:"token_env"`
+	OnDeny      *OnDeny    `toml:"on_deny"`
+	OnBlock     onBlock    `toml:"on_block"`
+	AfterDeny   *AfterDeny `toml:"after_deny"`
+	Passthrough []string   `toml:"passthrough"`
+	ServerTools []string   `toml:"server_tools"`
+}
+
+// onBlock is reserved: a denied call never stops the turn by itself yet.
+type onBlock struct{}
+
+// UnmarshalText takes the only form that is known.
+func (*onBlock) UnmarshalText(text []byte) error { return word(text, "call") }
+
+// UnmarshalText reads on_deny.
+func (d *OnDeny) UnmarshalText(text []byte) error {
+	*d = DenyText
+	if string(text) == "error" {
+		*d = DenyError
+	}
+	return word(text, "text", "error")
+}
+
+// UnmarshalText reads after_deny.
+func (d *AfterDeny) UnmarshalText(text []byte) error {
+	*d = CancelUpstream
+	if string(text) == "drain" {
+		*d = DrainUpstream
+	}
+	return word(text, "cancel", "drain")
+}
+
+func word(text []byte, words ...string) error {
+	for _, w := range words {
+		if string(text) == w {
+			return nil
+		}
+	}
+	return fmt.Errorf("want %s, not %q", strings.Join(words, " or "), text)
+}
+
+func (c *configurer) gateway(t *tomltree.Value) {
+	table := gatewayTable{Listen: c.o.Settings.Listen}
+	c.diags = append(c.diags, tomltree.Decode(t, &table)...)
+	s := &c.o.Settings
+	s.Listen, s.Hosts, s.Origins = table.Listen, table.Hosts, table.Origins
+	s.Passthrough, s.ServerTools = table.Passthrough, table.ServerTools
+	if table.OnDeny != nil {
+		s.OnDeny = *table.OnDeny
+	}
+	if table.AfterDeny != nil {
+		s.AfterDeny = *table.AfterDeny
+	}
+	if e := t.Get("passthrough"); e != nil && e.Value.Kind == tomltree.Array {
+		for _, v := range e.Value.Elements {
+			if _, err := parseRoutes([]string{v.Text}); err != nil && v.Kind == tomltree.String {
+				c.report(v, "%s", strings.TrimPrefix(err.Error(), "gateway: "))
+			}
+		}
+	}
+	if e := t.Get("token_env"); e != nil {
+		c.o.Token = c.secret(e.Value, table.TokenEnv)
+	}
+}
+
+// secret reads an environment variable that a setting names.
+func (c *configurer) secret(at *tomltree.Value, name string) string {
+	value := c.getenv(name)
+	if name != "" && value == "" {
+		c.report(at, "the environment variable %s is not set", name)
+	}
+	return value
+}
+
+// limitsTable is the table [limits].
+type limitsTable struct {
+	RequestBytes   int64         `toml:"request_bytes"`
+	EventBytes     int           `toml:"event_bytes"`
+	BodyBytes      int           `toml:"body_bytes"`
+	Calls          int           `toml:"calls"`
+	HeldBytes      int64         `toml:"held_bytes"`
+	HeldBytesTotal int64         `toml:"held_bytes_total"`
+	Exchanges      int64         `toml:"exchanges"`
+	Header         time.Duration `toml:"header"`
+	Request        time.Duration `toml:"request"`
+	Connect        time.Duration `toml:"connect"`
+	Answer         time.Duration `toml:"answer"`
+	AnswerWhole    time.Duration `toml:"answer_whole"`
+	IdleFirst      time.Duration `toml:"idle_first"`
+	Idle           time.Duration `toml:"idle"`
+	Exchange       time.Duration `toml:"exchange"`
+	Write          time.Duration `toml:"write"`
+	Drain          time.Duration `toml:"drain"`
+}
+
+func (c *configurer) limits(t *tomltree.Value) {
+	l, d := &c.o.Settings.Limits, &c.o.Settings.Timeouts
+	table := limitsTable{
+		l.Request, l.Event, l.Body, l.Calls, l.HeldResponse, l.HeldProcess, l.Exchanges,
+		d.Header, d.Request, d.Connect, d.Answer, d.AnswerWhole, d.IdleFirst, d.Idle, d.Exchange, d.Write, d.Drain,
+	}
+	found := tomltree.Decode(t, &table)
+	c.diags = append(c.diags, found...)
+	if t == nil || found.HasErrors() {
+		return
+	}
+	for _, e := range t.Entries {
+		if zero(e.Value) {
+			c.report(e.Value, "%s must be above zero", e.Key)
+		}
+	}
+	l.Request, l.Event, l.Body, l.Calls = table.RequestBytes, table.EventBytes, table.BodyBytes, table.Calls
+	l.HeldResponse, l.HeldProcess, l.Exchanges = table.HeldBytes, table.HeldBytesTotal, table.Exchanges
+	d.Header, d.Request, d.Connect, d.Answer, d.AnswerWhole = table.Header, table.Request, table.Connect, table.Answer, table.AnswerWhole
+	d.IdleFirst, d.Idle, d.Exchange, d.Write, d.Drain = table.IdleFirst, table.Idle, table.Exchange, table.Write, table.Drain
+}
+
+// zero reports whether a number or duration is not above zero: no setting of
+// [limits] can be switched off.
+func zero(v *tomltree.Value) bool {
+	if v.Kind == tomltree.String {
+		d, err := time.ParseDuration(v.Text)
+		return err == nil && d <= 0
+	}
+	return strings.HasPrefix(v.Text, "-") || strings.Trim(v.Text, "+0_xob") == ""
+}
+
+// upstreamTable is one table [upstream.ID].
+type upstreamTable struct {
+	BaseURL         string `toml:"base_url,required"`
+	API             api    `toml:"api"`
+	KeyEnv          string `toml:"key_env"`
+	ObjectArguments bool   `toml:"object_arguments"`
+}
+
+type api string
+
+// UnmarshalText reads the name of an API.
+func (a *api) UnmarshalText(text []byte) error {
+	*a = api(text)
+	return word(text, "openai", "anthropic")
+}
+
+func (c *configurer) upstreams(t *tomltree.Value) {
+	if t == nil {
+		return
+	}
+	if t.Kind != tomltree.Table {
+		c.report(t, "upstream must be a table for each provider: [upstream.NAME]")
+		return
+	}
+	served := map[string]string{}
+	for _, e := range t.Entries {
+		if e.Value.Kind != tomltree.Table {
+			c.report(e.Value, "upstream.%s must be a table", e.Key)
+			continue
+		}
+		var table upstreamTable
+		found := tomltree.Decode(e.Value, &table)
+		c.diags = append(c.diags, found...)
+		if found.HasErrors() {
+			continue
+		}
+		u := Upstream{ID: e.Key, API: string(table.API), BaseURL: table.BaseURL, ObjectArguments: table.ObjectArguments}
+		if key := e.Value.Get("key_env"); key != nil {
+			u.Key = c.secret(key.Value, table.KeyEnv)
+			if c.o.Token == "" {
+				c.report(key.Value, "with a key in the gate every local program could spend it: set [gateway] token_env too")
+			}
+		}
+		if !validName(u.ID) {
+			c.report(e.Value, "the name %q: want 1 to 128 letters, digits and . _ : -", u.ID)
+		}
+		if _, err := checkUpstream(u); err != nil {
+			c.report(e.Value.Get("base_url").Value, "%s", strings.TrimPrefix(err.Error(), "gateway: "))
+		}
+		for _, a := range apis(u.API) {
+			if other, taken := served[a]; taken {
+				c.report(e.Value, "upstreams %s and %s both serve the API %s", other, u.ID, a)
+			}
+			served[a] = u.ID
+		}
+		c.o.Upstreams = append(c.o.Upstreams, u)
+	}
+}

@@ -1,0 +1,319 @@
+package gateway
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/wire"
+)
+
+// exchange is one gated request and its response. The handler's goroutine owns
+// it; the watch's timer shares what mu guards.
+type exchange struct {
+	g        *Gateway
+	w        http.ResponseWriter
+	rc       *http.ResponseController
+	dialect  wire.Dialect
+	req      *wire.Request
+	upstream *upstream
+	enforced bool
+
+	ctx     context.Context // ends with the client, the gateway, a deadline
+	cancel  context.CancelCauseFunc
+	records context.Context // the same without its end, for what must be recorded
+
+	session   stopgate.SessionID
+	turn      stopgate.TurnID
+	agent     stopgate.AgentName
+	principal stopgate.Principal
+
+	calls calls
+	fault stopgate.Code // why the response ended badly, "" if it did not
+	start time.Time
+
+	mu        sync.Mutex // output, codec and watch
+	watch     watch
+	stream    wire.Stream
+	headed    bool  // the response header is written
+	broken    error // writing to the client failed
+	deadline  time.Time
+	accounted int64 // of calls.held, what Gateway.held knows
+}
+
+// serveGated serves a request whose answer may carry calls.
+func (g *Gateway) serveGated(w http.ResponseWriter, r *http.Request, rt route) {
+	d := dialectOf(r.URL.Path)
+	body, no := g.readBody(w, r)
+	if no != nil {
+		g.refuse(w, r, no)
+		return
+	}
+	req, err := d.Request(body)
+	if err != nil {
+		no := &refusal{status: http.StatusBadRequest, code: stopgate.CodeProtocolViolation}
+		var bad *wire.RequestError
+		if errors.As(err, &bad) {
+			no = &refusal{status: bad.Status, code: bad.Code, message: bad.Message}
+		}
+		g.refuse(w, r, no)
+		return
+	}
+	x := g.newExchange(w, r, d, req, g.choose(rt.api, req.Model, r.Header))
+	defer x.end()
+	if no := x.serverTools(); no != nil {
+		g.refuse(w, r, no)
+		return
+	}
+	x.run(r, body)
+}
+
+func (g *Gateway) newExchange(w http.ResponseWriter, r *http.Request, d wire.Dialect, req *wire.Request, up *upstream) *exchange {
+	x := &exchange{
+		g: g, w: w, rc: http.NewResponseController(w), dialect: d, req: req, upstream: up,
+		enforced: g.gate.Enforced(), records: context.WithoutCancel(r.Context()), start: time.Now(),
+		turn: stopgate.TurnID("t_" + rand.Text()), agent: "main", principal: "local",
+	}
+	x.ctx, x.cancel = context.WithCancelCause(r.Context())
+	x.calls.x = x
+	x.session = session(r.Header)
+	if agent := r.Header.Get("X-Stopgate-Agent"); validName(agent) {
+		x.agent = stopgate.AgentName(agent)
+	}
+	if g.token != nil {
+		x.principal = "token"
+	}
+	return x
+}
+
+// session derives the session of a request: the header X-Stopgate-Session, else a
+// weak session of this request alone (WIRE 7.3; the other sources follow with
+// session policies).
+func session(h http.Header) stopgate.SessionID {
+	if id := h.Get("X-Stopgate-Session"); validName(id) {
+		return stopgate.SessionID(id)
+	}
+	return stopgate.SessionID("weak_" + rand.Text())
+}
+
+// serverTools refuses tools that would run at the provider, unless they are
+// listed (WIRE 2.8). In observe mode they pass and are noted.
+func (x *exchange) serverTools() *refusal {
+	for _, typ := range x.req.ServerTools {
+		if listed(x.g.settings.ServerTools, typ) {
+			continue
+		}
+		if x.enforced {
+			return &refusal{status: http.StatusBadRequest, code: stopgate.CodeServerToolNotAllowed,
+				message: "This request uses a tool that runs at the provider and is not allowed. List its type in [gateway] server_tools to allow it."}
+		}
+		x.note(stopgate.Record{Event: stopgate.AuditNotEvaluated, Code: stopgate.CodeServerToolNotAllowed})
+	}
+	return nil
+}
+
+func listed(patterns []string, typ string) bool {
+	for _, p := range patterns {
+		if prefix, ok := strings.CutSuffix(p, "*"); ok && strings.HasPrefix(typ, prefix) || p == typ {
+			return true
+		}
+	}
+	return false
+}
+
+// run sends the request and serves the answer in the framing it comes in.
+func (x *exchange) run(r *http.Request, body []byte) {
+	stopGateway := context.AfterFunc(x.g.stopped, func() { x.cancel(errDraining) })
+	defer stopGateway()
+	x.watch.begin(x)
+	defer x.watch.end()
+
+	answer, no := x.send(r, body)
+	if no != nil {
+		x.refuse(no)
+		return
+	}
+	defer answer.Body.Close()
+	content, err := decoded(answer.Header["Content-Encoding"], answer.Body)
+	kind := mediaType(answer.Header)
+	switch {
+	case answer.StatusCode >= 400:
+		x.forwardError(answer, content, err, kind)
+	case err != nil:
+		x.refuse(badAnswer("The model provider's answer has an unknown content encoding."))
+	case answer.StatusCode >= 300 || answer.StatusCode < 200:
+		x.refuse(badAnswer("The model provider answered with a redirect or an unknown status."))
+	case kind == "text/event-stream":
+		x.serveStream(answer, content)
+	case kind == "application/json":
+		x.serveWhole(answer, content)
+	default:
+		x.refuse(badAnswer("The model provider's answer is neither JSON nor an event stream."))
+	}
+}
+
+func badAnswer(message string) *refusal {
+	return &refusal{status: http.StatusBadGateway, code: stopgate.CodeUpstreamError, message: message}
+}
+
+// mediaType is the one content type of an answer; "" if there is none, two, or
+// one that cannot be read (F14).
+func mediaType(h http.Header) string {
+	if len(h["Content-Type"]) != 1 {
+		return ""
+	}
+	kind, _, err := mime.ParseMediaType(h["Content-Type"][0])
+	if err != nil && !errors.Is(err, mime.ErrInvalidMediaParameter) {
+		return ""
+	}
+	return kind
+}
+
+// send makes the upstream request and waits for the response header.
+func (x *exchange) send(r *http.Request, body []byte) (*http.Response, *refusal) {
+	out, err := x.upstream.request(x.ctx, r, body)
+	if err != nil {
+		return nil, badAnswer("")
+	}
+	limit := x.g.settings.Timeouts.AnswerWhole
+	if x.req.Stream {
+		limit = x.g.settings.Timeouts.Answer
+	}
+	late := time.AfterFunc(limit, func() { x.cancel(errAnswerLate) })
+	answer, err := x.upstream.Transport.RoundTrip(out)
+	if late.Stop(); err == nil {
+		return answer, nil
+	}
+	code, message := x.why(err)
+	status := http.StatusBadGateway
+	switch code {
+	case stopgate.CodeUpstreamTimeout:
+		status = http.StatusGatewayTimeout
+	case stopgate.CodeOverloaded:
+		status = http.StatusServiceUnavailable
+	default:
+		x.g.log.Warn("upstream unreachable", "upstream", x.upstream.ID, "error", err)
+	}
+	return nil, &refusal{status: status, code: code, message: message}
+}
+
+// why names what cut an exchange short, given the error of a read or of a
+// request. The message is "" where the code's own text says enough.
+func (x *exchange) why(err error) (stopgate.Code, string) {
+	switch cause := context.Cause(x.ctx); {
+	case errors.Is(cause, errAnswerLate), errors.Is(cause, errIdle), errors.Is(cause, errTotal):
+		return stopgate.CodeUpstreamTimeout, ""
+	case errors.Is(cause, errDraining):
+		return stopgate.CodeOverloaded, "The gate is shutting down; try again later."
+	case cause != nil:
+		return stopgate.CodeClientGone, ""
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return stopgate.CodeStreamTruncated, ""
+	}
+	return stopgate.CodeUpstreamError, ""
+}
+
+// refuse answers with an error before anything else was written.
+func (x *exchange) refuse(no *refusal) {
+	x.fault = no.code
+	if no.code == stopgate.CodeClientGone {
+		return // nobody is there to read it
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.headed = true
+	x.w.Header().Set("X-Stopgate-Upstream", x.upstream.ID)
+	if no.code == stopgate.CodeOverloaded {
+		x.w.Header().Set("Retry-After", "1")
+	}
+	x.renew(time.Now())
+	writeRefusal(x.w, x.dialect, no)
+}
+
+// forwardError passes a provider's error answer on: in its own words if they are
+// JSON, else in the dialect's form under the same status.
+func (x *exchange) forwardError(answer *http.Response, content io.Reader, err error, kind string) {
+	x.fault = stopgate.CodeUpstreamError
+	var body []byte
+	if err == nil && kind == "application/json" {
+		const maxError = 1 << 20
+		body, err = readAll(content, answer.ContentLength, maxError)
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.headed = true
+	h := x.w.Header()
+	answerHeader(h, answer.Header)
+	if err != nil || body == nil {
+		body = x.dialect.ErrorBody(answer.StatusCode, stopgate.CodeUpstreamError, stopgate.CodeUpstreamError.Public())
+	}
+	x.writeWhole(answer.StatusCode, body)
+}
+
+// writeWhole writes a response in one piece. Called with mu held.
+func (x *exchange) writeWhole(status int, body []byte) {
+	x.headed = true
+	h := x.w.Header()
+	h.Set("Content-Type", "application/json")
+	h.Set("Content-Length", itoa(len(body)))
+	h.Set("X-Stopgate-Upstream", x.upstream.ID)
+	x.renew(time.Now())
+	x.w.WriteHeader(status)
+	if _, err := x.w.Write(body); err != nil {
+		x.broken = err
+	}
+}
+
+// end writes the rows of what was given up, so that every proposal has one
+// (I23), and takes the exchange off the books.
+func (x *exchange) end() {
+	x.cancel(errOver)
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for i := range x.calls.list {
+		held := &x.calls.list[i]
+		if held.pending == nil {
+			continue
+		}
+		if !held.resolved {
+			if x.fault != "" {
+				held.pending.Refuse(x.fault)
+			}
+			held.pending.Cancel(x.records)
+			continue
+		}
+		if held.outcome.Allowed() && held.outcome.Enforced && !held.delivered {
+			x.note(stopgate.Record{Event: stopgate.AuditReleaseFailed, ID: held.outcome.Proposal, Code: x.fault, CallID: held.id, Tool: held.tool})
+		}
+	}
+	x.calls.held = 0
+	x.account()
+	if x.fault != "" {
+		x.g.faults.count(x.fault)
+	}
+	x.g.log.Info("exchange", "dialect", x.dialect.Name(), "upstream", x.upstream.ID, "calls", len(x.calls.list),
+		"fault", string(x.fault), "enforced", x.enforced, "duration", time.Since(x.start).Round(time.Millisecond))
+}
+
+// note writes an event row of this exchange.
+func (x *exchange) note(r stopgate.Record) {
+	r.Session, r.Turn, r.Agent, r.Principal = x.session, x.turn, x.agent, x.principal
+	r.Surface, r.Dialect = stopgate.SurfaceGateway, x.dialect.Name()
+	// A row that cannot be written is counted by the gate and shows in its health.
+	_ = x.g.gate.Note(x.records, r)
+}
+
+// account keeps the process's count of held bytes. Called with mu held.
+func (x *exchange) account() {
+	if d := x.calls.held - x.accounted; d != 0 {
+		x.g.held.Add(d)
+		x.accounted = x.calls.held
+	}
+}

@@ -1,0 +1,36 @@
+package gateway_test
+
+import (
+	"testing"
+
+	"github.com/stopgate/stopgate/gate"
+	"github.com/stopgate/stopgate/policy"
+)
+
+// newGate compiles a policy as an operator's file. rec may be nil.
+func newGate(tb testing.TB, text string, rec gate.Recorder) *gate.Gate {
+	tb.Helper()
+	program, diags := policy.Compile([]policy.Source{{Name: "stopgate.toml", Text: []byte(text), Trusted: true}}, policy.Options{})
+	if diags.HasErrors() {
+		tb.Fatalf("the policy has mistakes: %v", diags)
+	}
+	options := []gate.Option{gate.WithDenyMode(gate.DenyToolResult)}
+	if rec != nil {
+		options = append(options, gate.WithRecorder(rec))
+	}
+	g, err := gate.New(program, options...)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return g
+}
+
+// newBenchGate allows every declared tool; nothing waits for a disk.
+func newBenchGate() *gate.Gate {
+	program, _ := policy.Compile([]policy.Source{{Name: "stopgate.toml", Text: []byte(allowAll), Trusted: true}}, policy.Options{})
+	g, err := gate.New(program)
+	if err != nil {
+		panic(err)
+	}
+	return g
+}

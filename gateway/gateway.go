@@ -1,0 +1,225 @@
+package gateway
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/gate"
+	"github.com/stopgate/stopgate/wire"
+)
+
+// Options are what a Gateway is made of.
+type Options struct {
+	// Gate decides the calls. It should be in deny mode tool_result.
+	Gate *gate.Gate
+	// Upstreams are the configured ones; an API without one goes to the provider's
+	// own address.
+	Upstreams []Upstream
+	// Replay answers models "stopgate-*", and requests without a credential for an
+	// API that has no configured upstream (DECISIONS S45). May be nil.
+	Replay http.RoundTripper
+	// Settings begin with DefaultSettings.
+	Settings Settings
+	// Token is what clients must show; needed for anything but loopback, and with
+	// upstream keys (DECISIONS S46).
+	Token string
+	// Log gets one line per exchange, without content. Nil discards it.
+	Log *slog.Logger
+}
+
+// Gateway is the handler. It is safe for concurrent use.
+type Gateway struct {
+	gate      *gate.Gate
+	upstreams map[string]*upstream // by API
+	replay    *upstream
+	settings  Settings
+	routes    []route
+	hosts     map[string]bool
+	origins   map[string]bool
+	token     []byte // SHA-256 of the token; nil for none
+	log       *slog.Logger
+	buffers   sync.Pool // of *buffers
+
+	stop      context.CancelCauseFunc // ends every exchange
+	stopped   context.Context
+	draining  atomic.Bool
+	exchanges atomic.Int64
+	held      atomic.Int64
+	faults    faults
+}
+
+// New returns a gateway. It refuses settings that would be unsafe.
+func New(o Options) (*Gateway, error) {
+	if o.Gate == nil {
+		return nil, errors.New("gateway: no gate")
+	}
+	if err := o.Settings.check(o.Token); err != nil {
+		return nil, err
+	}
+	upstreams, err := openUpstreams(&o)
+	if err != nil {
+		return nil, err
+	}
+	g := &Gateway{
+		gate: o.Gate, upstreams: upstreams, settings: o.Settings, routes: builtinRoutes(), log: o.Log,
+		hosts: map[string]bool{}, origins: map[string]bool{},
+	}
+	more, err := parseRoutes(o.Settings.Passthrough)
+	if err != nil {
+		return nil, err
+	}
+	g.routes = append(g.routes, more...)
+	if o.Replay != nil {
+		if g.replay, err = openUpstream(Upstream{ID: "replay", Transport: o.Replay}, o.Settings.Timeouts); err != nil {
+			return nil, err
+		}
+		g.replay.canned = true
+	}
+	if host, _, err := net.SplitHostPort(o.Settings.Listen); err == nil {
+		g.hosts[strings.ToLower(host)] = true
+	}
+	for _, host := range o.Settings.Hosts {
+		g.hosts[strings.ToLower(host)] = true
+	}
+	for _, origin := range o.Settings.Origins {
+		g.origins[strings.ToLower(origin)] = true
+	}
+	if o.Token != "" {
+		sum := sha256.Sum256([]byte(o.Token))
+		g.token = sum[:]
+	}
+	if g.log == nil {
+		g.log = slog.New(slog.DiscardHandler)
+	}
+	g.buffers.New = func() any { return newBuffers() }
+	g.stopped, g.stop = context.WithCancelCause(context.Background())
+	return g, nil
+}
+
+// Close ends every exchange and closes idle upstream connections.
+func (g *Gateway) Close() {
+	g.stop(errDraining)
+	for _, u := range g.upstreams {
+		if u.pool != nil {
+			u.pool.CloseIdleConnections()
+		}
+	}
+}
+
+// ServeHTTP serves one request.
+func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	switch rt, _ := find(g.routes, r); rt.how {
+	case health, ready:
+		g.serveHealth(w, rt.how)
+		return
+	}
+	if no := g.admit(r); no != nil {
+		g.refuse(w, r, no)
+		return
+	}
+	rt, ok := find(g.routes, r) // the token may have stood in the path
+	if !ok {
+		g.refuse(w, r, &refusal{status: http.StatusNotFound, code: stopgate.CodeRouteUnknown})
+		return
+	}
+	n := g.exchanges.Add(1)
+	defer g.exchanges.Add(-1)
+	if n > g.settings.Limits.Exchanges || g.held.Load() >= g.settings.Limits.HeldProcess || g.draining.Load() {
+		w.Header().Set("Retry-After", "1")
+		g.refuse(w, r, &refusal{status: http.StatusServiceUnavailable, code: stopgate.CodeOverloaded})
+		return
+	}
+	if rt.how == gated {
+		g.serveGated(w, r, rt)
+	} else {
+		g.servePassed(w, r, rt)
+	}
+}
+
+// refuse answers with an error in the form of the dialect that the path suggests.
+func (g *Gateway) refuse(w http.ResponseWriter, r *http.Request, no *refusal) {
+	g.faults.count(no.code)
+	writeRefusal(w, errorDialect(r), no)
+	g.log.Info("request refused", "method", r.Method, "code", string(no.code), "status", no.status)
+}
+
+func writeRefusal(w http.ResponseWriter, d wire.Dialect, no *refusal) {
+	message := no.message
+	if message == "" {
+		message = no.code.Public()
+	}
+	body := d.ErrorBody(no.status, no.code, message)
+	h := w.Header()
+	h.Set("Content-Type", "application/json")
+	h.Set("Content-Length", fmt.Sprint(len(body)))
+	if no.status != http.StatusServiceUnavailable && no.status != http.StatusBadGateway && no.status != http.StatusGatewayTimeout {
+		h.Set("X-Should-Retry", "false") // a repeated request meets the same policy
+	}
+	w.WriteHeader(no.status)
+	_, _ = w.Write(body) // nobody is left to tell
+}
+
+// Stats are the gateway's own numbers.
+type Stats struct {
+	Exchanges int64 // requests being served now
+	Held      int64 // argument bytes held back now
+	// Faults counts refusals and broken exchanges by code since the start.
+	Faults map[stopgate.Code]int64
+}
+
+// Stats reports the gateway's state.
+func (g *Gateway) Stats() Stats {
+	return Stats{Exchanges: g.exchanges.Load(), Held: g.held.Load(), Faults: g.faults.copy()}
+}
+
+// faults counts by code: every fault moves a counter (INVARIANTS 2).
+type faults struct {
+	mu sync.Mutex
+	by map[stopgate.Code]int64
+}
+
+func (f *faults) count(code stopgate.Code) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.by == nil {
+		f.by = map[stopgate.Code]int64{}
+	}
+	f.by[code]++
+}
+
+func (f *faults) copy() map[stopgate.Code]int64 {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	by := make(map[stopgate.Code]int64, len(f.by))
+	for code, n := range f.by {
+		by[code] = n
+	}
+	return by
+}
+
+// serveHealth answers probes: healthz while the process works, readyz while it
+// takes requests and its audit log can be written (FM4).
+func (g *Gateway) serveHealth(w http.ResponseWriter, how treatment) {
+	status, word := http.StatusOK, "ok"
+	switch degraded := g.gate.Health().Degraded(); {
+	case how == ready && g.draining.Load():
+		status, word = http.StatusServiceUnavailable, "draining"
+	case how == ready && degraded:
+		status, word = http.StatusServiceUnavailable, "degraded"
+	case degraded:
+		word = "degraded"
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_, _ = io.WriteString(w, fmt.Sprintf(`{"status":%q,"exchanges":%d,"held_bytes":%d}`+"\n", word, g.exchanges.Load(), g.held.Load()))
+}

@@ -1,0 +1,64 @@
+package gateway
+
+import (
+	"io"
+	"time"
+
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/wire"
+	"github.com/stopgate/stopgate/wire/sse"
+)
+
+// observe passes a response as it comes, also a malformed one, and decides on the
+// side: what the codec writes is thrown away, and every row says that nothing was
+// enforced (DECISIONS K38).
+func (s *stream) observe() {
+	judging := true
+	for s.err == nil && s.broken == nil {
+		s.read()
+		if err := s.write(s.fresh, time.Now()); err != nil {
+			s.fault = stopgate.CodeClientGone
+			s.cancel(errClientGone)
+		}
+		judging = judging && s.judge()
+		s.account()
+	}
+	switch {
+	case s.broken != nil:
+	case s.err != io.EOF:
+		s.fault, _ = s.why(s.err)
+		s.out = s.stream.Abort(s.out[:0], s.fault, "")
+	case judging:
+		s.out, _ = s.stream.EOF(s.out[:0], s.buf.decoder.Tail())
+	}
+	s.out = s.out[:0]
+	s.cancel(errOver)
+	s.body.Close()
+}
+
+// judge decides the complete events that were read. It reports whether the rest
+// of the stream can be judged as well.
+func (s *stream) judge() bool {
+	var ev sse.Event
+	for {
+		ok, err := s.buf.decoder.Next(&ev)
+		if err != nil {
+			s.out = s.stream.Abort(s.out[:0], stopgate.CodeLimitExceeded, "")
+			return false
+		}
+		if !ok {
+			return true
+		}
+		out, need, err := s.stream.Event(s.out[:0], &ev)
+		s.out = out
+		switch {
+		case err != nil:
+			s.out = s.stream.Abort(s.out[:0], stopgate.CodeProtocolViolation, "")
+			return false
+		case need == wire.Resolve:
+			due := s.calls.due()
+			s.unlocked(func() { s.calls.resolveAll(s.ctx, due) })
+			s.out, _ = s.stream.Release(s.out[:0], s.calls.releases(due), nil)
+		}
+	}
+}

@@ -1,0 +1,73 @@
+package gateway
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/wire"
+)
+
+// servePassed forwards a request whose answer cannot carry a call, or one of a
+// route that the operator lets pass unjudged and that is recorded so (L12).
+func (g *Gateway) servePassed(w http.ResponseWriter, r *http.Request, rt route) {
+	body, no := g.readBody(w, r)
+	if no != nil {
+		g.refuse(w, r, no)
+		return
+	}
+	up := g.choose(rt.api, "", r.Header)
+	x := g.newExchange(w, r, errorDialect(r), &wire.Request{}, up)
+	defer x.end()
+	stopGateway := context.AfterFunc(g.stopped, func() { x.cancel(errDraining) })
+	defer stopGateway()
+	x.watch.begin(x)
+	defer x.watch.end()
+	if rt.how == passedUnjudged {
+		x.note(stopgate.Record{Event: stopgate.AuditNotEvaluated, Code: stopgate.CodeNotEvaluated, Cause: rt.method + " /" + strings.Join(rt.segments, "/")})
+	}
+	answer, no := x.send(r, body)
+	if no != nil {
+		x.refuse(no)
+		return
+	}
+	defer answer.Body.Close()
+	if answer.StatusCode >= 300 && answer.StatusCode < 400 {
+		x.refuse(badAnswer("The model provider answered with a redirect."))
+		return
+	}
+	x.pass(answer)
+}
+
+// pass copies an answer as it comes.
+func (x *exchange) pass(answer *http.Response) {
+	x.mu.Lock()
+	h := x.w.Header()
+	answerHeader(h, answer.Header)
+	if e, ok := answer.Header["Content-Encoding"]; ok {
+		h["Content-Encoding"] = e
+	}
+	h.Set("X-Stopgate-Upstream", x.upstream.ID)
+	x.headed = true
+	x.renew(time.Now())
+	x.w.WriteHeader(answer.StatusCode)
+	x.watch.reading, x.watch.read = true, time.Now()
+	x.mu.Unlock()
+	buf := make([]byte, readBuffer)
+	for {
+		n, err := heard{x, answer.Body}.Read(buf)
+		x.mu.Lock()
+		broken := x.write(buf[:n], time.Now())
+		x.mu.Unlock()
+		if err == io.EOF && broken == nil {
+			return
+		}
+		if err != nil || broken != nil {
+			x.fault, _ = x.why(err)
+			panic(http.ErrAbortHandler)
+		}
+	}
+}

@@ -1,0 +1,66 @@
+package gateway
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/stopgate/stopgate"
+)
+
+// readBody reads a request body to its end, before anything is sent upstream:
+// handing it on as it arrives would cut fast answers (WIRE 9.1).
+func (g *Gateway) readBody(w http.ResponseWriter, r *http.Request) ([]byte, *refusal) {
+	limit := g.settings.Limits.Request
+	tooLarge := &refusal{status: http.StatusRequestEntityTooLarge, code: stopgate.CodeLimitExceeded, message: "The request body is too large."}
+	if r.ContentLength > limit {
+		return nil, tooLarge
+	}
+	rc := http.NewResponseController(w)
+	// A writer without deadlines or full duplex is not a network connection.
+	_ = rc.EnableFullDuplex()
+	_ = rc.SetReadDeadline(time.Now().Add(g.settings.Timeouts.Request))
+	in, err := decoded(r.Header["Content-Encoding"], http.MaxBytesReader(w, r.Body, limit))
+	if err != nil {
+		return nil, &refusal{status: http.StatusUnsupportedMediaType, code: stopgate.CodeProtocolViolation, message: "The request body has an unknown content encoding."}
+	}
+	body, err := readAll(in, r.ContentLength, limit)
+	var max *http.MaxBytesError
+	switch {
+	case err == nil:
+		_ = rc.SetReadDeadline(time.Time{})
+		return body, nil
+	case errors.Is(err, errTooLong), errors.Is(err, errRatio), errors.As(err, &max):
+		return nil, tooLarge
+	}
+	return nil, &refusal{status: http.StatusBadRequest, code: stopgate.CodeProtocolViolation, message: "The request body cannot be read."}
+}
+
+var errTooLong = errors.New("body is too long")
+
+// readAll reads at most limit bytes; hint is the expected length or negative.
+func readAll(in io.Reader, hint, limit int64) ([]byte, error) {
+	const first = 8 << 10
+	size := int64(first)
+	if hint >= 0 && hint < limit {
+		size = min(hint+1, 1<<20) // one more, to see the end without growing; no promise is believed beyond 1 MiB
+	}
+	body := make([]byte, 0, size)
+	for {
+		if len(body) == cap(body) {
+			body = append(body, 0)[:len(body)]
+		}
+		n, err := in.Read(body[len(body):cap(body)])
+		body = body[:len(body)+n]
+		if int64(len(body)) > limit {
+			return nil, errTooLong
+		}
+		if err == io.EOF {
+			return body, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+}

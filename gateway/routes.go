@@ -1,0 +1,119 @@
+package gateway
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+)
+
+// treatment is what happens to the requests of a route. The zero value refuses.
+type treatment uint8
+
+const (
+	refused treatment = iota
+	gated             // judged
+	passed            // forwarded: its answers cannot carry a call
+	passedUnjudged
+	health
+	ready
+)
+
+// route is one line of the routing table. Segments in braces stand for any one
+// segment.
+type route struct {
+	method   string
+	segments []string
+	api      string // which upstreams serve it: "openai", "anthropic", "" by the headers
+	how      treatment
+}
+
+// builtinRoutes are the routes of WIRE 0.4. Everything else is 404.
+func builtinRoutes() []route {
+	return []route{
+		newRoute("POST", chatPath, "openai", gated),
+		newRoute("POST", "/v1/messages/count_tokens", "anthropic", passed),
+		newRoute("POST", "/v1/embeddings", "openai", passed),
+		newRoute("GET", "/v1/models", "", passed),
+		newRoute("GET", "/v1/models/{id}", "", passed),
+		newRoute("GET", "/healthz", "", health),
+		newRoute("GET", "/readyz", "", ready),
+	}
+}
+
+func newRoute(method, path, api string, how treatment) route {
+	return route{method: method, segments: strings.Split(path[1:], "/"), api: api, how: how}
+}
+
+// parseRoutes reads [gateway] passthrough: "METHOD /path/{name}".
+func parseRoutes(templates []string) ([]route, error) {
+	var list []route
+	for _, t := range templates {
+		method, path, ok := strings.Cut(t, " ")
+		if !ok || !strings.HasPrefix(path, "/") || strings.ContainsAny(path, " ?#%*") {
+			return nil, fmt.Errorf("gateway: passthrough route %q: want \"METHOD /path/{name}\"", t)
+		}
+		switch method {
+		case "GET", "HEAD", "POST", "PUT", "PATCH", "DELETE":
+		default:
+			return nil, fmt.Errorf("gateway: passthrough route %q: unknown method", t)
+		}
+		for _, r := range builtinRoutes() {
+			if r.how == gated && r.matches(method, path) {
+				return nil, fmt.Errorf("gateway: passthrough route %q: this route is gated", t)
+			}
+		}
+		list = append(list, newRoute(method, path, "", passedUnjudged))
+	}
+	return list, nil
+}
+
+// find returns the route of a request. Only a path in its plain spelling has one:
+// no escapes, no empty and no dot segments, so that the upstream cannot read
+// another path than the one that was matched.
+func find(routes []route, r *http.Request) (route, bool) {
+	if r.URL.RawPath != "" || !strings.HasPrefix(r.URL.Path, "/") {
+		return route{}, false
+	}
+	for _, candidate := range routes {
+		if candidate.matches(r.Method, r.URL.Path) {
+			return candidate, true
+		}
+	}
+	return route{}, false
+}
+
+func (r route) matches(method, path string) bool {
+	if method != r.method {
+		return false
+	}
+	rest := path[1:]
+	for i, want := range r.segments {
+		got, after, more := strings.Cut(rest, "/")
+		if more != (i+1 < len(r.segments)) {
+			return false
+		}
+		if strings.HasPrefix(want, "{") && strings.HasSuffix(want, "}") {
+			if !plainSegment(got) {
+				return false
+			}
+		} else if got != want {
+			return false
+		}
+		rest = after
+	}
+	return true
+}
+
+// plainSegment reports whether a path segment means the same to every reader.
+func plainSegment(s string) bool {
+	if s == "" || s == "." || s == ".." {
+		return false
+	}
+	for i := range len(s) {
+		c := s[i]
+		if c <= ' ' || c >= 0x7f || strings.IndexByte(`\%;?#"<>^{}|`+"`", c) >= 0 {
+			return false
+		}
+	}
+	return true
+}

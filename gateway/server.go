@@ -1,0 +1,65 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"log"
+	"net"
+	"net/http"
+	"time"
+)
+
+// lastWords is how long exchanges have, after the drain, to write their error
+// events and records.
+const lastWords = 5 * time.Second
+
+// Serve serves a listener until ctx ends. Then it takes no more connections, lets
+// exchanges finish for the time of Timeouts.Drain, ends the rest with an error
+// event, and returns when all of them are over.
+func (g *Gateway) Serve(ctx context.Context, ln net.Listener) error {
+	srv := &http.Server{
+		Handler:           g,
+		ReadHeaderTimeout: g.settings.Timeouts.Header,
+		MaxHeaderBytes:    64 << 10,
+		IdleTimeout:       2 * time.Minute,
+		ErrorLog:          log.New(logWriter{g}, "", 0),
+	}
+	failed := make(chan error, 1)
+	go func() { failed <- srv.Serve(ln) }()
+	select {
+	case err := <-failed:
+		g.Close()
+		return err
+	case <-ctx.Done():
+	}
+	g.draining.Store(true)
+	err := shutdown(srv, g.settings.Timeouts.Drain)
+	g.Close()
+	if err != nil {
+		err = shutdown(srv, lastWords)
+	}
+	if err != nil {
+		err = srv.Close()
+	}
+	<-failed // Serve returned when the listener was closed
+	return err
+}
+
+func shutdown(srv *http.Server, limit time.Duration) error {
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	defer cancel()
+	err := srv.Shutdown(ctx)
+	if errors.Is(err, http.ErrServerClosed) {
+		return nil
+	}
+	return err
+}
+
+// logWriter passes the server's own complaints on as they are: they name
+// addresses, never content.
+type logWriter struct{ g *Gateway }
+
+func (w logWriter) Write(p []byte) (int, error) {
+	w.g.log.Debug("http", "message", string(p))
+	return len(p), nil
+}

@@ -1,0 +1,78 @@
+package gateway
+
+import (
+	"fmt"
+	"net"
+	"net/http"
+	"net/netip"
+	"syscall"
+	"time"
+)
+
+// newTransport returns the connection pool for one upstream: no compression of
+// its own, no redirects (RoundTrip never follows one), a dialer that refuses
+// addresses a model provider cannot have (WIRE 9.2, F18).
+func newTransport(t Timeouts) *http.Transport {
+	dialer := &net.Dialer{Timeout: t.Connect, KeepAlive: 30 * time.Second, Control: refuseAddress}
+	return &http.Transport{
+		Proxy:                  http.ProxyFromEnvironment,
+		DialContext:            dialer.DialContext,
+		TLSHandshakeTimeout:    t.Connect,
+		DisableCompression:     true,
+		ForceAttemptHTTP2:      true,
+		MaxIdleConns:           1024,
+		MaxIdleConnsPerHost:    256,
+		IdleConnTimeout:        90 * time.Second,
+		MaxResponseHeaderBytes: 256 << 10,
+		ReadBufferSize:         readBuffer,
+		HTTP2:                  &http.HTTP2Config{SendPingTimeout: 30 * time.Second, PingTimeout: 15 * time.Second},
+	}
+}
+
+// refuseAddress is called with each resolved address before it is dialled, so a
+// name that resolves to a forbidden address is refused as well.
+func refuseAddress(network, address string, _ syscall.RawConn) error {
+	target, err := netip.ParseAddrPort(address)
+	if err != nil {
+		return fmt.Errorf("dial %s %s: %w", network, address, err)
+	}
+	if forbiddenAddress(target.Addr()) {
+		return fmt.Errorf("dial %s: link-local, multicast and metadata addresses are refused", target.Addr())
+	}
+	return nil
+}
+
+// metadata are the addresses of cloud metadata services that are not link-local.
+var metadata = [...]netip.Addr{
+	netip.MustParseAddr("fd00:ec2::254"),   // Amazon, IPv6
+	netip.MustParseAddr("fd20:ce::254"),    // Google, IPv6
+	netip.MustParseAddr("100.100.100.200"), // Alibaba
+	netip.MustParseAddr("168.63.129.16"),   // Azure
+	netip.MustParseAddr("192.0.0.192"),     // Oracle
+}
+
+// nat64 and sixToFour embed an IPv4 address in an IPv6 one.
+var (
+	nat64     = netip.MustParsePrefix("64:ff9b::/96")
+	sixToFour = netip.MustParsePrefix("2002::/16")
+)
+
+// forbiddenAddress reports whether no upstream may have the address: link-local
+// and metadata addresses, in every spelling that reaches them. Loopback and
+// private addresses are legal, models run there.
+func forbiddenAddress(ip netip.Addr) bool {
+	ip = ip.Unmap().WithZone("")
+	b := ip.As16()
+	switch {
+	case nat64.Contains(ip):
+		ip = netip.AddrFrom4([4]byte(b[12:16]))
+	case sixToFour.Contains(ip):
+		ip = netip.AddrFrom4([4]byte(b[2:6]))
+	}
+	for _, m := range metadata {
+		if ip == m {
+			return true
+		}
+	}
+	return ip.IsLinkLocalUnicast() || ip.IsMulticast() || ip.IsUnspecified()
+}

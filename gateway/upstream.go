@@ -1,0 +1,196 @@
+package gateway
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+)
+
+// Upstream is a model provider, or a server that speaks like one.
+type Upstream struct {
+	// ID names it in records, headers and messages.
+	ID string
+	// API is "openai", "anthropic" or empty for both. Each API has one upstream.
+	API string
+	// BaseURL is where it lives. If its path ends in a version such as /v1, the
+	// version of the client's path is not repeated.
+	BaseURL string
+	// Key is sent instead of the client's credential. It needs a token (S46).
+	Key string
+	// ObjectArguments accepts arguments that are an object instead of a string.
+	ObjectArguments bool
+	// Transport sends the requests. Nil means one that refuses addresses no
+	// provider has; another one must not follow redirects.
+	Transport http.RoundTripper
+}
+
+// The providers' own addresses, used where nothing else is configured.
+const (
+	openaiURL    = "https://api.openai.com/v1"
+	anthropicURL = "https://api.anthropic.com"
+)
+
+// upstream is an Upstream that is ready for requests.
+type upstream struct {
+	Upstream
+	base      *url.URL
+	pool      *http.Transport // our own, to be closed
+	canned    bool            // answers are scripts and recordings, not a model's
+	byDefault bool            // nobody configured it
+}
+
+// openUpstreams checks the configured upstreams and adds the providers' own.
+func openUpstreams(o *Options) (map[string]*upstream, error) {
+	byAPI := map[string]*upstream{}
+	for _, u := range o.Upstreams {
+		served := apis(u.API)
+		if served == nil {
+			return nil, fmt.Errorf("gateway: upstream %s: unknown API %q: want openai or anthropic", u.ID, u.API)
+		}
+		if !validName(u.ID) {
+			return nil, fmt.Errorf("gateway: upstream id %q: want 1 to 128 letters, digits and . _ : -", u.ID)
+		}
+		if u.Key != "" && o.Token == "" {
+			return nil, fmt.Errorf("gateway: upstream %s has a key, which any local program could then spend: set a token", u.ID)
+		}
+		up, err := openUpstream(u, o.Settings.Timeouts)
+		if err != nil {
+			return nil, err
+		}
+		for _, api := range served {
+			if other := byAPI[api]; other != nil {
+				return nil, fmt.Errorf("gateway: upstreams %s and %s both serve the API %s", other.ID, u.ID, api)
+			}
+			byAPI[api] = up
+		}
+	}
+	for api, base := range map[string]string{"openai": openaiURL, "anthropic": anthropicURL} {
+		if byAPI[api] != nil {
+			continue
+		}
+		up, err := openUpstream(Upstream{ID: api, API: api, BaseURL: base}, o.Settings.Timeouts)
+		if err != nil {
+			return nil, err
+		}
+		up.byDefault = true
+		byAPI[api] = up
+	}
+	return byAPI, nil
+}
+
+// apis lists the APIs that a setting means; nil for a word that is none.
+func apis(setting string) []string {
+	switch setting {
+	case "":
+		return []string{"openai", "anthropic"}
+	case "openai", "anthropic":
+		return []string{setting}
+	}
+	return nil
+}
+
+func openUpstream(u Upstream, t Timeouts) (*upstream, error) {
+	if u.Transport != nil && u.BaseURL == "" {
+		u.BaseURL = "http://" + u.ID
+	}
+	base, err := checkUpstream(u)
+	if err != nil {
+		return nil, err
+	}
+	up := &upstream{Upstream: u, base: base}
+	if u.Transport == nil {
+		up.pool = newTransport(t)
+		up.Transport = up.pool
+	}
+	return up, nil
+}
+
+// choose finds the upstream of a request (S45): canned answers only for models
+// that are canned, and for requests without a credential that would otherwise go
+// to a provider nobody configured.
+func (g *Gateway) choose(api, model string, h http.Header) *upstream {
+	if api == "" {
+		api = "openai"
+		if h.Get("X-Api-Key") != "" || h.Get("Anthropic-Version") != "" {
+			api = "anthropic"
+		}
+	}
+	up := g.upstreams[api]
+	if g.replay != nil && (strings.HasPrefix(model, "stopgate-") || up.byDefault && !hasCredential(h)) {
+		return g.replay
+	}
+	return up
+}
+
+// request makes the request for the upstream: new, never a clone (WIRE 9.2).
+func (u *upstream) request(ctx context.Context, r *http.Request, body []byte) (*http.Request, error) {
+	out, err := http.NewRequestWithContext(ctx, r.Method, u.url(r.URL), bytes.NewReader(body))
+	if err != nil {
+		return nil, fmt.Errorf("request to upstream %s: %w", u.ID, err)
+	}
+	if len(body) == 0 {
+		out.Body, out.GetBody = http.NoBody, nil
+	}
+	out.Header = requestHeader(r.Header)
+	switch {
+	case u.canned:
+		dropCredential(out.Header)
+	case u.Key != "":
+		form := "Authorization"
+		if u.API == "anthropic" || u.API == "" && r.Header.Get("Anthropic-Version") != "" {
+			form = "X-Api-Key"
+		}
+		dropCredential(out.Header)
+		if form == "X-Api-Key" {
+			out.Header.Set(form, u.Key)
+		} else {
+			out.Header.Set(form, "Bearer "+u.Key)
+		}
+	}
+	return out, nil
+}
+
+// url joins the base URL and the client's path and query.
+func (u *upstream) url(in *url.URL) string {
+	path := in.Path
+	base := strings.TrimSuffix(u.base.Path, "/")
+	if versioned(base) {
+		path = strings.TrimPrefix(path, "/v1")
+	}
+	out := url.URL{Scheme: u.base.Scheme, Host: u.base.Host, Path: base + path, RawQuery: in.RawQuery}
+	return out.String()
+}
+
+// versioned reports whether a path ends in /vN.
+func versioned(path string) bool {
+	last := path[strings.LastIndexByte(path, '/')+1:]
+	if len(last) < 2 || last[0] != 'v' {
+		return false
+	}
+	return strings.Trim(last[1:], "0123456789") == ""
+}
+
+// Why an exchange was cut short, as causes of its context.
+var (
+	errAnswerLate = errors.New("the upstream did not answer in time")
+	errIdle       = errors.New("the upstream was silent for too long")
+	errTotal      = errors.New("the exchange took too long")
+	errDraining   = errors.New("the gateway shuts down")
+	errClientGone = errors.New("the client went away")
+	errDenied     = errors.New("everything that was pending is denied")
+	errOver       = errors.New("the exchange is over")
+)
+
+// discard reads what is left of an answer, so that its connection can be used
+// again, and closes it. It gives up at once if there is more than a little.
+func discard(body io.ReadCloser) int64 {
+	const little = 64 << 10
+	n, _ := io.CopyN(io.Discard, body, little)
+	body.Close()
+	return n
+}

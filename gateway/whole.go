@@ -1,0 +1,110 @@
+package gateway
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/wire"
+)
+
+// serveWhole serves a response that is one JSON body: the same sink, the same
+// gate, the same verdicts as a streamed one (WIRE L9, I12).
+func (x *exchange) serveWhole(answer *http.Response, content io.Reader) {
+	body, no := x.readWhole(answer, content)
+	if no != nil {
+		x.refuse(no)
+		return
+	}
+	codec := x.dialect.Body(x.req, &x.calls, wire.Options{
+		ObjectArguments: x.upstream.ObjectArguments, MaxCalls: x.g.settings.Limits.Calls,
+		MaxHeld: int(x.g.settings.Limits.HeldResponse), MaxBytes: x.g.settings.Limits.Body,
+	})
+	need, err := codec.Decode(body)
+	x.mu.Lock()
+	x.account()
+	x.mu.Unlock()
+	all := x.calls.unresolved()
+	switch {
+	case !x.enforced:
+		x.answerWhole(answer, body)
+		x.calls.resolveAll(x.records, all)
+		return
+	case err != nil || x.calls.err != nil:
+		x.refuse(brokenAnswer(err))
+		return
+	case need == wire.Finished:
+		x.answerWhole(answer, body)
+		return
+	}
+	x.calls.resolveAll(x.ctx, all)
+	if x.calls.denied > 0 && x.g.settings.OnDeny == DenyError {
+		code, message := x.calls.giveUp(x.records)
+		x.refuse(&refusal{status: http.StatusForbidden, code: code, message: message})
+		return
+	}
+	outcomes := x.calls.releases(all)
+	x.answerWhole(answer, codec.Release(nil, outcomes))
+	if x.broken == nil {
+		x.calls.delivered(outcomes)
+	} else {
+		x.fault = stopgate.CodeClientGone
+	}
+}
+
+// answerWhole writes the response, and what it showed into the log.
+func (x *exchange) answerWhole(answer *http.Response, body []byte) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	answerHeader(x.w.Header(), answer.Header)
+	x.writeWhole(answer.StatusCode, body)
+}
+
+// readWhole reads a response to its end. Each read is a sign of life.
+func (x *exchange) readWhole(answer *http.Response, content io.Reader) ([]byte, *refusal) {
+	x.mu.Lock()
+	x.watch.reading, x.watch.read = true, time.Now()
+	x.mu.Unlock()
+	body, err := readAll(heard{x, content}, answer.ContentLength, int64(x.g.settings.Limits.Body))
+	x.mu.Lock()
+	x.watch.reading = false
+	x.mu.Unlock()
+	switch {
+	case err == nil:
+		return body, nil
+	case errors.Is(err, errTooLong), errors.Is(err, errRatio):
+		return nil, &refusal{status: http.StatusBadGateway, code: stopgate.CodeLimitExceeded, message: "The model's answer exceeds a size limit."}
+	}
+	code, message := x.why(err)
+	status := http.StatusBadGateway
+	if code == stopgate.CodeUpstreamTimeout {
+		status = http.StatusGatewayTimeout
+	}
+	return nil, &refusal{status: status, code: code, message: message}
+}
+
+// brokenAnswer is what a client gets for a response that cannot be read.
+func brokenAnswer(err error) *refusal {
+	no := &refusal{status: http.StatusBadGateway, code: stopgate.CodePolicyError}
+	var bad *wire.StreamError
+	if errors.As(err, &bad) {
+		no.code, no.message = bad.Code, bad.Message
+	}
+	return no
+}
+
+// heard tells the watch about every read.
+type heard struct {
+	x *exchange
+	r io.Reader
+}
+
+func (h heard) Read(p []byte) (int, error) {
+	n, err := h.r.Read(p)
+	h.x.mu.Lock()
+	h.x.watch.read = time.Now()
+	h.x.mu.Unlock()
+	return n, err
+}
