@@ -9,6 +9,10 @@ import (
 // order of one call's events is CallStarted, CallArguments..., then CallRefused
 // or CallEnded; nothing comes behind the last. Every call gets one of the two.
 //
+// Calls are numbered in the order in which they start. They are released in the
+// order of their first fragments; a call whose name comes late starts behind
+// later ones.
+//
 // CallStarted may lack the id where the dialect sends it later; CallEnded has the
 // id under which the call is released. A CallStarted without a name is followed
 // by CallRefused. TurnEnded follows when all calls of its choice have ended.

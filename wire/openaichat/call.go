@@ -28,7 +28,7 @@ const (
 // call is one held call. What it holds is no argument text, except before its
 // name is known: the arguments are with the gate.
 type call struct {
-	number  int // stopgate.Event.Call
+	number  int // stopgate.Event.Call, given when it starts
 	key     int // index in its choice, or one of the negative keys
 	id      string
 	name    string
@@ -100,6 +100,7 @@ type assembly struct {
 	o       wire.Options
 	choices []*choice
 	count   int // calls so far
+	started int // of them
 	pending int // announced and neither released nor dropped
 	held    int // bytes held in calls
 	notes   wire.Notes
@@ -153,7 +154,7 @@ func (a *assembly) newCall(c *choice, key int) *call {
 		}
 		key = overflow
 	}
-	k := &call{number: a.count, key: key}
+	k := &call{key: key}
 	a.count++
 	a.pending++
 	c.calls = append(c.calls, k)
@@ -166,13 +167,23 @@ func (a *assembly) emit(c *choice, k *call, kind stopgate.EventKind) *stopgate.E
 	return &a.event
 }
 
-// start announces a call, once.
-func (a *assembly) start(c *choice, k *call) {
+// announce tells the sink that a call began, once.
+func (a *assembly) announce(c *choice, k *call) bool {
 	if k.started {
-		return
+		return false
 	}
 	k.started = true
+	k.number = a.started
+	a.started++
 	a.sink.Event(a.emit(c, k, stopgate.CallStarted))
+	return true
+}
+
+// start announces a call whose name is known, and gives on what came before it.
+func (a *assembly) start(c *choice, k *call) {
+	if !a.announce(c, k) {
+		return
+	}
 	switch {
 	case k.key == overflow:
 		a.refuse(c, k, stopgate.CodeLimitExceeded)
@@ -193,10 +204,7 @@ func (a *assembly) refuse(c *choice, k *call, code stopgate.Code) {
 	if k.over {
 		return
 	}
-	if !k.started {
-		k.started = true
-		a.sink.Event(a.emit(c, k, stopgate.CallStarted))
-	}
+	a.announce(c, k)
 	k.over, k.refused = true, true
 	a.release(len(k.early))
 	k.early = nil

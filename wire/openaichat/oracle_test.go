@@ -55,7 +55,7 @@ func read(stream string, strict bool) (map[int]*answer, error) {
 			Error   json.RawMessage
 			Choices []struct {
 				Index        int
-				FinishReason *string `json:"finish_reason"`
+				FinishReason any `json:"finish_reason"`
 				Delta        struct {
 					Content      any
 					FunctionCall *struct{ Name, Arguments string } `json:"function_call"`
@@ -128,8 +128,8 @@ func read(stream string, strict bool) (map[int]*answer, error) {
 					}
 				}
 			}
-			if c.FinishReason != nil && *c.FinishReason != "" {
-				a.finish = append(a.finish, *c.FinishReason)
+			if c.FinishReason != nil && c.FinishReason != "" {
+				a.finish = append(a.finish, fmt.Sprint(c.FinishReason))
 			}
 		}
 	}

@@ -81,11 +81,14 @@ func (a *assembly) settle(c *choice, k *call, outcomes []wire.Release) (line str
 // take keeps the text that a released call carries: its arguments, or what
 // stands in their one member.
 func (a *assembly) take(k *call, args []byte) bool {
+	if len(args) == 0 {
+		return false
+	}
 	if k.carrier != custom {
 		k.released = args
-		return len(args) > 0
+		return true
 	}
-	root, err := jsonstream.Parse(args, wire.EnvelopeOptions(max(len(args), 1)))
+	root, err := jsonstream.Parse(args, wire.EnvelopeOptions(len(args)))
 	if err != nil {
 		return false
 	}

@@ -7,7 +7,7 @@ import (
 )
 
 // forward appends what the client may have of the current chunk.
-func (s *stream) forward(dst []byte, ev *sse.Event) ([]byte, wire.Need) {
+func (s *stream) forward(dst []byte, ev *sse.Event) ([]byte, wire.Need, error) {
 	ends, cut, left := false, s.chunk.strange, s.chunk.usage
 	dropped := false
 	for i := range s.chunk.elements {
@@ -19,13 +19,13 @@ func (s *stream) forward(dst []byte, ev *sse.Event) ([]byte, wire.Need) {
 	}
 	switch {
 	case ends:
-		return s.hold(dst, ev), wire.Resolve
+		return s.hold(dst, ev)
 	case dropped && !left:
-		return dst, wire.Nothing
+		return dst, wire.Nothing, nil
 	case cut:
-		return s.change(dst, ev), wire.Nothing
+		return s.change(dst, ev), wire.Nothing, nil
 	}
-	return ev.AppendTo(dst), wire.Nothing
+	return ev.AppendTo(dst), wire.Nothing, nil
 }
 
 // empty reports whether nothing is left of an element for the client, after
@@ -132,17 +132,18 @@ func (e *element) editDelta(edits *wire.Edits) {
 // hold keeps the event that ends one or more choices with calls until Release.
 // What else it says is written now: its content, in a chunk of its own, because
 // some assemblers lose one of content and finish (WIRE 6).
-func (s *stream) hold(dst []byte, ev *sse.Event) []byte {
+func (s *stream) hold(dst []byte, ev *sse.Event) ([]byte, wire.Need, error) {
 	s.setHead()
 	dst = s.lead(dst, ev.Data)
 	s.finish = ev.Clone(s.buf)
 	s.buf = s.finish.Raw
-	// The same text again: every value of the chunk keeps its place.
+	// The same text again, so this cannot fail: every value of the chunk keeps its
+	// place, but stands in our own copy.
 	if err := s.doc.Scan(s.finish.Data, wire.EnvelopeOptions(s.o.MaxBytes)); err != nil {
-		panic("openaichat: a copy of an accepted text was refused: " + err.Error())
+		return dst, wire.Nothing, wire.Malformed(err)
 	}
 	s.waiting = true
-	return dst
+	return dst, wire.Resolve, nil
 }
 
 // lead appends the content of the event that is held.

@@ -57,8 +57,7 @@ func (s *stream) Event(dst []byte, ev *sse.Event) ([]byte, wire.Need, error) {
 	if !s.assemble() {
 		return dst, wire.Nothing, wire.Malformed(nil)
 	}
-	dst, need := s.forward(dst, ev)
-	return dst, need, nil
+	return s.forward(dst, ev)
 }
 
 // isDone recognises the end mark as clients do, with white space around it.
@@ -209,7 +208,7 @@ func (s *stream) EOF(dst, tail []byte) ([]byte, error) {
 	if name, value, ok := bytes.Cut(tail, []byte{':'}); ok && string(name) == "data" && isDone(value) {
 		tail = nil
 	}
-	if len(bytes.TrimSpace(tail)) > 0 || !s.complete() {
+	if len(tail) > 0 || !s.complete() {
 		return dst, cut()
 	}
 	s.ended = true
