@@ -149,6 +149,7 @@ type Condition struct {
 	Pos              diag.Range // of the whole condition
 	ArgPos, ValuePos diag.Range
 
+	arg    *tomltree.Value
 	values []*tomltree.Value // of Spec.Values, where each is written
 }
 

@@ -1,8 +1,180 @@
 package policy
 
-import "github.com/stopgate/stopgate/internal/diag"
+import (
+	"fmt"
+	"slices"
+
+	"github.com/stopgate/stopgate/internal/diag"
+	"github.com/stopgate/stopgate/internal/tomltree"
+	"github.com/stopgate/stopgate/policy/match"
+	"github.com/stopgate/stopgate/schema"
+)
 
 // Check finds what Parse cannot see: rules that do not fit types, that no
 // arguments reach, and that say something else than they seem to (D25-15, D25-30
-// to D25-39).
-func Check(p *Policy, o Options) diag.List { return nil }
+// to D25-39). It also looks at policies with mistakes and then says less.
+func Check(p *Policy, o Options) diag.List {
+	c := &checker{policy: p, definitions: o.Definitions, cover: pairCoverage{}}
+	c.env = match.Env{Root: first(p.Paths.Root, o.Root), Home: first(p.Paths.Home, o.Home)}
+	if o.Untrusted {
+		c.trust()
+	}
+	c.guards()
+	c.tools()
+	c.defaults()
+	if o.Strict || p.Gate.Strict {
+		c.diags.Strict()
+	}
+	c.diags.Sort()
+	return c.diags
+}
+
+func first(a, b string) string {
+	if a != "" {
+		return a
+	}
+	return b
+}
+
+type checker struct {
+	policy      *Policy
+	definitions []toolDefinition
+	env         match.Env
+	cover       coverage
+	known       []*checkedTool
+	diags       diag.List
+}
+
+func (c *checker) report(code diag.Code, at diag.Range, message, hint string, related ...diag.Related) {
+	c.diags.Add(diag.Diagnostic{
+		Code: code, File: c.policy.File, Range: at, Message: message, Hint: hint, Related: related,
+	})
+}
+
+// trust holds a project file to rules (S3).
+func (c *checker) trust() {
+	if c.policy.source == nil {
+		return
+	}
+	for _, e := range c.policy.source.Root.Entries {
+		if !slices.Contains(untrusted, e.Key) {
+			c.report(diag.Untrusted, e.KeyRange, "a project file that nobody trusted cannot have `"+tomltree.Key(e.Key)+"`",
+				"move it to your own file, or trust this one by its hash")
+		}
+	}
+}
+
+// checkedList is a rule list as one tool sees it.
+type checkedList struct {
+	*RuleList
+	kind  listKind
+	owner *ToolTable
+	// shared: the list is that of a glob or of "*" and stands for many tools.
+	shared bool
+	tool   *checkedTool
+	rules  []*checkedRule // those that apply and fit
+}
+
+// checkedRule is a rule bound to a schema.
+type checkedRule struct {
+	*Rule
+	conditions []*checkedCondition
+}
+
+// permissive reports whether the rule may let a call run.
+func (r *checkedRule) permissive() bool { return r.Mode.Permissive() }
+
+// catchAll reports whether the rule matches every call.
+func (r *checkedRule) catchAll() bool { return len(r.Conditions) == 0 && r.When == nil }
+
+// name is the rule as messages call it.
+func (r *Rule) name() string { return fmt.Sprintf("rule %d", r.Index+1) }
+
+// list checks one list for one tool.
+func (c *checker) list(l *checkedList) {
+	for _, r := range l.Rules {
+		if bound, ok := c.bind(l, r); ok {
+			l.rules = append(l.rules, bound)
+		}
+	}
+	c.catchAll(l)
+	for _, r := range l.rules {
+		c.lintRule(l, r)
+	}
+	if l.kind == runRules {
+		c.lintTargets(l)
+	}
+	c.lintAbsent(l)
+	// A list that stands for many tools is judged once, as it stands: a rule that one
+	// of them cannot reach is there for the others.
+	if !l.broken && (!l.shared || l.tool.name == "") {
+		c.reachability(l)
+	}
+}
+
+// catchAll warns about a list that ends without a rule for everything (D25-11).
+func (c *checker) catchAll(l *checkedList) {
+	if l.broken {
+		return
+	}
+	at := l.Pos
+	for _, r := range l.Rules {
+		if len(r.Conditions) == 0 && r.When == nil {
+			return // rules behind it are reported as unreachable
+		}
+		at = r.Pos
+	}
+	c.report(diag.NoCatchAll, at, "what no rule matches is asked", "say so with a last rule: `{ mode = \"ask\" },`")
+}
+
+// bind fits a rule to the tool's schema.
+func (c *checker) bind(l *checkedList, r *Rule) (*checkedRule, bool) {
+	bound, ok := &checkedRule{Rule: r}, true
+	for i := range r.Conditions {
+		k := &r.Conditions[i]
+		reach := l.tool.schema.Reach(k.Arg)
+		if reach.Missing >= 0 {
+			c.missing(l, r, k, reach)
+			ok = false
+			continue
+		}
+		condition, fits := c.condition(l, r, k, reach)
+		ok = ok && fits
+		bound.conditions = append(bound.conditions, condition)
+	}
+	c.ignoresExist(l, r)
+	return bound, ok
+}
+
+// missing reports a pointer that resolves to nothing. Rules that stand for many
+// tools are skipped where a tool lacks their parameter (D25-47, Q5).
+func (c *checker) missing(l *checkedList, r *Rule, k *Condition, reach schema.Reach) {
+	arg := k.Arg.String()
+	if !l.shared {
+		hint := ""
+		if reach.Suggestion != "" {
+			near := slices.Clone(k.Arg)
+			near[reach.Missing] = reach.Suggestion
+			hint = "did you mean `" + tomltree.Quote(near.String()) + "`?"
+		}
+		c.report(diag.NoSuchParameter, k.segment(reach.Missing),
+			fmt.Sprintf("%s looks at `%s`, which %s does not have: %s", r.name(), arg, l.tool.label(), reach.Problem), hint)
+		return
+	}
+	code := diag.DefaultSkipped
+	if r.Mode.Permissive() {
+		code = diag.DefaultUseless
+	}
+	c.report(code, r.Pos, fmt.Sprintf("%s of `%s` is skipped for %s, which has no `%s`",
+		r.name(), tomltree.Key(l.owner.Name), l.tool.label(), arg), "")
+}
+
+// segment is the place of one segment of the condition's pointer.
+func (k *Condition) segment(n int) diag.Range {
+	if k.arg == nil {
+		return k.ArgPos
+	}
+	from := len(k.Arg[:n].String()) + 1
+	to := len(k.Arg[:n+1].String())
+	return k.arg.Place(from).To(k.arg.Place(max(from, to-1)))
+}

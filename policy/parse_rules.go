@@ -247,7 +247,7 @@ func (p *parser) condition(t *tomltree.Value, guard bool) (c Condition, ok bool)
 		ok = ok && c.On != ""
 	} else {
 		_, isText := p.text(arg)
-		c.ArgPos = arg.Value.Range
+		c.arg, c.ArgPos = arg.Value, arg.Value.Range
 		if isText {
 			var good bool
 			c.Arg, good = p.pointer(arg.Value)

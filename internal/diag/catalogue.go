@@ -58,16 +58,14 @@ const (
 	IgnoresParameter Code = "SG0402"
 	PermissiveAny    Code = "SG0403"
 	Unanchored       Code = "SG0404"
-	InlineModifier   Code = "SG0405"
-	UnsafePrefix     Code = "SG0406"
-	NegativeLook     Code = "SG0407"
-	PermissiveRoot   Code = "SG0408"
-	OptionalTarget   Code = "SG0409"
-	MembersMeet      Code = "SG0410"
-	SchemaUnknown    Code = "SG0411"
-	LiteralDotFile   Code = "SG0412"
-	NoPathSeen       Code = "SG0413"
-	UselessOptOut    Code = "SG0414"
+	UnsafePrefix     Code = "SG0405"
+	PermissiveRoot   Code = "SG0406"
+	OptionalTarget   Code = "SG0407"
+	MembersMeet      Code = "SG0408"
+	SchemaUnknown    Code = "SG0409"
+	LiteralDotFile   Code = "SG0410"
+	NoPathSeen       Code = "SG0411"
+	UselessOptOut    Code = "SG0412"
 )
 
 // Entry is a line of the catalogue.
@@ -148,16 +146,14 @@ var catalogue = [...]Entry{
 
 	{IgnoresTarget, "permissive_ignores_target", Warning, trap, "a permissive rule leaves a path, command or url parameter open (K1)"},
 	{IgnoresParameter, "permissive_ignores_parameter", Note, legal, "a parameter that no permissive rule of the tool looks at (B7)"},
-	{PermissiveAny, "permissive_any", Warning, trap, "an unattended rule that one element of an array satisfies (THREATS 4.2)"},
+	{PermissiveAny, "permissive_any", Warning, legal, "an unattended rule that one element of an array satisfies (THREATS 4.2)"},
 	{Unanchored, "unanchored_pattern", Warning, trap, "a permissive pattern that is not anchored at both ends (D1, D2)"},
-	{InlineModifier, "inline_modifier", Warning, trap, "a permissive pattern with inline modifiers (D3)"},
 	{UnsafePrefix, "unsafe_prefix", Warning, trap, "a permissive prefix on a plain string (D6, Q3)"},
-	{NegativeLook, "negative_lookaround", Warning, trap, "a permissive pattern that says what is forbidden (D8)"},
 	{PermissiveRoot, "permissive_root", Warning, trap, "a permissive rule on the whole file system (C17)"},
-	{OptionalTarget, "optional_target", Warning, trap, "an absent argument falls through a restrictive rule to a permissive catch-all (B3)"},
-	{MembersMeet, "members_cross_array", Warning, trap, "members of one rule cross the same array; they may hold for different elements (THREATS 4.2)"},
+	{OptionalTarget, "optional_target", Warning, legal, "an absent argument falls through a restrictive rule to a permissive catch-all (B3)"},
+	{MembersMeet, "members_cross_array", Warning, legal, "members of one rule cross the same array; they may hold for different elements (THREATS 4.2)"},
 	{SchemaUnknown, "schema_unknown", Warning, legal, "no schema is known: pointers and types of the rules were not checked (K24)"},
 	{LiteralDotFile, "literal_name", Note, legal, "a restrictive path literal that names one file only (C4)"},
 	{NoPathSeen, "no_path_seen", Note, legal, "no guard on paths sees anything in the calls of a tool (S40)"},
-	{UselessOptOut, "useless_opt_out", Warning, trap, "an opt-out that changes nothing on this rule"},
+	{UselessOptOut, "useless_opt_out", Warning, legal, "an opt-out that changes nothing on this rule"},
 }

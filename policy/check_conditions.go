@@ -1,0 +1,224 @@
+package policy
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/stopgate/stopgate/internal/diag"
+	"github.com/stopgate/stopgate/policy/match"
+	"github.com/stopgate/stopgate/schema"
+)
+
+// checkedCondition is a condition bound to what its pointer reaches.
+type checkedCondition struct {
+	*Condition
+	rule  *Rule
+	reach schema.Reach
+	// key is equal for two conditions exactly if they look at the same leaves.
+	key     string
+	several bool // the schema allows more than one leaf
+	all     bool // the quantifier, resolved (THREATS 4.2)
+	target  match.Target
+	// matchers holds the condition compiled for each reading of the value: a string
+	// that one branch of a schema calls a path and another a command is both.
+	matchers []*match.Matcher
+	readings []schema.Annotation
+}
+
+// condition compiles a condition for a tool's parameter (D25-30, D25-31).
+func (c *checker) condition(l *checkedList, r *Rule, k *Condition, reach schema.Reach) (*checkedCondition, bool) {
+	bound := &checkedCondition{
+		Condition: k, rule: r, reach: reach, key: reach.Expanded, several: reach.CrossesArray || reach.Unknown,
+		all: r.Mode.Permissive(), readings: readingsOf(reach, k.Spec.Kind),
+	}
+	if bound.key == "" || reach.Unknown {
+		bound.key = k.Arg.String()
+	}
+	for _, q := range []Quantifier{r.Match, k.Match} {
+		if q != QuantifierDefault {
+			bound.all = q == QuantifierAll
+		}
+	}
+	if !reach.Unknown {
+		bound.target.Type = reach.Types
+	}
+	bound.target.Expands = reach.Expands
+	var wrong error
+	readings := bound.readings
+	bound.readings = nil
+	for _, a := range readings {
+		bound.target.Annotation = a
+		m, err := match.Compile(k.Spec, bound.target, !r.Mode.Permissive(), c.env)
+		if err != nil {
+			wrong = errors.Join(wrong, err)
+			continue
+		}
+		bound.matchers, bound.readings = append(bound.matchers, m), append(bound.readings, a)
+	}
+	if len(bound.matchers) == 0 {
+		c.misfit(r.name()+", `"+k.Arg.String()+"`", k, bound.target, wrong)
+		return bound, false
+	}
+	return bound, c.canHold(l, bound)
+}
+
+// readingsOf lists the ways in which a string may be read: by every annotation
+// that a branch of the schema gives it; without any schema as text and as path.
+func readingsOf(reach schema.Reach, kind match.Kind) []schema.Annotation {
+	var list []schema.Annotation
+	for a := schema.URL; a <= schema.Command; a++ {
+		for _, p := range reach.Places {
+			if p.Has(a) {
+				list = append(list, a)
+				break
+			}
+		}
+	}
+	switch {
+	case len(list) > 0:
+		return list
+	case reach.Unknown && (kind == match.Host || kind == match.Scheme):
+		return []schema.Annotation{schema.URL}
+	case reach.Unknown:
+		return []schema.Annotation{schema.None, schema.Path}
+	}
+	return []schema.Annotation{schema.None}
+}
+
+// canHold reports a condition that no arguments satisfy: a permissive rule for the
+// absence of a parameter that has a default (K5).
+func (c *checker) canHold(l *checkedList, k *checkedCondition) bool {
+	if k.Spec.Kind != match.Present || !k.rule.Mode.Permissive() || k.Spec.Values[0].Text != "false" {
+		return true
+	}
+	for _, p := range k.reach.Places {
+		if len(p.Defaults()) > 0 {
+			c.report(diag.NeverHolds, k.Pos, fmt.Sprintf(
+				"%s never holds: where `%s` is absent, %s runs with its default", k.rule.name(), k.Arg, l.tool.label()),
+				"match the default value, or remove the rule")
+			return false
+		}
+	}
+	return true
+}
+
+// misfit turns what the matchers say about a condition into diagnostics. Of
+// several readings that all fail, the first speaks.
+func (c *checker) misfit(who string, k *Condition, target match.Target, err error) {
+	var spec *match.SpecError
+	if !errors.As(err, &spec) {
+		c.report(diag.MatcherType, k.Pos, who+": "+err.Error(), "")
+		return
+	}
+	at := k.ValuePos
+	var related []diag.Related
+	if spec.Index >= 0 && spec.Index < len(k.values) {
+		v := k.values[spec.Index]
+		at = v.Range
+		if spec.Offset >= 0 {
+			at = v.Place(spec.Offset)
+		}
+		if k.Spec.List != "" {
+			related = append(related, diag.Related{Range: k.Pos, Message: "the list is used here"})
+		}
+	}
+	separator := ": "
+	if word, _, _ := strings.Cut(spec.Message, " "); slices.Contains(predicates, word) {
+		separator = " "
+	}
+	c.report(misfitCode(k, spec, target), at, fmt.Sprintf("%s: `%s`%s%s", who, k.Spec.Kind, separator, spec.Message), spec.Hint, related...)
+}
+
+// predicates begin messages whose subject is the matcher or its literal.
+var predicates = []string{"cannot", "ends", "has", "is", "leaves", "looks", "must", "names", "takes"}
+
+// misfitCode tells the kinds of misfits apart by what is wrong: the matcher, the
+// type of a literal, or its text.
+func misfitCode(k *Condition, spec *match.SpecError, target match.Target) diag.Code {
+	if spec.Index < 0 || spec.Index >= len(k.Spec.Values) {
+		return diag.MatcherType
+	}
+	isString := k.Spec.Values[spec.Index].Kind == match.LiteralString
+	takesString := target.Type == 0 || target.Type&schema.String != 0
+	switch {
+	case !isString || !takesString:
+		return diag.LiteralType
+	case k.Spec.Kind == match.Glob:
+		return diag.BadGlob
+	case k.Spec.Kind == match.Pattern:
+		return diag.BadPattern
+	case target.Annotation == schema.Path:
+		return diag.PathLiteral
+	}
+	return diag.LiteralType
+}
+
+// guards checks the literals of guards for the type they look at. A guard with a
+// pointer is also checked against every known tool that has the parameter.
+func (c *checker) guards() {
+	for _, g := range c.policy.Guards {
+		for i := range g.Conditions {
+			k := &g.Conditions[i]
+			target := match.Target{}
+			readings := []schema.Annotation{schema.None, schema.Path}
+			if k.On != "" {
+				a, _ := schema.ParseAnnotation(k.On)
+				target.Type, readings = schema.String, []schema.Annotation{a}
+			}
+			var wrong error
+			fits := false
+			for _, a := range readings {
+				target.Annotation = a
+				_, err := match.Compile(k.Spec, target, true, c.env)
+				wrong, fits = errors.Join(wrong, err), fits || err == nil
+			}
+			if !fits {
+				c.misfit(fmt.Sprintf("guard %d", g.Index+1), k, target, wrong)
+			}
+		}
+		c.lintNames(g)
+	}
+}
+
+// guardsFit checks guards with a pointer against a tool that has the parameter.
+func (c *checker) guardsFit(t *checkedTool) {
+	for _, g := range c.policy.Guards {
+		for i := range g.Conditions {
+			k := &g.Conditions[i]
+			if k.On != "" {
+				continue
+			}
+			reach := t.schema.Reach(k.Arg)
+			if reach.Missing >= 0 || reach.Unknown {
+				continue // a guard sees nothing in tools that lack its parameter
+			}
+			target := match.Target{Type: reach.Types, Annotation: reach.Annotation, Expands: reach.Expands}
+			if _, err := match.Compile(k.Spec, target, true, c.env); err != nil {
+				c.misfit(fmt.Sprintf("guard %d, `%s` of %s", g.Index+1, k.Arg, t.label()), k, target, err)
+			}
+		}
+	}
+}
+
+// pathSeen notes a tool in whose calls no guard on paths can see anything (S40).
+func (c *checker) pathSeen(t *checkedTool) {
+	var guard *Rule
+	for _, g := range c.policy.Guards {
+		if len(g.Conditions) == 1 && g.Conditions[0].On == "path" {
+			guard = g
+		}
+	}
+	if guard == nil || t.schema == nil {
+		return
+	}
+	for _, p := range t.schema.All() {
+		if p.Has(schema.Path) || p.Has(schema.Command) || p.Unknown() {
+			return
+		}
+	}
+	c.report(diag.NoPathSeen, t.at, "no guard on paths sees anything in the calls of "+t.label()+": it declares no path and no command",
+		"where a parameter is a file name, write `type = \"path\"`",
+		diag.Related{Range: guard.Pos, Message: "a guard on paths is here"})
+}

@@ -1,0 +1,228 @@
+package policy
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/diag"
+	"github.com/stopgate/stopgate/internal/tomltree"
+	"github.com/stopgate/stopgate/policy/match"
+	"github.com/stopgate/stopgate/schema"
+)
+
+type toolDefinition = stopgate.ToolDefinition
+
+// checkedTool is a tool that rules are checked against: one that a definition
+// describes, or one that the file names.
+type checkedTool struct {
+	name   string // "" for the unknown tools that a glob stands for
+	tables []*ToolTable
+	schema *schema.Schema // nil: unknown
+	at     diag.Range     // the table that speaks for it
+}
+
+// label is the tool as messages call it.
+func (t *checkedTool) label() string {
+	if t.name == "" {
+		return "a tool"
+	}
+	return "`" + t.name + "`"
+}
+
+// tools checks every rule list against every tool it stands for.
+func (c *checker) tools() {
+	described := make(map[*ToolTable]bool)
+	for i := range c.definitions {
+		d := &c.definitions[i]
+		tables := c.policy.tablesOf(string(d.Name))
+		if len(tables) == 0 {
+			continue
+		}
+		for _, t := range tables {
+			described[t] = true
+		}
+		c.known = append(c.known, &checkedTool{
+			name: string(d.Name), tables: tables, schema: c.definition(d, tables), at: tables[0].Pos,
+		})
+	}
+	for _, t := range c.policy.Tools {
+		if described[t] || isGlob(t.Name) {
+			continue
+		}
+		tables := c.policy.tablesOf(t.Name)
+		c.known = append(c.known, &checkedTool{name: t.Name, tables: tables, schema: declared(tables), at: t.Pos})
+	}
+	judged := make(map[*RuleList]bool)
+	for _, tool := range c.known {
+		for _, kind := range []listKind{runRules, resultRules} {
+			if l := tool.list(kind); l != nil {
+				judged[l.RuleList] = true
+				c.list(l)
+				c.schemaKnown(l)
+			}
+		}
+		c.guardsFit(tool)
+		c.pathSeen(tool)
+	}
+	// Lists that no known tool uses, and those of globs, are also checked as they
+	// stand: for tools whose schema is unknown.
+	for _, t := range c.policy.Tools {
+		for kind, l := range []*RuleList{t.Run, t.Result} {
+			if l == nil || judged[l] && !isGlob(t.Name) {
+				continue
+			}
+			tool := &checkedTool{tables: []*ToolTable{t}, schema: t.Schema, at: t.Pos}
+			view := &checkedList{RuleList: l, kind: listKind(kind), owner: t, shared: isGlob(t.Name), tool: tool}
+			c.list(view)
+			if !judged[l] {
+				c.schemaKnown(view)
+			}
+		}
+	}
+}
+
+// list finds the rules that speak for a tool: those of the nearest table that has
+// any (D25-04).
+func (t *checkedTool) list(kind listKind) *checkedList {
+	for _, table := range t.tables {
+		l := table.Run
+		if kind == resultRules {
+			l = table.Result
+		}
+		if l != nil {
+			return &checkedList{RuleList: l, kind: kind, owner: table, shared: isGlob(table.Name), tool: t}
+		}
+	}
+	return nil
+}
+
+// tablesOf lists the tables that speak for a tool, the nearest first: its own
+// name, then globs by the length of their literal beginning, "*" last (K0b).
+func (p *Policy) tablesOf(tool string) []*ToolTable {
+	type near struct {
+		table  *ToolTable
+		length int
+	}
+	var found []near
+	for _, t := range p.Tools {
+		if t.Name == tool || slices.Contains(t.Also, tool) {
+			found = append(found, near{t, len(tool) + 1})
+			continue
+		}
+		if !isGlob(t.Name) {
+			continue
+		}
+		if n, err := match.ParseName(t.Name); err == nil && n.Match(tool) {
+			found = append(found, near{t, len(literalPrefix(t.Name))})
+		}
+	}
+	slices.SortStableFunc(found, func(a, b near) int { return cmp.Compare(b.length, a.length) })
+	tables := make([]*ToolTable, len(found))
+	for i, n := range found {
+		tables[i] = n.table
+	}
+	return tables
+}
+
+// declared is the schema of the nearest table that declares one.
+func declared(tables []*ToolTable) *schema.Schema {
+	for _, t := range tables {
+		if t.Schema != nil {
+			return t.Schema
+		}
+	}
+	return nil
+}
+
+// definition reads the schema that a tool comes with and lays the file's over it
+// (K25).
+func (c *checker) definition(d *toolDefinition, tables []*ToolTable) *schema.Schema {
+	file, at := declared(tables), tables[0].Pos
+	if len(d.Schema) == 0 {
+		return file
+	}
+	base, notes, err := schema.ParseJSON(d.Schema)
+	if err != nil {
+		c.report(diag.BadDefinition, at, fmt.Sprintf("the definition of `%s` cannot be read: %v", d.Name, err), "")
+		return file
+	}
+	for _, n := range notes {
+		c.report(diag.SchemaKeyword, at, fmt.Sprintf("the schema of `%s` uses `%s` at %s: %s", d.Name, n.Keyword, cmp.Or(n.Pointer, "its root"), n.Message), "")
+	}
+	both, err := schema.Overlay(base, file)
+	if err != nil {
+		var clash *schema.OverlayError
+		message := err.Error()
+		if errors.As(err, &clash) {
+			message = "`" + clash.Pointer + "` " + clash.Message
+		}
+		c.report(diag.BadDefinition, at, fmt.Sprintf("the parameters in this file contradict the definition of `%s`: %s", d.Name, message), "")
+		return base
+	}
+	return both
+}
+
+// schemaKnown warns about conditions that nothing could be checked against (K24).
+func (c *checker) schemaKnown(l *checkedList) {
+	if l.tool.schema != nil || l.owner.Name == defaults {
+		return
+	}
+	for _, r := range l.Rules {
+		if len(r.Conditions) > 0 {
+			name := tomltree.Key(l.owner.Name)
+			c.report(diag.SchemaUnknown, l.owner.Pos, "no parameters are known of `"+name+"`, so its rules were not checked against them",
+				"add `[tools."+name+".parameters]`, or run `stopgate check --tools TOOLS.json`")
+			return
+		}
+	}
+}
+
+// defaults says what becomes of the rules of "*" where a tool has its own (K57).
+func (c *checker) defaults() {
+	for _, table := range c.policy.Tools {
+		if table.Name != defaults || table.Run == nil {
+			continue
+		}
+		var own []string
+		var related []diag.Related
+		for _, t := range c.policy.Tools {
+			if t != table && t.Run != nil {
+				own = append(own, t.Name)
+				related = append(related, diag.Related{Range: t.Pos, Message: "this table has its own list"})
+			}
+		}
+		if len(own) == 0 {
+			continue
+		}
+		for _, r := range table.Run.Rules {
+			if r.Mode.Permissive() || len(r.Conditions) == 0 {
+				continue
+			}
+			c.report(diag.DefaultsReplaced, r.Pos,
+				fmt.Sprintf("%s of `\"*\"` does not apply to %s: a list of their own replaces this one", r.name(), some(own)),
+				"for every tool: `"+guardText(r)+"`", related[:min(len(related), 3)]...)
+		}
+	}
+}
+
+// some lists names for a message, not all of very many.
+func some(names []string) string {
+	const limit = 4
+	if len(names) <= limit {
+		return quoted(names)
+	}
+	return fmt.Sprintf("%s and %d more", quoted(names[:limit]), len(names)-limit)
+}
+
+// guardText writes a rule as a guard, to be pasted.
+func guardText(r *Rule) string {
+	var lines []string
+	for _, p := range ruleParts(r, false) {
+		lines = append(lines, p.String())
+	}
+	return "[[guard]] " + strings.Join(lines, "; ")
+}

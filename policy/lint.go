@@ -1,0 +1,216 @@
+package policy
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/stopgate/stopgate/internal/diag"
+	"github.com/stopgate/stopgate/internal/tomltree"
+	"github.com/stopgate/stopgate/jsonstream"
+	"github.com/stopgate/stopgate/policy/match"
+	"github.com/stopgate/stopgate/regular"
+	"github.com/stopgate/stopgate/schema"
+)
+
+// lintRule looks for traps in one rule.
+func (c *checker) lintRule(l *checkedList, r *checkedRule) {
+	usesPrefix := false
+	for _, k := range r.conditions {
+		if !r.permissive() {
+			continue
+		}
+		c.lintAny(r, k)
+		c.lintPattern(r, k)
+		c.lintRoot(r, k)
+		if k.Spec.Kind == match.Prefix && len(k.readings) == 1 && (k.readings[0] == schema.None || k.readings[0] == schema.URL) {
+			usesPrefix = true
+			c.lintPrefix(r, k)
+		}
+	}
+	if r.AllowUnsafePrefix && !usesPrefix && len(r.conditions) > 0 && !r.conditions[0].reach.Unknown {
+		c.report(diag.UselessOptOut, r.optOut.Range, "`allow_unsafe_prefix` changes nothing here: "+r.name()+" has no permissive prefix on a plain string", "remove it")
+	}
+	c.lintMembers(r)
+	c.lintNames(r.Rule)
+}
+
+// lintAny warns where one good element of an array lets all others through
+// (THREATS 4.1, 4.2).
+func (c *checker) lintAny(r *checkedRule, k *checkedCondition) {
+	if k.all || !k.reach.CrossesArray {
+		return
+	}
+	at := k.Pos
+	if r.matchPos != nil && k.Match == QuantifierDefault {
+		at = r.matchPos.Range
+	}
+	c.report(diag.PermissiveAny, at, fmt.Sprintf("%s runs unattended as soon as one element of `%s` matches, whatever the others are", r.name(), k.Arg),
+		"leave `match` out: then every element has to match")
+}
+
+// lintPattern warns about permissive patterns that match more than they say (D1,
+// D2).
+func (c *checker) lintPattern(r *checkedRule, k *checkedCondition) {
+	if k.Spec.Kind != match.Pattern {
+		return
+	}
+	for i, lit := range k.Spec.Values {
+		if p, err := regular.Compile(lit.Text); err != nil || p.AnchoredBothEnds() {
+			continue
+		}
+		c.report(diag.Unanchored, k.valueRange(i), fmt.Sprintf("%s also runs values that only contain a match of this pattern", r.name()),
+			"write `pattern = "+tomltree.Quote(anchor(lit.Text))+"`")
+	}
+}
+
+// anchor writes a pattern so that it has to match the whole value.
+func anchor(pattern string) string {
+	inner := "^(?:" + strings.TrimSuffix(strings.TrimPrefix(pattern, "^"), "$") + ")$"
+	if p, err := regular.Compile(inner); err == nil && p.AnchoredBothEnds() {
+		return inner
+	}
+	return "^(?:" + pattern + ")$" // the end was not an anchor
+}
+
+// valueRange is where a literal of the condition is written.
+func (k *Condition) valueRange(i int) diag.Range {
+	if i < len(k.values) {
+		return k.values[i].Range
+	}
+	return k.ValuePos
+}
+
+// lintRoot warns about permissive rules on the whole file system (C17).
+func (c *checker) lintRoot(r *checkedRule, k *checkedCondition) {
+	if k.reach.Annotation != schema.Path {
+		return
+	}
+	for i, lit := range k.Spec.Values {
+		if k.Spec.Kind == match.Prefix && lit.Text == "/" || k.Spec.Kind == match.Glob && lit.Text == "/**" {
+			c.report(diag.PermissiveRoot, k.valueRange(i), r.name()+" runs unattended on every absolute path of the machine",
+				"name the directories that are meant; everything below the project's root is `glob = \"**\"`")
+		}
+	}
+}
+
+// lintPrefix warns about permissive prefixes of plain text, which end anywhere (D6,
+// Q3, K59).
+func (c *checker) lintPrefix(r *checkedRule, k *checkedCondition) {
+	if r.AllowUnsafePrefix {
+		return
+	}
+	text := k.Spec.Values[0].Text
+	hint := "if it is a shell command: `type = \"command\"`; if it is a file name: `type = \"path\"`; else a pattern for the whole text, or `allow_unsafe_prefix = true`"
+	if k.readings[0] == schema.URL || strings.Contains(text, "://") {
+		host := strings.SplitN(strings.TrimPrefix(strings.TrimPrefix(text, "https://"), "http://"), "/", 2)[0]
+		hint = "for a URL: `type = \"url\"` and `host = " + tomltree.Quote(host) + "`"
+	}
+	c.report(diag.UnsafePrefix, k.Pos, fmt.Sprintf("%s runs every text that begins with %s, also %s", r.name(), tomltree.Quote(text), tomltree.Quote(text+"; rm -rf /")), hint)
+}
+
+// lintMembers says that members of one rule need not hold for the same element
+// (THREATS 4.2).
+func (c *checker) lintMembers(r *checkedRule) {
+	for i, k := range r.conditions {
+		for _, other := range r.conditions[:i] {
+			array := sharedArray(k, other)
+			if array == "" || k.all || other.all {
+				continue
+			}
+			c.report(diag.MembersMeet, k.Pos, fmt.Sprintf("%s also matches if different elements of `%s` satisfy its members", r.name(), array),
+				"", diag.Related{Range: other.Pos, Message: "this member may hold for another element"})
+			return
+		}
+	}
+}
+
+// sharedArray returns the innermost array that two conditions both cross, "" if
+// there is none.
+func sharedArray(a, b *checkedCondition) string {
+	x, errX := jsonstream.ParsePointer(a.reach.Expanded)
+	y, errY := jsonstream.ParsePointer(b.reach.Expanded)
+	if errX != nil || errY != nil || !a.reach.CrossesArray || !b.reach.CrossesArray {
+		return ""
+	}
+	shared := ""
+	for i := 0; i < len(x) && i < len(y) && x[i] == y[i]; i++ {
+		if x[i] == "*" {
+			shared = x[:i].String()
+		}
+	}
+	return shared
+}
+
+// lintNames notes restrictive path literals that name less than people expect
+// (C4).
+func (c *checker) lintNames(r *Rule) {
+	if r.Mode.Permissive() {
+		return
+	}
+	for i := range r.Conditions {
+		k := &r.Conditions[i]
+		switch k.Spec.Kind {
+		case match.Const, match.Enum, match.Prefix:
+		default:
+			continue
+		}
+		for j, lit := range k.Spec.Values {
+			name := strings.TrimSuffix(lit.Text, "/")
+			if lit.Kind != match.LiteralString || !strings.HasPrefix(name, ".") || strings.ContainsAny(name, "/ ") || len(name) < 2 {
+				continue
+			}
+			c.report(diag.LiteralDotFile, k.valueRange(j), fmt.Sprintf("this is the one `%s` in the root; `%s.local` and `app/%s` are others", name, name, name),
+				"everywhere: `glob = "+tomltree.Quote("**/"+name+"*")+"`")
+		}
+	}
+}
+
+// lintAbsent warns where an absent argument falls through a restrictive rule to a
+// permissive catch-all (B3).
+func (c *checker) lintAbsent(l *checkedList) {
+	var open *checkedRule
+	for _, r := range l.rules {
+		if r.catchAll() {
+			if r.permissive() {
+				open = r
+			}
+			break
+		}
+	}
+	if open == nil || l.kind != runRules {
+		return
+	}
+	handled := make(map[string]bool)
+	for _, r := range l.rules {
+		if r == open {
+			return
+		}
+		if r.permissive() || len(r.conditions) != 1 {
+			continue
+		}
+		k := r.conditions[0]
+		if k.Spec.Kind == match.Present {
+			handled[k.key] = true
+			continue
+		}
+		if handled[k.key] || !k.reach.Optional || k.reach.CrossesArray || k.reach.Unknown {
+			continue
+		}
+		handled[k.key] = true
+		c.report(diag.OptionalTarget, r.Pos, fmt.Sprintf("without `%s`, which is optional, %s does not apply and %s lets the call run", k.Arg, r.name(), open.name()),
+			fmt.Sprintf("if that is not meant: `{ arg = %s, present = false, mode = %s },`", tomltree.Quote(k.Arg.String()), tomltree.Quote(r.Mode.String())),
+			diag.Related{Range: open.Pos, Message: open.name() + " is here"})
+	}
+}
+
+// ruleWith writes a rule with other conditions, to be pasted.
+func ruleWith(r *Rule, conditions []Condition) string {
+	changed := *r
+	changed.Conditions, changed.Compound = conditions, len(conditions) > 1
+	return "{ " + joinParts(ruleParts(&changed, false)) + " },"
+}
+
+// boolLiteral makes a literal for a suggestion.
+func boolLiteral(text string) match.Literal {
+	return match.Literal{Kind: match.LiteralBool, Text: text, JSON: text}
+}

@@ -1,0 +1,196 @@
+package policy
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/stopgate/stopgate/internal/diag"
+	"github.com/stopgate/stopgate/internal/tomltree"
+	"github.com/stopgate/stopgate/jsonstream"
+	"github.com/stopgate/stopgate/policy/match"
+	"github.com/stopgate/stopgate/schema"
+)
+
+// callTarget is a parameter that says what a call acts on: a path, a command or a
+// URL.
+type callTarget struct {
+	pointer    jsonstream.Pointer // as a rule would write it
+	place      *schema.Place
+	annotation schema.Annotation
+	optional   bool
+}
+
+// targets lists what the calls of a tool act on.
+func (t *checkedTool) targets() []callTarget {
+	if t.schema == nil {
+		return nil
+	}
+	var list []callTarget
+	for pointer, place := range t.schema.All() {
+		a := place.Annotation()
+		if a == schema.None || place.Types()&schema.String == 0 {
+			continue
+		}
+		written := slices.DeleteFunc(slices.Clone(pointer), func(token string) bool { return token == "*" })
+		if len(written) == 0 {
+			continue
+		}
+		reach := t.schema.Reach(written)
+		list = append(list, callTarget{pointer: written, place: place, annotation: a, optional: reach.Optional})
+	}
+	return list
+}
+
+// looksAt reports whether a rule has a condition on a place.
+func (r *checkedRule) looksAt(p *schema.Place) bool {
+	return slices.ContainsFunc(r.conditions, func(k *checkedCondition) bool { return slices.Contains(k.reach.Places, p) })
+}
+
+// lintTargets warns about permissive rules that leave open what the call acts on:
+// a parameter that neither the rule nor a restrictive rule above it looks at (K1).
+// A list that is nothing but a permissive catch-all is left alone: its author has
+// looked at no argument on purpose.
+func (c *checker) lintTargets(l *checkedList) {
+	targets := l.tool.targets()
+	conditional := false
+	for i, r := range l.rules {
+		conditional = conditional || len(r.conditions) > 0
+		if !r.permissive() {
+			continue
+		}
+		flagged := make(map[string]bool)
+		for _, t := range targets {
+			above := func(o *checkedRule) bool { return !o.permissive() && o.looksAt(t.place) }
+			if !conditional || r.looksAt(t.place) || slices.ContainsFunc(l.rules[:i], above) {
+				continue
+			}
+			flagged[t.pointer.String()] = true
+			if !r.ignoresPlace(l.tool.schema, t.place) {
+				c.ignored(l, r, t)
+			}
+		}
+		c.uselessIgnores(l, r, flagged)
+	}
+	c.lintParameters(l)
+}
+
+// ignoresPlace reports whether the rule opts out for a place.
+func (r *checkedRule) ignoresPlace(s *schema.Schema, p *schema.Place) bool {
+	return slices.ContainsFunc(r.Ignores, func(pointer jsonstream.Pointer) bool {
+		return slices.Contains(s.Reach(pointer).Places, p)
+	})
+}
+
+// ignored reports a target that a permissive rule leaves open, with the rule as it
+// could be written.
+func (c *checker) ignored(l *checkedList, r *checkedRule, t callTarget) {
+	hint := "or, if it may be anything: `ignores = [" + tomltree.Quote(t.pointer.String()) + "]`"
+	if better, ok := r.constrain(t); ok {
+		hint = "constrain it too: `" + better + "`\n" + hint
+	} else {
+		hint = "add a rule about it above\n" + hint
+	}
+	c.report(diag.IgnoresTarget, r.Pos, fmt.Sprintf("%s runs %s unattended whatever its %s `%s` is", r.name(), l.tool.label(), t.annotation, t.pointer), hint)
+}
+
+// constrain writes the rule with a condition on a further target: the one that it
+// has on another target of the same type, or absence where the target may be absent.
+func (r *checkedRule) constrain(t callTarget) (string, bool) {
+	if len(r.conditions) == 0 {
+		return "", false
+	}
+	added := Condition{Arg: t.pointer}
+	for _, k := range r.conditions {
+		if k.reach.Annotation == t.annotation && k.Spec.Kind != match.Present {
+			added.Spec = k.Spec
+		}
+	}
+	if t.optional && (added.Spec.Kind == 0 || len(t.pointer) > 0 && !r.sameShape(t)) {
+		added.Spec = match.Spec{Kind: match.Present, Values: []match.Literal{boolLiteral("false")}}
+	}
+	if added.Spec.Kind == 0 {
+		return "", false
+	}
+	return ruleWith(r.Rule, append(slices.Clone(r.Conditions), added)), true
+}
+
+// sameShape reports whether the target is as optional as what the rule looks at.
+func (r *checkedRule) sameShape(t callTarget) bool {
+	return slices.ContainsFunc(r.conditions, func(k *checkedCondition) bool {
+		return k.reach.Annotation == t.annotation && k.reach.Optional == t.optional
+	})
+}
+
+// ignoresExist checks the pointers of ignores.
+func (c *checker) ignoresExist(l *checkedList, r *Rule) {
+	for i, pointer := range r.Ignores {
+		reach := l.tool.schema.Reach(pointer)
+		if reach.Missing < 0 || l.shared {
+			continue
+		}
+		hint := ""
+		if reach.Suggestion != "" {
+			hint = "did you mean `" + reach.Suggestion + "`?"
+		}
+		c.report(diag.NoSuchParameter, r.ignores[i].Range, fmt.Sprintf("%s ignores `%s`, which %s does not have: %s", r.name(), pointer, l.tool.label(), reach.Problem), hint)
+	}
+}
+
+// uselessIgnores warns about opt-outs that opt out of nothing.
+func (c *checker) uselessIgnores(l *checkedList, r *checkedRule, flagged map[string]bool) {
+	if l.tool.schema == nil || l.shared {
+		return
+	}
+	for i, pointer := range r.Ignores {
+		useful := false
+		for name := range flagged {
+			target, err := jsonstream.ParsePointer(name)
+			useful = useful || err == nil && slices.ContainsFunc(l.tool.schema.Reach(target).Places, func(p *schema.Place) bool {
+				return slices.Contains(l.tool.schema.Reach(pointer).Places, p)
+			})
+		}
+		if !useful && l.tool.schema.Reach(pointer).Missing < 0 {
+			c.report(diag.UselessOptOut, r.ignores[i].Range, fmt.Sprintf("`%s` is nothing that %s leaves open", pointer, r.name()), "remove it from `ignores`")
+		}
+	}
+}
+
+// lintParameters notes parameters that may change the meaning of a call and that no
+// permissive rule looks at (B7).
+func (c *checker) lintParameters(l *checkedList) {
+	if l.tool.schema == nil || l.shared {
+		return
+	}
+	looked := make(map[string]bool)
+	var permissive *checkedRule
+	for _, r := range l.rules {
+		if !r.permissive() || len(r.conditions) == 0 {
+			continue
+		}
+		if permissive == nil {
+			permissive = r
+		}
+		for _, k := range r.conditions {
+			looked[k.Arg[0]] = true
+		}
+		for _, pointer := range r.Ignores {
+			looked[pointer[0]] = true
+		}
+	}
+	if permissive == nil {
+		return
+	}
+	for _, t := range l.tool.targets() {
+		looked[t.pointer[0]] = true // lintTargets has said what there is to say
+	}
+	var names []string
+	for _, p := range l.tool.schema.Place().Properties() {
+		if !looked[p.Name] {
+			names = append(names, jsonstream.Pointer{p.Name}.String())
+		}
+	}
+	if len(names) > 0 {
+		c.report(diag.IgnoresParameter, permissive.Pos, fmt.Sprintf("no unattended rule of %s looks at %s", l.tool.label(), some(names)),
+			"a flag like `force` or `recursive` can change what a call does: constrain it with `all = [...]`")
+	}
+}

@@ -1,0 +1,191 @@
+package policy
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/stopgate/stopgate/policy/match"
+	"github.com/stopgate/stopgate/schema"
+)
+
+// ruleGroup holds the earlier rules with one condition on the same leaves. Its
+// indexes find those that can have to do with a condition, so that a list of many
+// thousand literals is judged in linear time; they only leave out what surely has
+// nothing to do with it.
+type ruleGroup struct {
+	entries  []*groupEntry
+	literals map[string][]int // folded canonical literal -> entries
+	prefixes map[string][]int // folded prefix without its trailing separator -> entries
+	numbers  []int            // entries with numbers or ranges
+	rest     []int            // globs, patterns, present, ...
+	bounds   int              // how many entries are ranges
+}
+
+type groupEntry struct {
+	rule      *checkedRule
+	condition *checkedCondition
+}
+
+func newRuleGroup() *ruleGroup {
+	return &ruleGroup{literals: make(map[string][]int), prefixes: make(map[string][]int)}
+}
+
+func (g *ruleGroup) pointer() string { return g.entries[0].condition.Arg.String() }
+
+func (g *ruleGroup) add(r *checkedRule, k *checkedCondition) {
+	n := len(g.entries)
+	g.entries = append(g.entries, &groupEntry{r, k})
+	switch {
+	case isFinite(k):
+		numeric := false
+		for _, lit := range k.Spec.Values {
+			key := strings.ToLower(lit.JSON)
+			g.literals[key] = append(g.literals[key], n)
+			numeric = numeric || lit.Kind == match.LiteralNumber
+		}
+		if numeric {
+			g.numbers = append(g.numbers, n)
+		}
+	case k.Spec.Kind == match.Prefix:
+		for _, lit := range k.Spec.Values {
+			key := prefixKey(lit.Text)
+			g.prefixes[key] = append(g.prefixes[key], n)
+		}
+	case isRange(k.Spec.Kind):
+		g.numbers = append(g.numbers, n)
+		g.bounds++
+	default:
+		g.rest = append(g.rest, n)
+	}
+}
+
+// prefixKey folds a prefix; "src" and "src/" are one on paths (K20).
+func prefixKey(text string) string { return strings.TrimRight(strings.ToLower(text), "/") }
+
+// near returns the entries that may cover some of a condition's values, in the
+// order of the list.
+func (g *ruleGroup) near(k *checkedCondition) []*groupEntry {
+	found := slices.Clone(g.rest)
+	numeric := isRange(k.Spec.Kind)
+	for _, lit := range k.Spec.Values {
+		numeric = numeric || lit.Kind == match.LiteralNumber && !isFinite(k)
+		if isFinite(k) {
+			found = append(found, g.literals[strings.ToLower(lit.JSON)]...)
+		}
+		if lit.Kind == match.LiteralNumber && isFinite(k) {
+			found = append(found, g.ranges()...)
+		}
+		if lit.Kind == match.LiteralString {
+			found = g.prefixesOf(found, lit.Text)
+		}
+	}
+	if numeric {
+		found = append(found, g.numbers...)
+	}
+	slices.Sort(found)
+	found = slices.Compact(found)
+	entries := make([]*groupEntry, len(found))
+	for i, n := range found {
+		entries[i] = g.entries[n]
+	}
+	return entries
+}
+
+func (g *ruleGroup) ranges() []int {
+	return slices.DeleteFunc(slices.Clone(g.numbers), func(n int) bool { return isFinite(g.entries[n].condition) })
+}
+
+// prefixesOf adds the entries whose prefix may begin a text.
+func (g *ruleGroup) prefixesOf(found []int, text string) []int {
+	if len(g.prefixes) == 0 {
+		return found
+	}
+	const longest = 4096
+	text = strings.ToLower(text)
+	for end := 0; end <= min(len(text), longest); end++ {
+		if n, ok := g.prefixes[text[:end]]; ok {
+			found = append(found, n...)
+		}
+	}
+	return found
+}
+
+// judge applies the complete law on one pointer (THREATS 4.4). Entries of kind A
+// fire as soon as one leaf is in their set, entries of kind P only if all are.
+func (g *ruleGroup) judge(cover coverage, r *checkedRule, l *checkedCondition) finding {
+	var near, anys, alls []*groupEntry
+	for _, e := range g.near(l) {
+		if !sameWhen(e.rule.Rule, r.Rule) {
+			continue
+		}
+		near = append(near, e)
+		if l.several && e.condition.all {
+			alls = append(alls, e)
+		} else {
+			anys = append(anys, e)
+		}
+	}
+	if len(near) == 0 {
+		return finding{}
+	}
+	if covered, by := coveredBy(cover, l, anys); covered {
+		if !l.several && slices.ContainsFunc(by, func(e *groupEntry) bool { return defaultReaches(e.condition, l) }) {
+			return finding{}
+		}
+		return finding{unreachable: true, by: rulesOf(by)}
+	}
+	for _, p := range alls {
+		covered, by := coveredBy(cover, l, append(slices.Clone(anys), p))
+		switch {
+		case !covered:
+		case l.all, !mayLack(l) && g.universal(cover, append(slices.Clone(anys), p)):
+			return finding{unreachable: true, by: rulesOf(by)}
+		default:
+			return finding{mixed: true, by: rulesOf(by)}
+		}
+	}
+	if unknown := undecided(cover, l, near); unknown != nil {
+		return finding{unknown: true, by: rulesOf([]*groupEntry{unknown})}
+	}
+	return finding{}
+}
+
+func rulesOf(entries []*groupEntry) []*checkedRule {
+	var rules []*checkedRule
+	for _, e := range entries {
+		if !slices.Contains(rules, e.rule) {
+			rules = append(rules, e.rule)
+		}
+	}
+	return rules
+}
+
+// mayLack reports whether schema-valid arguments that have a leaf at the pointer
+// may also have a branch without one: an absent member, null, or an empty array
+// beside another one (K3).
+func mayLack(k *checkedCondition) bool {
+	if k.reach.Optional || k.reach.Unknown || strings.Count(k.reach.Expanded, "/*") > 1 {
+		return true
+	}
+	return slices.ContainsFunc(k.reach.Places, func(p *schema.Place) bool { return p.Types()&schema.Null != 0 })
+}
+
+// exhausted reports whether the rules on these leaves leave no arguments to any
+// rule below: the schema requires the one leaf, and every value of its type is in a
+// set.
+func (g *ruleGroup) exhausted(cover coverage) bool {
+	k := g.entries[len(g.entries)-1].condition
+	if isFinite(k) && k.target.Type&schema.Boolean == 0 && g.bounds < 2 {
+		return false // single numbers fill gaps between ranges only
+	}
+	return !k.several && !mayLack(k) && g.universal(cover, g.unconditional())
+}
+
+// unconditional are the entries that do not depend on facts of the call.
+func (g *ruleGroup) unconditional() []*groupEntry {
+	return slices.DeleteFunc(slices.Clone(g.entries), func(e *groupEntry) bool { return e.rule.When != nil })
+}
+
+func (g *ruleGroup) coveringAll(cover coverage) []*checkedRule {
+	return rulesOf(g.unconditional())
+}

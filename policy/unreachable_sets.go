@@ -1,0 +1,234 @@
+package policy
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/stopgate/stopgate/jsonstream"
+	"github.com/stopgate/stopgate/policy/match"
+	"github.com/stopgate/stopgate/schema"
+)
+
+// coverage is the set algebra that reachability stands on: whether the plainly
+// written values of one text condition are among those of another. The answer for
+// one reading of the values.
+type coverage interface {
+	covers(e, l *checkedCondition, reading int) match.Answer
+}
+
+// pairCoverage decides pairs: by the text of their literals where that is enough,
+// else by what the matchers themselves know.
+type pairCoverage struct{}
+
+func (pairCoverage) covers(e, l *checkedCondition, reading int) match.Answer {
+	if reading >= len(e.matchers) || reading >= len(l.matchers) || e.readings[reading] != l.readings[reading] {
+		return match.NotProven
+	}
+	byText := func(lit match.Literal) bool {
+		return slices.ContainsFunc(e.Spec.Values, func(of match.Literal) bool {
+			return literalCovers(e.Spec.Kind, of.Text, l.Spec.Kind, lit.Text, e.readings[reading])
+		})
+	}
+	if !slices.ContainsFunc(l.Spec.Values, func(lit match.Literal) bool { return !byText(lit) }) {
+		return match.Yes
+	}
+	return match.Covers(e.matchers[reading], l.matchers[reading])
+}
+
+// literalCovers decides a pair of literals by their text alone.
+func literalCovers(e match.Kind, wide string, l match.Kind, narrow string, as schema.Annotation) bool {
+	if e != l {
+		return false
+	}
+	if wide == narrow {
+		return true
+	}
+	switch e {
+	case match.Prefix:
+		switch as {
+		case schema.Path:
+			return underPath(wide, narrow)
+		case schema.Command:
+			return slices.Equal(commonWords(wide, narrow), strings.Fields(wide))
+		}
+		return strings.HasPrefix(narrow, wide)
+	case match.Suffix:
+		return as == schema.None && strings.HasSuffix(narrow, wide)
+	}
+	return false
+}
+
+// underPath reports whether a path literal is the directory or below it. Both are
+// canonical; "src" and "src/" mean the same (K20).
+func underPath(dir, path string) bool {
+	dir, path = strings.TrimRight(dir, "/"), strings.TrimRight(path, "/")
+	rest, ok := strings.CutPrefix(path, dir)
+	return ok && (rest == "" || rest[0] == '/')
+}
+
+func commonWords(a, b string) []string {
+	x, y := strings.Fields(a), strings.Fields(b)
+	n := 0
+	for n < len(x) && n < len(y) && x[n] == y[n] {
+		n++
+	}
+	return x[:n]
+}
+
+// coveredBy reports whether every value that satisfies l satisfies one of the
+// entries, and which entries that takes.
+func coveredBy(cover coverage, l *checkedCondition, entries []*groupEntry) (bool, []*groupEntry) {
+	// Without arguments there is nothing to compare: what a rule says about absence
+	// or length covers the same only.
+	if !leafTest(l.Spec.Kind) {
+		for _, e := range entries {
+			if e.condition.sameAs(l) {
+				return true, []*groupEntry{e}
+			}
+		}
+		return false, nil
+	}
+	for _, e := range entries {
+		if everyValue(e.condition) {
+			return true, []*groupEntry{e}
+		}
+	}
+	switch {
+	case isFinite(l):
+		return coveredLiterals(l, entries)
+	case isRange(l.Spec.Kind):
+		return coveredRange(l, entries)
+	}
+	for _, e := range entries {
+		if coversText(cover, e.condition, l) == match.Yes {
+			return true, []*groupEntry{e}
+		}
+	}
+	return false, nil
+}
+
+// leafTest reports matchers that look at single values; the others count.
+func leafTest(k match.Kind) bool {
+	return k != match.Present && k != match.MinItems && k != match.MaxItems
+}
+
+// sameAs reports the same matcher with the same values and quantifier.
+func (k *checkedCondition) sameAs(l *checkedCondition) bool {
+	return k.Spec.Kind == l.Spec.Kind && k.all == l.all && k.rule.Mode.Permissive() == l.rule.Mode.Permissive() &&
+		slices.EqualFunc(k.Spec.Values, l.Spec.Values, func(a, b match.Literal) bool { return a.JSON == b.JSON })
+}
+
+// everyValue reports a condition that every value satisfies: present = true on a
+// pointer with one leaf, or for any leaf.
+func everyValue(k *checkedCondition) bool {
+	return k.Spec.Kind == match.Present && k.Spec.Values[0].Text == "true" && (!k.all || !k.several)
+}
+
+// coversText asks every reading: a value is one of them, nobody knows which.
+func coversText(cover coverage, e, l *checkedCondition) match.Answer {
+	if len(e.readings) == 0 || !slices.Equal(e.readings, l.readings) {
+		return match.NotProven
+	}
+	answer := match.Yes
+	for i := range l.readings {
+		switch cover.covers(e, l, i) {
+		case match.No:
+			return match.No
+		case match.NotProven:
+			answer = match.NotProven
+		}
+	}
+	return answer
+}
+
+// coveredLiterals asks the matchers of the entries about each literal.
+func coveredLiterals(l *checkedCondition, entries []*groupEntry) (bool, []*groupEntry) {
+	var by []*groupEntry
+	for _, lit := range l.Spec.Values {
+		i := slices.IndexFunc(entries, func(e *groupEntry) bool { return holdsLiteral(e.condition, lit) })
+		if i < 0 {
+			return false, nil
+		}
+		if !slices.Contains(by, entries[i]) {
+			by = append(by, entries[i])
+		}
+	}
+	return true, by
+}
+
+// holdsLiteral reports whether a value written as this literal satisfies the
+// condition, however it is read.
+func holdsLiteral(k *checkedCondition, lit match.Literal) bool {
+	if !leafTest(k.Spec.Kind) || len(k.matchers) == 0 {
+		return everyValue(k)
+	}
+	for _, m := range k.matchers {
+		var hit bool
+		switch lit.Kind {
+		case match.LiteralString:
+			hit = m.Whole([]byte(lit.Text))
+		case match.LiteralNumber:
+			d, err := jsonstream.ParseDecimal([]byte(lit.Text))
+			hit = err == nil && m.Number(d)
+		case match.LiteralBool:
+			hit = m.Bool(lit.Text == "true")
+		case match.LiteralObject:
+			hit = m.Canonical([]byte(lit.JSON))
+		}
+		if !hit {
+			return false
+		}
+	}
+	return true
+}
+
+// undecided returns an entry of which it is not known whether it covers l, nil if
+// some value of l is known to pass all of them.
+func undecided(cover coverage, l *checkedCondition, entries []*groupEntry) *groupEntry {
+	if isFinite(l) || isRange(l.Spec.Kind) || !leafTest(l.Spec.Kind) {
+		return nil
+	}
+	var unknown *groupEntry
+	for _, e := range entries {
+		if leafTest(e.condition.Spec.Kind) && !isFinite(e.condition) && coversText(cover, e.condition, l) == match.NotProven {
+			unknown = e
+		}
+	}
+	if unknown == nil {
+		return nil
+	}
+	for _, text := range samples(l) {
+		lit := match.Literal{Kind: match.LiteralString, Text: text}
+		passes := holdsLiteral(l, lit) && !slices.ContainsFunc(entries, func(e *groupEntry) bool {
+			return holdsLiteral(e.condition, lit)
+		})
+		if passes {
+			return nil
+		}
+	}
+	return unknown
+}
+
+// samples lists some values that may satisfy a text condition.
+func samples(k *checkedCondition) []string {
+	var list []string
+	for _, lit := range k.Spec.Values {
+		text := lit.Text
+		switch k.Spec.Kind {
+		case match.Prefix:
+			text = strings.TrimRight(text, "/")
+			list = append(list, text, text+"x", text+"/x", text+"/q7/w9.z", text+" x")
+		case match.Suffix:
+			list = append(list, text, "q7"+text, "q7/w9"+text)
+		case match.Glob:
+			for _, filler := range []string{"x", "q7w9"} {
+				sample := strings.ReplaceAll(text, "**", filler)
+				sample = strings.ReplaceAll(sample, "*", filler)
+				list = append(list, strings.ReplaceAll(sample, "?", "x"), strings.ReplaceAll(strings.ReplaceAll(text, "**/", ""), "*", filler))
+			}
+		case match.MaxLength:
+			list = append(list, "x", "q7", "q7w9")
+		}
+	}
+	return list
+}
