@@ -1,21 +1,35 @@
 package policy
 
 import (
+	"slices"
+
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/jsonstream"
+	"github.com/stopgate/stopgate/policy/match"
+	"github.com/stopgate/stopgate/schema"
 )
 
 // Binding is a program applied to one tool, one definition of it and the constant
 // facts of a call: agent, surface, server and principal. It is immutable and safe
 // for concurrent use; calls that agree in these can share it.
 type Binding struct {
-	refused stopgate.Verdict
+	run, result *plan
+	// refused is the terminal verdict of a call that is not judged at all.
+	refused *stopgate.Verdict
+	cause   string
+	// emptyMeansNone: empty argument text stands for no arguments (THREATS A14).
+	emptyMeansNone bool
+	definition     string
 }
 
 // Bind resolves everything about a call that does not depend on its arguments:
 // which tables apply, which rules their conditions on the call leave, how they fit
 // the tool's schema. It never fails: what cannot be judged denies.
-func (p *Program) Bind(c stopgate.Call) *Binding { return &Binding{} }
+func (p *Program) Bind(c stopgate.Call) *Binding {
+	b := &binder{program: p, call: c, out: new(Binding)}
+	b.bind()
+	return b.out
+}
 
 // Evaluate begins the evaluation of one call.
 func (b *Binding) Evaluate() *Evaluation {
@@ -24,12 +38,197 @@ func (b *Binding) Evaluate() *Evaluation {
 	return e
 }
 
-// Definition returns the hash of the tool definition the call came with, "" if it
-// had none.
-func (b *Binding) Definition() string { return "" }
+// Definition returns the hash of the tool's schema as the call's definition gave
+// it, "" if it gave none.
+func (b *Binding) Definition() string { return b.definition }
 
 // ResultMode says whether the result of a call may be delivered, from the arguments
-// that ran (D25-42, K32).
+// that ran (D25-42, K32). A tool without result rules delivers.
 func (b *Binding) ResultMode(executed *jsonstream.Document) stopgate.Verdict {
-	return stopgate.Verdict{Decided: true, Code: stopgate.CodePolicyNotConfigured}
+	e := new(Evaluation)
+	switch {
+	case b.refused != nil:
+		e.publish(*b.refused)
+	case !executed.Root().IsValid():
+		e.refuse(stopgate.LayerIntegrity, stopgate.CodeMalformedArguments, "")
+	default:
+		e.judge(b.result, executed.Root())
+	}
+	return e.verdict
+}
+
+// binder builds one binding.
+type binder struct {
+	program *Program
+	call    stopgate.Call
+	out     *Binding
+	base    *schema.Schema // what the call's definition says
+	voices  []*voice
+}
+
+// voice is what one file says about the tool.
+type voice struct {
+	*layer
+	tables []*ToolTable // that apply, the most specific first
+	// speaks is false if the file abstains: it has no table, or only "*" and nobody
+	// knows the tool.
+	speaks   bool
+	schema   *schema.Schema
+	params   ParamAction
+	onSchema stopgate.Mode
+}
+
+func (b *binder) bind() {
+	b.out.run, b.out.result = new(plan), new(plan)
+	if !stopgate.ValidToolName(b.call.Tool) {
+		b.refuse(stopgate.CodePolicyNotConfigured, "name")
+		return
+	}
+	if d := b.call.Definition; d != nil {
+		b.out.emptyMeansNone = d.EmptyMeansNone
+		if len(d.Schema) > 0 {
+			s, _, err := schema.ParseJSON(d.Schema)
+			if err != nil {
+				b.refuse(stopgate.CodePolicyInvalidForSchema, "schema")
+				return
+			}
+			b.base, b.out.definition = s, s.Hash()
+		}
+	}
+	if !b.listen() {
+		return
+	}
+	for _, kind := range []listKind{runRules, resultRules} {
+		c := newCompiler(b, kind)
+		if !c.compile() {
+			b.refuse(stopgate.CodePolicyInvalidForSchema, c.trouble)
+			return
+		}
+		if kind == runRules {
+			b.out.run = c.plan
+		} else {
+			b.out.result = c.plan
+		}
+	}
+	for _, v := range b.out.run.views {
+		if v.schema != nil && len(v.schema.Root.Required) > 0 {
+			b.out.emptyMeansNone = false
+		}
+	}
+}
+
+func (b *binder) refuse(code stopgate.Code, cause string) {
+	b.out.run, b.out.result = new(plan), new(plan)
+	b.out.refused = &stopgate.Verdict{Decided: true, Mode: stopgate.Deny, Layer: stopgate.LayerIntegrity, Code: code, Public: code.Public()}
+	b.out.cause = cause
+}
+
+// listen finds out what every file says about the tool. It reports false if the
+// call is refused.
+func (b *binder) listen() bool {
+	known := b.call.Definition != nil
+	for _, l := range b.program.layers {
+		v := &voice{layer: l, tables: l.policy.tablesFor(string(b.call.Tool))}
+		known = known || len(v.tables) > 0 && v.tables[0].Name != "*"
+		b.voices = append(b.voices, v)
+	}
+	speaks := false
+	for _, v := range b.voices {
+		v.speaks = known && len(v.tables) > 0
+		speaks = speaks || v.speaks
+		if !v.speaks {
+			v.tables = nil
+		}
+		if !b.hear(v) {
+			b.refuse(stopgate.CodePolicyInvalidForSchema, "overlay")
+			return false
+		}
+	}
+	if !speaks && b.unknownTool() == stopgate.Deny {
+		b.refuse(stopgate.CodePolicyNotConfigured, "")
+		return false
+	}
+	return true
+}
+
+// hear takes the settings of one file's tables, each from the most specific table
+// that has it (D25-04).
+func (b *binder) hear(v *voice) bool {
+	v.params, v.onSchema = v.policy.Gate.UnknownParams, v.policy.Gate.OnSchemaViolation
+	var own *schema.Schema
+	for i := len(v.tables) - 1; i >= 0; i-- {
+		t := v.tables[i]
+		if t.Unknown != nil {
+			v.params = *t.Unknown
+		}
+		if t.OnSchema != nil {
+			v.onSchema = *t.OnSchema
+		}
+		if t.Schema != nil {
+			own = t.Schema
+		}
+	}
+	switch {
+	case own == nil:
+		v.schema = b.base
+	case b.base == nil:
+		v.schema = own
+	default:
+		merged, err := schema.Overlay(b.base, own)
+		v.schema = merged
+		return err == nil
+	}
+	return true
+}
+
+// unknownTool is what happens to a tool that no file knows: deny, unless every
+// operator who wrote a table [gate] says ask.
+func (b *binder) unknownTool() stopgate.Mode {
+	gates := b.program.gates()
+	mode := stopgate.Deny
+	for i, g := range gates {
+		if i == 0 {
+			mode = g.UnknownTool
+		}
+		mode = stopgate.Strictest(mode, g.UnknownTool)
+	}
+	return mode
+}
+
+// tablesFor lists the tables that apply to a tool, the most specific first: its
+// name, then globs by the length of their literal prefix, then "*" (K0b).
+func (p *Policy) tablesFor(tool string) []*ToolTable {
+	type candidate struct {
+		table *ToolTable
+		rank  int
+	}
+	var found []candidate
+	for _, t := range p.Tools {
+		if t.named(tool) {
+			found = append(found, candidate{t, stopgate.MaxToolName + 1})
+			continue
+		}
+		name, err := match.ParseName(t.Name)
+		if err == nil && name.Match(tool) {
+			prefix, _ := name.LiteralPrefix()
+			found = append(found, candidate{t, len(prefix)})
+		}
+	}
+	slices.SortStableFunc(found, func(a, b candidate) int { return b.rank - a.rank })
+	tables := make([]*ToolTable, len(found))
+	for i, f := range found {
+		tables[i] = f.table
+	}
+	return tables
+}
+
+// named reports whether a table is the tool's own.
+func (t *ToolTable) named(tool string) bool { return t.Name == tool || slices.Contains(t.Also, tool) }
+
+// matchesAny reports whether a name matches one of some globs.
+func matchesAny(globs []string, name string) bool {
+	return slices.ContainsFunc(globs, func(glob string) bool {
+		n, err := match.ParseName(glob)
+		return err == nil && n.Match(name)
+	})
 }

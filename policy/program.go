@@ -1,8 +1,15 @@
 package policy
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+
+	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/diag"
 	"github.com/stopgate/stopgate/internal/tomltree"
+	"github.com/stopgate/stopgate/policy/match"
 )
 
 // Program is one or several policy files, ready to judge calls. It is immutable
@@ -12,13 +19,79 @@ import (
 // (K35). A layer without a table for a tool abstains, and a tool for which every
 // layer abstains is unknown (S2).
 type Program struct {
-	hash string
+	layers []*layer
+	hash   string
 }
+
+// layer is one policy file.
+type layer struct {
+	policy    *Policy
+	trusted   bool
+	env       match.Env
+	protected *match.Protected
+}
+
+// languageVersion is the version of what policies mean. It changes when an
+// unchanged file would decide a call differently (S36).
+const languageVersion = 1
 
 // Compile parses and checks policy files, the operator's before the project's,
 // and prepares them. If any of them has an error the program is nil.
 func Compile(sources []Source, o Options) (*Program, diag.List) {
-	return &Program{}, nil
+	return compileFiles(sources, o, Check)
+}
+
+func compileFiles(sources []Source, o Options, check func(*Policy, Options) diag.List) (*Program, diag.List) {
+	p := new(Program)
+	var all diag.List
+	var files []string
+	for _, s := range sources {
+		files = append(files, s.Name)
+	}
+	hash := sha256.New()
+	fmt.Fprintf(hash, "stopgate %d\n", languageVersion)
+	for _, s := range sources {
+		o.Untrusted = !s.Trusted
+		file, list := Parse(s.Name, s.Text)
+		if !list.HasErrors() {
+			list = append(list, check(file, o)...)
+		}
+		all = append(all, list...)
+		if list.HasErrors() || file == nil {
+			continue
+		}
+		l := &layer{policy: file, trusted: s.Trusted, env: environment(file, o)}
+		l.protected = match.NewProtected(l.env, files...)
+		p.layers = append(p.layers, l)
+		fmt.Fprintf(hash, "layer trusted=%t\n", s.Trusted)
+		hash.Write(file.rules())
+	}
+	all.Sort()
+	if all.HasErrors() || len(p.layers) < len(sources) {
+		return nil, all
+	}
+	p.hash = hex.EncodeToString(hash.Sum(nil))
+	return p, all
+}
+
+// environment is the directories that a file's paths are read against (K19).
+func environment(p *Policy, o Options) match.Env {
+	env := match.Env{Root: o.Root, Home: o.Home}
+	if p.Paths.Root != "" {
+		env.Root = p.Paths.Root
+	}
+	if p.Paths.Home != "" {
+		env.Home = p.Paths.Home
+	}
+	return env
+}
+
+// rules is the canonical form of what a file says about calls. Operational tables
+// do not enter the hash (S36).
+func (p *Policy) rules() []byte {
+	plain := *p
+	plain.Tables, plain.order, plain.tail = nil, nil, nil
+	return Format(&plain)
 }
 
 // Hash identifies what the policy says: 64 hexadecimal digits over the canonical
@@ -28,10 +101,58 @@ func (p *Program) Hash() string { return p.hash }
 
 // Settings are what the operator's files say beside rules.
 type Settings struct {
+	// Gate combines the tables [gate]: the strictest of each setting wins.
 	Gate GateSettings
-	// Tables are the operational tables by name, the first file that has one.
+	// Tables are the operational tables by name, each from the first file that has it.
 	Tables map[string]*tomltree.Value
 }
 
-// Settings returns the settings of the operator's files. An untrusted file has none (S3).
-func (p *Program) Settings() Settings { return Settings{} }
+// Settings returns the settings of the operator's files; an untrusted file has
+// none (S3). Without any table [gate] the settings are the strictest ones.
+func (p *Program) Settings() Settings {
+	s := Settings{Tables: make(map[string]*tomltree.Value)}
+	for i, g := range p.gates() {
+		if i == 0 {
+			s.Gate = *g
+			continue
+		}
+		s.Gate.UnknownTool = stopgate.Strictest(s.Gate.UnknownTool, g.UnknownTool)
+		s.Gate.UnknownParams = strictestParams(s.Gate.UnknownParams, g.UnknownParams)
+		s.Gate.OnSchemaViolation = stopgate.Strictest(s.Gate.OnSchemaViolation, g.OnSchemaViolation)
+		s.Gate.Strict = s.Gate.Strict || g.Strict
+		if s.Gate.DenyMode == "" {
+			s.Gate.DenyMode = g.DenyMode
+		}
+		if g.Enforcement != "observe" {
+			s.Gate.Enforcement = g.Enforcement
+		}
+	}
+	for _, l := range p.layers {
+		for name, table := range l.policy.Tables {
+			if _, ok := s.Tables[name]; !ok && l.trusted {
+				s.Tables[name] = table
+			}
+		}
+	}
+	return s
+}
+
+// gates lists the tables [gate] that operators wrote.
+func (p *Program) gates() []*GateSettings {
+	var all []*GateSettings
+	for _, l := range p.layers {
+		if l.trusted && l.policy.Gate.written != nil {
+			all = append(all, &l.policy.Gate)
+		}
+	}
+	return all
+}
+
+// strictestParams returns the stricter of two answers to an undeclared parameter.
+func strictestParams(a, b ParamAction) ParamAction {
+	order := []ParamAction{ParamDeny, ParamAsk, ParamAllow}
+	if slices.Index(order, a) <= slices.Index(order, b) {
+		return a
+	}
+	return b
+}

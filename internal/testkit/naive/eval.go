@@ -50,6 +50,7 @@ type call struct {
 	root   *Node
 	lists  []*list
 	events []Verdict // integrity and floors, in byte order
+	ended  bool      // the last event is that the text ends too early: after its last byte
 }
 
 // Trace lists the verdicts that become known while the text arrives, each with
@@ -77,8 +78,13 @@ func (p *Policy) Trace(text string) []Verdict {
 		}
 		c.floors(i)
 	}
+	c.ended = fault != nil && fault.Ended
 	if fault != nil {
-		c.event(Verdict{Mode: "deny", Code: fault.Code, Layer: "integrity", At: fault.At})
+		at := fault.At
+		if fault.Ended {
+			at = len(text) + 1
+		}
+		c.event(Verdict{Mode: "deny", Code: fault.Code, Layer: "integrity", At: at})
 	}
 	return c.trace(len(text))
 }
@@ -150,17 +156,22 @@ func (c *call) trace(length int) []Verdict {
 	}
 	slices.Sort(times)
 	slices.SortStableFunc(c.events, func(a, b Verdict) int { return a.At - b.At })
+	times = slices.Compact(times)
+	if i, _ := slices.BinarySearch(times, length+1); c.ended {
+		times = slices.Insert(times[:i], i, length+1) // the end itself
+	}
 	var trace []Verdict
 	last := Verdict{}
-	for _, t := range slices.Compact(times) {
-		if t > length {
+	for _, t := range times {
+		if t > length && !c.ended {
 			break
 		}
 		now := c.at(t)
+		now.Floors = c.floorsUntil(t)
 		if now.Mode == "" {
 			continue
 		}
-		now.At = t
+		now.At = min(t, length)
 		if now.Mode == last.Mode {
 			now.At = last.At
 		}
@@ -175,7 +186,23 @@ func (c *call) trace(length int) []Verdict {
 }
 
 func same(a, b Verdict) bool {
-	return a.Mode == b.Mode && a.Code == b.Code && a.Layer == b.Layer && a.File == b.File && a.Guard == b.Guard && a.Rule == b.Rule
+	named := a.Rule < 0 || a.File == b.File && a.Guard == b.Guard
+	return a.Mode == b.Mode && a.Code == b.Code && a.Layer == b.Layer && a.Rule == b.Rule && named && a.Floors == b.Floors
+}
+
+// floorsUntil counts the floors that are known with byte t.
+func (c *call) floorsUntil(t int) int {
+	type floor struct {
+		code string
+		at   int
+	}
+	seen := map[floor]bool{}
+	for _, e := range c.events {
+		if e.Layer == "floor" && e.At <= t {
+			seen[floor{e.Code, e.At}] = true
+		}
+	}
+	return len(seen)
 }
 
 // at is the verdict as known with byte t. Terminal verdicts of earlier bytes have

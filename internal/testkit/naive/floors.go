@@ -11,7 +11,7 @@ func (c *call) floors(file int) {
 	if l.Speaks {
 		c.values(c.root, v)
 	}
-	if c.root.End == Never || valid(c.root, l.Schema) {
+	if c.root.End == Never || Valid(c.root, l.Schema) {
 		return
 	}
 	if l.OnSchema == "ask" {
@@ -31,8 +31,8 @@ func (c *call) keys(l *Layer, n *Node, v view) {
 		}
 		c.keys(l, e, items)
 	}
-	if list, _ := v.declares(Array); n.Kind == Object && v.wrong(Object) && list {
-		v = v.items()
+	if n.Kind == Object && v.wrong(Object) {
+		v = v.objects()
 	}
 	taken := map[string]bool{}
 	for _, m := range n.Members {
@@ -98,9 +98,7 @@ func (c *call) values(n *Node, v view) {
 	}
 	inside := v
 	if n.Kind == Object && v.wrong(Object) {
-		if list, _ := v.declares(Array); list {
-			inside = v.items()
-		} else {
+		if inside = v.objects(); inside == nil {
 			for _, m := range n.Members {
 				c.values(m.Value, v)
 			}
@@ -179,13 +177,14 @@ func (l *look) everywhere(n *Node, v view) int {
 		return n.End
 	}
 	if v.wrong(Object) {
-		if list, _ := v.declares(Array); !list {
+		inside := v.objects()
+		if inside == nil {
 			if v.is(l.cond.On) {
 				l.below(n, v)
 			}
 			return n.End
 		}
-		v = v.items()
+		v = inside
 	}
 	return l.members(n, v)
 }
@@ -237,7 +236,7 @@ func (n *Node) has(p Prop) bool {
 func (v view) is(on string) bool {
 	if on == "string" {
 		on = ""
-		if _, known := v.declares(String); !known {
+		if _, known := v.leaves().declares(String); !known {
 			return true
 		}
 	}

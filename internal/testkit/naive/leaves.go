@@ -57,13 +57,10 @@ func (l *look) walk(n *Node, v view, tokens []string) int {
 			l.misses = append(l.misses, n.Start)
 			return n.End
 		}
-		if list, _ := v.declares(Array); list {
-			v = v.items()
-			if tokens[0] == "*" {
-				tokens = tokens[1:]
-			}
-			return l.walk(n, v, tokens)
+		if v = v.objects(); tokens[0] == "*" {
+			tokens = tokens[1:]
 		}
+		return l.walk(n, v, tokens)
 	}
 	if tokens[0] == "*" {
 		l.misses = append(l.misses, n.Start)
@@ -121,10 +118,11 @@ func (l *look) array(n *Node, v view, tokens []string) int {
 // empty takes an array without elements: a branch without a leaf (K3). For
 // present it is, like null, a value and none.
 func (l *look) empty(at int) {
-	l.misses = append(l.misses, at)
-	if l.cond.Kind == "present" && !l.permissive {
+	if l.cond.Kind == "present" {
 		l.unsure(at)
+		return
 	}
+	l.misses = append(l.misses, at)
 }
 
 // unsure takes a branch that counts as present and as absent: for a restrictive
@@ -151,7 +149,11 @@ func (l *look) absent(v view, tokens []string, at int) {
 	default:
 		for _, d := range defaults {
 			seen := look{policy: l.policy, cond: l.cond, all: l.all}
-			seen.walk(d.value, d.view, d.tokens)
+			if l.cond.On != "" {
+				seen.everywhere(d.value, d.view)
+			} else {
+				seen.walk(d.value, d.view, d.tokens)
+			}
 			l.leaves += seen.leaves
 			if len(seen.hits) > 0 {
 				l.hits = append(l.hits, at)
@@ -177,12 +179,24 @@ func (l *look) defaults(v view, tokens []string) []defaulted {
 			found = append(found, defaulted{s.Default, v, tokens})
 		}
 	}
-	if len(found) == 0 && len(tokens) > 0 && tokens[0] != "*" {
+	if len(found) > 0 {
+		return found
+	}
+	if l.cond.On != "" {
+		for _, s := range v {
+			for _, p := range s.Props {
+				member, _ := v.key(p.Name)
+				found = append(found, l.defaults(member, nil)...)
+			}
+		}
+		return found
+	}
+	if len(tokens) > 0 && tokens[0] != "*" {
 		if member, _ := v.key(tokens[0]); len(member) > 0 {
 			return l.defaults(member, tokens[1:])
 		}
 	}
-	return found
+	return nil
 }
 
 func (l *look) take(hit bool, at int) {
@@ -220,6 +234,10 @@ func (l *look) leaf(n *Node, v view) int {
 		return start(n)
 	case n.Kind == Object:
 		return l.object(n, v)
+	}
+	if l.permissive && v.wrong(n.Kind) {
+		l.take(false, start(n))
+		return start(n)
 	}
 	hit, at := l.policy.test(l.cond, n, v, l.permissive)
 	l.take(hit, at)
@@ -280,10 +298,10 @@ func (l *look) count(n *Node, v view) {
 		return
 	}
 	switch {
-	case l.cond.Kind == "min_items" && bound == 0:
+	case l.cond.Kind == "min_items" && bound == 0 && !l.all:
 		l.take(true, n.Start)
-	case l.cond.Kind == "min_items" && len(starts) >= bound:
-		l.take(true, starts[bound-1])
+	case l.cond.Kind == "min_items" && len(starts) >= max(bound, 1):
+		l.take(true, starts[max(bound, 1)-1])
 	case l.cond.Kind == "max_items" && len(starts) > bound:
 		l.take(false, starts[bound])
 	default:

@@ -14,11 +14,17 @@ func (p *Policy) test(c *Cond, n *Node, v view, permissive bool) (hit bool, at i
 	if n.Kind != String {
 		return scalar(c, n), n.End
 	}
-	readings := []string{c.On}
+	readings := []string{strings.TrimPrefix(c.On, "string")}
 	if c.On == "" {
 		readings = v.annotations()
-		if _, known := v.declares(String); !known {
-			readings = []string{"", "path?"} // nothing is known: certainty needs both, suspicion one
+		if _, known := v.leaves().declares(String); !known {
+			readings = []string{"", "path"} // nothing is known: certainty needs both, suspicion one
+			if c.Kind == "glob" && strings.Contains(c.Values[0].Text, "**") {
+				readings = []string{"path"} // means nothing on plain text
+			}
+			if c.Kind == "max_length" || !canonicalLiterals(c, permissive) {
+				readings = []string{""} // means nothing on a path
+			}
 		}
 	}
 	if len(readings) == 0 || !textual(c) {
@@ -86,12 +92,6 @@ func (p *Policy) text(c *Cond, n *Node, annotation string, permissive bool) (hit
 	if n.End == Never {
 		return false, Never
 	}
-	if annotation == "path?" {
-		annotation = "path"
-		if !canonicalLiterals(c) {
-			annotation = ""
-		}
-	}
 	for _, v := range c.Values {
 		if p.matches(c.Kind, v.Text, n.Text, annotation, permissive) {
 			return true, n.End
@@ -101,13 +101,8 @@ func (p *Policy) text(c *Cond, n *Node, annotation string, permissive bool) (hit
 }
 
 func (p *Policy) matches(kind, literal, value, annotation string, permissive bool) bool {
-	switch {
-	case annotation == "path":
+	if annotation == "path" {
 		return p.matchesPath(kind, literal, value, permissive)
-	case kind == "pattern":
-		return pattern(literal, value)
-	case kind == "max_length":
-		return len([]rune(value)) <= int(number(literal).Num().Int64())
 	}
 	forms := []string{value}
 	if !permissive {
@@ -140,6 +135,10 @@ func plain(kind, literal, value string) bool {
 		return strings.HasPrefix(value, literal)
 	case "suffix":
 		return strings.HasSuffix(value, literal)
+	case "pattern":
+		return pattern(literal, value)
+	case "max_length":
+		return len([]rune(value)) <= int(number(literal).Num().Int64())
 	case "glob":
 		return globString(literal, value)
 	}
@@ -160,7 +159,11 @@ func ahead(c *Cond, begun string, forms bool) (known, hit bool) {
 }
 
 func aheadOf(kind, literal, begun string, forms bool) (known, hit bool) {
+	known = true
 	if kind == "max_length" {
+		if forms {
+			begun = forms3(begun)[2]
+		}
 		return len([]rune(begun)) > int(number(literal).Num().Int64()), false
 	}
 	all := []string{begun}
@@ -175,7 +178,7 @@ func aheadOf(kind, literal, begun string, forms bool) (known, hit bool) {
 		case "const", "enum":
 			rest, starts := strings.CutPrefix(f, literal)
 			if strings.HasPrefix(literal, f) || trimmed && starts && strings.TrimSpace(rest) == "" {
-				return false, false
+				known = false
 			}
 		case "prefix":
 			if strings.HasPrefix(f, literal) && (!trimmed || literal == strings.TrimRightFunc(literal, unicode.IsSpace)) {
@@ -183,13 +186,53 @@ func aheadOf(kind, literal, begun string, forms bool) (known, hit bool) {
 			}
 			if strings.HasPrefix(literal, f) || strings.HasPrefix(f, literal) {
 				known = false
-				return false, false
+			}
+		case "glob":
+			rest := residuals([]rune(literal), []rune(f))
+			if rest["*"] && (!trimmed || globString(literal, strings.TrimRightFunc(f, unicode.IsSpace))) {
+				return true, true
+			}
+			if len(rest) > 0 || trimmed && globString(literal, strings.TrimRightFunc(f, unicode.IsSpace)) {
+				known = false
 			}
 		default:
 			return false, false
 		}
 	}
-	return true, false
+	return known, false
+}
+
+// residuals are the globs that what follows has to match if a string begins so.
+func residuals(glob, begun []rune) map[string]bool {
+	all := map[string]bool{}
+	if len(begun) == 0 {
+		all[squeeze(string(glob))] = true
+		return all
+	}
+	if len(glob) == 0 {
+		return all
+	}
+	merge := func(more map[string]bool) {
+		for g := range more {
+			all[g] = true
+		}
+	}
+	switch glob[0] {
+	case '*':
+		merge(residuals(glob[1:], begun))
+		merge(residuals(glob, begun[1:]))
+	case '?', begun[0]:
+		merge(residuals(glob[1:], begun[1:]))
+	}
+	return all
+}
+
+// squeeze writes a run of stars as one.
+func squeeze(glob string) string {
+	for strings.Contains(glob, "**") {
+		glob = strings.ReplaceAll(glob, "**", "*")
+	}
+	return glob
 }
 
 func pattern(expression, value string) bool {

@@ -71,14 +71,14 @@ func hasType(n *Node, t string) bool {
 	return n.Kind == t
 }
 
-// valid judges a value by a schema.
-func valid(n *Node, s *Schema) bool {
+// Valid judges a value by a schema.
+func Valid(n *Node, s *Schema) bool {
 	if s == nil {
 		return true
 	}
 	if len(s.AnyOf) > 0 {
 		for _, b := range s.AnyOf {
-			if valid(n, b) {
+			if Valid(n, b) {
 				return true
 			}
 		}
@@ -92,7 +92,7 @@ func valid(n *Node, s *Schema) bool {
 		return false
 	}
 	for _, e := range n.Elems {
-		if !valid(e, s.Items) {
+		if !Valid(e, s.Items) {
 			return false
 		}
 	}
@@ -130,11 +130,11 @@ func validObject(n *Node, s *Schema) bool {
 	for _, m := range n.Members {
 		switch p := s.property(m.Key); {
 		case p != nil:
-			if !valid(m.Value, p.Schema) {
+			if !Valid(m.Value, p.Schema) {
 				return false
 			}
 		case s.Extra != nil:
-			if !valid(m.Value, s.Extra) {
+			if !Valid(m.Value, s.Extra) {
 				return false
 			}
 		case s.Closed:

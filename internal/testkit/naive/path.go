@@ -2,6 +2,7 @@ package naive
 
 import (
 	"net/url"
+	"slices"
 	"strings"
 
 	"golang.org/x/text/unicode/norm"
@@ -79,7 +80,7 @@ func plainPath(path string) bool {
 		if strings.Trim(c, ".") == "" && c != "" && c != "." && c != ".." {
 			return false
 		}
-		if c != "" && c != "." && c != ".." && strings.ContainsAny(c[len(c)-1:], `. "'`) {
+		if c != "" && c != "." && c != ".." && (strings.ContainsAny(c[len(c)-1:], `. "'`) || c[0] == ' ') {
 			return false
 		}
 		if i := strings.IndexByte(c, '~'); i >= 0 && i+1 < len(c) && '0' <= c[i+1] && c[i+1] <= '9' {
@@ -114,7 +115,9 @@ func (p *Policy) readings(value string) []string {
 	all := []string{value}
 	add := func(step func(string) string) {
 		for _, r := range all {
-			all = append(all, step(r))
+			if next := step(r); !slices.Contains(all, next) {
+				all = append(all, next)
+			}
 		}
 	}
 	add(strip)
@@ -180,15 +183,19 @@ func (p *Policy) compare(kind, literal, path string, fold bool) bool {
 		case "suffix":
 			return strings.HasSuffix(path, literal)
 		case "pattern":
-			return pattern(literal, path)
+			return pattern(literal, path) || fold && pattern(literal, foldCase(compose(path)))
 		}
-		return globPath(strings.Split(literal, "/"), strings.Split(path, "/"), fold)
+		return globPath(strings.Split(literal, "/"), components(path), fold)
+	}
+	inside := path
+	for fold && strings.HasPrefix(inside, "../") { // as if it did not leave the root (K18)
+		inside = strings.TrimPrefix(inside, "../")
 	}
 	if kind == "suffix" || kind == "pattern" {
-		return test(literal, path) || fold && test(literal, p.relative(path))
+		return test(literal, path) || fold && (test(literal, p.relative(path)) || test(literal, inside))
 	}
 	if strings.HasPrefix(literal, "/") {
-		return test(literal, p.absolute(path))
+		return test(literal, p.absolute(path)) || test(literal, p.absolute(inside))
 	}
 	if test(literal, p.relative(path)) {
 		return true
@@ -205,6 +212,14 @@ func (p *Policy) compare(kind, literal, path string, fold bool) bool {
 		}
 	}
 	return false
+}
+
+// components splits a path; the root has none.
+func components(path string) []string {
+	if path == "." {
+		return nil
+	}
+	return strings.Split(path, "/")
 }
 
 // globPath matches by components: ** is any number of them. A restrictive glob
@@ -229,13 +244,17 @@ func globPath(glob, path []string, below bool) bool {
 
 // canonicalLiterals reports whether every literal could stand in a rule on a path
 // (C17).
-func canonicalLiterals(c *Cond) bool {
+func canonicalLiterals(c *Cond, permissive bool) bool {
+	if c.Kind == "pattern" || c.Kind == "suffix" {
+		return true
+	}
 	for _, v := range c.Values {
 		literal := v.Text
 		if c.Kind == "prefix" {
 			literal = strings.TrimSuffix(literal, "/")
 		}
-		if v.Kind != String || c.Kind == "max_length" || literal == "" || literal == "." || clean(literal) != literal {
+		if v.Kind != String || c.Kind == "max_length" || literal == "" || literal == "." || clean(literal) != literal ||
+			strip(literal) != literal || strings.Contains(literal, `\\`) || permissive && !plainPath(literal) {
 			return false
 		}
 	}

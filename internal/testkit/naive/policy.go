@@ -70,6 +70,7 @@ type Verdict struct {
 	// implicit ask (K9).
 	Candidates []int
 	At         int
+	Floors     int // how many floors are known
 }
 
 // modes from strictest to weakest.
@@ -166,15 +167,42 @@ func (v view) key(key string) (member view, undeclared bool) {
 	return member, undeclared && !known
 }
 
-// annotations lists the annotations of the string schemas of a view.
+// leaves are the schemas that a pointer which ends here may mean: those of the
+// value, and where it may be an array those of its elements (K22).
+func (v view) leaves() view {
+	if list, _ := v.declares(Array); !list || len(v.items()) == 0 {
+		return v
+	}
+	return append(v[:len(v):len(v)], v.items().leaves()...)
+}
+
+// objects is where the members of an object in the wrong place may belong: to the
+// elements of the array that is declared, nil if it holds no objects.
+func (v view) objects() view {
+	list, _ := v.declares(Array)
+	for items := v.items(); list && len(items) > 0; items = items.items() {
+		if declared, known := items.declares(Object); declared || !known {
+			return items
+		}
+	}
+	return nil
+}
+
+// annotations lists the annotations of the strings of a view; none of them is "",
+// unless no string is annotated.
 func (v view) annotations() []string {
 	var all []string
-	for _, s := range v {
+	text := false
+	for _, s := range v.leaves() {
 		for _, t := range s.Types {
-			if t == String {
+			text = text || t == String
+			if t == String && s.Annotation != "" {
 				all = append(all, s.Annotation)
 			}
 		}
+	}
+	if text && len(all) == 0 {
+		all = []string{""}
 	}
 	return all
 }

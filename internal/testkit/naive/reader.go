@@ -1,6 +1,7 @@
 package naive
 
 import (
+	"fmt"
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -49,10 +50,49 @@ func (n *Node) Get(key string) *Node {
 	return nil
 }
 
+// JSON writes a value as text.
+func (n *Node) JSON() string {
+	var b strings.Builder
+	switch n.Kind {
+	case String:
+		b.WriteByte('"')
+		for _, c := range n.Text {
+			if c < 0x20 || c == '"' || c == '\\' {
+				fmt.Fprintf(&b, `\u%04x`, c)
+			} else {
+				b.WriteRune(c)
+			}
+		}
+		b.WriteByte('"')
+	case Array:
+		for i, e := range n.Elems {
+			b.WriteString(separator("[", i) + e.JSON())
+		}
+		b.WriteString(strings.Repeat("[", 1-min(1, len(n.Elems))) + "]")
+	case Object:
+		for i, m := range n.Members {
+			key := Node{Kind: String, Text: m.Key}
+			b.WriteString(separator("{", i) + key.JSON() + ":" + m.Value.JSON())
+		}
+		b.WriteString(strings.Repeat("{", 1-min(1, len(n.Members))) + "}")
+	default:
+		b.WriteString(n.Text)
+	}
+	return b.String()
+}
+
+func separator(open string, i int) string {
+	if i == 0 {
+		return open
+	}
+	return ","
+}
+
 // Fault is what is wrong with a text.
 type Fault struct {
-	Code string
-	At   int
+	Code  string
+	At    int
+	Ended bool // the text ends too early, which no byte of it shows
 }
 
 // Limits of the text (THREATS 2.2).
@@ -106,7 +146,7 @@ func (r *reader) fault(code string) *Fault {
 	if r.pos >= len(r.text) && code == "malformed_arguments" && strings.TrimSpace(r.text) != "" {
 		code = "truncated_arguments"
 	}
-	return &Fault{Code: code, At: r.pos + 1}
+	return &Fault{Code: code, At: r.pos + 1, Ended: r.pos >= len(r.text)}
 }
 
 func (r *reader) space() {
@@ -314,8 +354,12 @@ func (r *reader) str(text *string, ends *[]int, end *int) *Fault {
 			}
 			put(x)
 		default:
+			start := r.pos
 			x, size := utf8.DecodeRuneInString(r.text[r.pos:])
 			if x == utf8.RuneError && size < 2 {
+				for !utf8.FullRuneInString(r.text[start:min(r.pos+1, len(r.text))]) && r.pos < len(r.text) {
+					r.pos++
+				}
 				return r.fault("malformed_arguments")
 			}
 			r.pos += size

@@ -1,0 +1,302 @@
+package policy
+
+import (
+	"slices"
+
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/policy/match"
+	"github.com/stopgate/stopgate/schema"
+)
+
+// compiler turns what the files say about a tool into a plan.
+type compiler struct {
+	*binder
+	kind    listKind
+	plan    *plan
+	parts   []*part
+	trouble string // why the policy does not fit the schema
+}
+
+// part is a view under construction.
+type part struct {
+	view    *view
+	pointer *trie
+	ids     int
+	ons     []int32
+}
+
+func newCompiler(b *binder, kind listKind) *compiler {
+	return &compiler{binder: b, kind: kind, plan: new(plan)}
+}
+
+// compile reports false if a rule does not fit the tool's schema: the tool is then
+// denied, its rules are never skipped in silence.
+func (c *compiler) compile() bool {
+	if c.kind == runRules {
+		for _, v := range c.voices {
+			for _, g := range v.policy.Guards {
+				if !c.list(v, list{layer: stopgate.LayerGuard, fallback: stopgate.Unattended, guard: true}, []*Rule{g}, "", true) {
+					return false
+				}
+			}
+		}
+		c.unenforced()
+	}
+	spoken := false
+	for _, v := range c.voices {
+		if !v.speaks {
+			c.part(v) // its guards look, and the definition it sees is judged
+			continue
+		}
+		spoken = true
+		if !c.voice(v) {
+			return false
+		}
+	}
+	if !spoken && c.kind == runRules {
+		c.unknown()
+	}
+	return c.graphs()
+}
+
+// voice adds the rule list of a file that speaks.
+func (c *compiler) voice(v *voice) bool {
+	p := c.part(v)
+	if c.kind == runRules {
+		p.view.hear(v)
+	}
+	rules, table := v.rules(c.kind)
+	if rules == nil && c.kind == resultRules {
+		return true // nothing is said about results: they are delivered (K32)
+	}
+	l := list{layer: stopgate.LayerRules, fallback: stopgate.Ask, code: stopgate.CodeNoRuleMatched}
+	l.note.lowered = !v.trusted && !c.trusted()
+	l.note.table = table
+	var written []*Rule
+	if rules != nil {
+		written = rules.Rules
+	}
+	return c.list(v, l, written, table, !isLiteral(table))
+}
+
+// trusted reports whether a file of the operator speaks for the tool. Where none
+// does, what a project file permits is asked (K35).
+func (b *binder) trusted() bool {
+	return slices.ContainsFunc(b.voices, func(v *voice) bool { return v.speaks && v.trusted })
+}
+
+// rules finds the list that applies and the name of its table (D25-04).
+func (v *voice) rules(kind listKind) (*RuleList, string) {
+	for _, t := range v.tables {
+		list := t.Run
+		if kind == resultRules {
+			list = t.Result
+		}
+		if list != nil {
+			return list, t.Name
+		}
+	}
+	if len(v.tables) == 0 {
+		return nil, ""
+	}
+	return nil, v.tables[0].Name
+}
+
+// isLiteral reports whether a table's name is one tool's, not a glob.
+func isLiteral(table string) bool {
+	n, err := match.ParseName(table)
+	if err != nil {
+		return true
+	}
+	_, exact := n.LiteralPrefix()
+	return exact
+}
+
+// hear makes a view as strict as a file that looks through it.
+func (w *view) hear(v *voice) {
+	if !w.speaks {
+		w.speaks, w.params, w.onSchema = true, v.params, v.onSchema
+	}
+	w.params = strictestParams(w.params, v.params)
+	w.onSchema = stopgate.Strictest(w.onSchema, v.onSchema)
+	w.protected = append(w.protected, v.protected)
+}
+
+// part returns the view of a file; files with the same schema share one.
+func (c *compiler) part(v *voice) *part {
+	return c.partOf(v.schema)
+}
+
+func (c *compiler) partOf(s *schema.Schema) *part {
+	for _, p := range c.parts {
+		if p.view.schema == s {
+			return p
+		}
+	}
+	p := &part{view: &view{schema: s}, pointer: new(trie)}
+	c.parts = append(c.parts, p)
+	c.plan.views = append(c.plan.views, p.view)
+	return p
+}
+
+// list adds a list with the rules that apply to this call. Rules that stand for many
+// tools are left out where a tool lacks what they look at (D25-47); a rule of the
+// tool's own table that does not fit its schema is trouble.
+func (c *compiler) list(v *voice, l list, rules []*Rule, table string, forMany bool) bool {
+	l.first = int32(len(c.plan.rules))
+	l.note.file, l.note.table = v.policy.File, table
+	for _, r := range rules {
+		if !c.applies(r.When) {
+			l.note.skipped = append(l.note.skipped, skippedRule{r, "its conditions on the call do not hold"})
+			continue
+		}
+		if reason := c.misfit(v, r); reason != "" {
+			if !forMany {
+				c.trouble = reason
+				return false
+			}
+			l.note.skipped = append(l.note.skipped, skippedRule{r, reason})
+			continue
+		}
+		c.rule(v, r, l.note.lowered)
+	}
+	l.end = int32(len(c.plan.rules))
+	if l.guard && l.first == l.end && len(l.note.skipped) == 0 {
+		return true
+	}
+	c.plan.lists = append(c.plan.lists, l)
+	return true
+}
+
+// applies resolves a rule's conditions on the call itself (K0c).
+func (c *compiler) applies(w *When) bool {
+	if w == nil {
+		return true
+	}
+	for _, fact := range []struct {
+		globs []string
+		value string
+	}{
+		{w.Agent, string(c.call.Agent)}, {w.Surface, string(c.call.Surface)},
+		{w.Server, string(c.call.Server)}, {w.Principal, string(c.call.Principal)},
+	} {
+		if len(fact.globs) > 0 && !matchesAny(fact.globs, fact.value) {
+			return false
+		}
+	}
+	return true
+}
+
+// misfit says why a rule cannot be judged by the tool's schema, "" if it can.
+func (c *compiler) misfit(v *voice, r *Rule) string {
+	for i := range r.Conditions {
+		k := &r.Conditions[i]
+		if k.On != "" {
+			continue
+		}
+		reach := v.schema.Reach(k.Arg)
+		if reach.Missing >= 0 {
+			return "the tool has no parameter " + k.Arg.String()
+		}
+		if k.Spec.Kind == match.Present {
+			continue
+		}
+		probe := cond{permissive: r.Mode.Permissive(), kind: k.Spec.Kind, ast: k}
+		if len(reach.Places) == 0 { // nothing is known there
+			continue
+		}
+		if !slices.ContainsFunc(reach.Places, func(p *schema.Place) bool { return len(fitCondition(&probe, p, v.env).texts) > 0 }) {
+			return k.Spec.Kind.String() + " does not fit the parameter " + k.Arg.String()
+		}
+	}
+	return ""
+}
+
+// rule adds a rule and its conditions.
+func (c *compiler) rule(v *voice, r *Rule, lowered bool) {
+	p := c.part(v)
+	n := int32(len(c.plan.rules))
+	out := rule{first: int32(len(c.plan.conds)), mode: r.Mode, list: int32(len(c.plan.lists)), public: r.Reason, ast: r}
+	out.ref = &stopgate.RuleRef{File: v.policy.File, Line: r.Pos.Start.Line, Index: r.Index, ID: r.ID}
+	if lowered && r.Mode.Permissive() {
+		out.mode = stopgate.Ask
+	}
+	for i := range r.Conditions {
+		k := &r.Conditions[i]
+		id := int32(len(c.plan.conds))
+		permissive := r.Mode.Permissive()
+		out2 := cond{rule: n, permissive: permissive, all: permissive, kind: k.Spec.Kind, env: v.env, ast: k}
+		for _, q := range []Quantifier{r.Match, k.Match} {
+			if q != QuantifierDefault {
+				out2.all = q == QuantifierAll
+			}
+		}
+		out2.want = k.Spec.Kind == match.Present && k.Spec.Values[0].Text == "true"
+		if k.On != "" {
+			p.ons = append(p.ons, id)
+		} else {
+			out2.pointer = k.Arg.String()
+			out2.sites = 1
+			site := int32(len(c.plan.sites))
+			c.plan.sites = append(c.plan.sites, id)
+			p.insert(v.schema, k, id, site)
+		}
+		c.plan.conds = append(c.plan.conds, out2)
+	}
+	out.end = int32(len(c.plan.conds))
+	c.plan.rules = append(c.plan.rules, out)
+}
+
+// insert adds a condition's pointer to the trie of its view. "*" stands for the
+// elements of an array where the schema has one or says nothing; elsewhere it is a
+// key (K22).
+func (p *part) insert(s *schema.Schema, k *Condition, cond, site int32) {
+	t := p.pointer
+	for i, token := range k.Arg {
+		if token == "*" {
+			if r := s.Reach(k.Arg[:i]); i > 0 && (r.Unknown || r.Types&schema.Array != 0) {
+				t = t.elements(&p.ids)
+				continue
+			}
+		}
+		t = t.child(token, &p.ids)
+	}
+	t.conds, t.sites = append(t.conds, cond), append(t.sites, site)
+}
+
+// unknown makes a tool that no file knows ask, where the operator wants that: the
+// gate has been told to, whatever the arguments are.
+func (c *compiler) unknown() {
+	c.partOf(c.base).view.speaks = true
+	n := int32(len(c.plan.rules))
+	c.plan.lists = append(c.plan.lists, list{
+		first: n, end: n, layer: stopgate.LayerIntegrity, fallback: stopgate.Ask, code: stopgate.CodePolicyNotConfigured,
+	})
+}
+
+// unenforced adds what the files ask for and nothing here can check: the tools
+// concerned are refused, never judged without it.
+func (c *compiler) unenforced() {
+	for _, l := range c.program.layers {
+		for _, u := range l.policy.Unenforced {
+			if matchesAny(u.Tools, string(c.call.Tool)) {
+				n := int32(len(c.plan.rules))
+				c.plan.lists = append(c.plan.lists, list{
+					first: n, end: n, layer: stopgate.LayerFailure, fallback: u.Mode, code: u.Code, note: listNote{file: l.policy.File},
+				})
+			}
+		}
+	}
+}
+
+// graphs builds the shapes of every view.
+func (c *compiler) graphs() bool {
+	for _, p := range c.parts {
+		g := &grapher{plan: c.plan, view: p.view, ons: p.ons}
+		if !g.graph(p.pointer) {
+			c.trouble = "the schema is too large"
+			return false
+		}
+	}
+	return true
+}

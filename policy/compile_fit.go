@@ -1,0 +1,87 @@
+package policy
+
+import (
+	"github.com/stopgate/stopgate/policy/match"
+	"github.com/stopgate/stopgate/schema"
+)
+
+// fitKey is a condition at a place.
+type fitKey struct {
+	cond  int32
+	place *schema.Place
+}
+
+// fitting is a condition compiled for what the schema says about a place.
+type fitting struct {
+	texts []*match.Matcher
+	fits  typeSet
+}
+
+// test makes the test of a condition whose leaves stand at a place.
+func (g *grapher) test(c, site int32, p *schema.Place) test {
+	if g.plan.conds[c].kind == match.Present {
+		return test{site: site, cond: c, present: true}
+	}
+	f := g.fit(c, p)
+	return test{site: site, cond: c, texts: f.texts, fits: f.fits}
+}
+
+// fit compiles a condition for a place. A place may be read in several ways: a
+// string that one branch calls a path and another a command is both, and one that
+// no schema describes may be plain text or a path. Permissive conditions then need
+// every reading, restrictive ones any (THREATS 1.3).
+func (g *grapher) fit(c int32, p *schema.Place) *fitting {
+	key := fitKey{c, p}
+	if f := g.fitted[key]; f != nil {
+		return f
+	}
+	f := fitCondition(&g.plan.conds[c], p, g.plan.conds[c].env)
+	g.fitted[key] = f
+	return f
+}
+
+func fitCondition(k *cond, p *schema.Place, env match.Env) *fitting {
+	target := match.Target{}
+	known := true
+	for _, q := range closure(p) {
+		known = known && q.Types() != schema.AnyType
+		target.Type |= q.Types() &^ schema.Null
+		target.Expands = target.Expands || q.Expands()
+	}
+	if !known {
+		target.Type = 0
+	}
+	f := new(fitting)
+	for _, a := range readings(k, p, known) {
+		target.Annotation = a
+		m, err := match.Compile(k.ast.Spec, target, !k.permissive, env)
+		if err != nil {
+			continue
+		}
+		f.texts = append(f.texts, m)
+		f.fits |= typesOf(m.Fits())
+	}
+	return f
+}
+
+// readings lists the annotations under which a condition reads the strings of a
+// place. A guard on a type reads that type only.
+func readings(k *cond, p *schema.Place, known bool) []schema.Annotation {
+	if k.ast.On != "" {
+		a, _ := schema.ParseAnnotation(k.ast.On)
+		return []schema.Annotation{a}
+	}
+	var all []schema.Annotation
+	for _, a := range []schema.Annotation{schema.URL, schema.Path, schema.Command} {
+		if has(p, a) {
+			all = append(all, a)
+		}
+	}
+	if len(all) > 0 {
+		return all
+	}
+	if !known && k.kind != match.MaxLength {
+		return []schema.Annotation{schema.None, schema.Path}
+	}
+	return []schema.Annotation{schema.None}
+}

@@ -1,0 +1,172 @@
+package policy
+
+import (
+	"slices"
+
+	"github.com/stopgate/stopgate/jsonstream"
+	"github.com/stopgate/stopgate/policy/match"
+)
+
+// textTest is one matcher on the string that is arriving. A test of several
+// readings has several, one after the other.
+type textTest struct {
+	test   *test
+	m      *match.Matcher
+	state  match.State
+	result match.Result
+	alone  bool // no other value can stand at the test's site
+}
+
+// textWatch is what one view wants to know of the string that is arriving, whatever
+// the rules say.
+type textWatch struct {
+	view    *view
+	needs   textNeed
+	analyse bool // a condition looks at this command: it has to be analysable (THREATS E)
+	found   bool // the control character was found
+}
+
+// textFound is something that a piece of string text showed, and its byte.
+type textFound struct {
+	at    int64
+	test  int32 // index in texts
+	watch int32 // index in watches, if test is negative
+}
+
+// startTest begins a test of the string that begins now.
+func (e *Evaluation) startTest(t *test, alone bool) {
+	first := len(e.texts)
+	for _, m := range t.texts {
+		x := textTest{test: t, m: m, alone: alone}
+		if x.result = m.Start(&x.state); x.result == match.Undecided {
+			e.undecided++
+		}
+		e.texts = append(e.texts, x)
+	}
+	for i := first; i < len(e.texts); i++ {
+		if e.texts[i].result != match.Undecided {
+			e.textResult(i)
+		}
+	}
+}
+
+// watch begins to look for what raises a floor in the string that begins now.
+func (e *Evaluation) watch(v *view, s *shape) {
+	e.watches = append(e.watches, textWatch{view: v, needs: s.needs, analyse: s.needs&watchWords != 0 && len(s.tests) > 0})
+}
+
+// textPart gives a piece of the string to its tests. What they find is taken in the
+// order of the bytes that show it, so that the answer does not depend on how the
+// text was cut (I2).
+func (e *Evaluation) textPart(ev *jsonstream.Event) (stop bool) {
+	if e.undecided == 0 && len(e.watches) == 0 {
+		return false
+	}
+	e.found = e.found[:0]
+	for i := range e.texts {
+		x := &e.texts[i]
+		if x.result != match.Undecided || e.conds[x.test.cond].phase != waiting {
+			continue
+		}
+		var n int
+		if x.result, n = x.m.Feed(&x.state, ev.Text); x.result != match.Undecided {
+			e.undecided--
+			e.found = append(e.found, textFound{at: offset(ev, n), test: int32(i)})
+		}
+	}
+	for i := range e.watches {
+		w := &e.watches[i]
+		if w.needs&watchControls == 0 || w.found {
+			continue
+		}
+		if n := control(ev.Text, w.needs&allowTabs != 0); n > 0 {
+			w.found = true
+			e.found = append(e.found, textFound{at: offset(ev, n), test: -1, watch: int32(i)})
+		}
+	}
+	if len(e.found) == 0 {
+		return false
+	}
+	slices.SortStableFunc(e.found, func(a, b textFound) int { return int(a.at - b.at) })
+	for _, f := range e.found {
+		if e.reach(f.at) {
+			return true
+		}
+		if f.test >= 0 {
+			e.textResult(int(f.test))
+		} else {
+			e.controlFound(e.watches[f.watch].view)
+		}
+	}
+	return false
+}
+
+// offset is the argument byte that completed the first n bytes of a piece's text.
+func offset(ev *jsonstream.Event, n int) int64 {
+	if ev.Escaped {
+		return ev.Offset
+	}
+	return ev.Offset - int64(len(ev.Text)-n)
+}
+
+// textResult takes the answer of one matcher. The readings of one test are
+// combined: certainty needs them all, suspicion needs one.
+func (e *Evaluation) textResult(i int) {
+	x := &e.texts[i]
+	if len(x.test.texts) > 1 {
+		enough := match.Hit
+		if e.plan.conds[x.test.cond].permissive {
+			enough = match.Miss
+		}
+		for j := range e.texts {
+			y := &e.texts[j]
+			switch {
+			case y.test != x.test || y.result != match.Undecided:
+			case x.result != enough:
+				return // another reading may still say it
+			default:
+				y.result = enough
+				e.undecided--
+			}
+		}
+	}
+	e.leaf(x.test.site, x.result == match.Hit, x.alone)
+}
+
+// textEnd takes the closing quote.
+func (e *Evaluation) textEnd() {
+	for i := range e.texts {
+		x := &e.texts[i]
+		if x.result != match.Undecided || e.conds[x.test.cond].phase != waiting {
+			continue
+		}
+		e.undecided--
+		switch {
+		case x.m.Incremental():
+			x.result = x.m.End(&x.state)
+		case x.m.Whole(e.text()):
+			x.result = match.Hit
+		default:
+			x.result = match.Miss
+		}
+		e.textResult(i)
+	}
+	for i := range e.watches {
+		e.protected(&e.watches[i])
+	}
+	e.texts, e.watches, e.undecided = e.texts[:0], e.watches[:0], 0
+	e.decoded = false
+}
+
+// text is the whole string that has just ended.
+func (e *Evaluation) text() []byte {
+	if e.decoded {
+		return e.scratch
+	}
+	v := e.value
+	if text, ok := v.TextBytes(); ok {
+		return text
+	}
+	e.scratch, e.decoded = v.AppendText(e.scratch[:0]), true
+	return e.scratch
+}

@@ -1,0 +1,164 @@
+package policy
+
+import "github.com/stopgate/stopgate"
+
+// fail notes what the integrity of the arguments lacks. At one byte the first
+// complaint counts, and integrity speaks before everything else (K7, S30).
+func (e *Evaluation) fail(code stopgate.Code, pointer string) {
+	if e.fault.code == "" {
+		e.fault = fault{code, pointer}
+		e.dirty = true
+	}
+}
+
+// floor raises the verdict to at least a mode (THREATS 2.1). It takes effect at the
+// byte that shows it (K8).
+func (e *Evaluation) floor(mode stopgate.Mode, code stopgate.Code, pointer string) {
+	e.floors = append(e.floors, stopgate.Floor{Mode: mode, Code: code, Pointer: pointer, At: e.at})
+	e.dirty = true
+}
+
+// settle says what is known with the byte at hand. It reports whether that is final.
+//
+// The first terminal event in byte order wins: a list that answers deny or skip by
+// itself ends the call, whatever others may still say. At one byte integrity comes
+// first, then floors, then the strictest list, guards before rules (K7, S30).
+// Otherwise the verdict is known as soon as the strictest and the weakest outcome
+// still possible have one mode (THREATS 4.3).
+func (e *Evaluation) settle() (terminal bool) {
+	e.dirty = false
+	if e.probing {
+		return false
+	}
+	if e.fault.code != "" {
+		e.publish(stopgate.Verdict{
+			Mode: stopgate.Deny, Layer: stopgate.LayerIntegrity, Code: e.fault.code,
+			Pointer: e.fault.pointer, Public: e.fault.code.Public(),
+		})
+		return true
+	}
+	low := stopgate.Unattended
+	for _, f := range e.floors {
+		if f.Mode.Terminal() {
+			e.publish(floorVerdict(f))
+			return true
+		}
+		low = stopgate.Strictest(low, f.Mode)
+	}
+	high, ended, decided := low, -1, -1
+	for i := range e.lists {
+		l := &e.lists[i]
+		if l.dirty {
+			e.walk(i)
+		}
+		low, high = stopgate.Strictest(low, l.low), stopgate.Strictest(high, l.high)
+		if l.low == l.high && l.low.Terminal() && (ended < 0 || l.low < e.lists[ended].low) {
+			ended = i
+		}
+	}
+	if ended >= 0 {
+		e.publish(e.listVerdict(ended))
+		return true
+	}
+	if low != high {
+		return false
+	}
+	for i := range e.lists {
+		if l := &e.lists[i]; l.low == low && l.high == low && !e.abstains(i) {
+			decided = i
+			break
+		}
+	}
+	switch {
+	case decided >= 0:
+		e.publish(e.listVerdict(decided))
+	case len(e.floors) > 0:
+		e.publish(floorVerdict(e.floors[0]))
+	default: // no list has anything to say: results without rules are delivered
+		e.publish(stopgate.Verdict{Mode: low, Layer: stopgate.LayerRules})
+	}
+	return false
+}
+
+// abstains reports whether a list is a guard whose rule does not hold.
+func (e *Evaluation) abstains(i int) bool {
+	l := &e.plan.lists[i]
+	return l.guard && e.lists[i].cursor == l.end
+}
+
+func floorVerdict(f stopgate.Floor) stopgate.Verdict {
+	return stopgate.Verdict{Mode: f.Mode, Layer: stopgate.LayerFloor, Code: f.Code, Pointer: f.Pointer, Public: f.Code.Public()}
+}
+
+// listVerdict is the verdict of a list that is decided. If its first rule that has
+// not failed holds, that rule decided; otherwise all rules that may turn out to have
+// decided answer the same mode (K9).
+func (e *Evaluation) listVerdict(i int) stopgate.Verdict {
+	l, st := &e.plan.lists[i], &e.lists[i]
+	v := stopgate.Verdict{Mode: st.low, Layer: l.layer, Code: stopgate.CodeRuleMatched}
+	if st.low == stopgate.Skip {
+		v.Code = stopgate.CodeRuleSkipped
+	}
+	switch {
+	case st.cursor == l.end:
+		v.Code = l.code
+	case e.rules[st.cursor].phase == holds:
+		r := &e.plan.rules[st.cursor]
+		v.Rule, v.Public = r.ref, r.public
+		v.Pointer = e.pointerOf(e.rules[st.cursor].cond)
+	default:
+		v.Candidates, v.Public = e.candidates(i)
+	}
+	if v.Public == "" {
+		v.Public = v.Code.Public()
+	}
+	return v
+}
+
+// pointerOf is the pointer of the value that decided a condition.
+func (e *Evaluation) pointerOf(cond int32) string {
+	if cond < 0 {
+		return ""
+	}
+	text := e.spine.pointer(e.conds[cond].path)
+	if k := &e.plan.conds[cond]; string(text) == k.pointer {
+		return k.pointer // without an array on the way: nothing to allocate
+	}
+	return string(text)
+}
+
+// candidates lists the rules that may turn out to have decided a list, and their
+// common reason if they have one.
+func (e *Evaluation) candidates(i int) (rules []int, public string) {
+	l := &e.plan.lists[i]
+	for r := e.lists[i].cursor; r < l.end; r++ {
+		switch p := e.rules[r].phase; {
+		case p == failed:
+			continue
+		case len(rules) == 0:
+			public = e.plan.rules[r].public
+		case public != e.plan.rules[r].public:
+			public = ""
+		}
+		rules = append(rules, e.plan.rules[r].ref.Index)
+		if e.rules[r].phase == holds {
+			return rules, public
+		}
+	}
+	return append(rules, stopgate.ImplicitAsk), ""
+}
+
+// publish makes a verdict the latest one, if it says anything new. While the mode
+// stays the same it stays known since the byte that showed it first.
+func (e *Evaluation) publish(v stopgate.Verdict) {
+	v.Decided, v.DecidedAt, v.Floors = true, e.at, e.floors[:len(e.floors):len(e.floors)]
+	last := &e.verdict
+	if last.Decided && last.Mode == v.Mode {
+		v.DecidedAt = last.DecidedAt
+		if last.Layer == v.Layer && last.Code == v.Code && last.Rule == v.Rule && len(last.Floors) == len(v.Floors) {
+			return
+		}
+	}
+	e.verdict = v
+	e.trace = append(e.trace, v)
+}

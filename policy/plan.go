@@ -1,0 +1,91 @@
+package policy
+
+import (
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/policy/match"
+	"github.com/stopgate/stopgate/schema"
+)
+
+// plan is a policy compiled for one tool, one definition and the constant facts of
+// a call. It is immutable: every evaluation of a binding shares it.
+type plan struct {
+	lists []list
+	rules []rule
+	conds []cond
+	sites []int32 // the condition each site belongs to
+	views []*view
+}
+
+// view is the tool's arguments as one or several files see them: those that share
+// a schema share a view. Each file is judged by its own schema, so that a file can
+// only tighten what another one says (K35, I15).
+type view struct {
+	schema *schema.Schema // nil: unknown
+	root   *shape
+	// speaks is set if a file that speaks for the tool looks through this view; only
+	// then its floors count.
+	speaks bool
+	// params is the strictest unknown_params of the files that speak.
+	params ParamAction
+	// onSchema is the strictest on_schema_violation of the files that speak.
+	onSchema stopgate.Mode
+	// protected lists the targets of which no rule permits the change (K2), as the
+	// files that speak see them.
+	protected []*match.Protected
+}
+
+// list is a run of rules of which the first match decides: a tool's rule list in
+// one file, or one guard. Lists stand in the order in which they are named when
+// several answer the same mode: guards first, then rules, each in the order of the
+// files (S30).
+type list struct {
+	first, end int32 // its rules
+	layer      stopgate.Layer
+	// fallback is what the list answers when no rule matched: ask for rules (D25-10),
+	// unattended for a guard, which then has no objection.
+	fallback stopgate.Mode
+	code     stopgate.Code // of the fallback
+	guard    bool          // the fallback is no answer
+	note     listNote
+}
+
+// listNote is what only an explanation shows of a list.
+type listNote struct {
+	file, table string
+	lowered     bool // unattended counts as ask (K35)
+	skipped     []skippedRule
+}
+
+// skippedRule is a rule that was left out before the arguments were looked at.
+type skippedRule struct {
+	ast    *Rule
+	reason string
+}
+
+// rule is one rule of a list.
+type rule struct {
+	first, end int32 // its conditions; none: it always matches
+	mode       stopgate.Mode
+	list       int32
+	ref        *stopgate.RuleRef
+	public     string // the rule's reason, "" if it has none (K37)
+	ast        *Rule
+}
+
+// cond is one condition of a rule.
+type cond struct {
+	rule int32
+	// all says that every leaf has to match, otherwise one is enough (THREATS 4.2).
+	all        bool
+	permissive bool
+	sites      int32 // number of places at which leaves can appear
+	kind       match.Kind
+	want       bool   // of present
+	pointer    string // of the rule, with "*" for every array
+	env        match.Env
+	ast        *Condition
+}
+
+// generous conditions look for any leaf a restriction may mean: they also follow
+// values of a type that the schema does not declare (THREATS B1).
+func (c *cond) generous() bool { return !c.all && !c.permissive }
