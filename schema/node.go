@@ -45,9 +45,11 @@ type Node struct {
 	Contains                 *Node
 	MinContains, MaxContains *int
 
-	// Enum and Const are the values allowed. Const is invalid if not given.
-	Enum  []jsonstream.Value
-	Const jsonstream.Value
+	// Enum and Const are the values allowed. HasEnum tells an empty list from none;
+	// Const is invalid if there is none.
+	Enum    []jsonstream.Value
+	HasEnum bool
+	Const   jsonstream.Value
 
 	Minimum, Maximum                   *jsonstream.Decimal
 	ExclusiveMinimum, ExclusiveMaximum *jsonstream.Decimal
@@ -68,8 +70,10 @@ type Node struct {
 	// Unvalidated names the keywords that are not validated, each with a Note.
 	Unvalidated []string
 
-	index map[string]int // name -> Properties
-	id    int            // position in the schema, for sets of nodes
+	at      string          // pointer in the source, for messages
+	index   map[string]int  // name -> Properties
+	allowed map[string]bool // canonical texts of Enum; nil without HasEnum
+	exactly string          // canonical text of Const
 }
 
 // Property is a declared member of an object.
@@ -103,3 +107,49 @@ const (
 	AdditionalAllowed
 	AdditionalBySchema
 )
+
+// beside lists the schemas that apply to the same value as n, in the order in
+// which they are checked.
+func (n *Node) beside(yield func(*Node) bool) {
+	for _, one := range []*Node{n.Ref, n.Not, n.If, n.Then, n.Else} {
+		if one != nil && !yield(one) {
+			return
+		}
+	}
+	for _, list := range [][]*Node{n.AllOf, n.AnyOf, n.OneOf} {
+		for _, one := range list {
+			if !yield(one) {
+				return
+			}
+		}
+	}
+	for _, p := range n.DependentSchemas {
+		if !yield(p.Node) {
+			return
+		}
+	}
+}
+
+// below lists the schemas of members, elements and names of the value.
+func (n *Node) below(yield func(*Node) bool) {
+	for _, p := range n.Properties {
+		if !yield(p.Node) {
+			return
+		}
+	}
+	for _, p := range n.PatternProperties {
+		if !yield(p.Node) {
+			return
+		}
+	}
+	for _, one := range []*Node{n.AdditionalSchema, n.PropertyNames, n.Items, n.Contains} {
+		if one != nil && !yield(one) {
+			return
+		}
+	}
+	for _, one := range n.PrefixItems {
+		if !yield(one) {
+			return
+		}
+	}
+}

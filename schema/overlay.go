@@ -3,7 +3,7 @@ package schema
 // OverlayError says which parameter of a policy file contradicts the schema of a
 // request or server: policy_invalid_for_schema (K25).
 type OverlayError struct {
-	// Pointer is the parameter, expanded.
+	// Pointer is the parameter, with "*" for the elements of an array.
 	Pointer string
 	Message string
 }
@@ -13,6 +13,66 @@ func (e *OverlayError) Error() string { return e.Pointer + ": " + e.Message }
 
 // Overlay lays the parameters of a policy file over the schema that a request or
 // server gave: both hold. The file may annotate, add aliases, require and tighten;
-// what it names must exist in base with a type in common. A nil base is unknown
-// and gives file, a nil file gives base. The error is an *OverlayError.
-func Overlay(base, file *Schema) (*Schema, error) { return file, nil }
+// what it names must exist in base with a type in common. Base may be nil, which
+// is unknown, and gives file; a nil file gives base. The error is an
+// *OverlayError.
+func Overlay(base, file *Schema) (*Schema, error) {
+	if base == nil {
+		return file, nil
+	}
+	if file == nil {
+		return base, nil
+	}
+	if base.Root == nil || file.Root == nil {
+		return nil, &OverlayError{Message: "there is no schema"}
+	}
+	s, err := build(&Node{Types: Object, AllOf: []*Node{base.Root, file.Root}}, Overlaid)
+	if err != nil {
+		return nil, &OverlayError{Pointer: err.Pointer, Message: err.Message}
+	}
+	o := overlay{compared: map[[2]*Place]bool{}}
+	if err := o.compare(base.Place(), file.Place(), ""); err != nil {
+		return nil, err
+	}
+	s.base, s.file = base, file
+	return s, nil
+}
+
+// overlay walks both schemas at once.
+type overlay struct {
+	compared map[[2]*Place]bool
+}
+
+// compare looks for what the file says at a place and the base contradicts.
+func (o *overlay) compare(base, file *Place, at string) error {
+	if file == anything || o.compared[[2]*Place{base, file}] {
+		return nil
+	}
+	o.compared[[2]*Place{base, file}] = true
+	if base.types.Intersect(file.types) == 0 {
+		return &OverlayError{Pointer: at, Message: "is " + file.types.describe() + " in the policy and " + base.types.describe() + " in the tool's schema"}
+	}
+	for _, d := range file.declared {
+		m := base.Member([]byte(d.Name))
+		pointer := below(at, d.Name)
+		switch {
+		case m.Kind == DeclaredName || m.Kind == FreeForm:
+		case base.unknown && m.Kind != Forbidden:
+			m.Place = anything
+		default:
+			return &OverlayError{Pointer: pointer, Message: "is not a parameter of the tool's schema"}
+		}
+		for _, alias := range d.Aliases {
+			if base.declares(alias) {
+				return &OverlayError{Pointer: pointer, Message: "has the alias " + quoted(alias) + ", which is another parameter of the tool's schema"}
+			}
+		}
+		if err := o.compare(m.Place, d.Place, pointer); err != nil {
+			return err
+		}
+	}
+	if err := o.compare(base.items, file.items, below(at, "*")); err != nil {
+		return err
+	}
+	return o.compare(base.other, file.other, below(at, "*"))
+}

@@ -1,5 +1,7 @@
 package schema
 
+import "strings"
+
 // Parameter is one parameter of a tool as a policy file declares it. Values are
 // JSON texts, so that numbers stay exact (K26).
 type Parameter struct {
@@ -54,17 +56,22 @@ type ParameterError struct {
 }
 
 // Error gives the path, the field and the message.
-func (e *ParameterError) Error() string { return e.Path + ": " + e.Field + ": " + e.Message }
+func (e *ParameterError) Error() string {
+	s := e.Path + ": " + e.Field + ": " + e.Message
+	if e.Hint != "" {
+		s += " (" + e.Hint + ")"
+	}
+	return s
+}
 
 // ParameterErrors are all mistakes of a declaration, in its order.
 type ParameterErrors []*ParameterError
 
-// Error gives the first mistake and counts the rest.
-func (e ParameterErrors) Error() string { return e[0].Error() }
-
-// FromParameters builds the schema that a policy file declares. It is closed: a
-// key that no table declares is undeclared (K24, K25). The error is of type
-// ParameterErrors and holds every mistake.
-func FromParameters(list []Parameter) (*Schema, error) {
-	return &Schema{Root: &Node{Types: Object}, Source: FromFile}, nil
+// Error gives all mistakes, one in a line.
+func (e ParameterErrors) Error() string {
+	lines := make([]string, len(e))
+	for i, one := range e {
+		lines[i] = one.Error()
+	}
+	return strings.Join(lines, "\n")
 }

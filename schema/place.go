@@ -1,36 +1,71 @@
 package schema
 
-import "github.com/stopgate/stopgate/jsonstream"
+import (
+	"github.com/stopgate/stopgate/jsonstream"
+	"github.com/stopgate/stopgate/regular"
+)
 
 // Place is what a schema says about one place in the arguments: the union over
 // all branches of `$ref`, allOf, anyOf and oneOf (K23). Places are immutable and
 // comparable by pointer; recursion leads back to the same place.
-type Place struct{}
+type Place struct {
+	types       Type
+	annotations uint8 // a bit for each Annotation of a branch
+	annotation  Annotation
+	expands     bool
+	unknown     bool
+	defaults    []jsonstream.Value
 
-type places struct{}
+	declared  []Declared
+	names     map[string]name // declared names and their aliases
+	folds     map[string]int  // folded names -> declared, or several
+	patterns  []*regular.Pattern
+	otherKind MemberKind // what a key is that nothing declares
+	other     *Place     // where its value goes
+
+	items  *Place
+	prefix []*Place // by index; the last is that of all elements behind
+}
+
+type name struct {
+	index int
+	alias bool
+}
+
+// several marks a fold that more than one declared name has.
+const several = -1
+
+// anything is the place about which no schema says anything. It contains itself.
+var anything = func() *Place {
+	p := &Place{types: AnyType, unknown: true, otherKind: FreeForm}
+	p.other, p.items = p, p
+	p.prefix = []*Place{p}
+	return p
+}()
 
 // Types returns the types a value here may have, Null included.
-func (p *Place) Types() Type { return AnyType }
+func (p *Place) Types() Type { return p.types }
 
 // Annotation returns the most cautious annotation of any branch.
-func (p *Place) Annotation() Annotation { return None }
+func (p *Place) Annotation() Annotation { return p.annotation }
 
 // Has reports whether any branch carries the annotation: what guards on a type
 // look at (K0a).
-func (p *Place) Has(a Annotation) bool { return false }
+func (p *Place) Has(a Annotation) bool { return p.annotations&(1<<a) != 0 }
 
 // Expands reports whether the tool expands wildcards in the value (C15).
-func (p *Place) Expands() bool { return false }
+func (p *Place) Expands() bool { return p.expands }
 
 // Unknown reports that the schema does not say, or not fully, what is here and
 // below (K23). Pointers then follow the value.
-func (p *Place) Unknown() bool { return true }
+func (p *Place) Unknown() bool { return p.unknown }
 
 // Defaults returns the values that branches give for an absent value (B9).
-func (p *Place) Defaults() []jsonstream.Value { return nil }
+func (p *Place) Defaults() []jsonstream.Value { return p.defaults }
 
 // Properties returns the declared members of an object here, in source order.
-func (p *Place) Properties() []Declared { return nil }
+// The caller must not change the list.
+func (p *Place) Properties() []Declared { return p.declared }
 
 // Declared is one declared member of the object at a place.
 type Declared struct {
@@ -62,23 +97,100 @@ const (
 	DeclaredName
 )
 
+var memberKindNames = [...]string{
+	Undeclared: "undeclared", Forbidden: "forbidden", Ambiguous: "ambiguous", FreeForm: "free-form", Alias: "alias", DeclaredName: "declared",
+}
+
+// String names the kind in lower case.
+func (k MemberKind) String() string {
+	if int(k) < len(memberKindNames) {
+		return memberKindNames[k]
+	}
+	return memberKindNames[Undeclared]
+}
+
 // Member is the answer to a key.
 type Member struct {
 	Kind MemberKind
 	// Property is the index in [Place.Properties] of the declared member that the
 	// key is, or that it folds to; -1 if none. Two keys of one object with the same
-	// Property, neither of them -1, are ambiguous (A4, A5, A25, B6).
+	// Property, not -1, are ambiguous (A4, A5, A25, B6).
 	Property int
 	// Place is where the value goes. It is never nil.
 	Place *Place
 }
 
-// Member says what a key of the object at p is. Only undeclared keys allocate.
-func (p *Place) Member(key []byte) Member { return Member{Property: -1, Place: p} }
+// Member says what a key of the object at p is. Only keys that nothing declares
+// allocate.
+func (p *Place) Member(key []byte) Member {
+	if n, ok := p.names[string(key)]; ok {
+		kind := DeclaredName
+		if n.alias {
+			kind = Alias
+		}
+		return Member{Kind: kind, Property: n.index, Place: p.declared[n.index].Place}
+	}
+	m := Member{Kind: p.otherKind, Property: -1, Place: p.other}
+	if len(p.declared) > 0 {
+		p.disguised(key, &m)
+	}
+	if m.Kind == Undeclared || m.Kind == Forbidden {
+		for _, pattern := range p.patterns {
+			if pattern.Match(key) {
+				m.Kind, m.Place = FreeForm, anything
+				break
+			}
+		}
+	}
+	return m
+}
+
+// disguised finds the declared name that a key can be read as.
+func (p *Place) disguised(key []byte, m *Member) {
+	if bare, cut := withoutControls(key); cut {
+		if n, ok := p.names[string(bare)]; ok {
+			m.Kind, m.Property = Ambiguous, n.index
+			return
+		}
+	}
+	i, ok := p.folds[fold(key)]
+	switch {
+	case !ok:
+	case i == several:
+		m.Kind = Ambiguous
+	default:
+		m.Property = i
+	}
+}
+
+// indexNames prepares the lookup of keys.
+func (p *Place) indexNames() {
+	p.names = make(map[string]name, len(p.declared))
+	p.folds = make(map[string]int, len(p.declared))
+	add := func(text string, n name) {
+		if _, taken := p.names[text]; !taken {
+			p.names[text] = n
+		}
+		folded := fold([]byte(text))
+		if i, taken := p.folds[folded]; taken && i != n.index {
+			p.folds[folded] = several
+			return
+		}
+		p.folds[folded] = n.index
+	}
+	for i, d := range p.declared {
+		add(d.Name, name{index: i})
+	}
+	for i, d := range p.declared {
+		for _, alias := range d.Aliases {
+			add(alias, name{index: i, alias: true})
+		}
+	}
+}
 
 // Items returns the place of the elements of an array here, whatever their
 // index. It is never nil.
-func (p *Place) Items() *Place { return p }
+func (p *Place) Items() *Place { return p.items }
 
 // Item returns the place of the element with an index counted from 0.
-func (p *Place) Item(index int) *Place { return p }
+func (p *Place) Item(index int) *Place { return p.prefix[min(index, len(p.prefix)-1)] }

@@ -9,7 +9,11 @@ type Schema struct {
 	// Source says where the schema came from.
 	Source Source
 
-	places *places
+	start   *Place
+	aliases bool // some parameter has an alias
+
+	text       jsonstream.Value // of FromJSON
+	base, file *Schema          // of Overlaid
 }
 
 // Source says where a schema came from (K25).
@@ -36,16 +40,12 @@ type Note struct {
 
 // Place returns the place of the whole arguments. The nil Schema gives a place
 // where anything may be.
-func (s *Schema) Place() *Place { return nil }
-
-// Hash identifies the meaning of a schema: 64 hexadecimal digits over all that
-// decides, annotations and aliases included; titles and descriptions are part of
-// it too, because models act on them (G4).
-func (s *Schema) Hash() string { return "" }
-
-// ToJSONSchema prints the schema for models: keys in the order of the source,
-// the types path, command and url as string (D25-17, D26-29).
-func (s *Schema) ToJSONSchema() []byte { return nil }
+func (s *Schema) Place() *Place {
+	if s == nil || s.start == nil {
+		return anything
+	}
+	return s.start
+}
 
 // Validate checks complete arguments against the schema and returns the first
 // violation, nil if they fit (K0g, K14).

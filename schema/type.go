@@ -6,7 +6,8 @@ import "strings"
 type Type uint8
 
 // The JSON types. Integer is a number without a fractional part (1.0 is one,
-// A20); a set that holds Number holds every integer too.
+// A20). A set that holds Number allows every integer; sets of this package then
+// leave Integer out.
 const (
 	String Type = 1 << iota
 	Number
@@ -18,7 +19,7 @@ const (
 )
 
 // AnyType is the set of all types: what a schema without `type` allows.
-const AnyType = String | Number | Integer | Boolean | Array | Object | Null
+const AnyType = String | Number | Boolean | Array | Object | Null
 
 var typeNames = [...]string{"string", "number", "integer", "boolean", "array", "object", "null"}
 
@@ -49,6 +50,17 @@ func (t Type) String() string {
 	return strings.Join(names, " or ")
 }
 
+// normal leaves Integer out where Number is in.
+func (t Type) normal() Type {
+	if t&Number != 0 {
+		return t &^ Integer
+	}
+	return t
+}
+
+// Union returns the types that either set allows.
+func (t Type) Union(u Type) Type { return (t | u).normal() }
+
 // Intersect returns the types that both sets allow. An integer is a number.
 func (t Type) Intersect(u Type) Type {
 	common := t & u
@@ -58,7 +70,22 @@ func (t Type) Intersect(u Type) Type {
 	if u&Number != 0 {
 		common |= t & Integer
 	}
-	return common
+	return common.normal()
+}
+
+// describe names the types with their articles, "a string or an array".
+func (t Type) describe() string {
+	names := strings.Split(t.String(), " or ")
+	for i, name := range names {
+		switch name {
+		case "nothing", "anything", "null":
+		case "integer", "array", "object":
+			names[i] = "an " + name
+		default:
+			names[i] = "a " + name
+		}
+	}
+	return strings.Join(names, " or ")
 }
 
 // Annotation narrows what a string means. Models see a plain string (D25-17).

@@ -1,0 +1,280 @@
+package schema
+
+import (
+	"encoding/binary"
+	"slices"
+)
+
+// builder computes the places of a schema: the subset construction over its
+// nodes. Each place is the set of nodes that apply to one place of the arguments.
+type builder struct {
+	nodes    []*Node
+	number   map[*Node]int
+	types    map[*Node]Type // what nodeTypes found
+	interned map[string]*Place
+	queue    []pending
+	members  int  // work done, against maxMembers
+	aliases  bool // some property has an alias
+}
+
+// seed is a node that applies to a place. A sure one applies in every branch.
+type seed struct {
+	node *Node
+	sure bool
+}
+
+type pending struct {
+	place *Place
+	seeds []seed
+}
+
+// places computes all places from the root on.
+func (b *builder) places(root *Node) (*Place, *ParseError) {
+	start := b.place([]seed{{root, true}}, false)
+	for len(b.queue) > 0 {
+		next := b.queue[0]
+		b.queue = b.queue[1:]
+		b.fill(next.place, next.seeds)
+		if len(b.interned) > maxPlaces || b.members > maxMembers {
+			return nil, &ParseError{Pointer: root.at, Message: "the combinations of the schema are too many to follow"}
+		}
+	}
+	return start, nil
+}
+
+// place returns the place where the seeds apply; unknown if a node above hides
+// structure. Equal sets give the same place.
+func (b *builder) place(seeds []seed, unknown bool) *Place {
+	if len(seeds) == 0 {
+		return anything
+	}
+	merged := seeds[:0:0]
+	for _, s := range seeds {
+		if i := slices.IndexFunc(merged, func(m seed) bool { return m.node == s.node }); i >= 0 {
+			merged[i].sure = merged[i].sure || s.sure
+			continue
+		}
+		merged = append(merged, s)
+	}
+	sorted := slices.SortedFunc(slices.Values(merged), func(x, y seed) int { return b.number[x.node] - b.number[y.node] })
+	key := make([]byte, 0, 16)
+	for _, s := range sorted {
+		key = binary.AppendUvarint(key, uint64(b.number[s.node])<<1|bit(s.sure))
+	}
+	key = binary.AppendUvarint(key, bit(unknown))
+	if p, ok := b.interned[string(key)]; ok {
+		return p
+	}
+	p := &Place{unknown: unknown}
+	b.interned[string(key)] = p
+	b.queue = append(b.queue, pending{p, merged})
+	return p
+}
+
+func bit(b bool) uint64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// closure adds to the seeds all nodes that apply with them, each behind the one
+// that brought it.
+func closure(seeds []seed) []seed {
+	var all []seed
+	at := map[*Node]int{}
+	var add func(n *Node, sure bool)
+	add = func(n *Node, sure bool) {
+		if i, seen := at[n]; seen {
+			if all[i].sure || !sure {
+				return
+			}
+			all[i].sure = true // what it brings is sure now too
+		} else {
+			at[n] = len(all)
+			all = append(all, seed{n, sure})
+		}
+		if n.Ref != nil {
+			add(n.Ref, sure)
+		}
+		for _, one := range n.AllOf {
+			add(one, sure)
+		}
+		for _, list := range [][]*Node{n.AnyOf, n.OneOf} {
+			for _, one := range list {
+				add(one, sure && len(list) == 1)
+			}
+		}
+	}
+	for _, s := range seeds {
+		add(s.node, s.sure)
+	}
+	return all
+}
+
+// fill computes what is known at a place from the nodes that apply to it.
+func (b *builder) fill(p *Place, seeds []seed) {
+	all := closure(seeds)
+	p.types = b.seedTypes(seeds)
+	for _, s := range all {
+		n := s.node
+		p.annotations |= 1 << n.Annotation
+		p.annotation = max(p.annotation, n.Annotation)
+		p.expands = p.expands || n.Expands
+		p.unknown = p.unknown || n.Open
+		if n.Default.IsValid() {
+			p.defaults = append(p.defaults, n.Default)
+		}
+	}
+	b.fillMembers(p, all)
+	b.fillItems(p, all)
+}
+
+// seedTypes returns the types a value may have where the seeds apply: those that
+// all sure seeds allow, or without a sure one those that any allows.
+func (b *builder) seedTypes(seeds []seed) Type {
+	every, any, sure := AnyType, Type(0), false
+	for _, s := range seeds {
+		t := b.nodeTypes(s.node)
+		any = any.Union(t)
+		if s.sure {
+			every, sure = every.Intersect(t), true
+		}
+	}
+	if sure {
+		return every
+	}
+	return any
+}
+
+// nodeTypes returns the types that a node and everything beside it allow.
+func (b *builder) nodeTypes(n *Node) Type {
+	if t, ok := b.types[n]; ok {
+		return t
+	}
+	t := n.Types
+	if n.HasEnum {
+		listed := Type(0)
+		for _, v := range n.Enum {
+			listed = listed.Union(typeOf(v))
+		}
+		t = t.Intersect(listed)
+	}
+	if n.Const.IsValid() {
+		t = t.Intersect(typeOf(n.Const))
+	}
+	if n.Ref != nil {
+		t = t.Intersect(b.nodeTypes(n.Ref))
+	}
+	for _, one := range n.AllOf {
+		t = t.Intersect(b.nodeTypes(one))
+	}
+	for _, list := range [][]*Node{n.AnyOf, n.OneOf} {
+		if len(list) == 0 {
+			continue
+		}
+		branches := Type(0)
+		for _, one := range list {
+			branches = branches.Union(b.nodeTypes(one))
+		}
+		t = t.Intersect(branches)
+	}
+	if n.Nullable {
+		t |= Null
+	}
+	b.types[n] = t
+	return t
+}
+
+// fillMembers computes the declared members of the object at p and what any
+// other key is.
+func (b *builder) fillMembers(p *Place, all []seed) {
+	var names []string
+	at := map[string]int{}
+	required := map[string]bool{}
+	describes, free, forbidden := false, false, false
+	for _, s := range all {
+		n := s.node
+		describes = describes || n.HasProperties
+		free = free || n.Additional == AdditionalAllowed || n.Additional == AdditionalBySchema
+		forbidden = forbidden || s.sure && n.Additional == AdditionalForbidden
+		for _, property := range n.Properties {
+			if _, seen := at[property.Name]; !seen {
+				at[property.Name] = len(names)
+				names = append(names, property.Name)
+			}
+		}
+		if s.sure {
+			for _, name := range n.Required {
+				required[name] = true
+			}
+		}
+		for _, pattern := range n.PatternProperties {
+			p.patterns = append(p.patterns, pattern.Pattern)
+		}
+	}
+	switch {
+	case forbidden:
+		p.otherKind = Forbidden
+	case free || !describes:
+		p.otherKind = FreeForm
+	}
+	var others []seed
+	for _, s := range all {
+		if s.node.AdditionalSchema != nil {
+			others = append(others, seed{s.node.AdditionalSchema, s.sure})
+		}
+	}
+	p.other = b.place(others, p.unknown)
+
+	b.members += (len(names) + 1) * len(all)
+	p.declared = make([]Declared, len(names))
+	for i, name := range names {
+		d := Declared{Name: name, Required: required[name]}
+		var seeds []seed
+		for _, s := range all {
+			if j, ok := s.node.index[name]; ok {
+				seeds = append(seeds, seed{s.node.Properties[j].Node, s.sure})
+				for _, alias := range s.node.Properties[j].Aliases {
+					if !slices.Contains(d.Aliases, alias) {
+						d.Aliases = append(d.Aliases, alias)
+					}
+				}
+			} else if s.node.AdditionalSchema != nil {
+				seeds = append(seeds, seed{s.node.AdditionalSchema, s.sure})
+			}
+		}
+		b.aliases = b.aliases || len(d.Aliases) > 0
+		d.Place = b.place(seeds, p.unknown)
+		p.declared[i] = d
+	}
+	p.indexNames()
+}
+
+// fillItems computes the places of the elements of an array at p.
+func (b *builder) fillItems(p *Place, all []seed) {
+	longest := 0
+	var every []seed
+	for _, s := range all {
+		longest = max(longest, len(s.node.PrefixItems))
+		for _, one := range s.node.PrefixItems {
+			every = append(every, seed{one, false})
+		}
+		if s.node.Items != nil {
+			every = append(every, seed{s.node.Items, s.sure && len(s.node.PrefixItems) == 0})
+		}
+	}
+	b.members += (longest + 1) * len(all)
+	p.items = b.place(every, p.unknown)
+	for i := range longest + 1 {
+		var seeds []seed
+		for _, s := range all {
+			if i < len(s.node.PrefixItems) {
+				seeds = append(seeds, seed{s.node.PrefixItems[i], s.sure})
+			} else if s.node.Items != nil {
+				seeds = append(seeds, seed{s.node.Items, s.sure})
+			}
+		}
+		p.prefix = append(p.prefix, b.place(seeds, p.unknown))
+	}
+}
