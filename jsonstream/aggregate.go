@@ -1,5 +1,7 @@
 package jsonstream
 
+import "slices"
+
 // Aggregator is a [Handler] that writes the value again while its events arrive:
 // same order of members, numbers as they were written, strings by [AppendQuote],
 // no white space outside of strings (WIRE L4). The result and its values are the
@@ -21,7 +23,7 @@ var _ Handler = (*Aggregator)(nil)
 func (a *Aggregator) Reset() {
 	text := keep(a.doc.text, keptBytes)
 	a.doc.Reset()
-	a.doc.text, a.doc.open, a.last = text, a.doc.open[:0], 0
+	a.doc.text, a.last = text, 0
 }
 
 // Document returns the value. Its root is invalid until the End event.
@@ -67,12 +69,16 @@ func (a *Aggregator) Event(e *Event) (stop bool) {
 		a.begin(String)
 		d.text = append(d.text, '"')
 	case StringPart:
-		if !e.Escaped || e.Text[0] >= ' ' && e.Text[0] != '"' && e.Text[0] != '\\' {
-			d.text = append(d.text, e.Text...)
+		if e.Escaped && needsEscape(e.Text[0]) {
+			d.text = appendEscape(d.text, e.Text[0])
+			d.nodes[len(d.nodes)-1].info |= infoEscaped
 			break
 		}
-		d.text = appendEscaped(d.text, e.Text)
-		d.nodes[len(d.nodes)-1].info |= infoEscaped
+		if cap(d.text)-len(d.text) < len(e.Text) {
+			// A long text doubles: append alone would copy it more often.
+			d.text = slices.Grow(d.text, max(len(e.Text), len(d.text)))
+		}
+		d.text = append(d.text, e.Text...)
 	case StringEnd:
 		d.text = append(d.text, '"')
 		a.end(len(d.nodes) - 1)

@@ -11,10 +11,11 @@ type Document struct {
 	nodes []node
 	// complete is set when the tape describes one whole, accepted value.
 	complete bool
-	// open are the containers that are not closed yet, keys those of the objects
-	// among them (Scan only).
+	// open are the containers that are not closed yet.
 	open []openNode
-	keys keySet
+	// options and keys, those of the open objects, are for Scan.
+	options Options
+	keys    keySet
 }
 
 // node is one key or value. Members lie as key, value, key, value behind their
@@ -34,6 +35,7 @@ const (
 // Reset empties the document.
 func (d *Document) Reset() {
 	d.text, d.nodes, d.complete = nil, keep(d.nodes, keptItems), false
+	d.open = d.open[:0]
 }
 
 // Root returns the document's value; it is invalid unless a scan succeeded or an

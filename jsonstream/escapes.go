@@ -2,25 +2,9 @@ package jsonstream
 
 import "unicode/utf8"
 
-// simpleEscape returns what the escape of a backslash and c stands for, 0 if it
-// is none of the eight short escapes.
-func simpleEscape(c byte) byte {
-	switch c {
-	case '"', '\\', '/':
-		return c
-	case 'b':
-		return '\b'
-	case 'f':
-		return '\f'
-	case 'n':
-		return '\n'
-	case 'r':
-		return '\r'
-	case 't':
-		return '\t'
-	}
-	return 0
-}
+// shortEscapes is what a backslash and a byte stand for, 0 if they are none of
+// the eight short escapes. It is never written.
+var shortEscapes = [256]byte{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t'}
 
 // unescape decodes the escape, or the pair of escapes of one character, that b
 // starts with. n is its length, and 0 if it is not complete or not right.
@@ -28,7 +12,7 @@ func unescape(b []byte) (r rune, n int) {
 	if len(b) < 2 {
 		return 0, 0
 	}
-	if c := simpleEscape(b[1]); c != 0 {
+	if c := shortEscapes[b[1]]; c != 0 {
 		return rune(c), 2
 	}
 	unit, ok := codeUnit(b)

@@ -37,8 +37,8 @@ type Options struct {
 	ObjectRoot bool
 }
 
-// effective returns o with its defaults filled in and its maxima applied.
-func (o Options) effective() Options {
+// fill fills the defaults in and applies the maxima.
+func (o *Options) fill() {
 	if o.MaxDepth <= 0 {
 		o.MaxDepth = DefaultMaxDepth
 	}
@@ -56,5 +56,4 @@ func (o Options) effective() Options {
 	}
 	o.MaxDepth = min(o.MaxDepth, LargestMaxDepth)
 	o.MaxBytes = min(o.MaxBytes, LargestMaxBytes)
-	return o
 }

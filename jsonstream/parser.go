@@ -76,7 +76,8 @@ func NewParser(h Handler, o Options) *Parser {
 // Reset makes the parser ready for a new text and keeps its buffers.
 func (p *Parser) Reset(h Handler, o Options) {
 	p.keys.reset(nil)
-	p.handler, p.options, p.event = h, o.effective(), Event{}
+	p.handler, p.options, p.event = h, o, Event{}
+	p.options.fill()
 	p.state, p.err, p.offset = awaitValue, nil, 0
 	p.frames, p.token = p.frames[:0], keep(p.token, keptBytes)
 	p.text = textState{}
@@ -166,8 +167,10 @@ func (p *Parser) Stopped() bool { return p.state == stopped }
 // emit reports an event whose last byte is the byte number offset. The state
 // must be the one behind the event already.
 func (p *Parser) emit(kind Kind, text []byte, offset int64, escaped bool) {
-	p.event = Event{Kind: kind, Text: text, Offset: offset, Escaped: escaped}
-	if p.handler.Event(&p.event) {
+	// Field by field: a whole struct would be built aside and then copied.
+	e := &p.event
+	e.Kind, e.Text, e.Offset, e.Escaped = kind, text, offset, escaped
+	if p.handler.Event(e) {
 		p.state, p.offset = stopped, offset
 	}
 }

@@ -30,29 +30,35 @@ func appendEscaped[T ~[]byte | ~string](dst []byte, s T) []byte {
 			start = i
 			continue
 		}
-		if c >= ' ' && c != '"' && c != '\\' {
+		if !needsEscape(c) {
 			i++
 			continue
 		}
-		dst = append(dst, s[start:i]...)
+		dst = appendEscape(append(dst, s[start:i]...), c)
 		i++
 		start = i
-		switch c {
-		case '"', '\\':
-			dst = append(dst, '\\', c)
-		case '\b':
-			dst = append(dst, `\b`...)
-		case '\f':
-			dst = append(dst, `\f`...)
-		case '\n':
-			dst = append(dst, `\n`...)
-		case '\r':
-			dst = append(dst, `\r`...)
-		case '\t':
-			dst = append(dst, `\t`...)
-		default:
-			dst = append(dst, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&15])
-		}
 	}
 	return append(dst, s[start:]...)
+}
+
+// needsEscape reports whether an ASCII character cannot stand for itself.
+func needsEscape(c byte) bool { return c < ' ' || c == '"' || c == '\\' }
+
+// appendEscape appends the escape of a character that needs one.
+func appendEscape(dst []byte, c byte) []byte {
+	switch c {
+	case '"', '\\':
+		return append(dst, '\\', c)
+	case '\n':
+		return append(dst, '\\', 'n')
+	case '\t':
+		return append(dst, '\\', 't')
+	case '\r':
+		return append(dst, '\\', 'r')
+	case '\b':
+		return append(dst, '\\', 'b')
+	case '\f':
+		return append(dst, '\\', 'f')
+	}
+	return append(dst, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&15])
 }

@@ -23,15 +23,15 @@ func Parse(text []byte, o Options) (Value, error) {
 // A reused document allocates nothing once its buffers have grown.
 func (d *Document) Scan(text []byte, o Options) error {
 	d.Reset()
-	o = o.effective()
+	d.text, d.options = text, o
+	d.options.fill()
 	d.keys.reset(text)
-	s := scan{text: text, options: o, keys: &d.keys, nodes: d.nodes, open: d.open[:0]}
-	ok := s.whole()
-	d.nodes, d.open = s.nodes, s.open
-	if !ok {
-		return explain(text, o)
+	if !d.scanAll() {
+		err := explain(text, o)
+		d.Reset()
+		return err
 	}
-	d.text, d.complete = text, true
+	d.complete = true
 	return nil
 }
 
@@ -52,14 +52,8 @@ type nothing struct{}
 
 func (nothing) Event(*Event) bool { return false }
 
-// scan is one pass over a text.
-type scan struct {
-	text    []byte
-	options Options
-	keys    *keySet
-	nodes   []node
-	open    []openNode
-}
+// The methods below are one pass over d.text. They take a position in it and
+// return the one behind what they read, or refused.
 
 // openNode is an array or object that is not closed yet.
 type openNode struct {
@@ -72,11 +66,11 @@ type openNode struct {
 // refused stands for the position behind something that is not right.
 const refused = -1
 
-// whole reads the text and reports whether it is accepted.
-func (s *scan) whole() bool {
-	text := s.text
+// scanAll reads the text and reports whether it is accepted.
+func (d *Document) scanAll() bool {
+	text := d.text
 	i := skip(text, 0)
-	if int64(len(text)) > s.options.MaxBytes || s.options.ObjectRoot && i < len(text) && text[i] != '{' {
+	if int64(len(text)) > d.options.MaxBytes || d.options.ObjectRoot && i < len(text) && text[i] != '{' {
 		return false
 	}
 	for i < len(text) {
@@ -87,35 +81,35 @@ func (s *scan) whole() bool {
 		case c == '"':
 			end, info = scanString(text, i+1)
 		case c == '{' || c == '[':
-			if end, info = s.enter(i); info == 0 && end != refused {
+			if end, info = d.scanEnter(i); info == 0 && end != refused {
 				i = end
 				continue
 			}
 		case c == '-' || '0' <= c && c <= '9':
-			end, info = s.number(i)
+			end, info = d.scanNumber(i)
 		default:
 			end, info = scanName(text, i)
 		}
 		if end == refused {
 			return false
 		}
-		s.nodes = append(s.nodes, node{start: uint32(i), end: uint32(end), next: uint32(len(s.nodes)) + 1, info: info})
-		if i = s.behind(end); i == refused {
+		d.nodes = append(d.nodes, node{start: uint32(i), end: uint32(end), next: uint32(len(d.nodes)) + 1, info: info})
+		if i = d.scanBehind(end); i == refused {
 			return false
 		}
-		if len(s.open) == 0 {
+		if len(d.open) == 0 {
 			return i == len(text)
 		}
 	}
 	return false
 }
 
-// behind reads what stands behind a value: the ends of containers, then a comma
-// and, in an object, the next key; or the end of the text.
-func (s *scan) behind(i int) int {
-	text := s.text
-	for len(s.open) > 0 {
-		o := &s.open[len(s.open)-1]
+// scanBehind reads what stands behind a value: the ends of containers, then a
+// comma and, in an object, the next key; or the end of the text.
+func (d *Document) scanBehind(i int) int {
+	text := d.text
+	for len(d.open) > 0 {
+		o := &d.open[len(d.open)-1]
 		o.info += infoOne
 		object := o.info&infoKind == uint32(Object)
 		i = skip(text, i)
@@ -126,49 +120,49 @@ func (s *scan) behind(i int) int {
 		case c == ',':
 			i = skip(text, i+1)
 			if object {
-				return s.key(i)
+				return d.scanKey(i)
 			}
 			return i
 		case c == '}' && object:
-			s.keys.close(&o.keys)
+			d.keys.close(&o.keys)
 		case c != ']' || object:
 			return refused
 		}
 		i++
-		n := &s.nodes[o.node]
-		n.end, n.next, n.info = uint32(i), uint32(len(s.nodes)), o.info
-		s.open = s.open[:len(s.open)-1]
+		n := &d.nodes[o.node]
+		n.end, n.next, n.info = uint32(i), uint32(len(d.nodes)), o.info
+		d.open = d.open[:len(d.open)-1]
 	}
 	return skip(text, i)
 }
 
-// enter reads an array or object up to its first value. An empty one it reads
-// whole: only then info is not 0.
-func (s *scan) enter(i int) (end int, info uint32) {
-	if len(s.open) == s.options.MaxDepth {
+// scanEnter reads an array or object up to its first value. An empty one it
+// reads whole: only then info is not 0.
+func (d *Document) scanEnter(i int) (end int, info uint32) {
+	if len(d.open) == d.options.MaxDepth {
 		return refused, 0
 	}
 	kind, bracket := Array, byte(']')
-	if s.text[i] == '{' {
+	if d.text[i] == '{' {
 		kind, bracket = Object, '}'
 	}
-	first := skip(s.text, i+1)
-	if first < len(s.text) && s.text[first] == bracket {
+	first := skip(d.text, i+1)
+	if first < len(d.text) && d.text[first] == bracket {
 		return first + 1, uint32(kind)
 	}
-	s.open = append(s.open, openNode{node: uint32(len(s.nodes)), info: uint32(kind), keys: s.keys.open()})
-	s.nodes = append(s.nodes, node{start: uint32(i)})
+	d.open = append(d.open, openNode{node: uint32(len(d.nodes)), info: uint32(kind), keys: d.keys.open()})
+	d.nodes = append(d.nodes, node{start: uint32(i)})
 	if kind == Object {
-		return s.key(first), 0
+		return d.scanKey(first), 0
 	}
 	return first, 0
 }
 
-// key reads a key, its colon and the white space behind it.
-func (s *scan) key(i int) int {
-	text := s.text
-	o := &s.open[len(s.open)-1].keys
-	if i == len(text) || text[i] != '"' || s.keys.count(o) == s.options.MaxMembers {
+// scanKey reads a key, its colon and the white space behind it.
+func (d *Document) scanKey(i int) int {
+	text := d.text
+	o := &d.open[len(d.open)-1].keys
+	if i == len(text) || text[i] != '"' || d.keys.count(o) == d.options.MaxMembers {
 		return refused
 	}
 	end, info := scanString(text, i+1)
@@ -177,14 +171,14 @@ func (s *scan) key(i int) int {
 	}
 	key, start, inText := text[i+1:end-1], uint32(i)+1, true
 	if info&infoEscaped != 0 {
-		start, inText = uint32(len(s.keys.arena)), false
-		s.keys.arena = appendUnescaped(s.keys.arena, key)
-		key = s.keys.arena[start:]
+		start, inText = uint32(len(d.keys.arena)), false
+		d.keys.arena = appendUnescaped(d.keys.arena, key)
+		key = d.keys.arena[start:]
 	}
-	if len(key) > s.options.MaxKey || !s.keys.add(o, key, keyRef{start: start, length: uint32(len(key)), inText: inText}) {
+	if len(key) > d.options.MaxKey || !d.keys.add(o, key, keyRef{start: start, length: uint32(len(key)), inText: inText}) {
 		return refused
 	}
-	s.nodes = append(s.nodes, node{start: uint32(i), end: uint32(end), next: uint32(len(s.nodes)) + 1, info: info})
+	d.nodes = append(d.nodes, node{start: uint32(i), end: uint32(end), next: uint32(len(d.nodes)) + 1, info: info})
 	i = skip(text, end)
 	if i == len(text) || text[i] != ':' {
 		return refused
@@ -195,38 +189,49 @@ func (s *scan) key(i int) int {
 // scanString reads a string from behind its opening quote to behind its closing
 // one.
 func scanString(text []byte, i int) (end int, info uint32) {
-	info = uint32(String)
-	for {
-		for i+8 <= len(text) {
-			m := notPlain(binary.LittleEndian.Uint64(text[i:]))
-			if m == 0 {
-				i += 8
-				continue
-			}
-			i += bits.TrailingZeros64(m) >> 3
-			break
+	for i+8 <= len(text) {
+		m := notPlain(binary.LittleEndian.Uint64(text[i:]))
+		if m == 0 {
+			i += 8
+			continue
 		}
-		if i < len(text) && text[i] != '"' && text[i] != '\\' {
-			i += plainRun(text[i:])
+		i += bits.TrailingZeros64(m) >> 3
+		if text[i] == '"' {
+			return i + 1, uint32(String)
 		}
-		switch {
-		case i == len(text):
-			return refused, 0
-		case text[i] == '"':
-			return i + 1, info
-		}
-		_, n := unescape(text[i:])
-		if n == 0 || text[i] != '\\' {
-			return refused, 0
-		}
-		info |= infoEscaped
-		i += n
+		break
 	}
+	return scanRest(text, i)
 }
 
-func (s *scan) number(i int) (end int, info uint32) {
-	n := startNumber(s.text[i], s.options.MaxExponent)
-	used, over := n.scan(s.text[i+1:])
+// scanRest is scanString for a string with escapes, with characters beyond
+// ASCII, or close to the end of the text.
+func scanRest(text []byte, i int) (end int, info uint32) {
+	info = uint32(String)
+	for i < len(text) {
+		n := 0
+		switch c := text[i]; {
+		case c == '"':
+			return i + 1, info
+		case c != '\\':
+			n = plainRun(text[i:])
+		case i+1 < len(text) && shortEscapes[text[i+1]] != 0:
+			n, info = 2, info|infoEscaped
+		default:
+			_, n = unescape(text[i:])
+			info |= infoEscaped
+		}
+		if n == 0 {
+			return refused, 0
+		}
+		i += n
+	}
+	return refused, 0
+}
+
+func (d *Document) scanNumber(i int) (end int, info uint32) {
+	n := startNumber(d.text[i], d.options.MaxExponent)
+	used, over := n.scan(d.text[i+1:])
 	if over || !n.complete() {
 		return refused, 0
 	}

@@ -39,31 +39,44 @@ func (p *Parser) startKey(at int64) {
 // finds the first byte that shows an error, however the chunks are cut.
 func (p *Parser) readText(chunk []byte, i int) int {
 	for i < len(chunk) && p.state == inText {
-		at := p.offset + int64(i) + 1
+		n := 0
 		switch c := chunk[i]; {
 		case c == '"':
-			p.endText(at)
+			p.endText(p.offset + int64(i) + 1)
 			return i + 1
-		case c == '\\':
-			if r, n := unescape(chunk[i:]); n > 0 {
-				p.addRune(r, at+int64(n)-1)
-				i += n
-				continue
+		case c != '\\':
+			if n = plainRun(chunk[i:]); n > 0 {
+				p.addText(chunk[i:i+n], p.offset+int64(i+n), false)
 			}
-			p.state = inEscape
-		case c < ' ':
-			p.malformed(at, "a raw control character in a string")
+		case i+1 < len(chunk) && shortEscapes[chunk[i+1]] != 0:
+			n = 2
+			p.text.cut[0] = shortEscapes[chunk[i+1]]
+			p.addText(p.text.cut[:1], p.offset+int64(i+n), true)
 		default:
-			if n := plainRun(chunk[i:]); n > 0 {
-				p.addText(chunk[i:i+n], at+int64(n)-1, false)
-				i += n
-				continue
+			var r rune
+			if r, n = unescape(chunk[i:]); n > 0 {
+				p.addRune(r, p.offset+int64(i+n))
 			}
-			p.startSequence(c, at)
 		}
-		i++
+		if n == 0 {
+			p.startCut(chunk[i], p.offset+int64(i)+1)
+			n = 1
+		}
+		i += n
 	}
 	return i
+}
+
+// startCut takes the first byte of something that is cut or wrong.
+func (p *Parser) startCut(c byte, at int64) {
+	switch {
+	case c == '\\':
+		p.state = inEscape
+	case c < ' ':
+		p.malformed(at, "a raw control character in a string")
+	default:
+		p.startSequence(c, at)
+	}
 }
 
 // readCut takes one byte of an escape or a UTF-8 sequence.
@@ -76,7 +89,7 @@ func (p *Parser) readCut(c byte, at int64) {
 		if c == 'u' {
 			t.digits, t.unit, t.lead = 0, 0, 0
 			p.state = inHex
-		} else if r := simpleEscape(c); r != 0 {
+		} else if r := shortEscapes[c]; r != 0 {
 			p.state = inText
 			p.addRune(rune(r), at)
 		} else {

@@ -25,11 +25,13 @@ func plainRun(b []byte) int {
 		if i == len(b) || b[i] < utf8.RuneSelf {
 			return i
 		}
-		n := sequence(b[i:])
-		if n == 0 {
-			return i
+		for i < len(b) && b[i] >= utf8.RuneSelf {
+			n := sequence(b[i:])
+			if n == 0 {
+				return i
+			}
+			i += n
 		}
-		i += n
 	}
 }
 
@@ -76,6 +78,9 @@ func sequenceShape(c byte) (length int, low, high byte) {
 // sequence returns the length of the valid UTF-8 sequence of more than one byte
 // that b starts with, 0 if there is none.
 func sequence[T ~[]byte | ~string](b T) int {
+	if len(b) >= 3 && b[0] > 0xE0 && b[0] < 0xED && b[1]&0xC0 == 0x80 && b[2]&0xC0 == 0x80 {
+		return 3 // the common case beyond Latin letters
+	}
 	n, low, high := sequenceShape(b[0])
 	if n == 0 || len(b) < n || b[1] < low || b[1] > high {
 		return 0
