@@ -3,6 +3,7 @@ package tomltree
 import (
 	"bytes"
 	"errors"
+	"strings"
 
 	"github.com/pelletier/go-toml/v2/unstable"
 
@@ -60,16 +61,12 @@ func (r *reader) report(code diag.Code, at diag.Range, message, hint string, rel
 // syntax reports the error of the parser.
 func (r *reader) syntax(err error) {
 	var where *unstable.ParserError
-	if !errors.As(err, &where) {
-		r.report(diag.Syntax, diag.Range{}, err.Error(), "")
-		return
-	}
-	start := len(r.doc.Text)
-	if len(where.Highlight) > 0 {
+	start, end := len(r.doc.Text), len(r.doc.Text)
+	if errors.As(err, &where) && len(where.Highlight) > 0 {
 		start = int(r.parser.Range(where.Highlight).Offset)
+		end = start + len(where.Highlight)
 	}
-	end := start + len(where.Highlight)
-	r.report(diag.Syntax, r.doc.Lines.Range(start, end), where.Message, r.syntaxHint(start))
+	r.report(diag.Syntax, r.doc.Lines.Range(start, end), err.Error(), r.syntaxHint(start))
 }
 
 // syntaxHint knows the mistakes that people make with this language.
@@ -284,20 +281,11 @@ func (r *reader) container(v *Value, n *unstable.Node, start, depth int) (end in
 	return r.skip(at) + 1
 }
 
-// skip returns the offset of the next byte that is neither white space, comma nor
-// part of a comment.
+// skip returns the offset of the next byte that is neither white space nor comma.
+// There is one: brackets are closed in a text that was parsed.
 func (r *reader) skip(at int) int {
-	for at < len(r.doc.Text) {
-		switch r.doc.Text[at] {
-		case ' ', '\t', '\r', '\n', ',':
-			at++
-		case '#':
-			for at < len(r.doc.Text) && r.doc.Text[at] != '\n' {
-				at++
-			}
-		default:
-			return at
-		}
+	for strings.IndexByte(" \t\r\n,", r.doc.Text[at]) >= 0 {
+		at++
 	}
 	return at
 }

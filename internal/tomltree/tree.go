@@ -85,14 +85,6 @@ func (v *Value) Get(key string) *Entry {
 // File returns the name of the file the value stands in.
 func (v *Value) File() string { return v.doc.File }
 
-// Range returns the entry's whole extent, from its key to its value.
-func (e *Entry) Range() diag.Range {
-	if e.Value.made == byValue {
-		return e.KeyRange.To(e.Value.Range)
-	}
-	return e.KeyRange
-}
-
 // add appends a member; the key must be new.
 func (v *Value) add(e *Entry) {
 	if v.index == nil {

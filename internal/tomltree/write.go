@@ -72,14 +72,6 @@ func Append(dst []byte, header, path string, table *Value) []byte {
 	return w.out
 }
 
-// AppendValue writes a value as it stands behind "=": on one line if it fits into
-// a line that has this many bytes before it, else an element per line.
-func AppendValue(dst []byte, v *Value, before int) []byte {
-	w := &writer{out: dst}
-	w.value(v, before, 0)
-	return w.out
-}
-
 type writer struct{ out []byte }
 
 func (w *writer) comments(indent string, comments []string) {
