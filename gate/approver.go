@@ -15,7 +15,7 @@ import (
 // a web page. Without one, ask and edit deny no_approver (DESIGN 2).
 type Approver interface {
 	// Abilities says what the approver can do for this call now.
-	Abilities(call *stopgate.Call) Abilities
+	Abilities(ctx context.Context, call *stopgate.Call) Abilities
 	// Approve blocks until somebody answered the question, or ctx ended: then the
 	// question is withdrawn and context.Cause(ctx) says why. The question may be
 	// opened while the arguments still arrive; see [Question]. An answer is made

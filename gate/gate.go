@@ -41,10 +41,15 @@ func New(p *policy.Program, opts ...Option) (*Gate, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := &Gate{config: *c}
-	g.ledger = ledger{recorder: c.recorder, limit: c.limits.Record, now: c.now}
+	g := newGate(c)
 	g.current.Store(g.compile(p))
 	return g, nil
+}
+
+func newGate(c *config) *Gate {
+	g := &Gate{config: *c}
+	g.ledger.recorder, g.ledger.limit, g.ledger.now = c.recorder, c.limits.Record, c.now
+	return g
 }
 
 // Open begins a call. The verdict may be known at once: see [Pending.Verdict].
@@ -80,10 +85,12 @@ func (g *Gate) Decide(ctx context.Context, call stopgate.Call) (stopgate.Outcome
 // policy they began with and must pass the new one too before they are released
 // (DECISIONS S16). A nil program changes nothing.
 func (g *Gate) Swap(p *policy.Program) {
-	if p == nil {
-		return
+	if p != nil {
+		g.swap(g.compile(p))
 	}
-	next := g.compile(p)
+}
+
+func (g *Gate) swap(next *compiled) {
 	before := g.current.Swap(next)
 	if before.hash == next.hash {
 		return

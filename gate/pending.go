@@ -47,7 +47,7 @@ type pending struct {
 	abort    context.CancelCauseFunc // ends a Resolve that waits
 
 	final      []byte             // the complete arguments that would run; the evaluation's
-	hash       string             // of the canonical arguments, once asked for
+	hash       string             // SHA-256 in hex of the canonical arguments
 	granted    *stopgate.Approval // an edited call comes with it
 	judgedBy   string             // hash of the policy that decided, if not the one it began with
 	objections []string           // of session policies
@@ -105,16 +105,9 @@ func (p *pending) recoverPolicy() {
 		return
 	}
 	p.cause = "panic " + stackHash()
-	p.trace = p.salvage()
+	p.trace = p.published()
 	p.eval = nil
 	p.push(p.refusal(stopgate.LayerFailure, stopgate.CodePolicyError))
-}
-
-// salvage returns what an evaluation published before it panicked, if it can
-// still say.
-func (p *pending) salvage() (trace []stopgate.Verdict) {
-	defer func() { _ = recover() }()
-	return append(trace, p.eval.Trace()...)
 }
 
 // ID is the gate's own id of the proposal.
@@ -159,7 +152,10 @@ func (p *pending) Close(end stopgate.End) stopgate.Verdict {
 	if p.stage == feeding {
 		p.stage = closed
 		if !p.over {
-			p.evaluate(func() { p.eval.Close(end) })
+			p.evaluate(func() {
+				p.eval.Close(end)
+				p.take()
+			})
 		}
 		if p.prompt != nil && !p.over {
 			p.prompt.question.update(p.view(p.prompt))
@@ -203,7 +199,7 @@ func (p *pending) Verdict() stopgate.Verdict {
 func (p *pending) Trace() []stopgate.Verdict {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return append([]stopgate.Verdict(nil), p.transitions()...)
+	return p.transitions()
 }
 
 // Done is closed when the verdict is terminal, also where that happens out of
@@ -245,11 +241,21 @@ func (p *pending) verdict() stopgate.Verdict {
 }
 
 func (p *pending) transitions() []stopgate.Verdict {
-	all := p.trace
-	if p.eval != nil {
-		all = p.eval.Trace()
+	return append(p.published(), p.own...)
+}
+
+// published lists the verdicts of the evaluation, in a slice of its own. One that
+// cannot tell any more has the verdict it stands at.
+func (p *pending) published() (trace []stopgate.Verdict) {
+	if p.eval == nil {
+		return slices.Clone(p.trace)
 	}
-	return append(slices.Clip(all), p.own...)
+	defer func() {
+		if recover() != nil {
+			trace = []stopgate.Verdict{p.eval.Verdict()}
+		}
+	}()
+	return slices.Clone(p.eval.Trace())
 }
 
 // push adds a verdict of a layer around the rules. It can only tighten: a mode
@@ -293,22 +299,14 @@ func (p *pending) refusal(layer stopgate.Layer, code stopgate.Code) stopgate.Ver
 	}
 }
 
-// args are the complete arguments that would run, nil if there are none. They
-// belong to the evaluation.
-func (p *pending) args() []byte {
-	if p.stage == feeding || p.eval == nil || !p.eval.Document().Root().IsValid() {
-		return nil
+// take keeps the complete arguments of a call that may run.
+func (p *pending) take() {
+	root := p.eval.Document().Root()
+	if p.eval.Verdict().Terminal() || !root.IsValid() {
+		return
 	}
-	return p.eval.Args()
-}
-
-// argsHash identifies the complete arguments, "" if there are none.
-func (p *pending) argsHash() string {
-	if p.hash == "" && p.args() != nil {
-		sum := jsonstream.HashCanonical(p.eval.Document().Root())
-		p.hash = hex.EncodeToString(sum[:])
-	}
-	return p.hash
+	sum := jsonstream.HashCanonical(root)
+	p.final, p.hash = p.eval.Args(), hex.EncodeToString(sum[:])
 }
 
 // layerOf says which layer a surface speaks for with a code (THREATS 7).

@@ -75,8 +75,8 @@ func (p *pending) view(q *prompt) View {
 		Proposal: p.id, Parent: p.parent, Call: p.call, Verdict: p.verdict(),
 		Received: p.received, Expires: q.asked.Add(p.g.limits.Approval),
 	}
-	if args := p.args(); args != nil {
-		v.Args, v.Complete, v.Binding = string(args), true, p.binding()
+	if p.final != nil {
+		v.Args, v.Complete, v.Binding = string(p.final), true, p.binding()
 	}
 	return v
 }
@@ -84,7 +84,7 @@ func (p *pending) view(q *prompt) View {
 // binding is what an approval of the complete call belongs to; p.mu is held.
 func (p *pending) binding() Binding {
 	return Binding{
-		Args: p.argsHash(), Tool: p.call.Tool, Definition: p.rules.Definition(),
+		Args: p.hash, Tool: p.call.Tool, Definition: p.rules.Definition(),
 		Policy: p.under.hash, Session: p.call.Session, Principal: p.call.Principal,
 	}
 }
@@ -96,8 +96,8 @@ func (p *pending) await(ctx context.Context, q *prompt) {
 	defer q.cancel(nil)
 	g := p.g
 	call := p.proposed()
-	able := invoke(ctx, &g.ports.approver, g.limits.Policy, func(context.Context) (Abilities, error) {
-		return g.approver.Abilities(&call), nil
+	able := invoke(ctx, &g.ports.approver, g.limits.Policy, func(ctx context.Context) (Abilities, error) {
+		return g.approver.Abilities(ctx, &call), nil
 	})
 	q.able = able.value
 	switch {

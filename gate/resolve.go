@@ -127,14 +127,12 @@ func (p *pending) proposal() (prop Proposal, alive bool) {
 	if p.over {
 		return Proposal{}, false
 	}
-	defer p.recoverPolicy()
-	p.final = p.args()
 	if p.final == nil || !p.verdict().Decided {
 		p.push(p.refusal(stopgate.LayerFailure, stopgate.CodePolicyError))
 		return Proposal{}, false
 	}
 	prop = Proposal{
-		ID: p.id, Parent: p.parent, Call: p.call, ArgsHash: p.argsHash(), Verdict: p.verdict(),
+		ID: p.id, Parent: p.parent, Call: p.call, ArgsHash: p.hash, Verdict: p.verdict(),
 		Policy: p.under.hash, Definition: p.rules.Definition(),
 	}
 	if len(p.g.policies) > 0 || p.g.sessions != nil || p.g.judge != nil {
@@ -252,7 +250,7 @@ func (p *pending) end(out stopgate.Outcome) {
 	if out.Allowed() {
 		p.g.released.put(p.id, p.release())
 	}
-	p.trace = append([]stopgate.Verdict(nil), p.transitions()...)
+	p.trace = p.transitions()
 	if e, ok := p.eval.(*policy.Evaluation); ok && p.received <= maxPooled {
 		p.g.evals.Put(e)
 	}

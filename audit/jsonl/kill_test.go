@@ -83,7 +83,7 @@ func start(t *testing.T, path string) (*exec.Cmd, io.ReadCloser) {
 // Proves I22, M34: a process killed at any moment loses no acknowledged row; what
 // it leaves is a chain that the next process goes on with.
 func TestKill(t *testing.T) {
-	kills := 400
+	kills := 250
 	if long() {
 		kills = 10_000
 	} else if testing.Short() {

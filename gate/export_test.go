@@ -1,0 +1,200 @@
+package gate
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/jsonstream"
+)
+
+// Step is a verdict that a scripted policy reaches: after At argument bytes, or
+// when the arguments are accepted if At is AtEnd.
+type Step struct {
+	At int64
+	stopgate.Verdict
+}
+
+// AtEnd is a Step.At behind every byte.
+const AtEnd = int64(1) << 60
+
+// Script is a policy that says the same about every call of a tool. It stands in
+// for package policy, so that the gate is tested by itself: verdicts, orders and
+// faults that no real policy would give are possible.
+type Script struct {
+	Steps   []Step
+	Result  stopgate.Verdict
+	Panic   string // the method that panics: Bind, Feed, Close, Trace, Document, Args, ResultMode
+	Cause   string
+	Cleaned string // other bytes to run than those that were judged
+	Defined string // hash of the tool definition
+}
+
+// ScriptedPolicy is a policy file of scripts by tool name; a tool without one is
+// unknown.
+type ScriptedPolicy struct {
+	Hash    string
+	Observe bool
+	Mode    DenyMode
+	Tools   map[stopgate.ToolName]Script
+	Binds   func() // called for every binding that is made
+}
+
+func (s *ScriptedPolicy) compiled() *compiled {
+	c := &compiled{hash: s.Hash, observe: s.Observe, denyMode: s.Mode}
+	if c.denyMode == DenyByPolicy {
+		c.denyMode = DenyToolResult
+	}
+	c.bind = func(call stopgate.Call) rules {
+		if s.Binds != nil {
+			s.Binds()
+		}
+		script, ok := s.Tools[call.Tool]
+		if !ok {
+			script.Steps = []Step{{Verdict: stopgate.Verdict{
+				Decided: true, Layer: stopgate.LayerIntegrity, Code: stopgate.CodePolicyNotConfigured,
+			}}}
+		}
+		if script.Panic == "Bind" {
+			panic("scripted")
+		}
+		return &scripted{script}
+	}
+	return c
+}
+
+// NewScripted is New for a scripted policy.
+func NewScripted(s *ScriptedPolicy, opts ...Option) (*Gate, error) {
+	c, err := configure(opts)
+	if err != nil {
+		return nil, err
+	}
+	g := newGate(c)
+	g.current.Store(s.compiled())
+	return g, nil
+}
+
+// SwapScripted is Swap for a scripted policy.
+func (g *Gate) SwapScripted(s *ScriptedPolicy) { g.swap(s.compiled()) }
+
+// Generation is the size of the gate's bounded memories.
+const Generation = generation
+
+type scripted struct{ Script }
+
+func (s *scripted) evaluate() evaluation {
+	e := &performance{script: s.Script}
+	e.reach(0)
+	return e
+}
+
+func (s *scripted) Definition() string { return s.Defined }
+
+func (s *scripted) ResultMode(doc *jsonstream.Document) stopgate.Verdict {
+	if s.Panic == "ResultMode" {
+		panic("scripted")
+	}
+	if s.Result.Decided {
+		return s.Result
+	}
+	return stopgate.Verdict{Decided: true, Mode: stopgate.Unattended, Layer: stopgate.LayerRules, Code: stopgate.CodeRuleMatched}
+}
+
+// performance is one call under a script.
+type performance struct {
+	script Script
+	text   []byte
+	trace  []stopgate.Verdict
+	next   int
+	doc    jsonstream.Document
+	closed bool
+}
+
+func (e *performance) fault(method string) {
+	if e.script.Panic == method {
+		panic("scripted")
+	}
+}
+
+// reach publishes the steps up to a number of bytes; at the end those that the
+// arguments were too short for are left out.
+func (e *performance) reach(at int64) {
+	for ; e.next < len(e.script.Steps) && e.script.Steps[e.next].At <= at && !e.Verdict().Terminal(); e.next++ {
+		step := e.script.Steps[e.next]
+		if received := int64(len(e.text)); step.At > received && step.At != AtEnd {
+			continue
+		} else {
+			step.DecidedAt = min(step.At, received)
+		}
+		e.trace = append(e.trace, step.Verdict)
+	}
+}
+
+func (e *performance) refuse(code stopgate.Code) {
+	e.trace = append(e.trace, stopgate.Verdict{
+		Decided: true, Layer: stopgate.LayerIntegrity, Code: code, DecidedAt: int64(len(e.text)), Public: code.Public(),
+	})
+}
+
+func (e *performance) Feed(chunk []byte) stopgate.Verdict {
+	e.fault("Feed")
+	if !e.closed && !e.Verdict().Terminal() {
+		e.text = append(e.text, chunk...)
+		e.reach(int64(len(e.text)))
+	}
+	return e.Verdict()
+}
+
+func (e *performance) Close(end stopgate.End) stopgate.Verdict {
+	e.fault("Close")
+	if e.closed || e.Verdict().Terminal() {
+		return e.Verdict()
+	}
+	e.closed = true
+	switch end {
+	case stopgate.Ended:
+		if err := e.doc.Scan(e.text, jsonstream.Options{ObjectRoot: true}); err != nil {
+			e.refuse(stopgate.CodeMalformedArguments)
+			break
+		}
+		e.reach(AtEnd)
+	case stopgate.Cancelled:
+		e.refuse(stopgate.CodeCancelled)
+	default:
+		e.refuse(stopgate.CodeStreamTruncated)
+	}
+	return e.Verdict()
+}
+
+func (e *performance) Verdict() stopgate.Verdict {
+	if len(e.trace) == 0 {
+		return stopgate.Verdict{}
+	}
+	return e.trace[len(e.trace)-1]
+}
+
+func (e *performance) Trace() []stopgate.Verdict {
+	e.fault("Trace")
+	return e.trace
+}
+
+func (e *performance) Cause() string { return e.script.Cause }
+
+func (e *performance) Document() *jsonstream.Document {
+	e.fault("Document")
+	return &e.doc
+}
+
+func (e *performance) Args() []byte {
+	e.fault("Args")
+	if e.script.Cleaned != "" {
+		return []byte(e.script.Cleaned)
+	}
+	return e.text
+}
+
+// HexHash is the SHA-256 of a text in hex.
+func HexHash(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:])
+}
