@@ -147,10 +147,20 @@ func (m *Matcher) compileItems(s Spec) *SpecError {
 
 // compileText compiles the matchers on strings by the annotation of the target.
 func (m *Matcher) compileText(s Spec, t Target, env Env) (err *SpecError) {
+	if s.Kind == MaxLength {
+		n, err := parseCount(s.Values[0])
+		if err != nil {
+			return err
+		}
+		m.values.count = n
+		m.text = compileLength(n, t, m.restrictive, env)
+		return nil
+	}
 	for i, lit := range s.Values {
-		if s.Kind != MaxLength && lit.Kind != LiteralString {
+		if lit.Kind != LiteralString {
 			return whole(i, "must be a string, not "+describe(lit), "")
 		}
+		m.written = append(m.written, lit.Text)
 	}
 	if (s.Kind == Host || s.Kind == Scheme) && t.Annotation != schema.URL {
 		return whole(-1, "looks at URLs, but the parameter is a plain string", `declare it with type = "url"`)

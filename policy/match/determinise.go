@@ -27,7 +27,7 @@ func (n *nfa) determinise() *automaton {
 			a.others = append(a.others, s)
 		}
 	}
-	b := subsets{ids: map[string]uint32{"": 0}, sets: [][]int{nil}}
+	b := subsets{ids: map[string]uint32{"": 0}, sets: [][]int{nil}, all: n.universal()}
 	a.first = b.id([]int{0})
 	limit := max(maxStates, 8*len(n.states))
 	targets := make([][]int, classes)
@@ -48,9 +48,17 @@ func (n *nfa) determinise() *automaton {
 				}
 			}
 		}
+		var last []int // most classes lead where the one before does
+		lastID := uint32(0)
 		for c, to := range targets {
-			slices.Sort(to)
-			next[c] = b.id(slices.Compact(to))
+			if len(to) > 1 {
+				slices.Sort(to)
+				to = slices.Compact(to)
+			}
+			if !slices.Equal(to, last) {
+				last, lastID = to, b.id(to)
+			}
+			next[c] = lastID
 		}
 		if !rest { // no code point has class 0
 			next[0] = next[1]
@@ -62,15 +70,34 @@ func (n *nfa) determinise() *automaton {
 	return a
 }
 
+// universal returns the states that accept every text.
+func (n *nfa) universal() []bool {
+	all := make([]bool, len(n.states))
+	for s, state := range n.states {
+		all[s] = state.accept && slices.ContainsFunc(state.edges, func(e nfaEdge) bool {
+			set := n.sets[e.set]
+			return e.to == s && len(set) == 1 && set[0] == anyRune[0]
+		})
+	}
+	return all
+}
+
 // subsets numbers sets of states; the empty set is 0.
 type subsets struct {
 	ids  map[string]uint32
 	sets [][]int
+	all  []bool // states that accept every text, and with them their set
 	key  []byte
 }
 
 // id numbers a sorted set, which is copied if it is new.
 func (b *subsets) id(set []int) uint32 {
+	for i, s := range set {
+		if b.all[s] {
+			set = set[i : i+1]
+			break
+		}
+	}
 	if len(set) == 0 {
 		return 0
 	}

@@ -44,12 +44,26 @@ func isPattern(s string) bool {
 	return false
 }
 
+// aims reports a path with wildcards that names what it wants: one component
+// starts with a written dot, which wildcards do not match in a shell, or every
+// wildcard has text before it.
+func aims(path string) bool {
+	all := true
+	for _, c := range strings.Split(path, "/") {
+		if len(c) > 1 && c[0] == '.' {
+			return true
+		}
+		all = all && (c == "" || !isPattern(c[:1]))
+	}
+	return all
+}
+
 // mayClimb reports a component with wildcards that may stand for "." or "..",
 // which cleaning cannot see. The first dot has to be written.
 func mayClimb(path string) bool {
 	for _, c := range strings.Split(path, "/") {
 		if strings.HasPrefix(c, ".") && isPattern(c) {
-			if n := valuePattern(c); n.matches(".") || n.matches("..") {
+			if n := valuePattern(c, true); n.matches(".") || n.matches("..") {
 				return true
 			}
 		}
@@ -116,9 +130,9 @@ func firstBraces(s string) (open, end int, commas []int) {
 }
 
 // valuePattern builds the set of paths that a value with wildcards may stand for,
-// folded; too wide where its syntax is not known here. "*" also matches names
-// that start with a dot.
-func valuePattern(path string) *nfa {
+// folded; too wide where its syntax is not known here. dots says that a wildcard
+// also matches the dot that a name starts with.
+func valuePattern(path string, dots bool) *nfa {
 	n := newNFA()
 	at, components := 0, strings.Split(fold(path), "/")
 	for i, c := range components {
@@ -134,10 +148,30 @@ func valuePattern(path string) *nfa {
 			}
 			at = next
 		}
-		at = n.addComponentPattern(at, c)
+		if dots {
+			at = n.addComponentPattern(at, c)
+		} else {
+			at = n.addVisiblePattern(at, c)
+		}
 	}
 	n.accept(at)
 	return n.direct()
+}
+
+// addVisiblePattern is addComponentPattern for a shell whose "*" and "?" do not
+// match a leading dot.
+func (n *nfa) addVisiblePattern(at int, c string) int {
+	if c == "" || c[0] != '*' && c[0] != '?' {
+		return n.addComponentPattern(at, c)
+	}
+	inside, end := n.state(), n.state()
+	n.edge(at, notSlash.minus(single('.')), inside)
+	if c[0] == '*' {
+		n.free(n.addVisiblePattern(at, c[1:]), end)
+		n.edge(inside, notSlash, inside)
+	}
+	n.free(n.addComponentPattern(inside, c[1:]), end)
+	return end
 }
 
 // addComponentPattern adds one component of a value with wildcards.

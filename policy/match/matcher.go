@@ -74,6 +74,10 @@ type Matcher struct {
 	text        textTest
 	values      valueTest
 	want        bool // of Present
+
+	annotation schema.Annotation
+	env        Env
+	written    []string // the literals of text matchers, for analysis
 }
 
 // textTest judges whole strings. Implementations that also implement stepTest
@@ -96,7 +100,7 @@ type stepTest interface {
 // Compile prepares a condition for a target and a polarity. A restrictive
 // matcher suspects, a permissive one needs certainty. The error is a *SpecError.
 func Compile(s Spec, t Target, restrictive bool, env Env) (*Matcher, error) {
-	m := &Matcher{kind: s.Kind, restrictive: restrictive}
+	m := &Matcher{kind: s.Kind, restrictive: restrictive, annotation: t.Annotation, env: env}
 	if err := m.compile(s, t, env); err != nil {
 		err.Kind = s.Kind
 		return nil, err

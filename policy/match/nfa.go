@@ -12,6 +12,7 @@ type nfa struct {
 	sets   []runeSet
 	known  map[rune]int     // sets of one code point
 	trie   map[trieEdge]int // literals that start at one state share their beginnings
+	behind map[int]int      // see names
 }
 
 type nfaState struct {
@@ -28,7 +29,7 @@ type trieEdge struct {
 }
 
 func newNFA() *nfa {
-	return &nfa{known: make(map[rune]int), trie: make(map[trieEdge]int), states: make([]nfaState, 1)}
+	return &nfa{known: make(map[rune]int), trie: make(map[trieEdge]int), behind: make(map[int]int), states: make([]nfaState, 1)}
 }
 
 func (n *nfa) state() int {

@@ -11,6 +11,8 @@ type pathTest struct {
 	// root and a "/": they judge the absolute form of a path below the root
 	// without writing it.
 	atRoot, inRoot uint32
+	// aimed limits values with wildcards, nil if all count.
+	aimed func(pattern string) bool
 }
 
 // place is where a value is read, and how.
@@ -121,7 +123,7 @@ func cutRoot(path, root []byte) (rel []byte, inside bool) {
 // holds judges one canonical path in its two forms, relative to the root and
 // absolute, as far as they exist; folded as well if suspicion is asked.
 func (t *pathTest) holds(canonical []byte) bool {
-	if t.restrictive && !isASCII(canonical) {
+	if t.restrictive && (t.language.dfa == nil || !isASCII(canonical)) {
 		if folded := []byte(fold(string(canonical))); t.inside(folded) {
 			return true
 		}
@@ -176,18 +178,17 @@ func (p *place) cutRoot(canonical []byte) (rel []byte, inside bool) {
 // mayHold judges a value that the tool expands: it holds if some path it can
 // stand for does.
 func (t *pathTest) mayHold(pattern string) bool {
-	dfa := t.language.dfa
-	if dfa == nil {
+	dfa, every := t.language.dfa, t.aimed == nil
+	switch {
+	case !every && !t.aimed(pattern):
+		return false
+	case dfa == nil || dfa.meets(dfa.first, valuePattern(pattern, every)):
 		return true
+	case pattern[0] != '/':
+		return t.env.Root != "" && dfa.meets(t.inRoot, valuePattern(pattern, every))
 	}
-	if dfa.meets(dfa.first, valuePattern(pattern)) {
-		return true
-	}
-	if pattern[0] == '/' {
-		rel, ok := insideRoot(pattern, t.env.Root)
-		return ok && dfa.meets(dfa.first, valuePattern(rel))
-	}
-	return t.env.Root != "" && dfa.meets(t.inRoot, valuePattern(pattern))
+	rel, ok := insideRoot(pattern, t.env.Root)
+	return ok && dfa.meets(dfa.first, valuePattern(rel, every))
 }
 
 func isASCII(b []byte) bool {
@@ -202,14 +203,14 @@ func isASCII(b []byte) bool {
 // wholeTest judges one spelling of a complete value.
 type wholeTest interface{ holds(text []byte) bool }
 
-// pathWhole is pattern or max_length on a path: it sees the cleaned form if it is
-// permissive, every reading if it is restrictive (K20).
-type pathWhole struct {
+// pathPattern is pattern on a path: it sees the cleaned form if it is permissive,
+// every reading if it is restrictive (K20).
+type pathPattern struct {
 	place
 	test wholeTest
 }
 
-func (t *pathWhole) match(value []byte) bool {
+func (t *pathPattern) match(value []byte) bool {
 	if !t.restrictive {
 		var buf [256]byte
 		canonical, certain := t.certain(buf[:0], value)
@@ -230,13 +231,9 @@ func (t *pathWhole) match(value []byte) bool {
 	return false
 }
 
-// compileWhole prepares the matchers that look at a text as a whole whatever its
-// type.
-func compileWhole(s Spec) (wholeTest, *SpecError) {
-	if s.Kind == MaxLength {
-		most, err := parseCount(s.Values[0])
-		return &lengthTest{most: most}, err
-	}
-	p, err := compilePatterns(s)
-	return p, err
+// plain reports that a value has one reading only.
+func (p *place) plain(value []byte) bool {
+	var buf [256]byte
+	_, certain := p.certain(buf[:0], value)
+	return certain
 }

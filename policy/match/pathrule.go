@@ -9,11 +9,11 @@ import (
 // compilePath compiles a matcher on a path.
 func compilePath(s Spec, expands, restrictive bool, env Env) (textTest, *SpecError) {
 	p := newPlace(env, expands, restrictive)
-	if s.Kind == Pattern || s.Kind == MaxLength {
-		test, err := compileWhole(s)
-		return &pathWhole{place: p, test: test}, err
+	if s.Kind == Pattern {
+		test, err := compilePatterns(s)
+		return &pathPattern{place: p, test: test}, err
 	}
-	b := pathBuilder{nfa: newNFA(), place: p}
+	b := pathBuilder{nfa: newNFA(), env: p.env, restrictive: restrictive, folded: restrictive, suspects: restrictive}
 	for i, lit := range s.Values {
 		if err := b.add(s.Kind, lit.Text); err != nil {
 			err.Index = i
@@ -27,8 +27,10 @@ func compilePath(s Spec, expands, restrictive bool, env Env) (textTest, *SpecErr
 // name; of folded ones if the condition is restrictive.
 type pathBuilder struct {
 	*nfa
-	place
-	unrooted int // the state of anywhere, 0 before it is needed
+	env         Env  // normal
+	restrictive bool // globs also name what is below what they match
+	folded      bool
+	suspects    bool // literals also stand where they may be meant
 }
 
 // pathLiteral is one literal or one alternative of a glob, in components.
@@ -210,7 +212,7 @@ func (b *pathBuilder) addLiteral(lit pathLiteral) {
 		b.addHome(lit)
 	default:
 		b.addComponents(0, lit.components, lit.below)
-		if b.restrictive {
+		if b.suspects {
 			b.addElsewhere(lit)
 		}
 	}
@@ -221,10 +223,10 @@ func (b *pathBuilder) addLiteral(lit pathLiteral) {
 func (b *pathBuilder) addHome(lit pathLiteral) {
 	if home := b.env.Home; home != "" {
 		b.addComponents(b.text(0, "/"), append(splitLiteral(home).components, lit.components...), lit.below)
-	} else if b.restrictive {
+	} else if b.suspects {
 		b.addComponents(b.anywhere(), lit.components, lit.below)
 	}
-	if b.restrictive {
+	if b.suspects {
 		b.addComponents(b.text(0, "~/"), lit.components, lit.below)
 	}
 }
@@ -241,28 +243,30 @@ func (b *pathBuilder) addElsewhere(lit pathLiteral) {
 	root := splitLiteral(b.env.Root).components
 	switch {
 	case len(rest) == 0: // only "..": every climbing path, and no other
+	case isDoubleStar(rest[0]) && ups == 0: // the same states, behind "/" too
+		b.free(b.text(0, "/"), b.names(0))
+		if len(rest) == 1 {
+			b.accept(b.loop(b.text(0, "/"), anyRune))
+		}
 	case b.env.Root == "":
 		b.addComponents(b.anywhere(), rest, lit.below)
 	case ups > 0:
 		above := root[:max(0, len(root)-ups)]
 		b.addComponents(b.text(0, "/"), append(above[:len(above):len(above)], rest...), lit.below)
-	case isDoubleStar(rest[0]):
-		b.addComponents(b.text(0, "/"), rest, lit.below)
 	}
 }
 
-// anywhere returns a state behind any number of components of an absolute path.
-func (b *pathBuilder) anywhere() int {
-	if b.unrooted == 0 {
-		b.unrooted = b.names(b.text(0, "/"))
-	}
-	return b.unrooted
-}
+// anywhere returns the state behind any number of components of an absolute path.
+func (b *pathBuilder) anywhere() int { return b.names(b.text(0, "/")) }
 
-// names returns a state that is reached from at by any number of components with
-// a separator behind each.
+// names returns the state that is reached from at by any number of components
+// with a separator behind each. All that begin there share it.
 func (n *nfa) names(at int) int {
+	if start, ok := n.behind[at]; ok {
+		return start
+	}
 	start, inside := n.state(), n.state()
+	n.behind[at] = start
 	n.free(at, start)
 	n.edge(start, notSlash, inside)
 	n.edge(inside, notSlash, inside)
@@ -313,7 +317,7 @@ func (b *pathBuilder) addComponent(at int, tokens []globToken) int {
 		b.edge(at, notSlash, name)
 		at = name
 	}
-	return b.addRun(at, tokens, notSlash, b.restrictive)
+	return b.addRun(at, tokens, notSlash, b.folded)
 }
 
 func isDoubleStar(tokens []globToken) bool {
@@ -336,8 +340,11 @@ func (b *pathBuilder) addSuffix(text string) *SpecError {
 	case strings.ContainsFunc(text, invisible):
 		return whole(0, "has a control or invisible character", "")
 	}
-	if b.restrictive {
-		b.accept(b.text(b.loop(0, anyRune), fold(text)))
+	if b.folded {
+		text = fold(text)
+	}
+	if b.suspects {
+		b.accept(b.text(b.loop(0, anyRune), text))
 		return nil
 	}
 	if !strings.HasPrefix(text, "/") {

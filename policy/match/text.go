@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/stopgate/stopgate/regular"
+	"github.com/stopgate/stopgate/schema"
 )
 
 // language judges texts by an automaton, or by its nfa where that would be too
@@ -24,6 +25,8 @@ func newLanguage(n *nfa) *language {
 	return &language{nfa: d}
 }
 
+func (l *language) holds(text []byte) bool { return l.accepts(text) }
+
 func (l *language) accepts(text []byte) bool {
 	if l.dfa != nil {
 		return l.dfa.accept[l.dfa.after(l.dfa.first, text)]
@@ -35,11 +38,7 @@ func (l *language) accepts(text []byte) bool {
 // restrictive one is its preimage under the forms of K21, so that one automaton
 // run tests all three.
 func compileString(s Spec, restrictive bool) (textTest, *SpecError) {
-	switch s.Kind {
-	case MaxLength:
-		most, err := parseCount(s.Values[0])
-		return &lengthTest{most: most, restrictive: restrictive}, err
-	case Pattern:
+	if s.Kind == Pattern {
 		test, err := compilePatterns(s)
 		return &patternText{test: test, restrictive: restrictive}, err
 	}
@@ -61,21 +60,31 @@ func compileString(s Spec, restrictive bool) (textTest, *SpecError) {
 func stringLanguage(s Spec) (*nfa, *SpecError) {
 	n := newNFA()
 	for i, lit := range s.Values {
-		switch s.Kind {
-		case Const, Enum:
-			n.accept(n.text(0, lit.Text))
-		case Prefix:
-			n.accept(n.loop(n.text(0, lit.Text), anyRune))
-		case Suffix:
-			n.accept(n.text(n.loop(0, anyRune), lit.Text))
-		case Glob:
-			if err := n.addStringGlob(lit.Text); err != nil {
-				err.Index = i
-				return nil, err
-			}
+		if err := n.addString(s.Kind, lit.Text); err != nil {
+			err.Index = i
+			return nil, err
 		}
 	}
 	return n, nil
+}
+
+// addString adds the strings that one literal names.
+func (n *nfa) addString(k Kind, text string) *SpecError {
+	switch k {
+	case Const, Enum:
+		n.accept(n.text(0, text))
+		return nil
+	case Glob:
+		return n.addStringGlob(text)
+	case Prefix:
+		n.accept(n.loop(n.text(0, text), anyRune))
+	default:
+		n.accept(n.text(n.loop(0, anyRune), text))
+	}
+	if text == "" {
+		return whole(0, "is empty, so the condition always matches", "leave the condition out")
+	}
+	return nil
 }
 
 // addStringGlob adds a glob without separators: "*" is any run (K18).
@@ -247,6 +256,31 @@ func (t *lengthTest) holds(text []byte) bool {
 	var s State
 	r, _ := t.feed(&s, text)
 	return r == Undecided
+}
+
+// compileLength is max_length. On what is judged as a whole a permissive
+// condition holds for a plainly written value only.
+func compileLength(most int, t Target, restrictive bool, env Env) textTest {
+	length := lengthTest{most: most, restrictive: restrictive}
+	switch t.Annotation {
+	case schema.Path:
+		p := newPlace(env, t.Expands, restrictive)
+		return &wholeLength{length, p.plain}
+	case schema.Command:
+		return &wholeLength{length, isPlainLine}
+	case schema.URL:
+		return &wholeLength{length, isPlainURL}
+	}
+	return &length
+}
+
+type wholeLength struct {
+	length lengthTest
+	plain  func([]byte) bool
+}
+
+func (t *wholeLength) match(value []byte) bool {
+	return t.length.holds(value) && (t.length.restrictive || t.plain(value))
 }
 
 func isWhite(r rune) bool {

@@ -1,0 +1,186 @@
+package match_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stopgate/stopgate/policy/match"
+)
+
+// Proves C16. The classes of THREATS E are judged conservatively: what is not one
+// plain command grants nothing, and every piece of it is suspect.
+func TestCommandPrefix(t *testing.T) {
+	for _, c := range []struct {
+		name, value  string
+		grant, catch bool // permissive "git status", restrictive "rm"
+	}{
+		{"plain", "git status", true, false},
+		{"more words", "git status --short .", true, false},
+		{"blanks", "  git\t status ", true, false},
+		{"longer word", "git statusx", false, false},
+		{"fewer words", "git", false, false},
+		{"restricted", "rm -rf /", false, true},
+		{"longer program", "rmdir x", false, false},
+		{"by its path", "/bin/rm x", false, true},
+		{"in upper case", "RM x", false, true},
+		{"as an argument", "echo rm", false, false},
+		{"sequence", "git status; rm -rf /", false, true},
+		{"and-list", "git status && rm x", false, true},
+		{"or-list", "git status || rm x", false, true},
+		{"pipe", "git status | sh", false, false},
+		{"pipe into a wrapper", "git status | xargs rm", false, true},
+		{"background", "git status & rm x", false, true},
+		{"newline", "git status\nrm x", false, true},
+		{"carriage return", "git status\rrm x", false, true},
+		{"substitution", "git status $(rm x)", false, true},
+		{"backticks", "git status `rm x`", false, true},
+		{"process substitution", "git status <(rm x)", false, true},
+		{"expansion", "git status $x", false, false},
+		{"default with a command", "git status ${x:-$(rm x)}", false, true},
+		{"empty variable", "r${x}m y", false, false},
+		{"empty plain variable", "$x rm y", false, true},
+		{"redirection", "git status >f", false, false},
+		{"here-string", `git status <<<"$(rm x)"`, false, true},
+		{"assignment", "X=1 rm x", false, true},
+		{"assignment before a permitted one", "X=1 git status", false, false},
+		{"assigned command", "PAGER='rm x' man y", false, true},
+		{"env -S", "env -S 'rm x'", false, true},
+		{"timeout", "timeout 1 rm x", false, true},
+		{"sudo", "sudo -u root rm x", false, true},
+		{"wrapper by its path", "/usr/bin/nice rm x", false, true},
+		{"shell -c", "bash -c 'rm x'", false, true},
+		{"eval", "eval 'rm x'", false, true},
+		{"find -exec", "find . -exec rm {} +", false, true},
+		{"flag with a command", "sort --compress-program=rm f", false, true},
+		{"continuation", "r\\\nm x", false, true},
+		{"empty quotes", "r''m x", false, true},
+		{"quoted", `"rm" x`, false, true},
+		{"escaped", `\rm x`, false, true},
+		{"escaped in quotes", `$'\x72m' x`, false, true},
+		{"octal", `$'\162m' x`, false, true},
+		{"unicode escape", `$'\u0072m' x`, false, true},
+		{"escape of itself", `$'r\m' x`, false, true},
+		{"broken escape", `$'\xrm' x`, false, false},
+		{"unclosed escape", `$'rm`, false, true},
+		{"escape at the end", `$'rm\`, false, false},
+		{"backslash at the end", `rm\`, false, true},
+		{"braces", "{rm,-rf,/}", false, true},
+		{"function", "git(){ rm x; }; git status", false, true},
+		{"reserved word", "if true; then rm x; fi", false, true},
+		{"comment", "rm x # approved: git status", false, true},
+		{"command in a comment", "git status # ; rm x", false, true},
+		{"fullwidth", "\uff52\uff4d x", false, true},
+		{"zero width", "r\u200bm x", false, true},
+		{"Cyrillic is another program", "r\u043c x", false, false},
+		{"not parsable", `git status "`, false, false},
+		{"empty", "", false, false},
+		{"blank", " \t", false, false},
+		{"job", "%1", false, false},
+		{"zsh lookup", "=rm x", false, true},
+		{"reserved first", "time git status", false, false},
+		{"appended", "X+=1 git status", false, false},
+		{"not an assignment", "./a=b rm", false, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			may := compile(t, spec(match.Prefix, "git status"), aCommand, permissive, nowhere)
+			must := compile(t, spec(match.Prefix, "rm"), aCommand, restrictive, nowhere)
+			if got := may.Whole([]byte(c.value)); got != c.grant {
+				t.Errorf("permissive on %q: %v, want %v", c.value, got, c.grant)
+			}
+			if got := must.Whole([]byte(c.value)); got != c.catch {
+				t.Errorf("restrictive on %q: %v, want %v", c.value, got, c.catch)
+			}
+		})
+	}
+}
+
+// Proves D25-20, D25-22.
+func TestCommandMatchers(t *testing.T) {
+	for _, c := range []struct {
+		name         string
+		kind         match.Kind
+		literal      string
+		value        string
+		grant, catch bool
+	}{
+		{"const", match.Const, "git status", "git  status", true, true},
+		{"const, more words", match.Const, "git status", "git status .", false, false},
+		{"const, fewer words", match.Const, "git status", "git", false, false},
+		{"const in a list", match.Const, "git status", "x; 'git' status", false, true},
+		{"glob", match.Glob, "git *", "git  status", true, true},
+		{"glob in a list", match.Glob, "rm *", "x && rm y", false, true},
+		{"glob on the raw text", match.Glob, "curl * | sh", "curl x | sh", false, true},
+		{"suffix", match.Suffix, ".sh", "run x.sh", true, true},
+		{"suffix in a list", match.Suffix, ".sh", "run x.sh; y", false, true},
+		{"pattern sees the words", match.Pattern, "^go (test|vet) [a-z./]+$", "go  test ./...", true, true},
+		{"pattern in a list", match.Pattern, "^go (test|vet)", "x | go test", false, true},
+		{"pattern on the raw text", match.Pattern, `\| *sh$`, "curl x | sh", false, true},
+		{"pattern, nothing", match.Pattern, "^rm", "x | y", false, false},
+		{"max_length", match.MaxLength, "6", "ls -la", true, true},
+		{"max_length of a list", match.MaxLength, "6", "ls;pwd", false, true},
+		{"max_length exceeded", match.MaxLength, "6", "ls -laR", false, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := spec(c.kind, c.literal)
+			if c.kind == match.MaxLength {
+				s = number(c.kind, c.literal)
+			}
+			if got := compile(t, s, aCommand, permissive, nowhere).Whole([]byte(c.value)); got != c.grant {
+				t.Errorf("permissive: %v, want %v", got, c.grant)
+			}
+			if got := compile(t, s, aCommand, restrictive, nowhere).Whole([]byte(c.value)); got != c.catch {
+				t.Errorf("restrictive: %v, want %v", got, c.catch)
+			}
+		})
+	}
+	raw := compile(t, spec(match.Const, "curl x | sh"), aCommand, restrictive, nowhere)
+	if !raw.Whole([]byte(" curl x | sh\n")) || raw.Whole([]byte("curl x | sh -x")) {
+		t.Error("a literal that is more than plain words is compared with the raw text")
+	}
+	raw = compile(t, spec(match.Prefix, "curl x | sh"), aCommand, restrictive, nowhere)
+	if !raw.Whole([]byte("curl x | sh -x")) {
+		t.Error("such a prefix is compared with the raw text")
+	}
+}
+
+// Proves D25-31.
+func TestCommandSpecErrors(t *testing.T) {
+	specError(t, spec(match.Prefix, ""), aCommand, restrictive, nowhere)
+	specError(t, spec(match.Prefix, "git status; ls"), aCommand, permissive, nowhere)
+	specError(t, spec(match.Const, "X=1 ls"), aCommand, permissive, nowhere)
+	specError(t, spec(match.Glob, "["), aCommand, permissive, nowhere)
+	specError(t, spec(match.Pattern, "("), aCommand, restrictive, nowhere)
+}
+
+func TestAnalyse(t *testing.T) {
+	got := match.Analyse(" git  status\t-s ")
+	if !got.Analysable || len(got.Simple) != 1 || !slices.Equal(got.Simple[0], []string{"git", "status", "-s"}) {
+		t.Errorf("got %+v", got)
+	}
+	for _, line := range []string{"", "a;b", "a 'b'", "A=1 b", "a $b", "a *", "a\nb", "if a", "a ~", "a >b", "\u00fc", "a !b", "a {b}", "a #b", "a =b"} {
+		if match.Analyse(line).Analysable {
+			t.Errorf("%q is analysable", line)
+		}
+	}
+}
+
+// FuzzCommand holds that a granted line is its own words, and that suspicion
+// covers certainty.
+func FuzzCommand(f *testing.F) {
+	for _, s := range []string{"git status", "git status; rm x", "git 'status'", "git\\\n status", "{git,status}", "$'git' status"} {
+		f.Add(s)
+	}
+	may := compile(f, spec(match.Prefix, "git status"), aCommand, permissive, nowhere)
+	must := compile(f, spec(match.Prefix, "git status"), aCommand, restrictive, nowhere)
+	f.Fuzz(func(t *testing.T, line string) {
+		suspect := must.Whole([]byte(line))
+		if !may.Whole([]byte(line)) {
+			return
+		}
+		words := strings.Fields(line)
+		if len(words) < 2 || words[0] != "git" || words[1] != "status" || strings.ContainsAny(line, ";&|<>()$`\\\"'*?[#~\n\r!{}") || !suspect {
+			t.Errorf("%q is granted (suspect: %v)", line, suspect)
+		}
+	})
+}

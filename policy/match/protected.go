@@ -1,0 +1,184 @@
+package match
+
+import (
+	"bytes"
+	"strings"
+)
+
+// Protection says what touching a path or running a command costs, whatever the
+// rules say.
+type Protection uint8
+
+// The zero Protection is none.
+const (
+	Unprotected     Protection = iota
+	ProtectedAsk               // floor ask protected_target (K2, H20)
+	ProtectedDenied            // what guards the gate itself: deny (S4)
+)
+
+// deniedPaths hold stopgate's own state, sockets and tokens: who writes there
+// approves his own calls (S4).
+var deniedPaths = []string{
+	"**/.local/state/stopgate/**", "**/.local/share/stopgate/**", "**/Library/Application Support/stopgate/**",
+	"/var/lib/stopgate/**", "/run/stopgate/**", "/run/user/*/stopgate/**", "/var/run/stopgate/**", "/tmp/stopgate-*/**",
+	"**/stopgate.sock", "**/stopgate*.token", "**/.config/stopgate/{token,tokens,keys}*",
+}
+
+// askedPaths are the files that say what an agent may do, existing or not, and
+// those that make other programs run what stands in them (K2, H20).
+var askedPaths = []string{
+	"**/stopgate.toml", "**/.stopgate/**", "**/.config/stopgate/**", "/etc/stopgate/**",
+	"**/.claude/settings*.json", "**/.claude/hooks/**", "**/.claude.json", "**/.mcp.json", "/etc/claude-code/**",
+	"**/.codex/{config.toml,hooks.json}", "**/.codex/{hooks,rules}/**", "/etc/codex/**",
+	"**/.gemini/{settings.json,.env}", "**/.gemini/{hooks,policies,extensions}/**", "/etc/gemini-cli/**",
+	"**/.cursor/*.json", "**/.cursor/hooks/**", "/etc/cursor/**",
+	"**/.github/{hooks,copilot}/**", "**/.copilot/**", "**/.config/github-copilot/**", "/etc/github-copilot/**",
+	"**/.vscode/{settings,mcp,tasks}.json",
+	"**/opencode.{json,jsonc}", "**/.opencode/**", "**/.config/opencode/**",
+	"**/.qwen/settings.json", "**/.qwen/hooks/**",
+	"**/{.crush,crush}.json", "**/.config/crush/**",
+	"**/.clinerules/hooks/**", "**/Cline/Hooks/**",
+	"**/{.windsurf,windsurf}/hooks.json", "**/.pi/**", "**/.factory/settings*.json", "**/.augment/settings*.json",
+	"**/.amp/settings*.json", "**/.config/amp/settings*.json", "**/.kiro/{hooks,settings,agents}/**", "**/.kimi/config.toml", "**/.config/goose/**",
+	"**/.git/hooks/**", "**/.git/{config,config.worktree}", "**/.git/modules/**/hooks/**", "**/.git/modules/**/config",
+	"**/.gitconfig", "**/.config/git/**", "/etc/gitconfig",
+}
+
+// Protected is the built-in list of paths and commands that no rule grants
+// (H20, K2, S4). It suspects: every reading of a path counts, expanded ones too.
+type Protected struct {
+	place  place
+	denied *pathTest
+	asked  *pathTest
+	files  []string
+}
+
+// NewProtected prepares the list for an environment. files are further paths to
+// protect with a floor ask: the policy files in use.
+func NewProtected(env Env, files ...string) *Protected {
+	p := &Protected{place: newPlace(env, true, true)}
+	for _, f := range files {
+		if canonical, info := appendCanonical(nil, []byte(f)); len(canonical) > 0 && !info.climbs {
+			p.files = append(p.files, string(canonical))
+		}
+	}
+	p.denied = p.test(deniedPaths, nil)
+	p.asked = p.test(askedPaths, p.files)
+	return p
+}
+
+func (p *Protected) test(globs, files []string) *pathTest {
+	b := pathBuilder{nfa: newNFA(), env: p.place.env, restrictive: true, folded: true, suspects: true}
+	for _, g := range globs {
+		if err := b.add(Glob, g); err != nil {
+			panic("protected list: " + g + ": " + err.Error())
+		}
+	}
+	for _, f := range files {
+		b.addLiteral(splitLiteral(f))
+	}
+	t := newPathTest(b.nfa, p.place)
+	t.aimed = aims
+	return t
+}
+
+// Path judges the value of a path parameter. entry is the line of the list that
+// it touches.
+//
+// Of a value with wildcards only what a shell would expand counts, and only if it
+// says where it aims: ".git/h*" touches, "src/*" does not.
+func (p *Protected) Path(value []byte) (protection Protection, entry string) {
+	if p.denied.match(value) {
+		if entry := p.entry(deniedPaths, nil, value); entry != "" {
+			return ProtectedDenied, entry
+		}
+	}
+	if p.asked.match(value) {
+		if entry := p.entry(askedPaths, p.files, value); entry != "" {
+			return ProtectedAsk, entry
+		}
+	}
+	return Unprotected, ""
+}
+
+// entry finds the line that a value touches; lines are compiled one by one, which
+// only a value that touches one pays for. A line that is one name anywhere is
+// touched by wildcards only if they begin with a part of the name.
+func (p *Protected) entry(globs, files []string, value []byte) string {
+	for _, g := range globs {
+		t := p.test([]string{g}, nil)
+		if name, ok := strings.CutPrefix(g, "**/"); ok && !strings.Contains(name, "/") {
+			t.aimed = func(pattern string) bool {
+				return !isPattern(pattern[strings.LastIndexByte(pattern, '/')+1:][:1]) && aims(pattern)
+			}
+		}
+		if t.match(value) {
+			return g
+		}
+	}
+	for _, f := range files {
+		if p.test(nil, []string{f}).match(value) {
+			return f
+		}
+	}
+	return ""
+}
+
+// administration are the subcommands of stopgate that answer for a person or
+// remove the gate (S4).
+var administration = set("approvals grants install uninstall sessions pin lockdown trust")
+
+// Command judges a command line: what administers stopgate, what configures git,
+// and every word that may be a protected path. entry says what it touches.
+func (p *Protected) Command(line []byte) (protection Protection, entry string) {
+	if isPlainLine(line) {
+		return p.piece(line)
+	}
+	for _, text := range append(forms(string(line)), string(line)) {
+		pieces := shellPieces{line: []byte(text)}
+		for pieces.next() {
+			if q, e := p.piece(pieces.text); q > protection {
+				protection, entry = q, e
+			}
+		}
+	}
+	return protection, entry
+}
+
+// piece judges words between blanks.
+func (p *Protected) piece(text []byte) (protection Protection, entry string) {
+	raise := func(q Protection, e string) {
+		if q > protection {
+			protection, entry = q, e
+		}
+	}
+	var program string // stopgate or git, once it was named
+	for word, rest := nextWord(text); len(word) > 0; word, rest = nextWord(rest) {
+		name := baseName(word)
+		switch {
+		case bytes.EqualFold(name, []byte("stopgate")):
+			program = "stopgate"
+		case bytes.EqualFold(name, []byte("git")):
+			program = "git"
+		case program == "stopgate" && administration[string(word)]:
+			raise(ProtectedDenied, "stopgate "+string(word))
+		case program == "git" && string(word) == "config" && !readsConfig(rest):
+			raise(ProtectedAsk, "git config")
+		}
+		raise(p.Path(word))
+		if at := bytes.IndexByte(word, '='); at >= 0 {
+			raise(p.Path(word[at+1:]))
+		}
+	}
+	return protection, entry
+}
+
+// readsConfig reports arguments of git config that only print.
+func readsConfig(args []byte) bool {
+	word, _ := nextWord(args)
+	switch strings.TrimLeft(string(word), "-") {
+	case "get", "get-all", "get-regexp", "list", "l", "show-origin":
+		return true
+	}
+	return false
+}

@@ -1,0 +1,163 @@
+package match
+
+import (
+	"bytes"
+	"net/netip"
+	"strings"
+)
+
+// webAddress is a URL that every parser reads alike, in parts of the value.
+type webAddress struct {
+	scheme, host, port []byte
+	path               []byte // "" or from the first "/" on
+	rest               []byte // query and fragment, from "?" or "#" on
+	hasHost            bool
+}
+
+// parseURL reads a URL strictly: ASCII, a scheme, and if it has an authority one
+// host in its usual spelling, no user, a plain port. ok is false for everything
+// that some parser reads in another way (K59).
+func parseURL(value []byte) (u webAddress, ok bool) {
+	for _, b := range value {
+		if b <= ' ' || b >= 0x7F || bytes.IndexByte([]byte("\\\"<>^`{|}"), b) >= 0 {
+			return u, false
+		}
+	}
+	colon := bytes.IndexByte(value, ':')
+	if colon < 1 || !isScheme(string(value[:colon])) {
+		return u, false
+	}
+	u.scheme = value[:colon]
+	rest, hasHost := bytes.CutPrefix(value[colon+1:], []byte("//"))
+	if !hasHost {
+		_, special := defaultPort(u.scheme)
+		u.path = rest
+		return u, !special
+	}
+	end := bytes.IndexAny(rest, "/?#")
+	if end < 0 {
+		end = len(rest)
+	}
+	authority, after := rest[:end], rest[end:]
+	if len(authority) == 0 && equalFold(u.scheme, "file") {
+		u.path = after
+		return u, true
+	}
+	if end = bytes.IndexAny(after, "?#"); end < 0 {
+		end = len(after)
+	}
+	u.path, u.rest, u.hasHost = after[:end], after[end:], true
+	if len(u.path) == 0 && bytes.IndexByte(u.rest, '@') >= 0 {
+		return u, false // a parser that looks for the first "/" finds a user
+	}
+	u.host, u.port, ok = splitHost(authority)
+	return u, ok
+}
+
+// splitHost checks an authority without a user.
+func splitHost(authority []byte) (host, port []byte, ok bool) {
+	host = authority
+	if at := bytes.LastIndexByte(authority, ':'); at >= 0 && !bytes.HasSuffix(authority, []byte("]")) {
+		host, port = authority[:at], authority[at+1:]
+		if !isPort(port) {
+			return host, port, false
+		}
+	}
+	return host, port, isHost(host)
+}
+
+// isPort reports a number from 1 to 65535 without leading zeros.
+func isPort(port []byte) bool {
+	n := 0
+	for _, b := range port {
+		if b < '0' || b > '9' || n > 65535 {
+			return false
+		}
+		n = 10*n + int(b-'0')
+	}
+	return n > 0 && n <= 65535 && port[0] != '0'
+}
+
+// isHost reports a host name in ASCII, or an address in its canonical spelling.
+func isHost(host []byte) bool {
+	if inner, ok := bytes.CutPrefix(host, []byte("[")); ok {
+		inner, ok = bytes.CutSuffix(inner, []byte("]"))
+		a, err := netip.ParseAddr(string(inner))
+		return ok && err == nil && a.Is6() && !a.Is4In6() && a.Zone() == "" && a.String() == string(inner)
+	}
+	if len(host) == 0 || len(host) > 253 {
+		return false
+	}
+	label := 0
+	for _, b := range host {
+		label++
+		switch c := lowerASCII(b); {
+		case b == '.' && label > 1:
+			label = 0
+		case (c < 'a' || c > 'z') && (b < '0' || b > '9') && b != '-' && b != '_', label > 63:
+			return false
+		}
+	}
+	if label == 0 {
+		return false
+	}
+	if isNumeric(host[len(host)-label:]) { // parsers read a numeric last label as an address
+		a, err := netip.ParseAddr(string(host))
+		return err == nil && a.String() == string(host)
+	}
+	return true
+}
+
+// isNumeric reports a decimal, octal or hexadecimal number.
+func isNumeric(label []byte) bool {
+	hex := len(label) > 1 && label[0] == '0' && lowerASCII(label[1]) == 'x'
+	if hex {
+		label = label[2:]
+	}
+	for _, b := range label {
+		if c := lowerASCII(b); (b < '0' || b > '9') && (!hex || c < 'a' || c > 'f') {
+			return false
+		}
+	}
+	return true
+}
+
+// defaultPort returns the port of a scheme whose URLs always have a host.
+func defaultPort(scheme []byte) (port string, special bool) {
+	switch strings.ToLower(string(scheme)) {
+	case "http", "ws":
+		return "80", true
+	case "https", "wss":
+		return "443", true
+	case "ftp":
+		return "21", true
+	}
+	return "", false
+}
+
+// isPlainURLPath reports a path below which no server sees another one: no dot
+// or empty components, no parameters, nothing encoded that would be one.
+func isPlainURLPath(path []byte) bool {
+	if bytes.Contains(path, []byte("//")) || bytes.IndexByte(path, ';') >= 0 {
+		return false
+	}
+	for rest := path; len(rest) > 0; {
+		var c []byte
+		c, rest, _ = bytes.Cut(rest, []byte("/"))
+		if string(c) == "." || string(c) == ".." {
+			return false
+		}
+	}
+	for i, b := range path {
+		if b != '%' {
+			continue
+		}
+		v, ok := hexValue(string(path[i+1:]), 2)
+		if !ok || v <= ' ' || v >= 0x7F || strings.ContainsRune(`./\%;?#`, v) {
+			return false
+		}
+	}
+	return true
+}
+
+func equalFold(b []byte, s string) bool { return strings.EqualFold(string(b), s) }

@@ -1,0 +1,205 @@
+package match
+
+import (
+	"bytes"
+	"strings"
+
+	"golang.org/x/net/idna"
+)
+
+// urlTest judges the value of a URL parameter (K0c, K59).
+type urlTest struct {
+	kind        Kind
+	restrictive bool
+	literals    []urlLiteral
+	pattern     wholeTest
+}
+
+// urlLiteral is one literal: a host, a scheme, or a URL.
+type urlLiteral struct {
+	scheme string // lower case
+	host   string // lower case, punycoded
+	under  bool   // any name below host: *.example.com
+	port   string // "" is the default one, "*" any
+	path   string // canonical, without a trailing "/"
+	rest   string // query and fragment, of const and enum
+}
+
+func compileURL(s Spec, restrictive bool) (textTest, *SpecError) {
+	t := &urlTest{kind: s.Kind, restrictive: restrictive}
+	read := readURLLiteral
+	switch s.Kind {
+	case Pattern:
+		test, err := compilePatterns(s)
+		t.pattern = test
+		return t, err
+	case Glob, Suffix:
+		return nil, whole(-1, "looks at text, and a URL is read in parts", "`host = \"*.example.com\"`, `scheme` or `prefix = \"https://example.com/dir/\"`")
+	case Host:
+		read = readHostLiteral
+	case Scheme:
+		read = readSchemeLiteral
+	}
+	for i, lit := range s.Values {
+		l, err := read(lit.Text, s.Kind)
+		if err != nil {
+			err.Index = i
+			return nil, err
+		}
+		t.literals = append(t.literals, l)
+	}
+	return t, nil
+}
+
+func readSchemeLiteral(text string, _ Kind) (urlLiteral, *SpecError) {
+	if !isScheme(text) {
+		return urlLiteral{}, whole(0, "is not the name of a scheme", "`scheme = \"https\"`")
+	}
+	return urlLiteral{scheme: strings.ToLower(text)}, nil
+}
+
+// readHostLiteral reads example.com, *.example.com, and either with a port: ":*"
+// is any port; without one a permissive condition wants the scheme's own.
+func readHostLiteral(text string, _ Kind) (urlLiteral, *SpecError) {
+	var l urlLiteral
+	if strings.Contains(text, "/") || strings.Contains(text, "@") {
+		return l, whole(0, "is more than a host", "the name only: `host = \"example.com\"`")
+	}
+	name, under := strings.CutPrefix(text, "*.")
+	if strings.Contains(name, "*") && !strings.HasSuffix(name, ":*") || name == "" {
+		return l, whole(0, "has a wildcard that is not a whole first label", "`*.example.com` is every name below example.com")
+	}
+	if at := strings.LastIndexByte(name, ':'); at >= 0 && !strings.HasSuffix(name, "]") {
+		if l.port = name[at+1:]; l.port != "*" && !isPort([]byte(l.port)) {
+			return l, whole(0, "has a port that is not a number from 1 to 65535", "an IPv6 address stands in brackets: `[::1]`")
+		}
+		name = name[:at]
+	}
+	host, ok := asciiHost(name)
+	if !ok || !isHost([]byte(host)) || under && isAddress(host) {
+		return l, whole(0, "is not a host name or address", "")
+	}
+	l.host, l.under = host, under
+	return l, nil
+}
+
+// asciiHost lower-cases and punycodes a host as browsers do.
+func asciiHost(name string) (host string, ok bool) {
+	if strings.HasPrefix(name, "[") {
+		return strings.ToLower(name), true
+	}
+	profile := idna.New(idna.MapForLookup(), idna.Transitional(false), idna.BidiRule(), idna.StrictDomainName(false))
+	host, err := profile.ToASCII(name)
+	return host, err == nil
+}
+
+func isAddress(host string) bool {
+	last := host[strings.LastIndexByte(host, '.')+1:]
+	return host[0] == '[' || isNumeric([]byte(last))
+}
+
+func readURLLiteral(text string, k Kind) (urlLiteral, *SpecError) {
+	var l urlLiteral
+	u, ok := parseURL([]byte(text))
+	if !ok || !u.hasHost || !isPlainURLPath(u.path) {
+		return l, whole(0, "is not a plainly written URL with a scheme and a host", "`https://example.com/dir/`")
+	}
+	if k == Prefix && len(u.rest) > 0 {
+		return l, whole(0, "has a query or fragment, which is no part of a directory", "`"+text[:len(text)-len(u.rest)]+"`")
+	}
+	l.scheme, l.host = strings.ToLower(string(u.scheme)), strings.ToLower(string(u.host))
+	l.port, l.rest = string(u.port), string(u.rest)
+	if own, _ := defaultPort(u.scheme); l.port == own {
+		l.port = ""
+	}
+	l.path = strings.TrimSuffix(string(u.path), "/")
+	if k != Prefix && l.path != string(u.path) && l.path != "" {
+		l.path += "/"
+	}
+	return l, nil
+}
+
+func (t *urlTest) match(value []byte) bool {
+	u, certain := parseURL(value)
+	if certain && (u.hasHost || !t.restrictive) && (t.kind == Scheme || t.kind == Host || isPlainURLPath(u.path)) {
+		return t.certain(&u, value)
+	}
+	return t.restrictive && t.suspected(string(value))
+}
+
+// isPlainURL reports a URL that every parser reads alike.
+func isPlainURL(value []byte) bool {
+	_, ok := parseURL(value)
+	return ok
+}
+
+// certain judges a URL that has one reading.
+func (t *urlTest) certain(u *webAddress, value []byte) bool {
+	if t.pattern != nil {
+		return t.pattern.holds(value) || t.restrictive && t.pattern.holds(bytes.ToLower(value))
+	}
+	for i := range t.literals {
+		l := &t.literals[i]
+		switch t.kind {
+		case Scheme:
+			if equalFold(u.scheme, l.scheme) {
+				return true
+			}
+		case Host:
+			if u.hasHost && l.named(u.host) && t.port(u.scheme, u.port, l.port) {
+				return true
+			}
+		default:
+			if u.hasHost && equalFold(u.scheme, l.scheme) && l.named(u.host) && samePort(u, l.port) && t.path(u, l) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// named compares a host in ASCII.
+func (l *urlLiteral) named(host []byte) bool {
+	if !l.under {
+		return equalFold(host, l.host)
+	}
+	at := len(host) - len(l.host)
+	return at > 1 && host[at-1] == '.' && equalFold(host[at:], l.host)
+}
+
+// port compares the port with a host literal's. Without one in the literal only
+// the scheme's own port is certain, and every port is suspect.
+func (t *urlTest) port(scheme, port []byte, want string) bool {
+	own, _ := defaultPort(scheme)
+	switch want {
+	case "*":
+		return true
+	case "":
+		return t.restrictive || len(port) == 0 || string(port) == own
+	}
+	return string(port) == want || len(port) == 0 && own == want
+}
+
+func samePort(u *webAddress, want string) bool {
+	own, _ := defaultPort(u.scheme)
+	return string(u.port) == want || want == "" && string(u.port) == own
+}
+
+// path compares whole components for prefix, everything for const and enum.
+func (t *urlTest) path(u *webAddress, l *urlLiteral) bool {
+	path := u.path
+	if t.kind != Prefix {
+		if string(path) == "/" {
+			path = nil
+		}
+		return t.sameText(path, l.path) && t.sameText(u.rest, l.rest)
+	}
+	at := len(l.path)
+	return len(path) >= at && t.sameText(path[:at], l.path) && (len(path) == at || path[at] == '/')
+}
+
+// sameText compares exactly for certainty, without case for suspicion: some
+// servers do.
+func (t *urlTest) sameText(b []byte, s string) bool {
+	return string(b) == s || t.restrictive && equalFold(b, s)
+}
