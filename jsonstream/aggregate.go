@@ -63,7 +63,7 @@ func (a *Aggregator) Event(e *Event) (stop bool) {
 		if len(d.text)-start > len(e.Text)+2 {
 			info |= infoEscaped
 		}
-		d.nodes = append(d.nodes, node{start: uint32(start), end: uint32(len(d.text)), next: uint32(len(d.nodes)) + 1, info: info})
+		d.push(node{start: uint32(start), end: uint32(len(d.text)), next: uint32(len(d.nodes)) + 1, info: info})
 		d.text = append(d.text, ':')
 	case StringStart:
 		a.begin(String)
@@ -110,7 +110,7 @@ func (a *Aggregator) begin(kind Kind) {
 	if n := len(d.open); n > 0 && d.open[n-1].info == uint32(Array) {
 		a.separate()
 	}
-	d.nodes = append(d.nodes, node{start: uint32(len(d.text)), info: uint32(kind)})
+	d.push(node{start: uint32(len(d.text)), info: uint32(kind)})
 }
 
 // end completes the value of node i, whose text is written.

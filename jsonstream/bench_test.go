@@ -2,8 +2,10 @@ package jsonstream_test
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stopgate/stopgate/jsonstream"
 )
@@ -101,5 +103,79 @@ func BenchmarkScan(b *testing.B) {
 				}
 			}
 		})
+	}
+}
+
+// BenchmarkLinear gives the time for 4 MiB divided by that for 1 MiB; budget 4.5.
+func BenchmarkLinear(b *testing.B) {
+	repeat := func(unit string, size int) []byte {
+		return []byte("[" + strings.Repeat(unit+",", size/len(unit)) + "0]")
+	}
+	members := "{"
+	for i := range 5_000 {
+		members += fmt.Sprintf(`"some_key_%d":%d,`, i, i)
+	}
+	members += `"":0}`
+	for _, c := range []struct {
+		name string
+		text func(size int) []byte
+	}{
+		{"source", writeFile},
+		{"numbers", func(size int) []byte { return repeat("-123.456e7", size) }},
+		{"objects", func(size int) []byte { return repeat(`{"a":1,"b":[true,null]}`, size) }},
+		{"members", func(size int) []byte { return repeat(members, size) }},
+		{"escapes", func(size int) []byte { return repeat(`"\ud83d\ude00\u00e9\n"`, size) }},
+	} {
+		small, large := c.text(1<<20), c.text(4<<20)
+		for name, read := range map[string]func([]byte){
+			"parse": func(text []byte) {
+				p := jsonstream.NewParser(ignore{}, jsonstream.Options{})
+				feed(b, p, text, 20)
+			},
+			"scan": func(text []byte) {
+				var d jsonstream.Document
+				if err := d.Scan(text, jsonstream.Options{}); err != nil {
+					b.Fatal(err)
+				}
+			},
+		} {
+			b.Run(c.name+"/"+name, func(b *testing.B) {
+				// The fastest of each: the rest is what else the machine does.
+				short, long := time.Duration(math.MaxInt64), time.Duration(math.MaxInt64)
+				for b.Loop() {
+					start := time.Now()
+					read(small)
+					middle := time.Now()
+					read(large)
+					short, long = min(short, middle.Sub(start)), min(long, time.Since(middle))
+				}
+				b.ReportMetric(float64(long)/float64(short), "4MiB/1MiB")
+			})
+		}
+	}
+}
+
+// BenchmarkDecimal compares a number as a rule does.
+func BenchmarkDecimal(b *testing.B) {
+	limit, literal := decimal(b, "9007199254740992"), []byte("9007199254740993")
+	b.ReportAllocs()
+	for b.Loop() {
+		d, err := jsonstream.ParseDecimal(literal)
+		if err != nil || d.Cmp(limit) != 1 {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkCanonical hashes the arguments of a call.
+func BenchmarkCanonical(b *testing.B) {
+	v, err := jsonstream.Parse(writeFile(4096), jsonstream.Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	var buf []byte
+	b.ReportAllocs()
+	for b.Loop() {
+		buf = jsonstream.AppendCanonical(buf[:0], v)
 	}
 }

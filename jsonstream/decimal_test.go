@@ -2,6 +2,7 @@ package jsonstream_test
 
 import (
 	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -156,6 +157,28 @@ func TestDecimalAllocations(t *testing.T) {
 		}
 		if len(buf) > len(tt.literal)+25 {
 			t.Errorf("%.20s: canonical text of %d bytes", tt.literal, len(buf))
+		}
+	}
+}
+
+// Proves I10: what the operations on a number take is proportional to its length.
+func TestDecimalMemory(t *testing.T) {
+	for _, n := range []int{1_000, 10_000, 100_000, 1_000_000} {
+		for _, literal := range []string{
+			strings.Repeat("9", n), "0." + strings.Repeat("0", n) + "1", "1e" + strings.Repeat("9", n), "1" + strings.Repeat("0", n), "-1.5e-" + strings.Repeat("0", n) + "3",
+		} {
+			text, divisor := []byte(literal), decimal(t, "7")
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			d, err := jsonstream.ParseDecimal(text)
+			d.Cmp(divisor)
+			d.IsInteger()
+			d.IsMultipleOf(divisor)
+			canonical := d.AppendCanonical(nil)
+			runtime.ReadMemStats(&after)
+			if used := after.TotalAlloc - before.TotalAlloc; err != nil || used > uint64(16*n) || len(canonical) > n+25 {
+				t.Errorf("%.10s of %d bytes: %d bytes allocated, %d canonical, %v", literal, n, used, len(canonical), err)
+			}
 		}
 	}
 }

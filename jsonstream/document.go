@@ -1,5 +1,7 @@
 package jsonstream
 
+import "slices"
+
 // Document is a complete JSON text and a flat tape of its values. It is filled
 // by Scan or by an [Aggregator] and can be reused; filling it again ends the
 // life of its values. The zero Document is empty: its root is invalid.
@@ -31,6 +33,15 @@ const (
 	infoEscaped = 1 << 4 // the string contains an escape
 	infoOne     = 1 << 5 // one member or element
 )
+
+// push appends a node. A long tape doubles: append alone would copy it more
+// often.
+func (d *Document) push(n node) {
+	if len(d.nodes) == cap(d.nodes) {
+		d.nodes = slices.Grow(d.nodes, max(16, len(d.nodes)))
+	}
+	d.nodes = append(d.nodes, n)
+}
 
 // Reset empties the document.
 func (d *Document) Reset() {

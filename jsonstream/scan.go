@@ -93,7 +93,7 @@ func (d *Document) scanAll() bool {
 		if end == refused {
 			return false
 		}
-		d.nodes = append(d.nodes, node{start: uint32(i), end: uint32(end), next: uint32(len(d.nodes)) + 1, info: info})
+		d.push(node{start: uint32(i), end: uint32(end), next: uint32(len(d.nodes)) + 1, info: info})
 		if i = d.scanBehind(end); i == refused {
 			return false
 		}
@@ -151,7 +151,7 @@ func (d *Document) scanEnter(i int) (end int, info uint32) {
 		return first + 1, uint32(kind)
 	}
 	d.open = append(d.open, openNode{node: uint32(len(d.nodes)), info: uint32(kind), keys: d.keys.open()})
-	d.nodes = append(d.nodes, node{start: uint32(i)})
+	d.push(node{start: uint32(i)})
 	if kind == Object {
 		return d.scanKey(first), 0
 	}
@@ -178,7 +178,7 @@ func (d *Document) scanKey(i int) int {
 	if len(key) > d.options.MaxKey || !d.keys.add(o, key, keyRef{start: start, length: uint32(len(key)), inText: inText}) {
 		return refused
 	}
-	d.nodes = append(d.nodes, node{start: uint32(i), end: uint32(end), next: uint32(len(d.nodes)) + 1, info: info})
+	d.push(node{start: uint32(i), end: uint32(end), next: uint32(len(d.nodes)) + 1, info: info})
 	i = skip(text, end)
 	if i == len(text) || text[i] != ':' {
 		return refused

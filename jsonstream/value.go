@@ -1,9 +1,6 @@
 package jsonstream
 
-import (
-	"bytes"
-	"iter"
-)
+import "iter"
 
 // Value is a value, or a key, of a [Document]. The zero Value is invalid: its
 // kind is Invalid and every question about it is answered with nothing. It is
@@ -190,6 +187,3 @@ func (v Value) Index(index int) (Value, bool) {
 	}
 	return Value{v.doc, i}, true
 }
-
-// Same reports whether two values are written alike, byte for byte.
-func (v Value) Same(w Value) bool { return v.IsValid() && w.IsValid() && bytes.Equal(v.Raw(), w.Raw()) }

@@ -71,9 +71,6 @@ func TestValue(t *testing.T) {
 	if _, ok := get("id").TextBytes(); ok {
 		t.Error("a string with escapes has no plain text")
 	}
-	if !root.IsValid() || get("n").Same(get("o")) || !get("n").Same(get("n")) || root.Same(jsonstream.Value{}) {
-		t.Error("Same")
-	}
 	third, _ := get("list").Index(2)
 	if deep, ok := third.Get("deep"); !ok || deep.Kind() != jsonstream.True {
 		t.Error("list element 2")
@@ -140,7 +137,7 @@ func TestNoValue(t *testing.T) {
 	}
 }
 
-// Proves D25-11: pointers in text form and back, and what they find.
+// Proves D25-12: pointers in text form and back, and what they find.
 func TestPointer(t *testing.T) {
 	// The examples of RFC 6901 section 5.
 	rfc := mustParse(t, []byte(`{"foo":["bar","baz"],"":0,"a/b":1,"c%d":2,"e^f":3,"g|h":4,"i\\j":5,"k\"l":6," ":7,"m~n":8}`))
