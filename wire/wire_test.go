@@ -216,3 +216,77 @@ func TestKeyAndPresent(t *testing.T) {
 		t.Error("nothing is present")
 	}
 }
+
+// Proves A1, A7, A24, L2: a text is a repetition only if nothing but the named
+// strings differs and those are strings.
+func TestRepeat(t *testing.T) {
+	learn := func(t *testing.T, text string, names ...string) *wire.Repeat {
+		t.Helper()
+		root, err := jsonstream.Parse([]byte(text), jsonstream.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var v [2]jsonstream.Value
+		for i, name := range names {
+			v[i], _ = root.Get(name)
+		}
+		var r wire.Repeat
+		r.Learn([]byte(text), v[0], v[1])
+		return &r
+	}
+	const text = `{"a":1,"b":"x","c":[2],"d":"y"}`
+	for _, c := range []struct {
+		name  string
+		vary  []string
+		in    string
+		found string
+	}{
+		{"itself", []string{"b"}, text, "x"},
+		{"another text", []string{"b"}, `{"a":1,"b":"","c":[2],"d":"y"}`, ""},
+		{"an escape", []string{"b"}, `{"a":1,"b":"\u0041\"","c":[2],"d":"y"}`, `A"`},
+		{"two strings", []string{"b", "d"}, `{"a":1,"b":"long","c":[2],"d":"er"}`, "long|er"},
+		{"two strings, named the other way round", []string{"d", "b"}, `{"a":1,"b":"long","c":[2],"d":"er"}`, "long|er"},
+		{"a string that may not differ", []string{"b"}, `{"a":1,"b":"x","c":[2],"d":"z"}`, "no"},
+		{"a change in front", []string{"b"}, `{"a":2,"b":"x","c":[2],"d":"y"}`, "no"},
+		{"a change in between", []string{"b", "d"}, `{"a":1,"b":"x","c":[3],"d":"y"}`, "no"},
+		{"a change behind", []string{"d"}, `{"a":1,"b":"x","c":[2],"d":"y" }`, "no"},
+		{"cut in front", []string{"b"}, `{"a":1`, "no"},
+		{"cut in the string", []string{"b"}, `{"a":1,"b":"x`, "no"},
+		{"cut behind the string", []string{"b"}, `{"a":1,"b":"x"`, "no"},
+		{"longer", []string{"b"}, text + " ", "no"},
+		{"a number in its place", []string{"b"}, `{"a":1,"b":1,"c":[2],"d":"y"}`, "no"},
+		{"half a surrogate pair", []string{"b"}, `{"a":1,"b":"\ud83d","c":[2],"d":"y"}`, "no"},
+		{"bad UTF-8", []string{"b"}, "{\"a\":1,\"b\":\"\xFF\",\"c\":[2],\"d\":\"y\"}", "no"},
+		{"empty", []string{"b"}, "", "no"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := learn(t, text, c.vary...)
+			if ok := r.Match([]byte(c.in)); ok != (c.found != "no") {
+				t.Fatalf("match %v", ok)
+			} else if !ok {
+				return
+			}
+			var found []string
+			for _, q := range r.Found() {
+				s, _ := q.Text(nil)
+				found = append(found, string(s))
+			}
+			if got := strings.Join(found, "|"); got != c.found {
+				t.Errorf("found %q, want %q", got, c.found)
+			}
+		})
+	}
+	var none wire.Repeat
+	if none.Match(nil) || none.Match([]byte(text)) {
+		t.Error("nothing was learned")
+	}
+	r := learn(t, text, "b")
+	r.Forget()
+	if r.Match([]byte(text)) {
+		t.Error("it was forgotten")
+	}
+	long := `{"b":"x","c":"` + strings.Repeat("y", 5000) + `"}`
+	if learn(t, long, "b").Match([]byte(long)) {
+		t.Error("a long text was kept")
+	}
+}

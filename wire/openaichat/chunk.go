@@ -13,6 +13,7 @@ type chunk struct {
 	usage    bool
 	elements []element // reused
 	strange  bool      // a member must be cut although no call is touched
+	padding  jsonstream.Value
 }
 
 // element is one choices[] of a chunk.
@@ -58,6 +59,10 @@ func (c *chunk) read(root jsonstream.Value, member string) bool {
 		case "usage":
 			c.usage = wire.Present(v)
 		case "id", "object", "created", "model", "system_fingerprint", "service_tier":
+		case "obfuscation", "p": // text of random length against traffic analysis
+			if v.Kind() == jsonstream.String {
+				c.padding = v
+			}
 		default:
 			c.strange = c.strange || wire.Lookalike(key, rootNames...)
 		}

@@ -134,14 +134,29 @@ type run struct {
 	ended bool
 }
 
-// play sends the pieces through the codec as a gateway would.
+// play sends the pieces through the codec as a gateway would, twice: once with
+// and once without the short way for events that repeat the one before them.
 func play(t testing.TB, g *gate, req *wire.Request, o wire.Options, pieces ...string) run {
+	t.Helper()
+	plain := &gate{t: t, deny: g.deny, denyAll: g.denyAll, ended: map[int]stopgate.End{}}
+	want := playOnce(t, plain, req, o, true, pieces...)
+	got := playOnce(t, g, req, o, false, pieces...)
+	if got.out != want.out || g.log.String() != plain.log.String() || got.notes.Dropped != want.notes.Dropped {
+		t.Fatalf("the short way gives\n%s\n%s\nin full it is\n%s\n%s", got.out, g.log.String(), want.out, plain.log.String())
+	}
+	return got
+}
+
+func playOnce(t testing.TB, g *gate, req *wire.Request, o wire.Options, inFull bool, pieces ...string) run {
 	t.Helper()
 	if o.NewID == nil {
 		n := 0
 		o.NewID = func() string { n++; return fmt.Sprintf("call_made_up_%d", n) }
 	}
 	st := openaichat.Dialect{}.Stream(req, g, o)
+	if inFull {
+		openaichat.ReadInFull(st)
+	}
 	d := sse.NewDecoder(nil, sse.Limits{})
 	var out []byte
 	var ev sse.Event

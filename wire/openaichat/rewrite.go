@@ -21,10 +21,12 @@ func (s *stream) forward(dst []byte, ev *sse.Event) ([]byte, wire.Need, error) {
 	case ends:
 		return s.hold(dst, ev)
 	case dropped && !left:
+		s.learnCall(ev)
 		return dst, wire.Nothing, nil
 	case cut:
 		return s.change(dst, ev), wire.Nothing, nil
 	}
+	s.learnText(ev)
 	return ev.AppendTo(dst), wire.Nothing, nil
 }
 

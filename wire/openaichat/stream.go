@@ -17,6 +17,14 @@ type stream struct {
 	edits wire.Edits // reused
 	head  []byte     // the members that our own chunks copy, each followed by a comma
 
+	// The last event, if the next one may be the same with other text, and the
+	// call that it continued, nil if it was text.
+	repeat    wire.Repeat
+	continued *call
+	inChoice  *choice
+	first     bool // the text stands before the padding
+	slow      bool // tests: read every event in full
+
 	// The event that ended one or more choices with calls, kept until Release.
 	finish  sse.Event
 	buf     []byte
@@ -45,6 +53,10 @@ func (s *stream) Event(dst []byte, ev *sse.Event) ([]byte, wire.Need, error) {
 		s.notes.Dropped++
 		return dst, wire.Nothing, nil
 	}
+	if len(ev.Data) <= s.o.MaxBytes && s.repeat.Match(ev.Data) {
+		return s.again(dst, ev), wire.Nothing, nil
+	}
+	s.repeat.Forget()
 	if err := s.doc.Scan(ev.Data, wire.EnvelopeOptions(s.o.MaxBytes)); err != nil {
 		return dst, wire.Nothing, wire.Malformed(err)
 	}
