@@ -1,0 +1,119 @@
+package anthropic
+
+import (
+	"errors"
+
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/jsonstream"
+	"github.com/stopgate/stopgate/wire"
+)
+
+// maxRequest bounds a request body; the surface reads no more anyway (WIRE 9.5).
+const maxRequest = 64 << 20
+
+// requestNames are the members that a request is judged by.
+var requestNames = []string{"messages", "tools", "stream", "tool_choice", "model", "mcp_servers", "max_tokens"}
+
+// Request implements [wire.Dialect] (WIRE 4.1, 4.9).
+func (Dialect) Request(body []byte) (*wire.Request, error) {
+	var doc jsonstream.Document
+	if err := doc.Scan(body, wire.EnvelopeOptions(maxRequest)); err != nil {
+		return nil, requestError(err)
+	}
+	r := &wire.Request{N: 1}
+	conversational := true
+	for k, v := range doc.Root().Members() {
+		key := wire.Key(k)
+		if wire.Lookalike(key, requestNames...) {
+			return nil, wire.BadRequest("The request has a member whose name differs from a known one only in case.")
+		}
+		if !wire.Present(v) {
+			continue
+		}
+		switch string(key) {
+		case "model":
+			r.Model = v.Text()
+		case "stream":
+			r.Stream = v.Kind() == jsonstream.True
+		case "tools":
+			if v.Kind() != jsonstream.Array {
+				return nil, wire.BadRequest("tools is not an array.")
+			}
+			for tool := range v.Elements() {
+				if err := declare(r, tool); err != nil {
+					return nil, err
+				}
+			}
+		case "mcp_servers":
+			if v.Len() > 0 {
+				r.DeclareServer("mcp_servers")
+			}
+		case "tool_choice":
+			if typ, ok := v.Get("type"); ok && typ.IsText("none") {
+				conversational = false
+			}
+		case "max_tokens":
+			if limit := string(v.Raw()); limit == "0" || limit == "1" {
+				conversational = false
+			}
+		}
+	}
+	r.Conversational = conversational && len(r.Tools) > 0
+	return r, nil
+}
+
+// requestError says what is wrong with a body that is not one strict object.
+func requestError(err error) *wire.RequestError {
+	e := wire.BadRequest("The request body is not one valid JSON object.")
+	var bad *jsonstream.Error
+	if errors.As(err, &bad) {
+		switch bad.Code {
+		case stopgate.CodeLimitExceeded:
+			e = &wire.RequestError{Status: 413, Code: bad.Code, Message: "The request body exceeds a limit."}
+		case stopgate.CodeDuplicateKey:
+			e = wire.BadRequest("An object in the request body contains the same member twice.")
+		}
+	}
+	return e
+}
+
+// declare reads one entry of tools: a client tool with its schema, one of the
+// client tools whose schema the provider knows, or a tool of the provider.
+func declare(r *wire.Request, tool jsonstream.Value) error {
+	if tool.Kind() != jsonstream.Object {
+		return wire.BadRequest("An entry of tools is not an object.")
+	}
+	name, _ := tool.Get("name")
+	typ, _ := tool.Get("type")
+	def := stopgate.ToolDefinition{Name: stopgate.ToolName(name.Text()), EmptyMeansNone: true}
+	if !wire.Present(typ) || typ.IsText("custom") {
+		if name.Kind() != jsonstream.String {
+			return nil // declares nothing: the provider judges it
+		}
+		if d, ok := tool.Get("description"); ok {
+			def.Description = d.Text()
+		}
+		if schema, ok := tool.Get("input_schema"); ok && wire.Present(schema) {
+			def.Schema = append([]byte(nil), schema.Raw()...)
+		}
+		r.Declare(def)
+		return nil
+	}
+	if typ.Kind() != jsonstream.String {
+		return wire.BadRequest("The type of an entry of tools is not a string.")
+	}
+	family, known := builtin(typ.Text())
+	switch {
+	case family == nil:
+		r.DeclareServer(typ.Text())
+	case known:
+		def.Schema = []byte(family.schema)
+		r.Declare(def)
+	default:
+		// A version that this codec has not met: the name means no tool, so calls
+		// to it are refused. Declaring it twice says exactly that.
+		r.Declare(def)
+		r.Declare(def)
+	}
+	return nil
+}
