@@ -47,7 +47,7 @@ type frame struct {
 // what it learns to a [Handler] at the byte that shows it. It takes any root
 // (F043-06) unless [Options.ObjectRoot] is set. It does not recurse, it
 // allocates nothing once its buffers have grown, and it is not safe for
-// concurrent use. The zero Parser refuses all text; use NewParser or Reset.
+// concurrent use. A zero Parser, and one without a handler, refuses all text.
 type Parser struct {
 	handler Handler
 	options Options
@@ -81,6 +81,9 @@ func (p *Parser) Reset(h Handler, o Options) {
 	p.state, p.err, p.offset = awaitValue, nil, 0
 	p.frames, p.token = p.frames[:0], keep(p.token, keptBytes)
 	p.text = textState{}
+	if h == nil {
+		p.state = unset
+	}
 }
 
 // Feed takes the next bytes of the text. The error is an *[Error], is final, and
@@ -152,7 +155,7 @@ func (p *Parser) Err() error {
 	case p.err != nil:
 		return p.err
 	case p.state == unset:
-		return &Error{Code: stopgate.CodeMalformedArguments, Detail: "the parser was not made by NewParser"}
+		return &Error{Code: stopgate.CodeMalformedArguments, Detail: "nobody would hear of the text"}
 	}
 	return nil
 }

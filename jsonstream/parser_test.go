@@ -161,14 +161,15 @@ func TestStop(t *testing.T) {
 
 // Proves I7: what was not started refuses.
 func TestZeroParser(t *testing.T) {
-	var p jsonstream.Parser
-	for _, err := range []error{p.Feed([]byte(`{}`)), p.Close(), p.Err()} {
-		if got := describe(err); got.code != stopgate.CodeMalformedArguments {
-			t.Errorf("a zero parser answers %v", err)
+	for _, p := range []*jsonstream.Parser{new(jsonstream.Parser), jsonstream.NewParser(nil, jsonstream.Options{})} {
+		for _, err := range []error{p.Feed([]byte(`{}`)), p.Close(), p.Err()} {
+			if got := describe(err); got.code != stopgate.CodeMalformedArguments {
+				t.Errorf("a zero parser answers %v", err)
+			}
 		}
-	}
-	if p.Stopped() || p.Offset() != 0 {
-		t.Error("a zero parser has moved")
+		if p.Stopped() || p.Offset() != 0 {
+			t.Error("a zero parser has moved")
+		}
 	}
 }
 

@@ -11,7 +11,7 @@ type textState struct {
 	key   bool // a key: its text is collected behind the keys of the open objects
 	start uint32
 
-	// A UTF-8 sequence that a chunk border cut.
+	// A UTF-8 sequence that a chunk border cut; also what an escape stands for.
 	cut       [utf8.UTFMax]byte
 	have      int
 	want      int
