@@ -381,12 +381,34 @@ func cut() *wire.StreamError {
 }
 
 // EOF implements [wire.Stream]: a stream without message_stop was cut, and one
-// SDK would report nothing (WIRE 4.8).
-func (s *stream) EOF(dst, _ []byte) ([]byte, error) {
+// SDK would report nothing (WIRE 4.8). A last event that lacks only its blank
+// line says what it says: clients read it, and no call hangs on it.
+func (s *stream) EOF(dst, tail []byte) ([]byte, error) {
 	if s.ended {
 		return dst, nil
 	}
-	return dst, cut()
+	if !s.stops(tail) || len(s.list) > 0 && !s.over {
+		return dst, cut()
+	}
+	s.ended = true
+	return append(dst, tail...), nil
+}
+
+// stops reports whether what the decoder had left is a whole message_stop.
+func (s *stream) stops(tail []byte) bool {
+	last := sse.NewDecoder(nil, sse.Limits{})
+	last.Feed(append(append([]byte(nil), tail...), "\n\n"...))
+	var ev sse.Event
+	for {
+		more, err := last.Next(&ev)
+		if err != nil || !more {
+			return false
+		}
+		if ev.Dispatched {
+			return s.doc.Scan(ev.Data, wire.EnvelopeOptions(s.o.MaxBytes)) == nil && s.frame.read(s.doc.Root()) &&
+				s.frame.typ == "message_stop" && (len(ev.Type) == 0 || string(ev.Type) == s.frame.typ)
+		}
+	}
 }
 
 // Abort implements [wire.Stream] (WIRE 4.8).
