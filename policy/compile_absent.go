@@ -31,20 +31,26 @@ func (g *grapher) guards() {
 		return sites
 	}
 	visit(g.view.root)
-	g.sharedSites(single)
+	g.sharedSites()
 }
 
 // ownSites gives a site to each guard that looks at a shape.
 func (g *grapher) ownSites(s *shape) []int32 {
 	var sites []int32
 	for i := range s.tests {
-		if t := &s.tests[i]; t.site < 0 {
+		if t := &s.tests[i]; t.site == unsited {
 			t.site = g.newSite(t.cond)
 			sites = append(sites, t.site)
 		}
 	}
 	return sites
 }
+
+// Sites of guards' tests that are still to be given.
+const (
+	unsited = -1
+	anySite = -2
+)
 
 func (g *grapher) newSite(c int32) int32 {
 	g.plan.sites = append(g.plan.sites, c)
@@ -54,12 +60,12 @@ func (g *grapher) newSite(c int32) int32 {
 
 // sharedSites gives the root's site to the guards at all other shapes, and any site
 // to what lies below a value of the wrong type: there only a match counts.
-func (g *grapher) sharedSites(single map[*shape]bool) {
+func (g *grapher) sharedSites() {
 	shared := make(map[int32]int32)
 	for _, s := range g.order {
 		for i := range s.tests {
 			t := &s.tests[i]
-			if t.site >= 0 || single[s] {
+			if t.site != unsited {
 				continue
 			}
 			site, ok := shared[t.cond]
@@ -68,12 +74,12 @@ func (g *grapher) sharedSites(single map[*shape]bool) {
 				shared[t.cond] = site
 				g.view.root.under = append(g.view.root.under, site)
 			}
-			t.site = site
+			t.site, t.many = site, true
 		}
 	}
 	for _, s := range g.order {
 		for i := range s.tests {
-			if t := &s.tests[i]; t.many && g.plan.conds[t.cond].ast.On != "" {
+			if t := &s.tests[i]; t.site == anySite {
 				t.site = int32(slices.Index(g.plan.sites, t.cond))
 			}
 		}

@@ -30,7 +30,7 @@ type grapher struct {
 // graph builds the shapes below the root. It reports false if there are too many.
 func (g *grapher) graph(t *trie) bool {
 	g.unknown = (*schema.Schema)(nil).Place()
-	g.node = &trie{id: -1, conds: g.ons, sites: make([]int32, len(g.ons))}
+	g.node = &trie{id: -1, conds: g.ons, sites: slices.Repeat([]int32{anySite}, len(g.ons))}
 	g.places, g.shapes = make(map[*schema.Place]int), make(map[string]*shape)
 	g.fitted = make(map[fitKey]*fitting)
 	root := stance{place: g.view.schema.Place()}
@@ -78,7 +78,11 @@ func (g *grapher) build(s *shape, st stance) {
 	}
 	for _, c := range g.ons {
 		if guarded(s.place, g.plan.conds[c].ast.On) {
-			s.tests = append(s.tests, g.test(c, -1, s.place))
+			x := g.test(c, unsited, s.place)
+			if st.wrong {
+				x.site, x.many = anySite, true
+			}
+			s.tests = append(s.tests, x)
 		}
 	}
 	s.judges = !s.wrongObject && (len(s.place.Properties()) > 0 || closes(s.place))
@@ -158,7 +162,7 @@ func (g *grapher) members(s *shape, st stance) {
 	below := g.below(s, st)
 	if s.wrongObject {
 		place := objectBelow(s.place)
-		next := stance{place: place, threads: below}
+		next := stance{place: place, threads: below, wrong: true}
 		if place == nil {
 			next.place, next.needs = g.unknown, s.needs
 		} else {
@@ -186,7 +190,7 @@ func (g *grapher) members(s *shape, st stance) {
 			}
 		}
 	}
-	s.extra = g.shape(stance{place: other(s.place), threads: below, needs: st.needs})
+	s.extra = g.shape(stance{place: other(s.place), threads: below, needs: st.needs, wrong: st.wrong})
 }
 
 // below lists the threads that every member of an object continues: those of the
@@ -203,8 +207,13 @@ func (g *grapher) below(s *shape, st stance) []thread {
 		return next.threads
 	}
 	for _, t := range st.threads {
-		if !t.deep && slices.ContainsFunc(t.node.conds, func(c int32) bool { return g.plan.conds[c].generous() }) {
-			next.add(thread{node: t.node, deep: true, origin: s.place})
+		for node := t.node; node != nil && !t.deep; node = node.star {
+			if slices.ContainsFunc(node.conds, func(c int32) bool { return g.plan.conds[c].generous() }) {
+				next.add(thread{node: node, deep: true, origin: s.place})
+			}
+			if t.flat || !s.wrongObject {
+				break // "*" stands for the elements of an array only
+			}
 		}
 	}
 	if s.wrongObject && objectBelow(s.place) == nil && slices.ContainsFunc(g.ons, func(c int32) bool { return guarded(s.place, g.plan.conds[c].ast.On) }) {
@@ -235,7 +244,7 @@ func other(p *schema.Place) *schema.Place {
 
 // member is the stance of a declared member under all its names.
 func (st stance) member(p *schema.Place, names []string, below []thread) stance {
-	next := stance{place: p, needs: st.needs}
+	next := stance{place: p, needs: st.needs, wrong: st.wrong}
 	for _, t := range st.threads {
 		if t.deep {
 			continue
@@ -266,7 +275,7 @@ func (st *stance) cross(t thread, generous bool) {
 // every element is taken for what the schema declares in its place.
 func (g *grapher) elements(s *shape, st stance) {
 	at := func(p *schema.Place) *shape {
-		next := stance{place: p, needs: st.needs}
+		next := stance{place: p, needs: st.needs, wrong: st.wrong || s.wrongArray}
 		for _, t := range st.threads {
 			next.cross(t, s.wrongArray)
 		}

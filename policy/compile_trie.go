@@ -87,7 +87,8 @@ func (t thread) idle() bool {
 type stance struct {
 	place   *schema.Place
 	threads []thread
-	needs   textNeed // inherited from a value of the wrong type
+	wrong   bool     // inside a value of the wrong type: only a match counts
+	needs   textNeed // inherited from such a value
 }
 
 // key identifies a stance. places numbers the places.
@@ -104,7 +105,7 @@ func (st stance) key(places map[*schema.Place]int) string {
 		return strconv.Itoa(n)
 	}
 	var b strings.Builder
-	b.WriteString(number(st.place) + ":" + strconv.Itoa(int(st.needs)))
+	b.WriteString(number(st.place) + ":" + strconv.Itoa(int(st.needs)) + strconv.FormatBool(st.wrong))
 	for _, t := range st.threads {
 		b.WriteString("|" + strconv.Itoa(t.node.id))
 		for _, mark := range []struct {

@@ -142,7 +142,7 @@ func (w *walker) openObject(e *Evaluation, f *frame) {
 		}
 	}
 	for i := range s.counts {
-		e.leaf(s.counts[i].site, false, !f.many)
+		e.missing(s.counts[i].site)
 	}
 	for _, site := range s.within {
 		e.missing(site)

@@ -202,6 +202,9 @@ func text(s string) *naive.Node { return &naive.Node{Kind: naive.String, Text: s
 // matcher draws a matcher on strings.
 func matcher(r *rand.Rand, k naive.Cond, annotation string) naive.Cond {
 	k.Kind = pick(r, []string{"prefix", "const", "enum", "glob", "pattern", "suffix", "prefix", "max_length"})
+	if annotation == "path" && k.Kind == "max_length" {
+		k.Kind = "const"
+	}
 	var from []string
 	switch {
 	case k.Kind == "pattern":

@@ -1,6 +1,7 @@
 package naive
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 )
@@ -190,16 +191,18 @@ func same(a, b Verdict) bool {
 	return a.Mode == b.Mode && a.Code == b.Code && a.Layer == b.Layer && a.Rule == b.Rule && named && a.Floors == b.Floors
 }
 
-// floorsUntil counts the floors that are known with byte t.
+// floorsUntil counts the floors that are known with byte t, each code once for a
+// byte; what integrity refuses is no floor any more.
 func (c *call) floorsUntil(t int) int {
-	type floor struct {
-		code string
-		at   int
-	}
-	seen := map[floor]bool{}
+	seen := map[string]bool{}
 	for _, e := range c.events {
 		if e.Layer == "floor" && e.At <= t {
-			seen[floor{e.Code, e.At}] = true
+			seen[fmt.Sprint(e.Code, e.At)] = true
+		}
+	}
+	for _, e := range c.events {
+		if e.Layer == "integrity" {
+			delete(seen, fmt.Sprint(e.Code, e.At))
 		}
 	}
 	return len(seen)

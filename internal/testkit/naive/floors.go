@@ -43,7 +43,7 @@ func (c *call) keys(l *Layer, n *Node, v view) {
 			taken[property] = true
 		}
 		member, undeclared := v.key(m.Key)
-		if undeclared && l.Speaks && l.Unknown != "allow" {
+		if undeclared && !v.nul(m.Key) && l.Speaks && l.Unknown != "allow" {
 			mode := "ask"
 			if l.Unknown == "deny" {
 				mode = "deny"
@@ -181,6 +181,9 @@ func (l *look) everywhere(n *Node, v view) int {
 		if inside == nil {
 			if v.is(l.cond.On) {
 				l.below(n, v)
+			}
+			for _, m := range n.Members {
+				l.everywhere(m.Value, nil) // nothing is known there
 			}
 			return n.End
 		}

@@ -1,5 +1,7 @@
 package naive
 
+import "strings"
+
 // look is what one condition learns from a document: when its leaves matched, when
 // they did not, and when no further leaf can appear (DECISIONS K11).
 type look struct {
@@ -55,6 +57,12 @@ func (l *look) walk(n *Node, v view, tokens []string) int {
 	if v.wrong(Object) {
 		if !l.generous() {
 			l.misses = append(l.misses, n.Start)
+			return n.End
+		}
+		if v.objects() == nil {
+			if strings.Trim(strings.Join(tokens, ""), "*") == "" {
+				l.below(n, v)
+			}
 			return n.End
 		}
 		if v = v.objects(); tokens[0] == "*" {
@@ -223,7 +231,9 @@ func (l *look) leaf(n *Node, v view) int {
 		if at == Never {
 			return Never
 		}
-		if n.Kind == Null || n.Kind == Object && v.wrong(Object) {
+		if wrong := n.Kind == Object && v.wrong(Object); wrong && !l.generous() {
+			l.misses = append(l.misses, at)
+		} else if wrong || n.Kind == Null {
 			l.unsure(at)
 		} else {
 			l.take(l.cond.Values[0].Text == "true", at)
@@ -231,6 +241,9 @@ func (l *look) leaf(n *Node, v view) int {
 		return at
 	case kind == "min_items" || kind == "max_items":
 		l.take(false, start(n))
+		if n.Kind == Object {
+			return n.End
+		}
 		return start(n)
 	case n.Kind == Object:
 		return l.object(n, v)
