@@ -325,9 +325,12 @@ func TestApprovalsOfUnseenArguments(t *testing.T) {
 		{"floored-later", `1,"b":2}`, 2, ""},
 		{"asked-early", `1,"b":2`, 1, stopgate.CodeMalformedArguments},
 	} {
-		asked := 0
+		asked := 0 // written by one approver at a time, read when it has answered
+		first := make(chan struct{})
 		g, err := gate.NewScripted(policy, gate.WithApprover(ports.Approver(func(ctx context.Context, q *gate.Question) (gate.Answer, error) {
-			asked++
+			if asked++; asked == 1 {
+				defer close(first)
+			}
 			v, _ := q.View()
 			if v.Complete != (asked == 2) {
 				t.Errorf("%s: prompt %d shows %+v", c.tool, asked, v)
@@ -345,9 +348,7 @@ func TestApprovalsOfUnseenArguments(t *testing.T) {
 		if err := p.Ask(ctx); err != nil {
 			t.Fatal(err)
 		}
-		for asked == 0 {
-			time.Sleep(time.Millisecond)
-		}
+		<-first
 		p.Feed([]byte(c.rest))
 		p.Close(stopgate.Ended)
 		out, _ := p.Resolve(ctx)
