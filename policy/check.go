@@ -158,7 +158,7 @@ func (c *checker) missing(l *checkedList, r *Rule, k *Condition, reach schema.Re
 			hint = "did you mean `" + tomltree.Quote(near.String()) + "`?"
 		}
 		c.report(diag.NoSuchParameter, k.segment(reach.Missing),
-			fmt.Sprintf("%s looks at `%s`, which %s does not have: %s", r.name(), arg, l.tool.label(), reach.Problem), hint)
+			fmt.Sprintf("%s, `%s` of %s: %s", r.name(), arg, l.tool.label(), reach.Problem), hint)
 		return
 	}
 	code := diag.DefaultSkipped

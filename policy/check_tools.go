@@ -203,8 +203,8 @@ func (c *checker) defaults() {
 				continue
 			}
 			c.report(diag.DefaultsReplaced, r.Pos,
-				fmt.Sprintf("%s of `\"*\"` does not apply to %s: a list of their own replaces this one", r.name(), some(own)),
-				"for every tool: `"+guardText(r)+"`", related[:min(len(related), 3)]...)
+				fmt.Sprintf("%s of `\"*\"` does not apply to tools with a list of their own: %s", r.name(), some(own)),
+				"for every tool, beside its list:\n"+guardText(r), related[:min(len(related), 3)]...)
 		}
 	}
 }
@@ -220,9 +220,9 @@ func some(names []string) string {
 
 // guardText writes a rule as a guard, to be pasted.
 func guardText(r *Rule) string {
-	var lines []string
+	lines := []string{"  [[guard]]"}
 	for _, p := range ruleParts(r, false) {
-		lines = append(lines, p.String())
+		lines = append(lines, "  "+p.String())
 	}
-	return "[[guard]] " + strings.Join(lines, "; ")
+	return strings.Join(lines, "\n")
 }

@@ -18,6 +18,7 @@ type callTarget struct {
 	place      *schema.Place
 	annotation schema.Annotation
 	optional   bool
+	crosses    bool // an array
 }
 
 // targets lists what the calls of a tool act on.
@@ -36,7 +37,7 @@ func (t *checkedTool) targets() []callTarget {
 			continue
 		}
 		reach := t.schema.Reach(written)
-		list = append(list, callTarget{pointer: written, place: place, annotation: a, optional: reach.Optional})
+		list = append(list, callTarget{pointer: written, place: place, annotation: a, optional: reach.Optional, crosses: reach.CrossesArray})
 	}
 	return list
 }
@@ -105,20 +106,13 @@ func (r *checkedRule) constrain(t callTarget) (string, bool) {
 			added.Spec = k.Spec
 		}
 	}
-	if t.optional && (added.Spec.Kind == 0 || len(t.pointer) > 0 && !r.sameShape(t)) {
+	if t.optional && (!t.crosses || added.Spec.Kind == 0) {
 		added.Spec = match.Spec{Kind: match.Present, Values: []match.Literal{boolLiteral("false")}}
 	}
 	if added.Spec.Kind == 0 {
 		return "", false
 	}
 	return ruleWith(r.Rule, append(slices.Clone(r.Conditions), added)), true
-}
-
-// sameShape reports whether the target is as optional as what the rule looks at.
-func (r *checkedRule) sameShape(t callTarget) bool {
-	return slices.ContainsFunc(r.conditions, func(k *checkedCondition) bool {
-		return k.reach.Annotation == t.annotation && k.reach.Optional == t.optional
-	})
 }
 
 // ignoresExist checks the pointers of ignores.
@@ -132,7 +126,7 @@ func (c *checker) ignoresExist(l *checkedList, r *Rule) {
 		if reach.Suggestion != "" {
 			hint = "did you mean `" + reach.Suggestion + "`?"
 		}
-		c.report(diag.NoSuchParameter, r.ignores[i].Range, fmt.Sprintf("%s ignores `%s`, which %s does not have: %s", r.name(), pointer, l.tool.label(), reach.Problem), hint)
+		c.report(diag.NoSuchParameter, r.ignores[i].Range, fmt.Sprintf("%s ignores `%s` of %s: %s", r.name(), pointer, l.tool.label(), reach.Problem), hint)
 	}
 }
 

@@ -13,8 +13,8 @@ import (
 type sessionTable struct {
 	Type          string          `toml:"type,required"`
 	Name          string          `toml:"name"`
-	ReadTools     []string        `toml:"read_tools"`
-	WriteTools    []string        `toml:"write_tools"`
+	ReadTools     *tomltree.Value `toml:"read_tools"`
+	WriteTools    *tomltree.Value `toml:"write_tools"`
 	Before        *tomltree.Value `toml:"before"`
 	Requires      *tomltree.Value `toml:"requires"`
 	Require       string          `toml:"require"`
@@ -29,7 +29,7 @@ type handoffTable struct {
 	From    *tomltree.Value `toml:"from"`
 	To      *tomltree.Value `toml:"to"`
 	Mode    stopgate.Mode   `toml:"mode,required"`
-	Tool    string          `toml:"tool"`
+	Tool    *tomltree.Value `toml:"tool"`
 	ToArg   string          `toml:"to_arg"`
 	Kind    string          `toml:"kind"`
 	Inherit bool            `toml:"inherit"`
@@ -37,16 +37,16 @@ type handoffTable struct {
 
 // judgeTable is [judge] (V3, S29).
 type judgeTable struct {
-	Tools     []string      `toml:"tools"`
-	Model     string        `toml:"model"`
-	API       string        `toml:"api"`
-	BaseURL   string        `toml:"base_url"`
-	KeyEnv    string        `toml:"key_env"`
-	Threshold float64       `toml:"threshold"`
-	OnError   stopgate.Mode `toml:"on_error"`
-	Mode      stopgate.Mode `toml:"mode"`
-	Observe   bool          `toml:"observe"`
-	Timeout   string        `toml:"timeout"`
+	Tools     *tomltree.Value `toml:"tools"`
+	Model     string          `toml:"model"`
+	API       string          `toml:"api"`
+	BaseURL   string          `toml:"base_url"`
+	KeyEnv    string          `toml:"key_env"`
+	Threshold float64         `toml:"threshold"`
+	OnError   stopgate.Mode   `toml:"on_error"`
+	Mode      stopgate.Mode   `toml:"mode"`
+	Observe   bool            `toml:"observe"`
+	Timeout   string          `toml:"timeout"`
 }
 
 // declarations reads the tables whose checks this version cannot make. It reads
@@ -72,7 +72,8 @@ func (p *parser) session(t *tomltree.Value) {
 	p.oneOf(t, "require", []string{"all", "any"})
 	p.oneOf(t, "on_missing_key", []string{"deny", "allow"})
 	p.policy.Sessions = append(p.policy.Sessions, &Declaration{Type: s.Type, Table: t, Pos: t.Range})
-	governed := s.WriteTools
+	p.texts(t.Get("read_tools"))
+	governed := p.texts(t.Get("write_tools"))
 	if s.Type == "require" {
 		for _, key := range []string{"before", "requires"} {
 			if t.Get(key) == nil {
@@ -80,7 +81,7 @@ func (p *parser) session(t *tomltree.Value) {
 			}
 		}
 		p.texts(t.Get("requires"))
-		governed = textsOf(p.texts(t.Get("before")))
+		governed = p.texts(t.Get("before"))
 	}
 	p.unenforced("[[session]]", t.Range, governed, stopgate.Deny, stopgate.CodeSessionPolicyDenied)
 }
@@ -92,8 +93,8 @@ func (p *parser) handoff(t *tomltree.Value) {
 	p.texts(t.Get("to"))
 	p.oneOf(t, "kind", []string{"transfer", "delegate"})
 	p.policy.Handoffs = append(p.policy.Handoffs, &Declaration{Table: t, Pos: t.Range})
-	if h.Tool != "" {
-		p.unenforced("[[handoffs]]", t.Range, []string{h.Tool}, stopgate.Deny, stopgate.CodePolicyNotConfigured)
+	if tool := t.Get("tool"); tool != nil {
+		p.unenforced("[[handoffs]]", t.Range, p.texts(tool), stopgate.Deny, stopgate.CodePolicyNotConfigured)
 	}
 }
 
@@ -112,7 +113,7 @@ func (p *parser) judge(e *tomltree.Entry) {
 	if j.OnError == stopgate.Ask {
 		mode = stopgate.Ask
 	}
-	p.unenforced("[judge]", t.Range, j.Tools, mode, stopgate.CodeJudgeUnavailable)
+	p.unenforced("[judge]", t.Range, p.texts(t.Get("tools")), mode, stopgate.CodeJudgeUnavailable)
 }
 
 // decode reads a table into a struct and keeps the findings.
@@ -129,16 +130,15 @@ func (p *parser) oneOf(t *tomltree.Value, key string, words []string) {
 	p.report(diag.BadValue, e.Value.Range, fmt.Sprintf("`%s` cannot be %q", key, e.Value.Text), diag.DidYouMean(e.Value.Text, words))
 }
 
-// unenforced notes tools that must be refused and says so.
-func (p *parser) unenforced(table string, at diag.Range, tools []string, mode stopgate.Mode, code stopgate.Code) {
-	what := "calls of " + quoted(tools)
+// unenforced notes tools that must be refused and says so. Without a readable name
+// it is every tool: nobody knows which ones were meant.
+func (p *parser) unenforced(table string, at diag.Range, names []*tomltree.Value, mode stopgate.Mode, code stopgate.Code) {
+	for _, v := range names {
+		p.toolName(v.Text, v.Range)
+	}
+	tools, what := textsOf(names), "calls of "+some(textsOf(names))
 	if len(tools) == 0 {
 		tools, what = []string{defaults}, "every call"
-	}
-	for _, name := range tools {
-		if isGlob(name) {
-			p.toolName(name, at)
-		}
 	}
 	verdict := "denied"
 	if mode == stopgate.Ask {

@@ -36,7 +36,7 @@ func (p *parser) number(v *tomltree.Value, text string) (lit match.Literal, ok b
 	d, err := jsonstream.ParseDecimal([]byte(text))
 	if err != nil {
 		p.report(diag.BadNumber, v.Range, v.Text+" is not an exact decimal number",
-			"write digits, a point and an exponent of at most 6 digits; very large ones as `{ number = \"1e400\" }`")
+			"write it in digits, with a point and an exponent if need be; what TOML cannot hold as `{ number = \"1e400\" }`")
 		return lit, false
 	}
 	return match.Literal{Kind: match.LiteralNumber, Text: text, JSON: string(d.AppendCanonical(nil))}, true

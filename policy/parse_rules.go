@@ -41,7 +41,7 @@ func (p *parser) mode(v *tomltree.Value, key string, kind listKind) (m stopgate.
 	case err != nil:
 		p.report(diag.BadValue, v.Range, fmt.Sprintf("there is no mode %q", v.Text), diag.DidYouMean(v.Text, modes))
 	case kind == resultRules && m == stopgate.Deny:
-		p.report(diag.ModeNotHere, v.Range, "a result cannot be denied: the call has run", `write "skip" to withhold it`)
+		p.report(diag.ModeNotHere, v.Range, "a result cannot be denied: the call has run", "write `\"skip\"` to withhold it")
 	case kind == guardRules && m.Permissive():
 		p.report(diag.ModeNotHere, v.Range, "a guard only restricts, so it cannot be unattended", "write a rule in the tool's own list")
 	default:
@@ -102,6 +102,10 @@ func (p *parser) rule(t *tomltree.Value, index int, kind listKind) (r *Rule, ok 
 	own := ruleKeys
 	if kind == guardRules {
 		own = slices.Concat([]string{"on"}, ruleKeys)
+	}
+	if on := t.Get("on"); on != nil && kind != guardRules {
+		own = slices.Concat([]string{"on"}, ruleKeys)
+		p.report(diag.UnknownKey, on.KeyRange, "`on` is for guards; a rule looks at one parameter", "write `arg = \"/path\"`")
 	}
 	p.known(t, own, matcherKeys)
 	p.conditions(t, r, kind)
@@ -224,7 +228,7 @@ func (p *parser) condition(t *tomltree.Value, guard bool) (c Condition, ok bool)
 		on = nil // reported as an unknown key
 	}
 	switch {
-	case arg == nil && on == nil && matcher == nil:
+	case arg == nil && on == nil && (matcher == nil || t.Get("on") != nil):
 		return c, false
 	case arg != nil && on != nil:
 		p.report(diag.BadCondition, on.KeyRange, "`arg` and `on` exclude each other", "")

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"errors"
 	"slices"
 	"strings"
 
@@ -64,7 +65,12 @@ func (p *parser) toolName(name string, at diag.Range) {
 		return
 	}
 	if _, err := match.ParseName(name); err != nil {
-		p.report(diag.BadName, at, err.Error(), "")
+		message := err.Error()
+		var spec *match.SpecError
+		if errors.As(err, &spec) {
+			message = spec.Message
+		}
+		p.report(diag.BadName, at, "the glob "+tomltree.Quote(name)+" names no tools: "+message, "")
 	}
 }
 

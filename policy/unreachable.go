@@ -15,6 +15,8 @@ import (
 // plainly written, and errs on the side of silence: what it reports is proved.
 func (c *checker) reachability(l *checkedList) {
 	a := &analysis{cover: c.cover, groups: make(map[string]*ruleGroup)}
+	var unknown finding
+	var open []*checkedRule
 	for i, r := range l.rules {
 		last := i == len(l.rules)-1
 		f := a.judge(r, last)
@@ -25,10 +27,14 @@ func (c *checker) reachability(l *checkedList) {
 		case f.mixed:
 			c.shadowed(r, f)
 		case f.unknown:
-			c.report(diag.NotProven, r.Pos, fmt.Sprintf("whether %s leaves anything to %s was not decided", f.names(), r.name()), "",
-				f.related(2)...)
+			open, unknown.by = append(open, r), append(unknown.by, f.by...)
 		}
 		a.add(r)
+	}
+	if len(open) > 0 {
+		below := finding{by: open}
+		c.report(diag.NotProven, open[0].Pos, fmt.Sprintf("whether the rules above leave anything to %s was not decided", below.names()), "",
+			unknown.related(1)...)
 	}
 }
 

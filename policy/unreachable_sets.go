@@ -226,6 +226,15 @@ func samples(k *checkedCondition) []string {
 				sample = strings.ReplaceAll(sample, "*", filler)
 				list = append(list, strings.ReplaceAll(sample, "?", "x"), strings.ReplaceAll(strings.ReplaceAll(text, "**/", ""), "*", filler))
 			}
+		case match.Pattern:
+			for _, part := range strings.Split(text, "|") {
+				list = append(list, strings.Map(func(r rune) rune {
+					if strings.ContainsRune("^$()?:*+", r) {
+						return -1
+					}
+					return r
+				}, part))
+			}
 		case match.MaxLength:
 			list = append(list, "x", "q7", "q7w9")
 		}

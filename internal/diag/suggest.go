@@ -19,12 +19,13 @@ func Suggest(word string, candidates []string) string {
 }
 
 // DidYouMean is the hint for a mistyped word; without a near candidate it lists
-// what is possible.
+// what is possible, if that is not too much.
 func DidYouMean(word string, candidates []string) string {
 	if near := Suggest(word, candidates); near != "" {
 		return "did you mean `" + near + "`?"
 	}
-	if len(candidates) == 0 {
+	const most = 12
+	if len(candidates) == 0 || len(candidates) > most {
 		return ""
 	}
 	return "possible: " + strings.Join(candidates, ", ")

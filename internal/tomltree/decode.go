@@ -39,7 +39,7 @@ func (d *decoder) report(code diag.Code, v *Value, at diag.Range, message, hint 
 }
 
 func (d *decoder) wrong(v *Value, path, want string) {
-	d.report(diag.WrongType, v, v.Range, fmt.Sprintf("%s must be %s, not %s", path, want, v.Kind), "")
+	d.report(diag.WrongType, v, v.Range, fmt.Sprintf("`%s` must be %s, not %s", path, want, v.Kind), "")
 }
 
 // setting is one field of a struct.
@@ -80,7 +80,7 @@ func (d *decoder) table(t *Value, s reflect.Value, path string) {
 		case e != nil:
 			d.value(e.Value, k.field, join(path, k.key))
 		case k.required:
-			d.report(diag.MissingKey, t, t.Range, join(path, k.key)+" is missing", "")
+			d.report(diag.MissingKey, t, t.Range, "`"+join(path, k.key)+"` is missing", "")
 		}
 	}
 	for _, e := range t.Entries {
@@ -188,7 +188,7 @@ func (d *decoder) duration(v *Value, to reflect.Value, path string) {
 	}
 	length, err := time.ParseDuration(v.Text)
 	if err != nil || length < 0 {
-		d.report(diag.BadValue, v, v.Range, path+` must be a duration such as "1m30s"`, "")
+		d.report(diag.BadValue, v, v.Range, "`"+path+"` must be a duration such as \"1m30s\"", "")
 		return
 	}
 	to.SetInt(int64(length))
@@ -200,7 +200,7 @@ func (d *decoder) text(v *Value, to encoding.TextUnmarshaler, path string) {
 		return
 	}
 	if err := to.UnmarshalText([]byte(v.Text)); err != nil {
-		d.report(diag.BadValue, v, v.Range, path+": "+err.Error(), "")
+		d.report(diag.BadValue, v, v.Range, "`"+path+"`: "+err.Error(), "")
 	}
 }
 
@@ -223,7 +223,7 @@ func (d *decoder) integer(v *Value, to reflect.Value, path string) {
 		}
 	}
 	if !fits {
-		d.report(diag.BadValue, v, v.Range, path+" is out of range", "")
+		d.report(diag.BadValue, v, v.Range, "`"+path+"` is out of range", "")
 	}
 }
 
@@ -234,7 +234,7 @@ func (d *decoder) float(v *Value, to reflect.Value, path string) {
 	}
 	f, err := strconv.ParseFloat(strings.ReplaceAll(v.Text, "_", ""), 64)
 	if err != nil || math.IsNaN(f) || math.IsInf(f, 0) {
-		d.report(diag.BadValue, v, v.Range, path+" is out of range", "")
+		d.report(diag.BadValue, v, v.Range, "`"+path+"` is out of range", "")
 		return
 	}
 	to.SetFloat(f)

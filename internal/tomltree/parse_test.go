@@ -404,18 +404,18 @@ upstream = 3
 		got = append(got, fmt.Sprintf("%d:%d %s %s; %s", d.Start.Line, d.Start.Column, d.Code, d.Message, d.Hint))
 	}
 	want := []string{
-		"0:0 SG0105 listen is missing; ",
+		"0:0 SG0105 `listen` is missing; ",
 		"2:1 SG0103 unknown key `prot`; did you mean `port`?",
-		"3:8 SG0106 port is out of range; ",
-		"4:9 SG0104 depth must be an integer, not a string; ",
-		"5:9 SG0106 ratio is out of range; ",
-		"6:10 SG0104 strict must be true or false, not an integer; ",
-		"7:8 SG0104 wait must be a duration such as \"30s\", not an integer; ",
-		"8:10 SG0104 tools[0] must be a string, not an integer; ",
-		"9:9 SG0106 level: unknown level \"low\"; ",
-		"10:8 SG0104 name must be a string, not an integer; ",
+		"3:8 SG0106 `port` is out of range; ",
+		"4:9 SG0104 `depth` must be an integer, not a string; ",
+		"5:9 SG0106 `ratio` is out of range; ",
+		"6:10 SG0104 `strict` must be true or false, not an integer; ",
+		"7:8 SG0104 `wait` must be a duration such as \"30s\", not an integer; ",
+		"8:10 SG0104 `tools[0]` must be a string, not an integer; ",
+		"9:9 SG0106 `level`: unknown level \"low\"; ",
+		"10:8 SG0104 `name` must be a string, not an integer; ",
 		"11:12 SG0103 unknown key `byts`; did you mean `bytes`?",
-		"12:12 SG0104 upstream must be a table, not an integer; ",
+		"12:12 SG0104 `upstream` must be a table, not an integer; ",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)

@@ -1,0 +1,130 @@
+package policy_test
+
+import (
+	"encoding/json"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/rogpeppe/go-internal/txtar"
+
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/diag"
+	"github.com/stopgate/stopgate/policy"
+)
+
+var update = flag.Bool("update", false, "write what the golden files expect")
+
+// file returns a part of an archive, "" if it has none.
+func file(a *txtar.Archive, name string) string {
+	for _, f := range a.Files {
+		if f.Name == name {
+			return string(f.Data)
+		}
+	}
+	return ""
+}
+
+// definitions reads a list of tools: name and JSON Schema.
+func definitions(t *testing.T, text string) []stopgate.ToolDefinition {
+	t.Helper()
+	if text == "" {
+		return nil
+	}
+	var list []struct {
+		Name   stopgate.ToolName `json:"name"`
+		Schema json.RawMessage   `json:"schema"`
+	}
+	if err := json.Unmarshal([]byte(text), &list); err != nil {
+		t.Fatal(err)
+	}
+	var tools []stopgate.ToolDefinition
+	for _, d := range list {
+		tools = append(tools, stopgate.ToolDefinition{Name: d.Name, Schema: d.Schema})
+	}
+	return tools
+}
+
+// check parses and checks a text and returns all findings in order.
+func check(name string, text []byte, o policy.Options) diag.List {
+	p, list := policy.Parse(name, text)
+	if p != nil {
+		list = append(list, policy.Check(p, o)...)
+	}
+	list.Sort()
+	return list
+}
+
+// TestDiagnostics reads broken policies and compares what is said about them with
+// the golden files of testdata/check, which name what they prove.
+//
+// Proves D25-03, D25-07, D25-11, D25-15, D25-28, D25-29, D25-30, D25-31, D25-32,
+// D25-33, D25-34, D25-35, D25-36, D25-37, D25-38, D25-39, D25-43, D25-47, K0a,
+// K0b, K0i, K1, K18, K20, K22, K24, K25, K26, K27, K28, K32, K36, K54, K57, S3,
+// S39, B3, B7, C17, D1, D2, D3, D6, D8, Q3, Q5, Q16.
+func TestDiagnostics(t *testing.T) {
+	names, err := filepath.Glob("testdata/check/*.txtar")
+	if err != nil || len(names) == 0 {
+		t.Fatal("no golden files", err)
+	}
+	for _, name := range names {
+		t.Run(strings.TrimSuffix(filepath.Base(name), ".txtar"), func(t *testing.T) {
+			archive, err := txtar.ParseFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			text := []byte(file(archive, "policy.toml"))
+			o := policy.Options{
+				Root: "/srv/proj", Home: "/home/dev",
+				Definitions: definitions(t, file(archive, "tools.json")),
+				Strict:      strings.Contains(file(archive, "options"), "strict"),
+				Untrusted:   strings.Contains(file(archive, "options"), "untrusted"),
+			}
+			got := diag.Text(check("policy.toml", text, o), func(string) []byte { return text })
+			if *update {
+				write(t, name, archive, got)
+			}
+			if diff := cmp.Diff(file(archive, "diagnostics"), got); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func write(t *testing.T, name string, archive *txtar.Archive, got string) {
+	t.Helper()
+	var files []txtar.File
+	for _, f := range archive.Files {
+		if f.Name != "diagnostics" {
+			files = append(files, f)
+		}
+	}
+	archive.Files = append(files, txtar.File{Name: "diagnostics", Data: []byte(got)})
+	if err := os.WriteFile(name, txtar.Format(archive), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Every code of the catalogue is produced by one of the golden files.
+func TestEveryCodeIsProduced(t *testing.T) {
+	names, err := filepath.Glob("testdata/check/*.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all strings.Builder
+	for _, name := range names {
+		archive, err := txtar.ParseFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all.WriteString(file(archive, "diagnostics"))
+	}
+	for _, e := range diag.Catalogue() {
+		if !strings.Contains(all.String(), " "+string(e.Code)+": ") {
+			t.Errorf("%s %s is never produced", e.Code, e.Name)
+		}
+	}
+}
