@@ -111,6 +111,9 @@ func BenchmarkLinear(b *testing.B) {
 	repeat := func(unit string, size int) []byte {
 		return []byte("[" + strings.Repeat(unit+",", size/len(unit)) + "0]")
 	}
+	// A hundred open objects that all have the same keys.
+	level := `{"a":0,"b":0,"c":0,"d":0,"e":0,"f":0,"g":0,"h":0,"i":0,"j":0,"k":`
+	nested := strings.Repeat(level, 100) + "0" + strings.Repeat("}", 100)
 	members := "{"
 	for i := range 5_000 {
 		members += fmt.Sprintf(`"some_key_%d":%d,`, i, i)
@@ -124,6 +127,7 @@ func BenchmarkLinear(b *testing.B) {
 		{"numbers", func(size int) []byte { return repeat("-123.456e7", size) }},
 		{"objects", func(size int) []byte { return repeat(`{"a":1,"b":[true,null]}`, size) }},
 		{"members", func(size int) []byte { return repeat(members, size) }},
+		{"nested", func(size int) []byte { return repeat(nested, size) }},
 		{"escapes", func(size int) []byte { return repeat(`"\ud83d\ude00\u00e9\n"`, size) }},
 	} {
 		small, large := c.text(1<<20), c.text(4<<20)

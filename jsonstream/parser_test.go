@@ -28,6 +28,8 @@ func TestEventsAndOffsets(t *testing.T) {
 		{"widest characters", "\"\u07ff\u0800\uffff\U0010ffff\x7f\u2028\"", lines(
 			`1 string start ""`, `3 '߿' false`, `6 'ࠀ' false`, `9 '\uffff' false`, `13 '\U0010ffff' false`,
 			`14 '\x7f' false`, `17 '\u2028' false`, `18 string end ""`, `18 end ""`)},
+		{"all shapes of four bytes", "\"\U00010000\U00040000\U000c0000\U00100000\"", lines(
+			`1 string start ""`, `5 '𐀀' false`, `9 '\U00040000' false`, `13 '\U000c0000' false`, `17 '\U00100000' false`, `18 string end ""`, `18 end ""`)},
 		{"upper case escape", `"\u00C9\uD83D\uDE00\uFFFF\uD7ff\ue000"`, lines(
 			`1 string start ""`, `7 'É' true`, `19 '😀' true`, `25 '\uffff' true`, `31 '\ud7ff' true`, `37 '\ue000' true`,
 			`38 string end ""`, `38 end ""`)},
