@@ -36,6 +36,9 @@ func (b *body) decode(text []byte) *wire.StreamError {
 	if !b.chunk.read(b.doc.Root(), messageMember) {
 		return wire.Malformed(nil)
 	}
+	if b.chunk.strange {
+		b.notes.Dropped++
+	}
 	for i := range b.chunk.elements {
 		e := &b.chunk.elements[i]
 		index, ok := e.index(i)

@@ -193,7 +193,7 @@ func (a *assembly) start(c *choice, k *call) {
 		a.refuse(c, k, stopgate.CodePolicyNotConfigured)
 	case len(k.early) > 0:
 		early := k.early
-		a.release(len(early))
+		a.unhold(len(early))
 		k.early = nil
 		a.pass(c, k, early)
 	}
@@ -206,7 +206,7 @@ func (a *assembly) refuse(c *choice, k *call, code stopgate.Code) {
 	}
 	a.announce(c, k)
 	k.over, k.refused = true, true
-	a.release(len(k.early))
+	a.unhold(len(k.early))
 	k.early = nil
 	e := a.emit(c, k, stopgate.CallRefused)
 	e.Code = code
@@ -232,7 +232,8 @@ func (a *assembly) hold(c *choice, k *call, n int) bool {
 	return true
 }
 
-func (a *assembly) release(n int) { a.held -= n }
+// unhold takes back what hold counted.
+func (a *assembly) unhold(n int) { a.held -= n }
 
 // feed takes the next piece of a call's argument text.
 func (a *assembly) feed(c *choice, k *call, text []byte) {

@@ -30,6 +30,7 @@ type element struct {
 	late    bool // the choice had calls and is over
 	ends    bool // this is the finish of a choice with calls
 	quiet   bool // calls aside, its delta tells the client nothing new
+	mute    bool // it carries calls, and nothing else but perhaps a role
 	led     bool // its content was written ahead of its finish
 }
 

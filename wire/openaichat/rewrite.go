@@ -90,7 +90,9 @@ func (e *element) edit(edits *wire.Edits, why purpose) {
 	default:
 		e.editDelta(edits)
 	}
-	if why == finishing && e.led && e.logprobs.IsValid() {
+	// Probabilities of a call's tokens are its bytes (L3); those of content that
+	// was written ahead went with it.
+	if e.logprobs.IsValid() && (e.mute || why == finishing && e.led) {
 		edits.Replace(e.logprobs, []byte("null"))
 	}
 }
@@ -173,7 +175,7 @@ func (s *stream) lead(dst, data []byte) []byte {
 		from, to := e.delta.Span()
 		e.editDelta(&s.edits)
 		dst = s.edits.AppendTo(dst, data, from, to)
-		if e.logprobs.IsValid() {
+		if e.logprobs.IsValid() && !e.mute {
 			dst = append(append(dst, `,"logprobs":`...), e.logprobs.Raw()...)
 		}
 		dst = append(dst, `,"finish_reason":null}`...)

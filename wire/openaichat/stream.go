@@ -63,6 +63,9 @@ func (s *stream) Event(dst []byte, ev *sse.Event) ([]byte, wire.Need, error) {
 	if !s.chunk.read(s.doc.Root(), deltaMember) {
 		return dst, wire.Nothing, wire.Malformed(nil)
 	}
+	if s.chunk.strange {
+		s.notes.Dropped++
+	}
 	if s.chunk.fault.IsValid() {
 		return s.upstreamError(dst, ev), wire.Nothing, nil
 	}
@@ -119,6 +122,7 @@ func (s *stream) assemble() bool {
 			}
 		}
 		e.quiet = silent(e.delta, e.choice.role)
+		e.mute = e.carries() && silent(e.delta, true)
 		e.choice.note(e.delta)
 		if e.reason.IsValid() {
 			end := ending(e.reason)
@@ -160,6 +164,7 @@ func (s *stream) afterEnd(e *element) {
 	}
 	e.late = len(e.choice.calls) > 0
 	e.quiet = silent(e.delta, e.choice.role || e.late)
+	e.mute = e.carries() && (e.late || silent(e.delta, true)) || e.late && !e.quiet
 	if !e.late {
 		e.choice.note(e.delta)
 	} else if !e.quiet {

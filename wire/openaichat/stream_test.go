@@ -431,6 +431,49 @@ func TestExtraMembers(t *testing.T) {
 	}
 }
 
+// Proves L3: the probabilities of a call's tokens do not leave before the call;
+// those of content do.
+func TestLogprobs(t *testing.T) {
+	call := `"tool_calls":[{"index":0,"id":"i","type":"function","function":{"name":"a","arguments":"{}"}}]`
+	for _, c := range []struct{ name, in, want string }{
+		{"a chunk that only carries a call", `{"choices":[{"index":0,"delta":{"role":"assistant",` + call + `},"logprobs":{"content":["secret"]},"finish_reason":null}]}`,
+			`{"choices":[{"index":0,"delta":{"role":"assistant"},"logprobs":null,"finish_reason":null}]}`},
+		{"with content", `{"choices":[{"index":0,"delta":{"content":"x",` + call + `},"logprobs":{"content":["x"]},"finish_reason":null}]}`,
+			`{"choices":[{"index":0,"delta":{"content":"x"},"logprobs":{"content":["x"]},"finish_reason":null}]}`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			out, _, err := drive(t, request(t, ""), newGate(t), wire.Options{}).send("data: " + c.in + "\n\n")
+			if want := "data: " + c.want + "\n\n"; err != nil || out != want {
+				t.Errorf("%v, got %s", err, out)
+			}
+		})
+	}
+	d := drive(t, request(t, ""), newGate(t), wire.Options{})
+	_, _, _ = d.send("data: {\"choices\":[{\"index\":0,\"delta\":{" + call + "},\"logprobs\":{\"content\":[\"secret\"]},\"finish_reason\":\"tool_calls\"}]}\n\n")
+	if out, _ := d.st.Release(nil, nil, nil); strings.Contains(string(out), "secret") {
+		t.Errorf("a denied call: %s", out)
+	}
+	for _, delta := range []string{"{" + call + "}", `{"content":"late"}`} {
+		out, _, _ := d.send(`data: {"choices":[{"index":0,"delta":` + delta + `,"logprobs":{"content":["secret"]}}],"usage":{}}` + "\n\n")
+		if strings.Contains(out, "secret") || !strings.Contains(out, "usage") {
+			t.Errorf("behind the finish: %s", out)
+		}
+	}
+}
+
+// Proves L12, F11: what was cut because it only looks like a known member is
+// counted.
+func TestStrangeMembersAreCounted(t *testing.T) {
+	d := drive(t, request(t, ""), newGate(t), wire.Options{})
+	if _, _, err := d.send(`data: {"choices":[{"index":0,"delta":{"Tool_Calls":[]}}]}` + "\n\n"); err != nil || d.st.Notes().Dropped != 1 {
+		t.Errorf("%v %+v", err, d.st.Notes())
+	}
+	_, err, notes := playBody(t, newGate(t), wire.Options{}, `{"choices":[{"message":{"Tool_Calls":[]}}]}`)
+	if err != nil || notes.Dropped != 1 {
+		t.Errorf("%v %+v", err, notes)
+	}
+}
+
 // Proves G1 (WIRE 2.1): a tool that the request declares twice or under a bad
 // name is unknown, whatever the policy says about the name.
 func TestG1RefusedName(t *testing.T) {
