@@ -146,10 +146,13 @@ func (x *exchange) run(r *http.Request, body []byte) {
 	switch {
 	case answer.StatusCode >= 400:
 		x.forwardError(answer, content, err, kind)
-	case err != nil:
-		x.refuse(badAnswer("The model provider's answer has an unknown content encoding."))
 	case answer.StatusCode >= 300 || answer.StatusCode < 200:
 		x.refuse(badAnswer("The model provider answered with a redirect or an unknown status."))
+	case !x.enforced && (err != nil || kind != "text/event-stream" && kind != "application/json"):
+		x.note(stopgate.Record{Event: stopgate.AuditNotEvaluated, Code: stopgate.CodeNotEvaluated, Cause: "content type or encoding"})
+		x.pass(answer)
+	case err != nil:
+		x.refuse(badAnswer("The model provider's answer has an unknown content encoding."))
 	case kind == "text/event-stream":
 		x.serveStream(answer, content)
 	case kind == "application/json":
