@@ -19,7 +19,6 @@ func (g *Gateway) readBody(w http.ResponseWriter, r *http.Request) ([]byte, *ref
 	}
 	rc := http.NewResponseController(w)
 	// A writer without deadlines or full duplex is not a network connection.
-	_ = rc.EnableFullDuplex()
 	_ = rc.SetReadDeadline(time.Now().Add(g.settings.Timeouts.Request))
 	in, err := decoded(r.Header["Content-Encoding"], http.MaxBytesReader(w, r.Body, limit))
 	if err != nil {
@@ -30,6 +29,8 @@ func (g *Gateway) readBody(w http.ResponseWriter, r *http.Request) ([]byte, *ref
 	switch {
 	case err == nil:
 		_ = rc.SetReadDeadline(time.Time{})
+		// Only now: a server in this mode must not be left with an unread body.
+		_ = rc.EnableFullDuplex()
 		return body, nil
 	case errors.Is(err, errTooLong), errors.Is(err, errRatio), errors.As(err, &max):
 		return nil, tooLarge
