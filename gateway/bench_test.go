@@ -419,3 +419,41 @@ func footprint() int64 {
 	runtime.ReadMemStats(&m)
 	return int64(m.HeapAlloc + m.StackInuse)
 }
+
+// BenchmarkExchange measures the gateway's own work without any socket: one
+// stream of 64 KiB is read from memory and written to nowhere.
+func BenchmarkExchange(b *testing.B) {
+	for name, events := range map[string][][]byte{"calls": callEvents(64 << 10), "text": textEvents(64 << 10)} {
+		body := bytes.Join(events, nil)
+		b.Run(name, func(b *testing.B) {
+			gw := benchGatewayOver(roundTrip(func(*http.Request) (*http.Response, error) {
+				return &http.Response{StatusCode: 200, Header: http.Header{"Content-Type": {"text/event-stream"}}, Body: io.NopCloser(bytes.NewReader(body))}, nil
+			}))
+			b.ReportAllocs()
+			cpu := processCPU()
+			for b.Loop() {
+				w := &nowhere{header: http.Header{}}
+				gw.ServeHTTP(w, httptest.NewRequest("POST", "http://localhost/v1/chat/completions", strings.NewReader(benchRequest)))
+				if w.tail != "data: [DONE]\n\n" {
+					b.Fatalf("the stream ends in %q", w.tail)
+				}
+			}
+			b.ReportMetric(float64(processCPU()-cpu)/float64(b.N)/float64(len(events)), "cpu-ns/event")
+		})
+	}
+}
+
+// nowhere is a ResponseWriter that keeps the end of what it is given.
+type nowhere struct {
+	header http.Header
+	tail   string
+}
+
+func (w *nowhere) Header() http.Header { return w.header }
+func (w *nowhere) WriteHeader(int)     {}
+func (w *nowhere) Flush()              {}
+func (w *nowhere) Write(p []byte) (int, error) {
+	const keep = len("data: [DONE]\n\n")
+	w.tail = string(p[max(0, len(p)-keep):])
+	return len(p), nil
+}

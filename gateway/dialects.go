@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/stopgate/stopgate/wire"
+	"github.com/stopgate/stopgate/wire/anthropic"
 	"github.com/stopgate/stopgate/wire/openaichat"
 )
 
@@ -19,6 +20,8 @@ func dialectOf(path string) wire.Dialect {
 	switch path {
 	case chatPath:
 		return openaichat.Dialect{}
+	case messagesPath:
+		return anthropic.Dialect{}
 	}
 	return nil
 }
@@ -30,8 +33,5 @@ func errorDialect(r *http.Request) wire.Dialect {
 	if strings.HasPrefix(r.URL.Path, messagesPath) || r.Header.Get("Anthropic-Version") != "" {
 		path = messagesPath
 	}
-	if d := dialectOf(path); d != nil {
-		return d
-	}
-	return dialectOf(chatPath)
+	return dialectOf(path)
 }

@@ -277,7 +277,10 @@ func TestWhoAnswers(t *testing.T) {
 	}
 	model := func(name string) string { return strings.Replace(chatRequest(false), `"m"`, `"`+name+`"`, 1) }
 	reached := 0
-	provider := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { reached++; script{body: chatWhole("stop"), kind: "application/json"}.ServeHTTP(w, r) })
+	provider := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		reached++
+		script{body: chatWhole("stop"), kind: "application/json"}.ServeHTTP(w, r)
+	})
 	key := map[string]string{"Authorization": "Bearer sk-1"}
 	for _, test := range []struct {
 		name       string

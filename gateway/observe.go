@@ -6,7 +6,6 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/wire"
-	"github.com/stopgate/stopgate/wire/sse"
 )
 
 // observe passes a response as it comes, also a malformed one, and decides on the
@@ -39,9 +38,9 @@ func (s *stream) observe() {
 // judge decides the complete events that were read. It reports whether the rest
 // of the stream can be judged as well.
 func (s *stream) judge() bool {
-	var ev sse.Event
+	ev := &s.buf.event
 	for {
-		ok, err := s.buf.decoder.Next(&ev)
+		ok, err := s.buf.decoder.Next(ev)
 		if err != nil {
 			s.out = s.stream.Abort(s.out[:0], stopgate.CodeLimitExceeded, "")
 			return false
@@ -49,7 +48,7 @@ func (s *stream) judge() bool {
 		if !ok {
 			return true
 		}
-		out, need, err := s.stream.Event(s.out[:0], &ev)
+		out, need, err := s.stream.Event(s.out[:0], ev)
 		s.out = out
 		switch {
 		case err != nil:

@@ -1,7 +1,6 @@
 package gateway_test
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -211,10 +210,15 @@ func whole(body string) []string { return []string{body} }
 func crlf(body string) []string { return []string{strings.ReplaceAll(body, "\n", "\r\n")} }
 
 func benchGateway(upstream string) http.Handler {
-	gw, err := gateway.New(gateway.Options{
-		Gate: newBenchGate(), Settings: gateway.DefaultSettings(),
-		Upstreams: []gateway.Upstream{{ID: "test", BaseURL: upstream}},
-	})
+	return newBenchGateway(gateway.Upstream{ID: "test", BaseURL: upstream})
+}
+
+func benchGatewayOver(t http.RoundTripper) http.Handler {
+	return newBenchGateway(gateway.Upstream{ID: "test", Transport: t})
+}
+
+func newBenchGateway(u gateway.Upstream) http.Handler {
+	gw, err := gateway.New(gateway.Options{Gate: newBenchGate(), Settings: gateway.DefaultSettings(), Upstreams: []gateway.Upstream{u}})
 	if err != nil {
 		panic(err)
 	}
@@ -257,5 +261,3 @@ func mustLack(t *testing.T, body string, parts ...string) {
 		}
 	}
 }
-
-var _ = bytes.MinRead

@@ -31,6 +31,7 @@ type route struct {
 func builtinRoutes() []route {
 	return []route{
 		newRoute("POST", chatPath, "openai", gated),
+		newRoute("POST", messagesPath, "anthropic", gated),
 		newRoute("POST", "/v1/messages/count_tokens", "anthropic", passed),
 		newRoute("POST", "/v1/embeddings", "openai", passed),
 		newRoute("GET", "/v1/models", "", passed),

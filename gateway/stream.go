@@ -23,6 +23,7 @@ type buffers struct {
 	in      [readBuffer]byte
 	out     []byte
 	decoder sse.Decoder
+	event   sse.Event
 }
 
 func newBuffers() *buffers { return &buffers{out: make([]byte, 0, readBuffer+readBuffer/2)} }
@@ -128,9 +129,9 @@ func (s *stream) unlocked(f func()) {
 
 // events handles every complete event that was read.
 func (s *stream) events() {
-	var ev sse.Event
+	ev := &s.buf.event
 	for !s.over {
-		ok, err := s.buf.decoder.Next(&ev)
+		ok, err := s.buf.decoder.Next(ev)
 		if err != nil {
 			s.abort(stopgate.CodeLimitExceeded, "The model's answer exceeds a size limit.")
 			return
@@ -141,7 +142,7 @@ func (s *stream) events() {
 		if ev.Dispatched {
 			s.watch.events++
 		}
-		s.event(&ev)
+		s.event(ev)
 	}
 }
 

@@ -273,9 +273,6 @@ func TestUpstreamCutAnywhere(t *testing.T) {
 		"Anthropic": {anthropicPath, anthropicRequest(true), anthropicStart + anthropicText(0, "hi") + anthropicCall(1, "t1", "a", `{"path":"src/a"}`) +
 			anthropicCall(2, "t2", "b", `{"path":"src/b"}`) + anthropicEnd("tool_use"), "event: error\ndata: "},
 	} {
-		if name == "Anthropic" {
-			continue
-		}
 		events := perEvent(test.body)
 		events = events[:len(events)-1] // behind the last blank line is nothing
 		for cut := range len(events) {

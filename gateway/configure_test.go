@@ -1,0 +1,138 @@
+package gateway_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stopgate/stopgate/gateway"
+	"github.com/stopgate/stopgate/internal/diag"
+	"github.com/stopgate/stopgate/internal/tomltree"
+	"github.com/stopgate/stopgate/policy"
+)
+
+// configure reads the operational tables of a file.
+func configure(t *testing.T, text string, denyMode string) (gateway.Options, diag.List) {
+	t.Helper()
+	doc, diags := tomltree.Parse("stopgate.toml", []byte(text))
+	if diags.HasErrors() {
+		t.Fatal(diags)
+	}
+	s := policy.Settings{Tables: map[string]*tomltree.Value{}}
+	s.Gate.DenyMode = denyMode
+	for _, e := range doc.Root.Entries {
+		s.Tables[e.Key] = e.Value
+	}
+	return gateway.Configure(s, func(name string) string {
+		return map[string]string{"TOKEN": "sg_1", "KEY": "sk-1"}[name]
+	})
+}
+
+// Proves K0e, S61: every setting, and the defaults of WIRE 9.5 and 1.2 where
+// nothing is said.
+func TestConfigure(t *testing.T) {
+	o, diags := configure(t, "", "")
+	if len(diags) > 0 || len(o.Upstreams) > 0 || o.Token != "" {
+		t.Fatalf("%+v, %v", o, diags)
+	}
+	if s := o.Settings; s.Listen != "127.0.0.1:8788" || s.OnDeny != gateway.DenyText || s.AfterDeny != gateway.CancelUpstream ||
+		s.Limits.Request != 64<<20 || s.Limits.Event != 32<<20 || s.Limits.Calls != 256 || s.Limits.HeldResponse != 32<<20 || s.Limits.HeldProcess != 1<<30 || s.Limits.Exchanges != 10_000 ||
+		s.Timeouts.Answer != 120*time.Second || s.Timeouts.AnswerWhole != 600*time.Second || s.Timeouts.IdleFirst != 300*time.Second || s.Timeouts.Idle != 60*time.Second ||
+		s.Timeouts.Exchange != 30*time.Minute || s.Timeouts.Write != 30*time.Second || s.Timeouts.Drain != 30*time.Second || s.Timeouts.Connect != 10*time.Second {
+		t.Errorf("defaults: %+v", s)
+	}
+
+	o, diags = configure(t, `
+[gateway]
+listen = "0.0.0.0:9000"
+hosts = ["gate.example"]
+origins = ["https://app.example"]
+token_env = "TOKEN"
+on_deny = "text"
+on_block = "call"
+after_deny = "drain"
+passthrough = ["GET /v1/files/{id}"]
+server_tools = ["web_search_*"]
+[upstream.local]
+base_url = "http://127.0.0.1:11434/v1"
+api = "openai"
+object_arguments = true
+[upstream.claude]
+base_url = "https://llm.example"
+api = "anthropic"
+key_env = "KEY"
+[limits]
+held_bytes = 1_000
+calls = 3
+idle = "2s"
+exchange = "1h"
+`, "throw")
+	if len(diags) > 0 {
+		t.Fatal(diags)
+	}
+	s := o.Settings
+	if s.Listen != "0.0.0.0:9000" || s.Hosts[0] != "gate.example" || s.Origins[0] != "https://app.example" || o.Token != "sg_1" ||
+		s.OnDeny != gateway.DenyText || s.AfterDeny != gateway.DrainUpstream || s.Passthrough[0] != "GET /v1/files/{id}" || s.ServerTools[0] != "web_search_*" ||
+		s.Limits.HeldResponse != 1000 || s.Limits.Calls != 3 || s.Limits.Event != 32<<20 || s.Timeouts.Idle != 2*time.Second || s.Timeouts.Exchange != time.Hour {
+		t.Errorf("settings: %+v", s)
+	}
+	if len(o.Upstreams) != 2 || o.Upstreams[0] != (gateway.Upstream{ID: "local", API: "openai", BaseURL: "http://127.0.0.1:11434/v1", ObjectArguments: true}) ||
+		o.Upstreams[1] != (gateway.Upstream{ID: "claude", API: "anthropic", BaseURL: "https://llm.example", Key: "sk-1"}) {
+		t.Errorf("upstreams: %+v", o.Upstreams)
+	}
+	o.Gate = newGate(t, allowAll, nil)
+	if gw, err := gateway.New(o); err != nil {
+		t.Error(err)
+	} else {
+		gw.Close()
+	}
+
+	// Proves K33: deny_mode written out sets the form of denials too.
+	if o, _ := configure(t, "", "throw"); o.Settings.OnDeny != gateway.DenyError {
+		t.Error("deny_mode throw does not set on_deny")
+	}
+	if o, _ := configure(t, "", "tool_result"); o.Settings.OnDeny != gateway.DenyText {
+		t.Error("deny_mode tool_result does not set on_deny")
+	}
+}
+
+// Proves K36: mistakes are found with their place, all in one run.
+func TestConfigureMistakes(t *testing.T) {
+	for _, test := range []struct{ name, text, want string }{
+		{"unknown key", "[gateway]\nlisten_on = \"x\"", "unknown key"},
+		{"unknown word", "[gateway]\non_deny = \"answer\"", "text or error"},
+		{"unknown word for after_deny", "[gateway]\nafter_deny = \"stop\"", "cancel or drain"},
+		{"reserved word", "[gateway]\non_block = \"stop\"", "call"},
+		{"broken route", "[gateway]\npassthrough = [\"GET /v1/x\", \"/v1/y\"]", "METHOD"},
+		{"unset variable", "[gateway]\ntoken_env = \"NOTHING\"", "NOTHING is not set"},
+		{"no base URL", "[upstream.a]\napi = \"openai\"", "is missing"},
+		{"unknown API", "[upstream.a]\nbase_url = \"https://x\"\napi = \"gemini\"", "openai or anthropic"},
+		{"metadata address", "[upstream.a]\nbase_url = \"http://169.254.169.254\"", "metadata"},
+		{"two for one API", "[upstream.a]\nbase_url = \"https://x\"\n[upstream.b]\nbase_url = \"https://y\"\napi = \"openai\"", "both serve"},
+		{"key without token", "[upstream.a]\nbase_url = \"https://x\"\nkey_env = \"KEY\"", "token_env"},
+		{"strange name", "[upstream.\"a b\"]\nbase_url = \"https://x\"", "name"},
+		{"no table of tables", "[upstream]\nbase_url = \"https://x\"", "must be a table"},
+		{"a limit of zero", "[limits]\ncalls = 0", "above zero"},
+		{"a negative limit", "[limits]\nheld_bytes = -1", "above zero"},
+		{"a deadline of zero", "[limits]\nidle = \"0s\"", "above zero"},
+		{"a number for a time", "[limits]\nidle = 3", "duration"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			_, diags := configure(t, test.text, "")
+			found := ""
+			for _, d := range diags {
+				found += d.Message + " " + d.Hint + "\n"
+				if d.File != "stopgate.toml" || d.Range.Start.Line == 0 {
+					t.Errorf("no place: %+v", d)
+				}
+			}
+			if !diags.HasErrors() || !strings.Contains(found, test.want) {
+				t.Errorf("found %q, want %q", found, test.want)
+			}
+		})
+	}
+	_, diags := configure(t, "[gateway]\nx = 1\n[limits]\ny = 2\n[upstream.a]\nz = 3", "")
+	if len(diags) < 4 {
+		t.Errorf("%d mistakes found: %v", len(diags), diags)
+	}
+}
