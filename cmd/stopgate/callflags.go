@@ -1,0 +1,71 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+	"github.com/stopgate/stopgate"
+)
+
+// callFlags describe one call; decide and explain share them.
+type callFlags struct {
+	policyFlags
+	tool, session, agent string
+	args, argsFile       string
+}
+
+func (f *callFlags) add(cmd *cobra.Command) {
+	f.policyFlags.add(cmd)
+	flags := cmd.Flags()
+	flags.StringVar(&f.tool, "tool", "", "`NAME` of the tool")
+	flags.StringVar(&f.args, "args", "", "the arguments as `JSON`")
+	flags.StringVar(&f.argsFile, "args-file", "", "read the arguments from `FILE`; a lone - reads standard input")
+	flags.StringVar(&f.session, "session", "", "`ID` of the session")
+	flags.StringVar(&f.agent, "agent", "", "`NAME` of the agent")
+}
+
+// arguments returns the argument text exactly as it was given. A lone "-" as
+// positional argument, or as the file, means standard input.
+func (f *callFlags) arguments(cmd *cobra.Command, positional []string, in io.Reader) ([]byte, error) {
+	sources := 0
+	for _, given := range []bool{cmd.Flags().Changed("args"), f.argsFile != "", len(positional) > 0} {
+		if given {
+			sources++
+		}
+	}
+	switch {
+	case sources > 1:
+		return nil, usagef("give the arguments once: --args, --args-file or -")
+	case sources == 0:
+		return nil, usagef("give the call's arguments with --args JSON, --args-file FILE, or - for standard input")
+	case len(positional) > 0 && positional[0] != "-":
+		return nil, usagef("unexpected argument %q; a lone - reads the call's arguments from standard input", positional[0])
+	case len(positional) > 0 || f.argsFile == "-":
+		text, err := io.ReadAll(in)
+		if err != nil {
+			return nil, fmt.Errorf("read arguments: %w", err)
+		}
+		return text, nil
+	case f.argsFile != "":
+		text, err := os.ReadFile(f.argsFile)
+		if err != nil {
+			return nil, fmt.Errorf("read arguments: %w", err)
+		}
+		return text, nil
+	}
+	return []byte(f.args), nil
+}
+
+// call is the call without its arguments.
+func (f *callFlags) call(tools []stopgate.ToolDefinition) (stopgate.Call, error) {
+	if f.tool == "" {
+		return stopgate.Call{}, usagef("name the tool with --tool NAME")
+	}
+	name := stopgate.ToolName(f.tool)
+	return stopgate.Call{
+		Tool: name, Session: stopgate.SessionID(f.session), Agent: stopgate.AgentName(f.agent),
+		Surface: stopgate.SurfaceDecide, Definition: definitionOf(tools, name),
+	}, nil
+}

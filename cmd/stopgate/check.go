@@ -1,0 +1,93 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+	"github.com/stopgate/stopgate/internal/config"
+	"github.com/stopgate/stopgate/internal/diag"
+	"github.com/stopgate/stopgate/policy"
+)
+
+func newCheck(s streams) *cobra.Command {
+	var strict bool
+	var toolsFile string
+	cmd := &cobra.Command{
+		Use:   "check [FILE...]",
+		Short: "proofread policy files",
+		Long: `check finds every mistake of a policy in one run: wrong types, unknown arguments,
+rules that can never fire, permissive traps. Each diagnostic has a position, a
+stable code and a hint.
+
+Exit: 0 clean or warnings only, 3 mistakes.`,
+		Example: `  stopgate check stopgate.toml
+  stopgate check --strict --tools tools.json --format json stopgate.toml`,
+	}
+	cmd.Flags().BoolVar(&strict, "strict", false, "treat warnings about traps as mistakes")
+	cmd.Flags().StringVar(&toolsFile, "tools", "", "tool definitions as JSON `FILE`, to check rules against their schemas")
+	_ = cmd.MarkFlagFilename("tools", "json")
+	format := formatFlag(cmd, "text", "json")
+	cmd.ValidArgsFunction = func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		return []string{"toml"}, cobra.ShellCompDirectiveFilterFileExt
+	}
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			args = []string{config.FileName}
+		}
+		tools, err := readTools(toolsFile)
+		if err != nil {
+			return err
+		}
+		set, err := config.Discover(config.Where{Policy: args})
+		if err != nil {
+			return err
+		}
+		var all diag.List
+		for _, file := range set.Files {
+			parsed, found := policy.Parse(file.Path, file.Text)
+			if parsed != nil {
+				found = append(found, policy.Check(parsed, policy.Options{Strict: strict, Definitions: tools})...)
+			}
+			all = append(all, found...)
+		}
+		all.Sort()
+		if *format == "json" {
+			err = writeJSON(s.out, all)
+		} else {
+			_, err = io.WriteString(s.out, diag.Text(all, set.Text))
+			err = errors.Join(err, checkSummary(s, all, len(set.Files)))
+		}
+		if err != nil {
+			return err
+		}
+		if all.HasErrors() {
+			return exitStatus{exitMistakes}
+		}
+		return nil
+	}
+	return cmd
+}
+
+func checkSummary(s streams, all diag.List, files int) error {
+	mistakes, warnings := 0, 0
+	for _, d := range all {
+		switch d.Severity {
+		case diag.Error:
+			mistakes++
+		case diag.Warning:
+			warnings++
+		}
+	}
+	_, err := fmt.Fprintf(s.err, "%s: %s, %s\n", count(files, "file"), count(mistakes, "mistake"), count(warnings, "warning"))
+	return err
+}
+
+// count writes a number with its noun: 1 file, 2 files.
+func count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}

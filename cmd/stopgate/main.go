@@ -1,0 +1,85 @@
+// Command stopgate decides, from one policy file, whether an AI agent's tool
+// call may run, and it decides while the call is still being written by the
+// model.
+//
+//	stopgate demo            play a recorded session through the running gate
+//	stopgate up              gateway on loopback; without a key it uses a replay model
+//	stopgate check FILE      proofread a policy
+//	stopgate decide ...      decide one call, or many
+//	stopgate explain ...     say rule by rule why
+//
+// This package holds flags, wiring and output, one file per command, and no
+// decisions.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+// Exit codes; docs/reference/exit-codes.md says the same.
+const (
+	exitOK        = 0  // allowed, clean
+	exitTrouble   = 1  // the tool could not do its work
+	exitDenied    = 2  // denied or skipped
+	exitMistakes  = 3  // the policy has mistakes
+	exitUndecided = 4  // a person must answer
+	exitUsage     = 64 // the command line is wrong
+)
+
+func main() {
+	os.Exit(run(os.Args[1:], streams{in: os.Stdin, out: os.Stdout, err: os.Stderr}))
+}
+
+// streams are data in, data out and talk.
+type streams struct {
+	in  io.Reader
+	out io.Writer
+	err io.Writer
+}
+
+func run(args []string, s streams) int {
+	// version answers before anything else is set up.
+	if len(args) == 1 && (args[0] == "version" || args[0] == "--version") {
+		printVersion(s.out)
+		return exitOK
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	root := newRoot(s)
+	root.SetArgs(args)
+	err := root.ExecuteContext(ctx)
+	var status exitStatus
+	switch {
+	case err == nil:
+		return exitOK
+	case errors.As(err, &status):
+		return status.code
+	default:
+		var usage usageError
+		fmt.Fprintf(s.err, "stopgate: %v\n", err)
+		if errors.As(err, &usage) {
+			return exitUsage
+		}
+		var hinted interface{ Hint() string }
+		if errors.As(err, &hinted) {
+			fmt.Fprintf(s.err, "hint: %s\n", hinted.Hint())
+		}
+		return exitTrouble
+	}
+}
+
+// exitStatus ends the process with a code after everything has been printed.
+type exitStatus struct{ code int }
+
+func (e exitStatus) Error() string { return fmt.Sprintf("exit status %d", e.code) }
+
+// usageError says that the command line is wrong.
+type usageError struct{ error }
+
+func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }

@@ -1,0 +1,75 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/config"
+	"github.com/stopgate/stopgate/internal/diag"
+	"github.com/stopgate/stopgate/policy"
+)
+
+// policyFlags choose and load the policy; every command that decides has them.
+type policyFlags struct {
+	files []string
+	tools string
+}
+
+func (f *policyFlags) add(cmd *cobra.Command) {
+	cmd.Flags().StringArrayVar(&f.files, "policy", nil, "policy `FILE`; without it: the project's, the user's and the system's stopgate.toml")
+	cmd.Flags().StringVar(&f.tools, "tools", "", "tool definitions as JSON `FILE`: a list of OpenAI, Anthropic or MCP tools")
+	_ = cmd.MarkFlagFilename("policy", "toml")
+	_ = cmd.MarkFlagFilename("tools", "json")
+}
+
+// loaded is a compiled policy and what it came from.
+type loaded struct {
+	set     config.Set
+	program *policy.Program
+	tools   []stopgate.ToolDefinition
+}
+
+// load finds, reads and compiles the policy. Mistakes are printed to talk and
+// end the command with exit code 3.
+func (f *policyFlags) load(talk io.Writer) (loaded, error) {
+	var l loaded
+	dir, err := os.Getwd()
+	if err != nil {
+		return l, fmt.Errorf("load policy: %w", err)
+	}
+	where := config.Standard(dir)
+	where.Policy = f.files
+	if l.set, err = config.Discover(where); err != nil {
+		return l, err
+	}
+	if l.tools, err = readTools(f.tools); err != nil {
+		return l, err
+	}
+	sayWhatHolds(talk, l.set)
+	program, mistakes := policy.Compile(l.set.Sources(), policy.Options{Definitions: l.tools})
+	if program == nil || mistakes.HasErrors() {
+		mistakes.Sort()
+		if _, err := io.WriteString(talk, diag.Text(mistakes, l.set.Text)); err != nil {
+			return l, fmt.Errorf("print the policy's mistakes: %w", err)
+		}
+		return l, exitStatus{exitMistakes}
+	}
+	l.program = program
+	return l, nil
+}
+
+// sayWhatHolds names what a reader of the output could otherwise take for
+// granted: a policy he did not write, or permissions that do not count (K35, S50).
+func sayWhatHolds(talk io.Writer, set config.Set) {
+	for _, file := range set.Files {
+		switch {
+		case file.Scope == config.Embedded:
+			fmt.Fprintf(talk, "stopgate: no %s found: the built-in starter policy holds, which asks before every call\n", config.FileName)
+		case !file.Trusted:
+			fmt.Fprintf(talk, "stopgate: %s is not trusted: it may only tighten, its \"unattended\" counts as \"ask\" (trust it with: stopgate trust %s)\n", file.Path, file.Path)
+		}
+	}
+}

@@ -1,0 +1,36 @@
+package main
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+	"github.com/stopgate/stopgate/internal/config"
+)
+
+func newTrust(s streams) *cobra.Command {
+	return &cobra.Command{
+		Use:   "trust [FILE]",
+		Short: "let a project's policy file loosen as well as tighten",
+		Long: `A policy file found in a project is content of that project: it may only tighten
+what your own file says. trust accepts exactly the bytes that the file has now;
+after any change it has to be trusted again.`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			path := config.FileName
+			if len(args) == 1 {
+				path = args[0]
+			}
+			dir, err := os.Getwd()
+			if err != nil {
+				return fmt.Errorf("trust: %w", err)
+			}
+			f, err := config.Trust(config.Standard(dir).UserDir, path)
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(s.out, "trusted %s (sha256 %s)\n", f.Path, f.Hash)
+			return nil
+		},
+	}
+}

@@ -1,0 +1,155 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+	"github.com/stopgate/stopgate/audit/jsonl"
+	"github.com/stopgate/stopgate/gate"
+	"github.com/stopgate/stopgate/gateway"
+	"github.com/stopgate/stopgate/internal/replay"
+)
+
+type upFlags struct {
+	policyFlags
+	listen, openai, anthropic, replayDir, audit string
+	pace                                        float64
+}
+
+func newUp(s streams) *cobra.Command {
+	var f upFlags
+	cmd := &cobra.Command{
+		Use:   "up",
+		Short: "run the gateway on loopback",
+		Long: `up listens for OpenAI Chat Completions and Anthropic Messages requests, forwards
+them to the provider with the client's own credential, and decides every tool
+call of the answers. Requests without a credential, and models named stopgate-*,
+are answered by a built-in replay model, so that everything can be tried at once.
+
+When it listens it prints one line of JSON on standard output; logs go to
+standard error. It drains and stops on SIGINT and SIGTERM.`,
+		Args: noArgs,
+	}
+	f.add(cmd)
+	flags := cmd.Flags()
+	flags.StringVar(&f.listen, "listen", "", "`ADDR` to listen on (default 127.0.0.1:8788; port 0 takes a free one)")
+	flags.StringVar(&f.openai, "openai-upstream", "", "base `URL` of an OpenAI-compatible provider")
+	flags.StringVar(&f.anthropic, "anthropic-upstream", "", "base `URL` of an Anthropic-compatible provider")
+	flags.StringVar(&f.replayDir, "replay", "", "answer canned requests from recorded streams in `DIR`")
+	flags.Float64Var(&f.pace, "replay-pace", 80, "tokens per second of the replay model; 0 is as fast as possible")
+	flags.StringVar(&f.audit, "audit", "", "JSON Lines `FILE` for the records (default: in the user's state directory)")
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return up(cmd.Context(), s, &f) }
+	return cmd
+}
+
+func up(ctx context.Context, s streams, f *upFlags) error {
+	l, err := f.load(s.err)
+	if err != nil {
+		return err
+	}
+	settings, err := gatewaySettings(l, f)
+	if err != nil {
+		return err
+	}
+	file := f.audit
+	if file == "" {
+		file = settings.audit
+	}
+	if file == "" {
+		if file, err = stateFile("audit.jsonl"); err != nil {
+			return err
+		}
+	}
+	records, err := jsonl.Open(file, jsonl.Options{})
+	if err != nil {
+		return err
+	}
+	g, err := gate.New(l.program, gate.WithRecorder(records), gate.WithDenyMode(gate.DenyToolResult))
+	if err != nil {
+		return errors.Join(err, records.Close())
+	}
+	model, err := replayModel(f.replayDir, f.pace)
+	if err != nil {
+		return errors.Join(err, records.Close())
+	}
+	settings.options.Gate = g
+	settings.options.Replay = replay.Transport(model)
+	settings.options.Log = slog.New(slog.NewTextHandler(s.err, nil))
+	err = serve(ctx, s, settings.options, file)
+	return errors.Join(err, records.Close())
+}
+
+func serve(ctx context.Context, s streams, o gateway.Options, auditFile string) error {
+	gw, err := gateway.New(o)
+	if err != nil {
+		return err
+	}
+	ln, err := net.Listen("tcp", o.Settings.Listen)
+	if err != nil {
+		gw.Close()
+		return listenError{addr: o.Settings.Listen, err: err}
+	}
+	url := "http://" + ln.Addr().String()
+	fmt.Fprintf(s.err, "stopgate: listening on %s, records in %s, policy %.12s\n", url, auditFile, o.Gate.PolicyHash())
+	if !o.Gate.Enforced() {
+		fmt.Fprintln(s.err, "stopgate: OBSERVE MODE: nothing is held back; records say what would have been decided")
+	}
+	err = writeJSON(s.out, struct {
+		Gateway string  `json:"gateway"`
+		API     *string `json:"api"`
+		Console *string `json:"console"`
+	}{Gateway: url})
+	if err != nil {
+		gw.Close()
+		return errors.Join(err, ln.Close())
+	}
+	return gw.Serve(ctx, ln)
+}
+
+// replayModel is the built-in model, with recordings if there is a folder of them.
+func replayModel(dir string, tokensPerSecond float64) (*replay.Upstream, error) {
+	o := replay.Options{TokensPerSecond: tokensPerSecond}
+	if dir != "" {
+		recordings, err := replay.OpenRecordings(dir)
+		if err != nil {
+			return nil, err
+		}
+		o.Recordings = recordings
+	}
+	return replay.New(o)
+}
+
+// stateFile names a file in the user's state directory and makes the directory.
+func stateFile(name string) (string, error) {
+	dir := os.Getenv("XDG_STATE_HOME")
+	if dir == "" {
+		home, err := os.UserHomeDir()
+		if err != nil {
+			return "", fmt.Errorf("find the state directory: %w; name the file with --audit", err)
+		}
+		dir = filepath.Join(home, ".local", "state")
+	}
+	dir = filepath.Join(dir, "stopgate")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", fmt.Errorf("make the state directory: %w", err)
+	}
+	return filepath.Join(dir, name), nil
+}
+
+// listenError says what to do about an address that cannot be listened on.
+type listenError struct {
+	addr string
+	err  error
+}
+
+func (e listenError) Error() string { return fmt.Sprintf("listen on %s: %v", e.addr, e.err) }
+func (e listenError) Unwrap() error { return e.err }
+func (e listenError) Hint() string {
+	return "choose another address with --listen, for example --listen 127.0.0.1:0 for a free port"
+}
