@@ -88,7 +88,7 @@ func (b *batch) run(cmd *cobra.Command, in io.Reader) error {
 			}
 			continue
 		}
-		verdict, err := judge(b.loaded, call, text)
+		verdict, err := judge(cmd.Context(), b.loaded, call, text)
 		if err != nil {
 			return fmt.Errorf("batch line %d: %w", number, err)
 		}

@@ -51,11 +51,7 @@ func (f *policyFlags) load(talk io.Writer) (loaded, error) {
 	sayWhatHolds(talk, l.set)
 	program, mistakes := policy.Compile(l.set.Sources(), policy.Options{Definitions: l.tools})
 	if program == nil || mistakes.HasErrors() {
-		mistakes.Sort()
-		if _, err := io.WriteString(talk, diag.Text(mistakes, l.set.Text)); err != nil {
-			return l, fmt.Errorf("print the policy's mistakes: %w", err)
-		}
-		return l, exitStatus{exitMistakes}
+		return l, printMistakes(talk, l.set, mistakes)
 	}
 	l.program = program
 	return l, nil
@@ -72,4 +68,13 @@ func sayWhatHolds(talk io.Writer, set config.Set) {
 			fmt.Fprintf(talk, "stopgate: %s is not trusted: it may only tighten, its \"unattended\" counts as \"ask\" (trust it with: stopgate trust %s)\n", file.Path, file.Path)
 		}
 	}
+}
+
+// printMistakes shows what is wrong with the policy and ends the command.
+func printMistakes(talk io.Writer, set config.Set, mistakes diag.List) error {
+	mistakes.Sort()
+	if _, err := io.WriteString(talk, diag.Text(mistakes, set.Text)); err != nil {
+		return fmt.Errorf("print the policy's mistakes: %w", err)
+	}
+	return exitStatus{exitMistakes}
 }

@@ -53,7 +53,7 @@ func up(ctx context.Context, s streams, f *upFlags) error {
 	if err != nil {
 		return err
 	}
-	settings, err := gatewaySettings(l, f)
+	settings, err := gatewaySettings(s.err, l, f)
 	if err != nil {
 		return err
 	}
