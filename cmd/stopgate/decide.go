@@ -102,7 +102,11 @@ func newAnswer(call stopgate.Call, v stopgate.Verdict, size int) answer {
 func (a answer) text() string {
 	out := fmt.Sprintf("%s: %s (%s)\n", a.Mode, a.Public, a.Code)
 	if a.Rule != nil {
-		out += fmt.Sprintf("  rule      %s:%d, rule %d\n", a.Rule.File, a.Rule.Line, a.Rule.Index+1)
+		kind := "rule"
+		if a.Layer == stopgate.LayerGuard {
+			kind = "guard"
+		}
+		out += fmt.Sprintf("  %-9s %s:%d, the list's number %d\n", kind, a.Rule.File, a.Rule.Line, a.Rule.Index+1)
 	} else {
 		out += fmt.Sprintf("  layer     %s\n", a.Layer)
 	}

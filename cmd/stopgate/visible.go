@@ -36,10 +36,10 @@ func visible(s string) string {
 // elide shortens a long text in the middle and says how much is missing.
 func elide(s string, width int) string {
 	runes := []rune(s)
-	if len(runes) <= width {
+	if len(runes) <= width+len(" 000 more ") {
 		return s
 	}
-	gap := fmt.Sprintf("… %d more …", len(runes)-width)
+	gap := fmt.Sprintf(" … %d more … ", len(runes)-width)
 	head := width * 2 / 3
 	return string(runes[:head]) + gap + string(runes[len(runes)-(width-head):])
 }
