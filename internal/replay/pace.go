@@ -18,11 +18,21 @@ func Sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
+// shortest is the least time that is worth a timer: at a high rate the time of
+// several pieces is waited for at once, or the timers' own slack would set the
+// pace.
+const shortest = 4 * time.Millisecond
+
 // wait lets the time pass that a model needs for n tokens. Without a rate it
 // only looks whether the client is still there.
-func (u *Upstream) wait(ctx context.Context, n int) error {
-	if u.o.TokensPerSecond <= 0 {
-		return context.Cause(ctx)
+func (p *player) wait(n int) error {
+	if p.u.o.TokensPerSecond > 0 {
+		p.owed += time.Duration(float64(n) / p.u.o.TokensPerSecond * float64(time.Second))
 	}
-	return u.o.Sleep(ctx, time.Duration(float64(n)/u.o.TokensPerSecond*float64(time.Second)))
+	if p.owed < shortest {
+		return context.Cause(p.ctx)
+	}
+	owed := p.owed
+	p.owed = 0
+	return p.u.o.Sleep(p.ctx, owed)
 }
