@@ -16,7 +16,7 @@ const minBuffer = 512
 
 // keep is the largest buffer that a decoder keeps between two events; one huge
 // event does not make a stream expensive for the rest of its life.
-const keep = 64 << 10
+const keep = 16 << 10
 
 // Errors of Next. Both end the stream with limit_exceeded (WIRE 1.2, F13).
 var (
