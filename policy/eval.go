@@ -259,13 +259,13 @@ func (e *Evaluation) see(ev *jsonstream.Event) {
 func (e *Evaluation) validate() {
 	root := e.args.Document().Root()
 	for _, v := range e.plan.views {
-		if v.schema == nil {
+		if !v.speaks {
 			continue
 		}
 		broken := e.checker.Validate(v.schema, root)
 		switch {
 		case broken == nil:
-		case v.speaks && v.onSchema == stopgate.Ask:
+		case v.onSchema == stopgate.Ask:
 			e.floor(stopgate.Ask, stopgate.CodeSchemaViolation, broken.Pointer)
 		default:
 			e.fail(stopgate.CodeSchemaViolation, broken.Pointer)

@@ -300,7 +300,7 @@ func (w *walker) key(e *Evaluation, key []byte) {
 func (w *walker) claim(e *Evaluation, f *frame, class int32) {
 	word, bit := f.seen+int(class>>6), uint64(1)<<(class&63)
 	if w.seen[word]&bit != 0 {
-		e.ambiguous()
+		e.ambiguous(w.view)
 	}
 	w.seen[word] |= bit
 }
@@ -314,7 +314,7 @@ func (w *walker) otherKey(e *Evaluation, f *frame, key []byte) {
 	}
 	m := s.place.Member(key)
 	if m.Kind == schema.Ambiguous {
-		e.ambiguous()
+		e.ambiguous(w.view)
 	}
 	if m.Property >= 0 {
 		w.claim(e, f, int32(m.Property))

@@ -21,8 +21,8 @@ func (e *Evaluation) unknown(v *view) {
 
 // ambiguous takes a key that somebody reads as a parameter that is there already, or
 // as a declared one (THREATS A4-A6, A25, B6).
-func (e *Evaluation) ambiguous() {
-	if !e.probing {
+func (e *Evaluation) ambiguous(v *view) {
+	if v.speaks && !e.probing {
 		e.fail(stopgate.CodeAmbiguousKey, e.here())
 	}
 }

@@ -22,8 +22,8 @@ type plan struct {
 type view struct {
 	schema *schema.Schema // nil: unknown
 	root   *shape
-	// speaks is set if a file that speaks for the tool looks through this view; only
-	// then its floors count.
+	// speaks is set if a file that speaks for the tool looks through this view. A view
+	// of guards alone judges neither keys nor the schema: the files that speak do.
 	speaks bool
 	// params is the strictest unknown_params of the files that speak.
 	params ParamAction

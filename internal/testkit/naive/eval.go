@@ -133,6 +133,9 @@ func (c *call) cond(k *Cond, permissive bool, v view) (holds bool, at int) {
 	if k.Match != "" {
 		l.all = k.Match == "all"
 	}
+	if k.On != "" && k.On != "string" && !v.holds(k.On) {
+		return false, 0 // the tool has no such parameter
+	}
 	if k.On != "" {
 		return l.result(l.everywhere(c.root, v))
 	}

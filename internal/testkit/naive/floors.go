@@ -6,11 +6,12 @@ import "strings"
 // say (THREATS 2.1, A, B). A layer that does not speak only brings its guards.
 func (c *call) floors(file int) {
 	l := &c.policy.Layers[file]
+	if !l.Speaks {
+		return
+	}
 	v := viewOf(l.Schema)
 	c.keys(l, c.root, v)
-	if l.Speaks {
-		c.values(c.root, v)
-	}
+	c.values(c.root, v)
 	if c.root.End == Never || Valid(c.root, l.Schema) {
 		return
 	}
@@ -43,7 +44,7 @@ func (c *call) keys(l *Layer, n *Node, v view) {
 			taken[property] = true
 		}
 		member, undeclared := v.key(m.Key)
-		if undeclared && !v.nul(m.Key) && l.Speaks && l.Unknown != "allow" {
+		if undeclared && !v.nul(m.Key) && l.Unknown != "allow" {
 			mode := "ask"
 			if l.Unknown == "deny" {
 				mode = "deny"
@@ -152,7 +153,7 @@ func (p *Policy) protected(path string) bool {
 }
 
 // Protected are the names below which a path is protected, in lower case.
-var Protected = []string{".git/hooks", ".git/config", "stopgate.toml"}
+var Protected = []string{".git/hooks", ".git/config", ".gitconfig", "stopgate.toml"}
 
 // everywhere applies a guard to every value of its type (K0a) and returns when no
 // further one can appear.

@@ -192,22 +192,21 @@ func (p *Policy) compare(kind, literal, path string, fold bool) bool {
 		inside = strings.TrimPrefix(inside, "../")
 	}
 	if kind == "suffix" || kind == "pattern" {
+		if !fold && p.relative(path) != "" { // an absolute path below the root is made relative first (C3)
+			return test(literal, p.relative(path))
+		}
 		return test(literal, path) || fold && (test(literal, p.relative(path)) || test(literal, inside))
 	}
 	if strings.HasPrefix(literal, "/") {
 		return test(literal, p.absolute(path)) || test(literal, p.absolute(inside))
 	}
-	if test(literal, p.relative(path)) {
+	if test(literal, p.relative(path)) || fold && test(literal, inside) {
 		return true
 	}
-	if !fold {
-		return false
-	}
-	// Without a root a relative literal is tried below every directory (K19), and
-	// leading ".." are tried as if they were not there (K18).
-	for rest := path; rest != ""; {
+	// Without a root a relative literal is tried below every directory (K19).
+	for rest := path; fold && p.Root == "" && strings.HasPrefix(path, "/") && rest != ""; {
 		_, rest, _ = strings.Cut(rest, "/")
-		if (strings.HasPrefix(path, "/") && p.Root == "" || strings.HasPrefix(path, "../")) && test(literal, rest) {
+		if test(literal, rest) {
 			return true
 		}
 	}

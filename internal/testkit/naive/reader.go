@@ -181,8 +181,11 @@ func (r *reader) value(n *Node) *Fault {
 		n.Kind = String
 		return r.str(&n.Text, &n.Ends, &n.End)
 	case c == '-' || '0' <= c && c <= '9':
+		n.Start = Never // not known to be a value before its end
 		return r.number(n)
 	}
+	start := n.Start
+	n.Start = Never
 	for word, kind := range map[string]string{"true": Bool, "false": Bool, "null": Null} {
 		if r.byte() != word[0] {
 			continue
@@ -193,7 +196,7 @@ func (r *reader) value(n *Node) *Fault {
 			}
 		}
 		n.Kind, n.Text = kind, word
-		return r.ended(n)
+		return r.ended(n, start)
 	}
 	return r.fault("malformed_arguments")
 }
@@ -316,16 +319,16 @@ func (r *reader) number(n *Node) *Fault {
 		}
 	}
 	n.Kind, n.Text = Number, r.text[start:r.pos]
-	return r.ended(n)
+	return r.ended(n, start+1)
 }
 
 // ended checks that a number or a literal name is followed by a byte that may
 // follow a value: it is known only with that byte (F043-04).
-func (r *reader) ended(n *Node) *Fault {
+func (r *reader) ended(n *Node, start int) *Fault {
 	if r.pos >= len(r.text) || strings.IndexByte(" \t\r\n,]}", r.text[r.pos]) < 0 {
 		return r.fault("malformed_arguments")
 	}
-	n.End = r.pos + 1
+	n.Start, n.End = start, r.pos+1
 	return nil
 }
 
