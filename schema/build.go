@@ -7,8 +7,9 @@ const (
 	maxText    = 4 << 20   // bytes of a JSON Schema
 	maxNodes   = 20_000    // schema objects
 	maxBeside  = 100       // schemas that apply to one value through each other
-	maxPlaces  = 50_000    // places
-	maxMembers = 2_000_000 // members looked at while places are built
+	maxNesting = 100       // parameters of a policy file in each other
+	maxPlaces  = 20_000    // places
+	maxMembers = 1_000_000 // members looked at while places are built
 )
 
 // build checks the graph of nodes, prepares them for use and computes the places.
@@ -25,6 +26,9 @@ func build(root *Node, source Source) (*Schema, *ParseError) {
 	if err != nil {
 		return nil, err
 	}
+	// Arguments are one object, whether the schema says so or not (THREATS A15). No
+	// other place has the root as it stands, without a reference, among its seeds.
+	start.types = start.types.Intersect(Object)
 	return &Schema{Root: root, Source: source, start: start, aliases: b.aliases}, nil
 }
 
@@ -40,12 +44,7 @@ func (b *builder) collect(root *Node) {
 		b.number[n] = len(b.nodes)
 		b.nodes = append(b.nodes, n)
 		n.prepare()
-		for one := range n.beside {
-			stack = append(stack, one)
-		}
-		for one := range n.below {
-			stack = append(stack, one)
-		}
+		stack = append(append(stack, n.beside()...), n.below()...)
 	}
 }
 
@@ -85,7 +84,7 @@ func height(n *Node, heights map[*Node]int) (int, *ParseError) {
 	}
 	heights[n] = visiting
 	most := 0
-	for one := range n.beside {
+	for _, one := range n.beside() {
 		h, err := height(one, heights)
 		if err != nil {
 			return 0, err

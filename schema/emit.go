@@ -74,10 +74,7 @@ func (e *emitter) node(n *Node) {
 
 // isPlain reports whether nothing but the type decides about null.
 func (n *Node) isPlain() bool {
-	for range n.beside {
-		return false
-	}
-	return !n.HasEnum && !n.Const.IsValid() && n.Types != 0
+	return !n.HasEnum && !n.Const.IsValid() && n.Types != 0 && len(n.beside()) == 0
 }
 
 func (e *emitter) object(n *Node, types Type) {

@@ -1,6 +1,8 @@
 package schema
 
 import (
+	"slices"
+
 	"github.com/stopgate/stopgate/jsonstream"
 	"github.com/stopgate/stopgate/regular"
 )
@@ -108,48 +110,26 @@ const (
 	AdditionalBySchema
 )
 
-// beside lists the schemas that apply to the same value as n, in the order in
-// which they are checked.
-func (n *Node) beside(yield func(*Node) bool) {
-	for _, one := range []*Node{n.Ref, n.Not, n.If, n.Then, n.Else} {
-		if one != nil && !yield(one) {
-			return
-		}
-	}
-	for _, list := range [][]*Node{n.AllOf, n.AnyOf, n.OneOf} {
-		for _, one := range list {
-			if !yield(one) {
-				return
-			}
-		}
-	}
+// beside lists the schemas that apply to the same value as n.
+func (n *Node) beside() []*Node {
+	list := slices.Concat([]*Node{n.Ref, n.Not, n.If, n.Then, n.Else}, n.AllOf, n.AnyOf, n.OneOf)
 	for _, p := range n.DependentSchemas {
-		if !yield(p.Node) {
-			return
-		}
+		list = append(list, p.Node)
 	}
+	return slices.DeleteFunc(list, isNil)
 }
 
-// below lists the schemas of members, elements and names of the value.
-func (n *Node) below(yield func(*Node) bool) {
+// below lists the schemas of members, elements and names of the value. No node is
+// below two others, or twice below one: what is shared is shared by Ref.
+func (n *Node) below() []*Node {
+	list := slices.Concat([]*Node{n.AdditionalSchema, n.PropertyNames, n.Items, n.Contains}, n.PrefixItems)
 	for _, p := range n.Properties {
-		if !yield(p.Node) {
-			return
-		}
+		list = append(list, p.Node)
 	}
 	for _, p := range n.PatternProperties {
-		if !yield(p.Node) {
-			return
-		}
+		list = append(list, p.Node)
 	}
-	for _, one := range []*Node{n.AdditionalSchema, n.PropertyNames, n.Items, n.Contains} {
-		if one != nil && !yield(one) {
-			return
-		}
-	}
-	for _, one := range n.PrefixItems {
-		if !yield(one) {
-			return
-		}
-	}
+	return slices.DeleteFunc(list, isNil)
 }
+
+func isNil(n *Node) bool { return n == nil }

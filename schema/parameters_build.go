@@ -32,6 +32,7 @@ func FromParameters(list []Parameter) (*Schema, error) {
 type declaration struct {
 	errors ParameterErrors
 	checks []check
+	depth  int // parameters that are being read in each other
 }
 
 // one is a parameter that is being read.
@@ -99,6 +100,12 @@ func (o *one) build() {
 	o.types()
 	if p.Expands && n.Types&String == 0 {
 		o.fail("expands", "only a string can be expanded by the tool", "")
+	}
+	o.depth++
+	defer func() { o.depth-- }()
+	if o.depth > maxNesting {
+		o.fail("type", "parameters nest too deep", "")
+		return
 	}
 	if p.Items != nil {
 		items := &one{declaration: o.declaration, p: p.Items, path: join(o.path, "items")}

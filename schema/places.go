@@ -43,20 +43,13 @@ func (b *builder) places(root *Node) (*Place, *ParseError) {
 }
 
 // place returns the place where the seeds apply; unknown if a node above hides
-// structure. Equal sets give the same place.
+// structure. Equal sets give the same place. No node is among the seeds twice:
+// each is below one node only.
 func (b *builder) place(seeds []seed, unknown bool) *Place {
 	if len(seeds) == 0 {
 		return anything
 	}
-	merged := seeds[:0:0]
-	for _, s := range seeds {
-		if i := slices.IndexFunc(merged, func(m seed) bool { return m.node == s.node }); i >= 0 {
-			merged[i].sure = merged[i].sure || s.sure
-			continue
-		}
-		merged = append(merged, s)
-	}
-	sorted := slices.SortedFunc(slices.Values(merged), func(x, y seed) int { return b.number[x.node] - b.number[y.node] })
+	sorted := slices.SortedFunc(slices.Values(seeds), func(x, y seed) int { return b.number[x.node] - b.number[y.node] })
 	key := make([]byte, 0, 16)
 	for _, s := range sorted {
 		key = binary.AppendUvarint(key, uint64(b.number[s.node])<<1|bit(s.sure))
@@ -67,7 +60,7 @@ func (b *builder) place(seeds []seed, unknown bool) *Place {
 	}
 	p := &Place{unknown: unknown}
 	b.interned[string(key)] = p
-	b.queue = append(b.queue, pending{p, merged})
+	b.queue = append(b.queue, pending{p, seeds})
 	return p
 }
 

@@ -85,6 +85,9 @@ func (w *walk) flatten() {
 			}
 			w.reach.CrossesArray, w.reach.Optional = true, true
 			known = known || place.isArray()
+			if place.items == anything && len(place.declared) > 0 {
+				continue // it has no type, but speaks of an object only
+			}
 			if !slices.Contains(w.at, place.items) && !slices.Contains(elements, place.items) {
 				elements = append(elements, place.items)
 			}
@@ -188,7 +191,9 @@ func (w *walk) explain(segment string, indexing bool) {
 }
 
 // isArray reports whether the schema speaks of an array here.
-func (p *Place) isArray() bool { return p.types&Array != 0 && p.types != AnyType }
+func (p *Place) isArray() bool {
+	return p.types&Array != 0 && (p.types != AnyType || p.items != anything)
+}
 
 // declares reports whether a key is the exact name of a declared member.
 func (p *Place) declares(key string) bool {

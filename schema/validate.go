@@ -32,7 +32,7 @@ func (v *Violation) Error() string {
 // of the arguments, refuses them: schemas with many alternatives can ask for the
 // same value again and again.
 const (
-	maxSteps     = 1 << 22
+	maxSteps     = 1 << 20
 	stepsPerByte = 16
 )
 
@@ -80,6 +80,14 @@ func (c *Validator) fail(keyword, message string) bool {
 		c.violation = &Violation{Pointer: c.pointer(), Keyword: keyword, Message: message}
 	}
 	return false
+}
+
+// explain is fail for a message that is put together only if it is needed.
+func (c *Validator) explain(keyword string, message func() string) bool {
+	if c.quiet > 0 {
+		return false
+	}
+	return c.fail(keyword, message())
 }
 
 // pointer spells the way to the value that is being checked.
@@ -136,7 +144,7 @@ func (c *Validator) check(n *Node, p *Place, v jsonstream.Value) bool {
 		return true
 	}
 	if !n.allows(v) {
-		return c.fail("type", "must be "+n.Types.describe()+", is "+describe(v))
+		return c.explain("type", func() string { return "must be " + n.Types.describe() + ", is " + describe(v) })
 	}
 	if n.HasEnum || n.Const.IsValid() {
 		if !c.listed(n, v) {
@@ -194,10 +202,10 @@ func (c *Validator) text(n *Node, v jsonstream.Value) bool {
 	if n.MinLength != nil || n.MaxLength != nil {
 		length := utf8.RuneCount(text)
 		if n.MinLength != nil && length < *n.MinLength {
-			return c.fail("minLength", "must have at least "+strconv.Itoa(*n.MinLength)+" characters")
+			return c.explain("minLength", func() string { return "must have at least " + strconv.Itoa(*n.MinLength) + " characters" })
 		}
 		if n.MaxLength != nil && length > *n.MaxLength {
-			return c.fail("maxLength", "must have at most "+strconv.Itoa(*n.MaxLength)+" characters")
+			return c.explain("maxLength", func() string { return "must have at most " + strconv.Itoa(*n.MaxLength) + " characters" })
 		}
 	}
 	if n.Pattern != nil {
@@ -205,7 +213,7 @@ func (c *Validator) text(n *Node, v jsonstream.Value) bool {
 			return false
 		}
 		if !n.Pattern.Match(text) {
-			return c.fail("pattern", "must match the pattern "+n.Pattern.String())
+			return c.explain("pattern", func() string { return "must match the pattern " + n.Pattern.String() })
 		}
 	}
 	return true
@@ -216,21 +224,18 @@ func (c *Validator) number(n *Node, v jsonstream.Value) bool {
 	if n.Minimum == nil && n.Maximum == nil && n.ExclusiveMinimum == nil && n.ExclusiveMaximum == nil && n.MultipleOf == nil {
 		return true
 	}
-	d, ok := v.Decimal()
-	if !ok {
-		return c.fail("type", "must be a number")
-	}
+	d, _ := v.Decimal() // every number has one
 	switch {
 	case n.Minimum != nil && d.Cmp(*n.Minimum) < 0:
-		return c.fail("minimum", "must be at least "+n.Minimum.String())
+		return c.explain("minimum", func() string { return "must be at least " + n.Minimum.String() })
 	case n.Maximum != nil && d.Cmp(*n.Maximum) > 0:
-		return c.fail("maximum", "must be at most "+n.Maximum.String())
+		return c.explain("maximum", func() string { return "must be at most " + n.Maximum.String() })
 	case n.ExclusiveMinimum != nil && d.Cmp(*n.ExclusiveMinimum) <= 0:
-		return c.fail("exclusiveMinimum", "must be more than "+n.ExclusiveMinimum.String())
+		return c.explain("exclusiveMinimum", func() string { return "must be more than " + n.ExclusiveMinimum.String() })
 	case n.ExclusiveMaximum != nil && d.Cmp(*n.ExclusiveMaximum) >= 0:
-		return c.fail("exclusiveMaximum", "must be less than "+n.ExclusiveMaximum.String())
+		return c.explain("exclusiveMaximum", func() string { return "must be less than " + n.ExclusiveMaximum.String() })
 	case n.MultipleOf != nil && !d.IsMultipleOf(*n.MultipleOf):
-		return c.fail("multipleOf", "must be a multiple of "+n.MultipleOf.String())
+		return c.explain("multipleOf", func() string { return "must be a multiple of " + n.MultipleOf.String() })
 	}
 	return true
 }
@@ -238,10 +243,10 @@ func (c *Validator) number(n *Node, v jsonstream.Value) bool {
 // array checks the constraints of an array and its elements.
 func (c *Validator) array(n *Node, p *Place, v jsonstream.Value) bool {
 	if n.MinItems != nil && v.Len() < *n.MinItems {
-		return c.fail("minItems", "must have at least "+strconv.Itoa(*n.MinItems)+" elements")
+		return c.explain("minItems", func() string { return "must have at least " + strconv.Itoa(*n.MinItems) + " elements" })
 	}
 	if n.MaxItems != nil && v.Len() > *n.MaxItems {
-		return c.fail("maxItems", "must have at most "+strconv.Itoa(*n.MaxItems)+" elements")
+		return c.explain("maxItems", func() string { return "must have at most " + strconv.Itoa(*n.MaxItems) + " elements" })
 	}
 	if n.Items != nil || len(n.PrefixItems) > 0 {
 		i := 0
@@ -268,7 +273,7 @@ func (c *Validator) unique(v jsonstream.Value) bool {
 	}
 	seen := make(map[string]bool, v.Len())
 	for element := range v.Elements() {
-		if !c.spend(len(element.Raw()) / 8) {
+		if !c.spend(len(element.Raw())/4 + 16) {
 			return false
 		}
 		c.scratch = jsonstream.AppendCanonical(c.scratch[:0], element)
@@ -291,10 +296,12 @@ func (c *Validator) contains(n *Node, p *Place, v jsonstream.Value) bool {
 		least = *n.MinContains
 	}
 	if count < least {
-		return c.fail("contains", "must have at least "+strconv.Itoa(least)+" elements of a certain form")
+		return c.explain("contains", func() string { return "must have at least " + strconv.Itoa(least) + " elements of a certain form" })
 	}
 	if n.MaxContains != nil && count > *n.MaxContains {
-		return c.fail("maxContains", "must have at most "+strconv.Itoa(*n.MaxContains)+" elements of a certain form")
+		return c.explain("maxContains", func() string {
+			return "must have at most " + strconv.Itoa(*n.MaxContains) + " elements of a certain form"
+		})
 	}
 	return true
 }
@@ -320,7 +327,7 @@ func (c *Validator) combined(n *Node, p *Place, v jsonstream.Value) bool {
 			}
 		}
 		if count != 1 {
-			return c.fail("oneOf", "must fit exactly one of the alternatives, fits "+strconv.Itoa(count))
+			return c.explain("oneOf", func() string { return "must fit exactly one of the alternatives, fits " + strconv.Itoa(count) })
 		}
 	}
 	if n.Not != nil && c.try(n.Not, p, v) {

@@ -27,7 +27,7 @@ func (c *Validator) objectMembers(n *Node, p *Place, v jsonstream.Value, base in
 			continue
 		}
 		if c.members[base+i].IsValid() {
-			return c.fail("aliases", strconv.Quote(n.Properties[i].Name)+" is given twice under two of its names")
+			return c.explain("aliases", func() string { return strconv.Quote(n.Properties[i].Name) + " is given twice under two of its names" })
 		}
 		c.members[base+i] = value
 	}
@@ -68,30 +68,27 @@ func (c *Validator) objectMembers(n *Node, p *Place, v jsonstream.Value, base in
 
 // counts checks which members there are, not what they hold.
 func (c *Validator) counts(n *Node, v jsonstream.Value, present func(string) bool) bool {
+	if !c.spend(len(n.Required)) {
+		return false
+	}
 	for _, name := range n.Required {
-		if !c.spend(1) {
-			return false
-		}
 		if !present(name) {
-			return c.fail("required", "lacks "+strconv.Quote(name))
+			return c.explain("required", func() string { return "lacks " + strconv.Quote(name) })
 		}
 	}
 	if n.MinProperties != nil && v.Len() < *n.MinProperties {
-		return c.fail("minProperties", "must have at least "+strconv.Itoa(*n.MinProperties)+" members")
+		return c.explain("minProperties", func() string { return "must have at least " + strconv.Itoa(*n.MinProperties) + " members" })
 	}
 	if n.MaxProperties != nil && v.Len() > *n.MaxProperties {
-		return c.fail("maxProperties", "must have at most "+strconv.Itoa(*n.MaxProperties)+" members")
+		return c.explain("maxProperties", func() string { return "must have at most " + strconv.Itoa(*n.MaxProperties) + " members" })
 	}
 	for _, d := range n.DependentRequired {
-		if !present(d.Name) {
+		if !present(d.Name) || !c.spend(len(d.Required)) {
 			continue
 		}
 		for _, name := range d.Required {
-			if !c.spend(1) {
-				return false
-			}
 			if !present(name) {
-				return c.fail("dependentRequired", "lacks "+strconv.Quote(name)+", which "+strconv.Quote(d.Name)+" needs")
+				return c.explain("dependentRequired", func() string { return "lacks " + strconv.Quote(name) + ", which " + strconv.Quote(d.Name) + " needs" })
 			}
 		}
 	}
