@@ -469,6 +469,61 @@ func TestAnEarlyEditIsStale(t *testing.T) {
 	want(t, out, stopgate.Denied, stopgate.CodeApprovalStale)
 }
 
+// An ask that became an edit needs somebody who can edit (K31).
+func TestAnAskThatBecomesAnEdit(t *testing.T) {
+	policy := tools()
+	policy.Tools["tightened"] = gate.Script{Steps: []gate.Step{{At: 5, Verdict: decided(stopgate.Ask)}, {At: gate.AtEnd, Verdict: decided(stopgate.Edit)}}}
+	for _, able := range []bool{false, true} {
+		g, err := gate.NewScripted(policy, gate.WithApprover(ports.Able{Can: gate.Abilities{Reachable: true, CanEdit: able}, Answer: ports.Yes}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := openCall(t, g, "tightened")
+		p.Feed([]byte(`{"a":`))
+		p.Ask(ctx)
+		p.Feed([]byte(`1}`))
+		p.Close(stopgate.Ended)
+		if out, _ := p.Resolve(ctx); out.Allowed() != able || !able && out.Verdict.Code != stopgate.CodeNoApprover {
+			t.Errorf("able %v: %v", able, out.Verdict)
+		}
+	}
+}
+
+// An edit that cannot become a proposal does not run.
+func TestAnEditWithoutAnID(t *testing.T) {
+	g := newGate(t, gate.WithEntropy(strings.NewReader("0123456789")), answers(func(v gate.View) gate.Answer { return v.Edit("ann", []byte(`{}`)) }))
+	want(t, decide(t, g, "asked", `{"a":1}`), stopgate.Denied, stopgate.CodePolicyError)
+}
+
+// Complete waits for the arguments, or for the end of its context.
+func TestQuestionComplete(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		views := make(chan gate.View, 1)
+		g := newGate(t, gate.WithApprover(ports.Approver(func(ctx context.Context, q *gate.Question) (gate.Answer, error) {
+			short, cancel := context.WithTimeoutCause(ctx, time.Second, errDisk)
+			defer cancel()
+			if v, err := q.Complete(short); !errors.Is(err, errDisk) || v.Complete {
+				t.Errorf("%+v, %v", v, err)
+			}
+			v, err := q.Complete(ctx)
+			views <- v
+			return v.Approve("ann"), err
+		})))
+		p := openCall(t, g, "asked-early")
+		p.Feed([]byte(`{"a":`))
+		p.Ask(ctx)
+		time.Sleep(2 * time.Second)
+		p.Feed([]byte(`1}`))
+		p.Close(stopgate.Ended)
+		if v := <-views; !v.Complete || v.Args != `{"a":1}` || v.Received != 7 {
+			t.Errorf("view %+v", v)
+		}
+		if out, _ := p.Resolve(ctx); !out.Allowed() {
+			t.Errorf("%v", out.Verdict)
+		}
+	})
+}
+
 // Proves I22: an edit whose rows cannot be written does not run; both proposals
 // are accounted for.
 func TestAnEditWithoutItsRows(t *testing.T) {

@@ -94,7 +94,7 @@ func (s *scripted) ResultMode(doc *jsonstream.Document) stopgate.Verdict {
 	if s.Panic == "ResultMode" {
 		panic("scripted")
 	}
-	if s.Result.Decided {
+	if s.Result.Decided || s.Result.Mode.Permissive() {
 		return s.Result
 	}
 	return stopgate.Verdict{Decided: true, Mode: stopgate.Unattended, Layer: stopgate.LayerRules, Code: stopgate.CodeRuleMatched}

@@ -47,7 +47,8 @@ type reply[T any] struct {
 // invoke calls f under a deadline on a goroutine of its own, because code that
 // does not look at its context can be stopped in no other way. The goroutine
 // belongs to the call: invoke waits for it until the deadline; after that nothing
-// waits for it and its answer is dropped.
+// waits for it and its answer is dropped. An answer that is there when the
+// deadline is over came too late, however close it was.
 func invoke[T any](ctx context.Context, p *port, limit time.Duration, f func(context.Context) (T, error)) reply[T] {
 	if p.stuck.Load() >= maxStuck {
 		return reply[T]{fault: crowded}
@@ -66,7 +67,7 @@ func invoke[T any](ctx context.Context, p *port, limit time.Duration, f func(con
 			if v := recover(); v != nil {
 				r.stack = stackHash()
 			}
-			if !state.CompareAndSwap(running, answered) {
+			if state.Swap(answered) == abandoned {
 				p.stuck.Add(-1)
 			}
 			answer <- r
@@ -82,21 +83,15 @@ func invoke[T any](ctx context.Context, p *port, limit time.Duration, f func(con
 	select {
 	case r = <-answer:
 	case <-inner.Done():
-		select {
-		case r = <-answer: // both were ready and select picked the deadline
-		default:
+		if state.CompareAndSwap(running, abandoned) {
 			p.stuck.Add(1)
-			if !state.CompareAndSwap(running, abandoned) {
-				p.stuck.Add(-1)
-			}
-			r = reply[T]{fault: failed, err: inner.Err()}
 		}
 	}
-	if r.fault == failed && inner.Err() != nil {
-		// Whatever error it gave, its time was over.
-		if r.fault = late; ctx.Err() != nil {
-			r.fault, r.err = gone, context.Cause(ctx)
-		}
+	switch {
+	case ctx.Err() != nil:
+		return reply[T]{fault: gone, err: context.Cause(ctx)}
+	case inner.Err() != nil:
+		return reply[T]{fault: late, err: inner.Err()}
 	}
 	return r
 }

@@ -10,24 +10,28 @@ import (
 
 // askPolicies runs the tool policies. The first that does not permit ends the call
 // (G2-08 to G2-12); none of them can loosen.
-func (p *pending) askPolicies(ctx context.Context, prop Proposal) {
+func (p *pending) askPolicies(ctx context.Context, prop *Proposal) {
 	for _, tp := range p.g.policies {
 		if p.isOver() {
 			return
 		}
-		r := invoke(ctx, &p.g.ports.policies, p.g.limits.Policy, func(ctx context.Context) (Decision, error) {
-			return tp.Check(ctx, prop)
-		})
-		d := r.value
-		switch {
-		case r.fault != none:
-			p.fail(policyFault(r.fault, r.err), "policy "+tp.Name(), r.fault, r.stack)
-		case d.Kind == NoOpinion:
-		case d.Kind != Permit && d.Kind != Forbid, !d.Reason.Valid():
-			p.fail(stopgate.CodeInvalidPolicyResult, "policy "+tp.Name(), none, "")
-		case d.Kind == Forbid:
-			p.forbid(stopgate.LayerGate, d.Reason, d.Public)
-		}
+		p.askPolicy(ctx, tp, *prop)
+	}
+}
+
+func (p *pending) askPolicy(ctx context.Context, tp ToolPolicy, prop Proposal) {
+	r := invoke(ctx, &p.g.ports.policies, p.g.limits.Policy, func(ctx context.Context) (Decision, error) {
+		return tp.Check(ctx, prop)
+	})
+	d := r.value
+	switch {
+	case r.fault != none:
+		p.fail(policyFault(r.fault, r.err), "policy "+tp.Name(), r.fault, r.stack)
+	case d.Kind == NoOpinion:
+	case d.Kind != Permit && d.Kind != Forbid, !d.Reason.Valid():
+		p.fail(stopgate.CodeInvalidPolicyResult, "policy "+tp.Name(), none, "")
+	case d.Kind == Forbid:
+		p.forbid(stopgate.LayerGate, d.Reason, d.Public)
 	}
 }
 
@@ -56,9 +60,6 @@ func goneCode(cause error) stopgate.Code {
 
 // askSessions runs the session policies on the facts that the call sees.
 func (p *pending) askSessions(ctx context.Context, prop Proposal) {
-	if p.g.sessions == nil || p.isOver() {
-		return
-	}
 	p.object(invoke(ctx, &p.g.ports.sessions, p.g.limits.Store, func(ctx context.Context) ([]Objection, error) {
 		return p.g.sessions.Check(ctx, prop)
 	}))
@@ -66,9 +67,6 @@ func (p *pending) askSessions(ctx context.Context, prop Proposal) {
 
 // reserve is the session policies' last word, on current facts.
 func (p *pending) reserve(ctx context.Context, prop Proposal) {
-	if p.g.sessions == nil || p.isOver() {
-		return
-	}
 	p.mu.Lock()
 	p.reserved = true // a reservation may exist from here on, whatever comes back
 	p.mu.Unlock()
@@ -125,9 +123,6 @@ func (p *pending) object(r reply[[]Objection]) {
 
 // consult asks the judge, whose opinion can only tighten (REQUIREMENTS X4, FM1).
 func (p *pending) consult(ctx context.Context, prop Proposal) {
-	if p.g.judge == nil || p.isOver() {
-		return
-	}
 	p.mu.Lock()
 	prop.Verdict = p.verdict()
 	p.mu.Unlock()
@@ -150,9 +145,6 @@ func (p *pending) consult(ctx context.Context, prop Proposal) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.over {
-		return
-	}
 	v := p.refusal(stopgate.LayerJudge, code)
 	v.Mode, v.Public = o.Mode, o.Public
 	p.push(v)
@@ -171,9 +163,6 @@ func (o Opinion) valid() bool {
 func (p *pending) forbid(layer stopgate.Layer, code stopgate.Code, public string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.over {
-		return
-	}
 	v := p.refusal(layer, code)
 	if public != "" {
 		v.Public = public

@@ -183,6 +183,46 @@ func TestTheJudge(t *testing.T) {
 	}
 }
 
+// The end of the caller's own time while a layer works is no answer of the layer.
+func TestTheCallersDeadline(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := newGate(t, gate.WithJudge(ports.Judge(func(ctx context.Context, _ gate.Proposal) (gate.Opinion, error) {
+			<-ctx.Done()
+			return gate.Opinion{Mode: stopgate.Unattended}, nil // too late to be believed
+		}), stopgate.Ask), gate.WithApprover(ports.Approver(ports.Yes)))
+		for range 100 { // whichever of the two is seen first
+			short, cancel := context.WithTimeout(ctx, time.Second)
+			out, err := g.Decide(short, stopgate.Call{Tool: "free", Args: []byte(`{}`)})
+			cancel()
+			if err != nil {
+				t.Fatal(err)
+			}
+			want(t, out, stopgate.Denied, stopgate.CodePolicyTimeout)
+		}
+	})
+}
+
+// A call that is refused while a layer works stays refused, whatever the layer says.
+func TestRefusedWhileALayerWorks(t *testing.T) {
+	for range 50 {
+		var p *gate.Pending
+		refuse := func() { p.Refuse(stopgate.CodeStreamTruncated) }
+		g := newGate(t,
+			gate.WithToolPolicies(ports.ToolPolicy{As: "p", Answer: func(context.Context, gate.Proposal) (gate.Decision, error) {
+				return gate.Decision{Kind: gate.Permit, Reason: "fine"}, nil
+			}}),
+			gate.WithJudge(ports.Judge(func(context.Context, gate.Proposal) (gate.Opinion, error) {
+				refuse()
+				return gate.Opinion{Mode: stopgate.Deny}, nil
+			}), stopgate.Deny))
+		p = openCall(t, g, "free")
+		p.Feed([]byte(`{}`))
+		p.Close(stopgate.Ended)
+		out, _ := p.Resolve(ctx)
+		want(t, out, stopgate.Denied, stopgate.CodeStreamTruncated)
+	}
+}
+
 // A denied call costs no judge (S29).
 func TestDeniedCallsAreNotJudged(t *testing.T) {
 	g := newGate(t, gate.WithJudge(ports.Judge(func(context.Context, gate.Proposal) (gate.Opinion, error) {

@@ -1,11 +1,13 @@
 package gate
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/jsonstream"
 )
 
 // ErrUnmatched says that a result belongs to no call that this gate released, or
@@ -30,23 +32,31 @@ func (d Delivery) Delivered() bool { return d.Mode.Permissive() }
 type release struct {
 	tool    stopgate.ToolName
 	session stopgate.SessionID
+	row     *stopgate.Record // the call's decision row, which belongs to the recorder too: read only
 	result  stopgate.Verdict // of the result rules
-	row     stopgate.Record  // who and what, for the event row
 	observe bool
 }
 
 // release asks the result rules, which look at the arguments that ran (D25-42);
 // p.mu is held. Rules that fail withhold.
-func (p *pending) release() (r release) {
-	r = release{tool: p.call.Tool, session: p.call.Session, row: p.identity(), observe: p.under.observe}
+func (p *pending) release(row *stopgate.Record) (r release) {
+	r = release{tool: p.call.Tool, session: p.call.Session, row: row, observe: p.under.observe}
 	defer func() {
 		if recover() != nil {
 			r.result = stopgate.Verdict{Decided: true, Mode: stopgate.Deny, Layer: stopgate.LayerFailure, Code: stopgate.CodePolicyError}
 		}
 	}()
-	if p.eval != nil {
-		r.result = p.rules.ResultMode(p.eval.Document())
+	if p.final == nil {
+		return r
 	}
+	executed := p.eval.Document()
+	if !bytes.Equal(executed.Text(), p.final) { // a path was cleaned
+		executed = new(jsonstream.Document)
+		if executed.Scan(p.final, jsonstream.Options{}) != nil {
+			return r
+		}
+	}
+	r.result = p.rules.ResultMode(executed)
 	return r
 }
 
@@ -66,7 +76,7 @@ func (g *Gate) Observe(ctx context.Context, r stopgate.Result) (Delivery, error)
 		})
 		return withheld(stopgate.Deny), ErrUnmatched
 	}
-	row := rel.row
+	row := identityOf(rel.row)
 	row.Event, row.Code, row.Rule = stopgate.AuditResult, rel.result.Code, rel.result.Rule
 	mode := rel.result.Mode
 	row.Mode = &mode

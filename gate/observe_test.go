@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/stopgate/stopgate"
@@ -129,6 +130,40 @@ func TestAResultThatCannotBeStored(t *testing.T) {
 	}
 	if rows := rec.Events(stopgate.AuditResult); rows[0].Code != stopgate.CodeExecutedStateUnknown {
 		t.Errorf("rows %+v", rows)
+	}
+}
+
+// Result rules that do not decide withhold, whatever their mode says; so do
+// arguments that cannot be read again.
+func TestResultsThatNobodyDecided(t *testing.T) {
+	undecided := says(stopgate.Unattended)
+	undecided.Result = stopgate.Verdict{Mode: stopgate.Unattended}
+	garbled := says(stopgate.Unattended)
+	garbled.Cleaned = `{"a":`
+	for _, script := range []gate.Script{undecided, garbled} {
+		g, err := gate.NewScripted(one("p", script))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d, err := g.Observe(ctx, result(decide(t, g, "t", `{}`))); err != nil || d.Delivered() {
+			t.Errorf("%+v, %v", d, err)
+		}
+	}
+}
+
+// Proves D25-42, K32: result rules look at what ran, cleaned paths included.
+func TestResultRulesOfAPolicyFile(t *testing.T) {
+	g := fileGate(t, strings.Replace(filePolicy, "[tools.fs_write.policy]", `[tools.fs_write.policy]
+result = [ { arg = "/path", prefix = "src/private/", mode = "skip" }, { mode = "unattended" } ]`, 1))
+	for path, delivered := range map[string]bool{"src/a": true, "src/private/a": false, "src/x/../private/a": false} {
+		out := decideTool(t, g, "fs_write", `{"path":"`+path+`"}`)
+		if !out.Allowed() {
+			t.Fatalf("%s: %v", path, out.Verdict)
+		}
+		d, err := g.Observe(ctx, stopgate.Result{Proposal: out.Proposal, Session: "s", Tool: "fs_write", Data: []byte("x")})
+		if err != nil || d.Delivered() != delivered {
+			t.Errorf("%s: %+v, %v", path, d, err)
+		}
 	}
 }
 

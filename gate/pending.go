@@ -174,7 +174,7 @@ func (p *pending) Refuse(code stopgate.Code) stopgate.Verdict {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.stage < committed && !p.over {
+	if p.stage < committed {
 		p.push(p.refusal(layerOf(code), code))
 	}
 	return p.verdict()
@@ -258,10 +258,12 @@ func (p *pending) published() (trace []stopgate.Verdict) {
 	return slices.Clone(p.eval.Trace())
 }
 
-// push adds a verdict of a layer around the rules. It can only tighten: a mode
-// weaker than the verdict's keeps the verdict as it is (INVARIANTS I3, I15).
+// push adds a verdict of a layer around the rules. It can only tighten: nothing
+// follows a terminal verdict, and a mode that is not stricter changes nothing
+// (DECISIONS K7, INVARIANTS I3, I15).
 func (p *pending) push(v stopgate.Verdict) {
-	if before := p.verdict(); before.Decided && stopgate.Strictest(before.Mode, v.Mode) == before.Mode {
+	before := p.verdict()
+	if p.over || before.Decided && stopgate.Strictest(before.Mode, v.Mode) == before.Mode {
 		return
 	}
 	p.own = append(p.own, v)
@@ -272,9 +274,6 @@ func (p *pending) push(v stopgate.Verdict) {
 
 // finish marks the verdict terminal and ends everything that waits.
 func (p *pending) finish() {
-	if p.over {
-		return
-	}
 	p.over = true
 	if p.done != nil {
 		close(p.done)

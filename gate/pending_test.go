@@ -137,6 +137,7 @@ func TestCallsOutOfOrder(t *testing.T) {
 	if _, err := p.Resolve(ctx); !errors.Is(err, gate.ErrOpen) {
 		t.Errorf("Resolve before Close: %v", err)
 	}
+	done := p.Done()
 	p.Feed([]byte(`{"a":1}`))
 	first := p.Close(stopgate.Ended)
 	for _, v := range []stopgate.Verdict{p.Feed([]byte("x")), p.Close(stopgate.Cancelled), p.Verdict()} {
@@ -148,6 +149,7 @@ func TestCallsOutOfOrder(t *testing.T) {
 	if err != nil || !out.Allowed() {
 		t.Fatalf("%+v, %v", out, err)
 	}
+	<-done // closed with the outcome, so that nobody waits for a call that is over
 	if out, err := p.Resolve(ctx); !errors.Is(err, gate.ErrResolved) || out.Allowed() || out.Proposal != p.ID() {
 		t.Errorf("second Resolve: %+v, %v", out, err)
 	}
@@ -420,6 +422,9 @@ func TestOptionsThatMakeNoGate(t *testing.T) {
 	}
 	if _, err := gate.New(nil); !errors.Is(err, gate.ErrNoPolicy) {
 		t.Errorf("no policy: %v", err)
+	}
+	if _, err := gate.New(compile(t, "version = 1"), gate.WithClock(nil)); err == nil {
+		t.Error("no clock: accepted")
 	}
 }
 

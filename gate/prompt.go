@@ -123,7 +123,7 @@ func (p *pending) await(ctx context.Context, q *prompt) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.stage < committed && !p.over {
+	if p.stage < committed {
 		p.push(p.refusal(stopgate.LayerApproval, q.code))
 	}
 }

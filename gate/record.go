@@ -25,6 +25,14 @@ func (p *pending) identity() stopgate.Record {
 	}
 }
 
+// identityOf is the same of a row that was written.
+func identityOf(r *stopgate.Record) stopgate.Record {
+	return stopgate.Record{
+		ID: r.ID, Parent: r.Parent, Session: r.Session, Principal: r.Principal, Surface: r.Surface, Dialect: r.Dialect,
+		Agent: r.Agent, Turn: r.Turn, Tool: r.Tool, CallID: r.CallID, Policy: r.Policy,
+	}
+}
+
 // row is the proposal's one decision row; p.mu is held.
 func (p *pending) row(v stopgate.Verdict, status stopgate.RecordStatus, approval *stopgate.Approval) *stopgate.Record {
 	r := p.identity()

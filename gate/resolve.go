@@ -39,7 +39,7 @@ func (p *pending) Resolve(ctx context.Context) (stopgate.Outcome, error) {
 // the denial.
 func (p *pending) Cancel(ctx context.Context) {
 	p.mu.Lock()
-	if p.stage < committed && !p.over {
+	if p.stage < committed {
 		p.push(p.refusal(stopgate.LayerFailure, stopgate.CodeCancelled))
 	}
 	if p.stage >= resolving {
@@ -102,43 +102,47 @@ func (p *pending) join() {
 // the verdict is terminal. It returns the approval that satisfies an ask, and the
 // proposal that took this one's place if somebody edited it.
 func (p *pending) deliberate(ctx context.Context) (approval *stopgate.Approval, edited *pending) {
-	prop, alive := p.proposal()
-	if !alive {
+	prop := p.proposal()
+	if prop == nil {
 		return nil, nil
 	}
 	p.askPolicies(ctx, prop)
-	p.askSessions(ctx, prop)
+	if p.g.sessions != nil && !p.isOver() {
+		p.askSessions(ctx, *prop)
+	}
 	if !p.under.observe {
 		if approval, edited = p.review(ctx, prop); edited != nil {
 			return approval, edited
 		}
 		p.askCurrentPolicy()
 	}
-	p.reserve(ctx, prop)
+	if p.g.sessions != nil && !p.isOver() {
+		p.reserve(ctx, *prop)
+	}
 	return approval, nil
 }
 
-// proposal is what the layers behind the rules see; alive is false if there is
-// nothing left to decide. A call that reached this point without a verdict or
-// without complete arguments is a fault of the evaluator.
-func (p *pending) proposal() (prop Proposal, alive bool) {
+// proposal is what the layers behind the rules see, nil if there is nothing left
+// to decide. A call that reached this point without a verdict or without complete
+// arguments is a fault of the evaluator.
+func (p *pending) proposal() *Proposal {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.over {
-		return Proposal{}, false
+		return nil
 	}
 	if p.final == nil || !p.verdict().Decided {
 		p.push(p.refusal(stopgate.LayerFailure, stopgate.CodePolicyError))
-		return Proposal{}, false
+		return nil
 	}
-	prop = Proposal{
+	prop := &Proposal{
 		ID: p.id, Parent: p.parent, Call: p.call, ArgsHash: p.hash, Verdict: p.verdict(),
 		Policy: p.under.hash, Definition: p.rules.Definition(),
 	}
 	if len(p.g.policies) > 0 || p.g.sessions != nil || p.g.judge != nil {
 		prop.Args = string(p.final)
 	}
-	return prop, true
+	return prop
 }
 
 // askCurrentPolicy judges the call once more if another policy came into force
@@ -180,7 +184,7 @@ func (p *pending) commit(ctx context.Context, approval *stopgate.Approval, edite
 	case edited:
 	case v.Mode.Permissive(), approval != nil:
 		out.Status = stopgate.Allowed
-	default:
+	default: // an ask that nobody answered: no way leads here, and none may
 		p.push(p.refusal(stopgate.LayerFailure, stopgate.CodePolicyError))
 	}
 	if v = p.verdict(); v.Mode == stopgate.Skip && p.over {
@@ -218,7 +222,7 @@ func (p *pending) commit(ctx context.Context, approval *stopgate.Approval, edite
 			out.Args = nil
 		}
 	}
-	p.end(out)
+	p.end(out, row)
 	return out
 }
 
@@ -246,9 +250,9 @@ func statusOf(out stopgate.Outcome, v stopgate.Verdict, edited bool) stopgate.Re
 const maxPooled = 1 << 20
 
 // end keeps the outcome and lets go of the evaluation; p.mu is held.
-func (p *pending) end(out stopgate.Outcome) {
+func (p *pending) end(out stopgate.Outcome, row *stopgate.Record) {
 	if out.Allowed() {
-		p.g.released.put(p.id, p.release())
+		p.g.released.put(p.id, p.release(row))
 	}
 	p.trace = p.transitions()
 	if e, ok := p.eval.(*policy.Evaluation); ok && p.received <= maxPooled {
@@ -274,7 +278,5 @@ func (p *pending) isOver() bool {
 func (p *pending) deny(layer stopgate.Layer, code stopgate.Code) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if !p.over {
-		p.push(p.refusal(layer, code))
-	}
+	p.push(p.refusal(layer, code))
 }

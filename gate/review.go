@@ -9,10 +9,12 @@ import (
 // review puts the call before the judge and, if its verdict asks, before the
 // approver, both at once; both must pass (DECISIONS S29). It returns the approval
 // that satisfies the verdict, nil if none is needed or the call is denied.
-func (p *pending) review(ctx context.Context, prop Proposal) (*stopgate.Approval, *pending) {
+func (p *pending) review(ctx context.Context, prop *Proposal) (*stopgate.Approval, *pending) {
 	p.promptIfAsked(ctx)
-	p.consult(ctx, prop)
-	p.promptIfAsked(ctx)
+	if p.g.judge != nil && !p.isOver() {
+		p.consult(ctx, *prop)
+		p.promptIfAsked(ctx)
+	}
 	if p.granted != nil {
 		return p.granted, nil
 	}
@@ -119,9 +121,6 @@ func (p *pending) standing(q *prompt, v stopgate.Verdict, a Answer) standing {
 		if f.At > a.Seen {
 			return retry
 		}
-	}
-	if v.Layer == stopgate.LayerJudge {
-		return retry
 	}
 	return satisfied
 }
