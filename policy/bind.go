@@ -49,6 +49,9 @@ func (b *Binding) ResultMode(executed *jsonstream.Document) stopgate.Verdict {
 	switch {
 	case b.refused != nil:
 		e.publish(*b.refused)
+	case len(b.result.conds) == 0:
+		e.reset(b.result)
+		e.settle()
 	case !executed.Root().IsValid():
 		e.refuse(stopgate.LayerIntegrity, stopgate.CodeMalformedArguments, "")
 	default:

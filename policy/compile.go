@@ -119,7 +119,9 @@ func (w *view) hear(v *voice) {
 	}
 	w.params = strictestParams(w.params, v.params)
 	w.onSchema = stopgate.Strictest(w.onSchema, v.onSchema)
-	w.protected = append(w.protected, v.protected)
+	if !slices.Contains(w.protected, v.protected) {
+		w.protected = append(w.protected, v.protected)
+	}
 }
 
 // part returns the view of a file; files with the same schema share one.

@@ -1,8 +1,6 @@
 package policy
 
 import (
-	"errors"
-
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/jsonstream"
 	"github.com/stopgate/stopgate/schema"
@@ -43,6 +41,8 @@ type Evaluation struct {
 	value     jsonstream.Value
 
 	object  []byte // canonical text of an object
+	event   jsonstream.Event
+	spare   []byte // text of a value that is replayed
 	unclean bool   // some path is not spelled as it would be released
 
 	released []byte
@@ -75,15 +75,22 @@ func (e *Evaluation) Reset(b *Binding) {
 // reset makes everything but the binding and the parser ready for a plan.
 func (e *Evaluation) reset(p *plan) {
 	e.state.reset(p)
-	e.walkers = e.walkers[:0]
-	for _, v := range p.views {
-		e.walkers = append(e.walkers, walker{})
-		e.walkers[len(e.walkers)-1].reset(v)
+	e.resizeWalkers(len(p.views))
+	for i, v := range p.views {
+		e.walkers[i].reset(v)
 	}
 	e.verdict, e.trace = stopgate.Verdict{}, e.trace[:0]
 	e.fault, e.floors, e.counted = fault{}, nil, 0
 	e.texts, e.watches, e.undecided, e.decoded = e.texts[:0], e.watches[:0], 0, false
 	e.released = nil
+}
+
+// resizeWalkers makes n walkers ready to be reset; they keep their memory.
+func (e *Evaluation) resizeWalkers(n int) {
+	for cap(e.walkers) < n {
+		e.walkers = append(e.walkers[:cap(e.walkers)], walker{})
+	}
+	e.walkers = e.walkers[:n]
 }
 
 // Feed takes the next bytes of the arguments and returns the verdict as it is known
@@ -104,8 +111,7 @@ func (e *Evaluation) Feed(chunk []byte) stopgate.Verdict {
 
 // take ends the bytes of a chunk: nothing more can be learned from the last one.
 func (e *Evaluation) take(err error) {
-	var broken *jsonstream.Error
-	if errors.As(err, &broken) && !e.verdict.Terminal() {
+	if broken, ok := err.(*jsonstream.Error); ok && !e.verdict.Terminal() {
 		if e.reach(e.offset(broken.Offset)) {
 			return
 		}
@@ -138,8 +144,7 @@ func (e *Evaluation) Close(end stopgate.End) stopgate.Verdict {
 // finish takes the normal end of the arguments.
 func (e *Evaluation) finish() {
 	err := e.parser.Close()
-	var broken *jsonstream.Error
-	if errors.As(err, &broken) && broken.Empty && e.binding.emptyMeansNone {
+	if broken, ok := err.(*jsonstream.Error); ok && broken.Empty && e.binding.emptyMeansNone {
 		e.nothing = true
 		e.parser.Reset(e, jsonstream.Options{ObjectRoot: true})
 		if err = e.parser.Feed([]byte("{}")); err == nil {

@@ -13,7 +13,7 @@ func (e *Evaluation) judge(p *plan, v jsonstream.Value) {
 // probe gives a complete value to the conditions at and below a shape: to a schema's
 // default, before there is any call.
 func (e *Evaluation) probe(s *shape, v jsonstream.Value) {
-	e.walkers = append(e.walkers[:0], walker{})
+	e.resizeWalkers(1)
 	e.walkers[0].reset(&view{root: s})
 	e.replayValue(v)
 }
@@ -22,27 +22,44 @@ func (e *Evaluation) probe(s *shape, v jsonstream.Value) {
 func (e *Evaluation) replayValue(v jsonstream.Value) {
 	switch v.Kind() {
 	case jsonstream.Object:
-		e.see(&jsonstream.Event{Kind: jsonstream.ObjectStart})
+		e.replayEvent(jsonstream.ObjectStart, nil)
 		for key, member := range v.Members() {
-			e.see(&jsonstream.Event{Kind: jsonstream.Key, Text: []byte(key.Text())})
+			e.replayEvent(jsonstream.Key, e.textOf(key))
 			e.replayValue(member)
 		}
 		e.value = v
-		e.see(&jsonstream.Event{Kind: jsonstream.ObjectEnd})
+		e.replayEvent(jsonstream.ObjectEnd, nil)
 	case jsonstream.Array:
-		e.see(&jsonstream.Event{Kind: jsonstream.ArrayStart})
+		e.replayEvent(jsonstream.ArrayStart, nil)
 		for element := range v.Elements() {
 			e.replayValue(element)
 		}
-		e.see(&jsonstream.Event{Kind: jsonstream.ArrayEnd})
+		e.replayEvent(jsonstream.ArrayEnd, nil)
 	case jsonstream.String:
-		e.see(&jsonstream.Event{Kind: jsonstream.StringStart})
-		e.textPart(&jsonstream.Event{Kind: jsonstream.StringPart, Text: []byte(v.Text()), Escaped: true})
+		e.replayEvent(jsonstream.StringStart, nil)
+		if e.undecided > 0 || len(e.watches) > 0 {
+			e.event = jsonstream.Event{Kind: jsonstream.StringPart, Text: e.textOf(v), Escaped: true}
+			e.textPart(&e.event)
+		}
 		e.value = v
-		e.see(&jsonstream.Event{Kind: jsonstream.StringEnd})
+		e.replayEvent(jsonstream.StringEnd, nil)
 	case jsonstream.Number:
-		e.see(&jsonstream.Event{Kind: jsonstream.Number, Text: v.Raw()})
+		e.replayEvent(jsonstream.Number, v.Raw())
 	default:
-		e.see(&jsonstream.Event{Kind: v.Kind()})
+		e.replayEvent(v.Kind(), nil)
 	}
+}
+
+func (e *Evaluation) replayEvent(k jsonstream.Kind, text []byte) {
+	e.event = jsonstream.Event{Kind: k, Text: text}
+	e.see(&e.event)
+}
+
+// textOf is the decoded text of a string, valid until the next one.
+func (e *Evaluation) textOf(v jsonstream.Value) []byte {
+	if text, ok := v.TextBytes(); ok {
+		return text
+	}
+	e.spare = v.AppendText(e.spare[:0])
+	return e.spare
 }

@@ -37,11 +37,11 @@ type textFound struct {
 func (e *Evaluation) startTest(t *test, alone bool) {
 	first := len(e.texts)
 	for _, m := range t.texts {
-		x := textTest{test: t, m: m, alone: alone}
+		e.texts = append(e.texts, textTest{test: t, m: m, alone: alone})
+		x := &e.texts[len(e.texts)-1]
 		if x.result = m.Start(&x.state); x.result == match.Undecided {
 			e.undecided++
 		}
-		e.texts = append(e.texts, x)
 	}
 	for i := first; i < len(e.texts); i++ {
 		if e.texts[i].result != match.Undecided {

@@ -100,7 +100,8 @@ func (w *walker) open(e *Evaluation, p place, array bool) {
 		w.quiet = 1
 		return
 	}
-	f := frame{place: p, inside: s, array: array, seen: len(w.seen)}
+	w.frames = append(w.frames, frame{place: p, inside: s, array: array, seen: len(w.seen)})
+	f := &w.frames[len(w.frames)-1]
 	if array {
 		if s.wrongArray {
 			w.refuse(e, s)
@@ -112,9 +113,8 @@ func (w *walker) open(e *Evaluation, p place, array bool) {
 			}
 		}
 	} else {
-		w.openObject(e, &f)
+		w.openObject(e, f)
 	}
-	w.frames = append(w.frames, f)
 }
 
 // refuse takes a container of a type that the schema does not declare: only

@@ -92,10 +92,20 @@ func (e *Evaluation) protected(w *textWatch) {
 		e.floorHere(stopgate.Deny, stopgate.CodeProtectedTarget)
 	}
 	if w.needs&watchTarget != 0 && !e.unclean {
-		cleaned, _ := match.Clean(string(e.text()))
-		e.unclean = cleaned != string(e.text())
+		e.unclean = mayNeedCleaning(e.text())
 	}
 	if w.analyse && !match.Analyse(string(e.text())).Analysable {
 		e.floorHere(stopgate.Ask, stopgate.CodeCommandNotAnalysable)
 	}
+}
+
+// mayNeedCleaning reports whether cleaning may change a path: it has an empty
+// component, or one that begins with a dot behind the first.
+func mayNeedCleaning(path []byte) bool {
+	for i := 1; i < len(path); i++ {
+		if path[i-1] == '/' && (path[i] == '/' || path[i] == '.') {
+			return true
+		}
+	}
+	return false
 }

@@ -3,8 +3,8 @@ package policy
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/diag"
@@ -31,12 +31,9 @@ type layer struct {
 	protected *match.Protected
 }
 
-// languageVersion is the version of what policies mean. It changes when an
-// unchanged file would decide a call differently (S36).
-const languageVersion = 1
-
 // Compile parses and checks policy files, the operator's before the project's,
-// and prepares them. If any of them has an error the program is nil.
+// and prepares them. If any of them has an error the program is nil. Warnings come
+// with the program.
 func Compile(sources []Source, o Options) (*Program, diag.List) {
 	return compileFiles(sources, o, Check)
 }
@@ -48,30 +45,52 @@ func compileFiles(sources []Source, o Options, check func(*Policy, Options) diag
 	for _, s := range sources {
 		files = append(files, s.Name)
 	}
-	hash := sha256.New()
-	fmt.Fprintf(hash, "stopgate %d\n", languageVersion)
 	for _, s := range sources {
 		o.Untrusted = !s.Trusted
 		file, list := Parse(s.Name, s.Text)
-		if !list.HasErrors() {
-			list = append(list, check(file, o)...)
-		}
 		all = append(all, list...)
-		if list.HasErrors() || file == nil {
+		if file == nil {
 			continue
 		}
+		all = append(all, check(file, o)...)
 		l := &layer{policy: file, trusted: s.Trusted, env: environment(file, o)}
-		l.protected = match.NewProtected(l.env, files...)
 		p.layers = append(p.layers, l)
-		fmt.Fprintf(hash, "layer trusted=%t\n", s.Trusted)
-		hash.Write(file.rules())
 	}
 	all.Sort()
 	if all.HasErrors() || len(p.layers) < len(sources) {
 		return nil, all
 	}
-	p.hash = hex.EncodeToString(hash.Sum(nil))
+	p.protect(files)
+	p.hash = p.identify()
 	return p, all
+}
+
+// protect prepares the list of protected targets, once for all files that read paths
+// against the same directories.
+func (p *Program) protect(files []string) {
+	lists := make(map[match.Env]*match.Protected)
+	for _, l := range p.layers {
+		if lists[l.env] == nil {
+			lists[l.env] = match.NewProtected(l.env, files...)
+		}
+		l.protected = lists[l.env]
+	}
+}
+
+// identify is the hash of what the files mean, and of which of them may loosen.
+func (p *Program) identify() string {
+	var files []*Policy
+	trust := ""
+	for _, l := range p.layers {
+		files = append(files, l.policy)
+		trust += map[bool]string{true: "operator ", false: "project "}[l.trusted]
+	}
+	hash := PolicyHash(files...)
+	if !strings.Contains(trust, "project") {
+		return hash
+	}
+	sum := sha256.Sum256([]byte(hash + " " + trust))
+	return hex.EncodeToString(sum[:])
 }
 
 // environment is the directories that a file's paths are read against (K19).
@@ -84,14 +103,6 @@ func environment(p *Policy, o Options) match.Env {
 		env.Home = p.Paths.Home
 	}
 	return env
-}
-
-// rules is the canonical form of what a file says about calls. Operational tables
-// do not enter the hash (S36).
-func (p *Policy) rules() []byte {
-	plain := *p
-	plain.Tables, plain.order, plain.tail = nil, nil, nil
-	return Format(&plain)
 }
 
 // Hash identifies what the policy says: 64 hexadecimal digits over the canonical
