@@ -130,7 +130,7 @@ func (p *Place) Member(key []byte) Member {
 		}
 		return Member{Kind: kind, Property: n.index, Place: p.declared[n.index].Place}
 	}
-	m := Member{Kind: p.otherKind, Property: -1, Place: p.other}
+	m := p.Others()
 	if len(p.declared) > 0 {
 		p.disguised(key, &m)
 	}
@@ -144,6 +144,10 @@ func (p *Place) Member(key []byte) Member {
 	}
 	return m
 }
+
+// Others says what a key of the object at p is that nothing declares, and that no
+// declared name or pattern resembles.
+func (p *Place) Others() Member { return Member{Kind: p.otherKind, Property: -1, Place: p.other} }
 
 // disguised finds the declared name that a key can be read as.
 func (p *Place) disguised(key []byte, m *Member) {

@@ -110,7 +110,11 @@ func TestMemberKinds(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			m := parse(t, test.schema).Place().Member([]byte(test.key))
+			p := parse(t, test.schema).Place()
+			m := p.Member([]byte(test.key))
+			if others := p.Others(); others.Property != -1 || others.Kind != p.Member([]byte("anything else")).Kind || others.Place == nil {
+				t.Errorf("others %+v", others)
+			}
 			if m.Kind != test.kind || m.Property != test.property || m.Place == nil {
 				t.Errorf("%q: %v of property %d, want %v of %d", test.key, m.Kind, m.Property, test.kind, test.property)
 			}

@@ -74,6 +74,15 @@ func (c *Validator) Validate(s *Schema, v jsonstream.Value) *Violation {
 	return c.violation
 }
 
+// RequiresNothing reports whether the empty object fits: the condition under which
+// empty arguments mean no arguments (THREATS A14). The nil Schema requires nothing
+// that is known.
+func (s *Schema) RequiresNothing() bool {
+	// The text is a valid object.
+	empty, _ := jsonstream.Parse([]byte("{}"), jsonstream.Options{})
+	return s.Validate(empty) == nil
+}
+
 // fail ends a check. It records the violation unless an alternative is tried.
 func (c *Validator) fail(keyword, message string) bool {
 	if c.quiet == 0 {

@@ -290,6 +290,28 @@ func TestValidateNothing(t *testing.T) {
 	}
 }
 
+// Proves A14: what a schema requires is seen through references, combinations and
+// overlays.
+func TestRequiresNothing(t *testing.T) {
+	for text, want := range map[string]bool{
+		`{}`: true, `{"properties":{"a":{}}}`: true, `{"required":["a"]}`: false, `{"minProperties":1}`: false, `false`: false,
+		`{"allOf":[{"required":["a"]}]}`: false, `{"$ref":"#/$defs/a","$defs":{"a":{"required":["a"]}}}`: false,
+		`{"anyOf":[{"required":["a"]},{}]}`: true, `{"anyOf":[{"required":["a"]},{"required":["b"]}]}`: false,
+	} {
+		s := parse(t, text)
+		if s.RequiresNothing() != want {
+			t.Errorf("%s: %v", text, !want)
+		}
+		over, err := schema.Overlay(s, declare(t))
+		if err == nil && over.RequiresNothing() != want {
+			t.Errorf("overlaid %s: %v", text, !want)
+		}
+	}
+	if !(*schema.Schema)(nil).RequiresNothing() {
+		t.Error("the unknown schema requires something")
+	}
+}
+
 const ordinary = `{"type":"object","required":["path","content"],"properties":{
 	"path":{"type":"string","minLength":1,"x-stopgate-type":"path"},"content":{"type":"string"},"mode":{"enum":["create","append"]},
 	"lines":{"type":"array","items":{"type":"integer","minimum":0}},"opts":{"anyOf":[{"type":"null"},{"type":"object","properties":{"dry":{"type":"boolean"}}}]}},
