@@ -114,7 +114,7 @@ func (b *binder) bind() {
 		}
 	}
 	for _, v := range b.out.run.views {
-		if v.schema != nil && len(v.schema.Root.Required) > 0 {
+		if !v.schema.RequiresNothing() {
 			b.out.emptyMeansNone = false
 		}
 	}
