@@ -21,6 +21,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"go.uber.org/goleak"
 )
 
 // The benchmarks compare the gateway with Go's ReverseProxy on the same traffic
@@ -114,7 +116,7 @@ func TestMain(m *testing.M) {
 	role, arg, _ := strings.Cut(os.Getenv(roleVariable), " ")
 	switch role {
 	case "":
-		os.Exit(m.Run())
+		goleak.VerifyTestMain(m)
 	case "provider":
 		serveRole(scriptedProvider(arg))
 	case "proxy":

@@ -28,6 +28,7 @@ type hearing struct {
 	finish map[int]string
 	done   bool
 	failed bool
+	late   int // events behind the end
 }
 
 func hear(t *testing.T, body string) hearing {
@@ -44,6 +45,9 @@ func hear(t *testing.T, body string) hearing {
 		if payload == "" {
 			continue
 		}
+		if h.done {
+			h.late++
+		}
 		if payload == "[DONE]" {
 			h.done = true
 			continue
@@ -53,8 +57,9 @@ func hear(t *testing.T, body string) hearing {
 			Choices []struct {
 				Index int
 				Delta struct {
-					Content   any
-					ToolCalls []struct {
+					Content      any
+					FunctionCall struct{ Name, Arguments string } `json:"function_call"`
+					ToolCalls    []struct {
 						Index    *int
 						Function struct {
 							Name      string
@@ -73,6 +78,14 @@ func hear(t *testing.T, body string) hearing {
 		for _, c := range chunk.Choices {
 			if text, ok := c.Delta.Content.(string); ok {
 				h.text += text
+			}
+			if f := c.Delta.FunctionCall; f.Name != "" || f.Arguments != "" {
+				key := [2]int{c.Index, -2}
+				if _, known := at[key]; !known {
+					at[key] = len(h.calls)
+					h.calls = append(h.calls, heardCall{choice: c.Index, index: -2, name: f.Name})
+				}
+				h.calls[at[key]].args += f.Arguments
 			}
 			for _, tc := range c.Delta.ToolCalls {
 				index := -1

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -132,10 +133,9 @@ func TestRequestBodies(t *testing.T) {
 // Proves WIRE 9.2: a POST is not repeated by the transport, not even when the
 // client says it may be.
 func TestNoRetry(t *testing.T) {
-	requests := 0
+	var requests atomic.Int64
 	r := newRig(t, allowAll, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		requests++
-		if requests == 2 { // a connection that was used before breaks without an answer
+		if requests.Add(1) == 2 { // a connection that was used before breaks without an answer
 			conn, _, _ := http.NewResponseController(w).Hijack()
 			conn.Close()
 			return
@@ -145,7 +145,7 @@ func TestNoRetry(t *testing.T) {
 	header := map[string]string{"Idempotency-Key": "k"}
 	r.send("POST", "/v1/embeddings", "{}", header)
 	time.Sleep(10 * time.Millisecond)
-	if a := r.send("POST", "/v1/embeddings", "{}", header); a.status != 502 || requests != 2 {
-		t.Errorf("status %d after %d requests", a.status, requests)
+	if a := r.send("POST", "/v1/embeddings", "{}", header); a.status != 502 || requests.Load() != 2 {
+		t.Errorf("status %d after %d requests", a.status, requests.Load())
 	}
 }

@@ -99,7 +99,10 @@ func TestStreamsAreIsolated(t *testing.T) {
 // Proves W46: fast streams are never cut. The full number runs in the long tier.
 func TestFastStreamsAreComplete(t *testing.T) {
 	streams := 60
-	if os.Getenv("STOPGATE_LONG") != "" {
+	switch {
+	case testing.Short():
+		streams = 16
+	case os.Getenv("STOPGATE_LONG") != "":
 		streams = 10_000
 	}
 	args := `{"path":"` + strings.Repeat("0123456789abcdef", 1<<20/16) + `"}`

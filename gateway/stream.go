@@ -176,7 +176,7 @@ func (s *stream) release() {
 	outcomes := s.calls.releases(due)
 	out, err := s.stream.Release(s.out, outcomes, func(p []byte) error { return s.write(p, time.Now()) })
 	s.out = out
-	if err != nil {
+	if err != nil && s.broken == nil {
 		s.abortFor(err)
 		return
 	}
@@ -275,7 +275,7 @@ func (s *stream) endOfInput() {
 
 // flush writes what there is for the client, at once.
 func (s *stream) flush() {
-	if len(s.out) == 0 {
+	if len(s.out) == 0 && s.broken == nil {
 		return
 	}
 	err := s.write(s.out, time.Now())
