@@ -256,7 +256,7 @@ func (s *stream) abort(code stopgate.Code, message string) {
 // endOfInput handles the end of the upstream's body, or what kept it from being
 // read.
 func (s *stream) endOfInput() {
-	if s.err == io.EOF {
+	if s.err == io.EOF && context.Cause(s.ctx) == nil {
 		out, err := s.stream.EOF(s.out, s.buf.decoder.Tail())
 		s.out = out
 		s.over = true

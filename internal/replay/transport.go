@@ -33,7 +33,7 @@ func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
 				pw.CloseWithError(fmt.Errorf("the handler failed: %v", v))
 			}
 			w.WriteHeader(http.StatusOK)
-			pw.Close()
+			pw.CloseWithError(context.Cause(ctx)) // nil is the proper end
 		}()
 		t.h.ServeHTTP(w, in)
 	}()
