@@ -315,6 +315,7 @@ func TestApprovalsOfUnseenArguments(t *testing.T) {
 	floored.Floors = []stopgate.Floor{{Mode: stopgate.Ask, Code: stopgate.CodeProtectedTarget, Pointer: "/b", At: 9}}
 	policy := tools()
 	policy.Tools["floored-later"] = gate.Script{Steps: []gate.Step{{At: 5, Verdict: decided(stopgate.Ask)}, {At: 9, Verdict: floored}}}
+	policy.Tools["tightened"] = gate.Script{Steps: []gate.Step{{At: 5, Verdict: decided(stopgate.Ask)}, {At: gate.AtEnd, Verdict: decided(stopgate.Edit)}}}
 	for _, c := range []struct {
 		tool  stopgate.ToolName
 		rest  string
@@ -323,6 +324,7 @@ func TestApprovalsOfUnseenArguments(t *testing.T) {
 	}{
 		{"asked-early", `1,"b":2}`, 1, ""},
 		{"floored-later", `1,"b":2}`, 2, ""},
+		{"tightened", `1,"b":2}`, 2, ""},
 		{"asked-early", `1,"b":2`, 1, stopgate.CodeMalformedArguments},
 	} {
 		asked := 0 // written by one approver at a time, read when it has answered
@@ -335,8 +337,8 @@ func TestApprovalsOfUnseenArguments(t *testing.T) {
 			if v.Complete != (asked == 2) {
 				t.Errorf("%s: prompt %d shows %+v", c.tool, asked, v)
 			}
-			if asked == 2 && len(v.Verdict.Floors) != 1 {
-				t.Errorf("%s: the second prompt does not show the floor", c.tool)
+			if asked == 2 && len(v.Verdict.Floors) != 1 && v.Verdict.Mode != stopgate.Edit {
+				t.Errorf("%s: the second prompt does not show what is new", c.tool)
 			}
 			return v.Approve("ann"), nil
 		})))
@@ -358,6 +360,46 @@ func TestApprovalsOfUnseenArguments(t *testing.T) {
 		if asked != c.asked {
 			t.Errorf("%s %s: asked %d times, want %d", c.tool, c.rest, asked, c.asked)
 		}
+	}
+}
+
+// Proves K17, D26-16: a floor that appears while the prompt is open is shown.
+func TestAnOpenPromptShowsNewFloors(t *testing.T) {
+	floored := decided(stopgate.Ask)
+	floored.Floors = []stopgate.Floor{{Mode: stopgate.Ask, Code: stopgate.CodeProtectedTarget, Pointer: "/b", At: 9}}
+	policy := tools()
+	policy.Tools["floored-later"] = gate.Script{Steps: []gate.Step{{At: 5, Verdict: decided(stopgate.Ask)}, {At: 9, Verdict: floored}}}
+	shown := make(chan gate.View, 8)
+	g, err := gate.NewScripted(policy, gate.WithApprover(ports.Approver(func(ctx context.Context, q *gate.Question) (gate.Answer, error) {
+		for {
+			v, changed := q.View()
+			if shown <- v; v.Complete {
+				return v.Approve("ann"), nil
+			}
+			<-changed
+		}
+	})))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := openCall(t, g, "floored-later")
+	p.Feed([]byte(`{"a":`))
+	p.Ask(ctx)
+	if v := <-shown; len(v.Verdict.Floors) != 0 || v.Complete {
+		t.Errorf("first %+v", v)
+	}
+	p.Feed([]byte(`1`)) // nothing new
+	p.Feed([]byte(`,"b"`))
+	if v := <-shown; len(v.Verdict.Floors) != 1 || v.Complete || v.Received != 10 {
+		t.Errorf("second %+v", v)
+	}
+	p.Feed([]byte(`:2}`))
+	p.Close(stopgate.Ended)
+	if v := <-shown; !v.Complete || v.Args != `{"a":1,"b":2}` {
+		t.Errorf("third %+v", v)
+	}
+	if out, _ := p.Resolve(ctx); !out.Allowed() {
+		t.Errorf("%v", out.Verdict)
 	}
 }
 

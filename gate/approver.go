@@ -168,6 +168,11 @@ func (q *Question) Complete(ctx context.Context) (View, error) {
 	}
 }
 
+func (q *Question) shown() View {
+	v, _ := q.View()
+	return v
+}
+
 func (q *Question) update(v View) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

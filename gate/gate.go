@@ -139,6 +139,7 @@ func (g *Gate) Health() Health {
 	for _, p := range []*port{&g.ports.approver, &g.ports.judge, &g.ports.policies, &g.ports.sessions} {
 		h.Stuck += p.stuck.Load()
 	}
+	h.Stuck = max(h.Stuck, 0) // a call may come back before it is counted as stuck
 	return h
 }
 

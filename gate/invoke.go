@@ -48,7 +48,8 @@ type reply[T any] struct {
 // does not look at its context can be stopped in no other way. The goroutine
 // belongs to the call: invoke waits for it until the deadline; after that nothing
 // waits for it and its answer is dropped. An answer that is there when the
-// deadline is over came too late, however close it was.
+// deadline is over came too late, however close it was. Without a limit the end of
+// ctx is the deadline.
 func invoke[T any](ctx context.Context, p *port, limit time.Duration, f func(context.Context) (T, error)) reply[T] {
 	if p.stuck.Load() >= maxStuck {
 		return reply[T]{fault: crowded}
@@ -56,8 +57,12 @@ func invoke[T any](ctx context.Context, p *port, limit time.Duration, f func(con
 	if ctx.Err() != nil {
 		return reply[T]{fault: gone, err: context.Cause(ctx)}
 	}
-	inner, cancel := context.WithTimeout(ctx, limit)
-	defer cancel()
+	inner := ctx
+	if limit > 0 {
+		var cancel context.CancelFunc
+		inner, cancel = context.WithTimeout(ctx, limit)
+		defer cancel()
+	}
 	const running, answered, abandoned = 0, 1, 2
 	var state atomic.Int32
 	answer := make(chan reply[T], 1)

@@ -22,7 +22,7 @@ type prompt struct {
 	question *Question
 	cancel   context.CancelCauseFunc
 	asked    time.Time
-	verdict  stopgate.Verdict // that it asks about
+	verdict  stopgate.Verdict // that it was opened for
 	early    bool             // asked before the arguments were complete
 	ended    chan struct{}    // closed when the fields below are set
 	able     Abilities
@@ -81,10 +81,23 @@ func (p *pending) view(q *prompt) View {
 	return v
 }
 
+// show brings the question up to date: the arguments are complete, or something
+// new asks; p.mu is held.
+func (p *pending) show() {
+	q := p.prompt
+	if q == nil || p.over {
+		return
+	}
+	v, shown := p.verdict(), q.question.shown()
+	if v.Mode != shown.Verdict.Mode || len(v.Floors) != len(shown.Verdict.Floors) || p.final != nil && !shown.Complete {
+		q.question.update(p.view(q))
+	}
+}
+
 // binding is what an approval of the complete call belongs to; p.mu is held.
 func (p *pending) binding() Binding {
 	return Binding{
-		Args: p.hash, Tool: p.call.Tool, Definition: p.rules.Definition(),
+		Args: p.hash, Tool: p.call.Tool, Definition: p.definition,
 		Policy: p.under.hash, Session: p.call.Session, Principal: p.call.Principal,
 	}
 }
@@ -109,7 +122,7 @@ func (p *pending) await(ctx context.Context, q *prompt) {
 		p.note(ctx, stopgate.AuditAsked, "", nil)
 		hold, cancel := context.WithTimeoutCause(ctx, g.limits.Hold, errHold)
 		defer cancel()
-		r := invoke(hold, &g.ports.approver, g.limits.Hold+time.Hour, func(ctx context.Context) (Answer, error) {
+		r := invoke(hold, &g.ports.approver, 0, func(ctx context.Context) (Answer, error) {
 			return g.approver.Approve(ctx, q.question)
 		})
 		q.answer = r.value

@@ -41,16 +41,10 @@ func (p *pending) row(v stopgate.Verdict, status stopgate.RecordStatus, approval
 	r.Status, r.Mode, r.Layer, r.Code, r.Cause = status, &v.Mode, v.Layer, v.Code, p.cause
 	r.Rule, r.Candidates, r.Pointer, r.DecidedAt = v.Rule, slices.Clone(v.Candidates), v.Pointer, &v.DecidedAt
 	r.Floors, r.Objections, r.Approval = v.Floors, p.objections, approval
-	if p.eval != nil && r.Cause == "" {
-		r.Cause = p.eval.Cause()
-	}
 	if p.judgedBy != "" {
 		r.Policy = p.judgedBy
 	}
-	if p.rules != nil {
-		r.Definition = p.rules.Definition()
-	}
-	r.PathResolution = pathResolution
+	r.Definition, r.PathResolution = p.definition, pathResolution
 	enforced := !p.under.observe
 	r.Enforced = &enforced
 	clean(&r)

@@ -117,6 +117,9 @@ func (p *pending) standing(q *prompt, v stopgate.Verdict, a Answer) standing {
 	}
 	// An approval of the call and whatever follows. What followed must not have
 	// shown a new reason to ask.
+	if v.Mode != q.verdict.Mode {
+		return retry
+	}
 	for _, f := range v.Floors {
 		if f.At > a.Seen {
 			return retry

@@ -1,0 +1,142 @@
+package gate
+
+import (
+	"encoding/hex"
+	"slices"
+
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/jsonstream"
+)
+
+// Everything here is called with p.mu held, or before anybody else has the call.
+
+// begin binds the policy and starts the evaluation. A policy that panics denies.
+func (p *pending) begin() {
+	defer p.recoverPolicy()
+	p.rules = p.under.binding(&p.call)
+	p.definition = p.rules.Definition()
+	p.eval = p.rules.evaluate()
+	p.evaluate(func() {})
+}
+
+// recoverPolicy turns a panic of the evaluator into a denial (FM15). The
+// evaluation is not touched again.
+func (p *pending) recoverPolicy() {
+	if recover() == nil {
+		return
+	}
+	p.cause = "panic " + stackHash()
+	p.trace = p.published()
+	p.eval = nil
+	p.push(p.refusal(stopgate.LayerFailure, stopgate.CodePolicyError))
+}
+
+// evaluate runs one step of the evaluator.
+func (p *pending) evaluate(step func()) {
+	defer p.recoverPolicy()
+	step()
+	if p.eval.Verdict().Terminal() {
+		p.cause = p.eval.Cause()
+		p.finish()
+	}
+	p.show()
+}
+
+func (p *pending) verdict() stopgate.Verdict {
+	switch {
+	case len(p.own) > 0:
+		return p.own[len(p.own)-1]
+	case p.eval != nil:
+		return p.eval.Verdict()
+	case len(p.trace) > 0:
+		return p.trace[len(p.trace)-1]
+	}
+	return stopgate.Verdict{}
+}
+
+func (p *pending) transitions() []stopgate.Verdict {
+	return append(p.published(), p.own...)
+}
+
+// published lists the verdicts of the evaluation, in a slice of its own. One that
+// cannot tell any more has the verdict it stands at.
+func (p *pending) published() (trace []stopgate.Verdict) {
+	if p.eval == nil {
+		return slices.Clone(p.trace)
+	}
+	defer func() {
+		if recover() != nil {
+			trace = []stopgate.Verdict{p.eval.Verdict()}
+		}
+	}()
+	return slices.Clone(p.eval.Trace())
+}
+
+// push adds a verdict of a layer around the rules. It can only tighten: nothing
+// follows a terminal verdict, and a mode that is not stricter changes nothing
+// (DECISIONS K7, INVARIANTS I3, I15).
+func (p *pending) push(v stopgate.Verdict) {
+	before := p.verdict()
+	if p.over || before.Decided && stopgate.Strictest(before.Mode, v.Mode) == before.Mode {
+		return
+	}
+	p.own = append(p.own, v)
+	if v.Terminal() {
+		p.finish()
+	}
+}
+
+// finish marks the verdict terminal and ends everything that waits.
+func (p *pending) finish() {
+	p.over = true
+	if p.done != nil {
+		close(p.done)
+	}
+	why := withdrawn{p.verdict().Code}
+	if p.prompt != nil {
+		p.prompt.cancel(why)
+	}
+	if p.abort != nil {
+		p.abort(why)
+	}
+}
+
+// refusal is a denial by a layer that is not the rules. What the rules said stays
+// visible: the rule that asked is the rule that an approver declined.
+func (p *pending) refusal(layer stopgate.Layer, code stopgate.Code) stopgate.Verdict {
+	v := p.verdict()
+	return stopgate.Verdict{
+		Decided: true, Mode: stopgate.Deny, Layer: layer, Code: code,
+		Rule: v.Rule, Candidates: v.Candidates, Pointer: v.Pointer,
+		DecidedAt: p.received, Public: code.Public(), Floors: v.Floors,
+	}
+}
+
+// take keeps the complete arguments of a call that may run.
+func (p *pending) take() {
+	root := p.eval.Document().Root()
+	if p.eval.Verdict().Terminal() || !root.IsValid() {
+		return
+	}
+	sum := jsonstream.HashCanonical(root)
+	p.final, p.hash = p.eval.Args(), hex.EncodeToString(sum[:])
+	p.cause = p.eval.Cause()
+}
+
+// layerOf says which layer a surface speaks for with a code (THREATS 7).
+func layerOf(code stopgate.Code) stopgate.Layer {
+	switch code {
+	case stopgate.CodeNoApprover, stopgate.CodeApprovalPending, stopgate.CodeApprovalDeclined,
+		stopgate.CodeApprovalTimeout, stopgate.CodeApprovalStale, stopgate.CodeClientGone:
+		return stopgate.LayerApproval
+	case stopgate.CodePolicyError, stopgate.CodePolicyTimeout, stopgate.CodeInvalidPolicyResult,
+		stopgate.CodeStoreUnavailable, stopgate.CodeSessionDegraded, stopgate.CodeAuditUnavailable,
+		stopgate.CodeToolUnreachable, stopgate.CodeToolDefinitionChanged, stopgate.CodeUpstreamError,
+		stopgate.CodeUpstreamTimeout, stopgate.CodeOverloaded, stopgate.CodeCancelled:
+		return stopgate.LayerFailure
+	case stopgate.CodeServerToolNotAllowed, stopgate.CodeBackgroundNotSupported, stopgate.CodeDenialLimit,
+		stopgate.CodePolicyNotConfigured:
+		return stopgate.LayerGate
+	}
+	return stopgate.LayerIntegrity
+}
