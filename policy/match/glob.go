@@ -25,10 +25,11 @@ const (
 
 // globToken is one element of a glob without braces.
 type globToken struct {
-	kind globKind
-	r    rune
-	set  runeSet
-	at   int // byte in the glob
+	kind    globKind
+	r       rune
+	set     runeSet
+	negated bool // set is the complement of what is written
+	at      int  // byte in the glob
 }
 
 // globParser reads a glob into its alternatives.
@@ -122,8 +123,8 @@ func (p *globParser) token() (globToken, *SpecError) {
 	case '?':
 		return globToken{kind: globAny, at: at}, nil
 	case '[':
-		set, err := p.class(at)
-		return globToken{kind: globClass, set: set, at: at}, err
+		set, negated, err := p.class(at)
+		return globToken{kind: globClass, set: set, negated: negated, at: at}, err
 	case '\\':
 		if p.pos == len(p.text) {
 			return globToken{}, p.fail(at, `\\`, "a backslash with nothing behind it")
@@ -135,22 +136,22 @@ func (p *globParser) token() (globToken, *SpecError) {
 }
 
 // class reads the rest of "[a-z]" or "[!a-z]".
-func (p *globParser) class(at int) (runeSet, *SpecError) {
-	negated := strings.HasPrefix(p.text[p.pos:], "!")
+func (p *globParser) class(at int) (set runeSet, negated bool, _ *SpecError) {
+	negated = strings.HasPrefix(p.text[p.pos:], "!")
 	if negated {
 		p.pos++
 	}
 	if strings.HasPrefix(p.text[p.pos:], "^") {
-		return nil, p.fail(p.pos, `[!...] negates, [\^...] is a literal ^`, "a class that starts with ^")
+		return nil, false, p.fail(p.pos, `[!...] negates, [\^...] is a literal ^`, "a class that starts with ^")
 	}
 	if strings.HasPrefix(p.text[p.pos:], "[:") {
-		return nil, p.fail(p.pos, "write the characters", "named classes are not supported")
+		return nil, false, p.fail(p.pos, "write the characters", "named classes are not supported")
 	}
 	var spans []span
 	for first := true; ; first = false {
 		if strings.HasPrefix(p.text[p.pos:], "]") {
 			if first {
-				return nil, p.fail(p.pos, `[\]] for the bracket`, "a class without members")
+				return nil, false, p.fail(p.pos, `[\]] for the bracket`, "a class without members")
 			}
 			p.pos++
 			break
@@ -158,23 +159,23 @@ func (p *globParser) class(at int) (runeSet, *SpecError) {
 		from := p.pos
 		low, err := p.member(at)
 		if err != nil {
-			return nil, err
+			return nil, false, err
 		}
 		high := low
 		if rest := p.text[p.pos:]; strings.HasPrefix(rest, "-") && !strings.HasPrefix(rest, "-]") {
 			p.pos++
 			if high, err = p.member(at); err != nil {
-				return nil, err
+				return nil, false, err
 			}
 		}
 		if high < low {
-			return nil, p.fail(from, fmt.Sprintf("%c-%c", high, low), "a range that ends before it starts")
+			return nil, false, p.fail(from, fmt.Sprintf("%c-%c", high, low), "a range that ends before it starts")
 		}
 		spans = append(spans, span{low, high})
 	}
-	set := newSet(spans)
+	set = newSet(spans)
 	if p.separated && set.contains('/') && !negated && len(spans) == 1 && spans[0].low == '/' {
-		return nil, p.fail(at, "", "a class never matches the separator /")
+		return nil, false, p.fail(at, "", "a class never matches the separator /")
 	}
 	if negated {
 		set = set.complement()
@@ -182,7 +183,7 @@ func (p *globParser) class(at int) (runeSet, *SpecError) {
 	if p.separated {
 		set = set.minus(single('/'))
 	}
-	return set, nil
+	return set, negated, nil
 }
 
 // member reads one code point of a class.
@@ -221,7 +222,7 @@ func (n *nfa) addRun(from int, tokens []globToken, star runeSet, folded bool) in
 		set := star
 		if tokens[i].kind == globClass {
 			if set = tokens[i].set; folded {
-				set = set.folded()
+				set = tokens[i].folded(star)
 			}
 		}
 		next := n.state()
@@ -229,6 +230,14 @@ func (n *nfa) addRun(from int, tokens []globToken, star runeSet, folded bool) in
 		from = next
 	}
 	return from
+}
+
+// folded is the class for folded texts: what it is without regard to case.
+func (t globToken) folded(star runeSet) runeSet {
+	if !t.negated {
+		return t.set.folded()
+	}
+	return t.set.complement().folded().complement().intersect(star)
 }
 
 // literalRun returns the text that tokens begin with and how many of them it is.

@@ -11,6 +11,7 @@ type pathTest struct {
 	// root and a "/": they judge the absolute form of a path below the root
 	// without writing it.
 	atRoot, inRoot uint32
+	rootText       []byte // what the automaton reads for the root
 	// aimed limits values with wildcards, nil if all count.
 	aimed func(pattern string) bool
 }
@@ -21,10 +22,11 @@ type place struct {
 	root        []byte
 	expands     bool
 	restrictive bool
+	folded      bool // readings are compared without case and in compatibility form
 }
 
 func newPlace(env Env, expands, restrictive bool) place {
-	p := place{env: env.normal(), expands: expands, restrictive: restrictive}
+	p := place{env: env.normal(), expands: expands, restrictive: restrictive, folded: restrictive}
 	if p.root = []byte(p.env.Root); restrictive {
 		p.root = []byte(fold(p.env.Root))
 	}
@@ -44,12 +46,15 @@ func (e Env) normal() Env {
 }
 
 func newPathTest(n *nfa, p place) *pathTest {
-	t := &pathTest{place: p, language: newLanguage(n)}
+	t := &pathTest{place: p, language: newLanguage(n), rootText: []byte(p.env.Root)}
+	if p.folded {
+		t.rootText = p.root
+	}
 	if dfa := t.language.dfa; dfa != nil {
-		if p.restrictive {
+		if p.folded {
 			dfa.foldASCII()
 		}
-		t.atRoot = dfa.after(dfa.first, p.root)
+		t.atRoot = dfa.after(dfa.first, t.rootText)
 		t.inRoot = t.atRoot
 		if p.env.Root != "/" {
 			t.inRoot = dfa.after(t.atRoot, []byte("/"))
@@ -123,7 +128,7 @@ func cutRoot(path, root []byte) (rel []byte, inside bool) {
 // holds judges one canonical path in its two forms, relative to the root and
 // absolute, as far as they exist; folded as well if suspicion is asked.
 func (t *pathTest) holds(canonical []byte) bool {
-	if t.restrictive && (t.language.dfa == nil || !isASCII(canonical)) {
+	if t.folded && (t.language.dfa == nil || !isASCII(canonical)) {
 		if folded := []byte(fold(string(canonical))); t.inside(folded) {
 			return true
 		}
@@ -145,7 +150,7 @@ func (t *pathTest) inside(canonical []byte) bool {
 	dfa := t.language.dfa
 	switch {
 	case dfa == nil:
-		return t.language.accepts(joined(t.root, canonical))
+		return t.language.accepts(joined(t.rootText, canonical))
 	case len(canonical) == 0:
 		return dfa.accept[t.atRoot]
 	}

@@ -1,6 +1,7 @@
 package match
 
 import (
+	"slices"
 	"strings"
 
 	"golang.org/x/text/unicode/norm"
@@ -20,8 +21,23 @@ func compilePath(s Spec, expands, restrictive bool, env Env) (textTest, *SpecErr
 			return nil, err
 		}
 	}
-	return newPathTest(b.nfa, p), nil
+	test := newPathTest(b.nfa, p)
+	if !restrictive || !b.negates {
+		return test, nil
+	}
+	// "[!a]" is also satisfied by "A", which no folded text shows.
+	exact := pathBuilder{nfa: newNFA(), env: p.env, restrictive: true, suspects: true}
+	for _, lit := range s.Values {
+		_ = exact.add(s.Kind, lit.Text)
+	}
+	p.folded = false
+	return eitherPath{test, newPathTest(exact.nfa, p)}, nil
 }
+
+// eitherPath holds if one of two tests does.
+type eitherPath [2]*pathTest
+
+func (t eitherPath) match(value []byte) bool { return t[0].match(value) || t[1].match(value) }
 
 // pathBuilder builds the set of canonical paths that the literals of a condition
 // name; of folded ones if the condition is restrictive.
@@ -31,6 +47,7 @@ type pathBuilder struct {
 	restrictive bool // globs also name what is below what they match
 	folded      bool
 	suspects    bool // literals also stand where they may be meant
+	negates     bool // a class says what it leaves out
 }
 
 // pathLiteral is one literal or one alternative of a glob, in components.
@@ -54,6 +71,7 @@ func (b *pathBuilder) add(k Kind, text string) *SpecError {
 			return err
 		}
 		for _, tokens := range lists {
+			b.negates = b.negates || slices.ContainsFunc(tokens, func(t globToken) bool { return t.negated })
 			lit, err := splitGlob(text, tokens)
 			if err != nil {
 				return err
