@@ -237,7 +237,7 @@ func invisible(r rune) bool {
 	if r < utf8.RuneSelf {
 		return r < ' ' || r == 0x7F
 	}
-	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point)
+	return r == rootMark || unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point)
 }
 
 // lookalike maps what some reader takes for a separator, and is not brought there

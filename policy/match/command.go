@@ -195,9 +195,10 @@ func (t *commandTest) piece(text []byte) bool {
 		if at := bytes.IndexByte(word, '='); at >= 0 && at+1 < len(word) && t.begins(text[at+1:]) {
 			return true
 		}
-		name := strings.ToLower(string(baseName(word)))
-		behind = behind || command && wrappers[name]
-		command = command && (isAssignment(word) || shellReserved[name])
+		var buf [16]byte
+		name := appendLower(buf[:0], baseName(word))
+		behind = behind || command && wrappers[string(name)]
+		command = command && (isAssignment(word) || shellReserved[string(name)])
 		text = rest
 	}
 }
@@ -247,10 +248,18 @@ func appendWords(dst, text []byte) []byte {
 	}
 }
 
+// appendLower appends text with its ASCII letters in lower case.
+func appendLower(dst, text []byte) []byte {
+	for _, b := range text {
+		dst = append(dst, lowerASCII(b))
+	}
+	return dst
+}
+
 // sameProgram compares the word that names a program: also by its last
 // component, and without case, as some file systems do.
 func sameProgram(word []byte, name string) bool {
-	return strings.EqualFold(string(word), name) || strings.EqualFold(string(baseName(word)), name)
+	return equalFold(word, name) || equalFold(baseName(word), name)
 }
 
 func baseName(word []byte) []byte { return word[bytes.LastIndexAny(word, `/\`)+1:] }

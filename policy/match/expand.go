@@ -182,11 +182,7 @@ func (n *nfa) addComponentPattern(at int, c string) int {
 		}
 	}
 	const special = "*?[]()@+!\\{}"
-	from := strings.IndexAny(c, special)
-	if from < 0 {
-		return n.text(at, c)
-	}
-	at = n.loop(n.text(at, c[:from]), notSlash)
+	at = n.loop(n.text(at, c[:strings.IndexAny(c, special)]), notSlash)
 	return n.text(at, c[strings.LastIndexAny(c, special)+1:])
 }
 
@@ -225,7 +221,7 @@ func (a *automaton) meets(state uint32, n *nfa) bool {
 // classesOf returns the classes that have a member in s; class 0 whenever it
 // might.
 func (a *automaton) classesOf(s runeSet) []uint16 {
-	if len(s) == 1 && s[0].low == s[0].high {
+	if isSingle(s) {
 		return []uint16{a.class(s[0].low)}
 	}
 	out := []uint16{0}

@@ -181,7 +181,7 @@ func (p *globParser) class(at int) (set runeSet, negated bool, _ *SpecError) {
 		set = set.complement()
 	}
 	if p.separated {
-		set = set.minus(single('/'))
+		set = set.intersect(notSlash)
 	}
 	return set, negated, nil
 }

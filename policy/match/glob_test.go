@@ -74,6 +74,10 @@ func TestK18_GlobOnPaths(t *testing.T) {
 		{"/*", "/a", true, true},
 		{"/", "/", true, true},
 		{"/", "/a", false, true},
+		{"**/proj/**", "a", false, false}, // the root's own name is not looked at
+		{"**/proj/**", "/srv/proj/a", false, false},
+		{"**/proj/**", "/srv/other/proj/a", false, true},
+		{"/srv/*/a", "a", true, true},
 		{"~/x/*", "/home/u/x/y", true, true},
 		{"~/x/*", "~/x/y", false, true},
 		{"caf\u00e9/*", "cafe\u0301/x", false, true},

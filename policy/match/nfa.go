@@ -37,9 +37,10 @@ func (n *nfa) state() int {
 	return len(n.states) - 1
 }
 
+func isSingle(s runeSet) bool { return len(s) == 1 && s[0].low == s[0].high }
+
 func (n *nfa) set(s runeSet) int {
-	one := len(s) == 1 && s[0].low == s[0].high
-	if one {
+	if isSingle(s) {
 		if at, ok := n.known[s[0].low]; ok {
 			return at
 		}
@@ -127,30 +128,41 @@ func (n *nfa) matches(text string) bool {
 // the classes of each set.
 func (n *nfa) classes() (spans []classSpan, count int, of [][]uint16, rest bool) {
 	cuts := []rune{0, utf8.MaxRune + 1}
-	for _, set := range n.sets {
+	var wide []int // sets of more than one code point
+	for i, set := range n.sets {
 		for _, s := range set {
 			cuts = append(cuts, s.low, s.high+1)
+		}
+		if !isSingle(set) {
+			wide = append(wide, i)
 		}
 	}
 	slices.Sort(cuts)
 	cuts = slices.Compact(cuts)
 	of = make([][]uint16, len(n.sets))
-	ids := map[string]uint16{string(make([]byte, len(n.sets))): 0}
-	member := make([]byte, len(n.sets))
+	count = 1
+	ids := map[string]int{string(make([]byte, len(wide))): 0}
+	member := make([]byte, len(wide))
 	for i := 0; i+1 < len(cuts); i++ {
-		for j, set := range n.sets {
+		for j, set := range wide {
 			member[j] = 0
-			if set.contains(cuts[i]) {
+			if n.sets[set].contains(cuts[i]) {
 				member[j] = 1
 			}
 		}
 		id, ok := ids[string(member)]
-		if !ok {
-			id = uint16(len(ids))
-			ids[string(member)] = id
-			for j, in := range member {
-				if in == 1 {
-					of[j] = append(of[j], id)
+		one, alone := n.known[cuts[i]]
+		if alone || !ok {
+			id = count
+			count++
+			if alone {
+				of[one] = append(of[one], uint16(id))
+			} else {
+				ids[string(member)] = id
+			}
+			for j, set := range wide {
+				if member[j] == 1 {
+					of[set] = append(of[set], uint16(id))
 				}
 			}
 		}
@@ -158,7 +170,7 @@ func (n *nfa) classes() (spans []classSpan, count int, of [][]uint16, rest bool)
 			rest = true
 			continue
 		}
-		spans = append(spans, classSpan{span{cuts[i], cuts[i+1] - 1}, id})
+		spans = append(spans, classSpan{span{cuts[i], cuts[i+1] - 1}, uint16(id)})
 	}
-	return spans, len(ids), of, rest
+	return spans, count, of, rest
 }

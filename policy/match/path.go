@@ -7,14 +7,19 @@ import "bytes"
 type pathTest struct {
 	place
 	language *language // of canonical paths; of folded ones if restrictive
-	// atRoot and inRoot are the automaton's states after the root and after the
-	// root and a "/": they judge the absolute form of a path below the root
-	// without writing it.
+	// rootText is what the automaton reads for the root: its path, with a mark in
+	// place of the first "/". Behind it only absolute literals go on, so that the
+	// names of the directories above the project satisfy no relative one. atRoot
+	// and inRoot are the states after it, and after it and a "/".
+	rootText       []byte
 	atRoot, inRoot uint32
-	rootText       []byte // what the automaton reads for the root
 	// aimed limits values with wildcards, nil if all count.
 	aimed func(pattern string) bool
 }
+
+// rootMark stands for the first "/" of the absolute form of a path below the
+// root. It is a noncharacter, which counts as invisible in a path.
+const rootMark = '\U0010FFFF'
 
 // place is where a value is read, and how.
 type place struct {
@@ -46,9 +51,12 @@ func (e Env) normal() Env {
 }
 
 func newPathTest(n *nfa, p place) *pathTest {
-	t := &pathTest{place: p, language: newLanguage(n), rootText: []byte(p.env.Root)}
-	if p.folded {
-		t.rootText = p.root
+	t := &pathTest{place: p, language: newLanguage(n)}
+	if root := p.env.Root; root != "" {
+		if p.folded {
+			root = fold(root)
+		}
+		t.rootText = []byte(string(rootMark) + root[1:])
 	}
 	if dfa := t.language.dfa; dfa != nil {
 		if p.folded {
@@ -137,18 +145,19 @@ func (t *pathTest) holds(canonical []byte) bool {
 }
 
 func (t *pathTest) inside(canonical []byte) bool {
-	if t.language.accepts(canonical) {
-		return true
-	}
-	switch {
-	case t.env.Root == "" || bytes.HasPrefix(canonical, []byte("../")) || string(canonical) == "..":
-		return false
-	case len(canonical) > 0 && canonical[0] == '/':
+	if len(canonical) > 0 && canonical[0] == '/' {
 		rel, ok := t.cutRoot(canonical)
-		return ok && t.language.accepts(rel)
+		if !ok {
+			return t.language.accepts(canonical)
+		}
+		canonical = rel
 	}
 	dfa := t.language.dfa
 	switch {
+	case t.language.accepts(canonical):
+		return true
+	case t.env.Root == "" || bytes.HasPrefix(canonical, []byte("../")) || string(canonical) == "..":
+		return false
 	case dfa == nil:
 		return t.language.accepts(joined(t.rootText, canonical))
 	case len(canonical) == 0:
@@ -157,9 +166,13 @@ func (t *pathTest) inside(canonical []byte) bool {
 	return dfa.accept[dfa.after(t.inRoot, canonical)]
 }
 
+// joined puts a relative path behind the text of the root.
 func joined(root, rel []byte) []byte {
-	out, _ := appendCanonical(nil, append(append(bytes.Clone(root), '/'), rel...))
-	return out
+	out := bytes.Clone(root)
+	if len(rel) > 0 && string(root) != string(rootMark) {
+		out = append(out, '/')
+	}
+	return append(out, rel...)
 }
 
 // cutRoot makes a path relative to the root, ignoring case where suspicion is

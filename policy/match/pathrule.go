@@ -48,6 +48,7 @@ type pathBuilder struct {
 	folded      bool
 	suspects    bool // literals also stand where they may be meant
 	negates     bool // a class says what it leaves out
+	top         int  // the state of absolute, 0 before it is needed
 }
 
 // pathLiteral is one literal or one alternative of a glob, in components.
@@ -225,7 +226,7 @@ func (b *pathBuilder) checkGlob(lit pathLiteral) *SpecError {
 func (b *pathBuilder) addLiteral(lit pathLiteral) {
 	switch {
 	case lit.absolute:
-		b.addComponents(b.text(0, "/"), lit.components, lit.below)
+		b.addComponents(b.absolute(), lit.components, lit.below)
 	case lit.home:
 		b.addHome(lit)
 	default:
@@ -240,7 +241,7 @@ func (b *pathBuilder) addLiteral(lit pathLiteral) {
 // also as it is written and below any directory while the home is unknown.
 func (b *pathBuilder) addHome(lit pathLiteral) {
 	if home := b.env.Home; home != "" {
-		b.addComponents(b.text(0, "/"), append(splitLiteral(home).components, lit.components...), lit.below)
+		b.addComponents(b.absolute(), append(splitLiteral(home).components, lit.components...), lit.below)
 	} else if b.suspects {
 		b.addComponents(b.anywhere(), lit.components, lit.below)
 	}
@@ -270,8 +271,18 @@ func (b *pathBuilder) addElsewhere(lit pathLiteral) {
 		b.addComponents(b.anywhere(), rest, lit.below)
 	case ups > 0:
 		above := root[:max(0, len(root)-ups)]
-		b.addComponents(b.text(0, "/"), append(above[:len(above):len(above)], rest...), lit.below)
+		b.addComponents(b.absolute(), append(above[:len(above):len(above)], rest...), lit.below)
 	}
+}
+
+// absolute returns the state behind the first "/" of an absolute literal.
+func (b *pathBuilder) absolute() int {
+	if b.top == 0 {
+		b.top = b.state()
+		b.edge(0, single('/'), b.top)
+		b.edge(0, single(rootMark), b.top)
+	}
+	return b.top
 }
 
 // anywhere returns the state behind any number of components of an absolute path.

@@ -71,7 +71,7 @@ func (p *Protected) test(globs, files []string) *pathTest {
 	b := pathBuilder{nfa: newNFA(), env: p.place.env, restrictive: true, folded: true, suspects: true}
 	for _, g := range globs {
 		if err := b.add(Glob, g); err != nil {
-			panic("protected list: " + g + ": " + err.Error())
+			panic("protected list: " + g + ": " + err.Error()) // not reached: the list is constant, and every test compiles it
 		}
 	}
 	for _, f := range files {
@@ -165,7 +165,11 @@ func (p *Protected) piece(text []byte) (protection Protection, entry string) {
 		case program == "git" && string(word) == "config" && !readsConfig(rest):
 			raise(ProtectedAsk, "git config")
 		}
-		raise(p.Path(word))
+		if word[0] != '-' {
+			raise(p.Path(word))
+		} else if len(word) > 2 && bytes.ContainsAny(word, "./") { // -oFILE
+			raise(p.Path(word[2:]))
+		}
 		if at := bytes.IndexByte(word, '='); at >= 0 {
 			raise(p.Path(word[at+1:]))
 		}

@@ -87,6 +87,8 @@ func TestProtectedCommands(t *testing.T) {
 			{"cp x .git/hooks/pre-commit", ask, "**/.git/hooks/**"},
 			{"echo x >.git/config", ask, "**/.git/{config,config.worktree}"},
 			{"echo x > '.claude'/settings.json", ask, "**/.claude/settings*.json"},
+			{"curl -o.git/config x", ask, "**/.git/{config,config.worktree}"},
+			{"curl --output=.git/config x", ask, "**/.git/{config,config.worktree}"},
 			{"dd of=.claude/settings.json", ask, "**/.claude/settings*.json"},
 			{"cat <<E | tee stopgate.toml\nE", ask, "**/stopgate.toml"},
 			{"stopgate approvals approve 1", deny, "stopgate approvals"},

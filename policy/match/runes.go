@@ -19,33 +19,17 @@ func single(r rune) runeSet { return runeSet{{r, r}} }
 
 var (
 	anyRune  = runeSet{{0, utf8.MaxRune}}
-	notSlash = single('/').complement()
+	notSlash = single('/').union(single(rootMark)).complement() // what a component is made of
 
 	// zeroWidth is what the second form of K21 leaves out.
 	zeroWidth = runeSet{
 		{0x00AD, 0x00AD}, {0x180E, 0x180E}, {0x200B, 0x200F}, {0x202A, 0x202E}, {0x2060, 0x2064}, {0x2066, 0x2069}, {0xFEFF, 0xFEFF},
 	}
 	// whiteSpace is Unicode's property White_Space, what the third form trims.
-	whiteSpace = tableSet(unicode.White_Space)
-)
-
-// tableSet turns a table of package unicode into a set.
-func tableSet(tables ...*unicode.RangeTable) runeSet {
-	var spans []span
-	for _, t := range tables {
-		for _, r := range t.R16 {
-			for c := rune(r.Lo); c <= rune(r.Hi); c += rune(r.Stride) {
-				spans = append(spans, span{c, c})
-			}
-		}
-		for _, r := range t.R32 {
-			for c := rune(r.Lo); c <= rune(r.Hi); c += rune(r.Stride) {
-				spans = append(spans, span{c, c})
-			}
-		}
+	whiteSpace = runeSet{
+		{'\t', '\r'}, {' ', ' '}, {0x85, 0x85}, {0xA0, 0xA0}, {0x1680, 0x1680}, {0x2000, 0x200A}, {0x2028, 0x2029}, {0x202F, 0x202F}, {0x205F, 0x205F}, {0x3000, 0x3000},
 	}
-	return newSet(spans)
-}
+)
 
 // newSet sorts and joins spans.
 func newSet(spans []span) runeSet {

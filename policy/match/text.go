@@ -205,11 +205,12 @@ func compilePatterns(s Spec) (patterns, *SpecError) {
 }
 
 func patternError(index int, err error) *SpecError {
+	e := whole(index, err.Error(), "")
 	var syntax *regular.SyntaxError
-	if !errors.As(err, &syntax) {
-		return whole(index, err.Error(), "")
+	if errors.As(err, &syntax) {
+		e.Offset, e.Message, e.Hint = syntax.Offset, syntax.Message, syntax.Hint
 	}
-	return &SpecError{Index: index, Offset: syntax.Offset, Message: syntax.Message, Hint: syntax.Hint}
+	return e
 }
 
 func (p patterns) holds(text []byte) bool {
