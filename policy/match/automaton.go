@@ -4,6 +4,10 @@ import "unicode/utf8"
 
 // automaton is a deterministic automaton over code points. State 0 is dead.
 type automaton struct {
+	// dense has a row of width entries for each state where that is small: where
+	// each class leads, shifted left by one, the lowest bit set if that decides.
+	dense  []uint32
+	width  uint32
 	ascii  [utf8.RuneSelf]uint16
 	others []classSpan // code points above ASCII, sorted; those in no span have class 0
 	rows   []row
@@ -70,18 +74,56 @@ func (a *automaton) step(state uint32, class uint16) uint32 {
 	return row.other
 }
 
+// maxDense bounds the table of an automaton, in entries.
+const maxDense = 1 << 16
+
+// spread writes the table, if it is small enough.
+func (a *automaton) spread(classes int) {
+	if a.dense = nil; len(a.rows)*classes > maxDense {
+		return
+	}
+	a.width = uint32(classes)
+	a.dense = make([]uint32, 0, len(a.rows)*classes)
+	for s := range a.rows {
+		for c := range classes {
+			to := a.step(uint32(s), uint16(c))
+			entry := to << 1
+			if a.fate[to] != Undecided {
+				entry |= 1
+			}
+			a.dense = append(a.dense, entry)
+		}
+	}
+}
+
 // feed consumes whole code points and stops behind the one that decides.
 func (a *automaton) feed(state uint32, text []byte) (uint32, int) {
+	if a.dense == nil {
+		return a.feedSparse(state, text)
+	}
 	for i := 0; i < len(text); {
-		c, size := uint16(0), 1
+		class, size := uint16(0), 1
 		if b := text[i]; b < utf8.RuneSelf {
-			c = a.ascii[b]
+			class = a.ascii[b]
 		} else {
 			var r rune
 			r, size = utf8.DecodeRune(text[i:])
-			c = a.class(r)
+			class = a.class(r)
 		}
-		state = a.step(state, c)
+		entry := a.dense[state*a.width+uint32(class)]
+		state = entry >> 1
+		i += size
+		if entry&1 != 0 {
+			return state, i
+		}
+	}
+	return state, len(text)
+}
+
+func (a *automaton) feedSparse(state uint32, text []byte) (uint32, int) {
+	for i := 0; i < len(text); {
+		r, size := utf8.DecodeRune(text[i:])
+		state = a.step(state, a.class(r))
 		i += size
 		if a.fate[state] != Undecided {
 			return state, i

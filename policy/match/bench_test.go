@@ -57,6 +57,23 @@ func BenchmarkWhole(b *testing.B) {
 	}
 }
 
+// BenchmarkTenPathRules judges one path by ten conditions, of which none matches.
+func BenchmarkTenPathRules(b *testing.B) {
+	var rules []*match.Matcher
+	for _, dir := range []string{"lib", "docs", "test", "vendor", "third_party", "tools", "cmd", "api", "web", "build"} {
+		rules = append(rules, compile(b, spec(match.Prefix, dir), aPath, len(rules)%2 == 0, project))
+	}
+	text := []byte("src/internal/server/handler.go")
+	var v match.Value
+	b.ReportAllocs()
+	for b.Loop() {
+		v.Reset(text)
+		for _, m := range rules {
+			m.Judge(&v)
+		}
+	}
+}
+
 // Matching a plainly written value allocates nothing.
 func TestNoAllocations(t *testing.T) {
 	for _, c := range benchmarked {

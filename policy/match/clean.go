@@ -48,14 +48,17 @@ type lexical struct {
 	absolute bool
 	climbs   bool // above its start, or above "/"
 	ups      int  // leading ".." of a relative path
-	lowest   int  // the smallest depth that a ".." led to; large if there is none
+	lowest   int  // the smallest depth that a ".." led to
 }
+
+// untouched is the lowest depth of a path without "..".
+const untouched = 1 << 30
 
 // appendCanonical appends the form in which paths are compared: components
 // joined by "/", with a leading "/" if the path is absolute and leading ".." if
 // it climbs. The start itself is "".
 func appendCanonical(dst, path []byte) ([]byte, lexical) {
-	info := lexical{absolute: len(path) > 0 && path[0] == '/', lowest: 1 << 30}
+	info := lexical{absolute: len(path) > 0 && path[0] == '/', lowest: untouched}
 	base := len(dst)
 	if info.absolute {
 		dst = append(dst, '/')
@@ -96,18 +99,21 @@ func appendComponent(dst []byte, base int, c []byte) []byte {
 	return append(dst, c...)
 }
 
-// Classes of ASCII bytes in a path.
+// Classes of bytes in a path.
 const (
 	byteFine  = iota
 	byteSlash // separates components
 	byteEdge  // not at the end of a component, where some readers drop it
 	byteTilde
+	byteHigh // part of a code point above ASCII
 	byteNever
 )
 
-var pathBytes = func() (t [utf8.RuneSelf]uint8) {
+var pathBytes = func() (t [256]uint8) {
 	for b := range t {
 		switch {
+		case b >= utf8.RuneSelf:
+			t[b] = byteHigh
 		case b < ' ' || b == 0x7F || bytes.IndexByte([]byte(`\:$%;`), byte(b)) >= 0:
 			t[b] = byteNever
 		case bytes.IndexByte([]byte(" .\"'`"), byte(b)) >= 0:
@@ -121,66 +127,84 @@ var pathBytes = func() (t [utf8.RuneSelf]uint8) {
 	return t
 }()
 
-// isPlain reports that a path is plainly written: beyond lexical cleaning no
-// known tool reads another path in it (C2-C19). Whether the tool expands
-// wildcards (C15) is not known here.
-func isPlain(path []byte) bool {
-	if len(path) == 0 || bytes.HasPrefix(path, []byte("//")) {
-		return false
+// examine returns the canonical form of a path, in dst or in the path itself, and
+// whether the path is plainly written: beyond lexical cleaning no known tool reads
+// another path in it (C2-C19). Whether the tool expands wildcards (C15), and where
+// the root is, is not known here. Of a path that is not plain only that is said.
+func examine(dst, path []byte) (canonical []byte, info lexical, plain bool) {
+	if len(path) == 0 || len(path) > 1 && path[0] == '/' && path[1] == '/' {
+		return nil, info, false
 	}
-	ascii, start := true, 0
+	high, unclean, start := false, false, 0
 	for i, b := range path {
-		if b >= utf8.RuneSelf {
-			ascii = false
-			continue
-		}
 		switch pathBytes[b] {
 		case byteNever:
-			return false
+			return nil, info, false
+		case byteHigh:
+			high = true
 		case byteSlash:
-			if !plainComponent(path[start:i]) {
-				return false
+			ok, clean := examineComponent(path[start:i])
+			if !ok {
+				return nil, info, false
 			}
+			unclean = unclean || !clean && i > 0
 			start = i + 1
 		case byteTilde:
 			if i == 0 || i+1 < len(path) && '0' <= path[i+1] && path[i+1] <= '9' {
-				return false
+				return nil, info, false
 			}
 		}
 	}
-	if !plainComponent(path[start:]) || !ascii && !plainUnicode(path) {
-		return false
+	ok, clean := examineComponent(path[start:])
+	if !ok || high && !plainUnicode(path) {
+		return nil, info, false
 	}
-	var buf [256]byte
-	canonical, info := appendCanonical(buf[:0], path)
+	if unclean || !clean && string(path) != "/" {
+		canonical, info = appendCanonical(dst, path)
+	} else {
+		canonical, info = path, lexical{absolute: path[0] == '/', lowest: untouched}
+	}
 	switch {
 	case info.climbs, isSystem(canonical):
-		return false
-	case len(canonical) == 0 || bytes.HasPrefix(path, []byte("./")):
-		return true
+		return nil, info, false
+	case len(canonical) > 0 && (canonical[0] == '-' || canonical[0] == '~') && !bytes.HasPrefix(path, []byte("./")):
+		return nil, info, false
 	}
-	return canonical[0] != '-' && canonical[0] != '~'
+	return canonical, info, true
 }
 
-// plainComponent reports that nothing is dropped from the ends of a component
-// and that it is no device name (C8, C9).
-func plainComponent(c []byte) bool {
-	if len(c) == 0 || string(c) == "." || string(c) == ".." {
-		return true
+// isPlain reports that a path is plainly written.
+func isPlain(path []byte) bool {
+	var buf [256]byte
+	_, _, plain := examine(buf[:0], path)
+	return plain
+}
+
+// examineComponent reports that nothing is dropped from the ends of a component
+// and that it is no device name (C8, C9), and whether cleaning would keep it.
+func examineComponent(c []byte) (plain, clean bool) {
+	if len(c) == 0 {
+		return true, false
 	}
-	first, last := c[0], c[len(c)-1]
-	if last < utf8.RuneSelf && pathBytes[last] == byteEdge {
-		return false
+	switch pathBytes[c[len(c)-1]] {
+	case byteEdge:
+		dots := string(c) == "." || string(c) == ".."
+		return dots, false
 	}
-	if first < utf8.RuneSelf && pathBytes[first] == byteEdge && first != '.' {
-		return false
+	if first := c[0]; first != '.' && pathBytes[first] == byteEdge {
+		return false, true
 	}
-	return !isDevice(c)
+	return !isDevice(c), true
 }
 
 // isDevice reports a name that Windows keeps for a device, whatever follows the
 // first dot.
 func isDevice(c []byte) bool {
+	switch lowerASCII(c[0]) {
+	case 'a', 'c', 'l', 'n', 'p':
+	default:
+		return false
+	}
 	if at := bytes.IndexByte(c, '.'); at >= 0 {
 		c = c[:at]
 	}

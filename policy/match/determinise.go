@@ -67,6 +67,7 @@ func (n *nfa) determinise() *automaton {
 		a.addRow(next)
 	}
 	a.settle()
+	a.spread(classes)
 	return a
 }
 

@@ -80,35 +80,50 @@ func (t *pathTest) match(value []byte) bool {
 	if !t.restrictive {
 		return false
 	}
-	list, complete := Readings(string(value), t.env, t.expands)
-	if !complete {
-		return true
+	return t.suspects(Readings(string(value), t.env, t.expands))
+}
+
+func (t *pathTest) judge(v *Value) bool {
+	if canonical, certain := v.certain(&t.place); certain {
+		return t.holds(canonical)
 	}
+	return t.restrictive && t.suspects(v.readings(&t.place))
+}
+
+// suspects judges the readings of a value.
+func (t *pathTest) suspects(list []Reading, complete bool) bool {
 	for _, r := range list {
 		if r.Glob && t.mayHold(r.Path) || !r.Glob && t.holds([]byte(r.Path)) {
 			return true
 		}
 	}
-	return false
+	return !complete
 }
 
-// certain appends the canonical form of a value and reports that it is the only
-// reading: plainly written, and so in this environment.
+// certain returns the canonical form of a value, in dst or in the value itself,
+// and reports that it is the only reading.
 func (p *place) certain(dst, value []byte) (canonical []byte, certain bool) {
-	if !isPlain(value) || p.expands && bytes.ContainsAny(value, "*?[{(") {
-		return dst, false
-	}
-	canonical, info := appendCanonical(dst, value)
+	canonical, info, plain := examine(dst, value)
+	return canonical, plain && p.admits(value, canonical, info)
+}
+
+// wildcards are what an expanding tool does not take literally (C15).
+const wildcards = "*?[{("
+
+// admits reports that a plainly written value has one reading in this place too.
+func (p *place) admits(value, canonical []byte, info lexical) bool {
 	root := p.env.Root
 	switch {
+	case p.expands && bytes.ContainsAny(value, wildcards):
+		return false
 	case info.absolute: // it may not climb above the root and come back
 		_, inside := cutRoot(canonical, []byte(root))
-		return canonical, !inside || info.lowest >= depth(root)
+		return !inside || info.lowest >= depth(root)
 	case root == "/":
 		first, _, _ := bytes.Cut(canonical, []byte("/"))
-		return canonical, string(first) != "proc" && string(first) != "dev"
+		return string(first) != "proc" && string(first) != "dev"
 	}
-	return canonical, !isSystem([]byte(root))
+	return !isSystem([]byte(root))
 }
 
 func depth(root string) int {
@@ -232,7 +247,7 @@ func (t *pathPattern) match(value []byte) bool {
 	if !t.restrictive {
 		var buf [256]byte
 		canonical, certain := t.certain(buf[:0], value)
-		if rel, ok := cutRoot(canonical, t.root); ok {
+		if rel, ok := cutRoot(canonical, []byte(t.env.Root)); ok {
 			canonical = rel
 		}
 		return certain && t.test.holds(canonical)

@@ -38,6 +38,7 @@ func compilePath(s Spec, expands, restrictive bool, env Env) (textTest, *SpecErr
 type eitherPath [2]*pathTest
 
 func (t eitherPath) match(value []byte) bool { return t[0].match(value) || t[1].match(value) }
+func (t eitherPath) judge(v *Value) bool     { return t[0].judge(v) || t[1].judge(v) }
 
 // pathBuilder builds the set of canonical paths that the literals of a condition
 // name; of folded ones if the condition is restrictive.

@@ -174,6 +174,13 @@ func TestSuspicionCoversCertainty(t *testing.T) {
 				if may.Whole([]byte(value)) && !must.Whole([]byte(value)) {
 					t.Fatalf("%v %q grants %q and does not catch it", k, literal, value)
 				}
+				var shared match.Value
+				for range 2 {
+					shared.Reset([]byte(value))
+					if may.Judge(&shared) != may.Whole([]byte(value)) || must.Judge(&shared) != must.Whole([]byte(value)) {
+						t.Fatalf("%v %q on %q: judged with others and alone differ", k, literal, value)
+					}
+				}
 			}
 		}
 	})

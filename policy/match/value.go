@@ -1,0 +1,58 @@
+package match
+
+import "unicode/utf8"
+
+// Value is one complete string that several matchers judge. What they have to
+// know about it - whether it is plainly written, its canonical form, its readings -
+// is found once. A Value is reused with Reset and belongs to one goroutine.
+type Value struct {
+	text  []byte
+	valid bool
+
+	examined, plain bool // as a path
+	canonical       []byte
+	info            lexical
+	buf             [256]byte
+
+	list     []Reading // in env, with expands
+	complete bool
+	listed   bool
+	env      Env
+	expands  bool
+}
+
+// Reset sets the string, which must not change while it is judged.
+func (v *Value) Reset(text []byte) {
+	v.text, v.valid = text, utf8.Valid(text)
+	v.examined, v.listed, v.list = false, false, nil
+}
+
+// Judge judges a complete string as [Matcher.Whole] does.
+func (m *Matcher) Judge(v *Value) bool {
+	test, ok := m.text.(sharedTest)
+	if !ok || !v.valid || len(v.text) > Budget {
+		return m.Whole(v.text)
+	}
+	return test.judge(v)
+}
+
+// sharedTest judges a string by what is already known about it.
+type sharedTest interface{ judge(v *Value) bool }
+
+// certain is place.certain for the string.
+func (v *Value) certain(p *place) (canonical []byte, certain bool) {
+	if !v.examined {
+		v.canonical, v.info, v.plain = examine(v.buf[:0], v.text)
+		v.examined = true
+	}
+	return v.canonical, v.plain && p.admits(v.text, v.canonical, v.info)
+}
+
+// readings is Readings for the string.
+func (v *Value) readings(p *place) (list []Reading, complete bool) {
+	if !v.listed || v.env != p.env || v.expands != p.expands {
+		v.list, v.complete = Readings(string(v.text), p.env, p.expands)
+		v.listed, v.env, v.expands = true, p.env, p.expands
+	}
+	return v.list, v.complete
+}
