@@ -85,7 +85,7 @@ func TestDiagnostics(t *testing.T) {
 			}
 			got := diag.Text(check("policy.toml", text, o), func(string) []byte { return text })
 			if *update {
-				write(t, name, archive, got)
+				writeGolden(t, name, archive, "diagnostics", got)
 			}
 			if diff := cmp.Diff(file(archive, "diagnostics"), got); diff != "" {
 				t.Error(diff)
@@ -94,15 +94,15 @@ func TestDiagnostics(t *testing.T) {
 	}
 }
 
-func write(t *testing.T, name string, archive *txtar.Archive, got string) {
+func writeGolden(t *testing.T, name string, archive *txtar.Archive, part, got string) {
 	t.Helper()
 	var files []txtar.File
 	for _, f := range archive.Files {
-		if f.Name != "diagnostics" {
+		if f.Name != part {
 			files = append(files, f)
 		}
 	}
-	archive.Files = append(files, txtar.File{Name: "diagnostics", Data: []byte(got)})
+	archive.Files = append(files, txtar.File{Name: part, Data: []byte(got)})
 	if err := os.WriteFile(name, txtar.Format(archive), 0o644); err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,260 @@
+package policy_test
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/rogpeppe/go-internal/txtar"
+
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/diag"
+	"github.com/stopgate/stopgate/internal/tomltree"
+	"github.com/stopgate/stopgate/policy"
+	"github.com/stopgate/stopgate/schema"
+)
+
+// differ compares two policies by everything that they say, not by where.
+func differ(p, q *policy.Policy) string {
+	return cmp.Diff(p, q,
+		cmpopts.IgnoreTypes(diag.Range{}, &tomltree.Value{}), cmpopts.EquateEmpty(),
+		cmpopts.IgnoreUnexported(policy.Policy{}, policy.GateSettings{}, policy.PathSettings{}, policy.NamedList{},
+			policy.ToolTable{}, policy.RuleList{}, policy.Rule{}, policy.Condition{}),
+		cmpopts.IgnoreFields(policy.Policy{}, "File", "Tables"),
+		cmp.Transformer("schema", func(s *schema.Schema) string {
+			if s == nil {
+				return ""
+			}
+			return s.Hash()
+		}),
+	)
+}
+
+// roundTrip proves the law of Format for one policy and returns the text: reading
+// it gives the same policy, with the same identity, and writing that again gives
+// the same text.
+func roundTrip(t *testing.T, p *policy.Policy) string {
+	t.Helper()
+	text := policy.Format(p)
+	again, diags := policy.Parse("again.toml", text)
+	if diags.HasErrors() {
+		t.Fatalf("what Format writes is refused: %v\n%s", diags, text)
+	}
+	if diff := differ(p, again); diff != "" {
+		t.Fatalf("what Format writes is another policy: %s\n%s", diff, text)
+	}
+	if policy.PolicyHash(p) != policy.PolicyHash(again) {
+		t.Fatalf("what Format writes has another hash\n%s", text)
+	}
+	if diff := cmp.Diff(string(text), string(policy.Format(again))); diff != "" {
+		t.Fatalf("formatting twice is not formatting once: %s", diff)
+	}
+	return string(text)
+}
+
+// Proves K54: one canonical spelling, no comment lost, the same policy.
+func TestFormat(t *testing.T) {
+	names, err := filepath.Glob("testdata/format/*.txtar")
+	if err != nil || len(names) == 0 {
+		t.Fatal("no golden files", err)
+	}
+	for _, name := range names {
+		t.Run(strings.TrimSuffix(filepath.Base(name), ".txtar"), func(t *testing.T) {
+			archive, err := txtar.ParseFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			text := file(archive, "policy.toml")
+			got := roundTrip(t, parse(t, text))
+			if *update {
+				writeGolden(t, name, archive, "formatted", got)
+			}
+			if diff := cmp.Diff(file(archive, "formatted"), got); diff != "" {
+				t.Error(diff)
+			}
+			if diff := cmp.Diff(comments(text), comments(got)); diff != "" {
+				t.Errorf("comments were lost: %s", diff)
+			}
+		})
+	}
+}
+
+// comments lists the comments of a text that has no "#" elsewhere.
+func comments(text string) []string {
+	var list []string
+	for _, line := range strings.Split(text, "\n") {
+		if _, comment, ok := strings.Cut(line, "#"); ok {
+			list = append(list, comment)
+		}
+	}
+	slices.Sort(list)
+	return list
+}
+
+// A policy that was built and not read is written too.
+func TestFormatWithoutSource(t *testing.T) {
+	p := &policy.Policy{
+		Gate:  policy.GateSettings{UnknownTool: stopgate.Ask, DenyMode: "throw", Enforcement: "observe", Strict: true},
+		Paths: policy.PathSettings{Root: "/srv", Home: "/home"},
+		Tools: []*policy.ToolTable{{Name: "a.b", Run: &policy.RuleList{Rules: []*policy.Rule{{Mode: stopgate.Ask}}, Alias: true}}},
+	}
+	const want = `version = 1
+
+[gate]
+unknown_tool = "ask"
+unknown_params = "ask"
+on_schema_violation = "deny"
+deny_mode = "throw"
+enforcement = "observe"
+strict = true
+
+[paths]
+root = "/srv"
+home = "/home"
+
+[tools."a.b".policy]
+run = "ask"
+`
+	if diff := cmp.Diff(want, string(policy.Format(p))); diff != "" {
+		t.Error(diff)
+	}
+	if got := string(policy.Format(&policy.Policy{})); got != "version = 1\n" {
+		t.Errorf("an empty policy is written %q", got)
+	}
+}
+
+// Proves S36: comments, the order of tables, the spelling of aliases and
+// operational tables do not change what a policy means; everything that decides
+// does.
+func TestPolicyHash(t *testing.T) {
+	const base = `version = 1
+[lists]
+secrets = ["**/.env*", "**/*.pem"]
+[tools.a]
+policy.run = [ { arg = "/p", glob_in = "secrets", mode = "deny" }, { mode = "ask" } ]
+parameters.p = { type = "path" }
+[tools.b.policy]
+run = "ask"
+[[guard]]
+on = "path"
+glob = "x"
+mode = "deny"
+`
+	hash := func(text string) string { return policy.PolicyHash(parse(t, text)) }
+	replace := func(old, new string) string {
+		if !strings.Contains(base, old) {
+			t.Fatalf("%q is not in the policy", old)
+		}
+		return strings.Replace(base, old, new, 1)
+	}
+	for name, text := range map[string]string{
+		"comment":       "# c\n" + base,
+		"operational":   base + "[gateway]\nlisten = \"127.0.0.1:0\"\n",
+		"alias":         replace(`run = "ask"`, `run = [ { mode = "ask" } ]`),
+		"old spelling":  replace("[tools.b.policy]", "[conversation.tools.b.policy]"),
+		"list order":    replace(`["**/.env*", "**/*.pem"]`, `["**/*.pem", "**/.env*"]`),
+		"source":        replace("[tools.b.policy]", "[tools.b]\nsource = \"local\"\n[tools.b.policy]"),
+		"default gate":  base + "[gate]\nunknown_tool = \"deny\"\n",
+		"table order":   strings.Replace(strings.Replace(base, "[tools.b.policy]\nrun = \"ask\"\n", "", 1), "[tools.a]", "[tools.b.policy]\nrun = \"ask\"\n[tools.a]", 1),
+		"unused list":   strings.Replace(base, "[lists]", "[lists]\nother = [\"x\"]", 1),
+		"as it was":     base,
+		"as formatted":  string(policy.Format(parse(t, base))),
+		"windows lines": strings.ReplaceAll(base, "\n", "\r\n"),
+	} {
+		if hash(text) != hash(base) {
+			t.Errorf("%s: the policy means the same and has another hash", name)
+		}
+	}
+	for name, text := range map[string]string{
+		"mode":        replace(`mode = "deny" }`, `mode = "skip" }`),
+		"list":        replace("**/*.pem", "**/*.key"),
+		"rule order":  replace(`{ arg = "/p", glob_in = "secrets", mode = "deny" }, { mode = "ask" }`, `{ mode = "ask" }`),
+		"guard":       replace(`glob = "x"`, `glob = "y"`),
+		"gate":        base + "[gate]\nunknown_tool = \"ask\"\n",
+		"paths":       base + "[paths]\nroot = \"/srv\"\n",
+		"parameter":   replace(`type = "path"`, `type = "string"`),
+		"tool":        replace("[tools.b.policy]", "[tools.c.policy]"),
+		"also":        replace("[tools.b.policy]", "[tools.b]\nalso = [\"c\"]\n[tools.b.policy]"),
+		"params":      replace("[tools.b.policy]", "[tools.b]\nunknown_params = \"allow\"\n[tools.b.policy]"),
+		"violation":   replace("[tools.b.policy]", "[tools.b]\non_schema_violation = \"ask\"\n[tools.b.policy]"),
+		"result":      replace("run = \"ask\"\n", "run = \"ask\"\nresult = \"ask\"\n"),
+		"declaration": base + "[judge]\ntools = [\"a\"]\n",
+	} {
+		if hash(text) == hash(base) {
+			t.Errorf("%s: the policy means something else and has the same hash", name)
+		}
+	}
+	p := parse(t, base)
+	if policy.PolicyHash(p) == policy.PolicyHash(p, p) || policy.PolicyHash() == policy.PolicyHash(p) {
+		t.Error("layers are part of the hash")
+	}
+}
+
+// Proves S34: the id of a rule survives changes elsewhere and its own spelling, and
+// nothing else.
+func TestRuleID(t *testing.T) {
+	id := func(text string) stopgate.RuleID {
+		p := parse(t, "version = 1\n[lists]\nl = [\"a\", \"b\"]\n"+text)
+		rules := p.Tools[0].Run.Rules
+		return rules[len(rules)-1].ID
+	}
+	rule := func(r string) stopgate.RuleID { return id("[tools.t.policy]\nrun = [" + r + "]") }
+	base := rule(`{ arg = "/p", enum = ["a", "b"], mode = "ask" }`)
+	if len(base) != 32 {
+		t.Errorf("id %q", base)
+	}
+	for name, same := range map[string]stopgate.RuleID{
+		"order of keys":   rule(`{ mode = "ask", enum = ["a", "b"], arg = "/p" }`),
+		"order of values": rule(`{ arg = "/p", enum = ["b", "a"], mode = "ask" }`),
+		"other rules":     rule(`{ arg = "/q", const = 1, mode = "deny" }, { arg = "/p", enum = ["a", "b"], mode = "ask" }`),
+		"named list":      rule(`{ arg = "/p", enum_in = "l", mode = "ask" }`),
+		"old spelling":    id("[conversation.tools.t]\nrun = [{ arg = \"/p\", enum = [\"a\", \"b\"], mode = \"ask\" }]"),
+	} {
+		if same != base {
+			t.Errorf("%s changes the id", name)
+		}
+	}
+	for name, other := range map[string]stopgate.RuleID{
+		"value": rule(`{ arg = "/p", enum = ["a", "c"], mode = "ask" }`),
+		"mode":  rule(`{ arg = "/p", enum = ["a", "b"], mode = "edit" }`),
+		"arg":   rule(`{ arg = "/q", enum = ["a", "b"], mode = "ask" }`),
+		"tool":  id("[tools.u.policy]\nrun = [{ arg = \"/p\", enum = [\"a\", \"b\"], mode = \"ask\" }]"),
+		"when":  rule(`{ arg = "/p", enum = ["a", "b"], when = { agent = "x" }, mode = "ask" }`),
+	} {
+		if other == base {
+			t.Errorf("%s does not change the id", name)
+		}
+	}
+	if rule(`{ arg = "/p", const = 1.0, mode = "ask" }`) != rule(`{ arg = "/p", const = 1, mode = "ask" }`) {
+		t.Error("1.0 and 1 are one number")
+	}
+}
+
+// FuzzParse feeds texts to the parser, the checker and the formatter: no panic, and
+// what parses is written as the same policy.
+func FuzzParse(f *testing.F) {
+	for _, pattern := range []string{"testdata/check/*.txtar", "testdata/format/*.txtar"} {
+		names, _ := filepath.Glob(pattern)
+		for _, name := range names {
+			if archive, err := txtar.ParseFile(name); err == nil {
+				f.Add([]byte(file(archive, "policy.toml")))
+			}
+		}
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		p, diags := policy.Parse("fuzz.toml", text)
+		if p == nil {
+			if !diags.HasErrors() {
+				t.Fatal("no policy and no error")
+			}
+			return
+		}
+		policy.Check(p, policy.Options{})
+		if !diags.HasErrors() {
+			roundTrip(t, p)
+		}
+	})
+}
