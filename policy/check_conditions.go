@@ -19,6 +19,7 @@ type checkedCondition struct {
 	// key is equal for two conditions exactly if they look at the same leaves.
 	key     string
 	several bool // the schema allows more than one leaf
+	lacks   bool // see mayLack
 	all     bool // the quantifier, resolved (THREATS 4.2)
 	target  match.Target
 	// matchers holds the condition compiled for each reading of the value: a string
@@ -31,7 +32,7 @@ type checkedCondition struct {
 func (c *checker) condition(l *checkedList, r *Rule, k *Condition, reach schema.Reach) (*checkedCondition, bool) {
 	bound := &checkedCondition{
 		Condition: k, rule: r, reach: reach, key: reach.Expanded, several: reach.CrossesArray || reach.Unknown,
-		all: r.Mode.Permissive(), readings: readingsOf(reach, k.Spec.Kind),
+		lacks: mayLack(l.tool.schema, reach), all: r.Mode.Permissive(), readings: readingsOf(reach, k.Spec.Kind),
 	}
 	if bound.key == "" || reach.Unknown {
 		bound.key = k.Arg.String()

@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"github.com/stopgate/stopgate/internal/diag"
+	"github.com/stopgate/stopgate/jsonstream"
 	"github.com/stopgate/stopgate/policy/match"
-	"github.com/stopgate/stopgate/schema"
 )
 
 // reachability reports the rules of a list that no arguments reach (D25-33 to
@@ -65,7 +65,7 @@ func (a *analysis) judge(r *checkedRule, last bool) finding {
 	}
 	if a.exhausted != nil && !(last && r.catchAll()) {
 		// A catch-all at the very end is what D25-11 asks for.
-		return finding{unreachable: true, by: a.exhausted.coveringAll(a.cover), exhausted: a.exhausted}
+		return finding{unreachable: true, by: a.exhausted.coveringAll(), exhausted: a.exhausted}
 	}
 	var open finding
 	for _, k := range r.conditions {
@@ -105,7 +105,7 @@ func (a *analysis) add(r *checkedRule) {
 			a.groups[k.key] = g
 		}
 		g.add(r, k)
-		if a.exhausted == nil && r.When == nil && g.exhausted(a.cover) {
+		if a.exhausted == nil && r.When == nil && g.exhausted() {
 			a.exhausted = g
 		}
 	}
@@ -151,13 +151,43 @@ func sameWhen(e, l *Rule) bool {
 	return reflect.DeepEqual(x, y)
 }
 
-// defaultReaches reports whether the absence of the argument reaches l past e: the
+// defaultReaches reports whether the absence of the argument may reach l past e: the
 // schema's default counts as a value for restrictive rules only (B9).
 func defaultReaches(e, l *checkedCondition) bool {
-	if !e.rule.Mode.Permissive() || l.rule.Mode.Permissive() {
-		return false
+	return e.rule.Mode.Permissive() && len(l.defaults()) > 0
+}
+
+// defaults lists the schema's defaults that satisfy a restrictive condition when
+// the argument is absent.
+func (k *checkedCondition) defaults() []match.Literal {
+	if k.rule.Mode.Permissive() {
+		return nil
 	}
-	return slices.ContainsFunc(e.reach.Places, func(p *schema.Place) bool { return len(p.Defaults()) > 0 })
+	var list []match.Literal
+	for _, p := range k.reach.Places {
+		for _, v := range p.Defaults() {
+			if lit := literalOf(v); holdsLiteral(k, lit) {
+				list = append(list, lit)
+			}
+		}
+	}
+	return list
+}
+
+// literalOf writes a JSON value as a literal.
+func literalOf(v jsonstream.Value) match.Literal {
+	lit := match.Literal{Text: string(v.Raw()), JSON: string(jsonstream.AppendCanonical(nil, v))}
+	switch v.Kind() {
+	case jsonstream.String:
+		lit.Kind, lit.Text = match.LiteralString, v.Text()
+	case jsonstream.Number:
+		lit.Kind = match.LiteralNumber
+	case jsonstream.True, jsonstream.False:
+		lit.Kind = match.LiteralBool
+	case jsonstream.Object:
+		lit.Kind = match.LiteralObject
+	}
+	return lit
 }
 
 // coversCondition reports whether every value that satisfies l satisfies e.

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/stopgate/stopgate/jsonstream"
 	"github.com/stopgate/stopgate/policy/match"
 	"github.com/stopgate/stopgate/schema"
 )
@@ -19,6 +20,7 @@ type ruleGroup struct {
 	numbers  []int            // entries with numbers or ranges
 	rest     []int            // globs, patterns, present, ...
 	bounds   int              // how many entries are ranges
+	every    bool             // an entry that every value satisfies
 }
 
 type groupEntry struct {
@@ -56,6 +58,7 @@ func (g *ruleGroup) add(r *checkedRule, k *checkedCondition) {
 		g.bounds++
 	default:
 		g.rest = append(g.rest, n)
+		g.every = g.every || everyValue(k)
 	}
 }
 
@@ -65,6 +68,9 @@ func prefixKey(text string) string { return strings.TrimRight(strings.ToLower(te
 // near returns the entries that may cover some of a condition's values, in the
 // order of the list.
 func (g *ruleGroup) near(k *checkedCondition) []*groupEntry {
+	if everyValue(k) {
+		return g.entries
+	}
 	found := slices.Clone(g.rest)
 	numeric := isRange(k.Spec.Kind)
 	for _, lit := range k.Spec.Values {
@@ -129,25 +135,49 @@ func (g *ruleGroup) judge(cover coverage, r *checkedRule, l *checkedCondition) f
 		return finding{}
 	}
 	if covered, by := coveredBy(cover, l, anys); covered {
-		if !l.several && slices.ContainsFunc(by, func(e *groupEntry) bool { return defaultReaches(e.condition, l) }) {
+		if !l.several && g.defaultPasses(r, l) {
 			return finding{}
 		}
 		return finding{unreachable: true, by: rulesOf(by)}
 	}
+	var mixed finding
 	for _, p := range alls {
-		covered, by := coveredBy(cover, l, append(slices.Clone(anys), p))
+		with := append(slices.Clone(anys), p)
+		covered, by := coveredBy(cover, l, with)
 		switch {
-		case !covered:
-		case l.all, !mayLack(l) && g.universal(cover, append(slices.Clone(anys), p)):
+		case covered && l.all:
 			return finding{unreachable: true, by: rulesOf(by)}
-		default:
-			return finding{mixed: true, by: rulesOf(by)}
+		case covered && !l.lacks && universal(l, append(g.firing(r), p)):
+			return finding{unreachable: true, by: rulesOf(append(g.firing(r), p))}
+		case covered && !mixed.mixed:
+			mixed = finding{mixed: true, by: rulesOf(by)}
 		}
+	}
+	if mixed.mixed {
+		return mixed
 	}
 	if unknown := undecided(cover, l, near); unknown != nil {
 		return finding{unknown: true, by: rulesOf([]*groupEntry{unknown})}
 	}
 	return finding{}
+}
+
+// firing lists the entries that fire as soon as one of several leaves is in their
+// set.
+func (g *ruleGroup) firing(r *checkedRule) []*groupEntry {
+	return slices.DeleteFunc(slices.Clone(g.entries), func(e *groupEntry) bool {
+		return e.condition.all || !sameWhen(e.rule.Rule, r.Rule)
+	})
+}
+
+// defaultPasses reports whether the absence of the argument reaches the rule: its
+// default satisfies the condition and no restrictive one above (THREATS 4.4, B9).
+func (g *ruleGroup) defaultPasses(r *checkedRule, l *checkedCondition) bool {
+	return slices.ContainsFunc(l.defaults(), func(lit match.Literal) bool {
+		return !slices.ContainsFunc(g.entries, func(e *groupEntry) bool {
+			return !e.rule.permissive() && sameWhen(e.rule.Rule, r.Rule) && holdsLiteral(e.condition, lit)
+		})
+	})
 }
 
 func rulesOf(entries []*groupEntry) []*checkedRule {
@@ -161,24 +191,71 @@ func rulesOf(entries []*groupEntry) []*checkedRule {
 }
 
 // mayLack reports whether schema-valid arguments that have a leaf at the pointer
-// may also have a branch without one: an absent member, null, or an empty array
-// beside another one (K3).
-func mayLack(k *checkedCondition) bool {
-	if k.reach.Optional || k.reach.Unknown || strings.Count(k.reach.Expanded, "/*") > 1 {
+// may also have a branch without one: an absent member of an element, null, or an
+// empty array beside another one (K3). Where the pointer has one leaf at most, it
+// reports whether they may have none.
+func mayLack(s *schema.Schema, reach schema.Reach) bool {
+	if reach.Unknown || !reach.CrossesArray {
+		return reach.Unknown || reach.Optional || slices.ContainsFunc(reach.Places, nullable)
+	}
+	pointer, err := jsonstream.ParsePointer(reach.Expanded)
+	if err != nil || s == nil {
 		return true
 	}
-	return slices.ContainsFunc(k.reach.Places, func(p *schema.Place) bool { return p.Types()&schema.Null != 0 })
+	at, arrays := s.Place(), 0
+	for _, token := range pointer {
+		if token == "*" && at.Types()&schema.Array != 0 {
+			at = at.Items()
+			if arrays++; arrays > 1 {
+				return true
+			}
+		} else {
+			members := at.Properties()
+			i := slices.IndexFunc(members, func(d schema.Declared) bool { return d.Name == token })
+			if i < 0 || arrays > 0 && !members[i].Required {
+				return true
+			}
+			at = members[i].Place
+		}
+		if arrays > 0 && nullable(at) {
+			return true
+		}
+	}
+	return false
 }
+
+func nullable(p *schema.Place) bool { return p.Types()&schema.Null != 0 }
 
 // exhausted reports whether the rules on these leaves leave no arguments to any
 // rule below: the schema requires the one leaf, and every value of its type is in a
 // set.
-func (g *ruleGroup) exhausted(cover coverage) bool {
+func (g *ruleGroup) exhausted() bool {
 	k := g.entries[len(g.entries)-1].condition
-	if isFinite(k) && k.target.Type&schema.Boolean == 0 && g.bounds < 2 {
+	if isFinite(k) && k.target.Type&schema.Boolean == 0 && g.bounds < 2 && !g.every {
 		return false // single numbers fill gaps between ranges only
 	}
-	return !k.several && !mayLack(k) && g.universal(cover, g.unconditional())
+	return !k.several && (!k.lacks || g.absenceMatches(k)) && universal(k, g.unconditional())
+}
+
+// absenceMatches reports whether calls without the argument do not get past the
+// group either: it has a default, and restrictive rules take that for its value
+// (B9).
+func (g *ruleGroup) absenceMatches(k *checkedCondition) bool {
+	var defaults []match.Literal
+	for _, p := range k.reach.Places {
+		if nullable(p) {
+			return false
+		}
+		for _, v := range p.Defaults() {
+			defaults = append(defaults, literalOf(v))
+		}
+	}
+	passes := func(lit match.Literal) bool {
+		return !slices.ContainsFunc(g.unconditional(), func(e *groupEntry) bool {
+			return !e.rule.permissive() && holdsLiteral(e.condition, lit)
+		})
+	}
+	return !k.reach.Unknown && len(defaults) > 0 && !slices.ContainsFunc(defaults, passes)
 }
 
 // unconditional are the entries that do not depend on facts of the call.
@@ -186,6 +263,6 @@ func (g *ruleGroup) unconditional() []*groupEntry {
 	return slices.DeleteFunc(slices.Clone(g.entries), func(e *groupEntry) bool { return e.rule.When != nil })
 }
 
-func (g *ruleGroup) coveringAll(cover coverage) []*checkedRule {
+func (g *ruleGroup) coveringAll() []*checkedRule {
 	return rulesOf(g.unconditional())
 }

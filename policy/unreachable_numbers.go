@@ -172,11 +172,10 @@ func (c cut) nextInteger() (cut, bool) {
 
 // universal reports whether every value that the schema allows at the pointer is in
 // one of the sets.
-func (g *ruleGroup) universal(cover coverage, entries []*groupEntry) bool {
+func universal(k *checkedCondition, entries []*groupEntry) bool {
 	if slices.ContainsFunc(entries, func(e *groupEntry) bool { return everyValue(e.condition) }) {
 		return true
 	}
-	k := g.entries[0].condition
 	types := k.reach.Types &^ schema.Array
 	if k.reach.Unknown || types == 0 || types&^(schema.Boolean|schema.Number|schema.Integer) != 0 {
 		return false

@@ -78,22 +78,19 @@ func commonWords(a, b string) []string {
 // coveredBy reports whether every value that satisfies l satisfies one of the
 // entries, and which entries that takes.
 func coveredBy(cover coverage, l *checkedCondition, entries []*groupEntry) (bool, []*groupEntry) {
-	// Without arguments there is nothing to compare: what a rule says about absence
-	// or length covers the same only.
-	if !leafTest(l.Spec.Kind) {
-		for _, e := range entries {
-			if e.condition.sameAs(l) {
-				return true, []*groupEntry{e}
-			}
-		}
-		return false, nil
-	}
 	for _, e := range entries {
-		if everyValue(e.condition) {
+		switch {
+		case everyValue(e.condition) && (leafTest(l.Spec.Kind) || everyValue(l)):
 			return true, []*groupEntry{e}
+		case !leafTest(l.Spec.Kind) && e.condition.sameAs(l):
+			return true, []*groupEntry{e} // absence and length are no values to compare
 		}
 	}
 	switch {
+	case everyValue(l):
+		return universal(l, entries), entries
+	case !leafTest(l.Spec.Kind):
+		return false, nil
 	case isFinite(l):
 		return coveredLiterals(l, entries)
 	case isRange(l.Spec.Kind):
@@ -118,10 +115,9 @@ func (k *checkedCondition) sameAs(l *checkedCondition) bool {
 		slices.EqualFunc(k.Spec.Values, l.Spec.Values, func(a, b match.Literal) bool { return a.JSON == b.JSON })
 }
 
-// everyValue reports a condition that every value satisfies: present = true on a
-// pointer with one leaf, or for any leaf.
+// everyValue reports a condition that every value satisfies.
 func everyValue(k *checkedCondition) bool {
-	return k.Spec.Kind == match.Present && k.Spec.Values[0].Text == "true" && (!k.all || !k.several)
+	return k.Spec.Kind == match.Present && k.Spec.Values[0].Text == "true"
 }
 
 // coversText asks every reading: a value is one of them, nobody knows which.
