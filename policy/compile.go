@@ -216,37 +216,40 @@ func (c *compiler) misfit(v *voice, r *Rule) string {
 
 // rule adds a rule and its conditions.
 func (c *compiler) rule(v *voice, r *Rule, lowered bool) {
-	p := c.part(v)
-	n := int32(len(c.plan.rules))
-	out := rule{first: int32(len(c.plan.conds)), mode: r.Mode, list: int32(len(c.plan.lists)), public: r.Reason, ast: r}
-	out.ref = &stopgate.RuleRef{File: v.policy.File, Line: r.Pos.Start.Line, Index: r.Index, ID: r.ID}
+	ref := refOf(v.policy.File, r)
+	out := rule{first: int32(len(c.plan.conds)), mode: r.Mode, list: int32(len(c.plan.lists)), ref: &ref, public: r.Reason}
 	if lowered && r.Mode.Permissive() {
 		out.mode = stopgate.Ask
 	}
 	for i := range r.Conditions {
-		k := &r.Conditions[i]
-		id := int32(len(c.plan.conds))
-		permissive := r.Mode.Permissive()
-		out2 := cond{rule: n, permissive: permissive, all: permissive, kind: k.Spec.Kind, env: v.env, ast: k}
-		for _, q := range []Quantifier{r.Match, k.Match} {
-			if q != QuantifierDefault {
-				out2.all = q == QuantifierAll
-			}
-		}
-		out2.want = k.Spec.Kind == match.Present && k.Spec.Values[0].Text == "true"
-		if k.On != "" {
-			p.ons = append(p.ons, id)
-		} else {
-			out2.pointer = k.Arg.String()
-			out2.sites = 1
-			site := int32(len(c.plan.sites))
-			c.plan.sites = append(c.plan.sites, id)
-			p.insert(v.schema, k, id, site)
-		}
-		c.plan.conds = append(c.plan.conds, out2)
+		c.condition(v, r, &r.Conditions[i])
 	}
 	out.end = int32(len(c.plan.conds))
 	c.plan.rules = append(c.plan.rules, out)
+}
+
+// condition adds a condition of the rule that is being added. Its polarity is that
+// of the mode as it is written, whatever the mode counts as (THREATS 4.2).
+func (c *compiler) condition(v *voice, r *Rule, k *Condition) {
+	id := int32(len(c.plan.conds))
+	permissive := r.Mode.Permissive()
+	out := cond{rule: int32(len(c.plan.rules)), permissive: permissive, all: permissive, kind: k.Spec.Kind, env: v.env, ast: k}
+	for _, q := range []Quantifier{r.Match, k.Match} {
+		if q != QuantifierDefault {
+			out.all = q == QuantifierAll
+		}
+	}
+	out.want = k.Spec.Kind == match.Present && k.Spec.Values[0].Text == "true"
+	p := c.part(v)
+	if k.On != "" {
+		p.ons = append(p.ons, id)
+	} else {
+		out.pointer, out.expanded = k.Arg.String(), v.schema.Reach(k.Arg).Expanded
+		out.sites = 1
+		p.insert(v.schema, k, id, int32(len(c.plan.sites)))
+		c.plan.sites = append(c.plan.sites, id)
+	}
+	c.plan.conds = append(c.plan.conds, out)
 }
 
 // insert adds a condition's pointer to the trie of its view. "*" stands for the

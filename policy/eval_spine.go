@@ -72,6 +72,20 @@ func (p *spine) mark() span {
 	return p.last
 }
 
+// maxKept is how much of a value's text is kept for explanations.
+const maxKept = 4 << 10
+
+// keep writes the text of the current value and returns where it stands, nothing if
+// it is long.
+func (p *spine) keep(text []byte) span {
+	if len(text) > maxKept {
+		return span{}
+	}
+	start := int32(len(p.text))
+	p.text = append(p.text, text...)
+	return span{start, int32(len(p.text))}
+}
+
 // pointer returns the text of a mark.
 func (p *spine) pointer(s span) []byte { return p.text[s.start:s.end] }
 

@@ -21,6 +21,7 @@ type condState struct {
 	open  int32 // sites at which a leaf can still appear
 	at    int64 // byte that decided it
 	path  span  // pointer of the value that decided it
+	value span  // the text of that value, if it was a path
 }
 
 // ruleState is what one evaluation knows of one rule.

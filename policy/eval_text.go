@@ -150,6 +150,9 @@ func (e *Evaluation) textEnd() {
 			x.result = match.Miss
 		}
 		e.textResult(i)
+		if st := &e.conds[x.test.cond]; st.phase == holds && x.result == match.Hit && !x.m.Incremental() {
+			st.value = e.spine.keep(e.text())
+		}
 	}
 	for i := range e.watches {
 		e.protected(&e.watches[i])

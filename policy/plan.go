@@ -69,7 +69,6 @@ type rule struct {
 	list       int32
 	ref        *stopgate.RuleRef
 	public     string // the rule's reason, "" if it has none (K37)
-	ast        *Rule
 }
 
 // cond is one condition of a rule.
@@ -81,7 +80,8 @@ type cond struct {
 	sites      int32 // number of places at which leaves can appear
 	kind       match.Kind
 	want       bool   // of present
-	pointer    string // of the rule, with "*" for every array
+	pointer    string // of the rule
+	expanded   string // the same with "*" for every array it crosses
 	env        match.Env
 	ast        *Condition
 }
