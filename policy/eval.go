@@ -3,6 +3,7 @@ package policy
 import (
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/jsonstream"
+	"github.com/stopgate/stopgate/policy/match"
 	"github.com/stopgate/stopgate/schema"
 )
 
@@ -36,7 +37,9 @@ type Evaluation struct {
 	watches   []textWatch
 	found     []textFound
 	undecided int
-	decoded   bool
+	decoded   bool // scratch holds its text
+	prepared  bool // whole holds it
+	whole     match.Value
 	scratch   []byte
 	value     jsonstream.Value
 

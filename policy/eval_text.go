@@ -144,7 +144,7 @@ func (e *Evaluation) textEnd() {
 		switch {
 		case x.m.Incremental():
 			x.result = x.m.End(&x.state)
-		case x.m.Whole(e.text()):
+		case x.m.Judge(e.wholeText()):
 			x.result = match.Hit
 		default:
 			x.result = match.Miss
@@ -158,7 +158,16 @@ func (e *Evaluation) textEnd() {
 		e.protected(&e.watches[i])
 	}
 	e.texts, e.watches, e.undecided = e.texts[:0], e.watches[:0], 0
-	e.decoded = false
+	e.decoded, e.prepared = false, false
+}
+
+// wholeText is the string that has just ended, with what its matchers share.
+func (e *Evaluation) wholeText() *match.Value {
+	if !e.prepared {
+		e.whole.Reset(e.text())
+		e.prepared = true
+	}
+	return &e.whole
 }
 
 // text is the whole string that has just ended.

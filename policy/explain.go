@@ -18,61 +18,65 @@ type Explanation struct {
 
 // ListExplanation is one rule list, or one guard, that was asked about the call.
 type ListExplanation struct {
-	File  string
-	Layer stopgate.Layer
+	File  string         `json:"file"`
+	Layer stopgate.Layer `json:"layer"`
 	// Table is the name of the table whose list applied: the tool's, a glob or "*"
 	// (K0b). "" for a guard.
-	Table string
+	Table string `json:"table,omitempty"`
 	// Lowered says that the file is a project's and alone: unattended counts as ask
 	// (K35).
-	Lowered bool
-	// Decides is set for the list that the verdict names.
-	Decides bool
-	// Answered is false while the list waits and for a guard without an objection;
+	Lowered bool `json:"lowered,omitempty"`
+	// Decided is false while the list waits, and for a guard without an objection;
 	// Mode is what the list answers otherwise.
-	Answered bool
-	Mode     stopgate.Mode
-	Rules    []RuleExplanation
+	Decided bool          `json:"decided"`
+	Mode    stopgate.Mode `json:"mode"`
+	// Named is set for the list that the verdict names.
+	Named bool              `json:"named"`
+	Rules []RuleExplanation `json:"rules"`
 }
 
-// Status is what became of a rule or a condition.
-type Status string
-
-// What can become of a rule; conditions match, are eliminated or undecided.
+// What can become of a rule.
 const (
-	Matched    Status = "matched"
-	Eliminated Status = "eliminated"
-	Undecided  Status = "undecided"   // not known when the verdict was reached
-	NotReached Status = "not reached" // a rule above it matched
-	Skipped    Status = "skipped"     // left out before the arguments were looked at
+	Matched    = "matched"
+	Eliminated = "eliminated"
+	Waiting    = "waiting"     // not known when the verdict was reached
+	NotReached = "not reached" // a rule above it matched
+	Skipped    = "skipped"     // left out before the arguments were looked at
+)
+
+// What can become of a condition, beside Waiting.
+const (
+	Holds = "holds"
+	Fails = "fails"
 )
 
 // RuleExplanation is what became of one rule.
 type RuleExplanation struct {
-	Ref    stopgate.RuleRef
-	Mode   stopgate.Mode
-	Status Status
-	At     int64 // the byte that showed it, for a rule that matched or was eliminated
-	// Decides is set for the rule that the verdict names: without it another rule, or
+	Ref    stopgate.RuleRef `json:"rule"`
+	Mode   stopgate.Mode    `json:"mode"`
+	Status string           `json:"status"`
+	At     int64            `json:"at"` // the byte that showed it, for a rule that matched or was eliminated
+	// Named is set for the rule that the verdict names: without it another rule, or
 	// none, would have decided (INVARIANTS I25).
-	Decides    bool
-	Skipped    string // why a rule was skipped
-	Conditions []ConditionExplanation
+	Named      bool                   `json:"named"`
+	Skipped    string                 `json:"skipped,omitempty"` // why a rule was skipped
+	Conditions []ConditionExplanation `json:"conditions,omitempty"`
 }
 
 // ConditionExplanation is what became of one condition.
 type ConditionExplanation struct {
 	// Arg is the rule's pointer with "*" for every array it crosses (Q1); On is the
-	// type a guard looks at instead.
-	Arg, On string
-	Matcher match.Kind
-	All     bool // every leaf has to match; otherwise one is enough
-	Status  Status
-	At      int64
-	Pointer string // of the value that showed it
-	// Reading is how a path was read when it matched a restrictive condition, and
-	// Steps what was done to the value for that (K56). Empty for other values.
-	Reading, Steps string
+	// type that a guard looks at instead.
+	Arg     string `json:"arg,omitempty"`
+	On      string `json:"on,omitempty"`
+	Matcher string `json:"matcher"`
+	All     bool   `json:"all"` // every leaf has to match; otherwise one is enough
+	Status  string `json:"status"`
+	At      int64  `json:"at"`
+	Pointer string `json:"pointer,omitempty"` // of the value that showed it
+	// Readings are how a path was read when it matched a restrictive condition: the
+	// reading that did, and what was done to the value for it (K56).
+	Readings []string `json:"readings,omitempty"`
 }
 
 // Explain says how the verdict came about. It can be asked at any time; what it
@@ -94,15 +98,15 @@ func (e *Evaluation) explainList(i int) ListExplanation {
 		e.walk(i)
 	}
 	x := ListExplanation{File: l.note.file, Layer: l.layer, Table: l.note.table, Lowered: l.note.lowered}
-	x.Answered = st.low == st.high && !e.abstains(i)
-	if x.Answered {
+	x.Decided = st.low == st.high && !e.abstains(i)
+	if x.Decided {
 		x.Mode = st.low
 	}
 	above := false
 	for r := l.first; r < l.end; r++ {
 		rule := e.explainRule(r, above)
 		above = above || rule.Status == Matched
-		x.Decides = x.Decides || rule.Decides
+		x.Named = x.Named || rule.Named
 		x.Rules = append(x.Rules, rule)
 	}
 	for _, s := range l.note.skipped {
@@ -111,61 +115,62 @@ func (e *Evaluation) explainList(i int) ListExplanation {
 		})
 	}
 	v := &e.verdict
-	if v.Decided && v.Rule == nil && v.Layer == l.layer && x.Answered && x.Mode == v.Mode && v.Layer != stopgate.LayerIntegrity {
-		x.Decides = true
+	if v.Decided && v.Rule == nil && v.Layer == l.layer && x.Decided && x.Mode == v.Mode && v.Layer != stopgate.LayerIntegrity {
+		x.Named = true
 	}
 	return x
 }
 
 func (e *Evaluation) explainRule(r int32, above bool) RuleExplanation {
 	rule, st := &e.plan.rules[r], &e.rules[r]
-	x := RuleExplanation{Ref: *rule.ref, Mode: rule.mode, Status: statusOf(st.phase), At: st.at}
+	x := RuleExplanation{Ref: *rule.ref, Mode: rule.mode, Status: statusOf(st.phase, Matched, Eliminated), At: st.at}
 	if above {
 		x.Status, x.At = NotReached, 0
 	}
-	x.Decides = e.verdict.Rule == rule.ref
+	x.Named = e.verdict.Rule == rule.ref
 	for c := rule.first; c < rule.end; c++ {
 		x.Conditions = append(x.Conditions, e.explainCondition(c))
 	}
 	return x
 }
 
-func statusOf(p phase) Status {
+// statusOf spells a phase: how it is called when it holds and when it has failed.
+func statusOf(p phase, holding, failing string) string {
 	switch p {
 	case holds:
-		return Matched
+		return holding
 	case failed:
-		return Eliminated
+		return failing
 	}
-	return Undecided
+	return Waiting
 }
 
 func (e *Evaluation) explainCondition(c int32) ConditionExplanation {
 	k, st := &e.plan.conds[c], &e.conds[c]
-	x := ConditionExplanation{Arg: k.expanded, On: k.ast.On, Matcher: k.kind, All: k.all, Status: statusOf(st.phase)}
+	x := ConditionExplanation{Arg: k.expanded, On: k.ast.On, Matcher: k.kind.String(), All: k.all, Status: statusOf(st.phase, Holds, Fails)}
 	if st.phase == waiting {
 		return x
 	}
 	x.At, x.Pointer = st.at, string(e.spine.pointer(st.path))
 	if st.phase == holds && !k.permissive && st.value.end > st.value.start {
-		x.Reading, x.Steps = readingOf(k, string(e.spine.pointer(st.value)))
+		x.Readings = readingOf(k, string(e.spine.pointer(st.value)))
 	}
 	return x
 }
 
 // readingOf finds the reading of a path that satisfied a restrictive condition.
-func readingOf(k *cond, value string) (reading, steps string) {
+func readingOf(k *cond, value string) []string {
 	m, err := match.Compile(k.ast.Spec, match.Target{Type: schema.String, Annotation: schema.Path}, true, k.env)
 	if err != nil {
-		return "", ""
+		return nil
 	}
 	list, _ := match.Readings(value, k.env, false)
 	for _, r := range list {
 		if m.Whole([]byte(r.Path)) {
-			return r.Path, r.Steps.String()
+			return []string{r.Path + " (" + r.Steps.String() + ")"}
 		}
 	}
-	return "", ""
+	return nil
 }
 
 // refOf names a rule of a file.

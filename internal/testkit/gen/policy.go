@@ -76,10 +76,13 @@ func (c *Case) layer(r *rand.Rand, index int, known, declares bool) {
 			l.OnSchema = pick(r, []string{"ask", "deny"})
 			fmt.Fprintf(&b, "on_schema_violation = %q\n", l.OnSchema)
 		}
+		simple := r.IntN(12) == 0
 		for range 1 + r.IntN(4) {
-			l.Rules = addRule(l.Rules, rule(r, c.tool, false))
+			if !simple {
+				l.Rules = addRule(l.Rules, rule(r, c.tool, false))
+			}
 		}
-		if r.IntN(2) == 0 {
+		if simple || r.IntN(2) == 0 {
 			l.Rules = append(l.Rules, naive.Rule{Mode: mode(r, false)})
 		}
 		fmt.Fprintf(&b, "[tools.%s.policy]\nrun = [\n", Tool)
