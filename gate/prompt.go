@@ -54,7 +54,10 @@ func (p *pending) Ask(ctx context.Context) error {
 // ask opens a prompt; p.mu is held.
 func (p *pending) ask(ctx context.Context) {
 	if p.g.approver == nil {
-		p.push(p.refusal(stopgate.LayerApproval, stopgate.CodeNoApprover))
+		// Certain at the byte that asked, in every chunking.
+		v := p.refusal(stopgate.LayerApproval, stopgate.CodeNoApprover)
+		v.DecidedAt = p.verdict().DecidedAt
+		p.push(v)
 		return
 	}
 	ctx, cancel := context.WithCancelCause(ctx)

@@ -28,6 +28,7 @@ type call struct {
 	declared bool // by the request
 	choice   int
 	held     int64
+	asked    bool // somebody is being asked, or nobody can be
 	terminal bool // its verdict cannot change any more
 	resolved bool // outcome is set, the audit row is written
 	outcome  stopgate.Outcome
@@ -104,8 +105,16 @@ func (c *calls) identify(held *call, id stopgate.CallID) {
 	}
 }
 
-// note looks whether a verdict ended a call's way early.
+// note looks whether a verdict ended a call's way early. A call that a person
+// must answer is put in front of one at the byte that asked (D26-07); where nobody
+// can answer it is denied there, and the rest of it need not be generated.
 func (c *calls) note(held *call, v stopgate.Verdict) {
+	if v.Decided && !v.Mode.Terminal() && !v.Mode.Permissive() && !held.asked {
+		held.asked = true
+		if err := held.pending.Ask(c.x.ctx); err == nil {
+			v = held.pending.Verdict()
+		}
+	}
 	if held.terminal || !v.Terminal() {
 		return
 	}

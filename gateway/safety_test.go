@@ -119,7 +119,7 @@ func TestSkipAndAsk(t *testing.T) {
 	if rows := r.log.wait(t, 1); a.err != nil || rows[0] != "a skipped rule_skipped" {
 		t.Errorf("%v, %q", a.err, rows)
 	}
-	ask := chatStream("tool_calls", chatCall(0, "call_1", "b", `{}`), chatCall(1, "call_2", "c", `{}`))
+	ask := chatStream("tool_calls", chatCall(0, "call_1", "c", `{}`), chatCall(1, "call_2", "b", `{}`))
 	r = newRig(t, policy, script{body: ask}, nil)
 	a = r.post(chatPath, chatRequest(true))
 	mustContain(t, a.body, "`b` was not run", "(no_approver)", `"name":"c"`)
@@ -128,8 +128,26 @@ func TestSkipAndAsk(t *testing.T) {
 	a = r.post(chatPath, chatRequest(true))
 	mustContain(t, a.body, `"code":"no_approver"`)
 	mustLack(t, a.body, `"name":"c"`, "[DONE]")
-	if rows := fmt.Sprint(r.log.wait(t, 2)); rows != "[b denied no_approver c cancelled cancelled]" {
+	if rows := fmt.Sprint(r.log.wait(t, 2)); rows != "[c cancelled cancelled b denied no_approver]" && rows != "[b denied no_approver c cancelled cancelled]" {
 		t.Errorf("rows %s", rows)
+	}
+}
+
+// Proves D26-07, P2: an ask that nobody can answer ends the call at the byte that
+// asked, and the provider stops there.
+func TestAskWithoutApproverStopsTheUpstream(t *testing.T) {
+	const policy = "version = 1\n[tools.\"*\".policy]\nrun = [{ arg = \"/path\", const = \"ok\", mode = \"unattended\" }, { mode = \"ask\" }]\n"
+	provider := endless{
+		begin: chatEvent(`{"tool_calls":[{"index":0,"id":"call_1","type":"function","function":{"name":"a","arguments":"{\"path\":\"other\",\"c\":\""}}]}`, "null"),
+		more:  chatEvent(`{"tool_calls":[{"index":0,"function":{"arguments":"xxxxxxxx"}}]}`, "null"),
+		gone:  make(chan int64, 1),
+	}
+	r := newRig(t, policy, provider, nil)
+	a := r.post(chatPath, chatRequest(true))
+	mustContain(t, a.body, "`a` was not run", "(no_approver)", `"finish_reason":"stop"`, "[DONE]")
+	<-provider.gone
+	if rows := r.log.wait(t, 1); rows[0] != "a denied no_approver" {
+		t.Errorf("rows %q", rows)
 	}
 }
 
