@@ -3,7 +3,6 @@ package regular
 import (
 	"regexp"
 	"strconv"
-	"unicode"
 	"unicode/utf8"
 )
 
@@ -13,7 +12,7 @@ const (
 	maxNesting = 200     // groups in groups
 	maxCount   = 1000    // of a repetition, nested ones multiplied
 	maxSize    = 10_000  // nodes with the repetitions written out (K48)
-	maxSpans   = 100_000 // ranges in all character classes
+	maxSpans   = 20_000  // ranges in all character classes
 )
 
 // compile prepares a pattern for the linear-time engine of package regexp.
@@ -188,7 +187,7 @@ func appendSet(dst []byte, s set) []byte {
 }
 
 func appendRune(dst []byte, r rune) []byte {
-	if r <= unicode.MaxASCII && words().contains(r) {
+	if '0' <= r && r <= '9' || 'A' <= r && r <= 'Z' || 'a' <= r && r <= 'z' {
 		return append(dst, byte(r))
 	}
 	dst = append(dst, `\x{`...)

@@ -14,9 +14,10 @@ type parser struct {
 	depth  int
 	groups int // capturing groups seen so far
 	// references to check when all groups are known
-	numbered []reference
-	named    []reference
-	names    map[string]bool
+	numbered   []reference
+	named      []reference
+	names      map[string]bool
+	properties map[string]set // those of \p{...} that were looked up
 }
 
 type reference struct {
@@ -44,7 +45,7 @@ func parse(text string) (root *node, err *SyntaxError) {
 			root, err = nil, e.SyntaxError
 		}
 	}()
-	p := &parser{text: text, names: map[string]bool{}}
+	p := &parser{text: text, names: map[string]bool{}, properties: map[string]set{}}
 	root, _ = p.disjunction()
 	if p.pos < len(text) { // disjunction stops at an unmatched ")" only
 		p.fail(p.pos, `")" without "("`, `write "\)" for the character`)
@@ -163,19 +164,19 @@ func quote(c byte) string { return `"` + string(c) + `"` }
 // quantified parses a quantifier behind an atom, if there is one.
 func (p *parser) quantified(atom *node, quantifiable bool) *node {
 	at := p.pos
-	min, max := 0, 0
+	least, most := 0, 0
 	switch p.peek() {
 	case '*':
 		p.pos++
-		min, max = 0, unlimited
+		least, most = 0, unlimited
 	case '+':
 		p.pos++
-		min, max = 1, unlimited
+		least, most = 1, unlimited
 	case '?':
 		p.pos++
-		min, max = 0, 1
+		least, most = 0, 1
 	case '{':
-		min, max = p.counts()
+		least, most = p.counts()
 	default:
 		return atom
 	}
@@ -183,27 +184,27 @@ func (p *parser) quantified(atom *node, quantifiable bool) *node {
 		p.fail(at, "an assertion cannot be repeated", "")
 	}
 	p.accept("?") // lazy: the same texts match
-	return &node{op: opRepeat, at: at, subs: []*node{atom}, min: min, max: max}
+	return &node{op: opRepeat, at: at, subs: []*node{atom}, min: least, max: most}
 }
 
 // counts parses {n}, {n,} or {n,m}.
-func (p *parser) counts() (min, max int) {
+func (p *parser) counts() (least, most int) {
 	at := p.pos
 	p.pos++
-	min, ok := p.decimal()
-	max = min
+	least, ok := p.decimal()
+	most = least
 	if ok && p.accept(",") {
-		if max, ok = p.decimal(); !ok {
-			max, ok = unlimited, true
+		if most, ok = p.decimal(); !ok {
+			most, ok = unlimited, true
 		}
 	}
 	if !ok || !p.accept("}") {
 		p.fail(at, `"{" does not begin a count`, `write "\{" for the character`)
 	}
-	if max != unlimited && max < min {
+	if most != unlimited && most < least {
 		p.fail(at, "the counts are out of order", "")
 	}
-	return min, max
+	return least, most
 }
 
 // decimal parses a run of digits. Large numbers stay large.

@@ -17,8 +17,19 @@ func (p *parser) property(at int) set {
 	if end < 0 {
 		p.fail(at, "the property is not closed", "")
 	}
-	name, value, pair := strings.Cut(p.text[p.pos:p.pos+end], "=")
+	text := p.text[p.pos : p.pos+end]
 	p.pos += end + 1
+	s, known := p.properties[text]
+	if !known {
+		s = p.lookUp(at, text)
+		p.properties[text] = s
+	}
+	return s
+}
+
+// lookUp finds the property inside the braces.
+func (p *parser) lookUp(at int, text string) set {
+	name, value, pair := strings.Cut(text, "=")
 	if !pair {
 		if s, ok := category(name); ok {
 			return s

@@ -16,7 +16,10 @@ func single(r rune) set { return set{{r, r}} }
 
 // normal sorts spans in any order into a set.
 func normal(spans []span) set {
-	slices.SortFunc(spans, func(a, b span) int { return int(a.lo) - int(b.lo) })
+	byLow := func(a, b span) int { return int(a.lo) - int(b.lo) }
+	if !slices.IsSortedFunc(spans, byLow) {
+		slices.SortFunc(spans, byLow)
+	}
 	out := spans[:0]
 	for _, s := range spans {
 		if n := len(out); n > 0 && s.lo <= out[n-1].hi+1 {

@@ -4,12 +4,14 @@ import "github.com/stopgate/stopgate/jsonstream"
 
 // Bounds of a schema. Each refuses the schema, none weakens it.
 const (
-	maxText    = 4 << 20   // bytes of a JSON Schema
-	maxNodes   = 20_000    // schema objects
-	maxBeside  = 100       // schemas that apply to one value through each other
-	maxNesting = 100       // parameters of a policy file in each other
-	maxPlaces  = 20_000    // places
-	maxMembers = 1_000_000 // members looked at while places are built
+	maxText     = 4 << 20   // bytes of a JSON Schema
+	maxNodes    = 20_000    // schema objects
+	maxNotes    = 200       // notes that are kept
+	maxPatterns = 16 << 10  // bytes of all patterns together; those behind are notes
+	maxBeside   = 100       // schemas that apply to one value through each other
+	maxNesting  = 100       // parameters of a policy file in each other
+	maxPlaces   = 20_000    // places
+	maxMembers  = 1_000_000 // members looked at while places are built
 )
 
 // build checks the graph of nodes, prepares them for use and computes the places.
@@ -78,7 +80,7 @@ const visiting = -1
 func height(n *Node, heights map[*Node]int) (int, *ParseError) {
 	if h, ok := heights[n]; ok {
 		if h == visiting {
-			return 0, &ParseError{Pointer: n.at, Message: "the schema refers to itself without a step into the value"}
+			return 0, &ParseError{Pointer: n.at.pointer(), Message: "the schema refers to itself without a step into the value"}
 		}
 		return h, nil
 	}
@@ -92,7 +94,7 @@ func height(n *Node, heights map[*Node]int) (int, *ParseError) {
 		most = max(most, h+1)
 	}
 	if most > maxBeside {
-		return 0, &ParseError{Pointer: n.at, Message: "references and combinations nest too deep"}
+		return 0, &ParseError{Pointer: n.at.pointer(), Message: "references and combinations nest too deep"}
 	}
 	heights[n] = most
 	return most, nil

@@ -46,12 +46,12 @@ type emitter struct {
 	root  *Node
 	full  bool // with what models do not see
 	names map[*Node]string
-	taken map[string]bool
+	taken map[string]int // names and how often they were wanted
 	defs  []*Node
 }
 
 func emit(root *Node, full bool) []byte {
-	e := &emitter{root: root, full: full, names: map[*Node]string{}, taken: map[string]bool{}}
+	e := &emitter{root: root, full: full, names: map[*Node]string{}, taken: map[string]int{}}
 	e.node(root)
 	return e.dst
 }
@@ -293,14 +293,14 @@ func (e *emitter) reference(n *Node) string {
 	}
 	name, ok := e.names[n]
 	if !ok {
-		name = "root"
-		if p, err := jsonstream.ParsePointer(n.at); err == nil && len(p) > 0 {
-			name = p[len(p)-1]
+		base := "root"
+		if n.at != nil {
+			base = n.at.token
 		}
-		for i := 2; e.taken[name]; i++ {
-			name = strconv.Itoa(i) + "-" + name
+		for name = base; e.taken[name] > 0; name = base + "-" + strconv.Itoa(e.taken[base]) {
+			e.taken[base]++
 		}
-		e.names[n], e.taken[name] = name, true
+		e.names[n], e.taken[name] = name, e.taken[name]+1
 		e.defs = append(e.defs, n)
 	}
 	return "#" + jsonstream.Pointer{"$defs", name}.String()

@@ -28,7 +28,7 @@ func TestToJSONSchema(t *testing.T) {
 		{`{"allOf":[{}],"anyOf":[{"title":"t"}],"oneOf":[true],"not":false,"if":{"type":"object"},"then":{"minProperties":1},"else":{}}`,
 			`{"allOf":[{}],"anyOf":[{"title":"t"}],"oneOf":[{}],"not":false,"if":{"type":"object"},"then":{"minProperties":1},"else":{}}`},
 		{`{"properties":{"a":{"$ref":"#"},"b":{"$ref":"#/definitions/x~1y"},"c":{"$ref":"#/$defs/x~1y"}},"definitions":{"x/y":{"type":"null"},"unused":{},"z":{"title":"z"}},"$defs":{"x/y":{"$ref":"#/definitions/z"}}}`,
-			`{"properties":{"a":{"$ref":"#"},"b":{"$ref":"#/$defs/x~1y"},"c":{"$ref":"#/$defs/2-x~1y"}},"$defs":{"x/y":{"type":"null"},"2-x/y":{"$ref":"#/$defs/z"},"z":{"title":"z"}}}`},
+			`{"properties":{"a":{"$ref":"#"},"b":{"$ref":"#/$defs/x~1y"},"c":{"$ref":"#/$defs/x~1y-2"}},"$defs":{"x/y":{"type":"null"},"x/y-2":{"$ref":"#/$defs/z"},"z":{"title":"z"}}}`},
 		{`{"$ref":"#/$defs/t","$defs":{"t":{"properties":{"k":{"items":{"$ref":"#/$defs/t"}}}}}}`,
 			`{"$ref":"#/$defs/t","$defs":{"t":{"properties":{"k":{"items":{"$ref":"#/$defs/t"}}}}}}`},
 		{`{"properties":{"a":{"type":"string"},"b":{"$ref":"#/properties/a"}}}`, `{"properties":{"a":{"type":"string"},"b":{"$ref":"#/$defs/a"}},"$defs":{"a":{"type":"string"}}}`},

@@ -13,7 +13,7 @@ import (
 type keywords struct {
 	*parser
 	node  *Node
-	at    string
+	at    *trail
 	value jsonstream.Value
 
 	list         *Node // additionalItems: what follows a list of items
@@ -25,7 +25,7 @@ type keywords struct {
 
 // read takes one keyword.
 func (k *keywords) read(key string, v jsonstream.Value) {
-	n, at := k.node, below(k.at, key)
+	n, at := k.node, k.at.below(key)
 	switch key {
 	case "type":
 		k.types(v, at)
@@ -92,7 +92,7 @@ func (k *keywords) read(key string, v jsonstream.Value) {
 }
 
 // readStructure takes a keyword that holds schemas or names of members.
-func (k *keywords) readStructure(key string, v jsonstream.Value, at string) bool {
+func (k *keywords) readStructure(key string, v jsonstream.Value, at *trail) bool {
 	n := k.node
 	switch key {
 	case "properties":
@@ -168,7 +168,7 @@ var described = map[string]bool{
 
 // readOther takes what is left: descriptions, keywords that are not validated,
 // and words that JSON Schema does not have.
-func (k *keywords) readOther(key string, v jsonstream.Value, at string) {
+func (k *keywords) readOther(key string, v jsonstream.Value, at *trail) {
 	switch key {
 	case "unevaluatedProperties", "unevaluatedItems", "$dynamicRef", "$recursiveRef":
 		if strings.HasPrefix(key, "unevaluated") && v.Kind() == jsonstream.True {
@@ -183,7 +183,7 @@ func (k *keywords) readOther(key string, v jsonstream.Value, at string) {
 }
 
 // skip records a keyword that restricts values and is not validated.
-func (k *keywords) skip(key, at, message string) {
+func (k *keywords) skip(key string, at *trail, message string) {
 	k.node.Open = true
 	k.node.Unvalidated = append(k.node.Unvalidated, key)
 	k.note(at, key, message)
@@ -191,12 +191,12 @@ func (k *keywords) skip(key, at, message string) {
 
 // hides records a keyword that is validated, and below which pointers are not
 // followed (K23).
-func (k *keywords) hides(key, at string) {
+func (k *keywords) hides(key string, at *trail) {
 	k.node.Open = true
 	k.note(at, key, key+" is validated, but rules do not see what it declares")
 }
 
-func (k *keywords) types(v jsonstream.Value, at string) {
+func (k *keywords) types(v jsonstream.Value, at *trail) {
 	names := []string{v.Text()}
 	if v.Kind() == jsonstream.Array {
 		names = k.texts(v, at)
@@ -229,7 +229,7 @@ func formatAnnotation(format string) Annotation {
 }
 
 // exclusive reads a bound, or the flag of draft 4 that makes one exclusive.
-func (k *keywords) exclusive(bound **jsonstream.Decimal, v jsonstream.Value, at string) bool {
+func (k *keywords) exclusive(bound **jsonstream.Decimal, v jsonstream.Value, at *trail) bool {
 	if v.Kind() == jsonstream.True || v.Kind() == jsonstream.False {
 		return v.Kind() == jsonstream.True
 	}
@@ -239,7 +239,11 @@ func (k *keywords) exclusive(bound **jsonstream.Decimal, v jsonstream.Value, at 
 
 // pattern compiles a pattern of the schema. One that is not run is a note: the
 // rest of the schema holds (K45).
-func (k *keywords) pattern(key, text, at string) *regular.Pattern {
+func (k *keywords) pattern(key, text string, at *trail) *regular.Pattern {
+	if k.patterns += len(text); k.patterns > maxPatterns {
+		k.skip(key, at, "not validated: the patterns of the schema are longer than "+strconv.Itoa(maxPatterns)+" bytes together")
+		return nil
+	}
 	p, err := regular.Compile(text)
 	if err != nil {
 		k.skip(key, at, "not validated: "+err.Error())
@@ -248,31 +252,31 @@ func (k *keywords) pattern(key, text, at string) *regular.Pattern {
 	return p
 }
 
-func (k *keywords) properties(v jsonstream.Value, at string) []Property {
+func (k *keywords) properties(v jsonstream.Value, at *trail) []Property {
 	k.wantObject(v, at)
 	list := make([]Property, 0, v.Len())
 	for key, value := range v.Members() {
 		name := key.Text()
-		list = append(list, Property{Name: name, Node: k.parser.node(value, below(at, name))})
+		list = append(list, Property{Name: name, Node: k.parser.node(value, at.below(name))})
 	}
 	return list
 }
 
-func (k *keywords) patternProperties(v jsonstream.Value, at string) {
+func (k *keywords) patternProperties(v jsonstream.Value, at *trail) {
 	k.hides("patternProperties", at)
 	for _, p := range k.properties(v, at) {
-		if pattern := k.pattern("patternProperties", p.Name, below(at, p.Name)); pattern != nil {
+		if pattern := k.pattern("patternProperties", p.Name, at.below(p.Name)); pattern != nil {
 			k.node.PatternProperties = append(k.node.PatternProperties, PatternProperty{pattern, p.Node})
 		}
 	}
 }
 
-func (k *keywords) dependentRequired(name string, list jsonstream.Value, at string) {
-	k.node.DependentRequired = append(k.node.DependentRequired, DependentRequired{name, k.texts(list, below(at, name))})
+func (k *keywords) dependentRequired(name string, list jsonstream.Value, at *trail) {
+	k.node.DependentRequired = append(k.node.DependentRequired, DependentRequired{name, k.texts(list, at.below(name))})
 }
 
 // dependencies is the keyword of draft 7 that became two.
-func (k *keywords) dependencies(v jsonstream.Value, at string) {
+func (k *keywords) dependencies(v jsonstream.Value, at *trail) {
 	k.wantObject(v, at)
 	k.hides("dependencies", at)
 	for key, value := range v.Members() {
@@ -281,13 +285,13 @@ func (k *keywords) dependencies(v jsonstream.Value, at string) {
 			k.dependentRequired(name, value, at)
 			continue
 		}
-		k.node.DependentSchemas = append(k.node.DependentSchemas, Property{Name: name, Node: k.parser.node(value, below(at, name))})
+		k.node.DependentSchemas = append(k.node.DependentSchemas, Property{Name: name, Node: k.parser.node(value, at.below(name))})
 	}
 }
 
 // required reads the list of names. As a flag on a property (draft 3) it is read
 // where the properties are.
-func (k *keywords) required(v jsonstream.Value, at string) {
+func (k *keywords) required(v jsonstream.Value, at *trail) {
 	if v.Kind() == jsonstream.True || v.Kind() == jsonstream.False {
 		k.note(at, "required", "a flag is the form of draft 3; it is taken as a name in the parent's list")
 		return

@@ -72,7 +72,7 @@ type Node struct {
 	// Unvalidated names the keywords that are not validated, each with a Note.
 	Unvalidated []string
 
-	at      string          // pointer in the source, for messages
+	at      *trail          // where the source has it, for messages
 	index   map[string]int  // name -> Properties
 	allowed map[string]bool // canonical texts of Enum; nil without HasEnum
 	exactly string          // canonical text of Const

@@ -31,7 +31,7 @@ func Overlay(base, file *Schema) (*Schema, error) {
 		return nil, &OverlayError{Pointer: err.Pointer, Message: err.Message}
 	}
 	o := overlay{compared: map[[2]*Place]bool{}}
-	if err := o.compare(base.Place(), file.Place(), ""); err != nil {
+	if err := o.compare(base.Place(), file.Place(), nil); err != nil {
 		return nil, err
 	}
 	s.base, s.file = base, file
@@ -44,35 +44,35 @@ type overlay struct {
 }
 
 // compare looks for what the file says at a place and the base contradicts.
-func (o *overlay) compare(base, file *Place, at string) error {
+func (o *overlay) compare(base, file *Place, at *trail) error {
 	if file == anything || o.compared[[2]*Place{base, file}] {
 		return nil
 	}
 	o.compared[[2]*Place{base, file}] = true
 	if base.types.Intersect(file.types) == 0 {
-		return &OverlayError{Pointer: at, Message: "is " + file.types.describe() + " in the policy and " + base.types.describe() + " in the tool's schema"}
+		return &OverlayError{Pointer: at.pointer(), Message: "is " + file.types.describe() + " in the policy and " + base.types.describe() + " in the tool's schema"}
 	}
 	for _, d := range file.declared {
 		m := base.Member([]byte(d.Name))
-		pointer := below(at, d.Name)
+		here := at.below(d.Name)
 		switch {
 		case m.Kind == DeclaredName || m.Kind == FreeForm:
 		case base.unknown && m.Kind != Forbidden:
 			m.Place = anything
 		default:
-			return &OverlayError{Pointer: pointer, Message: "is not a parameter of the tool's schema"}
+			return &OverlayError{Pointer: here.pointer(), Message: "is not a parameter of the tool's schema"}
 		}
 		for _, alias := range d.Aliases {
 			if base.declares(alias) {
-				return &OverlayError{Pointer: pointer, Message: "has the alias " + quoted(alias) + ", which is another parameter of the tool's schema"}
+				return &OverlayError{Pointer: here.pointer(), Message: "has the alias " + quoted(alias) + ", which is another parameter of the tool's schema"}
 			}
 		}
-		if err := o.compare(m.Place, d.Place, pointer); err != nil {
+		if err := o.compare(m.Place, d.Place, here); err != nil {
 			return err
 		}
 	}
-	if err := o.compare(base.items, file.items, below(at, "*")); err != nil {
+	if err := o.compare(base.items, file.items, at.below("*")); err != nil {
 		return err
 	}
-	return o.compare(base.other, file.other, below(at, "*"))
+	return o.compare(base.other, file.other, at.below("*"))
 }

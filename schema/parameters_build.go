@@ -13,7 +13,7 @@ import (
 func FromParameters(list []Parameter) (*Schema, error) {
 	d := &declaration{}
 	root := &Node{Types: Object, HasProperties: true}
-	d.properties(root, list, "")
+	d.properties(root, list, nil)
 	s, err := build(root, FromFile)
 	if err != nil {
 		d.errors = append(d.errors, &ParameterError{Path: err.Pointer, Field: "parameters", Message: err.Message})
@@ -39,20 +39,20 @@ type declaration struct {
 type one struct {
 	*declaration
 	p    *Parameter
-	path string
+	path *trail
 	node *Node
 }
 
 func (o *one) fail(field, message, hint string) {
-	o.errors = append(o.errors, &ParameterError{Path: o.path, Field: field, Message: message, Hint: hint, Pos: o.p.Pos})
+	o.errors = append(o.errors, &ParameterError{Path: o.path.dotted(), Field: field, Message: message, Hint: hint, Pos: o.p.Pos})
 }
 
 // properties adds the members of an object. No name or alias may stand for two.
-func (d *declaration) properties(n *Node, list []Parameter, path string) {
+func (d *declaration) properties(n *Node, list []Parameter, path *trail) {
 	owner := map[string]string{}
 	for i := range list {
 		p := &list[i]
-		o := &one{declaration: d, p: p, path: join(path, p.Name)}
+		o := &one{declaration: d, p: p, path: path.below(p.Name)}
 		if p.Name == "" {
 			o.fail("name", "a parameter has a name", "")
 			continue
@@ -69,7 +69,7 @@ func (d *declaration) properties(n *Node, list []Parameter, path string) {
 		}
 	}
 	for i := range list {
-		o := &one{declaration: d, p: &list[i], path: join(path, list[i].Name)}
+		o := &one{declaration: d, p: &list[i], path: path.below(list[i].Name)}
 		for _, alias := range list[i].Aliases {
 			switch other, taken := owner[alias]; {
 			case alias == "":
@@ -83,13 +83,6 @@ func (d *declaration) properties(n *Node, list []Parameter, path string) {
 			}
 		}
 	}
-}
-
-func join(path, name string) string {
-	if path == "" {
-		return name
-	}
-	return path + "." + name
 }
 
 // build reads one parameter into a node.
@@ -108,7 +101,7 @@ func (o *one) build() {
 		return
 	}
 	if p.Items != nil {
-		items := &one{declaration: o.declaration, p: p.Items, path: join(o.path, "items")}
+		items := &one{declaration: o.declaration, p: p.Items, path: o.path.below("items")}
 		items.build()
 		n.Items = items.node
 		if len(p.Items.Aliases) > 0 || p.Items.Required {
@@ -198,7 +191,7 @@ func typeHint(name string) string {
 func (o *one) additional() {
 	switch a := o.p.Additional; {
 	case a.Schema != nil:
-		schema := &one{declaration: o.declaration, p: a.Schema, path: join(o.path, "additional")}
+		schema := &one{declaration: o.declaration, p: a.Schema, path: o.path.below("additional")}
 		schema.build()
 		o.node.Additional, o.node.AdditionalSchema = AdditionalBySchema, schema.node
 	case a.Allowed:

@@ -61,6 +61,7 @@ type parser struct {
 	found   map[string]target // references resolved
 	members map[int]map[string]jsonstream.Value
 
+	patterns  int    // bytes of all patterns
 	id        string // `$id` of the root
 	resources []span // values with an `$id` of their own
 }
@@ -81,20 +82,27 @@ func (p *parser) document() (node *Node, failed *ParseError) {
 	if id, ok := p.root.Get("$id"); ok {
 		p.id = trimFragment(id.Text())
 	}
-	return p.node(p.root, ""), nil
+	return p.node(p.root, nil), nil
 }
 
-func (p *parser) fail(at, message string) {
-	panic(&ParseError{Pointer: at, Message: message})
+func (p *parser) fail(at *trail, message string) {
+	panic(&ParseError{Pointer: at.pointer(), Message: message})
 }
 
-func (p *parser) note(at, keyword, message string) {
-	p.notes = append(p.notes, Note{Pointer: at, Keyword: keyword, Message: message})
+// note records what is not, or not wholly, understood. Of very many, the rest is
+// one note.
+func (p *parser) note(at *trail, keyword, message string) {
+	switch {
+	case len(p.notes) < maxNotes:
+		p.notes = append(p.notes, Note{Pointer: at.pointer(), Keyword: keyword, Message: message})
+	case len(p.notes) == maxNotes:
+		p.notes = append(p.notes, Note{Keyword: keyword, Message: "there are more notes than these"})
+	}
 }
 
 // node parses the schema v. A value that is reached again, also while it is being
 // parsed, is the same node: that is how recursive schemas close.
-func (p *parser) node(v jsonstream.Value, at string) *Node {
+func (p *parser) node(v jsonstream.Value, at *trail) *Node {
 	start, _ := v.Span()
 	if n, ok := p.parsed[start]; ok {
 		return n
@@ -120,9 +128,6 @@ func (p *parser) node(v jsonstream.Value, at string) *Node {
 	return n
 }
 
-// below gives the pointer of a member or element.
-func below(at, token string) string { return at + jsonstream.Pointer{token}.String() }
-
 // describe names the type of a value for a message.
 func describe(v jsonstream.Value) string {
 	switch v.Kind() {
@@ -140,21 +145,21 @@ func describe(v jsonstream.Value) string {
 
 // The readers of keyword values; each refuses a value of another type.
 
-func (p *parser) text(v jsonstream.Value, at string) string {
+func (p *parser) text(v jsonstream.Value, at *trail) string {
 	if v.Kind() != jsonstream.String {
 		p.fail(at, "must be a string, not "+describe(v))
 	}
 	return v.Text()
 }
 
-func (p *parser) flag(v jsonstream.Value, at string) bool {
+func (p *parser) flag(v jsonstream.Value, at *trail) bool {
 	if v.Kind() != jsonstream.True && v.Kind() != jsonstream.False {
 		p.fail(at, "must be true or false, not "+describe(v))
 	}
 	return v.Kind() == jsonstream.True
 }
 
-func (p *parser) decimal(v jsonstream.Value, at string) *jsonstream.Decimal {
+func (p *parser) decimal(v jsonstream.Value, at *trail) *jsonstream.Decimal {
 	d, ok := v.Decimal()
 	if !ok {
 		p.fail(at, "must be a number, not "+describe(v))
@@ -163,7 +168,7 @@ func (p *parser) decimal(v jsonstream.Value, at string) *jsonstream.Decimal {
 }
 
 // count reads a number of things. What no count reaches is the largest int.
-func (p *parser) count(v jsonstream.Value, at string) *int {
+func (p *parser) count(v jsonstream.Value, at *trail) *int {
 	d := p.decimal(v, at)
 	if !d.IsInteger() || d.Sign() < 0 {
 		p.fail(at, "must be a whole number that is not negative")
@@ -176,31 +181,31 @@ func (p *parser) count(v jsonstream.Value, at string) *int {
 	return &count
 }
 
-func (p *parser) texts(v jsonstream.Value, at string) []string {
+func (p *parser) texts(v jsonstream.Value, at *trail) []string {
 	p.wantArray(v, at)
 	list := make([]string, 0, v.Len())
 	for e := range v.Elements() {
-		list = append(list, p.text(e, below(at, strconv.Itoa(len(list)))))
+		list = append(list, p.text(e, at.below(strconv.Itoa(len(list)))))
 	}
 	return list
 }
 
-func (p *parser) nodes(v jsonstream.Value, at string) []*Node {
+func (p *parser) nodes(v jsonstream.Value, at *trail) []*Node {
 	p.wantArray(v, at)
 	list := make([]*Node, 0, v.Len())
 	for e := range v.Elements() {
-		list = append(list, p.node(e, below(at, strconv.Itoa(len(list)))))
+		list = append(list, p.node(e, at.below(strconv.Itoa(len(list)))))
 	}
 	return list
 }
 
-func (p *parser) wantArray(v jsonstream.Value, at string) {
+func (p *parser) wantArray(v jsonstream.Value, at *trail) {
 	if v.Kind() != jsonstream.Array {
 		p.fail(at, "must be an array, not "+describe(v))
 	}
 }
 
-func (p *parser) wantObject(v jsonstream.Value, at string) {
+func (p *parser) wantObject(v jsonstream.Value, at *trail) {
 	if v.Kind() != jsonstream.Object {
 		p.fail(at, "must be an object, not "+describe(v))
 	}

@@ -3,6 +3,7 @@ package schema_test
 import (
 	"errors"
 	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -193,5 +194,48 @@ func TestParseJSONLargeCounts(t *testing.T) {
 		if (s.Validate(value(t, text)) == nil) != fits {
 			t.Errorf("%s", text)
 		}
+	}
+}
+
+// Proves A18, D5: the notes and the patterns of a stranger's schema are bounded,
+// and what is beyond is said.
+func TestParseJSONBoundsNotes(t *testing.T) {
+	var unknown, patterns strings.Builder
+	for i := range 1000 {
+		fmt.Fprintf(&unknown, `,"k%d":1`, i)
+		fmt.Fprintf(&patterns, `,"p%d":{"pattern":"^[a-z_A-Z.0-9]{%d}$"}`, i, i%50+1)
+	}
+	_, notes, err := schema.ParseJSON([]byte(`{"title":"t"` + unknown.String() + `}`))
+	if err != nil || len(notes) != 201 || notes[200].Message != "there are more notes than these" {
+		t.Errorf("%v, %d notes", err, len(notes))
+	}
+	s, notes, err := schema.ParseJSON([]byte(`{"properties":{"first":{"pattern":"^a$"}` + patterns.String() + `,"last":{"pattern":"^a$"}}}`))
+	if err != nil || len(notes) == 0 || notes[0].Keyword != "pattern" || !strings.Contains(notes[0].Message, "longer than 16384 bytes together") {
+		t.Fatalf("%v %+v", err, notes)
+	}
+	if s.Validate(value(t, `{"first":"b"}`)) == nil {
+		t.Error("the first pattern is not validated")
+	}
+	last := s.Place().Member([]byte("last")).Place
+	if s.Validate(value(t, `{"last":"b"}`)) != nil || !last.Unknown() {
+		t.Error("the last pattern is validated, or its place says so")
+	}
+}
+
+// Proves A18: parts below long names cost no more memory than their text.
+func TestParseJSONMemory(t *testing.T) {
+	long := strings.Repeat("x", 1000)
+	var members strings.Builder
+	for i := range 5000 {
+		fmt.Fprintf(&members, `"k%d":{},`, i)
+	}
+	depth := 50
+	text := strings.Repeat(`{"properties":{"`+long+`":`, depth) + `{"properties":{` + members.String() + `"z":{}}}` + strings.Repeat("}}", depth)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	parse(t, text)
+	runtime.ReadMemStats(&after)
+	if spent := after.TotalAlloc - before.TotalAlloc; spent > 50<<20 {
+		t.Errorf("%d MiB for a text of %d KiB", spent>>20, len(text)>>10)
 	}
 }

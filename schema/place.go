@@ -134,15 +134,32 @@ func (p *Place) Member(key []byte) Member {
 	if len(p.declared) > 0 {
 		p.disguised(key, &m)
 	}
-	if m.Kind == Undeclared || m.Kind == Forbidden {
-		for _, pattern := range p.patterns {
-			if pattern.Match(key) {
-				m.Kind, m.Place = FreeForm, anything
-				break
-			}
-		}
+	if (m.Kind == Undeclared || m.Kind == Forbidden) && p.found(key) {
+		m.Kind, m.Place = FreeForm, anything
 	}
 	return m
+}
+
+// Patterns of member names are tried for each undeclared key of a call. What is
+// longer than these stays undeclared; the validator, which counts its steps, looks
+// at all.
+const (
+	maxNamePatterns = 64  // size of all patterns of a place together
+	maxFoundName    = 128 // bytes of a key
+)
+
+// found reports whether one of patternProperties' patterns finds a key.
+func (p *Place) found(key []byte) bool {
+	size := 0
+	for _, pattern := range p.patterns {
+		if size += pattern.Size(); size > maxNamePatterns || len(key) > maxFoundName {
+			return false
+		}
+		if pattern.Match(key) {
+			return true
+		}
+	}
+	return false
 }
 
 // Others says what a key of the object at p is that nothing declares, and that no

@@ -122,6 +122,25 @@ func TestMemberKinds(t *testing.T) {
 	}
 }
 
+// Proves D5, K24: patterns of names that would cost much for each key of a call are
+// not tried; the key stays undeclared, which asks.
+func TestMemberPatternsAreBounded(t *testing.T) {
+	for text, want := range map[string]schema.MemberKind{
+		`{"properties":{},"patternProperties":{"^x":{}}}`:                                                 schema.FreeForm,
+		`{"properties":{},"patternProperties":{"^(?:a?){500}x":{},"^x":{}}}`:                              schema.Undeclared,
+		`{"properties":{},"patternProperties":{"^x":{},"^(?:a?){500}x":{}}}`:                              schema.FreeForm,
+		`{"properties":{},"patternProperties":{"^y":{},"^(?:a?){500}x":{}},"additionalProperties":false}`: schema.Forbidden,
+	} {
+		if got := parse(t, text).Place().Member([]byte("xyz")).Kind; got != want {
+			t.Errorf("%s: %v, want %v", text, got, want)
+		}
+	}
+	s := parse(t, `{"properties":{},"patternProperties":{"^x":{}}}`)
+	if got := s.Place().Member([]byte(strings.Repeat("x", 129))).Kind; got != schema.Undeclared {
+		t.Errorf("a long key is %v", got)
+	}
+}
+
 // Proves I9: whatever is made of a declared name by case, normal forms, invisible
 // characters and their combinations is recognised as a disguise of that name, and
 // never as the name.
@@ -158,7 +177,7 @@ func TestMemberDisguises(t *testing.T) {
 }
 
 // Proves B6: an alias is the parameter, for keys, types and places.
-func TestMemberAliases(t *testing.T) {
+func TestB6MemberAliases(t *testing.T) {
 	s, err := schema.FromParameters([]schema.Parameter{
 		{Name: "path", Type: []string{"path"}, Required: true, Aliases: []string{"file_path", "filename"}},
 		{Name: "mode", Type: []string{"string"}},
@@ -245,7 +264,7 @@ func TestPlaceUnion(t *testing.T) {
 }
 
 // Proves A15: the arguments are an object, whether the schema says so or not.
-func TestPlaceOfRoot(t *testing.T) {
+func TestA15PlaceOfRoot(t *testing.T) {
 	for text, want := range map[string]schema.Type{
 		`{}`: schema.Object, `true`: schema.Object, `{"properties":{"a":{}}}`: schema.Object, `{"type":["object","array"]}`: schema.Object,
 		`{"type":"string"}`: 0, `{"properties":{"a":{"$ref":"#"}}}`: schema.Object,
@@ -285,7 +304,7 @@ func TestPlaceHas(t *testing.T) {
 }
 
 // Proves B9: the defaults of all branches are known.
-func TestPlaceDefaults(t *testing.T) {
+func TestB9PlaceDefaults(t *testing.T) {
 	s := parse(t, `{"properties":{"a":{"default":"x","anyOf":[{"default":1},{}]},"b":{}}}`)
 	var got []string
 	for _, v := range place(t, s, "a").Defaults() {

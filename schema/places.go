@@ -36,7 +36,7 @@ func (b *builder) places(root *Node) (*Place, *ParseError) {
 		b.queue = b.queue[1:]
 		b.fill(next.place, next.seeds)
 		if len(b.interned) > maxPlaces || b.members > maxMembers {
-			return nil, &ParseError{Pointer: root.at, Message: "the combinations of the schema are too many to follow"}
+			return nil, &ParseError{Pointer: root.at.pointer(), Message: "the combinations of the schema are too many to follow"}
 		}
 	}
 	return start, nil
@@ -126,10 +126,10 @@ func (b *builder) fill(p *Place, seeds []seed) {
 // seedTypes returns the types a value may have where the seeds apply: those that
 // all sure seeds allow, or without a sure one those that any allows.
 func (b *builder) seedTypes(seeds []seed) Type {
-	every, any, sure := AnyType, Type(0), false
+	every, either, sure := AnyType, Type(0), false
 	for _, s := range seeds {
 		t := b.nodeTypes(s.node)
-		any = any.Union(t)
+		either = either.Union(t)
 		if s.sure {
 			every, sure = every.Intersect(t), true
 		}
@@ -137,7 +137,7 @@ func (b *builder) seedTypes(seeds []seed) Type {
 	if sure {
 		return every
 	}
-	return any
+	return either
 }
 
 // nodeTypes returns the types that a node and everything beside it allow.

@@ -10,13 +10,13 @@ import (
 // target is what a reference leads to.
 type target struct {
 	value   jsonstream.Value
-	at      string
+	at      *trail
 	problem string // why it leads nowhere that is followed
 }
 
 // reference reads `$ref`. Only references inside the text are followed; any other
 // is a note, and what it would say is unknown (K23).
-func (k *keywords) reference(ref, at string) {
+func (k *keywords) reference(ref string, at *trail) {
 	start, _ := k.value.Span()
 	t := k.resolve(ref, start)
 	if t.problem != "" {
@@ -57,11 +57,11 @@ func (p *parser) find(ref string) target {
 	if !ok || err != nil {
 		return target{}
 	}
-	v := p.root
+	t := target{value: p.root}
 	for _, token := range pointer {
-		v = p.child(v, token)
+		t.value, t.at = p.child(t.value, token), t.at.below(token)
 	}
-	return target{value: v, at: pointer.String()}
+	return t
 }
 
 // child finds a member or an element. Members are looked up in a map, so that

@@ -161,7 +161,7 @@ func TestValidateFirstViolation(t *testing.T) {
 
 // Proves B6: a value under an alias is checked as the parameter, also against what
 // a server's schema says; two names of one parameter do not fit.
-func TestValidateAliases(t *testing.T) {
+func TestB6ValidateAliases(t *testing.T) {
 	base := parse(t, `{"properties":{"path":{"type":"string","maxLength":5},"opts":{"properties":{"mode":{"type":"string"}},"required":["mode"],"additionalProperties":false}},"required":["path"],"additionalProperties":false}`)
 	file, err := schema.FromParameters([]schema.Parameter{
 		{Name: "path", Type: []string{"path"}, Aliases: []string{"file", "f\"x"}},
@@ -292,7 +292,7 @@ func TestValidateNothing(t *testing.T) {
 
 // Proves A14: what a schema requires is seen through references, combinations and
 // overlays.
-func TestRequiresNothing(t *testing.T) {
+func TestA14RequiresNothing(t *testing.T) {
 	for text, want := range map[string]bool{
 		`{}`: true, `{"properties":{"a":{}}}`: true, `{"required":["a"]}`: false, `{"minProperties":1}`: false, `false`: false,
 		`{"allOf":[{"required":["a"]}]}`: false, `{"$ref":"#/$defs/a","$defs":{"a":{"required":["a"]}}}`: false,

@@ -1,0 +1,44 @@
+package schema_test
+
+import (
+	"testing"
+	"unicode"
+
+	"golang.org/x/text/unicode/norm"
+
+	"github.com/stopgate/stopgate/schema"
+)
+
+// Proves A5, A25, I9: over all of Unicode, what case or a normal form makes of a
+// character folds to the same, and folding again changes nothing.
+func TestFoldAllOfUnicode(t *testing.T) {
+	fold := func(s string) string { return schema.Fold([]byte(s)) }
+	failed := 0
+	for r := rune(0x80); r <= unicode.MaxRune && failed < 10; r++ {
+		if r == 0xD800 {
+			r = 0xE000
+		}
+		s := string(r)
+		variants := []string{norm.NFC.String(s), norm.NFD.String(s), norm.NFKC.String(s), norm.NFKD.String(s)}
+		for next := unicode.SimpleFold(r); next != r; next = unicode.SimpleFold(next) {
+			variants = append(variants, string(next))
+		}
+		if len(variants) == 4 && variants[0] == s && variants[1] == s && variants[2] == s && variants[3] == s && r%64 != 0 {
+			continue // nothing is made of it
+		}
+		// In a name, next to a letter: marks compose with it.
+		for _, context := range [][2]string{{"", ""}, {"a", "b"}} {
+			want := fold(context[0] + s + context[1])
+			if again := fold(want); again != want {
+				t.Errorf("%U folds to %+q, then to %+q", r, want, again)
+				failed++
+			}
+			for _, v := range variants {
+				if got := fold(context[0] + v + context[1]); got != want {
+					t.Errorf("%U folds to %+q, its variant %+q to %+q", r, want, v, got)
+					failed++
+				}
+			}
+		}
+	}
+}
