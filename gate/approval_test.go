@@ -52,6 +52,9 @@ func TestAnswers(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			var rec ports.Recorder
 			g := newGate(t, gate.WithRecorder(&rec), gate.WithApprover(ports.Able{Can: c.can, Answer: func(ctx context.Context, q *gate.Question) (gate.Answer, error) {
+				if c.code == stopgate.CodeNoApprover {
+					t.Error("somebody who cannot answer was asked")
+				}
 				v, err := q.Complete(ctx)
 				return c.answer(v), err
 			}}))
@@ -149,23 +152,34 @@ func TestUsedApprovalsAreForgottenWhenTheyExpire(t *testing.T) {
 // Proves FM13, I16: an approval expires by the wall clock or by the monotonic
 // clock, whichever is first.
 func TestApprovalsExpireOnEitherClock(t *testing.T) {
-	base := time.Now()
-	for name, later := range map[string]time.Time{
-		"both":               base.Add(16 * time.Minute),
-		"the wall jumped on": base.Round(0).Add(16 * time.Minute),
+	for _, c := range []struct {
+		name         string
+		thinks, jump time.Duration
+		expired      bool
+	}{
+		{"in time", 14 * time.Minute, 14 * time.Minute, false},
+		{"too late by both", 16 * time.Minute, 16 * time.Minute, true},
+		{"the wall clock jumped on", time.Second, 16 * time.Minute, true},
+		{"the wall clock was set back", 16 * time.Minute, -time.Hour, true},
+		{"the wall clock was set back in time", 14 * time.Minute, -time.Hour, false},
 	} {
-		now := base
-		g := newGate(t, gate.WithClock(func() time.Time { return now }), answers(func(v gate.View) gate.Answer {
-			if d := v.Expires.Sub(base); d != 15*time.Minute {
-				t.Errorf("expires after %v", d)
+		synctest.Test(t, func(t *testing.T) {
+			now := time.Unix(1_800_000_000, 0)
+			asked := now
+			g := newGate(t, gate.WithClock(func() time.Time { return now }), gate.WithLimits(gate.Limits{Hold: time.Hour}),
+				answers(func(v gate.View) gate.Answer {
+					if d := v.Expires.Sub(asked); d != 15*time.Minute {
+						t.Errorf("expires after %v", d)
+					}
+					time.Sleep(c.thinks)
+					now = now.Add(c.jump)
+					return v.Approve("ann")
+				}))
+			out := decide(t, g, "asked", `{}`)
+			if out.Allowed() == c.expired || c.expired && out.Verdict.Code != stopgate.CodeApprovalTimeout {
+				t.Errorf("%s: %v", c.name, out.Verdict)
 			}
-			now = later
-			return v.Approve("ann")
-		}))
-		out := decide(t, g, "asked", `{}`)
-		if out.Verdict.Code != stopgate.CodeApprovalTimeout {
-			t.Errorf("%s: %v", name, out.Verdict)
-		}
+		})
 	}
 }
 

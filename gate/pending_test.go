@@ -33,7 +33,7 @@ func tools() *gate.ScriptedPolicy {
 	return &gate.ScriptedPolicy{Hash: "policy-1", Tools: map[stopgate.ToolName]gate.Script{
 		"free": late(stopgate.Unattended), "asked": late(stopgate.Ask), "edited": late(stopgate.Edit),
 		"skipped": late(stopgate.Skip), "denied": late(stopgate.Deny),
-		"asked-early": early(stopgate.Ask), "denied-early": early(stopgate.Deny), "free-early": early(stopgate.Unattended),
+		"asked-early": early(stopgate.Ask), "skipped-early": early(stopgate.Skip), "denied-early": early(stopgate.Deny), "free-early": early(stopgate.Unattended),
 		"undecided": {},
 	}}
 }
@@ -261,15 +261,16 @@ func TestRefuse(t *testing.T) {
 
 // A surface's refusal does not take the place of a denial that was first (K7).
 func TestTheFirstTerminalVerdictStays(t *testing.T) {
-	g := newGate(t)
-	p := openCall(t, g, "denied-early")
-	p.Feed([]byte(`{"a":1}`))
-	if v := p.Refuse(stopgate.CodeProtocolViolation); v.Code != stopgate.CodeRuleMatched {
-		t.Errorf("verdict %v", v)
-	}
-	p.Cancel(ctx)
-	if v := p.Verdict(); v.Code != stopgate.CodeRuleMatched {
-		t.Errorf("verdict %v", v)
+	for tool, mode := range map[stopgate.ToolName]stopgate.Mode{"denied-early": stopgate.Deny, "skipped-early": stopgate.Skip} {
+		p := openCall(t, newGate(t), tool)
+		p.Feed([]byte(`{"a":1}`))
+		if v := p.Refuse(stopgate.CodeProtocolViolation); v.Mode != mode || v.Code != stopgate.CodeRuleMatched {
+			t.Errorf("verdict %v", v)
+		}
+		p.Cancel(ctx)
+		if v := p.Verdict(); v.Mode != mode || v.Code != stopgate.CodeRuleMatched {
+			t.Errorf("verdict %v", v)
+		}
 	}
 }
 

@@ -174,6 +174,22 @@ func TestCleanedPathsAreReleased(t *testing.T) {
 	}
 }
 
+// Proves I8, I13: what an outcome says stays as it is, whatever is decided later.
+func TestOutcomesKeepTheirBytes(t *testing.T) {
+	g := fileGate(t, filePolicy)
+	var outs []stopgate.Outcome
+	text := func(i int) string { return fmt.Sprintf(`{"path":"src/%d","content":"%d"}`, i, i*i) }
+	for i := range 50 {
+		outs = append(outs, decideTool(t, g, "fs_write", text(i)))
+		decideTool(t, g, "fs_write", `{"path":"elsewhere"}`)
+	}
+	for i, out := range outs {
+		if string(out.Args) != text(i) || out.Verdict.Pointer != "/path" || out.Verdict.Rule == nil || out.Verdict.Rule.Index != 0 {
+			t.Errorf("%d: runs %s, %+v", i, out.Args, out.Verdict)
+		}
+	}
+}
+
 // Proves K33, K38, S31: what [gate] of a policy file says about denials and
 // enforcement.
 func TestSettingsOfAPolicyFile(t *testing.T) {

@@ -21,7 +21,8 @@ var errHold = errors.New("nobody answered in time")
 type prompt struct {
 	question *Question
 	cancel   context.CancelCauseFunc
-	asked    time.Time
+	asked    time.Time        // by the wall clock
+	began    time.Time        // by the monotonic clock
 	verdict  stopgate.Verdict // that it was opened for
 	early    bool             // asked before the arguments were complete
 	ended    chan struct{}    // closed when the fields below are set
@@ -62,7 +63,7 @@ func (p *pending) ask(ctx context.Context) {
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	q := &prompt{
-		cancel: cancel, asked: p.g.now(), verdict: p.verdict(), early: p.stage == feeding,
+		cancel: cancel, asked: p.g.now(), began: time.Now(), verdict: p.verdict(), early: p.stage == feeding,
 		ended: make(chan struct{}),
 	}
 	q.question = newQuestion(p.view(q))
@@ -211,8 +212,9 @@ func (a *approvals) use(id string, now time.Time, expires time.Time) bool {
 	return true
 }
 
-// expired reports whether an approval's time is over by the wall clock or by the
-// monotonic one, whichever says so first (FM13).
-func expired(asked, now time.Time, limit time.Duration) bool {
-	return now.Sub(asked) >= limit || now.Round(0).Sub(asked.Round(0)) >= limit
+// expired reports whether the time for an answer is over, by the wall clock or by
+// the monotonic one, whichever says so first: setting the wall clock back does not
+// make an approval last longer (FM13).
+func (q *prompt) expired(now time.Time, limit time.Duration) bool {
+	return now.Round(0).Sub(q.asked.Round(0)) >= limit || time.Since(q.began) >= limit
 }

@@ -91,7 +91,7 @@ func (p *pending) answer(ctx context.Context) (*Answer, standing) {
 	case v.Mode == stopgate.Edit && !q.able.CanEdit:
 		p.push(p.refusal(stopgate.LayerApproval, stopgate.CodeNoApprover))
 		return nil, stale
-	case expired(q.asked, now, p.g.limits.Approval):
+	case q.expired(now, p.g.limits.Approval):
 		p.push(p.refusal(stopgate.LayerApproval, stopgate.CodeApprovalTimeout))
 		return nil, stale
 	}
