@@ -4,8 +4,9 @@ import "unicode/utf8"
 
 // automaton is a deterministic automaton over code points. State 0 is dead.
 type automaton struct {
-	// dense has a row of width entries for each state where that is small: where
-	// each class leads, shifted left by one, the lowest bit set if that decides.
+	// dense is the table of a small automaton: a row of width entries for each state,
+	// where each class leads: the place of that state's row, shifted left by one, and
+	// the lowest bit set if the state is decided.
 	dense  []uint32
 	width  uint32
 	ascii  [utf8.RuneSelf]uint16
@@ -75,23 +76,29 @@ func (a *automaton) step(state uint32, class uint16) uint32 {
 }
 
 // maxDense bounds the table of an automaton, in entries.
-const maxDense = 1 << 16
+const maxDense = 1 << 17
 
 // spread writes the table, if it is small enough.
 func (a *automaton) spread(classes int) {
-	if a.dense = nil; len(a.rows)*classes > maxDense {
+	if len(a.rows)*classes > maxDense {
 		return
 	}
 	a.width = uint32(classes)
-	a.dense = make([]uint32, 0, len(a.rows)*classes)
-	for s := range a.rows {
-		for c := range classes {
-			to := a.step(uint32(s), uint16(c))
-			entry := to << 1
-			if a.fate[to] != Undecided {
-				entry |= 1
-			}
-			a.dense = append(a.dense, entry)
+	a.dense = make([]uint32, len(a.rows)*classes)
+	entry := func(to uint32) uint32 {
+		if a.fate[to] != Undecided {
+			return to*a.width<<1 | 1
+		}
+		return to * a.width << 1
+	}
+	for s, row := range a.rows {
+		table := a.dense[s*classes:][:classes]
+		other := entry(row.other)
+		for c := range table {
+			table[c] = other
+		}
+		for _, m := range a.edges[row.from:row.to] {
+			table[m.class] = entry(m.next)
 		}
 	}
 }
@@ -101,6 +108,7 @@ func (a *automaton) feed(state uint32, text []byte) (uint32, int) {
 	if a.dense == nil {
 		return a.feedSparse(state, text)
 	}
+	dense, at := a.dense, state*a.width
 	for i := 0; i < len(text); {
 		class, size := uint16(0), 1
 		if b := text[i]; b < utf8.RuneSelf {
@@ -110,14 +118,14 @@ func (a *automaton) feed(state uint32, text []byte) (uint32, int) {
 			r, size = utf8.DecodeRune(text[i:])
 			class = a.class(r)
 		}
-		entry := a.dense[state*a.width+uint32(class)]
-		state = entry >> 1
+		entry := dense[at+uint32(class)]
+		at = entry >> 1
 		i += size
 		if entry&1 != 0 {
-			return state, i
+			return at / a.width, i
 		}
 	}
-	return state, len(text)
+	return at / a.width, len(text)
 }
 
 func (a *automaton) feedSparse(state uint32, text []byte) (uint32, int) {

@@ -49,6 +49,7 @@ type lexical struct {
 	climbs   bool // above its start, or above "/"
 	ups      int  // leading ".." of a relative path
 	lowest   int  // the smallest depth that a ".." led to
+	high     bool // has code points above ASCII
 }
 
 // untouched is the lowest depth of a path without "..".
@@ -164,6 +165,7 @@ func examine(dst, path []byte) (canonical []byte, info lexical, plain bool) {
 	} else {
 		canonical, info = path, lexical{absolute: path[0] == '/', lowest: untouched}
 	}
+	info.high = high
 	switch {
 	case info.climbs, isSystem(canonical):
 		return nil, info, false

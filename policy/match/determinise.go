@@ -27,39 +27,24 @@ func (n *nfa) determinise() *automaton {
 			a.others = append(a.others, s)
 		}
 	}
-	b := subsets{ids: map[string]uint32{"": 0}, sets: [][]int{nil}, all: n.universal()}
+	b := subsets{ids: make(map[string]uint32, 2*len(n.states)), sets: make([][]int, 1, 2*len(n.states)), all: n.universal()}
 	a.first = b.id([]int{0})
 	limit := max(maxStates, 8*len(n.states))
-	targets := make([][]int, classes)
+	w := newSplitter(of, classes)
 	next := make([]uint32, classes)
 	for at := 0; at < len(b.sets); at++ {
 		if len(b.sets) > limit {
 			return nil
 		}
 		accept := false
-		for c := range targets {
-			targets[c] = targets[c][:0]
-		}
+		w.reset()
 		for _, s := range b.sets[at] {
 			accept = accept || n.states[s].accept
 			for _, e := range n.states[s].edges {
-				for _, c := range of[e.set] {
-					targets[c] = append(targets[c], e.to)
-				}
+				w.add(e)
 			}
 		}
-		var last []int // most classes lead where the one before does
-		lastID := uint32(0)
-		for c, to := range targets {
-			if len(to) > 1 {
-				slices.Sort(to)
-				to = slices.Compact(to)
-			}
-			if !slices.Equal(to, last) {
-				last, lastID = to, b.id(to)
-			}
-			next[c] = lastID
-		}
+		w.targets(&b, next)
 		if !rest { // no code point has class 0
 			next[0] = next[1]
 		}
@@ -69,6 +54,100 @@ func (n *nfa) determinise() *automaton {
 	a.settle()
 	a.spread(classes)
 	return a
+}
+
+// splitter sorts the edges of a set of states by class. Most edges are either for
+// one code point or for nearly all of them, so the targets of the wide ones are
+// collected once for all classes that the wide sets do not tell apart.
+type splitter struct {
+	of    [][]uint16 // classes of each set
+	kind  []int      // kind of each class: which wide sets it is in
+	in    [][]int    // kinds that each wide set contains; nil for a narrow set
+	wide  [][]int    // targets for each kind
+	more  [][]int    // further targets of single classes
+	which []uint16   // the classes that have some
+	buf   []int
+}
+
+func newSplitter(of [][]uint16, classes int) *splitter {
+	w := &splitter{of: of, kind: make([]int, classes), in: make([][]int, len(of)), more: make([][]int, classes)}
+	kinds := 1
+	for set, members := range of {
+		if len(members) <= 4 {
+			continue
+		}
+		split := make(map[int]int) // kinds that the set cuts in two
+		for _, c := range members {
+			if _, ok := split[w.kind[c]]; !ok {
+				split[w.kind[c]] = kinds
+				kinds++
+			}
+			w.kind[c] = split[w.kind[c]]
+		}
+		w.in[set] = []int{}
+	}
+	w.wide = make([][]int, kinds)
+	for set, members := range of {
+		if w.in[set] == nil {
+			continue
+		}
+		for _, c := range members {
+			if !slices.Contains(w.in[set], w.kind[c]) {
+				w.in[set] = append(w.in[set], w.kind[c])
+			}
+		}
+	}
+	return w
+}
+
+func (w *splitter) reset() {
+	for k := range w.wide {
+		w.wide[k] = w.wide[k][:0]
+	}
+	for _, c := range w.which {
+		w.more[c] = w.more[c][:0]
+	}
+	w.which = w.which[:0]
+}
+
+func (w *splitter) add(e nfaEdge) {
+	for _, k := range w.in[e.set] {
+		w.wide[k] = append(w.wide[k], e.to)
+	}
+	if w.in[e.set] != nil {
+		return
+	}
+	for _, c := range w.of[e.set] {
+		if len(w.more[c]) == 0 {
+			w.which = append(w.which, c)
+		}
+		w.more[c] = append(w.more[c], e.to)
+	}
+}
+
+// targets numbers where each class leads.
+func (w *splitter) targets(b *subsets, next []uint32) {
+	ids := w.buf[:0]
+	for k := range w.wide {
+		w.wide[k] = sorted(w.wide[k])
+		ids = append(ids, int(b.id(w.wide[k])))
+	}
+	w.buf = ids
+	for c, k := range w.kind {
+		next[c] = uint32(ids[k])
+	}
+	for _, c := range w.which {
+		w.more[c] = sorted(append(w.more[c], w.wide[w.kind[c]]...))
+		next[c] = b.id(w.more[c])
+	}
+}
+
+func sorted(set []int) []int {
+	if len(set) < 2 {
+		return set
+	}
+	slices.Sort(set)
+	return slices.Compact(set)
 }
 
 // universal returns the states that accept every text.
@@ -89,6 +168,7 @@ type subsets struct {
 	sets [][]int
 	all  []bool // states that accept every text, and with them their set
 	key  []byte
+	room []int // for the elements of sets
 }
 
 // id numbers a sorted set, which is copied if it is new.
@@ -110,7 +190,11 @@ func (b *subsets) id(set []int) uint32 {
 	if !ok {
 		at = uint32(len(b.sets))
 		b.ids[string(b.key)] = at
-		b.sets = append(b.sets, slices.Clone(set))
+		if cap(b.room)-len(b.room) < len(set) {
+			b.room = make([]int, 0, 4096+len(set))
+		}
+		b.room = append(b.room, set...)
+		b.sets = append(b.sets, b.room[len(b.room)-len(set):])
 	}
 	return at
 }

@@ -11,6 +11,7 @@ type nfa struct {
 	states []nfaState
 	sets   []runeSet
 	known  map[rune]int     // sets of one code point
+	same   map[*span]int    // other sets
 	trie   map[trieEdge]int // literals that start at one state share their beginnings
 	behind map[int]int      // see names
 }
@@ -29,7 +30,7 @@ type trieEdge struct {
 }
 
 func newNFA() *nfa {
-	return &nfa{known: make(map[rune]int), trie: make(map[trieEdge]int), behind: make(map[int]int), states: make([]nfaState, 1)}
+	return &nfa{known: make(map[rune]int), same: make(map[*span]int), trie: make(map[trieEdge]int), behind: make(map[int]int), states: make([]nfaState, 1)}
 }
 
 func (n *nfa) state() int {
@@ -39,19 +40,31 @@ func (n *nfa) state() int {
 
 func isSingle(s runeSet) bool { return len(s) == 1 && s[0].low == s[0].high }
 
+// set numbers a set of code points. Sets of one are recognised by it, others by
+// their memory: they are never changed.
 func (n *nfa) set(s runeSet) int {
+	at, ok := n.same[&s[0]]
 	if isSingle(s) {
-		if at, ok := n.known[s[0].low]; ok {
-			return at
-		}
-		n.known[s[0].low] = len(n.sets)
+		at, ok = n.known[s[0].low]
 	}
+	if ok {
+		return at
+	}
+	at = len(n.sets)
 	n.sets = append(n.sets, s)
-	return len(n.sets) - 1
+	if isSingle(s) {
+		n.known[s[0].low] = at
+	} else {
+		n.same[&s[0]] = at
+	}
+	return at
 }
 
+// edge leads from a state to another on the members of a set.
 func (n *nfa) edge(from int, s runeSet, to int) {
-	n.states[from].edges = append(n.states[from].edges, nfaEdge{n.set(s), to})
+	if len(s) > 0 {
+		n.states[from].edges = append(n.states[from].edges, nfaEdge{n.set(s), to})
+	}
 }
 
 func (n *nfa) free(from, to int) { n.states[from].free = append(n.states[from].free, to) }

@@ -28,10 +28,12 @@ type place struct {
 	expands     bool
 	restrictive bool
 	folded      bool // readings are compared without case and in compatibility form
+	system      bool // the root is below /proc or /dev: nothing is certain
 }
 
 func newPlace(env Env, expands, restrictive bool) place {
 	p := place{env: env.normal(), expands: expands, restrictive: restrictive, folded: restrictive}
+	p.system = isSystem([]byte(p.env.Root))
 	if p.root = []byte(p.env.Root); restrictive {
 		p.root = []byte(fold(p.env.Root))
 	}
@@ -73,19 +75,16 @@ func newPathTest(n *nfa, p place) *pathTest {
 
 func (t *pathTest) match(value []byte) bool {
 	var buf [256]byte
-	canonical, certain := t.certain(buf[:0], value)
-	if certain {
-		return t.holds(canonical)
+	canonical, info, plain := examine(buf[:0], value)
+	if plain && t.admits(value, canonical, info) {
+		return t.holds(canonical, info.high)
 	}
-	if !t.restrictive {
-		return false
-	}
-	return t.suspects(Readings(string(value), t.env, t.expands))
+	return t.restrictive && t.suspects(Readings(string(value), t.env, t.expands))
 }
 
 func (t *pathTest) judge(v *Value) bool {
 	if canonical, certain := v.certain(&t.place); certain {
-		return t.holds(canonical)
+		return t.holds(canonical, v.info.high)
 	}
 	return t.restrictive && t.suspects(v.readings(&t.place))
 }
@@ -93,7 +92,7 @@ func (t *pathTest) judge(v *Value) bool {
 // suspects judges the readings of a value.
 func (t *pathTest) suspects(list []Reading, complete bool) bool {
 	for _, r := range list {
-		if r.Glob && t.mayHold(r.Path) || !r.Glob && t.holds([]byte(r.Path)) {
+		if r.Glob && t.mayHold(r.Path) || !r.Glob && t.holds([]byte(r.Path), true) {
 			return true
 		}
 	}
@@ -123,7 +122,7 @@ func (p *place) admits(value, canonical []byte, info lexical) bool {
 		first, _, _ := bytes.Cut(canonical, []byte("/"))
 		return string(first) != "proc" && string(first) != "dev"
 	}
-	return !isSystem([]byte(root))
+	return !p.system
 }
 
 func depth(root string) int {
@@ -149,9 +148,10 @@ func cutRoot(path, root []byte) (rel []byte, inside bool) {
 }
 
 // holds judges one canonical path in its two forms, relative to the root and
-// absolute, as far as they exist; folded as well if suspicion is asked.
-func (t *pathTest) holds(canonical []byte) bool {
-	if t.folded && (t.language.dfa == nil || !isASCII(canonical)) {
+// absolute, as far as they exist; folded as well if suspicion is asked. high says
+// that it may have code points above ASCII.
+func (t *pathTest) holds(canonical []byte, high bool) bool {
+	if t.folded && (high || t.language.dfa == nil) {
 		if folded := []byte(fold(string(canonical))); t.inside(folded) {
 			return true
 		}
@@ -222,15 +222,6 @@ func (t *pathTest) mayHold(pattern string) bool {
 	}
 	rel, ok := insideRoot(pattern, t.env.Root)
 	return ok && dfa.meets(dfa.first, valuePattern(rel, every))
-}
-
-func isASCII(b []byte) bool {
-	for _, c := range b {
-		if c >= 0x80 {
-			return false
-		}
-	}
-	return true
 }
 
 // wholeTest judges one spelling of a complete value.

@@ -108,9 +108,11 @@ func (n *nfa) addStringGlob(text string) *SpecError {
 // forms is in n: the string, the string without zero-width code points, and that
 // without leading and trailing white space. n is direct.
 func (n *nfa) underForms() *nfa {
-	visible := zeroWidth.complement()
-	inked := zeroWidth.union(whiteSpace).complement()
 	blank := zeroWidth.union(whiteSpace)
+	visible, inked := make([]runeSet, len(n.sets)), make([]runeSet, len(n.sets)) // of each set
+	for i, set := range n.sets {
+		visible[i], inked[i] = set.minus(zeroWidth), set.minus(blank)
+	}
 	size := len(n.states)
 	raw, stripped, inside := 1, 1+size, 1+2*size // where the copies of n begin
 	lead, tail := 1+3*size, 2+3*size
@@ -128,11 +130,10 @@ func (n *nfa) underForms() *nfa {
 		out.edge(stripped+s, zeroWidth, stripped+s)
 		out.edge(inside+s, zeroWidth, inside+s)
 		for _, e := range state.edges {
-			set := n.sets[e.set]
-			out.edge(raw+s, set, raw+e.to)
-			out.edge(stripped+s, set.intersect(visible), stripped+e.to)
-			out.edge(inside+s, set.intersect(visible), inside+e.to)
-			first := set.intersect(inked)
+			out.edge(raw+s, n.sets[e.set], raw+e.to)
+			out.edge(stripped+s, visible[e.set], stripped+e.to)
+			out.edge(inside+s, visible[e.set], inside+e.to)
+			first := inked[e.set]
 			if n.states[e.to].accept { // the last code point of the trimmed form
 				out.edge(inside+s, first, tail)
 			}
