@@ -182,9 +182,10 @@ func (k *keywords) readOther(key string, v jsonstream.Value, at *trail) {
 	}
 }
 
-// skip records a keyword that restricts values and is not validated.
+// skip records a keyword that restricts values and is not validated. All but a
+// pattern may have said what lies below.
 func (k *keywords) skip(key string, at *trail, message string) {
-	k.node.Open = true
+	k.node.Open = k.node.Open || key != "pattern"
 	k.node.Unvalidated = append(k.node.Unvalidated, key)
 	k.note(at, key, message)
 }

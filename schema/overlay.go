@@ -1,5 +1,7 @@
 package schema
 
+import "slices"
+
 // OverlayError says which parameter of a policy file contradicts the schema of a
 // request or server: policy_invalid_for_schema (K25).
 type OverlayError struct {
@@ -13,9 +15,11 @@ func (e *OverlayError) Error() string { return e.Pointer + ": " + e.Message }
 
 // Overlay lays the parameters of a policy file over the schema that a request or
 // server gave: both hold. The file may annotate, add aliases, require and tighten;
-// what it names must exist in base with a type in common. Base may be nil, which
-// is unknown, and gives file; a nil file gives base. The error is an
-// *OverlayError.
+// what it names must exist in base with a type in common. One thing it does not
+// tighten: where base allows null, null stays allowed, because models write it for
+// a value that is absent. An object that base leaves open and whose members the
+// file names is closed (K24). Base may be nil, which is unknown, and gives file; a
+// nil file gives base. The error is an *OverlayError.
 func Overlay(base, file *Schema) (*Schema, error) {
 	if base == nil {
 		return file, nil
@@ -26,16 +30,34 @@ func Overlay(base, file *Schema) (*Schema, error) {
 	if base.Root == nil || file.Root == nil {
 		return nil, &OverlayError{Message: "there is no schema"}
 	}
-	s, err := build(&Node{Types: Object, AllOf: []*Node{base.Root, file.Root}}, Overlaid)
-	if err != nil {
-		return nil, &OverlayError{Pointer: err.Pointer, Message: err.Message}
-	}
 	o := overlay{compared: map[[2]*Place]bool{}}
 	if err := o.compare(base.Place(), file.Place(), nil); err != nil {
 		return nil, err
 	}
+	s, err := build(&Node{Types: Object, AllOf: []*Node{base.Root, withNull(file.Root, base.Place())}}, Overlaid)
+	if err != nil {
+		return nil, &OverlayError{Pointer: err.Pointer, Message: err.Message}
+	}
 	s.base, s.file = base, file
 	return s, nil
+}
+
+// withNull copies the declarations of a file and allows null where the base does.
+// They are a tree: a file has no references.
+func withNull(n *Node, base *Place) *Node {
+	c := *n
+	c.Nullable = n.Nullable || base.types&Null != 0 && base != anything
+	c.Properties = slices.Clone(n.Properties)
+	for i, p := range c.Properties {
+		c.Properties[i].Node = withNull(p.Node, base.Member([]byte(p.Name)).Place)
+	}
+	if n.Items != nil {
+		c.Items = withNull(n.Items, base.items)
+	}
+	if n.AdditionalSchema != nil {
+		c.AdditionalSchema = withNull(n.AdditionalSchema, base.other)
+	}
+	return &c
 }
 
 // overlay walks both schemas at once.

@@ -81,6 +81,35 @@ func TestOverlay(t *testing.T) {
 	}
 }
 
+// Proves K25: where models write null for an absent value, a type in the file does
+// not refuse it; where the schema is unknown, it does.
+func TestOverlayKeepsNull(t *testing.T) {
+	base := parse(t, `{"properties":{"path":{"type":["string","null"]},"n":{"type":"number"},"list":{"items":{"anyOf":[{"type":"string"},{"type":"null"}]}},
+		"opts":{"type":["object","null"],"properties":{"x":{"type":"string","nullable":true}},"additionalProperties":{"type":["string","null"]}},"any":{}},"additionalProperties":true}`)
+	path := schema.Parameter{Type: []string{"path"}}
+	s, err := schema.Overlay(base, declare(t,
+		schema.Parameter{Name: "path", Type: []string{"path"}, Enum: []string{`"a"`}},
+		schema.Parameter{Name: "n", Type: []string{"integer"}},
+		schema.Parameter{Name: "list", Items: &path},
+		schema.Parameter{Name: "opts", Properties: []schema.Parameter{{Name: "x", Type: []string{"command"}}}, Additional: &schema.AdditionalParameter{Schema: &path}},
+		schema.Parameter{Name: "any", Type: []string{"string"}},
+		schema.Parameter{Name: "new", Type: []string{"string"}}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for text, fits := range map[string]bool{
+		`{"path":null}`: true, `{"path":"a"}`: true, `{"path":"b"}`: false, `{"n":null}`: false, `{"list":["a",null]}`: true, `{"list":[1]}`: false,
+		`{"opts":null}`: true, `{"opts":{"x":null,"y":null}}`: true, `{"opts":{"x":1}}`: false, `{"any":null}`: true, `{"any":1}`: false, `{"new":null}`: false,
+	} {
+		if v := s.Validate(value(t, text)); (v == nil) != fits {
+			t.Errorf("%s: %v", text, v)
+		}
+	}
+	if r := s.Reach(pointer(t, "/path")); r.Types != schema.String || r.Annotation != schema.Path {
+		t.Errorf("%+v", r)
+	}
+}
+
 // Proves K25, B6: what the file says and the server's schema contradicts makes the
 // policy invalid for the schema.
 func TestOverlayContradictions(t *testing.T) {
