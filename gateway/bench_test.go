@@ -130,7 +130,8 @@ func TestMain(m *testing.M) {
 func serveRole(h http.Handler) {
 	mux := http.NewServeMux()
 	mux.HandleFunc("/bench/cpu", func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, int64(processCPU())) })
-	mux.HandleFunc("/bench/memory", func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, footprint()) })
+	mux.HandleFunc("/bench/heap", func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, memory().HeapAlloc) })
+	mux.HandleFunc("/bench/stack", func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, memory().StackInuse) })
 	mux.Handle("/", h)
 	srv := httptest.NewServer(mux)
 	fmt.Println(srv.URL)
@@ -388,8 +389,8 @@ func BenchmarkPaced(b *testing.B) {
 func BenchmarkIdleStream(b *testing.B) {
 	const streams = 256
 	_, proxy, gated := chains(b, "idle")
-	measure := func(c chain) float64 {
-		before := c.number(b, "memory")
+	measure := func(c chain) (heap, stack float64) {
+		heap0, stack0 := c.number(b, "heap"), c.number(b, "stack")
 		ctx, cancel := context.WithCancel(context.Background())
 		defer cancel()
 		for range streams {
@@ -403,23 +404,28 @@ func BenchmarkIdleStream(b *testing.B) {
 				b.Fatal(err)
 			}
 		}
-		return float64(c.number(b, "memory")-before) / streams / 1024
+		const kib = 1024 * streams
+		return float64(c.number(b, "heap")-heap0) / kib, float64(c.number(b, "stack")-stack0) / kib
 	}
-	var ours, theirs []float64
+	var ours, stacks, theirs []float64
 	for range b.N {
-		theirs, ours = append(theirs, measure(proxy)), append(ours, measure(gated))
+		heap, stack := measure(proxy)
+		theirs = append(theirs, heap+stack)
+		heap, stack = measure(gated)
+		ours, stacks = append(ours, heap+stack), append(stacks, stack)
 	}
 	b.ReportMetric(median(theirs), "proxy-KiB")
 	b.ReportMetric(median(ours), "KiB")
+	b.ReportMetric(median(stacks), "stack-KiB")
 	b.ReportMetric(0, "ns/op")
 }
 
-func footprint() int64 {
-	runtime.GC()
-	runtime.GC()
-	var m runtime.MemStats
+func memory() (m runtime.MemStats) {
+	for range 4 { // stacks shrink by half
+		runtime.GC()
+	}
 	runtime.ReadMemStats(&m)
-	return int64(m.HeapAlloc + m.StackInuse)
+	return m
 }
 
 // BenchmarkExchange measures the gateway's own work without any socket: one

@@ -49,7 +49,7 @@ type exchange struct {
 }
 
 // serveGated serves a request whose answer may carry calls.
-func (g *Gateway) serveGated(w http.ResponseWriter, r *http.Request, rt route) {
+func (g *Gateway) serveGated(w http.ResponseWriter, r *http.Request, rt *route) {
 	d := dialectOf(r.URL.Path)
 	body, no := g.readBody(w, r)
 	if no != nil {
@@ -114,7 +114,7 @@ func (x *exchange) serverTools() *refusal {
 			return &refusal{status: http.StatusBadRequest, code: stopgate.CodeServerToolNotAllowed,
 				message: "This request uses a tool that runs at the provider and is not allowed. List its type in [gateway] server_tools to allow it."}
 		}
-		x.note(stopgate.Record{Event: stopgate.AuditNotEvaluated, Code: stopgate.CodeServerToolNotAllowed})
+		x.unjudged(stopgate.CodeServerToolNotAllowed, "")
 	}
 	return nil
 }
@@ -149,7 +149,7 @@ func (x *exchange) run(r *http.Request, body []byte) {
 	case answer.StatusCode >= 300 || answer.StatusCode < 200:
 		x.refuse(badAnswer("The model provider answered with a redirect or an unknown status."))
 	case !x.enforced && (err != nil || kind != "text/event-stream" && kind != "application/json"):
-		x.note(stopgate.Record{Event: stopgate.AuditNotEvaluated, Code: stopgate.CodeNotEvaluated, Cause: "content type or encoding"})
+		x.unjudged(stopgate.CodeNotEvaluated, "content type or encoding")
 		x.pass(answer)
 	case err != nil:
 		x.refuse(badAnswer("The model provider's answer has an unknown content encoding."))
@@ -181,7 +181,8 @@ func mediaType(h http.Header) string {
 
 // send makes the upstream request and waits for the response header.
 func (x *exchange) send(r *http.Request, body []byte) (*http.Response, *refusal) {
-	out, err := x.upstream.request(x.ctx, r, body)
+	var sent payload
+	out, err := x.upstream.request(x.ctx, r, &sent, body)
 	if err != nil {
 		return nil, badAnswer("")
 	}
@@ -192,6 +193,7 @@ func (x *exchange) send(r *http.Request, body []byte) (*http.Response, *refusal)
 	late := time.AfterFunc(limit, func() { x.cancel(errAnswerLate) })
 	answer, err := x.upstream.Transport.RoundTrip(out)
 	if late.Stop(); err == nil {
+		sent.drop()
 		return answer, nil
 	}
 	code, message := x.why(err)
@@ -303,6 +305,14 @@ func (x *exchange) end() {
 	}
 	x.g.log.Info("exchange", "dialect", x.dialect.Name(), "upstream", x.upstream.ID, "calls", len(x.calls.list),
 		"fault", string(x.fault), "enforced", x.enforced, "duration", time.Since(x.start).Round(time.Millisecond))
+}
+
+// unjudged records that something passed which may have carried a call (L12). A
+// row is large: inlined it would stay on the stack of every waiting stream.
+//
+//go:noinline
+func (x *exchange) unjudged(code stopgate.Code, cause string) {
+	x.note(stopgate.Record{Event: stopgate.AuditNotEvaluated, Code: code, Cause: cause})
 }
 
 // note writes an event row of this exchange.

@@ -49,6 +49,7 @@ type Gateway struct {
 	token     []byte // SHA-256 of the token; nil for none
 	log       *slog.Logger
 	buffers   sync.Pool // of *buffers
+	outputs   sync.Pool // of *output
 
 	stop      context.CancelCauseFunc // ends every exchange
 	stopped   context.Context
@@ -101,7 +102,8 @@ func New(o Options) (*Gateway, error) {
 	if g.log == nil {
 		g.log = slog.New(slog.DiscardHandler)
 	}
-	g.buffers.New = func() any { return newBuffers() }
+	g.buffers.New = func() any { return new(buffers) }
+	g.outputs.New = func() any { return &output{make([]byte, 0, usualOutput)} }
 	g.stopped, g.stop = context.WithCancelCause(context.Background())
 	return g, nil
 }
@@ -118,32 +120,50 @@ func (g *Gateway) Close() {
 
 // ServeHTTP serves one request.
 func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	switch rt, _ := find(g.routes, r); rt.how {
-	case health, ready:
-		g.serveHealth(w, rt.how)
-		return
-	}
-	if no := g.admit(r); no != nil {
+	rt, no := g.route(r)
+	if no != nil {
 		g.refuse(w, r, no)
 		return
 	}
-	rt, ok := find(g.routes, r) // the token may have stood in the path
-	if !ok {
-		g.refuse(w, r, &refusal{status: http.StatusNotFound, code: stopgate.CodeRouteUnknown})
+	switch rt.how {
+	case health, ready:
+		g.serveHealth(w, rt.how)
+		return
+	case gated, passed, passedUnjudged:
+	default:
 		return
 	}
 	n := g.exchanges.Add(1)
 	defer g.exchanges.Add(-1)
-	if n > g.settings.Limits.Exchanges || g.held.Load() >= g.settings.Limits.HeldProcess || g.draining.Load() {
+	switch {
+	case g.overloaded(n):
 		w.Header().Set("Retry-After", "1")
 		g.refuse(w, r, &refusal{status: http.StatusServiceUnavailable, code: stopgate.CodeOverloaded})
-		return
-	}
-	if rt.how == gated {
+	case rt.how == gated:
 		g.serveGated(w, r, rt)
-	} else {
+	default:
 		g.servePassed(w, r, rt)
 	}
+}
+
+// route finds out what a request wants and whether it may. Probes come under any
+// host name and show nothing but health.
+func (g *Gateway) route(r *http.Request) (*route, *refusal) {
+	if rt := find(g.routes, r); rt != nil && (rt.how == health || rt.how == ready) {
+		return rt, nil
+	}
+	if no := g.admit(r); no != nil {
+		return nil, no
+	}
+	if rt := find(g.routes, r); rt != nil { // the token may have stood in the path
+		return rt, nil
+	}
+	return nil, &refusal{status: http.StatusNotFound, code: stopgate.CodeRouteUnknown}
+}
+
+// overloaded reports whether the n-th request at once is one too many (FM14).
+func (g *Gateway) overloaded(n int64) bool {
+	return n > g.settings.Limits.Exchanges || g.held.Load() >= g.settings.Limits.HeldProcess || g.draining.Load()
 }
 
 // refuse answers with an error in the form of the dialect that the path suggests.

@@ -13,7 +13,7 @@ import (
 
 // servePassed forwards a request whose answer cannot carry a call, or one of a
 // route that the operator lets pass unjudged and that is recorded so (L12).
-func (g *Gateway) servePassed(w http.ResponseWriter, r *http.Request, rt route) {
+func (g *Gateway) servePassed(w http.ResponseWriter, r *http.Request, rt *route) {
 	body, no := g.readBody(w, r)
 	if no != nil {
 		g.refuse(w, r, no)
@@ -27,7 +27,7 @@ func (g *Gateway) servePassed(w http.ResponseWriter, r *http.Request, rt route) 
 	x.watch.begin(x)
 	defer x.watch.end()
 	if rt.how == passedUnjudged {
-		x.note(stopgate.Record{Event: stopgate.AuditNotEvaluated, Code: stopgate.CodeNotEvaluated, Cause: rt.method + " /" + strings.Join(rt.segments, "/")})
+		x.unjudged(stopgate.CodeNotEvaluated, rt.method+" /"+strings.Join(rt.segments, "/"))
 	}
 	answer, no := x.send(r, body)
 	if no != nil {

@@ -68,22 +68,22 @@ func parseRoutes(templates []string) ([]route, error) {
 	return list, nil
 }
 
-// find returns the route of a request. Only a path in its plain spelling has one:
+// find returns the route of a request, nil for none. Only a path in its plain spelling has one:
 // no escapes, no empty and no dot segments, so that the upstream cannot read
 // another path than the one that was matched.
-func find(routes []route, r *http.Request) (route, bool) {
+func find(routes []route, r *http.Request) *route {
 	if r.URL.RawPath != "" || !strings.HasPrefix(r.URL.Path, "/") {
-		return route{}, false
+		return nil
 	}
-	for _, candidate := range routes {
-		if candidate.matches(r.Method, r.URL.Path) {
-			return candidate, true
+	for i := range routes {
+		if routes[i].matches(r.Method, r.URL.Path) {
+			return &routes[i]
 		}
 	}
-	return route{}, false
+	return nil
 }
 
-func (r route) matches(method, path string) bool {
+func (r *route) matches(method, path string) bool {
 	if method != r.method {
 		return false
 	}

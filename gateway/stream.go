@@ -18,34 +18,50 @@ import (
 // gain nothing and break the memory budget (DESIGN 8).
 const readBuffer = 8 << 10
 
-// buffers are what a stream works with, used again by later streams.
+// buffers are what a stream keeps while it waits, used again by later streams.
 type buffers struct {
 	in      [readBuffer]byte
-	out     []byte
 	decoder sse.Decoder
 	event   sse.Event
 }
 
-func newBuffers() *buffers { return &buffers{out: make([]byte, 0, readBuffer+readBuffer/2)} }
+// output is a buffer for what goes to the client. A stream has one only while it
+// works: most streams wait most of the time.
+type output struct{ p []byte }
 
-// maxKeptOut bounds the output buffer that is kept for later streams.
-const maxKeptOut = 64 << 10
+// The usual size of an output buffer, and the size up to which it is kept: what
+// was read, with what is added to it, and what a codec collects of a large call.
+const (
+	usualOutput = readBuffer + readBuffer/2
+	keptOutput  = 2 * wire.SpillSize
+)
 
 func itoa(n int) string { return strconv.Itoa(n) }
 
-// serveStream serves an event stream.
+// serveStream serves an event stream. The frames of the functions in which it
+// waits are kept small: their stack is a part of what an idle stream costs.
 func (x *exchange) serveStream(answer *http.Response, content io.Reader) {
-	g := x.g
-	buf := g.buffers.Get().(*buffers)
-	defer func() {
-		if cap(buf.out) <= maxKeptOut {
-			g.buffers.Put(buf)
-		}
-	}()
-	buf.decoder.Reset(buf.in[:], sse.Limits{MaxEvent: g.settings.Limits.Event})
-
 	x.mu.Lock()
 	defer x.mu.Unlock()
+	s := x.openStream(answer, content)
+	defer x.g.buffers.Put(s.buf)
+	if x.enforced {
+		s.run()
+	} else {
+		s.observe()
+	}
+	s.notes()
+	if x.fault != "" || x.broken != nil {
+		// The only end that no client takes for a complete answer (WIRE 9.6).
+		panic(http.ErrAbortHandler)
+	}
+}
+
+// openStream sends the response's header and prepares the codec.
+func (x *exchange) openStream(answer *http.Response, content io.Reader) *stream {
+	g := x.g
+	buf := g.buffers.Get().(*buffers)
+	buf.decoder.Reset(buf.in[:], sse.Limits{MaxEvent: g.settings.Limits.Event})
 	h := x.w.Header()
 	answerHeader(h, answer.Header)
 	h.Set("Content-Type", "text/event-stream")
@@ -58,22 +74,11 @@ func (x *exchange) serveStream(answer *http.Response, content io.Reader) {
 	if err := x.rc.Flush(); err != nil {
 		x.broken = err
 	}
-	s := stream{exchange: x, body: answer.Body, content: content, buf: buf, out: buf.out[:0]}
 	x.stream = x.dialect.Stream(x.req, &x.calls, wire.Options{
 		ObjectArguments: x.upstream.ObjectArguments, MaxCalls: g.settings.Limits.Calls,
 		MaxHeld: int(g.settings.Limits.HeldResponse), MaxBytes: g.settings.Limits.Event,
 	})
-	if x.enforced {
-		s.run()
-	} else {
-		s.observe()
-	}
-	buf.out = s.out[:0]
-	s.notes()
-	if x.fault != "" || x.broken != nil {
-		// The only end that no client takes for a complete answer (WIRE 9.6).
-		panic(http.ErrAbortHandler)
-	}
+	return &stream{exchange: x, body: answer.Body, content: content, buf: buf}
 }
 
 // stream is a response that is being served. Its methods are called with the
@@ -95,12 +100,17 @@ type stream struct {
 func (s *stream) run() {
 	for !s.over {
 		s.read()
+		spare := s.g.outputs.Get().(*output)
+		s.out = spare.p[:0]
 		s.events()
 		if !s.over && s.err != nil {
 			s.endOfInput()
 		}
 		s.account()
 		s.flush()
+		if spare.p, s.out = s.out, nil; cap(spare.p) <= keptOutput {
+			s.g.outputs.Put(spare)
+		}
 	}
 	s.finish()
 }
@@ -308,7 +318,7 @@ const maxLinger = 64 << 10
 func (s *stream) notes() {
 	n := s.stream.Notes()
 	for _, what := range n.NotEvaluated {
-		s.note(stopgate.Record{Event: stopgate.AuditNotEvaluated, Code: stopgate.CodeNotEvaluated, Cause: what})
+		s.unjudged(stopgate.CodeNotEvaluated, what)
 	}
 }
 

@@ -25,6 +25,7 @@ func newTransport(t Timeouts) *http.Transport {
 		IdleConnTimeout:        90 * time.Second,
 		MaxResponseHeaderBytes: 256 << 10,
 		ReadBufferSize:         readBuffer,
+		WriteBufferSize:        2 << 10, // a request header; bodies are not buffered
 		HTTP2:                  &http.HTTP2Config{SendPingTimeout: 30 * time.Second, PingTimeout: 15 * time.Second},
 	}
 }

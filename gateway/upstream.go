@@ -1,11 +1,9 @@
 package gateway
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"strings"
@@ -128,14 +126,12 @@ func (g *Gateway) choose(api, model string, h http.Header) *upstream {
 }
 
 // request makes the request for the upstream: new, never a clone (WIRE 9.2).
-func (u *upstream) request(ctx context.Context, r *http.Request, body []byte) (*http.Request, error) {
-	out, err := http.NewRequestWithContext(ctx, r.Method, u.url(r.URL), bytes.NewReader(body))
+func (u *upstream) request(ctx context.Context, r *http.Request, body *payload, data []byte) (*http.Request, error) {
+	out, err := http.NewRequestWithContext(ctx, r.Method, u.url(r.URL), nil)
 	if err != nil {
 		return nil, fmt.Errorf("request to upstream %s: %w", u.ID, err)
 	}
-	if len(body) == 0 {
-		out.Body, out.GetBody = http.NoBody, nil
-	}
+	body.attach(out, data)
 	out.Header = requestHeader(r.Header)
 	switch {
 	case u.canned:
@@ -185,12 +181,3 @@ var (
 	errDenied     = errors.New("everything that was pending is denied")
 	errOver       = errors.New("the exchange is over")
 )
-
-// discard reads what is left of an answer, so that its connection can be used
-// again, and closes it. It gives up at once if there is more than a little.
-func discard(body io.ReadCloser) int64 {
-	const little = 64 << 10
-	n, _ := io.CopyN(io.Discard, body, little)
-	body.Close()
-	return n
-}
