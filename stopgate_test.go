@@ -6,6 +6,7 @@ import (
 	"go/parser"
 	"go/token"
 	"math/rand/v2"
+	"os"
 	"reflect"
 	"sort"
 	"strconv"
@@ -308,6 +309,44 @@ func TestRecordMembers(t *testing.T) {
 	var back stopgate.Record
 	if err := json.Unmarshal(text, &back); err != nil || !reflect.DeepEqual(back, stopgate.Record{}) {
 		t.Errorf("reads back as %+v, %v", back, err)
+	}
+}
+
+// Proves S25: the reference names every member, status and event of a row.
+func TestTheReferenceOfRecordsIsComplete(t *testing.T) {
+	reference, err := os.ReadFile("docs/reference/records.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var row stopgate.Record
+	fill(reflect.ValueOf(&row).Elem())
+	text, err := json.Marshal(row)
+	if err != nil {
+		t.Fatal(err)
+	}
+	words := members(t, text)
+	file, err := parser.ParseFile(token.NewFileSet(), "record.go", nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ast.Inspect(file, func(n ast.Node) bool {
+		spec, ok := n.(*ast.ValueSpec)
+		if !ok {
+			return true
+		}
+		if id, ok := spec.Type.(*ast.Ident); ok && (id.Name == "RecordStatus" || id.Name == "AuditEvent" || id.Name == "RecordKind") {
+			word, _ := strconv.Unquote(spec.Values[0].(*ast.BasicLit).Value)
+			words = append(words, word)
+		}
+		return true
+	})
+	if len(words) < 55 {
+		t.Errorf("only %d words were looked for", len(words))
+	}
+	for _, word := range words {
+		if !strings.Contains(string(reference), "`"+word+"`") {
+			t.Errorf("docs/reference/records.md does not say what %q is", word)
+		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"encoding/binary"
 	"fmt"
 	"io"
 	"time"
@@ -22,17 +23,11 @@ func newProposalID(now time.Time, entropy io.Reader) (stopgate.ProposalID, error
 	if _, err := io.ReadFull(entropy, b[6:]); err != nil {
 		return "", fmt.Errorf("proposal id: %w", err)
 	}
-	var text [26]byte
-	// 26 digits hold 130 bits: the first has the two highest bits unset.
-	for i := range text {
-		var digit byte
-		for j := range 5 {
-			digit <<= 1
-			if bit := 5*i + j - 2; bit >= 0 {
-				digit |= b[bit/8] >> (7 - bit%8) & 1
-			}
-		}
-		text[i] = crockford[digit]
+	hi, lo := binary.BigEndian.Uint64(b[:8]), binary.BigEndian.Uint64(b[8:])
+	var text [26]byte // 130 bits: the first digit has two that are always zero
+	for i := len(text) - 1; i >= 0; i-- {
+		text[i] = crockford[lo&31]
+		hi, lo = hi>>5, lo>>5|hi<<59
 	}
 	return stopgate.ProposalID(text[:]), nil
 }
