@@ -158,7 +158,6 @@ func (b *binder) listen() bool {
 // that has it (D25-04).
 func (b *binder) hear(v *voice) bool {
 	v.params, v.onSchema = v.policy.Gate.UnknownParams, v.policy.Gate.OnSchemaViolation
-	var own *schema.Schema
 	for i := len(v.tables) - 1; i >= 0; i-- {
 		t := v.tables[i]
 		if t.Unknown != nil {
@@ -167,10 +166,8 @@ func (b *binder) hear(v *voice) bool {
 		if t.OnSchema != nil {
 			v.onSchema = *t.OnSchema
 		}
-		if t.Schema != nil {
-			own = t.Schema
-		}
 	}
+	own := declared(v.tables, string(b.call.Tool), b.base)
 	switch {
 	case own == nil:
 		v.schema = b.base

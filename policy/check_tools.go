@@ -54,7 +54,7 @@ func (c *checker) tools() {
 			continue
 		}
 		tables := c.policy.tablesOf(t.Name)
-		c.known = append(c.known, &checkedTool{name: t.Name, tables: tables, schema: declared(tables), at: t.Pos})
+		c.known = append(c.known, &checkedTool{name: t.Name, tables: tables, schema: declared(tables, t.Name, nil), at: t.Pos})
 	}
 	judged := make(map[*RuleList]bool)
 	for _, tool := range c.known {
@@ -128,11 +128,16 @@ func (p *Policy) tablesOf(tool string) []*ToolTable {
 	return tables
 }
 
-// declared is the schema of the nearest table that declares one.
-func declared(tables []*ToolTable) *schema.Schema {
+// declared is the schema of the nearest table that declares one. A table for many
+// tools declares nothing: its parameters annotate those that the tool has.
+func declared(tables []*ToolTable, tool string, base *schema.Schema) *schema.Schema {
 	for _, t := range tables {
-		if t.Schema != nil {
+		switch {
+		case t.Schema == nil:
+		case t.named(tool):
 			return t.Schema
+		default:
+			return schema.Fitting(base, t.Schema)
 		}
 	}
 	return nil
@@ -141,19 +146,19 @@ func declared(tables []*ToolTable) *schema.Schema {
 // definition reads the schema that a tool comes with and lays the file's over it
 // (K25).
 func (c *checker) definition(d *toolDefinition, tables []*ToolTable) *schema.Schema {
-	file, at := declared(tables), tables[0].Pos
+	at := tables[0].Pos
 	if len(d.Schema) == 0 {
-		return file
+		return declared(tables, string(d.Name), nil)
 	}
 	base, notes, err := schema.ParseJSON(d.Schema)
 	if err != nil {
 		c.report(diag.BadDefinition, at, fmt.Sprintf("the definition of `%s` cannot be read: %v", d.Name, err), "")
-		return file
+		return declared(tables, string(d.Name), nil)
 	}
 	for _, n := range notes {
 		c.report(diag.SchemaKeyword, at, fmt.Sprintf("the schema of `%s` uses `%s` at %s: %s", d.Name, n.Keyword, cmp.Or(n.Pointer, "its root"), n.Message), "")
 	}
-	both, err := schema.Overlay(base, file)
+	both, err := schema.Overlay(base, declared(tables, string(d.Name), base))
 	if err != nil {
 		var clash *schema.OverlayError
 		message := err.Error()

@@ -1,0 +1,41 @@
+package schema
+
+// Fitting is what the parameters of a table for many tools mean for one of them:
+// those that the tool has, with a type in common. The others are left out, as the
+// rules of such a table are (D25-47), and nothing is closed or required by it.
+// Base is the tool's own schema, nil if it is unknown. The result is nil if
+// nothing is left.
+func Fitting(base, file *Schema) *Schema {
+	if file == nil || file.Root == nil {
+		return nil
+	}
+	root := &Node{Types: Object, HasProperties: true, Additional: AdditionalAllowed}
+	for _, p := range file.Root.Properties {
+		if base == nil || base.fits(p) {
+			root.Properties = append(root.Properties, p)
+		}
+	}
+	if len(root.Properties) == 0 {
+		return nil
+	}
+	s, err := build(root, file.Source)
+	if err != nil {
+		return nil // cannot be: every property was built before
+	}
+	return s
+}
+
+// fits reports whether a parameter of a file can be laid over the schema.
+func (s *Schema) fits(p Property) bool {
+	one, err := build(&Node{
+		Types: Object, HasProperties: true, Additional: AdditionalAllowed, Properties: []Property{p},
+	}, s.Source)
+	if err != nil {
+		return false
+	}
+	if s.Place().Member([]byte(p.Name)).Kind != DeclaredName {
+		return false
+	}
+	_, err2 := Overlay(s, one)
+	return err2 == nil
+}
