@@ -63,7 +63,7 @@ func sayWhatHolds(talk io.Writer, set config.Set) {
 	for _, file := range set.Files {
 		switch {
 		case file.Scope == config.Embedded:
-			fmt.Fprintf(talk, "stopgate: no %s found: the built-in starter policy holds, which asks before every call\n", config.FileName)
+			fmt.Fprintf(talk, "stopgate: no %s found: the built-in starter policy holds: reading is free, everything else is asked\n", config.FileName)
 		case !file.Trusted:
 			fmt.Fprintf(talk, "stopgate: %s is not trusted: it may only tighten, its \"unattended\" counts as \"ask\" (trust it with: stopgate trust %s)\n", file.Path, file.Path)
 		}
