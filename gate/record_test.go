@@ -207,6 +207,9 @@ func TestOneRowForEveryProposal(t *testing.T) {
 			p.Cancel(ctx)
 			if out.Allowed() {
 				allowed = append(allowed, out.Proposal)
+				if rows := rec.Decisions(); rows[len(rows)-1].ID != out.Proposal {
+					t.Fatalf("%s was let out before its row", out.Proposal)
+				}
 			}
 			if out.Proposal != p.ID() {
 				edits++
