@@ -325,7 +325,7 @@ func TestSize(t *testing.T) {
 
 // Proves D5: what makes a backtracking engine explode costs a pass over the text.
 func TestD5Catastrophic(t *testing.T) {
-	text := append(bytes.Repeat([]byte("a"), 1<<20), '!')
+	text := append(bytes.Repeat([]byte("a"), 1<<17), '!')
 	for _, pattern := range []string{`^(a+)+$`, `^(a|aa)+$`, `^(a|a?)+$`, `^(?:a*)*$`, `(x+x+)+y`, `^(?:.*a){12}$`} {
 		p, err := regular.Compile(pattern)
 		if err != nil {

@@ -16,6 +16,19 @@
 // place in the arguments: the union over `$ref`, allOf, anyOf and oneOf. A reader
 // of streaming arguments walks places: one lookup per key, no allocation.
 //
+// Validated are, of JSON Schema: type, enum, const, minimum, maximum,
+// exclusiveMinimum, exclusiveMaximum (also as the flags of draft 4), multipleOf,
+// minLength, maxLength, pattern, minItems, maxItems, uniqueItems, items (also as a
+// list, with additionalItems), prefixItems, contains, minContains, maxContains,
+// minProperties, maxProperties, properties, required, additionalProperties,
+// patternProperties, propertyNames, dependentRequired, dependentSchemas,
+// dependencies, allOf, anyOf, oneOf, not, if, then, else, `$ref` within the text,
+// and nullable of OpenAPI. Not validated, and noted: unevaluatedProperties,
+// unevaluatedItems, `$dynamicRef`, `$recursiveRef`, references to anchors and to
+// other documents, patterns that [regular.Compile] refuses, types that do not
+// exist. The formats path, file-path, directory-path, uri, url, iri and command
+// annotate, as x-stopgate-type does; formats refuse nothing.
+//
 // What it promises:
 //
 //   - Nothing that the schema says is ignored in silence. A keyword that is not

@@ -13,8 +13,11 @@ import (
 // character folds to the same, and folding again changes nothing.
 func TestFoldAllOfUnicode(t *testing.T) {
 	fold := func(s string) string { return schema.Fold([]byte(s)) }
-	failed := 0
-	for r := rune(0x80); r <= unicode.MaxRune && failed < 10; r++ {
+	failed, last := 0, unicode.MaxRune
+	if testing.Short() {
+		last = 0x1FFFF // no case and few forms behind
+	}
+	for r := rune(0x80); r <= last && failed < 10; r++ {
 		if r == 0xD800 {
 			r = 0xE000
 		}

@@ -210,7 +210,7 @@ func TestValidateLikeReference(t *testing.T) {
 		rounds = 200
 	}
 	if os.Getenv("STOPGATE_LONG") != "" {
-		rounds = 200_000
+		rounds = 20_000
 	}
 	var fits, refused, unusable int
 	for seed := range rounds {
