@@ -191,6 +191,9 @@ func (p *Policy) compare(kind, literal, path string, fold bool) bool {
 	for fold && strings.HasPrefix(inside, "../") { // as if it did not leave the root (K18)
 		inside = strings.TrimPrefix(inside, "../")
 	}
+	if kind == "suffix" && p.absolute(path) != "" && test(literal, p.absolute(path)) {
+		return true
+	}
 	if kind == "suffix" || kind == "pattern" {
 		if !fold && p.relative(path) != "" { // an absolute path below the root is made relative first (C3)
 			return test(literal, p.relative(path))
