@@ -190,7 +190,7 @@ func (g *grapher) members(s *shape, st stance) {
 			}
 		}
 	}
-	s.extra = g.shape(stance{place: other(s.place), threads: below, needs: st.needs, wrong: st.wrong})
+	s.extra = g.shape(stance{place: s.place.Others().Place, threads: below, needs: st.needs, wrong: st.wrong})
 }
 
 // below lists the threads that every member of an object continues: those of the
@@ -231,15 +231,6 @@ func objectBelow(p *schema.Place) *schema.Place {
 		}
 	}
 	return nil
-}
-
-// other returns the place of members that a place does not name.
-func other(p *schema.Place) *schema.Place {
-	for key := []byte("x"); ; key = append(key, 'x') {
-		if m := p.Member(key); m.Property < 0 && m.Kind != schema.Ambiguous {
-			return m.Place
-		}
-	}
 }
 
 // member is the stance of a declared member under all its names.
@@ -360,6 +351,6 @@ func (g *grapher) prune() {
 
 // closes reports whether a place refuses members that it does not name.
 func closes(p *schema.Place) bool {
-	m := p.Member([]byte("x"))
-	return m.Kind == schema.Undeclared || m.Kind == schema.Forbidden
+	k := p.Others().Kind
+	return k == schema.Undeclared || k == schema.Forbidden
 }

@@ -158,7 +158,7 @@ func (c *Case) Document(r *rand.Rand) string {
 		return text[:r.IntN(len(text)+1)]
 	case 1:
 		i := r.IntN(len(text))
-		return text[:i] + string(pick(r, []byte("x\"{}[]:,0\x00\xff\\"))) + text[i:]
+		return text[:i] + string(pick(r, []byte("x\"}]:,0\x00\xff\\"))) + text[i:]
 	case 2:
 		i := r.IntN(len(text))
 		return text[:i] + text[i+1:]
