@@ -20,6 +20,7 @@ const module = "github.com/stopgate/stopgate"
 var layers = [][]string{
 	{"."},
 	{"jsonstream"},
+	{"internal/automaton"},
 	{"regular"},
 	{"schema"},
 	{"internal/diag"},
@@ -43,7 +44,7 @@ var testOnly = "internal/testkit/"
 
 // pure packages hold the meaning: no I/O, no clock, no goroutine, no logging
 // (STYLE "Shape").
-var pure = []string{"jsonstream", "regular", "schema", "policy/match", "policy"}
+var pure = []string{"jsonstream", "internal/automaton", "regular", "schema", "policy/match", "policy"}
 
 // impure are the imports that a pure package must not have.
 var impure = map[string]bool{

@@ -250,7 +250,7 @@ func plainUnicode(path []byte) bool {
 	for i := 0; i < len(path); {
 		r, size := utf8.DecodeRune(path[i:])
 		i += size
-		if r >= utf8.RuneSelf && (invisible(r) || lookalike(r) != r || whiteSpace.contains(r) || r == utf8.RuneError) {
+		if r >= utf8.RuneSelf && (invisible(r) || lookalike(r) != r || whiteSpace.Contains(r) || r == utf8.RuneError) {
 			return false
 		}
 	}

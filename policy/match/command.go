@@ -128,7 +128,7 @@ func compileCommand(s Spec, restrictive bool) (textTest, *SpecError) {
 	if err != nil {
 		return nil, err
 	}
-	t.text = newLanguage(n)
+	t.text = languageTest{n.Compile()}
 	return t, nil
 }
 

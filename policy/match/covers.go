@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/stopgate/stopgate/internal/automaton"
 	"github.com/stopgate/stopgate/jsonstream"
 	"github.com/stopgate/stopgate/schema"
 )
@@ -195,15 +196,15 @@ func (m *Matcher) coversLanguage(l *Matcher) Answer {
 	if earlier == nil || later == nil {
 		return NotProven
 	}
-	var domain *automaton
+	var domain *automaton.DFA
 	if m.annotation == schema.Path {
 		domain = canonicalPaths()
 	}
-	a := included(later, earlier, domain)
-	if a == No && domain != nil && (m.leavesRoot() || l.leavesRoot()) {
+	yes, proven := automaton.Included(later, earlier, domain)
+	if !proven || !yes && domain != nil && (m.leavesRoot() || l.leavesRoot()) {
 		return NotProven // one place can be named in two ways
 	}
-	return a
+	return answer(yes)
 }
 
 // coversDirectories: a directory is covered if it lies in a covering one.
@@ -227,19 +228,40 @@ func (m *Matcher) leavesRoot() bool {
 
 // language builds the automaton of what the literals name, without the further
 // spellings that suspicion adds; nil if it is too large.
-func (m *Matcher) language(folded bool) *automaton {
+func (m *Matcher) language(folded bool) *automaton.DFA {
 	path := m.annotation == schema.Path
-	b := pathBuilder{nfa: newNFA(), env: m.env.normal(), restrictive: m.restrictive, folded: folded}
+	b := pathBuilder{NFA: automaton.New(), env: m.env.normal(), restrictive: m.restrictive, folded: folded}
 	for _, text := range m.written {
 		if path {
 			_ = b.add(m.kind, text) // compiled before
 			continue
 		}
-		_ = b.addString(m.kind, text)
+		_ = addString(b.NFA, m.kind, text)
 	}
-	a := b.direct().determinise()
+	a := b.Compile().DFA()
 	if a != nil && path && folded {
-		a.foldASCII()
+		a.FoldASCII()
 	}
 	return a
+}
+
+// canonicalPaths accepts the canonical forms of paths that do not climb.
+func canonicalPaths() *automaton.DFA {
+	n := automaton.New()
+	n.Accept(0)
+	slash := n.Text(0, "/")
+	n.Accept(slash)
+	begin, dot, dots, name := n.State(), n.State(), n.State(), n.State()
+	n.Free(0, begin)
+	n.Free(slash, begin)
+	written := notSlash.Minus(automaton.Single('.'))
+	n.Edge(begin, automaton.Single('.'), dot)
+	n.Edge(begin, written, name)
+	n.Edge(dot, automaton.Single('.'), dots)
+	n.Edge(dot, written, name)
+	n.Edge(dots, notSlash, name)
+	n.Edge(name, notSlash, name)
+	n.Edge(name, automaton.Single('/'), begin)
+	n.Accept(name)
+	return n.Compile().DFA()
 }

@@ -1,9 +1,9 @@
 package match
 
 import (
-	"slices"
 	"strings"
-	"unicode/utf8"
+
+	"github.com/stopgate/stopgate/internal/automaton"
 )
 
 // expand adds what a tool that expands braces and wildcards makes of each
@@ -63,7 +63,7 @@ func aims(path string) bool {
 func mayClimb(path string) bool {
 	for _, c := range strings.Split(path, "/") {
 		if strings.HasPrefix(c, ".") && isPattern(c) {
-			if n := valuePattern(c, true); n.matches(".") || n.matches("..") {
+			if n := valuePattern(c, true); n.Matches(".") || n.Matches("..") {
 				return true
 			}
 		}
@@ -132,109 +132,56 @@ func firstBraces(s string) (open, end int, commas []int) {
 // valuePattern builds the set of paths that a value with wildcards may stand for,
 // folded; too wide where its syntax is not known here. dots says that a wildcard
 // also matches the dot that a name starts with.
-func valuePattern(path string, dots bool) *nfa {
-	n := newNFA()
+func valuePattern(path string, dots bool) *automaton.NFA {
+	n := automaton.New()
 	at, components := 0, strings.Split(fold(path), "/")
 	for i, c := range components {
 		if c == "**" { // stands before its separator: "a/**" is also "a"
-			at = n.loop(at, anyRune)
+			at = n.Loop(at, automaton.Any)
 			continue
 		}
 		if i > 0 {
-			next := n.state()
-			n.edge(at, single('/'), next)
+			next := n.State()
+			n.Edge(at, automaton.Single('/'), next)
 			if components[0] == "**" && i == 1 {
-				n.free(0, next)
+				n.Free(0, next)
 			}
 			at = next
 		}
 		if dots {
-			at = n.addComponentPattern(at, c)
+			at = addComponentPattern(n, at, c)
 		} else {
-			at = n.addVisiblePattern(at, c)
+			at = addVisiblePattern(n, at, c)
 		}
 	}
-	n.accept(at)
-	return n.direct()
+	n.Accept(at)
+	return n.Direct()
 }
 
 // addVisiblePattern is addComponentPattern for a shell whose "*" and "?" do not
 // match a leading dot.
-func (n *nfa) addVisiblePattern(at int, c string) int {
+func addVisiblePattern(n *automaton.NFA, at int, c string) int {
 	if c == "" || c[0] != '*' && c[0] != '?' {
-		return n.addComponentPattern(at, c)
+		return addComponentPattern(n, at, c)
 	}
-	inside, end := n.state(), n.state()
-	n.edge(at, notSlash.minus(single('.')), inside)
+	inside, end := n.State(), n.State()
+	n.Edge(at, notSlash.Minus(automaton.Single('.')), inside)
 	if c[0] == '*' {
-		n.free(n.addVisiblePattern(at, c[1:]), end)
-		n.edge(inside, notSlash, inside)
+		n.Free(addVisiblePattern(n, at, c[1:]), end)
+		n.Edge(inside, notSlash, inside)
 	}
-	n.free(n.addComponentPattern(inside, c[1:]), end)
+	n.Free(addComponentPattern(n, inside, c[1:]), end)
 	return end
 }
 
 // addComponentPattern adds one component of a value with wildcards.
-func (n *nfa) addComponentPattern(at int, c string) int {
+func addComponentPattern(n *automaton.NFA, at int, c string) int {
 	if !strings.ContainsAny(c, "(){}") {
 		if lists, err := parseGlob(strings.ReplaceAll(c, "[^", "[!"), true); err == nil {
-			return n.addRun(at, lists[0], notSlash, true)
+			return addRun(n, at, lists[0], notSlash, true)
 		}
 	}
 	const special = "*?[]()@+!\\{}"
-	at = n.loop(n.text(at, c[:strings.IndexAny(c, special)]), notSlash)
-	return n.text(at, c[strings.LastIndexAny(c, special)+1:])
-}
-
-// meets reports whether some text that leads the automaton from a state to
-// acceptance is in the set of a direct nfa. It gives up towards true.
-func (a *automaton) meets(state uint32, n *nfa) bool {
-	const limit = 1 << 18
-	classes := make([][]uint16, len(n.sets))
-	for i, s := range n.sets {
-		classes[i] = a.classesOf(s)
-	}
-	type pair struct {
-		a uint32
-		n int
-	}
-	seen := map[pair]bool{{state, 0}: true}
-	for todo := []pair{{state, 0}}; len(todo) > 0; {
-		p := todo[len(todo)-1]
-		todo = todo[:len(todo)-1]
-		if n.states[p.n].accept && a.accept[p.a] || len(seen) > limit {
-			return true
-		}
-		for _, e := range n.states[p.n].edges {
-			for _, c := range classes[e.set] {
-				q := pair{a.step(p.a, c), e.to}
-				if a.fate[q.a] != Miss && !seen[q] {
-					seen[q] = true
-					todo = append(todo, q)
-				}
-			}
-		}
-	}
-	return false
-}
-
-// classesOf returns the classes that have a member in s; class 0 whenever it
-// might.
-func (a *automaton) classesOf(s runeSet) []uint16 {
-	if isSingle(s) {
-		return []uint16{a.class(s[0].low)}
-	}
-	out := []uint16{0}
-	for r := range rune(utf8.RuneSelf) {
-		if s.contains(r) {
-			out = append(out, a.ascii[r])
-		}
-	}
-	for _, o := range a.others {
-		if len(s.intersect(runeSet{o.span})) > 0 {
-			out = append(out, o.class)
-		}
-	}
-	slices.Sort(out)
-	return slices.Compact(out)
+	at = n.Loop(n.Text(at, c[:strings.IndexAny(c, special)]), notSlash)
+	return n.Text(at, c[strings.LastIndexAny(c, special)+1:])
 }

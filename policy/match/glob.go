@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/stopgate/stopgate/internal/automaton"
 )
 
 // The glob language (K18): "*" any run, "?" one code point, "[a-z]" and "[!a-z]"
@@ -27,7 +29,7 @@ const (
 type globToken struct {
 	kind    globKind
 	r       rune
-	set     runeSet
+	set     automaton.Set
 	negated bool // set is the complement of what is written
 	at      int  // byte in the glob
 }
@@ -136,7 +138,7 @@ func (p *globParser) token() (globToken, *SpecError) {
 }
 
 // class reads the rest of "[a-z]" or "[!a-z]".
-func (p *globParser) class(at int) (set runeSet, negated bool, _ *SpecError) {
+func (p *globParser) class(at int) (set automaton.Set, negated bool, _ *SpecError) {
 	negated = strings.HasPrefix(p.text[p.pos:], "!")
 	if negated {
 		p.pos++
@@ -147,7 +149,7 @@ func (p *globParser) class(at int) (set runeSet, negated bool, _ *SpecError) {
 	if strings.HasPrefix(p.text[p.pos:], "[:") {
 		return nil, false, p.fail(p.pos, "write the characters", "named classes are not supported")
 	}
-	var spans []span
+	var bounds []rune
 	for first := true; ; first = false {
 		if strings.HasPrefix(p.text[p.pos:], "]") {
 			if first {
@@ -171,17 +173,17 @@ func (p *globParser) class(at int) (set runeSet, negated bool, _ *SpecError) {
 		if high < low {
 			return nil, false, p.fail(from, fmt.Sprintf("%c-%c", high, low), "a range that ends before it starts")
 		}
-		spans = append(spans, span{low, high})
+		bounds = append(bounds, low, high)
 	}
-	set = newSet(spans)
-	if p.separated && set.contains('/') && !negated && len(spans) == 1 && spans[0].low == '/' {
+	set = automaton.Ranges(bounds...)
+	if p.separated && !negated && len(bounds) == 2 && bounds[0] == '/' && bounds[1] == '/' {
 		return nil, false, p.fail(at, "", "a class never matches the separator /")
 	}
 	if negated {
-		set = set.complement()
+		set = set.Complement()
 	}
 	if p.separated {
-		set = set.intersect(notSlash)
+		set = set.Intersect(notSlash)
 	}
 	return set, negated, nil
 }
@@ -205,18 +207,18 @@ func (p *globParser) member(class int) (rune, *SpecError) {
 // addRun adds tokens without "**" behind from, with star for the code points
 // that "*" and "?" match, and returns where they end. A folded run matches folded
 // texts.
-func (n *nfa) addRun(from int, tokens []globToken, star runeSet, folded bool) int {
+func addRun(n *automaton.NFA, from int, tokens []globToken, star automaton.Set, folded bool) int {
 	for i := 0; i < len(tokens); i++ {
 		if text, length := literalRun(tokens[i:]); length > 0 {
 			if folded {
 				text = fold(text)
 			}
-			from = n.text(from, text)
+			from = n.Text(from, text)
 			i += length - 1
 			continue
 		}
 		if tokens[i].kind == globStar {
-			from = n.loop(from, star)
+			from = n.Loop(from, star)
 			continue
 		}
 		set := star
@@ -225,19 +227,19 @@ func (n *nfa) addRun(from int, tokens []globToken, star runeSet, folded bool) in
 				set = tokens[i].folded(star)
 			}
 		}
-		next := n.state()
-		n.edge(from, set, next)
+		next := n.State()
+		n.Edge(from, set, next)
 		from = next
 	}
 	return from
 }
 
 // folded is the class for folded texts: what it is without regard to case.
-func (t globToken) folded(star runeSet) runeSet {
+func (t globToken) folded(star automaton.Set) automaton.Set {
 	if !t.negated {
-		return t.set.folded()
+		return t.set.Folded()
 	}
-	return t.set.complement().folded().complement().intersect(star)
+	return t.set.Complement().Folded().Complement().Intersect(star)
 }
 
 // literalRun returns the text that tokens begin with and how many of them it is.

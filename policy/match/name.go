@@ -1,10 +1,12 @@
 package match
 
+import "github.com/stopgate/stopgate/internal/automaton"
+
 // Name is a glob over tool names and over the facts of a call (K0b, K0c, G2):
 // the whole name, case-sensitive on every platform, "*" never matches "/".
 type Name struct {
 	text     string
-	language *language
+	language *automaton.Language
 	prefix   string
 	exact    bool
 }
@@ -16,11 +18,11 @@ func ParseName(glob string) (*Name, error) {
 		err.Kind = Glob
 		return nil, err
 	}
-	n := newNFA()
+	n := automaton.New()
 	for _, tokens := range lists {
-		n.accept(n.addRun(0, tokens, notSlash, false))
+		n.Accept(addRun(n, 0, tokens, notSlash, false))
 	}
-	name := &Name{text: glob, language: newLanguage(n)}
+	name := &Name{text: glob, language: n.Compile()}
 	text, length := literalRun(lists[0])
 	name.prefix, name.exact = text, len(lists) == 1 && length == len(lists[0])
 	for _, tokens := range lists[1:] {
@@ -31,7 +33,7 @@ func ParseName(glob string) (*Name, error) {
 }
 
 // Match reports whether the whole name matches.
-func (n *Name) Match(name string) bool { return n.language.accepts([]byte(name)) }
+func (n *Name) Match(name string) bool { return n.language.Accepts([]byte(name)) }
 
 // LiteralPrefix returns the text before the first wildcard or brace; exact is
 // true if the glob is one literal name. A longer prefix is the better match.

@@ -1,12 +1,16 @@
 package match
 
-import "bytes"
+import (
+	"bytes"
+
+	"github.com/stopgate/stopgate/internal/automaton"
+)
 
 // pathTest judges the value of a path parameter: certainty if it is permissive,
 // suspicion if it is restrictive (1.3, THREATS C).
 type pathTest struct {
 	place
-	language *language // of canonical paths; of folded ones if restrictive
+	language *automaton.Language // of canonical paths; of folded ones if restrictive
 	// rootText is what the automaton reads for the root: its path, with a mark in
 	// place of the first "/". Behind it only absolute literals go on, so that the
 	// names of the directories above the project satisfy no relative one. atRoot
@@ -52,22 +56,22 @@ func (e Env) normal() Env {
 	return e
 }
 
-func newPathTest(n *nfa, p place) *pathTest {
-	t := &pathTest{place: p, language: newLanguage(n)}
+func newPathTest(n *automaton.NFA, p place) *pathTest {
+	t := &pathTest{place: p, language: n.Compile()}
 	if root := p.env.Root; root != "" {
 		if p.folded {
 			root = fold(root)
 		}
 		t.rootText = []byte(string(rootMark) + root[1:])
 	}
-	if dfa := t.language.dfa; dfa != nil {
+	if dfa := t.language.DFA(); dfa != nil {
 		if p.folded {
-			dfa.foldASCII()
+			dfa.FoldASCII()
 		}
-		t.atRoot = dfa.after(dfa.first, t.rootText)
+		t.atRoot = dfa.After(dfa.First(), t.rootText)
 		t.inRoot = t.atRoot
 		if p.env.Root != "/" {
-			t.inRoot = dfa.after(t.atRoot, []byte("/"))
+			t.inRoot = dfa.After(t.atRoot, []byte("/"))
 		}
 	}
 	return t
@@ -151,7 +155,7 @@ func cutRoot(path, root []byte) (rel []byte, inside bool) {
 // absolute, as far as they exist; folded as well if suspicion is asked. high says
 // that it may have code points above ASCII.
 func (t *pathTest) holds(canonical []byte, high bool) bool {
-	if t.folded && (high || t.language.dfa == nil) {
+	if t.folded && (high || t.language.DFA() == nil) {
 		if folded := []byte(fold(string(canonical))); t.inside(folded) {
 			return true
 		}
@@ -163,22 +167,22 @@ func (t *pathTest) inside(canonical []byte) bool {
 	if len(canonical) > 0 && canonical[0] == '/' {
 		rel, ok := t.cutRoot(canonical)
 		if !ok {
-			return t.language.accepts(canonical)
+			return t.language.Accepts(canonical)
 		}
 		canonical = rel
 	}
-	dfa := t.language.dfa
+	dfa := t.language.DFA()
 	switch {
-	case t.language.accepts(canonical):
+	case t.language.Accepts(canonical):
 		return true
 	case t.env.Root == "" || bytes.HasPrefix(canonical, []byte("../")) || string(canonical) == "..":
 		return false
 	case dfa == nil:
-		return t.language.accepts(joined(t.rootText, canonical))
+		return t.language.Accepts(joined(t.rootText, canonical))
 	case len(canonical) == 0:
-		return dfa.accept[t.atRoot]
+		return dfa.Accepting(t.atRoot)
 	}
-	return dfa.accept[dfa.after(t.inRoot, canonical)]
+	return dfa.Accepting(dfa.After(t.inRoot, canonical))
 }
 
 // joined puts a relative path behind the text of the root.
@@ -211,17 +215,17 @@ func (p *place) cutRoot(canonical []byte) (rel []byte, inside bool) {
 // mayHold judges a value that the tool expands: it holds if some path it can
 // stand for does.
 func (t *pathTest) mayHold(pattern string) bool {
-	dfa, every := t.language.dfa, t.aimed == nil
+	dfa, every := t.language.DFA(), t.aimed == nil
 	switch {
 	case !every && !t.aimed(pattern):
 		return false
-	case dfa == nil || dfa.meets(dfa.first, valuePattern(pattern, every)):
+	case dfa == nil || dfa.Meets(dfa.First(), valuePattern(pattern, every)):
 		return true
 	case pattern[0] != '/':
-		return t.env.Root != "" && dfa.meets(t.inRoot, valuePattern(pattern, every))
+		return t.env.Root != "" && dfa.Meets(t.inRoot, valuePattern(pattern, every))
 	}
 	rel, ok := insideRoot(pattern, t.env.Root)
-	return ok && dfa.meets(dfa.first, valuePattern(rel, every))
+	return ok && dfa.Meets(dfa.First(), valuePattern(rel, every))
 }
 
 // wholeTest judges one spelling of a complete value.

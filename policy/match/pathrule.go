@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"golang.org/x/text/unicode/norm"
+
+	"github.com/stopgate/stopgate/internal/automaton"
 )
 
 // compilePath compiles a matcher on a path.
@@ -14,24 +16,24 @@ func compilePath(s Spec, expands, restrictive bool, env Env) (textTest, *SpecErr
 		test, err := compilePatterns(s)
 		return &pathPattern{place: p, test: test}, err
 	}
-	b := pathBuilder{nfa: newNFA(), env: p.env, restrictive: restrictive, folded: restrictive, suspects: restrictive}
+	b := pathBuilder{NFA: automaton.New(), env: p.env, restrictive: restrictive, folded: restrictive, suspects: restrictive}
 	for i, lit := range s.Values {
 		if err := b.add(s.Kind, lit.Text); err != nil {
 			err.Index = i
 			return nil, err
 		}
 	}
-	test := newPathTest(b.nfa, p)
+	test := newPathTest(b.NFA, p)
 	if !restrictive || !b.negates {
 		return test, nil
 	}
 	// "[!a]" is also satisfied by "A", which no folded text shows.
-	exact := pathBuilder{nfa: newNFA(), env: p.env, restrictive: true, suspects: true}
+	exact := pathBuilder{NFA: automaton.New(), env: p.env, restrictive: true, suspects: true}
 	for _, lit := range s.Values {
 		_ = exact.add(s.Kind, lit.Text)
 	}
 	p.folded = false
-	return eitherPath{test, newPathTest(exact.nfa, p)}, nil
+	return eitherPath{test, newPathTest(exact.NFA, p)}, nil
 }
 
 // eitherPath holds if one of two tests does.
@@ -43,13 +45,14 @@ func (t eitherPath) judge(v *Value) bool     { return t[0].judge(v) || t[1].judg
 // pathBuilder builds the set of canonical paths that the literals of a condition
 // name; of folded ones if the condition is restrictive.
 type pathBuilder struct {
-	*nfa
+	*automaton.NFA
 	env         Env  // normal
 	restrictive bool // globs also name what is below what they match
 	folded      bool
-	suspects    bool // literals also stand where they may be meant
-	negates     bool // a class says what it leaves out
-	top         int  // the state of absolute, 0 before it is needed
+	suspects    bool        // literals also stand where they may be meant
+	negates     bool        // a class says what it leaves out
+	top         int         // the state of absolute, 0 before it is needed
+	behind      map[int]int // see names
 }
 
 // pathLiteral is one literal or one alternative of a glob, in components.
@@ -247,7 +250,7 @@ func (b *pathBuilder) addHome(lit pathLiteral) {
 		b.addComponents(b.anywhere(), lit.components, lit.below)
 	}
 	if b.suspects {
-		b.addComponents(b.text(0, "~/"), lit.components, lit.below)
+		b.addComponents(b.Text(0, "~/"), lit.components, lit.below)
 	}
 }
 
@@ -264,9 +267,9 @@ func (b *pathBuilder) addElsewhere(lit pathLiteral) {
 	switch {
 	case len(rest) == 0: // only "..": every climbing path, and no other
 	case isDoubleStar(rest[0]) && ups == 0: // the same states, behind "/" too
-		b.free(b.text(0, "/"), b.names(0))
+		b.Free(b.Text(0, "/"), b.names(0))
 		if len(rest) == 1 {
-			b.accept(b.loop(b.text(0, "/"), anyRune))
+			b.Accept(b.Loop(b.Text(0, "/"), automaton.Any))
 		}
 	case b.env.Root == "":
 		b.addComponents(b.anywhere(), rest, lit.below)
@@ -279,28 +282,31 @@ func (b *pathBuilder) addElsewhere(lit pathLiteral) {
 // absolute returns the state behind the first "/" of an absolute literal.
 func (b *pathBuilder) absolute() int {
 	if b.top == 0 {
-		b.top = b.state()
-		b.edge(0, single('/'), b.top)
-		b.edge(0, single(rootMark), b.top)
+		b.top = b.State()
+		b.Edge(0, automaton.Single('/'), b.top)
+		b.Edge(0, automaton.Single(rootMark), b.top)
 	}
 	return b.top
 }
 
 // anywhere returns the state behind any number of components of an absolute path.
-func (b *pathBuilder) anywhere() int { return b.names(b.text(0, "/")) }
+func (b *pathBuilder) anywhere() int { return b.names(b.Text(0, "/")) }
 
-// names returns the state that is reached from at by any number of components
-// with a separator behind each. All that begin there share it.
-func (n *nfa) names(at int) int {
-	if start, ok := n.behind[at]; ok {
+// names returns the state that is reached from at by any number of components with
+// a separator behind each. All that begin there share it.
+func (b *pathBuilder) names(at int) int {
+	if start, ok := b.behind[at]; ok {
 		return start
 	}
-	start, inside := n.state(), n.state()
-	n.behind[at] = start
-	n.free(at, start)
-	n.edge(start, notSlash, inside)
-	n.edge(inside, notSlash, inside)
-	n.edge(inside, single('/'), start)
+	start, inside := b.State(), b.State()
+	if b.behind == nil {
+		b.behind = make(map[int]int)
+	}
+	b.behind[at] = start
+	b.Free(at, start)
+	b.Edge(start, notSlash, inside)
+	b.Edge(inside, notSlash, inside)
+	b.Edge(inside, automaton.Single('/'), start)
 	return start
 }
 
@@ -311,43 +317,43 @@ func (b *pathBuilder) addComponents(at int, components [][]globToken, below bool
 		switch {
 		case !isDoubleStar(c):
 			if separate {
-				at = b.text(at, "/")
+				at = b.Text(at, "/")
 			}
 			at, separate = b.addComponent(at, c), true
 		case separate: // any number of components with a separator before each
-			before, name := b.state(), b.state()
-			b.free(at, before)
-			b.edge(b.text(before, "/"), notSlash, name)
-			b.edge(name, notSlash, name)
-			b.free(name, before)
+			before, name := b.State(), b.State()
+			b.Free(at, before)
+			b.Edge(b.Text(before, "/"), notSlash, name)
+			b.Edge(name, notSlash, name)
+			b.Free(name, before)
 			at = before
 		case i < len(components)-1:
 			at = b.names(at)
 		default: // none, or one after any number of others
-			b.accept(at)
-			name := b.state()
-			b.edge(b.names(at), notSlash, name)
-			b.edge(name, notSlash, name)
+			b.Accept(at)
+			name := b.State()
+			b.Edge(b.names(at), notSlash, name)
+			b.Edge(name, notSlash, name)
 			at = name
 		}
 	}
-	b.accept(at)
+	b.Accept(at)
 	if below && separate {
-		at = b.text(at, "/")
+		at = b.Text(at, "/")
 	}
 	if below {
-		b.accept(b.loop(at, anyRune))
+		b.Accept(b.Loop(at, automaton.Any))
 	}
 }
 
 // addComponent adds one component, which is never empty.
 func (b *pathBuilder) addComponent(at int, tokens []globToken) int {
 	if len(tokens) == 1 && tokens[0].kind == globStar {
-		name := b.state()
-		b.edge(at, notSlash, name)
+		name := b.State()
+		b.Edge(at, notSlash, name)
 		at = name
 	}
-	return b.addRun(at, tokens, notSlash, b.folded)
+	return addRun(b.NFA, at, tokens, notSlash, b.folded)
 }
 
 func isDoubleStar(tokens []globToken) bool {
@@ -374,14 +380,14 @@ func (b *pathBuilder) addSuffix(text string) *SpecError {
 		text = fold(text)
 	}
 	if b.suspects {
-		b.accept(b.text(b.loop(0, anyRune), text))
+		b.Accept(b.Text(b.Loop(0, automaton.Any), text))
 		return nil
 	}
 	if !strings.HasPrefix(text, "/") {
-		b.accept(b.text(0, text))
+		b.Accept(b.Text(0, text))
 	}
-	first := b.state()
-	b.edge(0, notSlash, first)
-	b.accept(b.text(b.loop(first, anyRune), text))
+	first := b.State()
+	b.Edge(0, notSlash, first)
+	b.Accept(b.Text(b.Loop(first, automaton.Any), text))
 	return nil
 }

@@ -3,6 +3,8 @@ package match
 import (
 	"bytes"
 	"strings"
+
+	"github.com/stopgate/stopgate/internal/automaton"
 )
 
 // Protection says what touching a path or running a command costs, whatever the
@@ -68,7 +70,7 @@ func NewProtected(env Env, files ...string) *Protected {
 }
 
 func (p *Protected) test(globs, files []string) *pathTest {
-	b := pathBuilder{nfa: newNFA(), env: p.place.env, restrictive: true, folded: true, suspects: true}
+	b := pathBuilder{NFA: automaton.New(), env: p.place.env, restrictive: true, folded: true, suspects: true}
 	for _, g := range globs {
 		if err := b.add(Glob, g); err != nil {
 			panic("protected list: " + g + ": " + err.Error()) // not reached: the list is constant, and every test compiles it
@@ -77,7 +79,7 @@ func (p *Protected) test(globs, files []string) *pathTest {
 	for _, f := range files {
 		b.addLiteral(splitLiteral(f))
 	}
-	t := newPathTest(b.nfa, p.place)
+	t := newPathTest(b.NFA, p.place)
 	t.aimed = aims
 	return t
 }

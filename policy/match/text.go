@@ -6,33 +6,15 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/stopgate/stopgate/internal/automaton"
 	"github.com/stopgate/stopgate/regular"
 	"github.com/stopgate/stopgate/schema"
 )
 
-// language judges texts by an automaton, or by its nfa where that would be too
-// large.
-type language struct {
-	dfa *automaton
-	nfa *nfa // only if dfa is nil
-}
+// languageTest judges a text by the set it may be in.
+type languageTest struct{ *automaton.Language }
 
-func newLanguage(n *nfa) *language {
-	d := n.direct()
-	if dfa := d.determinise(); dfa != nil {
-		return &language{dfa: dfa}
-	}
-	return &language{nfa: d}
-}
-
-func (l *language) holds(text []byte) bool { return l.accepts(text) }
-
-func (l *language) accepts(text []byte) bool {
-	if l.dfa != nil {
-		return l.dfa.accept[l.dfa.after(l.dfa.first, text)]
-	}
-	return l.nfa.matches(string(text))
-}
+func (t languageTest) holds(text []byte) bool { return t.Accepts(text) }
 
 // compileString compiles a matcher on a plain string. The language of a
 // restrictive one is its preimage under the forms of K21, so that one automaton
@@ -47,20 +29,20 @@ func compileString(s Spec, restrictive bool) (textTest, *SpecError) {
 		return nil, err
 	}
 	if restrictive {
-		n = n.direct().underForms()
+		n = underForms(n.Direct())
 	}
-	l := newLanguage(n)
-	if l.dfa == nil {
+	l := n.Compile()
+	if l.DFA() == nil {
 		return slowText{l}, nil
 	}
-	return &stepText{l.dfa}, nil
+	return &stepText{l.DFA()}, nil
 }
 
 // stringLanguage is the set of strings a condition names, as it is written.
-func stringLanguage(s Spec) (*nfa, *SpecError) {
-	n := newNFA()
+func stringLanguage(s Spec) (*automaton.NFA, *SpecError) {
+	n := automaton.New()
 	for i, lit := range s.Values {
-		if err := n.addString(s.Kind, lit.Text); err != nil {
+		if err := addString(n, s.Kind, lit.Text); err != nil {
 			err.Index = i
 			return nil, err
 		}
@@ -69,17 +51,17 @@ func stringLanguage(s Spec) (*nfa, *SpecError) {
 }
 
 // addString adds the strings that one literal names.
-func (n *nfa) addString(k Kind, text string) *SpecError {
+func addString(n *automaton.NFA, k Kind, text string) *SpecError {
 	switch k {
 	case Const, Enum:
-		n.accept(n.text(0, text))
+		n.Accept(n.Text(0, text))
 		return nil
 	case Glob:
-		return n.addStringGlob(text)
+		return addStringGlob(n, text)
 	case Prefix:
-		n.accept(n.loop(n.text(0, text), anyRune))
+		n.Accept(n.Loop(n.Text(0, text), automaton.Any))
 	default:
-		n.accept(n.text(n.loop(0, anyRune), text))
+		n.Accept(n.Text(n.Loop(0, automaton.Any), text))
 	}
 	if text == "" {
 		return whole(0, "is empty, so the condition always matches", "leave the condition out")
@@ -88,7 +70,7 @@ func (n *nfa) addString(k Kind, text string) *SpecError {
 }
 
 // addStringGlob adds a glob without separators: "*" is any run (K18).
-func (n *nfa) addStringGlob(text string) *SpecError {
+func addStringGlob(n *automaton.NFA, text string) *SpecError {
 	lists, err := parseGlob(text, false)
 	if err != nil {
 		return err
@@ -99,7 +81,7 @@ func (n *nfa) addStringGlob(text string) *SpecError {
 				return &SpecError{Offset: tokens[i-1].at, Message: `"**" has a meaning on paths only`, Hint: "`*` is any run of a string"}
 			}
 		}
-		n.accept(n.addRun(0, tokens, anyRune, false))
+		n.Accept(addRun(n, 0, tokens, automaton.Any, false))
 	}
 	return nil
 }
@@ -107,74 +89,81 @@ func (n *nfa) addStringGlob(text string) *SpecError {
 // underForms returns the language of all strings of which one of K21's three
 // forms is in n: the string, the string without zero-width code points, and that
 // without leading and trailing white space. n is direct.
-func (n *nfa) underForms() *nfa {
-	blank := zeroWidth.union(whiteSpace)
-	visible, inked := make([]runeSet, len(n.sets)), make([]runeSet, len(n.sets)) // of each set
-	for i, set := range n.sets {
-		visible[i], inked[i] = set.minus(zeroWidth), set.minus(blank)
-	}
-	size := len(n.states)
+func underForms(n *automaton.NFA) *automaton.NFA {
+	blank := zeroWidth.Union(whiteSpace)
+	size := n.Len()
 	raw, stripped, inside := 1, 1+size, 1+2*size // where the copies of n begin
 	lead, tail := 1+3*size, 2+3*size
-	out := newNFA()
-	for len(out.states) < 3+3*size {
-		out.state()
+	out := automaton.New()
+	for out.Len() < 3+3*size {
+		out.State()
 	}
-	out.states[0].free = []int{raw, stripped, lead}
-	out.edge(lead, blank, lead)
-	out.edge(tail, blank, tail)
-	out.accept(tail)
-	for s, state := range n.states {
-		out.states[raw+s].accept = state.accept
-		out.states[stripped+s].accept = state.accept
-		out.edge(stripped+s, zeroWidth, stripped+s)
-		out.edge(inside+s, zeroWidth, inside+s)
-		for _, e := range state.edges {
-			out.edge(raw+s, n.sets[e.set], raw+e.to)
-			out.edge(stripped+s, visible[e.set], stripped+e.to)
-			out.edge(inside+s, visible[e.set], inside+e.to)
-			first := inked[e.set]
-			if n.states[e.to].accept { // the last code point of the trimmed form
-				out.edge(inside+s, first, tail)
+	out.Free(0, raw)
+	out.Free(0, stripped)
+	out.Free(0, lead)
+	out.Edge(lead, blank, lead)
+	out.Edge(tail, blank, tail)
+	out.Accept(tail)
+	type parts struct{ visible, inked automaton.Set }
+	known := make(map[*automaton.Span]parts) // of the sets of n
+	for s := range size {
+		if n.Accepting(s) {
+			out.Accept(raw + s)
+			out.Accept(stripped + s)
+		}
+		out.Edge(stripped+s, zeroWidth, stripped+s)
+		out.Edge(inside+s, zeroWidth, inside+s)
+		for set, to := range n.Edges(s) {
+			p, ok := known[&set[0]]
+			if !ok {
+				p = parts{visible: set.Minus(zeroWidth), inked: set.Minus(blank)}
+				known[&set[0]] = p
 			}
-			if s == 0 { // its first one
-				out.edge(lead, first, inside+e.to)
-				if n.states[e.to].accept {
-					out.edge(lead, first, tail)
-				}
+			out.Edge(raw+s, set, raw+to)
+			out.Edge(stripped+s, p.visible, stripped+to)
+			out.Edge(inside+s, p.visible, inside+to)
+			if s == 0 { // the first code point of the trimmed form
+				out.Edge(lead, p.inked, inside+to)
+			}
+			if !n.Accepting(to) {
+				continue
+			}
+			out.Edge(inside+s, p.inked, tail) // its last one
+			if s == 0 {
+				out.Edge(lead, p.inked, tail)
 			}
 		}
 	}
-	if n.states[0].accept {
-		out.accept(lead)
+	if n.Accepting(0) {
+		out.Accept(lead)
 	}
 	return out
 }
 
 // stepText judges a string with an automaton, code point by code point.
-type stepText struct{ dfa *automaton }
+type stepText struct{ dfa *automaton.DFA }
 
 func (t *stepText) start(s *State) Result {
-	s.at = t.dfa.first
-	return t.dfa.fate[s.at]
+	s.at = t.dfa.First()
+	return Result(t.dfa.Fate(s.at))
 }
 
 func (t *stepText) feed(s *State, text []byte) (Result, int) {
-	at, n := t.dfa.feed(s.at, text)
+	at, n := t.dfa.Feed(s.at, text)
 	s.at = at
-	return t.dfa.fate[at], n
+	return Result(t.dfa.Fate(at)), n
 }
 
-func (t *stepText) end(s *State) bool { return t.dfa.accept[s.at] }
+func (t *stepText) end(s *State) bool { return t.dfa.Accepting(s.at) }
 
 func (t *stepText) match(value []byte) bool {
-	return t.dfa.accept[t.dfa.after(t.dfa.first, value)]
+	return t.dfa.Accepting(t.dfa.After(t.dfa.First(), value))
 }
 
 // slowText judges complete strings only: its automaton would be too large.
-type slowText struct{ language *language }
+type slowText struct{ language *automaton.Language }
 
-func (t slowText) match(value []byte) bool { return t.language.accepts(value) }
+func (t slowText) match(value []byte) bool { return t.language.Accepts(value) }
 
 // patternText judges a complete string by a pattern: the value itself, or any
 // form of it for suspicion (K20, K21).
@@ -234,7 +223,7 @@ func (t *lengthTest) feed(s *State, text []byte) (Result, int) {
 		switch {
 		case !t.restrictive:
 			s.at++
-		case r >= utf8.RuneSelf && zeroWidth.contains(r):
+		case r >= utf8.RuneSelf && zeroWidth.Contains(r):
 		case isWhite(r):
 			if s.at > 0 {
 				s.tail++
@@ -289,14 +278,14 @@ func isWhite(r rune) bool {
 	if r < utf8.RuneSelf {
 		return r == ' ' || '\t' <= r && r <= '\r'
 	}
-	return whiteSpace.contains(r)
+	return whiteSpace.Contains(r)
 }
 
 // forms returns the further forms of a string that a restrictive condition tests:
 // without zero-width code points, and that trimmed (K21).
 func forms(value string) []string {
 	seen := strings.Map(func(r rune) rune {
-		if r >= utf8.RuneSelf && zeroWidth.contains(r) {
+		if r >= utf8.RuneSelf && zeroWidth.Contains(r) {
 			return -1
 		}
 		return r

@@ -1,4 +1,4 @@
-package match
+package automaton
 
 import (
 	"encoding/binary"
@@ -7,23 +7,22 @@ import (
 	"unicode/utf8"
 )
 
-// maxStates bounds the automaton of one condition. Literals stay far below it;
-// a glob with several stars before long runs of "?" may not, and is then judged
-// on the whole value.
+// maxStates bounds a DFA. Literals stay far below it; several loops before long
+// runs of wide sets may not.
 const maxStates = 1 << 15
 
-// determinise builds the automaton of a direct nfa, nil if it would be too large.
-func (n *nfa) determinise() *automaton {
+// determinise builds the DFA of a direct NFA, nil if it would be too large.
+func (n *NFA) determinise() *DFA {
 	spans, classes, of, rest := n.classes()
 	if classes > math.MaxUint16 {
 		return nil
 	}
-	a := &automaton{}
+	a := &DFA{}
 	for _, s := range spans {
-		for r := s.low; r <= s.high && r < utf8.RuneSelf; r++ {
+		for r := s.Low; r <= s.High && r < utf8.RuneSelf; r++ {
 			a.ascii[r] = s.class
 		}
-		if s.high >= utf8.RuneSelf {
+		if s.High >= utf8.RuneSelf {
 			a.others = append(a.others, s)
 		}
 	}
@@ -56,107 +55,13 @@ func (n *nfa) determinise() *automaton {
 	return a
 }
 
-// splitter sorts the edges of a set of states by class. Most edges are either for
-// one code point or for nearly all of them, so the targets of the wide ones are
-// collected once for all classes that the wide sets do not tell apart.
-type splitter struct {
-	of    [][]uint16 // classes of each set
-	kind  []int      // kind of each class: which wide sets it is in
-	in    [][]int    // kinds that each wide set contains; nil for a narrow set
-	wide  [][]int    // targets for each kind
-	more  [][]int    // further targets of single classes
-	which []uint16   // the classes that have some
-	buf   []int
-}
-
-func newSplitter(of [][]uint16, classes int) *splitter {
-	w := &splitter{of: of, kind: make([]int, classes), in: make([][]int, len(of)), more: make([][]int, classes)}
-	kinds := 1
-	for set, members := range of {
-		if len(members) <= 4 {
-			continue
-		}
-		split := make(map[int]int) // kinds that the set cuts in two
-		for _, c := range members {
-			if _, ok := split[w.kind[c]]; !ok {
-				split[w.kind[c]] = kinds
-				kinds++
-			}
-			w.kind[c] = split[w.kind[c]]
-		}
-		w.in[set] = []int{}
-	}
-	w.wide = make([][]int, kinds)
-	for set, members := range of {
-		if w.in[set] == nil {
-			continue
-		}
-		for _, c := range members {
-			if !slices.Contains(w.in[set], w.kind[c]) {
-				w.in[set] = append(w.in[set], w.kind[c])
-			}
-		}
-	}
-	return w
-}
-
-func (w *splitter) reset() {
-	for k := range w.wide {
-		w.wide[k] = w.wide[k][:0]
-	}
-	for _, c := range w.which {
-		w.more[c] = w.more[c][:0]
-	}
-	w.which = w.which[:0]
-}
-
-func (w *splitter) add(e nfaEdge) {
-	for _, k := range w.in[e.set] {
-		w.wide[k] = append(w.wide[k], e.to)
-	}
-	if w.in[e.set] != nil {
-		return
-	}
-	for _, c := range w.of[e.set] {
-		if len(w.more[c]) == 0 {
-			w.which = append(w.which, c)
-		}
-		w.more[c] = append(w.more[c], e.to)
-	}
-}
-
-// targets numbers where each class leads.
-func (w *splitter) targets(b *subsets, next []uint32) {
-	ids := w.buf[:0]
-	for k := range w.wide {
-		w.wide[k] = sorted(w.wide[k])
-		ids = append(ids, int(b.id(w.wide[k])))
-	}
-	w.buf = ids
-	for c, k := range w.kind {
-		next[c] = uint32(ids[k])
-	}
-	for _, c := range w.which {
-		w.more[c] = sorted(append(w.more[c], w.wide[w.kind[c]]...))
-		next[c] = b.id(w.more[c])
-	}
-}
-
-func sorted(set []int) []int {
-	if len(set) < 2 {
-		return set
-	}
-	slices.Sort(set)
-	return slices.Compact(set)
-}
-
 // universal returns the states that accept every text.
-func (n *nfa) universal() []bool {
+func (n *NFA) universal() []bool {
 	all := make([]bool, len(n.states))
 	for s, state := range n.states {
-		all[s] = state.accept && slices.ContainsFunc(state.edges, func(e nfaEdge) bool {
+		all[s] = state.accept && slices.ContainsFunc(state.edges, func(e edge) bool {
 			set := n.sets[e.set]
-			return e.to == s && len(set) == 1 && set[0] == anyRune[0]
+			return e.to == s && len(set) == 1 && set[0] == Any[0]
 		})
 	}
 	return all
@@ -201,7 +106,7 @@ func (b *subsets) id(set []int) uint32 {
 
 // addRow stores where each class leads: the most frequent target once, the
 // others as exceptions.
-func (a *automaton) addRow(next []uint32) {
+func (a *DFA) addRow(next []uint32) {
 	other := mostFrequent(next)
 	r := row{from: uint32(len(a.edges)), other: other}
 	for class, to := range next {
@@ -241,7 +146,7 @@ func mostFrequent(next []uint32) uint32 {
 }
 
 // settle finds the states whose answer no continuation changes.
-func (a *automaton) settle() {
+func (a *DFA) settle() {
 	before := make([][]uint32, len(a.rows))
 	for s, row := range a.rows {
 		before[row.other] = append(before[row.other], uint32(s))
@@ -250,20 +155,20 @@ func (a *automaton) settle() {
 		}
 	}
 	canHit, canMiss := a.reaching(before, true), a.reaching(before, false)
-	a.fate = make([]Result, len(a.rows))
+	a.fate = make([]Fate, len(a.rows))
 	for s := range a.fate {
 		switch {
 		case !canMiss[s]:
-			a.fate[s] = Hit
+			a.fate[s] = Accepts
 		case !canHit[s]:
-			a.fate[s] = Miss
+			a.fate[s] = Rejects
 		}
 	}
 }
 
 // reaching returns the states from which one with the given acceptance can be
 // reached.
-func (a *automaton) reaching(before [][]uint32, accept bool) []bool {
+func (a *DFA) reaching(before [][]uint32, accept bool) []bool {
 	can := make([]bool, len(a.rows))
 	var stack []uint32
 	for s := range a.accept {

@@ -1,19 +1,30 @@
-package match
+package automaton
 
 import "unicode/utf8"
 
-// automaton is a deterministic automaton over code points. State 0 is dead.
-type automaton struct {
-	// dense is the table of a small automaton: a row of width entries for each state,
-	// where each class leads: the place of that state's row, shifted left by one, and
-	// the lowest bit set if the state is decided.
+// Fate is what is known in a state about every text that goes on from there. The
+// zero Fate is Open.
+type Fate uint8
+
+// A decided state stays decided.
+const (
+	Open    Fate = iota
+	Accepts      // every continuation is in the set
+	Rejects      // none is
+)
+
+// DFA is a deterministic automaton over code points. State 0 is dead.
+type DFA struct {
+	// dense is the table of a small DFA: a row of width entries for each state, where
+	// each class leads: the place of that state's row, shifted left by one, and the
+	// lowest bit set if the state is decided.
 	dense  []uint32
 	width  uint32
 	ascii  [utf8.RuneSelf]uint16
 	others []classSpan // code points above ASCII, sorted; those in no span have class 0
 	rows   []row
 	edges  []move // exceptions of all rows, sorted by class within a row
-	fate   []Result
+	fate   []Fate
 	accept []bool
 	first  uint32
 }
@@ -21,7 +32,7 @@ type automaton struct {
 // classSpan gives a range of code points its class: code points of one class
 // behave alike in every state.
 type classSpan struct {
-	span
+	Span
 	class uint16
 }
 
@@ -37,7 +48,7 @@ type move struct {
 	next  uint32
 }
 
-func (a *automaton) class(r rune) uint16 {
+func (a *DFA) class(r rune) uint16 {
 	if r < utf8.RuneSelf {
 		return a.ascii[r]
 	}
@@ -45,9 +56,9 @@ func (a *automaton) class(r rune) uint16 {
 	for low < high {
 		mid := int(uint(low+high) / 2)
 		switch s := &a.others[mid]; {
-		case r < s.low:
+		case r < s.Low:
 			high = mid
-		case r > s.high:
+		case r > s.High:
 			low = mid + 1
 		default:
 			return s.class
@@ -56,7 +67,7 @@ func (a *automaton) class(r rune) uint16 {
 	return 0
 }
 
-func (a *automaton) step(state uint32, class uint16) uint32 {
+func (a *DFA) step(state uint32, class uint16) uint32 {
 	row := &a.rows[state]
 	edges := a.edges[row.from:row.to]
 	for len(edges) > 8 {
@@ -79,14 +90,14 @@ func (a *automaton) step(state uint32, class uint16) uint32 {
 const maxDense = 1 << 17
 
 // spread writes the table, if it is small enough.
-func (a *automaton) spread(classes int) {
+func (a *DFA) spread(classes int) {
 	if len(a.rows)*classes > maxDense {
 		return
 	}
 	a.width = uint32(classes)
 	a.dense = make([]uint32, len(a.rows)*classes)
 	entry := func(to uint32) uint32 {
-		if a.fate[to] != Undecided {
+		if a.fate[to] != Open {
 			return to*a.width<<1 | 1
 		}
 		return to * a.width << 1
@@ -103,8 +114,18 @@ func (a *automaton) spread(classes int) {
 	}
 }
 
-// feed consumes whole code points and stops behind the one that decides.
-func (a *automaton) feed(state uint32, text []byte) (uint32, int) {
+// First returns the state before any text.
+func (a *DFA) First() uint32 { return a.first }
+
+// Fate returns what is known in a state.
+func (a *DFA) Fate(state uint32) Fate { return a.fate[state] }
+
+// Accepting reports whether a text that ends in a state is in the set.
+func (a *DFA) Accepting(state uint32) bool { return a.accept[state] }
+
+// Feed consumes whole code points from an undecided state and stops behind the one
+// that decides. It returns the state and the number of bytes read.
+func (a *DFA) Feed(state uint32, text []byte) (uint32, int) {
 	if a.dense == nil {
 		return a.feedSparse(state, text)
 	}
@@ -128,29 +149,30 @@ func (a *automaton) feed(state uint32, text []byte) (uint32, int) {
 	return at / a.width, len(text)
 }
 
-func (a *automaton) feedSparse(state uint32, text []byte) (uint32, int) {
+func (a *DFA) feedSparse(state uint32, text []byte) (uint32, int) {
 	for i := 0; i < len(text); {
 		r, size := utf8.DecodeRune(text[i:])
 		state = a.step(state, a.class(r))
 		i += size
-		if a.fate[state] != Undecided {
+		if a.fate[state] != Open {
 			return state, i
 		}
 	}
 	return state, len(text)
 }
 
-// after returns the state after a text, which is consumed as long as it matters.
-func (a *automaton) after(state uint32, text []byte) uint32 {
-	if a.fate[state] == Undecided {
-		state, _ = a.feed(state, text)
+// After returns the state after a text, which is read as far as it matters.
+func (a *DFA) After(state uint32, text []byte) uint32 {
+	if a.fate[state] == Open {
+		state, _ = a.Feed(state, text)
 	}
 	return state
 }
 
-// foldASCII makes upper case behave as lower case. The literals are folded.
-func (a *automaton) foldASCII() {
+// FoldASCII makes ASCII upper case behave as lower case, for a set whose texts have
+// none. It is called before the DFA is used.
+func (a *DFA) FoldASCII() {
 	for c := 'A'; c <= 'Z'; c++ {
-		a.ascii[c] = a.ascii[lowerASCII(byte(c))]
+		a.ascii[c] = a.ascii[c+'a'-'A']
 	}
 }

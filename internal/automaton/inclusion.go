@@ -1,0 +1,127 @@
+package automaton
+
+import (
+	"slices"
+	"unicode/utf8"
+)
+
+// Included decides whether every text of l that is in the domain is in e; a nil
+// domain holds all texts. proven is false if the question is too large.
+func Included(l, e, domain *DFA) (yes, proven bool) {
+	const limit = 1 << 20
+	type triple struct{ l, e, d uint32 }
+	points := representatives(l, e, domain)
+	start := triple{l: l.first, e: e.first}
+	if domain != nil {
+		start.d = domain.first
+	}
+	seen := map[triple]bool{start: true}
+	for todo := []triple{start}; len(todo) > 0; {
+		at := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		if l.accept[at.l] && !e.accept[at.e] && (domain == nil || domain.accept[at.d]) {
+			return false, true
+		}
+		if len(seen) > limit {
+			return false, false // bounds memory; no pair of globs in the tests gets here
+		}
+		for _, r := range points {
+			next := triple{l.step(at.l, l.class(r)), e.step(at.e, e.class(r)), 0}
+			if domain != nil {
+				next.d = domain.step(at.d, domain.class(r))
+			}
+			dead := l.fate[next.l] == Rejects || e.fate[next.e] == Accepts || domain != nil && domain.fate[next.d] == Rejects
+			if !dead && !seen[next] {
+				seen[next] = true
+				todo = append(todo, next)
+			}
+		}
+	}
+	return true, true
+}
+
+// representatives returns one code point of every joint class of the automata.
+func representatives(automata ...*DFA) []rune {
+	candidates := []rune{}
+	for r := range rune(0x80) {
+		candidates = append(candidates, r)
+	}
+	for _, a := range automata {
+		if a == nil {
+			continue
+		}
+		for _, s := range a.others {
+			candidates = append(candidates, s.Low, min(s.High+1, 0x10FFFF))
+		}
+	}
+	candidates = append(candidates, 0x80)
+	seen := map[string]bool{}
+	var out []rune
+	for _, r := range candidates {
+		var key []byte
+		for _, a := range automata {
+			if a != nil {
+				c := a.class(r)
+				key = append(key, byte(c), byte(c>>8))
+			}
+		}
+		if !seen[string(key)] {
+			seen[string(key)] = true
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// Meets reports whether some text that leads the automaton from a state to
+// acceptance is in the set of a direct NFA. It gives up towards true.
+func (a *DFA) Meets(from uint32, n *NFA) bool {
+	const limit = 1 << 18
+	classes := make([][]uint16, len(n.sets))
+	for i, s := range n.sets {
+		classes[i] = a.classesOf(s)
+	}
+	type pair struct {
+		a uint32
+		n int
+	}
+	seen := map[pair]bool{{from, 0}: true}
+	for todo := []pair{{from, 0}}; len(todo) > 0; {
+		p := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		if n.states[p.n].accept && a.accept[p.a] || len(seen) > limit {
+			return true
+		}
+		for _, e := range n.states[p.n].edges {
+			for _, c := range classes[e.set] {
+				q := pair{a.step(p.a, c), e.to}
+				if a.fate[q.a] != Rejects && !seen[q] {
+					seen[q] = true
+					todo = append(todo, q)
+				}
+			}
+		}
+	}
+	return false
+}
+
+// classesOf returns the classes that have a member in s; class 0 whenever it
+// might.
+func (a *DFA) classesOf(s Set) []uint16 {
+	if s.single() {
+		return []uint16{a.class(s[0].Low)}
+	}
+	out := []uint16{0}
+	for r := range rune(utf8.RuneSelf) {
+		if s.Contains(r) {
+			out = append(out, a.ascii[r])
+		}
+	}
+	for _, o := range a.others {
+		if len(s.Intersect(Set{o.Span})) > 0 {
+			out = append(out, o.class)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}

@@ -1,0 +1,106 @@
+package automaton
+
+import (
+	"slices"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Span is a range of code points, both ends included.
+type Span struct{ Low, High rune }
+
+// Set is a set of code points: sorted spans that do not touch. It is never
+// changed once it is in use.
+type Set []Span
+
+// Any is the set of all code points.
+var Any = Set{{0, utf8.MaxRune}}
+
+// Single is the set of one code point.
+func Single(r rune) Set { return Set{{r, r}} }
+
+func (s Set) single() bool { return len(s) == 1 && s[0].Low == s[0].High }
+
+// Ranges is the set of the ranges that pairs of bounds give, both included.
+func Ranges(bounds ...rune) Set {
+	var spans []Span
+	for i := 0; i+1 < len(bounds); i += 2 {
+		spans = append(spans, Span{bounds[i], bounds[i+1]})
+	}
+	return newSet(spans)
+}
+
+// newSet sorts and joins spans; it keeps the slice.
+func newSet(spans []Span) Set {
+	slices.SortFunc(spans, func(a, b Span) int { return int(a.Low) - int(b.Low) })
+	var set Set
+	for _, s := range spans {
+		if last := len(set) - 1; last >= 0 && s.Low <= set[last].High+1 {
+			set[last].High = max(set[last].High, s.High)
+			continue
+		}
+		set = append(set, s)
+	}
+	return set
+}
+
+// Contains reports whether r is a member.
+func (s Set) Contains(r rune) bool {
+	_, found := slices.BinarySearchFunc(s, r, func(sp Span, r rune) int {
+		switch {
+		case sp.High < r:
+			return -1
+		case sp.Low > r:
+			return 1
+		}
+		return 0
+	})
+	return found
+}
+
+// Complement returns all other code points.
+func (s Set) Complement() Set {
+	var out Set
+	next := rune(0)
+	for _, sp := range s {
+		if sp.Low > next {
+			out = append(out, Span{next, sp.Low - 1})
+		}
+		next = sp.High + 1
+	}
+	if next <= utf8.MaxRune {
+		out = append(out, Span{next, utf8.MaxRune})
+	}
+	return out
+}
+
+// Union returns the members of either set.
+func (s Set) Union(t Set) Set { return newSet(append(slices.Clone(s), t...)) }
+
+// Intersect returns the members of both sets.
+func (s Set) Intersect(t Set) Set {
+	return s.Complement().Union(t.Complement()).Complement()
+}
+
+// Minus returns the members that are not in t.
+func (s Set) Minus(t Set) Set { return s.Complement().Union(t).Complement() }
+
+// Folded adds, for every member, the code points that differ from it in case
+// only.
+func (s Set) Folded() Set {
+	out := slices.Clone(s)
+	for _, r := range unicode.CaseRanges {
+		for c := rune(r.Lo); c <= rune(r.Hi); c++ {
+			orbit := []Span{{c, c}}
+			member := s.Contains(c)
+			for o := unicode.SimpleFold(c); o != c; o = unicode.SimpleFold(o) {
+				orbit = append(orbit, Span{o, o})
+				member = member || s.Contains(o)
+			}
+			if member {
+				out = append(out, orbit...)
+			}
+		}
+	}
+	return newSet(out)
+}

@@ -1,0 +1,97 @@
+package automaton
+
+import "slices"
+
+// splitter sorts the edges of a set of states by class. Most edges are either for
+// one code point or for nearly all of them, so the targets of the wide ones are
+// collected once for all classes that the wide sets do not tell apart.
+type splitter struct {
+	of    [][]uint16 // classes of each set
+	kind  []int      // kind of each class: which wide sets it is in
+	in    [][]int    // kinds that each wide set contains; nil for a narrow set
+	wide  [][]int    // targets for each kind
+	more  [][]int    // further targets of single classes
+	which []uint16   // the classes that have some
+	buf   []int
+}
+
+func newSplitter(of [][]uint16, classes int) *splitter {
+	w := &splitter{of: of, kind: make([]int, classes), in: make([][]int, len(of)), more: make([][]int, classes)}
+	kinds := 1
+	for set, members := range of {
+		if len(members) <= 4 {
+			continue
+		}
+		split := make(map[int]int) // kinds that the set cuts in two
+		for _, c := range members {
+			if _, ok := split[w.kind[c]]; !ok {
+				split[w.kind[c]] = kinds
+				kinds++
+			}
+			w.kind[c] = split[w.kind[c]]
+		}
+		w.in[set] = []int{}
+	}
+	w.wide = make([][]int, kinds)
+	for set, members := range of {
+		if w.in[set] == nil {
+			continue
+		}
+		for _, c := range members {
+			if !slices.Contains(w.in[set], w.kind[c]) {
+				w.in[set] = append(w.in[set], w.kind[c])
+			}
+		}
+	}
+	return w
+}
+
+func (w *splitter) reset() {
+	for k := range w.wide {
+		w.wide[k] = w.wide[k][:0]
+	}
+	for _, c := range w.which {
+		w.more[c] = w.more[c][:0]
+	}
+	w.which = w.which[:0]
+}
+
+func (w *splitter) add(e edge) {
+	for _, k := range w.in[e.set] {
+		w.wide[k] = append(w.wide[k], e.to)
+	}
+	if w.in[e.set] != nil {
+		return
+	}
+	for _, c := range w.of[e.set] {
+		if len(w.more[c]) == 0 {
+			w.which = append(w.which, c)
+		}
+		w.more[c] = append(w.more[c], e.to)
+	}
+}
+
+// targets numbers where each class leads.
+func (w *splitter) targets(b *subsets, next []uint32) {
+	ids := w.buf[:0]
+	for k := range w.wide {
+		w.wide[k] = sorted(w.wide[k])
+		ids = append(ids, int(b.id(w.wide[k])))
+	}
+	w.buf = ids
+	for c, k := range w.kind {
+		next[c] = uint32(ids[k])
+	}
+	for _, c := range w.which {
+		w.more[c] = sorted(append(w.more[c], w.wide[w.kind[c]]...))
+		next[c] = b.id(w.more[c])
+	}
+}
+
+func sorted(set []int) []int {
+	if len(set) < 2 {
+		return set
+	}
+	slices.Sort(set)
+	return slices.Compact(set)
+}
