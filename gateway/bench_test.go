@@ -462,6 +462,7 @@ func (w *nowhere) WriteHeader(int)     {}
 func (w *nowhere) Flush()              {}
 func (w *nowhere) Write(p []byte) (int, error) {
 	const keep = len("data: [DONE]\n\n")
-	w.tail = string(p[max(0, len(p)-keep):])
+	w.tail += string(p[max(0, len(p)-keep):])
+	w.tail = w.tail[max(0, len(w.tail)-keep):]
 	return len(p), nil
 }

@@ -17,8 +17,18 @@ type calls struct {
 	open   int    // calls that are not terminal yet
 	denied int    // calls that a rule or the gate denied, not skips
 	held   int64  // argument bytes of calls that are not terminal
+	wasted int64  // argument bytes that came after their call was denied
 	err    error  // the gate did not open a proposal
+
+	// Models send arguments a few bytes at a time. What one read brings of one
+	// call is collected and fed at once; verdicts and their offsets do not depend
+	// on it (INVARIANTS I2).
+	batch   []byte
+	batched int // the call that batch belongs to
 }
+
+// maxBatch is how many bytes of arguments are collected.
+const maxBatch = readBuffer
 
 // call is one proposal on its way.
 type call struct {
@@ -40,6 +50,11 @@ var _ wire.Sink = (*calls)(nil)
 
 // Event takes what the codec saw.
 func (c *calls) Event(e *stopgate.Event) {
+	if e.Kind == stopgate.CallArguments {
+		c.arguments(e.Call, e.Args)
+		return
+	}
+	c.feed()
 	switch e.Kind {
 	case stopgate.TurnEnded:
 		c.ended = append(c.ended, e.Choice)
@@ -53,17 +68,6 @@ func (c *calls) Event(e *stopgate.Event) {
 	}
 	held := &c.list[e.Call]
 	switch e.Kind {
-	case stopgate.CallArguments:
-		if held.terminal {
-			return
-		}
-		if c.held+int64(len(e.Args)) > c.x.g.settings.Limits.HeldResponse {
-			c.note(held, held.pending.Refuse(stopgate.CodeLimitExceeded))
-			return
-		}
-		c.held += int64(len(e.Args))
-		held.held += int64(len(e.Args))
-		c.note(held, held.pending.Feed(e.Args))
 	case stopgate.CallEnded:
 		c.identify(held, e.ID)
 		c.note(held, held.pending.Close(e.End))
@@ -72,6 +76,45 @@ func (c *calls) Event(e *stopgate.Event) {
 		c.note(held, held.pending.Refuse(e.Code))
 		held.pending.Close(stopgate.Failed)
 	}
+}
+
+// arguments takes a piece of a call's arguments.
+func (c *calls) arguments(n int, piece []byte) {
+	if n < 0 || n >= len(c.list) || c.list[n].pending == nil {
+		return
+	}
+	if n != c.batched || len(c.batch)+len(piece) > maxBatch {
+		c.feed()
+	}
+	held, size := &c.list[n], int64(len(piece))
+	switch {
+	case held.terminal:
+		c.wasted += size
+	case c.held+size > c.x.g.settings.Limits.HeldResponse:
+		c.feed()
+		c.note(held, held.pending.Refuse(stopgate.CodeLimitExceeded))
+	default:
+		c.held += size
+		held.held += size
+		c.batched = n
+		if c.batch = append(c.batch, piece...); len(c.batch) >= maxBatch {
+			c.feed()
+		}
+	}
+}
+
+// feed gives the gate what was collected.
+func (c *calls) feed() {
+	if len(c.batch) == 0 {
+		return
+	}
+	held, batch := &c.list[c.batched], c.batch
+	c.batch = c.batch[:0]
+	v := held.pending.Feed(batch)
+	if !held.terminal && v.Terminal() {
+		c.wasted += max(0, held.held-v.DecidedAt)
+	}
+	c.note(held, v)
 }
 
 // start opens a proposal. Codecs number calls from 0 in upstream order.

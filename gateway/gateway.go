@@ -103,7 +103,7 @@ func New(o Options) (*Gateway, error) {
 		g.log = slog.New(slog.DiscardHandler)
 	}
 	g.buffers.New = func() any { return new(buffers) }
-	g.outputs.New = func() any { return &output{make([]byte, 0, usualOutput)} }
+	g.outputs.New = func() any { return &output{p: make([]byte, 0, usualOutput)} }
 	g.stopped, g.stop = context.WithCancelCause(context.Background())
 	return g, nil
 }

@@ -46,6 +46,7 @@ func (s *stream) judge() bool {
 			return false
 		}
 		if !ok {
+			s.calls.feed()
 			return true
 		}
 		out, need, err := s.stream.Event(s.out[:0], ev)

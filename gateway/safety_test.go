@@ -51,7 +51,6 @@ func TestCanaries(t *testing.T) {
 	logs := &buffer{}
 	r := newRig(t, denyingEnv, script{body: body}, func(o *gateway.Options) {
 		o.Log = slog.New(slog.NewTextHandler(logs, &slog.HandlerOptions{Level: slog.LevelDebug}))
-		o.Settings.AfterDeny = gateway.DrainUpstream
 	})
 	request := strings.Replace(chatRequest(true), `"content":"x"`, `"content":"`+canary+`"`, 1)
 	a := r.send("POST", chatPath, request, map[string]string{"Authorization": "Bearer " + canary, "X-Stopgate-Session": "s1"})

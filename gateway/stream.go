@@ -27,7 +27,10 @@ type buffers struct {
 
 // output is a buffer for what goes to the client. A stream has one only while it
 // works: most streams wait most of the time.
-type output struct{ p []byte }
+type output struct {
+	p     []byte
+	batch []byte // of arguments, see calls
+}
 
 // The usual size of an output buffer, and the size up to which it is kept: what
 // was read, with what is added to it, and what a codec collects of a large call.
@@ -101,18 +104,33 @@ func (s *stream) run() {
 	for !s.over {
 		s.read()
 		spare := s.g.outputs.Get().(*output)
-		s.out = spare.p[:0]
+		s.out, s.calls.batch = spare.p[:0], spare.batch[:0]
 		s.events()
-		if !s.over && s.err != nil {
-			s.endOfInput()
+		if !s.over {
+			s.afterRead()
 		}
 		s.account()
 		s.flush()
-		if spare.p, s.out = s.out, nil; cap(spare.p) <= keptOutput {
+		spare.p, spare.batch = s.out, s.calls.batch
+		s.out, s.calls.batch = nil, nil
+		if cap(spare.p) <= keptOutput {
 			s.g.outputs.Put(spare)
 		}
 	}
 	s.finish()
+}
+
+// afterRead looks at what the events of one read have brought.
+func (s *stream) afterRead() {
+	s.calls.feed()
+	switch {
+	case s.calls.denied > 0 && s.g.settings.OnDeny == DenyError:
+		s.denyAll()
+	case s.err != nil:
+		s.endOfInput()
+	default:
+		s.waste()
+	}
 }
 
 // read waits for the upstream. The decoder's events end their life here.
@@ -164,14 +182,10 @@ func (s *stream) event(ev *sse.Event) {
 		s.abortFor(err)
 	case s.calls.err != nil:
 		s.abort(stopgate.CodePolicyError, "")
-	case s.calls.denied > 0 && s.g.settings.OnDeny == DenyError:
-		s.denyAll()
 	case need == wire.Resolve:
 		s.release()
 	case need == wire.Finished:
 		s.over = true
-	case s.calls.allDenied() && s.stream.CanCancel():
-		s.stopUpstream()
 	}
 }
 
@@ -206,16 +220,32 @@ func (s *stream) resolve(due []int) {
 	s.watch.read = time.Now()
 }
 
-// stopUpstream ends a response in which nothing can run any more (WIRE 2.7, 4.6).
-func (s *stream) stopUpstream() {
-	if s.g.settings.AfterDeny == DrainUpstream {
-		if s.watch.drainBy.IsZero() {
-			s.watch.drainBy = time.Now().Add(s.g.settings.Timeouts.DrainUpstream)
-			s.watch.soon(s.g.settings.Timeouts.DrainUpstream)
-		}
+// A denied call that nothing follows yet cancels the upstream (WIRE 2.7, 4.6), but
+// not at once: a call next to it that is on its way already shall not be lost for
+// the sake of a few bytes. So long, or so many bytes of arguments for nothing, and
+// no further call: then the provider is stopped.
+const (
+	graceTime  = 50 * time.Millisecond
+	graceBytes = 256
+)
+
+// waste ends, in time, a response in which nothing can run any more.
+func (s *stream) waste() {
+	if !s.calls.allDenied() || !s.stream.CanCancel() {
+		s.watch.drainBy = time.Time{}
 		return
 	}
-	s.cut()
+	patience := graceTime
+	if s.g.settings.AfterDeny == DrainUpstream {
+		patience = s.g.settings.Timeouts.DrainUpstream
+	} else if s.calls.wasted >= graceBytes {
+		s.cut()
+		return
+	}
+	if s.watch.drainBy.IsZero() {
+		s.watch.drainBy = time.Now().Add(patience)
+		s.watch.soon(patience)
+	}
 }
 
 // cut cancels the upstream and writes the legal end of the response.
@@ -322,13 +352,22 @@ func (s *stream) notes() {
 	}
 }
 
+// maxChunk is what net/http writes as one chunk without an extra system call: its
+// buffer of 4 KiB holds the chunk with its frame.
+const maxChunk = 4<<10 - 16
+
 // write gives bytes to the client, whole events only. Called with mu held.
 func (x *exchange) write(p []byte, now time.Time) error {
 	if x.broken != nil || len(p) == 0 {
 		return x.broken
 	}
 	x.renew(now)
-	_, err := x.w.Write(p)
+	var err error
+	for len(p) > 0 && err == nil {
+		n := min(len(p), maxChunk)
+		_, err = x.w.Write(p[:n])
+		p = p[n:]
+	}
 	if err == nil {
 		err = x.rc.Flush()
 	}

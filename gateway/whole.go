@@ -23,6 +23,7 @@ func (x *exchange) serveWhole(answer *http.Response, content io.Reader) {
 		MaxHeld: int(x.g.settings.Limits.HeldResponse), MaxBytes: x.g.settings.Limits.Body,
 	})
 	need, err := codec.Decode(body)
+	x.calls.feed()
 	x.mu.Lock()
 	x.account()
 	x.mu.Unlock()

@@ -59,7 +59,7 @@ func TestStreamedAndWholeAgree(t *testing.T) {
 				"Chat whole unasked":  {chatPath, chatRequest(true), "application/json; charset=utf-8", chatWhole("tool_calls", test.calls...)},
 			} {
 				t.Run(name, func(t *testing.T) {
-					r := newRig(t, test.policy, script{body: run.body, kind: run.kind}, func(o *gateway.Options) { o.Settings.AfterDeny = gateway.DrainUpstream })
+					r := newRig(t, test.policy, script{body: run.body, kind: run.kind}, nil)
 					a := r.post(run.path, run.request)
 					if a.status == 502 && test.name == "duplicate key" && name == "Anthropic whole" {
 						// In this framing the arguments are a part of the body's own
