@@ -3,6 +3,7 @@ package policy
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/stopgate/stopgate/internal/diag"
 	"github.com/stopgate/stopgate/internal/tomltree"
@@ -60,6 +61,7 @@ func (c *checker) lintTargets(l *checkedList) {
 			continue
 		}
 		flagged := make(map[string]bool)
+		var open []callTarget
 		for _, t := range targets {
 			above := func(o *checkedRule) bool { return !o.permissive() && o.looksAt(t.place) }
 			if !conditional || r.looksAt(t.place) || slices.ContainsFunc(l.rules[:i], above) {
@@ -67,8 +69,11 @@ func (c *checker) lintTargets(l *checkedList) {
 			}
 			flagged[t.pointer.String()] = true
 			if !r.ignoresPlace(l.tool.schema, t.place) {
-				c.ignored(l, r, t)
+				open = append(open, t)
 			}
+		}
+		if len(open) > 0 {
+			c.ignored(l, r, open)
 		}
 		c.uselessIgnores(l, r, flagged)
 	}
@@ -82,37 +87,46 @@ func (r *checkedRule) ignoresPlace(s *schema.Schema, p *schema.Place) bool {
 	})
 }
 
-// ignored reports a target that a permissive rule leaves open, with the rule as it
-// could be written.
-func (c *checker) ignored(l *checkedList, r *checkedRule, t callTarget) {
-	hint := "or, if it may be anything: `ignores = [" + tomltree.Quote(t.pointer.String()) + "]`"
-	if better, ok := r.constrain(t); ok {
-		hint = "constrain it too: `" + better + "`\n" + hint
-	} else {
-		hint = "add a rule about it above\n" + hint
+// ignored reports the targets that a permissive rule leaves open, with the rule as
+// it could be written.
+func (c *checker) ignored(l *checkedList, r *checkedRule, open []callTarget) {
+	var what, pointers []string
+	for _, t := range open {
+		what = append(what, fmt.Sprintf("%s `%s`", t.annotation, t.pointer))
+		pointers = append(pointers, t.pointer.String())
 	}
-	c.report(diag.IgnoresTarget, r.Pos, fmt.Sprintf("%s runs %s unattended whatever its %s `%s` is", r.name(), l.tool.label(), t.annotation, t.pointer), hint)
+	hint := "or, if that may be anything: `" + formatPart{key: "ignores", items: strs(pointers)}.String() + "`"
+	if better, ok := r.constrain(open); ok {
+		hint = "constrain that too: `" + better + "`\n" + hint
+	} else {
+		hint = fmt.Sprintf("ask about it above: `{ arg = %s, present = true, mode = \"ask\" },`\n%s", tomltree.Quote(pointers[0]), hint)
+	}
+	c.report(diag.IgnoresTarget, r.Pos, fmt.Sprintf("%s runs %s unattended whatever its %s is", r.name(), l.tool.label(), strings.Join(what, " or ")), hint)
 }
 
-// constrain writes the rule with a condition on a further target: the one that it
-// has on another target of the same type, or absence where the target may be absent.
-func (r *checkedRule) constrain(t callTarget) (string, bool) {
-	if len(r.conditions) == 0 {
+// constrain writes the rule with conditions on further targets: the one that it has
+// on another target of the same type, or absence where the target may be absent.
+func (r *checkedRule) constrain(open []callTarget) (string, bool) {
+	if len(r.conditions) == 0 || len(r.conditions)+len(open) > maxMembers {
 		return "", false
 	}
-	added := Condition{Arg: t.pointer}
-	for _, k := range r.conditions {
-		if k.reach.Annotation == t.annotation && k.Spec.Kind != match.Present {
-			added.Spec = k.Spec
+	conditions := slices.Clone(r.Conditions)
+	for _, t := range open {
+		added := Condition{Arg: t.pointer}
+		for _, k := range r.conditions {
+			if k.reach.Annotation == t.annotation && k.Spec.Kind != match.Present {
+				added.Spec = k.Spec
+			}
 		}
+		if t.optional && (!t.crosses || added.Spec.Kind == 0) {
+			added.Spec = match.Spec{Kind: match.Present, Values: []match.Literal{boolLiteral("false")}}
+		}
+		if added.Spec.Kind == 0 {
+			return "", false
+		}
+		conditions = append(conditions, added)
 	}
-	if t.optional && (!t.crosses || added.Spec.Kind == 0) {
-		added.Spec = match.Spec{Kind: match.Present, Values: []match.Literal{boolLiteral("false")}}
-	}
-	if added.Spec.Kind == 0 {
-		return "", false
-	}
-	return ruleWith(r.Rule, append(slices.Clone(r.Conditions), added)), true
+	return ruleWith(r.Rule, conditions), true
 }
 
 // ignoresExist checks the pointers of ignores.

@@ -2,6 +2,7 @@ package policy
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/stopgate/stopgate/jsonstream"
@@ -54,6 +55,8 @@ func literalCovers(e match.Kind, wide string, l match.Kind, narrow string, as sc
 		return strings.HasPrefix(narrow, wide)
 	case match.Suffix:
 		return as == schema.None && strings.HasSuffix(narrow, wide)
+	case match.MaxLength:
+		return shorter(narrow, wide)
 	}
 	return false
 }
@@ -82,8 +85,8 @@ func coveredBy(cover coverage, l *checkedCondition, entries []*groupEntry) (bool
 		switch {
 		case everyValue(e.condition) && (leafTest(l.Spec.Kind) || everyValue(l)):
 			return true, []*groupEntry{e}
-		case !leafTest(l.Spec.Kind) && e.condition.sameAs(l):
-			return true, []*groupEntry{e} // absence and length are no values to compare
+		case !leafTest(l.Spec.Kind) && e.condition.coversCount(l):
+			return true, []*groupEntry{e}
 		}
 	}
 	switch {
@@ -109,10 +112,29 @@ func leafTest(k match.Kind) bool {
 	return k != match.Present && k != match.MinItems && k != match.MaxItems
 }
 
-// sameAs reports the same matcher with the same values and quantifier.
-func (k *checkedCondition) sameAs(l *checkedCondition) bool {
-	return k.Spec.Kind == l.Spec.Kind && k.all == l.all && k.rule.Mode.Permissive() == l.rule.Mode.Permissive() &&
-		slices.EqualFunc(k.Spec.Values, l.Spec.Values, func(a, b match.Literal) bool { return a.JSON == b.JSON })
+// coversCount compares what two conditions say about absence or about how many
+// elements there are. The quantifiers have to be the same.
+func (k *checkedCondition) coversCount(l *checkedCondition) bool {
+	if k.Spec.Kind != l.Spec.Kind || k.all != l.all {
+		return false
+	}
+	wide, narrow := k.Spec.Values[0].Text, l.Spec.Values[0].Text
+	switch k.Spec.Kind {
+	case match.MinItems:
+		return wide == narrow || shorter(wide, narrow)
+	case match.MaxItems:
+		return wide == narrow || shorter(narrow, wide)
+	}
+	// A restrictive rule also takes null and defaults for absent, a permissive one
+	// does not (K5).
+	return wide == narrow && (k.rule.Mode.Permissive() == l.rule.Mode.Permissive() || !k.rule.Mode.Permissive())
+}
+
+// shorter compares two counts as they are written.
+func shorter(a, b string) bool {
+	x, errX := strconv.Atoi(a)
+	y, errY := strconv.Atoi(b)
+	return errX == nil && errY == nil && x < y
 }
 
 // everyValue reports a condition that every value satisfies.
@@ -232,7 +254,9 @@ func samples(k *checkedCondition) []string {
 				}, part))
 			}
 		case match.MaxLength:
-			list = append(list, "x", "q7", "q7w9")
+			if n, err := strconv.Atoi(text); err == nil && n <= 4096 {
+				list = append(list, strings.Repeat("q", n), strings.Repeat("7", n))
+			}
 		}
 	}
 	return list
