@@ -149,14 +149,13 @@ func (c *checker) bind(l *checkedList, r *Rule) (*checkedRule, bool) {
 // missing reports a pointer that resolves to nothing. Rules that stand for many
 // tools are skipped where a tool lacks their parameter (D25-47, Q5).
 func (c *checker) missing(l *checkedList, r *Rule, k *Condition, reach schema.Reach) {
-	arg := k.Arg.String()
+	arg, hint := k.Arg.String(), ""
+	if reach.Suggestion != "" {
+		near := slices.Clone(k.Arg)
+		near[reach.Missing] = reach.Suggestion
+		hint = "did you mean `" + tomltree.Quote(near.String()) + "`?"
+	}
 	if !l.shared {
-		hint := ""
-		if reach.Suggestion != "" {
-			near := slices.Clone(k.Arg)
-			near[reach.Missing] = reach.Suggestion
-			hint = "did you mean `" + tomltree.Quote(near.String()) + "`?"
-		}
 		c.report(diag.NoSuchParameter, k.segment(reach.Missing),
 			fmt.Sprintf("%s, `%s` of %s: %s", r.name(), arg, l.tool.label(), reach.Problem), hint)
 		return
@@ -165,8 +164,8 @@ func (c *checker) missing(l *checkedList, r *Rule, k *Condition, reach schema.Re
 	if r.Mode.Permissive() {
 		code = diag.DefaultUseless
 	}
-	c.report(code, r.Pos, fmt.Sprintf("%s of `%s` is skipped for %s, which has no `%s`",
-		r.name(), tomltree.Key(l.owner.Name), l.tool.label(), arg), "")
+	c.report(code, r.Pos, fmt.Sprintf("%s of `%s` is skipped for %s: no `%s` there",
+		r.name(), tomltree.Key(l.owner.Name), l.tool.label(), arg), hint)
 }
 
 // segment is the place of one segment of the condition's pointer.

@@ -46,14 +46,14 @@ func (c *checker) condition(l *checkedList, r *Rule, k *Condition, reach schema.
 		bound.target.Type = reach.Types
 	}
 	bound.target.Expands = reach.Expands
-	var wrong error
+	var wrong *match.SpecError
 	readings := bound.readings
 	bound.readings = nil
 	for _, a := range readings {
 		bound.target.Annotation = a
 		m, err := match.Compile(k.Spec, bound.target, !r.Mode.Permissive(), c.env)
 		if err != nil {
-			wrong = errors.Join(wrong, err)
+			wrong = firstFault(wrong, err)
 			continue
 		}
 		bound.matchers, bound.readings = append(bound.matchers, m), append(bound.readings, a)
@@ -105,14 +105,18 @@ func (c *checker) canHold(l *checkedList, k *checkedCondition) bool {
 	return true
 }
 
+// firstFault keeps the first thing that matchers said about a condition.
+func firstFault(before *match.SpecError, err error) *match.SpecError {
+	var spec *match.SpecError
+	if before != nil || !errors.As(err, &spec) {
+		return before
+	}
+	return spec
+}
+
 // misfit turns what the matchers say about a condition into diagnostics. Of
 // several readings that all fail, the first speaks.
-func (c *checker) misfit(who string, k *Condition, target match.Target, err error) {
-	var spec *match.SpecError
-	if !errors.As(err, &spec) {
-		c.report(diag.MatcherType, k.Pos, who+": "+err.Error(), "")
-		return
-	}
+func (c *checker) misfit(who string, k *Condition, target match.Target, spec *match.SpecError) {
 	at := k.ValuePos
 	var related []diag.Related
 	if spec.Index >= 0 && spec.Index < len(k.values) {
@@ -168,12 +172,12 @@ func (c *checker) guards() {
 				a, _ := schema.ParseAnnotation(k.On)
 				target.Type, readings = schema.String, []schema.Annotation{a}
 			}
-			var wrong error
+			var wrong *match.SpecError
 			fits := false
 			for _, a := range readings {
 				target.Annotation = a
 				_, err := match.Compile(k.Spec, target, true, c.env)
-				wrong, fits = errors.Join(wrong, err), fits || err == nil
+				wrong, fits = firstFault(wrong, err), fits || err == nil
 			}
 			if !fits {
 				c.misfit(fmt.Sprintf("guard %d", g.Index+1), k, target, wrong)
@@ -197,7 +201,7 @@ func (c *checker) guardsFit(t *checkedTool) {
 			}
 			target := match.Target{Type: reach.Types, Annotation: reach.Annotation, Expands: reach.Expands}
 			if _, err := match.Compile(k.Spec, target, true, c.env); err != nil {
-				c.misfit(fmt.Sprintf("guard %d, `%s` of %s", g.Index+1, k.Arg, t.label()), k, target, err)
+				c.misfit(fmt.Sprintf("guard %d, `%s` of %s", g.Index+1, k.Arg, t.label()), k, target, firstFault(nil, err))
 			}
 		}
 	}

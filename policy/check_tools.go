@@ -19,7 +19,7 @@ type toolDefinition = stopgate.ToolDefinition
 // checkedTool is a tool that rules are checked against: one that a definition
 // describes, or one that the file names.
 type checkedTool struct {
-	name   string // "" for the unknown tools that a glob stands for
+	name   string // "" for the tools that a glob stands for
 	tables []*ToolTable
 	schema *schema.Schema // nil: unknown
 	at     diag.Range     // the table that speaks for it
@@ -28,7 +28,7 @@ type checkedTool struct {
 // label is the tool as messages call it.
 func (t *checkedTool) label() string {
 	if t.name == "" {
-		return "a tool"
+		return "tools that only this file describes"
 	}
 	return "`" + t.name + "`"
 }
@@ -68,14 +68,17 @@ func (c *checker) tools() {
 		c.guardsFit(tool)
 		c.pathSeen(tool)
 	}
-	// Lists that no known tool uses, and those of globs, are also checked as they
-	// stand: for tools whose schema is unknown.
+	// Lists that no known tool uses are checked against what their own table
+	// declares; those of globs also as they stand, for tools that nobody knows.
 	for _, t := range c.policy.Tools {
 		for kind, l := range []*RuleList{t.Run, t.Result} {
 			if l == nil || judged[l] && !isGlob(t.Name) {
 				continue
 			}
-			tool := &checkedTool{tables: []*ToolTable{t}, schema: t.Schema, at: t.Pos}
+			tool := &checkedTool{tables: []*ToolTable{t}, at: t.Pos}
+			if !judged[l] {
+				tool.schema = t.Schema
+			}
 			view := &checkedList{RuleList: l, kind: listKind(kind), owner: t, shared: isGlob(t.Name), tool: tool}
 			c.list(view)
 			if !judged[l] {

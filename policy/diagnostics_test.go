@@ -13,7 +13,9 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/diag"
+	"github.com/stopgate/stopgate/jsonstream"
 	"github.com/stopgate/stopgate/policy"
+	"github.com/stopgate/stopgate/policy/match"
 )
 
 var update = flag.Bool("update", false, "write what the golden files expect")
@@ -126,5 +128,45 @@ func TestEveryCodeIsProduced(t *testing.T) {
 		if !strings.Contains(all.String(), " "+string(e.Code)+": ") {
 			t.Errorf("%s %s is never produced", e.Code, e.Name)
 		}
+	}
+}
+
+// A policy that was built and not read is checked too; what has no place is
+// reported without one.
+func TestCheckWithoutSource(t *testing.T) {
+	text := func(s string) match.Literal {
+		return match.Literal{Kind: match.LiteralString, Text: s, JSON: `"` + s + `"`}
+	}
+	p := &policy.Policy{File: "built", Tools: []*policy.ToolTable{{
+		Name: "t",
+		Run: &policy.RuleList{Rules: []*policy.Rule{
+			{Index: 0, Mode: stopgate.Ask, Conditions: []policy.Condition{{
+				Arg: jsonstream.Pointer{"pth"}, Spec: match.Spec{Kind: match.Prefix, Values: []match.Literal{text(".env")}},
+			}}},
+			{Index: 1, Mode: stopgate.Ask},
+		}},
+	}}}
+	o := policy.Options{Untrusted: true, Definitions: []stopgate.ToolDefinition{{
+		Name: "t", Schema: []byte(`{"type":"object","properties":{"path":{"type":"string"}}}`),
+	}}}
+	var got []string
+	for _, d := range policy.Check(p, o) {
+		got = append(got, d.String())
+	}
+	if diff := cmp.Diff([]string{"built: error SG0201: rule 1, `/pth` of `t`: no parameter is named \"pth\" here"}, got); diff != "" {
+		t.Error(diff)
+	}
+	p.Tools[0].Run.Rules[0].Conditions[0].Arg = jsonstream.Pointer{"path"}
+	if list := policy.Check(p, o); list.HasErrors() || len(list) != 1 || list[0].Code != diag.LiteralDotFile {
+		t.Errorf("%v", list)
+	}
+}
+
+// Proves THREATS 2.2: the number of rules is bounded.
+func TestTooManyRules(t *testing.T) {
+	text := "version = 1\n[tools.t.policy]\nrun = [\n" + strings.Repeat("{mode='ask'},\n", 100_001) + "]"
+	p, list := policy.Parse("big.toml", []byte(text))
+	if p == nil || len(list) != 1 || list[0].Code != diag.TooLarge {
+		t.Errorf("%v", list)
 	}
 }

@@ -309,16 +309,10 @@ func ruleParts(r *Rule, spelled bool) []formatPart {
 	return parts
 }
 
+var quantifiers = [...]string{QuantifierAny: "any", QuantifierAll: "all"}
+
 // String spells the quantifier as the policy file does, "" for the default.
-func (q Quantifier) String() string {
-	switch q {
-	case QuantifierAny:
-		return "any"
-	case QuantifierAll:
-		return "all"
-	}
-	return ""
-}
+func (q Quantifier) String() string { return quantifiers[min(q, QuantifierAll)] }
 
 func conditionParts(c *Condition, spelled bool) []formatPart {
 	parts := []formatPart{{key: "arg", value: tomltree.Quote(c.Arg.String())}}
@@ -373,10 +367,8 @@ func literalText(l match.Literal) string {
 	case match.LiteralBool:
 		return l.Text
 	}
-	v, err := jsonstream.Parse([]byte(l.JSON), jsonstream.Options{MaxDepth: 512, MaxExponent: jsonstream.AnyExponent})
-	if err != nil {
-		return tomltree.Quote(l.JSON)
-	}
+	// The literal is canonical JSON that this package wrote.
+	v, _ := jsonstream.Parse([]byte(l.JSON), jsonstream.Options{MaxDepth: 512, MaxExponent: jsonstream.AnyExponent})
 	return jsonText(v)
 }
 

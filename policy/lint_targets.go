@@ -34,9 +34,6 @@ func (t *checkedTool) targets() []callTarget {
 			continue
 		}
 		written := slices.DeleteFunc(slices.Clone(pointer), func(token string) bool { return token == "*" })
-		if len(written) == 0 {
-			continue
-		}
 		reach := t.schema.Reach(written)
 		list = append(list, callTarget{pointer: written, place: place, annotation: a, optional: reach.Optional, crosses: reach.CrossesArray})
 	}

@@ -75,7 +75,7 @@ func meeting(a, b []nameStep) (string, bool) {
 	return "", false
 }
 
-// nameSteps reads a glob without braces.
+// nameSteps reads a well-formed glob without braces.
 func nameSteps(glob string) []nameStep {
 	var steps []nameStep
 	for i := 0; i < len(glob); i++ {
@@ -85,17 +85,12 @@ func nameSteps(glob string) []nameStep {
 		case '?':
 			steps = append(steps, nameStep{fits: func(byte) bool { return true }})
 		case '[':
-			end := strings.IndexByte(glob[i+1:], ']')
-			if end < 0 {
-				return nil
-			}
-			steps = append(steps, nameStep{fits: class(glob[i+1 : i+1+end])})
-			i += end + 1
+			set, _, _ := strings.Cut(glob[i+1:], "]")
+			steps = append(steps, nameStep{fits: class(set)})
+			i += len(set) + 1
 		case '\\':
 			i++
-			if i < len(glob) {
-				steps = append(steps, literalStep(glob[i]))
-			}
+			steps = append(steps, literalStep(glob[i]))
 		default:
 			steps = append(steps, literalStep(c))
 		}

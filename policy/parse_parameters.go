@@ -23,9 +23,8 @@ func (p *parser) parameters(t *tomltree.Value) *schema.Schema {
 		return nil // what is missing in the list was reported
 	}
 	var mistakes schema.ParameterErrors
-	if !errors.As(err, &mistakes) {
+	if !errors.As(err, &mistakes) { // cannot happen; no error may be lost if it does
 		p.report(diag.BadParameter, t.Range, err.Error(), "")
-		return nil
 	}
 	for _, m := range mistakes {
 		at := t.Range
@@ -146,10 +145,9 @@ func (p *parser) count(e *tomltree.Entry) *int {
 		p.wrongType(e, "an integer")
 		return nil
 	}
-	n, err := strconv.ParseInt(e.Value.Text, 0, 32)
-	if err != nil || n < 0 {
+	n, err := strconv.ParseUint(e.Value.Text, 0, 31)
+	if err != nil {
 		p.report(diag.BadValue, e.Value.Range, "`"+e.Key+"` must be between 0 and 2147483647", "")
-		return nil
 	}
 	count := int(n)
 	return &count

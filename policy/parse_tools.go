@@ -182,7 +182,7 @@ func (p *parser) claims() {
 		for i, name := range t.Also {
 			claim(name, t.also[i].Range)
 		}
-		if isGlob(t.Name) && t.Name != defaults {
+		if _, err := match.ParseName(t.Name); err == nil && isGlob(t.Name) && t.Name != defaults {
 			globs = append(globs, t)
 		}
 	}
@@ -201,13 +201,10 @@ func (p *parser) claims() {
 	}
 }
 
-// literalPrefix is the part of a glob that decides which of two globs is nearer
-// (K0b).
+// literalPrefix is the part of a well-formed glob that decides which of two globs
+// is nearer (K0b).
 func literalPrefix(glob string) string {
-	name, err := match.ParseName(glob)
-	if err != nil {
-		return glob
-	}
+	name, _ := match.ParseName(glob)
 	prefix, _ := name.LiteralPrefix()
 	return prefix
 }

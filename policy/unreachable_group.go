@@ -199,8 +199,8 @@ func mayLack(s *schema.Schema, reach schema.Reach) bool {
 		return reach.Unknown || reach.Optional || slices.ContainsFunc(reach.Places, nullable)
 	}
 	pointer, err := jsonstream.ParsePointer(reach.Expanded)
-	if err != nil || s == nil {
-		return true
+	if err != nil {
+		return true // cannot happen: the schema wrote it
 	}
 	at, arrays := s.Place(), 0
 	for _, token := range pointer {
@@ -210,12 +210,11 @@ func mayLack(s *schema.Schema, reach schema.Reach) bool {
 				return true
 			}
 		} else {
-			members := at.Properties()
-			i := slices.IndexFunc(members, func(d schema.Declared) bool { return d.Name == token })
-			if i < 0 || arrays > 0 && !members[i].Required {
+			required := slices.ContainsFunc(at.Properties(), func(d schema.Declared) bool { return d.Name == token && d.Required })
+			if arrays > 0 && !required {
 				return true
 			}
-			at = members[i].Place
+			at = at.Member([]byte(token)).Place
 		}
 		if arrays > 0 && nullable(at) {
 			return true

@@ -47,21 +47,24 @@ type interval struct {
 	entry     *groupEntry
 }
 
+// decimal is the number of a literal that was compiled into a matcher.
+func decimal(lit match.Literal) jsonstream.Decimal {
+	d, _ := jsonstream.ParseDecimal([]byte(lit.Text))
+	return d
+}
+
 // rangeOf is the interval of a range condition.
-func rangeOf(k *checkedCondition) (interval, bool) {
-	d, err := jsonstream.ParseDecimal([]byte(k.Spec.Values[0].Text))
-	if err != nil {
-		return interval{}, false
-	}
+func rangeOf(k *checkedCondition) interval {
+	d := decimal(k.Spec.Values[0])
 	switch k.Spec.Kind {
 	case match.Minimum:
-		return interval{low: cut{at: d}, high: aboveAll}, true
+		return interval{low: cut{at: d}, high: aboveAll}
 	case match.ExclusiveMinimum:
-		return interval{low: cut{at: d, above: true}, high: aboveAll}, true
+		return interval{low: cut{at: d, above: true}, high: aboveAll}
 	case match.Maximum:
-		return interval{low: belowAll, high: cut{at: d, above: true}}, true
+		return interval{low: belowAll, high: cut{at: d, above: true}}
 	}
-	return interval{low: belowAll, high: cut{at: d}}, true
+	return interval{low: belowAll, high: cut{at: d}}
 }
 
 // intervals lists the numbers of the entries, literals as single points.
@@ -69,19 +72,14 @@ func intervals(entries []*groupEntry) []interval {
 	var list []interval
 	for _, e := range entries {
 		switch k := e.condition; {
-		case everyValue(k):
-			list = append(list, interval{low: belowAll, high: aboveAll, entry: e})
 		case isRange(k.Spec.Kind):
-			if in, ok := rangeOf(k); ok {
-				in.entry = e
-				list = append(list, in)
-			}
+			in := rangeOf(k)
+			in.entry = e
+			list = append(list, in)
 		case isFinite(k):
 			for _, lit := range k.Spec.Values {
-				if lit.Kind != match.LiteralNumber {
-					continue
-				}
-				if d, err := jsonstream.ParseDecimal([]byte(lit.Text)); err == nil {
+				if lit.Kind == match.LiteralNumber {
+					d := decimal(lit)
 					list = append(list, interval{cut{at: d}, cut{at: d, above: true}, e})
 				}
 			}
@@ -93,11 +91,7 @@ func intervals(entries []*groupEntry) []interval {
 // coveredRange reports whether a range lies in the union of the entries' numbers,
 // for integers: whether its integers do.
 func coveredRange(l *checkedCondition, entries []*groupEntry) (bool, []*groupEntry) {
-	in, ok := rangeOf(l)
-	if !ok {
-		return false, nil
-	}
-	return sweep(in, intervals(entries), wholeNumbers(l))
+	return sweep(rangeOf(l), intervals(entries), wholeNumbers(l))
 }
 
 // wholeNumbers reports whether the parameter only takes integers.
@@ -157,17 +151,13 @@ func (c cut) nextInteger() (cut, bool) {
 	}
 	text := c.at.String()
 	const longest = 300
-	if i := strings.IndexAny(text, "eE"); i >= 0 && len(text)-i > 4 || len(text) > longest {
+	if i := strings.IndexByte(text, 'e'); i >= 0 && len(text)-i > len("e+999") || len(text) > longest {
 		return c, false
 	}
-	r, ok := new(big.Rat).SetString(text)
-	if !ok {
-		return c, false
-	}
+	r, _ := new(big.Rat).SetString(text)      // it is a decimal number
 	n := new(big.Int).Div(r.Num(), r.Denom()) // rounds down: the denominator is positive
 	n.Add(n, big.NewInt(1))
-	d, err := jsonstream.ParseDecimal([]byte(n.String()))
-	return cut{at: d}, err == nil
+	return cut{at: decimal(match.Literal{Text: n.String()})}, true
 }
 
 // universal reports whether every value that the schema allows at the pointer is in

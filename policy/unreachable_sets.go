@@ -7,75 +7,20 @@ import (
 
 	"github.com/stopgate/stopgate/jsonstream"
 	"github.com/stopgate/stopgate/policy/match"
-	"github.com/stopgate/stopgate/schema"
 )
 
 // coverage is the set algebra that reachability stands on: whether the plainly
-// written values of one text condition are among those of another. The answer for
-// one reading of the values.
+// written values of one text condition are among those of another, for one reading
+// of the values. Both conditions have the same readings.
 type coverage interface {
 	covers(e, l *checkedCondition, reading int) match.Answer
 }
 
-// pairCoverage decides pairs: by the text of their literals where that is enough,
-// else by what the matchers themselves know.
+// pairCoverage decides pairs by what the matchers know about each other.
 type pairCoverage struct{}
 
 func (pairCoverage) covers(e, l *checkedCondition, reading int) match.Answer {
-	if reading >= len(e.matchers) || reading >= len(l.matchers) || e.readings[reading] != l.readings[reading] {
-		return match.NotProven
-	}
-	byText := func(lit match.Literal) bool {
-		return slices.ContainsFunc(e.Spec.Values, func(of match.Literal) bool {
-			return literalCovers(e.Spec.Kind, of.Text, l.Spec.Kind, lit.Text, e.readings[reading])
-		})
-	}
-	if !slices.ContainsFunc(l.Spec.Values, func(lit match.Literal) bool { return !byText(lit) }) {
-		return match.Yes
-	}
 	return match.Covers(e.matchers[reading], l.matchers[reading])
-}
-
-// literalCovers decides a pair of literals by their text alone.
-func literalCovers(e match.Kind, wide string, l match.Kind, narrow string, as schema.Annotation) bool {
-	if e != l {
-		return false
-	}
-	if wide == narrow {
-		return true
-	}
-	switch e {
-	case match.Prefix:
-		switch as {
-		case schema.Path:
-			return underPath(wide, narrow)
-		case schema.Command:
-			return slices.Equal(commonWords(wide, narrow), strings.Fields(wide))
-		}
-		return strings.HasPrefix(narrow, wide)
-	case match.Suffix:
-		return as == schema.None && strings.HasSuffix(narrow, wide)
-	case match.MaxLength:
-		return shorter(narrow, wide)
-	}
-	return false
-}
-
-// underPath reports whether a path literal is the directory or below it. Both are
-// canonical; "src" and "src/" mean the same (K20).
-func underPath(dir, path string) bool {
-	dir, path = strings.TrimRight(dir, "/"), strings.TrimRight(path, "/")
-	rest, ok := strings.CutPrefix(path, dir)
-	return ok && (rest == "" || rest[0] == '/')
-}
-
-func commonWords(a, b string) []string {
-	x, y := strings.Fields(a), strings.Fields(b)
-	n := 0
-	for n < len(x) && n < len(y) && x[n] == y[n] {
-		n++
-	}
-	return x[:n]
 }
 
 // coveredBy reports whether every value that satisfies l satisfies one of the
