@@ -9,7 +9,12 @@ func Fitting(base, file *Schema) *Schema {
 	if file == nil || file.Root == nil {
 		return nil
 	}
-	root := &Node{Types: Object, HasProperties: true, Additional: AdditionalAllowed}
+	// What the tool does not declare stays undeclared (K24); nobody knows what a tool
+	// without a schema declares.
+	root := &Node{Types: Object, HasProperties: true}
+	if base == nil {
+		root.Additional = AdditionalAllowed
+	}
 	for _, p := range file.Root.Properties {
 		if base == nil || base.fits(p) {
 			root.Properties = append(root.Properties, p)

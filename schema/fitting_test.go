@@ -6,7 +6,7 @@ import (
 	"github.com/stopgate/stopgate/schema"
 )
 
-// Proves D25-47, K25: the parameters of a table for many tools annotate what a tool
+// Proves D25-47, K24, K25: the parameters of a table for many tools annotate what a tool
 // has and say nothing about the rest.
 func TestFitting(t *testing.T) {
 	file, err := schema.FromParameters([]schema.Parameter{
@@ -38,6 +38,14 @@ func TestFitting(t *testing.T) {
 	}
 	if open := schema.Fitting(nil, file); open == nil || open.Place().Member([]byte("other")).Kind != schema.FreeForm {
 		t.Error("without a definition further parameters are not open")
+	}
+	usual, _, _ := schema.ParseJSON([]byte(`{"type":"object","properties":{"path":{"type":"string"}}}`))
+	both, err = schema.Overlay(usual, schema.Fitting(usual, file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m := both.Place().Member([]byte("depth")); m.Kind != schema.Undeclared {
+		t.Error("a table for many tools makes a parameter that the tool does not declare look like data (K24)")
 	}
 	none, _, _ := schema.ParseJSON([]byte(`{"type":"object","properties":{"x":{"type":"string"}}}`))
 	if schema.Fitting(none, file) != nil || schema.Fitting(base, nil) != nil {
