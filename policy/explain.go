@@ -158,16 +158,20 @@ func (e *Evaluation) explainCondition(c int32) ConditionExplanation {
 	return x
 }
 
-// readingOf finds the reading of a path that satisfied a restrictive condition.
+// readingOf finds the reading of a path that satisfied a restrictive condition: the
+// first one that is plain and inside the rule, or else the first that is inside.
 func readingOf(k *cond, value string) []string {
 	m, err := match.Compile(k.ast.Spec, match.Target{Type: schema.String, Annotation: schema.Path}, true, k.env)
 	if err != nil {
 		return nil
 	}
 	list, _ := match.Readings(value, k.env, false)
-	for _, r := range list {
-		if m.Whole([]byte(r.Path)) {
-			return []string{r.Path + " (" + r.Steps.String() + ")"}
+	for _, plain := range []bool{true, false} {
+		for _, r := range list {
+			again, _ := match.Readings(r.Path, k.env, false)
+			if (len(again) == 1 || !plain) && m.Whole([]byte(r.Path)) {
+				return []string{r.Path + " (" + r.Steps.String() + ")"}
+			}
 		}
 	}
 	return nil
