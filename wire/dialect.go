@@ -106,6 +106,16 @@ type Spill func(p []byte) error
 // SpillSize is about how much output a codec collects before it spills.
 const SpillSize = 32 << 10
 
+// Over hands dst over if it is long enough, and returns what is left of it. A
+// nil Spill takes nothing.
+func (s Spill) Over(dst []byte) ([]byte, error) {
+	if s == nil || len(dst) < SpillSize {
+		return dst, nil
+	}
+	err := s(dst)
+	return dst[:0], err
+}
+
 // Notes is what a response showed that is no call and must not be lost: it
 // belongs into the record of the exchange.
 type Notes struct {

@@ -1,10 +1,34 @@
 package wire
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/jsonstream"
 )
+
+// MaxRequest bounds a request body; a surface reads no more anyway (WIRE 9.5).
+const MaxRequest = 64 << 20
+
+// ReadRequest scans a request body, which must be one strict JSON object. The
+// error is a *RequestError.
+func ReadRequest(doc *jsonstream.Document, body []byte) error {
+	err := doc.Scan(body, EnvelopeOptions(MaxRequest))
+	if err == nil {
+		return nil
+	}
+	var bad *jsonstream.Error
+	if errors.As(err, &bad) {
+		switch bad.Code {
+		case stopgate.CodeLimitExceeded:
+			return &RequestError{Status: 413, Code: bad.Code, Message: "The request body exceeds a limit."}
+		case stopgate.CodeDuplicateKey:
+			return BadRequest("An object in the request body contains the same member twice.")
+		}
+	}
+	return BadRequest("The request body is not one valid JSON object.")
+}
 
 // Request is what a codec needs to know of a request to judge its response.
 type Request struct {

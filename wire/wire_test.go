@@ -188,6 +188,48 @@ func TestMalformed(t *testing.T) {
 	}
 }
 
+// Proves F13, A1: a request body is one strict object or it is not sent on.
+func TestReadRequest(t *testing.T) {
+	for _, c := range []struct{ name, in, want string }{
+		{"an object", `{"a":[1,{"b":null}]}`, ""},
+		{"empty", "", "400 protocol_violation: The request body is not one valid JSON object."},
+		{"an array", "[]", "400 protocol_violation: The request body is not one valid JSON object."},
+		{"twice", `{"a":{"b":1,"b":1}}`, "400 protocol_violation: An object in the request body contains the same member twice."},
+		{"too much", `{"a":"` + strings.Repeat("x", wire.MaxRequest) + `"}`, "413 limit_exceeded: The request body exceeds a limit."},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var doc jsonstream.Document
+			got := ""
+			if err := wire.ReadRequest(&doc, []byte(c.in)); err != nil {
+				got = err.Error()
+			}
+			if got != c.want {
+				t.Errorf("got %q, want %q", got, c.want)
+			}
+		})
+	}
+}
+
+// Output leaves in large parts, and an error of who takes it is not lost.
+func TestSpillOver(t *testing.T) {
+	part := make([]byte, wire.SpillSize)
+	taken := 0
+	spill := wire.Spill(func(p []byte) error { taken += len(p); return nil })
+	if left, err := spill.Over(part[1:]); len(left) != wire.SpillSize-1 || err != nil || taken != 0 {
+		t.Errorf("a small part: %d left, %d taken, %v", len(left), taken, err)
+	}
+	if left, err := spill.Over(part); len(left) != 0 || err != nil || taken != wire.SpillSize {
+		t.Errorf("a large part: %d left, %d taken, %v", len(left), taken, err)
+	}
+	if left, err := wire.Spill(nil).Over(part); len(left) != wire.SpillSize || err != nil {
+		t.Errorf("no spill: %d left, %v", len(left), err)
+	}
+	gone := errors.New("gone")
+	if _, err := wire.Spill(func([]byte) error { return gone }).Over(part); err != gone {
+		t.Errorf("error %v", err)
+	}
+}
+
 // Settings that are not given get the defaults of WIRE 1.2.
 func TestOptionsWithDefaults(t *testing.T) {
 	o := wire.Options{}.WithDefaults()
@@ -249,7 +291,13 @@ func TestRepeat(t *testing.T) {
 		{"a string that may not differ", []string{"b"}, `{"a":1,"b":"x","c":[2],"d":"z"}`, "no"},
 		{"a change in front", []string{"b"}, `{"a":2,"b":"x","c":[2],"d":"y"}`, "no"},
 		{"a change in between", []string{"b", "d"}, `{"a":1,"b":"x","c":[3],"d":"y"}`, "no"},
-		{"a change behind", []string{"d"}, `{"a":1,"b":"x","c":[2],"d":"y" }`, "no"},
+		{"a change behind", []string{"d"}, `{"a":1,"b":"x","c":[2],"d":"y" ,}`, "no"},
+		{"padded", []string{"b"}, `{"a":1,"b":"z","c":[2],"d":"y"   }`, "z"},
+		{"padded behind the string", []string{"d"}, `{"a":1,"b":"x","c":[2],"d":"z"   }`, "z"},
+		{"padded, and no brace", []string{"d"}, `{"a":1,"b":"x","c":[2],"d":"z"   `, "no"},
+		{"cut in front of the last brace", []string{"d"}, `{"a":1,"b":"x","c":[2],"d":"z"`, "no"},
+		{"two braces", []string{"d"}, `{"a":1,"b":"x","c":[2],"d":"z" } }`, "no"},
+		{"only a brace", []string{"b"}, `{"a":1,"b":"x"}`, "no"},
 		{"cut in front", []string{"b"}, `{"a":1`, "no"},
 		{"cut in the string", []string{"b"}, `{"a":1,"b":"x`, "no"},
 		{"cut behind the string", []string{"b"}, `{"a":1,"b":"x"`, "no"},

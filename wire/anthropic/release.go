@@ -111,7 +111,7 @@ func (s *stream) writeHeld(dst []byte, item heldItem, spill wire.Spill) ([]byte,
 	if err != nil {
 		return dst, err
 	}
-	return spillOver(dst, spill)
+	return spill.Over(dst)
 }
 
 // reindex appends a payload of the upstream with our index, and for a call with
@@ -144,7 +144,7 @@ func (s *stream) survivor(dst []byte, b *block, args []byte, spill wire.Spill) (
 		return dst, err
 	}
 	for piece, rest := wire.NextPiece(args); len(piece) > 0; piece, rest = wire.NextPiece(rest) {
-		if dst, err = spillOver(dst, spill); err != nil {
+		if dst, err = spill.Over(dst); err != nil {
 			return dst, err
 		}
 		dst = openBlock(dst, "content_block_delta", index)
@@ -152,15 +152,7 @@ func (s *stream) survivor(dst []byte, b *block, args []byte, spill wire.Spill) (
 		dst = append(jsonstream.AppendQuote(dst, piece), "}}"...)
 		dst = sse.AppendClose(dst)
 	}
-	return spillOver(stopBlock(dst, index), spill)
-}
-
-func spillOver(dst []byte, spill wire.Spill) ([]byte, error) {
-	if spill == nil || len(dst) < wire.SpillSize {
-		return dst, nil
-	}
-	err := spill(dst)
-	return dst[:0], err
+	return spill.Over(stopBlock(dst, index))
 }
 
 // openBlock appends the beginning of an event of ours, up to behind its index.

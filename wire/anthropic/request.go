@@ -1,15 +1,10 @@
 package anthropic
 
 import (
-	"errors"
-
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/jsonstream"
 	"github.com/stopgate/stopgate/wire"
 )
-
-// maxRequest bounds a request body; the surface reads no more anyway (WIRE 9.5).
-const maxRequest = 64 << 20
 
 // requestNames are the members that a request is judged by.
 var requestNames = []string{"messages", "tools", "stream", "tool_choice", "model", "mcp_servers", "max_tokens"}
@@ -17,8 +12,8 @@ var requestNames = []string{"messages", "tools", "stream", "tool_choice", "model
 // Request implements [wire.Dialect] (WIRE 4.1, 4.9).
 func (Dialect) Request(body []byte) (*wire.Request, error) {
 	var doc jsonstream.Document
-	if err := doc.Scan(body, wire.EnvelopeOptions(maxRequest)); err != nil {
-		return nil, requestError(err)
+	if err := wire.ReadRequest(&doc, body); err != nil {
+		return nil, err
 	}
 	r := &wire.Request{N: 1}
 	conversational := true
@@ -60,21 +55,6 @@ func (Dialect) Request(body []byte) (*wire.Request, error) {
 	}
 	r.Conversational = conversational && len(r.Tools) > 0
 	return r, nil
-}
-
-// requestError says what is wrong with a body that is not one strict object.
-func requestError(err error) *wire.RequestError {
-	e := wire.BadRequest("The request body is not one valid JSON object.")
-	var bad *jsonstream.Error
-	if errors.As(err, &bad) {
-		switch bad.Code {
-		case stopgate.CodeLimitExceeded:
-			e = &wire.RequestError{Status: 413, Code: bad.Code, Message: "The request body exceeds a limit."}
-		case stopgate.CodeDuplicateKey:
-			e = wire.BadRequest("An object in the request body contains the same member twice.")
-		}
-	}
-	return e
 }
 
 // declare reads one entry of tools: a client tool with its schema, one of the

@@ -144,7 +144,7 @@ func (s *stream) survivor(dst []byte, c *choice, k *call, index int, spill wire.
 	dst = closeCall(dst, k, first.entry)
 	for piece, rest := wire.NextPiece(k.released); len(piece) > 0; piece, rest = wire.NextPiece(rest) {
 		var err error
-		if dst, err = spillOver(dst, spill); err != nil {
+		if dst, err = spill.Over(dst); err != nil {
 			return dst, err
 		}
 		dst = openDelta(s.openChunk(dst), c)
@@ -159,7 +159,7 @@ func (s *stream) survivor(dst []byte, c *choice, k *call, index int, spill wire.
 	for i := 1; i < len(k.extras); i++ {
 		dst = s.later(dst, c, k, index, k.extras[i])
 	}
-	return spillOver(dst, spill)
+	return spill.Over(dst)
 }
 
 // later appends unknown members that came behind a call's first entry.
@@ -177,14 +177,6 @@ func (s *stream) later(dst []byte, c *choice, k *call, index int, e extra) []byt
 		return closeChunk(append(dst, `}]},"finish_reason":null}`...))
 	}
 	return closeCall(dst, k, e.entry)
-}
-
-func spillOver(dst []byte, spill wire.Spill) ([]byte, error) {
-	if spill == nil || len(dst) < wire.SpillSize {
-		return dst, nil
-	}
-	err := spill(dst)
-	return dst[:0], err
 }
 
 // member is the member of an entry that carries the call.

@@ -1,15 +1,10 @@
 package openaichat
 
 import (
-	"errors"
-
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/jsonstream"
 	"github.com/stopgate/stopgate/wire"
 )
-
-// maxRequest bounds a request body; the surface reads no more anyway (WIRE 9.5).
-const maxRequest = 64 << 20
 
 // customSchema is what rules see of a tool that takes free text (WIRE 2.3).
 const customSchema = `{"type":"object","properties":{"input":{"type":"string"}},"required":["input"],"additionalProperties":false}`
@@ -17,8 +12,8 @@ const customSchema = `{"type":"object","properties":{"input":{"type":"string"}},
 // Request implements [wire.Dialect] (WIRE 2.1, 2.8, 4.9).
 func (Dialect) Request(body []byte) (*wire.Request, error) {
 	var doc jsonstream.Document
-	if err := doc.Scan(body, wire.EnvelopeOptions(maxRequest)); err != nil {
-		return nil, requestError(err)
+	if err := wire.ReadRequest(&doc, body); err != nil {
+		return nil, err
 	}
 	r := &wire.Request{N: 1}
 	conversational := true
@@ -67,21 +62,6 @@ func (Dialect) Request(body []byte) (*wire.Request, error) {
 	}
 	r.Conversational = conversational && len(r.Tools) > 0
 	return r, nil
-}
-
-// requestError says what is wrong with a body that is not one strict object.
-func requestError(err error) *wire.RequestError {
-	e := wire.BadRequest("The request body is not one valid JSON object.")
-	var bad *jsonstream.Error
-	if errors.As(err, &bad) {
-		switch bad.Code {
-		case stopgate.CodeLimitExceeded:
-			e = &wire.RequestError{Status: 413, Code: bad.Code, Message: "The request body exceeds a limit."}
-		case stopgate.CodeDuplicateKey:
-			e = wire.BadRequest("An object in the request body contains the same member twice.")
-		}
-	}
-	return e
 }
 
 // declareTool reads one entry of tools. An entry that runs at the client is
