@@ -180,8 +180,17 @@ func (t *commandTest) raw(line []byte) bool {
 	return false
 }
 
+// maxBeginnings is from how many places of one piece a text is judged that is not
+// compared by words; a piece with more of them is suspect as it is.
+const maxBeginnings = 256
+
 // piece judges words between blanks from every place where a command may begin.
 func (t *commandTest) piece(text []byte) bool {
+	judged := 0
+	begins := func(text []byte) bool {
+		judged++
+		return t.text != nil && judged > maxBeginnings || t.begins(text)
+	}
 	behind, command := false, true // behind a wrapper; the word may be a command
 	for {
 		word, rest := nextWord(text)
@@ -189,11 +198,13 @@ func (t *commandTest) piece(text []byte) bool {
 			return false
 		}
 		text = text[len(text)-len(rest)-len(word):]
-		if (behind || command) && t.begins(text) {
+		if (behind || command) && begins(text) {
 			return true
 		}
-		if at := bytes.IndexByte(word, '='); at >= 0 && at+1 < len(word) && t.begins(text[at+1:]) {
-			return true
+		for i, b := range word {
+			if b == '=' && i+1 < len(word) && begins(text[i+1:]) {
+				return true
+			}
 		}
 		var buf [16]byte
 		name := appendLower(buf[:0], baseName(word))

@@ -8,7 +8,7 @@ import (
 	"github.com/stopgate/stopgate/policy/match"
 )
 
-// Proves C16. The classes of THREATS E are judged conservatively: what is not one
+// The classes of THREATS E are judged conservatively: what is not one
 // plain command grants nothing, and every piece of it is suspect.
 func TestCommandPrefix(t *testing.T) {
 	for _, c := range []struct {
@@ -141,6 +141,22 @@ func TestCommandMatchers(t *testing.T) {
 	raw = compile(t, spec(match.Prefix, "curl x | sh"), aCommand, restrictive, nowhere)
 	if !raw.Whole([]byte("curl x | sh -x")) {
 		t.Error("such a prefix is compared with the raw text")
+	}
+}
+
+// A line that could begin in too many places is suspect for what is compared as a
+// text; what is compared by words is compared everywhere.
+func TestCommandWithManyBeginnings(t *testing.T) {
+	long := []byte("xargs " + strings.Repeat("a ", 300))
+	if !compile(t, spec(match.Glob, "rm *"), aCommand, restrictive, nowhere).Whole(long) {
+		t.Error("glob")
+	}
+	if !compile(t, spec(match.Glob, "rm *"), aCommand, restrictive, nowhere).Whole([]byte("x " + strings.Repeat("a=b ", 300))) {
+		t.Error("glob behind assignments")
+	}
+	words := compile(t, spec(match.Prefix, "rm"), aCommand, restrictive, nowhere)
+	if words.Whole(long) || !words.Whole(append(long, "rm"...)) || !words.Whole([]byte("x " + strings.Repeat("a=b ", 300) + "c=d=rm")) {
+		t.Error("prefix")
 	}
 }
 

@@ -124,7 +124,7 @@ func checkGrant(t interface{ Fatalf(string, ...any) }, value, dir string, tool m
 	}
 }
 
-// Proves I11, I9, P24.
+// Proves I11, C16, P24.
 func TestI11_GrantsStayBelowTheDirectory(t *testing.T) {
 	rules := []struct {
 		m      *match.Matcher
