@@ -132,9 +132,13 @@ func compileCommand(s Spec, restrictive bool) (textTest, *SpecError) {
 	return t, nil
 }
 
-func (t *commandTest) match(line []byte) bool {
+func (t *commandTest) match(line []byte) bool { return t.line(line, isPlainLine(line)) }
+
+func (t *commandTest) judge(v *Value) bool { return t.line(v.text, v.isPlainLine()) }
+
+func (t *commandTest) line(line []byte, plain bool) bool {
 	switch {
-	case isPlainLine(line):
+	case plain:
 		return t.restrictive && t.piece(line) || t.begins(line)
 	case !t.restrictive:
 		return false

@@ -155,7 +155,7 @@ func TestCommandWithManyBeginnings(t *testing.T) {
 		t.Error("glob behind assignments")
 	}
 	words := compile(t, spec(match.Prefix, "rm"), aCommand, restrictive, nowhere)
-	if words.Whole(long) || !words.Whole(append(long, "rm"...)) || !words.Whole([]byte("x " + strings.Repeat("a=b ", 300) + "c=d=rm")) {
+	if words.Whole(long) || !words.Whole(append(long, "rm"...)) || !words.Whole([]byte("x "+strings.Repeat("a=b ", 300)+"c=d=rm")) {
 		t.Error("prefix")
 	}
 }

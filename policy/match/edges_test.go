@@ -29,6 +29,30 @@ func TestNoStringMatcher(t *testing.T) {
 	}
 }
 
+// A value that several conditions judge together is judged as by each alone.
+func TestValuesAreShared(t *testing.T) {
+	var v match.Value
+	for _, value := range []string{"git status", "git status; x", "https://h.example/a", "https://u@h.example", "src/a", "src\\a", "\xff", "~/x", ""} {
+		v.Reset([]byte(value))
+		for _, polarity := range []bool{permissive, restrictive} {
+			for range 2 {
+				for _, m := range []*match.Matcher{
+					compile(t, spec(match.Prefix, "git"), aString, polarity, project),
+					compile(t, spec(match.Prefix, "git"), aCommand, polarity, project),
+					compile(t, spec(match.Host, "h.example"), aURL, polarity, project),
+					compile(t, spec(match.Prefix, "src"), aPath, polarity, project),
+					compile(t, spec(match.Glob, "[!b]*"), aPath, polarity, nowhere),
+					compile(t, number(match.MaxLength, "5"), aPath, polarity, project),
+				} {
+					if m.Judge(&v) != m.Whole([]byte(value)) {
+						t.Errorf("%v, restrictive %v, on %q: %v", m.Kind(), polarity, value, m.Judge(&v))
+					}
+				}
+			}
+		}
+	}
+}
+
 // Proves D25-22, K20, K21.
 func TestPatternOnStrings(t *testing.T) {
 	may := compile(t, spec(match.Pattern, "^rm$"), aString, permissive, nowhere)

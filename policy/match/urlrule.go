@@ -121,8 +121,17 @@ func readURLLiteral(text string, k Kind) (urlLiteral, *SpecError) {
 
 func (t *urlTest) match(value []byte) bool {
 	u, certain := parseURL(value)
+	return t.address(value, &u, certain)
+}
+
+func (t *urlTest) judge(v *Value) bool {
+	u, certain := v.url()
+	return t.address(v.text, u, certain)
+}
+
+func (t *urlTest) address(value []byte, u *webAddress, certain bool) bool {
 	if certain && (u.hasHost || !t.restrictive) && (t.kind == Scheme || t.kind == Host || isPlainURLPath(u.path)) {
-		return t.certain(&u, value)
+		return t.certain(u, value)
 	}
 	return t.restrictive && t.suspected(string(value))
 }

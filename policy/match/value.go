@@ -3,8 +3,8 @@ package match
 import "unicode/utf8"
 
 // Value is one complete string that several matchers judge. What they have to
-// know about it - whether it is plainly written, its canonical form, its readings -
-// is found once. A Value is reused with Reset and belongs to one goroutine.
+// know about it - whether it is plainly written, its parts, its readings - is found
+// once. A Value is reused with Reset and belongs to one goroutine.
 type Value struct {
 	text  []byte
 	valid bool
@@ -13,6 +13,11 @@ type Value struct {
 	canonical       []byte
 	info            lexical
 	buf             [256]byte
+
+	parsed, strict bool // as a URL
+	address        webAddress
+
+	lineKnown, linePlain bool // as a command line
 
 	list     []Reading // in env, with expands
 	complete bool
@@ -24,7 +29,8 @@ type Value struct {
 // Reset sets the string, which must not change while it is judged.
 func (v *Value) Reset(text []byte) {
 	v.text, v.valid = text, utf8.Valid(text)
-	v.examined, v.listed, v.list = false, false, nil
+	v.examined, v.parsed, v.lineKnown = false, false, false
+	v.listed, v.list = false, nil
 }
 
 // Judge judges a complete string as [Matcher.Whole] does.
@@ -55,4 +61,21 @@ func (v *Value) readings(p *place) (list []Reading, complete bool) {
 		v.listed, v.env, v.expands = true, p.env, p.expands
 	}
 	return v.list, v.complete
+}
+
+// url is parseURL for the string.
+func (v *Value) url() (u *webAddress, certain bool) {
+	if !v.parsed {
+		v.address, v.strict = parseURL(v.text)
+		v.parsed = true
+	}
+	return &v.address, v.strict
+}
+
+// isPlainLine is isPlainLine for the string.
+func (v *Value) isPlainLine() bool {
+	if !v.lineKnown {
+		v.linePlain, v.lineKnown = isPlainLine(v.text), true
+	}
+	return v.linePlain
 }
