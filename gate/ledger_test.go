@@ -138,9 +138,10 @@ func TestManyAllowsThatNeverLeft(t *testing.T) {
 func TestTheLogHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var rec ports.Recorder
-		hang := true
+		var hang atomic.Bool
+		hang.Store(true)
 		rec.Fault = func(ctx context.Context, _ int, _ *stopgate.Record) error {
-			if hang {
+			if hang.Load() {
 				<-ctx.Done()
 				return ctx.Err()
 			}
@@ -162,7 +163,7 @@ func TestTheLogHangs(t *testing.T) {
 				t.Errorf("round %d took %v", round, took)
 			}
 		}
-		hang = false
+		hang.Store(false)
 		if !decide(t, g, "free", `{}`).Allowed() {
 			t.Error("denied though the log is back")
 		}

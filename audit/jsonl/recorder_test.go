@@ -399,42 +399,59 @@ func TestAnImpossibleRow(t *testing.T) {
 
 // Proves I22: one write never has more under way than may be taken for torn.
 func TestOneWriteIsBounded(t *testing.T) {
-	var fs dropfs.FS
-	var largest, before int
-	gate := make(chan struct{})
-	fs.Fault = func(op dropfs.Op, n int) error {
-		if op == dropfs.Sync {
-			<-gate
-		}
-		return nil
-	}
-	rec := open(t, "/audit.jsonl", jsonl.Options{FS: &fs})
-	var callers sync.WaitGroup
-	for i := range 40 {
-		callers.Go(func() {
-			r := row(fmt.Sprint(i))
-			r.Cause = strings.Repeat("x", 30000)
-			if err := rec.Record(ctx, r); err != nil {
-				t.Error(err)
+	synctest.Test(t, func(t *testing.T) {
+		fs := &measuringFS{FS: &dropfs.FS{}}
+		queued := make(chan struct{})
+		fs.Fault = func(op dropfs.Op, n int) error {
+			if op == dropfs.Sync {
+				<-queued
 			}
-		})
-	}
-	done := make(chan struct{})
-	go func() { callers.Wait(); close(done) }()
-	for open := true; open; {
-		select {
-		case gate <- struct{}{}:
-			text, _ := fs.Bytes("/audit.jsonl")
-			largest, before = max(largest, len(text)-before), len(text)
-		case <-done:
-			open = false
+			return nil
 		}
-	}
-	close(gate)
-	if largest > audit.MaxTorn {
-		t.Errorf("%d bytes in one write", largest)
-	}
-	if n := rec.Head().Seq; n != 40 {
-		t.Errorf("%d rows", n)
-	}
+		rec, err := jsonl.Open("/audit.jsonl", jsonl.Options{FS: fs})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var callers sync.WaitGroup
+		for i := range 40 {
+			callers.Go(func() {
+				r := row(fmt.Sprint(i))
+				r.Cause = strings.Repeat("x", 30000)
+				if err := rec.Record(ctx, r); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		synctest.Wait() // the first row is being synced, the others wait
+		close(queued)
+		callers.Wait()
+		rec.Close()
+		if fs.largest > audit.MaxTorn || fs.largest < audit.MaxTorn/2 {
+			t.Errorf("%d bytes in one write", fs.largest)
+		}
+		if n := rec.Head().Seq; n != 40 {
+			t.Errorf("%d rows", n)
+		}
+	})
+}
+
+// measuringFS notes the largest write.
+type measuringFS struct {
+	*dropfs.FS
+	largest int
+}
+
+type measuringFile struct {
+	jsonl.File
+	fs *measuringFS
+}
+
+func (fs *measuringFS) Open(path string) (jsonl.File, error) {
+	f, err := fs.FS.Open(path)
+	return measuringFile{f, fs}, err
+}
+
+func (f measuringFile) Write(p []byte) (int, error) {
+	f.fs.largest = max(f.fs.largest, len(p))
+	return f.File.Write(p)
 }

@@ -1,0 +1,83 @@
+package gate_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/gate"
+	"github.com/stopgate/stopgate/policy"
+)
+
+func program() *policy.Program {
+	p, mistakes := policy.Compile([]policy.Source{{Name: "stopgate.toml", Trusted: true, Text: []byte(`
+version = 1
+[tools.fs_read.parameters.path]
+type = "path"
+[tools.fs_read.policy]
+run = [
+  { arg = "/path", glob = "**/.env*", mode = "deny", reason = "secrets stay out of reach" },
+  { arg = "/path", prefix = "src/", mode = "unattended" },
+  { mode = "ask" },
+]
+`)}}, policy.Options{})
+	if p == nil {
+		panic(mistakes)
+	}
+	return p
+}
+
+// A call with complete arguments.
+func ExampleGate_Decide() {
+	g, err := gate.New(program())
+	if err != nil {
+		panic(err)
+	}
+	for _, args := range []string{`{"path":"src/main.go"}`, `{"path":".env"}`, `{"path":"README.md"}`} {
+		out, err := g.Decide(context.Background(), stopgate.Call{Tool: "fs_read", Args: []byte(args)})
+		var denied *gate.Denied
+		if errors.As(err, &denied) {
+			fmt.Println(err)
+			continue
+		}
+		fmt.Printf("%s: run with %s\n", out.Status, out.Args)
+	}
+	// Output:
+	// allowed: run with {"path":"src/main.go"}
+	// tool call denied (rule_matched): secrets stay out of reach
+	// tool call denied (no_approver): This call needs an approval and nobody can give one here.
+}
+
+// A call that is still being written: it is denied before its arguments are
+// complete.
+func ExampleGate_Open() {
+	g, err := gate.New(program(), gate.WithDenyMode(gate.DenyToolResult))
+	if err != nil {
+		panic(err)
+	}
+	ctx := context.Background()
+	p, err := g.Open(ctx, stopgate.Call{Tool: "fs_read", ID: "call_1"})
+	if err != nil {
+		panic(err)
+	}
+	defer p.Cancel(ctx)
+	for _, chunk := range []string{`{"pa`, `th":".e`, `nv","lim`, `it":100000}`} {
+		v := p.Feed([]byte(chunk))
+		fmt.Printf("%q: %s\n", chunk, v)
+		if v.Terminal() {
+			break // cancel the upstream: nothing that follows changes it
+		}
+	}
+	p.Close(stopgate.Cancelled)
+	out, err := p.Resolve(ctx)
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(out.Status, out.Envelope().PublicReason)
+	// Output:
+	// "{\"pa": waiting
+	// "th\":\".e": waiting
+	// "nv\",\"lim": deny rule_matched at 14
+	// denied secrets stay out of reach
+}
