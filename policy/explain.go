@@ -1,6 +1,8 @@
 package policy
 
 import (
+	"strings"
+
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/policy/match"
 	"github.com/stopgate/stopgate/schema"
@@ -70,7 +72,8 @@ type ConditionExplanation struct {
 	Arg     string `json:"arg,omitempty"`
 	On      string `json:"on,omitempty"`
 	Matcher string `json:"matcher"`
-	All     bool   `json:"all"` // every leaf has to match; otherwise one is enough
+	Literal string `json:"literal"` // what the matcher compares with, as JSON, or "in" and the name of a list
+	All     bool   `json:"all"`     // every leaf has to match; otherwise one is enough
 	Status  string `json:"status"`
 	At      int64  `json:"at"`
 	Pointer string `json:"pointer,omitempty"` // of the value that showed it
@@ -148,6 +151,7 @@ func statusOf(p phase, holding, failing string) string {
 func (e *Evaluation) explainCondition(c int32) ConditionExplanation {
 	k, st := &e.plan.conds[c], &e.conds[c]
 	x := ConditionExplanation{Arg: k.expanded, On: k.ast.On, Matcher: k.kind.String(), All: k.all, Status: statusOf(st.phase, Holds, Fails)}
+	x.Literal = spelt(k.ast.Spec)
 	if st.phase == waiting {
 		return x
 	}
@@ -156,6 +160,21 @@ func (e *Evaluation) explainCondition(c int32) ConditionExplanation {
 		x.Readings = readingOf(k, string(e.spine.pointer(st.value)))
 	}
 	return x
+}
+
+// spelt writes what a matcher compares with.
+func spelt(s match.Spec) string {
+	if s.List != "" {
+		return "in " + s.List
+	}
+	var values []string
+	for _, v := range s.Values {
+		values = append(values, v.JSON)
+	}
+	if len(values) == 1 && s.Kind != match.Enum {
+		return values[0]
+	}
+	return "[" + strings.Join(values, ", ") + "]"
 }
 
 // readingOf finds the reading of a path that satisfied a restrictive condition: the

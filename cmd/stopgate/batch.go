@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -44,7 +45,11 @@ func decideBatch(cmd *cobra.Command, s streams, f *callFlags, file string, posit
 		return err
 	}
 	out := bufio.NewWriter(s.out)
-	b := batch{loaded: l, out: out, talk: s.err}
+	j, err := newJudge(l)
+	if err != nil {
+		return err
+	}
+	b := batch{judge: j, tools: l.tools, out: out, talk: s.err}
 	err = b.run(cmd, in)
 	if err := errors.Join(err, out.Flush()); err != nil {
 		return err
@@ -55,8 +60,11 @@ func decideBatch(cmd *cobra.Command, s streams, f *callFlags, file string, posit
 	return nil
 }
 
+// batch decides line after line with one gate, so that a session's later calls
+// are judged by what its earlier ones did.
 type batch struct {
-	loaded
+	judge
+	tools  []stopgate.ToolDefinition
 	out    *bufio.Writer
 	talk   io.Writer
 	doc    jsonstream.Document
@@ -79,34 +87,55 @@ func (b *batch) run(cmd *cobra.Command, in io.Reader) error {
 		if len(bytes.TrimSpace(line)) == 0 {
 			continue
 		}
-		call, text, err := b.parse(line)
-		if err != nil {
-			b.unread++
-			fmt.Fprintf(b.talk, "stopgate: batch line %d: %v\n", number, err)
-			if err := writeJSON(b.out, map[string]any{"line": number, "error": err.Error()}); err != nil {
-				return err
-			}
-			continue
-		}
-		verdict, err := judge(cmd.Context(), b.loaded, call, text)
-		if err != nil {
-			return fmt.Errorf("batch line %d: %w", number, err)
-		}
-		if err := writeJSON(b.out, newAnswer(call, verdict, len(text))); err != nil {
+		if err := b.line(cmd.Context(), number, line); err != nil {
 			return err
 		}
 	}
 }
 
+// line answers one line; its error is one that ends the batch.
+func (b *batch) line(ctx context.Context, number int, line []byte) error {
+	p, err := b.parse(line)
+	if err != nil {
+		b.unread++
+		fmt.Fprintf(b.talk, "stopgate: batch line %d: %s\n", number, visibleLines(err.Error()))
+		return writeJSON(b.out, unreadLine{Line: number, Error: err.Error()})
+	}
+	var verdict stopgate.Verdict
+	if p.ran {
+		verdict, err = b.replay(ctx, p.call, p.args, p.result)
+	} else {
+		verdict, err = b.decide(ctx, p.call, p.args)
+	}
+	if err != nil {
+		return fmt.Errorf("batch line %d: %w", number, err)
+	}
+	return writeJSON(b.out, newAnswer(p.call, verdict, len(p.args)))
+}
+
+// unreadLine is the answer to a line that cannot be read.
+type unreadLine struct {
+	Line  int    `json:"line"`
+	Error string `json:"error"`
+}
+
+// proposal is what a line says.
+type proposal struct {
+	call   stopgate.Call
+	args   []byte
+	ran    bool // the line has a result
+	result []byte
+}
+
 // parse reads {"session","agent","tool","args"|"raw","id","result"?}. args is
 // judged as it is spelled on the line; raw is the argument text as received.
-func (b *batch) parse(line []byte) (stopgate.Call, []byte, error) {
+func (b *batch) parse(line []byte) (proposal, error) {
 	if err := b.doc.Scan(line, jsonstream.Options{MaxBytes: maxLine}); err != nil {
-		return stopgate.Call{}, nil, err
+		return proposal{}, err
 	}
 	root := b.doc.Root()
 	if root.Kind() != jsonstream.Object {
-		return stopgate.Call{}, nil, fmt.Errorf("want an object, got %s", root.Kind())
+		return proposal{}, fmt.Errorf("want an object, got %s", root.Kind())
 	}
 	texts := map[string]string{}
 	for _, key := range []string{"session", "agent", "tool", "id"} {
@@ -114,32 +143,36 @@ func (b *batch) parse(line []byte) (stopgate.Call, []byte, error) {
 		switch {
 		case !ok || v.Kind() == jsonstream.Null:
 		case v.Kind() != jsonstream.String:
-			return stopgate.Call{}, nil, fmt.Errorf("%q must be a string", key)
+			return proposal{}, fmt.Errorf("%q must be a string", key)
 		default:
 			texts[key] = v.Text()
 		}
 	}
 	if texts["tool"] == "" {
-		return stopgate.Call{}, nil, errors.New(`it has no "tool"`)
+		return proposal{}, errors.New(`it has no "tool"`)
 	}
 	args, hasArgs := root.Get("args")
 	raw, hasRaw := root.Get("raw")
 	var text []byte
 	switch {
 	case hasArgs == hasRaw:
-		return stopgate.Call{}, nil, errors.New(`give the arguments once, as "args" or as "raw"`)
+		return proposal{}, errors.New(`give the arguments once, as "args" or as "raw"`)
 	case hasRaw && raw.Kind() != jsonstream.String:
-		return stopgate.Call{}, nil, errors.New(`"raw" must be the argument text as a string`)
+		return proposal{}, errors.New(`"raw" must be the argument text as a string`)
 	case hasRaw:
 		text = raw.AppendText(nil)
 	default:
 		text = bytes.Clone(args.Raw())
 	}
 	name := stopgate.ToolName(texts["tool"])
-	return stopgate.Call{
+	p := proposal{args: text, call: stopgate.Call{
 		ID: stopgate.CallID(texts["id"]), Tool: name, Session: stopgate.SessionID(texts["session"]),
 		Agent: stopgate.AgentName(texts["agent"]), Surface: stopgate.SurfaceDecide, Definition: definitionOf(b.tools, name),
-	}, text, nil
+	}}
+	if result, ok := root.Get("result"); ok {
+		p.ran, p.result = true, bytes.Clone(result.Raw())
+	}
+	return p, nil
 }
 
 // readLine returns one line without its end.

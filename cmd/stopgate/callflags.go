@@ -43,7 +43,10 @@ func (f *callFlags) arguments(cmd *cobra.Command, positional []string, in io.Rea
 	case len(positional) > 0 && positional[0] != "-":
 		return nil, usagef("unexpected argument %q; a lone - reads the call's arguments from standard input", positional[0])
 	case len(positional) > 0 || f.argsFile == "-":
-		text, err := io.ReadAll(in)
+		text, err := io.ReadAll(io.LimitReader(in, maxLine+1))
+		if err == nil && len(text) > maxLine {
+			err = fmt.Errorf("longer than %d bytes", maxLine)
+		}
 		if err != nil {
 			return nil, fmt.Errorf("read arguments: %w", err)
 		}
@@ -58,14 +61,13 @@ func (f *callFlags) arguments(cmd *cobra.Command, positional []string, in io.Rea
 	return []byte(f.args), nil
 }
 
-// call is the call without its arguments.
-func (f *callFlags) call(tools []stopgate.ToolDefinition) (stopgate.Call, error) {
+// call is the call without its arguments and its definition.
+func (f *callFlags) call() (stopgate.Call, error) {
 	if f.tool == "" {
 		return stopgate.Call{}, usagef("name the tool with --tool NAME")
 	}
-	name := stopgate.ToolName(f.tool)
 	return stopgate.Call{
-		Tool: name, Session: stopgate.SessionID(f.session), Agent: stopgate.AgentName(f.agent),
-		Surface: stopgate.SurfaceDecide, Definition: definitionOf(tools, name),
+		Tool: stopgate.ToolName(f.tool), Session: stopgate.SessionID(f.session),
+		Agent: stopgate.AgentName(f.agent), Surface: stopgate.SurfaceDecide,
 	}, nil
 }

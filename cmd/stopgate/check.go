@@ -6,8 +6,10 @@ import (
 	"io"
 
 	"github.com/spf13/cobra"
+	"github.com/stopgate/stopgate/gateway"
 	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/diag"
+	"github.com/stopgate/stopgate/internal/tomltree"
 	"github.com/stopgate/stopgate/policy"
 )
 
@@ -42,13 +44,14 @@ Exit: 0 clean or warnings only, 3 mistakes.`,
 		}
 		set, err := config.Discover(config.Where{Policy: args})
 		if err != nil {
-			return err
+			return unread(err)
 		}
 		var all diag.List
 		for _, file := range set.Files {
 			parsed, found := policy.Parse(file.Path, file.Text)
 			if parsed != nil {
 				found = append(found, policy.Check(parsed, policy.Options{Strict: strict, Definitions: tools})...)
+				found = append(found, checkSettings(parsed)...)
 			}
 			all = append(all, found...)
 		}
@@ -70,17 +73,28 @@ Exit: 0 clean or warnings only, 3 mistakes.`,
 	return cmd
 }
 
+// checkSettings reads the operational tables as up does; the environment of the
+// machine that checks does not matter.
+func checkSettings(p *policy.Policy) diag.List {
+	_, found := gateway.Configure(policy.Settings{Gate: p.Gate, Tables: p.Tables}, func(name string) string { return name })
+	var audit auditTable
+	return append(found, tomltree.Decode(p.Tables["audit"], &audit)...)
+}
+
 func checkSummary(s streams, all diag.List, files int) error {
-	mistakes, warnings := 0, 0
+	mistakes, warnings, notes := 0, 0, 0
 	for _, d := range all {
 		switch d.Severity {
 		case diag.Error:
 			mistakes++
 		case diag.Warning:
 			warnings++
+		default:
+			notes++
 		}
 	}
-	_, err := fmt.Fprintf(s.err, "%s: %s, %s\n", count(files, "file"), count(mistakes, "mistake"), count(warnings, "warning"))
+	_, err := fmt.Fprintf(s.err, "%s: %s, %s, %s\n",
+		count(files, "file"), count(mistakes, "mistake"), count(warnings, "warning"), count(notes, "note"))
 	return err
 }
 

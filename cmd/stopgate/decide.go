@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/stopgate/stopgate"
@@ -18,10 +19,15 @@ func newDecide(s streams) *cobra.Command {
 		Long: `decide says what the policy does with a call: its mode, why, and at which byte of
 the arguments that was certain. Nobody is asked: ask and edit are reported.
 
-Exit: 0 unattended, 2 deny or skip, 4 ask or edit, 3 policy mistakes.`,
+A batch is JSON Lines: {"tool","args"|"raw","session","agent","id","result"}, where
+raw is the argument text as received, and a line with a result is a call that ran.
+Its answers are JSON Lines in the same order, whatever --format says.
+
+Exit: 0 unattended, 2 deny or skip, 4 ask or edit, 3 policy mistakes;
+a batch: 0 if every line could be read, else 1.`,
 		Example: `  stopgate decide --policy stopgate.toml --tool fs_read_file --args '{"path":"src/a.go"}'
   stopgate decide --batch calls.jsonl --format json`,
-		Args: cobra.MaximumNArgs(1),
+		Args: atMostOne,
 	}
 	f.add(cmd)
 	cmd.Flags().StringVar(&batch, "batch", "", "decide every line of a JSON Lines `FILE` (- or nothing: standard input)")
@@ -31,7 +37,7 @@ Exit: 0 unattended, 2 deny or skip, 4 ask or edit, 3 policy mistakes.`,
 		if cmd.Flags().Changed("batch") {
 			return decideBatch(cmd, s, &f, batch, args)
 		}
-		call, err := f.call(nil)
+		call, err := f.call()
 		if err != nil {
 			return err
 		}
@@ -44,7 +50,11 @@ Exit: 0 unattended, 2 deny or skip, 4 ask or edit, 3 policy mistakes.`,
 			return err
 		}
 		call.Definition = definitionOf(l.tools, call.Tool)
-		verdict, err := judge(cmd.Context(), l, call, text)
+		j, err := newJudge(l)
+		if err != nil {
+			return err
+		}
+		verdict, err := j.decide(cmd.Context(), call, text)
 		if err != nil {
 			return err
 		}
@@ -99,21 +109,23 @@ func newAnswer(call stopgate.Call, v stopgate.Verdict, size int) answer {
 	return a
 }
 
+// text is the answer for people.
 func (a answer) text() string {
-	out := fmt.Sprintf("%s: %s (%s)\n", a.Mode, a.Public, a.Code)
-	if a.Rule != nil {
-		kind := "rule"
-		if a.Layer == stopgate.LayerGuard {
-			kind = "guard"
-		}
-		out += fmt.Sprintf("  %-9s %s:%d, the list's number %d\n", kind, a.Rule.File, a.Rule.Line, a.Rule.Index+1)
-	} else {
-		out += fmt.Sprintf("  layer     %s\n", a.Layer)
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: %s (%s)\n", a.Mode, visible(a.Public), a.Code)
+	switch {
+	case a.Rule == nil:
+		fmt.Fprintf(&b, "  layer     %s\n", a.Layer)
+	case a.Layer == stopgate.LayerGuard:
+		fmt.Fprintf(&b, "  guard     %s:%d, guard %d of the file\n", visible(a.Rule.File), a.Rule.Line, a.Rule.Index+1)
+	default:
+		fmt.Fprintf(&b, "  rule      %s:%d, rule %d of its list\n", visible(a.Rule.File), a.Rule.Line, a.Rule.Index+1)
 	}
 	if a.Pointer != "" {
-		out += fmt.Sprintf("  argument  %s\n", visible(a.Pointer))
+		fmt.Fprintf(&b, "  argument  %s\n", visible(a.Pointer))
 	}
-	return out + fmt.Sprintf("  decided   at byte %d of %d\n", a.DecidedAt, a.Bytes)
+	fmt.Fprintf(&b, "  decided   at byte %d of %d\n", a.DecidedAt, a.Bytes)
+	return b.String()
 }
 
 func verdictStatus(v stopgate.Verdict) error {

@@ -27,6 +27,7 @@ const demoFile = "demo.toml"
 
 func newDemo(s streams) *cobra.Command {
 	var pace float64
+	var showPolicy bool
 	cmd := &cobra.Command{
 		Use:   "demo",
 		Short: "play a coding session through the running gate",
@@ -36,14 +37,24 @@ arguments it was certain, and what the model did not have to write any more.
 No key and no network is needed.`,
 		Args: noArgs,
 	}
+	cmd.Flags().BoolVar(&showPolicy, "show-policy", false, "print the demo's policy and do nothing else")
 	cmd.Flags().Float64Var(&pace, "pace", 2000, "tokens per second of the replay model; 0 is as fast as possible")
 	format := formatFlag(cmd, "text", "json")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		if showPolicy {
+			_, err := s.out.Write(demoPolicy)
+			return err
+		}
+		if !(pace >= 0) { // NaN too
+			return usagef("--pace counts tokens per second, not %v", pace)
+		}
+		ctx, stop := interruptible(cmd.Context())
+		defer stop()
 		var view demoView = &demoText{out: s.out}
 		if *format == "json" {
 			view = &demoJSON{out: s.out}
 		}
-		return demo(cmd.Context(), view, pace)
+		return demo(ctx, view, pace)
 	}
 	return cmd
 }
@@ -94,7 +105,7 @@ func demo(ctx context.Context, view demoView, pace float64) error {
 	}
 	ln, err := net.Listen("tcp", settings.Listen)
 	if err != nil {
-		return listenError{settings.Listen, err}
+		return listenError(settings.Listen, err)
 	}
 	serving, stop := context.WithCancel(ctx)
 	served := make(chan error, 1)

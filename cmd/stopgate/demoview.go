@@ -67,7 +67,7 @@ type demoView interface {
 type demoText struct{ out io.Writer }
 
 func (v *demoText) begin(url string) {
-	fmt.Fprintf(v.out, "A coding session through the running gateway at %s.\nThe model is a replay; the policy is %s, printed by: stopgate demo --help\n", url, demoFile)
+	fmt.Fprintf(v.out, "A coding session through the running gateway at %s.\nThe model is a replay; the policy is %s, printed by: stopgate demo --show-policy\n", url, demoFile)
 }
 
 func (v *demoText) turn(t demoTurn) error {

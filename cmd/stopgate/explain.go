@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -19,12 +20,12 @@ what matched, what was eliminated, by which value and at which byte.
 
 Exit: as decide.`,
 		Example: `  stopgate explain --policy stopgate.toml --tool fs_modify_file --args '{"path":"src/../.env"}'`,
-		Args:    cobra.MaximumNArgs(1),
+		Args:    atMostOne,
 	}
 	f.add(cmd)
 	format := formatFlag(cmd, "text", "json")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		call, err := f.call(nil)
+		call, err := f.call()
 		if err != nil {
 			return err
 		}
@@ -42,9 +43,11 @@ Exit: as decide.`,
 		verdict := evaluation.Close(stopgate.Ended)
 		explanation := evaluation.Explain()
 		if *format == "json" {
-			err = writeJSON(s.out, explanationJSON{newAnswer(call, verdict, len(text)), evaluationTrace(evaluation), explanation.Lists})
+			err = writeJSON(s.out, explanationJSON{
+				newAnswer(call, verdict, len(text)), explanation.Cause, traceOf(explanation.Trace), explanation.Lists,
+			})
 		} else {
-			_, err = fmt.Fprint(s.out, explainText(call, verdict, len(text), explanation))
+			_, err = io.WriteString(s.out, explainText(newAnswer(call, verdict, len(text)), explanation))
 		}
 		if err != nil {
 			return err
@@ -57,6 +60,7 @@ Exit: as decide.`,
 // explanationJSON is decide's answer and how it came about.
 type explanationJSON struct {
 	answer
+	Cause string                   `json:"cause,omitempty"` // a word of detail about a refusal
 	Trace []traceStep              `json:"trace"`
 	Lists []policy.ListExplanation `json:"lists"`
 }
@@ -68,9 +72,9 @@ type traceStep struct {
 	Code stopgate.Code `json:"code"`
 }
 
-func evaluationTrace(e *policy.Evaluation) []traceStep {
+func traceOf(trace []stopgate.Verdict) []traceStep {
 	steps := []traceStep{}
-	for _, v := range e.Trace() {
+	for _, v := range trace {
 		if v.Decided {
 			steps = append(steps, traceStep{At: v.DecidedAt, Mode: v.Mode, Code: v.Code})
 		}
@@ -78,10 +82,13 @@ func evaluationTrace(e *policy.Evaluation) []traceStep {
 	return steps
 }
 
-func explainText(call stopgate.Call, v stopgate.Verdict, size int, x policy.Explanation) string {
+func explainText(a answer, x policy.Explanation) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n%s", visible(string(call.Tool)), newAnswer(call, v, size).text())
-	for _, floor := range v.Floors {
+	fmt.Fprintf(&b, "%s\n%s", visible(string(a.Tool)), a.text())
+	if x.Cause != "" {
+		fmt.Fprintf(&b, "  cause     %s\n", visible(x.Cause))
+	}
+	for _, floor := range a.Floors {
 		fmt.Fprintf(&b, "  floor     %s %s at byte %d%s\n", floor.Mode, floor.Code, floor.At, at(floor.Pointer))
 	}
 	for _, list := range x.Lists {
@@ -92,37 +99,55 @@ func explainText(call stopgate.Call, v stopgate.Verdict, size int, x policy.Expl
 }
 
 func explainList(b *strings.Builder, list policy.ListExplanation) {
-	verdict := "says nothing"
-	if list.Decided {
-		verdict = "says " + list.Mode.String()
-	}
-	name := string(list.Layer)
+	name, says := string(list.Layer), "says nothing"
 	if list.Table != "" {
 		name = fmt.Sprintf("[tools.%s]", tomlKey(list.Table))
 	}
-	fmt.Fprintf(b, "%s of %s %s\n", name, list.File, verdict)
+	if list.Decided {
+		says = "says " + list.Mode.String()
+	}
+	if list.Lowered {
+		says += ` (the file is not trusted: "unattended" counts as "ask")`
+	}
+	if list.Named {
+		says += ", which counts"
+	}
+	fmt.Fprintf(b, "%s of %s %s\n", name, visible(list.File), says)
 	for _, rule := range list.Rules {
-		mark := map[string]string{"matched": "=>", "eliminated": " x", "skipped": " -", "waiting": " ?"}[rule.Status]
-		if mark == "" {
-			mark = "  "
+		explainRule(b, rule)
+	}
+}
+
+// marks show at a glance what became of a rule.
+var marks = map[string]string{
+	policy.Matched: "=>", policy.Eliminated: " x", policy.Waiting: " ?", policy.NotReached: "  ", policy.Skipped: " -",
+}
+
+func explainRule(b *strings.Builder, rule policy.RuleExplanation) {
+	fmt.Fprintf(b, "%s %3d  line %-4d %-10s %s", marks[rule.Status], rule.Ref.Index+1, rule.Ref.Line, rule.Mode, rule.Status)
+	switch rule.Status {
+	case policy.Skipped:
+		fmt.Fprintf(b, ": %s\n", visible(rule.Skipped))
+		return
+	case policy.NotReached:
+		b.WriteByte('\n')
+		return
+	case policy.Matched, policy.Eliminated:
+		fmt.Fprintf(b, " at byte %d", rule.At)
+	}
+	b.WriteByte('\n')
+	for _, c := range rule.Conditions {
+		target := c.Arg
+		if c.On != "" {
+			target = "any " + c.On
 		}
-		fmt.Fprintf(b, "%s %3d  line %-4d %-10s %s", mark, rule.Ref.Index+1, rule.Ref.Line, rule.Mode, rule.Status)
-		switch {
-		case rule.Skipped != "":
-			fmt.Fprintf(b, ": %s", rule.Skipped)
-		case rule.Status == "matched" || rule.Status == "eliminated":
-			fmt.Fprintf(b, " at byte %d", rule.At)
+		fmt.Fprintf(b, "            %s %s %s: %s", visible(target), c.Matcher, visibleLines(elide(c.Literal, 60)), c.Status)
+		if c.Status != policy.Waiting {
+			fmt.Fprintf(b, " at byte %d%s", c.At, at(c.Pointer))
 		}
 		b.WriteByte('\n')
-		for _, c := range rule.Conditions {
-			fmt.Fprintf(b, "            %s %s: %s", visible(c.Arg), visible(c.Matcher), c.Status)
-			if c.Status != "waiting" {
-				fmt.Fprintf(b, " at byte %d%s", c.At, at(c.Pointer))
-			}
-			b.WriteByte('\n')
-			if len(c.Readings) > 0 {
-				fmt.Fprintf(b, "              read as %s\n", visible(elide(strings.Join(c.Readings, ", "), 200)))
-			}
+		for _, reading := range c.Readings {
+			fmt.Fprintf(b, "              read as %s\n", visible(elide(reading, 200)))
 		}
 	}
 }

@@ -7,22 +7,61 @@ import (
 	"github.com/stopgate/stopgate/gate"
 )
 
-// judge sends one call through the gate up to the point where somebody would be
-// asked (K30): no approver, no record, nothing released.
-func judge(ctx context.Context, l loaded, call stopgate.Call, args []byte) (stopgate.Verdict, error) {
-	g, err := gate.New(l.program, gate.WithDenyMode(gate.DenyToolResult))
-	if err != nil {
-		return stopgate.Verdict{}, err
-	}
-	return judgeWith(ctx, g, call, args)
+// judge is a gate without records that is asked up to the point where somebody
+// would be (K30).
+type judge struct{ gate *gate.Gate }
+
+func newJudge(l loaded) (judge, error) {
+	g, err := gate.New(l.program, gate.WithDenyMode(gate.DenyToolResult), gate.WithApprover(hindsight{}))
+	return judge{g}, err
 }
 
-func judgeWith(ctx context.Context, g *gate.Gate, call stopgate.Call, args []byte) (stopgate.Verdict, error) {
-	pending, err := g.Open(ctx, call)
+// decide gives the verdict of a call that goes no further.
+func (j judge) decide(ctx context.Context, call stopgate.Call, args []byte) (stopgate.Verdict, error) {
+	pending, err := j.gate.Open(ctx, call)
 	if err != nil {
 		return stopgate.Verdict{}, err
 	}
 	defer pending.Cancel(ctx)
 	pending.Feed(args)
 	return pending.Close(stopgate.Ended), nil
+}
+
+// replay gives the verdict of a call that ran, and lets the gate see its result, so
+// that the session knows of it. What the policy refuses leaves no result behind.
+func (j judge) replay(ctx context.Context, call stopgate.Call, args, result []byte) (stopgate.Verdict, error) {
+	pending, err := j.gate.Open(ctx, call)
+	if err != nil {
+		return stopgate.Verdict{}, err
+	}
+	defer pending.Cancel(ctx)
+	pending.Feed(args)
+	verdict := pending.Close(stopgate.Ended)
+	if verdict.Terminal() {
+		return verdict, nil
+	}
+	outcome, err := pending.Resolve(ctx)
+	if err != nil || !outcome.Allowed() {
+		return verdict, err
+	}
+	_, err = j.gate.Observe(ctx, stopgate.Result{
+		Proposal: pending.ID(), Call: call.ID, Session: call.Session, Tool: call.Tool, Data: result,
+	})
+	return verdict, err
+}
+
+// hindsight approves: only calls that did run reach it, so somebody had.
+type hindsight struct{}
+
+var _ gate.Approver = hindsight{}
+
+// Abilities says that somebody could answer.
+func (hindsight) Abilities(context.Context, *stopgate.Call) gate.Abilities {
+	return gate.Abilities{Reachable: true, CanEdit: true}
+}
+
+// Approve says yes to the complete call.
+func (hindsight) Approve(ctx context.Context, q *gate.Question) (gate.Answer, error) {
+	view, err := q.Complete(ctx)
+	return view.Approve("recorded"), err
 }

@@ -14,8 +14,6 @@ package main
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"io"
 	"os"
 	"os/signal"
@@ -49,37 +47,16 @@ func run(args []string, s streams) int {
 		printVersion(s.out)
 		return exitOK
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
 	root := newRoot(s)
 	root.SetArgs(args)
-	err := root.ExecuteContext(ctx)
-	var status exitStatus
-	switch {
-	case err == nil:
-		return exitOK
-	case errors.As(err, &status):
-		return status.code
-	default:
-		var usage usageError
-		fmt.Fprintf(s.err, "stopgate: %v\n", err)
-		if errors.As(err, &usage) {
-			return exitUsage
-		}
-		var hinted interface{ Hint() string }
-		if errors.As(err, &hinted) {
-			fmt.Fprintf(s.err, "hint: %s\n", hinted.Hint())
-		}
-		return exitTrouble
-	}
+	cmd, err := root.ExecuteContextC(context.Background())
+	return report(s, cmd, err)
 }
 
-// exitStatus ends the process with a code after everything has been printed.
-type exitStatus struct{ code int }
-
-func (e exitStatus) Error() string { return fmt.Sprintf("exit status %d", e.code) }
-
-// usageError says that the command line is wrong.
-type usageError struct{ error }
-
-func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
+// interruptible ends a command's work at SIGINT and SIGTERM. A second signal ends
+// the process at once. Commands that hold nothing to put away do without it.
+func interruptible(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop)
+	return ctx, stop
+}

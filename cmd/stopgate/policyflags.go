@@ -1,14 +1,15 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 
 	"github.com/spf13/cobra"
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/config"
-	"github.com/stopgate/stopgate/internal/diag"
 	"github.com/stopgate/stopgate/policy"
 )
 
@@ -32,8 +33,8 @@ type loaded struct {
 	tools   []stopgate.ToolDefinition
 }
 
-// load finds, reads and compiles the policy. Mistakes are printed to talk and
-// end the command with exit code 3.
+// load finds, reads and compiles the policy and says on talk what holds. A policy
+// with mistakes is a mistakesError.
 func (f *policyFlags) load(talk io.Writer) (loaded, error) {
 	var l loaded
 	dir, err := os.Getwd()
@@ -43,7 +44,7 @@ func (f *policyFlags) load(talk io.Writer) (loaded, error) {
 	where := config.Standard(dir)
 	where.Policy = f.files
 	if l.set, err = config.Discover(where); err != nil {
-		return l, err
+		return l, unread(err)
 	}
 	if l.tools, err = readTools(f.tools); err != nil {
 		return l, err
@@ -51,7 +52,7 @@ func (f *policyFlags) load(talk io.Writer) (loaded, error) {
 	sayWhatHolds(talk, l.set)
 	program, mistakes := policy.Compile(l.set.Sources(), policy.Options{Definitions: l.tools})
 	if program == nil || mistakes.HasErrors() {
-		return l, printMistakes(talk, l.set, mistakes)
+		return l, mistakesError{mistakes, l.set}
 	}
 	l.program = program
 	return l, nil
@@ -65,16 +66,15 @@ func sayWhatHolds(talk io.Writer, set config.Set) {
 		case file.Scope == config.Embedded:
 			fmt.Fprintf(talk, "stopgate: no %s found: the built-in starter policy holds: reading is free, everything else is asked\n", config.FileName)
 		case !file.Trusted:
-			fmt.Fprintf(talk, "stopgate: %s is not trusted: it may only tighten, its \"unattended\" counts as \"ask\" (trust it with: stopgate trust %s)\n", file.Path, file.Path)
+			fmt.Fprintf(talk, "stopgate: %s is not trusted: it may only tighten, its \"unattended\" counts as \"ask\" (trust it with: stopgate trust %s)\n", visible(file.Path), shellWord(file.Path))
 		}
 	}
 }
 
-// printMistakes shows what is wrong with the policy and ends the command.
-func printMistakes(talk io.Writer, set config.Set, mistakes diag.List) error {
-	mistakes.Sort()
-	if _, err := io.WriteString(talk, diag.Text(mistakes, set.Text)); err != nil {
-		return fmt.Errorf("print the policy's mistakes: %w", err)
+// unread adds the way out to an error of reading a policy.
+func unread(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return hintedError{err, "write the file (stopgate demo --show-policy prints an example), or name another one"}
 	}
-	return exitStatus{exitMistakes}
+	return err
 }

@@ -1,10 +1,13 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"github.com/stopgate/stopgate/internal/diag"
 )
 
 const longHelp = `stopgate decides, from one policy file, whether an AI agent's tool call may run,
@@ -31,7 +34,13 @@ func newRoot(s streams) *cobra.Command {
 	root.SetOut(s.out)
 	root.SetErr(s.err)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return usagef("%w; see '%s --help'", err, cmd.CommandPath())
+		var unknown *pflag.NotExistError
+		if errors.As(err, &unknown) && len(unknown.GetSpecifiedName()) > 1 {
+			if near := diag.Suggest(unknown.GetSpecifiedName(), flagNames(cmd)); near != "" {
+				return usagef("%w; did you mean --%s? (see '%s --help')", err, near, cmd.CommandPath())
+			}
+		}
+		return usagef("%w (see '%s --help')", err, cmd.CommandPath())
 	})
 	root.AddCommand(
 		newUp(s), newDemo(s),
@@ -41,7 +50,39 @@ func newRoot(s streams) *cobra.Command {
 			Run: func(*cobra.Command, []string) { printVersion(s.out) },
 		},
 	)
+	root.SetHelpCommand(newHelp(root))
+	root.InitDefaultCompletionCmd("completion")
+	if completion, _, err := root.Find([]string{"completion"}); err == nil {
+		completion.Short = "write the completion script of a shell"
+		completion.Args = func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return usagef("no completion for the shell %q (see 'stopgate completion --help')", args[0])
+			}
+			return nil
+		}
+		completion.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+	}
 	return root
+}
+
+func newHelp(root *cobra.Command) *cobra.Command {
+	return &cobra.Command{
+		Use: "help [COMMAND]", Short: "say how a command is used",
+		RunE: func(_ *cobra.Command, args []string) error {
+			cmd, rest, err := root.Find(args)
+			if err != nil || len(rest) > 0 && cmd == root {
+				return unknownCommand(root, args[0])
+			}
+			cmd.InitDefaultHelpFlag()
+			return cmd.Help()
+		},
+	}
+}
+
+func flagNames(cmd *cobra.Command) []string {
+	var names []string
+	cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+	return names
 }
 
 func unknownCommand(cmd *cobra.Command, name string) error {
@@ -60,7 +101,14 @@ func noArgs(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// formats are the values of --format that a command understands.
+func atMostOne(cmd *cobra.Command, args []string) error {
+	if len(args) > 1 {
+		return usagef("%s takes one argument at most, got %q too", cmd.CommandPath(), args[1])
+	}
+	return nil
+}
+
+// formatFlag adds --format with the forms that a command understands.
 func formatFlag(cmd *cobra.Command, formats ...string) *string {
 	f := cmd.Flags().String("format", "text", "output format: "+strings.Join(formats, ", "))
 	_ = cmd.RegisterFlagCompletionFunc("format", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {

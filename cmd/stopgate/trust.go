@@ -15,7 +15,7 @@ func newTrust(s streams) *cobra.Command {
 		Long: `A policy file found in a project is content of that project: it may only tighten
 what your own file says. trust accepts exactly the bytes that the file has now;
 after any change it has to be trusted again.`,
-		Args: cobra.MaximumNArgs(1),
+		Args: atMostOne,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			path := config.FileName
 			if len(args) == 1 {
@@ -27,9 +27,9 @@ after any change it has to be trusted again.`,
 			}
 			f, err := config.Trust(config.Standard(dir).UserDir, path)
 			if err != nil {
-				return err
+				return unread(err)
 			}
-			fmt.Fprintf(s.out, "trusted %s (sha256 %s)\n", f.Path, f.Hash)
+			fmt.Fprintf(s.out, "trusted %s (sha256 %s)\n", visible(f.Path), f.Hash)
 			return nil
 		},
 	}

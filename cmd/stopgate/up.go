@@ -44,7 +44,14 @@ standard error. It drains and stops on SIGINT and SIGTERM.`,
 	flags.StringVar(&f.replayDir, "replay", "", "answer canned requests from recorded streams in `DIR`")
 	flags.Float64Var(&f.pace, "replay-pace", 80, "tokens per second of the replay model; 0 is as fast as possible")
 	flags.StringVar(&f.audit, "audit", "", "JSON Lines `FILE` for the records (default: in the user's state directory)")
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return up(cmd.Context(), s, &f) }
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		if !(f.pace >= 0) { // NaN too
+			return usagef("--replay-pace counts tokens per second, not %v", f.pace)
+		}
+		ctx, stop := interruptible(cmd.Context())
+		defer stop()
+		return up(ctx, s, &f)
+	}
 	return cmd
 }
 
@@ -53,7 +60,7 @@ func up(ctx context.Context, s streams, f *upFlags) error {
 	if err != nil {
 		return err
 	}
-	settings, err := gatewaySettings(s.err, l, f)
+	settings, err := gatewaySettings(l, f)
 	if err != nil {
 		return err
 	}
@@ -67,6 +74,9 @@ func up(ctx context.Context, s streams, f *upFlags) error {
 		}
 	}
 	records, err := jsonl.Open(file, jsonl.Options{})
+	if errors.Is(err, jsonl.ErrInUse) {
+		return hintedError{err, "name another file with --audit, or stop the stopgate that writes to this one"}
+	}
 	if err != nil {
 		return err
 	}
@@ -93,10 +103,10 @@ func serve(ctx context.Context, s streams, o gateway.Options, auditFile string) 
 	ln, err := net.Listen("tcp", o.Settings.Listen)
 	if err != nil {
 		gw.Close()
-		return listenError{addr: o.Settings.Listen, err: err}
+		return listenError(o.Settings.Listen, err)
 	}
 	url := "http://" + ln.Addr().String()
-	fmt.Fprintf(s.err, "stopgate: listening on %s, records in %s, policy %.12s\n", url, auditFile, o.Gate.PolicyHash())
+	fmt.Fprintf(s.err, "stopgate: listening on %s, records in %s, policy %.12s\n", url, visible(auditFile), o.Gate.PolicyHash())
 	if !o.Gate.Enforced() {
 		fmt.Fprintln(s.err, "stopgate: OBSERVE MODE: nothing is held back; records say what would have been decided")
 	}
@@ -143,13 +153,9 @@ func stateFile(name string) (string, error) {
 }
 
 // listenError says what to do about an address that cannot be listened on.
-type listenError struct {
-	addr string
-	err  error
-}
-
-func (e listenError) Error() string { return fmt.Sprintf("listen on %s: %v", e.addr, e.err) }
-func (e listenError) Unwrap() error { return e.err }
-func (e listenError) Hint() string {
-	return "choose another address with --listen, for example --listen 127.0.0.1:0 for a free port"
+func listenError(addr string, err error) error {
+	return hintedError{
+		fmt.Errorf("listen on %s: %w", addr, err),
+		"choose another address with --listen, for example --listen 127.0.0.1:0 for a free port",
+	}
 }

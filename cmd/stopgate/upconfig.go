@@ -1,7 +1,6 @@
 package main
 
 import (
-	"io"
 	"os"
 
 	"github.com/stopgate/stopgate/gateway"
@@ -20,14 +19,14 @@ type auditTable struct {
 }
 
 // gatewaySettings reads the operational tables of the operator's files; flags win
-// over them. Mistakes are printed and end the command with exit code 3.
-func gatewaySettings(talk io.Writer, l loaded, f *upFlags) (upSettings, error) {
+// over them.
+func gatewaySettings(l loaded, f *upFlags) (upSettings, error) {
 	settings := l.program.Settings()
 	options, mistakes := gateway.Configure(settings, os.Getenv)
 	var audit auditTable
 	mistakes = append(mistakes, tomltree.Decode(settings.Tables["audit"], &audit)...)
 	if mistakes.HasErrors() {
-		return upSettings{}, printMistakes(talk, l.set, mistakes)
+		return upSettings{}, mistakesError{mistakes, l.set}
 	}
 	if f.listen != "" {
 		options.Settings.Listen = f.listen

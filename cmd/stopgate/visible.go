@@ -7,6 +7,12 @@ import (
 	"unicode/utf8"
 )
 
+// invisible are the printable characters that show nothing, or move what others show.
+var invisible = []*unicode.RangeTable{
+	unicode.Bidi_Control, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point,
+	{R16: []unicode.Range16{{Lo: 0x2800, Hi: 0x2800, Stride: 1}}}, // the empty Braille pattern
+}
+
 // visible makes text that a model, tool or client wrote safe to print: every
 // character that is not printable, or that could reorder or hide others, is shown
 // as an escape, never stripped (THREATS H14).
@@ -23,7 +29,7 @@ func visible(s string) string {
 			b.WriteString(`\n`)
 		case r == '\t':
 			b.WriteString(`\t`)
-		case !unicode.IsPrint(r) || unicode.In(r, unicode.Bidi_Control, unicode.Variation_Selector):
+		case !unicode.IsPrint(r) || unicode.In(r, invisible...):
 			fmt.Fprintf(&b, `\u{%x}`, r)
 		default:
 			b.WriteString(s[i : i+size])
@@ -42,4 +48,27 @@ func elide(s string, width int) string {
 	gap := fmt.Sprintf(" … %d more … ", len(runes)-width)
 	head := width * 2 / 3
 	return string(runes[:head]) + gap + string(runes[len(runes)-(width-head):])
+}
+
+// shellWord writes a word so that it can be pasted into a shell.
+func shellWord(s string) string {
+	plain := func(r rune) bool {
+		return r == '/' || r == '.' || r == '-' || r == '_' || '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z'
+	}
+	if s != "" && s[0] != '-' && strings.IndexFunc(s, func(r rune) bool { return !plain(r) }) < 0 {
+		return s
+	}
+	if visible(s) != s {
+		// A quoted escape would name another file; $'...' names this one.
+		var b strings.Builder
+		for i := range len(s) {
+			if c := s[i]; c < 0x20 || c >= 0x7f || c == '\'' || c == '\\' {
+				fmt.Fprintf(&b, `\x%02x`, c)
+			} else {
+				b.WriteByte(c)
+			}
+		}
+		return "$'" + b.String() + "'"
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }

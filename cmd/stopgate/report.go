@@ -1,0 +1,107 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/stopgate/stopgate/internal/config"
+	"github.com/stopgate/stopgate/internal/diag"
+)
+
+// exitStatus ends the process with a code after everything has been printed.
+type exitStatus struct{ code int }
+
+func (e exitStatus) Error() string { return fmt.Sprintf("exit status %d", e.code) }
+
+// usageError says that the command line is wrong.
+type usageError struct{ error }
+
+func (e usageError) Unwrap() error { return e.error }
+
+func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
+
+// hintedError says what to do about an error.
+type hintedError struct {
+	error
+	hint string
+}
+
+func (e hintedError) Unwrap() error { return e.error }
+
+// Hint is a sentence about the way out.
+func (e hintedError) Hint() string { return e.hint }
+
+// mistakesError says that the policy has mistakes.
+type mistakesError struct {
+	list diag.List
+	set  config.Set
+}
+
+func (e mistakesError) Error() string { return "the policy has mistakes" }
+
+// failure is what a command with --format json writes on standard output when it
+// ends without an answer.
+type failure struct {
+	Error       string            `json:"error"`
+	Hint        string            `json:"hint,omitempty"`
+	Diagnostics []diag.Diagnostic `json:"diagnostics,omitempty"`
+}
+
+// report prints why a command ended, for people on standard error and, if JSON was
+// wanted, for programs on standard output, and returns the exit code.
+func report(s streams, cmd *cobra.Command, err error) int {
+	var status exitStatus
+	if err == nil {
+		return exitOK
+	}
+	if errors.As(err, &status) {
+		return status.code
+	}
+	f := failure{Error: err.Error()}
+	code := exitTrouble
+	var usage usageError
+	var hinted interface{ Hint() string }
+	var mistakes mistakesError
+	switch {
+	case errors.As(err, &mistakes):
+		code = exitMistakes
+		mistakes.list.Sort()
+		f.Diagnostics = mistakes.list
+		io.WriteString(s.err, diag.Text(mistakes.list, mistakes.set.Text))
+	case errors.As(err, &usage):
+		code = exitUsage
+	}
+	if errors.As(err, &hinted) {
+		f.Hint = hinted.Hint()
+	}
+	if mistakes.list == nil {
+		fmt.Fprintf(s.err, "stopgate: %s\n", visibleLines(f.Error))
+	}
+	if f.Hint != "" {
+		fmt.Fprintf(s.err, "hint: %s\n", visibleLines(f.Hint))
+	}
+	if wantsJSON(cmd) {
+		if err := writeJSON(s.out, f); err != nil {
+			fmt.Fprintf(s.err, "stopgate: %s\n", visibleLines(err.Error()))
+		}
+	}
+	return code
+}
+
+func wantsJSON(cmd *cobra.Command) bool {
+	format := cmd.Flags().Lookup("format")
+	return format != nil && format.Value.String() == "json"
+}
+
+// visibleLines makes a text for people safe to print that may have lines of its
+// own; they are indented, so that none of them passes for another message.
+func visibleLines(text string) string {
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		lines[i] = strings.ReplaceAll(visible(line), `\\`, `\`)
+	}
+	return strings.Join(lines, "\n  ")
+}
