@@ -346,6 +346,23 @@ func TestThePolicyPanics(t *testing.T) {
 	}
 }
 
+// Proves FM15: a row tells which panic it was, by a hash of its stack.
+func TestPanicsAreToldApart(t *testing.T) {
+	var rec ports.Recorder
+	policies := []func(){func() { panic("AKIA") }, func() { var m map[string]int; m["x"] = 1 }}
+	for i := range 4 {
+		g := newGate(t, gate.WithRecorder(&rec), gate.WithToolPolicies(ports.ToolPolicy{As: "p", Answer: func(context.Context, gate.Proposal) (gate.Decision, error) {
+			policies[i%2]()
+			return gate.Decision{}, nil
+		}}))
+		want(t, decide(t, g, "free", `{}`), stopgate.Denied, stopgate.CodePolicyError)
+	}
+	rows := rec.Decisions()
+	if !strings.HasPrefix(rows[0].Cause, "policy p: panic ") || rows[0].Cause != rows[2].Cause || rows[1].Cause != rows[3].Cause || rows[0].Cause == rows[1].Cause {
+		t.Errorf("causes %q %q %q %q", rows[0].Cause, rows[1].Cause, rows[2].Cause, rows[3].Cause)
+	}
+}
+
 // Proves FM14: a port that hangs collects a bounded number of goroutines and is
 // then not called any more; when it comes back, so does the gate.
 func TestAHungPortIsNotCalledForEver(t *testing.T) {
