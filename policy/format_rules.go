@@ -1,0 +1,209 @@
+package policy
+
+import (
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/stopgate/stopgate/internal/tomltree"
+	"github.com/stopgate/stopgate/jsonstream"
+	"github.com/stopgate/stopgate/policy/match"
+)
+
+// formatPart is one key of a rule: a value, or an array of items.
+type formatPart struct {
+	key   string
+	value string
+	items []string
+}
+
+func (p formatPart) String() string {
+	if p.items != nil {
+		return p.key + " = [" + strings.Join(p.items, ", ") + "]"
+	}
+	return p.key + " = " + p.value
+}
+
+// broken writes an array that is too long an item per line; depth is that of the
+// line it stands in.
+func (p formatPart) broken(depth int) string {
+	line := p.String()
+	indent := strings.Repeat("  ", depth)
+	if p.items == nil || len(indent)+len(line) <= formatWidth {
+		return line
+	}
+	var b strings.Builder
+	b.WriteString(p.key + " = [\n")
+	for _, item := range p.items {
+		b.WriteString(indent + "  " + item + ",\n")
+	}
+	return b.String() + indent + "]"
+}
+
+func joinParts(parts []formatPart) string {
+	var texts []string
+	for _, p := range parts {
+		texts = append(texts, p.String())
+	}
+	return strings.Join(texts, ", ")
+}
+
+// ruleParts lists the keys of a rule in canonical order. spelled writes the values
+// of named lists out and numbers in canonical form: what a rule means, not how it
+// is written.
+func ruleParts(r *Rule, spelled bool) []formatPart {
+	var parts []formatPart
+	if r.Compound {
+		all := formatPart{key: "all", items: []string{}}
+		for i := range r.Conditions {
+			all.items = append(all.items, "{ "+joinParts(conditionParts(&r.Conditions[i], spelled))+" }")
+		}
+		parts = append(parts, all)
+	} else {
+		for i := range r.Conditions {
+			parts = append(parts, conditionParts(&r.Conditions[i], spelled)...)
+		}
+	}
+	add := func(key, value string) {
+		parts = append(parts, formatPart{key: key, value: value})
+	}
+	if r.Match != QuantifierDefault {
+		add("match", tomltree.Quote(r.Match.String()))
+	}
+	if w := r.When; w != nil {
+		var facts []formatPart
+		for i, names := range [][]string{w.Agent, w.Surface, w.Server, w.Principal} {
+			switch len(names) {
+			case 0:
+			case 1:
+				facts = append(facts, formatPart{key: whenKeys[i], value: tomltree.Quote(names[0])})
+			default:
+				facts = append(facts, formatPart{key: whenKeys[i], items: strs(names)})
+			}
+		}
+		add("when", "{ "+joinParts(facts)+" }")
+	}
+	add("mode", tomltree.Quote(r.Mode.String()))
+	if r.Reason != "" {
+		add("reason", tomltree.Quote(r.Reason))
+	}
+	if r.Note != "" {
+		add("note", tomltree.Quote(r.Note))
+	}
+	if len(r.Ignores) > 0 {
+		var pointers []string
+		for _, p := range r.Ignores {
+			pointers = append(pointers, p.String())
+		}
+		parts = append(parts, formatPart{key: "ignores", items: strs(pointers)})
+	}
+	if r.AllowUnsafePrefix {
+		add("allow_unsafe_prefix", "true")
+	}
+	return parts
+}
+
+var quantifiers = [...]string{QuantifierAny: "any", QuantifierAll: "all"}
+
+// String spells the quantifier as the policy file does, "" for the default.
+func (q Quantifier) String() string { return quantifiers[min(q, QuantifierAll)] }
+
+func conditionParts(c *Condition, spelled bool) []formatPart {
+	parts := []formatPart{{key: "arg", value: tomltree.Quote(c.Arg.String())}}
+	if c.On != "" {
+		parts[0] = formatPart{key: "on", value: tomltree.Quote(c.On)}
+	}
+	key := c.Spec.Kind.String()
+	switch {
+	case spelled:
+		var texts []string
+		for _, l := range c.Spec.Values {
+			texts = append(texts, l.JSON)
+		}
+		slices.Sort(texts)
+		parts = append(parts, formatPart{key: key, items: slices.Compact(texts)})
+	case c.Spec.List != "":
+		parts = append(parts, formatPart{key: key + "_in", value: tomltree.Quote(c.Spec.List)})
+	case c.Spec.Kind == match.Enum:
+		parts = append(parts, formatPart{key: key, items: literals(c.Spec.Values)})
+	default:
+		parts = append(parts, formatPart{key: key, value: literals(c.Spec.Values)[0]})
+	}
+	if c.Match != QuantifierDefault {
+		parts = append(parts, formatPart{key: "match", value: tomltree.Quote(c.Match.String())})
+	}
+	return parts
+}
+
+func strs(texts []string) []string {
+	list := []string{}
+	for _, t := range texts {
+		list = append(list, tomltree.Quote(t))
+	}
+	return list
+}
+
+func literals(values []match.Literal) []string {
+	list := []string{}
+	for _, l := range values {
+		list = append(list, literalText(l))
+	}
+	return list
+}
+
+// literalText writes a literal as TOML.
+func literalText(l match.Literal) string {
+	switch l.Kind {
+	case match.LiteralString:
+		return tomltree.Quote(l.Text)
+	case match.LiteralNumber:
+		return numberText(l.Text)
+	case match.LiteralBool:
+		return l.Text
+	}
+	// The literal is canonical JSON that this package wrote.
+	v, _ := jsonstream.Parse([]byte(l.JSON), jsonstream.Options{MaxDepth: 512, MaxExponent: jsonstream.AnyExponent})
+	return jsonText(v)
+}
+
+// numberText writes a number plainly if every TOML reader takes it (K26).
+func numberText(text string) string {
+	plain := false
+	if strings.ContainsAny(text, ".eE") {
+		f, err := strconv.ParseFloat(text, 64)
+		plain = err == nil && !math.IsInf(f, 0)
+	} else {
+		_, err := strconv.ParseInt(text, 10, 64)
+		plain = err == nil
+	}
+	if plain {
+		return text
+	}
+	return "{ number = " + tomltree.Quote(text) + " }"
+}
+
+// jsonText writes a JSON value that came from TOML as TOML again.
+func jsonText(v jsonstream.Value) string {
+	var parts []string
+	switch v.Kind() {
+	case jsonstream.Object:
+		for key, member := range v.Members() {
+			parts = append(parts, tomltree.Key(key.Text())+" = "+jsonText(member))
+		}
+		if parts == nil {
+			return "{}"
+		}
+		return "{ " + strings.Join(parts, ", ") + " }"
+	case jsonstream.Array:
+		for element := range v.Elements() {
+			parts = append(parts, jsonText(element))
+		}
+		return "[" + strings.Join(parts, ", ") + "]"
+	case jsonstream.String:
+		return tomltree.Quote(v.Text())
+	case jsonstream.Number:
+		return numberText(string(v.Raw()))
+	}
+	return string(v.Raw())
+}
