@@ -1,0 +1,36 @@
+package policy_test
+
+import (
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stopgate/stopgate/policy"
+)
+
+// The reference names every key of the language (K36), and its examples load
+// without a trap.
+func TestReference(t *testing.T) {
+	page, err := os.ReadFile("../docs/reference/policy.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := string(page)
+	for _, key := range policy.Keys() {
+		if !regexp.MustCompile("\\b" + regexp.QuoteMeta(key) + "\\b").MatchString(text) {
+			t.Errorf("the reference does not name %s", key)
+		}
+	}
+	examples := regexp.MustCompile("(?s)```toml\n(.*?)```").FindAllStringSubmatch(text, -1)
+	if len(examples) < 2 {
+		t.Fatal("no examples")
+	}
+	for _, e := range examples {
+		for _, d := range check("example.toml", []byte(e[1]), policy.Options{Strict: true}) {
+			if !strings.HasPrefix(d.Severity.String(), "note") {
+				t.Errorf("%v\n%s", d, e[1])
+			}
+		}
+	}
+}
