@@ -1,11 +1,8 @@
 package gateway
 
 import (
-	"context"
-	"errors"
 	"io"
 	"net/http"
-	"strconv"
 	"time"
 
 	"github.com/stopgate/stopgate"
@@ -24,22 +21,6 @@ type buffers struct {
 	decoder sse.Decoder
 	event   sse.Event
 }
-
-// output is a buffer for what goes to the client. A stream has one only while it
-// works: most streams wait most of the time.
-type output struct {
-	p     []byte
-	batch []byte // of arguments, see calls
-}
-
-// The usual size of an output buffer, and the size up to which it is kept: what
-// was read, with what is added to it, and what a codec collects of a large call.
-const (
-	usualOutput = readBuffer + readBuffer/2
-	keptOutput  = 2 * wire.SpillSize
-)
-
-func itoa(n int) string { return strconv.Itoa(n) }
 
 // serveStream serves an event stream. The frames of the functions in which it
 // waits are kept small: their stack is a part of what an idle stream costs.
@@ -220,170 +201,10 @@ func (s *stream) resolve(due []int) {
 	s.watch.read = time.Now()
 }
 
-// A denied call that nothing follows yet cancels the upstream (WIRE 2.7, 4.6), but
-// not at once: a call next to it that is on its way already shall not be lost for
-// the sake of a few bytes. So long, or so many bytes of arguments for nothing, and
-// no further call: then the provider is stopped.
-const (
-	graceTime  = 50 * time.Millisecond
-	graceBytes = 256
-)
-
-// waste ends, in time, a response in which nothing can run any more.
-func (s *stream) waste() {
-	if !s.calls.allDenied() || !s.stream.CanCancel() {
-		s.watch.drainBy = time.Time{}
-		return
-	}
-	patience := graceTime
-	if s.g.settings.AfterDeny == DrainUpstream {
-		patience = s.g.settings.Timeouts.DrainUpstream
-	} else if s.calls.wasted >= graceBytes {
-		s.cut()
-		return
-	}
-	if s.watch.drainBy.IsZero() {
-		s.watch.drainBy = time.Now().Add(patience)
-		s.watch.soon(patience)
-	}
-}
-
-// cut cancels the upstream and writes the legal end of the response.
-func (s *stream) cut() {
-	s.cancelUpstream()
-	s.over = true
-	s.stream.Cancel()
-	s.calls.ended = s.calls.ended[:0]
-	all := s.calls.unresolved()
-	s.calls.resolveAll(s.records, all) // denied already: this only writes the rows
-	out, err := s.stream.Release(s.out, s.calls.releases(all), nil)
-	s.out = out
-	if err != nil {
-		s.abortFor(err)
-	}
-}
-
-// cancelUpstream stops the provider: it generates no further token.
-func (s *stream) cancelUpstream() {
-	s.cancel(errDenied)
-	s.body.Close()
-}
-
-// denyAll ends the response because one call was denied and the form of a denial
-// is an error: calls that are not released are given up with it (DECISIONS S42).
-func (s *stream) denyAll() {
-	s.cancelUpstream()
-	code, message := s.calls.giveUp(s.records)
-	s.abort(code, message)
-}
-
-func (s *stream) abortFor(err error) {
-	code, message := stopgate.CodeProtocolViolation, ""
-	var bad *wire.StreamError
-	if errors.As(err, &bad) {
-		code, message = bad.Code, bad.Message
-	}
-	s.abort(code, message)
-}
-
-// abort ends the response with the dialect's error event.
-func (s *stream) abort(code stopgate.Code, message string) {
-	s.over = true
-	s.fault = code
-	s.out = s.stream.Abort(s.out, code, message)
-}
-
-// endOfInput handles the end of the upstream's body, or what kept it from being
-// read.
-func (s *stream) endOfInput() {
-	if s.err == io.EOF && context.Cause(s.ctx) == nil {
-		out, err := s.stream.EOF(s.out, s.buf.decoder.Tail())
-		s.out = out
-		s.over = true
-		if err != nil {
-			s.abortFor(err)
-		}
-		return
-	}
-	if errors.Is(context.Cause(s.ctx), errDenied) {
-		s.cut() // the drain took too long
-		return
-	}
-	code, message := s.why(s.err)
-	s.abort(code, message)
-}
-
-// flush writes what there is for the client, at once.
-func (s *stream) flush() {
-	if len(s.out) == 0 && s.broken == nil {
-		return
-	}
-	err := s.write(s.out, time.Now())
-	s.out = s.out[:0]
-	if err != nil {
-		s.over = true
-		s.fault = stopgate.CodeClientGone
-		s.cancel(errClientGone)
-	}
-}
-
-// finish reads on for a moment after the response's end, so that the connection
-// can be used again, and closes the answer.
-func (s *stream) finish() {
-	if s.err == nil && s.fault == "" && context.Cause(s.ctx) == nil {
-		s.watch.drainBy = time.Now().Add(s.g.settings.Timeouts.Linger)
-		s.watch.soon(s.g.settings.Timeouts.Linger)
-		s.watch.reading = true
-		s.unlocked(func() { _, _ = io.CopyN(io.Discard, s.content, maxLinger) })
-		s.watch.reading = false
-	}
-	s.cancel(errOver)
-	s.body.Close()
-}
-
-// maxLinger is how much of an answer is read after its end.
-const maxLinger = 64 << 10
-
 // notes records what the response showed beside its calls (L10, L12).
 func (s *stream) notes() {
 	n := s.stream.Notes()
 	for _, what := range n.NotEvaluated {
 		s.unjudged(stopgate.CodeNotEvaluated, what)
 	}
-}
-
-// maxChunk is what net/http writes as one chunk without an extra system call: its
-// buffer of 4 KiB holds the chunk with its frame.
-const maxChunk = 4<<10 - 16
-
-// write gives bytes to the client, whole events only. Called with mu held.
-func (x *exchange) write(p []byte, now time.Time) error {
-	if x.broken != nil || len(p) == 0 {
-		return x.broken
-	}
-	x.renew(now)
-	var err error
-	for len(p) > 0 && err == nil {
-		n := min(len(p), maxChunk)
-		_, err = x.w.Write(p[:n])
-		p = p[n:]
-	}
-	if err == nil {
-		err = x.rc.Flush()
-	}
-	x.watch.wrote, x.watch.awake = now, false
-	x.broken = err
-	return err
-}
-
-// renew puts the write deadline off; not at every write, because that costs more
-// than a small write itself.
-func (x *exchange) renew(now time.Time) {
-	limit := x.g.settings.Timeouts.Write
-	if x.deadline.Sub(now) > limit-limit/16 {
-		return
-	}
-	x.deadline = now.Add(limit)
-	// A writer without deadlines is not a network connection.
-	_ = x.rc.SetWriteDeadline(x.deadline)
 }

@@ -13,7 +13,7 @@ import (
 // serveWhole serves a response that is one JSON body: the same sink, the same
 // gate, the same verdicts as a streamed one (WIRE L9, I12).
 func (x *exchange) serveWhole(answer *http.Response, content io.Reader) {
-	body, no := x.readWhole(answer, content)
+	body, no := x.readWhole(answer, content, int64(x.g.settings.Limits.Body))
 	if no != nil {
 		x.refuse(no)
 		return
@@ -64,11 +64,11 @@ func (x *exchange) answerWhole(answer *http.Response, body []byte) {
 }
 
 // readWhole reads a response to its end. Each read is a sign of life.
-func (x *exchange) readWhole(answer *http.Response, content io.Reader) ([]byte, *refusal) {
+func (x *exchange) readWhole(answer *http.Response, content io.Reader, limit int64) ([]byte, *refusal) {
 	x.mu.Lock()
 	x.watch.reading, x.watch.read = true, time.Now()
 	x.mu.Unlock()
-	body, err := readAll(heard{x, content}, answer.ContentLength, int64(x.g.settings.Limits.Body))
+	body, err := readAll(heard{x, content}, answer.ContentLength, limit)
 	x.mu.Lock()
 	x.watch.reading = false
 	x.mu.Unlock()

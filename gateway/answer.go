@@ -1,0 +1,159 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/stopgate/stopgate"
+)
+
+// run sends the request and serves the answer in the framing it comes in.
+func (x *exchange) run(r *http.Request, body []byte) {
+	stopGateway := context.AfterFunc(x.g.stopped, func() { x.cancel(errDraining) })
+	defer stopGateway()
+	x.watch.begin(x)
+	defer x.watch.end()
+
+	answer, no := x.send(r, body)
+	if no != nil {
+		x.refuse(no)
+		return
+	}
+	defer answer.Body.Close()
+	content, err := decoded(answer.Header["Content-Encoding"], answer.Body)
+	kind := mediaType(answer.Header)
+	switch {
+	case answer.StatusCode >= 400:
+		x.forwardError(answer, content, err, kind)
+	case answer.StatusCode >= 300 || answer.StatusCode < 200:
+		x.refuse(badAnswer("The model provider answered with a redirect or an unknown status."))
+	case !x.enforced && (err != nil || kind != "text/event-stream" && kind != "application/json"):
+		x.unjudged(stopgate.CodeNotEvaluated, "content type or encoding")
+		x.pass(answer)
+	case err != nil:
+		x.refuse(badAnswer("The model provider's answer has an unknown content encoding."))
+	case kind == "text/event-stream":
+		x.serveStream(answer, content)
+	case kind == "application/json":
+		x.serveWhole(answer, content)
+	default:
+		x.refuse(badAnswer("The model provider's answer is neither JSON nor an event stream."))
+	}
+}
+
+func badAnswer(message string) *refusal {
+	return &refusal{status: http.StatusBadGateway, code: stopgate.CodeUpstreamError, message: message}
+}
+
+// mediaType is the one content type of an answer; "" if there is none, two, or
+// one that cannot be read (F14).
+func mediaType(h http.Header) string {
+	if len(h["Content-Type"]) != 1 {
+		return ""
+	}
+	kind, _, err := mime.ParseMediaType(h["Content-Type"][0])
+	if err != nil && !errors.Is(err, mime.ErrInvalidMediaParameter) {
+		return ""
+	}
+	return kind
+}
+
+// send makes the upstream request and waits for the response header.
+func (x *exchange) send(r *http.Request, body []byte) (*http.Response, *refusal) {
+	var sent payload
+	out, err := x.upstream.request(x.ctx, r, &sent, body)
+	if err != nil {
+		return nil, badAnswer("")
+	}
+	limit := x.g.settings.Timeouts.AnswerWhole
+	if x.req.Stream {
+		limit = x.g.settings.Timeouts.Answer
+	}
+	late := time.AfterFunc(limit, func() { x.cancel(errAnswerLate) })
+	answer, err := x.upstream.Transport.RoundTrip(out)
+	if late.Stop(); err == nil {
+		sent.drop()
+		return answer, nil
+	}
+	code, message := x.why(err)
+	status := http.StatusBadGateway
+	switch code {
+	case stopgate.CodeUpstreamTimeout:
+		status = http.StatusGatewayTimeout
+	case stopgate.CodeOverloaded:
+		status = http.StatusServiceUnavailable
+	default:
+		x.g.log.Warn("upstream unreachable", "upstream", x.upstream.ID, "error", err)
+	}
+	return nil, &refusal{status: status, code: code, message: message}
+}
+
+// why names what cut an exchange short, given the error of a read or of a
+// request. The message is "" where the code's own text says enough.
+func (x *exchange) why(err error) (stopgate.Code, string) {
+	switch cause := context.Cause(x.ctx); {
+	case errors.Is(cause, errAnswerLate), errors.Is(cause, errIdle), errors.Is(cause, errTotal):
+		return stopgate.CodeUpstreamTimeout, ""
+	case errors.Is(cause, errDraining):
+		return stopgate.CodeOverloaded, "The gate is shutting down; try again later."
+	case cause != nil:
+		return stopgate.CodeClientGone, ""
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return stopgate.CodeStreamTruncated, ""
+	}
+	return stopgate.CodeUpstreamError, ""
+}
+
+// refuse answers with an error before anything else was written.
+func (x *exchange) refuse(no *refusal) {
+	x.fault = no.code
+	if no.code == stopgate.CodeClientGone {
+		return // nobody is there to read it
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.headed = true
+	x.w.Header().Set("X-Stopgate-Upstream", x.upstream.ID)
+	if no.code == stopgate.CodeOverloaded {
+		x.w.Header().Set("Retry-After", "1")
+	}
+	x.renew(time.Now())
+	writeRefusal(x.w, x.dialect, no)
+}
+
+// forwardError passes a provider's error answer on: in its own words if they are
+// JSON, else in the dialect's form under the same status.
+func (x *exchange) forwardError(answer *http.Response, content io.Reader, err error, kind string) {
+	x.fault = stopgate.CodeUpstreamError
+	var body []byte
+	if err == nil && kind == "application/json" {
+		const maxError = 1 << 20
+		body, _ = x.readWhole(answer, content, maxError)
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	answerHeader(x.w.Header(), answer.Header)
+	if body == nil {
+		body = x.dialect.ErrorBody(answer.StatusCode, stopgate.CodeUpstreamError, stopgate.CodeUpstreamError.Public())
+	}
+	x.writeWhole(answer.StatusCode, body)
+}
+
+// writeWhole writes a response in one piece. Called with mu held.
+func (x *exchange) writeWhole(status int, body []byte) {
+	x.headed = true
+	h := x.w.Header()
+	h.Set("Content-Type", "application/json")
+	h.Set("Content-Length", strconv.Itoa(len(body)))
+	h.Set("X-Stopgate-Upstream", x.upstream.ID)
+	x.renew(time.Now())
+	x.w.WriteHeader(status)
+	if _, err := x.w.Write(body); err != nil {
+		x.broken = err
+	}
+}
