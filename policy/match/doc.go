@@ -23,5 +23,32 @@
 //     UTF-8 satisfies a restrictive condition and fails a permissive one (K12).
 //   - A compiled [Matcher] is immutable and safe for concurrent use. Matching a
 //     plainly written value allocates nothing; only a disguised path, command or
-//     URL is spelled out on the heap.
+//     URL, and a restrictive path beyond ASCII, is spelled out on the heap.
+//
+// # Matchers by type
+//
+//	const, enum          every type; objects by their canonical text
+//	pattern              strings, paths, commands, URLs: ECMA-262, see package regular
+//	prefix               string: text; path and URL: whole components; command: words
+//	suffix, glob         strings, paths, commands
+//	max_length           every string, in code points
+//	host, scheme         URLs
+//	minimum, maximum, exclusive_minimum, exclusive_maximum      numbers
+//	min_items, max_items arrays
+//	present              everything; judged by the evaluator (K5)
+//
+// # Globs
+//
+// A glob matches the whole value (K18).
+//
+//   - any run of code points; on a path and in names none of them "/"
+//     ?        one code point; on a path and in names not "/"
+//     [a-z]    one of these, [!a-z] one of the others; on a path never "/"
+//     {a,b}    either; may be nested, and may hold "/"
+//     \x       the code point x
+//     **       on a path, as a whole component: any number of components, also none
+//
+// On a path a restrictive glob also matches everything below a matched directory,
+// and one that begins with "**" also outside the root. "~/" at the start of a path
+// literal is the home directory.
 package match

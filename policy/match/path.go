@@ -2,6 +2,8 @@ package match
 
 import (
 	"bytes"
+	"slices"
+	"strings"
 
 	"github.com/stopgate/stopgate/internal/automaton"
 )
@@ -221,7 +223,7 @@ func (t *pathTest) mayHold(pattern string) bool {
 		return false
 	case dfa == nil || dfa.Meets(dfa.First(), valuePattern(pattern, every)):
 		return true
-	case pattern[0] != '/':
+	case !strings.HasPrefix(pattern, "/"):
 		return t.env.Root != "" && dfa.Meets(t.inRoot, valuePattern(pattern, every))
 	}
 	rel, ok := insideRoot(pattern, t.env.Root)
@@ -239,24 +241,31 @@ type pathPattern struct {
 }
 
 func (t *pathPattern) match(value []byte) bool {
-	if !t.restrictive {
-		var buf [256]byte
-		canonical, certain := t.certain(buf[:0], value)
-		if rel, ok := cutRoot(canonical, []byte(t.env.Root)); ok {
-			canonical = rel
-		}
+	var v Value
+	v.Reset(value)
+	return t.judge(&v)
+}
+
+func (t *pathPattern) judge(v *Value) bool {
+	canonical, certain := v.certain(&t.place)
+	if rel, ok := cutRoot(canonical, []byte(t.env.Root)); ok {
+		canonical = rel
+	}
+	switch {
+	case !t.restrictive:
 		return certain && t.test.holds(canonical)
-	}
-	list, complete := Readings(string(value), t.env, t.expands)
-	if !complete || t.test.holds(value) {
+	case t.test.holds(v.text):
 		return true
+	case certain:
+		return t.reads(string(canonical))
 	}
-	for _, r := range list {
-		if r.Glob || t.test.holds([]byte(r.Path)) || t.test.holds([]byte(fold(r.Path))) {
-			return true
-		}
-	}
-	return false
+	list, complete := v.readings(&t.place)
+	return !complete || slices.ContainsFunc(list, func(r Reading) bool { return r.Glob || t.reads(r.Path) })
+}
+
+// reads judges one reading, with and without case.
+func (t *pathPattern) reads(path string) bool {
+	return t.test.holds([]byte(path)) || t.test.holds([]byte(fold(path)))
 }
 
 // plain reports that a value has one reading only.

@@ -109,3 +109,14 @@ func TestD8_NegativeMatching(t *testing.T) {
 		}
 	}
 }
+
+// Proves B8. What a string contains is text, whatever it looks like.
+func TestB8_JSONInsideAString(t *testing.T) {
+	value := `{"path":".env"}`
+	if grants(t, match.Const, ".env", aString, value) || grants(t, match.Prefix, ".env", aString, value) {
+		t.Error("the text of a string is not parsed")
+	}
+	if !grants(t, match.Const, value, aString, value) || !grants(t, match.Pattern, `"\.env"`, aString, value) {
+		t.Error("const and pattern see the text")
+	}
+}

@@ -111,7 +111,8 @@ func (p *Protected) entry(globs, files []string, value []byte) string {
 		t := p.test([]string{g}, nil)
 		if name, ok := strings.CutPrefix(g, "**/"); ok && !strings.Contains(name, "/") {
 			t.aimed = func(pattern string) bool {
-				return !isPattern(pattern[strings.LastIndexByte(pattern, '/')+1:][:1]) && aims(pattern)
+				last := pattern[strings.LastIndexByte(pattern, '/')+1:]
+				return aims(pattern) && last != "" && !isPattern(last[:1])
 			}
 		}
 		if t.match(value) {

@@ -195,6 +195,10 @@ func FuzzPath(f *testing.F) {
 	src := compile(f, spec(match.Prefix, "src/"), aPath, permissive, project)
 	all := compile(f, spec(match.Glob, "**"), expands, permissive, project)
 	must := compile(f, spec(match.Glob, "src/**"), aPath, restrictive, project)
+	wide := compile(f, spec(match.Glob, "src/**"), expands, restrictive, project)
+	protected := match.NewProtected(project)
+	f.Add("*/..")
+	f.Add(".git/*/..")
 	f.Fuzz(func(t *testing.T, value string) {
 		if src.Whole([]byte(value)) {
 			checkGrant(t, value, "/srv/proj/src", aPath)
@@ -202,6 +206,11 @@ func FuzzPath(f *testing.F) {
 				t.Fatalf("%q is granted and not suspect", value)
 			}
 		}
+		if must.Whole([]byte(value)) && !wide.Whole([]byte(value)) {
+			t.Fatalf("%q is suspect only where nothing expands it", value)
+		}
+		protected.Path([]byte(value))
+		protected.Command([]byte(value))
 		if all.Whole([]byte(value)) {
 			checkGrant(t, value, "/srv/proj", expands)
 		}
