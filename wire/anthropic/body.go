@@ -30,9 +30,6 @@ func (b *body) Decode(text []byte) (wire.Need, error) {
 	return wire.Resolve, nil
 }
 
-// messageNames are the members of a message that a client reads.
-var messageNames = []string{"type", "role", "content", "stop_reason"}
-
 func (b *body) decode(text []byte) *wire.StreamError {
 	if err := b.doc.Scan(text, wire.EnvelopeOptions(b.o.MaxBytes)); err != nil {
 		return wire.Malformed(err)
@@ -54,16 +51,13 @@ func (b *body) decode(text []byte) *wire.StreamError {
 		if v.Kind() != jsonstream.Object || !plain(v, blockNames) {
 			return wire.Malformed(nil)
 		}
-		isTool, known := isCall(v)
-		if !isTool {
+		kind := kindOf(v)
+		if !kind.call() {
 			b.order = append(b.order, nil)
-			typ, _ := v.Get("type")
-			if name := typ.Text(); atProvider(name) {
-				b.notes.NotEvaluated = append(b.notes.NotEvaluated, name)
-			}
+			b.noteKind(kind, v)
 			continue
 		}
-		k := b.start(v, known)
+		k := b.start(v, kind)
 		b.order = append(b.order, k)
 		b.close(k)
 	}
@@ -75,36 +69,18 @@ func (b *body) decode(text []byte) *wire.StreamError {
 
 // Release implements [wire.Body].
 func (b *body) Release(dst []byte, outcomes []wire.Release) []byte {
-	var edits wire.Edits
-	var lines []string
-	args := make([][]byte, len(b.order))
-	survivors, first, stuck := 0, -1, false
-	for i, k := range b.order {
-		if k == nil {
-			continue
-		}
-		if first < 0 {
-			first = i
-		}
-		var line string
-		if args[i], line = b.settle(k, outcomes); args[i] != nil {
-			survivors++
-			continue
-		}
-		lines = append(lines, line)
-		stuck = stuck || k.programmed
-	}
-	b.pending = 0
+	args, lines, stuck := b.settle(outcomes)
 	if stuck {
-		return appendError(dst, "api_error", stopgate.CodeProtocolViolation, "A call made by code at the provider was not run.")
+		return appendError(dst, "api_error", stopgate.CodeProtocolViolation, stuckMessage)
 	}
-	denial := ""
+	var denial []byte
 	if len(lines) > 0 {
-		text := jsonstream.AppendQuote(nil, strings.Join(lines, "\n"))
-		denial = `{"type":"text","text":` + string(text) + `}`
+		denial = jsonstream.AppendQuote([]byte(`{"type":"text","text":`), strings.Join(lines, "\n"))
+		denial = append(denial, '}')
 	}
-	b.editContent(&edits, args, first, denial)
-	if survivors == 0 && b.reason.IsText("tool_use") {
+	var edits wire.Edits
+	b.editContent(&edits, args, denial)
+	if len(lines) == len(args) && b.reason.IsText("tool_use") {
 		edits.Replace(b.reason, []byte(`"end_turn"`))
 	}
 	text := b.doc.Text()
@@ -112,32 +88,36 @@ func (b *body) Release(dst []byte, outcomes []wire.Release) []byte {
 }
 
 // editContent puts judged arguments in the place of the upstream's, the denial in
-// the place of the first call, and takes denied calls out.
-func (b *body) editContent(edits *wire.Edits, args [][]byte, first int, denial string) {
+// the place of the first call or in front of it, and takes denied calls out.
+func (b *body) editContent(edits *wire.Edits, args [][]byte, denial []byte) {
 	i := -1
 	for v := range b.content.Elements() {
 		i++
 		k := b.order[i]
-		if i == first && denial != "" && args[i] != nil {
-			start, _ := v.Span()
-			edits.Insert(start, []byte(denial+","))
+		if k == nil {
+			continue
 		}
+		start, end := v.Span()
+		first, input := k.number == 0, args[k.number]
 		switch {
-		case k == nil:
-		case args[i] != nil:
-			if input, ok := v.Get("input"); ok {
-				edits.Replace(input, args[i])
-			} else {
-				_, end := v.Span()
-				edits.Insert(end-1, append([]byte(`,"input":`), args[i]...))
-			}
-		case i == first:
-			edits.Replace(v, []byte(denial))
+		case input == nil && first:
+			edits.Replace(v, denial)
+			continue
+		case input == nil:
+			continue
+		case first && denial != nil:
+			edits.Insert(start, append(denial, ','))
+		}
+		if old, ok := v.Get("input"); ok {
+			edits.Replace(old, input)
+		} else {
+			edits.Insert(end-1, append([]byte(`,"input":`), input...))
 		}
 	}
 	i = -1
 	edits.Remove(b.content, func(_, _ jsonstream.Value) bool {
 		i++
-		return b.order[i] != nil && args[i] == nil && i != first
+		k := b.order[i]
+		return k != nil && k.number > 0 && args[k.number] == nil
 	})
 }

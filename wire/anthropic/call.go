@@ -1,6 +1,9 @@
 package anthropic
 
 import (
+	"slices"
+	"strings"
+
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/jsonstream"
 	"github.com/stopgate/stopgate/wire"
@@ -47,37 +50,67 @@ func (c *calls) Pending() int { return c.pending }
 // Notes implements [wire.Stream] and [wire.Body].
 func (c *calls) Notes() wire.Notes { return c.notes }
 
-// blockNames are the members that a client reads a block from.
-var blockNames = []string{"type", "id", "name", "input", "caller"}
+// kind is what a content block is to the gate (WIRE 4.4).
+type kind uint8
 
-// isCall reports whether a block is a call for the client: a tool_use, or a type
-// that is not known here and has a call's shape (L14).
-func isCall(block jsonstream.Value) (call, known bool) {
+const (
+	nobody         kind = iota // text and the like
+	client                     // a call
+	unknownClient              // has a call's shape, but a type that is not known (L14)
+	provider                   // what a tool at the provider says
+	providerInput              // a call of a tool at the provider
+	unknownContent             // has a type that is not known
+)
+
+// call reports whether a block is a call for the client.
+func (k kind) call() bool { return k == client || k == unknownClient }
+
+func kindOf(block jsonstream.Value) kind {
 	typ, _ := block.Get("type")
-	switch typ.Text() {
+	switch name := typ.Text(); name {
 	case "tool_use":
-		return true, true
-	case "text", "thinking", "redacted_thinking", "container_upload", "compaction", "fallback",
-		"server_tool_use", "mcp_tool_use", "mcp_tool_result":
-		return false, true
+		return client
+	case "text", "thinking", "redacted_thinking", "container_upload", "compaction", "fallback":
+		return nobody
+	case "server_tool_use", "mcp_tool_use":
+		return providerInput
+	case "mcp_tool_result", "web_search_tool_result", "web_fetch_tool_result", "code_execution_tool_result",
+		"bash_code_execution_tool_result", "text_editor_code_execution_tool_result", "tool_search_tool_result", "advisor_tool_result":
+		return provider
 	}
 	_, name := block.Get("name")
 	_, input := block.Get("input")
-	return name && input, false
+	if name && input {
+		return unknownClient
+	}
+	return unknownContent
 }
 
-// atProvider reports whether a block shows a tool that ran at the provider, or
-// one whose type is not known: it is forwarded and noted (L12).
-func atProvider(typ string) bool {
-	switch typ {
-	case "tool_use", "text", "thinking", "redacted_thinking", "container_upload", "compaction", "fallback":
-		return false
+// noteKind remembers what was forwarded without a judgement (L12).
+func (c *calls) noteKind(k kind, block jsonstream.Value) {
+	if k == provider || k == providerInput || k == unknownContent {
+		typ, _ := block.Get("type")
+		c.note(typ.Text())
 	}
-	return true
+}
+
+// maxNotes and maxNote bound what the upstream can write into a record.
+const (
+	maxNotes = 64
+	maxNote  = 128
+)
+
+func (c *calls) note(typ string) {
+	if len(typ) > maxNote {
+		typ = strings.ToValidUTF8(typ[:maxNote], "")
+	}
+	if len(c.notes.NotEvaluated) < maxNotes && !slices.Contains(c.notes.NotEvaluated, typ) {
+		c.notes.NotEvaluated = append(c.notes.NotEvaluated, typ)
+	}
 }
 
 // start announces the call of a block.
-func (c *calls) start(block jsonstream.Value, known bool) *call {
+func (c *calls) start(block jsonstream.Value, kind kind) *call {
 	id, _ := block.Get("id")
 	name, _ := block.Get("name")
 	k := &call{number: len(c.list), id: id.Text(), name: name.Text()}
@@ -85,27 +118,32 @@ func (c *calls) start(block jsonstream.Value, known bool) *call {
 		typ, _ := caller.Get("type")
 		k.programmed = !typ.IsText("direct")
 	}
-	twin := false
-	for _, other := range c.list {
-		if other.id == k.id {
-			c.refuse(other, stopgate.CodeProtocolViolation)
-			twin = true
-		}
-	}
 	c.list = append(c.list, k)
 	c.pending++
 	c.sink.Event(c.emit(k, stopgate.CallStarted))
 	switch {
 	case len(c.list) > c.o.MaxCalls:
 		c.refuse(k, stopgate.CodeLimitExceeded)
-	case !known, c.req.Refuses(stopgate.ToolName(k.name)):
-		c.refuse(k, stopgate.CodePolicyNotConfigured)
-	case twin, k.id == "", k.name == "":
+	case c.refuseTwins(k), k.id == "", k.name == "":
 		c.refuse(k, stopgate.CodeProtocolViolation)
+	case kind != client, c.req.Refuses(stopgate.ToolName(k.name)):
+		c.refuse(k, stopgate.CodePolicyNotConfigured)
 	default:
 		c.keepInput(k, block)
 	}
 	return k
+}
+
+// refuseTwins refuses the earlier calls with a call's id: a result could be meant
+// for either of them.
+func (c *calls) refuseTwins(k *call) (found bool) {
+	for _, other := range c.list[:k.number] {
+		if other.id == k.id {
+			c.refuse(other, stopgate.CodeProtocolViolation)
+			found = true
+		}
+	}
+	return found
 }
 
 // keepInput remembers arguments that stand in the block itself. In a stream they
@@ -226,20 +264,33 @@ func ending(reason jsonstream.Value) stopgate.End {
 	return stopgate.Truncated
 }
 
-// settle finds a call's outcome. What is not plainly allowed is denied, and so is
-// every call of a turn without a normal end (L6).
-func (c *calls) settle(k *call, outcomes []wire.Release) (args []byte, line string) {
-	for _, o := range outcomes {
-		if o.Call != k.number {
+// settle finds the outcome of every call: the arguments of those that may run, by
+// number, and a line for each of the others. What is not plainly allowed is
+// denied, and so is every call of a turn without a normal end (L6). stuck: one of
+// the denied calls was made by code at the provider, which waits for its result
+// (WIRE 4.7).
+func (c *calls) settle(outcomes []wire.Release) (args [][]byte, lines []string, stuck bool) {
+	args = make([][]byte, len(c.list))
+	given := make([]*wire.Release, len(c.list))
+	for i := range outcomes {
+		o := &outcomes[i]
+		if o.Call >= 0 && o.Call < len(given) && (given[o.Call] == nil || !o.Allowed) {
+			given[o.Call] = o
+		}
+	}
+	for i, k := range c.list {
+		o := given[i]
+		switch {
+		case o == nil || o.Allowed && (k.refused || c.end != stopgate.Ended || len(o.Args) == 0), !o.Allowed && o.Text == "":
+			lines = append(lines, wire.DenialText("", false, "", stopgate.CodePolicyError))
+		case !o.Allowed:
+			lines = append(lines, o.Text)
+		default:
+			args[i] = o.Args
 			continue
 		}
-		if o.Allowed && !k.refused && c.end == stopgate.Ended && len(o.Args) > 0 {
-			return o.Args, ""
-		}
-		line = o.Text
+		stuck = stuck || k.programmed
 	}
-	if line == "" {
-		line = wire.DenialText("", false, "", stopgate.CodePolicyError)
-	}
-	return nil, line
+	c.pending = 0
+	return args, lines, stuck
 }

@@ -15,144 +15,138 @@ func (s *stream) Release(dst []byte, outcomes []wire.Release, spill wire.Spill) 
 	if !s.cancelled && !s.waiting {
 		return dst, nil
 	}
-	released, lines, stuck := s.settleAll(outcomes)
-	s.pending = 0
+	args, lines, stuck := s.settle(outcomes)
 	if stuck {
-		// The provider's container waits for this call's result (WIRE 4.7).
-		s.waiting, s.cancelled = false, false
-		return s.Abort(dst, stopgate.CodeProtocolViolation, "A call made by code at the provider was not run."), nil
+		return s.Abort(dst, stopgate.CodeProtocolViolation, stuckMessage), nil
 	}
-	s.stripped = len(released) == 0
-	dst, err := s.writeQueue(dst, released, lines, spill)
+	s.stripped = len(lines) == len(args)
+	dst, err := s.writeQueue(dst, args, lines, spill)
 	if err != nil {
 		return dst, err
 	}
+	s.waiting = false
 	if s.cancelled {
 		s.cancelled, s.ended = false, true
 		return s.cancelTail(dst), nil
 	}
-	s.waiting = false
-	// The same text again, so this cannot fail: the values stand in our own copy.
-	if err := s.doc.Scan(s.finish.Data, wire.EnvelopeOptions(s.o.MaxBytes)); err != nil {
-		return dst, wire.Malformed(err)
-	}
-	s.frame.read(s.doc.Root())
+	s.reread(s.finish.Data)
 	return s.appendMessageDelta(dst, &s.finish), nil
 }
 
-// settleAll finds the outcome of every call: the arguments of the survivors, and
-// a line for each of the others. stuck: one of them was called by the provider.
-func (s *stream) settleAll(outcomes []wire.Release) (released map[*call][]byte, lines []string, stuck bool) {
-	released = make(map[*call][]byte, len(s.list))
-	for _, k := range s.list {
-		args, line := s.settle(k, outcomes)
-		if args == nil {
-			lines = append(lines, line)
-			stuck = stuck || k.programmed
-			continue
-		}
-		released[k] = args
-	}
-	return released, lines, stuck
+const stuckMessage = "A call made by code at the provider was not run."
+
+// reread reads our own copy of an event again. It was read before, so this cannot
+// fail; if it did, nothing would be found in it.
+func (s *stream) reread(data []byte) {
+	_ = s.doc.Scan(data, wire.EnvelopeOptions(s.o.MaxBytes))
+	s.frame.read(s.doc.Root())
 }
 
 // writeQueue appends the denial text in the place of the first call, then what
-// was held, without the denied calls, densely numbered.
-func (s *stream) writeQueue(dst []byte, released map[*call][]byte, lines []string, spill wire.Spill) ([]byte, error) {
+// was held, without the denied calls, densely numbered. Blocks that the upstream
+// left open are closed: those in front of the first call before it, the others at
+// the end (A3).
+func (s *stream) writeQueue(dst []byte, args [][]byte, lines []string, spill wire.Spill) ([]byte, error) {
+	dst = s.closeOpen(dst)
 	if len(lines) > 0 {
 		dst = s.denial(dst, strings.Join(lines, "\n"))
 	}
 	queue := s.queue
-	s.queue = nil
-	for _, item := range queue {
-		var err error
-		switch {
-		case item.data != nil:
-			dst, err = s.writeHeld(dst, item, spill)
-		case released[item.block.call] != nil:
-			dst, err = s.survivor(dst, item.block, released[item.block.call], spill)
+	s.queue, s.held = nil, 0
+	var err error
+	for i := range queue {
+		switch h := &queue[i]; {
+		case h.typ != "":
+			dst = s.writeHeld(dst, h)
+		case args[h.block.call.number] != nil:
+			if dst, err = s.survivor(dst, h.block, args[h.block.call.number], spill); err != nil {
+				return dst, err
+			}
 		}
-		if err != nil {
+		if dst, err = spill.Over(dst); err != nil {
 			return dst, err
 		}
 	}
-	s.held = 0
-	return dst, nil
+	return s.closeOpen(dst), nil
+}
+
+// closeOpen stops the blocks that the client has and that are still open.
+func (s *stream) closeOpen(dst []byte) []byte {
+	if s.open == 0 {
+		return dst
+	}
+	for _, b := range s.blocks {
+		if b.written && !b.closed {
+			b.closed = true
+			s.open--
+			dst = stopBlock(dst, b.out)
+		}
+	}
+	return dst
 }
 
 // denial appends a text block.
 func (s *stream) denial(dst []byte, text string) []byte {
 	index := s.take()
-	dst = openBlock(dst, "content_block_start", index)
+	dst = openBlock(dst, blockStart, index)
 	dst = append(dst, `,"content_block":{"type":"text","text":""}}`...)
 	dst = sse.AppendClose(dst)
-	dst = openBlock(dst, "content_block_delta", index)
+	dst = openBlock(dst, blockDelta, index)
 	dst = append(dst, `,"delta":{"type":"text_delta","text":`...)
 	dst = append(jsonstream.AppendQuote(dst, text), "}}"...)
 	dst = sse.AppendClose(dst)
 	return stopBlock(dst, index)
 }
 
-// take returns the index of our next block.
-func (s *stream) take() int {
-	s.next++
-	return s.next - 1
-}
-
-// writeHeld appends a held event of another block under our index.
-func (s *stream) writeHeld(dst []byte, item heldItem, spill wire.Spill) ([]byte, error) {
-	if item.block == nil {
-		return appendFrame(dst, item.typ, item.data), nil
+// writeHeld appends a held event, a block's under our index.
+func (s *stream) writeHeld(dst []byte, h *heldEvent) []byte {
+	b := h.block
+	if b == nil {
+		return appendNamed(dst, &h.ev, h.typ)
 	}
-	if item.typ == "content_block_start" {
-		item.block.out = s.take() + 1
+	if h.typ == blockStart {
+		b.out, b.written = s.take(), true
 	}
-	dst, err := s.reindex(dst, item.typ, item.data, item.block.out-1, false)
-	if err != nil {
-		return dst, err
-	}
-	return spill.Over(dst)
-}
-
-// reindex appends a payload of the upstream with our index, and for a call with
-// an empty input: its arguments follow in deltas.
-func (s *stream) reindex(dst []byte, typ string, data []byte, index int, call bool) ([]byte, error) {
-	if err := s.doc.Scan(data, wire.EnvelopeOptions(s.o.MaxBytes)); err != nil {
-		return dst, wire.Malformed(err) // the same text was read before
+	s.reread(h.ev.Data)
+	if s.frame.index == b.out {
+		return appendNamed(dst, &h.ev, h.typ)
 	}
 	s.edits = s.edits[:0]
-	old, _ := s.doc.Root().Get("index")
-	s.edits.Replace(old, strconv.AppendInt(nil, int64(index), 10))
-	if call {
-		b, _ := s.doc.Root().Get("content_block")
-		if input, ok := b.Get("input"); ok {
-			s.edits.Replace(input, emptyObject)
-		} else {
-			_, end := b.Span()
-			s.edits.Insert(end-1, []byte(`,"input":{}`))
-		}
-	}
-	return appendFrame(dst, typ, s.edits.AppendTo(nil, data, 0, len(data))), nil
+	s.reindex(b.out)
+	return appendEdited(dst, &h.ev, h.typ, s.edits)
 }
 
-// survivor appends an allowed call: the upstream's first event, the text that was
-// judged in pieces, and the stop.
+// reindex puts our index into the event that was read last.
+func (s *stream) reindex(index int) {
+	old, _ := s.frame.root.Get("index")
+	s.edits.Replace(old, strconv.AppendInt(nil, int64(index), 10))
+}
+
+// survivor appends an allowed call: the upstream's first event without its input,
+// the text that was judged in pieces, and the stop.
 func (s *stream) survivor(dst []byte, b *block, args []byte, spill wire.Spill) ([]byte, error) {
 	index := s.take()
-	dst, err := s.reindex(dst, "content_block_start", b.start, index, true)
-	if err != nil {
-		return dst, err
+	s.reread(b.start)
+	s.edits = s.edits[:0]
+	s.reindex(index)
+	if input, ok := s.frame.block.Get("input"); ok {
+		s.edits.Replace(input, emptyObject)
+	} else {
+		_, end := s.frame.block.Span()
+		s.edits.Insert(end-1, []byte(`,"input":{}`))
 	}
+	dst = appendFrame(dst, blockStart, s.edits.AppendTo(nil, b.start, 0, len(b.start)))
+	var err error
 	for piece, rest := wire.NextPiece(args); len(piece) > 0; piece, rest = wire.NextPiece(rest) {
 		if dst, err = spill.Over(dst); err != nil {
 			return dst, err
 		}
-		dst = openBlock(dst, "content_block_delta", index)
+		dst = openBlock(dst, blockDelta, index)
 		dst = append(dst, `,"delta":{"type":"input_json_delta","partial_json":`...)
 		dst = append(jsonstream.AppendQuote(dst, piece), "}}"...)
 		dst = sse.AppendClose(dst)
 	}
-	return spill.Over(stopBlock(dst, index))
+	return stopBlock(dst, index), nil
 }
 
 // openBlock appends the beginning of an event of ours, up to behind its index.
@@ -163,20 +157,12 @@ func openBlock(dst []byte, typ string, index int) []byte {
 }
 
 func stopBlock(dst []byte, index int) []byte {
-	return sse.AppendClose(append(openBlock(dst, "content_block_stop", index), '}'))
+	return sse.AppendClose(append(openBlock(dst, blockStop, index), '}'))
 }
 
 // CanCancel implements [wire.Stream] (WIRE 4.6).
 func (s *stream) CanCancel() bool {
-	if s.pending == 0 || s.over || s.ended || s.cancelled {
-		return false
-	}
-	for _, b := range s.blocks {
-		if b.call == nil && !b.closed {
-			return false
-		}
-	}
-	return true
+	return s.pending > 0 && s.open == 0 && !s.over && !s.ended
 }
 
 // Cancel implements [wire.Stream].
@@ -184,7 +170,7 @@ func (s *stream) Cancel() {
 	if !s.CanCancel() {
 		return
 	}
-	s.cancelled, s.over = true, true
+	s.cancelled, s.tail, s.over = true, true, true
 	s.notes.UsageIncomplete = true
 	s.calls.finish(stopgate.Cancelled)
 }
@@ -193,10 +179,7 @@ func (s *stream) Cancel() {
 // last usage that was seen.
 func (s *stream) cancelTail(dst []byte) []byte {
 	dst = sse.AppendOpen(dst, "message_delta")
-	dst = append(dst, `{"type":"message_delta","delta":{"stop_reason":"end_turn","stop_sequence":null},"usage":{"output_tokens":`...)
-	if len(s.usage) == 0 {
-		s.usage = append(s.usage, '0')
-	}
-	dst = sse.AppendClose(append(append(dst, s.usage...), "}}"...))
+	dst = append(dst, `{"type":"message_delta","delta":{"stop_reason":"end_turn","stop_sequence":null},"usage":`...)
+	dst = sse.AppendClose(append(s.usage.appendTo(dst), '}'))
 	return sse.AppendEvent(dst, "message_stop", []byte(`{"type":"message_stop"}`))
 }

@@ -1,0 +1,138 @@
+package anthropic
+
+import (
+	"github.com/stopgate/stopgate/jsonstream"
+	"github.com/stopgate/stopgate/wire"
+	"github.com/stopgate/stopgate/wire/sse"
+)
+
+// frame is one event's payload, looked at once.
+type frame struct {
+	typ   string
+	index int // of a content block; -1 if there is none
+	block jsonstream.Value
+	delta jsonstream.Value
+	root  jsonstream.Value
+}
+
+// The members that a client reads. One that only folds to such a name could be
+// read by some clients and not by others, so it makes the answer malformed.
+var (
+	frameNames   = []string{"type", "index", "content_block", "delta", "message", "error"}
+	startNames   = []string{"type", "role", "content", "stop_reason", "usage"}
+	blockNames   = []string{"type", "id", "name", "input", "caller"}
+	deltaNames   = []string{"type", "partial_json", "stop_reason"}
+	messageNames = []string{"type", "role", "content", "stop_reason"}
+)
+
+// read looks at the members of an event; false: it has a shape that cannot be
+// read in one way only.
+func (f *frame) read(root jsonstream.Value) bool {
+	*f = frame{index: -1, root: root}
+	for k, v := range root.Members() {
+		switch key := wire.Key(k); string(key) {
+		case "type":
+			if v.Kind() != jsonstream.String {
+				return false
+			}
+			f.typ = typeName(v)
+		case "index":
+			n, ok := small(v)
+			if !ok {
+				return false
+			}
+			f.index = n
+		case "content_block":
+			f.block = v
+		case "delta":
+			f.delta = v
+		default:
+			if wire.Lookalike(key, frameNames...) {
+				return false
+			}
+		}
+	}
+	return f.typ != "" && plain(f.block, blockNames) && plain(f.delta, deltaNames)
+}
+
+// typeName returns an event's type, without a copy for the known ones.
+func typeName(v jsonstream.Value) string {
+	for _, known := range [...]string{
+		blockDelta, blockStart, blockStop, "message_start", "message_delta", "message_stop", "ping", "error",
+	} {
+		if v.IsText(known) {
+			return known
+		}
+	}
+	return v.Text()
+}
+
+// plain reports whether no member of an object only folds to a known name.
+func plain(object jsonstream.Value, names []string) bool {
+	for k := range object.Members() {
+		if wire.Lookalike(wire.Key(k), names...) {
+			return false
+		}
+	}
+	return true
+}
+
+// small reads an index.
+func small(v jsonstream.Value) (int, bool) {
+	raw := v.Raw()
+	if v.Kind() != jsonstream.Number || len(raw) > 6 {
+		return 0, false
+	}
+	n := 0
+	for _, c := range raw {
+		if c < '0' || c > '9' {
+			return 0, false
+		}
+		n = n*10 + int(c-'0')
+	}
+	return n, true
+}
+
+// appendNamed forwards an event as it is. A frame without an event line gets one:
+// two SDKs do not see it otherwise (WIRE 4.3).
+func appendNamed(dst []byte, ev *sse.Event, typ string) []byte {
+	if len(ev.Type) > 0 {
+		return ev.AppendTo(dst)
+	}
+	return appendFrame(dst, typ, ev.Data)
+}
+
+// appendEdited appends an event with some of its payload changed.
+func appendEdited(dst []byte, ev *sse.Event, typ string, edits wire.Edits) []byte {
+	if len(ev.Type) == 0 {
+		return appendFrame(dst, typ, edits.AppendTo(nil, ev.Data, 0, len(ev.Data)))
+	}
+	dst = ev.AppendHead(dst)
+	payload := len(dst)
+	dst = edits.AppendTo(dst, ev.Data, 0, len(ev.Data))
+	return ev.AppendTail(dst, payload)
+}
+
+// appendFrame appends an event with its name. White space between members may
+// hold a line end, which would break the framing.
+func appendFrame(dst []byte, typ string, data []byte) []byte {
+	dst = sse.AppendOpen(dst, eventName(typ))
+	for _, c := range data {
+		if c == '\n' || c == '\r' {
+			c = ' '
+		}
+		dst = append(dst, c)
+	}
+	return sse.AppendClose(dst)
+}
+
+// eventName keeps a type off the framing if it is no name; such an event is of no
+// type that a client knows.
+func eventName(typ string) string {
+	for i := range len(typ) {
+		if c := typ[i]; c < ' ' || c == 0x7f {
+			return ""
+		}
+	}
+	return typ
+}
