@@ -4,6 +4,7 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"os"
 	"path"
 	"path/filepath"
 	"sort"
@@ -105,7 +106,9 @@ func TestLayers(t *testing.T) {
 			rank[pkg] = i
 		}
 	}
+	seen := map[string]bool{}
 	for _, f := range sources(t) {
+		seen[f.pkg] = true
 		if strings.HasPrefix(f.pkg, testOnly) || strings.HasPrefix(f.pkg, "examples/") {
 			continue
 		}
@@ -127,6 +130,26 @@ func TestLayers(t *testing.T) {
 				t.Errorf("%s imports %s, which is for tests only", f.path, rel)
 			case !ok || theirs >= mine:
 				t.Errorf("%s imports %s, which is not above %s in the layer table", f.path, rel, f.pkg)
+			}
+		}
+	}
+	for pkg := range rank {
+		if !seen[pkg] {
+			t.Errorf("the layer table lists %s, which does not exist", pkg)
+		}
+	}
+}
+
+// ARCHITECTURE.md has to tell the same story as the table.
+func TestArchitectureNamesEveryPackage(t *testing.T) {
+	text, err := os.ReadFile("ARCHITECTURE.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range layers {
+		for _, pkg := range row {
+			if pkg != "." && !strings.Contains(string(text), "`"+pkg+"`") {
+				t.Errorf("ARCHITECTURE.md does not name `%s`", pkg)
 			}
 		}
 	}

@@ -6,7 +6,7 @@ import (
 	"github.com/stopgate/stopgate"
 )
 
-// Proves B1, B2, B3, B4, B5, B6, B7, B8, B9, P4, P5, P8, K3, K5, K12, M04, M05, M06, M07, M10:
+// Proves D26-09, B1, B2, B3, B4, B5, B6, B7, B8, B9, P4, P5, P8, K3, K5, K12, M04, M05, M06, M07, M10:
 // arguments of another shape than the author of a rule had in mind.
 func TestThreatsB(t *testing.T) {
 	asks := func(list ...string) string {

@@ -76,7 +76,7 @@ func smallPolicy(r *rand.Rand) string {
 
 func oneOf(r *rand.Rand, from ...string) string { return from[r.IntN(len(from))] }
 
-// Proves I2, K10, D26-01, D26-31: a verdict is never published before it is determined.
+// Proves D25-41, I2, K10, D26-01, D26-31: a verdict is never published before it is determined.
 // The yardstick is the first byte after which all completions that are accepted have
 // one mode. How late verdicts are is printed.
 func TestK10NeverBeforeTheYardstick(t *testing.T) {

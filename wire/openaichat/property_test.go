@@ -139,7 +139,7 @@ func withoutCalls(t testing.TB, stream string) string {
 	return out.String()
 }
 
-// Proves K41, L2, I8, I12, I24, W22: recorded streams of many servers. Allowed
+// Proves D26-34, K41, L2, I8, I12, I24, W22: recorded streams of many servers. Allowed
 // calls keep id, name and arguments; streams without calls are byte-identical;
 // everything but the calls is the same; and cutting the bytes anywhere changes
 // nothing.
