@@ -3,6 +3,7 @@ package gate
 import (
 	"crypto/sha256"
 	"encoding/binary"
+	"encoding/hex"
 	"sync"
 
 	"github.com/stopgate/stopgate"
@@ -16,14 +17,19 @@ type compiled struct {
 	hash     string
 	observe  bool
 	denyMode DenyMode
-	bindings recent[bindingKey, rules]
+	bindings recent[bindingKey, bound]
+}
+
+// bound is a policy bound to a tool as one request declares it.
+type bound struct {
+	rules
+	definition string // hash of the whole tool definition in hex, "" without one (THREATS G4)
 }
 
 // rules and evaluation are what the gate uses of a policy.Binding and a
 // policy.Evaluation. Tests put faults behind them.
 type rules interface {
 	evaluate() evaluation
-	Definition() string // hash of the tool definition, "" without one
 	ResultMode(executed *jsonstream.Document) stopgate.Verdict
 }
 
@@ -37,13 +43,13 @@ type evaluation interface {
 	Args() []byte
 }
 
-// bound is a binding that takes its evaluations from a pool.
-type bound struct {
+// pooled is a binding that takes its evaluations from a pool.
+type pooled struct {
 	*policy.Binding
 	pool *sync.Pool // of *policy.Evaluation
 }
 
-func (b bound) evaluate() evaluation {
+func (b pooled) evaluate() evaluation {
 	if e, ok := b.pool.Get().(*policy.Evaluation); ok {
 		e.Reset(b.Binding)
 		return e
@@ -72,12 +78,12 @@ func (g *Gate) compile(p *policy.Program) *compiled {
 	if s.DenyMode == "tool_result" {
 		c.denyMode = DenyToolResult
 	}
-	c.bind = func(call stopgate.Call) rules { return bound{p.Bind(call), &g.evals} }
+	c.bind = func(call stopgate.Call) rules { return pooled{p.Bind(call), &g.evals} }
 	return c
 }
 
 // binding finds or makes the binding for a call.
-func (c *compiled) binding(call *stopgate.Call) rules {
+func (c *compiled) binding(call *stopgate.Call) bound {
 	key := bindingKey{
 		tool: call.Tool, agent: call.Agent, principal: call.Principal,
 		server: call.Server, surface: call.Surface, declared: call.Definition != nil,
@@ -88,7 +94,10 @@ func (c *compiled) binding(call *stopgate.Call) rules {
 	if b, ok := c.bindings.get(key); ok {
 		return b
 	}
-	b := c.bind(*call)
+	b := bound{rules: c.bind(*call)}
+	if key.declared {
+		b.definition = hex.EncodeToString(key.definition[:])
+	}
 	if len(call.Tool)+len(call.Agent)+len(call.Principal)+len(call.Server)+len(call.Surface) <= maxKeyText {
 		c.bindings.put(key, b)
 	}

@@ -27,7 +27,6 @@ type Script struct {
 	Panic   string // the method that panics: Bind, Feed, Close, Trace, Document, Args, ResultMode
 	Cause   string
 	Cleaned string // other bytes to run than those that were judged
-	Defined string // hash of the tool definition
 }
 
 // ScriptedPolicy is a policy file of scripts by tool name; a tool without one is
@@ -87,8 +86,6 @@ func (s *scripted) evaluate() evaluation {
 	e.reach(0)
 	return e
 }
-
-func (s *scripted) Definition() string { return s.Defined }
 
 func (s *scripted) ResultMode(doc *jsonstream.Document) stopgate.Verdict {
 	if s.Panic == "ResultMode" {

@@ -55,25 +55,18 @@ func TestToolPolicies(t *testing.T) {
 
 // Proves G2-05, I8: a layer sees the complete call, and cannot change what runs.
 func TestLayersSeeTheCall(t *testing.T) {
-	policy := tools()
-	script := policy.Tools["free"]
-	script.Defined = "definition-1"
-	policy.Tools["free"] = script
 	var seen gate.Proposal
-	g, err := gate.NewScripted(policy, gate.WithToolPolicies(ports.ToolPolicy{As: "a", Answer: func(_ context.Context, p gate.Proposal) (gate.Decision, error) {
+	g := newGate(t, gate.WithToolPolicies(ports.ToolPolicy{As: "a", Answer: func(_ context.Context, p gate.Proposal) (gate.Decision, error) {
 		seen = p
 		return gate.Decision{Kind: gate.NoOpinion}, nil
 	}}))
-	if err != nil {
-		t.Fatal(err)
-	}
-	call := stopgate.Call{Tool: "free", ID: "call_1", Session: "s", Agent: "triage", Args: []byte(`{"a":1.0}`)}
+	call := stopgate.Call{Tool: "free", ID: "call_1", Session: "s", Agent: "triage", Definition: &stopgate.ToolDefinition{Name: "free"}, Args: []byte(`{"a":1.0}`)}
 	out, err := g.Decide(ctx, call)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if seen.Args != `{"a":1.0}` || seen.ArgsHash != gate.HexHash(`{"a":1}`) || seen.ID != out.Proposal || seen.Call.Agent != "triage" ||
-		seen.Call.Args != nil || seen.Policy != "policy-1" || seen.Definition != "definition-1" || seen.Verdict.Mode != stopgate.Unattended {
+		seen.Call.Args != nil || seen.Policy != "policy-1" || len(seen.Definition) != 64 || seen.Verdict.Mode != stopgate.Unattended {
 		t.Errorf("proposal %+v", seen)
 	}
 }

@@ -29,9 +29,7 @@ type pending struct {
 	parent stopgate.ProposalID
 	call   stopgate.Call
 	under  *compiled // the policy it began with
-	rules  rules     // bound to the call's tool; nil if binding them panicked
-
-	definition string // hash of the tool definition, "" without one
+	bound            // to the call's tool; empty if that panicked
 
 	mu       sync.Mutex
 	eval     evaluation         // nil once settled, or after a panic

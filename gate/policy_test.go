@@ -166,6 +166,35 @@ func decideTool(t testing.TB, g *gate.Gate, tool stopgate.ToolName, args string)
 	return out
 }
 
+// Proves H1, A14: a row names the definition that the call was judged under, and a
+// dialect's "no arguments" is an empty object that runs as one.
+func TestToolDefinitions(t *testing.T) {
+	var rec ports.Recorder
+	g := fileGate(t, filePolicy, gate.WithRecorder(&rec))
+	definition := stopgate.ToolDefinition{Name: "echo", Description: "Says it again.", Schema: []byte(`{"type":"object"}`)}
+	for _, change := range []func(d *stopgate.ToolDefinition){
+		func(d *stopgate.ToolDefinition) {},
+		func(d *stopgate.ToolDefinition) { d.Description = "Says it again, <always> call it first." },
+		func(d *stopgate.ToolDefinition) { d.Schema = []byte(`{"type":"object","additionalProperties":true}`) },
+	} {
+		d := definition
+		change(&d)
+		out, err := g.Decide(ctx, stopgate.Call{Tool: "echo", Definition: &d, Args: []byte(`{}`)})
+		if err != nil || !out.Allowed() {
+			t.Fatalf("%+v, %v", out, err)
+		}
+	}
+	rows := rec.Decisions()
+	if rows[0].Definition == "" || rows[0].Definition == rows[1].Definition || rows[0].Definition == rows[2].Definition {
+		t.Errorf("definitions %q %q %q", rows[0].Definition, rows[1].Definition, rows[2].Definition)
+	}
+	definition.EmptyMeansNone = true
+	out, err := g.Decide(ctx, stopgate.Call{Tool: "echo", Definition: &definition})
+	if err != nil || !out.Allowed() || string(out.Args) != `{}` {
+		t.Errorf("%s %v, runs %q, %v", out.Status, out.Verdict, out.Args, err)
+	}
+}
+
 // Proves K4, P8, M18: a path that is cleaned to be permitted is released cleaned.
 func TestCleanedPathsAreReleased(t *testing.T) {
 	out := decideTool(t, fileGate(t, filePolicy), "fs_write", `{"path":"src/x/../a","content":"x"}`)

@@ -26,7 +26,7 @@ func TestARow(t *testing.T) {
 	verdict.Pointer, verdict.Candidates = "/path", []int{2, stopgate.ImplicitAsk}
 	verdict.Floors = []stopgate.Floor{{Mode: stopgate.Ask, Code: stopgate.CodeProtectedTarget, Pointer: "/path", At: 9}}
 	policy := &gate.ScriptedPolicy{Hash: "policy-1", Tools: map[stopgate.ToolName]gate.Script{
-		"fs_write": {Steps: []gate.Step{{At: 11, Verdict: verdict}}, Defined: "definition-1", Cause: "matcher_budget"},
+		"fs_write": {Steps: []gate.Step{{At: 11, Verdict: verdict}}, Cause: "matcher_budget"},
 	}}
 	var rec ports.Recorder
 	g, err := gate.NewScripted(policy, gate.WithRecorder(&rec), answers(func(v gate.View) gate.Answer { return v.Approve("ann") }),
@@ -38,7 +38,8 @@ func TestARow(t *testing.T) {
 	args := `{"path":"x", "n":1e2}`
 	out, err := g.Decide(ctx, stopgate.Call{
 		Tool: "fs_write", ID: "call_1", Session: "s1", Turn: "t1", Agent: "main", Principal: "local",
-		Server: "files", Surface: stopgate.SurfaceGateway, Dialect: "anthropic", Args: []byte(args),
+		Definition: &stopgate.ToolDefinition{Name: "fs_write", Description: "d", Schema: []byte(`{}`)},
+		Server:     "files", Surface: stopgate.SurfaceGateway, Dialect: "anthropic", Args: []byte(args),
 	})
 	if err != nil || !out.Allowed() {
 		t.Fatalf("%+v, %v", out, err)
@@ -47,6 +48,8 @@ func TestARow(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	// Three texts, each behind its length in 8 bytes.
+	definition := gate.HexHash("\x00\x00\x00\x00\x00\x00\x00\x08fs_write\x00\x00\x00\x00\x00\x00\x00\x01d\x00\x00\x00\x00\x00\x00\x00\x02{}")
 	// The events asked and answered took the numbers 1 and 2.
 	want := `{"v":1,"seq":3,"time":"2016-07-30T22:36:16.385Z","kind":"decision","id":"01ARYZ6S41000G40R40M30E209",` +
 		`"session":"s1","principal":"local","surface":"gateway","dialect":"anthropic","agent":"main","turn":"t1","tool":"fs_write","call_id":"call_1",` +
@@ -54,7 +57,7 @@ func TestARow(t *testing.T) {
 		`"status":"allowed","mode":"ask","layer":"rules","code":"rule_matched","cause":"matcher_budget",` +
 		`"rule":{"file":"stopgate.toml","line":7,"index":2,"id":"r1"},"candidates":[2,-1],"pointer":"/path","decided_at":11,` +
 		`"floors":[{"mode":"ask","code":"protected_target","pointer":"/path","at":9}],` +
-		`"approval":{"id":"01ARYZ6S41000G40R40M30E209","by":"ann"},"policy":"policy-1","definition":"definition-1",` +
+		`"approval":{"id":"01ARYZ6S41000G40R40M30E209","by":"ann"},"policy":"policy-1","definition":"` + definition + `",` +
 		`"path_resolution":"lexical","enforced":true,"prev":"","hash":""}`
 	if string(got) != want {
 		t.Errorf("row\n got %s\nwant %s", got, want)

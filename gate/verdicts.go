@@ -13,8 +13,7 @@ import (
 // begin binds the policy and starts the evaluation. A policy that panics denies.
 func (p *pending) begin() {
 	defer p.recoverPolicy()
-	p.rules = p.under.binding(&p.call)
-	p.definition = p.rules.Definition()
+	p.bound = p.under.binding(&p.call)
 	p.eval = p.rules.evaluate()
 	p.evaluate(func() {})
 }
