@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -86,12 +85,16 @@ func flagNames(cmd *cobra.Command) []string {
 }
 
 func unknownCommand(cmd *cobra.Command, name string) error {
-	near := cmd.SuggestionsFor(name)
-	hint := ""
-	if len(near) > 0 {
-		hint = fmt.Sprintf("; did you mean %s?", strings.Join(near, " or "))
+	var names []string
+	for _, c := range cmd.Commands() {
+		if c.IsAvailableCommand() {
+			names = append(names, c.Name())
+		}
 	}
-	return usagef("unknown command %q%s (see 'stopgate --help')", name, hint)
+	if near := diag.Suggest(name, names); near != "" {
+		return usagef("unknown command %q; did you mean %s? (see 'stopgate --help')", name, near)
+	}
+	return usagef("unknown command %q (see 'stopgate --help')", name)
 }
 
 func noArgs(cmd *cobra.Command, args []string) error {

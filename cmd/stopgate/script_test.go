@@ -1,0 +1,72 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"flag"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+var update = flag.Bool("update", false, "rewrite golden outputs of scripts and documentation")
+
+// TestMain makes the command itself available to scripts, to tests that start
+// processes, and to the transcripts in the documentation.
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"stopgate": main})
+}
+
+// Proves K30, K35, S50, H14, H20, FM10.
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:           filepath.Join("testdata", "script"),
+		UpdateScripts: *update,
+		Setup: func(env *testscript.Env) error {
+			env.Setenv("HOME", filepath.Join(env.WorkDir, "home"))
+			env.Setenv("XDG_CONFIG_HOME", "")
+			env.Setenv("XDG_STATE_HOME", "")
+			return nil
+		},
+		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
+			"exits": exits,
+			"json":  wellFormed,
+		},
+	})
+}
+
+// exits runs a command and compares its exit code: exits 2 stopgate decide ...
+func exits(ts *testscript.TestScript, _ bool, args []string) {
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	got := 0
+	err = ts.Exec(args[1], args[2:]...)
+	var exit *exec.ExitError
+	switch {
+	case errors.As(err, &exit):
+		got = exit.ExitCode()
+	case err != nil:
+		ts.Fatalf("%v", err)
+	}
+	if got != want {
+		ts.Fatalf("exit code %d, want %d", got, want)
+	}
+}
+
+// wellFormed checks that every line of the latest standard output is JSON, and how
+// many there are: json 3
+func wellFormed(ts *testscript.TestScript, _ bool, args []string) {
+	lines := strings.Split(strings.TrimSuffix(ts.ReadFile("stdout"), "\n"), "\n")
+	for i, line := range lines {
+		if !json.Valid([]byte(line)) {
+			ts.Fatalf("line %d is not JSON: %q", i+1, line)
+		}
+	}
+	if len(args) == 1 && strconv.Itoa(len(lines)) != args[0] {
+		ts.Fatalf("%d lines, want %s", len(lines), args[0])
+	}
+}

@@ -1,0 +1,182 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// server is a running stopgate up.
+type server struct {
+	cmd    *exec.Cmd
+	url    string
+	stderr *strings.Builder
+}
+
+// startUp runs stopgate up in a directory of its own and waits for its line.
+func startUp(t *testing.T, dir string, args ...string) *server {
+	t.Helper()
+	s := &server{cmd: exec.Command("stopgate", append([]string{"up", "--listen", "127.0.0.1:0", "--replay-pace", "0"}, args...)...), stderr: new(strings.Builder)}
+	s.cmd.Dir, s.cmd.Stderr = dir, s.stderr
+	s.cmd.Env = append(os.Environ(), "HOME="+dir, "XDG_CONFIG_HOME=", "XDG_STATE_HOME=")
+	stdout, err := s.cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.cmd.Process.Kill(); s.cmd.Wait() })
+	line, err := bufio.NewReader(stdout).ReadString('\n')
+	if err != nil {
+		s.cmd.Wait()
+		t.Fatalf("no line on standard output: %v\n%s", err, s.stderr)
+	}
+	var ready struct {
+		Gateway      string
+		API, Console *string
+	}
+	if err := json.Unmarshal([]byte(line), &ready); err != nil || ready.Gateway == "" {
+		t.Fatalf("standard output %q: %v", line, err)
+	}
+	s.url = ready.Gateway
+	return s
+}
+
+// stop sends SIGTERM and returns the exit code.
+func (s *server) stop(t *testing.T) int {
+	t.Helper()
+	if err := s.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	s.cmd.Wait()
+	return s.cmd.ProcessState.ExitCode()
+}
+
+const storeCredentials = `{"model":"stopgate-denied","stream":true,
+ "messages":[{"role":"user","content":"Store the credentials."}],
+ "tools":[{"type":"function","function":{"name":"fs_create_file","parameters":{"type":"object",
+  "properties":{"path":{"type":"string"},"content":{"type":"string"}},"required":["path","content"]}}}]}`
+
+func post(t *testing.T, url, body string) (status int, answer string) {
+	t.Helper()
+	client := http.Client{Timeout: 30 * time.Second}
+	resp, err := client.Post(url, "application/json", strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	text, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return resp.StatusCode, string(text)
+}
+
+// Proves I22, I23: a denied call is answered, recorded, and survives SIGTERM.
+func TestUpServesAndDrains(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "p.toml"), demoPolicy, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := startUp(t, dir, "--policy", "p.toml", "--audit", "records.jsonl")
+	status, answer := post(t, s.url+"/v1/chat/completions", storeCredentials)
+	if status != http.StatusOK || !strings.HasSuffix(answer, "data: [DONE]\n\n") {
+		t.Errorf("status %d, answer %q", status, answer)
+	}
+	if !strings.Contains(answer, "was not run: secrets stay out of reach (rule_matched)") || strings.Contains(answer, "tool_calls\":[{\"index") {
+		t.Errorf("the call was not replaced: %s", answer)
+	}
+	if code := s.stop(t); code != exitOK {
+		t.Errorf("exit code %d\n%s", code, s.stderr)
+	}
+	rows, err := os.ReadFile(filepath.Join(dir, "records.jsonl"))
+	if err != nil || !strings.Contains(string(rows), `"status":"denied"`) {
+		t.Errorf("records %s, %v", rows, err)
+	}
+	if !strings.Contains(s.stderr.String(), "stopgate: listening on "+s.url+", records in records.jsonl") {
+		t.Errorf("standard error: %s", s.stderr)
+	}
+}
+
+// Proves S50, S45: without a policy, a key or a flag up works and says what holds.
+func TestUpWithoutAnything(t *testing.T) {
+	dir := t.TempDir()
+	s := startUp(t, dir)
+	status, answer := post(t, s.url+"/v1/chat/completions", storeCredentials)
+	if status != http.StatusOK || !strings.Contains(answer, "was not run") {
+		t.Errorf("status %d, answer %s", status, answer)
+	}
+	if code := s.stop(t); code != exitOK {
+		t.Errorf("exit code %d", code)
+	}
+	if !strings.Contains(s.stderr.String(), "built-in starter policy") {
+		t.Errorf("standard error: %s", s.stderr)
+	}
+	if _, err := os.Stat(filepath.Join(dir, ".local", "state", "stopgate", "audit.jsonl")); err != nil {
+		t.Error(err)
+	}
+}
+
+// Proves FM10: what keeps up from starting ends it with a code and a way out.
+func TestUpCannotStart(t *testing.T) {
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	dir := t.TempDir()
+	files := map[string]string{
+		"p.toml":       "version = 1\n[tools.t.policy]\nrun = \"ask\"\n",
+		"broken.toml":  "version = 1\ntolls = 1\n",
+		"setting.toml": "version = 1\n[gateway]\nlisten = 1\n",
+		"key.toml":     "version = 1\n[upstream.x]\nbase_url = \"https://llm.example.com\"\nkey_env = \"NO_SUCH_VARIABLE\"\n",
+	}
+	for name, text := range files {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	used := startUp(t, dir, "--policy", "p.toml", "--audit", "used.jsonl")
+	tests := []struct {
+		name string
+		args []string
+		code int
+		want []string
+	}{
+		{"port taken", []string{"--policy", "p.toml", "--listen", taken.Addr().String()}, exitTrouble, []string{"stopgate: listen on " + taken.Addr().String(), "hint: choose another address with --listen"}},
+		{"broken policy", []string{"--policy", "broken.toml"}, exitMistakes, []string{"broken.toml:2:1: error SG0103"}},
+		{"broken setting", []string{"--policy", "setting.toml"}, exitMistakes, []string{"setting.toml:3:10: error SG0104"}},
+		{"variable not set", []string{"--policy", "key.toml"}, exitMistakes, []string{"NO_SUCH_VARIABLE is not set"}},
+		{"no policy file", []string{"--policy", "missing.toml"}, exitTrouble, []string{"missing.toml", "hint: "}},
+		{"records in use", []string{"--policy", "p.toml", "--audit", "used.jsonl", "--listen", "127.0.0.1:0"}, exitTrouble, []string{"another stopgate writes to this audit log", "hint: name another file with --audit"}},
+		{"other machines", []string{"--policy", "p.toml", "--listen", "0.0.0.0:0"}, exitTrouble, []string{"lets other machines in"}},
+		{"no address", []string{"--policy", "p.toml", "--listen", "here"}, exitTrouble, []string{"want HOST:PORT"}},
+		{"no recordings", []string{"--policy", "p.toml", "--replay", "missing"}, exitTrouble, []string{"missing"}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			cmd := exec.Command("stopgate", append([]string{"up", "--audit", "other.jsonl"}, test.args...)...)
+			cmd.Dir = dir
+			out, err := cmd.CombinedOutput()
+			if cmd.ProcessState == nil || cmd.ProcessState.ExitCode() != test.code {
+				t.Errorf("%v, want exit code %d", err, test.code)
+			}
+			for _, want := range test.want {
+				if !strings.Contains(string(out), want) {
+					t.Errorf("%q is not in:\n%s", want, out)
+				}
+			}
+		})
+	}
+	used.stop(t)
+}
