@@ -91,7 +91,7 @@ func (a *Aggregator) Event(e *Event) (stop bool) {
 	case Null:
 		scalar(a, Null, "null")
 	case End:
-		d.complete = true
+		d.complete, d.ours = true, true
 	}
 	return false
 }

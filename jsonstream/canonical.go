@@ -37,7 +37,10 @@ func AppendCanonical(dst []byte, v Value) []byte {
 }
 
 // HashCanonical returns the SHA-256 of the canonical text of v.
-func HashCanonical(v Value) [32]byte { return sha256.Sum256(AppendCanonical(nil, v)) }
+func HashCanonical(v Value) [32]byte {
+	// The text is seldom longer than what was read: only numbers can grow.
+	return sha256.Sum256(AppendCanonical(make([]byte, 0, len(v.Raw())+64), v))
+}
 
 func appendCanonicalObject(dst []byte, v Value) []byte {
 	type member struct {
@@ -67,7 +70,7 @@ func appendCanonicalObject(dst []byte, v Value) []byte {
 // appendQuoted appends a string in the spelling of our encoder.
 func (v Value) appendQuoted(dst []byte) []byte {
 	raw := v.Raw()
-	if v.node().info&infoEscaped == 0 {
+	if v.doc.ours || v.node().info&infoEscaped == 0 {
 		return append(dst, raw...)
 	}
 	dst = append(dst, '"')

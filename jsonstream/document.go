@@ -13,6 +13,8 @@ type Document struct {
 	nodes []node
 	// complete is set when the tape describes one whole, accepted value.
 	complete bool
+	// ours is set when the text is in our own spelling, by an Aggregator.
+	ours bool
 	// open are the containers that are not closed yet.
 	open []openNode
 	// options and keys, those of the open objects, are for Scan.
@@ -45,7 +47,7 @@ func (d *Document) push(n node) {
 
 // Reset empties the document.
 func (d *Document) Reset() {
-	d.text, d.nodes, d.complete = nil, keep(d.nodes, keptItems), false
+	d.text, d.nodes, d.complete, d.ours = nil, keep(d.nodes, keptItems), false, false
 	d.open = d.open[:0]
 }
 
