@@ -21,6 +21,8 @@ type pathTest struct {
 	atRoot, inRoot uint32
 	// aimed limits values with wildcards, nil if all count.
 	aimed func(pattern string) bool
+	// listed leaves it to the caller that there may be more readings than are listed.
+	listed bool
 }
 
 // rootMark stands for the first "/" of the absolute form of a path below the
@@ -102,7 +104,7 @@ func (t *pathTest) suspects(list []Reading, complete bool) bool {
 			return true
 		}
 	}
-	return !complete
+	return !complete && !t.listed
 }
 
 // certain returns the canonical form of a value, in dst or in the value itself,

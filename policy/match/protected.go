@@ -80,7 +80,7 @@ func (p *Protected) test(globs, files []string) *pathTest {
 		b.addLiteral(splitLiteral(f))
 	}
 	t := newPathTest(b.NFA, p.place)
-	t.aimed = aims
+	t.aimed, t.listed = aims, true
 	return t
 }
 
@@ -90,23 +90,47 @@ func (p *Protected) test(globs, files []string) *pathTest {
 // Of a value with wildcards only what a shell would expand counts, and only if it
 // says where it aims: ".git/h*" touches, "src/*" does not.
 func (p *Protected) Path(value []byte) (protection Protection, entry string) {
-	if p.denied.match(value) {
-		if entry := p.entry(deniedPaths, nil, value); entry != "" {
+	var buf [256]byte
+	canonical, info, plain := examine(buf[:0], value)
+	if plain && p.place.admits(value, canonical, info) && !p.denied.holds(canonical, info.high) && !p.asked.holds(canonical, info.high) {
+		return Unprotected, ""
+	}
+	v := new(Value)
+	v.Reset(value)
+	return p.Judge(v)
+}
+
+// Judge is Path for a value that matchers judge too.
+func (p *Protected) Judge(v *Value) (protection Protection, entry string) {
+	if !v.valid || len(v.text) > Budget {
+		return ProtectedAsk, tooManyReadings
+	}
+	if p.denied.judge(v) {
+		if entry := p.entry(deniedPaths, nil, v); entry != "" {
 			return ProtectedDenied, entry
 		}
 	}
-	if p.asked.match(value) {
-		if entry := p.entry(askedPaths, p.files, value); entry != "" {
+	if p.asked.judge(v) {
+		if entry := p.entry(askedPaths, p.files, v); entry != "" {
 			return ProtectedAsk, entry
+		}
+	}
+	if _, certain := v.certain(&p.place); !certain {
+		if _, complete := v.readings(&p.place); !complete {
+			return ProtectedAsk, tooManyReadings
 		}
 	}
 	return Unprotected, ""
 }
 
+// tooManyReadings stands for the line that a value may touch when its readings
+// cannot be listed.
+const tooManyReadings = "a path with more readings than are listed"
+
 // entry finds the line that a value touches; lines are compiled one by one, which
 // only a value that touches one pays for. A line that is one name anywhere is
 // touched by wildcards only if they begin with a part of the name.
-func (p *Protected) entry(globs, files []string, value []byte) string {
+func (p *Protected) entry(globs, files []string, v *Value) string {
 	for _, g := range globs {
 		t := p.test([]string{g}, nil)
 		if name, ok := strings.CutPrefix(g, "**/"); ok && !strings.Contains(name, "/") {
@@ -115,12 +139,12 @@ func (p *Protected) entry(globs, files []string, value []byte) string {
 				return aims(pattern) && last != "" && !isPattern(last[:1])
 			}
 		}
-		if t.match(value) {
+		if t.judge(v) {
 			return g
 		}
 	}
 	for _, f := range files {
-		if p.test(nil, []string{f}).match(value) {
+		if p.test(nil, []string{f}).judge(v) {
 			return f
 		}
 	}
