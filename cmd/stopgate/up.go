@@ -91,8 +91,28 @@ func up(ctx context.Context, s streams, f *upFlags) error {
 	settings.options.Gate = g
 	settings.options.Replay = replay.Transport(model)
 	settings.options.Log = slog.New(slog.NewTextHandler(s.err, nil))
-	err = serve(ctx, s, settings.options, file)
+	err = serveWhileRecorded(ctx, s, settings.options, file, records.Failed())
 	return errors.Join(err, records.Close())
+}
+
+// serveWhileRecorded serves until ctx ends or the records cannot be trusted any
+// more: a gate that can only deny is better started anew by its supervisor (FM4).
+func serveWhileRecorded(ctx context.Context, s streams, o gateway.Options, auditFile string, failed <-chan struct{}) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	lost := fmt.Errorf("the records in %s failed and are set aside", auditFile)
+	go func() {
+		select {
+		case <-failed:
+			cancel(lost)
+		case <-ctx.Done():
+		}
+	}()
+	err := serve(ctx, s, o, auditFile)
+	if cause := context.Cause(ctx); errors.Is(cause, lost) {
+		return errors.Join(hintedError{lost, "look at the disk, then start again: a new file is begun"}, err)
+	}
+	return err
 }
 
 func serve(ctx context.Context, s streams, o gateway.Options, auditFile string) error {
