@@ -45,6 +45,16 @@ func (m *Matcher) Judge(v *Value) bool {
 // sharedTest judges a string by what is already known about it.
 type sharedTest interface{ judge(v *Value) bool }
 
+var (
+	_ sharedTest = (*pathTest)(nil)
+	_ sharedTest = eitherPath{}
+	_ sharedTest = (*pathPattern)(nil)
+	_ sharedTest = (*commandTest)(nil)
+	_ sharedTest = (*urlTest)(nil)
+	_ stepTest   = (*stepText)(nil)
+	_ stepTest   = (*lengthTest)(nil)
+)
+
 // certain is place.certain for the string.
 func (v *Value) certain(p *place) (canonical []byte, certain bool) {
 	if !v.examined {
