@@ -38,7 +38,7 @@ func isPlainLine(line []byte) bool {
 			return false
 		}
 		for _, b := range word {
-			if !isWordByte(b) {
+			if !wordBytes[b] {
 				return false
 			}
 		}
@@ -46,21 +46,28 @@ func isPlainLine(line []byte) bool {
 	return true
 }
 
-// isWordByte reports a byte that no shell reads as anything but itself.
-func isWordByte(b byte) bool {
-	c := lowerASCII(b)
-	return 'a' <= c && c <= 'z' || '0' <= b && b <= '9' || strings.IndexByte("_-./,:=+@%", b) >= 0
-}
+// wordBytes are the bytes that no shell reads as anything but themselves.
+var wordBytes = func() (t [256]bool) {
+	for _, b := range "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./,:=+@%" {
+		t[b] = true
+	}
+	return t
+}()
 
 // nextWord cuts the first word off a text, at blanks.
 func nextWord(text []byte) (word, rest []byte) {
-	text = bytes.TrimLeft(text, " \t")
-	end := bytes.IndexAny(text, " \t")
-	if end < 0 {
-		return text, nil
+	for len(text) > 0 && isBlank(text[0]) {
+		text = text[1:]
 	}
-	return text[:end], text[end:]
+	for i, b := range text {
+		if isBlank(b) {
+			return text[:i], text[i:]
+		}
+	}
+	return text, nil
 }
+
+func isBlank(b byte) bool { return b == ' ' || b == '\t' }
 
 // isAssignment reports NAME=... or NAME+=...
 func isAssignment(word []byte) bool {

@@ -14,12 +14,20 @@ type webAddress struct {
 	hasHost            bool
 }
 
+// urlBytes are the bytes that stand for themselves in a URL.
+var urlBytes = func() (t [256]bool) {
+	for b := '!'; b < 0x7F; b++ {
+		t[b] = !strings.ContainsRune("\\\"<>^`{|}", b)
+	}
+	return t
+}()
+
 // parseURL reads a URL strictly: ASCII, a scheme, and if it has an authority one
 // host in its usual spelling, no user, a plain port. ok is false for everything
 // that some parser reads in another way (K59).
 func parseURL(value []byte) (u webAddress, ok bool) {
 	for _, b := range value {
-		if b <= ' ' || b >= 0x7F || bytes.IndexByte([]byte("\\\"<>^`{|}"), b) >= 0 {
+		if !urlBytes[b] {
 			return u, false
 		}
 	}
@@ -124,7 +132,8 @@ func isNumeric(label []byte) bool {
 
 // defaultPort returns the port of a scheme whose URLs always have a host.
 func defaultPort(scheme []byte) (port string, special bool) {
-	switch strings.ToLower(string(scheme)) {
+	var buf [8]byte
+	switch string(appendLower(buf[:0], scheme)) {
 	case "http", "ws":
 		return "80", true
 	case "https", "wss":
