@@ -216,6 +216,24 @@ func TestEveryPackageHasADocComment(t *testing.T) {
 	}
 }
 
+// Every direct dependency has its line in docs/dependencies.md.
+func TestDependenciesAreExplained(t *testing.T) {
+	mod, err := os.ReadFile("go.mod")
+	if err != nil {
+		t.Fatal(err)
+	}
+	page, err := os.ReadFile("docs/dependencies.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range strings.Split(string(mod), "\n") {
+		name, version, ok := strings.Cut(strings.TrimSpace(line), " v")
+		if ok && strings.HasPrefix(line, "\t") && !strings.Contains(version, "// indirect") && !strings.Contains(string(page), name) {
+			t.Errorf("docs/dependencies.md does not explain %s", name)
+		}
+	}
+}
+
 func relative(im string) (string, bool) {
 	if im == module {
 		return ".", true
