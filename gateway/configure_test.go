@@ -1,6 +1,9 @@
 package gateway_test
 
 import (
+	"fmt"
+	"os"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -134,5 +137,54 @@ func TestConfigureMistakes(t *testing.T) {
 	_, diags := configure(t, "[gateway]\nx = 1\n[limits]\ny = 2\n[upstream.a]\nz = 3", "")
 	if len(diags) < 4 {
 		t.Errorf("%d mistakes found: %v", len(diags), diags)
+	}
+}
+
+// Proves S61: every setting that the reference names exists, and the other way
+// round for those of [limits], where the file that sets them all is accepted.
+func TestSettingsAreDocumented(t *testing.T) {
+	reference, err := os.ReadFile("../docs/reference/gateway.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	row := regexp.MustCompile("(?m)^\\| (`[a-z_]+`(?:, `[a-z_]+`)*) \\|")
+	name := regexp.MustCompile("[a-z_]+")
+	tables := map[string]string{"gateway": "", "upstream.ID": "", "limits": ""}
+	for table := range tables {
+		_, rest, ok := strings.Cut(string(reference), "| `["+table+"]`")
+		if !ok {
+			t.Fatalf("no table [%s]", table)
+		}
+		rest, _, _ = strings.Cut(rest, "\n\n")
+		for _, m := range row.FindAllStringSubmatch(rest, -1) {
+			for _, key := range name.FindAllString(m[1], -1) {
+				tables[table] += key + "\n"
+			}
+		}
+	}
+	values := map[string]string{
+		"listen": `"127.0.0.1:1"`, "token_env": `"TOKEN"`, "on_deny": `"text"`, "after_deny": `"cancel"`, "base_url": `"https://x"`, "api": `"openai"`, "key_env": `"KEY"`,
+		"object_arguments": "true", "hosts": "[]", "origins": "[]", "passthrough": "[]", "server_tools": "[]",
+	}
+	text, count := "", 0
+	for _, table := range []string{"gateway", "upstream.ID", "limits"} {
+		text += "[" + table + "]\n"
+		for _, key := range strings.Fields(tables[table]) {
+			value := values[key]
+			if table == "limits" {
+				if value = `"1s"`; strings.Contains(key, "bytes") || key == "calls" || key == "exchanges" {
+					value = "1"
+				}
+			}
+			text += fmt.Sprintf("%s = %s\n", key, value)
+			count++
+		}
+	}
+	o, diags := configure(t, text, "")
+	if diags.HasErrors() || count != 8+4+17 {
+		t.Errorf("%d settings, %v:\n%s", count, diags, text)
+	}
+	if o.Settings.Limits != (gateway.Limits{Request: 1, Event: 1, Body: 1, Calls: 1, HeldResponse: 1, HeldProcess: 1, Exchanges: 1}) || o.Settings.Timeouts.Drain != time.Second || o.Settings.Timeouts.Connect != time.Second {
+		t.Errorf("settings: %+v", o.Settings)
 	}
 }

@@ -35,6 +35,7 @@ type exchange struct {
 
 	calls calls
 	fault stopgate.Code // why the response ended badly, "" if it did not
+	notes wire.Notes    // what the response showed beside its calls
 	start time.Time
 
 	mu        sync.Mutex // output, codec and watch
@@ -154,7 +155,17 @@ func (x *exchange) end() {
 		x.g.faults.count(x.fault)
 	}
 	x.g.log.Info("exchange", "dialect", x.dialect.Name(), "upstream", x.upstream.ID, "calls", len(x.calls.list),
-		"fault", string(x.fault), "enforced", x.enforced, "duration", time.Since(x.start).Round(time.Millisecond))
+		"fault", string(x.fault), "enforced", x.enforced, "dropped", x.notes.Dropped, "usage_complete", !x.notes.UsageIncomplete,
+		"duration", time.Since(x.start).Round(time.Millisecond))
+}
+
+// remember keeps what the response showed beside its calls, and records what was
+// not judged (L10, L12).
+func (x *exchange) remember(n wire.Notes) {
+	x.notes = n
+	for _, what := range n.NotEvaluated {
+		x.unjudged(stopgate.CodeNotEvaluated, what)
+	}
 }
 
 // unjudged records that something passed which may have carried a call (L12). A

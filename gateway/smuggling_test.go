@@ -2,6 +2,7 @@ package gateway_test
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"io"
 	"net"
@@ -10,6 +11,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/stopgate/stopgate/gateway"
 )
 
 // raw sends bytes to the gateway and returns the statuses of the answers that
@@ -110,5 +113,36 @@ func TestSmuggling(t *testing.T) {
 				t.Errorf("%d requests reached the provider, at most %d may", got, test.reaches)
 			}
 		})
+	}
+}
+
+// Proves WIRE 9.5: a request that never ends does not keep its place.
+func TestSlowRequests(t *testing.T) {
+	r := newRig(t, allowAll, unreachable(t), func(o *gateway.Options) {
+		o.Settings.Timeouts.Header, o.Settings.Timeouts.Request = 100*time.Millisecond, 100*time.Millisecond
+	})
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	served := make(chan error, 1)
+	go func() { served <- r.gw.Serve(ctx, ln) }()
+	for name, text := range map[string]string{
+		"header": "POST /v1/chat/completions HTTP/1.1\r\nHost: loc",
+		"body":   "POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{",
+	} {
+		begin := time.Now()
+		statuses, all := raw(t, "http://"+ln.Addr().String(), text)
+		if took := time.Since(begin); took > 1500*time.Millisecond {
+			t.Errorf("%s: %v", name, took)
+		}
+		if len(statuses) > 0 && statuses[0] < 400 {
+			t.Errorf("%s: %v %s", name, statuses, all)
+		}
+	}
+	stop()
+	if err := <-served; err != nil {
+		t.Error(err)
 	}
 }

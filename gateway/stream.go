@@ -34,7 +34,7 @@ func (x *exchange) serveStream(answer *http.Response, content io.Reader) {
 	} else {
 		s.observe()
 	}
-	s.notes()
+	x.remember(x.stream.Notes())
 	if x.fault != "" || x.broken != nil {
 		// The only end that no client takes for a complete answer (WIRE 9.6).
 		panic(http.ErrAbortHandler)
@@ -199,12 +199,4 @@ func (s *stream) resolve(due []int) {
 	s.unlocked(func() { s.calls.resolveAll(s.ctx, due) })
 	s.watch.resolving = false
 	s.watch.read = time.Now()
-}
-
-// notes records what the response showed beside its calls (L10, L12).
-func (s *stream) notes() {
-	n := s.stream.Notes()
-	for _, what := range n.NotEvaluated {
-		s.unjudged(stopgate.CodeNotEvaluated, what)
-	}
 }

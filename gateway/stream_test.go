@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
@@ -339,5 +340,50 @@ func TestClientGoesAway(t *testing.T) {
 	}
 	if held := r.gw.Stats().Held; held != 0 {
 		t.Errorf("%d bytes are still on the books", held)
+	}
+}
+
+// Proves W35, L12: what runs at the provider passes if it is listed, and the log
+// says that nobody judged it.
+func TestServerToolsAreNotEvaluated(t *testing.T) {
+	body := anthropicStart + `event: content_block_start
+data: {"type":"content_block_start","index":0,"content_block":{"type":"server_tool_use","id":"srv_1","name":"web_search","input":{}}}
+
+event: content_block_stop
+data: {"type":"content_block_stop","index":0}
+
+` + anthropicCall(1, "t1", "a", `{"path":"x"}`) + anthropicEnd("tool_use")
+	request := strings.Replace(anthropicRequest(true), `"tools":[`, `"tools":[{"type":"web_search_20250305","name":"web_search"},`, 1)
+	r := newRig(t, denying("a"), script{body: body}, func(o *gateway.Options) { o.Settings.ServerTools = []string{"web_search_*"} })
+	a := r.post(anthropicPath, request)
+	mustContain(t, a.body, "srv_1", "`a` was not run", `"stop_reason":"end_turn"`)
+	r.log.wait(t, 1)
+	if n := r.log.events("not_evaluated"); n != 1 {
+		t.Errorf("%d rows say not_evaluated", n)
+	}
+	r = newRig(t, denying("a"), unreachable(t), nil)
+	if a := r.post(anthropicPath, request); a.status != 400 {
+		t.Errorf("a tool that is not listed: status %d: %s", a.status, a.body)
+	}
+}
+
+// Proves W46 for HTTP/2 upstream: the framing below does not matter.
+func TestHTTP2Upstream(t *testing.T) {
+	body := chatStream("tool_calls", chatCall(0, "call_1", "a", `{"path":"`+strings.Repeat("x", 200_000)+`"}`))
+	protocol := ""
+	up := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		protocol = r.Proto
+		script{body: body, split: perEvent}.ServeHTTP(w, r)
+	}))
+	up.EnableHTTP2 = true
+	up.StartTLS()
+	defer up.Close()
+	r := newRig(t, allowAll, unreachable(t), func(o *gateway.Options) {
+		o.Upstreams[0].BaseURL, o.Upstreams[0].Transport = up.URL, up.Client().Transport
+	})
+	for range 10 {
+		if a := r.post(chatPath, chatRequest(true)); a.err != nil || protocol != "HTTP/2.0" || strings.Count(a.body, "x") < 200_000 {
+			t.Errorf("%s, %v, %d bytes", protocol, a.err, len(a.body))
+		}
 	}
 }

@@ -24,6 +24,7 @@ func (x *exchange) serveWhole(answer *http.Response, content io.Reader) {
 	})
 	need, err := codec.Decode(body)
 	x.calls.feed()
+	x.remember(codec.Notes())
 	x.mu.Lock()
 	x.account()
 	x.mu.Unlock()
@@ -55,7 +56,7 @@ func (x *exchange) serveWhole(answer *http.Response, content io.Reader) {
 	}
 }
 
-// answerWhole writes the response, and what it showed into the log.
+// answerWhole writes the response.
 func (x *exchange) answerWhole(answer *http.Response, body []byte) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
