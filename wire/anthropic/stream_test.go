@@ -131,8 +131,8 @@ func TestRefusedCalls(t *testing.T) {
 	}{
 		{name: "another delta", in: toolStart(0, "a") + textDelta(0, "{}"), code: stopgate.CodeProtocolViolation},
 		{name: "arguments that are no text", in: toolStart(0, "a") + delta(0, `{"type":"input_json_delta","partial_json":{}}`), code: stopgate.CodeProtocolViolation},
-		{name: "input that is no object", in: withInput(`[1]`), code: stopgate.CodeMalformedArguments},
-		{name: "input that is no object, and equal deltas", in: withInput(`[1]`) + args(0, "[1]"), code: stopgate.CodeMalformedArguments},
+		{name: "input that is no object", in: withInput(`[1]`), code: stopgate.CodeNonObjectRoot},
+		{name: "input that is no object, and equal deltas", in: withInput(`[1]`) + args(0, "[1]"), code: stopgate.CodeNonObjectRoot},
 		{name: "input, and deltas that are none", in: withInput(`{"a":1}`) + args(0, "{"), code: stopgate.CodeEnvelopeMismatch},
 		{name: "input, and deltas with a member more", in: withInput(`{"a":1}`) + args(0, `{"a":1,"b":2}`), code: stopgate.CodeEnvelopeMismatch},
 		{name: "a large start", in: withInput(`{"a":"` + strings.Repeat("x", 500) + `"}`), o: wire.Options{MaxHeld: 300}, code: stopgate.CodeLimitExceeded},
@@ -141,17 +141,27 @@ func TestRefusedCalls(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := play(t, newGate(t), request(t), c.o, begin+c.in+stop(0)+finish("tool_use")+theStop)
-			if c.name == "input that is no object, and equal deltas" {
-				c.code = r.gate.calls[0].code // agreement is not what refuses it
-			}
-			if r.err != nil || len(r.gate.calls) != 1 || r.gate.calls[0].code == "" || c.code != stopgate.CodeMalformedArguments && r.gate.calls[0].code != c.code {
-				t.Errorf("error %v, code %s, want %s", r.err, r.gate.calls[0].code, c.code)
+			if r.err != nil || len(r.gate.calls) != 1 || r.gate.calls[0].code != c.code {
+				t.Errorf("error %v, the log is\n%s%s, want %s", r.err, r.gate.log.String(), r.gate.calls[0].code, c.code)
 			}
 			legal(t, r)
 			if !strings.Contains(r.out, "[stopgate]") || !strings.Contains(r.out, `"end_turn"`) {
 				t.Errorf("the client has\n%s", r.out)
 			}
 		})
+	}
+}
+
+// Proves W31, L4: a call without an input, or with a null one, is written with an
+// empty one.
+func TestNoInput(t *testing.T) {
+	for _, input := range []string{"", `,"input":null`, `,"input": { } `} {
+		r := play(t, newGate(t), request(t), wire.Options{}, begin+start(0, `{"type":"tool_use","id":"i0","name":"a"`+input+`}`)+stop(0)+finish("tool_use")+theStop)
+		legal(t, r)
+		m, err := read(r.out, true)
+		if err != nil || len(m.tools()) != 1 || m.tools()[0].args != "{}" {
+			t.Errorf("%q: %v\n%s", input, err, r.out)
+		}
 	}
 }
 
