@@ -14,7 +14,7 @@ import (
 // arguments reach, and that say something else than they seem to (D25-15, D25-30
 // to D25-39). It also looks at policies with mistakes and then says less.
 func Check(p *Policy, o Options) diag.List {
-	c := &checker{policy: p, definitions: o.Definitions, cover: pairCoverage{}}
+	c := &checker{policy: p, definitions: o.Definitions, cover: &pairCoverage{budget: 2000}}
 	c.env = match.Env{Root: first(p.Paths.Root, o.Root), Home: first(p.Paths.Home, o.Home)}
 	if o.Untrusted {
 		c.trust()

@@ -26,6 +26,7 @@ type checkedCondition struct {
 	// that one branch of a schema calls a path and another a command is both.
 	matchers []*match.Matcher
 	readings []schema.Annotation
+	sampled  []string // see samples
 }
 
 // condition compiles a condition for a tool's parameter (D25-30, D25-31).

@@ -52,16 +52,21 @@ func (r *checkedRule) looksAt(p *schema.Place) bool {
 func (c *checker) lintTargets(l *checkedList) {
 	targets := l.tool.targets()
 	conditional := false
-	for i, r := range l.rules {
+	restricted := make(map[*schema.Place]bool) // by a rule further up
+	for _, r := range l.rules {
 		conditional = conditional || len(r.conditions) > 0
 		if !r.permissive() {
+			for _, k := range r.conditions {
+				for _, p := range k.reach.Places {
+					restricted[p] = true
+				}
+			}
 			continue
 		}
 		flagged := make(map[string]bool)
 		var open []callTarget
 		for _, t := range targets {
-			above := func(o *checkedRule) bool { return !o.permissive() && o.looksAt(t.place) }
-			if !conditional || r.looksAt(t.place) || slices.ContainsFunc(l.rules[:i], above) {
+			if !conditional || r.looksAt(t.place) || restricted[t.place] {
 				continue
 			}
 			flagged[t.pointer.String()] = true

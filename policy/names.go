@@ -8,15 +8,20 @@ import "strings"
 //
 // It walks both globs at once over a small alphabet that holds a character of
 // every kind the two tell apart.
-func namesMeet(a, b string) (name string, meet bool) {
+//
+// The budget counts what was compared; done is false if it was not enough.
+func namesMeet(a, b string, budget *int) (name string, meet, done bool) {
 	for _, x := range alternatives(a) {
 		for _, y := range alternatives(b) {
+			if *budget--; *budget < 0 {
+				return "", false, false
+			}
 			if name, ok := meeting(nameSteps(x), nameSteps(y)); ok {
-				return name, true
+				return name, true, true
 			}
 		}
 	}
-	return "", false
+	return "", false, true
 }
 
 // nameStep is one place of a glob: a set of characters, or any run of them.

@@ -14,7 +14,7 @@ import (
 const (
 	maxReason  = 200 // characters (K37)
 	maxMembers = 16  // of all = [...] (K28)
-	maxRules   = 100_000
+	maxRules   = 20_000
 )
 
 // listKind tells the three places apart where rules stand.

@@ -186,12 +186,22 @@ func (p *parser) claims() {
 			globs = append(globs, t)
 		}
 	}
-	for i, t := range globs {
-		for _, other := range globs[:i] {
-			if t.Name == other.Name || literalPrefix(t.Name) != literalPrefix(other.Name) {
+	near := make(map[string][]*ToolTable) // globs that begin alike
+	budget := 10_000
+	for _, t := range globs {
+		prefix := literalPrefix(t.Name)
+		others := near[prefix]
+		near[prefix] = append(others, t)
+		for _, other := range others {
+			if t.Name == other.Name {
 				continue
 			}
-			if name, meet := namesMeet(other.Name, t.Name); meet {
+			name, meet, done := namesMeet(other.Name, t.Name, &budget)
+			if !done {
+				p.report(diag.TooLarge, t.Pos, "too many globs with wildcards begin alike to tell them apart", "give them longer beginnings without wildcards")
+				return
+			}
+			if meet {
 				p.report(diag.ToolTwice, t.Pos,
 					"the globs "+tomltree.Quote(other.Name)+" and "+tomltree.Quote(t.Name)+" claim tools like "+tomltree.Quote(name)+" with equal right",
 					"give one of them a longer beginning without wildcards, or write a table for that tool",

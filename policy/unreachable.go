@@ -192,7 +192,7 @@ func literalOf(v jsonstream.Value) match.Literal {
 
 // coversCondition reports whether every value that satisfies l satisfies e.
 func coversCondition(cover coverage, e, l *checkedCondition) bool {
-	covered, _ := coveredBy(cover, l, []*groupEntry{{condition: e}})
+	covered, _ := coveredBy(cover, l, []*groupEntry{{condition: e, numbers: intervals(e)}})
 	return covered
 }
 

@@ -18,15 +18,21 @@ type ruleGroup struct {
 	literals map[string][]int // folded canonical literal -> entries
 	prefixes map[string][]int // folded prefix without its trailing separator -> entries
 	numbers  []int            // entries with numbers or ranges
+	ranges   []int            // those with ranges
 	rest     []int            // globs, patterns, present, ...
-	bounds   int              // how many entries are ranges
 	every    bool             // an entry that every value satisfies
+	partial  bool             // more entries than are compared one by one
 }
 
 type groupEntry struct {
 	rule      *checkedRule
 	condition *checkedCondition
+	numbers   []interval // that satisfy the condition
 }
+
+// compared is how many entries without an index are held against a condition. A
+// list that has more gets the answer "not proven".
+const compared = 500
 
 func newRuleGroup() *ruleGroup {
 	return &ruleGroup{literals: make(map[string][]int), prefixes: make(map[string][]int)}
@@ -36,7 +42,7 @@ func (g *ruleGroup) pointer() string { return g.entries[0].condition.Arg.String(
 
 func (g *ruleGroup) add(r *checkedRule, k *checkedCondition) {
 	n := len(g.entries)
-	g.entries = append(g.entries, &groupEntry{r, k})
+	g.entries = append(g.entries, &groupEntry{r, k, intervals(k)})
 	switch {
 	case isFinite(k):
 		numeric := false
@@ -46,7 +52,7 @@ func (g *ruleGroup) add(r *checkedRule, k *checkedCondition) {
 			numeric = numeric || lit.Kind == match.LiteralNumber
 		}
 		if numeric {
-			g.numbers = append(g.numbers, n)
+			g.addNumber(n)
 		}
 	case k.Spec.Kind == match.Prefix:
 		for _, lit := range k.Spec.Values {
@@ -54,11 +60,25 @@ func (g *ruleGroup) add(r *checkedRule, k *checkedCondition) {
 			g.prefixes[key] = append(g.prefixes[key], n)
 		}
 	case isRange(k.Spec.Kind):
-		g.numbers = append(g.numbers, n)
-		g.bounds++
+		g.ranges = append(g.ranges, n)
+		g.addNumber(n)
 	default:
-		g.rest = append(g.rest, n)
-		g.every = g.every || everyValue(k)
+		if g.every = g.every || everyValue(k); len(g.rest) < compared {
+			g.rest = append(g.rest, n)
+		} else {
+			g.partial = true
+		}
+	}
+	if len(g.ranges) > compared {
+		g.ranges, g.partial = g.ranges[:compared], true
+	}
+}
+
+func (g *ruleGroup) addNumber(n int) {
+	if len(g.numbers) < compared {
+		g.numbers = append(g.numbers, n)
+	} else {
+		g.partial = true
 	}
 }
 
@@ -69,7 +89,7 @@ func prefixKey(text string) string { return strings.TrimRight(strings.ToLower(te
 // order of the list.
 func (g *ruleGroup) near(k *checkedCondition) []*groupEntry {
 	if everyValue(k) {
-		return g.entries
+		return g.entries[:min(len(g.entries), compared)]
 	}
 	found := slices.Clone(g.rest)
 	numeric := isRange(k.Spec.Kind)
@@ -79,7 +99,7 @@ func (g *ruleGroup) near(k *checkedCondition) []*groupEntry {
 			found = append(found, g.literals[strings.ToLower(lit.JSON)]...)
 		}
 		if lit.Kind == match.LiteralNumber && isFinite(k) {
-			found = append(found, g.ranges()...)
+			found = append(found, g.ranges...)
 		}
 		if lit.Kind == match.LiteralString {
 			found = g.prefixesOf(found, lit.Text)
@@ -95,10 +115,6 @@ func (g *ruleGroup) near(k *checkedCondition) []*groupEntry {
 		entries[i] = g.entries[n]
 	}
 	return entries
-}
-
-func (g *ruleGroup) ranges() []int {
-	return slices.DeleteFunc(slices.Clone(g.numbers), func(n int) bool { return isFinite(g.entries[n].condition) })
 }
 
 // prefixesOf adds the entries whose prefix may begin a text.
@@ -155,6 +171,9 @@ func (g *ruleGroup) judge(cover coverage, r *checkedRule, l *checkedCondition) f
 	}
 	if mixed.mixed {
 		return mixed
+	}
+	if g.partial && !isFinite(l) {
+		return finding{unknown: true, by: rulesOf(near[:1])}
 	}
 	if unknown := undecided(cover, l, near); unknown != nil {
 		return finding{unknown: true, by: rulesOf([]*groupEntry{unknown})}
@@ -230,7 +249,7 @@ func nullable(p *schema.Place) bool { return p.Types()&schema.Null != 0 }
 // set.
 func (g *ruleGroup) exhausted() bool {
 	k := g.entries[len(g.entries)-1].condition
-	if isFinite(k) && k.target.Type&schema.Boolean == 0 && g.bounds < 2 && !g.every {
+	if !g.every && (len(g.entries) > compared || isFinite(k) && k.target.Type&schema.Boolean == 0 && len(g.ranges) < 2) {
 		return false // single numbers fill gaps between ranges only
 	}
 	return !k.several && (!k.lacks || g.absenceMatches(k)) && universal(k, g.unconditional())

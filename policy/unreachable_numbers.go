@@ -42,10 +42,7 @@ var (
 	aboveAll = cut{end: 1}
 )
 
-type interval struct {
-	low, high cut
-	entry     *groupEntry
-}
+type interval struct{ low, high cut }
 
 // decimal is the number of a literal that was compiled into a matcher.
 func decimal(lit match.Literal) jsonstream.Decimal {
@@ -67,31 +64,40 @@ func rangeOf(k *checkedCondition) interval {
 	return interval{low: belowAll, high: cut{at: d}}
 }
 
-// intervals lists the numbers of the entries, literals as single points.
-func intervals(entries []*groupEntry) []interval {
+// intervals lists the numbers of a condition, literals as single points; of an
+// integer parameter what integers are in them.
+func intervals(k *checkedCondition) []interval {
 	var list []interval
-	for _, e := range entries {
-		switch k := e.condition; {
-		case isRange(k.Spec.Kind):
-			in := rangeOf(k)
-			in.entry = e
-			list = append(list, in)
-		case isFinite(k):
-			for _, lit := range k.Spec.Values {
-				if lit.Kind == match.LiteralNumber {
-					d := decimal(lit)
-					list = append(list, interval{cut{at: d}, cut{at: d, above: true}, e})
-				}
+	switch {
+	case isRange(k.Spec.Kind):
+		list = []interval{rangeOf(k)}
+	case isFinite(k):
+		for _, lit := range k.Spec.Values {
+			if lit.Kind == match.LiteralNumber {
+				d := decimal(lit)
+				list = append(list, interval{cut{at: d}, cut{at: d, above: true}})
 			}
 		}
 	}
-	return list
+	if !wholeNumbers(k) {
+		return list
+	}
+	kept := list[:0]
+	for _, in := range list {
+		if in, ok := in.whole(); ok {
+			kept = append(kept, in)
+		}
+	}
+	return kept
 }
 
 // coveredRange reports whether a range lies in the union of the entries' numbers,
 // for integers: whether its integers do.
 func coveredRange(l *checkedCondition, entries []*groupEntry) (bool, []*groupEntry) {
-	return sweep(rangeOf(l), intervals(entries), wholeNumbers(l))
+	if list := intervals(l); len(list) == 1 {
+		return sweep(list[0], entries)
+	}
+	return false, nil
 }
 
 // wholeNumbers reports whether the parameter only takes integers.
@@ -101,35 +107,21 @@ func wholeNumbers(k *checkedCondition) bool {
 
 // sweep walks from the low end of an interval to its high end along the pieces that
 // reach furthest.
-func sweep(in interval, pieces []interval, integers bool) (bool, []*groupEntry) {
-	if integers {
-		var ok bool
-		if in, ok = in.whole(); !ok {
-			return false, nil
-		}
-		kept := pieces[:0:0]
-		for _, p := range pieces {
-			if p, ok := p.whole(); ok {
-				kept = append(kept, p)
-			}
-		}
-		pieces = kept
-	}
-	slices.SortStableFunc(pieces, func(a, b interval) int { return a.low.cmp(b.low) })
+func sweep(in interval, entries []*groupEntry) (bool, []*groupEntry) {
 	var by []*groupEntry
-	at, i := in.low, 0
-	for at.cmp(in.high) < 0 {
-		var furthest *interval
-		for ; i < len(pieces) && pieces[i].low.cmp(at) <= 0; i++ {
-			if furthest == nil || pieces[i].high.cmp(furthest.high) > 0 {
-				furthest = &pieces[i]
+	for at := in.low; at.cmp(in.high) < 0; {
+		furthest, owner := at, (*groupEntry)(nil)
+		for _, e := range entries {
+			for i := range e.numbers {
+				if p := &e.numbers[i]; p.low.cmp(at) <= 0 && p.high.cmp(furthest) > 0 {
+					furthest, owner = p.high, e
+				}
 			}
 		}
-		if furthest == nil || furthest.high.cmp(at) <= 0 {
+		if owner == nil {
 			return false, nil
 		}
-		at = furthest.high
-		by = append(by, furthest.entry)
+		at, by = furthest, append(by, owner)
 	}
 	return true, by
 }
@@ -179,7 +171,7 @@ func universal(k *checkedCondition, entries []*groupEntry) bool {
 		}
 	}
 	if types&(schema.Number|schema.Integer) != 0 {
-		covered, _ := sweep(interval{low: belowAll, high: aboveAll}, intervals(entries), wholeNumbers(k))
+		covered, _ := sweep(interval{low: belowAll, high: aboveAll}, entries)
 		return covered
 	}
 	return true

@@ -16,10 +16,22 @@ type coverage interface {
 	covers(e, l *checkedCondition, reading int) match.Answer
 }
 
-// pairCoverage decides pairs by what the matchers know about each other.
-type pairCoverage struct{}
+// pairCoverage decides pairs: a sample of the one that fails the other is a proof,
+// and so is what the matchers know about each other. That can cost milliseconds, so
+// only so many pairs are looked at.
+type pairCoverage struct {
+	budget int
+}
 
-func (pairCoverage) covers(e, l *checkedCondition, reading int) match.Answer {
+func (c *pairCoverage) covers(e, l *checkedCondition, reading int) match.Answer {
+	for _, sample := range l.samples() {
+		if !e.matchers[reading].Whole([]byte(sample)) {
+			return match.No
+		}
+	}
+	if c.budget--; c.budget < 0 {
+		return match.NotProven
+	}
 	return match.Covers(e.matchers[reading], l.matchers[reading])
 }
 
@@ -160,49 +172,62 @@ func undecided(cover coverage, l *checkedCondition, entries []*groupEntry) *grou
 	if unknown == nil {
 		return nil
 	}
-	for _, text := range samples(l) {
+	for _, text := range l.samples() {
 		lit := match.Literal{Kind: match.LiteralString, Text: text}
-		passes := holdsLiteral(l, lit) && !slices.ContainsFunc(entries, func(e *groupEntry) bool {
-			return holdsLiteral(e.condition, lit)
-		})
-		if passes {
+		if !slices.ContainsFunc(entries, func(e *groupEntry) bool { return holdsLiteral(e.condition, lit) }) {
 			return nil
 		}
 	}
 	return unknown
 }
 
-// samples lists some values that may satisfy a text condition.
-func samples(k *checkedCondition) []string {
-	var list []string
-	for _, lit := range k.Spec.Values {
-		text := lit.Text
-		switch k.Spec.Kind {
-		case match.Prefix:
-			text = strings.TrimRight(text, "/")
-			list = append(list, text, text+"x", text+"/x", text+"/q7/w9.z", text+" x")
-		case match.Suffix:
-			list = append(list, text, "q7"+text, "q7/w9"+text)
-		case match.Glob:
-			for _, filler := range []string{"x", "q7w9"} {
-				sample := strings.ReplaceAll(text, "**", filler)
-				sample = strings.ReplaceAll(sample, "*", filler)
-				list = append(list, strings.ReplaceAll(sample, "?", "x"), strings.ReplaceAll(strings.ReplaceAll(text, "**/", ""), "*", filler))
-			}
-		case match.Pattern:
-			for _, part := range strings.Split(text, "|") {
-				list = append(list, strings.Map(func(r rune) rune {
-					if strings.ContainsRune("^$()?:*+", r) {
-						return -1
-					}
-					return r
-				}, part))
-			}
-		case match.MaxLength:
-			if n, err := strconv.Atoi(text); err == nil && n <= 4096 {
-				list = append(list, strings.Repeat("q", n), strings.Repeat("7", n))
+// samples lists some values that satisfy a text condition.
+func (k *checkedCondition) samples() []string {
+	if k.sampled == nil {
+		k.sampled = []string{}
+		for _, lit := range k.Spec.Values[:min(len(k.Spec.Values), 8)] {
+			for _, text := range guesses(k.Spec.Kind, lit.Text) {
+				if holdsLiteral(k, match.Literal{Kind: match.LiteralString, Text: text}) {
+					k.sampled = append(k.sampled, text)
+				}
 			}
 		}
 	}
-	return list
+	return k.sampled
+}
+
+// guesses lists texts that may satisfy a matcher with this literal.
+func guesses(kind match.Kind, text string) []string {
+	switch kind {
+	case match.Prefix:
+		text = strings.TrimRight(text, "/")
+		return []string{text, text + "x", text + "/x", text + "/q7/w9.z", text + " x"}
+	case match.Suffix:
+		return []string{text, "q7" + text, "q7/w9" + text}
+	case match.Glob:
+		var list []string
+		for _, glob := range alternatives(text)[:1] {
+			for _, filler := range []string{"x", "q7w9"} {
+				sample := strings.NewReplacer("**", filler, "*", filler, "?", "x").Replace(glob)
+				list = append(list, sample, strings.NewReplacer("**/", "", "*", filler, "?", "x").Replace(glob))
+			}
+		}
+		return list
+	case match.Pattern:
+		var list []string
+		for _, part := range strings.Split(text, "|") {
+			list = append(list, strings.Map(func(r rune) rune {
+				if strings.ContainsRune("^$()?:*+", r) {
+					return -1
+				}
+				return r
+			}, part))
+		}
+		return list[:min(len(list), 8)]
+	case match.MaxLength:
+		if n, err := strconv.Atoi(text); err == nil && n <= 4096 {
+			return []string{strings.Repeat("q", n), strings.Repeat("7", n)}
+		}
+	}
+	return nil
 }

@@ -104,6 +104,27 @@ f.toml:1:5: error SG0106: no
 	}
 }
 
+// A file may be one line of megabytes with a mistake in every part of it.
+func TestOneLongLine(t *testing.T) {
+	const parts, part = 100_000, "k = 日本語, "
+	text := []byte(strings.Repeat(part, parts))
+	lines := diag.NewLines(text)
+	var list diag.List
+	for i := range parts {
+		at := i * len(part)
+		r := lines.Range(at, at+1)
+		if want := i*len([]rune(part)) + 1; r.Start.Column != want {
+			t.Fatalf("part %d is in column %d, want %d", i, r.Start.Column, want)
+		}
+		list.Add(diag.Diagnostic{Code: diag.BadValue, File: "f", Range: r})
+	}
+	got := diag.Text(list[parts/2:parts/2+2], func(string) []byte { return text })
+	want := strings.Repeat(part, 1)
+	if !strings.Contains(got, want) || len(got) > 2000 {
+		t.Errorf("%s", got)
+	}
+}
+
 func TestTextOfParts(t *testing.T) {
 	const text = "one\ntwo\n\n\n\n\n\n\n\n\nten\n"
 	list := diag.List{
@@ -244,6 +265,7 @@ func TestSuggest(t *testing.T) {
 	words := []string{"unattended", "ask", "edit", "skip", "deny", "deny_mode"}
 	for word, want := range map[string]string{
 		"unatended": "unattended", "Deny": "deny", "deny-mode": "deny_mode", "aks": "ask", "allow": "", "": "", "sikp": "skip", "eddit": "edit",
+		strings.Repeat("unattended", 7): "",
 	} {
 		if got := diag.Suggest(word, words); got != want {
 			t.Errorf("%q suggests %q, want %q", word, got, want)

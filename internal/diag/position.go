@@ -25,21 +25,48 @@ func (r Range) IsValid() bool { return r.Start.IsValid() }
 // To returns the range from the start of r to the end of other.
 func (r Range) To(other Range) Range { return Range{r.Start, other.End} }
 
-// Lines finds places in a text.
+// Lines finds places in a text, also in one that is a single long line: a place
+// costs the same everywhere.
 type Lines struct {
 	text   []byte
 	starts []int // offset of each line's first byte
+	points []int // code points before each block
 }
+
+// block is how many bytes are counted to find a column.
+const block = 1 << 10
 
 // NewLines prepares a text. It keeps a reference to it.
 func NewLines(text []byte) *Lines {
 	l := &Lines{text: text, starts: []int{0}}
+	points := 0
 	for i, c := range text {
+		if i%block == 0 {
+			l.points = append(l.points, points)
+		}
+		if utf8.RuneStart(c) {
+			points++
+		}
 		if c == '\n' {
 			l.starts = append(l.starts, i+1)
 		}
 	}
 	return l
+}
+
+// pointsBefore counts the code points before an offset.
+func (l *Lines) pointsBefore(offset int) int {
+	if len(l.points) == 0 {
+		return 0
+	}
+	b := min(offset/block, len(l.points)-1)
+	n := l.points[b]
+	for _, c := range l.text[b*block : offset] {
+		if utf8.RuneStart(c) {
+			n++
+		}
+	}
+	return n
 }
 
 // Position returns the place of a byte offset; an offset outside the text is
@@ -48,7 +75,7 @@ func (l *Lines) Position(offset int) Position {
 	offset = max(0, min(offset, len(l.text)))
 	line := sort.Search(len(l.starts), func(i int) bool { return l.starts[i] > offset })
 	start := l.starts[line-1]
-	return Position{Offset: offset, Line: line, Column: utf8.RuneCount(l.text[start:offset]) + 1}
+	return Position{Offset: offset, Line: line, Column: l.pointsBefore(offset) - l.pointsBefore(start) + 1}
 }
 
 // Range returns the place of the bytes from start to end.

@@ -90,6 +90,12 @@ func clamp(n, limit int) int { return max(0, min(n, limit)) }
 // window renders a source line with the bytes from..to marked: a piece of at
 // most lineWidth columns that shows the start of the mark.
 func window(line []byte, from, to int) (shown string, caret, marks int) {
+	// Far more bytes than the window has columns are not looked at.
+	cut := 0
+	for cut < from-8*lineWidth || cut > 0 && !utf8.RuneStart(line[cut]) {
+		cut = max(cut+1, from-8*lineWidth)
+	}
+	line, from, to = line[cut:min(len(line), from+16*lineWidth)], from-cut, to-cut
 	cells := cellsOf(line)
 	first, last := 0, len(cells)
 	if columnsOf(cells) > lineWidth {

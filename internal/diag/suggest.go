@@ -6,6 +6,10 @@ import "strings"
 // none is near: not more than a third of its letters are wrong, missing, extra or
 // swapped.
 func Suggest(word string, candidates []string) string {
+	const longest = 64
+	if len(word) > longest {
+		return ""
+	}
 	best, found := len(word)/3+1, ""
 	for _, c := range candidates {
 		if strings.EqualFold(strings.ReplaceAll(c, "-", "_"), strings.ReplaceAll(word, "-", "_")) {
