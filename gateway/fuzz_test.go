@@ -26,11 +26,21 @@ func FuzzDeniedStream(f *testing.F) {
 		"data: {\"error\":{\"message\":\"x\"}}\r\n\r\n" + chatDone,
 		": comment\r\rdata:" + `{"choices":[{"index":1,"delta":{"tool_calls":[{"function":{"arguments":"{}"}}]}}]}` + "\n\n",
 	} {
-		f.Add([]byte(seed), uint8(7), false)
-		f.Add([]byte(seed), uint8(200), true)
+		f.Add([]byte(seed), uint8(7), false, false)
+		f.Add([]byte(seed), uint8(200), true, false)
+	}
+	for _, seed := range []string{
+		"", anthropicStart, anthropicStart + anthropicEnd("end_turn"),
+		anthropicStart + anthropicText(0, "hi") + anthropicCall(1, "t1", "a", `{"path":"x"}`) + anthropicCall(2, "t2", "b", `{}`) + anthropicEnd("tool_use"),
+		anthropicStart + anthropicCall(0, "t1", "a", `{"path":"x"}`) + anthropicEnd("max_tokens"),
+		anthropicStart + anthropicCall(0, "t1", "a", `{}`) + anthropicText(1, "x") + anthropicEnd("end_turn") + anthropicEnd("end_turn"),
+		anthropicStart + "event: error\ndata: {\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\",\"message\":\"x\"}}\n\n",
+	} {
+		f.Add([]byte(seed), uint8(7), false, true)
+		f.Add([]byte(seed), uint8(200), true, true)
 	}
 	gate := newGate(f, "version = 1\n[tools.\"*\".policy]\nrun = \"deny\"\n", nil)
-	f.Fuzz(func(t *testing.T, body []byte, piece uint8, drain bool) {
+	f.Fuzz(func(t *testing.T, body []byte, piece uint8, drain, messages bool) {
 		o := gateway.Options{Gate: gate, Settings: gateway.DefaultSettings()}
 		if drain {
 			o.Settings.AfterDeny = gateway.DrainUpstream
@@ -44,9 +54,13 @@ func FuzzDeniedStream(f *testing.F) {
 		}
 		defer gw.Close()
 		w := &everything{header: http.Header{}}
-		aborted := w.serve(gw, chatPath, chatRequest(true))
+		path, request, listen := chatPath, chatRequest(true), hear
+		if messages {
+			path, request, listen = anthropicPath, anthropicRequest(true), hearMessages
+		}
+		aborted := w.serve(gw, path, request)
 		out := w.text.String()
-		h := hear(t, out)
+		h := listen(t, out)
 		if len(h.calls) > 0 {
 			t.Errorf("a call came through: %+v\n%s", h.calls, out)
 		}
