@@ -80,6 +80,9 @@ func readings(k *cond, p *schema.Place, known bool) []schema.Annotation {
 	if len(all) > 0 {
 		return all
 	}
+	if !known && (k.kind == match.Host || k.kind == match.Scheme) {
+		return []schema.Annotation{schema.URL} // they say themselves what they read
+	}
 	if !known && k.kind != match.MaxLength {
 		return []schema.Annotation{schema.None, schema.Path}
 	}

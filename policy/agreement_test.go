@@ -1,0 +1,56 @@
+package policy_test
+
+import (
+	"path/filepath"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/txtar"
+
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/policy"
+)
+
+// Proves D25-32: check and the evaluator agree about what fits a schema. A policy
+// that check accepts for its tools is never invalid for them when a call comes.
+func TestCheckAndBindAgree(t *testing.T) {
+	names, err := filepath.Glob("testdata/*/*.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	texts := map[string]string{"host": `version = 1
+[tools.fetch.policy]
+run = [ { arg = "/url", host = "example.com", mode = "unattended" }, { arg = "/url", scheme = "http", mode = "deny" }, { mode = "ask" } ]
+`}
+	tools := map[string][]stopgate.ToolDefinition{}
+	for _, name := range names {
+		archive, err := txtar.ParseFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		texts[name] = file(archive, "policy.toml")
+		tools[name] = definitions(t, file(archive, "tools.json"))
+	}
+	judged := 0
+	for name, text := range texts {
+		program, list := policy.Compile([]policy.Source{{Name: name, Text: []byte(text), Trusted: true}}, policy.Options{Definitions: tools[name]})
+		if list.HasErrors() {
+			continue
+		}
+		calls := []stopgate.Call{}
+		for i := range tools[name] {
+			calls = append(calls, stopgate.Call{Tool: tools[name][i].Name, Definition: &tools[name][i]})
+		}
+		for _, table := range parse(t, text).Tools {
+			calls = append(calls, stopgate.Call{Tool: stopgate.ToolName(table.Name)})
+		}
+		for _, call := range calls {
+			judged++
+			if v := program.Bind(call).Evaluate().Verdict(); v.Code == stopgate.CodePolicyInvalidForSchema {
+				t.Errorf("%s: check accepts what the evaluator refuses for %s", name, call.Tool)
+			}
+		}
+	}
+	if judged < 10 {
+		t.Errorf("only %d calls were judged", judged)
+	}
+}
