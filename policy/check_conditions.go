@@ -183,8 +183,10 @@ func (c *checker) guards() {
 			if !fits {
 				c.misfit(fmt.Sprintf("guard %d", g.Index+1), k, target, wrong)
 			}
+			if k.On == "path" {
+				c.lintName(g, k)
+			}
 		}
-		c.lintNames(g)
 	}
 }
 

@@ -147,7 +147,7 @@ func TestCheckWithoutSource(t *testing.T) {
 		}},
 	}}}
 	o := policy.Options{Untrusted: true, Definitions: []stopgate.ToolDefinition{{
-		Name: "t", Schema: []byte(`{"type":"object","properties":{"path":{"type":"string"}}}`),
+		Name: "t", Schema: []byte(`{"type":"object","properties":{"path":{"type":"string","x-stopgate-type":"path"}}}`),
 	}}}
 	var got []string
 	for _, d := range policy.Check(p, o) {

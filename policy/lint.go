@@ -31,7 +31,11 @@ func (c *checker) lintRule(l *checkedList, r *checkedRule) {
 		c.report(diag.UselessOptOut, r.optOut.Range, "`allow_unsafe_prefix` changes nothing here: "+r.name()+" has no permissive prefix on a plain string", "remove it")
 	}
 	c.lintMembers(r)
-	c.lintNames(r.Rule)
+	for _, k := range r.conditions {
+		if k.reach.Annotation == schema.Path || k.reach.Unknown {
+			c.lintName(r.Rule, k.Condition)
+		}
+	}
 }
 
 // lintAny warns where one good element of an array lets all others through
@@ -141,27 +145,19 @@ func sharedArray(a, b *checkedCondition) string {
 	return shared
 }
 
-// lintNames notes restrictive path literals that name less than people expect
+// lintName notes a restrictive path literal that names less than people expect
 // (C4).
-func (c *checker) lintNames(r *Rule) {
-	if r.Mode.Permissive() {
+func (c *checker) lintName(r *Rule, k *Condition) {
+	if r.Mode.Permissive() || k.Spec.Kind != match.Const && k.Spec.Kind != match.Enum && k.Spec.Kind != match.Prefix {
 		return
 	}
-	for i := range r.Conditions {
-		k := &r.Conditions[i]
-		switch k.Spec.Kind {
-		case match.Const, match.Enum, match.Prefix:
-		default:
+	for i, lit := range k.Spec.Values {
+		name := strings.TrimSuffix(lit.Text, "/")
+		if lit.Kind != match.LiteralString || !strings.HasPrefix(name, ".") || strings.ContainsAny(name, "/ ") || len(name) < 2 {
 			continue
 		}
-		for j, lit := range k.Spec.Values {
-			name := strings.TrimSuffix(lit.Text, "/")
-			if lit.Kind != match.LiteralString || !strings.HasPrefix(name, ".") || strings.ContainsAny(name, "/ ") || len(name) < 2 {
-				continue
-			}
-			c.report(diag.LiteralDotFile, k.valueRange(j), fmt.Sprintf("this is the one `%s` in the root; `%s.local` and `app/%s` are others", name, name, name),
-				"everywhere: `glob = "+tomltree.Quote("**/"+name+"*")+"`")
-		}
+		c.report(diag.LiteralDotFile, k.valueRange(i), fmt.Sprintf("this is the one `%s` in the root; `%s.local` and `app/%s` are others", name, name, name),
+			"everywhere: `glob = "+tomltree.Quote("**/"+name+"*")+"`")
 	}
 }
 
