@@ -1,6 +1,7 @@
 package match_test
 
 import (
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -157,6 +158,25 @@ func TestCommandWithManyBeginnings(t *testing.T) {
 	words := compile(t, spec(match.Prefix, "rm"), aCommand, restrictive, nowhere)
 	if words.Whole(long) || !words.Whole(append(long, "rm"...)) || !words.Whole([]byte("x "+strings.Repeat("a=b ", 300)+"c=d=rm")) {
 		t.Error("prefix")
+	}
+}
+
+// A line of dollar signs or escapes costs memory in proportion to its length: no
+// step copies what is left of the line.
+func TestCommandIsReadInLinearSpace(t *testing.T) {
+	m := compile(t, spec(match.Prefix, "rm"), aCommand, restrictive, nowhere)
+	for _, unit := range []string{"$(", "$a ", `$'\x61' `, `$'\U0010ffff' `} {
+		line := []byte(strings.Repeat(unit, 20_000))
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		hit := m.Whole(line)
+		runtime.ReadMemStats(&after)
+		if cost := after.TotalAlloc - before.TotalAlloc; hit || cost > 100*uint64(len(line)) {
+			t.Errorf("%q: hit %v, %d bytes allocated for %d", unit, hit, cost, len(line))
+		}
+	}
+	if !m.Whole([]byte(`$'\U00000072\x6d' x`)) {
+		t.Error("the longest escape is not decoded")
 	}
 }
 

@@ -75,7 +75,7 @@ func (p *shellPieces) dollar() {
 		p.ansi()
 		return
 	}
-	p.pos += nameEnd(string(rest), 0)
+	p.pos += nameEnd(rest, 0)
 }
 
 // ansi reads the rest of $'...'.
@@ -90,11 +90,14 @@ func (p *shellPieces) ansi() {
 			p.add(c)
 			continue
 		}
-		r, size := ansiEscape(string(p.line[p.pos:]))
+		r, size := ansiEscape(string(p.line[p.pos:min(p.pos+maxEscape, len(p.line))]))
 		p.pos += size
 		p.text = utf8.AppendRune(p.text, r)
 	}
 }
+
+// maxEscape is the length of the longest escape: a U and eight digits.
+const maxEscape = 9
 
 // ansiEscape decodes what follows a backslash inside $'...'.
 func ansiEscape(s string) (r rune, size int) {

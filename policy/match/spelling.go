@@ -253,7 +253,7 @@ func variable(s string) (name string, length int) {
 }
 
 // nameEnd returns where the variable name that starts at from ends.
-func nameEnd(s string, from int) int {
+func nameEnd[T string | []byte](s T, from int) int {
 	end := from
 	for end < len(s) {
 		c := lowerASCII(s[end])
