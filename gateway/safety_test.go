@@ -200,7 +200,7 @@ func TestClientGoesAwayAnywhere(t *testing.T) {
 	}
 }
 
-// Proves P1 of the demo: the built-in model through the real gate, in both
+// Proves D26-22, S14, S45: the built-in model through the real gate, in both
 // dialects; what is denied early is not generated.
 func TestReplayThroughTheGate(t *testing.T) {
 	ended := make(chan replay.Report, 1)
