@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/spf13/cobra"
 	"github.com/stopgate/stopgate/audit/jsonl"
@@ -90,6 +92,9 @@ func up(ctx context.Context, s streams, f *upFlags) error {
 	}
 	settings.options.Gate = g
 	settings.options.Replay = replay.Transport(model)
+	if f.replayDir != "" {
+		settings.options.Upstreams = replayed(settings.options.Upstreams, settings.options.Replay)
+	}
 	settings.options.Log = slog.New(slog.NewTextHandler(s.err, nil))
 	err = serveWhileRecorded(ctx, s, settings.options, file, records.Failed())
 	return errors.Join(err, records.Close())
@@ -140,6 +145,17 @@ func serve(ctx context.Context, s streams, o gateway.Options, auditFile string) 
 		return errors.Join(err, ln.Close())
 	}
 	return gw.Serve(ctx, ln)
+}
+
+// replayed makes the replay model the upstream of every API that has no other: who
+// names recordings wants them, also from a client that sends a credential.
+func replayed(upstreams []gateway.Upstream, model http.RoundTripper) []gateway.Upstream {
+	for _, api := range []string{"openai", "anthropic"} {
+		if !slices.ContainsFunc(upstreams, func(u gateway.Upstream) bool { return u.API == api || u.API == "" }) {
+			upstreams = append(upstreams, gateway.Upstream{ID: "replay-" + api, API: api, Transport: model})
+		}
+	}
+	return upstreams
 }
 
 // replayModel is the built-in model, with recordings if there is a folder of them.
