@@ -163,6 +163,7 @@ func (c *compiler) list(v *voice, l list, rules []*Rule, table string, forMany b
 		c.rule(v, r, l.note.lowered)
 	}
 	l.end = int32(len(c.plan.rules))
+	c.commands(v, &l)
 	if l.guard && l.first == l.end && len(l.note.skipped) == 0 {
 		return true
 	}
@@ -233,7 +234,7 @@ func (c *compiler) rule(v *voice, r *Rule, lowered bool) {
 func (c *compiler) condition(v *voice, r *Rule, k *Condition) {
 	id := int32(len(c.plan.conds))
 	permissive := r.Mode.Permissive()
-	out := cond{rule: int32(len(c.plan.rules)), permissive: permissive, all: permissive, kind: k.Spec.Kind, env: v.env, ast: k}
+	out := cond{rule: int32(len(c.plan.rules)), permissive: permissive, all: permissive, kind: k.Spec.Kind, env: v.env, command: -1, ast: k}
 	for _, q := range []Quantifier{r.Match, k.Match} {
 		if q != QuantifierDefault {
 			out.all = q == QuantifierAll
@@ -250,6 +251,34 @@ func (c *compiler) condition(v *voice, r *Rule, k *Condition) {
 		c.plan.sites = append(c.plan.sites, id)
 	}
 	c.plan.conds = append(c.plan.conds, out)
+}
+
+// commands finds the conditions of a list that look at command lines. Where a call
+// can have several, each is judged through the list by itself and the strictest
+// counts (K29). A guard objects to any of them anyway.
+func (c *compiler) commands(v *voice, l *list) {
+	var found []int32
+	several := false
+	for i := l.first; i < l.end && !l.guard; i++ {
+		for k := c.plan.rules[i].first; k < c.plan.rules[i].end; k++ {
+			cond := &c.plan.conds[k]
+			reach := v.schema.Reach(cond.ast.Arg)
+			if cond.kind == match.Present || counts(cond.kind) || !slices.ContainsFunc(reach.Places, func(p *schema.Place) bool { return has(p, schema.Command) }) {
+				continue
+			}
+			several = several || reach.CrossesArray || len(found) > 0 && cond.expanded != c.plan.conds[found[0]].expanded
+			found = append(found, k)
+		}
+	}
+	if !several {
+		return
+	}
+	l.firstCommand, l.commands = c.plan.commands, int32(len(found))
+	c.plan.commands += l.commands
+	for i, k := range found {
+		c.plan.conds[k].command = int32(i)
+		c.plan.rules[c.plan.conds[k].rule].commands = true
+	}
 }
 
 // insert adds a condition's pointer to the trie of its view. "*" stands for the

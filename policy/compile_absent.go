@@ -94,7 +94,7 @@ func (g *grapher) absences() {
 		bits := int32(len(s.place.Properties()))
 		for _, e := range s.members {
 			if e.absent = a.of(e.to); len(e.absent) > 0 {
-				e.bit = bits
+				e.bit, e.defaulted = bits, len(e.to.place.Defaults()) > 0
 				bits++
 				s.edges = append(s.edges, e)
 			}

@@ -44,8 +44,10 @@ type edge struct {
 	class int32
 	// bit notes that the member is there, -1 if nothing depends on it.
 	bit int32
-	// absent is what the member's absence does to the sites at and below it.
-	absent []absence
+	// absent is what the member's absence does to the sites at and below it. defaulted
+	// says that the schema gives the member a default.
+	absent    []absence
+	defaulted bool
 }
 
 // absence is the effect of a missing member on a site.

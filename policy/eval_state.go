@@ -36,6 +36,7 @@ type ruleState struct {
 type listState struct {
 	low, high stopgate.Mode // the strictest and the weakest mode possible
 	cursor    int32         // every rule before it has failed
+	lane      int32         // the command whose way through the list counts, or none
 	dirty     bool
 }
 
@@ -54,6 +55,7 @@ type state struct {
 	at    int64 // the byte being looked at
 	dirty bool  // something changed with it
 	spine spine
+	lanes lanes
 }
 
 // reset prepares the state for a new call.
@@ -68,9 +70,9 @@ func (s *state) reset(p *plan) {
 	}
 	s.at, s.dirty = 0, true
 	s.spine.reset()
+	s.lanes.reset(p)
 	for i := range p.lists {
-		s.lists[i].dirty = true
-		s.lists[i].cursor = p.lists[i].first
+		s.lists[i] = listState{cursor: p.lists[i].first, lane: noLane, dirty: true}
 	}
 	for i := range p.rules {
 		r := &p.rules[i]
@@ -107,6 +109,9 @@ func (s *state) leaf(site int32, hit, alone bool) {
 	switch {
 	case st.phase != waiting:
 		return
+	case k.command >= 0:
+		s.lanes.answer(s.plan, c, hit)
+		return
 	case hit && !k.all:
 		s.resolve(c, holds)
 		return
@@ -130,7 +135,11 @@ func (s *state) present(site int32, unsure, alone bool) {
 // missing takes a branch that ends without a value at the site.
 func (s *state) missing(site int32) {
 	c := s.plan.sites[site]
-	if s.plan.conds[c].all {
+	switch k := &s.plan.conds[c]; {
+	case k.command >= 0:
+		s.lanes.answer(s.plan, c, false)
+		s.endCommand()
+	case k.all:
 		s.resolve(c, failed)
 	}
 }
@@ -146,15 +155,24 @@ func (s *state) empty(site int32) {
 	s.missing(site)
 }
 
-// absent takes a member that an object lacks.
-func (s *state) absent(a absence) {
+// absent takes a member that an object lacks. Where commands are judged one by one,
+// it is a command only if the schema gives it a default, or as an element's branch
+// without a value (B5).
+func (s *state) absent(a absence, command bool) {
+	c := s.plan.sites[a.site]
+	if s.plan.conds[c].command >= 0 {
+		if command {
+			s.lanes.answer(s.plan, c, a.kind == byDefault)
+		}
+		return
+	}
 	switch a.kind {
 	case byDefault:
 		s.leaf(a.site, true, false)
 	case notDefault:
 		s.leaf(a.site, false, false)
 	case notPresent:
-		s.leaf(a.site, !s.plan.conds[s.plan.sites[a.site]].want, false)
+		s.leaf(a.site, !s.plan.conds[c].want, false)
 	default:
 		s.missing(a.site)
 	}
@@ -171,9 +189,12 @@ func (s *state) exhaust(site int32) {
 	if st.open--; st.open > 0 || st.phase != waiting {
 		return
 	}
-	if s.plan.conds[c].all && st.leaf {
+	switch k := &s.plan.conds[c]; {
+	case k.command >= 0:
+		s.lists[s.plan.rules[k.rule].list].dirty, s.dirty = true, true
+	case k.all && st.leaf:
 		s.resolve(c, holds)
-	} else {
+	default:
 		s.resolve(c, failed)
 	}
 }
@@ -192,6 +213,9 @@ func (s *state) resolve(c int32, p phase) {
 	}
 	if p == holds {
 		if rs.open--; rs.open > 0 {
+			if s.plan.rules[r].commands { // it may hold for one command already
+				s.lists[s.plan.rules[r].list].dirty, s.dirty = true, true
+			}
 			return
 		}
 	}
@@ -200,27 +224,36 @@ func (s *state) resolve(c int32, p phase) {
 	s.dirty = true
 }
 
-// walk recomputes what can come out of a list (THREATS 4.3): skip failed rules,
-// collect the modes of the undecided ones, stop at the first that holds.
+// walk recomputes what can come out of a list.
 func (s *state) walk(i int) {
 	l, st := &s.plan.lists[i], &s.lists[i]
 	st.dirty = false
+	if l.commands > 0 {
+		s.walkLanes(i)
+		return
+	}
 	for st.cursor < l.end && s.rules[st.cursor].phase == failed {
 		st.cursor++
 	}
-	st.low, st.high = stopgate.Unattended, stopgate.Deny
-	for r := st.cursor; r < l.end; r++ {
-		p := s.rules[r].phase
+	st.low, st.high = s.possible(l, st.cursor, noLane)
+}
+
+// possible says which modes can come out of a list from a rule on (THREATS 4.3): skip
+// failed rules, collect the modes of the undecided ones, stop at the first that holds.
+func (s *state) possible(l *list, from, lane int32) (low, high stopgate.Mode) {
+	low, high = stopgate.Unattended, stopgate.Deny
+	for r := from; r < l.end; r++ {
+		p := s.phaseOf(r, lane)
 		if p == failed {
 			continue
 		}
 		m := s.plan.rules[r].mode
-		st.low, st.high = stopgate.Strictest(st.low, m), weakest(st.high, m)
+		low, high = stopgate.Strictest(low, m), weakest(high, m)
 		if p == holds {
-			return
+			return low, high
 		}
 	}
-	st.low, st.high = stopgate.Strictest(st.low, l.fallback), weakest(st.high, l.fallback)
+	return stopgate.Strictest(low, l.fallback), weakest(high, l.fallback)
 }
 
 // weakest returns the weaker of two modes.

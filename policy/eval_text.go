@@ -154,6 +154,7 @@ func (e *Evaluation) textEnd() {
 			st.value = e.spine.keep(e.text())
 		}
 	}
+	e.endCommand()
 	for i := range e.watches {
 		e.protected(&e.watches[i])
 	}

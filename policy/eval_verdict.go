@@ -102,10 +102,10 @@ func (e *Evaluation) listVerdict(i int) stopgate.Verdict {
 	switch {
 	case st.cursor == l.end:
 		v.Code = l.code
-	case e.rules[st.cursor].phase == holds:
+	case e.phaseOf(st.cursor, st.lane) == holds:
 		r := &e.plan.rules[st.cursor]
 		v.Rule, v.Public = r.ref, r.public
-		v.Pointer = e.pointerOf(e.rules[st.cursor].cond)
+		v.Pointer = e.pointerOf(st.cursor, st.lane)
 	default:
 		v.Candidates, v.Public = e.candidates(i)
 	}
@@ -115,13 +115,17 @@ func (e *Evaluation) listVerdict(i int) stopgate.Verdict {
 	return v
 }
 
-// pointerOf is the pointer of the value that decided a condition.
-func (e *Evaluation) pointerOf(cond int32) string {
-	if cond < 0 {
+// pointerOf is the pointer of the value that made a rule hold.
+func (e *Evaluation) pointerOf(r, lane int32) string {
+	if e.plan.rules[r].commands && lane >= 0 {
+		return string(e.spine.pointer(e.lanes.all[lane].path))
+	}
+	c := e.rules[r].cond
+	if c < 0 {
 		return ""
 	}
-	text := e.spine.pointer(e.conds[cond].path)
-	if k := &e.plan.conds[cond]; string(text) == k.pointer {
+	text := e.spine.pointer(e.conds[c].path)
+	if k := &e.plan.conds[c]; string(text) == k.pointer {
 		return k.pointer // without an array on the way: nothing to allocate
 	}
 	return string(text)
@@ -130,9 +134,10 @@ func (e *Evaluation) pointerOf(cond int32) string {
 // candidates lists the rules that may turn out to have decided a list, and their
 // common reason if they have one.
 func (e *Evaluation) candidates(i int) (rules []int, public string) {
-	l := &e.plan.lists[i]
+	l, lane := &e.plan.lists[i], e.lists[i].lane
 	for r := e.lists[i].cursor; r < l.end; r++ {
-		switch p := e.rules[r].phase; {
+		p := e.phaseOf(r, lane)
+		switch {
 		case p == failed:
 			continue
 		case len(rules) == 0:
@@ -141,7 +146,7 @@ func (e *Evaluation) candidates(i int) (rules []int, public string) {
 			public = ""
 		}
 		rules = append(rules, e.plan.rules[r].ref.Index)
-		if e.rules[r].phase == holds {
+		if p == holds {
 			return rules, public
 		}
 	}

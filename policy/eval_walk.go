@@ -118,10 +118,11 @@ func (w *walker) open(e *Evaluation, p place, array bool) {
 }
 
 // refuse takes a container of a type that the schema does not declare: only
-// generous conditions still look into it (THREATS B1).
+// generous conditions still look into it (THREATS B1). In the place of a command it
+// is one that nothing permits.
 func (w *walker) refuse(e *Evaluation, s *shape) {
 	for _, site := range s.under {
-		if !e.plan.conds[e.plan.sites[site]].generous() {
+		if k := &e.plan.conds[e.plan.sites[site]]; !k.generous() || k.command >= 0 {
 			e.missing(site)
 		}
 	}
@@ -162,8 +163,9 @@ func (w *walker) closeObject(e *Evaluation) {
 	for _, g := range f.inside.edges {
 		if seen[g.bit>>6]&(1<<(g.bit&63)) == 0 {
 			for _, a := range g.absent {
-				e.absent(a)
+				e.absent(a, g.defaulted || f.many)
 			}
+			e.endCommand()
 		}
 	}
 	for i := range s.tests {
@@ -223,6 +225,7 @@ func (w *walker) scalar(e *Evaluation, p place, ev *jsonstream.Event) {
 		}
 	}
 	w.notContainer(e, p)
+	e.endCommand()
 	w.endScalar(e, p)
 }
 

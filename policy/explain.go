@@ -107,7 +107,7 @@ func (e *Evaluation) explainList(i int) ListExplanation {
 	}
 	above := false
 	for r := l.first; r < l.end; r++ {
-		rule := e.explainRule(r, above)
+		rule := e.explainRule(r, st.lane, above)
 		above = above || rule.Status == Matched
 		x.Named = x.Named || rule.Named
 		x.Rules = append(x.Rules, rule)
@@ -124,15 +124,20 @@ func (e *Evaluation) explainList(i int) ListExplanation {
 	return x
 }
 
-func (e *Evaluation) explainRule(r int32, above bool) RuleExplanation {
-	rule, st := &e.plan.rules[r], &e.rules[r]
-	x := RuleExplanation{Ref: *rule.ref, Mode: rule.mode, Status: statusOf(st.phase, Matched, Eliminated), At: st.at}
+// explainRule says what became of a rule, on the way of one command where the list is
+// judged command by command.
+func (e *Evaluation) explainRule(r, lane int32, above bool) RuleExplanation {
+	rule := &e.plan.rules[r]
+	x := RuleExplanation{Ref: *rule.ref, Mode: rule.mode, Status: statusOf(e.phaseOf(r, lane), Matched, Eliminated), At: e.rules[r].at}
+	if rule.commands && lane >= 0 {
+		x.At = max(x.At, e.lanes.all[lane].at)
+	}
 	if above {
 		x.Status, x.At = NotReached, 0
 	}
 	x.Named = e.verdict.Rule == rule.ref
 	for c := rule.first; c < rule.end; c++ {
-		x.Conditions = append(x.Conditions, e.explainCondition(c))
+		x.Conditions = append(x.Conditions, e.explainCondition(c, lane))
 	}
 	return x
 }
@@ -148,11 +153,17 @@ func statusOf(p phase, holding, failing string) string {
 	return Waiting
 }
 
-func (e *Evaluation) explainCondition(c int32) ConditionExplanation {
+func (e *Evaluation) explainCondition(c, lane int32) ConditionExplanation {
 	k, st := &e.plan.conds[c], &e.conds[c]
-	x := ConditionExplanation{Arg: k.expanded, On: k.ast.On, Matcher: k.kind.String(), All: k.all, Status: statusOf(st.phase, Holds, Fails)}
+	p := e.condIn(c, lane)
+	x := ConditionExplanation{Arg: k.expanded, On: k.ast.On, Matcher: k.kind.String(), All: k.all, Status: statusOf(p, Holds, Fails)}
 	x.Literal = spelt(k.ast.Spec)
-	if st.phase == waiting {
+	switch {
+	case p == waiting:
+		return x
+	case k.command >= 0 && lane >= 0:
+		l := &e.lanes.all[lane]
+		x.At, x.Pointer = l.at, string(e.spine.pointer(l.path))
 		return x
 	}
 	x.At, x.Pointer = st.at, string(e.spine.pointer(st.path))

@@ -14,6 +14,8 @@ type plan struct {
 	conds []cond
 	sites []int32 // the condition each site belongs to
 	views []*view
+	// commands is how many conditions of all lists are judged command by command.
+	commands int32
 }
 
 // view is the tool's arguments as one or several files see them: those that share
@@ -46,7 +48,11 @@ type list struct {
 	fallback stopgate.Mode
 	code     stopgate.Code // of the fallback
 	guard    bool          // the fallback is no answer
-	note     listNote
+	// commands is how many of its conditions look at command lines of which there may
+	// be several: the list is then judged once for each command (K29). firstCommand is
+	// where their answers stand among those of all lists.
+	commands, firstCommand int32
+	note                   listNote
 }
 
 // listNote is what only an explanation shows of a list.
@@ -67,6 +73,7 @@ type rule struct {
 	first, end int32 // its conditions; none: it always matches
 	mode       stopgate.Mode
 	list       int32
+	commands   bool // some condition is judged command by command
 	ref        *stopgate.RuleRef
 	public     string // the rule's reason, "" if it has none (K37)
 }
@@ -83,6 +90,7 @@ type cond struct {
 	pointer    string // of the rule
 	expanded   string // the same with "*" for every array it crosses
 	env        match.Env
+	command    int32 // its number among the commands of its list, -1 if it is none
 	ast        *Condition
 }
 

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"iter"
 	"slices"
 
 	"github.com/stopgate/stopgate"
@@ -32,12 +33,10 @@ func (e *Evaluation) release() []byte {
 	}
 	c := cleaner{conds: make([]bool, len(e.plan.conds))}
 	for i := range e.plan.lists {
-		r := e.lists[i].cursor
-		if r == e.plan.lists[i].end || !e.plan.rules[r].mode.Permissive() {
-			continue
-		}
-		for k := e.plan.rules[r].first; k < e.plan.rules[r].end; k++ {
-			c.conds[k] = true
+		for r := range e.deciding(i) {
+			for k := e.plan.rules[r].first; k < e.plan.rules[r].end && e.plan.rules[r].mode.Permissive(); k++ {
+				c.conds[k] = true
+			}
 		}
 	}
 	for _, v := range e.plan.views {
@@ -52,6 +51,24 @@ func (e *Evaluation) release() []byte {
 		return nil
 	}
 	return cleaned
+}
+
+// deciding yields the rules that decided a list: one, or one for each command.
+func (e *Evaluation) deciding(i int) iter.Seq[int32] {
+	return func(yield func(int32) bool) {
+		l, st := &e.plan.lists[i], &e.lists[i]
+		if l.commands == 0 && st.cursor < l.end {
+			yield(st.cursor)
+		}
+		for k := range e.ways(i) {
+			for r := l.first; r < l.end; r++ {
+				if e.phaseOf(r, k) == holds {
+					yield(r)
+					break
+				}
+			}
+		}
+	}
 }
 
 // cleaner collects the edits that clean paths.

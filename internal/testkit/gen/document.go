@@ -16,6 +16,10 @@ var (
 		"/srv/proj/src/a", "/srv/proj/.env", "/etc/passwd", "SRC/a", ".ENV", "src/%2e%2e/.env", `src\..\.env`, "~/x", "", "-rf",
 		".git/config", "lib/.git/hooks/x", "src/a\x00b", "src/\tb", "../src/a", "file:///srv/proj/.env", "src/a.",
 	}
+	lines = []string{
+		"git status", "git status -s", "git push", "rm -rf x", "rm -rf x", "ls", "ls -l", "git  status", "git status; rm -rf x", "echo $(rm x)",
+		"git status && ls", "",
+	}
 	numbers = []string{"0", "1", "1.0", "5", "-0", "1e0", "-1", "0.5", "1e2", "9007199254740992", "9007199254740993", "100"}
 	keys    = []string{"path", "PATH", "paths", "n", "name", "name\x00", "root", "force", "opts", "HOME", "__proto__", "path_alias"}
 )
@@ -81,6 +85,8 @@ func (w *writer) text(s *naive.Schema) {
 		w.quote(pick(w.r, s.Enum).Text)
 	case s.Annotation == "path":
 		w.quote(pick(w.r, paths))
+	case s.Annotation == "command":
+		w.quote(pick(w.r, lines))
 	default:
 		w.quote(pick(w.r, texts))
 	}

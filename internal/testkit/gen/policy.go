@@ -152,8 +152,11 @@ func guard(r *rand.Rand, s *naive.Schema) naive.Rule {
 	k := condition(r, s)
 	if r.IntN(2) == 0 {
 		k = matcher(r, naive.Cond{On: "path"}, "path")
-		if r.IntN(3) == 0 {
+		switch r.IntN(4) {
+		case 0:
 			k = matcher(r, naive.Cond{On: "string"}, "")
+		case 1:
+			k = matcher(r, naive.Cond{On: "command"}, "command")
 		}
 	}
 	g.All = []naive.Cond{k}
@@ -205,8 +208,11 @@ func text(s string) *naive.Node { return &naive.Node{Kind: naive.String, Text: s
 // matcher draws a matcher on strings.
 func matcher(r *rand.Rand, k naive.Cond, annotation string) naive.Cond {
 	k.Kind = pick(r, []string{"prefix", "const", "enum", "glob", "pattern", "suffix", "prefix", "max_length"})
-	if annotation == "path" && k.Kind == "max_length" {
+	switch {
+	case annotation == "path" && k.Kind == "max_length":
 		k.Kind = "const"
+	case annotation == "command" && k.Kind != "enum" && k.Kind != "const":
+		k.Kind = "prefix"
 	}
 	var from []string
 	switch {
@@ -218,9 +224,11 @@ func matcher(r *rand.Rand, k naive.Cond, annotation string) naive.Cond {
 	case annotation == "path" && k.Kind == "glob":
 		from = []string{"**/.env*", "src/**", "src/*", "**/*.rs", "/etc/**"}
 	case annotation == "path" && k.Kind == "suffix":
-		from = []string{".env", "a", "/a"}
+		from = []string{".env", "a", "rs"}
 	case annotation == "path":
 		from = []string{"src", "src/a", ".env", "/srv/proj/src", "/etc", "src/a/b"}
+	case annotation == "command":
+		from = []string{"git status", "git", "rm", "ls", "ls -l", "rm -rf x"}
 	case k.Kind == "glob":
 		from = []string{"a*", "*b", "?", "*", "r?", "a?c"}
 	default:

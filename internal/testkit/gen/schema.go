@@ -73,6 +73,8 @@ var fields = []field{
 	{"env", func(*rand.Rand) *naive.Schema {
 		return &naive.Schema{Types: []string{naive.Object}, Extra: one(naive.String, "")}
 	}},
+	{"cmd", func(*rand.Rand) *naive.Schema { return one(naive.String, "command") }},
+	{"cmds", func(*rand.Rand) *naive.Schema { return list(one(naive.String, "command")) }},
 	{"either", func(*rand.Rand) *naive.Schema {
 		return &naive.Schema{Types: []string{naive.String, naive.Array}, Items: one(naive.String, "")}
 	}},
@@ -87,12 +89,17 @@ func tool(r *rand.Rand) *naive.Schema {
 		if r.IntN(8) == 0 {
 			p.Aliases = []string{p.Name + "_alias"}
 		}
-		if !p.Required && len(p.Schema.Types) == 1 && r.IntN(6) == 0 {
+		if !p.Required && len(p.Schema.Types) == 1 && !commands(p.Schema) && r.IntN(6) == 0 {
 			p.Schema.Default = defaultOf(r, p.Schema)
 		}
 		root.Props = append(root.Props, p)
 	}
 	return root
+}
+
+// commands reports whether a schema is one of command lines.
+func commands(s *naive.Schema) bool {
+	return s.Annotation == "command" || s.Items != nil && s.Items.Annotation == "command"
 }
 
 func defaultOf(r *rand.Rand, s *naive.Schema) *naive.Node {

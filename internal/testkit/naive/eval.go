@@ -16,6 +16,12 @@ type list struct {
 	at      []int
 	asks    bool // a list without a match asks; a guard abstains
 	lowered bool // unattended counts as ask (K35)
+	// Where the list is judged command by command (K29): one list for each command, one
+	// for a command that may still come, and when none can any more.
+	commands  []*list
+	follows   *list
+	following int
+	from      int // of one command: when it is complete
 }
 
 // mode is what a rule of the list answers here.
@@ -45,13 +51,36 @@ func (l *list) possible(t int) (modes []string, rules []int) {
 	return append(modes, "unattended"), append(rules, -2) // abstains
 }
 
+// outcome says what can come out of the list with byte t: the strictest and the
+// weakest mode, and the verdict if they are the same. A guard that abstains has none.
+func (l *list) outcome(t int) (low, high string, v *Verdict) {
+	if l.follows != nil {
+		return l.byCommand(t)
+	}
+	modes, rules := l.possible(t)
+	low, high = "unattended", "deny"
+	for _, m := range modes {
+		low = stricter(low, m)
+		if stricter(high, m) == high {
+			high = m
+		}
+	}
+	if low == high && rules[0] != -2 {
+		decided := l.verdict(low, rules, t)
+		v = &decided
+	}
+	return low, high, v
+}
+
 // call is one document judged by one policy.
 type call struct {
 	policy *Policy
 	root   *Node
 	lists  []*list
-	events []Verdict // integrity and floors, in byte order
-	ended  bool      // the last event is that the text ends too early: after its last byte
+	events []Verdict       // integrity and floors, in byte order
+	seen   map[looked]bool // values that some condition looked at, by the schema it sees
+	schema *Schema         // of the list that is being filled
+	ended  bool            // the last event is that the text ends too early: after its last byte
 }
 
 // Trace lists the verdicts that become known while the text arrives, each with
@@ -66,7 +95,7 @@ func (p *Policy) Trace(text string) []Verdict {
 		return []Verdict{{Mode: "deny", Code: "policy_not_configured", Layer: "integrity", Rule: -1}}
 	}
 	root, fault := Read(text)
-	c := &call{policy: p, root: root}
+	c := &call{policy: p, root: root, seen: map[looked]bool{}}
 	if c.root == nil {
 		c.root = &Node{Start: Never, End: Never}
 	}
@@ -104,19 +133,39 @@ func (c *call) guards(file int) {
 
 // list finds out about every rule of a list.
 func (c *call) list(l *list, s *Schema) {
-	for _, r := range l.rules {
-		holds, at := c.rule(r, viewOf(s))
-		l.holds, l.at = append(l.holds, holds), append(l.at, at)
+	c.schema = s
+	c.fill(l, viewOf(s), nil)
+	if l.layer == "rules" {
+		c.byCommand(l, viewOf(s))
 	}
 	c.lists = append(c.lists, l)
 }
 
+// looked is a value and the schema through which a condition saw it.
+type looked struct {
+	node   *Node
+	schema *Schema
+}
+
+func (c *call) looking(n *Node) { c.seen[looked{n, c.schema}] = true }
+
+// fill finds out about the rules of a list, of all commands or of one.
+func (c *call) fill(l *list, v view, one *command) {
+	for _, r := range l.rules {
+		holds, at := c.rule(r, v, one)
+		l.holds, l.at = append(l.holds, holds), append(l.at, at)
+	}
+}
+
 // rule says whether all conditions hold and since when that is known.
-func (c *call) rule(r Rule, v view) (holds bool, at int) {
+func (c *call) rule(r Rule, v view, one *command) (holds bool, at int) {
 	holds = true
 	failed := Never
 	for i := range r.All {
 		h, t := c.cond(&r.All[i], r.Mode == "unattended", v)
+		if one != nil && r.All[i].commands(v) {
+			h, t = one.answers(c, &r.All[i], r.Mode == "unattended", v)
+		}
 		if t < Never && !h {
 			holds, failed = false, min(failed, t)
 		}
@@ -129,7 +178,7 @@ func (c *call) rule(r Rule, v view) (holds bool, at int) {
 }
 
 func (c *call) cond(k *Cond, permissive bool, v view) (holds bool, at int) {
-	l := &look{policy: c.policy, cond: k, permissive: permissive, all: permissive}
+	l := &look{policy: c.policy, cond: k, permissive: permissive, all: permissive, seen: c.looking}
 	if k.Match != "" {
 		l.all = k.Match == "all"
 	}
@@ -156,7 +205,13 @@ func (c *call) trace(length int) []Verdict {
 		times = append(times, e.At)
 	}
 	for _, l := range c.lists {
-		times = append(times, l.at...)
+		times = append(append(times, l.at...), l.following)
+		for _, one := range l.commands {
+			times = append(append(times, one.at...), one.from)
+		}
+		if l.follows != nil {
+			times = append(times, l.follows.at...)
+		}
 	}
 	slices.Sort(times)
 	slices.SortStableFunc(c.events, func(a, b Verdict) int { return a.At - b.At })
@@ -239,22 +294,14 @@ func (c *call) at(t int) Verdict {
 	var ended *Verdict
 	var decided []Verdict
 	for _, l := range c.lists {
-		modes, rules := l.possible(t)
-		low, high := "unattended", "deny"
-		for _, m := range modes {
-			low = stricter(low, m)
-			if stricter(high, m) == high {
-				high = m
-			}
-		}
+		low, high, v := l.outcome(t)
 		strictest, weakest = stricter(strictest, low), stricter(weakest, high)
-		if low != high || rules[0] == -2 {
+		if v == nil {
 			continue
 		}
-		v := l.verdict(low, rules, t)
-		decided = append(decided, v)
+		decided = append(decided, *v)
 		if terminal(low) && (ended == nil || stricter(low, ended.Mode) != ended.Mode) {
-			ended = &v
+			ended = v
 		}
 	}
 	if ended != nil {

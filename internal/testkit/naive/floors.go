@@ -11,7 +11,7 @@ func (c *call) floors(file int) {
 	}
 	v := viewOf(l.Schema)
 	c.keys(l, c.root, v)
-	c.values(c.root, v)
+	c.values(c.root, v, l.Schema)
 	if c.root.End == Never || Valid(c.root, l.Schema) {
 		return
 	}
@@ -89,37 +89,37 @@ func (v view) nul(key string) bool {
 }
 
 // values judges every path and command.
-func (c *call) values(n *Node, v view) {
+func (c *call) values(n *Node, v view, s *Schema) {
 	for _, e := range n.Elems {
 		items := v.items()
 		if v.wrong(Array) {
 			items = v
 		}
-		c.values(e, items)
+		c.values(e, items, s)
 	}
 	inside := v
 	if n.Kind == Object && v.wrong(Object) {
 		if inside = v.objects(); inside == nil {
 			for _, m := range n.Members {
-				c.values(m.Value, v)
+				c.values(m.Value, v, s)
 			}
 			return
 		}
 	}
 	for _, m := range n.Members {
 		member, _ := inside.key(m.Key)
-		c.values(m.Value, member)
+		c.values(m.Value, member, s)
 	}
 	if n.Kind == String {
 		for _, a := range v.annotations() {
 			if a == "path" || a == "command" {
-				c.value(n, a)
+				c.value(n, a, s)
 			}
 		}
 	}
 }
 
-func (c *call) value(n *Node, annotation string) {
+func (c *call) value(n *Node, annotation string, s *Schema) {
 	for i, r := range []rune(n.Text) {
 		if _, control := hasControl(annotation, string(r)); control {
 			c.event(Verdict{Mode: "ask", Code: "control_character", Layer: "floor", At: n.Ends[i]})
@@ -133,8 +133,11 @@ func (c *call) value(n *Node, annotation string) {
 	for _, w := range words {
 		if c.policy.protected(w) {
 			c.event(Verdict{Mode: "ask", Code: "protected_target", Layer: "floor", At: n.End})
-			return
+			break
 		}
+	}
+	if annotation == "command" && c.seen[looked{n, s}] && !plainLine(n.Text) {
+		c.event(Verdict{Mode: "ask", Code: "command_not_analysable", Layer: "floor", At: n.End})
 	}
 }
 
@@ -162,6 +165,9 @@ func (l *look) everywhere(n *Node, v view) int {
 	case n.Start == Never:
 		return Never
 	case n.Kind == String && v.is(l.cond.On):
+		if l.seen != nil {
+			l.seen(n)
+		}
 		hit, at := l.policy.test(l.cond, n, v, l.permissive)
 		l.take(hit, at)
 		return at

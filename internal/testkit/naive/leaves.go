@@ -12,6 +12,14 @@ type look struct {
 	hits       []int
 	misses     []int // leaves that do not match and branches without a leaf
 	leaves     int
+	seen       func(n *Node)
+	each       func(n *Node, at int) // takes the leaves instead; nil for a missing one
+}
+
+// miss takes a branch without a leaf.
+func (l *look) miss(at int) {
+	l.noCommand(at)
+	l.misses = append(l.misses, at)
 }
 
 // generous conditions look for any leaf that a restriction may mean; they follow
@@ -51,12 +59,13 @@ func (l *look) walk(n *Node, v view, tokens []string) int {
 	case len(tokens) == 0:
 		return l.leaf(n, v)
 	case n.Kind != Object:
-		l.misses = append(l.misses, n.End)
+		l.miss(n.End)
 		return n.End
 	}
 	if v.wrong(Object) {
+		l.noCommand(n.Start)
 		if !l.generous() {
-			l.misses = append(l.misses, n.Start)
+			l.miss(n.Start)
 			return n.End
 		}
 		if v.objects() == nil {
@@ -71,7 +80,7 @@ func (l *look) walk(n *Node, v view, tokens []string) int {
 		return l.walk(n, v, tokens)
 	}
 	if tokens[0] == "*" {
-		l.misses = append(l.misses, n.Start)
+		l.miss(n.Start)
 		return n.End
 	}
 	for _, m := range n.Members {
@@ -105,8 +114,9 @@ func (l *look) array(n *Node, v view, tokens []string) int {
 	}
 	items := v.items()
 	if v.wrong(Array) {
+		l.noCommand(n.Start)
 		if !l.generous() {
-			l.misses = append(l.misses, n.Start)
+			l.miss(n.Start)
 			return n.End
 		}
 		items = v
@@ -123,6 +133,14 @@ func (l *look) array(n *Node, v view, tokens []string) int {
 	return n.End
 }
 
+// noCommand takes a value of the wrong type in the place of a command: nothing is
+// permitted by it.
+func (l *look) noCommand(at int) {
+	if l.each != nil {
+		l.each(nil, at)
+	}
+}
+
 // empty takes an array without elements: a branch without a leaf (K3). For
 // present it is, like null, a value and none.
 func (l *look) empty(at int) {
@@ -130,7 +148,7 @@ func (l *look) empty(at int) {
 		l.unsure(at)
 		return
 	}
-	l.misses = append(l.misses, at)
+	l.miss(at)
 }
 
 // unsure takes a branch that counts as present and as absent: for a restrictive
@@ -138,7 +156,7 @@ func (l *look) empty(at int) {
 func (l *look) unsure(at int) {
 	l.leaves++
 	if l.permissive {
-		l.misses = append(l.misses, at)
+		l.miss(at)
 	} else {
 		l.hits = append(l.hits, at)
 	}
@@ -146,6 +164,9 @@ func (l *look) unsure(at int) {
 
 // absent takes a branch that ends because a member is missing.
 func (l *look) absent(v view, tokens []string, at int) {
+	if l.each != nil {
+		return
+	}
 	defaults := l.defaults(v, tokens)
 	switch {
 	case l.cond.Kind == "present" && len(defaults) > 0:
@@ -153,7 +174,7 @@ func (l *look) absent(v view, tokens []string, at int) {
 	case l.cond.Kind == "present" && l.cond.Values[0].Text == "false":
 		l.take(true, at)
 	case l.permissive || len(defaults) == 0:
-		l.misses = append(l.misses, at)
+		l.miss(at)
 	default:
 		for _, d := range defaults {
 			seen := look{policy: l.policy, cond: l.cond, all: l.all}
@@ -167,7 +188,7 @@ func (l *look) absent(v view, tokens []string, at int) {
 				l.hits = append(l.hits, at)
 			}
 			if len(seen.misses) > 0 {
-				l.misses = append(l.misses, at)
+				l.miss(at)
 			}
 		}
 	}
@@ -222,6 +243,13 @@ func (l *look) take(hit bool, at int) {
 // leaf takes the value that the pointer names.
 func (l *look) leaf(n *Node, v view) int {
 	kind := l.cond.Kind
+	if l.seen != nil && kind != "min_items" && kind != "max_items" {
+		l.seen(n)
+	}
+	if l.each != nil && n.Kind != Object {
+		l.each(n, n.End)
+		return n.End
+	}
 	switch {
 	case kind == "present":
 		at := n.Start
@@ -232,7 +260,7 @@ func (l *look) leaf(n *Node, v view) int {
 			return Never
 		}
 		if wrong := n.Kind == Object && v.wrong(Object); wrong && !l.generous() {
-			l.misses = append(l.misses, at)
+			l.miss(at)
 		} else if wrong || n.Kind == Null {
 			l.unsure(at)
 		} else {
@@ -267,6 +295,7 @@ func start(n *Node) int {
 
 func (l *look) object(n *Node, v view) int {
 	declared, _ := v.declares(Object)
+	l.noCommand(n.Start)
 	switch {
 	case l.cond.Kind == "const" && l.cond.Values[0].Kind == Object:
 		hit := n.End < Never && equal(n, l.cond.Values[0])
@@ -288,6 +317,13 @@ func (l *look) below(n *Node, v view) {
 		l.below(e, v)
 	}
 	if n.Start < Never && n.Kind != Object && n.Kind != Array {
+		if l.seen != nil {
+			l.seen(n)
+		}
+		if l.each != nil {
+			l.each(n, n.End)
+			return
+		}
 		hit, at := l.policy.test(l.cond, n, v, false)
 		l.take(hit, at)
 	}
@@ -297,7 +333,7 @@ func (l *look) below(n *Node, v view) {
 func (l *look) count(n *Node, v view) {
 	bound := int(number(l.cond.Values[0].Text).Num().Int64())
 	if v.wrong(Array) && !l.generous() {
-		l.misses = append(l.misses, n.Start)
+		l.miss(n.Start)
 		return
 	}
 	var starts []int
@@ -307,7 +343,7 @@ func (l *look) count(n *Node, v view) {
 		}
 	}
 	if len(n.Elems) == 0 && n.End < Never && l.all {
-		l.misses = append(l.misses, n.End)
+		l.miss(n.End)
 		return
 	}
 	switch {

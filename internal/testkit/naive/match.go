@@ -101,8 +101,11 @@ func (p *Policy) text(c *Cond, n *Node, annotation string, permissive bool) (hit
 }
 
 func (p *Policy) matches(kind, literal, value, annotation string, permissive bool) bool {
-	if annotation == "path" {
+	switch annotation {
+	case "path":
 		return p.matchesPath(kind, literal, value, permissive)
+	case "command":
+		return matchesCommand(kind, literal, value, permissive)
 	}
 	forms := []string{value}
 	if !permissive {

@@ -80,7 +80,7 @@ func plainPath(path string) bool {
 		if strings.Trim(c, ".") == "" && c != "" && c != "." && c != ".." {
 			return false
 		}
-		if c != "" && c != "." && c != ".." && (strings.ContainsAny(c[len(c)-1:], `. "'`) || c[0] == ' ') {
+		if c != "" && c != "." && c != ".." && (strings.ContainsAny(c[len(c)-1:], `. "'`) || strings.ContainsAny(c[:1], ` "'`)) {
 			return false
 		}
 		if i := strings.IndexByte(c, '~'); i >= 0 && i+1 < len(c) && '0' <= c[i+1] && c[i+1] <= '9' {
@@ -120,7 +120,14 @@ func (p *Policy) readings(value string) []string {
 			}
 		}
 	}
-	add(strip)
+	add(func(r string) string {
+		return strings.Map(func(c rune) rune {
+			if isControl(c) || isZeroWidth(c) {
+				return -1
+			}
+			return c
+		}, r)
+	})
 	add(func(r string) string { before, _, _ := strings.Cut(r, "\x00"); return before })
 	add(func(r string) string {
 		if u, err := url.Parse(r); err == nil && u.Scheme != "" && u.Path != "" {
@@ -190,6 +197,9 @@ func (p *Policy) compare(kind, literal, path string, fold bool) bool {
 	inside := path
 	for fold && strings.HasPrefix(inside, "../") { // as if it did not leave the root (K18)
 		inside = strings.TrimPrefix(inside, "../")
+	}
+	if kind == "suffix" && !fold && p.relative(path) == "" {
+		return false // nowhere below the root
 	}
 	if kind == "suffix" && p.absolute(path) != "" && test(literal, p.absolute(path)) {
 		return true
