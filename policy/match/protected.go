@@ -3,6 +3,7 @@ package match
 import (
 	"bytes"
 	"strings"
+	"sync"
 
 	"github.com/stopgate/stopgate/internal/automaton"
 )
@@ -48,11 +49,22 @@ var askedPaths = []string{
 
 // Protected is the built-in list of paths and commands that no rule grants
 // (H20, K2, S4). It suspects: every reading of a path counts, expanded ones too.
+//
+// Its automata are built when the first value needs them: a policy for tools without
+// paths does not pay for them.
 type Protected struct {
-	place  place
-	denied *pathTest
-	asked  *pathTest
-	files  []string
+	place         place
+	files         []string
+	denied, asked func() *pathTest
+	// The lines of both lists one by one: only a value that touches the list asks which
+	// of them it touches.
+	deniedLines, askedLines func() []protectedLine
+}
+
+// protectedLine is one line of the list.
+type protectedLine struct {
+	text string
+	test *pathTest
 }
 
 // NewProtected prepares the list for an environment. files are further paths to
@@ -64,8 +76,10 @@ func NewProtected(env Env, files ...string) *Protected {
 			p.files = append(p.files, string(canonical))
 		}
 	}
-	p.denied = p.test(deniedPaths, nil)
-	p.asked = p.test(askedPaths, p.files)
+	p.denied = sync.OnceValue(func() *pathTest { return p.test(deniedPaths, nil) })
+	p.asked = sync.OnceValue(func() *pathTest { return p.test(askedPaths, p.files) })
+	p.deniedLines = sync.OnceValue(func() []protectedLine { return p.lines(deniedPaths, nil) })
+	p.askedLines = sync.OnceValue(func() []protectedLine { return p.lines(askedPaths, p.files) })
 	return p
 }
 
@@ -92,7 +106,7 @@ func (p *Protected) test(globs, files []string) *pathTest {
 func (p *Protected) Path(value []byte) (protection Protection, entry string) {
 	var buf [256]byte
 	canonical, info, plain := examine(buf[:0], value)
-	if plain && p.place.admits(value, canonical, info) && !p.denied.holds(canonical, info.high) && !p.asked.holds(canonical, info.high) {
+	if plain && p.place.admits(value, canonical, info) && !p.denied().holds(canonical, info.high) && !p.asked().holds(canonical, info.high) {
 		return Unprotected, ""
 	}
 	v := new(Value)
@@ -105,13 +119,13 @@ func (p *Protected) Judge(v *Value) (protection Protection, entry string) {
 	if !v.valid || len(v.text) > Budget {
 		return ProtectedAsk, tooManyReadings
 	}
-	if p.denied.judge(v) {
-		if entry := p.entry(deniedPaths, nil, v); entry != "" {
+	if p.denied().judge(v) {
+		if entry := touched(p.deniedLines(), v); entry != "" {
 			return ProtectedDenied, entry
 		}
 	}
-	if p.asked.judge(v) {
-		if entry := p.entry(askedPaths, p.files, v); entry != "" {
+	if p.asked().judge(v) {
+		if entry := touched(p.askedLines(), v); entry != "" {
 			return ProtectedAsk, entry
 		}
 	}
@@ -127,10 +141,10 @@ func (p *Protected) Judge(v *Value) (protection Protection, entry string) {
 // cannot be listed.
 const tooManyReadings = "a path with more readings than are listed"
 
-// entry finds the line that a value touches; lines are compiled one by one, which
-// only a value that touches one pays for. A line that is one name anywhere is
-// touched by wildcards only if they begin with a part of the name.
-func (p *Protected) entry(globs, files []string, v *Value) string {
+// lines compiles a list line by line. A line that is one name anywhere is touched by
+// wildcards only if they begin with a part of the name.
+func (p *Protected) lines(globs, files []string) []protectedLine {
+	var all []protectedLine
 	for _, g := range globs {
 		t := p.test([]string{g}, nil)
 		if name, ok := strings.CutPrefix(g, "**/"); ok && !strings.Contains(name, "/") {
@@ -139,13 +153,19 @@ func (p *Protected) entry(globs, files []string, v *Value) string {
 				return aims(pattern) && last != "" && !isPattern(last[:1])
 			}
 		}
-		if t.judge(v) {
-			return g
-		}
+		all = append(all, protectedLine{g, t})
 	}
 	for _, f := range files {
-		if p.test(nil, []string{f}).judge(v) {
-			return f
+		all = append(all, protectedLine{f, p.test(nil, []string{f})})
+	}
+	return all
+}
+
+// touched finds the line that a value touches.
+func touched(lines []protectedLine, v *Value) string {
+	for _, l := range lines {
+		if l.test.judge(v) {
+			return l.text
 		}
 	}
 	return ""
