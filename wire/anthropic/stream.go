@@ -1,6 +1,8 @@
 package anthropic
 
 import (
+	"slices"
+
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/jsonstream"
 	"github.com/stopgate/stopgate/wire"
@@ -119,14 +121,15 @@ func (s *stream) messageStart(dst []byte, ev *sse.Event) ([]byte, error) {
 }
 
 // messageDelta handles the end signal of the turn. One without a stop reason is
-// no end; behind a held call it waits with everything else.
+// no end: behind a held call it waits with everything else, and while a block is
+// open it is refused, since no block may go on behind it (A3, A4).
 func (s *stream) messageDelta(dst []byte, ev *sse.Event) ([]byte, error) {
-	if !s.begun {
+	reason, _ := s.frame.delta.Get("stop_reason")
+	if !s.begun || !s.over && !wire.Present(reason) && s.anyOpen() {
 		return dst, wire.Malformed(nil)
 	}
 	s.tail = true
 	s.usage.read(s.frame.root)
-	reason, _ := s.frame.delta.Get("stop_reason")
 	switch {
 	case s.over, len(s.list) == 0:
 		s.over = s.over || wire.Present(reason)
@@ -145,6 +148,11 @@ func (s *stream) messageDelta(dst []byte, ev *sse.Event) ([]byte, error) {
 	s.finish = ev.Clone(s.buf)
 	s.buf = s.finish.Raw
 	return dst, nil
+}
+
+// anyOpen reports whether a block, a call or not, has no stop.
+func (s *stream) anyOpen() bool {
+	return slices.ContainsFunc(s.blocks, func(b *block) bool { return !b.closed })
 }
 
 // appendMessageDelta writes a message_delta so that it tells the truth (A8).

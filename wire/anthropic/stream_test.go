@@ -77,6 +77,9 @@ func TestMalformedStreams(t *testing.T) {
 		{name: "content that is no array", in: ev("message_start", `,"message":{"content":"x"}`)},
 		{name: "a block before the beginning", in: textStart(0)},
 		{name: "the end before the beginning", in: finish("end_turn")},
+		{name: "no end while a block is open", in: begin + textStart(0) + ev("message_delta", `,"delta":{"stop_reason":null}`)},
+		{name: "no end while a call is open", in: begin + toolStart(0, "a") + ev("message_delta", `,"delta":{}`) + stop(0) + finish("tool_use")},
+		{name: "no end while a held block is open", in: begin + callA(0) + textStart(1) + ev("message_delta", `,"delta":{"stop_reason":null}`) + stop(1) + finish("max_tokens")},
 		{name: "no index", in: begin + ev("content_block_start", `,"content_block":{"type":"text"}`)},
 		{name: "a negative index", in: begin + strings.Replace(textStart(0), ":0,", ":-1,", 1)},
 		{name: "an index that is no number", in: begin + strings.Replace(textStart(0), ":0,", `:"0",`, 1)},
@@ -240,13 +243,13 @@ func TestCancel(t *testing.T) {
 	out += can(true, stop(0))
 	can(false, textStart(2)+textDelta(2, "held"))
 	can(true, stop(2))
-	can(true, ev("message_delta", `,"delta":{},"usage":{"output_tokens":42}`))
+	can(true, stop(1)+ev("message_delta", `,"delta":{},"usage":{"output_tokens":42}`))
 	st.Cancel()
 	st.Cancel()
 	if st.CanCancel() || st.Pending() != 1 || g.calls[0].end != stopgate.Cancelled {
 		t.Errorf("pending %d, end %s", st.Pending(), g.calls[0].end)
 	}
-	out += can(false, stop(1)+finish("tool_use")) // what was on its way is dropped
+	out += can(false, args(1, "x")+finish("tool_use")) // what was on its way is dropped
 	end, err := st.Release(nil, g.outcomes(), nil)
 	if err != nil {
 		t.Fatal(err)
