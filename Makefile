@@ -2,7 +2,7 @@
 # make test  runs every test, with the race detector where it matters
 GO ?= go
 
-.PHONY: run build test test-long bench fuzz check clean
+.PHONY: run build test test-long bench fuzz properties check clean
 
 run: build
 	./bin/stopgate demo
@@ -16,9 +16,10 @@ test:
 	$(GO) test ./...
 	$(GO) test -race -short ./gate/... ./gateway/... ./audit/... ./internal/replay/...
 
-# The long tier: a million evaluator cases, every re-chunking, a thousand kills.
+# The long tier: a million evaluator cases, every re-chunking, a thousand kills;
+# properties draw new cases.
 test-long:
-	STOPGATE_LONG=1 $(GO) test -timeout 40m ./...
+	STOPGATE_LONG=1 STOPGATE_SEED=random $(GO) test -timeout 40m ./...
 
 bench:
 	$(GO) test -run '^$$' -bench . -benchmem ./...
@@ -29,6 +30,10 @@ fuzz:
 	  for target in $$($(GO) test -list '^Fuzz' $$pkg | grep '^Fuzz'); do \
 	    echo "== $$pkg $$target"; $(GO) test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) $$pkg || exit 1; \
 	  done; done
+
+CHECKS ?= 20000
+properties:
+	STOPGATE_SEED=random RAPID_CHECKS=$(CHECKS) $(GO) test -timeout 60m $$(grep -rl 'testkit/property"' --include=*_test.go . | xargs -n1 dirname | sort -u)
 
 clean:
 	rm -rf bin

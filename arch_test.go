@@ -7,6 +7,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -183,6 +184,24 @@ func TestEncodingJSONReadsNoWireData(t *testing.T) {
 		for _, im := range f.imports {
 			if im == "encoding/json" {
 				t.Errorf("%s imports encoding/json: read wire data with jsonstream", f.path)
+			}
+		}
+	}
+}
+
+// Properties draw the same cases in every run, unless someone asks for others.
+func TestPropertiesHaveASeed(t *testing.T) {
+	for _, f := range sources(t) {
+		if strings.HasPrefix(f.pkg, testOnly) || !slices.Contains(f.imports, "pgregory.net/rapid") {
+			continue
+		}
+		text, err := os.ReadFile(f.path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, call := range []string{"rapid." + "Check(", "rapid." + "MakeCheck("} {
+			if strings.Contains(string(text), call) {
+				t.Errorf("%s calls %s: use internal/testkit/property, so that CI is no lottery", f.path, call)
 			}
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/internal/testkit/ports"
+	"github.com/stopgate/stopgate/internal/testkit/property"
 	"pgregory.net/rapid"
 )
 
@@ -293,7 +294,7 @@ func TestEditsAreJudged(t *testing.T) {
 // outcome stricter.
 func TestLayersCompose(t *testing.T) {
 	modes := []stopgate.Mode{stopgate.Deny, stopgate.Skip, stopgate.Edit, stopgate.Ask, stopgate.Unattended}
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		// The rules publish modes that get stricter, as any evaluator must.
 		var steps []gate.Step
 		rule := stopgate.Unattended

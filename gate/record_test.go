@@ -16,6 +16,7 @@ import (
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/internal/testkit/ports"
+	"github.com/stopgate/stopgate/internal/testkit/property"
 	"pgregory.net/rapid"
 )
 
@@ -160,7 +161,7 @@ func TestListsInRowsAreBounded(t *testing.T) {
 func TestOneRowForEveryProposal(t *testing.T) {
 	names := []stopgate.ToolName{"free", "asked", "edited", "skipped", "denied", "asked-early", "denied-early", "free-early", "undecided", "nobody-knows-it"}
 	ends := []stopgate.End{stopgate.Ended, stopgate.Truncated, stopgate.Failed, stopgate.Cancelled}
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		rec := &ports.Recorder{}
 		down := rapid.IntRange(0, 3).Draw(t, "the log refuses every so often")
 		rec.Fault = func(_ context.Context, n int, _ *stopgate.Record) error {

@@ -47,13 +47,14 @@ func TestRecordedEvents(t *testing.T) {
 // Proves F043-08, F043-09, F043-10: recorded tool calls in random chunks.
 func TestRecordedCalls(t *testing.T) {
 	var d jsonstream.Document
+	rng := rand.New(rand.NewPCG(1, 2))
 	for _, file := range []string{"coding-agent.jsonl", "airline.jsonl"} {
 		text, err := os.ReadFile(corpus.Path(t, "toolcalls", file))
 		if err != nil {
 			t.Fatal(err)
 		}
 		for line := range bytes.Lines(text) {
-			compareRecorded(t, &d, line, 1+rand.IntN(40))
+			compareRecorded(t, &d, line, 1+rng.IntN(40))
 		}
 	}
 }

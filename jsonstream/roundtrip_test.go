@@ -10,6 +10,7 @@ import (
 	"testing"
 	"unicode/utf16"
 
+	"github.com/stopgate/stopgate/internal/testkit/property"
 	"pgregory.net/rapid"
 
 	"github.com/stopgate/stopgate/jsonstream"
@@ -171,18 +172,16 @@ func TestRoundTrip(t *testing.T) {
 	})
 }
 
-// check runs a property on 100 random cases with -short, on 1,000, or on 50,000
-// in the long tier.
-func check(t *testing.T, property func(*rapid.T)) {
-	rounds := 10
+// check runs a property on as many random cases with -short as any other, on ten
+// times as many otherwise, and on five hundred times as many in the long tier.
+func check(t *testing.T, p func(*rapid.T)) {
+	factor := 10
 	if testing.Short() {
-		rounds = 1
+		factor = 1
 	} else if os.Getenv("STOPGATE_LONG") != "" {
-		rounds = 500
+		factor = 500
 	}
-	for range rounds {
-		rapid.Check(t, property)
-	}
+	property.Many(t, factor, p)
 }
 
 func mustParse(t rapid.TB, text []byte) jsonstream.Value {

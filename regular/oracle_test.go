@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/dlclark/regexp2/v2"
+	"github.com/stopgate/stopgate/internal/testkit/property"
 	"pgregory.net/rapid"
 
 	"github.com/stopgate/stopgate/regular"
@@ -31,7 +32,7 @@ func agreesWithBacktracker(t interface{ Fatalf(string, ...any) }, p *regular.Pat
 // Proves D4, Q9: what is accepted means the same to an independent engine.
 func TestMatchesLikeBacktracker(t *testing.T) {
 	generatedPatterns, generatedTexts := patterns(), texts()
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		p, err := regular.Compile(generatedPatterns.Draw(t, "pattern"))
 		if err != nil {
 			return
@@ -46,7 +47,7 @@ func TestMatchesLikeBacktracker(t *testing.T) {
 // stands around a text, a pattern of one alternative that is not does so for some.
 func TestAnchoredSpansText(t *testing.T) {
 	generatedPatterns, generatedTexts := patterns(), texts()
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		p, err := regular.Compile(generatedPatterns.Draw(t, "pattern"))
 		if err != nil || !p.AnchoredBothEnds() {
 			return

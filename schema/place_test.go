@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stopgate/stopgate/internal/testkit/property"
 	"golang.org/x/text/cases"
 	"golang.org/x/text/language"
 	"golang.org/x/text/unicode/norm"
@@ -155,7 +156,7 @@ func TestMemberDisguises(t *testing.T) {
 		func(x string) string { return strings.ReplaceAll(x, "Ω", "\u2126") },
 		func(x string) string { return strings.ReplaceAll(x, "p", "\uff30") },
 	}
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		i := rapid.IntRange(0, 3).Draw(t, "property")
 		name := s.Place().Properties()[i].Name
 		key := name

@@ -7,6 +7,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/stopgate/stopgate/internal/testkit/property"
 	"pgregory.net/rapid"
 
 	"github.com/stopgate/stopgate/internal/automaton"
@@ -27,7 +28,7 @@ func TestSets(t *testing.T) {
 		}
 		return automaton.Ranges(bounds...)
 	}
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		a, b := points.Draw(t, "a"), points.Draw(t, "b")
 		s, u := set(a), set(b)
 		for r := rune(0); r <= 42; r++ {
@@ -199,7 +200,7 @@ func texts() []string {
 // Proves K10. The automaton is the set, and decides where the set is determined.
 func TestAgainstTheTree(t *testing.T) {
 	all := texts()
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		e := drawTerm(t, 2)
 		n := e.nfa()
 		l := n.Compile()
@@ -232,7 +233,7 @@ func TestAgainstTheTree(t *testing.T) {
 // Proves I25. Inclusion and intersection are what enumeration finds.
 func TestInclusionAndIntersection(t *testing.T) {
 	all := texts()
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		e, f := drawTerm(t, 2), drawTerm(t, 1)
 		short := term{kind: "any", set: "ab"}
 		a, b, domain := e.nfa().Compile().DFA(), f.nfa(), short.nfa().Compile().DFA()

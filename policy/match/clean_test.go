@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stopgate/stopgate/internal/testkit/property"
 	"pgregory.net/rapid"
 
 	"github.com/stopgate/stopgate/policy/match"
@@ -80,7 +81,7 @@ func naiveResolve(path string) string {
 
 // Proves K4.
 func TestCleanKeepsTheMeaning(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		path := rapid.StringMatching(`/?((\.|\.\.|a|b|-c|)/){0,5}(\.|\.\.|a|)`).Draw(t, "path")
 		cleaned, _ := match.Clean(path)
 		again, _ := match.Clean(cleaned)

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stopgate/stopgate/internal/testkit/property"
 	"pgregory.net/rapid"
 
 	"github.com/stopgate/stopgate/policy/match"
@@ -187,7 +188,7 @@ func TestCoversIsSound(t *testing.T) {
 		return spec(k, rapid.SliceOfN(rapid.StringMatching(shape), 1, 2).Draw(t, label+" literals")...)
 	}
 	proven, all := 0, 0
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		path := rapid.Bool().Draw(t, "path")
 		target, values := aString, strs
 		if path {
@@ -219,7 +220,7 @@ func TestCoversIsSound(t *testing.T) {
 func TestNoCoverHasAWitness(t *testing.T) {
 	paths := plainPaths()
 	literal := `(a|b)(/(a|b)){0,1}`
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		kinds := []match.Kind{match.Const, match.Prefix}
 		earlier := spec(rapid.SampledFrom(kinds).Draw(t, "earlier"), rapid.StringMatching(literal).Draw(t, "first"))
 		later := spec(rapid.SampledFrom(kinds).Draw(t, "later"), rapid.StringMatching(literal).Draw(t, "second"))

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/bmatcuk/doublestar/v4"
+	"github.com/stopgate/stopgate/internal/testkit/property"
 	"pgregory.net/rapid"
 
 	"github.com/stopgate/stopgate/policy/match"
@@ -215,7 +216,7 @@ func naiveGlob(glob, path []string) bool {
 // Proves K18.
 func TestGlobAgainstAnOracle(t *testing.T) {
 	component := `(\*\*|[ab*?]{1,3}|\[ab\]|\[!a\]b|a\*b|\{a,b[ab]\})`
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		glob := strings.Split(rapid.StringMatching(component+`(/`+component+`){0,3}`).Draw(t, "glob"), "/")
 		for i, c := range glob {
 			if c != "**" {

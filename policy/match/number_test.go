@@ -5,6 +5,7 @@ import (
 	"math/big"
 	"testing"
 
+	"github.com/stopgate/stopgate/internal/testkit/property"
 	"pgregory.net/rapid"
 
 	"github.com/stopgate/stopgate/jsonstream"
@@ -87,7 +88,7 @@ func TestNumbersAgainstRationals(t *testing.T) {
 		}
 		return s
 	})
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		k := rapid.SampledFrom(kinds).Draw(t, "kind")
 		rule, value := literal.Draw(t, "rule"), literal.Draw(t, "value")
 		m, err := match.Compile(number(k, rule), aNumber, permissive, nowhere)

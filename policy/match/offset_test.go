@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stopgate/stopgate/internal/testkit/property"
 	"pgregory.net/rapid"
 
 	"github.com/stopgate/stopgate/policy/match"
@@ -111,7 +112,7 @@ func TestDecidedAtTheFirstCodePointThatDetermines(t *testing.T) {
 // Proves I1, I2, K10.
 func TestDecidedInTime(t *testing.T) {
 	kinds := []match.Kind{match.Const, match.Enum, match.Prefix, match.Suffix, match.Glob}
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		k := rapid.SampledFrom(kinds).Draw(t, "kind")
 		shape := `[ab \x{200b}]{1,3}`
 		if k == match.Glob {
@@ -138,7 +139,7 @@ func TestChunksChangeNothing(t *testing.T) {
 		spec(match.Const, "a b"), spec(match.Enum, "ab", "\u00fc"), spec(match.Prefix, "\u00fc "), spec(match.Suffix, "b\u00fc"),
 		spec(match.Glob, "*a?b*"), number(match.MaxLength, "3"),
 	}
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		s := rapid.SampledFrom(specs).Draw(t, "spec")
 		m, err := match.Compile(s, aString, rapid.Bool().Draw(t, "restrictive"), nowhere)
 		if err != nil {

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/stopgate/stopgate/internal/testkit/property"
 	"golang.org/x/text/unicode/norm"
 	"pgregory.net/rapid"
 
@@ -139,7 +140,7 @@ func TestI11_GrantsStayBelowTheDirectory(t *testing.T) {
 		{compile(t, spec(match.Prefix, "/srv/proj/src/"), aPath, permissive, project), "/srv/proj/src", aPath},
 	}
 	granted, all := 0, 0
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		value := hostilePath(t)
 		for _, r := range rules {
 			all++
@@ -161,7 +162,7 @@ func TestSuspicionCoversCertainty(t *testing.T) {
 		match.Prefix: {"src", "a", ".env", "/srv/proj/src", "/"}, match.Const: {"src/a", ".env"},
 		match.Glob: {"**", "src/*", "**/a", "[!b]*", "*/?"}, match.Suffix: {"a", ".env"},
 	}
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		value := hostilePath(t)
 		env := rapid.SampledFrom([]match.Env{project, nowhere, {Root: "/"}}).Draw(t, "env")
 		for k, literals := range kinds {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/testkit/corpus"
+	"github.com/stopgate/stopgate/internal/testkit/property"
 	"github.com/stopgate/stopgate/wire"
 	"pgregory.net/rapid"
 )
@@ -81,7 +82,7 @@ func mix(rt *rapid.T, lists ...[]string) (out []string) {
 // keeps each block's order changes no byte of the calls, as long as the blocks
 // begin in one order.
 func TestI13Interleaving(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
+	property.Check(t, func(rt *rapid.T) {
 		n := rapid.IntRange(2, 4).Draw(rt, "calls")
 		deny := rapid.SliceOfDistinct(rapid.SampledFrom([]string{"a", "b", "c", "d"}), rapid.ID[string]).Draw(rt, "deny")
 		starts := begin
@@ -116,7 +117,7 @@ func TestI13Interleaving(t *testing.T) {
 // breaking the dialect's laws, with any verdicts: one end, dense indexes, never
 // half a call, never a call that was not allowed.
 func TestI24BrokenStreams(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
+	property.Check(t, func(rt *rapid.T) {
 		index := rapid.IntRange(0, 3)
 		name := rapid.SampledFrom([]string{"a", "b", "c", "bash", ""})
 		text := rapid.SampledFrom([]string{"", "{}", `{"path":`, `"x"}`, "x", "{", "}", `"\ud800"`})
@@ -188,7 +189,7 @@ func TestI24BrokenStreams(t *testing.T) {
 // full (play compares the two).
 func TestRepeatedEvents(t *testing.T) {
 	texts := rapid.SampledFrom([]string{"", "a", `\"`, "größe", `\u00e9`, `\ud83d\ude00`, `\ud83d`, `\\`, "\xFF", "\t", "{", "}", `x\n`, `","type":"evil`, "0123456789abcdef"})
-	rapid.Check(t, func(rt *rapid.T) {
+	property.Check(t, func(rt *rapid.T) {
 		s := begin + textStart(0) + start(1, `{"type":"thinking","thinking":""}`) + toolStart(2, "a") + textStart(3)
 		shapes := rapid.SampledFrom([]string{
 			`"index":0,"delta":{"type":"text_delta","text":"%s"}%s`, `"index":1,"delta":{"thinking":"%s","type":"thinking_delta"}%s`,

@@ -13,6 +13,7 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/testkit/corpus"
+	"github.com/stopgate/stopgate/internal/testkit/property"
 	"github.com/stopgate/stopgate/wire"
 	"pgregory.net/rapid"
 )
@@ -64,7 +65,7 @@ func TestFM5EveryEnd(t *testing.T) {
 // Proves I13, L13, F1: any interleaving of the deltas of several calls that keeps
 // each call's order changes no byte, as long as the calls begin in one order.
 func TestI13Interleaving(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
+	property.Check(t, func(rt *rapid.T) {
 		n := rapid.IntRange(2, 4).Draw(rt, "calls")
 		deny := rapid.SliceOfDistinct(rapid.SampledFrom([]string{"a", "b", "c", "d"}), rapid.ID[string]).Draw(rt, "deny")
 		var starts, sequential []string

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stopgate/stopgate/internal/testkit/property"
 	"github.com/stopgate/stopgate/wire"
 	"pgregory.net/rapid"
 )
@@ -15,7 +16,7 @@ import (
 // compares the two).
 func TestRepeatedEvents(t *testing.T) {
 	texts := rapid.SampledFrom([]string{"", "a", `\"`, "größe", `\u00e9`, `\ud83d\ude00`, `\ud83d`, `\\`, "\xFF", "\t", "{", "}", `x\n`, `","id":"evil`, "0123456789abcdef"})
-	rapid.Check(t, func(rt *rapid.T) {
+	property.Check(t, func(rt *rapid.T) {
 		var b strings.Builder
 		call := rapid.Bool().Draw(rt, "call")
 		padding := rapid.SampledFrom([]string{"", `,"obfuscation":"%s"`, `,"p":"%s"`}).Draw(rt, "padding")

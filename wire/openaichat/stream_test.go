@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/testkit/property"
 	"github.com/stopgate/stopgate/jsonstream"
 	"github.com/stopgate/stopgate/wire"
 	"github.com/stopgate/stopgate/wire/openaichat"
@@ -586,7 +587,7 @@ func TestI24Anything(t *testing.T) {
 		usage := rapid.SampledFrom([]string{"", "", "", `,"usage":null`, `,"usage":{"n":1}`}).Draw(t, "usage")
 		return `data: {"id":"x","choices":[` + strings.Join(choices, ",") + "]" + usage + "}\n\n"
 	}
-	rapid.Check(t, func(rt *rapid.T) {
+	property.Check(t, func(rt *rapid.T) {
 		var b strings.Builder
 		for range rapid.IntRange(0, 12).Draw(rt, "chunks") {
 			b.WriteString(chunk(rt))
