@@ -29,6 +29,7 @@ var layers = [][]string{
 	{"internal/tomltree"},
 	{"policy/match"},
 	{"policy"},
+	{"session"},
 	{"wire/sse"},
 	{"wire"},
 	{"wire/openaichat", "wire/anthropic"},
@@ -46,7 +47,7 @@ var testOnly = "internal/testkit/"
 
 // pure packages hold the meaning: no I/O, no clock, no goroutine, no logging
 // (STYLE "Shape").
-var pure = []string{"jsonstream", "internal/automaton", "regular", "schema", "policy/match", "policy"}
+var pure = []string{"jsonstream", "internal/automaton", "regular", "schema", "policy/match", "policy", "session"}
 
 // impure are the imports that a pure package must not have.
 var impure = map[string]bool{
@@ -176,7 +177,7 @@ func TestPurePackagesTouchNothingOutside(t *testing.T) {
 // Wire data is judged on raw bytes: encoding/json folds case, keeps the last
 // duplicate and repairs text, so it must not read what a model or client wrote.
 func TestEncodingJSONReadsNoWireData(t *testing.T) {
-	allowed := map[string]bool{"internal/cli": true, "cmd/stopgate": true, "audit": true, "internal/diag": true, "gate": true, ".": true, "internal/replay": true, "policy": true}
+	allowed := map[string]bool{"internal/cli": true, "cmd/stopgate": true, "audit": true, "internal/diag": true, "gate": true, ".": true, "internal/replay": true, "policy": true, "session": true}
 	for _, f := range sources(t) {
 		if f.test || strings.HasPrefix(f.pkg, testOnly) || allowed[f.pkg] {
 			continue

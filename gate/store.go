@@ -1,0 +1,60 @@
+package gate
+
+import (
+	"context"
+
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/session"
+)
+
+// Store keeps the facts of sessions and the cells they add up to (DESIGN 5). It
+// knows nothing of what they mean: package session does.
+//
+// Everything of one principal is one unit: updates of its sessions happen one
+// after the other, as if there were no others (INVARIANTS I19), across processes
+// if the store is shared. An error means that nothing was changed, or that nobody
+// can tell; the gate then denies what the state governs, and never goes on with an
+// empty session (FM2). A cell that the store does not have is the zero cell, also
+// of an owner that nobody ever wrote to.
+type Store interface {
+	// Load returns the cells of keys as of one position, in one consistent read.
+	// Cells of scope OfPrincipal belong to the principal, all others to the session.
+	Load(ctx context.Context, o session.Owner, keys []session.Key) (session.State, error)
+	// Update does what Load does and hands the state to decide; then it appends the
+	// facts of the change with [session.State.Append], keeps every changed cell and
+	// the facts, and with them the change's row if there is one: all of it durable
+	// before Update returns, or none of it. A change without facts and row writes
+	// nothing. An error of decide is returned as it is and changes nothing. decide
+	// may be called again, on a fresh state, where another writer came first; it does
+	// not call the store.
+	Update(ctx context.Context, o session.Owner, keys []session.Key, decide func(session.State) (Change, error)) error
+	// Facts returns up to limit facts of the session behind a position, oldest first.
+	Facts(ctx context.Context, o session.Owner, after uint64, limit int) ([]session.Fact, error)
+	// Sessions lists sessions, the one with the newest fact first, of one principal or
+	// of all ("").
+	Sessions(ctx context.Context, principal stopgate.Principal, limit int) ([]session.Info, error)
+}
+
+// Change is what one update writes.
+type Change struct {
+	// Facts are to be appended; their Seq is set by the store.
+	Facts []session.Fact
+	// Row is the decision's audit row, for a [Journal]; nil for every other store.
+	Row *stopgate.Record
+}
+
+// Journal is a store whose database holds the audit rows too, so that a decision
+// and its facts are written in one transaction (DECISIONS S25).
+type Journal interface {
+	Store
+	// Records reports whether the rows of r end up in this store's database.
+	Records(r Recorder) bool
+}
+
+// Local is implemented by a store that is nothing but memory: its calls return at
+// once and are made without a goroutine and a deadline of their own.
+type Local interface {
+	Store
+	// InMemory says so.
+	InMemory() bool
+}

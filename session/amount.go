@@ -1,0 +1,160 @@
+package session
+
+import (
+	"errors"
+	"math"
+	"math/bits"
+	"strings"
+
+	"github.com/stopgate/stopgate/jsonstream"
+)
+
+// Amount is a number of a running sum: not negative, exact to nine decimals, up to
+// about 3.4e29. Beyond that it saturates, and stays saturated: a sum that was too
+// large to be kept never becomes small again.
+type Amount struct {
+	hi, lo uint64 // in units of 10^-9
+}
+
+const decimals = 9
+
+// maxDigits is how many digits always fit.
+const maxDigits = 29 + decimals
+
+// saturated is more than any limit.
+var saturated = Amount{math.MaxUint64, math.MaxUint64}
+
+// AmountOf reads a number; what has more than nine decimals is rounded up, so that
+// a sum is never too small. A negative number is no amount: it would give back
+// what others spent.
+func AmountOf(d jsonstream.Decimal) (a Amount, ok bool) {
+	if d.Sign() < 0 {
+		return Amount{}, false
+	}
+	a, more := parse(d.String())
+	if more {
+		a = a.Add(Amount{lo: 1})
+	}
+	return a, true
+}
+
+// LimitOf reads the bound of a sum; what has more than nine decimals is rounded
+// down.
+func LimitOf(d jsonstream.Decimal) (a Amount, ok bool) {
+	if d.Sign() < 0 {
+		return Amount{}, false
+	}
+	a, _ = parse(d.String())
+	return a, true
+}
+
+// parse reads the canonical text of a number that is not negative; more says that
+// something behind the ninth decimal was left out.
+func parse(text string) (a Amount, more bool) {
+	if mantissa, exponent, ok := strings.Cut(text, "e"); ok {
+		if strings.HasPrefix(exponent, "-") {
+			return Amount{}, mantissa != "0" // smaller than 10^-7: below or about one unit
+		}
+		return saturated, false
+	}
+	whole, fraction, _ := strings.Cut(text, ".")
+	if len(whole) > maxDigits-decimals {
+		return saturated, false
+	}
+	if len(fraction) > decimals {
+		fraction, more = fraction[:decimals], true
+	}
+	for i := range len(whole) {
+		a = a.tenfold(whole[i])
+	}
+	for i := range decimals {
+		digit := byte('0')
+		if i < len(fraction) {
+			digit = fraction[i]
+		}
+		a = a.tenfold(digit)
+	}
+	return a, more
+}
+
+func (a Amount) tenfold(digit byte) Amount {
+	carry, lo := bits.Mul64(a.lo, 10)
+	return Amount{hi: a.hi*10 + carry, lo: lo}.Add(Amount{lo: uint64(digit - '0')})
+}
+
+// Add returns the sum.
+func (a Amount) Add(b Amount) Amount {
+	lo, carry := bits.Add64(a.lo, b.lo, 0)
+	hi, over := bits.Add64(a.hi, b.hi, carry)
+	if over != 0 || a == saturated || b == saturated {
+		return saturated
+	}
+	return Amount{hi, lo}
+}
+
+// Sub returns what is left of a without b, never less than nothing.
+func (a Amount) Sub(b Amount) Amount {
+	if a == saturated || a.Cmp(b) <= 0 {
+		if a == saturated {
+			return saturated
+		}
+		return Amount{}
+	}
+	lo, borrow := bits.Sub64(a.lo, b.lo, 0)
+	return Amount{hi: a.hi - b.hi - borrow, lo: lo}
+}
+
+// Cmp compares two amounts: -1, 0 or 1.
+func (a Amount) Cmp(b Amount) int {
+	switch {
+	case a == b:
+		return 0
+	case a.hi < b.hi || a.hi == b.hi && a.lo < b.lo:
+		return -1
+	}
+	return 1
+}
+
+// IsZero reports whether nothing was added up.
+func (a Amount) IsZero() bool { return a == Amount{} }
+
+// String writes the amount as a decimal; a saturated one as "max".
+func (a Amount) String() string {
+	if a == saturated {
+		return "max"
+	}
+	var digits [40]byte
+	at := len(digits)
+	for n := 0; n <= decimals || a.hi != 0 || a.lo != 0; n++ {
+		if n == decimals {
+			at--
+			digits[at] = '.'
+		}
+		var rest uint64
+		hi := a.hi / 10
+		a.lo, rest = bits.Div64(a.hi%10, a.lo, 10)
+		a.hi = hi
+		at--
+		digits[at] = '0' + byte(rest)
+	}
+	return strings.TrimSuffix(strings.TrimRight(string(digits[at:]), "0"), ".")
+}
+
+// MarshalText writes what [Amount.String] does.
+func (a Amount) MarshalText() ([]byte, error) { return []byte(a.String()), nil }
+
+var errAmount = errors.New("session: not an amount")
+
+// UnmarshalText reads what MarshalText wrote.
+func (a *Amount) UnmarshalText(text []byte) error {
+	if string(text) == "max" {
+		*a = saturated
+		return nil
+	}
+	d, err := jsonstream.ParseDecimal(text)
+	if err != nil || d.Sign() < 0 {
+		return errAmount
+	}
+	*a, _ = parse(d.String())
+	return nil
+}

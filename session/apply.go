@@ -1,0 +1,305 @@
+package session
+
+import (
+	"slices"
+
+	"github.com/stopgate/stopgate"
+)
+
+// Keys are the cells that a fact touches; they must be loaded for [Apply]. Those
+// that a result touches are the keys of its Released fact.
+func (f Fact) Keys() []Key {
+	keys := []Key{Self}
+	switch f.Kind {
+	case Released:
+		keys = append(keys, CallKey(f.Proposal), f.idKey())
+		for _, m := range f.Marks {
+			if !slices.Contains(keys, m.Key) {
+				keys = append(keys, m.Key)
+			}
+		}
+	case Withdrawn, Succeeded, Finished, Failed:
+		keys = append(keys, CallKey(f.Proposal))
+	case Approved:
+		keys = append(keys, ApprovalKey(f.Name))
+	case Told:
+		keys = append(keys, DataKey)
+	case Noted:
+		keys = append(keys, f.Key)
+	case Denied:
+		if f.Key != (Key{}) {
+			keys = append(keys, f.Key)
+		}
+	}
+	return keys
+}
+
+// DataKey is the cell of the session's data.
+var DataKey = Key{Space: SpaceData}
+
+// CallKey is the cell of a proposal.
+func CallKey(id stopgate.ProposalID) Key { return Key{Space: SpaceCall, Value: string(id)} }
+
+// ApprovalKey is the cell of the approvals of one name.
+func ApprovalKey(name string) Key { return Key{Space: SpaceApproval, Name: name} }
+
+// OpenKey is the cell that names the open proposals of a call id. Calls without an
+// id are found by their tool (DECISIONS S23).
+func OpenKey(id stopgate.CallID, tool stopgate.ToolName) Key {
+	return Key{Space: SpaceCallID, Name: string(tool), Value: ValueOf(string(id))}
+}
+
+func (f Fact) idKey() Key { return OpenKey(f.CallID, f.Tool) }
+
+// Apply returns the state behind a fact. It is the only rule by which state
+// changes: folding a log gives the cells that a store keeps. The fact has to be
+// the next one, and the cells of [Fact.Keys] loaded.
+func Apply(s State, f Fact) (State, error) {
+	if f.Seq != s.Head+1 {
+		return s, ErrOrder
+	}
+	before := s
+	s.Head = f.Seq
+	var err error
+	switch f.Kind {
+	case Released:
+		s, err = release(s, f)
+	case Withdrawn, Succeeded, Finished, Failed:
+		s, err = finish(s, f)
+	case Approved:
+		s, err = change(s, ApprovalKey(f.Name), func(c *Cell) {
+			c.permit(Permit{Seq: f.Seq, At: f.At, Certain: true, Observed: true})
+		})
+	case Told:
+		s, err = change(s, DataKey, func(c *Cell) { c.Text, c.Seq, c.At = f.Text, f.Seq, f.At })
+	case Noted:
+		s, err = change(s, f.Key, func(c *Cell) {
+			c.Text, c.Seq, c.At = f.Text, f.Seq, f.At
+			c.permit(Permit{Seq: f.Seq, At: f.At, Certain: true, Observed: f.Observed, Text: f.Text})
+		})
+	case Denied:
+		s, err = deny(s, f)
+	default:
+		s, err = condition(s, f)
+	}
+	if err != nil {
+		return before, err
+	}
+	return s, nil
+}
+
+func change(s State, k Key, f func(*Cell)) (State, error) {
+	c, err := s.cell(k)
+	if err != nil {
+		return s, err
+	}
+	f(&c)
+	return s.with(k, c), nil
+}
+
+// release records that a call left: what it counts, what it breaks, and that its
+// result is waited for.
+func release(s State, f Fact) (State, error) {
+	open := Open{Proposal: f.Proposal, At: f.At, Seq: f.Seq, Args: f.ArgsHash}
+	s, err := change(s, CallKey(f.Proposal), func(c *Cell) { c.Call = &Call{Fact: f} })
+	if err == nil {
+		s, err = change(s, f.idKey(), func(c *Cell) { c.open(open) })
+	}
+	for _, m := range f.Marks {
+		if err != nil {
+			return s, err
+		}
+		s, err = change(s, m.Key, func(c *Cell) {
+			c.Seq, c.At = f.Seq, f.At
+			if m.Breaks {
+				c.Broken = f.Seq
+			}
+			if m.Opens {
+				c.open(open)
+			}
+			if m.Counts {
+				c.count(m, f.At, 1)
+			}
+		})
+	}
+	if err != nil {
+		return s, err
+	}
+	return change(s, Self, func(c *Cell) {
+		now := c.self()
+		now.Denials, now.Same, now.LastHash = 0, 0, ""
+		c.Self = &now
+	})
+}
+
+// finish records how a released call ended. A call ends once.
+func finish(s State, f Fact) (State, error) {
+	c, err := s.cell(CallKey(f.Proposal))
+	if err != nil {
+		return s, err
+	}
+	if c.Call == nil || c.Call.Done != "" {
+		return s, ErrUnknown
+	}
+	released := c.Call.Fact
+	c.Call = &Call{Fact: released, Done: f.Kind}
+	c.Seq, c.At = f.Seq, f.At
+	s = s.with(CallKey(f.Proposal), c)
+	s, err = change(s, released.idKey(), func(c *Cell) { c.close(f.Proposal) })
+	for _, m := range released.Marks {
+		if err != nil {
+			return s, err
+		}
+		s, err = change(s, m.Key, func(c *Cell) {
+			c.Seq, c.At = f.Seq, f.At
+			c.close(f.Proposal)
+			void := f.Kind == Withdrawn || f.Kind == Failed && !m.Keeps && (f.Observed || !m.Distrusts)
+			if m.Counts && void {
+				c.count(m, released.At, -1)
+			}
+			if m.Permits && (f.Kind == Succeeded || f.Kind == Finished) {
+				c.permit(Permit{Seq: f.Seq, At: f.At, Certain: f.Kind == Succeeded, Observed: f.Observed, Hash: f.Hash})
+			}
+		})
+	}
+	return s, err
+}
+
+func deny(s State, f Fact) (State, error) {
+	s, err := change(s, Self, func(c *Cell) {
+		now := c.self()
+		now.Denials++
+		if now.LastHash == f.ArgsHash && f.ArgsHash != "" {
+			now.Same++
+		} else {
+			now.Same, now.LastHash = 1, f.ArgsHash
+		}
+		c.Self = &now
+	})
+	if err != nil || f.Key == (Key{}) {
+		return s, err
+	}
+	return change(s, f.Key, func(c *Cell) { c.Text, c.Seq, c.At = string(f.Code), f.Seq, f.At })
+}
+
+// condition applies the facts about the session itself. A kind that this version
+// does not know changes nothing but the position.
+func condition(s State, f Fact) (State, error) {
+	return change(s, Self, func(c *Cell) {
+		now := c.self()
+		switch f.Kind {
+		case Spoke:
+			now.Denials, now.Same, now.LastHash, now.Spoke = 0, 0, "", f.Seq
+		case Snapshot:
+			now.Snapshots++
+		case Restored:
+			now.rewind(Span{After: f.To, To: f.Seq})
+			now.Restored++
+		case Degraded:
+			now.Degraded = true
+		case Reconciled:
+			now.Degraded = false
+			now.Denials, now.Same, now.LastHash = 0, 0, ""
+		}
+		c.Self = &now
+		c.Seq, c.At = f.Seq, f.At
+	})
+}
+
+func (c *Cell) self() Condition {
+	if c.Self == nil {
+		return Condition{}
+	}
+	return *c.Self
+}
+
+// Condition is the session's own state, of the cell of [Self].
+func (c *Cell) Condition() Condition { return c.self() }
+
+// rewind adds a span; what it overlaps becomes part of it.
+func (c *Condition) rewind(span Span) {
+	kept := make([]Span, 0, len(c.Rewinds)+1)
+	for _, old := range c.Rewinds {
+		if old.To < span.After {
+			kept = append(kept, old)
+			continue
+		}
+		span.After = min(span.After, old.After)
+	}
+	if kept = append(kept, span); len(kept) > maxRewinds {
+		kept[1].After = kept[0].After // more is taken back than was asked for
+		kept = kept[1:]
+	}
+	c.Rewinds = kept
+}
+
+func (c *Cell) permit(p Permit) {
+	kept := c.Permits
+	if len(kept) >= maxPermits {
+		kept = kept[len(kept)-maxPermits+1:]
+	}
+	c.Permits = append(slices.Clip(slices.Clone(kept)), p)
+}
+
+// open adds a call in flight. The oldest of too many is forgotten, but stays
+// counted where calls in flight are limited: see [MaxOpen].
+func (c *Cell) open(o Open) {
+	kept := c.Open
+	if len(kept) >= MaxOpen {
+		kept = kept[1:]
+	}
+	c.Open = append(slices.Clip(slices.Clone(kept)), o)
+}
+
+func (c *Cell) close(id stopgate.ProposalID) {
+	at := slices.IndexFunc(c.Open, func(o Open) bool { return o.Proposal == id })
+	if at < 0 {
+		return
+	}
+	c.Open = slices.Delete(slices.Clone(c.Open), at, at+1)
+	if len(c.Open) == 0 {
+		c.Open = nil
+	}
+}
+
+// count adds n calls, at the time at, to the totals.
+func (c *Cell) count(m Mark, at int64, n int64) {
+	c.Count = max(c.Count+n, 0)
+	c.Sum = total(c.Sum, m.Amount, n)
+	if m.Step <= 0 {
+		return
+	}
+	step := at / m.Step
+	steps := slices.Clone(c.Steps)
+	i, found := slices.BinarySearchFunc(steps, step, func(s Step, at int64) int {
+		switch {
+		case s.At < at:
+			return -1
+		case s.At > at:
+			return 1
+		}
+		return 0
+	})
+	if !found {
+		if n < 0 { // it left the window before it was given back
+			return
+		}
+		steps = slices.Insert(steps, i, Step{At: step})
+	}
+	steps[i].Count = max(steps[i].Count+n, 0)
+	steps[i].Sum = total(steps[i].Sum, m.Amount, n)
+	// What is older than the window is dropped.
+	newest := steps[len(steps)-1].At
+	old := 0
+	for steps[old].At < newest-Steps {
+		old++
+	}
+	c.Steps = steps[old:]
+}
+
+func total(sum, amount Amount, n int64) Amount {
+	if n < 0 {
+		return sum.Sub(amount)
+	}
+	return sum.Add(amount)
+}

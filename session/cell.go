@@ -1,0 +1,122 @@
+package session
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/stopgate/stopgate"
+)
+
+// Cell is one running row of a state: what the facts about one [Key] add up to. A
+// cell is never changed in place. The zero Cell is that of a key about which there
+// is no fact. All its lists are bounded.
+type Cell struct {
+	// Permits are the newest facts that permit, oldest first.
+	Permits []Permit `json:"permits,omitempty"`
+	// Broken is the position of the newest fact that invalidated the permits before it.
+	Broken uint64 `json:"broken,omitempty"`
+	// Count and Sum are totals for ever, Steps the totals of the latest steps of
+	// time, oldest first.
+	Count int64  `json:"count,omitempty"`
+	Sum   Amount `json:"sum,omitzero"`
+	Steps []Step `json:"steps,omitempty"`
+	// Open are calls in flight, oldest first.
+	Open []Open `json:"open,omitempty"`
+	// Text is a value: the data, or a note.
+	Text string `json:"text,omitempty"`
+	// Seq and At are the position and time of the newest fact.
+	Seq uint64 `json:"seq,omitempty"`
+	At  int64  `json:"at,omitempty"`
+
+	Call *Call      `json:"call,omitempty"` // SpaceCall
+	Self *Condition `json:"self,omitempty"` // SpaceSelf
+}
+
+// Permit is a fact that permits: a success, an approval.
+type Permit struct {
+	Seq uint64 `json:"seq"`
+	At  int64  `json:"at"`
+	// Certain: it is known to have succeeded; otherwise it has only finished.
+	Certain  bool   `json:"certain,omitempty"`
+	Observed bool   `json:"observed,omitempty"`
+	Hash     string `json:"hash,omitempty"` // of the content it showed
+	Text     string `json:"text,omitempty"` // of a note
+}
+
+// Step is a total over one step of time.
+type Step struct {
+	At    int64  `json:"at"` // number of the step since 1970
+	Count int64  `json:"count"`
+	Sum   Amount `json:"sum,omitzero"`
+}
+
+// Open is a call in flight: released, and no result yet.
+type Open struct {
+	Proposal stopgate.ProposalID `json:"proposal"`
+	At       int64               `json:"at"`
+	Seq      uint64              `json:"seq"`
+	Args     string              `json:"args_hash,omitempty"`
+}
+
+// Call is what is known of one released call until its result came.
+type Call struct {
+	Fact Fact `json:"fact"` // Released
+	Done Kind `json:"done,omitempty"`
+}
+
+// Condition is the state of the session itself.
+type Condition struct {
+	// Denials counts denials in a row, Same those of one identical call.
+	Denials  int    `json:"denials,omitempty"`
+	Same     int    `json:"same,omitempty"`
+	LastHash string `json:"last,omitempty"`
+	// Spoke is the position of the user's last message.
+	Spoke uint64 `json:"spoke,omitempty"`
+	// Rewinds are the positions whose permits a restore took back.
+	Rewinds []Span `json:"rewinds,omitempty"`
+	// Snapshots numbers the snapshots; Restored is the newest that was restored.
+	Snapshots uint64 `json:"snapshots,omitempty"`
+	Restored  uint64 `json:"restored,omitempty"`
+	// Degraded: a result could not be stored, the state may lack it (FM16).
+	Degraded bool `json:"degraded,omitempty"`
+}
+
+// Span is the positions behind After up to and including To.
+type Span struct {
+	After uint64 `json:"after"`
+	To    uint64 `json:"to"`
+}
+
+// Bounds of a cell. What does not fit is dropped on the strict side: an old permit
+// is forgotten, a call in flight stays counted.
+const (
+	maxPermits = 8
+	// MaxOpen bounds the calls in flight that a cell names. A limit on calls in
+	// flight cannot be larger.
+	MaxOpen = 1024
+	// Steps is how many steps a window has: a call counts for at least the window
+	// and at most one step longer.
+	Steps      = 60
+	maxRewinds = 64
+)
+
+// MarshalCell writes a cell for a store.
+func MarshalCell(c Cell) []byte {
+	text, err := json.Marshal(c)
+	if err != nil { // strings and numbers only
+		panic(err)
+	}
+	return text
+}
+
+// UnmarshalCell reads what MarshalCell wrote. An empty text is the zero cell.
+func UnmarshalCell(text []byte) (Cell, error) {
+	var c Cell
+	if len(text) == 0 {
+		return c, nil
+	}
+	if err := json.Unmarshal(text, &c); err != nil {
+		return Cell{}, fmt.Errorf("cell of a session: %w", err)
+	}
+	return c, nil
+}
