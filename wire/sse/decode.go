@@ -40,6 +40,7 @@ type Decoder struct {
 	line   int // start of the current line
 	scan   int // in buf[line:scan] is no line end
 	lf     int // in buf[scan:lf] is no LF
+	cr     int // in buf[scan:cr] is no CR
 	err    error
 
 	begun   bool // the byte order mark was looked for
@@ -94,7 +95,7 @@ func (d *Decoder) Reset(buf []byte, limits Limits) {
 	if cap(join) > keep {
 		join = nil
 	}
-	*d = Decoder{limits: limits, home: buf, buf: buf, lf: -1, unit: unit{join: join}}
+	*d = Decoder{limits: limits, home: buf, buf: buf, lf: -1, cr: -1, unit: unit{join: join}}
 }
 
 // Space returns the free part of the buffer, never empty. It ends the life of
@@ -111,6 +112,7 @@ func (d *Decoder) Space() []byte {
 		d.line -= d.start
 		d.scan -= d.start
 		d.lf = max(d.lf-d.start, -1)
+		d.cr = max(d.cr-d.start, -1)
 		d.start = 0
 	}
 	if d.end == len(d.buf) {
@@ -157,6 +159,9 @@ func (d *Decoder) Next(e *Event) (bool, error) {
 		}
 		if stop == d.line {
 			return d.finish(e, next)
+		}
+		if d.common(e, stop, next) {
+			return true, nil
 		}
 		if next == d.end && d.buf[next-1] == '\r' {
 			// Whether an LF belongs to this line end is not known yet, and nothing
@@ -205,26 +210,51 @@ const byteOrderMark = "\xEF\xBB\xBF"
 // lineEnd returns where the current line's text stops and where the next line
 // begins, or -1 for the latter if the line is not complete.
 func (d *Decoder) lineEnd() (stop, next int) {
-	d.lf = max(d.lf, d.scan)
-	if d.lf < d.end && d.buf[d.lf] != '\n' {
-		if i := bytes.IndexByte(d.buf[d.lf:d.end], '\n'); i >= 0 {
-			d.lf += i
-		} else {
-			d.lf = d.end
-		}
-	}
-	if i := bytes.IndexByte(d.buf[d.scan:d.lf], '\r'); i >= 0 {
-		stop = d.scan + i
-		if stop+1 == d.lf && d.lf < d.end {
-			return stop, stop + 2
-		}
-		return stop, stop + 1
-	}
-	if d.lf < d.end {
+	d.lf = d.find('\n', d.lf)
+	d.cr = d.find('\r', d.cr)
+	switch {
+	case d.cr < d.lf && d.cr+1 == d.lf && d.lf < d.end:
+		return d.cr, d.cr + 2
+	case d.cr < d.lf:
+		return d.cr, d.cr + 1
+	case d.lf < d.end:
 		return d.lf, d.lf + 1
 	}
 	d.scan = d.end
 	return 0, -1
+}
+
+// find returns where c stands first in buf[scan:end], or end. Up to from there is
+// none. So both ends of lines are looked for once in every byte, and a stream
+// without CR pays for one look at each read.
+func (d *Decoder) find(c byte, from int) int {
+	from = max(from, d.scan)
+	if from == d.end || d.buf[from] == c {
+		return from
+	}
+	if i := bytes.IndexByte(d.buf[from:d.end], c); i >= 0 {
+		return from + i
+	}
+	return d.end
+}
+
+// common reads the unit that streams are made of: one data line that ends in LF,
+// and a blank line. It reports whether the unit is one; d is unchanged if not.
+func (d *Decoder) common(e *Event, stop, next int) bool {
+	const name = "data:"
+	if d.line != d.start || d.unit.reframe || next >= d.end || d.buf[stop] != '\n' || d.buf[next] != '\n' ||
+		stop-d.start < len(name) || string(d.buf[d.start:d.start+len(name)]) != name || next+1-d.start > d.limits.MaxEvent {
+		return false
+	}
+	at := len(name)
+	if d.buf[d.start+at] == ' ' { // there is a byte: the line end
+		at++
+	}
+	raw := d.buf[d.start : next+1 : next+1]
+	*e = Event{Raw: raw, Data: raw[at : stop-d.start : stop-d.start], Dispatched: true, dataAt: at}
+	d.filler = 0
+	d.start, d.line, d.scan = next+1, next+1, next+1
+	return true
 }
 
 // field reads one complete line that is not blank and not a leading comment
