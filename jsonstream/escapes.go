@@ -1,6 +1,9 @@
 package jsonstream
 
-import "unicode/utf8"
+import (
+	"bytes"
+	"unicode/utf8"
+)
 
 // shortEscapes is what a backslash and a byte stand for, 0 if they are none of
 // the eight short escapes. It is never written.
@@ -66,17 +69,22 @@ func joinSurrogates(high, low uint32) rune {
 // appendUnescaped appends the decoding of the inside of a string that was
 // accepted.
 func appendUnescaped(dst, inside []byte) []byte {
-	for i := 0; i < len(inside); {
-		if n := plainRun(inside[i:]); n > 0 {
-			dst = append(dst, inside[i:i+n]...)
-			i += n
+	for {
+		i := bytes.IndexByte(inside, '\\')
+		if i < 0 {
+			return append(dst, inside...)
+		}
+		dst = append(dst, inside[:i]...)
+		inside = inside[i:]
+		if c := shortEscapes[inside[1]]; c != 0 {
+			dst = append(dst, c)
+			inside = inside[2:]
 			continue
 		}
-		r, n := unescape(inside[i:])
+		r, n := unescape(inside)
 		dst = utf8.AppendRune(dst, r)
-		i += n
+		inside = inside[n:]
 	}
-	return dst
 }
 
 // equalUnescaped reports whether the inside of a string that was accepted

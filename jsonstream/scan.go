@@ -189,6 +189,7 @@ func (d *Document) scanKey(i int) int {
 // scanString reads a string from behind its opening quote to behind its closing
 // one.
 func scanString(text []byte, i int) (end int, info uint32) {
+	info = uint32(String)
 	for i+8 <= len(text) {
 		m := notPlain(binary.LittleEndian.Uint64(text[i:]))
 		if m == 0 {
@@ -196,18 +197,21 @@ func scanString(text []byte, i int) (end int, info uint32) {
 			continue
 		}
 		i += bits.TrailingZeros64(m) >> 3
-		if text[i] == '"' {
-			return i + 1, uint32(String)
+		c := text[i]
+		if c == '"' {
+			return i + 1, info
 		}
-		break
+		if c != '\\' || i+1 == len(text) || shortEscapes[text[i+1]] == 0 {
+			break
+		}
+		i, info = i+2, info|infoEscaped
 	}
-	return scanRest(text, i)
+	return scanRest(text, i, info)
 }
 
-// scanRest is scanString for a string with escapes, with characters beyond
+// scanRest is scanString for a string with long escapes, with characters beyond
 // ASCII, or close to the end of the text.
-func scanRest(text []byte, i int) (end int, info uint32) {
-	info = uint32(String)
+func scanRest(text []byte, i int, info uint32) (end int, all uint32) {
 	for i < len(text) {
 		n := 0
 		switch c := text[i]; {
