@@ -95,6 +95,9 @@ func (r *Repeat) Match(text []byte) bool {
 // of the last brace: some servers pad their events with them to hide how long the
 // texts are (WIRE 1.1 rule 10). They are not in a string, so they say nothing.
 func equalButPadding(a, b []byte) bool {
+	if bytes.Equal(a, b) {
+		return true
+	}
 	n, m := len(a), len(b)
 	if n > 0 && m > 0 && a[n-1] == '}' && b[m-1] == '}' {
 		a, b = bytes.TrimRight(a[:n-1], " "), bytes.TrimRight(b[:m-1], " ")

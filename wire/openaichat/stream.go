@@ -46,6 +46,10 @@ func (s *stream) Event(dst []byte, ev *sse.Event) ([]byte, wire.Need, error) {
 	if !ev.Dispatched {
 		return ev.AppendTo(dst), wire.Nothing, nil
 	}
+	if len(ev.Data) <= s.o.MaxBytes && s.repeat.Match(ev.Data) {
+		return s.again(dst, ev), wire.Nothing, nil
+	}
+	s.repeat.Forget()
 	if isDone(ev.Data) {
 		return s.terminal(dst, ev)
 	}
@@ -53,10 +57,6 @@ func (s *stream) Event(dst []byte, ev *sse.Event) ([]byte, wire.Need, error) {
 		s.notes.Dropped++
 		return dst, wire.Nothing, nil
 	}
-	if len(ev.Data) <= s.o.MaxBytes && s.repeat.Match(ev.Data) {
-		return s.again(dst, ev), wire.Nothing, nil
-	}
-	s.repeat.Forget()
 	if err := s.doc.Scan(ev.Data, wire.EnvelopeOptions(s.o.MaxBytes)); err != nil {
 		return dst, wire.Nothing, wire.Malformed(err)
 	}
