@@ -39,6 +39,7 @@ var layers = [][]string{
 	{"internal/replay"},
 	{"gateway"},
 	{"internal/config"},
+	{"internal/textdiff"},
 	{"cmd/stopgate"},
 }
 

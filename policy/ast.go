@@ -28,12 +28,8 @@ type Policy struct {
 	// name; their owners decode them with [tomltree.Decode].
 	Tables map[string]*tomltree.Value
 
-	source       *tomltree.Document
-	order        []string // of the top-level tables
-	headComments []string // before version
-	listComments []string // of [lists]
-	tail         []string // behind everything else
-	broken       bool     // Parse reported errors
+	source *tomltree.Document
+	broken bool // Parse reported errors
 }
 
 // GateSettings is the table [gate]. The zero value is the strictest one.
@@ -53,8 +49,6 @@ type GateSettings struct {
 type PathSettings struct {
 	Root string
 	Home string
-
-	written *tomltree.Value
 }
 
 // NamedList is one entry of [lists] (K60). Rules hold its values already.
@@ -63,8 +57,7 @@ type NamedList struct {
 	Values []match.Literal
 	Pos    diag.Range
 
-	comments []string
-	values   []*tomltree.Value
+	values []*tomltree.Value
 }
 
 // ParamAction says what an undeclared parameter does (K24).
@@ -89,13 +82,8 @@ type ToolTable struct {
 	OnSchema *stopgate.Mode // on_schema_violation of the tool
 	Pos      diag.Range     // of the name
 
-	also       []*tomltree.Value
-	texts      []tableText // summary, description
-	parameters *tomltree.Value
-	comments   []string
+	also []*tomltree.Value
 }
-
-type tableText struct{ key, text string }
 
 // RuleList is an ordered list of rules; first match wins (D25-09).
 type RuleList struct {
@@ -103,9 +91,7 @@ type RuleList struct {
 	Alias bool       // written as a string: run = "ask"
 	Pos   diag.Range // of the value, or of its first [[header]]
 
-	broken   bool // rules are missing because of mistakes
-	comments []string
-	inner    []string // behind the last rule
+	broken bool // rules are missing because of mistakes
 }
 
 // Quantifier says how many leaves at a pointer have to match.
@@ -134,7 +120,6 @@ type Rule struct {
 	Ignores           []jsonstream.Pointer // K1
 	Pos               diag.Range
 
-	comments []string
 	ignores  []*tomltree.Value
 	optOut   *tomltree.Value // of allow_unsafe_prefix
 	matchPos *tomltree.Value // of match

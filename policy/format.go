@@ -1,213 +1,132 @@
 package policy
 
 import (
-	"strconv"
-	"strings"
+	"cmp"
+	"slices"
 
+	"github.com/stopgate/stopgate/internal/diag"
 	"github.com/stopgate/stopgate/internal/tomltree"
 )
 
-// formatWidth is how long a rule may get before its arrays are broken into lines.
-const formatWidth = 100
-
-// Format writes a policy without mistakes in its canonical form: the tables in one
-// order, old spellings replaced by the present ones, a rule per line with its keys
-// in one order. Parse reads it back as the same policy, and formatting it again
-// changes nothing.
+// Format writes the text of a policy file in its canonical layout (K54): a rule per
+// line with its keys in one order, the present spelling instead of an old one, and
+// otherwise what [tomltree.Document.Format] does. Nothing is moved, no comment is
+// lost, the result means the same, and formatting it again changes nothing.
 //
-// No comment is lost. A comment stays before the table, list, rule or parameter
-// that it stood before or inside of; one behind a value moves to the line above,
-// except among parameters and operational tables, which keep their layout.
-func Format(p *Policy) []byte {
-	w := &formatter{}
-	w.head(p)
-	w.settings(p)
-	w.lists(p)
-	for _, t := range p.Tools {
-		w.tool(t)
+// A file with mistakes is formatted too, as long as it is TOML; the list then holds
+// what the text lacks to be that.
+func Format(name string, text []byte) ([]byte, diag.List) {
+	out, renamed, mistakes := format(name, text, true)
+	if !renamed {
+		return out, mistakes
 	}
-	for _, g := range p.Guards {
-		w.blank()
-		w.lines("", g.comments)
-		w.line("[[guard]]")
-		for _, part := range ruleParts(g, false) {
-			w.line(part.broken(0))
+	// A present spelling can collide with another table of the file. Then the author
+	// has to choose.
+	before, _ := Parse(name, text)
+	after, _ := Parse(name, out)
+	if after == nil || before.broken || after.broken || PolicyHash(before) != PolicyHash(after) {
+		out, _, mistakes = format(name, text, false)
+	}
+	return out, mistakes
+}
+
+func format(name string, text []byte, rename bool) (out []byte, renamed bool, mistakes diag.List) {
+	doc, mistakes := tomltree.Parse(name, text)
+	if mistakes.HasErrors() {
+		return nil, false, mistakes
+	}
+	var table []string
+	for _, s := range doc.Statements {
+		path := slices.Concat(table, s.Keys)
+		switch s.Kind {
+		case tomltree.Comment:
+			continue
+		case tomltree.Header, tomltree.Headers:
+			table = s.Keys
+			path = table
+		case tomltree.Pair:
+			arrange(tidy(path), s.Value)
+		}
+		if !rename {
+			continue
+		}
+		switch {
+		case s.Kind == tomltree.Pair && isOldList(path) && len(s.Keys) == 1:
+			s.Keys, renamed = []string{"policy", s.Keys[0]}, true
+		case s.Kind != tomltree.Pair && len(s.Keys) > 2 && s.Keys[0] == "conversation":
+			s.Keys, renamed = s.Keys[1:], true
 		}
 	}
-	for _, s := range p.Sessions {
-		w.out = tomltree.Append(w.out, "[[session]]", "session", s.Table)
+	return doc.Format(), renamed, nil
+}
+
+// tidy is the present spelling of the path of a key.
+func tidy(path []string) []string {
+	if len(path) > 1 && path[0] == "conversation" {
+		path = path[1:]
 	}
-	for _, h := range p.Handoffs {
-		w.out = tomltree.Append(w.out, "[[handoffs]]", "handoffs", h.Table)
+	if isOldList(path) {
+		return []string{"tools", path[1], "policy", path[2]}
 	}
-	if p.Judge != nil {
-		w.out = tomltree.Append(w.out, "[judge]", "judge", p.Judge.Table)
+	return path
+}
+
+// isOldList reports whether a path is that of run or result beside policy (D25-02).
+func isOldList(path []string) bool {
+	if len(path) > 0 && path[0] == "conversation" {
+		path = path[1:]
 	}
-	for _, name := range p.order {
-		if t := p.Tables[name]; t != nil {
-			w.out = tomltree.Append(w.out, "["+name+"]", name, t)
+	return len(path) == 3 && path[0] == "tools" && slices.Contains(policyKeys, path[2])
+}
+
+// arrange brings the rules inside a value into canonical form.
+func arrange(path []string, v *tomltree.Value) {
+	switch {
+	case len(path) == 4 && path[0] == "tools" && path[2] == "policy" && slices.Contains(policyKeys, path[3]),
+		len(path) == 1 && path[0] == "guard":
+		v.OwnLines = v.Kind == tomltree.Array
+		for _, rule := range v.Elements {
+			order(rule)
+		}
+	case len(path) > 1 && path[len(path)-1] == "all" && (path[0] == "guard" || len(path) == 5 && path[2] == "policy"):
+		for _, member := range v.Elements {
+			order(member)
+		}
+	case v.Kind == tomltree.Table && len(path) < 4:
+		for _, e := range v.Entries {
+			arrange(tidy(slices.Concat(path, []string{e.Key})), e.Value)
 		}
 	}
-	if len(p.tail) > 0 {
-		w.blank()
-		w.lines("", p.tail)
-	}
-	return w.out
 }
 
-type formatter struct{ out []byte }
-
-func (w *formatter) line(text string) { w.out = append(append(w.out, text...), '\n') }
-
-func (w *formatter) lines(indent string, texts []string) {
-	for _, t := range texts {
-		w.line(indent + t)
-	}
-}
-
-// blank separates what follows from what was written.
-func (w *formatter) blank() {
-	if len(w.out) > 0 {
-		w.out = append(w.out, '\n')
-	}
-}
-
-func (w *formatter) head(p *Policy) {
-	w.lines("", p.headComments)
-	w.line("version = " + Version)
-}
-
-func (w *formatter) settings(p *Policy) {
-	if p.Gate.written != nil {
-		w.out = tomltree.Append(w.out, "[gate]", "gate", p.Gate.written)
-	} else if text := p.Gate.text(); text != (GateSettings{}).text() {
-		w.blank()
-		w.line("[gate]")
-		w.out = append(w.out, text...)
-	}
-	if p.Paths.written != nil {
-		w.out = tomltree.Append(w.out, "[paths]", "paths", p.Paths.written)
-	} else if text := p.Paths.text(); text != "" {
-		w.blank()
-		w.line("[paths]")
-		w.out = append(w.out, text...)
-	}
-}
-
-// text writes every setting, defaults too.
-func (g GateSettings) text() string {
-	parts := []string{
-		"unknown_tool = " + tomltree.Quote(g.UnknownTool.String()),
-		"unknown_params = " + tomltree.Quote(g.UnknownParams.String()),
-		"on_schema_violation = " + tomltree.Quote(g.OnSchemaViolation.String()),
-	}
-	if g.DenyMode != "" {
-		parts = append(parts, "deny_mode = "+tomltree.Quote(g.DenyMode))
-	}
-	if g.Enforcement != "" {
-		parts = append(parts, "enforcement = "+tomltree.Quote(g.Enforcement))
-	}
-	parts = append(parts, "strict = "+strconv.FormatBool(g.Strict))
-	return strings.Join(parts, "\n") + "\n"
-}
-
-func (s PathSettings) text() string {
-	var text string
-	if s.Root != "" {
-		text += "root = " + tomltree.Quote(s.Root) + "\n"
-	}
-	if s.Home != "" {
-		text += "home = " + tomltree.Quote(s.Home) + "\n"
-	}
-	return text
-}
-
-func (w *formatter) lists(p *Policy) {
-	if len(p.Lists) == 0 {
-		return
-	}
-	w.blank()
-	w.lines("", p.listComments)
-	w.line("[lists]")
-	for _, l := range p.Lists {
-		w.lines("", l.comments)
-		part := formatPart{key: tomltree.Key(l.Name), items: literals(l.Values)}
-		w.line(part.broken(0))
-	}
-}
-
-func (w *formatter) tool(t *ToolTable) {
-	path := "tools." + tomltree.Key(t.Name)
-	body := w.toolBody(t)
-	comments := t.comments
-	silent := t.Run == nil && t.Result == nil
-	if len(body) > 0 || t.parameters == nil && silent || t.parameters != nil && len(comments) > 0 {
-		w.blank()
-		w.lines("", comments)
-		w.line("[" + path + "]")
-		w.lines("", body)
-		comments = nil
-	}
-	if t.parameters != nil {
-		w.out = tomltree.Append(w.out, "["+path+".parameters]", path+".parameters", t.parameters)
-	}
-	if silent {
-		return
-	}
-	w.blank()
-	w.lines("", comments)
-	w.line("[" + path + ".policy]")
-	w.ruleList("run", t.Run)
-	w.ruleList("result", t.Result)
-}
-
-func (w *formatter) toolBody(t *ToolTable) []string {
-	var body []string
-	for _, text := range t.texts {
-		body = append(body, text.key+" = "+tomltree.Quote(text.text))
-	}
-	if t.Source != "" {
-		body = append(body, "source = "+tomltree.Quote(t.Source))
-	}
-	if len(t.Also) > 0 {
-		body = append(body, formatPart{key: "also", items: strs(t.Also)}.broken(0))
-	}
-	if t.Unknown != nil {
-		body = append(body, "unknown_params = "+tomltree.Quote(t.Unknown.String()))
-	}
-	if t.OnSchema != nil {
-		body = append(body, "on_schema_violation = "+tomltree.Quote(t.OnSchema.String()))
-	}
-	return body
-}
-
-func (w *formatter) ruleList(key string, l *RuleList) {
-	if l == nil {
-		return
-	}
-	w.lines("", l.comments)
-	if l.Alias {
-		w.line(key + " = " + tomltree.Quote(l.Rules[0].Mode.String()))
-		return
-	}
-	if len(l.Rules) == 0 && len(l.inner) == 0 {
-		w.line(key + " = []")
-		return
-	}
-	w.line(key + " = [")
-	for _, r := range l.Rules {
-		w.lines("  ", r.comments)
-		parts := ruleParts(r, false)
-		text := "{ " + joinParts(parts) + " }"
-		if len(text)+len("  ,") > formatWidth {
-			var broken []string
-			for _, p := range parts {
-				broken = append(broken, p.broken(1))
-			}
-			text = "{ " + strings.Join(broken, ", ") + " }"
+// order sorts the keys of a rule or member in braces; with comments between them
+// they stay as they are.
+func order(rule *tomltree.Value) {
+	for _, s := range rule.Pairs {
+		if len(s.Value.Comments) > 0 || s.Value.Trailing != "" {
+			return
 		}
-		w.line("  " + text + ",")
 	}
-	w.lines("  ", l.inner)
-	w.line("]")
+	slices.SortStableFunc(rule.Pairs, func(a, b *tomltree.Statement) int { return cmp.Compare(rank(a.Keys[0]), rank(b.Keys[0])) })
+	if all := rule.Get("all"); all != nil {
+		for _, member := range all.Value.Elements {
+			order(member)
+		}
+	}
+}
+
+// rank is the place of a key in a rule: what it looks at, the matcher, the rest.
+func rank(key string) int {
+	first := []string{"on", "arg", "all"}
+	if i := slices.Index(first, key); i >= 0 {
+		return i
+	}
+	if _, _, ok := matcherKey(key); ok {
+		return len(first)
+	}
+	rest := slices.Index(ruleKeys, key)
+	if rest < 0 {
+		rest = len(ruleKeys)
+	}
+	return len(first) + 1 + rest
 }

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/stopgate/stopgate"
@@ -22,11 +23,44 @@ func ruleID(tool, list string, r *Rule) stopgate.RuleID {
 	return stopgate.RuleID(hex.EncodeToString(sum[:16]))
 }
 
+// meaning collects what a policy means as lines.
+type meaning struct{ out []byte }
+
+func (w *meaning) line(text string) { w.out = append(append(w.out, text...), '\n') }
+
+// text writes every setting, defaults too.
+func (g GateSettings) text() string {
+	parts := []string{
+		"unknown_tool = " + tomltree.Quote(g.UnknownTool.String()),
+		"unknown_params = " + tomltree.Quote(g.UnknownParams.String()),
+		"on_schema_violation = " + tomltree.Quote(g.OnSchemaViolation.String()),
+	}
+	if g.DenyMode != "" {
+		parts = append(parts, "deny_mode = "+tomltree.Quote(g.DenyMode))
+	}
+	if g.Enforcement != "" {
+		parts = append(parts, "enforcement = "+tomltree.Quote(g.Enforcement))
+	}
+	parts = append(parts, "strict = "+strconv.FormatBool(g.Strict))
+	return strings.Join(parts, "\n") + "\n"
+}
+
+func (s PathSettings) text() string {
+	var text string
+	if s.Root != "" {
+		text += "root = " + tomltree.Quote(s.Root) + "\n"
+	}
+	if s.Home != "" {
+		text += "home = " + tomltree.Quote(s.Home) + "\n"
+	}
+	return text
+}
+
 // meaning is the text that the hash of a policy is taken over (S36): everything
 // that decides, in one order and one spelling. Comments, the order of tables, the
 // spelling of aliases and operational tables do not enter.
 func (p *Policy) meaning() []byte {
-	w := &formatter{}
+	w := &meaning{}
 	w.line("[gate]")
 	w.out = append(w.out, p.Gate.text()...)
 	w.line("[paths]")
@@ -37,7 +71,9 @@ func (p *Policy) meaning() []byte {
 		w.line("[tools." + tomltree.Key(t.Name) + "]")
 		also := slices.Clone(t.Also)
 		slices.Sort(also)
-		w.lines("also ", also)
+		for _, name := range also {
+			w.line("also " + name)
+		}
 		if t.Unknown != nil {
 			w.line("unknown_params = " + t.Unknown.String())
 		}
@@ -47,8 +83,8 @@ func (p *Policy) meaning() []byte {
 		if t.Schema != nil {
 			w.line("schema = " + t.Schema.Hash())
 		}
-		w.meaningOf("run", t.Run)
-		w.meaningOf("result", t.Result)
+		w.list("run", t.Run)
+		w.list("result", t.Result)
 	}
 	w.line("[guard]")
 	for _, g := range p.Guards {
@@ -60,7 +96,7 @@ func (p *Policy) meaning() []byte {
 	return w.out
 }
 
-func (w *formatter) meaningOf(key string, l *RuleList) {
+func (w *meaning) list(key string, l *RuleList) {
 	if l == nil {
 		return
 	}

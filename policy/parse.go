@@ -20,7 +20,7 @@ func Parse(name string, text []byte) (*Policy, diag.List) {
 	if doc == nil {
 		return nil, diags
 	}
-	p := &parser{policy: &Policy{File: name, source: doc, tail: doc.Root.Inner}, diags: diags}
+	p := &parser{policy: &Policy{File: name, source: doc}, diags: diags}
 	p.file(doc.Root)
 	p.policy.broken = p.diags.HasErrors()
 	p.diags.Sort()
@@ -51,9 +51,7 @@ func (p *parser) file(root *tomltree.Value) {
 		}
 		if !slices.Contains(known, e.Key) {
 			p.report(diag.UnknownKey, e.KeyRange, "unknown key `"+tomltree.Key(e.Key)+"`", diag.DidYouMean(e.Key, known))
-			continue
 		}
-		p.policy.order = append(p.policy.order, e.Key)
 	}
 	p.gate(root.Get("gate"))
 	p.paths(root.Get("paths"))
@@ -71,9 +69,6 @@ func (p *parser) file(root *tomltree.Value) {
 
 func (p *parser) version(root *tomltree.Value) {
 	e := root.Get("version")
-	if e != nil {
-		p.policy.headComments = commentsOf(e.Value)
-	}
 	switch {
 	case e == nil:
 		p.report(diag.MissingKey, p.policy.source.Lines.Range(0, 0), "the file does not say which version of the language it is written in",
@@ -192,23 +187,6 @@ func (p *parser) elements(e *tomltree.Entry) []*tomltree.Value {
 		tables = append(tables, v)
 	}
 	return tables
-}
-
-// commentsOf collects all comments in and around a value in reading order, so that
-// what the tree of the language cannot hold stays with its nearest part.
-func commentsOf(v *tomltree.Value) []string {
-	list := slices.Clone(v.Comments)
-	for _, e := range v.Entries {
-		list = append(list, commentsOf(e.Value)...)
-	}
-	for _, e := range v.Elements {
-		list = append(list, commentsOf(e)...)
-	}
-	list = append(list, v.Inner...)
-	if v.Trailing != "" {
-		list = append(list, v.Trailing)
-	}
-	return list
 }
 
 // textsOf returns the texts of string values.

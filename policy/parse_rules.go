@@ -59,7 +59,6 @@ func (p *parser) ruleList(e *tomltree.Entry, kind listKind) *RuleList {
 	switch {
 	case e.Value.Kind == tomltree.String:
 		list.Alias = true
-		list.comments = commentsOf(e.Value)
 		m, ok := p.mode(e.Value, e.Key, kind)
 		if !ok {
 			list.broken = true
@@ -71,10 +70,6 @@ func (p *parser) ruleList(e *tomltree.Entry, kind listKind) *RuleList {
 		p.wrongType(e, "a mode or an array of rules")
 		list.broken = true
 		return list
-	}
-	list.comments, list.inner = e.Value.Comments, e.Value.Inner
-	if e.Value.Trailing != "" {
-		list.inner = append(list.inner, e.Value.Trailing)
 	}
 	tables := p.elements(e)
 	list.broken = len(tables) < len(e.Value.Elements)
@@ -96,7 +91,7 @@ func (p *parser) ruleList(e *tomltree.Entry, kind listKind) *RuleList {
 // rule reads one rule or guard (D25-07, D25-28, K28).
 func (p *parser) rule(t *tomltree.Value, index int, kind listKind) (r *Rule, ok bool) {
 	before := len(p.diags)
-	r = &Rule{Index: index, Pos: t.Range, comments: commentsOf(t)}
+	r = &Rule{Index: index, Pos: t.Range}
 	own := ruleKeys
 	if kind == guardRules {
 		own = slices.Concat([]string{"on"}, ruleKeys)

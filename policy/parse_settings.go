@@ -62,7 +62,6 @@ func (p *parser) paths(e *tomltree.Entry) {
 		return
 	}
 	p.known(e.Value, pathKeys)
-	p.policy.Paths.written = e.Value
 	p.policy.Paths.Root = p.directory(e.Value.Get("root"))
 	p.policy.Paths.Home = p.directory(e.Value.Get("home"))
 }
@@ -89,7 +88,6 @@ func (p *parser) namedLists(e *tomltree.Entry) {
 	if e == nil || !p.table(e) {
 		return
 	}
-	p.policy.listComments = e.Value.Comments
 	for _, m := range e.Value.Entries {
 		if m.Value.Kind != tomltree.Array {
 			p.wrongType(m, "an array of values")
@@ -99,7 +97,7 @@ func (p *parser) namedLists(e *tomltree.Entry) {
 			p.report(diag.BadValue, m.Value.Range, "the list `"+m.Key+"` is empty: no condition on it can hold", "")
 			continue
 		}
-		list := &NamedList{Name: m.Key, Pos: m.KeyRange, comments: commentsOf(m.Value)}
+		list := &NamedList{Name: m.Key, Pos: m.KeyRange}
 		for _, v := range m.Value.Elements {
 			if lit, ok := p.literal(v); ok {
 				list.Values = append(list.Values, lit)

@@ -2,7 +2,6 @@ package policy
 
 import (
 	"errors"
-	"slices"
 	"strings"
 
 	"github.com/stopgate/stopgate"
@@ -18,41 +17,26 @@ const defaults = "*"
 // tools reads [tools.NAME], and [conversation.tools.NAME] as D25 spells it (K27).
 func (p *parser) tools(root *tomltree.Value) {
 	if e := root.Get("tools"); e != nil && p.table(e) {
-		p.toolTables(e.Value, nil)
+		p.toolTables(e.Value)
 	}
 	if e := root.Get("conversation"); e != nil && p.table(e) {
 		p.known(e.Value, []string{"tools"})
 		if tools := e.Value.Get("tools"); tools != nil && p.table(tools) {
-			p.toolTables(tools.Value, headerComments(e.Value))
+			p.toolTables(tools.Value)
 		}
 	}
 	p.claims()
 }
 
-// toolTables reads the tables of a table; comments of the tables around them stay
-// with the first one.
-func (p *parser) toolTables(t *tomltree.Value, comments []string) {
-	comments = slices.Concat(comments, headerComments(t))
+// toolTables reads the tables of a table.
+func (p *parser) toolTables(t *tomltree.Value) {
 	for _, e := range t.Entries {
 		if !p.table(e) {
 			continue
 		}
 		p.toolName(e.Key, e.KeyRange)
-		table := p.toolTable(e)
-		table.comments = slices.Concat(comments, table.comments)
-		comments = nil
-		p.policy.Tools = append(p.policy.Tools, table)
+		p.policy.Tools = append(p.policy.Tools, p.toolTable(e))
 	}
-	p.policy.tail = slices.Concat(comments, p.policy.tail)
-}
-
-// headerComments are the comments of a table that belong to none of its members.
-func headerComments(t *tomltree.Value) []string {
-	list := slices.Clone(t.Comments)
-	if t.Trailing != "" {
-		list = append(list, t.Trailing)
-	}
-	return append(list, t.Inner...)
 }
 
 // toolName checks a name or glob that a table is written for.
@@ -80,7 +64,7 @@ func isGlob(name string) bool { return strings.ContainsAny(name, `*?[]{}\`) }
 func (p *parser) toolTable(e *tomltree.Entry) *ToolTable {
 	t := e.Value
 	p.known(t, toolKeys)
-	table := &ToolTable{Name: e.Key, Pos: e.KeyRange, comments: ownComments(t)}
+	table := &ToolTable{Name: e.Key, Pos: e.KeyRange}
 	table.Source, _ = p.word(t.Get("source"), "local", "mcp", "builtin", "remote")
 	for _, v := range p.texts(t.Get("also")) {
 		if !stopgate.ValidToolName(stopgate.ToolName(v.Text)) {
@@ -94,9 +78,7 @@ func (p *parser) toolTable(e *tomltree.Entry) *ToolTable {
 		p.report(diag.BadName, t.Get("also").KeyRange, "`also` gives further names to one tool, not to a glob", "write a table for it")
 	}
 	for _, key := range []string{"summary", "description"} {
-		if text, ok := p.text(t.Get(key)); ok {
-			table.texts = append(table.texts, tableText{key, text})
-		}
+		p.text(t.Get(key))
 	}
 	table.Unknown = p.paramAction(t.Get("unknown_params"))
 	if violation := t.Get("on_schema_violation"); violation != nil {
@@ -104,7 +86,6 @@ func (p *parser) toolTable(e *tomltree.Entry) *ToolTable {
 		table.OnSchema = &mode
 	}
 	if params := t.Get("parameters"); params != nil && p.table(params) {
-		table.parameters = params.Value
 		table.Schema = p.parameters(params.Value)
 	}
 	p.policyTable(t, table)
@@ -130,7 +111,6 @@ func (p *parser) policyTable(t *tomltree.Value, table *ToolTable) {
 		if outside != nil {
 			p.report(diag.AliasIgnored, outside.KeyRange, "this `"+key+"` is ignored: `policy."+key+"` is written too", "remove one of them",
 				diag.Related{Range: inside.KeyRange, Message: "this one counts"})
-			table.comments = append(table.comments, commentsOf(outside.Value)...)
 		}
 		return p.ruleList(inside, kind)
 	}
@@ -147,22 +127,6 @@ func (p *parser) policyTable(t *tomltree.Value, table *ToolTable) {
 			r.ID = ruleID(table.Name, l.name, r)
 		}
 	}
-}
-
-// ownComments are the comments of a tool's table that belong to none of its rule
-// lists, rules or parameters.
-func ownComments(t *tomltree.Value) []string {
-	list := headerComments(t)
-	for _, e := range t.Entries {
-		switch e.Key {
-		case "run", "result", "parameters":
-		case "policy":
-			list = append(list, headerComments(e.Value)...)
-		default:
-			list = append(list, commentsOf(e.Value)...)
-		}
-	}
-	return list
 }
 
 // claims reports tools that two tables claim with equal right (K0b, K27, S39).

@@ -85,17 +85,17 @@ func TestPlaces(t *testing.T) {
 				"    d @6:4 = a table @6:2-6:5\n" +
 				"      y @7:1 = an integer \"2\" @7:5-7:6\n"},
 		{"many lines", "a = [\n  { b = 1 }, # one\n  # two\n  { c = 2 },\n  # end\n] # behind\n# last",
-			"a table @0:0-0:0 inner:# last\n" +
-				"a @1:1 = an array @1:5-6:2 behind:# behind inner:# end\n" +
+			"a table @0:0-0:0\n" +
+				"a @1:1 = an array @1:5-6:2 inner:# end\n" +
 				"  - a table @2:3-2:12 behind:# one\n" +
 				"    b @2:5 = an integer \"1\" @2:9-2:10\n" +
 				"  - a table @4:3-4:12 before:# two\n" +
 				"    c @4:5 = an integer \"2\" @4:9-4:10\n"},
 		{"comments", "# head\n\n# more\nv = 1 # behind\n# table\n[t] # header\n# in\nk = 2",
 			"a table @0:0-0:0\n" +
-				"v @4:1 = an integer \"1\" @4:5-4:6 before:# head before:# more behind:# behind\n" +
-				"t @6:2 = a table @6:2-6:3 before:# table behind:# header\n" +
-				"  k @8:1 = an integer \"2\" @8:5-8:6 before:# in\n"},
+				"v @4:1 = an integer \"1\" @4:5-4:6\n" +
+				"t @6:2 = a table @6:2-6:3\n" +
+				"  k @8:1 = an integer \"2\" @8:5-8:6\n"},
 		{"windows line ends", "a = 1\r\n[b]\r\nc = [\r\n 2,\r\n]\r\n",
 			"a table @0:0-0:0\n" +
 				"a @1:1 = an integer \"1\" @1:5-1:6\n" +

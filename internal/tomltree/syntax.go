@@ -39,17 +39,15 @@ func Parse(file string, text []byte) (*Document, diag.List) {
 	if r.tooDeep {
 		return nil, r.diags
 	}
-	r.doc.Root.Inner = r.comments
 	return r.doc, r.diags
 }
 
 type reader struct {
-	parser   unstable.Parser
-	doc      *Document
-	table    *Value   // the current table
-	comments []string // that belong to the next expression
-	tooDeep  bool
-	diags    diag.List
+	parser  unstable.Parser
+	doc     *Document
+	table   *Value // the current table
+	tooDeep bool
+	diags   diag.List
 }
 
 func (r *reader) report(code diag.Code, at diag.Range, message, hint string, related ...diag.Related) {
@@ -90,29 +88,57 @@ func (r *reader) syntaxHint(at int) string {
 	return ""
 }
 
-// expression adds one line, table header or comment of the file to the tree.
+// expression adds one line, table header or comment of the file to the tree and to
+// the list of statements.
 func (r *reader) expression(n *unstable.Node) {
-	trailing := ""
+	s := &Statement{}
 	if next := n.Next(); next.Valid() && next.Kind == unstable.Comment {
-		trailing = string(next.Data)
+		s.Text = commentText(next)
 	}
+	start := 0
 	switch n.Kind {
 	case unstable.Comment:
-		r.comments = append(r.comments, string(n.Data))
-		return
+		s.Text, start = commentText(n), int(n.Raw.Offset)
 	case unstable.Table, unstable.ArrayTable:
-		r.header(n, trailing)
-	case unstable.KeyValue:
-		if e, _ := r.keyValue(r.table, n, 0); e != nil {
-			e.Value.Comments = append(r.comments, e.Value.Comments...)
-			e.Value.Trailing = trailing
+		s.Kind = Header
+		if n.Kind == unstable.ArrayTable {
+			s.Kind = Headers
 		}
+		keys := r.keys(n.Key())
+		s.Keys, start = keysOf(keys), keys[0].KeyRange.Start.Offset
+		r.header(n)
+	case unstable.KeyValue:
+		keys := r.keys(n.Key())
+		s.Kind, s.Keys, start = Pair, keysOf(keys), keys[0].KeyRange.Start.Offset
+		s.Value, _ = r.keyValue(r.table, n, 0)
 	}
-	r.comments = nil
+	s.gap = r.gap(start)
+	r.doc.Statements = append(r.doc.Statements, s)
+}
+
+func commentText(n *unstable.Node) string { return strings.TrimRight(string(n.Data), " \t\r") }
+
+func keysOf(keys []Entry) []string {
+	list := make([]string, len(keys))
+	for i, k := range keys {
+		list[i] = k.Key
+	}
+	return list
+}
+
+// gap reports whether what begins at an offset is the first thing in its line and
+// stands below a blank one.
+func (r *reader) gap(at int) bool {
+	before := bytes.TrimRight(r.doc.Text[:at], " \t[")
+	if len(before) == 0 || before[len(before)-1] != '\n' {
+		return false
+	}
+	before = bytes.TrimRight(before[:len(before)-1], " \t\r")
+	return len(before) > 0 && before[len(before)-1] == '\n'
 }
 
 // header opens the table that [a.b] or [[a.b]] names.
-func (r *reader) header(n *unstable.Node, trailing string) {
+func (r *reader) header(n *unstable.Node) {
 	keys := r.keys(n.Key())
 	last := keys[len(keys)-1]
 	at := keys[0].KeyRange.To(last.KeyRange)
@@ -137,7 +163,6 @@ func (r *reader) header(n *unstable.Node, trailing string) {
 		}
 	}
 	table := r.table
-	table.Comments, table.Trailing = r.comments, trailing
 	e := parent.Get(last.Key)
 	if n.Kind == unstable.ArrayTable {
 		switch {
@@ -158,22 +183,22 @@ func (r *reader) header(n *unstable.Node, trailing string) {
 	case e.Value.Kind == Table && e.Value.made == byPath:
 		e.KeyRange = last.KeyRange
 		v := e.Value
-		v.made, v.Range, v.Comments, v.Trailing = byHeader, at, table.Comments, trailing
+		v.made, v.Range = byHeader, at
 		r.table = v
 	default:
 		r.twice(last, e)
 	}
 }
 
-// keyValue adds `a.b = value` to a table. It returns the entry, nil if it is
-// repeated, and the offset behind the value.
-func (r *reader) keyValue(table *Value, n *unstable.Node, depth int) (*Entry, int) {
+// keyValue adds `a.b = value` to a table, unless the key is repeated. It returns
+// the value and the offset behind it.
+func (r *reader) keyValue(table *Value, n *unstable.Node, depth int) (*Value, int) {
 	keys := r.keys(n.Key())
 	last := keys[len(keys)-1]
 	depth += len(keys)
 	value, end := r.value(n.Value(), r.valueStart(last.KeyRange.End.Offset), depth)
 	if r.depth(depth, last.KeyRange) {
-		return nil, end
+		return value, end
 	}
 	for _, k := range keys[:len(keys)-1] {
 		e := table.Get(k.Key)
@@ -185,17 +210,16 @@ func (r *reader) keyValue(table *Value, n *unstable.Node, depth int) (*Entry, in
 		}
 		if e.Value.Kind != Table || e.Value.made != byDots {
 			r.closed(k, e)
-			return nil, end
+			return value, end
 		}
 		table = e.Value
 	}
 	if e := table.Get(last.Key); e != nil {
 		r.twice(last, e)
-		return nil, end
+		return value, end
 	}
-	e := &Entry{Key: last.Key, KeyRange: last.KeyRange, Value: value}
-	table.add(e)
-	return e, end
+	table.add(&Entry{Key: last.Key, KeyRange: last.KeyRange, Value: value})
+	return value, end
 }
 
 // valueStart returns where the value behind a key begins.
@@ -246,9 +270,12 @@ func (r *reader) container(v *Value, n *unstable.Node, start, depth int) (end in
 		from := int(c.Raw.Offset)
 		if before != nil && len(pending) == 0 && before.Trailing == "" &&
 			!bytes.ContainsRune(r.doc.Text[before.Range.End.Offset:from], '\n') {
-			before.Trailing = string(c.Data)
+			before.Trailing = commentText(c)
 		} else {
-			pending = append(pending, string(c.Data))
+			if (before != nil || len(pending) > 0) && r.gap(from) {
+				pending = append(pending, "")
+			}
+			pending = append(pending, commentText(c))
 		}
 		at = from + int(c.Raw.Length)
 	}
@@ -263,19 +290,19 @@ func (r *reader) container(v *Value, n *unstable.Node, start, depth int) (end in
 		}
 		at = r.skip(at)
 		var element *Value
+		if (before != nil || len(pending) > 0) && r.gap(at) {
+			pending = append(pending, "")
+		}
 		if v.Kind == Table {
-			var e *Entry
-			if e, at = r.keyValue(v, child, depth); e != nil {
-				element = e.Value
-			}
+			keys := keysOf(r.keys(child.Key()))
+			element, at = r.keyValue(v, child, depth)
+			v.Pairs = append(v.Pairs, &Statement{Kind: Pair, Keys: keys, Value: element})
 		} else {
 			element, at = r.value(child, at, depth+1)
 			v.Elements = append(v.Elements, element)
 		}
-		if element != nil {
-			element.Comments, pending = append(pending, element.Comments...), nil
-			before = element
-		}
+		element.Comments, pending = pending, nil
+		before = element
 	}
 	v.Inner = pending
 	return r.skip(at) + 1

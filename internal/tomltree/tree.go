@@ -38,11 +38,16 @@ type Value struct {
 	Range    diag.Range // as it is written; of a table with a header, the header
 	// Inline tables are written in braces; an array of tables has headers in [[ ]].
 	Inline, Headers bool
-	// Comments stand before the value, in an array or before a header; Trailing is
-	// behind it in its line; Inner ones stand behind its last element.
+	// Inside of arrays and inline tables, Comments stand before the value, "" among
+	// them is a blank line; Trailing is behind it in its line; Inner ones stand behind
+	// its last element. Other comments are statements.
 	Comments []string
 	Trailing string
 	Inner    []string
+	// Pairs are the members of an inline table as they are written.
+	Pairs []*Statement
+	// OwnLines asks Format for an element per line, also if the array fits on one.
+	OwnLines bool
 
 	made  origin
 	index map[string]*Entry // Table
@@ -71,7 +76,9 @@ type Document struct {
 	File  string
 	Text  []byte
 	Lines *diag.Lines
-	Root  *Value // a table; its Inner comments end the file
+	Root  *Value // a table
+	// Statements are the lines of the file in their order.
+	Statements []*Statement
 }
 
 // Get returns the member of a table with this key, nil if there is none.

@@ -3,78 +3,8 @@ package tomltree_test
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/stopgate/stopgate/internal/tomltree"
 )
-
-func TestAppend(t *testing.T) {
-	const text = `
-# about a
-[t] # header
-b  =  1 # behind
-"c d" = 'x\y'
-long = ["aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb", "ccccccccccccccccccccccccccc"]
-broken = [ 1, # one
-  2,
-  # end
-]
-mixed = { a = { b = [ # in b
-  1 ] }, c = "x" } # behind mixed
-e = { }
-dots.x = 1
-dots.y = 2
-[t.sub.deep]
-z = "tab	quote\""
-[[t.list]]
-[[t.list]]
-k = true
-`
-	const want = `# about a
-[t] # header
-b = 1 # behind
-"c d" = 'x\y'
-long = [
-  "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
-  "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb",
-  "ccccccccccccccccccccccccccc",
-]
-broken = [
-  1, # one
-  2,
-  # end
-]
-mixed = {
-  a = {
-    b = [
-      # in b
-      1,
-    ],
-  },
-  c = "x",
-} # behind mixed
-e = {}
-dots = { x = 1, y = 2 }
-
-[t.sub.deep]
-z = "tab\tquote\""
-
-[[t.list]]
-
-[[t.list]]
-k = true
-`
-	for _, source := range []string{text, want} {
-		doc, diags := tomltree.Parse("x.toml", []byte(source))
-		if len(diags) > 0 {
-			t.Fatal(diags)
-		}
-		got := tomltree.Append(nil, "[t]", "t", doc.Root.Get("t").Value)
-		if diff := cmp.Diff(want, string(got)); diff != "" {
-			t.Error(diff)
-		}
-	}
-}
 
 func TestQuote(t *testing.T) {
 	for text, want := range map[string]string{

@@ -11,7 +11,7 @@ import (
 	"github.com/stopgate/stopgate/policy/match"
 )
 
-// formatPart is one key of a rule: a value, or an array of items.
+// formatPart is one key of a rule as hints and identities spell it: a value, or an array of items.
 type formatPart struct {
 	key   string
 	value string
@@ -23,22 +23,6 @@ func (p formatPart) String() string {
 		return p.key + " = [" + strings.Join(p.items, ", ") + "]"
 	}
 	return p.key + " = " + p.value
-}
-
-// broken writes an array that is too long an item per line; depth is that of the
-// line it stands in.
-func (p formatPart) broken(depth int) string {
-	line := p.String()
-	indent := strings.Repeat("  ", depth)
-	if p.items == nil || len(indent)+len(line) <= formatWidth {
-		return line
-	}
-	var b strings.Builder
-	b.WriteString(p.key + " = [\n")
-	for _, item := range p.items {
-		b.WriteString(indent + "  " + item + ",\n")
-	}
-	return b.String() + indent + "]"
 }
 
 func joinParts(parts []formatPart) string {

@@ -1,0 +1,167 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/stopgate/stopgate/internal/config"
+	"github.com/stopgate/stopgate/internal/diag"
+	"github.com/stopgate/stopgate/internal/textdiff"
+	"github.com/stopgate/stopgate/policy"
+)
+
+func newFmt(s streams) *cobra.Command {
+	var check, show bool
+	cmd := &cobra.Command{
+		Use:   "fmt [FILE...|-]",
+		Short: "write policy files in their canonical layout",
+		Long: `fmt rewrites policy files in place, in the one canonical layout. Nothing is moved, no
+comment is lost, and the policy means the same. - reads standard input and writes
+standard output. Without a file it is stopgate.toml.
+
+Exit: 0 done, or clean; 3 with --check or --diff if a file is not in canonical
+layout; 3 if a file is no TOML.`,
+		Example: `  stopgate fmt stopgate.toml
+  stopgate fmt --check --diff policies/*.toml`,
+		ValidArgsFunction: tomlFiles,
+	}
+	cmd.Flags().BoolVar(&check, "check", false, "change nothing, list the files that would change")
+	cmd.Flags().BoolVar(&show, "diff", false, "change nothing, show what would change")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			args = []string{config.FileName}
+		}
+		f := formatting{streams: s, check: check, diff: show}
+		for _, path := range args {
+			if err := f.file(path); err != nil {
+				return err
+			}
+		}
+		switch {
+		case len(f.mistakes) > 0:
+			return mistakesError{f.mistakes, f.set}
+		case f.changed > 0 && (check || show):
+			return exitStatus{exitMistakes}
+		}
+		return nil
+	}
+	return cmd
+}
+
+// tomlFiles completes the names of policy files.
+func tomlFiles(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	return []string{"toml"}, cobra.ShellCompDirectiveFilterFileExt
+}
+
+// formatting goes through the files of one command.
+type formatting struct {
+	streams
+	check, diff bool
+	changed     int
+	mistakes    diag.List
+	set         config.Set
+}
+
+func (f *formatting) file(path string) error {
+	text, name, err := f.read(path)
+	if err != nil {
+		return unread(err)
+	}
+	out, found := policy.Format(name, text)
+	if found.HasErrors() {
+		f.mistakes = append(f.mistakes, found...)
+		f.set.Files = append(f.set.Files, config.File{Path: name, Text: text})
+		return nil
+	}
+	changed := !bytes.Equal(text, out)
+	if changed {
+		f.changed++
+	}
+	switch {
+	case f.check || f.diff:
+		if changed && f.check {
+			_, err = fmt.Fprintln(f.out, visible(name))
+		}
+		if changed && f.diff {
+			_, err = io.WriteString(f.out, shownDiff(name, string(text), string(out)))
+		}
+	case path == "-":
+		_, err = f.out.Write(out)
+	case changed:
+		err = replaceFile(path, out)
+	}
+	return err
+}
+
+func (f *formatting) read(path string) (text []byte, name string, err error) {
+	if path != "-" {
+		set, err := config.Discover(config.Where{Policy: []string{path}})
+		if err != nil {
+			return nil, path, err
+		}
+		return set.Files[0].Text, path, nil
+	}
+	text, err = io.ReadAll(io.LimitReader(f.in, config.MaxFile+1))
+	if err == nil && len(text) > config.MaxFile {
+		err = fmt.Errorf("longer than %d bytes", config.MaxFile)
+	}
+	if err != nil {
+		err = fmt.Errorf("read standard input: %w", err)
+	}
+	return text, "<standard input>", err
+}
+
+// replaceFile gives a file a new text: all of it or nothing, whatever happens. Its
+// mode stays, and so does a symbolic link to it.
+func replaceFile(path string, text []byte) (err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("write %s: %w", path, err)
+		}
+	}()
+	if path, err = filepath.EvalSymlinks(path); err != nil {
+		return err
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	// The rename below would get around a mode that forbids writing.
+	old, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	old.Close()
+	next, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
+	if err != nil {
+		return err
+	}
+	_, err = next.Write(text)
+	err = errors.Join(err, next.Chmod(info.Mode().Perm()), next.Sync(), next.Close())
+	if err == nil {
+		err = os.Rename(next.Name(), path)
+	}
+	if err != nil {
+		if gone := os.Remove(next.Name()); gone != nil && !errors.Is(gone, fs.ErrNotExist) {
+			err = errors.Join(err, gone)
+		}
+	}
+	return err
+}
+
+// shownDiff shows what changes in a file. Its text may come from strangers.
+func shownDiff(name, before, after string) string {
+	lines := strings.SplitAfter(textdiff.Unified(name, before, after), "\n")
+	for i, line := range lines {
+		text := strings.TrimSuffix(line, "\n")
+		lines[i] = strings.ReplaceAll(visible(text), `\\`, `\`) + line[len(text):]
+	}
+	return strings.Join(lines, "")
+}
