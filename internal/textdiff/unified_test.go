@@ -9,6 +9,8 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/stopgate/stopgate/internal/testkit/property"
+
 	"github.com/stopgate/stopgate/internal/textdiff"
 )
 
@@ -36,7 +38,7 @@ func TestUnifiedApplies(t *testing.T) {
 		lines := rapid.SliceOfN(rapid.SampledFrom([]string{"a", "b", "c", "", "}"}), 0, 20).Draw(t, "lines")
 		return strings.Join(append(lines, rapid.SampledFrom([]string{"", "end"}).Draw(t, "end")), "\n")
 	})
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		before, after := text.Draw(t, "before"), text.Draw(t, "after")
 		diff := textdiff.Unified("f", before, after)
 		var from, to []string // the lines that the diff shows of both texts

@@ -9,6 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/stopgate/stopgate/internal/testkit/property"
+
 	"github.com/stopgate/stopgate/internal/tomltree"
 )
 
@@ -246,7 +248,7 @@ var numbers = regexp.MustCompile(`# c\d+\.`)
 // No comment is lost, doubled or moved past another one, and nothing changes but
 // layout.
 func TestFormatKeepsEverything(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		a := &author{t: t}
 		for range rapid.IntRange(0, 12).Draw(t, "statements") {
 			switch rapid.IntRange(0, 5).Draw(t, "statement") {
