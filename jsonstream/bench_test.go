@@ -183,3 +183,14 @@ func BenchmarkCanonical(b *testing.B) {
 		buf = jsonstream.AppendCanonical(buf[:0], v)
 	}
 }
+
+// BenchmarkQuote writes the arguments of a call into an event of ours.
+func BenchmarkQuote(b *testing.B) {
+	text := writeFile(32 << 10)
+	var buf []byte
+	b.SetBytes(int64(len(text)))
+	b.ReportAllocs()
+	for b.Loop() {
+		buf = jsonstream.AppendQuote(buf[:0], text)
+	}
+}

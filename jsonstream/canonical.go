@@ -3,6 +3,7 @@ package jsonstream
 import (
 	"bytes"
 	"crypto/sha256"
+	"hash"
 	"slices"
 	"unicode/utf8"
 )
@@ -12,10 +13,27 @@ import (
 // [AppendQuote] does, no white space. Two values have the same canonical text
 // exactly if they are equal in the sense of JSON Schema. Of the zero Value it
 // appends nothing.
-func AppendCanonical(dst []byte, v Value) []byte {
+func AppendCanonical(dst []byte, v Value) []byte { return canonical{}.append(dst, v) }
+
+// HashCanonical returns the SHA-256 of the canonical text of v.
+func HashCanonical(v Value) (sum [32]byte) {
+	c := canonical{sha256.New()}
+	c.hash.Write(c.append(make([]byte, 0, 512), v))
+	c.hash.Sum(sum[:0])
+	return sum
+}
+
+// canonical writes canonical text. Where only its hash is wanted, a long string
+// goes there with what stands before it and is not copied.
+type canonical struct{ hash hash.Hash }
+
+// longString is the length from which a string is not copied.
+const longString = 256
+
+func (c canonical) append(dst []byte, v Value) []byte {
 	switch v.Kind() {
 	case Object:
-		return appendCanonicalObject(dst, v)
+		return c.appendObject(dst, v)
 	case Array:
 		dst = append(dst, '[')
 		comma := false
@@ -24,10 +42,15 @@ func AppendCanonical(dst []byte, v Value) []byte {
 				dst = append(dst, ',')
 			}
 			comma = true
-			dst = AppendCanonical(dst, element)
+			dst = c.append(dst, element)
 		}
 		return append(dst, ']')
 	case String:
+		if raw := v.Raw(); c.hash != nil && len(raw) >= longString && v.inOurSpelling() {
+			c.hash.Write(dst)
+			c.hash.Write(raw)
+			return dst[:0]
+		}
 		return v.appendQuoted(dst)
 	case Number:
 		d, _ := v.Decimal()
@@ -36,13 +59,7 @@ func AppendCanonical(dst []byte, v Value) []byte {
 	return append(dst, v.Raw()...)
 }
 
-// HashCanonical returns the SHA-256 of the canonical text of v.
-func HashCanonical(v Value) [32]byte {
-	// The text is seldom longer than what was read: only numbers can grow.
-	return sha256.Sum256(AppendCanonical(make([]byte, 0, len(v.Raw())+64), v))
-}
-
-func appendCanonicalObject(dst []byte, v Value) []byte {
+func (c canonical) appendObject(dst []byte, v Value) []byte {
 	type member struct {
 		key        []byte
 		name, data Value
@@ -62,15 +79,18 @@ func appendCanonicalObject(dst []byte, v Value) []byte {
 			dst = append(dst, ',')
 		}
 		dst = append(m.name.appendQuoted(dst), ':')
-		dst = AppendCanonical(dst, m.data)
+		dst = c.append(dst, m.data)
 	}
 	return append(dst, '}')
 }
 
+// inOurSpelling reports whether a string is spelled as our encoder does.
+func (v Value) inOurSpelling() bool { return v.doc.ours || v.node().info&infoEscaped == 0 }
+
 // appendQuoted appends a string in the spelling of our encoder.
 func (v Value) appendQuoted(dst []byte) []byte {
 	raw := v.Raw()
-	if v.doc.ours || v.node().info&infoEscaped == 0 {
+	if v.inOurSpelling() {
 		return append(dst, raw...)
 	}
 	dst = append(dst, '"')

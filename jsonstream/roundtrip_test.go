@@ -166,6 +166,9 @@ func TestRoundTrip(t *testing.T) {
 				t.Fatalf("%s: a lenient reader reads %#v, %v", a.Bytes(), v, err)
 			}
 		}
+		if jsonstream.HashCanonical(d.Root()) != jsonstream.HashCanonical(a.Document().Root()) {
+			t.Fatalf("%s: another hash in our spelling", text)
+		}
 		if same := goValue(mustParse(t, jsonstream.AppendCanonical(nil, d.Root()))); !reflect.DeepEqual(normal(same), normal(doc.value)) {
 			t.Fatalf("%s\nis %#v in canonical form", text, same)
 		}
