@@ -13,34 +13,44 @@ type balance struct {
 }
 
 func (b *balance) feed(text []byte) {
-	str, escaped := b.str, b.escaped
-	for _, c := range text {
-		if str {
-			switch {
-			case escaped:
-				escaped = false
-			case c == '\\':
-				escaped = true
-			case c == '"':
-				str = false
+	for i := 0; i < len(text); i++ {
+		if b.str {
+			if i = b.inString(text, i); i == len(text) {
+				return
 			}
+			b.str = false
 			continue
 		}
-		switch {
+		switch c := text[i]; {
 		case c == ' ' || c == '\t' || c == '\n' || c == '\r':
 		case !b.began:
 			b.began, b.depth, b.bad = true, 1, c != '{'
 		case b.depth == 0:
 			b.bad = true
 		case c == '"':
-			str = true
+			b.str = true
 		case c == '{' || c == '[':
 			b.depth++
 		case c == '}' || c == ']':
 			b.depth--
 		}
 	}
-	b.str, b.escaped = str, escaped
+}
+
+// inString returns where the closing quote stands, or the length of the text.
+func (b *balance) inString(text []byte, i int) int {
+	if b.escaped && i < len(text) {
+		b.escaped = false
+		i++
+	}
+	for i < len(text) && text[i] != '"' {
+		if text[i] == '\\' {
+			i++
+			b.escaped = i == len(text)
+		}
+		i++
+	}
+	return min(i, len(text))
 }
 
 // complete reports whether the text so far can be one whole object.

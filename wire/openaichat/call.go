@@ -258,9 +258,11 @@ func (a *assembly) pass(c *choice, k *call, text []byte) {
 		text = a.quoted[1 : len(a.quoted)-1]
 		a.open(c, k)
 	}
-	e := a.emit(c, k, stopgate.CallArguments)
-	e.Args = text
-	a.sink.Event(e)
+	if e := &a.event; e.Kind != stopgate.CallArguments || e.Call != k.number || string(e.ID) != k.id {
+		a.emit(c, k, stopgate.CallArguments)
+	}
+	a.event.Args = text
+	a.sink.Event(&a.event)
 }
 
 func (a *assembly) open(c *choice, k *call) {
