@@ -1,0 +1,67 @@
+package database
+
+import (
+	"errors"
+	"fmt"
+
+	"modernc.org/sqlite"
+	lib "modernc.org/sqlite/lib"
+)
+
+// Errors of Open and Change.
+var (
+	ErrClosed  = errors.New("the database is closed")
+	ErrForeign = errors.New("the file is not a database of stopgate")
+	ErrBusy    = errors.New("another process holds the database")
+)
+
+// NewerError says that a newer version of the program wrote the file.
+type NewerError struct {
+	Component    string
+	Have, Latest int // the version of the file, and the last one that this program knows
+}
+
+// Error says what to do.
+func (e *NewerError) Error() string {
+	return fmt.Sprintf("its %s tables have version %d, and this stopgate knows versions up to %d: use the newer stopgate", e.Component, e.Have, e.Latest)
+}
+
+// UntrustedError says that the file is not used any more: what it holds is not
+// known (FM4).
+type UntrustedError struct {
+	Path string
+	Err  error
+}
+
+// Error says what happened and what to do.
+func (e *UntrustedError) Error() string {
+	return fmt.Sprintf("database %s is not trusted any more: %v; check the disk and start again", e.Path, e.Err)
+}
+
+// Unwrap returns what happened.
+func (e *UntrustedError) Unwrap() error { return e.Err }
+
+// code is SQLite's extended result code of an error, 0 if it has none.
+func code(err error) int {
+	var e *sqlite.Error
+	if errors.As(err, &e) {
+		return e.Code()
+	}
+	return 0
+}
+
+// busy reports whether another connection is in the way: trying again may help.
+func busy(err error) bool {
+	primary := code(err) & 0xff
+	return primary == lib.SQLITE_BUSY || primary == lib.SQLITE_LOCKED
+}
+
+// distrusted reports whether an error leaves it open what the disk holds.
+func distrusted(err error) bool {
+	switch c := code(err); c & 0xff {
+	case lib.SQLITE_CORRUPT, lib.SQLITE_NOTADB:
+		return true
+	default:
+		return c == lib.SQLITE_IOERR_FSYNC || c == lib.SQLITE_IOERR_DIR_FSYNC
+	}
+}

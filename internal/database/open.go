@@ -1,0 +1,304 @@
+package database
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"modernc.org/sqlite"
+)
+
+// applicationID marks a file as ours in its header: "stpg".
+const applicationID = 0x73747067
+
+// Component is a group of tables with a version of its own. Version n is what its
+// first n migrations made; they are only ever appended to.
+type Component struct {
+	Name       string
+	Migrations []string // SQL, several statements each
+}
+
+// DB is an open file. It is safe for concurrent use.
+type DB struct {
+	path string
+	file os.FileInfo // of the file at Open: another one under its name is not ours
+
+	writer  *sql.DB // one connection, the writing goroutine's own
+	conn    *conn
+	readers pool
+
+	queue   chan *entry
+	closing chan struct{} // closed by Close
+	ended   chan struct{} // closed when the writing goroutine is done
+	once    sync.Once
+	closed  error // of the connections, once ended
+
+	untrusted atomic.Pointer[UntrustedError]
+	failed    chan struct{} // closed with untrusted
+}
+
+// Open opens or creates a file and brings the tables of the components up to date.
+// The end of ctx gives up waiting for other processes.
+func Open(ctx context.Context, path string, components ...Component) (*DB, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return nil, fmt.Errorf("database: %w", err)
+	}
+	db := &DB{
+		path: path, queue: make(chan *entry, maxQueue), closing: make(chan struct{}),
+		ended: make(chan struct{}), failed: make(chan struct{}),
+	}
+	if db.file, err = create(path); err != nil {
+		return nil, fmt.Errorf("database %s: %w", path, err)
+	}
+	if err := db.connect(ctx, components); err != nil {
+		db.disconnect()
+		return nil, fmt.Errorf("database %s: %w", path, err)
+	}
+	go db.run()
+	return db, nil
+}
+
+// Path is the file's absolute path.
+func (db *DB) Path() string { return db.path }
+
+// Failed is closed when the file is not trusted any more; every change then
+// returns the *UntrustedError.
+func (db *DB) Failed() <-chan struct{} { return db.failed }
+
+// Close makes durable what is queued and closes the file.
+func (db *DB) Close() error {
+	db.once.Do(func() { close(db.closing) })
+	<-db.ended
+	return db.closed
+}
+
+// create makes the file if it is missing. It is complete, with its mode, before it
+// has its name, and an existing one is never opened here: closing it would drop
+// the locks of another connection of this process.
+func create(path string) (os.FileInfo, error) {
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		f, err := os.CreateTemp(filepath.Dir(path), ".new-*.db") // mode 0600
+		if err != nil {
+			return nil, bare(err)
+		}
+		defer os.Remove(f.Name())
+		if err := f.Close(); err != nil {
+			return nil, bare(err)
+		}
+		if err := os.Link(f.Name(), path); err != nil && !errors.Is(err, fs.ErrExist) {
+			return nil, err
+		}
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, bare(err)
+	}
+	if !info.Mode().IsRegular() {
+		return nil, errors.New("it is not a regular file")
+	}
+	if info.Mode().Perm()&0o077 != 0 {
+		if err := os.Chmod(path, 0o600); err != nil {
+			return nil, bare(err)
+		}
+	}
+	return info, nil
+}
+
+// bare is an error of the file system without the path, which stands in our text.
+func bare(err error) error {
+	var detail *fs.PathError
+	if errors.As(err, &detail) {
+		return detail.Err
+	}
+	return err
+}
+
+// connect opens the writing connection and migrates.
+func (db *DB) connect(ctx context.Context, components []Component) error {
+	var err error
+	if db.writer, err = db.pool("synchronous(full)"); err != nil {
+		return err
+	}
+	if db.readers.db, err = db.pool("query_only(true)"); err != nil {
+		return err
+	}
+	db.readers.free = make(chan *conn, maxReaders)
+	return patiently(ctx, func() error {
+		if db.conn == nil {
+			raw, err := db.writer.Conn(ctx)
+			if err != nil {
+				return openError(err)
+			}
+			db.conn = &conn{Conn: raw}
+		}
+		return db.prepare(ctx, components)
+	})
+}
+
+// pool is a set of connections. Waiting for other processes is done here, not by
+// SQLite, whose steps are coarse and know of no ctx.
+func (db *DB) pool(pragma string) (*sql.DB, error) {
+	query := url.Values{"_pragma": {"busy_timeout(0)", "temp_store(memory)", pragma}}
+	connector, err := sqlite.NewConnector("file:" + (&url.URL{Path: db.path}).EscapedPath() + "?" + query.Encode())
+	if err != nil {
+		return nil, err
+	}
+	return sql.OpenDB(connector), nil
+}
+
+// prepare checks whose file it is and makes the tables.
+func (db *DB) prepare(ctx context.Context, components []Component) error {
+	var id, schema int
+	if err := db.conn.QueryRowContext(ctx, "PRAGMA application_id").Scan(&id); err != nil {
+		return openError(err)
+	}
+	if id == applicationID {
+		current, err := db.conn.versions(ctx)
+		if err != nil {
+			return openError(err)
+		}
+		if upToDate, err := compare(current, components); upToDate || err != nil {
+			return err
+		}
+	} else {
+		if err := db.conn.QueryRowContext(ctx, "PRAGMA schema_version").Scan(&schema); err != nil {
+			return openError(err)
+		}
+		if id != 0 || schema != 0 {
+			return ErrForeign
+		}
+		if _, err := db.conn.ExecContext(ctx, "PRAGMA journal_mode = WAL"); err != nil {
+			return openError(err)
+		}
+	}
+	return db.conn.migrate(ctx, components)
+}
+
+// openError explains what opening a file that is no database says.
+func openError(err error) error {
+	if distrusted(err) {
+		return fmt.Errorf("%w: %w", ErrForeign, err)
+	}
+	return err
+}
+
+// compare reports whether there is nothing to do.
+func compare(current map[string]int, components []Component) (upToDate bool, err error) {
+	upToDate = true
+	for _, c := range components {
+		have := current[c.Name]
+		if have > len(c.Migrations) {
+			return false, &NewerError{Component: c.Name, Have: have, Latest: len(c.Migrations)}
+		}
+		upToDate = upToDate && have == len(c.Migrations)
+	}
+	return upToDate, nil
+}
+
+// versions reads the version of every component.
+func (c *conn) versions(ctx context.Context) (map[string]int, error) {
+	rows, err := c.QueryContext(ctx, "SELECT name, version FROM components")
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	current := map[string]int{}
+	for rows.Next() {
+		var name string
+		var version int
+		if err := rows.Scan(&name, &version); err != nil {
+			return nil, err
+		}
+		current[name] = version
+	}
+	return current, rows.Err()
+}
+
+// migrate runs what is missing in one transaction. Another process may have done
+// it since we looked.
+func (c *conn) migrate(ctx context.Context, components []Component) (err error) {
+	if _, err := c.ExecContext(ctx, "BEGIN IMMEDIATE"); err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			c.ExecContext(context.WithoutCancel(ctx), "ROLLBACK")
+		}
+	}()
+	_, err = c.ExecContext(ctx, "PRAGMA application_id = "+strconv.Itoa(applicationID)+
+		"; CREATE TABLE IF NOT EXISTS components(name TEXT PRIMARY KEY, version INTEGER NOT NULL) STRICT")
+	if err != nil {
+		return err
+	}
+	current, err := c.versions(ctx)
+	if err != nil {
+		return err
+	}
+	if _, err := compare(current, components); err != nil {
+		return err
+	}
+	for _, component := range components {
+		for _, step := range component.Migrations[current[component.Name]:] {
+			if _, err := c.ExecContext(ctx, step); err != nil {
+				return fmt.Errorf("make the %s tables: %w", component.Name, err)
+			}
+		}
+		_, err := c.ExecContext(ctx, "INSERT INTO components VALUES(?, ?) ON CONFLICT(name) DO UPDATE SET version = excluded.version",
+			component.Name, len(component.Migrations))
+		if err != nil {
+			return err
+		}
+	}
+	_, err = c.ExecContext(ctx, "COMMIT")
+	return err
+}
+
+// disconnect closes every connection.
+func (db *DB) disconnect() error {
+	var errs []error
+	if db.readers.db != nil {
+		errs = append(errs, db.readers.close())
+	}
+	if db.conn != nil {
+		errs = append(errs, db.conn.close())
+	}
+	if db.writer != nil {
+		errs = append(errs, db.writer.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// Bounds of the wait between two attempts.
+const (
+	shortWait = 100 * time.Microsecond
+	longWait  = 5 * time.Millisecond
+)
+
+// patiently tries again for as long as others are in the way and ctx lives.
+func patiently(ctx context.Context, try func() error) error {
+	wait := shortWait
+	for {
+		err := try()
+		if err == nil || !busy(err) {
+			return err
+		}
+		timer := time.NewTimer(jitter(wait))
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return fmt.Errorf("%w: %w", ErrBusy, context.Cause(ctx))
+		}
+		wait = min(2*wait, longWait)
+	}
+}
