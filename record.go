@@ -45,7 +45,7 @@ const (
 	AuditUnmatchedResult AuditEvent = "unmatched_result" // a result of no released call
 	AuditGap             AuditEvent = "gap"              // Count rows could not be written
 	AuditTornTail        AuditEvent = "torn_tail"        // Count bytes of an unfinished write were removed at start
-	AuditCheckpoint      AuditEvent = "checkpoint"       // the chain goes on from another file
+	AuditCheckpoint      AuditEvent = "checkpoint"       // the chain goes on from another file, or its older rows were pruned
 )
 
 // Record is one durable audit row, the members in the order in which they are
@@ -89,6 +89,17 @@ type Record struct {
 	PathResolution string       `json:"path_resolution,omitempty"`
 	Enforced       *bool        `json:"enforced,omitempty"`
 	Count          int64        `json:"count,omitempty"` // for gap rows: how many rows are missing
+	Checkpoint     *Checkpoint  `json:"checkpoint,omitempty"`
 	Prev           string       `json:"prev"`
 	Hash           string       `json:"hash"`
+
+	// Args is the argument text behind ArgsHash, for recorders that keep arguments
+	// apart from the rows (DECISIONS S13). It is no part of the row.
+	Args []byte `json:"-"`
+}
+
+// Checkpoint is the last of the rows that were pruned from the start of a chain.
+type Checkpoint struct {
+	Seq  int64  `json:"seq"`
+	Hash string `json:"hash"`
 }

@@ -165,7 +165,8 @@ func TestVerifyFindsTheFirstBrokenLine(t *testing.T) {
 		{"a changed code", strings.Replace(text, `"id":"P002","tool":"fs_read"`, `"id":"P002","tool":"fs_rEad"`, 1), 2, "hash does not fit"},
 		{"a changed hash", line[0] + line[1][:len(line[1])-20] + "0000000000000000" + line[1][len(line[1])-4:] + line[2], 2, "hash does not fit"},
 		{"a removed line", line[0] + line[1] + line[3], 3, "row 3 is missing"},
-		{"a removed first line", line[1] + line[2], 1, "not the start of a chain"},
+		{"a removed first line", line[1] + line[2], 1, "no checkpoint says"},
+		{"a first row that follows something", reseal(strings.Replace(body(line[0]), strings.Repeat("0", 64), strings.Repeat("1", 64), 1)), 1, "not the start of a chain"},
 		{"a repeated line", line[0] + line[0] + line[1], 2, "row 2 is missing"},
 		{"two lines swapped", line[0] + line[2] + line[1], 2, "row 2 is missing"},
 		{"a row sealed anew", line[0] + reseal(strings.Replace(body(line[1]), "denied", "lifted", 1)) + line[2], 3, "does not follow"},
@@ -332,5 +333,37 @@ func BenchmarkVerify(b *testing.B) {
 		if _, err := audit.Verify(bytes.NewReader(text)); err != nil {
 			b.Fatal(err)
 		}
+	}
+}
+
+// Proves S25: rows may be missing at the start exactly if a later row of the chain
+// says which was the last of them.
+func TestAPrunedChainNamesWhatItLacks(t *testing.T) {
+	var h audit.Head
+	rows := log(t, &h, decision(1), decision(2))
+	last := stopgate.Checkpoint{Seq: h.Seq, Hash: h.Hash}
+	wrong := stopgate.Checkpoint{Seq: h.Seq, Hash: strings.Repeat("a", 64)}
+	for _, c := range []struct {
+		name       string
+		checkpoint *stopgate.Checkpoint
+		whole      bool
+	}{{"named", &last, true}, {"another row named", &wrong, false}, {"nothing named", nil, false}} {
+		t.Run(c.name, func(t *testing.T) {
+			h := h
+			text := log(t, &h, decision(3), &stopgate.Record{
+				Version: 1, Time: at, Kind: stopgate.RecordEvent, Event: stopgate.AuditCheckpoint, Count: 2, Checkpoint: c.checkpoint,
+			}, decision(4))
+			if report, err := audit.Verify(bytes.NewReader(append(bytes.Clone(rows), text...))); err != nil || report.Rows != 5 {
+				t.Fatalf("before the rows are removed: %+v, %v", report, err)
+			}
+			report, err := audit.Verify(bytes.NewReader(text))
+			if c.whole && (err != nil || report.Rows != 3 || report.Head != h) {
+				t.Errorf("report %+v, %v", report, err)
+			}
+			var broken *audit.BrokenError
+			if !c.whole && (!errors.As(err, &broken) || broken.Line != 1) {
+				t.Errorf("error %v", err)
+			}
+		})
 	}
 }

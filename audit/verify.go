@@ -45,45 +45,76 @@ const MaxTorn = 256 << 10
 // for the first line that is not the row that belongs there, and the reader's
 // error if there is one; the report then covers what stands before.
 //
-// The first row has number 1, or is a checkpoint that goes on from another file.
+// The first row has number 1, or is a checkpoint that goes on from another file,
+// or follows rows that were pruned: a checkpoint further on then names them.
 // An unfinished write at the end is no error: see [Report.Torn].
 func Verify(r io.Reader) (Report, error) {
-	v := verifier{in: bufio.NewReaderSize(r, MaxRow)}
-	copy(v.last[:], Genesis)
-	report, err := v.run()
-	if report.Rows > 0 {
-		report.Head.Hash = string(v.last[:])
-	}
-	return report, err
-}
-
-type verifier struct {
-	in     *bufio.Reader
-	report Report
-	last   [len(Genesis)]byte // hash of the last row
-}
-
-func (v *verifier) run() (Report, error) {
+	in := bufio.NewReaderSize(r, MaxRow)
+	v := NewVerifier()
 	for {
-		line, err := v.in.ReadSlice('\n')
+		line, err := in.ReadSlice('\n')
 		switch {
 		case err == nil:
-			if reason := v.row(line); reason != "" {
-				return v.broken(line, reason)
+			if err := v.Row(line); err != nil {
+				return v.broken(in, line, err)
 			}
 		case errors.Is(err, io.EOF):
 			v.report.Torn = int64(len(line))
-			return v.report, nil
+			return v.End()
 		case errors.Is(err, bufio.ErrBufferFull):
-			return v.broken(line, "the line is too long")
+			return v.broken(in, line, v.breaks("the line is too long"))
 		default:
-			return v.report, fmt.Errorf("audit chain: %w", err)
+			return v.Report(), fmt.Errorf("audit chain: %w", err)
 		}
 	}
 }
 
+// Verifier verifies a chain row by row, wherever its rows are kept.
+type Verifier struct {
+	report Report
+	last   [len(Genesis)]byte   // hash of the last row
+	pruned *stopgate.Checkpoint // the row before the first, if no checkpoint has named it yet
+}
+
+// NewVerifier begins at the start of a chain.
+func NewVerifier() *Verifier {
+	v := &Verifier{}
+	copy(v.last[:], Genesis)
+	return v
+}
+
+// Report is what was found so far.
+func (v *Verifier) Report() Report {
+	report := v.report
+	if report.Rows > 0 {
+		report.Head.Hash = string(v.last[:])
+	}
+	return report
+}
+
+// Row takes the next row with its line end, or says with a *BrokenError why it is
+// not the next row.
+func (v *Verifier) Row(line []byte) error {
+	if reason := v.row(line); reason != "" {
+		return v.breaks(reason)
+	}
+	return nil
+}
+
+// End says whether the rows so far are a chain.
+func (v *Verifier) End() (Report, error) {
+	if v.pruned != nil {
+		return Report{Torn: v.report.Torn}, &BrokenError{Line: 1, Reason: "rows are missing before the first one, and no checkpoint says that they were pruned"}
+	}
+	return v.Report(), nil
+}
+
+func (v *Verifier) breaks(reason string) error {
+	return &BrokenError{Line: v.report.Rows + 1, Offset: v.report.Size, Reason: reason}
+}
+
 // row takes one complete line, or says why it is not the next row.
-func (v *verifier) row(line []byte) (reason string) {
+func (v *Verifier) row(line []byte) (reason string) {
 	body, ok := bytes.CutSuffix(line, []byte(closeHash+"\n"))
 	cut := len(body) - len(Genesis)
 	if !ok || cut < len(openHash) || !bytes.HasSuffix(body[:cut], []byte(openHash)) {
@@ -102,12 +133,17 @@ func (v *verifier) row(line []byte) (reason string) {
 	}
 	before := v.report.Head
 	prev := bytes.TrimSuffix(body[max(0, len(body)-len(Genesis)-len(closePrev)):], []byte(closePrev))
+	checkpoint := bytes.Contains(body, eventMember(stopgate.AuditCheckpoint))
 	switch {
-	case v.report.Rows == 0 && (seq != 1 || !bytes.Equal(prev, v.last[:])):
-		if !bytes.Contains(body, eventMember(stopgate.AuditCheckpoint)) {
+	case v.report.Rows == 0 && seq == 1:
+		if !bytes.Equal(prev, v.last[:]) && !checkpoint {
 			return "the first row is not the start of a chain"
 		}
-	case v.report.Rows > 0 && string(chain) != before.Chain:
+	case v.report.Rows == 0:
+		if !checkpoint {
+			v.pruned = &stopgate.Checkpoint{Seq: seq - 1, Hash: string(prev)}
+		}
+	case string(chain) != before.Chain:
 		return "the row belongs to another chain"
 	case seq != before.Seq+1:
 		return "row " + strconv.FormatInt(before.Seq+1, 10) + " is missing"
@@ -117,8 +153,13 @@ func (v *verifier) row(line []byte) (reason string) {
 	if v.report.Rows == 0 {
 		v.report.Head.Chain = string(chain)
 	}
+	if checkpoint && v.pruned != nil {
+		if c := members(body).Checkpoint; c != nil && *c == *v.pruned {
+			v.pruned = nil
+		}
+	}
 	if bytes.Contains(body, eventMember(stopgate.AuditGap)) {
-		v.report.Lost += count(body)
+		v.report.Lost += members(body).Count
 	}
 	v.report.Rows++
 	v.report.Size += int64(len(line))
@@ -141,33 +182,31 @@ func opening(body []byte) (seq int64, chain []byte, ok bool) {
 	return seq, chain, ok && found && closed && err == nil && seq > 0
 }
 
-// count reads the count of a gap row, the body of which lacks its hash.
-func count(body []byte) int64 {
-	var row struct {
-		Count int64 `json:"count"`
-	}
-	if json.Unmarshal(append(bytes.Clone(body), '}'), &row) != nil {
-		return 0
-	}
-	return row.Count
+// members reads what a gap or a checkpoint says from its body, which lacks its
+// hash.
+func members(body []byte) (row struct {
+	Count      int64                `json:"count"`
+	Checkpoint *stopgate.Checkpoint `json:"checkpoint"`
+}) {
+	_ = json.Unmarshal(append(bytes.Clone(body), '}'), &row) // a row that says nothing says nothing
+	return row
 }
 
 // broken tells an unfinished write from a broken chain. A write that a power cut
 // left unfinished has its sectors written in any order: those that are missing
 // read as zeros, which no row contains, and whole rows of the same write may stand
 // behind them.
-func (v *verifier) broken(line []byte, reason string) (Report, error) {
-	b := &BrokenError{Line: v.report.Rows + 1, Offset: v.report.Size, Reason: reason}
+func (v *Verifier) broken(in io.Reader, line []byte, b error) (Report, error) {
 	if bytes.IndexByte(line, 0) < 0 {
-		return v.report, b
+		return v.Report(), b
 	}
-	rest, err := io.Copy(io.Discard, io.LimitReader(v.in, MaxTorn))
+	rest, err := io.Copy(io.Discard, io.LimitReader(in, MaxTorn))
 	if err != nil {
-		return v.report, fmt.Errorf("audit chain: %w", err)
+		return v.Report(), fmt.Errorf("audit chain: %w", err)
 	}
 	if rest += int64(len(line)); rest > MaxTorn {
-		return v.report, b
+		return v.Report(), b
 	}
 	v.report.Torn = rest
-	return v.report, nil
+	return v.End()
 }

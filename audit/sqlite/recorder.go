@@ -1,0 +1,170 @@
+package sqlite
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/audit"
+	"github.com/stopgate/stopgate/internal/database"
+)
+
+// Options change what a recorder keeps beside the rows. The zero Options keep no
+// arguments.
+type Options struct {
+	Arguments audit.Keep
+	// Redactor is needed for KeepRedacted; nil knows only the well-known forms.
+	Redactor *audit.Redactor
+}
+
+// Recorder writes rows to a database. It is safe for concurrent use, also with
+// other recorders on the same file.
+type Recorder struct {
+	db    *database.DB
+	chain string
+	o     Options
+}
+
+// New returns a recorder for a database that has the [Tables].
+func New(ctx context.Context, db *database.DB, o Options) (*Recorder, error) {
+	r := &Recorder{db: db, o: o}
+	if o.Arguments == audit.KeepRedacted && o.Redactor == nil {
+		var err error
+		if r.o.Redactor, err = audit.NewRedactor(nil, nil); err != nil {
+			return nil, err
+		}
+	}
+	err := db.Snapshot(ctx, func(tx *database.Tx) error {
+		found, err := tx.Get([]any{&r.chain}, "SELECT id FROM audit_chain")
+		if err == nil && !found {
+			err = errors.New("the chain has no id")
+		}
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("audit rows of %s: %w", db.Path(), err)
+	}
+	return r, nil
+}
+
+// Database is the database that the rows go to.
+func (r *Recorder) Database() *database.DB { return r.db }
+
+// Failed is closed when the file is not trusted any more (FM4).
+func (r *Recorder) Failed() <-chan struct{} { return r.db.Failed() }
+
+// Record appends a row and returns when it is on the disk. An error means that it
+// is not in the log, or that nobody can tell.
+func (r *Recorder) Record(ctx context.Context, row *stopgate.Record) error {
+	e, err := r.Prepare(row)
+	if err != nil {
+		return err
+	}
+	return r.db.Change(ctx, func(tx *database.Tx) error { return r.Write(tx, e) })
+}
+
+// Entry is a row that is written out but not in the chain yet.
+type Entry struct {
+	body     audit.Body
+	time     int64
+	final    bool
+	id       string
+	session  string
+	hash     string // of the arguments, "" if none are kept
+	args     []byte
+	redacted string // pointers as a JSON list, "" if nothing was taken out
+}
+
+// Prepare does what a row needs outside of a transaction.
+func (r *Recorder) Prepare(row *stopgate.Record) (Entry, error) {
+	body, err := audit.NewBody(r.chain, row)
+	if err != nil {
+		return Entry{}, err
+	}
+	e := Entry{
+		body: body, time: row.Time.UnixMicro(), final: row.Kind == stopgate.RecordDecision,
+		id: string(row.ID), session: string(row.Session),
+	}
+	if len(row.Args) == 0 || row.ArgsHash == "" {
+		return e, nil
+	}
+	switch r.o.Arguments {
+	case audit.KeepFull:
+		e.hash, e.args = row.ArgsHash, row.Args
+	case audit.KeepRedacted:
+		text, changed, err := r.o.Redactor.Redact(row.Args)
+		if err != nil {
+			return e, nil // what cannot be read is not kept; the row stands by itself
+		}
+		e.hash, e.args = row.ArgsHash, text
+		if changed != nil {
+			list, err := json.Marshal(changed)
+			if err != nil {
+				return Entry{}, err
+			}
+			e.redacted = string(list)
+		}
+	}
+	return e, nil
+}
+
+// headKey is where the head stands in a transaction's values.
+type headKey struct{}
+
+// Write seals a row behind the chain's head within a change. It fails for a second
+// decision row of one proposal.
+func (r *Recorder) Write(tx *database.Tx, e Entry) error {
+	head, ok := tx.Value(headKey{}).(*audit.Head)
+	if !ok {
+		var err error
+		if head, err = headOf(tx, r.chain); err != nil {
+			return err
+		}
+	}
+	next := *head
+	line := next.Append(nil, e.body)
+	_, err := tx.Exec("INSERT INTO audit_rows(seq, time, final, id, session, line) VALUES(?, ?, ?, ?, ?, ?)",
+		next.Seq, e.time, e.final, orNull(e.id), orNull(e.session), line[:len(line)-1])
+	if err != nil {
+		return fmt.Errorf("audit row: %w", err)
+	}
+	if e.hash != "" {
+		_, err := tx.Exec("INSERT INTO audit_arguments(hash, time, redacted, text) VALUES(?, ?, ?, ?) "+
+			"ON CONFLICT(hash) DO UPDATE SET time = max(time, excluded.time)", e.hash, e.time, orNull(e.redacted), e.args)
+		if err != nil {
+			return fmt.Errorf("audit arguments: %w", err)
+		}
+	}
+	tx.Keep(headKey{}, &next)
+	return nil
+}
+
+// headOf reads the end of the chain.
+func headOf(tx *database.Tx, chain string) (*audit.Head, error) {
+	head := &audit.Head{Chain: chain}
+	var end string
+	found, err := tx.Get([]any{&head.Seq, &end}, "SELECT seq, substr(line, -66) FROM audit_rows ORDER BY seq DESC LIMIT 1")
+	if err != nil {
+		return nil, fmt.Errorf("audit head: %w", err)
+	}
+	if !found {
+		return head, nil
+	}
+	hash, ok := strings.CutSuffix(end, `"}`)
+	if !ok || len(hash) != len(audit.Genesis) {
+		return nil, errors.New("audit head: the last row is not a row")
+	}
+	head.Hash = hash
+	return head, nil
+}
+
+// orNull keeps what is absent out of the indexes.
+func orNull(s string) any {
+	if s == "" {
+		return nil
+	}
+	return s
+}
