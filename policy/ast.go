@@ -118,6 +118,7 @@ type Rule struct {
 	When              *When
 	AllowUnsafePrefix bool                 // Q3
 	Ignores           []jsonstream.Pointer // K1
+	Examples          []Example            // K36
 	Pos               diag.Range
 
 	ignores  []*tomltree.Value

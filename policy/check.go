@@ -95,6 +95,9 @@ func (c *checker) list(l *checkedList) {
 	for _, r := range l.Rules {
 		if bound, ok := c.bind(l, r); ok {
 			l.rules = append(l.rules, bound)
+			if !l.shared || l.tool.name == "" {
+				c.examples(r.name(), r, l.tool.schema)
+			}
 		}
 	}
 	c.catchAll(l)

@@ -165,6 +165,7 @@ func misfitCode(k *Condition, spec *match.SpecError, target match.Target) diag.C
 // pointer is also checked against every known tool that has the parameter.
 func (c *checker) guards() {
 	for _, g := range c.policy.Guards {
+		before := len(c.diags)
 		for i := range g.Conditions {
 			k := &g.Conditions[i]
 			target := match.Target{}
@@ -186,6 +187,9 @@ func (c *checker) guards() {
 			if k.On == "path" {
 				c.lintName(g, k)
 			}
+		}
+		if !c.diags[before:].HasErrors() {
+			c.examples(fmt.Sprintf("guard %d", g.Index+1), g, nil)
 		}
 	}
 }

@@ -34,7 +34,9 @@
 //	NAME   a tool, a glob over tools, or "*" for all that have no table of their own
 //	RULE   { CONDITION | all = [ { CONDITION }, ... ] | nothing, mode = MODE (, match = "any" | "all")?
 //	         (, when = { agent, surface, server, principal })? (, reason = "...")? (, note = "...")?
-//	         (, ignores = [ "/pointer" ])? (, allow_unsafe_prefix = true)? }
+//	         (, ignores = [ "/pointer" ])? (, allow_unsafe_prefix = true)?
+//	         (, examples = { match = [ EXAMPLE, ... ], no_match = [ EXAMPLE, ... ] })? }
+//	EXAMPLE  { argument = value, ... }, or one value for the rule's argument: proved by [Check]
 //	CONDITION  arg = "/json/pointer", MATCHER = value, or MATCHER_in = "list"
 //	MATCHER    const enum pattern prefix suffix glob minimum maximum exclusive_minimum exclusive_maximum
 //	           present min_items max_items max_length host scheme

@@ -122,6 +122,7 @@ func (p *parser) rule(t *tomltree.Value, index int, kind listKind) (r *Rule, ok 
 		pointer, _ := p.pointer(v)
 		r.Ignores = append(r.Ignores, pointer)
 	}
+	p.examples(t.Get("examples"), r)
 	return r, !p.diags[before:].HasErrors()
 }
 

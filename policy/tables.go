@@ -17,9 +17,11 @@ var (
 		"unknown_params", "on_schema_violation", "run", "result",
 	}
 	policyKeys = []string{"run", "result"}
-	ruleKeys   = []string{"arg", "all", "match", "when", "mode", "reason", "note", "ignores", "allow_unsafe_prefix"}
+	ruleKeys   = []string{"arg", "all", "match", "when", "mode", "reason", "note", "ignores", "allow_unsafe_prefix", "examples"}
 	memberKeys = []string{"arg", "match"}
-	whenKeys   = []string{"agent", "surface", "server", "principal"}
+	// examples of match come first
+	exampleKeys = []string{"match", "no_match"}
+	whenKeys    = []string{"agent", "surface", "server", "principal"}
 
 	parameterKeys = []string{
 		"type", "required", "title", "summary", "description", "aliases", "expands", "items", "properties",

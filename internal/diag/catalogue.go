@@ -68,6 +68,11 @@ const (
 	UselessOptOut    Code = "SG0412"
 )
 
+// What a file says about itself.
+const (
+	WrongExample Code = "SG0501"
+)
+
 // Entry is a line of the catalogue.
 type Entry struct {
 	Code     Code
@@ -156,4 +161,6 @@ var catalogue = [...]Entry{
 	{LiteralDotFile, "literal_name", Note, legal, "a restrictive path literal that names one file only (C4)"},
 	{NoPathSeen, "no_path_seen", Note, legal, "no guard on paths sees anything in the calls of a tool (S40)"},
 	{UselessOptOut, "useless_opt_out", Warning, legal, "an opt-out that changes nothing on this rule"},
+
+	{WrongExample, "wrong_example", Error, legal, "a rule does not treat one of its examples as it says"},
 }

@@ -1,0 +1,151 @@
+package policy
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/diag"
+	"github.com/stopgate/stopgate/internal/tomltree"
+	"github.com/stopgate/stopgate/jsonstream"
+	"github.com/stopgate/stopgate/policy/match"
+	"github.com/stopgate/stopgate/schema"
+)
+
+// Example is a call that its author says a rule matches, or does not match. It is
+// checked when the file is read and means nothing afterwards.
+type Example struct {
+	Matches bool
+	// Value is the arguments of a call, or, for a rule with one condition, one value
+	// for its argument.
+	Value match.Literal
+	Pos   diag.Range
+}
+
+// examples reads examples = { match = [...], no_match = [...] }.
+func (p *parser) examples(e *tomltree.Entry, r *Rule) {
+	if e == nil || !p.table(e) {
+		return
+	}
+	p.known(e.Value, exampleKeys)
+	for i, key := range exampleKeys {
+		member := e.Value.Get(key)
+		if member == nil {
+			continue
+		}
+		if member.Value.Kind != tomltree.Array {
+			p.wrongType(member, "an array of examples")
+			continue
+		}
+		for _, v := range member.Value.Elements {
+			lit, ok := p.literal(v)
+			switch {
+			case !ok:
+				continue
+			case lit.Kind == match.LiteralArray:
+				p.report(diag.WrongType, v.Range, "an example is the arguments of a call or one value of its argument, not an array", "write `{ name = value }`")
+				continue
+			case lit.Kind != match.LiteralObject && len(r.Conditions) != 1:
+				p.report(diag.WrongType, v.Range, "one value is an example for a rule with one condition only", "write the arguments: `{ name = value }`")
+				continue
+			}
+			r.Examples = append(r.Examples, Example{Matches: i == 0, Value: lit, Pos: v.Range})
+		}
+	}
+}
+
+// examples proves what the examples of a rule or guard say, for a tool with this schema. Other
+// rules do not matter: an example is about its own rule.
+func (c *checker) examples(label string, r *Rule, s *schema.Schema) {
+	if len(r.Examples) == 0 {
+		return
+	}
+	probe := *r
+	probe.When, probe.Index = nil, 0
+	pointer := jsonstream.Pointer(nil)
+	if len(r.Conditions) == 1 {
+		k := r.Conditions[0]
+		if k.On != "" {
+			// A guard on a type is tried on one parameter of it.
+			k.Arg, k.On = jsonstream.Pointer{"value"}, ""
+			s, _ = schema.FromParameters([]schema.Parameter{{Name: "value", Type: []string{r.Conditions[0].On}}})
+		}
+		probe.Conditions = []Condition{k}
+		pointer = k.Arg
+		if expanded, err := jsonstream.ParsePointer(s.Reach(pointer).Expanded); err == nil {
+			pointer = expanded
+		}
+	}
+	binding := c.alone(&probe, s)
+	for _, x := range r.Examples {
+		args := x.Value.JSON
+		switch {
+		case x.Value.Kind != match.LiteralObject:
+			args = around(pointer, args)
+		case len(r.Conditions) == 1 && r.Conditions[0].On != "":
+			c.report(diag.WrongType, x.Pos, "a guard on a type has values as examples, not arguments", `write one value: "..."`)
+			continue
+		case !c.argumentsExist(x, s):
+			continue
+		}
+		var doc jsonstream.Document
+		if err := doc.Scan([]byte(args), jsonstream.Options{MaxExponent: jsonstream.AnyExponent}); err != nil {
+			c.report(diag.BadValue, x.Pos, "the example is not valid as JSON: "+err.Error(), "")
+			continue
+		}
+		if matched := binding.ResultMode(&doc).Rule != nil; matched != x.Matches {
+			c.wrongExample(label, r, x, matched)
+		}
+	}
+}
+
+func (c *checker) wrongExample(label string, r *Rule, x Example, matched bool) {
+	message, hint := label+" does not match this example", "mend the rule, or move the example to `no_match`"
+	if matched {
+		message, hint = label+" matches this example", "mend the rule, or move the example to `match`"
+	}
+	related := diag.Related{Range: r.Pos, Message: "it is here"}
+	if len(r.Conditions) == 1 {
+		related = diag.Related{Range: r.Conditions[0].ValuePos, Message: "this is what it is compared with"}
+	}
+	c.report(diag.WrongExample, x.Pos, message, hint, related)
+}
+
+// argumentsExist reports arguments of an example that the tool does not have. Those
+// that it requires may be left out: examples show what matters.
+func (c *checker) argumentsExist(x Example, s *schema.Schema) bool {
+	value, err := jsonstream.Parse([]byte(x.Value.JSON), jsonstream.Options{MaxExponent: jsonstream.AnyExponent})
+	ok := err == nil
+	for key := range value.Members() {
+		if reach := s.Reach(jsonstream.Pointer{key.Text()}); reach.Missing >= 0 {
+			hint := ""
+			if reach.Suggestion != "" {
+				hint = "did you mean `" + tomltree.Key(reach.Suggestion) + "`?"
+			}
+			c.report(diag.NoSuchParameter, x.Pos, fmt.Sprintf("the example has an argument %s: %s", strconv.Quote(key.Text()), reach.Problem), hint)
+			ok = false
+		}
+	}
+	return ok
+}
+
+// alone binds a rule as if it were the only one of a tool. It stands in the list
+// for results, which looks at arguments and at nothing else.
+func (c *checker) alone(r *Rule, s *schema.Schema) *Binding {
+	table := &ToolTable{Name: "example", Schema: s, Result: &RuleList{Rules: []*Rule{r}}}
+	p := &Program{layers: []*layer{{policy: &Policy{Tools: []*ToolTable{table}}, trusted: true, env: c.env}}}
+	return p.Bind(stopgate.Call{Tool: "example"})
+}
+
+// around writes arguments that hold one value where a pointer leads, in arrays of
+// one element where it says "*".
+func around(pointer jsonstream.Pointer, value string) string {
+	for i := len(pointer) - 1; i >= 0; i-- {
+		if i > 0 && pointer[i] == "*" {
+			value = "[" + value + "]"
+			continue
+		}
+		value = "{" + string(jsonstream.AppendQuote(nil, pointer[i])) + ":" + value + "}"
+	}
+	return value
+}
