@@ -18,7 +18,7 @@ func (f Fact) Keys() []Key {
 				keys = append(keys, m.Key)
 			}
 		}
-	case Withdrawn, Succeeded, Finished, Failed:
+	case Withdrawn, Succeeded, Finished, Failed, Absent:
 		keys = append(keys, CallKey(f.Proposal))
 	case Approved:
 		keys = append(keys, ApprovalKey(f.Name))
@@ -64,7 +64,7 @@ func Apply(s State, f Fact) (State, error) {
 	switch f.Kind {
 	case Released:
 		s, err = release(s, f)
-	case Withdrawn, Succeeded, Finished, Failed:
+	case Withdrawn, Succeeded, Finished, Failed, Absent:
 		s, err = finish(s, f)
 	case Approved:
 		s, err = change(s, ApprovalKey(f.Name), func(c *Cell) {
@@ -101,7 +101,7 @@ func change(s State, k Key, f func(*Cell)) (State, error) {
 // result is waited for.
 func release(s State, f Fact) (State, error) {
 	open := Open{Proposal: f.Proposal, At: f.At, Seq: f.Seq, Args: f.ArgsHash}
-	s, err := change(s, CallKey(f.Proposal), func(c *Cell) { c.Call = &Call{Fact: f} })
+	s, err := change(s, CallKey(f.Proposal), func(c *Cell) { c.Call = &Issued{Fact: f} })
 	if err == nil {
 		s, err = change(s, f.idKey(), func(c *Cell) { c.open(open) })
 	}
@@ -142,7 +142,7 @@ func finish(s State, f Fact) (State, error) {
 		return s, ErrUnknown
 	}
 	released := c.Call.Fact
-	c.Call = &Call{Fact: released, Done: f.Kind}
+	c.Call = &Issued{Fact: released, Done: f.Kind}
 	c.Seq, c.At = f.Seq, f.At
 	s = s.with(CallKey(f.Proposal), c)
 	s, err = change(s, released.idKey(), func(c *Cell) { c.close(f.Proposal) })
@@ -153,12 +153,12 @@ func finish(s State, f Fact) (State, error) {
 		s, err = change(s, m.Key, func(c *Cell) {
 			c.Seq, c.At = f.Seq, f.At
 			c.close(f.Proposal)
-			void := f.Kind == Withdrawn || f.Kind == Failed && !m.Keeps && (f.Observed || !m.Distrusts)
-			if m.Counts && void {
+			failed := f.Kind == Failed || f.Kind == Absent
+			if m.Counts && (f.Kind == Withdrawn || failed && !m.Keeps && (f.Observed || !m.Distrusts)) {
 				c.count(m, released.At, -1)
 			}
-			if m.Permits && (f.Kind == Succeeded || f.Kind == Finished) {
-				c.permit(Permit{Seq: f.Seq, At: f.At, Certain: f.Kind == Succeeded, Observed: f.Observed, Hash: f.Hash})
+			if m.Permits && (f.Kind == Succeeded || f.Kind == Finished) || m.Absent && f.Kind == Absent && f.Observed {
+				c.permit(Permit{Seq: f.Seq, At: f.At, Certain: f.Kind != Finished, Observed: f.Observed, Hash: f.Hash})
 			}
 		})
 	}

@@ -28,7 +28,7 @@ type Cell struct {
 	Seq uint64 `json:"seq,omitempty"`
 	At  int64  `json:"at,omitempty"`
 
-	Call *Call      `json:"call,omitempty"` // SpaceCall
+	Call *Issued    `json:"call,omitempty"` // SpaceCall
 	Self *Condition `json:"self,omitempty"` // SpaceSelf
 }
 
@@ -58,8 +58,8 @@ type Open struct {
 	Args     string              `json:"args_hash,omitempty"`
 }
 
-// Call is what is known of one released call until its result came.
-type Call struct {
+// Issued is what is known of one released call.
+type Issued struct {
 	Fact Fact `json:"fact"` // Released
 	Done Kind `json:"done,omitempty"`
 }

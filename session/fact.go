@@ -14,6 +14,7 @@ const (
 	Succeeded  Kind = "succeeded"  // a released call ended well
 	Finished   Kind = "finished"   // it ended, and nobody can tell how (DECISIONS S24)
 	Failed     Kind = "failed"     // it ended badly: what it reserved is given back (REQUIREMENTS Q13)
+	Absent     Kind = "absent"     // it failed, because nothing is there: seen by the gate's own surface (Q15)
 	Denied     Kind = "denied"     // a call was denied; counted against denial_limit (DECISIONS S28)
 	Approved   Kind = "approved"   // a person approved something, by name (TPS-39)
 	Told       Kind = "told"       // the session's data was set
@@ -61,6 +62,8 @@ type Mark struct {
 	Key Key `json:"key"`
 	// Permits adds a permit when the call has succeeded.
 	Permits bool `json:"permits,omitempty"`
+	// Absent adds one when the call has found that nothing is there.
+	Absent bool `json:"absent,omitempty"`
 	// Breaks invalidates the permits so far, as soon as the call is released: it may
 	// have run even if nobody hears of it again.
 	Breaks bool `json:"breaks,omitempty"`

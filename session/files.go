@@ -1,0 +1,298 @@
+package session
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/jsonstream"
+	"github.com/stopgate/stopgate/policy/match"
+)
+
+// Files is the policy "read a file before you change it" (TPS-21). Build it with
+// [ReadBeforeWrite].
+//
+// A write of a path is allowed when the session knows the file: a read of it has
+// succeeded, or a write of its own has (Q15), or the gate's own surface has seen that
+// nothing is there ([Absent]). Calls that move or delete files take the knowledge
+// away, of everything below a directory too.
+type Files struct {
+	name     string
+	reads    Selector
+	writes   Selector
+	broken   Selector
+	key      keyer
+	forgets  []jsonstream.Pointer
+	hash     jsonstream.Pointer
+	missing  missingKey
+	within   int64
+	observed bool
+	unknown  bool
+	public   string
+	err      error
+}
+
+// The names that tools of this kind usually have (TPS-21, TPS-22).
+var (
+	ReadTools  = []string{"read_file", "fs_read_file", "read", "Read", "view", "open_file"}
+	WriteTools = []string{"write_file", "fs_modify_file", "fs_create_file", "edit_file", "edit", "Edit", "write", "Write", "MultiEdit"}
+	PathKeys   = []string{"/path", "/file_path", "/filepath"}
+	moved      = []string{"/path", "/file_path", "/filepath", "/from", "/to", "/source", "/destination", "/old_path", "/new_path"}
+)
+
+// maxDepth bounds the directories above a path that can be looked at.
+const maxDepth = 32
+
+// ReadBeforeWrite begins a policy with the default tools and path arguments.
+func ReadBeforeWrite() *Files {
+	f := &Files{name: "read_before_write", reads: Select(ReadTools...), writes: Select(WriteTools...)}
+	f.key.path = true
+	for _, text := range moved {
+		p, _ := jsonstream.ParsePointer(text)
+		f.forgets = append(f.forgets, p)
+	}
+	return f.Key(PathKeys...)
+}
+
+// Named gives the policy another name than read_before_write.
+func (f *Files) Named(name string) *Files { f.name = name; return f }
+
+// Reads sets the tools that show a file, names or globs (TPS-23).
+func (f *Files) Reads(tools ...string) *Files { f.reads = Select(tools...); return f }
+
+// Writes sets the tools that need to know it.
+func (f *Files) Writes(tools ...string) *Files { f.writes = Select(tools...); return f }
+
+// InvalidatedBy names tools that move, delete or otherwise change files: from their
+// release on the paths they name, and all that is below, have to be read again. A
+// call that names no path invalidates every path.
+func (f *Files) InvalidatedBy(tools ...string) *Files { f.broken = Select(tools...); return f }
+
+// Key sets the pointers of the path; of several the first that is present counts.
+func (f *Files) Key(pointers ...string) *Files {
+	f.key.pointers = nil
+	f.err = f.key.set(f.err, pointers)
+	for _, p := range f.key.pointers {
+		if !slices.ContainsFunc(f.forgets, func(q jsonstream.Pointer) bool { return slices.Equal(p, q) }) {
+			f.forgets = append(f.forgets, p)
+		}
+	}
+	return f
+}
+
+// ContentHash makes writes carry, at the pointer, the SHA-256 in hex of the content
+// that was read last: a file that changed since cannot be overwritten blindly.
+func (f *Files) ContentHash(pointer string) *Files {
+	p, err := jsonstream.ParsePointer(pointer)
+	if err != nil {
+		f.err = err
+	}
+	f.hash = p
+	return f
+}
+
+// AllowMissingKey lets writes without a path pass (TPS-24); by default they are
+// denied key_unavailable (THREATS H8).
+func (f *Files) AllowMissingKey() *Files { f.missing = allowMissing; return f }
+
+// Within makes what was read count for a time only.
+func (f *Files) Within(d time.Duration) *Files { f.within = d.Milliseconds(); return f }
+
+// Observed counts only results that the gate's own surface saw (X13).
+func (f *Files) Observed() *Files { f.observed = true; return f }
+
+// AcceptUnknown also counts reads that ended without anybody saying how (S24).
+func (f *Files) AcceptUnknown() *Files { f.unknown = true; return f }
+
+// Because replaces the sentence for models and people.
+func (f *Files) Because(public string) *Files { f.public = public; return f }
+
+// In sets the directories that paths are read against.
+func (f *Files) In(env match.Env) *Files { f.key.env = env; return f }
+
+// Name is the policy's name.
+func (f *Files) Name() string { return f.name }
+
+// Tools are readers, writers and what invalidates.
+func (f *Files) Tools() Selector { return f.reads.Or(f.writes).Or(f.broken) }
+
+// Valid reports mistakes of the builder.
+func (f *Files) Valid() error {
+	switch {
+	case f.err != nil:
+		return f.err
+	case f.reads.Empty() || f.writes.Empty():
+		return errNoTools
+	case len(f.key.pointers) == 0:
+		return errNothing
+	}
+	return nil
+}
+
+func (f *Files) needsArgs() bool { return true }
+
+func (f *Files) cell(path string) Key {
+	return Key{Space: SpacePath, Name: f.name, Value: ValueOf(path)}
+}
+
+// everything is the cell that says what a call without a path invalidated.
+func (f *Files) everything() Key { return Key{Space: SpaceBroken, Name: f.name} }
+
+// above lists the directories that hold a path: "a/b/c" has "a/b", "a" and "".
+func above(path string) (dirs []string, ok bool) {
+	for path != "" && path != "/" {
+		at := strings.LastIndexByte(path, '/')
+		switch {
+		case at > 0:
+			path = path[:at]
+		case at == 0:
+			path = "/"
+		default:
+			path = ""
+		}
+		if len(dirs) == maxDepth {
+			return nil, false
+		}
+		dirs = append(dirs, path)
+	}
+	return dirs, true
+}
+
+// paths are the paths that a call reads or writes.
+func (f *Files) paths(c Call) (paths []string, ok bool) {
+	paths, ok = f.key.of(c)
+	for _, p := range paths {
+		if _, shallow := above(p); !shallow {
+			return nil, false
+		}
+	}
+	return paths, ok
+}
+
+// Needs are the cells of the written paths and of the directories above.
+func (f *Files) Needs(c Call) []Key {
+	if !f.writes.Match(c.Tool) {
+		return nil
+	}
+	paths, ok := f.paths(c)
+	if !ok {
+		return nil
+	}
+	keys := []Key{f.everything()}
+	for _, p := range paths {
+		dirs, _ := above(p)
+		for _, k := range append(dirs, p) {
+			keys = append(keys, f.cell(k))
+		}
+	}
+	return keys
+}
+
+// Marks are the knowledge that the call will mean, and what it invalidates.
+func (f *Files) Marks(c Call) []Mark {
+	var marks []Mark
+	if f.broken.Match(c.Tool) {
+		marks = f.breaks(c)
+	}
+	reads, writes := f.reads.Match(c.Tool), f.writes.Match(c.Tool)
+	if !reads && !writes {
+		return marks
+	}
+	paths, ok := f.paths(c)
+	if !ok {
+		return marks
+	}
+	for _, p := range paths {
+		marks = append(marks, Mark{Key: f.cell(p), Permits: true, Opens: reads, Absent: reads})
+	}
+	return marks
+}
+
+// breaks are the marks of a call that moves or deletes: what it names, or
+// everything if that cannot be told.
+func (f *Files) breaks(c Call) []Mark {
+	var marks []Mark
+	for _, pointer := range f.forgets {
+		leaves, ok := find(nil, c.Args, pointer)
+		paths, plain := f.key.texts(leaves, true)
+		if !ok || !plain {
+			return []Mark{{Key: f.everything(), Breaks: true}}
+		}
+		for _, p := range paths {
+			marks = append(marks, Mark{Key: f.cell(p), Breaks: true})
+		}
+	}
+	if len(marks) == 0 {
+		return []Mark{{Key: f.everything(), Breaks: true}}
+	}
+	return marks
+}
+
+// Check asks whether the session knows every path that a call writes.
+func (f *Files) Check(v View, c Call) Decision {
+	if !f.writes.Match(c.Tool) {
+		return Allow()
+	}
+	paths, ok := f.paths(c)
+	switch {
+	case !ok && f.missing == allowMissing:
+		return Allow()
+	case !ok:
+		return Decision{
+			Code: stopgate.CodeKeyUnavailable, Public: "This call must name its file in " + f.key.label()[len("path "):] + ", plainly and once.",
+			Meta: map[string]string{"tool": string(c.Tool)},
+		}
+	}
+	for _, p := range paths {
+		if known, pending := f.knows(v, c, p); !known {
+			return f.unread(c, pending)
+		}
+	}
+	return Allow()
+}
+
+func (f *Files) knows(v View, c Call, path string) (known, pending bool) {
+	own := v.Cell(f.cell(path))
+	broken := max(own.Broken, v.Cell(f.everything()).Broken)
+	dirs, _ := above(path)
+	for _, d := range dirs {
+		broken = max(broken, v.Cell(f.cell(d)).Broken)
+	}
+	want := ""
+	if len(f.hash) > 0 {
+		leaf, _ := f.hash.Find(c.Args)
+		if want = strings.ToLower(leaf.Text()); want == "" {
+			return false, false
+		}
+	}
+	for i := len(own.Permits) - 1; i >= 0; i-- {
+		p := own.Permits[i]
+		age := v.Now - p.At
+		switch {
+		case !v.Stands(p, broken), f.observed && !p.Observed, !p.Certain && !f.unknown:
+			continue
+		case f.within > 0 && (age < 0 || age > f.within):
+			continue
+		}
+		// With a content hash only the newest knowledge counts.
+		return want == "" || want == p.Hash, false
+	}
+	return false, underWay(v, own, broken)
+}
+
+func (f *Files) unread(c Call, pending bool) Decision {
+	d := Decision{Code: stopgate.CodeReadRequired, Public: f.public, Missing: f.reads.Names()}
+	d.Meta = map[string]string{"tool": string(c.Tool)}
+	switch {
+	case pending:
+		d.Code = stopgate.CodePrerequisitePending
+	case d.Public == "":
+		names := f.reads.Names()
+		if len(names) > 3 {
+			names = names[:3]
+		}
+		d.Public = "Read this file first, with " + strings.Join(names, " or ") + "."
+	}
+	return d
+}

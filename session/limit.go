@@ -1,0 +1,270 @@
+package session
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/jsonstream"
+	"github.com/stopgate/stopgate/policy/match"
+)
+
+// Quota is the policy "not more than": calls in a time, the sum of an argument, or
+// calls in flight. Build it with [Limit].
+type Quota struct {
+	name      string
+	tools     Selector
+	count     int64
+	counted   bool
+	max       Amount
+	sum       jsonstream.Pointer
+	summed    bool
+	inFlight  bool
+	ttl       int64
+	within    int64
+	scope     Scope
+	key       keyer
+	missing   missingKey
+	keeps     bool
+	distrusts bool
+	public    string
+	err       error
+}
+
+// inflightTTL is how long a call without a result counts as in flight (S44).
+const inflightTTL = 10 * time.Minute
+
+// Limit begins a policy over tools, names or globs, counted together. By default it
+// holds for every session of the principal: a client can always begin another one
+// (DECISIONS S44).
+//
+//	session.Limit("send_mail").Calls(20).Within(time.Hour)
+//	session.Limit("transfer").Sum("/amount", "1000").Within(24*time.Hour)
+//	session.Limit("run_*").InFlight(4)
+func Limit(tools ...string) *Quota {
+	q := &Quota{tools: Select(tools...), scope: OfPrincipal, ttl: inflightTTL.Milliseconds()}
+	q.name = "limit"
+	for _, t := range tools {
+		q.name += ":" + t
+	}
+	return q
+}
+
+// Named gives the policy a name of its own.
+func (q *Quota) Named(name string) *Quota { q.name = name; return q }
+
+// Calls allows this many.
+func (q *Quota) Calls(n int64) *Quota { q.count, q.counted = n, true; return q }
+
+// Sum allows calls until the numbers at the pointer add up to more than max, a
+// decimal.
+func (q *Quota) Sum(pointer, max string) *Quota {
+	p, err := jsonstream.ParsePointer(pointer)
+	d, err2 := jsonstream.ParseDecimal([]byte(max))
+	limit, ok := LimitOf(d)
+	switch {
+	case err != nil:
+		q.err = err
+	case err2 != nil, !ok:
+		q.err = fmt.Errorf("%q is no limit of a sum", max)
+	}
+	q.sum, q.max, q.summed = p, limit, true
+	return q
+}
+
+// InFlight allows this many calls at once; a call is in flight from its release
+// until its result, and no longer than [Quota.TTL].
+func (q *Quota) InFlight(n int64) *Quota { q.count, q.inFlight = n, true; return q }
+
+// TTL is how long a call whose result never comes counts as in flight: 10 minutes.
+func (q *Quota) TTL(d time.Duration) *Quota { q.ttl = d.Milliseconds(); return q }
+
+// Within makes calls count for a time only: at least d and at most a sixtieth
+// longer.
+func (q *Quota) Within(d time.Duration) *Quota { q.within = d.Milliseconds(); return q }
+
+// InSession counts each session by itself.
+func (q *Quota) InSession() *Quota { q.scope = OfSession; return q }
+
+// Key counts the calls of each value at the pointer by themselves.
+func (q *Quota) Key(pointers ...string) *Quota { q.err = q.key.set(q.err, pointers); return q }
+
+// PathKey is Key for values that are paths.
+func (q *Quota) PathKey(pointers ...string) *Quota { q.key.path = true; return q.Key(pointers...) }
+
+// AllowMissingKey lets calls without a key value, or without an amount, pass
+// uncounted.
+func (q *Quota) AllowMissingKey() *Quota { q.missing = allowMissing; return q }
+
+// CountFailures keeps failed calls counted; by default a failure gives back what it
+// reserved (Q13).
+func (q *Quota) CountFailures() *Quota { q.keeps = true; return q }
+
+// Observed believes only failures that the gate's own surface saw.
+func (q *Quota) Observed() *Quota { q.distrusts = true; return q }
+
+// Because replaces the sentence for models and people.
+func (q *Quota) Because(public string) *Quota { q.public = public; return q }
+
+// In sets the directories that paths are read against.
+func (q *Quota) In(env match.Env) *Quota { q.key.env = env; return q }
+
+// Name is the policy's name.
+func (q *Quota) Name() string { return q.name }
+
+// Tools are the tools that are counted.
+func (q *Quota) Tools() Selector { return q.tools }
+
+// Valid reports mistakes of the builder.
+func (q *Quota) Valid() error {
+	switch {
+	case q.err != nil:
+		return q.err
+	case q.tools.Empty():
+		return errNoTools
+	case !q.counted && !q.inFlight && !q.summed:
+		return errNothing
+	case q.counted && q.inFlight, q.count < 0, q.within < 0, q.within > 0 && q.within < Steps, q.ttl <= 0:
+		return errLimit
+	case q.inFlight && (q.count > MaxOpen || q.within > 0 || q.summed):
+		return errLimit
+	}
+	return nil
+}
+
+func (q *Quota) needsArgs() bool { return q.summed || q.key.needsArgs() }
+
+// step is the width of the steps of time.
+func (q *Quota) step() int64 { return (q.within + Steps - 1) / Steps }
+
+// cells are the keys of a call's totals and the amount it adds; ok is false if it
+// does not say.
+func (q *Quota) cells(c Call) (keys []Key, amount Amount, ok bool) {
+	values := []string{""}
+	if q.key.needsArgs() {
+		if values, ok = q.key.of(c); !ok {
+			return nil, amount, false
+		}
+	}
+	if q.summed {
+		v, found := q.sum.Find(c.Args)
+		d, isNumber := v.Decimal()
+		if !found || !isNumber {
+			return nil, amount, false
+		}
+		if amount, ok = AmountOf(d); !ok {
+			return nil, amount, false
+		}
+	}
+	space := q.name
+	if q.within > 0 { // totals of another window are other totals
+		space += " " + strconv.FormatInt(q.step(), 10)
+	}
+	for _, value := range values {
+		keys = append(keys, Key{Scope: q.scope, Space: SpaceLimit, Name: space, Value: ValueOf(value)})
+	}
+	return keys, amount, true
+}
+
+// Needs are the totals.
+func (q *Quota) Needs(c Call) []Key {
+	keys, _, _ := q.cells(c)
+	return keys
+}
+
+// Marks count the call.
+func (q *Quota) Marks(c Call) []Mark {
+	keys, amount, ok := q.cells(c)
+	if !ok {
+		return nil
+	}
+	var marks []Mark
+	for _, k := range keys {
+		m := Mark{Key: k, Keeps: q.keeps, Distrusts: q.distrusts}
+		if q.inFlight {
+			m.Opens = true
+		} else {
+			m.Counts, m.Amount = true, amount
+			if q.within > 0 {
+				m.Step = q.step()
+			}
+		}
+		marks = append(marks, m)
+	}
+	return marks
+}
+
+// Check compares the totals, this call included, with the limit.
+func (q *Quota) Check(v View, c Call) Decision {
+	keys, amount, ok := q.cells(c)
+	switch {
+	case !ok && q.missing == allowMissing:
+		return Allow()
+	case !ok:
+		return Decision{
+			Code: stopgate.CodeKeyUnavailable, Public: "This call must say what its limit counts.",
+			Meta: map[string]string{"tool": string(c.Tool)},
+		}
+	}
+	for _, k := range keys {
+		calls, sum := q.used(v, v.Cell(k))
+		if (q.counted || q.inFlight) && calls >= q.count || q.summed && sum.Add(amount).Cmp(q.max) > 0 {
+			return q.exceeded(calls, sum)
+		}
+	}
+	return Allow()
+}
+
+// used is what counts now.
+func (q *Quota) used(v View, c *Cell) (calls int64, sum Amount) {
+	switch {
+	case q.inFlight:
+		for _, o := range c.Open {
+			if v.Now-o.At < q.ttl {
+				calls++
+			}
+		}
+	case q.within == 0:
+		calls, sum = c.Count, c.Sum
+	default:
+		now := v.Now / q.step()
+		for _, s := range c.Steps {
+			if now-s.At <= Steps {
+				calls, sum = calls+s.Count, sum.Add(s.Sum)
+			}
+		}
+	}
+	return calls, sum
+}
+
+func (q *Quota) exceeded(calls int64, sum Amount) Decision {
+	d := Decision{Code: stopgate.CodeSessionPolicyDenied, Public: q.public, Meta: map[string]string{}}
+	switch {
+	case q.inFlight:
+		d.Meta["in_flight"], d.Meta["max"] = strconv.FormatInt(calls, 10), strconv.FormatInt(q.count, 10)
+	case q.summed:
+		d.Meta["sum"], d.Meta["max_sum"] = sum.String(), q.max.String()
+	}
+	if q.counted {
+		d.Meta["calls"], d.Meta["max"] = strconv.FormatInt(calls, 10), strconv.FormatInt(q.count, 10)
+	}
+	if d.Public == "" {
+		d.Public = q.sentence()
+	}
+	return d
+}
+
+func (q *Quota) sentence() string {
+	what := "The limit of " + strconv.FormatInt(q.count, 10) + " calls"
+	switch {
+	case q.inFlight:
+		return what + " at once is reached; wait for a result."
+	case q.summed:
+		what = "The limit of " + q.max.String() + " in all"
+	}
+	if q.within > 0 {
+		return what + " within " + (time.Duration(q.within) * time.Millisecond).String() + " would be exceeded; try again later."
+	}
+	return what + " would be exceeded."
+}

@@ -1,0 +1,372 @@
+package session
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/jsonstream"
+	"github.com/stopgate/stopgate/policy/match"
+)
+
+// Requirement is the policy "these calls first": sequential, or, with a key, for
+// the same target (TPS-13, TPS-17). Build it with [Require].
+type Requirement struct {
+	name      string
+	before    Selector
+	requires  []string // literal names and globs
+	after     Selector // the same
+	approvals []string
+	any       bool
+	key       keyer
+	missing   missingKey
+	within    int64
+	broken    Selector
+	observed  bool
+	unknown   bool
+	public    string
+	err       error
+}
+
+// missingKey says what a call without a key value means (Q14).
+type missingKey uint8
+
+const (
+	denyMissing missingKey = iota
+	allowMissing
+)
+
+// Require begins a policy for the dependent tools, names or globs:
+//
+//	session.Require("deploy").After("test", "build")
+//	session.Require("merge_pr").After("approve_pr").Key("/pr_id")
+func Require(before ...string) *Requirement {
+	r := &Requirement{before: Select(before...)}
+	r.name = "require:" + strings.Join(before, ",")
+	return r
+}
+
+// Named gives the policy a name of its own; by default it is made of the tools.
+func (r *Requirement) Named(name string) *Requirement { r.name = name; return r }
+
+// After names the calls that must have succeeded, all of them unless [Requirement.Any].
+// For a glob one of the tools that match is enough.
+func (r *Requirement) After(tools ...string) *Requirement {
+	r.requires = append(r.requires, tools...)
+	r.after = Select(r.requires...)
+	return r
+}
+
+// Approved names approvals that somebody must have given in the session (TPS-39):
+// approving a call of tool X gives the approval X.
+func (r *Requirement) Approved(names ...string) *Requirement {
+	r.approvals = append(r.approvals, names...)
+	return r
+}
+
+// Any makes one of the prerequisites enough (THREATS H9).
+func (r *Requirement) Any() *Requirement { r.any = true; return r }
+
+// Key makes the policy keyed: the prerequisites must have succeeded for the same
+// value at the pointer. Of several pointers the first that is present counts, and
+// two that differ name no target. A pointer that the schema calls a path is
+// compared as one.
+func (r *Requirement) Key(pointers ...string) *Requirement {
+	r.err = r.key.set(r.err, pointers)
+	return r
+}
+
+// PathKey is Key for values that are paths, whatever the schema says.
+func (r *Requirement) PathKey(pointers ...string) *Requirement {
+	r.key.path = true
+	return r.Key(pointers...)
+}
+
+// AllowMissingKey lets calls without a key value pass (TPS-18); by default they are
+// denied key_unavailable (THREATS H8).
+func (r *Requirement) AllowMissingKey() *Requirement { r.missing = allowMissing; return r }
+
+// Within makes a success count for a time only.
+func (r *Requirement) Within(d time.Duration) *Requirement { r.within = d.Milliseconds(); return r }
+
+// InvalidatedBy names calls after which the prerequisites have to run again: from
+// their release on, whether they succeed or not.
+func (r *Requirement) InvalidatedBy(tools ...string) *Requirement {
+	r.broken = Select(tools...)
+	return r
+}
+
+// Observed counts only successes that the gate's own surface saw (X13).
+func (r *Requirement) Observed() *Requirement { r.observed = true; return r }
+
+// AcceptUnknown also counts calls that ended without anybody saying how (S24).
+func (r *Requirement) AcceptUnknown() *Requirement { r.unknown = true; return r }
+
+// Because replaces the sentence for models and people.
+func (r *Requirement) Because(public string) *Requirement { r.public = public; return r }
+
+// In sets the directories that paths are read against.
+func (r *Requirement) In(env match.Env) *Requirement { r.key.env = env; return r }
+
+func (k *keyer) set(err error, pointers []string) error {
+	for _, text := range pointers {
+		p, bad := jsonstream.ParsePointer(text)
+		if bad != nil {
+			return bad
+		}
+		k.pointers = append(k.pointers, p)
+	}
+	return err
+}
+
+// Name is the policy's name.
+func (r *Requirement) Name() string { return r.name }
+
+// Tools are dependents, prerequisites and what invalidates (TPS-16).
+func (r *Requirement) Tools() Selector {
+	return r.before.Or(r.after).Or(r.broken)
+}
+
+// Valid reports mistakes of the builder.
+func (r *Requirement) Valid() error {
+	switch {
+	case r.err != nil:
+		return r.err
+	case r.before.Empty():
+		return errNoTools
+	case len(r.requires) == 0 && len(r.approvals) == 0:
+		return errNothing
+	}
+	return nil
+}
+
+// needsArgs: without a key the policy can speak before any argument came.
+func (r *Requirement) needsArgs() bool { return r.key.needsArgs() }
+
+// Needs are the cells of the prerequisites.
+func (r *Requirement) Needs(c Call) []Key {
+	if !r.before.Match(c.Tool) {
+		return nil
+	}
+	values, ok := r.values(c)
+	if !ok {
+		return nil
+	}
+	var keys []Key
+	for _, value := range values {
+		for _, tool := range r.requires {
+			keys = append(keys, r.success(tool, value))
+		}
+		if value != "" && !r.broken.Empty() {
+			keys = append(keys, r.invalidated(value))
+		}
+	}
+	if !r.broken.Empty() {
+		keys = append(keys, r.invalidated(""))
+	}
+	for _, name := range r.approvals {
+		keys = append(keys, ApprovalKey(name))
+	}
+	return keys
+}
+
+// values are the key values of a call; one that is empty for a policy without key.
+func (r *Requirement) values(c Call) ([]string, bool) {
+	if !r.key.needsArgs() {
+		return []string{""}, true
+	}
+	return r.key.of(c)
+}
+
+// success is the cell of a prerequisite. Literal names without a key share the cell
+// that is kept for every tool, so that a success counts whoever asks for it (P13).
+func (r *Requirement) success(tool, value string) Key {
+	k := Key{Space: SpaceTool, Name: tool}
+	if name, err := match.ParseName(tool); err != nil {
+		return Key{}
+	} else if _, exact := name.LiteralPrefix(); !exact {
+		k.Name = r.name + " " + tool
+	}
+	if value != "" {
+		k.Name, k.Value = k.Name+" "+r.key.label(), ValueOf(value)
+	}
+	return k
+}
+
+func (k keyer) label() string {
+	var texts []string
+	for _, p := range k.pointers {
+		texts = append(texts, p.String())
+	}
+	label := strings.Join(texts, " ")
+	if k.path {
+		label = "path " + label
+	}
+	return label
+}
+
+func (r *Requirement) invalidated(value string) Key {
+	return Key{Space: SpaceBroken, Name: r.name, Value: ValueOf(value)}
+}
+
+// Marks are the successes that a prerequisite will mean, and what the call breaks.
+func (r *Requirement) Marks(c Call) []Mark {
+	var marks []Mark
+	values, ok := r.values(c)
+	if r.broken.Match(c.Tool) {
+		if !ok { // everything it could have touched
+			values = []string{""}
+		}
+		for _, value := range values {
+			marks = append(marks, Mark{Key: r.invalidated(value), Breaks: true})
+		}
+	}
+	if !ok {
+		return marks
+	}
+	for _, tool := range r.requires {
+		if !Select(tool).Match(c.Tool) {
+			continue
+		}
+		for _, value := range values {
+			if k := r.success(tool, value); k != ToolKey(c.Tool) {
+				marks = append(marks, Mark{Key: k, Permits: true, Opens: true})
+			}
+		}
+	}
+	return marks
+}
+
+// ToolKey is the cell of a tool's successes, which is kept for every call.
+func ToolKey(tool stopgate.ToolName) Key { return Key{Space: SpaceTool, Name: string(tool)} }
+
+// Check asks for the prerequisites of a dependent tool.
+func (r *Requirement) Check(v View, c Call) Decision {
+	if !r.before.Match(c.Tool) {
+		return Allow()
+	}
+	values, ok := r.values(c)
+	if !ok {
+		return r.noKey(c)
+	}
+	missing, pending := r.missingFor(v, values)
+	if len(missing) == 0 {
+		return Allow()
+	}
+	slices.Sort(missing)
+	d := Decision{Code: stopgate.CodePrerequisiteMissing, Missing: missing, Public: r.public}
+	d.Meta = map[string]string{"tool": string(c.Tool), "missing": strings.Join(missing, ", ")}
+	if r.key.needsArgs() {
+		d.Meta["key"] = r.key.label()
+	}
+	if pending {
+		d.Code = stopgate.CodePrerequisitePending
+	}
+	if d.Public == "" && !pending {
+		d.Public = r.sentence(missing)
+	}
+	return d
+}
+
+func (r *Requirement) noKey(c Call) Decision {
+	if r.missing == allowMissing {
+		return Allow()
+	}
+	return Decision{
+		Code: stopgate.CodeKeyUnavailable, Public: "This call must name its target in " + r.key.label() + ", plainly and once.",
+		Meta: map[string]string{"tool": string(c.Tool), "key": r.key.label()},
+	}
+}
+
+// missingFor lists the prerequisites that do not stand for every value. pending
+// says that all of them are on their way.
+func (r *Requirement) missingFor(v View, values []string) (missing []string, pending bool) {
+	waiting := 0
+	broken := uint64(0)
+	if !r.broken.Empty() {
+		broken = v.Cell(r.invalidated("")).Broken
+	}
+	for _, tool := range r.requires {
+		met, open := true, false
+		for _, value := range values {
+			since := broken
+			if value != "" && !r.broken.Empty() {
+				since = max(since, v.Cell(r.invalidated(value)).Broken)
+			}
+			cell := v.Cell(r.success(tool, value))
+			if !r.stands(v, cell, since) {
+				met = false
+				open = open || underWay(v, cell, since)
+			}
+		}
+		if !met {
+			missing = append(missing, tool)
+		}
+		if open {
+			waiting++
+		}
+	}
+	for _, name := range r.approvals {
+		if !r.stands(v, v.Cell(ApprovalKey(name)), broken) {
+			missing = append(missing, "approval of "+name)
+		}
+	}
+	if r.any && len(missing) < len(r.requires)+len(r.approvals) {
+		return nil, false
+	}
+	return missing, waiting > 0 && (r.any || waiting == len(missing))
+}
+
+// stands reports whether one of the successes still counts.
+func (r *Requirement) stands(v View, c *Cell, broken uint64) bool {
+	for _, p := range c.Permits {
+		age := v.Now - p.At
+		switch {
+		case !v.Stands(p, max(broken, c.Broken)), r.observed && !p.Observed, !p.Certain && !r.unknown:
+		case r.within > 0 && (age < 0 || age > r.within):
+		default:
+			return true
+		}
+	}
+	return false
+}
+
+// underWay reports that the prerequisite was called and cannot count yet.
+func underWay(v View, c *Cell, broken uint64) bool {
+	for _, o := range c.Open {
+		if o.Seq > broken {
+			return true
+		}
+	}
+	for _, p := range c.Permits {
+		if p.Seq > v.Horizon && p.Seq > broken {
+			return true
+		}
+	}
+	return false
+}
+
+func (r *Requirement) sentence(missing []string) string {
+	var b strings.Builder
+	b.WriteString("Call ")
+	join := " and "
+	if r.any {
+		join = " or "
+	}
+	b.WriteString(strings.Join(missing, join))
+	b.WriteString(" first")
+	if r.key.needsArgs() {
+		b.WriteString(" with the same " + r.key.label())
+	}
+	if len(missing) == 1 || r.any {
+		b.WriteString("; it must have succeeded")
+	} else {
+		b.WriteString("; they must have succeeded")
+	}
+	if r.within > 0 {
+		b.WriteString(" within " + (time.Duration(r.within) * time.Millisecond).String())
+	}
+	b.WriteString(".")
+	return b.String()
+}

@@ -1,0 +1,75 @@
+package session
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/policy/match"
+)
+
+// Selector is a set of tools: names, and globs over names (TPS-05, TPS-26). The
+// zero Selector selects nothing, and a registry refuses a policy that has one
+// (THREATS H10).
+type Selector struct {
+	exact []stopgate.ToolName
+	globs []*match.Name
+	texts []string
+	err   error
+}
+
+// Select returns the selector of names and globs; [Selector.Err] tells of mistakes.
+func Select(tools ...string) Selector {
+	var s Selector
+	for _, text := range tools {
+		name, err := match.ParseName(text)
+		switch {
+		case text == "":
+			s.err = errors.Join(s.err, errors.New("an empty tool name"))
+			continue
+		case err != nil:
+			s.err = errors.Join(s.err, fmt.Errorf("tool %q: %w", text, err))
+			continue
+		}
+		if slices.Contains(s.texts, text) {
+			continue
+		}
+		s.texts = append(s.texts, text)
+		if literal, exact := name.LiteralPrefix(); exact {
+			s.exact = append(s.exact, stopgate.ToolName(literal))
+		} else {
+			s.globs = append(s.globs, name)
+		}
+	}
+	return s
+}
+
+// Or returns the selector of both sets.
+func (s Selector) Or(o Selector) Selector {
+	both := Select(append(slices.Clone(s.texts), o.texts...)...)
+	both.err = errors.Join(s.err, o.err)
+	return both
+}
+
+// Match reports whether the selector selects a tool.
+func (s Selector) Match(tool stopgate.ToolName) bool {
+	if slices.Contains(s.exact, tool) {
+		return true
+	}
+	for _, g := range s.globs {
+		if g.Match(string(tool)) {
+			return true
+		}
+	}
+	return false
+}
+
+// Empty reports whether nothing is selected.
+func (s Selector) Empty() bool { return len(s.texts) == 0 }
+
+// Err returns what is wrong with the names.
+func (s Selector) Err() error { return s.err }
+
+// Names are the names and globs as they were written.
+func (s Selector) Names() []string { return slices.Clone(s.texts) }

@@ -1,0 +1,211 @@
+package session
+
+import (
+	"slices"
+	"sync"
+
+	"github.com/stopgate/stopgate"
+)
+
+// Set is the policies of a registry at one moment. It does not change.
+type Set struct {
+	policies []entry
+
+	mu    sync.Mutex
+	tools map[stopgate.ToolName]governed // memory of [Set.govern]
+}
+
+type entry struct {
+	policy  Policy
+	enabled bool
+}
+
+// governed is what a set says about one tool.
+type governed struct {
+	entries []entry
+	early   bool // some can speak before any argument
+	late    bool // some need arguments
+}
+
+// maxTools bounds the memory of tools: names come from models.
+const maxTools = 1024
+
+// Len returns how many policies there are.
+func (s *Set) Len() int { return len(s.policies) }
+
+// All returns every policy, in registration order.
+func (s *Set) All() []Policy {
+	var all []Policy
+	for _, e := range s.policies {
+		all = append(all, e.policy)
+	}
+	return all
+}
+
+// Enabled reports whether a policy is registered and turned on.
+func (s *Set) Enabled(name string) bool {
+	i := s.index(name)
+	return i >= 0 && s.policies[i].enabled
+}
+
+func (s *Set) index(name string) int {
+	return slices.IndexFunc(s.policies, func(e entry) bool { return e.policy.Name() == name })
+}
+
+func (s *Set) govern(tool stopgate.ToolName) governed {
+	if len(s.policies) == 0 {
+		return governed{}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if g, ok := s.tools[tool]; ok {
+		return g
+	}
+	var g governed
+	for _, e := range s.policies {
+		if !e.policy.Tools().Match(tool) {
+			continue
+		}
+		g.entries = append(g.entries, e)
+		if keyless(e.policy) {
+			g.early = true
+		} else {
+			g.late = true
+		}
+	}
+	if len(s.tools) < maxTools {
+		s.tools[tool] = g
+	}
+	return g
+}
+
+// keyless reports that a policy decides without any argument. Of a policy written
+// elsewhere nobody knows.
+func keyless(p Policy) bool {
+	k, ok := as[interface{ needsArgs() bool }](p)
+	return ok && !k.needsArgs()
+}
+
+// PoliciesFor returns the policies that hear of a tool, in registration order.
+func (s *Set) PoliciesFor(tool stopgate.ToolName) []Policy {
+	var some []Policy
+	for _, e := range s.govern(tool).entries {
+		some = append(some, e.policy)
+	}
+	return some
+}
+
+// Governs reports whether any policy hears of the tool.
+func (s *Set) Governs(tool stopgate.ToolName) bool { return len(s.govern(tool).entries) > 0 }
+
+// Early reports whether some policy can deny the tool before any argument came.
+func (s *Set) Early(tool stopgate.ToolName) bool { return s.govern(tool).early }
+
+// Keyed reports whether some policy needs the tool's arguments.
+func (s *Set) Keyed(tool stopgate.ToolName) bool { return s.govern(tool).late }
+
+// asked reports whether a policy is asked about a call as far as it is known: one
+// that needs arguments waits for them.
+func (e entry) asked(c Call) bool {
+	return e.enabled && (c.Args.IsValid() || keyless(e.policy))
+}
+
+// Needs are the cells that a check of the call looks at, without repetitions.
+func (s *Set) Needs(c Call) []Key {
+	keys := []Key{Self}
+	for _, e := range s.govern(c.Tool).entries {
+		if !c.Args.IsValid() && !keyless(e.policy) {
+			continue
+		}
+		for _, k := range e.policy.Needs(c) {
+			if !slices.Contains(keys, k) {
+				keys = append(keys, k)
+			}
+		}
+	}
+	return keys
+}
+
+// CheckAll asks every policy that governs the call. All objections are collected,
+// in registration order, and the first is the primary one (REQUIREMENTS X2); without
+// any the primary decision allows (TPS-12: that is no objection, not a permission).
+func (s *Set) CheckAll(v View, c Call) (primary Decision, all []Decision) {
+	return s.CheckEach(v, c, Policy.Check)
+}
+
+// CheckEach is CheckAll with every policy asked through a function, for a caller
+// that bounds what code from elsewhere may take.
+func (s *Set) CheckEach(v View, c Call, ask func(Policy, View, Call) Decision) (primary Decision, all []Decision) {
+	for _, e := range s.govern(c.Tool).entries {
+		if !e.asked(c) {
+			continue
+		}
+		if on, ok := as[Switch](e.policy); ok && !on.Active(v) {
+			continue
+		}
+		d := ask(e.policy, v, c)
+		if d.Policy = e.policy.Name(); d.Allowed {
+			continue
+		}
+		if !d.Code.Valid() {
+			d.Code = stopgate.CodeInvalidPolicyResult
+		}
+		all = append(all, d)
+	}
+	if len(all) == 0 {
+		return Allow(), nil
+	}
+	return all[0], all
+}
+
+// Marks are what a released call does to the cells of all policies, disabled and
+// inactive ones included (THREATS H11): each mark once.
+func (s *Set) Marks(c Call) []Mark {
+	marks := []Mark{{Key: ToolKey(c.Tool), Permits: true, Opens: true}}
+	for _, e := range s.govern(c.Tool).entries {
+		m, ok := as[Marker](e.policy)
+		if !ok {
+			continue
+		}
+		for _, mark := range m.Marks(c) {
+			if !slices.Contains(marks, mark) {
+				marks = append(marks, mark)
+			}
+		}
+	}
+	return marks
+}
+
+// Observes reports whether a policy wants to hear of the tool's results, and the
+// cells it then looks at.
+func (s *Set) Observes(c Call) (keys []Key, ok bool) {
+	for _, e := range s.govern(c.Tool).entries {
+		if _, is := as[Observer](e.policy); is {
+			keys, ok = append(keys, e.policy.Needs(c)...), true
+		}
+	}
+	return keys, ok
+}
+
+// NotifyResult lets the policies note the result of a call that did not fail
+// (TPS-08): what they return are the
+// Noted facts on their own cells, everything else is dropped.
+func (s *Set) NotifyResult(v View, r Result) []Fact {
+	var notes []Fact
+	if r.Kind != Succeeded && r.Kind != Finished {
+		return nil
+	}
+	for _, e := range s.govern(r.Call.Tool).entries {
+		o, ok := as[Observer](e.policy)
+		if !ok {
+			continue
+		}
+		for _, f := range o.OnResult(v, r) {
+			if f.Kind == Noted && f.Key.Space == SpaceNote {
+				f.At, f.Proposal, f.Tool, f.Observed = r.At, r.Call.Proposal, r.Call.Tool, r.Seen
+				notes = append(notes, f)
+			}
+		}
+	}
+	return notes
+}

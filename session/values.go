@@ -1,0 +1,119 @@
+package session
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/stopgate/stopgate/jsonstream"
+	"github.com/stopgate/stopgate/policy/match"
+)
+
+// keyer finds the key values of a call: what a keyed policy compares (TPS-18).
+type keyer struct {
+	pointers []jsonstream.Pointer // the first that is present counts (TPS-22)
+	path     bool                 // values are paths, compared in canonical form (Q15, THREATS H12)
+	env      match.Env
+}
+
+// maxKeys bounds the values of one call.
+const maxKeys = 64
+
+// of returns the key values of a call; ok is false if it names none, or one that
+// cannot be compared: null, an array, an object, a path that can be read in several
+// ways (THREATS H8, H12).
+func (k keyer) of(c Call) (values []string, ok bool) {
+	for _, p := range k.pointers {
+		leaves, complete := find(nil, c.Args, p)
+		if !complete {
+			return nil, false
+		}
+		found, ok := k.texts(leaves, k.path || c.Paths != nil && c.Paths(p))
+		switch {
+		case !ok:
+			return nil, false
+		case len(found) == 0:
+			continue
+		case values != nil && !slices.Equal(values, found):
+			return nil, false // two names for the target, and they differ
+		}
+		values = found
+	}
+	return values, len(values) > 0
+}
+
+func (k keyer) texts(leaves []jsonstream.Value, path bool) (values []string, ok bool) {
+	for _, leaf := range leaves {
+		text, ok := k.text(leaf, path)
+		if !ok || len(values) == maxKeys {
+			return nil, false
+		}
+		if !slices.Contains(values, text) {
+			values = append(values, text)
+		}
+	}
+	return values, true
+}
+
+func (k keyer) text(v jsonstream.Value, path bool) (string, bool) {
+	switch v.Kind() {
+	case jsonstream.String:
+		if path {
+			return k.canonical(v.Text())
+		}
+		return string(jsonstream.AppendCanonical(nil, v)), true
+	case jsonstream.Number, jsonstream.True, jsonstream.False:
+		if path {
+			return "", false
+		}
+		return string(jsonstream.AppendCanonical(nil, v)), true
+	}
+	return "", false
+}
+
+// canonical is the one reading of a path: relative to the root, or absolute. A path
+// that some tool could read as another one has none.
+func (k keyer) canonical(path string) (string, bool) {
+	readings, complete := match.Readings(path, k.env, false)
+	if _, plain := match.Clean(path); !plain || !complete || len(readings) == 0 || readings[0].Glob {
+		return "", false
+	}
+	if strings.HasPrefix(readings[0].Path, "..") {
+		return "", false
+	}
+	return readings[0].Path, true
+}
+
+// find collects the values at a pointer; "*" stands for the elements of an array.
+// It is false where the pointer leads into something that has no such part; a
+// member that is missing is no value.
+func find(dst []jsonstream.Value, v jsonstream.Value, p jsonstream.Pointer) ([]jsonstream.Value, bool) {
+	if !v.IsValid() {
+		return dst, true
+	}
+	if len(p) == 0 {
+		return append(dst, v), true
+	}
+	switch v.Kind() {
+	case jsonstream.Object:
+		next, ok := v.Get(p[0])
+		if !ok {
+			return dst, true
+		}
+		return find(dst, next, p[1:])
+	case jsonstream.Array:
+		if p[0] != "*" || v.Len() == 0 {
+			return dst, false
+		}
+		for element := range v.Elements() {
+			n, ok := len(dst), false
+			if dst, ok = find(dst, element, p[1:]); !ok || len(dst) == n {
+				return dst, false
+			}
+		}
+		return dst, true
+	}
+	return dst, false
+}
+
+// needsArgs reports whether the key values come from the arguments.
+func (k keyer) needsArgs() bool { return len(k.pointers) > 0 }
