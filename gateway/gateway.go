@@ -16,6 +16,7 @@ import (
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/wire"
+	"github.com/stopgate/stopgate/wire/sse"
 )
 
 // Options are what a Gateway is made of.
@@ -50,6 +51,7 @@ type Gateway struct {
 	log       *slog.Logger
 	buffers   sync.Pool // of *buffers
 	outputs   sync.Pool // of *output
+	wide      sync.Pool // of *[sse.WideBuffer]byte
 
 	stop      context.CancelCauseFunc // ends every exchange
 	stopped   context.Context
@@ -103,6 +105,7 @@ func New(o Options) (*Gateway, error) {
 		g.log = slog.New(slog.DiscardHandler)
 	}
 	g.buffers.New = func() any { return new(buffers) }
+	g.wide.New = func() any { return new([sse.WideBuffer]byte) }
 	g.outputs.New = func() any { return &output{p: make([]byte, 0, usualOutput)} }
 	g.stopped, g.stop = context.WithCancelCause(context.Background())
 	return g, nil

@@ -12,7 +12,8 @@ import (
 
 // readBuffer is the size of the buffer of one stream, and of the upstream
 // connection's: one read takes everything that the connection has. Larger ones
-// gain nothing and break the memory budget (DESIGN 8).
+// would break the memory budget (DESIGN 8); a stream whose reads fill it is lent
+// one while they do.
 const readBuffer = 8 << 10
 
 // buffers are what a stream keeps while it waits, used again by later streams.
@@ -29,6 +30,7 @@ func (x *exchange) serveStream(answer *http.Response, content io.Reader) {
 	defer x.mu.Unlock()
 	s := x.openStream(answer, content)
 	defer x.g.buffers.Put(s.buf)
+	defer s.buf.decoder.Close()
 	if x.enforced {
 		s.run()
 	} else {
@@ -45,7 +47,7 @@ func (x *exchange) serveStream(answer *http.Response, content io.Reader) {
 func (x *exchange) openStream(answer *http.Response, content io.Reader) *stream {
 	g := x.g
 	buf := g.buffers.Get().(*buffers)
-	buf.decoder.Reset(buf.in[:], sse.Limits{MaxEvent: g.settings.Limits.Event})
+	buf.decoder.Reset(buf.in[:], sse.Limits{MaxEvent: g.settings.Limits.Event, Wide: &g.wide})
 	h := x.w.Header()
 	answerHeader(h, answer.Header)
 	h.Set("Content-Type", "text/event-stream")

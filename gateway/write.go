@@ -36,8 +36,11 @@ func (s *stream) flush() {
 }
 
 // maxChunk is what net/http writes as one chunk without an extra system call: its
-// buffer of 4 KiB holds the chunk with its frame.
-const maxChunk = 4<<10 - 16
+// buffer of 4 KiB holds the chunk with its frame. A chunk of any size takes three.
+const (
+	maxChunk  = 4<<10 - 16
+	fewChunks = 3 * maxChunk
+)
 
 // write gives bytes to the client, whole events only. Called with mu held.
 func (x *exchange) write(p []byte, now time.Time) error {
@@ -47,7 +50,10 @@ func (x *exchange) write(p []byte, now time.Time) error {
 	x.renew(now)
 	var err error
 	for len(p) > 0 && err == nil {
-		n := min(len(p), maxChunk)
+		n := len(p)
+		if n <= fewChunks {
+			n = min(n, maxChunk)
+		}
 		_, err = x.w.Write(p[:n])
 		p = p[n:]
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stopgate/stopgate/internal/testkit/property"
@@ -432,6 +433,70 @@ func TestNoAllocation(t *testing.T) {
 	})
 	if allocs != 0 || !bytes.Equal(out, stream) {
 		t.Errorf("%v allocations, %d of %d bytes", allocs, len(out), len(stream))
+	}
+}
+
+// Proves the budgets of DESIGN 8: a stream whose reads fill its buffer is lent a
+// larger one, a slow one is not, what was lent comes back, and no byte is lost on
+// the way.
+func TestWideBuffer(t *testing.T) {
+	lent := 0
+	pool := &sync.Pool{New: func() any { lent++; return new([sse.WideBuffer]byte) }}
+	d := sse.NewDecoder(make([]byte, 8<<10), sse.Limits{Wide: pool})
+	var ev sse.Event
+	var in, out, data []byte
+	rng := rand.New(rand.NewPCG(1, 2))
+	read := func(n int) {
+		for n > 0 {
+			space := d.Space()
+			n = min(n, len(space))
+			for i := range n {
+				space[i] = byte("data: 0123456789\r\n\n"[(len(in)+i)%19])
+			}
+			in = append(in, space[:n]...)
+			d.Filled(n)
+			n = 0
+		}
+		for {
+			ok, err := d.Next(&ev)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !ok {
+				return
+			}
+			out = ev.AppendTo(out)
+			data = append(data, ev.Data...)
+		}
+	}
+	for range 50 {
+		read(3000)
+	}
+	if lent != 0 {
+		t.Error("a slow stream was lent a buffer")
+	}
+	for range 50 {
+		read(1 << 20)
+		if n := len(d.Space()); n > 8<<10 {
+			read(100) // the stream waits again
+		}
+		if n := len(d.Space()); n > 8<<10 {
+			t.Fatalf("a stream that waits has %d bytes", n)
+		}
+	}
+	if lent == 0 {
+		t.Error("a fast stream was lent nothing")
+	}
+	for range 300 {
+		read(1 + rng.IntN(40<<10))
+	}
+	read((19 - len(in)%19) % 19)
+	d.Close()
+	if !bytes.Equal(in, out) || len(data) != len(in)/19*10 {
+		t.Errorf("%d bytes went in, %d came out, with %d of data", len(in), len(out), len(data))
+	}
+	if n := len(d.Space()); n != 8<<10 {
+		t.Errorf("a closed decoder has %d bytes", n)
 	}
 }
 
