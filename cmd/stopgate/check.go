@@ -1,9 +1,7 @@
 package main
 
 import (
-	"errors"
 	"fmt"
-	"io"
 
 	"github.com/spf13/cobra"
 	"github.com/stopgate/stopgate/gateway"
@@ -25,15 +23,13 @@ stable code and a hint.
 
 Exit: 0 clean or warnings only, 3 mistakes.`,
 		Example: `  stopgate check stopgate.toml
-  stopgate check --strict --tools tools.json --format json stopgate.toml`,
+  stopgate check --strict --tools tools.json --format sarif stopgate.toml > stopgate.sarif`,
 	}
 	cmd.Flags().BoolVar(&strict, "strict", false, "treat warnings about traps as mistakes")
 	cmd.Flags().StringVar(&toolsFile, "tools", "", "tool definitions as JSON `FILE`, to check rules against their schemas")
 	_ = cmd.MarkFlagFilename("tools", "json")
-	format := formatFlag(cmd, "text", "json")
-	cmd.ValidArgsFunction = func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-		return []string{"toml"}, cobra.ShellCompDirectiveFilterFileExt
-	}
+	format := formatFlag(cmd, "text", "json", "sarif", "github", "junit")
+	cmd.ValidArgsFunction = tomlFiles
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if len(args) == 0 {
 			args = []string{config.FileName}
@@ -56,13 +52,7 @@ Exit: 0 clean or warnings only, 3 mistakes.`,
 			all = append(all, found...)
 		}
 		all.Sort()
-		if *format == "json" {
-			err = writeJSON(s.out, all)
-		} else {
-			_, err = io.WriteString(s.out, diag.Text(all, set.Text))
-			err = errors.Join(err, checkSummary(s, all, len(set.Files)))
-		}
-		if err != nil {
+		if err := writeFindings(s, *format, all, set); err != nil {
 			return err
 		}
 		if all.HasErrors() {

@@ -11,19 +11,24 @@ import (
 var version = ""
 
 func printVersion(w io.Writer) {
-	v, revision := version, ""
+	revision := ""
 	if info, ok := debug.ReadBuildInfo(); ok {
-		if v == "" {
-			v = info.Main.Version
-		}
 		for _, s := range info.Settings {
 			if s.Key == "vcs.revision" && len(s.Value) >= 12 {
 				revision = " " + s.Value[:12]
 			}
 		}
 	}
-	if v == "" {
-		v = "(devel)"
+	fmt.Fprintf(w, "stopgate %s%s %s/%s %s\n", release(), revision, runtime.GOOS, runtime.GOARCH, runtime.Version())
+}
+
+// release is the version of the program.
+func release() string {
+	if version != "" {
+		return version
 	}
-	fmt.Fprintf(w, "stopgate %s%s %s/%s %s\n", v, revision, runtime.GOOS, runtime.GOARCH, runtime.Version())
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
+		return info.Main.Version
+	}
+	return "(devel)"
 }

@@ -1,5 +1,7 @@
 package diag
 
+import "strings"
+
 // Code names one kind of mistake. Its meaning never changes and it is never
 // used again for another one.
 type Code string
@@ -80,6 +82,12 @@ type Entry struct {
 	Severity Severity
 	Strict   bool // a warning that strict reading turns into an error (K0i)
 	Meaning  string
+}
+
+// Summary is the meaning without the ids of its sources.
+func (e Entry) Summary() string {
+	summary, _, _ := strings.Cut(e.Meaning, " (")
+	return summary
 }
 
 // Catalogue lists every code, in order. It is constant.

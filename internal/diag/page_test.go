@@ -32,8 +32,7 @@ code points, and 0 means that the place is not known.
 		if e.Strict {
 			severity += ", strict"
 		}
-		meaning, _, _ := strings.Cut(e.Meaning, " (")
-		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", e.Code, e.Name, severity, strings.ReplaceAll(meaning, "*", `\*`))
+		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", e.Code, e.Name, severity, strings.ReplaceAll(e.Summary(), "*", `\*`))
 	}
 	const name = "../../docs/reference/diagnostics.md"
 	if *update {

@@ -1,0 +1,49 @@
+package ci
+
+import (
+	"fmt"
+	"io"
+	"strings"
+)
+
+// Annotation is a message at a place of a file. Zero numbers are left out.
+type Annotation struct {
+	Level             string // "error", "warning" or "notice"
+	File              string
+	Line, EndLine     int // from 1
+	Column, EndColumn int // from 1, in characters; the end is the first one behind
+	Title, Message    string
+}
+
+var (
+	// A message ends at a line end and a property also at a comma or colon; the
+	// percent sign is what the runner unescapes them from.
+	escapeData     = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
+	escapeProperty = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
+)
+
+// GitHub writes annotations as workflow commands, one line each.
+func GitHub(w io.Writer, list []Annotation) error {
+	for _, a := range list {
+		var properties []string
+		add := func(name, value string) {
+			if value != "" && value != "0" {
+				properties = append(properties, name+"="+escapeProperty.Replace(value))
+			}
+		}
+		add("file", a.File)
+		add("line", fmt.Sprint(a.Line))
+		add("endLine", fmt.Sprint(a.EndLine))
+		if a.Line == a.EndLine || a.EndLine == 0 { // columns make sense in one line only
+			add("col", fmt.Sprint(a.Column))
+			if a.EndColumn > a.Column {
+				add("endColumn", fmt.Sprint(a.EndColumn-1)) // the runner's end is the last one
+			}
+		}
+		add("title", a.Title)
+		if _, err := fmt.Fprintf(w, "::%s %s::%s\n", a.Level, strings.Join(properties, ","), escapeData.Replace(a.Message)); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,42 @@
+package policy
+
+import (
+	"iter"
+
+	"github.com/stopgate/stopgate"
+)
+
+// RuleInfo names one rule of a program and says where it stands.
+type RuleInfo struct {
+	Ref  stopgate.RuleRef
+	Mode stopgate.Mode
+	// Table is the name of the tool table, a glob or "*"; "" for a guard.
+	Table string
+	// List is "run", "result" or "guard".
+	List string
+}
+
+// Rules lists every rule and guard of the program's files, in file order: tables
+// first, guards behind them. A mode that stands for a whole list is one rule.
+func (p *Program) Rules() iter.Seq[RuleInfo] {
+	return func(yield func(RuleInfo) bool) {
+		for _, l := range p.layers {
+			all := func(table, list string, rules []*Rule) bool {
+				for _, r := range rules {
+					if !yield(RuleInfo{Ref: refOf(l.policy.File, r), Mode: r.Mode, Table: table, List: list}) {
+						return false
+					}
+				}
+				return true
+			}
+			for _, t := range l.policy.Tools {
+				if t.Run != nil && !all(t.Name, "run", t.Run.Rules) || t.Result != nil && !all(t.Name, "result", t.Result.Rules) {
+					return
+				}
+			}
+			if !all("", "guard", l.policy.Guards) {
+				return
+			}
+		}
+	}
+}
