@@ -36,12 +36,12 @@ type Abilities struct {
 // Binding is everything that an approval belongs to (INVARIANTS I16). An approval
 // with another binding than the call's own at the final check is approval_stale.
 type Binding struct {
-	Args       string // SHA-256 in hex of the canonical arguments
-	Tool       stopgate.ToolName
-	Definition string // hash of the tool definition
-	Policy     string // hash of the policy
-	Session    stopgate.SessionID
-	Principal  stopgate.Principal
+	Args       string             `json:"args"` // SHA-256 in hex of the canonical arguments
+	Tool       stopgate.ToolName  `json:"tool"`
+	Definition string             `json:"definition,omitempty"` // hash of the tool definition
+	Policy     string             `json:"policy"`               // hash of the policy
+	Session    stopgate.SessionID `json:"session,omitempty"`
+	Principal  stopgate.Principal `json:"principal,omitempty"`
 }
 
 // Hash is the binding as one SHA-256 in hex, for stores of approvals: equal
@@ -70,8 +70,23 @@ type View struct {
 	Received int64 // argument bytes received so far
 	// Binding is zero until the arguments are complete.
 	Binding Binding
-	// Expires is when an answer is refused, wherever it is kept.
-	Expires time.Time
+	// Leaves are what the arguments consist of, nil until Complete: what a grant
+	// looks at (DECISIONS S34).
+	Leaves []Leaf
+	// Until is when the call stops waiting and is denied; Expires, when an answer is
+	// refused, wherever it is kept (DECISIONS S5).
+	Until, Expires time.Time
+}
+
+// Leaf is a value of the arguments that holds no other.
+type Leaf struct {
+	Pointer string `json:"pointer"` // RFC 6901
+	// Type is path, command or url; "" for every other value.
+	Type string `json:"type,omitempty"`
+	// Known says that the tool's schema describes the value: without a Type it is then
+	// no path, command or URL.
+	Known bool   `json:"known,omitempty"`
+	JSON  string `json:"json"` // the value as canonical JSON text
 }
 
 // AnswerKind is what somebody answered. The zero value is no answer and denies.
@@ -94,6 +109,8 @@ type Answer struct {
 	// with it is approval_stale. "" takes the proposal's id.
 	ID string
 	By string // who answered
+	// Public is what the model is told of Declined; "" takes the code's own sentence.
+	Public string
 	// Args are the edited arguments of Edited: JSON text, judged like any other.
 	Args []byte
 	// Binding is the Binding of the view that was answered.

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/jsonstream"
+	"github.com/stopgate/stopgate/policy"
 )
 
 // withdrawn is the cause of a context that ended because the call is decided.
@@ -14,8 +16,9 @@ type withdrawn struct{ code stopgate.Code }
 
 func (w withdrawn) Error() string { return "withdrawn: " + string(w.code) }
 
-// errHold is the cause of a context that ended because nobody answered in time.
-var errHold = errors.New("nobody answered in time")
+// ErrHold is the cause of an approver's context that ended because nobody answered
+// in time (DECISIONS S5). Behind every other cause the call itself is gone.
+var ErrHold = errors.New("gate: nobody answered in time")
 
 // prompt is one question on its way.
 type prompt struct {
@@ -77,10 +80,10 @@ func (p *pending) ask(ctx context.Context) {
 func (p *pending) view(q *prompt) View {
 	v := View{
 		Proposal: p.id, Parent: p.parent, Call: p.call, Verdict: p.verdict(),
-		Received: p.received, Expires: q.asked.Add(p.g.limits.Approval),
+		Received: p.received, Until: q.asked.Add(p.g.limits.Hold), Expires: q.asked.Add(p.g.limits.Approval),
 	}
 	if p.final != nil {
-		v.Args, v.Complete, v.Binding = string(p.final), true, p.binding()
+		v.Args, v.Complete, v.Binding, v.Leaves = string(p.final), true, p.binding(), p.leaves()
 	}
 	return v
 }
@@ -96,6 +99,20 @@ func (p *pending) show() {
 	if v.Mode != shown.Verdict.Mode || len(v.Floors) != len(shown.Verdict.Floors) || p.final != nil && !shown.Complete {
 		q.question.update(p.view(q))
 	}
+}
+
+// leaves copies what the arguments consist of; p.mu is held.
+func (p *pending) leaves() (out []Leaf) {
+	e, ok := p.eval.(*policy.Evaluation)
+	if !ok {
+		return nil
+	}
+	for _, l := range e.Leaves() {
+		out = append(out, Leaf{
+			Pointer: l.Pointer, Type: l.Annotation.String(), Known: l.Known, JSON: string(jsonstream.AppendCanonical(nil, l.Value)),
+		})
+	}
+	return out
 }
 
 // binding is what an approval of the complete call belongs to; p.mu is held.
@@ -124,7 +141,7 @@ func (p *pending) await(ctx context.Context, q *prompt) {
 		q.code = stopgate.CodeNoApprover
 	default:
 		p.note(ctx, stopgate.AuditAsked, "", nil)
-		hold, cancel := context.WithTimeoutCause(ctx, g.limits.Hold, errHold)
+		hold, cancel := context.WithTimeoutCause(ctx, g.limits.Hold, ErrHold)
 		defer cancel()
 		r := invoke(hold, &g.ports.approver, 0, func(ctx context.Context) (Answer, error) {
 			return g.approver.Approve(ctx, q.question)
@@ -141,7 +158,14 @@ func (p *pending) await(ctx context.Context, q *prompt) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.stage < committed {
-		p.push(p.refusal(stopgate.LayerApproval, q.code))
+		v := p.refusal(stopgate.LayerApproval, q.code)
+		switch {
+		case q.code == stopgate.CodeApprovalPending && q.answer.ID != "":
+			v.Public = "Approval " + q.answer.ID + " is pending; repeat the identical call when it was given."
+		case q.code == stopgate.CodeApprovalDeclined && q.answer.Public != "":
+			v.Public = q.answer.Public
+		}
+		p.push(v)
 	}
 }
 
@@ -178,7 +202,7 @@ func endCode(cause error) stopgate.Code {
 	switch {
 	case errors.As(cause, &w):
 		return w.code
-	case errors.Is(cause, errHold), errors.Is(cause, context.DeadlineExceeded):
+	case errors.Is(cause, ErrHold), errors.Is(cause, context.DeadlineExceeded):
 		return stopgate.CodeApprovalTimeout
 	}
 	return stopgate.CodeClientGone

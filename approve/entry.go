@@ -1,0 +1,172 @@
+package approve
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/gate"
+)
+
+// State says how far a question is. The zero State is no state and never allows.
+type State string
+
+// The states. Only Approved and Edited can let a call out, once.
+const (
+	Waiting   State = "waiting"   // nobody answered yet
+	Approved  State = "approved"  // yes, exactly this; not used yet
+	Edited    State = "edited"    // yes, with Entry.Edit instead; not used yet
+	Declined  State = "declined"  // no
+	Used      State = "used"      // the approved call was let out, or given to the gate to judge
+	Withdrawn State = "withdrawn" // nobody needs an answer any more: the call is gone or denied
+)
+
+// Entry is one question and what became of it.
+type Entry struct {
+	// ID names the entry in lists and messages. It is no credential: a model may know
+	// it (DECISIONS S4).
+	ID       string              `json:"id"`
+	Proposal stopgate.ProposalID `json:"proposal"`
+	Parent   stopgate.ProposalID `json:"parent,omitempty"`
+
+	Tool      stopgate.ToolName  `json:"tool"`
+	CallID    stopgate.CallID    `json:"call_id,omitempty"`
+	Session   stopgate.SessionID `json:"session,omitempty"`
+	Turn      stopgate.TurnID    `json:"turn,omitempty"`
+	Agent     stopgate.AgentName `json:"agent,omitempty"`
+	Principal stopgate.Principal `json:"principal,omitempty"`
+	Server    stopgate.ServerID  `json:"server,omitempty"`
+	Surface   stopgate.Surface   `json:"surface,omitempty"`
+
+	// Mode is ask or edit; the rest says why.
+	Mode    stopgate.Mode     `json:"mode"`
+	Code    stopgate.Code     `json:"code"`
+	Rule    *stopgate.RuleRef `json:"rule,omitempty"`
+	Pointer string            `json:"pointer,omitempty"`
+	Public  string            `json:"public,omitempty"`
+	Floors  []stopgate.Floor  `json:"floors,omitempty"`
+
+	// Complete says that Args are all of the arguments. Until then only no is an
+	// answer (DECISIONS S54).
+	Complete bool         `json:"complete"`
+	Received int64        `json:"received"` // argument bytes so far
+	Args     string       `json:"args,omitempty"`
+	Binding  gate.Binding `json:"binding,omitzero"`
+	// Leaves are the values that a grant for this call would look at.
+	Leaves []gate.Leaf `json:"leaves,omitempty"`
+
+	Asked time.Time `json:"asked"`
+	// Until is when the exchange that asked stops waiting; Expires, when an answer is
+	// refused and an approval that was not used is void.
+	Until   time.Time `json:"until,omitzero"`
+	Expires time.Time `json:"expires"`
+
+	State    State     `json:"state"`
+	By       string    `json:"by,omitempty"`     // who answered
+	Reason   string    `json:"reason,omitempty"` // in the answerer's own words
+	Edit     string    `json:"edit,omitempty"`   // the arguments of Edited
+	Answered time.Time `json:"answered,omitzero"`
+	// UsedBy is the proposal that an approval let out.
+	UsedBy stopgate.ProposalID `json:"used_by,omitempty"`
+}
+
+// Why an answer is refused. Every error of this package that is about an entry is
+// one of them, or the store's.
+var (
+	ErrUnknown    = errors.New("approve: there is no such question")
+	ErrAnswered   = errors.New("approve: the question is answered already")
+	ErrExpired    = errors.New("approve: the time for an answer is over")
+	ErrIncomplete = errors.New("approve: the arguments are still arriving: only a no is possible yet")
+	ErrNoEdit     = errors.New("approve: edited arguments must be one JSON object")
+	ErrNoName     = errors.New("approve: an answer needs the name of who gives it")
+	ErrStale      = errors.New("approve: the question has changed since it was read")
+	ErrUsed       = errors.New("approve: the approval was used already")
+)
+
+// Kind is what somebody answers. The zero Kind is no.
+type Kind uint8
+
+// The answers.
+const (
+	No   Kind = iota // the call does not run
+	Yes              // the call runs as it is
+	With             // the call runs with Reply.Args, if every layer agrees
+)
+
+// Reply is an answer to an entry.
+type Reply struct {
+	Kind   Kind
+	By     string // who answers; required
+	Reason string // for the record
+	Args   []byte // of With: one JSON object
+	// Seen is the Entry.Binding's hash that was shown, "" for whatever the entry is
+	// now. A yes to something else is refused with ErrStale.
+	Seen string
+}
+
+// answer is what an entry becomes by a reply.
+func (e Entry) answer(r Reply, now time.Time) (Entry, error) {
+	switch {
+	case r.By == "":
+		return e, ErrNoName
+	case !now.Before(e.Expires):
+		return e, ErrExpired
+	case r.Kind == No && e.usable():
+		// The first no wins, as long as the call has not left (THREATS H16).
+	case e.State != Waiting:
+		return e, fmt.Errorf("%w: %s", ErrAnswered, e.fate())
+	case r.Kind != No && !e.Complete:
+		return e, ErrIncomplete
+	case r.Kind != No && r.Seen != "" && r.Seen != e.Binding.Hash():
+		return e, ErrStale
+	}
+	e.By, e.Reason, e.Answered, e.Edit = r.By, r.Reason, now, ""
+	switch r.Kind {
+	case Yes:
+		e.State = Approved
+	case With:
+		if !isObject(r.Args) {
+			return e, ErrNoEdit
+		}
+		e.State, e.Edit = Edited, string(r.Args)
+	default:
+		e.State = Declined
+	}
+	return e, nil
+}
+
+// use spends an approval on a proposal with a binding.
+func (e Entry) use(by stopgate.ProposalID, b gate.Binding, now time.Time) (Entry, error) {
+	switch {
+	case e.State == Used:
+		return e, ErrUsed
+	case !e.usable():
+		return e, fmt.Errorf("%w: %s", ErrAnswered, e.fate())
+	case !now.Before(e.Expires):
+		return e, ErrExpired
+	case b == (gate.Binding{}) || e.Binding != b:
+		return e, ErrStale
+	}
+	e.State, e.UsedBy = Used, by
+	return e, nil
+}
+
+// usable reports whether the entry is a yes that nobody has used.
+func (e Entry) usable() bool { return e.State == Approved || e.State == Edited }
+
+// open reports whether the identical call may still wait for this entry or use it.
+func (e Entry) open(now time.Time) bool {
+	return now.Before(e.Expires) && (e.State == Waiting || e.usable())
+}
+
+// fate says in words what became of an entry.
+func (e Entry) fate() string {
+	switch e.State {
+	case Withdrawn:
+		return "withdrawn, the call is gone"
+	case Used:
+		return "approved by " + e.By + " and used"
+	}
+	return string(e.State) + " by " + e.By
+}

@@ -1,0 +1,25 @@
+package approve
+
+import (
+	"crypto/rand"
+
+	"github.com/stopgate/stopgate/jsonstream"
+)
+
+// newID makes an id of 130 random bits.
+func newID() string { return rand.Text() }
+
+// isObject reports whether bytes are one JSON object.
+func isObject(text []byte) bool {
+	v, err := jsonstream.Parse(text, jsonstream.Options{})
+	return err == nil && v.Kind() == jsonstream.Object
+}
+
+// textOf reads a JSON string.
+func textOf(json string) (text []byte, ok bool) {
+	v, err := jsonstream.Parse([]byte(json), jsonstream.Options{})
+	if err != nil || v.Kind() != jsonstream.String {
+		return nil, false
+	}
+	return v.AppendText(nil), true
+}

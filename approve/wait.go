@@ -1,0 +1,255 @@
+package approve
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/gate"
+)
+
+// wait is one exchange that waits for an answer.
+type wait struct {
+	queue    *Queue
+	question *gate.Question
+	entry    Entry // the one waited for; without an ID before there is one
+	shared   bool  // somebody else's exchange opened it
+}
+
+// margin is how long before the gate stops waiting the queue says so itself, and by
+// that can name the entry.
+const margin = 20 * time.Millisecond
+
+// run waits. An error is the store's, or that ctx ended.
+func (w *wait) run(ctx context.Context) (gate.Answer, error) {
+	tick := time.NewTicker(w.queue.opts.Poll)
+	defer tick.Stop()
+	var late <-chan time.Time
+	for {
+		// Listen first, look then: an answer in between is not missed.
+		rung := w.queue.bell.wait()
+		view, changed := w.question.View()
+		if late == nil && !view.Until.IsZero() {
+			timer := time.NewTimer(view.Until.Sub(w.queue.opts.Now()) - margin)
+			defer timer.Stop()
+			late = timer.C
+		}
+		if answer, done, err := w.look(ctx, view); done || err != nil {
+			return answer, err
+		}
+		select {
+		case <-changed:
+		case <-rung:
+		case <-tick.C:
+		case <-late:
+			if view.Complete {
+				return view.Defer(w.entry.ID), nil
+			}
+			late = nil
+		case <-ctx.Done():
+			return gate.Answer{}, context.Cause(ctx)
+		}
+	}
+}
+
+// look takes one step: it brings the entry up to date with the call and sees what
+// became of it.
+func (w *wait) look(ctx context.Context, view gate.View) (a gate.Answer, done bool, err error) {
+	if view.Complete && (w.entry.ID == "" || !w.entry.Complete) {
+		if a, done, err = w.granted(ctx, view); done || err != nil {
+			return a, done, err
+		}
+	}
+	switch {
+	case w.entry.ID == "" && !w.queue.reachable(ctx):
+		return w.alone(ctx, view)
+	case w.entry.ID == "":
+		err = w.open(ctx, view)
+	case view.Complete && !w.entry.Complete:
+		err = w.complete(ctx, view)
+	default:
+		w.entry, err = w.queue.store.Entry(ctx, w.entry.ID)
+	}
+	if err != nil {
+		return gate.Answer{}, false, err
+	}
+	switch w.entry.State {
+	case Declined:
+		a = view.Decline(w.entry.By)
+		a.ID, a.Public = w.entry.ID, w.entry.Reason
+		return a, true, nil
+	case Approved, Edited:
+		if view.Complete {
+			return w.use(ctx, view)
+		}
+	case Used, Withdrawn:
+		// Another exchange of the identical call had the answer, or gave up: this one
+		// asks anew (INVARIANTS I16).
+		w.entry, w.shared = Entry{}, false
+		return w.look(ctx, view)
+	}
+	return gate.Answer{}, false, nil
+}
+
+// errNobody makes the gate deny no_approver.
+var errNobody = errors.New("approve: nobody can answer")
+
+// alone is look where nobody can answer: what was answered before counts, and what
+// is to be answered later is denied at once.
+func (w *wait) alone(ctx context.Context, view gate.View) (gate.Answer, bool, error) {
+	if !view.Complete {
+		return gate.Answer{}, false, nil
+	}
+	now := w.queue.opts.Now()
+	entries, err := w.queue.store.Entries(ctx, Filter{Principal: view.Binding.Principal, Session: view.Binding.Session, Live: now})
+	if err != nil {
+		return gate.Answer{}, false, err
+	}
+	for _, e := range entries {
+		if e.usable() && e.Binding == view.Binding {
+			w.entry, w.shared = e, true
+			return w.use(ctx, view)
+		}
+	}
+	if !w.queue.opts.Defer {
+		return gate.Answer{}, false, errNobody
+	}
+	if err := w.open(ctx, view); err != nil {
+		return gate.Answer{}, false, err
+	}
+	return view.Defer(w.entry.ID), true, nil
+}
+
+// open adds the entry, or finds the one of the identical call.
+func (w *wait) open(ctx context.Context, view gate.View) error {
+	now := w.queue.opts.Now()
+	fresh := newEntry(view, now)
+	e, err := w.queue.store.AddEntry(ctx, fresh, func(old Entry) bool { return old.Binding == fresh.Binding && old.open(now) })
+	if err != nil {
+		return err
+	}
+	w.entry, w.shared = e, e.ID != fresh.ID
+	if !w.shared {
+		w.queue.bell.ring()
+		w.queue.tell(ctx, e)
+	}
+	return nil
+}
+
+// complete shows the whole call in an entry that was opened for a part of it.
+func (w *wait) complete(ctx context.Context, view gate.View) error {
+	e, err := w.queue.store.ChangeEntry(ctx, w.entry.ID, func(e Entry) (Entry, error) {
+		if e.State == Waiting {
+			e.show(view)
+		}
+		return e, nil
+	})
+	if err != nil {
+		return err
+	}
+	w.entry = e
+	w.queue.bell.ring()
+	return nil
+}
+
+// use spends the approval on this call.
+func (w *wait) use(ctx context.Context, view gate.View) (gate.Answer, bool, error) {
+	now := w.queue.opts.Now()
+	e, err := w.queue.store.ChangeEntry(ctx, w.entry.ID, func(e Entry) (Entry, error) {
+		return e.use(view.Proposal, view.Binding, now)
+	})
+	switch {
+	case errors.Is(err, ErrUsed), errors.Is(err, ErrExpired), errors.Is(err, ErrStale):
+		w.entry, w.shared = Entry{}, false
+		return w.look(ctx, view)
+	case errors.Is(err, ErrAnswered): // declined in the meantime
+		return w.look(ctx, view)
+	case err != nil:
+		return gate.Answer{}, false, err
+	}
+	w.queue.bell.ring()
+	a := view.Approve(e.By)
+	if e.Edit != "" {
+		a = view.Edit(e.By, []byte(e.Edit))
+	}
+	a.ID = e.ID
+	return a, true, nil
+}
+
+// granted looks for a grant that answers the question, and uses it.
+func (w *wait) granted(ctx context.Context, view gate.View) (gate.Answer, bool, error) {
+	now := w.queue.opts.Now()
+	grants, err := w.queue.store.Grants(ctx, GrantFilter{Principal: view.Binding.Principal, Tool: view.Binding.Tool, Live: now})
+	if err != nil {
+		return gate.Answer{}, false, err
+	}
+	for _, g := range grants {
+		if !g.covers(view, now) {
+			continue
+		}
+		g, err := w.queue.store.ChangeGrant(ctx, g.ID, func(g Grant) (Grant, error) {
+			if !g.covers(view, now) {
+				return g, ErrUsed
+			}
+			g.Uses++
+			return g, nil
+		})
+		switch {
+		case errors.Is(err, ErrUsed), errors.Is(err, ErrUnknown):
+			continue
+		case err != nil:
+			return gate.Answer{}, false, err
+		}
+		if w.entry.ID != "" {
+			w.withdraw(ctx)
+		}
+		a := view.Approve(g.By)
+		a.ID = "grant:" + g.ID + ":" + string(view.Proposal) // a grant is used many times, an approval once
+		return a, true, nil
+	}
+	return gate.Answer{}, false, nil
+}
+
+// withdraw takes the question back, unless another exchange waits for the answer.
+func (w *wait) withdraw(ctx context.Context) {
+	if w.shared {
+		return
+	}
+	_, err := w.queue.store.ChangeEntry(ctx, w.entry.ID, func(e Entry) (Entry, error) {
+		if e.State == Waiting {
+			e.State = Withdrawn
+		}
+		return e, nil
+	})
+	if err != nil {
+		w.queue.opts.Failed("withdraw", err)
+	}
+	w.queue.bell.ring()
+}
+
+// newEntry is what is kept of a question.
+func newEntry(v gate.View, now time.Time) Entry {
+	c := v.Call
+	e := Entry{
+		ID: newID(), Proposal: v.Proposal, Parent: v.Parent,
+		Tool: c.Tool, CallID: c.ID, Session: c.Session, Turn: c.Turn, Agent: c.Agent,
+		Principal: c.Principal, Server: c.Server, Surface: c.Surface,
+		Asked: now, Until: v.Until, Expires: v.Expires, State: Waiting,
+	}
+	e.show(v)
+	return e
+}
+
+// show takes what a view shows into an entry.
+func (e *Entry) show(v gate.View) {
+	d := v.Verdict
+	e.Mode, e.Code, e.Rule, e.Pointer, e.Public, e.Floors = d.Mode, d.Code, d.Rule, d.Pointer, d.Public, d.Floors
+	if e.Public == "" {
+		e.Public = d.Code.Public()
+	}
+	if e.Mode != stopgate.Edit {
+		e.Mode = stopgate.Ask
+	}
+	e.Complete, e.Received, e.Args, e.Binding, e.Leaves = v.Complete, v.Received, v.Args, v.Binding, v.Leaves
+}
