@@ -35,6 +35,8 @@ var layers = [][]string{
 	{"wire"},
 	{"wire/openaichat", "wire/anthropic"},
 	{"gate"},
+	{"approve"},
+	{"store/mem"},
 	{"internal/database"},
 	{"audit"},
 	{"audit/jsonl", "audit/sqlite"},

@@ -1,0 +1,469 @@
+package approve_test
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/approve"
+	"github.com/stopgate/stopgate/gate"
+	"github.com/stopgate/stopgate/internal/testkit/ports"
+	"github.com/stopgate/stopgate/policy"
+	"github.com/stopgate/stopgate/store/mem"
+)
+
+const rules = `
+version = 1
+[tools.write]
+parameters.path = { type = "path", required = true }
+parameters.content = { type = "string" }
+[tools.write.policy]
+run = [
+  { arg = "/path", glob = "**/.env*", mode = "deny" },
+  { arg = "/path", prefix = "docs", mode = "ask", reason = "look first" },
+  { arg = "/path", prefix = "cfg", mode = "edit" },
+]
+[tools.run]
+parameters.command = { type = "command", required = true }
+policy.run = "ask"
+`
+
+// desk is a gate, a queue and the store behind it.
+type desk struct {
+	t       *testing.T
+	gate    *gate.Gate
+	queue   *approve.Queue
+	records *ports.Recorder
+}
+
+var quiet = approve.Options{Notify: []approve.Notifier{silent{}}}
+
+type silent struct{}
+
+func (silent) Name() string                                { return "silent" }
+func (silent) Notify(context.Context, approve.Entry) error { return nil }
+
+func newDesk(t *testing.T, s approve.Store, o approve.Options, opts ...gate.Option) *desk {
+	t.Helper()
+	program, mistakes := policy.Compile([]policy.Source{{Name: "stopgate.toml", Trusted: true, Text: []byte(rules)}}, policy.Options{})
+	if program == nil {
+		t.Fatal(mistakes)
+	}
+	q, err := approve.New(s, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := &desk{t: t, queue: q, records: new(ports.Recorder)}
+	d.gate, err = gate.New(program, append([]gate.Option{gate.WithApprover(q), gate.WithRecorder(d.records), gate.WithDenyMode(gate.DenyToolResult)}, opts...)...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+func call(tool, args string) stopgate.Call {
+	return stopgate.Call{Tool: stopgate.ToolName(tool), ID: "c", Session: "s1", Principal: "anna", Args: []byte(args)}
+}
+
+// decide proposes a call and returns where its outcome will be.
+func (d *desk) decide(ctx context.Context, c stopgate.Call) <-chan stopgate.Outcome {
+	done := make(chan stopgate.Outcome, 1)
+	go func() {
+		out, err := d.gate.Decide(ctx, c)
+		if err != nil {
+			d.t.Error(err)
+		}
+		done <- out
+	}()
+	synctest.Wait()
+	return done
+}
+
+// waiting returns the questions that wait for an answer.
+func (d *desk) waiting() []approve.Entry {
+	d.t.Helper()
+	list, err := d.queue.List(d.t.Context(), approve.Filter{State: approve.Waiting})
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	return list
+}
+
+// asked is the one question that waits.
+func (d *desk) asked() approve.Entry {
+	d.t.Helper()
+	list := d.waiting()
+	if len(list) != 1 {
+		d.t.Fatalf("%d questions wait", len(list))
+	}
+	return list[0]
+}
+
+func (d *desk) answer(id string, r approve.Reply) approve.Entry {
+	d.t.Helper()
+	if r.By == "" {
+		r.By = "bob"
+	}
+	e, err := d.queue.Answer(d.t.Context(), id, r)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	return e
+}
+
+func (d *desk) wants(done <-chan stopgate.Outcome, code stopgate.Code) stopgate.Outcome {
+	d.t.Helper()
+	out := <-done
+	switch {
+	case code == "" && !out.Allowed():
+		d.t.Fatalf("%s (%s), want allowed", out.Verdict, out.Verdict.Public)
+	case code != "" && (out.Allowed() || out.Verdict.Code != code):
+		d.t.Fatalf("%s %s, want %s", out.Status, out.Verdict, code)
+	}
+	return out
+}
+
+const page = `{"path":"docs/a.md","content":"x"}`
+
+// Proves I16, H1, D25-44: a question shows the whole call; a yes lets exactly this
+// call out, once; the identical call is a question of its own.
+func TestYesCountsOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newDesk(t, new(mem.Approvals), quiet)
+		done := d.decide(t.Context(), call("write", page))
+		e := d.asked()
+		if e.Args != page || !e.Complete || e.Tool != "write" || e.Principal != "anna" || e.Mode != stopgate.Ask ||
+			e.Public != "look first" || e.Rule == nil || e.Rule.Line != 9 || len(e.Leaves) != 2 || e.Leaves[0].Type != "path" {
+			t.Fatalf("%+v", e)
+		}
+		d.answer(e.ID, approve.Reply{Kind: approve.Yes, Seen: e.Binding.Hash()})
+		out := d.wants(done, "")
+		if string(out.Args) != page || out.Approval == nil || out.Approval.By != "bob" || out.Approval.ID != e.ID {
+			t.Fatalf("%s %+v", out.Args, out.Approval)
+		}
+		if e, _ := d.queue.Entry(t.Context(), e.ID); e.State != approve.Used || e.UsedBy != out.Proposal {
+			t.Fatalf("%+v", e)
+		}
+		if _, err := d.queue.Answer(t.Context(), e.ID, approve.Reply{By: "eve"}); !errors.Is(err, approve.ErrAnswered) {
+			t.Fatal("a no after the call has left:", err)
+		}
+		done = d.decide(t.Context(), call("write", page))
+		second := d.asked()
+		d.answer(second.ID, approve.Reply{Reason: "not twice"})
+		if out := d.wants(done, stopgate.CodeApprovalDeclined); out.Verdict.Public != "not twice" || second.ID == e.ID {
+			t.Fatal(out.Verdict.Public)
+		}
+	})
+}
+
+// Proves H16: of answers that race one counts, and a no that comes before the call
+// has left wins over every yes.
+func TestRacingAnswers(t *testing.T) {
+	s := new(mem.Approvals)
+	q, err := approve.New(s, quiet)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for round := range 50 {
+		id := strconv.Itoa(round)
+		e := approve.Entry{ID: id, State: approve.Waiting, Complete: true, Expires: time.Now().Add(time.Hour)}
+		if _, err := s.AddEntry(t.Context(), e, func(approve.Entry) bool { return false }); err != nil {
+			t.Fatal(err)
+		}
+		var yes, no atomic.Int64
+		var group sync.WaitGroup
+		for i := range 8 {
+			group.Go(func() {
+				kind, count := approve.Yes, &yes
+				if i%4 == 0 {
+					kind, count = approve.No, &no
+				}
+				if _, err := q.Answer(t.Context(), id, approve.Reply{Kind: kind, By: "x"}); err == nil {
+					count.Add(1)
+				} else if !errors.Is(err, approve.ErrAnswered) {
+					t.Error(err)
+				}
+			})
+		}
+		group.Wait()
+		if e, _ := s.Entry(t.Context(), id); e.State != approve.Declined || no.Load() != 1 || yes.Load() > 1 {
+			t.Fatalf("%s after %d yes and %d no", e.State, yes.Load(), no.Load())
+		}
+	}
+}
+
+// Proves S5, Q23: when nobody answers in time the call is denied with the question's
+// id; a later yes is kept for the identical call, once, until it expires; another
+// call does not find it.
+func TestLateAnswers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newDesk(t, new(mem.Approvals), quiet, gate.WithLimits(gate.Limits{Hold: time.Minute, Approval: time.Hour}))
+		out := d.wants(d.decide(t.Context(), call("write", page)), stopgate.CodeApprovalPending)
+		e := d.asked()
+		if !strings.Contains(out.Verdict.Public, e.ID) {
+			t.Fatal(out.Verdict.Public)
+		}
+		d.answer(e.ID, approve.Reply{Kind: approve.Yes})
+		other := d.decide(t.Context(), call("write", `{"path":"docs/b.md","content":"x"}`))
+		d.answer(d.asked().ID, approve.Reply{})
+		d.wants(other, stopgate.CodeApprovalDeclined)
+		d.wants(d.decide(t.Context(), call("write", page)), "")
+		again := d.decide(t.Context(), call("write", page))
+		e = d.asked()
+		d.wants(again, stopgate.CodeApprovalPending)
+
+		time.Sleep(time.Hour)
+		if _, err := d.queue.Answer(t.Context(), e.ID, approve.Reply{Kind: approve.Yes, By: "bob"}); !errors.Is(err, approve.ErrExpired) {
+			t.Fatal(err)
+		}
+		// A yes that nobody used expires too.
+		done := d.decide(t.Context(), call("write", page))
+		d.wants(done, stopgate.CodeApprovalPending)
+		for _, e := range d.waiting() {
+			if time.Now().Before(e.Expires) {
+				d.answer(e.ID, approve.Reply{Kind: approve.Yes})
+			}
+		}
+		time.Sleep(time.Hour)
+		d.wants(d.decide(t.Context(), call("write", page)), stopgate.CodeApprovalPending)
+	})
+}
+
+// Proves Q23, S26: a question survives a restart of everything but its store.
+func TestRestart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := new(mem.Approvals)
+		before := newDesk(t, s, quiet)
+		ctx, crash := context.WithCancel(t.Context())
+		done := before.decide(ctx, call("write", page))
+		e := before.asked()
+		after := newDesk(t, s, quiet)
+		after.answer(e.ID, approve.Reply{Kind: approve.Yes})
+		crash() // races with the answer: whichever comes first, the call runs once at most
+		out := <-done
+		again := after.decide(t.Context(), call("write", page))
+		if out.Allowed() {
+			after.answer(after.asked().ID, approve.Reply{})
+			after.wants(again, stopgate.CodeApprovalDeclined)
+			return
+		}
+		after.wants(again, "")
+	})
+}
+
+// Proves W53: when the client goes away the question is withdrawn, and a late answer
+// is refused.
+func TestClientGone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newDesk(t, new(mem.Approvals), quiet)
+		ctx, leave := context.WithCancel(t.Context())
+		done := d.decide(ctx, call("write", page))
+		e := d.asked()
+		leave()
+		d.wants(done, stopgate.CodeClientGone)
+		synctest.Wait()
+		if _, err := d.queue.Answer(t.Context(), e.ID, approve.Reply{Kind: approve.Yes, By: "bob"}); !errors.Is(err, approve.ErrAnswered) {
+			t.Fatal(err)
+		}
+	})
+}
+
+// Proves X12, H3, I16: an edit is judged like any other call, and used once.
+func TestEdits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newDesk(t, new(mem.Approvals), quiet)
+		for _, c := range []struct {
+			args string
+			code stopgate.Code
+		}{
+			{`{"path":"docs/other.md"}`, ""},
+			{`{"path":"docs/.env"}`, stopgate.CodeRuleMatched},
+			{`{"file":"x"}`, stopgate.CodeSchemaViolation},
+		} {
+			done := d.decide(t.Context(), call("write", `{"path":"cfg/a"}`))
+			e := d.asked()
+			if e.Mode != stopgate.Edit {
+				t.Fatal(e.Mode)
+			}
+			for _, bad := range []string{``, `[]`, `{"path":`, `{"path":"a","path":"b"}`} {
+				if _, err := d.queue.Answer(t.Context(), e.ID, approve.Reply{Kind: approve.With, By: "bob", Args: []byte(bad)}); !errors.Is(err, approve.ErrNoEdit) {
+					t.Fatalf("%s: %v", bad, err)
+				}
+			}
+			d.answer(e.ID, approve.Reply{Kind: approve.With, Args: []byte(c.args)})
+			if out := d.wants(done, c.code); c.code == "" && string(out.Args) != c.args {
+				t.Fatalf("%s", out.Args)
+			}
+		}
+	})
+}
+
+// Proves S54, H2, D26-16: a call that still arrives is shown at once; no works at
+// once, yes only when everything is there.
+func TestPartialCalls(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newDesk(t, new(mem.Approvals), quiet)
+		open := func() *gate.Pending {
+			c := call("write", "")
+			c.Args = nil
+			p, err := d.gate.Open(t.Context(), c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if v := p.Feed([]byte(`{"path":"docs/a.md",`)); v.Mode != stopgate.Ask || !v.Decided {
+				t.Fatal(v)
+			}
+			if err := p.Ask(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			synctest.Wait()
+			return p
+		}
+		p := open()
+		e := d.asked()
+		if e.Complete || e.Args != "" || e.Received != 20 {
+			t.Fatalf("%+v", e)
+		}
+		if _, err := d.queue.Answer(t.Context(), e.ID, approve.Reply{Kind: approve.Yes, By: "bob"}); !errors.Is(err, approve.ErrIncomplete) {
+			t.Fatal(err)
+		}
+		p.Feed([]byte(`"content":"x"}`))
+		p.Close(stopgate.Ended)
+		done := make(chan stopgate.Outcome, 1)
+		go func() {
+			out, _ := p.Resolve(t.Context())
+			done <- out
+		}()
+		synctest.Wait()
+		if e := d.asked(); !e.Complete || e.Args != page {
+			t.Fatalf("%+v", e)
+		}
+		stale := approve.Reply{Kind: approve.Yes, By: "bob", Seen: gate.Binding{}.Hash()}
+		if _, err := d.queue.Answer(t.Context(), e.ID, stale); !errors.Is(err, approve.ErrStale) {
+			t.Fatal("a yes to what was shown before:", err)
+		}
+		d.answer(e.ID, approve.Reply{Kind: approve.Yes})
+		d.wants(done, "")
+
+		p = open()
+		d.answer(d.asked().ID, approve.Reply{})
+		select {
+		case <-p.Done():
+		case <-time.After(time.Minute):
+			t.Fatal("a no does not act while the call arrives")
+		}
+		if v := p.Feed([]byte(`"content":"x"}`)); v.Code != stopgate.CodeApprovalDeclined {
+			t.Fatal(v)
+		}
+		p.Close(stopgate.Ended)
+		if out, err := p.Resolve(t.Context()); err != nil || out.Allowed() {
+			t.Fatal(out, err)
+		}
+	})
+}
+
+// Proves S5, X8: without anybody who can answer the call is denied at once, or kept
+// for later if the queue defers; who watches can answer.
+func TestNobodyThere(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newDesk(t, new(mem.Approvals), approve.Options{})
+		d.wants(d.decide(t.Context(), call("write", page)), stopgate.CodeNoApprover)
+		if n := len(d.waiting()); n != 0 {
+			t.Fatalf("%d questions that nobody can answer", n)
+		}
+		ctx, leave := context.WithCancel(t.Context())
+		seen := make(chan []approve.Entry, 10)
+		left := make(chan error, 1)
+		go func() {
+			left <- d.queue.Watch(ctx, func(list []approve.Entry) error {
+				seen <- list
+				return nil
+			})
+		}()
+		synctest.Wait()
+		if list := <-seen; len(list) != 0 {
+			t.Fatal(list)
+		}
+		done := d.decide(t.Context(), call("write", page))
+		list := <-seen
+		if len(list) != 1 {
+			t.Fatal(list)
+		}
+		d.answer(list[0].ID, approve.Reply{Kind: approve.Yes})
+		d.wants(done, "")
+		leave()
+		if err := <-left; !errors.Is(err, context.Canceled) {
+			t.Fatal(err)
+		}
+		time.Sleep(10 * time.Second)
+		d.wants(d.decide(t.Context(), call("write", page)), stopgate.CodeNoApprover)
+
+		d = newDesk(t, new(mem.Approvals), approve.Options{Defer: true})
+		out := d.wants(d.decide(t.Context(), call("write", page)), stopgate.CodeApprovalPending)
+		e := d.asked()
+		if !strings.Contains(out.Verdict.Public, e.ID) {
+			t.Fatal(out.Verdict.Public)
+		}
+		d.answer(e.ID, approve.Reply{Kind: approve.Yes})
+		d.wants(d.decide(t.Context(), call("write", page)), "")
+	})
+}
+
+// Proves S5: an answer given in one process reaches the call that waits in another.
+func TestTwoProcesses(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := new(mem.Approvals)
+		here, there := newDesk(t, s, quiet), newDesk(t, s, quiet)
+		done := here.decide(t.Context(), call("write", page))
+		there.answer(there.asked().ID, approve.Reply{Kind: approve.Yes})
+		here.wants(done, "")
+		// Both propose the identical call: one question, and one of them runs by its yes.
+		a, b := here.decide(t.Context(), call("write", page)), there.decide(t.Context(), call("write", page))
+		there.answer(there.asked().ID, approve.Reply{Kind: approve.Yes})
+		time.Sleep(time.Second)
+		here.answer(here.asked().ID, approve.Reply{})
+		x, y := <-a, <-b
+		if x.Allowed() == y.Allowed() {
+			t.Fatal(x.Verdict, y.Verdict)
+		}
+	})
+}
+
+type broken struct{}
+
+func (broken) Name() string                                { return "broken" }
+func (broken) Notify(context.Context, approve.Entry) error { panic("no") }
+
+// Proves I14: a notifier that breaks is reported and changes nothing; a store that
+// breaks denies.
+func TestFaults(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var failed atomic.Value
+		d := newDesk(t, new(mem.Approvals), approve.Options{
+			Notify: []approve.Notifier{broken{}},
+			Failed: func(what string, err error) { failed.Store(what + ": " + err.Error()) },
+		})
+		done := d.decide(t.Context(), call("write", page))
+		if failed.Load() != "broken: panic" {
+			t.Fatal(failed.Load())
+		}
+		d.answer(d.asked().ID, approve.Reply{Kind: approve.Yes})
+		d.wants(done, "")
+
+		d = newDesk(t, fails{new(mem.Approvals)}, quiet)
+		d.wants(d.decide(t.Context(), call("write", page)), stopgate.CodeNoApprover)
+	})
+}
+
+type fails struct{ approve.Store }
+
+func (fails) AddEntry(context.Context, approve.Entry, func(approve.Entry) bool) (approve.Entry, error) {
+	return approve.Entry{}, errors.New("disk full")
+}
