@@ -154,6 +154,9 @@ func (db *DB) Snapshot(ctx context.Context, f func(tx *Tx) error) error {
 	if err := db.err(); err != nil {
 		return err
 	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	c, err := db.readers.take(ctx)
 	if err != nil {
 		return err

@@ -1,0 +1,202 @@
+// Package mem keeps the facts of sessions in memory, for programs that need them
+// only as long as they run, and for tests.
+//
+//	g, err := gate.New(program, gate.WithStore(mem.New()))
+//
+// It passes the same behavioural suite as store/sqlite. Nothing outlives the
+// process: a limit per day starts anew with it.
+package mem
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"sync"
+
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/gate"
+	"github.com/stopgate/stopgate/session"
+)
+
+var _ gate.Local = (*Store)(nil)
+
+// Store keeps facts and cells in maps. It is safe for concurrent use; updates of
+// one principal happen one after the other, those of different principals do not
+// meet.
+type Store struct {
+	mu         sync.RWMutex
+	principals map[stopgate.Principal]*principal
+}
+
+// principal is one unit of updates.
+type principal struct {
+	mu       sync.Mutex
+	head     uint64
+	shared   map[session.Key]*session.Cell // of scope OfPrincipal
+	sessions map[stopgate.SessionID]*record
+}
+
+// record is what one session has of its own.
+type record struct {
+	cells map[session.Key]*session.Cell
+	facts []session.Fact
+}
+
+// New returns an empty store.
+func New() *Store {
+	return &Store{principals: map[stopgate.Principal]*principal{}}
+}
+
+// InMemory says that nothing here waits for a disk.
+func (*Store) InMemory() bool { return true }
+
+// Load returns cells as of now.
+func (s *Store) Load(ctx context.Context, o session.Owner, keys []session.Key) (session.State, error) {
+	if err := ctx.Err(); err != nil {
+		return session.State{}, err
+	}
+	p := s.find(o.Principal)
+	if p == nil {
+		return (&principal{}).load(o, keys), nil
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.load(o, keys), nil
+}
+
+// Update decides on the current state and keeps what the change says, or nothing.
+func (s *Store) Update(ctx context.Context, o session.Owner, keys []session.Key, decide func(session.State) (gate.Change, error)) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	p := s.ensure(o.Principal)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	state := p.load(o, keys)
+	change, err := decide(state)
+	if err != nil || len(change.Facts) == 0 {
+		return err
+	}
+	next, facts, err := state.Append(change.Facts)
+	if err != nil {
+		return err
+	}
+	p.keep(o, next, facts)
+	return nil
+}
+
+// Facts returns facts of the session behind a position.
+func (s *Store) Facts(ctx context.Context, o session.Owner, after uint64, limit int) ([]session.Fact, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	p := s.find(o.Principal)
+	if p == nil {
+		return nil, nil
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	r := p.sessions[o.Session]
+	if r == nil {
+		return nil, nil
+	}
+	start, _ := slices.BinarySearchFunc(r.facts, after+1, func(f session.Fact, seq uint64) int { return cmp.Compare(f.Seq, seq) })
+	end := min(len(r.facts), start+max(limit, 0))
+	return slices.Clone(r.facts[start:end]), nil
+}
+
+// Sessions lists sessions, the one with the newest fact first.
+func (s *Store) Sessions(ctx context.Context, of stopgate.Principal, limit int) ([]session.Info, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	s.mu.RLock()
+	found := map[stopgate.Principal]*principal{}
+	for name, p := range s.principals {
+		if of == "" || name == of {
+			found[name] = p
+		}
+	}
+	s.mu.RUnlock()
+	var list []session.Info
+	for name, p := range found {
+		p.mu.Lock()
+		for id, r := range p.sessions {
+			first, last := r.facts[0], r.facts[len(r.facts)-1]
+			list = append(list, session.Info{
+				Owner: session.Owner{Principal: name, Session: id}, Facts: int64(len(r.facts)),
+				First: first.At, Last: last.At, Head: last.Seq,
+			})
+		}
+		p.mu.Unlock()
+	}
+	slices.SortFunc(list, func(a, b session.Info) int {
+		return cmp.Or(cmp.Compare(b.Last, a.Last), cmp.Compare(b.Head, a.Head),
+			cmp.Compare(a.Owner.Principal, b.Owner.Principal), cmp.Compare(a.Owner.Session, b.Owner.Session))
+	})
+	return list[:min(len(list), max(limit, 0))], nil
+}
+
+func (s *Store) find(name stopgate.Principal) *principal {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.principals[name]
+}
+
+func (s *Store) ensure(name stopgate.Principal) *principal {
+	if p := s.find(name); p != nil {
+		return p
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	p := s.principals[name]
+	if p == nil {
+		p = &principal{shared: map[session.Key]*session.Cell{}, sessions: map[stopgate.SessionID]*record{}}
+		s.principals[name] = p
+	}
+	return p
+}
+
+// zero is the cell of a key about which there is no fact.
+var zero session.Cell
+
+// load reads cells; p.mu is held.
+func (p *principal) load(o session.Owner, keys []session.Key) session.State {
+	var own map[session.Key]*session.Cell
+	if r := p.sessions[o.Session]; r != nil {
+		own = r.cells
+	}
+	cells := make([]session.Entry, len(keys))
+	for i, k := range keys {
+		of := own
+		if k.Scope == session.OfPrincipal {
+			of = p.shared
+		}
+		cell := of[k]
+		if cell == nil {
+			cell = &zero
+		}
+		cells[i] = session.Entry{Key: k, Cell: cell}
+	}
+	return session.NewState(p.head, cells)
+}
+
+// keep writes what an update changed; p.mu is held.
+func (p *principal) keep(o session.Owner, next session.State, facts []session.Fact) {
+	r := p.sessions[o.Session]
+	if r == nil {
+		r = &record{cells: map[session.Key]*session.Cell{}}
+		p.sessions[o.Session] = r
+	}
+	for _, e := range next.Entries() {
+		switch {
+		case !e.Changed:
+		case e.Key.Scope == session.OfPrincipal:
+			p.shared[e.Key] = e.Cell
+		default:
+			r.cells[e.Key] = e.Cell
+		}
+	}
+	r.facts = append(r.facts, facts...)
+	p.head = next.Head
+}

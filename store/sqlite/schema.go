@@ -1,0 +1,41 @@
+package sqlite
+
+import "github.com/stopgate/stopgate/internal/database"
+
+// tables are the tables of the store. Times are Unix milliseconds.
+//
+// A cell belongs to a session (its id) or to a principal (its id, negative).
+var tables = database.Component{Name: "store", Migrations: []string{`
+CREATE TABLE principals(
+	id INTEGER PRIMARY KEY,
+	name TEXT NOT NULL UNIQUE,
+	head INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE sessions(
+	id INTEGER PRIMARY KEY,
+	principal INTEGER NOT NULL,
+	name TEXT NOT NULL,
+	facts INTEGER NOT NULL,
+	first INTEGER NOT NULL,
+	last INTEGER NOT NULL,
+	head INTEGER NOT NULL,
+	UNIQUE(principal, name)
+) STRICT;
+
+CREATE TABLE cells(
+	owner INTEGER NOT NULL,
+	key TEXT NOT NULL,
+	at INTEGER NOT NULL,
+	cell BLOB NOT NULL,
+	PRIMARY KEY(owner, key)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE facts(
+	session INTEGER NOT NULL,
+	seq INTEGER NOT NULL,
+	at INTEGER NOT NULL,
+	fact BLOB NOT NULL,
+	PRIMARY KEY(session, seq)
+) STRICT, WITHOUT ROWID;
+`}}

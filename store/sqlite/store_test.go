@@ -1,0 +1,32 @@
+package sqlite_test
+
+import (
+	"context"
+	"path/filepath"
+	"testing"
+
+	"github.com/stopgate/stopgate/gate"
+	"github.com/stopgate/stopgate/internal/testkit/storetest"
+	"github.com/stopgate/stopgate/store/sqlite"
+)
+
+var ctx = context.Background()
+
+func open(t testing.TB, path string) *sqlite.Store {
+	t.Helper()
+	s, err := sqlite.Open(ctx, path, sqlite.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+// Proves I19, S38, H4, H6: the behaviour of every store.
+func TestFacts(t *testing.T) {
+	storetest.Facts(t, func(t *testing.T) gate.Store { return open(t, filepath.Join(t.TempDir(), "s.db")) })
+}
