@@ -56,6 +56,7 @@ type Tx struct {
 	c      *conn
 	wrote  bool
 	values map[any]any
+	last   []func() error
 }
 
 // Exec runs a statement. Statements are prepared once and kept: queries are
@@ -105,6 +106,11 @@ func (tx *Tx) Keep(key, value any) {
 	}
 	tx.values[key] = value
 }
+
+// Finally runs f once behind the last change that shares the transaction, before it
+// is made durable: what many changes would write again and again is written once.
+// An error of f fails them all.
+func (tx *Tx) Finally(f func() error) { tx.last = append(tx.last, f) }
 
 // maxReaders bounds how many snapshots are read at once.
 const maxReaders = 4

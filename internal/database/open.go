@@ -42,6 +42,11 @@ type DB struct {
 	once    sync.Once
 	closed  error // of the connections, once ended
 
+	// The writing goroutine's own: how many callers there were at the last commit,
+	// and how long it lasted.
+	callers int
+	lasted  time.Duration
+
 	untrusted atomic.Pointer[UntrustedError]
 	failed    chan struct{} // closed with untrusted
 }
@@ -159,7 +164,9 @@ func (db *DB) pool(pragma string) (*sql.DB, error) {
 // prepare checks whose file it is and makes the tables.
 func (db *DB) prepare(ctx context.Context, components []Component) error {
 	var id, schema int
-	if err := db.conn.QueryRowContext(ctx, "PRAGMA application_id").Scan(&id); err != nil {
+	err := db.conn.QueryRowContext(ctx, // both of one moment: another process may be making the tables
+		"SELECT application_id, schema_version FROM pragma_application_id, pragma_schema_version").Scan(&id, &schema)
+	if err != nil {
 		return openError(err)
 	}
 	if id == applicationID {
@@ -171,9 +178,6 @@ func (db *DB) prepare(ctx context.Context, components []Component) error {
 			return err
 		}
 	} else {
-		if err := db.conn.QueryRowContext(ctx, "PRAGMA schema_version").Scan(&schema); err != nil {
-			return openError(err)
-		}
 		if id != 0 || schema != 0 {
 			return ErrForeign
 		}

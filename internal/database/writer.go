@@ -112,18 +112,27 @@ func (db *DB) run() {
 		for len(db.queue) > 0 && len(batch) < maxBatch {
 			batch = append(batch, <-db.queue)
 		}
+		start := time.Now()
 		db.commit(batch)
+		db.callers, db.lasted = len(batch)+len(db.queue), time.Since(start)
 		clear(batch)
 	}
 }
 
-// gather lets callers that the sync before has just released come back and join
-// this transaction, as long as more of them come. It costs a fraction of what one
-// more sync does, and nothing if nobody else is there.
+// maxGather bounds how long a change waits for others.
+const maxGather = 500 * time.Microsecond
+
+// gather lets callers that the transaction before has just released come back and
+// join this one: as many as there were, for a fraction of what one more sync costs.
+// A caller who is alone waits for nobody.
 func (db *DB) gather() {
-	for before := -1; before < len(db.queue); {
-		before = len(db.queue)
-		runtime.Gosched()
+	patience := min(db.lasted/4, maxGather)
+	for start, turns := time.Now(), 0; len(db.queue)+1 < min(db.callers, maxBatch) && time.Since(start) < patience; turns++ {
+		if turns < 50 {
+			runtime.Gosched()
+		} else {
+			time.Sleep(20 * time.Microsecond) // the callers may need this processor
+		}
 	}
 }
 
@@ -213,6 +222,14 @@ func (db *DB) apply(batch []*entry) error {
 				return errSpoiled
 			}
 			tx.wrote = tx.wrote || before
+		}
+	}
+	for _, f := range tx.last {
+		if err := f(); err != nil {
+			if len(batch) > 1 {
+				return errSpoiled
+			}
+			return err
 		}
 	}
 	return nil

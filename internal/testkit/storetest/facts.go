@@ -382,7 +382,7 @@ func fold(t *testing.T, s gate.Store) {
 		runs++
 		model := map[session.Owner][]session.Fact{}
 		heads := map[stopgate.Principal]uint64{}
-		calls := map[session.Owner][]session.Fact{} // released
+		calls := map[session.Owner][]session.Fact{}  // released
 		who := func(o session.Owner) session.Owner { // every run has principals of its own
 			return session.Owner{Principal: stopgate.Principal(fmt.Sprint(runs, o.Principal)), Session: o.Session}
 		}

@@ -1,0 +1,275 @@
+package sqlite
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/database"
+	"github.com/stopgate/stopgate/session"
+)
+
+// batch is what the updates of one transaction have read and changed. Cells and
+// positions are read once and written once, at its end, however many updates share
+// them; facts are written at once.
+type batch struct {
+	tx         *database.Tx
+	principals map[stopgate.Principal]*principal
+}
+
+// principal is a row of principals. The id is 0 until somebody wrote to it.
+type principal struct {
+	id       int64
+	head     uint64
+	cells    cells
+	sessions map[stopgate.SessionID]*record
+	dirty    bool
+}
+
+// record is a row of sessions, with what the batch adds to it.
+type record struct {
+	id    int64
+	cells cells
+	facts int64
+	last  int64
+	head  uint64
+}
+
+// cells are the cells that were read, or changed.
+type cells map[session.Key]*cell
+
+type cell struct {
+	now   *session.Cell // never written to
+	dirty bool
+}
+
+func newBatch(tx *database.Tx) *batch {
+	return &batch{tx: tx, principals: map[stopgate.Principal]*principal{}}
+}
+
+// batchKey is where the batch stands in a transaction's values.
+type batchKey struct{}
+
+// batchOf is the batch of a changing transaction.
+func batchOf(tx *database.Tx) *batch {
+	if b, ok := tx.Value(batchKey{}).(*batch); ok {
+		return b
+	}
+	b := newBatch(tx)
+	tx.Keep(batchKey{}, b)
+	tx.Finally(b.flush)
+	return b
+}
+
+// locate finds the rows of an owner.
+func (b *batch) locate(o session.Owner) (*principal, *record, error) {
+	p := b.principals[o.Principal]
+	if p == nil {
+		p = &principal{cells: cells{}, sessions: map[stopgate.SessionID]*record{}}
+		if _, err := b.tx.Get([]any{&p.id, &p.head}, "SELECT id, head FROM principals WHERE name = ?", string(o.Principal)); err != nil {
+			return nil, nil, err
+		}
+		b.principals[o.Principal] = p
+	}
+	r := p.sessions[o.Session]
+	if r == nil {
+		r = &record{cells: cells{}}
+		if p.id != 0 {
+			if _, err := b.tx.Get([]any{&r.id}, "SELECT id FROM sessions WHERE principal = ? AND name = ?", p.id, string(o.Session)); err != nil {
+				return nil, nil, err
+			}
+		}
+		p.sessions[o.Session] = r
+	}
+	return p, r, nil
+}
+
+// load returns the state of an owner, with the changes of the updates before.
+func (b *batch) load(o session.Owner, keys []session.Key) (session.State, error) {
+	p, r, err := b.locate(o)
+	if err != nil {
+		return session.State{}, err
+	}
+	if err := b.fill(r.id, session.OfSession, keys, r.cells); err != nil {
+		return session.State{}, err
+	}
+	if err := b.fill(-p.id, session.OfPrincipal, keys, p.cells); err != nil {
+		return session.State{}, err
+	}
+	entries := make([]session.Entry, len(keys))
+	for i, k := range keys {
+		from := r.cells
+		if k.Scope == session.OfPrincipal {
+			from = p.cells
+		}
+		entries[i] = session.Entry{Key: k, Cell: from[k].now}
+	}
+	return session.NewState(p.head, entries), nil
+}
+
+// zero is the cell of a key about which there is no fact.
+var zero session.Cell
+
+// maxRooms bounds the keys of one query.
+const maxRooms = 64
+
+// queries have room for some keys. The numbers of rooms are powers of two, so that
+// there are few statements to prepare.
+var queries = func() map[int]string {
+	m := map[int]string{}
+	for rooms := 1; rooms <= maxRooms; rooms *= 2 {
+		m[rooms] = "SELECT key, cell FROM cells WHERE owner = ? AND key IN (?" + strings.Repeat(", ?", rooms-1) + ")"
+	}
+	return m
+}()
+
+// fill reads what of one owner's cells was not read yet.
+func (b *batch) fill(owner int64, scope session.Scope, keys []session.Key, into cells) error {
+	args := []any{owner}
+	byText := map[string]session.Key{}
+	for i, k := range keys {
+		if k.Scope == scope && into[k] == nil {
+			into[k] = &cell{now: &zero}
+			if owner != 0 {
+				text := k.Text()
+				byText[text] = k
+				args = append(args, text)
+			}
+		}
+		if len(args) > 1 && (len(args) > maxRooms || i == len(keys)-1) {
+			if err := b.read(args, byText, into); err != nil {
+				return err
+			}
+			args = args[:1]
+		}
+	}
+	return nil
+}
+
+func (b *batch) read(args []any, byText map[string]session.Key, into cells) error {
+	rooms := 1
+	for rooms < len(args)-1 {
+		rooms *= 2
+	}
+	for len(args) <= rooms {
+		args = append(args, nil)
+	}
+	rows, err := b.tx.Query(queries[rooms], args...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var key string
+		var text []byte
+		if err := rows.Scan(&key, &text); err != nil {
+			return err
+		}
+		c, err := session.UnmarshalCell(text)
+		if err != nil {
+			return err
+		}
+		into[byText[key]].now = &c
+	}
+	return rows.Err()
+}
+
+// keep takes what an update changed. The facts are written first: if that fails,
+// the transaction is done for and the batch with it.
+func (b *batch) keep(o session.Owner, next session.State, facts []session.Fact) error {
+	p, r, err := b.locate(o)
+	if err != nil {
+		return err
+	}
+	if err := b.make(o, p, r, facts[0].At); err != nil {
+		return err
+	}
+	for _, f := range facts {
+		text, err := json.Marshal(f)
+		if err != nil {
+			return err
+		}
+		if _, err := b.tx.Exec("INSERT INTO facts(session, seq, at, fact) VALUES(?, ?, ?, ?)", r.id, f.Seq, f.At, text); err != nil {
+			return err
+		}
+	}
+	for _, e := range next.Entries() {
+		switch {
+		case !e.Changed:
+		case e.Key.Scope == session.OfPrincipal:
+			p.cells[e.Key] = &cell{now: e.Cell, dirty: true}
+		default:
+			r.cells[e.Key] = &cell{now: e.Cell, dirty: true}
+		}
+	}
+	r.facts += int64(len(facts))
+	r.last, r.head = facts[len(facts)-1].At, next.Head
+	p.head, p.dirty = next.Head, true
+	return nil
+}
+
+// make gives an owner the rows it lacks.
+func (b *batch) make(o session.Owner, p *principal, r *record, at int64) error {
+	if p.id == 0 {
+		done, err := b.tx.Exec("INSERT INTO principals(name, head) VALUES(?, 0)", string(o.Principal))
+		if err != nil {
+			return err
+		}
+		if p.id, err = done.LastInsertId(); err != nil {
+			return err
+		}
+	}
+	if r.id == 0 {
+		done, err := b.tx.Exec("INSERT INTO sessions(principal, name, facts, first, last, head) VALUES(?, ?, 0, ?, ?, 0)",
+			p.id, string(o.Session), at, at)
+		if err != nil {
+			return err
+		}
+		if r.id, err = done.LastInsertId(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// flush writes what the updates left behind.
+func (b *batch) flush() error {
+	for _, p := range b.principals {
+		if !p.dirty {
+			continue
+		}
+		if _, err := b.tx.Exec("UPDATE principals SET head = ? WHERE id = ?", p.head, p.id); err != nil {
+			return err
+		}
+		if err := b.write(-p.id, p.cells); err != nil {
+			return err
+		}
+		for _, r := range p.sessions {
+			if r.facts == 0 {
+				continue
+			}
+			_, err := b.tx.Exec("UPDATE sessions SET facts = facts + ?, last = ?, head = ? WHERE id = ?", r.facts, r.last, r.head, r.id)
+			if err != nil {
+				return err
+			}
+			if err := b.write(r.id, r.cells); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (b *batch) write(owner int64, cells cells) error {
+	for k, c := range cells {
+		if !c.dirty {
+			continue
+		}
+		_, err := b.tx.Exec("INSERT INTO cells(owner, key, at, cell) VALUES(?, ?, ?, ?) "+
+			"ON CONFLICT(owner, key) DO UPDATE SET at = excluded.at, cell = excluded.cell", owner, k.Text(), c.now.At, session.MarshalCell(*c.now))
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
