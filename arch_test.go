@@ -26,6 +26,7 @@ var layers = [][]string{
 	{"internal/automaton"},
 	{"regular"},
 	{"schema"},
+	{"internal/visible"},
 	{"internal/diag"},
 	{"internal/tomltree"},
 	{"policy/match"},

@@ -14,6 +14,7 @@ import (
 	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/diag"
 	"github.com/stopgate/stopgate/internal/textdiff"
+	"github.com/stopgate/stopgate/internal/visible"
 	"github.com/stopgate/stopgate/policy"
 )
 
@@ -87,7 +88,7 @@ func (f *formatting) file(path string) error {
 	switch {
 	case f.check || f.diff:
 		if changed && f.check {
-			_, err = fmt.Fprintln(f.out, visible(name))
+			_, err = fmt.Fprintln(f.out, visible.Text(name))
 		}
 		if changed && f.diff {
 			_, err = io.WriteString(f.out, shownDiff(name, string(text), string(out)))
@@ -161,7 +162,7 @@ func shownDiff(name, before, after string) string {
 	lines := strings.SplitAfter(textdiff.Unified(name, before, after), "\n")
 	for i, line := range lines {
 		text := strings.TrimSuffix(line, "\n")
-		lines[i] = strings.ReplaceAll(visible(text), `\\`, `\`) + line[len(text):]
+		lines[i] = strings.ReplaceAll(visible.Text(text), `\\`, `\`) + line[len(text):]
 	}
 	return strings.Join(lines, "")
 }
