@@ -37,7 +37,6 @@ var layers = [][]string{
 	{"wire/openaichat", "wire/anthropic"},
 	{"gate"},
 	{"approve"},
-	{"store/mem"},
 	{"internal/database"},
 	{"audit"},
 	{"audit/jsonl", "audit/sqlite"},
