@@ -44,7 +44,7 @@ var layers = [][]string{
 	{"internal/replay"},
 	{"gateway"},
 	{"internal/config"},
-	{"internal/textdiff", "internal/ci"},
+	{"internal/textdiff", "internal/ci", "internal/suite"},
 	{"cmd/stopgate"},
 }
 

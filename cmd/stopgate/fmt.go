@@ -162,7 +162,11 @@ func shownDiff(name, before, after string) string {
 	lines := strings.SplitAfter(textdiff.Unified(name, before, after), "\n")
 	for i, line := range lines {
 		text := strings.TrimSuffix(line, "\n")
-		lines[i] = strings.ReplaceAll(visible.Text(text), `\\`, `\`) + line[len(text):]
+		cells := strings.Split(text, "\t")
+		for j, cell := range cells {
+			cells[j] = visible.Lines(cell)
+		}
+		lines[i] = strings.Join(cells, "\t") + line[len(text):]
 	}
 	return strings.Join(lines, "")
 }
