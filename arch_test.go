@@ -26,10 +26,10 @@ var layers = [][]string{
 	{"internal/automaton"},
 	{"regular"},
 	{"schema"},
-	{"internal/visible"},
 	{"internal/diag"},
 	{"internal/tomltree"},
 	{"policy/match"},
+	{"policy/analysis"},
 	{"policy"},
 	{"session"},
 	{"wire/sse"},
@@ -37,6 +37,7 @@ var layers = [][]string{
 	{"wire/openaichat", "wire/anthropic"},
 	{"gate"},
 	{"approve"},
+	{"store/mem"},
 	{"internal/database"},
 	{"audit"},
 	{"audit/jsonl", "audit/sqlite"},
@@ -44,7 +45,7 @@ var layers = [][]string{
 	{"internal/replay"},
 	{"gateway"},
 	{"internal/config"},
-	{"internal/textdiff", "internal/ci", "internal/suite"},
+	{"internal/textdiff", "internal/ci"},
 	{"cmd/stopgate"},
 }
 
@@ -53,7 +54,7 @@ var testOnly = "internal/testkit/"
 
 // pure packages hold the meaning: no I/O, no clock, no goroutine, no logging
 // (STYLE "Shape").
-var pure = []string{"jsonstream", "internal/automaton", "regular", "schema", "policy/match", "policy", "session"}
+var pure = []string{"jsonstream", "internal/automaton", "regular", "schema", "policy/match", "policy/analysis", "policy", "session"}
 
 // impure are the imports that a pure package must not have.
 var impure = map[string]bool{

@@ -14,7 +14,7 @@ import (
 // arguments reach, and that say something else than they seem to (D25-15, D25-30
 // to D25-39). It also looks at policies with mistakes and then says less.
 func Check(p *Policy, o Options) diag.List {
-	c := &checker{policy: p, definitions: o.Definitions, cover: &pairCoverage{budget: 2000}}
+	c := &checker{policy: p, definitions: o.Definitions}
 	c.env = match.Env{Root: first(p.Paths.Root, o.Root), Home: first(p.Paths.Home, o.Home)}
 	if o.Untrusted {
 		c.trust()
@@ -40,7 +40,6 @@ type checker struct {
 	policy      *Policy
 	definitions []toolDefinition
 	env         match.Env
-	cover       coverage
 	known       []*checkedTool
 	diags       diag.List
 }

@@ -22,18 +22,33 @@ type checkedCondition struct {
 	lacks   bool // see mayLack
 	all     bool // the quantifier, resolved (THREATS 4.2)
 	target  match.Target
-	// matchers holds the condition compiled for each reading of the value: a string
-	// that one branch of a schema calls a path and another a command is both.
-	matchers []*match.Matcher
+	// readings are the ways in which a string may be read: one that a branch of a
+	// schema calls a path and another a command is both.
 	readings []schema.Annotation
-	sampled  []string // see samples
+	env      match.Env
+	matchers []*match.Matcher // see built
+}
+
+// built returns the condition compiled for each reading.
+func (k *checkedCondition) built() []*match.Matcher {
+	if k.matchers == nil {
+		for _, a := range k.readings {
+			k.target.Annotation = a
+			m, err := match.Compile(k.Spec, k.target, !k.rule.Mode.Permissive(), k.env)
+			if err != nil {
+				continue // cannot happen: it was checked
+			}
+			k.matchers = append(k.matchers, m)
+		}
+	}
+	return k.matchers
 }
 
 // condition compiles a condition for a tool's parameter (D25-30, D25-31).
 func (c *checker) condition(l *checkedList, r *Rule, k *Condition, reach schema.Reach) (*checkedCondition, bool) {
 	bound := &checkedCondition{
 		Condition: k, rule: r, reach: reach, key: reach.Expanded, several: reach.CrossesArray || reach.Unknown,
-		lacks: mayLack(l.tool.schema, reach), all: r.Mode.Permissive(), readings: readingsOf(reach, k.Spec.Kind),
+		lacks: mayLack(l.tool.schema, reach), env: c.env, all: r.Mode.Permissive(), readings: readingsOf(reach, k.Spec.Kind),
 	}
 	if bound.key == "" || reach.Unknown {
 		bound.key = k.Arg.String()
@@ -52,14 +67,13 @@ func (c *checker) condition(l *checkedList, r *Rule, k *Condition, reach schema.
 	bound.readings = nil
 	for _, a := range readings {
 		bound.target.Annotation = a
-		m, err := match.Compile(k.Spec, bound.target, !r.Mode.Permissive(), c.env)
-		if err != nil {
+		if err := match.Check(k.Spec, bound.target, !r.Mode.Permissive(), c.env); err != nil {
 			wrong = firstFault(wrong, err)
 			continue
 		}
-		bound.matchers, bound.readings = append(bound.matchers, m), append(bound.readings, a)
+		bound.readings = append(bound.readings, a)
 	}
-	if len(bound.matchers) == 0 {
+	if len(bound.readings) == 0 {
 		c.misfit(r.name()+", `"+k.Arg.String()+"`", k, bound.target, wrong)
 		return bound, false
 	}

@@ -11,7 +11,6 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/stopgate/stopgate"
-	"github.com/stopgate/stopgate/internal/visible"
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
@@ -99,7 +98,7 @@ func (b *batch) line(ctx context.Context, number int, line []byte) error {
 	p, err := b.parse(line)
 	if err != nil {
 		b.unread++
-		fmt.Fprintf(b.talk, "stopgate: batch line %d: %s\n", number, visible.Lines(err.Error()))
+		fmt.Fprintf(b.talk, "stopgate: batch line %d: %s\n", number, visibleLines(err.Error()))
 		return writeJSON(b.out, unreadLine{Line: number, Error: err.Error()})
 	}
 	var verdict stopgate.Verdict

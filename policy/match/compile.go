@@ -165,6 +165,11 @@ func (m *Matcher) compileText(s Spec, t Target, env Env) (err *SpecError) {
 	if (s.Kind == Host || s.Kind == Scheme) && t.Annotation != schema.URL {
 		return whole(-1, "looks at URLs, but the parameter is a plain string", `declare it with type = "url"`)
 	}
+	if m.unbuilt {
+		if done, err := checkLiterals(s, t, m.restrictive); done {
+			return err
+		}
+	}
 	switch t.Annotation {
 	case schema.Path:
 		m.text, err = compilePath(s, t.Expands, m.restrictive, env)

@@ -74,6 +74,7 @@ type Matcher struct {
 	text        textTest
 	values      valueTest
 	want        bool // of Present
+	unbuilt     bool // only what Compile would refuse is of interest
 
 	annotation schema.Annotation
 	env        Env

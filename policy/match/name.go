@@ -41,3 +41,11 @@ func (n *Name) LiteralPrefix() (prefix string, exact bool) { return n.prefix, n.
 
 // String returns the glob as it was written.
 func (n *Name) String() string { return n.text }
+
+// Walker returns an automaton of the names, nil if it would be too large.
+func (n *Name) Walker() automaton.Walker {
+	if a := n.language.DFA(); a != nil {
+		return a
+	}
+	return nil
+}

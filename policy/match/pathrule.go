@@ -64,8 +64,11 @@ type pathLiteral struct {
 }
 
 func (b *pathBuilder) add(k Kind, text string) *SpecError {
-	if !norm.NFC.IsNormalString(text) {
-		return whole(0, "is not in Unicode's normal form C", "`"+norm.NFC.String(text)+"`")
+	switch k {
+	case Suffix, Glob:
+		if err := checkForm(text); err != nil {
+			return err
+		}
 	}
 	switch k {
 	case Suffix:
@@ -89,13 +92,29 @@ func (b *pathBuilder) add(k Kind, text string) *SpecError {
 		}
 		return nil
 	}
-	if err := checkPath(k, text, b.restrictive); err != nil {
+	if err := checkPathLiteral(k, text, b.restrictive); err != nil {
 		return err
 	}
 	lit := splitLiteral(text)
 	lit.below = k == Prefix
 	b.addLiteral(lit)
 	return nil
+}
+
+// checkForm refuses a literal that is not in Unicode's normal form C.
+func checkForm(text string) *SpecError {
+	if !norm.NFC.IsNormalString(text) {
+		return whole(0, "is not in Unicode's normal form C", "`"+norm.NFC.String(text)+"`")
+	}
+	return nil
+}
+
+// checkPathLiteral refuses a literal of const, enum or prefix.
+func checkPathLiteral(k Kind, text string, restrictive bool) *SpecError {
+	if err := checkForm(text); err != nil {
+		return err
+	}
+	return checkPath(k, text, restrictive)
 }
 
 // checkPath refuses a literal that is not in canonical form (C17, K20): nobody

@@ -1,0 +1,546 @@
+package analysis
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/stopgate/stopgate/internal/automaton"
+	"github.com/stopgate/stopgate/jsonstream"
+	"github.com/stopgate/stopgate/policy/match"
+)
+
+// status is what a search found out.
+type status uint8
+
+// The zero status claims nothing.
+const (
+	unknown status = iota
+	found
+	absent // proved: there is none
+)
+
+// blame is a set of rules that a proof rests on: of several lists, by a rule's
+// index and the number of its list.
+type blame map[ruleID]bool
+
+type ruleID struct {
+	list int
+	rule int32
+}
+
+func (b blame) add(other blame) { maps.Copy(b, other) }
+
+// taken is a column of earlier rules whose values are taken away: those below limit.
+type taken struct {
+	list   int
+	column *column
+	limit  int32
+}
+
+// leafQuery asks for a value of a variable that satisfies some conditions, none of
+// others, and none of the rules in some columns.
+type leafQuery struct {
+	variable *Variable
+	in       []*Condition
+	out      []*Condition
+	taken    []taken
+	blame    blame // filled when there is none
+}
+
+// leaf searches a value.
+func (s *solver) leaf(q *leafQuery) (Value, status) {
+	q.blame = blame{}
+	for _, k := range q.out {
+		if k.Set.Every {
+			return Value{}, absent
+		}
+	}
+	for _, t := range q.taken {
+		if c := t.column; c.every != none && c.every < t.limit {
+			q.blame[ruleID{t.list, c.every}] = true
+			return Value{}, absent
+		}
+	}
+	d := &q.variable.Domain
+	if d.Enum != nil {
+		return s.listed(q, d.Enum)
+	}
+	result := absent
+	var second *Value // a value that is not welcome
+	for _, kind := range []struct {
+		possible bool
+		search   func(*leafQuery) (Value, status)
+	}{{d.Text, s.text}, {d.Number, s.number}, {d.Boolean, s.boolean}, {d.Object, s.object}} {
+		if !kind.possible {
+			continue
+		}
+		switch v, st := kind.search(q); st {
+		case found:
+			if q.variable.welcomes(v) {
+				return v, found
+			}
+			if second == nil {
+				second = &v
+			}
+		case unknown:
+			result = unknown
+		}
+	}
+	if second != nil {
+		return *second, found
+	}
+	return Value{}, result
+}
+
+func (v *Variable) admits(x Value) bool { return v.Domain.Admits == nil || v.Domain.Admits(x) }
+
+func (v *Variable) welcomes(x Value) bool { return v.Domain.Welcome == nil || v.Domain.Welcome(x) }
+
+// passes reports whether a value is what a query asks for; of one that is not, it
+// notes the rule that takes it.
+func (q *leafQuery) passes(v Value) bool {
+	odd := q.variable.Domain.odd(v)
+	for _, k := range q.in {
+		if !k.has(v, odd) {
+			return false
+		}
+	}
+	for _, k := range q.out {
+		if k.has(v, odd) {
+			return false
+		}
+	}
+	for _, t := range q.taken {
+		if rule := t.column.first(v, odd, t.limit); rule != none {
+			q.blame[ruleID{t.list, rule}] = true
+			return false
+		}
+	}
+	return q.variable.admits(v)
+}
+
+// listed tries every value of a list. If it holds all there are, none is a proof.
+func (s *solver) listed(q *leafQuery, values []Value) (Value, status) {
+	var second *Value
+	for _, v := range values {
+		if !q.passes(v) {
+			continue
+		}
+		if q.variable.welcomes(v) {
+			return v, found
+		}
+		if second == nil {
+			second = &v
+		}
+	}
+	if second != nil {
+		return *second, found
+	}
+	return Value{}, absent
+}
+
+func (s *solver) boolean(q *leafQuery) (Value, status) {
+	return s.listed(q, []Value{{Kind: Boolean}, {Kind: Boolean, True: true}})
+}
+
+// object tries the objects that conditions name and a few others; that there is no
+// other one cannot be proved but by naming all.
+func (s *solver) object(q *leafQuery) (Value, status) {
+	var values []Value
+	complete := false
+	for _, k := range q.in {
+		if k.Named.Every {
+			continue
+		}
+		complete = true
+		for _, text := range k.Named.Objects {
+			values = append(values, Value{Kind: Object, Text: text})
+		}
+	}
+	if !complete {
+		for _, text := range []string{"{}", `{"x":1}`, `{"x":"q7"}`} {
+			values = append(values, Value{Kind: Object, Text: text})
+		}
+	}
+	v, st := s.listed(q, values)
+	if st == absent && !complete {
+		st = unknown
+	}
+	return v, st
+}
+
+// number searches by interval algebra: what the ranges leave, without the points.
+func (s *solver) number(q *leafQuery) (Value, status) {
+	left := []Interval{Everything}
+	if q.variable.Domain.Intervals != nil {
+		left = q.variable.Domain.Intervals
+	}
+	for _, k := range q.in {
+		if !k.Named.Every {
+			left = intersect(left, k.Named.Intervals)
+		}
+	}
+	for _, k := range q.out {
+		for _, in := range k.Set.Intervals {
+			left = subtract(left, in)
+		}
+	}
+	points := 0
+	for _, t := range q.taken {
+		left = s.withoutRanges(q, left, t)
+		points += len(t.column.points)
+	}
+	complete := true
+	for _, in := range left {
+		var hit *Value
+		tried := 0
+		all := in.samples(q.variable.Domain.Whole, func(d jsonstream.Decimal) bool {
+			v := Value{Kind: Number, Number: d}
+			if q.passes(v) {
+				hit = &v
+				return false
+			}
+			tried++
+			return tried < points+200
+		})
+		if hit != nil {
+			return *hit, found
+		}
+		complete = complete && all
+	}
+	if complete {
+		return Value{}, absent
+	}
+	return Value{}, unknown
+}
+
+// withoutRanges takes away the ranges of a column, and notes the rules that took
+// something.
+func (s *solver) withoutRanges(q *leafQuery, left []Interval, t taken) []Interval {
+	take := func(rule int32, in Interval) {
+		if len(intersect(left, []Interval{in})) > 0 {
+			q.blame[ruleID{t.list, rule}] = true
+			left = subtract(left, in)
+		}
+	}
+	if e, ok := reach(t.column.ups, t.limit); ok {
+		take(e.owner, Interval{e.cut, AboveAll})
+	}
+	if e, ok := reach(t.column.downs, t.limit); ok {
+		take(e.owner, Interval{BelowAll, e.cut})
+	}
+	for _, e := range t.column.between {
+		if e.rule >= t.limit {
+			break
+		}
+		for _, in := range e.condition.Set.Intervals {
+			take(e.rule, in)
+		}
+	}
+	return left
+}
+
+// text searches a text: first among those that the conditions suggest, then, if
+// none of them passes, through the product of all automata.
+func (s *solver) text(q *leafQuery) (Value, status) {
+	complete := false // the suggestions are all there are
+	var suggested []string
+	for _, k := range q.in {
+		if k.Named.Every {
+			continue
+		}
+		t := &k.Named.Texts
+		if t.Languages == nil && !t.Open && len(t.Below) == 0 {
+			complete = true
+			suggested = slices.Clone(t.Exact)
+			break
+		}
+		suggested = append(suggested, t.Exact...)
+		for _, text := range t.Below[:min(len(t.Below), 16)] {
+			suggested = append(suggested, beginnings(text)...)
+		}
+	}
+	for _, k := range q.in { // the languages are worth a walk of their own
+		if t := &k.Named.Texts; !k.Named.Every && t.Languages != nil && !complete {
+			suggested = append(suggested, s.shortest(q.variable, k)...)
+		}
+	}
+	if len(suggested) == 0 && !complete {
+		suggested = []string{"x", "q7w9", "x.q7", ""}
+	}
+	values := make([]Value, len(suggested))
+	for i, text := range suggested {
+		values[i] = Value{Kind: Text, Text: text}
+	}
+	v, st := s.listed(q, values)
+	if complete && st == absent {
+		return v, absent
+	}
+	if st == found && q.variable.welcomes(v) {
+		return v, found
+	}
+	if s.coveredBeginning(q) || s.coveredByPair(q) {
+		return Value{}, absent
+	}
+	w, exact := s.multiply(q)
+	if exact == found || st != found {
+		return w, exact
+	}
+	return v, found
+}
+
+// beginnings suggests texts that begin with one.
+func beginnings(text string) []string {
+	trimmed := strings.TrimSuffix(text, "/")
+	if trimmed != text {
+		return []string{text + "x", text + "q7/w9.z"}
+	}
+	return []string{text, text + "x", text + "q7/w9.z"}
+}
+
+// coveredBeginning is the common proof for prefixes: an earlier rule takes all that
+// begins with them, or with a shorter one.
+func (s *solver) coveredBeginning(q *leafQuery) bool {
+	for _, k := range q.in {
+		t := &k.Named.Texts
+		if k.Named.Every || !t.literal() || len(t.Exact)+len(t.Below) == 0 {
+			continue
+		}
+		by := blame{}
+		covered := true
+		for _, text := range t.Below {
+			covered = covered && q.takenBelow(text, by)
+		}
+		for _, text := range t.Exact {
+			covered = covered && q.takenText(text, by)
+		}
+		if covered {
+			q.blame = by
+			return true
+		}
+	}
+	return false
+}
+
+func (q *leafQuery) takenBelow(text string, by blame) bool {
+	for _, t := range q.taken {
+		if rule := t.column.beginning(text, t.limit); rule != none {
+			by[ruleID{t.list, rule}] = true
+			return true
+		}
+	}
+	return false
+}
+
+func (q *leafQuery) takenText(text string, by blame) bool {
+	v := Value{Kind: Text, Text: text}
+	for _, t := range q.taken {
+		if rule := t.column.first(v, q.variable.Domain.odd(v), t.limit); rule != none {
+			by[ruleID{t.list, rule}] = true
+			return true
+		}
+	}
+	return false
+}
+
+// coveredByPair asks about single earlier conditions: those that say the same, and
+// those of which the caller knows more than automata do.
+func (s *solver) coveredByPair(q *leafQuery) bool {
+	for _, t := range q.taken {
+		for _, e := range t.column.rest {
+			if e.rule >= t.limit {
+				break
+			}
+			for _, k := range q.in {
+				if k.Key != "" && k.Key == e.condition.Key || s.pair(e.condition, k) {
+					q.blame = blame{{t.list, e.rule}: true}
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+func (s *solver) pair(e, l *Condition) bool {
+	if s.covers == nil || e.Set.Texts.Languages != nil && l.Named.Texts.Languages != nil || s.pairs <= 0 {
+		return false
+	}
+	s.pairs--
+	return s.covers(e, l) == match.Yes
+}
+
+// shortest suggests the shortest texts of a condition's languages in a variable's
+// domain.
+func (s *solver) shortest(v *Variable, k *Condition) []string {
+	if texts, ok := s.suggested[k]; ok {
+		return texts
+	}
+	var texts []string
+	inside, outside := s.domain(v)
+	p := s.product(append([]automaton.Walker{s.walker(k.Named)}, inside...), outside, nil)
+	p.most = min(p.most, 2000)
+	p.check = func(text string) bool {
+		if x := (Value{Kind: Text, Text: text}); k.Holds(x) && v.admits(x) {
+			texts = append(texts, text)
+		}
+		return len(texts) >= 2
+	}
+	p.search()
+	s.suggested[k] = texts
+	return texts
+}
+
+// multiply searches through the product of the automata of a query.
+func (s *solver) multiply(q *leafQuery) (Value, status) {
+	v, st := s.multiplied(q, nil)
+	if st != absent || len(q.blame) < 2 || len(q.blame) > fewRules {
+		return v, st
+	}
+	alone := slices.SortedFunc(maps.Keys(q.blame), func(a, b ruleID) int { return cmp.Or(a.list-b.list, int(a.rule-b.rule)) })
+	for _, id := range alone { // one rule may be enough
+		one := *q
+		if _, st := s.multiplied(&one, blame{id: true}); st == absent {
+			q.blame = one.blame
+			break
+		}
+	}
+	return v, st
+}
+
+// fewRules is how many rules of a proof are tried alone.
+const fewRules = 6
+
+// multiplied takes away the values of all rules, or of some only.
+func (s *solver) multiplied(q *leafQuery, only blame) (Value, status) {
+	inside, outside := s.domain(q.variable)
+	owners := make([]func(uint32) ruleID, len(outside))
+	for i := range owners {
+		owners[i] = nobody
+	}
+	add := func(w automaton.Walker, owner func(uint32) ruleID) {
+		outside, owners = append(outside, w), append(owners, owner)
+	}
+	head := ""
+	for _, k := range q.in {
+		if k.Named.Every || k.Named.Texts.Open {
+			continue // an open set may hold more than its automata
+		}
+		inside = append(inside, s.walker(k.Named))
+		if h := k.Named.head(); len(h) > len(head) {
+			head = h
+		}
+	}
+	for _, k := range q.out {
+		add(s.walker(k.Set), nobody)
+	}
+	for _, t := range q.taken {
+		for _, trie := range t.column.tries(head, t, only) {
+			add(trie, func(state uint32) ruleID { return ruleID{t.list, trie.owner(state)} })
+		}
+		for _, e := range t.column.rest {
+			id := ruleID{t.list, e.rule}
+			if e.rule >= t.limit || !compatibleHead(&e.condition.Set.Texts, head) || only != nil && !only[id] {
+				continue
+			}
+			for _, w := range s.languages(e.condition.Set) {
+				add(w, func(uint32) ruleID { return id })
+			}
+		}
+	}
+	p := s.product(inside, outside, owners)
+	var second *Value
+	p.check = func(text string) bool {
+		v := Value{Kind: Text, Text: text}
+		if !q.passes(v) {
+			return false
+		}
+		if q.variable.welcomes(v) {
+			return true
+		}
+		if second == nil {
+			second = &v
+		}
+		return false
+	}
+	text, st := p.search()
+	switch {
+	case st == found:
+		return Value{Kind: Text, Text: text}, found
+	case second != nil:
+		return *second, found
+	case st == absent:
+		// What is asked for is in the automata, and those that take away hold no more
+		// than their rules do.
+		q.blame = blame{}
+		for id := range p.blame {
+			if id.list != none {
+				q.blame[id] = true
+			}
+		}
+	}
+	return Value{}, st
+}
+
+// nobody owns what no rule takes away.
+func nobody(uint32) ruleID { return ruleID{list: none} }
+
+func compatibleHead(t *Texts, head string) bool {
+	if t.Folded {
+		head = foldASCII(head)
+	}
+	return compatible(t.Head, head)
+}
+
+// head is what every text of a set begins with.
+func (s *Set) head() string {
+	t := &s.Texts
+	switch {
+	case t.Open || t.Folded:
+		return ""
+	case t.Languages != nil && len(t.Exact)+len(t.Below) == 0:
+		return t.Head
+	case t.Languages == nil && len(t.Exact) == 0 && len(t.Below) == 1:
+		return t.Below[0]
+	case t.Languages == nil && len(t.Below) == 0 && len(t.Exact) == 1:
+		return t.Exact[0]
+	}
+	return ""
+}
+
+// tries collects the literals that a text with a head may meet: of the rules below
+// the limit, or only of some.
+func (c *column) tries(head string, from taken, only blame) []*trie {
+	var out []*trie
+	for i, t := range c.tables {
+		folded := i == 1
+		if folded {
+			head = foldASCII(head)
+		}
+		var tr *trie
+		for _, list := range []struct {
+			keys  map[string]int32
+			below bool
+		}{{t.exact, false}, {t.below, true}} {
+			for text, rule := range list.keys {
+				if rule >= from.limit || only != nil && !only[ruleID{from.list, rule}] || !compatible(text, head) || !list.below && len(text) < len(head) {
+					continue
+				}
+				if tr == nil {
+					tr = newTrie(folded)
+				}
+				if list.below {
+					tr.addBelow(text, rule)
+				} else {
+					tr.addExact(text, rule)
+				}
+			}
+		}
+		if tr != nil {
+			out = append(out, tr)
+		}
+	}
+	return out
+}

@@ -1,0 +1,183 @@
+package policy
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/stopgate/stopgate/internal/diag"
+	"github.com/stopgate/stopgate/policy/analysis"
+	"github.com/stopgate/stopgate/policy/match"
+)
+
+// reachability reports the rules of a list that no arguments reach (D25-33 to
+// D25-39, THREATS 4.4), and what is not known. It speaks about schema-valid
+// arguments whose values are plainly written (K47); package analysis proves.
+func (c *checker) reachability(l *checkedList) {
+	t := newTranslation(c.env, l.tool.schema)
+	list := t.list(l.rules)
+	findings := analysis.Reach(list, analysis.Budget{})
+	var open, by []*checkedRule
+	for i, r := range l.rules {
+		f := &findings[i]
+		switch {
+		case f.Answer == match.NotProven:
+			if near := r.near(l.rules[:i]); len(near) > 0 {
+				open, by = append(open, r), append(by, near...)
+			}
+		case f.Answer == match.No && t.vague(r):
+			open = append(open, r)
+		case f.Answer == match.No:
+			if r.catchAll() && i == len(l.rules)-1 && !l.rules[max(0, i-1)].catchAll() && !namesCatchAll(l, f) {
+				continue // a catch-all at the very end is what D25-11 asks for
+			}
+			c.unreachable(l, r, f, t)
+		case len(f.Mixed) > 0:
+			c.shadowed(l, r, f)
+		}
+	}
+	if len(open) > 0 {
+		c.report(diag.NotProven, open[0].Pos, fmt.Sprintf("whether the rules above leave anything to %s was not decided", ruleNames(open)), "",
+			relatedRules(by, 1)...)
+	}
+}
+
+// namesCatchAll reports whether a proof rests on a rule without conditions.
+func namesCatchAll(l *checkedList, f *analysis.Finding) bool {
+	return len(f.By) == 1 && l.rules[f.By[0]].catchAll()
+}
+
+// unreachable reports the finding with all rules that are to blame (D25-39).
+func (c *checker) unreachable(l *checkedList, r *checkedRule, f *analysis.Finding, t *translation) {
+	by := pickRules(l.rules, f.By)
+	message, hint := r.name()+" can never match: ", ""
+	looks := r.at(t, f.Variable)
+	if f.Variable < 0 && len(by) == 1 && len(r.conditions) == 1 {
+		looks = r.conditions[0]
+	}
+	switch {
+	case len(by) == 0:
+		c.contradicts(r, looks)
+		return
+	case len(by[0].Conditions) == 0 && len(by) == 1 && by[0].When == nil:
+		message += by[0].name() + " has no condition and matches everything"
+		hint = "move " + by[0].name() + " to the end"
+	case looks == nil && f.Variable >= 0:
+		message += fmt.Sprintf("%s every value of `%s`", together(by), t.names[f.Variable])
+	case looks != nil && len(by) == 1 && len(by[0].conditions) == 1:
+		message += fmt.Sprintf("`%s` of %s matches everything that `%s` does", by[0].conditions[0].text(), by[0].name(), looks.text())
+		hint = fmt.Sprintf("write it above %s, or remove it", by[0].name())
+	case looks != nil:
+		message += fmt.Sprintf("%s everything that `%s` does", together(by), looks.text())
+	default:
+		message += together(by) + " everything that it does"
+	}
+	if hint == "" && len(by) == 1 {
+		hint = fmt.Sprintf("write it above %s, or remove it", by[0].name())
+	}
+	c.report(diag.Unreachable, r.Pos, message, hint, relatedRules(by, 16)...)
+}
+
+// together names rules with their verb.
+func together(by []*checkedRule) string {
+	if len(by) == 1 {
+		return by[0].name() + " matches"
+	}
+	return ruleNames(by) + " together match"
+}
+
+// near lists the rules that look where a rule does.
+func (r *checkedRule) near(above []*checkedRule) []*checkedRule {
+	var list []*checkedRule
+	for _, e := range above {
+		for _, k := range e.conditions {
+			if slices.ContainsFunc(r.conditions, func(own *checkedCondition) bool { return own.key == k.key }) {
+				list = append(list, e)
+				break
+			}
+		}
+	}
+	return list
+}
+
+// contradicts reports a rule that no arguments satisfy, whatever stands above it.
+func (c *checker) contradicts(r *checkedRule, looks *checkedCondition) {
+	var several int
+	for _, k := range r.conditions {
+		if looks != nil && k.key == looks.key {
+			several++
+		}
+	}
+	if looks == nil || several > 1 {
+		c.report(diag.NeverHolds, r.Pos, r.name()+" never holds: its conditions contradict each other", "")
+		return
+	}
+	c.report(diag.NeverHolds, looks.Pos, fmt.Sprintf("%s never holds: no value that the schema allows for `%s` satisfies `%s`", r.name(), looks.Arg, looks.text()),
+		"look at the `enum`, the bounds and the `pattern` of the parameter")
+}
+
+// shadowed warns about a rule that only lists of mixed values reach.
+func (c *checker) shadowed(l *checkedList, r *checkedRule, f *analysis.Finding) {
+	by, k := pickRules(l.rules, f.Mixed), r.conditions[0]
+	c.report(diag.ShadowedMostly, r.Pos, fmt.Sprintf("only lists of mixed values reach %s: where every element of `%s` satisfies `%s`, %s already decides",
+		r.name(), k.Arg, k.text(), ruleNames(by)),
+		fmt.Sprintf("write it above %s", by[0].name()), relatedRules(by, 16)...)
+}
+
+// at returns the rule's condition on a variable of the translation, nil if it has
+// none.
+func (r *checkedRule) at(t *translation, variable int) *checkedCondition {
+	if variable < 0 {
+		return nil
+	}
+	for _, k := range r.conditions {
+		if t.variables[k.key] == variable {
+			return k
+		}
+	}
+	return nil
+}
+
+func pickRules(rules []*checkedRule, indexes []int) []*checkedRule {
+	var list []*checkedRule
+	for _, i := range indexes {
+		list = append(list, rules[i])
+	}
+	return list
+}
+
+// ruleNames lists rules for a message, not all of very many.
+func ruleNames(rules []*checkedRule) string {
+	const limit = 4
+	var text string
+	for i, r := range rules {
+		switch {
+		case i == limit:
+			return fmt.Sprintf("%s and %d more", text, len(rules)-limit)
+		case i == 0:
+		case i == len(rules)-1:
+			text += " and "
+		default:
+			text += ", "
+		}
+		text += r.name()
+	}
+	return text
+}
+
+func relatedRules(rules []*checkedRule, limit int) []diag.Related {
+	var list []diag.Related
+	for _, r := range rules[:min(limit, len(rules))] {
+		list = append(list, diag.Related{Range: r.Pos, Message: r.name() + " is here"})
+	}
+	return list
+}
+
+// text is the condition's matcher as it is written.
+func (k *Condition) text() string {
+	parts := conditionParts(k, false)
+	text := parts[1].String()
+	if runes := []rune(text); len(runes) > 60 {
+		text = string(runes[:57]) + "..."
+	}
+	return text
+}

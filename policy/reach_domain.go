@@ -1,0 +1,213 @@
+package policy
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/stopgate/stopgate/jsonstream"
+	"github.com/stopgate/stopgate/policy/analysis"
+	"github.com/stopgate/stopgate/policy/match"
+	"github.com/stopgate/stopgate/schema"
+)
+
+// domain is what the schema lets stand where a condition looks. Of combinations it
+// only takes what surely holds, so it may hold more than the schema allows.
+func (t *translation) domain(k *checkedCondition) analysis.Domain {
+	types := k.reach.Types &^ (schema.Array | schema.Null)
+	if k.reach.Unknown || k.reach.Types == 0 {
+		types = schema.AnyType &^ (schema.Array | schema.Null)
+	}
+	d := analysis.Domain{
+		Text: types&schema.String != 0, Number: types&(schema.Number|schema.Integer) != 0,
+		Boolean: types&schema.Boolean != 0, Object: types&schema.Object != 0,
+		Whole: types&schema.Integer != 0 && types&schema.Number == 0,
+	}
+	d.Odd = func(text string) bool { return !match.IsPlainText(text) }
+	if slices.Contains(k.readings, schema.Path) {
+		// Where the root is not known, an absolute path may be a relative one.
+		d.Odd = func(text string) bool {
+			return !isASCII(text) || strings.HasPrefix(text, "/") || !match.IsPlainPath(text, k.reach.Expands)
+		}
+	}
+	if len(k.readings) == 1 && k.readings[0] == schema.Path {
+		d.Languages = func() (inside, outside []automatonWalker) { return match.PlainPaths(t.env, k.reach.Expands) }
+	}
+	if t.welcome != nil {
+		d.Welcome = func(v analysis.Value) bool { return t.welcome(k.reach.Annotation, v) }
+	}
+	if k.reach.Unknown {
+		return d
+	}
+	pointer, err := jsonstream.ParsePointer(k.reach.Expanded)
+	if err != nil {
+		return d
+	}
+	t.limits(&d, nodesAt(t.schema, pointer), k)
+	return d
+}
+
+// limits adds what nodes say about their values.
+func (t *translation) limits(d *analysis.Domain, nodes []*schema.Node, k *checkedCondition) {
+	var limited []*schema.Schema
+	for _, n := range nodes {
+		d.Intervals = bounded(d.Intervals, n, d.Whole)
+		if n.HasEnum && d.Enum == nil {
+			d.Enum = enumerated(n.Enum, k)
+		}
+		if n.Const.IsValid() && d.Enum == nil {
+			d.Enum = enumerated([]jsonstream.Value{n.Const}, k)
+		}
+		if n.HasEnum || n.Const.IsValid() || n.Pattern != nil || n.MinLength != nil || n.MaxLength != nil || n.MultipleOf != nil ||
+			n.Not != nil || n.Minimum != nil || n.Maximum != nil || n.ExclusiveMinimum != nil || n.ExclusiveMaximum != nil ||
+			len(n.Required) > 0 || n.HasProperties || n.Additional != schema.AdditionalUnset || len(n.AnyOf)+len(n.OneOf) > 0 {
+			limited = append(limited, &schema.Schema{Root: n})
+		}
+	}
+	if len(limited) == 0 {
+		return
+	}
+	path := k.reach.Annotation == schema.Path
+	d.Admits = func(v analysis.Value) bool {
+		value, err := jsonstream.Parse(appendLeaf(nil, v, path), jsonstream.Options{})
+		return err == nil && !slices.ContainsFunc(limited, func(s *schema.Schema) bool { return s.Validate(value) != nil })
+	}
+}
+
+// enumerated lists the values of an enum, nil if some of them are not written as
+// analysis writes them.
+func enumerated(list []jsonstream.Value, k *checkedCondition) []analysis.Value {
+	out := []analysis.Value{}
+	for _, v := range list {
+		if v.Kind() == jsonstream.Null {
+			continue
+		}
+		leaf, ok := leafOf(v, k)
+		if !ok {
+			return nil
+		}
+		out = append(out, leaf)
+	}
+	return out
+}
+
+// bounded narrows intervals to a node's bounds.
+func bounded(list []analysis.Interval, n *schema.Node, whole bool) []analysis.Interval {
+	for _, b := range []struct {
+		limit *jsonstream.Decimal
+		kind  match.Kind
+	}{
+		{n.Minimum, match.Minimum}, {n.Maximum, match.Maximum},
+		{n.ExclusiveMinimum, match.ExclusiveMinimum}, {n.ExclusiveMaximum, match.ExclusiveMaximum},
+	} {
+		if b.limit == nil {
+			continue
+		}
+		if list == nil {
+			list = []analysis.Interval{analysis.Everything}
+		}
+		in := rangeOf(b.kind, *b.limit)
+		if whole {
+			in = in.Integers()
+		}
+		list = analysis.Intersect(list, in)
+	}
+	return list
+}
+
+// nodesAt lists the nodes that surely apply where a pointer leads, with "*" for the
+// elements of arrays.
+func nodesAt(s *schema.Schema, pointer jsonstream.Pointer) []*schema.Node {
+	if s == nil || s.Root == nil {
+		return nil
+	}
+	now := applying([]*schema.Node{s.Root})
+	for _, token := range pointer {
+		var next []*schema.Node
+		for _, n := range now {
+			for _, p := range n.Properties {
+				if p.Name == token {
+					next = append(next, p.Node)
+				}
+			}
+			if token == "*" && n.Items != nil && len(n.PrefixItems) == 0 {
+				next = append(next, n.Items)
+			}
+		}
+		now = applying(next)
+	}
+	return now
+}
+
+// applying adds the nodes that always apply with others.
+func applying(nodes []*schema.Node) []*schema.Node {
+	var all []*schema.Node
+	var add func(n *schema.Node)
+	add = func(n *schema.Node) {
+		if n == nil || slices.Contains(all, n) {
+			return
+		}
+		all = append(all, n)
+		add(n.Ref)
+		for _, one := range n.AllOf {
+			add(one)
+		}
+	}
+	for _, n := range nodes {
+		add(n)
+	}
+	return all
+}
+
+// appendLeaf writes a leaf as JSON.
+func appendLeaf(dst []byte, v analysis.Value, path bool) []byte {
+	switch v.Kind {
+	case analysis.Text:
+		if path {
+			return jsonstream.AppendQuote(dst, match.PathText(v.Text))
+		}
+		return jsonstream.AppendQuote(dst, v.Text)
+	case analysis.Number:
+		return v.Number.AppendCanonical(dst)
+	case analysis.Boolean:
+		if v.True {
+			return append(dst, "true"...)
+		}
+		return append(dst, "false"...)
+	}
+	return append(dst, v.Text...)
+}
+
+// mayLack reports whether schema-valid arguments that have a leaf at the pointer
+// may also have a branch without one: an absent member of an element, null, or an
+// empty array beside another one (K3). Where the pointer has one leaf at most, it
+// reports whether they may have none.
+func mayLack(s *schema.Schema, reach schema.Reach) bool {
+	if reach.Unknown || !reach.CrossesArray {
+		return reach.Unknown || reach.Optional || slices.ContainsFunc(reach.Places, nullable)
+	}
+	pointer, err := jsonstream.ParsePointer(reach.Expanded)
+	if err != nil {
+		return true // cannot happen: the schema wrote it
+	}
+	at, arrays := s.Place(), 0
+	for _, token := range pointer {
+		if token == "*" && at.Types()&schema.Array != 0 {
+			at = at.Items()
+			if arrays++; arrays > 1 {
+				return true
+			}
+		} else {
+			required := slices.ContainsFunc(at.Properties(), func(d schema.Declared) bool { return d.Name == token && d.Required })
+			if arrays > 0 && !required {
+				return true
+			}
+			at = at.Member([]byte(token)).Place
+		}
+		if arrays > 0 && nullable(at) {
+			return true
+		}
+	}
+	return false
+}
+
+func nullable(p *schema.Place) bool { return p.Types()&schema.Null != 0 }

@@ -1,0 +1,299 @@
+package policy
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/stopgate/stopgate/jsonstream"
+	"github.com/stopgate/stopgate/policy/analysis"
+	"github.com/stopgate/stopgate/policy/match"
+	"github.com/stopgate/stopgate/schema"
+)
+
+// translation turns rules that were bound to a schema into what package analysis
+// understands. Several lists over one schema can share one, so that their rules
+// look at the same variables.
+type translation struct {
+	env       match.Env
+	schema    *schema.Schema
+	variables map[string]int // by the key of conditions
+	names     []string       // pointers as they are written, by variable
+	all       []analysis.Variable
+	doubtful  map[int]bool // variables with defaults that are not understood
+	pointers  []jsonstream.Pointer
+	welcome   func(annotation schema.Annotation, value analysis.Value) bool
+}
+
+func newTranslation(env match.Env, s *schema.Schema) *translation {
+	return &translation{env: env, schema: s, variables: make(map[string]int), doubtful: make(map[int]bool)}
+}
+
+// list translates one list.
+func (t *translation) list(rules []*checkedRule) analysis.List {
+	translated := t.rules(rules)
+	return analysis.List{Variables: t.all, Rules: translated, Covers: covers}
+}
+
+func (t *translation) rules(rules []*checkedRule) []analysis.Rule {
+	t.commands(rules)
+	list := make([]analysis.Rule, len(rules))
+	room := make([]analysis.Condition, 0, len(rules)+len(rules)/4)
+	for i, r := range rules {
+		from := len(room)
+		for _, k := range r.conditions {
+			room = append(room, t.condition(k))
+		}
+		room = append(room, t.facts(r.When)...)
+		list[i].Conditions = room[from:len(room):len(room)]
+	}
+	return list
+}
+
+// covers lets the matchers compare what no automaton describes.
+func covers(earlier, later *analysis.Condition) match.Answer {
+	e, okE := earlier.Source.(*checkedCondition)
+	l, okL := later.Source.(*checkedCondition)
+	if !okE || !okL || len(e.readings) == 0 || !slices.Equal(e.readings, l.readings) {
+		return match.NotProven
+	}
+	result := match.Yes
+	for i, m := range e.built() {
+		switch match.Covers(m, l.built()[i]) {
+		case match.No:
+			return match.No
+		case match.NotProven:
+			result = match.NotProven
+		}
+	}
+	return result
+}
+
+// vague reports a rule that a default may reach which the translation does not
+// understand: what is said about it is not a proof.
+func (t *translation) vague(r *checkedRule) bool {
+	return !r.permissive() && slices.ContainsFunc(r.conditions, func(k *checkedCondition) bool { return t.doubtful[t.variables[k.key]] })
+}
+
+// commands notes which variables are command lines. Where a call can have several,
+// each is judged through the list by itself while the others have no value (K29).
+func (t *translation) commands(rules []*checkedRule) {
+	keys := make(map[string]bool)
+	for _, r := range rules {
+		for _, k := range r.conditions {
+			if k.isCommand() {
+				keys[k.key] = true
+				t.variable(k)
+			}
+		}
+	}
+	for key := range keys {
+		v := &t.all[t.variables[key]]
+		v.Optional = v.Optional || len(keys) > 1 || v.Several
+		v.Several, v.Holes = false, false
+	}
+}
+
+func (k *checkedCondition) isCommand() bool {
+	return leafTest(k.Spec.Kind) && slices.ContainsFunc(k.reach.Places, func(p *schema.Place) bool { return p.Has(schema.Command) })
+}
+
+// leafTest reports matchers that look at single values; the others count.
+func leafTest(k match.Kind) bool {
+	return k != match.Present && k != match.MinItems && k != match.MaxItems
+}
+
+// variable finds or makes the variable that a condition looks at.
+func (t *translation) variable(k *checkedCondition) int {
+	if n, ok := t.variables[k.key]; ok {
+		return n
+	}
+	n := len(t.all)
+	t.variables[k.key] = n
+	t.names = append(t.names, k.Arg.String())
+	pointer, _ := jsonstream.ParsePointer(k.reach.Expanded)
+	t.pointers = append(t.pointers, pointer)
+	v := analysis.Variable{Several: k.several, Optional: k.reach.Optional || k.reach.Unknown, AtMost: -1}
+	if k.several {
+		v.Holes = k.lacks
+	} else {
+		v.Null = slices.ContainsFunc(k.reach.Places, nullable) || k.reach.Unknown
+	}
+	v.Domain = t.domain(k)
+	t.arrays(k, pointer, &v)
+	t.defaults(n, k, &v)
+	t.all = append(t.all, v)
+	return n
+}
+
+// arrays finds the bounds of the one array that a pointer crosses at its end.
+func (t *translation) arrays(k *checkedCondition, pointer jsonstream.Pointer, v *analysis.Variable) {
+	stars := 0
+	for _, token := range pointer {
+		if token == "*" {
+			stars++
+		}
+	}
+	if !k.several || k.reach.Unknown || stars != 1 || pointer[len(pointer)-1] != "*" {
+		return
+	}
+	v.Countable = true
+	for _, n := range nodesAt(t.schema, pointer[:len(pointer)-1]) {
+		if n.MinItems != nil {
+			v.AtLeast = max(v.AtLeast, *n.MinItems)
+		}
+		if n.MaxItems != nil && (v.AtMost < 0 || *n.MaxItems < v.AtMost) {
+			v.AtMost = *n.MaxItems
+		}
+	}
+}
+
+// defaults finds what stands for an absent value. Of a default further up, or of
+// several, only that is known.
+func (t *translation) defaults(n int, k *checkedCondition, v *analysis.Variable) {
+	var found []jsonstream.Value
+	for _, p := range k.reach.Places {
+		found = append(found, p.Defaults()...)
+	}
+	at := t.schema.Place()
+	for _, token := range t.pointers[n] {
+		if len(at.Defaults()) > 0 {
+			t.doubtful[n] = true
+		}
+		if token == "*" && at.Types()&schema.Array != 0 {
+			at = at.Items()
+		} else {
+			at = at.Member([]byte(token)).Place
+		}
+	}
+	switch {
+	case len(found) == 1 && !v.Several:
+		if value, ok := leafOf(found[0], k); ok {
+			v.Default = &value
+		}
+	case len(found) > 0:
+		t.doubtful[n] = true
+	}
+}
+
+// leafOf turns a JSON value into a leaf.
+func leafOf(v jsonstream.Value, k *checkedCondition) (analysis.Value, bool) {
+	switch v.Kind() {
+	case jsonstream.String:
+		text := v.Text()
+		if k.reach.Annotation == schema.Path {
+			cleaned, _ := match.Clean(text)
+			if cleaned != text || text == "." {
+				return analysis.Value{}, false
+			}
+		}
+		return analysis.Value{Kind: analysis.Text, Text: text}, true
+	case jsonstream.Number:
+		d, ok := v.Decimal()
+		return analysis.Value{Kind: analysis.Number, Number: d}, ok
+	case jsonstream.True, jsonstream.False:
+		return analysis.Value{Kind: analysis.Boolean, True: v.Kind() == jsonstream.True}, true
+	case jsonstream.Object:
+		return analysis.Value{Kind: analysis.Object, Text: string(jsonstream.AppendCanonical(nil, v))}, true
+	}
+	return analysis.Value{}, false
+}
+
+// condition translates one condition.
+func (t *translation) condition(k *checkedCondition) analysis.Condition {
+	out := analysis.Condition{
+		Variable: t.variable(k), All: k.all, Permissive: k.rule.Mode.Permissive(), AtMost: -1, Source: k, Holds: k.holds,
+	}
+	v := &t.all[out.Variable]
+	switch k.Spec.Kind {
+	case match.Present:
+		out.Subject, out.Present = analysis.Present, k.Spec.Values[0].Text == "true"
+		out.Set = everything
+		out.Named = out.Set
+		out.Holds = func(analysis.Value) bool { return true }
+	case match.MinItems, match.MaxItems:
+		n, err := strconv.Atoi(k.Spec.Values[0].Text)
+		switch {
+		case err != nil || !v.Countable:
+			out.Subject = analysis.Opaque
+		case k.Spec.Kind == match.MinItems:
+			out.Subject, out.AtLeast = analysis.Count, n
+		default:
+			out.Subject, out.AtMost = analysis.Count, n
+		}
+	default:
+		out.Set, out.Named = k.sets()
+		if !out.Set.Every && out.Set.Texts.Open || out.Set.Texts.Languages != nil {
+			out.Key = t.sameKey(k)
+		}
+	}
+	return out
+}
+
+var everything = &analysis.Set{Every: true}
+
+// sameKey is equal for conditions that hold for the same leaves.
+func (t *translation) sameKey(k *checkedCondition) string {
+	key := k.Spec.Kind.String() + strconv.FormatBool(k.rule.Mode.Permissive())
+	for _, lit := range k.Spec.Values {
+		key += "\x00" + lit.JSON
+	}
+	return key
+}
+
+// facts translates the conditions on the call itself.
+func (t *translation) facts(w *When) []analysis.Condition {
+	if w == nil {
+		return nil
+	}
+	var list []analysis.Condition
+	for _, fact := range []struct {
+		name  string
+		globs []string
+	}{{"agent", w.Agent}, {"surface", w.Surface}, {"server", w.Server}, {"principal", w.Principal}} {
+		if len(fact.globs) > 0 {
+			list = append(list, t.fact("when."+fact.name, fact.globs))
+		}
+	}
+	return list
+}
+
+// fact is one condition on a fact: a text that is empty where nobody says it.
+func (t *translation) fact(key string, globs []string) analysis.Condition {
+	n, ok := t.variables[key]
+	if !ok {
+		n = len(t.all)
+		t.variables[key] = n
+		t.names, t.pointers = append(t.names, key), append(t.pointers, nil)
+		t.all = append(t.all, analysis.Variable{
+			Optional: true, Default: &analysis.Value{Kind: analysis.Text}, Domain: analysis.Domain{Text: true}, AtMost: -1,
+		})
+	}
+	set := &analysis.Set{}
+	var names []*match.Name
+	for _, glob := range globs {
+		name, err := match.ParseName(glob)
+		if err != nil {
+			continue // Parse has refused it
+		}
+		names = append(names, name)
+		if text, exact := name.LiteralPrefix(); exact {
+			set.Texts.Exact = append(set.Texts.Exact, text)
+			continue
+		}
+		set.Texts.Languages = func() []automatonWalker { return nameWalkers(names) }
+	}
+	return analysis.Condition{Variable: n, AtMost: -1, Set: set, Named: set, Key: key + "\x00" + strings.Join(globs, "\x00"), Holds: func(v analysis.Value) bool {
+		return slices.ContainsFunc(names, func(name *match.Name) bool { return name.Match(v.Text) })
+	}}
+}
+
+func nameWalkers(names []*match.Name) []automatonWalker {
+	var list []automatonWalker
+	for _, n := range names {
+		if w := n.Walker(); w != nil {
+			list = append(list, w)
+		}
+	}
+	return list
+}

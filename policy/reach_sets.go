@@ -1,0 +1,220 @@
+package policy
+
+import (
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/stopgate/stopgate/internal/automaton"
+	"github.com/stopgate/stopgate/jsonstream"
+	"github.com/stopgate/stopgate/policy/analysis"
+	"github.com/stopgate/stopgate/policy/match"
+	"github.com/stopgate/stopgate/schema"
+)
+
+type automatonWalker = automaton.Walker
+
+// holds asks the condition about a leaf. A string that may be read in several ways
+// satisfies a permissive condition in all of them, a restrictive one in any.
+func (k *checkedCondition) holds(v analysis.Value) bool {
+	permissive := k.rule.Mode.Permissive()
+	for i, m := range k.built() {
+		if k.holdsAs(m, k.readings[i], v) != permissive {
+			return !permissive
+		}
+	}
+	return permissive
+}
+
+func (k *checkedCondition) holdsAs(m *match.Matcher, reading schema.Annotation, v analysis.Value) bool {
+	switch v.Kind {
+	case analysis.Text:
+		text := v.Text
+		if reading == schema.Path && k.readings[0] == schema.Path {
+			text = match.PathText(text)
+		}
+		return m.Whole([]byte(text))
+	case analysis.Number:
+		return m.Number(v.Number)
+	case analysis.Boolean:
+		return m.Bool(v.True)
+	}
+	return m.Canonical([]byte(v.Text))
+}
+
+// sets translates what a condition accepts among the leaves: what it takes away
+// from rules below, and where a witness for it is looked for.
+func (k *checkedCondition) sets() (set, named *analysis.Set) {
+	set = &analysis.Set{Intervals: k.intervals()}
+	for _, lit := range k.Spec.Values {
+		switch {
+		case !isFinite(k):
+		case lit.Kind == match.LiteralBool && lit.Text == "true":
+			set.True = true
+		case lit.Kind == match.LiteralBool:
+			set.False = true
+		case lit.Kind == match.LiteralObject:
+			set.Objects = append(set.Objects, lit.JSON)
+		}
+	}
+	if isRange(k.Spec.Kind) {
+		return set, set
+	}
+	both := *set
+	named = &both
+	set.Texts, named.Texts = k.texts()
+	return set, named
+}
+
+// texts translates the strings.
+func (k *checkedCondition) texts() (set, named analysis.Texts) {
+	permissive := k.rule.Mode.Permissive()
+	literals := k.Spec.Kind == match.Const || k.Spec.Kind == match.Enum || k.Spec.Kind == match.Prefix
+	if literals && k.plainLiterals() {
+		for _, lit := range k.Spec.Values {
+			if lit.Kind == match.LiteralString {
+				k.literal(&named, lit.Text)
+			}
+		}
+		set = named
+		if path := len(k.readings) == 1 && k.readings[0] == schema.Path; path && !permissive {
+			set.Folded = true
+			set.Exact, set.Below = folded(named.Exact), folded(named.Below)
+		}
+		return set, named
+	}
+	if isFinite(k) && !slices.ContainsFunc(k.Spec.Values, func(lit match.Literal) bool { return lit.Kind == match.LiteralString }) {
+		return set, named
+	}
+	if len(k.readings) == 1 && (k.readings[0] == schema.None || k.readings[0] == schema.Path) && k.Spec.Kind != match.Pattern {
+		set = analysis.Texts{Languages: func() []automatonWalker { return k.built()[0].Walkers() }}
+		named = analysis.Texts{Languages: func() []automatonWalker { return k.built()[0].Named() }}
+		if head := k.head(); permissive || k.readings[0] == schema.None {
+			named.Head = head
+			if permissive {
+				set.Head = head
+			}
+		}
+		if k.built()[0].Walkers() != nil && k.built()[0].Named() != nil {
+			return set, named
+		}
+	}
+	// What no automaton describes is known by samples, and by what matchers know
+	// about each other.
+	return analysis.Texts{Open: true}, analysis.Texts{Open: true, Exact: k.samples()}
+}
+
+// literal adds what a literal names. "src" and "src/" are one on paths (K20); what
+// may be a path or a text has to begin as both.
+func (k *checkedCondition) literal(t *analysis.Texts, text string) {
+	path := slices.Contains(k.readings, schema.Path)
+	trimmed := strings.TrimSuffix(text, "/")
+	switch {
+	case k.Spec.Kind != match.Prefix:
+		t.Exact = append(t.Exact, text)
+	case !path || len(k.readings) > 1 && (!k.rule.Mode.Permissive() || trimmed != text):
+		t.Below = append(t.Below, text)
+	default:
+		t.Exact, t.Below = append(t.Exact, trimmed), append(t.Below, trimmed+"/")
+	}
+}
+
+// plainLiterals reports literals that are compared as they are written: texts, and
+// relative ASCII paths.
+func (k *checkedCondition) plainLiterals() bool {
+	for _, a := range k.readings {
+		if a != schema.None && a != schema.Path {
+			return false
+		}
+	}
+	if !slices.Contains(k.readings, schema.Path) {
+		return true
+	}
+	return !slices.ContainsFunc(k.Spec.Values, func(lit match.Literal) bool {
+		text := lit.Text
+		return lit.Kind == match.LiteralString &&
+			(text == "" || text[0] == '/' || text[0] == '~' || text == ".." || strings.HasPrefix(text, "../") || !isASCII(text))
+	})
+}
+
+func isASCII(text string) bool {
+	return !strings.ContainsFunc(text, func(r rune) bool { return r >= utf8.RuneSelf })
+}
+
+func folded(list []string) []string {
+	out := make([]string, len(list))
+	for i, text := range list {
+		out[i] = strings.ToLower(text)
+	}
+	return out
+}
+
+// head is what every string of a glob begins with.
+func (k *checkedCondition) head() string {
+	if k.Spec.Kind != match.Glob || len(k.Spec.Values) != 1 {
+		return ""
+	}
+	text := k.Spec.Values[0].Text
+	if at := strings.IndexAny(text, `*?[{\`); at >= 0 {
+		text = text[:at]
+	}
+	if slices.Contains(k.readings, schema.Path) {
+		if text == "" || text[0] == '/' || text[0] == '~' || text[0] == '.' || !isASCII(text) {
+			return ""
+		}
+		text = strings.TrimSuffix(text, "/") // "src/**" also matches "src"
+	}
+	return text
+}
+
+// isFinite reports a condition that is a set of literals.
+func isFinite(k *checkedCondition) bool {
+	return k.Spec.Kind == match.Const || k.Spec.Kind == match.Enum
+}
+
+func isRange(k match.Kind) bool { return k >= match.Minimum && k <= match.ExclusiveMaximum }
+
+// wholeNumbers reports whether the parameter only takes integers.
+func (k *checkedCondition) wholeNumbers() bool {
+	return k.target.Type&schema.Integer != 0 && k.target.Type&schema.Number == 0
+}
+
+// intervals lists the numbers of a condition; of an integer parameter what integers
+// are in them.
+func (k *checkedCondition) intervals() []analysis.Interval {
+	var list []analysis.Interval
+	switch {
+	case isRange(k.Spec.Kind):
+		in := rangeOf(k.Spec.Kind, decimal(k.Spec.Values[0]))
+		if k.wholeNumbers() {
+			in = in.Integers()
+		}
+		list = []analysis.Interval{in}
+	case isFinite(k):
+		for _, lit := range k.Spec.Values {
+			if d := decimal(lit); lit.Kind == match.LiteralNumber && (d.IsInteger() || !k.wholeNumbers()) {
+				list = append(list, analysis.Point(d))
+			}
+		}
+	}
+	return list
+}
+
+// decimal is the number of a literal that a matcher accepts.
+func decimal(lit match.Literal) jsonstream.Decimal {
+	d, _ := jsonstream.ParseDecimal([]byte(lit.Text))
+	return d
+}
+
+// rangeOf is the interval of a range condition.
+func rangeOf(k match.Kind, d jsonstream.Decimal) analysis.Interval {
+	switch k {
+	case match.Minimum:
+		return analysis.Interval{Low: analysis.Cut{At: d}, High: analysis.AboveAll}
+	case match.ExclusiveMinimum:
+		return analysis.Interval{Low: analysis.Cut{At: d, Above: true}, High: analysis.AboveAll}
+	case match.Maximum:
+		return analysis.Interval{Low: analysis.BelowAll, High: analysis.Cut{At: d, Above: true}}
+	}
+	return analysis.Interval{Low: analysis.BelowAll, High: analysis.Cut{At: d}}
+}
