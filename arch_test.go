@@ -26,6 +26,7 @@ var layers = [][]string{
 	{"internal/automaton"},
 	{"regular"},
 	{"schema"},
+	{"internal/visible"},
 	{"internal/diag"},
 	{"internal/tomltree"},
 	{"policy/match"},
@@ -37,7 +38,6 @@ var layers = [][]string{
 	{"wire/openaichat", "wire/anthropic"},
 	{"gate"},
 	{"approve"},
-	{"store/mem"},
 	{"internal/database"},
 	{"audit"},
 	{"audit/jsonl", "audit/sqlite"},
@@ -45,7 +45,7 @@ var layers = [][]string{
 	{"internal/replay"},
 	{"gateway"},
 	{"internal/config"},
-	{"internal/textdiff", "internal/ci"},
+	{"internal/textdiff", "internal/ci", "internal/suite"},
 	{"cmd/stopgate"},
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/visible"
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
@@ -98,7 +99,7 @@ func (b *batch) line(ctx context.Context, number int, line []byte) error {
 	p, err := b.parse(line)
 	if err != nil {
 		b.unread++
-		fmt.Fprintf(b.talk, "stopgate: batch line %d: %s\n", number, visibleLines(err.Error()))
+		fmt.Fprintf(b.talk, "stopgate: batch line %d: %s\n", number, visible.Lines(err.Error()))
 		return writeJSON(b.out, unreadLine{Line: number, Error: err.Error()})
 	}
 	var verdict stopgate.Verdict

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/visible"
 )
 
 func newDecide(s streams) *cobra.Command {
@@ -112,17 +113,17 @@ func newAnswer(call stopgate.Call, v stopgate.Verdict, size int) answer {
 // text is the answer for people.
 func (a answer) text() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %s (%s)\n", a.Mode, visible(a.Public), a.Code)
+	fmt.Fprintf(&b, "%s: %s (%s)\n", a.Mode, visible.Text(a.Public), a.Code)
 	switch {
 	case a.Rule == nil:
 		fmt.Fprintf(&b, "  layer     %s\n", a.Layer)
 	case a.Layer == stopgate.LayerGuard:
-		fmt.Fprintf(&b, "  guard     %s:%d, guard %d of the file\n", visible(a.Rule.File), a.Rule.Line, a.Rule.Index+1)
+		fmt.Fprintf(&b, "  guard     %s:%d, guard %d of the file\n", visible.Text(a.Rule.File), a.Rule.Line, a.Rule.Index+1)
 	default:
-		fmt.Fprintf(&b, "  rule      %s:%d, rule %d of its list\n", visible(a.Rule.File), a.Rule.Line, a.Rule.Index+1)
+		fmt.Fprintf(&b, "  rule      %s:%d, rule %d of its list\n", visible.Text(a.Rule.File), a.Rule.Line, a.Rule.Index+1)
 	}
 	if a.Pointer != "" {
-		fmt.Fprintf(&b, "  argument  %s\n", visible(a.Pointer))
+		fmt.Fprintf(&b, "  argument  %s\n", visible.Text(a.Pointer))
 	}
 	fmt.Fprintf(&b, "  decided   at byte %d of %d\n", a.DecidedAt, a.Bytes)
 	return b.String()

@@ -16,6 +16,7 @@ import (
 	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/gateway"
 	"github.com/stopgate/stopgate/internal/replay"
+	"github.com/stopgate/stopgate/internal/visible"
 	"github.com/stopgate/stopgate/policy"
 )
 
@@ -167,7 +168,7 @@ func (c *demoClient) ask(ctx context.Context) error {
 	defer resp.Body.Close()
 	answer, err := io.ReadAll(resp.Body)
 	if err == nil && resp.StatusCode != http.StatusOK {
-		err = fmt.Errorf("status %s: %s", resp.Status, visible(string(answer)))
+		err = fmt.Errorf("status %s: %s", resp.Status, visible.Text(string(answer)))
 	}
 	if err == nil && !bytes.HasSuffix(answer, []byte("data: [DONE]\n\n")) {
 		err = errors.New("the answer has no end")

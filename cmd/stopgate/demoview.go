@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/visible"
 )
 
 // demoRecorder keeps decision rows in memory, in the order of their decision.
@@ -72,13 +73,13 @@ func (v *demoText) begin(url string) {
 
 func (v *demoText) turn(t demoTurn) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "\n%d  model: %s\n", t.number, elide(visible(t.say), 72))
+	fmt.Fprintf(&b, "\n%d  model: %s\n", t.number, visible.Elide(visible.Text(t.say), 72))
 	for _, r := range t.rows {
 		mark, verdict := "✓", "ran"
 		if r.Status != stopgate.RecordStatus("allowed") {
 			mark, verdict = "✗", "refused"
 		}
-		fmt.Fprintf(&b, "   %s %-15s %-8s %s\n", mark, visible(string(r.Tool)), verdict, demoWhy(r.Record))
+		fmt.Fprintf(&b, "   %s %-15s %-8s %s\n", mark, visible.Text(string(r.Tool)), verdict, demoWhy(r.Record))
 		if r.DecidedAt != nil && *r.DecidedAt < r.ArgsBytes && verdict == "refused" {
 			fmt.Fprintf(&b, "     certain at byte %d of the arguments, with %d received\n", *r.DecidedAt, r.ArgsBytes)
 		} else if r.DecidedAt != nil {
@@ -99,7 +100,7 @@ func demoWhy(r stopgate.Record) string {
 		why = fmt.Sprintf("%s:%d", r.Rule.File, r.Rule.Line)
 	}
 	if r.Pointer != "" {
-		why += " on " + visible(r.Pointer)
+		why += " on " + visible.Text(r.Pointer)
 	}
 	if r.Rule != nil && r.Code != stopgate.CodeRuleMatched {
 		why += " (" + string(r.Code) + ")"

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/visible"
 	"github.com/stopgate/stopgate/policy"
 )
 
@@ -84,9 +85,9 @@ func traceOf(trace []stopgate.Verdict) []traceStep {
 
 func explainText(a answer, x policy.Explanation) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n%s", visible(string(a.Tool)), a.text())
+	fmt.Fprintf(&b, "%s\n%s", visible.Text(string(a.Tool)), a.text())
 	if x.Cause != "" {
-		fmt.Fprintf(&b, "  cause     %s\n", visible(x.Cause))
+		fmt.Fprintf(&b, "  cause     %s\n", visible.Text(x.Cause))
 	}
 	for _, floor := range a.Floors {
 		fmt.Fprintf(&b, "  floor     %s %s at byte %d%s\n", floor.Mode, floor.Code, floor.At, at(floor.Pointer))
@@ -112,7 +113,7 @@ func explainList(b *strings.Builder, list policy.ListExplanation) {
 	if list.Named {
 		says += ", which counts"
 	}
-	fmt.Fprintf(b, "%s of %s %s\n", name, visible(list.File), says)
+	fmt.Fprintf(b, "%s of %s %s\n", name, visible.Text(list.File), says)
 	for _, rule := range list.Rules {
 		explainRule(b, rule)
 	}
@@ -127,7 +128,7 @@ func explainRule(b *strings.Builder, rule policy.RuleExplanation) {
 	fmt.Fprintf(b, "%s %3d  line %-4d %-10s %s", marks[rule.Status], rule.Ref.Index+1, rule.Ref.Line, rule.Mode, rule.Status)
 	switch rule.Status {
 	case policy.Skipped:
-		fmt.Fprintf(b, ": %s\n", visible(rule.Skipped))
+		fmt.Fprintf(b, ": %s\n", visible.Text(rule.Skipped))
 		return
 	case policy.NotReached:
 		b.WriteByte('\n')
@@ -141,13 +142,13 @@ func explainRule(b *strings.Builder, rule policy.RuleExplanation) {
 		if c.On != "" {
 			target = "any " + c.On
 		}
-		fmt.Fprintf(b, "            %s %s %s: %s", visible(target), c.Matcher, visibleLines(elide(c.Literal, 60)), c.Status)
+		fmt.Fprintf(b, "            %s %s %s: %s", visible.Text(target), c.Matcher, visible.Lines(visible.Elide(c.Literal, 60)), c.Status)
 		if c.Status != policy.Waiting {
 			fmt.Fprintf(b, " at byte %d%s", c.At, at(c.Pointer))
 		}
 		b.WriteByte('\n')
 		for _, reading := range c.Readings {
-			fmt.Fprintf(b, "              read as %s\n", visible(elide(reading, 200)))
+			fmt.Fprintf(b, "              read as %s\n", visible.Text(visible.Elide(reading, 200)))
 		}
 	}
 }
@@ -156,7 +157,7 @@ func at(pointer string) string {
 	if pointer == "" {
 		return ""
 	}
-	return ", " + visible(pointer)
+	return ", " + visible.Text(pointer)
 }
 
 // tomlKey quotes a table name where TOML wants it.

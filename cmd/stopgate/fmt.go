@@ -14,6 +14,7 @@ import (
 	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/diag"
 	"github.com/stopgate/stopgate/internal/textdiff"
+	"github.com/stopgate/stopgate/internal/visible"
 	"github.com/stopgate/stopgate/policy"
 )
 
@@ -87,7 +88,7 @@ func (f *formatting) file(path string) error {
 	switch {
 	case f.check || f.diff:
 		if changed && f.check {
-			_, err = fmt.Fprintln(f.out, visible(name))
+			_, err = fmt.Fprintln(f.out, visible.Text(name))
 		}
 		if changed && f.diff {
 			_, err = io.WriteString(f.out, shownDiff(name, string(text), string(out)))
@@ -161,7 +162,11 @@ func shownDiff(name, before, after string) string {
 	lines := strings.SplitAfter(textdiff.Unified(name, before, after), "\n")
 	for i, line := range lines {
 		text := strings.TrimSuffix(line, "\n")
-		lines[i] = strings.ReplaceAll(visible(text), `\\`, `\`) + line[len(text):]
+		cells := strings.Split(text, "\t")
+		for j, cell := range cells {
+			cells[j] = visible.Lines(cell)
+		}
+		lines[i] = strings.Join(cells, "\t") + line[len(text):]
 	}
 	return strings.Join(lines, "")
 }

@@ -12,7 +12,7 @@ import (
 type judge struct{ gate *gate.Gate }
 
 func newJudge(l loaded) (judge, error) {
-	g, err := gate.New(l.program, gate.WithDenyMode(gate.DenyToolResult), gate.WithApprover(hindsight{}))
+	g, err := gateFor(l.program, hindsight{})
 	return judge{g}, err
 }
 

@@ -5,6 +5,7 @@
 //	stopgate demo            play a recorded session through the running gate
 //	stopgate up              gateway on loopback; without a key it uses a replay model
 //	stopgate check FILE      proofread a policy
+//	stopgate test            run the tests of policies
 //	stopgate fmt FILE        write it in its canonical layout
 //	stopgate decide ...      decide one call, or many
 //	stopgate explain ...     say rule by rule why

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/config"
+	"github.com/stopgate/stopgate/internal/visible"
 	"github.com/stopgate/stopgate/policy"
 )
 
@@ -66,7 +67,7 @@ func sayWhatHolds(talk io.Writer, set config.Set) {
 		case file.Scope == config.Embedded:
 			fmt.Fprintf(talk, "stopgate: no %s found: the built-in starter policy holds: reading is free, everything else is asked\n", config.FileName)
 		case !file.Trusted:
-			fmt.Fprintf(talk, "stopgate: %s is not trusted: it may only tighten, its \"unattended\" counts as \"ask\" (trust it with: stopgate trust %s)\n", visible(file.Path), shellWord(file.Path))
+			fmt.Fprintf(talk, "stopgate: %s is not trusted: it may only tighten, its \"unattended\" counts as \"ask\" (trust it with: stopgate trust %s)\n", visible.Text(file.Path), visible.ShellWord(file.Path))
 		}
 	}
 }

@@ -4,11 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/diag"
+	"github.com/stopgate/stopgate/internal/visible"
 )
 
 // exitStatus ends the process with a code after everything has been printed.
@@ -78,14 +78,14 @@ func report(s streams, cmd *cobra.Command, err error) int {
 		f.Hint = hinted.Hint()
 	}
 	if mistakes.list == nil {
-		fmt.Fprintf(s.err, "stopgate: %s\n", visibleLines(f.Error))
+		fmt.Fprintf(s.err, "stopgate: %s\n", visible.Lines(f.Error))
 	}
 	if f.Hint != "" {
-		fmt.Fprintf(s.err, "hint: %s\n", visibleLines(f.Hint))
+		fmt.Fprintf(s.err, "hint: %s\n", visible.Lines(f.Hint))
 	}
 	if wantsJSON(cmd) {
 		if err := writeJSON(s.out, f); err != nil {
-			fmt.Fprintf(s.err, "stopgate: %s\n", visibleLines(err.Error()))
+			fmt.Fprintf(s.err, "stopgate: %s\n", visible.Lines(err.Error()))
 		}
 	}
 	return code
@@ -94,14 +94,4 @@ func report(s streams, cmd *cobra.Command, err error) int {
 func wantsJSON(cmd *cobra.Command) bool {
 	format := cmd.Flags().Lookup("format")
 	return format != nil && format.Value.String() == "json"
-}
-
-// visibleLines makes a text for people safe to print that may have lines of its
-// own; they are indented, so that none of them passes for another message.
-func visibleLines(text string) string {
-	lines := strings.Split(text, "\n")
-	for i, line := range lines {
-		lines[i] = strings.ReplaceAll(visible(line), `\\`, `\`)
-	}
-	return strings.Join(lines, "\n  ")
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/stopgate/stopgate/internal/config"
+	"github.com/stopgate/stopgate/internal/visible"
 )
 
 func newTrust(s streams) *cobra.Command {
@@ -29,7 +30,7 @@ after any change it has to be trusted again.`,
 			if err != nil {
 				return unread(err)
 			}
-			fmt.Fprintf(s.out, "trusted %s (sha256 %s)\n", visible(f.Path), f.Hash)
+			fmt.Fprintf(s.out, "trusted %s (sha256 %s)\n", visible.Text(f.Path), f.Hash)
 			return nil
 		},
 	}

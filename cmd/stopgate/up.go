@@ -16,6 +16,7 @@ import (
 	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/gateway"
 	"github.com/stopgate/stopgate/internal/replay"
+	"github.com/stopgate/stopgate/internal/visible"
 )
 
 type upFlags struct {
@@ -131,7 +132,7 @@ func serve(ctx context.Context, s streams, o gateway.Options, auditFile string) 
 		return listenError(o.Settings.Listen, err)
 	}
 	url := "http://" + ln.Addr().String()
-	fmt.Fprintf(s.err, "stopgate: listening on %s, records in %s, policy %.12s\n", url, visible(auditFile), o.Gate.PolicyHash())
+	fmt.Fprintf(s.err, "stopgate: listening on %s, records in %s, policy %.12s\n", url, visible.Text(auditFile), o.Gate.PolicyHash())
 	if !o.Gate.Enforced() {
 		fmt.Fprintln(s.err, "stopgate: OBSERVE MODE: nothing is held back; records say what would have been decided")
 	}

@@ -50,7 +50,7 @@ type Related struct {
 
 // String is the first line of the text form.
 func (d Diagnostic) String() string {
-	return fmt.Sprintf("%s: %s %s: %s", place(d.File, d.Range), d.Severity, d.Code, visible(d.Message))
+	return fmt.Sprintf("%s: %s %s: %s", place(d.File, d.Range), d.Severity, d.Code, plain(d.Message))
 }
 
 // List is what one run found. Its order is the order of discovery until Sort.
@@ -128,7 +128,7 @@ func (e *listError) Error() string {
 
 // place writes file:line:column as far as they are known.
 func place(file string, r Range) string {
-	file = visible(file)
+	file = plain(file)
 	if !r.IsValid() {
 		return file
 	}

@@ -7,6 +7,8 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/text/width"
+
+	"github.com/stopgate/stopgate/internal/visible"
 )
 
 const (
@@ -43,7 +45,7 @@ func (r *renderer) diagnostic(d Diagnostic) {
 	r.excerpt(d.File, d.Range, gutter)
 	for _, line := range strings.Split(d.Hint, "\n") {
 		if line != "" {
-			fmt.Fprintf(&r.out, " %*s = %s\n", gutter, "", visible(line))
+			fmt.Fprintf(&r.out, " %*s = %s\n", gutter, "", plain(line))
 		}
 	}
 	for _, rel := range d.Related {
@@ -51,7 +53,7 @@ func (r *renderer) diagnostic(d Diagnostic) {
 		if file == "" {
 			file = d.File
 		}
-		fmt.Fprintf(&r.out, "%s: %s\n", place(file, rel.Range), visible(rel.Message))
+		fmt.Fprintf(&r.out, "%s: %s\n", place(file, rel.Range), plain(rel.Message))
 		r.excerpt(file, rel.Range, gutter)
 	}
 }
@@ -182,14 +184,13 @@ func columns(r rune) int {
 	return 1
 }
 
-// shows reports whether a code point shows itself: everything that is printable
-// and neither invisible nor able to reorder text.
-func shows(r rune) bool { return unicode.IsPrint(r) || unicode.In(r, unicode.Mn, unicode.Me) }
+// shows reports whether a code point shows itself.
+func shows(r rune) bool { return !visible.Hidden(r) }
 
 func escape(r rune) string { return fmt.Sprintf("<U+%04X>", r) }
 
-// visible makes every code point of a message show itself.
-func visible(s string) string {
+// plain makes every code point of a message show itself.
+func plain(s string) string {
 	clean := func(r rune) bool { return !shows(r) || r == utf8.RuneError }
 	if strings.IndexFunc(s, clean) < 0 {
 		return s

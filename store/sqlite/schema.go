@@ -2,7 +2,8 @@ package sqlite
 
 import "github.com/stopgate/stopgate/internal/database"
 
-// tables are the tables of the store. Times are Unix milliseconds.
+// tables are the tables of the store. Times of facts are Unix milliseconds, those of
+// approvals Unix microseconds.
 //
 // A cell belongs to a session (its id) or to a principal (its id, negative).
 var tables = database.Component{Name: "store", Migrations: []string{`
@@ -38,4 +39,32 @@ CREATE TABLE facts(
 	fact BLOB NOT NULL,
 	PRIMARY KEY(session, seq)
 ) STRICT, WITHOUT ROWID;
+`, `
+CREATE TABLE approvals(
+	number INTEGER PRIMARY KEY AUTOINCREMENT,
+	id TEXT NOT NULL UNIQUE,
+	binding TEXT NOT NULL,
+	state TEXT NOT NULL,
+	principal TEXT NOT NULL,
+	session TEXT NOT NULL,
+	expires INTEGER NOT NULL,
+	body BLOB NOT NULL
+) STRICT;
+CREATE INDEX approvals_binding ON approvals(binding) WHERE binding <> '';
+CREATE INDEX approvals_state ON approvals(state, expires);
+
+CREATE TABLE grants(
+	number INTEGER PRIMARY KEY AUTOINCREMENT,
+	id TEXT NOT NULL UNIQUE,
+	principal TEXT NOT NULL,
+	tool TEXT NOT NULL,
+	expires INTEGER NOT NULL,
+	body BLOB NOT NULL
+) STRICT;
+CREATE INDEX grants_tool ON grants(principal, tool);
+
+CREATE TABLE attendance(
+	one INTEGER PRIMARY KEY CHECK(one = 1),
+	until INTEGER NOT NULL
+) STRICT;
 `}}

@@ -5,7 +5,9 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/stopgate/stopgate/approve"
 	"github.com/stopgate/stopgate/gate"
+	"github.com/stopgate/stopgate/internal/testkit/approvals"
 	"github.com/stopgate/stopgate/internal/testkit/storetest"
 	"github.com/stopgate/stopgate/store/sqlite"
 )
@@ -29,4 +31,20 @@ func open(t testing.TB, path string) *sqlite.Store {
 // Proves I19, S38, H4, H6: the behaviour of every store.
 func TestFacts(t *testing.T) {
 	storetest.Facts(t, func(t *testing.T) gate.Store { return open(t, filepath.Join(t.TempDir(), "s.db")) })
+}
+
+// Proves I16, FM8, H16: the behaviour of every store of approvals, also when it is
+// opened again.
+func TestApprovals(t *testing.T) {
+	paths := map[approve.Store]string{}
+	approvals.Test(t, func(t *testing.T) approve.Store {
+		path := filepath.Join(t.TempDir(), "s.db")
+		s := open(t, path)
+		paths[s] = path
+		return s
+	}, func(t *testing.T, s approve.Store) approve.Store {
+		again := open(t, paths[s])
+		paths[again] = paths[s]
+		return again
+	})
 }

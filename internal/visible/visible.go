@@ -1,4 +1,7 @@
-package main
+// Package visible prints text that a model, a tool or a client wrote, so that a
+// person sees what is there: rendering is injective, and nothing that is printed
+// moves, colours or hides what stands beside it (THREATS H14).
+package visible
 
 import (
 	"fmt"
@@ -13,10 +16,14 @@ var invisible = []*unicode.RangeTable{
 	{R16: []unicode.Range16{{Lo: 0x2800, Hi: 0x2800, Stride: 1}}}, // the empty Braille pattern
 }
 
-// visible makes text that a model, tool or client wrote safe to print: every
-// character that is not printable, or that could reorder or hide others, is shown
-// as an escape, never stripped (THREATS H14).
-func visible(s string) string {
+// Hidden reports whether a character shows nothing by itself, or moves or hides
+// what others show.
+func Hidden(r rune) bool { return !unicode.IsPrint(r) || unicode.In(r, invisible...) }
+
+// Text makes a text one line that is safe to print: every character that is not
+// printable, or that could reorder or hide others, is shown as an escape, never
+// stripped.
+func Text(s string) string {
 	var b strings.Builder
 	for i := 0; i < len(s); {
 		r, size := utf8.DecodeRuneInString(s[i:])
@@ -29,7 +36,7 @@ func visible(s string) string {
 			b.WriteString(`\n`)
 		case r == '\t':
 			b.WriteString(`\t`)
-		case !unicode.IsPrint(r) || unicode.In(r, invisible...):
+		case Hidden(r):
 			fmt.Fprintf(&b, `\u{%x}`, r)
 		default:
 			b.WriteString(s[i : i+size])
@@ -39,8 +46,8 @@ func visible(s string) string {
 	return b.String()
 }
 
-// elide shortens a long text in the middle and says how much is missing.
-func elide(s string, width int) string {
+// Elide shortens a long text in the middle and says how much is missing.
+func Elide(s string, width int) string {
 	runes := []rune(s)
 	if len(runes) <= width+len(" 000 more ") {
 		return s
@@ -50,15 +57,15 @@ func elide(s string, width int) string {
 	return string(runes[:head]) + gap + string(runes[len(runes)-(width-head):])
 }
 
-// shellWord writes a word so that it can be pasted into a shell.
-func shellWord(s string) string {
+// ShellWord writes a word so that it can be pasted into a shell.
+func ShellWord(s string) string {
 	plain := func(r rune) bool {
 		return r == '/' || r == '.' || r == '-' || r == '_' || '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z'
 	}
 	if s != "" && s[0] != '-' && strings.IndexFunc(s, func(r rune) bool { return !plain(r) }) < 0 {
 		return s
 	}
-	if visible(s) != s {
+	if Text(s) != s {
 		// A quoted escape would name another file; $'...' names this one.
 		var b strings.Builder
 		for i := range len(s) {
@@ -71,4 +78,14 @@ func shellWord(s string) string {
 		return "$'" + b.String() + "'"
 	}
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
+
+// Lines makes a text that may have lines of its own safe to print; they are
+// indented, so that none of them passes for another message.
+func Lines(text string) string {
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		lines[i] = strings.ReplaceAll(Text(line), `\\`, `\`)
+	}
+	return strings.Join(lines, "\n  ")
 }

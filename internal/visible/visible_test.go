@@ -1,9 +1,9 @@
-package main
+package visible
 
 import "testing"
 
 // Proves H14.
-func TestVisible(t *testing.T) {
+func TestText(t *testing.T) {
 	tests := []struct{ name, in, want string }{
 		{"plain", "src/naïve 世界.go", "src/naïve 世界.go"},
 		{"escape sequence", "\x1b[2J", `\u{1b}[2J`},
@@ -19,24 +19,24 @@ func TestVisible(t *testing.T) {
 		{"an escape that was there", `\u{1b}`, `\\u{1b}`},
 	}
 	for _, test := range tests {
-		if got := visible(test.in); got != test.want {
+		if got := Text(test.in); got != test.want {
 			t.Errorf("%s: got %s, want %s", test.name, got, test.want)
 		}
 	}
 }
 
 // Proves H14: a text of several lines cannot pass for several messages.
-func TestVisibleLines(t *testing.T) {
-	if got, want := visibleLines("a\nstopgate: b\x1b"), "a\n  stopgate: b\\u{1b}"; got != want {
+func TestLines(t *testing.T) {
+	if got, want := Lines("a\nstopgate: b\x1b"), "a\n  stopgate: b\\u{1b}"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
 
 func TestElide(t *testing.T) {
-	if got, want := elide("0123456789012345678901234567890123456789", 12), "01234567 … 28 more … 6789"; got != want {
+	if got, want := Elide("0123456789012345678901234567890123456789", 12), "01234567 … 28 more … 6789"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	if got := elide("short", 3); got != "short" {
+	if got := Elide("short", 3); got != "short" {
 		t.Errorf("a text that an ellipsis would not shorten became %q", got)
 	}
 }
@@ -46,7 +46,7 @@ func TestShellWord(t *testing.T) {
 		"a/b-c.toml": "a/b-c.toml", "": "''", "a b": "'a b'", "$(rm x)": "'$(rm x)'", "it's": `'it'\''s'`,
 		"-x": "'-x'", "a\x1bb": `$'a\x1bb'`, "é\n'": `$'\xc3\xa9\x0a\x27'`,
 	} {
-		if got := shellWord(in); got != want {
+		if got := ShellWord(in); got != want {
 			t.Errorf("%q: got %s, want %s", in, got, want)
 		}
 	}
