@@ -6,3 +6,23 @@ import "slices"
 func Keys() []string {
 	return slices.Concat(topKeys, operational, gateKeys, pathKeys, toolKeys, policyKeys, ruleKeys, memberKeys, whenKeys, exampleKeys, parameterKeys, matcherKeys)
 }
+
+// KeysByTable lists the keys of the tables that this package reads key by key, by
+// the place of the table in the JSON Schema of policy files.
+func KeysByTable() map[string][]string {
+	rule := slices.Concat(ruleKeys, matcherKeys)
+	return map[string][]string{
+		"":                 slices.Concat(topKeys, operational, []string{"conversation"}),
+		"properties/gate":  gateKeys,
+		"properties/paths": pathKeys,
+		"$defs/tool":       toolKeys,
+		"$defs/policy":     policyKeys,
+		"$defs/rule":       rule,
+		"$defs/resultRule": rule,
+		"$defs/guard":      slices.Concat([]string{"on"}, rule),
+		"$defs/member":     slices.Concat(memberKeys, matcherKeys),
+		"$defs/when":       whenKeys,
+		"$defs/examples":   exampleKeys,
+		"$defs/parameter":  parameterKeys,
+	}
+}

@@ -1,0 +1,24 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+	"github.com/stopgate/stopgate/internal/config"
+)
+
+func newSchema(s streams) *cobra.Command {
+	return &cobra.Command{
+		Use:   "schema",
+		Short: "print the JSON Schema of policy files",
+		Long: `schema prints the JSON Schema of policy files (draft 2020-12). Editors that know TOML
+complete keys with it and show what they mean: write it to a file and name that in
+the first line of a policy,
+
+  #:schema ./stopgate.schema.json`,
+		Example: `  stopgate schema > stopgate.schema.json`,
+		Args:    noArgs,
+		RunE: func(*cobra.Command, []string) error {
+			_, err := s.out.Write(config.PolicySchema())
+			return err
+		},
+	}
+}
