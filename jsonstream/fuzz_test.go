@@ -108,7 +108,7 @@ func FuzzScan(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte, limits uint8) {
 		o := generous
 		if limits&1 != 0 {
-			o = jsonstream.Options{MaxDepth: 1 + int(limits>>6), MaxMembers: 1 + int(limits>>5&1)*9, MaxKey: 1 + int(limits>>4&1)*4,
+			o = jsonstream.Options{MaxDepth: 1 + int(limits>>6), MaxMembers: 1 + int(limits>>5&1)*9, MaxKey: 1 + int(limits>>4&1)*4, MaxValues: 2 + int(limits>>2&1)*30,
 				MaxBytes: 5 + int64(limits>>3&1)*100, MaxExponent: 1 + int64(limits>>2&1)*50, ObjectRoot: limits&2 != 0}
 		}
 		var a jsonstream.Aggregator

@@ -5,6 +5,7 @@ package jsonstream
 const (
 	DefaultMaxDepth    = 128
 	DefaultMaxMembers  = 10_000
+	DefaultMaxValues   = 1 << 18
 	DefaultMaxKey      = 1 << 10
 	DefaultMaxBytes    = 16 << 20
 	DefaultMaxExponent = 1_000_000
@@ -25,6 +26,9 @@ type Options struct {
 	MaxDepth int
 	// MaxMembers is how many members one object may have.
 	MaxMembers int
+	// MaxValues is how many values the text may have at all depths together: one
+	// of two bytes takes 16 on the tape of a [Document] (THREATS A18).
+	MaxValues int
 	// MaxKey is the length of a key in bytes, decoded.
 	MaxKey int
 	// MaxBytes is the length of the whole text in bytes, white space included.
@@ -44,6 +48,9 @@ func (o *Options) fill() {
 	}
 	if o.MaxMembers <= 0 {
 		o.MaxMembers = DefaultMaxMembers
+	}
+	if o.MaxValues <= 0 {
+		o.MaxValues = DefaultMaxValues
 	}
 	if o.MaxKey <= 0 {
 		o.MaxKey = DefaultMaxKey

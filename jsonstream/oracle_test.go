@@ -15,7 +15,7 @@ import (
 )
 
 // generous are limits that only the depth of a small text can exceed.
-var generous = jsonstream.Options{MaxDepth: 512, MaxMembers: 1 << 20, MaxKey: 1 << 20, MaxExponent: jsonstream.AnyExponent}
+var generous = jsonstream.Options{MaxDepth: 512, MaxMembers: 1 << 20, MaxValues: 1 << 24, MaxKey: 1 << 20, MaxExponent: jsonstream.AnyExponent}
 
 // prefixState is what jsontext says of the beginning of a text.
 type prefixState int

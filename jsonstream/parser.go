@@ -58,6 +58,7 @@ type Parser struct {
 	// the bytes up to the event or error that ended the parse.
 	offset int64
 	frames []frame
+	values int // begun so far
 	keys   keySet
 	number number
 	token  []byte // a number that a chunk border cut
@@ -79,6 +80,7 @@ func (p *Parser) Reset(h Handler, o Options) {
 	p.handler, p.options, p.event = h, o, Event{}
 	p.options.fill()
 	p.state, p.err, p.offset = awaitValue, nil, 0
+	p.values = 0
 	p.frames, p.token = p.frames[:0], keep(p.token, keptBytes)
 	p.text = textState{}
 	if h == nil {
@@ -239,6 +241,11 @@ func (p *Parser) startValue(c byte, at int64) {
 		p.fail(stopgate.CodeNonObjectRoot, at, "the root is not an object")
 		return
 	}
+	if p.values == p.options.MaxValues {
+		p.fail(stopgate.CodeLimitExceeded, at, "there are too many values")
+		return
+	}
+	p.values++
 	switch c {
 	case '{':
 		if p.open(true, at) {

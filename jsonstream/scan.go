@@ -73,7 +73,7 @@ func (d *Document) scanAll() bool {
 	if int64(len(text)) > d.options.MaxBytes || d.options.ObjectRoot && i < len(text) && text[i] != '{' {
 		return false
 	}
-	for i < len(text) {
+	for values := 0; i < len(text) && values < d.options.MaxValues; values++ {
 		// A value begins here.
 		var end int
 		var info uint32

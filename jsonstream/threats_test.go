@@ -266,6 +266,27 @@ func TestA17A18A21Limits(t *testing.T) {
 			t.Errorf("%s: %s", text, got.err)
 		}
 	}
+	few := jsonstream.Options{MaxValues: 3}
+	checkRefusals(t, few, []refusal{
+		{"A18 values", `[1,2,3]`, limit, 6, "/2"},
+		{"A18 values of every kind", `{"a":[],"b":{}, "c":0}`, limit, 21, "/c"},
+		{"A18 values, strings", `["","x","y"]`, limit, 9, "/2"},
+		{"A18 values, names", `[[true,null]]`, limit, 8, "/0/1"},
+		{"A18 values, nested", `[[[[`, limit, 4, "/0/0/0"},
+		{"A18 a fault in place of a value too many", `[1,2,]`, malformed, 6, "/2"},
+	})
+	for _, text := range []string{`[1,2]`, `{"a":[],"b":{}}`, `[[[]]]`, `{"a":{"b":""}}`} {
+		if got := everyWay(t, text, few); got.err != "" {
+			t.Errorf("%s: %s", text, got.err)
+		}
+	}
+	most := "[" + strings.Repeat("0,", jsonstream.DefaultMaxValues-2) + "0"
+	if _, err := jsonstream.Parse([]byte(most+"]"), jsonstream.Options{}); err != nil {
+		t.Errorf("as many values as there may be: %v", err)
+	}
+	if _, err := jsonstream.Parse([]byte(most+",0]"), jsonstream.Options{}); err == nil || err.(*jsonstream.Error).Offset != int64(len(most)+2) {
+		t.Errorf("one value too many: %v", err)
+	}
 	checkRefusals(t, jsonstream.Options{}, []refusal{
 		{"A21 default", `{"n":1e1000001}`, limit, 14, "/n"},
 		{"A21 default, negative", `{"n":1e-999999999}`, limit, 15, "/n"},

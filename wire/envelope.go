@@ -15,6 +15,7 @@ func EnvelopeOptions(maxBytes int) jsonstream.Options {
 	return jsonstream.Options{
 		MaxDepth:    jsonstream.LargestMaxDepth,
 		MaxMembers:  1 << 20,
+		MaxValues:   2 << 20,
 		MaxKey:      64 << 10,
 		MaxBytes:    int64(maxBytes),
 		MaxExponent: jsonstream.AnyExponent,
