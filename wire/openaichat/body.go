@@ -23,7 +23,7 @@ func (b *body) Decode(text []byte) (wire.Need, error) {
 		b.pending = 0
 		return wire.Nothing, err
 	}
-	if b.pending == 0 && !b.chunk.strange {
+	if b.pending == 0 {
 		return wire.Finished, nil
 	}
 	return wire.Resolve, nil
@@ -36,9 +36,6 @@ func (b *body) decode(text []byte) *wire.StreamError {
 	if !b.chunk.read(b.doc.Root(), messageMember) {
 		return wire.Malformed(nil)
 	}
-	if b.chunk.strange {
-		b.notes.Dropped++
-	}
 	for i := range b.chunk.elements {
 		e := &b.chunk.elements[i]
 		index, ok := e.index(i)
@@ -48,7 +45,7 @@ func (b *body) decode(text []byte) *wire.StreamError {
 		// Two elements are two choices, whatever their indexes say.
 		e.choice = &choice{index: index}
 		b.choices = append(b.choices, e.choice)
-		if !b.collect(e) {
+		if !b.collect(e) || e.stray() {
 			return wire.Malformed(nil)
 		}
 		if b.chunk.fault.IsValid() {
@@ -84,7 +81,6 @@ func (b *body) collect(e *element) bool {
 // Release implements [wire.Body].
 func (b *body) Release(dst []byte, outcomes []wire.Release) []byte {
 	var edits wire.Edits
-	b.chunk.editRoot(&edits)
 	for i := range b.chunk.elements {
 		e := &b.chunk.elements[i]
 		denial := b.settleChoice(e.choice, outcomes)
@@ -118,14 +114,13 @@ func (b *body) settleChoice(c *choice, outcomes []wire.Release) (denial string) 
 func (e *element) editMessage(edits *wire.Edits, denial string) {
 	old := e.choice.current(theOld)
 	gone := func(k, _ jsonstream.Value) bool {
-		switch key := wire.Key(k); string(key) {
+		switch string(wire.Key(k)) {
 		case "tool_calls":
 			return e.calls.IsValid() && !survives(e.choice.order)
 		case "function_call":
 			return old != nil && old.released == nil
-		default:
-			return wire.Lookalike(key, deltaNames...)
 		}
+		return false
 	}
 	edits.Remove(e.delta, gone)
 	if survives(e.choice.order) {

@@ -12,7 +12,6 @@ type chunk struct {
 	fault    jsonstream.Value // the error member, if it says something
 	usage    bool
 	elements []element // reused
-	strange  bool      // a member must be cut although no call is touched
 	padding  jsonstream.Value
 }
 
@@ -26,22 +25,28 @@ type element struct {
 	logprobs jsonstream.Value
 	choice   *choice
 
-	strange bool // members of it must be cut: see chunk.strange
-	late    bool // the choice had calls and is over
-	ends    bool // this is the finish of a choice with calls
-	quiet   bool // calls aside, its delta tells the client nothing new
-	mute    bool // it carries calls, and nothing else but perhaps a role
-	led     bool // its content was written ahead of its finish
+	late   bool // the choice had calls and is over
+	ends   bool // this is the finish of a choice with calls
+	quiet  bool // calls aside, its delta tells the client nothing new
+	mute   bool // it carries calls, and nothing else but perhaps a role
+	led    bool // its content was written ahead of its finish
+	copied bool // its calls stand a second time where no client reads them
 }
+
+// stray reports whether calls stand only where no client should read them: they
+// are a copy of nothing, and nobody judges them.
+func (e *element) stray() bool { return e.copied && len(e.choice.calls) == 0 }
 
 // carries reports whether the element carries call data.
 func (e *element) carries() bool { return e.calls.IsValid() || e.legacy.IsValid() }
 
-// The members whose names matter on each level. What only folds to one of them
-// is cut (see wire.Lookalike).
+// The members whose names matter on each level. One that only folds to such a name
+// could be read by some clients and not by others, so it makes the answer
+// malformed, and so does a call in a place where it has no business (L14): what
+// some client may find there was judged by nobody.
 var (
-	rootNames   = []string{"choices", "error"}
-	choiceNames = []string{"index", "delta", "message", "finish_reason"}
+	rootNames   = []string{"choices", "error", "tool_calls", "function_call"}
+	choiceNames = []string{"index", "delta", "message", "finish_reason", "tool_calls", "function_call"}
 	deltaNames  = []string{"role", "content", "tool_calls", "function_call"}
 )
 
@@ -65,7 +70,9 @@ func (c *chunk) read(root jsonstream.Value, member string) bool {
 				c.padding = v
 			}
 		default:
-			c.strange = c.strange || wire.Lookalike(key, rootNames...)
+			if odd(key, v, rootNames) {
+				return false
+			}
 		}
 	}
 	if !wire.Present(c.choices) {
@@ -84,13 +91,12 @@ func (c *chunk) read(root jsonstream.Value, member string) bool {
 		if !e.read(member) {
 			return false
 		}
-		c.strange = c.strange || e.strange
 	}
 	return true
 }
 
-// What a choice says stands in delta in a stream and in message in a body. The
-// other one has no business there; with calls in it, it is cut.
+// What a choice says stands in delta in a stream and in message in a body. Some
+// servers send it in both: calls in the other one are a copy and are cut.
 const (
 	deltaMember   = "delta"
 	messageMember = "message"
@@ -111,18 +117,18 @@ func (e *element) read(member string) bool {
 			case string(key) == member && wire.Present(v):
 				e.delta = v
 			case alien(v):
-				e.strange = true
+				e.copied = true
 			}
 		default:
-			e.strange = e.strange || wire.Lookalike(key, choiceNames...)
+			if odd(key, v, choiceNames) {
+				return false
+			}
 		}
 	}
-	if !e.delta.IsValid() {
-		return true
-	}
-	if e.delta.Kind() != jsonstream.Object {
-		return false
-	}
+	return !e.delta.IsValid() || e.delta.Kind() == jsonstream.Object && e.readDelta()
+}
+
+func (e *element) readDelta() bool {
 	for k, v := range e.delta.Members() {
 		switch key := wire.Key(k); string(key) {
 		case "role", "content", "refusal":
@@ -145,17 +151,34 @@ func (e *element) read(member string) bool {
 			}
 			e.legacy = v
 		default:
-			e.strange = e.strange || wire.Lookalike(key, deltaNames...)
+			if odd(key, v, deltaNames) || alien(v) {
+				return false
+			}
 		}
 	}
 	return true
 }
 
-// alien reports whether a member that no conforming client reads carries calls.
+// odd reports whether a member that nobody should send here could be read as one
+// that matters, or carries calls.
+func odd(key []byte, v jsonstream.Value, names []string) bool {
+	return wire.Present(v) && (wire.Lookalike(key, names...) || carriesCalls(key, v))
+}
+
+// carriesCalls reports whether a member has the name of calls and is not empty.
+func carriesCalls(key []byte, v jsonstream.Value) bool {
+	return (string(key) == "tool_calls" || string(key) == "function_call") && wire.Present(v) && (v.Kind() != jsonstream.Array || v.Len() > 0)
+}
+
+// alien reports whether a value where no conforming client looks for calls has
+// some, in one spelling or another.
 func alien(v jsonstream.Value) bool {
-	calls, _ := v.Get("tool_calls")
-	old, _ := v.Get("function_call")
-	return wire.Present(calls) || wire.Present(old)
+	for k, v := range v.Members() {
+		if key := wire.Key(k); carriesCalls(key, v) || wire.Present(v) && wire.Lookalike(key, "tool_calls", "function_call") {
+			return true
+		}
+	}
+	return false
 }
 
 // index reads choices[].index, which some servers leave out.

@@ -8,14 +8,14 @@ import (
 
 // forward appends what the client may have of the current chunk.
 func (s *stream) forward(dst []byte, ev *sse.Event) ([]byte, wire.Need, error) {
-	ends, cut, left := false, s.chunk.strange, s.chunk.usage
+	ends, cut, left := false, false, s.chunk.usage
 	dropped := false
 	for i := range s.chunk.elements {
 		e := &s.chunk.elements[i]
 		ends = ends || e.ends
 		dropped = dropped || e.empty()
 		left = left || !e.empty()
-		cut = cut || e.carries() || e.late && (e.reason.IsValid() || !e.quiet)
+		cut = cut || e.carries() || e.copied || e.late && (e.reason.IsValid() || !e.quiet)
 	}
 	switch {
 	case ends:
@@ -64,7 +64,6 @@ const (
 
 // edit collects the changes of a chunk.
 func (c *chunk) edit(edits *wire.Edits, why purpose) {
-	c.editRoot(edits)
 	if why == finishing {
 		i := -1
 		edits.Remove(c.choices, func(_, _ jsonstream.Value) bool { i++; return !c.elements[i].ends })
@@ -74,10 +73,6 @@ func (c *chunk) edit(edits *wire.Edits, why purpose) {
 			e.edit(edits, why)
 		}
 	}
-}
-
-func (c *chunk) editRoot(edits *wire.Edits) {
-	edits.Remove(c.root, func(k, _ jsonstream.Value) bool { return wire.Lookalike(wire.Key(k), rootNames...) })
 }
 
 // edit collects the changes of one element of choices in a stream.
@@ -98,16 +93,14 @@ func (e *element) edit(edits *wire.Edits, why purpose) {
 }
 
 // editChoice collects the changes of an element of choices outside its delta or
-// message: what no client may read is removed, and the finish tells the truth
-// (L8).
+// message: a copy of calls is removed, and the finish tells the truth (L8).
 func (e *element) editChoice(edits *wire.Edits, why purpose, member string) {
-	edits.Remove(e.v, func(k, v jsonstream.Value) bool {
-		key := string(wire.Key(k))
-		if key == deltaMember || key == messageMember {
-			return key != member && alien(v)
-		}
-		return wire.Lookalike([]byte(key), choiceNames...)
-	})
+	if e.copied {
+		edits.Remove(e.v, func(k, _ jsonstream.Value) bool {
+			key := string(wire.Key(k))
+			return key != member && (key == deltaMember || key == messageMember)
+		})
+	}
 	switch {
 	case !e.reason.IsValid():
 	case e.late:
@@ -127,9 +120,7 @@ func wantsTools(reason jsonstream.Value) bool {
 func (e *element) editDelta(edits *wire.Edits) {
 	edits.Remove(e.delta, func(k, _ jsonstream.Value) bool {
 		key := wire.Key(k)
-		return e.calls.IsValid() && string(key) == "tool_calls" ||
-			e.legacy.IsValid() && string(key) == "function_call" ||
-			wire.Lookalike(key, deltaNames...)
+		return e.calls.IsValid() && string(key) == "tool_calls" || e.legacy.IsValid() && string(key) == "function_call"
 	})
 }
 

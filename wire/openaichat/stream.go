@@ -63,9 +63,6 @@ func (s *stream) Event(dst []byte, ev *sse.Event) ([]byte, wire.Need, error) {
 	if !s.chunk.read(s.doc.Root(), deltaMember) {
 		return dst, wire.Nothing, wire.Malformed(nil)
 	}
-	if s.chunk.strange {
-		s.notes.Dropped++
-	}
 	if s.chunk.fault.IsValid() {
 		return s.upstreamError(dst, ev), wire.Nothing, nil
 	}
@@ -113,13 +110,14 @@ func (s *stream) assemble() bool {
 			return false
 		}
 		if e.choice.done {
+			if e.stray() {
+				return false
+			}
 			s.afterEnd(e)
 			continue
 		}
-		if e.carries() {
-			if !s.collect(e) {
-				return false
-			}
+		if e.carries() && !s.collect(e) || e.stray() {
+			return false
 		}
 		e.quiet = silent(e.delta, e.choice.role)
 		e.mute = e.carries() && silent(e.delta, true)

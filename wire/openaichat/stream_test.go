@@ -462,16 +462,60 @@ func TestLogprobs(t *testing.T) {
 	}
 }
 
-// Proves L12, F11: what was cut because it only looks like a known member is
-// counted.
-func TestStrangeMembersAreCounted(t *testing.T) {
-	d := drive(t, request(t, ""), newGate(t), wire.Options{})
-	if _, _, err := d.send(`data: {"choices":[{"index":0,"delta":{"Tool_Calls":[]}}]}` + "\n\n"); err != nil || d.st.Notes().Dropped != 1 {
-		t.Errorf("%v %+v", err, d.st.Notes())
+// Proves L14, F7, W23: calls in a place or in a spelling in which only some client
+// looks for them were judged by nobody. The answer is malformed, streamed or not.
+func TestL14CallsInOddPlaces(t *testing.T) {
+	const calls = `[{"index":0,"id":"ia","type":"function","function":{"name":"a","arguments":"{}"}}]`
+	const delta = `"delta":{"content":"x"}`
+	for name, chunk := range map[string]string{
+		"root":                          `"tool_calls":` + calls + `,"choices":[{"index":0,` + delta + `}]`,
+		"root, legacy":                  `"function_call":{"name":"a"},"choices":[{"index":0,` + delta + `}]`,
+		"root, another case":            `"Choices":[{"index":0,"delta":{"tool_calls":` + calls + `}}],"choices":[{"index":0,` + delta + `}]`,
+		"choice":                        `"choices":[{"index":0,"tool_calls":` + calls + `,` + delta + `}]`,
+		"choice, another case":          `"choices":[{"index":0,"Delta":{"tool_calls":` + calls + `},` + delta + `}]`,
+		"the other carrier":             `"choices":[{"index":0,"message":{"tool_calls":` + calls + `},` + delta + `}]`,
+		"the other carrier, legacy":     `"choices":[{"index":0,"message":{"function_call":{"name":"a"}},` + delta + `}]`,
+		"the other carrier, other case": `"choices":[{"index":0,"message":{"TOOL_CALLS":` + calls + `},` + delta + `}]`,
+		"delta, another case":           `"choices":[{"index":0,"delta":{"content":"x","Tool_Calls":` + calls + `}}]`,
+		"delta, another case, legacy":   `"choices":[{"index":0,"delta":{"content":"x","FUNCTION_CALL":{"name":"a"}}}]`,
+		"delta, the long s":             `"choices":[{"index":0,"delta":{"content":"x","tool_call\u017f":` + calls + `}}]`,
+		"message in delta":              `"choices":[{"index":0,"delta":{"content":"x","message":{"tool_calls":` + calls + `}}}]`,
+		"message in delta, other case":  `"choices":[{"index":0,"delta":{"content":"x","message":{"Tool_calls":` + calls + `}}}]`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			check := func(err error, out string) {
+				t.Helper()
+				var e *wire.StreamError
+				if !errors.As(err, &e) || e.Code != stopgate.CodeEnvelopeMismatch || strings.Contains(out, "ia") {
+					t.Errorf("error %v, the client has %s", err, out)
+				}
+			}
+			d := drive(t, request(t, ""), newGate(t), wire.Options{})
+			out, _, err := d.send("data: {" + chunk + "}\n\n")
+			check(err, out)
+			body := strings.NewReplacer(`"delta"`, `"message"`, `"message"`, `"delta"`).Replace(chunk)
+			out, err, _ = playBody(t, newGate(t), wire.Options{}, "{"+body+"}")
+			check(err, out)
+		})
 	}
-	_, err, notes := playBody(t, newGate(t), wire.Options{}, `{"choices":[{"message":{"Tool_Calls":[]}}]}`)
-	if err != nil || notes.Dropped != 1 {
-		t.Errorf("%v %+v", err, notes)
+}
+
+// Proves L3, L5: servers that send what a choice says in delta and in message both
+// have their calls judged once, and the copies do not get through, in the chunks of
+// the call and behind it.
+func TestL5CopiedCalls(t *testing.T) {
+	const calls = `{"role":"assistant","tool_calls":[{"index":0,"id":"ia","type":"function","function":{"name":"a","arguments":"{}"}}]}`
+	in := ""
+	for _, choice := range []string{
+		`"message":` + calls + `,"delta":` + calls, `"message":` + calls + `,"delta":{"content":"x"}`,
+		`"message":` + calls + `,"delta":{},"finish_reason":"tool_calls"`, `"message":` + calls + `,"delta":{"content":"late"}`,
+	} {
+		in += `data: {"choices":[{"index":0,` + choice + "}]}\n\n"
+	}
+	r := play(t, newGate(t, "a"), request(t, ""), wire.Options{}, in+"data: [DONE]\n\n")
+	if r.err != nil || strings.Contains(r.out, "ia") || !strings.Contains(r.out, `"content":"x"`) ||
+		!strings.Contains(r.out, "`a` was not run") || !strings.Contains(r.out, `"stop"`) || len(r.gate.calls) != 1 {
+		t.Errorf("%v, the client has\n%s", r.err, r.out)
 	}
 }
 
