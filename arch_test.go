@@ -29,6 +29,7 @@ var layers = [][]string{
 	{"internal/visible"},
 	{"internal/diag"},
 	{"internal/tomltree"},
+	{"internal/shell"},
 	{"policy/match"},
 	{"policy/analysis"},
 	{"policy"},
@@ -54,7 +55,9 @@ var testOnly = "internal/testkit/"
 
 // pure packages hold the meaning: no I/O, no clock, no goroutine, no logging
 // (STYLE "Shape").
-var pure = []string{"jsonstream", "internal/automaton", "regular", "schema", "policy/match", "policy/analysis", "policy", "session"}
+var pure = []string{
+	"jsonstream", "internal/automaton", "regular", "schema", "internal/shell", "policy/match", "policy/analysis", "policy", "session",
+}
 
 // impure are the imports that a pure package must not have.
 var impure = map[string]bool{

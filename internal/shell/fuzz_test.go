@@ -1,0 +1,144 @@
+package shell_test
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/stopgate/stopgate/internal/shell"
+)
+
+// commandsOf reads a line with the full parser as one kind of shell. ok is not set if
+// it is more than simple commands of literal words.
+func commandsOf(line string, lang syntax.LangVariant) (all [][]string, ok bool) {
+	file, err := syntax.NewParser(syntax.Variant(lang)).Parse(strings.NewReader(line), "")
+	if err != nil {
+		return nil, false
+	}
+	ok = true
+	var statement func(s *syntax.Stmt)
+	statement = func(s *syntax.Stmt) {
+		var words []string
+		ok = ok && !s.Negated && !s.Coprocess
+		switch c := s.Cmd.(type) {
+		case *syntax.BinaryCmd:
+			statement(c.X)
+			statement(c.Y)
+			return
+		case *syntax.CallExpr:
+			ok = ok && len(c.Assigns) == 0
+			for _, w := range c.Args {
+				text, literal := literalOf(w)
+				ok = ok && literal
+				words = append(words, text)
+			}
+		case *syntax.DeclClause:
+			text := line[c.Pos().Offset():c.End().Offset()]
+			inner, _ := commandsOf("x "+text, lang)
+			words = inner[0][1:]
+		case *syntax.TimeClause:
+			words = []string{"time"}
+			if c.PosixFormat {
+				words = append(words, "-p")
+			}
+			if c.Stmt != nil {
+				rest, plain := commandsOf(line[c.Stmt.Pos().Offset():c.Stmt.End().Offset()], lang)
+				ok = ok && plain
+				if len(rest) > 0 { // the first command of a pipe that is timed
+					words = append(words, rest[0]...)
+					all = append(all, words)
+					all = append(all, rest[1:]...)
+					return
+				}
+			}
+		case *syntax.LetClause:
+			words = []string{"let"}
+		case nil:
+		default:
+			ok = false
+		}
+		all = append(all, words)
+	}
+	for _, s := range file.Stmts {
+		statement(s)
+	}
+	return all, ok
+}
+
+func literalOf(w *syntax.Word) (string, bool) {
+	var b strings.Builder
+	ok := true
+	var parts func(list []syntax.WordPart, quoted bool)
+	parts = func(list []syntax.WordPart, quoted bool) {
+		for _, p := range list {
+			switch p := p.(type) {
+			case *syntax.Lit:
+				for i := 0; i < len(p.Value); i++ {
+					if p.Value[i] == '\\' && i+1 < len(p.Value) && (!quoted || strings.IndexByte("$`\"\\", p.Value[i+1]) >= 0) {
+						i++
+					}
+					b.WriteByte(p.Value[i])
+				}
+			case *syntax.SglQuoted:
+				ok = ok && !p.Dollar
+				b.WriteString(p.Value)
+			case *syntax.DblQuoted:
+				ok = ok && !p.Dollar
+				parts(p.Parts, true)
+			default:
+				ok = false
+			}
+		}
+	}
+	parts(w.Parts, false)
+	return b.String(), ok
+}
+
+// Proves E6, E19, E27. What is plain is read by a full parser as the same commands with
+// the same words, as Bash and as POSIX shell; and no text makes a reader fail.
+func FuzzRead(f *testing.F) {
+	for _, s := range []string{
+		"git status && ls", "a | b; c & d\ne", "a 'b c' \"d\" e\\ f", "a >b 2>&1", "time a", "export A=b", "a $(b)", "bash -c 'a b'", "a @{u} b^ c~1", "a !",
+		"find . -exec a {} \\;", "a\\\nb", "a 1>b", "a=b", "let x", "{} a", "a <<E\nE", "a\x00b", "\xff", "time -p a | b",
+	} {
+		f.Add(s)
+	}
+	var l shell.Line
+	f.Fuzz(func(t *testing.T, line string) {
+		l.Read([]byte(line))
+		for i, c := range l.Commands {
+			if c.End <= i || c.End > len(l.Commands) || c.Parent >= i || c.From < 0 || c.To < c.From {
+				t.Fatalf("%q: command %d is out of order: %+v", line, i, c)
+			}
+		}
+		if !l.Plain || strings.Contains(line, "let") || strings.Contains(line, "time") {
+			return
+		}
+		for _, lang := range []syntax.LangVariant{syntax.LangBash, syntax.LangPOSIX} {
+			want, ok := commandsOf(line, lang)
+			if !ok {
+				t.Fatalf("%q is plain, but not to %v: %q", line, lang, want)
+			}
+			n := 0
+			for _, c := range l.Commands {
+				if c.Parent >= 0 {
+					continue
+				}
+				if n == len(want) || len(c.Words) != len(want[n]) {
+					t.Fatalf("%q: command %d, %v has %q", line, n, lang, want)
+				}
+				for k, w := range c.Words {
+					if !bytes.Equal(w.Text, []byte(want[n][k])) {
+						t.Fatalf("%q: word %q, %v has %q", line, w.Text, lang, want[n][k])
+					}
+				}
+				n++
+			}
+			if n != len(want) {
+				t.Fatalf("%q: %d commands, %v has %q", line, n, lang, want)
+			}
+		}
+	})
+}

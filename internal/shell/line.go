@@ -1,0 +1,145 @@
+package shell
+
+import "bytes"
+
+// Line is a command line taken apart. It is reused with Read and belongs to one
+// goroutine; what it gave out before is not valid after the next Read.
+type Line struct {
+	// Commands are the simple commands in text order, each followed by the commands
+	// unwrapped from it.
+	Commands []Command
+	// Plain says that the line is a list of simple commands with literal words, that
+	// every shell reads alike, and that so are the commands unwrapped from them.
+	// Redirections to literal targets are plain; [Command.Redirects] has them.
+	Plain bool
+	// Complete is not set if there may be commands that Commands does not have: the
+	// text could not be parsed, or it runs what it computes.
+	Complete bool
+
+	words     []Word
+	redirects []Redirect
+	text      []byte    // of words whose quotes are removed
+	flat      []Command // commands that are being unwrapped
+}
+
+// Command is one simple command.
+type Command struct {
+	Words     []Word // the first names the program; none: only assignments or redirections
+	Redirects []Redirect
+	// Parent is the index of the command that this one was unwrapped from, -1 if it
+	// stands in the line itself. Its words are the parent's from From to To (with
+	// what ends them), or are written inside the parent's word From.
+	Parent, From, To int
+	// End is the index behind the last command unwrapped from this one.
+	End int
+	// Plain: literal words, no assignment, and its place in the line is plain.
+	Plain bool
+	// Runs: an option of it runs code (E16).
+	Runs bool
+	// Open: more words follow that nobody can see here, as behind xargs.
+	Open bool
+	// Moved: a command before it changes the directory (E22), so that relative paths
+	// name other files than they seem to.
+	Moved bool
+
+	script []byte // text that a shell reads from its input
+	braces []byte // a first word whose braces make it a command
+}
+
+// Word is one word of a command.
+type Word struct {
+	Text []byte // without quotes; of a word that is not Literal what can be seen
+	// Literal: nothing in it is expanded.
+	Literal bool
+	// Quoted: some of it stood in quotes or behind a backslash.
+	Quoted bool
+	// Glob: it has wildcards that the shell expands. Braces: it has braces that it does.
+	Glob, Braces bool
+}
+
+// Redirect is a redirection that opens a file.
+type Redirect struct {
+	Target Word
+	Write  bool // opened for writing; otherwise for reading
+}
+
+// Harmless reports a redirection to or from nowhere.
+func (r *Redirect) Harmless() bool {
+	return r.Target.Literal && string(r.Target.Text) == "/dev/null"
+}
+
+// Read takes a command line apart.
+func (l *Line) Read(text []byte) {
+	l.Commands, l.words, l.redirects, l.text = l.Commands[:0], l.words[:0], l.redirects[:0], l.text[:0]
+	l.Plain, l.Complete = true, true
+	l.read(text, parent{index: -1}, 0)
+	for i := range l.Commands {
+		c := &l.Commands[i]
+		l.Plain = l.Plain && c.Plain
+	}
+	l.Plain = l.Plain && l.Complete && len(l.Commands) > 0
+	l.moved()
+}
+
+// parent is what a text is unwrapped from.
+type parent struct{ index, from, to int }
+
+// maxDepth is how many wrappers are unwrapped from one another. What lies deeper is
+// cut into pieces.
+const maxDepth = 8
+
+// read adds the commands of a text that is a command line by itself.
+func (l *Line) read(text []byte, from parent, depth int) {
+	first := len(l.Commands)
+	switch {
+	case depth <= maxDepth && l.strict(text, from):
+	case depth <= maxDepth && l.parse(text, from):
+		l.Plain = false
+	default:
+		l.Plain, l.Complete = false, false
+		l.cut(text, from)
+	}
+	l.unwrapAll(first, depth)
+}
+
+// add adds a command and returns it.
+func (l *Line) add(words []Word, redirects []Redirect, from parent, plain bool) *Command {
+	l.Commands = append(l.Commands, Command{
+		Words: words, Redirects: redirects, Parent: from.index, From: from.from, To: from.to, Plain: plain,
+		End: len(l.Commands) + 1,
+	})
+	return &l.Commands[len(l.Commands)-1]
+}
+
+// moved marks the commands behind a change of directory.
+func (l *Line) moved() {
+	moved := false
+	for i := range l.Commands {
+		c := &l.Commands[i]
+		c.Moved = moved
+		if name := c.Program(); len(name) > 0 {
+			moved = moved || movers[string(name)]
+		}
+	}
+}
+
+var movers = set("cd pushd popd chdir z")
+
+// Program is the last component of the first word, nil if there is none.
+func (c *Command) Program() []byte {
+	if len(c.Words) == 0 {
+		return nil
+	}
+	return Base(c.Words[0].Text)
+}
+
+// Base returns the last component of a program's path.
+func Base(word []byte) []byte { return word[bytes.LastIndexAny(word, `/\`)+1:] }
+
+func set(words string) map[string]bool {
+	m := make(map[string]bool)
+	for _, w := range bytes.Fields([]byte(words)) {
+		m[string(w)] = true
+	}
+	return m
+}

@@ -1,0 +1,94 @@
+package shell
+
+import "bytes"
+
+// Use says what a command does with a path.
+type Use uint8
+
+// A path whose use is not known is both.
+const (
+	Reads Use = 1 << iota
+	Writes
+)
+
+// pathless are programs whose words are no paths.
+var pathless = set(`echo printf true false : kill pkill pgrep killall sleep seq date exit return whoami id hostname uname uptime expr basename
+	dirname alias unalias export unset yes tty nproc arch which type hash ping host dig nslookup`)
+
+// readers are programs that only read the files they are given.
+var readers = set(`cat bat less more head tail nl tac rev wc ls tree stat file du df md5sum sha1sum sha256sum sha512sum cksum b2sum sum od xxd
+	hexdump strings cut paste join comm diff cmp sdiff fold fmt expand unexpand column tr uniq grep egrep fgrep zgrep rg ag ack zcat bzcat xzcat
+	realpath readlink jq pwd cd pushd find fd fdfind source . md5 shasum`)
+
+// scripted are programs whose first operand is a pattern or a script, unless an option
+// gives it.
+var scripted = set("grep egrep fgrep zgrep rg ag ack sed awk gawk mawk jq yq tr fd fdfind")
+
+// copiers write their last operand and read the others.
+var copiers = set("cp install rsync scp")
+
+// Certain reports a program whose operands are paths and nothing else.
+func Certain(program []byte) bool {
+	name := string(program)
+	return readers[name] && !scripted[name] || name == "tee" || name == "touch" || name == "mkdir" || name == "rm" || name == "rmdir"
+}
+
+// Paths calls yield for every word of the command that may name a file, and for the
+// targets of its redirections, until yield returns false. redirected tells them apart.
+func (c *Command) Paths(yield func(path *Word, use Use, redirected bool) bool) {
+	for i := range c.Redirects {
+		use := Reads
+		if c.Redirects[i].Write {
+			use = Writes
+		}
+		if !c.Redirects[i].Harmless() && !yield(&c.Redirects[i].Target, use, true) {
+			return
+		}
+	}
+	name := string(bytes.ToLower(c.Program()))
+	if pathless[name] || len(c.Words) == 0 {
+		return
+	}
+	use := Reads | Writes
+	if readers[name] {
+		use = Reads
+	}
+	skip := scripted[name]
+	for i := range c.Words[1:] {
+		w := &c.Words[i+1]
+		text := w.Text
+		switch {
+		case len(text) == 0:
+			continue
+		case text[0] == '-':
+			if t := string(text); t == "-e" || t == "-f" || bytes.HasPrefix(text, []byte("--regexp")) || bytes.HasPrefix(text, []byte("--file")) || bytes.HasPrefix(text, []byte("--expression")) {
+				skip = false
+			}
+			if at := bytes.IndexByte(text, '='); at >= 0 && at+1 < len(text) {
+				if !yield(&Word{Text: text[at+1:], Literal: w.Literal, Quoted: w.Quoted, Glob: w.Glob}, Reads|Writes, false) {
+					return
+				}
+			} else if len(text) > 2 && text[1] != '-' && bytes.ContainsAny(text, "./") { // -oFILE
+				if !yield(&Word{Text: text[2:], Literal: w.Literal, Quoted: w.Quoted, Glob: w.Glob}, Reads|Writes, false) {
+					return
+				}
+			}
+			continue
+		case skip:
+			skip = false
+			continue
+		}
+		one := use
+		if copiers[name] && i+2 < len(c.Words) {
+			one = Reads
+		}
+		if !yield(w, one, false) {
+			return
+		}
+		if at := bytes.IndexByte(text, '='); at >= 0 && at+1 < len(text) { // of=FILE
+			if !yield(&Word{Text: text[at+1:], Literal: w.Literal, Quoted: w.Quoted, Glob: w.Glob}, one, false) {
+				return
+			}
+		}
+	}
+}

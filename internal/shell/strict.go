@@ -1,0 +1,383 @@
+package shell
+
+import (
+	"bytes"
+	"unicode"
+	"unicode/utf8"
+)
+
+// strictReader reads lists of simple commands and nothing else. Whatever some shell
+// might read in another way makes it give up.
+type strictReader struct {
+	line *Line
+	text []byte
+	pos  int
+	from parent
+
+	words, redirects int  // where those of the command under way begin
+	needs            bool // a command has to follow
+}
+
+// strict adds the commands of a plain text. If the text is not plain it adds nothing.
+func (l *Line) strict(text []byte, from parent) bool {
+	r := strictReader{line: l, text: text, from: from, words: len(l.words), redirects: len(l.redirects)}
+	commands := len(l.Commands)
+	if r.list() && len(l.Commands) > commands {
+		return true
+	}
+	l.Commands, l.words, l.redirects = l.Commands[:commands], l.words[:r.words], l.redirects[:r.redirects]
+	return false
+}
+
+// list reads commands and the operators between them.
+func (r *strictReader) list() bool {
+	for r.pos < len(r.text) {
+		switch c := r.text[r.pos]; c {
+		case ' ', '\t':
+			r.pos++
+		case '\n':
+			r.pos++
+			if r.inCommand() {
+				r.end()
+			}
+		case ';', '&', '|':
+			if !r.inCommand() {
+				return false
+			}
+			r.end()
+			r.pos++
+			double := r.pos < len(r.text) && r.text[r.pos] == c
+			if double {
+				if c == ';' {
+					return false
+				}
+				r.pos++
+			}
+			if r.pos < len(r.text) && (r.text[r.pos] == '&' || r.text[r.pos] == '>' && c == '&') {
+				return false // |& and &> are not POSIX
+			}
+			r.needs = double || c == '|'
+		case '<', '>':
+			if !r.redirect() {
+				return false
+			}
+		default:
+			if c >= '0' && c <= '9' && r.pos+1 < len(r.text) && (r.text[r.pos+1] == '<' || r.text[r.pos+1] == '>') {
+				r.pos++
+				continue
+			}
+			w, ok := r.word()
+			if !ok || len(r.line.words) == r.words && !commandWord(w) {
+				return false
+			}
+			if next := r.pos; next < len(r.text) && (r.text[next] == '<' || r.text[next] == '>') && isNumber(w.Text) {
+				return false // a descriptor of several digits
+			}
+			r.line.words = append(r.line.words, w)
+		}
+	}
+	if r.inCommand() {
+		r.end()
+	}
+	return !r.needs
+}
+
+// inCommand reports whether a command is under way.
+func (r *strictReader) inCommand() bool {
+	return len(r.line.words) > r.words || len(r.line.redirects) > r.redirects
+}
+
+// end ends the command under way.
+func (r *strictReader) end() {
+	l := r.line
+	words, redirects := l.words[r.words:len(l.words):len(l.words)], l.redirects[r.redirects:len(l.redirects):len(l.redirects)]
+	l.add(words, redirects, r.from, true)
+	r.words, r.redirects, r.needs = len(l.words), len(l.redirects), false
+}
+
+// redirect reads < > >> >| with a word, and >&1 and the like, which open nothing.
+func (r *strictReader) redirect() bool {
+	write := r.text[r.pos] == '>'
+	r.pos++
+	if r.pos == len(r.text) {
+		return false
+	}
+	switch c := r.text[r.pos]; {
+	case c == '&':
+		r.pos++
+		if r.pos == len(r.text) {
+			return false
+		}
+		c = r.text[r.pos]
+		r.pos++
+		if c != '-' && (c < '0' || c > '9') || r.pos < len(r.text) && !ends(r.text[r.pos]) {
+			return false
+		}
+		// The command may consist of this alone; it opens nothing.
+		if !r.inCommand() {
+			return false
+		}
+		return true
+	case write && (c == '>' || c == '|'):
+		r.pos++
+	case c == '<' || c == '>' || c == '(':
+		return false
+	}
+	for r.pos < len(r.text) && (r.text[r.pos] == ' ' || r.text[r.pos] == '\t') {
+		r.pos++
+	}
+	if r.pos == len(r.text) || ends(r.text[r.pos]) {
+		return false
+	}
+	w, ok := r.word()
+	if !ok || len(w.Text) == 0 || r.pos < len(r.text) && (r.text[r.pos] == '<' || r.text[r.pos] == '>') {
+		return false
+	}
+	r.line.redirects = append(r.line.redirects, Redirect{Target: w, Write: write})
+	return true
+}
+
+// ends reports a byte that ends a word.
+func ends(c byte) bool {
+	switch c {
+	case ' ', '\t', '\n', ';', '&', '|', '<', '>':
+		return true
+	}
+	return false
+}
+
+// word reads one word. Its text is part of the line unless quotes are removed.
+func (r *strictReader) word() (w Word, ok bool) {
+	start := r.pos
+	for r.pos < len(r.text) && plainBytes[r.text[r.pos]] {
+		r.pos++
+	}
+	if r.pos == len(r.text) || ends(r.text[r.pos]) {
+		return Word{Text: r.text[start:r.pos], Literal: true}, r.pos > start && r.text[start] != '='
+	}
+	first := r.text[start]
+	if first == '=' {
+		return w, false
+	}
+	l := r.line
+	at := len(l.text)
+	l.text = append(l.text, r.text[start:r.pos]...)
+	w.Literal = true
+	for r.pos < len(r.text) && !ends(r.text[r.pos]) {
+		c := r.text[r.pos]
+		switch {
+		case plainBytes[c]:
+			l.text = append(l.text, c)
+			r.pos++
+		case c == '\'':
+			w.Quoted = true
+			ok = r.single()
+		case c == '"':
+			w.Quoted = true
+			ok = r.double()
+		case c == '\\':
+			w.Quoted = true
+			ok = r.escaped()
+		default:
+			ok = r.odd(start)
+		}
+		if !plainBytes[c] && !ok {
+			return w, false
+		}
+	}
+	w.Text = l.text[at:len(l.text):len(l.text)]
+	return w, true
+}
+
+// single reads '...'. Shells of another family take a backslash at its end for an
+// escape.
+func (r *strictReader) single() bool {
+	for i := r.pos + 1; i < len(r.text); i++ {
+		switch c := r.text[i]; {
+		case c == '\'':
+			if r.text[i-1] == '\\' {
+				return false
+			}
+			r.line.text = append(r.line.text, r.text[r.pos+1:i]...)
+			r.pos = i + 1
+			return true
+		case c < ' ' || c == 0x7f:
+			return false
+		case c >= utf8.RuneSelf:
+			size := visible(r.text[i:])
+			if size == 0 {
+				return false
+			}
+			i += size - 1
+		}
+	}
+	return false
+}
+
+// double reads "..." without expansions.
+func (r *strictReader) double() bool {
+	l := r.line
+	for i := r.pos + 1; i < len(r.text); i++ {
+		switch c := r.text[i]; {
+		case c == '"':
+			r.pos = i + 1
+			return true
+		case c == '$' || c == '`' || c == '!' || c < ' ' || c == 0x7f:
+			return false
+		case c == '\\':
+			if i++; i == len(r.text) {
+				return false
+			}
+			switch e := r.text[i]; {
+			case e == '"' || e == '\\' || e == '$' || e == '`':
+				l.text = append(l.text, e)
+			case e < ' ' || e >= 0x7f || e == '!':
+				return false
+			default:
+				l.text = append(l.text, '\\', e)
+			}
+		case c >= utf8.RuneSelf:
+			size := visible(r.text[i:])
+			if size == 0 {
+				return false
+			}
+			l.text = append(l.text, r.text[i:i+size]...)
+			i += size - 1
+		default:
+			l.text = append(l.text, c)
+		}
+	}
+	return false
+}
+
+// escaped reads a backslash and what it quotes.
+func (r *strictReader) escaped() bool {
+	if r.pos+1 == len(r.text) {
+		return false
+	}
+	c := r.text[r.pos+1]
+	if c <= ' ' && c != ' ' || c >= 0x7f {
+		return false
+	}
+	r.line.text = append(r.line.text, c)
+	r.pos += 2
+	return true
+}
+
+// odd reads a character that means itself only in some places: ~ and ^ inside a
+// word, ! and {} as a word, @{...} as git writes it, letters beyond ASCII.
+func (r *strictReader) odd(start int) bool {
+	l, c := r.line, r.text[r.pos]
+	size := 1
+	switch {
+	case c == '~' || c == '^':
+		if r.pos == start || r.text[r.pos-1] == '=' || r.text[r.pos-1] == ':' {
+			return false
+		}
+	case c == '#':
+		if r.pos == start {
+			return false
+		}
+	case c == '!':
+		if r.pos != start || r.pos+1 < len(r.text) && !ends(r.text[r.pos+1]) {
+			return false
+		}
+	case c == '{':
+		rest := r.text[r.pos+1:]
+		n := 0
+		for r.pos > start && r.text[r.pos-1] == '@' && n < len(rest) && (isLetter(rest[n]) || rest[n] >= '0' && rest[n] <= '9') {
+			n++
+		}
+		if n == len(rest) || rest[n] != '}' || n == 0 && r.pos != start {
+			return false
+		}
+		if size = n + 2; n == 0 && r.pos+size < len(r.text) && !ends(r.text[r.pos+size]) {
+			return false
+		}
+	case c >= utf8.RuneSelf:
+		if size = visible(r.text[r.pos:]); size == 0 {
+			return false
+		}
+	default:
+		return false
+	}
+	l.text = append(l.text, r.text[r.pos:r.pos+size]...)
+	r.pos += size
+	return true
+}
+
+// visible returns the length of a character beyond ASCII that is printed as itself,
+// 0 for any other.
+func visible(text []byte) int {
+	c, size := utf8.DecodeRune(text)
+	if size > 1 && unicode.In(c, unicode.L, unicode.N, unicode.P, unicode.S) {
+		return size
+	}
+	return 0
+}
+
+// plainBytes mean themselves wherever they stand, but for = at the start of a word.
+var plainBytes = func() (t [256]bool) {
+	for _, b := range []byte("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./,:=+@%") {
+		t[b] = true
+	}
+	return t
+}()
+
+// commandWord reports whether a word can name a program, and nothing but that.
+func commandWord(w Word) bool {
+	if len(w.Text) == 0 || w.Text[0] == '%' || IsAssignment(w.Text) || Reserved[string(w.Text)] {
+		return false
+	}
+	for _, b := range w.Text {
+		if b <= ' ' || b >= 0x7f {
+			return false
+		}
+	}
+	return true
+}
+
+// IsAssignment reports NAME=... and NAME+=...
+func IsAssignment(word []byte) bool {
+	i := 0
+	for i < len(word) && (isLetter(word[i]) || i > 0 && word[i] >= '0' && word[i] <= '9') {
+		i++
+	}
+	if i > 0 && i < len(word) && word[i] == '[' { // of an element
+		return true
+	}
+	if i > 0 && i < len(word) && word[i] == '+' {
+		i++
+		return i < len(word) && word[i] == '='
+	}
+	return i > 0 && i < len(word) && word[i] == '='
+}
+
+func isNumber(text []byte) bool {
+	for _, c := range text {
+		if c < '0' || c > '9' {
+			return false
+		}
+	}
+	return len(text) > 0
+}
+
+func isLetter(c byte) bool { return c == '_' || 'a' <= c|0x20 && c|0x20 <= 'z' }
+
+// Reserved are words that do not name the command behind them.
+var Reserved = set("! [[ ]] {} case coproc do done elif else esac fi for foreach function if in repeat select then until while { } end endif endsw noglob nocorrect")
+
+// Simple reports a text that is one simple command of unquoted literal words without
+// redirections.
+func Simple(text []byte) bool {
+	var l Line
+	if !l.strict(text, parent{index: -1}) || len(l.Commands) != 1 || len(l.Commands[0].Redirects) > 0 {
+		return false
+	}
+	for _, w := range l.Commands[0].Words {
+		if w.Quoted {
+			return false
+		}
+	}
+	return bytes.IndexAny(text, ";&<>") < 0
+}

@@ -1,0 +1,315 @@
+package shell
+
+import "bytes"
+
+// unwrapAll puts behind each command of the text that begins at Commands[first] those
+// that are unwrapped from it.
+func (l *Line) unwrapAll(first, depth int) {
+	wraps := false
+	for i := first; i < len(l.Commands) && !wraps; i++ {
+		c := &l.Commands[i]
+		wraps = c.script != nil || c.braces != nil || known[string(c.Program())] || hasUpper(c.Program())
+	}
+	if !wraps {
+		for i := first; i < len(l.Commands); i++ {
+			l.Commands[i].End = i + 1
+		}
+		return
+	}
+	from := len(l.flat)
+	l.flat = append(l.flat, l.Commands[first:]...)
+	to := len(l.flat)
+	l.Commands = l.Commands[:first]
+	for k := from; k < to; k++ {
+		i := len(l.Commands)
+		l.Commands = append(l.Commands, l.flat[k])
+		l.unwrap(i, depth+1)
+		l.Commands[i].End = len(l.Commands)
+	}
+	l.flat = l.flat[:from]
+}
+
+// hasUpper: file systems without case find rm as RM.
+func hasUpper(name []byte) bool {
+	for _, c := range name {
+		if 'A' <= c && c <= 'Z' {
+			return true
+		}
+	}
+	return false
+}
+
+// unwrap adds the commands that a command runs.
+func (l *Line) unwrap(i, depth int) {
+	c := l.Commands[i]
+	if c.script != nil {
+		l.read(c.script, parent{i, 0, 0}, depth)
+	}
+	if c.braces != nil {
+		l.cut(c.braces, parent{i, 0, 0})
+	}
+	if len(c.Words) == 0 {
+		return
+	}
+	program := c.Program()
+	if hasUpper(program) {
+		program = bytes.ToLower(program)
+	}
+	name := string(program)
+	if deep := depth > maxDepth+1; deep && known[name] {
+		l.Plain, l.Complete = false, false
+		return
+	}
+	l.flags(i, name, depth)
+	switch {
+	case shells[name]:
+		l.shell(i, depth)
+	case name == "eval":
+		l.joined(i, 1, depth)
+	case name == "find":
+		l.find(i, depth)
+	case name == "git":
+		l.git(i, depth)
+	case environment[name]:
+		l.Commands[i].Plain = false
+	case interpreters[name] != "":
+		l.interpreter(i, interpreters[name])
+	case loose[name]:
+		l.loosely(i, depth)
+	default:
+		if w, ok := wrappers()[name]; ok {
+			l.wrapper(i, w, depth)
+		}
+	}
+}
+
+// tail adds the words from at on as a command of their own.
+func (l *Line) tail(i, at, end, to int, depth int) *Command {
+	c := &l.Commands[i]
+	words := c.Words[at:end:end]
+	plain := c.Plain
+	if first := words[0]; first.Literal && !commandWord(first) {
+		plain = false // a shell's own time, or env, reads it in another way
+	}
+	child := l.add(words, nil, parent{i, at, to}, plain)
+	index := len(l.Commands) - 1
+	l.unwrap(index, depth+1)
+	l.Commands[index].End = len(l.Commands)
+	return child
+}
+
+// unclear marks a wrapper whose command cannot be found with certainty. Every word
+// of it may begin one; who suspects has to look at all of them.
+func (l *Line) unclear(i int) { l.Commands[i].Plain = false }
+
+// wrapper finds the command behind the options of a wrapper.
+func (l *Line) wrapper(i int, w *wrapper, depth int) {
+	c := l.Commands[i]
+	at, ok := w.skip(c.Words)
+	switch {
+	case !ok:
+		l.unclear(i)
+		l.loosely(i, depth)
+	case w.lineFlag != "" && w.line(c.Words[:at]) > 0:
+		l.written(i, w.line(c.Words[:at]), depth) // env -S
+		l.unclear(i)
+	case at < len(c.Words):
+		index := len(l.Commands)
+		l.tail(i, at, len(c.Words), len(c.Words), depth)
+		if w.open {
+			l.Commands[index].Open = true
+		}
+	}
+}
+
+// written adds the command line that is written in a word.
+func (l *Line) written(i, at, depth int) {
+	c := l.Commands[i]
+	word := c.Words[at]
+	if !word.Literal {
+		l.unclear(i)
+	}
+	before := len(l.Commands)
+	l.read(word.Text, parent{i, at, at + 1}, depth)
+	for j := before; j < len(l.Commands); j++ {
+		l.Commands[j].Plain = l.Commands[j].Plain && c.Plain
+	}
+	if before == len(l.Commands) {
+		l.unclear(i)
+	}
+}
+
+// joined reads the words from at on as one command line, as eval does.
+func (l *Line) joined(i, at, depth int) {
+	c := l.Commands[i]
+	if at >= len(c.Words) {
+		return
+	}
+	var text []byte
+	for k, w := range c.Words[at:] {
+		if k > 0 {
+			text = append(text, ' ')
+		}
+		if !w.Literal {
+			l.unclear(i)
+		}
+		text = append(text, w.Text...)
+	}
+	l.read(text, parent{i, at, len(c.Words)}, depth)
+}
+
+// shell finds the command line of sh -c.
+func (l *Line) shell(i, depth int) {
+	c := l.Commands[i]
+	line := false
+	for at := 1; at < len(c.Words); at++ {
+		w := c.Words[at]
+		switch {
+		case !w.Literal:
+			l.unclear(i)
+			if line {
+				l.written(i, at, depth)
+			}
+			return
+		case string(w.Text) == "--" || string(w.Text) == "-":
+		case bytes.HasPrefix(w.Text, []byte("--")):
+			if !bytes.Contains([]byte(" --login --norc --noprofile --posix --verbose --noediting "), append([]byte(" "), w.Text...)) {
+				l.unclear(i)
+				l.loosely(i, depth)
+				return
+			}
+		case len(w.Text) > 1 && (w.Text[0] == '-' || w.Text[0] == '+'):
+			for _, f := range w.Text[1:] {
+				switch {
+				case f == 'c':
+					line = true
+				case f == 'o' || f == 'O':
+					at++
+				case bytes.IndexByte([]byte("abefhiklmnprtuvxBCEHPT"), f) < 0:
+					l.unclear(i)
+					l.loosely(i, depth)
+					return
+				}
+			}
+		default:
+			if line {
+				l.written(i, at, depth)
+			}
+			return
+		}
+	}
+}
+
+// find adds the commands of -exec and its like.
+func (l *Line) find(i, depth int) {
+	c := l.Commands[i]
+	for at := 1; at < len(c.Words); at++ {
+		switch string(c.Words[at].Text) {
+		case "-exec", "-execdir", "-ok", "-okdir":
+			end := at + 1
+			for end < len(c.Words) && string(c.Words[end].Text) != ";" && !(string(c.Words[end].Text) == "+" && string(c.Words[end-1].Text) == "{}") {
+				end++
+			}
+			if end == at+1 || end == len(c.Words) {
+				l.unclear(i)
+				if end > at+1 {
+					l.tail(i, at+1, end, end, depth)
+				}
+				return
+			}
+			l.tail(i, at+1, end, end+1, depth)
+			at = end
+		}
+	}
+}
+
+// git finds the programs that git's own options name.
+func (l *Line) git(i, depth int) {
+	c := l.Commands[i]
+	for at := 1; at < len(c.Words); at++ {
+		w := c.Words[at].Text
+		switch {
+		case len(w) == 0 || w[0] != '-':
+			return
+		case string(w) == "-c" || string(w) == "--config-env":
+			l.Commands[i].Runs = true
+			if at++; at < len(c.Words) {
+				if _, value, ok := bytes.Cut(c.Words[at].Text, []byte("=")); ok && len(value) > 0 {
+					before := len(l.Commands)
+					l.cut(bytes.TrimPrefix(value, []byte("!")), parent{i, at, at + 1})
+					for j := before; j < len(l.Commands); j++ {
+						l.Commands[j].End, l.Commands[j].Plain = j+1, c.Plain
+					}
+				}
+			}
+		case bytes.HasPrefix(w, []byte("--exec-path=")), bytes.HasPrefix(w, []byte("--config-env=")):
+			l.Commands[i].Runs = true
+		case string(w) == "-C" || string(w) == "--git-dir" || string(w) == "--work-tree" || string(w) == "--namespace":
+			at++
+		}
+	}
+}
+
+// interpreter marks code in another language, which nobody can judge here.
+func (l *Line) interpreter(i int, flags string) {
+	for _, w := range l.Commands[i].Words[1:] {
+		if len(w.Text) == 0 || w.Text[0] != '-' {
+			return
+		}
+		if len(w.Text) > 1 && w.Text[1] != '-' && bytes.ContainsAny(w.Text[1:], flags) || bytes.HasPrefix(w.Text, []byte("--e")) || bytes.HasPrefix(w.Text, []byte("--p")) {
+			l.Commands[i].Plain = false
+			return
+		}
+	}
+}
+
+// loosely reads every word of a wrapper that may be a command line.
+func (l *Line) loosely(i, depth int) {
+	c := l.Commands[i]
+	if len(c.Words) == 1 {
+		return
+	}
+	for at := 1; at < len(c.Words); at++ {
+		if bytes.ContainsAny(c.Words[at].Text, " \t\n;&|<>") {
+			before := len(l.Commands)
+			l.read(c.Words[at].Text, parent{i, at, at + 1}, depth)
+			for j := before; j < len(l.Commands); j++ {
+				l.Commands[j].Plain = false
+			}
+		}
+	}
+	l.unclear(i)
+}
+
+// flags looks for options that run code, and reads their values as command lines.
+func (l *Line) flags(i int, name string, depth int) {
+	list := codeFlags()[name]
+	if list == nil {
+		return
+	}
+	c := l.Commands[i]
+	for at := 1; at < len(c.Words); at++ {
+		for _, f := range list {
+			value, attached, ok := f.match(c.Words[at].Text)
+			if !ok {
+				continue
+			}
+			l.Commands[i].Runs = true
+			if !attached && tails[name] && at+1 < len(c.Words) {
+				l.tail(i, at+1, len(c.Words), len(c.Words), depth)
+				return
+			}
+			if !attached && at+1 < len(c.Words) {
+				value = c.Words[at+1].Text
+			}
+			if len(value) > 0 {
+				before := len(l.Commands)
+				l.cut(value, parent{i, at, at + 1})
+				for j := before; j < len(l.Commands); j++ {
+					l.Commands[j].End, l.Commands[j].Plain = j+1, c.Plain
+				}
+			}
+			break
+		}
+	}
+}
