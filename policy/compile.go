@@ -204,7 +204,7 @@ func (c *compiler) misfit(v *voice, r *Rule) string {
 		if k.Spec.Kind == match.Present {
 			continue
 		}
-		probe := cond{permissive: r.Mode.Permissive(), kind: k.Spec.Kind, ast: k}
+		probe := cond{permissive: r.Mode.Permissive(), kind: k.Spec.Kind, ast: k, accompanied: true}
 		if len(reach.Places) == 0 { // nothing is known there
 			continue
 		}
@@ -253,32 +253,29 @@ func (c *compiler) condition(v *voice, r *Rule, k *Condition) {
 	c.plan.conds = append(c.plan.conds, out)
 }
 
-// commands finds the conditions of a list that look at command lines. Where a call
-// can have several, each is judged through the list by itself and the strictest
-// counts (K29). A guard objects to any of them anyway.
+// commands finds the conditions of a list that look at command lines. A line may hold
+// several commands, and a call several lines: each command is judged through the list
+// by itself and the strictest counts (THREATS E, K29). A guard with one condition
+// objects to any of them anyway.
 func (c *compiler) commands(v *voice, l *list) {
-	var found []int32
-	several := false
-	for i := l.first; i < l.end && !l.guard; i++ {
-		for k := c.plan.rules[i].first; k < c.plan.rules[i].end; k++ {
+	l.firstCommand = c.plan.commands
+	for i := l.first; i < l.end; i++ {
+		r := &c.plan.rules[i]
+		if l.guard && r.end-r.first == 1 {
+			continue
+		}
+		for k := r.first; k < r.end; k++ {
 			cond := &c.plan.conds[k]
 			reach := v.schema.Reach(cond.ast.Arg)
 			if cond.kind == match.Present || counts(cond.kind) || !slices.ContainsFunc(reach.Places, func(p *schema.Place) bool { return has(p, schema.Command) }) {
 				continue
 			}
-			several = several || reach.CrossesArray || len(found) > 0 && cond.expanded != c.plan.conds[found[0]].expanded
-			found = append(found, k)
+			cond.command = l.commands
+			l.commands++
+			r.commands = true
 		}
 	}
-	if !several {
-		return
-	}
-	l.firstCommand, l.commands = c.plan.commands, int32(len(found))
 	c.plan.commands += l.commands
-	for i, k := range found {
-		c.plan.conds[k].command = int32(i)
-		c.plan.rules[c.plan.conds[k].rule].commands = true
-	}
 }
 
 // insert adds a condition's pointer to the trie of its view. "*" stands for the

@@ -35,9 +35,27 @@ func (g *grapher) fit(c int32, p *schema.Place) *fitting {
 	if f := g.fitted[key]; f != nil {
 		return f
 	}
-	f := fitCondition(&g.plan.conds[c], p, g.plan.conds[c].env)
+	k := g.plan.conds[c]
+	if k.permissive && k.ast.On == "" {
+		g.judgedBeside(&k)
+	}
+	f := fitCondition(&k, p, k.env)
 	g.fitted[key] = f
 	return f
+}
+
+// judgedBeside notes what other conditions of a rule say about the same command: the
+// redirections that one of them judges are no obstacle to it. Reads and writes say what
+// a command may touch, not which command may run: by themselves they permit nothing.
+func (g *grapher) judgedBeside(k *cond) {
+	r := &g.plan.rules[k.rule]
+	for c := r.first; c < r.end; c++ {
+		if other := &g.plan.conds[c]; other.expanded == k.expanded {
+			k.readsJudged = k.readsJudged || other.kind == match.Reads
+			k.writesJudged = k.writesJudged || other.kind == match.Writes
+			k.accompanied = k.accompanied || other.kind != match.Reads && other.kind != match.Writes && other.kind != match.Present
+		}
+	}
 }
 
 func fitCondition(k *cond, p *schema.Place, env match.Env) *fitting {
@@ -52,8 +70,12 @@ func fitCondition(k *cond, p *schema.Place, env match.Env) *fitting {
 		target.Type = 0
 	}
 	f := new(fitting)
+	target.ReadsJudged, target.WritesJudged = k.readsJudged, k.writesJudged
 	for _, a := range readings(k, p, known) {
-		target.Annotation = a
+		target.Annotation, target.Paths = a, k.ast.On == "path" && a == schema.Command
+		if alone := k.ast.Spec.Kind == match.Reads || k.ast.Spec.Kind == match.Writes; alone && k.permissive && !k.accompanied {
+			continue
+		}
 		m, err := match.Compile(k.ast.Spec, target, !k.permissive, env)
 		if err != nil {
 			continue
@@ -69,6 +91,12 @@ func fitCondition(k *cond, p *schema.Place, env match.Env) *fitting {
 func readings(k *cond, p *schema.Place, known bool) []schema.Annotation {
 	if k.ast.On != "" {
 		a, _ := schema.ParseAnnotation(k.ast.On)
+		if a == schema.Path && has(p, schema.Command) {
+			if has(p, a) {
+				return []schema.Annotation{a, schema.Command}
+			}
+			return []schema.Annotation{schema.Command}
+		}
 		return []schema.Annotation{a}
 	}
 	var all []schema.Annotation

@@ -162,11 +162,12 @@ func has(p *schema.Place, a schema.Annotation) bool {
 }
 
 // guarded reports whether the strings at a place are of the type that a guard
-// names; plain strings are those of no other type, and those of an unknown one.
+// names; plain strings are those of no other type, and those of an unknown one. A guard
+// on paths also sees those that a command reads or writes (K0a).
 func guarded(p *schema.Place, on string) bool {
 	if on != "string" {
 		a, _ := schema.ParseAnnotation(on)
-		return has(p, a)
+		return has(p, a) || a == schema.Path && has(p, schema.Command)
 	}
 	for _, q := range closure(p) {
 		if q.Types()&schema.String != 0 && q.Annotation() == schema.None {

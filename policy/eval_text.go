@@ -23,7 +23,9 @@ type textWatch struct {
 	view    *view
 	needs   textNeed
 	analyse bool // a condition looks at this command: it has to be analysable (THREATS E)
-	found   bool // the control character was found
+	// redirects: a condition judges what commands read or write.
+	redirects bool
+	found     bool // the control character was found
 }
 
 // textFound is something that a piece of string text showed, and its byte.
@@ -52,7 +54,12 @@ func (e *Evaluation) startTest(t *test, alone bool) {
 
 // watch begins to look for what raises a floor in the string that begins now.
 func (e *Evaluation) watch(v *view, s *shape) {
-	e.watches = append(e.watches, textWatch{view: v, needs: s.needs, analyse: s.needs&watchWords != 0 && len(s.tests) > 0})
+	w := textWatch{view: v, needs: s.needs, analyse: s.needs&watchWords != 0 && len(s.tests) > 0}
+	for i := range s.tests {
+		kind := e.plan.conds[s.tests[i].cond].kind
+		w.redirects = w.redirects || kind == match.Reads || kind == match.Writes
+	}
+	e.watches = append(e.watches, w)
 }
 
 // textPart gives a piece of the string to its tests. What they find is taken in the
@@ -113,6 +120,9 @@ func offset(ev *jsonstream.Event, n int) int64 {
 // combined: certainty needs them all, suspicion needs one.
 func (e *Evaluation) textResult(i int) {
 	x := &e.texts[i]
+	if e.plan.conds[x.test.cond].command >= 0 {
+		return // every reading of a command is judged at its end (K13)
+	}
 	if len(x.test.texts) > 1 {
 		enough := match.Hit
 		if e.plan.conds[x.test.cond].permissive {
@@ -142,6 +152,8 @@ func (e *Evaluation) textEnd() {
 		}
 		e.undecided--
 		switch {
+		case e.plan.conds[x.test.cond].command >= 0:
+			continue // below, command by command
 		case x.m.Incremental():
 			x.result = x.m.End(&x.state)
 		case x.m.Judge(e.wholeText()):
@@ -150,16 +162,60 @@ func (e *Evaluation) textEnd() {
 			x.result = match.Miss
 		}
 		e.textResult(i)
-		if st := &e.conds[x.test.cond]; st.phase == holds && x.result == match.Hit && !x.m.Incremental() {
+		if st := &e.conds[x.test.cond]; st.phase == holds && x.result == match.Hit && !x.m.Incremental() && !x.m.JudgesCommands() {
 			st.value = e.spine.keep(e.text())
 		}
 	}
-	e.endCommand()
+	e.commandEnd()
 	for i := range e.watches {
 		e.protected(&e.watches[i])
 	}
 	e.texts, e.watches, e.undecided = e.texts[:0], e.watches[:0], 0
 	e.decoded, e.prepared = false, false
+}
+
+// commandEnd judges the simple commands of the string that has just ended, each by
+// itself (K29).
+func (e *Evaluation) commandEnd() {
+	judged := false
+	for i := range e.texts {
+		judged = judged || e.plan.conds[e.texts[i].test.cond].command >= 0
+	}
+	if judged {
+		v := e.wholeText()
+		for n := range v.Commands() {
+			e.command(v, n)
+			e.endCommand()
+		}
+	}
+	e.endCommand()
+}
+
+// command gives one simple command to the conditions on commands.
+func (e *Evaluation) command(v *match.Value, n int) {
+	for i := range e.texts {
+		x := &e.texts[i]
+		if e.plan.conds[x.test.cond].command < 0 || i > 0 && e.texts[i-1].test == x.test {
+			continue
+		}
+		permissive := e.plan.conds[x.test.cond].permissive
+		hit := permissive
+		for j := i; j < len(e.texts) && e.texts[j].test == x.test && hit == permissive; j++ {
+			hit = e.reads(&e.texts[j], v, n)
+		}
+		e.leaf(x.test.site, hit, x.alone)
+	}
+}
+
+// reads judges one simple command by one reading of a condition.
+func (e *Evaluation) reads(x *textTest, v *match.Value, n int) bool {
+	switch {
+	case x.result != match.Undecided:
+		return x.result == match.Hit
+	case x.m.Incremental():
+		return x.m.End(&x.state) == match.Hit
+	}
+	return x.m.JudgeCommand(v, n)
 }
 
 // wholeText is the string that has just ended, with what its matchers share.

@@ -81,7 +81,7 @@ func (e *Evaluation) protected(w *textWatch) {
 			strictest = max(strictest, p)
 		}
 		if w.needs&watchWords != 0 {
-			p, _ := list.Command(e.text())
+			p, _ := list.JudgeCommand(e.wholeText())
 			strictest = max(strictest, p)
 		}
 	}
@@ -94,7 +94,7 @@ func (e *Evaluation) protected(w *textWatch) {
 	if w.needs&watchTarget != 0 && !e.unclean {
 		e.unclean = mayNeedCleaning(e.text())
 	}
-	if w.analyse && !match.Analyse(string(e.text())).Analysable {
+	if w.analyse && !e.wholeText().Analysable(w.redirects) {
 		e.floorHere(stopgate.Ask, stopgate.CodeCommandNotAnalysable)
 	}
 }

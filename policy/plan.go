@@ -92,6 +92,8 @@ type cond struct {
 	env        match.Env
 	command    int32 // its number among the commands of its list, -1 if it is none
 	ast        *Condition
+	// What other conditions of the rule judge of the same command: see judgedBeside.
+	readsJudged, writesJudged, accompanied bool
 }
 
 // generous conditions look for any leaf a restriction may mean: they also follow

@@ -83,8 +83,10 @@ func TestNoAllocations(t *testing.T) {
 		m := compile(t, c.spec, c.target, c.polarity, project)
 		value := []byte(c.value)
 		var s match.State
+		var v match.Value
 		if n := testing.AllocsPerRun(100, func() {
-			m.Whole(value)
+			v.Reset(value)
+			m.Judge(&v)
 			if m.Start(&s); m.Incremental() {
 				if r, _ := m.Feed(&s, value); r == match.Undecided {
 					m.End(&s)
@@ -96,7 +98,8 @@ func TestNoAllocations(t *testing.T) {
 	}
 	p := match.NewProtected(project)
 	path, line := []byte("src/internal/server/handler.go"), []byte("go test -run X ./policy/match")
-	if n := testing.AllocsPerRun(100, func() { p.Path(path); p.Command(line) }); n != 0 {
+	var v match.Value
+	if n := testing.AllocsPerRun(100, func() { p.Path(path); v.Reset(line); p.JudgeCommand(&v) }); n != 0 {
 		t.Errorf("protected: %v allocations", n)
 	}
 }

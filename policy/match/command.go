@@ -5,102 +5,71 @@ import (
 	"strings"
 
 	"golang.org/x/text/unicode/norm"
+
+	"github.com/stopgate/stopgate/internal/shell"
 )
 
 // Command is what is known about a shell command line.
 type Command struct {
-	// Analysable: the line is a list of simple commands with literal words. If not,
-	// it satisfies no permissive condition, and a tool with any condition on the
-	// parameter gets the floor command_not_analysable (THREATS E).
+	// Analysable: the line is a list of simple commands with literal words, without
+	// redirections to files. If not, it satisfies no permissive condition, and a tool
+	// with any condition on the parameter gets the floor command_not_analysable
+	// (THREATS E).
 	Analysable bool
-	// Simple holds the words of each simple command, in text order.
+	// Simple holds the words of each simple command, in text order; commands that
+	// others run follow them.
 	Simple [][]string
 }
 
-// Analyse reads a command line. Analysable is what every shell reads alike: one
-// simple command of words from a safe set of characters, without assignment,
-// quoting, expansion, redirection or operator.
+// Analyse reads a command line.
 func Analyse(line string) Command {
-	if !isPlainLine([]byte(line)) {
-		return Command{}
+	v := new(Value)
+	v.Reset([]byte(line))
+	c := Command{Analysable: v.Analysable(false)}
+	for _, simple := range v.line().Commands {
+		var words []string
+		for _, w := range simple.Words {
+			words = append(words, string(w.Text))
+		}
+		c.Simple = append(c.Simple, words)
 	}
-	return Command{Analysable: true, Simple: [][]string{strings.Fields(line)}}
+	return c
 }
 
-// isPlainLine reports that a line is one simple command of literal words.
-func isPlainLine(line []byte) bool {
-	first, rest := nextWord(line)
-	if len(first) == 0 || first[0] == '%' || isAssignment(first) || shellReserved[string(first)] {
+// Analysable reports whether the string is a command line of which everything that it
+// runs is known. redirects says that somebody judges what it reads and writes.
+func (v *Value) Analysable(redirects bool) bool {
+	l := v.line()
+	if !l.Plain {
 		return false
 	}
-	for word := first; len(word) > 0; word, rest = nextWord(rest) {
-		if word[0] == '=' {
+	for i := range l.Commands {
+		if !redirects && redirected(&l.Commands[i], true, true) {
 			return false
-		}
-		for _, b := range word {
-			if !wordBytes[b] {
-				return false
-			}
 		}
 	}
 	return true
 }
 
-// wordBytes are the bytes that no shell reads as anything but themselves.
-var wordBytes = func() (t [256]bool) {
-	for _, b := range "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./,:=+@%" {
-		t[b] = true
-	}
-	return t
-}()
-
-// nextWord cuts the first word off a text, at blanks.
-func nextWord(text []byte) (word, rest []byte) {
-	for len(text) > 0 && isBlank(text[0]) {
-		text = text[1:]
-	}
-	for i, b := range text {
-		if isBlank(b) {
-			return text[:i], text[i:]
+// redirected reports a redirection of one of these directions that opens a file.
+func redirected(c *shell.Command, reads, writes bool) bool {
+	for i := range c.Redirects {
+		if r := &c.Redirects[i]; !r.Harmless() && (r.Write && writes || !r.Write && reads) {
+			return true
 		}
 	}
-	return text, nil
+	return false
 }
 
-func isBlank(b byte) bool { return b == ' ' || b == '\t' }
-
-// isAssignment reports NAME=... or NAME+=...
-func isAssignment(word []byte) bool {
-	at := bytes.IndexByte(word, '=')
-	if at <= 0 {
-		return false
-	}
-	name := bytes.TrimSuffix(word[:at], []byte("+"))
-	return len(name) > 0 && nameEnd(string(name), 0) == len(name)
-}
-
-// shellReserved are words that do not name the command behind them.
-var shellReserved = set("! [[ ]] case coproc do done elif else esac fi for foreach function if in repeat select then time until while { }")
-
-// wrappers are commands whose arguments may be a command again (E13 to E15).
-var wrappers = set(`. bash builtin busybox chroot command csh dash doas env eval exec fd fdfind find fish flock ionice ksh ltrace
-	nice nohup npx nsenter parallel pkexec powershell pwsh runuser script setarch setpriv setsid sh source ssh stdbuf strace su sudo
-	systemd-run taskset tcsh time timeout unshare watch xargs zsh`)
-
-func set(words string) map[string]bool {
-	m := make(map[string]bool)
-	for _, w := range strings.Fields(words) {
-		m[w] = true
-	}
-	return m
-}
-
-// commandTest judges a command line.
+// commandTest judges a command line, and each simple command of it.
 type commandTest struct {
 	kind        Kind
 	restrictive bool
 	literals    []commandLiteral // const, enum, prefix: by words
-	text        wholeTest        // other kinds: by text
+	usages      *usages
+	text        wholeTest // other kinds: by text
+	// Another condition of the rule judges what the commands read, or write.
+	readsJudged, writesJudged bool
 }
 
 type commandLiteral struct {
@@ -108,73 +77,203 @@ type commandLiteral struct {
 	raw   string // the literal as written, if it is more than plain words
 }
 
-func compileCommand(s Spec, restrictive bool) (textTest, *SpecError) {
-	t := &commandTest{kind: s.Kind, restrictive: restrictive}
+func compileCommand(s Spec, t Target, restrictive bool, env Env) (textTest, *SpecError) {
+	if t.Paths {
+		return compileCommandPaths(s, t, restrictive, env)
+	}
+	test := &commandTest{kind: s.Kind, restrictive: restrictive, readsJudged: t.ReadsJudged, writesJudged: t.WritesJudged}
+	var err *SpecError
 	switch s.Kind {
 	case Const, Enum, Prefix:
-		for i, lit := range s.Values {
-			plain := isPlainLine([]byte(lit.Text))
-			c := commandLiteral{words: strings.Fields(lit.Text)}
-			switch {
-			case len(c.words) == 0:
-				return nil, whole(i, "has no words", "")
-			case !plain && !restrictive:
-				return nil, whole(i, "is not a plain command, so the condition never matches", "write one command without quotes, operators and expansions")
-			case !plain:
-				c.raw = strings.TrimSpace(lit.Text)
-			}
-			t.literals = append(t.literals, c)
-		}
-		return t, nil
+		err = test.compileWords(s)
+	case Usage:
+		test.usages, err = compileUsages(s, restrictive)
 	case Pattern:
-		test, err := compilePatterns(s)
-		t.text = test
-		return t, err
+		test.text, err = compilePatterns(s)
+	case Reads, Writes:
+		return compileCommandPaths(s, t, restrictive, env)
+	default:
+		n, fault := stringLanguage(s)
+		if fault != nil {
+			return nil, fault
+		}
+		test.text = languageTest{n.Compile()}
 	}
-	n, err := stringLanguage(s)
 	if err != nil {
 		return nil, err
 	}
-	t.text = languageTest{n.Compile()}
-	return t, nil
+	return test, nil
 }
 
-func (t *commandTest) match(line []byte) bool { return t.line(line, isPlainLine(line)) }
-
-func (t *commandTest) judge(v *Value) bool { return t.line(v.text, v.isPlainLine()) }
-
-func (t *commandTest) line(line []byte, plain bool) bool {
-	switch {
-	case plain:
-		return t.restrictive && t.piece(line) || t.begins(line)
-	case !t.restrictive:
-		return false
-	case t.scan(line):
-		return true
-	}
-	other := norm.NFKC.String(strings.Map(func(r rune) rune {
-		if invisible(r) && r != '\t' && r != '\n' && r != '\r' {
-			return -1
+// compileWords reads literals that are compared word by word.
+func (t *commandTest) compileWords(s Spec) *SpecError {
+	for i, lit := range s.Values {
+		plain := shell.Simple([]byte(lit.Text))
+		c := commandLiteral{words: strings.Fields(lit.Text)}
+		switch {
+		case len(c.words) == 0:
+			return whole(i, "has no words", "")
+		case !plain && !t.restrictive:
+			return whole(i, "is not a plain command, so the condition never matches", "write one command without quotes, operators and expansions")
+		case !plain:
+			c.raw = strings.TrimSpace(lit.Text)
 		}
-		return r
-	}, string(line)))
-	return other != string(line) && t.scan([]byte(other))
+		t.literals = append(t.literals, c)
+	}
+	return nil
 }
 
-// scan judges every piece of a line that some shell may run as a command: the
-// parts between operators, with quotes removed, and what wrappers run.
-func (t *commandTest) scan(line []byte) bool {
-	if t.raw(line) {
+func (t *commandTest) match(line []byte) bool {
+	var v Value
+	v.Reset(line)
+	return t.judge(&v)
+}
+
+// judge judges the line as a whole: certainty needs every command of it, suspicion
+// needs one.
+func (t *commandTest) judge(v *Value) bool {
+	for i := range v.Commands() {
+		if t.command(v, i) == t.restrictive {
+			return t.restrictive
+		}
+	}
+	return !t.restrictive
+}
+
+// commandJudge judges one simple command of a line by itself.
+type commandJudge interface {
+	command(v *Value, i int) bool
+}
+
+// Commands is how many simple commands the string has if it is a command line: those
+// it lists and those that they run. A line without any counts as one.
+func (v *Value) Commands() int { return max(1, len(v.line().Commands)) }
+
+// JudgeCommand judges one simple command of the string, by its index (THREATS E, K29).
+// Conditions that know no commands judge the string.
+func (m *Matcher) JudgeCommand(v *Value, i int) bool {
+	test, ok := m.text.(commandJudge)
+	if !ok || !v.valid || len(v.text) > Budget {
+		return m.Judge(v)
+	}
+	return test.command(v, i)
+}
+
+// JudgesCommands reports whether the condition is judged command by command.
+func (m *Matcher) JudgesCommands() bool { _, ok := m.text.(commandJudge); return ok }
+
+// command judges one simple command. A restrictive condition also looks at what the
+// command runs and at the line as it is written.
+func (t *commandTest) command(v *Value, i int) bool {
+	l := v.line()
+	if !t.restrictive {
+		return l.Plain && i < len(l.Commands) && t.grants(l, i)
+	}
+	if t.raw(v.text) {
 		return true
 	}
-	pieces := shellPieces{line: line}
-	for pieces.next() {
-		if t.piece(pieces.text) {
+	if i < len(l.Commands) {
+		for k := i; k < l.Commands[i].End; k++ {
+			if t.suspects(l, k) {
+				return true
+			}
+		}
+	}
+	other := v.otherLine()
+	if other == nil {
+		return false
+	}
+	for k := range other.Commands {
+		if t.suspects(other, k) {
 			return true
 		}
 	}
 	return false
 }
+
+// grants reports that a command certainly satisfies the condition.
+func (t *commandTest) grants(l *shell.Line, i int) bool {
+	c := &l.Commands[i]
+	if c.Runs || len(c.Words) == 0 || redirected(c, !t.readsJudged, !t.writesJudged) {
+		return false
+	}
+	first := c.Words[0]
+	if c.Moved && bytes.IndexByte(first.Text, '/') > 0 {
+		return false // E22: a program whose path depends on the directory
+	}
+	switch {
+	case t.usages != nil:
+		return t.usages.grants(l, i)
+	case t.text != nil:
+		var buf [256]byte
+		return !c.Open && !first.Quoted && t.text.holds(appendWords(buf[:0], c.Words))
+	}
+	for k := range t.literals {
+		if t.spelt(l, i, t.literals[k].words) {
+			return true
+		}
+	}
+	return false
+}
+
+// spelt reports that a command is, or begins with, some words as they are written.
+// Words that reach into a command that it runs grant that command too.
+func (t *commandTest) spelt(l *shell.Line, i int, words []string) bool {
+	c := &l.Commands[i]
+	if c.Parent >= 0 && l.Commands[c.Parent].Plain && len(words) > c.From && t.spelt(l, c.Parent, words) {
+		return true
+	}
+	if len(c.Words) < len(words) || t.kind != Prefix && (c.Open || len(c.Words) != len(words)) {
+		return false
+	}
+	for k, want := range words {
+		if w := &c.Words[k]; w.Quoted || string(w.Text) != want {
+			return false
+		}
+	}
+	return !c.Open || !shell.TakesCode(c.Words[0].Text)
+}
+
+// suspects reports that a command may satisfy the condition, from wherever in it a
+// command may begin: behind wrappers, assignments and words that may be empty.
+func (t *commandTest) suspects(l *shell.Line, i int) bool {
+	words := l.Commands[i].Words
+	judged := 0
+	begins := func(words []shell.Word) bool {
+		if judged++; t.literals == nil && judged > maxBeginnings {
+			return true
+		}
+		return t.begins(words)
+	}
+	behind, command := false, true // behind a wrapper; the word may be a command
+	for k := range words {
+		w := &words[k]
+		if (behind || command) && begins(words[k:]) {
+			return true
+		}
+		for at, b := range w.Text {
+			if b != '=' || at+1 == len(w.Text) {
+				continue
+			}
+			first := shell.Word{Text: w.Text[at+1:], Literal: w.Literal}
+			if begins(append([]shell.Word{first}, words[k+1:min(len(words), k+1+maxValueWords)]...)) {
+				return true
+			}
+		}
+		name := shell.Base(w.Text)
+		behind = behind || command && shell.Wrapper(name)
+		command = command && (shell.IsAssignment(w.Text) || shell.Reserved[string(name)] || len(w.Text) == 0 || !w.Literal && !w.Glob && len(name) == 0)
+	}
+	return false
+}
+
+const (
+	// maxBeginnings is from how many places of one command a text is judged that is
+	// not compared by words; a command with more of them is suspect as it is.
+	maxBeginnings = 256
+	// maxValueWords is how many words behind NAME=VALUE count to what VALUE runs.
+	maxValueWords = 64
+)
 
 // raw judges the line as a text.
 func (t *commandTest) raw(line []byte) bool {
@@ -191,97 +290,79 @@ func (t *commandTest) raw(line []byte) bool {
 	return false
 }
 
-// maxBeginnings is from how many places of one piece a text is judged that is not
-// compared by words; a piece with more of them is suspect as it is.
-const maxBeginnings = 256
-
-// piece judges words between blanks from every place where a command may begin.
-func (t *commandTest) piece(text []byte) bool {
-	judged := 0
-	begins := func(text []byte) bool {
-		judged++
-		return t.text != nil && judged > maxBeginnings || t.begins(text)
-	}
-	behind, command := false, true // behind a wrapper; the word may be a command
-	for {
-		word, rest := nextWord(text)
-		if len(word) == 0 {
-			return false
-		}
-		text = text[len(text)-len(rest)-len(word):]
-		if (behind || command) && begins(text) {
-			return true
-		}
-		for i, b := range word {
-			if b == '=' && i+1 < len(word) && begins(text[i+1:]) {
-				return true
-			}
-		}
-		var buf [16]byte
-		name := appendLower(buf[:0], baseName(word))
-		behind = behind || command && wrappers[string(name)]
-		command = command && (isAssignment(word) || shellReserved[string(name)])
-		text = rest
-	}
-}
-
-// begins judges a text whose first word is a command. Words are compared as
-// words; everything else sees them with single spaces between them.
-func (t *commandTest) begins(text []byte) bool {
-	if t.text != nil {
+// begins judges words of which the first is a command. Words are compared as words;
+// everything else sees them with single spaces between them.
+func (t *commandTest) begins(words []shell.Word) bool {
+	switch {
+	case t.usages != nil:
+		return t.usages.suspects(words)
+	case t.text != nil:
 		var buf [256]byte
-		return t.text.holds(appendWords(buf[:0], text))
+		return t.text.holds(appendWords(buf[:0], words))
 	}
 	for i := range t.literals {
-		if t.beginsWith(text, t.literals[i].words) {
+		if t.beginsWith(words, t.literals[i].words) {
 			return true
 		}
 	}
 	return false
 }
 
-func (t *commandTest) beginsWith(text []byte, words []string) bool {
-	var word []byte
-	for i, want := range words {
-		word, text = nextWord(text)
-		same := string(word) == want
-		if i == 0 && t.restrictive {
-			same = sameProgram(word, want)
-		}
-		if !same {
+func (t *commandTest) beginsWith(words []shell.Word, want []string) bool {
+	if len(words) < len(want) || t.kind != Prefix && len(words) != len(want) {
+		return false
+	}
+	for i, text := range want {
+		if i == 0 && !sameProgram(&words[0], text) || i > 0 && string(words[i].Text) != text {
 			return false
 		}
 	}
-	word, _ = nextWord(text)
-	return t.kind == Prefix || len(word) == 0
+	return true
 }
 
-// appendWords appends the words of a text with single spaces between them.
-func appendWords(dst, text []byte) []byte {
-	for {
-		word, rest := nextWord(text)
-		if len(word) == 0 {
-			return dst
-		}
-		if len(dst) > 0 {
+// appendWords appends words with single spaces between them.
+func appendWords(dst []byte, words []shell.Word) []byte {
+	for i := range words {
+		if i > 0 {
 			dst = append(dst, ' ')
 		}
-		dst, text = append(dst, word...), rest
-	}
-}
-
-// appendLower appends text with its ASCII letters in lower case.
-func appendLower(dst, text []byte) []byte {
-	for _, b := range text {
-		dst = append(dst, lowerASCII(b))
+		dst = append(dst, words[i].Text...)
 	}
 	return dst
 }
 
-// sameProgram compares the word that names a program: also by its last
-// component, and without case, as some file systems do.
-func sameProgram(word []byte, name string) bool {
-	return equalFold(word, name) || equalFold(baseName(word), name)
+// sameProgram compares the word that names a program: also by its last component,
+// without case, as some file systems do, and by what its wildcards may mean.
+func sameProgram(w *shell.Word, name string) bool {
+	base := shell.Base(w.Text)
+	if equalFold(w.Text, name) || equalFold(base, name) {
+		return true
+	}
+	if w.Glob {
+		lists, err := parseGlob(string(base), false)
+		return err != nil || anyTokens(lists, name)
+	}
+	return false
 }
 
-func baseName(word []byte) []byte { return word[bytes.LastIndexAny(word, `/\`)+1:] }
+// otherForm is the line without what is not seen and with compatibility characters
+// replaced (E24), nil if it is the same.
+func otherForm(line []byte) []byte {
+	ascii := true
+	for _, b := range line {
+		ascii = ascii && b < 0x80 && b != 0 && b != 0x7f && (b >= ' ' || b == '\t' || b == '\n' || b == '\r')
+	}
+	if ascii {
+		return nil
+	}
+	other := norm.NFKC.String(strings.Map(func(r rune) rune {
+		if invisible(r) && r != '\t' && r != '\n' && r != '\r' {
+			return -1
+		}
+		return r
+	}, string(line)))
+	if other == string(line) {
+		return nil
+	}
+	return []byte(other)
+}

@@ -39,7 +39,7 @@ func TestCommandPrefix(t *testing.T) {
 		{"process substitution", "git status <(rm x)", false, true},
 		{"expansion", "git status $x", false, false},
 		{"default with a command", "git status ${x:-$(rm x)}", false, true},
-		{"empty variable", "r${x}m y", false, false},
+		{"empty variable", "r${x}m y", false, true},
 		{"empty plain variable", "$x rm y", false, true},
 		{"redirection", "git status >f", false, false},
 		{"here-string", `git status <<<"$(rm x)"`, false, true},
@@ -119,7 +119,8 @@ func TestCommandMatchers(t *testing.T) {
 		{"pattern on the raw text", match.Pattern, `\| *sh$`, "curl x | sh", false, true},
 		{"pattern, nothing", match.Pattern, "^rm", "x | y", false, false},
 		{"max_length", match.MaxLength, "6", "ls -la", true, true},
-		{"max_length of a list", match.MaxLength, "6", "ls;pwd", false, true},
+		{"max_length of a list", match.MaxLength, "6", "ls;pwd", true, true},
+		{"max_length of a substitution", match.MaxLength, "6", "$(pwd)", false, true},
 		{"max_length exceeded", match.MaxLength, "6", "ls -laR", false, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -171,7 +172,7 @@ func TestCommandIsReadInLinearSpace(t *testing.T) {
 		runtime.ReadMemStats(&before)
 		hit := m.Whole(line)
 		runtime.ReadMemStats(&after)
-		if cost := after.TotalAlloc - before.TotalAlloc; hit || cost > 100*uint64(len(line)) {
+		if cost := after.TotalAlloc - before.TotalAlloc; hit || cost > 200*uint64(len(line)) {
 			t.Errorf("%q: hit %v, %d bytes allocated for %d", unit, hit, cost, len(line))
 		}
 	}
@@ -194,17 +195,17 @@ func TestAnalyse(t *testing.T) {
 	if !got.Analysable || len(got.Simple) != 1 || !slices.Equal(got.Simple[0], []string{"git", "status", "-s"}) {
 		t.Errorf("got %+v", got)
 	}
-	for _, line := range []string{"", "a;b", "a 'b'", "A=1 b", "a $b", "a *", "a\nb", "if a", "a ~", "a >b", "\u00fc", "a !b", "a {b}", "a #b", "a =b"} {
+	for _, line := range []string{"", "A=1 b", "a $b", "a *", "a\rb", "a;;b", "a |", "a 'b", "a >b", "if a", "a ~", "a >b", "\u00fc", "a !b", "a {b}", "a #b", "a =b"} {
 		if match.Analyse(line).Analysable {
 			t.Errorf("%q is analysable", line)
 		}
 	}
 }
 
-// FuzzCommand holds that a granted line is its own words, and that suspicion
-// covers certainty.
+// FuzzCommand holds that a line is granted only command by command, and that
+// suspicion covers certainty.
 func FuzzCommand(f *testing.F) {
-	for _, s := range []string{"git status", "git status; rm x", "git 'status'", "git\\\n status", "{git,status}", "$'git' status"} {
+	for _, s := range []string{"git status", "git status; rm x", "git 'status'", "git\\\n status", "{git,status}", "$'git' status", "git status | cat"} {
 		f.Add(s)
 	}
 	may := compile(f, spec(match.Prefix, "git status"), aCommand, permissive, nowhere)
@@ -214,9 +215,13 @@ func FuzzCommand(f *testing.F) {
 		if !may.Whole([]byte(line)) {
 			return
 		}
-		words := strings.Fields(line)
-		if len(words) < 2 || words[0] != "git" || words[1] != "status" || strings.ContainsAny(line, ";&|<>()$`\\\"'*?[#~\n\r!{}") || !suspect {
-			t.Errorf("%q is granted (suspect: %v)", line, suspect)
+		for _, words := range match.Analyse(line).Simple {
+			if len(words) < 2 || words[0] != "git" || words[1] != "status" || !suspect {
+				t.Errorf("%q is granted with %q (suspect: %v)", line, words, suspect)
+			}
+		}
+		if strings.ContainsAny(line, "$`*?[(){\r") && !strings.ContainsAny(line, `'"\@`) {
+			t.Errorf("%q is granted", line)
 		}
 	})
 }

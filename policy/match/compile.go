@@ -14,7 +14,7 @@ func (k Kind) natural() schema.Type {
 	switch k {
 	case Const, Enum:
 		return anyType &^ schema.Array
-	case Pattern, Prefix, Suffix, Glob, MaxLength, Host, Scheme:
+	case Pattern, Prefix, Suffix, Glob, MaxLength, Host, Scheme, Usage, Reads, Writes:
 		return schema.String
 	case Minimum, Maximum, ExclusiveMinimum, ExclusiveMaximum:
 		return schema.Number | schema.Integer
@@ -165,6 +165,9 @@ func (m *Matcher) compileText(s Spec, t Target, env Env) (err *SpecError) {
 	if (s.Kind == Host || s.Kind == Scheme) && t.Annotation != schema.URL {
 		return whole(-1, "looks at URLs, but the parameter is a plain string", `declare it with type = "url"`)
 	}
+	if (s.Kind == Usage || s.Kind == Reads || s.Kind == Writes) && t.Annotation != schema.Command {
+		return whole(-1, "looks at command lines, but the parameter is none", `declare it with type = "command"`)
+	}
 	if m.unbuilt {
 		if done, err := checkLiterals(s, t, m.restrictive); done {
 			return err
@@ -174,7 +177,7 @@ func (m *Matcher) compileText(s Spec, t Target, env Env) (err *SpecError) {
 	case schema.Path:
 		m.text, err = compilePath(s, t.Expands, m.restrictive, env)
 	case schema.Command:
-		m.text, err = compileCommand(s, m.restrictive)
+		m.text, err = compileCommand(s, t, m.restrictive, env)
 	case schema.URL:
 		m.text, err = compileURL(s, m.restrictive)
 	default:

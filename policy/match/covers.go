@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/stopgate/stopgate/internal/automaton"
+	"github.com/stopgate/stopgate/internal/shell"
 	"github.com/stopgate/stopgate/jsonstream"
 	"github.com/stopgate/stopgate/schema"
 )
@@ -139,7 +140,7 @@ func (m *Matcher) coversCommands(l *Matcher) Answer {
 	switch {
 	case l.kind == Prefix && m.kind == Prefix:
 		for _, text := range l.written {
-			if !isPlainLine([]byte(text)) {
+			if !shell.Simple([]byte(text)) {
 				return NotProven
 			}
 			if !m.Whole([]byte(text)) {

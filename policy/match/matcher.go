@@ -14,6 +14,12 @@ type Target struct {
 	// The zero Type is an unknown schema: every matcher fits.
 	Type       schema.Type
 	Annotation schema.Annotation
+	// Paths says that the condition is about the paths that a command line reads and
+	// writes, not about its words (K0a).
+	Paths bool
+	// ReadsJudged and WritesJudged say that another condition of the same rule judges
+	// the redirections of a command line, which otherwise satisfy nothing permissive.
+	ReadsJudged, WritesJudged bool
 	// Expands says that the tool expands wildcards and braces in the value (C15).
 	Expands bool
 }

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/stopgate/stopgate/internal/automaton"
+	"github.com/stopgate/stopgate/internal/shell"
 )
 
 // Protection says what touching a path or running a command costs, whatever the
@@ -173,18 +174,30 @@ func touched(lines []protectedLine, v *Value) string {
 
 // administration are the subcommands of stopgate that answer for a person or
 // remove the gate (S4).
-var administration = set("approvals grants install uninstall sessions pin lockdown trust")
+var administration = map[string]bool{
+	"approvals": true, "grants": true, "install": true, "uninstall": true, "sessions": true, "pin": true, "lockdown": true, "trust": true,
+}
 
 // Command judges a command line: what administers stopgate, what configures git,
 // and every word that may be a protected path. entry says what it touches.
 func (p *Protected) Command(line []byte) (protection Protection, entry string) {
-	if isPlainLine(line) {
-		return p.piece(line)
+	v := new(Value)
+	v.Reset(line)
+	return p.JudgeCommand(v)
+}
+
+// JudgeCommand is Command for a value that matchers judge too.
+func (p *Protected) JudgeCommand(v *Value) (protection Protection, entry string) {
+	if !v.valid || len(v.text) > Budget {
+		return ProtectedAsk, tooManyReadings
 	}
-	for _, text := range append(forms(string(line)), string(line)) {
-		pieces := shellPieces{line: []byte(text)}
-		for pieces.next() {
-			if q, e := p.piece(pieces.text); q > protection {
+	lines := []*shell.Line{v.line()}
+	if other := v.otherLine(); other != nil {
+		lines = append(lines, other)
+	}
+	for _, l := range lines {
+		for i := range l.Commands {
+			if q, e := p.command(&l.Commands[i]); q > protection {
 				protection, entry = q, e
 			}
 		}
@@ -192,16 +205,21 @@ func (p *Protected) Command(line []byte) (protection Protection, entry string) {
 	return protection, entry
 }
 
-// piece judges words between blanks.
-func (p *Protected) piece(text []byte) (protection Protection, entry string) {
+// command judges one simple command. Every word counts, wherever it stands: who gives
+// a protected path to a program means it.
+func (p *Protected) command(c *shell.Command) (protection Protection, entry string) {
 	raise := func(q Protection, e string) {
 		if q > protection {
 			protection, entry = q, e
 		}
 	}
 	var program string // stopgate or git, once it was named
-	for word, rest := nextWord(text); len(word) > 0; word, rest = nextWord(rest) {
-		name := baseName(word)
+	for i := range c.Words {
+		word := c.Words[i].Text
+		if len(word) == 0 {
+			continue
+		}
+		name := shell.Base(word)
 		switch {
 		case bytes.EqualFold(name, []byte("stopgate")):
 			program = "stopgate"
@@ -209,7 +227,7 @@ func (p *Protected) piece(text []byte) (protection Protection, entry string) {
 			program = "git"
 		case program == "stopgate" && administration[string(word)]:
 			raise(ProtectedDenied, "stopgate "+string(word))
-		case program == "git" && string(word) == "config" && !readsConfig(rest):
+		case program == "git" && string(word) == "config" && !readsConfig(c.Words[i+1:]):
 			raise(ProtectedAsk, "git config")
 		}
 		if word[0] != '-' {
@@ -221,13 +239,18 @@ func (p *Protected) piece(text []byte) (protection Protection, entry string) {
 			raise(p.Path(word[at+1:]))
 		}
 	}
+	for i := range c.Redirects {
+		raise(p.Path(c.Redirects[i].Target.Text))
+	}
 	return protection, entry
 }
 
 // readsConfig reports arguments of git config that only print.
-func readsConfig(args []byte) bool {
-	word, _ := nextWord(args)
-	switch strings.TrimLeft(string(word), "-") {
+func readsConfig(args []shell.Word) bool {
+	if len(args) == 0 {
+		return false
+	}
+	switch strings.TrimLeft(string(args[0].Text), "-") {
 	case "get", "get-all", "get-regexp", "list", "l", "show-origin":
 		return true
 	}

@@ -258,7 +258,11 @@ func compileLength(most int, t Target, restrictive bool, env Env) textTest {
 		p := newPlace(env, t.Expands, restrictive)
 		return &wholeLength{length, p.plain}
 	case schema.Command:
-		return &wholeLength{length, isPlainLine}
+		return &wholeLength{length, func(line []byte) bool {
+			var v Value
+			v.Reset(line)
+			return v.Analysable(false)
+		}}
 	case schema.URL:
 		return &wholeLength{length, isPlainURL}
 	}

@@ -170,3 +170,11 @@ func isPlainURLPath(path []byte) bool {
 }
 
 func equalFold(b []byte, s string) bool { return strings.EqualFold(string(b), s) }
+
+// appendLower appends text with its ASCII letters in lower case.
+func appendLower(dst, text []byte) []byte {
+	for _, b := range text {
+		dst = append(dst, lowerASCII(b))
+	}
+	return dst
+}

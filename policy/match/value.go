@@ -1,6 +1,10 @@
 package match
 
-import "unicode/utf8"
+import (
+	"unicode/utf8"
+
+	"github.com/stopgate/stopgate/internal/shell"
+)
 
 // Value is one complete string that several matchers judge. What they have to
 // know about it - whether it is plainly written, its parts, its readings - is found
@@ -17,7 +21,9 @@ type Value struct {
 	parsed, strict bool // as a URL
 	address        webAddress
 
-	lineKnown, linePlain bool // as a command line
+	lineKnown, otherKnown bool // as a command line
+	commands, others      shell.Line
+	hasOther              bool
 
 	list     []Reading // in env, with expands
 	complete bool
@@ -29,7 +35,7 @@ type Value struct {
 // Reset sets the string, which must not change while it is judged.
 func (v *Value) Reset(text []byte) {
 	v.text, v.valid = text, utf8.Valid(text)
-	v.examined, v.parsed, v.lineKnown = false, false, false
+	v.examined, v.parsed, v.lineKnown, v.otherKnown = false, false, false, false
 	v.listed, v.list = false, nil
 }
 
@@ -50,6 +56,7 @@ var (
 	_ sharedTest = eitherPath{}
 	_ sharedTest = (*pathPattern)(nil)
 	_ sharedTest = (*commandTest)(nil)
+	_ sharedTest = (*commandPaths)(nil)
 	_ sharedTest = (*urlTest)(nil)
 	_ stepTest   = (*stepText)(nil)
 	_ stepTest   = (*lengthTest)(nil)
@@ -82,10 +89,30 @@ func (v *Value) url() (u *webAddress, certain bool) {
 	return &v.address, v.strict
 }
 
-// isPlainLine is isPlainLine for the string.
-func (v *Value) isPlainLine() bool {
+// line is the string as a command line.
+func (v *Value) line() *shell.Line {
 	if !v.lineKnown {
-		v.linePlain, v.lineKnown = isPlainLine(v.text), true
+		text := v.text
+		if len(text) > Budget {
+			text = nil // nobody looks at it (K12); it is not analysable
+		}
+		v.commands.Read(text)
+		v.lineKnown = true
 	}
-	return v.linePlain
+	return &v.commands
+}
+
+// otherLine is what the line may look like to a lenient reader, nil if that is the
+// same.
+func (v *Value) otherLine() *shell.Line {
+	if !v.otherKnown {
+		other := otherForm(v.text[:min(len(v.text), Budget)])
+		if v.otherKnown, v.hasOther = true, other != nil; v.hasOther {
+			v.others.Read(other)
+		}
+	}
+	if !v.hasOther {
+		return nil
+	}
+	return &v.others
 }

@@ -2,6 +2,7 @@ package gen
 
 import (
 	"math/rand/v2"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -18,7 +19,8 @@ var (
 	}
 	lines = []string{
 		"git status", "git status -s", "git push", "rm -rf x", "rm -rf x", "ls", "ls -l", "git  status", "git status; rm -rf x", "echo $(rm x)",
-		"git status && ls", "",
+		"git status && ls", "", "ls -l | rm x", "ls src/a\ngit push", "ls > .env", ">x rm y", "ls 2>/dev/null", "X=1 rm x", "ls $x", "timeout 1 rm x",
+		"bash -c 'git status'", "ls .env",
 	}
 	numbers = []string{"0", "1", "1.0", "5", "-0", "1e0", "-1", "0.5", "1e2", "9007199254740992", "9007199254740993", "100"}
 	keys    = []string{"path", "PATH", "paths", "n", "name", "name\x00", "root", "force", "opts", "HOME", "__proto__", "path_alias"}
@@ -163,10 +165,10 @@ func (c *Case) Document(r *rand.Rand) string {
 	case 0:
 		return text[:r.IntN(len(text)+1)]
 	case 1:
-		i := r.IntN(len(text))
+		i := place(r, text)
 		return text[:i] + string(pick(r, []byte("x\"}]:,0\x00\xff\\"))) + text[i:]
 	case 2:
-		i := r.IntN(len(text))
+		i := place(r, text)
 		return text[:i] + text[i+1:]
 	case 3:
 		return text + pick(r, []string{"{}", "x", "}", `{"path":".env"}`})
@@ -175,4 +177,31 @@ func (c *Case) Document(r *rand.Rand) string {
 		panic("the generator wrote invalid text")
 	}
 	return text
+}
+
+// place draws a byte of a document that may be broken. The command lines that the naive
+// evaluator only knows as they are stay whole.
+func place(r *rand.Rand, text string) int {
+	for {
+		i := r.IntN(len(text))
+		start := 0
+		inside := false
+		spoils := false
+		for at := 0; at < len(text); at++ {
+			switch {
+			case text[at] == '\\' && inside:
+				at++
+			case text[at] == '"' && inside:
+				if literal, err := strconv.Unquote(text[start : at+1]); err == nil && naive.Listed(literal) {
+					spoils = spoils || start-1 <= i && i <= at+1
+				}
+				inside = false
+			case text[at] == '"':
+				start, inside = at, true
+			}
+		}
+		if !spoils {
+			return i
+		}
+	}
 }

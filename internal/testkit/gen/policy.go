@@ -18,7 +18,8 @@ type Case struct {
 	// Defined says that the call comes with a definition, with a schema or without.
 	Defined bool
 
-	tool *naive.Schema
+	tool    *naive.Schema
+	defined *naive.Schema // as the definition says it
 }
 
 // File is one policy file.
@@ -60,7 +61,10 @@ func (c *Case) layer(r *rand.Rand, index int, known, declares bool) {
 	if known && (declares || c.Definition != "") {
 		l.Schema = c.tool
 		if c.Definition != "" {
-			l.Schema = withoutAliases(c.tool)
+			if c.defined == nil {
+				c.defined = withoutAliases(c.tool)
+			}
+			l.Schema = c.defined // the same one: files that see one schema see with one eye
 		}
 	}
 	if index > 0 && r.IntN(3) == 0 {

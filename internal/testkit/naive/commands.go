@@ -1,7 +1,5 @@
 package naive
 
-import "strings"
-
 // commands reports whether a condition looks at command lines.
 func (k *Cond) commands(v view) bool {
 	if k.On != "" || k.Kind == "present" || k.Kind == "min_items" || k.Kind == "max_items" {
@@ -15,9 +13,10 @@ func (k *Cond) commands(v view) bool {
 	return false
 }
 
-// command is one command line of a call, or a place where one is missing.
+// command is one simple command of a call, or a place where a line is missing.
 type command struct {
-	node *Node // nil: missing
+	node *Node // the line; nil: missing
+	part int   // which command of it
 	at   int   // when it is complete
 }
 
@@ -25,39 +24,58 @@ type command struct {
 func (one *command) answers(c *call, k *Cond, permissive bool, v view) (holds bool, at int) {
 	for _, other := range c.commandsOf(k, v) {
 		if other.node == one.node && one.node != nil {
-			l := &look{policy: c.policy, cond: k, permissive: permissive}
-			l.leaf(one.node, v.at(k.Arg))
-			return len(l.hits) > 0, one.at
+			return c.partHolds(one, k, permissive, v), one.at
 		}
 	}
 	return false, one.at
+}
+
+// partHolds judges one simple command. A value that is no string satisfies nothing.
+func (c *call) partHolds(one *command, k *Cond, permissive bool, v view) bool {
+	at := v.at(k.Arg)
+	if one.node.Kind != String || permissive && at.wrong(String) {
+		return false
+	}
+	l := lineOf(one.node.Text)
+	for _, a := range at.annotations() {
+		hit := false
+		for _, literal := range k.Values {
+			if a == "command" && literal.Kind == String && k.Kind != "max_length" {
+				hit = hit || matchesPart(k.Kind, literal.Text, l.parts[one.part], l.plain, permissive)
+			} else {
+				hit = hit || c.policy.matches(k.Kind, literal.Text, one.node.Text, a, permissive)
+			}
+		}
+		if hit != permissive {
+			return hit
+		}
+	}
+	return permissive
 }
 
 // commandsOf lists the commands at a condition's pointer in the order of the text.
 func (c *call) commandsOf(k *Cond, v view) (all []*command) {
 	l := &look{policy: c.policy, cond: k, each: func(n *Node, at int) {
 		if at < Never {
-			all = append(all, &command{n, at})
+			all = append(all, &command{n, 0, at})
 		}
 	}}
 	l.walk(c.root, v, k.Arg)
 	return all
 }
 
-// byCommand judges a list command by command if a call can have several (K29).
+// byCommand judges a list command by command (K29).
 func (c *call) byCommand(l *list, v view) {
 	var found []*Cond
-	several := false
 	for _, r := range l.rules {
 		for i := range r.All {
 			k := &r.All[i]
 			if k.commands(v) {
-				several = several || v.crosses(k.Arg) || len(found) > 0 && plainArg(k) != plainArg(found[0])
 				found = append(found, k)
 			}
 		}
 	}
-	if !several {
+	if len(found) == 0 {
 		return
 	}
 	part := func(one *command) *list {
@@ -74,13 +92,19 @@ func (c *call) byCommand(l *list, v view) {
 				continue
 			}
 			seen[one.node] = true
-			p := part(one)
-			p.from = one.at
-			at := len(l.commands)
-			for at > 0 && l.commands[at-1].from > p.from {
-				at--
+			parts := 1
+			if one.node != nil && one.node.Kind == String {
+				parts = len(lineOf(one.node.Text).parts)
 			}
-			l.commands = append(l.commands[:at:at], append([]*list{p}, l.commands[at:]...)...)
+			for n := range parts {
+				p := part(&command{one.node, n, one.at})
+				p.from = one.at
+				at := len(l.commands)
+				for at > 0 && l.commands[at-1].from > p.from {
+					at--
+				}
+				l.commands = append(l.commands[:at:at], append([]*list{p}, l.commands[at:]...)...)
+			}
 		}
 		end := (&look{policy: c.policy, cond: k, each: func(*Node, int) {}}).walk(c.root, v, k.Arg)
 		l.following = max(l.following, end)
@@ -122,23 +146,6 @@ func (l *list) byCommand(t int) (low, high string, v *Verdict) {
 	return low, high, nil
 }
 
-// plainArg is a pointer without what it says about arrays.
-func plainArg(k *Cond) string {
-	return strings.ReplaceAll(strings.Join(k.Arg, "/"), "/*", "")
-}
-
-// crosses reports whether a pointer leads through an array.
-func (v view) crosses(tokens []string) bool {
-	if list, _ := v.declares(Array); list {
-		return true
-	}
-	if len(tokens) == 0 || tokens[0] == "*" {
-		return len(tokens) > 0
-	}
-	member, _ := v.key(tokens[0])
-	return member.crosses(tokens[1:])
-}
-
 // at is what the schema says about the values at a pointer.
 func (v view) at(tokens []string) view {
 	for _, token := range tokens {
@@ -150,31 +157,4 @@ func (v view) at(tokens []string) view {
 		}
 	}
 	return v.leaves()
-}
-
-// plainLine reports whether a command line is one simple command of literal words.
-func plainLine(line string) bool {
-	safe := "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./,:=+@% \t"
-	return strings.TrimSpace(line) != "" && strings.Trim(line, safe) == ""
-}
-
-// matchesCommand compares words: of the line where that is certain, of every piece of
-// it that may be a command where suspicion is asked.
-func matchesCommand(kind, literal, line string, permissive bool) bool {
-	pieces := []string{line}
-	if !permissive {
-		pieces = append(pieces, strings.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune(";&|(){}$`\n", r) })...)
-	} else if !plainLine(line) {
-		return false
-	}
-	for _, p := range pieces {
-		words, want := strings.Fields(p), strings.Fields(literal)
-		if len(words) < len(want) || kind != "prefix" && len(words) != len(want) {
-			continue
-		}
-		if strings.Join(words[:len(want)], " ") == strings.Join(want, " ") {
-			return true
-		}
-	}
-	return false
 }

@@ -251,7 +251,7 @@ func (v view) is(on string) bool {
 		}
 	}
 	for _, a := range v.annotations() {
-		if a == on {
+		if a == on || on == "path" && a == "command" { // the paths that it names
 			return true
 		}
 	}

@@ -14,7 +14,21 @@ func (p *Policy) test(c *Cond, n *Node, v view, permissive bool) (hit bool, at i
 	if n.Kind != String {
 		return scalar(c, n), n.End
 	}
+	if c.On == "path" && textual(c) && p.namedPath(c, n, v) {
+		return true, n.End
+	}
 	readings := []string{strings.TrimPrefix(c.On, "string")}
+	if c.On == "path" {
+		readings = nil
+		for _, a := range v.annotations() {
+			if a == "path" {
+				readings = []string{a}
+			}
+		}
+		if readings == nil {
+			return false, n.End
+		}
+	}
 	if c.On == "" {
 		readings = v.annotations()
 		if _, known := v.leaves().declares(String); !known {
@@ -40,6 +54,20 @@ func (p *Policy) test(c *Cond, n *Node, v view, permissive bool) (hit bool, at i
 		return h, t
 	}
 	return hit, at
+}
+
+// namedPath reports a command line that names a path which a guard is about.
+func (p *Policy) namedPath(c *Cond, n *Node, v view) bool {
+	for _, a := range v.annotations() {
+		for _, word := range pathsOf(n.Text) {
+			for _, literal := range c.Values {
+				if a == "command" && p.matchesPath(c.Kind, literal.Text, word, false) {
+					return true
+				}
+			}
+		}
+	}
+	return false
 }
 
 func textual(c *Cond) bool {

@@ -1,0 +1,122 @@
+package naive
+
+import "strings"
+
+// line is what is known about a command line. Lines are not parsed here, they are
+// listed: the table below is written by hand, so that it shares no mistake with a parser.
+type line struct {
+	plain bool   // every shell reads it alike, and it opens no file
+	parts []part // its simple commands in text order, each followed by those it runs
+}
+
+// part is one simple command.
+type part struct {
+	text  string   // its words, one blank between them
+	runs  []string // what it runs, the same way
+	paths []string // what it may read or write
+}
+
+// lines are the command lines that are more than words between blanks.
+var lines = map[string]line{
+	"git status; rm -rf x": {true, []part{{"git status", nil, []string{"status"}}, {"rm -rf x", nil, []string{"x"}}}},
+	"git status && ls":     {true, []part{{"git status", nil, []string{"status"}}, {"ls", nil, nil}}},
+	"ls -l | rm x":         {true, []part{{"ls -l", nil, nil}, {"rm x", nil, []string{"x"}}}},
+	"ls src/a\ngit push":   {true, []part{{"ls src/a", nil, []string{"src/a"}}, {"git push", nil, []string{"push"}}}},
+	"echo $(rm x)":         {false, []part{{"echo ", nil, nil}, {"rm x", nil, []string{"x"}}}},
+	"ls > .env":            {false, []part{{"ls", nil, []string{".env"}}}},
+	">x rm y":              {false, []part{{"rm y", nil, []string{"x", "y"}}}},
+	"ls 2>/dev/null":       {true, []part{{"ls", nil, nil}}},
+	"X=1 rm x":             {false, []part{{"rm x", nil, []string{"x"}}, {"1", nil, nil}}},
+	"ls $x":                {false, []part{{"ls ", nil, nil}}},
+	"timeout 1 rm x":       {true, []part{{"timeout 1 rm x", []string{"rm x"}, []string{"1", "rm", "x"}}, {"rm x", nil, []string{"x"}}}},
+	"bash -c 'git status'": {true, []part{{"bash -c git\u00a0status", []string{"git status"}, []string{"git status", "status"}}, {"git status", nil, []string{"status"}}}},
+	`src\..\.env`:          {true, []part{{"\u00a0src...env", nil, nil}}},
+	"":                     {false, []part{{"", nil, nil}}},
+}
+
+// safe are the characters that mean themselves in every shell.
+const safe = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./,:=+@%"
+
+// Listed reports a command line that only the table explains.
+func Listed(text string) bool { _, ok := lines[text]; return ok && text != "" }
+
+// lineOf finds a line in the table; any other is one command of words between blanks.
+func lineOf(text string) line {
+	if l, ok := lines[text]; ok {
+		return l
+	}
+	l := line{plain: plainLine(text)}
+	for _, one := range strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == '\r' }) {
+		words := strings.FieldsFunc(one, func(r rune) bool { return r == ' ' || r == '\t' })
+		if len(words) == 0 {
+			continue
+		}
+		p := part{text: strings.Join(words, " ")}
+		for i, w := range words {
+			if i > 0 && w[0] != '-' {
+				p.paths = append(p.paths, w)
+			}
+		}
+		l.parts = append(l.parts, p)
+	}
+	if len(l.parts) == 0 {
+		l.parts = []part{{}}
+	}
+	return l
+}
+
+// plainLine reports whether a command line is a list of simple commands of literal
+// words.
+func plainLine(text string) bool {
+	if l, ok := lines[text]; ok {
+		return l.plain
+	}
+	for _, part := range strings.Split(text, "\n") {
+		if words := strings.FieldsFunc(part, func(r rune) bool { return r == ' ' || r == '\t' }); len(words) > 0 && strings.Trim(words[0], safe) != "" {
+			return false
+		}
+	}
+	return strings.TrimSpace(text) != "" && strings.Trim(text, safe+" \t\nÿ") == ""
+}
+
+// matchesPart compares the words of a simple command, and for suspicion those of what
+// it runs.
+func matchesPart(kind, literal string, p part, plain, permissive bool) bool {
+	if permissive {
+		return plain && sameWords(kind, literal, p.text)
+	}
+	for _, text := range append([]string{p.text}, p.runs...) {
+		if sameWords(kind, literal, text) {
+			return true
+		}
+	}
+	return false
+}
+
+func sameWords(kind, literal, text string) bool {
+	words, want := strings.Split(text, " "), strings.Fields(literal)
+	if len(words) < len(want) || kind != "prefix" && len(words) != len(want) {
+		return false
+	}
+	return strings.Join(words[:len(want)], " ") == strings.Join(want, " ")
+}
+
+// matchesCommand judges a line as a whole: certainty needs every command of it,
+// suspicion needs one.
+func matchesCommand(kind, literal, text string, permissive bool) bool {
+	l := lineOf(text)
+	for _, p := range l.parts {
+		if matchesPart(kind, literal, p, l.plain, permissive) != permissive {
+			return !permissive
+		}
+	}
+	return permissive
+}
+
+// pathsOf are the words of a line that may name files (K0a).
+func pathsOf(text string) (all []string) {
+	for _, p := range lineOf(text).parts {
+		all = append(all, p.paths...)
+	}
+	return all
+}

@@ -1,0 +1,89 @@
+package match
+
+import (
+	"github.com/stopgate/stopgate/internal/shell"
+)
+
+// commandPaths judges the paths that a command line reads or writes (K0a): the targets
+// of its redirections and the words that may name files.
+//
+// A permissive condition sees every redirection in its direction, and the operands of
+// programs of which it is certain that they are files. A restrictive one sees every
+// word that may be a path.
+type commandPaths struct {
+	use         shell.Use
+	restrictive bool
+	path        textTest
+}
+
+func compileCommandPaths(s Spec, t Target, restrictive bool, env Env) (textTest, *SpecError) {
+	test := &commandPaths{use: shell.Reads | shell.Writes, restrictive: restrictive}
+	switch s.Kind {
+	case Reads:
+		test.use, s.Kind = shell.Reads, Glob
+	case Writes:
+		test.use, s.Kind = shell.Writes, Glob
+	}
+	path, err := compilePath(s, restrictive, restrictive, env)
+	test.path = path
+	return test, err
+}
+
+func (t *commandPaths) match(line []byte) bool {
+	var v Value
+	v.Reset(line)
+	return t.judge(&v)
+}
+
+func (t *commandPaths) judge(v *Value) bool {
+	for i := range v.Commands() {
+		if t.command(v, i) == t.restrictive {
+			return t.restrictive
+		}
+	}
+	return !t.restrictive
+}
+
+func (t *commandPaths) command(v *Value, i int) bool {
+	l := v.line()
+	if !t.restrictive {
+		return l.Plain && i < len(l.Commands) && t.grants(&l.Commands[i])
+	}
+	if i < len(l.Commands) {
+		for k := i; k < l.Commands[i].End; k++ {
+			if t.suspects(&l.Commands[k]) {
+				return true
+			}
+		}
+	}
+	if other := v.otherLine(); other != nil {
+		for k := range other.Commands {
+			if t.suspects(&other.Commands[k]) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (t *commandPaths) grants(c *shell.Command) bool {
+	certain := shell.Certain(c.Program())
+	inside := true
+	c.Paths(func(path *shell.Word, use shell.Use, redirected bool) bool {
+		if use&t.use == 0 || !redirected && !certain {
+			return true
+		}
+		inside = path.Literal && !path.Glob && (!c.Moved || path.Text[0] == '/') && t.path.match(path.Text)
+		return inside
+	})
+	return inside
+}
+
+func (t *commandPaths) suspects(c *shell.Command) bool {
+	hit := false
+	c.Paths(func(path *shell.Word, use shell.Use, _ bool) bool {
+		hit = use&t.use != 0 && len(path.Text) > 0 && t.path.match(path.Text)
+		return !hit
+	})
+	return hit
+}

@@ -1,0 +1,460 @@
+package match
+
+import (
+	"bytes"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/stopgate/stopgate/internal/shell"
+)
+
+// A usage says which words a command may have, in the manner of the synopsis of a
+// manual page:
+//
+//	git [-C *|--no-pager] {log,show} [--oneline|-n *|-p] **
+//
+//	word       a glob for one word: "log", "{log,show}", "*.go". It never matches an option
+//	**         any number of words that are no options
+//	[a|b|...]  options that may stand anywhere from here on, each with a glob for its
+//	           value if it has one: "-n *" is -n 5 and -n5, "--max *" is --max 5 and --max=5
+//	[!a|b]     options that the command must not have, abbreviated or in a cluster
+//	<command>  a command that this one runs, and which the rules permit by itself
+//
+// Options are words that begin with "-". A usage matches a command only if it mentions
+// every option that the command has; "[-*]" mentions them all, "[--]" the end of the
+// options. One letter behind one dash may stand in a cluster: [-l|-a] permits -la.
+type usage struct {
+	text      string
+	elements  []element
+	excluded  []string
+	delegates bool // it has a <command>
+}
+
+type elementKind uint8
+
+const (
+	oneWord elementKind = iota
+	anyWords
+	options
+	runsCommand
+)
+
+type element struct {
+	kind    elementKind
+	glob    wordGlob
+	options []option
+}
+
+// option is one permitted option.
+type option struct {
+	name  string
+	glob  wordGlob // of names with wildcards, which match whole words
+	wild  bool
+	value *wordGlob // nil: it has none
+	runs  bool      // its value is a <command>
+}
+
+// usages are the usages of one condition by the programs they name.
+type usages struct {
+	byName map[string][]*usage
+	other  []*usage // of programs that are named by wildcards
+	all    []*usage
+}
+
+// maxElements bounds one usage: a state is a bit.
+const maxElements = 60
+
+func compileUsages(s Spec, restrictive bool) (*usages, *SpecError) {
+	all := &usages{byName: make(map[string][]*usage)}
+	for i, lit := range s.Values {
+		u, err := parseUsage(lit.Text)
+		if err == nil && restrictive && len(u.excluded) > 0 {
+			err = whole(i, "excludes options, which only a permissive rule can", "put a rule that permits these options above this one")
+		}
+		if err != nil {
+			err.Index = i
+			return nil, err
+		}
+		all.all = append(all.all, u)
+		names := u.elements[0].glob.literals()
+		if names == nil {
+			all.other = append(all.other, u)
+		}
+		for _, name := range names {
+			all.byName[name] = append(all.byName[name], u)
+		}
+	}
+	return all, nil
+}
+
+// grants reports a usage that a command certainly follows.
+func (all *usages) grants(l *shell.Line, i int) bool {
+	c := &l.Commands[i]
+	if c.Open || c.Words[0].Quoted {
+		return false
+	}
+	for _, u := range all.byName[string(c.Words[0].Text)] {
+		if u.grants(l, i) {
+			return true
+		}
+	}
+	for _, u := range all.other {
+		if u.grants(l, i) {
+			return true
+		}
+	}
+	return false
+}
+
+func (all *usages) suspects(words []shell.Word) bool {
+	for _, u := range all.all {
+		if u.suspects(words) {
+			return true
+		}
+	}
+	return false
+}
+
+// usageRun is one attempt to match a command.
+type usageRun struct {
+	usage *usage
+	line  *shell.Line
+	index int
+	words []shell.Word
+	at    []uint64 // states that are possible before each word
+	plain bool     // behind "--"
+}
+
+func (u *usage) grants(l *shell.Line, i int) bool {
+	c := &l.Commands[i]
+	for k := 1; k < len(c.Words); k++ {
+		if u.excludes(c.Words[k].Text) {
+			return false
+		}
+	}
+	var buf [64]uint64
+	r := usageRun{usage: u, line: l, index: i, words: c.Words, at: buf[:0]}
+	if n := len(c.Words) + 1; n <= len(buf) {
+		r.at = buf[:n]
+	} else {
+		r.at = make([]uint64, n)
+	}
+	r.at[0] = 1
+	for k := range c.Words {
+		r.step(k)
+	}
+	return u.close(r.at[len(c.Words)])&(1<<len(u.elements)) != 0
+}
+
+// close adds the states that are reached without a word.
+func (u *usage) close(states uint64) uint64 {
+	for p := range u.elements {
+		if k := u.elements[p].kind; states&(1<<p) != 0 && (k == options || k == anyWords) {
+			states |= 1 << (p + 1)
+		}
+	}
+	return states
+}
+
+// step goes over one word.
+func (r *usageRun) step(k int) {
+	u, w := r.usage, &r.words[k]
+	states := u.close(r.at[k])
+	if states == 0 {
+		return
+	}
+	isOption := !r.plain && len(w.Text) > 1 && w.Text[0] == '-'
+	for p := 0; p <= len(u.elements); p++ {
+		if states&(1<<p) == 0 {
+			continue
+		}
+		if isOption {
+			r.option(k, p)
+		}
+		if p == len(u.elements) {
+			break
+		}
+		switch e := &u.elements[p]; e.kind {
+		case oneWord:
+			named := len(e.glob.first) > 0 && e.glob.first[0] == '-'
+			if (!isOption || named) && e.glob.match(w) {
+				r.at[k+1] |= 1 << (p + 1)
+			}
+		case anyWords:
+			if !isOption {
+				r.at[k+1] |= 1 << p
+			}
+		case runsCommand:
+			if to := r.command(k); to > k {
+				r.at[to] |= 1 << (p + 1)
+			}
+		}
+	}
+	if string(w.Text) == "--" {
+		r.plain = true
+	}
+}
+
+// option goes over an option that is permitted in state p.
+func (r *usageRun) option(k, p int) {
+	w := r.words[k].Text
+	for i := range p {
+		for j := range r.usage.elements[i].options {
+			o := &r.usage.elements[i].options[j]
+			switch {
+			case o.wild:
+				if o.glob.match(&r.words[k]) && string(w) != "--" {
+					r.taken(k, p, o, nil, false)
+				}
+			case string(w) == o.name:
+				r.taken(k, p, o, nil, false)
+			case o.value != nil && len(o.name) > 2 && len(w) > len(o.name) && w[len(o.name)] == '=' && string(w[:len(o.name)]) == o.name:
+				r.taken(k, p, o, w[len(o.name)+1:], true)
+			}
+		}
+	}
+	if len(w) > 2 && w[1] != '-' {
+		r.cluster(k, p, w[1:])
+	}
+}
+
+// taken goes behind an option and its value.
+func (r *usageRun) taken(k, p int, o *option, value []byte, attached bool) {
+	switch {
+	case o.runs:
+		if to := r.command(k + 1); to > k+1 {
+			r.at[to] |= 1 << p
+		}
+	case o.value == nil:
+		r.at[k+1] |= 1 << p
+	case attached:
+		if o.value.match(&shell.Word{Text: value}) {
+			r.at[k+1] |= 1 << p
+		}
+	case k+1 < len(r.words):
+		next := &r.words[k+1]
+		if dash := len(next.Text) > 1 && next.Text[0] == '-'; (!dash || len(o.value.first) > 0 && o.value.first[0] == '-') && o.value.match(next) {
+			r.at[k+2] |= 1 << p
+		}
+	}
+}
+
+// cluster reads -abc as -a -b -c, of which the last may have a value.
+func (r *usageRun) cluster(k, p int, letters []byte) {
+	for i := range letters {
+		flag := false
+		for e := range p {
+			for j := range r.usage.elements[e].options {
+				o := &r.usage.elements[e].options[j]
+				if o.wild || len(o.name) != 2 || o.name[1] != letters[i] {
+					continue
+				}
+				rest := letters[i+1:]
+				switch {
+				case o.value == nil && !o.runs:
+					flag = true
+				case len(rest) > 0:
+					r.taken(k, p, o, rest, true)
+				default:
+					r.taken(k, p, o, nil, false)
+				}
+			}
+		}
+		if !flag {
+			return
+		}
+	}
+	r.at[k+1] |= 1 << p
+}
+
+// command returns the index behind the command that begins at a word, or that the
+// word holds, 0 if there is none.
+func (r *usageRun) command(k int) (to int) {
+	for i := r.index + 1; i < r.line.Commands[r.index].End; i++ {
+		if c := &r.line.Commands[i]; c.Parent == r.index && c.From == k {
+			to = c.To
+		}
+	}
+	return to
+}
+
+// excludes reports a word that is an excluded option, or may be read as one.
+func (u *usage) excludes(word []byte) bool {
+	for _, name := range u.excluded {
+		if len(word) < 2 || word[0] != '-' {
+			continue
+		}
+		option, _, _ := bytes.Cut(word, []byte("="))
+		switch {
+		case strings.HasSuffix(name, "*"):
+			if bytes.HasPrefix(word, []byte(name[:len(name)-1])) {
+				return true
+			}
+		case strings.HasPrefix(name, "--"):
+			if len(option) > 2 && strings.HasPrefix(name, string(option)) {
+				return true
+			}
+		case len(name) == 2:
+			if word[1] != '-' && bytes.IndexByte(word[1:], name[1]) >= 0 {
+				return true
+			}
+		case string(option) == name || string(option) == "-"+name:
+			return true
+		}
+	}
+	return false
+}
+
+// suspects reports words that may follow the usage: any option may stand anywhere,
+// with a value or without.
+func (u *usage) suspects(words []shell.Word) bool {
+	states := u.close(1)
+	skipped := uint64(0) // states in which the word may be an option's value
+	for k := range words {
+		w := &words[k]
+		next := skipped
+		isOption := k > 0 && len(w.Text) > 1 && w.Text[0] == '-'
+		for p := range u.elements {
+			if states&(1<<p) == 0 {
+				continue
+			}
+			switch e := &u.elements[p]; {
+			case e.kind == anyWords || e.kind == runsCommand:
+				next |= 1<<p | 1<<(p+1)
+			case e.kind == oneWord && (k == 0 && e.glob.program(w) || k > 0 && e.glob.text(w.Text)):
+				next |= 1 << (p + 1)
+			}
+		}
+		skipped = 0
+		if isOption {
+			next |= states
+			skipped = states
+		}
+		if states = u.close(next); states == 0 {
+			return false
+		}
+	}
+	return (states|skipped)&(1<<len(u.elements)) != 0
+}
+
+// wordGlob matches one word.
+type wordGlob struct {
+	first        string // the first alternative as written
+	exact        []string
+	alternatives [][]globToken
+}
+
+func parseWordGlob(text string) (g wordGlob, err *SpecError) {
+	lists, err := parseGlob(text, false)
+	if err != nil {
+		return g, err
+	}
+	for _, tokens := range lists {
+		var literal strings.Builder
+		plain := true
+		for _, t := range tokens {
+			plain = plain && t.kind == globLiteral
+			literal.WriteRune(t.r)
+		}
+		if plain {
+			g.exact = append(g.exact, literal.String())
+		} else {
+			g.alternatives = append(g.alternatives, tokens)
+		}
+	}
+	g.first = text
+	if len(g.exact) > 0 {
+		g.first = g.exact[0]
+	}
+	return g, nil
+}
+
+// literals are the words that the glob matches, nil if they cannot be listed.
+func (g *wordGlob) literals() []string {
+	if len(g.alternatives) > 0 {
+		return nil
+	}
+	return g.exact
+}
+
+// match judges a word. Where the glob spells it, it must be written without quotes
+// (E19).
+func (g *wordGlob) match(w *shell.Word) bool {
+	for _, text := range g.exact {
+		if string(w.Text) == text {
+			return !w.Quoted || anyTokens(g.alternatives, text)
+		}
+	}
+	return len(g.alternatives) > 0 && g.text(w.Text)
+}
+
+func (g *wordGlob) text(text []byte) bool {
+	for _, s := range g.exact {
+		if string(text) == s {
+			return true
+		}
+	}
+	for _, tokens := range g.alternatives {
+		if matchTokens(tokens, text) {
+			return true
+		}
+	}
+	return false
+}
+
+// program judges a word that names a program, with suspicion.
+func (g *wordGlob) program(w *shell.Word) bool {
+	for _, name := range g.exact {
+		if sameProgram(w, name) {
+			return true
+		}
+	}
+	return g.text(w.Text) || g.text(shell.Base(w.Text))
+}
+
+func anyTokens(lists [][]globToken, text string) bool {
+	for _, tokens := range lists {
+		if matchTokens(tokens, []byte(text)) {
+			return true
+		}
+	}
+	return false
+}
+
+// matchTokens matches a text against a glob without braces in time proportional to
+// the product of their lengths.
+func matchTokens(tokens []globToken, text []byte) bool {
+	t, i, star, mark := 0, 0, -1, 0
+	for i < len(text) {
+		if t < len(tokens) && tokens[t].kind == globStar {
+			star, mark = t, i
+			t++
+			continue
+		}
+		r, size := utf8.DecodeRune(text[i:])
+		if t < len(tokens) && tokens[t].takes(r) {
+			t, i = t+1, i+size
+			continue
+		}
+		if star < 0 {
+			return false
+		}
+		_, size = utf8.DecodeRune(text[mark:])
+		mark += size
+		t, i = star+1, mark
+	}
+	for t < len(tokens) && tokens[t].kind == globStar {
+		t++
+	}
+	return t == len(tokens)
+}
+
+func (t *globToken) takes(r rune) bool {
+	switch t.kind {
+	case globLiteral:
+		return t.r == r
+	case globClass:
+		return t.set.Contains(r) != t.negated
+	}
+	return t.kind == globAny
+}

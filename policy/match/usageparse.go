@@ -1,0 +1,119 @@
+package match
+
+import "strings"
+
+// parseUsage reads a usage.
+func parseUsage(text string) (*usage, *SpecError) {
+	u := &usage{text: text}
+	for rest := text; ; {
+		rest = strings.TrimLeft(rest, " ")
+		at := len(text) - len(rest)
+		if rest == "" {
+			break
+		}
+		if len(u.elements) == maxElements {
+			return nil, faultAt(at, "has too many elements", "write several usages under [lists]")
+		}
+		if rest[0] == '[' && len(rest) > 1 && strings.IndexByte("-+!", rest[1]) >= 0 {
+			end := groupEnd(rest)
+			if end < 0 {
+				return nil, faultAt(at, "has a bracket without its end", "`]`")
+			}
+			if err := u.group(rest[1:end], at+1); err != nil {
+				return nil, err
+			}
+			rest = rest[end+1:]
+			continue
+		}
+		word, _, _ := strings.Cut(rest, " ")
+		rest = rest[len(word):]
+		e := element{kind: oneWord}
+		switch word {
+		case "**":
+			e.kind = anyWords
+		case "<command>":
+			e.kind, u.delegates = runsCommand, true
+		default:
+			g, err := parseWordGlob(word)
+			if err != nil {
+				err.Offset += at
+				return nil, err
+			}
+			e.glob = g
+		}
+		u.elements = append(u.elements, e)
+	}
+	if len(u.elements) == 0 || u.elements[0].kind != oneWord {
+		return nil, faultAt(0, "does not begin with a program", "`git {log,show} **`")
+	}
+	return u, nil
+}
+
+func faultAt(at int, message, hint string) *SpecError {
+	return &SpecError{Offset: at, Message: message, Hint: hint}
+}
+
+// groupEnd finds the bracket that closes a group: classes of globs may stand in it.
+func groupEnd(text string) int {
+	depth := 0
+	for i := range len(text) {
+		switch text[i] {
+		case '\\':
+			i++
+		case '[':
+			depth++
+		case ']':
+			if depth--; depth == 0 {
+				return i
+			}
+		}
+	}
+	return -1
+}
+
+// group reads the inside of [...].
+func (u *usage) group(text string, at int) *SpecError {
+	excluding := strings.HasPrefix(text, "!")
+	if excluding {
+		text, at = text[1:], at+1
+	}
+	e := element{kind: options}
+	for part := range strings.SplitSeq(text, "|") {
+		words := strings.Fields(part)
+		switch {
+		case len(words) == 0:
+			return faultAt(at, "has an empty option", "")
+		case len(words[0]) < 2 || words[0][0] != '-' && words[0][0] != '+':
+			return faultAt(at, "has an option that does not begin with a dash", "a value stands behind its option: `[--max *]`")
+		case len(words) > 2 || excluding && len(words) > 1:
+			return faultAt(at, "has an option with more than one value", "`|` separates options")
+		case excluding:
+			u.excluded = append(u.excluded, words[0])
+		default:
+			o := option{name: words[0]}
+			var err *SpecError
+			if o.wild = strings.ContainsAny(o.name, "*?[{\\"); o.wild {
+				if o.glob, err = parseWordGlob(o.name); err != nil {
+					err.Offset += at
+					return err
+				}
+			}
+			if len(words) == 2 && words[1] == "<command>" {
+				o.runs, u.delegates = true, true
+			} else if len(words) == 2 {
+				g, err := parseWordGlob(words[1])
+				if err != nil {
+					err.Offset += at + strings.Index(part, words[1])
+					return err
+				}
+				o.value = &g
+			}
+			e.options = append(e.options, o)
+		}
+		at += len(part) + 1
+	}
+	if !excluding {
+		u.elements = append(u.elements, e)
+	}
+	return nil
+}
