@@ -24,6 +24,7 @@ var layers = [][]string{
 	{"."},
 	{"jsonstream"},
 	{"internal/automaton"},
+	{"internal/alternating"},
 	{"regular"},
 	{"schema"},
 	{"internal/visible"},
@@ -56,7 +57,7 @@ var testOnly = "internal/testkit/"
 // pure packages hold the meaning: no I/O, no clock, no goroutine, no logging
 // (STYLE "Shape").
 var pure = []string{
-	"jsonstream", "internal/automaton", "regular", "schema", "internal/shell", "policy/match", "policy/analysis", "policy", "session",
+	"jsonstream", "internal/automaton", "internal/alternating", "regular", "schema", "internal/shell", "policy/match", "policy/analysis", "policy", "session",
 }
 
 // impure are the imports that a pure package must not have.

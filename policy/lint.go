@@ -53,17 +53,28 @@ func (c *checker) lintAny(r *checkedRule, k *checkedCondition) {
 }
 
 // lintPattern warns about permissive patterns that match more than they say (D1,
-// D2).
+// D2, D3, D8).
 func (c *checker) lintPattern(r *checkedRule, k *checkedCondition) {
 	if k.Spec.Kind != match.Pattern {
 		return
 	}
 	for i, lit := range k.Spec.Values {
-		if p, err := regular.Compile(lit.Text); err != nil || p.AnchoredBothEnds() {
+		p, err := regular.Compile(lit.Text)
+		if err != nil {
 			continue
 		}
-		c.report(diag.Unanchored, k.valueRange(i), fmt.Sprintf("%s also runs values that only contain a match of this pattern", r.name()),
-			"write `pattern = "+tomltree.Quote(anchor(lit.Text))+"`")
+		if p.Modified() {
+			c.report(diag.Modifiers, k.valueRange(i), r.name()+" changes what its pattern means with modifiers: with `m` a line is enough, with `s` lines are crossed",
+				"write the characters as a class, as in `[Aa]`")
+		}
+		if p.NegativeLook() {
+			c.report(diag.NegativePattern, k.valueRange(i), r.name()+" says in its pattern what must not be there: what nobody thought of runs",
+				"describe what is allowed; put what is not under a restrictive rule above")
+		}
+		if !p.AnchoredBothEnds() {
+			c.report(diag.Unanchored, k.valueRange(i), fmt.Sprintf("%s also runs values that only contain a match of this pattern", r.name()),
+				"write `pattern = "+tomltree.Quote(anchor(lit.Text))+"`")
+		}
 	}
 }
 

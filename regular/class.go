@@ -1,5 +1,7 @@
 package regular
 
+import "github.com/stopgate/stopgate/internal/automaton"
+
 // class parses "[...]".
 func (p *parser) class() *node {
 	n := &node{op: opClass, at: p.pos}
@@ -18,14 +20,14 @@ func (p *parser) class() *node {
 		if multiple || multipleToo {
 			p.fail(at, "a range cannot end in a class of characters", `write "\-" for the character "-"`)
 		}
-		if lo[0].lo > hi[0].lo {
+		if lo[0].Low > hi[0].Low {
 			p.fail(at, "the range is out of order", "")
 		}
-		spans = append(spans, span{lo[0].lo, hi[0].lo})
+		spans = append(spans, span{Low: lo[0].Low, High: hi[0].Low})
 	}
-	n.set = normal(spans)
+	n.set = p.read(automaton.Of(spans))
 	if negated {
-		n.set = n.set.negate()
+		n.set = n.set.Complement()
 	}
 	return n
 }

@@ -19,9 +19,14 @@
 //
 //   - A construct means here what it means in ECMA-262, or the pattern is refused
 //     with the byte where the construct stands. Nothing is reinterpreted (D4).
-//   - Matching takes time linear in the text, whatever the pattern. Lookaround and
-//     backreferences, which no automaton runs in linear time, are refused (D8, K52).
+//   - Matching takes time linear in the text, whatever the pattern: lookaround and
+//     modifiers included. Backreferences, which no automaton runs, are refused (D8,
+//     K52).
 //   - Patterns are bounded: their length and nesting, and their size after the
-//     repetitions are written out.
+//     repetitions are written out (K48).
+//   - Text may arrive in pieces, cut anywhere; see [Automaton]. What is found, and
+//     behind which code point, does not depend on the cuts.
+//   - Questions about all strings of a [Language] are answered exactly, or with
+//     "not proven" where they are too large.
 //   - A compiled [Pattern] is immutable and safe for concurrent use.
 package regular

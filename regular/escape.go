@@ -17,10 +17,10 @@ func (p *parser) atomEscape() (n *node, names map[string]bool, quantifiable bool
 	switch {
 	case c == 'b':
 		p.pos++
-		return &node{op: opBoundary, at: at}, nil, false
+		return &node{op: opBoundary, at: at, set: p.wordSet()}, nil, false
 	case c == 'B':
 		p.pos++
-		return &node{op: opNotBoundary, at: at}, nil, false
+		return &node{op: opNotBoundary, at: at, set: p.wordSet()}, nil, false
 	case c == 'k':
 		p.pos++
 		if !p.accept("<") {
@@ -34,9 +34,9 @@ func (p *parser) atomEscape() (n *node, names map[string]bool, quantifiable bool
 		return &node{op: opBackreference, at: at}, nil, true
 	}
 	if s, ok := p.classEscape(at); ok {
-		return &node{op: opClass, at: at, set: s}, nil, true
+		return &node{op: opClass, at: at, set: p.read(s)}, nil, true
 	}
-	return &node{op: opClass, at: at, set: single(p.characterEscape(at, syntaxCharacters))}, nil, true
+	return &node{op: opClass, at: at, set: p.read(single(p.characterEscape(at, syntaxCharacters)))}, nil, true
 }
 
 // classEscape parses \d \D \s \S \w \W \p{} \P{} behind the backslash.
@@ -49,7 +49,7 @@ func (p *parser) classEscape(at int) (set, bool) {
 	case 's', 'S':
 		s = spaces()
 	case 'w', 'W':
-		s = words()
+		s = p.wordSet()
 	case 'p', 'P':
 		p.pos++
 		s = p.property(at)
@@ -59,7 +59,7 @@ func (p *parser) classEscape(at int) (set, bool) {
 	}
 	p.pos++
 	if 'A' <= c && c <= 'Z' {
-		s = s.negate()
+		s = s.Complement()
 	}
 	return s, true
 }
@@ -105,7 +105,7 @@ func (p *parser) characterEscape(at int, identity string) rune {
 	}
 	if !strings.ContainsRune(identity, r) {
 		hint := ""
-		if r > unicode.MaxASCII || !words().contains(r) {
+		if r > unicode.MaxASCII || !words().Contains(r) {
 			hint = "write the character without the backslash"
 		}
 		p.fail(at, "this escape does not exist", hint)

@@ -14,9 +14,9 @@ func Example() {
 	}
 	fmt.Println(p.Match([]byte("git log --oneline")), p.Match([]byte("git status; rm x")), p.AnchoredBothEnds())
 
-	_, err = regular.Compile(`^(?!rm)`)
+	_, err = regular.Compile(`^(a+) \1$`)
 	fmt.Println(err)
 	// Output:
 	// true false true
-	// pattern: negative lookaround is not supported at byte 1 (describe what is allowed, or put a restrictive rule above)
+	// pattern: backreferences are not supported at byte 6 (list the values with enum, or write several rules)
 }

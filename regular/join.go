@@ -1,30 +1,33 @@
 package regular
 
-import "github.com/stopgate/stopgate/internal/automaton"
+import (
+	"github.com/stopgate/stopgate/internal/alternating"
+	"github.com/stopgate/stopgate/internal/automaton"
+)
 
 // Automaton runs a list of languages over one text that is still arriving, at the
 // cost of one. It is immutable for its users and safe for concurrent use: what it
 // learns about the languages while it runs is kept within a bound, and forgotten
 // rather than grown.
-type Automaton struct {
-	members []*Language
-}
+//
+// Where the languages have few states together, the fate of each is known behind
+// the first code point that determines it. Otherwise it is known when nothing of
+// the language can match any more or something has matched, whatever follows.
+type Automaton struct{ table *alternating.Table }
 
 // Join makes the automaton of a list of languages. Members are named by their
 // index in the list.
-func Join(members ...*Language) *Automaton { return &Automaton{members: members} }
+func Join(members ...*Language) *Automaton { return &Automaton{program(members).Table()} }
 
 // Len returns the number of members.
-func (a *Automaton) Len() int { return len(a.members) }
+func (a *Automaton) Len() int { return a.table.Program().Len() }
 
 // State is where an automaton stands in one text. It is a value: a copy goes on
 // independently. The zero State belongs to no automaton; see Start.
-type State struct {
-	decided bool
-}
+type State struct{ at alternating.State }
 
 // Start returns the state before any text.
-func (a *Automaton) Start() State { return State{} }
+func (a *Automaton) Start() State { return State{a.table.Start()} }
 
 // Feed reads text up to and including the first code point at which the fate of a
 // member changes, and returns the number of bytes read: len(text) also if nothing
@@ -33,22 +36,24 @@ func (a *Automaton) Start() State { return State{} }
 // nothing but for what the automaton sees for the first time.
 //
 // Bytes that are not UTF-8 are read as U+FFFD each.
-func (a *Automaton) Feed(s *State, text []byte) (read int, changed bool) { return len(text), false }
+func (a *Automaton) Feed(s *State, text []byte) (read int, changed bool) {
+	return a.table.Feed(&s.at, text)
+}
 
 // Fate returns what is known about a member: Accepts or Rejects if no further
 // text changes whether the whole text is in its language.
-func (a *Automaton) Fate(s *State, member int) automaton.Fate { return automaton.Open }
+func (a *Automaton) Fate(s *State, member int) automaton.Fate { return a.table.Fate(&s.at, member) }
 
 // Accepts reports whether the text that was fed, taken as complete, is in the
 // language of a member.
-func (a *Automaton) Accepts(s *State, member int) bool { return false }
+func (a *Automaton) Accepts(s *State, member int) bool { return a.table.Accepts(&s.at, member) }
 
 // Decided reports whether no member is open.
-func (a *Automaton) Decided(s *State) bool { return s.decided }
+func (a *Automaton) Decided(s *State) bool { return a.table.Decided(&s.at) }
 
 // Accepted and Rejected return the members that are decided, as bits: member i is
 // bit i%64 of word i/64. The slices are shared and must not be changed.
-func (a *Automaton) Accepted(s *State) []uint64 { return nil }
+func (a *Automaton) Accepted(s *State) []uint64 { return a.table.Accepted(&s.at) }
 
 // Rejected: see Accepted.
-func (a *Automaton) Rejected(s *State) []uint64 { return nil }
+func (a *Automaton) Rejected(s *State) []uint64 { return a.table.Rejected(&s.at) }

@@ -18,7 +18,35 @@ type parser struct {
 	named      []reference
 	names      map[string]bool
 	properties map[string]set // those of \p{...} that were looked up
+	flags      flags          // in force here
+	modified   bool           // the pattern has inline modifiers
 }
+
+// flags are the modifiers of ECMA-262: i, m and s.
+type flags struct{ fold, lines, dots bool }
+
+func (f *flags) set(c byte, value bool) {
+	switch c {
+	case 'i':
+		f.fold = value
+	case 'm':
+		f.lines = value
+	case 's':
+		f.dots = value
+	}
+}
+
+// read makes a class of a set under the flags: with i, what differs from a member
+// in case only (Canonicalize, which folds simply).
+func (p *parser) read(s set) set {
+	if p.flags.fold {
+		return s.Folded()
+	}
+	return s
+}
+
+// wordSet is what \w, \b and \B mean under the flags (WordCharacters).
+func (p *parser) wordSet() set { return p.read(words()) }
 
 type reference struct {
 	at     int
@@ -35,14 +63,14 @@ func (p *parser) fail(at int, message, hint string) {
 }
 
 // parse returns the tree of a pattern.
-func parse(text string) (root *node, err *SyntaxError) {
+func parse(text string) (root *node, modified bool, err *SyntaxError) {
 	defer func() {
 		if r := recover(); r != nil {
 			e, ours := r.(syntaxErr)
 			if !ours {
 				panic(r) // a mistake in this package; no test reaches it
 			}
-			root, err = nil, e.SyntaxError
+			root, modified, err = nil, false, e.SyntaxError
 		}
 	}()
 	p := &parser{text: text, names: map[string]bool{}, properties: map[string]set{}}
@@ -60,7 +88,7 @@ func parse(text string) (root *node, err *SyntaxError) {
 			p.fail(r.at, "there is no capturing group of this name", "")
 		}
 	}
-	return root, nil
+	return root, p.modified, nil
 }
 
 // peek returns the byte at the position, 0 at the end.
@@ -136,15 +164,18 @@ func (p *parser) term() (n *node, names map[string]bool, quantifiable bool) {
 	switch c := p.peek(); c {
 	case '^':
 		p.pos++
-		return &node{op: opStart, at: at}, nil, false
+		return &node{op: opStart, at: at, lines: p.flags.lines}, nil, false
 	case '$':
 		p.pos++
-		return &node{op: opEnd, at: at}, nil, false
+		return &node{op: opEnd, at: at, lines: p.flags.lines}, nil, false
 	case '(':
 		return p.group()
 	case '.':
 		p.pos++
-		return &node{op: opClass, at: at, set: lineEnds().negate()}, nil, true
+		if p.flags.dots {
+			return &node{op: opClass, at: at, set: everything()}, nil, true
+		}
+		return &node{op: opClass, at: at, set: lineEnds().Complement()}, nil, true
 	case '[':
 		return p.class(), nil, true
 	case '\\':
@@ -156,7 +187,7 @@ func (p *parser) term() (n *node, names map[string]bool, quantifiable bool) {
 	case ']', '}':
 		p.fail(at, quote(c)+" stands alone", "write \"\\"+string(c)+"\" for the character")
 	}
-	return &node{op: opClass, at: at, set: single(p.next())}, nil, true
+	return &node{op: opClass, at: at, set: p.read(single(p.next()))}, nil, true
 }
 
 func quote(c byte) string { return `"` + string(c) + `"` }
@@ -224,7 +255,7 @@ func (p *parser) group() (n *node, names map[string]bool, quantifiable bool) {
 	at := p.pos
 	n = &node{op: opGroup, at: at}
 	quantifiable = true
-	name := ""
+	name, outside := "", p.flags
 	switch {
 	case p.accept("(?:"):
 	case p.accept("(?="):
@@ -240,7 +271,7 @@ func (p *parser) group() (n *node, names map[string]bool, quantifiable bool) {
 		name = p.groupName()
 		p.names[name] = true
 	case p.accept("(?"):
-		n.modifiers = true
+		p.modified = true
 		p.modifiers(at)
 	default:
 		p.pos++
@@ -253,6 +284,7 @@ func (p *parser) group() (n *node, names map[string]bool, quantifiable bool) {
 	if !p.accept(")") {
 		p.fail(at, `"(" is not closed`, `write "\(" for the character`)
 	}
+	p.flags = outside
 	if name != "" {
 		if names[name] {
 			p.fail(at, "two groups of one alternative have the same name", "")
@@ -266,21 +298,22 @@ func (p *parser) group() (n *node, names map[string]bool, quantifiable bool) {
 // modifiers parses the flags of "(?ims-ims:" behind "(?".
 func (p *parser) modifiers(at int) {
 	seen := map[byte]bool{}
-	flags := func() (count int) {
+	read := func(value bool) (count int) {
 		for c := p.peek(); c == 'i' || c == 'm' || c == 's'; c = p.peek() {
 			if seen[c] {
 				p.fail(p.pos, "a modifier is repeated", "")
 			}
 			seen[c] = true
+			p.flags.set(c, value)
 			p.pos++
 			count++
 		}
 		return count
 	}
-	added, removed := flags(), 0
+	added, removed := read(true), 0
 	minus := p.accept("-")
 	if minus {
-		removed = flags()
+		removed = read(false)
 	}
 	if !p.accept(":") || added+removed == 0 {
 		p.fail(at, `"(?" does not begin a group`, `groups are "(...)", "(?:...)" and "(?<name>...)"`)
@@ -304,9 +337,9 @@ func (p *parser) groupName() string {
 			}
 			r = p.unicodeEscape(charAt)
 		}
-		ok := r == '$' || r == '_' || start.contains(r)
+		ok := r == '$' || r == '_' || start.Contains(r)
 		if len(name) > 0 {
-			ok = ok || r == 0x200C || r == 0x200D || part.contains(r)
+			ok = ok || r == 0x200C || r == 0x200D || part.Contains(r)
 		}
 		if !ok {
 			p.fail(charAt, "this is not part of a group name", "names are letters, digits, _ and $, and begin with no digit")

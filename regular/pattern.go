@@ -2,15 +2,20 @@ package regular
 
 import (
 	"fmt"
-	"regexp"
+	"sync"
 )
 
 // Pattern is a compiled pattern. It is immutable.
 type Pattern struct {
 	source   string
-	engine   *regexp.Regexp
+	root     *node
 	size     int
 	anchored bool
+	modified bool
+	negative bool
+
+	once sync.Once
+	join *Automaton // of this pattern alone, made when it is first used
 }
 
 // Compile prepares a pattern (D25-22). The error is a *SyntaxError.
@@ -24,11 +29,31 @@ func Compile(pattern string) (*Pattern, error) {
 
 // Match reports whether the pattern is found anywhere in text. Bytes that are
 // not UTF-8 are read as U+FFFD each; JSON text that was accepted has none.
-func (p *Pattern) Match(text []byte) bool { return p.engine.Match(text) }
+func (p *Pattern) Match(text []byte) bool {
+	a := p.Automaton()
+	s := a.Start()
+	a.Feed(&s, text) // the one fate cannot change twice
+	return a.Accepts(&s, 0)
+}
+
+// Automaton returns the pattern, ready to run over text that is still arriving, as
+// the only member.
+func (p *Pattern) Automaton() *Automaton {
+	p.once.Do(func() { p.join = Join(p.Language()) })
+	return p.join
+}
 
 // AnchoredBothEnds reports whether every match spans the whole text, because each
 // alternative passes ^ and $ (D1, D2).
 func (p *Pattern) AnchoredBothEnds() bool { return p.anchored }
+
+// Modified reports whether the pattern changes its meaning with inline modifiers,
+// as "(?m:" (D3).
+func (p *Pattern) Modified() bool { return p.modified }
+
+// NegativeLook reports whether the pattern has a negative lookahead or lookbehind,
+// so that it says what is not there (D8).
+func (p *Pattern) NegativeLook() bool { return p.negative }
 
 // Size measures the pattern with its repetitions written out: a match costs at
 // most a few steps for each byte of text and unit of size.

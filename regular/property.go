@@ -3,6 +3,8 @@ package regular
 import (
 	"strings"
 	"unicode"
+
+	"github.com/stopgate/stopgate/internal/automaton"
 )
 
 // property parses "{...}" behind "\p" or "\P" and returns the code points of the
@@ -150,9 +152,9 @@ func binaryProperty(name string) (build func() set, ok bool) {
 	case "Any":
 		return everything, true
 	case "ASCII":
-		return func() set { return set{{0, unicode.MaxASCII}} }, true
+		return func() set { return automaton.Ranges(0, unicode.MaxASCII) }, true
 	case "Assigned":
-		return func() set { return tables(unicode.Categories["Cn"]).negate() }, true
+		return func() set { return tables(unicode.Categories["Cn"]).Complement() }, true
 	case "Alphabetic", "Alpha":
 		return func() set {
 			return tables(unicode.Lu, unicode.Ll, unicode.Lt, unicode.Lm, unicode.Lo, unicode.Nl, unicode.Other_Alphabetic)
@@ -165,7 +167,7 @@ func binaryProperty(name string) (build func() set, ok bool) {
 		return graphemeExtend, true
 	case "Grapheme_Base", "Gr_Base":
 		return func() set {
-			return union(tables(unicode.Categories["C"], unicode.Zl, unicode.Zp), graphemeExtend()).negate()
+			return union(tables(unicode.Categories["C"], unicode.Zl, unicode.Zp), graphemeExtend()).Complement()
 		}, true
 	case "ID_Start", "IDS":
 		return func() set { start, _ := identifiers(); return start }, true
@@ -190,7 +192,7 @@ func identifiers() (start, part set) {
 	never := tables(unicode.Pattern_Syntax, unicode.Pattern_White_Space)
 	start = tables(unicode.L, unicode.Nl, unicode.Other_ID_Start)
 	part = union(start, tables(unicode.Mn, unicode.Mc, unicode.Nd, unicode.Pc, unicode.Other_ID_Continue))
-	return start.minus(never), part.minus(never)
+	return start.Minus(never), part.Minus(never)
 }
 
 func graphemeExtend() set {

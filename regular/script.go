@@ -1,6 +1,10 @@
 package regular
 
-import "unicode"
+import (
+	"unicode"
+
+	"github.com/stopgate/stopgate/internal/automaton"
+)
 
 // script finds a script by its long name or one of its codes of ISO 15924.
 func script(name string) (set, bool) {
@@ -17,7 +21,7 @@ func script(name string) (set, bool) {
 	for _, t := range unicode.Scripts {
 		known = append(known, tables(t)...)
 	}
-	return normal(known).negate(), true
+	return automaton.Of(known).Complement(), true
 }
 
 // scriptCodes lists the codes of each script that has a name of its own.

@@ -15,6 +15,7 @@ const (
 	opNotBoundary                 // \B
 	opLook                        // lookaround over its part
 	opBackreference               // \1, \k<name>
+	opStates                      // an automaton whose arcs are its parts
 )
 
 // unlimited is the max of a repetition without an upper count.
@@ -22,26 +23,34 @@ const unlimited = -1
 
 // node is one part of a pattern. The tree covers the whole syntax of ECMA-262's
 // u mode; what is not run is refused from the tree, so that it can say where.
+// Languages are trees too, which are never changed once they are made.
 // Greedy and lazy repetitions are not told apart: they match the same texts.
 type node struct {
 	op   op
 	at   int // offset of the part in the pattern
 	subs []*node
 
-	set      set // opClass
-	min, max int // opRepeat
-	// modifiers is set for a group with inline modifiers.
-	modifiers bool
+	set      set // opClass; opBoundary, opNotBoundary: what words are made of
+	min, max int // opRepeat; opStates: max is the number of states
+	// lines is set for an anchor that holds at the ends of lines too (modifier m).
+	lines bool
 	// behind and negative describe a lookaround.
 	behind, negative bool
+	// skip are code points that are passed over wherever the part reads one.
+	skip set
+	arcs []arc // opStates, one for each part
 }
+
+// arc leads from a state to another through a part, or out of the automaton, to
+// the state behind the last.
+type arc struct{ from, to int }
 
 // anchored reports whether every match of n passes the assertion, ^ or $. If it
 // does, the match reaches to that end of the text, wherever the assertion stands.
 func (n *node) anchored(assertion op) bool {
 	switch n.op {
 	case assertion:
-		return true
+		return !n.lines
 	case opClass:
 		return len(n.set) == 0 // never matches
 	case opRepeat:

@@ -71,6 +71,9 @@ func (n *NFA) Edges(from int) iter.Seq2[Set, int] {
 	}
 }
 
+// Frees lists where the free edges of a state lead.
+func (n *NFA) Frees(from int) []int { return n.states[from].free }
+
 // set numbers a set.
 func (n *NFA) set(s Set) int {
 	at, ok := n.same[&s[0]]

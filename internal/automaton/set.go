@@ -27,13 +27,16 @@ func Ranges(bounds ...rune) Set {
 	for i := 0; i+1 < len(bounds); i += 2 {
 		spans = append(spans, Span{bounds[i], bounds[i+1]})
 	}
-	return newSet(spans)
+	return Of(spans)
 }
 
-// newSet sorts and joins spans; it keeps the slice.
-func newSet(spans []Span) Set {
-	slices.SortFunc(spans, func(a, b Span) int { return int(a.Low) - int(b.Low) })
-	var set Set
+// Of is the set of the spans, in any order. It keeps the slice.
+func Of(spans []Span) Set {
+	byLow := func(a, b Span) int { return int(a.Low) - int(b.Low) }
+	if !slices.IsSortedFunc(spans, byLow) {
+		slices.SortFunc(spans, byLow)
+	}
+	set := Set(spans[:0])
 	for _, s := range spans {
 		if last := len(set) - 1; last >= 0 && s.Low <= set[last].High+1 {
 			set[last].High = max(set[last].High, s.High)
@@ -75,7 +78,7 @@ func (s Set) Complement() Set {
 }
 
 // Union returns the members of either set.
-func (s Set) Union(t Set) Set { return newSet(append(slices.Clone(s), t...)) }
+func (s Set) Union(t Set) Set { return Of(append(slices.Clone(s), t...)) }
 
 // Intersect returns the members of both sets.
 func (s Set) Intersect(t Set) Set {
@@ -88,19 +91,36 @@ func (s Set) Minus(t Set) Set { return s.Complement().Union(t).Complement() }
 // Folded adds, for every member, the code points that differ from it in case
 // only.
 func (s Set) Folded() Set {
+	const few = 512
+	size := 0
+	for _, sp := range s {
+		size += int(sp.High-sp.Low) + 1
+	}
 	out := slices.Clone(s)
+	add := func(c rune) {
+		for o := unicode.SimpleFold(c); o != c; o = unicode.SimpleFold(o) {
+			out = append(out, Span{o, o})
+		}
+	}
+	if size <= few {
+		for _, sp := range s {
+			for c := sp.Low; c <= sp.High; c++ {
+				add(c)
+			}
+		}
+		return Of(out)
+	}
+	// Every code point that has others beside it has one of them in these ranges.
 	for _, r := range unicode.CaseRanges {
 		for c := rune(r.Lo); c <= rune(r.Hi); c++ {
-			orbit := []Span{{c, c}}
-			member := s.Contains(c)
-			for o := unicode.SimpleFold(c); o != c; o = unicode.SimpleFold(o) {
-				orbit = append(orbit, Span{o, o})
-				member = member || s.Contains(o)
-			}
-			if member {
-				out = append(out, orbit...)
+			for o, first := c, true; first || o != c; o, first = unicode.SimpleFold(o), false {
+				if s.Contains(o) {
+					out = append(out, Span{c, c})
+					add(c)
+					break
+				}
 			}
 		}
 	}
-	return newSet(out)
+	return Of(out)
 }

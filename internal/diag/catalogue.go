@@ -68,6 +68,8 @@ const (
 	LiteralDotFile   Code = "SG0410"
 	NoPathSeen       Code = "SG0411"
 	UselessOptOut    Code = "SG0412"
+	Modifiers        Code = "SG0413"
+	NegativePattern  Code = "SG0414"
 )
 
 // What a file says about itself.
@@ -169,6 +171,8 @@ var catalogue = [...]Entry{
 	{LiteralDotFile, "literal_name", Note, legal, "a restrictive path literal that names one file only (C4)"},
 	{NoPathSeen, "no_path_seen", Note, legal, "no guard on paths sees anything in the calls of a tool (S40)"},
 	{UselessOptOut, "useless_opt_out", Warning, legal, "an opt-out that changes nothing on this rule"},
+	{Modifiers, "pattern_modifiers", Warning, trap, "a permissive pattern that changes its meaning inside itself (D3)"},
+	{NegativePattern, "negative_pattern", Warning, trap, "a permissive pattern that says what is not there (D8)"},
 
 	{WrongExample, "wrong_example", Error, legal, "a rule does not treat one of its examples as it says"},
 }
