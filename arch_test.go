@@ -40,6 +40,7 @@ var layers = [][]string{
 	{"wire/openaichat", "wire/anthropic"},
 	{"gate"},
 	{"approve"},
+	{"approve/terminal", "approve/webhook"},
 	{"internal/database"},
 	{"audit"},
 	{"audit/jsonl", "audit/sqlite"},

@@ -106,7 +106,7 @@ func newGrant(e Entry, s Scope, by string, now time.Time) (Grant, error) {
 	}
 	for _, l := range e.Leaves {
 		v := Value{Pointer: l.Pointer, How: Equal, Text: l.JSON}
-		if l.Known && l.Type == "" && len(l.JSON) > maxFixed && l.JSON[0] == '"' {
+		if Content(l) {
 			v.How, v.Text = Free, ""
 		}
 		g.Values = append(g.Values, v)
@@ -117,6 +117,12 @@ func newGrant(e Entry, s Scope, by string, now time.Time) (Grant, error) {
 		}
 	}
 	return g, nil
+}
+
+// Content reports whether a value is a long text that names nothing outside the call:
+// a grant leaves it free.
+func Content(l gate.Leaf) bool {
+	return l.Known && l.Type == "" && len(l.JSON) > maxFixed && l.JSON[0] == '"'
 }
 
 // widen replaces one value by a wider one that still covers the call.

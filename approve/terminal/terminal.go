@@ -1,0 +1,273 @@
+package terminal
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/stopgate/stopgate/approve"
+	"github.com/stopgate/stopgate/internal/visible"
+)
+
+// Terminal is a person at a terminal. In and Out are usually the same device.
+type Terminal struct {
+	In  io.Reader
+	Out io.Writer
+	// By is the person's name for the record; required.
+	By string
+	// Drain throws away what was typed and not read yet; nil where that cannot be done.
+	Drain func()
+	// Edit lets the person change a text in an editor; nil takes e off the list.
+	Edit func(ctx context.Context, text string) (string, error)
+	Now  func() time.Time // nil for the machine's clock
+}
+
+const help = `  y  run it, this once          n  do not run it
+  r  do not run it, and tell the model why:  r use the test database
+  a  run it and do not ask again for this; a alone shows what "this" would be
+     a /path=src  the same for every path in the directory src
+     a /command=git status  the same for every command that begins so
+  e  change the arguments in an editor, then run that
+  p  print everything in full   s  show the next question, this one stays
+  ?  this help                  Ctrl-C  leave; questions stay
+`
+
+// line is what was typed, or the end of the input.
+type line struct {
+	text string
+	err  error
+}
+
+// session is one run of Serve.
+type session struct {
+	*Terminal
+	queue   *approve.Queue
+	lists   chan []approve.Entry
+	lines   chan line
+	waiting []approve.Entry
+	later   map[string]bool // questions the person put aside
+}
+
+// Serve puts every question of the queue before the person, the oldest first, until
+// ctx ends or the input does. While it runs the queue is reachable.
+//
+// A goroutine reads In; it ends with the line after Serve returned, or when In ends.
+func (t *Terminal) Serve(ctx context.Context, q *approve.Queue) error {
+	if t.By == "" {
+		return approve.ErrNoName
+	}
+	if t.Now == nil {
+		t.Now = time.Now
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	s := &session{Terminal: t, queue: q, lists: make(chan []approve.Entry), lines: make(chan line), later: map[string]bool{}}
+	watched := make(chan error, 1)
+	go func() {
+		watched <- q.Watch(ctx, func(list []approve.Entry) error {
+			select {
+			case s.lists <- list:
+				return nil
+			case <-ctx.Done():
+				return context.Cause(ctx)
+			}
+		})
+	}()
+	go s.read(ctx)
+	err := s.run(ctx, watched)
+	cancel()
+	if errors.Is(err, io.EOF) || errors.Is(err, context.Canceled) {
+		return nil
+	}
+	return err
+}
+
+func (s *session) read(ctx context.Context) {
+	in := bufio.NewReader(s.In)
+	for {
+		text, err := in.ReadString('\n')
+		select {
+		case s.lines <- line{strings.TrimSpace(text), err}:
+		case <-ctx.Done():
+			return
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+func (s *session) run(ctx context.Context, watched <-chan error) error {
+	fmt.Fprintln(s.Out, "Waiting for questions. Ctrl-C leaves.")
+	var shown approve.Entry // the question on the screen
+	for {
+		next, ok := s.next()
+		switch {
+		case !ok && shown.ID != "":
+			fmt.Fprintln(s.Out, "\nThat question is answered or gone.")
+			shown = approve.Entry{}
+		case ok && (next.ID != shown.ID || next.Complete != shown.Complete):
+			if shown.ID != "" && next.ID == shown.ID {
+				fmt.Fprintln(s.Out, "\nThe arguments are complete now.")
+			}
+			shown = next
+			s.show(shown, false)
+		}
+		select {
+		case list := <-s.lists:
+			s.waiting = list
+		case l := <-s.lines:
+			if l.err != nil {
+				return l.err
+			}
+			if done := s.command(ctx, shown, l.text); done {
+				s.forget(shown.ID)
+				shown = approve.Entry{}
+			}
+		case err := <-watched:
+			return err
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// next is the oldest question that was not put aside; if all were, the oldest.
+func (s *session) next() (approve.Entry, bool) {
+	for pass := range 2 {
+		for i := len(s.waiting) - 1; i >= 0; i-- {
+			if e := s.waiting[i]; pass == 1 || !s.later[e.ID] {
+				return e, true
+			}
+		}
+		clear(s.later)
+	}
+	return approve.Entry{}, false
+}
+
+func (s *session) forget(id string) {
+	for i, e := range s.waiting {
+		if e.ID == id {
+			s.waiting = append(s.waiting[:i:i], s.waiting[i+1:]...)
+			return
+		}
+	}
+}
+
+func (s *session) show(e approve.Entry, all bool) {
+	if s.Drain != nil {
+		s.Drain()
+	}
+	more := ""
+	if n := len(s.waiting) - 1; n > 0 {
+		more = fmt.Sprintf(" (%d more wait)", n)
+	}
+	fmt.Fprintf(s.Out, "\n%s", Frame(e, s.Now(), all))
+	keys := "y run once, n no, r no with a reason, a always, "
+	if !e.Complete {
+		keys = "n no, r no with a reason, "
+	} else if s.Edit != nil {
+		keys += "e edit, "
+	}
+	fmt.Fprintf(s.Out, "%sp all, s later, ? help%s\n> ", keys, more)
+}
+
+// command does what a line says. It reports whether the question is done with.
+func (s *session) command(ctx context.Context, e approve.Entry, text string) (done bool) {
+	key, rest, _ := strings.Cut(text, " ")
+	rest = strings.TrimSpace(rest)
+	if e.ID == "" {
+		fmt.Fprintln(s.Out, "There is no question.")
+		return false
+	}
+	reply := approve.Reply{By: s.By, Seen: e.Binding.Hash()}
+	switch {
+	case key == "y" && rest == "":
+		reply.Kind = approve.Yes
+	case key == "n" && rest == "":
+	case key == "r" && rest != "":
+		reply.Reason = rest
+	case key == "a":
+		return s.always(ctx, e, rest)
+	case key == "e" && rest == "" && s.Edit != nil && e.Complete:
+		args, err := s.Edit(ctx, e.Args)
+		if err != nil {
+			return s.say("Not edited: %v.", err)
+		}
+		reply.Kind, reply.Args = approve.With, []byte(args)
+	case key == "p" && rest == "":
+		s.show(e, true)
+		return false
+	case key == "s" && rest == "":
+		s.later[e.ID] = true
+		return false
+	case key == "r":
+		return s.say("Write the reason behind the r.")
+	case key == "?":
+		fmt.Fprint(s.Out, help, "> ")
+		return false
+	default:
+		return s.say("One of y n r a e p s ? please; nothing was answered.")
+	}
+	got, err := s.queue.Answer(ctx, e.ID, reply)
+	if err != nil {
+		return s.say("Not answered: %s.", message(err))
+	}
+	fmt.Fprintf(s.Out, "%s.\n", strings.ToUpper(string(got.State[:1]))+string(got.State[1:]))
+	return true
+}
+
+// always answers with a grant. Without a wider value it first says what the grant
+// would cover.
+func (s *session) always(ctx context.Context, e approve.Entry, rest string) (done bool) {
+	var scope approve.Scope
+	switch pointer, text, ok := strings.Cut(rest, "="); {
+	case rest == "":
+		return s.say("For %s in this session, %s: the same values%s. Write a yes to grant that, or a /path=DIRECTORY, a /command=WORDS.",
+			rough(approve.DefaultGrant), visible.Text(string(e.Tool)), free(e))
+	case rest == "yes":
+	case ok:
+		how := approve.Below
+		for _, l := range e.Leaves {
+			if l.Pointer == pointer && l.Type == "command" {
+				how = approve.Words
+			}
+		}
+		scope.Wider = []approve.Value{{Pointer: pointer, How: how, Text: text}}
+	default:
+		return s.say("Write a yes, a /path=DIRECTORY or a /command=WORDS; nothing was answered.")
+	}
+	_, g, err := s.queue.Grant(ctx, e.ID, approve.Reply{By: s.By, Seen: e.Binding.Hash()}, scope)
+	if err != nil {
+		return s.say("Not granted: %s.", message(err))
+	}
+	fmt.Fprintf(s.Out, "Approved. Grant %s holds until %s; stopgate grants revoke %s takes it back.\n", g.ID, g.Expires.Local().Format("15:04"), g.ID)
+	return true
+}
+
+// free names the values that the narrowest grant leaves open.
+func free(e approve.Entry) string {
+	var names []string
+	for _, l := range e.Leaves {
+		if approve.Content(l) {
+			names = append(names, visible.Text(l.Pointer))
+		}
+	}
+	if names == nil {
+		return ""
+	}
+	return ", whatever stands in " + strings.Join(names, " and ")
+}
+
+func (s *session) say(format string, args ...any) bool {
+	fmt.Fprintf(s.Out, format+"\n> ", args...)
+	return false
+}
+
+// message is an error without the package's name.
+func message(err error) string {
+	return visible.Text(strings.TrimPrefix(err.Error(), "approve: "))
+}

@@ -1,0 +1,259 @@
+package terminal_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/approve"
+	"github.com/stopgate/stopgate/approve/terminal"
+	"github.com/stopgate/stopgate/gate"
+	"github.com/stopgate/stopgate/internal/testkit/approvals"
+	"github.com/stopgate/stopgate/store/mem"
+)
+
+// screen is what was printed.
+type screen struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (s *screen) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.Write(p)
+}
+
+// take returns what was printed since the last time.
+func (s *screen) take() string {
+	synctest.Wait()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	defer s.text.Reset()
+	return s.text.String()
+}
+
+// desk is a person at a terminal before a queue.
+type desk struct {
+	t     *testing.T
+	store *mem.Approvals
+	queue *approve.Queue
+	out   *screen
+	keys  *io.PipeWriter
+	ended chan error
+	drain int
+}
+
+func newDesk(t *testing.T) *desk {
+	t.Helper()
+	in, keys := io.Pipe()
+	d := &desk{t: t, store: new(mem.Approvals), out: new(screen), keys: keys, ended: make(chan error, 1)}
+	var err error
+	if d.queue, err = approve.New(d.store, approve.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	person := &terminal.Terminal{
+		In: in, Out: d.out, By: "anna", Drain: func() { d.drain++ },
+		Edit: func(_ context.Context, text string) (string, error) {
+			if text == "{}" {
+				return "", errors.New("the editor is gone")
+			}
+			return `{"path":"b"}`, nil
+		},
+	}
+	go func() { d.ended <- person.Serve(t.Context(), d.queue) }()
+	d.out.take()
+	return d
+}
+
+func (d *desk) ask(id string, change func(*approve.Entry)) {
+	d.t.Helper()
+	e := approvals.Entry(id)
+	e.Asked, e.Until, e.Expires = time.Now(), time.Now().Add(time.Minute), time.Now().Add(time.Hour)
+	if change != nil {
+		change(&e)
+	}
+	if _, err := d.store.AddEntry(d.t.Context(), e, func(approve.Entry) bool { return false }); err != nil {
+		d.t.Fatal(err)
+	}
+	time.Sleep(time.Second)
+}
+
+// types sends a line and returns what is printed then.
+func (d *desk) types(text string) string {
+	d.t.Helper()
+	if _, err := io.WriteString(d.keys, text+"\n"); err != nil {
+		d.t.Fatal(err)
+	}
+	return d.out.take()
+}
+
+func (d *desk) state(id string) approve.Entry {
+	e, _ := d.store.Entry(d.t.Context(), id)
+	return e
+}
+
+func (d *desk) leave() {
+	d.t.Helper()
+	d.keys.Close()
+	if err := <-d.ended; err != nil {
+		d.t.Error(err)
+	}
+}
+
+// Proves H15, D26-29: every key, and that nothing else answers.
+func TestKeys(t *testing.T) {
+	for _, c := range []struct {
+		keys  string
+		state approve.State
+		says  string
+		check func(e approve.Entry) bool
+	}{
+		{"y", approve.Approved, "Approved.", nil},
+		{"n", approve.Declined, "Declined.", func(e approve.Entry) bool { return e.Reason == "" }},
+		{"r use the test database", approve.Declined, "Declined.", func(e approve.Entry) bool { return e.Reason == "use the test database" }},
+		{"e", approve.Edited, "Edited.", func(e approve.Entry) bool { return e.Edit == `{"path":"b"}` }},
+		{"", approve.Waiting, "nothing was answered", nil},
+		{"yes", approve.Waiting, "nothing was answered", nil},
+		{"Y", approve.Waiting, "nothing was answered", nil},
+		{"y please", approve.Waiting, "nothing was answered", nil},
+		{"r", approve.Waiting, "Write the reason", nil},
+		{"?", approve.Waiting, "run it, this once", nil},
+		{"p", approve.Waiting, "/path", nil},
+		{"a", approve.Waiting, "Write a yes", nil},
+		{"a nonsense", approve.Waiting, "nothing was answered", nil},
+		{"a /nothing=x", approve.Waiting, "Not granted", nil},
+		{"a yes", approve.Approved, "takes it back", nil},
+	} {
+		t.Run(c.keys, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				d := newDesk(t)
+				d.ask("a", func(e *approve.Entry) { e.Floors = nil })
+				if frame := d.out.take(); !strings.Contains(frame, "deploy") || !strings.Contains(frame, "look first") || d.drain != 1 {
+					t.Fatal(frame, d.drain)
+				}
+				if got := d.types(c.keys); !strings.Contains(got, c.says) {
+					t.Errorf("says %q", got)
+				}
+				e := d.state("a")
+				if e.State != c.state || e.State != approve.Waiting && e.By != "anna" || c.check != nil && !c.check(e) {
+					t.Errorf("%+v", e)
+				}
+				d.leave()
+			})
+		})
+	}
+}
+
+// Proves D26-28, Q8: one queue, first in first out; what was put aside comes back;
+// what somebody else answered goes away.
+func TestQueueOfQuestions(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newDesk(t)
+		for _, id := range []string{"a", "b", "c"} {
+			d.ask(id, func(e *approve.Entry) { e.Tool = stopgate.ToolName("tool_" + id) })
+		}
+		if got := d.out.take(); !strings.Contains(got, "tool_a") || strings.Contains(got, "tool_b") {
+			t.Fatal(got)
+		}
+		if got := d.types("s"); !strings.Contains(got, "tool_b") {
+			t.Fatal(got)
+		}
+		if _, err := d.queue.Answer(t.Context(), "b", approve.Reply{By: "bob"}); err != nil {
+			t.Fatal(err)
+		}
+		if got := d.out.take(); !strings.Contains(got, "tool_c") {
+			t.Fatal(got)
+		}
+		if got := d.types("y"); !strings.Contains(got, "tool_a") || d.state("c").State != approve.Approved {
+			t.Fatal(got)
+		}
+		d.types("n")
+		if got := d.types("y"); !strings.Contains(got, "no question") {
+			t.Fatal(got)
+		}
+		d.leave()
+	})
+}
+
+// Proves S54, H1: while the arguments arrive only no is possible, and a yes counts
+// for what was shown.
+func TestArriving(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newDesk(t)
+		whole := approvals.Entry("a")
+		d.ask("a", func(e *approve.Entry) { e.Complete, e.Args, e.Leaves, e.Binding = false, "", nil, gate.Binding{} })
+		if got := d.out.take(); !strings.Contains(got, "still arriving") {
+			t.Fatal(got)
+		}
+		if got := d.types("y"); !strings.Contains(got, "only a no is possible") {
+			t.Fatal(got)
+		}
+		_, err := d.store.ChangeEntry(t.Context(), "a", func(e approve.Entry) (approve.Entry, error) {
+			e.Complete, e.Args, e.Leaves, e.Binding = true, whole.Args, whole.Leaves, whole.Binding
+			return e, nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Second)
+		if got := d.out.take(); !strings.Contains(got, "complete now") || !strings.Contains(got, "/path") {
+			t.Fatal(got)
+		}
+		d.types("y")
+		if d.state("a").State != approve.Approved {
+			t.Fatal(d.state("a"))
+		}
+		d.leave()
+	})
+}
+
+// Proves H14: what a model wrote cannot draw on the screen, and what is not shown is
+// named by length and hash.
+func TestFrame(t *testing.T) {
+	e := approvals.Entry("a")
+	e.Tool, e.Agent = "evil\x1b[2J", "a\u202eb"
+	e.Leaves = []gate.Leaf{
+		{Pointer: "/a\nb", JSON: "\"x\u009b1A\u200b\""},
+		{Pointer: "/long", Known: true, JSON: `"` + strings.Repeat("A", 5000) + "HIDDEN" + strings.Repeat("A", 5000) + `"`},
+	}
+	for _, all := range []bool{false, true} {
+		got := terminal.Frame(e, e.Asked, all)
+		for _, r := range got {
+			if r < ' ' && r != '\n' || r == '\u202e' || r == '\u009b' || r == '\u200b' {
+				t.Errorf("%q is printed as it is", r)
+			}
+		}
+		if strings.Contains(got, "HIDDEN") != all || strings.Contains(got, "sha256") == all || !strings.Contains(got, `/a\nb`) || !strings.Contains(got, `\u{9b}1A\u{200b}`) {
+			t.Error(got)
+		}
+	}
+	e = approvals.Entry("b")
+	e.Mode = stopgate.Edit
+	if got := terminal.Frame(e, e.Until.Add(time.Second), false); !strings.Contains(got, "in an editor") || !strings.Contains(got, "stopped waiting") {
+		t.Error(got)
+	}
+}
+
+// Proves D26-29: an editor that fails answers nothing, and nobody answers without a
+// name.
+func TestTrouble(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newDesk(t)
+		d.ask("a", func(e *approve.Entry) { e.Args = "{}" })
+		if got := d.types("e"); !strings.Contains(got, "the editor is gone") || d.state("a").State != approve.Waiting {
+			t.Error(got)
+		}
+		d.leave()
+		if err := new(terminal.Terminal).Serve(t.Context(), d.queue); !errors.Is(err, approve.ErrNoName) {
+			t.Error(err)
+		}
+	})
+}

@@ -1,0 +1,142 @@
+// Package webhook tells a program elsewhere that a question waits: a chat, a pager.
+//
+//	hook := &webhook.Hook{URL: "https://hooks.example.com/stopgate", Secret: secret}
+//	queue, err := approve.New(store, approve.Options{Notify: []approve.Notifier{hook}})
+//
+// One POST for each question, with the question as JSON: the members of
+// [approve.Entry]. With a secret, the header X-Stopgate-Signature is
+//
+//	t=SECONDS,v1=HEX
+//
+// where HEX is the HMAC-SHA256 over "SECONDS.BODY" with the secret as key: a receiver
+// that compares it knows that the message is the gate's and how old it is. The message
+// is no credential; answering needs one of its own (DECISIONS S4).
+package webhook
+
+import (
+	"bytes"
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/stopgate/stopgate/approve"
+)
+
+// Hook is a receiver. It is an [approve.Notifier].
+type Hook struct {
+	URL    string
+	Secret string // key of the signature, "" for none
+	// Arguments sends the arguments too, in Args and Leaves. Without, the receiver
+	// learns the tool and why somebody is asked, and no value of the call.
+	Arguments bool
+	Client    *http.Client     // nil: http.DefaultClient without redirects
+	Now       func() time.Time // nil: the machine's clock
+	// Retry is how long to wait before each further attempt; nil: 1 s and 3 s.
+	Retry []time.Duration
+}
+
+// Name implements [approve.Notifier].
+func (h *Hook) Name() string { return "webhook" }
+
+// Notify implements [approve.Notifier]. Every answer but 2xx is an error; server
+// errors and broken connections are tried again.
+func (h *Hook) Notify(ctx context.Context, e approve.Entry) error {
+	if !h.Arguments {
+		e.Args, e.Leaves, e.Edit = "", nil, ""
+	}
+	body, err := json.Marshal(e)
+	if err != nil {
+		return fmt.Errorf("webhook: %w", err)
+	}
+	retry := h.Retry
+	if retry == nil {
+		retry = []time.Duration{time.Second, 3 * time.Second}
+	}
+	for _, wait := range append(retry, -1) {
+		again, err := h.post(ctx, body)
+		if err == nil || !again || wait < 0 {
+			return err
+		}
+		select {
+		case <-time.After(wait):
+		case <-ctx.Done():
+			return fmt.Errorf("%w; then %w", err, context.Cause(ctx))
+		}
+	}
+	return nil
+}
+
+// post reports whether another attempt can help.
+func (h *Hook) post(ctx context.Context, body []byte) (again bool, err error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, h.URL, bytes.NewReader(body))
+	if err != nil {
+		return false, fmt.Errorf("webhook: %w", err)
+	}
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("User-Agent", "stopgate")
+	if h.Secret != "" {
+		now := time.Now()
+		if h.Now != nil {
+			now = h.Now()
+		}
+		r.Header.Set("X-Stopgate-Signature", Sign(h.Secret, now, body))
+	}
+	client := h.Client
+	if client == nil {
+		client = &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	}
+	answer, err := client.Do(r)
+	if err != nil {
+		return true, fmt.Errorf("webhook: %w", err)
+	}
+	defer answer.Body.Close()
+	io.CopyN(io.Discard, answer.Body, 64<<10) // so that the connection can be used again
+	if answer.StatusCode/100 == 2 {
+		return false, nil
+	}
+	return answer.StatusCode/100 == 5, fmt.Errorf("webhook: the receiver answered %s", answer.Status)
+}
+
+// Sign makes the signature of a body.
+func Sign(secret string, at time.Time, body []byte) string {
+	seconds := strconv.FormatInt(at.Unix(), 10)
+	return "t=" + seconds + ",v1=" + hex.EncodeToString(mac(secret, seconds, body))
+}
+
+// ErrSignature says that a signature is not the gate's, or too old.
+var ErrSignature = errors.New("webhook: the signature does not fit")
+
+// Verify checks a signature on the receiver's side: it must be of this body and not
+// older than maxAge.
+func Verify(secret, signature string, body []byte, now time.Time, maxAge time.Duration) error {
+	var seconds int64
+	var sum string
+	if n, err := fmt.Sscanf(signature, "t=%d,v1=%s", &seconds, &sum); n != 2 || err != nil {
+		return ErrSignature
+	}
+	given, err := hex.DecodeString(sum)
+	if err != nil || !hmac.Equal(given, mac(secret, strconv.FormatInt(seconds, 10), body)) {
+		return ErrSignature
+	}
+	if age := now.Sub(time.Unix(seconds, 0)); age > maxAge || age < -maxAge {
+		return ErrSignature
+	}
+	return nil
+}
+
+func mac(secret, seconds string, body []byte) []byte {
+	m := hmac.New(sha256.New, []byte(secret))
+	m.Write([]byte(seconds + "."))
+	m.Write(body)
+	return m.Sum(nil)
+}
+
+var _ approve.Notifier = (*Hook)(nil)

@@ -1,0 +1,92 @@
+package webhook_test
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stopgate/stopgate/approve/webhook"
+	"github.com/stopgate/stopgate/internal/testkit/approvals"
+)
+
+// Proves S60: the receiver gets the question, signed, and the values only on demand.
+func TestNotify(t *testing.T) {
+	at := time.Unix(1_800_000_000, 0)
+	for _, arguments := range []bool{false, true} {
+		var body, signature string
+		server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+			text, _ := io.ReadAll(r.Body)
+			body, signature = string(text), r.Header.Get("X-Stopgate-Signature")
+		}))
+		hook := &webhook.Hook{URL: server.URL, Secret: "s3", Arguments: arguments, Now: func() time.Time { return at }}
+		if err := hook.Notify(t.Context(), approvals.Entry("a")); err != nil {
+			t.Fatal(err)
+		}
+		server.Close()
+		if !strings.Contains(body, `"id":"a"`) || strings.Contains(body, "ä") != arguments {
+			t.Errorf("arguments %t: %s", arguments, body)
+		}
+		for _, c := range []struct {
+			name, secret, signature, body string
+			now                           time.Time
+			ok                            bool
+		}{
+			{"right", "s3", signature, body, at.Add(time.Minute), true},
+			{"another key", "s4", signature, body, at, false},
+			{"another body", "s3", signature, body + " ", at, false},
+			{"another time", "s3", strings.Replace(signature, "t=18", "t=19", 1), body, at, false},
+			{"too old", "s3", signature, body, at.Add(time.Hour), false},
+			{"from the future", "s3", signature, body, at.Add(-time.Hour), false},
+			{"none", "s3", "", body, at, false},
+			{"no hex", "s3", "t=1800000000,v1=zz", body, at, false},
+		} {
+			err := webhook.Verify(c.secret, c.signature, []byte(c.body), c.now, 5*time.Minute)
+			if (err == nil) != c.ok || err != nil && !errors.Is(err, webhook.ErrSignature) {
+				t.Errorf("%s: %v", c.name, err)
+			}
+		}
+	}
+}
+
+// Proves S60: what can pass by itself is tried again, what cannot is not, and no
+// redirect carries a question away.
+func TestAttempts(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		answers []int
+		tries   int64
+		ok      bool
+	}{
+		{"at once", []int{204}, 1, true},
+		{"the third time", []int{500, 503, 200}, 3, true},
+		{"never", []int{500, 500, 500, 200}, 3, false},
+		{"refused", []int{403, 200}, 1, false},
+		{"redirected", []int{302, 200}, 1, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var tries atomic.Int64
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				n := tries.Add(1)
+				w.Header().Set("Location", "/elsewhere")
+				w.WriteHeader(c.answers[n-1])
+			}))
+			defer server.Close()
+			hook := &webhook.Hook{URL: server.URL, Retry: []time.Duration{time.Millisecond, time.Millisecond}}
+			if err := hook.Notify(t.Context(), approvals.Entry("a")); (err == nil) != c.ok || tries.Load() != c.tries {
+				t.Errorf("%d attempts: %v", tries.Load(), err)
+			}
+		})
+	}
+	hook := &webhook.Hook{URL: "http://127.0.0.1:1/", Retry: []time.Duration{time.Millisecond}}
+	if hook.Notify(t.Context(), approvals.Entry("a")) == nil {
+		t.Error("a receiver that is not there")
+	}
+	if (&webhook.Hook{URL: ":"}).Notify(t.Context(), approvals.Entry("a")) == nil {
+		t.Error("no address")
+	}
+}
