@@ -32,7 +32,6 @@ var unproved = map[string]string{
 	"D26-18": "a prompt in the terminal agent, which is not built",
 	"D26-19": "a prompt in the terminal agent, which is not built",
 	"D26-24": "Ctrl-C in the terminal agent, which is not built; the gateway cancels the upstream request",
-	"D26-28": "a queue of prompts, which comes with the approvals",
 	"C5":     "symlinks can be resolved only where the file system is visible; the gateway compares lexically and its records say so",
 }
 

@@ -108,7 +108,7 @@ func (d *desk) leave() {
 	}
 }
 
-// Proves H15, D26-29: every key, and that nothing else answers.
+// Proves H15: every key, and that nothing else answers.
 func TestKeys(t *testing.T) {
 	for _, c := range []struct {
 		keys  string
@@ -242,7 +242,7 @@ func TestFrame(t *testing.T) {
 	}
 }
 
-// Proves D26-29: an editor that fails answers nothing, and nobody answers without a
+// Proves H3: an editor that fails answers nothing, and nobody answers without a
 // name.
 func TestTrouble(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
