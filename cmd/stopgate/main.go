@@ -4,6 +4,7 @@
 //
 //	stopgate demo            play a recorded session through the running gate
 //	stopgate up              gateway on loopback; without a key it uses a replay model
+//	stopgate init            write a first policy, with tests
 //	stopgate check FILE      proofread a policy
 //	stopgate test            run the tests of policies
 //	stopgate fmt FILE        write it in its canonical layout

@@ -42,7 +42,7 @@ func newRoot(s streams) *cobra.Command {
 		return usagef("%w (see '%s --help')", err, cmd.CommandPath())
 	})
 	root.AddCommand(
-		newUp(s), newDemo(s),
+		newUp(s), newDemo(s), newInit(s),
 		newCheck(s), newFmt(s), newTest(s), newSchema(s), newDecide(s), newExplain(s), newTrust(s),
 		&cobra.Command{
 			Use: "version", Short: "print the version", Args: noArgs,

@@ -1,0 +1,56 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stopgate/stopgate/internal/config"
+	"github.com/stopgate/stopgate/policy"
+)
+
+// runCommand runs the command inside this process.
+func runCommand(args ...string) (code int, out, talk string) {
+	var stdout, stderr strings.Builder
+	code = run(args, streams{in: strings.NewReader(""), out: &stdout, err: &stderr})
+	return code, stdout.String(), stderr.String()
+}
+
+// Every starter policy passes its own cases, all of which reach all rules, has no
+// warnings and is in canonical layout; so is the one that is built in.
+func TestStarters(t *testing.T) {
+	if len(config.Kinds()) == 0 {
+		t.Fatal("no starters")
+	}
+	for _, kind := range config.Kinds() {
+		dir := t.TempDir()
+		for _, args := range [][]string{
+			{"init", "--for", kind, dir},
+			{"check", "--strict", filepath.Join(dir, "stopgate.toml")},
+			{"check", "--strict", "--tools", filepath.Join(dir, "stopgate.tools.json"), filepath.Join(dir, "stopgate.toml")},
+			{"test", "--min-coverage", "100", dir},
+			{"fmt", "--check", filepath.Join(dir, "stopgate.toml"), filepath.Join(dir, "stopgate.test.toml")},
+		} {
+			code, out, talk := runCommand(args...)
+			if code != exitOK {
+				t.Errorf("%s: stopgate %v exits with %d\n%s%s", kind, args, code, out, talk)
+			}
+		}
+		text, err := os.ReadFile(filepath.Join(dir, "stopgate.toml"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, found := policy.Parse("stopgate.toml", text)
+		if !p.Gate.Strict || len(p.Guards) == 0 || len(found) > 0 {
+			t.Errorf("%s: strict %t, %d guards, %v", kind, p.Gate.Strict, len(p.Guards), found)
+		}
+	}
+	built := filepath.Join(t.TempDir(), "stopgate.toml")
+	if err := os.WriteFile(built, config.Starter(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if code, out, _ := runCommand("fmt", "--diff", built); code != exitOK {
+		t.Errorf("the built-in policy is not formatted:\n%s", out)
+	}
+}
