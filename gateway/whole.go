@@ -48,7 +48,14 @@ func (x *exchange) serveWhole(answer *http.Response, content io.Reader) {
 		return
 	}
 	outcomes := x.calls.releases(all)
-	x.answerWhole(answer, codec.Release(nil, outcomes))
+	released, err := codec.Release(nil, outcomes)
+	if err != nil {
+		no := brokenAnswer(err)
+		no.status = http.StatusForbidden
+		x.refuse(no)
+		return
+	}
+	x.answerWhole(answer, released)
 	if x.broken == nil {
 		x.calls.delivered(outcomes)
 	} else {

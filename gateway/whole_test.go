@@ -42,6 +42,8 @@ func TestStreamedAndWholeAgree(t *testing.T) {
 			"[a allowed rule_matched b denied rule_matched c allowed rule_matched]"},
 		{"undeclared", allowAll, [][3]string{{"c1", "zzz", `{}`}}, "[zzz denied policy_not_configured]"},
 		{"duplicate key", allowAll, [][3]string{{"c1", "a", `{"path":"x","path":"y"}`}}, "[a denied duplicate_key]"},
+		{"duplicate key in one of two", allowAll, [][3]string{{"c1", "a", `{"path":"x","more":[{"a":1,"\u0061":2}]}`}, {"c2", "b", `{"path":"y"}`}},
+			"[a denied duplicate_key b allowed rule_matched]"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			chat, anthropic := "", ""
@@ -61,12 +63,6 @@ func TestStreamedAndWholeAgree(t *testing.T) {
 				t.Run(name, func(t *testing.T) {
 					r := newRig(t, test.policy, script{body: run.body, kind: run.kind}, nil)
 					a := r.post(run.path, run.request)
-					if a.status == 502 && test.name == "duplicate key" && name == "Anthropic whole" {
-						// In this framing the arguments are a part of the body's own
-						// JSON, and a body with a duplicate member is malformed.
-						mustLack(t, a.body, "c1")
-						return
-					}
 					if a.status != 200 || a.err != nil {
 						t.Fatalf("status %d, %v: %s", a.status, a.err, a.body)
 					}
@@ -90,6 +86,22 @@ func TestStreamedAndWholeAgree(t *testing.T) {
 		if a := r.post(path, request); a.body != body {
 			t.Errorf("%s: received %s, want %s", path, a.body, body)
 		}
+	}
+}
+
+// Proves I23, W36 (WIRE 4.7): a denied call that code at the provider made ends a
+// whole body with an error status, and its row is written.
+func TestW36WholeBody(t *testing.T) {
+	body := `{"type":"message","role":"assistant","content":[{"type":"tool_use","id":"i1","name":"a","input":{},"caller":{"type":"code_execution_20250825"}}],"stop_reason":"tool_use"}`
+	r := newRig(t, denying("a"), script{body: body, kind: "application/json"}, nil)
+	a := r.post(anthropicPath, anthropicRequest(false))
+	if a.status != 403 || a.header.Get("X-Should-Retry") != "false" {
+		t.Errorf("status %d, %v", a.status, a.header)
+	}
+	mustContain(t, a.body, `"type":"error"`, "protocol_violation")
+	mustLack(t, a.body, "i1")
+	if rows := r.log.wait(t, 1); fmt.Sprint(rows) != "[a denied rule_matched]" {
+		t.Errorf("rows %s", rows)
 	}
 }
 

@@ -111,6 +111,7 @@ func FuzzScan(f *testing.F) {
 			o = jsonstream.Options{MaxDepth: 1 + int(limits>>6), MaxMembers: 1 + int(limits>>5&1)*9, MaxKey: 1 + int(limits>>4&1)*4, MaxValues: 2 + int(limits>>2&1)*30,
 				MaxBytes: 5 + int64(limits>>3&1)*100, MaxExponent: 1 + int64(limits>>2&1)*50, ObjectRoot: limits&2 != 0}
 		}
+		o.RepeatedKeys = limits&0x12 == 0x10
 		var a jsonstream.Aggregator
 		p := jsonstream.NewParser(&a, o)
 		p.Feed(data)

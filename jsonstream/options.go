@@ -39,6 +39,10 @@ type Options struct {
 	// ObjectRoot refuses every root but an object with non_object_root, at the
 	// first byte of the root (THREATS A15, A16).
 	ObjectRoot bool
+	// RepeatedKeys accepts an object that has a key twice. It is for a reader that
+	// must find the way to a part of a text which is judged by itself: nothing that
+	// runs or decides may be read with it.
+	RepeatedKeys bool
 }
 
 // fill fills the defaults in and applies the maxima.

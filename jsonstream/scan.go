@@ -175,8 +175,15 @@ func (d *Document) scanKey(i int) int {
 		d.keys.arena = appendUnescaped(d.keys.arena, key)
 		key = d.keys.arena[start:]
 	}
-	if len(key) > d.options.MaxKey || !d.keys.add(o, key, keyRef{start: start, length: uint32(len(key)), inText: inText}) {
+	ref := keyRef{start: start, length: uint32(len(key)), inText: inText}
+	if len(key) > d.options.MaxKey {
 		return refused
+	}
+	if !d.keys.add(o, key, ref) {
+		if !d.options.RepeatedKeys {
+			return refused
+		}
+		d.keys.list = append(d.keys.list, ref)
 	}
 	d.push(node{start: uint32(i), end: uint32(end), next: uint32(len(d.nodes)) + 1, info: info})
 	i = skip(text, end)

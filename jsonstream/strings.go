@@ -203,8 +203,10 @@ func (p *Parser) endText(at int64) {
 	key := keyRef{start: p.text.start, length: uint32(len(p.keys.arena)) - p.text.start}
 	if !p.keys.add(&p.top().keys, p.keys.bytes(&key), key) {
 		p.keys.list = append(p.keys.list, key) // for the pointer of the error
-		p.fail(stopgate.CodeDuplicateKey, at, "a key is there twice")
-		return
+		if !p.options.RepeatedKeys {
+			p.fail(stopgate.CodeDuplicateKey, at, "a key is there twice")
+			return
+		}
 	}
 	p.emit(Key, p.keys.bytes(&key), at, false)
 }

@@ -66,6 +66,28 @@ func TestA1A2A3DuplicateKeys(t *testing.T) {
 	})
 }
 
+// Proves A1: where repeated keys are asked for, both members are there, and nothing
+// else changes.
+func TestRepeatedKeys(t *testing.T) {
+	o := jsonstream.Options{RepeatedKeys: true, MaxMembers: 12}
+	many := `{"a":0,"b":0,"c":0,"d":0,"e":0,"f":0,"g":0,"h":0,"i":0,"j":0`
+	for text, want := range map[string]int{
+		`{"a":1,"a":{"b":1,"\u0062":2}}`: 2, `{"a":[{"x":1,"x":2}]}`: 1, many + `,"a":1,"a":2}`: 12, many + `,"\u0061":` + many + `,"b":1},"j":2}`: 12,
+	} {
+		if got := everyWay(t, text, o); got.err != "" {
+			t.Errorf("%s: %s", text, got.err)
+		}
+		v, err := jsonstream.Parse([]byte(text), o)
+		if err != nil || v.Len() != want {
+			t.Errorf("%s: %d members, %v", text, v.Len(), err)
+		}
+	}
+	checkRefusals(t, o, []refusal{
+		{"one too many", many + `,"a":1,"a":2,"a":3}`, limit, int64(len(many)) + 14, ""},
+		{"a fault behind them", `{"a":1,"a":}`, malformed, 12, "/a"},
+	})
+}
+
 // Proves A7, A8, A9, A10, A24, I7.
 func TestA7A8A9A10A24WrongText(t *testing.T) {
 	checkRefusals(t, jsonstream.Options{}, []refusal{

@@ -177,8 +177,9 @@ type Body interface {
 	// need is Resolve if there are calls, else Finished: the body may pass as it
 	// is. The error is a *StreamError; held calls were refused with its code.
 	Decode(body []byte) (Need, error)
-	// Release appends the body for the client; see Stream.Release.
-	Release(dst []byte, outcomes []Release) []byte
+	// Release appends the body for the client; see Stream.Release. The error is a
+	// *StreamError: a denial has no place in this body, and none of it may pass.
+	Release(dst []byte, outcomes []Release) ([]byte, error)
 	// Notes is what the response showed.
 	Notes() Notes
 }

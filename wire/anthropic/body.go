@@ -31,7 +31,7 @@ func (b *body) Decode(text []byte) (wire.Need, error) {
 }
 
 func (b *body) decode(text []byte) *wire.StreamError {
-	if err := b.doc.Scan(text, wire.EnvelopeOptions(b.o.MaxBytes)); err != nil {
+	if err := scan(&b.doc, text, b.o.MaxBytes); err != nil {
 		return wire.Malformed(err)
 	}
 	root := b.doc.Root()
@@ -68,10 +68,10 @@ func (b *body) decode(text []byte) *wire.StreamError {
 }
 
 // Release implements [wire.Body].
-func (b *body) Release(dst []byte, outcomes []wire.Release) []byte {
+func (b *body) Release(dst []byte, outcomes []wire.Release) ([]byte, error) {
 	args, lines, stuck := b.settle(outcomes)
 	if stuck {
-		return appendError(dst, "api_error", stopgate.CodeProtocolViolation, stuckMessage)
+		return dst, &wire.StreamError{Code: stopgate.CodeProtocolViolation, Message: stuckMessage}
 	}
 	var denial []byte
 	if len(lines) > 0 {
@@ -84,7 +84,7 @@ func (b *body) Release(dst []byte, outcomes []wire.Release) []byte {
 		edits.Replace(b.reason, []byte(`"end_turn"`))
 	}
 	text := b.doc.Text()
-	return edits.AppendTo(dst, text, 0, len(text))
+	return edits.AppendTo(dst, text, 0, len(text)), nil
 }
 
 // editContent puts judged arguments in the place of the upstream's, the denial in

@@ -26,7 +26,8 @@ func playBody(t testing.TB, g *gate, o wire.Options, in string) (out string, err
 	case need == wire.Finished:
 		return in, nil, b.Notes()
 	}
-	return string(b.Release(nil, g.outcomes())), nil, b.Notes()
+	released, err := b.Release(nil, g.outcomes())
+	return string(released), err, b.Notes()
 }
 
 const denialOfA = "[stopgate] The tool call `a` was not run: A rule of the policy decided this call (rule_matched)."
@@ -60,9 +61,9 @@ func TestBody(t *testing.T) {
 		{name: "cut: denied, the reason stays", in: `{"content":[` + callA + `],"stop_reason":"max_tokens"}`,
 			want: `{"content":[` + text(cut) + `],"stop_reason":"max_tokens"}`},
 		{name: "no reason is no normal end", in: `{"content":[` + callA + `]}`, want: `{"content":[` + text(cut) + `]}`},
-		{name: "called by code at the provider, denied", deny: "a",
-			in:   `{"content":[{"type":"tool_use","id":"i","name":"a","input":{},"caller":{"type":"code_execution_20250825"}}],"stop_reason":"tool_use"}`,
-			want: `{"type":"error","error":{"type":"api_error","message":"[stopgate] A call made by code at the provider was not run. (protocol_violation)"}}`},
+		{name: "a repeated key in one input refuses that call",
+			in:   `{"content":[{"type":"tool_use","id":"i","name":"a","input":{"x":[{"y":1,"\u0079":2}]}},` + callB + `],"stop_reason":"tool_use"}`,
+			want: `{"content":[` + text(strings.Replace(denialOfA, "A rule of the policy decided this call (rule_matched)", "An object in the arguments contains the same key twice (duplicate_key)", 1)) + `,` + callB + `],"stop_reason":"tool_use"}`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			out, err, _ := playBody(t, newGate(t, strings.Fields(c.deny)...), wire.Options{}, c.in)
@@ -100,6 +101,12 @@ func TestBodyMalformed(t *testing.T) {
 		{"too large", `{"content":[]}`, wire.Options{MaxBytes: 5}, stopgate.CodeLimitExceeded},
 		{"content is an object", `{"content":{}}`, wire.Options{}, stopgate.CodeEnvelopeMismatch},
 		{"a block is no object", `{"content":[` + call + `,1]}`, wire.Options{}, stopgate.CodeEnvelopeMismatch},
+		{"a repeated key beside an input", `{"content":[{"type":"tool_use","id":"i","id":"j","name":"a","input":{"x":1,"x":2}}]}`, wire.Options{}, stopgate.CodeEnvelopeMismatch},
+		{"two inputs", `{"content":[{"type":"tool_use","id":"i","name":"a","input":{"x":1,"x":2},"input":{}}]}`, wire.Options{}, stopgate.CodeEnvelopeMismatch},
+		{"two contents", `{"content":[{"type":"tool_use","id":"i","name":"a","input":{"x":1,"x":2}}],"content":[]}`, wire.Options{}, stopgate.CodeEnvelopeMismatch},
+		{"two types", `{"content":[{"type":"tool_use","id":"i","name":"a","input":{"x":1,"x":2},"type":"text"}]}`, wire.Options{}, stopgate.CodeEnvelopeMismatch},
+		{"a repeated key in the input of a tool at the provider", `{"content":[{"type":"server_tool_use","id":"i","name":"a","input":{"x":1,"x":2}}]}`, wire.Options{}, stopgate.CodeEnvelopeMismatch},
+		{"a repeated key, and too many values", `{"content":[{"type":"tool_use","id":"i","name":"a","input":{"x":1,"x":[` + strings.Repeat("0,", 2<<20) + `0]}}]}`, wire.Options{}, stopgate.CodeLimitExceeded},
 		{"another case", `{"content":[],"Content":[` + call + `]}`, wire.Options{}, stopgate.CodeEnvelopeMismatch},
 		{"another case in a block", `{"content":[` + call + `,{"type":"text","Type":"tool_use"}]}`, wire.Options{}, stopgate.CodeEnvelopeMismatch},
 	} {
@@ -115,6 +122,19 @@ func TestBodyMalformed(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// Proves L6, I24 (WIRE 4.7): the provider's code waits for the result of a call that
+// it made. Where such a call is denied nothing of the body can pass.
+func TestBodyOfCodeAtTheProvider(t *testing.T) {
+	in := `{"content":[{"type":"tool_use","id":"i","name":"a","input":{},"caller":{"type":"code_execution_20250825"}}],"stop_reason":"tool_use"}`
+	out, err, _ := playBody(t, newGate(t, "a"), wire.Options{}, in)
+	if e, ok := err.(*wire.StreamError); !ok || e.Code != stopgate.CodeProtocolViolation || out != "" {
+		t.Errorf("%v: %s", err, out)
+	}
+	if out, err, _ := playBody(t, newGate(t), wire.Options{}, in); err != nil || out != in {
+		t.Errorf("allowed: %v: %s", err, out)
 	}
 }
 

@@ -58,7 +58,7 @@ func (s *stream) Event(dst []byte, ev *sse.Event) ([]byte, wire.Need, error) {
 		return s.again(dst, ev), wire.Nothing, nil
 	}
 	s.repeat.Forget()
-	if err := s.doc.Scan(ev.Data, wire.EnvelopeOptions(s.o.MaxBytes)); err != nil {
+	if err := scan(&s.doc, ev.Data, s.o.MaxBytes); err != nil {
 		return dst, wire.Nothing, wire.Malformed(err)
 	}
 	if !s.frame.read(s.doc.Root()) || len(ev.Type) > 0 && string(ev.Type) != s.frame.typ {
@@ -195,7 +195,7 @@ func (s *stream) EOF(dst, tail []byte) ([]byte, error) {
 			break
 		}
 	}
-	if !s.complete() || s.doc.Scan(ev.Data, wire.EnvelopeOptions(s.o.MaxBytes)) != nil || !s.frame.read(s.doc.Root()) ||
+	if !s.complete() || scan(&s.doc, ev.Data, s.o.MaxBytes) != nil || !s.frame.read(s.doc.Root()) ||
 		s.frame.typ != "message_stop" || len(ev.Type) > 0 && string(ev.Type) != s.frame.typ {
 		return dst, cut()
 	}

@@ -79,7 +79,7 @@ func (b *body) collect(e *element) bool {
 }
 
 // Release implements [wire.Body].
-func (b *body) Release(dst []byte, outcomes []wire.Release) []byte {
+func (b *body) Release(dst []byte, outcomes []wire.Release) ([]byte, error) {
 	var edits wire.Edits
 	for i := range b.chunk.elements {
 		e := &b.chunk.elements[i]
@@ -91,7 +91,7 @@ func (b *body) Release(dst []byte, outcomes []wire.Release) []byte {
 	}
 	b.pending = 0
 	text := b.doc.Text()
-	return edits.AppendTo(dst, text, 0, len(text))
+	return edits.AppendTo(dst, text, 0, len(text)), nil
 }
 
 // settleChoice finds the outcomes of a choice's calls and returns the text that

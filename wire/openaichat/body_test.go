@@ -34,7 +34,8 @@ func playBody(t testing.TB, g *gate, o wire.Options, in string) (out string, err
 	case need == wire.Finished:
 		return in, nil, b.Notes()
 	}
-	return string(b.Release(nil, g.outcomes(true))), nil, b.Notes()
+	released, err := b.Release(nil, g.outcomes(true))
+	return string(released), err, b.Notes()
 }
 
 // Proves W49, F15, P22, L2, L4, L8, W5, W13, W14, W15, W16: bodies by hand. What
