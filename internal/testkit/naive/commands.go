@@ -16,6 +16,7 @@ func (k *Cond) commands(v view) bool {
 // command is one simple command of a call, or a place where a line is missing.
 type command struct {
 	node *Node // the line; nil: missing
+	view view  // what the schema says where it stands
 	part int   // which command of it
 	at   int   // when it is complete
 }
@@ -24,16 +25,15 @@ type command struct {
 func (one *command) answers(c *call, k *Cond, permissive bool, v view) (holds bool, at int) {
 	for _, other := range c.commandsOf(k, v) {
 		if other.node == one.node && one.node != nil {
-			return c.partHolds(one, k, permissive, v), one.at
+			return c.partHolds(one, k, permissive, other.view, v.at(k.Arg)), one.at
 		}
 	}
 	return false, one.at
 }
 
 // partHolds judges one simple command. A value that is no string satisfies nothing.
-func (c *call) partHolds(one *command, k *Cond, permissive bool, v view) bool {
-	at := v.at(k.Arg)
-	if one.node.Kind != String || permissive && at.wrong(String) {
+func (c *call) partHolds(one *command, k *Cond, permissive bool, stands, at view) bool {
+	if one.node.Kind != String || permissive && (at.wrong(String) || stands.wrong(String)) {
 		return false
 	}
 	l := lineOf(one.node.Text)
@@ -55,9 +55,9 @@ func (c *call) partHolds(one *command, k *Cond, permissive bool, v view) bool {
 
 // commandsOf lists the commands at a condition's pointer in the order of the text.
 func (c *call) commandsOf(k *Cond, v view) (all []*command) {
-	l := &look{policy: c.policy, cond: k, each: func(n *Node, at int) {
+	l := &look{policy: c.policy, cond: k, each: func(n *Node, v view, at int) {
 		if at < Never {
-			all = append(all, &command{n, 0, at})
+			all = append(all, &command{n, v, 0, at})
 		}
 	}}
 	l.walk(c.root, v, k.Arg)
@@ -97,7 +97,7 @@ func (c *call) byCommand(l *list, v view) {
 				parts = len(lineOf(one.node.Text).parts)
 			}
 			for n := range parts {
-				p := part(&command{one.node, n, one.at})
+				p := part(&command{one.node, one.view, n, one.at})
 				p.from = one.at
 				at := len(l.commands)
 				for at > 0 && l.commands[at-1].from > p.from {
@@ -106,7 +106,7 @@ func (c *call) byCommand(l *list, v view) {
 				l.commands = append(l.commands[:at:at], append([]*list{p}, l.commands[at:]...)...)
 			}
 		}
-		end := (&look{policy: c.policy, cond: k, each: func(*Node, int) {}}).walk(c.root, v, k.Arg)
+		end := (&look{policy: c.policy, cond: k, each: func(*Node, view, int) {}}).walk(c.root, v, k.Arg)
 		l.following = max(l.following, end)
 	}
 	l.holds, l.at = nil, nil

@@ -145,6 +145,11 @@ func (c *call) value(n *Node, annotation string, s *Schema) {
 // gate (K2).
 func (p *Policy) protected(path string) bool {
 	for _, r := range p.readings(path) {
+		for _, c := range strings.Split(r, "/") {
+			if strings.HasPrefix(c, ".") && strings.ContainsAny(c, "*?") && globString(c, "..") {
+				return true // it may climb anywhere
+			}
+		}
 		r = "/" + foldCase(r) + "/"
 		for _, part := range Protected {
 			if strings.Contains(r, "/"+part+"/") {
@@ -206,7 +211,14 @@ func (l *look) members(n *Node, v view) int {
 	if l.cond.On == "string" {
 		end = n.End // an undeclared member may hold a string
 	}
+	taken, cut := map[string]bool{}, false
 	for _, m := range n.Members {
+		if property := v.declared(m.Key); property != "" {
+			if cut = taken[property]; cut {
+				break // a second name of it: the call ends here
+			}
+			taken[property] = true
+		}
 		member, _ := v.key(m.Key)
 		if at := l.everywhere(m.Value, member); member.holds(l.cond.On) {
 			end = max(end, at)
@@ -217,9 +229,10 @@ func (l *look) members(n *Node, v view) int {
 			end = n.End
 		}
 		for _, p := range s.Props {
-			if member, _ := v.key(p.Name); member.holds(l.cond.On) && !n.has(p) {
-				end = n.End
-				if n.End < Never {
+			if member, _ := v.key(p.Name); member.holds(l.cond.On) && !taken[p.Name] {
+				if end = n.End; cut {
+					end = Never
+				} else if n.End < Never {
 					l.absent(member, nil, n.End)
 				}
 			}
@@ -228,18 +241,14 @@ func (l *look) members(n *Node, v view) int {
 	return end
 }
 
-func (n *Node) has(p Prop) bool {
-	for _, m := range n.Members {
-		if m.Key == p.Name {
-			return true
-		}
-		for _, a := range p.Aliases {
-			if m.Key == a {
-				return true
-			}
+// declared names the property that a key is a name of.
+func (v view) declared(key string) string {
+	for _, s := range v {
+		if p := s.property(key); p != nil {
+			return p.Name
 		}
 	}
-	return false
+	return ""
 }
 
 // is reports whether a string here is of the type a guard names.

@@ -13,7 +13,7 @@ type look struct {
 	misses     []int // leaves that do not match and branches without a leaf
 	leaves     int
 	seen       func(n *Node)
-	each       func(n *Node, at int) // takes the leaves instead; nil for a missing one
+	each       func(n *Node, v view, at int) // takes the leaves instead; nil for a missing one
 }
 
 // miss takes a branch without a leaf.
@@ -137,7 +137,7 @@ func (l *look) array(n *Node, v view, tokens []string) int {
 // permitted by it.
 func (l *look) noCommand(at int) {
 	if l.each != nil {
-		l.each(nil, at)
+		l.each(nil, nil, at)
 	}
 }
 
@@ -247,7 +247,7 @@ func (l *look) leaf(n *Node, v view) int {
 		l.seen(n)
 	}
 	if l.each != nil && n.Kind != Object {
-		l.each(n, n.End)
+		l.each(n, v, n.End)
 		return n.End
 	}
 	switch {
@@ -321,7 +321,7 @@ func (l *look) below(n *Node, v view) {
 			l.seen(n)
 		}
 		if l.each != nil {
-			l.each(n, n.End)
+			l.each(n, v, n.End)
 			return
 		}
 		hit, at := l.policy.test(l.cond, n, v, false)

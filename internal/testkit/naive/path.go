@@ -164,7 +164,28 @@ func (p *Policy) readings(value string) []string {
 		})
 	}
 	component(func(c string) string { before, _, _ := strings.Cut(c, ";"); return before })
-	component(func(c string) string { before, _, _ := strings.Cut(c, ":"); return before })
+	// A stream, or behind a drive or host; a URL's scheme is none of these (C9, C10, C14).
+	colon := func(r string) bool {
+		_, behind, ok := strings.Cut(r, ":")
+		return ok && !strings.HasPrefix(behind, "//")
+	}
+	add(func(r string) string {
+		if !colon(r) {
+			return r
+		}
+		_, behind, _ := strings.Cut(r, ":")
+		return behind
+	})
+	add(func(r string) string {
+		if !colon(r) {
+			return r
+		}
+		parts := strings.Split(r, "/")
+		for i, c := range parts {
+			parts[i], _, _ = strings.Cut(c, ":")
+		}
+		return strings.Join(parts, "/")
+	})
 	component(func(c string) string { return strings.TrimRight(c, `. "'`) })
 	add(compose)
 	for i, r := range all {
