@@ -149,7 +149,7 @@ func (m *Matcher) Start(s *State) Result {
 func (m *Matcher) Feed(s *State, text []byte) (Result, int) {
 	within := text
 	if s.read+int64(len(text)) > Budget {
-		within = text[:wholePoints(text, Budget-s.read)]
+		within = text[:WholePoints(text, Budget-s.read)]
 	}
 	if test, ok := m.text.(stepTest); ok {
 		if r, n := test.feed(s, within); r != Undecided {
@@ -166,9 +166,15 @@ func (m *Matcher) Feed(s *State, text []byte) (Result, int) {
 	return m.strict(), len(within) + size
 }
 
-// wholePoints returns how many bytes at the start of text are whole code points
+// PointLength returns the number of bytes of the code point that text begins with.
+func PointLength(text []byte) int {
+	_, size := utf8.DecodeRune(text)
+	return size
+}
+
+// WholePoints returns how many bytes at the start of text are whole code points
 // and not more than limit.
-func wholePoints(text []byte, limit int64) int {
+func WholePoints(text []byte, limit int64) int {
 	n := int(limit)
 	for n > 0 && !utf8.RuneStart(text[n]) {
 		n--

@@ -46,3 +46,15 @@ func (v *valueTest) items(n int) bool {
 	}
 	return false
 }
+
+// Equals are the numbers that const and enum name.
+func (m *Matcher) Equals() []jsonstream.Decimal { return m.values.numbers }
+
+// Bound is the limit of a range; ok is false if the matcher is none.
+func (m *Matcher) Bound() (limit jsonstream.Decimal, ok bool) {
+	switch m.kind {
+	case Minimum, Maximum, ExclusiveMinimum, ExclusiveMaximum:
+		return m.values.limit, true
+	}
+	return jsonstream.Decimal{}, false
+}

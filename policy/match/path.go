@@ -4,14 +4,29 @@ import (
 	"bytes"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/stopgate/stopgate/internal/automaton"
 )
 
 // pathTest judges the value of a path parameter: certainty if it is permissive,
 // suspicion if it is restrictive (1.3, THREATS C).
+//
+// Its automaton is built when the first value needs it: conditions that an index
+// answers never do.
 type pathTest struct {
 	place
+	nfa   *automaton.NFA
+	once  sync.Once
+	built pathAutomaton
+	// aimed limits values with wildcards, nil if all count.
+	aimed func(pattern string) bool
+	// listed leaves it to the caller that there may be more readings than are listed.
+	listed bool
+}
+
+// pathAutomaton is the set of paths that a test is about.
+type pathAutomaton struct {
 	language *automaton.Language // of canonical paths; of folded ones if restrictive
 	// rootText is what the automaton reads for the root: its path, with a mark in
 	// place of the first "/". Behind it only absolute literals go on, so that the
@@ -19,10 +34,6 @@ type pathTest struct {
 	// and inRoot are the states after it, and after it and a "/".
 	rootText       []byte
 	atRoot, inRoot uint32
-	// aimed limits values with wildcards, nil if all count.
-	aimed func(pattern string) bool
-	// listed leaves it to the caller that there may be more readings than are listed.
-	listed bool
 }
 
 // rootMark stands for the first "/" of the absolute form of a path below the
@@ -60,25 +71,33 @@ func (e Env) normal() Env {
 	return e
 }
 
-func newPathTest(n *automaton.NFA, p place) *pathTest {
-	t := &pathTest{place: p, language: n.Compile()}
+func newPathTest(n *automaton.NFA, p place) *pathTest { return &pathTest{place: p, nfa: n} }
+
+// automaton returns the set of paths, built once.
+func (t *pathTest) automaton() *pathAutomaton {
+	t.once.Do(func() { t.built = buildPath(t.nfa, t.place) })
+	return &t.built
+}
+
+func buildPath(n *automaton.NFA, p place) pathAutomaton {
+	a := pathAutomaton{language: n.Compile()}
 	if root := p.env.Root; root != "" {
 		if p.folded {
 			root = fold(root)
 		}
-		t.rootText = []byte(string(rootMark) + root[1:])
+		a.rootText = []byte(string(rootMark) + root[1:])
 	}
-	if dfa := t.language.DFA(); dfa != nil {
+	if dfa := a.language.DFA(); dfa != nil {
 		if p.folded {
 			dfa.FoldASCII()
 		}
-		t.atRoot = dfa.After(dfa.First(), t.rootText)
-		t.inRoot = t.atRoot
+		a.atRoot = dfa.After(dfa.First(), a.rootText)
+		a.inRoot = a.atRoot
 		if p.env.Root != "/" {
-			t.inRoot = dfa.After(t.atRoot, []byte("/"))
+			a.inRoot = dfa.After(a.atRoot, []byte("/"))
 		}
 	}
-	return t
+	return a
 }
 
 func (t *pathTest) match(value []byte) bool {
@@ -159,7 +178,7 @@ func cutRoot(path, root []byte) (rel []byte, inside bool) {
 // absolute, as far as they exist; folded as well if suspicion is asked. high says
 // that it may have code points above ASCII.
 func (t *pathTest) holds(canonical []byte, high bool) bool {
-	if t.folded && (high || t.language.DFA() == nil) {
+	if t.folded && (high || t.automaton().language.DFA() == nil) {
 		if folded := []byte(fold(string(canonical))); t.inside(folded) {
 			return true
 		}
@@ -168,25 +187,26 @@ func (t *pathTest) holds(canonical []byte, high bool) bool {
 }
 
 func (t *pathTest) inside(canonical []byte) bool {
+	a := t.automaton()
 	if len(canonical) > 0 && canonical[0] == '/' {
 		rel, ok := t.cutRoot(canonical)
 		if !ok {
-			return t.language.Accepts(canonical)
+			return a.language.Accepts(canonical)
 		}
 		canonical = rel
 	}
-	dfa := t.language.DFA()
+	dfa := a.language.DFA()
 	switch {
-	case t.language.Accepts(canonical):
+	case a.language.Accepts(canonical):
 		return true
 	case t.env.Root == "" || bytes.HasPrefix(canonical, []byte("../")) || string(canonical) == "..":
 		return false
 	case dfa == nil:
-		return t.language.Accepts(joined(t.rootText, canonical))
+		return a.language.Accepts(joined(a.rootText, canonical))
 	case len(canonical) == 0:
-		return dfa.Accepting(t.atRoot)
+		return dfa.Accepting(a.atRoot)
 	}
-	return dfa.Accepting(dfa.After(t.inRoot, canonical))
+	return dfa.Accepting(dfa.After(a.inRoot, canonical))
 }
 
 // joined puts a relative path behind the text of the root.
@@ -219,14 +239,15 @@ func (p *place) cutRoot(canonical []byte) (rel []byte, inside bool) {
 // mayHold judges a value that the tool expands: it holds if some path it can
 // stand for does.
 func (t *pathTest) mayHold(pattern string) bool {
-	dfa, every := t.language.DFA(), t.aimed == nil
+	a := t.automaton()
+	dfa, every := a.language.DFA(), t.aimed == nil
 	switch {
 	case !every && !t.aimed(pattern):
 		return false
 	case dfa == nil || dfa.Meets(dfa.First(), valuePattern(pattern, every)):
 		return true
 	case !strings.HasPrefix(pattern, "/"):
-		return t.env.Root != "" && dfa.Meets(t.inRoot, valuePattern(pattern, every))
+		return t.env.Root != "" && dfa.Meets(a.inRoot, valuePattern(pattern, every))
 	}
 	rel, ok := insideRoot(pattern, t.env.Root)
 	return ok && dfa.Meets(dfa.First(), valuePattern(rel, every))

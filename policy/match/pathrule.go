@@ -157,8 +157,8 @@ func commonPrefix(a, b string) int {
 
 func splitLiteral(text string) pathLiteral {
 	var lit pathLiteral
-	text = strings.TrimSuffix(text, "/")
 	text, lit.absolute = strings.CutPrefix(text, "/")
+	text = strings.TrimSuffix(text, "/")
 	if rest, ok := strings.CutPrefix(text+"/", "~/"); ok && !lit.absolute {
 		lit.home, text = true, strings.TrimSuffix(rest, "/")
 	}

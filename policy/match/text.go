@@ -4,6 +4,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/stopgate/stopgate/internal/automaton"
@@ -28,14 +29,20 @@ func compileString(s Spec, restrictive bool) (textTest, *SpecError) {
 	if err != nil {
 		return nil, err
 	}
-	if restrictive {
-		n = underForms(n.Direct())
+	build := func() *automaton.Language {
+		if restrictive {
+			n = underForms(n.Direct())
+		}
+		return n.Compile()
 	}
-	l := n.Compile()
+	if (s.Kind == Const || s.Kind == Enum || s.Kind == Prefix) && n.Len() < 1<<14 { // never too large
+		return &stepText{dfa: sync.OnceValue(func() *automaton.DFA { return build().DFA() })}, nil
+	}
+	l := build()
 	if l.DFA() == nil {
 		return slowText{l}, nil
 	}
-	return &stepText{l.DFA()}, nil
+	return &stepText{dfa: l.DFA}, nil
 }
 
 // stringLanguage is the set of strings a condition names, as it is written.
@@ -140,24 +147,29 @@ func underForms(n *automaton.NFA) *automaton.NFA {
 	return out
 }
 
-// stepText judges a string with an automaton, code point by code point.
-type stepText struct{ dfa *automaton.DFA }
+// stepText judges a string with an automaton, code point by code point. That of
+// literals is built when the first value needs it: conditions that an index answers
+// never do.
+type stepText struct{ dfa func() *automaton.DFA }
 
 func (t *stepText) start(s *State) Result {
-	s.at = t.dfa.First()
-	return Result(t.dfa.Fate(s.at))
+	dfa := t.dfa()
+	s.at = dfa.First()
+	return Result(dfa.Fate(s.at))
 }
 
 func (t *stepText) feed(s *State, text []byte) (Result, int) {
-	at, n := t.dfa.Feed(s.at, text)
+	dfa := t.dfa()
+	at, n := dfa.Feed(s.at, text)
 	s.at = at
-	return Result(t.dfa.Fate(at)), n
+	return Result(dfa.Fate(at)), n
 }
 
-func (t *stepText) end(s *State) bool { return t.dfa.Accepting(s.at) }
+func (t *stepText) end(s *State) bool { return t.dfa().Accepting(s.at) }
 
 func (t *stepText) match(value []byte) bool {
-	return t.dfa.Accepting(t.dfa.After(t.dfa.First(), value))
+	dfa := t.dfa()
+	return dfa.Accepting(dfa.After(dfa.First(), value))
 }
 
 // slowText judges complete strings only: its automaton would be too large.

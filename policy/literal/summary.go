@@ -1,0 +1,40 @@
+package literal
+
+import "math"
+
+// Classes is how many classes members are sorted into.
+const Classes = 8
+
+// None stands for no member; it is larger than every member.
+const None int32 = math.MaxInt32
+
+// Summary is the first member of each class, None where there is none.
+type Summary [Classes]int32
+
+// Empty returns the summary of no members.
+func Empty() Summary {
+	var s Summary
+	for i := range s {
+		s[i] = None
+	}
+	return s
+}
+
+// Add adds a member.
+func (s *Summary) Add(member int32, class uint8) { s[class] = min(s[class], member) }
+
+// First returns the first of all members, None if there is none.
+func (s *Summary) First() int32 {
+	first := None
+	for _, m := range s {
+		first = min(first, m)
+	}
+	return first
+}
+
+// Merge adds the members of another summary.
+func (s *Summary) Merge(o *Summary) {
+	for i := range s {
+		s[i] = min(s[i], o[i])
+	}
+}
