@@ -31,8 +31,10 @@ var layers = [][]string{
 	{"internal/diag"},
 	{"internal/tomltree"},
 	{"internal/shell"},
+	{"policy/literal"},
 	{"policy/match"},
 	{"policy/analysis"},
+	{"policy/index"},
 	{"policy"},
 	{"session"},
 	{"wire/sse"},
@@ -58,7 +60,8 @@ var testOnly = "internal/testkit/"
 // pure packages hold the meaning: no I/O, no clock, no goroutine, no logging
 // (STYLE "Shape").
 var pure = []string{
-	"jsonstream", "internal/automaton", "internal/alternating", "regular", "schema", "internal/shell", "policy/match", "policy/analysis", "policy", "session",
+	"jsonstream", "internal/automaton", "internal/alternating", "regular", "schema", "internal/shell",
+	"policy/literal", "policy/match", "policy/analysis", "policy/index", "policy", "session",
 }
 
 // impure are the imports that a pure package must not have.

@@ -50,8 +50,7 @@ func (b *Binding) ResultMode(executed *jsonstream.Document) stopgate.Verdict {
 	case b.refused != nil:
 		e.publish(*b.refused)
 	case len(b.result.conds) == 0:
-		e.reset(b.result)
-		e.settle()
+		e.publish(b.result.start.verdict)
 	case !executed.Root().IsValid():
 		e.refuse(stopgate.LayerIntegrity, stopgate.CodeMalformedArguments, "")
 	default:
@@ -107,6 +106,7 @@ func (b *binder) bind() {
 			b.refuse(stopgate.CodePolicyInvalidForSchema, c.trouble)
 			return
 		}
+		c.plan.prepare()
 		if kind == runRules {
 			b.out.run = c.plan
 		} else {

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/jsonstream"
 	"github.com/stopgate/stopgate/policy/match"
 	"github.com/stopgate/stopgate/schema"
 )
@@ -13,8 +14,11 @@ type compiler struct {
 	*binder
 	kind    listKind
 	plan    *plan
-	parts   []*part
-	trouble string // why the policy does not fit the schema
+	reached map[reachKey]schema.Reach
+	// conditions are those of the rules of each bundle.
+	conditions [][]*Condition
+	parts      []*part
+	trouble    string // why the policy does not fit the schema
 }
 
 // part is a view under construction.
@@ -26,7 +30,7 @@ type part struct {
 }
 
 func newCompiler(b *binder, kind listKind) *compiler {
-	return &compiler{binder: b, kind: kind, plan: new(plan)}
+	return &compiler{binder: b, kind: kind, plan: new(plan), reached: make(map[reachKey]schema.Reach)}
 }
 
 // compile reports false if a rule does not fit the tool's schema: the tool is then
@@ -34,11 +38,7 @@ func newCompiler(b *binder, kind listKind) *compiler {
 func (c *compiler) compile() bool {
 	if c.kind == runRules {
 		for _, v := range c.voices {
-			for _, g := range v.policy.Guards {
-				if !c.list(v, list{layer: stopgate.LayerGuard, fallback: stopgate.Unattended, guard: true}, []*Rule{g}, "", true) {
-					return false
-				}
-			}
+			c.list(v, list{layer: stopgate.LayerGuard, fallback: stopgate.Unattended, guard: true}, v.policy.Guards, "", true)
 		}
 		c.unenforced()
 	}
@@ -147,6 +147,7 @@ func (c *compiler) partOf(s *schema.Schema) *part {
 func (c *compiler) list(v *voice, l list, rules []*Rule, table string, forMany bool) bool {
 	l.first = int32(len(c.plan.rules))
 	l.note.file, l.note.table = v.policy.File, table
+	conds := len(c.plan.conds)
 	for _, r := range rules {
 		if !c.applies(r.When) {
 			l.note.skipped = append(l.note.skipped, skippedRule{r, "its conditions on the call do not hold"})
@@ -164,6 +165,7 @@ func (c *compiler) list(v *voice, l list, rules []*Rule, table string, forMany b
 	}
 	l.end = int32(len(c.plan.rules))
 	c.commands(v, &l)
+	c.gather(v, &l, conds)
 	if l.guard && l.first == l.end && len(l.note.skipped) == 0 {
 		return true
 	}
@@ -197,7 +199,7 @@ func (c *compiler) misfit(v *voice, r *Rule) string {
 		if k.On != "" {
 			continue
 		}
-		reach := v.schema.Reach(k.Arg)
+		reach := c.reach(v, k)
 		if reach.Missing >= 0 {
 			return "the tool has no parameter " + k.Arg.String()
 		}
@@ -225,6 +227,7 @@ func (c *compiler) rule(v *voice, r *Rule, lowered bool) {
 	for i := range r.Conditions {
 		c.condition(v, r, &r.Conditions[i])
 	}
+	out.own = -1
 	out.end = int32(len(c.plan.conds))
 	c.plan.rules = append(c.plan.rules, out)
 }
@@ -232,23 +235,19 @@ func (c *compiler) rule(v *voice, r *Rule, lowered bool) {
 // condition adds a condition of the rule that is being added. Its polarity is that
 // of the mode as it is written, whatever the mode counts as (THREATS 4.2).
 func (c *compiler) condition(v *voice, r *Rule, k *Condition) {
-	id := int32(len(c.plan.conds))
 	permissive := r.Mode.Permissive()
-	out := cond{rule: int32(len(c.plan.rules)), permissive: permissive, all: permissive, kind: k.Spec.Kind, env: v.env, command: -1, ast: k}
+	out := cond{
+		rule: int32(len(c.plan.rules)), list: int32(len(c.plan.lists)), bundle: -1, on: k.On, permissive: permissive, all: permissive,
+		kind: k.Spec.Kind, env: v.env, command: -1, ast: k,
+	}
 	for _, q := range []Quantifier{r.Match, k.Match} {
 		if q != QuantifierDefault {
 			out.all = q == QuantifierAll
 		}
 	}
 	out.want = k.Spec.Kind == match.Present && k.Spec.Values[0].Text == "true"
-	p := c.part(v)
-	if k.On != "" {
-		p.ons = append(p.ons, id)
-	} else {
-		out.pointer, out.expanded = k.Arg.String(), v.schema.Reach(k.Arg).Expanded
-		out.sites = 1
-		p.insert(v.schema, k, id, int32(len(c.plan.sites)))
-		c.plan.sites = append(c.plan.sites, id)
+	if k.On == "" {
+		out.pointer, out.expanded = k.Arg.String(), c.reach(v, k).Expanded
 	}
 	c.plan.conds = append(c.plan.conds, out)
 }
@@ -266,7 +265,7 @@ func (c *compiler) commands(v *voice, l *list) {
 		}
 		for k := r.first; k < r.end; k++ {
 			cond := &c.plan.conds[k]
-			reach := v.schema.Reach(cond.ast.Arg)
+			reach := c.reach(v, cond.ast)
 			if cond.kind == match.Present || counts(cond.kind) || !slices.ContainsFunc(reach.Places, func(p *schema.Place) bool { return has(p, schema.Command) }) {
 				continue
 			}
@@ -281,11 +280,11 @@ func (c *compiler) commands(v *voice, l *list) {
 // insert adds a condition's pointer to the trie of its view. "*" stands for the
 // elements of an array where the schema has one or says nothing; elsewhere it is a
 // key (K22).
-func (p *part) insert(s *schema.Schema, k *Condition, cond, site int32) {
+func (p *part) insert(s *schema.Schema, arg jsonstream.Pointer, cond, site int32) {
 	t := p.pointer
-	for i, token := range k.Arg {
+	for i, token := range arg {
 		if token == "*" {
-			if r := s.Reach(k.Arg[:i]); i > 0 && (r.Unknown || r.Types&schema.Array != 0) {
+			if r := s.Reach(arg[:i]); i > 0 && (r.Unknown || r.Types&schema.Array != 0) {
 				t = t.elements(&p.ids)
 				continue
 			}
@@ -323,7 +322,7 @@ func (c *compiler) unenforced() {
 // graphs builds the shapes of every view.
 func (c *compiler) graphs() bool {
 	for _, p := range c.parts {
-		g := &grapher{plan: c.plan, view: p.view, ons: p.ons}
+		g := &grapher{plan: c.plan, view: p.view, ons: p.ons, conditions: c.conditions}
 		if !g.graph(p.pointer) {
 			c.trouble = "the schema is too large"
 			return false

@@ -133,7 +133,7 @@ func (a *absentees) of(s *shape) []absence {
 	}
 	for _, site := range s.under {
 		if !seen[site] {
-			all = append(all, absence{site, a.without(site)})
+			all = append(all, absence{site: site, kind: a.without(site)})
 		}
 	}
 	a.known[s] = all
@@ -153,6 +153,7 @@ func (g *grapher) without(site int32) absenceKind {
 // like null, a value and none (K5).
 func (g *absentees) byDefault(s *shape) []absence {
 	probe := g.probe
+	g.plan.blank()
 	probe.reset(g.plan)
 	for _, d := range s.place.Defaults() {
 		probe.probe(s, d)
@@ -161,15 +162,21 @@ func (g *absentees) byDefault(s *shape) []absence {
 	sites := slices.Clone(s.under)
 	for c := range g.plan.conds {
 		// A guard may have looked at shapes that share the root's site.
-		if site := slices.Index(g.plan.sites, int32(c)); g.plan.conds[c].ast.On != "" && site >= 0 && probe.conds[c].phase == holds {
+		k := &g.plan.conds[c]
+		if site := slices.Index(g.plan.sites, int32(c)); k.on != "" && site >= 0 && (probe.conds[c].phase == holds || k.bundle >= 0 && probe.bundles[k.bundle].seen) {
 			sites = append(sites, int32(site))
 		}
 	}
 	for _, site := range sites {
 		k, st := &g.plan.conds[g.plan.sites[site]], &probe.conds[g.plan.sites[site]]
 		kind := noValue
+		var found []int32
 		switch {
 		case k.permissive:
+		case k.bundle >= 0:
+			if b := &probe.bundles[k.bundle]; b.seen {
+				kind, found = byDefault, b.rules(k.all)
+			}
 		case k.kind == match.Present:
 			kind = byDefault
 		case st.phase == holds || k.all && st.leaf && st.phase != failed:
@@ -177,7 +184,7 @@ func (g *absentees) byDefault(s *shape) []absence {
 		case st.phase == failed:
 			kind = notDefault
 		}
-		all = append(all, absence{site, kind})
+		all = append(all, absence{site, kind, found})
 	}
 	return all
 }

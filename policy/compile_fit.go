@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"github.com/stopgate/stopgate/policy/index"
 	"github.com/stopgate/stopgate/policy/match"
 	"github.com/stopgate/stopgate/schema"
 )
@@ -15,6 +16,7 @@ type fitKey struct {
 type fitting struct {
 	texts []*match.Matcher
 	fits  typeSet
+	index *index.Index // of a bundle
 }
 
 // test makes the test of a condition whose leaves stand at a place.
@@ -23,7 +25,7 @@ func (g *grapher) test(c, site int32, p *schema.Place) test {
 		return test{site: site, cond: c, present: true}
 	}
 	f := g.fit(c, p)
-	return test{site: site, cond: c, texts: f.texts, fits: f.fits}
+	return test{site: site, cond: c, texts: f.texts, fits: f.fits, index: f.index}
 }
 
 // fit compiles a condition for a place. A place may be read in several ways: a
@@ -36,10 +38,15 @@ func (g *grapher) fit(c int32, p *schema.Place) *fitting {
 		return f
 	}
 	k := g.plan.conds[c]
-	if k.permissive && k.ast.On == "" {
-		g.judgedBeside(&k)
+	f := new(fitting)
+	if k.bundle >= 0 {
+		f = g.fitBundle(&k, p)
+	} else {
+		if k.permissive && k.on == "" {
+			g.judgedBeside(&k)
+		}
+		f = fitCondition(&k, p, k.env)
 	}
-	f := fitCondition(&k, p, k.env)
 	g.fitted[key] = f
 	return f
 }
@@ -56,6 +63,21 @@ func (g *grapher) judgedBeside(k *cond) {
 			k.accompanied = k.accompanied || other.kind != match.Reads && other.kind != match.Writes && other.kind != match.Present
 		}
 	}
+}
+
+// fitBundle compiles the conditions of a bundle for a place, and the index of them.
+func (g *grapher) fitBundle(k *cond, p *schema.Place) *fitting {
+	b := &g.plan.bundles[k.bundle]
+	f := &fitting{index: index.New(!k.permissive, k.env)}
+	for i, c := range g.conditions[k.bundle] {
+		one := *k
+		one.kind, one.ast = c.Spec.Kind, c
+		fit := fitCondition(&one, p, k.env)
+		f.fits |= fit.fits
+		f.index.Add(index.Member{ID: b.rules[i], Class: uint8(g.plan.rules[b.rules[i]].mode), Readings: fit.texts})
+	}
+	f.index.Build()
+	return f
 }
 
 func fitCondition(k *cond, p *schema.Place, env match.Env) *fitting {
@@ -89,8 +111,8 @@ func fitCondition(k *cond, p *schema.Place, env match.Env) *fitting {
 // readings lists the annotations under which a condition reads the strings of a
 // place. A guard on a type reads that type only.
 func readings(k *cond, p *schema.Place, known bool) []schema.Annotation {
-	if k.ast.On != "" {
-		a, _ := schema.ParseAnnotation(k.ast.On)
+	if k.on != "" {
+		a, _ := schema.ParseAnnotation(k.on)
 		if a == schema.Path && has(p, schema.Command) {
 			if has(p, a) {
 				return []schema.Annotation{a, schema.Command}

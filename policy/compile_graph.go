@@ -16,6 +16,8 @@ type grapher struct {
 	plan *plan
 	view *view
 	ons  []int32 // conditions that look at every value of a type
+	// conditions are those of the rules of each bundle.
+	conditions [][]*Condition
 
 	unknown *schema.Place
 	node    *trie // of ons: what deep threads of theirs stand at
@@ -77,7 +79,7 @@ func (g *grapher) build(s *shape, st stance) {
 		}
 	}
 	for _, c := range g.ons {
-		if guarded(s.place, g.plan.conds[c].ast.On) {
+		if guarded(s.place, g.plan.conds[c].on) {
 			x := g.test(c, unsited, s.place)
 			if st.wrong {
 				x.site, x.many = anySite, true
@@ -113,7 +115,7 @@ func (g *grapher) tests(s *shape, t thread) {
 	for i, c := range t.node.conds {
 		k := &g.plan.conds[c]
 		switch {
-		case !g.follows(t, c), t.deep && t.node == g.node && !guarded(t.origin, k.ast.On):
+		case !g.follows(t, c), t.deep && t.node == g.node && !guarded(t.origin, k.on):
 		case counts(k.kind):
 			if !t.flat && !t.deep && (!s.wrongArray || k.generous()) {
 				s.counts = append(s.counts, g.test(c, t.node.sites[i], s.place))
@@ -216,7 +218,7 @@ func (g *grapher) below(s *shape, st stance) []thread {
 			}
 		}
 	}
-	if s.wrongObject && objectBelow(s.place) == nil && slices.ContainsFunc(g.ons, func(c int32) bool { return guarded(s.place, g.plan.conds[c].ast.On) }) {
+	if s.wrongObject && objectBelow(s.place) == nil && slices.ContainsFunc(g.ons, func(c int32) bool { return guarded(s.place, g.plan.conds[c].on) }) {
 		next.add(thread{node: g.node, deep: true, origin: s.place})
 	}
 	return next.threads

@@ -2,6 +2,7 @@ package policy
 
 import (
 	"github.com/stopgate/stopgate/jsonstream"
+	"github.com/stopgate/stopgate/policy/index"
 	"github.com/stopgate/stopgate/policy/match"
 	"github.com/stopgate/stopgate/schema"
 )
@@ -54,6 +55,8 @@ type edge struct {
 type absence struct {
 	site int32
 	kind absenceKind
+	// found are the rules of a bundle that the default satisfies.
+	found []int32
 }
 
 type absenceKind uint8
@@ -77,6 +80,8 @@ type test struct {
 	// texts judge strings: one matcher, or several readings of a place whose type
 	// or annotation is not certain. The first one judges everything else.
 	texts []*match.Matcher
+	// index judges the rules of a bundle; texts is empty then.
+	index *index.Index
 }
 
 // textNeed says which floors watch the strings at a place.

@@ -3,6 +3,7 @@ package policy
 import (
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/jsonstream"
+	"github.com/stopgate/stopgate/policy/index"
 	"github.com/stopgate/stopgate/policy/match"
 	"github.com/stopgate/stopgate/schema"
 )
@@ -36,6 +37,7 @@ type Evaluation struct {
 	texts     []textTest
 	watches   []textWatch
 	found     []textFound
+	hits      index.Hits
 	undecided int
 	decoded   bool // scratch holds its text
 	prepared  bool // whole holds it
@@ -72,7 +74,9 @@ func (e *Evaluation) Reset(b *Binding) {
 		e.publish(*b.refused)
 		return
 	}
-	e.settle()
+	if v := &b.run.start.verdict; v.Decided {
+		e.verdict, e.trace = *v, append(e.trace, *v)
+	}
 }
 
 // reset makes everything but the binding and the parser ready for a plan.

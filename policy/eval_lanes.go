@@ -44,7 +44,7 @@ func (n *lanes) reset(p *plan) {
 // of it fails, no other one repairs.
 func (n *lanes) answer(p *plan, c int32, hit bool) {
 	k := &p.conds[c]
-	to := &n.current[p.lists[p.rules[k.rule].list].firstCommand+k.command]
+	to := &n.current[p.lists[k.list].firstCommand+k.command]
 	switch {
 	case !hit:
 		*to = failed
@@ -147,7 +147,10 @@ func (s *state) mayFollow(i int) bool {
 // phaseOf is what is known of a rule on the way of one command.
 func (s *state) phaseOf(r, lane int32) phase {
 	rule := &s.plan.rules[r]
-	p := s.rules[r].phase
+	if rule.own < 0 {
+		return s.bundled(r)
+	}
+	p := s.rules[rule.own].phase
 	if !rule.commands || p == failed {
 		return p
 	}

@@ -2,6 +2,7 @@ package policy
 
 import (
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/policy/literal"
 	"github.com/stopgate/stopgate/policy/match"
 )
 
@@ -35,7 +36,8 @@ type ruleState struct {
 // listState is what can still come out of a list.
 type listState struct {
 	low, high stopgate.Mode // the strictest and the weakest mode possible
-	cursor    int32         // every rule before it has failed
+	cursor    int32         // every rule before it has failed; of guards: the one that holds
+	step      int32         // the same among the rules in no bundle
 	lane      int32         // the command whose way through the list counts, or none
 	dirty     bool
 }
@@ -46,11 +48,12 @@ type span struct{ start, end int32 }
 // state is the part of an evaluation that knows rules: what the values seen so far
 // did to conditions, rules and lists. It is driven by walkers.
 type state struct {
-	plan  *plan
-	conds []condState
-	rules []ruleState
-	lists []listState
-	done  []bool // sites at which no further leaf can appear
+	plan    *plan
+	conds   []condState
+	rules   []ruleState // of the rules in no bundle
+	bundles []bundleState
+	lists   []listState
+	done    []bool // sites at which no further leaf can appear
 
 	at    int64 // the byte being looked at
 	dirty bool  // something changed with it
@@ -58,36 +61,70 @@ type state struct {
 	lanes lanes
 }
 
-// reset prepares the state for a new call.
-func (s *state) reset(p *plan) {
-	s.plan = p
-	s.conds = resize(s.conds, len(p.conds))
-	s.rules = resize(s.rules, len(p.rules))
-	s.lists = resize(s.lists, len(p.lists))
-	s.done = resize(s.done, len(p.sites))
+// start is what is known of every rule before the first byte: the same for every call.
+type start struct {
+	conds   []condState
+	rules   []ruleState
+	lists   []listState
+	verdict stopgate.Verdict // the verdict, if it is known then
+}
+
+// blank makes the start of a plan one at which nothing has been looked at.
+func (p *plan) blank() {
+	p.start = start{conds: make([]condState, len(p.conds)), rules: make([]ruleState, p.own), lists: make([]listState, len(p.lists))}
 	for i := range p.conds {
-		s.conds[i].open = p.conds[i].sites
+		p.start.conds[i].open = p.conds[i].sites
 	}
-	s.at, s.dirty = 0, true
-	s.spine.reset()
-	s.lanes.reset(p)
 	for i := range p.lists {
-		s.lists[i] = listState{cursor: p.lists[i].first, lane: noLane, dirty: true}
+		p.start.lists[i] = listState{lane: noLane, dirty: true}
 	}
 	for i := range p.rules {
-		r := &p.rules[i]
-		s.rules[i].open = r.end - r.first
-		s.rules[i].cond = -1
-		if r.first == r.end {
-			s.rules[i].phase = holds
+		if r := &p.rules[i]; r.own >= 0 {
+			st := &p.start.rules[r.own]
+			if st.open, st.cond = r.end-r.first, -1; r.first == r.end {
+				st.phase = holds
+			}
 		}
 	}
+}
+
+// prepare works out the start of a plan.
+func (p *plan) prepare() {
+	p.blank()
+	for i := range p.conds {
+		if k := &p.conds[i]; k.sites == 0 && k.bundle >= 0 {
+			p.bundles[k.bundle].all = literal.Empty()
+		}
+	}
+	e := new(Evaluation)
+	e.reset(p)
 	// A condition without any place to look at can never hold: rules under "*" whose
 	// pointer the tool lacks are left out of the plan, this is what remains.
 	for i := range p.conds {
 		if p.conds[i].sites == 0 {
-			s.resolve(int32(i), failed)
+			e.resolve(int32(i), failed)
 		}
+	}
+	e.dirty = true
+	e.settle()
+	p.start = start{conds: e.conds, rules: e.rules, lists: e.lists, verdict: e.verdict}
+}
+
+// reset prepares the state for a new call.
+func (s *state) reset(p *plan) {
+	s.plan = p
+	s.conds = append(s.conds[:0], p.start.conds...)
+	s.rules = append(s.rules[:0], p.start.rules...)
+	s.lists = append(s.lists[:0], p.start.lists...)
+	s.done = resize(s.done, len(p.sites))
+	s.at, s.dirty = 0, false
+	s.spine.reset()
+	s.lanes.reset(p)
+	for len(s.bundles) < len(p.bundles) {
+		s.bundles = append(s.bundles, bundleState{})
+	}
+	for i := range p.bundles {
+		s.bundles[i].reset(&p.bundles[i])
 	}
 }
 
@@ -139,6 +176,8 @@ func (s *state) missing(site int32) {
 	case k.command >= 0:
 		s.lanes.answer(s.plan, c, false)
 		s.endCommand()
+	case k.bundle >= 0:
+		s.fail(c)
 	case k.all:
 		s.resolve(c, failed)
 	}
@@ -166,6 +205,10 @@ func (s *state) absent(a absence, command bool) {
 		}
 		return
 	}
+	if s.plan.conds[c].bundle >= 0 && a.kind == byDefault {
+		s.defaulted(a)
+		return
+	}
 	switch a.kind {
 	case byDefault:
 		s.leaf(a.site, true, false)
@@ -190,8 +233,10 @@ func (s *state) exhaust(site int32) {
 		return
 	}
 	switch k := &s.plan.conds[c]; {
+	case k.bundle >= 0:
+		s.endBundle(c)
 	case k.command >= 0:
-		s.lists[s.plan.rules[k.rule].list].dirty, s.dirty = true, true
+		s.lists[k.list].dirty, s.dirty = true, true
 	case k.all && st.leaf:
 		s.resolve(c, holds)
 	default:
@@ -206,40 +251,112 @@ func (s *state) resolve(c int32, p phase) {
 		return
 	}
 	st.phase, st.at, st.path = p, s.at, s.spine.mark()
-	r := s.plan.conds[c].rule
-	rs := &s.rules[r]
+	k := &s.plan.conds[c]
+	if k.bundle >= 0 {
+		s.bundles[k.bundle].open = literal.Empty()
+		s.changed(k)
+		return
+	}
+	rule := &s.plan.rules[k.rule]
+	rs := &s.rules[rule.own]
 	if rs.phase != waiting {
 		return
 	}
 	if p == holds {
 		if rs.open--; rs.open > 0 {
-			if s.plan.rules[r].commands { // it may hold for one command already
-				s.lists[s.plan.rules[r].list].dirty, s.dirty = true, true
+			if rule.commands { // it may hold for one command already
+				s.changed(k)
 			}
 			return
 		}
 	}
 	rs.phase, rs.at, rs.cond = p, s.at, c
-	s.lists[s.plan.rules[r].list].dirty = true
-	s.dirty = true
+	s.changed(k)
 }
 
-// walk recomputes what can come out of a list.
+// changed says that something new is known of a condition's list.
+func (s *state) changed(k *cond) { s.lists[k.list].dirty, s.dirty = true, true }
+
+// walk recomputes what can come out of a list (THREATS 4.3): skip failed rules, collect
+// the modes of the undecided ones, stop at the first that holds.
 func (s *state) walk(i int) {
 	l, st := &s.plan.lists[i], &s.lists[i]
 	st.dirty = false
-	if l.commands > 0 {
+	switch {
+	case l.commands > 0:
 		s.walkLanes(i)
 		return
+	case l.guard:
+		s.walkGuards(i)
+		return
 	}
-	for st.cursor < l.end && s.rules[st.cursor].phase == failed {
-		st.cursor++
+	for int(st.step) < len(l.own) && s.rules[s.plan.rules[l.own[st.step]].own].phase == failed {
+		st.step++
 	}
-	st.low, st.high = s.possible(l, st.cursor, noLane)
+	open, end := literal.Empty(), l.end
+	for _, c := range l.bundles {
+		b := &s.bundles[s.plan.conds[c].bundle]
+		open.Merge(&b.open)
+		end = min(end, b.hit.First())
+	}
+	for _, r := range l.own[st.step:] {
+		if r >= end {
+			break
+		}
+		switch rule := &s.plan.rules[r]; s.rules[rule.own].phase {
+		case holds:
+			end = r
+		case waiting:
+			open.Add(r, uint8(rule.mode))
+		}
+	}
+	last := l.fallback
+	if end < l.end {
+		last = s.plan.rules[end].mode
+	}
+	st.low, st.high, st.cursor = last, last, end
+	for mode, r := range open {
+		if m := stopgate.Mode(mode); r < end {
+			st.low, st.high, st.cursor = stopgate.Strictest(st.low, m), weakest(st.high, m), min(st.cursor, r)
+		}
+	}
 }
 
-// possible says which modes can come out of a list from a rule on (THREATS 4.3): skip
-// failed rules, collect the modes of the undecided ones, stop at the first that holds.
+// walkGuards recomputes what the guards of a file object. One that skips or denies ends
+// the call, whatever the others may still say.
+func (s *state) walkGuards(i int) {
+	l, st := &s.plan.lists[i], &s.lists[i]
+	hit, open := literal.Empty(), literal.Empty()
+	for _, c := range l.bundles {
+		b := &s.bundles[s.plan.conds[c].bundle]
+		hit.Merge(&b.hit)
+		open.Merge(&b.open)
+	}
+	for _, r := range l.own {
+		switch rule := &s.plan.rules[r]; s.rules[rule.own].phase {
+		case holds:
+			hit.Add(r, uint8(rule.mode))
+		case waiting:
+			open.Add(r, uint8(rule.mode))
+		}
+	}
+	st.low, st.high, st.cursor = l.fallback, l.fallback, l.end
+	for mode, r := range hit {
+		if m := stopgate.Mode(mode); r != literal.None {
+			st.low, st.high = stopgate.Strictest(st.low, m), stopgate.Strictest(st.high, m)
+		}
+	}
+	for mode, r := range open {
+		if m := stopgate.Mode(mode); r != literal.None && !st.high.Terminal() {
+			st.low = stopgate.Strictest(st.low, m)
+		}
+	}
+	if st.low == st.high && hit[st.low] != literal.None {
+		st.cursor = hit[st.low]
+	}
+}
+
+// possible is walk for the rules from one on, on the way of one command.
 func (s *state) possible(l *list, from, lane int32) (low, high stopgate.Mode) {
 	low, high = stopgate.Unattended, stopgate.Deny
 	for r := from; r < l.end; r++ {

@@ -4,17 +4,21 @@ import (
 	"slices"
 
 	"github.com/stopgate/stopgate/jsonstream"
+	"github.com/stopgate/stopgate/policy/index"
 	"github.com/stopgate/stopgate/policy/match"
 )
 
-// textTest is one matcher on the string that is arriving. A test of several
-// readings has several, one after the other.
+// textTest is one matcher on the string that is arriving, or the index of a bundle. A
+// test of several readings has several, one after the other.
 type textTest struct {
-	test   *test
-	m      *match.Matcher
-	state  match.State
-	result match.Result
-	alone  bool // no other value can stand at the test's site
+	test     *test
+	m        *match.Matcher
+	state    match.State
+	index    *index.Index // in place of a matcher
+	arriving index.State
+	shown    index.State // arriving, as it was when it last showed something
+	result   match.Result
+	alone    bool // no other value can stand at the test's site
 }
 
 // textWatch is what one view wants to know of the string that is arriving, whatever
@@ -30,7 +34,7 @@ type textWatch struct {
 
 // textFound is something that a piece of string text showed, and its byte.
 type textFound struct {
-	at    int64
+	n     int   // of the piece, bytes up to and including the one that showed it
 	test  int32 // index in texts
 	watch int32 // index in watches, if test is negative
 }
@@ -38,9 +42,13 @@ type textFound struct {
 // startTest begins a test of the string that begins now.
 func (e *Evaluation) startTest(t *test, alone bool) {
 	first := len(e.texts)
+	if t.index != nil {
+		e.startIndex(t, alone)
+		return
+	}
 	for _, m := range t.texts {
-		e.texts = append(e.texts, textTest{test: t, m: m, alone: alone})
-		x := &e.texts[len(e.texts)-1]
+		x := e.nextText()
+		x.test, x.m, x.index, x.alone = t, m, nil, alone
 		if x.result = m.Start(&x.state); x.result == match.Undecided {
 			e.undecided++
 		}
@@ -62,6 +70,24 @@ func (e *Evaluation) watch(v *view, s *shape) {
 	e.watches = append(e.watches, w)
 }
 
+// nextText adds a test, whose cursor keeps its memory.
+func (e *Evaluation) nextText() *textTest {
+	if len(e.texts) < cap(e.texts) {
+		e.texts = e.texts[:len(e.texts)+1]
+	} else {
+		e.texts = append(e.texts, textTest{})
+	}
+	return &e.texts[len(e.texts)-1]
+}
+
+// startIndex is startTest for a bundle.
+func (e *Evaluation) startIndex(t *test, alone bool) {
+	x := e.nextText()
+	x.test, x.m, x.index, x.result, x.alone = t, nil, t.index, match.Undecided, alone
+	x.index.Start(&x.arriving)
+	e.undecided++
+}
+
 // textPart gives a piece of the string to its tests. What they find is taken in the
 // order of the bytes that show it, so that the answer does not depend on how the
 // text was cut (I2).
@@ -72,13 +98,8 @@ func (e *Evaluation) textPart(ev *jsonstream.Event) (stop bool) {
 	e.found = e.found[:0]
 	for i := range e.texts {
 		x := &e.texts[i]
-		if x.result != match.Undecided || e.conds[x.test.cond].phase != waiting {
-			continue
-		}
-		var n int
-		if x.result, n = x.m.Feed(&x.state, ev.Text); x.result != match.Undecided {
-			e.undecided--
-			e.found = append(e.found, textFound{at: offset(ev, n), test: int32(i)})
+		if x.result == match.Undecided && e.conds[x.test.cond].phase == waiting {
+			e.feed(int32(i), ev.Text, 0)
 		}
 	}
 	for i := range e.watches {
@@ -88,24 +109,48 @@ func (e *Evaluation) textPart(ev *jsonstream.Event) (stop bool) {
 		}
 		if n := control(ev.Text, w.needs&allowTabs != 0); n > 0 {
 			w.found = true
-			e.found = append(e.found, textFound{at: offset(ev, n), test: -1, watch: int32(i)})
+			e.found = append(e.found, textFound{n: n, test: -1, watch: int32(i)})
 		}
 	}
-	if len(e.found) == 0 {
-		return false
-	}
-	slices.SortStableFunc(e.found, func(a, b textFound) int { return int(a.at - b.at) })
-	for _, f := range e.found {
-		if e.reach(f.at) {
+	for len(e.found) > 0 {
+		next := 0
+		for i := range e.found {
+			if e.found[i].n < e.found[next].n {
+				next = i
+			}
+		}
+		f := e.found[next]
+		e.found = slices.Delete(e.found, next, next+1)
+		if e.reach(offset(ev, f.n)) {
 			return true
 		}
-		if f.test >= 0 {
-			e.textResult(int(f.test))
-		} else {
+		switch {
+		case f.test < 0:
 			e.controlFound(e.watches[f.watch].view)
+		case e.texts[f.test].index != nil:
+			e.progress(&e.texts[f.test])
+			e.feed(f.test, ev.Text, f.n)
+		default:
+			e.textResult(int(f.test))
 		}
 	}
 	return false
+}
+
+// feed gives a test the text of a piece from a byte on, until it finds something.
+func (e *Evaluation) feed(test int32, text []byte, from int) {
+	x := &e.texts[test]
+	var n int
+	var found bool
+	if x.index != nil {
+		n, found = x.index.Feed(&x.arriving, text[from:])
+	} else if x.result, n = x.m.Feed(&x.state, text[from:]); x.result != match.Undecided {
+		found = true
+		e.undecided--
+	}
+	if found {
+		e.found = append(e.found, textFound{n: from + n, test: test})
+	}
 }
 
 // offset is the argument byte that completed the first n bytes of a piece's text.
@@ -151,6 +196,10 @@ func (e *Evaluation) textEnd() {
 			continue
 		}
 		e.undecided--
+		if x.index != nil {
+			e.endIndex(x)
+			continue
+		}
 		switch {
 		case e.plan.conds[x.test.cond].command >= 0:
 			continue // below, command by command
@@ -164,6 +213,11 @@ func (e *Evaluation) textEnd() {
 		e.textResult(i)
 		if st := &e.conds[x.test.cond]; st.phase == holds && x.result == match.Hit && !x.m.Incremental() && !x.m.JudgesCommands() {
 			st.value = e.spine.keep(e.text())
+		}
+	}
+	for i := range e.texts { // nothing points into a string that has ended
+		if k := &e.plan.conds[e.texts[i].test.cond]; k.bundle >= 0 {
+			e.bundles[k.bundle].index, e.bundles[k.bundle].text = nil, nil
 		}
 	}
 	e.commandEnd()
@@ -216,6 +270,15 @@ func (e *Evaluation) reads(x *textTest, v *match.Value, n int) bool {
 		return x.m.End(&x.state) == match.Hit
 	}
 	return x.m.JudgeCommand(v, n)
+}
+
+// endIndex takes the end of a string that the index of a bundle judges.
+func (e *Evaluation) endIndex(x *textTest) {
+	x.index.End(&x.arriving, e.wholeText(), &e.hits)
+	e.matched(x.test.site, &e.hits, x.alone)
+	if len(e.hits.Members) > 0 {
+		e.conds[x.test.cond].value = e.spine.keep(e.text())
+	}
 }
 
 // wholeText is the string that has just ended, with what its matchers share.

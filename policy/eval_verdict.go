@@ -106,6 +106,8 @@ func (e *Evaluation) listVerdict(i int) stopgate.Verdict {
 		r := &e.plan.rules[st.cursor]
 		v.Rule, v.Public = r.ref, r.public
 		v.Pointer = e.pointerOf(st.cursor, st.lane)
+	case e.saidBefore(&v):
+		v.Candidates, v.Public = e.verdict.Candidates, e.verdict.Public
 	default:
 		v.Candidates, v.Public = e.candidates(i)
 	}
@@ -115,16 +117,28 @@ func (e *Evaluation) listVerdict(i int) stopgate.Verdict {
 	return v
 }
 
+// saidBefore reports that a verdict without a rule says nothing new, so that nobody has
+// to list its candidates again.
+func (e *Evaluation) saidBefore(v *stopgate.Verdict) bool {
+	last := &e.verdict
+	return last.Decided && last.Mode == v.Mode && last.Layer == v.Layer && last.Code == v.Code && last.Rule == nil && len(last.Floors) == len(e.floors)
+}
+
 // pointerOf is the pointer of the value that made a rule hold.
 func (e *Evaluation) pointerOf(r, lane int32) string {
 	if e.plan.rules[r].commands && lane >= 0 {
 		return string(e.spine.pointer(e.lanes.all[lane].path))
 	}
-	c := e.rules[r].cond
-	if c < 0 {
+	rule := &e.plan.rules[r]
+	c, path := rule.first, span{}
+	if rule.own < 0 {
+		path = e.bundles[e.plan.conds[c].bundle].paths[rule.mode]
+	} else if c = e.rules[rule.own].cond; c < 0 {
 		return ""
+	} else {
+		path = e.conds[c].path
 	}
-	text := e.spine.pointer(e.conds[c].path)
+	text := e.spine.pointer(path)
 	if k := &e.plan.conds[c]; string(text) == k.pointer {
 		return k.pointer // without an array on the way: nothing to allocate
 	}

@@ -213,6 +213,8 @@ func (w *walker) scalar(e *Evaluation, p place, ev *jsonstream.Event) {
 	for i := range s.tests {
 		t := &s.tests[i]
 		switch {
+		case t.index != nil:
+			e.judgeScalar(t, kind&t.fits != 0 && !(kind&s.wrongScalar != 0 && e.plan.conds[t.cond].permissive), ev, alone && !t.many)
 		case t.present:
 			e.present(t.site, kind == nullType, !p.many)
 		case kind&t.fits == 0 || kind&s.wrongScalar != 0 && e.plan.conds[t.cond].permissive:
@@ -227,6 +229,22 @@ func (w *walker) scalar(e *Evaluation, p place, ev *jsonstream.Event) {
 	w.notContainer(e, p)
 	e.endCommand()
 	w.endScalar(e, p)
+}
+
+// judgeScalar gives a scalar to the index of a bundle; one that does not fit satisfies
+// nothing.
+func (e *Evaluation) judgeScalar(t *test, fits bool, ev *jsonstream.Event, alone bool) {
+	e.hits.Reset()
+	switch {
+	case !fits || e.conds[t.cond].phase != waiting:
+	case ev.Kind == jsonstream.Number:
+		if d, err := jsonstream.ParseDecimal(ev.Text); err == nil {
+			t.index.Number(d, !alone || e.conds[t.cond].open > 1, &e.hits)
+		}
+	default:
+		t.index.Bool(ev.Kind == jsonstream.True, &e.hits)
+	}
+	e.matched(t.site, &e.hits, alone)
 }
 
 // notContainer takes a value that has no elements to count.
@@ -250,10 +268,14 @@ func (w *walker) startString(e *Evaluation, p place) {
 	s := p.shape
 	for i := range s.tests {
 		t := &s.tests[i]
+		misfit := stringType&t.fits == 0 || stringType&s.wrongScalar != 0 && e.plan.conds[t.cond].permissive
 		switch {
+		case t.index != nil && misfit:
+			e.hits.Reset()
+			e.matched(t.site, &e.hits, !p.many && !t.many)
 		case t.present:
 			e.present(t.site, false, !p.many)
-		case stringType&t.fits == 0 || stringType&s.wrongScalar != 0 && e.plan.conds[t.cond].permissive:
+		case misfit:
 			e.leaf(t.site, false, !p.many && !t.many)
 		case e.conds[t.cond].phase == waiting:
 			e.startTest(t, !p.many && !t.many)

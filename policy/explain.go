@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/stopgate/stopgate"
@@ -90,15 +91,18 @@ func (e *Evaluation) Explain() Explanation {
 		return x
 	}
 	for i := range e.plan.lists {
-		x.Lists = append(x.Lists, e.explainList(i))
+		x.Lists = append(x.Lists, e.explainList(i)...)
 	}
 	return x
 }
 
-func (e *Evaluation) explainList(i int) ListExplanation {
+func (e *Evaluation) explainList(i int) []ListExplanation {
 	l, st := &e.plan.lists[i], &e.lists[i]
 	if st.dirty {
 		e.walk(i)
+	}
+	if l.guard {
+		return e.explainGuards(l)
 	}
 	x := ListExplanation{File: l.note.file, Layer: l.layer, Table: l.note.table, Lowered: l.note.lowered}
 	x.Decided = st.low == st.high && !e.abstains(i)
@@ -121,14 +125,34 @@ func (e *Evaluation) explainList(i int) ListExplanation {
 	if v.Decided && v.Rule == nil && v.Layer == l.layer && x.Decided && x.Mode == v.Mode && v.Layer != stopgate.LayerIntegrity {
 		x.Named = true
 	}
-	return x
+	return []ListExplanation{x}
+}
+
+// explainGuards says what became of the guards of a file, each by itself.
+func (e *Evaluation) explainGuards(l *list) []ListExplanation {
+	var all []ListExplanation
+	add := func(r RuleExplanation) {
+		x := ListExplanation{File: l.note.file, Layer: l.layer, Named: r.Named, Rules: []RuleExplanation{r}}
+		if x.Decided = r.Status == Matched; x.Decided {
+			x.Mode = r.Mode
+		}
+		all = append(all, x)
+	}
+	for r := l.first; r < l.end; r++ {
+		add(e.explainRule(r, noLane, false))
+	}
+	for _, s := range l.note.skipped {
+		add(RuleExplanation{Ref: refOf(l.note.file, s.ast), Mode: s.ast.Mode, Status: Skipped, Skipped: s.reason})
+	}
+	slices.SortStableFunc(all, func(a, b ListExplanation) int { return a.Rules[0].Ref.Index - b.Rules[0].Ref.Index })
+	return all
 }
 
 // explainRule says what became of a rule, on the way of one command where the list is
 // judged command by command.
 func (e *Evaluation) explainRule(r, lane int32, above bool) RuleExplanation {
 	rule := &e.plan.rules[r]
-	x := RuleExplanation{Ref: *rule.ref, Mode: rule.mode, Status: statusOf(e.phaseOf(r, lane), Matched, Eliminated), At: e.rules[r].at}
+	x := RuleExplanation{Ref: *rule.ref, Mode: rule.mode, Status: statusOf(e.phaseOf(r, lane), Matched, Eliminated), At: e.knownAt(r)}
 	if rule.commands && lane >= 0 {
 		x.At = max(x.At, e.lanes.all[lane].at)
 	}
@@ -137,9 +161,21 @@ func (e *Evaluation) explainRule(r, lane int32, above bool) RuleExplanation {
 	}
 	x.Named = e.verdict.Rule == rule.ref
 	for c := rule.first; c < rule.end; c++ {
-		x.Conditions = append(x.Conditions, e.explainCondition(c, lane))
+		x.Conditions = append(x.Conditions, e.explainCondition(r, c, lane))
 	}
 	return x
+}
+
+// knownAt is the byte that showed what became of a rule, 0 while it waits.
+func (e *Evaluation) knownAt(r int32) int64 {
+	rule := &e.plan.rules[r]
+	if rule.own >= 0 {
+		return e.rules[rule.own].at
+	}
+	if e.bundled(r) == waiting {
+		return 0
+	}
+	return e.conds[rule.first].at
 }
 
 // statusOf spells a phase: how it is called when it holds and when it has failed.
@@ -153,11 +189,17 @@ func statusOf(p phase, holding, failing string) string {
 	return Waiting
 }
 
-func (e *Evaluation) explainCondition(c, lane int32) ConditionExplanation {
-	k, st := &e.plan.conds[c], &e.conds[c]
-	p := e.condIn(c, lane)
-	x := ConditionExplanation{Arg: k.expanded, On: k.ast.On, Matcher: k.kind.String(), All: k.all, Status: statusOf(p, Holds, Fails)}
-	x.Literal = spelt(k.ast.Spec)
+func (e *Evaluation) explainCondition(r, c, lane int32) ConditionExplanation {
+	k, st, rule := &e.plan.conds[c], &e.conds[c], &e.plan.rules[r]
+	p, ast, path := e.condIn(c, lane), k.ast, st.path
+	if rule.own < 0 {
+		p, ast = e.bundled(r), rule.sole
+		if b := &e.bundles[k.bundle]; b.hit[rule.mode] == r {
+			path = b.paths[rule.mode]
+		}
+	}
+	x := ConditionExplanation{Arg: k.expanded, On: ast.On, Matcher: ast.Spec.Kind.String(), All: k.all, Status: statusOf(p, Holds, Fails)}
+	x.Literal = spelt(ast.Spec)
 	switch {
 	case p == waiting:
 		return x
@@ -166,9 +208,9 @@ func (e *Evaluation) explainCondition(c, lane int32) ConditionExplanation {
 		x.At, x.Pointer = l.at, string(e.spine.pointer(l.path))
 		return x
 	}
-	x.At, x.Pointer = st.at, string(e.spine.pointer(st.path))
-	if st.phase == holds && !k.permissive && st.value.end > st.value.start {
-		x.Readings = readingOf(k, string(e.spine.pointer(st.value)))
+	x.At, x.Pointer = st.at, string(e.spine.pointer(path))
+	if p == holds && !k.permissive && st.value.end > st.value.start {
+		x.Readings = readingOf(ast.Spec, k.env, string(e.spine.pointer(st.value)))
 	}
 	return x
 }
@@ -190,15 +232,15 @@ func spelt(s match.Spec) string {
 
 // readingOf finds the reading of a path that satisfied a restrictive condition: the
 // first one that is plain and inside the rule, or else the first that is inside.
-func readingOf(k *cond, value string) []string {
-	m, err := match.Compile(k.ast.Spec, match.Target{Type: schema.String, Annotation: schema.Path}, true, k.env)
+func readingOf(s match.Spec, env match.Env, value string) []string {
+	m, err := match.Compile(s, match.Target{Type: schema.String, Annotation: schema.Path}, true, env)
 	if err != nil {
 		return nil
 	}
-	list, _ := match.Readings(value, k.env, false)
+	list, _ := match.Readings(value, env, false)
 	for _, plain := range []bool{true, false} {
 		for _, r := range list {
-			again, _ := match.Readings(r.Path, k.env, false)
+			again, _ := match.Readings(r.Path, env, false)
 			if (len(again) == 1 || !plain) && m.Whole([]byte(r.Path)) {
 				return []string{r.Path + " (" + r.Steps.String() + ")"}
 			}

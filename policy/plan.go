@@ -2,6 +2,7 @@ package policy
 
 import (
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/policy/literal"
 	"github.com/stopgate/stopgate/policy/match"
 	"github.com/stopgate/stopgate/schema"
 )
@@ -14,6 +15,10 @@ type plan struct {
 	conds []cond
 	sites []int32 // the condition each site belongs to
 	views []*view
+	// bundles are conditions of many rules at once; own is how many rules are in none.
+	bundles []bundle
+	own     int32
+	start   start
 	// commands is how many conditions of all lists are judged command by command.
 	commands int32
 }
@@ -36,8 +41,8 @@ type view struct {
 	protected []*match.Protected
 }
 
-// list is a run of rules of which the first match decides: a tool's rule list in
-// one file, or one guard. Lists stand in the order in which they are named when
+// list is a run of rules: a tool's rule list in one file, of which the first match
+// decides, or the guards of one file, of which each speaks for itself. Lists stand in the order in which they are named when
 // several answer the same mode: guards first, then rules, each in the order of the
 // files (S30).
 type list struct {
@@ -47,7 +52,9 @@ type list struct {
 	// unattended for a guard, which then has no objection.
 	fallback stopgate.Mode
 	code     stopgate.Code // of the fallback
-	guard    bool          // the fallback is no answer
+	guard    bool          // its rules are guards; the fallback is no answer
+	own      []int32       // the rules that are in no bundle
+	bundles  []int32       // the conditions that stand for all others
 	// commands is how many of its conditions look at command lines of which there may
 	// be several: the list is then judged once for each command (K29). firstCommand is
 	// where their answers stand among those of all lists.
@@ -73,14 +80,20 @@ type rule struct {
 	first, end int32 // its conditions; none: it always matches
 	mode       stopgate.Mode
 	list       int32
-	commands   bool // some condition is judged command by command
+	own        int32      // where its state is kept, -1 if it is in a bundle
+	sole       *Condition // of a rule in a bundle
+	commands   bool       // some condition is judged command by command
 	ref        *stopgate.RuleRef
 	public     string // the rule's reason, "" if it has none (K37)
 }
 
 // cond is one condition of a rule.
 type cond struct {
-	rule int32
+	rule int32 // -1 for a bundle
+	list int32
+	// bundle is its number among the bundles, -1 if it is one rule's.
+	bundle int32
+	on     string // the type that a guard looks at
 	// all says that every leaf has to match, otherwise one is enough (THREATS 4.2).
 	all        bool
 	permissive bool
@@ -90,10 +103,19 @@ type cond struct {
 	pointer    string // of the rule
 	expanded   string // the same with "*" for every array it crosses
 	env        match.Env
-	command    int32 // its number among the commands of its list, -1 if it is none
-	ast        *Condition
+	command    int32      // its number among the commands of its list, -1 if it is none
+	ast        *Condition // nil for a bundle
 	// What other conditions of the rule judge of the same command: see judgedBeside.
 	readsJudged, writesJudged, accompanied bool
+}
+
+// bundle is one condition for many rules: those of a list that have one condition each,
+// all on the same pointer and of one polarity. An index judges them at once; what they
+// have in common - where their leaves can stand, and when none can any more - is followed
+// once.
+type bundle struct {
+	rules []int32
+	all   literal.Summary // the first rule of each mode
 }
 
 // generous conditions look for any leaf a restriction may mean: they also follow

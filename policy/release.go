@@ -57,7 +57,7 @@ func (e *Evaluation) release() []byte {
 func (e *Evaluation) deciding(i int) iter.Seq[int32] {
 	return func(yield func(int32) bool) {
 		l, st := &e.plan.lists[i], &e.lists[i]
-		if l.commands == 0 && st.cursor < l.end {
+		if l.commands == 0 && !l.guard && st.cursor < l.end {
 			yield(st.cursor)
 		}
 		for k := range e.ways(i) {

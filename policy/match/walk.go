@@ -57,7 +57,7 @@ func checkLiterals(s Spec, t Target, restrictive bool) (done bool, _ *SpecError)
 func (m *Matcher) Walkers() []automaton.Walker {
 	switch test := m.text.(type) {
 	case *stepText:
-		return []automaton.Walker{test.dfa}
+		return []automaton.Walker{test.dfa()}
 	case *lengthTest:
 		return []automaton.Walker{&lengthWalker{*test}}
 	case *pathTest:
@@ -100,14 +100,15 @@ func (m *Matcher) Named() []automaton.Walker {
 }
 
 func (t *pathTest) walkers() []automaton.Walker {
-	a := t.language.DFA()
+	built := t.automaton()
+	a := built.language.DFA()
 	if a == nil {
 		return nil
 	}
 	if t.env.Root == "" {
 		return []automaton.Walker{a}
 	}
-	return []automaton.Walker{a, &rootWalker{a, t.atRoot, t.inRoot}}
+	return []automaton.Walker{a, &rootWalker{a, built.atRoot, built.inRoot}}
 }
 
 // rooted reads a path relative to the root and also behind the root's own path.

@@ -317,7 +317,7 @@ func (l *look) below(n *Node, v view) {
 		l.below(e, v)
 	}
 	if n.Start < Never && n.Kind != Object && n.Kind != Array {
-		if l.seen != nil {
+		if l.seen != nil && l.cond.Kind != "present" {
 			l.seen(n)
 		}
 		if l.each != nil {

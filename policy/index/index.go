@@ -1,0 +1,300 @@
+package index
+
+import (
+	"slices"
+
+	"github.com/stopgate/stopgate/jsonstream"
+	"github.com/stopgate/stopgate/policy/literal"
+	"github.com/stopgate/stopgate/policy/match"
+	"github.com/stopgate/stopgate/schema"
+)
+
+// Member is one condition.
+type Member struct {
+	// ID names the member; smaller ones come first in their list.
+	ID int32
+	// Class is the mode of its rule.
+	Class uint8
+	// Readings judge a string: one matcher, or several where the value may be plain
+	// text or a path. A restrictive condition needs one of them to hold, a permissive
+	// one all (THREATS 1.3). The first one judges everything else.
+	Readings []*match.Matcher
+}
+
+// Index is a set of conditions of one polarity on the values of one place.
+type Index struct {
+	restrictive bool
+	env         match.Env
+	entries     []literal.Entry
+	tree        *literal.Tree // of the reading as plain text, nil if there is none
+	paths       *match.PathGroup
+	looked      bool     // paths has members
+	single      []Member // whose path reading is asked by itself
+	classes     []uint8  // by member
+	readings    []uint8  // how many readings a member has
+	late        literal.Summary
+	all         literal.Summary
+	numbers     numbers
+	isTrue      []int32
+	isFalse     []int32
+}
+
+// New returns an empty index.
+func New(restrictive bool, env match.Env) *Index {
+	return &Index{restrictive: restrictive, env: env, paths: match.NewPathGroup(env, restrictive), late: literal.Empty(), all: literal.Empty()}
+}
+
+// Add adds a condition: const, enum, prefix, or a range. Members are added in the order
+// of their numbers.
+func (x *Index) Add(m Member) {
+	for int(m.ID) >= len(x.classes) {
+		x.classes, x.readings = append(x.classes, 0), append(x.readings, 0)
+	}
+	x.classes[m.ID] = m.Class
+	x.all.Add(m.ID, m.Class)
+	for _, r := range m.Readings {
+		texts, prefix, ok := r.Literals()
+		if !ok || len(texts) == 0 {
+			continue
+		}
+		x.readings[m.ID]++
+		if r.Annotation() != schema.None {
+			x.addPath(m, r)
+			continue
+		}
+		for _, text := range texts {
+			x.entries = append(x.entries, literal.Entry{Text: text, Prefix: prefix, Member: m.ID, Class: m.Class})
+		}
+	}
+	if len(m.Readings) > 0 {
+		x.addValues(m.ID, m.Class, m.Readings[0])
+	}
+}
+
+// addPath adds a reading that is judged at the end of a value (K13). A restrictive
+// condition may then hold yet, whatever the plain text says, and a permissive one may if
+// it has no other reading.
+func (x *Index) addPath(m Member, r *match.Matcher) {
+	if x.restrictive || len(m.Readings) == 1 {
+		x.late.Add(m.ID, m.Class)
+	}
+	if x.paths.Add(r, m.ID) {
+		x.looked = true
+		return
+	}
+	x.single = append(x.single, Member{ID: m.ID, Class: m.Class, Readings: []*match.Matcher{r}})
+}
+
+func (x *Index) addValues(id int32, class uint8, m *match.Matcher) {
+	if m.Bool(true) {
+		x.isTrue = append(x.isTrue, id)
+	}
+	if m.Bool(false) {
+		x.isFalse = append(x.isFalse, id)
+	}
+	x.numbers.add(id, class, m)
+}
+
+// Build ends the adding.
+func (x *Index) Build() {
+	if len(x.entries) > 0 {
+		var forms *literal.Forms
+		if x.restrictive {
+			forms = match.StringForms()
+		}
+		x.tree, x.entries = literal.NewTree(x.entries, forms), nil
+	}
+	x.numbers.sort()
+}
+
+// All is the summary of all members.
+func (x *Index) All() *literal.Summary { return &x.all }
+
+// State is where an index stands in one string that is still arriving.
+type State struct {
+	cursor literal.Cursor
+	read   int64
+	spent  bool // the string is longer than what conditions look at (K12)
+}
+
+// Set makes a state stand where another one does, in memory of its own.
+func (s *State) Set(o *State) {
+	s.cursor.Set(&o.cursor)
+	s.read, s.spent = o.read, o.spent
+}
+
+// Start begins a string.
+func (x *Index) Start(s *State) {
+	s.read, s.spent = 0, false
+	if x.tree != nil {
+		x.tree.Start(&s.cursor)
+	}
+}
+
+// Feed reads decoded text, whole code points, up to and including the first with which
+// something becomes known of a member, and returns the number of bytes read.
+func (x *Index) Feed(s *State, text []byte) (read int, changed bool) {
+	if s.spent {
+		return len(text), false
+	}
+	within := text
+	if s.read+int64(len(text)) > match.Budget {
+		within = text[:match.WholePoints(text, match.Budget-s.read)]
+	}
+	if x.tree != nil {
+		read, changed = x.tree.Feed(&s.cursor, within)
+	} else {
+		read = len(within)
+	}
+	s.read += int64(read)
+	if changed || read < len(within) || len(within) == len(text) {
+		return read, changed
+	}
+	s.spent = true
+	return read + match.PointLength(text[read:]), true
+}
+
+// Hit adds to a summary the members that every continuation satisfies.
+func (x *Index) Hit(s *State, sum *literal.Summary) {
+	switch {
+	case s.spent && x.restrictive:
+		x.open(s, sum)
+	case x.tree == nil:
+		return
+	}
+	if x.restrictive || !x.looked && len(x.single) == 0 {
+		if x.tree != nil {
+			sum.Merge(s.cursor.Hit())
+		}
+		return
+	}
+	for _, m := range s.cursor.Met() { // a permissive condition needs its other reading too
+		if x.readings[m] == 1 {
+			sum.Add(m, x.classes[m])
+		}
+	}
+}
+
+// Open adds to a summary the members that some continuation satisfies and some does
+// not; members that are hit may be among them.
+func (x *Index) Open(s *State, sum *literal.Summary) {
+	if !s.spent {
+		x.open(s, sum)
+	}
+}
+
+func (x *Index) open(s *State, sum *literal.Summary) {
+	sum.Merge(&x.late)
+	if x.tree == nil {
+		return
+	}
+	x.tree.Open(&s.cursor, sum)
+	if !x.restrictive {
+		sum.Merge(s.cursor.Hit())
+	}
+}
+
+// Sure reports whether every continuation satisfies a member.
+func (x *Index) Sure(s *State, member int32) bool {
+	if s.spent {
+		return x.restrictive && x.alive(s, member)
+	}
+	return x.tree != nil && slices.Contains(s.cursor.Met(), member) && (x.restrictive || x.readings[member] == 1)
+}
+
+// Alive reports whether some continuation satisfies a member.
+func (x *Index) Alive(s *State, member int32) bool {
+	if s.spent {
+		return x.restrictive && x.alive(s, member)
+	}
+	return x.alive(s, member)
+}
+
+func (x *Index) alive(s *State, member int32) bool {
+	if x.tree != nil && x.tree.Alive(&s.cursor, member) {
+		return true
+	}
+	late := x.looked || len(x.single) > 0
+	return late && (x.restrictive && x.readings[member] > 0 && x.hasPath(member) || x.readings[member] == 1 && x.hasPath(member))
+}
+
+// hasPath reports whether a member is read as a path.
+func (x *Index) hasPath(member int32) bool {
+	return x.paths.Has(member) || slices.ContainsFunc(x.single, func(m Member) bool { return m.ID == member })
+}
+
+// Hits are the members that a complete value satisfies.
+type Hits struct {
+	literal.Summary
+	// Members lists them, in no order; not set by Number unless asked for.
+	Members []int32
+}
+
+// Reset empties the hits.
+func (h *Hits) Reset() { h.Summary, h.Members = literal.Empty(), h.Members[:0] }
+
+// End finds the members that a complete string satisfies.
+func (x *Index) End(s *State, v *match.Value, h *Hits) {
+	h.Reset()
+	if s.spent {
+		for m := range x.classes {
+			if x.Sure(s, int32(m)) {
+				h.Members = append(h.Members, int32(m))
+			}
+		}
+		x.summarise(h)
+		return
+	}
+	if x.tree != nil {
+		h.Members = x.tree.End(&s.cursor, h.Members)
+	}
+	texts := len(h.Members)
+	if x.looked {
+		h.Members = x.paths.Find(v, h.Members)
+	}
+	for i := range x.single {
+		if x.single[i].Readings[0].Judge(v) {
+			h.Members = append(h.Members, x.single[i].ID)
+		}
+	}
+	if !x.restrictive && x.tree != nil && len(h.Members) > 0 && (x.looked || len(x.single) > 0) {
+		x.agree(h, texts)
+	}
+	x.summarise(h)
+}
+
+// agree keeps the members that all their readings confirm: those of the first n found
+// as plain text, the others as paths.
+func (x *Index) agree(h *Hits, n int) {
+	kept := h.Members[:0]
+	for i, m := range h.Members {
+		if x.readings[m] == 1 || i < n && slices.Contains(h.Members[n:], m) {
+			kept = append(kept, m)
+		}
+	}
+	h.Members = kept
+}
+
+func (x *Index) summarise(h *Hits) {
+	for _, m := range h.Members {
+		h.Add(m, x.classes[m])
+	}
+}
+
+// Bool finds the members that a boolean satisfies.
+func (x *Index) Bool(b bool, h *Hits) {
+	h.Reset()
+	if b {
+		h.Members = append(h.Members, x.isTrue...)
+	} else {
+		h.Members = append(h.Members, x.isFalse...)
+	}
+	x.summarise(h)
+}
+
+// Number finds the members that a number satisfies. list says that Members is wanted;
+// without it thousands of ranges around the number cost what one does.
+func (x *Index) Number(d jsonstream.Decimal, list bool, h *Hits) {
+	h.Reset()
+	x.numbers.find(d, list, h)
+}
