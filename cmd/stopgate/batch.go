@@ -52,7 +52,11 @@ func decideBatch(cmd *cobra.Command, s streams, f *callFlags, file string, posit
 	}
 	b := batch{judge: j, tools: l.tools, out: out, talk: s.err}
 	err = b.run(cmd, in)
-	if err := errors.Join(err, out.Flush()); err != nil {
+	// A writer that failed fails again here, with the same error.
+	if flushed := out.Flush(); err == nil {
+		err = flushed
+	}
+	if err != nil {
 		return err
 	}
 	if b.unread > 0 {

@@ -75,7 +75,7 @@ func sayWhatHolds(talk io.Writer, set config.Set) {
 // unread adds the way out to an error of reading a policy.
 func unread(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
-		return hintedError{err, "write the file (stopgate demo --show-policy prints an example), or name another one"}
+		return hintedError{err, "write one with stopgate init, or name another one"}
 	}
 	return err
 }

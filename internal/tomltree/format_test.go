@@ -10,7 +10,6 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/stopgate/stopgate/internal/testkit/property"
-
 	"github.com/stopgate/stopgate/internal/tomltree"
 )
 
