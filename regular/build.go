@@ -196,7 +196,7 @@ func (l *Language) Trimmed(blank automaton.Set) *Language {
 		}
 		return n
 	})
-	return &Language{concat(star(class(blank)), inner.tree())}
+	return &Language{concat(star(class(blank)), look(true, false, class(blank)), inner.tree())}
 }
 
 // trimmedAnchor is an anchor of a trimmed string; read reads its code points.

@@ -17,7 +17,9 @@ type Automaton struct{ table *alternating.Table }
 
 // Join makes the automaton of a list of languages. Members are named by their
 // index in the list.
-func Join(members ...*Language) *Automaton { return &Automaton{program(members).Table()} }
+func Join(members ...*Language) *Automaton {
+	return &Automaton{program(members).Table(alternating.Limits{})}
+}
 
 // Len returns the number of members.
 func (a *Automaton) Len() int { return a.table.Program().Len() }

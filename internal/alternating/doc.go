@@ -7,7 +7,7 @@
 //	end := b.Match()                        // nothing of "rm" follows ...
 //	r := b.Char(automaton.Single('r'), nil, b.Char(automaton.Single('m'), nil, b.Body()))
 //	b.Member(b.Ahead(true, r, end))         // (?!rm)
-//	table := b.Program().Table()
+//	table := b.Program().Table(alternating.Limits{})
 //	s := table.Start()
 //	table.Feed(&s, []byte("rmdir"))         // 2, true: decided behind "rm"
 //	table.Fate(&s, 0)                       // automaton.Rejects

@@ -22,8 +22,8 @@ type explorer struct {
 	key       []byte
 }
 
-func newExplorer(p *Program) *explorer {
-	return &explorer{stepper: newStepper(newStore(p)), ids: map[string]int32{}}
+func newExplorer(p *Program, bound int) *explorer {
+	return &explorer{stepper: newStepper(newStore(p), bound), ids: map[string]int32{}}
 }
 
 // id numbers a position.
@@ -41,9 +41,13 @@ func (e *explorer) id(pos position) (id int32, fresh bool) {
 	return id, !ok
 }
 
-// explore makes all states, nil if that takes more than so many moves of threads.
-func (p *Program) explore(work int) *graph {
-	e := newExplorer(p)
+// explore makes all states, nil if that takes too much.
+func (p *Program) explore(l Limits) *graph {
+	work := l.Work
+	if work < 0 {
+		return nil
+	}
+	e := newExplorer(p, l.Bound)
 	e.id(e.first())
 	g := &graph{}
 	for at := 0; at < len(e.positions); at++ {
@@ -131,7 +135,7 @@ func (g *graph) settle(p *Program) {
 // one that is easy to read. found tells whether there is one; proven is false if
 // budget states do not tell.
 func (p *Program) Witness(budget int) (text string, found, proven bool) {
-	e := newExplorer(p)
+	e := newExplorer(p, Limits{}.normal().Bound)
 	type step struct {
 		from  int32
 		class int

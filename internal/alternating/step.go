@@ -28,7 +28,8 @@ type stepper struct {
 	levels []*closure // one for each closure that is being made
 	depth  int
 
-	tooLarge bool // a set of threads grew too large
+	bound    int  // of what may bind each other in a set of threads
+	tooLarge bool // a set grew beyond that
 }
 
 // closure collects the threads that a place reaches for free.
@@ -47,8 +48,8 @@ func (c *closure) add(t thread) {
 	c.threads = append(c.threads, t)
 }
 
-func newStepper(st *store) *stepper {
-	s := &stepper{store: st, next: map[int32]int32{}, moved: map[int32]int32{}, begun: map[int32]int32{}}
+func newStepper(st *store, bound int) *stepper {
+	s := &stepper{store: st, bound: bound, next: map[int32]int32{}, moved: map[int32]int32{}, begun: map[int32]int32{}}
 	s.matched = make([][]int32, len(st.p.trackers))
 	s.missed = make([][]int32, len(st.p.trackers))
 	return s
@@ -70,7 +71,7 @@ func (s *stepper) open() *closure {
 
 func (s *stepper) shut(c *closure) int32 {
 	s.depth--
-	if c.bound > maxBound {
+	if c.bound > s.bound {
 		s.tooLarge = true
 		return never
 	}
@@ -166,7 +167,7 @@ func (s *stepper) listen(tracker int, state int32) {
 				}
 			}
 		}
-		if missed = further; len(missed) > maxBound {
+		if missed = further; len(missed) > s.bound {
 			s.tooLarge = true
 			break
 		}
@@ -200,6 +201,10 @@ func (s *stepper) move(c *closure, state int32, class int) {
 func (s *stepper) moveDuty(duty int32, class int) int32 {
 	if duty == none {
 		return none
+	}
+	if len(s.duties[duty]) > s.bound {
+		s.tooLarge = true
+		return failed
 	}
 	if to, ok := s.moved[duty]; ok {
 		return to
@@ -239,7 +244,7 @@ func (s *stepper) step(state int32, class int) int32 {
 // reach adds what an instruction leads to for free.
 func (s *stepper) reach(c *closure, pc, duty int32) {
 	for {
-		if duty == failed || c.visited[pc] == c.mark || c.bound > maxBound {
+		if duty == failed || c.visited[pc] == c.mark || c.bound > s.bound {
 			return
 		}
 		if duty == none {

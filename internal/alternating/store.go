@@ -26,13 +26,8 @@ const none = int32(0)
 // failed stands for obligations that no text fulfils.
 const failed = int32(-1)
 
-// maxBound bounds the threads with obligations of one set; those without are as
-// many as the program has places. maxStored bounds everything stored at once, in
-// threads.
-const (
-	maxBound  = 1 << 12
-	maxStored = 1 << 21
-)
+// maxStored bounds everything that is stored at once, in threads.
+const maxStored = 1 << 21
 
 // store numbers sets of threads and sets of obligations. A set refers only to sets
 // that were numbered before it.

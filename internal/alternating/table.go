@@ -8,12 +8,31 @@ import (
 	"github.com/stopgate/stopgate/internal/automaton"
 )
 
-// Bounds of a table. They trade memory for speed and change no answer but, for
-// the first, how early the fate of a member is known.
-const (
-	exploreWork = 60_000  // threads moved to make all states of a program beforehand
-	maxEntries  = 1 << 18 // of the rows of a table, 4 bytes each
-)
+// Limits bound what a table makes. They trade memory for speed and change no
+// verdict, but how early the fate of a member is known. 0 stands for the default.
+type Limits struct {
+	// Work is the number of threads that are moved to make all states beforehand;
+	// below 0 it is not tried.
+	Work int
+	// Entries is the number of entries of all rows, of 4 bytes each.
+	Entries int
+	// Bound is the number of threads and obligations that bind each other in one
+	// state. A text that needs more is judged when it is complete.
+	Bound int
+}
+
+func (l Limits) normal() Limits {
+	if l.Work == 0 {
+		l.Work = 20_000
+	}
+	if l.Entries == 0 {
+		l.Entries = 1 << 18
+	}
+	if l.Bound == 0 {
+		l.Bound = 1 << 11
+	}
+	return l
+}
 
 // Entries of rows: unknown, or the place of the row of the next state, which is an
 // even number above 0. It is odd if the fate of a member changes on the way.
@@ -21,13 +40,14 @@ const unknown = uint32(1)
 
 // Table runs a program. It is safe for concurrent use.
 type Table struct {
-	p     *Program
-	width uint32 // of a row: an even number
-	first uint32 // place of the row of the first state
+	p      *Program
+	limits Limits
+	width  uint32 // of a row: an even number
 
 	mu      sync.Mutex
 	current atomic.Pointer[generation]
-	graph   *graph // all states, if there are few
+	graph   *graph  // all states, if there are few
+	fresh   *direct // set if even the first state is too large
 }
 
 // generation is what a table knows since it was last begun anew. Rows and states
@@ -68,9 +88,9 @@ type State struct {
 }
 
 // Table prepares a program to run.
-func (p *Program) Table() *Table {
-	t := &Table{p: p, width: uint32(p.alphabet.width+1) &^ 1}
-	t.graph = p.explore(exploreWork)
+func (p *Program) Table(l Limits) *Table {
+	t := &Table{p: p, limits: l.normal(), width: uint32(p.alphabet.width+1) &^ 1}
+	t.graph = p.explore(t.limits)
 	t.current.Store(t.begin())
 	return t
 }
@@ -88,10 +108,15 @@ func (t *Table) begin() *generation {
 	g.view.Store(v)
 	info := stateInfo{node: -1}
 	if t.graph == nil {
-		g.step = newStepper(newStore(t.p))
+		g.step = newStepper(newStore(t.p), t.limits.Bound)
 		info.position = g.step.first()
 	}
 	g.first = t.place(g, info)
+	if t.graph == nil && g.step.tooLarge {
+		t.fresh = &direct{p: t.p, fresh: true, from: stateInfo{node: -1}}
+		open := &g.view.Load().states[g.first/t.width]
+		open.accepted, open.rejected, open.decided = make([]uint64, t.p.words), make([]uint64, t.p.words), false
+	}
 	return g
 }
 
@@ -163,14 +188,14 @@ func (p *Program) decided(accepted, rejected []uint64) bool {
 // Start returns the state before any text.
 func (t *Table) Start() State {
 	g := t.current.Load()
-	return State{view: g.view.Load(), at: g.first}
+	return State{view: g.view.Load(), at: g.first, whole: t.fresh}
 }
 
 // Feed reads text up to and including the first code point at which the fate of a
 // member changes. It returns the number of bytes read, and whether a fate changed.
 func (t *Table) Feed(s *State, text []byte) (int, bool) {
 	if s.whole != nil {
-		s.whole.text = append(s.whole.text, text...)
+		s.whole = s.whole.more(text)
 		return len(text), false
 	}
 	if s.view.states[s.at/t.width].decided {
@@ -186,7 +211,7 @@ func (t *Table) Feed(s *State, text []byte) (int, bool) {
 		if entry == unknown {
 			s.at = at
 			if entry = t.learn(s, text[i]); s.whole != nil {
-				s.whole.text = append(s.whole.text, text[i:]...)
+				s.whole = s.whole.more(text[i:])
 				return len(text), false
 			}
 			rows = s.view.rows
@@ -216,7 +241,7 @@ func (t *Table) learn(s *State, b byte) uint32 {
 	if next := s.view.rows[entry]; next != unknown {
 		return next
 	}
-	if g.used+4*t.width > maxEntries || g.step != nil && g.step.size > maxStored {
+	if int(g.used+4*t.width) > t.limits.Entries || g.step != nil && g.step.size > maxStored {
 		g = t.begin()
 		t.current.Store(g)
 		s.at = t.carry(g, s)
@@ -243,14 +268,7 @@ func (t *Table) learn(s *State, b byte) uint32 {
 func (t *Table) carry(g *generation, s *State) uint32 {
 	info := s.view.states[s.at/t.width]
 	if t.graph == nil {
-		c := carrier{from: s.view.of.step.store, to: g.step.store, states: map[int32]int32{never: never, always: always}, duties: map[int32]int32{none: none}}
-		info.main = c.state(info.main)
-		info.trackers = slices.Clone(info.trackers)
-		for i, tracker := range info.trackers {
-			if tracker != resting {
-				info.trackers[i] = c.state(tracker)
-			}
-		}
+		info.position = newCarrier(s.view.of.step.store, g.step.store).position(info.position)
 	}
 	return t.place(g, info)
 }
@@ -259,6 +277,20 @@ func (t *Table) carry(g *generation, s *State) uint32 {
 type carrier struct {
 	from, to       *store
 	states, duties map[int32]int32
+}
+
+func newCarrier(from, to *store) *carrier {
+	return &carrier{from: from, to: to, states: map[int32]int32{never: never, always: always}, duties: map[int32]int32{none: none}}
+}
+
+func (c *carrier) position(pos position) position {
+	out := position{main: c.state(pos.main), trackers: slices.Clone(pos.trackers)}
+	for i, tracker := range out.trackers {
+		if tracker != resting {
+			out.trackers[i] = c.state(tracker)
+		}
+	}
+	return out
 }
 
 func (c *carrier) state(id int32) int32 {
