@@ -70,13 +70,29 @@ func (o Outcome) Envelope() Envelope {
 
 // Result is what came back from a call that ran.
 type Result struct {
-	Proposal ProposalID
-	Call     CallID
-	Session  SessionID
-	Tool     ToolName
+	// Proposal is the gate's id of the call; where the surface does not know it, the
+	// newest released call with the same Call, Tool and ArgsHash is meant (S23).
+	Proposal  ProposalID
+	Call      CallID
+	Session   SessionID
+	Principal Principal
+	Tool      ToolName
+	// ArgsHash is the SHA-256 in hex of the canonical arguments; "" if Proposal says
+	// which call it was.
+	ArgsHash string
 	Failed   bool
 	Data     []byte
 	// Observed says that the surface saw the result itself; otherwise it was
 	// reported by a client (REQUIREMENTS X13).
 	Observed bool
+	// Flagged says that whoever reported the result could have said that it failed.
+	// Without it, and without a rule for the tool, nobody knows whether the call
+	// succeeded (DECISIONS S24). An observed result is always flagged.
+	Flagged bool
+	// Absent says that the surface has seen that nothing is where the call looked
+	// (REQUIREMENTS Q15). It counts on observed results only.
+	Absent bool
+	// Hash is the SHA-256 in hex of the content that the call showed; "" takes that of
+	// Data.
+	Hash string
 }

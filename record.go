@@ -41,6 +41,9 @@ const (
 	AuditResult          AuditEvent = "result"           // a released call's result was seen or reported
 	AuditReleaseFailed   AuditEvent = "release_failed"   // an allow was recorded, or may have been, and did not leave
 	AuditReload          AuditEvent = "reload"           // another policy took over
+	AuditSnapshot        AuditEvent = "snapshot"         // a session's state was sealed
+	AuditRestored        AuditEvent = "restored"         // and restored
+	AuditReconciled      AuditEvent = "reconciled"       // an operator accepted an uncertain or stopped session as it is
 	AuditNotEvaluated    AuditEvent = "not_evaluated"    // what may carry a call passed unjudged
 	AuditUnmatchedResult AuditEvent = "unmatched_result" // a result of no released call
 	AuditGap             AuditEvent = "gap"              // Count rows could not be written
@@ -69,6 +72,7 @@ type Record struct {
 	Turn           TurnID       `json:"turn,omitempty"`
 	Tool           ToolName     `json:"tool,omitempty"`
 	CallID         CallID       `json:"call_id,omitempty"`
+	Handoff        AgentName    `json:"handoff,omitempty"`       // the receiving agent, where control is handed over
 	ArgsHash       string       `json:"args_hash,omitempty"`     // SHA-256 in hex of the canonical arguments, if they are complete
 	ArgsBytes      int64        `json:"args_bytes,omitempty"`    // argument bytes received
 	ReleasedHash   string       `json:"released_hash,omitempty"` // SHA-256 in hex of the very bytes that may run
@@ -84,6 +88,7 @@ type Record struct {
 	Floors         []Floor      `json:"floors,omitempty"`
 	Objections     []string     `json:"objections,omitempty"`
 	Approval       *Approval    `json:"approval,omitempty"`
+	FactsAt        uint64       `json:"facts_at,omitempty"`   // position of the facts that were looked at
 	Policy         string       `json:"policy,omitempty"`     // hash of the policy
 	Definition     string       `json:"definition,omitempty"` // hash of the tool definition
 	PathResolution string       `json:"path_resolution,omitempty"`

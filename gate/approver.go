@@ -42,6 +42,8 @@ type Binding struct {
 	Policy     string             `json:"policy"`               // hash of the policy
 	Session    stopgate.SessionID `json:"session,omitempty"`
 	Principal  stopgate.Principal `json:"principal,omitempty"`
+	// Result is the SHA-256 in hex of the result that is asked about, "" for a call.
+	Result string `json:"result,omitempty"`
 }
 
 // Hash is the binding as one SHA-256 in hex, for stores of approvals: equal
@@ -49,7 +51,7 @@ type Binding struct {
 func (b Binding) Hash() string {
 	h := sha256.New()
 	var size [8]byte
-	for _, field := range []string{b.Args, string(b.Tool), b.Definition, b.Policy, string(b.Session), string(b.Principal)} {
+	for _, field := range []string{b.Args, string(b.Tool), b.Definition, b.Policy, string(b.Session), string(b.Principal), b.Result} {
 		binary.BigEndian.PutUint64(size[:], uint64(len(field)))
 		h.Write(size[:])
 		h.Write([]byte(field))
@@ -68,6 +70,12 @@ type View struct {
 	Args     string
 	Complete bool
 	Received int64 // argument bytes received so far
+	// Result is what came back, where the question is whether the model gets it
+	// (OfResult). An edit then replaces the result's bytes; they need not be JSON.
+	Result   string
+	OfResult bool
+	// To is the receiving agent where the question is about a handoff.
+	To stopgate.AgentName
 	// Binding is zero until the arguments are complete.
 	Binding Binding
 	// Leaves are what the arguments consist of, nil until Complete: what a grant

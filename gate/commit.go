@@ -8,14 +8,86 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/policy"
+	"github.com/stopgate/stopgate/session"
 )
 
-// commit writes the row and makes the outcome. From here on nothing changes the
-// verdict but a row that cannot be written: an allow without its row is a denial
-// (INVARIANTS I22, THREATS H19).
+// commit has the last word of the session policies, writes the row and makes the
+// outcome. From here on nothing changes the verdict but these: an objection on
+// current facts, and a row that cannot be written. An allow without its row is a
+// denial (INVARIANTS I22, THREATS H19).
 func (p *pending) commit(ctx context.Context, approval *stopgate.Approval, edited bool) stopgate.Outcome {
 	p.mu.Lock()
 	p.stage = committed
+	out, row := p.conclude(approval, edited)
+	if p.final != nil && p.eval != nil {
+		p.redacted = p.g.tracer.show(p.eval.Document().Root())
+	}
+	leaves := p.g.store != nil && p.final != nil && p.eval != nil && (out.Allowed() || !out.Enforced && !edited)
+	var rel release
+	if out.Allowed() || !out.Enforced {
+		rel = p.release(row)
+	}
+	p.mu.Unlock()
+
+	wrote := false
+	if leaves {
+		var inJournal *stopgate.Record
+		if p.g.journal {
+			inJournal = row
+		}
+		if inJournal == nil || p.g.ledger.mended(context.WithoutCancel(ctx)) {
+			wrote = p.leave(ctx, inJournal, out.Approval, &session.Release{
+				Verdict: rel.result, Policy: p.under.hash, Args: row.ReleasedHash, Handoff: p.to, Dialect: p.call.Dialect, Surface: p.call.Surface,
+				Observed: p.under.observe,
+			})
+		}
+		if p.isOver() && out.Allowed() {
+			p.mu.Lock()
+			out, row = p.conclude(nil, edited)
+			p.mu.Unlock()
+		}
+	}
+	if out.Status == stopgate.Denied && out.Enforced && !edited {
+		limited, inJournal := p.countDenial(ctx, row)
+		if wrote = wrote || inJournal; limited {
+			p.stop(row)
+		}
+	}
+	if !wrote {
+		p.write(ctx, &out, row, edited)
+	}
+	if out.Status != stopgate.Allowed && out.Enforced {
+		p.giveBack(ctx)
+		p.turn.back(p.id)
+	}
+
+	p.mu.Lock()
+	out.Verdict = p.verdict()
+	if !out.Enforced && row.Status != stopgate.StatusCancelled {
+		out.Status, out.Args = stopgate.Allowed, p.raw
+		if p.received > maxRaw {
+			out.Args = nil
+		}
+	}
+	p.end(out, rel)
+	p.mu.Unlock()
+	p.trail(ctx, out, row)
+	return out
+}
+
+// write writes the row by itself.
+func (p *pending) write(ctx context.Context, out *stopgate.Outcome, row *stopgate.Record, edited bool) {
+	err := p.g.ledger.write(ctx, row)
+	if err != nil && (out.Status == stopgate.Allowed || edited) && out.Enforced {
+		p.mu.Lock()
+		p.push(p.refusal(stopgate.LayerFailure, stopgate.CodeAuditUnavailable))
+		p.mu.Unlock()
+		out.Status, out.Args, out.Approval = stopgate.Denied, nil, nil
+	}
+}
+
+// conclude makes the outcome of the verdict as it stands, and the row; p.mu is held.
+func (p *pending) conclude(approval *stopgate.Approval, edited bool) (stopgate.Outcome, *stopgate.Record) {
 	v := p.verdict()
 	out := stopgate.Outcome{Proposal: p.id, Enforced: !p.under.observe, Status: stopgate.Denied}
 	switch {
@@ -35,36 +107,23 @@ func (p *pending) commit(ctx context.Context, approval *stopgate.Approval, edite
 		out.Args = bytes.Clone(p.final)
 		out.Approval = approval
 	}
-	status := statusOf(out, v, edited)
-	row := p.row(v, status, approval)
+	row := p.row(v, statusOf(out, v, edited), approval)
 	if out.Status == stopgate.Allowed {
 		sum := sha256.Sum256(out.Args)
 		row.ReleasedHash = hex.EncodeToString(sum[:])
 	}
-	p.mu.Unlock()
+	return out, row
+}
 
-	err := p.g.ledger.write(ctx, row)
-	if err != nil && (out.Status == stopgate.Allowed || edited) && out.Enforced {
-		p.mu.Lock()
-		p.push(p.refusal(stopgate.LayerFailure, stopgate.CodeAuditUnavailable))
-		p.mu.Unlock()
-		out.Status, out.Args, out.Approval = stopgate.Denied, nil, nil
-	}
-	if out.Status != stopgate.Allowed && out.Enforced {
-		p.giveBack(ctx)
-	}
-
+// stop replaces the code of a denial where there were too many in a row: it is
+// denied as it was, and the turn is over (DECISIONS S28).
+func (p *pending) stop(row *stopgate.Record) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	out.Verdict = p.verdict()
-	if !out.Enforced && status != stopgate.StatusCancelled {
-		out.Status, out.Args = stopgate.Allowed, p.raw
-		if p.received > maxRaw {
-			out.Args = nil
-		}
-	}
-	p.end(out, row)
-	return out
+	v := p.verdict()
+	row.Cause, row.Code = word(string(v.Code)+" "+row.Cause), stopgate.CodeDenialLimit
+	v.Code, v.Public = stopgate.CodeDenialLimit, stopgate.CodeDenialLimit.Public()
+	p.own = append(p.own, v)
 }
 
 // statusOf names the end of a proposal for its row.
@@ -91,9 +150,9 @@ func statusOf(out stopgate.Outcome, v stopgate.Verdict, edited bool) stopgate.Re
 const maxPooled = 1 << 20
 
 // end keeps the outcome and lets go of the evaluation; p.mu is held.
-func (p *pending) end(out stopgate.Outcome, row *stopgate.Record) {
+func (p *pending) end(out stopgate.Outcome, rel release) {
 	if out.Allowed() {
-		p.g.released.put(p.id, p.release(row))
+		p.g.released.put(p.id, rel)
 	}
 	p.trace = p.transitions()
 	if e, ok := p.eval.(*policy.Evaluation); ok && p.received <= maxPooled {

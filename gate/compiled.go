@@ -5,10 +5,12 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"sync"
+	"sync/atomic"
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/jsonstream"
 	"github.com/stopgate/stopgate/policy"
+	"github.com/stopgate/stopgate/session"
 )
 
 // compiled is a policy with what the gate keeps beside it.
@@ -18,6 +20,16 @@ type compiled struct {
 	observe  bool
 	denyMode DenyMode
 	bindings recent[bindingKey, bound]
+
+	sessions    *session.Registry // of the files; nil for none
+	sessionHash string
+	joined      atomic.Pointer[joined]
+	names       map[stopgate.ToolName]stopgate.ToolName
+	reading     func(stopgate.ToolName) *policy.Success
+	readings    recent[stopgate.ToolName, *session.Success]
+	handoffs    [][]*policy.Handoff
+	inherits    bool
+	denialLimit int
 }
 
 // bound is a policy bound to a tool as one request declares it.
@@ -72,14 +84,46 @@ type bindingKey struct {
 // maxKeyText bounds the names that a cached key holds on to.
 const maxKeyText = 1024
 
-func (g *Gate) compile(p *policy.Program) *compiled {
+func (g *Gate) compile(p *policy.Program) (*compiled, error) {
 	s := p.Settings().Gate
-	c := &compiled{hash: p.Hash(), observe: s.Enforcement == "observe", denyMode: DenyThrow}
+	c := &compiled{hash: p.Hash(), observe: s.Enforcement == "observe", denyMode: DenyThrow, denialLimit: denialLimit}
 	if s.DenyMode == "tool_result" {
 		c.denyMode = DenyToolResult
 	}
+	if s.DenialLimit != nil {
+		c.denialLimit = int(*s.DenialLimit)
+	}
 	c.bind = func(call stopgate.Call) rules { return pooled{p.Bind(call), &g.evals} }
-	return c
+	c.handoffs, c.sessionHash, c.names = p.Handoffs(), p.SessionHash(), p.ToolNames()
+	c.inherits = inherits(c.handoffs)
+	c.reading = func(tool stopgate.ToolName) *policy.Success { return p.Success(tool) }
+	var err error
+	c.sessions, err = session.Compile(p.SessionPolicies(), p.Environment())
+	return c, err
+}
+
+// policies are the session policies of the file, and behind them those in Go.
+func (c *compiled) policies(registry *session.Registry) *session.Set {
+	file, code := noPolicies, registry.Set()
+	if c.sessions != nil {
+		file = c.sessions.Set()
+	}
+	if old := c.joined.Load(); old != nil && old.file == file && old.code == code {
+		return old.all
+	}
+	both := &joined{file: file, code: code, all: session.Join(file, code)}
+	c.joined.Store(both)
+	return both.all
+}
+
+type joined struct{ file, code, all *session.Set }
+
+// name is the name by which facts know a tool (DECISIONS S39).
+func (c *compiled) name(tool stopgate.ToolName) stopgate.ToolName {
+	if known, ok := c.names[tool]; ok {
+		return known
+	}
+	return tool
 }
 
 // binding finds or makes the binding for a call.
@@ -148,6 +192,21 @@ func (r *recent[K, V]) get(k K) (V, bool) {
 		r.add(k, v)
 	}
 	return v, ok
+}
+
+// getOrPut returns the entry, made if there is none.
+func (r *recent[K, V]) getOrPut(k K, make func() V) V {
+	if v, ok := r.get(k); ok {
+		return v
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	v, ok := r.young[k]
+	if !ok {
+		v = make()
+		r.add(k, v)
+	}
+	return v
 }
 
 func (r *recent[K, V]) put(k K, v V) {

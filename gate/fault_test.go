@@ -16,6 +16,7 @@ import (
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/internal/testkit/ports"
+	"github.com/stopgate/stopgate/session"
 )
 
 // faultKind is what happens at the call of a port that a test picked.
@@ -38,6 +39,7 @@ var everyFault = []faultKind{fails, panics, exits, deaf, slow, invalid, leaves, 
 // call of the gate uses no port twice, so the port's name is the injection point.
 type stage struct {
 	gate   *gate.Gate
+	store  *ports.Store
 	rec    ports.Recorder
 	mu     sync.Mutex
 	calls  []string // the port calls so far
@@ -105,7 +107,7 @@ func newStage(t testing.TB, at string, fault faultKind) *stage {
 		}
 		return err
 	}
-	g, err := gate.NewScripted(tools(), gate.WithRecorder(&s.rec),
+	g, err := gate.NewScripted(tools(), append(s.sessions(), gate.WithRecorder(&s.rec),
 		gate.WithLimits(gate.Limits{Hold: time.Minute}),
 		gate.WithToolPolicies(ports.ToolPolicy{As: "go", Answer: func(ctx context.Context, p gate.Proposal) (gate.Decision, error) {
 			bad, err := s.meet(ctx, "policy")
@@ -114,7 +116,6 @@ func newStage(t testing.TB, at string, fault faultKind) *stage {
 			}
 			return gate.Decision{Kind: gate.Permit, Reason: "fine"}, err
 		}}),
-		gate.WithSessions(s.sessions()),
 		gate.WithJudge(ports.Judge(func(ctx context.Context, p gate.Proposal) (gate.Opinion, error) {
 			bad, err := s.meet(ctx, "judge")
 			if bad {
@@ -123,7 +124,7 @@ func newStage(t testing.TB, at string, fault faultKind) *stage {
 			return gate.Opinion{Mode: stopgate.Unattended}, err
 		}), stopgate.Deny),
 		gate.WithApprover(&approver{s}),
-	)
+	)...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,29 +132,29 @@ func newStage(t testing.TB, at string, fault faultKind) *stage {
 	return s
 }
 
-func (s *stage) sessions() ports.Sessions {
-	check := func(ctx context.Context, port string) ([]gate.Objection, error) {
-		bad, err := s.meet(ctx, port)
+// sessions are a store that meets faults, and a policy in Go that does.
+func (s *stage) sessions() []gate.Option {
+	store := &ports.Store{Fault: func(ctx context.Context, op string) error {
+		bad, err := s.meet(ctx, "store "+op)
 		if bad {
-			return []gate.Objection{{Policy: "p"}}, nil // no code
+			return errors.New("invalid")
 		}
-		return nil, err
-	}
-	return ports.Sessions{
-		OnOpen: func(ctx context.Context, _ stopgate.ProposalID, _ *stopgate.Call) ([]gate.Objection, error) {
-			return check(ctx, "sessions open")
-		},
-		OnCheck: func(ctx context.Context, _ gate.Proposal) ([]gate.Objection, error) {
-			return check(ctx, "sessions check")
-		},
-		OnReserve: func(ctx context.Context, _ gate.Proposal) ([]gate.Objection, error) {
-			return check(ctx, "sessions reserve")
-		},
-		OnCancel: func(ctx context.Context, _ stopgate.ProposalID) error {
-			_, err := s.meet(ctx, "sessions cancel")
-			return err
-		},
-	}
+		return err
+	}}
+	s.store = store
+	policy := ports.SessionPolicy{As: "p", Answer: func(session.View, session.Call) session.Decision {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Hour) // it has none of its own
+		defer cancel()
+		bad, err := s.meet(ctx, "session policy")
+		if bad {
+			return session.Decision{} // no code
+		}
+		if err != nil {
+			panic(err)
+		}
+		return session.Allow()
+	}}
+	return []gate.Option{gate.WithStore(store), gate.WithSessionPolicies(ports.Registry(policy))}
 }
 
 type approver struct{ *stage }
@@ -202,9 +203,13 @@ var codes = map[string]map[faultKind]stopgate.Code{
 		fails: stopgate.CodePolicyError, panics: stopgate.CodePolicyError, exits: stopgate.CodePolicyError,
 		deaf: stopgate.CodePolicyTimeout, slow: stopgate.CodePolicyTimeout, invalid: stopgate.CodeInvalidPolicyResult,
 	},
-	"sessions": {
-		fails: stopgate.CodeStoreUnavailable, panics: stopgate.CodePolicyError, exits: stopgate.CodePolicyError,
-		deaf: stopgate.CodeStoreUnavailable, slow: stopgate.CodeStoreUnavailable, invalid: stopgate.CodeInvalidPolicyResult,
+	"store": {
+		fails: stopgate.CodeStoreUnavailable, panics: stopgate.CodeStoreUnavailable, exits: stopgate.CodeStoreUnavailable,
+		deaf: stopgate.CodeStoreUnavailable, slow: stopgate.CodeStoreUnavailable, invalid: stopgate.CodeStoreUnavailable,
+	},
+	"session": {
+		fails: stopgate.CodePolicyError, panics: stopgate.CodePolicyError, exits: stopgate.CodePolicyError,
+		deaf: stopgate.CodePolicyTimeout, slow: stopgate.CodePolicyTimeout, invalid: stopgate.CodeInvalidPolicyResult,
 	},
 	"judge": {
 		fails: stopgate.CodeJudgeUnavailable, panics: stopgate.CodeJudgeUnavailable, exits: stopgate.CodeJudgeUnavailable,
@@ -293,8 +298,18 @@ func faultAt(t *testing.T, tool stopgate.ToolName, port string, fault faultKind)
 	if out.Allowed() && rows != 1 {
 		t.Errorf("allowed with %d decision rows", rows)
 	}
-	if r, c := s.count("sessions reserve"), s.count("sessions cancel"); !out.Allowed() && r != c {
-		t.Errorf("%d reservations, %d given back: %v", r, c, s.calls)
+	released, withdrawn := 0, 0
+	for _, kind := range s.store.Kinds(session.Owner{Session: "s"}) {
+		switch kind {
+		case session.Released:
+			released++
+		case session.Withdrawn:
+			withdrawn++
+		}
+	}
+	// A release that was written after its deadline stays counted: the strict side.
+	if late := port == "store written" && fault != fails && fault != invalid || port == "store update" && fault == deaf; !out.Allowed() && released != withdrawn && !late {
+		t.Errorf("%d released, %d withdrawn: %v", released, withdrawn, s.calls)
 	}
 }
 

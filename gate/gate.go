@@ -29,7 +29,11 @@ type Gate struct {
 	released recent[stopgate.ProposalID, release]
 	evals    sync.Pool // of *policy.Evaluation
 	used     approvals
-	ports    struct{ approver, judge, policies, sessions port }
+	turns    recent[turnKey, *turn]
+	doubts   doubts
+	local    bool // the store is nothing but memory
+	journal  bool // and this one writes the rows too
+	ports    struct{ approver, judge, policies, sessions, tracer port }
 }
 
 // New returns a gate for a compiled policy.
@@ -42,13 +46,26 @@ func New(p *policy.Program, opts ...Option) (*Gate, error) {
 		return nil, err
 	}
 	g := newGate(c)
-	g.current.Store(g.compile(p))
+	first, err := g.compile(p)
+	if err != nil {
+		return nil, err
+	}
+	g.current.Store(first)
 	return g, nil
 }
 
 func newGate(c *config) *Gate {
 	g := &Gate{config: *c}
 	g.ledger.recorder, g.ledger.limit, g.ledger.now = c.recorder, c.limits.Record, c.now
+	if s, ok := c.store.(Local); ok {
+		g.local = s.InMemory()
+	}
+	if j, ok := c.store.(Journal); ok && c.recorder != nil {
+		g.journal = j.Records(c.recorder)
+	}
+	g.registry.Watch(func(change string) {
+		g.Note(context.Background(), stopgate.Record{Event: stopgate.AuditReload, Cause: "session policies: " + change})
+	})
 	return g
 }
 
@@ -57,7 +74,11 @@ func newGate(c *config) *Gate {
 // proposal: nothing may run. Every opened proposal ends in Resolve or Cancel;
 // `defer p.Cancel(ctx)` makes sure of it.
 func (g *Gate) Open(ctx context.Context, call stopgate.Call) (*Pending, error) {
-	p, err := g.open(ctx, call, "")
+	return g.openIn(ctx, g.turn(owner(&call), call.Turn), call)
+}
+
+func (g *Gate) openIn(ctx context.Context, t *turn, call stopgate.Call) (*Pending, error) {
+	p, err := g.open(ctx, t, call, "")
 	if err != nil {
 		return nil, err
 	}
@@ -70,9 +91,13 @@ func (g *Gate) Open(ctx context.Context, call stopgate.Call) (*Pending, error) {
 // are malformed ones (DECISIONS K50), unless the tool's dialect says that an
 // empty text means none.
 func (g *Gate) Decide(ctx context.Context, call stopgate.Call) (stopgate.Outcome, error) {
+	return g.decideIn(ctx, g.turn(owner(&call), call.Turn), call)
+}
+
+func (g *Gate) decideIn(ctx context.Context, t *turn, call stopgate.Call) (stopgate.Outcome, error) {
 	args := call.Args
 	call.Args = nil
-	p, err := g.open(ctx, call, "")
+	p, err := g.open(ctx, t, call, "")
 	if err != nil {
 		return stopgate.Outcome{}, err
 	}
@@ -83,11 +108,17 @@ func (g *Gate) Decide(ctx context.Context, call stopgate.Call) (stopgate.Outcome
 
 // Swap puts another policy into force (FM11). Calls that are open go on under the
 // policy they began with and must pass the new one too before they are released
-// (DECISIONS S16). A nil program changes nothing.
-func (g *Gate) Swap(p *policy.Program) {
-	if p != nil {
-		g.swap(g.compile(p))
+// (DECISIONS S16). On an error nothing changes. What was turned on or off of the
+// session policies of the file is as the new file says.
+func (g *Gate) Swap(p *policy.Program) error {
+	if p == nil {
+		return ErrNoPolicy
 	}
+	next, err := g.compile(p)
+	if err == nil {
+		g.swap(next)
+	}
+	return err
 }
 
 func (g *Gate) swap(next *compiled) {
@@ -127,24 +158,28 @@ type Health struct {
 	// Stuck counts calls to ports that overran their deadline and have not
 	// returned yet.
 	Stuck int64
+	// Uncertain counts the sessions whose state may lack a result that the store did
+	// not take (FM16).
+	Uncertain int64
 }
 
 // Degraded reports whether something is wrong now.
-func (h Health) Degraded() bool { return h.LostRows > 0 || h.Stuck > 0 }
+func (h Health) Degraded() bool { return h.LostRows > 0 || h.Stuck > 0 || h.Uncertain > 0 }
 
 // Health reports the state of the ports (FM4, FM14).
 func (g *Gate) Health() Health {
 	h := Health{Stuck: g.ledger.port.stuck.Load()}
 	h.LostRows, h.LostBecause = g.ledger.health()
-	for _, p := range []*port{&g.ports.approver, &g.ports.judge, &g.ports.policies, &g.ports.sessions} {
+	for _, p := range []*port{&g.ports.approver, &g.ports.judge, &g.ports.policies, &g.ports.sessions, &g.ports.tracer} {
 		h.Stuck += p.stuck.Load()
 	}
+	h.Uncertain = g.doubts.count()
 	h.Stuck = max(h.Stuck, 0) // a call may come back before it is counted as stuck
 	return h
 }
 
 // denial is the error that goes with an outcome in deny mode throw.
-func (g *Gate) denial(c *compiled, o stopgate.Outcome) error {
+func (g *Gate) denial(c *compiled, kind Kind, o stopgate.Outcome) error {
 	if o.Status != stopgate.Denied {
 		return nil
 	}
@@ -155,5 +190,5 @@ func (g *Gate) denial(c *compiled, o stopgate.Outcome) error {
 	if mode == DenyToolResult {
 		return nil
 	}
-	return &Denied{Kind: ToolCall, Outcome: o}
+	return &Denied{Kind: kind, Outcome: o}
 }

@@ -15,24 +15,28 @@ func (p *pending) askPolicies(ctx context.Context, prop *Proposal) {
 		if p.isOver() {
 			return
 		}
-		p.askPolicy(ctx, tp, *prop)
+		p.askPolicy(ctx, tp.Name(), func(ctx context.Context) (Decision, error) { return tp.Check(ctx, *prop) })
 	}
 }
 
-func (p *pending) askPolicy(ctx context.Context, tp ToolPolicy, prop Proposal) {
-	r := invoke(ctx, &p.g.ports.policies, p.g.limits.Policy, func(ctx context.Context) (Decision, error) {
-		return tp.Check(ctx, prop)
-	})
+// askPolicy asks one policy and reports whether it permits.
+func (p *pending) askPolicy(ctx context.Context, name string, check func(context.Context) (Decision, error)) bool {
+	r := invoke(ctx, &p.g.ports.policies, p.g.limits.Policy, check)
 	d := r.value
 	switch {
 	case r.fault != none:
-		p.fail(policyFault(r.fault, r.err), "policy "+tp.Name(), r.fault, r.stack)
+		d = Decision{Kind: Forbid, Reason: policyFault(r.fault, r.err)}
+		p.fail(d.Reason, "policy "+name, r.fault, r.stack)
 	case d.Kind == NoOpinion:
+		return false
 	case d.Kind != Permit && d.Kind != Forbid, !d.Reason.Valid():
-		p.fail(stopgate.CodeInvalidPolicyResult, "policy "+tp.Name(), none, "")
+		d = Decision{Kind: Forbid, Reason: stopgate.CodeInvalidPolicyResult}
+		p.fail(d.Reason, "policy "+name, none, "")
 	case d.Kind == Forbid:
 		p.forbid(stopgate.LayerGate, d.Reason, d.Public)
 	}
+	p.opinions = append(p.opinions, opinion{name, d})
+	return d.Kind == Permit
 }
 
 // policyFault is the code of a tool policy that gave no answer (FM15).
@@ -56,69 +60,6 @@ func goneCode(cause error) stopgate.Code {
 		return stopgate.CodePolicyTimeout
 	}
 	return stopgate.CodeClientGone
-}
-
-// askSessions runs the session policies on the facts that the call sees.
-func (p *pending) askSessions(ctx context.Context, prop Proposal) {
-	p.object(invoke(ctx, &p.g.ports.sessions, p.g.limits.Store, func(ctx context.Context) ([]Objection, error) {
-		return p.g.sessions.Check(ctx, prop)
-	}))
-}
-
-// reserve is the session policies' last word, on current facts.
-func (p *pending) reserve(ctx context.Context, prop Proposal) {
-	p.mu.Lock()
-	p.reserved = true // a reservation may exist from here on, whatever comes back
-	p.mu.Unlock()
-	p.object(invoke(ctx, &p.g.ports.sessions, p.g.limits.Store, func(ctx context.Context) ([]Objection, error) {
-		return p.g.sessions.Reserve(ctx, prop)
-	}))
-}
-
-// giveBack cancels the reservation of a call that is not released.
-func (p *pending) giveBack(ctx context.Context) {
-	p.mu.Lock()
-	reserved := p.reserved
-	p.mu.Unlock()
-	if !reserved {
-		return
-	}
-	// A reservation that stays counts against later calls: the strict side.
-	invoke(context.WithoutCancel(ctx), &p.g.ports.sessions, p.g.limits.Store, func(ctx context.Context) (struct{}, error) {
-		return struct{}{}, p.g.sessions.Cancel(ctx, p.id)
-	})
-}
-
-// object takes the session policies' answer: all objections are kept, the first
-// one decides (REQUIREMENTS X2).
-func (p *pending) object(r reply[[]Objection]) {
-	switch r.fault {
-	case none:
-	case gone:
-		p.fail(goneCode(r.err), "sessions", r.fault, "")
-		return
-	case panicked:
-		p.fail(stopgate.CodePolicyError, "sessions", r.fault, r.stack)
-		return
-	default:
-		p.fail(stopgate.CodeStoreUnavailable, "sessions", r.fault, "")
-		return
-	}
-	for _, o := range r.value {
-		if o.Policy == "" || !o.Code.Valid() {
-			p.fail(stopgate.CodeInvalidPolicyResult, "sessions", none, "")
-			return
-		}
-	}
-	if len(r.value) == 0 {
-		return
-	}
-	p.mu.Lock()
-	for _, o := range r.value {
-		p.objections = append(p.objections, o.Policy+": "+string(o.Code))
-	}
-	p.mu.Unlock()
-	p.forbid(stopgate.LayerSession, r.value[0].Code, r.value[0].Public)
 }
 
 // consult asks the judge, whose opinion can only tighten (REQUIREMENTS X4, FM1).
@@ -172,17 +113,30 @@ func (p *pending) forbid(layer stopgate.Layer, code stopgate.Code, public string
 
 // fail denies because a part of the pipeline gave no usable answer.
 func (p *pending) fail(code stopgate.Code, who string, f fault, stack string) {
-	p.blame(who, f, stack)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.pushFailure(code, who, f, stack)
+}
+
+// pushFailure is fail with p.mu held.
+func (p *pending) pushFailure(code stopgate.Code, who string, f fault, stack string) {
+	p.blameLocked(who, f, stack)
 	layer := stopgate.LayerFailure
 	if code == stopgate.CodeClientGone {
 		layer = stopgate.LayerApproval
 	}
-	p.deny(layer, code)
+	p.push(p.refusal(layer, code))
 }
 
 // blame notes for the record who failed and how, without a word of theirs
 // (THREATS H17).
 func (p *pending) blame(who string, f fault, stack string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.blameLocked(who, f, stack)
+}
+
+func (p *pending) blameLocked(who string, f fault, stack string) {
 	if f == none {
 		who += ": invalid answer"
 	} else {
@@ -191,8 +145,6 @@ func (p *pending) blame(who string, f fault, stack string) {
 	if stack != "" {
 		who += " " + stack
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
 	if !p.over {
 		p.cause = who
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/internal/testkit/ports"
 	"github.com/stopgate/stopgate/internal/testkit/property"
+	"github.com/stopgate/stopgate/session"
 	"pgregory.net/rapid"
 )
 
@@ -72,36 +73,39 @@ func TestLayersSeeTheCall(t *testing.T) {
 	}
 }
 
+// sessionsOf are options for a store in memory and session policies in Go.
+func sessionsOf(policies ...session.Policy) []gate.Option {
+	return []gate.Option{gate.WithStore(&ports.Store{Memory: true}), gate.WithSessionPolicies(ports.Registry(policies...))}
+}
+
+func objecting(name string, code stopgate.Code, public string) session.Policy {
+	return ports.SessionPolicy{As: name, Answer: func(session.View, session.Call) session.Decision { return session.Deny(code, public) }}
+}
+
 // Proves X2, TPS-02, TPS-11: all objections are kept, the first decides.
 func TestObjections(t *testing.T) {
-	objections := []gate.Objection{
-		{Policy: "read first", Code: stopgate.CodeReadRequired},
-		{Policy: "limit", Code: "too_many", Public: "Enough."},
-	}
-	for _, where := range []string{"open", "check", "reserve"} {
-		var s ports.Sessions
-		switch where {
-		case "open":
-			s.OnOpen = func(context.Context, stopgate.ProposalID, *stopgate.Call) ([]gate.Objection, error) {
-				return objections, nil
-			}
-		case "check":
-			s.OnCheck = func(context.Context, gate.Proposal) ([]gate.Objection, error) { return objections, nil }
-		case "reserve":
-			s.OnReserve = func(context.Context, gate.Proposal) ([]gate.Objection, error) { return objections, nil }
-		}
+	late := []session.Policy{objecting("read first", stopgate.CodeReadRequired, ""), objecting("limit", "too_many", "Enough.")}
+	early := []session.Policy{session.Require("free").After("x").Named("read first"), session.Require("free").After("y").Named("limit")}
+	for where, policies := range map[string][]session.Policy{"open": early, "resolve": late} {
 		var rec ports.Recorder
-		g := newGate(t, gate.WithRecorder(&rec), gate.WithSessions(s))
-		p := openCall(t, g, "free")
+		g := newGate(t, append(sessionsOf(policies...), gate.WithRecorder(&rec))...)
+		p, err := g.Open(ctx, stopgate.Call{Tool: "free", Session: "s"})
+		if err != nil {
+			t.Fatal(err)
+		}
 		if early := p.Verdict().Terminal(); early != (where == "open") {
 			t.Errorf("%s: terminal at Open: %v", where, early)
 		}
 		p.Feed([]byte(`{}`))
 		p.Close(stopgate.Ended)
 		out, _ := p.Resolve(ctx)
-		want(t, out, stopgate.Denied, stopgate.CodeReadRequired)
+		code, rows := stopgate.CodeReadRequired, []string{"read first: read_required", "limit: too_many"}
+		if where == "open" {
+			code, rows = stopgate.CodePrerequisiteMissing, []string{"read first: prerequisite_missing", "limit: prerequisite_missing"}
+		}
+		want(t, out, stopgate.Denied, code)
 		row := rec.Decisions()[0]
-		if row.Layer != stopgate.LayerSession || !slices.Equal(row.Objections, []string{"read first: read_required", "limit: too_many"}) {
+		if row.Layer != stopgate.LayerSession || !slices.Equal(row.Objections, rows) {
 			t.Errorf("%s: row %+v", where, row)
 		}
 		if where == "open" && *row.DecidedAt != 0 {
@@ -113,14 +117,10 @@ func TestObjections(t *testing.T) {
 // Sessions are not asked about a call that is denied anyway.
 func TestSessionsAreNotAskedAboutDeniedCalls(t *testing.T) {
 	asked := 0
-	check := func(context.Context, gate.Proposal) ([]gate.Objection, error) { asked++; return nil, nil }
-	g := newGate(t, gate.WithSessions(ports.Sessions{
-		OnOpen: func(context.Context, stopgate.ProposalID, *stopgate.Call) ([]gate.Objection, error) {
-			asked++
-			return nil, nil
-		},
-		OnCheck: check, OnReserve: check,
-	}))
+	g := newGate(t, sessionsOf(ports.SessionPolicy{As: "p", Answer: func(session.View, session.Call) session.Decision {
+		asked++
+		return session.Allow()
+	}})...)
 	decide(t, g, "nobody-knows-it", `{}`)
 	if asked != 0 {
 		t.Errorf("asked %d times about an unknown tool", asked)
@@ -319,9 +319,7 @@ func TestLayersCompose(t *testing.T) {
 				opts = append(opts, gate.WithToolPolicies(policyOf("go", gate.Decision{Kind: gate.Forbid, Reason: "no"})))
 			}
 			if objects && without != "sessions" {
-				opts = append(opts, gate.WithSessions(ports.Sessions{OnCheck: func(context.Context, gate.Proposal) ([]gate.Objection, error) {
-					return []gate.Objection{{Policy: "p", Code: "no"}}, nil
-				}}))
+				opts = append(opts, sessionsOf(objecting("p", "no", ""))...)
 			}
 			if without != "judge" {
 				opts = append(opts, gate.WithJudge(ports.Judge(func(context.Context, gate.Proposal) (gate.Opinion, error) {

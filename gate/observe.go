@@ -3,11 +3,15 @@ package gate
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"strings"
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/jsonstream"
+	"github.com/stopgate/stopgate/session"
 )
 
 // ErrUnmatched says that a result belongs to no call that this gate released, or
@@ -21,26 +25,30 @@ type Delivery struct {
 	Mode stopgate.Mode
 	Code stopgate.Code
 	// Data reaches the model: the result's own bytes, or an envelope that says
-	// result_withheld.
+	// result_withheld; of an edited result what the approver made of it.
 	Data []byte
+
+	shown bool // somebody looked at it
 }
 
 // Delivered reports whether the result itself reaches the model.
-func (d Delivery) Delivered() bool { return d.Mode.Permissive() }
+func (d Delivery) Delivered() bool { return d.Mode.Permissive() || d.shown }
 
 // release is what the gate remembers of a released call until its result comes.
 type release struct {
 	tool    stopgate.ToolName
-	session stopgate.SessionID
+	owner   session.Owner
 	row     *stopgate.Record // the call's decision row, which belongs to the recorder too: read only
 	result  stopgate.Verdict // of the result rules
+	args    string           // what ran, for whoever is asked about the result
+	call    stopgate.Call
 	observe bool
 }
 
 // release asks the result rules, which look at the arguments that ran (D25-42);
 // p.mu is held. Rules that fail withhold.
 func (p *pending) release(row *stopgate.Record) (r release) {
-	r = release{tool: p.call.Tool, session: p.call.Session, row: row, observe: p.under.observe}
+	r = release{tool: p.call.Tool, owner: owner(&p.call), row: row, call: p.call, observe: p.under.observe}
 	defer func() {
 		if recover() != nil {
 			r.result = stopgate.Verdict{Decided: true, Mode: stopgate.Deny, Layer: stopgate.LayerFailure, Code: stopgate.CodePolicyError}
@@ -57,46 +65,201 @@ func (p *pending) release(row *stopgate.Record) (r release) {
 		}
 	}
 	r.result = p.rules.ResultMode(executed)
+	if m := r.result.Mode; m == stopgate.Ask || m == stopgate.Edit {
+		r.args = string(p.final)
+	}
 	return r
 }
 
 // Observe takes the result of a released call, once, and says what of it reaches
-// the model. Asking a person about a result is not built: ask and edit withhold.
-// A result of no released call is an event row, changes nothing and is withheld
-// with ErrUnmatched.
+// the model. Facts come first: what the result rules say does not change that the
+// call ran. A result that a rule wants a person to see (ask, edit) is put to the
+// approver, and withheld where nobody is there or nobody can wait (K32, S11). A
+// result of no released call is an event row, changes nothing and is withheld with
+// ErrUnmatched (THREATS H5).
 func (g *Gate) Observe(ctx context.Context, r stopgate.Result) (Delivery, error) {
-	rel, ok := g.released.take(r.Proposal)
-	if !ok || rel.tool != r.Tool || rel.session != r.Session {
-		if ok { // a forged result does not use up the real one
-			g.released.put(r.Proposal, rel)
-		}
+	rel, err := g.match(ctx, &r)
+	if err != nil {
 		g.ledger.note(ctx, stopgate.Record{
 			Event: stopgate.AuditUnmatchedResult, Code: stopgate.CodeUnmatchedResult, ID: r.Proposal,
-			Session: r.Session, Tool: r.Tool, CallID: r.Call, Policy: g.PolicyHash(),
+			Session: r.Session, Principal: r.Principal, Tool: r.Tool, CallID: r.Call, Policy: g.PolicyHash(),
 		})
-		return withheld(stopgate.Deny), ErrUnmatched
+		return withheld(stopgate.Deny), err
 	}
 	row := identityOf(rel.row)
 	row.Event, row.Code, row.Rule = stopgate.AuditResult, rel.result.Code, rel.result.Rule
 	mode := rel.result.Mode
 	row.Mode = &mode
 	row.Cause = resultCause(r)
-	var err error
-	if g.sessions != nil {
-		answer := invoke(context.WithoutCancel(ctx), &g.ports.sessions, g.limits.Store, func(ctx context.Context) (struct{}, error) {
-			return struct{}{}, g.sessions.Observe(ctx, r)
-		})
-		if answer.fault != none {
-			// The call did run (FM16).
-			row.Code = stopgate.CodeExecutedStateUnknown
-			err = errors.New("gate: the result could not be stored: " + answer.fault.String())
-		}
+	err = g.learn(ctx, rel, r)
+	switch {
+	case errors.Is(err, ErrUnmatched):
+		row.Event, row.Code, row.Mode = stopgate.AuditUnmatchedResult, stopgate.CodeUnmatchedResult, nil
+		g.ledger.note(ctx, row)
+		return withheld(stopgate.Deny), err
+	case err != nil:
+		// The call did run (FM16).
+		row.Code = stopgate.CodeExecutedStateUnknown
+		g.degrade(context.WithoutCancel(ctx), rel.owner)
 	}
 	g.ledger.note(ctx, row)
-	if rel.observe || rel.result.Decided && mode.Permissive() {
+	switch {
+	case rel.observe || rel.result.Decided && mode.Permissive():
 		return Delivery{Mode: stopgate.Unattended, Code: rel.result.Code, Data: r.Data}, err
+	case rel.result.Decided && (mode == stopgate.Ask || mode == stopgate.Edit):
+		return g.review(ctx, rel, r), err
 	}
 	return withheld(mode), err
+}
+
+// match finds the released call that a result belongs to, in memory or among the
+// facts, and fills in what the surface did not know of it.
+func (g *Gate) match(ctx context.Context, r *stopgate.Result) (release, error) {
+	rel, ok := g.released.take(r.Proposal)
+	if ok && (rel.tool != r.Tool || rel.owner != session.Owner{Principal: r.Principal, Session: r.Session}) {
+		g.released.put(r.Proposal, rel) // a forged result does not use up the real one
+		return release{}, ErrUnmatched
+	}
+	if ok || g.store == nil {
+		if !ok {
+			return release{}, ErrUnmatched
+		}
+		return rel, nil
+	}
+	o := session.Owner{Principal: r.Principal, Session: r.Session}
+	tool := g.current.Load().name(r.Tool)
+	if r.Proposal == "" {
+		k := session.OpenKey(r.Call, tool)
+		state := g.load(ctx, o, []session.Key{k})
+		if state.fault != none {
+			return release{}, state.problem("result")
+		}
+		cell, _ := state.value.Cell(k)
+		for _, open := range cell.Open {
+			if open.Args == r.ArgsHash && r.ArgsHash != "" {
+				r.Proposal = open.Proposal // the newest one
+			}
+		}
+	}
+	if rel, ok := g.released.take(r.Proposal); ok && rel.tool == r.Tool && rel.owner == o {
+		return rel, nil
+	}
+	k := session.CallKey(r.Proposal)
+	state := g.load(ctx, o, []session.Key{k})
+	if state.fault != none {
+		return release{}, state.problem("result")
+	}
+	cell, _ := state.value.Cell(k)
+	if cell.Call == nil || cell.Call.Done != "" || cell.Call.Fact.Tool != tool || cell.Call.Fact.Release == nil {
+		return release{}, ErrUnmatched
+	}
+	f := cell.Call.Fact
+	call := stopgate.Call{
+		Tool: r.Tool, ID: f.CallID, Session: o.Session, Principal: o.Principal, Turn: f.Turn, Agent: f.Agent,
+		Dialect: f.Release.Dialect, Surface: f.Release.Surface,
+	}
+	return release{
+		tool: r.Tool, owner: o, call: call, result: f.Release.Verdict, observe: f.Release.Observed,
+		row: &stopgate.Record{
+			ID: f.Proposal, Session: o.Session, Principal: o.Principal, Agent: f.Agent, Turn: f.Turn, Tool: r.Tool, CallID: f.CallID,
+			Surface: call.Surface, Dialect: call.Dialect, Handoff: f.Release.Handoff, Policy: f.Release.Policy,
+		},
+	}, nil
+}
+
+// learn makes facts of a result: how the call ended, and what policies note.
+func (g *Gate) learn(ctx context.Context, rel release, r stopgate.Result) error {
+	if g.store == nil {
+		return nil
+	}
+	ctx = context.WithoutCancel(ctx)
+	k := session.CallKey(r.Proposal)
+	state := g.load(ctx, rel.owner, []session.Key{k})
+	if state.fault != none {
+		return state.problem("result")
+	}
+	cell, _ := state.value.Cell(k)
+	if cell.Call == nil {
+		return nil // released before there was a store
+	}
+	if cell.Call.Done != "" {
+		return ErrUnmatched
+	}
+	now := g.current.Load()
+	set, released := now.policies(g.registry), cell.Call.Fact
+	c := session.Call{
+		Proposal: released.Proposal, Tool: released.Tool, Agent: released.Agent, Turn: released.Turn, ID: released.CallID,
+		ArgsHash: released.ArgsHash, To: released.Release.Receiver(),
+	}
+	kind := now.kindOf(released.Tool, r)
+	end := session.Fact{
+		At: g.now().UnixMilli(), Kind: kind, Proposal: released.Proposal, Tool: released.Tool, CallID: released.CallID,
+		Agent: released.Agent, Turn: released.Turn, Observed: r.Observed, Hash: contentHash(r),
+	}
+	res := session.Result{Call: c, Kind: kind, Data: bytes.Clone(r.Data), Hash: end.Hash, At: end.At, Seen: r.Observed, Marked: released.Marks}
+	keys := append(released.Keys(), end.Keys()...)
+	noted, observes := set.Observes(c)
+	keys = distinct(append(keys, noted...))
+	answer := update(ctx, g, rel.owner, keys, func(s session.State) (Change, struct{}, error) {
+		cell, _ := s.Cell(k)
+		if cell.Call == nil || cell.Call.Done != "" {
+			return Change{}, struct{}{}, ErrUnmatched
+		}
+		change := Change{Facts: []session.Fact{end}}
+		if observes {
+			v := session.View{State: s, Owner: rel.owner, Now: end.At, Horizon: s.Head}
+			notes := invoke(ctx, &g.ports.policies, g.limits.Policy, func(context.Context) ([]session.Fact, error) {
+				return set.NotifyResult(v, res), nil
+			})
+			if notes.fault != none {
+				return Change{}, struct{}{}, errors.New("session policies: " + notes.fault.String())
+			}
+			change.Facts = append(change.Facts, notes.value...)
+		}
+		return change, struct{}{}, nil
+	})
+	return answer.problem("result")
+}
+
+// kindOf says how a call ended (DECISIONS S24).
+func (c *compiled) kindOf(tool stopgate.ToolName, r stopgate.Result) session.Kind {
+	switch rule := c.success(tool); {
+	case r.Absent && r.Observed:
+		return session.Absent
+	case r.Failed:
+		return session.Failed
+	case rule != nil && rule.Of(r.Data):
+		return session.Succeeded
+	case rule != nil:
+		return session.Failed
+	case r.Observed || r.Flagged:
+		return session.Succeeded
+	}
+	return session.Finished
+}
+
+// success is the rule by which results of a tool are read, nil if there is none.
+func (c *compiled) success(tool stopgate.ToolName) *session.Success {
+	if c.reading == nil {
+		return nil
+	}
+	if s, ok := c.readings.get(tool); ok {
+		return s
+	}
+	var s *session.Success
+	if written := c.reading(tool); written != nil {
+		s, _ = session.CompileSuccess(written) // it compiled when the file was checked
+	}
+	c.readings.put(tool, s)
+	return s
+}
+
+func contentHash(r stopgate.Result) string {
+	if r.Hash != "" || r.Data == nil {
+		return strings.ToLower(r.Hash)
+	}
+	sum := sha256.Sum256(r.Data)
+	return hex.EncodeToString(sum[:])
 }
 
 // resultCause says how a result came (REQUIREMENTS X13).

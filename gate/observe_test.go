@@ -4,13 +4,13 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/internal/testkit/ports"
+	"github.com/stopgate/stopgate/session"
 )
 
 func result(out stopgate.Outcome) stopgate.Result {
@@ -111,25 +111,47 @@ func TestResultsThatNeverCome(t *testing.T) {
 	}
 }
 
-// Proves FM16: a result that cannot be stored is said to have run.
+// Proves FM16: a result that cannot be stored is said to have run; until an operator
+// looked at the session, what session policies govern is denied there, and nowhere
+// else.
 func TestAResultThatCannotBeStored(t *testing.T) {
 	var rec ports.Recorder
-	var got stopgate.Result
-	g, err := gate.NewScripted(one("p", says(stopgate.Unattended)), gate.WithRecorder(&rec), gate.WithSessions(ports.Sessions{
-		OnObserve: func(_ context.Context, r stopgate.Result) error { got = r; return errDisk },
-	}))
+	broken := false
+	store := &ports.Store{Fault: func(context.Context, string) error {
+		if broken {
+			return errDisk
+		}
+		return nil
+	}}
+	governs := ports.SessionPolicy{As: "p", For: []string{"t"}, Answer: func(session.View, session.Call) session.Decision { return session.Allow() }}
+	policy := one("p", says(stopgate.Unattended))
+	policy.Tools["free"] = policy.Tools["t"]
+	g, err := gate.NewScripted(policy, gate.WithRecorder(&rec), gate.WithStore(store), gate.WithSessionPolicies(ports.Registry(governs)))
 	if err != nil {
 		t.Fatal(err)
 	}
 	out := decide(t, g, "t", `{}`)
+	broken = true
 	if _, err := g.Observe(ctx, result(out)); err == nil {
 		t.Error("nobody was told")
 	}
-	if fmt.Sprint(got) != fmt.Sprint(result(out)) {
-		t.Errorf("the sessions got %+v", got)
-	}
 	if rows := rec.Events(stopgate.AuditResult); rows[0].Code != stopgate.CodeExecutedStateUnknown {
 		t.Errorf("rows %+v", rows)
+	}
+	if !g.Health().Degraded() {
+		t.Error("the gate is well")
+	}
+	want(t, decide(t, g, "t", `{}`), stopgate.Denied, stopgate.CodeStoreUnavailable)
+	want(t, decide(t, g, "free", `{}`), stopgate.Allowed, "unattended_rule")
+	broken = false
+	want(t, decide(t, g, "t", `{}`), stopgate.Denied, stopgate.CodeSessionDegraded)
+	owner := session.Owner{Session: "s"}
+	if err := g.Reconcile(ctx, owner, "ann"); err != nil {
+		t.Fatal(err)
+	}
+	want(t, decide(t, g, "t", `{}`), stopgate.Allowed, "unattended_rule")
+	if g.Health().Degraded() || len(rec.Events(stopgate.AuditReconciled)) != 1 {
+		t.Error("nobody reconciled")
 	}
 }
 

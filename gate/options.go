@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"bytes"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -8,13 +9,14 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/session"
 )
 
 // Limits bound the time of everything the gate waits for (INVARIANTS 2). A zero
 // field takes its default.
 type Limits struct {
 	Policy   time.Duration // one tool policy, or an approver's abilities: 50 ms
-	Store    time.Duration // one call of [Sessions]: 250 ms
+	Store    time.Duration // one call of the [Store]: 250 ms
 	Judge    time.Duration // the judge: 10 s
 	Record   time.Duration // one audit row: 1 s
 	Hold     time.Duration // how long a call waits for an approver: 15 min
@@ -48,7 +50,11 @@ type config struct {
 	judge    Judge
 	onError  stopgate.Mode // of the judge
 	policies []ToolPolicy
-	sessions Sessions
+	handoffs []HandoffPolicy
+	store    Store
+	registry *session.Registry
+	tracer   *tracing
+	seal     []byte
 	now      func() time.Time
 	entropy  io.Reader
 	denyMode DenyMode
@@ -76,8 +82,22 @@ func WithToolPolicies(p ...ToolPolicy) Option {
 	return func(c *config) { c.policies = append(c.policies, p...) }
 }
 
-// WithSessions adds the layer of session policies.
-func WithSessions(s Sessions) Option { return func(c *config) { c.sessions = s } }
+// WithHandoffPolicies adds policies for handoffs written in Go, asked in this order.
+func WithHandoffPolicies(p ...HandoffPolicy) Option {
+	return func(c *config) { c.handoffs = append(c.handoffs, p...) }
+}
+
+// WithStore keeps the facts of sessions. Without a store the tools that a session
+// policy governs are denied store_unavailable.
+func WithStore(s Store) Option { return func(c *config) { c.store = s } }
+
+// WithSessionPolicies adds the session policies of a registry behind those of the
+// policy file. What is registered later holds for calls opened later.
+func WithSessionPolicies(r *session.Registry) Option { return func(c *config) { c.registry = r } }
+
+// WithSealKey sets the secret that seals snapshots: at least 32 bytes. Without one
+// there are no snapshots.
+func WithSealKey(key []byte) Option { return func(c *config) { c.seal = bytes.Clone(key) } }
 
 // WithClock replaces the wall clock of records and approvals. Deadlines run on
 // the monotonic clock of package time.
@@ -105,7 +125,19 @@ func configure(opts []Option) (*config, error) {
 	if c.judge != nil && c.onError != stopgate.Deny && c.onError != stopgate.Ask {
 		return nil, fmt.Errorf("gate: a failed judge means deny or ask, not %s", c.onError)
 	}
+	if c.seal != nil && len(c.seal) < 32 {
+		return nil, errors.New("gate: the key of snapshots needs 32 bytes or more")
+	}
 	names := map[string]bool{}
+	for _, p := range c.handoffs {
+		if p == nil || p.Name() == "" || names["handoff "+p.Name()] {
+			return nil, errors.New("gate: every handoff policy needs a name of its own")
+		}
+		names["handoff "+p.Name()] = true
+	}
+	if c.registry == nil {
+		c.registry = session.NewRegistry()
+	}
 	for _, p := range c.policies {
 		if p == nil || p.Name() == "" || names[p.Name()] {
 			return nil, errors.New("gate: every tool policy needs a name of its own")

@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/session"
 )
 
 // Pending is a call on its way through the gate. Feed and Close belong to one
@@ -28,8 +29,18 @@ type pending struct {
 	id     stopgate.ProposalID
 	parent stopgate.ProposalID
 	call   stopgate.Call
+	kind   Kind
 	under  *compiled // the policy it began with
 	bound            // to the call's tool; empty if that panicked
+	bind   func(*compiled) bound
+	turn   *turn
+
+	set     *session.Set       // the session policies it began with
+	tool    stopgate.ToolName  // by which facts know it
+	to      stopgate.AgentName // the receiving agent of a handoff
+	hand    hand
+	senders []string // agents whose tables hold too
+	horizon uint64   // position of the facts as the turn sees them
 
 	mu       sync.Mutex
 	eval     evaluation         // nil once settled, or after a panic
@@ -38,6 +49,7 @@ type pending struct {
 	raw      []byte             // observe mode: the bytes as they came
 	received int64
 	stage    stage
+	closing  bool          // Close has begun
 	done     chan struct{} // made on demand, closed when the verdict is terminal
 	over     bool          // done is closed, or would be
 	prompt   *prompt
@@ -48,8 +60,12 @@ type pending struct {
 	granted    *stopgate.Approval // an edited call comes with it
 	judgedBy   string             // hash of the policy that decided, if not the one it began with
 	objections []string           // of session policies
+	objected   []session.Decision // the same, for the trace
+	opinions   []opinion          // of tool and handoff policies, for the trace
+	redacted   string             // the arguments as a tracer may see them
 	cause      string             // a word of detail for the record
-	reserved   bool               // Sessions holds a reservation
+	factsAt    uint64             // position of the facts that were looked at
+	left       []session.Fact     // the facts of its release
 }
 
 // stage is how far a call has come. It only grows.
@@ -67,7 +83,19 @@ const (
 // (THREATS 2.2). Of a longer one the surface has the bytes, see Outcome.Args.
 const maxRaw = 16 << 20
 
-func (g *Gate) open(ctx context.Context, call stopgate.Call, parent stopgate.ProposalID) (*pending, error) {
+func (g *Gate) open(ctx context.Context, t *turn, call stopgate.Call, parent stopgate.ProposalID) (*pending, error) {
+	p, err := g.newPending(t, call, parent)
+	if err != nil {
+		return nil, err
+	}
+	p.begin()
+	if !p.over {
+		p.sit(ctx)
+	}
+	return p, nil
+}
+
+func (g *Gate) newPending(t *turn, call stopgate.Call, parent stopgate.ProposalID) (*pending, error) {
 	if call.Args != nil {
 		return nil, ErrArgs
 	}
@@ -75,16 +103,14 @@ func (g *Gate) open(ctx context.Context, call stopgate.Call, parent stopgate.Pro
 	if err != nil {
 		return nil, err
 	}
-	p := &pending{g: g, id: id, parent: parent, call: call, under: g.current.Load()}
-	p.begin()
-	if g.sessions != nil && !p.over {
-		objections := invoke(ctx, &g.ports.sessions, g.limits.Store, func(ctx context.Context) ([]Objection, error) {
-			return g.sessions.Open(ctx, id, &call)
-		})
-		p.object(objections)
-	}
+	p := &pending{g: g, id: id, parent: parent, call: call, turn: t, under: g.current.Load()}
+	p.bind = func(c *compiled) bound { return c.binding(&p.call) }
+	p.set, p.tool = noPolicies, call.Tool
 	return p, nil
 }
+
+// noPolicies is what a call begins with.
+var noPolicies = new(session.Set)
 
 // ID is the gate's own id of the proposal.
 func (p *pending) ID() stopgate.ProposalID { return p.id }
@@ -107,7 +133,7 @@ func (p *pending) Enforced() bool { return !p.under.observe }
 func (p *pending) Feed(chunk []byte) stopgate.Verdict {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.stage != feeding {
+	if p.stage != feeding || p.closing {
 		return p.verdict()
 	}
 	p.received += int64(len(chunk))
@@ -120,19 +146,24 @@ func (p *pending) Feed(chunk []byte) stopgate.Verdict {
 	return p.verdict()
 }
 
-// Close ends the arguments and returns the verdict of integrity and rules. A
-// second Close changes nothing (DECISIONS K51).
+// Close ends the arguments and returns the verdict of integrity, rules and session
+// policies. A second Close changes nothing (DECISIONS K51).
 func (p *pending) Close(end stopgate.End) stopgate.Verdict {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if p.stage != feeding || p.closing {
+		return p.verdict()
+	}
+	p.closing = true
+	if !p.over {
+		p.evaluate(func() {
+			p.eval.Close(end)
+			p.take()
+		})
+	}
+	p.foresee()
 	if p.stage == feeding {
 		p.stage = closed
-		if !p.over {
-			p.evaluate(func() {
-				p.eval.Close(end)
-				p.take()
-			})
-		}
 	}
 	return p.verdict()
 }

@@ -27,6 +27,7 @@ type Proposal struct {
 	ID     stopgate.ProposalID
 	Parent stopgate.ProposalID // the proposal that a person edited into this one
 	Call   stopgate.Call       // Args is empty, see below
+	To     stopgate.AgentName  // the receiving agent of a handoff, "" for a call
 	// Args are the complete arguments as they would run: the gate's own
 	// serialisation of the value that was judged.
 	Args       string
@@ -56,6 +57,8 @@ type Decision struct {
 	Reason stopgate.Code
 	// Public is the sentence for models and people; "" takes the code's own.
 	Public string
+	// Metadata is for trace events. It must not hold secrets.
+	Metadata map[string]string
 }
 
 // ToolPolicy is a deterministic policy written in Go (G2): the layer "gate" of
@@ -64,33 +67,6 @@ type Decision struct {
 type ToolPolicy interface {
 	Name() string
 	Check(ctx context.Context, p Proposal) (Decision, error)
-}
-
-// Objection is a session policy's denial. All objections to a call are collected
-// and the first is the primary one (REQUIREMENTS X2).
-type Objection struct {
-	Policy string // the objecting policy's name
-	Code   stopgate.Code
-	Public string // "" takes the code's own sentence
-}
-
-// Sessions is the layer of session policies and the facts behind them (DESIGN 5,
-// DECISIONS S8). An error is a store that cannot be read or written: the call is
-// denied store_unavailable, never judged on an empty session (FM2).
-type Sessions interface {
-	// Open is called in [Gate.Open] before any argument byte. It fixes the facts
-	// that the call sees, and its objections need no key: they are terminal at
-	// offset 0.
-	Open(ctx context.Context, id stopgate.ProposalID, call *stopgate.Call) ([]Objection, error)
-	// Check is called with complete arguments, after the tool policies.
-	Check(ctx context.Context, p Proposal) ([]Objection, error)
-	// Reserve runs the checks once more on current facts and reserves, in one
-	// atomic step. It is the last word before the record and can only object.
-	Reserve(ctx context.Context, p Proposal) ([]Objection, error)
-	// Cancel gives a reservation back whose call was not released after all.
-	Cancel(ctx context.Context, id stopgate.ProposalID) error
-	// Observe records the result of a released call.
-	Observe(ctx context.Context, r stopgate.Result) error
 }
 
 // Opinion is a judge's answer. The zero Opinion denies.

@@ -79,7 +79,7 @@ func (p *pending) ask(ctx context.Context) {
 // view is what the approver is shown now; p.mu is held.
 func (p *pending) view(q *prompt) View {
 	v := View{
-		Proposal: p.id, Parent: p.parent, Call: p.call, Verdict: p.verdict(),
+		Proposal: p.id, Parent: p.parent, Call: p.call, To: p.to, Verdict: p.verdict(),
 		Received: p.received, Until: q.asked.Add(p.g.limits.Hold), Expires: q.asked.Add(p.g.limits.Approval),
 	}
 	if p.final != nil {
@@ -117,8 +117,12 @@ func (p *pending) leaves() (out []Leaf) {
 
 // binding is what an approval of the complete call belongs to; p.mu is held.
 func (p *pending) binding() Binding {
+	tool := p.call.Tool
+	if p.kind == Handoff {
+		tool = "handoff to " + stopgate.ToolName(p.to)
+	}
 	return Binding{
-		Args: p.hash, Tool: p.call.Tool, Definition: p.definition,
+		Args: p.hash, Tool: tool, Definition: p.definition,
 		Policy: p.under.hash, Session: p.call.Session, Principal: p.call.Principal,
 	}
 }

@@ -21,7 +21,7 @@ func (p *pending) identity() stopgate.Record {
 	return stopgate.Record{
 		ID: p.id, Parent: p.parent, Session: p.call.Session, Principal: p.call.Principal,
 		Surface: p.call.Surface, Dialect: p.call.Dialect, Agent: p.call.Agent, Turn: p.call.Turn,
-		Tool: p.call.Tool, CallID: p.call.ID, Policy: p.under.hash,
+		Tool: p.call.Tool, CallID: p.call.ID, Handoff: p.to, Policy: p.under.hash,
 	}
 }
 
@@ -29,7 +29,7 @@ func (p *pending) identity() stopgate.Record {
 func identityOf(r *stopgate.Record) stopgate.Record {
 	return stopgate.Record{
 		ID: r.ID, Parent: r.Parent, Session: r.Session, Principal: r.Principal, Surface: r.Surface, Dialect: r.Dialect,
-		Agent: r.Agent, Turn: r.Turn, Tool: r.Tool, CallID: r.CallID, Policy: r.Policy,
+		Agent: r.Agent, Turn: r.Turn, Tool: r.Tool, CallID: r.CallID, Handoff: r.Handoff, Policy: r.Policy,
 	}
 }
 
@@ -40,7 +40,7 @@ func (p *pending) row(v stopgate.Verdict, status stopgate.RecordStatus, approval
 	r.ArgsHash, r.ArgsBytes = p.hash, p.received
 	r.Status, r.Mode, r.Layer, r.Code, r.Cause = status, &v.Mode, v.Layer, v.Code, p.cause
 	r.Rule, r.Candidates, r.Pointer, r.DecidedAt = v.Rule, slices.Clone(v.Candidates), v.Pointer, &v.DecidedAt
-	r.Floors, r.Objections, r.Approval = v.Floors, p.objections, approval
+	r.Floors, r.Objections, r.Approval, r.FactsAt = v.Floors, p.objections, approval, p.factsAt
 	if p.judgedBy != "" {
 		r.Policy = p.judgedBy
 	}
@@ -72,6 +72,7 @@ func clean(r *stopgate.Record) {
 	r.Turn = stopgate.TurnID(word(string(r.Turn)))
 	r.Tool = stopgate.ToolName(word(string(r.Tool)))
 	r.CallID = stopgate.CallID(word(string(r.CallID)))
+	r.Handoff = stopgate.AgentName(word(string(r.Handoff)))
 	r.ID = stopgate.ProposalID(word(string(r.ID)))
 	r.Parent = stopgate.ProposalID(word(string(r.Parent)))
 	r.Cause = word(r.Cause)

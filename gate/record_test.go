@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"os"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -17,6 +18,7 @@ import (
 	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/internal/testkit/ports"
 	"github.com/stopgate/stopgate/internal/testkit/property"
+	"github.com/stopgate/stopgate/session"
 	"pgregory.net/rapid"
 )
 
@@ -138,18 +140,13 @@ func TestListsInRowsAreBounded(t *testing.T) {
 	if len(r.Floors) != 64 || len(r.Candidates) != 64 || len(rec.Text()) > 32<<10 {
 		t.Errorf("%d floors, %d candidates, %d bytes", len(r.Floors), len(r.Candidates), len(rec.Text()))
 	}
-	objecting := func(context.Context, gate.Proposal) ([]gate.Objection, error) {
-		return make([]gate.Objection, 0), nil
+	var many []session.Policy
+	for i := range 100 {
+		many = append(many, objecting(strings.Repeat("p", 1000)+strconv.Itoa(i), "no", ""))
 	}
-	many := func(context.Context, gate.Proposal) (all []gate.Objection, err error) {
-		for range 100 {
-			all = append(all, gate.Objection{Policy: strings.Repeat("p", 1000), Code: "no"})
-		}
-		return all, nil
-	}
-	for _, check := range []func(context.Context, gate.Proposal) ([]gate.Objection, error){objecting, many} {
+	for _, policies := range [][]session.Policy{nil, many} {
 		var rec ports.Recorder
-		decide(t, newGate(t, gate.WithRecorder(&rec), gate.WithSessions(ports.Sessions{OnCheck: check})), "free", `{}`)
+		decide(t, newGate(t, append(sessionsOf(policies...), gate.WithRecorder(&rec))...), "free", `{}`)
 		if n := len(rec.Decisions()[0].Objections); n != 0 && n != 64 || len(rec.Text()) > 32<<10 {
 			t.Errorf("%d objections, %d bytes", n, len(rec.Text()))
 		}
@@ -281,7 +278,7 @@ func TestCanariesReachNoSink(t *testing.T) {
 			{gate.WithToolPolicies(ports.ToolPolicy{As: "p", Answer: func(context.Context, gate.Proposal) (gate.Decision, error) { return gate.Decision{}, fault() }})},
 			{gate.WithToolPolicies(ports.ToolPolicy{As: "p", Answer: func(context.Context, gate.Proposal) (gate.Decision, error) { panic(canary) }})},
 			{gate.WithJudge(ports.Judge(func(context.Context, gate.Proposal) (gate.Opinion, error) { return gate.Opinion{}, fault() }), stopgate.Deny)},
-			{gate.WithSessions(ports.Sessions{OnCheck: func(context.Context, gate.Proposal) ([]gate.Objection, error) { return nil, fault() }})},
+			{gate.WithStore(&ports.Store{Fault: func(context.Context, string) error { return fault() }}), gate.WithSessionPolicies(ports.Registry(objecting("p", "no", "")))},
 			{gate.WithApprover(ports.Approver(func(context.Context, *gate.Question) (gate.Answer, error) { panic(canary) }))},
 		} {
 			policy := tools()

@@ -24,10 +24,10 @@ func (p *pending) Resolve(ctx context.Context) (stopgate.Outcome, error) {
 		p.mu.Unlock()
 		return stopgate.Outcome{Proposal: p.id}, ErrResolved
 	}
-	ctx = p.resolve(ctx)
+	inner := p.resolve(ctx)
 	p.mu.Unlock()
-	out := p.settle(ctx)
-	return out, p.g.denial(p.under, out)
+	out := p.settle(ctx, inner)
+	return out, p.g.denial(p.under, p.kind, out)
 }
 
 // Cancel gives the call up: whatever ran for it is withdrawn and the proposal is
@@ -43,9 +43,9 @@ func (p *pending) Cancel(ctx context.Context) {
 		p.mu.Unlock()
 		return
 	}
-	ctx = p.resolve(ctx)
+	inner := p.resolve(ctx)
 	p.mu.Unlock()
-	p.settle(ctx)
+	p.settle(ctx, inner)
 }
 
 // dropped is Cancel for a call that nobody holds any more. A Resolve that is
@@ -66,9 +66,9 @@ func (p *pending) resolve(ctx context.Context) context.Context {
 	return ctx
 }
 
-// settle brings the call to its outcome.
-func (p *pending) settle(ctx context.Context) stopgate.Outcome {
-	approval, edited := p.deliberate(ctx)
+// settle brings the call to its outcome. What is asked about it ends with inner.
+func (p *pending) settle(ctx, inner context.Context) stopgate.Outcome {
+	approval, edited := p.deliberate(inner)
 	p.abort(nil)
 	p.join()
 	if edited == nil {
@@ -99,18 +99,19 @@ func (p *pending) deliberate(ctx context.Context) (approval *stopgate.Approval, 
 	if prop == nil {
 		return nil, nil
 	}
-	p.askPolicies(ctx, prop)
-	if p.g.sessions != nil && !p.isOver() {
-		p.askSessions(ctx, *prop)
+	p.crossover(ctx, prop)
+	if p.kind == ToolCall {
+		p.askPolicies(ctx, prop)
+	}
+	p.askSenders()
+	if !p.isOver() && (p.g.judge != nil || p.under.observe || !p.verdict().Mode.Permissive()) {
+		p.askSessions(ctx)
 	}
 	if !p.under.observe {
 		if approval, edited = p.review(ctx, prop); edited != nil {
 			return approval, edited
 		}
 		p.askCurrentPolicy()
-	}
-	if p.g.sessions != nil && !p.isOver() {
-		p.reserve(ctx, *prop)
 	}
 	return approval, nil
 }
@@ -130,9 +131,9 @@ func (p *pending) proposal() *Proposal {
 	}
 	prop := &Proposal{
 		ID: p.id, Parent: p.parent, Call: p.call, ArgsHash: p.hash, Verdict: p.verdict(),
-		Policy: p.under.hash, Definition: p.definition,
+		Policy: p.under.hash, Definition: p.definition, To: p.to,
 	}
-	if len(p.g.policies) > 0 || p.g.sessions != nil || p.g.judge != nil {
+	if len(p.g.policies) > 0 || len(p.g.handoffs) > 0 || p.g.judge != nil {
 		prop.Args = string(p.final)
 	}
 	return prop
@@ -150,7 +151,7 @@ func (p *pending) askCurrentPolicy() {
 	}
 	defer p.recoverPolicy()
 	p.judgedBy = now.hash
-	e := now.binding(&p.call).evaluate()
+	e := p.bind(now).evaluate()
 	e.Feed(p.final)
 	switch v := e.Close(stopgate.Ended); {
 	case v.Terminal():

@@ -132,7 +132,7 @@ func (p *pending) standing(q *prompt, v stopgate.Verdict, a Answer) standing {
 // layer (REQUIREMENTS X12, THREATS H3). The person who wrote them satisfies ask
 // and edit, never skip or deny.
 func (p *pending) edit(ctx context.Context, args []byte, approval *stopgate.Approval) *pending {
-	child, err := p.g.open(ctx, p.proposed(), p.id)
+	child, err := p.again(ctx)
 	if err != nil {
 		p.deny(stopgate.LayerFailure, stopgate.CodePolicyError)
 		return nil
@@ -146,4 +146,19 @@ func (p *pending) edit(ctx context.Context, args []byte, approval *stopgate.Appr
 	child.deliberate(ctx)
 	child.abort(nil)
 	return child
+}
+
+// again opens the call once more, for what a person made of it.
+func (p *pending) again(ctx context.Context) (*pending, error) {
+	if p.kind == ToolCall {
+		return p.g.open(ctx, p.turn, p.proposed(), p.id)
+	}
+	child, err := p.g.newPending(p.turn, p.proposed(), p.id)
+	if err != nil {
+		return nil, err
+	}
+	child.kind, child.to, child.bind = p.kind, p.to, p.bind
+	child.begin()
+	child.sit(ctx)
+	return child, nil
 }

@@ -3,11 +3,13 @@ package gate_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/internal/testkit/ports"
+	"github.com/stopgate/stopgate/session"
 )
 
 // one is a policy with one script for the tool "t".
@@ -247,19 +249,17 @@ func TestObserveModeWithoutALog(t *testing.T) {
 	policy := tools()
 	policy.Observe = true
 	rec := &ports.Recorder{Fault: func(context.Context, int, *stopgate.Record) error { return errDisk }}
-	reserved, cancelled := 0, 0
-	g, err := gate.NewScripted(policy, gate.WithRecorder(rec), gate.WithSessions(ports.Sessions{
-		OnReserve: func(context.Context, gate.Proposal) ([]gate.Objection, error) { reserved++; return nil, nil },
-		OnCancel:  func(context.Context, stopgate.ProposalID) error { cancelled++; return nil },
-	}))
+	store := &ports.Store{Memory: true}
+	g, err := gate.NewScripted(policy, gate.WithRecorder(rec), gate.WithStore(store),
+		gate.WithSessionPolicies(ports.Registry(objecting("p", "no", ""))))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if out := decide(t, g, "free", `{}`); !out.Allowed() || out.Enforced || out.Verdict.Mode != stopgate.Unattended {
+	if out := decide(t, g, "free", `{}`); !out.Allowed() || out.Enforced || out.Verdict.Code != "no" {
 		t.Errorf("outcome %+v", out)
 	}
-	if g.Health().LostRows != 1 || reserved != 1 || cancelled != 0 {
-		t.Errorf("health %+v, %d reserved, %d cancelled", g.Health(), reserved, cancelled)
+	if kinds := store.Kinds(session.Owner{Session: "s"}); g.Health().LostRows != 1 || !slices.Equal(kinds, []session.Kind{session.Released}) {
+		t.Errorf("health %+v, facts %v", g.Health(), kinds)
 	}
 }
 

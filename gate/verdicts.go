@@ -13,7 +13,7 @@ import (
 // begin binds the policy and starts the evaluation. A policy that panics denies.
 func (p *pending) begin() {
 	defer p.recoverPolicy()
-	p.bound = p.under.binding(&p.call)
+	p.bound = p.bind(p.under)
 	p.eval = p.rules.evaluate()
 	p.evaluate(func() {})
 }

@@ -15,11 +15,11 @@ type Policy struct {
 	File     string
 	Gate     GateSettings
 	Paths    PathSettings
-	Lists    []*NamedList // [lists], file order
-	Tools    []*ToolTable // file order
-	Guards   []*Rule      // [[guard]], file order: restrictive rules for every tool (K0a)
-	Sessions []*Declaration
-	Handoffs []*Declaration
+	Lists    []*NamedList     // [lists], file order
+	Tools    []*ToolTable     // file order
+	Guards   []*Rule          // [[guard]], file order: restrictive rules for every tool (K0a)
+	Sessions []*SessionPolicy // [[session]], file order
+	Handoffs []*Handoff       // [[handoffs]], file order
 	Judge    *Declaration
 	// Unenforced says which tools must be denied because the file asks for checks
 	// that this version cannot make.
@@ -40,6 +40,9 @@ type GateSettings struct {
 	DenyMode          string        // "", "tool_result" or "throw" (K33)
 	Enforcement       string        // "", "enforce" or "observe" (K38)
 	Strict            bool          // lints are errors (K0i)
+	// DenialLimit is after how many denials in a row a session is stopped (S28); nil
+	// if the file does not say, 0 for never.
+	DenialLimit *int64
 
 	written *tomltree.Value // nil: the file has no [gate]
 }
@@ -78,6 +81,7 @@ type ToolTable struct {
 	Schema   *schema.Schema // from parameters; nil if the table declares none
 	Run      *RuleList      // nil: nothing said here
 	Result   *RuleList
+	Success  *Success       // how results are read; nil: nothing said here (S24)
 	Unknown  *ParamAction   // unknown_params of the tool
 	OnSchema *stopgate.Mode // on_schema_violation of the tool
 	Pos      diag.Range     // of the name
@@ -146,10 +150,8 @@ type When struct {
 	Pos                               diag.Range
 }
 
-// Declaration is a table that this version reads and does not enforce: a
-// [[session]] policy, a [[handoffs]] entry or [judge].
+// Declaration is a table that this version reads and does not enforce: [judge].
 type Declaration struct {
-	Type  string // of a session policy
 	Table *tomltree.Value
 	Pos   diag.Range
 }

@@ -327,7 +327,7 @@ func TestCompileRefuses(t *testing.T) {
 	}
 }
 
-// Proves TPS-02, I14: what a file asks for and nothing here can check is refused, for
+// Proves I14: what a file asks for and nothing here can check is refused, for
 // the tools it governs and no others.
 func TestUnenforcedDenies(t *testing.T) {
 	p := layers(t, policy.Options{}, `
@@ -337,10 +337,11 @@ run = "unattended"
 run = "unattended"
 [tools.test.policy]
 run = "unattended"
-[[session]]
-type = "require"
-before = "deploy"
-requires = ["test"]
+[judge]
+tools = ["deploy"]
+model = "m"
+threshold = 0.5
+on_error = "deny"
 `)
 	for tool, mode := range map[string]stopgate.Mode{"deploy": stopgate.Deny, "test": stopgate.Unattended} {
 		if v := final(t, p.Bind(stopgate.Call{Tool: stopgate.ToolName(tool)}), `{}`); v.Mode != mode {

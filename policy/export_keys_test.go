@@ -24,5 +24,20 @@ func KeysByTable() map[string][]string {
 		"$defs/when":       whenKeys,
 		"$defs/examples":   exampleKeys,
 		"$defs/parameter":  parameterKeys,
+		"$defs/session":    SessionKeys(),
+		"$defs/handoff":    handoffKeys,
 	}
 }
+
+// SessionKeys lists the keys of [[session]], of all types.
+func SessionKeys() []string {
+	keys := slices.Clone(sessionKeys)
+	for _, more := range sessionKeysOf {
+		keys = append(keys, more...)
+	}
+	slices.Sort(keys)
+	return slices.Compact(keys)
+}
+
+// HandoffKeys lists the keys of [[handoffs]].
+func HandoffKeys() []string { return handoffKeys }

@@ -35,6 +35,9 @@ func (g GateSettings) text() string {
 		"unknown_params = " + tomltree.Quote(g.UnknownParams.String()),
 		"on_schema_violation = " + tomltree.Quote(g.OnSchemaViolation.String()),
 	}
+	if g.DenialLimit != nil {
+		parts = append(parts, "denial_limit = "+strconv.FormatInt(*g.DenialLimit, 10))
+	}
 	if g.DenyMode != "" {
 		parts = append(parts, "deny_mode = "+tomltree.Quote(g.DenyMode))
 	}
@@ -89,6 +92,12 @@ func (p *Policy) meaning() []byte {
 	w.line("[guard]")
 	for _, g := range p.Guards {
 		w.line(joinParts(ruleParts(g, true)))
+	}
+	for _, s := range p.Sessions {
+		w.line("[session] " + s.meaning())
+	}
+	for _, h := range p.Handoffs {
+		w.line("[handoffs] " + h.meaning())
 	}
 	for _, u := range p.Unenforced {
 		w.line("[unenforced] " + u.Mode.String() + " " + string(u.Code) + " " + strings.Join(u.Tools, " "))

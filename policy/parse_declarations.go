@@ -3,37 +3,12 @@ package policy
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/diag"
 	"github.com/stopgate/stopgate/internal/tomltree"
 )
-
-// sessionTable is one [[session]] (TPS); the names of tools are names or globs.
-type sessionTable struct {
-	Type          string          `toml:"type,required"`
-	Name          string          `toml:"name"`
-	ReadTools     *tomltree.Value `toml:"read_tools"`
-	WriteTools    *tomltree.Value `toml:"write_tools"`
-	Before        *tomltree.Value `toml:"before"`
-	Requires      *tomltree.Value `toml:"requires"`
-	Require       string          `toml:"require"`
-	Key           *tomltree.Value `toml:"key"`
-	OnMissingKey  string          `toml:"on_missing_key"`
-	AcceptUnknown bool            `toml:"accept_unknown"`
-	When          *tomltree.Value `toml:"when"`
-}
-
-// handoffTable is one [[handoffs]] (G2, S41).
-type handoffTable struct {
-	From    *tomltree.Value `toml:"from"`
-	To      *tomltree.Value `toml:"to"`
-	Mode    stopgate.Mode   `toml:"mode,required"`
-	Tool    *tomltree.Value `toml:"tool"`
-	ToArg   string          `toml:"to_arg"`
-	Kind    string          `toml:"kind"`
-	Inherit bool            `toml:"inherit"`
-}
 
 // judgeTable is [judge] (V3, S29).
 type judgeTable struct {
@@ -49,13 +24,14 @@ type judgeTable struct {
 	Timeout   string          `toml:"timeout"`
 }
 
-// declarations reads the tables whose checks this version cannot make. It reads
-// them as strictly as any other and denies the tools they govern: a check that
-// nobody makes must not read as passed.
+// declarations reads session policies and handoffs, and [judge], whose check this
+// version cannot make: it is read as strictly as any other table, and the tools it
+// governs are denied. A check that nobody makes must not read as passed.
 func (p *parser) declarations(root *tomltree.Value) {
 	for _, t := range p.elements(root.Get("session")) {
 		p.session(t)
 	}
+	p.sessionNames()
 	for _, t := range p.elements(root.Get("handoffs")) {
 		p.handoff(t)
 	}
@@ -64,38 +40,50 @@ func (p *parser) declarations(root *tomltree.Value) {
 	}
 }
 
-func (p *parser) session(t *tomltree.Value) {
-	var s sessionTable
-	p.decode(t, &s)
-	types := []string{"read_before_write", "require"}
-	p.oneOf(t, "type", types)
-	p.oneOf(t, "require", []string{"all", "any"})
-	p.oneOf(t, "on_missing_key", []string{"deny", "allow"})
-	p.policy.Sessions = append(p.policy.Sessions, &Declaration{Type: s.Type, Table: t, Pos: t.Range})
-	p.texts(t.Get("read_tools"))
-	governed := p.texts(t.Get("write_tools"))
-	if s.Type == "require" {
-		for _, key := range []string{"before", "requires"} {
-			if t.Get(key) == nil {
-				p.report(diag.MissingKey, t.Range, "`"+key+"` is missing", "")
-			}
-		}
-		p.texts(t.Get("requires"))
-		governed = p.texts(t.Get("before"))
+// handoff reads one [[handoffs]] (G2, S9, S41).
+func (p *parser) handoff(t *tomltree.Value) {
+	p.known(t, handoffKeys)
+	h := &Handoff{Pos: t.Range, Reason: p.sentence(t.Get("reason"))}
+	p.policy.Handoffs = append(p.policy.Handoffs, h)
+	h.From, h.To = p.agents(t.Get("from")), p.agents(t.Get("to"))
+	if t.Get("to") == nil {
+		p.report(diag.MissingKey, t.Range, "`to` is missing", "name the agents that may receive, or write to = \"*\"")
 	}
-	p.unenforced("[[session]]", t.Range, governed, stopgate.Deny, stopgate.CodeSessionPolicyDenied)
+	if e := t.Get("mode"); e == nil {
+		p.report(diag.MissingKey, t.Range, "`mode` is missing", "write unattended, ask or deny")
+	} else if word, ok := p.word(e, "unattended", "ask", "deny"); ok {
+		h.Mode, _ = stopgate.ParseMode(word)
+	}
+	word, _ := p.word(t.Get("kind"), "transfer", "delegate")
+	h.Delegate = word == "delegate"
+	h.Inherit = p.flag(t.Get("inherit"))
+	if e := t.Get("tool"); e != nil {
+		if name, ok := p.text(e); ok {
+			p.toolName(name, e.Value.Range)
+			h.Tool = name
+		}
+	}
+	if e := t.Get("to_arg"); e != nil {
+		if _, ok := p.text(e); ok {
+			h.ToArg, _ = p.pointer(e.Value)
+		}
+		if h.Tool == "" {
+			p.report(diag.BadValue, e.KeyRange, "`to_arg` names an argument of the tool that hands over, and `tool` is missing", "")
+		}
+	}
+	if h.Tool != "" && len(h.ToArg) == 0 && strings.Count(h.Tool, "*") != 1 {
+		p.report(diag.MissingKey, t.Get("tool").Value.Range, "nobody can tell to whom a call of this tool hands over",
+			"name the argument: to_arg = \"/agent\", or write one * in the tool's name")
+	}
 }
 
-func (p *parser) handoff(t *tomltree.Value) {
-	var h handoffTable
-	p.decode(t, &h)
-	p.texts(t.Get("from"))
-	p.texts(t.Get("to"))
-	p.oneOf(t, "kind", []string{"transfer", "delegate"})
-	p.policy.Handoffs = append(p.policy.Handoffs, &Declaration{Table: t, Pos: t.Range})
-	if tool := t.Get("tool"); tool != nil {
-		p.unenforced("[[handoffs]]", t.Range, p.texts(tool), stopgate.Deny, stopgate.CodePolicyNotConfigured)
+// agents reads names and globs of agents.
+func (p *parser) agents(e *tomltree.Entry) []string {
+	values := p.texts(e)
+	for _, v := range values {
+		p.factName("agent", v)
 	}
+	return textsOf(values)
 }
 
 func (p *parser) judge(e *tomltree.Entry) {

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"math"
 	"path"
 	"strings"
 
@@ -25,6 +26,7 @@ func (p *parser) gate(e *tomltree.Entry) {
 	g.DenyMode, _ = p.word(t.Get("deny_mode"), "tool_result", "throw")
 	g.Enforcement, _ = p.word(t.Get("enforcement"), "enforce", "observe")
 	g.Strict = p.flag(t.Get("strict"))
+	g.DenialLimit = p.whole(t.Get("denial_limit"), math.MaxInt32)
 }
 
 func (p *parser) denyOrAsk(e *tomltree.Entry) stopgate.Mode {

@@ -253,29 +253,9 @@ file = "x"
 	}
 }
 
-// Proves S29, S41: what cannot be enforced is refused for the tools it governs.
+// Proves S29: what cannot be enforced is refused for the tools it governs.
 func TestUnenforced(t *testing.T) {
 	p := parse(t, `version = 1
-[[session]]
-type = "read_before_write"
-read_tools = ["read"]
-write_tools = ["write", "edit*"]
-key = "/path"
-[[session]]
-type = "require"
-before = "deploy"
-requires = ["test"]
-[[session]]
-type = "read_before_write"
-[[handoffs]]
-from = "triage"
-to = ["billing"]
-mode = "unattended"
-[[handoffs]]
-from = "triage"
-to = "billing"
-mode = "ask"
-tool = "transfer_to_*"
 [judge]
 model = "m"
 threshold = 0.6
@@ -285,14 +265,7 @@ on_error = "ask"
 	for _, u := range p.Unenforced {
 		got = append(got, fmt.Sprintf("%v %s %s line %d", u.Tools, u.Mode, u.Code, u.Pos.Start.Line))
 	}
-	want := []string{
-		"[write edit*] deny session_policy_denied line 2", "[deploy] deny session_policy_denied line 7",
-		"[*] deny session_policy_denied line 11", "[transfer_to_*] deny policy_not_configured line 17", "[*] ask judge_unavailable line 22",
-	}
-	if diff := cmp.Diff(want, got); diff != "" {
+	if diff := cmp.Diff([]string{"[*] ask judge_unavailable line 2"}, got); diff != "" || p.Judge == nil {
 		t.Error(diff)
-	}
-	if len(p.Sessions) != 3 || len(p.Handoffs) != 2 || p.Judge == nil || p.Sessions[1].Type != "require" {
-		t.Errorf("declarations: %v %v %v", p.Sessions, p.Handoffs, p.Judge)
 	}
 }

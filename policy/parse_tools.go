@@ -65,6 +65,7 @@ func (p *parser) toolTable(e *tomltree.Entry) *ToolTable {
 	t := e.Value
 	p.known(t, toolKeys)
 	table := &ToolTable{Name: e.Key, Pos: e.KeyRange}
+	table.Success = p.success(t.Get("success"))
 	table.Source, _ = p.word(t.Get("source"), "local", "mcp", "builtin", "remote")
 	for _, v := range p.texts(t.Get("also")) {
 		if !stopgate.ValidToolName(stopgate.ToolName(v.Text)) {

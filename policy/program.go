@@ -131,6 +131,7 @@ func (p *Program) Settings() Settings {
 		s.Gate.UnknownParams = strictestParams(s.Gate.UnknownParams, g.UnknownParams)
 		s.Gate.OnSchemaViolation = stopgate.Strictest(s.Gate.OnSchemaViolation, g.OnSchemaViolation)
 		s.Gate.Strict = s.Gate.Strict || g.Strict
+		s.Gate.DenialLimit = strictestLimit(s.Gate.DenialLimit, g.DenialLimit)
 		if s.Gate.DenyMode == "" {
 			s.Gate.DenyMode = g.DenyMode
 		}
@@ -166,4 +167,13 @@ func strictestParams(a, b ParamAction) ParamAction {
 		return a
 	}
 	return b
+}
+
+// strictestLimit returns the smaller of two limits; 0 is none, nil says nothing.
+func strictestLimit(a, b *int64) *int64 {
+	switch {
+	case a == nil, b != nil && *a == 0, b != nil && *b > 0 && *b < *a:
+		return b
+	}
+	return a
 }

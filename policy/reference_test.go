@@ -9,6 +9,19 @@ import (
 	"github.com/stopgate/stopgate/policy"
 )
 
+// The page about sessions names every key of [[session]] and [[handoffs]] (K36).
+func TestSessionReference(t *testing.T) {
+	page, err := os.ReadFile("../docs/reference/sessions.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, key := range append(policy.SessionKeys(), policy.HandoffKeys()...) {
+		if !strings.Contains(string(page), "`"+key) {
+			t.Errorf("docs/reference/sessions.md does not name %s", key)
+		}
+	}
+}
+
 // The reference names every key of the language (K36), and its examples load
 // without a trap.
 func TestReference(t *testing.T) {

@@ -164,6 +164,7 @@ base_url = "http://127.0.0.1"
 [judge]
 #judge
 [[handoffs]]
+to = "a"
 mode = "deny"
 #handoffs
 [[session]]

@@ -10,11 +10,11 @@ import (
 // not listed here is an error.
 var (
 	topKeys  = []string{"version", "gate", "paths", "lists", "tools", "guard", "session", "handoffs", "judge"}
-	gateKeys = []string{"unknown_tool", "unknown_params", "on_schema_violation", "deny_mode", "enforcement", "strict"}
+	gateKeys = []string{"unknown_tool", "unknown_params", "on_schema_violation", "deny_mode", "enforcement", "strict", "denial_limit"}
 	pathKeys = []string{"root", "home"}
 	toolKeys = []string{
 		"source", "also", "summary", "description", "parameters", "policy",
-		"unknown_params", "on_schema_violation", "run", "result",
+		"unknown_params", "on_schema_violation", "run", "result", "success",
 	}
 	policyKeys = []string{"run", "result"}
 	ruleKeys   = []string{"arg", "all", "match", "when", "mode", "reason", "note", "ignores", "allow_unsafe_prefix", "examples"}
@@ -22,6 +22,23 @@ var (
 	// examples of match come first
 	exampleKeys = []string{"match", "no_match"}
 	whenKeys    = []string{"agent", "surface", "server", "principal"}
+
+	sessionTypes = []string{SessionRequire, SessionReadBeforeWrite, SessionLimit}
+	sessionKeys  = []string{"type", "name", "enabled", "when", "key", "on_missing_key", "reason", "within"}
+	// sessionKeysOf are the keys that one type has beside those.
+	sessionKeysOf = map[string][]string{
+		SessionRequire: {
+			"before", "requires", "approvals", "require", "key_type", "invalidated_by", "require_observed", "accept_unknown",
+		},
+		SessionReadBeforeWrite: {
+			"read_tools", "write_tools", "content_hash", "invalidated_by", "require_observed", "accept_unknown",
+		},
+		SessionLimit: {
+			"tools", "max_calls", "max_in_flight", "inflight_ttl", "sum", "max_sum", "scope", "failures", "key_type", "require_observed",
+		},
+	}
+	handoffKeys = []string{"from", "to", "mode", "kind", "inherit", "reason", "tool", "to_arg"}
+	successKeys = []string{"exit_code", "arg", "pattern"}
 
 	parameterKeys = []string{
 		"type", "required", "title", "summary", "description", "aliases", "expands", "items", "properties",

@@ -87,6 +87,10 @@ type Release struct {
 	Policy  string             `json:"policy,omitempty"` // hash of the policy
 	Args    string             `json:"args_hash,omitempty"`
 	Handoff stopgate.AgentName `json:"handoff,omitempty"` // the receiving agent
+	Dialect string             `json:"dialect,omitempty"`
+	Surface stopgate.Surface   `json:"surface,omitempty"`
+	// Observed: nothing was enforced; results are delivered whatever the rules say.
+	Observed bool `json:"observe,omitempty"`
 }
 
 // Info describes a session for listings.
@@ -96,4 +100,12 @@ type Info struct {
 	First int64 // Unix milliseconds of the first and the last fact
 	Last  int64
 	Head  uint64 // position of the last fact
+}
+
+// Receiver is the agent that a released handoff went to.
+func (r *Release) Receiver() stopgate.AgentName {
+	if r == nil {
+		return ""
+	}
+	return r.Handoff
 }

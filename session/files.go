@@ -234,6 +234,9 @@ func (f *Files) Check(v View, c Call) Decision {
 	if !f.writes.Match(c.Tool) {
 		return Allow()
 	}
+	if d, homeless := v.homeless(c); homeless {
+		return d
+	}
 	paths, ok := f.paths(c)
 	switch {
 	case !ok && f.missing == allowMissing:

@@ -197,6 +197,9 @@ func (q *Quota) Marks(c Call) []Mark {
 
 // Check compares the totals, this call included, with the limit.
 func (q *Quota) Check(v View, c Call) Decision {
+	if d, homeless := v.homeless(c); homeless && q.scope == OfSession {
+		return d
+	}
 	keys, amount, ok := q.cells(c)
 	switch {
 	case !ok && q.missing == allowMissing:

@@ -122,6 +122,15 @@ func (v View) Stands(p Permit, broken uint64) bool {
 	return true
 }
 
+// homeless is the objection to a call that belongs to no session, by a policy that
+// looks at one: nobody's history must not stand for somebody's (THREATS H6).
+func (v View) homeless(c Call) (Decision, bool) {
+	return Decision{
+		Code: stopgate.CodeKeyUnavailable, Public: "This call belongs to no session, and its policy looks at one.",
+		Meta: map[string]string{"tool": string(c.Tool)},
+	}, v.Owner.Session == ""
+}
+
 // Decision is a session policy's answer (TPS-09). The zero Decision denies and is
 // invalid: a denial needs a code.
 type Decision struct {

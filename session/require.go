@@ -246,6 +246,9 @@ func (r *Requirement) Check(v View, c Call) Decision {
 	if !r.before.Match(c.Tool) {
 		return Allow()
 	}
+	if d, homeless := v.homeless(c); homeless {
+		return d
+	}
 	values, ok := r.values(c)
 	if !ok {
 		return r.noKey(c)

@@ -25,6 +25,7 @@ type governed struct {
 	entries []entry
 	early   bool // some can speak before any argument
 	late    bool // some need arguments
+	foreign bool // some are written elsewhere
 }
 
 // maxTools bounds the memory of tools: names come from models.
@@ -67,13 +68,14 @@ func (s *Set) govern(tool stopgate.ToolName) governed {
 			continue
 		}
 		g.entries = append(g.entries, e)
+		g.foreign = g.foreign || !Bounded(e.policy)
 		if keyless(e.policy) {
 			g.early = true
 		} else {
 			g.late = true
 		}
 	}
-	if len(s.tools) < maxTools {
+	if s.tools != nil && len(s.tools) < maxTools {
 		s.tools[tool] = g
 	}
 	return g
@@ -104,6 +106,9 @@ func (s *Set) Early(tool stopgate.ToolName) bool { return s.govern(tool).early }
 // Keyed reports whether some policy needs the tool's arguments.
 func (s *Set) Keyed(tool stopgate.ToolName) bool { return s.govern(tool).late }
 
+// Foreign reports whether code from elsewhere hears of the tool.
+func (s *Set) Foreign(tool stopgate.ToolName) bool { return s.govern(tool).foreign }
+
 // asked reports whether a policy is asked about a call as far as it is known: one
 // that needs arguments waits for them.
 func (e entry) asked(c Call) bool {
@@ -130,20 +135,22 @@ func (s *Set) Needs(c Call) []Key {
 // in registration order, and the first is the primary one (REQUIREMENTS X2); without
 // any the primary decision allows (TPS-12: that is no objection, not a permission).
 func (s *Set) CheckAll(v View, c Call) (primary Decision, all []Decision) {
-	return s.CheckEach(v, c, Policy.Check)
+	return s.CheckEach(v, c, func(_ Policy, f func() Decision) Decision { return f() })
 }
 
-// CheckEach is CheckAll with every policy asked through a function, for a caller
-// that bounds what code from elsewhere may take.
-func (s *Set) CheckEach(v View, c Call, ask func(Policy, View, Call) Decision) (primary Decision, all []Decision) {
+// CheckEach is CheckAll with every policy run by a function, for a caller that
+// bounds what code from elsewhere may take: see [Bounded].
+func (s *Set) CheckEach(v View, c Call, run func(Policy, func() Decision) Decision) (primary Decision, all []Decision) {
 	for _, e := range s.govern(c.Tool).entries {
 		if !e.asked(c) {
 			continue
 		}
-		if on, ok := as[Switch](e.policy); ok && !on.Active(v) {
-			continue
-		}
-		d := ask(e.policy, v, c)
+		d := run(e.policy, func() Decision {
+			if on, ok := as[Switch](e.policy); ok && !on.Active(v) {
+				return Allow()
+			}
+			return e.policy.Check(v, c)
+		})
 		if d.Policy = e.policy.Name(); d.Allowed {
 			continue
 		}
@@ -156,6 +163,23 @@ func (s *Set) CheckEach(v View, c Call, ask func(Policy, View, Call) Decision) (
 		return Allow(), nil
 	}
 	return all[0], all
+}
+
+// Bounded reports whether a policy is one of this package's own, alone or in case
+// of data: its cost is bounded by construction and needs no deadline (K39).
+func Bounded(p Policy) bool {
+	switch p := p.(type) {
+	case *Requirement, *Files, *Quota:
+		return true
+	case *conditional:
+		return p.data && Bounded(p.Policy)
+	}
+	return false
+}
+
+// Join returns the policies of both sets, those of the first before.
+func Join(a, b *Set) *Set {
+	return &Set{policies: slices.Concat(a.policies, b.policies), tools: make(map[stopgate.ToolName]governed)}
 }
 
 // Marks are what a released call does to the cells of all policies, disabled and

@@ -70,7 +70,7 @@ func InCase(p Policy, when ...When) Policy {
 	if len(when) == 0 {
 		return p
 	}
-	return &conditional{Policy: p, needs: []Key{DataKey}, predicate: func(v View) bool {
+	return &conditional{Policy: p, data: true, needs: []Key{DataKey}, predicate: func(v View) bool {
 		cell, loaded := v.State.Cell(DataKey)
 		data := v.Data()
 		if !loaded || cell.Text != "" && data.Kind() != jsonstream.Object {
@@ -90,6 +90,7 @@ type conditional struct {
 	predicate func(View) bool
 	needs     []Key
 	prefix    string
+	data      bool // made by InCase
 }
 
 func (c *conditional) Unwrap() Policy { return c.Policy }

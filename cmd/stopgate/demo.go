@@ -18,6 +18,7 @@ import (
 	"github.com/stopgate/stopgate/internal/replay"
 	"github.com/stopgate/stopgate/internal/visible"
 	"github.com/stopgate/stopgate/policy"
+	"github.com/stopgate/stopgate/store/mem"
 )
 
 //go:embed demo.toml
@@ -94,7 +95,7 @@ func demo(ctx context.Context, view demoView, pace float64) error {
 		return err
 	}
 	var rows demoRecorder
-	g, err := gate.New(program, gate.WithRecorder(&rows), gate.WithDenyMode(gate.DenyToolResult))
+	g, err := gate.New(program, gate.WithRecorder(&rows), gate.WithStore(mem.New()), gate.WithDenyMode(gate.DenyToolResult))
 	if err != nil {
 		return err
 	}

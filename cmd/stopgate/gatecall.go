@@ -45,7 +45,8 @@ func (j judge) replay(ctx context.Context, call stopgate.Call, args, result []by
 		return verdict, err
 	}
 	_, err = j.gate.Observe(ctx, stopgate.Result{
-		Proposal: pending.ID(), Call: call.ID, Session: call.Session, Tool: call.Tool, Data: result,
+		Proposal: pending.ID(), Call: call.ID, Session: call.Session, Principal: call.Principal, Tool: call.Tool,
+		Data: result, Observed: true,
 	})
 	return verdict, err
 }

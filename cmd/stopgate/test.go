@@ -11,6 +11,7 @@ import (
 	"github.com/stopgate/stopgate/internal/diag"
 	"github.com/stopgate/stopgate/internal/suite"
 	"github.com/stopgate/stopgate/policy"
+	"github.com/stopgate/stopgate/store/mem"
 )
 
 func newTest(s streams) *cobra.Command {
@@ -127,5 +128,5 @@ func (t *testRun) short() bool { return t.covered.Percent() < t.least }
 
 // gateFor makes the gate that a policy is tried on.
 func gateFor(program *policy.Program, person gate.Approver) (*gate.Gate, error) {
-	return gate.New(program, gate.WithDenyMode(gate.DenyToolResult), gate.WithApprover(person))
+	return gate.New(program, gate.WithStore(mem.New()), gate.WithDenyMode(gate.DenyToolResult), gate.WithApprover(person))
 }

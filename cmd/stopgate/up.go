@@ -17,6 +17,7 @@ import (
 	"github.com/stopgate/stopgate/gateway"
 	"github.com/stopgate/stopgate/internal/replay"
 	"github.com/stopgate/stopgate/internal/visible"
+	"github.com/stopgate/stopgate/store/mem"
 )
 
 type upFlags struct {
@@ -83,7 +84,7 @@ func up(ctx context.Context, s streams, f *upFlags) error {
 	if err != nil {
 		return err
 	}
-	g, err := gate.New(l.program, gate.WithRecorder(records), gate.WithDenyMode(gate.DenyToolResult))
+	g, err := gate.New(l.program, gate.WithRecorder(records), gate.WithStore(mem.New()), gate.WithDenyMode(gate.DenyToolResult))
 	if err != nil {
 		return errors.Join(err, records.Close())
 	}

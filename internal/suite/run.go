@@ -113,7 +113,7 @@ func (s *Suite) call(ctx context.Context, g *gate.Gate, c *Call, report *Report)
 	}
 	if ran && c.Ran {
 		d, err := g.Observe(ctx, stopgate.Result{
-			Proposal: pending.ID(), Session: c.Call.Session, Tool: c.Call.Tool, Failed: c.Failed, Data: c.Result, Observed: true,
+			Proposal: pending.ID(), Session: c.Call.Session, Principal: c.Call.Principal, Tool: c.Call.Tool, Failed: c.Failed, Data: c.Result, Observed: true,
 		})
 		if err != nil {
 			return r, err

@@ -14,6 +14,7 @@ import (
 	"github.com/stopgate/stopgate/internal/suite"
 	"github.com/stopgate/stopgate/internal/testkit/ports"
 	"github.com/stopgate/stopgate/policy"
+	"github.com/stopgate/stopgate/session"
 )
 
 // write makes files in a directory and returns it.
@@ -109,7 +110,7 @@ expect = "ask"
 tool = "deploy"
 expect = "deny"
 layer = "session"
-code = "session_policy_denied"
+code = "prerequisite_missing"
 [[case]]
 name = "failed"
 [[case.call]]
@@ -122,29 +123,13 @@ expect = "deny"
 	})
 	o := options()
 	o.Gate = func(p *policy.Program, a gate.Approver) (*gate.Gate, error) {
-		return gate.New(p, gate.WithDenyMode(gate.DenyToolResult), gate.WithApprover(a), gate.WithSessions(&built{}))
+		return gate.New(p, gate.WithDenyMode(gate.DenyToolResult), gate.WithApprover(a),
+			gate.WithStore(&ports.Store{Memory: true}),
+			gate.WithSessionPolicies(ports.Registry(session.Require("deploy").After("build").AcceptUnknown())))
 	}
 	if _, failed := run(t, filepath.Join(dir, "x.test.toml"), o); failed != nil {
 		t.Error(failed)
 	}
-}
-
-// built objects to deploy until a build succeeded.
-type built struct {
-	ports.Sessions
-	ok bool
-}
-
-func (b *built) Check(_ context.Context, p gate.Proposal) ([]gate.Objection, error) {
-	if p.Call.Tool == "deploy" && !b.ok {
-		return []gate.Objection{{Policy: "built", Code: stopgate.CodeSessionPolicyDenied}}, nil
-	}
-	return nil, nil
-}
-
-func (b *built) Observe(_ context.Context, r stopgate.Result) error {
-	b.ok = b.ok || r.Tool == "build" && !r.Failed
-	return nil
 }
 
 // A rule is reached when it matched, in whichever suite, run, result and guard

@@ -1,0 +1,149 @@
+package gate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/jsonstream"
+	"github.com/stopgate/stopgate/session"
+)
+
+// doubts are the sessions whose state may lack a result, as long as the store did
+// not take that in (FM16). Too many of them make every session uncertain.
+type doubts struct {
+	mu     sync.Mutex
+	owners map[session.Owner]bool
+	all    bool
+}
+
+// maxDoubts bounds how many sessions are kept apart.
+const maxDoubts = 4096
+
+func (d *doubts) add(o session.Owner) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.owners == nil {
+		d.owners = make(map[session.Owner]bool)
+	}
+	if len(d.owners) >= maxDoubts {
+		d.all = true
+		return
+	}
+	d.owners[o] = true
+}
+
+func (d *doubts) has(o session.Owner) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.all || d.owners[o]
+}
+
+func (d *doubts) drop(o session.Owner) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	delete(d.owners, o)
+}
+
+func (d *doubts) count() int64 {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return int64(len(d.owners))
+}
+
+// uncertain reports whether governed calls of the session are denied until an
+// operator looked at it.
+func (g *Gate) uncertain(o session.Owner, s session.State) bool {
+	self, _ := s.Cell(session.Self)
+	return self.Condition().Degraded || g.doubts.has(o)
+}
+
+// degrade remembers that a result could not be stored, in the store as soon as it
+// takes facts again.
+func (g *Gate) degrade(ctx context.Context, o session.Owner) {
+	g.doubts.add(o)
+	if g.append(ctx, o, session.Fact{Kind: session.Degraded}) == nil {
+		g.doubts.drop(o)
+	}
+}
+
+// ErrNoStore says that the gate keeps no facts.
+var ErrNoStore = errors.New("gate: no store of sessions")
+
+// append writes facts that nobody decides on.
+func (g *Gate) append(ctx context.Context, o session.Owner, facts ...session.Fact) error {
+	if g.store == nil {
+		return ErrNoStore
+	}
+	var keys []session.Key
+	for i := range facts {
+		facts[i].At = g.now().UnixMilli()
+		keys = append(keys, facts[i].Keys()...)
+	}
+	r := update(ctx, g, o, distinct(keys), func(session.State) (Change, struct{}, error) {
+		return Change{Facts: facts}, struct{}{}, nil
+	})
+	return r.problem("session")
+}
+
+// problem is the error of a call to the store.
+func (r reply[T]) problem(what string) error {
+	switch r.fault {
+	case none:
+		return nil
+	case failed, gone:
+		return r.err
+	}
+	return errors.New(what + ": " + r.fault.String())
+}
+
+// Reconcile is an operator's word that a session which is uncertain, or stopped
+// after too many denials, may go on with the facts it has.
+func (g *Gate) Reconcile(ctx context.Context, o session.Owner, by string) error {
+	if err := g.append(ctx, o, session.Fact{Kind: session.Reconciled, By: by}); err != nil {
+		return err
+	}
+	g.doubts.drop(o)
+	return g.Note(ctx, stopgate.Record{Event: stopgate.AuditReconciled, Session: o.Session, Principal: o.Principal, Cause: by})
+}
+
+// Spoke tells the gate that the user said something: denials are counted anew, and
+// what an approver declined may be asked again (DECISIONS S27, S28).
+func (g *Gate) Spoke(ctx context.Context, o session.Owner) error {
+	return g.append(ctx, o, session.Fact{Kind: session.Spoke})
+}
+
+// Approved records an approval that somebody gave in a session by name, for policies
+// that ask for one (TPS-39). An approval satisfies a policy; it never runs a call.
+func (g *Gate) Approved(ctx context.Context, o session.Owner, name, by string) error {
+	if name == "" || by == "" {
+		return errors.New("gate: an approval needs a name and somebody who gave it")
+	}
+	return g.append(ctx, o, session.Fact{Kind: session.Approved, Name: name, By: by})
+}
+
+// SetData replaces the session's data, one JSON object, which `when` conditions look
+// at. It is the program's or operator's to set, never the model's.
+func (g *Gate) SetData(ctx context.Context, o session.Owner, object []byte) error {
+	text, err := dataText(object)
+	if err != nil {
+		return err
+	}
+	return g.append(ctx, o, session.Fact{Kind: session.Told, Text: text})
+}
+
+// maxData bounds the session's data.
+const maxData = 64 << 10
+
+func dataText(object []byte) (string, error) {
+	if len(object) > maxData {
+		return "", errors.New("gate: the session's data is too large")
+	}
+	v, err := jsonstream.Parse(object, jsonstream.Options{ObjectRoot: true})
+	if err != nil {
+		return "", fmt.Errorf("gate: session data: %w", err)
+	}
+	return string(v.Raw()), nil
+}

@@ -1,0 +1,297 @@
+package gate
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/jsonstream"
+	"github.com/stopgate/stopgate/policy"
+	"github.com/stopgate/stopgate/policy/match"
+	"github.com/stopgate/stopgate/session"
+)
+
+// HandoffCall is a proposal to hand control to another agent (G2-06).
+type HandoffCall struct {
+	From, To  stopgate.AgentName // "" is "main"
+	ID        stopgate.CallID
+	Session   stopgate.SessionID
+	Turn      stopgate.TurnID
+	Principal stopgate.Principal
+	Surface   stopgate.Surface
+	// Payload is what the receiving agent gets: JSON, or nothing.
+	Payload []byte
+}
+
+// HandoffPolicy is a deterministic policy for handoffs, written in Go (G2-03). It
+// sees the proposal with the receiving agent in To and the payload in Args. Where no
+// file says anything about a handoff, one Permit allows it.
+type HandoffPolicy interface {
+	Name() string
+	CheckHandoff(ctx context.Context, p Proposal) (Decision, error)
+}
+
+// main is the agent that nobody named (DECISIONS S41).
+const mainAgent = stopgate.AgentName("main")
+
+// Handoff decides a proposal to hand control over. The entries of [[handoffs]] and
+// the handoff policies decide; without an explicit allow it is denied
+// policy_not_configured. Session policies that select "handoff:TO" hold too, ask is
+// put to the approver, and every proposal gets its row. Outcome.Args is the payload.
+//
+// A transfer is possible once in a turn (REQUIREMENTS X15). In deny mode throw the
+// error of a denial is a *Denied of kind [Handoff].
+func (g *Gate) Handoff(ctx context.Context, h HandoffCall) (stopgate.Outcome, error) {
+	return g.handoffIn(ctx, g.turn(session.Owner{Principal: h.Principal, Session: h.Session}, h.Turn), h)
+}
+
+func (g *Gate) handoffIn(ctx context.Context, t *turn, h HandoffCall) (stopgate.Outcome, error) {
+	if h.From == "" {
+		h.From = mainAgent
+	}
+	call := stopgate.Call{
+		Tool: "handoff", ID: h.ID, Session: h.Session, Turn: h.Turn, Agent: h.From, Principal: h.Principal, Surface: h.Surface,
+	}
+	p, err := g.newPending(t, call, "")
+	if err != nil {
+		return stopgate.Outcome{}, err
+	}
+	p.kind, p.to = Handoff, h.To
+	p.bind = func(c *compiled) bound { return bound{rules: &transition{g: g, hand: c.handoff(h.From, h.To)}} }
+	p.begin()
+	payload := h.Payload
+	if len(payload) == 0 {
+		payload = []byte("{}")
+	}
+	p.sit(ctx)
+	p.Feed(payload)
+	p.Close(stopgate.Ended)
+	return p.Resolve(ctx)
+}
+
+// hand is what policy files say about one handoff. The zero hand is nothing.
+type hand struct {
+	said     bool
+	mode     stopgate.Mode
+	delegate bool
+	inherit  bool
+	reason   string
+}
+
+// handoff combines the layers: in each the first entry that fits, of all the
+// strictest (K35). A layer without one abstains.
+func (c *compiled) handoff(from, to stopgate.AgentName) hand {
+	var all hand
+	if to == "" {
+		return all
+	}
+	for _, layer := range c.handoffs {
+		for _, h := range layer {
+			if len(h.From) > 0 && !fits(h.From, string(from)) || !fits(h.To, string(to)) {
+				continue
+			}
+			if !all.said {
+				all = hand{said: true, mode: h.Mode, delegate: h.Delegate, inherit: h.Inherit, reason: h.Reason}
+				break
+			}
+			if stopgate.Strictest(h.Mode, all.mode) != all.mode {
+				all.reason = h.Reason
+			}
+			all.mode = stopgate.Strictest(h.Mode, all.mode)
+			all.delegate, all.inherit = all.delegate && h.Delegate, all.inherit || h.Inherit
+			break
+		}
+	}
+	return all
+}
+
+func fits(globs []string, name string) bool {
+	return slices.ContainsFunc(globs, func(glob string) bool {
+		n, err := match.ParseName(glob)
+		return err == nil && n.Match(name)
+	})
+}
+
+// verdict is what the files say. With policies in Go there may still be an allow
+// where no file says anything.
+func (h hand) verdict(policies bool) stopgate.Verdict {
+	v := stopgate.Verdict{Decided: true, Mode: h.mode, Layer: stopgate.LayerRules, Code: stopgate.CodeRuleMatched, Public: h.reason}
+	if !h.said {
+		v.Layer, v.Code, v.Mode = stopgate.LayerGate, stopgate.CodePolicyNotConfigured, stopgate.Deny
+		if policies {
+			v.Mode = stopgate.Unattended
+		}
+	}
+	if v.Public == "" {
+		v.Public = v.Code.Public()
+		if !h.said {
+			v.Public = "No policy covers this handoff."
+		}
+	}
+	return v
+}
+
+// transition judges the payload of a handoff: it is JSON, and the rest is known
+// before it came.
+type transition struct {
+	g    *Gate
+	hand hand
+}
+
+func (t *transition) evaluate() evaluation {
+	return &crossing{trace: []stopgate.Verdict{t.hand.verdict(len(t.g.handoffs) > 0)}}
+}
+
+// ResultMode delivers: what the receiving agent answers is not judged here.
+func (t *transition) ResultMode(*jsonstream.Document) stopgate.Verdict {
+	return stopgate.Verdict{Decided: true, Mode: stopgate.Unattended, Layer: stopgate.LayerRules, Code: stopgate.CodeRuleMatched}
+}
+
+type crossing struct {
+	text  []byte
+	doc   jsonstream.Document
+	trace []stopgate.Verdict
+}
+
+func (c *crossing) Feed(chunk []byte) stopgate.Verdict {
+	c.text = append(c.text, chunk...)
+	return c.Verdict()
+}
+
+func (c *crossing) Close(stopgate.End) stopgate.Verdict {
+	if err := c.doc.Scan(c.text, jsonstream.Options{}); err != nil && !c.Verdict().Terminal() {
+		code := stopgate.CodeMalformedArguments
+		var fault *jsonstream.Error
+		if errors.As(err, &fault) {
+			code = fault.Code
+		}
+		c.trace = append(c.trace, stopgate.Verdict{
+			Decided: true, Layer: stopgate.LayerIntegrity, Code: code, DecidedAt: int64(len(c.text)), Public: code.Public(),
+		})
+	}
+	return c.Verdict()
+}
+
+func (c *crossing) Verdict() stopgate.Verdict      { return c.trace[len(c.trace)-1] }
+func (c *crossing) Trace() []stopgate.Verdict      { return c.trace }
+func (c *crossing) Cause() string                  { return "" }
+func (c *crossing) Document() *jsonstream.Document { return &c.doc }
+func (c *crossing) Args() []byte                   { return c.text }
+
+// receiver finds the agent that a tool's call hands over to, where a file declares
+// the tool as a handoff (DECISIONS S41): the argument it names, else what "*"
+// matches in the tool's name.
+func (c *compiled) receiver(tool stopgate.ToolName, args jsonstream.Value) (to stopgate.AgentName, is bool) {
+	for _, layer := range c.handoffs {
+		for _, h := range layer {
+			if h.Tool == "" || !fits([]string{h.Tool}, string(tool)) {
+				continue
+			}
+			if len(h.ToArg) == 0 {
+				before, after, _ := strings.Cut(h.Tool, "*")
+				return stopgate.AgentName(strings.TrimSuffix(strings.TrimPrefix(string(tool), before), after)), true
+			}
+			v, _ := h.ToArg.Find(args)
+			return stopgate.AgentName(v.Text()), true
+		}
+	}
+	return "", false
+}
+
+// crossover judges a handoff, or a call of a tool that is one: whether it is
+// allowed, and that the turn has not handed over before.
+func (p *pending) crossover(ctx context.Context, prop *Proposal) {
+	h := hand{}
+	switch to, is := p.under.receiver(p.tool, p.eval.Document().Root()); {
+	case p.kind == Handoff:
+		h = p.under.handoff(p.call.Agent, p.to)
+	case is:
+		from := p.call.Agent
+		if from == "" {
+			from = mainAgent
+		}
+		p.to, prop.To = to, to
+		h = p.under.handoff(from, to)
+		v := h.verdict(len(p.g.handoffs) > 0)
+		v.DecidedAt, v.Floors = p.received, p.verdict().Floors
+		p.mu.Lock()
+		p.push(v)
+		p.mu.Unlock()
+	default:
+		return
+	}
+	permitted := h.said
+	for _, hp := range p.g.handoffs {
+		if p.isOver() {
+			return
+		}
+		permitted = p.askPolicy(ctx, hp.Name(), func(ctx context.Context) (Decision, error) { return hp.CheckHandoff(ctx, *prop) }) || permitted
+	}
+	if !permitted && !p.isOver() {
+		p.forbid(stopgate.LayerGate, stopgate.CodePolicyNotConfigured, "No policy covers this handoff.")
+	}
+	if p.isOver() {
+		return
+	}
+	p.hand = h
+	if h.inherit && p.g.store == nil {
+		p.fail(stopgate.CodeStoreUnavailable, "no store", none, "")
+		return
+	}
+	if !h.delegate && !p.under.observe && !p.turn.take(p.id) {
+		p.forbid(stopgate.LayerGate, stopgate.CodeHandoffAlreadyTaken, "")
+	}
+}
+
+// Inheritance (DECISIONS S9): the tables that held for the agents who handed over
+// hold for the receiver too, where the entry says so.
+
+// inheritKey is the cell with the agents whose tables hold for an agent.
+func inheritKey(agent stopgate.AgentName) session.Key {
+	return session.NoteKey("stopgate:inherit", string(agent))
+}
+
+// inherits reports whether any handoff of the policy does.
+func inherits(layers [][]*policy.Handoff) bool {
+	return slices.ContainsFunc(layers, func(l []*policy.Handoff) bool {
+		return slices.ContainsFunc(l, func(h *policy.Handoff) bool { return h.Inherit })
+	})
+}
+
+// heritage is the fact that makes the receiver inherit.
+func (p *pending) heritage() (session.Fact, bool) {
+	if !p.hand.inherit || p.to == "" {
+		return session.Fact{}, false
+	}
+	senders := append([]string{string(p.call.Agent)}, p.senders...)
+	f := session.Note("stopgate:inherit", string(p.to), strings.Join(senders, "\n"))
+	f.Proposal = p.id
+	return f, true
+}
+
+// askSenders judges the call as if those who handed over had made it: the strictest
+// wins.
+func (p *pending) askSenders() {
+	for _, sender := range p.senders {
+		p.mu.Lock()
+		if p.over {
+			p.mu.Unlock()
+			return
+		}
+		call := p.call
+		call.Agent = stopgate.AgentName(sender)
+		func() {
+			defer p.recoverPolicy()
+			e := p.under.binding(&call).evaluate()
+			e.Feed(p.final)
+			v := e.Close(stopgate.Ended)
+			if !v.Decided {
+				v = p.refusal(stopgate.LayerFailure, stopgate.CodePolicyError)
+			}
+			p.push(v)
+		}()
+		p.mu.Unlock()
+	}
+}

@@ -1,0 +1,474 @@
+package gate
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/jsonstream"
+	"github.com/stopgate/stopgate/session"
+)
+
+// owner says whose state a call belongs to.
+func owner(c *stopgate.Call) session.Owner {
+	return session.Owner{Principal: c.Principal, Session: c.Session}
+}
+
+// objected is how a check inside an update says no: nothing is written.
+type objected struct {
+	all  []session.Decision
+	head uint64
+}
+
+func (objected) Error() string { return "a session policy objects" }
+
+// ask calls the store: inline if it is nothing but memory, else under a deadline.
+func ask[T any](ctx context.Context, g *Gate, f func(context.Context) (T, error)) reply[T] {
+	if !g.local {
+		return invoke(ctx, &g.ports.sessions, g.limits.Store, f)
+	}
+	if ctx.Err() != nil {
+		return reply[T]{fault: gone, err: context.Cause(ctx)}
+	}
+	return inline(ctx, f)
+}
+
+func inline[T any](ctx context.Context, f func(context.Context) (T, error)) (r reply[T]) {
+	defer func() {
+		if recover() != nil {
+			r = reply[T]{fault: panicked, stack: stackHash()}
+		}
+	}()
+	value, err := f(ctx)
+	if err != nil {
+		return reply[T]{fault: failed, err: err}
+	}
+	return reply[T]{value: value}
+}
+
+// load reads cells.
+func (g *Gate) load(ctx context.Context, o session.Owner, keys []session.Key) reply[session.State] {
+	return ask(ctx, g, func(ctx context.Context) (session.State, error) {
+		return g.store.Load(ctx, o, keys)
+	})
+}
+
+// update runs decide on current cells and writes what it says. The value is decide's
+// own: an update that nobody waits for any more writes into nothing that is read.
+func update[T any](ctx context.Context, g *Gate, o session.Owner, keys []session.Key, decide func(session.State) (Change, T, error)) reply[T] {
+	return ask(ctx, g, func(ctx context.Context) (T, error) {
+		var value T
+		err := g.store.Update(ctx, o, keys, func(s session.State) (Change, error) {
+			change, v, err := decide(s)
+			value = v
+			return change, err
+		})
+		return value, err
+	})
+}
+
+// sit fixes what the session policies see of the session (DECISIONS S8), and asks
+// those that need no argument.
+func (p *pending) sit(ctx context.Context) {
+	g := p.g
+	p.set, p.tool = p.under.policies(g.registry), p.under.name(p.call.Tool)
+	if p.set.Len() == 0 && !p.under.inherits {
+		return
+	}
+	governed := p.set.Governs(p.tool)
+	if g.store == nil {
+		if governed {
+			p.fail(stopgate.CodeStoreUnavailable, "no store", none, "")
+		}
+		return
+	}
+	early := p.set.Early(p.tool)
+	if head, begun := p.turn.begun(); begun && !governed && !p.under.inherits {
+		p.horizon = head
+		return
+	}
+	keys := []session.Key{session.Self}
+	c := session.Call{Proposal: p.id, Tool: p.tool, Agent: p.call.Agent, Turn: p.call.Turn, ID: p.call.ID}
+	if early {
+		keys = p.set.Needs(c)
+	}
+	if p.under.inherits {
+		keys = append(keys, inheritKey(p.call.Agent))
+	}
+	r := g.load(ctx, owner(&p.call), keys)
+	if r.fault != none {
+		if governed || p.under.inherits {
+			p.storeFault(r.fault, r.err, r.stack)
+		}
+		return
+	}
+	if heirs, _ := r.value.Cell(inheritKey(p.call.Agent)); heirs.Text != "" {
+		p.senders = strings.Split(heirs.Text, "\n")
+	}
+	p.horizon = p.turn.begin(r.value.Head)
+	if !governed {
+		return
+	}
+	if g.uncertain(owner(&p.call), r.value) {
+		p.deny(stopgate.LayerSession, stopgate.CodeSessionDegraded)
+		return
+	}
+	if early {
+		_, all := p.set.CheckEach(p.sees(r.value), c, p.run(ctx))
+		p.object(all, r.value.Head)
+	}
+}
+
+func (p *pending) sees(s session.State) session.View {
+	return session.View{State: s, Owner: owner(&p.call), Now: p.g.now().UnixMilli(), Horizon: p.horizon}
+}
+
+// run bounds what a policy from elsewhere may take (FM15); the gate's own are
+// bounded by construction (K39).
+func (p *pending) run(ctx context.Context) func(session.Policy, func() session.Decision) session.Decision {
+	return func(policy session.Policy, f func() session.Decision) session.Decision {
+		if session.Bounded(policy) {
+			return f()
+		}
+		r := invoke(ctx, &p.g.ports.policies, p.g.limits.Policy, func(context.Context) (session.Decision, error) { return f(), nil })
+		if r.fault != none {
+			return session.Deny(policyFault(r.fault, r.err), "")
+		}
+		return r.value
+	}
+}
+
+// storeFault denies because the state cannot be read or written (FM2).
+func (p *pending) storeFault(f fault, err error, stack string) {
+	if f == gone {
+		p.fail(goneCode(err), "sessions", f, "")
+		return
+	}
+	p.fail(stopgate.CodeStoreUnavailable, "sessions", f, stack)
+}
+
+// foresee asks the session policies that need arguments as soon as these are
+// complete (DECISIONS S8); p.mu is held, and let go while a store is waited for.
+func (p *pending) foresee() {
+	if p.over || p.final == nil || p.g.store == nil || !p.set.Keyed(p.tool) {
+		return
+	}
+	ctx := context.Background() // bounded by the limits of the store and of policies
+	c, ok := p.subject()
+	if !ok {
+		p.pushFailure(stopgate.CodePolicyError, "sessions", none, "")
+		return
+	}
+	var seen glance
+	if p.g.local && !p.set.Foreign(p.tool) {
+		seen = p.glance(ctx, c)
+	} else {
+		p.mu.Unlock()
+		seen = p.glance(ctx, c)
+		p.mu.Lock()
+	}
+	if seen.code != "" {
+		p.pushFailure(seen.code, "sessions", seen.fault, seen.stack)
+		return
+	}
+	p.objectLocked(seen.all, seen.head)
+}
+
+// glance is what the session policies say on the facts of one moment, or why they
+// could not be asked.
+type glance struct {
+	all   []session.Decision
+	head  uint64
+	code  stopgate.Code
+	fault fault
+	stack string
+}
+
+func (p *pending) glance(ctx context.Context, c session.Call) glance {
+	keys, _, asked := p.wishes(ctx, c)
+	if asked.fault != none {
+		return glance{code: policyFault(asked.fault, asked.err), fault: asked.fault, stack: asked.stack}
+	}
+	state := p.g.load(ctx, owner(&p.call), keys)
+	if state.fault != none {
+		return glance{code: stopgate.CodeStoreUnavailable, fault: state.fault, stack: state.stack}
+	}
+	_, all := p.set.CheckEach(p.sees(state.value), c, p.run(ctx))
+	return glance{all: all, head: state.value.Head}
+}
+
+// object takes the session policies' answer: all objections are kept, the first
+// one decides (REQUIREMENTS X2).
+func (p *pending) object(all []session.Decision, head uint64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.objectLocked(all, head)
+}
+
+func (p *pending) objectLocked(all []session.Decision, head uint64) {
+	if len(all) == 0 {
+		return
+	}
+	p.factsAt = head
+	p.objections = nil
+	for _, d := range all {
+		p.objections = append(p.objections, d.Policy+": "+string(d.Code))
+	}
+	p.objected = all
+	first, layer := all[0], stopgate.LayerSession
+	if l := layerOf(first.Code); l == stopgate.LayerFailure || l == stopgate.LayerApproval {
+		layer = l // a policy that gave no answer
+		if !p.over {
+			p.cause = "session policy " + first.Policy
+		}
+	}
+	v := p.refusal(layer, first.Code)
+	if first.Public != "" {
+		v.Public = first.Public
+	}
+	p.push(v)
+}
+
+// subject is the call as session policies see it once its arguments are complete.
+// What may outlive the call - a store that does not answer, code from elsewhere -
+// gets arguments of its own.
+func (p *pending) subject() (c session.Call, ok bool) {
+	c = session.Call{
+		Proposal: p.id, Tool: p.tool, Agent: p.call.Agent, Turn: p.call.Turn, ID: p.call.ID, ArgsHash: p.hash, To: p.to,
+	}
+	document := p.eval.Document()
+	if p.g.local && !p.set.Foreign(p.tool) && bytes.Equal(document.Text(), p.final) {
+		c.Args = document.Root()
+		return c, true
+	}
+	args, err := jsonstream.Parse(bytes.Clone(p.final), jsonstream.Options{MaxExponent: jsonstream.AnyExponent})
+	c.Args = args
+	return c, err == nil
+}
+
+// needs asks the policies what they look at and what the call will mean to them.
+func (p *pending) needs(ctx context.Context, c session.Call) (keys []session.Key, marks []session.Mark, ok bool) {
+	keys, marks, r := p.wishes(ctx, c)
+	if r.fault != none {
+		p.fail(policyFault(r.fault, r.err), "sessions", r.fault, r.stack)
+	}
+	return keys, marks, r.fault == none
+}
+
+// wish is what session policies need to decide and to learn.
+type wish struct {
+	keys  []session.Key
+	marks []session.Mark
+}
+
+func (p *pending) wishes(ctx context.Context, c session.Call) ([]session.Key, []session.Mark, reply[wish]) {
+	f := func(context.Context) (wish, error) { return wish{p.set.Needs(c), p.set.Marks(c)}, nil }
+	var r reply[wish]
+	if p.set.Foreign(p.tool) {
+		r = invoke(ctx, &p.g.ports.policies, p.g.limits.Policy, f)
+	} else {
+		r = inline(ctx, f)
+	}
+	return r.value.keys, r.value.marks, r
+}
+
+// askSessions runs the session policies before anybody else is asked. What they say
+// then is not the last word: see leave.
+func (p *pending) askSessions(ctx context.Context) {
+	if p.g.store == nil || p.call.Session == "" && !p.set.Governs(p.tool) {
+		return
+	}
+	c, ok := p.subject()
+	if !ok {
+		p.fail(stopgate.CodePolicyError, "sessions", none, "")
+		return
+	}
+	keys, _, ok := p.needs(ctx, c)
+	if !ok {
+		return
+	}
+	sticky := p.stickyKey()
+	r := p.g.load(ctx, owner(&p.call), append(keys, sticky))
+	if r.fault != none {
+		if p.set.Governs(p.tool) {
+			p.storeFault(r.fault, r.err, r.stack)
+		}
+		return
+	}
+	_, all := p.set.CheckEach(p.sees(r.value), c, p.run(ctx))
+	p.object(all, r.value.Head)
+	self, _ := r.value.Cell(session.Self)
+	if declined, _ := r.value.Cell(sticky); p.call.Session != "" && declined.Text != "" && declined.Seq > self.Condition().Spoke && !p.isOver() {
+		p.deny(stopgate.LayerApproval, stopgate.CodeApprovalDeclined)
+	}
+}
+
+// stickyKey is where a declined approval of this very call is remembered (S27).
+func (p *pending) stickyKey() session.Key {
+	return session.Key{Space: session.SpaceSticky, Name: string(p.tool), Value: p.hash}
+}
+
+// leave is the session policies' last word, on current facts, and the fact that the
+// call left: one atomic step (INVARIANTS I19). With a row, which a journal writes in
+// the same step, it reports whether the row is written. It denies, or lets live.
+func (p *pending) leave(ctx context.Context, row *stopgate.Record, approval *stopgate.Approval, rel *session.Release) (wrote bool) {
+	c, ok := p.subject()
+	if !ok {
+		p.fail(stopgate.CodePolicyError, "sessions", none, "")
+		return false
+	}
+	keys, marks, ok := p.needs(ctx, c)
+	if !ok {
+		return false
+	}
+	g, governed := p.g, p.set.Governs(p.tool)
+	now := g.now().UnixMilli()
+	facts := []session.Fact{{
+		At: now, Kind: session.Released, Proposal: p.id, Tool: p.tool, CallID: p.call.ID, Agent: p.call.Agent,
+		Turn: p.call.Turn, ArgsHash: p.hash, Marks: marks, Release: rel,
+	}}
+	if approval != nil {
+		facts = append(facts, session.Fact{At: now, Kind: session.Approved, Proposal: p.id, Name: string(p.tool), By: approval.By})
+	}
+	if f, ok := p.heritage(); ok {
+		f.At = now
+		facts = append(facts, f)
+	}
+	for _, f := range facts {
+		keys = append(keys, f.Keys()...)
+	}
+	keys = distinct(keys)
+	view, run, enforced, whose := p.sees(session.State{}), p.run(ctx), !p.under.observe, owner(&p.call)
+	r := update(ctx, g, whose, keys, func(s session.State) (Change, uint64, error) {
+		v := view
+		v.State = s
+		if governed && enforced {
+			if g.uncertain(whose, s) {
+				return Change{}, s.Head, objected{[]session.Decision{{Policy: "session", Code: stopgate.CodeSessionDegraded}}, s.Head}
+			}
+			if _, all := p.set.CheckEach(v, c, run); len(all) > 0 {
+				return Change{}, s.Head, objected{all, s.Head}
+			}
+		}
+		change := Change{Facts: facts, Row: row}
+		if row != nil {
+			r := *row
+			r.FactsAt = s.Head
+			change.Row = &r
+		}
+		return change, s.Head, nil
+	})
+	var no objected
+	switch {
+	case r.fault == none:
+		p.mu.Lock()
+		p.factsAt, p.left = r.value, facts
+		p.mu.Unlock()
+		return row != nil
+	case errors.As(r.err, &no):
+		p.object(no.all, no.head)
+	case row != nil:
+		p.g.ledger.miss(row, r.err)
+		p.fail(stopgate.CodeAuditUnavailable, "journal", r.fault, r.stack)
+		p.doubt(ctx, facts, r.fault)
+	case governed:
+		p.storeFault(r.fault, r.err, r.stack)
+		p.doubt(ctx, facts, r.fault)
+	}
+	return false
+}
+
+// doubt withdraws a release of which nobody knows whether it was written. If that
+// fails too, it stays counted: the strict side.
+func (p *pending) doubt(ctx context.Context, facts []session.Fact, f fault) {
+	if f == late {
+		return // it may be written yet, and a withdrawal must not come first
+	}
+	p.mu.Lock()
+	p.left = facts
+	p.mu.Unlock()
+	p.giveBack(ctx)
+}
+
+// giveBack withdraws a release whose call did not leave after all.
+func (p *pending) giveBack(ctx context.Context) {
+	p.mu.Lock()
+	left := p.left
+	p.left = nil
+	p.mu.Unlock()
+	if left == nil {
+		return
+	}
+	back := session.Fact{At: p.g.now().UnixMilli(), Kind: session.Withdrawn, Proposal: p.id}
+	keys := distinct(append(left[0].Keys(), back.Keys()...))
+	update(context.WithoutCancel(ctx), p.g, owner(&p.call), keys, func(s session.State) (Change, struct{}, error) {
+		return Change{Facts: []session.Fact{back}}, struct{}{}, nil
+	})
+}
+
+func distinct(keys []session.Key) []session.Key {
+	some := keys[:0:0]
+	for _, k := range keys {
+		if !slices.Contains(some, k) {
+			some = append(some, k)
+		}
+	}
+	return some
+}
+
+// The limit on denials (DECISIONS S28).
+const (
+	denialLimit    = 25
+	identicalLimit = 5
+)
+
+// countDenial makes a fact of a denial and reports whether the session has had too
+// many in a row; a journal writes the row in the same step. Failures, skips and
+// asks do not count.
+func (p *pending) countDenial(ctx context.Context, row *stopgate.Record) (limited, wrote bool) {
+	g := p.g
+	p.mu.Lock()
+	v := p.verdict()
+	p.mu.Unlock()
+	counted := v.Mode == stopgate.Deny && v.Layer != stopgate.LayerFailure &&
+		(v.Layer != stopgate.LayerApproval || v.Code == stopgate.CodeApprovalDeclined)
+	if g.store == nil || p.call.Session == "" || !counted {
+		return false, false
+	}
+	hash := p.hash
+	if hash == "" {
+		hash = string(p.tool) + " " + string(v.Code)
+	} else {
+		hash = string(p.tool) + " " + hash
+	}
+	fact := session.Fact{
+		At: g.now().UnixMilli(), Kind: session.Denied, Proposal: p.id, Tool: p.tool, CallID: p.call.ID, Agent: p.call.Agent,
+		Turn: p.call.Turn, ArgsHash: hash, Code: v.Code,
+	}
+	if v.Code == stopgate.CodeApprovalDeclined && p.hash != "" {
+		fact.Key = p.stickyKey()
+	}
+	limit := p.under.denialLimit
+	r := update(context.WithoutCancel(ctx), g, owner(&p.call), fact.Keys(), func(s session.State) (Change, bool, error) {
+		self, _ := s.Cell(session.Self)
+		now := self.Condition()
+		over := limit > 0 && (now.Denials >= limit || now.LastHash == hash && now.Same >= min(limit, identicalLimit))
+		change := Change{Facts: []session.Fact{fact}}
+		if g.journal {
+			r := *row
+			r.FactsAt = s.Head
+			if over {
+				r.Cause, r.Code = strings.TrimSpace(string(r.Code)+" "+r.Cause), stopgate.CodeDenialLimit
+			}
+			change.Row = &r
+		}
+		return change, over, nil
+	})
+	if r.fault != none {
+		return false, false
+	}
+	return r.value, g.journal
+}

@@ -1,0 +1,61 @@
+package gate
+
+import (
+	"context"
+	"time"
+
+	"github.com/stopgate/stopgate"
+)
+
+// review puts a result before the approver (D25-43): approved it is delivered, edited
+// it is replaced, and everything else withholds it. A gateway cannot wait with a
+// result that the client has already, so nobody is asked there (DECISIONS S11).
+func (g *Gate) review(ctx context.Context, rel release, r stopgate.Result) Delivery {
+	v := rel.result
+	if g.approver == nil || rel.call.Surface == stopgate.SurfaceGateway {
+		return withheld(v.Mode)
+	}
+	able := invoke(ctx, &g.ports.approver, g.limits.Policy, func(ctx context.Context) (Abilities, error) {
+		return g.approver.Abilities(ctx, &rel.call), nil
+	})
+	if able.fault != none || !able.value.Reachable || v.Mode == stopgate.Edit && !able.value.CanEdit {
+		return withheld(v.Mode)
+	}
+	asked, began := g.now(), time.Now()
+	b := Binding{
+		Args: rel.row.ArgsHash, Tool: rel.tool, Policy: rel.row.Policy, Session: rel.owner.Session, Principal: rel.owner.Principal,
+		Result: contentHash(stopgate.Result{Data: r.Data}),
+	}
+	q := newQuestion(View{
+		Proposal: r.Proposal, Call: rel.call, Verdict: v, Args: rel.args, Complete: true, Result: string(r.Data), OfResult: true,
+		Binding: b, Expires: asked.Add(g.limits.Approval),
+	})
+	note := func(event stopgate.AuditEvent, code stopgate.Code, a *stopgate.Approval) {
+		row := identityOf(rel.row)
+		row.Event, row.Code, row.Approval, row.Cause = event, code, a, "result"
+		g.ledger.note(ctx, row)
+	}
+	note(stopgate.AuditAsked, "", nil)
+	hold, cancel := context.WithTimeoutCause(ctx, g.limits.Hold, ErrHold)
+	defer cancel()
+	reply := invoke(hold, &g.ports.approver, 0, func(ctx context.Context) (Answer, error) {
+		return g.approver.Approve(ctx, q)
+	})
+	p := prompt{asked: asked, began: began, able: able.value, answer: reply.value}
+	code, a := p.judge(reply), reply.value
+	switch {
+	case code != "":
+	case p.expired(g.now(), g.limits.Approval):
+		code = stopgate.CodeApprovalTimeout
+	case a.Binding != b, a.ID != "" && !g.used.use(a.ID, g.now(), asked.Add(g.limits.Approval)):
+		code = stopgate.CodeApprovalStale
+	}
+	note(stopgate.AuditAnswered, code, &stopgate.Approval{ID: a.ID, By: a.By, Edited: a.Kind == Edited})
+	switch {
+	case code != "":
+		return withheld(v.Mode)
+	case a.Kind == Edited:
+		return Delivery{Mode: stopgate.Edit, Code: v.Code, Data: a.Args, shown: true}
+	}
+	return Delivery{Mode: v.Mode, Code: v.Code, Data: r.Data, shown: true}
+}

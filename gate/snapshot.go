@@ -1,0 +1,149 @@
+package gate
+
+import (
+	"bytes"
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/session"
+)
+
+// ErrSnapshot is a snapshot that is not accepted (snapshot_rejected): altered, of
+// another session or other session policies, or of a state that never was. The
+// current state stays (FM17).
+var ErrSnapshot = errors.New("gate: snapshot_rejected")
+
+// snapshotVersion is the version of the sealed text. Version 1: 2026-11.
+const snapshotVersion = 1
+
+// seal is what a snapshot says: a position in the log of facts, which itself stays
+// where it is (DECISIONS S15).
+type seal struct {
+	Version   int                `json:"v"`
+	Principal stopgate.Principal `json:"principal"`
+	Session   stopgate.SessionID `json:"session"`
+	Policies  string             `json:"policies"` // hash of [[session]]
+	Number    uint64             `json:"number"`
+	Position  uint64             `json:"position"`
+	At        int64              `json:"at"`
+}
+
+// Snapshot seals the position that a session has reached, to come back to it with
+// [Gate.Restore]. It needs [WithStore] and [WithSealKey].
+func (g *Gate) Snapshot(ctx context.Context, o session.Owner) ([]byte, error) {
+	if err := g.canSeal(); err != nil {
+		return nil, err
+	}
+	s := seal{
+		Version: snapshotVersion, Principal: o.Principal, Session: o.Session,
+		Policies: g.current.Load().sessionHash, At: g.now().UnixMilli(),
+	}
+	fact := session.Fact{At: s.At, Kind: session.Snapshot}
+	r := update(ctx, g, o, fact.Keys(), func(st session.State) (Change, seal, error) {
+		self, _ := st.Cell(session.Self)
+		s := s
+		s.Number, s.Position = self.Condition().Snapshots+1, st.Head
+		return Change{Facts: []session.Fact{fact}}, s, nil
+	})
+	if err := r.problem("snapshot"); err != nil {
+		return nil, err
+	}
+	err := g.Note(ctx, stopgate.Record{
+		Event: stopgate.AuditSnapshot, Session: o.Session, Principal: o.Principal, Cause: "position " + strconv.FormatUint(r.value.Position, 10),
+	})
+	if err != nil {
+		return nil, err
+	}
+	text, err := json.Marshal(r.value)
+	if err != nil {
+		return nil, err
+	}
+	return g.close(text), nil
+}
+
+func (g *Gate) canSeal() error {
+	switch {
+	case g.store == nil:
+		return ErrNoStore
+	case g.seal == nil:
+		return errors.New("gate: snapshots need a key: see WithSealKey")
+	}
+	return nil
+}
+
+// Rewind is an operator's permission to take a session back (THREATS H7).
+type Rewind struct {
+	// By is who restores; it is on record. Without a name nothing is taken back.
+	By string
+}
+
+// Restore takes a session back to a snapshot. Nothing is deleted: facts that permit
+// and came later count no more, facts that restrict still do, so that a restore never
+// allows what would have been denied before it. No grant comes back. The error is
+// ErrSnapshot if the snapshot is not this session's under these session policies.
+func (g *Gate) Restore(ctx context.Context, o session.Owner, sealed []byte, operator Rewind) error {
+	if err := g.canSeal(); err != nil {
+		return err
+	}
+	s, err := g.unseal(sealed)
+	switch {
+	case err != nil:
+		return err
+	case s.Version != snapshotVersion, s.Principal != o.Principal, s.Session != o.Session:
+		return fmt.Errorf("%w: it belongs to another session", ErrSnapshot)
+	case s.Policies != g.current.Load().sessionHash:
+		return fmt.Errorf("%w: the session policies are others now", ErrSnapshot)
+	case operator.By == "":
+		return fmt.Errorf("%w: going back is an operator's decision", ErrSnapshot)
+	}
+	fact := session.Fact{At: g.now().UnixMilli(), Kind: session.Restored, To: s.Position, By: operator.By}
+	r := update(ctx, g, o, fact.Keys(), func(st session.State) (Change, struct{}, error) {
+		self, _ := st.Cell(session.Self)
+		if s.Position > st.Head || s.Number > self.Condition().Snapshots {
+			return Change{}, struct{}{}, fmt.Errorf("%w: the session was never there", ErrSnapshot)
+		}
+		return Change{Facts: []session.Fact{fact}}, struct{}{}, nil
+	})
+	if err := r.problem("restore"); err != nil {
+		return err
+	}
+	return g.Note(ctx, stopgate.Record{
+		Event: stopgate.AuditRestored, Session: o.Session, Principal: o.Principal, Approval: &stopgate.Approval{By: operator.By},
+		Cause: "position " + strconv.FormatUint(s.Position, 10),
+	})
+}
+
+// close seals a text: "BASE64.BASE64" of the text and its HMAC-SHA-256.
+func (g *Gate) close(text []byte) []byte {
+	enc := base64.RawURLEncoding
+	out := enc.AppendEncode(nil, text)
+	return enc.AppendEncode(append(out, '.'), g.mac(text))
+}
+
+func (g *Gate) mac(text []byte) []byte {
+	m := hmac.New(sha256.New, g.seal)
+	m.Write([]byte("stopgate snapshot\x00"))
+	m.Write(text)
+	return m.Sum(nil)
+}
+
+func (g *Gate) unseal(sealed []byte) (s seal, err error) {
+	body, tag, _ := bytes.Cut(sealed, []byte("."))
+	enc := base64.RawURLEncoding.Strict()
+	text, err1 := enc.DecodeString(string(body))
+	mac, err2 := enc.DecodeString(string(tag))
+	if err1 != nil || err2 != nil || !hmac.Equal(mac, g.mac(text)) {
+		return s, fmt.Errorf("%w: the seal is broken", ErrSnapshot)
+	}
+	if json.Unmarshal(text, &s) != nil {
+		return s, fmt.Errorf("%w: it cannot be read", ErrSnapshot)
+	}
+	return s, nil
+}

@@ -1,0 +1,173 @@
+package gate
+
+import (
+	"context"
+	"strings"
+
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/jsonstream"
+)
+
+// The names of trace events (G2-16, TPS-34).
+const (
+	TraceTool    = "tool_policy_evaluated"
+	TraceHandoff = "handoff_policy_evaluated"
+	TraceDenied  = "policy_denied" // one for each objection of a session policy
+)
+
+// TraceEvent is what a tracer is told about a proposal, once it is decided and on
+// record (G2-17). It holds no raw secret: arguments are there only where the gate
+// was told how to redact them, and reasons are codes (G2-19).
+type TraceEvent struct {
+	Name     string
+	ID       stopgate.ProposalID
+	Session  stopgate.SessionID
+	Turn     stopgate.TurnID
+	Agent    stopgate.AgentName
+	Tool     stopgate.ToolName  // "" for a handoff
+	Handoff  stopgate.AgentName // the receiving agent
+	CallID   stopgate.CallID
+	Decision string // allowed, denied or skipped
+	Reason   stopgate.Code
+	Policy   string // the hash of the policy; of TraceDenied the session policy's name
+	Warning  bool   // a denial (TPS-35)
+	// Metadata: layer, rule, and what the policies that were asked said.
+	Metadata map[string]string
+	// Args are the arguments with the values of the redacted pointers replaced; ""
+	// unless [WithTracer] was given pointers.
+	Args string
+}
+
+// Tracer is told of every proposal. It is telemetry: it decides nothing, what it
+// returns or how it fails changes nothing, and it is given no longer than a policy.
+type Tracer interface {
+	Trace(ctx context.Context, e TraceEvent)
+}
+
+type tracing struct {
+	to     Tracer
+	redact []jsonstream.Pointer
+	args   bool
+}
+
+// Redacted stands in the place of a value that is not shown.
+const Redacted = "[redacted]"
+
+// WithTracer adds a tracer. With pointers events carry the arguments, without the
+// values that the pointers name: "*" stands for every member or element, "**" for
+// any depth. A pointer that is none redacts everything.
+func WithTracer(t Tracer, redact ...string) Option {
+	return func(c *config) {
+		c.tracer = &tracing{to: t, args: len(redact) > 0}
+		for _, text := range redact {
+			p, err := jsonstream.ParsePointer(text)
+			if err != nil {
+				p = jsonstream.Pointer{"**"}
+			}
+			c.tracer.redact = append(c.tracer.redact, p)
+		}
+	}
+}
+
+// opinion is what one policy in Go said.
+type opinion struct {
+	policy   string
+	decision Decision
+}
+
+// trail tells the tracer how the proposal ended.
+func (p *pending) trail(ctx context.Context, out stopgate.Outcome, row *stopgate.Record) {
+	t := p.g.tracer
+	if t == nil {
+		return
+	}
+	p.mu.Lock()
+	e := TraceEvent{
+		Name: TraceTool, ID: p.id, Session: row.Session, Turn: row.Turn, Agent: row.Agent, Tool: row.Tool, Handoff: p.to,
+		CallID: row.CallID, Decision: out.Status.String(), Reason: out.Verdict.Code, Policy: row.Policy,
+		Warning: out.Status == stopgate.Denied, Metadata: map[string]string{"layer": string(out.Verdict.Layer), "mode": out.Verdict.Mode.String()},
+	}
+	if p.kind == Handoff {
+		e.Name, e.Tool = TraceHandoff, ""
+	}
+	for _, o := range p.opinions {
+		e.Metadata["policy "+o.policy] = string(o.decision.Reason)
+		for k, v := range o.decision.Metadata {
+			e.Metadata[o.policy+"."+k] = v
+		}
+	}
+	e.Args = p.redacted
+	events := []TraceEvent{e}
+	for _, d := range p.objected {
+		denied := e
+		denied.Name, denied.Policy, denied.Reason, denied.Warning, denied.Args = TraceDenied, d.Policy, d.Code, true, ""
+		denied.Metadata = d.Meta
+		events = append(events, denied)
+	}
+	p.mu.Unlock()
+	for _, e := range events {
+		invoke(context.WithoutCancel(ctx), &p.g.ports.tracer, p.g.limits.Policy, func(ctx context.Context) (struct{}, error) {
+			t.to.Trace(ctx, e)
+			return struct{}{}, nil
+		})
+	}
+}
+
+// show is the arguments as a tracer may see them.
+func (t *tracing) show(root jsonstream.Value) string {
+	if t == nil || !t.args || !root.IsValid() {
+		return ""
+	}
+	return string(t.append(nil, root, t.redact))
+}
+
+// append writes a value; rules are the pointers that still apply below it.
+func (t *tracing) append(dst []byte, v jsonstream.Value, rules []jsonstream.Pointer) []byte {
+	for _, r := range rules {
+		if len(r) == 0 || len(r) == 1 && r[0] == "**" {
+			return jsonstream.AppendQuote(dst, Redacted)
+		}
+	}
+	switch v.Kind() {
+	case jsonstream.Object:
+		dst = append(dst, '{')
+		first := true
+		for key, value := range v.Members() {
+			if !first {
+				dst = append(dst, ',')
+			}
+			first = false
+			dst = append(jsonstream.AppendQuote(dst, key.Text()), ':')
+			dst = t.append(dst, value, below(rules, key.Text()))
+		}
+		return append(dst, '}')
+	case jsonstream.Array:
+		dst = append(dst, '[')
+		first := true
+		for value := range v.Elements() {
+			if !first {
+				dst = append(dst, ',')
+			}
+			first = false
+			dst = t.append(dst, value, below(rules, "*"))
+		}
+		return append(dst, ']')
+	}
+	return append(dst, v.Raw()...)
+}
+
+// below lists what is left of the pointers one step further. Names are compared
+// without regard to case: a secret is one in any spelling.
+func below(rules []jsonstream.Pointer, token string) []jsonstream.Pointer {
+	var left []jsonstream.Pointer
+	for _, r := range rules {
+		for r[0] == "**" {
+			left = append(left, r)
+			r = r[1:]
+		}
+		if r[0] == "*" || strings.EqualFold(r[0], token) {
+			left = append(left, r[1:])
+		}
+	}
+	return left
+}

@@ -1,0 +1,106 @@
+package gate
+
+import (
+	"context"
+	"sync"
+
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/session"
+)
+
+// Turn is one response of a model: its calls see the facts as they were when the
+// first of them was opened, and one of them at most hands control over for good
+// (DECISIONS S8, S9). Gateways and agents open a turn for each response; where a
+// call is a turn of its own, [Gate.Open] is enough. Calls opened with the same
+// session and Call.Turn belong to one turn too.
+type Turn struct {
+	g     *Gate
+	owner session.Owner
+	id    stopgate.TurnID
+	state *turn
+}
+
+// Turn begins a turn of a session. Without an id it is known by the value alone.
+func (g *Gate) Turn(o session.Owner, id stopgate.TurnID) *Turn {
+	return &Turn{g: g, owner: o, id: id, state: g.turn(o, id)}
+}
+
+// Open is [Gate.Open] in the turn; session, principal and turn of the call are the
+// turn's.
+func (t *Turn) Open(ctx context.Context, call stopgate.Call) (*Pending, error) {
+	return t.g.openIn(ctx, t.state, t.mine(call))
+}
+
+// Decide is [Gate.Decide] in the turn.
+func (t *Turn) Decide(ctx context.Context, call stopgate.Call) (stopgate.Outcome, error) {
+	return t.g.decideIn(ctx, t.state, t.mine(call))
+}
+
+// Handoff is [Gate.Handoff] in the turn.
+func (t *Turn) Handoff(ctx context.Context, h HandoffCall) (stopgate.Outcome, error) {
+	h.Session, h.Principal, h.Turn = t.owner.Session, t.owner.Principal, t.id
+	return t.g.handoffIn(ctx, t.state, h)
+}
+
+func (t *Turn) mine(call stopgate.Call) stopgate.Call {
+	call.Session, call.Principal, call.Turn = t.owner.Session, t.owner.Principal, t.id
+	return call
+}
+
+// turn is what the calls of one turn share.
+type turn struct {
+	mu       sync.Mutex
+	known    bool
+	head     uint64
+	transfer stopgate.ProposalID // the transition that was taken
+}
+
+type turnKey struct {
+	owner session.Owner
+	id    stopgate.TurnID
+}
+
+// turn finds the turn of a call; one without an id is new.
+func (g *Gate) turn(o session.Owner, id stopgate.TurnID) *turn {
+	if id == "" || len(id)+len(o.Session)+len(o.Principal) > maxKeyText {
+		return new(turn)
+	}
+	return g.turns.getOrPut(turnKey{o, id}, func() *turn { return new(turn) })
+}
+
+// begun returns the position of the facts that the turn sees, if it is known.
+func (t *turn) begun() (uint64, bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.head, t.known
+}
+
+// begin fixes the position unless another call did, and returns it.
+func (t *turn) begin(head uint64) uint64 {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !t.known {
+		t.known, t.head = true, head
+	}
+	return t.head
+}
+
+// take reserves the turn's one transition.
+func (t *turn) take(id stopgate.ProposalID) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.transfer != "" && t.transfer != id {
+		return false
+	}
+	t.transfer = id
+	return true
+}
+
+// back gives the transition back that was not made.
+func (t *turn) back(id stopgate.ProposalID) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.transfer == id {
+		t.transfer = ""
+	}
+}

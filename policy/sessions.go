@@ -1,0 +1,241 @@
+package policy
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/diag"
+	"github.com/stopgate/stopgate/jsonstream"
+	"github.com/stopgate/stopgate/policy/match"
+)
+
+// The types of session policies (TPS).
+const (
+	SessionRequire         = "require"
+	SessionReadBeforeWrite = "read_before_write"
+	SessionLimit           = "limit"
+)
+
+// SessionPolicy is one [[session]] (TPS). Times are in milliseconds, 0 where the
+// file says nothing. Package session makes a policy of it.
+type SessionPolicy struct {
+	Type          string
+	Name          string // "" if the file gives none
+	Off           bool   // enabled = false
+	When          []SessionCondition
+	Key           []jsonstream.Pointer
+	KeyIsPath     bool
+	AllowNoKey    bool // on_missing_key = "allow"
+	Within        int64
+	InvalidatedBy []string
+	Observed      bool // require_observed
+	AcceptUnknown bool
+	Reason        string
+
+	Before, Requires, Approvals []string // require
+	Any                         bool
+
+	ReadTools, WriteTools []string // read_before_write
+	ContentHash           jsonstream.Pointer
+
+	Tools         []string // limit
+	MaxCalls      *int64
+	MaxInFlight   *int64
+	InFlightTTL   int64
+	Sum           jsonstream.Pointer
+	MaxSum        string // a decimal
+	PerSession    bool   // scope = "session"
+	CountFailures bool   // failures = "count"
+
+	Pos diag.Range
+}
+
+// SessionCondition is a condition over the session's data.
+type SessionCondition struct {
+	Pointer jsonstream.Pointer
+	Spec    match.Spec
+	Pos     diag.Range
+}
+
+// Handoff is one entry of [[handoffs]] (G2, S9, S41).
+type Handoff struct {
+	From, To []string // names and globs of agents; an empty From is every agent
+	Mode     stopgate.Mode
+	// Delegate: the receiving agent returns; there may be several in a turn.
+	Delegate bool
+	// Inherit: the sender's tool tables hold for the receiver too, the strictest wins.
+	Inherit bool
+	Reason  string
+	// Tool is the name or glob of the tool whose calls are this handoff, "" for none;
+	// ToArg names the argument with the receiving agent, else it is what "*" matches.
+	Tool  string
+	ToArg jsonstream.Pointer
+	Pos   diag.Range
+}
+
+// Success says how the result of a tool's call is read (S24): exactly one of the
+// three is set.
+type Success struct {
+	ExitCode  jsonstream.Pointer // names a number that must be 0
+	Condition *SessionCondition  // on the result as JSON
+	Text      *match.Spec        // a pattern on the result's text
+}
+
+// meaning is the policy in one spelling, for hashes.
+func (s *SessionPolicy) meaning() string {
+	var b strings.Builder
+	field := func(name string, v any) { fmt.Fprintf(&b, " %s=%q", name, fmt.Sprint(v)) }
+	list := func(name string, texts []string) {
+		if len(texts) > 0 {
+			field(name, strings.Join(texts, "\x00"))
+		}
+	}
+	b.WriteString(s.Type)
+	field("name", s.Name)
+	field("off", s.Off)
+	for _, w := range s.When {
+		field("when", w.meaning())
+	}
+	for _, k := range s.Key {
+		field("key", k)
+	}
+	field("path", s.KeyIsPath)
+	field("no_key", s.AllowNoKey)
+	field("within", s.Within)
+	list("invalidated_by", s.InvalidatedBy)
+	field("observed", s.Observed)
+	field("unknown", s.AcceptUnknown)
+	field("reason", s.Reason)
+	list("before", s.Before)
+	list("requires", s.Requires)
+	list("approvals", s.Approvals)
+	field("any", s.Any)
+	list("read", s.ReadTools)
+	list("write", s.WriteTools)
+	field("hash", s.ContentHash)
+	list("tools", s.Tools)
+	for _, n := range []*int64{s.MaxCalls, s.MaxInFlight} {
+		if n != nil {
+			field("max", *n)
+		} else {
+			field("max", "none")
+		}
+	}
+	field("ttl", s.InFlightTTL)
+	field("sum", s.Sum)
+	field("max_sum", s.MaxSum)
+	field("per_session", s.PerSession)
+	field("failures", s.CountFailures)
+	return b.String()
+}
+
+func (c SessionCondition) meaning() string {
+	return c.Pointer.String() + " " + specMeaning(c.Spec)
+}
+
+func specMeaning(s match.Spec) string {
+	text := s.Kind.String()
+	for _, v := range s.Values {
+		text += " " + strconv.Quote(v.JSON)
+	}
+	return text
+}
+
+func (h *Handoff) meaning() string {
+	return fmt.Sprintf("%q %q %s %t %t %q %q %q", h.From, h.To, h.Mode, h.Delegate, h.Inherit, h.Tool, h.ToArg.String(), h.Reason)
+}
+
+func (s *Success) meaning() string {
+	switch {
+	case s.Condition != nil:
+		return s.Condition.meaning()
+	case s.Text != nil:
+		return specMeaning(*s.Text)
+	}
+	return "exit_code " + s.ExitCode.String()
+}
+
+// SessionPolicies are the session policies of all files, in order.
+func (p *Program) SessionPolicies() []*SessionPolicy {
+	var all []*SessionPolicy
+	for _, l := range p.layers {
+		all = append(all, l.policy.Sessions...)
+	}
+	return all
+}
+
+// SessionHash identifies the session policies alone: what a snapshot is bound to
+// (S15).
+func (p *Program) SessionHash() string {
+	h := sha256.New()
+	h.Write([]byte(meaningVersion))
+	for _, s := range p.SessionPolicies() {
+		h.Write([]byte(s.meaning() + "\n"))
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// Handoffs are the handoffs of all files, one list for each file that has any: each
+// file is a layer, and the strictest that speaks wins. What a file that nobody trusts
+// allows is asked about (K35).
+func (p *Program) Handoffs() [][]*Handoff {
+	var all [][]*Handoff
+	for _, l := range p.layers {
+		if len(l.policy.Handoffs) == 0 {
+			continue
+		}
+		list := l.policy.Handoffs
+		if !l.trusted {
+			list = nil
+			for _, h := range l.policy.Handoffs {
+				asks := *h
+				asks.Mode = stopgate.Strictest(h.Mode, stopgate.Ask)
+				list = append(list, &asks)
+			}
+		}
+		all = append(all, list)
+	}
+	return all
+}
+
+// Environment is the directories that the paths of session policies are read
+// against: those of the first file.
+func (p *Program) Environment() match.Env {
+	if len(p.layers) == 0 {
+		return match.Env{}
+	}
+	return p.layers[0].env
+}
+
+// ToolNames maps further names of tools to the one under which facts are kept: that
+// of the table that gives them (S39).
+func (p *Program) ToolNames() map[stopgate.ToolName]stopgate.ToolName {
+	names := make(map[stopgate.ToolName]stopgate.ToolName)
+	for _, l := range p.layers {
+		for _, t := range l.policy.Tools {
+			for _, also := range t.Also {
+				if _, taken := names[stopgate.ToolName(also)]; !taken {
+					names[stopgate.ToolName(also)] = stopgate.ToolName(t.Name)
+				}
+			}
+		}
+	}
+	return names
+}
+
+// Success returns how results of a tool are read, nil if no file says: the rule of
+// the first file that has one, its exact table before its globs.
+func (p *Program) Success(tool stopgate.ToolName) *Success {
+	for _, l := range p.layers {
+		for _, t := range l.policy.tablesFor(string(tool)) {
+			if t.Success != nil {
+				return t.Success
+			}
+		}
+	}
+	return nil
+}
