@@ -156,6 +156,9 @@ func (c *calls) note(held *call, v stopgate.Verdict) {
 		held.asked = true
 		if err := held.pending.Ask(c.x.ctx); err == nil {
 			v = held.pending.Verdict()
+			if !v.Terminal() {
+				c.x.await(held.pending)
+			}
 		}
 	}
 	if held.terminal || !v.Terminal() {
@@ -167,6 +170,16 @@ func (c *calls) note(held *call, v stopgate.Verdict) {
 	held.held = 0
 	if v.Mode == stopgate.Deny {
 		c.denied++
+	}
+}
+
+// refresh looks at the verdicts of calls that somebody is asked about: they change
+// by themselves.
+func (c *calls) refresh() {
+	for i := range c.list {
+		if held := &c.list[i]; held.asked && !held.terminal {
+			c.note(held, held.pending.Verdict())
+		}
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/wire"
 )
 
@@ -28,17 +29,47 @@ func (s *stream) waste() {
 		s.watch.drainBy = time.Time{}
 		return
 	}
-	patience := graceTime
-	if s.g.settings.AfterDeny == DrainUpstream {
-		patience = s.g.settings.Timeouts.DrainUpstream
-	} else if s.calls.wasted >= graceBytes {
+	if s.g.settings.AfterDeny != DrainUpstream && s.calls.wasted >= graceBytes {
 		s.cut()
 		return
 	}
-	if s.watch.drainBy.IsZero() {
-		s.watch.drainBy = time.Now().Add(patience)
-		s.watch.soon(patience)
+	s.watch.endBy(s.patience())
+}
+
+// patience is how long a provider may go on for nothing.
+func (x *exchange) patience() time.Duration {
+	if x.g.settings.AfterDeny == DrainUpstream {
+		return x.g.settings.Timeouts.DrainUpstream
 	}
+	return graceTime
+}
+
+// await watches a call that somebody is asked about while its response streams on:
+// a no that comes while the provider is silent ends what waits for it (S1). A
+// stream that works sees it by itself.
+func (x *exchange) await(p *gate.Pending) {
+	if x.stream == nil {
+		return
+	}
+	x.asked.Go(func() {
+		select {
+		case <-x.ctx.Done():
+			return
+		case <-p.Done():
+		}
+		x.mu.Lock()
+		defer x.mu.Unlock()
+		if !x.watch.reading || x.stream.Pending() == 0 {
+			return
+		}
+		x.calls.refresh()
+		switch {
+		case x.calls.denied > 0 && x.g.settings.OnDeny == DenyError:
+			x.cancel(errDenied)
+		case x.calls.allDenied() && x.stream.CanCancel():
+			x.watch.endBy(x.patience())
+		}
+	})
 }
 
 // cut cancels the upstream and writes the legal end of the response.

@@ -34,8 +34,9 @@ type exchange struct {
 	principal stopgate.Principal
 
 	calls calls
-	fault stopgate.Code // why the response ended badly, "" if it did not
-	notes wire.Notes    // what the response showed beside its calls
+	asked sync.WaitGroup // goroutines that wait for an answer, see await
+	fault stopgate.Code  // why the response ended badly, "" if it did not
+	notes wire.Notes     // what the response showed beside its calls
 	start time.Time
 
 	mu        sync.Mutex // output, codec and watch
@@ -131,6 +132,7 @@ func listed(patterns []string, typ string) bool {
 // (I23), and takes the exchange off the books.
 func (x *exchange) end() {
 	x.cancel(errOver)
+	x.asked.Wait()
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	for i := range x.calls.list {

@@ -8,13 +8,13 @@ import (
 )
 
 // newGate compiles a policy as an operator's file. rec may be nil.
-func newGate(tb testing.TB, text string, rec gate.Recorder) *gate.Gate {
+func newGate(tb testing.TB, text string, rec gate.Recorder, more ...gate.Option) *gate.Gate {
 	tb.Helper()
 	program, diags := policy.Compile([]policy.Source{{Name: "stopgate.toml", Text: []byte(text), Trusted: true}}, policy.Options{})
 	if diags.HasErrors() {
 		tb.Fatalf("the policy has mistakes: %v", diags)
 	}
-	options := []gate.Option{gate.WithDenyMode(gate.DenyToolResult)}
+	options := append([]gate.Option{gate.WithDenyMode(gate.DenyToolResult)}, more...)
 	if rec != nil {
 		options = append(options, gate.WithRecorder(rec))
 	}

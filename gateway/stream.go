@@ -106,6 +106,7 @@ func (s *stream) run() {
 // afterRead looks at what the events of one read have brought.
 func (s *stream) afterRead() {
 	s.calls.feed()
+	s.calls.refresh()
 	switch {
 	case s.calls.denied > 0 && s.g.settings.OnDeny == DenyError:
 		s.denyAll()

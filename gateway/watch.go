@@ -135,5 +135,14 @@ func earlier(a, b time.Time) time.Time {
 	return a
 }
 
+// endBy gives the reading of the upstream d from now, unless it has less already.
+// Called with mu held.
+func (c *watch) endBy(d time.Duration) {
+	if c.drainBy.IsZero() {
+		c.drainBy = time.Now().Add(d)
+		c.soon(d)
+	}
+}
+
 // soon makes the timer look again within d. Called with mu held.
 func (c *watch) soon(d time.Duration) { c.timer.Reset(d) }
