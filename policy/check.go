@@ -13,16 +13,22 @@ import (
 // Check finds what Parse cannot see: rules that do not fit types, that no
 // arguments reach, and that say something else than they seem to (D25-15, D25-30
 // to D25-39). It also looks at policies with mistakes and then says less.
-func Check(p *Policy, o Options) diag.List {
-	c := &checker{policy: p, definitions: o.Definitions}
+func Check(p *Policy, o Options) diag.List { return newChecker(p, o).check() }
+
+func newChecker(p *Policy, o Options) *checker {
+	c := &checker{policy: p, options: o, definitions: o.Definitions}
 	c.env = match.Env{Root: first(p.Paths.Root, o.Root), Home: first(p.Paths.Home, o.Home)}
-	if o.Untrusted {
+	return c
+}
+
+func (c *checker) check() diag.List {
+	if c.options.Untrusted {
 		c.trust()
 	}
 	c.guards()
 	c.tools()
 	c.defaults()
-	if o.Strict || p.Gate.Strict {
+	if c.options.Strict || c.policy.Gate.Strict {
 		c.diags.Strict()
 	}
 	c.diags.Sort()
@@ -38,7 +44,9 @@ func first(a, b string) string {
 
 type checker struct {
 	policy      *Policy
+	options     Options
 	definitions []toolDefinition
+	unproved    bool // do not search for rules that nothing reaches
 	env         match.Env
 	known       []*checkedTool
 	diags       diag.List
@@ -109,7 +117,7 @@ func (c *checker) list(l *checkedList) {
 	c.lintAbsent(l)
 	// A list that stands for many tools is judged once, as it stands: a rule that one
 	// of them cannot reach is there for the others.
-	if !l.broken && (!l.shared || l.tool.name == "") {
+	if !c.unproved && !l.broken && (!l.shared || l.tool.name == "") {
 		c.reachability(l)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/jsonstream"
 	"github.com/stopgate/stopgate/policy/analysis"
 	"github.com/stopgate/stopgate/policy/match"
@@ -22,6 +23,8 @@ type translation struct {
 	all       []analysis.Variable
 	doubtful  map[int]bool // variables with defaults that are not understood
 	pointers  []jsonstream.Pointer
+	paths     []bool // variables whose texts are paths
+	keyed     bool   // rules get keys, to be compared with those of another list
 	welcome   func(annotation schema.Annotation, value analysis.Value) bool
 }
 
@@ -46,8 +49,22 @@ func (t *translation) rules(rules []*checkedRule) []analysis.Rule {
 		}
 		room = append(room, t.facts(r.When)...)
 		list[i].Conditions = room[from:len(room):len(room)]
+		if t.keyed {
+			list[i].Key = r.same()
+		}
 	}
 	return list
+}
+
+// same is equal for rules with the same conditions, as they are written.
+func (r *checkedRule) same() string {
+	plain := Rule{Conditions: slices.Clone(r.Conditions), Compound: r.Compound, Match: r.Match, When: r.When}
+	if !r.Mode.Permissive() {
+		plain.Mode = stopgate.Deny // the modes that suspect hold for the same calls
+	} else {
+		plain.Mode = stopgate.Unattended
+	}
+	return joinParts(ruleParts(&plain, false))
 }
 
 // covers lets the matchers compare what no automaton describes.
@@ -113,6 +130,7 @@ func (t *translation) variable(k *checkedCondition) int {
 	t.names = append(t.names, k.Arg.String())
 	pointer, _ := jsonstream.ParsePointer(k.reach.Expanded)
 	t.pointers = append(t.pointers, pointer)
+	t.paths = append(t.paths, len(k.readings) == 1 && k.readings[0] == schema.Path)
 	v := analysis.Variable{Several: k.several, Optional: k.reach.Optional || k.reach.Unknown, AtMost: -1}
 	if k.several {
 		v.Holes = k.lacks
@@ -264,7 +282,7 @@ func (t *translation) fact(key string, globs []string) analysis.Condition {
 	if !ok {
 		n = len(t.all)
 		t.variables[key] = n
-		t.names, t.pointers = append(t.names, key), append(t.pointers, nil)
+		t.names, t.pointers, t.paths = append(t.names, key), append(t.pointers, nil), append(t.paths, false)
 		t.all = append(t.all, analysis.Variable{
 			Optional: true, Default: &analysis.Value{Kind: analysis.Text}, Domain: analysis.Domain{Text: true}, AtMost: -1,
 		})

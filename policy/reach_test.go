@@ -251,13 +251,21 @@ func documents(at *shape, rules []naiveRule, longest int) []leaves {
 // reaches it.
 func witnesses(rules []naiveRule, used []*shape, longest int) []bool {
 	reached := make([]bool, len(rules))
+	eachSmallDocument(rules, used, longest, func(doc map[string]leaves) {
+		if n := firstMatch(rules, doc); n >= 0 {
+			reached[n] = true
+		}
+	})
+	return reached
+}
+
+// eachSmallDocument goes through all small documents that tell rules apart.
+func eachSmallDocument(rules []naiveRule, used []*shape, longest int, do func(map[string]leaves)) {
 	doc := make(map[string]leaves)
 	var fill func(i int)
 	fill = func(i int) {
 		if i == len(used) {
-			if n := firstMatch(rules, doc); n >= 0 {
-				reached[n] = true
-			}
+			do(doc)
 			return
 		}
 		for _, l := range documents(used[i], rules, longest) {
@@ -266,7 +274,6 @@ func witnesses(rules []naiveRule, used []*shape, longest int) []bool {
 		}
 	}
 	fill(0)
-	return reached
 }
 
 type generator struct{ *rand.Rand }

@@ -43,7 +43,7 @@ func newRoot(s streams) *cobra.Command {
 	})
 	root.AddCommand(
 		newUp(s), newDemo(s), newInit(s),
-		newCheck(s), newFmt(s), newTest(s), newSchema(s), newDecide(s), newExplain(s), newTrust(s),
+		newCheck(s), newFmt(s), newTest(s), newDiff(s), newSchema(s), newDecide(s), newExplain(s), newTrust(s),
 		&cobra.Command{
 			Use: "version", Short: "print the version", Args: noArgs,
 			Run: func(*cobra.Command, []string) { printVersion(s.out) },

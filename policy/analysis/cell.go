@@ -36,6 +36,11 @@ func (c *cell) solve() Finding {
 			c.in[k.Variable] = append(c.in[k.Variable], k)
 		}
 	}
+	for i, l := range c.lists {
+		if l.catchAll != none && l.catchAll < c.limits[i] {
+			return Finding{Answer: match.No, By: []int{int(l.catchAll)}, Variable: none}
+		}
+	}
 	// The variables that the rules look at come first: a proof is best found there.
 	order := make([]int, 0, n)
 	for v := range n {

@@ -98,6 +98,8 @@ type Rule struct {
 	Conditions []Condition
 	// Skip leaves the rule out, as if it were not written.
 	Skip bool
+	// Key is equal for rules with the same conditions, "" if nobody knows.
+	Key string
 }
 
 // Variable is a pointer that rules look at, with what may stand there.
@@ -155,13 +157,15 @@ type Budget struct {
 	// conditions are tried for one rule. Pairs is how often Covers is asked. Zero
 	// takes the default.
 	States, AllStates, Branches, Pairs int
+	// Cells is how many pairs of rules are compared.
+	Cells int
 }
 
 func (b Budget) orDefault() Budget {
 	for _, f := range []struct {
 		field *int
 		value int
-	}{{&b.States, 20_000}, {&b.AllStates, 1_000_000}, {&b.Branches, 400}, {&b.Pairs, 2_000}} {
+	}{{&b.States, 20_000}, {&b.AllStates, 1_000_000}, {&b.Branches, 400}, {&b.Pairs, 2_000}, {&b.Cells, 200_000}} {
 		if *f.field == 0 {
 			*f.field = f.value
 		}

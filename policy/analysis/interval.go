@@ -264,3 +264,15 @@ func Intersect(list []Interval, in Interval) []Interval {
 	}
 	return out
 }
+
+// Sample returns a simple number of an interval that a test accepts: an integer if
+// whole.
+func (in Interval) Sample(whole bool, accepts func(jsonstream.Decimal) bool) (d jsonstream.Decimal, ok bool) {
+	in.samples(whole, func(x jsonstream.Decimal) bool {
+		if accepts(x) {
+			d, ok = x, true
+		}
+		return !ok
+	})
+	return d, ok
+}

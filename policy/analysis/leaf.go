@@ -245,6 +245,11 @@ func (s *solver) withoutRanges(q *leafQuery, left []Interval, t taken) []Interva
 // text searches a text: first among those that the conditions suggest, then, if
 // none of them passes, through the product of all automata.
 func (s *solver) text(q *leafQuery) (Value, status) {
+	if s.thorough && len(q.in) > 0 {
+		if v, st := s.multiply(q); st == found && q.variable.welcomes(v) {
+			return v, found
+		}
+	}
 	complete := false // the suggestions are all there are
 	var suggested []string
 	for _, k := range q.in {

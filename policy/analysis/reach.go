@@ -83,9 +83,6 @@ func Reach(list List, b Budget) []Finding {
 // rule judges one rule of the first list.
 func (s *solver) rule(i int32) Finding {
 	l := s.lists[0]
-	if l.catchAll != none && l.catchAll < i {
-		return Finding{Answer: match.No, By: []int{int(l.catchAll)}, Variable: none}
-	}
 	c := &cell{solver: s, rules: []*Rule{&l.rules[i]}, limits: []int32{i}}
 	f := c.solve()
 	if f.Answer != match.Yes {

@@ -14,6 +14,7 @@ type solver struct {
 	budget    Budget
 	states    int
 	pairs     int
+	thorough  bool // the shortest text is worth a search
 	covers    func(earlier, later *Condition) match.Answer
 
 	suggested map[*Condition][]string

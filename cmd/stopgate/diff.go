@@ -1,0 +1,197 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/config"
+	"github.com/stopgate/stopgate/internal/visible"
+	"github.com/stopgate/stopgate/policy"
+)
+
+func newDiff(s streams) *cobra.Command {
+	var failOn, toolsFile string
+	cmd := &cobra.Command{
+		Use:   "diff OLD NEW",
+		Short: "show which calls a change of a policy decides in another way",
+		Long: `diff compares two policy files by what they decide: for every rule of the old file and
+every rule of the new one between which a call changes its mode, it shows a shortest
+such call, what it was and what it becomes. A change is loosened or tightened. If there
+are none and everything was decided, the files are proved equivalent.
+
+Compared are plainly written arguments that fit the tools' schemas.
+
+Exit: 0, or 3 with --fail-on if there is such a change, or if not everything could be
+decided; 3 if a file has mistakes.`,
+		Example: `  stopgate diff old.toml stopgate.toml
+  git show main:stopgate.toml > old.toml && stopgate diff --fail-on loosened old.toml stopgate.toml`,
+		ValidArgsFunction: tomlFiles,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 2 {
+				return usagef("diff wants two policy files: the old one and the new one")
+			}
+			return nil
+		},
+	}
+	cmd.Flags().StringVar(&failOn, "fail-on", "", "exit 3 on changes of this kind: `loosened` or any")
+	cmd.Flags().StringVar(&toolsFile, "tools", "", "tool definitions as JSON `FILE`: the tools and schemas to compare for")
+	_ = cmd.MarkFlagFilename("tools", "json")
+	_ = cmd.RegisterFlagCompletionFunc("fail-on", cobra.FixedCompletions([]string{"loosened", "any"}, cobra.ShellCompDirectiveNoFileComp))
+	format := formatFlag(cmd, "text", "json")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if failOn != "" && failOn != "loosened" && failOn != "any" {
+			return usagef("--fail-on is loosened or any, not %q", failOn)
+		}
+		tools, err := readTools(toolsFile)
+		if err != nil {
+			return err
+		}
+		var sources [2]policy.Source
+		for i, name := range args {
+			text, err := os.ReadFile(name)
+			if err != nil {
+				return unread(fmt.Errorf("read policy: %w", err))
+			}
+			sources[i] = policy.Source{Name: name, Text: text}
+		}
+		d, old, new := policy.Diff(sources[0], sources[1], policy.Options{Definitions: tools})
+		if d == nil {
+			set := config.Set{}
+			for _, source := range sources {
+				set.Files = append(set.Files, config.File{Path: source.Name, Text: source.Text})
+			}
+			return mistakesError{append(old, new...), set}
+		}
+		if *format == "json" {
+			err = writeJSON(s.out, differenceJSON(d))
+		} else {
+			_, err = fmt.Fprint(s.out, differenceText(d))
+		}
+		if err != nil {
+			return err
+		}
+		if failOn == "any" && len(d.Changes) > 0 || failOn != "" && (!d.Complete || slices.ContainsFunc(d.Changes, loosened)) {
+			return exitStatus{exitMistakes}
+		}
+		return nil
+	}
+	return cmd
+}
+
+func loosened(c policy.Change) bool { return c.Direction == policy.Loosened }
+
+// differenceText is the difference for a reviewer: what loosens first.
+func differenceText(d *policy.Difference) string {
+	var b strings.Builder
+	changes := slices.Clone(d.Changes)
+	slices.SortStableFunc(changes, func(x, y policy.Change) int {
+		switch {
+		case loosened(x) == loosened(y):
+			return 0
+		case loosened(x):
+			return -1
+		}
+		return 1
+	})
+	for _, c := range changes {
+		list := ""
+		if c.List == "result" {
+			list = " (result)"
+		}
+		fmt.Fprintf(&b, "%s %s%s: %s -> %s\n", c.Direction, visible.Text(string(c.Tool)), list, c.From, c.To)
+		fmt.Fprintf(&b, "  call  %s\n", visible.Lines(witnessText(c.Witness)))
+		fmt.Fprintf(&b, "  was   %-10s %s\n", c.From, deciderText(c.Old, c.Note))
+		fmt.Fprintf(&b, "  is    %-10s %s\n\n", c.To, deciderText(c.New, c.Note))
+	}
+	for _, open := range d.Open {
+		fmt.Fprintf(&b, "not decided: %s\n", visible.Text(open))
+	}
+	fmt.Fprintln(&b, summaryText(d))
+	return b.String()
+}
+
+func summaryText(d *policy.Difference) string {
+	if len(d.Changes) == 0 && d.Complete {
+		return fmt.Sprintf("equivalent: both decide every call alike (%s compared)", count(d.Tools, "tool"))
+	}
+	loose := 0
+	for _, c := range d.Changes {
+		if loosened(c) {
+			loose++
+		}
+	}
+	text := fmt.Sprintf("%s: %d loosened, %d tightened", count(len(d.Changes), "change"), loose, len(d.Changes)-loose)
+	if d.Complete {
+		return text + "; there are no others"
+	}
+	return text + "; there may be others"
+}
+
+// witnessText is a call as decide takes it.
+func witnessText(call stopgate.Call) string {
+	text := string(call.Args)
+	for _, fact := range []struct{ name, value string }{
+		{"agent", string(call.Agent)}, {"surface", string(call.Surface)}, {"server", string(call.Server)}, {"principal", string(call.Principal)},
+	} {
+		if fact.value != "" {
+			text += fmt.Sprintf("  %s=%s", fact.name, fact.value)
+		}
+	}
+	return text
+}
+
+func deciderText(p *policy.RulePlace, note string) string {
+	switch {
+	case p == nil:
+		return note
+	case p.Index < 0 && p.Line == 0:
+		return visible.Text(p.File) + ": no list for the tool"
+	case p.Index < 0:
+		return fmt.Sprintf("%s:%d: no rule matched", visible.Text(p.File), p.Line)
+	}
+	kind := "rule"
+	if p.Guard {
+		kind = "guard"
+	}
+	return fmt.Sprintf("%s:%d: %s %d: %s", visible.Text(p.File), p.Line, kind, p.Index+1, visible.Lines(visible.Elide(p.Text, 100)))
+}
+
+// differenceJSON is the contract of DESIGN 9.
+func differenceJSON(d *policy.Difference) any {
+	type witness struct {
+		Args      json.RawMessage `json:"args"`
+		Agent     string          `json:"agent,omitempty"`
+		Surface   string          `json:"surface,omitempty"`
+		Server    string          `json:"server,omitempty"`
+		Principal string          `json:"principal,omitempty"`
+	}
+	type change struct {
+		Tool      string            `json:"tool"`
+		List      string            `json:"list"`
+		From      stopgate.Mode     `json:"from"`
+		To        stopgate.Mode     `json:"to"`
+		Direction policy.Direction  `json:"direction"`
+		Witness   witness           `json:"witness"`
+		Old       *policy.RulePlace `json:"old_rule"`
+		New       *policy.RulePlace `json:"new_rule"`
+		Note      string            `json:"note,omitempty"`
+	}
+	out := struct {
+		Changes  []change `json:"changes"`
+		Complete bool     `json:"complete"`
+		Open     []string `json:"open,omitempty"`
+	}{Changes: []change{}, Complete: d.Complete, Open: d.Open}
+	for _, c := range d.Changes {
+		w := c.Witness
+		out.Changes = append(out.Changes, change{
+			Tool: string(c.Tool), List: c.List, From: c.From, To: c.To, Direction: c.Direction, Old: c.Old, New: c.New, Note: c.Note,
+			Witness: witness{json.RawMessage(w.Args), string(w.Agent), string(w.Surface), string(w.Server), string(w.Principal)},
+		})
+	}
+	return out
+}

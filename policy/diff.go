@@ -1,0 +1,354 @@
+package policy
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/diag"
+	"github.com/stopgate/stopgate/policy/analysis"
+	"github.com/stopgate/stopgate/schema"
+)
+
+// Direction says what a change does to a call.
+type Direction string
+
+// The directions of a change.
+const (
+	Loosened  Direction = "loosened"
+	Tightened Direction = "tightened"
+)
+
+// RulePlace is what decides a call in one of two compared files.
+type RulePlace struct {
+	File string `json:"file"`
+	Line int    `json:"line"`
+	// Index is the position in its list, from 0; -1 where no rule matched. Guard says
+	// that it is a guard and not a rule.
+	Index int    `json:"index"`
+	Guard bool   `json:"guard,omitempty"`
+	Text  string `json:"text,omitempty"` // the rule in canonical form
+}
+
+// Change is a set of calls that one rule decides in the old file and another one in
+// the new, with another mode.
+type Change struct {
+	Tool      stopgate.ToolName `json:"tool"`
+	List      string            `json:"list"` // "run" or "result"
+	From      stopgate.Mode     `json:"-"`
+	To        stopgate.Mode     `json:"-"`
+	Direction Direction         `json:"direction"`
+	// Witness is a shortest such call, with the facts that it needs.
+	Witness stopgate.Call `json:"-"`
+	// Old and New decide it, nil where the verdict has no rule: a tool that the file
+	// does not know, a setting.
+	Old, New *RulePlace `json:"-"`
+	// Note says what no rule says: "unknown tool", "unknown_params".
+	Note string `json:"note,omitempty"`
+}
+
+// Difference is what Diff found out.
+type Difference struct {
+	Changes []Change
+	// Complete says that every call which the two files decide with different modes is
+	// in one of the changes. Equal policies have no changes and are complete: they are
+	// proved equal.
+	Complete bool
+	// Open says in words what was not decided.
+	Open []string
+	// Tools is how many tools, and kinds of tools, were compared.
+	Tools int
+}
+
+// Diff lists every (old rule, new rule) cell in which the mode changes, with a
+// witness that both programs were asked about (DESIGN 9). Values are plainly written
+// ones that fit the schemas, and protected targets, of which the floor is the same in
+// both, are left out where anything else is in the cell. Both files count as the
+// operator's. The lists are those of mistakes; the difference is nil if there are
+// any errors.
+func Diff(before, after Source, o Options) (d *Difference, old, new diag.List) {
+	before.Trusted, after.Trusted = true, true
+	o.Strict = false
+	p, old := compileFiles([]Source{before}, o, checkUnproved)
+	q, new := compileFiles([]Source{after}, o, checkUnproved)
+	if p == nil || q == nil {
+		return nil, old, new
+	}
+	c := &comparer{before: p, after: q, options: o, out: &Difference{Complete: true}}
+	c.settings()
+	for _, tool := range c.tools() {
+		c.tool(tool)
+	}
+	slices.SortStableFunc(c.out.Changes, func(a, b Change) int {
+		return cmp.Or(cmp.Compare(a.Tool, b.Tool), cmp.Compare(a.List, b.List))
+	})
+	return c.out, old, new
+}
+
+// checkUnproved checks a file without searching for rules that nothing reaches:
+// such a rule decides no call, and is no reason not to compare.
+func checkUnproved(p *Policy, o Options) diag.List {
+	c := newChecker(p, o)
+	c.unproved = true
+	return c.check()
+}
+
+// comparer compares two programs of one file each.
+type comparer struct {
+	before, after *Program
+	options       Options
+	out           *Difference
+}
+
+// sidePolicy is a file as the comparer sees it for one tool.
+type sidePolicy struct {
+	program *Program
+	policy  *Policy
+	schema  *schema.Schema
+	known   bool
+	tables  []*ToolTable
+	// params and onSchema are the settings that hold for the tool.
+	params   ParamAction
+	onSchema stopgate.Mode
+}
+
+func (c *comparer) side(p *Program, tool *comparedTool) *sidePolicy {
+	s := &sidePolicy{program: p, policy: p.layers[0].policy}
+	b := &binder{program: p, call: stopgate.Call{Tool: tool.name, Definition: tool.definition}, out: new(Binding)}
+	if tool.definition != nil && len(tool.definition.Schema) > 0 {
+		if parsed, _, err := schema.ParseJSON(tool.definition.Schema); err == nil {
+			b.base = parsed
+		}
+	}
+	s.known = b.listen()
+	if len(b.voices) > 0 && b.voices[0].speaks {
+		s.schema, s.tables = b.voices[0].schema, b.voices[0].tables
+		s.params, s.onSchema = b.voices[0].params, b.voices[0].onSchema
+	}
+	return s
+}
+
+// tool compares what two files say about one tool.
+func (c *comparer) tool(tool *comparedTool) {
+	c.out.Tools++
+	before, after := c.side(c.before, tool), c.side(c.after, tool)
+	if !before.known || !after.known {
+		if before.known != after.known {
+			c.newTool(tool, before, after)
+		} else {
+			c.unknownTool(tool)
+		}
+		return
+	}
+	if before.params != after.params || before.onSchema != after.onSchema {
+		c.open(tool, "`unknown_params` or `on_schema_violation` changes, which no pair of rules shows")
+	}
+	for _, kind := range []listKind{runRules, resultRules} {
+		c.list(tool, kind, before, after)
+	}
+}
+
+// list compares the lists of one kind.
+func (c *comparer) list(tool *comparedTool, kind listKind, before, after *sidePolicy) {
+	shared := before.schema
+	if shared == nil {
+		shared = after.schema
+	}
+	t := newTranslation(c.before.layers[0].env, shared)
+	t.keyed, t.welcome = true, unprotected(c.before.layers[0].protected)
+	sides := [2]*analysis.Policy{}
+	bound := [2]*boundPolicy{}
+	for i, s := range []*sidePolicy{before, after} {
+		b, ok := c.bind(s, tool, kind)
+		if !ok {
+			c.open(tool, "the rules do not fit the tool's schema")
+			return
+		}
+		t.schema, t.env = s.schema, s.program.layers[0].env
+		bound[i] = b
+		sides[i] = t.policy(b)
+	}
+	t.schema = shared
+	if before.schema.Hash() != after.schema.Hash() {
+		c.open(tool, "the parameters are declared differently")
+	}
+	list := analysis.List{Variables: t.all, Covers: covers}
+	confirm := func(cell analysis.Cell) bool {
+		change, ok := c.confirm(tool, kind, t, cell, bound)
+		if ok {
+			c.add(change)
+		}
+		return !ok
+	}
+	result := analysis.Compare(list, sides[0], sides[1], analysis.Budget{}, confirm)
+	if !result.Complete {
+		c.open(tool, "not every pair of rules was decided")
+	}
+}
+
+// open notes that something was not decided.
+func (c *comparer) open(tool *comparedTool, why string) {
+	c.out.Complete = false
+	if text := "`" + string(tool.name) + "`: " + why; !slices.Contains(c.out.Open, text) {
+		c.out.Open = append(c.out.Open, text)
+	}
+}
+
+func (c *comparer) add(change Change) {
+	if !slices.ContainsFunc(c.out.Changes, func(have Change) bool {
+		return have.Tool == change.Tool && have.List == change.List && have.From == change.From && have.To == change.To &&
+			samePlace(have.Old, change.Old) && samePlace(have.New, change.New)
+	}) {
+		c.out.Changes = append(c.out.Changes, change)
+	}
+}
+
+func samePlace(a, b *RulePlace) bool { return a == b || a != nil && b != nil && *a == *b }
+
+// confirm asks both programs about a witness.
+func (c *comparer) confirm(tool *comparedTool, kind listKind, t *translation, cell analysis.Cell, bound [2]*boundPolicy) (Change, bool) {
+	args, ok := t.document(cell.Witness)
+	if !ok {
+		return Change{}, false
+	}
+	agent, surface, server, principal := t.factsOf(cell.Witness)
+	call := stopgate.Call{
+		Tool: tool.name, Definition: tool.definition, Args: args, Agent: stopgate.AgentName(agent), Surface: stopgate.Surface(surface),
+		Server: stopgate.ServerID(server), Principal: stopgate.Principal(principal),
+	}
+	from, to := verdictOf(c.before, call, kind), verdictOf(c.after, call, kind)
+	change := Change{
+		Tool: tool.name, List: kind.String(), From: from.Mode, To: to.Mode, Witness: call,
+		Old: bound[0].place(cell.Old), New: bound[1].place(cell.New), Direction: directionOf(from.Mode, to.Mode),
+	}
+	return change, from.Mode != to.Mode
+}
+
+func directionOf(from, to stopgate.Mode) Direction {
+	if stopgate.Strictest(from, to) == from {
+		return Loosened
+	}
+	return Tightened
+}
+
+// verdictOf asks a program about a call.
+func verdictOf(p *Program, call stopgate.Call, kind listKind) stopgate.Verdict {
+	b := p.Bind(call)
+	e := b.Evaluate()
+	e.Feed(call.Args)
+	v := e.Close(stopgate.Ended)
+	if kind == resultRules {
+		return b.ResultMode(e.Document())
+	}
+	return v
+}
+
+// boundPolicy is one file's rules and guards for a tool, bound to its schema.
+type boundPolicy struct {
+	file   string
+	list   *RuleList
+	end    stopgate.Mode
+	rules  []*checkedRule
+	guards []*checkedRule
+	origin []*Rule // of the guards: as they are written
+}
+
+// bind fits the rules of a file to a tool, as the compiler does: those that stand
+// for many tools are left out where the tool lacks what they look at.
+func (c *comparer) bind(s *sidePolicy, tool *comparedTool, kind listKind) (*boundPolicy, bool) {
+	b := &boundPolicy{file: s.policy.File, end: stopgate.Ask}
+	checks := newChecker(s.policy, c.options)
+	v := &voice{layer: s.program.layers[0], tables: s.tables, schema: s.schema}
+	list, table := v.rules(kind)
+	if list == nil && kind == resultRules {
+		b.end = stopgate.Unattended // nothing is said about results: they are delivered (K32)
+	}
+	view := &checkedList{kind: kind, shared: !isLiteral(table), tool: &checkedTool{name: string(tool.name), schema: s.schema}, owner: &ToolTable{Name: table}}
+	if list != nil {
+		b.list = list
+		for _, r := range list.Rules {
+			if bound, ok := checks.bind(view, r); ok {
+				b.rules = append(b.rules, bound)
+			} else if !view.shared {
+				return nil, false
+			}
+		}
+	}
+	if kind == runRules {
+		for _, g := range s.policy.Guards {
+			for _, bound := range checks.guardOn(view, g) {
+				b.guards, b.origin = append(b.guards, bound), append(b.origin, g)
+			}
+		}
+	}
+	return b, true
+}
+
+// place names what decides.
+func (b *boundPolicy) place(d analysis.Decider) *RulePlace {
+	var r *Rule
+	switch {
+	case d.Guard:
+		r = b.origin[d.Index]
+	case d.Index >= 0:
+		r = b.rules[d.Index].Rule
+	case b.list == nil:
+		return &RulePlace{File: b.file, Index: -1}
+	default:
+		return &RulePlace{File: b.file, Line: b.list.Pos.Start.Line, Index: -1}
+	}
+	return &RulePlace{File: b.file, Line: r.Pos.Start.Line, Index: r.Index, Guard: d.Guard, Text: joinParts(ruleParts(r, false))}
+}
+
+// policy translates what decides.
+func (t *translation) policy(b *boundPolicy) *analysis.Policy {
+	p := &analysis.Policy{Rules: t.rules(b.rules), End: int(b.end), Guards: t.rules(b.guards)}
+	for _, r := range b.rules {
+		p.Modes = append(p.Modes, int(r.Mode))
+	}
+	for _, g := range b.guards {
+		p.GuardModes = append(p.GuardModes, int(g.Mode))
+	}
+	return p
+}
+
+// guardOn binds a guard to the places it looks at in the calls of a tool: each is a
+// guard of its own there.
+func (c *checker) guardOn(l *checkedList, g *Rule) []*checkedRule {
+	if len(g.Conditions) != 1 || g.Conditions[0].On == "" {
+		if bound, ok := c.bind(&checkedList{kind: l.kind, shared: true, tool: l.tool, owner: l.owner}, g); ok {
+			return []*checkedRule{bound}
+		}
+		return nil
+	}
+	var list []*checkedRule
+	a, _ := schema.ParseAnnotation(g.Conditions[0].On)
+	for pointer, place := range l.tool.schema.All() {
+		if place.Types()&schema.String == 0 || !guarded(place, g.Conditions[0].On) {
+			continue
+		}
+		k := g.Conditions[0]
+		k.Arg, k.On = slices.DeleteFunc(slices.Clone(pointer), func(token string) bool { return token == "*" }), ""
+		one := *g
+		one.Conditions = []Condition{k}
+		reach := l.tool.schema.Reach(k.Arg)
+		if reach.Missing >= 0 {
+			continue
+		}
+		bound, fits := c.condition(l, &one, &one.Conditions[0], reach)
+		if !fits {
+			continue
+		}
+		bound.readings = slices.DeleteFunc(bound.readings, func(r schema.Annotation) bool { return r != a })
+		if len(bound.readings) == 0 {
+			bound.readings = []schema.Annotation{a}
+		}
+		list = append(list, &checkedRule{Rule: &one, conditions: []*checkedCondition{bound}})
+	}
+	return list
+}
+
+// String names the list.
+func (k listKind) String() string {
+	return [...]string{"run", "result", "guard"}[k]
+}

@@ -1,0 +1,179 @@
+package policy
+
+import (
+	"slices"
+
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/automaton"
+	"github.com/stopgate/stopgate/policy/analysis"
+	"github.com/stopgate/stopgate/policy/match"
+)
+
+// comparedTool is a tool, or one that stands for all tools of a kind.
+type comparedTool struct {
+	name       stopgate.ToolName
+	definition *stopgate.ToolDefinition
+}
+
+// tools lists what is compared: every tool that either file or a definition names,
+// and for each glob a tool that no other table names better.
+func (c *comparer) tools() []*comparedTool {
+	var list []*comparedTool
+	seen := make(map[stopgate.ToolName]bool)
+	add := func(name stopgate.ToolName, d *stopgate.ToolDefinition) {
+		if !seen[name] {
+			seen[name] = true
+			list = append(list, &comparedTool{name, d})
+		}
+	}
+	for i := range c.options.Definitions {
+		add(c.options.Definitions[i].Name, &c.options.Definitions[i])
+	}
+	var names []string
+	var globs []string
+	for _, p := range []*Program{c.before, c.after} {
+		for _, t := range p.layers[0].policy.Tools {
+			for _, name := range append([]string{t.Name}, t.Also...) {
+				switch {
+				case name == defaults:
+				case isGlob(name):
+					globs = append(globs, name)
+				default:
+					names = append(names, name)
+				}
+			}
+		}
+	}
+	for _, name := range names {
+		add(stopgate.ToolName(name), nil)
+	}
+	for _, group := range groups(globs) {
+		if name, ok := c.fresh(group, globs, names); ok {
+			add(stopgate.ToolName(name), nil)
+		}
+	}
+	if name, ok := c.fresh(nil, globs, names); ok { // tools that only "*" speaks for, or nobody
+		add(stopgate.ToolName(name), &stopgate.ToolDefinition{Name: stopgate.ToolName(name)})
+	}
+	return list
+}
+
+// groups lists each glob alone, and with each other one: a tool may be in several.
+func groups(globs []string) [][]string {
+	globs = slices.Compact(slices.Sorted(slices.Values(globs)))
+	var list [][]string
+	for i, g := range globs {
+		list = append(list, []string{g})
+		for _, other := range globs[i+1:] {
+			list = append(list, []string{g, other})
+		}
+	}
+	const most = 2000
+	return list[:min(len(list), most)]
+}
+
+// fresh finds a tool name that some globs match and nothing else does.
+func (c *comparer) fresh(in, globs, names []string) (string, bool) {
+	taken := automaton.New()
+	for _, text := range names {
+		taken.Accept(taken.Text(0, text))
+	}
+	var inside, outside []automatonWalker
+	if a := taken.Compile().DFA(); a != nil {
+		outside = append(outside, a)
+	}
+	for _, g := range slices.Compact(slices.Sorted(slices.Values(globs))) {
+		n, err := match.ParseName(g)
+		if err != nil || n.Walker() == nil {
+			return "", false
+		}
+		if slices.Contains(in, g) {
+			inside = append(inside, n.Walker())
+		} else {
+			outside = append(outside, n.Walker())
+		}
+	}
+	name, answer := analysis.Find(inside, outside, func(text string) bool { return stopgate.ValidToolName(stopgate.ToolName(text)) })
+	return name, answer == match.Yes
+}
+
+// newTool reports a tool that only one of the files knows. A call without arguments
+// shows it, or a witness of the side that knows it is not needed: the other side
+// answers before it looks at any.
+func (c *comparer) newTool(tool *comparedTool, before, after *sidePolicy) {
+	known := after
+	if before.known {
+		known = before
+	}
+	b, ok := c.bind(known, tool, runRules)
+	if !ok {
+		c.open(tool, "the rules do not fit the tool's schema")
+		return
+	}
+	t := newTranslation(known.program.layers[0].env, known.schema)
+	t.welcome = unprotected(known.program.layers[0].protected)
+	p := t.policy(b)
+	unknown := stopgate.Deny
+	other := c.before
+	if before.known {
+		other = c.after
+	}
+	if other.layers[0].policy.Gate.UnknownTool == stopgate.Ask {
+		unknown = stopgate.Ask
+	}
+	nothing := &analysis.Policy{End: int(unknown)}
+	confirm := func(cell analysis.Cell) bool {
+		bound := [2]*boundPolicy{{file: c.before.layers[0].policy.File}, b}
+		if before.known {
+			bound = [2]*boundPolicy{b, {file: c.after.layers[0].policy.File}}
+			cell.Old, cell.New = cell.New, cell.Old
+		}
+		change, ok := c.confirm(tool, runRules, t, cell, bound)
+		if !ok {
+			return true
+		}
+		change.Note = "tool unknown before"
+		change.Old = nil
+		if before.known {
+			change.Note, change.Old, change.New = "tool unknown now", bound[0].place(cell.Old), nil
+		}
+		c.add(change)
+		return false
+	}
+	if !analysis.Compare(analysis.List{Variables: t.all, Covers: covers}, nothing, p, analysis.Budget{}, confirm).Complete {
+		c.open(tool, "not every rule was decided")
+	}
+}
+
+// settings reports settings that change verdicts beside all rules.
+func (c *comparer) settings() {
+	old, new := c.before.layers[0].policy, c.after.layers[0].policy
+	differs := func(key, from, to string) {
+		if from != to {
+			c.out.Complete = false
+			c.out.Open = append(c.out.Open, "`"+key+"` changes from "+from+" to "+to+", which no pair of rules shows")
+		}
+	}
+	or := func(text, instead string) string {
+		if text == "" {
+			return instead
+		}
+		return text
+	}
+	differs("gate.enforcement", or(old.Gate.Enforcement, "enforce"), or(new.Gate.Enforcement, "enforce"))
+	differs("paths.root", or(old.Paths.Root, "unknown"), or(new.Paths.Root, "unknown"))
+	differs("paths.home", or(old.Paths.Home, "unknown"), or(new.Paths.Home, "unknown"))
+	if len(old.Unenforced)+len(new.Unenforced) > 0 {
+		c.out.Complete = false
+		c.out.Open = append(c.out.Open, "session policies, handoffs and the judge are not compared")
+	}
+}
+
+// unknownTool compares what becomes of a tool that neither file knows.
+func (c *comparer) unknownTool(tool *comparedTool) {
+	call := stopgate.Call{Tool: tool.name, Definition: tool.definition, Args: []byte("{}")}
+	from, to := verdictOf(c.before, call, runRules).Mode, verdictOf(c.after, call, runRules).Mode
+	if from != to {
+		c.add(Change{Tool: tool.name, List: runRules.String(), From: from, To: to, Direction: directionOf(from, to), Witness: call, Note: "unknown tool"})
+	}
+}
