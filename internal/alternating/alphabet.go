@@ -152,11 +152,8 @@ type nodes struct {
 }
 
 // node returns what decodes the code points from low on that need so many more
-// bytes, of which some were read.
+// bytes, at least one, behind those that were read.
 func (d *nodes) node(low rune, more, read int) int32 {
-	if more == 0 {
-		return ^int32(d.class(low))
-	}
 	at, _ := slices.BinarySearchFunc(d.spans, low, func(s classSpan, r rune) int { return int(s.High) - int(r) })
 	high := low + 1<<(6*more) - 1
 	uniform := at < len(d.spans) && d.spans[at].Low <= low && high <= d.spans[at].High && smallest(more+read) <= low
@@ -174,6 +171,11 @@ func (d *nodes) node(low rune, more, read int) int32 {
 		switch {
 		case to < smallest(more+read), from > utf8.MaxRune, from >= 0xD800 && to <= 0xDFFF:
 			n.next[i] = invalid
+		case more == 1:
+			for d.spans[at].High < from {
+				at++
+			}
+			n.next[i] = ^int32(d.spans[at].class)
 		default:
 			n.next[i] = d.node(from, more-1, read+1)
 		}

@@ -20,6 +20,7 @@ type explorer struct {
 	ids       map[string]int32
 	positions []position
 	key       []byte
+	idle      []bool
 }
 
 func newExplorer(p *Program, bound int) *explorer {
@@ -62,8 +63,16 @@ func (p *Program) explore(l Limits) *graph {
 			return nil
 		}
 		v := vertex{next: make([]int32, p.classes), ends: e.ends(pos.main)}
+		idle, unread := int32(-1), e.unread(pos)
 		for class := range v.next {
+			if unread[class] && idle >= 0 {
+				v.next[class] = idle
+				continue
+			}
 			v.next[class], _ = e.id(e.after(pos, class))
+			if unread[class] {
+				idle = v.next[class]
+			}
 		}
 		g.vertices = append(g.vertices, v)
 	}
@@ -72,6 +81,39 @@ func (p *Program) explore(l Limits) *graph {
 	}
 	g.settle(p)
 	return g
+}
+
+// unread returns the classes that no thread of a position reads. They all lead to
+// the same position. It finds none where obligations or trackers read too. The
+// slice is valid until the next call.
+func (e *explorer) unread(pos position) []bool {
+	if e.idle == nil {
+		e.idle = make([]bool, e.p.classes)
+	}
+	clear(e.idle)
+	for _, t := range pos.trackers {
+		if t != resting {
+			return e.idle
+		}
+	}
+	for _, t := range e.states[pos.main] {
+		if t.duty != none {
+			return e.idle
+		}
+	}
+	for class := range e.idle {
+		e.idle[class] = true
+	}
+	for _, t := range e.states[pos.main] {
+		if in := &e.p.insts[t.pc]; in.op == opChar {
+			for class, read := range e.p.row(in.set) {
+				if read || in.skip >= 0 && e.p.in(in.skip, class) {
+					e.idle[class] = false
+				}
+			}
+		}
+	}
+	return e.idle
 }
 
 // ends returns the members that accept a text that ends in a state.
@@ -158,7 +200,12 @@ func (p *Program) Witness(budget int) (text string, found, proven bool) {
 		if len(e.states[pos.main]) == 0 {
 			continue
 		}
+		waited, unread := false, e.unread(pos)
 		for _, class := range p.alphabet.ranks {
+			if unread[class] && waited {
+				continue
+			}
+			waited = waited || unread[class]
 			if len(e.positions) > budget {
 				return "", false, false
 			}
