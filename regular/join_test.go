@@ -3,6 +3,7 @@ package regular_test
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 
@@ -116,6 +117,10 @@ func TestLimitsChangeNoVerdict(t *testing.T) {
 		}
 		for range 3 {
 			text := []byte(texts().Draw(t, "text"))
+			if rapid.IntRange(0, 4).Draw(t, "broken") == 0 && len(text) > 0 {
+				text = text[:rapid.IntRange(0, len(text)).Draw(t, "length")]
+				text = append(text, "\xe2\x82\xf0\x9f\x98"[rapid.IntRange(0, 4).Draw(t, "bytes"):]...)
+			}
 			_, want := run(all[0], [][]byte{text})
 			for i, a := range all[1:] {
 				if _, got := run(a, cut(t, text)); !slices.Equal(got, want) {
@@ -157,6 +162,39 @@ func TestFatesAreFinal(t *testing.T) {
 			}
 		}
 	})
+}
+
+// Proves that bytes that are no UTF-8 are read as U+FFFD each, at the end of a
+// text too, whatever the table knows.
+func TestBrokenText(t *testing.T) {
+	p := compiled(t, `^a\uFFFD{3}$|(?<=x)\uFFFD\uFFFDb`)
+	for text, want := range map[string]bool{
+		"a\xf0\x9f\x98": true, "a\xf0\x9f": false, "a\xff\xe2\x82": true, "a\xe2\x82\xff": true, "x\xe2\x82b": true, "x\xe2\x82\xac": false, "a\ufffd\ufffd\ufffd": true,
+		"a\xed\xa0\x80": true, "a\xc0\x80\xff": true,
+	} {
+		for _, limits := range []alternating.Limits{{}, {Work: -1}, {Work: -1, Entries: 1}, {Work: -1, Bound: -1}} {
+			a := regular.JoinWithin(limits, p.Language())
+			if _, got := run(a, [][]byte{[]byte(text)}); got[0] != want {
+				t.Errorf("%q within %+v: %v", text, limits, got[0])
+			}
+		}
+		if p.Match([]byte(text)) != want {
+			t.Errorf("%q: %v", text, !want)
+		}
+	}
+}
+
+// Proves that the length of a run of lookaheads costs time and no more: each place
+// of the text begins an obligation that ends with the text only.
+func TestManyObligations(t *testing.T) {
+	p := compiled(t, `^(?:(?![^]*x[^]{11}y)[ab]|x)*$`)
+	text := strings.Repeat("abbabax", 3000)
+	if !p.Match([]byte(text)) || p.Match([]byte(text+"y")) {
+		t.Error("wrong")
+	}
+	if p = compiled(t, `^(?:(?=[^]*(?:a[^]{12}|b[^]{11})x$)[ab])*[ab]{2}x$`); p.Match([]byte(strings.Repeat("ab", 2000) + "x")) {
+		t.Error("wrong")
+	}
 }
 
 // Proves that fates are known behind the code point that determines them.

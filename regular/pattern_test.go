@@ -351,3 +351,16 @@ func TestD5Catastrophic(t *testing.T) {
 		}
 	}
 }
+
+// Proves D3, D8: a pattern says what the lints ask it.
+func TestPatternTraits(t *testing.T) {
+	for pattern, want := range map[string][2]bool{
+		"a": {false, false}, "(?m:^a$)": {true, false}, "(?-i:a)": {true, false}, "(?:a)(?<n>b)": {false, false},
+		"(?=a)(?<=b)": {false, false}, "(?:(?!a))*": {false, true}, "(?i:(?<!a))": {true, true},
+	} {
+		p, err := regular.Compile(pattern)
+		if err != nil || p.Modified() != want[0] || p.NegativeLook() != want[1] {
+			t.Errorf("%q: %v, modified %v, negative %v", pattern, err, p.Modified(), p.NegativeLook())
+		}
+	}
+}
