@@ -34,7 +34,7 @@ type Lines struct {
 }
 
 // block is how many bytes are counted to find a column.
-const block = 1 << 10
+const block = 1 << 6
 
 // NewLines prepares a text. It keeps a reference to it.
 func NewLines(text []byte) *Lines {

@@ -40,6 +40,28 @@ type Suite struct {
 	program *policy.Program
 	tools   []stopgate.ToolDefinition
 	files   config.Set
+	bound   map[fact]*policy.Binding
+}
+
+// fact is what a call is bound by.
+type fact struct {
+	tool      stopgate.ToolName
+	agent     stopgate.AgentName
+	principal stopgate.Principal
+	server    stopgate.ServerID
+	surface   stopgate.Surface
+}
+
+// bind looks up what the policy says about a call's tool, once for all calls with
+// the same facts.
+func (s *Suite) bind(c stopgate.Call) *policy.Binding {
+	key := fact{c.Tool, c.Agent, c.Principal, c.Server, c.Surface}
+	b := s.bound[key]
+	if b == nil {
+		b = s.program.Bind(c)
+		s.bound[key] = b
+	}
+	return b
 }
 
 // Read lists the files that the suite read, for diagnostics.
@@ -102,7 +124,7 @@ func Load(path string, o Options) (*Suite, diag.List, error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("read tests: %w", err)
 	}
-	s := &Suite{File: path, options: o, files: set}
+	s := &Suite{File: path, options: o, files: set, bound: make(map[fact]*policy.Binding)}
 	doc, mistakes := tomltree.Parse(path, set.Files[0].Text)
 	if doc == nil {
 		return s, mistakes, nil

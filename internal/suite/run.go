@@ -86,7 +86,7 @@ func (s *Suite) Run(ctx context.Context, keep func(name string) bool) (*Report, 
 // call takes one call through the gate, and explains what the rules did.
 func (s *Suite) call(ctx context.Context, g *gate.Gate, c *Call, report *Report) (CallReport, error) {
 	r := CallReport{Call: c}
-	binding := s.program.Bind(c.Call)
+	binding := s.bind(c.Call)
 	evaluation := binding.Evaluate()
 	evaluation.Feed(c.Args)
 	evaluation.Close(stopgate.Ended)

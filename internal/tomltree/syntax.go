@@ -106,11 +106,11 @@ func (r *reader) expression(n *unstable.Node) {
 		}
 		keys := r.keys(n.Key())
 		s.Keys, start = keysOf(keys), keys[0].KeyRange.Start.Offset
-		r.header(n)
+		r.header(n, keys)
 	case unstable.KeyValue:
 		keys := r.keys(n.Key())
 		s.Kind, s.Keys, start = Pair, keysOf(keys), keys[0].KeyRange.Start.Offset
-		s.Value, _ = r.keyValue(r.table, n, 0)
+		s.Value, _ = r.keyValue(r.table, n, keys, 0)
 	}
 	s.gap = r.gap(start)
 	r.doc.Statements = append(r.doc.Statements, s)
@@ -138,8 +138,7 @@ func (r *reader) gap(at int) bool {
 }
 
 // header opens the table that [a.b] or [[a.b]] names.
-func (r *reader) header(n *unstable.Node) {
-	keys := r.keys(n.Key())
+func (r *reader) header(n *unstable.Node, keys []Entry) {
 	last := keys[len(keys)-1]
 	at := keys[0].KeyRange.To(last.KeyRange)
 	r.table = &Value{Kind: Table, made: byHeader, doc: r.doc, Range: at} // stays if the header is wrong
@@ -190,10 +189,9 @@ func (r *reader) header(n *unstable.Node) {
 	}
 }
 
-// keyValue adds `a.b = value` to a table, unless the key is repeated. It returns
+// keyValue adds `a.b = value`, whose keys were read, to a table, unless the key is repeated. It returns
 // the value and the offset behind it.
-func (r *reader) keyValue(table *Value, n *unstable.Node, depth int) (*Value, int) {
-	keys := r.keys(n.Key())
+func (r *reader) keyValue(table *Value, n *unstable.Node, keys []Entry, depth int) (*Value, int) {
 	last := keys[len(keys)-1]
 	depth += len(keys)
 	value, end := r.value(n.Value(), r.valueStart(last.KeyRange.End.Offset), depth)
@@ -294,9 +292,9 @@ func (r *reader) container(v *Value, n *unstable.Node, start, depth int) (end in
 			pending = append(pending, "")
 		}
 		if v.Kind == Table {
-			keys := keysOf(r.keys(child.Key()))
-			element, at = r.keyValue(v, child, depth)
-			v.Pairs = append(v.Pairs, &Statement{Kind: Pair, Keys: keys, Value: element})
+			keys := r.keys(child.Key())
+			element, at = r.keyValue(v, child, keys, depth)
+			v.Pairs = append(v.Pairs, &Statement{Kind: Pair, Keys: keysOf(keys), Value: element})
 		} else {
 			element, at = r.value(child, at, depth+1)
 			v.Elements = append(v.Elements, element)
