@@ -58,6 +58,99 @@ func BenchmarkDecision(b *testing.B) {
 	}
 }
 
+// rulesOf is a policy with n rules on one parameter, of five modes in turn, and a
+// catch-all. With patterns, every twentieth rule is one.
+func rulesOf(n int, kind string, rule func(i int) string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "version = 1\n[tools.t.parameters]\nx = { type = %q }\n[tools.t.policy]\nrun = [\n", kind)
+	modes := []string{"ask", "deny", "skip", "edit"}
+	for i := range n {
+		fmt.Fprintf(&b, "  { arg = \"/x\", %s, mode = %q },\n", rule(i), modes[i%len(modes)])
+	}
+	b.WriteString("  { mode = \"unattended\" },\n]\n")
+	return b.String()
+}
+
+func literals(i int) string {
+	switch i % 3 {
+	case 0:
+		return fmt.Sprintf("prefix = \"dir%d/sub\"", i)
+	case 1:
+		return fmt.Sprintf("const = \"file%d.go\"", i)
+	}
+	return fmt.Sprintf("enum = [\"a%d\", \"b%d/c\"]", i, i)
+}
+
+func withPatterns(i int) string {
+	if i%20 == 7 {
+		return fmt.Sprintf("pattern = \"^pkg%d/[a-z]+_test\\\\.go$\"", i)
+	}
+	return literals(i)
+}
+
+// BenchmarkRules is the budget of DESIGN 8 for many rules (K40): what a decision costs
+// beside BenchmarkDecision/none, from 10 to 10,000 rules, on a value that no rule names
+// and on one that the last but one does.
+func BenchmarkRules(b *testing.B) {
+	for _, bench := range []struct {
+		name, kind string
+		rule       func(int) string
+		args       string
+	}{
+		{"none", "string", nil, `{"x":"src/pkg/file.go"}`},
+		{"string", "string", literals, `{"x":"src/pkg/file.go"}`},
+		{"path", "path", literals, `{"x":"src/pkg/file.go"}`},
+		{"number", "integer", func(i int) string { return fmt.Sprintf("const = %d", i+10) }, `{"x":5}`},
+		{"range", "integer", func(i int) string { return fmt.Sprintf("minimum = %d", 20_010-i) }, `{"x":5}`},
+		{"patterns", "path", withPatterns, `{"x":"src/pkg/file.go"}`},
+		{"patterns/string", "string", withPatterns, `{"x":"src/pkg/file.go"}`},
+	} {
+		for _, n := range []int{10, 100, 10_000} {
+			if bench.rule == nil && n > 10 {
+				continue
+			}
+			count := n
+			if bench.rule == nil {
+				count = 0
+			}
+			b.Run(fmt.Sprintf("%s/%d", bench.name, n), func(b *testing.B) {
+				p, list := policy.CompileUnchecked([]policy.Source{{Name: "stopgate.toml", Text: []byte(rulesOf(count, bench.kind, bench.rule)), Trusted: true}},
+					policy.Options{Root: "/srv/proj", Home: "/home/u"})
+				if p == nil {
+					b.Fatal(list)
+				}
+				bound := p.Bind(stopgate.Call{Tool: "t"})
+				e := bound.Evaluate()
+				args := []byte(bench.args)
+				b.ReportAllocs()
+				for b.Loop() {
+					e.Reset(bound)
+					e.Feed(args)
+					if v := e.Close(stopgate.Ended); v.Mode != stopgate.Unattended {
+						b.Fatal(v)
+					}
+				}
+			})
+		}
+	}
+}
+
+// BenchmarkBind is what a process pays once for a tool with many rules.
+func BenchmarkBind(b *testing.B) {
+	for _, n := range []int{10, 10_000} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			p, list := policy.CompileUnchecked([]policy.Source{{Name: "stopgate.toml", Text: []byte(rulesOf(n, "path", withPatterns)), Trusted: true}},
+				policy.Options{Root: "/srv/proj", Home: "/home/u"})
+			if p == nil {
+				b.Fatal(list)
+			}
+			for b.Loop() {
+				p.Bind(stopgate.Call{Tool: "t"})
+			}
+		})
+	}
+}
+
 // BenchmarkFeed is a chunk of 20 bytes inside of a long string that no rule looks at.
 func BenchmarkFeed(b *testing.B) {
 	bound := compile(b, tenRules("path", `prefix = "secret%d"`)).Bind(stopgate.Call{Tool: "t"})

@@ -78,7 +78,7 @@ func (c *compiler) bundles(v *voice, k *Condition) bool {
 		if slices.ContainsFunc(k.Spec.Values, func(l match.Literal) bool { return l.Kind == match.LiteralObject }) {
 			return false
 		}
-	case match.Prefix, match.Minimum, match.Maximum, match.ExclusiveMinimum, match.ExclusiveMaximum:
+	case match.Prefix, match.Suffix, match.Glob, match.Pattern, match.Minimum, match.Maximum, match.ExclusiveMinimum, match.ExclusiveMaximum:
 	default:
 		return false
 	}

@@ -70,7 +70,7 @@ run = "unattended"
 			`all = [{ arg = "/path", prefix = "src/" }, { arg = "/mode", const = "0644" }], mode = "unattended"`, `mode = "ask"`),
 			args: `{"path":"src/a","mode":"0777"}`, want: "ask rule_matched rule 1", upto: `{"path":"src/a","mode":"07`},
 		{name: "B8 JSON in a string is text", policy: rules(`arg = "/content", pattern = "\\.env", mode = "deny"`, `mode = "unattended"`),
-			args: `{"content":"{\"path\":\".env\"}"}`, want: "deny rule_matched rule 0", upto: `{"content":"{\"path\":\".env\"}"`},
+			args: `{"content":"{\"path\":\".env\"}"}`, want: "deny rule_matched rule 0", upto: `{"content":"{\"path\":\".env`},
 		{name: "B9 default restricts", policy: byDefault(`{ arg = "/path", const = ".env", mode = "deny" }, { mode = "unattended" }`),
 			args: `{}`, want: "deny rule_matched rule 0"},
 		{name: "B9 default does not permit", policy: byDefault(`{ arg = "/path", const = ".env", mode = "unattended" }, { mode = "ask" }`),

@@ -21,6 +21,10 @@ func Join(members ...*Language) *Automaton {
 	return &Automaton{program(members).Table(alternating.Limits{})}
 }
 
+// Exact reports whether the languages have so few states together that the fate of
+// each is known behind the first code point that determines it.
+func (a *Automaton) Exact() bool { return a.table.Exact() }
+
 // Len returns the number of members.
 func (a *Automaton) Len() int { return a.table.Program().Len() }
 

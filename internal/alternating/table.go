@@ -95,6 +95,10 @@ func (p *Program) Table(l Limits) *Table {
 	return t
 }
 
+// Exact reports whether the fate of every member is known behind the first code point
+// that determines it.
+func (t *Table) Exact() bool { return t.graph != nil }
+
 // Program returns what the table runs.
 func (t *Table) Program() *Program { return t.p }
 

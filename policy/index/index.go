@@ -3,9 +3,11 @@ package index
 import (
 	"slices"
 
+	"github.com/stopgate/stopgate/internal/automaton"
 	"github.com/stopgate/stopgate/jsonstream"
 	"github.com/stopgate/stopgate/policy/literal"
 	"github.com/stopgate/stopgate/policy/match"
+	"github.com/stopgate/stopgate/regular"
 	"github.com/stopgate/stopgate/schema"
 )
 
@@ -28,7 +30,9 @@ type Index struct {
 	entries     []literal.Entry
 	tree        *literal.Tree // of the reading as plain text, nil if there is none
 	paths       *match.PathGroup
-	looked      bool     // paths has members
+	globs       *match.PathLanguages
+	rest        rest     // the reading as plain text of what is no literal
+	looked      bool     // paths or globs have members
 	single      []Member // whose path reading is asked by itself
 	classes     []uint8  // by member
 	readings    []uint8  // how many readings a member has
@@ -41,10 +45,10 @@ type Index struct {
 
 // New returns an empty index.
 func New(restrictive bool, env match.Env) *Index {
-	return &Index{restrictive: restrictive, env: env, paths: match.NewPathGroup(env, restrictive), late: literal.Empty(), all: literal.Empty()}
+	return &Index{restrictive: restrictive, env: env, paths: match.NewPathGroup(env, restrictive), globs: match.NewPathLanguages(env, restrictive), late: literal.Empty(), all: literal.Empty()}
 }
 
-// Add adds a condition: const, enum, prefix, or a range. Members are added in the order
+// Add adds a condition: const, enum, prefix, suffix, glob, pattern, or a range. Members are added in the order
 // of their numbers.
 func (x *Index) Add(m Member) {
 	for int(m.ID) >= len(x.classes) {
@@ -53,13 +57,19 @@ func (x *Index) Add(m Member) {
 	x.classes[m.ID] = m.Class
 	x.all.Add(m.ID, m.Class)
 	for _, r := range m.Readings {
-		texts, prefix, ok := r.Literals()
-		if !ok || len(texts) == 0 {
+		texts, prefix, literals := r.Literals()
+		if r.Fits()&schema.String == 0 {
 			continue
 		}
 		x.readings[m.ID]++
 		if r.Annotation() != schema.None {
 			x.addPath(m, r)
+			continue
+		}
+		if l, ok := r.Language(); ok {
+			x.rest.add(m, l)
+		}
+		if !literals {
 			continue
 		}
 		for _, text := range texts {
@@ -78,7 +88,7 @@ func (x *Index) addPath(m Member, r *match.Matcher) {
 	if x.restrictive || len(m.Readings) == 1 {
 		x.late.Add(m.ID, m.Class)
 	}
-	if x.paths.Add(r, m.ID) {
+	if x.paths.Add(r, m.ID) || x.globs.Add(r, m.ID) {
 		x.looked = true
 		return
 	}
@@ -104,6 +114,8 @@ func (x *Index) Build() {
 		}
 		x.tree, x.entries = literal.NewTree(x.entries, forms), nil
 	}
+	x.rest.build()
+	x.globs.Build()
 	x.numbers.sort()
 }
 
@@ -113,6 +125,7 @@ func (x *Index) All() *literal.Summary { return &x.all }
 // State is where an index stands in one string that is still arriving.
 type State struct {
 	cursor literal.Cursor
+	rest   []regular.State
 	read   int64
 	spent  bool // the string is longer than what conditions look at (K12)
 }
@@ -120,7 +133,7 @@ type State struct {
 // Set makes a state stand where another one does, in memory of its own.
 func (s *State) Set(o *State) {
 	s.cursor.Set(&o.cursor)
-	s.read, s.spent = o.read, o.spent
+	s.rest, s.read, s.spent = append(s.rest[:0], o.rest...), o.read, o.spent
 }
 
 // Start begins a string.
@@ -129,6 +142,7 @@ func (x *Index) Start(s *State) {
 	if x.tree != nil {
 		x.tree.Start(&s.cursor)
 	}
+	s.rest = x.rest.start(s.rest)
 }
 
 // Feed reads decoded text, whole code points, up to and including the first with which
@@ -141,11 +155,7 @@ func (x *Index) Feed(s *State, text []byte) (read int, changed bool) {
 	if s.read+int64(len(text)) > match.Budget {
 		within = text[:match.WholePoints(text, match.Budget-s.read)]
 	}
-	if x.tree != nil {
-		read, changed = x.tree.Feed(&s.cursor, within)
-	} else {
-		read = len(within)
-	}
+	read, changed = x.feed(s, within)
 	s.read += int64(read)
 	if changed || read < len(within) || len(within) == len(text) {
 		return read, changed
@@ -154,18 +164,48 @@ func (x *Index) Feed(s *State, text []byte) (read int, changed bool) {
 	return read + match.PointLength(text[read:]), true
 }
 
+// feed gives text to the tree and to the automaton. While both run they go side by side,
+// so that none is ahead of what the other one finds.
+func (x *Index) feed(s *State, text []byte) (read int, changed bool) {
+	literals := x.tree != nil && !x.tree.Done(&s.cursor)
+	switch {
+	case x.rest.decided(s.rest):
+		if !literals {
+			return len(text), false
+		}
+		return x.tree.Feed(&s.cursor, text)
+	case !literals:
+		return x.rest.feed(s.rest, text)
+	}
+	for read < len(text) && !changed {
+		point := text[read : read+match.PointLength(text[read:])]
+		_, changed = x.tree.Feed(&s.cursor, point)
+		if _, found := x.rest.feed(s.rest, point); found {
+			changed = true
+		}
+		if read += len(point); !changed && x.tree.Done(&s.cursor) {
+			n, found := x.rest.feed(s.rest, text[read:])
+			return read + n, found
+		}
+	}
+	return read, changed
+}
+
 // Hit adds to a summary the members that every continuation satisfies.
 func (x *Index) Hit(s *State, sum *literal.Summary) {
-	switch {
-	case s.spent && x.restrictive:
+	if s.spent && x.restrictive {
 		x.open(s, sum)
-	case x.tree == nil:
+	}
+	x.rest.each(s.rest, accepted, func(m int32) {
+		if x.restrictive || x.readings[m] == 1 {
+			sum.Add(m, x.classes[m])
+		}
+	})
+	if x.tree == nil {
 		return
 	}
 	if x.restrictive || !x.looked && len(x.single) == 0 {
-		if x.tree != nil {
-			sum.Merge(s.cursor.Hit())
-		}
+		sum.Merge(s.cursor.Hit())
 		return
 	}
 	for _, m := range s.cursor.Met() { // a permissive condition needs its other reading too
@@ -185,6 +225,10 @@ func (x *Index) Open(s *State, sum *literal.Summary) {
 
 func (x *Index) open(s *State, sum *literal.Summary) {
 	sum.Merge(&x.late)
+	x.rest.each(s.rest, open, func(m int32) { sum.Add(m, x.classes[m]) })
+	if !x.restrictive {
+		x.rest.each(s.rest, accepted, func(m int32) { sum.Add(m, x.classes[m]) })
+	}
 	if x.tree == nil {
 		return
 	}
@@ -196,22 +240,23 @@ func (x *Index) open(s *State, sum *literal.Summary) {
 
 // Sure reports whether every continuation satisfies a member.
 func (x *Index) Sure(s *State, member int32) bool {
-	if s.spent {
-		return x.restrictive && x.alive(s, member)
+	if s.spent && x.restrictive && x.alive(s, member) {
+		return true
 	}
-	return x.tree != nil && slices.Contains(s.cursor.Met(), member) && (x.restrictive || x.readings[member] == 1)
+	return (x.restrictive || x.readings[member] == 1) &&
+		(x.rest.fate(s.rest, member) == automaton.Accepts || x.tree != nil && slices.Contains(s.cursor.Met(), member))
 }
 
 // Alive reports whether some continuation satisfies a member.
 func (x *Index) Alive(s *State, member int32) bool {
 	if s.spent {
-		return x.restrictive && x.alive(s, member)
+		return x.Sure(s, member)
 	}
 	return x.alive(s, member)
 }
 
 func (x *Index) alive(s *State, member int32) bool {
-	if x.tree != nil && x.tree.Alive(&s.cursor, member) {
+	if x.tree != nil && x.tree.Alive(&s.cursor, member) || x.rest.fate(s.rest, member) != automaton.Rejects {
 		return true
 	}
 	late := x.looked || len(x.single) > 0
@@ -220,7 +265,7 @@ func (x *Index) alive(s *State, member int32) bool {
 
 // hasPath reports whether a member is read as a path.
 func (x *Index) hasPath(member int32) bool {
-	return x.paths.Has(member) || slices.ContainsFunc(x.single, func(m Member) bool { return m.ID == member })
+	return x.paths.Has(member) || x.globs.Has(member) || slices.ContainsFunc(x.single, func(m Member) bool { return m.ID == member })
 }
 
 // Hits are the members that a complete value satisfies.
@@ -248,16 +293,17 @@ func (x *Index) End(s *State, v *match.Value, h *Hits) {
 	if x.tree != nil {
 		h.Members = x.tree.End(&s.cursor, h.Members)
 	}
+	h.Members = x.rest.end(s.rest, h.Members)
 	texts := len(h.Members)
 	if x.looked {
-		h.Members = x.paths.Find(v, h.Members)
+		h.Members = x.globs.Find(v, x.paths.Find(v, h.Members))
 	}
 	for i := range x.single {
 		if x.single[i].Readings[0].Judge(v) {
 			h.Members = append(h.Members, x.single[i].ID)
 		}
 	}
-	if !x.restrictive && x.tree != nil && len(h.Members) > 0 && (x.looked || len(x.single) > 0) {
+	if !x.restrictive && (x.tree != nil || len(x.rest.parts) > 0) && len(h.Members) > 0 && (x.looked || len(x.single) > 0) {
 		x.agree(h, texts)
 	}
 	x.summarise(h)

@@ -44,6 +44,7 @@ const rootMark = '\U0010FFFF'
 type place struct {
 	env         Env // normal
 	root        []byte
+	mark        []byte // what an automaton reads for the root
 	expands     bool
 	restrictive bool
 	folded      bool // readings are compared without case and in compatibility form
@@ -55,6 +56,9 @@ func newPlace(env Env, expands, restrictive bool) place {
 	p.system = isSystem([]byte(p.env.Root))
 	if p.root = []byte(p.env.Root); restrictive {
 		p.root = []byte(fold(p.env.Root))
+	}
+	if p.env.Root != "" {
+		p.mark = []byte(string(rootMark) + string(p.root[1:]))
 	}
 	return p
 }

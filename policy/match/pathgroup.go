@@ -18,7 +18,7 @@ func (m *Matcher) Literals() (texts []string, prefix, ok bool) {
 	case Prefix:
 		return m.written, true, true
 	}
-	return nil, false, false
+	return m.written, false, false
 }
 
 // Annotation returns the annotation of the target that the matcher was compiled for.
