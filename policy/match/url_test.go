@@ -108,6 +108,18 @@ func TestURLSchemePrefixConst(t *testing.T) {
 		{"special without a host", match.Scheme, "https", "https:h", false, true},
 		{"host of a file", match.Scheme, "file", "file://host/x", true, true},
 
+		{"view-source", match.Host, "evil.example", "view-source:https://evil.example/x", false, true},
+		{"blob", match.Host, "evil.example", "blob:https://evil.example/0f2d", false, true},
+		{"feed", match.Host, "evil.example", "feed:https://evil.example/rss", false, true},
+		{"feed with slashes", match.Host, "evil.example", "feed://https://evil.example/rss", false, true},
+		{"four deep", match.Host, "evil.example", "a:b:c:view-source:https://evil.example/", false, true},
+		{"behind a scheme, another host", match.Host, "evil.example", "blob:https://good.example/0f2d", false, false},
+		{"scheme behind a scheme", match.Scheme, "javascript", "view-source:javascript:x", false, true},
+		{"prefix behind a scheme", match.Prefix, "https://h.example/admin", "view-source:https://h.example/admin/x", false, true},
+		{"name in brackets", match.Host, "evil.example", "https://[evil.example]/", false, true},
+		{"name in brackets, port", match.Host, "evil.example", "https://u@[evil.example]:8443/", false, true},
+		{"IPv4 in brackets", match.Host, "127.0.0.1", "https://[127.0.0.1]/", false, true},
+
 		{"prefix", match.Prefix, "https://h.example/v1/", "https://h.example/v1/x?y", true, true},
 		{"the directory itself", match.Prefix, "https://h.example/v1/", "https://h.example/v1", true, true},
 		{"longer component", match.Prefix, "https://h.example/v1", "https://h.example/v10", false, false},

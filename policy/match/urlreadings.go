@@ -74,9 +74,30 @@ func urlTexts(value string) []string {
 	return texts
 }
 
+// maxNested is how many schemes in front of a URL are looked behind.
+const maxNested = 4
+
 // looseURLs reads a text with and without a scheme, with and without backslashes
-// as slashes, with the authority ending where different parsers let it end.
+// as slashes, with the authority ending where different parsers let it end. Behind
+// a scheme another URL may stand: view-source:, blob:, feed: and others name the
+// resource of the URL in them.
 func looseURLs(text string) []looseURL {
+	out := looseURLsOf(text)
+	for range maxNested {
+		scheme, rest, ok := strings.Cut(text, ":")
+		if !ok || !isScheme(scheme) {
+			break
+		}
+		text = strings.TrimLeft(rest, `/\`)
+		if inner, _, ok := strings.Cut(text, ":"); !ok || !isScheme(inner) {
+			break
+		}
+		out = append(out, looseURLsOf(text)...)
+	}
+	return out
+}
+
+func looseURLsOf(text string) []looseURL {
 	var out []looseURL
 	read := func(scheme, rest string) {
 		rest = strings.TrimLeft(rest, `/\`)
@@ -120,7 +141,7 @@ func looseHosts(authority string) []looseHost {
 		if end := strings.IndexByte(p, ']'); strings.HasPrefix(p, "[") && end >= 0 {
 			h := looseHost{name: canonicalHost(p[:end+1])}
 			_, h.port, _ = strings.Cut(p[end+1:], ":")
-			out = append(out, h)
+			out = append(out, h, looseHost{canonicalHost(p[1:end]), h.port}) // some parsers drop the brackets
 			continue
 		}
 		add(strings.LastIndexByte(p, ':'))
