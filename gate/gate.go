@@ -57,6 +57,9 @@ func New(p *policy.Program, opts ...Option) (*Gate, error) {
 func newGate(c *config) *Gate {
 	g := &Gate{config: *c}
 	g.ledger.recorder, g.ledger.limit, g.ledger.now = c.recorder, c.limits.Record, c.now
+	if k, ok := c.recorder.(ArgumentKeeper); ok {
+		g.ledger.keeps = k.KeepsArguments()
+	}
 	if s, ok := c.store.(Local); ok {
 		g.local = s.InMemory()
 	}

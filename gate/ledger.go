@@ -13,6 +13,7 @@ import (
 // (DECISIONS S26, FM4).
 type ledger struct {
 	recorder Recorder // nil: no audit
+	keeps    bool     // the recorder keeps arguments
 	limit    time.Duration
 	now      func() time.Time
 	port     port

@@ -46,8 +46,9 @@ type pending struct {
 	eval     evaluation         // nil once settled, or after a panic
 	own      []stopgate.Verdict // what the layers around the rules said
 	trace    []stopgate.Verdict // everything, once settled
-	raw      []byte             // observe mode: the bytes as they came
+	raw      []byte             // the bytes as they came, in observe mode and for a recorder that keeps them
 	received int64
+	ended    bool // the arguments came to their end
 	stage    stage
 	closing  bool          // Close has begun
 	done     chan struct{} // made on demand, closed when the verdict is terminal
@@ -82,6 +83,10 @@ const (
 // maxRaw bounds what observe mode keeps of a call: the limit on arguments
 // (THREATS 2.2). Of a longer one the surface has the bytes, see Outcome.Args.
 const maxRaw = 16 << 20
+
+// maxKept bounds what a recorder keeps of the arguments of a call that was refused
+// before they were judged to their end.
+const maxKept = 1 << 20
 
 func (g *Gate) open(ctx context.Context, t *turn, call stopgate.Call, parent stopgate.ProposalID) (*pending, error) {
 	p, err := g.newPending(t, call, parent)
@@ -137,7 +142,7 @@ func (p *pending) Feed(chunk []byte) stopgate.Verdict {
 		return p.verdict()
 	}
 	p.received += int64(len(chunk))
-	if p.under.observe && p.received <= maxRaw {
+	if p.under.observe && p.received <= maxRaw || p.g.ledger.keeps && p.received <= maxKept {
 		p.raw = append(p.raw, chunk...)
 	}
 	if !p.over {
@@ -163,7 +168,7 @@ func (p *pending) Close(end stopgate.End) stopgate.Verdict {
 	}
 	p.foresee()
 	if p.stage == feeding {
-		p.stage = closed
+		p.stage, p.ended = closed, end == stopgate.Ended
 	}
 	return p.verdict()
 }

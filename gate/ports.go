@@ -21,6 +21,14 @@ type Recorder interface {
 	Record(ctx context.Context, r *stopgate.Record) error
 }
 
+// ArgumentKeeper is a recorder that keeps arguments beside the rows, which hold only
+// their hash (DECISIONS S13). Its rows come with [stopgate.Record.Args].
+type ArgumentKeeper interface {
+	Recorder
+	// KeepsArguments reports whether it does.
+	KeepsArguments() bool
+}
+
 // Proposal is a call with complete arguments as the layers behind the rules see
 // it. It holds no memory that the gate will run from.
 type Proposal struct {

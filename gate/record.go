@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -10,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/jsonstream"
 )
 
 // pathResolution says how paths were read: this gate never sees the tool's file
@@ -47,8 +49,27 @@ func (p *pending) row(v stopgate.Verdict, status stopgate.RecordStatus, approval
 	r.Definition, r.PathResolution = p.definition, pathResolution
 	enforced := !p.under.observe
 	r.Enforced = &enforced
+	if p.g.ledger.keeps {
+		p.keepArgs(&r)
+	}
 	clean(&r)
 	return &r
+}
+
+// keepArgs gives a row the arguments that belong to its hash. Those of a call that
+// was refused early were not judged to their end: they count if they are one value.
+func (p *pending) keepArgs(r *stopgate.Record) {
+	if p.final != nil {
+		r.Args = bytes.Clone(p.final)
+		return
+	}
+	if !p.ended || int64(len(p.raw)) != p.received {
+		return
+	}
+	if v, err := jsonstream.Parse(p.raw, jsonstream.Options{}); err == nil {
+		sum := jsonstream.HashCanonical(v)
+		r.ArgsHash, r.Args = hex.EncodeToString(sum[:]), bytes.Clone(p.raw)
+	}
 }
 
 // note writes an event row about the call.

@@ -320,3 +320,56 @@ func TestCanariesReachNoSink(t *testing.T) {
 		t.Errorf("only %d rows", len(rec.Decisions()))
 	}
 }
+
+// keeper is a recorder that keeps arguments.
+type keeper struct{ ports.Recorder }
+
+func (*keeper) KeepsArguments() bool { return true }
+
+// Proves S13: the arguments behind a row's hash go to a recorder that keeps them, and
+// to no other; of a call that was refused early they do if they came to their end.
+func TestArgumentsForTheRecorder(t *testing.T) {
+	program := compile(t, "version = 1\n[tools.t.parameters]\na = { type = \"string\" }\nb = { type = \"string\" }\n"+
+		"[tools.t.policy]\nrun = [ { arg = \"/a\", const = \"no\", mode = \"deny\" }, { mode = \"unattended\" } ]\n")
+	for _, c := range []struct {
+		name, args string
+		end        stopgate.End
+		want       string
+	}{
+		{"allowed", `{"a": "yes"}`, stopgate.Ended, `{"a":"yes"}`},
+		{"refused early", `{"a": "no", "b":"x"}`, stopgate.Ended, `{"a": "no", "b":"x"}`},
+		{"refused early and cut off", `{"a": "no", "b"`, stopgate.Truncated, ""},
+		{"refused early, then malformed", `{"a": "no", b}`, stopgate.Ended, ""},
+		{"malformed", `{"a": `, stopgate.Ended, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			kept, plain := &keeper{}, &ports.Recorder{}
+			for _, rec := range []gate.Recorder{kept, plain} {
+				g, err := gate.New(program, gate.WithRecorder(rec), gate.WithDenyMode(gate.DenyToolResult))
+				if err != nil {
+					t.Fatal(err)
+				}
+				p, err := g.Open(t.Context(), stopgate.Call{Tool: "t"})
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, b := range []byte(c.args) {
+					p.Feed([]byte{b})
+				}
+				p.Close(c.end)
+				if _, err := p.Resolve(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if got := string(kept.Decisions()[0].Args); got != c.want {
+				t.Errorf("kept %q, want %q", got, c.want)
+			}
+			if (kept.Decisions()[0].ArgsHash != "") != (c.want != "") {
+				t.Errorf("hash %q", kept.Decisions()[0].ArgsHash)
+			}
+			if got := plain.Decisions()[0].Args; got != nil {
+				t.Errorf("a recorder that keeps nothing got %q", got)
+			}
+		})
+	}
+}

@@ -56,6 +56,9 @@ func (r *Recorder) Database() *database.DB { return r.db }
 // Failed is closed when the file is not trusted any more (FM4).
 func (r *Recorder) Failed() <-chan struct{} { return r.db.Failed() }
 
+// KeepsArguments reports whether arguments are kept, in whole or redacted.
+func (r *Recorder) KeepsArguments() bool { return r.o.Arguments != audit.KeepNone }
+
 // Record appends a row and returns when it is on the disk. An error means that it
 // is not in the log, or that nobody can tell.
 func (r *Recorder) Record(ctx context.Context, row *stopgate.Record) error {

@@ -44,6 +44,7 @@ func newRoot(s streams) *cobra.Command {
 	root.AddCommand(
 		newUp(s), newDemo(s), newInit(s),
 		newCheck(s), newFmt(s), newTest(s), newDiff(s), newSchema(s), newDecide(s), newExplain(s), newTrust(s),
+		newLog(s), newReplay(s), newSessions(s),
 		&cobra.Command{
 			Use: "version", Short: "print the version", Args: noArgs,
 			Run: func(*cobra.Command, []string) { printVersion(s.out) },

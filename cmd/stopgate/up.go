@@ -12,18 +12,17 @@ import (
 	"slices"
 
 	"github.com/spf13/cobra"
-	"github.com/stopgate/stopgate/audit/jsonl"
 	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/gateway"
 	"github.com/stopgate/stopgate/internal/replay"
 	"github.com/stopgate/stopgate/internal/visible"
-	"github.com/stopgate/stopgate/store/mem"
 )
 
 type upFlags struct {
 	policyFlags
-	listen, openai, anthropic, replayDir, audit string
-	pace                                        float64
+	stateFlags
+	listen, openai, anthropic, replayDir string
+	pace                                 float64
 }
 
 func newUp(s streams) *cobra.Command {
@@ -40,14 +39,14 @@ When it listens it prints one line of JSON on standard output; logs go to
 standard error. It drains and stops on SIGINT and SIGTERM.`,
 		Args: noArgs,
 	}
-	f.add(cmd)
+	f.policyFlags.add(cmd)
 	flags := cmd.Flags()
 	flags.StringVar(&f.listen, "listen", "", "`ADDR` to listen on (default 127.0.0.1:8788; port 0 takes a free one)")
 	flags.StringVar(&f.openai, "openai-upstream", "", "base `URL` of an OpenAI-compatible provider")
 	flags.StringVar(&f.anthropic, "anthropic-upstream", "", "base `URL` of an Anthropic-compatible provider")
 	flags.StringVar(&f.replayDir, "replay", "", "answer canned requests from recorded streams in `DIR`")
 	flags.Float64Var(&f.pace, "replay-pace", 80, "tokens per second of the replay model; 0 is as fast as possible")
-	flags.StringVar(&f.audit, "audit", "", "JSON Lines `FILE` for the records (default: in the user's state directory)")
+	f.stateFlags.add(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if !(f.pace >= 0) { // NaN too
 			return usagef("--replay-pace counts tokens per second, not %v", f.pace)
@@ -64,60 +63,67 @@ func up(ctx context.Context, s streams, f *upFlags) error {
 	if err != nil {
 		return err
 	}
-	settings, err := gatewaySettings(l, f)
+	options, err := gatewaySettings(l, f)
 	if err != nil {
 		return err
 	}
-	file := f.audit
-	if file == "" {
-		file = settings.audit
-	}
-	if file == "" {
-		if file, err = stateFile("audit.jsonl"); err != nil {
-			return err
-		}
-	}
-	records, err := jsonl.Open(file, jsonl.Options{})
-	if errors.Is(err, jsonl.ErrInUse) {
-		return hintedError{err, "name another file with --audit, or stop the stopgate that writes to this one"}
-	}
+	settings, err := stateOf(l, f.stateFlags)
 	if err != nil {
 		return err
 	}
-	g, err := gate.New(l.program, gate.WithRecorder(records), gate.WithStore(mem.New()), gate.WithDenyMode(gate.DenyToolResult))
+	st, err := openState(ctx, settings)
 	if err != nil {
-		return errors.Join(err, records.Close())
+		return err
+	}
+	return errors.Join(serveState(ctx, s, f, l, options, st), st.close())
+}
+
+// serveState serves with what openState opened.
+func serveState(ctx context.Context, s streams, f *upFlags, l loaded, options gateway.Options, st *state) error {
+	g, err := gate.New(l.program, gate.WithRecorder(st.records), gate.WithStore(st.facts), gate.WithDenyMode(gate.DenyToolResult))
+	if err != nil {
+		return err
 	}
 	model, err := replayModel(f.replayDir, f.pace)
 	if err != nil {
-		return errors.Join(err, records.Close())
+		return err
 	}
-	settings.options.Gate = g
-	settings.options.Replay = replay.Transport(model)
+	options.Gate = g
+	options.Replay = replay.Transport(model)
 	if f.replayDir != "" {
-		settings.options.Upstreams = replayed(settings.options.Upstreams, settings.options.Replay)
+		options.Upstreams = replayed(options.Upstreams, options.Replay)
 	}
-	settings.options.Log = slog.New(slog.NewTextHandler(s.err, nil))
-	err = serveWhileRecorded(ctx, s, settings.options, file, records.Failed())
-	return errors.Join(err, records.Close())
+	options.Log = slog.New(slog.NewTextHandler(s.err, nil))
+	tidying, stop := context.WithCancel(ctx)
+	tidied := make(chan struct{})
+	go func() {
+		defer close(tidied)
+		st.tidy(tidying, options.Log)
+	}()
+	err = serveWhileRecorded(ctx, s, options, st.place, st.failed)
+	stop()
+	<-tidied
+	return err
 }
 
 // serveWhileRecorded serves until ctx ends or the records cannot be trusted any
 // more: a gate that can only deny is better started anew by its supervisor (FM4).
-func serveWhileRecorded(ctx context.Context, s streams, o gateway.Options, auditFile string, failed <-chan struct{}) error {
+func serveWhileRecorded(ctx context.Context, s streams, o gateway.Options, auditFile string, failed [2]<-chan struct{}) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	lost := fmt.Errorf("the records in %s failed and are set aside", auditFile)
+	lost := fmt.Errorf("the records in %s cannot be trusted any more", auditFile)
 	go func() {
 		select {
-		case <-failed:
+		case <-failed[0]:
+			cancel(lost)
+		case <-failed[1]:
 			cancel(lost)
 		case <-ctx.Done():
 		}
 	}()
 	err := serve(ctx, s, o, auditFile)
 	if cause := context.Cause(ctx); errors.Is(cause, lost) {
-		return errors.Join(hintedError{lost, "look at the disk, then start again: a new file is begun"}, err)
+		return errors.Join(hintedError{lost, "look at the disk, then start again"}, err)
 	}
 	return err
 }
@@ -175,19 +181,14 @@ func replayModel(dir string, tokensPerSecond float64) (*replay.Upstream, error) 
 
 // stateFile names a file in the user's state directory and makes the directory.
 func stateFile(name string) (string, error) {
-	dir := os.Getenv("XDG_STATE_HOME")
-	if dir == "" {
-		home, err := os.UserHomeDir()
-		if err != nil {
-			return "", fmt.Errorf("find the state directory: %w; name the file with --audit", err)
-		}
-		dir = filepath.Join(home, ".local", "state")
+	path, err := statePath(name)
+	if err != nil {
+		return "", err
 	}
-	dir = filepath.Join(dir, "stopgate")
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return "", fmt.Errorf("make the state directory: %w", err)
 	}
-	return filepath.Join(dir, name), nil
+	return path, nil
 }
 
 // listenError says what to do about an address that cannot be listened on.

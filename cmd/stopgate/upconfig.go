@@ -4,29 +4,14 @@ import (
 	"os"
 
 	"github.com/stopgate/stopgate/gateway"
-	"github.com/stopgate/stopgate/internal/tomltree"
 )
-
-// upSettings are the gateway's options and the audit file.
-type upSettings struct {
-	options gateway.Options
-	audit   string
-}
-
-// auditTable is the table [audit].
-type auditTable struct {
-	File string `toml:"file"`
-}
 
 // gatewaySettings reads the operational tables of the operator's files; flags win
 // over them.
-func gatewaySettings(l loaded, f *upFlags) (upSettings, error) {
-	settings := l.program.Settings()
-	options, mistakes := gateway.Configure(settings, os.Getenv)
-	var audit auditTable
-	mistakes = append(mistakes, tomltree.Decode(settings.Tables["audit"], &audit)...)
+func gatewaySettings(l loaded, f *upFlags) (gateway.Options, error) {
+	options, mistakes := gateway.Configure(l.program.Settings(), os.Getenv)
 	if mistakes.HasErrors() {
-		return upSettings{}, mistakesError{mistakes, l.set}
+		return gateway.Options{}, mistakesError{mistakes, l.set}
 	}
 	if f.listen != "" {
 		options.Settings.Listen = f.listen
@@ -37,7 +22,7 @@ func gatewaySettings(l loaded, f *upFlags) (upSettings, error) {
 		}
 		options.Upstreams = append(withoutAPI(options.Upstreams, flag.api), gateway.Upstream{ID: flag.api, API: flag.api, BaseURL: flag.url})
 	}
-	return upSettings{options: options, audit: audit.File}, nil
+	return options, nil
 }
 
 // withoutAPI takes an API away from the configured upstreams, for a flag that

@@ -1,0 +1,237 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/stopgate/stopgate/audit"
+	"github.com/stopgate/stopgate/internal/records"
+	"github.com/stopgate/stopgate/internal/visible"
+	"github.com/stopgate/stopgate/store/sqlite"
+)
+
+// verifyJSON is what verify writes for programs; it changes only by addition.
+type verifyJSON struct {
+	OK     bool   `json:"ok"`
+	Rows   int64  `json:"rows"`
+	Chain  string `json:"chain"`
+	Seq    int64  `json:"seq"`
+	Hash   string `json:"hash"`
+	Lost   int64  `json:"lost"`
+	Torn   int64  `json:"torn"`
+	Known  int64  `json:"known,omitempty"` // number of the row that --head names
+	Reason string `json:"reason,omitempty"`
+}
+
+func newLogVerify(s streams) *cobra.Command {
+	var f logFlags
+	var head string
+	cmd := &cobra.Command{
+		Use:   "verify [FILE]",
+		Short: "check that no row was changed, removed or inserted",
+		Long: `verify reads the whole chain of records. It finds every change but two: rows cut off
+at the end, and a chain written anew by whoever owns the file. Those show if a
+head kept elsewhere ('stopgate log head') is not in the chain: name its hash with
+--head.
+
+Exit: 0 the chain is whole, 1 it is not, or could not be read.`,
+		Args: atMostOne,
+	}
+	f.add(cmd)
+	cmd.Flags().StringVar(&head, "head", "", "`HASH` of a row that has to be in the chain")
+	format := formatFlag(cmd, "text", "json")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		log, err := f.openNamed(cmd, args)
+		if err != nil {
+			return err
+		}
+		defer log.Close()
+		check, err := log.Verify(cmd.Context(), head)
+		var broken *audit.BrokenError
+		if err != nil && !errors.As(err, &broken) {
+			return err
+		}
+		answer := verifyJSON{
+			OK: err == nil, Rows: check.Rows, Chain: check.Head.Chain, Seq: check.Head.Seq, Hash: check.Head.Hash,
+			Lost: check.Lost, Torn: check.Torn, Known: check.Known,
+		}
+		switch {
+		case err != nil:
+			answer.Reason = err.Error()
+		case head != "" && check.Known == 0:
+			answer.OK, answer.Reason = false, "no row has the hash of the head: rows were cut off, pruned, or the chain was written anew"
+		}
+		if *format == "json" {
+			err = writeJSON(s.out, answer)
+		} else {
+			err = verifyText(s.out, log.Path(), answer)
+		}
+		if err == nil && !answer.OK {
+			return exitStatus{exitTrouble}
+		}
+		return err
+	}
+	return cmd
+}
+
+func verifyText(out io.Writer, path string, v verifyJSON) error {
+	if !v.OK {
+		_, err := fmt.Fprintf(out, "NOT WHOLE: %s\n  %s\n  %d rows before it are\n", visible.Text(path), visible.Text(v.Reason), v.Rows)
+		return err
+	}
+	fmt.Fprintf(out, "whole: %d rows in %s\n  chain %s, row %d\n  head  %s\n", v.Rows, visible.Text(path), visible.Text(v.Chain), v.Seq, v.Hash)
+	if v.Known > 0 {
+		fmt.Fprintf(out, "  the head that was kept is row %d\n", v.Known)
+	}
+	if v.Lost > 0 {
+		fmt.Fprintf(out, "  %d rows could not be written when they were due, as the gap rows say\n", v.Lost)
+	}
+	if v.Torn > 0 {
+		fmt.Fprintf(out, "  %d bytes of an unfinished write stand at the end; they were never acknowledged\n", v.Torn)
+	}
+	return nil
+}
+
+// headJSON is what head writes for programs.
+type headJSON struct {
+	Chain string `json:"chain"`
+	Seq   int64  `json:"seq"`
+	Hash  string `json:"hash"`
+}
+
+func newLogHead(s streams) *cobra.Command {
+	var f logFlags
+	cmd := &cobra.Command{
+		Use:   "head [FILE]",
+		Short: "print the hash of the newest row, to be kept elsewhere",
+		Args:  atMostOne,
+	}
+	f.add(cmd)
+	format := formatFlag(cmd, "text", "json")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		log, err := f.openNamed(cmd, args)
+		if err != nil {
+			return err
+		}
+		defer log.Close()
+		head, err := log.Head(cmd.Context())
+		if err != nil {
+			return err
+		}
+		if *format == "json" {
+			return writeJSON(s.out, headJSON(head))
+		}
+		_, err = fmt.Fprintln(s.out, head.Hash)
+		return err
+	}
+	return cmd
+}
+
+func newLogExport(s streams) *cobra.Command {
+	var f logFlags
+	cmd := &cobra.Command{
+		Use:   "export [FILE]",
+		Short: "write all rows as JSON Lines, as they were sealed",
+		Long: `export writes the chain as it is kept, so that verify can check the export too.
+Arguments are not part of it.`,
+		Args: atMostOne,
+	}
+	f.add(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		log, err := f.openNamed(cmd, args)
+		if err != nil {
+			return err
+		}
+		defer log.Close()
+		out := bufio.NewWriter(s.out)
+		var failed error
+		err = log.Lines(cmd.Context(), 0, "", func(line []byte) bool {
+			_, failed = out.Write(append(line, '\n'))
+			return failed == nil
+		})
+		return errors.Join(err, failed, out.Flush())
+	}
+	return cmd
+}
+
+// openNamed opens the file that the command line names, or the records as log
+// does.
+func (f *logFlags) openNamed(cmd *cobra.Command, args []string) (*records.Log, error) {
+	if len(args) == 0 {
+		log, _, err := f.open(cmd.Context())
+		return log, err
+	}
+	if f.store != "" || f.audit != "" {
+		return nil, usagef("name the records once: %s, or --store or --audit", args[0])
+	}
+	path, err := storePath(args[0])
+	if err != nil {
+		return nil, err
+	}
+	return openRecords(cmd.Context(), path)
+}
+
+func newLogPrune(s streams) *cobra.Command {
+	var f logFlags
+	var rowsDays, argumentsDays int64
+	cmd := &cobra.Command{
+		Use:   "prune",
+		Short: "remove what is older than the retention from the store",
+		Long: `prune removes old rows from the start of the chain and leaves a checkpoint row that
+names the last of them, so that the rest still verifies. Arguments, facts,
+sessions and approvals go with it. up does the same every few hours.
+
+A file of JSON Lines is not pruned: remove the files that it was rotated into.`,
+		Args: noArgs,
+	}
+	f.add(cmd)
+	cmd.Flags().Int64Var(&rowsDays, "rows-days", defaultRowsDays, "keep rows, facts and approvals for `N` days; 0 keeps all (default: [audit] rows_days, else 90)")
+	cmd.Flags().Int64Var(&argumentsDays, "arguments-days", defaultArgumentsDays, "keep arguments for `N` days; 0 keeps all (default: [audit] arguments_days, else 14)")
+	format := formatFlag(cmd, "text", "json")
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		if rowsDays < 0 || argumentsDays < 0 {
+			return usagef("a retention is a number of days, 0 keeps all")
+		}
+		settings, err := f.settings()
+		if err != nil {
+			return err
+		}
+		if cmd.Flags().Changed("rows-days") {
+			settings.rowsDays = rowsDays
+		}
+		if cmd.Flags().Changed("arguments-days") {
+			settings.argumentsDays = argumentsDays
+		}
+		store, err := existingStore(cmd, settings)
+		if err != nil {
+			return err
+		}
+		gone, err := store.Retain(cmd.Context(), settings.retention(time.Now()), time.Now())
+		if err := errors.Join(err, store.Close()); err != nil {
+			return err
+		}
+		if *format == "json" {
+			return writeJSON(s.out, gone)
+		}
+		_, err = fmt.Fprintf(s.out, "removed %d rows, %d arguments, %d facts, %d sessions, %d approvals\n",
+			gone.Rows, gone.Arguments, gone.Facts, gone.Sessions, gone.Approvals)
+		return err
+	}
+	return cmd
+}
+
+// existingStore opens a store that is there already.
+func existingStore(cmd *cobra.Command, settings stateSettings) (*sqlite.Store, error) {
+	if settings.store == memoryStore {
+		return nil, usagef("a store in memory ends with its process: name another one with --store")
+	}
+	if _, err := os.Stat(settings.store); err != nil {
+		return nil, hintedError{fmt.Errorf("there is no store at %s yet", settings.store), "run stopgate up first, or name the store with --store"}
+	}
+	return openStore(cmd.Context(), settings)
+}

@@ -1,0 +1,204 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/records"
+	"github.com/stopgate/stopgate/internal/visible"
+	"github.com/stopgate/stopgate/policy"
+)
+
+// showJSON is what show writes for programs; it changes only by addition.
+type showJSON struct {
+	ID        stopgate.ProposalID `json:"id"`
+	Rows      []json.RawMessage   `json:"rows"`
+	Arguments *string             `json:"arguments"` // as they were kept, null if they are not
+	Redacted  []string            `json:"redacted,omitempty"`
+	// Lists explain the verdict rule by rule, if the policy of the record is the one
+	// that holds here and the arguments are whole.
+	Lists []policy.ListExplanation `json:"lists,omitempty"`
+}
+
+func newLogShow(s streams) *cobra.Command {
+	var f logFlags
+	var p policyFlags
+	cmd := &cobra.Command{
+		Use:   "show ID",
+		Short: "show one proposal: its rows, its arguments, and why",
+		Long: `show prints everything that is known of one proposal. If the policy that decided is
+the one that holds here, it also explains the verdict rule by rule.`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return usagef("%s takes the id of one proposal, as 'stopgate log' prints it", cmd.CommandPath())
+			}
+			return nil
+		},
+	}
+	f.add(cmd)
+	cmd.Flags().StringVar(&p.tools, "tools", "", "tool definitions as JSON `FILE`, for the explanation")
+	_ = cmd.MarkFlagFilename("tools", "json")
+	format := formatFlag(cmd, "text", "json")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		p.files = f.files
+		ctx := cmd.Context()
+		log, _, err := f.open(ctx)
+		if err != nil {
+			return err
+		}
+		defer log.Close()
+		rows, err := log.Of(ctx, stopgate.ProposalID(args[0]))
+		if err != nil {
+			return err
+		}
+		if len(rows) == 0 {
+			return hintedError{fmt.Errorf("no record is about %q", args[0]), "ids are at the end of the lines of 'stopgate log'"}
+		}
+		show, err := newShow(ctx, log, rows)
+		if err != nil {
+			return err
+		}
+		answer, explanation := show.explain(&p)
+		if *format == "json" {
+			return writeJSON(s.out, show.json(explanation))
+		}
+		return show.text(s.out, answer, explanation)
+	}
+	return cmd
+}
+
+// show is what is known of one proposal.
+type show struct {
+	rows     []records.Row
+	decision *records.Row
+	args     []byte // nil: not kept
+	redacted []string
+}
+
+func newShow(ctx context.Context, log *records.Log, rows []records.Row) (show, error) {
+	w := show{rows: rows}
+	for i := range rows {
+		if rows[i].Kind == stopgate.RecordDecision {
+			w.decision = &rows[i]
+		}
+	}
+	if w.decision == nil {
+		return w, nil
+	}
+	kept, ok, err := log.Arguments(ctx, &w.decision.Record)
+	if ok {
+		w.args, w.redacted = kept.Text, kept.Redacted
+	}
+	return w, err
+}
+
+// explain judges the call again, if the policy is the one that decided.
+func (w show) explain(p *policyFlags) (answer, *policy.Explanation) {
+	if w.decision == nil || w.args == nil || w.redacted != nil {
+		return answer{}, nil
+	}
+	l, err := p.load(io.Discard)
+	if err != nil || l.program.Hash() != w.decision.Policy {
+		return answer{}, nil
+	}
+	call := callOf(&w.decision.Record, l.tools)
+	evaluation := l.program.Bind(call).Evaluate()
+	evaluation.Feed(w.args)
+	verdict := evaluation.Close(stopgate.Ended)
+	x := evaluation.Explain()
+	return newAnswer(call, verdict, len(w.args)), &x
+}
+
+// callOf is the call that a row is about. Of its definition a row knows only that
+// there was one.
+func callOf(r *stopgate.Record, tools []stopgate.ToolDefinition) stopgate.Call {
+	call := stopgate.Call{
+		Tool: r.Tool, ID: r.CallID, Session: r.Session, Turn: r.Turn, Agent: r.Agent, Principal: r.Principal,
+		Surface: r.Surface, Dialect: r.Dialect, Definition: definitionOf(tools, r.Tool),
+	}
+	if call.Definition == nil && r.Definition != "" {
+		call.Definition = &stopgate.ToolDefinition{Name: r.Tool}
+	}
+	return call
+}
+
+func (w show) json(x *policy.Explanation) showJSON {
+	out := showJSON{ID: w.rows[0].ID, Redacted: w.redacted}
+	for _, r := range w.rows {
+		out.Rows = append(out.Rows, r.Line)
+	}
+	if w.args != nil {
+		text := string(w.args)
+		out.Arguments = &text
+	}
+	if x != nil {
+		out.Lists = x.Lists
+	}
+	return out
+}
+
+func (w show) text(out io.Writer, a answer, x *policy.Explanation) error {
+	var b strings.Builder
+	for _, r := range w.rows {
+		b.WriteString(rowText(&r.Record) + "\n")
+	}
+	if w.decision != nil {
+		w.decisionText(&b, &w.decision.Record)
+	}
+	switch {
+	case x != nil:
+		b.WriteString("\n" + explainText(a, *x))
+	case w.decision != nil:
+		b.WriteString("\nNo explanation rule by rule: the policy here is another one, or the arguments are not whole.\n")
+	}
+	_, err := io.WriteString(out, b.String())
+	return err
+}
+
+func (w show) decisionText(b *strings.Builder, r *stopgate.Record) {
+	b.WriteByte('\n')
+	line := func(name, format string, args ...any) {
+		fmt.Fprintf(b, "  %-11s%s\n", name, fmt.Sprintf(format, args...))
+	}
+	mode := stopgate.Deny
+	if r.Mode != nil {
+		mode = *r.Mode
+	}
+	line("verdict", "%s by the layer %s: %s (%s)", mode, r.Layer, visible.Text(r.Code.Public()), r.Code)
+	if r.Rule != nil {
+		line("rule", "%s:%d", visible.Text(r.Rule.File), r.Rule.Line)
+	}
+	if r.Pointer != "" {
+		line("argument", "%s", visible.Text(r.Pointer))
+	}
+	if r.DecidedAt != nil {
+		line("decided", "at byte %d of %d", *r.DecidedAt, r.ArgsBytes)
+	}
+	for _, floor := range r.Floors {
+		line("floor", "%s %s at byte %d%s", floor.Mode, floor.Code, floor.At, at(floor.Pointer))
+	}
+	for _, o := range r.Objections {
+		line("objection", "%s", visible.Text(o))
+	}
+	if r.Approval != nil {
+		line("approval", "%s by %s", visible.Text(r.Approval.ID), visible.Text(r.Approval.By))
+	}
+	if r.Cause != "" {
+		line("cause", "%s", visible.Text(r.Cause))
+	}
+	line("policy", "%s", visible.Text(r.Policy))
+	switch {
+	case w.args == nil:
+		line("arguments", "not kept")
+	case w.redacted != nil:
+		line("arguments", "%s", visible.Lines(visible.Elide(string(w.args), 4000)))
+		line("redacted", "%s", visible.Text(strings.Join(w.redacted, " ")))
+	default:
+		line("arguments", "%s", visible.Lines(visible.Elide(string(w.args), 4000)))
+	}
+}

@@ -1,0 +1,206 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/stopgate/stopgate/audit"
+	rows "github.com/stopgate/stopgate/audit/sqlite"
+	"github.com/stopgate/stopgate/internal/records"
+	"github.com/stopgate/stopgate/internal/tomltree"
+	"github.com/stopgate/stopgate/policy"
+	"github.com/stopgate/stopgate/store/sqlite"
+)
+
+// auditTable is the table [audit].
+type auditTable struct {
+	File           string   `toml:"file"`
+	Arguments      string   `toml:"arguments"`
+	Redact         []string `toml:"redact"`
+	RedactPatterns []string `toml:"redact_patterns"`
+	RowsDays       *int64   `toml:"rows_days"`
+	ArgumentsDays  *int64   `toml:"arguments_days"`
+}
+
+// storeTable is the table [store].
+type storeTable struct {
+	URL string `toml:"url"`
+}
+
+// Retention where the policy file says nothing (DECISIONS S61).
+const (
+	defaultRowsDays      = 90
+	defaultArgumentsDays = 14
+)
+
+// stateSettings say where state is kept and for how long.
+type stateSettings struct {
+	store         string // a path, or memoryStore
+	auditFile     string // a file of JSON lines beside it, "" for the store itself
+	records       rows.Options
+	rowsDays      int64
+	argumentsDays int64
+}
+
+// memoryStore is the URL of a store that ends with the process.
+const memoryStore = "memory"
+
+// stateFlags are the flags that name stores.
+type stateFlags struct{ store, audit string }
+
+func (f *stateFlags) add(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.store, "store", "", "`URL` of the store: sqlite:PATH or memory (default: in the user's state directory)")
+	cmd.Flags().StringVar(&f.audit, "audit", "", "JSON Lines `FILE` of the records (default: in the store)")
+	_ = cmd.MarkFlagFilename("store", "db")
+	_ = cmd.MarkFlagFilename("audit", "jsonl")
+}
+
+// stateOf reads the tables [audit] and [store]; flags win over them.
+func stateOf(l loaded, f stateFlags) (stateSettings, error) {
+	tables := l.program.Settings().Tables
+	var a auditTable
+	var s storeTable
+	mistakes := append(tomltree.Decode(tables["audit"], &a), tomltree.Decode(tables["store"], &s)...)
+	if mistakes.HasErrors() {
+		return stateSettings{}, mistakesError{mistakes, l.set}
+	}
+	settings := stateSettings{auditFile: a.File, rowsDays: defaultRowsDays, argumentsDays: defaultArgumentsDays}
+	settings.records.Arguments = audit.KeepFull
+	if a.Arguments != "" {
+		if err := settings.records.Arguments.UnmarshalText([]byte(a.Arguments)); err != nil {
+			return settings, fmt.Errorf("[audit] arguments: %w", err)
+		}
+	}
+	redactor, err := audit.NewRedactor(a.Redact, a.RedactPatterns)
+	if err != nil {
+		return settings, fmt.Errorf("[audit] redact: %w", err)
+	}
+	settings.records.Redactor = redactor
+	for days, given := range map[*int64]*int64{&settings.rowsDays: a.RowsDays, &settings.argumentsDays: a.ArgumentsDays} {
+		if given != nil {
+			if *given < 0 {
+				return settings, errors.New("[audit] rows_days and arguments_days count days; 0 keeps everything")
+			}
+			*days = *given
+		}
+	}
+	if f.audit != "" {
+		settings.auditFile = f.audit
+	}
+	url := s.URL
+	if f.store != "" {
+		url, err = f.store, nil
+	}
+	settings.store, err = storePath(url)
+	return settings, err
+}
+
+// storePath reads the URL of a store.
+func storePath(url string) (string, error) {
+	scheme, rest, found := strings.Cut(url, ":")
+	switch {
+	case url == "":
+		return statePath("stopgate.db")
+	case url == memoryStore, url == "memory:":
+		return memoryStore, nil
+	case found && (scheme == "sqlite" || scheme == "file"):
+		rest = strings.TrimPrefix(rest, "//")
+		if rest == "" {
+			return "", usagef("--store %s names no file", url)
+		}
+		return rest, nil
+	case found && len(scheme) > 1 && strings.HasPrefix(rest, "//"):
+		return "", usagef("stores of the kind %q are not supported: use sqlite:PATH or memory", scheme)
+	}
+	return url, nil
+}
+
+// statePath names a file in the user's state directory.
+func statePath(name string) (string, error) {
+	dir := os.Getenv("XDG_STATE_HOME")
+	if dir == "" {
+		home, err := os.UserHomeDir()
+		if err != nil {
+			return "", fmt.Errorf("find the state directory: %w; name the file with --store", err)
+		}
+		dir = filepath.Join(home, ".local", "state")
+	}
+	return filepath.Join(dir, "stopgate", name), nil
+}
+
+// openStore opens the store for a command that writes to it.
+func openStore(ctx context.Context, s stateSettings) (*sqlite.Store, error) {
+	if err := os.MkdirAll(filepath.Dir(s.store), 0o700); err != nil {
+		return nil, fmt.Errorf("make the state directory: %w", err)
+	}
+	return sqlite.Open(ctx, s.store, sqlite.Options{Records: s.records})
+}
+
+// logFlags find the records for a command that reads them.
+type logFlags struct {
+	stateFlags
+	files []string
+}
+
+func (f *logFlags) add(cmd *cobra.Command) {
+	f.stateFlags.add(cmd)
+	cmd.Flags().StringArrayVar(&f.files, "policy", nil, "policy `FILE` whose [store] and [audit] say where the records are (default: as up finds it)")
+	_ = cmd.MarkFlagFilename("policy", "toml")
+	cmd.Flags().Lookup("audit").Usage = "read the JSON Lines `FILE` of records instead of the store"
+	cmd.Flags().Lookup("store").Usage = "read the records of the store at `URL` (default: as up would write them)"
+}
+
+// settings are those of the policy that up would take; a policy that cannot be read
+// is passed over where flags say all.
+func (f *logFlags) settings() (stateSettings, error) {
+	p := policyFlags{files: f.files}
+	l, err := p.load(io.Discard)
+	if err != nil {
+		if f.store == "" && f.audit == "" {
+			return stateSettings{}, err
+		}
+		l = loaded{program: emptyProgram()}
+	}
+	return stateOf(l, f.stateFlags)
+}
+
+// emptyProgram is a policy without settings.
+func emptyProgram() *policy.Program {
+	program, _ := policy.Compile([]policy.Source{{Name: "none", Text: []byte("version = 1\n"), Trusted: true}}, policy.Options{})
+	return program
+}
+
+// open opens the records, wherever they are.
+func (f *logFlags) open(ctx context.Context) (*records.Log, stateSettings, error) {
+	s, err := f.settings()
+	if err != nil {
+		return nil, s, err
+	}
+	path := s.store
+	if s.auditFile != "" && (f.store == "" || f.audit != "") {
+		path = s.auditFile
+	}
+	log, err := openRecords(ctx, path)
+	return log, s, err
+}
+
+func openRecords(ctx context.Context, path string) (*records.Log, error) {
+	if path == memoryStore {
+		return nil, usagef("a store in memory has no records to read")
+	}
+	log, err := records.Open(ctx, path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, hintedError{
+			fmt.Errorf("there are no records at %s yet", path),
+			"run stopgate up first, or name the records with --store or --audit",
+		}
+	}
+	return log, err
+}

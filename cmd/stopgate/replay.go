@@ -1,0 +1,249 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/records"
+	"github.com/stopgate/stopgate/internal/visible"
+)
+
+func newReplay(s streams) *cobra.Command {
+	var f policyFlags
+	var failOn string
+	cmd := &cobra.Command{
+		Use:   "replay --policy NEW [LOG|STORE]",
+		Short: "judge recorded calls by another policy and show which verdicts change",
+		Long: `replay takes the calls of a log and judges them by the policy that --policy names.
+No model is needed and nobody is asked. It compares what the rules said then with
+what they say now; what people, the judge or a failure decided is not compared.
+
+A call whose arguments are not kept, or are not whole, is not replayable, and the
+output says so. Records of JSON Lines files hold no arguments; the store does.
+
+Exit: 0; with --fail-on 3 if a verdict was loosened, or changed at all.`,
+		Example: `  stopgate replay --policy new.toml
+  stopgate replay --policy new.toml --fail-on loosened stopgate.db`,
+		Args: atMostOne,
+	}
+	f.add(cmd)
+	cmd.Flags().StringVar(&failOn, "fail-on", "", "exit with 3 if a verdict was `loosened`, or with \"any\" change")
+	format := formatFlag(cmd, "text", "json")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if failOn != "" && failOn != "loosened" && failOn != "any" {
+			return usagef("--fail-on knows loosened and any, not %q", failOn)
+		}
+		if len(f.files) == 0 {
+			return usagef("name the policy to judge by with --policy NEW")
+		}
+		ctx, stop := interruptible(cmd.Context())
+		defer stop()
+		l, err := f.load(s.err)
+		if err != nil {
+			return err
+		}
+		log, err := (&logFlags{}).openNamed(cmd, args)
+		if err != nil {
+			return err
+		}
+		defer log.Close()
+		r, err := replayLog(ctx, l, log)
+		if err != nil {
+			return err
+		}
+		if *format == "json" {
+			err = writeJSON(s.out, r)
+		} else {
+			_, err = io.WriteString(s.out, r.text())
+		}
+		if err == nil && (failOn == "any" && len(r.Changes) > 0 || failOn == "loosened" && r.Loosened > 0) {
+			return exitStatus{exitMistakes}
+		}
+		return err
+	}
+	return cmd
+}
+
+// replayJSON is what replay writes for programs; it changes only by addition.
+type replayJSON struct {
+	Policy    string         `json:"policy"` // hash of the policy that judged now
+	Calls     int            `json:"calls"`
+	Replayed  int            `json:"replayed"`
+	Loosened  int            `json:"loosened"`
+	Tightened int            `json:"tightened"`
+	Changes   []replayChange `json:"changes"`
+	// Unreplayable counts calls that could not be judged again, by reason.
+	Unreplayable map[string]int `json:"unreplayable"`
+}
+
+// replayChange is one call whose verdict is another one now.
+type replayChange struct {
+	Seq       int64               `json:"seq"`
+	ID        stopgate.ProposalID `json:"id"`
+	Session   stopgate.SessionID  `json:"session,omitempty"`
+	Tool      stopgate.ToolName   `json:"tool"`
+	Direction string              `json:"direction"` // loosened or tightened
+	Was       replayVerdict       `json:"was"`
+	Would     replayVerdict       `json:"would"`
+}
+
+type replayVerdict struct {
+	Mode stopgate.Mode `json:"mode"`
+	Code stopgate.Code `json:"code"`
+	Rule *answerRule   `json:"rule"`
+}
+
+// Why a call cannot be judged again.
+const (
+	notKept    = "arguments not kept"
+	notWhole   = "arguments not whole"
+	redacted   = "arguments redacted"
+	notByRules = "not decided by the policy"
+)
+
+// replayLog judges the decisions of a log in their order.
+func replayLog(ctx context.Context, l loaded, log *records.Log) (*replayJSON, error) {
+	j, err := newJudge(l)
+	if err != nil {
+		return nil, err
+	}
+	r := &replayJSON{Policy: l.program.Hash(), Changes: []replayChange{}, Unreplayable: map[string]int{}}
+	var failed error
+	err = log.Rows(ctx, 0, "", func(row records.Row) bool {
+		if row.Kind == stopgate.RecordDecision {
+			r.Calls++
+			failed = r.judge(ctx, j, l, log, &row)
+		}
+		return failed == nil && ctx.Err() == nil
+	})
+	return r, cmp.Or(err, failed, ctx.Err())
+}
+
+// judge judges one call again.
+func (r *replayJSON) judge(ctx context.Context, j judge, l loaded, log *records.Log, row *records.Row) error {
+	was, ok := ruled(&row.Record)
+	if !ok {
+		r.Unreplayable[notByRules]++
+		return nil
+	}
+	if row.ArgsHash == "" {
+		r.Unreplayable[notWhole]++
+		return nil
+	}
+	kept, ok, err := log.Arguments(ctx, &row.Record)
+	switch {
+	case err != nil:
+		return err
+	case !ok:
+		r.Unreplayable[notKept]++
+		return nil
+	case kept.Redacted != nil:
+		r.Unreplayable[redacted]++
+		return nil
+	}
+	call := callOf(&row.Record, l.tools)
+	var v stopgate.Verdict
+	if row.Status == stopgate.StatusAllowed || row.Status == stopgate.StatusObserved {
+		v, err = j.replay(ctx, call, kept.Text, nil)
+	} else {
+		v, err = j.decide(ctx, call, kept.Text)
+	}
+	if err != nil {
+		return fmt.Errorf("replay row %d: %w", row.Seq, err)
+	}
+	r.Replayed++
+	if v.Mode == was.Mode {
+		return nil
+	}
+	now := replayVerdict{Mode: v.Mode, Code: v.Code}
+	if v.Rule != nil {
+		now.Rule = &answerRule{File: v.Rule.File, Line: v.Rule.Line, Index: v.Rule.Index}
+	}
+	direction := "tightened"
+	if stopgate.Strictest(v.Mode, was.Mode) == was.Mode {
+		direction = "loosened"
+		r.Loosened++
+	} else {
+		r.Tightened++
+	}
+	r.Changes = append(r.Changes, replayChange{
+		Seq: row.Seq, ID: row.ID, Session: row.Session, Tool: row.Tool, Direction: direction, Was: was, Would: now,
+	})
+	return nil
+}
+
+// ruled is the verdict of a row as far as the policy gave it. A declined or expired
+// question was an ask; what a judge or a failure decided says nothing about rules.
+func ruled(r *stopgate.Record) (v replayVerdict, ok bool) {
+	if r.Mode == nil {
+		return v, false
+	}
+	v = replayVerdict{Mode: *r.Mode, Code: r.Code}
+	if r.Rule != nil {
+		v.Rule = &answerRule{File: r.Rule.File, Line: r.Rule.Line, Index: r.Rule.Index}
+	}
+	switch r.Layer {
+	case stopgate.LayerApproval:
+		v.Mode = stopgate.Ask
+		return v, r.Code != stopgate.CodeClientGone && r.Code != stopgate.CodeApprovalStale
+	case stopgate.LayerJudge, stopgate.LayerFailure:
+		return v, false
+	}
+	return v, true
+}
+
+// text is the table for people: changes summed up by tool and verdicts.
+func (r *replayJSON) text() string {
+	type group struct {
+		change replayChange // the first of them
+		calls  int
+	}
+	type key struct {
+		tool       stopgate.ToolName
+		was, would stopgate.Mode
+		code       stopgate.Code
+		rule       answerRule
+	}
+	var order []key
+	groups := map[key]*group{}
+	for _, c := range r.Changes {
+		k := key{tool: c.Tool, was: c.Was.Mode, would: c.Would.Mode, code: c.Would.Code}
+		if c.Would.Rule != nil {
+			k.rule = *c.Would.Rule
+		}
+		if groups[k] == nil {
+			groups[k] = &group{change: c}
+			order = append(order, k)
+		}
+		groups[k].calls++
+	}
+	slices.SortStableFunc(order, func(a, b key) int { return cmp.Compare(groups[b].calls, groups[a].calls) })
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d of %d calls judged again: %d loosened, %d tightened\n", r.Replayed, r.Calls, r.Loosened, r.Tightened)
+	if len(order) > 0 {
+		fmt.Fprintf(&b, "  %5s  %-20s %-11s %-11s %s\n", "calls", "tool", "was", "would be", "why, and the first of them")
+	}
+	for _, k := range order {
+		g := groups[k]
+		why := string(k.code)
+		if k.rule != (answerRule{}) {
+			why += fmt.Sprintf(" %s:%d", visible.Text(k.rule.File), k.rule.Line)
+		}
+		fmt.Fprintf(&b, "  %5d  %-20s %-11s %-11s %s, %s\n", g.calls, visible.Text(string(k.tool)), k.was, k.would, why, visible.Text(string(g.change.ID)))
+	}
+	reasons := make([]string, 0, len(r.Unreplayable))
+	for reason := range r.Unreplayable {
+		reasons = append(reasons, reason)
+	}
+	slices.Sort(reasons)
+	for _, reason := range reasons {
+		fmt.Fprintf(&b, "not replayable: %d, %s\n", r.Unreplayable[reason], reason)
+	}
+	return b.String()
+}

@@ -1,0 +1,108 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"github.com/stopgate/stopgate/audit/jsonl"
+	rows "github.com/stopgate/stopgate/audit/sqlite"
+	"github.com/stopgate/stopgate/gate"
+	"github.com/stopgate/stopgate/store/mem"
+	"github.com/stopgate/stopgate/store/sqlite"
+)
+
+// state is what a running gate keeps: facts, approvals and records.
+type state struct {
+	settings stateSettings
+	store    *sqlite.Store   // nil: in memory
+	lines    *jsonl.Recorder // nil: records go to the store
+	facts    gate.Store
+	records  gate.Recorder
+	place    string // where the records go, for people
+	// failed are closed when what they are about is not trusted any more; nil never.
+	failed [2]<-chan struct{}
+}
+
+// openState opens the store and the records.
+func openState(ctx context.Context, s stateSettings) (st *state, err error) {
+	st = &state{settings: s}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, st.close())
+		}
+	}()
+	if s.store != memoryStore {
+		if st.store, err = openStore(ctx, s); err != nil {
+			return nil, err
+		}
+		st.facts = st.store
+		st.records, st.place, st.failed[0] = st.store.Recorder(), s.store, st.store.Failed()
+	} else if st.facts = mem.New(); s.auditFile == "" {
+		if s.auditFile, err = stateFile("audit.jsonl"); err != nil {
+			return nil, err
+		}
+	}
+	if s.auditFile == "" {
+		return st, nil
+	}
+	st.lines, err = jsonl.Open(s.auditFile, jsonl.Options{})
+	if errors.Is(err, jsonl.ErrInUse) {
+		return nil, hintedError{err, "name another file with --audit, or stop the stopgate that writes to this one"}
+	}
+	if err != nil {
+		return nil, err
+	}
+	st.records, st.place, st.failed[1] = st.lines, s.auditFile, st.lines.Failed()
+	return st, nil
+}
+
+// close writes what is queued.
+func (st *state) close() error {
+	var errs []error
+	if st.lines != nil {
+		errs = append(errs, st.lines.Close())
+	}
+	if st.store != nil {
+		errs = append(errs, st.store.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// tidy prunes what is older than the retention, now and every few hours, until ctx
+// ends.
+func (st *state) tidy(ctx context.Context, log *slog.Logger) {
+	if st.store == nil {
+		return
+	}
+	ticker := time.NewTicker(6 * time.Hour)
+	defer ticker.Stop()
+	for {
+		gone, err := st.store.Retain(ctx, st.settings.retention(time.Now()), time.Now())
+		switch {
+		case ctx.Err() != nil:
+			return
+		case err != nil:
+			log.Warn("old records could not be pruned", "error", err)
+		case gone != (sqlite.Pruned{}):
+			log.Info("pruned", "rows", gone.Rows, "arguments", gone.Arguments, "facts", gone.Facts, "sessions", gone.Sessions, "approvals", gone.Approvals)
+		}
+		select {
+		case <-ticker.C:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// retention is from when on things are kept; 0 days keep all.
+func (s stateSettings) retention(now time.Time) (keep rows.Retention) {
+	if s.rowsDays > 0 {
+		keep.Rows = now.AddDate(0, 0, -int(s.rowsDays))
+	}
+	if s.argumentsDays > 0 {
+		keep.Arguments = now.AddDate(0, 0, -int(s.argumentsDays))
+	}
+	return keep
+}
