@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"github.com/stopgate/stopgate"
 )
@@ -63,12 +64,22 @@ func tags(t *testing.T, file, key string) []string {
 // TestDocumentationIsComplete finds flags and settings that no page explains.
 func TestDocumentationIsComplete(t *testing.T) {
 	var flags []string
-	for _, cmd := range newRoot(streams{}).Commands() {
+	var collect func(cmd *cobra.Command)
+	collect = func(cmd *cobra.Command) {
 		flags = append(flags, cmd.Name())
-		if cmd.Name() == "completion" {
-			continue
+		cmd.Flags().VisitAll(func(f *pflag.Flag) {
+			if !f.Hidden {
+				flags = append(flags, "--"+f.Name)
+			}
+		})
+		for _, sub := range cmd.Commands() {
+			collect(sub)
 		}
-		cmd.Flags().VisitAll(func(f *pflag.Flag) { flags = append(flags, "--"+f.Name) })
+	}
+	for _, cmd := range newRoot(streams{}).Commands() {
+		if cmd.Name() != "completion" {
+			collect(cmd)
+		}
 	}
 	text := page(t, "cli.md")
 	for _, f := range flags {
@@ -78,6 +89,7 @@ func TestDocumentationIsComplete(t *testing.T) {
 	}
 
 	mentions(t, "config.md", tags(t, "gateway/configure.go", "toml"))
+	mentions(t, "config.md", tags(t, "cmd/stopgate/place.go", "toml"))
 }
 
 // TestReasonCodes compares the table of codes with the source; -update writes it

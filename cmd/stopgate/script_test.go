@@ -35,6 +35,8 @@ func TestScripts(t *testing.T) {
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
 			"exits": exits,
 			"json":  wellFormed,
+			"seed":  seed,
+			"idof":  idOf,
 		},
 	})
 }

@@ -26,36 +26,38 @@ type state struct {
 }
 
 // openState opens the store and the records.
-func openState(ctx context.Context, s stateSettings) (st *state, err error) {
-	st = &state{settings: s}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, st.close())
-		}
-	}()
+func openState(ctx context.Context, s stateSettings) (*state, error) {
+	st := &state{settings: s}
+	if err := st.open(ctx, s); err != nil {
+		return nil, errors.Join(err, st.close())
+	}
+	return st, nil
+}
+
+func (st *state) open(ctx context.Context, s stateSettings) (err error) {
 	if s.store != memoryStore {
 		if st.store, err = openStore(ctx, s); err != nil {
-			return nil, err
+			return err
 		}
 		st.facts = st.store
 		st.records, st.place, st.failed[0] = st.store.Recorder(), s.store, st.store.Failed()
 	} else if st.facts = mem.New(); s.auditFile == "" {
 		if s.auditFile, err = stateFile("audit.jsonl"); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	if s.auditFile == "" {
-		return st, nil
+		return nil
 	}
 	st.lines, err = jsonl.Open(s.auditFile, jsonl.Options{})
 	if errors.Is(err, jsonl.ErrInUse) {
-		return nil, hintedError{err, "name another file with --audit, or stop the stopgate that writes to this one"}
+		return hintedError{err, "name another file with --audit, or stop the stopgate that writes to this one"}
 	}
 	if err != nil {
-		return nil, err
+		return err
 	}
 	st.records, st.place, st.failed[1] = st.lines, s.auditFile, st.lines.Failed()
-	return st, nil
+	return nil
 }
 
 // close writes what is queued.

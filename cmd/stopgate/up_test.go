@@ -122,7 +122,7 @@ func TestUpWithoutAnything(t *testing.T) {
 	if !strings.Contains(s.stderr.String(), "built-in starter policy") {
 		t.Errorf("standard error: %s", s.stderr)
 	}
-	if _, err := os.Stat(filepath.Join(dir, ".local", "state", "stopgate", "audit.jsonl")); err != nil {
+	if _, err := os.Stat(filepath.Join(dir, ".local", "state", "stopgate", "stopgate.db")); err != nil {
 		t.Error(err)
 	}
 }

@@ -1,0 +1,113 @@
+package main
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/audit"
+	rows "github.com/stopgate/stopgate/audit/sqlite"
+	"github.com/stopgate/stopgate/gate"
+	"github.com/stopgate/stopgate/policy"
+	"github.com/stopgate/stopgate/session"
+	"github.com/stopgate/stopgate/store/sqlite"
+)
+
+// seed decides calls under a policy file and keeps the records in a store: seed
+// STORE POLICY CALLS. A line of CALLS is SESSION, TOOL and the argument text. Asked
+// calls are approved by anna, but for arguments that contain "no".
+func seed(ts *testscript.TestScript, _ bool, args []string) {
+	ts.Check(seedStore(ts.MkAbs(args[0]), args[1], ts.ReadFile(args[1]), ts.ReadFile(args[2])))
+}
+
+// idOf sets ID to the proposal of the first row in a file: idof stdout
+func idOf(ts *testscript.TestScript, _ bool, args []string) {
+	_, rest, _ := strings.Cut(ts.ReadFile(args[0]), `"id":"`)
+	id, _, _ := strings.Cut(rest, `"`)
+	ts.Setenv("ID", id)
+}
+
+func seedStore(path, name, text, calls string) error {
+	program, mistakes := policy.Compile([]policy.Source{{Name: name, Text: []byte(text), Trusted: true}}, policy.Options{})
+	if program == nil {
+		return mistakes.Err()
+	}
+	ctx := context.Background()
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	s, err := sqlite.Open(ctx, path, sqlite.Options{Records: rows.Options{Arguments: audit.KeepFull}})
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	g, err := gate.New(program, gate.WithRecorder(s.Recorder()), gate.WithDenyMode(gate.DenyToolResult), gate.WithApprover(anna{}))
+	if err != nil {
+		return err
+	}
+	for line := range strings.Lines(calls) {
+		words := strings.SplitN(strings.TrimSpace(line), " ", 3)
+		_, err := g.Decide(ctx, stopgate.Call{
+			Session: stopgate.SessionID(words[0]), Tool: stopgate.ToolName(words[1]), Args: []byte(words[2]), Principal: "local", Surface: stopgate.SurfaceLibrary,
+		})
+		if err != nil {
+			return err
+		}
+		o := session.Owner{Principal: "local", Session: stopgate.SessionID(words[0])}
+		fact := session.Fact{Kind: session.Denied, At: 1_795_000_000_000, Tool: stopgate.ToolName(words[1]), Code: stopgate.CodeRuleMatched}
+		err = s.Update(ctx, o, fact.Keys(), func(session.State) (gate.Change, error) {
+			return gate.Change{Facts: []session.Fact{fact}}, nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Proves S13, S25, M34: the store's chain shows a row that was changed behind its back.
+func TestVerifyFindsAChangedStore(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "s.db")
+	err := seedStore(path, "p.toml", "version = 1\n[tools.t.policy]\nrun = \"deny\"\n", "s1 t {}\ns1 t {}\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	changed := strings.Replace(string(before), `"status":"denied"`, `"status":"Denied"`, 1)
+	if changed == string(before) {
+		t.Fatal("the row is not where the test looks for it")
+	}
+	if err := os.WriteFile(path, []byte(changed), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var out, talk strings.Builder
+	if code := run([]string{"log", "verify", path}, streams{in: strings.NewReader(""), out: &out, err: &talk}); code != exitTrouble {
+		t.Errorf("exit code %d", code)
+	}
+	if !strings.Contains(out.String(), "hash does not fit") {
+		t.Errorf("output %s%s", &out, &talk)
+	}
+}
+
+// anna approves everything but what contains "no".
+type anna struct{}
+
+func (anna) Abilities(context.Context, *stopgate.Call) gate.Abilities {
+	return gate.Abilities{Reachable: true}
+}
+
+func (anna) Approve(ctx context.Context, q *gate.Question) (gate.Answer, error) {
+	v, err := q.Complete(ctx)
+	if strings.Contains(v.Args, "no") {
+		return v.Decline("anna"), err
+	}
+	return v.Approve("anna"), err
+}
