@@ -1,6 +1,7 @@
 package regular
 
 import (
+	"slices"
 	"strconv"
 	"unicode/utf8"
 )
@@ -104,6 +105,21 @@ func (n *node) size() (nodes, spans int) {
 		nodes *= max(times, 1)
 	}
 	return min(nodes, 1<<30), spans
+}
+
+// consumes reports whether a part reads at least one character.
+func (n *node) consumes() bool {
+	switch n.op {
+	case opClass:
+		return true
+	case opRepeat:
+		return n.min > 0 && n.subs[0].consumes()
+	case opConcat, opGroup:
+		return slices.ContainsFunc(n.subs, (*node).consumes)
+	case opAlternate:
+		return !slices.ContainsFunc(n.subs, func(sub *node) bool { return !sub.consumes() })
+	}
+	return false
 }
 
 // empty reports whether a part reads nothing. To repeat it changes nothing.

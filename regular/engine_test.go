@@ -113,6 +113,7 @@ func TestMatchesLikeECMAScript(t *testing.T) {
 	}
 	for _, flags := range []string{"", "i", "m", "s", "ims"} {
 		t.Run("flags "+flags, func(t *testing.T) { compare(t, flags, questions) })
+		questions = questions[:min(len(questions), 4000)] // the flags change little else
 	}
 }
 
