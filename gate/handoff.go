@@ -120,13 +120,13 @@ func (h hand) verdict(policies bool) stopgate.Verdict {
 	v := stopgate.Verdict{Decided: true, Mode: h.mode, Layer: stopgate.LayerRules, Code: stopgate.CodeRuleMatched, Public: h.reason}
 	if !h.said {
 		v.Layer, v.Code, v.Mode = stopgate.LayerGate, stopgate.CodePolicyNotConfigured, stopgate.Deny
-		if policies {
-			v.Mode = stopgate.Unattended
+		if policies { // they have to permit it: see crossover
+			v.Mode, v.Code = stopgate.Unattended, stopgate.CodeRuleMatched
 		}
 	}
 	if v.Public == "" {
 		v.Public = v.Code.Public()
-		if !h.said {
+		if v.Code == stopgate.CodePolicyNotConfigured {
 			v.Public = "No policy covers this handoff."
 		}
 	}

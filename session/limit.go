@@ -82,7 +82,12 @@ func (q *Quota) TTL(d time.Duration) *Quota { q.ttl = d.Milliseconds(); return q
 
 // Within makes calls count for a time only: at least d and at most a sixtieth
 // longer.
-func (q *Quota) Within(d time.Duration) *Quota { q.within = d.Milliseconds(); return q }
+func (q *Quota) Within(d time.Duration) *Quota {
+	if q.within = d.Milliseconds(); q.within < Steps {
+		q.err = errLimit
+	}
+	return q
+}
 
 // InSession counts each session by itself.
 func (q *Quota) InSession() *Quota { q.scope = OfSession; return q }

@@ -1,0 +1,313 @@
+package gate_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/gate"
+	"github.com/stopgate/stopgate/internal/testkit/ports"
+	"github.com/stopgate/stopgate/session"
+)
+
+// handoffPolicy is a handoff policy of one function.
+type handoffPolicy func(p gate.Proposal) (gate.Decision, error)
+
+func (handoffPolicy) Name() string { return "go" }
+func (h handoffPolicy) CheckHandoff(_ context.Context, p gate.Proposal) (gate.Decision, error) {
+	return h(p)
+}
+
+func always(d gate.Decision, err error) handoffPolicy {
+	return func(gate.Proposal) (gate.Decision, error) { return d, err }
+}
+
+// tracer keeps events.
+type tracer struct {
+	mu     sync.Mutex
+	events []gate.TraceEvent
+}
+
+func (t *tracer) Trace(_ context.Context, e gate.TraceEvent) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.events = append(t.events, e)
+}
+
+func (t *tracer) names() (names []string) {
+	for _, e := range t.events {
+		names = append(names, e.Name+" "+e.Decision+" "+string(e.Reason))
+	}
+	return names
+}
+
+// Proves G2-01, G2-02, G2-03, G2-08, G2-09, G2-10, G2-11, G2-12, G2-13, G2-14, G2-15,
+// G2-16, G2-18, G2-21: the matrix of ten, for tools and handoffs alike.
+func TestG2Matrix(t *testing.T) {
+	permit := gate.Decision{Kind: gate.Permit, Reason: "fine"}
+	forbid := gate.Decision{Kind: gate.Forbid, Reason: "no_refunds", Public: "Refunds are closed."}
+	for _, c := range []struct {
+		name    string
+		missing bool
+		answer  gate.Decision
+		err     error
+		panics  bool
+		soft    bool
+		status  stopgate.Status
+		code    stopgate.Code
+	}{
+		{name: "allow", answer: permit, status: stopgate.Allowed},
+		{name: "deny", answer: forbid, code: "no_refunds"},
+		{name: "missing", missing: true, code: stopgate.CodePolicyNotConfigured},
+		{name: "throws", err: errors.New("AKIA"), code: stopgate.CodePolicyError},
+		{name: "panics", panics: true, code: stopgate.CodePolicyError},
+		{name: "invalid", answer: gate.Decision{}, code: stopgate.CodeInvalidPolicyResult},
+		{name: "no reason", answer: gate.Decision{Kind: gate.Permit}, code: stopgate.CodeInvalidPolicyResult},
+		{name: "soft", answer: forbid, soft: true, code: "no_refunds"},
+		{name: "soft missing", missing: true, soft: true, code: stopgate.CodePolicyNotConfigured},
+	} {
+		for _, kind := range []string{"tool", "handoff"} {
+			t.Run(c.name+"/"+kind, func(t *testing.T) {
+				var rec ports.Recorder
+				var seen tracer
+				opts := []gate.Option{gate.WithRecorder(&rec), gate.WithTracer(&seen), gate.WithDenyMode(gate.DenyThrow)}
+				if c.soft {
+					opts = append(opts, gate.WithDenyMode(gate.DenyToolResult))
+				}
+				answer := func() (gate.Decision, error) {
+					if c.panics {
+						panic("AKIA")
+					}
+					return c.answer, c.err
+				}
+				if !c.missing {
+					opts = append(opts,
+						gate.WithToolPolicies(ports.ToolPolicy{As: "go", Answer: func(context.Context, gate.Proposal) (gate.Decision, error) { return answer() }}),
+						gate.WithHandoffPolicies(handoffPolicy(func(gate.Proposal) (gate.Decision, error) { return answer() })))
+				}
+				g := newGate(t, opts...)
+				var out stopgate.Outcome
+				var err error
+				sentinel, name := gate.ErrToolDenied, gate.TraceTool
+				if kind == "handoff" {
+					sentinel, name = gate.ErrHandoffDenied, gate.TraceHandoff
+					out, err = g.Handoff(ctx, gate.HandoffCall{From: "triage", To: "billing", Session: "s"})
+				} else {
+					tool := stopgate.ToolName("free")
+					if c.missing {
+						tool = "nobody-knows-it"
+					}
+					out, err = g.Decide(ctx, stopgate.Call{Tool: tool, Session: "s", Args: []byte(`{}`)})
+				}
+				if out.Status != c.status || c.code != "" && out.Verdict.Code != c.code {
+					t.Fatalf("%v", out)
+				}
+				var denied *gate.Denied
+				if hard := out.Status == stopgate.Denied && !c.soft; errors.Is(err, sentinel) != hard || errors.As(err, &denied) != hard || !hard && err != nil {
+					t.Errorf("error %v", err)
+				}
+				if out.Status == stopgate.Denied && out.Args != nil {
+					t.Error("something may run")
+				}
+				e := out.Envelope()
+				if want := map[bool]string{true: "ok", false: "denied"}[out.Allowed()]; e.Status != want || e.Code != out.Verdict.Code || e.PublicReason == "" || e.Data != nil {
+					t.Errorf("envelope %+v", e)
+				}
+				if c.answer.Public != "" && e.PublicReason != c.answer.Public {
+					t.Errorf("public reason %q", e.PublicReason)
+				}
+				text, _ := json.Marshal(e)
+				if !strings.HasPrefix(string(text), `{"status":"`) || !strings.HasSuffix(string(text), `"data":null}`) {
+					t.Errorf("envelope %s", text)
+				}
+				if len(seen.events) != 1 || seen.events[0].Name != name || seen.events[0].Decision != out.Status.String() || seen.events[0].Reason != out.Verdict.Code {
+					t.Errorf("traced %v", seen.names())
+				}
+				if rows := rec.Decisions(); len(rows) != 1 || strings.Contains(rec.Text(), "AKIA") {
+					t.Errorf("rows %s", rec.Text())
+				}
+			})
+		}
+	}
+}
+
+// Proves G2-04, G2-05, G2-06, G2-07, G2-17, G2-19, G2-20, G2-23, TPS-34, TPS-35: what
+// policies and tracers see, without a secret.
+func TestTraces(t *testing.T) {
+	var seen tracer
+	var to stopgate.AgentName
+	g := newGate(t,
+		gate.WithTracer(&seen, "/password", "/deep/**/token", "/list/*/key"),
+		gate.WithToolPolicies(policyOf("go", gate.Decision{Kind: gate.Permit, Reason: "fine", Metadata: map[string]string{"tier": "gold"}})),
+		gate.WithHandoffPolicies(handoffPolicy(func(p gate.Proposal) (gate.Decision, error) {
+			to = p.To
+			return gate.Decision{Kind: gate.Permit, Reason: "fine"}, nil
+		})),
+		gate.WithStore(&ports.Store{Memory: true}),
+		gate.WithSessionPolicies(ports.Registry(session.Require("asked").After("x").Named("first"))))
+	args := `{"Password":"AKIA1","deep":{"a":[{"token":"AKIA2","n":1}],"token":{"x":"AKIA3"}},"list":[{"key":"AKIA4"},5],"plain":"seen"}`
+	g.Decide(ctx, stopgate.Call{Tool: "free", ID: "c1", Turn: "t1", Agent: "triage", Session: "s", Args: []byte(args)})
+	g.Decide(ctx, stopgate.Call{Tool: "asked", Session: "s", Args: []byte(`{}`)})
+	g.Handoff(ctx, gate.HandoffCall{From: "triage", To: "billing", ID: "h1", Turn: "t1", Session: "s", Payload: []byte(`{"password":"AKIA5"}`)})
+	want := []string{
+		"tool_policy_evaluated allowed rule_matched", "tool_policy_evaluated denied prerequisite_missing", "policy_denied denied prerequisite_missing",
+		"handoff_policy_evaluated allowed rule_matched",
+	}
+	if !slices.Equal(seen.names(), want) {
+		t.Fatalf("%q", seen.names())
+	}
+	e := seen.events[0]
+	if e.Args != `{"Password":"[redacted]","deep":{"a":[{"token":"[redacted]","n":1}],"token":"[redacted]"},"list":[{"key":"[redacted]"},5],"plain":"seen"}` {
+		t.Errorf("args %s", e.Args)
+	}
+	if e.Agent != "triage" || e.Turn != "t1" || e.Tool != "free" || e.CallID != "c1" || e.Policy != "policy-1" || e.Warning ||
+		e.Metadata["policy go"] != "fine" || e.Metadata["go.tier"] != "gold" || e.Metadata["layer"] != "rules" {
+		t.Errorf("%+v", e)
+	}
+	if d := seen.events[2]; d.Policy != "first" || !d.Warning || d.Session != "s" || d.Metadata["missing"] != "x" || d.ID == "" {
+		t.Errorf("%+v", d)
+	}
+	if h := seen.events[3]; h.Handoff != "billing" || to != "billing" || h.Tool != "" || h.CallID != "h1" || strings.Contains(h.Args, "AKIA") {
+		t.Errorf("%+v", h)
+	}
+}
+
+// A tracer that fails changes nothing.
+func TestATracerThatFails(t *testing.T) {
+	g := newGate(t, gate.WithTracer(broken{}))
+	want(t, decide(t, g, "free", `{}`), stopgate.Allowed, stopgate.CodeRuleMatched)
+}
+
+type broken struct{}
+
+func (broken) Trace(context.Context, gate.TraceEvent) { panic("no") }
+
+const handoffFile = `version = 1
+[gate]
+deny_mode = "tool_result"
+[tools."*".policy]
+run = "deny"
+[tools.search.policy]
+run = [ { when = { agent = "triage" }, mode = "ask" }, { mode = "unattended" } ]
+[tools.task.parameters.agent]
+type = "string"
+[tools.task.policy]
+run = "unattended"
+[[handoffs]]
+from = "triage"
+to = ["billing", "refunds"]
+mode = "unattended"
+[[handoffs]]
+from = "billing"
+to = "vault"
+mode = "ask"
+[[handoffs]]
+to = "helper"
+mode = "unattended"
+kind = "delegate"
+[[handoffs]]
+from = "triage"
+to = "clerk"
+mode = "unattended"
+inherit = true
+[[handoffs]]
+to = "forbidden"
+mode = "deny"
+reason = "Nobody may."
+[[handoffs]]
+to = "*_worker"
+mode = "unattended"
+kind = "delegate"
+tool = "task"
+to_arg = "/agent"
+`
+
+// Proves X15, P11, S9, S41: one transfer in a turn, delegates without limit; files
+// decide by the first entry; tools can be handoffs.
+func TestHandoffs(t *testing.T) {
+	store := &ports.Store{Memory: true}
+	g := fileGate(t, handoffFile, gate.WithStore(store))
+	turn := g.Turn(session.Owner{Session: "s"}, "")
+	hand := func(in interface {
+		Handoff(context.Context, gate.HandoffCall) (stopgate.Outcome, error)
+	}, from, to stopgate.AgentName, status stopgate.Status, code stopgate.Code) stopgate.Outcome {
+		t.Helper()
+		out, err := in.Handoff(ctx, gate.HandoffCall{From: from, To: to, Session: "s"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want(t, out, status, code)
+		return out
+	}
+	hand(turn, "triage", "vault", stopgate.Denied, stopgate.CodePolicyNotConfigured)
+	hand(turn, "triage", "", stopgate.Denied, stopgate.CodePolicyNotConfigured)
+	hand(turn, "billing", "vault", stopgate.Denied, stopgate.CodeNoApprover)
+	if out := hand(turn, "", "forbidden", stopgate.Denied, stopgate.CodeRuleMatched); out.Verdict.Public != "Nobody may." {
+		t.Errorf("%q", out.Verdict.Public)
+	}
+	hand(turn, "triage", "helper", stopgate.Allowed, stopgate.CodeRuleMatched)
+	hand(turn, "triage", "billing", stopgate.Allowed, stopgate.CodeRuleMatched)
+	hand(turn, "triage", "refunds", stopgate.Denied, stopgate.CodeHandoffAlreadyTaken)
+	hand(turn, "triage", "helper", stopgate.Allowed, stopgate.CodeRuleMatched)
+	hand(g, "triage", "refunds", stopgate.Allowed, stopgate.CodeRuleMatched)
+	out, err := turn.Decide(ctx, stopgate.Call{Tool: "search", Agent: "refunds", Args: []byte(`{}`)})
+	if err != nil || !out.Allowed() {
+		t.Errorf("a call behind the transfer: %v %v", out, err)
+	}
+	for args, code := range map[string]stopgate.Code{
+		`{"agent":"a_worker"}`: "", `{"agent":"billing"}`: stopgate.CodePolicyNotConfigured, `{}`: stopgate.CodePolicyNotConfigured, `{"agent":"forbidden"}`: stopgate.CodeRuleMatched,
+	} {
+		out, err := turn.Decide(ctx, stopgate.Call{Tool: "task", Args: []byte(args)})
+		if err != nil || out.Allowed() != (code == "") || code != "" && out.Verdict.Code != code {
+			t.Errorf("task %s: %v %v", args, out, err)
+		}
+	}
+	if out, _ := g.Handoff(ctx, gate.HandoffCall{From: "triage", To: "billing", Payload: []byte(`{"a":1,"a":2}`)}); out.Verdict.Code != stopgate.CodeDuplicateKey {
+		t.Errorf("%v", out.Verdict)
+	}
+}
+
+// Proves X15, S9: the receiver of an inheriting handoff is never governed more weakly
+// than whoever handed over, also behind further handoffs.
+func TestInheritance(t *testing.T) {
+	g := fileGate(t, handoffFile, gate.WithStore(&ports.Store{Memory: true}))
+	search := func(agent stopgate.AgentName) stopgate.Outcome {
+		out, err := g.Decide(ctx, stopgate.Call{Tool: "search", Agent: agent, Session: "s", Args: []byte(`{}`)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out
+	}
+	want(t, search("clerk"), stopgate.Allowed, stopgate.CodeRuleMatched)
+	want(t, search("triage"), stopgate.Denied, stopgate.CodeNoApprover)
+	if out, _ := g.Handoff(ctx, gate.HandoffCall{From: "triage", To: "clerk", Session: "s"}); !out.Allowed() {
+		t.Fatal(out.Verdict)
+	}
+	want(t, search("clerk"), stopgate.Denied, stopgate.CodeNoApprover)
+	bare := fileGate(t, handoffFile)
+	if out, _ := bare.Handoff(ctx, gate.HandoffCall{From: "triage", To: "clerk", Session: "s"}); out.Verdict.Code != stopgate.CodeStoreUnavailable {
+		t.Errorf("nobody remembers, and it is allowed: %v", out.Verdict)
+	}
+}
+
+// Proves G2-22, X12: a handoff can be asked about, and an approval belongs to the
+// receiver.
+func TestHandoffApproval(t *testing.T) {
+	var asked gate.View
+	g := fileGate(t, handoffFile, gate.WithStore(&ports.Store{Memory: true}), answers(func(v gate.View) gate.Answer {
+		asked = v
+		return v.Approve("ann")
+	}))
+	out, err := g.Handoff(ctx, gate.HandoffCall{From: "billing", To: "vault", Session: "s", Payload: []byte(`{"why":"x"}`)})
+	if err != nil || !out.Allowed() || string(out.Args) != `{"why":"x"}` || out.Approval == nil {
+		t.Fatalf("%v %v", out, err)
+	}
+	if asked.To != "vault" || asked.Call.Agent != "billing" || !strings.Contains(string(asked.Binding.Tool), "vault") {
+		t.Errorf("asked %+v", asked)
+	}
+}

@@ -1,0 +1,515 @@
+package session_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/jsonstream"
+	"github.com/stopgate/stopgate/policy/match"
+	"github.com/stopgate/stopgate/session"
+)
+
+// book is a session in memory for tests of policies: every call goes through check,
+// release and result, as the gate does it.
+type book struct {
+	t     *testing.T
+	reg   *session.Registry
+	head  uint64
+	cells map[session.Key]*session.Cell
+	now   int64
+	turn  uint64 // position of the turn, 0: each call is one
+	n     int
+}
+
+func newBook(t *testing.T, policies ...session.Policy) *book {
+	t.Helper()
+	b := &book{t: t, reg: session.NewRegistry(), cells: map[session.Key]*session.Cell{}, now: 1_000_000}
+	for _, p := range policies {
+		if err := b.reg.Register(p); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return b
+}
+
+func (b *book) state(keys []session.Key) session.State {
+	var entries []session.Entry
+	for _, k := range keys {
+		c := b.cells[k]
+		if c == nil {
+			c = new(session.Cell)
+		}
+		entries = append(entries, session.Entry{Key: k, Cell: c})
+	}
+	return session.NewState(b.head, entries)
+}
+
+func (b *book) add(facts ...session.Fact) {
+	b.t.Helper()
+	var keys []session.Key
+	for i := range facts {
+		facts[i].At = b.now
+		for _, k := range facts[i].Keys() {
+			if !slices.Contains(keys, k) {
+				keys = append(keys, k)
+			}
+		}
+		if c := b.cells[session.CallKey(facts[i].Proposal)]; c != nil && c.Call != nil {
+			for _, k := range c.Call.Fact.Keys() {
+				if !slices.Contains(keys, k) {
+					keys = append(keys, k)
+				}
+			}
+		}
+	}
+	next, _, err := b.state(keys).Append(facts)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	b.head = next.Head
+	for _, e := range next.Entries() {
+		b.cells[e.Key] = e.Cell
+	}
+}
+
+func (b *book) call(tool, args string) session.Call {
+	b.t.Helper()
+	v, err := jsonstream.Parse([]byte(args), jsonstream.Options{})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	b.n++
+	return session.Call{Proposal: stopgate.ProposalID(tool + strings.Repeat("x", b.n)), Tool: stopgate.ToolName(tool), Args: v, ID: "c"}
+}
+
+func (b *book) view(c session.Call) session.View {
+	horizon := b.head
+	if b.turn > 0 {
+		horizon = b.turn
+	}
+	return session.View{State: b.state(b.reg.Set().Needs(c)), Owner: session.Owner{Session: "s"}, Now: b.now, Horizon: horizon}
+}
+
+func (b *book) check(tool, args string) session.Decision {
+	b.t.Helper()
+	c := b.call(tool, args)
+	d, _ := b.reg.CheckAll(b.view(c), c)
+	return d
+}
+
+// release lets a call out without a look at its verdict.
+func (b *book) release(tool, args string) session.Call {
+	b.t.Helper()
+	c := b.call(tool, args)
+	b.add(session.Fact{Kind: session.Released, Proposal: c.Proposal, Tool: c.Tool, CallID: c.ID, Marks: b.reg.Set().Marks(c)})
+	return c
+}
+
+// run releases a call and lets it end.
+func (b *book) run(tool, args string, kind session.Kind) {
+	b.t.Helper()
+	c := b.release(tool, args)
+	b.add(session.Fact{Kind: kind, Proposal: c.Proposal, Tool: c.Tool, Observed: true, Hash: "h" + tool})
+}
+
+func (b *book) expect(tool, args string, code stopgate.Code) session.Decision {
+	b.t.Helper()
+	d := b.check(tool, args)
+	if d.Allowed && code != "" || !d.Allowed && d.Code != code {
+		b.t.Errorf("%s %s: %v %s, want %q", tool, args, d.Allowed, d.Code, code)
+	}
+	return d
+}
+
+const ok = stopgate.Code("")
+
+// Proves TPS-01, TPS-13, TPS-14, TPS-15, TPS-38: every prerequisite must have
+// succeeded; a denial lists what is missing, sorted, and what would satisfy it.
+func TestRequireSequential(t *testing.T) {
+	b := newBook(t, session.Require("deploy").After("test", "build").Named("ship"))
+	d := b.expect("deploy", `{}`, stopgate.CodePrerequisiteMissing)
+	if !slices.Equal(d.Missing, []string{"build", "test"}) || d.Meta["missing"] != "build, test" || d.Meta["tool"] != "deploy" || d.Policy != "ship" ||
+		d.Public != "Call build and test first; they must have succeeded." {
+		t.Errorf("%+v", d)
+	}
+	b.run("test", `{}`, session.Failed)
+	b.expect("deploy", `{}`, stopgate.CodePrerequisiteMissing)
+	b.run("test", `{}`, session.Succeeded)
+	b.run("build", `{}`, session.Finished)
+	if d := b.expect("deploy", `{}`, stopgate.CodePrerequisiteMissing); !slices.Equal(d.Missing, []string{"build"}) {
+		t.Errorf("%+v", d)
+	}
+	b.run("build", `{}`, session.Succeeded)
+	b.expect("deploy", `{}`, ok)
+	b.expect("anything", `{}`, ok)
+}
+
+// Proves TPS-16, TPS-05, TPS-26: a policy hears of dependents, prerequisites and what
+// invalidates, by names and globs.
+func TestSelectors(t *testing.T) {
+	p := session.Require("deploy_*", "ship").After("test").InvalidatedBy("edit")
+	for tool, want := range map[stopgate.ToolName]bool{"deploy_eu": true, "ship": true, "test": true, "edit": true, "deploy": false, "tester": false} {
+		if got := p.Tools().Match(tool); got != want {
+			t.Errorf("%s: %v", tool, got)
+		}
+	}
+	b := newBook(t, session.Require("deploy_*").After("test_*"))
+	b.expect("deploy_eu", `{}`, stopgate.CodePrerequisiteMissing)
+	b.run("test_unit", `{}`, session.Succeeded)
+	b.expect("deploy_eu", `{}`, ok)
+}
+
+// Proves TPS-17, TPS-18, TPS-19, TPS-20, TPS-25, H9, P9: for the same key, exactly
+// compared; all prerequisites unless any is written.
+func TestRequireKeyed(t *testing.T) {
+	b := newBook(t,
+		session.Require("merge").After("approve", "lint").Key("/pr").Named("all"),
+		session.Require("merge").After("approve", "lint").Key("/pr").Any().Named("any"))
+	b.run("approve", `{"pr":9007199254740993}`, session.Succeeded)
+	if d := b.expect("merge", `{"pr":9007199254740993}`, stopgate.CodePrerequisiteMissing); !slices.Equal(d.Missing, []string{"lint"}) || d.Meta["key"] != "/pr" ||
+		d.Public != "Call lint first with the same /pr; it must have succeeded." {
+		t.Errorf("%+v", d)
+	}
+	b.reg.Unregister("all")
+	b.expect("merge", `{"pr":9007199254740993}`, ok)
+	b.expect("merge", `{"pr":9007199254740992}`, stopgate.CodePrerequisiteMissing)
+	b.expect("merge", `{"pr":"9007199254740993"}`, stopgate.CodePrerequisiteMissing)
+	b.run("approve", `{"pr":7.0}`, session.Succeeded)
+	b.expect("merge", `{"pr":7}`, ok)
+}
+
+// Proves H8, Q14, TPS-24: no key denies, in every shape that is none; a setting gives
+// the old behaviour.
+func TestNoKey(t *testing.T) {
+	strict := newBook(t, session.Require("merge").After("approve").Key("/pr", "/number"), session.ReadBeforeWrite(),
+		session.Limit("pay").Sum("/amount", "10"))
+	for _, args := range []string{`{}`, `{"pr":null}`, `{"pr":[1]}`, `{"pr":{}}`, `{"pr":1,"number":2}`} {
+		strict.expect("merge", args, stopgate.CodeKeyUnavailable)
+	}
+	for _, args := range []string{`{"filename":"a"}`, `{"path":null}`, `{"path":["a"]}`, `{"path":1}`, `{"path":"a%2fb"}`, `{"path":"a\u0000b"}`,
+		`{"path":"` + strings.Repeat("d/", 40) + `f"}`, `{"path":"a","file_path":"b"}`, `{"path":"../a"}`} {
+		strict.expect("write_file", args, stopgate.CodeKeyUnavailable)
+	}
+	for _, args := range []string{`{}`, `{"amount":"1"}`, `{"amount":-1}`, `{"amount":[1]}`} {
+		strict.expect("pay", args, stopgate.CodeKeyUnavailable)
+	}
+	loose := newBook(t, session.Require("merge").After("approve").Key("/pr").AllowMissingKey(), session.ReadBeforeWrite().AllowMissingKey(),
+		session.Limit("pay").Sum("/amount", "10").AllowMissingKey())
+	loose.expect("merge", `{}`, ok)
+	loose.expect("write_file", `{}`, ok)
+	loose.expect("pay", `{}`, ok)
+}
+
+// Proves TPS-21, TPS-22, TPS-23, Q15, P15, H12: a file must be read before it is
+// written, by its canonical path; an own write is knowledge; a new file is free where
+// it was seen to be absent; what moves or deletes takes knowledge away.
+func TestReadBeforeWrite(t *testing.T) {
+	env := match.Env{Root: "/srv/p"}
+	b := newBook(t, session.ReadBeforeWrite().Reads("read").Writes("write").InvalidatedBy("move", "shell").In(env))
+	if d := b.expect("write", `{"path":"a"}`, stopgate.CodeReadRequired); d.Public != "Read this file first, with read." {
+		t.Errorf("%+v", d)
+	}
+	b.run("read", `{"file_path":"./src//a"}`, session.Succeeded)
+	b.expect("write", `{"path":"src/x/../a"}`, ok)
+	b.expect("write", `{"filepath":"/srv/p/src/a"}`, ok)
+	b.expect("write", `{"path":"src/b"}`, stopgate.CodeReadRequired)
+	b.run("read", `{"path":"src/b"}`, session.Failed)
+	b.expect("write", `{"path":"src/b"}`, stopgate.CodeReadRequired)
+	b.run("read", `{"path":"src/b"}`, session.Absent)
+	b.expect("write", `{"path":"src/b"}`, ok)
+	b.run("write", `{"path":"src/c"}`, session.Succeeded)
+	b.expect("write", `{"path":"src/c"}`, ok)
+	b.release("move", `{"from":"src","to":"lib"}`)
+	for _, path := range []string{"src/a", "src/b", "src/c"} {
+		b.expect("write", `{"path":"`+path+`"}`, stopgate.CodeReadRequired)
+	}
+	b.run("read", `{"path":"lib/a"}`, session.Succeeded)
+	b.expect("write", `{"path":"lib/a"}`, ok)
+	b.release("shell", `{"command":"rm -r lib"}`)
+	b.expect("write", `{"path":"lib/a"}`, stopgate.CodeReadRequired)
+}
+
+// Proves Q15: with a content hash the write has to name what was read last.
+func TestContentHash(t *testing.T) {
+	b := newBook(t, session.ReadBeforeWrite().Reads("read").Writes("write").ContentHash("/was"))
+	b.run("read", `{"path":"a"}`, session.Succeeded)
+	b.expect("write", `{"path":"a"}`, stopgate.CodeReadRequired)
+	b.expect("write", `{"path":"a","was":"old"}`, stopgate.CodeReadRequired)
+	b.expect("write", `{"path":"a","was":"HREAD"}`, ok)
+	b.run("write", `{"path":"a","was":"hread"}`, session.Succeeded)
+	b.expect("write", `{"path":"a","was":"hread"}`, stopgate.CodeReadRequired)
+}
+
+// Proves X14, H4, S8: of two calls of one turn the second cannot lean on the first,
+// and is told so.
+func TestOneTurn(t *testing.T) {
+	b := newBook(t, session.Require("deploy").After("test"), session.ReadBeforeWrite())
+	b.run("warm", `{}`, session.Succeeded)
+	b.turn = b.head
+	c := b.release("test", `{}`)
+	b.expect("deploy", `{}`, stopgate.CodePrerequisitePending)
+	b.add(session.Fact{Kind: session.Succeeded, Proposal: c.Proposal, Observed: true})
+	b.expect("deploy", `{}`, stopgate.CodePrerequisitePending)
+	b.run("read_file", `{"path":"a"}`, session.Succeeded)
+	b.expect("write_file", `{"path":"a"}`, stopgate.CodePrerequisitePending)
+	b.turn = 0
+	b.expect("deploy", `{}`, ok)
+	b.expect("write_file", `{"path":"a"}`, ok)
+}
+
+// within, invalidated_by, require_observed and accept_unknown of both policies.
+func TestWhatCounts(t *testing.T) {
+	b := newBook(t, session.Require("deploy").After("test").Within(time.Minute).InvalidatedBy("edit").Observed())
+	b.run("test", `{}`, session.Succeeded)
+	b.now += 60_000
+	b.expect("deploy", `{}`, ok)
+	b.now++
+	b.expect("deploy", `{}`, stopgate.CodePrerequisiteMissing)
+	b.run("test", `{}`, session.Succeeded)
+	b.now -= 100_000
+	b.expect("deploy", `{}`, stopgate.CodePrerequisiteMissing) // a clock that went back proves nothing
+	b.now += 100_000
+	b.release("edit", `{}`)
+	b.expect("deploy", `{}`, stopgate.CodePrerequisiteMissing)
+	c := b.release("test", `{}`)
+	b.add(session.Fact{Kind: session.Succeeded, Proposal: c.Proposal})
+	b.expect("deploy", `{}`, stopgate.CodePrerequisiteMissing)
+	loose := newBook(t, session.Require("deploy").After("test").AcceptUnknown())
+	loose.run("test", `{}`, session.Finished)
+	loose.expect("deploy", `{}`, ok)
+	keyed := newBook(t, session.Require("deploy").After("test").Key("/env").InvalidatedBy("edit", "wipe"))
+	for _, env := range []string{`{"env":1}`, `{"env":2}`} {
+		keyed.run("test", env, session.Succeeded)
+	}
+	keyed.release("edit", `{"env":1}`)
+	keyed.expect("deploy", `{"env":1}`, stopgate.CodePrerequisiteMissing)
+	keyed.expect("deploy", `{"env":2}`, ok)
+	keyed.release("wipe", `{}`)
+	keyed.expect("deploy", `{"env":2}`, stopgate.CodePrerequisiteMissing)
+}
+
+// Proves TPS-39: an approval in the session, given by name or by approving a call.
+func TestApprovals(t *testing.T) {
+	b := newBook(t, session.Require("drop_table").Approved("plan"))
+	if d := b.expect("drop_table", `{}`, stopgate.CodePrerequisiteMissing); !slices.Equal(d.Missing, []string{"approval of plan"}) {
+		t.Errorf("%+v", d)
+	}
+	b.add(session.Fact{Kind: session.Approved, Name: "other"})
+	b.expect("drop_table", `{}`, stopgate.CodePrerequisiteMissing)
+	b.add(session.Fact{Kind: session.Approved, Name: "plan", By: "ann"})
+	b.expect("drop_table", `{}`, ok)
+}
+
+// Proves S44: counts, sums, windows and calls in flight.
+func TestLimits(t *testing.T) {
+	b := newBook(t, session.Limit("mail").Calls(2).Within(time.Minute))
+	b.release("mail", `{}`)
+	b.expect("mail", `{}`, ok)
+	b.run("mail", `{}`, session.Succeeded)
+	if d := b.expect("mail", `{}`, stopgate.CodeSessionPolicyDenied); d.Meta["calls"] != "2" || d.Meta["max"] != "2" || !strings.Contains(d.Public, "within 1m0s") {
+		t.Errorf("%+v", d)
+	}
+	b.now += 60_000
+	b.expect("mail", `{}`, stopgate.CodeSessionPolicyDenied)
+	b.now += 2_000 // a window is at most one step longer
+	b.expect("mail", `{}`, ok)
+	b.now -= 62_000
+	b.expect("mail", `{}`, stopgate.CodeSessionPolicyDenied)
+
+	b = newBook(t, session.Limit("pay", "refund").Sum("/amount", "100").Named("money"))
+	b.run("pay", `{"amount":60.5}`, session.Succeeded)
+	b.expect("refund", `{"amount":39.5}`, ok)
+	if d := b.expect("refund", `{"amount":39.500000001}`, stopgate.CodeSessionPolicyDenied); d.Meta["sum"] != "60.5" || d.Meta["max_sum"] != "100" {
+		t.Errorf("%+v", d)
+	}
+	b.run("pay", `{"amount":39.5}`, session.Failed)
+	b.expect("pay", `{"amount":39.5}`, ok)
+	b.expect("pay", `{"amount":1e400}`, stopgate.CodeSessionPolicyDenied)
+
+	b = newBook(t, session.Limit("run_*").InFlight(2).TTL(time.Minute))
+	c := b.release("run_a", `{}`)
+	b.release("run_b", `{}`)
+	b.expect("run_c", `{}`, stopgate.CodeSessionPolicyDenied)
+	b.add(session.Fact{Kind: session.Failed, Proposal: c.Proposal})
+	b.expect("run_c", `{}`, ok)
+	b.release("run_c", `{}`)
+	b.now += 60_000
+	b.expect("run_d", `{}`, ok)
+
+	b = newBook(t, session.Limit("push").Calls(1).Key("/repo").CountFailures())
+	b.run("push", `{"repo":"a"}`, session.Failed)
+	b.expect("push", `{"repo":"a"}`, stopgate.CodeSessionPolicyDenied)
+	b.expect("push", `{"repo":"b"}`, ok)
+}
+
+// Proves TPS-27, H11: an inactive policy has no objection and learns all the same; a
+// predicate that fails counts as active.
+func TestConditional(t *testing.T) {
+	strict := false
+	var broken bool
+	p := session.Conditional(session.Require("deploy").After("test").Named("x"), func(session.View) bool {
+		if broken {
+			panic("no")
+		}
+		return strict
+	})
+	b := newBook(t, p, session.Limit("deploy").Calls(5))
+	if p.Name() != "conditional:x" {
+		t.Error(p.Name())
+	}
+	b.expect("deploy", `{}`, ok)
+	b.run("test", `{}`, session.Succeeded)
+	strict = true
+	b.expect("deploy", `{}`, ok)
+	b = newBook(t, p)
+	b.expect("deploy", `{}`, stopgate.CodePrerequisiteMissing)
+	strict, broken = false, true
+	b.expect("deploy", `{}`, stopgate.CodePrerequisiteMissing)
+}
+
+// `when` speaks the language of conditions, over the session's data.
+func TestWhen(t *testing.T) {
+	spec := match.Spec{Kind: match.Const, Values: []match.Literal{{Kind: match.LiteralString, Text: "strict", JSON: `"strict"`}}}
+	w, err := session.NewWhen(jsonstream.Pointer{"mode"}, spec, match.Env{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := newBook(t, session.InCase(session.Require("deploy").After("test").Named("x"), w))
+	for data, code := range map[string]stopgate.Code{
+		``: ok, `{"mode":"loose"}`: ok, `{"mode":1}`: ok, `{"mode":"strict"}`: stopgate.CodePrerequisiteMissing,
+		`{"mode":["a","strict"]}`: stopgate.CodePrerequisiteMissing, `broken`: stopgate.CodePrerequisiteMissing,
+	} {
+		b.add(session.Fact{Kind: session.Told, Text: data})
+		b.expect("deploy", `{}`, code)
+	}
+}
+
+// Proves TPS-40, Q18: middleware sees every decision and can only tighten.
+func TestMiddleware(t *testing.T) {
+	var seen []string
+	logged := session.Tighten(func(_ session.View, c session.Call, d session.Decision) session.Decision {
+		seen = append(seen, string(c.Tool)+" "+string(d.Code))
+		return session.Allow() // an attempt to loosen
+	})
+	closed := session.Tighten(func(_ session.View, c session.Call, d session.Decision) session.Decision {
+		if c.Tool == "test" {
+			return session.Deny("closed", "")
+		}
+		return d
+	})
+	b := newBook(t, session.Wrap(session.Require("deploy").After("test").Named("x"), logged, closed))
+	b.expect("deploy", `{}`, stopgate.CodePrerequisiteMissing)
+	b.expect("test", `{}`, "closed") // whatever the outer one says
+	b.run("test", `{}`, session.Succeeded)
+	b.expect("deploy", `{}`, ok)
+	if len(seen) != 3 || seen[0] != "deploy prerequisite_missing" {
+		t.Error(seen)
+	}
+}
+
+// Proves TPS-06, TPS-10, TPS-11, TPS-12, TPS-28, TPS-31, H10, S37: the registry.
+func TestRegistry(t *testing.T) {
+	var changes []string
+	r := session.NewRegistry()
+	r.Watch(func(c string) { changes = append(changes, c) })
+	a, b := session.Require("deploy").After("test").Named("a"), session.Require("deploy").After("build").Named("b")
+	for _, p := range []session.Policy{a, b} {
+		if err := r.Register(p); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, bad := range map[string]session.Policy{
+		"taken": session.Require("x").After("y").Named("a"), "no tools": session.Require().After("y"), "empty name": session.Require("").After("x"),
+		"nothing": session.Require("x"), "no name": session.Require("x").After("y").Named(""), "nil": nil, "glob": session.Require("[").After("y"),
+		"pointer": session.Require("x").After("y").Key("z"), "limit": session.Limit("x"), "window": session.Limit("x").Calls(1).Within(1),
+		"in flight": session.Limit("x").InFlight(5000), "sum": session.Limit("x").Sum("/a", "-1"), "reads": session.ReadBeforeWrite().Reads(),
+	} {
+		if r.Register(bad) == nil {
+			t.Errorf("%s was registered", name)
+		}
+	}
+	old := r.Set()
+	if got := r.PoliciesFor("deploy"); len(got) != 2 || got[0].Name() != "a" || len(r.PoliciesFor("other")) != 0 {
+		t.Errorf("policies %v", got)
+	}
+	c := session.Call{Tool: "deploy"}
+	v := session.View{Owner: session.Owner{Session: "s"}}
+	primary, all := r.CheckAll(v, c)
+	if primary.Policy != "a" || len(all) != 2 || all[1].Policy != "b" {
+		t.Errorf("%+v", all)
+	}
+	if !r.Enable("a", false) || r.Set().Enabled("a") || r.Enable("nobody", true) {
+		t.Error("enable")
+	}
+	if primary, all = r.CheckAll(v, c); primary.Policy != "b" || len(all) != 1 {
+		t.Errorf("%+v", all)
+	}
+	if !r.Unregister("b") || r.Unregister("b") {
+		t.Error("unregister")
+	}
+	if primary, _ = r.CheckAll(v, c); !primary.Allowed {
+		t.Errorf("%+v", primary)
+	}
+	if primary, _ = old.CheckAll(v, c); primary.Policy != "a" || old.Len() != 2 || len(old.All()) != 2 {
+		t.Error("a set changed")
+	}
+	if want := []string{"register a", "register b", "disable a", "unregister b"}; !slices.Equal(changes, want) {
+		t.Error(changes)
+	}
+	ctx := session.NewContext(t.Context(), r)
+	if session.FromContext(ctx).Len() != 1 || session.FromContext(t.Context()).Len() != 0 {
+		t.Error("the registry is not found in the context")
+	}
+}
+
+// noted is a custom policy with state of its own: notes about results.
+type noted struct{}
+
+func (noted) Name() string            { return "noted" }
+func (noted) Tools() session.Selector { return session.Select("pick", "use") }
+func (noted) Needs(session.Call) []session.Key {
+	return []session.Key{session.NoteKey("noted", "")}
+}
+func (noted) Check(v session.View, c session.Call) session.Decision {
+	if c.Tool == "use" && v.Cell(session.NoteKey("noted", "")).Text == "" {
+		return session.Deny("not_picked", "Pick one first.")
+	}
+	return session.Allow()
+}
+func (noted) OnResult(_ session.View, r session.Result) []session.Fact {
+	return []session.Fact{session.Note("noted", "", string(r.Data)), {Kind: session.Approved, Name: "a way out"}}
+}
+
+// Proves TPS-08, TPS-25, TPS-29: a policy of one's own keeps notes, about results of
+// calls that did not fail, and nothing else.
+func TestNotes(t *testing.T) {
+	b := newBook(t, noted{})
+	b.expect("use", `{}`, "not_picked")
+	for kind, want := range map[session.Kind]int{session.Failed: 0, session.Absent: 0, session.Succeeded: 1, session.Finished: 1} {
+		facts := b.reg.NotifyResult(session.View{}, session.Result{Call: session.Call{Tool: "pick"}, Kind: kind, Data: []byte("blue")})
+		if len(facts) != want {
+			t.Errorf("%s: %v", kind, facts)
+		}
+		if kind == session.Succeeded {
+			b.add(facts...)
+		}
+	}
+	b.expect("use", `{}`, ok)
+}
+
+// Proves H6, TPS-04: a call of no session satisfies nobody's prerequisites.
+func TestNoSession(t *testing.T) {
+	b := newBook(t, session.Require("deploy").After("test"), session.ReadBeforeWrite(), session.Limit("mail").Calls(1).InSession())
+	b.run("test", `{}`, session.Succeeded)
+	for tool, args := range map[string]string{"deploy": `{}`, "write_file": `{"path":"a"}`, "mail": `{}`} {
+		c := b.call(tool, args)
+		v := b.view(c)
+		v.Owner.Session = ""
+		if d, _ := b.reg.CheckAll(v, c); d.Allowed || d.Code != stopgate.CodeKeyUnavailable {
+			t.Errorf("%s: %+v", tool, d)
+		}
+	}
+}
