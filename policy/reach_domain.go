@@ -7,6 +7,7 @@ import (
 	"github.com/stopgate/stopgate/jsonstream"
 	"github.com/stopgate/stopgate/policy/analysis"
 	"github.com/stopgate/stopgate/policy/match"
+	"github.com/stopgate/stopgate/regular"
 	"github.com/stopgate/stopgate/schema"
 )
 
@@ -66,11 +67,40 @@ func (t *translation) limits(d *analysis.Domain, nodes []*schema.Node, k *checke
 	if len(limited) == 0 {
 		return
 	}
+	if k.reach.Annotation == schema.None && d.Languages == nil {
+		d.Languages = func() (inside, outside []automatonWalker) { return textLimits(nodes), nil }
+	}
 	path := k.reach.Annotation == schema.Path
 	d.Admits = func(v analysis.Value) bool {
 		value, err := jsonstream.Parse(appendLeaf(nil, v, path), jsonstream.Options{})
 		return err == nil && !slices.ContainsFunc(limited, func(s *schema.Schema) bool { return s.Validate(value) != nil })
 	}
+}
+
+// textLimits are automata of what nodes say about texts, as far as they are small.
+func textLimits(nodes []*schema.Node) (list []automatonWalker) {
+	add := func(l *regular.Language) {
+		if w := l.Walker(); w != nil {
+			list = append(list, w)
+		}
+	}
+	for _, n := range nodes {
+		if n.Pattern != nil {
+			add(n.Pattern.Language())
+		}
+		least, most := 0, -1
+		if n.MinLength != nil {
+			least = *n.MinLength
+		}
+		if n.MaxLength != nil {
+			most = *n.MaxLength
+		}
+		const small = 256 // a state for each length
+		if least <= small && most <= small && (least > 0 || most >= 0) {
+			add(regular.Length(least, most))
+		}
+	}
+	return list
 }
 
 // enumerated lists the values of an enum, nil if some of them are not written as

@@ -9,6 +9,7 @@ import (
 	"github.com/stopgate/stopgate/jsonstream"
 	"github.com/stopgate/stopgate/policy/analysis"
 	"github.com/stopgate/stopgate/policy/match"
+	"github.com/stopgate/stopgate/regular"
 	"github.com/stopgate/stopgate/schema"
 )
 
@@ -86,9 +87,19 @@ func (k *checkedCondition) texts() (set, named analysis.Texts) {
 	if isFinite(k) && !slices.ContainsFunc(k.Spec.Values, func(lit match.Literal) bool { return lit.Kind == match.LiteralString }) {
 		return set, named
 	}
-	if len(k.readings) == 1 && (k.readings[0] == schema.None || k.readings[0] == schema.Path) && k.Spec.Kind != match.Pattern {
+	if len(k.readings) == 1 && (k.readings[0] == schema.None || k.readings[0] == schema.Path) {
 		set = analysis.Texts{Languages: func() []automatonWalker { return k.built()[0].Walkers() }}
 		named = analysis.Texts{Languages: func() []automatonWalker { return k.built()[0].Named() }}
+		if k.Spec.Kind == match.Pattern && len(k.Spec.Values) == 1 {
+			set.CaseToo = !permissive && k.readings[0] == schema.Path
+			set.Language = func() *regular.Language {
+				p, err := regular.Compile(k.Spec.Values[0].Text)
+				if err != nil {
+					return &regular.Language{} // cannot happen: it was checked
+				}
+				return p.Language()
+			}
+		}
 		if head := k.head(); permissive || k.readings[0] == schema.None {
 			named.Head = head
 			if permissive {

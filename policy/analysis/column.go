@@ -17,6 +17,8 @@ const none = -1
 type column struct {
 	tables  [2]table // as written, and without ASCII case
 	rest    []entry  // texts of other kinds, and what has an open set
+	single  []entry  // of them, those that are asked one by one
+	joined  []joined // and those that are asked together
 	bools   [2]int32
 	objects map[string]int32
 	points  map[jsonstream.Decimal]int32
@@ -86,6 +88,8 @@ func (c *column) add(rule int32, k *Condition) {
 	}
 	if !s.Texts.literal() {
 		c.rest = append(c.rest, e)
+		c.single = append(c.single, e)
+		c.join()
 	}
 	for i, holds := range [2]bool{s.False, s.True} {
 		if holds && c.bools[i] == none {
@@ -160,7 +164,10 @@ func (c *column) first(v Value, odd bool, limit int32) int32 {
 		if len(c.tables[1].exact)+len(c.tables[1].below) > 0 {
 			c.tables[1].find(foldASCII(v.Text), take)
 		}
-		for _, e := range c.rest {
+		for i := range c.joined {
+			c.joined[i].find(v.Text, take)
+		}
+		for _, e := range c.single {
 			if e.rule >= best {
 				break
 			}

@@ -4,6 +4,7 @@ import (
 	"github.com/stopgate/stopgate/internal/automaton"
 	"github.com/stopgate/stopgate/jsonstream"
 	"github.com/stopgate/stopgate/policy/match"
+	"github.com/stopgate/stopgate/regular"
 )
 
 // Kind is the kind of a leaf value. Null is not one: it is the absence of a value.
@@ -35,6 +36,11 @@ type Texts struct {
 	Folded bool
 	// Languages makes the walkers of further texts, when they are needed.
 	Languages func() []automaton.Walker
+	// Language is what the languages hold together, for those who run many at once; nil
+	// if there is none. CaseToo says that a text without its ASCII case may be in it
+	// instead of the text.
+	Language func() *regular.Language
+	CaseToo  bool
 	// Head is what every text of the languages begins with (compared as Folded
 	// says), "" if nothing is known.
 	Head string

@@ -286,7 +286,8 @@ func (s *solver) text(q *leafQuery) (Value, status) {
 	if st == found && q.variable.welcomes(v) {
 		return v, found
 	}
-	if s.coveredBeginning(q) || s.coveredByPair(q) {
+	few := maps.Clone(q.blame)
+	if s.coveredBeginning(q) || s.coveredByPair(q) || st == absent && s.coveredByFew(q, few) {
 		return Value{}, absent
 	}
 	w, exact := s.multiply(q)
@@ -384,8 +385,8 @@ func (s *solver) shortest(v *Variable, k *Condition) []string {
 		return texts
 	}
 	var texts []string
-	inside, outside := s.domain(v)
-	p := s.product(append([]automaton.Walker{s.walker(k.Named)}, inside...), outside, nil)
+	inside, _ := s.domain(v) // what is outside is rare, and asked about later
+	p := s.product(append([]automaton.Walker{s.walker(k.Named)}, inside...), nil, nil)
 	p.most = min(p.most, 2000)
 	p.check = func(text string) bool {
 		if x := (Value{Kind: Text, Text: text}); k.Holds(x) && v.admits(x) {
@@ -401,18 +402,39 @@ func (s *solver) shortest(v *Variable, k *Condition) []string {
 // multiply searches through the product of the automata of a query.
 func (s *solver) multiply(q *leafQuery) (Value, status) {
 	v, st := s.multiplied(q, nil)
-	if st != absent || len(q.blame) < 2 || len(q.blame) > fewRules {
-		return v, st
+	if st == absent && 1 < len(q.blame) && len(q.blame) <= fewRules {
+		s.coveredByOne(q, q.blame)
 	}
-	alone := slices.SortedFunc(maps.Keys(q.blame), func(a, b ruleID) int { return cmp.Or(a.list-b.list, int(a.rule-b.rule)) })
-	for _, id := range alone { // one rule may be enough
+	return v, st
+}
+
+// coveredByFew tries a proof by the rules that took what was suggested.
+func (s *solver) coveredByFew(q *leafQuery, few blame) bool {
+	if len(few) == 0 || len(few) > fewRules {
+		return false
+	}
+	if s.coveredByOne(q, few) {
+		return true
+	}
+	all := *q
+	if _, st := s.multiplied(&all, few); len(few) == 1 || st != absent {
+		return false
+	}
+	q.blame = all.blame
+	return true
+}
+
+// coveredByOne tries a proof by each of some rules alone.
+func (s *solver) coveredByOne(q *leafQuery, rules blame) bool {
+	alone := slices.SortedFunc(maps.Keys(rules), func(a, b ruleID) int { return cmp.Or(a.list-b.list, int(a.rule-b.rule)) })
+	for _, id := range alone {
 		one := *q
 		if _, st := s.multiplied(&one, blame{id: true}); st == absent {
 			q.blame = one.blame
-			break
+			return true
 		}
 	}
-	return v, st
+	return false
 }
 
 // fewRules is how many rules of a proof are tried alone.

@@ -45,7 +45,7 @@ func (p *product) search() (text string, answer status) {
 		r    rune
 	}
 	width := len(start)
-	cost := 1 + width/16
+	cost := 1 + width*len(p.letters)/256
 	states, steps := slices.Clone(start), []step{{from: -1}}
 	seen := map[string]bool{}
 	key := make([]byte, 4*width)

@@ -62,6 +62,10 @@ func (m *Matcher) Walkers() []automaton.Walker {
 		return []automaton.Walker{&lengthWalker{*test}}
 	case *pathTest:
 		return test.walkers()
+	case *patternText:
+		return patternWalkers(test.test)
+	case *pathPattern:
+		return patternWalkers(test.test)
 	case eitherPath:
 		a, b := test[0].walkers(), test[1].walkers()
 		if a == nil || b == nil {
@@ -85,7 +89,11 @@ func (m *Matcher) Named() []automaton.Walker {
 		}
 		return nil
 	}
-	switch m.text.(type) {
+	switch test := m.text.(type) {
+	case *patternText:
+		return patternWalkers(test.test)
+	case *pathPattern:
+		return patternWalkers(test.test)
 	case *stepText, *pathTest, eitherPath:
 		a := m.language(false)
 		if a == nil {
@@ -97,6 +105,24 @@ func (m *Matcher) Named() []automaton.Walker {
 		return rooted(a, m.env.normal().Root)
 	}
 	return nil
+}
+
+// patternWalkers returns the automata of patterns: for the value as it is written,
+// which suspicion does not leave it at.
+func patternWalkers(test wholeTest) []automaton.Walker {
+	list, ok := test.(patterns)
+	if !ok {
+		return nil
+	}
+	var all []automaton.Walker
+	for _, p := range list {
+		w := p.Language().Walker()
+		if w == nil {
+			return nil
+		}
+		all = append(all, w)
+	}
+	return all
 }
 
 func (t *pathTest) walkers() []automaton.Walker {
