@@ -43,6 +43,7 @@ type Store interface {
 // Filter chooses entries. A zero field lets everything through.
 type Filter struct {
 	State     State
+	Proposal  stopgate.ProposalID
 	Principal stopgate.Principal
 	Session   stopgate.SessionID
 	// Live leaves out what expired before this time.
@@ -53,6 +54,7 @@ type Filter struct {
 // Lets reports whether the filter lets an entry through.
 func (f Filter) Lets(e Entry) bool {
 	return (f.State == "" || e.State == f.State) &&
+		(f.Proposal == "" || e.Proposal == f.Proposal) &&
 		(f.Principal == "" || e.Principal == f.Principal) &&
 		(f.Session == "" || e.Session == f.Session) &&
 		(f.Live.IsZero() || f.Live.Before(e.Expires))

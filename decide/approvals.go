@@ -1,0 +1,241 @@
+package decide
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"time"
+
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/approve"
+	"github.com/stopgate/stopgate/jsonstream"
+)
+
+// maxListed is how many entries a list shows.
+const maxListed = 1000
+
+// questions answers GET /v1/approvals.
+func (s *Server) questions(w http.ResponseWriter, r *http.Request, _ caller) *problem {
+	q := r.URL.Query()
+	f := approve.Filter{
+		State: approve.State(q.Get("state")), Session: stopgate.SessionID(q.Get("session")),
+		Principal: stopgate.Principal(q.Get("principal")), Limit: maxListed,
+	}
+	if f.State == approve.Waiting {
+		f.Live = time.Now()
+	}
+	list, err := s.options.Queue.List(r.Context(), f)
+	if err != nil {
+		return unavailable("the store of approvals")
+	}
+	if list == nil {
+		list = []approve.Entry{}
+	}
+	writeJSON(w, http.StatusOK, map[string][]approve.Entry{"approvals": list})
+	return nil
+}
+
+// question answers GET /v1/approvals/{id}.
+func (s *Server) question(w http.ResponseWriter, r *http.Request, _ caller) *problem {
+	e, err := s.options.Queue.Entry(r.Context(), r.PathValue("id"))
+	if err != nil {
+		return refused(err)
+	}
+	writeJSON(w, http.StatusOK, e)
+	return nil
+}
+
+// watch answers GET /v1/approvals/watch: the list of waiting questions, now and
+// whenever it changes, as a line of JSON. Whoever watches can answer, so that calls
+// are asked and not denied (DECISIONS S5).
+func (s *Server) watch(w http.ResponseWriter, r *http.Request, _ caller) *problem {
+	ctx, stop := context.WithCancel(r.Context())
+	defer stop()
+	defer context.AfterFunc(s.life, stop)()
+	w.Header().Set("Content-Type", "application/x-ndjson")
+	control := http.NewResponseController(w)
+	encode := json.NewEncoder(w)
+	err := s.options.Queue.Watch(ctx, func(list []approve.Entry) error {
+		if list == nil {
+			list = []approve.Entry{}
+		}
+		if err := encode.Encode(map[string][]approve.Entry{"approvals": list}); err != nil {
+			return err
+		}
+		return control.Flush()
+	})
+	if ctx.Err() == nil && err != nil {
+		encode.Encode(unavailable("the store of approvals"))
+	}
+	return nil
+}
+
+// reply answers POST /v1/approvals/{id}: somebody says yes, no, or yes with other
+// arguments, for once or for the future.
+func (s *Server) reply(w http.ResponseWriter, r *http.Request, who caller) *problem {
+	m, bad := members(w, r, "answer", "reason", "seen", "args", "grant")
+	if bad != nil {
+		return bad
+	}
+	kind, bad := text(m, "answer", true)
+	if bad != nil {
+		return bad
+	}
+	answer := approve.Reply{By: string(who.name)}
+	if answer.Reason, bad = text(m, "reason", false); bad != nil {
+		return bad
+	}
+	if answer.Seen, bad = text(m, "seen", false); bad != nil {
+		return bad
+	}
+	args, edited := m["args"]
+	grant, lasting := m["grant"]
+	switch {
+	case kind == "approve" && !edited:
+		answer.Kind = approve.Yes
+	case kind == "edit" && edited && !lasting:
+		answer.Kind, answer.Args = approve.With, args.Raw()
+	case kind == "deny" && !edited && !lasting:
+	default:
+		return badRequest("bad_answer", `answer is "approve" (with grant, if it is for the future), "deny", or "edit" with args`)
+	}
+	id := r.PathValue("id")
+	if !lasting {
+		e, err := s.options.Queue.Answer(r.Context(), id, answer)
+		if err != nil {
+			return refused(err)
+		}
+		writeJSON(w, http.StatusOK, map[string]any{"approval": e})
+		return nil
+	}
+	scope, bad := scopeOf(grant)
+	if bad != nil {
+		return bad
+	}
+	e, g, err := s.options.Queue.Grant(r.Context(), id, answer, scope)
+	if err != nil {
+		return refused(err)
+	}
+	writeJSON(w, http.StatusOK, map[string]any{"approval": e, "grant": g})
+	return nil
+}
+
+// scopeOf reads how far a grant reaches: {"seconds", "uses", "all_sessions", "wider"}.
+func scopeOf(v jsonstream.Value) (scope approve.Scope, bad *problem) {
+	wrong := badRequest("bad_grant", `a grant has seconds, uses, all_sessions, and wider: [{"pointer", "how": "below" or "words", "text"}]`)
+	if v.Kind() != jsonstream.Object {
+		return scope, wrong
+	}
+	for key, member := range v.Members() {
+		switch name := key.Text(); {
+		case (name == "seconds" || name == "uses") && member.Kind() == jsonstream.Number:
+			n, ok := natural(member)
+			if !ok {
+				return scope, wrong
+			}
+			if name == "uses" {
+				scope.Limit = n
+			} else {
+				scope.For = time.Duration(n) * time.Second
+			}
+		case name == "all_sessions" && (member.Kind() == jsonstream.True || member.Kind() == jsonstream.False):
+			scope.AllSessions = member.Kind() == jsonstream.True
+		case name == "wider" && member.Kind() == jsonstream.Array:
+			for element := range member.Elements() {
+				wide, ok := wider(element)
+				if !ok {
+					return scope, wrong
+				}
+				scope.Wider = append(scope.Wider, wide)
+			}
+		default:
+			return scope, wrong
+		}
+	}
+	return scope, nil
+}
+
+func wider(v jsonstream.Value) (w approve.Value, ok bool) {
+	if v.Kind() != jsonstream.Object {
+		return w, false
+	}
+	for key, member := range v.Members() {
+		if member.Kind() != jsonstream.String {
+			return w, false
+		}
+		switch key.Text() {
+		case "pointer":
+			w.Pointer = member.Text()
+		case "how":
+			w.How = approve.How(member.Text())
+		case "text":
+			w.Text = member.Text()
+		default:
+			return w, false
+		}
+	}
+	return w, true
+}
+
+// natural reads a whole number from 1 to a million.
+func natural(v jsonstream.Value) (n int, ok bool) {
+	for _, c := range v.Raw() {
+		if c < '0' || c > '9' || n > 1_000_000 {
+			return 0, false
+		}
+		n = n*10 + int(c-'0')
+	}
+	return n, 0 < n && n <= 1_000_000
+}
+
+// grants answers GET /v1/grants.
+func (s *Server) grants(w http.ResponseWriter, r *http.Request, _ caller) *problem {
+	q := r.URL.Query()
+	f := approve.GrantFilter{Principal: stopgate.Principal(q.Get("principal")), Tool: stopgate.ToolName(q.Get("tool"))}
+	if q.Get("all") == "" {
+		f.Live = time.Now()
+	}
+	list, err := s.options.Queue.Grants(r.Context(), f)
+	if err != nil {
+		return unavailable("the store of approvals")
+	}
+	if list == nil {
+		list = []approve.Grant{}
+	}
+	writeJSON(w, http.StatusOK, map[string][]approve.Grant{"grants": list})
+	return nil
+}
+
+// revoke answers DELETE /v1/grants/{id}.
+func (s *Server) revoke(w http.ResponseWriter, r *http.Request, _ caller) *problem {
+	g, err := s.options.Queue.Revoke(r.Context(), r.PathValue("id"))
+	if err != nil {
+		return refused(err)
+	}
+	writeJSON(w, http.StatusOK, g)
+	return nil
+}
+
+// refused says why an answer does not count.
+func refused(err error) *problem {
+	for _, known := range []struct {
+		err    error
+		status int
+		code   string
+	}{
+		{approve.ErrUnknown, http.StatusNotFound, "not_found"},
+		{approve.ErrAnswered, http.StatusConflict, "already_answered"},
+		{approve.ErrUsed, http.StatusConflict, "already_used"},
+		{approve.ErrStale, http.StatusConflict, string(stopgate.CodeApprovalStale)},
+		{approve.ErrIncomplete, http.StatusConflict, "arguments_incomplete"},
+		{approve.ErrExpired, http.StatusGone, "expired"},
+		{approve.ErrNoEdit, http.StatusBadRequest, "bad_edit"},
+		{approve.ErrNoGrant, http.StatusUnprocessableEntity, "no_grant"},
+	} {
+		if errors.Is(err, known.err) {
+			return &problem{Status: known.status, Code: known.code, Detail: err.Error()}
+		}
+	}
+	return unavailable("the store of approvals")
+}

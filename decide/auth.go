@@ -1,0 +1,86 @@
+package decide
+
+import (
+	"crypto/sha256"
+	"crypto/subtle"
+	"net/http"
+	"strings"
+
+	"github.com/stopgate/stopgate"
+)
+
+// Scope is what a token may do (DECISIONS S43).
+type Scope uint8
+
+// The scopes. A token has any set of them.
+const (
+	Decide  Scope = 1 << iota // ask for decisions
+	Observe                   // its results count as observed; without, as reported
+	Approve                   // see and answer questions, make and revoke grants
+	Operate                   // read records and sessions, restore and reset them
+)
+
+// scopeNames are the scopes as settings spell them.
+var scopeNames = map[string]Scope{"decide": Decide, "observe": Observe, "approve": Approve, "operate": Operate}
+
+// ParseScope reads a scope as settings spell it.
+func ParseScope(name string) (Scope, bool) {
+	s, ok := scopeNames[name]
+	return s, ok
+}
+
+// String names one scope.
+func (s Scope) String() string {
+	for name, scope := range scopeNames {
+		if s == scope {
+			return name
+		}
+	}
+	return "several scopes"
+}
+
+// Token lets its bearer in. The token itself is not kept, only its hash.
+type Token struct {
+	// Name is the principal that calls of the bearer belong to, and the name under
+	// which the bearer answers questions.
+	Name   stopgate.Principal
+	SHA256 [sha256.Size]byte // of the token's bytes
+	Scopes Scope
+}
+
+// Local is the principal of the machine's own programs (DECISIONS S22).
+const Local stopgate.Principal = "local"
+
+// caller is who made a request.
+type caller struct {
+	name   stopgate.Principal
+	scopes Scope
+}
+
+// caller finds out who makes a request. local says that it came over a channel that
+// only this user can open.
+func (s *Server) caller(r *http.Request, local bool) (caller, *problem) {
+	if r.Header.Get("Origin") != "" {
+		return caller{}, &problem{Status: http.StatusForbidden, Code: "origin_refused", Detail: "browsers may not use this API"}
+	}
+	header := r.Header.Get("Authorization")
+	if header == "" && local {
+		return caller{name: Local, scopes: Decide | Observe}, nil
+	}
+	scheme, text, _ := strings.Cut(header, " ")
+	sum := sha256.Sum256([]byte(text))
+	for _, t := range s.options.Tokens {
+		if strings.EqualFold(scheme, "Bearer") && subtle.ConstantTimeCompare(sum[:], t.SHA256[:]) == 1 {
+			return caller{name: t.Name, scopes: t.Scopes}, nil
+		}
+	}
+	return caller{}, &problem{Status: http.StatusUnauthorized, Code: "unauthorized", Detail: "send Authorization: Bearer TOKEN, with a token of this gate"}
+}
+
+// may refuses callers without a scope.
+func (c caller) may(scope Scope) *problem {
+	if c.scopes&scope != 0 {
+		return nil
+	}
+	return &problem{Status: http.StatusForbidden, Code: "scope_missing", Detail: "the token has no scope " + scope.String()}
+}

@@ -1,0 +1,146 @@
+package decide
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/jsonstream"
+)
+
+// maxBody bounds a request's body: the argument limit of a call and room for the
+// rest (THREATS 2.2).
+const maxBody = 20 << 20
+
+// members reads a body as one JSON object with these members and no others. A
+// repeated member, text behind the object, or a name in another case is refused.
+func members(w http.ResponseWriter, r *http.Request, known ...string) (map[string]jsonstream.Value, *problem) {
+	text, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	var large *http.MaxBytesError
+	switch {
+	case errors.As(err, &large):
+		return nil, &problem{Status: http.StatusRequestEntityTooLarge, Code: "too_large", Detail: "the body is too long"}
+	case err != nil:
+		return nil, badRequest("body_unreadable", "the body ended early")
+	}
+	return object(text, known...)
+}
+
+func object(text []byte, known ...string) (map[string]jsonstream.Value, *problem) {
+	root, bad := anyObject(text)
+	if bad != nil {
+		return nil, bad
+	}
+	found := map[string]jsonstream.Value{}
+	for key, v := range root.Members() {
+		name := key.Text()
+		ok := false
+		for _, k := range known {
+			ok = ok || k == name
+		}
+		if !ok {
+			return nil, badRequest("unknown_member", "there is no member "+string(jsonstream.AppendQuote(nil, name))+"; there are "+strings.Join(known, ", "))
+		}
+		found[name] = v
+	}
+	return found, nil
+}
+
+// text reads a member that must be a string if it is there.
+func text(m map[string]jsonstream.Value, name string, required bool) (string, *problem) {
+	v, ok := m[name]
+	switch {
+	case !ok && required:
+		return "", badRequest("member_missing", name+" is required")
+	case !ok:
+		return "", nil
+	case v.Kind() != jsonstream.String:
+		return "", badRequest("member_type", name+" must be a string")
+	}
+	return v.Text(), nil
+}
+
+// truth reads a member that must be true or false if it is there.
+func truth(m map[string]jsonstream.Value, name string) (value, given bool, p *problem) {
+	v, ok := m[name]
+	switch {
+	case !ok:
+		return false, false, nil
+	case v.Kind() == jsonstream.True:
+		return true, true, nil
+	case v.Kind() == jsonstream.False:
+		return false, true, nil
+	}
+	return false, true, badRequest("member_type", name+" must be true or false")
+}
+
+// callMembers are what a call consists of, without its arguments.
+var callMembers = []string{"tool", "session", "agent", "turn", "call_id", "server", "definition"}
+
+// callOf reads a call without its arguments.
+func callOf(m map[string]jsonstream.Value, who caller) (c stopgate.Call, p *problem) {
+	var fields [6]string
+	for i, name := range callMembers[:6] {
+		if fields[i], p = text(m, name, name == "tool"); p != nil {
+			return c, p
+		}
+	}
+	c = stopgate.Call{
+		Tool: stopgate.ToolName(fields[0]), Session: stopgate.SessionID(fields[1]), Agent: stopgate.AgentName(fields[2]),
+		Turn: stopgate.TurnID(fields[3]), ID: stopgate.CallID(fields[4]), Server: stopgate.ServerID(fields[5]),
+		Principal: who.name, Surface: stopgate.SurfaceDecide,
+	}
+	if v, ok := m["definition"]; ok {
+		c.Definition, p = definitionOf(v, c.Tool)
+	}
+	return c, p
+}
+
+// definitionOf reads {"description", "parameters"}: what the tool was declared as.
+func definitionOf(v jsonstream.Value, name stopgate.ToolName) (*stopgate.ToolDefinition, *problem) {
+	if v.Kind() != jsonstream.Object {
+		return nil, badRequest("member_type", "definition must be an object")
+	}
+	d := &stopgate.ToolDefinition{Name: name}
+	for key, member := range v.Members() {
+		switch k := key.Text(); {
+		case k == "description" && member.Kind() == jsonstream.String:
+			d.Description = member.Text()
+		case k == "parameters" && member.Kind() == jsonstream.Object:
+			d.Schema = append([]byte(nil), member.Raw()...)
+		default:
+			return nil, badRequest("unknown_member", "a definition has a description and parameters")
+		}
+	}
+	return d, nil
+}
+
+// argsOf reads the arguments: args, a JSON object, or raw, the text as it was
+// received.
+func argsOf(m map[string]jsonstream.Value) ([]byte, *problem) {
+	args, whole := m["args"]
+	raw, asText := m["raw"]
+	switch {
+	case whole == asText:
+		return nil, badRequest("member_missing", "either args or raw is required")
+	case asText && raw.Kind() != jsonstream.String:
+		return nil, badRequest("member_type", "raw must be a string")
+	case asText:
+		return raw.AppendText([]byte{}), nil
+	}
+	return append([]byte{}, args.Raw()...), nil
+}
+
+// anyObject reads a text that must be one JSON object.
+func anyObject(text []byte) (jsonstream.Value, *problem) {
+	root, err := jsonstream.Parse(text, jsonstream.Options{})
+	switch {
+	case err != nil:
+		return root, badRequest("malformed_body", err.Error())
+	case root.Kind() != jsonstream.Object:
+		return root, badRequest("malformed_body", "the body must be one JSON object")
+	}
+	return root, nil
+}

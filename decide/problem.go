@@ -1,0 +1,56 @@
+package decide
+
+import (
+	"encoding/json"
+	"net/http"
+)
+
+// problem is an error of the API (RFC 9457). Code is the stable name programs look
+// at; Detail is for people.
+type problem struct {
+	Title  string `json:"title"`
+	Status int    `json:"status"`
+	Code   string `json:"code"`
+	Detail string `json:"detail,omitempty"`
+}
+
+// Error makes a problem an error inside the package.
+func (p *problem) Error() string { return p.Code + ": " + p.Detail }
+
+func (p *problem) write(w http.ResponseWriter) {
+	p.Title = http.StatusText(p.Status)
+	if p.Status == http.StatusUnauthorized {
+		w.Header().Set("WWW-Authenticate", "Bearer")
+	}
+	// Four strings and a number always marshal.
+	text, _ := json.Marshal(p)
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(p.Status)
+	w.Write(append(text, '\n'))
+}
+
+func badRequest(code, detail string) *problem {
+	return &problem{Status: http.StatusBadRequest, Code: code, Detail: detail}
+}
+
+func notFound(detail string) *problem {
+	return &problem{Status: http.StatusNotFound, Code: "not_found", Detail: detail}
+}
+
+// unavailable is a part of the gate that failed: its own words stay inside.
+func unavailable(what string) *problem {
+	return &problem{Status: http.StatusServiceUnavailable, Code: "unavailable", Detail: what + " cannot be used now; nothing was allowed"}
+}
+
+// writeJSON answers with a value.
+func writeJSON(w http.ResponseWriter, status int, v any) {
+	text, err := json.Marshal(v)
+	if err != nil {
+		unavailable("the answer").write(w)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
+	w.Write(append(text, '\n'))
+}

@@ -1,0 +1,83 @@
+package decide
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/gate"
+)
+
+// result answers POST /v1/calls/{id}/result: what came of an allowed call. The
+// answer says what of it the model gets.
+func (s *Server) result(w http.ResponseWriter, r *http.Request, who caller) *problem {
+	m, bad := members(w, r, "data", "failed", "absent")
+	if bad != nil {
+		return bad
+	}
+	data, bad := text(m, "data", false)
+	if bad != nil {
+		return bad
+	}
+	failed, flagged, bad := truth(m, "failed")
+	if bad != nil {
+		return bad
+	}
+	absent, _, bad := truth(m, "absent")
+	if bad != nil {
+		return bad
+	}
+	p := s.calls.find(stopgate.ProposalID(r.PathValue("id")), who)
+	if p == nil {
+		return notFound("no call of yours has this id, or it was long ago")
+	}
+	d, err := s.options.Gate.Observe(r.Context(), stopgate.Result{
+		Proposal: stopgate.ProposalID(r.PathValue("id")), Call: p.call.ID, Session: p.call.Session, Principal: who.name, Tool: p.call.Tool,
+		Failed: failed, Flagged: flagged, Absent: absent, Data: []byte(data), Observed: who.scopes&Observe != 0,
+	})
+	switch {
+	case errors.Is(err, gate.ErrUnmatched):
+		return &problem{Status: http.StatusConflict, Code: string(stopgate.CodeUnmatchedResult), Detail: "the call was not allowed, or its result came already"}
+	case err != nil:
+		return unavailable("the store")
+	}
+	writeJSON(w, http.StatusOK, struct {
+		Mode      stopgate.Mode `json:"mode"`
+		Code      stopgate.Code `json:"code,omitempty"`
+		Delivered bool          `json:"delivered"`
+		Data      string        `json:"data"`
+	}{d.Mode, d.Code, d.Delivered(), string(d.Data)})
+	return nil
+}
+
+// handoff answers POST /v1/handoffs: may one agent hand control to another?
+func (s *Server) handoff(w http.ResponseWriter, r *http.Request, who caller) *problem {
+	m, bad := members(w, r, "from", "to", "session", "turn", "call_id", "payload")
+	if bad != nil {
+		return bad
+	}
+	var fields [5]string
+	for i, name := range []string{"from", "to", "session", "turn", "call_id"} {
+		if fields[i], bad = text(m, name, name == "to"); bad != nil {
+			return bad
+		}
+	}
+	var payload []byte
+	if v, ok := m["payload"]; ok {
+		payload = append(payload, v.Raw()...)
+	}
+	out, err := s.options.Gate.Handoff(r.Context(), gate.HandoffCall{
+		From: stopgate.AgentName(fields[0]), To: stopgate.AgentName(fields[1]), Session: stopgate.SessionID(fields[2]),
+		Turn: stopgate.TurnID(fields[3]), ID: stopgate.CallID(fields[4]), Principal: who.name, Surface: stopgate.SurfaceDecide, Payload: payload,
+	})
+	if err != nil && out.Proposal == "" {
+		return unavailable("the gate")
+	}
+	a := answerOf(&stopgate.Call{Tool: "handoff", Session: stopgate.SessionID(fields[2])}, int64(len(payload)), out)
+	if len(a.Args) == 0 {
+		a.Args = json.RawMessage(nil)
+	}
+	writeJSON(w, http.StatusOK, a)
+	return nil
+}

@@ -1,0 +1,170 @@
+package decide
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/approve"
+	"github.com/stopgate/stopgate/gate"
+	"github.com/stopgate/stopgate/policy"
+)
+
+// Records reads audit rows, for operators.
+type Records interface {
+	// Rows returns up to limit rows behind a sequence number, oldest first.
+	Rows(ctx context.Context, after int64, limit int) ([]stopgate.Record, error)
+}
+
+// Options set up a [Server].
+type Options struct {
+	// Gate decides; required.
+	Gate *gate.Gate
+	// Program returns the policy in force, for POST /v1/check; nil takes the route
+	// away.
+	Program func() *policy.Program
+	// Queue is where questions go; nil takes the routes of approvals away. It should
+	// be the gate's approver.
+	Queue *approve.Queue
+	// Sessions and Records let operators read; nil takes their routes away.
+	Sessions gate.Store
+	Records  Records
+	// Metrics answers GET /metrics; nil takes it away.
+	Metrics http.Handler
+	Tokens  []Token
+}
+
+// Server is the decision API. Its methods may be used from several goroutines.
+type Server struct {
+	options Options
+	calls   calls
+	// life ends when the server closes: questions that nobody waits for any more are
+	// then withdrawn.
+	life context.Context
+	end  context.CancelFunc
+	work sync.WaitGroup
+
+	mu      sync.Mutex
+	servers []*http.Server
+	closed  bool
+}
+
+// New makes a server. It serves nothing until Serve or ServeLocal is called.
+func New(o Options) (*Server, error) {
+	if o.Gate == nil {
+		return nil, errors.New("decide: the API needs a gate")
+	}
+	for _, t := range o.Tokens {
+		if t.Name == "" || t.Scopes == 0 {
+			return nil, errors.New("decide: every token needs a name and a scope")
+		}
+	}
+	s := &Server{options: o, calls: newCalls()}
+	s.life, s.end = context.WithCancel(context.Background())
+	return s, nil
+}
+
+// Serve answers requests that carry a token, until Close.
+func (s *Server) Serve(ln net.Listener) error { return s.serve(ln, s.Handler(false)) }
+
+// ServeLocal answers the machine's own programs too, without a token and with the
+// scopes decide and observe: on a Unix socket that only this user can open.
+func (s *Server) ServeLocal(ln net.Listener) error { return s.serve(ln, s.Handler(true)) }
+
+func (s *Server) serve(ln net.Listener, h http.Handler) error {
+	server := &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second, MaxHeaderBytes: 64 << 10}
+	s.mu.Lock()
+	if s.closed {
+		s.mu.Unlock()
+		return errors.Join(http.ErrServerClosed, ln.Close())
+	}
+	s.servers = append(s.servers, server)
+	s.mu.Unlock()
+	if err := server.Serve(ln); !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	return nil
+}
+
+// Close stops listening, lets requests finish until ctx ends, and withdraws the
+// questions of calls that nobody waits for.
+func (s *Server) Close(ctx context.Context) error {
+	s.mu.Lock()
+	s.closed = true
+	servers := s.servers
+	s.mu.Unlock()
+	s.end()
+	var all []error
+	for _, server := range servers {
+		if err := server.Shutdown(ctx); err != nil {
+			all = append(all, err, server.Close())
+		}
+	}
+	s.work.Wait()
+	return errors.Join(all...)
+}
+
+// handler is a route: it answers a caller who may use it.
+type handler func(w http.ResponseWriter, r *http.Request, who caller) *problem
+
+// Handler is the API as one handler. local says that requests come over a channel
+// that only this user can open.
+func (s *Server) Handler(local bool) http.Handler {
+	mux := http.NewServeMux()
+	route := func(pattern string, scope Scope, present bool, h handler) {
+		if !present {
+			return
+		}
+		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
+			who, p := s.caller(r, local)
+			if p == nil {
+				p = who.may(scope)
+			}
+			if p == nil {
+				p = h(w, r, who)
+			}
+			if p != nil {
+				p.write(w)
+			}
+		})
+	}
+	o := &s.options
+	route("POST /v1/check", Decide, o.Program != nil, s.check)
+	route("POST /v1/calls", Decide, true, s.propose)
+	route("POST /v1/calls/stream", Decide, true, s.stream)
+	route("GET /v1/calls/{id}", Decide, true, s.look)
+	route("POST /v1/calls/{id}/result", Decide, true, s.result)
+	route("POST /v1/handoffs", Decide, true, s.handoff)
+
+	route("GET /v1/approvals", Approve, o.Queue != nil, s.questions)
+	route("GET /v1/approvals/watch", Approve, o.Queue != nil, s.watch)
+	route("GET /v1/approvals/{id}", Approve, o.Queue != nil, s.question)
+	route("POST /v1/approvals/{id}", Approve, o.Queue != nil, s.reply)
+	route("GET /v1/grants", Approve, o.Queue != nil, s.grants)
+	route("DELETE /v1/grants/{id}", Approve, o.Queue != nil, s.revoke)
+
+	route("POST /v1/sessions", Decide, true, s.newSession)
+	route("GET /v1/sessions", Operate, o.Sessions != nil, s.sessions)
+	route("GET /v1/sessions/{id}/facts", Operate, o.Sessions != nil, s.facts)
+	route("PUT /v1/sessions/{id}/data", Operate, o.Sessions != nil, s.setData)
+	route("POST /v1/sessions/{id}/snapshot", Operate, o.Sessions != nil, s.snapshot)
+	route("POST /v1/sessions/{id}/restore", Operate, o.Sessions != nil, s.restore)
+	route("POST /v1/sessions/{id}/reset", Operate, o.Sessions != nil, s.reset)
+
+	route("GET /v1/records", Operate, o.Records != nil, s.records)
+	route("GET /v1/openapi.yaml", Decide|Observe|Approve|Operate, true, s.openapi)
+	route("GET /metrics", Operate, o.Metrics != nil, func(w http.ResponseWriter, r *http.Request, _ caller) *problem {
+		o.Metrics.ServeHTTP(w, r)
+		return nil
+	})
+	mux.HandleFunc("GET /healthz", s.health)
+	mux.HandleFunc("GET /readyz", s.ready)
+	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		notFound("there is no " + r.Method + " " + r.URL.Path + "; GET /v1/openapi.yaml lists what there is").write(w)
+	})
+	return mux
+}

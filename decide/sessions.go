@@ -1,0 +1,163 @@
+package decide
+
+import (
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"strconv"
+
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/gate"
+	"github.com/stopgate/stopgate/session"
+)
+
+// newSession answers POST /v1/sessions with an id that nobody can guess (THREATS H6).
+func (s *Server) newSession(w http.ResponseWriter, _ *http.Request, _ caller) *problem {
+	writeJSON(w, http.StatusCreated, map[string]string{"session": rand.Text()})
+	return nil
+}
+
+// sessions answers GET /v1/sessions.
+func (s *Server) sessions(w http.ResponseWriter, r *http.Request, _ caller) *problem {
+	list, err := s.options.Sessions.Sessions(r.Context(), stopgate.Principal(r.URL.Query().Get("principal")), maxListed)
+	if err != nil {
+		return unavailable("the store of sessions")
+	}
+	if list == nil {
+		list = []session.Info{}
+	}
+	writeJSON(w, http.StatusOK, map[string][]session.Info{"sessions": list})
+	return nil
+}
+
+// owner is the session a request is about: the principal is the caller unless it is
+// named.
+func owner(r *http.Request, who caller) session.Owner {
+	o := session.Owner{Principal: who.name, Session: stopgate.SessionID(r.PathValue("id"))}
+	if name := r.URL.Query().Get("principal"); name != "" {
+		o.Principal = stopgate.Principal(name)
+	}
+	return o
+}
+
+// facts answers GET /v1/sessions/{id}/facts.
+func (s *Server) facts(w http.ResponseWriter, r *http.Request, who caller) *problem {
+	after, bad := position(r)
+	if bad != nil {
+		return bad
+	}
+	list, err := s.options.Sessions.Facts(r.Context(), owner(r, who), after, maxListed)
+	if err != nil {
+		return unavailable("the store of sessions")
+	}
+	if list == nil {
+		list = []session.Fact{}
+	}
+	writeJSON(w, http.StatusOK, map[string][]session.Fact{"facts": list})
+	return nil
+}
+
+// position reads ?after=.
+func position(r *http.Request) (uint64, *problem) {
+	text := r.URL.Query().Get("after")
+	if text == "" {
+		return 0, nil
+	}
+	n, err := strconv.ParseUint(text, 10, 63)
+	if err != nil {
+		return 0, badRequest("bad_position", "after must be a position, a number")
+	}
+	return n, nil
+}
+
+// setData answers PUT /v1/sessions/{id}/data: the session's data becomes the body.
+func (s *Server) setData(w http.ResponseWriter, r *http.Request, who caller) *problem {
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, 1<<20))
+	if err != nil {
+		return badRequest("body_unreadable", "the body is too long or ended early")
+	}
+	if _, bad := anyObject(body); bad != nil {
+		return bad
+	}
+	if err := s.options.Gate.SetData(r.Context(), owner(r, who), body); err != nil {
+		return unavailable("the store of sessions")
+	}
+	w.WriteHeader(http.StatusNoContent)
+	return nil
+}
+
+// snapshot answers POST /v1/sessions/{id}/snapshot.
+func (s *Server) snapshot(w http.ResponseWriter, r *http.Request, who caller) *problem {
+	sealed, err := s.options.Gate.Snapshot(r.Context(), owner(r, who))
+	if err != nil {
+		return unavailable("the store of sessions, or the key of snapshots,")
+	}
+	writeJSON(w, http.StatusOK, map[string]string{"snapshot": string(sealed)})
+	return nil
+}
+
+// restore answers POST /v1/sessions/{id}/restore: an operator takes a session back
+// (THREATS H7).
+func (s *Server) restore(w http.ResponseWriter, r *http.Request, who caller) *problem {
+	m, bad := members(w, r, "snapshot")
+	if bad != nil {
+		return bad
+	}
+	sealed, bad := text(m, "snapshot", true)
+	if bad != nil {
+		return bad
+	}
+	err := s.options.Gate.Restore(r.Context(), owner(r, who), []byte(sealed), gate.Rewind{By: string(who.name)})
+	switch {
+	case errors.Is(err, gate.ErrSnapshot):
+		return &problem{Status: http.StatusConflict, Code: "snapshot_rejected", Detail: err.Error()}
+	case err != nil:
+		return unavailable("the store of sessions")
+	}
+	w.WriteHeader(http.StatusNoContent)
+	return nil
+}
+
+// reset answers POST /v1/sessions/{id}/reset: an operator lets a session go on that
+// is uncertain or was stopped (FM16, DECISIONS S28).
+func (s *Server) reset(w http.ResponseWriter, r *http.Request, who caller) *problem {
+	if err := s.options.Gate.Reconcile(r.Context(), owner(r, who), string(who.name)); err != nil {
+		return unavailable("the store of sessions")
+	}
+	w.WriteHeader(http.StatusNoContent)
+	return nil
+}
+
+// records answers GET /v1/records.
+func (s *Server) records(w http.ResponseWriter, r *http.Request, _ caller) *problem {
+	after, bad := position(r)
+	if bad != nil {
+		return bad
+	}
+	rows, err := s.options.Records.Rows(r.Context(), int64(after), maxListed)
+	if err != nil {
+		return unavailable("the records")
+	}
+	if rows == nil {
+		rows = []stopgate.Record{}
+	}
+	writeJSON(w, http.StatusOK, map[string][]stopgate.Record{"records": rows})
+	return nil
+}
+
+// health answers GET /healthz: the process is there.
+func (s *Server) health(w http.ResponseWriter, _ *http.Request) {
+	writeJSON(w, http.StatusOK, json.RawMessage(`{"status":"ok"}`))
+}
+
+// ready answers GET /readyz: calls can be allowed. A gate that can only deny is not
+// ready.
+func (s *Server) ready(w http.ResponseWriter, _ *http.Request) {
+	if h := s.options.Gate.Health(); h.Degraded() {
+		unavailable("the gate's records or ports").write(w)
+		return
+	}
+	writeJSON(w, http.StatusOK, json.RawMessage(`{"status":"ready"}`))
+}

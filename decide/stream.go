@@ -1,0 +1,159 @@
+package decide
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/gate"
+)
+
+// maxFirstLine bounds the line of a streamed call that says what is called.
+const maxFirstLine = 1 << 20
+
+// line is one line of a streamed answer.
+type line struct {
+	// Verdict is what is known so far; never an allowance.
+	Verdict *Verdict `json:"verdict,omitempty"`
+	// Received counts the argument bytes behind it.
+	Received int64 `json:"received,omitempty"`
+	// Call is the end.
+	Call *Answer `json:"call,omitempty"`
+}
+
+// stream answers POST /v1/calls/stream. The body is one line of JSON that names the
+// tool, and behind it the argument text as it arrives; the answer is a line of JSON
+// for every change of the verdict and one for the end. A refusal ends the answer
+// while the body is still being written: whoever writes it can stop.
+func (s *Server) stream(w http.ResponseWriter, r *http.Request, who caller) *problem {
+	wait, bad := patience(r)
+	if bad != nil {
+		return bad
+	}
+	// Without it the server would read the body to its end before it answers.
+	control := http.NewResponseController(w)
+	if err := control.EnableFullDuplex(); err != nil && !errors.Is(err, http.ErrNotSupported) {
+		return unavailable("full duplex")
+	}
+	in := bufio.NewReaderSize(r.Body, 32<<10)
+	first, bad := firstLine(in)
+	if bad != nil {
+		return bad
+	}
+	m, bad := object(first, callMembers...)
+	if bad != nil {
+		return bad
+	}
+	call, bad := callOf(m, who)
+	if bad != nil {
+		return bad
+	}
+	open, err := s.options.Gate.Open(r.Context(), call)
+	if err != nil {
+		return unavailable("the gate")
+	}
+	w.Header().Set("Content-Type", "application/x-ndjson")
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(http.StatusOK)
+	p := &proposal{owner: who.name, call: call, decided: make(chan struct{})}
+	out := &lines{w: w, flush: control.Flush}
+	out.err = control.Flush() // the client may wait for the headers before it goes on
+	end := s.feed(r.Context(), p, open, in, out)
+	open.Close(end)
+	if out.err != nil { // nobody reads the answer
+		open.Cancel(context.WithoutCancel(r.Context()))
+		return nil
+	}
+	out.verdict(open.Verdict(), p.bytes)
+	s.run(r.Context(), p, open)
+	answer, _ := s.see(r.Context(), p, wait)
+	out.write(line{Call: &answer})
+	return nil
+}
+
+// feed hands the arguments to the gate as they arrive, until they end or nothing
+// can change the verdict any more.
+func (s *Server) feed(ctx context.Context, p *proposal, open *gate.Pending, in io.Reader, out *lines) stopgate.End {
+	buffer := make([]byte, 32<<10)
+	asked := false
+	v := open.Verdict()
+	for {
+		out.verdict(v, p.bytes)
+		if v.Terminal() && open.Enforced() || out.err != nil {
+			return stopgate.Cancelled
+		}
+		if v.Decided && !v.Mode.Permissive() && !asked {
+			asked = true
+			open.Ask(s.life) // what it cannot do, Resolve says
+		}
+		n, err := in.Read(buffer)
+		if n > 0 {
+			p.bytes += int64(n)
+			v = open.Feed(buffer[:n])
+		}
+		switch {
+		case errors.Is(err, io.EOF):
+			return stopgate.Ended
+		case err != nil:
+			return stopgate.Failed
+		}
+		select {
+		case <-open.Done():
+			v = open.Verdict()
+		default:
+		}
+	}
+}
+
+// lines writes the answer, one line for every change.
+type lines struct {
+	w     io.Writer
+	flush func() error
+	last  stopgate.Verdict
+	err   error
+}
+
+// verdict writes a verdict that is new and ends nothing yet.
+func (l *lines) verdict(v stopgate.Verdict, received int64) {
+	if !v.Decided || v.Mode == l.last.Mode && v.Code == l.last.Code && l.last.Decided && len(v.Floors) == len(l.last.Floors) {
+		return
+	}
+	l.last = v
+	known := verdictOf(v)
+	l.write(line{Verdict: &known, Received: received})
+}
+
+func (l *lines) write(x line) {
+	if l.err != nil {
+		return
+	}
+	text, err := json.Marshal(x)
+	if err == nil {
+		_, err = l.w.Write(append(text, '\n'))
+	}
+	if err == nil {
+		err = l.flush()
+	}
+	l.err = err
+}
+
+// firstLine reads up to the first line feed.
+func firstLine(in *bufio.Reader) ([]byte, *problem) {
+	var text []byte
+	for {
+		part, err := in.ReadSlice('\n')
+		text = append(text, part...)
+		switch {
+		case len(text) > maxFirstLine:
+			return nil, &problem{Status: http.StatusRequestEntityTooLarge, Code: "too_large", Detail: "the first line is too long"}
+		case err == nil:
+			return text, nil
+		case !errors.Is(err, bufio.ErrBufferFull):
+			return nil, badRequest("malformed_body", "the body begins with one line of JSON that names the tool, and ends it with a line feed")
+		}
+	}
+}
