@@ -324,3 +324,32 @@ func TestRows(t *testing.T) {
 		}
 	}
 }
+
+// Proves S26, I23: what a dead process asked about gets its one decision row, and
+// nothing else does.
+func TestOrphansAreCancelled(t *testing.T) {
+	db := open(t, filepath.Join(t.TempDir(), "a.db"))
+	rec := recorder(t, db, sqlite.Options{})
+	young := event("young", stopgate.AuditAsked)
+	young.Time = at.Add(2 * time.Hour)
+	dead := event("dead", stopgate.AuditAsked)
+	dead.Tool, dead.Session = "deploy", "s1"
+	record(t, rec, dead, event("dead", stopgate.AuditAsked), event("decided", stopgate.AuditAsked), decision("decided"),
+		event("other", stopgate.AuditResult), young)
+	for _, want := range []int{1, 0} {
+		n, err := rec.Cancel(ctx, at.Add(time.Hour), at.Add(3*time.Hour))
+		if err != nil || n != want {
+			t.Errorf("%d cancelled, %v, want %d", n, err, want)
+		}
+	}
+	lines, err := sqlite.Of(ctx, db, "dead")
+	if err != nil || len(lines) != 3 {
+		t.Fatalf("%d lines, %v", len(lines), err)
+	}
+	for _, want := range []string{`"kind":"decision"`, `"status":"cancelled"`, `"mode":"deny"`, `"tool":"deploy"`, `"session":"s1"`} {
+		if !strings.Contains(string(lines[2]), want) {
+			t.Errorf("%s lacks %s", lines[2], want)
+		}
+	}
+	verify(t, db)
+}

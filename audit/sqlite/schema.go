@@ -32,9 +32,4 @@ CREATE TABLE audit_arguments(
 	text BLOB NOT NULL
 ) STRICT;
 CREATE INDEX audit_ages ON audit_arguments(time);
-
-CREATE TABLE audit_open(
-	id TEXT PRIMARY KEY,
-	holder TEXT NOT NULL
-) STRICT, WITHOUT ROWID;
 `}}

@@ -186,7 +186,7 @@ func newLogPrune(s streams) *cobra.Command {
 names the last of them, so that the rest still verifies. Arguments, facts,
 sessions and approvals go with it. up does the same every few hours.
 
-A file of JSON Lines is not pruned: remove the files that it was rotated into.`,
+A file of JSON Lines is not pruned.`,
 		Args: noArgs,
 	}
 	f.add(cmd)

@@ -72,8 +72,12 @@ func (st *state) close() error {
 	return errors.Join(errs...)
 }
 
-// tidy prunes what is older than the retention, now and every few hours, until ctx
-// ends.
+// orphanAge is when a question without a decision belongs to a process that died: no
+// live one waits for so long.
+const orphanAge = time.Hour
+
+// tidy records what dead processes left open and prunes what is older than the
+// retention, now and every few hours, until ctx ends.
 func (st *state) tidy(ctx context.Context, log *slog.Logger) {
 	if st.store == nil {
 		return
@@ -81,7 +85,11 @@ func (st *state) tidy(ctx context.Context, log *slog.Logger) {
 	ticker := time.NewTicker(6 * time.Hour)
 	defer ticker.Stop()
 	for {
-		gone, err := st.store.Retain(ctx, st.settings.retention(time.Now()), time.Now())
+		now := time.Now()
+		if n, err := st.store.Recorder().Cancel(ctx, now.Add(-orphanAge), now); err == nil && n > 0 {
+			log.Info("recorded as cancelled: their process died", "proposals", n)
+		}
+		gone, err := st.store.Retain(ctx, st.settings.retention(now), now)
 		switch {
 		case ctx.Err() != nil:
 			return

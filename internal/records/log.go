@@ -1,5 +1,5 @@
-// Package records reads audit logs wherever they are kept: a file of JSON lines,
-// with the files it was rotated into, or an SQLite store.
+// Package records reads audit logs wherever they are kept: a file of JSON lines, or
+// an SQLite store.
 //
 //	log, err := records.Open(ctx, "stopgate.db")
 //	if err != nil {

@@ -11,14 +11,13 @@ import (
 	"strconv"
 
 	"github.com/stopgate/stopgate/audit"
-	"github.com/stopgate/stopgate/audit/jsonl"
 )
 
-// reader reads a file of JSON lines and the files it was rotated into. It remembers
-// how far it came, so that following a long log reads only what is new.
+// reader reads a file of JSON lines. It remembers how far it came, so that following
+// a long log reads only what is new.
 type reader struct {
 	path string
-	at   int64       // bytes of the current file that were read
+	at   int64       // bytes that were read
 	seq  int64       // number of the row before at
 	file os.FileInfo // the file that at is about
 }
@@ -49,28 +48,15 @@ func (r *reader) sealed(ctx context.Context, f func(line []byte) error) (torn in
 func (r *reader) read(ctx context.Context, after int64, f func(line []byte) error) (torn int64, err error) {
 	if after > 0 && after >= r.seq && r.file != nil {
 		if info, err := os.Stat(r.path); err == nil && os.SameFile(info, r.file) && info.Size() >= r.at {
-			return r.one(ctx, r.path, r.at, f)
+			return r.one(ctx, r.at, f)
 		}
 	}
-	files, err := jsonl.Files(r.path)
-	if err != nil {
-		return 0, fmt.Errorf("audit log: %w", err)
-	}
-	for _, path := range files {
-		torn, err = r.one(ctx, path, 0, f)
-		if errors.Is(err, os.ErrNotExist) && len(files) > 1 {
-			continue // it was rotated a moment ago
-		}
-		if err != nil {
-			return 0, err
-		}
-	}
-	return torn, nil
+	return r.one(ctx, 0, f)
 }
 
-// one reads one file from an offset.
-func (r *reader) one(ctx context.Context, path string, from int64, f func(line []byte) error) (torn int64, err error) {
-	file, err := os.Open(path)
+// one reads the file from an offset.
+func (r *reader) one(ctx context.Context, from int64, f func(line []byte) error) (torn int64, err error) {
+	file, err := os.Open(r.path)
 	if err != nil {
 		return 0, fmt.Errorf("audit log: %w", err)
 	}
@@ -86,7 +72,7 @@ func (r *reader) one(ctx context.Context, path string, from int64, f func(line [
 		case errors.Is(err, io.EOF):
 			return int64(len(line)), nil
 		case errors.Is(err, bufio.ErrBufferFull):
-			return 0, fmt.Errorf("audit log %s: the line at byte %d is too long", path, at)
+			return 0, fmt.Errorf("audit log %s: the line at byte %d is too long", r.path, at)
 		case err != nil:
 			return 0, fmt.Errorf("audit log: %w", err)
 		}
@@ -94,11 +80,9 @@ func (r *reader) one(ctx context.Context, path string, from int64, f func(line [
 			return 0, err
 		}
 		at += int64(len(line))
-		if path == r.path {
-			r.at, r.file = at, info
-			if seq, ok := seqOf(line); ok {
-				r.seq = seq
-			}
+		r.at, r.file = at, info
+		if seq, ok := seqOf(line); ok {
+			r.seq = seq
 		}
 	}
 }
