@@ -148,7 +148,34 @@ func (c *checker) misfit(who string, k *Condition, target match.Target, spec *ma
 	if word, _, _ := strings.Cut(spec.Message, " "); slices.Contains(predicates, word) {
 		separator = " "
 	}
+	if spec.Index < 0 && spec.Hint == "" {
+		spec.Hint = fittingMatchers(target.Type)
+	}
 	c.report(misfitCode(k, spec, target), at, fmt.Sprintf("%s: `%s`%s%s", who, k.Spec.Kind, separator, spec.Message), spec.Hint, related...)
+}
+
+// fittingMatchers says which matchers look at values of some types.
+func fittingMatchers(types schema.Type) string {
+	var keys []string
+	for _, m := range []struct {
+		types schema.Type
+		keys  []string
+	}{
+		{schema.String, []string{"const", "enum", "prefix", "suffix", "glob", "pattern"}},
+		{schema.Integer | schema.Number, []string{"const", "enum", "minimum", "maximum", "exclusive_minimum", "exclusive_maximum"}},
+		{schema.Boolean | schema.Object, []string{"const", "enum"}},
+		{schema.Array, []string{"min_items", "max_items"}},
+	} {
+		for _, key := range m.keys {
+			if types&m.types != 0 && !slices.Contains(keys, key) {
+				keys = append(keys, key)
+			}
+		}
+	}
+	if len(keys) == 0 {
+		return ""
+	}
+	return "possible here: " + quoted(append(keys, "present"))
 }
 
 // predicates begin messages whose subject is the matcher or its literal.

@@ -3,6 +3,7 @@ package policy
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/stopgate/stopgate/internal/diag"
 	"github.com/stopgate/stopgate/internal/tomltree"
@@ -48,6 +49,15 @@ func (p *parser) conditions(t *tomltree.Value, r *Rule, kind listKind) {
 	}
 }
 
+// misspelt reports a key of a condition that nobody knows and that resembles one of
+// some keys.
+func misspelt(t *tomltree.Value, keys []string) bool {
+	return slices.ContainsFunc(t.Entries, func(e *tomltree.Entry) bool {
+		known := slices.Contains(ruleKeys, e.Key) || slices.Contains(memberKeys, e.Key) || slices.Contains(matcherKeys, e.Key)
+		return !known && diag.DidYouMean(e.Key, keys) != ""
+	})
+}
+
 // condition reads arg, or on in a guard, and exactly one matcher (D25-28).
 func (p *parser) condition(t *tomltree.Value, guard bool) (c Condition, ok bool) {
 	arg, on := t.Get("arg"), t.Get("on")
@@ -75,6 +85,8 @@ func (p *parser) condition(t *tomltree.Value, guard bool) (c Condition, ok bool)
 	case arg != nil && on != nil:
 		p.report(diag.BadCondition, on.KeyRange, "`arg` and `on` exclude each other", "")
 		return c, false
+	case matcher == nil && misspelt(t, matcherKeys), arg == nil && on == nil && misspelt(t, []string{"arg"}):
+		return c, false // the unknown key is reported, with what was meant
 	case matcher == nil:
 		e := arg
 		if e == nil {

@@ -69,13 +69,13 @@ func (t *trie) Next(state uint32, r rune) uint32 {
 
 func (t *trie) Accepting(state uint32) bool { return t.owner(state) != none }
 
-// owner is the first rule that takes a text which ends in a state.
+// owner is the rule that takes a text which ends in a state: the one that takes all
+// that go on from there, if there is one.
 func (t *trie) owner(state uint32) int32 {
-	n := &t.nodes[state]
-	if n.below != none && (n.exact == none || n.below < n.exact) {
-		return n.below
+	if n := &t.nodes[state]; n.below == none {
+		return n.exact
 	}
-	return n.exact
+	return t.nodes[state].below
 }
 
 func (t *trie) Fate(state uint32) automaton.Fate {
