@@ -62,6 +62,7 @@ func (c *checker) condition(l *checkedList, r *Rule, k *Condition, reach schema.
 		bound.target.Type = reach.Types
 	}
 	bound.target.Expands = reach.Expands
+	bound.target.ReadsJudged, bound.target.WritesJudged = r.judges(k, match.Reads), r.judges(k, match.Writes)
 	var wrong *match.SpecError
 	readings := bound.readings
 	bound.readings = nil
@@ -78,6 +79,14 @@ func (c *checker) condition(l *checkedList, r *Rule, k *Condition, reach schema.
 		return bound, false
 	}
 	return bound, c.canHold(l, bound)
+}
+
+// judges reports whether another condition of a permissive rule, on the same parameter,
+// judges what a command reads or writes.
+func (r *Rule) judges(k *Condition, kind match.Kind) bool {
+	return r.Mode.Permissive() && slices.ContainsFunc(r.Conditions, func(other Condition) bool {
+		return other.Spec.Kind == kind && other.Arg.String() == k.Arg.String()
+	})
 }
 
 // readingsOf lists the ways in which a string may be read: by every annotation

@@ -35,7 +35,6 @@ cargo: --config
 npm pnpm yarn: --script-shell --node-options
 node nodejs: --require --import --loader -r
 gcc g++ cc c++ clang: -wrapper -B -fplugin
-pip pip3: --global-option --config-settings
 psql: --log-file
 mysql: --pager --init-command
 hg: --config

@@ -85,6 +85,11 @@ func (c *Command) Paths(yield func(path *Word, use Use, redirected bool) bool) {
 		if !yield(w, one, false) {
 			return
 		}
+		if text[0] == '@' && len(text) > 1 { // curl's data from a file
+			if !yield(&Word{Text: text[1:], Literal: w.Literal, Quoted: w.Quoted, Glob: w.Glob}, Reads, false) {
+				return
+			}
+		}
 		if at := bytes.IndexByte(text, '='); at >= 0 && at+1 < len(text) { // of=FILE
 			if !yield(&Word{Text: text[at+1:], Literal: w.Literal, Quoted: w.Quoted, Glob: w.Glob}, one, false) {
 				return

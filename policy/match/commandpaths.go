@@ -13,7 +13,8 @@ import (
 type commandPaths struct {
 	use         shell.Use
 	restrictive bool
-	path        textTest
+	path        textTest // of words that the shell takes literally
+	expanding   textTest // of words that it expands; nil if the condition is permissive
 }
 
 func compileCommandPaths(s Spec, t Target, restrictive bool, env Env) (textTest, *SpecError) {
@@ -24,9 +25,24 @@ func compileCommandPaths(s Spec, t Target, restrictive bool, env Env) (textTest,
 	case Writes:
 		test.use, s.Kind = shell.Writes, Glob
 	}
-	path, err := compilePath(s, restrictive, restrictive, env)
-	test.path = path
+	var err *SpecError
+	if test.path, err = compilePath(s, false, restrictive, env); err == nil && restrictive {
+		test.expanding, err = compilePath(s, true, restrictive, env)
+		asShells(test.expanding)
+	}
 	return test, err
+}
+
+// asShells makes wildcards mean what they mean to a shell - none of them stands for the
+// dot that a name begins with - and only where they say what they aim at: "*.go" might
+// be a secret's name, but nobody who writes it means that.
+func asShells(t textTest) {
+	switch t := t.(type) {
+	case *pathTest:
+		t.aimed = aims
+	case eitherPath:
+		t[0].aimed, t[1].aimed = aims, aims
+	}
 }
 
 func (t *commandPaths) match(line []byte) bool {
@@ -82,7 +98,11 @@ func (t *commandPaths) grants(c *shell.Command) bool {
 func (t *commandPaths) suspects(c *shell.Command) bool {
 	hit := false
 	c.Paths(func(path *shell.Word, use shell.Use, _ bool) bool {
-		hit = use&t.use != 0 && len(path.Text) > 0 && t.path.match(path.Text)
+		test := t.path
+		if !path.Literal {
+			test = t.expanding
+		}
+		hit = use&t.use != 0 && len(path.Text) > 0 && test.match(path.Text)
 		return !hit
 	})
 	return hit

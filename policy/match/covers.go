@@ -137,6 +137,11 @@ func (m *Matcher) coversPatterns(l *Matcher) Answer {
 
 // coversCommands compares words.
 func (m *Matcher) coversCommands(l *Matcher) Answer {
+	earlier, _ := m.text.(*commandTest)
+	later, _ := l.text.(*commandTest)
+	if earlier != nil && later != nil && (later.readsJudged && !earlier.readsJudged || later.writesJudged && !earlier.writesJudged) {
+		return NotProven // the later one also holds for commands with redirections
+	}
 	switch {
 	case l.kind == Prefix && m.kind == Prefix:
 		for _, text := range l.written {

@@ -55,6 +55,7 @@ var askedPaths = []string{
 // paths does not pay for them.
 type Protected struct {
 	place         place
+	literal       place // of words that a shell takes as they are
 	files         []string
 	denied, asked func() *pathTest
 	// The lines of both lists one by one: only a value that touches the list asks which
@@ -77,6 +78,8 @@ func NewProtected(env Env, files ...string) *Protected {
 			p.files = append(p.files, string(canonical))
 		}
 	}
+	p.literal = p.place
+	p.literal.expands = false
 	p.denied = sync.OnceValue(func() *pathTest { return p.test(deniedPaths, nil) })
 	p.asked = sync.OnceValue(func() *pathTest { return p.test(askedPaths, p.files) })
 	p.deniedLines = sync.OnceValue(func() []protectedLine { return p.lines(deniedPaths, nil) })
@@ -117,25 +120,40 @@ func (p *Protected) Path(value []byte) (protection Protection, entry string) {
 
 // Judge is Path for a value that matchers judge too.
 func (p *Protected) Judge(v *Value) (protection Protection, entry string) {
+	return p.judge(v, &p.place)
+}
+
+// judge judges a value that is read from a place.
+func (p *Protected) judge(v *Value, from *place) (protection Protection, entry string) {
 	if !v.valid || len(v.text) > Budget {
 		return ProtectedAsk, tooManyReadings
 	}
-	if p.denied().judge(v) {
-		if entry := touched(p.deniedLines(), v); entry != "" {
+	if p.denied().from(from).judge(v) {
+		if entry := touched(p.deniedLines(), v, from); entry != "" {
 			return ProtectedDenied, entry
 		}
 	}
-	if p.asked().judge(v) {
-		if entry := touched(p.askedLines(), v); entry != "" {
+	if p.asked().from(from).judge(v) {
+		if entry := touched(p.askedLines(), v, from); entry != "" {
 			return ProtectedAsk, entry
 		}
 	}
-	if _, certain := v.certain(&p.place); !certain {
-		if _, complete := v.readings(&p.place); !complete {
+	if _, certain := v.certain(from); !certain {
+		if _, complete := v.readings(from); !complete {
 			return ProtectedAsk, tooManyReadings
 		}
 	}
 	return Unprotected, ""
+}
+
+// from is the test for values that are read from a place.
+func (t *pathTest) from(p *place) *pathTest {
+	if t.expands == p.expands {
+		return t
+	}
+	other := *t
+	other.expands = p.expands
+	return &other
 }
 
 // tooManyReadings stands for the line that a value may touch when its readings
@@ -163,9 +181,9 @@ func (p *Protected) lines(globs, files []string) []protectedLine {
 }
 
 // touched finds the line that a value touches.
-func touched(lines []protectedLine, v *Value) string {
+func touched(lines []protectedLine, v *Value, from *place) string {
 	for _, l := range lines {
-		if l.test.judge(v) {
+		if l.test.from(from).judge(v) {
 			return l.text
 		}
 	}
@@ -213,6 +231,20 @@ func (p *Protected) command(c *shell.Command) (protection Protection, entry stri
 			protection, entry = q, e
 		}
 	}
+	path := func(text []byte, literal bool) (Protection, string) {
+		var buf [256]byte
+		canonical, info, plain := examine(buf[:0], text)
+		from := &p.place
+		if literal {
+			from = &p.literal
+		}
+		if plain && from.admits(text, canonical, info) && !p.denied().holds(canonical, info.high) && !p.asked().holds(canonical, info.high) {
+			return Unprotected, ""
+		}
+		v := new(Value)
+		v.Reset(text)
+		return p.judge(v, from)
+	}
 	var program string // stopgate or git, once it was named
 	for i := range c.Words {
 		word := c.Words[i].Text
@@ -231,16 +263,16 @@ func (p *Protected) command(c *shell.Command) (protection Protection, entry stri
 			raise(ProtectedAsk, "git config")
 		}
 		if word[0] != '-' {
-			raise(p.Path(word))
+			raise(path(word, c.Words[i].Literal))
 		} else if len(word) > 2 && bytes.ContainsAny(word, "./") { // -oFILE
-			raise(p.Path(word[2:]))
+			raise(path(word[2:], c.Words[i].Literal))
 		}
 		if at := bytes.IndexByte(word, '='); at >= 0 {
-			raise(p.Path(word[at+1:]))
+			raise(path(word[at+1:], c.Words[i].Literal))
 		}
 	}
 	for i := range c.Redirects {
-		raise(p.Path(c.Redirects[i].Target.Text))
+		raise(path(c.Redirects[i].Target.Text, c.Redirects[i].Target.Literal))
 	}
 	return protection, entry
 }

@@ -176,8 +176,7 @@ func (r *usageRun) step(k int) {
 		}
 		switch e := &u.elements[p]; e.kind {
 		case oneWord:
-			named := len(e.glob.first) > 0 && e.glob.first[0] == '-'
-			if (!isOption || named) && e.glob.match(w) {
+			if isOption && e.glob.option(w) || !isOption && e.glob.match(w) {
 				r.at[k+1] |= 1 << (p + 1)
 			}
 		case anyWords:
@@ -386,6 +385,21 @@ func (g *wordGlob) match(w *shell.Word) bool {
 		}
 	}
 	return len(g.alternatives) > 0 && g.text(w.Text)
+}
+
+// option judges a word that is an option: only what begins with a dash means one.
+func (g *wordGlob) option(w *shell.Word) bool {
+	for _, text := range g.exact {
+		if string(w.Text) == text {
+			return !w.Quoted
+		}
+	}
+	for _, tokens := range g.alternatives {
+		if tokens[0].kind == globLiteral && tokens[0].r == '-' && matchTokens(tokens, w.Text) {
+			return true
+		}
+	}
+	return false
 }
 
 func (g *wordGlob) text(text []byte) bool {
