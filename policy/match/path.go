@@ -113,11 +113,14 @@ func (t *pathTest) match(value []byte) bool {
 	return t.restrictive && t.suspects(Readings(string(value), t.env, t.expands))
 }
 
-func (t *pathTest) judge(v *Value) bool {
-	if canonical, certain := v.certain(&t.place); certain {
+func (t *pathTest) judge(v *Value) bool { return t.judgeFrom(v, &t.place) }
+
+// judgeFrom judges a value that is read from a place.
+func (t *pathTest) judgeFrom(v *Value, p *place) bool {
+	if canonical, certain := v.certain(p); certain {
 		return t.holds(canonical, v.info.high)
 	}
-	return t.restrictive && t.suspects(v.readings(&t.place))
+	return t.restrictive && t.suspects(v.readings(p))
 }
 
 // suspects judges the readings of a value.

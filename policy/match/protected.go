@@ -128,12 +128,12 @@ func (p *Protected) judge(v *Value, from *place) (protection Protection, entry s
 	if !v.valid || len(v.text) > Budget {
 		return ProtectedAsk, tooManyReadings
 	}
-	if p.denied().from(from).judge(v) {
+	if p.denied().judgeFrom(v, from) {
 		if entry := touched(p.deniedLines(), v, from); entry != "" {
 			return ProtectedDenied, entry
 		}
 	}
-	if p.asked().from(from).judge(v) {
+	if p.asked().judgeFrom(v, from) {
 		if entry := touched(p.askedLines(), v, from); entry != "" {
 			return ProtectedAsk, entry
 		}
@@ -144,16 +144,6 @@ func (p *Protected) judge(v *Value, from *place) (protection Protection, entry s
 		}
 	}
 	return Unprotected, ""
-}
-
-// from is the test for values that are read from a place.
-func (t *pathTest) from(p *place) *pathTest {
-	if t.expands == p.expands {
-		return t
-	}
-	other := *t
-	other.expands = p.expands
-	return &other
 }
 
 // tooManyReadings stands for the line that a value may touch when its readings
@@ -183,7 +173,7 @@ func (p *Protected) lines(globs, files []string) []protectedLine {
 // touched finds the line that a value touches.
 func touched(lines []protectedLine, v *Value, from *place) string {
 	for _, l := range lines {
-		if l.test.from(from).judge(v) {
+		if l.test.judgeFrom(v, from) {
 			return l.text
 		}
 	}
