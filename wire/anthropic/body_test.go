@@ -15,8 +15,8 @@ func playBody(t testing.TB, g *gate, o wire.Options, in string) (out string, err
 	t.Helper()
 	b := anthropic.Dialect{}.Body(request(t), g, o)
 	need, err := b.Decode([]byte(in))
-	for i, j := range g.calls {
-		if !j.over {
+	for i, j := range g.Calls {
+		if !j.Over {
 			t.Errorf("call %d never ended", i)
 		}
 	}
@@ -26,7 +26,7 @@ func playBody(t testing.TB, g *gate, o wire.Options, in string) (out string, err
 	case need == wire.Finished:
 		return in, nil, b.Notes()
 	}
-	released, err := b.Release(nil, g.outcomes())
+	released, err := b.Release(nil, g.Outcomes(true))
 	return string(released), err, b.Notes()
 }
 
@@ -116,9 +116,9 @@ func TestBodyMalformed(t *testing.T) {
 			if e, ok := err.(*wire.StreamError); !ok || e.Code != c.code {
 				t.Errorf("%v, want %s", err, c.code)
 			}
-			for _, j := range g.calls {
-				if j.code != c.code {
-					t.Errorf("a call got %s", j.code)
+			for _, j := range g.Calls {
+				if j.Code != c.code {
+					t.Errorf("a call got %s", j.Code)
 				}
 			}
 		})

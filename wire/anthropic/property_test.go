@@ -39,8 +39,8 @@ func TestI2EveryCut(t *testing.T) {
 		want := f.play(t, upstream)
 		for cut := i % every(); cut <= len(upstream); cut += every() {
 			r := f.play(t, upstream[:cut], upstream[cut:])
-			if r.out != want.out || r.gate.log.String() != want.gate.log.String() {
-				t.Fatalf("%s cut at %d:\n%s\nwant:\n%s", f.path, cut, r.out, want.out)
+			if r.Out != want.Out || r.Gate.Log.String() != want.Gate.Log.String() {
+				t.Fatalf("%s cut at %d:\n%s\nwant:\n%s", f.path, cut, r.Out, want.Out)
 			}
 		}
 	}
@@ -106,8 +106,8 @@ func TestI13Interleaving(t *testing.T) {
 		end := finish("tool_use") + theStop
 		want := play(t, newGate(t, deny...), request(t), wire.Options{}, starts+sequential+end)
 		got := play(t, newGate(t, deny...), request(t), wire.Options{}, starts+mixed+end)
-		if got.out != want.out || got.gate.log.String() != want.gate.log.String() {
-			rt.Fatalf("interleaved:\n%s\nsequential:\n%s", got.out, want.out)
+		if got.Out != want.Out || got.Gate.Log.String() != want.Gate.Log.String() {
+			rt.Fatalf("interleaved:\n%s\nsequential:\n%s", got.Out, want.Out)
 		}
 		legal(t, got)
 	})
@@ -170,15 +170,15 @@ func TestI24BrokenStreams(t *testing.T) {
 		rt.Log(stream)
 		limits := wire.Options{MaxHeld: rapid.SampledFrom([]int{0, 0, 400}).Draw(rt, "held"), MaxCalls: rapid.SampledFrom([]int{0, 1}).Draw(rt, "calls")}
 		r := play(t, newGate(t, deny...), request(t), limits, stream)
-		m, err := read(r.out, false)
+		m, err := read(r.Out, false)
 		if err != nil {
 			rt.Fatal(err)
 		}
-		if len(r.gate.calls) > 0 || r.err != nil || m.open == 0 {
+		if len(r.Gate.Calls) > 0 || r.Err != nil || m.open == 0 {
 			legal(t, r)
 		}
 		if t.Failed() {
-			rt.Fatalf("the client has\n%s", r.out)
+			rt.Fatalf("the client has\n%s", r.Out)
 		}
 	})
 }
@@ -245,12 +245,12 @@ func TestRecordedStreams(t *testing.T) {
 		rng := rand.New(rand.NewPCG(uint64(i), 7))
 		for range rounds {
 			again := play(t, newGate(t), &wire.Request{N: 1}, wire.Options{}, pieces(rng, upstream)...)
-			if again.out != r.out || again.gate.log.String() != r.gate.log.String() {
+			if again.Out != r.Out || again.Gate.Log.String() != r.Gate.Log.String() {
 				t.Fatalf("%s: other bytes when it was cut otherwise", name)
 			}
 		}
-		if len(r.gate.calls) == 0 {
-			if r.out != upstream && r.out != strings.TrimRight(upstream, "\n")+"\n\n" {
+		if len(r.Gate.Calls) == 0 {
+			if r.Out != upstream && r.Out != strings.TrimRight(upstream, "\n")+"\n\n" {
 				t.Errorf("%s: has no calls and was changed", name)
 			}
 			continue
@@ -260,26 +260,26 @@ func TestRecordedStreams(t *testing.T) {
 		if err != nil {
 			t.Fatal(name, err)
 		}
-		got, err := read(r.out, true)
+		got, err := read(r.Out, true)
 		if err != nil {
 			t.Fatal(name, err)
 		}
-		if normal(r.gate) {
+		if normal(r.Gate) {
 			if got.show() != want.show() {
 				t.Errorf("%s: the client has\n%swant\n%s", name, got.show(), want.show())
 			}
 		}
-		if got, want := besides(r.out), besides(upstream); normal(r.gate) && got != want {
+		if got, want := besides(r.Out), besides(upstream); normal(r.Gate) && got != want {
 			t.Errorf("%s: besides the calls the client has\n%swant\n%s", name, got, want)
 		}
 		var names []string
-		for _, j := range r.gate.calls {
-			names = append(names, string(j.tool))
+		for _, j := range r.Gate.Calls {
+			names = append(names, string(j.Tool))
 		}
 		denied := play(t, newGate(t, names...), &wire.Request{N: 1}, wire.Options{}, upstream)
 		legal(t, denied)
-		if got, err := read(denied.out, true); err != nil || len(got.tools()) != 0 {
-			t.Errorf("%s: a denied call was let out: %v\n%s", name, err, denied.out)
+		if got, err := read(denied.Out, true); err != nil || len(got.tools()) != 0 {
+			t.Errorf("%s: a denied call was let out: %v\n%s", name, err, denied.Out)
 		}
 	}
 	t.Logf("%d streams, %d with calls, %d ways to cut each", len(paths), withCalls, rounds)
@@ -314,7 +314,7 @@ func besides(stream string) string {
 
 // normal reports whether every call of a stream was allowed.
 func normal(g *gate) bool {
-	return !slices.ContainsFunc(g.calls, func(j *judged) bool { return j.code != "" })
+	return !slices.ContainsFunc(g.Calls, func(j *judged) bool { return j.Code != "" })
 }
 
 func pieces(rng *rand.Rand, s string) (out []string) {
@@ -368,25 +368,25 @@ func FuzzStream(f *testing.F) {
 	f.Fuzz(func(t *testing.T, stream []byte, cut uint16) {
 		s := string(stream)
 		g := newGate(t)
-		g.denyAll = true
+		g.DenyAll = true
 		denied := play(t, g, req, wire.Options{}, s)
-		if call := anyCall(denied.out); call != "" {
+		if call := anyCall(denied.Out); call != "" {
 			t.Fatalf("a denied call was let out: %s", call)
 		}
 		n := int(cut) % (len(s) + 1)
 		whole := play(t, newGate(t), req, wire.Options{}, s)
 		parts := play(t, newGate(t), req, wire.Options{}, s[:n], s[n:])
-		if whole.out != parts.out || whole.gate.log.String() != parts.gate.log.String() {
-			t.Fatalf("cut at %d:\n%s\nwant:\n%s", n, parts.out, whole.out)
+		if whole.Out != parts.Out || whole.Gate.Log.String() != parts.Gate.Log.String() {
+			t.Fatalf("cut at %d:\n%s\nwant:\n%s", n, parts.Out, whole.Out)
 		}
 		allowed := 0
-		for _, j := range whole.gate.calls {
-			if j.code == "" && j.end == stopgate.Ended {
+		for _, j := range whole.Gate.Calls {
+			if j.Code == "" && j.End == stopgate.Ended {
 				allowed++
 			}
 		}
-		if got, err := read(whole.out, false); err == nil && len(got.tools()) > allowed {
-			t.Fatalf("%d calls came out, allowed were %d\n%s", len(got.tools()), allowed, whole.out)
+		if got, err := read(whole.Out, false); err == nil && len(got.tools()) > allowed {
+			t.Fatalf("%d calls came out, allowed were %d\n%s", len(got.tools()), allowed, whole.Out)
 		}
 	})
 }
@@ -404,7 +404,7 @@ func FuzzBody(f *testing.F) {
 	f.Fuzz(func(t *testing.T, body []byte) {
 		for _, denyAll := range []bool{true, false} {
 			g := newGate(t)
-			g.denyAll = denyAll
+			g.DenyAll = denyAll
 			out, err, _ := playBody(t, g, wire.Options{}, string(body))
 			if err != nil {
 				continue
@@ -413,8 +413,8 @@ func FuzzBody(f *testing.F) {
 				t.Fatalf("no JSON: %s", out)
 			}
 			allowed := 0
-			for _, j := range g.calls {
-				if j.code == "" && j.end == stopgate.Ended {
+			for _, j := range g.Calls {
+				if j.Code == "" && j.End == stopgate.Ended {
 					allowed++
 				}
 			}

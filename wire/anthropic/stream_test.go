@@ -108,15 +108,15 @@ func TestMalformedStreams(t *testing.T) {
 			r := play(t, newGate(t), request(t), c.o, c.in+finish("tool_use")+theStop)
 			legal(t, r)
 			var e *wire.StreamError
-			if !errors.As(r.err, &e) || e.Code != c.code {
-				t.Errorf("error %v, want %s", r.err, c.code)
+			if !errors.As(r.Err, &e) || e.Code != c.code {
+				t.Errorf("error %v, want %s", r.Err, c.code)
 			}
-			if !strings.Contains(r.out, "event: error\n") || !strings.Contains(r.out, "("+string(c.code)+")") {
-				t.Errorf("the client has\n%s", r.out)
+			if !strings.Contains(r.Out, "event: error\n") || !strings.Contains(r.Out, "("+string(c.code)+")") {
+				t.Errorf("the client has\n%s", r.Out)
 			}
-			for _, j := range r.gate.calls {
-				if j.code != c.code {
-					t.Errorf("a call got %s", j.code)
+			for _, j := range r.Gate.Calls {
+				if j.Code != c.code {
+					t.Errorf("a call got %s", j.Code)
 				}
 			}
 		})
@@ -147,12 +147,12 @@ func TestRefusedCalls(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := play(t, newGate(t), request(t), c.o, begin+c.in+stop(0)+finish("tool_use")+theStop)
-			if r.err != nil || len(r.gate.calls) != 1 || r.gate.calls[0].code != c.code {
-				t.Errorf("error %v, the log is\n%s%s, want %s", r.err, r.gate.log.String(), r.gate.calls[0].code, c.code)
+			if r.Err != nil || len(r.Gate.Calls) != 1 || r.Gate.Calls[0].Code != c.code {
+				t.Errorf("error %v, the log is\n%s%s, want %s", r.Err, r.Gate.Log.String(), r.Gate.Calls[0].Code, c.code)
 			}
 			legal(t, r)
-			if !strings.Contains(r.out, "[stopgate]") || !strings.Contains(r.out, `"end_turn"`) {
-				t.Errorf("the client has\n%s", r.out)
+			if !strings.Contains(r.Out, "[stopgate]") || !strings.Contains(r.Out, `"end_turn"`) {
+				t.Errorf("the client has\n%s", r.Out)
 			}
 		})
 	}
@@ -164,9 +164,9 @@ func TestNoInput(t *testing.T) {
 	for _, input := range []string{"", `,"input":null`, `,"input": { } `} {
 		r := play(t, newGate(t), request(t), wire.Options{}, begin+start(0, `{"type":"tool_use","id":"i0","name":"a"`+input+`}`)+stop(0)+finish("tool_use")+theStop)
 		legal(t, r)
-		m, err := read(r.out, true)
+		m, err := read(r.Out, true)
 		if err != nil || len(m.tools()) != 1 || m.tools()[0].args != "{}" {
-			t.Errorf("%q: %v\n%s", input, err, r.out)
+			t.Errorf("%q: %v\n%s", input, err, r.Out)
 		}
 	}
 }
@@ -179,9 +179,9 @@ func TestW52TooManyCalls(t *testing.T) {
 	}
 	r := play(t, newGate(t), request(t), wire.Options{}, in+finish("tool_use")+theStop)
 	legal(t, r)
-	for i, j := range r.gate.calls {
-		if want := i < 256; (j.code == "") != want {
-			t.Errorf("call %d: %q", i, j.code)
+	for i, j := range r.Gate.Calls {
+		if want := i < 256; (j.Code == "") != want {
+			t.Errorf("call %d: %q", i, j.Code)
 		}
 	}
 }
@@ -249,11 +249,11 @@ func TestCancel(t *testing.T) {
 	can(true, stop(1)+ev("message_delta", `,"delta":{},"usage":{"output_tokens":42}`))
 	st.Cancel()
 	st.Cancel()
-	if st.CanCancel() || st.Pending() != 1 || g.calls[0].end != stopgate.Cancelled {
-		t.Errorf("pending %d, end %s", st.Pending(), g.calls[0].end)
+	if st.CanCancel() || st.Pending() != 1 || g.Calls[0].End != stopgate.Cancelled {
+		t.Errorf("pending %d, end %s", st.Pending(), g.Calls[0].End)
 	}
 	out += can(false, args(1, "x")+finish("tool_use")) // what was on its way is dropped
-	end, err := st.Release(nil, g.outcomes(), nil)
+	end, err := st.Release(nil, g.Outcomes(true), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -290,7 +290,7 @@ func TestCancelWithoutUsage(t *testing.T) {
 	st := anthropic.Dialect{}.Stream(request(t), g, wire.Options{})
 	feed(t, st, ev("message_start", `,"message":{"content":[]}`)+toolStart(0, "a"))
 	st.Cancel()
-	out, _ := st.Release(nil, g.outcomes(), nil)
+	out, _ := st.Release(nil, g.Outcomes(true), nil)
 	if !strings.Contains(string(out), `"usage":{"output_tokens":0}}`) {
 		t.Errorf("got %s", out)
 	}
@@ -366,13 +366,13 @@ func TestEOF(t *testing.T) {
 			legal(t, r)
 			if c.want == "cut" {
 				var e *wire.StreamError
-				if !errors.As(r.err, &e) || e.Code != stopgate.CodeStreamTruncated {
-					t.Errorf("error %v", r.err)
+				if !errors.As(r.Err, &e) || e.Code != stopgate.CodeStreamTruncated {
+					t.Errorf("error %v", r.Err)
 				}
 				return
 			}
-			if r.err != nil || r.out != whole+c.want {
-				t.Errorf("error %v, the client has\n%s", r.err, r.out)
+			if r.Err != nil || r.Out != whole+c.want {
+				t.Errorf("error %v, the client has\n%s", r.Err, r.Out)
 			}
 		})
 	}
@@ -392,13 +392,13 @@ func TestAbort(t *testing.T) {
 	if !strings.HasPrefix(out, "event: error\ndata: {\"type\":\"error\",\"error\":{\"type\":\"api_error\",\"message\":\"[stopgate] ") || !strings.HasSuffix(out, "(upstream_timeout)\"}}\n\n") {
 		t.Errorf("got %q", out)
 	}
-	if g.calls[0].code != stopgate.CodeUpstreamTimeout || st.Pending() != 0 || st.CanCancel() {
-		t.Errorf("code %s, %d pending", g.calls[0].code, st.Pending())
+	if g.Calls[0].Code != stopgate.CodeUpstreamTimeout || st.Pending() != 0 || st.CanCancel() {
+		t.Errorf("code %s, %d pending", g.Calls[0].Code, st.Pending())
 	}
 	if more := st.Abort(nil, stopgate.CodeUpstreamError, "x"); len(more) > 0 {
 		t.Errorf("two errors: %s", more)
 	}
-	if more, _ := st.Release(nil, g.outcomes(), nil); len(more) > 0 {
+	if more, _ := st.Release(nil, g.Outcomes(true), nil); len(more) > 0 {
 		t.Errorf("released: %s", more)
 	}
 }
@@ -453,7 +453,7 @@ func TestSpill(t *testing.T) {
 		out, _ := feed(t, st, stream)
 		gone, most := errors.New("gone"), 0
 		spills = 0
-		rest, err := st.Release(nil, g.outcomes(), func(p []byte) error {
+		rest, err := st.Release(nil, g.Outcomes(true), func(p []byte) error {
 			if spills++; spills == n+1 {
 				return gone
 			}
@@ -463,8 +463,8 @@ func TestSpill(t *testing.T) {
 		})
 		if n < 0 {
 			out += string(rest)
-			if more, _ := feed(t, st, theStop); err != nil || out+more != whole.out || spills != 5 || most > 3*wire.SpillSize {
-				t.Errorf("%v, %d spills, the largest %d, %d bytes for %d", err, spills, most, len(out+more), len(whole.out))
+			if more, _ := feed(t, st, theStop); err != nil || out+more != whole.Out || spills != 5 || most > 3*wire.SpillSize {
+				t.Errorf("%v, %d spills, the largest %d, %d bytes for %d", err, spills, most, len(out+more), len(whole.Out))
 			}
 		} else if err != gone {
 			t.Errorf("spill %d: %v", n, err)

@@ -73,30 +73,30 @@ func TestTranscripts(t *testing.T) {
 			upstream := f.get("upstream")
 			r := f.play(t, upstream)
 			if *update {
-				f.set("events", r.gate.log.String())
-				f.set("client", r.out)
+				f.set("events", r.Gate.Log.String())
+				f.set("client", r.Out)
 				if err := os.WriteFile(f.path, txtar.Format(f.archive), 0o644); err != nil {
 					t.Fatal(err)
 				}
 			}
-			if got := r.gate.log.String(); got != f.get("events") {
+			if got := r.Gate.Log.String(); got != f.get("events") {
 				t.Errorf("events:\n%s\nwant:\n%s", got, f.get("events"))
 			}
-			if r.out != f.get("client") {
-				t.Errorf("client:\n%s\nwant:\n%s", r.out, f.get("client"))
+			if r.Out != f.get("client") {
+				t.Errorf("client:\n%s\nwant:\n%s", r.Out, f.get("client"))
 			}
 			legal(t, r)
 			for name, pieces := range map[string][]string{
 				"event by event": strings.SplitAfter(upstream, "\n\n"),
 				"byte by byte":   strings.Split(upstream, ""),
 			} {
-				if again := f.play(t, pieces...); again.out != r.out || again.gate.log.String() != r.gate.log.String() {
-					t.Errorf("%s:\n%s\nwant:\n%s", name, again.out, r.out)
+				if again := f.play(t, pieces...); again.Out != r.Out || again.Gate.Log.String() != r.Gate.Log.String() {
+					t.Errorf("%s:\n%s\nwant:\n%s", name, again.Out, r.Out)
 				}
 			}
 			crlf := f.play(t, strings.ReplaceAll(upstream, "\n", "\r\n"))
-			if out := strings.ReplaceAll(crlf.out, "\r\n", "\n"); out != r.out || crlf.gate.log.String() != r.gate.log.String() {
-				t.Errorf("CRLF:\n%s\nwant:\n%s", out, r.out)
+			if out := strings.ReplaceAll(crlf.Out, "\r\n", "\n"); out != r.Out || crlf.Gate.Log.String() != r.Gate.Log.String() {
+				t.Errorf("CRLF:\n%s\nwant:\n%s", out, r.Out)
 			}
 		})
 	}
@@ -124,7 +124,7 @@ func TestW49SameAsBody(t *testing.T) {
 			g := f.gate(t)
 			out, refused, _ := playBody(t, g, wire.Options{}, body)
 			streamed := f.play(t, f.get("upstream"))
-			want, err := read(streamed.out, true)
+			want, err := read(streamed.Out, true)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -141,9 +141,9 @@ func TestW49SameAsBody(t *testing.T) {
 			if got.show() != want.show() {
 				t.Errorf("body:\n%s\nstream:\n%s", got.show(), want.show())
 			}
-			for i, j := range g.calls {
-				if k := streamed.gate.calls[i]; j.code != k.code || j.tool != k.tool || j.end != k.end {
-					t.Errorf("call %d: %s %s, streamed %s %s", i, j.tool, j.code, k.tool, k.code)
+			for i, j := range g.Calls {
+				if k := streamed.Gate.Calls[i]; j.Code != k.Code || j.Tool != k.Tool || j.End != k.End {
+					t.Errorf("call %d: %s %s, streamed %s %s", i, j.Tool, j.Code, k.Tool, k.Code)
 				}
 			}
 		})
@@ -188,32 +188,32 @@ func bodyOf(m *message) (body string, whole bool) {
 // legal checks the emitted stream with the tests' own client.
 func legal(t testing.TB, r run) {
 	t.Helper()
-	m, err := read(r.out, true)
+	m, err := read(r.Out, true)
 	if err != nil {
-		t.Fatalf("the client cannot read it: %v\n%s", err, r.out)
+		t.Fatalf("the client cannot read it: %v\n%s", err, r.Out)
 	}
 	var have, allowed []string
 	for _, c := range m.tools() {
 		have = append(have, c.id+c.name+canonical(c.args))
 	}
-	for _, j := range r.gate.calls {
-		if j.code == "" && j.end == stopgate.Ended {
-			allowed = append(allowed, string(j.id)+string(j.tool)+canonical(string(j.raw)))
+	for _, j := range r.Gate.Calls {
+		if j.Code == "" && j.End == stopgate.Ended {
+			allowed = append(allowed, string(j.ID)+string(j.Tool)+canonical(string(j.Raw)))
 		}
 	}
-	if len(m.stops) > 0 && len(r.gate.calls) > 0 {
+	if len(m.stops) > 0 && len(r.Gate.Calls) > 0 {
 		if strings.Join(have, " ") != strings.Join(allowed, " ") {
 			t.Errorf("the client has the calls %q, want %q", have, allowed)
 		}
 		if m.open > 0 {
-			t.Errorf("%d blocks are open at message_delta:\n%s", m.open, r.out)
+			t.Errorf("%d blocks are open at message_delta:\n%s", m.open, r.Out)
 		}
 	} else if len(have) > 0 {
 		t.Errorf("the calls %q came out of a response without an end", have)
 	}
 	for _, stop := range m.stops {
-		if len(r.gate.calls) > 0 && stop == "tool_use" && len(have) == 0 {
-			t.Errorf("no call and the stop reason tool_use:\n%s", r.out)
+		if len(r.Gate.Calls) > 0 && stop == "tool_use" && len(have) == 0 {
+			t.Errorf("no call and the stop reason tool_use:\n%s", r.Out)
 		}
 	}
 }

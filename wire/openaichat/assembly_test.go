@@ -209,21 +209,21 @@ func TestAssembly(t *testing.T) {
 			}
 			g := newGate(t)
 			r := play(t, g, request(t, ""), c.o, chunks(finish, c.deltas...))
-			if r.err != nil {
-				t.Fatal(r.err)
+			if r.Err != nil {
+				t.Fatal(r.Err)
 			}
 			var denied, calls []string
-			for _, j := range g.calls {
-				if j.code != "" {
-					denied = append(denied, string(j.tool)+":"+string(j.code))
+			for _, j := range g.Calls {
+				if j.Code != "" {
+					denied = append(denied, string(j.Tool)+":"+string(j.Code))
 				}
 			}
 			if strings.Join(denied, " ") != strings.Join(c.denied, " ") {
 				t.Errorf("denied %q, want %q", denied, c.denied)
 			}
-			got, err := read(r.out, true)
+			got, err := read(r.Out, true)
 			if err != nil {
-				t.Fatalf("%v in\n%s", err, r.out)
+				t.Fatalf("%v in\n%s", err, r.Out)
 			}
 			for _, call := range got[0].tools {
 				id := call.id
@@ -235,8 +235,8 @@ func TestAssembly(t *testing.T) {
 			if strings.Join(calls, " ") != c.want {
 				t.Errorf("calls  %q\nwanted %q", strings.Join(calls, " "), c.want)
 			}
-			if c.log != "" && g.log.String() != c.log {
-				t.Errorf("log:\n%swant:\n%s", g.log.String(), c.log)
+			if c.log != "" && g.Log.String() != c.log {
+				t.Errorf("log:\n%swant:\n%s", g.Log.String(), c.log)
 			}
 			if err := truthful(got, map[int]bool{0: true}); err != nil {
 				t.Error(err)

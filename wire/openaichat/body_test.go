@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/testkit/codec"
 	"github.com/stopgate/stopgate/internal/testkit/corpus"
 	"github.com/stopgate/stopgate/wire"
 	"github.com/stopgate/stopgate/wire/openaichat"
@@ -17,14 +18,10 @@ import (
 // playBody sends one body through the codec.
 func playBody(t testing.TB, g *gate, o wire.Options, in string) (out string, err error, notes wire.Notes) {
 	t.Helper()
-	if o.NewID == nil {
-		n := 0
-		o.NewID = func() string { n++; return fmt.Sprintf("call_made_up_%d", n) }
-	}
-	b := openaichat.Dialect{}.Body(request(t, ""), g, o)
+	b := openaichat.Dialect{}.Body(request(t, ""), g, codec.MadeUpIDs(o))
 	need, err := b.Decode([]byte(in))
-	for i, j := range g.calls {
-		if !j.over {
+	for i, j := range g.Calls {
+		if !j.Over {
 			t.Errorf("call %d never ended", i)
 		}
 	}
@@ -34,7 +31,7 @@ func playBody(t testing.TB, g *gate, o wire.Options, in string) (out string, err
 	case need == wire.Finished:
 		return in, nil, b.Notes()
 	}
-	released, err := b.Release(nil, g.outcomes(true))
+	released, err := b.Release(nil, g.Outcomes(true))
 	return string(released), err, b.Notes()
 }
 
@@ -153,9 +150,9 @@ func TestBodyMalformed(t *testing.T) {
 			if !ok || e.Code != c.code {
 				t.Fatalf("error %v, want %s", err, c.code)
 			}
-			for _, j := range g.calls {
-				if j.code != c.code {
-					t.Errorf("a call before the fault: %q", j.code)
+			for _, j := range g.Calls {
+				if j.Code != c.code {
+					t.Errorf("a call before the fault: %q", j.Code)
 				}
 			}
 		})
@@ -233,8 +230,8 @@ func fromBody(t testing.TB, body string) map[int]*answer {
 // verdicts lists what was decided, call by call.
 func verdicts(g *gate) string {
 	var b strings.Builder
-	for _, j := range g.calls {
-		fmt.Fprintf(&b, "%d %s %s %q\n", j.choice, j.tool, j.raw, j.code)
+	for _, j := range g.Calls {
+		fmt.Fprintf(&b, "%d %s %s %q\n", j.Choice, j.Tool, j.Raw, j.Code)
 	}
 	return b.String()
 }
@@ -295,7 +292,7 @@ func agree(t *testing.T, sources []scene) {
 		compared++
 		streamed := newGate(t, strings.Fields(s.deny)...)
 		r := play(t, streamed, &wire.Request{N: 1}, wire.Options{}, s.stream)
-		got, err := read(r.out, true)
+		got, err := read(r.Out, true)
 		if err != nil {
 			t.Fatal(s.name, err)
 		}

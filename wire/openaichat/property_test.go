@@ -40,8 +40,8 @@ func TestI2EveryCut(t *testing.T) {
 		want := f.play(t, upstream)
 		for cut := i % every(); cut <= len(upstream); cut += every() {
 			r := f.play(t, upstream[:cut], upstream[cut:])
-			if r.out != want.out || r.gate.log.String() != want.gate.log.String() {
-				t.Fatalf("%s cut at %d:\n%s\nwant:\n%s", f.path, cut, r.out, want.out)
+			if r.Out != want.Out || r.Gate.Log.String() != want.Gate.Log.String() {
+				t.Fatalf("%s cut at %d:\n%s\nwant:\n%s", f.path, cut, r.Out, want.Out)
 			}
 		}
 	}
@@ -55,8 +55,8 @@ func TestFM5EveryEnd(t *testing.T) {
 		for end := i % every(); end < len(upstream); end += every() {
 			r := f.play(t, upstream[:end])
 			legal(t, r)
-			if r.err == nil && !strings.HasSuffix(r.out, "data: [DONE]\n\n") && !strings.Contains(r.out, `"error"`) && !strings.HasSuffix(r.out, "data: [DONE] \n\n") {
-				t.Fatalf("%s ended at %d without an end:\n%s", f.path, end, r.out)
+			if r.Err == nil && !strings.HasSuffix(r.Out, "data: [DONE]\n\n") && !strings.Contains(r.Out, `"error"`) && !strings.HasSuffix(r.Out, "data: [DONE] \n\n") {
+				t.Fatalf("%s ended at %d without an end:\n%s", f.path, end, r.Out)
 			}
 		}
 	}
@@ -99,8 +99,8 @@ func TestI13Interleaving(t *testing.T) {
 		req := request(t, "")
 		want := play(t, newGate(t, deny...), req, wire.Options{}, chunks("tool_calls", append(starts, sequential...)...))
 		got := play(t, newGate(t, deny...), req, wire.Options{}, chunks("tool_calls", mixed...))
-		if got.out != want.out {
-			rt.Fatalf("interleaved:\n%s\nsequential:\n%s", got.out, want.out)
+		if got.Out != want.Out {
+			rt.Fatalf("interleaved:\n%s\nsequential:\n%s", got.Out, want.Out)
 		}
 		legal(t, got)
 	})
@@ -165,20 +165,20 @@ func TestRecordedStreams(t *testing.T) {
 		upstream, name := string(b), filepath.Base(path)
 		r := play(t, newGate(t), &wire.Request{N: 1}, wire.Options{}, upstream)
 		legal(t, r)
-		if len(r.gate.calls) == 0 {
+		if len(r.Gate.Calls) == 0 {
 			ended := strings.TrimRight(upstream, "\n")
-			if r.out != upstream && r.out != upstream+"data: [DONE]\n\n" && r.out != ended+"\n\n" {
+			if r.Out != upstream && r.Out != upstream+"data: [DONE]\n\n" && r.Out != ended+"\n\n" {
 				t.Errorf("%s: has no calls and was changed", name)
 			}
 			continue
 		}
 		withCalls++
-		if normal(r.gate) {
+		if normal(r.Gate) {
 			want, err := read(upstream, false)
 			if err != nil {
 				t.Fatal(name, err)
 			}
-			got, err := read(r.out, true)
+			got, err := read(r.Out, true)
 			if err != nil {
 				t.Fatal(name, err)
 			}
@@ -199,19 +199,19 @@ func TestRecordedStreams(t *testing.T) {
 			if show(got) != show(want) {
 				t.Errorf("%s: the client has\n%swant\n%s", name, show(got), show(want))
 			}
-			if got, want := withoutCalls(t, r.out), withoutCalls(t, upstream); got != want {
+			if got, want := withoutCalls(t, r.Out), withoutCalls(t, upstream); got != want {
 				t.Errorf("%s: besides the calls the client has\n%swant\n%s", name, got, want)
 			}
 		}
-		denied := play(t, newGate(t, toolNames(r.gate)...), &wire.Request{N: 1}, wire.Options{}, upstream)
+		denied := play(t, newGate(t, toolNames(r.Gate)...), &wire.Request{N: 1}, wire.Options{}, upstream)
 		legal(t, denied)
-		if got, err := read(denied.out, false); err != nil || tools(got) != 0 {
-			t.Errorf("%s: a denied call was let out: %v\n%s", name, err, denied.out)
+		if got, err := read(denied.Out, false); err != nil || tools(got) != 0 {
+			t.Errorf("%s: a denied call was let out: %v\n%s", name, err, denied.Out)
 		}
 		rng := rand.New(rand.NewPCG(uint64(i), 7))
 		for range rounds {
 			again := play(t, newGate(t), &wire.Request{N: 1}, wire.Options{}, pieces(rng, upstream)...)
-			if again.out != r.out || again.gate.log.String() != r.gate.log.String() {
+			if again.Out != r.Out || again.Gate.Log.String() != r.Gate.Log.String() {
 				t.Fatalf("%s: other bytes when it was cut otherwise", name)
 			}
 		}
@@ -220,8 +220,8 @@ func TestRecordedStreams(t *testing.T) {
 }
 
 func toolNames(g *gate) (names []string) {
-	for _, j := range g.calls {
-		names = append(names, string(j.tool))
+	for _, j := range g.Calls {
+		names = append(names, string(j.Tool))
 	}
 	return names
 }
@@ -235,8 +235,8 @@ func tools(answers map[int]*answer) (n int) {
 
 // normal reports whether every call of a stream was allowed.
 func normal(g *gate) bool {
-	for _, j := range g.calls {
-		if j.code != "" {
+	for _, j := range g.Calls {
+		if j.Code != "" {
 			return false
 		}
 	}
@@ -299,24 +299,24 @@ func FuzzStream(f *testing.F) {
 	f.Fuzz(func(t *testing.T, stream []byte, cut uint16) {
 		s := string(stream)
 		g := newGate(t)
-		g.denyAll = true
+		g.DenyAll = true
 		denied := play(t, g, req, wire.Options{}, s)
-		if call := anyCall(denied.out); call != "" {
+		if call := anyCall(denied.Out); call != "" {
 			t.Fatalf("a denied call was let out: %s", call)
 		}
 		n := int(cut) % (len(s) + 1)
 		whole := play(t, newGate(t), req, wire.Options{}, s)
 		parts := play(t, newGate(t), req, wire.Options{}, s[:n], s[n:])
-		if whole.out != parts.out || whole.gate.log.String() != parts.gate.log.String() {
-			t.Fatalf("cut at %d:\n%s\nwant:\n%s", n, parts.out, whole.out)
+		if whole.Out != parts.Out || whole.Gate.Log.String() != parts.Gate.Log.String() {
+			t.Fatalf("cut at %d:\n%s\nwant:\n%s", n, parts.Out, whole.Out)
 		}
 		var allowed []string
-		for _, j := range whole.gate.calls {
-			if j.code == "" && j.end == stopgate.Ended {
-				allowed = append(allowed, string(j.tool))
+		for _, j := range whole.Gate.Calls {
+			if j.Code == "" && j.End == stopgate.Ended {
+				allowed = append(allowed, string(j.Tool))
 			}
 		}
-		if got, err := read(whole.out, false); err == nil {
+		if got, err := read(whole.Out, false); err == nil {
 			var have []string
 			for _, a := range got {
 				for _, c := range a.tools {
@@ -324,7 +324,7 @@ func FuzzStream(f *testing.F) {
 				}
 			}
 			if len(have) > len(allowed) {
-				t.Fatalf("the calls %q came out, allowed were %q\n%s", have, allowed, whole.out)
+				t.Fatalf("the calls %q came out, allowed were %q\n%s", have, allowed, whole.Out)
 			}
 		}
 	})

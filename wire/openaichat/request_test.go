@@ -126,7 +126,7 @@ func TestMadeUpID(t *testing.T) {
 		st := openaichat.Dialect{}.Stream(nil, g, wire.Options{})
 		d := &driver{t: t, st: st, d: drive(t, nil, g, wire.Options{}).d}
 		_, _, _ = d.send(chunkOf(0, entries(`{"index":0,"function":{"name":"a","arguments":"{}"}}`), "null"), theEnd)
-		id := string(g.calls[0].id)
+		id := string(g.Calls[0].ID)
 		if !strings.HasPrefix(id, "call_") || len(id) != 29 || seen[id] || st.Notes().MadeUpIDs != 1 {
 			t.Errorf("id %q, notes %+v", id, st.Notes())
 		}

@@ -69,17 +69,17 @@ func TestW6Cancel(t *testing.T) {
 		t.Fatalf("a call: %q, can cancel %v, pending %d", out, d.st.CanCancel(), d.st.Pending())
 	}
 	d.st.Cancel()
-	outcomes := g.outcomes(false)
-	if len(outcomes) != 1 || g.calls[0].end != stopgate.Cancelled {
-		t.Fatalf("outcomes %+v, end %v", outcomes, g.calls[0].end)
+	outcomes := g.Outcomes(false)
+	if len(outcomes) != 1 || g.Calls[0].End != stopgate.Cancelled {
+		t.Fatalf("outcomes %+v, end %v", outcomes, g.Calls[0].End)
 	}
 	after, err := d.st.Release(nil, outcomes, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := run{out: before + string(after), gate: g}
+	r := run{Out: before + string(after), Gate: g}
 	legal(t, r)
-	got, _ := read(r.out, true)
+	got, _ := read(r.Out, true)
 	if a := got[0]; len(a.tools) != 0 || a.finish[0] != "stop" || !strings.HasPrefix(a.content, "hi\n\n[stopgate] The tool call `a`") {
 		t.Errorf("%+v", a)
 	}
@@ -104,8 +104,8 @@ func TestFM5Abort(t *testing.T) {
 	if got := string(d.st.Abort(nil, stopgate.CodeUpstreamTimeout, "")); got != want {
 		t.Errorf("got %s", got)
 	}
-	if g.calls[0].code != stopgate.CodeUpstreamTimeout || d.st.Pending() != 0 {
-		t.Errorf("the held call: %q, pending %d", g.calls[0].code, d.st.Pending())
+	if g.Calls[0].Code != stopgate.CodeUpstreamTimeout || d.st.Pending() != 0 {
+		t.Errorf("the held call: %q, pending %d", g.Calls[0].Code, d.st.Pending())
 	}
 	d = drive(t, request(t, ""), newGate(t), wire.Options{})
 	_, _, _ = d.send(oneCall, "data: {\"error\":{}}\n\n")
@@ -158,7 +158,7 @@ func TestW20Keepalive(t *testing.T) {
 		out = d.st.Keepalive(out, false)
 		out = d.st.Keepalive(out, true)
 		if need == wire.Resolve {
-			out, _ = d.st.Release(out, g.outcomes(false), nil)
+			out, _ = d.st.Release(out, g.Outcomes(false), nil)
 		}
 	}
 	text, _, _ := d.send("data: [DONE]\n\n")
@@ -166,7 +166,7 @@ func TestW20Keepalive(t *testing.T) {
 	if n := strings.Count(string(out), `"model":"m","choices":[]}`); n != 2 {
 		t.Errorf("%d long keepalives, want one with the call and one with its end:\n%s", n, out)
 	}
-	legal(t, run{out: string(out), gate: g})
+	legal(t, run{Out: string(out), Gate: g})
 	if got := string(d.st.Keepalive(nil, true)); got != ": stopgate\n" {
 		t.Errorf("behind the end: %q", got)
 	}
@@ -241,7 +241,7 @@ func TestLargeCall(t *testing.T) {
 		t.Fatal(err)
 	}
 	out, spills := []byte(before), 0
-	rest, err := d.st.Release(nil, g.outcomes(false), func(p []byte) error {
+	rest, err := d.st.Release(nil, g.Outcomes(false), func(p []byte) error {
 		spills++
 		if len(p) > 3*wire.PieceSize {
 			t.Errorf("a spill of %d bytes", len(p))
@@ -289,7 +289,7 @@ func TestW52TooManyCalls(t *testing.T) {
 		g := newGate(t)
 		r := play(t, g, request(t, ""), wire.Options{}, chunks("tool_calls", entries(list...)))
 		legal(t, r)
-		got, err := read(r.out, true)
+		got, err := read(r.Out, true)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -299,8 +299,8 @@ func TestW52TooManyCalls(t *testing.T) {
 		if over := strings.Count(got[0].content, "limit_exceeded"); n > 256 != (over == 1) {
 			t.Errorf("%d calls: %q", n, got[0].content)
 		}
-		if want := max(0, n-257); r.notes.Dropped != want {
-			t.Errorf("%d calls: %d dropped, want %d", n, r.notes.Dropped, want)
+		if want := max(0, n-257); r.Notes.Dropped != want {
+			t.Errorf("%d calls: %d dropped, want %d", n, r.Notes.Dropped, want)
 		}
 	}
 }
@@ -323,8 +323,8 @@ func TestF13Held(t *testing.T) {
 			r := play(t, g, request(t, ""), wire.Options{MaxHeld: 25}, chunks("tool_calls", c.deltas...))
 			legal(t, r)
 			var codes []string
-			for _, j := range g.calls {
-				codes = append(codes, string(j.code))
+			for _, j := range g.Calls {
+				codes = append(codes, string(j.Code))
 			}
 			if strings.Join(codes, " ") != c.denied {
 				t.Errorf("denied %q, want %q", codes, c.denied)
@@ -368,14 +368,14 @@ func TestMalformedEvents(t *testing.T) {
 			r := play(t, g, request(t, ""), c.o, someText+oneCall+"data: "+c.data+"\n\n"+theEnd+"data: [DONE]\n\n")
 			legal(t, r)
 			var e *wire.StreamError
-			if !errors.As(r.err, &e) || e.Code != c.code {
-				t.Fatalf("error %v, want %s", r.err, c.code)
+			if !errors.As(r.Err, &e) || e.Code != c.code {
+				t.Fatalf("error %v, want %s", r.Err, c.code)
 			}
-			if g.calls[0].code != c.code {
-				t.Errorf("the held call was refused with %q", g.calls[0].code)
+			if g.Calls[0].Code != c.code {
+				t.Errorf("the held call was refused with %q", g.Calls[0].Code)
 			}
-			if want := someText + `data: {"error":{"message":`; !strings.HasPrefix(r.out, want) || strings.Contains(r.out, "DONE") {
-				t.Errorf("client:\n%s", r.out)
+			if want := someText + `data: {"error":{"message":`; !strings.HasPrefix(r.Out, want) || strings.Contains(r.Out, "DONE") {
+				t.Errorf("client:\n%s", r.Out)
 			}
 		})
 	}
@@ -387,7 +387,7 @@ func TestF13TooManyChoices(t *testing.T) {
 	for i := range 1025 {
 		b.WriteString(chunkOf(i, "{}", "null"))
 	}
-	if r := play(t, newGate(t), request(t, ""), wire.Options{}, b.String()); r.err == nil {
+	if r := play(t, newGate(t), request(t, ""), wire.Options{}, b.String()); r.Err == nil {
 		t.Error("no error")
 	}
 }
@@ -425,7 +425,7 @@ func TestExtraMembers(t *testing.T) {
 			for _, delta := range c.want {
 				want.WriteString(chunkOf(0, delta, "null"))
 			}
-			if got := strings.TrimSuffix(r.out, chunkOf(0, "{}", `"`+c.finish+`"`)+"data: [DONE]\n\n"); got != want.String() {
+			if got := strings.TrimSuffix(r.Out, chunkOf(0, "{}", `"`+c.finish+`"`)+"data: [DONE]\n\n"); got != want.String() {
 				t.Errorf("got\n%swant\n%s", got, want.String())
 			}
 		})
@@ -513,9 +513,9 @@ func TestL5CopiedCalls(t *testing.T) {
 		in += `data: {"choices":[{"index":0,` + choice + "}]}\n\n"
 	}
 	r := play(t, newGate(t, "a"), request(t, ""), wire.Options{}, in+"data: [DONE]\n\n")
-	if r.err != nil || strings.Contains(r.out, "ia") || !strings.Contains(r.out, `"content":"x"`) ||
-		!strings.Contains(r.out, "`a` was not run") || !strings.Contains(r.out, `"stop"`) || len(r.gate.calls) != 1 {
-		t.Errorf("%v, the client has\n%s", r.err, r.out)
+	if r.Err != nil || strings.Contains(r.Out, "ia") || !strings.Contains(r.Out, `"content":"x"`) ||
+		!strings.Contains(r.Out, "`a` was not run") || !strings.Contains(r.Out, `"stop"`) || len(r.Gate.Calls) != 1 {
+		t.Errorf("%v, the client has\n%s", r.Err, r.Out)
 	}
 }
 
@@ -529,8 +529,8 @@ func TestG1RefusedName(t *testing.T) {
 	g := newGate(t)
 	out := play(t, g, r, wire.Options{}, chunks("tool_calls", entries(`{"index":0,"id":"i","function":{"name":"a","arguments":"{}"}}`, `{"index":1,"id":"j","function":{"name":"b","arguments":"{}"}}`)))
 	legal(t, out)
-	if g.calls[0].code != stopgate.CodePolicyNotConfigured || g.calls[1].code != "" {
-		t.Errorf("%q %q", g.calls[0].code, g.calls[1].code)
+	if g.Calls[0].Code != stopgate.CodePolicyNotConfigured || g.Calls[1].Code != "" {
+		t.Errorf("%q %q", g.Calls[0].Code, g.Calls[1].Code)
 	}
 }
 
@@ -556,11 +556,11 @@ func TestEOF(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			r := play(t, newGate(t), request(t, c.extra), wire.Options{}, c.in)
 			if c.want == "error" {
-				if r.err == nil || !strings.Contains(r.out, `"code":"stream_truncated"`) {
-					t.Errorf("error %v, client:\n%s", r.err, r.out)
+				if r.Err == nil || !strings.Contains(r.Out, `"code":"stream_truncated"`) {
+					t.Errorf("error %v, client:\n%s", r.Err, r.Out)
 				}
-			} else if r.err != nil || !strings.HasSuffix(r.out, c.want) || strings.Count(r.out, "[DONE]") != 1 {
-				t.Errorf("error %v, client:\n%s", r.err, r.out)
+			} else if r.Err != nil || !strings.HasSuffix(r.Out, c.want) || strings.Count(r.Out, "[DONE]") != 1 {
+				t.Errorf("error %v, client:\n%s", r.Err, r.Out)
 			}
 			legal(t, r)
 		})
@@ -644,19 +644,19 @@ func TestI24Anything(t *testing.T) {
 		r := play(t, newGate(t, deny...), req, wire.Options{}, s)
 		legal(t, r)
 		all := newGate(t)
-		all.denyAll = true
-		if call := anyCall(play(t, all, req, wire.Options{}, s).out); call != "" {
+		all.DenyAll = true
+		if call := anyCall(play(t, all, req, wire.Options{}, s).Out); call != "" {
 			rt.Fatalf("a denied call was let out: %s", call)
 		}
-		if strings.Contains(r.out, "evil") {
-			rt.Fatalf("a call that nobody judged was let out:\n%s", r.out)
+		if strings.Contains(r.Out, "evil") {
+			rt.Fatalf("a call that nobody judged was let out:\n%s", r.Out)
 		}
 		cut := rapid.IntRange(0, len(s)).Draw(rt, "cut")
-		if again := play(t, newGate(t, deny...), req, wire.Options{}, s[:cut], s[cut:]); again.out != r.out || again.gate.log.String() != r.gate.log.String() {
-			rt.Fatalf("cut at %d:\n%s\nwant:\n%s", cut, again.out, r.out)
+		if again := play(t, newGate(t, deny...), req, wire.Options{}, s[:cut], s[cut:]); again.Out != r.Out || again.Gate.Log.String() != r.Gate.Log.String() {
+			rt.Fatalf("cut at %d:\n%s\nwant:\n%s", cut, again.Out, r.Out)
 		}
 		if t.Failed() {
-			rt.Fatalf("out:\n%s", r.out)
+			rt.Fatalf("out:\n%s", r.Out)
 		}
 	})
 }

@@ -72,30 +72,30 @@ func TestTranscripts(t *testing.T) {
 			upstream := f.get("upstream")
 			r := f.play(t, upstream)
 			if *update {
-				f.set("events", r.gate.log.String())
-				f.set("client", r.out)
+				f.set("events", r.Gate.Log.String())
+				f.set("client", r.Out)
 				if err := os.WriteFile(f.path, txtar.Format(f.archive), 0o644); err != nil {
 					t.Fatal(err)
 				}
 			}
-			if got := r.gate.log.String(); got != f.get("events") {
+			if got := r.Gate.Log.String(); got != f.get("events") {
 				t.Errorf("events:\n%s\nwant:\n%s", got, f.get("events"))
 			}
-			if r.out != f.get("client") {
-				t.Errorf("client:\n%s\nwant:\n%s", r.out, f.get("client"))
+			if r.Out != f.get("client") {
+				t.Errorf("client:\n%s\nwant:\n%s", r.Out, f.get("client"))
 			}
 			legal(t, r)
 			for name, pieces := range map[string][]string{
 				"event by event": strings.SplitAfter(upstream, "\n\n"),
 				"byte by byte":   strings.Split(upstream, ""),
 			} {
-				if again := f.play(t, pieces...); again.out != r.out || again.gate.log.String() != r.gate.log.String() {
-					t.Errorf("%s:\n%s\nwant:\n%s", name, again.out, r.out)
+				if again := f.play(t, pieces...); again.Out != r.Out || again.Gate.Log.String() != r.Gate.Log.String() {
+					t.Errorf("%s:\n%s\nwant:\n%s", name, again.Out, r.Out)
 				}
 			}
 			crlf := f.play(t, strings.ReplaceAll(upstream, "\n", "\r\n"))
-			if out := strings.ReplaceAll(crlf.out, "\r\n", "\n"); out != r.out || crlf.gate.log.String() != r.gate.log.String() {
-				t.Errorf("CRLF:\n%s\nwant:\n%s", out, r.out)
+			if out := strings.ReplaceAll(crlf.Out, "\r\n", "\n"); out != r.Out || crlf.Gate.Log.String() != r.Gate.Log.String() {
+				t.Errorf("CRLF:\n%s\nwant:\n%s", out, r.Out)
 			}
 		})
 	}
@@ -104,22 +104,22 @@ func TestTranscripts(t *testing.T) {
 // legal checks the emitted stream with the tests' own client.
 func legal(t testing.TB, r run) {
 	t.Helper()
-	got, err := read(r.out, true)
+	got, err := read(r.Out, true)
 	if err != nil {
 		// An upstream that put its end mark behind its error keeps it.
-		if !strings.Contains(r.out, `"error"`) || !strings.HasSuffix(r.out, "data: [DONE]\n\n") {
-			t.Fatalf("the client cannot read it: %v\n%s", err, r.out)
+		if !strings.Contains(r.Out, `"error"`) || !strings.HasSuffix(r.Out, "data: [DONE]\n\n") {
+			t.Fatalf("the client cannot read it: %v\n%s", err, r.Out)
 		}
-		if got, err = read(strings.TrimSuffix(r.out, "data: [DONE]\n\n"), true); err != nil {
-			t.Fatalf("the client cannot read it: %v\n%s", err, r.out)
+		if got, err = read(strings.TrimSuffix(r.Out, "data: [DONE]\n\n"), true); err != nil {
+			t.Fatalf("the client cannot read it: %v\n%s", err, r.Out)
 		}
 	}
 	had := map[int]bool{}
 	allowed := map[int][]string{}
-	for _, j := range r.gate.calls {
-		had[j.choice] = true
-		if j.code == "" && j.end == stopgate.Ended {
-			allowed[j.choice] = append(allowed[j.choice], string(j.tool)+canonical(string(j.raw)))
+	for _, j := range r.Gate.Calls {
+		had[j.Choice] = true
+		if j.Code == "" && j.End == stopgate.Ended {
+			allowed[j.Choice] = append(allowed[j.Choice], string(j.Tool)+canonical(string(j.Raw)))
 		}
 	}
 	if err := truthful(got, had); err != nil {

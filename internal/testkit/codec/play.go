@@ -1,0 +1,106 @@
+package codec
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/wire"
+	"github.com/stopgate/stopgate/wire/sse"
+)
+
+// Run is one pass of a stream through a codec.
+type Run struct {
+	Out   string // what the client got
+	Gate  *Gate
+	Err   error // the StreamError that ended it, if one did
+	Notes wire.Notes
+	Ended bool
+}
+
+// Open begins a stream for a gate; inFull makes it read every event in full.
+type Open func(g *Gate, o wire.Options, inFull bool) wire.Stream
+
+// Play sends the pieces through a codec as a gateway would, twice: once with
+// and once without the short way for events that repeat the one before them.
+func Play(t testing.TB, open Open, g *Gate, o wire.Options, pieces ...string) Run {
+	t.Helper()
+	plain := &Gate{t: t, deny: g.deny, DenyAll: g.DenyAll, ended: map[int]stopgate.End{}}
+	want := playOnce(t, open, plain, o, true, pieces...)
+	got := playOnce(t, open, g, o, false, pieces...)
+	if got.Out != want.Out || g.Log.String() != plain.Log.String() || got.Notes.Dropped != want.Notes.Dropped {
+		t.Fatalf("the short way gives\n%s\n%s\nin full it is\n%s\n%s", got.Out, g.Log.String(), want.Out, plain.Log.String())
+	}
+	return got
+}
+
+func playOnce(t testing.TB, open Open, g *Gate, o wire.Options, inFull bool, pieces ...string) Run {
+	t.Helper()
+	o = MadeUpIDs(o)
+	st := open(g, o, inFull)
+	d := sse.NewDecoder(nil, sse.Limits{})
+	var out []byte
+	var ev sse.Event
+	r := Run{Gate: g}
+	finish := func() Run {
+		r.Out, r.Notes = string(out), st.Notes()
+		if n := st.Pending(); n != 0 {
+			t.Errorf("%d calls are still pending at the end", n)
+		}
+		for i, j := range g.Calls {
+			if !j.Over {
+				t.Errorf("call %d never ended", i)
+			}
+		}
+		if g.twice {
+			t.Error("a choice ended twice")
+		}
+		return r
+	}
+	abort := func(err error) Run {
+		e, ok := err.(*wire.StreamError)
+		if !ok {
+			t.Fatalf("error %v is no *wire.StreamError", err)
+		}
+		r.Err = e
+		out = st.Abort(out, e.Code, e.Message)
+		return finish()
+	}
+	for _, p := range pieces {
+		d.Feed([]byte(p))
+		for {
+			ok, err := d.Next(&ev)
+			if err != nil {
+				return abort(&wire.StreamError{Code: stopgate.CodeLimitExceeded, Message: "limit"})
+			}
+			if !ok {
+				break
+			}
+			var need wire.Need
+			out, need, err = st.Event(out, &ev)
+			if err != nil {
+				return abort(err)
+			}
+			if need == wire.Resolve {
+				if out, err = st.Release(out, g.Outcomes(false), nil); err != nil {
+					t.Fatal(err)
+				}
+			}
+			r.Ended = r.Ended || need == wire.Finished
+		}
+	}
+	var err error
+	if out, err = st.EOF(out, d.Tail()); err != nil {
+		return abort(err)
+	}
+	return finish()
+}
+
+// MadeUpIDs numbers the ids that a codec makes up.
+func MadeUpIDs(o wire.Options) wire.Options {
+	if o.NewID == nil {
+		n := 0
+		o.NewID = func() string { n++; return fmt.Sprintf("call_made_up_%d", n) }
+	}
+	return o
+}
