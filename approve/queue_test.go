@@ -236,7 +236,7 @@ func TestLateAnswers(t *testing.T) {
 	})
 }
 
-// Proves Q23, S26: a question survives a restart of everything but its store.
+// Proves Q23, S26, P28: a question survives a restart of everything but its store.
 func TestRestart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := new(mem.Approvals)

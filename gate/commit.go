@@ -41,11 +41,14 @@ func (p *pending) commit(ctx context.Context, approval *stopgate.Approval, edite
 				Observed: p.under.observe,
 			})
 		}
-		if p.isOver() && out.Allowed() {
-			p.mu.Lock()
+		p.mu.Lock()
+		switch {
+		case p.over && out.Allowed():
 			out, row = p.conclude(nil, edited)
-			p.mu.Unlock()
+		case !wrote:
+			row.FactsAt = p.factsAt
 		}
+		p.mu.Unlock()
 	}
 	if out.Status == stopgate.Denied && out.Enforced && !edited {
 		limited, inJournal := p.countDenial(ctx, row)

@@ -28,7 +28,7 @@
 //
 //	integrity, rules     package policy, while the bytes arrive
 //	tool policies        [ToolPolicy], Go functions
-//	session policies     [Sessions]
+//	session policies     package session over a [Store]: at Open, at Close, and last with the release
 //	judge                [Judge], beside
 //	approval             [Approver], for ask and edit
 //	final check          the policy in force now, the approval's binding

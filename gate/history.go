@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/stopgate/stopgate"
@@ -265,6 +266,9 @@ type wish struct {
 }
 
 func (p *pending) wishes(ctx context.Context, c session.Call) ([]session.Key, []session.Mark, reply[wish]) {
+	if p.wished != nil {
+		return slices.Clip(p.wished.keys), p.wished.marks, reply[wish]{}
+	}
 	f := func(context.Context) (wish, error) { return wish{p.set.Needs(c), p.set.Marks(c)}, nil }
 	var r reply[wish]
 	if p.set.Foreign(p.tool) {
@@ -272,7 +276,10 @@ func (p *pending) wishes(ctx context.Context, c session.Call) ([]session.Key, []
 	} else {
 		r = inline(ctx, f)
 	}
-	return r.value.keys, r.value.marks, r
+	if r.fault == none {
+		p.wished = &r.value
+	}
+	return slices.Clip(r.value.keys), r.value.marks, r
 }
 
 // askSessions runs the session policies before anybody else is asked. What they say
@@ -439,8 +446,12 @@ func (p *pending) countDenial(ctx context.Context, row *stopgate.Record) (limite
 		return false, false
 	}
 	hash := p.hash
-	if hash == "" {
-		hash = string(p.tool) + " " + string(v.Code)
+	if hash == "" { // denied before they were complete: by the same words at the same place
+		rule := ""
+		if v.Rule != nil {
+			rule = string(v.Rule.ID) + " " + strconv.Itoa(v.Rule.Index)
+		}
+		hash = strings.Join([]string{string(p.tool), string(v.Code), rule, v.Pointer, strconv.FormatInt(v.DecidedAt, 10)}, " ")
 	} else {
 		hash = string(p.tool) + " " + hash
 	}
@@ -459,7 +470,9 @@ func (p *pending) countDenial(ctx context.Context, row *stopgate.Record) (limite
 		change := Change{Facts: []session.Fact{fact}}
 		if g.journal {
 			r := *row
-			r.FactsAt = s.Head
+			if r.FactsAt == 0 {
+				r.FactsAt = s.Head
+			}
 			if over {
 				r.Cause, r.Code = strings.TrimSpace(string(r.Code)+" "+r.Cause), stopgate.CodeDenialLimit
 			}

@@ -66,6 +66,7 @@ type pending struct {
 	redacted   string             // the arguments as a tracer may see them
 	cause      string             // a word of detail for the record
 	factsAt    uint64             // position of the facts that were looked at
+	wished     *wish              // what session policies need, once asked
 	left       []session.Fact     // the facts of its release
 }
 

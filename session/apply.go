@@ -59,7 +59,7 @@ func Apply(s State, f Fact) (State, error) {
 		return s, ErrOrder
 	}
 	before := s
-	s.Head = f.Seq
+	s.Head, s.cells = f.Seq, slices.Clone(s.cells)
 	var err error
 	switch f.Kind {
 	case Released:
@@ -103,7 +103,7 @@ func release(s State, f Fact) (State, error) {
 	open := Open{Proposal: f.Proposal, At: f.At, Seq: f.Seq, Args: f.ArgsHash}
 	s, err := change(s, CallKey(f.Proposal), func(c *Cell) { c.Call = &Issued{Fact: f} })
 	if err == nil {
-		s, err = change(s, f.idKey(), func(c *Cell) { c.open(open) })
+		s, err = change(s, f.idKey(), func(c *Cell) { c.open(open, maxNamed) })
 	}
 	for _, m := range f.Marks {
 		if err != nil {
@@ -115,7 +115,7 @@ func release(s State, f Fact) (State, error) {
 				c.Broken = f.Seq
 			}
 			if m.Opens {
-				c.open(open)
+				c.open(open, bound(m.Key))
 			}
 			if m.Counts {
 				c.count(m, f.At, 1)
@@ -238,17 +238,25 @@ func (c *Cell) permit(p Permit) {
 	if len(kept) >= maxPermits {
 		kept = kept[len(kept)-maxPermits+1:]
 	}
-	c.Permits = append(slices.Clip(slices.Clone(kept)), p)
+	c.Permits = append(append(make([]Permit, 0, len(kept)+1), kept...), p)
 }
 
-// open adds a call in flight. The oldest of too many is forgotten, but stays
-// counted where calls in flight are limited: see [MaxOpen].
-func (c *Cell) open(o Open) {
-	kept := c.Open
-	if len(kept) >= MaxOpen {
-		kept = kept[1:]
+// bound is how many calls in flight a cell names: all that a limit may count, or as
+// many as it takes to say that something is under way.
+func bound(k Key) int {
+	if k.Space == SpaceLimit {
+		return MaxOpen
 	}
-	c.Open = append(slices.Clip(slices.Clone(kept)), o)
+	return maxNamed
+}
+
+// open adds a call in flight. The oldest of too many is forgotten.
+func (c *Cell) open(o Open, most int) {
+	kept := c.Open
+	if len(kept) >= most {
+		kept = kept[len(kept)-most+1:]
+	}
+	c.Open = append(append(make([]Open, 0, len(kept)+1), kept...), o)
 }
 
 func (c *Cell) close(id stopgate.ProposalID) {

@@ -93,7 +93,8 @@ const (
 	maxPermits = 8
 	// MaxOpen bounds the calls in flight that a cell names. A limit on calls in
 	// flight cannot be larger.
-	MaxOpen = 1024
+	MaxOpen  = 1024
+	maxNamed = 8
 	// Steps is how many steps a window has: a call counts for at least the window
 	// and at most one step longer.
 	Steps      = 60

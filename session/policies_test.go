@@ -6,7 +6,10 @@ import (
 	"testing"
 	"time"
 
+	"pgregory.net/rapid"
+
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/testkit/property"
 	"github.com/stopgate/stopgate/jsonstream"
 	"github.com/stopgate/stopgate/policy/match"
 	"github.com/stopgate/stopgate/session"
@@ -230,6 +233,24 @@ func TestReadBeforeWrite(t *testing.T) {
 	b.expect("write", `{"path":"lib/a"}`, ok)
 	b.release("shell", `{"command":"rm -r lib"}`)
 	b.expect("write", `{"path":"lib/a"}`, stopgate.CodeReadRequired)
+}
+
+// What is quickly told to be canonical is what the readings of a path say.
+func TestPlainPaths(t *testing.T) {
+	property.Check(t, func(t *rapid.T) {
+		path := rapid.StringMatching(`[a-cA._/-]{1,8}`).Draw(t, "path")
+		args, err := jsonstream.Parse([]byte(`{"path":"`+path+`"}`), jsonstream.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		keys := session.ReadBeforeWrite().Needs(session.Call{Tool: "write_file", Args: args})
+		readings, complete := match.Readings(path, match.Env{}, false)
+		_, plain := match.Clean(path)
+		want := complete && plain && !strings.HasPrefix(readings[0].Path, "..")
+		if got := len(keys) > 0; got != want || got && keys[len(keys)-1].Value != readings[0].Path {
+			t.Fatalf("%q: keys %v, readings %v", path, keys, readings)
+		}
+	})
 }
 
 // Proves Q15: with a content hash the write has to name what was read last.

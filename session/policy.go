@@ -125,10 +125,13 @@ func (v View) Stands(p Permit, broken uint64) bool {
 // homeless is the objection to a call that belongs to no session, by a policy that
 // looks at one: nobody's history must not stand for somebody's (THREATS H6).
 func (v View) homeless(c Call) (Decision, bool) {
+	if v.Owner.Session != "" {
+		return Decision{}, false
+	}
 	return Decision{
 		Code: stopgate.CodeKeyUnavailable, Public: "This call belongs to no session, and its policy looks at one.",
 		Meta: map[string]string{"tool": string(c.Tool)},
-	}, v.Owner.Session == ""
+	}, true
 }
 
 // Decision is a session policy's answer (TPS-09). The zero Decision denies and is

@@ -15,8 +15,10 @@ import (
 type Requirement struct {
 	name      string
 	before    Selector
-	requires  []string // literal names and globs
-	after     Selector // the same
+	requires  []string   // literal names and globs
+	each      []Selector // the same, one by one
+	exact     []bool
+	after     Selector // all of them
 	approvals []string
 	any       bool
 	key       keyer
@@ -53,7 +55,10 @@ func (r *Requirement) Named(name string) *Requirement { r.name = name; return r 
 // After names the calls that must have succeeded, all of them unless [Requirement.Any].
 // For a glob one of the tools that match is enough.
 func (r *Requirement) After(tools ...string) *Requirement {
-	r.requires = append(r.requires, tools...)
+	for _, tool := range tools {
+		s := Select(tool)
+		r.requires, r.each, r.exact = append(r.requires, tool), append(r.each, s), append(r.exact, len(s.exact) == 1)
+	}
 	r.after = Select(r.requires...)
 	return r
 }
@@ -155,8 +160,8 @@ func (r *Requirement) Needs(c Call) []Key {
 	}
 	var keys []Key
 	for _, value := range values {
-		for _, tool := range r.requires {
-			keys = append(keys, r.success(tool, value))
+		for i := range r.requires {
+			keys = append(keys, r.success(i, value))
 		}
 		if value != "" && !r.broken.Empty() {
 			keys = append(keys, r.invalidated(value))
@@ -181,12 +186,10 @@ func (r *Requirement) values(c Call) ([]string, bool) {
 
 // success is the cell of a prerequisite. Literal names without a key share the cell
 // that is kept for every tool, so that a success counts whoever asks for it (P13).
-func (r *Requirement) success(tool, value string) Key {
-	k := Key{Space: SpaceTool, Name: tool}
-	if name, err := match.ParseName(tool); err != nil {
-		return Key{}
-	} else if _, exact := name.LiteralPrefix(); !exact {
-		k.Name = r.name + " " + tool
+func (r *Requirement) success(i int, value string) Key {
+	k := Key{Space: SpaceTool, Name: r.requires[i]}
+	if !r.exact[i] {
+		k.Name = r.name + " " + k.Name
 	}
 	if value != "" {
 		k.Name, k.Value = k.Name+" "+r.key.label(), ValueOf(value)
@@ -225,12 +228,12 @@ func (r *Requirement) Marks(c Call) []Mark {
 	if !ok {
 		return marks
 	}
-	for _, tool := range r.requires {
-		if !Select(tool).Match(c.Tool) {
+	for i, s := range r.each {
+		if !s.Match(c.Tool) {
 			continue
 		}
 		for _, value := range values {
-			if k := r.success(tool, value); k != ToolKey(c.Tool) {
+			if k := r.success(i, value); k != ToolKey(c.Tool) {
 				marks = append(marks, Mark{Key: k, Permits: true, Opens: true})
 			}
 		}
@@ -290,14 +293,14 @@ func (r *Requirement) missingFor(v View, values []string) (missing []string, pen
 	if !r.broken.Empty() {
 		broken = v.Cell(r.invalidated("")).Broken
 	}
-	for _, tool := range r.requires {
+	for i, tool := range r.requires {
 		met, open := true, false
 		for _, value := range values {
 			since := broken
 			if value != "" && !r.broken.Empty() {
 				since = max(since, v.Cell(r.invalidated(value)).Broken)
 			}
-			cell := v.Cell(r.success(tool, value))
+			cell := v.Cell(r.success(i, value))
 			if !r.stands(v, cell, since) {
 				met = false
 				open = open || underWay(v, cell, since)

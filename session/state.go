@@ -85,15 +85,13 @@ func (s State) cell(k Key) (Cell, error) {
 	return *c, nil
 }
 
-// with returns the state with another cell in the place of one that was loaded.
+// with puts another cell in the place of one that was loaded, in a state whose list
+// of cells nobody else has: see Apply.
 func (s State) with(k Key, c Cell) State {
-	cells := make([]Entry, len(s.cells))
-	copy(cells, s.cells)
-	for i := range cells {
-		if cells[i].Key == k {
-			cells[i] = Entry{Key: k, Cell: &c, Changed: true}
+	for i := range s.cells {
+		if s.cells[i].Key == k {
+			s.cells[i] = Entry{Key: k, Cell: &c, Changed: true}
 		}
 	}
-	s.cells = cells
 	return s
 }

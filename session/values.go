@@ -73,6 +73,9 @@ func (k keyer) text(v jsonstream.Value, path bool) (string, bool) {
 // canonical is the one reading of a path: relative to the root, or absolute. A path
 // that some tool could read as another one has none.
 func (k keyer) canonical(path string) (string, bool) {
+	if plainest(path) {
+		return path, true
+	}
 	readings, complete := match.Readings(path, k.env, false)
 	if _, plain := match.Clean(path); !plain || !complete || len(readings) == 0 || readings[0].Glob {
 		return "", false
@@ -81,6 +84,24 @@ func (k keyer) canonical(path string) (string, bool) {
 		return "", false
 	}
 	return readings[0].Path, true
+}
+
+// plainest reports that a relative path has letters that nobody reads in two ways,
+// and is canonical as it stands: what almost every path is.
+func plainest(path string) bool {
+	last := byte('/')
+	for i := range len(path) {
+		c := path[i]
+		switch {
+		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', c == '_', c == '-' && last != '/':
+		case c == '.' && i+1 < len(path) && path[i+1] != '.' && path[i+1] != '/' && last != '.':
+		case c == '/' && last != '/' && i+1 < len(path):
+		default:
+			return false
+		}
+		last = c
+	}
+	return path != "" && len(path) <= maxValue
 }
 
 // find collects the values at a pointer; "*" stands for the elements of an array.

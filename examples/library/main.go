@@ -1,0 +1,198 @@
+// Command library is a small program that gates its own tools: three tools, one
+// handoff, a policy file, and one example of every kind of policy that is written in
+// Go. It plays a fixed scene instead of a model and prints what the gate says.
+//
+//	go run ./examples/library
+package main
+
+import (
+	"context"
+	_ "embed"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/gate"
+	"github.com/stopgate/stopgate/policy"
+	"github.com/stopgate/stopgate/session"
+	"github.com/stopgate/stopgate/store/mem"
+)
+
+//go:embed stopgate.toml
+var policyText []byte
+
+func main() {
+	if err := run(context.Background(), os.Stdout); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, out io.Writer) error {
+	g, err := newGate()
+	if err != nil {
+		return err
+	}
+	desk := &desk{gate: g, out: out, owner: session.Owner{Principal: "local", Session: "demo"}, agent: "triage"}
+	desk.tools = map[stopgate.ToolName]func(string) string{
+		"lookup": func(string) string { return `{"order":"A-17","total":80}` },
+		"refund": func(string) string { return `{"status":"ok"}` },
+		"mail":   func(string) string { return `{"sent":true}` },
+	}
+
+	// The model wants its money too early, then does it right.
+	desk.call(ctx, "refund", `{"order":"A-17","amount":80}`)
+	desk.call(ctx, "lookup", `{"order":"A-17"}`)
+	desk.call(ctx, "refund", `{"order":"A-17","amount":80}`)
+	desk.call(ctx, "refund", `{"order":"A-17","amount":30}`) // the day's limit is 100
+	desk.call(ctx, "mail", `{"to":"eve@example.net","text":"refunded"}`)
+	desk.call(ctx, "mail", `{"to":"ann@example.com","text":"refunded"}`)
+	desk.hand(ctx, "billing", `{"order":"A-17"}`)
+	desk.hand(ctx, "legal", `{"order":"A-17"}`)
+	return nil
+}
+
+// newGate wires the gate: the file's policies, the policies in Go, and a store.
+func newGate() (*gate.Gate, error) {
+	program, found := policy.Compile([]policy.Source{{Name: "stopgate.toml", Text: policyText, Trusted: true}}, policy.Options{})
+	if program == nil {
+		return nil, found.Err()
+	}
+	policies := session.NewRegistry()
+	for _, p := range []session.Policy{
+		// A ready-made policy, built in Go, wrapped in middleware that may only tighten.
+		session.Wrap(session.Limit("mail").Calls(3).Within(time.Hour), session.Tighten(sundays)),
+		lookedUp{},
+	} {
+		if err := policies.Register(p); err != nil {
+			return nil, err
+		}
+	}
+	return gate.New(program,
+		gate.WithStore(mem.New()),
+		gate.WithSessionPolicies(policies),
+		gate.WithToolPolicies(ourDomain{}),
+		gate.WithHandoffPolicies(openDesks{}),
+		gate.WithDenyMode(gate.DenyToolResult),
+	)
+}
+
+// ourDomain is a tool policy: a function of one call (G2).
+type ourDomain struct{}
+
+func (ourDomain) Name() string { return "our_domain" }
+
+func (ourDomain) Check(_ context.Context, p gate.Proposal) (gate.Decision, error) {
+	switch {
+	case p.Call.Tool != "mail":
+		return gate.Decision{Kind: gate.NoOpinion}, nil
+	case strings.Contains(p.Args, `@example.com"`):
+		return gate.Decision{Kind: gate.Permit, Reason: "inside"}, nil
+	}
+	return gate.Decision{Kind: gate.Forbid, Reason: "outside", Public: "Mail goes to example.com only."}, nil
+}
+
+// openDesks is a handoff policy.
+type openDesks struct{}
+
+func (openDesks) Name() string { return "open_desks" }
+
+func (openDesks) CheckHandoff(_ context.Context, p gate.Proposal) (gate.Decision, error) {
+	if p.To == "legal" {
+		return gate.Decision{Kind: gate.Forbid, Reason: "closed", Public: "The legal desk is closed."}, nil
+	}
+	return gate.Decision{Kind: gate.Permit, Reason: "open"}, nil
+}
+
+// lookedUp is a session policy with a memory of its own: a refund must not be larger
+// than what was last looked up. Its memory is notes, which are facts of the session.
+type lookedUp struct{}
+
+func (lookedUp) Name() string            { return "looked_up" }
+func (lookedUp) Tools() session.Selector { return session.Select("lookup", "refund") }
+func (l lookedUp) Needs(session.Call) []session.Key {
+	return []session.Key{session.NoteKey(l.Name(), "total")}
+}
+
+func (l lookedUp) Check(v session.View, c session.Call) session.Decision {
+	if c.Tool != "refund" {
+		return session.Allow()
+	}
+	amount, _ := c.Args.Get("amount")
+	if v.Cell(session.NoteKey(l.Name(), "total")).Text == "" || string(amount.Raw()) == "" {
+		return session.Deny("not_looked_up", "Look the order up first.")
+	}
+	return session.Allow()
+}
+
+func (l lookedUp) OnResult(_ session.View, r session.Result) []session.Fact {
+	if r.Call.Tool != "lookup" {
+		return nil
+	}
+	return []session.Fact{session.Note(l.Name(), "total", string(r.Data))}
+}
+
+// closedOnSundays is off, so that the scene plays the same every day.
+const closedOnSundays = false
+
+// sundays is middleware: it sees every decision and may object.
+func sundays(v session.View, _ session.Call, d session.Decision) session.Decision {
+	if weekday := time.UnixMilli(v.Now).UTC().Weekday(); weekday == time.Sunday && closedOnSundays {
+		return session.Deny("closed", "No mail on Sundays.")
+	}
+	return d
+}
+
+// desk plays the agent: it takes what the model proposes to the gate, runs what the
+// gate lets out, and tells the gate how it went.
+type desk struct {
+	gate  *gate.Gate
+	out   io.Writer
+	owner session.Owner
+	agent stopgate.AgentName
+	tools map[stopgate.ToolName]func(args string) string
+	calls int
+}
+
+func (d *desk) call(ctx context.Context, tool stopgate.ToolName, args string) {
+	d.calls++
+	out, err := d.gate.Decide(ctx, stopgate.Call{
+		Tool: tool, ID: stopgate.CallID(fmt.Sprint("call_", d.calls)), Agent: d.agent,
+		Session: d.owner.Session, Principal: d.owner.Principal, Args: []byte(args),
+	})
+	switch {
+	case err != nil:
+		fmt.Fprintf(d.out, "%-8s %v\n", tool, err)
+	case !out.Allowed():
+		e := out.Envelope()
+		fmt.Fprintf(d.out, "%-8s %s: %s\n", tool, e.Code, e.PublicReason)
+	default:
+		data := d.tools[tool](string(out.Args)) // exactly these bytes run
+		delivery, err := d.gate.Observe(ctx, stopgate.Result{
+			Proposal: out.Proposal, Session: d.owner.Session, Principal: d.owner.Principal, Tool: tool, Data: []byte(data), Observed: true,
+		})
+		if err != nil {
+			fmt.Fprintf(d.out, "%-8s %v\n", tool, err)
+			return
+		}
+		fmt.Fprintf(d.out, "%-8s -> %s\n", tool, delivery.Data)
+	}
+}
+
+func (d *desk) hand(ctx context.Context, to stopgate.AgentName, payload string) {
+	out, err := d.gate.Handoff(ctx, gate.HandoffCall{
+		From: d.agent, To: to, Session: d.owner.Session, Principal: d.owner.Principal, Payload: []byte(payload),
+	})
+	switch {
+	case err != nil:
+		fmt.Fprintf(d.out, "to %-8s %v\n", to, err)
+	case !out.Allowed():
+		fmt.Fprintf(d.out, "to %-8s %s: %s\n", to, out.Verdict.Code, out.Envelope().PublicReason)
+	default:
+		d.agent = to
+		fmt.Fprintf(d.out, "to %-8s with %s\n", to, out.Args)
+	}
+}
