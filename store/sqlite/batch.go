@@ -40,6 +40,7 @@ type cells map[session.Key]*cell
 
 type cell struct {
 	now   *session.Cell // never written to
+	at    int64         // of the fact that changed it
 	dirty bool
 }
 
@@ -193,17 +194,18 @@ func (b *batch) keep(o session.Owner, next session.State, facts []session.Fact) 
 			return err
 		}
 	}
+	at := facts[len(facts)-1].At
 	for _, e := range next.Entries() {
 		switch {
 		case !e.Changed:
 		case e.Key.Scope == session.OfPrincipal:
-			p.cells[e.Key] = &cell{now: e.Cell, dirty: true}
+			p.cells[e.Key] = &cell{now: e.Cell, at: at, dirty: true}
 		default:
-			r.cells[e.Key] = &cell{now: e.Cell, dirty: true}
+			r.cells[e.Key] = &cell{now: e.Cell, at: at, dirty: true}
 		}
 	}
 	r.facts += int64(len(facts))
-	r.last, r.head = facts[len(facts)-1].At, next.Head
+	r.last, r.head = at, next.Head
 	p.head, p.dirty = next.Head, true
 	return nil
 }
@@ -266,7 +268,7 @@ func (b *batch) write(owner int64, cells cells) error {
 			continue
 		}
 		_, err := b.tx.Exec("INSERT INTO cells(owner, key, at, cell) VALUES(?, ?, ?, ?) "+
-			"ON CONFLICT(owner, key) DO UPDATE SET at = excluded.at, cell = excluded.cell", owner, k.Text(), c.now.At, session.MarshalCell(*c.now))
+			"ON CONFLICT(owner, key) DO UPDATE SET at = excluded.at, cell = excluded.cell", owner, k.Text(), c.at, session.MarshalCell(*c.now))
 		if err != nil {
 			return err
 		}
