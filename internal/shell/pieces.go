@@ -55,7 +55,8 @@ func (p *pieces) add(c byte) { p.line.text = append(p.line.text, c) }
 func (p *pieces) word() {
 	l := p.line
 	if len(l.text) > p.at {
-		l.words = append(l.words, Word{Text: l.text[p.at:len(l.text):len(l.text)]})
+		text := l.text[p.at:len(l.text):len(l.text)]
+		l.words = append(l.words, Word{Text: text, Glob: bytes.ContainsAny(text, "*?[")})
 		p.at = len(l.text)
 	}
 }
