@@ -47,6 +47,7 @@ type checker struct {
 	options     Options
 	definitions []toolDefinition
 	unproved    bool // do not search for rules that nothing reaches
+	reached     func(Reached)
 	env         match.Env
 	known       []*checkedTool
 	diags       diag.List

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/diag"
 	"github.com/stopgate/stopgate/policy/analysis"
 	"github.com/stopgate/stopgate/policy/match"
@@ -19,6 +20,9 @@ func (c *checker) reachability(l *checkedList) {
 	var open, by []*checkedRule
 	for i, r := range l.rules {
 		f := &findings[i]
+		if c.reached != nil {
+			c.reached(t.reached(l, r, f))
+		}
 		switch {
 		case f.Answer == match.NotProven:
 			if near := r.near(l.rules[:i]); len(near) > 0 {
@@ -180,4 +184,48 @@ func (k *Condition) text() string {
 		text = string(runes[:57]) + "..."
 	}
 	return text
+}
+
+// Reached is what is known about how a rule can be reached.
+type Reached struct {
+	Tool string // "" for tools that only a table for many describes
+	List string // "run" or "result"
+	Line int
+	// Index is the rule's position in its list, Answer whether some call reaches it.
+	Index  int
+	Mode   stopgate.Mode
+	Answer match.Answer
+	// Witness is such a call, with the facts it needs; its Args are nil where no
+	// arguments that fit the schema could be written.
+	Witness stopgate.Call
+	// By are the rules that together cover the rule if nothing reaches it.
+	By []int
+}
+
+// Reach says for every rule of a file how it is reached, or by which rules it is
+// covered. It is what Check stands on, for those who want to see it.
+func Reach(p *Policy, o Options) []Reached {
+	var list []Reached
+	c := newChecker(p, o)
+	c.reached = func(r Reached) { list = append(list, r) }
+	c.check()
+	return list
+}
+
+func (t *translation) reached(l *checkedList, r *checkedRule, f *analysis.Finding) Reached {
+	out := Reached{
+		Tool: l.tool.name, List: l.kind.String(), Line: r.Pos.Start.Line, Index: r.Index, Mode: r.Mode, Answer: f.Answer,
+	}
+	for _, e := range pickRules(l.rules, f.By) {
+		out.By = append(out.By, e.Index)
+	}
+	if f.Answer == match.Yes {
+		agent, surface, server, principal := t.factsOf(f.Witness)
+		out.Witness = stopgate.Call{
+			Tool: stopgate.ToolName(l.tool.name), Agent: stopgate.AgentName(agent), Surface: stopgate.Surface(surface),
+			Server: stopgate.ServerID(server), Principal: stopgate.Principal(principal),
+		}
+		out.Witness.Args, _ = t.document(f.Witness)
+	}
+	return out
 }

@@ -134,6 +134,9 @@ func (t *translation) variable(k *checkedCondition) int {
 	v := analysis.Variable{Several: k.several, Optional: k.reach.Optional || k.reach.Unknown, AtMost: -1}
 	if k.several {
 		v.Holes = k.lacks
+		if !k.reach.Unknown {
+			v.Optional, v.Null = t.without(pointer)
+		}
 	} else {
 		v.Null = slices.ContainsFunc(k.reach.Places, nullable) || k.reach.Unknown
 	}
@@ -142,6 +145,20 @@ func (t *translation) variable(k *checkedCondition) int {
 	t.defaults(n, k, &v)
 	t.all = append(t.all, v)
 	return n
+}
+
+// without says whether arguments that fit the schema may have nothing where a pointer
+// crosses its first array, or null.
+func (t *translation) without(pointer jsonstream.Pointer) (absent, null bool) {
+	at := t.schema.Place()
+	for _, token := range pointer {
+		if token == "*" && at.Types()&schema.Array != 0 {
+			return absent, null || nullable(at)
+		}
+		absent = absent || nullable(at) || !slices.ContainsFunc(at.Properties(), func(d schema.Declared) bool { return d.Name == token && d.Required })
+		at = at.Member([]byte(token)).Place
+	}
+	return true, true
 }
 
 // arrays finds the bounds of the one array that a pointer crosses at its end.

@@ -8,8 +8,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/diag"
 	"github.com/stopgate/stopgate/policy"
+	"github.com/stopgate/stopgate/policy/match"
 )
 
 // The tests of this file hold what check says about unreachable rules against a
@@ -109,6 +111,9 @@ func (c naiveCondition) holds(l leaves, permissive bool) bool {
 		all = c.match == "all"
 	}
 	if c.kind == "present" {
+		if len(l.values) == 0 && !l.missing && !l.absent {
+			return !permissive // an empty array is a value and none (K5)
+		}
 		return len(l.values) > 0 && (!all || !l.missing)
 	}
 	if !all {
@@ -469,4 +474,37 @@ func TestReachabilityOfCompounds(t *testing.T) {
 	if undecided > 0 {
 		t.Errorf("%d times the analysis did not decide", undecided)
 	}
+}
+
+// Proves D25-38, I25: the evaluator agrees with every witness of the analysis: the
+// call is decided by exactly that rule.
+func TestWitnessesReachTheirRules(t *testing.T) {
+	confirmed := 0
+	for seed := range cases(100, 400, 20_000) {
+		g := generator{rand.New(rand.NewPCG(uint64(seed), 4))}
+		used := []*shape{&shapes[g.IntN(len(shapes))], &shapes[g.IntN(len(shapes))]}
+		text := asPolicy(g.rules(used, g.IntN(2) == 0))
+		program, mistakes := policy.Compile([]policy.Source{{Name: "reach.toml", Text: []byte(text), Trusted: true}}, policy.Options{})
+		if program == nil {
+			continue // some rule is unreachable: the file is refused
+		}
+		p, _ := policy.Parse("reach.toml", []byte(text))
+		for _, r := range policy.Reach(p, policy.Options{}) {
+			if r.Answer != match.Yes || r.Witness.Args == nil {
+				continue
+			}
+			e := program.Bind(r.Witness).Evaluate()
+			e.Feed(r.Witness.Args)
+			v := e.Close(stopgate.Ended)
+			switch {
+			case v.Rule != nil && v.Rule.Index != r.Index, v.Rule == nil && !slices.Contains(v.Candidates, r.Index):
+				t.Fatalf("seed %d: %s does not reach rule %d but %v %v\n%s%v", seed, r.Witness.Args, r.Index, v.Rule, v.Candidates, text, mistakes)
+			}
+			confirmed++
+		}
+	}
+	if confirmed == 0 {
+		t.Error("nothing was confirmed")
+	}
+	t.Logf("%d witnesses confirmed", confirmed)
 }

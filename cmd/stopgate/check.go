@@ -2,17 +2,21 @@ package main
 
 import (
 	"fmt"
+	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/stopgate/stopgate/gateway"
 	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/diag"
 	"github.com/stopgate/stopgate/internal/tomltree"
+	"github.com/stopgate/stopgate/internal/visible"
 	"github.com/stopgate/stopgate/policy"
+	"github.com/stopgate/stopgate/policy/match"
 )
 
 func newCheck(s streams) *cobra.Command {
-	var strict bool
+	var strict, reach bool
 	var toolsFile string
 	cmd := &cobra.Command{
 		Use:   "check [FILE...]",
@@ -26,6 +30,7 @@ Exit: 0 clean or warnings only, 3 mistakes.`,
   stopgate check --strict --tools tools.json --format sarif stopgate.toml > stopgate.sarif`,
 	}
 	cmd.Flags().BoolVar(&strict, "strict", false, "treat warnings about traps as mistakes")
+	cmd.Flags().BoolVar(&reach, "reach", false, "show for every rule a call that reaches it, or what covers it")
 	cmd.Flags().StringVar(&toolsFile, "tools", "", "tool definitions as JSON `FILE`, to check rules against their schemas")
 	_ = cmd.MarkFlagFilename("tools", "json")
 	format := formatFlag(cmd, "text", "json", "sarif", "github", "junit")
@@ -42,12 +47,18 @@ Exit: 0 clean or warnings only, 3 mistakes.`,
 		if err != nil {
 			return unread(err)
 		}
+		if reach && *format != "text" {
+			return usagef("--reach writes text")
+		}
 		var all diag.List
 		for _, file := range set.Files {
 			parsed, found := policy.Parse(file.Path, file.Text)
 			if parsed != nil {
 				found = append(found, policy.Check(parsed, policy.Options{Strict: strict, Definitions: tools})...)
 				found = append(found, checkSettings(parsed)...)
+				if reach {
+					writeReached(s.out, file.Path, policy.Reach(parsed, policy.Options{Definitions: tools}))
+				}
 			}
 			all = append(all, found...)
 		}
@@ -61,6 +72,37 @@ Exit: 0 clean or warnings only, 3 mistakes.`,
 		return nil
 	}
 	return cmd
+}
+
+// writeReached shows how every rule is reached.
+func writeReached(out io.Writer, file string, list []policy.Reached) {
+	for _, r := range list {
+		says := "is not decided"
+		switch {
+		case r.Answer == match.No && len(r.By) == 0:
+			says = "is reached by nothing: its conditions never hold"
+		case r.Answer == match.No:
+			says = "is reached by nothing: covered by " + ruleList(r.By)
+		case r.Answer == match.Yes && r.Witness.Args != nil:
+			says = "is reached by " + visible.Lines(witnessText(r.Witness))
+		case r.Answer == match.Yes:
+			says = "can be reached"
+		}
+		tool := r.Tool
+		if tool == "" {
+			tool = "tools that only this file describes"
+		}
+		fmt.Fprintf(out, "%s:%d: %s %s rule %d (%s) %s\n", visible.Text(file), r.Line, visible.Text(tool), r.List, r.Index+1, r.Mode, says)
+	}
+}
+
+// ruleList names rules by their numbers.
+func ruleList(indexes []int) string {
+	names := make([]string, len(indexes))
+	for i, n := range indexes {
+		names[i] = fmt.Sprintf("rule %d", n+1)
+	}
+	return strings.Join(names, ", ")
 }
 
 // checkSettings reads the operational tables as up does; the environment of the

@@ -35,10 +35,10 @@ func (k *Condition) holds(v *Variable, c *Choice) bool {
 	return k.All && !c.Hole
 }
 
-// presence: null and a default count as present and as absent for restrictive
-// conditions, as neither for permissive ones (K5).
+// presence: null, an empty array and a default count as present and as absent for
+// restrictive conditions, as neither for permissive ones (K5).
 func (k *Condition) presence(v *Variable, c *Choice, empty, fallback bool) bool {
-	if c.Null || fallback {
+	if c.Null || fallback || empty && !c.Absent && !c.Hole {
 		return !k.Permissive
 	}
 	switch {
@@ -75,6 +75,7 @@ type index struct {
 	others   []entry // that ask about something else than leaves
 	absent   []entry // that hold for an absent value
 	null     []entry // and for null
+	hollow   []entry // and for an empty array
 }
 
 func (x *index) add(v *Variable, rule int32, k *Condition) {
@@ -83,6 +84,9 @@ func (x *index) add(v *Variable, rule int32, k *Condition) {
 	}
 	if v.Null && k.Subject != Opaque && k.holds(v, &Choice{Null: true}) {
 		x.null = append(x.null, entry{rule, k})
+	}
+	if v.Several && k.Subject != Opaque && k.holds(v, &Choice{}) {
+		x.hollow = append(x.hollow, entry{rule, k})
 	}
 	switch {
 	case k.Subject != Leaves && (k.Subject != Present || !k.Present):
@@ -196,7 +200,7 @@ func (s *solver) withoutValue(q *choiceQuery, v *Variable) (Choice, status) {
 		}
 		blocked := false
 		for _, t := range q.taken {
-			var list []entry // no condition on leaves holds for an empty array
+			list := t.index.hollow
 			switch {
 			case form.choice.Absent:
 				list = t.index.absent
