@@ -113,6 +113,9 @@ func (p *pending) sit(ctx context.Context) {
 	if !governed {
 		return
 	}
+	if p.kind == ToolCall {
+		p.watch = newWatch(p.set, p.tool)
+	}
 	if g.uncertain(owner(&p.call), r.value) {
 		p.deny(stopgate.LayerSession, stopgate.CodeSessionDegraded)
 		return

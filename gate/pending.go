@@ -51,6 +51,7 @@ type pending struct {
 	ended    bool // the arguments came to their end
 	stage    stage
 	closing  bool          // Close has begun
+	watch    *watch        // for arguments by which the call can be denied early
 	done     chan struct{} // made on demand, closed when the verdict is terminal
 	over     bool          // done is closed, or would be
 	prompt   *prompt
@@ -142,6 +143,21 @@ func (p *pending) Feed(chunk []byte) stopgate.Verdict {
 	if p.stage != feeding || p.closing {
 		return p.verdict()
 	}
+	if w := p.watch; w != nil && !p.over {
+		if n := w.see(chunk, p.received); n >= 0 {
+			p.watch = nil
+			p.consume(chunk[:n])
+			if chunk = chunk[n:]; !p.over {
+				p.asSeen(w)
+			}
+		}
+	}
+	p.consume(chunk)
+	return p.verdict()
+}
+
+// consume hands bytes to the evaluation; p.mu is held.
+func (p *pending) consume(chunk []byte) {
 	p.received += int64(len(chunk))
 	if p.under.observe && p.received <= maxRaw || p.g.ledger.keeps && p.received <= maxKept {
 		p.raw = append(p.raw, chunk...)
@@ -149,7 +165,6 @@ func (p *pending) Feed(chunk []byte) stopgate.Verdict {
 	if !p.over {
 		p.evaluate(func() { p.eval.Feed(chunk) })
 	}
-	return p.verdict()
 }
 
 // Close ends the arguments and returns the verdict of integrity, rules and session

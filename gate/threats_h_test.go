@@ -307,9 +307,9 @@ func TestThreatsH8ToH12AtTheGate(t *testing.T) {
 	}
 	p.Cancel(ctx)
 	q, _ := b.g.Open(ctx, stopgate.Call{Tool: "write", Session: "s", Principal: "ann"})
-	q.Feed([]byte(`{"path":"c"`))
-	if v := q.Close(stopgate.Ended); v.Terminal() && v.Code == stopgate.CodeReadRequired {
-		t.Error("a broken call is judged by its session")
+	q.Feed([]byte(`{"x":"c","x":1,"path":"c"`))
+	if v := q.Close(stopgate.Ended); v.Code != stopgate.CodeDuplicateKey {
+		t.Errorf("a broken call is judged by its session: %v", v)
 	}
 	q.Cancel(ctx)
 }
@@ -501,7 +501,7 @@ func TestExecutor(t *testing.T) {
 	if out := execute("deploy", `{"a":1,"a":2}`); out.Verdict.Code != stopgate.CodePrerequisiteMissing {
 		t.Errorf("%v", out.Verdict) // known before any argument
 	}
-	if out := execute("write", `{"path":"a","path":"a"}`); out.Verdict.Code != stopgate.CodeDuplicateKey {
+	if out := execute("write", `{"x":1,"x":1,"path":"a"}`); out.Verdict.Code != stopgate.CodeDuplicateKey {
 		t.Errorf("%v", out.Verdict) // a key is looked at in valid arguments only
 	}
 	out := execute("deploy", `{}`)

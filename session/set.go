@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/jsonstream"
 )
 
 // Set is the policies of a registry at one moment. It does not change.
@@ -232,4 +233,54 @@ func (s *Set) NotifyResult(v View, r Result) []Fact {
 		}
 	}
 	return notes
+}
+
+// Watched are the pointers whose values already tell some policies what they need of
+// a call of the tool, before its arguments are complete: see [Set.Seen].
+func (s *Set) Watched(tool stopgate.ToolName) []jsonstream.Pointer {
+	var all []jsonstream.Pointer
+	for _, e := range s.govern(tool).entries {
+		for _, p := range watched(e, tool) {
+			if !slices.ContainsFunc(all, func(q jsonstream.Pointer) bool { return slices.Equal(p, q) }) {
+				all = append(all, p)
+			}
+		}
+	}
+	return all
+}
+
+// watched lists the pointers by which a policy may deny early: where every later
+// argument could only make it deny too.
+func watched(e entry, tool stopgate.ToolName) []jsonstream.Pointer {
+	p := e.policy
+	if c, ok := p.(*conditional); ok && c.data {
+		p = c.Policy
+	}
+	var k keyer
+	switch p := p.(type) {
+	case *Requirement:
+		if p.missing == denyMissing && p.before.Match(tool) {
+			k = p.key
+		}
+	case *Files:
+		if p.missing == denyMissing && p.hash == nil && p.writes.Match(tool) {
+			k = p.key
+		}
+	}
+	if !e.enabled {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(k.pointers), func(p jsonstream.Pointer) bool { return len(p) != 1 || p[0] == "*" })
+}
+
+// Seen returns the policies that can judge a call of which only one argument is
+// known, the one at a pointer.
+func (s *Set) Seen(tool stopgate.ToolName, pointer jsonstream.Pointer) *Set {
+	var some []entry
+	for _, e := range s.govern(tool).entries {
+		if slices.ContainsFunc(watched(e, tool), func(p jsonstream.Pointer) bool { return slices.Equal(p, pointer) }) {
+			some = append(some, e)
+		}
+	}
+	return &Set{policies: some}
 }
