@@ -25,6 +25,7 @@ type prompt struct {
 	question *Question
 	cancel   context.CancelCauseFunc
 	asked    time.Time        // by the wall clock
+	until    time.Time        // when the call stops waiting, by the wall clock
 	began    time.Time        // by the monotonic clock
 	verdict  stopgate.Verdict // that it was opened for
 	early    bool             // asked before the arguments were complete
@@ -37,7 +38,8 @@ type prompt struct {
 // Ask puts the call in front of the approver and returns at once. It may be
 // called from the first ask or edit verdict on, while the arguments still arrive
 // (DECISIONS S1); Resolve joins it, and asks if nobody did. The prompt is
-// withdrawn when ctx ends. Without an approver, or with nobody there, the call is
+// withdrawn when ctx ends; a surface that can hold the call for a shorter time than
+// [Limits] allows ends ctx with the cause [ErrHold]. Without an approver, or with nobody there, the call is
 // denied at once. Where the verdict is terminal already there is nothing to ask;
 // where it does not ask, the error is ErrNoAsk.
 func (p *pending) Ask(ctx context.Context) error {
@@ -69,6 +71,10 @@ func (p *pending) ask(ctx context.Context) {
 		cancel: cancel, asked: p.g.now(), began: time.Now(), verdict: p.verdict(), early: p.stage == feeding,
 		ended: make(chan struct{}),
 	}
+	q.until = q.asked.Add(p.g.limits.Hold)
+	if sooner, ok := ctx.Deadline(); ok && time.Until(sooner) < p.g.limits.Hold {
+		q.until = q.asked.Add(time.Until(sooner))
+	}
 	q.question = newQuestion(p.view(q))
 	p.prompt = q
 	// The goroutine belongs to the call: Resolve and Cancel withdraw the prompt and
@@ -80,7 +86,7 @@ func (p *pending) ask(ctx context.Context) {
 func (p *pending) view(q *prompt) View {
 	v := View{
 		Proposal: p.id, Parent: p.parent, Call: p.call, To: p.to, Verdict: p.verdict(),
-		Received: p.received, Until: q.asked.Add(p.g.limits.Hold), Expires: q.asked.Add(p.g.limits.Approval),
+		Received: p.received, Until: q.until, Expires: q.asked.Add(p.g.limits.Approval),
 	}
 	if p.final != nil {
 		v.Args, v.Complete, v.Binding, v.Leaves = string(p.final), true, p.binding(), p.leaves()

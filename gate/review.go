@@ -2,6 +2,7 @@ package gate
 
 import (
 	"context"
+	"errors"
 
 	"github.com/stopgate/stopgate"
 )
@@ -78,7 +79,10 @@ func (p *pending) answer(ctx context.Context) (*Answer, standing) {
 	select {
 	case <-q.ended:
 	case <-ctx.Done():
-		p.deny(stopgate.LayerApproval, endCode(context.Cause(ctx)))
+		// The end of a hold is the prompt's to judge: the question may be kept.
+		if cause := context.Cause(ctx); !errors.Is(cause, ErrHold) {
+			p.deny(stopgate.LayerApproval, endCode(cause))
+		}
 		<-q.ended
 	}
 	p.mu.Lock()

@@ -154,7 +154,7 @@ func (c *calls) identify(held *call, id stopgate.CallID) {
 func (c *calls) note(held *call, v stopgate.Verdict) {
 	if v.Decided && !v.Mode.Terminal() && !v.Mode.Permissive() && !held.asked {
 		held.asked = true
-		if err := held.pending.Ask(c.x.ctx); err == nil {
+		if err := held.pending.Ask(c.x.held); err == nil {
 			v = held.pending.Verdict()
 			if !v.Terminal() {
 				c.x.await(held.pending)

@@ -26,7 +26,8 @@ type exchange struct {
 
 	ctx     context.Context // ends with the client, the gateway, a deadline
 	cancel  context.CancelCauseFunc
-	records context.Context // the same without its end, for what must be recorded
+	held    context.Context // the same, and with the time to wait for people; calls are asked about under it
+	records context.Context // the same as ctx without its end, for what must be recorded
 
 	session   stopgate.SessionID
 	turn      stopgate.TurnID
@@ -82,6 +83,7 @@ func (g *Gateway) newExchange(w http.ResponseWriter, r *http.Request, d wire.Dia
 		turn: stopgate.TurnID("t_" + rand.Text()), agent: "main", principal: "local",
 	}
 	x.ctx, x.cancel = context.WithCancelCause(r.Context())
+	x.held = x.ctx
 	x.calls.x = x
 	x.session = session(r.Header)
 	if agent := r.Header.Get("X-Stopgate-Agent"); validName(agent) {

@@ -78,6 +78,7 @@ type Timeouts struct {
 	Keepalive      time.Duration // between two signs of life while something is held
 	KeepaliveFirst time.Duration // before the first of them
 	DrainUpstream  time.Duration // reading on after the last call was denied
+	Unary          time.Duration // waiting for people with a response that is not streamed
 	Linger         time.Duration // reading on after the response's end
 	Drain          time.Duration // finishing exchanges at shutdown
 }
@@ -95,7 +96,7 @@ func DefaultSettings() Settings {
 			Answer: 2 * time.Minute, AnswerWhole: 10 * time.Minute,
 			IdleFirst: 5 * time.Minute, Idle: time.Minute, Exchange: 30 * time.Minute,
 			Write: 30 * time.Second, Keepalive: 10 * time.Second, KeepaliveFirst: 5 * time.Second,
-			DrainUpstream: 30 * time.Second, Linger: 250 * time.Millisecond, Drain: 30 * time.Second,
+			DrainUpstream: 30 * time.Second, Unary: 50 * time.Second, Linger: 250 * time.Millisecond, Drain: 30 * time.Second,
 		},
 	}
 }
@@ -113,7 +114,7 @@ func (s *Settings) check(token string) error {
 	}
 	t := &s.Timeouts
 	for _, d := range []time.Duration{t.Header, t.Request, t.Connect, t.Answer, t.AnswerWhole, t.IdleFirst, t.Idle,
-		t.Exchange, t.Write, t.Keepalive, t.KeepaliveFirst, t.DrainUpstream, t.Linger, t.Drain} {
+		t.Exchange, t.Write, t.Keepalive, t.KeepaliveFirst, t.DrainUpstream, t.Unary, t.Linger, t.Drain} {
 		if d <= 0 {
 			return errors.New("gateway: every timeout must be above zero")
 		}

@@ -1,12 +1,14 @@
 package gateway
 
 import (
+	"context"
 	"errors"
 	"io"
 	"net/http"
 	"time"
 
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/wire"
 )
 
@@ -18,6 +20,10 @@ func (x *exchange) serveWhole(answer *http.Response, content io.Reader) {
 		x.refuse(no)
 		return
 	}
+	// Nothing keeps this client awake: it waits for people only so long (WIRE 1.4).
+	held, cancel := context.WithTimeoutCause(x.ctx, x.g.settings.Timeouts.Unary, gate.ErrHold)
+	defer cancel()
+	x.held = held
 	codec := x.dialect.Body(x.req, &x.calls, wire.Options{
 		ObjectArguments: x.upstream.ObjectArguments, MaxCalls: x.g.settings.Limits.Calls,
 		MaxHeld: int(x.g.settings.Limits.HeldResponse), MaxBytes: x.g.settings.Limits.Body,
@@ -41,7 +47,7 @@ func (x *exchange) serveWhole(answer *http.Response, content io.Reader) {
 		x.answerWhole(answer, body)
 		return
 	}
-	x.calls.resolveAll(x.ctx, all)
+	x.calls.resolveAll(x.held, all)
 	if x.calls.denied > 0 && x.g.settings.OnDeny == DenyError {
 		code, message := x.calls.giveUp(x.records)
 		x.refuse(&refusal{status: http.StatusForbidden, code: code, message: message})
