@@ -1,0 +1,27 @@
+//go:build unix
+
+package socket
+
+import (
+	"errors"
+	"os"
+	"syscall"
+)
+
+// lock takes a file for this process; the system gives it back when the process ends.
+func lock(path string) (*os.File, error) {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|syscall.O_NOFOLLOW, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+	switch {
+	case errors.Is(err, syscall.EWOULDBLOCK):
+		f.Close()
+		return nil, ErrInUse
+	case err != nil:
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
