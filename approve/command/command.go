@@ -1,0 +1,53 @@
+// Package command tells a person that a question waits by running a command: a
+// notification on the desktop, a sound (DECISIONS S47).
+//
+//	note := &command.Command{Line: `notify-send stopgate "$STOPGATE_TOOL: $STOPGATE_REASON"`}
+//	queue, err := approve.New(store, approve.Options{Notify: []approve.Notifier{note}})
+//
+// The command is the operator's and runs in sh. What the question is about comes in
+// variables of the environment, never in the command's text: STOPGATE_ID,
+// STOPGATE_TOOL, STOPGATE_AGENT, STOPGATE_SESSION, STOPGATE_REASON, with every
+// character that does not print written as an escape (THREATS H14). Arguments of the
+// call are not among them.
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"time"
+
+	"github.com/stopgate/stopgate/approve"
+	"github.com/stopgate/stopgate/internal/visible"
+)
+
+// Command is a command to run for each question. It is an [approve.Notifier].
+type Command struct {
+	Line string // for sh -c
+}
+
+// Name implements [approve.Notifier].
+func (c *Command) Name() string { return "notify" }
+
+// maxWord bounds the characters of a variable.
+const maxWord = 200
+
+// Notify implements [approve.Notifier]. The command is killed when ctx ends.
+func (c *Command) Notify(ctx context.Context, e approve.Entry) error {
+	cmd := exec.CommandContext(ctx, "sh", "-c", c.Line)
+	cmd.Env = os.Environ()
+	for name, text := range map[string]string{
+		"ID": e.ID, "TOOL": string(e.Tool), "AGENT": string(e.Agent), "SESSION": string(e.Session), "REASON": e.Public,
+	} {
+		cmd.Env = append(cmd.Env, "STOPGATE_"+name+"="+visible.Elide(visible.Text(text), maxWord))
+	}
+	cmd.WaitDelay = time.Second // for what the command left running with our streams
+	if err := cmd.Run(); err != nil && !errors.Is(err, exec.ErrWaitDelay) {
+		return fmt.Errorf("notify: %w", err)
+	}
+	return nil
+}
+
+var _ approve.Notifier = (*Command)(nil)

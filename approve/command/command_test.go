@@ -1,0 +1,43 @@
+package command_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stopgate/stopgate/approve/command"
+	"github.com/stopgate/stopgate/internal/testkit/approvals"
+)
+
+// Proves S47, H14: the command gets what the question is about as variables that
+// cannot be taken for anything else, and no argument of the call.
+func TestNotify(t *testing.T) {
+	out := filepath.Join(t.TempDir(), "out")
+	e := approvals.Entry("a")
+	e.Tool, e.Public = "$(touch x)\x1b[2J`id`", "look; first"
+	c := command.Command{Line: `printf '%s|%s|%s' "$STOPGATE_ID" "$STOPGATE_TOOL" "$STOPGATE_REASON" >` + out}
+	if err := c.Notify(t.Context(), e); err != nil {
+		t.Fatal(err)
+	}
+	got, err := os.ReadFile(out)
+	if want := "a|$(touch x)\\u{1b}[2J`id`|look; first"; err != nil || string(got) != want {
+		t.Errorf("%q, %v, want %q", got, err, want)
+	}
+	if c.Name() == "" {
+		t.Error("no name")
+	}
+}
+
+// A command that fails or does not end is an error and nothing more.
+func TestTrouble(t *testing.T) {
+	if err := (&command.Command{Line: "exit 3"}).Notify(t.Context(), approvals.Entry("a")); err == nil {
+		t.Error("a command that fails")
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	if err := (&command.Command{Line: "exec sleep 60"}).Notify(ctx, approvals.Entry("a")); err == nil {
+		t.Error("a command that hangs")
+	}
+}
