@@ -42,7 +42,7 @@ var layers = [][]string{
 	{"wire/openaichat", "wire/anthropic"},
 	{"gate"},
 	{"approve"},
-	{"approve/terminal", "approve/webhook"},
+	{"approve/command", "approve/terminal", "approve/webhook"},
 	{"internal/database"},
 	{"audit"},
 	{"audit/jsonl", "audit/sqlite"},
@@ -52,7 +52,7 @@ var layers = [][]string{
 	{"gateway"},
 	{"decide"},
 	{"internal/config"},
-	{"internal/textdiff", "internal/ci", "internal/suite"},
+	{"internal/textdiff", "internal/ci", "internal/suite", "internal/socket"},
 	{"cmd/stopgate"},
 }
 

@@ -109,8 +109,9 @@ func ruleList(indexes []int) string {
 // machine that checks does not matter.
 func checkSettings(p *policy.Policy) diag.List {
 	_, found := gateway.Configure(policy.Settings{Gate: p.Gate, Tables: p.Tables}, func(name string) string { return name })
+	_, more := apiConfig(p.Tables, anywhere())
 	var audit auditTable
-	return append(found, tomltree.Decode(p.Tables["audit"], &audit)...)
+	return append(append(found, more...), tomltree.Decode(p.Tables["audit"], &audit)...)
 }
 
 func checkSummary(s streams, all diag.List, files int) error {

@@ -90,6 +90,7 @@ func TestDocumentationIsComplete(t *testing.T) {
 
 	mentions(t, "config.md", tags(t, "gateway/configure.go", "toml"))
 	mentions(t, "config.md", tags(t, "cmd/stopgate/place.go", "toml"))
+	mentions(t, "config.md", tags(t, "cmd/stopgate/apiconfig.go", "toml"))
 }
 
 // TestReasonCodes compares the table of codes with the source; -update writes it

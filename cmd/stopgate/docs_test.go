@@ -31,7 +31,8 @@ var fence = regexp.MustCompile("(?ms)^```([a-z]*)(?: ([^\n ]+))?\n(.*?)^```$")
 //   - a block with a file name after its language is that file,
 //   - a toml block without one is a policy, or a part of one, without mistakes,
 //   - a console block is a transcript: a line that begins with "$ " is run by sh,
-//     the lines after it are what it prints; "..." stands for any number of lines,
+//     the lines after it are what it prints; "..." stands for the rest of a line
+//     and any number of lines, or for a part of a line,
 //     and "$ cat FILE" of a file that is not there yet writes it.
 //
 // With -update the transcripts are written anew.
@@ -122,7 +123,7 @@ func (d document) shown(t *testing.T, command, text string) bool {
 func (d document) run(command string) string {
 	cmd := exec.Command("sh", "-c", command)
 	cmd.Dir = d.dir
-	cmd.Env = append(os.Environ(), "HOME="+filepath.Join(d.dir, "home"), "XDG_CONFIG_HOME=", "XDG_STATE_HOME=")
+	cmd.Env = append(os.Environ(), "HOME="+filepath.Join(d.dir, "home"), "XDG_CONFIG_HOME=", "XDG_STATE_HOME=", "XDG_RUNTIME_DIR=")
 	out, _ := cmd.CombinedOutput() // exit codes are shown with echo $?
 	return strings.TrimSuffix(string(out), "\n")
 }
@@ -131,6 +132,7 @@ func (d document) run(command string) string {
 func fits(got, want string) bool {
 	pattern := regexp.QuoteMeta("\n" + want + "\n")
 	pattern = strings.ReplaceAll(pattern, `\.\.\.`+"\n", "(?:.*\n)*")
+	pattern = strings.ReplaceAll(pattern, `\.\.\.`, ".*")
 	return regexp.MustCompile("^" + pattern + "$").MatchString("\n" + got + "\n")
 }
 

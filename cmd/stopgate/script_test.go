@@ -30,6 +30,7 @@ func TestScripts(t *testing.T) {
 			env.Setenv("HOME", filepath.Join(env.WorkDir, "home"))
 			env.Setenv("XDG_CONFIG_HOME", "")
 			env.Setenv("XDG_STATE_HOME", "")
+			env.Setenv("XDG_RUNTIME_DIR", "")
 			return nil
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){

@@ -3,9 +3,11 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"time"
 
+	"github.com/stopgate/stopgate/approve"
 	"github.com/stopgate/stopgate/audit/jsonl"
 	rows "github.com/stopgate/stopgate/audit/sqlite"
 	"github.com/stopgate/stopgate/gate"
@@ -19,8 +21,10 @@ type state struct {
 	store    *sqlite.Store   // nil: in memory
 	lines    *jsonl.Recorder // nil: records go to the store
 	facts    gate.Store
-	records  gate.Recorder
-	place    string // where the records go, for people
+	// questions keeps what people are asked.
+	questions approve.Store
+	records   gate.Recorder
+	place     string // where the records go, for people
 	// failed are closed when what they are about is not trusted any more; nil never.
 	failed [2]<-chan struct{}
 }
@@ -39,9 +43,9 @@ func (st *state) open(ctx context.Context, s stateSettings) (err error) {
 		if st.store, err = openStore(ctx, s); err != nil {
 			return err
 		}
-		st.facts = st.store
+		st.facts, st.questions = st.store, st.store
 		st.records, st.place, st.failed[0] = st.store.Recorder(), s.store, st.store.Failed()
-	} else if st.facts = mem.New(); s.auditFile == "" {
+	} else if st.facts, st.questions = mem.New(), new(mem.Approvals); s.auditFile == "" {
 		if s.auditFile, err = stateFile("audit.jsonl"); err != nil {
 			return err
 		}
@@ -70,6 +74,18 @@ func (st *state) close() error {
 		errs = append(errs, st.store.Close())
 	}
 	return errors.Join(errs...)
+}
+
+// trust waits until the records cannot be trusted any more, or ctx ends. A gate that
+// can only deny is better started anew by its supervisor (FM4).
+func (st *state) trust(ctx context.Context, end context.CancelCauseFunc) {
+	select {
+	case <-st.failed[0]:
+	case <-st.failed[1]:
+	case <-ctx.Done():
+		return
+	}
+	end(hintedError{fmt.Errorf("the records in %s cannot be trusted any more", st.place), "look at the disk, then start again"})
 }
 
 // orphanAge is when a question without a decision belongs to a process that died: no

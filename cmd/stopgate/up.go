@@ -10,18 +10,22 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 
 	"github.com/spf13/cobra"
+	"github.com/stopgate/stopgate/decide"
 	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/gateway"
 	"github.com/stopgate/stopgate/internal/replay"
 	"github.com/stopgate/stopgate/internal/visible"
+	"github.com/stopgate/stopgate/policy"
 )
 
 type upFlags struct {
 	policyFlags
 	stateFlags
 	listen, openai, anthropic, replayDir string
+	apiListen, apiSocket                 string
 	pace                                 float64
 }
 
@@ -29,11 +33,15 @@ func newUp(s streams) *cobra.Command {
 	var f upFlags
 	cmd := &cobra.Command{
 		Use:   "up",
-		Short: "run the gateway on loopback",
+		Short: "run the gateway on loopback, and the decision API",
 		Long: `up listens for OpenAI Chat Completions and Anthropic Messages requests, forwards
 them to the provider with the client's own credential, and decides every tool
 call of the answers. Requests without a credential, and models named stopgate-*,
 are answered by a built-in replay model, so that everything can be tried at once.
+
+Beside it stands the decision API, on a Unix socket that only you can open: other
+programs ask there (see docs/reference/api.md). What the policy asks about waits
+until somebody answers: stopgate approvals watch.
 
 When it listens it prints one line of JSON on standard output; logs go to
 standard error. It drains and stops on SIGINT and SIGTERM.`,
@@ -46,6 +54,8 @@ standard error. It drains and stops on SIGINT and SIGTERM.`,
 	flags.StringVar(&f.anthropic, "anthropic-upstream", "", "base `URL` of an Anthropic-compatible provider")
 	flags.StringVar(&f.replayDir, "replay", "", "answer canned requests from recorded streams in `DIR`")
 	flags.Float64Var(&f.pace, "replay-pace", 80, "tokens per second of the replay model; 0 is as fast as possible")
+	flags.StringVar(&f.apiListen, "api-listen", "", "serve the decision API on `ADDR` too; needs tokens in [api.tokens]")
+	flags.StringVar(&f.apiSocket, "api-socket", "", "Unix socket `PATH` of the decision API, or none (default: in the user's runtime or state directory)")
 	f.stateFlags.add(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if !(f.pace >= 0) { // NaN too
@@ -67,6 +77,10 @@ func up(ctx context.Context, s streams, f *upFlags) error {
 	if err != nil {
 		return err
 	}
+	desk, err := deskSettings(l, f)
+	if err != nil {
+		return err
+	}
 	settings, err := stateOf(l, f.stateFlags)
 	if err != nil {
 		return err
@@ -75,60 +89,73 @@ func up(ctx context.Context, s streams, f *upFlags) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(serveState(ctx, s, f, l, options, st), st.close())
+	u := upRun{streams: s, flags: f, loaded: l, gateway: options, desk: desk, state: st, log: slog.New(slog.NewTextHandler(s.err, nil))}
+	return errors.Join(u.run(ctx), st.close())
 }
 
-// serveState serves with what openState opened.
-func serveState(ctx context.Context, s streams, f *upFlags, l loaded, options gateway.Options, st *state) error {
-	g, err := gate.New(l.program, gate.WithRecorder(st.records), gate.WithStore(st.facts), gate.WithDenyMode(gate.DenyToolResult))
+// upRun is one run of up.
+type upRun struct {
+	streams
+	flags *upFlags
+	loaded
+	gateway gateway.Options
+	desk    apiSettings
+	state   *state
+	log     *slog.Logger
+}
+
+// run serves with what openState opened.
+func (u *upRun) run(ctx context.Context) error {
+	queue, err := u.desk.questions(u.state.questions, u.log)
 	if err != nil {
 		return err
 	}
-	model, err := replayModel(f.replayDir, f.pace)
+	key, err := sealKey(u.state.settings.store)
 	if err != nil {
 		return err
 	}
-	options.Gate = g
-	options.Replay = replay.Transport(model)
-	if f.replayDir != "" {
-		options.Upstreams = replayed(options.Upstreams, options.Replay)
+	g, err := gate.New(u.program,
+		gate.WithRecorder(u.state.records), gate.WithStore(u.state.facts), gate.WithApprover(queue), gate.WithSealKey(key),
+		gate.WithLimits(gate.Limits{Hold: u.desk.approvals.Hold, Approval: u.desk.approvals.Expires}),
+		gate.WithDenyMode(gate.DenyToolResult))
+	if err != nil {
+		return err
 	}
-	options.Log = slog.New(slog.NewTextHandler(s.err, nil))
-	tidying, stop := context.WithCancel(ctx)
-	tidied := make(chan struct{})
-	go func() {
-		defer close(tidied)
-		st.tidy(tidying, options.Log)
-	}()
-	err = serveWhileRecorded(ctx, s, options, st.place, st.failed)
-	stop()
-	<-tidied
-	return err
-}
-
-// serveWhileRecorded serves until ctx ends or the records cannot be trusted any
-// more: a gate that can only deny is better started anew by its supervisor (FM4).
-func serveWhileRecorded(ctx context.Context, s streams, o gateway.Options, auditFile string, failed [2]<-chan struct{}) error {
+	model, err := replayModel(u.flags.replayDir, u.flags.pace)
+	if err != nil {
+		return err
+	}
+	o := &u.gateway
+	o.Gate, o.Replay, o.Log = g, replay.Transport(model), u.log
+	if u.flags.replayDir != "" {
+		o.Upstreams = replayed(o.Upstreams, o.Replay)
+	}
+	o.Settings.Timeouts.Unary = u.desk.approvals.UnaryTimeout
+	server, err := decide.New(decide.Options{
+		Gate: g, Program: func() *policy.Program { return u.program }, Queue: queue, Sessions: u.state.facts,
+		Records: ledger{u.state.place}, Tokens: u.desk.tokens,
+	})
+	if err != nil {
+		return err
+	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	lost := fmt.Errorf("the records in %s cannot be trusted any more", auditFile)
-	go func() {
-		select {
-		case <-failed[0]:
-			cancel(lost)
-		case <-failed[1]:
-			cancel(lost)
-		case <-ctx.Done():
-		}
-	}()
-	err := serve(ctx, s, o, auditFile)
-	if cause := context.Cause(ctx); errors.Is(cause, lost) {
-		return errors.Join(hintedError{lost, "look at the disk, then start again"}, err)
+	var beside sync.WaitGroup
+	defer beside.Wait()
+	defer cancel(nil)
+	beside.Go(func() { u.state.tidy(ctx, u.log) })
+	beside.Go(func() { u.state.trust(ctx, cancel) })
+	err = u.serve(ctx, cancel, server)
+	if cause := context.Cause(ctx); errors.As(cause, new(hintedError)) {
+		return errors.Join(cause, err)
 	}
 	return err
 }
 
-func serve(ctx context.Context, s streams, o gateway.Options, auditFile string) error {
+// serve listens, says where, and serves until ctx ends: the gateway first, so that
+// what is held can be answered while it drains.
+func (u *upRun) serve(ctx context.Context, cancel context.CancelCauseFunc, server *decide.Server) error {
+	o := u.gateway
 	gw, err := gateway.New(o)
 	if err != nil {
 		return err
@@ -138,21 +165,45 @@ func serve(ctx context.Context, s streams, o gateway.Options, auditFile string) 
 		gw.Close()
 		return listenError(o.Settings.Listen, err)
 	}
-	url := "http://" + ln.Addr().String()
-	fmt.Fprintf(s.err, "stopgate: listening on %s, records in %s, policy %.12s\n", url, visible.Text(auditFile), o.Gate.PolicyHash())
-	if !o.Gate.Enforced() {
-		fmt.Fprintln(s.err, "stopgate: OBSERVE MODE: nothing is held back; records say what would have been decided")
-	}
-	err = writeJSON(s.out, struct {
-		Gateway string  `json:"gateway"`
-		API     *string `json:"api"`
-		Console *string `json:"console"`
-	}{Gateway: url})
+	d, err := openDesk(u.desk.api, server, u.log)
 	if err != nil {
 		gw.Close()
 		return errors.Join(err, ln.Close())
 	}
-	return gw.Serve(ctx, ln)
+	served := make(chan error, 1)
+	go func() {
+		err := d.serve()
+		if err != nil {
+			cancel(hintedError{fmt.Errorf("decision API: %w", err), "start stopgate up again"})
+		}
+		served <- err
+	}()
+	if err = u.announce(ln, d); err == nil {
+		err = gw.Serve(ctx, ln)
+	} else {
+		gw.Close()
+		err = errors.Join(err, ln.Close())
+	}
+	return errors.Join(err, d.stop(), <-served)
+}
+
+// announce says where everything is: on standard error for people, on standard
+// output for programs.
+func (u *upRun) announce(ln net.Listener, d *desk) error {
+	g := u.gateway.Gate
+	at := ready{Gateway: "http://" + ln.Addr().String()}
+	at.API, at.Socket = d.urls()
+	if at.Socket == at.API {
+		at.Socket = nil
+	}
+	fmt.Fprintf(u.err, "stopgate: listening on %s, records in %s, policy %.12s\n", at.Gateway, visible.Text(u.state.place), g.PolicyHash())
+	if at.API != nil {
+		fmt.Fprintf(u.err, "stopgate: decision API on %s; questions: stopgate approvals watch\n", visible.Text(*at.API))
+	}
+	if !g.Enforced() {
+		fmt.Fprintln(u.err, "stopgate: OBSERVE MODE: nothing is held back; records say what would have been decided")
+	}
+	return writeJSON(u.out, at)
 }
 
 // replayed makes the replay model the upstream of every API that has no other: who

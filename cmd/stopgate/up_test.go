@@ -19,6 +19,8 @@ import (
 type server struct {
 	cmd    *exec.Cmd
 	url    string
+	api    string
+	socket string
 	stderr *strings.Builder
 }
 
@@ -27,7 +29,7 @@ func startUp(t *testing.T, dir string, args ...string) *server {
 	t.Helper()
 	s := &server{cmd: exec.Command("stopgate", append([]string{"up", "--listen", "127.0.0.1:0", "--replay-pace", "0"}, args...)...), stderr: new(strings.Builder)}
 	s.cmd.Dir, s.cmd.Stderr = dir, s.stderr
-	s.cmd.Env = append(os.Environ(), "HOME="+dir, "XDG_CONFIG_HOME=", "XDG_STATE_HOME=")
+	s.cmd.Env = append(os.Environ(), "HOME="+dir, "XDG_CONFIG_HOME=", "XDG_STATE_HOME=", "XDG_RUNTIME_DIR=")
 	stdout, err := s.cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -44,11 +46,19 @@ func startUp(t *testing.T, dir string, args ...string) *server {
 	var ready struct {
 		Gateway      string
 		API, Console *string
+		Socket       *string `json:"api_socket"`
 	}
 	if err := json.Unmarshal([]byte(line), &ready); err != nil || ready.Gateway == "" {
 		t.Fatalf("standard output %q: %v", line, err)
 	}
 	s.url = ready.Gateway
+	if ready.API == nil {
+		t.Fatalf("no API: %s", line)
+	}
+	s.api, s.socket = *ready.API, *ready.API
+	if ready.Socket != nil {
+		s.socket = *ready.Socket
+	}
 	return s
 }
 

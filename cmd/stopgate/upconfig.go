@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"os"
 
 	"github.com/stopgate/stopgate/gateway"
@@ -40,4 +41,25 @@ func withoutAPI(upstreams []gateway.Upstream, api string) []gateway.Upstream {
 		kept = append(kept, u)
 	}
 	return kept
+}
+
+// deskSettings reads the tables [api] and [approvals]; flags win over them.
+func deskSettings(l loaded, f *upFlags) (apiSettings, error) {
+	a, mistakes := apiConfig(l.program.Settings().Tables, machine())
+	if mistakes.HasErrors() {
+		return a, mistakesError{mistakes, l.set}
+	}
+	if f.apiListen != "" {
+		a.api.Listen = f.apiListen
+		if len(a.tokens) == 0 {
+			return a, hintedError{
+				errors.New("--api-listen: an address can be reached by every program of the machine, and there is no token"),
+				"add [api.tokens.NAME] to your own policy file (see docs/reference/config.md), or use the socket",
+			}
+		}
+	}
+	if f.apiSocket != "" {
+		a.api.Socket = f.apiSocket
+	}
+	return a, nil
 }
