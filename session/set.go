@@ -282,5 +282,6 @@ func (s *Set) Seen(tool stopgate.ToolName, pointer jsonstream.Pointer) *Set {
 			some = append(some, e)
 		}
 	}
-	return &Set{policies: some}
+	foreign := slices.ContainsFunc(some, func(e entry) bool { return !Bounded(e.policy) })
+	return &Set{policies: some, tools: map[stopgate.ToolName]governed{tool: {entries: some, late: true, foreign: foreign}}}
 }
