@@ -84,8 +84,10 @@ func (e *Evaluation) nextText() *textTest {
 func (e *Evaluation) startIndex(t *test, alone bool) {
 	x := e.nextText()
 	x.test, x.m, x.index, x.result, x.alone = t, nil, t.index, match.Undecided, alone
-	x.index.Start(&x.arriving)
 	e.undecided++
+	if x.index.Start(&x.arriving) {
+		e.progress(x)
+	}
 }
 
 // textPart gives a piece of the string to its tests. What they find is taken in the

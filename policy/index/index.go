@@ -7,7 +7,6 @@ import (
 	"github.com/stopgate/stopgate/jsonstream"
 	"github.com/stopgate/stopgate/policy/literal"
 	"github.com/stopgate/stopgate/policy/match"
-	"github.com/stopgate/stopgate/regular"
 	"github.com/stopgate/stopgate/schema"
 )
 
@@ -32,6 +31,7 @@ type Index struct {
 	paths       *match.PathGroup
 	globs       *match.PathLanguages
 	rest        rest     // the reading as plain text of what is no literal
+	sure        bool     // some fate is known before any text
 	looked      bool     // paths or globs have members
 	single      []Member // whose path reading is asked by itself
 	classes     []uint8  // by member
@@ -45,7 +45,7 @@ type Index struct {
 
 // New returns an empty index.
 func New(restrictive bool, env match.Env) *Index {
-	return &Index{restrictive: restrictive, env: env, paths: match.NewPathGroup(env, restrictive), globs: match.NewPathLanguages(env, restrictive), late: literal.Empty(), all: literal.Empty()}
+	return &Index{restrictive: restrictive, rest: rest{restrictive: restrictive}, env: env, paths: match.NewPathGroup(env, restrictive), globs: match.NewPathLanguages(env, restrictive), late: literal.Empty(), all: literal.Empty()}
 }
 
 // Add adds a condition: const, enum, prefix, suffix, glob, pattern, or a range. Members are added in the order
@@ -66,8 +66,8 @@ func (x *Index) Add(m Member) {
 			x.addPath(m, r)
 			continue
 		}
-		if l, ok := r.Language(); ok {
-			x.rest.add(m, l)
+		if r.Kind() == match.Pattern || r.Kind() == match.Glob || r.Kind() == match.Suffix {
+			x.rest.add(m.ID, r)
 		}
 		if !literals {
 			continue
@@ -115,6 +115,7 @@ func (x *Index) Build() {
 		x.tree, x.entries = literal.NewTree(x.entries, forms), nil
 	}
 	x.rest.build()
+	x.sure = x.rest.sure()
 	x.globs.Build()
 	x.numbers.sort()
 }
@@ -125,7 +126,7 @@ func (x *Index) All() *literal.Summary { return &x.all }
 // State is where an index stands in one string that is still arriving.
 type State struct {
 	cursor literal.Cursor
-	rest   []regular.State
+	rest   restState
 	read   int64
 	spent  bool // the string is longer than what conditions look at (K12)
 }
@@ -133,16 +134,19 @@ type State struct {
 // Set makes a state stand where another one does, in memory of its own.
 func (s *State) Set(o *State) {
 	s.cursor.Set(&o.cursor)
-	s.rest, s.read, s.spent = append(s.rest[:0], o.rest...), o.read, o.spent
+	s.rest.set(&o.rest)
+	s.read, s.spent = o.read, o.spent
 }
 
-// Start begins a string.
-func (x *Index) Start(s *State) {
+// Start begins a string and reports whether something is known of a member before its
+// first byte.
+func (x *Index) Start(s *State) (known bool) {
 	s.read, s.spent = 0, false
 	if x.tree != nil {
 		x.tree.Start(&s.cursor)
 	}
-	s.rest = x.rest.start(s.rest)
+	x.rest.start(&s.rest)
+	return x.sure
 }
 
 // Feed reads decoded text, whole code points, up to and including the first with which
@@ -169,22 +173,22 @@ func (x *Index) Feed(s *State, text []byte) (read int, changed bool) {
 func (x *Index) feed(s *State, text []byte) (read int, changed bool) {
 	literals := x.tree != nil && !x.tree.Done(&s.cursor)
 	switch {
-	case x.rest.decided(s.rest):
+	case x.rest.decided(&s.rest):
 		if !literals {
 			return len(text), false
 		}
 		return x.tree.Feed(&s.cursor, text)
 	case !literals:
-		return x.rest.feed(s.rest, text)
+		return x.rest.feed(&s.rest, text)
 	}
 	for read < len(text) && !changed {
 		point := text[read : read+match.PointLength(text[read:])]
 		_, changed = x.tree.Feed(&s.cursor, point)
-		if _, found := x.rest.feed(s.rest, point); found {
+		if _, found := x.rest.feed(&s.rest, point); found {
 			changed = true
 		}
 		if read += len(point); !changed && x.tree.Done(&s.cursor) {
-			n, found := x.rest.feed(s.rest, text[read:])
+			n, found := x.rest.feed(&s.rest, text[read:])
 			return read + n, found
 		}
 	}
@@ -196,7 +200,7 @@ func (x *Index) Hit(s *State, sum *literal.Summary) {
 	if s.spent && x.restrictive {
 		x.open(s, sum)
 	}
-	x.rest.each(s.rest, accepted, func(m int32) {
+	x.rest.accepted(&s.rest, func(m int32) {
 		if x.restrictive || x.readings[m] == 1 {
 			sum.Add(m, x.classes[m])
 		}
@@ -225,9 +229,9 @@ func (x *Index) Open(s *State, sum *literal.Summary) {
 
 func (x *Index) open(s *State, sum *literal.Summary) {
 	sum.Merge(&x.late)
-	x.rest.each(s.rest, open, func(m int32) { sum.Add(m, x.classes[m]) })
+	x.rest.open(&s.rest, func(m int32) { sum.Add(m, x.classes[m]) })
 	if !x.restrictive {
-		x.rest.each(s.rest, accepted, func(m int32) { sum.Add(m, x.classes[m]) })
+		x.rest.accepted(&s.rest, func(m int32) { sum.Add(m, x.classes[m]) })
 	}
 	if x.tree == nil {
 		return
@@ -244,7 +248,7 @@ func (x *Index) Sure(s *State, member int32) bool {
 		return true
 	}
 	return (x.restrictive || x.readings[member] == 1) &&
-		(x.rest.fate(s.rest, member) == automaton.Accepts || x.tree != nil && slices.Contains(s.cursor.Met(), member))
+		(x.rest.fate(&s.rest, member) == automaton.Accepts || x.tree != nil && slices.Contains(s.cursor.Met(), member))
 }
 
 // Alive reports whether some continuation satisfies a member.
@@ -256,7 +260,7 @@ func (x *Index) Alive(s *State, member int32) bool {
 }
 
 func (x *Index) alive(s *State, member int32) bool {
-	if x.tree != nil && x.tree.Alive(&s.cursor, member) || x.rest.fate(s.rest, member) != automaton.Rejects {
+	if x.tree != nil && x.tree.Alive(&s.cursor, member) || x.rest.fate(&s.rest, member) != automaton.Rejects {
 		return true
 	}
 	late := x.looked || len(x.single) > 0
@@ -293,7 +297,7 @@ func (x *Index) End(s *State, v *match.Value, h *Hits) {
 	if x.tree != nil {
 		h.Members = x.tree.End(&s.cursor, h.Members)
 	}
-	h.Members = x.rest.end(s.rest, h.Members)
+	h.Members = x.rest.end(&s.rest, v.Text(), h.Members)
 	texts := len(h.Members)
 	if x.looked {
 		h.Members = x.globs.Find(v, x.paths.Find(v, h.Members))

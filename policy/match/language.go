@@ -3,39 +3,59 @@ package match
 import (
 	"math/bits"
 	"slices"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/stopgate/stopgate/regular"
 	"github.com/stopgate/stopgate/schema"
 )
 
-// Language returns the set of plain strings that satisfy a condition on one, the further
-// forms of a restrictive condition included (K21), for an index that runs many conditions
-// as one automaton. ok is false if no language says it.
-func (m *Matcher) Language() (l *regular.Language, ok bool) {
+// Language returns the set of plain strings that satisfy a condition on one, for an index
+// that runs many conditions as one automaton; with forms the further forms of a
+// restrictive condition are included (K21). ok is false if no language says it.
+func (m *Matcher) Language(forms bool) (l *regular.Language, ok bool) {
 	if m.annotation != schema.None {
 		return nil, false
 	}
 	switch m.kind {
 	case Pattern:
-		if test, ok := m.text.(*patternText); ok {
-			l = test.test.(patterns).language()
-			if m.restrictive {
-				bare := l.Without(zeroWidth)
-				l = regular.Union(l, bare, bare.Trimmed(whiteSpace))
-			}
-			return l, true
+		if test, ok := m.text.(*patternText); ok && forms {
+			return test.language, true
+		} else if ok {
+			return test.plain, true
 		}
 	case Glob, Suffix:
 		n, err := stringLanguage(Spec{Kind: m.kind, Values: m.literals()})
 		if err != nil {
 			return nil, false // cannot happen: it compiled
 		}
-		if m.restrictive {
+		if m.restrictive && forms {
 			n = underForms(n.Direct())
 		}
 		return regular.FromNFA(n), true
 	}
 	return nil, false
+}
+
+// Forms are the further forms of a string that restrictive conditions test (K21).
+func Forms(text []byte) []string { return forms(string(text)) }
+
+// Disguises reports whether a text has hidden code points, which its further forms leave
+// out.
+func Disguises(text []byte) bool {
+	for i := 0; i < len(text); i++ {
+		if text[i] >= utf8.RuneSelf {
+			return strings.ContainsFunc(string(text[i:]), zeroWidth.Contains)
+		}
+	}
+	return false
+}
+
+// Blank reports whether a text begins and whether it ends with a blank.
+func Blank(text []byte) (first, last bool) {
+	f, _ := utf8.DecodeRune(text)
+	l, _ := utf8.DecodeLastRune(text)
+	return isWhite(f), isWhite(l)
 }
 
 func (m *Matcher) literals() (all []Literal) {

@@ -4,6 +4,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/stopgate/stopgate/jsonstream"
+	"github.com/stopgate/stopgate/regular"
 	"github.com/stopgate/stopgate/schema"
 )
 
@@ -66,6 +67,8 @@ type State struct {
 	at    uint32 // state of the automaton, or code points counted
 	tail  uint32 // white space counted that is not yet known to be inside
 	spent bool
+
+	machine regular.State // of the automaton of a pattern
 }
 
 // Spent reports that the answer came from the budget, not from the value: the

@@ -23,7 +23,10 @@ func (t languageTest) holds(text []byte) bool { return t.Accepts(text) }
 func compileString(s Spec, restrictive bool) (textTest, *SpecError) {
 	if s.Kind == Pattern {
 		test, err := compilePatterns(s)
-		return &patternText{test: test, restrictive: restrictive}, err
+		if err != nil {
+			return nil, err
+		}
+		return newPatternText(test, restrictive), nil
 	}
 	n, err := stringLanguage(s)
 	if err != nil {
@@ -177,18 +180,44 @@ type slowText struct{ language *automaton.Language }
 
 func (t slowText) match(value []byte) bool { return t.language.Accepts(value) }
 
-// patternText judges a complete string by a pattern: the value itself, or any
-// form of it for suspicion (K20, K21).
+// patternText judges a string by patterns, code point by code point: the value itself, or
+// any form of it for suspicion (K20, K21). Its automaton is built when the first value
+// needs it.
 type patternText struct {
-	test        wholeTest
-	restrictive bool
+	plain    *regular.Language // of the value itself
+	language *regular.Language // of its further forms too
+	machine  func() *regular.Automaton
 }
 
-func (t *patternText) match(value []byte) bool {
-	if t.test.holds(value) {
-		return true
+func newPatternText(p patterns, restrictive bool) *patternText {
+	plain := p.language()
+	l := plain
+	if restrictive {
+		bare := l.Without(zeroWidth)
+		l = regular.Union(l, bare, bare.Trimmed(whiteSpace))
 	}
-	return t.restrictive && slices.ContainsFunc(forms(string(value)), func(f string) bool { return t.test.holds([]byte(f)) })
+	return &patternText{plain: plain, language: l, machine: sync.OnceValue(func() *regular.Automaton { return regular.Join(l) })}
+}
+
+func (t *patternText) start(s *State) Result {
+	m := t.machine()
+	s.machine = m.Start()
+	return Result(m.Fate(&s.machine, 0))
+}
+
+func (t *patternText) feed(s *State, text []byte) (Result, int) {
+	m := t.machine()
+	n, _ := m.Feed(&s.machine, text)
+	return Result(m.Fate(&s.machine, 0)), n
+}
+
+func (t *patternText) end(s *State) bool { return t.machine().Accepts(&s.machine, 0) }
+
+func (t *patternText) match(value []byte) bool {
+	m := t.machine()
+	s := m.Start()
+	feedAll(m, &s, value)
+	return m.Accepts(&s, 0)
 }
 
 // patterns is any of several patterns.

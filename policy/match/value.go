@@ -39,6 +39,9 @@ func (v *Value) Reset(text []byte) {
 	v.listed, v.list = false, nil
 }
 
+// Text is the string.
+func (v *Value) Text() []byte { return v.text }
+
 // Judge judges a complete string as [Matcher.Whole] does.
 func (m *Matcher) Judge(v *Value) bool {
 	test, ok := m.text.(sharedTest)
