@@ -2,6 +2,7 @@ package match
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"sync"
 
@@ -57,6 +58,7 @@ type Protected struct {
 	place         place
 	literal       place // of words that a shell takes as they are
 	files         []string
+	needles       func() *needles
 	denied, asked func() *pathTest
 	// The lines of both lists one by one: only a value that touches the list asks which
 	// of them it touches.
@@ -80,6 +82,7 @@ func NewProtected(env Env, files ...string) *Protected {
 	}
 	p.literal = p.place
 	p.literal.expands = false
+	p.needles = sync.OnceValue(func() *needles { return newNeedles(slices.Concat(deniedPaths, askedPaths), p.files, p.place.env.Root) })
 	p.denied = sync.OnceValue(func() *pathTest { return p.test(deniedPaths, nil) })
 	p.asked = sync.OnceValue(func() *pathTest { return p.test(askedPaths, p.files) })
 	p.deniedLines = sync.OnceValue(func() []protectedLine { return p.lines(deniedPaths, nil) })
@@ -110,7 +113,11 @@ func (p *Protected) test(globs, files []string) *pathTest {
 func (p *Protected) Path(value []byte) (protection Protection, entry string) {
 	var buf [256]byte
 	canonical, info, plain := examine(buf[:0], value)
-	if plain && p.place.admits(value, canonical, info) && !p.denied().holds(canonical, info.high) && !p.asked().holds(canonical, info.high) {
+	certain := plain && p.place.admits(value, canonical, info)
+	if certain && p.needles().clears(canonical) {
+		return Unprotected, ""
+	}
+	if certain && !p.denied().holds(canonical, info.high) && !p.asked().holds(canonical, info.high) {
 		return Unprotected, ""
 	}
 	v := new(Value)

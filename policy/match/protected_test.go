@@ -1,6 +1,8 @@
 package match_test
 
 import (
+	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/stopgate/stopgate/policy/match"
@@ -107,6 +109,41 @@ func TestProtectedCommands(t *testing.T) {
 			if got != c.want || entry != c.entry {
 				t.Errorf("%q: %v %q, want %v %q", c.line, got, entry, c.want, c.entry)
 			}
+		}
+	}
+}
+
+// Proves K2, H20: what is cleared by the names in a path touches nothing, and what has
+// one of the names is judged by the whole list: both ways agree for every mixture of them.
+func TestProtectedNamesAgreeWithTheList(t *testing.T) {
+	names := []string{
+		".git", "config", "hooks", "x", "src", "stopgate.toml", "STOPGATE.TOML", ".ﬁt", "etc", "gitconfig", "tmp", "stopgate-1", "stopgate", "lib", "var",
+		".claude", "settings.json", "settings.local.json", ".GIT", "modules", ".vscode", "tasks.json", ".pi", "run", "user", "1000", "a.token", "stopgate2.token",
+		"policy.toml", "crush.json", ".config", "git", "srv", "proj", "É",
+	}
+	for _, env := range []match.Env{project, nowhere, {Root: "/etc"}, {Root: "/home/u/.git"}, {Root: "/tmp/stopgate-1"}} {
+		list := match.NewProtected(env, "/srv/proj/policy.toml")
+		r := rand.New(rand.NewPCG(4, 4))
+		touched := 0
+		for range 5000 {
+			var parts []string
+			for range 1 + r.IntN(4) {
+				parts = append(parts, names[r.IntN(len(names))])
+			}
+			path := []string{"", "/", "/srv/proj/", "./"}[r.IntN(4)] + strings.Join(parts, "/")
+			quick, entry := list.Path([]byte(path))
+			var v match.Value
+			v.Reset([]byte(path))
+			slow, line := list.Judge(&v)
+			if quick != slow || entry != line {
+				t.Fatalf("env %v: %q is %v (%s), by the whole list %v (%s)", env, path, quick, entry, slow, line)
+			}
+			if slow != match.Unprotected {
+				touched++
+			}
+		}
+		if touched < 100 {
+			t.Errorf("env %v: only %d paths touch the list", env, touched)
 		}
 	}
 }
