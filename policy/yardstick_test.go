@@ -44,7 +44,10 @@ func smallPolicy(r *rand.Rand) string {
 		func() string { return fmt.Sprintf(`arg = "/a", prefix = %q`, oneOf(r, "x", "xy", "y")) },
 		func() string { return fmt.Sprintf(`arg = "/a", glob = %q`, oneOf(r, "x*", "*y", "?", "*")) },
 		func() string { return fmt.Sprintf(`arg = "/a", enum = ["x", %q]`, oneOf(r, "yy", "xx")) },
-		func() string { return fmt.Sprintf(`arg = "/a", pattern = %q`, oneOf(r, "^x+$", "^y")) },
+		func() string {
+			return fmt.Sprintf(`arg = "/a", pattern = %q`, oneOf(r, "^x+$", "^y", "xy", "y$", "^(xx|y)$"))
+		},
+		func() string { return fmt.Sprintf(`arg = "/a", suffix = %q`, oneOf(r, "x", "xy")) },
 		func() string { return fmt.Sprintf(`arg = "/a", max_length = %s`, oneOf(r, "0", "1")) },
 		func() string { return fmt.Sprintf(`arg = "/b", const = %s`, oneOf(r, "true", "false")) },
 		func() string { return fmt.Sprintf(`arg = "/l", const = %q`, oneOf(r, "x", "y")) },
@@ -72,6 +75,87 @@ func smallPolicy(r *rand.Rand) string {
 		fmt.Fprintf(&b, "  { mode = %q },\n", mode())
 	}
 	return b.String() + "]\n"
+}
+
+// stringRule is a list with one rule, or a mixture, on a string that decides alone: the
+// other member is not looked at.
+func stringRule(r *rand.Rand) string {
+	matchers := []string{
+		`const = "xy"`, `prefix = "xy"`, `enum = ["x", "yx"]`, `glob = "x*"`, `glob = "*y"`, `glob = "?"`, `pattern = "^x+$"`, `pattern = "xy"`, `pattern = "^y"`,
+		`pattern = "y$"`, `suffix = "y"`,
+	}
+	var b strings.Builder
+	b.WriteString("version = 1\n[tools.t.parameters]\na = { type = \"string\", required = true }\n[tools.t.policy]\nrun = [\n")
+	k := 1 + r.IntN(3)
+	for _, i := range r.Perm(len(matchers))[:k] {
+		fmt.Fprintf(&b, "  { arg = \"/a\", %s, mode = \"deny\" },\n", matchers[i])
+	}
+	return b.String() + "  { mode = \"unattended\" },\n]\n"
+}
+
+// Proves K10, D25-41: on const, enum, prefix, suffix, glob, pattern and mixtures of them
+// a denial comes with the first code point that determines it: an oracle tries every
+// continuation of every beginning over a small alphabet. Where several rules together leave
+// no way out, each of them by itself still waits (K10); how late that makes a verdict is
+// printed.
+func TestDecidedInsideAValue(t *testing.T) {
+	var values []string
+	var grow func(v string)
+	grow = func(v string) {
+		values = append(values, v)
+		if len(v) < 6 {
+			grow(v + "x")
+			grow(v + "y")
+			grow(v + "z")
+		}
+	}
+	grow("")
+	const head = `{"a":"`
+	verdicts, late := 0, 0
+	for seed := range uint64(30) {
+		text := stringRule(rand.New(rand.NewPCG(seed, 9)))
+		p, list := policy.CompileUnchecked([]policy.Source{{Name: "p", Text: []byte(text), Trusted: true}}, policy.Options{})
+		if p == nil {
+			t.Fatalf("%v\n%s", list, text)
+		}
+		b := p.Bind(stopgate.Call{Tool: "t"})
+		e := b.Evaluate()
+		decided := make(map[string]int)         // the code points of a value after which its verdict was known, one more: at its end
+		modes := make(map[string]map[bool]bool) // of all values that begin so: denied or not
+		for _, v := range values {
+			e.Reset(b)
+			trace := run(e, head+v+`"}`, 1)
+			last := trace[len(trace)-1]
+			decided[v] = int(last.DecidedAt) - len(head)
+			for n := range len(v) + 1 {
+				if modes[v[:n]] == nil {
+					modes[v[:n]] = make(map[bool]bool)
+				}
+				modes[v[:n]][last.Mode == stopgate.Deny] = true
+			}
+		}
+		for _, v := range values {
+			if len(v) > 3 { // continuations of three code points are enough to tell these rules' values apart
+				continue
+			}
+			determined := 0
+			for determined < len(v) && len(modes[v[:determined]]) > 1 {
+				determined++
+			}
+			if len(modes[v[:determined]]) > 1 {
+				determined++ // the closing quote
+			}
+			if at := max(decided[v], 0); at < determined {
+				t.Fatalf("%s\n%q is known behind %d code points, determined behind %d", text, v, at, determined)
+			} else if at > determined {
+				if late += at - determined; strings.Count(text, "deny") == 1 {
+					t.Errorf("%s\n%q is known behind %d code points, determined behind %d", text, v, at, determined)
+				}
+			}
+			verdicts++
+		}
+	}
+	t.Logf("%d verdicts, late by %d code points in all", verdicts, late)
 }
 
 func oneOf(r *rand.Rand, from ...string) string { return from[r.IntN(len(from))] }

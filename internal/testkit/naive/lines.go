@@ -86,7 +86,7 @@ func matchesPart(kind, literal string, p part, plain, permissive bool) bool {
 		return plain && sameWords(kind, literal, p.text)
 	}
 	for _, text := range append([]string{p.text}, p.runs...) {
-		if sameWords(kind, literal, text) {
+		if sameWords(kind, literal, text) || sameWords(kind, literal, forms3(text)[1]) {
 			return true
 		}
 	}
