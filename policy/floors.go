@@ -77,7 +77,7 @@ func (e *Evaluation) protected(w *textWatch) {
 	strictest := match.Unprotected
 	for _, list := range w.view.protected {
 		if w.needs&watchTarget != 0 {
-			p, _ := list.Path(e.text())
+			p, _ := list.PathOf(e.wholeText())
 			strictest = max(strictest, p)
 		}
 		if w.needs&watchWords != 0 {

@@ -125,6 +125,16 @@ func (p *Protected) Path(value []byte) (protection Protection, entry string) {
 	return p.Judge(v)
 }
 
+// PathOf is Path for a value that matchers judge too: the path is read once.
+func (p *Protected) PathOf(v *Value) (protection Protection, entry string) {
+	if v.valid && len(v.text) <= Budget {
+		if canonical, certain := v.certain(&p.place); certain && p.needles().clears(canonical) {
+			return Unprotected, ""
+		}
+	}
+	return p.Judge(v)
+}
+
 // Judge is Path for a value that matchers judge too.
 func (p *Protected) Judge(v *Value) (protection Protection, entry string) {
 	return p.judge(v, &p.place)

@@ -135,7 +135,7 @@ func TestProtectedNamesAgreeWithTheList(t *testing.T) {
 			var v match.Value
 			v.Reset([]byte(path))
 			slow, line := list.Judge(&v)
-			if quick != slow || entry != line {
+			if again, _ := list.PathOf(&v); quick != slow || again != slow || entry != line {
 				t.Fatalf("env %v: %q is %v (%s), by the whole list %v (%s)", env, path, quick, entry, slow, line)
 			}
 			if slow != match.Unprotected {

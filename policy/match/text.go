@@ -184,6 +184,7 @@ func (t slowText) match(value []byte) bool { return t.language.Accepts(value) }
 // any form of it for suspicion (K20, K21). Its automaton is built when the first value
 // needs it.
 type patternText struct {
+	test     wholeTest
 	plain    *regular.Language // of the value itself
 	language *regular.Language // of its further forms too
 	machine  func() *regular.Automaton
@@ -196,7 +197,7 @@ func newPatternText(p patterns, restrictive bool) *patternText {
 		bare := l.Without(zeroWidth)
 		l = regular.Union(l, bare, bare.Trimmed(whiteSpace))
 	}
-	return &patternText{plain: plain, language: l, machine: sync.OnceValue(func() *regular.Automaton { return regular.Join(l) })}
+	return &patternText{test: p, plain: plain, language: l, machine: sync.OnceValue(func() *regular.Automaton { return regular.Join(l) })}
 }
 
 func (t *patternText) start(s *State) Result {
