@@ -135,7 +135,7 @@ func (p *Protected) PathOf(v *Value) (protection Protection, entry string) {
 	return p.Judge(v)
 }
 
-// Judge is Path for a value that matchers judge too.
+// Judge is PathOf by the automata of the whole list.
 func (p *Protected) Judge(v *Value) (protection Protection, entry string) {
 	return p.judge(v, &p.place)
 }
