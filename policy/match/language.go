@@ -117,7 +117,7 @@ func (g *PathLanguages) Add(m *Matcher, member int32) bool {
 		if test.expands || m.kind != Glob && m.kind != Suffix {
 			return false
 		}
-		g.globs.add(regular.FromNFA(test.nfa), member)
+		g.globs.add(regular.FromNFA(test.nfa()), member)
 	default:
 		return false
 	}

@@ -16,7 +16,7 @@ import (
 // answers never do.
 type pathTest struct {
 	place
-	nfa   *automaton.NFA
+	nfa   func() *automaton.NFA
 	once  sync.Once
 	built pathAutomaton
 	// aimed limits values with wildcards, nil if all count.
@@ -75,11 +75,13 @@ func (e Env) normal() Env {
 	return e
 }
 
-func newPathTest(n *automaton.NFA, p place) *pathTest { return &pathTest{place: p, nfa: n} }
+func newPathTest(n *automaton.NFA, p place) *pathTest {
+	return &pathTest{place: p, nfa: func() *automaton.NFA { return n }}
+}
 
 // automaton returns the set of paths, built once.
 func (t *pathTest) automaton() *pathAutomaton {
-	t.once.Do(func() { t.built = buildPath(t.nfa, t.place) })
+	t.once.Do(func() { t.built = buildPath(t.nfa(), t.place) })
 	return &t.built
 }
 

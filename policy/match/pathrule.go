@@ -16,6 +16,9 @@ func compilePath(s Spec, expands, restrictive bool, env Env) (textTest, *SpecErr
 		test, err := compilePatterns(s)
 		return &pathPattern{place: p, test: test}, err
 	}
+	if s.Kind == Const || s.Kind == Enum || s.Kind == Prefix {
+		return compileLiterals(s, p)
+	}
 	b := pathBuilder{NFA: automaton.New(), env: p.env, restrictive: restrictive, folded: restrictive, suspects: restrictive}
 	for i, lit := range s.Values {
 		if err := b.add(s.Kind, lit.Text); err != nil {
@@ -34,6 +37,24 @@ func compilePath(s Spec, expands, restrictive bool, env Env) (textTest, *SpecErr
 	}
 	p.folded = false
 	return eitherPath{test, newPathTest(exact.NFA, p)}, nil
+}
+
+// compileLiterals checks literals, of which nothing is built before it is needed: most
+// are looked up by an index.
+func compileLiterals(s Spec, p place) (textTest, *SpecError) {
+	for i, lit := range s.Values {
+		if err := checkPathLiteral(s.Kind, lit.Text, p.restrictive); err != nil {
+			err.Index = i
+			return nil, err
+		}
+	}
+	return &pathTest{place: p, nfa: func() *automaton.NFA {
+		b := pathBuilder{NFA: automaton.New(), env: p.env, restrictive: p.restrictive, folded: p.restrictive, suspects: p.restrictive}
+		for _, lit := range s.Values {
+			_ = b.add(s.Kind, lit.Text) // has been checked
+		}
+		return b.NFA
+	}}, nil
 }
 
 // eitherPath holds if one of two tests does.

@@ -161,7 +161,11 @@ func (c *Case) Document(r *rand.Rand) string {
 	w.object(c.tool, pick(r, []int{0, 2, 5}))
 	w.space()
 	text := w.String()
-	switch r.IntN(40) {
+	how := r.IntN(40)
+	if (how == 1 || how == 2) && c.commands() {
+		how = 0 // the naive evaluator knows the command lines of the vocabulary only
+	}
+	switch how {
 	case 0:
 		return text[:r.IntN(len(text)+1)]
 	case 1:
@@ -204,4 +208,13 @@ func place(r *rand.Rand, text string) int {
 			return i
 		}
 	}
+}
+
+// commands reports whether the tool has a parameter that is a command line.
+func (c *Case) commands() bool {
+	texts := []string{c.Definition}
+	for _, f := range c.Files {
+		texts = append(texts, f.Text)
+	}
+	return strings.Contains(strings.Join(texts, ""), `"command"`)
 }
