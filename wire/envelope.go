@@ -28,7 +28,7 @@ func EnvelopeOptions(maxBytes int) jsonstream.Options {
 func Malformed(err error) *StreamError {
 	var e *jsonstream.Error
 	if errors.As(err, &e) && e.Code == stopgate.CodeLimitExceeded {
-		return &StreamError{Code: stopgate.CodeLimitExceeded, Message: "The provider's answer exceeds a limit."}
+		return OverLimit()
 	}
 	return &StreamError{Code: stopgate.CodeEnvelopeMismatch, Message: "The provider's answer is malformed."}
 }
@@ -44,3 +44,26 @@ func Key(k jsonstream.Value) []byte {
 // Present reports whether a member is there and says something: null is how many
 // servers write an absent member.
 func Present(v jsonstream.Value) bool { return v.IsValid() && v.Kind() != jsonstream.Null }
+
+// Plain reports whether no member of an object has a name that only folds to one
+// of the names: some clients would read it and others would not.
+func Plain(object jsonstream.Value, names []string) bool {
+	for k := range object.Members() {
+		if Lookalike(Key(k), names...) {
+			return false
+		}
+	}
+	return true
+}
+
+// Small reads a position or a counter: a whole number of at most nine digits.
+func Small(v jsonstream.Value) (n int, ok bool) {
+	raw := v.Raw()
+	if v.Kind() != jsonstream.Number || countLen(raw) != len(raw) {
+		return 0, false
+	}
+	for _, c := range raw {
+		n = n*10 + int(c-'0')
+	}
+	return n, true
+}

@@ -6,24 +6,32 @@ import (
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
-// Repeat recognises an event that says what an earlier one said but for the text
-// of one or two strings. A stream is thousands of such events, and the earlier
-// one was read in full: a text that is equal to an accepted one outside of some
-// string values, with valid strings in their place, is accepted too and has the
-// same members, so that only the strings need to be read again.
+// Repeat recognises an event that says what an earlier one said but for a few
+// strings and counters. A stream is thousands of such events, and the earlier one
+// was read in full: a text that is equal to an accepted one outside of some
+// values, with values of the same kind in their place, is accepted too and has
+// the same members, so that only these values need to be read again.
 //
 // The zero Repeat matches nothing.
 type Repeat struct {
-	text []byte // the event that was read in full
-	vary [2]struct {
-		open int // its opening quote in text
-		end  int // behind its closing quote
-	}
+	text  []byte // the event that was read in full
+	vary  [maxVary]variable
 	n     int
-	found [2]Quoted
+	found [maxVary]Quoted // in the order of Learn's values
 }
 
-// Quoted is the inside of a JSON string, as it is written.
+// maxVary is how many values of an event may differ.
+const maxVary = 3
+
+// variable is a value of the learned text that may differ.
+type variable struct {
+	open    int  // its first byte
+	end     int  // behind its last byte
+	at      int  // in found
+	counter bool // a whole number, else a string
+}
+
+// Quoted is the inside of a JSON string, or a number, as it is written.
 type Quoted struct {
 	Raw     []byte
 	Escaped bool
@@ -42,26 +50,54 @@ func (q Quoted) Text(buf []byte) (text, grown []byte) {
 // more than it saves.
 const maxRepeat = 4 << 10
 
-// Learn remembers an event that was read in full. The values are the strings in
-// it that may differ; the second one may be invalid, for none.
-func (r *Repeat) Learn(text []byte, first, second jsonstream.Value) {
+// Learn remembers an event that was read in full. The values are those in it that
+// may differ: strings, and whole numbers that are not negative. Invalid ones stand
+// for none. A value of another kind, or one too many, makes it match nothing.
+func (r *Repeat) Learn(text []byte, values ...jsonstream.Value) {
 	r.n = 0
 	if len(text) > maxRepeat {
 		return
 	}
-	if from, _ := second.Span(); second.IsValid() {
-		if other, _ := first.Span(); from < other {
-			first, second = second, first
-		}
-	}
 	r.text = append(r.text[:0], text...)
-	for _, v := range [...]jsonstream.Value{first, second} {
-		if v.IsValid() {
-			from, to := v.Span()
-			r.vary[r.n].open, r.vary[r.n].end = from, to
-			r.n++
+	n := 0
+	for at, v := range values {
+		r.found[min(at, maxVary-1)] = Quoted{}
+		if !v.IsValid() {
+			continue
 		}
+		from, to := v.Span()
+		w := variable{open: from, end: to, at: at}
+		if v.Kind() != jsonstream.String {
+			w.counter = countLen(text[from:to]) == to-from
+			if !w.counter {
+				return
+			}
+		}
+		if n == maxVary || at >= maxVary {
+			return
+		}
+		i := n
+		for ; i > 0 && r.vary[i-1].open > from; i-- {
+			r.vary[i] = r.vary[i-1]
+		}
+		r.vary[i] = w
+		n++
 	}
+	r.n = n
+}
+
+// countLen is the length of the whole number that a text begins with, 0 for none
+// or for one that does not fit into an int everywhere.
+func countLen(text []byte) int {
+	const digits = 9
+	n := 0
+	for n < len(text) && '0' <= text[n] && text[n] <= '9' {
+		n++
+	}
+	if n > digits || n > 1 && text[0] == '0' {
+		return 0
+	}
+	return n
 }
 
 // Forget makes Match answer false until something is learned.
@@ -80,12 +116,21 @@ func (r *Repeat) Match(text []byte) bool {
 			return false
 		}
 		at += fixed
-		n, escaped := jsonstream.ScanString(text[at:])
-		if n == 0 {
-			return false
+		if v.counter {
+			n := countLen(text[at:])
+			if n == 0 {
+				return false
+			}
+			r.found[v.at] = Quoted{Raw: text[at : at+n]}
+			at += n
+		} else {
+			n, escaped := jsonstream.ScanString(text[at:])
+			if n == 0 {
+				return false
+			}
+			r.found[v.at] = Quoted{Raw: text[at+1 : at+n-1], Escaped: escaped}
+			at += n
 		}
-		r.found[i] = Quoted{Raw: text[at+1 : at+n-1], Escaped: escaped}
-		at += n
 		from = v.end
 	}
 	return equalButPadding(text[at:], r.text[from:])
@@ -105,5 +150,5 @@ func equalButPadding(a, b []byte) bool {
 	return bytes.Equal(a, b)
 }
 
-// Found returns the strings of the last match, in the order of the text.
-func (r *Repeat) Found() []Quoted { return r.found[:r.n] }
+// Found returns the i-th of Learn's values in the last match.
+func (r *Repeat) Found(i int) Quoted { return r.found[i] }

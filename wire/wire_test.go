@@ -268,12 +268,13 @@ func TestRepeat(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var v [2]jsonstream.Value
-		for i, name := range names {
-			v[i], _ = root.Get(name)
+		var values []jsonstream.Value
+		for _, name := range names {
+			v, _ := root.Get(name)
+			values = append(values, v)
 		}
 		var r wire.Repeat
-		r.Learn([]byte(text), v[0], v[1])
+		r.Learn([]byte(text), values...)
 		return &r
 	}
 	const text = `{"a":1,"b":"x","c":[2],"d":"y"}`
@@ -287,7 +288,17 @@ func TestRepeat(t *testing.T) {
 		{"another text", []string{"b"}, `{"a":1,"b":"","c":[2],"d":"y"}`, ""},
 		{"an escape", []string{"b"}, `{"a":1,"b":"\u0041\"","c":[2],"d":"y"}`, `A"`},
 		{"two strings", []string{"b", "d"}, `{"a":1,"b":"long","c":[2],"d":"er"}`, "long|er"},
-		{"two strings, named the other way round", []string{"d", "b"}, `{"a":1,"b":"long","c":[2],"d":"er"}`, "long|er"},
+		{"two strings, named the other way round", []string{"d", "b"}, `{"a":1,"b":"long","c":[2],"d":"er"}`, "er|long"},
+		{"no value, and a string", []string{"z", "b"}, `{"a":1,"b":"z","c":[2],"d":"y"}`, "|z"},
+		{"a counter and two strings", []string{"d", "a", "b"}, `{"a":123456789,"b":"long","c":[2],"d":"er"}`, "er|123456789|long"},
+		{"a counter with a point", []string{"a"}, `{"a":1.5,"b":"x","c":[2],"d":"y"}`, "no"},
+		{"a negative counter", []string{"a"}, `{"a":-1,"b":"x","c":[2],"d":"y"}`, "no"},
+		{"a counter with a leading zero", []string{"a"}, `{"a":01,"b":"x","c":[2],"d":"y"}`, "no"},
+		{"a counter of ten digits", []string{"a"}, `{"a":1234567890,"b":"x","c":[2],"d":"y"}`, "no"},
+		{"a string for a counter", []string{"a"}, `{"a":"1","b":"x","c":[2],"d":"y"}`, "no"},
+		{"cut in front of the counter", []string{"a"}, `{"a":`, "no"},
+		{"an array may not differ", []string{"c"}, text, "no"},
+		{"too many values", []string{"a", "b", "d", "a"}, text, "no"},
 		{"a string that may not differ", []string{"b"}, `{"a":1,"b":"x","c":[2],"d":"z"}`, "no"},
 		{"a change in front", []string{"b"}, `{"a":2,"b":"x","c":[2],"d":"y"}`, "no"},
 		{"a change in between", []string{"b", "d"}, `{"a":1,"b":"x","c":[3],"d":"y"}`, "no"},
@@ -315,8 +326,8 @@ func TestRepeat(t *testing.T) {
 				return
 			}
 			var found []string
-			for _, q := range r.Found() {
-				s, _ := q.Text(nil)
+			for i := range c.vary {
+				s, _ := r.Found(i).Text(nil)
 				found = append(found, string(s))
 			}
 			if got := strings.Join(found, "|"); got != c.found {

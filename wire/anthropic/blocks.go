@@ -63,7 +63,7 @@ func (s *stream) content(dst []byte, ev *sse.Event) ([]byte, error) {
 		return dst, nil
 	}
 	if _, carries := s.frame.delta.Get("partial_json"); carries && !b.input {
-		return dst, unknownCall()
+		return dst, wire.UnknownCall()
 	}
 	dst, err := s.other(dst, ev, b)
 	s.learnText(ev, b)
@@ -96,7 +96,7 @@ const maxBlocks = 1 << 16
 func (s *stream) begin(dst []byte, ev *sse.Event) ([]byte, error) {
 	switch {
 	case len(s.blocks) == maxBlocks:
-		return dst, overLimit()
+		return dst, wire.OverLimit()
 	case s.frame.index != len(s.blocks), s.frame.block.Kind() != jsonstream.Object:
 		return dst, wire.Malformed(nil)
 	}
@@ -132,7 +132,7 @@ func (s *stream) other(dst []byte, ev *sse.Event, b *block) ([]byte, error) {
 // keep holds an event back until Release.
 func (s *stream) keep(ev *sse.Event, b *block) error {
 	if s.held+len(ev.Raw) > s.o.MaxHeld {
-		return overLimit()
+		return wire.OverLimit()
 	}
 	s.held += len(ev.Raw)
 	s.queue = append(s.queue, heldEvent{block: b, typ: s.frame.typ, ev: ev.Clone(nil)})
@@ -143,14 +143,4 @@ func (s *stream) keep(ev *sse.Event, b *block) error {
 func (s *stream) take() int {
 	s.next++
 	return s.next - 1
-}
-
-func overLimit() error {
-	return &wire.StreamError{Code: stopgate.CodeLimitExceeded, Message: "The provider's answer exceeds a limit."}
-}
-
-// unknownCall is the end of a response with something that may be a call, of a
-// form that has no place for a denial (L14).
-func unknownCall() error {
-	return &wire.StreamError{Code: stopgate.CodePolicyNotConfigured, Message: "The provider's answer has a tool call of an unknown form."}
 }

@@ -35,7 +35,7 @@ func (b *body) decode(text []byte) *wire.StreamError {
 		return wire.Malformed(err)
 	}
 	root := b.doc.Root()
-	if !plain(root, messageNames) {
+	if !wire.Plain(root, messageNames) {
 		return wire.Malformed(nil)
 	}
 	b.content, _ = root.Get("content")
@@ -48,7 +48,7 @@ func (b *body) decode(text []byte) *wire.StreamError {
 		return wire.Malformed(nil)
 	}
 	for v := range b.content.Elements() {
-		if v.Kind() != jsonstream.Object || !plain(v, blockNames) {
+		if v.Kind() != jsonstream.Object || !wire.Plain(v, blockNames) {
 			return wire.Malformed(nil)
 		}
 		kind := kindOf(v)

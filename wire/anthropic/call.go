@@ -1,9 +1,6 @@
 package anthropic
 
 import (
-	"slices"
-	"strings"
-
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/jsonstream"
 	"github.com/stopgate/stopgate/wire"
@@ -90,22 +87,7 @@ func kindOf(block jsonstream.Value) kind {
 func (c *calls) noteKind(k kind, block jsonstream.Value) {
 	if k == provider || k == providerInput || k == unknownContent {
 		typ, _ := block.Get("type")
-		c.note(typ.Text())
-	}
-}
-
-// maxNotes and maxNote bound what the upstream can write into a record.
-const (
-	maxNotes = 64
-	maxNote  = 128
-)
-
-func (c *calls) note(typ string) {
-	if len(typ) > maxNote {
-		typ = strings.ToValidUTF8(typ[:maxNote], "")
-	}
-	if len(c.notes.NotEvaluated) < maxNotes && !slices.Contains(c.notes.NotEvaluated, typ) {
-		c.notes.NotEvaluated = append(c.notes.NotEvaluated, typ)
+		c.notes.Pass(typ.Text())
 	}
 }
 
@@ -270,26 +252,12 @@ func ending(reason jsonstream.Value) stopgate.End {
 // the denied calls was made by code at the provider, which waits for its result
 // (WIRE 4.7).
 func (c *calls) settle(outcomes []wire.Release) (args [][]byte, lines []string, stuck bool) {
-	args = make([][]byte, len(c.list))
-	given := make([]*wire.Release, len(c.list))
-	for i := range outcomes {
-		o := &outcomes[i]
-		if o.Call >= 0 && o.Call < len(given) && (given[o.Call] == nil || !o.Allowed) {
-			given[o.Call] = o
-		}
-	}
+	args, texts := wire.Settle(len(c.list), outcomes, func(i int) bool { return !c.list[i].refused && c.end == stopgate.Ended })
 	for i, k := range c.list {
-		o := given[i]
-		switch {
-		case o == nil || o.Allowed && (k.refused || c.end != stopgate.Ended || len(o.Args) == 0), !o.Allowed && o.Text == "":
-			lines = append(lines, wire.DenialText("", false, "", stopgate.CodePolicyError))
-		case !o.Allowed:
-			lines = append(lines, o.Text)
-		default:
-			args[i] = o.Args
-			continue
+		if args[i] == nil {
+			lines = append(lines, texts[i])
+			stuck = stuck || k.programmed
 		}
-		stuck = stuck || k.programmed
 	}
 	c.pending = 0
 	return args, lines, stuck

@@ -37,7 +37,7 @@ func (f *frame) read(root jsonstream.Value) bool {
 			}
 			f.typ = typeName(v)
 		case "index":
-			n, ok := small(v)
+			n, ok := wire.Small(v)
 			if !ok {
 				return false
 			}
@@ -52,7 +52,7 @@ func (f *frame) read(root jsonstream.Value) bool {
 			}
 		}
 	}
-	return f.typ != "" && plain(f.block, blockNames) && plain(f.delta, deltaNames)
+	return f.typ != "" && wire.Plain(f.block, blockNames) && wire.Plain(f.delta, deltaNames)
 }
 
 // typeName returns an event's type, without a copy for the known ones.
@@ -65,32 +65,6 @@ func typeName(v jsonstream.Value) string {
 		}
 	}
 	return v.Text()
-}
-
-// plain reports whether no member of an object only folds to a known name.
-func plain(object jsonstream.Value, names []string) bool {
-	for k := range object.Members() {
-		if wire.Lookalike(wire.Key(k), names...) {
-			return false
-		}
-	}
-	return true
-}
-
-// small reads an index.
-func small(v jsonstream.Value) (int, bool) {
-	raw := v.Raw()
-	if v.Kind() != jsonstream.Number || len(raw) > 6 {
-		return 0, false
-	}
-	n := 0
-	for _, c := range raw {
-		if c < '0' || c > '9' {
-			return 0, false
-		}
-		n = n*10 + int(c-'0')
-	}
-	return n, true
 }
 
 // appendNamed forwards an event as it is. A frame without an event line gets one:

@@ -37,7 +37,7 @@ func (s *stream) learnText(ev *sse.Event, b *block) {
 func (s *stream) learn(ev *sse.Event, k *call, text jsonstream.Value) {
 	if !s.slow {
 		s.continued = k
-		s.repeat.Learn(ev.Data, text, jsonstream.Value{})
+		s.repeat.Learn(ev.Data, text)
 	}
 }
 
@@ -47,7 +47,7 @@ func (s *stream) again(dst []byte, ev *sse.Event) []byte {
 		return ev.AppendTo(dst)
 	}
 	var text []byte
-	text, s.text = s.repeat.Found()[0].Text(s.text)
+	text, s.text = s.repeat.Found(0).Text(s.text)
 	s.feed(s.continued, text)
 	return dst
 }

@@ -77,7 +77,7 @@ func (s *stream) Event(dst []byte, ev *sse.Event) ([]byte, wire.Need, error) {
 		}
 	case "message_stop":
 		if !s.complete() {
-			return dst, need, cut()
+			return dst, need, wire.Cut()
 		}
 		s.ended, need = true, wire.Finished
 		dst = appendNamed(dst, ev, s.frame.typ)
@@ -98,10 +98,10 @@ func (s *stream) Event(dst []byte, ev *sse.Event) ([]byte, wire.Need, error) {
 func (s *stream) unknown(dst []byte, ev *sse.Event) ([]byte, error) {
 	_, message := s.frame.root.Get("message")
 	if kindOf(s.frame.block).call() {
-		return dst, unknownCall()
+		return dst, wire.UnknownCall()
 	}
 	if message || s.frame.block.IsValid() || s.frame.delta.IsValid() {
-		s.note(s.frame.typ)
+		s.notes.Pass(s.frame.typ)
 	}
 	return appendNamed(dst, ev, s.frame.typ), nil
 }
@@ -112,7 +112,7 @@ func (s *stream) messageStart(dst []byte, ev *sse.Event) ([]byte, error) {
 	message, _ := s.frame.root.Get("message")
 	content, _ := message.Get("content")
 	empty := !wire.Present(content) || content.Kind() == jsonstream.Array && content.Len() == 0
-	if s.begun || message.Kind() != jsonstream.Object || !empty || !plain(message, startNames) {
+	if s.begun || message.Kind() != jsonstream.Object || !empty || !wire.Plain(message, startNames) {
 		return dst, wire.Malformed(nil)
 	}
 	s.begun = true
@@ -172,10 +172,6 @@ func (s *stream) complete() bool {
 	return s.begun && !s.waiting && (len(s.list) == 0 || s.over)
 }
 
-func cut() error {
-	return &wire.StreamError{Code: stopgate.CodeStreamTruncated, Message: "The provider's answer ended before it was complete."}
-}
-
 // EOF implements [wire.Stream]: a stream without message_stop was cut, and one
 // SDK would report nothing (WIRE 4.8). A last event that lacks only its blank
 // line says what it says: clients read it, and no call hangs on it.
@@ -189,7 +185,7 @@ func (s *stream) EOF(dst, tail []byte) ([]byte, error) {
 	for {
 		more, err := last.Next(&ev)
 		if err != nil || !more {
-			return dst, cut()
+			return dst, wire.Cut()
 		}
 		if ev.Dispatched {
 			break
@@ -197,7 +193,7 @@ func (s *stream) EOF(dst, tail []byte) ([]byte, error) {
 	}
 	if !s.complete() || scan(&s.doc, ev.Data, s.o.MaxBytes) != nil || !s.frame.read(s.doc.Root()) ||
 		s.frame.typ != "message_stop" || len(ev.Type) > 0 && string(ev.Type) != s.frame.typ {
-		return dst, cut()
+		return dst, wire.Cut()
 	}
 	s.ended = true
 	return appendNamed(dst, &ev, s.frame.typ), nil

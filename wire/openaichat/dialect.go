@@ -2,7 +2,6 @@ package openaichat
 
 import (
 	"github.com/stopgate/stopgate"
-	"github.com/stopgate/stopgate/jsonstream"
 	"github.com/stopgate/stopgate/wire"
 )
 
@@ -16,20 +15,7 @@ func (Dialect) Name() string { return "openai-chat" }
 
 // ErrorBody implements [wire.Dialect] (WIRE 2.7).
 func (Dialect) ErrorBody(_ int, code stopgate.Code, message string) []byte {
-	return appendError(nil, code, message)
-}
-
-// appendError appends the error object that every client of this dialect raises
-// on, in a body and in a stream.
-func appendError(dst []byte, code stopgate.Code, message string) []byte {
-	if message == "" {
-		message = code.Public()
-	}
-	dst = append(dst, `{"error":{"message":`...)
-	dst = jsonstream.AppendQuote(dst, message)
-	dst = append(dst, `,"type":"stopgate_error","param":null,"code":`...)
-	dst = jsonstream.AppendQuote(dst, string(code))
-	return append(dst, "}}"...)
+	return wire.AppendErrorObject(nil, code, message)
 }
 
 // Stream implements [wire.Dialect].

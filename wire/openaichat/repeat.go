@@ -48,12 +48,6 @@ func (s *stream) learnText(ev *sse.Event) {
 }
 
 func (s *stream) learn(ev *sse.Event, text jsonstream.Value) {
-	s.first = true
-	if s.chunk.padding.IsValid() {
-		at, _ := text.Span()
-		padding, _ := s.chunk.padding.Span()
-		s.first = at < padding
-	}
 	s.repeat.Learn(ev.Data, text, s.chunk.padding)
 }
 
@@ -62,13 +56,8 @@ func (s *stream) again(dst []byte, ev *sse.Event) []byte {
 	if s.continued == nil {
 		return ev.AppendTo(dst)
 	}
-	found := s.repeat.Found()
-	q := found[0]
-	if !s.first {
-		q = found[1]
-	}
 	var text []byte
-	text, s.text = q.Text(s.text)
+	text, s.text = s.repeat.Found(0).Text(s.text)
 	s.feed(s.inChoice, s.continued, text)
 	return dst
 }

@@ -22,7 +22,6 @@ type stream struct {
 	repeat    wire.Repeat
 	continued *call
 	inChoice  *choice
-	first     bool // the text stands before the padding
 	slow      bool // tests: read every event in full
 
 	// The event that ended one or more choices with calls, kept until Release.
@@ -253,7 +252,7 @@ func (s *stream) Abort(dst []byte, code stopgate.Code, message string) []byte {
 		return dst // the client has the upstream's error
 	}
 	dst = sse.AppendOpen(dst, "")
-	return sse.AppendClose(appendError(dst, code, message))
+	return sse.AppendClose(wire.AppendErrorObject(dst, code, message))
 }
 
 // Keepalive implements [wire.Stream] (DECISIONS S17).

@@ -1,0 +1,55 @@
+package wire
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/jsonstream"
+)
+
+// Cut is the end of a response that ended before its terminal event.
+func Cut() *StreamError {
+	return &StreamError{Code: stopgate.CodeStreamTruncated, Message: "The provider's answer ended before it was complete."}
+}
+
+// OverLimit is the end of a response that needs more than a limit allows.
+func OverLimit() *StreamError {
+	return &StreamError{Code: stopgate.CodeLimitExceeded, Message: "The provider's answer exceeds a limit."}
+}
+
+// UnknownCall is the end of a response with something that may be a call, of a
+// form that has no place for a denial (L14).
+func UnknownCall() *StreamError {
+	return &StreamError{Code: stopgate.CodePolicyNotConfigured, Message: "The provider's answer has a tool call of an unknown form."}
+}
+
+// AppendErrorObject appends the error object of the OpenAI dialects, on which
+// every client of them raises. An empty message becomes the code's public text.
+func AppendErrorObject(dst []byte, code stopgate.Code, message string) []byte {
+	if message == "" {
+		message = code.Public()
+	}
+	dst = append(dst, `{"error":{"message":`...)
+	dst = jsonstream.AppendQuote(dst, message)
+	dst = append(dst, `,"type":"stopgate_error","param":null,"code":`...)
+	dst = jsonstream.AppendQuote(dst, string(code))
+	return append(dst, "}}"...)
+}
+
+// maxNotes and maxNote bound what an upstream can write into a record.
+const (
+	maxNotes = 64
+	maxNote  = 128
+)
+
+// Pass remembers the type of something that was forwarded without a judgement
+// (L12), each once.
+func (n *Notes) Pass(typ string) {
+	if len(typ) > maxNote {
+		typ = strings.ToValidUTF8(typ[:maxNote], "")
+	}
+	if len(n.NotEvaluated) < maxNotes && !slices.Contains(n.NotEvaluated, typ) {
+		n.NotEvaluated = append(n.NotEvaluated, typ)
+	}
+}
