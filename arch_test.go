@@ -39,7 +39,7 @@ var layers = [][]string{
 	{"session"},
 	{"wire/sse"},
 	{"wire"},
-	{"wire/openaichat", "wire/anthropic"},
+	{"wire/openaichat", "wire/openairesponses", "wire/anthropic"},
 	{"gate"},
 	{"approve"},
 	{"approve/command", "approve/terminal", "approve/webhook"},

@@ -22,6 +22,7 @@ import (
 //	after_deny = "cancel"           # or "drain"
 //	passthrough = ["GET /v1/files/{id}"]
 //	server_tools = ["web_search_*"]
+//	pass_items = []                 # unknown item types of Responses that pass
 //
 //	[upstream.NAME]                 # one for each API
 //	base_url = "https://llm.example.com/v1"
@@ -66,6 +67,7 @@ type gatewayTable struct {
 	AfterDeny   *AfterDeny `toml:"after_deny"`
 	Passthrough []string   `toml:"passthrough"`
 	ServerTools []string   `toml:"server_tools"`
+	PassItems   []string   `toml:"pass_items"`
 }
 
 // onBlock is reserved: a denied call never stops the turn by itself yet.
@@ -106,7 +108,7 @@ func (c *configurer) gateway(t *tomltree.Value) {
 	c.diags = append(c.diags, tomltree.Decode(t, &table)...)
 	s := &c.o.Settings
 	s.Listen, s.Hosts, s.Origins = table.Listen, table.Hosts, table.Origins
-	s.Passthrough, s.ServerTools = table.Passthrough, table.ServerTools
+	s.Passthrough, s.ServerTools, s.PassItems = table.Passthrough, table.ServerTools, table.PassItems
 	if table.OnDeny != nil {
 		s.OnDeny = *table.OnDeny
 	}

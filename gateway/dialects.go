@@ -7,12 +7,14 @@ import (
 	"github.com/stopgate/stopgate/wire"
 	"github.com/stopgate/stopgate/wire/anthropic"
 	"github.com/stopgate/stopgate/wire/openaichat"
+	"github.com/stopgate/stopgate/wire/openairesponses"
 )
 
 // The routes that carry calls.
 const (
-	chatPath     = "/v1/chat/completions"
-	messagesPath = "/v1/messages"
+	chatPath      = "/v1/chat/completions"
+	responsesPath = "/v1/responses"
+	messagesPath  = "/v1/messages"
 )
 
 // dialectOf is the dialect of a gated route, nil for other routes.
@@ -20,6 +22,8 @@ func dialectOf(path string) wire.Dialect {
 	switch path {
 	case chatPath:
 		return openaichat.Dialect{}
+	case responsesPath:
+		return openairesponses.Dialect{}
 	case messagesPath:
 		return anthropic.Dialect{}
 	}
@@ -30,6 +34,9 @@ func dialectOf(path string) wire.Dialect {
 // of its path, or the one that its headers suggest.
 func errorDialect(r *http.Request) wire.Dialect {
 	path := chatPath
+	if strings.HasPrefix(r.URL.Path, responsesPath) {
+		path = responsesPath
+	}
 	if strings.HasPrefix(r.URL.Path, messagesPath) || r.Header.Get("Anthropic-Version") != "" {
 		path = messagesPath
 	}

@@ -69,7 +69,11 @@ func (g *Gateway) serveGated(w http.ResponseWriter, r *http.Request, rt *route) 
 	}
 	x := g.newExchange(w, r, d, req, g.choose(rt.api, req.Model, r.Header))
 	defer x.end()
-	if no := x.serverTools(); no != nil {
+	no = x.refusals()
+	if no == nil {
+		no = x.serverTools()
+	}
+	if no != nil {
 		g.refuse(w, r, no)
 		return
 	}
@@ -103,6 +107,17 @@ func session(h http.Header) stopgate.SessionID {
 		return stopgate.SessionID(id)
 	}
 	return stopgate.SessionID("weak_" + rand.Text())
+}
+
+// refusals refuses what no codec can judge. In observe mode it passes and is noted.
+func (x *exchange) refusals() *refusal {
+	for _, no := range x.req.Refusals {
+		if x.enforced {
+			return &refusal{status: no.Status, code: no.Code, message: no.Message}
+		}
+		x.unjudged(no.Code, "")
+	}
+	return nil
 }
 
 // serverTools refuses tools that would run at the provider, unless they are

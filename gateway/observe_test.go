@@ -71,7 +71,7 @@ func TestObserve(t *testing.T) {
 	})
 	t.Run("unknown routes stay closed", func(t *testing.T) {
 		r := newRig(t, observing(allowAll), unreachable(t), nil)
-		if a := r.post("/v1/responses", "{}"); a.status != 404 {
+		if a := r.post("/v1/responses/resp_1", "{}"); a.status != 404 {
 			t.Errorf("status %d", a.status)
 		}
 	})

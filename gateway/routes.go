@@ -31,8 +31,11 @@ type route struct {
 func builtinRoutes() []route {
 	return []route{
 		newRoute("POST", chatPath, "openai", gated),
+		newRoute("POST", responsesPath, "openai", gated),
 		newRoute("POST", messagesPath, "anthropic", gated),
 		newRoute("POST", "/v1/messages/count_tokens", "anthropic", passed),
+		newRoute("POST", "/v1/responses/input_tokens", "openai", passed),
+		newRoute("POST", "/v1/responses/compact", "openai", passed),
 		newRoute("POST", "/v1/embeddings", "openai", passed),
 		newRoute("GET", "/v1/models", "", passed),
 		newRoute("GET", "/v1/models/{id}", "", passed),

@@ -30,8 +30,11 @@ type Settings struct {
 	// ServerTools are the types of tools that may run at the provider; a trailing
 	// * stands for any suffix (WIRE 2.8).
 	ServerTools []string
-	Limits      Limits
-	Timeouts    Timeouts
+	// PassItems are types of output items that the gateway does not know and that
+	// pass unjudged, recorded as not_evaluated (WIRE 3.3).
+	PassItems []string
+	Limits    Limits
+	Timeouts  Timeouts
 }
 
 // OnDeny is the form of a denial in a response.

@@ -61,7 +61,7 @@ func (x *exchange) openStream(answer *http.Response, content io.Reader) *stream 
 		x.broken = err
 	}
 	x.stream = x.dialect.Stream(x.req, &x.calls, wire.Options{
-		ObjectArguments: x.upstream.ObjectArguments, MaxCalls: g.settings.Limits.Calls,
+		ObjectArguments: x.upstream.ObjectArguments, PassItems: x.g.settings.PassItems, MaxCalls: g.settings.Limits.Calls,
 		MaxHeld: int(g.settings.Limits.HeldResponse), MaxBytes: g.settings.Limits.Event,
 	})
 	return &stream{exchange: x, body: answer.Body, content: content, buf: buf}

@@ -25,7 +25,7 @@ func (x *exchange) serveWhole(answer *http.Response, content io.Reader) {
 	defer cancel()
 	x.held = held
 	codec := x.dialect.Body(x.req, &x.calls, wire.Options{
-		ObjectArguments: x.upstream.ObjectArguments, MaxCalls: x.g.settings.Limits.Calls,
+		ObjectArguments: x.upstream.ObjectArguments, PassItems: x.g.settings.PassItems, MaxCalls: x.g.settings.Limits.Calls,
 		MaxHeld: int(x.g.settings.Limits.HeldResponse), MaxBytes: x.g.settings.Limits.Body,
 	})
 	need, err := codec.Decode(body)

@@ -23,7 +23,7 @@ type Sink interface {
 // Dialect is one wire format, for requests and both framings of responses.
 type Dialect interface {
 	// Name is what records and settings call the dialect: "openai-chat",
-	// "anthropic".
+	// "openai-responses", "anthropic".
 	Name() string
 	// Request reads a request body strictly. The error is a *RequestError.
 	Request(body []byte) (*Request, error)
@@ -42,6 +42,9 @@ type Options struct {
 	// ObjectArguments accepts arguments that are an object instead of a string;
 	// some compatible servers send them ([upstream.ID] object_arguments).
 	ObjectArguments bool
+	// PassItems are the types of output items that no codec knows and that may pass
+	// unjudged ([gateway] pass_items).
+	PassItems []string
 	// MaxCalls is how many calls one response may have (WIRE 1.2).
 	MaxCalls int
 	// MaxHeld bounds the bytes that the codec itself holds back: arguments

@@ -45,6 +45,10 @@ type Request struct {
 	// ServerTools are the types of tools that run at the provider, each once: the
 	// surface allows or refuses them before the request is sent (WIRE 2.8).
 	ServerTools []string
+	// Refusals are what the request asks for and no surface can judge, such as an
+	// answer that is fetched later: a surface that enforces refuses the request
+	// with the first of them, one that observes records them.
+	Refusals []*RequestError
 	// Conversational says that the request is a turn of a conversation and may
 	// move session state (WIRE 4.9).
 	Conversational bool

@@ -24,6 +24,10 @@ var dialects = map[string]dialect{
 		name: "openai-chat", folder: "openai-chat", stream: streamChat, whole: wholeChat,
 		err: `{"error":{"message":%s,"type":%q,"param":null,"code":null}}`,
 	},
+	"/v1/responses": {
+		name: "openai-responses", folder: "openai-responses", stream: streamResponses, whole: wholeResponses,
+		err: `{"error":{"message":%s,"type":%q,"param":null,"code":null}}`,
+	},
 	"/v1/messages": {
 		name: "anthropic", folder: "anthropic-messages", stream: streamAnthropic, whole: wholeAnthropic,
 		err: `{"type":"error","error":{"message":%s,"type":%q}}`,

@@ -34,7 +34,7 @@ type Options struct {
 
 // Report says how far an answer came.
 type Report struct {
-	Dialect string // "openai-chat" or "anthropic"
+	Dialect string // "openai-chat", "openai-responses" or "anthropic"
 	Source  string // the scenario's model name, or the recording's name
 	// Generated and Total are bytes of text and arguments of a scenario, or bytes
 	// of the body of a recording. Total - Generated was not generated.
@@ -85,12 +85,14 @@ type request struct {
 	Messages []struct {
 		Role string `json:"role"`
 	} `json:"messages"`
-	bytes int // length of the body
+	Input    json.RawMessage `json:"input"` // of Responses, like Previous
+	Previous string          `json:"previous_response_id"`
+	bytes    int             // length of the body
 }
 
-// answered counts the assistant messages of the history.
+// answered counts the responses of the model in the history.
 func (r *request) answered() int {
-	n := 0
+	n := responsesAnswered(r.Previous, r.Input)
 	for _, m := range r.Messages {
 		if m.Role == "assistant" {
 			n++
@@ -108,7 +110,7 @@ func (u *Upstream) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		u.models(w)
 		return
 	case !known:
-		http.Error(w, `{"error":{"message":"the replay model serves /v1/chat/completions and /v1/messages","type":"not_found_error"}}`, http.StatusNotFound)
+		http.Error(w, `{"error":{"message":"the replay model serves /v1/chat/completions, /v1/responses and /v1/messages","type":"not_found_error"}}`, http.StatusNotFound)
 		return
 	case r.Method != http.MethodPost:
 		w.Header().Set("Allow", http.MethodPost)

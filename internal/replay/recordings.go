@@ -32,8 +32,8 @@ type recording struct {
 }
 
 // OpenRecordings reads the table of contents of a folder. The bodies lie in
-// openai-chat/*.sse and anthropic-messages/*.sse, in the folder itself or in its
-// folder streams. An optional manifest.jsonl beside them has one JSON object per
+// openai-chat/*.sse, openai-responses/*.sse and anthropic-messages/*.sse, in the
+// folder itself or in its folder streams. An optional manifest.jsonl beside them has one JSON object per
 // line whose members file and model name a body and the model it came from.
 //
 // A request chooses its recording by the header X-Replay-Stream or by a model
@@ -65,7 +65,7 @@ func OpenRecordings(dir string) (*Recordings, error) {
 		r.sets[d.name] = s
 	}
 	if len(r.sets) == 0 {
-		return nil, fmt.Errorf("%s: no recordings: want openai-chat/*.sse or anthropic-messages/*.sse", dir)
+		return nil, fmt.Errorf("%s: no recordings: want openai-chat/*.sse, openai-responses/*.sse or anthropic-messages/*.sse", dir)
 	}
 	return r, nil
 }

@@ -384,7 +384,7 @@ func TestRequestsThatAreRefused(t *testing.T) {
 	}{
 		{"not JSON", chatPath, `{`, 400, `{"error":{"message":"the request body is not`},
 		{"not JSON, Anthropic", anthropicPath, `[]`, 400, `{"type":"error","error":{"message":"the request body is not`},
-		{"unknown route", "/v1/responses", `{}`, 404, `not_found_error`},
+		{"unknown route", "/v1/responses/resp_1", `{}`, 404, `not_found_error`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			res, body := post(t, c, test.path, test.body)

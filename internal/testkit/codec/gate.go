@@ -19,13 +19,14 @@ import (
 // what the arguments themselves refuse, and the tools that it was told to deny.
 // It writes down what it saw.
 type Gate struct {
-	DenyAll bool
-	Calls   []*Judged       // in the order of their start
-	Log     strings.Builder // a line for each start and end
-	t       testing.TB
-	deny    map[string]bool
-	ended   map[int]stopgate.End // by choice
-	twice   bool                 // a choice ended twice
+	DenyAll   bool
+	DenyCalls map[int]bool    // by number
+	Calls     []*Judged       // in the order of their start
+	Log       strings.Builder // a line for each start and end
+	t         testing.TB
+	deny      map[string]bool
+	ended     map[int]stopgate.End // by choice
+	twice     bool                 // a choice ended twice
 }
 
 // Judged is one call as the gate saw it.
@@ -41,6 +42,9 @@ type Judged struct {
 	parser *jsonstream.Parser
 	gone   bool // its outcome was used
 }
+
+// Allowed reports whether the call may run.
+func (j *Judged) Allowed() bool { return j.Code == "" && j.End == stopgate.Ended }
 
 // NewGate returns a gate that denies some tools.
 func NewGate(t testing.TB, deny ...string) *Gate {
@@ -66,7 +70,7 @@ func (g *Gate) Event(e *stopgate.Event) {
 		}
 		j := &Judged{Choice: e.Choice, ID: e.ID, Tool: e.Tool}
 		j.parser = jsonstream.NewParser(&j.Args, jsonstream.Options{ObjectRoot: true})
-		if g.DenyAll || g.deny[string(e.Tool)] {
+		if g.DenyAll || g.DenyCalls[e.Call] || g.deny[string(e.Tool)] {
 			j.Code = stopgate.CodeRuleMatched
 		}
 		g.Calls = append(g.Calls, j)
@@ -122,7 +126,7 @@ func (g *Gate) Outcomes(all bool) []wire.Release {
 			continue
 		}
 		j.gone = true
-		r := wire.Release{Call: i, Allowed: j.Code == "" && j.End == stopgate.Ended}
+		r := wire.Release{Call: i, Allowed: j.Allowed()}
 		if r.Allowed {
 			r.Args = j.Args.Bytes()
 		} else {

@@ -25,7 +25,7 @@ type Open func(g *Gate, o wire.Options, inFull bool) wire.Stream
 // and once without the short way for events that repeat the one before them.
 func Play(t testing.TB, open Open, g *Gate, o wire.Options, pieces ...string) Run {
 	t.Helper()
-	plain := &Gate{t: t, deny: g.deny, DenyAll: g.DenyAll, ended: map[int]stopgate.End{}}
+	plain := &Gate{t: t, deny: g.deny, DenyAll: g.DenyAll, DenyCalls: g.DenyCalls, ended: map[int]stopgate.End{}}
 	want := playOnce(t, open, plain, o, true, pieces...)
 	got := playOnce(t, open, g, o, false, pieces...)
 	if got.Out != want.Out || g.Log.String() != plain.Log.String() || got.Notes.Dropped != want.Notes.Dropped {

@@ -1,0 +1,71 @@
+package openairesponses
+
+import (
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/jsonstream"
+	"github.com/stopgate/stopgate/wire"
+)
+
+// body implements [wire.Body] (WIRE 3.5).
+type body struct {
+	calls
+	doc   jsonstream.Document
+	order []*call // by position in output, nil for other items
+}
+
+// Decode implements [wire.Body].
+func (b *body) Decode(text []byte) (wire.Need, error) {
+	if err := b.decode(text); err != nil {
+		b.refuseOpen(err.Code)
+		b.pending = 0
+		return wire.Nothing, err
+	}
+	if b.pending == 0 {
+		return wire.Finished, nil
+	}
+	return wire.Resolve, nil
+}
+
+func (b *body) decode(body []byte) *wire.StreamError {
+	if err := b.doc.Scan(body, wire.EnvelopeOptions(b.o.MaxBytes)); err != nil {
+		return wire.Malformed(err)
+	}
+	root := b.doc.Root()
+	if !wire.Plain(root, responseNames) || !plainOutput(root) {
+		return wire.Malformed(nil)
+	}
+	output, _ := root.Get("output")
+	for v := range output.Elements() {
+		kind := b.kindOf(v)
+		if !kind.call() {
+			b.order = append(b.order, nil)
+			if kind == provider {
+				b.notes.Pass(text(v, "type"))
+			}
+			continue
+		}
+		k := b.start(v, kind, len(b.order))
+		b.order = append(b.order, k)
+		b.close(k, v, kind)
+	}
+	if len(b.list) > 0 {
+		end := stopgate.Truncated
+		if status, _ := root.Get("status"); !wire.Present(status) || status.IsText("completed") {
+			end = stopgate.Ended
+		}
+		b.finish(end)
+	}
+	return nil
+}
+
+// Release implements [wire.Body].
+func (b *body) Release(dst []byte, outcomes []wire.Release) ([]byte, error) {
+	list, stuck := b.settle(outcomes)
+	if stuck {
+		return dst, &wire.StreamError{Code: stopgate.CodeProtocolViolation, Message: stuckMessage}
+	}
+	var edits wire.Edits
+	b.editResponse(&edits, b.doc.Root(), func(i int) *call { return b.order[i] }, list)
+	text := b.doc.Text()
+	return edits.AppendTo(dst, text, 0, len(text)), nil
+}

@@ -1,0 +1,29 @@
+package openairesponses
+
+import (
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/wire"
+)
+
+// Dialect is the codec. It has no state.
+type Dialect struct{}
+
+var _ wire.Dialect = Dialect{}
+
+// Name implements [wire.Dialect].
+func (Dialect) Name() string { return "openai-responses" }
+
+// Stream implements [wire.Dialect].
+func (Dialect) Stream(r *wire.Request, sink wire.Sink, o wire.Options) wire.Stream {
+	return &stream{calls: newCalls(r, sink, o)}
+}
+
+// Body implements [wire.Dialect].
+func (Dialect) Body(r *wire.Request, sink wire.Sink, o wire.Options) wire.Body {
+	return &body{calls: newCalls(r, sink, o)}
+}
+
+// ErrorBody implements [wire.Dialect] (WIRE 3.6).
+func (Dialect) ErrorBody(_ int, code stopgate.Code, message string) []byte {
+	return wire.AppendErrorObject(nil, code, message)
+}

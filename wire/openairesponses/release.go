@@ -1,0 +1,228 @@
+package openairesponses
+
+import (
+	"strings"
+
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/jsonstream"
+	"github.com/stopgate/stopgate/wire"
+	"github.com/stopgate/stopgate/wire/sse"
+)
+
+// outcome is what becomes of one call.
+type outcome struct {
+	value []byte // the arguments as they stand in an item, JSON; nil: denied
+	args  []byte // what value says: the text of a function or a custom tool
+	text  string // stands for a denied call
+}
+
+// settle finds the outcome of every call. Every call of a response without a
+// normal end is denied (L6). stuck: one of the denied calls was made by code at
+// the provider, which waits for its result (WIRE 3.3).
+func (c *calls) settle(outcomes []wire.Release) (list []outcome, stuck bool) {
+	args, texts := wire.Settle(len(c.list), outcomes, func(i int) bool { return !c.list[i].refused && c.end == stopgate.Ended })
+	list = make([]outcome, len(c.list))
+	for i, k := range c.list {
+		o := &list[i]
+		o.text = texts[i]
+		switch {
+		case args[i] == nil:
+		case k.kind == function:
+			o.args, o.value = args[i], jsonstream.AppendQuote(nil, args[i])
+		case k.kind == custom:
+			o.args, o.value = freeText(args[i])
+			if o.value == nil {
+				o.text = wire.DenialText("", false, "", stopgate.CodePolicyError)
+			}
+		default:
+			o.args, o.value = args[i], args[i]
+		}
+		stuck = stuck || o.value == nil && k.programmed
+	}
+	c.pending = 0
+	return list, stuck
+}
+
+// freeText takes the text of a custom tool out of the object that was judged.
+func freeText(args []byte) (text, quoted []byte) {
+	v, err := jsonstream.Parse(args, wire.EnvelopeOptions(len(args)+1))
+	input, ok := v.Get("input")
+	if err != nil || !ok || v.Len() != 1 || input.Kind() != jsonstream.String {
+		return nil, nil
+	}
+	text = input.AppendText(nil)
+	return text, jsonstream.AppendQuote(nil, text)
+}
+
+const stuckMessage = "A call made by code at the provider was not run."
+
+// Release implements [wire.Stream] (WIRE 3.5).
+func (s *stream) Release(dst []byte, outcomes []wire.Release, spill wire.Spill) ([]byte, error) {
+	if !s.waiting {
+		return dst, nil
+	}
+	list, stuck := s.settle(outcomes)
+	if stuck {
+		return s.Abort(dst, stopgate.CodeProtocolViolation, stuckMessage), nil
+	}
+	s.waiting, s.ended = false, true
+	queue := s.queue
+	s.queue, s.held = nil, 0
+	var err error
+	for i := range queue {
+		h := &queue[i]
+		if h.call != nil {
+			dst, err = s.writeCall(dst, h.call, &list[h.call.number], spill)
+		} else {
+			s.reread(h.ev.Data)
+			dst = s.write(dst, &h.ev)
+		}
+		if err == nil {
+			dst, err = spill.Over(dst)
+		}
+		if err != nil {
+			return dst, err
+		}
+	}
+	if dst, err = s.writeOnly(dst, list, spill); err != nil {
+		return dst, err
+	}
+	s.reread(s.finish.Data)
+	s.edits = s.edits[:0]
+	s.editResponse(&s.edits, s.frame.response, s.at, list)
+	return s.writeEdited(dst, &s.finish), nil
+}
+
+// reread reads our own copy of an event again. It was read before, so this cannot
+// fail; if it did, nothing would be found in it.
+func (s *stream) reread(data []byte) {
+	_ = s.doc.Scan(data, wire.EnvelopeOptions(s.o.MaxBytes))
+	s.frame.read(s.doc.Root())
+}
+
+// at is the call at a position of the output, nil for none.
+func (s *stream) at(i int) *call {
+	if i < len(s.items) {
+		return s.items[i].call
+	}
+	for _, k := range s.only {
+		if k.index == i {
+			return k
+		}
+	}
+	return nil
+}
+
+// writeOnly appends the calls that stood in the terminal event alone as if they
+// had been streamed, where the client has every item in front of them (WIRE 3.4).
+func (s *stream) writeOnly(dst []byte, list []outcome, spill wire.Spill) ([]byte, error) {
+	next := len(s.items)
+	for _, k := range s.only {
+		if k.index != next {
+			break
+		}
+		next++
+		o := &list[k.number]
+		if o.value != nil {
+			k.added, k.done = s.invent(k)
+		}
+		var err error
+		if dst, err = s.writeCall(dst, k, o, spill); err != nil {
+			return dst, err
+		}
+	}
+	return dst, nil
+}
+
+// invent makes the item events of a call out of the terminal event.
+func (s *stream) invent(k *call) (added, done []byte) {
+	s.reread(s.finish.Data)
+	output, _ := s.frame.response.Get("output")
+	v, _ := output.Index(k.index)
+	from, to := v.Span()
+	s.edits = s.edits[:0]
+	if args, ok := v.Get(k.kind.member()); ok {
+		s.edits.Replace(args, empty(k.kind))
+	}
+	item := s.edits.AppendTo(nil, s.finish.Data, from, to)
+	event := func(typ string) []byte {
+		b := s.openBare(typ, k.index)
+		return append(append(append(b, `,"item":`...), item...), '}')
+	}
+	return event(itemAdded), event(itemDone)
+}
+
+// writeCall appends what becomes of a call.
+func (s *stream) writeCall(dst []byte, k *call, o *outcome, spill wire.Spill) ([]byte, error) {
+	if o.value == nil {
+		return s.denial(dst, k, o.text), nil
+	}
+	if !k.kind.text() {
+		dst = s.template(dst, itemAdded, k.added, k, o.value)
+		return s.template(dst, itemDone, k.done, k, o.value), nil
+	}
+	delta, whole := argumentsDelta, argumentsDone
+	if k.kind == custom {
+		delta, whole = inputDelta, inputDone
+	}
+	dst = s.template(dst, itemAdded, k.added, k, nil)
+	var err error
+	for piece, rest := wire.NextPiece(o.args); len(piece) > 0; piece, rest = wire.NextPiece(rest) {
+		dst = append(s.open(dst, delta, k.index, k.item), `,"delta":`...)
+		dst = shut(jsonstream.AppendQuote(dst, piece))
+		if dst, err = spill.Over(dst); err != nil {
+			return dst, err
+		}
+	}
+	dst = s.open(dst, whole, k.index, k.item)
+	if k.kind == function {
+		dst = jsonstream.AppendQuote(append(dst, `,"name":`...), k.name)
+	}
+	dst = append(append(append(dst, `,"`...), k.kind.member()...), `":`...)
+	dst = shut(append(dst, o.value...))
+	if dst, err = spill.Over(dst); err != nil {
+		return dst, err
+	}
+	return s.template(dst, itemDone, k.done, k, o.value), nil
+}
+
+// editResponse puts judged arguments and denials into the output of a response.
+func (c *calls) editResponse(edits *wire.Edits, response jsonstream.Value, at func(i int) *call, list []outcome) {
+	output, _ := response.Get("output")
+	i := -1
+	for v := range output.Elements() {
+		i++
+		k := at(i)
+		if k == nil {
+			continue
+		}
+		o := &list[k.number]
+		if o.value == nil {
+			edits.Replace(v, appendMessage(nil, k, "completed", string(appendPart(nil, o.text))))
+		} else if args, ok := v.Get(k.kind.member()); ok {
+			edits.Replace(args, o.value)
+		}
+	}
+	if said, ok := response.Get("output_text"); ok && said.Kind() == jsonstream.String {
+		lines := []string{said.Text()}
+		for i := range list {
+			if list[i].value == nil {
+				lines = append(lines, list[i].text)
+			}
+		}
+		if len(lines) > 1 {
+			edits.Replace(said, jsonstream.AppendQuote(nil, strings.TrimPrefix(strings.Join(lines, "\n"), "\n")))
+		}
+	}
+}
+
+// openBare is the beginning of the payload of an item event, as an upstream that
+// numbers its events writes it.
+func (s *stream) openBare(typ string, index int) []byte {
+	b := s.open(nil, typ, index, "")
+	b = b[len(sse.AppendOpen(nil, typ)):]
+	if s.numbered {
+		s.next-- // the number is given when the event is written
+	}
+	return b
+}

@@ -1,0 +1,56 @@
+package openairesponses
+
+import (
+	"bytes"
+
+	"github.com/stopgate/stopgate/jsonstream"
+	"github.com/stopgate/stopgate/wire/sse"
+)
+
+// repeats reports whether an event is the last one with other text.
+func (s *stream) repeats(ev *sse.Event) bool {
+	return len(ev.Data) <= s.o.MaxBytes && bytes.Equal(ev.Type, s.named) && s.repeat.Match(ev.Data)
+}
+
+// learnCall remembers an event that did nothing but continue a call, so that the
+// next one like it needs no second look. Everything that could change what such
+// an event means is an event of another kind, which forgets.
+func (s *stream) learnCall(ev *sse.Event, k *call) { s.learn(ev, k) }
+
+// learnText remembers an event that carries one text and was forwarded as it is.
+func (s *stream) learnText(ev *sse.Event) {
+	switch s.frame.typ {
+	case textDelta, summaryDelta, reasoningDelta:
+		if !s.ours {
+			s.learn(ev, nil)
+		}
+	}
+}
+
+func (s *stream) learn(ev *sse.Event, k *call) {
+	if s.slow || s.frame.delta.Kind() != jsonstream.String {
+		return
+	}
+	padding, _ := s.frame.root.Get("obfuscation")
+	s.continued = k
+	s.named = append(s.named[:0], ev.Type...)
+	s.repeat.Learn(ev.Data, s.frame.delta, s.frame.seq, padding)
+}
+
+// again handles an event that repeats the last one with other text.
+func (s *stream) again(dst []byte, ev *sse.Event) []byte {
+	if s.continued == nil {
+		if n := s.repeat.Found(1).Raw; len(n) > 0 {
+			s.next, s.numbered = 0, true
+			for _, c := range n {
+				s.next = s.next*10 + int(c-'0')
+			}
+			s.next++
+		}
+		return ev.AppendTo(dst)
+	}
+	var text []byte
+	text, s.text = s.repeat.Found(0).Text(s.text)
+	s.delta(s.continued, text)
+	return dst
+}

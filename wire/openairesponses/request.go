@@ -1,0 +1,144 @@
+package openairesponses
+
+import (
+	"strings"
+
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/jsonstream"
+	"github.com/stopgate/stopgate/wire"
+)
+
+// customSchema is what rules see of a tool that takes free text (WIRE 3.3).
+const customSchema = `{"type":"object","properties":{"input":{"type":"string"}},"required":["input"],"additionalProperties":false}`
+
+// requestNames are the members that a request is judged by.
+var requestNames = []string{"input", "tools", "stream", "tool_choice", "model", "background", "previous_response_id", "conversation", "prompt"}
+
+// Request implements [wire.Dialect] (WIRE 3.1).
+func (Dialect) Request(body []byte) (*wire.Request, error) {
+	var doc jsonstream.Document
+	if err := wire.ReadRequest(&doc, body); err != nil {
+		return nil, err
+	}
+	r := &wire.Request{N: 1}
+	conversational := true
+	for k, v := range doc.Root().Members() {
+		key := wire.Key(k)
+		if wire.Lookalike(key, requestNames...) {
+			return nil, wire.BadRequest("The request has a member whose name differs from a known one only in case.")
+		}
+		if !wire.Present(v) {
+			continue
+		}
+		switch string(key) {
+		case "model":
+			r.Model = v.Text()
+		case "stream":
+			r.Stream = v.Kind() == jsonstream.True
+		case "background":
+			if v.Kind() != jsonstream.False {
+				r.Refusals = append(r.Refusals, &wire.RequestError{Status: 400, Code: stopgate.CodeBackgroundNotSupported,
+					Message: "background is not supported: the answer would be fetched around the gate."})
+			}
+		case "tools":
+			if v.Kind() != jsonstream.Array {
+				return nil, wire.BadRequest("tools is not an array.")
+			}
+			for tool := range v.Elements() {
+				if err := declare(r, tool, ""); err != nil {
+					return nil, err
+				}
+			}
+		case "tool_choice":
+			if v.IsText("none") {
+				conversational = false
+			}
+		}
+	}
+	r.Conversational = conversational && len(r.Tools) > 0
+	return r, nil
+}
+
+// declare reads one entry of tools (WIRE 3.1). Client tools that this version
+// cannot judge are refused by name (DECISIONS S57).
+func declare(r *wire.Request, tool jsonstream.Value, namespace string) error {
+	typ, _ := tool.Get("type")
+	if tool.Kind() != jsonstream.Object || typ.Kind() != jsonstream.String {
+		return wire.BadRequest("An entry of tools is not an object with a type.")
+	}
+	if callers, ok := tool.Get("allowed_callers"); ok && wire.Present(callers) {
+		for caller := range callers.Elements() {
+			if !caller.IsText("direct") {
+				refuseTool(r, "allowed_callers")
+			}
+		}
+	}
+	switch name := typ.Text(); {
+	case name == "function", name == "custom":
+		declareNamed(r, tool, name, namespace)
+	case name == "namespace":
+		group := text(tool, "name")
+		members, _ := tool.Get("tools")
+		if namespace != "" || group == "" || members.Kind() != jsonstream.Array {
+			return wire.BadRequest("A namespace in tools needs a name and tools, and none inside of it.")
+		}
+		for member := range members.Elements() {
+			if err := declare(r, member, group); err != nil {
+				return err
+			}
+		}
+	case name == "local_shell":
+		declareBuiltin(r, localShell)
+	case name == "apply_patch":
+		declareBuiltin(r, applyPatch)
+	case name == "shell":
+		if environment, ok := tool.Get("environment"); ok && wire.Present(environment) && text(environment, "type") != "local" {
+			r.DeclareServer(name)
+		} else {
+			declareBuiltin(r, shell)
+		}
+	case strings.HasPrefix(name, "computer"), name == "tool_search" && text(tool, "execution") == "client":
+		refuseTool(r, name)
+	case name == "mcp":
+		r.DeclareServer(name)
+		if text(tool, "require_approval") != "never" {
+			r.Refusals = append(r.Refusals, &wire.RequestError{Status: 400, Code: stopgate.CodePolicyNotConfigured,
+				Message: `A tool of type mcp needs "require_approval": "never": approval requests of a connector are not supported.`})
+		}
+	default:
+		r.DeclareServer(name)
+	}
+	return nil
+}
+
+// declareNamed declares a function or a tool that takes free text. What has no
+// name declares nothing: the provider judges it.
+func declareNamed(r *wire.Request, tool jsonstream.Value, typ, namespace string) {
+	name, _ := tool.Get("name")
+	if name.Kind() != jsonstream.String {
+		return
+	}
+	def := stopgate.ToolDefinition{Name: stopgate.ToolName(name.Text()), Description: text(tool, "description")}
+	if namespace != "" {
+		def.Name = stopgate.ToolName(namespace) + "." + def.Name
+	}
+	if typ == "custom" {
+		def.Schema = []byte(customSchema)
+	} else {
+		def.EmptyMeansNone = true
+		if parameters, ok := tool.Get("parameters"); ok && wire.Present(parameters) {
+			def.Schema = append([]byte(nil), parameters.Raw()...)
+		}
+	}
+	r.Declare(def)
+}
+
+func declareBuiltin(r *wire.Request, k kind) {
+	b := builtins[k]
+	r.Declare(stopgate.ToolDefinition{Name: stopgate.ToolName(b.tool), Schema: []byte(b.schema)})
+}
+
+func refuseTool(r *wire.Request, what string) {
+	r.Refusals = append(r.Refusals, &wire.RequestError{Status: 400, Code: stopgate.CodePolicyNotConfigured,
+		Message: "This request declares a tool with " + what + ", whose calls the gate cannot judge."})
+}

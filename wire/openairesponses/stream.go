@@ -1,0 +1,234 @@
+package openairesponses
+
+import (
+	"strings"
+
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/jsonstream"
+	"github.com/stopgate/stopgate/wire"
+	"github.com/stopgate/stopgate/wire/sse"
+)
+
+// stream implements [wire.Stream].
+type stream struct {
+	calls
+	doc   jsonstream.Document
+	frame frame
+	edits wire.Edits // reused
+
+	begun bool    // response.created was seen
+	head  []byte  // what our own response.in_progress says
+	items []*item // by position
+	queue []heldEvent
+	only  []*call // calls that stand in the terminal event alone
+	numbering
+
+	// The last event, if the next one may be the same with other text, and the
+	// call that it continued, nil if it was text.
+	repeat    wire.Repeat
+	named     []byte // its event line
+	continued *call
+	slow      bool // tests: read every event in full
+
+	finish  sse.Event // the terminal event, kept until Release
+	buf     []byte
+	waiting bool
+	ended   bool // the terminal event was written
+}
+
+// item is one output item.
+type item struct {
+	call   *call // nil: no call
+	held   bool  // it began behind a call
+	closed bool
+}
+
+// heldEvent is what waits for Release: the place of a call, or an event of
+// another item.
+type heldEvent struct {
+	call *call // nil: ev
+	ev   sse.Event
+}
+
+// Event implements [wire.Stream].
+func (s *stream) Event(dst []byte, ev *sse.Event) ([]byte, wire.Need, error) {
+	switch {
+	case s.ended, s.waiting:
+		if ev.Dispatched && string(ev.Data) != "[DONE]" {
+			s.notes.Dropped++
+		}
+		if s.ended {
+			return dst, wire.Finished, nil
+		}
+		return dst, wire.Nothing, nil
+	case !ev.Dispatched:
+		return ev.AppendTo(dst), wire.Nothing, nil
+	case s.repeats(ev):
+		return s.again(dst, ev), wire.Nothing, nil
+	}
+	s.repeat.Forget()
+	if err := s.doc.Scan(ev.Data, wire.EnvelopeOptions(s.o.MaxBytes)); err != nil {
+		return dst, wire.Nothing, wire.Malformed(err)
+	}
+	if !s.frame.read(s.doc.Root()) || len(ev.Type) > 0 && string(ev.Type) != s.frame.typ {
+		return dst, wire.Nothing, wire.Malformed(nil)
+	}
+	var err error
+	need := wire.Nothing
+	switch s.frame.typ {
+	case "response.created":
+		dst, err = s.created(dst, ev)
+	case itemAdded:
+		dst, err = s.itemAdded(dst, ev)
+	case itemDone:
+		dst, err = s.itemDone(dst, ev)
+	case argumentsDelta, inputDelta, argumentsDone, inputDone, commandAdded, commandDelta, commandDone, diffDelta, diffDone:
+		err = s.argument(ev)
+	case "response.completed", "response.incomplete", "response.failed":
+		dst, need, err = s.terminal(dst, ev)
+	case "error":
+		s.refuseOpen(stopgate.CodeUpstreamError)
+		s.pending, s.queue, s.ended, need = 0, nil, true, wire.Finished
+		dst = s.write(dst, ev)
+	default:
+		dst, err = s.other(dst, ev)
+	}
+	return dst, need, err
+}
+
+// created begins the response.
+func (s *stream) created(dst []byte, ev *sse.Event) ([]byte, error) {
+	if s.begun || s.frame.response.Kind() != jsonstream.Object || s.carriesCall(s.frame.response) {
+		return dst, wire.Malformed(nil)
+	}
+	s.begun = true
+	s.head = appendHead(s.head, s.frame.response)
+	return s.write(dst, ev), nil
+}
+
+// other handles every event that can carry no call, and refuses one of a new kind
+// that does (L14). An event about a held call says something about it that is
+// judged by none of its copies: it is dropped. An event about an item behind a
+// call waits with it.
+func (s *stream) other(dst []byte, ev *sse.Event) ([]byte, error) {
+	switch {
+	case s.carriesCall(s.frame.response), s.frame.item.IsValid() && s.kindOf(s.frame.item).call():
+		return dst, wire.UnknownCall()
+	case s.ofCall():
+		s.notes.Dropped++
+		return dst, nil
+	case s.frame.index >= len(s.items):
+		return dst, wire.Malformed(nil)
+	}
+	if (s.frame.item.IsValid() || s.frame.response.IsValid() || s.frame.delta.IsValid()) && !harmless(s.frame.typ) {
+		s.notes.Pass(s.frame.typ)
+	}
+	return s.pass(dst, ev)
+}
+
+// harmless reports whether an event's type is known to carry no call.
+func harmless(typ string) bool {
+	rest, ok := strings.CutPrefix(typ, "response.")
+	if !ok {
+		return false
+	}
+	for _, known := range [...]string{
+		"in_progress", "queued", "content_part.", "output_text.", "refusal.", "reasoning_", "audio.", "web_search_call.", "file_search_call.",
+		"code_interpreter_call", "image_generation_call.", "mcp_call", "mcp_list_tools.", "shell_call_output_content.",
+	} {
+		if strings.HasPrefix(rest, known) {
+			return true
+		}
+	}
+	return false
+}
+
+// ofCall reports whether the event is about a held call, by either of its keys.
+func (s *stream) ofCall() bool {
+	if i := s.frame.index; i >= 0 && i < len(s.items) && s.items[i].call != nil {
+		return true
+	}
+	for _, k := range s.list {
+		if k.item != "" && s.frame.itemID.IsText(k.item) {
+			return true
+		}
+	}
+	return false
+}
+
+// pass forwards an event, or holds it if its item is held.
+func (s *stream) pass(dst []byte, ev *sse.Event) ([]byte, error) {
+	i := s.frame.index
+	if i < 0 || len(s.queue) == 0 || i < len(s.items) && !s.items[i].held {
+		dst = s.write(dst, ev)
+		s.learnText(ev)
+		return dst, nil
+	}
+	if s.held+len(ev.Raw) > s.o.MaxHeld {
+		return dst, wire.OverLimit()
+	}
+	s.held += len(ev.Raw)
+	s.queue = append(s.queue, heldEvent{ev: ev.Clone(nil)})
+	return dst, nil
+}
+
+// EOF implements [wire.Stream]: a stream without a terminal event was cut.
+func (s *stream) EOF(dst, _ []byte) ([]byte, error) {
+	if s.ended {
+		return dst, nil
+	}
+	return dst, wire.Cut()
+}
+
+// CanCancel implements [wire.Stream]: responses are always read to their end,
+// because their usage and their stored copy are complete only there (WIRE 3.6).
+func (s *stream) CanCancel() bool { return false }
+
+// Cancel implements [wire.Stream]. It is never asked for, see CanCancel.
+func (s *stream) Cancel() {}
+
+// Abort implements [wire.Stream] (WIRE 3.6).
+func (s *stream) Abort(dst []byte, code stopgate.Code, message string) []byte {
+	if s.ended {
+		return dst
+	}
+	s.refuseOpen(code)
+	s.pending, s.waiting, s.ended = 0, false, true
+	s.queue = nil
+	if message == "" {
+		message = code.Public()
+	}
+	dst = sse.AppendOpen(dst, "error")
+	dst = append(dst, `{"type":"error"`...)
+	dst = s.appendNext(dst)
+	dst = append(dst, `,"code":`...)
+	dst = jsonstream.AppendQuote(dst, string(code))
+	dst = append(dst, `,"message":`...)
+	dst = jsonstream.AppendQuote(dst, "[stopgate] "+message)
+	return sse.AppendClose(append(dst, `,"param":null}`...))
+}
+
+// Keepalive implements [wire.Stream] (DECISIONS S17). An event of ours takes a
+// number, so it comes only while something is held and numbers are ours.
+func (s *stream) Keepalive(dst []byte, long bool) []byte {
+	if !long || !s.begun || s.ended || len(s.queue) == 0 {
+		return sse.AppendKeepalive(dst)
+	}
+	dst = sse.AppendOpen(dst, inProgress)
+	dst = append(append(dst, `{"type":"`+inProgress+`"`...), `,"response":`...)
+	dst = append(dst, s.head...)
+	return sse.AppendClose(append(s.appendNext(dst), '}'))
+}
+
+// appendHead appends the response object of a keepalive: what identifies the
+// response, without the copy of the request that providers put into it.
+func appendHead(dst []byte, response jsonstream.Value) []byte {
+	dst = append(dst, '{')
+	for _, name := range [...]string{"id", "object", "created_at", "model"} {
+		if v, ok := response.Get(name); ok && len(v.Raw()) <= 256 {
+			dst = append(append(append(dst, '"'), name...), `":`...)
+			dst = append(append(dst, v.Raw()...), ',')
+		}
+	}
+	return append(dst, `"status":"in_progress","output":[]}`...)
+}
