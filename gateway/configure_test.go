@@ -164,7 +164,7 @@ func TestSettingsAreDocumented(t *testing.T) {
 	}
 	values := map[string]string{
 		"listen": `"127.0.0.1:1"`, "token_env": `"TOKEN"`, "on_deny": `"text"`, "after_deny": `"cancel"`, "base_url": `"https://x"`, "api": `"openai"`, "key_env": `"KEY"`,
-		"object_arguments": "true", "hosts": "[]", "origins": "[]", "passthrough": "[]", "server_tools": "[]",
+		"object_arguments": "true", "hosts": "[]", "origins": "[]", "passthrough": "[]", "server_tools": "[]", "pass_items": "[]",
 	}
 	text, count := "", 0
 	for _, table := range []string{"gateway", "upstream.ID", "limits"} {
@@ -181,7 +181,7 @@ func TestSettingsAreDocumented(t *testing.T) {
 		}
 	}
 	o, diags := configure(t, text, "")
-	if diags.HasErrors() || count != 8+4+17 {
+	if diags.HasErrors() || count != 9+4+17 {
 		t.Errorf("%d settings, %v:\n%s", count, diags, text)
 	}
 	if o.Settings.Limits != (gateway.Limits{Request: 1, Event: 1, Body: 1, Calls: 1, HeldResponse: 1, HeldProcess: 1, Exchanges: 1}) || o.Settings.Timeouts.Drain != time.Second || o.Settings.Timeouts.Connect != time.Second {
