@@ -45,12 +45,17 @@ func (b *Binding) Definition() string { return b.definition }
 // ResultMode says whether the result of a call may be delivered, from the arguments
 // that ran (D25-42, K32). A tool without result rules delivers.
 func (b *Binding) ResultMode(executed *jsonstream.Document) stopgate.Verdict {
+	fixed := b.refused
+	if fixed == nil && len(b.result.conds) == 0 {
+		fixed = &b.result.start.verdict
+	}
+	if fixed != nil {
+		v := *fixed
+		v.Decided, v.DecidedAt, v.Floors = true, 0, nil
+		return v
+	}
 	e := new(Evaluation)
 	switch {
-	case b.refused != nil:
-		e.publish(*b.refused)
-	case len(b.result.conds) == 0:
-		e.publish(b.result.start.verdict)
 	case !executed.Root().IsValid():
 		e.refuse(stopgate.LayerIntegrity, stopgate.CodeMalformedArguments, "")
 	default:
