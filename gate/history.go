@@ -131,12 +131,12 @@ func (p *pending) sees(s session.State) session.View {
 }
 
 // run bounds what a policy from elsewhere may take (FM15); the gate's own are
-// bounded by construction (K39).
+// bounded by construction (K39). It is nil where nobody else is asked.
 func (p *pending) run(ctx context.Context) func(session.Policy, func() session.Decision) session.Decision {
+	if !p.set.Foreign(p.tool) {
+		return nil
+	}
 	return func(policy session.Policy, f func() session.Decision) session.Decision {
-		if session.Bounded(policy) {
-			return f()
-		}
 		r := invoke(ctx, &p.g.ports.policies, p.g.limits.Policy, func(context.Context) (session.Decision, error) { return f(), nil })
 		if r.fault != none {
 			return session.Deny(policyFault(r.fault, r.err), "")
@@ -420,7 +420,7 @@ func (p *pending) giveBack(ctx context.Context) {
 }
 
 func distinct(keys []session.Key) []session.Key {
-	some := keys[:0:0]
+	some := make([]session.Key, 0, len(keys))
 	for _, k := range keys {
 		if !slices.Contains(some, k) {
 			some = append(some, k)

@@ -8,14 +8,14 @@ import (
 
 // Keys are the cells that a fact touches; they must be loaded for [Apply]. Those
 // that a result touches are the keys of its Released fact.
-func (f Fact) Keys() []Key {
-	keys := []Key{Self}
+func (f *Fact) Keys() []Key {
+	keys := append(make([]Key, 0, 3+len(f.Marks)), Self)
 	switch f.Kind {
 	case Released:
 		keys = append(keys, CallKey(f.Proposal), f.idKey())
-		for _, m := range f.Marks {
-			if !slices.Contains(keys, m.Key) {
-				keys = append(keys, m.Key)
+		for i := range f.Marks {
+			if k := f.Marks[i].Key; !slices.Contains(keys, k) {
+				keys = append(keys, k)
 			}
 		}
 	case Withdrawn, Succeeded, Finished, Failed, Absent:
@@ -49,161 +49,173 @@ func OpenKey(id stopgate.CallID, tool stopgate.ToolName) Key {
 	return Key{Space: SpaceCallID, Name: string(tool), Value: ValueOf(string(id))}
 }
 
-func (f Fact) idKey() Key { return OpenKey(f.CallID, f.Tool) }
+func (f *Fact) idKey() Key { return OpenKey(f.CallID, f.Tool) }
 
 // Apply returns the state behind a fact. It is the only rule by which state
 // changes: folding a log gives the cells that a store keeps. The fact has to be
 // the next one, and the cells of [Fact.Keys] loaded.
 func Apply(s State, f Fact) (State, error) {
-	if f.Seq != s.Head+1 {
-		return s, ErrOrder
+	next := s.own()
+	if err := next.apply(&f); err != nil {
+		return s, err
 	}
-	before := s
-	s.Head, s.cells = f.Seq, slices.Clone(s.cells)
-	var err error
+	return next, nil
+}
+
+// apply is Apply on a state that owns its list; the fact may be kept. After an error
+// the state is of no use.
+func (s *State) apply(f *Fact) error {
+	if f.Seq != s.Head+1 {
+		return ErrOrder
+	}
+	s.Head = f.Seq
 	switch f.Kind {
 	case Released:
-		s, err = release(s, f)
+		return s.release(f)
 	case Withdrawn, Succeeded, Finished, Failed, Absent:
-		s, err = finish(s, f)
+		return s.finish(f)
 	case Approved:
-		s, err = change(s, ApprovalKey(f.Name), func(c *Cell) {
+		return s.note(f, ApprovalKey(f.Name), func(c *Cell) {
 			c.permit(Permit{Seq: f.Seq, At: f.At, Certain: true, Observed: true})
 		})
 	case Told:
-		s, err = change(s, DataKey, func(c *Cell) { c.Text, c.Seq, c.At = f.Text, f.Seq, f.At })
+		return s.note(f, DataKey, func(c *Cell) { c.Text, c.Seq, c.At = f.Text, f.Seq, f.At })
 	case Noted:
-		s, err = change(s, f.Key, func(c *Cell) {
+		return s.note(f, f.Key, func(c *Cell) {
 			c.Text, c.Seq, c.At = f.Text, f.Seq, f.At
 			c.permit(Permit{Seq: f.Seq, At: f.At, Certain: true, Observed: f.Observed, Text: f.Text})
 		})
 	case Denied:
-		s, err = deny(s, f)
-	default:
-		s, err = condition(s, f)
+		return s.deny(f)
 	}
-	if err != nil {
-		return before, err
-	}
-	return s, nil
+	return s.condition(f)
 }
 
-func change(s State, k Key, f func(*Cell)) (State, error) {
-	c, err := s.cell(k)
-	if err != nil {
-		return s, err
+func (s *State) note(f *Fact, k Key, change func(*Cell)) error {
+	c, err := s.change(k)
+	if err == nil {
+		change(c)
 	}
-	f(&c)
-	return s.with(k, c), nil
+	return err
 }
 
 // release records that a call left: what it counts, what it breaks, and that its
 // result is waited for.
-func release(s State, f Fact) (State, error) {
+func (s *State) release(f *Fact) error {
 	open := Open{Proposal: f.Proposal, At: f.At, Seq: f.Seq, Args: f.ArgsHash}
-	s, err := change(s, CallKey(f.Proposal), func(c *Cell) { c.Call = &Issued{Fact: f} })
-	if err == nil {
-		s, err = change(s, f.idKey(), func(c *Cell) { c.open(open, maxNamed) })
-	}
-	for _, m := range f.Marks {
-		if err != nil {
-			return s, err
-		}
-		s, err = change(s, m.Key, func(c *Cell) {
-			c.Seq, c.At = f.Seq, f.At
-			if m.Breaks {
-				c.Broken = f.Seq
-			}
-			if m.Opens {
-				c.open(open, bound(m.Key))
-			}
-			if m.Counts {
-				c.count(m, f.At, 1)
-			}
-		})
-	}
+	c, err := s.change(CallKey(f.Proposal))
 	if err != nil {
-		return s, err
+		return err
 	}
-	return change(s, Self, func(c *Cell) {
-		now := c.self()
+	c.Call, c.Seq, c.At = &Issued{Fact: f}, f.Seq, f.At
+	if c, err = s.change(f.idKey()); err != nil {
+		return err
+	}
+	c.open(open, maxNamed)
+	for i := range f.Marks {
+		m := &f.Marks[i]
+		if c, err = s.change(m.Key); err != nil {
+			return err
+		}
+		c.Seq, c.At = f.Seq, f.At
+		if m.Breaks {
+			c.Broken = f.Seq
+		}
+		if m.Opens {
+			c.open(open, bound(m.Key))
+		}
+		if m.Counts {
+			c.count(m, f.At, 1)
+		}
+	}
+	if self, ok := s.Cell(Self); ok && !self.counting() {
+		return nil
+	}
+	_, now, err := s.changeSelf()
+	if err == nil {
 		now.Denials, now.Same, now.LastHash = 0, 0, ""
-		c.Self = &now
-	})
+	}
+	return err
 }
 
 // finish records how a released call ended. A call ends once.
-func finish(s State, f Fact) (State, error) {
-	c, err := s.cell(CallKey(f.Proposal))
+func (s *State) finish(f *Fact) error {
+	c, err := s.change(CallKey(f.Proposal))
 	if err != nil {
-		return s, err
+		return err
 	}
 	if c.Call == nil || c.Call.Done != "" {
-		return s, ErrUnknown
+		return ErrUnknown
 	}
 	released := c.Call.Fact
-	c.Call = &Issued{Fact: released, Done: f.Kind}
-	c.Seq, c.At = f.Seq, f.At
-	s = s.with(CallKey(f.Proposal), c)
-	s, err = change(s, released.idKey(), func(c *Cell) { c.close(f.Proposal) })
-	for _, m := range released.Marks {
-		if err != nil {
-			return s, err
-		}
-		s, err = change(s, m.Key, func(c *Cell) {
-			c.Seq, c.At = f.Seq, f.At
-			c.close(f.Proposal)
-			failed := f.Kind == Failed || f.Kind == Absent
-			if m.Counts && (f.Kind == Withdrawn || failed && !m.Keeps && (f.Observed || !m.Distrusts)) {
-				c.count(m, released.At, -1)
-			}
-			if m.Permits && (f.Kind == Succeeded || f.Kind == Finished) || m.Absent && f.Kind == Absent && f.Observed {
-				c.permit(Permit{Seq: f.Seq, At: f.At, Certain: f.Kind != Finished, Observed: f.Observed, Hash: f.Hash})
-			}
-		})
+	c.Call, c.Seq, c.At = &Issued{Fact: released, Done: f.Kind}, f.Seq, f.At
+	if c, err = s.change(released.idKey()); err != nil {
+		return err
 	}
-	return s, err
+	c.close(f.Proposal)
+	for i := range released.Marks {
+		m := &released.Marks[i]
+		if c, err = s.change(m.Key); err != nil {
+			return err
+		}
+		c.Seq, c.At = f.Seq, f.At
+		c.close(f.Proposal)
+		failed := f.Kind == Failed || f.Kind == Absent
+		if m.Counts && (f.Kind == Withdrawn || failed && !m.Keeps && (f.Observed || !m.Distrusts)) {
+			c.count(m, released.At, -1)
+		}
+		if m.Permits && (f.Kind == Succeeded || f.Kind == Finished) || m.Absent && f.Kind == Absent && f.Observed {
+			c.permit(Permit{Seq: f.Seq, At: f.At, Certain: f.Kind != Finished, Observed: f.Observed, Hash: f.Hash})
+		}
+	}
+	return nil
 }
 
-func deny(s State, f Fact) (State, error) {
-	s, err := change(s, Self, func(c *Cell) {
-		now := c.self()
-		now.Denials++
-		if now.LastHash == f.ArgsHash && f.ArgsHash != "" {
-			now.Same++
-		} else {
-			now.Same, now.LastHash = 1, f.ArgsHash
-		}
-		c.Self = &now
-	})
-	if err != nil || f.Key == (Key{}) {
-		return s, err
+func (s *State) deny(f *Fact) error {
+	_, now, err := s.changeSelf()
+	if err != nil {
+		return err
 	}
-	return change(s, f.Key, func(c *Cell) { c.Text, c.Seq, c.At = string(f.Code), f.Seq, f.At })
+	now.Denials++
+	if now.LastHash == f.ArgsHash && f.ArgsHash != "" {
+		now.Same++
+	} else {
+		now.Same, now.LastHash = 1, f.ArgsHash
+	}
+	if f.Key == (Key{}) {
+		return nil
+	}
+	return s.note(f, f.Key, func(c *Cell) { c.Text, c.Seq, c.At = string(f.Code), f.Seq, f.At })
 }
 
 // condition applies the facts about the session itself. A kind that this version
 // does not know changes nothing but the position.
-func condition(s State, f Fact) (State, error) {
-	return change(s, Self, func(c *Cell) {
-		now := c.self()
-		switch f.Kind {
-		case Spoke:
-			now.Denials, now.Same, now.LastHash, now.Spoke = 0, 0, "", f.Seq
-		case Snapshot:
-			now.Snapshots++
-		case Restored:
-			now.rewind(Span{After: f.To, To: f.Seq})
-			now.Restored++
-		case Degraded:
-			now.Degraded = true
-		case Reconciled:
-			now.Degraded = false
-			now.Denials, now.Same, now.LastHash = 0, 0, ""
-		}
-		c.Self = &now
-		c.Seq, c.At = f.Seq, f.At
-	})
+func (s *State) condition(f *Fact) error {
+	c, now, err := s.changeSelf()
+	if err != nil {
+		return err
+	}
+	switch f.Kind {
+	case Spoke:
+		now.Denials, now.Same, now.LastHash, now.Spoke = 0, 0, "", f.Seq
+	case Snapshot:
+		now.Snapshots++
+	case Restored:
+		now.rewind(Span{After: f.To, To: f.Seq})
+		now.Restored++
+	case Degraded:
+		now.Degraded = true
+	case Reconciled:
+		now.Degraded = false
+		now.Denials, now.Same, now.LastHash = 0, 0, ""
+	}
+	c.Seq, c.At = f.Seq, f.At
+	return nil
+}
+
+// counting reports whether there were denials that a release ends.
+func (c *Cell) counting() bool {
+	return c.Self != nil && (c.Self.Denials != 0 || c.Self.Same != 0 || c.Self.LastHash != "")
 }
 
 func (c *Cell) self() Condition {
@@ -271,7 +283,7 @@ func (c *Cell) close(id stopgate.ProposalID) {
 }
 
 // count adds n calls, at the time at, to the totals.
-func (c *Cell) count(m Mark, at int64, n int64) {
+func (c *Cell) count(m *Mark, at int64, n int64) {
 	c.Count = max(c.Count+n, 0)
 	c.Sum = total(c.Sum, m.Amount, n)
 	if m.Step <= 0 {

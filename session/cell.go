@@ -2,6 +2,7 @@ package session
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"github.com/stopgate/stopgate"
@@ -24,7 +25,8 @@ type Cell struct {
 	Open []Open `json:"open,omitempty"`
 	// Text is a value: the data, or a note.
 	Text string `json:"text,omitempty"`
-	// Seq and At are the position and time of the newest fact.
+	// Seq and At are the position and time of the newest fact; 0 in a cell of
+	// SpaceCallID.
 	Seq uint64 `json:"seq,omitempty"`
 	At  int64  `json:"at,omitempty"`
 
@@ -60,8 +62,8 @@ type Open struct {
 
 // Issued is what is known of one released call.
 type Issued struct {
-	Fact Fact `json:"fact"` // Released
-	Done Kind `json:"done,omitempty"`
+	Fact *Fact `json:"fact"` // Released; not nil, never written to
+	Done Kind  `json:"done,omitempty"`
 }
 
 // Condition is the state of the session itself.
@@ -118,6 +120,9 @@ func UnmarshalCell(text []byte) (Cell, error) {
 	}
 	if err := json.Unmarshal(text, &c); err != nil {
 		return Cell{}, fmt.Errorf("cell of a session: %w", err)
+	}
+	if c.Call != nil && c.Call.Fact == nil {
+		return Cell{}, errors.New("cell of a session: a call without its fact")
 	}
 	return c, nil
 }

@@ -139,31 +139,38 @@ func (f *Files) cell(path string) Key {
 // everything is the cell that says what a call without a path invalidated.
 func (f *Files) everything() Key { return Key{Space: SpaceBroken, Name: f.name} }
 
-// above lists the directories that hold a path: "a/b/c" has "a/b", "a" and "".
-func above(path string) (dirs []string, ok bool) {
-	for path != "" && path != "/" {
-		at := strings.LastIndexByte(path, '/')
-		switch {
-		case at > 0:
-			path = path[:at]
-		case at == 0:
-			path = "/"
-		default:
-			path = ""
-		}
-		if len(dirs) == maxDepth {
-			return nil, false
-		}
-		dirs = append(dirs, path)
+// parent is the directory that holds a path; ok is false at the end. "a/b/c" is in
+// "a/b", in "a" and in "".
+func parent(path string) (dir string, ok bool) {
+	if path == "" || path == "/" {
+		return "", false
 	}
-	return dirs, true
+	switch at := strings.LastIndexByte(path, '/'); {
+	case at > 0:
+		return path[:at], true
+	case at == 0:
+		return "/", true
+	}
+	return "", true
+}
+
+// shallow reports whether all directories above a path can be looked at.
+func shallow(path string) bool {
+	ok := true
+	for n := 0; ok; n++ {
+		if n > maxDepth {
+			return false
+		}
+		path, ok = parent(path)
+	}
+	return true
 }
 
 // paths are the paths that a call reads or writes.
 func (f *Files) paths(c Call) (paths []string, ok bool) {
 	paths, ok = f.key.of(c)
 	for _, p := range paths {
-		if _, shallow := above(p); !shallow {
+		if !shallow(p) {
 			return nil, false
 		}
 	}
@@ -179,12 +186,12 @@ func (f *Files) Needs(c Call) []Key {
 	if !ok {
 		return nil
 	}
-	keys := []Key{f.everything()}
+	keys := append(make([]Key, 0, usualKeys/2), f.everything())
 	for _, p := range paths {
-		dirs, _ := above(p)
-		for _, k := range append(dirs, p) {
-			keys = append(keys, f.cell(k))
+		for dir, ok := parent(p); ok; dir, ok = parent(dir) {
+			keys = append(keys, f.cell(dir))
 		}
+		keys = append(keys, f.cell(p))
 	}
 	return keys
 }
@@ -258,9 +265,8 @@ func (f *Files) Check(v View, c Call) Decision {
 func (f *Files) knows(v View, c Call, path string) (known, pending bool) {
 	own := v.Cell(f.cell(path))
 	broken := max(own.Broken, v.Cell(f.everything()).Broken)
-	dirs, _ := above(path)
-	for _, d := range dirs {
-		broken = max(broken, v.Cell(f.cell(d)).Broken)
+	for dir, ok := parent(path); ok; dir, ok = parent(dir) {
+		broken = max(broken, v.Cell(f.cell(dir)).Broken)
 	}
 	want := ""
 	if len(f.hash) > 0 {

@@ -3,6 +3,7 @@ package session
 import (
 	"fmt"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/stopgate/stopgate"
@@ -30,6 +31,9 @@ type Quota struct {
 	distrusts bool
 	public    string
 	err       error
+
+	once  sync.Once
+	space string // the name of its cells, made when a call is first looked at
 }
 
 // inflightTTL is how long a call without a result counts as in flight (S44).
@@ -146,7 +150,7 @@ func (q *Quota) step() int64 { return (q.within + Steps - 1) / Steps }
 // cells are the keys of a call's totals and the amount it adds; ok is false if it
 // does not say.
 func (q *Quota) cells(c Call) (keys []Key, amount Amount, ok bool) {
-	values := []string{""}
+	var values []string
 	if q.key.needsArgs() {
 		if values, ok = q.key.of(c); !ok {
 			return nil, amount, false
@@ -162,12 +166,17 @@ func (q *Quota) cells(c Call) (keys []Key, amount Amount, ok bool) {
 			return nil, amount, false
 		}
 	}
-	space := q.name
-	if q.within > 0 { // totals of another window are other totals
-		space += " " + strconv.FormatInt(q.step(), 10)
+	q.once.Do(func() {
+		if q.space = q.name; q.within > 0 { // totals of another window are other totals
+			q.space += " " + strconv.FormatInt(q.step(), 10)
+		}
+	})
+	if values == nil {
+		return []Key{{Scope: q.scope, Space: SpaceLimit, Name: q.space}}, amount, true
 	}
-	for _, value := range values {
-		keys = append(keys, Key{Scope: q.scope, Space: SpaceLimit, Name: space, Value: ValueOf(value)})
+	keys = make([]Key, len(values))
+	for i, value := range values {
+		keys[i] = Key{Scope: q.scope, Space: SpaceLimit, Name: q.space, Value: ValueOf(value)}
 	}
 	return keys, amount, true
 }

@@ -19,6 +19,9 @@ type Set struct {
 type entry struct {
 	policy  Policy
 	enabled bool
+	// What the policy is, found once for a tool: see [Set.govern].
+	keyless bool // it decides without any argument
+	bounded bool // see [Bounded]
 }
 
 // governed is what a set says about one tool.
@@ -27,6 +30,8 @@ type governed struct {
 	early   bool // some can speak before any argument
 	late    bool // some need arguments
 	foreign bool // some are written elsewhere
+	watched []jsonstream.Pointer
+	seen    []*Set // the policies that each of the watched pointers is enough for
 }
 
 // maxTools bounds the memory of tools: names come from models.
@@ -68,14 +73,12 @@ func (s *Set) govern(tool stopgate.ToolName) governed {
 		if !e.policy.Tools().Match(tool) {
 			continue
 		}
+		e.keyless, e.bounded = keyless(e.policy), Bounded(e.policy)
 		g.entries = append(g.entries, e)
-		g.foreign = g.foreign || !Bounded(e.policy)
-		if keyless(e.policy) {
-			g.early = true
-		} else {
-			g.late = true
-		}
+		g.foreign = g.foreign || !e.bounded
+		g.early, g.late = g.early || e.keyless, g.late || !e.keyless
 	}
+	g.watch(tool)
 	if s.tools != nil && len(s.tools) < maxTools {
 		s.tools[tool] = g
 	}
@@ -113,14 +116,17 @@ func (s *Set) Foreign(tool stopgate.ToolName) bool { return s.govern(tool).forei
 // asked reports whether a policy is asked about a call as far as it is known: one
 // that needs arguments waits for them.
 func (e entry) asked(c Call) bool {
-	return e.enabled && (c.Args.IsValid() || keyless(e.policy))
+	return e.enabled && (c.Args.IsValid() || e.keyless)
 }
+
+// usualKeys is room for the keys of an ordinary call and of the facts about it.
+const usualKeys = 16
 
 // Needs are the cells that a check of the call looks at, without repetitions.
 func (s *Set) Needs(c Call) []Key {
-	keys := []Key{Self}
+	keys := append(make([]Key, 0, usualKeys), Self)
 	for _, e := range s.govern(c.Tool).entries {
-		if !c.Args.IsValid() && !keyless(e.policy) {
+		if !c.Args.IsValid() && !e.keyless {
 			continue
 		}
 		for _, k := range e.policy.Needs(c) {
@@ -139,19 +145,19 @@ func (s *Set) CheckAll(v View, c Call) (primary Decision, all []Decision) {
 	return s.CheckEach(v, c, func(_ Policy, f func() Decision) Decision { return f() })
 }
 
-// CheckEach is CheckAll with every policy run by a function, for a caller that
-// bounds what code from elsewhere may take: see [Bounded].
+// CheckEach is CheckAll with every policy that is not [Bounded] run by a function,
+// for a caller that bounds what code from elsewhere may take.
 func (s *Set) CheckEach(v View, c Call, run func(Policy, func() Decision) Decision) (primary Decision, all []Decision) {
 	for _, e := range s.govern(c.Tool).entries {
 		if !e.asked(c) {
 			continue
 		}
-		d := run(e.policy, func() Decision {
-			if on, ok := as[Switch](e.policy); ok && !on.Active(v) {
-				return Allow()
-			}
-			return e.policy.Check(v, c)
-		})
+		var d Decision
+		if e.bounded {
+			d = e.check(v, c)
+		} else {
+			d = run(e.policy, func() Decision { return e.check(v, c) })
+		}
 		if d.Policy = e.policy.Name(); d.Allowed {
 			continue
 		}
@@ -164,6 +170,13 @@ func (s *Set) CheckEach(v View, c Call, run func(Policy, func() Decision) Decisi
 		return Allow(), nil
 	}
 	return all[0], all
+}
+
+func (e entry) check(v View, c Call) Decision {
+	if on, ok := as[Switch](e.policy); ok && !on.Active(v) {
+		return Allow()
+	}
+	return e.policy.Check(v, c)
 }
 
 // Bounded reports whether a policy is one of this package's own, alone or in case
@@ -237,16 +250,33 @@ func (s *Set) NotifyResult(v View, r Result) []Fact {
 
 // Watched are the pointers whose values already tell some policies what they need of
 // a call of the tool, before its arguments are complete: see [Set.Seen].
-func (s *Set) Watched(tool stopgate.ToolName) []jsonstream.Pointer {
-	var all []jsonstream.Pointer
-	for _, e := range s.govern(tool).entries {
+func (s *Set) Watched(tool stopgate.ToolName) []jsonstream.Pointer { return s.govern(tool).watched }
+
+// Seen returns the policies that can judge a call of which only one argument is
+// known, the one at a watched pointer.
+func (s *Set) Seen(tool stopgate.ToolName, pointer jsonstream.Pointer) *Set {
+	g := s.govern(tool)
+	i := slices.IndexFunc(g.watched, func(p jsonstream.Pointer) bool { return slices.Equal(p, pointer) })
+	if i < 0 {
+		return &Set{}
+	}
+	return g.seen[i]
+}
+
+// watch finds the watched pointers and who judges by each.
+func (g *governed) watch(tool stopgate.ToolName) {
+	for _, e := range g.entries {
 		for _, p := range watched(e, tool) {
-			if !slices.ContainsFunc(all, func(q jsonstream.Pointer) bool { return slices.Equal(p, q) }) {
-				all = append(all, p)
+			i := slices.IndexFunc(g.watched, func(q jsonstream.Pointer) bool { return slices.Equal(p, q) })
+			if i < 0 {
+				i = len(g.watched)
+				g.watched, g.seen = append(g.watched, p), append(g.seen, &Set{tools: map[stopgate.ToolName]governed{}})
 			}
+			s := g.seen[i]
+			s.policies = append(s.policies, e)
+			s.tools[tool] = governed{entries: s.policies, late: true, foreign: s.tools[tool].foreign || !e.bounded}
 		}
 	}
-	return all
 }
 
 // watched lists the pointers by which a policy may deny early: where every later
@@ -271,17 +301,4 @@ func watched(e entry, tool stopgate.ToolName) []jsonstream.Pointer {
 		return nil
 	}
 	return slices.DeleteFunc(slices.Clone(k.pointers), func(p jsonstream.Pointer) bool { return len(p) != 1 || p[0] == "*" })
-}
-
-// Seen returns the policies that can judge a call of which only one argument is
-// known, the one at a pointer.
-func (s *Set) Seen(tool stopgate.ToolName, pointer jsonstream.Pointer) *Set {
-	var some []entry
-	for _, e := range s.govern(tool).entries {
-		if slices.ContainsFunc(watched(e, tool), func(p jsonstream.Pointer) bool { return slices.Equal(p, pointer) }) {
-			some = append(some, e)
-		}
-	}
-	foreign := slices.ContainsFunc(some, func(e entry) bool { return !Bounded(e.policy) })
-	return &Set{policies: some, tools: map[stopgate.ToolName]governed{tool: {entries: some, late: true, foreign: foreign}}}
 }

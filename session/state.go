@@ -3,6 +3,7 @@ package session
 import (
 	"errors"
 	"fmt"
+	"slices"
 )
 
 // State is a part of an [Owner]'s state: the cells that were asked for, as of one
@@ -54,19 +55,18 @@ func (s State) Entries() []Entry { return s.cells }
 
 // Append numbers facts and applies them one after the other. It returns the state
 // behind them, whose changed cells a store has to keep, and the facts as they
-// belong into the log.
+// belong into the log. Cells point at those: they are not to be written to.
 func (s State) Append(facts []Fact) (State, []Fact, error) {
-	numbered := make([]Fact, len(facts))
-	for i, f := range facts {
-		f.Seq = s.Head + 1
-		numbered[i] = f
-		next, err := Apply(s, f)
-		if err != nil {
+	next, numbered := s.own(), make([]Fact, len(facts))
+	for i := range facts {
+		f := &numbered[i]
+		*f = facts[i]
+		f.Seq = next.Head + 1
+		if err := next.apply(f); err != nil {
 			return s, nil, err
 		}
-		s = next
 	}
-	return s, numbered, nil
+	return next, numbered, nil
 }
 
 // Mistakes of whoever keeps the state. None of them changes anything.
@@ -76,22 +76,40 @@ var (
 	ErrUnknown   = errors.New("session: no released call has this proposal id, or it has ended")
 )
 
-// cell returns a copy of a cell to be changed.
-func (s State) cell(k Key) (Cell, error) {
-	c, ok := s.Cell(k)
-	if !ok {
-		return Cell{}, fmt.Errorf("%w: %s", ErrNotLoaded, k.Text())
-	}
-	return *c, nil
+// own returns the same state with a list of cells that nobody else has.
+func (s State) own() State {
+	s.cells = slices.Clone(s.cells)
+	return s
 }
 
-// with puts another cell in the place of one that was loaded, in a state whose list
-// of cells nobody else has: see Apply.
-func (s State) with(k Key, c Cell) State {
+// change puts a copy in the place of a cell, to be written to until the state is
+// handed out. The state has to own its list.
+func (s *State) change(k Key) (*Cell, error) {
+	var fresh *Cell
 	for i := range s.cells {
-		if s.cells[i].Key == k {
-			s.cells[i] = Entry{Key: k, Cell: &c, Changed: true}
+		e := &s.cells[i]
+		if e.Key != k {
+			continue
 		}
+		if fresh == nil {
+			c := *e.Cell
+			fresh = &c
+		}
+		e.Cell, e.Changed = fresh, true // a key may have been asked for twice
 	}
-	return s
+	if fresh == nil {
+		return nil, fmt.Errorf("%w: %s", ErrNotLoaded, k.Text())
+	}
+	return fresh, nil
+}
+
+// changeSelf is change for the state of the session itself.
+func (s *State) changeSelf() (*Cell, *Condition, error) {
+	c, err := s.change(Self)
+	if err != nil {
+		return nil, nil, err
+	}
+	now := c.self()
+	c.Self = &now
+	return c, c.Self, nil
 }

@@ -74,7 +74,8 @@ func keysOf(facts []session.Fact) (keys []session.Key) {
 		if f.Kind == session.Released {
 			released[f.Proposal] = f
 		}
-		keys = append(keys, released[f.Proposal].Keys()...)
+		of := released[f.Proposal]
+		keys = append(keys, of.Keys()...)
 	}
 	return keys
 }
