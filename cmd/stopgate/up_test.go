@@ -177,6 +177,7 @@ func TestUpCannotStart(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			cmd := exec.Command("stopgate", append([]string{"up", "--audit", "other.jsonl"}, test.args...)...)
 			cmd.Dir = dir
+			cmd.Env = append(os.Environ(), "HOME="+t.TempDir(), "XDG_CONFIG_HOME=", "XDG_STATE_HOME=", "XDG_RUNTIME_DIR=")
 			out, err := cmd.CombinedOutput()
 			if cmd.ProcessState == nil || cmd.ProcessState.ExitCode() != test.code {
 				t.Errorf("%v, want exit code %d", err, test.code)
