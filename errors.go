@@ -42,6 +42,7 @@ const (
 	CodeBackgroundNotSupported Code = "background_not_supported"
 	CodeResultWithheld         Code = "result_withheld"
 	CodeDenialLimit            Code = "denial_limit"
+	CodeLockdown               Code = "lockdown"
 )
 
 // Approval (THREATS 7.3).
@@ -145,6 +146,7 @@ var publicTexts = map[Code]string{
 	CodeBackgroundNotSupported: "Background responses are not allowed here.",
 	CodeResultWithheld:         "The call ran; its result is withheld by policy.",
 	CodeDenialLimit:            "Too many calls were denied; stop and ask the user.",
+	CodeLockdown:               "Everything is denied until an operator lifts the lockdown.",
 	CodeNoApprover:             "This call needs an approval and nobody can give one here.",
 	CodeApprovalPending:        "An approval is pending; repeat the identical call later.",
 	CodeApprovalDeclined:       "The approver declined this call.",

@@ -44,6 +44,8 @@ const (
 	AuditSnapshot        AuditEvent = "snapshot"         // a session's state was sealed
 	AuditRestored        AuditEvent = "restored"         // and restored
 	AuditReconciled      AuditEvent = "reconciled"       // an operator accepted an uncertain or stopped session as it is
+	AuditLockdown        AuditEvent = "lockdown"         // an operator ordered to deny everything
+	AuditLifted          AuditEvent = "lifted"           // and took that back
 	AuditNotEvaluated    AuditEvent = "not_evaluated"    // what may carry a call passed unjudged
 	AuditUnmatchedResult AuditEvent = "unmatched_result" // a result of no released call
 	AuditGap             AuditEvent = "gap"              // Count rows could not be written

@@ -17,6 +17,7 @@ import (
 // denial (INVARIANTS I22, THREATS H19).
 func (p *pending) commit(ctx context.Context, approval *stopgate.Approval, edited bool) stopgate.Outcome {
 	p.mu.Lock()
+	p.obey()
 	p.stage = committed
 	out, row := p.conclude(approval, edited)
 	if p.final != nil && p.eval != nil {

@@ -18,6 +18,7 @@ type compiled struct {
 	bind     func(stopgate.Call) rules
 	hash     string
 	observe  bool
+	strict   *compiled // of one that observes: the same, enforced
 	denyMode DenyMode
 	bindings recent[bindingKey, bound]
 
@@ -85,8 +86,12 @@ type bindingKey struct {
 const maxKeyText = 1024
 
 func (g *Gate) compile(p *policy.Program) (*compiled, error) {
+	return g.compileAs(p, p.Settings().Gate.Enforcement)
+}
+
+func (g *Gate) compileAs(p *policy.Program, enforcement string) (*compiled, error) {
 	s := p.Settings().Gate
-	c := &compiled{hash: p.Hash(), observe: s.Enforcement == "observe", denyMode: DenyThrow, denialLimit: denialLimit}
+	c := &compiled{hash: p.Hash(), observe: enforcement == "observe", denyMode: DenyThrow, denialLimit: denialLimit}
 	if s.DenyMode == "tool_result" {
 		c.denyMode = DenyToolResult
 	}
@@ -99,6 +104,9 @@ func (g *Gate) compile(p *policy.Program) (*compiled, error) {
 	c.reading = func(tool stopgate.ToolName) *policy.Success { return p.Success(tool) }
 	var err error
 	c.sessions, err = session.Compile(p.SessionPolicies(), p.Environment())
+	if err == nil && c.observe {
+		c.strict, err = g.compileAs(p, "enforce")
+	}
 	return c, err
 }
 

@@ -31,6 +31,7 @@ type Gate struct {
 	used     approvals
 	turns    recent[turnKey, *turn]
 	doubts   doubts
+	lock     lockdown
 	local    bool // the store is nothing but memory
 	journal  bool // and this one writes the rows too
 	ports    struct{ approver, judge, policies, sessions, tracer port }
@@ -137,9 +138,9 @@ func (g *Gate) swap(next *compiled) {
 // PolicyHash identifies the policy in force (DECISIONS S36).
 func (g *Gate) PolicyHash() string { return g.current.Load().hash }
 
-// Enforced reports whether the policy in force holds calls back; false in observe
-// mode. An open call goes by its own [Pending.Enforced].
-func (g *Gate) Enforced() bool { return !g.current.Load().observe }
+// Enforced reports whether calls are held back; false in observe mode, if there is no
+// [Lockdown]. An open call goes by its own [Pending.Enforced].
+func (g *Gate) Enforced() bool { return !g.current.Load().observe || g.lock.stands() }
 
 // Note writes an event row of a surface: release_failed, not_evaluated and the
 // like. Kind, Version, Time and an empty Policy are set here; names are cut and

@@ -443,7 +443,7 @@ func (p *pending) countDenial(ctx context.Context, row *stopgate.Record) (limite
 	p.mu.Lock()
 	v := p.verdict()
 	p.mu.Unlock()
-	counted := v.Mode == stopgate.Deny && v.Layer != stopgate.LayerFailure &&
+	counted := v.Mode == stopgate.Deny && v.Layer != stopgate.LayerFailure && v.Code != stopgate.CodeLockdown &&
 		(v.Layer != stopgate.LayerApproval || v.Code == stopgate.CodeApprovalDeclined)
 	if g.store == nil || p.call.Session == "" || !counted {
 		return false, false

@@ -96,6 +96,7 @@ func (g *Gate) open(ctx context.Context, t *turn, call stopgate.Call, parent sto
 		return nil, err
 	}
 	p.begin()
+	p.obey()
 	if !p.over {
 		p.sit(ctx)
 	}
@@ -111,6 +112,9 @@ func (g *Gate) newPending(t *turn, call stopgate.Call, parent stopgate.ProposalI
 		return nil, err
 	}
 	p := &pending{g: g, id: id, parent: parent, call: call, turn: t, under: g.current.Load()}
+	if p.under.observe && g.lock.stands() {
+		p.under = p.under.strict
+	}
 	p.bind = func(c *compiled) bound { return c.binding(&p.call) }
 	p.set, p.tool = noPolicies, call.Tool
 	return p, nil

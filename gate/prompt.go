@@ -75,6 +75,11 @@ func (p *pending) ask(ctx context.Context) {
 	if sooner, ok := ctx.Deadline(); ok && time.Until(sooner) < p.g.limits.Hold {
 		q.until = q.asked.Add(time.Until(sooner))
 	}
+	if !p.g.lock.add(p) {
+		cancel(nil)
+		p.obey()
+		return
+	}
 	q.question = newQuestion(p.view(q))
 	p.prompt = q
 	// The goroutine belongs to the call: Resolve and Cancel withdraw the prompt and
@@ -138,6 +143,7 @@ func (p *pending) binding() Binding {
 func (p *pending) await(ctx context.Context, q *prompt) {
 	defer close(q.ended)
 	defer q.cancel(nil)
+	defer p.g.lock.remove(p)
 	g := p.g
 	call := p.proposed()
 	able := invoke(ctx, &g.ports.approver, g.limits.Policy, func(ctx context.Context) (Abilities, error) {

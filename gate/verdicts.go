@@ -134,7 +134,7 @@ func layerOf(code stopgate.Code) stopgate.Layer {
 		stopgate.CodeUpstreamTimeout, stopgate.CodeOverloaded, stopgate.CodeCancelled:
 		return stopgate.LayerFailure
 	case stopgate.CodeServerToolNotAllowed, stopgate.CodeBackgroundNotSupported, stopgate.CodeDenialLimit,
-		stopgate.CodePolicyNotConfigured:
+		stopgate.CodePolicyNotConfigured, stopgate.CodeLockdown:
 		return stopgate.LayerGate
 	}
 	return stopgate.LayerIntegrity

@@ -26,6 +26,7 @@ var _ gate.Local = (*Store)(nil)
 type Store struct {
 	mu         sync.RWMutex
 	principals map[stopgate.Principal]*principal
+	lockdown   gate.Lockdown
 }
 
 // principal is one unit of updates.

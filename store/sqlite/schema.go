@@ -67,4 +67,11 @@ CREATE TABLE attendance(
 	one INTEGER PRIMARY KEY CHECK(one = 1),
 	until INTEGER NOT NULL
 ) STRICT;
+`, `
+CREATE TABLE lockdown(
+	one INTEGER PRIMARY KEY CHECK(one = 1),
+	since INTEGER NOT NULL,
+	author TEXT NOT NULL,
+	reason TEXT NOT NULL
+) STRICT;
 `}}

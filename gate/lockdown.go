@@ -1,0 +1,174 @@
+package gate
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/stopgate/stopgate"
+)
+
+// Lockdown is an operator's order to deny everything (DECISIONS S59). The zero
+// Lockdown is no order.
+type Lockdown struct {
+	Since  time.Time `json:"since,omitzero"`
+	By     string    `json:"by,omitempty"`
+	Reason string    `json:"reason,omitempty"`
+}
+
+// Stands reports whether there is an order.
+func (l Lockdown) Stands() bool { return !l.Since.IsZero() }
+
+// Lockdowns keeps the order for all gates that share a store.
+type Lockdowns interface {
+	// Lockdown returns the order, or the zero Lockdown.
+	Lockdown(ctx context.Context) (Lockdown, error)
+	// SetLockdown gives an order, or with the zero Lockdown takes it back. It is
+	// durable when the method returns.
+	SetLockdown(ctx context.Context, l Lockdown) error
+}
+
+// lockdown is the order that a gate is under, and the calls that wait for people.
+type lockdown struct {
+	now atomic.Pointer[Lockdown]
+
+	mu    sync.Mutex
+	asked map[*pending]bool
+}
+
+func (l *lockdown) stands() bool {
+	now := l.now.Load()
+	return now != nil && now.Stands()
+}
+
+// add notes a call that waits for people, and reports whether it may.
+func (l *lockdown) add(p *pending) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.stands() {
+		return false
+	}
+	if l.asked == nil {
+		l.asked = make(map[*pending]bool)
+	}
+	l.asked[p] = true
+	return true
+}
+
+func (l *lockdown) remove(p *pending) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.asked, p)
+}
+
+// set takes an order and returns the calls that it ends.
+func (l *lockdown) set(now Lockdown) (ended []*pending) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.now.Store(&now)
+	if !now.Stands() {
+		return nil
+	}
+	for p := range l.asked {
+		ended = append(ended, p)
+	}
+	return ended
+}
+
+// Lock puts the gate under an order: until it is taken back with the zero Lockdown,
+// every call is denied with the code lockdown, also under a policy that only observes.
+// Calls that wait for people are denied at once, calls whose arguments still arrive at
+// their end at the latest. A call whose row is being written when Lock is called may
+// still leave; so may those of a response that an observing gate is letting pass.
+func (g *Gate) Lock(l Lockdown) {
+	for _, p := range g.lock.set(l) {
+		p.mu.Lock()
+		if p.stage < committed {
+			p.obey()
+		}
+		p.mu.Unlock()
+	}
+}
+
+// Lockdown returns the order that the gate is under.
+func (g *Gate) Lockdown() Lockdown {
+	if l := g.lock.now.Load(); l != nil {
+		return *l
+	}
+	return Lockdown{}
+}
+
+// unreadable is the order of a gate that cannot see its orders.
+const unreadable = "the store with the orders cannot be read"
+
+// Follow keeps the gate under the order that stands in a store, and returns when ctx
+// ends. It looks at once and then again and again; changed, which may be nil, is told
+// of every change. An order that cannot be read counts as given.
+func (g *Gate) Follow(ctx context.Context, from Lockdowns, every time.Duration, changed func(Lockdown)) {
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	for {
+		g.look(ctx, from, changed)
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+func (g *Gate) look(ctx context.Context, from Lockdowns, changed func(Lockdown)) {
+	now, err := from.Lockdown(ctx)
+	before := g.Lockdown()
+	switch {
+	case ctx.Err() != nil:
+		return
+	case err != nil && before.Stands():
+		return
+	case err != nil:
+		now = Lockdown{Since: g.now(), Reason: unreadable}
+	}
+	if now.Since.Equal(before.Since) && now.By == before.By && now.Reason == before.Reason {
+		return
+	}
+	g.Lock(now)
+	if changed != nil {
+		changed(now)
+	}
+}
+
+// Order gives an order in the store that gates follow, or takes it back, puts this
+// gate under it, and writes the event row. by is whoever gives or takes it back.
+func (g *Gate) Order(ctx context.Context, in Lockdowns, l Lockdown, by string) error {
+	if by == "" {
+		return errors.New("gate: a lockdown needs somebody who orders it")
+	}
+	if err := in.SetLockdown(ctx, l); err != nil {
+		return err
+	}
+	g.Lock(l)
+	return g.Note(ctx, LockdownRow(l, by))
+}
+
+// LockdownRow is the event row of an order that somebody gave or took back.
+func LockdownRow(l Lockdown, by string) stopgate.Record {
+	r := stopgate.Record{Event: stopgate.AuditLifted, Cause: "by " + by}
+	if l.Stands() {
+		r.Event = stopgate.AuditLockdown
+	}
+	if l.Reason != "" {
+		r.Cause += ": " + l.Reason
+	}
+	return r
+}
+
+// obey denies the call if there is an order; p.mu is held. What an observing gate
+// lets pass has left already.
+func (p *pending) obey() {
+	if !p.over && !p.under.observe && p.g.lock.stands() {
+		p.cause = p.g.Lockdown().Reason
+		p.push(p.refusal(stopgate.LayerGate, stopgate.CodeLockdown))
+	}
+}
