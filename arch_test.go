@@ -52,7 +52,7 @@ var layers = [][]string{
 	{"gateway"},
 	{"decide"},
 	{"internal/config"},
-	{"internal/textdiff", "internal/ci", "internal/suite", "internal/socket"},
+	{"internal/textdiff", "internal/ci", "internal/suite", "internal/socket", "internal/tty"},
 	{"cmd/stopgate"},
 }
 

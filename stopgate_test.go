@@ -139,6 +139,7 @@ var threatCodes = map[string]string{
 	"background_not_supported":  "Background responses are not allowed here.",
 	"result_withheld":           "The call ran; its result is withheld by policy.",
 	"denial_limit":              "Too many calls were denied; stop and ask the user.",
+	"lockdown":                  "Everything is denied until an operator lifts the lockdown.", // DECISIONS S59
 
 	"no_approver":       "This call needs an approval and nobody can give one here.",
 	"approval_pending":  "An approval is pending; repeat the identical call later.",

@@ -3,6 +3,7 @@ package gate
 import (
 	"context"
 	"errors"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -154,12 +155,12 @@ func (g *Gate) Order(ctx context.Context, in Lockdowns, l Lockdown, by string) e
 
 // LockdownRow is the event row of an order that somebody gave or took back.
 func LockdownRow(l Lockdown, by string) stopgate.Record {
-	r := stopgate.Record{Event: stopgate.AuditLifted, Cause: "by " + by}
+	r := stopgate.Record{Event: stopgate.AuditLifted, Cause: l.Reason}
 	if l.Stands() {
 		r.Event = stopgate.AuditLockdown
 	}
-	if l.Reason != "" {
-		r.Cause += ": " + l.Reason
+	if by != "" {
+		r.Cause = strings.TrimSuffix("by "+by+": "+l.Reason, ": ")
 	}
 	return r
 }

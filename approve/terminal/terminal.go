@@ -48,6 +48,7 @@ type session struct {
 	queue   *approve.Queue
 	lists   chan []approve.Entry
 	lines   chan line
+	more    chan struct{} // the last line was dealt with, the next may be read
 	waiting []approve.Entry
 	later   map[string]bool // questions the person put aside
 }
@@ -55,7 +56,8 @@ type session struct {
 // Serve puts every question of the queue before the person, the oldest first, until
 // ctx ends or the input does. While it runs the queue is reachable.
 //
-// A goroutine reads In; it ends with the line after Serve returned, or when In ends.
+// A goroutine reads In; it ends with the line after Serve returned, or when In ends. It
+// does not read while a line is dealt with: an editor has the terminal for itself.
 func (t *Terminal) Serve(ctx context.Context, q *approve.Queue) error {
 	if t.By == "" {
 		return approve.ErrNoName
@@ -64,7 +66,7 @@ func (t *Terminal) Serve(ctx context.Context, q *approve.Queue) error {
 		t.Now = time.Now
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	s := &session{Terminal: t, queue: q, lists: make(chan []approve.Entry), lines: make(chan line), later: map[string]bool{}}
+	s := &session{Terminal: t, queue: q, lists: make(chan []approve.Entry), lines: make(chan line), more: make(chan struct{}, 1), later: map[string]bool{}}
 	watched := make(chan error, 1)
 	go func() {
 		watched <- q.Watch(ctx, func(list []approve.Entry) error {
@@ -97,6 +99,11 @@ func (s *session) read(ctx context.Context) {
 		if err != nil {
 			return
 		}
+		select {
+		case <-s.more:
+		case <-ctx.Done():
+			return
+		}
 	}
 }
 
@@ -127,6 +134,7 @@ func (s *session) run(ctx context.Context, watched <-chan error) error {
 				s.forget(shown.ID)
 				shown = approve.Entry{}
 			}
+			s.more <- struct{}{}
 		case err := <-watched:
 			return err
 		case <-ctx.Done():

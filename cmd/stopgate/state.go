@@ -23,6 +23,7 @@ type state struct {
 	facts    gate.Store
 	// questions keeps what people are asked.
 	questions approve.Store
+	orders    gate.Lockdowns
 	records   gate.Recorder
 	place     string // where the records go, for people
 	// failed are closed when what they are about is not trusted any more; nil never.
@@ -43,9 +44,9 @@ func (st *state) open(ctx context.Context, s stateSettings) (err error) {
 		if st.store, err = openStore(ctx, s); err != nil {
 			return err
 		}
-		st.facts, st.questions = st.store, st.store
+		st.facts, st.questions, st.orders = st.store, st.store, st.store
 		st.records, st.place, st.failed[0] = st.store.Recorder(), s.store, st.store.Failed()
-	} else if st.facts, st.questions = mem.New(), new(mem.Approvals); s.auditFile == "" {
+	} else if st.memory(); s.auditFile == "" {
 		if s.auditFile, err = stateFile("audit.jsonl"); err != nil {
 			return err
 		}
@@ -62,6 +63,12 @@ func (st *state) open(ctx context.Context, s stateSettings) (err error) {
 	}
 	st.records, st.place, st.failed[1] = st.lines, s.auditFile, st.lines.Failed()
 	return nil
+}
+
+// memory keeps everything but the records for the life of the process.
+func (st *state) memory() {
+	store := mem.New()
+	st.facts, st.questions, st.orders = store, new(mem.Approvals), store
 }
 
 // close writes what is queued.

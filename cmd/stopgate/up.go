@@ -143,6 +143,12 @@ func (u *upRun) run(ctx context.Context) error {
 	var beside sync.WaitGroup
 	defer beside.Wait()
 	defer cancel(nil)
+	standing, err := u.state.orders.Lockdown(ctx)
+	if err != nil {
+		return err
+	}
+	g.Lock(standing)
+	beside.Go(func() { g.Follow(ctx, u.state.orders, lockdownPoll, u.ordered) })
 	beside.Go(func() { u.state.tidy(ctx, u.log) })
 	beside.Go(func() { u.state.trust(ctx, cancel) })
 	err = u.serve(ctx, cancel, server)
@@ -150,6 +156,15 @@ func (u *upRun) run(ctx context.Context) error {
 		return errors.Join(cause, err)
 	}
 	return err
+}
+
+// ordered tells about a lockdown, or its end. Whoever ordered it wrote the record
+// into the store; records elsewhere get theirs here.
+func (u *upRun) ordered(l gate.Lockdown) {
+	fmt.Fprintf(u.err, "stopgate: %s\n", lockdownText(l))
+	if u.state.lines != nil {
+		_ = u.gateway.Gate.Note(context.Background(), gate.LockdownRow(l, l.By)) // one that is lost is counted
+	}
 }
 
 // serve listens, says where, and serves until ctx ends: the gateway first, so that
@@ -199,6 +214,9 @@ func (u *upRun) announce(ln net.Listener, d *desk) error {
 	fmt.Fprintf(u.err, "stopgate: listening on %s, records in %s, policy %.12s\n", at.Gateway, visible.Text(u.state.place), g.PolicyHash())
 	if at.API != nil {
 		fmt.Fprintf(u.err, "stopgate: decision API on %s; questions: stopgate approvals watch\n", visible.Text(*at.API))
+	}
+	if l := g.Lockdown(); l.Stands() {
+		fmt.Fprintf(u.err, "stopgate: %s\n", lockdownText(l))
 	}
 	if !g.Enforced() {
 		fmt.Fprintln(u.err, "stopgate: OBSERVE MODE: nothing is held back; records say what would have been decided")

@@ -1,0 +1,120 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/approve"
+	"github.com/stopgate/stopgate/gate"
+	"github.com/stopgate/stopgate/internal/tty"
+	"github.com/stopgate/stopgate/internal/visible"
+	"github.com/stopgate/stopgate/store/sqlite"
+)
+
+// lockdownPoll is how often a gate looks whether there is a lockdown.
+const lockdownPoll = 200 * time.Millisecond
+
+func newLockdown(s streams) *cobra.Command {
+	var f deskFlags
+	var reason string
+	var lift, status bool
+	cmd := &cobra.Command{
+		Use:   "lockdown",
+		Short: "deny every call at once, until it is lifted",
+		Long: `lockdown denies every call of every gate that uses the store, those that wait for
+an answer too, also after a restart. When the command returns it holds. Lifting it
+needs a terminal with a person at it.`,
+		Args: noArgs,
+	}
+	f.add(cmd)
+	cmd.Flags().StringVar(&reason, "reason", "", "`TEXT` for the records")
+	cmd.Flags().BoolVar(&lift, "lift", false, "take the lockdown back")
+	cmd.Flags().BoolVar(&status, "status", false, "say whether there is one and do nothing else")
+	format := formatFlag(cmd, "text", "json")
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		if lift && status || (lift || status) && reason != "" {
+			return usagef("--lift, --status and --reason exclude each other")
+		}
+		return f.with(cmd, func(store *sqlite.Store, _ *approve.Queue) error {
+			now, err := store.Lockdown(cmd.Context())
+			switch {
+			case err != nil:
+				return err
+			case lift && now.Stands():
+				if err := confirmLift(now); err != nil {
+					return err
+				}
+				now, err = order(cmd.Context(), store, gate.Lockdown{})
+			case !lift && !status:
+				now, err = order(cmd.Context(), store, gate.Lockdown{Since: time.Now().UTC(), By: operator(), Reason: reason})
+			}
+			if err != nil {
+				return err
+			}
+			if *format == "json" {
+				return writeJSON(s.out, struct {
+					Locked bool `json:"locked"`
+					gate.Lockdown
+				}{now.Stands(), now})
+			}
+			_, err = fmt.Fprintln(s.out, lockdownText(now))
+			return err
+		})
+	}
+	return cmd
+}
+
+// lockdownText says what holds.
+func lockdownText(l gate.Lockdown) string {
+	if !l.Stands() {
+		return "no lockdown"
+	}
+	text := "LOCKDOWN since " + l.Since.Local().Format("2006-01-02 15:04:05")
+	if l.By != "" {
+		text += " by " + visible.Text(l.By)
+	}
+	if l.Reason != "" {
+		text += ": " + visible.Text(l.Reason)
+	}
+	return text + "; every call is denied (lift it with: stopgate lockdown --lift)"
+}
+
+// confirmLift asks the person at the terminal.
+func confirmLift(now gate.Lockdown) error {
+	t, err := person()
+	if err != nil {
+		return err
+	}
+	defer t.Close()
+	code, err := tty.Code()
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(t, "%s\nType %s to lift it: ", lockdownText(now), code)
+	t.Drain()
+	if line, err := t.Line(); err != nil || line != code {
+		return errors.Join(errors.New("not lifted"), err)
+	}
+	return nil
+}
+
+// order writes an order and its record, and waits until every gate has seen it.
+func order(ctx context.Context, store *sqlite.Store, l gate.Lockdown) (gate.Lockdown, error) {
+	if err := store.SetLockdown(ctx, l); err != nil {
+		return l, err
+	}
+	row := gate.LockdownRow(l, operator())
+	row.Version, row.Kind, row.Time = stopgate.RecordVersion, stopgate.RecordEvent, time.Now().UTC()
+	if err := store.Recorder().Record(ctx, &row); err != nil {
+		return l, fmt.Errorf("the order holds, but is not on record: %w", err)
+	}
+	select {
+	case <-time.After(3 * lockdownPoll):
+	case <-ctx.Done():
+	}
+	return l, nil
+}

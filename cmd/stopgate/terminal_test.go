@@ -1,0 +1,281 @@
+package main
+
+import (
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/creack/pty"
+)
+
+// screen is a command at a terminal of its own.
+type screen struct {
+	t    *testing.T
+	cmd  *exec.Cmd
+	tty  *os.File
+	mu   sync.Mutex
+	text strings.Builder
+	read chan struct{} // closed when the terminal is
+}
+
+// atTerminal starts a command at a terminal, in the directory and state of a server.
+func atTerminal(t *testing.T, s *server, args ...string) *screen {
+	t.Helper()
+	x := &screen{t: t, cmd: exec.Command("stopgate", args...), read: make(chan struct{})}
+	x.cmd.Dir, x.cmd.Env = s.cmd.Dir, append(s.cmd.Env, "EDITOR=sed -i s/README/NOTES/", "VISUAL=")
+	var err error
+	if x.tty, err = pty.Start(x.cmd); err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		defer close(x.read)
+		piece := make([]byte, 4096)
+		for {
+			n, err := x.tty.Read(piece)
+			x.mu.Lock()
+			x.text.Write(piece[:n])
+			x.mu.Unlock()
+			if err != nil {
+				return
+			}
+		}
+	}()
+	t.Cleanup(func() { x.cmd.Process.Kill(); x.cmd.Wait(); x.tty.Close(); <-x.read })
+	return x
+}
+
+// sees waits until something new stands on the screen, and returns its groups.
+func (x *screen) sees(pattern string) []string {
+	x.t.Helper()
+	want := regexp.MustCompile(pattern)
+	for range 1000 {
+		x.mu.Lock()
+		text := x.text.String()
+		if at := want.FindStringSubmatchIndex(text); at != nil {
+			found := want.FindStringSubmatch(text)
+			x.text.Reset()
+			x.text.WriteString(text[at[1]:])
+			x.mu.Unlock()
+			return found
+		}
+		x.mu.Unlock()
+		time.Sleep(10 * time.Millisecond)
+	}
+	x.t.Fatalf("%q does not appear in %q", pattern, x.text.String())
+	return nil
+}
+
+func (x *screen) types(line string) {
+	x.t.Helper()
+	if _, err := x.tty.WriteString(line + "\n"); err != nil {
+		x.t.Fatal(err)
+	}
+}
+
+// ends waits for the end and compares the exit code.
+func (x *screen) ends(code int) {
+	x.t.Helper()
+	x.cmd.Wait()
+	if got := x.cmd.ProcessState.ExitCode(); got != code {
+		x.t.Errorf("exit code %d, want %d: %s", got, code, x.text.String())
+	}
+}
+
+// without runs a command without a terminal.
+func without(s *server, args ...string) (out string, code int) {
+	cmd := exec.Command("stopgate", args...)
+	cmd.Dir, cmd.Env = s.cmd.Dir, s.cmd.Env
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	text, _ := cmd.CombinedOutput()
+	return string(text), cmd.ProcessState.ExitCode()
+}
+
+const readmeCall = `{"tool":"fs_create_file","args":{"path":"README","content":"b"},"session":"s"}`
+
+// proposes sends a call that waits for people.
+func (s *server) proposes(t *testing.T) <-chan map[string]any {
+	t.Helper()
+	done := make(chan map[string]any, 1)
+	go func() {
+		for {
+			status, a := s.ask(t, "agent-agent-agent", "POST", "/v1/calls", readmeCall)
+			if id := fmt.Sprint(a["id"]); status == http.StatusAccepted {
+				for status == http.StatusAccepted {
+					status, a = s.ask(t, "agent-agent-agent", "GET", "/v1/calls/"+id+"?", "")
+					time.Sleep(20 * time.Millisecond)
+				}
+			}
+			if a["code"] == "approval_pending" {
+				time.Sleep(20 * time.Millisecond)
+				continue
+			}
+			done <- a
+			return
+		}
+	}()
+	return done
+}
+
+var questionID = regexp.MustCompile(`(?m)^([A-Z2-7]{26})  .*waiting`)
+
+// waiting waits for the open question.
+func (s *server) waiting(t *testing.T) string {
+	t.Helper()
+	for range 500 {
+		out, _ := without(s, "approvals", "list", "--policy", "p.toml")
+		if m := questionID.FindStringSubmatch(out); m != nil {
+			return m[1]
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Fatal("no question")
+	return ""
+}
+
+// Proves S4, H23, H1: a question is answered at a terminal, with the code that stands
+// there; without a terminal, without the code or with a wrong one it is not.
+func TestAnswerAtATerminal(t *testing.T) {
+	s := newAPI(t)
+	answered := s.proposes(t)
+	id := s.waiting(t)
+	if out, code := without(s, "approvals", "answer", "--policy", "p.toml", id); code != exitTrouble || !strings.Contains(out, "needs a terminal") {
+		t.Errorf("without a terminal: %d %s", code, out)
+	}
+	if out, code := without(s, "approvals", "watch", "--policy", "p.toml"); code != exitTrouble || !strings.Contains(out, "needs a terminal") {
+		t.Errorf("without a terminal: %d %s", code, out)
+	}
+	for _, wrong := range []string{"y", "y 00000", "yes", "", "e"} {
+		x := atTerminal(t, s, "approvals", "answer", "--policy", "p.toml", id)
+		x.sees(`> `)
+		x.types(wrong)
+		x.sees("not answered")
+		x.ends(exitTrouble)
+	}
+	if out, _ := without(s, "approvals", "show", "--policy", "p.toml", id); !strings.Contains(out, "README") || strings.Contains(out, "it was") {
+		t.Error(out)
+	}
+	x := atTerminal(t, s, "approvals", "answer", "--policy", "p.toml", id)
+	code := x.sees(`y (\d{4})`)[1]
+	x.sees(`> `)
+	x.types("e " + code)
+	x.sees("edited")
+	x.ends(exitOK)
+	if a := <-answered; a["status"] != "allowed" || fmt.Sprint(a["args"]) != "map[content:b path:NOTES]" {
+		t.Errorf("%v", a)
+	}
+	if out, _ := without(s, "approvals", "list", "--all", "--policy", "p.toml"); !strings.Contains(out, "used") || !strings.Contains(out, "NOTES") {
+		t.Error(out)
+	}
+	for _, args := range [][]string{{"show", "x"}, {"answer", "x"}} {
+		if out, code := without(s, "approvals", args[0], "--policy", "p.toml", args[1]); code != exitTrouble || !strings.Contains(out, "hint: ") {
+			t.Error(code, out)
+		}
+	}
+}
+
+// Proves S5, Q8, S34: whoever watches can answer; a grant answers the next call, is
+// listed and taken back.
+func TestWatchAtATerminal(t *testing.T) {
+	s := newAPI(t)
+	x := atTerminal(t, s, "approvals", "watch", "--policy", "p.toml")
+	x.sees("Waiting for questions")
+	x.types("y") // ahead of any question
+	x.sees("no question")
+	answered := s.proposes(t)
+	x.sees("README")
+	x.sees("> ")
+	x.types("a yes")
+	grant := x.sees(`Grant ([A-Z2-7]{26}) holds`)[1]
+	if a := <-answered; a["status"] != "allowed" {
+		t.Fatal(a)
+	}
+	if a := <-s.proposes(t); a["status"] != "allowed" {
+		t.Fatal(a)
+	}
+	if out, code := without(s, "grants", "list", "--policy", "p.toml"); code != exitOK || !strings.Contains(out, grant) || !strings.Contains(out, "used 1") {
+		t.Error(code, out)
+	}
+	if out, code := without(s, "grants", "revoke", "--policy", "p.toml", grant); code != exitOK || !strings.Contains(out, "revoked") {
+		t.Error(code, out)
+	}
+	if out, code := without(s, "grants", "revoke", "--policy", "p.toml", "x"); code != exitTrouble || !strings.Contains(out, "hint: ") {
+		t.Error(code, out)
+	}
+	answered = s.proposes(t)
+	x.sees("README")
+	x.sees("> ")
+	x.types("r write a NEWS file instead")
+	if a := <-answered; a["status"] != "denied" || a["public"] != "write a NEWS file instead" {
+		t.Errorf("%v", a)
+	}
+	x.cmd.Process.Signal(os.Interrupt)
+	x.ends(exitOK)
+	if out, _ := without(s, "grants", "list", "--all", "--format", "json", "--policy", "p.toml"); !strings.Contains(out, `"revoked"`) {
+		t.Error(out)
+	}
+}
+
+// Proves S59: a lockdown ends calls that wait, denies every other, survives a restart,
+// and is lifted by a person only.
+func TestLockdownFromTheCommandLine(t *testing.T) {
+	s := newAPI(t)
+	x := atTerminal(t, s, "approvals", "watch", "--policy", "p.toml")
+	x.sees("Waiting for questions")
+	answered := s.proposes(t)
+	x.sees("> ")
+	if out, code := without(s, "lockdown", "--policy", "p.toml", "--reason", "look at the logs"); code != exitOK || !strings.Contains(out, "LOCKDOWN since") {
+		t.Fatal(code, out)
+	}
+	if a := <-answered; a["code"] != "lockdown" {
+		t.Errorf("a call that waits: %v", a)
+	}
+	x.sees("answered or gone")
+	if code := s.stop(t); code != exitOK {
+		t.Error(code, s.stderr)
+	}
+	if !strings.Contains(s.stderr.String(), ": look at the logs; every call is denied") {
+		t.Error(s.stderr)
+	}
+	s = startUp(t, s.cmd.Dir, "--policy", "p.toml", "--api-listen", "127.0.0.1:0")
+	if a := <-s.proposes(t); a["code"] != "lockdown" {
+		t.Errorf("after a restart: %v", a)
+	}
+	if out, code := without(s, "lockdown", "--lift", "--policy", "p.toml"); code != exitTrouble || !strings.Contains(out, "needs a terminal") {
+		t.Error(code, out)
+	}
+	lift := atTerminal(t, s, "lockdown", "--lift", "--policy", "p.toml")
+	lift.sees("Type")
+	lift.types("00000")
+	lift.sees("not lifted")
+	lift.ends(exitTrouble)
+	if out, _ := without(s, "lockdown", "--status", "--format", "json", "--policy", "p.toml"); !strings.Contains(out, `"locked":true`) {
+		t.Error(out)
+	}
+	lift = atTerminal(t, s, "lockdown", "--lift", "--policy", "p.toml")
+	code := lift.sees(`Type (\d{4})`)[1]
+	lift.sees("lift it: ")
+	lift.types(code)
+	lift.sees("no lockdown")
+	lift.ends(exitOK)
+	answered = s.proposes(t)
+	x.sees("> ")
+	x.types("y")
+	if a := <-answered; a["status"] != "allowed" {
+		t.Errorf("after the lift: %v", a)
+	}
+	out, _ := without(s, "log", "--policy", "p.toml", "--format", "json")
+	if !strings.Contains(out, `"event":"lockdown"`) || !strings.Contains(out, `"event":"lifted"`) || !strings.Contains(out, ": look at the logs") {
+		t.Error(out)
+	}
+	if _, err := os.Stat(filepath.Join(s.cmd.Dir, ".local", "state", "stopgate", "stopgate.db")); err != nil {
+		t.Error(err)
+	}
+}
