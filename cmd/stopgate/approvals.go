@@ -272,8 +272,8 @@ func answerAt(ctx context.Context, t *tty.Terminal, queue *approve.Queue, e appr
 	if e.Complete {
 		fmt.Fprintf(t, "  e %s         change the arguments in an editor, then run that\n", code)
 	}
+	t.Drain() // before the prompt, so that nobody's answer is lost
 	fmt.Fprint(t, "> ")
-	t.Drain()
 	line, err := t.Line()
 	if err != nil {
 		return e, err

@@ -94,8 +94,8 @@ func confirmLift(now gate.Lockdown) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(t, "%s\nType %s to lift it: ", lockdownText(now), code)
 	t.Drain()
+	fmt.Fprintf(t, "%s\nType %s to lift it: ", lockdownText(now), code)
 	if line, err := t.Line(); err != nil || line != code {
 		return errors.Join(errors.New("not lifted"), err)
 	}

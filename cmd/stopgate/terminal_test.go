@@ -56,7 +56,7 @@ func atTerminal(t *testing.T, s *server, args ...string) *screen {
 func (x *screen) sees(pattern string) []string {
 	x.t.Helper()
 	want := regexp.MustCompile(pattern)
-	for range 1000 {
+	for range 3000 {
 		x.mu.Lock()
 		text := x.text.String()
 		if at := want.FindStringSubmatchIndex(text); at != nil {
