@@ -200,7 +200,7 @@ func TestAPIRefused(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			cmd := exec.Command("stopgate", append([]string{"up", "--listen", "127.0.0.1:0", "--store", "memory", "--audit", "a.jsonl"}, test.args...)...)
-			cmd.Dir = dir
+			cmd.Dir, cmd.Env = dir, atHome(t.TempDir())
 			var out bytes.Buffer
 			cmd.Stdout, cmd.Stderr = &out, &out
 			err := cmd.Run()

@@ -123,7 +123,7 @@ func (d document) shown(t *testing.T, command, text string) bool {
 func (d document) run(command string) string {
 	cmd := exec.Command("sh", "-c", command)
 	cmd.Dir = d.dir
-	cmd.Env = append(os.Environ(), "HOME="+filepath.Join(d.dir, "home"), "XDG_CONFIG_HOME=", "XDG_STATE_HOME=", "XDG_RUNTIME_DIR=")
+	cmd.Env = atHome(filepath.Join(d.dir, "home"))
 	out, _ := cmd.CombinedOutput() // exit codes are shown with echo $?
 	return strings.TrimSuffix(string(out), "\n")
 }

@@ -29,7 +29,7 @@ func startUp(t *testing.T, dir string, args ...string) *server {
 	t.Helper()
 	s := &server{cmd: exec.Command("stopgate", append([]string{"up", "--listen", "127.0.0.1:0", "--replay-pace", "0"}, args...)...), stderr: new(strings.Builder)}
 	s.cmd.Dir, s.cmd.Stderr = dir, s.stderr
-	s.cmd.Env = append(os.Environ(), "HOME="+dir, "XDG_CONFIG_HOME=", "XDG_STATE_HOME=", "XDG_RUNTIME_DIR=")
+	s.cmd.Env = atHome(dir)
 	stdout, err := s.cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -176,8 +176,7 @@ func TestUpCannotStart(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			cmd := exec.Command("stopgate", append([]string{"up", "--audit", "other.jsonl"}, test.args...)...)
-			cmd.Dir = dir
-			cmd.Env = append(os.Environ(), "HOME="+t.TempDir(), "XDG_CONFIG_HOME=", "XDG_STATE_HOME=", "XDG_RUNTIME_DIR=")
+			cmd.Dir, cmd.Env = dir, atHome(t.TempDir())
 			out, err := cmd.CombinedOutput()
 			if cmd.ProcessState == nil || cmd.ProcessState.ExitCode() != test.code {
 				t.Errorf("%v, want exit code %d", err, test.code)
@@ -190,4 +189,10 @@ func TestUpCannotStart(t *testing.T) {
 		})
 	}
 	used.stop(t)
+}
+
+// atHome is the environment of somebody who lives in a directory and has nothing of
+// stopgate's elsewhere.
+func atHome(dir string) []string {
+	return append(os.Environ(), "HOME="+dir, "XDG_CONFIG_HOME=", "XDG_STATE_HOME=", "XDG_RUNTIME_DIR=")
 }
