@@ -51,6 +51,7 @@ var layers = [][]string{
 	{"internal/replay"},
 	{"gateway"},
 	{"decide"},
+	{"hook"},
 	{"internal/config"},
 	{"internal/textdiff", "internal/ci", "internal/suite", "internal/socket", "internal/tty"},
 	{"cmd/stopgate"},

@@ -44,6 +44,9 @@ type Approval struct {
 	ID     string `json:"id"`
 	By     string `json:"by"`
 	Edited bool   `json:"edited,omitempty"`
+	// Referred says that the question was left to the prompt of the program that runs
+	// the tool, which By names: nobody answered it here.
+	Referred bool `json:"referred,omitempty"`
 }
 
 // Envelope is what a model is told about a call (G2-15, DECISIONS S10): always

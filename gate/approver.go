@@ -128,11 +128,23 @@ type Answer struct {
 	// View's Received (THREATS H2, DECISIONS K17).
 	Unseen bool
 	Seen   int64
+	// Referred says of Approved that nobody said yes here: see [View.Refer].
+	Referred bool
 }
 
 // Approve answers yes to exactly what the view shows, or, while it is not
 // complete, to it and whatever follows.
 func (v View) Approve(by string) Answer { return v.answer(Approved, by) }
+
+// Refer leaves the question to the prompt of the program that runs the tool, as a
+// hook's host has one: the call may go on to that prompt, and what is answered there
+// nobody hears. It satisfies the ask and no policy that waits for an approval
+// (DECISIONS S44, TPS-39). Only a surface that can make the host ask may use it.
+func (v View) Refer(to string) Answer {
+	a := v.answer(Approved, to)
+	a.Referred = true
+	return a
+}
 
 // Decline answers no.
 func (v View) Decline(by string) Answer { return v.answer(Declined, by) }

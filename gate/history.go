@@ -340,7 +340,7 @@ func (p *pending) leave(ctx context.Context, row *stopgate.Record, approval *sto
 		At: now, Kind: session.Released, Proposal: p.id, Tool: p.tool, CallID: p.call.ID, Agent: p.call.Agent,
 		Turn: p.call.Turn, ArgsHash: p.hash, Marks: marks, Release: rel,
 	}}
-	if approval != nil {
+	if approval != nil && !approval.Referred {
 		facts = append(facts, session.Fact{At: now, Kind: session.Approved, Proposal: p.id, Name: string(p.tool), By: approval.By})
 	}
 	if f, ok := p.heritage(); ok {

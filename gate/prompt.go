@@ -164,9 +164,11 @@ func (p *pending) await(ctx context.Context, q *prompt) {
 		})
 		q.answer = r.value
 		q.code = q.judge(r)
-		p.note(ctx, stopgate.AuditAnswered, q.code, &stopgate.Approval{
-			ID: q.answer.ID, By: q.answer.By, Edited: q.answer.Kind == Edited,
-		})
+		if !q.answer.Referred { // else nobody answered
+			p.note(ctx, stopgate.AuditAnswered, q.code, &stopgate.Approval{
+				ID: q.answer.ID, By: q.answer.By, Edited: q.answer.Kind == Edited,
+			})
+		}
 	}
 	if q.code == "" {
 		return

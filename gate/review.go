@@ -31,7 +31,7 @@ func (p *pending) review(ctx context.Context, prop *Proposal) (*stopgate.Approva
 			p.deny(stopgate.LayerApproval, stopgate.CodeApprovalStale)
 			return nil, nil
 		}
-		approval := &stopgate.Approval{ID: a.ID, By: a.By, Edited: a.Kind == Edited}
+		approval := &stopgate.Approval{ID: a.ID, By: a.By, Edited: a.Kind == Edited, Referred: a.Referred}
 		if a.Kind != Edited {
 			return approval, nil
 		}

@@ -187,4 +187,8 @@ type Options struct {
 	// Definitions are the tools that are known to exist, with the schemas they come
 	// with; they are checked against the rules beside those of the file (Q5, Q16).
 	Definitions []stopgate.ToolDefinition
+	// UnknownTool is Ask where a tool that no file knows is asked about unless an
+	// operator says otherwise (DECISIONS S33): hosts bring new tools every month. It is
+	// an input of Compile; everything but Ask is Deny.
+	UnknownTool stopgate.Mode
 }

@@ -186,16 +186,20 @@ func (b *binder) hear(v *voice) bool {
 	return true
 }
 
-// unknownTool is what happens to a tool that no file knows: deny, unless every
-// operator who wrote a table [gate] says ask.
+// unknownTool is what happens to a tool that no file knows: what the operators say in
+// [gate], the strictest of them, and what the surface does where one says nothing.
 func (b *binder) unknownTool() stopgate.Mode {
 	gates := b.program.gates()
-	mode := stopgate.Deny
-	for i, g := range gates {
-		if i == 0 {
-			mode = g.UnknownTool
+	if len(gates) == 0 {
+		return b.program.unknownTool
+	}
+	mode := stopgate.Ask
+	for _, g := range gates {
+		said := g.UnknownTool
+		if g.written.Get("unknown_tool") == nil {
+			said = b.program.unknownTool
 		}
-		mode = stopgate.Strictest(mode, g.UnknownTool)
+		mode = stopgate.Strictest(mode, said)
 	}
 	return mode
 }

@@ -21,6 +21,8 @@ import (
 type Program struct {
 	layers []*layer
 	hash   string
+	// unknownTool is the mode of unknown tools where no operator says any.
+	unknownTool stopgate.Mode
 }
 
 // layer is one policy file.
@@ -40,6 +42,9 @@ func Compile(sources []Source, o Options) (*Program, diag.List) {
 
 func compileFiles(sources []Source, o Options, check func(*Policy, Options) diag.List) (*Program, diag.List) {
 	p := new(Program)
+	if o.UnknownTool == stopgate.Ask {
+		p.unknownTool = stopgate.Ask
+	}
 	var all diag.List
 	var files []string
 	for _, s := range sources {

@@ -40,3 +40,21 @@ func (p *Program) Rules() iter.Seq[RuleInfo] {
 		}
 	}
 }
+
+// WithholdsResults reports whether any list of result rules can say anything but
+// unattended, so that somebody has to tell the gate what calls gave back (K32).
+func (p *Program) WithholdsResults() bool {
+	for _, l := range p.layers {
+		for _, t := range l.policy.Tools {
+			if t.Result == nil {
+				continue
+			}
+			free := len(t.Result.Rules) > 0 && t.Result.Rules[0].Mode == stopgate.Unattended &&
+				len(t.Result.Rules[0].Conditions) == 0 && t.Result.Rules[0].When == nil
+			if !free {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -91,6 +91,7 @@ func TestDocumentationIsComplete(t *testing.T) {
 	mentions(t, "config.md", tags(t, "gateway/configure.go", "toml"))
 	mentions(t, "config.md", tags(t, "cmd/stopgate/place.go", "toml"))
 	mentions(t, "config.md", tags(t, "cmd/stopgate/apiconfig.go", "toml"))
+	mentions(t, "config.md", []string{"unattended"})
 }
 
 // TestReasonCodes compares the table of codes with the source; -update writes it

@@ -50,6 +50,12 @@ func run(args []string, s streams) int {
 		printVersion(s.out)
 		return exitOK
 	}
+	// A hook is started once for every call.
+	if len(args) > 0 && args[0] == "hook" {
+		if code, ok := runHook(args[1:], s); ok {
+			return code
+		}
+	}
 	root := newRoot(s)
 	root.SetArgs(args)
 	cmd, err := root.ExecuteContextC(context.Background())

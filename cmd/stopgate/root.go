@@ -46,6 +46,7 @@ func newRoot(s streams) *cobra.Command {
 		newCheck(s), newFmt(s), newTest(s), newDiff(s), newSchema(s), newDecide(s), newExplain(s), newTrust(s),
 		newLog(s), newReplay(s), newSessions(s),
 		newApprovals(s), newGrants(s), newLockdown(s),
+		newHook(s),
 		&cobra.Command{
 			Use: "version", Short: "print the version", Args: noArgs,
 			Run: func(*cobra.Command, []string) { printVersion(s.out) },

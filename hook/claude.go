@@ -1,0 +1,104 @@
+package hook
+
+// claudeCode speaks the hooks of Claude Code: PreToolUse, PostToolUse,
+// PostToolUseFailure and UserPromptSubmit. A denial is the JSON decision and exit
+// status 2 with the reason on standard error (FM9).
+func claudeCode() *Host {
+	return &Host{
+		Name: "claude-code", Title: "Claude Code", Asks: true, Rewrite: Replace, Results: true,
+		Holes: []string{
+			"a hook that does not answer within its timeout lets the call run; the gate answers long before, but not when the whole machine hangs",
+			"subagents and sessions that run with other settings (--settings, --bare, CLAUDE_CONFIG_DIR) do not load this hook; an administrator's managed settings do not have that hole",
+			"calls of other hooks, status lines and MCP servers that start by themselves do not pass here",
+		},
+		fields: snake,
+		events: claudeEvents(),
+		failures: map[string]bool{
+			"PostToolUseFailure": true,
+		},
+		tools:  claudeTools(),
+		mcp:    parts("mcp__", "__"),
+		answer: claudeAnswer,
+	}
+}
+
+func claudeEvents() map[string]Kind {
+	return map[string]Kind{
+		"PreToolUse": Before, "PostToolUse": After, "PostToolUseFailure": After, "UserPromptSubmit": Prompt,
+	}
+}
+
+// claudeAnswer is the form that Claude Code defined and others took over.
+func claudeAnswer(h *Host, e *Event, a Answer) Reply {
+	switch {
+	case a.Action == Silent:
+		return Reply{}
+	case e.Kind == After:
+		return claudeWithheld(a)
+	case a.Action == Allow:
+		return Reply{Stdout: claudeDecision("allow", a).line()}
+	case a.Action == Ask && h.Asks:
+		return Reply{Stdout: claudeDecision("ask", a).line()}
+	}
+	a.Input = nil
+	return refusal(a, claudeDecision("deny", a))
+}
+
+func claudeDecision(decision string, a Answer) *members {
+	inner := new(members).str("hookEventName", "PreToolUse").str("permissionDecision", decision).
+		str("permissionDecisionReason", a.reason()).raw("updatedInput", a.Input)
+	m := new(members)
+	if a.Stop {
+		m.flag("continue", false).str("stopReason", a.reason())
+	}
+	return m.raw("hookSpecificOutput", inner.end())
+}
+
+// claudeWithheld keeps the result of a call that ran from the model. The exit status
+// stays 0: with 2 the new output would not be read.
+func claudeWithheld(a Answer) Reply {
+	inner := new(members).str("hookEventName", "PostToolUse")
+	if a.Output != nil {
+		inner.str("updatedToolOutput", string(a.Output)).str("updatedMCPToolOutput", string(a.Output))
+	}
+	m := new(members).str("decision", "block").str("reason", a.reason()).raw("hookSpecificOutput", inner.end())
+	return Reply{Stdout: m.line()}
+}
+
+// claudeTools are the built-in tools of Claude Code.
+func claudeTools() *tools {
+	return &tools{[]tool{
+		{names: "Bash", args: "command=command description timeout run_in_background dangerouslyDisableSandbox"},
+		{names: "Read", args: "file_path=path offset limit pages"},
+		{names: "Write", args: "file_path=path content"},
+		{names: "Edit", args: "file_path=path old_string new_string replace_all"},
+		{names: "MultiEdit", args: "file_path=path edits"},
+		{names: "NotebookRead", args: "notebook_path=path cell_id"},
+		{names: "NotebookEdit", args: "notebook_path=path cell_id cell_number cell_type edit_mode new_source"},
+		{names: "Glob", args: "pattern=path path=path"},
+		{names: "Grep", args: "pattern path=path glob type output_mode -A -B -C -n -i -o context head_limit offset multiline"},
+		{names: "LS", args: "path=path ignore"},
+		{names: "LSP", args: "operation filePath=path line character query"},
+		{names: "WebFetch", args: "url=url prompt"},
+		{names: "WebSearch", args: "query allowed_domains blocked_domains"},
+		{names: "Task Agent", args: "description prompt subagent_type model run_in_background isolation resume name mode team_name"},
+		{names: "Monitor", args: "command=command description timeout_ms persistent"},
+		{names: "Skill", args: "skill args command"},
+		{names: "SlashCommand"},
+		{names: "TodoWrite", args: "todos", harmless: true},
+		{names: "TodoRead", harmless: true},
+		{names: "TaskCreate", args: "subject description activeForm metadata", harmless: true},
+		{names: "TaskUpdate", args: "taskId status subject description activeForm owner addBlocks addBlockedBy metadata", harmless: true},
+		{names: "TaskGet", args: "taskId", harmless: true},
+		{names: "TaskList", harmless: true},
+		{names: "BashOutput", args: "bash_id filter", harmless: true},
+		{names: "TaskOutput AgentOutputTool", args: "task_id agentId block timeout wait_up_to", harmless: true},
+		{names: "TaskStop KillShell KillBash", args: "task_id shell_id", harmless: true},
+		{names: "ExitPlanMode", args: "plan allowedPrompts", harmless: true},
+		{names: "EnterPlanMode", harmless: true},
+		{names: "AskUserQuestion", args: "questions answers metadata annotations", harmless: true},
+		{names: "ToolSearch", args: "query max_results", harmless: true},
+		{names: "ListMcpResourcesTool", args: "server", harmless: true},
+		{names: "ReadMcpResourceTool", args: "server uri"},
+	}}
+}

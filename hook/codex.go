@@ -1,0 +1,38 @@
+package hook
+
+// codex speaks the hooks of Codex. It asks nobody on a hook's word and runs the tool
+// where the answer is not one of the forms that it knows, so only two are ever used:
+// the denial with its reason, and the allow with new input.
+func codex() *Host {
+	return &Host{
+		Name: "codex", Title: "Codex", Rewrite: Replace, Results: true,
+		Holes: []string{
+			"a hook that crashes, is killed without its shell, or takes longer than its timeout lets the call run",
+			"hooks outside of managed configuration run only after the user trusted them in Codex; until then nothing is gated",
+			"tools that send no PreToolUse event (web search, built-in readers) are not seen",
+			"a hook cannot make Codex ask: what the policy wants asked is denied, or answered through stopgate approvals",
+		},
+		fields: snake,
+		events: map[string]Kind{"PreToolUse": Before, "PostToolUse": After, "UserPromptSubmit": Prompt},
+		tools: &tools{[]tool{
+			{names: "Bash shell local_shell exec_command", args: "command=command cmd=command workdir=path timeout_ms description login shell tty yield_time_ms max_output_tokens justification sandbox_permissions with_escalated_permissions"},
+			{names: "apply_patch", args: "command input patch", patch: "command input patch"},
+			{names: "update_plan", args: "plan explanation", harmless: true},
+			{names: "view_image", args: "path=path"},
+			{names: "write_stdin", args: "session_id chars yield_time_ms max_output_tokens"},
+			{names: "web_search", args: "query"},
+		}},
+		mcp:    parts("mcp__", "__"),
+		answer: codexAnswer,
+	}
+}
+
+func codexAnswer(h *Host, e *Event, a Answer) Reply {
+	if a.Action == Allow && a.Input == nil && e.Kind == Before {
+		return Reply{} // a bare allow is no answer to Codex
+	}
+	if e.Kind == Before {
+		a.Stop = false // "continue" makes the whole answer invalid
+	}
+	return claudeAnswer(h, e, a)
+}

@@ -1,0 +1,196 @@
+package hook
+
+import (
+	"errors"
+
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/jsonstream"
+)
+
+// Kind says what a host's event is about. The zero Kind is an event that could not
+// be read.
+type Kind uint8
+
+// The kinds.
+const (
+	Unreadable Kind = iota
+	Before          // a tool is about to run
+	After           // a tool ran
+	Prompt          // the user said something
+	Other           // nothing that the gate decides about
+)
+
+// Event is one thing that a host tells its hook.
+type Event struct {
+	Kind Kind
+	// Name is the event as the host calls it.
+	Name string
+	// HostTool is the tool as the host calls it; Call.Tool is the name that policies
+	// use (DECISIONS S39).
+	HostTool string
+	// Call holds the arguments as they came, in Call.Args.
+	Call stopgate.Call
+	// Extra is set where Call.Args hold members that the host did not write, such as
+	// the files of a patch: they are never given back to the host.
+	Extra bool
+	// Harmless says that the tool changes nothing and reveals nothing outside of the
+	// project (DECISIONS S33).
+	Harmless bool
+	// Dir is the working directory of the session, "" if the host does not say.
+	Dir string
+	// Result is what the tool gave back, as JSON; Failed that it did not succeed.
+	Result []byte
+	Failed bool
+}
+
+// MaxInput is the longest event that is read, in bytes.
+const MaxInput = 64 << 20
+
+var (
+	errEvent   = errors.New("the event names no tool")
+	errNoEvent = errors.New("the event has no name")
+	errPatch   = errors.New("the patch cannot be read")
+)
+
+// fields are the names of a host's members, each with its spellings.
+type fields struct {
+	event, tool, input, id, session, dir, turn, agent, result, failed []string
+}
+
+// snake are the names that most hosts took over from Claude Code.
+var snake = fields{
+	event: []string{"hook_event_name"}, tool: []string{"tool_name"}, input: []string{"tool_input"},
+	id: []string{"tool_use_id"}, session: []string{"session_id"}, dir: []string{"cwd"}, turn: []string{"turn_id", "prompt_id"},
+	agent: []string{"agent_type"}, result: []string{"tool_response"}, failed: []string{"error"},
+}
+
+// read takes an event apart. An event that is no strict JSON, or that names no tool
+// where it has to, is an error, and the answer to errors blocks.
+func (h *Host) read(text []byte) (*Event, error) {
+	e := new(Event)
+	root, err := jsonstream.Parse(text, jsonstream.Options{ObjectRoot: true, MaxBytes: MaxInput, MaxExponent: jsonstream.AnyExponent})
+	if err != nil {
+		return e, err
+	}
+	e.Name = first(root, h.fields.event).Text()
+	if e.Name == "" {
+		e.Name = h.event
+	}
+	if e.Name == "" {
+		return e, errNoEvent
+	}
+	kind, known := h.events[e.Name]
+	inner := root
+	if v := first(root, h.nested); v.Kind() == jsonstream.Object {
+		inner = v
+	}
+	tool := first(inner, h.fields.tool)
+	switch {
+	case !known && (tool.IsValid() || first(inner, h.fields.input).IsValid()):
+		return e, errors.New("an unknown event about a tool")
+	case !known:
+		e.Kind = Other
+	default:
+		e.Kind = kind
+	}
+	e.Dir = first(root, h.fields.dir).Text()
+	e.Call = stopgate.Call{
+		ID: stopgate.CallID(first(root, h.fields.id).Text()), Turn: stopgate.TurnID(first(root, h.fields.turn).Text()),
+		Agent: stopgate.AgentName(first(root, h.fields.agent).Text()), Principal: Principal, Surface: stopgate.SurfaceHook, Dialect: h.Name,
+	}
+	if e.Call.Agent == "" {
+		e.Call.Agent = "main"
+	}
+	if id := first(root, h.fields.session).Text(); id != "" {
+		// The client's own family of sessions (DECISIONS S22).
+		e.Call.Session = stopgate.SessionID(h.Name + ":" + id)
+	}
+	if e.Kind == Prompt || e.Kind == Other {
+		return e, nil
+	}
+	err = h.call(e, inner, tool)
+	if err != nil {
+		e.Kind = map[Kind]Kind{After: After}[e.Kind] // what ran is withheld, all else is refused
+	}
+	return e, err
+}
+
+// Principal is on whose behalf the calls of hooks are made (DECISIONS S22).
+const Principal stopgate.Principal = "local"
+
+// call reads the tool, its arguments and its result.
+func (h *Host) call(e *Event, root, tool jsonstream.Value) error {
+	e.HostTool = tool.Text()
+	if fixed, ok := h.fixed[e.Name]; ok && !tool.IsValid() {
+		e.HostTool = fixed.tool
+		e.Call.Args = pick(root, fixed.members)
+	}
+	if e.HostTool == "" {
+		return errEvent
+	}
+	if e.Call.Args == nil {
+		args, err := object(first(root, h.fields.input))
+		if err != nil {
+			return err
+		}
+		e.Call.Args = args
+	}
+	h.name(e, root)
+	if p, ok := h.tools.find(e.HostTool); ok && p.patch != "" {
+		args, err := withFiles(e.Call.Args, p.patch)
+		if err != nil {
+			return err
+		}
+		e.Call.Args, e.Extra = args, true
+	}
+	if e.Kind != After {
+		return nil
+	}
+	result := first(root, h.fields.result)
+	e.Result = result.Raw()
+	failed := first(root, h.fields.failed)
+	e.Failed = h.failures[e.Name] || failed.Kind() == jsonstream.True || failed.Kind() == jsonstream.String && failed.Text() != ""
+	if e.Result == nil && failed.IsValid() {
+		e.Result = failed.Raw()
+	}
+	return nil
+}
+
+// object is the text of the arguments. Some hosts send them as a string that holds
+// JSON, and leave them out where there are none.
+func object(v jsonstream.Value) ([]byte, error) {
+	switch v.Kind() {
+	case jsonstream.Invalid, jsonstream.Null:
+		return []byte("{}"), nil
+	case jsonstream.String:
+		return []byte(v.Text()), nil // the gate judges what it is
+	}
+	return v.Raw(), nil
+}
+
+// first is the first of several members that there is.
+func first(root jsonstream.Value, names []string) jsonstream.Value {
+	for _, n := range names {
+		if v, ok := root.Get(n); ok {
+			return v
+		}
+	}
+	return jsonstream.Value{}
+}
+
+// pick makes arguments of members of the event itself.
+func pick(root jsonstream.Value, members []string) []byte {
+	args := []byte{'{'}
+	for _, m := range members {
+		v, ok := root.Get(m)
+		if !ok {
+			continue
+		}
+		if len(args) > 1 {
+			args = append(args, ',')
+		}
+		args = jsonstream.AppendQuote(args, m)
+		args = append(append(args, ':'), v.Raw()...)
+	}
+	return append(args, '}')
+}

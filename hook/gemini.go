@@ -1,0 +1,86 @@
+package hook
+
+// geminiCLI speaks the hooks of Gemini CLI: BeforeTool, AfterTool, BeforeAgent.
+func geminiCLI() *Host {
+	return &Host{
+		Name: "gemini-cli", Title: "Gemini CLI", Rewrite: Merge, Results: true,
+		Holes: []string{
+			"a hook that crashes, prints what is no JSON, or takes longer than its timeout lets the call run",
+			"a hook cannot make Gemini CLI ask: what the policy wants asked is denied, or answered through stopgate approvals",
+			"new arguments are merged: an edit that takes a member away is denied",
+		},
+		fields: snake,
+		events: map[string]Kind{"BeforeTool": Before, "AfterTool": After, "BeforeAgent": Prompt},
+		tools:  geminiTools(),
+		answer: geminiAnswer,
+	}
+}
+
+func geminiAnswer(_ *Host, e *Event, a Answer) Reply {
+	switch {
+	case a.Action == Silent:
+		return Reply{}
+	case e.Kind == After:
+		return Reply{Stdout: new(members).str("decision", "deny").str("reason", withheldText(a)).line()}
+	case a.Action == Allow && a.Input == nil:
+		return Reply{Stdout: new(members).str("decision", "allow").line()}
+	case a.Action == Allow:
+		inner := new(members).str("hookEventName", "BeforeTool").raw("tool_input", a.Input)
+		return Reply{Stdout: new(members).str("decision", "allow").raw("hookSpecificOutput", inner.end()).line()}
+	}
+	m := new(members).str("decision", "deny").str("reason", a.reason())
+	if a.Stop {
+		m.flag("continue", false).str("stopReason", a.reason())
+	}
+	return refusal(a, m)
+}
+
+// withheldText is what stands in the place of a result.
+func withheldText(a Answer) string {
+	if a.Output != nil {
+		return string(a.Output)
+	}
+	return a.reason()
+}
+
+func geminiTools() *tools {
+	return &tools{[]tool{
+		{names: "run_shell_command", args: "command=command description directory=path dir_path=path is_background"},
+		{names: "read_file", args: "file_path=path absolute_path=path offset limit start_line end_line"},
+		{names: "read_many_files", args: "paths=paths include=paths exclude recursive useDefaultExcludes file_filtering_options"},
+		{names: "write_file", args: "file_path=path content"},
+		{names: "replace edit", args: "file_path=path old_string new_string instruction expected_replacements replace_all allow_multiple"},
+		{names: "list_directory", args: "path=path dir_path=path ignore respect_git_ignore file_filtering_options"},
+		{names: "glob", args: "pattern=path path=path dir_path=path case_sensitive respect_git_ignore respect_gemini_ignore"},
+		{names: "search_file_content grep_search grep", args: "pattern path=path dir_path=path include glob limit include_pattern exclude_pattern names_only max_matches_per_file total_max_matches context after before no_ignore fixed_strings case_sensitive"},
+		{names: "web_fetch", args: "prompt url=url"},
+		{names: "google_web_search web_search", args: "query"},
+		{names: "save_memory", args: "fact scope"},
+		{names: "write_todos todo_write", args: "todos", harmless: true},
+		{names: "ask_user", args: "questions", harmless: true},
+		{names: "enter_plan_mode exit_plan_mode", args: "reason plan_path=path plan", harmless: true},
+		{names: "activate_skill skill", args: "name skill"},
+	}}
+}
+
+// qwenCode speaks the hooks of Qwen Code, which took over Claude Code's events and
+// answers and kept Gemini CLI's tools.
+func qwenCode() *Host {
+	return &Host{
+		Name: "qwen-code", Title: "Qwen Code", Asks: false, Rewrite: Fixed,
+		Holes: []string{
+			"a hook that crashes, is killed without its shell, or takes longer than its timeout lets the call run",
+			"only the denial is relied on: what the policy wants asked is denied, or answered through stopgate approvals",
+			"results cannot be kept from the model",
+		},
+		fields: snake,
+		events: map[string]Kind{
+			"PreToolUse": Before, "BeforeTool": Before, "PostToolUse": After, "PostToolUseFailure": After, "AfterTool": After,
+			"UserPromptSubmit": Prompt, "BeforeAgent": Prompt,
+		},
+		failures: map[string]bool{"PostToolUseFailure": true},
+		tools:    geminiTools(),
+		mcp:      parts("mcp__", "__"),
+		answer:   plainAnswer,
+	}
+}

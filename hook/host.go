@@ -1,0 +1,104 @@
+package hook
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/stopgate/stopgate/internal/diag"
+)
+
+// Rewrite says what a host does with new arguments.
+type Rewrite uint8
+
+// The ways.
+const (
+	Fixed   Rewrite = iota // it takes none
+	Replace                // they replace what the model wrote
+	Merge                  // their members replace those of the same name: none can be taken out
+)
+
+// Host is a coding agent whose hooks the gate speaks. Hosts are values of this
+// package; see [Lookup].
+type Host struct {
+	// Name is how commands and sessions call the host.
+	Name string
+	// Title is how people call it.
+	Title string
+	// Asks says that a hook can make the host ask its user.
+	Asks bool
+	// Rewrite says whether arguments can be replaced.
+	Rewrite Rewrite
+	// Results says that a result can be kept from the model.
+	Results bool
+	// Holes are what a hook of this host cannot keep from happening, for people.
+	Holes []string
+
+	fields   fields
+	events   map[string]Kind
+	event    string // the name of the event where the host does not say it
+	failures map[string]bool
+	fixed    map[string]fixedTool
+	nested   []string // members of the event in which tool, input and result stand
+	tools    *tools
+	mcp      func(h *Host, tool string) (server, name string, ok bool)
+	answer   func(h *Host, e *Event, a Answer) Reply
+}
+
+// fixedTool is the tool that an event is always about, and the members of the event
+// that are its arguments.
+type fixedTool struct {
+	tool    string
+	members []string
+}
+
+// hosts lists every host, in the order in which people read of them.
+func hosts() []*Host {
+	return []*Host{
+		claudeCode(), codex(), geminiCLI(), copilotCLI(), cursor(), qwenCode(), crush(), opencode(), cline(), pi(), generic(),
+	}
+}
+
+// Names lists the hosts.
+func Names() []string {
+	var names []string
+	for _, h := range hosts() {
+		names = append(names, h.Name)
+	}
+	return names
+}
+
+// Lookup returns the host with a name.
+func Lookup(name string) (*Host, error) {
+	all := hosts()
+	if i := slices.IndexFunc(all, func(h *Host) bool { return h.Name == name }); i >= 0 {
+		return all[i], nil
+	}
+	if near := diag.Suggest(name, Names()); near != "" {
+		return nil, fmt.Errorf("no host is called %q; did you mean %s?", name, near)
+	}
+	return nil, fmt.Errorf("no host is called %q; there are: %s", name, strings.Join(Names(), ", "))
+}
+
+// name finds the name that policies use for the tool of an event, and what is known
+// about the tool. A tool that no table knows is declared all the same: the host has
+// just said that it exists (DECISIONS S33).
+func (h *Host) name(e *Event, root value) {
+	e.Call.Tool, e.Call.Server = canonical(h, e.HostTool, root)
+	p, ok := h.tools.find(e.HostTool)
+	e.Harmless = ok && p.harmless
+	e.Call.Definition = p.definition(e.Call.Tool)
+}
+
+// parts splits the name of an MCP tool: what stands before the first sep behind the
+// prefix is the server.
+func parts(prefix, sep string) func(*Host, string) (string, string, bool) {
+	return func(_ *Host, tool string) (server, name string, ok bool) {
+		rest, ok := strings.CutPrefix(tool, prefix)
+		if !ok {
+			return "", "", false
+		}
+		server, name, ok = strings.Cut(rest, sep)
+		return server, name, ok && server != "" && name != ""
+	}
+}

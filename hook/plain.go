@@ -1,0 +1,93 @@
+package hook
+
+// plain is the contract that most of the other hosts share: exit status 2 with the
+// reason on standard error denies, everything else runs the tool.
+func plain(name, title string) *Host {
+	return &Host{
+		Name: name, Title: title,
+		Holes: []string{
+			"a hook that crashes, is killed without its shell, or takes longer than its timeout usually lets the call run",
+			"only the denial is relied on: what the policy wants asked is denied, or answered through stopgate approvals",
+			"results cannot be kept from the model",
+		},
+		fields: fields{
+			event: []string{"hook_event_name", "event", "hookName", "hookEventName"},
+			tool:  []string{"tool_name", "toolName", "tool", "name"}, input: []string{"tool_input", "toolArgs", "input", "args", "arguments", "parameters"},
+			id:      []string{"tool_use_id", "tool_call_id", "toolCallId", "callID", "id"},
+			session: []string{"session_id", "sessionId", "sessionID", "taskId"}, dir: []string{"cwd"},
+			result: []string{"tool_response", "result", "output"}, failed: []string{"error"},
+		},
+		event: "PreToolUse",
+		events: map[string]Kind{
+			"PreToolUse": Before, "preToolUse": Before, "pre_tool_use": Before, "BeforeTool": Before, "tool_call": Before,
+			"PostToolUse": After, "postToolUse": After, "post_tool_use": After, "AfterTool": After, "tool_result": After,
+			"UserPromptSubmit": Prompt,
+		},
+		tools:  anyTools(),
+		mcp:    parts("mcp__", "__"),
+		answer: plainAnswer,
+	}
+}
+
+func plainAnswer(_ *Host, e *Event, a Answer) Reply {
+	if a.Action == Silent || a.Action == Allow || e.Kind == After {
+		return Reply{}
+	}
+	return Reply{Stderr: []byte(a.reason() + "\n"), Exit: exitBlock}
+}
+
+// generic is for every host that denies on exit status 2 and sends the tool and its
+// arguments as JSON under one of the usual names.
+func generic() *Host { return plain("generic", "any host that denies on exit status 2") }
+
+// cline speaks the hooks of Cline: {"cancel":true,"errorMessage":...} denies.
+func cline() *Host {
+	h := plain("cline", "Cline")
+	h.fields.tool = []string{"toolName", "tool_name", "tool"}
+	h.nested = []string{"preToolUse", "postToolUse"}
+	h.answer = func(_ *Host, e *Event, a Answer) Reply {
+		if a.Action == Silent || a.Action == Allow || e.Kind == After {
+			return Reply{Stdout: new(members).flag("cancel", false).line()}
+		}
+		return Reply{Stdout: new(members).flag("cancel", true).str("errorMessage", a.reason()).line(), Stderr: []byte(a.reason() + "\n")}
+	}
+	return h
+}
+
+// pi and opencode have no hook commands but extensions in JavaScript: those that
+// install writes start this program and block when it does not answer "allow".
+func pi() *Host       { return extension("pi", "Pi") }
+func opencode() *Host { return extension("opencode", "opencode") }
+
+func extension(name, title string) *Host {
+	h := plain(name, title)
+	h.Holes = []string{
+		"the extension runs inside the agent: another extension can change the arguments after the gate has seen them",
+		"only the denial is relied on: what the policy wants asked is denied, or answered through stopgate approvals",
+		"results cannot be kept from the model",
+	}
+	h.answer = func(_ *Host, e *Event, a Answer) Reply {
+		if a.Action == Silent || a.Action == Allow || e.Kind == After {
+			return Reply{Stdout: new(members).flag("block", false).line()}
+		}
+		return refusal(a, new(members).flag("block", true).str("reason", a.reason()))
+	}
+	return h
+}
+
+// anyTools are tools by the names that several hosts use.
+func anyTools() *tools {
+	list := []tool{
+		{names: "bash shell execute_command run_command run_terminal_cmd", args: "command=command description timeout workdir=path cwd=path requires_approval run_in_background"},
+		{names: "read view read_file", args: "filePath=path path=path file_path=path offset limit"},
+		{names: "write create write_to_file write_file", args: "filePath=path path=path file_path=path content"},
+		{names: "edit replace_in_file str_replace", args: "filePath=path path=path file_path=path oldString newString oldText newText old_string new_string replaceAll replace_all diff edits"},
+		{names: "apply_patch patch", args: "patchText input patch command", patch: "patchText input patch command"},
+		{names: "ls list list_files list_directory", args: "path=path recursive ignore limit"},
+		{names: "glob find", args: "pattern=path path=path limit"},
+		{names: "grep search_files", args: "pattern path=path include glob regex file_pattern ignoreCase literal context limit"},
+		{names: "webfetch web_fetch fetch", args: "url=url format timeout prompt"},
+		{names: "todowrite todoread", args: "todos", harmless: true},
+	}
+	return &tools{append(list, claudeTools().list...)}
+}
