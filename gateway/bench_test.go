@@ -107,6 +107,30 @@ func textEvents(size int) [][]byte {
 	return append(events, chunk(`{}`, `"stop"`), []byte("data: [DONE]\n\n"))
 }
 
+// responsesEvents is the stream of callEvents in the dialect of Responses, which
+// says the arguments four times.
+func responsesEvents(size int) [][]byte {
+	const piece = 18
+	args := `{"path":"src/job.go","content":` + strconv.Quote(source(size*9/10)) + `}`
+	var events [][]byte
+	event := func(typ, members string) {
+		events = append(events, fmt.Appendf(nil, "event: %s\ndata: {\"type\":%q,%s,\"sequence_number\":%d}\n\n", typ, typ, members, len(events)))
+	}
+	item := func(args string) string {
+		return `{"id":"fc_1","type":"function_call","status":"completed","arguments":` + args + `,"call_id":"call_1","name":"fs_create_file"}`
+	}
+	event("response.created", `"response":{"id":"resp_1","object":"response","status":"in_progress","output":[]}`)
+	event("response.output_item.added", `"output_index":0,"item":`+item(`""`))
+	for part := range slices.Chunk([]byte(args), piece) {
+		event("response.function_call_arguments.delta", `"delta":`+strconv.Quote(string(part))+`,"item_id":"fc_1","obfuscation":"w8GBz1wJ","output_index":0`)
+	}
+	whole := strconv.Quote(args)
+	event("response.function_call_arguments.done", `"arguments":`+whole+`,"item_id":"fc_1","output_index":0`)
+	event("response.output_item.done", `"output_index":0,"item":`+item(whole))
+	event("response.completed", `"response":{"id":"resp_1","object":"response","status":"completed","output":[`+item(whole)+`],"usage":{"output_tokens":9}}`)
+	return events
+}
+
 // role makes this test binary one part of the chain, in a process of its own: so
 // the kernel wakes the parts as it would in production, and the CPU time of each
 // is its own. The environment variable says "ROLE ARGUMENT".
@@ -170,6 +194,8 @@ func scriptedProvider(script string) http.Handler {
 		return &provider{events: callEvents(64 << 10)}
 	case "text":
 		return &provider{events: textEvents(64 << 10)}
+	case "responses":
+		return &provider{events: responsesEvents(64 << 10)}
 	case "paced":
 		return &provider{events: textEvents(18 * 100), pace: 10 * time.Millisecond}
 	}
@@ -217,13 +243,14 @@ func (p part) number(b *testing.B, what string) int64 {
 // chain is a way from the client to the provider.
 type chain struct {
 	part
-	client *http.Client
+	client        *http.Client
+	path, request string
 }
 
 func newChain(b *testing.B, url string) chain {
 	t := &http.Transport{MaxIdleConnsPerHost: 512}
 	b.Cleanup(t.CloseIdleConnections)
-	return chain{part{url}, &http.Client{Transport: t}}
+	return chain{part{url}, &http.Client{Transport: t}, chatPath, benchRequest}
 }
 
 // chains are the same provider reached through ReverseProxy and through the
@@ -235,9 +262,11 @@ func chains(b *testing.B, script string) (source part, proxy, gated chain) {
 
 const benchRequest = `{"model":"bench","stream":true,"messages":[{"role":"user","content":"go"}],"tools":[{"type":"function","function":{"name":"fs_create_file","parameters":{"type":"object","properties":{"path":{"type":"string"},"content":{"type":"string"}},"required":["path","content"]}}}]}`
 
+const benchResponses = `{"model":"bench","stream":true,"input":"go","tools":[{"type":"function","name":"fs_create_file","parameters":{"type":"object","properties":{"path":{"type":"string"},"content":{"type":"string"}},"required":["path","content"]}}]}`
+
 // fetch reads one stream to its end and returns its length.
 func (c chain) fetch(onRead func([]byte)) (int, error) {
-	res, err := c.client.Post(c.url+"/v1/chat/completions", "application/json", strings.NewReader(benchRequest))
+	res, err := c.client.Post(c.url+c.path, "application/json", strings.NewReader(c.request))
 	if err != nil {
 		return 0, err
 	}
@@ -312,6 +341,10 @@ func median(xs []float64) float64 {
 
 func benchFlood(b *testing.B, script string) {
 	source, proxy, gated := chains(b, script)
+	if script == "responses" {
+		proxy.path, proxy.request = responsesPath, benchResponses
+		gated.path, gated.request = responsesPath, benchResponses
+	}
 	for _, workers := range []int{8, 64} {
 		b.Run(fmt.Sprintf("streams=%d", workers), func(b *testing.B) {
 			streams := max(64, workers)
@@ -336,6 +369,10 @@ func benchFlood(b *testing.B, script string) {
 // Budgets: time 1.05, CPU 1.25 for calls; 1.15 and 1.5 for text (DESIGN 8).
 func BenchmarkFloodCalls(b *testing.B) { benchFlood(b, "calls") }
 func BenchmarkFloodText(b *testing.B)  { benchFlood(b, "text") }
+
+// BenchmarkFloodResponses is the flood of calls in the dialect that says the
+// arguments four times; all four are compared and written.
+func BenchmarkFloodResponses(b *testing.B) { benchFlood(b, "responses") }
 
 // BenchmarkPaced measures how long an event takes from the provider's write to
 // the client's read: 32 streams at once, one event per 10 ms.
@@ -431,7 +468,11 @@ func memory() (m runtime.MemStats) {
 // BenchmarkExchange measures the gateway's own work without any socket: one
 // stream of 64 KiB is read from memory and written to nowhere.
 func BenchmarkExchange(b *testing.B) {
-	for name, events := range map[string][][]byte{"calls": callEvents(64 << 10), "text": textEvents(64 << 10)} {
+	for name, events := range map[string][][]byte{"calls": callEvents(64 << 10), "text": textEvents(64 << 10), "responses": responsesEvents(64 << 10)} {
+		path, request, end := chatPath, benchRequest, "data: [DONE]\n\n"
+		if name == "responses" {
+			path, request, end = responsesPath, benchResponses, "}\n\n"
+		}
 		body := bytes.Join(events, nil)
 		b.Run(name, func(b *testing.B) {
 			gw := benchGatewayOver(roundTrip(func(*http.Request) (*http.Response, error) {
@@ -441,8 +482,8 @@ func BenchmarkExchange(b *testing.B) {
 			cpu := processCPU()
 			for b.Loop() {
 				w := &nowhere{header: http.Header{}}
-				gw.ServeHTTP(w, httptest.NewRequest("POST", "http://localhost/v1/chat/completions", strings.NewReader(benchRequest)))
-				if w.tail != "data: [DONE]\n\n" {
+				gw.ServeHTTP(w, httptest.NewRequest("POST", "http://localhost"+path, strings.NewReader(request)))
+				if !strings.HasSuffix(w.tail, end) {
 					b.Fatalf("the stream ends in %q", w.tail)
 				}
 			}

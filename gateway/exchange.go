@@ -77,7 +77,7 @@ func (g *Gateway) serveGated(w http.ResponseWriter, r *http.Request, rt *route) 
 		g.refuse(w, r, no)
 		return
 	}
-	x.run(r, body)
+	x.run(r, x.restore(body))
 }
 
 func (g *Gateway) newExchange(w http.ResponseWriter, r *http.Request, d wire.Dialect, req *wire.Request, up *upstream) *exchange {

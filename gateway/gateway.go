@@ -59,6 +59,7 @@ type Gateway struct {
 	exchanges atomic.Int64
 	held      atomic.Int64
 	faults    faults
+	ledger    ledger
 }
 
 // New returns a gateway. It refuses settings that would be unsafe.

@@ -184,6 +184,7 @@ func (s *stream) release() {
 	outcomes := s.calls.releases(due)
 	out, err := s.stream.Release(s.out, outcomes, func(p []byte) error { return s.write(p, time.Now()) })
 	s.out = out
+	s.replaced(s.stream)
 	if err != nil && s.broken == nil {
 		s.abortFor(err)
 		return

@@ -61,6 +61,7 @@ func (x *exchange) serveWhole(answer *http.Response, content io.Reader) {
 		x.refuse(no)
 		return
 	}
+	x.replaced(codec)
 	x.answerWhole(answer, released)
 	if x.broken == nil {
 		x.calls.delivered(outcomes)

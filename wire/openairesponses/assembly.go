@@ -39,12 +39,12 @@ func (s *stream) itemAdded(dst []byte, ev *sse.Event) ([]byte, error) {
 			k.early, k.first = true, sha256.Sum256(said)
 		}
 	}
-	k.added = s.hold(k, s.without(ev.Data, k.kind))
+	k.added = s.hold(k, s.stripped(ev.Data, k.kind))
 	return dst, nil
 }
 
-// without is the payload of an item event without the item's arguments.
-func (s *stream) without(data []byte, kind kind) []byte {
+// stripped is the payload of an item event without the item's arguments.
+func (s *stream) stripped(data []byte, kind kind) []byte {
 	s.edits = s.edits[:0]
 	if v, ok := s.frame.item.Get(kind.member()); ok {
 		s.edits.Replace(v, empty(kind))
@@ -135,7 +135,7 @@ func (s *stream) itemDone(dst []byte, ev *sse.Event) ([]byte, error) {
 		return s.pass(dst, ev)
 	}
 	s.close(it.call, s.frame.item, kind)
-	it.call.done = s.hold(it.call, s.without(ev.Data, it.call.kind))
+	it.call.done = s.hold(it.call, s.stripped(ev.Data, it.call.kind))
 	return dst, nil
 }
 

@@ -64,6 +64,7 @@ func (b *body) Release(dst []byte, outcomes []wire.Release) ([]byte, error) {
 	if stuck {
 		return dst, &wire.StreamError{Code: stopgate.CodeProtocolViolation, Message: stuckMessage}
 	}
+	b.remember(b.doc.Root(), list)
 	var edits wire.Edits
 	b.editResponse(&edits, b.doc.Root(), func(i int) *call { return b.order[i] }, list)
 	text := b.doc.Text()

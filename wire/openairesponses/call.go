@@ -58,6 +58,9 @@ type calls struct {
 	event   stopgate.Event // reused: a sink sees it only during its call
 	text    []byte         // reused for unescaped strings
 	quoted  []byte         // reused for free text
+
+	response string          // the id of the response, after Release
+	replaced []wire.Replaced // its denied calls
 }
 
 func newCalls(r *wire.Request, sink wire.Sink, o wire.Options) calls {

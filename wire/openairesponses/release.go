@@ -66,6 +66,8 @@ func (s *stream) Release(dst []byte, outcomes []wire.Release, spill wire.Spill) 
 		return s.Abort(dst, stopgate.CodeProtocolViolation, stuckMessage), nil
 	}
 	s.waiting, s.ended = false, true
+	s.reread(s.finish.Data)
+	s.remember(s.frame.response, list)
 	queue := s.queue
 	s.queue, s.held = nil, 0
 	var err error

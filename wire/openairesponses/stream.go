@@ -73,6 +73,9 @@ func (s *stream) Event(dst []byte, ev *sse.Event) ([]byte, wire.Need, error) {
 	if !s.frame.read(s.doc.Root()) || len(ev.Type) > 0 && string(ev.Type) != s.frame.typ {
 		return dst, wire.Nothing, wire.Malformed(nil)
 	}
+	if s.misplaced() {
+		return dst, wire.Nothing, wire.UnknownCall()
+	}
 	var err error
 	need := wire.Nothing
 	switch s.frame.typ {
@@ -96,9 +99,22 @@ func (s *stream) Event(dst []byte, ev *sse.Event) ([]byte, wire.Need, error) {
 	return dst, need, err
 }
 
+// misplaced reports whether an event has a call where none belongs: an item or a
+// response in an event that is not there for it (L14).
+func (s *stream) misplaced() bool {
+	framing, terminal := false, false
+	switch s.frame.typ {
+	case itemAdded, itemDone:
+		framing = true
+	case "response.completed", "response.incomplete", "response.failed":
+		terminal = true
+	}
+	return !framing && s.frame.item.IsValid() && s.kindOf(s.frame.item).call() || !terminal && s.carriesCall(s.frame.response)
+}
+
 // created begins the response.
 func (s *stream) created(dst []byte, ev *sse.Event) ([]byte, error) {
-	if s.begun || s.frame.response.Kind() != jsonstream.Object || s.carriesCall(s.frame.response) {
+	if s.begun || s.frame.response.Kind() != jsonstream.Object {
 		return dst, wire.Malformed(nil)
 	}
 	s.begun = true
@@ -106,14 +122,11 @@ func (s *stream) created(dst []byte, ev *sse.Event) ([]byte, error) {
 	return s.write(dst, ev), nil
 }
 
-// other handles every event that can carry no call, and refuses one of a new kind
-// that does (L14). An event about a held call says something about it that is
+// other handles every event that can carry no call. An event about a held call says something about it that is
 // judged by none of its copies: it is dropped. An event about an item behind a
 // call waits with it.
 func (s *stream) other(dst []byte, ev *sse.Event) ([]byte, error) {
 	switch {
-	case s.carriesCall(s.frame.response), s.frame.item.IsValid() && s.kindOf(s.frame.item).call():
-		return dst, wire.UnknownCall()
 	case s.ofCall():
 		s.notes.Dropped++
 		return dst, nil
