@@ -34,6 +34,12 @@ type Cell struct {
 	Self *Condition `json:"self,omitempty"` // SpaceSelf
 }
 
+// IsZero reports whether the cell says nothing: a store need not keep it.
+func (c *Cell) IsZero() bool {
+	return len(c.Permits) == 0 && c.Broken == 0 && c.Count == 0 && c.Sum.IsZero() && len(c.Steps) == 0 && len(c.Open) == 0 &&
+		c.Text == "" && c.Seq == 0 && c.At == 0 && c.Call == nil && c.Self == nil
+}
+
 // Permit is a fact that permits: a success, an approval.
 type Permit struct {
 	Seq uint64 `json:"seq"`

@@ -4,7 +4,10 @@
 //	g, err := gate.New(program, gate.WithStore(mem.New()))
 //
 // It passes the same behavioural suite as store/sqlite. Nothing outlives the
-// process: a limit per day starts anew with it.
+// process: a limit per day starts anew with it. What is kept of single calls is
+// bounded: after a day, or many later calls ([MaxCalls]), the result of a
+// call is not known any more, and its fact is forgotten. What the calls add up to
+// stays.
 package mem
 
 import (
@@ -33,14 +36,8 @@ type Store struct {
 type principal struct {
 	mu       sync.Mutex
 	head     uint64
-	shared   map[session.Key]*session.Cell // of scope OfPrincipal
+	shared   cells // of scope OfPrincipal
 	sessions map[stopgate.SessionID]*record
-}
-
-// record is what one session has of its own.
-type record struct {
-	cells map[session.Key]*session.Cell
-	facts []session.Fact
 }
 
 // New returns an empty store.
@@ -101,9 +98,7 @@ func (s *Store) Facts(ctx context.Context, o session.Owner, after uint64, limit 
 	if r == nil {
 		return nil, nil
 	}
-	start, _ := slices.BinarySearchFunc(r.facts, after+1, func(f session.Fact, seq uint64) int { return cmp.Compare(f.Seq, seq) })
-	end := min(len(r.facts), start+max(limit, 0))
-	return slices.Clone(r.facts[start:end]), nil
+	return r.log.read(after, max(limit, 0)), nil
 }
 
 // Sessions lists sessions, the one with the newest fact first.
@@ -123,9 +118,9 @@ func (s *Store) Sessions(ctx context.Context, of stopgate.Principal, limit int) 
 	for name, p := range found {
 		p.mu.Lock()
 		for id, r := range p.sessions {
-			first, last := r.facts[0], r.facts[len(r.facts)-1]
+			first, last := r.log.ends()
 			list = append(list, session.Info{
-				Owner: session.Owner{Principal: name, Session: id}, Facts: int64(len(r.facts)),
+				Owner: session.Owner{Principal: name, Session: id}, Facts: int64(r.log.len()),
 				First: first.At, Last: last.At, Head: last.Seq,
 			})
 		}
@@ -152,7 +147,7 @@ func (s *Store) ensure(name stopgate.Principal) *principal {
 	defer s.mu.Unlock()
 	p := s.principals[name]
 	if p == nil {
-		p = &principal{shared: map[session.Key]*session.Cell{}, sessions: map[stopgate.SessionID]*record{}}
+		p = &principal{shared: cells{}, sessions: map[stopgate.SessionID]*record{}}
 		s.principals[name] = p
 	}
 	return p
@@ -163,7 +158,7 @@ var zero session.Cell
 
 // load reads cells; p.mu is held.
 func (p *principal) load(o session.Owner, keys []session.Key) session.State {
-	var own map[session.Key]*session.Cell
+	var own cells
 	if r := p.sessions[o.Session]; r != nil {
 		own = r.cells
 	}
@@ -186,18 +181,24 @@ func (p *principal) load(o session.Owner, keys []session.Key) session.State {
 func (p *principal) keep(o session.Owner, next session.State, facts []session.Fact) {
 	r := p.sessions[o.Session]
 	if r == nil {
-		r = &record{cells: map[session.Key]*session.Cell{}}
+		r = &record{cells: cells{}}
 		p.sessions[o.Session] = r
 	}
 	for _, e := range next.Entries() {
 		switch {
 		case !e.Changed:
 		case e.Key.Scope == session.OfPrincipal:
-			p.shared[e.Key] = e.Cell
+			set(p.shared, e)
 		default:
-			r.cells[e.Key] = e.Cell
+			set(r.cells, e)
+			if e.Key.Space == session.SpaceCall {
+				r.calls.add(call{e.Key.Value, e.Cell})
+			}
 		}
 	}
-	r.facts = append(r.facts, facts...)
+	for i := range facts {
+		r.log.add(&facts[i])
+	}
+	r.forget(facts[len(facts)-1].At)
 	p.head = next.Head
 }

@@ -1,0 +1,104 @@
+package mem
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/stopgate/stopgate/session"
+)
+
+// Bounds of what a session keeps of single calls and facts. Times are those of the
+// facts: a session in which nothing happens forgets nothing.
+const (
+	// MaxCalls is how many calls can wait for their results.
+	MaxCalls = 1 << 14
+	maxFacts = 1 << 17
+	maxAge   = int64(24 * time.Hour / time.Millisecond)
+)
+
+// cells are the cells of one owner. Zero cells are not kept.
+type cells map[session.Key]*session.Cell
+
+func set(of cells, e session.Entry) {
+	if e.Cell.IsZero() {
+		delete(of, e.Key)
+		return
+	}
+	of[e.Key] = e.Cell
+}
+
+// record is what one session has of its own.
+type record struct {
+	cells cells
+	calls queue[call] // the cells of calls, by the time they were written
+	log   log
+}
+
+// call is a cell of SpaceCall as it was written.
+type call struct {
+	id   string
+	cell *session.Cell
+}
+
+// forget drops what is too old, or too much. A call whose cell was written anew
+// since has a newer place in the queue.
+func (r *record) forget(now int64) {
+	for r.calls.len() > 0 {
+		c := r.calls.first()
+		if r.calls.len() <= 2*MaxCalls && c.cell.At >= now-maxAge {
+			break
+		}
+		k := session.Key{Space: session.SpaceCall, Value: c.id}
+		if r.cells[k] == c.cell {
+			delete(r.cells, k)
+		}
+		r.calls.drop()
+	}
+	for r.log.len() > 1 && (r.log.len() > maxFacts || r.log.first().At < now-maxAge) {
+		r.log.drop()
+	}
+}
+
+// log is the newest facts of a session, never empty once there was one.
+type log struct{ queue[*session.Fact] }
+
+// read returns up to limit facts behind a position.
+func (l *log) read(after uint64, limit int) []session.Fact {
+	from, _ := slices.BinarySearchFunc(l.items, after+1, func(f *session.Fact, seq uint64) int {
+		if f == nil { // dropped
+			return -1
+		}
+		return cmp.Compare(f.Seq, seq)
+	})
+	from = max(from, l.start)
+	var facts []session.Fact
+	for _, f := range l.items[from:min(len(l.items), from+limit)] {
+		facts = append(facts, *f)
+	}
+	return facts
+}
+
+func (l *log) ends() (first, last *session.Fact) { return l.first(), l.items[len(l.items)-1] }
+
+// queue is a list that grows at its end and is dropped from its start.
+type queue[T any] struct {
+	items []T
+	start int // items before are dropped
+}
+
+func (q *queue[T]) len() int { return len(q.items) - q.start }
+
+func (q *queue[T]) first() T { return q.items[q.start] }
+
+func (q *queue[T]) add(item T) { q.items = append(q.items, item) }
+
+func (q *queue[T]) drop() {
+	var none T
+	q.items[q.start] = none
+	if q.start++; q.start > len(q.items)/2 { // each item is moved once at most, on average
+		kept := copy(q.items, q.items[q.start:])
+		clear(q.items[kept:])
+		q.items, q.start = q.items[:kept], 0
+	}
+}
