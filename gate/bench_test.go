@@ -9,6 +9,7 @@ import (
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/audit/jsonl"
 	"github.com/stopgate/stopgate/gate"
+	"github.com/stopgate/stopgate/internal/testkit/cpu"
 )
 
 // discard is a recorder that is durable at once.
@@ -22,6 +23,8 @@ func benchDecide(b *testing.B, args []byte, opts ...gate.Option) {
 	g := fileGate(b, filePolicy, opts...)
 	call := stopgate.Call{Tool: "fs_write", ID: "call_1", Session: "s", Args: args}
 	b.ReportAllocs()
+	start := cpu.Time()
+	defer func() { cpu.Report(b, start) }()
 	for b.Loop() {
 		if out, err := g.Decide(ctx, call); err != nil || !out.Allowed() {
 			b.Fatal(out, err)

@@ -16,6 +16,9 @@ import (
 // returns how many there were; their questions stay answerable.
 func (r *Recorder) Cancel(ctx context.Context, before, now time.Time) (n int, err error) {
 	err = r.db.Change(ctx, func(tx *database.Tx) error {
+		if err := flush(tx); err != nil {
+			return err
+		}
 		orphans, err := asked(tx, before)
 		if err != nil {
 			return err

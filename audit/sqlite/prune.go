@@ -68,6 +68,9 @@ func (r *Recorder) pruneArguments(ctx context.Context, before time.Time) (n int6
 
 func (r *Recorder) pruneRows(ctx context.Context, before, now time.Time) (n int64, err error) {
 	err = r.db.Change(ctx, func(tx *database.Tx) error {
+		if err := flush(tx); err != nil {
+			return err
+		}
 		n = 0
 		var first, kept int64
 		found, err := tx.Get([]any{&first}, "SELECT seq FROM audit_rows ORDER BY seq LIMIT 1")

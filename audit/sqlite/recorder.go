@@ -114,34 +114,60 @@ func (r *Recorder) Prepare(row *stopgate.Record) (Entry, error) {
 	return e, nil
 }
 
-// headKey is where the head stands in a transaction's values.
-type headKey struct{}
+// chainKey is where a transaction keeps its end of the chain.
+type chainKey struct{}
 
-// Write seals a row behind the chain's head within a change. It fails for a second
-// decision row of one proposal.
-func (r *Recorder) Write(tx *database.Tx, e Entry) error {
-	head, ok := tx.Value(headKey{}).(*audit.Head)
-	if !ok {
-		var err error
-		if head, err = headOf(tx, r.chain); err != nil {
-			return err
-		}
-	}
-	next := *head
-	line := next.Append(nil, e.body)
-	_, err := tx.Exec("INSERT INTO audit_rows(seq, time, final, id, session, line) VALUES(?, ?, ?, ?, ?, ?)",
-		next.Seq, e.time, e.final, orNull(e.id), orNull(e.session), line[:len(line)-1])
+// tail is the end of the chain, and the rows of a transaction that are not written
+// yet: they are, many in one statement, at its end.
+type tail struct {
+	head audit.Head
+	rows []any // arguments of insertRow
+}
+
+var insertRow = database.NewInsert("INSERT INTO audit_rows(seq, time, final, id, session, line)", 6, "")
+
+func (t *tail) flush(tx *database.Tx) error {
+	err := tx.Insert(insertRow, t.rows)
+	t.rows = t.rows[:0]
 	if err != nil {
 		return fmt.Errorf("audit row: %w", err)
 	}
-	if e.hash != "" {
-		_, err := tx.Exec("INSERT INTO audit_arguments(hash, time, redacted, text) VALUES(?, ?, ?, ?) "+
-			"ON CONFLICT(hash) DO UPDATE SET time = max(time, excluded.time)", e.hash, e.time, orNull(e.redacted), e.args)
-		if err != nil {
-			return fmt.Errorf("audit arguments: %w", err)
-		}
+	return nil
+}
+
+// flush writes what changes before this one left to be written, for one that reads
+// rows.
+func flush(tx *database.Tx) error {
+	if t, ok := tx.Value(chainKey{}).(*tail); ok {
+		return t.flush(tx)
 	}
-	tx.Keep(headKey{}, &next)
+	return nil
+}
+
+// Write seals a row behind the chain's head within a change. The change fails for a
+// second decision row of one proposal.
+func (r *Recorder) Write(tx *database.Tx, e Entry) error {
+	t, ok := tx.Value(chainKey{}).(*tail)
+	if !ok {
+		head, err := headOf(tx, r.chain)
+		if err != nil {
+			return err
+		}
+		t = &tail{head: *head}
+		tx.Keep(chainKey{}, t)
+		tx.Finally(func() error { return t.flush(tx) })
+	}
+	tx.Later()
+	line := t.head.Append(nil, e.body)
+	t.rows = append(t.rows, t.head.Seq, e.time, e.final, orNull(e.id), orNull(e.session), line[:len(line)-1])
+	if e.hash == "" {
+		return nil
+	}
+	_, err := tx.Exec("INSERT INTO audit_arguments(hash, time, redacted, text) VALUES(?, ?, ?, ?) "+
+		"ON CONFLICT(hash) DO UPDATE SET time = max(time, excluded.time)", e.hash, e.time, orNull(e.redacted), e.args)
+	if err != nil {
+		return fmt.Errorf("audit arguments: %w", err)
+	}
 	return nil
 }
 

@@ -11,11 +11,19 @@ import (
 
 // batch is what the updates of one transaction have read and changed. Cells and
 // positions are read once and written once, at its end, however many updates share
-// them; facts are written at once.
+// them; facts are written there too, many in one statement.
 type batch struct {
 	tx         *database.Tx
 	principals map[stopgate.Principal]*principal
+	facts      []any // arguments of insertFact
+	changed    []any // room for those of insertCell
 }
+
+var (
+	insertFact = database.NewInsert("INSERT INTO facts(session, seq, at, fact)", 4, "")
+	insertCell = database.NewInsert("INSERT INTO cells(owner, key, at, cell)", 4,
+		"ON CONFLICT(owner, key) DO UPDATE SET at = excluded.at, cell = excluded.cell")
+)
 
 // principal is a row of principals. The id is 0 until somebody wrote to it.
 type principal struct {
@@ -175,8 +183,8 @@ func (b *batch) read(args []any, byText map[string]session.Key, into cells) erro
 	return rows.Err()
 }
 
-// keep takes what an update changed. The facts are written first: if that fails,
-// the transaction is done for and the batch with it.
+// keep takes what an update changed, to be written by flush. If it fails, the
+// transaction is done for and the batch with it.
 func (b *batch) keep(o session.Owner, next session.State, facts []session.Fact) error {
 	p, r, err := b.locate(o)
 	if err != nil {
@@ -185,14 +193,14 @@ func (b *batch) keep(o session.Owner, next session.State, facts []session.Fact) 
 	if err := b.make(o, p, r, facts[0].At); err != nil {
 		return err
 	}
-	for _, f := range facts {
+	b.tx.Later()
+	for i := range facts {
+		f := &facts[i]
 		text, err := json.Marshal(f)
 		if err != nil {
 			return err
 		}
-		if _, err := b.tx.Exec("INSERT INTO facts(session, seq, at, fact) VALUES(?, ?, ?, ?)", r.id, f.Seq, f.At, text); err != nil {
-			return err
-		}
+		b.facts = append(b.facts, r.id, int64(f.Seq), f.At, text)
 	}
 	at := facts[len(facts)-1].At
 	for _, e := range next.Entries() {
@@ -234,8 +242,11 @@ func (b *batch) make(o session.Owner, p *principal, r *record, at int64) error {
 	return nil
 }
 
-// flush writes what the updates left behind.
+// flush writes what the updates left behind, and begins anew.
 func (b *batch) flush() error {
+	if err := b.tx.Insert(insertFact, b.facts); err != nil {
+		return err
+	}
 	for _, p := range b.principals {
 		if !p.dirty {
 			continue
@@ -243,9 +254,7 @@ func (b *batch) flush() error {
 		if _, err := b.tx.Exec("UPDATE principals SET head = ? WHERE id = ?", p.head, p.id); err != nil {
 			return err
 		}
-		if err := b.write(-p.id, p.cells); err != nil {
-			return err
-		}
+		b.write(-p.id, p.cells)
 		for _, r := range p.sessions {
 			if r.facts == 0 {
 				continue
@@ -254,24 +263,18 @@ func (b *batch) flush() error {
 			if err != nil {
 				return err
 			}
-			if err := b.write(r.id, r.cells); err != nil {
-				return err
-			}
+			b.write(r.id, r.cells)
 		}
 	}
-	return nil
+	err := b.tx.Insert(insertCell, b.changed)
+	b.principals, b.facts, b.changed = map[stopgate.Principal]*principal{}, nil, nil
+	return err
 }
 
-func (b *batch) write(owner int64, cells cells) error {
+func (b *batch) write(owner int64, cells cells) {
 	for k, c := range cells {
-		if !c.dirty {
-			continue
-		}
-		_, err := b.tx.Exec("INSERT INTO cells(owner, key, at, cell) VALUES(?, ?, ?, ?) "+
-			"ON CONFLICT(owner, key) DO UPDATE SET at = excluded.at, cell = excluded.cell", owner, k.Text(), c.at, session.MarshalCell(*c.now))
-		if err != nil {
-			return err
+		if c.dirty {
+			b.changed = append(b.changed, owner, k.Text(), c.at, session.MarshalCell(*c.now))
 		}
 	}
-	return nil
 }

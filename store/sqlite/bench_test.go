@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/testkit/cpu"
 	"github.com/stopgate/stopgate/internal/testkit/storetest"
 	"github.com/stopgate/stopgate/session"
 	_ "modernc.org/sqlite"
@@ -34,7 +35,9 @@ func BenchmarkDecisions(b *testing.B) {
 	for _, callers := range []int{1, 16, 64} {
 		b.Run(fmt.Sprintf("callers=%d", callers), func(b *testing.B) {
 			s := open(b, filepath.Join(b.TempDir(), "s.db"))
+			start := cpu.Time()
 			storetest.BenchUpdates(b, s, callers, row)
+			cpu.Report(b, start)
 			mine := float64(b.N) / b.Elapsed().Seconds()
 			b.StopTimer()
 			b.ReportMetric(mine/bare(b, callers), "of-bare")

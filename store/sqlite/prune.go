@@ -56,6 +56,9 @@ const singleCalls = "at < ? AND (key GLOB '" + session.SpaceCall + "/*' OR key G
 func (s *Store) pruneSession(ctx context.Context, before int64, p *Pruned) (more bool, err error) {
 	var facts, sessions int64
 	err = s.db.Change(ctx, func(tx *database.Tx) error {
+		if err := batchOf(tx).flush(); err != nil {
+			return err
+		}
 		facts, sessions = 0, 0
 		var id, last int64
 		var err error
