@@ -15,7 +15,8 @@ fd fdfind: --exec --exec-batch -x -X
 rg: --pre --hostname-bin
 ag ack: --pager
 sort: --compress-program
-man: --html --pager -H -P
+man: --html --pager --config-file -H -P -C
+nm ar ranlib ld gcc-nm gcc-ar llvm-nm: --plugin -plugin
 bat delta: --pager
 go: -exec -toolexec -vettool
 tar bsdtar gtar: --checkpoint-action --to-command --use-compress-program --rsh-command --rmt-command --info-script --new-volume-script -I -F

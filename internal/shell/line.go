@@ -41,6 +41,9 @@ type Command struct {
 	// Moved: a command before it changes the directory (E22), so that relative paths
 	// name other files than they seem to.
 	Moved bool
+	// Feeds: another command of the line takes words from its input, so that what this
+	// one prints may name files.
+	Feeds bool
 
 	script []byte // text that a shell reads from its input
 	braces []byte // a first word whose braces make it a command
@@ -79,6 +82,7 @@ func (l *Line) Read(text []byte) {
 	}
 	l.Plain = l.Plain && l.Complete && len(l.Commands) > 0
 	l.moved()
+	l.fed()
 }
 
 // parent is what a text is unwrapped from.
@@ -119,6 +123,19 @@ func (l *Line) moved() {
 		c.Moved = moved
 		if name := c.Program(); len(name) > 0 {
 			moved = moved || movers[string(name)]
+		}
+	}
+}
+
+// fed marks the commands of a line in which xargs, or its like, turns printed text into
+// words.
+func (l *Line) fed() {
+	for i := range l.Commands {
+		if l.Commands[i].Open {
+			for k := range l.Commands {
+				l.Commands[k].Feeds = k != i
+			}
+			return
 		}
 	}
 }

@@ -5,10 +5,13 @@ import "bytes"
 // Use says what a command does with a path.
 type Use uint8
 
-// A path whose use is not known is both.
+// A path whose use is not known is both. Suspected marks the end of an option's word
+// that only is a path if a letter of the word is an option with a value: enough to
+// suspect it, too little to ask it of a rule that permits.
 const (
 	Reads Use = 1 << iota
 	Writes
+	Suspected
 )
 
 // pathless are programs whose words are no paths.
@@ -46,7 +49,7 @@ func (c *Command) Paths(yield func(path *Word, use Use, redirected bool) bool) {
 		}
 	}
 	name := string(bytes.ToLower(c.Program()))
-	if pathless[name] || len(c.Words) == 0 {
+	if pathless[name] && !c.Feeds || len(c.Words) == 0 {
 		return
 	}
 	use := Reads | Writes
@@ -61,7 +64,7 @@ func (c *Command) Paths(yield func(path *Word, use Use, redirected bool) bool) {
 		case len(text) == 0:
 			continue
 		case text[0] == '-':
-			if t := string(text); t == "-e" || t == "-f" || bytes.HasPrefix(text, []byte("--regexp")) || bytes.HasPrefix(text, []byte("--file")) || bytes.HasPrefix(text, []byte("--expression")) {
+			if givesScript(name, text) {
 				skip = false
 			}
 			if at := bytes.IndexByte(text, '='); at >= 0 && at+1 < len(text) {
@@ -70,6 +73,11 @@ func (c *Command) Paths(yield func(path *Word, use Use, redirected bool) bool) {
 				}
 			} else if len(text) > 2 && text[1] != '-' && bytes.ContainsAny(text, "./") { // -oFILE
 				if !yield(&Word{Text: text[2:], Literal: w.Literal, Quoted: w.Quoted, Glob: w.Glob}, Reads|Writes, false) {
+					return
+				}
+			}
+			for at := 2; at < len(text) && at <= longestCluster && text[1] != '-' && text[at] != '='; at++ { // -nFILE, -rnfFILE
+				if !yield(&Word{Text: text[at:], Literal: w.Literal, Quoted: w.Quoted, Glob: w.Glob}, use|Suspected, false) {
 					return
 				}
 			}
@@ -96,4 +104,26 @@ func (c *Command) Paths(yield func(path *Word, use Use, redirected bool) bool) {
 			}
 		}
 	}
+}
+
+// longestCluster is the number of letters of one word that are taken for options.
+const longestCluster = 12
+
+// givesScript reports an option that gives the script or pattern, so that the first
+// operand is a file already: alone, in a cluster, or with its value.
+func givesScript(program string, word []byte) bool {
+	if bytes.HasPrefix(word, []byte("--")) {
+		option, _, _ := bytes.Cut(word[2:], []byte("="))
+		for _, name := range []string{"regexp", "file", "expression", "from-file"} {
+			if len(option) > 0 && bytes.HasPrefix([]byte(name), option) {
+				return true
+			}
+		}
+		return false
+	}
+	letters := "ef"
+	if program == "jq" || program == "yq" {
+		letters = "f" // -e is about the exit code
+	}
+	return bytes.ContainsAny(word, letters)
 }

@@ -51,6 +51,32 @@ func show(line string) string {
 	return b.String()
 }
 
+// Proves E16. Words that a builtin evaluates once more, and words that another program
+// puts together, are no plain commands.
+func TestEvaluated(t *testing.T) {
+	for _, c := range []struct {
+		line string
+		want bool // may be permitted
+	}{
+		{"printf %s x", true}, {"printf -v PATH x", false}, {"printf -vPATH x", false}, {"printf %d 'a[$(x)]'", false}, {"printf '[%s]' x", true},
+		{"test -f x", true}, {"test -v x", false}, {"test 'a[`x`]' -eq 1", false}, {"test -n 'a[1]'", true},
+		{"nm x", true}, {"nm --plugin x y", false}, {"nm --plu=x y", false}, {"man ls", true}, {"man -C x ls", false},
+		{"xargs -I {} cat {}", true}, {"xargs -I cat cat f", false}, {"xargs -Icat cat f", false}, {"xargs --replace=at cat f", false}, {"xargs -0I cat cat f", false},
+		{"find . -exec cat {} \\;", true}, {"find . -exec sh -c 'cat x' \\;", true}, {"find . -exec sh -c 'cat {}' \\;", false},
+		{"find . -exec timeout 5 sh -c 'cat {}' \\;", false}, {"find . -execdir bash -c 'cat \"{}\"' +", false},
+	} {
+		var l shell.Line
+		l.Read([]byte(c.line))
+		got := l.Plain
+		for _, command := range l.Commands {
+			got = got && !command.Runs
+		}
+		if got != c.want {
+			t.Errorf("%s: may be permitted: %v, want %v", c.line, got, c.want)
+		}
+	}
+}
+
 // Proves E1, E2, E3, E4, E5, E6, E7, E8, E9, E10, E11, E12, E13, E14, E15, E16, E18,
 // E19, E20, E21, E22, E23, E27. Every command of a line is found, and a line is plain
 // only if that is certain.

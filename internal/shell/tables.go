@@ -12,6 +12,10 @@ var shells = set("sh bash dash zsh ksh mksh ash fish rbash")
 // environment are builtins that change how later words are read (E21, E26).
 var environment = set("alias unalias enable hash trap shopt set bind complete compgen unset")
 
+// evaluating are builtins that some shell lets evaluate their words once more, as
+// arithmetic or as the name of a variable.
+var evaluating = set("printf print test [ let read unset declare typeset local export readonly wait getopts mapfile readarray ulimit return exit shift")
+
 // interpreters, and the letters of their options that take code.
 var interpreters = map[string]string{
 	"python": "c", "python2": "c", "python3": "c", "pypy3": "c", "perl": "eE", "ruby": "e", "node": "ep", "nodejs": "ep", "bun": "ep",
@@ -151,6 +155,29 @@ func (w *wrapper) skip(words []Word) (at int, ok bool) {
 	return min(at+w.operands, len(words)), true
 }
 
+// replaces reports whether an option of xargs puts its input where the program's name
+// stands: some do with -I cat what others do with -I {}.
+func (w *wrapper) replaces(options []Word, program []byte) bool {
+	for i, o := range options[1:] {
+		text := o.Text
+		var mark []byte
+		switch at := bytes.IndexAny(text, "IJ"); {
+		case bytes.HasPrefix(text, []byte("--replace=")):
+			mark = text[len("--replace="):]
+		case len(text) < 2 || text[0] != '-' || text[1] == '-' || at < 0:
+			continue
+		case at+1 < len(text):
+			mark = text[at+1:]
+		case i+2 < len(options):
+			mark = options[i+2].Text
+		}
+		if len(mark) > 0 && bytes.Contains(program, mark) {
+			return true
+		}
+	}
+	return false
+}
+
 // line returns the index of the word that is a command line, 0 if there is none.
 func (w *wrapper) line(words []Word) int {
 	for i := 1; i+1 < len(words); i++ {
@@ -164,7 +191,7 @@ func (w *wrapper) line(words []Word) int {
 // known are the programs that unwrap looks at.
 var known = func() map[string]bool {
 	m := set("eval find git")
-	for _, more := range []map[string]bool{shells, environment, loose, set(codeFlagNames())} {
+	for _, more := range []map[string]bool{shells, environment, loose, evaluating, set(codeFlagNames())} {
 		for name := range more {
 			m[name] = true
 		}

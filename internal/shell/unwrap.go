@@ -61,6 +61,9 @@ func (l *Line) unwrap(i, depth int) {
 		return
 	}
 	l.flags(i, name, depth)
+	if evaluating[name] {
+		l.subscripts(i)
+	}
 	switch {
 	case shells[name]:
 		l.shell(i, depth)
@@ -118,6 +121,21 @@ func (l *Line) wrapper(i int, w *wrapper, depth int) {
 		l.tail(i, at, len(c.Words), len(c.Words), depth)
 		if w.open {
 			l.Commands[index].Open = true
+			if w.replaces(c.Words[:at], l.Commands[index].Words[0].Text) {
+				l.unclear(index)
+			}
+		}
+	}
+}
+
+// subscripts marks a builtin that takes a word for a number or a variable's name: it
+// sets that variable (PATH, say), or expands what stands in a subscript although the
+// word is quoted, as in a[$(x)].
+func (l *Line) subscripts(i int) {
+	for _, w := range l.Commands[i].Words[1:] {
+		named := bytes.HasPrefix(w.Text, []byte("-v")) || string(w.Text) == "-R"
+		if named || bytes.IndexByte(w.Text, '[') >= 0 && bytes.ContainsAny(w.Text, "$`") {
+			l.Commands[i].Runs = true
 		}
 	}
 }
@@ -217,10 +235,26 @@ func (l *Line) find(i, depth int) {
 				}
 				return
 			}
+			index := len(l.Commands)
 			l.tail(i, at+1, end, end+1, depth)
+			for j := index; j < len(l.Commands); j++ {
+				if shells[string(bytes.ToLower(l.Commands[j].Program()))] && holdsFileName(l.Commands[j].Words) {
+					l.unclear(j) // the name of a file becomes a part of a command line
+				}
+			}
 			at = end
 		}
 	}
+}
+
+// holdsFileName reports words in which find writes the names of files.
+func holdsFileName(words []Word) bool {
+	for _, w := range words {
+		if bytes.Contains(w.Text, []byte("{}")) {
+			return true
+		}
+	}
+	return false
 }
 
 // git finds the programs that git's own options name.

@@ -86,7 +86,7 @@ func (t *commandPaths) grants(c *shell.Command) bool {
 	certain := shell.Certain(c.Program())
 	inside := true
 	c.Paths(func(path *shell.Word, use shell.Use, redirected bool) bool {
-		if use&t.use == 0 || !redirected && !certain {
+		if use&t.use == 0 || use&shell.Suspected != 0 || !redirected && !certain {
 			return true
 		}
 		inside = path.Literal && !path.Glob && (!c.Moved || path.Text[0] == '/') && t.path.match(path.Text)
