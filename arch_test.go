@@ -52,6 +52,7 @@ var layers = [][]string{
 	{"gateway"},
 	{"decide"},
 	{"hook"},
+	{"hook/install"},
 	{"internal/config"},
 	{"internal/textdiff", "internal/ci", "internal/suite", "internal/socket", "internal/tty"},
 	{"cmd/stopgate"},

@@ -23,6 +23,7 @@ import (
 	"github.com/stopgate/stopgate/internal/tomltree"
 	"github.com/stopgate/stopgate/internal/visible"
 	"github.com/stopgate/stopgate/policy"
+	"github.com/stopgate/stopgate/store/sqlite"
 )
 
 // hookFlags are the flags of hook. They are read without cobra: a hook is one process
@@ -136,6 +137,7 @@ type hookWiring struct {
 	host  *hook.Host
 	flags *hookFlags
 	talk  io.Writer
+	store *sqlite.Store // nil: there is none
 }
 
 // hookTable is the table [hook].
@@ -188,7 +190,15 @@ func (w *hookWiring) open(ctx context.Context, e *hook.Event) (*hook.Backend, er
 	b.Approver = w.host.Approver(e, queue)
 	b.Gate, err = gate.New(program, append(options,
 		gate.WithApprover(b.Approver), gate.WithDenyMode(gate.DenyToolResult), gate.WithLimits(w.limits()))...)
-	return b, err
+	if err != nil || w.store == nil {
+		return b, err
+	}
+	standing, err := w.store.Lockdown(ctx)
+	if err != nil {
+		return nil, err
+	}
+	b.Gate.Lock(standing)
+	return b, nil
 }
 
 // limits are those of a machine on which sixteen hooks start at once, within the
@@ -217,6 +227,7 @@ func (w *hookWiring) state(ctx context.Context, l loaded) ([]gate.Option, gate.A
 	if err != nil {
 		return nil, nil, err
 	}
+	w.store = store
 	queue, err := approve.New(store, approve.Options{Defer: defers(l.program)})
 	if err != nil {
 		return nil, nil, err

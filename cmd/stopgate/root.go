@@ -46,7 +46,7 @@ func newRoot(s streams) *cobra.Command {
 		newCheck(s), newFmt(s), newTest(s), newDiff(s), newSchema(s), newDecide(s), newExplain(s), newTrust(s),
 		newLog(s), newReplay(s), newSessions(s),
 		newApprovals(s), newGrants(s), newLockdown(s),
-		newHook(s),
+		newHook(s), newInstall(s), newUninstall(s), newDoctor(s),
 		&cobra.Command{
 			Use: "version", Short: "print the version", Args: noArgs,
 			Run: func(*cobra.Command, []string) { printVersion(s.out) },

@@ -1,0 +1,195 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/stopgate/stopgate/hook"
+	"github.com/stopgate/stopgate/hook/install"
+	"github.com/stopgate/stopgate/internal/visible"
+)
+
+// checkup is what doctor found out about one installation; its JSON changes only by
+// addition.
+type checkup struct {
+	Host  string        `json:"host"`
+	Scope install.Scope `json:"scope"`
+	File  string        `json:"file"`
+	// Status is guarded, observing, broken or not_installed.
+	Status   string   `json:"status"`
+	Problem  string   `json:"problem,omitempty"`
+	Hint     string   `json:"hint,omitempty"`
+	Millis   int64    `json:"ms,omitempty"`
+	Commands []string `json:"commands,omitempty"`
+	Holes    []string `json:"holes,omitempty"`
+}
+
+func newDoctor(s streams) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "doctor [HOST]",
+		Short: "check that installed hooks really deny",
+		Long: `doctor looks at the settings of every coding agent, or of one, and sends a call that
+must be denied through the command line that it finds there, as the agent would. It
+says which holes of the agent remain. It does not start the agent itself, so it shows
+that the hook denies, not that the agent calls it.
+
+Exit: 0 every installed hook denies, 1 one does not, or none is installed.`,
+		ValidArgs: hook.Names(),
+		Args:      atMostOne,
+	}
+	format := formatFlag(cmd, "text", "json")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		hosts := hook.Names()
+		if len(args) == 1 {
+			h, err := theHost(args)
+			if err != nil {
+				return err
+			}
+			hosts = []string{h.Name}
+		}
+		var found []checkup
+		ok := false
+		for _, name := range hosts {
+			h, _ := hook.Lookup(name)
+			for _, project := range []bool{false, true} {
+				c, there := examine(cmd.Context(), h, project)
+				if there {
+					ok = (ok || len(found) == 0) && c.Status == "guarded"
+					found = append(found, c)
+				}
+			}
+		}
+		if len(found) == 0 {
+			for _, name := range hosts[:min(1, len(args))] {
+				found = append(found, checkup{Host: name, Status: "not_installed", Hint: "stopgate install " + name})
+			}
+		}
+		for _, c := range found {
+			if c.Status != "guarded" {
+				ok = false
+			}
+		}
+		if *format == "json" {
+			if err := writeJSON(s.out, struct {
+				OK    bool      `json:"ok"`
+				Hosts []checkup `json:"hosts"`
+			}{ok, found}); err != nil {
+				return err
+			}
+		} else {
+			printCheckups(s.out, found)
+		}
+		if !ok {
+			return exitStatus{exitTrouble}
+		}
+		return nil
+	}
+	return cmd
+}
+
+// examine looks at one settings file and reports whether there is a hook in it.
+func examine(ctx context.Context, h *hook.Host, project bool) (c checkup, there bool) {
+	f := installFlags{project: project}
+	p, err := f.plan(h.Name)
+	if err != nil {
+		return c, false
+	}
+	c = checkup{Host: h.Name, Scope: install.User, File: p.File, Status: "broken", Holes: h.Holes}
+	if project {
+		c.Scope = install.Project
+	}
+	text, err := os.ReadFile(p.File)
+	if errors.Is(err, os.ErrNotExist) {
+		return c, false
+	}
+	if err != nil {
+		c.Problem = err.Error()
+		return c, true
+	}
+	c.Commands = p.Lines(text)
+	switch {
+	case len(c.Commands) == 0 && !bytes.Contains(text, []byte("stopgate")):
+		return c, false
+	case len(c.Commands) == 0:
+		c.Problem, c.Hint = "the settings name stopgate, but no hook in them starts it before a tool", "stopgate install "+h.Name
+		return c, true
+	}
+	for _, line := range c.Commands {
+		began := time.Now()
+		reply, err := canary(ctx, h, line)
+		c.Millis = time.Since(began).Milliseconds()
+		said := string(reply.Stdout) + string(reply.Stderr)
+		switch {
+		case err != nil:
+			c.Problem = err.Error()
+		case strings.Contains(line, " --observe") && reply.Exit == 0:
+			c.Status, c.Problem = "observing", "nothing is held back: the hook was installed with --observe"
+			return c, true
+		case !h.Blocks(reply):
+			c.Problem = "a call that must be denied was not: " + visible.Elide(said, 200)
+			c.Hint = "stopgate install " + h.Name
+		case !strings.Contains(said, string(hook.CanaryCode)):
+			c.Problem = "every call is denied, for another reason than its rules: " + visible.Elide(said, 200)
+			c.Hint = "stopgate check"
+		default:
+			c.Status = "guarded"
+			continue
+		}
+		c.Status = "broken"
+		return c, true
+	}
+	return c, true
+}
+
+// canary starts a command line as hosts do, through the shell, with a call that must
+// be denied.
+func canary(ctx context.Context, h *hook.Host, line string) (r hook.Reply, err error) {
+	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
+	defer cancel()
+	dir, err := os.Getwd()
+	if err != nil {
+		return r, err
+	}
+	cmd := exec.CommandContext(ctx, "/bin/sh", "-c", line)
+	var out, said bytes.Buffer
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(h.Canary(dir)), &out, &said
+	err = cmd.Run()
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		err = nil
+	}
+	if ctx.Err() != nil {
+		err = errors.New("the hook did not answer within 30 s")
+	}
+	return hook.Reply{Stdout: out.Bytes(), Stderr: said.Bytes(), Exit: cmd.ProcessState.ExitCode()}, err
+}
+
+func printCheckups(w io.Writer, found []checkup) {
+	if len(found) == 0 {
+		fmt.Fprintln(w, "no hook is installed; install one with: stopgate install HOST")
+	}
+	for _, c := range found {
+		switch c.Status {
+		case "guarded":
+			fmt.Fprintf(w, "%s: guarded by %s (%s settings, denied in %d ms)\n", c.Host, visible.Text(c.File), c.Scope, c.Millis)
+		case "not_installed":
+			fmt.Fprintf(w, "%s: not installed\n", c.Host)
+		default:
+			fmt.Fprintf(w, "%s: %s: %s\n  in %s\n", c.Host, strings.ToUpper(c.Status), visible.Lines(c.Problem), visible.Text(c.File))
+		}
+		if c.Hint != "" {
+			fmt.Fprintf(w, "  try: %s\n", c.Hint)
+		}
+		for _, hole := range c.Holes {
+			fmt.Fprintf(w, "  open: %s\n", hole)
+		}
+	}
+}

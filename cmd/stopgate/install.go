@@ -1,0 +1,197 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/stopgate/stopgate/hook"
+	"github.com/stopgate/stopgate/hook/install"
+	"github.com/stopgate/stopgate/internal/textdiff"
+	"github.com/stopgate/stopgate/internal/visible"
+)
+
+// installFlags say where a hook is installed, and what it is.
+type installFlags struct {
+	user, project, dry bool
+	fewer, observe     bool
+	program, store     string
+	policies           []string
+}
+
+func (f *installFlags) add(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&f.user, "user", false, "in the user's settings, for all projects (default)")
+	cmd.Flags().BoolVar(&f.project, "project", false, "in the settings of the project in the working directory")
+	cmd.Flags().BoolVar(&f.dry, "dry-run", false, "show the change and make none")
+	cmd.MarkFlagsMutuallyExclusive("user", "project")
+}
+
+func newInstall(s streams) *cobra.Command {
+	var f installFlags
+	cmd := &cobra.Command{
+		Use:   "install HOST",
+		Short: "put the hook into the settings of a coding agent",
+		Long: `install adds the hook to the settings of a coding agent: it shows the change, keeps
+everything else as it is, byte for byte, and leaves a copy of the file beside it.
+Installing again changes nothing, or what other flags say.
+
+Hosts: ` + oneOf(hook.Names()),
+		Example:   "  stopgate install claude-code --dry-run\n  stopgate install codex --project",
+		ValidArgs: hook.Names(),
+		Args:      cobra.ArbitraryArgs,
+	}
+	f.add(cmd)
+	cmd.Flags().BoolVar(&f.fewer, "fewer-prompts", false, "the hook answers \"allow\" for what the policy lets run, which skips the host's own question")
+	cmd.Flags().BoolVar(&f.observe, "observe", false, "the hook holds nothing back, also when something fails")
+	cmd.Flags().StringArrayVar(&f.policies, "policy", nil, "the hook takes this policy `FILE`, instead of looking for files")
+	cmd.Flags().StringVar(&f.store, "store", "", "the hook keeps its state in the store at `URL`")
+	cmd.Flags().StringVar(&f.program, "program", "", "`PATH` of the stopgate that the host starts (default: this one)")
+	cmd.RunE = func(_ *cobra.Command, args []string) error { return changeSettings(s, args, &f, true) }
+	return cmd
+}
+
+func newUninstall(s streams) *cobra.Command {
+	var f installFlags
+	cmd := &cobra.Command{
+		Use:       "uninstall HOST",
+		Short:     "take the hook out of the settings of a coding agent",
+		Long:      "uninstall takes out what install put in, and nothing else.",
+		ValidArgs: hook.Names(),
+		Args:      cobra.ArbitraryArgs,
+	}
+	f.add(cmd)
+	cmd.RunE = func(_ *cobra.Command, args []string) error { return changeSettings(s, args, &f, false) }
+	return cmd
+}
+
+// plan says what is installed where.
+func (f *installFlags) plan(host string) (*install.Plan, error) {
+	home, _ := os.UserHomeDir()
+	dir, err := os.Getwd()
+	if err != nil {
+		return nil, err
+	}
+	at := install.Place{Scope: install.User, Home: home, Dir: dir}
+	if f.project {
+		at.Scope = install.Project
+	}
+	c := install.Command{Program: f.program}
+	if c.Program == "" {
+		if c.Program, err = os.Executable(); err != nil {
+			return nil, fmt.Errorf("find this program: %w; name it with --program", err)
+		}
+	}
+	for _, p := range f.policies {
+		if p, err = filepath.Abs(p); err != nil {
+			return nil, err
+		}
+		c.Flags = append(c.Flags, "--policy", p)
+	}
+	if f.store != "" {
+		c.Flags = append(c.Flags, "--store", f.store)
+	}
+	if f.fewer {
+		c.Flags = append(c.Flags, "--fewer-prompts")
+	}
+	if f.observe {
+		c.Flags = append(c.Flags, "--observe")
+	}
+	return install.Make(host, at, c)
+}
+
+// theHost is the one argument of the commands about hosts.
+func theHost(args []string) (*hook.Host, error) {
+	if len(args) != 1 {
+		return nil, usagef("want the name of one host: %s", oneOf(hook.Names()))
+	}
+	h, err := hook.Lookup(args[0])
+	if err != nil {
+		return nil, usageError{err}
+	}
+	return h, nil
+}
+
+func changeSettings(s streams, args []string, f *installFlags, in bool) error {
+	h, err := theHost(args)
+	if err != nil {
+		return err
+	}
+	p, err := f.plan(h.Name)
+	if err != nil {
+		return err
+	}
+	before, err := os.ReadFile(p.File)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	change := p.Uninstall
+	if in {
+		change = p.Install
+	}
+	after, err := change(before)
+	if err != nil {
+		return fmt.Errorf("%s: %w", p.File, err)
+	}
+	if bytes.Equal(before, after) {
+		fmt.Fprintf(s.out, "%s: nothing to change\n", visible.Text(p.File))
+		return nil
+	}
+	for line := range strings.Lines(textdiff.Unified(p.File, string(before), string(after))) {
+		fmt.Fprintln(s.out, visible.Text(strings.TrimSuffix(line, "\n")))
+	}
+	if f.dry {
+		return nil
+	}
+	if err := replaceSettings(p, before, after); err != nil {
+		return err
+	}
+	if in {
+		fmt.Fprintf(s.err, "stopgate: installed for %s; try it with: stopgate doctor %s\n", h.Title, h.Name)
+		if h.Name == "codex" {
+			fmt.Fprintln(s.err, "stopgate: Codex runs the hook only after you trusted it there")
+		}
+		return nil
+	}
+	fmt.Fprintf(s.err, "stopgate: uninstalled for %s\n", h.Title)
+	return nil
+}
+
+// replaceSettings writes the file in one step and keeps what was there beside it.
+func replaceSettings(p *install.Plan, before, after []byte) error {
+	file, err := filepath.EvalSymlinks(p.File) // settings are often links into a repository
+	if err != nil {
+		file = p.File
+	}
+	mode := fs.FileMode(p.Mode)
+	if info, err := os.Stat(file); err == nil {
+		mode = info.Mode().Perm()
+	}
+	if before != nil {
+		backup := file + ".stopgate-" + time.Now().UTC().Format("20060102T150405Z") + ".bak"
+		if err := os.WriteFile(backup, before, mode); err != nil {
+			return fmt.Errorf("keep the old settings: %w", err)
+		}
+	}
+	if after == nil {
+		return os.Remove(file)
+	}
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		return err
+	}
+	next, err := os.CreateTemp(filepath.Dir(file), ".stopgate-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(next.Name()) // gone if it was renamed
+	_, err = next.Write(after)
+	if err := errors.Join(err, next.Chmod(mode), next.Sync(), next.Close()); err != nil {
+		return err
+	}
+	return os.Rename(next.Name(), file)
+}

@@ -1,0 +1,60 @@
+package hook
+
+import (
+	"strings"
+
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/jsonstream"
+)
+
+// CanaryCode is why the call of a [Host.Canary] is denied where the gate works.
+const CanaryCode = stopgate.CodeProtectedTarget
+
+// Canary is the host's event about a call that every policy denies, because it starts
+// a command of stopgate's own administration (DECISIONS S4): sent through the command
+// line that is installed, it proves that a denial arrives (DECISIONS S51).
+func (h *Host) Canary(dir string) []byte {
+	shell := "Bash"
+	if h.tools != nil {
+		for _, t := range h.tools.list {
+			if strings.HasPrefix(t.args, "command=command") {
+				shell, _, _ = strings.Cut(t.names, " ")
+				break
+			}
+		}
+	}
+	name := h.event
+	for _, n := range []string{"PreToolUse", "BeforeTool", "preToolUse"} {
+		if h.events[n] == Before {
+			name = n
+			break
+		}
+	}
+	call := new(members)
+	if len(h.nested) == 0 {
+		call.str(h.fields.event[0], name)
+	}
+	call.str(h.fields.tool[0], shell).raw(h.fields.input[0], []byte(`{"command":"stopgate approvals list"}`))
+	if len(h.nested) > 0 {
+		outer := new(members).str("hookName", name).str(h.fields.session[len(h.fields.session)-1], "doctor").raw(h.nested[0], call.end())
+		return outer.str("cwd", dir).line()
+	}
+	return call.str(h.fields.id[0], "doctor").str(h.fields.session[0], "doctor").str(h.fields.dir[0], dir).line()
+}
+
+// Blocks reports whether the host takes a reply for a denial. Where its documentation
+// leaves something open, the answer is no.
+func (h *Host) Blocks(r Reply) bool {
+	switch h.Name {
+	case "cline":
+		root, err := jsonstream.Parse(r.Stdout, jsonstream.Options{ObjectRoot: true})
+		if err != nil || r.Exit != 0 {
+			return false
+		}
+		cancel, _ := root.Get("cancel")
+		return cancel.Kind() == jsonstream.True
+	case "pi", "opencode":
+		return r.Exit != 0 || strings.TrimSpace(string(r.Stdout)) != `{"block":false}`
+	}
+	return r.Exit == exitBlock && len(r.Stderr) > 0
+}

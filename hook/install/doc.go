@@ -1,0 +1,145 @@
+// Package install puts the hook of stopgate into the settings of a coding agent, and
+// takes it out again, without touching a byte of what the user wrote there.
+//
+//	plan, err := install.Make("claude-code", install.Place{Scope: install.User, Home: home}, install.Command{Program: "/usr/bin/stopgate"})
+//	...
+//	after, err := plan.Install(before) // of every file of the plan
+//
+// It knows texts, not disks: whoever uses it reads and writes the files.
+//
+// The command line that it writes blocks by itself when the program is missing or is
+// killed, wherever the host starts it through a shell:
+//
+//	'/usr/bin/stopgate' hook claude-code --deadline 45s || { echo ... >&2; exit 2; }
+package install
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// Scope says whose settings are changed.
+type Scope string
+
+// The scopes.
+const (
+	User    Scope = "user"    // of the user, for all projects
+	Project Scope = "project" // of one project, for everybody who works on it
+)
+
+// Place says where settings are.
+type Place struct {
+	Scope Scope
+	Home  string // the user's home directory
+	Dir   string // the project's directory
+}
+
+// Command is what the host starts.
+type Command struct {
+	Program string   // an absolute path
+	Flags   []string // of stopgate hook
+}
+
+// Timeout is what the host is told to wait, and Deadline what the command line promises
+// (DECISIONS S47): an approval may take minutes.
+const (
+	Timeout  = 600 * time.Second
+	Deadline = 570 * time.Second
+)
+
+// line is the shell command of a host. A program that is missing or was killed has an
+// exit status of its own, which hosts take for a hook that does not matter.
+func (c Command) line(host string, deadline time.Duration) string {
+	words := []string{quote(c.Program), "hook", host, "--deadline", deadline.String()}
+	for _, f := range c.Flags {
+		words = append(words, quote(f))
+	}
+	if c.observes() {
+		return strings.Join(words, " ")
+	}
+	return strings.Join(words, " ") + " || { s=$?; [ $s = 2 ] || [ $s = 49 ] || echo 'stopgate did not answer: the call is blocked' >&2; [ $s = 49 ] && exit 49; exit 2; }"
+}
+
+func (c Command) observes() bool {
+	for _, f := range c.Flags {
+		if f == "--observe" {
+			return true
+		}
+	}
+	return false
+}
+
+// quote writes a word for a POSIX shell.
+func quote(word string) string {
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./=:@+,", r)
+	}
+	if word != "" && strings.IndexFunc(word, func(r rune) bool { return !plain(r) }) < 0 {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}
+
+// Plan is what installing the hook of one host changes: one file.
+type Plan struct {
+	Host string
+	// File is the settings file.
+	File string
+	// Whole is the content of a file that belongs to stopgate alone; nil where the file
+	// holds settings of the user too.
+	Whole []byte
+	// Mode is the mode of a new file.
+	Mode uint32
+	// Line is the command line that the host runs.
+	Line string
+	// Exec says that the host runs no shell command but the file itself.
+	Exec bool
+
+	entries []entry
+	top     []member // members that the settings need beside the hooks
+}
+
+// entry is one hook in the settings: the path of the list, and the element to append.
+type entry struct {
+	path []string
+	text string
+}
+
+// member is a member that is added to the root where it is absent.
+type member struct{ name, text string }
+
+// Make says what installing changes.
+func Make(host string, at Place, c Command) (*Plan, error) {
+	base := at.Home
+	if at.Scope == Project {
+		base = at.Dir
+	}
+	if base == "" || !filepath.IsAbs(base) {
+		return nil, fmt.Errorf("install %s: the directory of the %s settings is not known", host, at.Scope)
+	}
+	for _, s := range specs() {
+		if s.host != host {
+			continue
+		}
+		dir := s.user
+		if at.Scope == Project {
+			dir = s.project
+		}
+		if dir == "" {
+			return nil, fmt.Errorf("install %s: this host has no hooks in %s settings", host, at.Scope)
+		}
+		deadline := Deadline
+		if s.deadline != 0 {
+			deadline = s.deadline
+		}
+		p := &Plan{Host: host, File: filepath.Join(base, filepath.FromSlash(dir)), Line: c.line(host, deadline), Mode: 0o600}
+		if at.Scope == Project {
+			p.Mode = 0o644
+		}
+		s.fill(p, c)
+		return p, nil
+	}
+	return nil, fmt.Errorf("there is nothing to install for %s: start \"stopgate hook %s\" from its own settings", host, host)
+}

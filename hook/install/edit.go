@@ -1,0 +1,262 @@
+package install
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/stopgate/stopgate/jsonstream"
+)
+
+// Install returns the file with the hook in it; before is nil where there is no file.
+// A hook of an older installation is replaced; everything else stays byte for byte.
+// Installing twice changes nothing.
+func (p *Plan) Install(before []byte) ([]byte, error) {
+	if p.Whole != nil {
+		if len(before) > 0 && !bytes.Contains(before, []byte(mark)) {
+			return nil, fmt.Errorf("%s exists and is not stopgate's: move it away first", p.File)
+		}
+		return p.Whole, nil
+	}
+	if p.Installed(before) {
+		return before, nil
+	}
+	text, err := p.remove(before)
+	if err != nil {
+		return nil, err
+	}
+	if len(bytes.TrimSpace(text)) == 0 {
+		text = []byte("{\n}\n")
+	}
+	for _, m := range p.top {
+		root, err := parse(text)
+		if err != nil {
+			return nil, err
+		}
+		if _, ok := root.Get(m.name); !ok {
+			if text, err = insert(text, root, str(m.name)+": "+m.text, 1); err != nil {
+				return nil, err
+			}
+		}
+	}
+	for _, e := range p.entries {
+		if text, err = add(text, e.path, e.text); err != nil {
+			return nil, err
+		}
+	}
+	return text, nil
+}
+
+// Uninstall returns the file without the hooks of stopgate, nil where nothing is left
+// that anybody else wrote. Lists of hooks that are empty then go too.
+func (p *Plan) Uninstall(before []byte) ([]byte, error) {
+	if p.Whole != nil {
+		if bytes.Contains(before, []byte(mark)) {
+			return nil, nil
+		}
+		return before, nil
+	}
+	text, err := p.remove(before)
+	if err != nil || bytes.Equal(text, before) {
+		return text, err
+	}
+	root, err := parse(text)
+	if err != nil {
+		return nil, err
+	}
+	only := len(p.top)
+	for key := range root.Members() {
+		known := false
+		for _, m := range p.top {
+			known = known || key.IsText(m.name)
+		}
+		if !known {
+			only = -1
+		}
+	}
+	if root.Len() == 0 || only > 0 && root.Len() <= only {
+		return nil, nil
+	}
+	return text, nil
+}
+
+// Installed reports whether the file has exactly this installation.
+func (p *Plan) Installed(text []byte) bool {
+	if p.Whole != nil {
+		return bytes.Equal(text, p.Whole)
+	}
+	root, err := parse(text)
+	if err != nil {
+		return false
+	}
+	for _, e := range p.entries {
+		list, ok := jsonstream.Pointer(e.path).Find(root)
+		if !ok {
+			return false
+		}
+		n := 0
+		want, _ := jsonstream.Parse([]byte(e.text), jsonstream.Options{})
+		for v := range list.Elements() {
+			if p.ours(v) {
+				n++
+				if jsonstream.HashCanonical(v) != jsonstream.HashCanonical(want) {
+					return false
+				}
+			}
+		}
+		if n != 1 {
+			return false
+		}
+	}
+	return true
+}
+
+// Lines are the command lines of stopgate's hooks in the file, for an event that is
+// about a tool, as the host would run them.
+func (p *Plan) Lines(text []byte) []string {
+	if p.Whole != nil {
+		if bytes.Contains(text, []byte(mark)) {
+			return []string{p.Line}
+		}
+		return nil
+	}
+	root, err := parse(text)
+	if err != nil {
+		return nil
+	}
+	var lines []string
+	if list, ok := jsonstream.Pointer(p.entries[0].path).Find(root); ok {
+		for v := range list.Elements() {
+			lines = append(lines, p.commands(v)...)
+		}
+	}
+	return lines
+}
+
+// commands are the command lines of an element that start stopgate for this host.
+func (p *Plan) commands(v jsonstream.Value) []string {
+	var lines []string
+	look := func(v jsonstream.Value) {
+		if c, ok := v.Get("command"); ok && strings.Contains(c.Text(), "stopgate") && strings.Contains(c.Text(), " hook "+p.Host) {
+			lines = append(lines, c.Text())
+		}
+	}
+	look(v)
+	if hooks, ok := v.Get("hooks"); ok {
+		for h := range hooks.Elements() {
+			look(h)
+		}
+	}
+	return lines
+}
+
+// ours reports whether an element is nothing but a hook of stopgate.
+func (p *Plan) ours(v jsonstream.Value) bool {
+	if hooks, ok := v.Get("hooks"); ok && hooks.Len() > 1 {
+		return false
+	}
+	return len(p.commands(v)) > 0
+}
+
+// remove takes out every hook of stopgate, and lists and members that are empty then.
+func (p *Plan) remove(text []byte) ([]byte, error) {
+	if len(bytes.TrimSpace(text)) == 0 {
+		return text, nil
+	}
+	root, err := parse(text)
+	if err != nil {
+		return nil, err
+	}
+	hooks, ok := root.Get("hooks")
+	if !ok {
+		return text, nil
+	}
+	emptied := map[string]bool{}
+	left := 0
+	for key, list := range hooks.Members() {
+		n := 0
+		for v := range list.Elements() {
+			if p.ours(v) {
+				n++
+			}
+		}
+		emptied[key.Text()] = n > 0 && n == list.Len()
+		if !emptied[key.Text()] {
+			left++
+		}
+	}
+	if hooks.Len() == 0 {
+		return text, nil
+	}
+	if left == 0 {
+		return jsonstream.Splice(nil, text, root.AppendRemovals(nil, func(key, _ jsonstream.Value) bool { return key.IsText("hooks") }))
+	}
+	edits := hooks.AppendRemovals(nil, func(key, _ jsonstream.Value) bool { return emptied[key.Text()] })
+	if text, err = jsonstream.Splice(nil, text, edits); err != nil {
+		return nil, err
+	}
+	if root, err = parse(text); err != nil {
+		return nil, err
+	}
+	hooks, _ = root.Get("hooks")
+	edits = nil
+	for _, list := range hooks.Members() {
+		edits = list.AppendRemovals(edits, func(_, v jsonstream.Value) bool { return p.ours(v) })
+	}
+	return jsonstream.Splice(nil, text, edits)
+}
+
+func parse(text []byte) (jsonstream.Value, error) {
+	root, err := jsonstream.Parse(text, jsonstream.Options{ObjectRoot: true, MaxExponent: jsonstream.AnyExponent})
+	if err != nil {
+		return root, fmt.Errorf("the settings are not plain JSON, so they are left alone: %w", err)
+	}
+	return root, nil
+}
+
+// add appends an element to the list at a path, and makes what is missing on the way.
+func add(text []byte, path []string, element string) ([]byte, error) {
+	root, err := parse(text)
+	if err != nil {
+		return nil, err
+	}
+	at := root
+	for depth, name := range path {
+		next, ok := at.Get(name)
+		if !ok {
+			rest, value := path[depth+1:], "[\n"+indent(len(path)+1)+element+"\n"+indent(len(path))+"]"
+			for i := len(rest) - 1; i >= 0; i-- {
+				value = "{\n" + indent(depth+2+i) + str(rest[i]) + ": " + value + "\n" + indent(depth+1+i) + "}"
+			}
+			return insert(text, at, str(name)+": "+value, depth+1)
+		}
+		at = next
+	}
+	if at.Kind() != jsonstream.Array {
+		return nil, errors.New("the settings have something else than a list at " + strings.Join(path, "."))
+	}
+	return insert(text, at, element, len(path)+1)
+}
+
+func indent(depth int) string { return strings.Repeat("  ", depth) }
+
+// insert puts a member or an element behind the last one.
+func insert(text []byte, into jsonstream.Value, what string, depth int) ([]byte, error) {
+	if k := into.Kind(); k != jsonstream.Object && k != jsonstream.Array {
+		return nil, errors.New("the settings have a value where hooks belong")
+	}
+	start, end := into.Span()
+	inside := text[start+1 : end-1]
+	last := start + 1 + len(bytes.TrimRight(inside, " \t\r\n"))
+	lead := ""
+	if bytes.Contains(text[last:end-1], []byte("\n")) { // a line for each
+		lead = "\n" + indent(depth)
+	} else if into.Len() > 0 {
+		lead = " "
+	}
+	if into.Len() > 0 {
+		lead = "," + lead
+	}
+	return jsonstream.Splice(nil, text, []jsonstream.Edit{{Start: last, End: last, Text: []byte(lead + what)}})
+}

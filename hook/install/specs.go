@@ -1,0 +1,151 @@
+package install
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/stopgate/stopgate/jsonstream"
+)
+
+// spec says where a host keeps hooks and how one is written there.
+type spec struct {
+	host          string
+	user, project string // below the home and the project's directory; "" for none
+	deadline      time.Duration
+	fill          func(p *Plan, c Command)
+}
+
+func specs() []spec {
+	return []spec{
+		{host: "claude-code", user: ".claude/settings.json", project: ".claude/settings.json", fill: nested(
+			"timeout", "600", "PreToolUse *", "PostToolUse *", "PostToolUseFailure *", "UserPromptSubmit")},
+		{host: "codex", user: ".codex/hooks.json", project: ".codex/hooks.json", fill: nested(
+			"timeout", "600", "PreToolUse *", "PostToolUse *", "UserPromptSubmit")},
+		{host: "qwen-code", user: ".qwen/settings.json", project: ".qwen/settings.json", fill: nested(
+			"timeout", "600000", "PreToolUse *", "PostToolUse *", "UserPromptSubmit")},
+		{host: "gemini-cli", user: ".gemini/settings.json", project: ".gemini/settings.json", fill: nested(
+			"timeout", "600000", "BeforeTool .*", "AfterTool .*", "BeforeAgent")},
+		{host: "crush", user: ".config/crush/crush.json", project: ".crush.json", fill: flat(
+			`"timeout":600`, nil, "PreToolUse")},
+		{host: "cursor", user: ".cursor/hooks.json", project: ".cursor/hooks.json", fill: flat(
+			`"timeout":600,"failClosed":true`, []member{{"version", "1"}},
+			"preToolUse", "beforeShellExecution", "beforeMCPExecution", "beforeReadFile", "postToolUse")},
+		{host: "copilot-cli", user: ".copilot/hooks/stopgate.json", project: ".github/hooks/stopgate.json", fill: flat(
+			`"type":"command","timeoutSec":600`, []member{{"version", "1"}}, "PreToolUse", "PostToolUse", "UserPromptSubmit")},
+		{host: "cline", user: "Documents/Cline/Hooks/PreToolUse", project: ".clinerules/hooks/PreToolUse", deadline: 24 * time.Second, fill: clineScript},
+		{host: "opencode", user: ".config/opencode/plugins/stopgate.js", project: ".opencode/plugins/stopgate.js", fill: opencodePlugin},
+		{host: "pi", user: ".pi/agent/extensions/stopgate.js", project: ".pi/extensions/stopgate.js", fill: piExtension},
+	}
+}
+
+// nested is the form of Claude Code: hooks.EVENT is a list of matchers, each with a
+// list of hooks. An event is its name and its matcher.
+func nested(unit, timeout string, events ...string) func(*Plan, Command) {
+	return func(p *Plan, _ Command) {
+		for _, e := range events {
+			name, matcher, ok := strings.Cut(e, " ")
+			text := "{"
+			if ok {
+				text += `"matcher": ` + str(matcher) + ", "
+			}
+			text += `"hooks": [{"type": "command", "command": ` + str(p.Line) + `, "` + unit + `": ` + timeout + "}]}"
+			p.entries = append(p.entries, entry{[]string{"hooks", name}, text})
+		}
+	}
+}
+
+// flat is the form of the others: hooks.EVENT is a list of commands.
+func flat(more string, top []member, events ...string) func(*Plan, Command) {
+	return func(p *Plan, _ Command) {
+		p.top = top
+		for _, e := range events {
+			p.entries = append(p.entries, entry{[]string{"hooks", e}, `{"command": ` + str(p.Line) + ", " + strings.NewReplacer(`":`, `": `, `,"`, `, "`).Replace(more) + "}"})
+		}
+	}
+}
+
+func str(text string) string { return string(jsonstream.AppendQuote(nil, text)) }
+
+// mark is in every file that belongs to stopgate alone.
+const mark = "written by stopgate install"
+
+// clineScript is a hook that is a file: whatever stopgate does not answer cancels.
+func clineScript(p *Plan, c Command) {
+	line := p.Line
+	if !c.observes() {
+		line, _, _ = strings.Cut(line, " || {")
+		line += ` || printf '%s\n' '{"cancel":true,"errorMessage":"stopgate did not answer: the call is blocked"}'`
+	}
+	p.Line, p.Exec, p.Mode = line, true, 0o755
+	p.Whole = []byte("#!/bin/sh\n# " + mark + " cline\n" + line + "\n")
+}
+
+// arguments is the list of the words of the command for JavaScript.
+func arguments(p *Plan, c Command) string {
+	words := []string{"hook", p.Host, "--deadline", Deadline.String()}
+	words = append(words, c.Flags...)
+	quoted := make([]string, len(words))
+	for i, w := range words {
+		quoted[i] = str(w)
+	}
+	return "[" + strings.Join(quoted, ", ") + "]"
+}
+
+// script asks the gate from JavaScript: only the one answer that lets a call go does.
+const script = `import { spawn } from "node:child_process";
+
+function ask(event) {
+  return new Promise((resolve) => {
+    const no = (reason) => resolve({ block: true, reason });
+    try {
+      const child = spawn(PROGRAM, ARGUMENTS, { stdio: ["pipe", "pipe", "pipe"], timeout: TIMEOUT });
+      let out = "";
+      let err = "";
+      child.stdout.on("data", (d) => (out += d));
+      child.stderr.on("data", (d) => (err += d));
+      child.stdin.on("error", () => {});
+      child.on("error", () => no("stopgate did not start: the call is blocked"));
+      child.on("close", (code) => {
+        if (code === 0 && out.trim() === '{"block":false}') return resolve({ block: false });
+        no(err.trim() || "stopgate did not answer: the call is blocked");
+      });
+      child.stdin.end(JSON.stringify(event));
+    } catch {
+      no("stopgate did not start: the call is blocked");
+    }
+  });
+}
+`
+
+func javascript(p *Plan, c Command, rest string) {
+	r := strings.NewReplacer("PROGRAM", str(c.Program), "ARGUMENTS", arguments(p, c), "TIMEOUT", strconv.FormatInt(Timeout.Milliseconds(), 10))
+	p.Whole = []byte("// " + mark + " " + p.Host + "\n" + r.Replace(script) + rest)
+	p.Exec = true
+}
+
+func opencodePlugin(p *Plan, c Command) {
+	javascript(p, c, `
+export const Stopgate = async ({ directory }) => ({
+  "tool.execute.before": async (input, output) => {
+    const answer = await ask({
+      event: "tool_call", session_id: input.sessionID, cwd: directory, tool: input.tool, args: output.args ?? {}, id: input.callID,
+    });
+    if (answer.block) throw new Error(answer.reason);
+  },
+});
+`)
+}
+
+func piExtension(p *Plan, c Command) {
+	javascript(p, c, `
+export default function (pi) {
+  pi.on("tool_call", async (event, ctx) => {
+    const answer = await ask({
+      event: "tool_call", cwd: ctx?.cwd ?? process.cwd(), tool: event.toolName, args: event.input ?? {}, id: event.toolCallId,
+    });
+    if (answer.block) return { block: true, reason: answer.reason };
+  });
+}
+`)
+}
