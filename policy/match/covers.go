@@ -36,7 +36,8 @@ func answer(yes bool) Answer {
 // Covers reports whether every plainly written value that satisfies later also
 // satisfies earlier (THREATS 4.4, step 1). Yes and No are proven on that domain;
 // disguised spellings, which a restrictive condition catches too, are left out of
-// it. A restrictive earlier condition covers under the folds of its type (K47).
+// it: of command lines, those that are no lists of plain words. A restrictive earlier
+// condition covers under the folds of its type (K47).
 func Covers(earlier, later *Matcher) Answer {
 	e, l := earlier, later
 	switch {
@@ -44,6 +45,8 @@ func Covers(earlier, later *Matcher) Answer {
 		return NotProven
 	case e.kind == Present || l.kind == Present:
 		return answer(e.kind == l.kind && e.want == l.want)
+	case l.annotation == schema.Command && l.text != nil && l.kind != MaxLength:
+		return e.coversCommands(l)
 	case l.kind == Const || l.kind == Enum:
 		return e.coversValues(l)
 	case l.fits&e.fits == 0:
@@ -64,11 +67,8 @@ func Covers(earlier, later *Matcher) Answer {
 	case Pattern:
 		return e.coversPatterns(l)
 	}
-	switch l.annotation {
-	case schema.URL:
+	if l.annotation == schema.URL {
 		return e.coversURL(l)
-	case schema.Command:
-		return e.coversCommands(l)
 	}
 	return e.coversLanguage(l)
 }
@@ -135,30 +135,45 @@ func (m *Matcher) coversPatterns(l *Matcher) Answer {
 	return Yes
 }
 
-// coversCommands compares words.
+// coversCommands compares conditions that are judged command by command: of lines
+// whose words are plain, whatever else the line has.
 func (m *Matcher) coversCommands(l *Matcher) Answer {
-	earlier, _ := m.text.(*commandTest)
-	later, _ := l.text.(*commandTest)
-	if earlier != nil && later != nil && (later.readsJudged && !earlier.readsJudged || later.writesJudged && !earlier.writesJudged) {
-		return NotProven // the later one also holds for commands with redirections
+	if m.kind == l.kind && m.restrictive == l.restrictive && m.redirects() == l.redirects() && written(l, m) {
+		return Yes
 	}
+	earlier, ok := m.text.(*commandTest)
+	later, also := l.text.(*commandTest)
 	switch {
-	case l.kind == Prefix && m.kind == Prefix:
-		for _, text := range l.written {
-			if !shell.Simple([]byte(text)) {
-				return NotProven
-			}
-			if !m.Whole([]byte(text)) {
-				return No
-			}
-		}
+	case !ok || !also:
+		return NotProven // the length of a line, and paths, say nothing about its commands
+	case !earlier.restrictive && (later.readsJudged && !earlier.readsJudged || later.writesJudged && !earlier.writesJudged):
+		return NotProven // the later one also holds for commands with redirections
+	case m.kind == l.kind && l.kind != Usage && written(l, m):
 		return Yes
-	case l.kind == Prefix && (m.kind == Const || m.kind == Enum || m.kind == MaxLength):
+	case l.kind == Prefix && (m.kind == Const || m.kind == Enum):
 		return No
-	case l.kind == m.kind && slices.Equal(l.written, m.written):
-		return Yes
+	case l.kind != Const && l.kind != Enum && (l.kind != Prefix || m.kind != Prefix):
+		return NotProven
 	}
-	return NotProven
+	for _, text := range l.written {
+		if !shell.Simple([]byte(text)) {
+			return NotProven // it may be several commands, each of which is judged by itself
+		}
+	}
+	return m.coversValues(l)
+}
+
+// redirects says which redirections another condition of the rule judges.
+func (m *Matcher) redirects() [2]bool {
+	if test, ok := m.text.(*commandTest); ok {
+		return [2]bool{test.readsJudged, test.writesJudged}
+	}
+	return [2]bool{}
+}
+
+// written reports that one condition has no literal that another one lacks.
+func written(l, m *Matcher) bool {
+	return !slices.ContainsFunc(l.written, func(text string) bool { return !slices.Contains(m.written, text) })
 }
 
 // coversURL compares URLs by their parts.

@@ -240,3 +240,38 @@ func TestNoCoverHasAWitness(t *testing.T) {
 		t.Fatalf("%v does not cover %v, and no path shows it", earlier, later)
 	})
 }
+
+// Proves I25, K29: what a condition on commands permits beside another one counts.
+func TestCoversCommands(t *testing.T) {
+	reads, writes := aCommand, aCommand
+	reads.ReadsJudged, writes.WritesJudged = true, true
+	one := func(s match.Spec, target match.Target, polarity bool) *match.Matcher {
+		return compile(t, s, target, polarity, project)
+	}
+	for _, c := range []struct {
+		name           string
+		earlier, later *match.Matcher
+		want           match.Answer
+	}{
+		{"redirections", one(spec(match.Usage, "x"), aCommand, permissive), one(spec(match.Usage, "x"), reads, permissive), match.NotProven},
+		{"redirections of words", one(spec(match.Const, "x"), aCommand, permissive), one(spec(match.Const, "x"), writes, permissive), match.NotProven},
+		{"redirections of a pattern", one(spec(match.Pattern, "^x$"), aCommand, permissive), one(spec(match.Pattern, "^x$"), writes, permissive), match.NotProven},
+		{"the same redirections", one(spec(match.Usage, "x"), reads, permissive), one(spec(match.Usage, "x"), reads, permissive), match.Yes},
+		{"fewer redirections", one(spec(match.Const, "x"), reads, permissive), one(spec(match.Const, "x"), aCommand, permissive), match.Yes},
+		{"suspicion and redirections", one(spec(match.Const, "x"), aCommand, restrictive), one(spec(match.Const, "x"), reads, permissive), match.Yes},
+		{"some of the usages", one(spec(match.Usage, "x", "y *"), aCommand, permissive), one(spec(match.Usage, "y *"), aCommand, permissive), match.Yes},
+		{"further usages", one(spec(match.Usage, "x"), aCommand, permissive), one(spec(match.Usage, "x", "y"), aCommand, permissive), match.NotProven},
+		{"a usage and suspicion", one(spec(match.Usage, "x [-a] y"), aCommand, restrictive), one(spec(match.Usage, "x [-a] y"), aCommand, permissive), match.NotProven},
+		{"no file", one(spec(match.Reads, "x/**"), aCommand, restrictive), one(spec(match.Reads, "x/**"), reads, permissive), match.NotProven},
+		{"the same files", one(spec(match.Reads, "x/**", "y"), aCommand, restrictive), one(spec(match.Reads, "y"), aCommand, restrictive), match.Yes},
+		{"a command by its files", one(spec(match.Reads, "**"), reads, permissive), one(spec(match.Const, "x"), reads, permissive), match.NotProven},
+		{"a command by its length", one(number(match.MaxLength, "9"), aCommand, permissive), one(spec(match.Const, "x"), aCommand, permissive), match.NotProven},
+		{"several commands", one(spec(match.Prefix, "b"), aCommand, restrictive), one(spec(match.Const, "a; b"), aCommand, restrictive), match.NotProven},
+		{"some of the words", one(spec(match.Enum, "a; b", "c"), aCommand, restrictive), one(spec(match.Enum, "c", "a; b"), aCommand, restrictive), match.Yes},
+		{"what a wrapper runs", one(spec(match.Pattern, "^timeout"), aCommand, permissive), one(spec(match.Const, "timeout 5 ls"), aCommand, permissive), match.No},
+	} {
+		if got := match.Covers(c.earlier, c.later); got != c.want {
+			t.Errorf("%s: %v, want %v", c.name, got, c.want)
+		}
+	}
+}
