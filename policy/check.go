@@ -154,7 +154,25 @@ func (c *checker) bind(l *checkedList, r *Rule) (*checkedRule, bool) {
 		bound.conditions = append(bound.conditions, condition)
 	}
 	c.ignoresExist(l, r)
-	return bound, ok
+	return bound, ok && c.oneCommand(bound)
+}
+
+// oneCommand reports a rule that looks at two command lines. Each command is judged by
+// itself, while the other parameter has no value, so both conditions never hold (K29).
+func (c *checker) oneCommand(r *checkedRule) bool {
+	var first *checkedCondition
+	for _, k := range r.conditions {
+		switch {
+		case !k.isCommand():
+		case first == nil:
+			first = k
+		case k.key != first.key:
+			c.report(diag.NeverHolds, k.Pos, fmt.Sprintf("%s never holds: each command is judged by itself, so no rule sees `%s` and `%s` at once", r.name(), first.Arg, k.Arg),
+				"write a rule for each of them", diag.Related{Range: first.Pos, Message: "the other one is here"})
+			return false
+		}
+	}
+	return true
 }
 
 // missing reports a pointer that resolves to nothing. Rules that stand for many

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/stopgate/stopgate/internal/diag"
+	"github.com/stopgate/stopgate/internal/tomltree"
 	"github.com/stopgate/stopgate/policy/match"
 	"github.com/stopgate/stopgate/schema"
 )
@@ -62,7 +63,9 @@ func (c *checker) condition(l *checkedList, r *Rule, k *Condition, reach schema.
 		bound.target.Type = reach.Types
 	}
 	bound.target.Expands = reach.Expands
-	bound.target.ReadsJudged, bound.target.WritesJudged = r.judges(k, match.Reads), r.judges(k, match.Writes)
+	if r.Mode.Permissive() && bound.isCommand() && !c.besides(l, bound) {
+		return bound, false
+	}
 	var wrong *match.SpecError
 	readings := bound.readings
 	bound.readings = nil
@@ -81,12 +84,31 @@ func (c *checker) condition(l *checkedList, r *Rule, k *Condition, reach schema.
 	return bound, c.canHold(l, bound)
 }
 
-// judges reports whether another condition of a permissive rule, on the same parameter,
-// judges what a command reads or writes.
-func (r *Rule) judges(k *Condition, kind match.Kind) bool {
-	return r.Mode.Permissive() && slices.ContainsFunc(r.Conditions, func(other Condition) bool {
-		return other.Spec.Kind == kind && other.Arg.String() == k.Arg.String()
-	})
+// besides looks at all conditions of a permissive rule on one command line: a
+// redirection that one of them judges is no obstacle to the others. What a command
+// reads and writes does not say which command it is, so alone it permits nothing.
+func (c *checker) besides(l *checkedList, k *checkedCondition) bool {
+	accompanied := false
+	for i := range k.rule.Conditions {
+		other := &k.rule.Conditions[i]
+		if l.tool.schema.Reach(other.Arg).Expanded != k.reach.Expanded {
+			continue
+		}
+		switch other.Spec.Kind {
+		case match.Reads:
+			k.target.ReadsJudged = true
+		case match.Writes:
+			k.target.WritesJudged = true
+		case match.Present:
+		default:
+			accompanied = true
+		}
+	}
+	if !accompanied {
+		c.report(diag.PathsAlone, k.Pos, fmt.Sprintf("%s never runs anything: `%s` says what a command may touch, not which command may run", k.rule.name(), k.Spec.Kind),
+			"name the commands beside it: `all = [ { arg = "+tomltree.Quote(k.Arg.String())+`, usage = "sort **" }, { arg = `+tomltree.Quote(k.Arg.String())+", "+k.text()+" } ]`")
+	}
+	return accompanied
 }
 
 // readingsOf lists the ways in which a string may be read: by every annotation

@@ -22,6 +22,7 @@ func (c *checker) lintRule(l *checkedList, r *checkedRule) {
 		c.lintAny(r, k)
 		c.lintPattern(r, k)
 		c.lintRoot(r, k)
+		c.lintCommand(r, k)
 		if k.Spec.Kind == match.Prefix && len(k.readings) == 1 && (k.readings[0] == schema.None || k.readings[0] == schema.URL) {
 			usesPrefix = true
 			c.lintPrefix(r, k)

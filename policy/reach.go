@@ -18,10 +18,20 @@ func (c *checker) reachability(l *checkedList) {
 	list := t.list(l.rules)
 	findings := analysis.Reach(list, analysis.Budget{})
 	var open, by []*checkedRule
+	pairs := maxPairs
 	for i, r := range l.rules {
 		f := &findings[i]
+		if t.mixed {
+			*f = analysis.Finding{Variable: -1}
+		}
 		if c.reached != nil {
 			c.reached(t.reached(l, r, f))
+		}
+		if f.Answer != match.No && !t.mixed {
+			if e := r.takenIfPlain(l.rules[:i], &pairs); e != nil {
+				c.shadowedPlain(r, e)
+				continue
+			}
 		}
 		switch {
 		case f.Answer == match.NotProven:
@@ -43,6 +53,38 @@ func (c *checker) reachability(l *checkedList) {
 		c.report(diag.NotProven, open[0].Pos, fmt.Sprintf("whether the rules above leave anything to %s was not decided", ruleNames(open)), "",
 			relatedRules(by, 1)...)
 	}
+}
+
+// maxPairs is how many pairs of rules on commands of one list are compared.
+const maxPairs = 2_000
+
+// takenIfPlain finds an unattended rule above a suspicious one that takes every plain
+// command which that one names.
+func (r *checkedRule) takenIfPlain(above []*checkedRule, pairs *int) *checkedRule {
+	if r.permissive() || len(r.conditions) != 1 || !r.conditions[0].isCommand() {
+		return nil
+	}
+	for _, e := range above {
+		if !e.permissive() || e.When != nil || len(e.conditions) != 1 || e.conditions[0].key != r.conditions[0].key ||
+			!slices.Equal(e.conditions[0].readings, r.conditions[0].readings) {
+			continue
+		}
+		if *pairs--; *pairs < 0 {
+			return nil
+		}
+		if coversPlain(e.conditions[0], r.conditions[0]) == match.Yes {
+			return e
+		}
+	}
+	return nil
+}
+
+// shadowedPlain warns about a suspicious rule on commands that stands too low.
+func (c *checker) shadowedPlain(r, e *checkedRule) {
+	k := r.conditions[0]
+	c.report(diag.ShadowedPlain, r.Pos, fmt.Sprintf("only lines that are not plain commands reach %s: otherwise `%s` of %s matches everything that `%s` does, and it runs",
+		r.name(), e.conditions[0].text(), e.name(), k.text()),
+		fmt.Sprintf("write it above %s", e.name()), relatedRules([]*checkedRule{e}, 1)...)
 }
 
 // namesCatchAll reports whether a proof rests on a rule without conditions.

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -25,6 +26,7 @@ type translation struct {
 	pointers  []jsonstream.Pointer
 	paths     []bool // variables whose texts are paths
 	keyed     bool   // rules get keys, to be compared with those of another list
+	mixed     bool   // the rules look at commands one by one and at calls as a whole
 	welcome   func(annotation schema.Annotation, value analysis.Value) bool
 }
 
@@ -64,16 +66,26 @@ func (r *checkedRule) same() string {
 	} else {
 		plain.Mode = stopgate.Unattended
 	}
-	return joinParts(ruleParts(&plain, false))
+	return joinParts(ruleParts(&plain, true))
 }
 
-// covers lets the matchers compare what no automaton describes.
+// covers lets the matchers compare what no automaton describes. They look at plain
+// writing; of what is read as a command, or in several ways, suspicion also holds for
+// other writing, which no certainty covers.
 func covers(earlier, later *analysis.Condition) match.Answer {
 	e, okE := earlier.Source.(*checkedCondition)
 	l, okL := later.Source.(*checkedCondition)
 	if !okE || !okL || len(e.readings) == 0 || !slices.Equal(e.readings, l.readings) {
 		return match.NotProven
 	}
+	if e.rule.Mode.Permissive() && !l.rule.Mode.Permissive() && (len(e.readings) > 1 || e.readings[0] == schema.Command) {
+		return match.NotProven
+	}
+	return coversPlain(e, l)
+}
+
+// coversPlain compares two conditions for values that are plainly written.
+func coversPlain(e, l *checkedCondition) match.Answer {
 	result := match.Yes
 	for i, m := range e.built() {
 		switch match.Covers(m, l.built()[i]) {
@@ -93,7 +105,8 @@ func (t *translation) vague(r *checkedRule) bool {
 }
 
 // commands notes which variables are command lines. Where a call can have several,
-// each is judged through the list by itself while the others have no value (K29).
+// each is judged through the list by itself while the others have no value (K29):
+// then conditions on their presence, which see the whole call, are not understood.
 func (t *translation) commands(rules []*checkedRule) {
 	keys := make(map[string]bool)
 	for _, r := range rules {
@@ -106,9 +119,29 @@ func (t *translation) commands(rules []*checkedRule) {
 	}
 	for key := range keys {
 		v := &t.all[t.variables[key]]
-		v.Optional = v.Optional || len(keys) > 1 || v.Several
+		if len(keys) > 1 || v.Several {
+			v.Optional = true
+			t.mixed = t.mixed || slices.ContainsFunc(rules, func(r *checkedRule) bool { return r.counts(keys) })
+		}
 		v.Several, v.Holes = false, false
+		// A line of several commands is no value that a condition could be asked about.
+		if slices.ContainsFunc(v.Domain.Enum, isLineOfSeveral) {
+			v.Domain.Enum = nil
+		}
+		if v.Default != nil && isLineOfSeveral(*v.Default) {
+			v.Default, t.doubtful[t.variables[key]] = nil, true
+		}
 	}
+}
+
+// counts reports a condition that asks whether there are values at some keys, or how
+// many.
+func (r *checkedRule) counts(keys map[string]bool) bool {
+	return slices.ContainsFunc(r.conditions, func(k *checkedCondition) bool { return keys[k.key] && !leafTest(k.Spec.Kind) })
+}
+
+func isLineOfSeveral(v analysis.Value) bool {
+	return v.Kind == analysis.Text && len(match.Analyse(v.Text).Simple) > 1
 }
 
 func (k *checkedCondition) isCommand() bool {
@@ -269,7 +302,7 @@ var everything = &analysis.Set{Every: true}
 
 // sameKey is equal for conditions that hold for the same leaves.
 func (t *translation) sameKey(k *checkedCondition) string {
-	key := k.Spec.Kind.String() + strconv.FormatBool(k.rule.Mode.Permissive())
+	key := fmt.Sprintf("%v %t %t %t", k.Spec.Kind, k.rule.Mode.Permissive(), k.target.ReadsJudged, k.target.WritesJudged)
 	for _, lit := range k.Spec.Values {
 		key += "\x00" + lit.JSON
 	}

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -12,13 +13,76 @@ import (
 func (k *checkedCondition) samples() []string {
 	var samples []string
 	for _, lit := range k.Spec.Values[:min(len(k.Spec.Values), 8)] {
-		for _, text := range guesses(k.Spec.Kind, lit.Text) {
+		texts := guesses(k.Spec.Kind, lit.Text)
+		if k.isCommand() {
+			texts = slices.Concat(texts, k.redirected(texts))
+		}
+		for _, text := range texts {
 			if k.holds(analysis.Value{Kind: analysis.Text, Text: text}) {
 				samples = append(samples, text)
 			}
 		}
 	}
 	return samples
+}
+
+// redirected lists commands with redirections of which another condition of the rule
+// judges the target, or which only a suspicious condition looks behind.
+func (k *checkedCondition) redirected(commands []string) []string {
+	var list []string
+	for _, beside := range k.rule.Conditions {
+		operator := " < "
+		switch {
+		case beside.Arg.String() != k.Arg.String():
+			continue
+		case beside.Spec.Kind == match.Writes:
+			operator = " > "
+		case beside.Spec.Kind != match.Reads:
+			continue
+		}
+		for _, path := range guesses(match.Glob, beside.Spec.Values[0].Text) {
+			for _, command := range commands {
+				list = append(list, command+operator+path)
+			}
+		}
+	}
+	if !k.rule.Mode.Permissive() {
+		for _, command := range commands {
+			list = append(list, command+" > q7")
+		}
+	}
+	return list
+}
+
+// follows writes commands that follow a usage: with none of its options.
+func follows(usage string) []string {
+	var words []string
+	depth := 0
+	for _, word := range strings.Fields(usage) {
+		opens := strings.HasPrefix(word, "[") && !strings.HasPrefix(word, "[!")
+		depth += strings.Count(word, "[") - strings.Count(word, "]")
+		if !opens && depth == 0 && !strings.HasSuffix(word, "]") {
+			words = append(words, word)
+		}
+	}
+	write := func(several string) string {
+		var out []string
+		for _, word := range words {
+			switch word {
+			case "**":
+				word = several
+			case "<command>":
+				word = "true"
+			default:
+				word = strings.NewReplacer("*", "x", "?", "x").Replace(alternatives(word)[0])
+			}
+			if word != "" {
+				out = append(out, word)
+			}
+		}
+		return strings.Join(out, " ")
+	}
+	return slices.Compact([]string{write(""), write("x"), write("q7/w9")})
 }
 
 // guesses lists texts that may satisfy a matcher with this literal.
@@ -36,6 +100,14 @@ func guesses(kind match.Kind, text string) []string {
 		return []string{"https://" + host, "http://" + host + "/x"}
 	case match.Scheme:
 		return []string{text + "://example.com/", text + ":x"}
+	case match.Usage:
+		return follows(text)
+	case match.Reads, match.Writes:
+		var list []string
+		for _, path := range guesses(match.Glob, text) {
+			list = append(list, "cat "+path, "tee "+path, "x > "+path, "x < "+path)
+		}
+		return list
 	case match.Glob:
 		var list []string
 		for _, glob := range alternatives(text)[:1] {

@@ -41,6 +41,7 @@ const (
 	NeverHolds      Code = "SG0207"
 	BadDefinition   Code = "SG0208"
 	SchemaKeyword   Code = "SG0209"
+	PathsAlone      Code = "SG0210"
 )
 
 // Rules against each other.
@@ -52,6 +53,7 @@ const (
 	DefaultsReplaced Code = "SG0305"
 	DefaultSkipped   Code = "SG0306"
 	DefaultUseless   Code = "SG0307"
+	ShadowedPlain    Code = "SG0308"
 )
 
 // Traps: rules that are legal and say something else than their author means.
@@ -70,6 +72,8 @@ const (
 	UselessOptOut    Code = "SG0412"
 	Modifiers        Code = "SG0413"
 	NegativePattern  Code = "SG0414"
+	WrapperPrefix    Code = "SG0415"
+	ScriptPrefix     Code = "SG0416"
 )
 
 // What a file says about itself.
@@ -150,6 +154,7 @@ var catalogue = [...]Entry{
 	{NeverHolds, "never_holds", Error, legal, "a condition that no arguments satisfy (K5)"},
 	{BadDefinition, "bad_definition", Error, legal, "the schema that a tool comes with cannot be read, or contradicts the file (K25)"},
 	{SchemaKeyword, "schema_keyword", Note, legal, "a schema keyword that is not checked; permissive rules do not rely on it (K0g)"},
+	{PathsAlone, "paths_alone", Error, legal, "an unattended rule that only says what a command reads or writes: it names no command and never holds"},
 
 	{Unreachable, "unreachable", Error, legal, "no arguments reach the rule: earlier rules always match first (THREATS 4.4)"},
 	{ShadowedMostly, "shadowed_unless_mixed", Warning, trap, "only a list of mixed values reaches the rule (THREATS 4.4)"},
@@ -158,6 +163,7 @@ var catalogue = [...]Entry{
 	{DefaultsReplaced, "defaults_replaced", Warning, legal, "restrictive rules of * do not apply to a tool with its own list (K57)"},
 	{DefaultSkipped, "default_skipped", Warning, trap, "a restrictive rule of * is skipped for a tool that lacks its parameter (Q5)"},
 	{DefaultUseless, "default_skipped_permissive", Note, legal, "a permissive rule of * is skipped for a tool that lacks its parameter (Q5)"},
+	{ShadowedPlain, "shadowed_if_plain", Warning, trap, "only command lines that are not plain reach the rule: an unattended rule takes all others (THREATS E)"},
 
 	{IgnoresTarget, "permissive_ignores_target", Warning, trap, "a permissive rule leaves a path, command or url parameter open (K1)"},
 	{IgnoresParameter, "permissive_ignores_parameter", Note, legal, "a parameter that no permissive rule of the tool looks at (B7)"},
@@ -173,6 +179,8 @@ var catalogue = [...]Entry{
 	{UselessOptOut, "useless_opt_out", Warning, legal, "an opt-out that changes nothing on this rule"},
 	{Modifiers, "pattern_modifiers", Warning, trap, "a permissive pattern that changes its meaning inside itself (D3)"},
 	{NegativePattern, "negative_pattern", Warning, trap, "a permissive pattern that says what is not there (D8)"},
+	{WrapperPrefix, "wrapper_prefix", Warning, trap, "a permissive prefix of commands that ends with a program which runs others (E13)"},
+	{ScriptPrefix, "script_prefix", Warning, trap, "a permissive prefix that leaves open the script of a program with a language of its own (E17)"},
 
 	{WrongExample, "wrong_example", Error, legal, "a rule does not treat one of its examples as it says"},
 }
