@@ -157,7 +157,7 @@ func (c *comparer) list(tool *comparedTool, kind listKind, before, after *sidePo
 	t := newTranslation(c.before.layers[0].env, shared)
 	t.keyed, t.welcome = true, unprotected(c.before.layers[0].protected)
 	sides := [2]*analysis.Policy{}
-	bound := [2]*boundPolicy{}
+	var bound [2]*boundPolicy
 	for i, s := range []*sidePolicy{before, after} {
 		b, ok := c.bind(s, tool, kind)
 		if !ok {
@@ -169,6 +169,12 @@ func (c *comparer) list(tool *comparedTool, kind listKind, before, after *sidePo
 		sides[i] = t.policy(b)
 	}
 	t.schema = shared
+	if why := commandsDiffer(bound); why != "" {
+		c.open(tool, why)
+	}
+	if t.mixed {
+		c.open(tool, "rules ask about the presence of one of several command lines")
+	}
 	if before.schema.Hash() != after.schema.Hash() {
 		c.open(tool, "the parameters are declared differently")
 	}
@@ -251,12 +257,15 @@ type boundPolicy struct {
 	rules  []*checkedRule
 	guards []*checkedRule
 	origin []*Rule // of the guards: as they are written
+	// written are all guards of the file. commands says that the tool takes command lines.
+	written  []*Rule
+	commands bool
 }
 
 // bind fits the rules of a file to a tool, as the compiler does: those that stand
 // for many tools are left out where the tool lacks what they look at.
 func (c *comparer) bind(s *sidePolicy, tool *comparedTool, kind listKind) (*boundPolicy, bool) {
-	b := &boundPolicy{file: s.policy.File, end: stopgate.Ask}
+	b := &boundPolicy{file: s.policy.File, end: stopgate.Ask, commands: runsCommands(s.schema)}
 	checks := newChecker(s.policy, c.options)
 	v := &voice{layer: s.program.layers[0], tables: s.tables, schema: s.schema}
 	list, table := v.rules(kind)
@@ -275,6 +284,7 @@ func (c *comparer) bind(s *sidePolicy, tool *comparedTool, kind listKind) (*boun
 		}
 	}
 	if kind == runRules {
+		b.written = s.policy.Guards
 		for _, g := range s.policy.Guards {
 			for _, bound := range checks.guardOn(view, g) {
 				b.guards, b.origin = append(b.guards, bound), append(b.origin, g)
@@ -324,8 +334,8 @@ func (c *checker) guardOn(l *checkedList, g *Rule) []*checkedRule {
 	var list []*checkedRule
 	a, _ := schema.ParseAnnotation(g.Conditions[0].On)
 	for pointer, place := range l.tool.schema.All() {
-		if place.Types()&schema.String == 0 || !guarded(place, g.Conditions[0].On) {
-			continue
+		if place.Types()&schema.String == 0 || !guarded(place, g.Conditions[0].On) || a == schema.Path && has(place, schema.Command) {
+			continue // what command lines read and write is no value: see commandsDiffer
 		}
 		k := g.Conditions[0]
 		k.Arg, k.On = slices.DeleteFunc(slices.Clone(pointer), func(token string) bool { return token == "*" }), ""

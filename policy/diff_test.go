@@ -48,7 +48,7 @@ list = { type = "array", items = { type = "path" } }
 [tools.t.policy]
 `
 
-// Proves W-diff: every pair of rules between which a call moves to another mode is
+// Proves I25: every pair of rules between which a call moves to another mode is
 // listed once, with a call that both evaluators confirm.
 func TestDiff(t *testing.T) {
 	for _, test := range []struct{ name, old, new, want string }{
@@ -83,6 +83,61 @@ func TestDiff(t *testing.T) {
 	}
 }
 
+// Proves I25, K29: what is not looked at is not called equal. Guards on paths look into
+// commands, and whether a line is understood depends on all rules.
+func TestDiffOfCommands(t *testing.T) {
+	const tool = "version = 1\n[tools.t.parameters]\nc = { type = \"command\" }\nn = { type = \"integer\" }\n[tools.t.policy]\n"
+	const guard = "\n[[guard]]\non = \"path\"\nglob = \"**\"\nmode = \"deny\"\n"
+	for _, test := range []struct {
+		name, old, new string
+		open, changes  bool
+	}{
+		{"nothing", tool + `run = [{ arg = "/c", prefix = "ls", mode = "unattended" }, { mode = "ask" }]` + guard,
+			tool + `run = [{ arg = "/c", prefix = "ls", mode = "unattended" }, { mode = "ask" }]` + guard, false, false},
+		{"a guard on paths", tool + `run = [{ mode = "ask" }]`, tool + `run = [{ mode = "ask" }]` + guard, true, false},
+		{"a rule under a guard on paths", tool + `run = [{ mode = "ask" }]` + guard, tool + `run = [{ mode = "unattended" }]` + guard, true, true},
+		{"a line that is understood no more", tool + `run = [{ arg = "/c", const = "rm", mode = "unattended" }, { mode = "unattended" }]`,
+			tool + `run = [{ mode = "unattended" }]`, true, false},
+		{"a redirection that is judged", tool + `run = [{ arg = "/c", usage = "x", mode = "unattended" }, { mode = "ask" }]`,
+			tool + `run = [{ arg = "/c", usage = "x", mode = "unattended" }, { all = [{ arg = "/c", usage = "x" }, { arg = "/c", reads = "**" }], mode = "unattended" }, { mode = "ask" }]`, true, true},
+		{"another parameter", tool + `run = [{ arg = "/n", minimum = 3, mode = "ask" }, { arg = "/c", prefix = "ls", mode = "ask" }]`,
+			tool + `run = [{ arg = "/n", minimum = 4, mode = "ask" }, { arg = "/c", prefix = "ls", mode = "ask" }]`, false, false},
+		{"a new tool", "version = 1\n", tool + `run = [{ arg = "/c", const = "rm", mode = "unattended" }, { mode = "deny" }]`, true, true},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			text := changes(t, test.old, test.new, policy.Options{})
+			if open := strings.Contains(text, "complete: false"); open != test.open || open != strings.Contains(text, "open: `t`") {
+				t.Error(text)
+			}
+			if found := strings.Contains(text, "->"); found != test.changes {
+				t.Error(text)
+			}
+		})
+	}
+}
+
+// Proves I25: rules that are written alike and rest on other lists are not one rule, and
+// what decides beside rules is never called equal.
+func TestDiffOfOthers(t *testing.T) {
+	list := func(value string) string {
+		return diffTool + "run = [{ arg = \"/path\", const_in = \"names\", mode = \"unattended\", ignores = [\"/list\"] }, { mode = \"ask\" }]\n[lists]\nnames = [\"" + value + "\"]\n"
+	}
+	session := func(most int) string {
+		return diffTool + fmt.Sprintf("run = \"ask\"\n[[session]]\nname = \"few\"\ntype = \"limit\"\ntools = [\"t\"]\nmax_calls = %d\n", most)
+	}
+	for _, test := range []struct{ name, old, new, want string }{
+		{"lists", list("a"), list("b"), "t run unattended->ask tightened: 0 -> 1 {\"path\":\"a\"} \nt run ask->unattended loosened: 1 -> 0 {\"path\":\"b\"} \ncomplete: true\n"},
+		{"the same session policy", session(3), session(3), "complete: true\n"},
+		{"session policies", session(3), session(4), "open: session policies, handoffs or the judge change, which are not compared\ncomplete: false\n"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			if diff := cmp.Diff(test.want, changes(t, test.old, test.new, policy.Options{})); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
 // asPolicy writes rules as a policy over the schema of the reachability tests.
 func asPolicy(rules []naiveRule) string {
 	var b strings.Builder
@@ -101,7 +156,7 @@ func modeOf(rules []naiveRule, i int) string {
 	return rules[i].mode
 }
 
-// Proves W-diff: held against a search through all small documents, no pair of rules
+// Proves I25: held against a search through all small documents, no pair of rules
 // with a changed mode is missed by a difference that calls itself complete, and equal
 // policies have none.
 func TestDiffIsExact(t *testing.T) {

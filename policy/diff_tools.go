@@ -2,11 +2,13 @@ package policy
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/automaton"
 	"github.com/stopgate/stopgate/policy/analysis"
 	"github.com/stopgate/stopgate/policy/match"
+	"github.com/stopgate/stopgate/schema"
 )
 
 // comparedTool is a tool, or one that stands for all tools of a kind.
@@ -110,6 +112,9 @@ func (c *comparer) newTool(tool *comparedTool, before, after *sidePolicy) {
 		c.open(tool, "the rules do not fit the tool's schema")
 		return
 	}
+	if why := commandsDiffer([2]*boundPolicy{{}, b}); why != "" {
+		c.open(tool, why)
+	}
 	t := newTranslation(known.program.layers[0].env, known.schema)
 	t.welcome = unprotected(known.program.layers[0].protected)
 	p := t.policy(b)
@@ -163,10 +168,30 @@ func (c *comparer) settings() {
 	differs("gate.enforcement", or(old.Gate.Enforcement, "enforce"), or(new.Gate.Enforcement, "enforce"))
 	differs("paths.root", or(old.Paths.Root, "unknown"), or(new.Paths.Root, "unknown"))
 	differs("paths.home", or(old.Paths.Home, "unknown"), or(new.Paths.Home, "unknown"))
-	if len(old.Unenforced)+len(new.Unenforced) > 0 {
+	if !slices.Equal(apart(old), apart(new)) {
 		c.out.Complete = false
-		c.out.Open = append(c.out.Open, "session policies, handoffs and the judge are not compared")
+		c.out.Open = append(c.out.Open, "session policies, handoffs or the judge change, which are not compared")
 	}
+}
+
+// apart lists what decides beside rules and guards.
+func apart(p *Policy) []string {
+	var list []string
+	for _, s := range p.Sessions {
+		list = append(list, s.meaning())
+	}
+	for _, h := range p.Handoffs {
+		list = append(list, h.meaning())
+	}
+	for _, t := range p.Tools {
+		if t.Success != nil && len(p.Sessions) > 0 {
+			list = append(list, t.Name+" "+t.Success.meaning())
+		}
+	}
+	for _, u := range p.Unenforced {
+		list = append(list, u.Mode.String()+" "+string(u.Code)+" "+strings.Join(u.Tools, " "))
+	}
+	return list
 }
 
 // unknownTool compares what becomes of a tool that neither file knows.
@@ -176,4 +201,53 @@ func (c *comparer) unknownTool(tool *comparedTool) {
 	if from != to {
 		c.add(Change{Tool: tool.name, List: runRules.String(), From: from, To: to, Direction: directionOf(from, to), Witness: call, Note: "unknown tool"})
 	}
+}
+
+// commandsDiffer says what two policies may see differently in the command lines of a
+// tool, "" if that is nothing. Guards on paths look for files in commands, and whether a
+// line that nothing understands is asked about depends on all rules that look at it: no
+// pair of rules shows either. Where nothing of that differs, and nothing else does that
+// such a guard may stand above, command lines are judged alike.
+func commandsDiffer(bound [2]*boundPolicy) string {
+	if !bound[0].commands && !bound[1].commands {
+		return ""
+	}
+	var about, whole [2][]string
+	guarded := false
+	for i, b := range bound {
+		note := func(r *checkedRule) {
+			if slices.ContainsFunc(r.conditions, (*checkedCondition).isCommand) {
+				about[i] = append(about[i], joinParts(ruleParts(r.Rule, true)))
+			}
+		}
+		for _, r := range b.rules {
+			whole[i] = append(whole[i], joinParts(ruleParts(r.Rule, true)))
+			note(r)
+		}
+		for _, g := range b.guards {
+			note(g)
+		}
+		for _, g := range b.written {
+			if slices.ContainsFunc(g.Conditions, func(k Condition) bool { return k.On == "path" }) {
+				about[i], guarded = append(about[i], joinParts(ruleParts(g, true))), true
+			}
+		}
+	}
+	switch {
+	case !slices.Equal(about[0], about[1]):
+		return "rules or guards that look at command lines change, and not everything that they see in one is compared"
+	case guarded && !slices.Equal(whole[0], whole[1]):
+		return "rules change beside guards on paths, and what command lines read and write is not compared"
+	}
+	return ""
+}
+
+// runsCommands reports a tool with a parameter that is a command line.
+func runsCommands(s *schema.Schema) bool {
+	for _, place := range s.All() {
+		if place.Types()&schema.String != 0 && has(place, schema.Command) {
+			return true
+		}
+	}
+	return false
 }
