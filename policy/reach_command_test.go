@@ -109,7 +109,11 @@ func (g generator) commandRules() []string {
 	words := []string{"a", "a b", "b", "a x/y", "timeout 5 a", "timeout", "nice a", "cat", "a; b"}
 	usages := []string{"a", "a **", "a [-n *] b", "b **", "timeout * <command>", "cat **", "{a,b} *"}
 	globs := []string{"**", "x/**", "x/y", "*"}
+	var written []string
 	condition := func() string {
+		if len(written) > 0 && g.IntN(3) == 0 {
+			return pick(g, written)
+		}
 		kind := pick(g, []string{"prefix", "prefix", "const", "usage", "usage", "reads", "writes", "glob", "pattern", "max_length"})
 		value := fmt.Sprintf("%q", pick(g, words))
 		switch kind {
@@ -124,7 +128,8 @@ func (g generator) commandRules() []string {
 		case "max_length":
 			value = fmt.Sprint(pick(g, []int{1, 3, 9}))
 		}
-		return fmt.Sprintf(`arg = "/c", %s = %s`, kind, value)
+		written = append(written, fmt.Sprintf(`arg = "/c", %s = %s`, kind, value))
+		return written[len(written)-1]
 	}
 	var rules []string
 	for range 2 + g.IntN(4) {
