@@ -245,12 +245,13 @@ type chain struct {
 	part
 	client        *http.Client
 	path, request string
+	end           string // of a stream
 }
 
 func newChain(b *testing.B, url string) chain {
 	t := &http.Transport{MaxIdleConnsPerHost: 512}
 	b.Cleanup(t.CloseIdleConnections)
-	return chain{part{url}, &http.Client{Transport: t}, chatPath, benchRequest}
+	return chain{part{url}, &http.Client{Transport: t}, chatPath, benchRequest, chatDone}
 }
 
 // chains are the same provider reached through ReverseProxy and through the
@@ -290,7 +291,7 @@ func (c chain) fetch(onRead func([]byte)) (int, error) {
 			return total, err
 		}
 	}
-	if !strings.HasSuffix(tail, "data: [DONE]\n\n") {
+	if !strings.HasSuffix(tail, c.end) {
 		return total, fmt.Errorf("the stream of %d bytes ends in %q", total, tail)
 	}
 	return total, nil
@@ -342,8 +343,8 @@ func median(xs []float64) float64 {
 func benchFlood(b *testing.B, script string) {
 	source, proxy, gated := chains(b, script)
 	if script == "responses" {
-		proxy.path, proxy.request = responsesPath, benchResponses
-		gated.path, gated.request = responsesPath, benchResponses
+		proxy.path, proxy.request, proxy.end = responsesPath, benchResponses, "}\n\n"
+		gated.path, gated.request, gated.end = responsesPath, benchResponses, "}\n\n"
 	}
 	for _, workers := range []int{8, 64} {
 		b.Run(fmt.Sprintf("streams=%d", workers), func(b *testing.B) {

@@ -52,7 +52,13 @@ func (l *ledger) add(p stopgate.Principal, response string, list []wire.Replaced
 			list[i].Item = nil
 		}
 		l.size += sizeOf(&list[i])
-		l.messages[ledgerKey{p, list[i].Message}] = list[i]
+		message := ledgerKey{p, list[i].Message}
+		if _, twice := l.messages[message]; twice {
+			// Providers may use an id again: then nobody knows which call is meant.
+			l.messages[message] = wire.Replaced{Message: list[i].Message}
+		} else {
+			l.messages[message] = list[i]
+		}
 	}
 	l.responses[key] = list
 	l.order = append(l.order, key)

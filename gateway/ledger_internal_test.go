@@ -25,6 +25,10 @@ func TestLedgerIsBounded(t *testing.T) {
 	if _, ok := (view{&l, "q"}).Message("m"); ok || (view{&l, "q"}).Response("r") != nil {
 		t.Error("another principal sees it")
 	}
+	l.add("p", "again", []wire.Replaced{{Message: "m", Call: "d", Item: []byte("y")}})
+	if got, ok := (view{&l, "p"}).Message("m"); !ok || got.Item != nil {
+		t.Errorf("an id that was used twice means %s", got.Item)
+	}
 	for i := range maxLedgerResponses {
 		l.add("p", fmt.Sprint("n", i), []wire.Replaced{{Message: fmt.Sprint("m", i)}})
 	}

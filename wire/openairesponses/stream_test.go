@@ -1,6 +1,7 @@
 package openairesponses_test
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -503,5 +504,87 @@ func TestUnnumbered(t *testing.T) {
 	r := play(t, g, request(t), wire.Options{}, upstream)
 	if m := legal(t, r); len(m.calls()) != 4 || strings.Contains(r.Out, "sequence_number") {
 		t.Errorf("the client has\n%s", r.Out)
+	}
+}
+
+// Proves L4, L10 (WIRE 2.6): large arguments leave in pieces, through the spill as
+// without it, and an error of the spill ends the release.
+func TestSpill(t *testing.T) {
+	args := `{"path":"` + strings.Repeat("größe ", 20000) + `"}`
+	s := begin().call("a", args).say("behind it")
+	s.final = append(s.final, function("b", args))
+	upstream := s.completed()
+	release := func(fail int) (string, int, error) {
+		g := codec.NewGate(t)
+		st := openairesponses.Dialect{}.Stream(request(t), g, wire.Options{})
+		d := sse.NewDecoder(nil, sse.Limits{})
+		d.Feed([]byte(upstream))
+		var all, out []byte
+		var ev sse.Event
+		spills := 0
+		for {
+			ok, err := d.Next(&ev)
+			if err != nil || !ok {
+				return string(append(all, out...)), spills, err
+			}
+			var need wire.Need
+			if out, need, err = st.Event(out, &ev); err != nil {
+				return "", 0, err
+			}
+			if need != wire.Resolve {
+				continue
+			}
+			if fail == 0 {
+				out, err = st.Release(out, g.Outcomes(true), nil)
+			} else {
+				out, err = st.Release(out, g.Outcomes(true), func(p []byte) error {
+					if spills++; spills == fail {
+						return errSpill
+					}
+					all = append(all, p...)
+					return nil
+				})
+			}
+			if err != nil {
+				return "", spills, err
+			}
+		}
+	}
+	want, _, err := release(0)
+	if m, bad := read(want, true); err != nil || bad != nil || len(m.calls()) != 2 || m.calls()[1].args != args {
+		t.Fatal(err, bad)
+	}
+	got, spills, err := release(-1)
+	if err != nil || got != want || spills < 4 {
+		t.Errorf("%v, %d spills, equal %v", err, spills, got == want)
+	}
+	for fail := 1; fail <= spills; fail++ {
+		if _, _, err := release(fail); !errors.Is(err, errSpill) {
+			t.Errorf("spill %d failed, and the release says %v", fail, err)
+		}
+	}
+}
+
+var errSpill = errors.New("gone")
+
+// Proves L11: a denied call without an id of its item has a message all the same,
+// and white space in an event breaks no frame.
+func TestOddIDs(t *testing.T) {
+	none := strings.NewReplacer(`"id":"fc_a",`, "", `"call_id":"call_a",`, "").Replace(function("a", "{}"))
+	upstream := begin().item(none).item(strings.Replace(function("b", "{}"), `"id":"fc_b",`, "", 1)).completed()
+	r := play(t, codec.NewGate(t, "a", "b"), request(t), wire.Options{}, upstream)
+	if m := legal(t, r); len(m.denied()) != 2 || m.items[0].id != "msg_stopgate_0" || m.items[1].id != "msg_stopgate_call_b" {
+		t.Errorf("the client has\n%s", m.show())
+	}
+	broken := strings.ReplaceAll(begin().call("a", `{"path":"x"}`).completed(), `"item":`, "\ndata: \"item\":")
+	r = play(t, codec.NewGate(t), request(t), wire.Options{}, broken)
+	if m := legal(t, r); len(m.calls()) != 1 {
+		t.Errorf("the client has\n%s", r.Out)
+	}
+	plain := `"type":"response.new"`
+	upstream = strings.Replace(begin().event("response.new", `"delta":"x"`).completed(), plain, `"type":"new"`, 1)
+	upstream = strings.Replace(upstream, "event: response.new", "event: new", 1)
+	if r := play(t, codec.NewGate(t), request(t), wire.Options{}, upstream); r.Out != upstream || len(r.Notes.NotEvaluated) != 1 {
+		t.Errorf("noted %v\n%s", r.Notes.NotEvaluated, r.Out)
 	}
 }

@@ -102,10 +102,13 @@ func (s *stream) template(dst []byte, typ string, kept []byte, k *call, args []b
 
 // messageID is the id of the message that stands for a denied call (WIRE 3.5).
 func messageID(k *call) string {
-	if k.item == "" {
-		return MessagePrefix + strconv.Itoa(k.index)
+	switch {
+	case k.item != "":
+		return MessagePrefix + k.item
+	case k.id != "":
+		return MessagePrefix + k.id
 	}
-	return MessagePrefix + k.item
+	return MessagePrefix + strconv.Itoa(k.index)
 }
 
 // MessagePrefix begins the id of every message that stands for a denied call.
