@@ -15,7 +15,7 @@ import (
 
 // compiled is a policy with what the gate keeps beside it.
 type compiled struct {
-	bind     func(stopgate.Call) rules
+	bind     func(stopgate.Call, policy.Circumstances) rules
 	hash     string
 	observe  bool
 	strict   *compiled // of one that observes: the same, enforced
@@ -30,6 +30,7 @@ type compiled struct {
 	readings    recent[stopgate.ToolName, *session.Success]
 	handoffs    [][]*policy.Handoff
 	inherits    bool
+	situation   func(data jsonstream.Value) policy.Situation // nil: no rule looks at sessions
 	denialLimit int
 }
 
@@ -43,6 +44,7 @@ type bound struct {
 // policy.Evaluation. Tests put faults behind them.
 type rules interface {
 	evaluate() evaluation
+	Unknown() (otherwise stopgate.Mode, unknown bool)
 	ResultMode(executed *jsonstream.Document) stopgate.Verdict
 }
 
@@ -71,13 +73,14 @@ func (b pooled) evaluate() evaluation {
 }
 
 // bindingKey is all of a call that a binding may depend on: the tool, what was
-// declared for it, and the facts of `when` (DECISIONS K0c).
+// declared for it, and the facts of `when` (DECISIONS K0c, K60).
 type bindingKey struct {
 	tool       stopgate.ToolName
 	agent      stopgate.AgentName
 	principal  stopgate.Principal
 	server     stopgate.ServerID
 	surface    stopgate.Surface
+	situation  policy.Situation
 	declared   bool
 	definition [sha256.Size]byte
 }
@@ -98,7 +101,13 @@ func (g *Gate) compileAs(p *policy.Program, enforcement string) (*compiled, erro
 	if s.DenialLimit != nil {
 		c.denialLimit = int(*s.DenialLimit)
 	}
-	c.bind = func(call stopgate.Call) rules { return pooled{p.Bind(call), &g.evals} }
+	c.bind = func(call stopgate.Call, under policy.Circumstances) rules {
+		under.Governed = len(g.policies) > 0
+		return pooled{p.BindUnder(call, under), &g.evals}
+	}
+	if p.LooksAtSessions() {
+		c.situation = p.Situation
+	}
 	c.handoffs, c.sessionHash, c.names = p.Handoffs(), p.SessionHash(), p.ToolNames()
 	c.inherits = inherits(c.handoffs)
 	c.reading = func(tool stopgate.ToolName) *policy.Success { return p.Success(tool) }
@@ -134,11 +143,16 @@ func (c *compiled) name(tool stopgate.ToolName) stopgate.ToolName {
 	return tool
 }
 
-// binding finds or makes the binding for a call.
-func (c *compiled) binding(call *stopgate.Call) bound {
+// binding finds or makes the binding for a call in a session with some data, which
+// is not valid if nobody knows it.
+func (c *compiled) binding(call *stopgate.Call, data jsonstream.Value) bound {
+	var under policy.Circumstances
+	if c.situation != nil {
+		under.Situation = c.situation(data)
+	}
 	key := bindingKey{
 		tool: call.Tool, agent: call.Agent, principal: call.Principal,
-		server: call.Server, surface: call.Surface, declared: call.Definition != nil,
+		server: call.Server, surface: call.Surface, situation: under.Situation, declared: call.Definition != nil,
 	}
 	if key.declared {
 		key.definition = hashDefinition(call.Definition)
@@ -146,7 +160,7 @@ func (c *compiled) binding(call *stopgate.Call) bound {
 	if b, ok := c.bindings.get(key); ok {
 		return b
 	}
-	b := bound{rules: c.bind(*call)}
+	b := bound{rules: c.bind(*call, under)}
 	if key.declared {
 		b.definition = hex.EncodeToString(key.definition[:])
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/jsonstream"
+	"github.com/stopgate/stopgate/policy"
 )
 
 // Step is a verdict that a scripted policy reaches: after At argument bytes, or
@@ -44,7 +45,7 @@ func (s *ScriptedPolicy) compiled() *compiled {
 	if c.denyMode == DenyByPolicy {
 		c.denyMode = DenyToolResult
 	}
-	c.bind = func(call stopgate.Call) rules {
+	c.bind = func(call stopgate.Call, _ policy.Circumstances) rules {
 		if s.Binds != nil {
 			s.Binds()
 		}
@@ -86,6 +87,8 @@ func (s *scripted) evaluate() evaluation {
 	e.reach(0)
 	return e
 }
+
+func (s *scripted) Unknown() (stopgate.Mode, bool) { return stopgate.Deny, false }
 
 func (s *scripted) ResultMode(doc *jsonstream.Document) stopgate.Verdict {
 	if s.Panic == "ResultMode" {

@@ -144,6 +144,9 @@ func (t *transition) evaluate() evaluation {
 	return &crossing{trace: []stopgate.Verdict{t.hand.verdict(len(t.g.handoffs) > 0)}}
 }
 
+// Unknown is for tools; what is said of handoffs, crossover knows.
+func (t *transition) Unknown() (stopgate.Mode, bool) { return stopgate.Deny, false }
+
 // ResultMode delivers: what the receiving agent answers is not judged here.
 func (t *transition) ResultMode(*jsonstream.Document) stopgate.Verdict {
 	return stopgate.Verdict{Decided: true, Mode: stopgate.Unattended, Layer: stopgate.LayerRules, Code: stopgate.CodeRuleMatched}
@@ -284,7 +287,7 @@ func (p *pending) askSenders() {
 		call.Agent = stopgate.AgentName(sender)
 		func() {
 			defer p.recoverPolicy()
-			e := p.under.binding(&call).evaluate()
+			e := p.under.binding(&call, p.data).evaluate()
 			e.Feed(p.final)
 			v := e.Close(stopgate.Ended)
 			if !v.Decided {

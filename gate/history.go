@@ -71,6 +71,23 @@ func update[T any](ctx context.Context, g *Gate, o session.Owner, keys []session
 	})
 }
 
+// recall fetches the session's data where rules look at it, for as long as the call
+// is open (DECISIONS K60). What cannot be read is not known.
+func (p *pending) recall(ctx context.Context) {
+	if p.under.situation == nil || p.g.store == nil || p.call.Session == "" {
+		return
+	}
+	r := p.g.load(ctx, owner(&p.call), []session.Key{session.DataKey})
+	if r.fault != none {
+		return
+	}
+	text := "{}"
+	if cell, _ := r.value.Cell(session.DataKey); cell.Text != "" {
+		text = cell.Text
+	}
+	p.data, _ = jsonstream.Parse([]byte(text), jsonstream.Options{})
+}
+
 // sit fixes what the session policies see of the session (DECISIONS S8), and asks
 // those that need no argument.
 func (p *pending) sit(ctx context.Context) {

@@ -8,15 +8,33 @@ import (
 	"github.com/stopgate/stopgate"
 )
 
-// askPolicies runs the tool policies. The first that does not permit ends the call
-// (G2-08 to G2-12); none of them can loosen.
+// askPolicies runs the tool policies. The first that forbids ends the call (G2-08 to
+// G2-12). None of them loosens what a file says; a tool that no file knows runs if one
+// permits it (DECISIONS S2).
 func (p *pending) askPolicies(ctx context.Context, prop *Proposal) {
 	for _, tp := range p.g.policies {
 		if p.isOver() {
 			return
 		}
-		p.askPolicy(ctx, tp.Name(), func(ctx context.Context) (Decision, error) { return tp.Check(ctx, *prop) })
+		if p.askPolicy(ctx, tp.Name(), func(ctx context.Context) (Decision, error) { return tp.Check(ctx, *prop) }) {
+			p.permitted = true
+		}
 	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.requirePermit(p.rules)
+}
+
+// requirePermit refuses a tool that no file knows and no policy permitted, or makes
+// it ask where the files want that (DECISIONS S2); p.mu is held.
+func (p *pending) requirePermit(r rules) {
+	otherwise, unknown := r.Unknown()
+	if !unknown || p.permitted || p.over {
+		return
+	}
+	v := p.refusal(stopgate.LayerIntegrity, stopgate.CodePolicyNotConfigured)
+	v.Mode = otherwise
+	p.push(v)
 }
 
 // askPolicy asks one policy and reports whether it permits.

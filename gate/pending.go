@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/jsonstream"
 	"github.com/stopgate/stopgate/session"
 )
 
@@ -35,12 +36,14 @@ type pending struct {
 	bind   func(*compiled) bound
 	turn   *turn
 
-	set     *session.Set       // the session policies it began with
-	tool    stopgate.ToolName  // by which facts know it
-	to      stopgate.AgentName // the receiving agent of a handoff
-	hand    hand
-	senders []string // agents whose tables hold too
-	horizon uint64   // position of the facts as the turn sees them
+	set       *session.Set       // the session policies it began with
+	tool      stopgate.ToolName  // by which facts know it
+	to        stopgate.AgentName // the receiving agent of a handoff
+	hand      hand
+	senders   []string         // agents whose tables hold too
+	horizon   uint64           // position of the facts as the turn sees them
+	data      jsonstream.Value // of the session, as the rules see it; not valid if unknown
+	permitted bool             // a policy in Go said so
 
 	mu       sync.Mutex
 	eval     evaluation         // nil once settled, or after a panic
@@ -95,6 +98,7 @@ func (g *Gate) open(ctx context.Context, t *turn, call stopgate.Call, parent sto
 	if err != nil {
 		return nil, err
 	}
+	p.recall(ctx)
 	p.begin()
 	p.obey()
 	if !p.over {
@@ -115,7 +119,7 @@ func (g *Gate) newPending(t *turn, call stopgate.Call, parent stopgate.ProposalI
 	if p.under.observe && g.lock.stands() {
 		p.under = p.under.strict
 	}
-	p.bind = func(c *compiled) bound { return c.binding(&p.call) }
+	p.bind = func(c *compiled) bound { return c.binding(&p.call, p.data) }
 	p.set, p.tool = noPolicies, call.Tool
 	return p, nil
 }

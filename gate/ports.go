@@ -71,7 +71,9 @@ type Decision struct {
 
 // ToolPolicy is a deterministic policy written in Go (G2): the layer "gate" of
 // the pipeline, after integrity and before session policies. It is asked once the
-// arguments are complete, in registration order, and the first Forbid stops.
+// arguments are complete, in registration order, and the first Forbid stops. A tool
+// that no policy file knows runs if a policy permits it, and is otherwise unknown
+// (DECISIONS S2).
 type ToolPolicy interface {
 	Name() string
 	Check(ctx context.Context, p Proposal) (Decision, error)

@@ -151,9 +151,15 @@ func (p *pending) askCurrentPolicy() {
 	}
 	defer p.recoverPolicy()
 	p.judgedBy = now.hash
-	e := p.bind(now).evaluate()
+	b := p.bind(now)
+	e := b.evaluate()
 	e.Feed(p.final)
-	switch v := e.Close(stopgate.Ended); {
+	v := e.Close(stopgate.Ended)
+	if otherwise, unknown := b.Unknown(); unknown && !p.permitted && v.Mode.Permissive() {
+		v = p.refusal(stopgate.LayerIntegrity, stopgate.CodePolicyNotConfigured)
+		v.Mode = otherwise
+	}
+	switch {
 	case v.Terminal():
 		p.push(v)
 	case !v.Decided, !v.Mode.Permissive(), !bytes.Equal(e.Args(), p.final):

@@ -74,6 +74,39 @@ func (p Pointer) Find(v Value) (Value, bool) {
 	return v, ok
 }
 
+// All appends to dst the values that the pointer names in v, where the token "*"
+// stands for every element of an array and no other token for any. A member that is
+// missing is no value; complete is false where the pointer leads into something
+// that has no such part.
+func (p Pointer) All(dst []Value, v Value) (values []Value, complete bool) {
+	if !v.IsValid() {
+		return dst, true
+	}
+	if len(p) == 0 {
+		return append(dst, v), true
+	}
+	switch v.Kind() {
+	case Object:
+		next, ok := v.Get(p[0])
+		if !ok {
+			return dst, true
+		}
+		return p[1:].All(dst, next)
+	case Array:
+		if p[0] != "*" || v.Len() == 0 {
+			return dst, false
+		}
+		for element := range v.Elements() {
+			n, ok := len(dst), false
+			if dst, ok = p[1:].All(dst, element); !ok || len(dst) == n {
+				return dst, false
+			}
+		}
+		return dst, true
+	}
+	return dst, false
+}
+
 // appendToken appends "/" and a reference token with its escapes.
 func appendToken[T []byte | string](dst []byte, token T) []byte {
 	dst = append(dst, '/')

@@ -144,10 +144,14 @@ type Condition struct {
 }
 
 // When restricts a rule or guard to calls with these constant facts; they are
-// resolved at Open (K0c). Each non-empty list means "one of"; entries may be globs.
+// resolved at Open (K0c, K60). Each non-empty list means "one of"; entries may be globs.
 type When struct {
 	Agent, Surface, Server, Principal []string
-	Pos                               diag.Range
+	// Session is a condition on the session's data, nil for none.
+	Session *SessionCondition
+	Pos     diag.Range
+
+	key string // identifies Session for rules of the rule's polarity
 }
 
 // Declaration is a table that this version reads and does not enforce: [judge].

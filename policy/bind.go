@@ -20,13 +20,20 @@ type Binding struct {
 	// emptyMeansNone: empty argument text stands for no arguments (THREATS A14).
 	emptyMeansNone bool
 	definition     string
+	// unknown: no file knows the tool; otherwise is what becomes of it then.
+	unknown   bool
+	otherwise stopgate.Mode
 }
 
 // Bind resolves everything about a call that does not depend on its arguments:
 // which tables apply, which rules their conditions on the call leave, how they fit
-// the tool's schema. It never fails: what cannot be judged denies.
-func (p *Program) Bind(c stopgate.Call) *Binding {
-	b := &binder{program: p, call: c, out: new(Binding)}
+// the tool's schema. It never fails: what cannot be judged denies. Nothing is known
+// of the call's session, see [Program.BindUnder].
+func (p *Program) Bind(c stopgate.Call) *Binding { return p.BindUnder(c, Circumstances{}) }
+
+// BindUnder is Bind under circumstances that are known.
+func (p *Program) BindUnder(c stopgate.Call, under Circumstances) *Binding {
+	b := &binder{program: p, call: c, under: under, out: new(Binding)}
 	b.bind()
 	return b.out
 }
@@ -68,6 +75,7 @@ func (b *Binding) ResultMode(executed *jsonstream.Document) stopgate.Verdict {
 type binder struct {
 	program *Program
 	call    stopgate.Call
+	under   Circumstances
 	out     *Binding
 	base    *schema.Schema // what the call's definition says
 	voices  []*voice
@@ -140,9 +148,11 @@ func (b *binder) listen() bool {
 		known = known || len(v.tables) > 0 && v.tables[0].Name != "*"
 		b.voices = append(b.voices, v)
 	}
-	speaks := false
+	b.out.unknown = !known || !slices.ContainsFunc(b.voices, func(v *voice) bool { return len(v.tables) > 0 })
+	b.out.otherwise = b.unknownTool()
+	speaks := b.out.unknown && b.under.Governed
 	for _, v := range b.voices {
-		v.speaks = known && len(v.tables) > 0
+		v.speaks = (known || b.under.Governed) && len(v.tables) > 0
 		speaks = speaks || v.speaks
 		if !v.speaks {
 			v.tables = nil
@@ -152,7 +162,7 @@ func (b *binder) listen() bool {
 			return false
 		}
 	}
-	if !speaks && b.unknownTool() == stopgate.Deny {
+	if !speaks && b.out.otherwise == stopgate.Deny {
 		b.refuse(stopgate.CodePolicyNotConfigured, "")
 		return false
 	}

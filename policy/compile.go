@@ -149,7 +149,7 @@ func (c *compiler) list(v *voice, l list, rules []*Rule, table string, forMany b
 	l.note.file, l.note.table = v.policy.File, table
 	conds := len(c.plan.conds)
 	for _, r := range rules {
-		if !c.applies(r.When) {
+		if !c.applies(r) {
 			l.note.skipped = append(l.note.skipped, skippedRule{r, "its conditions on the call do not hold"})
 			continue
 		}
@@ -170,25 +170,6 @@ func (c *compiler) list(v *voice, l list, rules []*Rule, table string, forMany b
 		return true
 	}
 	c.plan.lists = append(c.plan.lists, l)
-	return true
-}
-
-// applies resolves a rule's conditions on the call itself (K0c).
-func (c *compiler) applies(w *When) bool {
-	if w == nil {
-		return true
-	}
-	for _, fact := range []struct {
-		globs []string
-		value string
-	}{
-		{w.Agent, string(c.call.Agent)}, {w.Surface, string(c.call.Surface)},
-		{w.Server, string(c.call.Server)}, {w.Principal, string(c.call.Principal)},
-	} {
-		if len(fact.globs) > 0 && !matchesAny(fact.globs, fact.value) {
-			return false
-		}
-	}
 	return true
 }
 
@@ -295,13 +276,16 @@ func (p *part) insert(s *schema.Schema, arg jsonstream.Pointer, cond, site int32
 }
 
 // unknown makes a tool that no file knows ask, where the operator wants that: the
-// gate has been told to, whatever the arguments are.
+// gate has been told to, whatever the arguments are. Where somebody else decides
+// about the tool, no list speaks (S2).
 func (c *compiler) unknown() {
 	c.partOf(c.base).view.speaks = true
 	n := int32(len(c.plan.rules))
-	c.plan.lists = append(c.plan.lists, list{
-		first: n, end: n, layer: stopgate.LayerIntegrity, fallback: stopgate.Ask, code: stopgate.CodePolicyNotConfigured,
-	})
+	l := list{first: n, end: n, layer: stopgate.LayerIntegrity, fallback: stopgate.Ask, code: stopgate.CodePolicyNotConfigured}
+	if c.under.Governed {
+		l.layer, l.fallback, l.code = stopgate.LayerGate, stopgate.Unattended, stopgate.CodeRuleMatched
+	}
+	c.plan.lists = append(c.plan.lists, l)
 }
 
 // unenforced adds what the files ask for and nothing here can check: the tools

@@ -222,7 +222,8 @@ func (c *comparer) confirm(tool *comparedTool, kind listKind, t *translation, ce
 		Tool: tool.name, Definition: tool.definition, Args: args, Agent: stopgate.AgentName(agent), Surface: stopgate.Surface(surface),
 		Server: stopgate.ServerID(server), Principal: stopgate.Principal(principal),
 	}
-	from, to := verdictOf(c.before, call, kind), verdictOf(c.after, call, kind)
+	situation := t.situationOf(cell.Witness)
+	from, to := verdictOf(c.before, call, situation, kind), verdictOf(c.after, call, situation, kind)
 	change := Change{
 		Tool: tool.name, List: kind.String(), From: from.Mode, To: to.Mode, Witness: call,
 		Old: bound[0].place(cell.Old), New: bound[1].place(cell.New), Direction: directionOf(from.Mode, to.Mode),
@@ -238,8 +239,8 @@ func directionOf(from, to stopgate.Mode) Direction {
 }
 
 // verdictOf asks a program about a call.
-func verdictOf(p *Program, call stopgate.Call, kind listKind) stopgate.Verdict {
-	b := p.Bind(call)
+func verdictOf(p *Program, call stopgate.Call, s Situation, kind listKind) stopgate.Verdict {
+	b := p.BindUnder(call, Circumstances{Situation: s})
 	e := b.Evaluate()
 	e.Feed(call.Args)
 	v := e.Close(stopgate.Ended)

@@ -197,7 +197,7 @@ func apart(p *Policy) []string {
 // unknownTool compares what becomes of a tool that neither file knows.
 func (c *comparer) unknownTool(tool *comparedTool) {
 	call := stopgate.Call{Tool: tool.name, Definition: tool.definition, Args: []byte("{}")}
-	from, to := verdictOf(c.before, call, runRules).Mode, verdictOf(c.after, call, runRules).Mode
+	from, to := verdictOf(c.before, call, Situation{}, runRules).Mode, verdictOf(c.after, call, Situation{}, runRules).Mode
 	if from != to {
 		c.add(Change{Tool: tool.name, List: runRules.String(), From: from, To: to, Direction: directionOf(from, to), Witness: call, Note: "unknown tool"})
 	}

@@ -21,7 +21,7 @@ func KeysByTable() map[string][]string {
 		"$defs/resultRule": rule,
 		"$defs/guard":      slices.Concat([]string{"on"}, rule),
 		"$defs/member":     slices.Concat(memberKeys, matcherKeys),
-		"$defs/when":       whenKeys,
+		"$defs/when":       slices.Concat(whenKeys, matcherKeys),
 		"$defs/examples":   exampleKeys,
 		"$defs/parameter":  parameterKeys,
 		"$defs/session":    SessionKeys(),

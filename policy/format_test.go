@@ -23,7 +23,7 @@ func differ(p, q *policy.Policy) string {
 	return cmp.Diff(p, q,
 		cmpopts.IgnoreTypes(diag.Range{}, &tomltree.Value{}), cmpopts.EquateEmpty(),
 		cmpopts.IgnoreUnexported(policy.Policy{}, policy.GateSettings{}, policy.PathSettings{}, policy.NamedList{},
-			policy.ToolTable{}, policy.RuleList{}, policy.Rule{}, policy.Condition{}),
+			policy.ToolTable{}, policy.RuleList{}, policy.Rule{}, policy.Condition{}, policy.When{}),
 		cmpopts.IgnoreFields(policy.Policy{}, "File", "Tables"),
 		cmpopts.SortSlices(func(a, b *policy.ToolTable) bool { return a.Name < b.Name }), // old spellings are read last
 		cmp.Transformer("schema", func(s *schema.Schema) string {

@@ -38,7 +38,11 @@ func (p *parser) when(e *tomltree.Entry) *When {
 	if e == nil || !p.table(e) {
 		return nil
 	}
-	p.known(e.Value, whenKeys)
+	if e.Value.Get("session") != nil {
+		p.known(e.Value, whenKeys, matcherKeys)
+	} else {
+		p.known(e.Value, whenKeys)
+	}
 	if len(e.Value.Entries) == 0 {
 		p.report(diag.BadValue, e.Value.Range, "`when` is empty", "leave it out")
 	}
@@ -49,10 +53,16 @@ func (p *parser) when(e *tomltree.Entry) *When {
 		}
 		return textsOf(values)
 	}
-	return &When{
+	w := &When{
 		Agent: names("agent"), Surface: names("surface"), Server: names("server"), Principal: names("principal"),
 		Pos: e.Value.Range,
 	}
+	if e.Value.Get("session") != nil {
+		if c, ok := p.dataCondition(e.Value, "session"); ok {
+			w.Session = &c
+		}
+	}
+	return w
 }
 
 // factName checks a name or glob of when; surfaces are a closed list.

@@ -114,7 +114,9 @@ func (p *parser) rule(t *tomltree.Value, index int, kind listKind) (r *Rule, ok 
 	}
 	r.Reason = p.sentence(t.Get("reason"))
 	r.Note, _ = p.text(t.Get("note"))
-	r.When = p.when(t.Get("when"))
+	if r.When = p.when(t.Get("when")); r.When != nil && r.When.Session != nil {
+		r.When.key = dataKey(r.When.Session, r.Mode.Permissive())
+	}
 	r.AllowUnsafePrefix = p.flag(t.Get("allow_unsafe_prefix"))
 	r.optOut = valueOf(t.Get("allow_unsafe_prefix"))
 	r.ignores = p.texts(t.Get("ignores"))

@@ -231,6 +231,11 @@ func (p *parser) sessionConditions(e *tomltree.Entry) []SessionCondition {
 // sessionCondition reads a pointer under the given key and exactly one matcher.
 func (p *parser) sessionCondition(t *tomltree.Value, key string) (SessionCondition, bool) {
 	p.known(t, []string{key}, matcherKeys)
+	return p.dataCondition(t, key)
+}
+
+// dataCondition is sessionCondition in a table that may say more.
+func (p *parser) dataCondition(t *tomltree.Value, key string) (SessionCondition, bool) {
 	var matcher *tomltree.Entry
 	for _, e := range t.Entries {
 		if _, _, is := matcherKey(e.Key); is {

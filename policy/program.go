@@ -23,6 +23,7 @@ type Program struct {
 	hash   string
 	// unknownTool is the mode of unknown tools where no operator says any.
 	unknownTool stopgate.Mode
+	tests  []dataTest // of the rules that look at the session, by key
 }
 
 // layer is one policy file.
@@ -67,6 +68,7 @@ func compileFiles(sources []Source, o Options, check func(*Policy, Options) diag
 	}
 	p.protect(files)
 	p.hash = p.identify()
+	p.situations()
 	return p, all
 }
 

@@ -49,7 +49,7 @@ func (t *translation) rules(rules []*checkedRule) []analysis.Rule {
 		for _, k := range r.conditions {
 			room = append(room, t.condition(k))
 		}
-		room = append(room, t.facts(r.When)...)
+		room = append(room, t.facts(r.When, r.permissive())...)
 		list[i].Conditions = room[from:len(room):len(room)]
 		if t.keyed {
 			list[i].Key = r.same()
@@ -310,7 +310,7 @@ func (t *translation) sameKey(k *checkedCondition) string {
 }
 
 // facts translates the conditions on the call itself.
-func (t *translation) facts(w *When) []analysis.Condition {
+func (t *translation) facts(w *When, permissive bool) []analysis.Condition {
 	if w == nil {
 		return nil
 	}
@@ -323,7 +323,23 @@ func (t *translation) facts(w *When) []analysis.Condition {
 			list = append(list, t.fact("when."+fact.name, fact.globs))
 		}
 	}
+	if w.Session != nil {
+		list = append(list, t.fact(dataFact(w, permissive), []string{metFact}))
+	}
 	return list
+}
+
+// A condition on the session's data is a fact of its own, met or not, and independent
+// of all others: what is said about rules that look at the same value in different ways
+// is then never too much.
+const metFact = "met"
+
+// dataFact names the variable of a condition on the session.
+func dataFact(w *When, permissive bool) string {
+	if permissive {
+		return "when.session permits " + w.key
+	}
+	return "when.session restricts " + w.key
 }
 
 // fact is one condition on a fact: a text that is empty where nobody says it.

@@ -66,6 +66,10 @@ func ruleParts(r *Rule, spelled bool) []formatPart {
 				facts = append(facts, formatPart{key: whenKeys[i], items: strs(names)})
 			}
 		}
+		if w.Session != nil {
+			facts = append(facts, formatPart{key: "session", value: tomltree.Quote(w.Session.Pointer.String())})
+			facts = append(facts, conditionParts(&Condition{Spec: w.Session.Spec}, spelled)[1:]...)
+		}
 		add("when", "{ "+joinParts(facts)+" }")
 	}
 	add("mode", tomltree.Quote(r.Mode.String()))

@@ -21,7 +21,7 @@ var (
 	memberKeys = []string{"arg", "match"}
 	// examples of match come first
 	exampleKeys = []string{"match", "no_match"}
-	whenKeys    = []string{"agent", "surface", "server", "principal"}
+	whenKeys    = []string{"agent", "surface", "server", "principal", "session"}
 
 	sessionTypes = []string{SessionRequire, SessionReadBeforeWrite, SessionLimit}
 	sessionKeys  = []string{"type", "name", "enabled", "when", "key", "on_missing_key", "reason", "within"}

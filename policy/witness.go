@@ -355,6 +355,19 @@ func (t *translation) factsOf(choices []analysis.Choice) (agent, surface, server
 	return of("agent"), of("surface"), of("server"), of("principal")
 }
 
+// situationOf is what a witness says about the session's data.
+func (t *translation) situationOf(choices []analysis.Choice) (s Situation) {
+	for n, name := range t.names {
+		polarity, key, _ := strings.Cut(strings.TrimPrefix(name, "when.session "), " ")
+		if key == "" || t.pointers[n] != nil || n >= len(choices) {
+			continue
+		}
+		met := len(choices[n].Leaves) > 0 && choices[n].Leaves[0].Text == metFact
+		s = s.with(key, polarity == "permits", met)
+	}
+	return s
+}
+
 // unprotected welcomes values that touch no protected target, of which a floor would
 // hide what rules say (K2).
 func unprotected(list *match.Protected) func(schema.Annotation, analysis.Value) bool {

@@ -221,7 +221,7 @@ func (f *Files) Marks(c Call) []Mark {
 func (f *Files) breaks(c Call) []Mark {
 	var marks []Mark
 	for _, pointer := range f.forgets {
-		leaves, ok := find(nil, c.Args, pointer)
+		leaves, ok := pointer.All(nil, c.Args)
 		paths, plain := f.key.texts(leaves, true)
 		if !ok || !plain {
 			return []Mark{{Key: f.everything(), Breaks: true}}

@@ -9,7 +9,7 @@ import (
 // Success reads the result of a tool as the policy file says (DECISIONS S24).
 type Success struct {
 	exit jsonstream.Pointer
-	when *When
+	when *policy.DataTest
 	text *match.Matcher
 }
 
@@ -17,19 +17,13 @@ type Success struct {
 func CompileSuccess(s *policy.Success) (*Success, error) {
 	switch {
 	case s.Condition != nil:
-		w, err := permissive(s.Condition.Pointer, s.Condition.Spec)
-		return &Success{when: &w}, err
+		t, err := policy.NewDataTest(*s.Condition, false, match.Env{})
+		return &Success{when: t}, err
 	case s.Text != nil:
 		m, err := match.Compile(*s.Text, match.Target{}, false, match.Env{})
 		return &Success{text: m}, err
 	}
 	return &Success{exit: s.ExitCode}, nil
-}
-
-// permissive is a condition that in doubt does not hold.
-func permissive(pointer jsonstream.Pointer, spec match.Spec) (When, error) {
-	m, err := match.Compile(spec, match.Target{}, false, match.Env{})
-	return When{pointer: pointer, test: m, spec: spec}, err
 }
 
 // Of reports whether the data of a result says that the call succeeded. Data that
@@ -43,7 +37,8 @@ func (s *Success) Of(data []byte) bool {
 		return false
 	}
 	if s.when != nil {
-		return s.when.Holds(v)
+		holds, _ := s.when.Holds(v)
+		return holds
 	}
 	code, found := s.exit.Find(v)
 	d, ok := code.Decimal()

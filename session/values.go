@@ -23,7 +23,7 @@ const maxKeys = 64
 // ways (THREATS H8, H12).
 func (k keyer) of(c Call) (values []string, ok bool) {
 	for _, p := range k.pointers {
-		leaves, complete := find(nil, c.Args, p)
+		leaves, complete := p.All(nil, c.Args)
 		if !complete {
 			return nil, false
 		}
@@ -102,38 +102,6 @@ func plainest(path string) bool {
 		last = c
 	}
 	return path != "" && len(path) <= maxValue
-}
-
-// find collects the values at a pointer; "*" stands for the elements of an array.
-// It is false where the pointer leads into something that has no such part; a
-// member that is missing is no value.
-func find(dst []jsonstream.Value, v jsonstream.Value, p jsonstream.Pointer) ([]jsonstream.Value, bool) {
-	if !v.IsValid() {
-		return dst, true
-	}
-	if len(p) == 0 {
-		return append(dst, v), true
-	}
-	switch v.Kind() {
-	case jsonstream.Object:
-		next, ok := v.Get(p[0])
-		if !ok {
-			return dst, true
-		}
-		return find(dst, next, p[1:])
-	case jsonstream.Array:
-		if p[0] != "*" || v.Len() == 0 {
-			return dst, false
-		}
-		for element := range v.Elements() {
-			n, ok := len(dst), false
-			if dst, ok = find(dst, element, p[1:]); !ok || len(dst) == n {
-				return dst, false
-			}
-		}
-		return dst, true
-	}
-	return dst, false
 }
 
 // needsArgs reports whether the key values come from the arguments.
