@@ -23,7 +23,7 @@ type Program struct {
 	hash   string
 	// unknownTool is the mode of unknown tools where no operator says any.
 	unknownTool stopgate.Mode
-	tests  []dataTest // of the rules that look at the session, by key
+	tests       []dataTest // of the rules that look at the session, by key
 }
 
 // layer is one policy file.
