@@ -3,10 +3,10 @@ package main
 import (
 	"fmt"
 	"io"
-	"os"
 
 	"github.com/spf13/cobra"
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/config"
 )
 
 // callFlags describe one call; decide and explain share them.
@@ -52,7 +52,7 @@ func (f *callFlags) arguments(cmd *cobra.Command, positional []string, in io.Rea
 		}
 		return text, nil
 	case f.argsFile != "":
-		text, err := os.ReadFile(f.argsFile)
+		text, err := config.ReadFile(f.argsFile, maxLine)
 		if err != nil {
 			return nil, fmt.Errorf("read arguments: %w", err)
 		}

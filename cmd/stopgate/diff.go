@@ -3,7 +3,6 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 
@@ -53,7 +52,7 @@ decided; 3 if a file has mistakes.`,
 		}
 		var sources [2]policy.Source
 		for i, name := range args {
-			text, err := os.ReadFile(name)
+			text, err := config.ReadFile(name, config.MaxFile)
 			if err != nil {
 				return unread(fmt.Errorf("read policy: %w", err))
 			}

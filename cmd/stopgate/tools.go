@@ -2,9 +2,9 @@ package main
 
 import (
 	"fmt"
-	"os"
 
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
@@ -15,7 +15,7 @@ func readTools(path string) ([]stopgate.ToolDefinition, error) {
 	if path == "" {
 		return nil, nil
 	}
-	text, err := os.ReadFile(path)
+	text, err := config.ReadFile(path, maxLine)
 	if err != nil {
 		return nil, fmt.Errorf("read tools: %w", err)
 	}

@@ -148,3 +148,19 @@ func TestTrustIsForExactBytes(t *testing.T) {
 		t.Error("a list of trusted files that others can change was believed")
 	}
 }
+
+// A file without a size, such as a device, is read no further than a file may be long.
+func TestReadFileIsBounded(t *testing.T) {
+	if text, err := config.ReadFile("/dev/zero", 1000); err == nil || len(text) > 1001 {
+		t.Errorf("a device was read: %d bytes, error %v", len(text), err)
+	}
+	path := filepath.Join(t.TempDir(), "f")
+	if err := os.WriteFile(path, []byte("12345"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for most, ok := range map[int64]bool{4: false, 5: true, 6: true} {
+		if text, err := config.ReadFile(path, most); (err == nil) != ok || ok && string(text) != "12345" {
+			t.Errorf("at most %d: %q, %v", most, text, err)
+		}
+	}
+}

@@ -17,6 +17,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -222,14 +223,26 @@ func read(path string, scope Scope) (File, error) {
 	if info.IsDir() {
 		return File{}, fmt.Errorf("read policy: %s is a directory; name the file itself, for example %s", path, filepath.Join(path, FileName))
 	}
-	if info.Size() > MaxFile {
-		return File{}, fmt.Errorf("read policy: %s has %d bytes, more than %d", path, info.Size(), MaxFile)
-	}
-	text, err := os.ReadFile(path)
+	text, err := ReadFile(path, MaxFile)
 	if err != nil {
 		return File{}, fmt.Errorf("read policy: %w", err)
 	}
 	return File{Path: path, Scope: scope, Text: text, Hash: hash(text)}, nil
+}
+
+// ReadFile reads a file of at most so many bytes. Devices and pipes, which have no size
+// beforehand, are read no further either.
+func ReadFile(path string, most int64) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, most+1))
+	if err == nil && int64(len(text)) > most {
+		err = fmt.Errorf("%s is longer than %d bytes", path, most)
+	}
+	return text, err
 }
 
 // ownerOnly refuses a trusted file that others can change: whoever writes it
