@@ -162,6 +162,7 @@ func TestMistakes(t *testing.T) {
 		{"star", "[conversation.tools.*.policy]\nrun = \"ask\"",
 			"1:21 SG0101 invalid character at start of key: U+002A '*' (TOML wants quotes: `[conversation.tools.\"*\".policy]`)"},
 		{"colon", "a: 1", "1:2 SG0101 expected '=' after key (TOML writes `key = value`)"},
+		{"byte order mark", "\uFEFFa = 1", "1:1 SG0101 invalid character at start of key: U+00EF 'ï' (this is a byte order mark: save the file as UTF-8 without one)"},
 		{"not UTF-8", "a = \"\xff\"", "1:6 SG0101 invalid UTF-8 character in basic string"},
 		{"twice", "a = 1\n[t]\nx = 1\nx = 2\n[t]\n", "4:1 SG0102 `x` is already written (3:1)\n5:2 SG0102 `t` is already written (2:2)"},
 		{"inline", "t = {a = 1, a = 2}", "1:13 SG0102 `a` is already written (1:6)"},

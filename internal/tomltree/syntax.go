@@ -80,6 +80,8 @@ func (r *reader) syntaxHint(at int) string {
 	}
 	line := bytes.TrimSpace(text[start:end])
 	switch {
+	case bytes.HasPrefix(text[at:], []byte("\uFEFF")):
+		return "this is a byte order mark: save the file as UTF-8 without one"
 	case text[at] == '*' && bytes.HasPrefix(line, []byte("[")):
 		return "TOML wants quotes: `" + string(bytes.Replace(line, []byte("*"), []byte(`"*"`), 1)) + "`"
 	case text[at] == ':':
