@@ -63,7 +63,7 @@ func TestShellPolicy(t *testing.T) {
 			"timeout 10 git status", "bash -lc 'git log | head'", "git ls-files | xargs wc -l", "time ls", "sort < names.txt", "ls 2>&1 | tail -5",
 			"kubectl -n web get pods -o wide", "docker ps -a", "npm view lodash version", "pip list", "cargo tree -d", "git branch -a", "tar tf a.tar",
 			"aws ec2 describe-instances --filters Name=x,Values=y", "gcloud --project=p compute instances list", "terraform show", "docker run --help", "env -u HOME -- git status",
-			"python3 --version", "java -version", "node -v", "cargo build --help", "kubectl logs -f x", "kubectl get pods -A", "man ls", "man -k sort", "ps -ef", "jq -r .env.name x",
+			"python3 --version", "java -version", "node -v", "cargo build --help", "kubectl logs -f x", "kubectl get pods -A", "man ls", "man -k sort", "ps -ef", "ps -C node", "jq -r .env.name x",
 			"git remote show origin", "ss -tlnp", "pip show -f x", "docker buildx ls", "docker compose up --help", "printf '%s\\n' x", "test -f x", "jq '.a[$x]' f",
 		},
 		"ask": {
@@ -85,7 +85,7 @@ func TestShellPolicy(t *testing.T) {
 			"printf -v PATH /x; ls", "printf -v 'a[$(x)]' y", "test -v 'a[$(x)]'", "test 'a[`x`]' -eq 0", "printf %d 'a[$(x)]'", "find . -exec sh -c 'cat {}' \\;",
 			"find . -exec timeout 5 bash -c 'ls {}' \\;", "echo x | xargs -I cat cat f", "echo x | xargs -IX timeout 5 X",
 			// Values of secrets.
-			"jq -n env", "jq -n '$ENV'", "jq -n 'env|keys'", "ps axe", "ps -E", "terraform output -raw x", "terraform state pull", "kubectl get -f x.yaml -o yaml",
+			"jq -n env", "jq -n '$ENV'", "jq -n 'env|keys'", "ps axe", "ps -E", "ps -p 1 e", "ps -eo pid,args e", "terraform output -raw x", "terraform state pull", "kubectl get -f x.yaml -o yaml",
 		},
 		"deny": {
 			"cat .env", "cat < .env", "grep -r x ~/.ssh", "cp id_rsa /tmp", "ls; cat .env.local", "bash -c 'cat .env'", "git show HEAD:.env", "rm -rf /", "tee .env", "echo x > .env",
