@@ -50,6 +50,7 @@ type checker struct {
 	reached     func(Reached)
 	env         match.Env
 	known       []*checkedTool
+	scratch     match.Value // see checkedCondition
 	diags       diag.List
 }
 

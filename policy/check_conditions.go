@@ -28,6 +28,7 @@ type checkedCondition struct {
 	readings []schema.Annotation
 	env      match.Env
 	matchers []*match.Matcher // see built
+	scratch  *match.Value     // the text that is asked about, of all conditions of a check
 }
 
 // built returns the condition compiled for each reading.
@@ -50,6 +51,7 @@ func (c *checker) condition(l *checkedList, r *Rule, k *Condition, reach schema.
 	bound := &checkedCondition{
 		Condition: k, rule: r, reach: reach, key: reach.Expanded, several: reach.CrossesArray || reach.Unknown,
 		lacks: mayLack(l.tool.schema, reach), env: c.env, all: r.Mode.Permissive(), readings: readingsOf(reach, k.Spec.Kind),
+		scratch: &c.scratch,
 	}
 	if bound.key == "" || reach.Unknown {
 		bound.key = k.Arg.String()

@@ -34,13 +34,12 @@ func (k *checkedCondition) holdsAs(m *match.Matcher, reading schema.Annotation, 
 		if reading == schema.Path && k.readings[0] == schema.Path {
 			text = match.PathText(text)
 		}
+		k.scratch.Reset([]byte(text))
 		if reading == schema.Command {
 			// The first command speaks for all: each is judged by itself (K29).
-			var line match.Value
-			line.Reset([]byte(text))
-			return m.JudgeCommand(&line, 0)
+			return m.JudgeCommand(k.scratch, 0)
 		}
-		return m.Whole([]byte(text))
+		return m.Judge(k.scratch)
 	case analysis.Number:
 		return m.Number(v.Number)
 	case analysis.Boolean:
