@@ -267,17 +267,18 @@ func (q *Quota) exceeded(calls int64, sum Amount) Decision {
 		d.Meta["calls"], d.Meta["max"] = strconv.FormatInt(calls, 10), strconv.FormatInt(q.count, 10)
 	}
 	if d.Public == "" {
-		d.Public = q.sentence()
+		d.Public = q.sentence(q.summed && !(q.counted && calls >= q.count))
 	}
 	return d
 }
 
-func (q *Quota) sentence() string {
+// sentence says which of the limits holds the call back: that of the sum, or of calls.
+func (q *Quota) sentence(sum bool) string {
 	what := "The limit of " + strconv.FormatInt(q.count, 10) + " calls"
 	switch {
 	case q.inFlight:
 		return what + " at once is reached; wait for a result."
-	case q.summed:
+	case sum:
 		what = "The limit of " + q.max.String() + " in all"
 	}
 	if q.within > 0 {

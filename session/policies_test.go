@@ -350,6 +350,16 @@ func TestLimits(t *testing.T) {
 	b.expect("pay", `{"amount":39.5}`, ok)
 	b.expect("pay", `{"amount":1e400}`, stopgate.CodeSessionPolicyDenied)
 
+	// Of two limits in one the sentence names the one that holds the call back.
+	b = newBook(t, session.Limit("pay").Calls(1).Sum("/amount", "100"))
+	if d := b.expect("pay", `{"amount":101}`, stopgate.CodeSessionPolicyDenied); !strings.Contains(d.Public, "100 in all") {
+		t.Errorf("%+v", d)
+	}
+	b.run("pay", `{"amount":1}`, session.Succeeded)
+	if d := b.expect("pay", `{"amount":1}`, stopgate.CodeSessionPolicyDenied); !strings.Contains(d.Public, "1 calls") {
+		t.Errorf("%+v", d)
+	}
+
 	b = newBook(t, session.Limit("run_*").InFlight(2).TTL(time.Minute))
 	c := b.release("run_a", `{}`)
 	b.release("run_b", `{}`)
