@@ -54,7 +54,7 @@ var layers = [][]string{
 	{"hook"},
 	{"hook/install"},
 	{"internal/config"},
-	{"internal/textdiff", "internal/ci", "internal/suite", "internal/socket", "internal/tty"},
+	{"internal/textdiff", "internal/ci", "internal/suite", "internal/metrics", "internal/socket", "internal/tty"},
 	{"cmd/stopgate"},
 }
 

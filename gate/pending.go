@@ -3,6 +3,7 @@ package gate
 import (
 	"context"
 	"sync"
+	"time"
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/jsonstream"
@@ -43,6 +44,7 @@ type pending struct {
 	senders   []string         // agents whose tables hold too
 	horizon   uint64           // position of the facts as the turn sees them
 	data      jsonstream.Value // of the session, as the rules see it; not valid if unknown
+	opened    time.Time        // for the tracer
 	permitted bool             // a policy in Go said so
 
 	mu       sync.Mutex
@@ -121,6 +123,9 @@ func (g *Gate) newPending(t *turn, call stopgate.Call, parent stopgate.ProposalI
 	}
 	p.bind = func(c *compiled) bound { return c.binding(&p.call, p.data) }
 	p.set, p.tool = noPolicies, call.Tool
+	if g.tracer != nil {
+		p.opened = time.Now()
+	}
 	return p, nil
 }
 

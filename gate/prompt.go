@@ -32,6 +32,7 @@ type prompt struct {
 	ended    chan struct{}    // closed when the fields below are set
 	able     Abilities
 	answer   Answer
+	took     time.Duration // until there was an answer, or none
 	code     stopgate.Code // why there is no answer that could allow; "" if there is one
 }
 
@@ -162,7 +163,7 @@ func (p *pending) await(ctx context.Context, q *prompt) {
 		r := invoke(hold, &g.ports.approver, 0, func(ctx context.Context) (Answer, error) {
 			return g.approver.Approve(ctx, q.question)
 		})
-		q.answer = r.value
+		q.answer, q.took = r.value, time.Since(q.began)
 		q.code = q.judge(r)
 		if !q.answer.Referred { // else nobody answered
 			p.note(ctx, stopgate.AuditAnswered, q.code, &stopgate.Approval{

@@ -3,6 +3,7 @@ package gate
 import (
 	"context"
 	"strings"
+	"time"
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/jsonstream"
@@ -27,6 +28,7 @@ type TraceEvent struct {
 	Tool     stopgate.ToolName  // "" for a handoff
 	Handoff  stopgate.AgentName // the receiving agent
 	CallID   stopgate.CallID
+	Surface  stopgate.Surface
 	Decision string // allowed, denied or skipped
 	Reason   stopgate.Code
 	Policy   string // the hash of the policy; of TraceDenied the session policy's name
@@ -36,6 +38,9 @@ type TraceEvent struct {
 	// Args are the arguments with the values of the redacted pointers replaced; ""
 	// unless [WithTracer] was given pointers.
 	Args string
+	// Took is the time from the opening of the proposal to its end; Asked, the part of
+	// it in which people were asked, 0 if nobody was.
+	Took, Asked time.Duration
 }
 
 // Tracer is told of every proposal. It is telemetry: it decides nothing, what it
@@ -84,8 +89,11 @@ func (p *pending) trail(ctx context.Context, out stopgate.Outcome, row *stopgate
 	p.mu.Lock()
 	e := TraceEvent{
 		Name: TraceTool, ID: p.id, Session: row.Session, Turn: row.Turn, Agent: row.Agent, Tool: row.Tool, Handoff: p.to,
-		CallID: row.CallID, Decision: out.Status.String(), Reason: out.Verdict.Code, Policy: row.Policy,
+		CallID: row.CallID, Surface: row.Surface, Took: time.Since(p.opened), Decision: out.Status.String(), Reason: out.Verdict.Code, Policy: row.Policy,
 		Warning: out.Status == stopgate.Denied, Metadata: map[string]string{"layer": string(out.Verdict.Layer), "mode": out.Verdict.Mode.String()},
+	}
+	if q := p.prompt; q != nil {
+		e.Asked = q.took
 	}
 	if p.kind == Handoff {
 		e.Name, e.Tool = TraceHandoff, ""

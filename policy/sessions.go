@@ -227,6 +227,20 @@ func (p *Program) ToolNames() map[stopgate.ToolName]stopgate.ToolName {
 	return names
 }
 
+// Tools maps every name that a table of a tool has, and every further name it gives,
+// to the table's name. Names that only a glob covers are not among them.
+func (p *Program) Tools() map[stopgate.ToolName]stopgate.ToolName {
+	names := p.ToolNames()
+	for _, l := range p.layers {
+		for _, t := range l.policy.Tools {
+			if stopgate.ValidToolName(stopgate.ToolName(t.Name)) {
+				names[stopgate.ToolName(t.Name)] = stopgate.ToolName(t.Name)
+			}
+		}
+	}
+	return names
+}
+
 // Success returns how results of a tool are read, nil if no file says: the rule of
 // the first file that has one, its exact table before its globs.
 func (p *Program) Success(tool stopgate.ToolName) *Success {

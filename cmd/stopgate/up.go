@@ -16,6 +16,7 @@ import (
 	"github.com/stopgate/stopgate/decide"
 	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/gateway"
+	"github.com/stopgate/stopgate/internal/metrics"
 	"github.com/stopgate/stopgate/internal/replay"
 	"github.com/stopgate/stopgate/internal/visible"
 	"github.com/stopgate/stopgate/policy"
@@ -114,7 +115,8 @@ func (u *upRun) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	g, err := gate.New(u.program,
+	numbers := metrics.New(u.program.Tools())
+	g, err := gate.New(u.program, gate.WithTracer(numbers),
 		gate.WithRecorder(u.state.records), gate.WithStore(u.state.facts), gate.WithApprover(queue), gate.WithSealKey(key),
 		gate.WithLimits(gate.Limits{Hold: u.desk.approvals.Hold, Approval: u.desk.approvals.Expires}),
 		gate.WithDenyMode(gate.DenyToolResult))
@@ -133,7 +135,7 @@ func (u *upRun) run(ctx context.Context) error {
 	o.Settings.Timeouts.Unary = u.desk.approvals.UnaryTimeout
 	server, err := decide.New(decide.Options{
 		Gate: g, Program: func() *policy.Program { return u.program }, Queue: queue, Sessions: u.state.facts,
-		Records: ledger{u.state.place}, Tokens: u.desk.tokens,
+		Records: ledger{u.state.place}, Tokens: u.desk.tokens, Metrics: numbers.Handler(),
 	})
 	if err != nil {
 		return err
@@ -151,7 +153,7 @@ func (u *upRun) run(ctx context.Context) error {
 	beside.Go(func() { g.Follow(ctx, u.state.orders, lockdownPoll, u.ordered) })
 	beside.Go(func() { u.state.tidy(ctx, u.log) })
 	beside.Go(func() { u.state.trust(ctx, cancel) })
-	err = u.serve(ctx, cancel, server)
+	err = u.serve(ctx, cancel, server, numbers)
 	if cause := context.Cause(ctx); errors.As(cause, new(hintedError)) {
 		return errors.Join(cause, err)
 	}
@@ -169,12 +171,13 @@ func (u *upRun) ordered(l gate.Lockdown) {
 
 // serve listens, says where, and serves until ctx ends: the gateway first, so that
 // what is held can be answered while it drains.
-func (u *upRun) serve(ctx context.Context, cancel context.CancelCauseFunc, server *decide.Server) error {
+func (u *upRun) serve(ctx context.Context, cancel context.CancelCauseFunc, server *decide.Server, numbers *metrics.Metrics) error {
 	o := u.gateway
 	gw, err := gateway.New(o)
 	if err != nil {
 		return err
 	}
+	numbers.Watch(o.Gate, gw)
 	ln, err := net.Listen("tcp", o.Settings.Listen)
 	if err != nil {
 		gw.Close()

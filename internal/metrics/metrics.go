@@ -1,0 +1,127 @@
+// Package metrics counts what a gate decides, for Prometheus.
+//
+//	m := metrics.New(program.Tools())
+//	g, err := gate.New(program, gate.WithTracer(m))
+//	m.Watch(g, gw)
+//	http.Handle("/metrics", m.Handler())
+//
+// What it promises: labels are words of a known list. A tool that the policy does not
+// name is counted as _other, so that a model cannot make series up (THREATS H18); no
+// label holds an argument, a session or a person (THREATS H17).
+package metrics
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/gate"
+	"github.com/stopgate/stopgate/gateway"
+)
+
+// Other stands for every tool that the policy does not name.
+const Other = "_other"
+
+// Metrics are the numbers of one gate. It is a [gate.Tracer].
+type Metrics struct {
+	registry  *prometheus.Registry
+	tools     map[stopgate.ToolName]stopgate.ToolName
+	decisions *prometheus.CounterVec
+	handoffs  *prometheus.CounterVec
+	held      *prometheus.HistogramVec
+	asked     *prometheus.HistogramVec
+}
+
+// New makes the metrics of a gate. tools are the names that its policy uses, see
+// [policy.Program.Tools].
+func New(tools map[stopgate.ToolName]stopgate.ToolName) *Metrics {
+	m := &Metrics{
+		registry: prometheus.NewRegistry(), tools: tools,
+		decisions: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "stopgate_decisions_total", Help: "Proposals that came to their end.",
+		}, []string{"surface", "tool", "decision", "mode", "layer", "code"}),
+		handoffs: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "stopgate_handoffs_total", Help: "Handoffs that came to their end.",
+		}, []string{"surface", "decision", "code"}),
+		held: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "stopgate_held_seconds", Help: "From the opening of a proposal to its end.",
+			Buckets: []float64{.001, .01, .1, 1, 10, 60, 300, 900},
+		}, []string{"surface", "decision"}),
+		asked: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "stopgate_approval_seconds", Help: "From asking people to their answer, or to giving up.",
+			Buckets: []float64{1, 5, 15, 60, 300, 900, 1800},
+		}, []string{"surface", "decision"}),
+	}
+	m.registry.MustRegister(m.decisions, m.handoffs, m.held, m.asked, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	return m
+}
+
+// Trace implements [gate.Tracer].
+func (m *Metrics) Trace(_ context.Context, e gate.TraceEvent) {
+	surface := string(e.Surface)
+	switch e.Name {
+	case gate.TraceTool:
+		tool := Other
+		if name, ok := m.tools[e.Tool]; ok {
+			tool = string(name)
+		}
+		m.decisions.WithLabelValues(surface, tool, e.Decision, e.Metadata["mode"], e.Metadata["layer"], string(e.Reason)).Inc()
+	case gate.TraceHandoff:
+		m.handoffs.WithLabelValues(surface, e.Decision, string(e.Reason)).Inc()
+	default:
+		return
+	}
+	m.held.WithLabelValues(surface, e.Decision).Observe(e.Took.Seconds())
+	if e.Asked > 0 {
+		m.asked.WithLabelValues(surface, e.Decision).Observe(e.Asked.Seconds())
+	}
+}
+
+// Watch adds the state of a gate and of the gateway in front of it, which may be nil.
+func (m *Metrics) Watch(g *gate.Gate, gw *gateway.Gateway) {
+	health := func(name, help string, read func() float64) {
+		m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, read))
+	}
+	health("stopgate_lost_rows", "Audit rows that could not be written; above 0 nothing is allowed.",
+		func() float64 { return float64(g.Health().LostRows) })
+	health("stopgate_stuck_calls", "Calls to stores, approvers and policies that overran their deadline and did not return.",
+		func() float64 { return float64(g.Health().Stuck) })
+	health("stopgate_uncertain_sessions", "Sessions whose state may lack a result.",
+		func() float64 { return float64(g.Health().Uncertain) })
+	health("stopgate_lockdown", "1 while everything is denied by order.", func() float64 {
+		if g.Lockdown().Stands() {
+			return 1
+		}
+		return 0
+	})
+	if gw == nil {
+		return
+	}
+	health("stopgate_exchanges", "Requests being served.", func() float64 { return float64(gw.Stats().Exchanges) })
+	health("stopgate_held_bytes", "Argument bytes held back.", func() float64 { return float64(gw.Stats().Held) })
+	m.registry.MustRegister(faults{gw, prometheus.NewDesc("stopgate_faults_total", "Refused and broken exchanges.", []string{"code"}, nil)})
+}
+
+// faults are the refusals and broken exchanges of a gateway by code.
+type faults struct {
+	gw   *gateway.Gateway
+	desc *prometheus.Desc
+}
+
+// Describe implements [prometheus.Collector].
+func (f faults) Describe(to chan<- *prometheus.Desc) { to <- f.desc }
+
+// Collect implements [prometheus.Collector].
+func (f faults) Collect(to chan<- prometheus.Metric) {
+	for code, n := range f.gw.Stats().Faults {
+		to <- prometheus.MustNewConstMetric(f.desc, prometheus.CounterValue, float64(n), string(code))
+	}
+}
+
+// Handler answers scrapes.
+func (m *Metrics) Handler() http.Handler {
+	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{MaxRequestsInFlight: 4})
+}
