@@ -34,7 +34,6 @@ var unproved = map[string]string{
 	"D26-19": "a prompt in the terminal agent, which is not built",
 	"D26-24": "Ctrl-C in the terminal agent, which is not built; the gateway cancels the upstream request",
 	"H13":    "a judge behind a model's endpoint is not built; that any judge only tightens is proved",
-	"H18":    "there are no metrics yet whose labels could grow",
 	"H21":    "there is no approval page yet",
 	"P19":    "a judge behind a model's endpoint is not built",
 	"P26":    "time is measured by jsonstream's BenchmarkLinear, not by a test",
