@@ -98,6 +98,19 @@ func callOf(m map[string]jsonstream.Value, who caller) (c stopgate.Call, p *prob
 	return c, p
 }
 
+// wholeCall reads a body that is a call with its arguments.
+func wholeCall(w http.ResponseWriter, r *http.Request, who caller) (c stopgate.Call, args []byte, p *problem) {
+	m, p := members(w, r, append(callMembers[:len(callMembers):len(callMembers)], "args", "raw")...)
+	if p != nil {
+		return c, nil, p
+	}
+	if c, p = callOf(m, who); p != nil {
+		return c, nil, p
+	}
+	args, p = argsOf(m)
+	return c, args, p
+}
+
 // definitionOf reads {"description", "parameters"}: what the tool was declared as.
 func definitionOf(v jsonstream.Value, name stopgate.ToolName) (*stopgate.ToolDefinition, *problem) {
 	if v.Kind() != jsonstream.Object {

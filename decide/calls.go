@@ -112,15 +112,7 @@ func (s *Server) propose(w http.ResponseWriter, r *http.Request, who caller) *pr
 	if bad != nil {
 		return bad
 	}
-	m, bad := members(w, r, append(callMembers[:len(callMembers):len(callMembers)], "args", "raw")...)
-	if bad != nil {
-		return bad
-	}
-	call, bad := callOf(m, who)
-	if bad != nil {
-		return bad
-	}
-	args, bad := argsOf(m)
+	call, args, bad := wholeCall(w, r, who)
 	if bad != nil {
 		return bad
 	}

@@ -9,15 +9,7 @@ import (
 // check answers POST /v1/check: what the policy says about a call, without record,
 // question or consequence (DECISIONS S43).
 func (s *Server) check(w http.ResponseWriter, r *http.Request, who caller) *problem {
-	m, bad := members(w, r, append(callMembers[:len(callMembers):len(callMembers)], "args", "raw")...)
-	if bad != nil {
-		return bad
-	}
-	call, bad := callOf(m, who)
-	if bad != nil {
-		return bad
-	}
-	args, bad := argsOf(m)
+	call, args, bad := wholeCall(w, r, who)
 	if bad != nil {
 		return bad
 	}
