@@ -1,0 +1,180 @@
+package gate
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/session"
+)
+
+// leave is the session policies' last word, on current facts, and the fact that the
+// call left: one atomic step (INVARIANTS I19). With a row, which a journal writes in
+// the same step, it reports whether the row is written. It denies, or lets live.
+func (p *pending) leave(ctx context.Context, row *stopgate.Record, approval *stopgate.Approval, rel *session.Release) (wrote bool) {
+	c, ok := p.subject()
+	if !ok {
+		p.fail(stopgate.CodePolicyError, "sessions", none, "")
+		return false
+	}
+	keys, marks, ok := p.needs(ctx, c)
+	if !ok {
+		return false
+	}
+	g, governed := p.g, p.set.Governs(p.tool)
+	now := g.now().UnixMilli()
+	facts := []session.Fact{{
+		At: now, Kind: session.Released, Proposal: p.id, Tool: p.tool, CallID: p.call.ID, Agent: p.call.Agent,
+		Turn: p.call.Turn, ArgsHash: p.hash, Marks: marks, Release: rel,
+	}}
+	if approval != nil && !approval.Referred {
+		facts = append(facts, session.Fact{At: now, Kind: session.Approved, Proposal: p.id, Name: string(p.tool), By: approval.By})
+	}
+	if f, ok := p.heritage(); ok {
+		f.At = now
+		facts = append(facts, f)
+	}
+	for _, f := range facts {
+		keys = append(keys, f.Keys()...)
+	}
+	keys = distinct(keys)
+	view, run, enforced, whose := p.sees(session.State{}), p.run(ctx), !p.under.observe, owner(&p.call)
+	r := update(ctx, g, whose, keys, func(s session.State) (Change, uint64, error) {
+		v := view
+		v.State = s
+		if governed && enforced {
+			if g.uncertain(whose, s) {
+				return Change{}, s.Head, objected{[]session.Decision{{Policy: "session", Code: stopgate.CodeSessionDegraded}}, s.Head}
+			}
+			if _, all := p.set.CheckEach(v, c, run); len(all) > 0 {
+				return Change{}, s.Head, objected{all, s.Head}
+			}
+		}
+		change := Change{Facts: facts, Row: row}
+		if row != nil {
+			r := *row
+			r.FactsAt = s.Head
+			change.Row = &r
+		}
+		return change, s.Head, nil
+	})
+	var no objected
+	switch {
+	case r.fault == none:
+		p.mu.Lock()
+		p.factsAt, p.left = r.value, facts
+		p.mu.Unlock()
+		return row != nil
+	case errors.As(r.err, &no):
+		p.object(no.all, no.head)
+	case row != nil:
+		p.g.ledger.miss(row, r.err)
+		p.fail(stopgate.CodeAuditUnavailable, "journal", r.fault, r.stack)
+		p.doubt(ctx, facts, r.fault)
+	case governed:
+		p.storeFault(r.fault, r.err, r.stack)
+		p.doubt(ctx, facts, r.fault)
+	}
+	return false
+}
+
+// doubt withdraws a release of which nobody knows whether it was written. If that
+// fails too, it stays counted: the strict side.
+func (p *pending) doubt(ctx context.Context, facts []session.Fact, f fault) {
+	if f == late {
+		return // it may be written yet, and a withdrawal must not come first
+	}
+	p.mu.Lock()
+	p.left = facts
+	p.mu.Unlock()
+	p.giveBack(ctx)
+}
+
+// giveBack withdraws a release whose call did not leave after all.
+func (p *pending) giveBack(ctx context.Context) {
+	p.mu.Lock()
+	left := p.left
+	p.left = nil
+	p.mu.Unlock()
+	if left == nil {
+		return
+	}
+	back := session.Fact{At: p.g.now().UnixMilli(), Kind: session.Withdrawn, Proposal: p.id}
+	keys := distinct(append(left[0].Keys(), back.Keys()...))
+	update(context.WithoutCancel(ctx), p.g, owner(&p.call), keys, func(s session.State) (Change, struct{}, error) {
+		return Change{Facts: []session.Fact{back}}, struct{}{}, nil
+	})
+}
+
+func distinct(keys []session.Key) []session.Key {
+	some := make([]session.Key, 0, len(keys))
+	for _, k := range keys {
+		if !slices.Contains(some, k) {
+			some = append(some, k)
+		}
+	}
+	return some
+}
+
+// The limit on denials (DECISIONS S28).
+const (
+	denialLimit    = 25
+	identicalLimit = 5
+)
+
+// countDenial makes a fact of a denial and reports whether the session has had too
+// many in a row; a journal writes the row in the same step. Failures, skips and
+// asks do not count.
+func (p *pending) countDenial(ctx context.Context, row *stopgate.Record) (limited, wrote bool) {
+	g := p.g
+	p.mu.Lock()
+	v := p.verdict()
+	p.mu.Unlock()
+	counted := v.Mode == stopgate.Deny && v.Layer != stopgate.LayerFailure && v.Code != stopgate.CodeLockdown &&
+		(v.Layer != stopgate.LayerApproval || v.Code == stopgate.CodeApprovalDeclined)
+	if g.store == nil || p.call.Session == "" || !counted {
+		return false, false
+	}
+	hash := p.hash
+	if hash == "" { // denied before they were complete: by the same words at the same place
+		rule := ""
+		if v.Rule != nil {
+			rule = string(v.Rule.ID) + " " + strconv.Itoa(v.Rule.Index)
+		}
+		hash = strings.Join([]string{string(p.tool), string(v.Code), rule, v.Pointer, strconv.FormatInt(v.DecidedAt, 10)}, " ")
+	} else {
+		hash = string(p.tool) + " " + hash
+	}
+	fact := session.Fact{
+		At: g.now().UnixMilli(), Kind: session.Denied, Proposal: p.id, Tool: p.tool, CallID: p.call.ID, Agent: p.call.Agent,
+		Turn: p.call.Turn, ArgsHash: hash, Code: v.Code,
+	}
+	if v.Code == stopgate.CodeApprovalDeclined && p.hash != "" {
+		fact.Key = p.stickyKey()
+	}
+	limit := p.under.denialLimit
+	r := update(context.WithoutCancel(ctx), g, owner(&p.call), fact.Keys(), func(s session.State) (Change, bool, error) {
+		self, _ := s.Cell(session.Self)
+		now := self.Condition()
+		over := limit > 0 && (now.Denials >= limit || now.LastHash == hash && now.Same >= min(limit, identicalLimit))
+		change := Change{Facts: []session.Fact{fact}}
+		if g.journal {
+			r := *row
+			if r.FactsAt == 0 {
+				r.FactsAt = s.Head
+			}
+			if over {
+				r.Cause, r.Code = strings.TrimSpace(string(r.Code)+" "+r.Cause), stopgate.CodeDenialLimit
+			}
+			change.Row = &r
+		}
+		return change, over, nil
+	})
+	if r.fault != none {
+		return false, false
+	}
+	return r.value, g.journal
+}
