@@ -1,0 +1,145 @@
+package match
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"github.com/stopgate/stopgate/internal/shell"
+)
+
+// wordGlob matches one word.
+type wordGlob struct {
+	first        string // the first alternative as written
+	exact        []string
+	alternatives [][]globToken
+}
+
+func parseWordGlob(text string) (g wordGlob, err *SpecError) {
+	lists, err := parseGlob(text, false)
+	if err != nil {
+		return g, err
+	}
+	for _, tokens := range lists {
+		var literal strings.Builder
+		plain := true
+		for _, t := range tokens {
+			plain = plain && t.kind == globLiteral
+			literal.WriteRune(t.r)
+		}
+		if plain {
+			g.exact = append(g.exact, literal.String())
+		} else {
+			g.alternatives = append(g.alternatives, tokens)
+		}
+	}
+	g.first = text
+	if len(g.exact) > 0 {
+		g.first = g.exact[0]
+	}
+	return g, nil
+}
+
+// literals are the words that the glob matches, nil if they cannot be listed.
+func (g *wordGlob) literals() []string {
+	if len(g.alternatives) > 0 {
+		return nil
+	}
+	return g.exact
+}
+
+// match judges a word. Where the glob spells it, it must be written without quotes
+// (E19).
+func (g *wordGlob) match(w *shell.Word) bool {
+	for _, text := range g.exact {
+		if string(w.Text) == text {
+			return !w.Quoted || anyTokens(g.alternatives, text)
+		}
+	}
+	return len(g.alternatives) > 0 && g.text(w.Text)
+}
+
+// option judges a word that is an option: only what begins with a dash means one.
+func (g *wordGlob) option(w *shell.Word) bool {
+	for _, text := range g.exact {
+		if string(w.Text) == text {
+			return !w.Quoted
+		}
+	}
+	for _, tokens := range g.alternatives {
+		if tokens[0].kind == globLiteral && tokens[0].r == '-' && matchTokens(tokens, w.Text) {
+			return true
+		}
+	}
+	return false
+}
+
+func (g *wordGlob) text(text []byte) bool {
+	for _, s := range g.exact {
+		if string(text) == s {
+			return true
+		}
+	}
+	for _, tokens := range g.alternatives {
+		if matchTokens(tokens, text) {
+			return true
+		}
+	}
+	return false
+}
+
+// program judges a word that names a program, with suspicion.
+func (g *wordGlob) program(w *shell.Word) bool {
+	for _, name := range g.exact {
+		if sameProgram(w, name) {
+			return true
+		}
+	}
+	return g.text(w.Text) || g.text(shell.Base(w.Text))
+}
+
+func anyTokens(lists [][]globToken, text string) bool {
+	for _, tokens := range lists {
+		if matchTokens(tokens, []byte(text)) {
+			return true
+		}
+	}
+	return false
+}
+
+// matchTokens matches a text against a glob without braces in time proportional to
+// the product of their lengths.
+func matchTokens(tokens []globToken, text []byte) bool {
+	t, i, star, mark := 0, 0, -1, 0
+	for i < len(text) {
+		if t < len(tokens) && tokens[t].kind == globStar {
+			star, mark = t, i
+			t++
+			continue
+		}
+		r, size := utf8.DecodeRune(text[i:])
+		if t < len(tokens) && tokens[t].takes(r) {
+			t, i = t+1, i+size
+			continue
+		}
+		if star < 0 {
+			return false
+		}
+		_, size = utf8.DecodeRune(text[mark:])
+		mark += size
+		t, i = star+1, mark
+	}
+	for t < len(tokens) && tokens[t].kind == globStar {
+		t++
+	}
+	return t == len(tokens)
+}
+
+func (t *globToken) takes(r rune) bool {
+	switch t.kind {
+	case globLiteral:
+		return t.r == r
+	case globClass:
+		return t.set.Contains(r) != t.negated
+	}
+	return t.kind == globAny
+}
