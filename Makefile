@@ -9,7 +9,7 @@ run: build
 	./bin/stopgate up
 
 build:
-	$(GO) build -trimpath -ldflags "-s -w" -o bin/stopgate ./cmd/stopgate
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags "-s -w" -o bin/stopgate ./cmd/stopgate
 
 test:
 	$(GO) vet ./...

@@ -138,7 +138,7 @@ func (db *DB) connect(ctx context.Context, components []Component) error {
 		return err
 	}
 	db.readers.free = make(chan *conn, maxReaders)
-	return patiently(ctx, func() error {
+	if err := patiently(ctx, func() error {
 		if db.conn == nil {
 			raw, err := db.writer.Conn(ctx)
 			if err != nil {
@@ -147,7 +147,28 @@ func (db *DB) connect(ctx context.Context, components []Component) error {
 			db.conn = &conn{Conn: raw}
 		}
 		return db.prepare(ctx, components)
-	})
+	}); err != nil {
+		return err
+	}
+	return db.shorten(ctx)
+}
+
+// longLog is the size of a write-ahead log that Open empties, in bytes.
+const longLog = 64 * 4096
+
+// shorten empties a long write-ahead log. A process that ends without Close, as short
+// ones do, leaves it behind, and the next process that is alone has to read it all. No
+// other one would begin it anew: how much of it is in the file already is forgotten with
+// the process, so that it would grow, and be copied whole, with every commit. What is in
+// the way now will be gone at another Open.
+func (db *DB) shorten(ctx context.Context) error {
+	if info, err := os.Stat(db.path + "-wal"); err != nil || info.Size() < longLog {
+		return nil
+	}
+	if _, err := db.conn.ExecContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)"); err != nil && distrusted(err) {
+		return err
+	}
+	return nil
 }
 
 // pool is a set of connections. Waiting for other processes is done here, not by
