@@ -21,36 +21,40 @@ type refusal struct {
 // admit checks where a request comes from: Host and Origin against their lists
 // (G9, DECISIONS S46), and the token where one is set. It takes the token out of
 // the request.
-func (g *Gateway) admit(r *http.Request) *refusal {
-	if !g.knownHost(r.Host) {
+func (v *visit) admit(r *http.Request) *refusal {
+	if !v.knownHost(r.Host) {
 		return &refusal{status: http.StatusForbidden, code: stopgate.CodeOriginRejected, message: "This host name is not allowed."}
 	}
 	for _, origin := range r.Header["Origin"] {
-		if !g.knownOrigin(origin, r.Host) {
+		if !v.knownOrigin(origin, r.Host) {
 			return &refusal{status: http.StatusForbidden, code: stopgate.CodeOriginRejected}
 		}
 	}
-	if g.token != nil && !g.takeToken(r) {
-		return &refusal{status: http.StatusUnauthorized, code: stopgate.CodeUnauthenticated}
+	v.principal = local
+	if len(v.tokens) > 0 {
+		var known bool
+		if v.principal, known = v.bearer(takeToken(r)); !known {
+			return &refusal{status: http.StatusUnauthorized, code: stopgate.CodeUnauthenticated}
+		}
 	}
 	return nil
 }
 
 // knownHost reports whether a Host header names this gateway. A page that was
 // rebound to the loopback address still sends its own name.
-func (g *Gateway) knownHost(hostport string) bool {
+func (c *configuration) knownHost(hostport string) bool {
 	host := hostport
 	if h, _, err := net.SplitHostPort(hostport); err == nil {
 		host = h
 	}
 	host = strings.ToLower(strings.TrimSuffix(strings.TrimPrefix(host, "["), "]"))
-	return host != "" && (loopback(host) || g.hosts[host])
+	return host != "" && (loopback(host) || c.hosts[host])
 }
 
 // knownOrigin reports whether a browser page may call: a listed origin, or the
 // gateway's own.
-func (g *Gateway) knownOrigin(origin, host string) bool {
-	if g.origins[strings.ToLower(origin)] {
+func (c *configuration) knownOrigin(origin, host string) bool {
+	if c.origins[strings.ToLower(origin)] {
 		return true
 	}
 	u, err := url.Parse(origin)
@@ -62,29 +66,36 @@ const tokenPrefix = "sg_"
 
 // takeToken finds the gate token in any of its places and removes it, so that it
 // never goes upstream.
-func (g *Gateway) takeToken(r *http.Request) bool {
+func takeToken(r *http.Request) string {
 	if rest, ok := strings.CutPrefix(r.URL.Path, "/k/"); ok && r.URL.RawPath == "" {
 		if token, path, ok := strings.Cut(rest, "/"); ok {
 			r.URL.Path = "/" + path
-			return g.isToken(token)
+			return token
 		}
 	}
 	if token := r.Header.Get("X-Stopgate-Token"); token != "" {
-		return g.isToken(token)
+		return token
 	}
 	for name, scheme := range map[string]string{"Authorization": "Bearer ", "X-Api-Key": "", "Api-Key": ""} {
 		token, ok := strings.CutPrefix(r.Header.Get(name), scheme)
 		if ok && strings.HasPrefix(token, tokenPrefix) {
 			r.Header.Del(name)
-			return g.isToken(token)
+			return token
 		}
 	}
-	return false
+	return ""
 }
 
-func (g *Gateway) isToken(token string) bool {
+// bearer finds who a token belongs to. All tokens are compared, so that the time it
+// takes says nothing.
+func (c *configuration) bearer(token string) (who stopgate.Principal, known bool) {
 	sum := sha256.Sum256([]byte(token))
-	return subtle.ConstantTimeCompare(sum[:], g.token) == 1
+	for i := range c.tokens {
+		if subtle.ConstantTimeCompare(sum[:], c.tokens[i].SHA256[:]) == 1 {
+			who, known = c.tokens[i].Name, true
+		}
+	}
+	return who, known
 }
 
 // validName reports whether client text may be used as an identifier: 1 to 128

@@ -70,9 +70,9 @@ func (x *exchange) send(r *http.Request, body []byte) (*http.Response, *refusal)
 	if err != nil {
 		return nil, badAnswer("")
 	}
-	limit := x.g.settings.Timeouts.AnswerWhole
+	limit := x.upstream.Timeouts.AnswerWhole
 	if x.req.Stream {
-		limit = x.g.settings.Timeouts.Answer
+		limit = x.upstream.Timeouts.Answer
 	}
 	late := time.AfterFunc(limit, func() { x.cancel(errAnswerLate) })
 	answer, err := x.upstream.Transport.RoundTrip(out)

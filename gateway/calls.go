@@ -90,7 +90,7 @@ func (c *calls) arguments(n int, piece []byte) {
 	switch {
 	case held.terminal:
 		c.wasted += size
-	case c.held+size > c.x.g.settings.Limits.HeldResponse:
+	case c.held+size > c.x.settings.Limits.HeldResponse:
 		c.feed()
 		c.note(held, held.pending.Refuse(stopgate.CodeLimitExceeded))
 	default:
@@ -208,7 +208,7 @@ func (c *calls) due() []int {
 // denial ends the whole response, calls that may be denied come first: once one
 // is, the others are given up, not allowed (DECISIONS S42).
 func (c *calls) resolveAll(ctx context.Context, due []int) {
-	if c.x.g.settings.OnDeny == DenyError && c.x.enforced {
+	if c.x.settings.OnDeny == DenyError && c.x.enforced {
 		for _, i := range due {
 			if p := c.list[i].pending; p == nil || !p.Verdict().Mode.Permissive() {
 				c.resolve(ctx, i)

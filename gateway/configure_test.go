@@ -3,6 +3,7 @@ package gateway_test
 import (
 	"fmt"
 	"os"
+	"reflect"
 	"regexp"
 	"strings"
 	"testing"
@@ -79,8 +80,10 @@ exchange = "1h"
 		s.Limits.HeldResponse != 1000 || s.Limits.Calls != 3 || s.Limits.Event != 32<<20 || s.Timeouts.Idle != 2*time.Second || s.Timeouts.Exchange != time.Hour {
 		t.Errorf("settings: %+v", s)
 	}
-	if len(o.Upstreams) != 2 || o.Upstreams[0] != (gateway.Upstream{ID: "local", API: "openai", BaseURL: "http://127.0.0.1:11434/v1", ObjectArguments: true}) ||
-		o.Upstreams[1] != (gateway.Upstream{ID: "claude", API: "anthropic", BaseURL: "https://llm.example", Key: "sk-1"}) {
+	if !reflect.DeepEqual(o.Upstreams, []gateway.Upstream{
+		{ID: "local", API: "openai", BaseURL: "http://127.0.0.1:11434/v1", ObjectArguments: true},
+		{ID: "claude", API: "anthropic", BaseURL: "https://llm.example", Key: "sk-1"},
+	}) {
 		t.Errorf("upstreams: %+v", o.Upstreams)
 	}
 	o.Gate = newGate(t, allowAll, nil)

@@ -29,7 +29,7 @@ func (s *stream) waste() {
 		s.watch.drainBy = time.Time{}
 		return
 	}
-	if s.g.settings.AfterDeny != DrainUpstream && s.calls.wasted >= graceBytes {
+	if s.settings.AfterDeny != DrainUpstream && s.calls.wasted >= graceBytes {
 		s.cut()
 		return
 	}
@@ -38,8 +38,8 @@ func (s *stream) waste() {
 
 // patience is how long a provider may go on for nothing.
 func (x *exchange) patience() time.Duration {
-	if x.g.settings.AfterDeny == DrainUpstream {
-		return x.g.settings.Timeouts.DrainUpstream
+	if x.settings.AfterDeny == DrainUpstream {
+		return x.settings.Timeouts.DrainUpstream
 	}
 	return graceTime
 }
@@ -64,7 +64,7 @@ func (x *exchange) await(p *gate.Pending) {
 		}
 		x.calls.refresh()
 		switch {
-		case x.calls.denied > 0 && x.g.settings.OnDeny == DenyError:
+		case x.calls.denied > 0 && x.settings.OnDeny == DenyError:
 			x.cancel(errDenied)
 		case x.calls.allDenied() && x.stream.CanCancel():
 			x.watch.endBy(x.patience())
@@ -142,8 +142,8 @@ func (s *stream) endOfInput() {
 // can be used again, and closes the answer.
 func (s *stream) finish() {
 	if s.err == nil && s.fault == "" && context.Cause(s.ctx) == nil {
-		s.watch.drainBy = time.Now().Add(s.g.settings.Timeouts.Linger)
-		s.watch.soon(s.g.settings.Timeouts.Linger)
+		s.watch.drainBy = time.Now().Add(s.settings.Timeouts.Linger)
+		s.watch.soon(s.settings.Timeouts.Linger)
 		s.watch.reading = true
 		s.unlocked(func() { _, _ = io.CopyN(io.Discard, s.content, maxLinger) })
 		s.watch.reading = false

@@ -16,6 +16,7 @@ import (
 // exchange is one gated request and its response. The handler's goroutine owns
 // it; the watch's timer shares what mu guards.
 type exchange struct {
+	*configuration
 	g        *Gateway
 	w        http.ResponseWriter
 	rc       *http.ResponseController
@@ -50,9 +51,9 @@ type exchange struct {
 }
 
 // serveGated serves a request whose answer may carry calls.
-func (g *Gateway) serveGated(w http.ResponseWriter, r *http.Request, rt *route) {
+func (g *Gateway) serveGated(w http.ResponseWriter, r *http.Request, rt *route, v visit) {
 	d := dialectOf(r.URL.Path)
-	body, no := g.readBody(w, r)
+	body, no := readBody(w, r, &v.settings)
 	if no != nil {
 		g.refuse(w, r, no)
 		return
@@ -67,7 +68,7 @@ func (g *Gateway) serveGated(w http.ResponseWriter, r *http.Request, rt *route) 
 		g.refuse(w, r, no)
 		return
 	}
-	x := g.newExchange(w, r, d, req, g.choose(rt.api, req.Model, r.Header))
+	x := g.newExchange(w, r, v, d, req, v.choose(rt.api, req.Model, r.Header))
 	defer x.end()
 	no = x.refusals()
 	if no == nil {
@@ -80,11 +81,11 @@ func (g *Gateway) serveGated(w http.ResponseWriter, r *http.Request, rt *route) 
 	x.run(r, x.restore(body))
 }
 
-func (g *Gateway) newExchange(w http.ResponseWriter, r *http.Request, d wire.Dialect, req *wire.Request, up *upstream) *exchange {
+func (g *Gateway) newExchange(w http.ResponseWriter, r *http.Request, v visit, d wire.Dialect, req *wire.Request, up *upstream) *exchange {
 	x := &exchange{
-		g: g, w: w, rc: http.NewResponseController(w), dialect: d, req: req, upstream: up,
+		configuration: v.configuration, g: g, w: w, rc: http.NewResponseController(w), dialect: d, req: req, upstream: up,
 		enforced: g.gate.Enforced(), records: context.WithoutCancel(r.Context()), start: time.Now(),
-		turn: stopgate.TurnID("t_" + rand.Text()), agent: "main", principal: "local",
+		turn: stopgate.TurnID("t_" + rand.Text()), agent: "main", principal: v.principal,
 	}
 	x.ctx, x.cancel = context.WithCancelCause(r.Context())
 	x.held = x.ctx
@@ -92,9 +93,6 @@ func (g *Gateway) newExchange(w http.ResponseWriter, r *http.Request, d wire.Dia
 	x.session = session(r.Header)
 	if agent := r.Header.Get("X-Stopgate-Agent"); validName(agent) {
 		x.agent = stopgate.AgentName(agent)
-	}
-	if g.token != nil {
-		x.principal = "token"
 	}
 	return x
 }
@@ -124,7 +122,7 @@ func (x *exchange) refusals() *refusal {
 // listed (WIRE 2.8). In observe mode they pass and are noted.
 func (x *exchange) serverTools() *refusal {
 	for _, typ := range x.req.ServerTools {
-		if listed(x.g.settings.ServerTools, typ) {
+		if listed(x.settings.ServerTools, typ) {
 			continue
 		}
 		if x.enforced {

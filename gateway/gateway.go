@@ -2,14 +2,11 @@ package gateway
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
-	"net"
 	"net/http"
-	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -32,8 +29,9 @@ type Options struct {
 	// Settings begin with DefaultSettings.
 	Settings Settings
 	// Token is what clients must show; needed for anything but loopback, and with
-	// upstream keys (DECISIONS S46).
-	Token string
+	// upstream keys (DECISIONS S46). Tokens are more of them, each for one principal.
+	Token  string
+	Tokens []Token
 	// Log gets one line per exchange, without content. Nil discards it.
 	Log *slog.Logger
 }
@@ -41,13 +39,8 @@ type Options struct {
 // Gateway is the handler. It is safe for concurrent use.
 type Gateway struct {
 	gate      *gate.Gate
-	upstreams map[string]*upstream // by API
-	replay    *upstream
-	settings  Settings
-	routes    []route
-	hosts     map[string]bool
-	origins   map[string]bool
-	token     []byte // SHA-256 of the token; nil for none
+	conf      atomic.Pointer[configuration]
+	reloading sync.Mutex
 	log       *slog.Logger
 	buffers   sync.Pool // of *buffers
 	outputs   sync.Pool // of *output
@@ -67,41 +60,12 @@ func New(o Options) (*Gateway, error) {
 	if o.Gate == nil {
 		return nil, errors.New("gateway: no gate")
 	}
-	if err := o.Settings.check(o.Token); err != nil {
-		return nil, err
-	}
-	upstreams, err := openUpstreams(&o)
+	c, err := newConfiguration(&o, nil)
 	if err != nil {
 		return nil, err
 	}
-	g := &Gateway{
-		gate: o.Gate, upstreams: upstreams, settings: o.Settings, routes: builtinRoutes(), log: o.Log,
-		hosts: map[string]bool{}, origins: map[string]bool{},
-	}
-	more, err := parseRoutes(o.Settings.Passthrough)
-	if err != nil {
-		return nil, err
-	}
-	g.routes = append(g.routes, more...)
-	if o.Replay != nil {
-		if g.replay, err = openUpstream(Upstream{ID: "replay", Transport: o.Replay}, o.Settings.Timeouts); err != nil {
-			return nil, err
-		}
-		g.replay.canned = true
-	}
-	if host, _, err := net.SplitHostPort(o.Settings.Listen); err == nil {
-		g.hosts[strings.ToLower(host)] = true
-	}
-	for _, host := range o.Settings.Hosts {
-		g.hosts[strings.ToLower(host)] = true
-	}
-	for _, origin := range o.Settings.Origins {
-		g.origins[strings.ToLower(origin)] = true
-	}
-	if o.Token != "" {
-		sum := sha256.Sum256([]byte(o.Token))
-		g.token = sum[:]
-	}
+	g := &Gateway{gate: o.Gate, log: o.Log}
+	g.conf.Store(c)
 	if g.log == nil {
 		g.log = slog.New(slog.DiscardHandler)
 	}
@@ -115,16 +79,13 @@ func New(o Options) (*Gateway, error) {
 // Close ends every exchange and closes idle upstream connections.
 func (g *Gateway) Close() {
 	g.stop(errDraining)
-	for _, u := range g.upstreams {
-		if u.pool != nil {
-			u.pool.CloseIdleConnections()
-		}
-	}
+	g.conf.Load().upstreams.closeIdle(upstreams{})
 }
 
 // ServeHTTP serves one request.
 func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	rt, no := g.route(r)
+	v := visit{configuration: g.conf.Load()}
+	rt, no := v.route(r)
 	if no != nil {
 		g.refuse(w, r, no)
 		return
@@ -140,34 +101,40 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	n := g.exchanges.Add(1)
 	defer g.exchanges.Add(-1)
 	switch {
-	case g.overloaded(n):
+	case g.overloaded(n, v.settings.Limits):
 		w.Header().Set("Retry-After", "1")
 		g.refuse(w, r, &refusal{status: http.StatusServiceUnavailable, code: stopgate.CodeOverloaded})
 	case rt.how == gated:
-		g.serveGated(w, r, rt)
+		g.serveGated(w, r, rt, v)
 	default:
-		g.servePassed(w, r, rt)
+		g.servePassed(w, r, rt, v)
 	}
+}
+
+// visit is a request that comes in.
+type visit struct {
+	*configuration
+	principal stopgate.Principal
 }
 
 // route finds out what a request wants and whether it may. Probes come under any
 // host name and show nothing but health.
-func (g *Gateway) route(r *http.Request) (*route, *refusal) {
-	if rt := find(g.routes, r); rt != nil && (rt.how == health || rt.how == ready) {
+func (v *visit) route(r *http.Request) (*route, *refusal) {
+	if rt := find(v.routes, r); rt != nil && (rt.how == health || rt.how == ready) {
 		return rt, nil
 	}
-	if no := g.admit(r); no != nil {
+	if no := v.admit(r); no != nil {
 		return nil, no
 	}
-	if rt := find(g.routes, r); rt != nil { // the token may have stood in the path
+	if rt := find(v.routes, r); rt != nil { // the token may have stood in the path
 		return rt, nil
 	}
 	return nil, &refusal{status: http.StatusNotFound, code: stopgate.CodeRouteUnknown}
 }
 
 // overloaded reports whether the n-th request at once is one too many (FM14).
-func (g *Gateway) overloaded(n int64) bool {
-	return n > g.settings.Limits.Exchanges || g.held.Load() >= g.settings.Limits.HeldProcess || g.draining.Load()
+func (g *Gateway) overloaded(n int64, l Limits) bool {
+	return n > l.Exchanges || g.held.Load() >= l.HeldProcess || g.draining.Load()
 }
 
 // refuse answers with an error in the form of the dialect that the path suggests.

@@ -13,14 +13,14 @@ import (
 
 // servePassed forwards a request whose answer cannot carry a call, or one of a
 // route that the operator lets pass unjudged and that is recorded so (L12).
-func (g *Gateway) servePassed(w http.ResponseWriter, r *http.Request, rt *route) {
-	body, no := g.readBody(w, r)
+func (g *Gateway) servePassed(w http.ResponseWriter, r *http.Request, rt *route, v visit) {
+	body, no := readBody(w, r, &v.settings)
 	if no != nil {
 		g.refuse(w, r, no)
 		return
 	}
-	up := g.choose(rt.api, "", r.Header)
-	x := g.newExchange(w, r, errorDialect(r), &wire.Request{}, up)
+	up := v.choose(rt.api, v.modelOf(body), r.Header)
+	x := g.newExchange(w, r, v, errorDialect(r), &wire.Request{}, up)
 	defer x.end()
 	stopGateway := context.AfterFunc(g.stopped, func() { x.cancel(errDraining) })
 	defer stopGateway()

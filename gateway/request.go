@@ -11,15 +11,15 @@ import (
 
 // readBody reads a request body to its end, before anything is sent upstream:
 // handing it on as it arrives would cut fast answers (WIRE 9.1).
-func (g *Gateway) readBody(w http.ResponseWriter, r *http.Request) ([]byte, *refusal) {
-	limit := g.settings.Limits.Request
+func readBody(w http.ResponseWriter, r *http.Request, s *Settings) ([]byte, *refusal) {
+	limit := s.Limits.Request
 	tooLarge := &refusal{status: http.StatusRequestEntityTooLarge, code: stopgate.CodeLimitExceeded, message: "The request body is too large."}
 	if r.ContentLength > limit {
 		return nil, tooLarge
 	}
 	rc := http.NewResponseController(w)
 	// A writer without deadlines or full duplex is not a network connection.
-	_ = rc.SetReadDeadline(time.Now().Add(g.settings.Timeouts.Request))
+	_ = rc.SetReadDeadline(time.Now().Add(s.Timeouts.Request))
 	in, err := decoded(r.Header["Content-Encoding"], http.MaxBytesReader(w, r.Body, limit))
 	if err != nil {
 		return nil, &refusal{status: http.StatusUnsupportedMediaType, code: stopgate.CodeProtocolViolation, message: "The request body has an unknown content encoding."}

@@ -19,7 +19,7 @@ const lastWords = 5 * time.Second
 func (g *Gateway) Serve(ctx context.Context, ln net.Listener) error {
 	srv := &http.Server{
 		Handler:           g,
-		ReadHeaderTimeout: g.settings.Timeouts.Header,
+		ReadHeaderTimeout: g.conf.Load().settings.Timeouts.Header,
 		MaxHeaderBytes:    64 << 10,
 		IdleTimeout:       2 * time.Minute,
 		ErrorLog:          log.New(logWriter{g}, "", 0),
@@ -33,7 +33,7 @@ func (g *Gateway) Serve(ctx context.Context, ln net.Listener) error {
 	case <-ctx.Done():
 	}
 	g.draining.Store(true)
-	err := shutdown(srv, g.settings.Timeouts.Drain)
+	err := shutdown(srv, g.conf.Load().settings.Timeouts.Drain)
 	g.Close()
 	if err != nil {
 		err = shutdown(srv, lastWords)

@@ -86,6 +86,22 @@ type Timeouts struct {
 	Drain          time.Duration // finishing exchanges at shutdown
 }
 
+// over returns t with the waiting times for an upstream that are not zero here.
+func (t Timeouts) over(base Timeouts) Timeouts {
+	for _, f := range []struct {
+		of   time.Duration
+		into *time.Duration
+	}{
+		{t.Connect, &base.Connect}, {t.Answer, &base.Answer}, {t.AnswerWhole, &base.AnswerWhole},
+		{t.IdleFirst, &base.IdleFirst}, {t.Idle, &base.Idle},
+	} {
+		if f.of > 0 {
+			*f.into = f.of
+		}
+	}
+	return base
+}
+
 // DefaultSettings returns the documented defaults: loopback only.
 func DefaultSettings() Settings {
 	return Settings{
@@ -104,8 +120,9 @@ func DefaultSettings() Settings {
 	}
 }
 
-// check finds settings with which no gateway may start.
-func (s *Settings) check(token string) error {
+// check finds settings with which no gateway may start. guarded says that clients
+// need a token.
+func (s *Settings) check(guarded bool) error {
 	if s.OnDeny > DenyError || s.AfterDeny > DrainUpstream {
 		return errors.New("gateway: unknown on_deny or after_deny")
 	}
@@ -129,7 +146,7 @@ func (s *Settings) check(token string) error {
 	if err != nil {
 		return fmt.Errorf("gateway: listen address %q: want HOST:PORT", s.Listen)
 	}
-	if !loopback(host) && token == "" {
+	if !loopback(host) && !guarded {
 		return fmt.Errorf("gateway: listening on %q lets other machines in: set a token first, or listen on 127.0.0.1", s.Listen)
 	}
 	return nil

@@ -47,7 +47,7 @@ func (x *exchange) serveStream(answer *http.Response, content io.Reader) {
 func (x *exchange) openStream(answer *http.Response, content io.Reader) *stream {
 	g := x.g
 	buf := g.buffers.Get().(*buffers)
-	buf.decoder.Reset(buf.in[:], sse.Limits{MaxEvent: g.settings.Limits.Event, Wide: &g.wide})
+	buf.decoder.Reset(buf.in[:], sse.Limits{MaxEvent: x.settings.Limits.Event, Wide: &g.wide})
 	h := x.w.Header()
 	answerHeader(h, answer.Header)
 	h.Set("Content-Type", "text/event-stream")
@@ -61,8 +61,8 @@ func (x *exchange) openStream(answer *http.Response, content io.Reader) *stream 
 		x.broken = err
 	}
 	x.stream = x.dialect.Stream(x.req, &x.calls, wire.Options{
-		ObjectArguments: x.upstream.ObjectArguments, PassItems: x.g.settings.PassItems, MaxCalls: g.settings.Limits.Calls,
-		MaxHeld: int(g.settings.Limits.HeldResponse), MaxBytes: g.settings.Limits.Event,
+		ObjectArguments: x.upstream.ObjectArguments, PassItems: x.settings.PassItems, MaxCalls: x.settings.Limits.Calls,
+		MaxHeld: int(x.settings.Limits.HeldResponse), MaxBytes: x.settings.Limits.Event,
 	})
 	return &stream{exchange: x, body: answer.Body, content: content, buf: buf}
 }
@@ -108,7 +108,7 @@ func (s *stream) afterRead() {
 	s.calls.feed()
 	s.calls.refresh()
 	switch {
-	case s.calls.denied > 0 && s.g.settings.OnDeny == DenyError:
+	case s.calls.denied > 0 && s.settings.OnDeny == DenyError:
 		s.denyAll()
 	case s.err != nil:
 		s.endOfInput()
@@ -177,7 +177,7 @@ func (s *stream) event(ev *sse.Event) {
 func (s *stream) release() {
 	due := s.calls.due()
 	s.resolve(due)
-	if s.calls.denied > 0 && s.g.settings.OnDeny == DenyError {
+	if s.calls.denied > 0 && s.settings.OnDeny == DenyError {
 		s.denyAll()
 		return
 	}

@@ -1,6 +1,9 @@
 package gateway
 
 import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -12,22 +15,43 @@ import (
 // newTransport returns the connection pool for one upstream: no compression of
 // its own, no redirects (RoundTrip never follows one), a dialer that refuses
 // addresses a model provider cannot have (WIRE 9.2, F18).
-func newTransport(t Timeouts) *http.Transport {
-	dialer := &net.Dialer{Timeout: t.Connect, KeepAlive: 30 * time.Second, Control: refuseAddress}
+func newTransport(u *Upstream) (*http.Transport, error) {
+	dialer := &net.Dialer{Timeout: u.Timeouts.Connect, KeepAlive: 30 * time.Second, Control: refuseAddress}
+	trusted, err := authorities(u.Authorities)
+	if err != nil {
+		return nil, fmt.Errorf("gateway: upstream %s: %w", u.ID, err)
+	}
 	return &http.Transport{
 		Proxy:                  http.ProxyFromEnvironment,
 		DialContext:            dialer.DialContext,
-		TLSHandshakeTimeout:    t.Connect,
+		TLSHandshakeTimeout:    u.Timeouts.Connect,
 		DisableCompression:     true,
 		ForceAttemptHTTP2:      true,
 		MaxIdleConns:           1024,
 		MaxIdleConnsPerHost:    256,
+		MaxConnsPerHost:        u.Connections,
+		TLSClientConfig:        trusted,
 		IdleConnTimeout:        90 * time.Second,
 		MaxResponseHeaderBytes: 256 << 10,
 		ReadBufferSize:         readBuffer,
 		WriteBufferSize:        2 << 10, // a request header; bodies are not buffered
 		HTTP2:                  &http.HTTP2Config{SendPingTimeout: 30 * time.Second, PingTimeout: 15 * time.Second},
+	}, nil
+}
+
+// authorities is a TLS configuration that trusts further certificates; nil for none.
+func authorities(pem string) (*tls.Config, error) {
+	if pem == "" {
+		return nil, nil
 	}
+	pool, err := x509.SystemCertPool()
+	if err != nil {
+		pool = x509.NewCertPool()
+	}
+	if !pool.AppendCertsFromPEM([]byte(pem)) {
+		return nil, errors.New("no certificate in the text of its authorities")
+	}
+	return &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}, nil
 }
 
 // refuseAddress is called with each resolved address before it is dialled, so a

@@ -13,8 +13,12 @@ import (
 type Upstream struct {
 	// ID names it in records, headers and messages.
 	ID string
-	// API is "openai", "anthropic" or empty for both. Each API has one upstream.
+	// API is "openai", "anthropic" or empty for both.
 	API string
+	// Models are the models that it serves: names, in which * stands for any text.
+	// One without is for all models that no other upstream of its API names; each API
+	// has one such upstream.
+	Models []string
 	// BaseURL is where it lives. If its path ends in a version such as /v1, the
 	// version of the client's path is not repeated.
 	BaseURL string
@@ -22,6 +26,13 @@ type Upstream struct {
 	Key string
 	// ObjectArguments accepts arguments that are an object instead of a string.
 	ObjectArguments bool
+	// Connections bounds the connections to it; 0 does not.
+	Connections int
+	// Authorities are PEM certificates, beside the system's, that it may be signed by.
+	Authorities string
+	// Timeouts replaces the waiting times for the upstream that are not zero: Connect,
+	// Answer, AnswerWhole, IdleFirst, Idle.
+	Timeouts Timeouts
 	// Transport sends the requests. Nil means one that refuses addresses no
 	// provider has; another one must not follow redirects.
 	Transport http.RoundTripper
@@ -40,45 +51,6 @@ type upstream struct {
 	pool      *http.Transport // our own, to be closed
 	canned    bool            // answers are scripts and recordings, not a model's
 	byDefault bool            // nobody configured it
-}
-
-// openUpstreams checks the configured upstreams and adds the providers' own.
-func openUpstreams(o *Options) (map[string]*upstream, error) {
-	byAPI := map[string]*upstream{}
-	for _, u := range o.Upstreams {
-		served := apis(u.API)
-		if served == nil {
-			return nil, fmt.Errorf("gateway: upstream %s: unknown API %q: want openai or anthropic", u.ID, u.API)
-		}
-		if !validName(u.ID) {
-			return nil, fmt.Errorf("gateway: upstream id %q: want 1 to 128 letters, digits and . _ : -", u.ID)
-		}
-		if u.Key != "" && o.Token == "" {
-			return nil, fmt.Errorf("gateway: upstream %s has a key, which any local program could then spend: set a token", u.ID)
-		}
-		up, err := openUpstream(u, o.Settings.Timeouts)
-		if err != nil {
-			return nil, err
-		}
-		for _, api := range served {
-			if other := byAPI[api]; other != nil {
-				return nil, fmt.Errorf("gateway: upstreams %s and %s both serve the API %s", other.ID, u.ID, api)
-			}
-			byAPI[api] = up
-		}
-	}
-	for api, base := range map[string]string{"openai": openaiURL, "anthropic": anthropicURL} {
-		if byAPI[api] != nil {
-			continue
-		}
-		up, err := openUpstream(Upstream{ID: api, API: api, BaseURL: base}, o.Settings.Timeouts)
-		if err != nil {
-			return nil, err
-		}
-		up.byDefault = true
-		byAPI[api] = up
-	}
-	return byAPI, nil
 }
 
 // apis lists the APIs that a setting means; nil for a word that is none.
@@ -100,29 +72,15 @@ func openUpstream(u Upstream, t Timeouts) (*upstream, error) {
 	if err != nil {
 		return nil, err
 	}
+	u.Timeouts = u.Timeouts.over(t)
 	up := &upstream{Upstream: u, base: base}
 	if u.Transport == nil {
-		up.pool = newTransport(t)
+		if up.pool, err = newTransport(&u); err != nil {
+			return nil, err
+		}
 		up.Transport = up.pool
 	}
 	return up, nil
-}
-
-// choose finds the upstream of a request (S45): canned answers only for models
-// that are canned, and for requests without a credential that would otherwise go
-// to a provider nobody configured.
-func (g *Gateway) choose(api, model string, h http.Header) *upstream {
-	if api == "" {
-		api = "openai"
-		if h.Get("X-Api-Key") != "" || h.Get("Anthropic-Version") != "" {
-			api = "anthropic"
-		}
-	}
-	up := g.upstreams[api]
-	if g.replay != nil && (strings.HasPrefix(model, "stopgate-") || up.byDefault && !hasCredential(h)) {
-		return g.replay
-	}
-	return up
 }
 
 // request makes the request for the upstream: new, never a clone (WIRE 9.2).

@@ -45,7 +45,7 @@ func (c *watch) end() {
 const headEvents = 2
 
 func (c *watch) idleLimit() time.Duration {
-	t := &c.x.g.settings.Timeouts
+	t := &c.x.upstream.Timeouts
 	if c.events > headEvents {
 		return t.Idle
 	}
@@ -58,7 +58,7 @@ func (c *watch) holding() bool {
 }
 
 func (c *watch) keepaliveAt() time.Time {
-	t := &c.x.g.settings.Timeouts
+	t := &c.x.settings.Timeouts
 	if c.awake {
 		return c.wrote.Add(t.Keepalive)
 	}
@@ -74,7 +74,7 @@ func (c *watch) look() {
 		return
 	}
 	now := time.Now()
-	switch t := &x.g.settings.Timeouts; {
+	switch t := &x.settings.Timeouts; {
 	case now.Sub(x.start) >= t.Exchange:
 		x.cancel(errTotal)
 		return
@@ -113,7 +113,7 @@ func (c *watch) keepAwake(now time.Time) {
 // next is how long the timer sleeps. It looks at least as often as a keepalive
 // can become due, because what is held may change in between.
 func (c *watch) next(now time.Time) time.Duration {
-	t := &c.x.g.settings.Timeouts
+	t := &c.x.settings.Timeouts
 	at := now.Add(t.KeepaliveFirst)
 	if c.holding() {
 		at = earlier(at, c.keepaliveAt())

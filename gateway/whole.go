@@ -15,18 +15,18 @@ import (
 // serveWhole serves a response that is one JSON body: the same sink, the same
 // gate, the same verdicts as a streamed one (WIRE L9, I12).
 func (x *exchange) serveWhole(answer *http.Response, content io.Reader) {
-	body, no := x.readWhole(answer, content, int64(x.g.settings.Limits.Body))
+	body, no := x.readWhole(answer, content, int64(x.settings.Limits.Body))
 	if no != nil {
 		x.refuse(no)
 		return
 	}
 	// Nothing keeps this client awake: it waits for people only so long (WIRE 1.4).
-	held, cancel := context.WithTimeoutCause(x.ctx, x.g.settings.Timeouts.Unary, gate.ErrHold)
+	held, cancel := context.WithTimeoutCause(x.ctx, x.settings.Timeouts.Unary, gate.ErrHold)
 	defer cancel()
 	x.held = held
 	codec := x.dialect.Body(x.req, &x.calls, wire.Options{
-		ObjectArguments: x.upstream.ObjectArguments, PassItems: x.g.settings.PassItems, MaxCalls: x.g.settings.Limits.Calls,
-		MaxHeld: int(x.g.settings.Limits.HeldResponse), MaxBytes: x.g.settings.Limits.Body,
+		ObjectArguments: x.upstream.ObjectArguments, PassItems: x.settings.PassItems, MaxCalls: x.settings.Limits.Calls,
+		MaxHeld: int(x.settings.Limits.HeldResponse), MaxBytes: x.settings.Limits.Body,
 	})
 	need, err := codec.Decode(body)
 	x.calls.feed()
@@ -48,7 +48,7 @@ func (x *exchange) serveWhole(answer *http.Response, content io.Reader) {
 		return
 	}
 	x.calls.resolveAll(x.held, all)
-	if x.calls.denied > 0 && x.g.settings.OnDeny == DenyError {
+	if x.calls.denied > 0 && x.settings.OnDeny == DenyError {
 		code, message := x.calls.giveUp(x.records)
 		x.refuse(&refusal{status: http.StatusForbidden, code: code, message: message})
 		return

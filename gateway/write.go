@@ -68,7 +68,7 @@ func (x *exchange) write(p []byte, now time.Time) error {
 // renew puts the write deadline off; not at every write, because that costs more
 // than a small write itself.
 func (x *exchange) renew(now time.Time) {
-	limit := x.g.settings.Timeouts.Write
+	limit := x.settings.Timeouts.Write
 	if x.deadline.Sub(now) > limit-limit/16 {
 		return
 	}

@@ -1,0 +1,202 @@
+package gateway
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/stopgate/stopgate/jsonstream"
+)
+
+// upstreams are the providers of one configuration.
+type upstreams struct {
+	all    []*upstream
+	models []modelRoute         // most specific first
+	others map[string]*upstream // by API: what serves all other models
+}
+
+// modelRoute says who serves the models with a name.
+type modelRoute struct {
+	api, pattern string
+	to           *upstream
+}
+
+// openUpstreams checks the configured upstreams and adds the providers' own. guarded
+// says that clients need a token. Connections of the configuration before are kept
+// where nothing changed.
+func openUpstreams(o *Options, guarded bool, before *configuration) (upstreams, error) {
+	list := upstreams{others: map[string]*upstream{}}
+	ids := map[string]bool{}
+	for _, u := range o.Upstreams {
+		served := apis(u.API)
+		switch {
+		case served == nil:
+			return list, fmt.Errorf("gateway: upstream %s: unknown API %q: want openai or anthropic", u.ID, u.API)
+		case !validName(u.ID):
+			return list, fmt.Errorf("gateway: upstream id %q: want 1 to 128 letters, digits and . _ : -", u.ID)
+		case u.Key != "" && !guarded:
+			return list, fmt.Errorf("gateway: upstream %s has a key, which any local program could then spend: set a token", u.ID)
+		}
+		up, err := list.open(u, o.Settings.Timeouts, before)
+		if err != nil {
+			return list, err
+		}
+		for _, api := range served {
+			if other := list.add(api, up); other != nil {
+				return list, fmt.Errorf("gateway: upstreams %s and %s both serve the API %s%s", other.ID, u.ID, api, forModels(u))
+			}
+		}
+		if ids[u.ID] {
+			return list, fmt.Errorf("gateway: two upstreams have the id %s", u.ID)
+		}
+		ids[u.ID] = true
+	}
+	for api, base := range map[string]string{"openai": openaiURL, "anthropic": anthropicURL} {
+		if list.others[api] != nil {
+			continue
+		}
+		id := api
+		for ids[id] {
+			id += "_public"
+		}
+		up, err := list.open(Upstream{ID: id, API: api, BaseURL: base}, o.Settings.Timeouts, before)
+		if err != nil {
+			return list, err
+		}
+		up.byDefault = true
+		list.others[api] = up
+	}
+	slices.SortStableFunc(list.models, func(a, b modelRoute) int { return specific(b.pattern) - specific(a.pattern) })
+	return list, nil
+}
+
+func forModels(u Upstream) string {
+	if len(u.Models) == 0 {
+		return ""
+	}
+	return " for one of the models " + strings.Join(u.Models, ", ")
+}
+
+// open opens an upstream, or takes over the one of the configuration before.
+func (l *upstreams) open(u Upstream, t Timeouts, before *configuration) (*upstream, error) {
+	up, err := openUpstream(u, t)
+	if err != nil {
+		return nil, err
+	}
+	if before != nil && up.pool != nil {
+		for _, old := range before.upstreams.all {
+			if old.pool != nil && old.samePool(up) {
+				up.pool, up.Transport = old.pool, old.pool
+			}
+		}
+	}
+	l.all = append(l.all, up)
+	return up, nil
+}
+
+// samePool reports whether connections of one upstream serve another one.
+func (u *upstream) samePool(other *upstream) bool {
+	return u.ID == other.ID && u.base.Scheme == other.base.Scheme && u.base.Host == other.base.Host &&
+		u.Connections == other.Connections && u.Authorities == other.Authorities && u.Timeouts.Connect == other.Timeouts.Connect
+}
+
+// add enters an upstream for one of its APIs. It returns another one that is there for
+// the same.
+func (l *upstreams) add(api string, u *upstream) (taken *upstream) {
+	if len(u.Models) == 0 {
+		taken, l.others[api] = l.others[api], u
+		return taken
+	}
+	for _, pattern := range u.Models {
+		for _, r := range l.models {
+			if r.api == api && r.pattern == pattern {
+				return r.to
+			}
+		}
+		l.models = append(l.models, modelRoute{api, pattern, u})
+	}
+	return nil
+}
+
+// specific orders patterns: a whole name before any pattern, then those with more
+// text before their first star.
+func specific(pattern string) int {
+	star := strings.IndexByte(pattern, '*')
+	if star < 0 {
+		return 1 << 30
+	}
+	return star
+}
+
+// matchesModel reports whether a pattern stands for a model's name.
+func matchesModel(pattern, model string) bool {
+	parts := strings.Split(pattern, "*")
+	rest, ok := strings.CutPrefix(model, parts[0])
+	if len(parts) == 1 {
+		return ok && rest == ""
+	}
+	for _, part := range parts[1 : len(parts)-1] {
+		at := strings.Index(rest, part)
+		if at < 0 {
+			return false
+		}
+		rest = rest[at+len(part):]
+	}
+	return ok && strings.HasSuffix(rest, parts[len(parts)-1])
+}
+
+// serving finds the upstream of a model.
+func (l *upstreams) serving(api, model string) *upstream {
+	if model != "" {
+		for _, r := range l.models {
+			if r.api == api && matchesModel(r.pattern, model) {
+				return r.to
+			}
+		}
+	}
+	return l.others[api]
+}
+
+// modelOf reads the model of a request that is forwarded unread otherwise, where it
+// decides who serves it. A body that can be read in two ways names none.
+func (c *configuration) modelOf(body []byte) string {
+	if len(c.upstreams.models) == 0 || len(body) == 0 {
+		return ""
+	}
+	root, err := jsonstream.Parse(body, jsonstream.Options{})
+	if err != nil {
+		return ""
+	}
+	model, _ := root.Get("model")
+	if model.Kind() != jsonstream.String {
+		return ""
+	}
+	return model.Text()
+}
+
+// choose finds the upstream of a request (S45): canned answers only for models
+// that are canned, and for requests without a credential that would otherwise go
+// to a provider nobody configured.
+func (c *configuration) choose(api, model string, h http.Header) *upstream {
+	if api == "" {
+		api = "openai"
+		if h.Get("X-Api-Key") != "" || h.Get("Anthropic-Version") != "" {
+			api = "anthropic"
+		}
+	}
+	up := c.upstreams.serving(api, model)
+	if c.replay != nil && (strings.HasPrefix(model, "stopgate-") || up.byDefault && !hasCredential(h)) {
+		return c.replay
+	}
+	return up
+}
+
+// closeIdle closes the connections that nobody uses, but those of kept.
+func (l upstreams) closeIdle(kept upstreams) {
+	for _, u := range l.all {
+		if u.pool != nil && !slices.ContainsFunc(kept.all, func(k *upstream) bool { return k.pool == u.pool }) {
+			u.pool.CloseIdleConnections()
+		}
+	}
+}
