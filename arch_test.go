@@ -49,6 +49,7 @@ var layers = [][]string{
 	{"store/mem", "store/sqlite"},
 	{"internal/records"},
 	{"internal/replay"},
+	{"internal/secret", "internal/certificate"},
 	{"gateway"},
 	{"decide"},
 	{"hook"},

@@ -155,7 +155,7 @@ func (s *Server) health(w http.ResponseWriter, _ *http.Request) {
 // ready answers GET /readyz: calls can be allowed. A gate that can only deny is not
 // ready.
 func (s *Server) ready(w http.ResponseWriter, _ *http.Request) {
-	if h := s.options.Gate.Health(); h.Degraded() {
+	if h := s.options.Gate.Health(); h.Failing() {
 		unavailable("the gate's records or ports").write(w)
 		return
 	}

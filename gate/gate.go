@@ -32,8 +32,9 @@ type Gate struct {
 	turns    recent[turnKey, *turn]
 	doubts   doubts
 	lock     lockdown
-	local    bool // the store is nothing but memory
-	journal  bool // and this one writes the rows too
+	rejected atomic.Bool // the last policy that was offered was no good
+	local    bool        // the store is nothing but memory
+	journal  bool        // and this one writes the rows too
 	ports    struct{ approver, judge, policies, sessions, tracer port }
 }
 
@@ -120,9 +121,18 @@ func (g *Gate) Swap(p *policy.Program) error {
 	}
 	next, err := g.compile(p)
 	if err == nil {
+		g.rejected.Store(false)
 		g.swap(next)
 	}
 	return err
+}
+
+// Reject says that a policy which was to come into force is no good, and that the one
+// before stays (FM11, FM12): there is a row, and [Health.Rejected] holds until the next
+// Swap. cause is a word for the row, such as the place of the mistake.
+func (g *Gate) Reject(ctx context.Context, cause string) {
+	g.rejected.Store(true)
+	_ = g.Note(ctx, stopgate.Record{Event: stopgate.AuditReload, Code: stopgate.CodeConfigReloadRejected, Cause: cause}) // one that is lost is counted
 }
 
 func (g *Gate) swap(next *compiled) {
@@ -165,14 +175,19 @@ type Health struct {
 	// Uncertain counts the sessions whose state may lack a result that the store did
 	// not take (FM16).
 	Uncertain int64
+	// Rejected says that the newest policy is not in force, because it is no good.
+	Rejected bool
 }
 
 // Degraded reports whether something is wrong now.
-func (h Health) Degraded() bool { return h.LostRows > 0 || h.Stuck > 0 || h.Uncertain > 0 }
+func (h Health) Degraded() bool { return h.Failing() || h.Rejected }
+
+// Failing reports whether calls are denied that the policy would let run.
+func (h Health) Failing() bool { return h.LostRows > 0 || h.Stuck > 0 || h.Uncertain > 0 }
 
 // Health reports the state of the ports (FM4, FM14).
 func (g *Gate) Health() Health {
-	h := Health{Stuck: g.ledger.port.stuck.Load()}
+	h := Health{Stuck: g.ledger.port.stuck.Load(), Rejected: g.rejected.Load()}
 	h.LostRows, h.LostBecause = g.ledger.health()
 	for _, p := range []*port{&g.ports.approver, &g.ports.judge, &g.ports.policies, &g.ports.sessions, &g.ports.tracer} {
 		h.Stuck += p.stuck.Load()

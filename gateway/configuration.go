@@ -2,7 +2,6 @@ package gateway
 
 import (
 	"crypto/sha256"
-	"errors"
 	"fmt"
 	"net"
 	"strings"
@@ -100,25 +99,31 @@ const (
 
 // Reload puts other settings, upstreams and tokens into force for the exchanges that
 // begin from now on; those that are under way keep to theirs, and upstreams that did
-// not change keep their connections. Gate, Replay and Log of o are not looked at, and
-// the address stays as it is: a listener is the caller's. On an error nothing changes
-// (FM11).
+// not change keep their connections. Gate, Replay, TLS and Log of o are not looked at,
+// and the address stays as it is: a listener is the caller's. On an error nothing
+// changes (FM11).
 func (g *Gateway) Reload(o Options) error {
-	g.reloading.Lock()
-	defer g.reloading.Unlock()
+	apply, err := g.Prepare(o)
+	if err == nil {
+		apply()
+	}
+	return err
+}
+
+// Prepare is Reload in two steps, for a caller with more to reload: apply cannot fail.
+func (g *Gateway) Prepare(o Options) (apply func(), err error) {
 	before := g.conf.Load()
 	o.Replay = nil
 	if before.replay != nil {
 		o.Replay = before.replay.Transport
 	}
+	o.Settings.Listen = before.settings.Listen
 	next, err := newConfiguration(&o, before)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if o.Settings.Listen != before.settings.Listen {
-		return errors.New("gateway: another listen address needs a restart")
-	}
-	g.conf.Store(next)
-	before.upstreams.closeIdle(next.upstreams)
-	return nil
+	return func() {
+		old := g.conf.Swap(next)
+		old.upstreams.closeIdle(next.upstreams)
+	}, nil
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/internal/diag"
+	"github.com/stopgate/stopgate/internal/secret"
 	"github.com/stopgate/stopgate/internal/tomltree"
 	"github.com/stopgate/stopgate/policy"
 )
@@ -18,25 +19,31 @@ import (
 //	hosts = ["gate.example.com"]    # further names of the gateway
 //	origins = []                    # browser origins that may call
 //	token_env = "STOPGATE_TOKEN"    # variable that holds the gate token
+//	tls_cert = "/etc/stopgate/tls.crt"  # with tls_key: HTTPS
 //	on_deny = "text"                # or "error"; the default follows [gate] deny_mode
 //	after_deny = "cancel"           # or "drain"
 //	passthrough = ["GET /v1/files/{id}"]
 //	server_tools = ["web_search_*"]
 //	pass_items = []                 # unknown item types of Responses that pass
 //
-//	[upstream.NAME]                 # one for each API
+//	[gateway.tokens.NAME]           # one for each client
+//	sha256 = "9f86..."              # or env, or file
+//
+//	[upstream.NAME]
 //	base_url = "https://llm.example.com/v1"
 //	api = "openai"                  # or "anthropic"; both if left out
-//	key_env = "LLM_KEY"             # sent instead of the client's credential
+//	models = ["llama-*"]            # all that no other upstream names if left out
+//	key_env = "LLM_KEY"             # or key_file; sent instead of the client's credential
 //	object_arguments = false
+//	idle = "2m"                     # and other waiting times of [limits]
 //
 //	[limits]                        # see Limits and Timeouts
 //	held_bytes = 33554432
 //	idle = "60s"
 //
-// Every mistake is reported with its place. getenv finds the variables.
-func Configure(s policy.Settings, getenv func(string) string) (Options, diag.List) {
-	c := &configurer{o: Options{Settings: DefaultSettings()}, getenv: getenv}
+// Every mistake is reported with its place. from finds tokens and keys.
+func Configure(s policy.Settings, from secret.Reader) (Options, diag.List) {
+	c := &configurer{o: Options{Settings: DefaultSettings()}, from: from}
 	if s.Gate.DenyMode == "throw" { // written out it sets both (DECISIONS K33)
 		c.o.Settings.OnDeny = DenyError
 	}
@@ -47,9 +54,9 @@ func Configure(s policy.Settings, getenv func(string) string) (Options, diag.Lis
 }
 
 type configurer struct {
-	o      Options
-	getenv func(string) string
-	diags  diag.List
+	o     Options
+	from  secret.Reader
+	diags diag.List
 }
 
 func (c *configurer) report(v *tomltree.Value, format string, args ...any) {
@@ -58,10 +65,10 @@ func (c *configurer) report(v *tomltree.Value, format string, args ...any) {
 
 // gatewayTable is the table [gateway].
 type gatewayTable struct {
-	Listen      string     `toml:"listen"`
-	Hosts       []string   `toml:"hosts"`
-	Origins     []string   `toml:"origins"`
-	TokenEnv    string     `toml:"token_env"`
+	Listen  string   `toml:"listen"`
+	Hosts   []string `toml:"hosts"`
+	Origins []string `toml:"origins"`
+	access
 	OnDeny      *OnDeny    `toml:"on_deny"`
 	OnBlock     onBlock    `toml:"on_block"`
 	AfterDeny   *AfterDeny `toml:"after_deny"`
@@ -122,18 +129,7 @@ func (c *configurer) gateway(t *tomltree.Value) {
 			}
 		}
 	}
-	if e := t.Get("token_env"); e != nil {
-		c.o.Token = c.secret(e.Value, table.TokenEnv)
-	}
-}
-
-// secret reads an environment variable that a setting names.
-func (c *configurer) secret(at *tomltree.Value, name string) string {
-	value := c.getenv(name)
-	if name != "" && value == "" {
-		c.report(at, "the environment variable %s is not set", name)
-	}
-	return value
+	c.access(t, &table.access)
 }
 
 // limitsTable is the table [limits].
@@ -187,63 +183,4 @@ func zero(v *tomltree.Value) bool {
 		return err == nil && d <= 0
 	}
 	return strings.HasPrefix(v.Text, "-") || strings.Trim(v.Text, "+0_xob") == ""
-}
-
-// upstreamTable is one table [upstream.ID].
-type upstreamTable struct {
-	BaseURL         string `toml:"base_url,required"`
-	API             api    `toml:"api"`
-	KeyEnv          string `toml:"key_env"`
-	ObjectArguments bool   `toml:"object_arguments"`
-}
-
-type api string
-
-// UnmarshalText reads the name of an API.
-func (a *api) UnmarshalText(text []byte) error {
-	*a = api(text)
-	return word(text, "openai", "anthropic")
-}
-
-func (c *configurer) upstreams(t *tomltree.Value) {
-	if t == nil {
-		return
-	}
-	if t.Kind != tomltree.Table {
-		c.report(t, "upstream must be a table for each provider: [upstream.NAME]")
-		return
-	}
-	served := map[string]string{}
-	for _, e := range t.Entries {
-		if e.Value.Kind != tomltree.Table {
-			c.report(e.Value, "upstream.%s must be a table", e.Key)
-			continue
-		}
-		var table upstreamTable
-		found := tomltree.Decode(e.Value, &table)
-		c.diags = append(c.diags, found...)
-		if found.HasErrors() {
-			continue
-		}
-		u := Upstream{ID: e.Key, API: string(table.API), BaseURL: table.BaseURL, ObjectArguments: table.ObjectArguments}
-		if key := e.Value.Get("key_env"); key != nil {
-			u.Key = c.secret(key.Value, table.KeyEnv)
-			if c.o.Token == "" {
-				c.report(key.Value, "with a key in the gate every local program could spend it: set [gateway] token_env too")
-			}
-		}
-		if !validName(u.ID) {
-			c.report(e.Value, "the name %q: want 1 to 128 letters, digits and . _ : -", u.ID)
-		}
-		if _, err := checkUpstream(u); err != nil {
-			c.report(e.Value.Get("base_url").Value, "%s", strings.TrimPrefix(err.Error(), "gateway: "))
-		}
-		for _, a := range apis(u.API) {
-			if other, taken := served[a]; taken {
-				c.report(e.Value, "upstreams %s and %s both serve the API %s", other, u.ID, a)
-			}
-			served[a] = u.ID
-		}
-		c.o.Upstreams = append(c.o.Upstreams, u)
-	}
 }

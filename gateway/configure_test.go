@@ -1,6 +1,8 @@
 package gateway_test
 
 import (
+	"crypto/sha256"
+	"errors"
 	"fmt"
 	"os"
 	"reflect"
@@ -11,6 +13,7 @@ import (
 
 	"github.com/stopgate/stopgate/gateway"
 	"github.com/stopgate/stopgate/internal/diag"
+	"github.com/stopgate/stopgate/internal/secret"
 	"github.com/stopgate/stopgate/internal/tomltree"
 	"github.com/stopgate/stopgate/policy"
 )
@@ -27,9 +30,17 @@ func configure(t *testing.T, text string, denyMode string) (gateway.Options, dia
 	for _, e := range doc.Root.Entries {
 		s.Tables[e.Key] = e.Value
 	}
-	return gateway.Configure(s, func(name string) string {
-		return map[string]string{"TOKEN": "sg_1", "KEY": "sk-1"}[name]
-	})
+	from := secret.Anywhere()
+	from.Getenv = func(name string) string {
+		return map[string]string{"TOKEN": "sg_1", "KEY": "sk-1", "LONG": "sg_0123456789abcdef"}[name]
+	}
+	from.Read = func(name string) ([]byte, error) {
+		if name == "key" {
+			return []byte("sk-file\n"), nil
+		}
+		return nil, errors.New("there is no " + name)
+	}
+	return gateway.Configure(s, from)
 }
 
 // Proves K0e, S61: every setting, and the defaults of WIRE 9.5 and 1.2 where
@@ -65,6 +76,16 @@ object_arguments = true
 base_url = "https://llm.example"
 api = "anthropic"
 key_env = "KEY"
+[upstream.more]
+base_url = "https://more.example/v1"
+api = "openai"
+models = ["more-*"]
+key_file = "key"
+ca_file = "ca.pem"
+connections = 7
+idle = "9s"
+[gateway.tokens.ci]
+env = "LONG"
 [limits]
 held_bytes = 1_000
 calls = 3
@@ -83,10 +104,16 @@ exchange = "1h"
 	if !reflect.DeepEqual(o.Upstreams, []gateway.Upstream{
 		{ID: "local", API: "openai", BaseURL: "http://127.0.0.1:11434/v1", ObjectArguments: true},
 		{ID: "claude", API: "anthropic", BaseURL: "https://llm.example", Key: "sk-1"},
-	}) {
+		{ID: "more", API: "openai", BaseURL: "https://more.example/v1", Models: []string{"more-*"}, Key: "sk-file", Authorities: "xxxxxxxxxxxxxxxx",
+			Connections: 7, Timeouts: gateway.Timeouts{Idle: 9 * time.Second}},
+	}) || len(o.Tokens) != 1 || o.Tokens[0] != (gateway.Token{Name: "ci", SHA256: sha256.Sum256([]byte("sg_0123456789abcdef"))}) {
 		t.Errorf("upstreams: %+v", o.Upstreams)
 	}
 	o.Gate = newGate(t, allowAll, nil)
+	if _, err := gateway.New(o); err == nil || !strings.Contains(err.Error(), "no certificate") {
+		t.Errorf("authorities that are none: %v", err)
+	}
+	o.Upstreams[2].Authorities = ""
 	if gw, err := gateway.New(o); err != nil {
 		t.Error(err)
 	} else {
@@ -111,6 +138,18 @@ func TestConfigureMistakes(t *testing.T) {
 		{"reserved word", "[gateway]\non_block = \"stop\"", "call"},
 		{"broken route", "[gateway]\npassthrough = [\"GET /v1/x\", \"/v1/y\"]", "METHOD"},
 		{"unset variable", "[gateway]\ntoken_env = \"NOTHING\"", "NOTHING is not set"},
+		{"two places of a token", "[gateway.tokens.a]\nenv = \"LONG\"\nfile = \"x\"", "one of sha256, env and file"},
+		{"a token without a place", "[gateway.tokens.a]", "one of sha256, env and file"},
+		{"a short token", "[gateway.tokens.a]\nenv = \"TOKEN\"", "can be guessed"},
+		{"a token of nobody", "[gateway.tokens.local]\nenv = \"LONG\"", "belongs to clients without"},
+		{"a certificate without its key", "[gateway]\ntls_cert = \"x\"", "both tls_cert and tls_key"},
+		{"a key without its certificate", "[gateway]\ntls_key = \"x\"", "both tls_cert and tls_key"},
+		{"two places of a key", "[gateway]\ntoken_env = \"TOKEN\"\n[upstream.a]\nbase_url = \"https://x\"\nkey_env = \"KEY\"\nkey_file = \"key\"", "one of the two"},
+		{"no file of a key", "[gateway]\ntoken_env = \"TOKEN\"\n[upstream.a]\nbase_url = \"https://x\"\nkey_file = \"none\"", "there is no none"},
+		{"no models", "[upstream.a]\nbase_url = \"https://x\"\nmodels = []", "must name models"},
+		{"the same models", "[upstream.a]\nbase_url = \"https://x\"\nmodels = [\"m*\"]\n[upstream.b]\nbase_url = \"https://y\"\nmodels = [\"m*\"]", "for the models m*"},
+		{"no waiting", "[upstream.a]\nbase_url = \"https://x\"\nidle = \"0s\"", "above zero"},
+		{"no connections", "[upstream.a]\nbase_url = \"https://x\"\nconnections = 0", "above zero"},
 		{"no base URL", "[upstream.a]\napi = \"openai\"", "is missing"},
 		{"unknown API", "[upstream.a]\nbase_url = \"https://x\"\napi = \"gemini\"", "openai or anthropic"},
 		{"metadata address", "[upstream.a]\nbase_url = \"http://169.254.169.254\"", "metadata"},
@@ -168,11 +207,16 @@ func TestSettingsAreDocumented(t *testing.T) {
 	values := map[string]string{
 		"listen": `"127.0.0.1:1"`, "token_env": `"TOKEN"`, "on_deny": `"text"`, "after_deny": `"cancel"`, "base_url": `"https://x"`, "api": `"openai"`, "key_env": `"KEY"`,
 		"object_arguments": "true", "hosts": "[]", "origins": "[]", "passthrough": "[]", "server_tools": "[]", "pass_items": "[]",
+		"tls_cert": `"x"`, "tls_key": `"y"`, "models": `["m"]`, "key_file": `"key"`, "ca_file": `"ca"`, "connections": "1",
+		"connect": `"1s"`, "answer": `"1s"`, "answer_whole": `"1s"`, "idle_first": `"1s"`, "idle": `"1s"`,
 	}
 	text, count := "", 0
 	for _, table := range []string{"gateway", "upstream.ID", "limits"} {
 		text += "[" + table + "]\n"
 		for _, key := range strings.Fields(tables[table]) {
+			if key == "key_file" {
+				continue // excludes key_env
+			}
 			value := values[key]
 			if table == "limits" {
 				if value = `"1s"`; strings.Contains(key, "bytes") || key == "calls" || key == "exchanges" {
@@ -184,7 +228,7 @@ func TestSettingsAreDocumented(t *testing.T) {
 		}
 	}
 	o, diags := configure(t, text, "")
-	if diags.HasErrors() || count != 9+4+17 {
+	if diags.HasErrors() || count != 11+12+17 {
 		t.Errorf("%d settings, %v:\n%s", count, diags, text)
 	}
 	if o.Settings.Limits != (gateway.Limits{Request: 1, Event: 1, Body: 1, Calls: 1, HeldResponse: 1, HeldProcess: 1, Exchanges: 1}) || o.Settings.Timeouts.Drain != time.Second || o.Settings.Timeouts.Connect != time.Second {

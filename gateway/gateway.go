@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -32,19 +33,21 @@ type Options struct {
 	// upstream keys (DECISIONS S46). Tokens are more of them, each for one principal.
 	Token  string
 	Tokens []Token
+	// TLS makes Serve speak HTTPS; nil for plain HTTP.
+	TLS *tls.Config
 	// Log gets one line per exchange, without content. Nil discards it.
 	Log *slog.Logger
 }
 
 // Gateway is the handler. It is safe for concurrent use.
 type Gateway struct {
-	gate      *gate.Gate
-	conf      atomic.Pointer[configuration]
-	reloading sync.Mutex
-	log       *slog.Logger
-	buffers   sync.Pool // of *buffers
-	outputs   sync.Pool // of *output
-	wide      sync.Pool // of *[sse.WideBuffer]byte
+	gate    *gate.Gate
+	conf    atomic.Pointer[configuration]
+	tls     *tls.Config
+	log     *slog.Logger
+	buffers sync.Pool // of *buffers
+	outputs sync.Pool // of *output
+	wide    sync.Pool // of *[sse.WideBuffer]byte
 
 	stop      context.CancelCauseFunc // ends every exchange
 	stopped   context.Context
@@ -64,7 +67,7 @@ func New(o Options) (*Gateway, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := &Gateway{gate: o.Gate, log: o.Log}
+	g := &Gateway{gate: o.Gate, log: o.Log, tls: o.TLS}
 	g.conf.Store(c)
 	if g.log == nil {
 		g.log = slog.New(slog.DiscardHandler)
@@ -199,15 +202,16 @@ func (f *faults) copy() map[stopgate.Code]int64 {
 }
 
 // serveHealth answers probes: healthz while the process works, readyz while it
-// takes requests and its audit log can be written (FM4).
+// takes requests and its audit log can be written (FM4). A policy that was rejected
+// shows, but the one before is as good as it was (FM11).
 func (g *Gateway) serveHealth(w http.ResponseWriter, how treatment) {
 	status, word := http.StatusOK, "ok"
-	switch degraded := g.gate.Health().Degraded(); {
+	switch h := g.gate.Health(); {
 	case how == ready && g.draining.Load():
 		status, word = http.StatusServiceUnavailable, "draining"
-	case how == ready && degraded:
+	case how == ready && h.Failing():
 		status, word = http.StatusServiceUnavailable, "degraded"
-	case degraded:
+	case h.Degraded():
 		word = "degraded"
 	}
 	w.Header().Set("Content-Type", "application/json")

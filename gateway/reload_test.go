@@ -61,7 +61,6 @@ func TestReload(t *testing.T) {
 			o.Tokens = nil
 			o.Upstreams = []gateway.Upstream{{ID: "x", BaseURL: "https://x.example", Key: "k"}}
 		},
-		"another address":  func(o *gateway.Options) { o.Settings.Listen = "127.0.0.1:1" },
 		"a nameless token": func(o *gateway.Options) { o.Tokens = []gateway.Token{{SHA256: sha256.Sum256([]byte("sg_ci"))}} },
 		"an empty token":   func(o *gateway.Options) { o.Tokens = []gateway.Token{{Name: "x", SHA256: sha256.Sum256(nil)}} },
 		"a taken name": func(o *gateway.Options) {

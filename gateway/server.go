@@ -23,9 +23,16 @@ func (g *Gateway) Serve(ctx context.Context, ln net.Listener) error {
 		MaxHeaderBytes:    64 << 10,
 		IdleTimeout:       2 * time.Minute,
 		ErrorLog:          log.New(logWriter{g}, "", 0),
+		TLSConfig:         g.tls.Clone(),
 	}
 	failed := make(chan error, 1)
-	go func() { failed <- srv.Serve(ln) }()
+	go func() {
+		if srv.TLSConfig != nil {
+			failed <- srv.ServeTLS(ln, "", "")
+		} else {
+			failed <- srv.Serve(ln)
+		}
+	}()
 	select {
 	case err := <-failed:
 		g.Close()

@@ -33,8 +33,12 @@ type Settings struct {
 	// PassItems are types of output items that the gateway does not know and that
 	// pass unjudged, recorded as not_evaluated (WIRE 3.3).
 	PassItems []string
-	Limits    Limits
-	Timeouts  Timeouts
+	// TLSCert and TLSKey name the files of the certificate; whoever serves opens them
+	// and sets [Options.TLS].
+	TLSCert, TLSKey string
+
+	Limits   Limits
+	Timeouts Timeouts
 }
 
 // OnDeny is the form of a denial in a response.

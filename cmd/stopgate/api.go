@@ -19,6 +19,7 @@ import (
 	"github.com/stopgate/stopgate/approve/webhook"
 	"github.com/stopgate/stopgate/decide"
 	"github.com/stopgate/stopgate/internal/records"
+	"github.com/stopgate/stopgate/internal/secret"
 	"github.com/stopgate/stopgate/internal/socket"
 )
 
@@ -181,7 +182,7 @@ func sealKey(store string) ([]byte, error) {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	switch {
 	case errors.Is(err, fs.ErrExist):
-		key, err := readSecret(path)
+		key, err := secret.ReadFile(path)
 		if err == nil && len(key) != len(fresh) {
 			err = fmt.Errorf("%s is no key of 32 bytes", path)
 		}

@@ -190,7 +190,7 @@ func TestAPIRefused(t *testing.T) {
 		{"scope", []string{"--policy", "scope.toml"}, exitMistakes, []string{`there is no scope "rule"`}},
 		{"two sources", []string{"--policy", "two.toml"}, exitMistakes, []string{"one of sha256, env and file"}},
 		{"weak", []string{"--policy", "weak.toml"}, exitMistakes, []string{"can be guessed"}},
-		{"readable", []string{"--policy", "wide.toml"}, exitMistakes, []string{"wide.token can be read by others: chmod 600 it"}},
+		{"readable", []string{"--policy", "wide.toml"}, exitMistakes, []string{"wide.token is open to other users: chmod 600 it"}},
 		{"hash", []string{"--policy", "hash.toml"}, exitMistakes, []string{"64 hexadecimal digits"}},
 		{"reserved name", []string{"--policy", "local.toml"}, exitMistakes, []string{`the name "local"`}},
 		{"absent", []string{"--policy", "absent.toml"}, exitMistakes, []string{`"deny" or "defer"`}},

@@ -1,18 +1,15 @@
 package main
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"net"
 	"net/url"
-	"os"
-	"strings"
 	"time"
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/decide"
 	"github.com/stopgate/stopgate/internal/diag"
+	"github.com/stopgate/stopgate/internal/secret"
 	"github.com/stopgate/stopgate/internal/tomltree"
 )
 
@@ -72,23 +69,8 @@ type apiSettings struct {
 // noSocket is the name of no socket.
 const noSocket = "none"
 
-// outside is what settings refer to.
-type outside struct {
-	getenv func(string) string
-	read   func(string) ([]byte, error)
-}
-
-// machine is the machine that the process runs on.
-func machine() outside { return outside{os.Getenv, readSecret} }
-
-// anywhere answers for a machine that is not this one, for check.
-func anywhere() outside {
-	some := strings.Repeat("x", minToken)
-	return outside{func(string) string { return some }, func(string) ([]byte, error) { return []byte(some), nil }}
-}
-
 // apiConfig reads the tables; every mistake is reported with its place.
-func apiConfig(tables map[string]*tomltree.Value, from outside) (apiSettings, diag.List) {
+func apiConfig(tables map[string]*tomltree.Value, from secret.Reader) (apiSettings, diag.List) {
 	c := apiReader{from: from, s: apiSettings{approvals: approvalsTable{
 		Absent: "deny", Hold: 15 * time.Minute, UnaryTimeout: 50 * time.Second, Expires: 15 * time.Minute,
 	}}}
@@ -104,7 +86,7 @@ func apiConfig(tables map[string]*tomltree.Value, from outside) (apiSettings, di
 
 type apiReader struct {
 	s     apiSettings
-	from  outside
+	from  secret.Reader
 	diags diag.List
 }
 
@@ -128,9 +110,6 @@ func (c *apiReader) addresses(t *tomltree.Value) {
 	}
 }
 
-// minToken is the least length of a token: nobody tries out so many.
-const minToken = 16
-
 func (c *apiReader) tokens(e *tomltree.Entry) {
 	if e == nil {
 		return
@@ -151,66 +130,12 @@ func (c *apiReader) tokens(e *tomltree.Entry) {
 		if len(t.Scopes) == 0 {
 			c.report(e.Value, "a token without scopes opens nothing: want decide, observe, approve or operate")
 		}
-		token.SHA256 = c.hash(e.Value, t)
+		var err error
+		if token.SHA256, err = c.from.Hash(t.SHA256, t.Env, t.File); err != nil {
+			c.report(e.Value, "%v", err)
+		}
 		c.s.tokens = append(c.s.tokens, token)
 	}
-}
-
-// hash finds a token's hash. The token itself is not kept.
-func (c *apiReader) hash(at *tomltree.Value, t tokenTable) (sum [sha256.Size]byte) {
-	given := 0
-	for _, source := range []string{t.SHA256, t.Env, t.File} {
-		if source != "" {
-			given++
-		}
-	}
-	if given != 1 {
-		c.report(at, "want one of sha256, env and file")
-		return sum
-	}
-	if t.SHA256 != "" {
-		raw, err := hex.DecodeString(t.SHA256)
-		if err != nil || len(raw) != len(sum) {
-			c.report(at, "sha256 is the hash of the token, 64 hexadecimal digits: printf %%s TOKEN | sha256sum")
-			return sum
-		}
-		return [sha256.Size]byte(raw)
-	}
-	text := c.from.getenv(t.Env)
-	if t.File != "" {
-		raw, err := c.from.read(t.File)
-		if err != nil {
-			c.report(at, "%v", err)
-			return sum
-		}
-		text = strings.TrimRight(string(raw), "\r\n")
-	}
-	switch {
-	case text == "" && t.Env != "":
-		c.report(at, "the environment variable %s is not set", t.Env)
-	case len(text) < minToken:
-		c.report(at, "a token of fewer than %d characters can be guessed: openssl rand -hex 32 makes one", minToken)
-	}
-	return sha256.Sum256([]byte(text))
-}
-
-// readSecret reads a file that others cannot read.
-func readSecret(path string) ([]byte, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	at, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	if at.Mode().Perm()&0o077 != 0 {
-		return nil, fmt.Errorf("%s can be read by others: chmod 600 it", path)
-	}
-	text := make([]byte, 4096)
-	n, err := f.Read(text)
-	return text[:n], err
 }
 
 func (c *apiReader) approvals(t *tomltree.Value) {
@@ -228,7 +153,7 @@ func (c *apiReader) approvals(t *tomltree.Value) {
 		c.report(at, "webhook: want http://HOST/... or https://HOST/..., not %q", a.Webhook.URL)
 	}
 	if a.Webhook.SecretEnv != "" {
-		if c.s.secret = c.from.getenv(a.Webhook.SecretEnv); c.s.secret == "" {
+		if c.s.secret = c.from.Getenv(a.Webhook.SecretEnv); c.s.secret == "" {
 			c.report(at, "the environment variable %s is not set", a.Webhook.SecretEnv)
 		}
 	}

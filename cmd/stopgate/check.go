@@ -9,6 +9,7 @@ import (
 	"github.com/stopgate/stopgate/gateway"
 	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/diag"
+	"github.com/stopgate/stopgate/internal/secret"
 	"github.com/stopgate/stopgate/internal/tomltree"
 	"github.com/stopgate/stopgate/internal/visible"
 	"github.com/stopgate/stopgate/policy"
@@ -108,8 +109,8 @@ func ruleList(indexes []int) string {
 // checkSettings reads the operational tables as up does; the environment of the
 // machine that checks does not matter.
 func checkSettings(p *policy.Policy) diag.List {
-	_, found := gateway.Configure(policy.Settings{Gate: p.Gate, Tables: p.Tables}, func(name string) string { return name })
-	_, more := apiConfig(p.Tables, anywhere())
+	_, found := gateway.Configure(policy.Settings{Gate: p.Gate, Tables: p.Tables}, secret.Anywhere())
+	_, more := apiConfig(p.Tables, secret.Anywhere())
 	var audit auditTable
 	return append(append(found, more...), tomltree.Decode(p.Tables["audit"], &audit)...)
 }

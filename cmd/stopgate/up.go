@@ -11,11 +11,13 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/spf13/cobra"
 	"github.com/stopgate/stopgate/decide"
 	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/gateway"
+	"github.com/stopgate/stopgate/internal/certificate"
 	"github.com/stopgate/stopgate/internal/metrics"
 	"github.com/stopgate/stopgate/internal/replay"
 	"github.com/stopgate/stopgate/internal/visible"
@@ -45,7 +47,9 @@ programs ask there (see docs/reference/api.md). What the policy asks about waits
 until somebody answers: stopgate approvals watch.
 
 When it listens it prints one line of JSON on standard output; logs go to
-standard error. It drains and stops on SIGINT and SIGTERM.`,
+standard error. It drains and stops on SIGINT and SIGTERM. Policy files that change
+come into force by themselves, and on SIGHUP; one with mistakes is refused and what
+was in force stays.`,
 		Args: noArgs,
 	}
 	f.policyFlags.add(cmd)
@@ -74,7 +78,7 @@ func up(ctx context.Context, s streams, f *upFlags) error {
 	if err != nil {
 		return err
 	}
-	options, err := gatewaySettings(l, f)
+	options, secrets, err := gatewaySettings(l, f)
 	if err != nil {
 		return err
 	}
@@ -90,7 +94,7 @@ func up(ctx context.Context, s streams, f *upFlags) error {
 	if err != nil {
 		return err
 	}
-	u := upRun{streams: s, flags: f, loaded: l, gateway: options, desk: desk, state: st, log: slog.New(slog.NewTextHandler(s.err, nil))}
+	u := &upRun{streams: s, flags: f, loaded: l, gateway: options, secrets: secrets, desk: desk, state: st, log: slog.New(slog.NewTextHandler(s.err, nil))}
 	return errors.Join(u.run(ctx), st.close())
 }
 
@@ -100,9 +104,13 @@ type upRun struct {
 	flags *upFlags
 	loaded
 	gateway gateway.Options
+	secrets []string // files with keys and tokens
 	desk    apiSettings
 	state   *state
 	log     *slog.Logger
+	model   http.RoundTripper // answers canned requests
+	numbers *metrics.Metrics
+	current atomic.Pointer[policy.Program]
 }
 
 // run serves with what openState opened.
@@ -115,8 +123,9 @@ func (u *upRun) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	numbers := metrics.New(u.program.Tools())
-	g, err := gate.New(u.program, gate.WithTracer(numbers),
+	u.numbers = metrics.New(u.program.Tools())
+	u.current.Store(u.program)
+	g, err := gate.New(u.program, gate.WithTracer(u.numbers),
 		gate.WithRecorder(u.state.records), gate.WithStore(u.state.facts), gate.WithApprover(queue), gate.WithSealKey(key),
 		gate.WithLimits(gate.Limits{Hold: u.desk.approvals.Hold, Approval: u.desk.approvals.Expires}),
 		gate.WithDenyMode(gate.DenyToolResult))
@@ -127,15 +136,12 @@ func (u *upRun) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	o := &u.gateway
-	o.Gate, o.Replay, o.Log = g, replay.Transport(model), u.log
-	if u.flags.replayDir != "" {
-		o.Upstreams = replayed(o.Upstreams, o.Replay)
-	}
-	o.Settings.Timeouts.Unary = u.desk.approvals.UnaryTimeout
+	u.model = replay.Transport(model)
+	u.gateway.Gate = g
+	u.complete(&u.gateway)
 	server, err := decide.New(decide.Options{
-		Gate: g, Program: func() *policy.Program { return u.program }, Queue: queue, Sessions: u.state.facts,
-		Records: ledger{u.state.place}, Tokens: u.desk.tokens, Metrics: numbers.Handler(),
+		Gate: g, Program: u.current.Load, Queue: queue, Sessions: u.state.facts,
+		Records: ledger{u.state.place}, Tokens: u.desk.tokens, Metrics: u.numbers.Handler(),
 	})
 	if err != nil {
 		return err
@@ -153,7 +159,7 @@ func (u *upRun) run(ctx context.Context) error {
 	beside.Go(func() { g.Follow(ctx, u.state.orders, lockdownPoll, u.ordered) })
 	beside.Go(func() { u.state.tidy(ctx, u.log) })
 	beside.Go(func() { u.state.trust(ctx, cancel) })
-	err = u.serve(ctx, cancel, server, numbers)
+	err = u.serve(ctx, cancel, server)
 	if cause := context.Cause(ctx); errors.As(cause, new(hintedError)) {
 		return errors.Join(cause, err)
 	}
@@ -171,13 +177,17 @@ func (u *upRun) ordered(l gate.Lockdown) {
 
 // serve listens, says where, and serves until ctx ends: the gateway first, so that
 // what is held can be answered while it drains.
-func (u *upRun) serve(ctx context.Context, cancel context.CancelCauseFunc, server *decide.Server, numbers *metrics.Metrics) error {
+func (u *upRun) serve(ctx context.Context, cancel context.CancelCauseFunc, server *decide.Server) error {
 	o := u.gateway
+	tls, err := u.certificate(&o)
+	if err != nil {
+		return err
+	}
 	gw, err := gateway.New(o)
 	if err != nil {
 		return err
 	}
-	numbers.Watch(o.Gate, gw)
+	u.numbers.Watch(o.Gate, gw)
 	ln, err := net.Listen("tcp", o.Settings.Listen)
 	if err != nil {
 		gw.Close()
@@ -188,6 +198,11 @@ func (u *upRun) serve(ctx context.Context, cancel context.CancelCauseFunc, serve
 		gw.Close()
 		return errors.Join(err, ln.Close())
 	}
+	reloads := newReloader(u, gw, tls)
+	reloading := make(chan struct{})
+	go func() { defer close(reloading); reloads.run(ctx) }()
+	defer func() { <-reloading }()
+	defer cancel(nil)
 	served := make(chan error, 1)
 	go func() {
 		err := d.serve()
@@ -205,11 +220,45 @@ func (u *upRun) serve(ctx context.Context, cancel context.CancelCauseFunc, serve
 	return errors.Join(err, d.stop(), <-served)
 }
 
+// complete adds to options from the settings what stays the same through all reloads.
+func (u *upRun) complete(o *gateway.Options) {
+	o.Gate, o.Replay, o.Log = u.gateway.Gate, u.model, u.log
+	if u.flags.replayDir != "" {
+		o.Upstreams = replayed(o.Upstreams, u.model)
+	}
+	o.Settings.Timeouts.Unary = u.desk.approvals.UnaryTimeout
+}
+
+// certificate opens the files of the certificate, if there are any.
+func (u *upRun) certificate(o *gateway.Options) (*certificate.Files, error) {
+	if o.Settings.TLSCert == "" {
+		if host, _, err := net.SplitHostPort(o.Settings.Listen); err == nil && !loopback(host) {
+			u.log.Warn("tokens and prompts travel unencrypted: set [gateway] tls_cert and tls_key, or put TLS in front", "listen", o.Settings.Listen)
+		}
+		return nil, nil
+	}
+	files, err := certificate.Open(o.Settings.TLSCert, o.Settings.TLSKey, func(err error) { u.log.Error("certificate", "error", err) })
+	if err != nil {
+		return nil, hintedError{err, "tls_cert and tls_key name PEM files that belong together"}
+	}
+	o.TLS = files.Config()
+	return files, nil
+}
+
+// loopback reports whether a host is this machine and nothing else.
+func loopback(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
 // announce says where everything is: on standard error for people, on standard
 // output for programs.
 func (u *upRun) announce(ln net.Listener, d *desk) error {
 	g := u.gateway.Gate
 	at := ready{Gateway: "http://" + ln.Addr().String()}
+	if u.gateway.Settings.TLSCert != "" {
+		at.Gateway = "https://" + ln.Addr().String()
+	}
 	at.API, at.Socket = d.urls()
 	if at.Socket == at.API {
 		at.Socket = nil

@@ -2,17 +2,25 @@ package main
 
 import (
 	"errors"
-	"os"
 
 	"github.com/stopgate/stopgate/gateway"
+	"github.com/stopgate/stopgate/internal/secret"
 )
 
 // gatewaySettings reads the operational tables of the operator's files; flags win
-// over them.
-func gatewaySettings(l loaded, f *upFlags) (gateway.Options, error) {
-	options, mistakes := gateway.Configure(l.program.Settings(), os.Getenv)
+// over them. files are the further files that were read.
+func gatewaySettings(l loaded, f *upFlags) (options gateway.Options, files []string, err error) {
+	from := secret.Machine()
+	noting := func(read func(string) ([]byte, error)) func(string) ([]byte, error) {
+		return func(path string) ([]byte, error) {
+			files = append(files, path)
+			return read(path)
+		}
+	}
+	from.Read, from.Public = noting(from.Read), noting(from.Public)
+	options, mistakes := gateway.Configure(l.program.Settings(), from)
 	if mistakes.HasErrors() {
-		return gateway.Options{}, mistakesError{mistakes, l.set}
+		return options, files, mistakesError{mistakes, l.set}
 	}
 	if f.listen != "" {
 		options.Settings.Listen = f.listen
@@ -23,7 +31,7 @@ func gatewaySettings(l loaded, f *upFlags) (gateway.Options, error) {
 		}
 		options.Upstreams = append(withoutAPI(options.Upstreams, flag.api), gateway.Upstream{ID: flag.api, API: flag.api, BaseURL: flag.url})
 	}
-	return options, nil
+	return options, files, nil
 }
 
 // withoutAPI takes an API away from the configured upstreams, for a flag that
@@ -45,7 +53,7 @@ func withoutAPI(upstreams []gateway.Upstream, api string) []gateway.Upstream {
 
 // deskSettings reads the tables [api] and [approvals]; flags win over them.
 func deskSettings(l loaded, f *upFlags) (apiSettings, error) {
-	a, mistakes := apiConfig(l.program.Settings().Tables, machine())
+	a, mistakes := apiConfig(l.program.Settings().Tables, secret.Machine())
 	if mistakes.HasErrors() {
 		return a, mistakesError{mistakes, l.set}
 	}

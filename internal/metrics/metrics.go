@@ -13,6 +13,7 @@ package metrics
 import (
 	"context"
 	"net/http"
+	"sync/atomic"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
@@ -28,7 +29,7 @@ const Other = "_other"
 // Metrics are the numbers of one gate. It is a [gate.Tracer].
 type Metrics struct {
 	registry  *prometheus.Registry
-	tools     map[stopgate.ToolName]stopgate.ToolName
+	tools     atomic.Pointer[map[stopgate.ToolName]stopgate.ToolName]
 	decisions *prometheus.CounterVec
 	handoffs  *prometheus.CounterVec
 	held      *prometheus.HistogramVec
@@ -39,7 +40,7 @@ type Metrics struct {
 // [policy.Program.Tools].
 func New(tools map[stopgate.ToolName]stopgate.ToolName) *Metrics {
 	m := &Metrics{
-		registry: prometheus.NewRegistry(), tools: tools,
+		registry: prometheus.NewRegistry(),
 		decisions: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "stopgate_decisions_total", Help: "Proposals that came to their end.",
 		}, []string{"surface", "tool", "decision", "mode", "layer", "code"}),
@@ -55,9 +56,13 @@ func New(tools map[stopgate.ToolName]stopgate.ToolName) *Metrics {
 			Buckets: []float64{1, 5, 15, 60, 300, 900, 1800},
 		}, []string{"surface", "decision"}),
 	}
+	m.Tools(tools)
 	m.registry.MustRegister(m.decisions, m.handoffs, m.held, m.asked, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
+
+// Tools sets the names that the policy uses, after it changed.
+func (m *Metrics) Tools(names map[stopgate.ToolName]stopgate.ToolName) { m.tools.Store(&names) }
 
 // Trace implements [gate.Tracer].
 func (m *Metrics) Trace(_ context.Context, e gate.TraceEvent) {
@@ -65,7 +70,7 @@ func (m *Metrics) Trace(_ context.Context, e gate.TraceEvent) {
 	switch e.Name {
 	case gate.TraceTool:
 		tool := Other
-		if name, ok := m.tools[e.Tool]; ok {
+		if name, ok := (*m.tools.Load())[e.Tool]; ok {
 			tool = string(name)
 		}
 		m.decisions.WithLabelValues(surface, tool, e.Decision, e.Metadata["mode"], e.Metadata["layer"], string(e.Reason)).Inc()
@@ -91,6 +96,12 @@ func (m *Metrics) Watch(g *gate.Gate, gw *gateway.Gateway) {
 		func() float64 { return float64(g.Health().Stuck) })
 	health("stopgate_uncertain_sessions", "Sessions whose state may lack a result.",
 		func() float64 { return float64(g.Health().Uncertain) })
+	health("stopgate_reload_rejected", "1 while the newest policy is not in force because it is no good.", func() float64 {
+		if g.Health().Rejected {
+			return 1
+		}
+		return 0
+	})
 	health("stopgate_lockdown", "1 while everything is denied by order.", func() float64 {
 		if g.Lockdown().Stands() {
 			return 1
