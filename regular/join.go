@@ -21,6 +21,13 @@ func Join(members ...*Language) *Automaton {
 	return &Automaton{program(members).Table(alternating.Limits{})}
 }
 
+// JoinWhole is Join for texts that are complete when they are asked about. It looks at
+// nothing beforehand, so that the first text costs what that text needs; every answer
+// about a complete text is that of Join.
+func JoinWhole(members ...*Language) *Automaton {
+	return &Automaton{program(members).Table(alternating.Limits{Work: -1})}
+}
+
 // Exact reports whether the languages have so few states together that the fate of
 // each is known behind the first code point that determines it.
 func (a *Automaton) Exact() bool { return a.table.Exact() }

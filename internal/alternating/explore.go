@@ -116,18 +116,6 @@ func (e *explorer) unread(pos position) []bool {
 	return e.idle
 }
 
-// ends returns the members that accept a text that ends in a state.
-func (e *explorer) ends(main int32) []uint64 {
-	out := make([]uint64, e.p.words)
-	for _, t := range e.states[main] {
-		if e.p.insts[t.pc].op == opMatch && e.fulfilled(t.duty) {
-			m := e.p.owner[t.pc]
-			out[m/64] |= 1 << (m % 64)
-		}
-	}
-	return out
-}
-
 // settle finds for every vertex which members can still accept and which can
 // still reject: what they can do where it ends, or behind any class.
 func (g *graph) settle(p *Program) {

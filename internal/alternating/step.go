@@ -336,3 +336,15 @@ func (s *store) fulfilled(duty int32) bool {
 	}
 	return true
 }
+
+// ends returns the members that accept a text that ends in a state.
+func (s *store) ends(main int32) []uint64 {
+	out := make([]uint64, s.p.words)
+	for _, t := range s.states[main] {
+		if s.p.insts[t.pc].op == opMatch && s.fulfilled(t.duty) {
+			m := s.p.owner[t.pc]
+			out[m/64] |= 1 << (m % 64)
+		}
+	}
+	return out
+}

@@ -76,6 +76,7 @@ type stateInfo struct {
 	node     int32 // of the decoder, -1 between code points
 	accepted []uint64
 	rejected []uint64
+	ends     []uint64 // the members that accept a text that ends here
 	decided  bool
 }
 
@@ -159,9 +160,21 @@ func (t *Table) place(g *generation, info stateInfo) uint32 {
 	} else {
 		info.accepted, info.rejected = t.p.fates(g.step.store, info.main)
 	}
+	if info.node < 0 { // otherwise the text does not end here but in what it is broken off
+		info.ends = t.ends(g, info)
+	}
 	info.decided = t.p.decided(info.accepted, info.rejected)
 	v.states[at/t.width] = info
 	return at
+}
+
+// ends returns the members that accept a text that ends in a state between code
+// points.
+func (t *Table) ends(g *generation, info stateInfo) []uint64 {
+	if t.graph != nil {
+		return t.graph.vertices[info.vertex].ends
+	}
+	return g.step.ends(info.main)
 }
 
 // fates returns which members are decided by the threads of a state alone.
@@ -208,6 +221,9 @@ func (t *Table) Feed(s *State, text []byte) (int, bool) {
 	rows, at, classes := s.view.rows, s.at, &t.p.alphabet.bytes
 	for i := 0; i < len(text); i++ {
 		entry := atomic.LoadUint32(&rows[at+uint32(classes[text[i]])])
+		if entry == at {
+			continue // most of a text leads nowhere; the next look-up need not wait for this one
+		}
 		if entry&1 == 0 {
 			at = entry
 			continue
@@ -398,12 +414,13 @@ func (t *Table) Accepts(s *State, member int) bool {
 	if s.whole != nil {
 		return s.whole.accepts(member)
 	}
+	if info.node < 0 {
+		return info.ends[member/64]&(1<<(member%64)) != 0
+	}
 	if t.graph != nil {
 		v := info.vertex
-		if info.node >= 0 {
-			for range t.p.alphabet.nodes[info.node].read {
-				v = t.graph.vertices[v].next[t.p.alphabet.bad]
-			}
+		for range t.p.alphabet.nodes[info.node].read {
+			v = t.graph.vertices[v].next[t.p.alphabet.bad]
 		}
 		return t.graph.vertices[v].ends[member/64]&(1<<(member%64)) != 0
 	}
@@ -417,12 +434,10 @@ func (t *Table) Accepts(s *State, member int) bool {
 		v = g.view.Load()
 	}
 	end := v.states[at/t.width]
-	if end.node >= 0 {
-		for range t.p.alphabet.nodes[end.node].read {
-			if !t.move(g, &end, t.p.alphabet.bad) {
-				d := newDirect(t.p, g.step.store, v.states[at/t.width])
-				return d.accepts(member)
-			}
+	for range t.p.alphabet.nodes[end.node].read {
+		if !t.move(g, &end, t.p.alphabet.bad) {
+			d := newDirect(t.p, g.step.store, v.states[at/t.width])
+			return d.accepts(member)
 		}
 	}
 	return g.step.accepted(end.main, int32(member))

@@ -94,7 +94,7 @@ func (l *languages) add(set *regular.Language, member int32) {
 
 func (l *languages) build() {
 	if len(l.sets) > 0 {
-		l.machine, l.sets = regular.Join(l.sets...), nil
+		l.machine, l.sets = regular.JoinWhole(l.sets...), nil // paths are judged when they are complete (K13)
 	}
 }
 
