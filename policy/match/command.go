@@ -262,7 +262,7 @@ func (t *commandTest) suspects(l *shell.Line, i int) bool {
 		}
 		name := shell.Base(w.Text)
 		behind = behind || command && shell.Wrapper(name)
-		command = command && (shell.IsAssignment(w.Text) || shell.Reserved[string(name)] || len(w.Text) == 0 || !w.Literal && !w.Glob && len(name) == 0)
+		command = command && (shell.IsAssignment(w.Text) || shell.Reserved(name) || len(w.Text) == 0 || !w.Literal && !w.Glob && len(name) == 0)
 	}
 	return false
 }

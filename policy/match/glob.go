@@ -2,6 +2,7 @@ package match
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -27,11 +28,20 @@ const (
 
 // globToken is one element of a glob without braces.
 type globToken struct {
-	kind    globKind
-	r       rune
 	set     automaton.Set
+	at      int // byte in the glob
+	r       rune
+	kind    globKind
 	negated bool // set is the complement of what is written
-	at      int  // byte in the glob
+}
+
+// literalTokens is a text without wildcards.
+func literalTokens(text string) []globToken {
+	tokens := make([]globToken, 0, len(text))
+	for at, r := range text {
+		tokens = append(tokens, globToken{r: r, at: at})
+	}
+	return tokens
 }
 
 // globParser reads a glob into its alternatives.
@@ -61,7 +71,7 @@ func (p *globParser) fail(at int, hint, format string, args ...any) *SpecError {
 func (p *globParser) alternatives(inBraces bool) ([][]globToken, *SpecError) {
 	start := p.pos
 	var done [][]globToken
-	now := [][]globToken{nil}
+	now := [][]globToken{p.room()}
 	for p.pos < len(p.text) {
 		at := p.pos
 		c := p.text[at]
@@ -80,7 +90,7 @@ func (p *globParser) alternatives(inBraces bool) ([][]globToken, *SpecError) {
 		case c == ',' && inBraces:
 			p.pos++
 			done = append(done, now...)
-			now = [][]globToken{nil}
+			now = [][]globToken{p.room()}
 			continue
 		case c == '}' && inBraces:
 			p.pos++
@@ -105,11 +115,20 @@ func (p *globParser) alternatives(inBraces bool) ([][]globToken, *SpecError) {
 	return now, nil
 }
 
+// room is an empty list for the tokens up to the next brace or comma.
+func (p *globParser) room() []globToken {
+	n := strings.IndexAny(p.text[p.pos:], "{},")
+	if n < 0 {
+		n = len(p.text) - p.pos
+	}
+	return make([]globToken, 0, n)
+}
+
 func multiply(left, right [][]globToken) [][]globToken {
 	var out [][]globToken
 	for _, l := range left {
 		for _, r := range right {
-			out = append(out, append(append([]globToken(nil), l...), r...))
+			out = append(out, slices.Concat(l, r))
 		}
 	}
 	return out

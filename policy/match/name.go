@@ -1,39 +1,61 @@
 package match
 
-import "github.com/stopgate/stopgate/internal/automaton"
+import (
+	"strings"
+	"sync"
+
+	"github.com/stopgate/stopgate/internal/automaton"
+)
 
 // Name is a glob over tool names and over the facts of a call (K0b, K0c, G2):
 // the whole name, case-sensitive on every platform, "*" never matches "/".
+//
+// Its automaton is built when the first name is matched that is not found by the text
+// before the first wildcard.
 type Name struct {
 	text     string
-	language *automaton.Language
+	language func() *automaton.Language
 	prefix   string
 	exact    bool
 }
 
 // ParseName reads a glob over names. The error is a *SpecError.
 func ParseName(glob string) (*Name, error) {
+	if !strings.ContainsAny(glob, `*?[{}\`) {
+		return newName(glob, [][]globToken{literalTokens(glob)}), nil
+	}
 	lists, err := parseGlob(glob, true)
 	if err != nil {
 		err.Kind = Glob
 		return nil, err
 	}
-	n := automaton.New()
-	for _, tokens := range lists {
-		n.Accept(addRun(n, 0, tokens, notSlash, false))
-	}
-	name := &Name{text: glob, language: n.Compile()}
+	return newName(glob, lists), nil
+}
+
+func newName(glob string, lists [][]globToken) *Name {
 	text, length := literalRun(lists[0])
-	name.prefix, name.exact = text, len(lists) == 1 && length == len(lists[0])
+	name := &Name{text: glob, prefix: text, exact: len(lists) == 1 && length == len(lists[0])}
 	for _, tokens := range lists[1:] {
 		text, _ := literalRun(tokens)
 		name.prefix = text[:commonPrefix(text, name.prefix)]
 	}
-	return name, nil
+	name.language = sync.OnceValue(func() *automaton.Language {
+		n := automaton.New()
+		for _, tokens := range lists {
+			n.Accept(addRun(n, 0, tokens, notSlash, false))
+		}
+		return n.Compile()
+	})
+	return name
 }
 
 // Match reports whether the whole name matches.
-func (n *Name) Match(name string) bool { return n.language.Accepts([]byte(name)) }
+func (n *Name) Match(name string) bool {
+	if n.exact || !strings.HasPrefix(name, n.prefix) {
+		return name == n.prefix && n.exact
+	}
+	return n.language().Accepts([]byte(name))
+}
 
 // LiteralPrefix returns the text before the first wildcard or brace; exact is
 // true if the glob is one literal name. A longer prefix is the better match.
@@ -44,7 +66,7 @@ func (n *Name) String() string { return n.text }
 
 // Walker returns an automaton of the names, nil if it would be too large.
 func (n *Name) Walker() automaton.Walker {
-	if a := n.language.DFA(); a != nil {
+	if a := n.language().DFA(); a != nil {
 		return a
 	}
 	return nil

@@ -2,9 +2,9 @@ package match
 
 import (
 	"bytes"
-	"slices"
 	"strings"
 	"sync"
+	"unicode/utf8"
 
 	"github.com/stopgate/stopgate/internal/automaton"
 	"github.com/stopgate/stopgate/internal/shell"
@@ -21,88 +21,138 @@ const (
 	ProtectedDenied            // what guards the gate itself: deny (S4)
 )
 
+// protectedGlob is a line of the list, and the names, in lower case, of which every path
+// that the line is about has one as a component: a path with none of them, as nearly all
+// have, costs nothing. A name that ends in * is the beginning of one; | separates several.
+type protectedGlob struct{ glob, names string }
+
 // deniedPaths hold stopgate's own state, sockets and tokens: who writes there
 // approves his own calls (S4).
-var deniedPaths = []string{
-	"**/.local/state/stopgate/**", "**/.local/share/stopgate/**", "**/Library/Application Support/stopgate/**",
-	"/var/lib/stopgate/**", "/run/stopgate/**", "/run/user/*/stopgate/**", "/var/run/stopgate/**", "/tmp/stopgate-*/**",
-	"**/stopgate.sock", "**/stopgate*.token", "**/.config/stopgate/{token,tokens,keys}*",
+var deniedPaths = []protectedGlob{
+	{"**/.local/state/stopgate/**", "stopgate"}, {"**/.local/share/stopgate/**", "stopgate"}, {"**/Library/Application Support/stopgate/**", "stopgate"},
+	{"/var/lib/stopgate/**", "stopgate"}, {"/run/stopgate/**", "stopgate"}, {"/run/user/*/stopgate/**", "stopgate"}, {"/var/run/stopgate/**", "stopgate"},
+	{"/tmp/stopgate-*/**", "stopgate-*"},
+	{"**/stopgate.sock", "stopgate.sock"}, {"**/stopgate*.token", "stopgate*"}, {"**/.config/stopgate/{token,tokens,keys}*", "stopgate"},
 }
 
 // askedPaths are the files that say what an agent may do, existing or not, and
 // those that make other programs run what stands in them (K2, H20).
-var askedPaths = []string{
-	"**/stopgate.toml", "**/.stopgate/**", "**/.config/stopgate/**", "/etc/stopgate/**",
-	"**/.claude/settings*.json", "**/.claude/hooks/**", "**/.claude.json", "**/.mcp.json", "/etc/claude-code/**",
-	"**/.codex/{config.toml,hooks.json}", "**/.codex/{hooks,rules}/**", "/etc/codex/**",
-	"**/.gemini/{settings.json,.env}", "**/.gemini/{hooks,policies,extensions}/**", "/etc/gemini-cli/**",
-	"**/.cursor/*.json", "**/.cursor/hooks/**", "/etc/cursor/**",
-	"**/.github/{hooks,copilot}/**", "**/.copilot/**", "**/.config/github-copilot/**", "/etc/github-copilot/**",
-	"**/.vscode/{settings,mcp,tasks}.json",
-	"**/opencode.{json,jsonc}", "**/.opencode/**", "**/.config/opencode/**",
-	"**/.qwen/settings.json", "**/.qwen/hooks/**",
-	"**/{.crush,crush}.json", "**/.config/crush/**",
-	"**/.clinerules/hooks/**", "**/Cline/Hooks/**",
-	"**/{.windsurf,windsurf}/hooks.json", "**/.pi/**", "**/.factory/settings*.json", "**/.augment/settings*.json",
-	"**/.amp/settings*.json", "**/.config/amp/settings*.json", "**/.kiro/{hooks,settings,agents}/**", "**/.kimi/config.toml", "**/.config/goose/**",
-	"**/.git/hooks/**", "**/.git/{config,config.worktree}", "**/.git/modules/**/hooks/**", "**/.git/modules/**/config",
-	"**/.gitconfig", "**/.config/git/**", "/etc/gitconfig",
+var askedPaths = []protectedGlob{
+	{"**/stopgate.toml", "stopgate.toml"}, {"**/.stopgate/**", ".stopgate"}, {"**/.config/stopgate/**", "stopgate"}, {"/etc/stopgate/**", "stopgate"},
+	{"**/.claude/settings*.json", ".claude"}, {"**/.claude/hooks/**", ".claude"}, {"**/.claude.json", ".claude.json"}, {"**/.mcp.json", ".mcp.json"},
+	{"/etc/claude-code/**", "claude-code"},
+	{"**/.codex/{config.toml,hooks.json}", ".codex"}, {"**/.codex/{hooks,rules}/**", ".codex"}, {"/etc/codex/**", "codex"},
+	{"**/.gemini/{settings.json,.env}", ".gemini"}, {"**/.gemini/{hooks,policies,extensions}/**", ".gemini"}, {"/etc/gemini-cli/**", "gemini-cli"},
+	{"**/.cursor/*.json", ".cursor"}, {"**/.cursor/hooks/**", ".cursor"}, {"/etc/cursor/**", "cursor"},
+	{"**/.github/{hooks,copilot}/**", ".github"}, {"**/.copilot/**", ".copilot"}, {"**/.config/github-copilot/**", "github-copilot"},
+	{"/etc/github-copilot/**", "github-copilot"},
+	{"**/.vscode/{settings,mcp,tasks}.json", ".vscode"},
+	{"**/opencode.{json,jsonc}", "opencode.json|opencode.jsonc"}, {"**/.opencode/**", ".opencode"}, {"**/.config/opencode/**", "opencode"},
+	{"**/.qwen/settings.json", ".qwen"}, {"**/.qwen/hooks/**", ".qwen"},
+	{"**/{.crush,crush}.json", ".crush.json|crush.json"}, {"**/.config/crush/**", "crush"},
+	{"**/.clinerules/hooks/**", ".clinerules"}, {"**/Cline/Hooks/**", "cline"},
+	{"**/{.windsurf,windsurf}/hooks.json", ".windsurf|windsurf"}, {"**/.pi/**", ".pi"}, {"**/.factory/settings*.json", ".factory"},
+	{"**/.augment/settings*.json", ".augment"},
+	{"**/.amp/settings*.json", ".amp"}, {"**/.config/amp/settings*.json", "amp"}, {"**/.kiro/{hooks,settings,agents}/**", ".kiro"},
+	{"**/.kimi/config.toml", ".kimi"}, {"**/.config/goose/**", "goose"},
+	{"**/.git/hooks/**", ".git"}, {"**/.git/{config,config.worktree}", ".git"}, {"**/.git/modules/**/hooks/**", ".git"}, {"**/.git/modules/**/config", ".git"},
+	{"**/.gitconfig", ".gitconfig"}, {"**/.config/git/**", ".config"}, {"/etc/gitconfig", "gitconfig"},
 }
 
 // Protected is the built-in list of paths and commands that no rule grants
 // (H20, K2, S4). It suspects: every reading of a path counts, expanded ones too.
 //
-// Its automata are built when the first value needs them: a policy for tools without
-// paths does not pay for them.
+// Its automata are built when the first value needs them, line by line: a process that
+// lives for one call pays for the lines that the call comes near.
 type Protected struct {
-	place         place
-	literal       place // of words that a shell takes as they are
-	files         []string
-	needles       func() *needles
+	place   place
+	literal place // of words that a shell takes as they are
+	lines   []*protectedLine
+	names   func() *nameIndex
+	// The lines of each protection as one, for values with wildcards.
 	denied, asked func() *pathTest
-	// The lines of both lists one by one: only a value that touches the list asks which
-	// of them it touches.
-	deniedLines, askedLines func() []protectedLine
 }
 
-// protectedLine is one line of the list.
+// protectedLine is one line of the list, or a file.
 type protectedLine struct {
-	text string
-	test *pathTest
+	protectedGlob
+	protection Protection
+	test       func() *pathTest
 }
 
 // NewProtected prepares the list for an environment. files are further paths to
 // protect with a floor ask: the policy files in use.
 func NewProtected(env Env, files ...string) *Protected {
 	p := &Protected{place: newPlace(env, true, true)}
-	for _, f := range files {
-		if canonical, info := appendCanonical(nil, []byte(f)); len(canonical) > 0 && !info.climbs {
-			p.files = append(p.files, string(canonical))
-		}
-	}
 	p.literal = p.place
 	p.literal.expands = false
-	p.needles = sync.OnceValue(func() *needles { return newNeedles(slices.Concat(deniedPaths, askedPaths), p.files, p.place.env.Root) })
-	p.denied = sync.OnceValue(func() *pathTest { return p.test(deniedPaths, nil) })
-	p.asked = sync.OnceValue(func() *pathTest { return p.test(askedPaths, p.files) })
-	p.deniedLines = sync.OnceValue(func() []protectedLine { return p.lines(deniedPaths, nil) })
-	p.askedLines = sync.OnceValue(func() []protectedLine { return p.lines(askedPaths, p.files) })
+	p.lines = make([]*protectedLine, 0, len(deniedPaths)+len(askedPaths)+len(files))
+	for _, g := range deniedPaths {
+		p.add(g, ProtectedDenied)
+	}
+	for _, g := range askedPaths {
+		p.add(g, ProtectedAsk)
+	}
+	p.denied = sync.OnceValue(func() *pathTest { return p.union(ProtectedDenied) })
+	p.asked = sync.OnceValue(func() *pathTest { return p.union(ProtectedAsk) })
+	for _, f := range files {
+		if canonical, info := appendCanonical(nil, []byte(f)); len(canonical) > 0 && !info.climbs {
+			p.add(protectedGlob{string(canonical), ""}, ProtectedAsk)
+		}
+	}
+	p.names = sync.OnceValue(func() *nameIndex { return newNameIndex(p.lines, p.place.env.Root) })
 	return p
 }
 
-func (p *Protected) test(globs, files []string) *pathTest {
-	b := pathBuilder{NFA: automaton.New(), env: p.place.env, restrictive: true, folded: true, suspects: true}
-	for _, g := range globs {
-		if err := b.add(Glob, g); err != nil {
-			panic("protected list: " + g + ": " + err.Error()) // not reached: the list is constant, and every test compiles it
-		}
+// add adds a line; one without names is a file.
+func (p *Protected) add(g protectedGlob, protection Protection) {
+	l := &protectedLine{protectedGlob: g, protection: protection}
+	l.test = sync.OnceValue(func() *pathTest { return p.lineTest(l) })
+	p.lines = append(p.lines, l)
+}
+
+func (p *Protected) builder() pathBuilder {
+	return pathBuilder{NFA: automaton.New(), env: p.place.env, restrictive: true, folded: true, suspects: true}
+}
+
+func (l *protectedLine) addTo(b *pathBuilder) {
+	if l.names == "" {
+		b.addLiteral(splitLiteral(l.glob))
+	} else if err := b.add(Glob, l.glob); err != nil {
+		panic("protected list: " + l.glob + ": " + err.Error()) // not reached: the list is constant, and every test compiles it
 	}
-	for _, f := range files {
-		b.addLiteral(splitLiteral(f))
-	}
+}
+
+func (p *Protected) test(b pathBuilder) *pathTest {
 	t := newPathTest(b.NFA, p.place)
 	t.aimed, t.listed = aims, true
 	return t
+}
+
+// lineTest is the test of one line. One that is a name anywhere is touched by wildcards
+// only if they begin with a part of the name.
+func (p *Protected) lineTest(l *protectedLine) *pathTest {
+	b := p.builder()
+	l.addTo(&b)
+	t := p.test(b)
+	if name, ok := strings.CutPrefix(l.glob, "**/"); ok && l.names != "" && !strings.Contains(name, "/") {
+		t.aimed = func(pattern string) bool {
+			last := pattern[strings.LastIndexByte(pattern, '/')+1:]
+			return aims(pattern) && last != "" && !isPattern(last[:1])
+		}
+	}
+	return t
+}
+
+// union is the test of all lines of one protection.
+func (p *Protected) union(protection Protection) *pathTest {
+	b := p.builder()
+	for _, l := range p.lines {
+		if l.protection == protection {
+			l.addTo(&b)
+		}
+	}
+	return p.test(b)
 }
 
 // Path judges the value of a path parameter. entry is the line of the list that
@@ -111,90 +161,85 @@ func (p *Protected) test(globs, files []string) *pathTest {
 // Of a value with wildcards only what a shell would expand counts, and only if it
 // says where it aims: ".git/h*" touches, "src/*" does not.
 func (p *Protected) Path(value []byte) (protection Protection, entry string) {
-	var buf [256]byte
-	canonical, info, plain := examine(buf[:0], value)
-	certain := plain && p.place.admits(value, canonical, info)
-	if certain && p.needles().clears(canonical) {
-		return Unprotected, ""
-	}
-	if certain && !p.denied().holds(canonical, info.high) && !p.asked().holds(canonical, info.high) {
-		return Unprotected, ""
-	}
-	v := new(Value)
-	v.Reset(value)
-	return p.Judge(v)
+	return p.judge(value, &p.place)
 }
 
 // PathOf is Path for a value that matchers judge too: the path is read once.
 func (p *Protected) PathOf(v *Value) (protection Protection, entry string) {
-	if v.valid && len(v.text) <= Budget {
-		if canonical, certain := v.certain(&p.place); certain && p.needles().clears(canonical) {
-			return Unprotected, ""
-		}
-	}
-	return p.Judge(v)
-}
-
-// Judge is PathOf by the automata of the whole list.
-func (p *Protected) Judge(v *Value) (protection Protection, entry string) {
-	return p.judge(v, &p.place)
-}
-
-// judge judges a value that is read from a place.
-func (p *Protected) judge(v *Value, from *place) (protection Protection, entry string) {
 	if !v.valid || len(v.text) > Budget {
 		return ProtectedAsk, tooManyReadings
 	}
-	if p.denied().judgeFrom(v, from) {
-		if entry := touched(p.deniedLines(), v, from); entry != "" {
-			return ProtectedDenied, entry
+	if canonical, certain := v.certain(&p.place); certain {
+		return p.answer(p.touched(canonical, v.info.high))
+	}
+	return p.suspect(v.readings(&p.place))
+}
+
+// judge judges a value that is read from a place.
+func (p *Protected) judge(value []byte, from *place) (protection Protection, entry string) {
+	if !utf8.Valid(value) || len(value) > Budget {
+		return ProtectedAsk, tooManyReadings
+	}
+	var buf [256]byte
+	canonical, info, plain := examine(buf[:0], value)
+	if plain && from.admits(value, canonical, info) {
+		return p.answer(p.touched(canonical, info.high))
+	}
+	return p.suspect(Readings(string(value), from.env, from.expands))
+}
+
+// suspect judges the readings of a value.
+func (p *Protected) suspect(list []Reading, complete bool) (protection Protection, entry string) {
+	first := len(p.lines)
+	for _, r := range list {
+		if r.Glob {
+			first = min(first, p.touchedBy(r.Path, first))
+		} else {
+			first = min(first, p.touched([]byte(r.Path), true))
 		}
 	}
-	if p.asked().judgeFrom(v, from) {
-		if entry := touched(p.askedLines(), v, from); entry != "" {
-			return ProtectedAsk, entry
-		}
+	if first == len(p.lines) && !complete {
+		return ProtectedAsk, tooManyReadings
 	}
-	if _, certain := v.certain(from); !certain {
-		if _, complete := v.readings(from); !complete {
-			return ProtectedAsk, tooManyReadings
-		}
-	}
-	return Unprotected, ""
+	return p.answer(first)
 }
 
 // tooManyReadings stands for the line that a value may touch when its readings
 // cannot be listed.
 const tooManyReadings = "a path with more readings than are listed"
 
-// lines compiles a list line by line. A line that is one name anywhere is touched by
-// wildcards only if they begin with a part of the name.
-func (p *Protected) lines(globs, files []string) []protectedLine {
-	var all []protectedLine
-	for _, g := range globs {
-		t := p.test([]string{g}, nil)
-		if name, ok := strings.CutPrefix(g, "**/"); ok && !strings.Contains(name, "/") {
-			t.aimed = func(pattern string) bool {
-				last := pattern[strings.LastIndexByte(pattern, '/')+1:]
-				return aims(pattern) && last != "" && !isPattern(last[:1])
-			}
-		}
-		all = append(all, protectedLine{g, t})
+// answer is what touching a line means, the one behind the last for none.
+func (p *Protected) answer(line int) (protection Protection, entry string) {
+	if line == len(p.lines) {
+		return Unprotected, ""
 	}
-	for _, f := range files {
-		all = append(all, protectedLine{f, p.test(nil, []string{f})})
-	}
-	return all
+	return p.lines[line].protection, p.lines[line].glob
 }
 
-// touched finds the line that a value touches.
-func touched(lines []protectedLine, v *Value, from *place) string {
-	for _, l := range lines {
-		if l.test.judgeFrom(v, from) {
-			return l.text
+// touched returns the first line that a canonical path touches.
+func (p *Protected) touched(canonical []byte, high bool) (first int) {
+	first = len(p.lines)
+	p.names().each(canonical, func(line int) {
+		if line < first && p.lines[line].test().holds(canonical, high) {
+			first = line
+		}
+	})
+	return first
+}
+
+// touchedBy returns the first line, below a bound, that one of the paths touches which a
+// value with wildcards may stand for.
+func (p *Protected) touchedBy(pattern string, bound int) int {
+	if !aims(pattern) {
+		return bound
+	}
+	denied, asked := p.denied().mayHold(pattern), p.asked().mayHold(pattern)
+	for i, l := range p.lines[:bound] {
+		if (l.protection == ProtectedDenied && denied || l.protection == ProtectedAsk && asked) && l.test().mayHold(pattern) {
+			return i
 		}
 	}
-	return ""
+	return bound
 }
 
 // administration are the subcommands of stopgate that answer for a person or
@@ -239,18 +284,10 @@ func (p *Protected) command(c *shell.Command) (protection Protection, entry stri
 		}
 	}
 	path := func(text []byte, literal bool) (Protection, string) {
-		var buf [256]byte
-		canonical, info, plain := examine(buf[:0], text)
-		from := &p.place
 		if literal {
-			from = &p.literal
+			return p.judge(text, &p.literal)
 		}
-		if plain && from.admits(text, canonical, info) && !p.denied().holds(canonical, info.high) && !p.asked().holds(canonical, info.high) {
-			return Unprotected, ""
-		}
-		v := new(Value)
-		v.Reset(text)
-		return p.judge(v, from)
+		return p.judge(text, &p.place)
 	}
 	var program string // stopgate or git, once it was named
 	for i := range c.Words {

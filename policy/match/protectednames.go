@@ -2,112 +2,87 @@ package match
 
 import (
 	"slices"
+	"strings"
 	"unicode/utf8"
 )
 
-// needles are names of which every path that touches the protected list has one: each
-// line of the list has a component that is such a name or begins with one. A path with
-// none of them, as nearly all are, is cleared without the automata of the list, which
-// cost a short-lived process more than all its rules.
-type needles struct {
-	names    map[string]bool
-	prefixes []string
+// nameIndex finds the lines of the protected list that a path may touch by the names
+// that the path has, so that nobody asks the others, nor builds their automata.
+type nameIndex struct {
+	names    map[string][]int // lines, by names of components
+	prefixes []linePrefix     // and by what components begin with
+	always   []int            // lines whose name the root itself has
 }
 
-// specific is how long a name in a line has to be to be looked for as a whole where
-// another component begins with a longer one.
-const specific = 4
+type linePrefix struct {
+	text string
+	line int
+}
 
-// add adds the name that one alternative of a line asks for. It reports false if the
-// line has none.
-func (n *needles) add(lit pathLiteral) bool {
-	name, prefix := "", ""
-	for _, c := range lit.components {
-		text, length := literalRun(c)
-		switch {
-		case length == len(c) && len(text) >= len(name):
-			name = text
-		case len(text) >= len(prefix):
-			prefix = text
+// longestName bounds the names that are looked for.
+const longestName = 64
+
+func newNameIndex(lines []*protectedLine, root string) *nameIndex {
+	n := &nameIndex{names: make(map[string][]int, len(lines))}
+	for i, l := range lines {
+		names := l.names
+		if names == "" { // a file
+			path := fold(l.glob)
+			if name := path[strings.LastIndexByte(path, '/')+1:]; name != "" && len(name) <= longestName {
+				n.names[name] = append(n.names[name], i)
+			} else {
+				n.always = append(n.always, i)
+			}
+			continue
+		}
+		for name := range strings.SplitSeq(names, "|") {
+			if prefix, ok := strings.CutSuffix(name, "*"); ok {
+				n.prefixes = append(n.prefixes, linePrefix{prefix, i})
+			} else {
+				n.names[name] = append(n.names[name], i)
+			}
 		}
 	}
-	switch {
-	case len(name) > longest || len(prefix) > longest:
-		return false
-	case len(name) >= specific || name != "" && len(name) >= len(prefix):
-		n.names[fold(name)] = true
-	case prefix != "":
-		n.prefixes = append(n.prefixes, fold(prefix))
-	default:
-		return false
-	}
-	return true
+	n.find([]byte(fold(root)), func(line int) { n.always = append(n.always, line) })
+	slices.Sort(n.always)
+	n.always = slices.Compact(n.always)
+	return n
 }
 
-// longest bounds the names that are looked for.
-const longest = 64
+// each calls f for the lines that a canonical path may touch; one may be repeated.
+func (n *nameIndex) each(canonical []byte, f func(line int)) {
+	for _, line := range n.always {
+		f(line)
+	}
+	n.find(canonical, f)
+	if slices.ContainsFunc(canonical, func(c byte) bool { return c >= utf8.RuneSelf }) {
+		n.find([]byte(fold(string(canonical))), f)
+	}
+}
 
-// find reports whether a path has one of the names, ASCII upper case taken for lower.
-func (n *needles) find(path []byte) bool {
-	var buf [longest]byte
+// find calls f for the lines that have a name of a path, ASCII upper case taken for
+// lower.
+func (n *nameIndex) find(path []byte, f func(line int)) {
+	var buf [longestName]byte
 	for from := 0; from <= len(path); {
 		end := from
 		for end < len(path) && path[end] != '/' {
-			if end-from < longest {
+			if end-from < longestName {
 				buf[end-from] = lowerASCII(path[end])
 			}
 			end++
 		}
-		c := buf[:min(end-from, longest)]
-		if end-from <= longest && n.names[string(c)] {
-			return true
+		c := buf[:min(end-from, longestName)]
+		if end-from <= longestName {
+			for _, line := range n.names[string(c)] {
+				f(line)
+			}
 		}
-		for _, prefix := range n.prefixes {
-			if len(c) >= len(prefix) && string(c[:len(prefix)]) == prefix {
-				return true
+		for i := range n.prefixes {
+			if p := n.prefixes[i].text; len(c) >= len(p) && string(c[:len(p)]) == p {
+				f(n.prefixes[i].line)
 			}
 		}
 		from = end + 1
 	}
-	return false
-}
-
-// newNeedles collects the names of the lines and of further files, nil if a path could
-// touch the list without having one: the root's own path has it.
-func newNeedles(globs, files []string, root string) *needles {
-	n := &needles{names: make(map[string]bool)}
-	for _, g := range globs {
-		lists, err := parseGlob(g, true)
-		if err != nil {
-			return nil // not reached: the list is constant
-		}
-		for _, tokens := range lists {
-			lit, err := splitGlob(g, tokens)
-			if err != nil || !n.add(lit) {
-				return nil
-			}
-		}
-	}
-	for _, f := range files {
-		if !n.add(splitLiteral(f)) {
-			return nil
-		}
-	}
-	if slices.Sort(n.prefixes); n.find([]byte(fold(root))) {
-		return nil
-	}
-	n.prefixes = slices.Compact(n.prefixes)
-	return n
-}
-
-// clears reports whether a canonical path has none of the names, whatever its case.
-func (n *needles) clears(canonical []byte) bool {
-	if n == nil {
-		return false
-	}
-	if n.find(canonical) {
-		return false
-	}
-	ascii := !slices.ContainsFunc(canonical, func(c byte) bool { return c >= utf8.RuneSelf })
-	return ascii || !n.find([]byte(fold(string(canonical))))
 }
