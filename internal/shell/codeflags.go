@@ -107,4 +107,4 @@ func codeFlagNames() string {
 
 // TakesCode reports a program that has an option which runs code: words that nobody
 // can see may hold it.
-func TakesCode(program []byte) bool { return known[string(bytes.ToLower(Base(program)))] }
+func TakesCode(program []byte) bool { return known()[string(bytes.ToLower(Base(program)))] }

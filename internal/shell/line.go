@@ -1,6 +1,10 @@
 package shell
 
-import "bytes"
+import (
+	"bytes"
+	"strings"
+	"sync"
+)
 
 // Line is a command line taken apart. It is reused with Read and belongs to one
 // goroutine; what it gave out before is not valid after the next Read.
@@ -122,7 +126,7 @@ func (l *Line) moved() {
 		c := &l.Commands[i]
 		c.Moved = moved
 		if name := c.Program(); len(name) > 0 {
-			moved = moved || movers[string(name)]
+			moved = moved || movers()[string(name)]
 		}
 	}
 }
@@ -153,10 +157,16 @@ func (c *Command) Program() []byte {
 // Base returns the last component of a program's path.
 func Base(word []byte) []byte { return word[bytes.LastIndexAny(word, `/\`)+1:] }
 
-func set(words string) map[string]bool {
+// words is a set of words. It is made when it is first asked, which in most processes
+// that start for one call is never.
+type words func() map[string]bool
+
+func set(text string) words { return sync.OnceValue(func() map[string]bool { return setOf(text) }) }
+
+func setOf(text string) map[string]bool {
 	m := make(map[string]bool)
-	for _, w := range bytes.Fields([]byte(words)) {
-		m[string(w)] = true
+	for w := range strings.FieldsSeq(text) {
+		m[w] = true
 	}
 	return m
 }

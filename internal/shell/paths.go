@@ -33,7 +33,7 @@ var copiers = set("cp install rsync scp")
 // Certain reports a program whose operands are paths and nothing else.
 func Certain(program []byte) bool {
 	name := string(program)
-	return readers[name] && !scripted[name] || name == "tee" || name == "touch" || name == "mkdir" || name == "rm" || name == "rmdir"
+	return readers()[name] && !scripted()[name] || name == "tee" || name == "touch" || name == "mkdir" || name == "rm" || name == "rmdir"
 }
 
 // Paths calls yield for every word of the command that may name a file, and for the
@@ -49,14 +49,14 @@ func (c *Command) Paths(yield func(path *Word, use Use, redirected bool) bool) {
 		}
 	}
 	name := string(bytes.ToLower(c.Program()))
-	if pathless[name] && !c.Feeds || len(c.Words) == 0 {
+	if pathless()[name] && !c.Feeds || len(c.Words) == 0 {
 		return
 	}
 	use := Reads | Writes
-	if readers[name] {
+	if readers()[name] {
 		use = Reads
 	}
-	skip := scripted[name]
+	skip := scripted()[name]
 	for i := range c.Words[1:] {
 		w := &c.Words[i+1]
 		text := w.Text
@@ -87,7 +87,7 @@ func (c *Command) Paths(yield func(path *Word, use Use, redirected bool) bool) {
 			continue
 		}
 		one := use
-		if copiers[name] && i+2 < len(c.Words) {
+		if copiers()[name] && i+2 < len(c.Words) {
 			one = Reads
 		}
 		if !yield(w, one, false) {

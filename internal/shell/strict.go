@@ -326,7 +326,7 @@ var plainBytes = func() (t [256]bool) {
 
 // commandWord reports whether a word can name a program, and nothing but that.
 func commandWord(w Word) bool {
-	if len(w.Text) == 0 || w.Text[0] == '%' || IsAssignment(w.Text) || Reserved[string(w.Text)] {
+	if len(w.Text) == 0 || w.Text[0] == '%' || IsAssignment(w.Text) || Reserved(w.Text) {
 		return false
 	}
 	for _, b := range w.Text {
@@ -364,8 +364,10 @@ func isNumber(text []byte) bool {
 
 func isLetter(c byte) bool { return c == '_' || 'a' <= c|0x20 && c|0x20 <= 'z' }
 
-// Reserved are words that do not name the command behind them.
-var Reserved = set("! [[ ]] {} case coproc do done elif else esac fi for foreach function if in repeat select then until while { } end endif endsw noglob nocorrect")
+// Reserved reports a word that does not name the command behind it.
+func Reserved(word []byte) bool { return reserved()[string(word)] }
+
+var reserved = set("! [[ ]] {} case coproc do done elif else esac fi for foreach function if in repeat select then until while { } end endif endsw noglob nocorrect")
 
 // Simple reports a text that is one simple command of unquoted literal words without
 // redirections.

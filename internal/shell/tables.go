@@ -189,9 +189,9 @@ func (w *wrapper) line(words []Word) int {
 }
 
 // known are the programs that unwrap looks at.
-var known = func() map[string]bool {
-	m := set("eval find git")
-	for _, more := range []map[string]bool{shells, environment, loose, evaluating, set(codeFlagNames())} {
+var known = words(sync.OnceValue(func() map[string]bool {
+	m := setOf("eval find git")
+	for _, more := range []map[string]bool{shells(), environment(), loose(), evaluating(), setOf(codeFlagNames())} {
 		for name := range more {
 			m[name] = true
 		}
@@ -205,12 +205,12 @@ var known = func() map[string]bool {
 		}
 	}
 	return m
-}()
+}))
 
 // wrapping are the programs that run a part of their words.
-var wrapping = func() map[string]bool {
-	m := set("eval")
-	for _, more := range []map[string]bool{shells, loose} {
+var wrapping = words(sync.OnceValue(func() map[string]bool {
+	m := setOf("eval")
+	for _, more := range []map[string]bool{shells(), loose()} {
 		for name := range more {
 			m[name] = true
 		}
@@ -221,12 +221,12 @@ var wrapping = func() map[string]bool {
 		}
 	}
 	return m
-}()
+}))
 
 // Wrapper reports a program that runs a part of its words.
 func Wrapper(name []byte) bool {
 	if hasUpper(name) {
 		name = bytes.ToLower(name)
 	}
-	return wrapping[string(name)]
+	return wrapping()[string(name)]
 }

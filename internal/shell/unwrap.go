@@ -8,7 +8,7 @@ func (l *Line) unwrapAll(first, depth int) {
 	wraps := false
 	for i := first; i < len(l.Commands) && !wraps; i++ {
 		c := &l.Commands[i]
-		wraps = c.script != nil || c.braces != nil || known[string(c.Program())] || hasUpper(c.Program())
+		wraps = c.script != nil || c.braces != nil || known()[string(c.Program())] || hasUpper(c.Program())
 	}
 	if !wraps {
 		for i := first; i < len(l.Commands); i++ {
@@ -56,16 +56,16 @@ func (l *Line) unwrap(i, depth int) {
 		program = bytes.ToLower(program)
 	}
 	name := string(program)
-	if deep := depth > maxDepth+1; deep && known[name] {
+	if deep := depth > maxDepth+1; deep && known()[name] {
 		l.Plain, l.Complete = false, false
 		return
 	}
 	l.flags(i, name, depth)
-	if evaluating[name] {
+	if evaluating()[name] {
 		l.subscripts(i)
 	}
 	switch {
-	case shells[name]:
+	case shells()[name]:
 		l.shell(i, depth)
 	case name == "eval":
 		l.joined(i, 1, depth)
@@ -73,11 +73,11 @@ func (l *Line) unwrap(i, depth int) {
 		l.find(i, depth)
 	case name == "git":
 		l.git(i, depth)
-	case environment[name]:
+	case environment()[name]:
 		l.Commands[i].Plain = false
 	case interpreters[name] != "":
 		l.interpreter(i, interpreters[name])
-	case loose[name]:
+	case loose()[name]:
 		l.loosely(i, depth)
 	default:
 		if w, ok := wrappers()[name]; ok {
@@ -238,7 +238,7 @@ func (l *Line) find(i, depth int) {
 			index := len(l.Commands)
 			l.tail(i, at+1, end, end+1, depth)
 			for j := index; j < len(l.Commands); j++ {
-				if shells[string(bytes.ToLower(l.Commands[j].Program()))] && holdsFileName(l.Commands[j].Words) {
+				if shells()[string(bytes.ToLower(l.Commands[j].Program()))] && holdsFileName(l.Commands[j].Words) {
 					l.unclear(j) // the name of a file becomes a part of a command line
 				}
 			}
@@ -329,7 +329,7 @@ func (l *Line) flags(i int, name string, depth int) {
 				continue
 			}
 			l.Commands[i].Runs = true
-			if !attached && tails[name] && at+1 < len(c.Words) {
+			if !attached && tails()[name] && at+1 < len(c.Words) {
 				l.tail(i, at+1, len(c.Words), len(c.Words), depth)
 				return
 			}
