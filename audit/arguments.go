@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"sync"
 
 	"github.com/stopgate/stopgate/jsonstream"
 )
@@ -43,6 +44,7 @@ const Redacted = "[redacted]"
 // pattern.
 type Redactor struct {
 	places   []jsonstream.Pointer
+	tokens   func() []*regexp.Regexp // nil: none
 	patterns []*regexp.Regexp
 }
 
@@ -61,6 +63,14 @@ var tokens = []string{
 	`\b[a-z][a-z0-9+.-]*://[^\s/:@]+:[^\s/@]+@`, // a password in a URL
 }
 
+// wellKnown compiles tokens. Nobody pays for it who redacts nothing.
+func wellKnown() (all []*regexp.Regexp) {
+	for _, t := range tokens {
+		all = append(all, regexp.MustCompile(t))
+	}
+	return all
+}
+
 // NewRedactor takes out the values at the pointers (RFC 6901; a token * stands for
 // every member and element) and everything that one of the patterns (RE2) matches
 // in a string, beside the forms of well-known secrets.
@@ -74,13 +84,14 @@ func NewRedactor(pointers, patterns []string) (*Redactor, error) {
 		}
 		r.places = append(r.places, place)
 	}
-	for _, p := range slices.Concat(tokens, patterns) {
+	for _, p := range patterns {
 		pattern, err := regexp.Compile(p)
 		if err != nil {
 			errs = append(errs, fmt.Errorf("pattern %q: %w", p, err))
 		}
 		r.patterns = append(r.patterns, pattern)
 	}
+	r.tokens = sync.OnceValue(wellKnown)
 	return r, errors.Join(errs...)
 }
 
@@ -92,7 +103,10 @@ func (r *Redactor) Redact(args []byte) (text []byte, changed []string, err error
 	if err := doc.Scan(args, jsonstream.Options{}); err != nil {
 		return nil, nil, fmt.Errorf("redact: %w", err)
 	}
-	w := redaction{Redactor: r}
+	w := redaction{Redactor: r, patterns: r.patterns}
+	if r.tokens != nil {
+		w.patterns = slices.Concat(r.tokens(), r.patterns)
+	}
 	w.value(nil, doc.Root())
 	if len(w.edits) == 0 {
 		return args, nil, nil
@@ -104,8 +118,9 @@ func (r *Redactor) Redact(args []byte) (text []byte, changed []string, err error
 // redaction is one walk over arguments.
 type redaction struct {
 	*Redactor
-	edits   []jsonstream.Edit
-	changed []string
+	patterns []*regexp.Regexp
+	edits    []jsonstream.Edit
+	changed  []string
 }
 
 func (w *redaction) value(at jsonstream.Pointer, v jsonstream.Value) {

@@ -96,7 +96,7 @@ func (b *subsets) id(set []int) uint32 {
 		at = uint32(len(b.sets))
 		b.ids[string(b.key)] = at
 		if cap(b.room)-len(b.room) < len(set) {
-			b.room = make([]int, 0, 4096+len(set))
+			b.room = make([]int, 0, min(max(64, 2*cap(b.room)), 4096)+len(set))
 		}
 		b.room = append(b.room, set...)
 		b.sets = append(b.sets, b.room[len(b.room)-len(set):])
