@@ -52,6 +52,7 @@ var layers = [][]string{
 	{"internal/secret", "internal/certificate"},
 	{"gateway"},
 	{"decide"},
+	{"decide/client"},
 	{"hook"},
 	{"hook/install"},
 	{"internal/config"},
@@ -213,7 +214,7 @@ func TestPurePackagesTouchNothingOutside(t *testing.T) {
 // Wire data is judged on raw bytes: encoding/json folds case, keeps the last
 // duplicate and repairs text, so it must not read what a model or client wrote.
 func TestEncodingJSONReadsNoWireData(t *testing.T) {
-	allowed := map[string]bool{"internal/cli": true, "cmd/stopgate": true, "audit": true, "audit/sqlite": true, "store/sqlite": true, "approve/webhook": true, "decide": true, "internal/diag": true, "internal/ci": true, "gate": true, ".": true, "internal/replay": true, "policy": true, "session": true, "internal/records": true}
+	allowed := map[string]bool{"internal/cli": true, "cmd/stopgate": true, "audit": true, "audit/sqlite": true, "store/sqlite": true, "approve/webhook": true, "decide": true, "decide/client": true, "internal/diag": true, "internal/ci": true, "gate": true, ".": true, "internal/replay": true, "policy": true, "session": true, "internal/records": true}
 	for _, f := range sources(t) {
 		if f.test || strings.HasPrefix(f.pkg, testOnly) || allowed[f.pkg] {
 			continue

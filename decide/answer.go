@@ -41,6 +41,9 @@ type Answer struct {
 	Bytes int64 `json:"bytes"` // of the arguments
 	// Args must run, byte for byte as they stand here; only of an allowed call.
 	Args json.RawMessage `json:"args,omitempty"`
+	// Raw is what runs where a JSON value cannot hold it byte for byte: a gate that only
+	// observes lets malformed arguments pass too.
+	Raw string `json:"raw,omitempty"`
 	// Enforced is false in observe mode: the verdict is what would have been decided.
 	Enforced bool `json:"enforced"`
 	// Approval names the question of a pending call, or who answered it.
@@ -68,7 +71,13 @@ func answerOf(c *stopgate.Call, bytes int64, out stopgate.Outcome) Answer {
 		a.Approval = &Approval{ID: out.Approval.ID, By: out.Approval.By, Edited: out.Approval.Edited}
 	}
 	if out.Allowed() {
-		a.Args = out.Args
+		if text, err := encode(json.RawMessage(out.Args)); err == nil {
+			a.Args = out.Args
+			if string(text[:len(text)-1]) == string(out.Args) {
+				return a
+			}
+		}
+		a.Raw = string(out.Args)
 	} else {
 		e := out.Envelope()
 		a.Envelope = &e

@@ -29,11 +29,31 @@ func (s *Server) questions(w http.ResponseWriter, r *http.Request, _ caller) *pr
 	if err != nil {
 		return unavailable("the store of approvals")
 	}
-	if list == nil {
-		list = []approve.Entry{}
-	}
-	writeJSON(w, http.StatusOK, map[string][]approve.Entry{"approvals": list})
+	writeJSON(w, http.StatusOK, map[string][]entry{"approvals": entries(list)})
 	return nil
+}
+
+// entry is a question as the API tells it.
+type entry struct {
+	approve.Entry
+	// Seen is the hash of the binding: whoever sends it back answers what they saw.
+	Seen string `json:"seen,omitempty"`
+}
+
+func entryOf(e approve.Entry) entry {
+	out := entry{Entry: e}
+	if e.Complete {
+		out.Seen = e.Binding.Hash()
+	}
+	return out
+}
+
+func entries(list []approve.Entry) []entry {
+	out := make([]entry, len(list))
+	for i, e := range list {
+		out[i] = entryOf(e)
+	}
+	return out
 }
 
 // question answers GET /v1/approvals/{id}.
@@ -42,7 +62,7 @@ func (s *Server) question(w http.ResponseWriter, r *http.Request, _ caller) *pro
 	if err != nil {
 		return refused(err)
 	}
-	writeJSON(w, http.StatusOK, e)
+	writeJSON(w, http.StatusOK, entryOf(e))
 	return nil
 }
 
@@ -55,18 +75,16 @@ func (s *Server) watch(w http.ResponseWriter, r *http.Request, _ caller) *proble
 	defer context.AfterFunc(s.life, stop)()
 	w.Header().Set("Content-Type", "application/x-ndjson")
 	control := http.NewResponseController(w)
-	encode := json.NewEncoder(w)
+	out := json.NewEncoder(w)
+	out.SetEscapeHTML(false)
 	err := s.options.Queue.Watch(ctx, func(list []approve.Entry) error {
-		if list == nil {
-			list = []approve.Entry{}
-		}
-		if err := encode.Encode(map[string][]approve.Entry{"approvals": list}); err != nil {
+		if err := out.Encode(map[string][]entry{"approvals": entries(list)}); err != nil {
 			return err
 		}
 		return control.Flush()
 	})
 	if ctx.Err() == nil && err != nil {
-		encode.Encode(unavailable("the store of approvals"))
+		out.Encode(unavailable("the store of approvals"))
 	}
 	return nil
 }
@@ -106,7 +124,7 @@ func (s *Server) reply(w http.ResponseWriter, r *http.Request, who caller) *prob
 		if err != nil {
 			return refused(err)
 		}
-		writeJSON(w, http.StatusOK, map[string]any{"approval": e})
+		writeJSON(w, http.StatusOK, map[string]any{"approval": entryOf(e)})
 		return nil
 	}
 	scope, bad := scopeOf(grant)
@@ -117,7 +135,7 @@ func (s *Server) reply(w http.ResponseWriter, r *http.Request, who caller) *prob
 	if err != nil {
 		return refused(err)
 	}
-	writeJSON(w, http.StatusOK, map[string]any{"approval": e, "grant": g})
+	writeJSON(w, http.StatusOK, map[string]any{"approval": entryOf(e), "grant": g})
 	return nil
 }
 

@@ -98,17 +98,18 @@ func callOf(m map[string]jsonstream.Value, who caller) (c stopgate.Call, p *prob
 	return c, p
 }
 
-// wholeCall reads a body that is a call with its arguments.
-func wholeCall(w http.ResponseWriter, r *http.Request, who caller) (c stopgate.Call, args []byte, p *problem) {
-	m, p := members(w, r, append(callMembers[:len(callMembers):len(callMembers)], "args", "raw")...)
-	if p != nil {
-		return c, nil, p
+// wholeCall reads a body that is a call with its arguments, and returns the members
+// that are no part of it.
+func wholeCall(w http.ResponseWriter, r *http.Request, who caller, more ...string) (c stopgate.Call, args []byte, m map[string]jsonstream.Value, p *problem) {
+	known := append(callMembers[:len(callMembers):len(callMembers)], "args", "raw")
+	if m, p = members(w, r, append(known, more...)...); p != nil {
+		return c, nil, nil, p
 	}
 	if c, p = callOf(m, who); p != nil {
-		return c, nil, p
+		return c, nil, nil, p
 	}
 	args, p = argsOf(m)
-	return c, args, p
+	return c, args, m, p
 }
 
 // definitionOf reads {"description", "parameters"}: what the tool was declared as.

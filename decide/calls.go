@@ -112,26 +112,31 @@ func (s *Server) propose(w http.ResponseWriter, r *http.Request, who caller) *pr
 	if bad != nil {
 		return bad
 	}
-	call, args, bad := wholeCall(w, r, who)
+	call, args, _, bad := wholeCall(w, r, who)
 	if bad != nil {
 		return bad
 	}
 	fresh := &proposal{owner: who.name, call: call, sum: digest(&call, args), bytes: int64(len(args)), decided: make(chan struct{})}
-	p, mine := s.calls.claim(idempotencyKey(r, &call), fresh)
+	key := idempotencyKey(r, &call)
+	p, mine := s.calls.claim(key, fresh)
 	if !mine {
 		if p.sum != fresh.sum {
 			return &problem{Status: http.StatusConflict, Code: "idempotency_conflict", Detail: "another call was proposed under this key"}
 		}
 		return s.await(w, r, p, wait)
 	}
-	open, err := s.options.Gate.Open(r.Context(), call)
+	ctx := r.Context()
+	if key != "" { // whoever lost the connection asks again, and gets the answer of this call
+		ctx = context.WithoutCancel(ctx)
+	}
+	open, err := s.options.Gate.Open(ctx, call)
 	if err != nil {
 		s.fail(p, err)
 		return unavailable("the gate")
 	}
 	open.Feed(args)
 	open.Close(stopgate.Ended)
-	s.run(r.Context(), p, open)
+	s.run(ctx, p, open)
 	return s.await(w, r, p, wait)
 }
 

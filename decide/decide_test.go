@@ -63,6 +63,7 @@ type desk struct {
 	t        *testing.T
 	api      *decide.Server
 	gate     *gate.Gate
+	queue    *approve.Queue
 	records  *ports.Recorder
 	contract *contract
 	local    http.Handler
@@ -95,7 +96,7 @@ func newDesk(t *testing.T, change func(*decide.Options)) *desk {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := &desk{t: t, records: new(ports.Recorder), contract: readContract(t)}
+	d := &desk{t: t, queue: queue, records: new(ports.Recorder), contract: readContract(t)}
 	store := mem.New()
 	d.gate, err = gate.New(program, gate.WithRecorder(d.records), gate.WithApprover(queue), gate.WithStore(store),
 		gate.WithSealKey([]byte(strings.Repeat("k", 32))), gate.WithDenyMode(gate.DenyToolResult))
@@ -103,7 +104,7 @@ func newDesk(t *testing.T, change func(*decide.Options)) *desk {
 		t.Fatal(err)
 	}
 	o := decide.Options{
-		Gate: d.gate, Program: func() *policy.Program { return program }, Queue: queue, Sessions: store, Records: rows{d.records},
+		Gate: d.gate, Program: func() *policy.Program { return program }, Queue: queue, Sessions: store, Records: rows{d.records}, Lockdowns: store,
 		Metrics: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "text/plain; version=0.0.4")
 			io.WriteString(w, "stopgate_up 1\n")
@@ -347,6 +348,54 @@ func TestSessions(t *testing.T) {
 	d.wants(d.do("op", "PUT", at+"/data", `[]`), 400)
 	d.wants(d.do("op", "POST", at+"/reset", ""), 204)
 	d.wants(d.do("op", "GET", "/v1/records?after=1", ""), 200, `"records":[`)
+}
+
+// Proves S59: a lockdown over HTTP denies what comes and what waits, and is lifted by
+// operators only.
+func TestLockdown(t *testing.T) {
+	d := newDesk(t, nil)
+	d.wants(d.do("op", "GET", "/v1/lockdown", ""), 200, `{"locked":false}`)
+	id := d.wants(d.do("agent", "POST", "/v1/calls", `{"tool":"write","args":{"path":"README"},"session":"s"}`), 202).get("id").(string)
+	for _, who := range []string{"", "agent", "anna"} {
+		d.wants(d.do(who, "PUT", "/v1/lockdown", `{}`), 403, "scope_missing")
+		d.wants(d.do(who, "DELETE", "/v1/lockdown", ""), 403, "scope_missing")
+	}
+	d.wants(d.do("op", "PUT", "/v1/lockdown", `{"why":"x"}`), 400, "unknown_member")
+	d.wants(d.do("op", "PUT", "/v1/lockdown", `{"reason":"incident"}`), 200, `"locked":true`, `"by":"op"`, `"reason":"incident"`)
+	d.wants(d.do("op", "GET", "/v1/lockdown", ""), 200, `"locked":true`)
+	d.wants(d.do("agent", "GET", "/v1/calls/"+id, "", "Prefer", "wait=10"), 200, `"code":"lockdown"`)
+	d.wants(d.do("agent", "POST", "/v1/calls", `{"tool":"write","args":{"path":"src/a"}}`), 200, `"code":"lockdown"`)
+	d.wants(d.do("op", "DELETE", "/v1/lockdown", ""), 200, `{"locked":false}`)
+	d.wants(d.do("agent", "POST", "/v1/calls", `{"tool":"write","args":{"path":"src/a"}}`), 200, `"status":"allowed"`)
+	if events := d.records.Events(stopgate.AuditLockdown); len(events) != 1 || events[0].Cause != "by op: incident" {
+		t.Errorf("%+v", events)
+	}
+	if events := d.records.Events(stopgate.AuditLifted); len(events) != 1 || events[0].Cause != "by op" {
+		t.Errorf("%+v", events)
+	}
+}
+
+// Proves S5, S26: the end of the API is no answer: the question stays, and its answer
+// counts for the call that comes again.
+func TestCloseKeepsQuestions(t *testing.T) {
+	d := newDesk(t, nil)
+	const call = `{"tool":"write","args":{"path":"README"},"session":"s"}`
+	d.wants(d.do("", "POST", "/v1/calls", call), 202)
+	question := d.ask()
+	if err := d.api.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if rows := d.records.Decisions(); len(rows) != 1 || rows[0].Code != stopgate.CodeApprovalPending {
+		t.Fatalf("%+v", rows)
+	}
+	d.wants(d.do("anna", "POST", "/v1/approvals/"+question, `{"answer":"approve"}`), 200)
+	again, err := decide.New(decide.Options{Gate: d.gate, Queue: d.queue})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer again.Close(t.Context())
+	d.local = again.Handler(true)
+	d.wants(d.do("", "POST", "/v1/calls", call), 200, `"status":"allowed"`, `"by":"anna"`)
 }
 
 // Proves S4, S43, S46, H16: who may do what.

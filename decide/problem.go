@@ -1,6 +1,7 @@
 package decide
 
 import (
+	"bytes"
 	"encoding/json"
 	"net/http"
 )
@@ -44,7 +45,7 @@ func unavailable(what string) *problem {
 
 // writeJSON answers with a value.
 func writeJSON(w http.ResponseWriter, status int, v any) {
-	text, err := json.Marshal(v)
+	text, err := encode(v)
 	if err != nil {
 		unavailable("the answer").write(w)
 		return
@@ -52,5 +53,15 @@ func writeJSON(w http.ResponseWriter, status int, v any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(status)
-	w.Write(append(text, '\n'))
+	w.Write(text)
+}
+
+// encode is a value as one line of JSON. Every character stays as it is: the hash of
+// what may run is over these bytes.
+func encode(v any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	err := e.Encode(v)
+	return b.Bytes(), err
 }

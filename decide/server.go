@@ -33,6 +33,8 @@ type Options struct {
 	// Sessions and Records let operators read; nil takes their routes away.
 	Sessions gate.Store
 	Records  Records
+	// Lockdowns is where orders to deny everything are kept; nil takes the routes away.
+	Lockdowns gate.Lockdowns
 	// Metrics answers GET /metrics; nil takes it away.
 	Metrics http.Handler
 	Tokens  []Token
@@ -42,10 +44,10 @@ type Options struct {
 type Server struct {
 	options Options
 	calls   calls
-	// life ends when the server closes: questions that nobody waits for any more are
-	// then withdrawn.
+	// life ends when the server closes, as if nobody had answered in time: questions
+	// that an approver keeps can still be answered, for the call that comes again.
 	life context.Context
-	end  context.CancelFunc
+	end  context.CancelCauseFunc
 	work sync.WaitGroup
 
 	mu      sync.Mutex
@@ -64,7 +66,7 @@ func New(o Options) (*Server, error) {
 		}
 	}
 	s := &Server{options: o, calls: newCalls()}
-	s.life, s.end = context.WithCancel(context.Background())
+	s.life, s.end = context.WithCancelCause(context.Background())
 	return s, nil
 }
 
@@ -90,14 +92,15 @@ func (s *Server) serve(ln net.Listener, h http.Handler) error {
 	return nil
 }
 
-// Close stops listening, lets requests finish until ctx ends, and withdraws the
-// questions of calls that nobody waits for.
+// Close stops listening and lets requests finish until ctx ends. Calls that wait for
+// people are denied as at the end of their hold: what the queue keeps can be answered
+// later, and the call proposed again (DECISIONS S5).
 func (s *Server) Close(ctx context.Context) error {
 	s.mu.Lock()
 	s.closed = true
 	servers := s.servers
 	s.mu.Unlock()
-	s.end()
+	s.end(gate.ErrHold)
 	var all []error
 	for _, server := range servers {
 		if err := server.Shutdown(ctx); err != nil {
@@ -120,6 +123,11 @@ func (s *Server) Handler(local bool) http.Handler {
 			return
 		}
 		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
+			if r.ContentLength < 0 {
+				// Without it the server would read a body that is still being written to
+				// its end before it answers. Where it is not supported it is not needed.
+				_ = http.NewResponseController(w).EnableFullDuplex()
+			}
 			who, p := s.caller(r, local)
 			if p == nil {
 				p = who.may(scope)
@@ -154,6 +162,10 @@ func (s *Server) Handler(local bool) http.Handler {
 	route("POST /v1/sessions/{id}/snapshot", Operate, o.Sessions != nil, s.snapshot)
 	route("POST /v1/sessions/{id}/restore", Operate, o.Sessions != nil, s.restore)
 	route("POST /v1/sessions/{id}/reset", Operate, o.Sessions != nil, s.reset)
+
+	route("GET /v1/lockdown", Operate, o.Lockdowns != nil, s.lockdown)
+	route("PUT /v1/lockdown", Operate, o.Lockdowns != nil, s.lock)
+	route("DELETE /v1/lockdown", Operate, o.Lockdowns != nil, s.lift)
 
 	route("GET /v1/records", Operate, o.Records != nil, s.records)
 	route("GET /v1/openapi.yaml", Decide|Observe|Approve|Operate, true, s.openapi)

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"strconv"
+	"time"
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/gate"
@@ -25,11 +26,25 @@ func (s *Server) sessions(w http.ResponseWriter, r *http.Request, _ caller) *pro
 	if err != nil {
 		return unavailable("the store of sessions")
 	}
-	if list == nil {
-		list = []session.Info{}
+	infos := make([]sessionInfo, len(list))
+	for i, s := range list {
+		infos[i] = sessionInfo{
+			Principal: s.Owner.Principal, Session: s.Owner.Session, Facts: s.Facts,
+			First: time.UnixMilli(s.First).UTC(), Last: time.UnixMilli(s.Last).UTC(), Head: s.Head,
+		}
 	}
-	writeJSON(w, http.StatusOK, map[string][]session.Info{"sessions": list})
+	writeJSON(w, http.StatusOK, map[string][]sessionInfo{"sessions": infos})
 	return nil
+}
+
+// sessionInfo is a session in a list.
+type sessionInfo struct {
+	Session   stopgate.SessionID `json:"session"`
+	Principal stopgate.Principal `json:"principal"`
+	Facts     int64              `json:"facts"` // how many
+	First     time.Time          `json:"first"`
+	Last      time.Time          `json:"last"`
+	Head      uint64             `json:"head"` // position of the last fact
 }
 
 // owner is the session a request is about: the principal is the caller unless it is

@@ -3,7 +3,6 @@ package decide
 import (
 	"bufio"
 	"context"
-	"encoding/json"
 	"errors"
 	"io"
 	"net/http"
@@ -34,11 +33,7 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request, who caller) *pro
 	if bad != nil {
 		return bad
 	}
-	// Without it the server would read the body to its end before it answers.
 	control := http.NewResponseController(w)
-	if err := control.EnableFullDuplex(); err != nil && !errors.Is(err, http.ErrNotSupported) {
-		return unavailable("full duplex")
-	}
 	in := bufio.NewReaderSize(r.Body, 32<<10)
 	first, bad := firstLine(in)
 	if bad != nil {
@@ -131,9 +126,9 @@ func (l *lines) write(x line) {
 	if l.err != nil {
 		return
 	}
-	text, err := json.Marshal(x)
+	text, err := encode(x)
 	if err == nil {
-		_, err = l.w.Write(append(text, '\n'))
+		_, err = l.w.Write(text)
 	}
 	if err == nil {
 		err = l.flush()

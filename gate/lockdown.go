@@ -37,6 +37,10 @@ type lockdown struct {
 
 	mu    sync.Mutex
 	asked map[*pending]bool
+
+	// ordering is held from the store's order to the gate's, so that whoever follows
+	// the store does not take an order that this gate gives for somebody else's.
+	ordering sync.Mutex
 }
 
 func (l *lockdown) stands() bool {
@@ -121,6 +125,8 @@ func (g *Gate) Follow(ctx context.Context, from Lockdowns, every time.Duration, 
 }
 
 func (g *Gate) look(ctx context.Context, from Lockdowns, changed func(Lockdown)) {
+	g.lock.ordering.Lock()
+	defer g.lock.ordering.Unlock()
 	now, err := from.Lockdown(ctx)
 	before := g.Lockdown()
 	switch {
@@ -146,10 +152,15 @@ func (g *Gate) Order(ctx context.Context, in Lockdowns, l Lockdown, by string) e
 	if by == "" {
 		return errors.New("gate: a lockdown needs somebody who orders it")
 	}
-	if err := in.SetLockdown(ctx, l); err != nil {
+	g.lock.ordering.Lock()
+	err := in.SetLockdown(ctx, l)
+	if err == nil {
+		g.Lock(l)
+	}
+	g.lock.ordering.Unlock()
+	if err != nil {
 		return err
 	}
-	g.Lock(l)
 	return g.Note(ctx, LockdownRow(l, by))
 }
 

@@ -140,7 +140,7 @@ func (u *upRun) run(ctx context.Context) error {
 	u.gateway.Gate = g
 	u.complete(&u.gateway)
 	server, err := decide.New(decide.Options{
-		Gate: g, Program: u.current.Load, Queue: queue, Sessions: u.state.facts,
+		Gate: g, Program: u.current.Load, Queue: queue, Sessions: u.state.facts, Lockdowns: u.state.orders,
 		Records: ledger{u.state.place}, Tokens: u.desk.tokens, Metrics: u.numbers.Handler(),
 	})
 	if err != nil {

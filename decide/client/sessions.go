@@ -1,0 +1,201 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"iter"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/stopgate/stopgate"
+)
+
+// NewSession returns an id for a session that nobody can guess. Scope decide.
+func (c *Client) NewSession(ctx context.Context) (stopgate.SessionID, error) {
+	var out struct {
+		Session stopgate.SessionID `json:"session"`
+	}
+	err := c.do(ctx, request{method: http.MethodPost, path: "/v1/sessions"}, &out)
+	if err == nil && out.Session == "" {
+		err = errAnswer
+	}
+	return out.Session, err
+}
+
+// Owner names a session. The zero Principal is the client's own.
+type Owner struct {
+	Principal stopgate.Principal
+	Session   stopgate.SessionID
+}
+
+func (o Owner) request(method, what string, more ...string) request {
+	return request{
+		method: method, path: "/v1/sessions/" + escape(o.Session) + "/" + what,
+		query: query(append([]string{"principal", string(o.Principal)}, more...)...),
+	}
+}
+
+// Session describes a session for listings.
+type Session struct {
+	Principal stopgate.Principal `json:"principal"`
+	Session   stopgate.SessionID `json:"session"`
+	Facts     int64              `json:"facts"` // how many
+	First     time.Time          `json:"first"` // of the first and the last fact
+	Last      time.Time          `json:"last"`
+	Head      uint64             `json:"head"` // position of the last fact
+}
+
+// Sessions lists sessions, the one with the newest fact first, at most 1,000; the zero
+// principal is all of them. Scope operate.
+func (c *Client) Sessions(ctx context.Context, of stopgate.Principal) ([]Session, error) {
+	var out struct {
+		Sessions []Session `json:"sessions"`
+	}
+	err := c.do(ctx, request{method: http.MethodGet, path: "/v1/sessions", query: query("principal", string(of))}, &out)
+	return out.Sessions, err
+}
+
+// Fact is one entry of a session's history: the members that every kind has. Line has
+// all of them as the gate sent it.
+type Fact struct {
+	Seq      uint64              `json:"seq"`
+	At       int64               `json:"at"` // Unix milliseconds
+	Kind     string              `json:"kind"`
+	Proposal stopgate.ProposalID `json:"proposal"`
+	Tool     stopgate.ToolName   `json:"tool"`
+	CallID   stopgate.CallID     `json:"call_id"`
+	Code     stopgate.Code       `json:"code"`
+	By       string              `json:"by"`
+	Line     json.RawMessage     `json:"-"`
+}
+
+// Facts returns what happened in a session behind a position, oldest first, at most
+// 1,000. Scope operate.
+func (c *Client) Facts(ctx context.Context, of Owner, after uint64) ([]Fact, error) {
+	var out struct {
+		Facts []json.RawMessage `json:"facts"`
+	}
+	if err := c.do(ctx, of.request(http.MethodGet, "facts", "after", position(after)), &out); err != nil {
+		return nil, err
+	}
+	facts := make([]Fact, len(out.Facts))
+	for i, line := range out.Facts {
+		if err := json.Unmarshal(line, &facts[i]); err != nil {
+			return nil, fmt.Errorf("%w: %w", errAnswer, err)
+		}
+		facts[i].Line = line
+	}
+	return facts, nil
+}
+
+// position is a position in a query; 0, the start, is left out.
+func position[T int64 | uint64](n T) string {
+	if n == 0 {
+		return ""
+	}
+	return strconv.FormatUint(uint64(n), 10)
+}
+
+// SetData sets the data of a session, one JSON object that conditions of policies look
+// at. Scope operate.
+func (c *Client) SetData(ctx context.Context, of Owner, data []byte) error {
+	r := of.request(http.MethodPut, "data")
+	r.body = json.RawMessage(data)
+	return c.do(ctx, r, nil)
+}
+
+// Snapshot seals the position that a session has reached. Scope operate.
+func (c *Client) Snapshot(ctx context.Context, of Owner) (string, error) {
+	var out struct {
+		Snapshot string `json:"snapshot"`
+	}
+	err := c.do(ctx, of.request(http.MethodPost, "snapshot"), &out)
+	return out.Snapshot, err
+}
+
+// Restore takes a session back to a snapshot. Nothing becomes allowed that was denied.
+// Scope operate.
+func (c *Client) Restore(ctx context.Context, of Owner, snapshot string) error {
+	r := of.request(http.MethodPost, "restore")
+	r.body = map[string]string{"snapshot": snapshot}
+	return c.do(ctx, r, nil)
+}
+
+// Reset lets a session go on that is uncertain or was stopped. Scope operate.
+func (c *Client) Reset(ctx context.Context, of Owner) error {
+	return c.do(ctx, of.request(http.MethodPost, "reset"), nil)
+}
+
+// Records returns audit rows behind a sequence number, oldest first, at most 1,000.
+// Scope operate.
+func (c *Client) Records(ctx context.Context, after int64) ([]stopgate.Record, error) {
+	var out struct {
+		Records []stopgate.Record `json:"records"`
+	}
+	err := c.do(ctx, request{method: http.MethodGet, path: "/v1/records", query: query("after", position(after))}, &out)
+	return out.Records, err
+}
+
+// AllRecords returns every audit row there is behind a sequence number, page by page.
+// An error ends it. Scope operate.
+func (c *Client) AllRecords(ctx context.Context, after int64) iter.Seq2[stopgate.Record, error] {
+	return func(yield func(stopgate.Record, error) bool) {
+		for {
+			page, err := c.Records(ctx, after)
+			if err != nil {
+				yield(stopgate.Record{}, err)
+				return
+			}
+			for _, r := range page {
+				if r.Seq <= after {
+					yield(stopgate.Record{}, fmt.Errorf("%w: rows out of order", errAnswer))
+					return
+				}
+				after = r.Seq
+				if !yield(r, nil) {
+					return
+				}
+			}
+			if len(page) == 0 {
+				return
+			}
+		}
+	}
+}
+
+// Lockdown is an order to deny everything.
+type Lockdown struct {
+	Locked bool      `json:"locked"`
+	Since  time.Time `json:"since"`
+	By     string    `json:"by"`
+	Reason string    `json:"reason"`
+}
+
+// Lockdown says whether there is an order to deny everything. Scope operate.
+func (c *Client) Lockdown(ctx context.Context) (Lockdown, error) {
+	return c.order(ctx, http.MethodGet, nil)
+}
+
+// Lock denies everything from now on, calls that wait for people too, until it is
+// lifted. Scope operate.
+func (c *Client) Lock(ctx context.Context, reason string) (Lockdown, error) {
+	return c.order(ctx, http.MethodPut, map[string]string{"reason": reason})
+}
+
+// Lift takes the order back. Scope operate.
+func (c *Client) Lift(ctx context.Context) (Lockdown, error) {
+	return c.order(ctx, http.MethodDelete, nil)
+}
+
+func (c *Client) order(ctx context.Context, method string, body any) (Lockdown, error) {
+	var l Lockdown
+	err := c.do(ctx, request{method: method, path: "/v1/lockdown", body: body}, &l)
+	return l, err
+}
+
+// Ready reports whether the gate can allow calls: nil, or why not. It needs no token.
+func (c *Client) Ready(ctx context.Context) error {
+	return c.do(ctx, request{method: http.MethodGet, path: "/readyz"}, nil)
+}
