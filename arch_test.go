@@ -41,7 +41,7 @@ var layers = [][]string{
 	{"wire"},
 	{"wire/openaichat", "wire/openairesponses", "wire/anthropic"},
 	{"gate"},
-	{"approve"},
+	{"approve", "judge"},
 	{"approve/command", "approve/terminal", "approve/webhook"},
 	{"internal/database"},
 	{"audit"},

@@ -34,6 +34,9 @@ type Outcome struct {
 	Enforced bool
 	// Approval says who approved an asked or edited call; nil if nobody had to.
 	Approval *Approval
+	// Judge is what a model said about the call; nil if none was asked, or if there was
+	// no need to wait for its answer.
+	Judge *Review
 }
 
 // Allowed reports whether the call may run.

@@ -89,6 +89,7 @@ type Record struct {
 	DecidedAt      *int64       `json:"decided_at,omitempty"`
 	Floors         []Floor      `json:"floors,omitempty"`
 	Objections     []string     `json:"objections,omitempty"`
+	Judge          *Review      `json:"judge,omitempty"` // of several the strictest
 	Approval       *Approval    `json:"approval,omitempty"`
 	FactsAt        uint64       `json:"facts_at,omitempty"`   // position of the facts that were looked at
 	Policy         string       `json:"policy,omitempty"`     // hash of the policy

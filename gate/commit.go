@@ -93,7 +93,7 @@ func (p *pending) write(ctx context.Context, out *stopgate.Outcome, row *stopgat
 // conclude makes the outcome of the verdict as it stands, and the row; p.mu is held.
 func (p *pending) conclude(approval *stopgate.Approval, edited bool) (stopgate.Outcome, *stopgate.Record) {
 	v := p.verdict()
-	out := stopgate.Outcome{Proposal: p.id, Enforced: !p.under.observe, Status: stopgate.Denied}
+	out := stopgate.Outcome{Proposal: p.id, Enforced: !p.under.observe, Status: stopgate.Denied, Judge: p.judged}
 	switch {
 	case p.over:
 		approval = nil

@@ -32,6 +32,7 @@ type compiled struct {
 	inherits    bool
 	situation   func(data jsonstream.Value) policy.Situation // nil: no rule looks at sessions
 	denialLimit int
+	reviewers   []*reviewer
 }
 
 // bound is a policy bound to a tool as one request declares it.
@@ -112,6 +113,9 @@ func (g *Gate) compileAs(p *policy.Program, enforcement string) (*compiled, erro
 	c.inherits = inherits(c.handoffs)
 	c.reading = func(tool stopgate.ToolName) *policy.Success { return p.Success(tool) }
 	var err error
+	if c.reviewers, err = g.reviewers(p.Judges()); err != nil {
+		return nil, err
+	}
 	c.sessions, err = session.Compile(p.SessionPolicies(), p.Environment())
 	if err == nil && c.observe {
 		c.strict, err = g.compileAs(p, "enforce")

@@ -3,7 +3,6 @@ package gate
 import (
 	"context"
 	"errors"
-	"math"
 
 	"github.com/stopgate/stopgate"
 )
@@ -78,44 +77,6 @@ func goneCode(cause error) stopgate.Code {
 		return stopgate.CodePolicyTimeout
 	}
 	return stopgate.CodeClientGone
-}
-
-// consult asks the judge, whose opinion can only tighten (REQUIREMENTS X4, FM1).
-func (p *pending) consult(ctx context.Context, prop Proposal) {
-	p.mu.Lock()
-	prop.Verdict = p.verdict()
-	p.mu.Unlock()
-	r := invoke(ctx, &p.g.ports.judge, p.g.limits.Judge, func(ctx context.Context) (Opinion, error) {
-		return p.g.judge.Judge(ctx, prop)
-	})
-	o, code := r.value, stopgate.CodeJudgeDenied
-	switch {
-	case r.fault == gone:
-		p.fail(goneCode(r.err), "judge", r.fault, "")
-		return
-	case r.fault != none, !o.valid():
-		p.blame("judge", r.fault, r.stack)
-		o, code = Opinion{Mode: p.g.onError}, stopgate.CodeJudgeUnavailable
-	case o.Mode.Permissive():
-		return
-	}
-	if o.Public == "" {
-		o.Public = code.Public()
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	v := p.refusal(stopgate.LayerJudge, code)
-	v.Mode, v.Public = o.Mode, o.Public
-	p.push(v)
-}
-
-func (o Opinion) valid() bool {
-	switch o.Mode {
-	case stopgate.Unattended, stopgate.Ask, stopgate.Deny:
-	default:
-		return false
-	}
-	return !math.IsNaN(o.Probability) && o.Probability >= 0 && o.Probability <= 1
 }
 
 // forbid denies on behalf of a layer, with its own sentence if it has one.

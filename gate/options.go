@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/policy"
 	"github.com/stopgate/stopgate/session"
 )
 
@@ -49,6 +50,7 @@ type config struct {
 	approver Approver
 	judge    Judge
 	onError  stopgate.Mode // of the judge
+	judges   func(*policy.Judge) (Judge, error)
 	policies []ToolPolicy
 	handoffs []HandoffPolicy
 	store    Store
@@ -71,10 +73,18 @@ func WithRecorder(r Recorder) Option { return func(c *config) { c.recorder = r }
 // WithApprover says who answers ask and edit. Without one they deny no_approver.
 func WithApprover(a Approver) Option { return func(c *config) { c.approver = a } }
 
-// WithJudge adds the judge. When it fails, the call is judged onError: Deny, or
+// WithJudge adds a judge of every call, beside those of policy files. When it fails, the call is judged onError: Deny, or
 // Ask where a person may decide instead (FM1).
 func WithJudge(j Judge, onError stopgate.Mode) Option {
 	return func(c *config) { c.judge, c.onError = j, onError }
+}
+
+// WithJudges says how to make the judges that policy files ask for ([judge]), such as
+// [github.com/stopgate/stopgate/judge.Bench.Judge]. It is called by New and by Swap,
+// which fail if it does. Without it the calls that those judges govern are denied, or
+// asked about, judge_unavailable: a check that nobody makes never reads as passed.
+func WithJudges(open func(*policy.Judge) (Judge, error)) Option {
+	return func(c *config) { c.judges = open }
 }
 
 // WithToolPolicies adds policies written in Go, asked in this order.

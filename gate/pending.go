@@ -60,6 +60,8 @@ type pending struct {
 	done     chan struct{} // made on demand, closed when the verdict is terminal
 	over     bool          // done is closed, or would be
 	prompt   *prompt
+	hearing  *hearing                // of the judges, nil before they were asked
+	judged   *stopgate.Review        // the strictest of their answers
 	abort    context.CancelCauseFunc // ends a Resolve that waits
 
 	final      []byte             // the complete arguments that would run; the evaluation's

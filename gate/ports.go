@@ -90,7 +90,22 @@ type Opinion struct {
 	Probability float64
 	// Public is the sentence for models and people; "" takes the code's own.
 	Public string
+	// Review is what the row says about how the opinion came about. Mode and
+	// Probability are set by the gate; so is Millis where it is 0.
+	Review stopgate.Review
 }
+
+// JudgeError is an error of a judge that says for the row what was tried.
+type JudgeError struct {
+	Review stopgate.Review
+	Err    error
+}
+
+// Error says what went wrong.
+func (e *JudgeError) Error() string { return "judge: " + e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *JudgeError) Unwrap() error { return e.Err }
 
 // Judge is a model that reviews a call after every deterministic layer let it
 // live. It runs beside an open prompt; both must pass (DECISIONS S29). Every

@@ -42,7 +42,7 @@ func (p *pending) row(v stopgate.Verdict, status stopgate.RecordStatus, approval
 	r.ArgsHash, r.ArgsBytes = p.hash, p.received
 	r.Status, r.Mode, r.Layer, r.Code, r.Cause = status, &v.Mode, v.Layer, v.Code, p.cause
 	r.Rule, r.Candidates, r.Pointer, r.DecidedAt = v.Rule, slices.Clone(v.Candidates), v.Pointer, &v.DecidedAt
-	r.Floors, r.Objections, r.Approval, r.FactsAt = v.Floors, p.objections, approval, p.factsAt
+	r.Floors, r.Objections, r.Judge, r.Approval, r.FactsAt = v.Floors, p.objections, p.judged, approval, p.factsAt
 	if p.judgedBy != "" {
 		r.Policy = p.judgedBy
 	}
@@ -98,6 +98,12 @@ func clean(r *stopgate.Record) {
 	r.Parent = stopgate.ProposalID(word(string(r.Parent)))
 	r.Cause = word(r.Cause)
 	r.Pointer = word(r.Pointer)
+	if r.Judge != nil {
+		j := *r.Judge
+		j.Model, j.Prompt, j.Input, j.Fault = word(j.Model), word(j.Prompt), word(j.Input), word(j.Fault)
+		j.Explanation = word(j.Explanation)
+		r.Judge = &j
+	}
 	if r.Approval != nil {
 		a := *r.Approval
 		a.ID, a.By = word(a.ID), word(a.By)

@@ -80,14 +80,18 @@ func (p *pending) settle(ctx, inner context.Context) stopgate.Outcome {
 	return edited.commit(ctx, approval, false)
 }
 
-// join waits for the end of the prompt.
+// join waits for the end of the prompt and of the judges.
 func (p *pending) join() {
 	p.mu.Lock()
-	q := p.prompt
+	q, h := p.prompt, p.hearing
 	p.mu.Unlock()
 	if q != nil {
 		q.cancel(withdrawn{stopgate.CodeCancelled})
 		<-q.ended
+	}
+	if h != nil {
+		h.cancel(withdrawn{stopgate.CodeCancelled})
+		<-h.ended
 	}
 }
 
@@ -104,15 +108,18 @@ func (p *pending) deliberate(ctx context.Context) (approval *stopgate.Approval, 
 		p.askPolicies(ctx, prop)
 	}
 	p.askSenders()
-	if !p.isOver() && (p.g.judge != nil || p.under.observe || !p.verdict().Mode.Permissive()) {
+	if !p.isOver() && (len(p.panel()) > 0 || p.under.observe || !p.verdict().Mode.Permissive()) {
 		p.askSessions(ctx)
 	}
-	if !p.under.observe {
-		if approval, edited = p.review(ctx, prop); edited != nil {
-			return approval, edited
-		}
-		p.askCurrentPolicy()
+	if p.under.observe {
+		p.hear(ctx)
+		return nil, nil
 	}
+	if approval, edited = p.review(ctx); edited != nil {
+		return approval, edited
+	}
+	p.askCurrentPolicy()
+	p.askCurrentJudges(ctx)
 	return approval, nil
 }
 
@@ -125,6 +132,11 @@ func (p *pending) proposal() *Proposal {
 	if p.over {
 		return nil
 	}
+	return p.propose()
+}
+
+// propose is proposal with p.mu held.
+func (p *pending) propose() *Proposal {
 	if p.final == nil || !p.verdict().Decided {
 		p.push(p.refusal(stopgate.LayerFailure, stopgate.CodePolicyError))
 		return nil
@@ -133,7 +145,7 @@ func (p *pending) proposal() *Proposal {
 		ID: p.id, Parent: p.parent, Call: p.call, ArgsHash: p.hash, Verdict: p.verdict(),
 		Policy: p.under.hash, Definition: p.definition, To: p.to,
 	}
-	if len(p.g.policies) > 0 || len(p.g.handoffs) > 0 || p.g.judge != nil {
+	if len(p.g.policies) > 0 || len(p.g.handoffs) > 0 || p.g.judge != nil || len(p.under.reviewers) > 0 {
 		prop.Args = string(p.final)
 	}
 	return prop

@@ -10,12 +10,10 @@ import (
 // review puts the call before the judge and, if its verdict asks, before the
 // approver, both at once; both must pass (DECISIONS S29). It returns the approval
 // that satisfies the verdict, nil if none is needed or the call is denied.
-func (p *pending) review(ctx context.Context, prop *Proposal) (*stopgate.Approval, *pending) {
+func (p *pending) review(ctx context.Context) (*stopgate.Approval, *pending) {
 	p.promptIfAsked(ctx)
-	if p.g.judge != nil && !p.isOver() {
-		p.consult(ctx, *prop)
-		p.promptIfAsked(ctx)
-	}
+	p.hear(ctx)
+	p.promptIfAsked(ctx)
 	if p.granted != nil {
 		return p.granted, nil
 	}

@@ -38,6 +38,8 @@ type TraceEvent struct {
 	// Args are the arguments with the values of the redacted pointers replaced; ""
 	// unless [WithTracer] was given pointers.
 	Args string
+	// Judge is what a model said about the call, nil if none was asked.
+	Judge *stopgate.Review
 	// Took is the time from the opening of the proposal to its end; Asked, the part of
 	// it in which people were asked, 0 if nobody was.
 	Took, Asked time.Duration
@@ -104,7 +106,7 @@ func (p *pending) trail(ctx context.Context, out stopgate.Outcome, row *stopgate
 			e.Metadata[o.policy+"."+k] = v
 		}
 	}
-	e.Args = p.redacted
+	e.Args, e.Judge = p.redacted, p.judged
 	events := []TraceEvent{e}
 	for _, d := range p.objected {
 		denied := e

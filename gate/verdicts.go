@@ -95,6 +95,9 @@ func (p *pending) finish() {
 	if p.prompt != nil {
 		p.prompt.cancel(why)
 	}
+	if p.hearing != nil {
+		p.hearing.cancel(why)
+	}
 	if p.abort != nil {
 		p.abort(why)
 	}

@@ -20,10 +20,7 @@ type Policy struct {
 	Guards   []*Rule          // [[guard]], file order: restrictive rules for every tool (K0a)
 	Sessions []*SessionPolicy // [[session]], file order
 	Handoffs []*Handoff       // [[handoffs]], file order
-	Judge    *Declaration
-	// Unenforced says which tools must be denied because the file asks for checks
-	// that this version cannot make.
-	Unenforced []Unenforced
+	Judge    *Judge           // [judge], nil without one
 	// Tables are the operational tables ([gateway], [upstream], [audit], ...) by
 	// name; their owners decode them with [tomltree.Decode].
 	Tables map[string]*tomltree.Value
@@ -152,21 +149,6 @@ type When struct {
 	Pos     diag.Range
 
 	key string // identifies Session for rules of the rule's polarity
-}
-
-// Declaration is a table that this version reads and does not enforce: [judge].
-type Declaration struct {
-	Table *tomltree.Value
-	Pos   diag.Range
-}
-
-// Unenforced denies (or asks about) tools that a declaration governs, because
-// nothing can make its check.
-type Unenforced struct {
-	Tools []string // names and globs
-	Mode  stopgate.Mode
-	Code  stopgate.Code
-	Pos   diag.Range
 }
 
 // Source is the text of one policy file, a layer of its own (K35).

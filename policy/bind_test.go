@@ -327,25 +327,26 @@ func TestCompileRefuses(t *testing.T) {
 	}
 }
 
-// Proves I14: what a file asks for and nothing here can check is refused, for
-// the tools it governs and no others.
-func TestUnenforcedDenies(t *testing.T) {
-	p := layers(t, policy.Options{}, `
-[tools."*".policy]
-run = "unattended"
-[tools.deploy.policy]
-run = "unattended"
-[tools.test.policy]
-run = "unattended"
-[judge]
-tools = ["deploy"]
-model = "m"
-threshold = 0.5
-on_error = "deny"
-`)
-	for tool, mode := range map[string]stopgate.Mode{"deploy": stopgate.Deny, "test": stopgate.Unattended} {
-		if v := final(t, p.Bind(stopgate.Call{Tool: stopgate.ToolName(tool)}), `{}`); v.Mode != mode {
-			t.Errorf("%s: %s", tool, spell(v))
-		}
+// Proves S29, S36: every operator's file has a judge of its own, a judge is a part of
+// what a policy means, and evaluations know nothing of it.
+func TestJudgesOfFiles(t *testing.T) {
+	const rules = "[tools.a.policy]\nrun = \"unattended\"\n"
+	compile := func(texts ...string) *policy.Program {
+		t.Helper()
+		return layers(t, policy.Options{}, texts...)
+	}
+	plain := compile(rules)
+	one := compile(rules + "[judge]\nmodel = \"m\"\n")
+	other := compile(rules + "[judge]\nmodel = \"m\"\nthreshold = 0.9\n")
+	elsewhere := compile(rules + "[judge]\nmodel = \"m\"\nbase_url = \"http://127.0.0.1:1\"\n")
+	both := compile(rules+"[judge]\nmodel = \"a\"\n", rules+"[judge]\nmodel = \"b\"\n")
+	if len(plain.Judges()) != 0 || len(one.Judges()) != 1 || len(both.Judges()) != 2 {
+		t.Error(len(plain.Judges()), len(one.Judges()), len(both.Judges()))
+	}
+	if plain.Hash() == one.Hash() || one.Hash() == other.Hash() || one.Hash() != elsewhere.Hash() {
+		t.Error("the hash of a policy says which judge decides, and not where it lives")
+	}
+	if v := final(t, one.Bind(stopgate.Call{Tool: "a"}), `{}`); v.Mode != stopgate.Unattended {
+		t.Errorf("%s", spell(v))
 	}
 }

@@ -40,7 +40,6 @@ func (c *compiler) compile() bool {
 		for _, v := range c.voices {
 			c.list(v, list{layer: stopgate.LayerGuard, fallback: stopgate.Unattended, guard: true}, v.policy.Guards, "", true)
 		}
-		c.unenforced()
 	}
 	spoken := false
 	for _, v := range c.voices {
@@ -286,21 +285,6 @@ func (c *compiler) unknown() {
 		l.layer, l.fallback, l.code = stopgate.LayerGate, stopgate.Unattended, stopgate.CodeRuleMatched
 	}
 	c.plan.lists = append(c.plan.lists, l)
-}
-
-// unenforced adds what the files ask for and nothing here can check: the tools
-// concerned are refused, never judged without it.
-func (c *compiler) unenforced() {
-	for _, l := range c.program.layers {
-		for _, u := range l.policy.Unenforced {
-			if matchesAny(u.Tools, string(c.call.Tool)) {
-				n := int32(len(c.plan.rules))
-				c.plan.lists = append(c.plan.lists, list{
-					first: n, end: n, layer: stopgate.LayerFailure, fallback: u.Mode, code: u.Code, note: listNote{file: l.policy.File},
-				})
-			}
-		}
-	}
 }
 
 // graphs builds the shapes of every view.

@@ -2,7 +2,6 @@ package policy
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/automaton"
@@ -188,8 +187,8 @@ func apart(p *Policy) []string {
 			list = append(list, t.Name+" "+t.Success.meaning())
 		}
 	}
-	for _, u := range p.Unenforced {
-		list = append(list, u.Mode.String()+" "+string(u.Code)+" "+strings.Join(u.Tools, " "))
+	if p.Judge != nil {
+		list = append(list, p.Judge.meaning())
 	}
 	return list
 }

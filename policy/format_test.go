@@ -180,7 +180,7 @@ mode = "deny"
 		"params":      replace("[tools.b.policy]", "[tools.b]\nunknown_params = \"allow\"\n[tools.b.policy]"),
 		"violation":   replace("[tools.b.policy]", "[tools.b]\non_schema_violation = \"ask\"\n[tools.b.policy]"),
 		"result":      replace("run = \"ask\"\n", "run = \"ask\"\nresult = \"ask\"\n"),
-		"declaration": base + "[judge]\ntools = [\"a\"]\n",
+		"declaration": base + "[judge]\nmodel = \"m\"\ntools = [\"a\"]\n",
 	} {
 		if hash(text) == hash(base) {
 			t.Errorf("%s: the policy means something else and has the same hash", name)

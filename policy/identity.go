@@ -99,8 +99,8 @@ func (p *Policy) meaning() []byte {
 	for _, h := range p.Handoffs {
 		w.line("[handoffs] " + h.meaning())
 	}
-	for _, u := range p.Unenforced {
-		w.line("[unenforced] " + u.Mode.String() + " " + string(u.Code) + " " + strings.Join(u.Tools, " "))
+	if p.Judge != nil {
+		w.line("[judge] " + p.Judge.meaning())
 	}
 	return w.out
 }

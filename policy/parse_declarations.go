@@ -10,23 +10,7 @@ import (
 	"github.com/stopgate/stopgate/internal/tomltree"
 )
 
-// judgeTable is [judge] (V3, S29).
-type judgeTable struct {
-	Tools     *tomltree.Value `toml:"tools"`
-	Model     string          `toml:"model"`
-	API       string          `toml:"api"`
-	BaseURL   string          `toml:"base_url"`
-	KeyEnv    string          `toml:"key_env"`
-	Threshold float64         `toml:"threshold"`
-	OnError   stopgate.Mode   `toml:"on_error"`
-	Mode      stopgate.Mode   `toml:"mode"`
-	Observe   bool            `toml:"observe"`
-	Timeout   string          `toml:"timeout"`
-}
-
-// declarations reads session policies and handoffs, and [judge], whose check this
-// version cannot make: it is read as strictly as any other table, and the tools it
-// governs are denied. A check that nobody makes must not read as passed.
+// declarations reads session policies, handoffs and [judge].
 func (p *parser) declarations(root *tomltree.Value) {
 	for _, t := range p.elements(root.Get("session")) {
 		p.session(t)
@@ -86,24 +70,6 @@ func (p *parser) agents(e *tomltree.Entry) []string {
 	return textsOf(values)
 }
 
-func (p *parser) judge(e *tomltree.Entry) {
-	t := e.Value
-	var j judgeTable
-	p.decode(t, &j)
-	p.oneOf(t, "on_error", []string{"deny", "ask"})
-	p.oneOf(t, "mode", []string{"deny", "ask"})
-	p.oneOf(t, "api", []string{"openai", "anthropic"})
-	if j.Threshold < 0 || j.Threshold > 1 {
-		p.report(diag.BadValue, t.Get("threshold").Value.Range, "`threshold` is a probability between 0 and 1", "")
-	}
-	p.policy.Judge = &Declaration{Table: t, Pos: t.Range}
-	mode := stopgate.Deny
-	if j.OnError == stopgate.Ask {
-		mode = stopgate.Ask
-	}
-	p.unenforced("[judge]", t.Range, p.texts(t.Get("tools")), mode, stopgate.CodeJudgeUnavailable)
-}
-
 // decode reads a table into a struct and keeps the findings.
 func (p *parser) decode(t *tomltree.Value, into any) {
 	p.diags = append(p.diags, tomltree.Decode(t, into)...)
@@ -116,23 +82,4 @@ func (p *parser) oneOf(t *tomltree.Value, key string, words []string) {
 		return
 	}
 	p.report(diag.BadValue, e.Value.Range, fmt.Sprintf("`%s` cannot be %q", key, e.Value.Text), diag.DidYouMean(e.Value.Text, words))
-}
-
-// unenforced notes tools that must be refused and says so. Without a readable name
-// it is every tool: nobody knows which ones were meant.
-func (p *parser) unenforced(table string, at diag.Range, names []*tomltree.Value, mode stopgate.Mode, code stopgate.Code) {
-	for _, v := range names {
-		p.toolName(v.Text, v.Range)
-	}
-	tools, what := textsOf(names), "calls of "+some(textsOf(names))
-	if len(tools) == 0 {
-		tools, what = []string{defaults}, "every call"
-	}
-	verdict := "denied"
-	if mode == stopgate.Ask {
-		verdict = "asked about"
-	}
-	p.policy.Unenforced = append(p.policy.Unenforced, Unenforced{Tools: tools, Mode: mode, Code: code, Pos: at})
-	p.report(diag.NotEnforced, at, fmt.Sprintf("this version cannot make the checks of %s: %s will be %s (%s)", table, what, verdict, code),
-		"remove the table to do without its checks")
 }

@@ -253,19 +253,77 @@ file = "x"
 	}
 }
 
-// Proves S29: what cannot be enforced is refused for the tools it governs.
-func TestUnenforced(t *testing.T) {
-	p := parse(t, `version = 1
-[judge]
-model = "m"
-threshold = 0.6
-on_error = "ask"
-`)
-	var got []string
-	for _, u := range p.Unenforced {
-		got = append(got, fmt.Sprintf("%v %s %s line %d", u.Tools, u.Mode, u.Code, u.Pos.Start.Line))
+// Proves S29, V3-19: what a file says about its judge, and what holds where it says
+// nothing.
+func TestJudgeTable(t *testing.T) {
+	p := parse(t, "version = 1\n[judge]\nmodel = \"m\"\n")
+	want := &policy.Judge{
+		Tools: []string{"*"}, Model: "m", API: "openai", Threshold: 0.5, Mode: stopgate.Deny, OnError: stopgate.Deny,
+		Timeout: 10_000, Cache: 24 * 3_600_000, MaxBytes: 128 << 10, File: p.File, Pos: p.Judge.Pos,
 	}
-	if diff := cmp.Diff([]string{"[*] ask judge_unavailable line 2"}, got); diff != "" || p.Judge == nil {
+	if diff := cmp.Diff(want, p.Judge); diff != "" || !p.Judge.Governs("anything") {
 		t.Error(diff)
+	}
+	p = parse(t, `version = 1
+[judge]
+tools = ["run_*", "deploy"]
+model = "m"
+api = "anthropic"
+base_url = "http://127.0.0.1:1"
+key_env = "KEY"
+guidance = "Production is db-1."
+threshold = 0.25
+mode = "ask"
+on_error = "ask"
+observe = true
+explain = true
+timeout = "3s"
+cache = "0s"
+max_bytes = 1000
+`)
+	want = &policy.Judge{
+		Tools: []string{"run_*", "deploy"}, Model: "m", API: "anthropic", BaseURL: "http://127.0.0.1:1", KeyEnv: "KEY",
+		Guidance: "Production is db-1.", Threshold: 0.25, Mode: stopgate.Ask, OnError: stopgate.Ask, Observe: true, Explain: true,
+		Timeout: 3_000, MaxBytes: 1000, File: p.File, Pos: p.Judge.Pos,
+	}
+	if diff := cmp.Diff(want, p.Judge); diff != "" {
+		t.Error(diff)
+	}
+	for tool, governed := range map[stopgate.ToolName]bool{"run_command": true, "deploy": true, "read": false} {
+		if p.Judge.Governs(tool) != governed {
+			t.Errorf("%s: governed %v", tool, !governed)
+		}
+	}
+}
+
+// Every mistake in [judge] is found, each at its place.
+func TestJudgeTableMistakes(t *testing.T) {
+	_, found := policy.Parse("p.toml", []byte(`version = 1
+[judge]
+model = ""
+api = "gemini"
+threshold = -0.1
+mode = "edit"
+on_error = "skip"
+timeout = "2m"
+cache = "48h"
+max_bytes = 0
+key_env = "A"
+key_file = "b"
+guidance = "`+strings.Repeat("x", 4001)+`"
+tools = ["a["]
+modle = "m"
+`))
+	lines := map[int]bool{}
+	for _, d := range found.Errors() {
+		lines[d.Range.Start.Line] = true
+	}
+	for line := 3; line <= 15; line++ {
+		if line != 11 && !lines[line] {
+			t.Errorf("no error in line %d", line)
+		}
+	}
+	if _, found := policy.Parse("p.toml", []byte("version = 1\n[judge]\n")); !found.HasErrors() {
+		t.Error("a judge without a model is no mistake")
 	}
 }

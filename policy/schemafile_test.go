@@ -162,6 +162,7 @@ base_url = "http://127.0.0.1"
 [audit]
 #audit
 [judge]
+model = "m"
 #judge
 [[handoffs]]
 to = "a"

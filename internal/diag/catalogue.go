@@ -26,7 +26,6 @@ const (
 	BadParameter   Code = "SG0116"
 	BadNumber      Code = "SG0117"
 	Untrusted      Code = "SG0118"
-	NotEnforced    Code = "SG0119"
 	TooLarge       Code = "SG0120"
 )
 
@@ -142,7 +141,6 @@ var catalogue = [...]Entry{
 	{BadParameter, "bad_parameter", Error, legal, "a parameter declaration that is no schema"},
 	{BadNumber, "bad_number", Error, legal, "a number that is not an exact decimal (K26)"},
 	{Untrusted, "untrusted_setting", Error, legal, "a project file that nobody trusted holds more than rules (S3)"},
-	{NotEnforced, "not_enforced", Warning, legal, "this version reads the table and cannot enforce it: the tools it governs are denied"},
 	{TooLarge, "too_large", Error, legal, "the file exceeds a limit"},
 
 	{NoSuchParameter, "no_such_parameter", Error, legal, "a pointer that resolves to nothing in the tool's schema (D25-15)"},

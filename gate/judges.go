@@ -1,0 +1,257 @@
+package gate
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/policy"
+)
+
+// reviewer is a judge with what a policy file, or the program, says about it.
+type reviewer struct {
+	judge   Judge // nil: nobody can make one, and what it governs fails
+	table   *policy.Judge
+	onError stopgate.Mode
+	limit   time.Duration
+}
+
+// judgeGrace is how much longer than its own limit a judge is waited for. Within it
+// a judge that gave up still says what it tried.
+const judgeGrace = 50 * time.Millisecond
+
+// reviewers makes the judges that files ask for.
+func (g *Gate) reviewers(tables []*policy.Judge) ([]*reviewer, error) {
+	var all []*reviewer
+	for _, t := range tables {
+		r := &reviewer{table: t, onError: t.OnError, limit: time.Duration(t.Timeout)*time.Millisecond + judgeGrace}
+		if g.judges != nil {
+			j, err := g.judges(t)
+			if err != nil {
+				return nil, err
+			}
+			r.judge = j
+		}
+		all = append(all, r)
+	}
+	return all, nil
+}
+
+// panel lists the judges of the call: the program's, and those of the files it began
+// with. In observe mode only those that want it are asked (DECISIONS S31).
+func (p *pending) panel() []*reviewer {
+	var list []*reviewer
+	if p.g.judge != nil && !p.under.observe {
+		list = append(list, &reviewer{judge: p.g.judge, onError: p.g.onError, limit: p.g.limits.Judge})
+	}
+	return append(list, p.governing(p.under)...)
+}
+
+// governing lists the judges of a policy's files that review the call.
+func (p *pending) governing(c *compiled) []*reviewer {
+	var list []*reviewer
+	for _, r := range c.reviewers {
+		name := p.call.Tool
+		if p.kind == ToolCall && (!c.observe || r.table.Observe) && (r.table.Governs(name) || r.table.Governs(c.name(name))) {
+			list = append(list, r)
+		}
+	}
+	return list
+}
+
+// hearing is the judges at work on one call.
+type hearing struct {
+	cancel context.CancelCauseFunc
+	ended  chan struct{}
+}
+
+// Consult puts a closed call before its judges and returns at once; Resolve joins
+// them, and asks them if nobody did. A surface with several calls of one turn calls
+// it for each as it closes, so that they are judged at the same time (DECISIONS S29).
+// A call that is denied already, or that is not closed, is not judged; an objection
+// ends the call where it is, an open prompt included.
+func (p *pending) Consult(ctx context.Context) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	v := p.verdict()
+	if p.stage != closed || p.over || p.final == nil || !v.Decided || p.under.observe {
+		return
+	}
+	if _, unknown := p.rules.Unknown(); !unknown { // of an unknown tool policies in Go have the first word
+		p.convene(ctx)
+	}
+}
+
+// convene starts the hearing if there is none and somebody has to be heard; p.mu is
+// held.
+func (p *pending) convene(ctx context.Context) *hearing {
+	if p.hearing != nil || p.over {
+		return p.hearing
+	}
+	panel := p.panel()
+	if len(panel) == 0 {
+		return nil
+	}
+	prop := p.propose()
+	if prop == nil {
+		return nil
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	p.hearing = &hearing{cancel, make(chan struct{})}
+	// The goroutine belongs to the call: Resolve and Cancel wait for its end.
+	go p.consult(ctx, p.hearing, *prop, panel)
+	return p.hearing
+}
+
+// hear waits for what the judges say.
+func (p *pending) hear(ctx context.Context) {
+	p.mu.Lock()
+	h := p.convene(ctx)
+	p.mu.Unlock()
+	if h == nil {
+		return
+	}
+	select {
+	case <-h.ended:
+	case <-ctx.Done():
+		h.cancel(context.Cause(ctx))
+		<-h.ended
+	}
+}
+
+// askCurrentJudges asks the judges of a policy that came into force while the call
+// was open, unless they have answered as they would now (DECISIONS S16).
+func (p *pending) askCurrentJudges(ctx context.Context) {
+	now := p.g.current.Load()
+	if now.hash == p.under.hash || now.observe || p.isOver() {
+		return
+	}
+	before := p.governing(p.under)
+	panel := slices.DeleteFunc(p.governing(now), func(r *reviewer) bool {
+		return slices.ContainsFunc(before, func(b *reviewer) bool { return b.table.Same(r.table) })
+	})
+	prop := p.proposal()
+	if len(panel) == 0 || prop == nil {
+		return
+	}
+	p.askAll(ctx, *prop, panel)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if v := p.verdict(); !p.over && v.Layer == stopgate.LayerJudge && !v.Mode.Permissive() {
+		// An ask that nobody was shown.
+		p.push(p.refusal(stopgate.LayerApproval, stopgate.CodeApprovalStale))
+	}
+}
+
+// consult runs the hearing.
+func (p *pending) consult(ctx context.Context, h *hearing, prop Proposal, panel []*reviewer) {
+	defer close(h.ended)
+	defer h.cancel(nil)
+	p.askAll(ctx, prop, panel)
+}
+
+// askAll asks all judges at once and applies what they say in their order. Opinions
+// can only tighten (REQUIREMENTS X4, FM1).
+func (p *pending) askAll(ctx context.Context, prop Proposal, panel []*reviewer) {
+	said := make([]finding, len(panel))
+	var group sync.WaitGroup
+	for i, r := range panel[1:] {
+		group.Go(func() { said[i+1] = p.ask1(ctx, prop, r) })
+	}
+	said[0] = p.ask1(ctx, prop, panel[0])
+	group.Wait()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, f := range said {
+		p.find(f)
+	}
+}
+
+// finding is what became of asking one judge.
+type finding struct {
+	opinion Opinion
+	code    stopgate.Code // judge_denied, or why there is no opinion
+	fault   fault
+	stack   string
+	end     error // the call ended first
+}
+
+// ask1 asks one judge.
+func (p *pending) ask1(ctx context.Context, prop Proposal, r *reviewer) finding {
+	began := time.Now()
+	reply := reply[Opinion]{fault: failed}
+	if r.judge != nil {
+		reply = invoke(ctx, &p.g.ports.judge, r.limit, func(ctx context.Context) (Opinion, error) {
+			return r.judge.Judge(ctx, prop)
+		})
+	}
+	f := finding{opinion: reply.value, code: stopgate.CodeJudgeDenied, fault: reply.fault, stack: reply.stack}
+	o := &f.opinion
+	switch {
+	case reply.fault == gone && !errors.Is(reply.err, ErrHold):
+		f.end = reply.err
+		return f
+	case reply.fault != none, !o.valid():
+		f.code = stopgate.CodeJudgeUnavailable
+		review := o.Review
+		var told *JudgeError
+		if errors.As(reply.err, &told) {
+			review = told.Review
+		}
+		if review.Fault == "" {
+			review.Fault = "invalid answer"
+			if reply.fault != none {
+				review.Fault = reply.fault.String()
+			}
+		}
+		review.Probability = nil
+		*o = Opinion{Mode: r.onError, Review: review}
+	default:
+		probability := o.Probability
+		o.Review.Probability = &probability
+	}
+	o.Review.Mode = o.Mode
+	if o.Review.Millis == 0 {
+		o.Review.Millis = time.Since(began).Milliseconds()
+	}
+	return f
+}
+
+// find applies a finding; p.mu is held.
+func (p *pending) find(f finding) {
+	if p.stage >= committed {
+		return
+	}
+	if f.end != nil {
+		p.pushFailure(goneCode(f.end), "judge", f.fault, "")
+		return
+	}
+	o := f.opinion
+	if !p.over && (p.judged == nil || stopgate.Strictest(p.judged.Mode, o.Mode) != p.judged.Mode) {
+		p.judged = &o.Review
+	}
+	if f.code == stopgate.CodeJudgeUnavailable {
+		p.blameLocked("judge", f.fault, f.stack)
+	} else if o.Mode.Permissive() {
+		return
+	}
+	if o.Public == "" {
+		o.Public = f.code.Public()
+	}
+	v := p.refusal(stopgate.LayerJudge, f.code)
+	v.Mode, v.Public = o.Mode, o.Public
+	p.push(v)
+}
+
+func (o Opinion) valid() bool {
+	switch o.Mode {
+	case stopgate.Unattended, stopgate.Ask, stopgate.Deny:
+	default:
+		return false
+	}
+	return !math.IsNaN(o.Probability) && o.Probability >= 0 && o.Probability <= 1
+}

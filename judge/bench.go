@@ -1,0 +1,131 @@
+package judge
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/stopgate/stopgate/gate"
+	"github.com/stopgate/stopgate/policy"
+)
+
+// Options are what a Bench is made of; the zero value is the machine it runs on.
+type Options struct {
+	Getenv func(string) string          // finds key_env; nil: os.Getenv
+	Read   func(string) ([]byte, error) // reads key_file; nil: os.ReadFile
+	// Transport makes the requests; nil: one of the bench's own. It must not follow
+	// redirects.
+	Transport http.RoundTripper
+	Now       func() time.Time // nil: time.Now
+}
+
+// Bench makes judges and keeps what they share: connections and remembered answers. It
+// is safe for concurrent use, and outlives the policies that its judges come from.
+type Bench struct {
+	o      Options
+	client *http.Client
+	known  cache
+}
+
+// New returns a bench without judges.
+func New(o Options) *Bench {
+	if o.Getenv == nil {
+		o.Getenv = os.Getenv
+	}
+	if o.Read == nil {
+		o.Read = os.ReadFile
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Transport == nil {
+		o.Transport = &http.Transport{
+			Proxy: http.ProxyFromEnvironment, MaxIdleConnsPerHost: 64, IdleConnTimeout: 90 * time.Second,
+			ForceAttemptHTTP2: true, TLSHandshakeTimeout: 10 * time.Second, MaxResponseHeaderBytes: 64 << 10,
+		}
+	}
+	return &Bench{o: o, client: &http.Client{
+		Transport:     o.Transport,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}}
+}
+
+// Judge makes the judge that a policy file asks for. The error says what is missing; a
+// gate does not begin to work without its judges.
+func (b *Bench) Judge(t *policy.Judge) (gate.Judge, error) {
+	j, err := b.open(t)
+	if err != nil {
+		return nil, fmt.Errorf("%s:%d: [judge] %w", t.File, t.Pos.Start.Line, err)
+	}
+	return j, nil
+}
+
+// The providers' own addresses.
+var providers = map[string]string{"openai": "https://api.openai.com/v1", "anthropic": "https://api.anthropic.com"}
+
+func (b *Bench) open(t *policy.Judge) (*judge, error) {
+	d, ok := dialects[t.API]
+	if !ok {
+		return nil, fmt.Errorf("api %q: want openai or anthropic", t.API)
+	}
+	base := t.BaseURL
+	if base == "" {
+		base = providers[t.API]
+	}
+	u, err := url.Parse(base)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+		return nil, fmt.Errorf("base_url %q: want http://HOST or https://HOST", base)
+	}
+	key, err := b.key(t)
+	if err != nil {
+		return nil, err
+	}
+	if key != "" && u.Scheme == "http" && !loopback(u.Hostname()) {
+		return nil, errors.New("base_url: a key is not sent over plain http")
+	}
+	return newJudge(b, t, d, endpoint(u, d.path), key), nil
+}
+
+// key finds the key. An endpoint on this machine may have none.
+func (b *Bench) key(t *policy.Judge) (string, error) {
+	switch {
+	case t.KeyEnv != "":
+		key := b.o.Getenv(t.KeyEnv)
+		if key == "" {
+			return "", fmt.Errorf("the environment variable %s is not set", t.KeyEnv)
+		}
+		return key, nil
+	case t.KeyFile != "":
+		text, err := b.o.Read(t.KeyFile)
+		key := strings.TrimSpace(string(text))
+		if err == nil && key == "" {
+			err = fmt.Errorf("%s is empty", t.KeyFile)
+		}
+		return key, err
+	}
+	return "", nil
+}
+
+// endpoint joins the base URL and the path of the API. A base that ends in a version
+// such as /v1 has it already.
+func endpoint(u *url.URL, path string) string {
+	base := strings.TrimSuffix(u.Path, "/")
+	if last := base[strings.LastIndexByte(base, '/')+1:]; len(last) > 1 && last[0] == 'v' && strings.Trim(last[1:], "0123456789") == "" {
+		path = strings.TrimPrefix(path, "/v1")
+	}
+	return (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: base + path}).String()
+}
+
+func loopback(host string) bool {
+	if strings.EqualFold(host, "localhost") {
+		return true
+	}
+	ip, err := netip.ParseAddr(host)
+	return err == nil && net.IP(ip.AsSlice()).IsLoopback()
+}

@@ -1,0 +1,149 @@
+package judge
+
+import (
+	"net/http"
+	"strconv"
+
+	"github.com/stopgate/stopgate/jsonstream"
+)
+
+// dialect is one API that a model can be asked over.
+type dialect struct {
+	path    string
+	header  func(h http.Header, key string)
+	request func(model, instructions, input string) []byte
+	read    func(body []byte) (answer, error)
+}
+
+var dialects = map[string]*dialect{
+	"openai":    {path: "/v1/chat/completions", header: bearer, request: chatRequest, read: readChat},
+	"anthropic": {path: "/v1/messages", header: apiKey, request: messagesRequest, read: readMessage},
+}
+
+func bearer(h http.Header, key string) {
+	if key != "" {
+		h.Set("Authorization", "Bearer "+key)
+	}
+}
+
+func apiKey(h http.Header, key string) {
+	h.Set("Anthropic-Version", "2023-06-01")
+	if key != "" {
+		h.Set("X-Api-Key", key)
+	}
+}
+
+// chatRequest forces the form by response_format.
+func chatRequest(model, instructions, input string) []byte {
+	b := jsonstream.AppendQuote([]byte(`{"model":`), model)
+	b = append(b, `,"stream":false,"messages":[{"role":"system","content":`...)
+	b = jsonstream.AppendQuote(b, instructions)
+	b = append(b, `},{"role":"user","content":`...)
+	b = jsonstream.AppendQuote(b, input)
+	b = append(b, `}],"response_format":{"type":"json_schema","json_schema":{"name":"`+formName+`","strict":true,"schema":`+form+`}}}`...)
+	return b
+}
+
+// readChat reads a completion: one choice that came to its end, with the form as its
+// text and nothing beside it.
+func readChat(body []byte) (answer, error) {
+	root, err := jsonstream.Parse(body, jsonstream.Options{ObjectRoot: true})
+	if err != nil {
+		return answer{}, errNoAnswer
+	}
+	choices, _ := root.Get("choices")
+	choice, _ := choices.Index(0)
+	message, _ := choice.Get("message")
+	switch reason, _ := choice.Get("finish_reason"); {
+	case choices.Len() != 1 || message.Kind() != jsonstream.Object:
+		return answer{}, errNoAnswer
+	case present(message, "refusal"), reason.IsText("content_filter"):
+		return answer{}, errRefused
+	case reason.IsText("length"):
+		return answer{}, errCut
+	case !reason.IsText("stop"), calls(message):
+		return answer{}, errNoAnswer
+	}
+	content, _ := message.Get("content")
+	if content.Kind() != jsonstream.String {
+		return answer{}, errNoAnswer
+	}
+	verdict, err := jsonstream.Parse([]byte(content.Text()), jsonstream.Options{ObjectRoot: true})
+	if err != nil {
+		return answer{}, errNoAnswer
+	}
+	return readForm(verdict)
+}
+
+// calls reports whether a message holds calls, which are no answer.
+func calls(message jsonstream.Value) bool {
+	list, _ := message.Get("tool_calls")
+	return list.Len() > 0 || present(message, "function_call")
+}
+
+func present(v jsonstream.Value, key string) bool {
+	member, ok := v.Get(key)
+	return ok && member.Kind() != jsonstream.Null
+}
+
+// messagesRequest forces the form by the choice of a tool.
+func messagesRequest(model, instructions, input string) []byte {
+	b := jsonstream.AppendQuote([]byte(`{"model":`), model)
+	b = append(b, `,"max_tokens":1024,"stream":false,"system":`...)
+	b = jsonstream.AppendQuote(b, instructions)
+	b = append(b, `,"messages":[{"role":"user","content":`...)
+	b = jsonstream.AppendQuote(b, input)
+	b = append(b, `}],"tools":[{"name":"`+formName+`","description":"Your answer.","input_schema":`+form+`}],`+
+		`"tool_choice":{"type":"tool","name":"`+formName+`","disable_parallel_tool_use":true}}`...)
+	return b
+}
+
+// readMessage reads a message: exactly one call of the form's tool.
+func readMessage(body []byte) (answer, error) {
+	root, err := jsonstream.Parse(body, jsonstream.Options{ObjectRoot: true})
+	if err != nil {
+		return answer{}, errNoAnswer
+	}
+	switch reason, _ := root.Get("stop_reason"); {
+	case reason.IsText("refusal"):
+		return answer{}, errRefused
+	case reason.IsText("max_tokens"):
+		return answer{}, errCut
+	case !reason.IsText("tool_use"):
+		return answer{}, errNoAnswer
+	}
+	content, _ := root.Get("content")
+	var verdict jsonstream.Value
+	for block := range content.Elements() {
+		kind, _ := block.Get("type")
+		name, _ := block.Get("name")
+		switch {
+		case kind.IsText("text"), kind.IsText("thinking"), kind.IsText("redacted_thinking"):
+		case kind.IsText("tool_use") && name.IsText(formName) && !verdict.IsValid():
+			verdict, _ = block.Get("input")
+		default:
+			return answer{}, errNoAnswer
+		}
+	}
+	return readForm(verdict)
+}
+
+// answer is what a model said.
+type answer struct {
+	probability float64
+	explanation string
+}
+
+// readForm reads the form: both members, of their types, and no other.
+func readForm(v jsonstream.Value) (answer, error) {
+	probability, _ := v.Get("probability")
+	explanation, _ := v.Get("explanation")
+	if v.Kind() != jsonstream.Object || v.Len() != 2 || probability.Kind() != jsonstream.Number || explanation.Kind() != jsonstream.String {
+		return answer{}, errNoAnswer
+	}
+	p, err := strconv.ParseFloat(string(probability.Raw()), 64)
+	if err != nil || !(p >= 0 && p <= 1) {
+		return answer{}, errNoAnswer
+	}
+	return answer{p, explanation.Text()}, nil
+}
