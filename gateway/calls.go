@@ -71,6 +71,7 @@ func (c *calls) Event(e *stopgate.Event) {
 	case stopgate.CallEnded:
 		c.identify(held, e.ID)
 		c.note(held, held.pending.Close(e.End))
+		held.pending.Consult(c.x.ctx) // beside its siblings (DECISIONS S29)
 	case stopgate.CallRefused:
 		c.identify(held, e.ID)
 		c.note(held, held.pending.Refuse(e.Code))

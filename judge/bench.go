@@ -12,13 +12,14 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/gate"
+	"github.com/stopgate/stopgate/internal/secret"
 	"github.com/stopgate/stopgate/policy"
 )
 
 // Options are what a Bench is made of; the zero value is the machine it runs on.
 type Options struct {
 	Getenv func(string) string          // finds key_env; nil: os.Getenv
-	Read   func(string) ([]byte, error) // reads key_file; nil: os.ReadFile
+	Read   func(string) ([]byte, error) // reads key_file; nil: files that only their owner can read
 	// Transport makes the requests; nil: one of the bench's own. It must not follow
 	// redirects.
 	Transport http.RoundTripper
@@ -39,7 +40,7 @@ func New(o Options) *Bench {
 		o.Getenv = os.Getenv
 	}
 	if o.Read == nil {
-		o.Read = os.ReadFile
+		o.Read = secret.ReadFile
 	}
 	if o.Now == nil {
 		o.Now = time.Now
@@ -94,22 +95,10 @@ func (b *Bench) open(t *policy.Judge) (*judge, error) {
 
 // key finds the key. An endpoint on this machine may have none.
 func (b *Bench) key(t *policy.Judge) (string, error) {
-	switch {
-	case t.KeyEnv != "":
-		key := b.o.Getenv(t.KeyEnv)
-		if key == "" {
-			return "", fmt.Errorf("the environment variable %s is not set", t.KeyEnv)
-		}
-		return key, nil
-	case t.KeyFile != "":
-		text, err := b.o.Read(t.KeyFile)
-		key := strings.TrimSpace(string(text))
-		if err == nil && key == "" {
-			err = fmt.Errorf("%s is empty", t.KeyFile)
-		}
-		return key, err
+	if t.KeyEnv == "" && t.KeyFile == "" {
+		return "", nil
 	}
-	return "", nil
+	return secret.Reader{Getenv: b.o.Getenv, Read: b.o.Read}.Text(t.KeyEnv, t.KeyFile)
 }
 
 // endpoint joins the base URL and the path of the API. A base that ends in a version

@@ -153,3 +153,12 @@ func (p *parser) judge(e *tomltree.Entry) {
 
 // Same reports whether two tables decide the same about every call.
 func (j *Judge) Same(other *Judge) bool { return j.meaning() == other.meaning() }
+
+// Judged reports whether a judge reviews calls of a tool, under any of its names.
+func (p *Program) Judged(tool stopgate.ToolName) bool {
+	name := tool
+	if known, ok := p.ToolNames()[tool]; ok {
+		name = known
+	}
+	return slices.ContainsFunc(p.Judges(), func(j *Judge) bool { return j.Governs(tool) || j.Governs(name) })
+}

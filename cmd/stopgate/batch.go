@@ -115,7 +115,7 @@ func (b *batch) line(ctx context.Context, number int, line []byte) error {
 	if err != nil {
 		return fmt.Errorf("batch line %d: %w", number, err)
 	}
-	return writeJSON(b.out, newAnswer(p.call, verdict, len(p.args)))
+	return writeJSON(b.out, newAnswer(p.call, verdict, len(p.args)).judgedBy(b.program))
 }
 
 // unreadLine is the answer to a line that cannot be read.

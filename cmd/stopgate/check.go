@@ -56,7 +56,7 @@ Exit: 0 clean or warnings only, 3 mistakes.`,
 			parsed, found := policy.Parse(file.Path, file.Text)
 			if parsed != nil {
 				found = append(found, policy.Check(parsed, policy.Options{Strict: strict, Definitions: tools})...)
-				found = append(found, checkSettings(parsed)...)
+				found = append(append(found, checkSettings(parsed)...), checkJudge(parsed)...)
 				if reach {
 					writeReached(s.out, file.Path, policy.Reach(parsed, policy.Options{Definitions: tools}))
 				}

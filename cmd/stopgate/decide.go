@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/visible"
+	"github.com/stopgate/stopgate/policy"
 )
 
 func newDecide(s streams) *cobra.Command {
@@ -24,7 +25,8 @@ A batch is JSON Lines: {"tool","args"|"raw","session","agent","id","result"}, wh
 raw is the argument text as received, and a line with a result is a call that ran.
 Its answers are JSON Lines in the same order, whatever --format says.
 
-Exit: 0 unattended, 2 deny or skip, 4 ask or edit, 3 policy mistakes;
+Exit: 0 unattended, 2 deny or skip, 4 ask or edit, or a judge would be asked,
+3 policy mistakes;
 a batch: 0 if every line could be read, else 1.`,
 		Example: `  stopgate decide --policy stopgate.toml --tool fs_read_file --args '{"path":"src/a.go"}'
   stopgate decide --batch calls.jsonl --format json`,
@@ -59,7 +61,7 @@ a batch: 0 if every line could be read, else 1.`,
 		if err != nil {
 			return err
 		}
-		answer := newAnswer(call, verdict, len(text))
+		answer := newAnswer(call, verdict, len(text)).judgedBy(l.program)
 		if *format == "json" {
 			err = writeJSON(s.out, answer)
 		} else {
@@ -68,7 +70,7 @@ a batch: 0 if every line could be read, else 1.`,
 		if err != nil {
 			return err
 		}
-		return verdictStatus(verdict)
+		return answer.status()
 	}
 	return cmd
 }
@@ -88,6 +90,8 @@ type answer struct {
 	Session   stopgate.SessionID `json:"session"`
 	// Candidates are the rules of which one decided, when they all agree (K9).
 	Candidates []int `json:"candidates,omitempty"`
+	// Judge says that a judge reviews the call too, who was not asked.
+	Judge bool `json:"judge,omitempty"`
 	// Floors are the lower bounds that values raised.
 	Floors []stopgate.Floor `json:"floors,omitempty"`
 }
@@ -110,6 +114,12 @@ func newAnswer(call stopgate.Call, v stopgate.Verdict, size int) answer {
 	return a
 }
 
+// judgedBy notes whether a judge would be asked about the call.
+func (a answer) judgedBy(p *policy.Program) answer {
+	a.Judge = a.Mode != stopgate.Deny && a.Mode != stopgate.Skip && p.Judged(a.Tool)
+	return a
+}
+
 // text is the answer for people.
 func (a answer) text() string {
 	var b strings.Builder
@@ -126,14 +136,18 @@ func (a answer) text() string {
 		fmt.Fprintf(&b, "  argument  %s\n", visible.Text(a.Pointer))
 	}
 	fmt.Fprintf(&b, "  decided   at byte %d of %d\n", a.DecidedAt, a.Bytes)
+	if a.Judge {
+		b.WriteString("  judge     reviews this call too; it was not asked\n")
+	}
 	return b.String()
 }
 
-func verdictStatus(v stopgate.Verdict) error {
-	switch v.Mode {
-	case stopgate.Unattended:
+// status is the exit code. Nobody was asked, neither a person nor a judge.
+func (a answer) status() error {
+	switch {
+	case a.Mode == stopgate.Unattended && !a.Judge:
 		return nil
-	case stopgate.Ask, stopgate.Edit:
+	case a.Mode == stopgate.Unattended, a.Mode == stopgate.Ask, a.Mode == stopgate.Edit:
 		return exitStatus{exitUndecided}
 	}
 	return exitStatus{exitDenied}

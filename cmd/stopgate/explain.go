@@ -42,18 +42,18 @@ Exit: as decide.`,
 		evaluation := l.program.Bind(call).Evaluate()
 		evaluation.Feed(text)
 		verdict := evaluation.Close(stopgate.Ended)
-		explanation := evaluation.Explain()
+		explanation, answer := evaluation.Explain(), newAnswer(call, verdict, len(text)).judgedBy(l.program)
 		if *format == "json" {
 			err = writeJSON(s.out, explanationJSON{
-				newAnswer(call, verdict, len(text)), explanation.Cause, traceOf(explanation.Trace), explanation.Lists,
+				answer, explanation.Cause, traceOf(explanation.Trace), explanation.Lists,
 			})
 		} else {
-			_, err = io.WriteString(s.out, explainText(newAnswer(call, verdict, len(text)), explanation))
+			_, err = io.WriteString(s.out, explainText(answer, explanation))
 		}
 		if err != nil {
 			return err
 		}
-		return verdictStatus(verdict)
+		return answer.status()
 	}
 	return cmd
 }

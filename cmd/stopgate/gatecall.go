@@ -5,15 +5,19 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/gate"
+	"github.com/stopgate/stopgate/policy"
 )
 
 // judge is a gate without records that is asked up to the point where somebody
 // would be (K30).
-type judge struct{ gate *gate.Gate }
+type judge struct {
+	gate    *gate.Gate
+	program *policy.Program
+}
 
 func newJudge(l loaded) (judge, error) {
 	g, err := gateFor(l.program, hindsight{})
-	return judge{g}, err
+	return judge{g, l.program}, err
 }
 
 // decide gives the verdict of a call that goes no further.

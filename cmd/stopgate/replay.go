@@ -12,6 +12,7 @@ import (
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/records"
 	"github.com/stopgate/stopgate/internal/visible"
+	"github.com/stopgate/stopgate/policy"
 )
 
 func newReplay(s streams) *cobra.Command {
@@ -22,7 +23,8 @@ func newReplay(s streams) *cobra.Command {
 		Short: "judge recorded calls by another policy and show which verdicts change",
 		Long: `replay takes the calls of a log and judges them by the policy that --policy names.
 No model is needed and nobody is asked. It compares what the rules said then with
-what they say now; what people, the judge or a failure decided is not compared.
+what they say now; what people or a failure decided is not compared. Of a judge the
+recorded probability is taken: the row says what another threshold would decide.
 
 A call whose arguments are not kept, or are not whole, is not replayable, and the
 output says so. Records of JSON Lines files hold no arguments; the store does.
@@ -105,6 +107,7 @@ const (
 	notWhole   = "arguments not whole"
 	redacted   = "arguments redacted"
 	notByRules = "not decided by the policy"
+	notJudged  = "no judge's answer recorded"
 )
 
 // replayLog judges the decisions of a log in their order.
@@ -157,6 +160,10 @@ func (r *replayJSON) judge(ctx context.Context, j judge, l loaded, log *records.
 	if err != nil {
 		return fmt.Errorf("replay row %d: %w", row.Seq, err)
 	}
+	if v, ok = reviewed(v, row, l.program); !ok {
+		r.Unreplayable[notJudged]++
+		return nil
+	}
 	r.Replayed++
 	if v.Mode == was.Mode {
 		return nil
@@ -178,8 +185,8 @@ func (r *replayJSON) judge(ctx context.Context, j judge, l loaded, log *records.
 	return nil
 }
 
-// ruled is the verdict of a row as far as the policy gave it. A declined or expired
-// question was an ask; what a judge or a failure decided says nothing about rules.
+// ruled is the verdict of a row as far as the policy and its judge gave it. A declined
+// or expired question was an ask; a failure says nothing about either.
 func ruled(r *stopgate.Record) (v replayVerdict, ok bool) {
 	if r.Mode == nil {
 		return v, false
@@ -192,8 +199,29 @@ func ruled(r *stopgate.Record) (v replayVerdict, ok bool) {
 	case stopgate.LayerApproval:
 		v.Mode = stopgate.Ask
 		return v, r.Code != stopgate.CodeClientGone && r.Code != stopgate.CodeApprovalStale
-	case stopgate.LayerJudge, stopgate.LayerFailure:
+	case stopgate.LayerJudge:
+		return v, r.Judge != nil && r.Judge.Probability != nil
+	case stopgate.LayerFailure:
 		return v, false
+	}
+	return v, true
+}
+
+// reviewed is a verdict after the judges of a policy, who say what they said then: the
+// recorded probability against their threshold. It is not ok if the policy wants a
+// judge and nothing is recorded.
+func reviewed(v stopgate.Verdict, row *records.Row, p *policy.Program) (stopgate.Verdict, bool) {
+	if v.Terminal() || !p.Judged(row.Tool) {
+		return v, true
+	}
+	if row.Judge == nil || row.Judge.Probability == nil {
+		return v, false
+	}
+	for _, j := range p.Judges() {
+		if *row.Judge.Probability < j.Threshold || stopgate.Strictest(v.Mode, j.Mode) == v.Mode {
+			continue
+		}
+		v.Mode, v.Layer, v.Code, v.Public = j.Mode, stopgate.LayerJudge, stopgate.CodeJudgeDenied, stopgate.CodeJudgeDenied.Public()
 	}
 	return v, true
 }

@@ -126,7 +126,7 @@ func (u *upRun) run(ctx context.Context) error {
 	u.numbers = metrics.New(u.program.Tools())
 	u.current.Store(u.program)
 	g, err := gate.New(u.program, gate.WithTracer(u.numbers),
-		gate.WithRecorder(u.state.records), gate.WithStore(u.state.facts), gate.WithApprover(queue), gate.WithSealKey(key),
+		gate.WithRecorder(u.state.records), gate.WithStore(u.state.facts), gate.WithApprover(queue), gate.WithSealKey(key), judges(),
 		gate.WithLimits(gate.Limits{Hold: u.desk.approvals.Hold, Approval: u.desk.approvals.Expires}),
 		gate.WithDenyMode(gate.DenyToolResult))
 	if err != nil {

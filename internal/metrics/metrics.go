@@ -13,6 +13,7 @@ package metrics
 import (
 	"context"
 	"net/http"
+	"strconv"
 	"sync/atomic"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -34,6 +35,8 @@ type Metrics struct {
 	handoffs  *prometheus.CounterVec
 	held      *prometheus.HistogramVec
 	asked     *prometheus.HistogramVec
+	reviews   *prometheus.CounterVec
+	reviewed  *prometheus.HistogramVec
 }
 
 // New makes the metrics of a gate. tools are the names that its policy uses, see
@@ -57,7 +60,14 @@ func New(tools map[stopgate.ToolName]stopgate.ToolName) *Metrics {
 		}, []string{"surface", "decision"}),
 	}
 	m.Tools(tools)
-	m.registry.MustRegister(m.decisions, m.handoffs, m.held, m.asked, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	m.reviews = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "stopgate_judge_reviews_total", Help: "Calls that a judge was asked about: passed, objected, failed.",
+	}, []string{"surface", "tool", "answer", "cached"})
+	m.reviewed = prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		Name: "stopgate_judge_seconds", Help: "How long a judge took for one call.",
+		Buckets: []float64{.05, .1, .25, .5, 1, 2, 5, 10, 30, 60},
+	}, []string{"answer"})
+	m.registry.MustRegister(m.decisions, m.handoffs, m.held, m.asked, m.reviews, m.reviewed, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
 
@@ -73,6 +83,7 @@ func (m *Metrics) Trace(_ context.Context, e gate.TraceEvent) {
 		if name, ok := (*m.tools.Load())[e.Tool]; ok {
 			tool = string(name)
 		}
+		m.review(surface, tool, e.Judge)
 		m.decisions.WithLabelValues(surface, tool, e.Decision, e.Metadata["mode"], e.Metadata["layer"], string(e.Reason)).Inc()
 	case gate.TraceHandoff:
 		m.handoffs.WithLabelValues(surface, e.Decision, string(e.Reason)).Inc()
@@ -82,6 +93,24 @@ func (m *Metrics) Trace(_ context.Context, e gate.TraceEvent) {
 	m.held.WithLabelValues(surface, e.Decision).Observe(e.Took.Seconds())
 	if e.Asked > 0 {
 		m.asked.WithLabelValues(surface, e.Decision).Observe(e.Asked.Seconds())
+	}
+}
+
+// review counts what a judge said (V3-24).
+func (m *Metrics) review(surface, tool string, r *stopgate.Review) {
+	if r == nil {
+		return
+	}
+	answer := "objected"
+	switch {
+	case r.Fault != "":
+		answer = "failed"
+	case r.Mode.Permissive():
+		answer = "passed"
+	}
+	m.reviews.WithLabelValues(surface, tool, answer, strconv.FormatBool(r.Cached)).Inc()
+	if !r.Cached {
+		m.reviewed.WithLabelValues(answer).Observe(float64(r.Millis) / 1000)
 	}
 }
 

@@ -26,7 +26,14 @@ func (patient) Approve(ctx context.Context, q *gate.Question) (gate.Answer, erro
 	return v.Approve("ann"), err
 }
 
-// Proves H18, H17: every decision is counted, by words of known lists: a name that a
+// reviewer is a judge that has no objection.
+type reviewer struct{}
+
+func (reviewer) Judge(context.Context, gate.Proposal) (gate.Opinion, error) {
+	return gate.Opinion{Mode: stopgate.Unattended, Review: stopgate.Review{Explanation: "secret-explanation"}}, nil
+}
+
+// Proves H18, H17, V3-24: every decision is counted, by words of known lists: a name that a
 // model made up, a session, an argument make no series.
 func TestCounted(t *testing.T) {
 	program, mistakes := policy.Compile([]policy.Source{{Name: "p", Trusted: true, Text: []byte(
@@ -35,7 +42,8 @@ func TestCounted(t *testing.T) {
 		t.Fatal(mistakes)
 	}
 	m := metrics.New(program.Tools())
-	g, err := gate.New(program, gate.WithTracer(m), gate.WithApprover(patient{}), gate.WithDenyMode(gate.DenyToolResult))
+	g, err := gate.New(program, gate.WithTracer(m), gate.WithApprover(patient{}), gate.WithDenyMode(gate.DenyToolResult),
+		gate.WithJudge(reviewer{}, stopgate.Deny))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,6 +73,7 @@ func TestCounted(t *testing.T) {
 		`stopgate_handoffs_total{code="policy_not_configured",decision="denied",surface=""} 1`,
 		`stopgate_held_seconds_count{decision="allowed",surface="decide"} 3`,
 		`stopgate_approval_seconds_count{decision="allowed",surface="decide"} 1`,
+		`stopgate_judge_reviews_total{answer="passed",cached="false",surface="decide",tool="a"} 2`, `stopgate_judge_seconds_count{answer="passed"} 3`,
 		"stopgate_lost_rows 0", "stopgate_stuck_calls 0", "stopgate_lockdown 1",
 	} {
 		if !strings.Contains(text, want+"\n") {

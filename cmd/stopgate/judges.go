@@ -1,0 +1,47 @@
+package main
+
+import (
+	"context"
+	"strings"
+
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/gate"
+	"github.com/stopgate/stopgate/internal/diag"
+	"github.com/stopgate/stopgate/internal/secret"
+	models "github.com/stopgate/stopgate/judge"
+	"github.com/stopgate/stopgate/policy"
+)
+
+// judges makes the judges that policy files ask for.
+func judges() gate.Option {
+	return gate.WithJudges(models.New(models.Options{}).Judge)
+}
+
+// checkJudge finds what keeps a judge from being made, but for its key, which only the
+// machine has on which it works.
+func checkJudge(p *policy.Policy) (found diag.List) {
+	if p.Judge == nil {
+		return nil
+	}
+	o := secret.Anywhere()
+	if _, err := models.New(models.Options{Getenv: o.Getenv, Read: o.Read}).Judge(p.Judge); err != nil {
+		_, message, _ := strings.Cut(err.Error(), "[judge] ")
+		found.Add(diag.Diagnostic{Code: diag.BadValue, File: p.Judge.File, Range: p.Judge.Pos, Message: message})
+	}
+	return found
+}
+
+// passed stands for the judges where nobody is asked: what reaches it did pass, or the
+// question is not what a judge would say (DECISIONS K30).
+type passed struct{}
+
+var _ gate.Judge = passed{}
+
+// Judge has no objection.
+func (passed) Judge(context.Context, gate.Proposal) (gate.Opinion, error) {
+	return gate.Opinion{Mode: stopgate.Unattended}, nil
+}
+
+func withoutJudges() gate.Option {
+	return gate.WithJudges(func(*policy.Judge) (gate.Judge, error) { return passed{}, nil })
+}
