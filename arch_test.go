@@ -39,7 +39,7 @@ var layers = [][]string{
 	{"session"},
 	{"wire/sse"},
 	{"wire"},
-	{"wire/openaichat", "wire/openairesponses", "wire/anthropic"},
+	{"wire/openaichat", "wire/openairesponses", "wire/anthropic", "wire/jsonrpc"},
 	{"gate"},
 	{"approve"},
 	{"approve/command", "approve/terminal", "approve/webhook"},
@@ -52,6 +52,8 @@ var layers = [][]string{
 	{"internal/secret", "internal/certificate"},
 	{"judge"},
 	{"gateway"},
+	{"mcpgate/link", "mcpgate/pin"},
+	{"mcpgate"},
 	{"decide"},
 	{"decide/client"},
 	{"hook"},
@@ -68,7 +70,7 @@ var testOnly = "internal/testkit/"
 // (STYLE "Shape").
 var pure = []string{
 	"jsonstream", "internal/automaton", "internal/alternating", "regular", "schema", "internal/shell",
-	"policy/literal", "policy/match", "policy/analysis", "policy/index", "policy", "session",
+	"policy/literal", "policy/match", "policy/analysis", "policy/index", "policy", "session", "wire/jsonrpc",
 }
 
 // impure are the imports that a pure package must not have.
@@ -215,7 +217,7 @@ func TestPurePackagesTouchNothingOutside(t *testing.T) {
 // Wire data is judged on raw bytes: encoding/json folds case, keeps the last
 // duplicate and repairs text, so it must not read what a model or client wrote.
 func TestEncodingJSONReadsNoWireData(t *testing.T) {
-	allowed := map[string]bool{"internal/cli": true, "cmd/stopgate": true, "audit": true, "audit/sqlite": true, "store/sqlite": true, "approve/webhook": true, "decide": true, "decide/client": true, "internal/diag": true, "internal/ci": true, "gate": true, ".": true, "internal/replay": true, "policy": true, "session": true, "internal/records": true}
+	allowed := map[string]bool{"internal/cli": true, "cmd/stopgate": true, "audit": true, "audit/sqlite": true, "store/sqlite": true, "approve/webhook": true, "decide": true, "decide/client": true, "internal/diag": true, "internal/ci": true, "gate": true, ".": true, "internal/replay": true, "policy": true, "session": true, "internal/records": true, "mcpgate/pin": true}
 	for _, f := range sources(t) {
 		if f.test || strings.HasPrefix(f.pkg, testOnly) || allowed[f.pkg] {
 			continue

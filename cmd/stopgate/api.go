@@ -140,6 +140,11 @@ func (d *desk) close() (err error) {
 
 // questions is the queue that a gate asks.
 func (a apiSettings) questions(store approve.Store, log *slog.Logger) (*approve.Queue, error) {
+	return approve.New(store, a.questionOptions(log))
+}
+
+// questionOptions say who is told about questions.
+func (a apiSettings) questionOptions(log *slog.Logger) approve.Options {
 	o := approve.Options{
 		Defer:  a.approvals.Absent == "defer",
 		Failed: func(what string, err error) { log.Warn("approvals", "what", what, "error", err) },
@@ -150,7 +155,7 @@ func (a apiSettings) questions(store approve.Store, log *slog.Logger) (*approve.
 	if w := a.approvals.Webhook; w != nil {
 		o.Notify = append(o.Notify, &webhook.Hook{URL: w.URL, Secret: a.secret, Arguments: w.Arguments})
 	}
-	return approve.New(store, o)
+	return o
 }
 
 // ledger reads rows for the API, wherever they are kept.

@@ -111,8 +111,9 @@ func ruleList(indexes []int) string {
 func checkSettings(p *policy.Policy) diag.List {
 	_, found := gateway.Configure(policy.Settings{Gate: p.Gate, Tables: p.Tables}, secret.Anywhere())
 	_, more := apiConfig(p.Tables, secret.Anywhere())
+	_, mcp := mcpConfig(p.Tables, secret.Anywhere())
 	var audit auditTable
-	return append(append(found, more...), tomltree.Decode(p.Tables["audit"], &audit)...)
+	return append(append(append(found, more...), mcp...), tomltree.Decode(p.Tables["audit"], &audit)...)
 }
 
 func checkSummary(s streams, all diag.List, files int) error {

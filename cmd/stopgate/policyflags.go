@@ -37,6 +37,11 @@ type loaded struct {
 // load finds, reads and compiles the policy and says on talk what holds. A policy
 // with mistakes is a mistakesError.
 func (f *policyFlags) load(talk io.Writer) (loaded, error) {
+	return f.loadAt(talk, func(config.Set) policy.Options { return policy.Options{} })
+}
+
+// loadAt is load for a surface that knows where relative paths begin (DECISIONS K19).
+func (f *policyFlags) loadAt(talk io.Writer, at func(config.Set) policy.Options) (loaded, error) {
 	var l loaded
 	dir, err := os.Getwd()
 	if err != nil {
@@ -51,7 +56,9 @@ func (f *policyFlags) load(talk io.Writer) (loaded, error) {
 		return l, err
 	}
 	sayWhatHolds(talk, l.set)
-	program, mistakes := policy.Compile(l.set.Sources(), policy.Options{Definitions: l.tools})
+	options := at(l.set)
+	options.Definitions = l.tools
+	program, mistakes := policy.Compile(l.set.Sources(), options)
 	if program == nil || mistakes.HasErrors() {
 		return l, mistakesError{mistakes, l.set}
 	}

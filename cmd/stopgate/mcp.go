@@ -1,0 +1,208 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"sync"
+
+	"github.com/spf13/cobra"
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/gate"
+	"github.com/stopgate/stopgate/internal/config"
+	"github.com/stopgate/stopgate/internal/secret"
+	"github.com/stopgate/stopgate/mcpgate"
+	"github.com/stopgate/stopgate/mcpgate/pin"
+	"github.com/stopgate/stopgate/policy"
+	"github.com/stopgate/stopgate/session"
+)
+
+type mcpFlags struct {
+	policyFlags
+	stateFlags
+	servers []string
+	env     []string
+	http    string
+}
+
+func newMCP(s streams) *cobra.Command {
+	var f mcpFlags
+	cmd := &cobra.Command{
+		Use:   "mcp [flags] -- COMMAND [ARGS...]",
+		Short: "put the gate before MCP servers",
+		Long: `mcp is an MCP server to the agent and a client to one server or several; every tool
+call passes the policy. Put it before the command of a server that an agent starts:
+
+  stopgate mcp -- npx -y @modelcontextprotocol/server-filesystem .
+
+With --server, once or several times, servers have names: their tools are
+NAME__TOOL in the policy and, where there are several, to the agent. With --http it
+listens instead of talking over standard input and output.
+
+A tool's definition is pinned when it is first seen; a tool that changed is disabled
+until you accept it: stopgate mcp pin.`,
+		Example: `  stopgate mcp -- npx -y @modelcontextprotocol/server-memory
+  stopgate mcp --server fs='npx -y @modelcontextprotocol/server-filesystem .' --server wiki=https://wiki.example.com/mcp`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if at := cmd.ArgsLenAtDash(); len(args) > 0 && at != 0 {
+				return usagef("write -- before the server's command: stopgate mcp -- %s", args[0])
+			}
+			return nil
+		},
+	}
+	f.policyFlags.add(cmd)
+	flags := cmd.Flags()
+	flags.StringArrayVar(&f.servers, "server", nil, "a server as `NAME=COMMAND` or NAME=URL; repeatable")
+	flags.StringArrayVar(&f.env, "env", nil, "pass the environment variable `NAME` on to servers named by --server; repeatable")
+	flags.StringVar(&f.http, "http", "", "serve streamable HTTP on `ADDR`, path /mcp, instead of standard input and output")
+	f.stateFlags.add(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		ctx, stop := interruptible(cmd.Context())
+		defer stop()
+		return serveMCP(ctx, s, &f, args)
+	}
+	cmd.AddCommand(newPin(s))
+	return cmd
+}
+
+// mcpRun is one run of mcp.
+type mcpRun struct {
+	streams
+	flags    *mcpFlags
+	settings mcpSettings
+	loaded
+	desk  apiSettings
+	state *state
+	log   *slog.Logger
+}
+
+func serveMCP(ctx context.Context, s streams, f *mcpFlags, command []string) error {
+	l, err := f.loadAt(s.err, f.paths)
+	if err != nil {
+		return err
+	}
+	tables := l.program.Settings().Tables
+	settings, mistakes := mcpConfig(tables, secret.Machine())
+	desk, more := apiConfig(tables, secret.Machine())
+	if mistakes = append(mistakes, more...); mistakes.HasErrors() {
+		return mistakesError{mistakes, l.set}
+	}
+	specs, err := f.serversOf(settings, command)
+	if err != nil {
+		return err
+	}
+	keep, err := stateOf(l, f.stateFlags)
+	if err != nil {
+		return err
+	}
+	st, err := openState(ctx, keep)
+	if err != nil {
+		return err
+	}
+	r := &mcpRun{streams: s, flags: f, settings: settings, loaded: l, desk: desk, state: st, log: slog.New(slog.NewTextHandler(s.err, nil))}
+	return errors.Join(r.run(ctx, specs), st.close())
+}
+
+// paths says where relative paths begin: on standard input and output in the
+// repository, as agents work there; over HTTP nowhere (DECISIONS K19).
+func (f *mcpFlags) paths(set config.Set) policy.Options {
+	if f.http != "" {
+		return policy.Options{}
+	}
+	o := policy.Options{Root: set.Root}
+	if o.Root == "" {
+		o.Root, _ = os.Getwd() // without one, fewer rules permit
+	}
+	o.Home, _ = os.UserHomeDir()
+	return o
+}
+
+func (r *mcpRun) run(ctx context.Context, specs []serverSpec) error {
+	gw, g, err := r.gateway(specs)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var beside sync.WaitGroup
+	defer beside.Wait()
+	defer cancel(nil)
+	standing, err := r.state.orders.Lockdown(ctx)
+	if err != nil {
+		return err
+	}
+	g.Lock(standing)
+	beside.Go(func() {
+		g.Follow(ctx, r.state.orders, lockdownPoll, func(l gate.Lockdown) { fmt.Fprintf(r.err, "stopgate: %s\n", lockdownText(l)) })
+	})
+	beside.Go(func() { r.state.tidy(ctx, r.log) })
+	beside.Go(func() { r.state.trust(ctx, cancel) })
+	fmt.Fprintf(r.err, "stopgate: MCP gateway for %s, records in %s, policy %.12s\n", count(len(specs), "server"), r.state.place, g.PolicyHash())
+	if !g.Enforced() {
+		fmt.Fprintln(r.err, "stopgate: OBSERVE MODE: nothing is held back; records say what would have been decided")
+	}
+	err = r.serve(ctx, gw)
+	if cause := context.Cause(ctx); errors.As(cause, new(hintedError)) {
+		return errors.Join(cause, err)
+	}
+	return err
+}
+
+// gateway wires the gate to the gateway.
+func (r *mcpRun) gateway(specs []serverSpec) (*mcpgate.Gateway, *gate.Gate, error) {
+	key, err := sealKey(r.state.settings.store)
+	if err != nil {
+		return nil, nil, err
+	}
+	approver, err := mcpgate.NewApprover(r.state.questions, r.desk.questionOptions(r.log))
+	if err != nil {
+		return nil, nil, err
+	}
+	o := mcpgate.Options{
+		Program: func() *policy.Program { return r.program }, Approver: approver, Seal: key,
+		Settings: r.settings.set, Log: r.log, Version: release(), Pins: r.pins(),
+	}
+	for _, spec := range specs {
+		o.Servers = append(o.Servers, spec.server(r.err))
+	}
+	hold := r.settings.set.Hold
+	if hold == 0 {
+		hold = r.desk.approvals.UnaryTimeout
+	}
+	o.Gate, err = gate.New(r.program,
+		gate.WithRecorder(r.state.records), gate.WithStore(r.state.facts), gate.WithApprover(approver), gate.WithSealKey(key), judges(),
+		gate.WithLimits(gate.Limits{Hold: hold, Approval: r.desk.approvals.Expires}), gate.WithDenyMode(gate.DenyToolResult))
+	if err != nil {
+		return nil, nil, err
+	}
+	gw, err := mcpgate.New(o)
+	return gw, o.Gate, err
+}
+
+// pins are kept beside the store; those of a store in memory end with it.
+func (r *mcpRun) pins() mcpgate.Pins {
+	if r.state.settings.store == memoryStore {
+		return pin.InMemory()
+	}
+	return pin.Open(pinsOf(r.state.settings.store))
+}
+
+// pinsOf is the file of the pins that belong to a store.
+func pinsOf(store string) string { return store + ".mcp-pins.json" }
+
+// serve talks to the client, or to many.
+func (r *mcpRun) serve(ctx context.Context, gw *mcpgate.Gateway) error {
+	return gw.ServeStdio(ctx, stdioOwner(), r.in, r.out)
+}
+
+// stdioOwner is the session of the process that started us (DECISIONS S22).
+func stdioOwner() session.Owner {
+	o := session.Owner{Principal: "local", Session: stopgate.SessionID(os.Getenv("STOPGATE_SESSION"))}
+	if o.Session == "" {
+		o.Session = stopgate.SessionID("mcp:" + rand.Text())
+	}
+	return o
+}

@@ -1,0 +1,273 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/textdiff"
+	"github.com/stopgate/stopgate/internal/tty"
+	"github.com/stopgate/stopgate/internal/visible"
+	"github.com/stopgate/stopgate/mcpgate/pin"
+)
+
+// newPin is the command that accepts changed tools.
+func newPin(s streams) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "pin",
+		Short: "show and accept the definitions of MCP tools",
+		Long: `The first definition of a tool that mcp sees is accepted. A definition that differs
+from it disables the tool - its calls are denied tool_definition_changed - until
+somebody at a terminal accepts the new one.`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(newPinList(s), newPinShow(s), newPinApprove(s), newPinForget(s))
+	return cmd
+}
+
+// pinFlags find the pins.
+type pinFlags struct{ logFlags }
+
+func (f *pinFlags) add(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.store, "store", "", "the `URL` of the store whose pins are meant (default: as mcp would use it)")
+	cmd.Flags().StringArrayVar(&f.files, "policy", nil, "policy `FILE` whose [store] says where the pins are")
+	_ = cmd.MarkFlagFilename("store", "db")
+	_ = cmd.MarkFlagFilename("policy", "toml")
+}
+
+func (f *pinFlags) open() (*pin.Store, error) {
+	settings, err := f.settings()
+	if err != nil {
+		return nil, err
+	}
+	if settings.store == memoryStore {
+		return nil, usagef("the pins of a store in memory end with it")
+	}
+	return pin.Open(pinsOf(settings.store)), nil
+}
+
+func newPinList(s streams) *cobra.Command {
+	var f pinFlags
+	var changed bool
+	cmd := &cobra.Command{Use: "list", Short: "list pinned tools", Args: noArgs}
+	f.add(cmd)
+	cmd.Flags().BoolVar(&changed, "changed", false, "only tools that changed and wait to be accepted")
+	format := formatFlag(cmd, "text", "json")
+	cmd.RunE = func(*cobra.Command, []string) error {
+		store, err := f.open()
+		if err != nil {
+			return err
+		}
+		pins, err := store.List()
+		if err != nil {
+			return err
+		}
+		shown := pins[:0:0]
+		for _, p := range pins {
+			if !changed || p.Changed != nil {
+				shown = append(shown, p)
+			}
+		}
+		if *format == "json" {
+			for _, p := range shown {
+				if err := writeJSON(s.out, p); err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+		w := tabwriter.NewWriter(s.out, 0, 0, 2, ' ', 0)
+		for _, p := range shown {
+			state := "accepted " + p.Accepted.Seen.Format("2006-01-02")
+			if p.Changed != nil {
+				state = "CHANGED " + p.Changed.Seen.Format("2006-01-02") + ": disabled until it is accepted"
+			}
+			fmt.Fprintf(w, "%s\t%s\t%.12s\t%s\n", visible.Elide(visible.Text(p.Server), 60), visible.Text(string(p.Tool)), p.Accepted.Hash, state)
+		}
+		return w.Flush()
+	}
+	return cmd
+}
+
+// twoNames are a server and a tool.
+func twoNames(cmd *cobra.Command, args []string) error {
+	if len(args) != 2 {
+		return usagef("%s takes a server and a tool, as 'stopgate mcp pin list' prints them", cmd.CommandPath())
+	}
+	return nil
+}
+
+func findPin(store *pin.Store, args []string) (pin.Pin, error) {
+	pins, err := store.List()
+	if err != nil {
+		return pin.Pin{}, err
+	}
+	for _, p := range pins {
+		if p.Server == args[0] && string(p.Tool) == args[1] {
+			return p, nil
+		}
+	}
+	return pin.Pin{}, hintedError{fmt.Errorf("no tool %s of the server %s is pinned", visible.Text(args[1]), visible.Text(args[0])), "stopgate mcp pin list prints those that are"}
+}
+
+func newPinShow(s streams) *cobra.Command {
+	var f pinFlags
+	cmd := &cobra.Command{Use: "show SERVER TOOL", Short: "show a tool's definition, and how it changed", Args: twoNames}
+	f.add(cmd)
+	cmd.RunE = func(_ *cobra.Command, args []string) error {
+		store, err := f.open()
+		if err != nil {
+			return err
+		}
+		p, err := findPin(store, args)
+		if err != nil {
+			return err
+		}
+		return writePin(s.out, p)
+	}
+	return cmd
+}
+
+// writePin shows a definition; of one that changed, the difference.
+func writePin(out io.Writer, p pin.Pin) error {
+	old := laidOut(p.Accepted.Text)
+	if p.Changed == nil {
+		_, err := io.WriteString(out, old)
+		return err
+	}
+	_, err := io.WriteString(out, textdiff.Unified(string(p.Tool), old, laidOut(p.Changed.Text)))
+	return err
+}
+
+// laidOut is a definition on lines of its own; nothing in it can hide.
+func laidOut(text []byte) string {
+	var b bytes.Buffer
+	if json.Indent(&b, text, "", "  ") != nil {
+		return visible.Text(string(text)) + "\n"
+	}
+	var out []byte
+	for line := range bytes.Lines(b.Bytes()) {
+		out = append(out, visible.Text(string(bytes.TrimRight(line, "\n")))...)
+		out = append(out, '\n')
+	}
+	if len(out) == 0 || out[len(out)-1] != '\n' {
+		out = append(out, '\n')
+	}
+	return string(out)
+}
+
+func newPinApprove(s streams) *cobra.Command {
+	var f pinFlags
+	cmd := &cobra.Command{
+		Use:   "approve SERVER TOOL",
+		Short: "accept a tool's changed definition, at this terminal",
+		Long: `approve shows how a tool changed at the terminal it was started from, together with
+a code. Who accepts the change types the code. Without a terminal nothing is accepted.`,
+		Args: twoNames,
+	}
+	f.add(cmd)
+	cmd.RunE = func(_ *cobra.Command, args []string) error {
+		store, err := f.open()
+		if err != nil {
+			return err
+		}
+		p, err := findPin(store, args)
+		if err != nil {
+			return err
+		}
+		if p.Changed == nil {
+			return fmt.Errorf("%s has not changed", visible.Text(args[1]))
+		}
+		t, err := person()
+		if err != nil {
+			return err
+		}
+		defer t.Close()
+		if err := confirm(t, p); err != nil {
+			return err
+		}
+		err = store.Accept(p.Server, p.Tool, p.Changed.Hash, operator())
+		if errors.Is(err, pin.ErrUnchanged) {
+			return errors.New("not accepted: the tool changed again meanwhile")
+		}
+		if err == nil {
+			_, err = fmt.Fprintf(s.out, "%s  accepted\n", visible.Text(string(p.Tool)))
+		}
+		return err
+	}
+	return cmd
+}
+
+// confirm puts a change before the person at a terminal.
+func confirm(t *tty.Terminal, p pin.Pin) error {
+	code, err := tty.Code()
+	if err != nil {
+		return err
+	}
+	if err := writePin(t, p); err != nil {
+		return err
+	}
+	fmt.Fprintf(t, "Accept this definition of %s? Type %s to do so.\n", visible.Text(string(p.Tool)), code)
+	t.Drain()
+	fmt.Fprint(t, "> ")
+	line, err := t.Line()
+	if err != nil {
+		return err
+	}
+	if line != code {
+		return errors.New("not accepted")
+	}
+	return nil
+}
+
+func newPinForget(s streams) *cobra.Command {
+	var f pinFlags
+	cmd := &cobra.Command{
+		Use:   "forget SERVER [TOOL]",
+		Short: "forget pins: what is seen next is accepted",
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 || len(args) > 2 {
+				return usagef("%s takes a server, and a tool of it", cmd.CommandPath())
+			}
+			return nil
+		},
+	}
+	f.add(cmd)
+	cmd.RunE = func(_ *cobra.Command, args []string) error {
+		store, err := f.open()
+		if err != nil {
+			return err
+		}
+		t, err := person()
+		if err != nil {
+			return err
+		}
+		defer t.Close()
+		code, err := tty.Code()
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(t, "Forget the accepted definitions of %s? Type %s to do so.\n", visible.Text(args[0]), code)
+		t.Drain()
+		fmt.Fprint(t, "> ")
+		if line, err := t.Line(); err != nil || line != code {
+			return errors.Join(errors.New("nothing was forgotten"), err)
+		}
+		var tool stopgate.ToolName
+		if len(args) == 2 {
+			tool = stopgate.ToolName(args[1])
+		}
+		n, err := store.Forget(args[0], tool)
+		if err == nil {
+			_, err = fmt.Fprintf(s.out, "%s forgotten\n", count(n, "pin"))
+		}
+		return err
+	}
+	return cmd
+}

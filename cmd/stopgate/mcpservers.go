@@ -1,0 +1,171 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/shell"
+	"github.com/stopgate/stopgate/internal/visible"
+	"github.com/stopgate/stopgate/mcpgate"
+	"github.com/stopgate/stopgate/mcpgate/link"
+)
+
+// serverSpec is one server as flags or the policy file name it.
+type serverSpec struct {
+	id      string
+	command []string
+	url     string
+	env     []string // names of variables that it gets; nil for the one wrapped server: all
+	all     bool
+	token   string
+}
+
+// serversOf are the servers of a command line: one command, or those of --server, or
+// those of the policy file.
+func (f *mcpFlags) serversOf(s mcpSettings, command []string) ([]serverSpec, error) {
+	var specs []serverSpec
+	switch {
+	case len(command) > 0 && len(f.servers) > 0:
+		return nil, usagef("name the server behind -- or with --server, not both")
+	case len(command) > 0:
+		// Whoever starts us instead of the server gave us the server's environment.
+		return []serverSpec{{command: command, all: true}}, nil
+	case len(f.servers) > 0:
+		for _, text := range f.servers {
+			spec, err := parseServer(text)
+			if err != nil {
+				return nil, err
+			}
+			// A table of the same name says what flags cannot.
+			if t, ok := s.table.Servers[spec.id]; ok {
+				spec.env, spec.token = t.Env, s.secrets[spec.id]
+			}
+			specs = append(specs, spec)
+		}
+	default:
+		for id, t := range s.table.Servers {
+			specs = append(specs, serverSpec{id: id, command: t.Command, url: t.URL, env: t.Env, token: s.secrets[id]})
+		}
+		slices.SortFunc(specs, func(a, b serverSpec) int { return strings.Compare(a.id, b.id) })
+	}
+	if len(specs) == 0 {
+		return nil, hintedError{usagef("mcp needs a server"), "stopgate mcp -- npx -y @modelcontextprotocol/server-filesystem ."}
+	}
+	for i := range specs {
+		specs[i].env = append(specs[i].env, append(s.table.Env, f.env...)...)
+	}
+	return specs, nil
+}
+
+// parseServer reads NAME=COMMAND or NAME=URL. A command is split as a shell would, and
+// has nothing in it that a shell would do more with.
+func parseServer(text string) (serverSpec, error) {
+	id, what, ok := strings.Cut(text, "=")
+	spec := serverSpec{id: id}
+	switch {
+	case !ok || strings.TrimSpace(what) == "":
+		return spec, usagef("--server wants NAME=COMMAND or NAME=URL, not %q", text)
+	case !mcpgate.ValidServerID(stopgate.ServerID(id)):
+		return spec, usagef("--server: %q names no server: want 1 to 32 of a-z, 0-9 and -", id)
+	case strings.HasPrefix(what, "http://") || strings.HasPrefix(what, "https://"):
+		spec.url = what
+		if err := checkURL(what); err != nil {
+			return spec, usagef("--server %s: %w", id, err)
+		}
+		return spec, nil
+	}
+	var l shell.Line
+	l.Read([]byte(what))
+	if !l.Plain || len(l.Commands) == 0 || len(l.Commands[0].Redirects) > 0 || slices.ContainsFunc(l.Commands[1:], func(c shell.Command) bool { return c.Parent < 0 }) {
+		return spec, usagef("--server %s: %q is more than one plain command: no shell reads it; write it to a script", id, what)
+	}
+	for _, w := range l.Commands[0].Words {
+		spec.command = append(spec.command, string(w.Text))
+	}
+	return spec, nil
+}
+
+// server is the spec for the gateway.
+func (s serverSpec) server(talk io.Writer) mcpgate.Server {
+	out := mcpgate.Server{ID: stopgate.ServerID(s.id), Identity: s.id}
+	if s.url != "" {
+		if out.Identity == "" {
+			out.Identity = s.url
+		}
+		out.Open = func(_ context.Context, e link.Events) (link.Link, error) {
+			return link.Dial(link.Endpoint{URL: s.url, Token: s.token}, e)
+		}
+		return out
+	}
+	if out.Identity == "" {
+		out.Identity = identity(s.command)
+	}
+	env := os.Environ()
+	if !s.all {
+		env = link.Inherit(env, s.env...)
+	}
+	env = slices.DeleteFunc(env, func(v string) bool { return strings.HasPrefix(v, "STOPGATE_") })
+	name := s.id
+	if name == "" {
+		name = "server"
+	}
+	out.Open = func(_ context.Context, e link.Events) (link.Link, error) {
+		return link.Start(link.Command{Args: s.command, Env: env, Stderr: &prefixed{out: talk, prefix: name}}, e)
+	}
+	return out
+}
+
+// runners are programs that start a server named behind them.
+var runners = []string{"node", "npx", "npm", "exec", "bunx", "bun", "deno", "run", "uv", "uvx", "pipx", "python", "python3", "docker", "env"}
+
+// identity names a server that has no name: a word of its command that people know it
+// by, and a hash of the whole command.
+func identity(command []string) string {
+	word := filepath.Base(command[0])
+	for _, arg := range command {
+		if base := filepath.Base(arg); !strings.HasPrefix(arg, "-") && !slices.Contains(runners, base) {
+			word = base
+			break
+		}
+	}
+	sum := sha256.Sum256([]byte(strings.Join(command, "\x00")))
+	return fmt.Sprintf("%s-%x", word, sum[:4])
+}
+
+// prefixed passes what a server says on to people, line by line: nothing in it can
+// pass for ours, or move what stands beside it.
+type prefixed struct {
+	mu     sync.Mutex
+	out    io.Writer
+	prefix string
+	line   []byte
+}
+
+// longestLine is where a line is cut that does not end.
+const longestLine = 8 << 10
+
+// Write implements [io.Writer].
+func (p *prefixed) Write(b []byte) (int, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	n := len(b)
+	for len(b) > 0 {
+		part, rest, whole := bytes.Cut(b, []byte("\n"))
+		p.line = append(p.line, part...)
+		b = rest
+		if whole || len(p.line) > longestLine {
+			fmt.Fprintf(p.out, "[%s] %s\n", p.prefix, visible.Text(strings.TrimRight(string(p.line), "\r")))
+			p.line = p.line[:0]
+		}
+	}
+	return n, nil
+}

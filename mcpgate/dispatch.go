@@ -1,0 +1,194 @@
+package mcpgate
+
+import (
+	"context"
+	"strings"
+
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/jsonstream"
+	"github.com/stopgate/stopgate/mcpgate/link"
+	"github.com/stopgate/stopgate/wire/jsonrpc"
+)
+
+// dispatch answers one request (WIRE 8.3).
+func (p *peer) dispatch(ctx context.Context, m *jsonrpc.Message, x *exchange) reply {
+	if !x.modern && !p.ready(m.Method) {
+		return refuse(m.ID, jsonrpc.InvalidRequest, "the session is not initialized")
+	}
+	switch m.Method {
+	case "initialize":
+		return p.initialize(ctx, m, x)
+	case "server/discover":
+		return p.discover(ctx, m, x)
+	case "ping":
+		if x.modern {
+			return refuse(m.ID, jsonrpc.MethodNotFound, "there is no ping in this revision")
+		}
+		return p.result(x, []byte("{}"))
+	case "tools/list":
+		return p.listTools(ctx, m, x)
+	case "tools/call":
+		return p.callTool(ctx, m, x)
+	case "prompts/list", "resources/list", "resources/templates/list":
+		return p.list(ctx, m, x)
+	case "prompts/get":
+		return p.getPrompt(ctx, m, x)
+	case "resources/read", "resources/subscribe", "resources/unsubscribe":
+		return p.useResource(ctx, m, x)
+	case "completion/complete":
+		return p.complete(ctx, m, x)
+	case "logging/setLevel":
+		return p.everywhere(ctx, m, x)
+	case "subscriptions/listen":
+		return p.listen(ctx, m, x)
+	}
+	switch {
+	case strings.HasSuffix(m.Method, "/call"):
+		// Whatever else runs something is not ours to understand (WIRE 8.3).
+		p.g.unevaluated(ctx, p.owner, stopgate.CodePolicyNotConfigured)
+		return refuse(m.ID, jsonrpc.MethodNotFound, "this method is not served")
+	case strings.HasPrefix(m.Method, "tasks/"):
+		return p.task(ctx, m, x)
+	case p.g.set.RefuseUnknown || !p.g.one():
+		return refuse(m.ID, jsonrpc.MethodNotFound, "this method is not served")
+	}
+	return p.passTo(ctx, p.conns[0], m, x, nil)
+}
+
+// ready reports whether the client may ask for a method now.
+func (p *peer) ready(method string) bool {
+	if method == "initialize" || method == "ping" || method == "server/discover" {
+		return true
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.hello != nil
+}
+
+// passTo forwards a request to one server and its answer to the client. edit changes
+// the request on the way; nil changes nothing.
+func (p *peer) passTo(ctx context.Context, c *conn, m *jsonrpc.Message, x *exchange, edit func(*jsonrpc.Edits)) reply {
+	r, err := c.pass(ctx, m, x, edit)
+	if err != nil {
+		return p.unreachable(m.ID, c, err)
+	}
+	return p.forward(x, r)
+}
+
+// pass forwards a request with our id and our progress token.
+func (c *conn) pass(ctx context.Context, m *jsonrpc.Message, x *exchange, edit func(*jsonrpc.Edits)) (link.Reply, error) {
+	return c.passAs(ctx, m, x, nameOf(m), nil, edit)
+}
+
+// passAs is pass for a request whose name towards the server is another one, with
+// headers that mirror arguments.
+func (c *conn) passAs(ctx context.Context, m *jsonrpc.Message, x *exchange, name string, headers map[string]string, edit func(*jsonrpc.Edits)) (link.Reply, error) {
+	o := outgoing{x: x, method: m.Method}
+	if x.modern {
+		o.version, o.headers = x.meta.version, map[string]string{"Mcp-Method": m.Method}
+		if name != "" {
+			o.headers["Mcp-Name"] = headerValue(name)
+		}
+		for k, v := range headers {
+			o.headers[k] = v
+		}
+	}
+	o.text = func(id jsonrpc.ID) ([]byte, error) {
+		e := m.Edit().ID(id)
+		if x.meta.token.IsValid() {
+			e.Replace(x.meta.token, []byte(id))
+		}
+		if edit != nil {
+			edit(e)
+		}
+		return e.Text()
+	}
+	return c.request(ctx, o)
+}
+
+// nameOf is the member that the header Mcp-Name mirrors.
+func nameOf(m *jsonrpc.Message) string {
+	member := ""
+	switch m.Method {
+	case "tools/call", "prompts/get":
+		member = "name"
+	case "resources/read":
+		member = "uri"
+	default:
+		return ""
+	}
+	return textOf(m.Params, member)
+}
+
+// textOf is a member that is a string, "" for everything else.
+func textOf(object jsonstream.Value, member string) string {
+	if !object.IsValid() || object.Kind() != jsonstream.Object {
+		return ""
+	}
+	if v, ok := object.Get(member); ok && v.Kind() == jsonstream.String {
+		return v.Text()
+	}
+	return ""
+}
+
+// forward answers with a server's response, under the client's id.
+func (p *peer) forward(x *exchange, r link.Reply) reply {
+	e := r.Message.Edit().ID(x.id)
+	if r.Message.Result.IsValid() {
+		if meta, ok := r.Message.Result.Get("_meta"); ok && meta.Kind() == jsonstream.Object {
+			if id, ok := meta.Get(metaSubscription); ok {
+				e.Replace(id, []byte(x.id))
+			}
+		}
+	}
+	text, err := e.Text()
+	if err != nil {
+		return refuse(x.id, jsonrpc.InternalError, "the server's answer cannot be forwarded")
+	}
+	return reply{text: text, status: r.Status}
+}
+
+// result answers with a result of the gate's own.
+func (p *peer) result(x *exchange, result []byte) reply {
+	return reply{text: jsonrpc.AppendResult(nil, x.id, result)}
+}
+
+// everywhere sends a request to every server; the last failure is the answer, else the
+// last result.
+func (p *peer) everywhere(ctx context.Context, m *jsonrpc.Message, x *exchange) reply {
+	var last reply
+	for _, c := range p.conns {
+		r, err := c.pass(ctx, m, x, nil)
+		if err != nil {
+			return p.unreachable(m.ID, c, err)
+		}
+		if last.text == nil || r.Message.Kind == jsonrpc.Response || p.g.one() {
+			last = p.forward(x, r)
+		}
+	}
+	return last
+}
+
+// listen opens the subscription of the revision without sessions, at every server. It
+// lasts until the client goes or one of the servers ends it.
+func (p *peer) listen(ctx context.Context, m *jsonrpc.Message, x *exchange) reply {
+	if p.g.one() {
+		return p.passTo(ctx, p.conns[0], m, x, nil)
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	ends := make(chan reply, len(p.conns))
+	for _, c := range p.conns {
+		p.g.work.Go(func() { ends <- p.passTo(ctx, c, m, x, nil) })
+	}
+	return <-ends
+}
+
+// status of HTTP for the errors that the gate answers itself.
+func statusOf(code int) int {
+	switch code {
+	case jsonrpc.ParseError, jsonrpc.InvalidRequest, jsonrpc.HeaderMismatch, jsonrpc.UnsupportedVersion:
+		return 400
+	}
+	return 200
+}

@@ -1,0 +1,404 @@
+package link
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/stopgate/stopgate/wire/jsonrpc"
+	"github.com/stopgate/stopgate/wire/sse"
+)
+
+// Endpoint is a server that is reached over streamable HTTP.
+type Endpoint struct {
+	URL   string
+	Token string // our own credential, sent as a bearer token; "" for none
+	// Transport carries the requests; nil takes one of the link's own.
+	Transport http.RoundTripper
+	// Pause is how long a stream that ended is left alone before it is resumed, where
+	// the server does not say: 1 s if zero.
+	Pause time.Duration
+}
+
+// HTTP is a link to an endpoint. In the revisions with sessions it keeps the server's
+// session, and a stream for what belongs to no request.
+type HTTP struct {
+	at     Endpoint
+	client *http.Client
+	events Events
+	ctx    context.Context // of the link's own stream
+	end    context.CancelFunc
+	work   sync.WaitGroup
+
+	mu      sync.Mutex
+	session string
+	version string
+	dead    bool
+	done    chan struct{}
+}
+
+// firstWithout is the revision that has no sessions and no stream of its own.
+const firstWithout = "2026-07-28"
+
+// resumptions is how often a stream that broke off is taken up again.
+const resumptions = 8
+
+// Dial makes a link. Nothing is sent before the first call.
+func Dial(e Endpoint, events Events) (*HTTP, error) {
+	u, err := url.Parse(e.URL)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+		return nil, errors.New("link: an endpoint is an http or https URL")
+	}
+	if e.Transport == nil {
+		t := http.DefaultTransport.(*http.Transport).Clone()
+		t.MaxIdleConnsPerHost, t.ResponseHeaderTimeout = 64, 0
+		e.Transport = t
+	}
+	if e.Pause <= 0 {
+		e.Pause = time.Second
+	}
+	h := &HTTP{at: e, events: events, done: make(chan struct{})}
+	// A credential goes to the server it is for, and nowhere that it points to.
+	h.client = &http.Client{Transport: e.Transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	h.ctx, h.end = context.WithCancel(context.Background())
+	return h, nil
+}
+
+// Call implements [Link]. Giving a call up closes its stream.
+func (h *HTTP) Call(ctx context.Context, c *Call) (Reply, error) {
+	resp, err := h.post(ctx, c)
+	if err != nil {
+		return Reply{}, h.cause(ctx, err)
+	}
+	defer resp.Body.Close()
+	if c.Method == "initialize" && resp.StatusCode < 300 {
+		h.mu.Lock()
+		h.session = resp.Header.Get("Mcp-Session-Id")
+		h.mu.Unlock()
+	}
+	switch mediaType(resp) {
+	case "application/json":
+		m, err := h.body(resp)
+		if err != nil {
+			return Reply{}, h.cause(ctx, err)
+		}
+		return h.mine(m, c.ID, resp.StatusCode)
+	case "text/event-stream":
+		return h.stream(ctx, c, resp)
+	}
+	return Reply{}, h.status(resp.StatusCode)
+}
+
+// mine checks that a body answers the request. An error without an id answers it too.
+func (h *HTTP) mine(m *jsonrpc.Message, id jsonrpc.ID, status int) (Reply, error) {
+	if m.Kind == jsonrpc.Failure && (m.ID == id || m.ID == "" && status >= 400) || m.Kind == jsonrpc.Response && m.ID == id {
+		if status == http.StatusNotFound {
+			h.forgotten()
+		}
+		return Reply{Message: m, Status: status}, nil
+	}
+	return Reply{}, &Garbage{errors.New("it answers another request")}
+}
+
+// status is the error of an answer that is no message.
+func (h *HTTP) status(code int) error {
+	if code == http.StatusNotFound {
+		h.forgotten()
+	}
+	return &StatusError{code}
+}
+
+// forgotten ends a link whose session the server does not know any more.
+func (h *HTTP) forgotten() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.session != "" {
+		h.die()
+	}
+}
+
+// die marks the link dead; h.mu is held.
+func (h *HTTP) die() {
+	if !h.dead {
+		h.dead = true
+		h.end()
+		close(h.done)
+	}
+}
+
+// cause says why a request failed: the caller's own reason, if there is one.
+func (h *HTTP) cause(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if g := new(Garbage); errors.As(err, &g) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", ErrDead, err)
+}
+
+func (h *HTTP) post(ctx context.Context, c *Call) (*http.Response, error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, h.at.URL, bytes.NewReader(c.Text))
+	if err != nil {
+		return nil, err
+	}
+	r.Header.Set("Content-Type", "application/json")
+	h.dress(r, c.Version)
+	if c.Version >= firstWithout {
+		for name, value := range c.Headers {
+			r.Header.Set(name, value)
+		}
+	}
+	return h.client.Do(r)
+}
+
+// dress sets the headers that every request has.
+func (h *HTTP) dress(r *http.Request, version string) {
+	r.Header.Set("Accept", "application/json, text/event-stream")
+	if h.at.Token != "" {
+		r.Header.Set("Authorization", "Bearer "+h.at.Token)
+	}
+	if version != "" {
+		r.Header.Set("Mcp-Protocol-Version", version)
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.session != "" && version < firstWithout {
+		r.Header.Set("Mcp-Session-Id", h.session)
+	}
+}
+
+func mediaType(r *http.Response) string {
+	t, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	if err != nil {
+		return ""
+	}
+	return t
+}
+
+func (h *HTTP) body(r *http.Response) (*jsonrpc.Message, error) {
+	text, err := io.ReadAll(io.LimitReader(r.Body, jsonrpc.MaxBytes+1))
+	if err != nil {
+		return nil, err
+	}
+	m, err := jsonrpc.Read(text)
+	if err != nil {
+		return nil, &Garbage{err}
+	}
+	return m, nil
+}
+
+// stream reads a request's stream up to the response, and takes it up again where the
+// server ends it before.
+func (h *HTTP) stream(ctx context.Context, c *Call, resp *http.Response) (Reply, error) {
+	at := position{pause: h.at.Pause}
+	for n := 0; ; n++ {
+		reply, err := h.read(resp, &at, c)
+		if reply.Message != nil || err != nil && (errors.As(err, new(*Garbage)) || ctx.Err() != nil) {
+			reply.Status = 0
+			return reply, h.orNil(ctx, err)
+		}
+		if at.last == "" || n == resumptions || c.Version >= firstWithout {
+			return Reply{}, fmt.Errorf("%w: its answer breaks off", ErrDead)
+		}
+		next, err := h.resume(ctx, c.Version, &at)
+		if err != nil {
+			return Reply{}, h.cause(ctx, err)
+		}
+		defer next.Body.Close()
+		resp = next
+	}
+}
+
+func (h *HTTP) orNil(ctx context.Context, err error) error {
+	if err == nil {
+		return nil
+	}
+	return h.cause(ctx, err)
+}
+
+// position is where a stream can be taken up again.
+type position struct {
+	last  string
+	pause time.Duration
+}
+
+// resume opens a stream behind the last event that was seen.
+func (h *HTTP) resume(ctx context.Context, version string, at *position) (*http.Response, error) {
+	wait := time.NewTimer(at.pause)
+	defer wait.Stop()
+	select {
+	case <-wait.C:
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, h.at.URL, nil)
+	if err != nil {
+		return nil, err
+	}
+	h.dress(r, version)
+	if at.last != "" {
+		r.Header.Set("Last-Event-ID", at.last)
+	}
+	resp, err := h.client.Do(r)
+	if err != nil {
+		return nil, err
+	}
+	if resp.StatusCode != http.StatusOK || mediaType(resp) != "text/event-stream" {
+		resp.Body.Close()
+		return nil, h.status(resp.StatusCode)
+	}
+	return resp, nil
+}
+
+// read reads the messages of one response. c is nil for the link's own stream. The
+// reply is empty where the stream ends without it.
+func (h *HTTP) read(resp *http.Response, at *position, c *Call) (Reply, error) {
+	d := sse.NewDecoder(make([]byte, 8<<10), sse.Limits{MaxEvent: jsonrpc.MaxBytes})
+	defer d.Close()
+	var ev sse.Event
+	for {
+		n, err := resp.Body.Read(d.Space())
+		d.Filled(n)
+		for {
+			ok, limit := d.Next(&ev)
+			if limit != nil {
+				return Reply{}, &Garbage{limit}
+			}
+			if !ok {
+				break
+			}
+			at.note(ev.Raw)
+			if !ev.Dispatched || len(ev.Type) > 0 && string(ev.Type) != "message" {
+				continue
+			}
+			if len(bytes.TrimSpace(ev.Data)) == 0 {
+				continue
+			}
+			m, bad := jsonrpc.Read(bytes.Clone(ev.Data))
+			if bad != nil {
+				if broken := new(jsonrpc.Error); c != nil && errors.As(bad, &broken) && broken.Method == "" && (broken.ID == c.ID || broken.ID == "") {
+					return Reply{}, &Garbage{bad}
+				}
+				h.events.noise("an event that is no message")
+				continue
+			}
+			switch {
+			case m.Kind == jsonrpc.Request || m.Kind == jsonrpc.Notification:
+				h.hand(m, c)
+			case c != nil && m.ID == c.ID:
+				return Reply{Message: m}, nil
+			default:
+				h.events.noise("a response to a request that was not sent")
+			}
+		}
+		if err != nil {
+			if errors.Is(err, io.EOF) {
+				err = nil
+			}
+			return Reply{}, err
+		}
+	}
+}
+
+func (h *HTTP) hand(m *jsonrpc.Message, c *Call) {
+	if c != nil && c.On != nil {
+		c.On(m)
+		return
+	}
+	h.events.stray(m)
+}
+
+// note takes an event's id and the pause that the server wants.
+func (p *position) note(raw []byte) {
+	for line := range bytes.Lines(raw) {
+		line = bytes.TrimRight(line, "\r\n")
+		if id, ok := bytes.CutPrefix(line, []byte("id:")); ok && bytes.IndexByte(id, 0) < 0 && len(id) <= 1024 {
+			p.last = strings.TrimPrefix(string(id), " ")
+		}
+		if ms, ok := bytes.CutPrefix(line, []byte("retry:")); ok {
+			if d, err := time.ParseDuration(strings.TrimSpace(string(ms)) + "ms"); err == nil && d >= 0 && d <= time.Minute {
+				p.pause = d
+			}
+		}
+	}
+}
+
+// Send implements [Link]. Behind the client's word that it is ready the link opens its
+// own stream.
+func (h *HTTP) Send(ctx context.Context, c *Call) error {
+	resp, err := h.post(ctx, c)
+	if err != nil {
+		return h.cause(ctx, err)
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode >= 300 {
+		return h.status(resp.StatusCode)
+	}
+	if c.Method == "notifications/initialized" && c.Version < firstWithout {
+		h.mu.Lock()
+		first := h.version == "" && !h.dead
+		h.version = c.Version
+		h.mu.Unlock()
+		if first {
+			h.work.Go(h.listen)
+		}
+	}
+	return nil
+}
+
+// listen keeps the link's own stream open, while the server has one.
+func (h *HTTP) listen() {
+	at := position{}
+	for h.ctx.Err() == nil {
+		resp, err := h.resume(h.ctx, h.version, &at)
+		if err != nil {
+			if errors.As(err, new(*StatusError)) {
+				return // the server has no such stream, or no such session
+			}
+		} else {
+			_, _ = h.read(resp, &at, nil)
+			resp.Body.Close()
+		}
+		if at.pause == 0 {
+			at.pause = h.at.Pause
+		}
+	}
+}
+
+// Done implements [Link].
+func (h *HTTP) Done() <-chan struct{} { return h.done }
+
+// farewell is how long a server has to hear that a session ends.
+const farewell = 2 * time.Second
+
+// Close implements [Link]: the server is told that the session ends.
+func (h *HTTP) Close() error {
+	h.mu.Lock()
+	told := h.dead || h.session == ""
+	h.die()
+	h.mu.Unlock()
+	h.work.Wait()
+	if !told {
+		ctx, cancel := context.WithTimeout(context.Background(), farewell)
+		defer cancel()
+		if r, err := http.NewRequestWithContext(ctx, http.MethodDelete, h.at.URL, nil); err == nil {
+			h.dress(r, h.version)
+			if resp, err := h.client.Do(r); err == nil {
+				resp.Body.Close()
+			}
+		}
+	}
+	if t, ok := h.at.Transport.(interface{ CloseIdleConnections() }); ok {
+		t.CloseIdleConnections()
+	}
+	return nil
+}

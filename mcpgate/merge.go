@@ -1,0 +1,94 @@
+package mcpgate
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/stopgate/stopgate/jsonstream"
+	"github.com/stopgate/stopgate/mcpgate/link"
+)
+
+// What several servers can do together. Kinds of which requests name no server are left
+// out: experimental ones, and tasks.
+var sharedCapabilities = []string{"completions", "logging", "prompts", "resources", "tools"}
+
+// combined is the answer to initialize for several servers.
+func (g *Gateway) combined(version string, replies []link.Reply) []byte {
+	var o object
+	o.text("protocolVersion", version).raw("capabilities", capabilities(replies)).raw("serverInfo", g.implementation())
+	return o.optional("instructions", g.instructions(replies)).end()
+}
+
+// discovered is the answer to server/discover for several servers.
+func (g *Gateway) discovered(replies []link.Reply) []byte {
+	var versions []string
+	for i, r := range replies {
+		var these []string
+		if list, ok := r.Message.Result.Get("supportedVersions"); ok && list.Kind() == jsonstream.Array {
+			for v := range list.Elements() {
+				if v.Kind() == jsonstream.String {
+					these = append(these, v.Text())
+				}
+			}
+		}
+		if i == 0 {
+			versions = these
+		} else {
+			versions = slices.DeleteFunc(versions, func(v string) bool { return !slices.Contains(these, v) })
+		}
+	}
+	list := []byte("[")
+	for i, v := range versions {
+		if i > 0 {
+			list = append(list, ',')
+		}
+		list = jsonstream.AppendQuote(list, v)
+	}
+	var o object
+	o.text("resultType", "complete").raw("supportedVersions", append(list, ']')).raw("capabilities", capabilities(replies))
+	var meta object
+	o.raw("_meta", meta.raw("io.modelcontextprotocol/serverInfo", g.implementation()).end())
+	return o.optional("instructions", g.instructions(replies)).int("ttlMs", 0).text("cacheScope", "private").end()
+}
+
+// capabilities are what any of the servers can do.
+func capabilities(replies []link.Reply) []byte {
+	var all object
+	for _, name := range sharedCapabilities {
+		found := false
+		var flags []string
+		for _, r := range replies {
+			declared, _ := memberOf(r.Message.Result, "capabilities")
+			one, ok := memberOf(declared, name)
+			if !ok {
+				continue
+			}
+			found = true
+			for key, v := range one.Members() {
+				if flag := key.Text(); v.Kind() == jsonstream.True && !slices.Contains(flags, flag) {
+					flags = append(flags, flag)
+				}
+			}
+		}
+		if !found {
+			continue
+		}
+		var o object
+		for _, flag := range flags {
+			o.bool(flag, true)
+		}
+		all.raw(name, o.end())
+	}
+	return all.end()
+}
+
+// instructions of all servers, one after the other.
+func (g *Gateway) instructions(replies []link.Reply) string {
+	var parts []string
+	for i, r := range replies {
+		if v, ok := r.Message.Result.Get("instructions"); ok && v.Kind() == jsonstream.String && v.Text() != "" {
+			parts = append(parts, string(g.servers[i].ID)+": "+v.Text())
+		}
+	}
+	return strings.Join(parts, "\n\n")
+}

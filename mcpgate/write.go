@@ -1,0 +1,75 @@
+package mcpgate
+
+import (
+	"strconv"
+
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/jsonstream"
+)
+
+// object writes one JSON object of the gate's own. What clients and servers wrote is
+// never read or written with encoding/json.
+type object []byte
+
+func (o *object) name(name string) {
+	if len(*o) == 0 {
+		*o = append(*o, '{')
+	} else {
+		*o = append(*o, ',')
+	}
+	*o = append(jsonstream.AppendQuote(*o, name), ':')
+}
+
+// raw adds a member that is JSON text.
+func (o *object) raw(name string, text []byte) *object {
+	o.name(name)
+	*o = append(*o, text...)
+	return o
+}
+
+func (o *object) text(name, value string) *object {
+	o.name(name)
+	*o = jsonstream.AppendQuote(*o, value)
+	return o
+}
+
+// optional adds a text that is not empty.
+func (o *object) optional(name, value string) *object {
+	if value != "" {
+		o.text(name, value)
+	}
+	return o
+}
+
+func (o *object) bool(name string, value bool) *object {
+	return o.raw(name, strconv.AppendBool(nil, value))
+}
+
+func (o *object) int(name string, value int64) *object {
+	return o.raw(name, strconv.AppendInt(nil, value, 10))
+}
+
+// end is the whole object.
+func (o *object) end() []byte {
+	if len(*o) == 0 {
+		*o = append(*o, '{')
+	}
+	*o = append(*o, '}')
+	return *o
+}
+
+// envelopeText is what a model is told about a call (G2-15, DECISIONS S10).
+func envelopeText(e stopgate.Envelope) []byte {
+	var o object
+	o.text("status", e.Status).text("code", string(e.Code)).text("publicReason", e.PublicReason)
+	if e.Data == nil {
+		return o.raw("data", []byte("null")).end()
+	}
+	return o.text("data", *e.Data).end()
+}
+
+// implementation is how the gate names itself.
+func (g *Gateway) implementation() []byte {
+	var o object
+	return o.text("name", "stopgate").text("version", g.version).end()
+}

@@ -1,0 +1,93 @@
+package jsonrpc
+
+import (
+	"strings"
+	"unicode"
+
+	"github.com/stopgate/stopgate/jsonstream"
+	"golang.org/x/text/unicode/norm"
+)
+
+// Names of members that readers of MCP messages look for, by the object they stand
+// in. A name that is close to one of them is refused there.
+var (
+	envelopeNames = set("jsonrpc", "id", "method", "params", "result", "error")
+	paramNames    = set("_meta", "name", "arguments", "uri", "cursor", "inputResponses", "requestState", "task", "taskId",
+		"protocolVersion", "capabilities", "clientInfo", "progressToken", "progress", "total", "message", "requestId", "reason",
+		"level", "ref", "argument", "context", "notifications", "data", "logger",
+		"messages", "systemPrompt", "tools", "mode", "requestedSchema", "url", "elicitationId")
+	metaNames = set("progressToken", "io.modelcontextprotocol/protocolVersion", "io.modelcontextprotocol/clientCapabilities",
+		"io.modelcontextprotocol/clientInfo", "io.modelcontextprotocol/subscriptionId", "io.modelcontextprotocol/logLevel")
+	resultNames = set("_meta", "content", "isError", "structuredContent", "resultType", "inputRequests", "requestState",
+		"tools", "nextCursor", "capabilities", "protocolVersion", "serverInfo", "instructions", "supportedVersions", "ttlMs", "cacheScope", "task")
+	toolNames = set("name", "title", "description", "inputSchema", "outputSchema", "annotations", "icons", "_meta", "execution")
+)
+
+func set(names ...string) map[string]string {
+	m := make(map[string]string, len(names))
+	for _, name := range names {
+		m[folded(name)] = name
+	}
+	return m
+}
+
+// folded is what a name looks like to the most lenient reader: without what cannot be
+// seen, compatibility forms and case taken away.
+func folded(name string) string {
+	name = strings.Map(func(r rune) rune {
+		if r <= ' ' || r == 0x7f || unicode.In(r, unicode.Cf, unicode.Cc, unicode.Z) {
+			return -1
+		}
+		// The smallest of the code points that fold into each other stands for all.
+		least := r
+		for f := unicode.SimpleFold(r); f != r; f = unicode.SimpleFold(f) {
+			least = min(least, f)
+		}
+		return least
+	}, norm.NFKC.String(name))
+	return name
+}
+
+// strange names the first member of an object that could be taken for another one.
+func strange(object jsonstream.Value, names map[string]string) string {
+	for key := range object.Members() {
+		if name := key.Text(); strangeName(name, names) {
+			return "a member's name can be taken for another one: names are exact"
+		}
+	}
+	return ""
+}
+
+func strangeName(name string, names map[string]string) bool {
+	if len(name) > 128 {
+		return false
+	}
+	known, close := names[folded(name)]
+	return close && known != name
+}
+
+// strangeParams looks at the members of params, result, and their _meta.
+func (m *Message) strangeParams() string {
+	for _, part := range []struct {
+		object jsonstream.Value
+		names  map[string]string
+	}{{m.Params, paramNames}, {m.Result, resultNames}} {
+		if !part.object.IsValid() {
+			continue
+		}
+		if wrong := strange(part.object, part.names); wrong != "" {
+			return wrong
+		}
+		if meta, ok := part.object.Get("_meta"); ok && meta.Kind() == jsonstream.Object {
+			if wrong := strange(meta, metaNames); wrong != "" {
+				return wrong
+			}
+		}
+	}
+	return ""
+}
+
+// Exact reports whether no member of a tool's definition can be taken for another one.
+func Exact(definition jsonstream.Value) bool {
+	return definition.Kind() == jsonstream.Object && strange(definition, toolNames) == ""
+}
