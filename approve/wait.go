@@ -179,36 +179,11 @@ func (w *wait) use(ctx context.Context, view gate.View) (gate.Answer, bool, erro
 
 // granted looks for a grant that answers the question, and uses it.
 func (w *wait) granted(ctx context.Context, view gate.View) (gate.Answer, bool, error) {
-	now := w.queue.opts.Now()
-	grants, err := w.queue.store.Grants(ctx, GrantFilter{Principal: view.Binding.Principal, Tool: view.Binding.Tool, Live: now})
-	if err != nil {
-		return gate.Answer{}, false, err
+	a, ok, err := w.queue.Granted(ctx, view)
+	if ok && w.entry.ID != "" {
+		w.withdraw(ctx)
 	}
-	for _, g := range grants {
-		if !g.covers(view, now) {
-			continue
-		}
-		g, err := w.queue.store.ChangeGrant(ctx, g.ID, func(g Grant) (Grant, error) {
-			if !g.covers(view, now) {
-				return g, ErrUsed
-			}
-			g.Uses++
-			return g, nil
-		})
-		switch {
-		case errors.Is(err, ErrUsed), errors.Is(err, ErrUnknown):
-			continue
-		case err != nil:
-			return gate.Answer{}, false, err
-		}
-		if w.entry.ID != "" {
-			w.withdraw(ctx)
-		}
-		a := view.Approve(g.By)
-		a.ID = "grant:" + g.ID + ":" + string(view.Proposal) // a grant is used many times, an approval once
-		return a, true, nil
-	}
-	return gate.Answer{}, false, nil
+	return a, ok, err
 }
 
 // withdraw takes the question back, unless another exchange waits for the answer.

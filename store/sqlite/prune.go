@@ -16,6 +16,8 @@ type Pruned struct {
 	Facts     int64 `json:"facts"`
 	Sessions  int64 `json:"sessions"`
 	Approvals int64 `json:"approvals"`
+	// Conversations of the terminal agent, which hold arguments and go with them.
+	Conversations int64 `json:"conversations"`
 }
 
 // pruneStep is how many rows one change removes: writers do not wait for all of
@@ -23,13 +25,21 @@ type Pruned struct {
 const pruneStep = 2000
 
 // Retain removes what is older than the retention says: rows and arguments as
-// [audit.Recorder.Prune] does; facts and approvals by the age of rows; and sessions
+// [audit.Recorder.Prune] does; conversations by the age of arguments; facts and approvals by the age of rows; and sessions
 // in which nothing happened for that long, with all that they add up to. Cells of
 // the principal, positions, and the cells of living sessions stay, but for those of
 // single calls whose result was never heard of.
 func (s *Store) Retain(ctx context.Context, keep audit.Retention, now time.Time) (p Pruned, err error) {
-	if p.Pruned, err = s.records.Prune(ctx, keep, now); err != nil || keep.Rows.IsZero() {
+	if p.Pruned, err = s.records.Prune(ctx, keep, now); err != nil {
 		return p, err
+	}
+	if !keep.Arguments.IsZero() {
+		if p.Conversations, err = s.pruneConversations(ctx, keep.Arguments); err != nil {
+			return p, err
+		}
+	}
+	if keep.Rows.IsZero() {
+		return p, nil
 	}
 	n, err := s.Prune(ctx, keep.Rows)
 	p.Approvals = int64(n)

@@ -1,0 +1,50 @@
+package approve
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/stopgate/stopgate/gate"
+)
+
+// Granted looks for a grant that answers a question, and uses it: for approvers that
+// put questions before a person themselves.
+func (q *Queue) Granted(ctx context.Context, view gate.View) (a gate.Answer, ok bool, err error) {
+	now := q.opts.Now()
+	grants, err := q.store.Grants(ctx, GrantFilter{Principal: view.Binding.Principal, Tool: view.Binding.Tool, Live: now})
+	if err != nil {
+		return gate.Answer{}, false, err
+	}
+	for _, g := range grants {
+		if !g.covers(view, now) {
+			continue
+		}
+		g, err := q.store.ChangeGrant(ctx, g.ID, func(g Grant) (Grant, error) {
+			if !g.covers(view, now) {
+				return g, ErrUsed
+			}
+			g.Uses++
+			return g, nil
+		})
+		switch {
+		case errors.Is(err, ErrUsed), errors.Is(err, ErrUnknown):
+			continue
+		case err != nil:
+			return gate.Answer{}, false, err
+		}
+		a := view.Approve(g.By)
+		a.ID = "grant:" + g.ID + ":" + string(view.Proposal) // a grant is used many times, an approval once
+		return a, true, nil
+	}
+	return gate.Answer{}, false, nil
+}
+
+// Offer is the narrowest grant that covers a question within a scope. Nothing is kept:
+// see [Queue.Keep].
+func Offer(v gate.View, s Scope, by string, now time.Time) (Grant, error) {
+	return newGrant(newEntry(v, now), s, by, now)
+}
+
+// Keep lets a grant of [Offer] hold from now on.
+func (q *Queue) Keep(ctx context.Context, g Grant) error { return q.store.AddGrant(ctx, g) }
