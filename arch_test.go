@@ -42,6 +42,7 @@ var layers = [][]string{
 	{"wire/openaichat", "wire/openairesponses", "wire/anthropic", "wire/jsonrpc"},
 	{"gate"},
 	{"approve"},
+	{"agent/conversation"},
 	{"approve/command", "approve/terminal", "approve/webhook"},
 	{"internal/database"},
 	{"audit"},
@@ -60,6 +61,9 @@ var layers = [][]string{
 	{"hook/install"},
 	{"internal/config"},
 	{"internal/textdiff", "internal/ci", "internal/suite", "internal/metrics", "internal/socket", "internal/tty"},
+	{"agent/arguments", "agent/provider"},
+	{"agent"},
+	{"agent/tools", "agent/tui"},
 	{"cmd/stopgate"},
 }
 

@@ -50,7 +50,7 @@ var (
 
 // operational are the tables that other parts of stopgate read (S61). A project
 // file that nobody trusted must not have them (S3).
-var operational = []string{"gateway", "upstream", "api", "approvals", "hook", "mcp", "audit", "store", "telemetry", "limits"}
+var operational = []string{"gateway", "upstream", "api", "approvals", "hook", "mcp", "audit", "store", "telemetry", "limits", "agent"}
 
 // untrusted are the tables that a project file may have (S3).
 var untrusted = []string{"version", "tools", "conversation", "guard", "session", "handoffs", "lists"}

@@ -42,7 +42,7 @@ func newRoot(s streams) *cobra.Command {
 		return usagef("%w (see '%s --help')", err, cmd.CommandPath())
 	})
 	root.AddCommand(
-		newUp(s), newMCP(s), newDemo(s), newInit(s),
+		newUp(s), newMCP(s), newAgent(s), newDemo(s), newInit(s),
 		newCheck(s), newFmt(s), newTest(s), newDiff(s), newSchema(s), newDecide(s), newExplain(s), newTrust(s),
 		newLog(s), newReplay(s), newSessions(s),
 		newApprovals(s), newGrants(s), newLockdown(s),

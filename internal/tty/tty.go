@@ -66,8 +66,14 @@ func Code() (string, error) {
 	return fmt.Sprintf("%04d", n), nil
 }
 
-// Edit lets the person change a text in the editor that VISUAL or EDITOR names.
+// Edit lets the person change the arguments of a call in the editor that VISUAL or
+// EDITOR names.
 func (t *Terminal) Edit(ctx context.Context, text string) (edited string, err error) {
+	return t.EditFile(ctx, "arguments.json", text)
+}
+
+// EditFile is Edit for a text whose file has another name.
+func (t *Terminal) EditFile(ctx context.Context, name, text string) (edited string, err error) {
 	editor := os.Getenv("VISUAL")
 	if editor == "" {
 		editor = os.Getenv("EDITOR")
@@ -80,7 +86,7 @@ func (t *Terminal) Edit(ctx context.Context, text string) (edited string, err er
 		return "", err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	file := filepath.Join(dir, "arguments.json")
+	file := filepath.Join(dir, name)
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		return "", err
 	}

@@ -1,0 +1,109 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/agent/conversation"
+	"github.com/stopgate/stopgate/agent/provider"
+	"github.com/stopgate/stopgate/gate"
+	"github.com/stopgate/stopgate/session"
+)
+
+// Runner runs calls. It gets the bytes that the gate released.
+type Runner interface {
+	// Definitions are the tools that the model is told of.
+	Definitions() []stopgate.ToolDefinition
+	// Run runs a call. It returns soon after ctx ends; what the tool itself could not do
+	// is a result with Failed.
+	Run(ctx context.Context, tool stopgate.ToolName, args string) Result
+	// Preview shows what a call would change, "" if there is nothing to show: a unified
+	// diff. It changes nothing.
+	Preview(tool stopgate.ToolName, args string) string
+}
+
+// Result is what a tool gives back.
+type Result struct {
+	Text   string
+	Failed bool
+	Absent bool // nothing is where the call looked
+}
+
+// Options make an agent. Gate, Endpoint, Tools, Conversations and Watch are required.
+type Options struct {
+	Gate          *gate.Gate
+	Endpoint      *provider.Endpoint
+	Tools         Runner
+	Conversations conversation.Store
+	Watch         Watcher
+	// Owner is whose session it is; its session is the conversation's id.
+	Owner  session.Owner
+	System string // what the model is told before everything else
+	Dir    string // where the agent works
+	// Now is the wall clock; nil for the machine's.
+	Now func() time.Time
+	// Wait waits before a request is repeated; nil for real time.
+	Wait func(ctx context.Context, d time.Duration) error
+	// MaxSteps is how many answers one message may lead to, 0 for 200.
+	MaxSteps int
+}
+
+// Agent is one conversation. Its methods belong to one goroutine.
+type Agent struct {
+	Options
+	entries []conversation.Entry
+	calls   int // of the conversation so far
+}
+
+// New begins a conversation, or goes on with one whose entries are given.
+func New(o Options, entries []conversation.Entry) (*Agent, error) {
+	if o.Gate == nil || o.Endpoint == nil || o.Tools == nil || o.Conversations == nil || o.Watch == nil || o.Owner.Session == "" {
+		return nil, errors.New("agent: gate, endpoint, tools, conversations, a watcher and a session are required")
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Wait == nil {
+		o.Wait = wait
+	}
+	if o.MaxSteps <= 0 {
+		o.MaxSteps = 200
+	}
+	return &Agent{Options: o, entries: entries}, nil
+}
+
+// ID is the conversation's id.
+func (a *Agent) ID() string { return string(a.Owner.Session) }
+
+// Waiting reports whether the conversation ends where the model has to speak: a process
+// died there.
+func (a *Agent) Waiting() bool { return conversation.Open(a.entries) }
+
+// append adds entries to the log. What was done is written down also if nobody waits
+// any more.
+func (a *Agent) append(ctx context.Context, entries ...conversation.Entry) error {
+	for i := range entries {
+		entries[i].At = a.Now()
+	}
+	if len(a.entries) == 0 {
+		entries = append([]conversation.Entry{{Kind: conversation.Begun, At: a.Now(), Dir: a.Dir}}, entries...)
+	}
+	if err := a.Conversations.AppendEntries(context.WithoutCancel(ctx), a.ID(), entries...); err != nil {
+		return err
+	}
+	a.entries = append(a.entries, entries...)
+	return nil
+}
+
+func wait(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}

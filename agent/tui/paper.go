@@ -1,0 +1,70 @@
+package tui
+
+import (
+	"fmt"
+	"io"
+	"strings"
+)
+
+// paper is where lines are written: once, above what is drawn again.
+type paper struct {
+	out   io.Writer
+	style Style
+	raw   bool     // the terminal adds no carriage return
+	live  []string // what is drawn below
+	back  int
+	err   error
+}
+
+// draw writes lines that stay, and then what is drawn again below them; the cursor ends
+// back columns before the end of the last line.
+func (p *paper) draw(stay, live []string, back int) {
+	if !p.style.Live {
+		live = nil
+	}
+	if most := p.style.lines() - 1; len(live) > most {
+		live = live[len(live)-most:]
+	}
+	if len(stay) == 0 && same(live, p.live) && back == p.back {
+		return
+	}
+	end := "\n"
+	if p.raw {
+		end = "\r\n"
+	}
+	var b strings.Builder
+	if n := len(p.live); n > 0 {
+		b.WriteString("\r")
+		if n > 1 {
+			fmt.Fprintf(&b, "\x1b[%dA", n-1)
+		}
+		b.WriteString("\x1b[J")
+	}
+	for _, line := range stay {
+		b.WriteString(line + end)
+	}
+	b.WriteString(strings.Join(live, end))
+	if back > 0 && len(live) > 0 {
+		fmt.Fprintf(&b, "\x1b[%dD", back)
+	}
+	p.live, p.back = live, back
+	p.write(b.String())
+}
+
+func (p *paper) write(text string) {
+	if p.err == nil && text != "" {
+		_, p.err = io.WriteString(p.out, text)
+	}
+}
+
+func same(a, b []string) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		if a[i] != b[i] {
+			return false
+		}
+	}
+	return true
+}

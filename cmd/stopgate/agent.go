@@ -1,0 +1,245 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"sync"
+
+	"github.com/spf13/cobra"
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/agent"
+	"github.com/stopgate/stopgate/agent/conversation"
+	"github.com/stopgate/stopgate/agent/tools"
+	"github.com/stopgate/stopgate/approve"
+	"github.com/stopgate/stopgate/gate"
+	"github.com/stopgate/stopgate/hook"
+	"github.com/stopgate/stopgate/internal/config"
+	"github.com/stopgate/stopgate/internal/tomltree"
+	"github.com/stopgate/stopgate/policy"
+	"github.com/stopgate/stopgate/session"
+	"github.com/stopgate/stopgate/store/mem"
+)
+
+type agentFlags struct {
+	policyFlags
+	stateFlags
+	model, api, baseURL, keyEnv string
+	scenarios                   []string
+	pace                        float64
+	resume, style               string
+	alone                       bool
+	list                        bool
+}
+
+func newAgent(s streams) *cobra.Command {
+	var f agentFlags
+	cmd := &cobra.Command{
+		Use:     "agent [MESSAGE]",
+		Aliases: []string{"chat"},
+		Short:   "a coding agent in the terminal, with the gate in it",
+		Long: `agent works in this directory with a model: it reads, searches, writes and runs
+commands, as far as the policy lets it. It shows calls while the model is still
+writing them, asks at the byte at which the policy asks, and stops the model when
+the answer is no.
+
+Without a model it plays a short tour, so that you can see all of it without a key.
+With a MESSAGE, or one on standard input, it answers that message and ends; what the
+model says goes to standard output, everything else to standard error.`,
+		Example: `  stopgate agent
+  OPENAI_API_KEY=... stopgate agent --model gpt-5 "why does the test fail?"
+  stopgate agent --resume`,
+		Args: cobra.ArbitraryArgs,
+	}
+	f.stateFlags.add(cmd)
+	flags := cmd.Flags()
+	flags.StringArrayVar(&f.files, "policy", nil, "policy `FILE`; without it: the project's, the user's and the system's stopgate.toml")
+	_ = cmd.MarkFlagFilename("policy", "toml")
+	flags.StringVar(&f.model, "model", "", "`NAME` of the model (default: a scripted tour)")
+	flags.StringVar(&f.api, "api", "", "`API` it is asked over: openai-chat, openai-responses or anthropic (default: by the model's name)")
+	flags.StringVar(&f.baseURL, "base-url", "", "base `URL` of the provider, as its own clients take it")
+	flags.StringVar(&f.keyEnv, "key-env", "", "`NAME` of the environment variable with the key (default OPENAI_API_KEY or ANTHROPIC_API_KEY)")
+	flags.StringArrayVar(&f.scenarios, "script", nil, "play the script in `FILE` instead of the tour")
+	flags.Float64Var(&f.pace, "pace", 120, "tokens per second of a scripted model; 0 is as fast as possible")
+	flags.StringVar(&f.resume, "resume", "", "go on with the conversation `ID`; without one, with the latest of this directory")
+	flags.Lookup("resume").NoOptDefVal = "latest"
+	flags.BoolVar(&f.list, "list", false, "list the conversations of this directory and do nothing else")
+	flags.StringVar(&f.style, "style", "", "how calls are shown: call or json")
+	flags.BoolVar(&f.alone, "non-interactive", false, "ask nobody: what the policy asks about is denied")
+	format := formatFlag(cmd, "text", "json")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		switch {
+		case !(f.pace >= 0): // NaN too
+			return usagef("--pace counts tokens per second, not %v", f.pace)
+		case f.style != "" && f.style != "call" && f.style != "json":
+			return usagef("unknown style %q: want call or json", f.style)
+		}
+		ctx, stop := interruptible(cmd.Context())
+		defer stop()
+		return runAgent(ctx, s, &f, *format, strings.Join(args, " "))
+	}
+	return cmd
+}
+
+// agentRun is one run of the agent.
+type agentRun struct {
+	streams
+	loaded
+	flags  *agentFlags
+	format string
+	table  agentTable
+	model  model
+	state  *state
+	talks  conversation.Store
+	queue  *approve.Queue
+	dir    string
+	first  string // the message that was given
+	once   bool
+	id     string
+	past   []conversation.Entry
+}
+
+func runAgent(ctx context.Context, s streams, f *agentFlags, format, message string) error {
+	r := &agentRun{streams: s, flags: f, format: format, first: message, once: message != ""}
+	var err error
+	if r.dir, err = os.Getwd(); err != nil {
+		return fmt.Errorf("find the working tree: %w", err)
+	}
+	if err := r.policy(); err != nil {
+		return err
+	}
+	settings, err := stateOf(r.loaded, f.stateFlags)
+	if err != nil {
+		return err
+	}
+	if r.state, err = openState(ctx, settings); err != nil {
+		return err
+	}
+	return errors.Join(r.run(ctx), r.state.close())
+}
+
+// policy loads the policy for this directory, and the settings beside its rules.
+func (r *agentRun) policy() error {
+	where := config.Standard(r.dir)
+	where.Policy = r.flags.files
+	var err error
+	if r.set, err = config.Discover(where); err != nil {
+		return unread(err)
+	}
+	if r.flags.list {
+		sayWhatHolds(io.Discard, r.set)
+	} else {
+		sayWhatHolds(r.err, r.set)
+	}
+	o := policy.Options{Root: r.set.Root}
+	if o.Root == "" {
+		o.Root = r.dir
+	}
+	o.Home, _ = os.UserHomeDir()
+	program, mistakes := policy.Compile(r.set.Sources(), o)
+	if program == nil || mistakes.HasErrors() {
+		return mistakesError{mistakes, r.set}
+	}
+	r.program = program
+	if list := tomltree.Decode(program.Settings().Tables["agent"], &r.table); list.HasErrors() {
+		return mistakesError{list, r.set}
+	}
+	r.model, err = modelOf(r.flags, r.table)
+	return err
+}
+
+func (r *agentRun) run(ctx context.Context) (err error) {
+	r.talks = new(mem.Conversations)
+	if r.state.store != nil {
+		r.talks = r.state.store
+	}
+	if r.flags.list {
+		return r.listConversations(ctx)
+	}
+	if err := r.choose(ctx); err != nil {
+		return err
+	}
+	if r.queue, err = approve.New(r.state.questions, approve.Options{}); err != nil {
+		return err
+	}
+	set, err := tools.New(tools.Options{Dir: r.dir, Readable: r.readable, Env: environment(os.Environ())})
+	if err != nil {
+		return err
+	}
+	defer set.Close()
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	front, err := r.front(set)
+	if err != nil {
+		return err
+	}
+	defer front.close()
+	g, err := r.gate(ctx, front.approver())
+	if err != nil {
+		return err
+	}
+	var beside sync.WaitGroup
+	defer beside.Wait()
+	defer cancel(nil)
+	beside.Go(func() {
+		g.Follow(ctx, r.state.orders, lockdownPoll, func(l gate.Lockdown) { front.watch.Notice(lockdownText(l)) })
+	})
+	beside.Go(func() { r.state.trust(ctx, cancel) })
+	a, err := agent.New(agent.Options{
+		Gate: g, Endpoint: r.model.endpoint, Tools: set, Conversations: r.talks, Watch: front.watch, Dir: r.dir,
+		Owner: session.Owner{Principal: hook.Principal, Session: stopgate.SessionID(r.id)}, System: r.system(),
+	}, r.past)
+	if err != nil {
+		return err
+	}
+	return front.run(ctx, a)
+}
+
+// gate is the gate of this run, with somebody to ask, or nobody.
+func (r *agentRun) gate(ctx context.Context, approver gate.Approver) (*gate.Gate, error) {
+	options := []gate.Option{
+		gate.WithRecorder(r.state.records), gate.WithStore(r.state.facts), gate.WithDenyMode(gate.DenyToolResult),
+		gate.WithLimits(gate.Limits{Hold: agentHold, Approval: agentHold}),
+	}
+	if approver != nil {
+		options = append(options, gate.WithApprover(approver))
+	}
+	g, err := gate.New(r.program, options...)
+	if err != nil {
+		return nil, err
+	}
+	standing, err := r.state.orders.Lockdown(ctx)
+	if err != nil {
+		return nil, err
+	}
+	g.Lock(standing)
+	return g, nil
+}
+
+// choose finds the conversation to go on with, or begins one.
+func (r *agentRun) choose(ctx context.Context) error {
+	if r.id = r.flags.resume; r.id == "" {
+		r.id = rand.Text()
+		return nil
+	}
+	if r.id == "latest" {
+		list, err := r.talks.Conversations(ctx, r.dir, 1)
+		if err != nil {
+			return err
+		}
+		if len(list) == 0 {
+			return hintedError{errors.New("no conversation began in this directory"), "begin one: stopgate agent"}
+		}
+		r.id = list[0].ID
+	}
+	var err error
+	r.past, err = r.talks.ConversationEntries(ctx, r.id)
+	if errors.Is(err, conversation.ErrUnknown) {
+		return hintedError{fmt.Errorf("there is no conversation %s", r.id), "list them: stopgate agent --list"}
+	}
+	return err
+}

@@ -1,0 +1,129 @@
+package main
+
+import (
+	_ "embed"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"sync/atomic"
+
+	"github.com/stopgate/stopgate/agent/provider"
+	"github.com/stopgate/stopgate/internal/replay"
+)
+
+//go:embed agent_tour.scenario
+var tourScript []byte
+
+// agentTable is the table [agent].
+type agentTable struct {
+	Model        string `toml:"model"`
+	API          string `toml:"api"`
+	BaseURL      string `toml:"base_url"`
+	KeyEnv       string `toml:"key_env"`
+	Style        string `toml:"style"`
+	Instructions string `toml:"instructions"`
+}
+
+// model is whom the agent asks.
+type model struct {
+	endpoint *provider.Endpoint
+	scripted bool          // a replay, not a model
+	saved    *atomic.Int64 // bytes that a replay did not have to write
+}
+
+// scriptedPrefix is how names of scripted models begin.
+const scriptedPrefix = "stopgate-"
+
+// keyOf is the variable that holds the key of an API where nothing else is said.
+func keyOf(api provider.API) string {
+	if api == provider.Messages {
+		return "ANTHROPIC_API_KEY"
+	}
+	return "OPENAI_API_KEY"
+}
+
+// urlOf is where an API is where nothing else is said.
+func urlOf(api provider.API) string {
+	if api == provider.Messages {
+		return "https://api.anthropic.com"
+	}
+	return "https://api.openai.com/v1"
+}
+
+// modelOf finds the model: what the command line says, else the policy file's [agent],
+// else a scripted one.
+func modelOf(f *agentFlags, t agentTable) (model, error) {
+	first := func(words ...string) string {
+		for _, w := range words {
+			if w != "" {
+				return w
+			}
+		}
+		return ""
+	}
+	name, api, url := first(f.model, t.Model), first(f.api, t.API), first(f.baseURL, t.BaseURL)
+	if api != "" && !slices.Contains(provider.APIs(), api) {
+		return model{}, usagef("unknown API %q: want %s", api, oneOf(provider.APIs()))
+	}
+	if url != "" && name == "" {
+		return model{}, usagef("name the model with --model NAME")
+	}
+	if api == "" {
+		api = string(provider.Chat)
+		if strings.HasPrefix(name, "claude") {
+			api = string(provider.Messages)
+		}
+	}
+	e := &provider.Endpoint{API: provider.API(api), Model: name, URL: url}
+	if name == "" || strings.HasPrefix(name, scriptedPrefix) && url == "" {
+		return scriptedModel(e, f)
+	}
+	variable := first(f.keyEnv, t.KeyEnv, keyOf(e.API))
+	e.Key = os.Getenv(variable)
+	if e.URL == "" {
+		if e.URL = urlOf(e.API); e.Key == "" {
+			return model{}, hintedError{fmt.Errorf("the model %s needs a key, and %s is empty", name, variable),
+				"export the key, or name another variable with --key-env; without --model a scripted tour runs"}
+		}
+	}
+	return model{endpoint: e}, nil
+}
+
+// scriptedModel plays the tour, or the scenario of that name, or recordings.
+func scriptedModel(e *provider.Endpoint, f *agentFlags) (model, error) {
+	tour, err := replay.ParseScenario("agent_tour.scenario", tourScript)
+	if err != nil {
+		return model{}, err
+	}
+	scenarios, err := replay.Scenarios()
+	if err != nil {
+		return model{}, err
+	}
+	scenarios = append([]*replay.Scenario{tour}, scenarios...)
+	for _, path := range f.scenarios {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return model{}, fmt.Errorf("read the script: %w", err)
+		}
+		s, err := replay.ParseScenario(path, text)
+		if err != nil {
+			return model{}, err
+		}
+		scenarios = append([]*replay.Scenario{s}, scenarios...)
+	}
+	m := model{endpoint: e, scripted: true, saved: new(atomic.Int64)}
+	o := replay.Options{Scenarios: scenarios, TokensPerSecond: f.pace, Ended: func(r replay.Report) { m.saved.Add(r.Total - r.Generated) }}
+	if e.Model == "" {
+		e.Model = scenarios[0].Model
+	}
+	up, err := replay.New(o)
+	if err != nil {
+		return model{}, err
+	}
+	e.Transport, e.URL = replay.Transport(up), "http://replay/v1"
+	if e.API == provider.Messages {
+		e.URL = "http://replay"
+	}
+	return m, nil
+}
