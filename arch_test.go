@@ -43,7 +43,8 @@ var layers = [][]string{
 	{"gate"},
 	{"approve"},
 	{"agent/conversation"},
-	{"approve/command", "approve/terminal", "approve/webhook"},
+	{"approve/frame"},
+	{"approve/command", "approve/page", "approve/terminal", "approve/webhook"},
 	{"internal/database"},
 	{"audit"},
 	{"audit/jsonl", "audit/sqlite"},
@@ -221,7 +222,26 @@ func TestPurePackagesTouchNothingOutside(t *testing.T) {
 // Wire data is judged on raw bytes: encoding/json folds case, keeps the last
 // duplicate and repairs text, so it must not read what a model or client wrote.
 func TestEncodingJSONReadsNoWireData(t *testing.T) {
-	allowed := map[string]bool{"internal/cli": true, "cmd/stopgate": true, "audit": true, "audit/sqlite": true, "store/sqlite": true, "approve/webhook": true, "decide": true, "decide/client": true, "internal/diag": true, "internal/ci": true, "gate": true, ".": true, "internal/replay": true, "policy": true, "session": true, "internal/records": true, "mcpgate/pin": true}
+	allowed := map[string]bool{
+		"internal/cli":     true,
+		"cmd/stopgate":     true,
+		"audit":            true,
+		"audit/sqlite":     true,
+		"store/sqlite":     true,
+		"approve/webhook":  true,
+		"decide":           true,
+		"decide/client":    true,
+		"internal/diag":    true,
+		"internal/ci":      true,
+		"gate":             true,
+		".":                true,
+		"internal/replay":  true,
+		"policy":           true,
+		"session":          true,
+		"internal/records": true,
+		"mcpgate/pin":      true,
+		"approve/page":     true,
+	}
 	for _, f := range sources(t) {
 		if f.test || strings.HasPrefix(f.pkg, testOnly) || allowed[f.pkg] {
 			continue

@@ -110,6 +110,12 @@ func (q *Queue) Watch(ctx context.Context, show func([]Entry) error) error {
 	}
 }
 
+// Attend notes that somebody will be reading the queue for some time, as a watcher
+// does: calls that need an answer meanwhile wait for one.
+func (q *Queue) Attend(ctx context.Context, d time.Duration) error {
+	return q.store.Attend(ctx, q.opts.Now().Add(d))
+}
+
 // attendance is how long a watcher that vanished is still believed to be there.
 const attendance = 4 * time.Second
 

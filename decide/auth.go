@@ -67,14 +67,29 @@ func (s *Server) caller(r *http.Request, local bool) (caller, *problem) {
 	if header == "" && local {
 		return caller{name: Local, scopes: Decide | Observe}, nil
 	}
-	scheme, text, _ := strings.Cut(header, " ")
-	sum := sha256.Sum256([]byte(text))
-	for _, t := range s.options.Tokens {
-		if strings.EqualFold(scheme, "Bearer") && subtle.ConstantTimeCompare(sum[:], t.SHA256[:]) == 1 {
-			return caller{name: t.Name, scopes: t.Scopes}, nil
+	if scheme, text, _ := strings.Cut(header, " "); strings.EqualFold(scheme, "Bearer") {
+		if who, ok := s.bearer(text); ok {
+			return who, nil
 		}
 	}
 	return caller{}, &problem{Status: http.StatusUnauthorized, Code: "unauthorized", Detail: "send Authorization: Bearer TOKEN, with a token of this gate"}
+}
+
+// bearer finds out whose a token is.
+func (s *Server) bearer(token string) (caller, bool) {
+	sum := sha256.Sum256([]byte(token))
+	for _, t := range s.options.Tokens {
+		if subtle.ConstantTimeCompare(sum[:], t.SHA256[:]) == 1 {
+			return caller{name: t.Name, scopes: t.Scopes}, true
+		}
+	}
+	return caller{}, false
+}
+
+// approver is who a token lets answer on the pages.
+func (s *Server) approver(token string) (name string, ok bool) {
+	who, ok := s.bearer(token)
+	return string(who.name), ok && who.may(Approve) == nil
 }
 
 // may refuses callers without a scope.

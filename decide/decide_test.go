@@ -398,6 +398,39 @@ func TestCloseKeepsQuestions(t *testing.T) {
 	d.wants(d.do("", "POST", "/v1/calls", call), 200, `"status":"allowed"`, `"by":"anna"`)
 }
 
+// Proves S60, H21: the pages stand where browsers come, behind a login with a token
+// that may approve.
+func TestPages(t *testing.T) {
+	d := newDesk(t, nil)
+	server := httptest.NewServer(d.remote)
+	defer server.Close()
+	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	enter := func(at, token string) int {
+		r, _ := http.NewRequestWithContext(t.Context(), "POST", at+"/approvals/-/login", strings.NewReader("secret="+token))
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		r.Header.Set("Origin", at)
+		response, err := client.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		response.Body.Close()
+		return response.StatusCode
+	}
+	for token, want := range map[string]int{"anna": 303, "agent": 401, "op": 401, "": 401} {
+		if got := enter(server.URL, token); got != want {
+			t.Errorf("%s: %d, want %d", token, got, want)
+		}
+	}
+	local := httptest.NewServer(d.local)
+	defer local.Close()
+	if got := enter(local.URL, "anna"); got == 303 || !d.api.Pages() {
+		t.Error("pages for programs:", got)
+	}
+	if _, err := decide.New(decide.Options{Gate: d.gate, Queue: d.queue, PublicURL: "x", Tokens: []decide.Token{token("a", "a", decide.Approve)}}); err == nil {
+		t.Error("no URL")
+	}
+}
+
 // Proves S4, S43, S46, H16: who may do what.
 func TestWhoMayWhat(t *testing.T) {
 	d := newDesk(t, nil)

@@ -14,5 +14,6 @@
 // durable, and holds for the bytes in its member args and no others. Everything that
 // goes wrong is an RFC 9457 problem and no answer that allows: an unknown member, a
 // repeated one, another call under the same idempotency key, a token without the
-// scope. Requests with an Origin are refused (DECISIONS S46).
+// scope. Requests with an Origin are refused (DECISIONS S46); browsers have the pages of
+// package approve/page, at /approvals.
 package decide

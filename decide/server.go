@@ -5,11 +5,13 @@ import (
 	"errors"
 	"net"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/approve"
+	"github.com/stopgate/stopgate/approve/page"
 	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/policy"
 )
@@ -38,12 +40,16 @@ type Options struct {
 	// Metrics answers GET /metrics; nil takes it away.
 	Metrics http.Handler
 	Tokens  []Token
+	// PublicURL is where browsers find the pages of questions, if not at the address of
+	// the listener; "" for none.
+	PublicURL string
 }
 
 // Server is the decision API. Its methods may be used from several goroutines.
 type Server struct {
 	options Options
 	calls   calls
+	pages   *page.Pages // nil where nobody could log in
 	// life ends when the server closes, as if nobody had answered in time: questions
 	// that an approver keeps can still be answered, for the call that comes again.
 	life context.Context
@@ -66,8 +72,20 @@ func New(o Options) (*Server, error) {
 		}
 	}
 	s := &Server{options: o, calls: newCalls()}
+	if s.Pages() {
+		var err error
+		if s.pages, err = page.New(page.Options{Queue: o.Queue, Login: s.approver, PublicURL: o.PublicURL}); err != nil {
+			return nil, err
+		}
+	}
 	s.life, s.end = context.WithCancelCause(context.Background())
 	return s, nil
+}
+
+// Pages reports whether Serve has pages on which people answer questions, /approvals:
+// there is a queue, and a token with the scope approve to log in with.
+func (s *Server) Pages() bool {
+	return s.options.Queue != nil && slices.ContainsFunc(s.options.Tokens, func(t Token) bool { return t.Scopes&Approve != 0 })
 }
 
 // Serve answers requests that carry a token, until Close.
@@ -173,6 +191,10 @@ func (s *Server) Handler(local bool) http.Handler {
 		o.Metrics.ServeHTTP(w, r)
 		return nil
 	})
+	if s.pages != nil && !local { // no browser opens a Unix socket
+		mux.Handle("/approvals", s.pages)
+		mux.Handle("/approvals/", s.pages)
+	}
 	mux.HandleFunc("GET /healthz", s.health)
 	mux.HandleFunc("GET /readyz", s.ready)
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {

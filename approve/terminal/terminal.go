@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/approve"
+	"github.com/stopgate/stopgate/approve/frame"
 	"github.com/stopgate/stopgate/internal/visible"
 )
 
@@ -235,7 +236,7 @@ func (s *session) always(ctx context.Context, e approve.Entry, rest string) (don
 	switch pointer, text, ok := strings.Cut(rest, "="); {
 	case rest == "":
 		return s.say("For %s in this session, %s: the same values%s. Write a yes to grant that, or a /path=DIRECTORY, a /command=WORDS.",
-			rough(approve.DefaultGrant), visible.Text(string(e.Tool)), free(e))
+			frame.Span(approve.DefaultGrant), visible.Text(string(e.Tool)), free(e))
 	case rest == "yes":
 	case ok:
 		how := approve.Below

@@ -4,7 +4,7 @@
 //	queue, err := approve.New(store, approve.Options{Notify: []approve.Notifier{hook}})
 //
 // One POST for each question, with the question as JSON: the members of
-// [approve.Entry]. With a secret, the header X-Stopgate-Signature is
+// [approve.Entry], and url, the page to answer on, if there is one. With a secret, the header X-Stopgate-Signature is
 //
 //	t=SECONDS,v1=HEX
 //
@@ -24,7 +24,9 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/stopgate/stopgate/approve"
@@ -37,8 +39,11 @@ type Hook struct {
 	// Arguments sends the arguments too, in Args and Leaves. Without, the receiver
 	// learns the tool and why somebody is asked, and no value of the call.
 	Arguments bool
-	Client    *http.Client     // nil: http.DefaultClient without redirects
-	Now       func() time.Time // nil: the machine's clock
+	// Pages is where browsers find the gate's pages, http://HOST or https://HOST: the
+	// message then names the question's page in the member url. "" for nowhere.
+	Pages  string
+	Client *http.Client     // nil: http.DefaultClient without redirects
+	Now    func() time.Time // nil: the machine's clock
 	// Retry is how long to wait before each further attempt; nil: 1 s and 3 s.
 	Retry []time.Duration
 }
@@ -52,7 +57,10 @@ func (h *Hook) Notify(ctx context.Context, e approve.Entry) error {
 	if !h.Arguments {
 		e.Args, e.Leaves, e.Edit = "", nil, ""
 	}
-	body, err := json.Marshal(e)
+	body, err := json.Marshal(struct {
+		approve.Entry
+		URL string `json:"url,omitempty"`
+	}{e, h.page(e.ID)})
 	if err != nil {
 		return fmt.Errorf("webhook: %w", err)
 	}
@@ -72,6 +80,14 @@ func (h *Hook) Notify(ctx context.Context, e approve.Entry) error {
 		}
 	}
 	return nil
+}
+
+// page is where a question can be answered in a browser.
+func (h *Hook) page(id string) string {
+	if h.Pages == "" {
+		return ""
+	}
+	return strings.TrimSuffix(h.Pages, "/") + "/approvals/" + url.PathEscape(id)
 }
 
 // post reports whether another attempt can help.

@@ -23,12 +23,12 @@ func TestNotify(t *testing.T) {
 			text, _ := io.ReadAll(r.Body)
 			body, signature = string(text), r.Header.Get("X-Stopgate-Signature")
 		}))
-		hook := &webhook.Hook{URL: server.URL, Secret: "s3", Arguments: arguments, Now: func() time.Time { return at }}
+		hook := &webhook.Hook{URL: server.URL, Secret: "s3", Arguments: arguments, Pages: "https://gate.example/", Now: func() time.Time { return at }}
 		if err := hook.Notify(t.Context(), approvals.Entry("a")); err != nil {
 			t.Fatal(err)
 		}
 		server.Close()
-		if !strings.Contains(body, `"id":"a"`) || strings.Contains(body, "ä") != arguments {
+		if !strings.Contains(body, `"id":"a"`) || !strings.Contains(body, `"url":"https://gate.example/approvals/a"`) || strings.Contains(body, "ä") != arguments {
 			t.Errorf("arguments %t: %s", arguments, body)
 		}
 		for _, c := range []struct {

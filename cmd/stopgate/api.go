@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/stopgate/stopgate"
@@ -92,6 +93,17 @@ func (d *desk) urls() (api, local *string) {
 	return local, local
 }
 
+// pages is where people answer in a browser, nil where they cannot.
+func (d *desk) pages(public string) *string {
+	if d.remote == nil || !d.server.Pages() {
+		return nil
+	}
+	if public == "" {
+		public = "http://" + d.remote.Addr().String()
+	}
+	return new(strings.TrimSuffix(public, "/") + "/approvals")
+}
+
 // serve answers until the server closes.
 func (d *desk) serve() error {
 	ended := make(chan error, 2)
@@ -153,7 +165,7 @@ func (a apiSettings) questionOptions(log *slog.Logger) approve.Options {
 		o.Notify = append(o.Notify, &command.Command{Line: line})
 	}
 	if w := a.approvals.Webhook; w != nil {
-		o.Notify = append(o.Notify, &webhook.Hook{URL: w.URL, Secret: a.secret, Arguments: w.Arguments})
+		o.Notify = append(o.Notify, &webhook.Hook{URL: w.URL, Secret: a.secret, Arguments: w.Arguments, Pages: a.api.PublicURL})
 	}
 	return o
 }
@@ -207,5 +219,6 @@ type ready struct {
 	Gateway string  `json:"gateway"`
 	API     *string `json:"api"`
 	Socket  *string `json:"api_socket,omitempty"`
+	// Console is where people answer questions in a browser, null for nowhere.
 	Console *string `json:"console"`
 }

@@ -142,6 +142,7 @@ func (u *upRun) run(ctx context.Context) error {
 	server, err := decide.New(decide.Options{
 		Gate: g, Program: u.current.Load, Queue: queue, Sessions: u.state.facts, Lockdowns: u.state.orders,
 		Records: ledger{u.state.place}, Tokens: u.desk.tokens, Metrics: u.numbers.Handler(),
+		PublicURL: u.desk.api.PublicURL,
 	})
 	if err != nil {
 		return err
@@ -264,8 +265,12 @@ func (u *upRun) announce(ln net.Listener, d *desk) error {
 		at.Socket = nil
 	}
 	fmt.Fprintf(u.err, "stopgate: listening on %s, records in %s, policy %.12s\n", at.Gateway, visible.Text(u.state.place), g.PolicyHash())
+	at.Console = d.pages(u.desk.api.PublicURL)
 	if at.API != nil {
 		fmt.Fprintf(u.err, "stopgate: decision API on %s; questions: stopgate approvals watch\n", visible.Text(*at.API))
+	}
+	if at.Console != nil {
+		fmt.Fprintf(u.err, "stopgate: questions in a browser: %s\n", visible.Text(*at.Console))
 	}
 	if l := g.Lockdown(); l.Stands() {
 		fmt.Fprintf(u.err, "stopgate: %s\n", lockdownText(l))

@@ -55,6 +55,9 @@ func startUp(t *testing.T, dir string, args ...string) *server {
 	if ready.API == nil {
 		t.Fatalf("no API: %s", line)
 	}
+	if remote := ready.Socket != nil || strings.HasPrefix(*ready.API, "http"); remote != (ready.Console != nil) {
+		t.Errorf("pages for people, and an address that browsers reach: %s", line)
+	}
 	s.api, s.socket = *ready.API, *ready.API
 	if ready.Socket != nil {
 		s.socket = *ready.Socket

@@ -1,0 +1,141 @@
+// Package page shows questions to people in a browser, and takes their answers.
+//
+//	pages, err := page.New(page.Options{Queue: queue, Login: byToken, PublicURL: "https://gate.example.com"})
+//	mux.Handle("/approvals", pages)
+//	mux.Handle("/approvals/", pages)
+//
+// /approvals lists what waits, /approvals/{id} shows one question as the terminal does:
+// what would run and why somebody is asked, with every odd character visible. A no is
+// one press of a button; a yes needs the code that the page shows, so that nobody
+// approves by a slip, and what was shown, so that nobody approves what has changed
+// since. The pages work without scripts and load nothing from elsewhere.
+//
+// What it promises (THREATS H21): the address of a question is no credential. People
+// log in with a token that may approve; what a browser then holds is a cookie that
+// scripts cannot read and that other sites' pages do not send. Every POST must come
+// from the page itself (Origin, Sec-Fetch-Site and a token in the form). No page can be
+// framed, or cached. A Host that is a name other than localhost and the public one is
+// refused, so that a rebound name reaches nothing. A question is answered once:
+// whoever comes later is told who did.
+package page
+
+import (
+	"embed"
+	"errors"
+	"html/template"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/stopgate/stopgate/approve"
+)
+
+// Options set up [Pages].
+type Options struct {
+	// Queue has the questions; required.
+	Queue *approve.Queue
+	// Login says who has a token, if that one may approve; required.
+	Login func(token string) (name string, ok bool)
+	// PublicURL is where browsers find the pages if not at the address of the listener:
+	// http://HOST or https://HOST. "" for none.
+	PublicURL string
+	Now       func() time.Time // nil for the machine's clock
+}
+
+// Pages is an [http.Handler] for /approvals and everything below. It may be used from
+// several goroutines.
+type Pages struct {
+	queue    *approve.Queue
+	login    func(string) (string, bool)
+	public   *url.URL // nil for none
+	now      func() time.Time
+	mux      *http.ServeMux
+	visitors visitors
+}
+
+//go:embed page.html style.css
+var files embed.FS
+
+// views are the pages, by name.
+var views = template.Must(template.ParseFS(files, "page.html"))
+
+// maxForm bounds what a form may send: edited arguments and a reason.
+const maxForm = 20 << 20
+
+// New makes the pages.
+func New(o Options) (*Pages, error) {
+	if o.Queue == nil || o.Login == nil {
+		return nil, errors.New("page: the pages need a queue and a way to log in")
+	}
+	p := &Pages{queue: o.Queue, login: o.Login, now: o.Now, mux: http.NewServeMux()}
+	if p.now == nil {
+		p.now = time.Now
+	}
+	if o.PublicURL != "" {
+		u, err := url.Parse(o.PublicURL)
+		if err != nil || u.Host == "" {
+			return nil, errors.New("page: the public URL must be http://HOST or https://HOST")
+		}
+		p.public = u
+	}
+	p.mux.HandleFunc("GET /approvals", p.inside(p.list))
+	p.mux.HandleFunc("GET /approvals/{id}", p.inside(p.show))
+	p.mux.HandleFunc("POST /approvals/{id}", p.inside(p.answer))
+	p.mux.HandleFunc("POST /approvals/-/login", p.enter)
+	p.mux.HandleFunc("POST /approvals/-/logout", p.inside(p.leave))
+	p.mux.HandleFunc("GET /approvals/-/style.css", func(w http.ResponseWriter, r *http.Request) {
+		http.ServeFileFS(w, r, files, "style.css")
+	})
+	p.mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
+		p.render(w, http.StatusNotFound, "message", message{Title: "not found", Text: "There is no such page."})
+	})
+	return p, nil
+}
+
+// ServeHTTP implements [http.Handler].
+func (p *Pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	h := w.Header()
+	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'")
+	h.Set("X-Frame-Options", "DENY")
+	h.Set("X-Content-Type-Options", "nosniff")
+	// Without a referrer at all browsers send no Origin with a form either.
+	h.Set("Referrer-Policy", "same-origin")
+	h.Set("Cross-Origin-Opener-Policy", "same-origin")
+	h.Set("Cross-Origin-Resource-Policy", "same-origin")
+	h.Set("Cache-Control", "no-store")
+	switch {
+	case !p.known(r.Host):
+		p.render(w, http.StatusForbidden, "message", message{
+			Title: "unknown host",
+			Text:  "This gate does not know itself by this name. Use its address, or set [api] public_url to the name.",
+		})
+	case r.Method == http.MethodPost && !p.fromHere(r):
+		p.render(w, http.StatusForbidden, "message", message{
+			Title: "not from here", Text: "The answer did not come from a page of this gate, and was not taken.",
+		})
+	default:
+		r.Body = http.MaxBytesReader(w, r.Body, maxForm)
+		p.mux.ServeHTTP(w, r)
+	}
+}
+
+// message is a page that only says something.
+type message struct {
+	Title, Text string
+	// Again makes the browser ask once more, from this page.
+	Again string
+}
+
+// render writes a page. A template that fails half way leaves a broken page and no
+// answer, and does not happen: the tests render each of them.
+func (p *Pages) render(w http.ResponseWriter, status int, name string, data any) {
+	var b strings.Builder
+	if err := views.ExecuteTemplate(&b, name, data); err != nil {
+		http.Error(w, "the page cannot be shown; nothing was answered", http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.WriteHeader(status)
+	_, _ = w.Write([]byte(b.String())) // whoever left does not miss it
+}
