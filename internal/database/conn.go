@@ -54,6 +54,7 @@ func (c *conn) close() error {
 // function it was given to and to the goroutine that runs it.
 type Tx struct {
 	c      *conn
+	reads  bool // and nothing else
 	wrote  bool
 	values map[any]any
 	last   []func() error
@@ -62,6 +63,9 @@ type Tx struct {
 // Exec runs a statement. Statements are prepared once and kept: queries are
 // constants, and what varies is an argument.
 func (tx *Tx) Exec(query string, args ...any) (sql.Result, error) {
+	if tx.reads {
+		return nil, errReads
+	}
 	s, err := tx.c.stmt(query)
 	if err != nil {
 		return nil, err
@@ -154,6 +158,9 @@ func (p *pool) close() error {
 	}
 }
 
+// errReads refuses to write in a snapshot.
+var errReads = errors.New("a snapshot does not write")
+
 // Snapshot runs f on the state of one moment: what it reads fits together, and no
 // writer waits for it. f must not write.
 func (db *DB) Snapshot(ctx context.Context, f func(tx *Tx) error) error {
@@ -162,6 +169,12 @@ func (db *DB) Snapshot(ctx context.Context, f func(tx *Tx) error) error {
 	}
 	if err := ctx.Err(); err != nil {
 		return err
+	}
+	if db.first.Add(1) <= fewSnapshots && db.idle.TryLock() {
+		defer db.idle.Unlock()
+		if db.conn != nil {
+			return db.conn.snapshot(ctx, f)
+		}
 	}
 	c, err := db.readers.take(ctx)
 	if err != nil {
@@ -173,19 +186,34 @@ func (db *DB) Snapshot(ctx context.Context, f func(tx *Tx) error) error {
 			c.close()
 		}
 	}()
-	err = patiently(ctx, func() error {
-		if err := c.run("BEGIN"); err != nil {
-			return err
-		}
-		err := f(&Tx{c: c})
-		if end := c.run("COMMIT"); end != nil {
-			err = errors.Join(err, end, c.run("ROLLBACK"))
-		}
-		return err
-	})
+	err = c.snapshot(ctx, f)
 	if code(err) == 0 {
 		good = true
 		db.readers.give(c)
 	}
 	return err
+}
+
+// fewSnapshots are read on the writer's connection, if it is idle: another one costs a
+// process that lives for one call more than all that it reads.
+const fewSnapshots = 8
+
+func (c *conn) snapshot(ctx context.Context, f func(tx *Tx) error) error {
+	return patiently(ctx, func() error {
+		if err := c.run("BEGIN"); err != nil {
+			return err
+		}
+		ended := false
+		defer func() {
+			if !ended { // f panicked
+				_ = c.run("ROLLBACK")
+			}
+		}()
+		err := f(&Tx{c: c, reads: true})
+		ended = true
+		if end := c.run("COMMIT"); end != nil {
+			err = errors.Join(err, end, c.run("ROLLBACK"))
+		}
+		return err
+	})
 }

@@ -32,8 +32,10 @@ type DB struct {
 	path string
 	file os.FileInfo // of the file at Open: another one under its name is not ours
 
-	writer  *sql.DB // one connection, the writing goroutine's own
-	conn    *conn
+	writer  *sql.DB // one connection
+	conn    *conn   // the writing goroutine's own while it writes; nil at the end
+	idle    sync.Mutex
+	first   atomic.Int64 // snapshots so far
 	readers pool
 
 	queue   chan *entry
@@ -184,9 +186,13 @@ func (db *DB) pool(pragma string) (*sql.DB, error) {
 
 // prepare checks whose file it is and makes the tables.
 func (db *DB) prepare(ctx context.Context, components []Component) error {
+	// One of ours has the mark for good.
 	var id, schema int
-	err := db.conn.QueryRowContext(ctx, // both of one moment: another process may be making the tables
-		"SELECT application_id, schema_version FROM pragma_application_id, pragma_schema_version").Scan(&id, &schema)
+	err := db.conn.QueryRowContext(ctx, "PRAGMA application_id").Scan(&id)
+	if err == nil && id != applicationID {
+		err = db.conn.QueryRowContext(ctx, // both of one moment: another process may be making the tables
+			"SELECT application_id, schema_version FROM pragma_application_id, pragma_schema_version").Scan(&id, &schema)
+	}
 	if err != nil {
 		return openError(err)
 	}
@@ -294,8 +300,11 @@ func (db *DB) disconnect() error {
 	if db.readers.db != nil {
 		errs = append(errs, db.readers.close())
 	}
+	db.idle.Lock()
+	defer db.idle.Unlock()
 	if db.conn != nil {
 		errs = append(errs, db.conn.close())
+		db.conn = nil
 	}
 	if db.writer != nil {
 		errs = append(errs, db.writer.Close())

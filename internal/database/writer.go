@@ -153,6 +153,8 @@ var errSpoiled = errors.New("a change failed after it wrote")
 // transact runs entries in one transaction and answers them, unless several share
 // it and one of them has spoiled it.
 func (db *DB) transact(batch []*entry) (spoiled bool) {
+	db.idle.Lock()
+	defer db.idle.Unlock()
 	err := db.begin(batch)
 	if err == nil {
 		if err = db.apply(batch); err == nil {
