@@ -31,14 +31,19 @@ func BenchmarkHook(b *testing.B) {
 	if err := os.WriteFile(small, []byte("version = 1\n[tools.Read]\npolicy.run = \"unattended\"\n"), 0o600); err != nil {
 		b.Fatal(err)
 	}
-	event := `{"session_id":"s1","cwd":"` + dir + `","hook_event_name":"PreToolUse","tool_name":"Read","tool_input":{"file_path":"` + dir + `/a.go"},"tool_use_id":"t1"}`
+	call := func(tool, input string) string {
+		return `{"session_id":"s1","cwd":"` + dir + `","hook_event_name":"PreToolUse","tool_name":"` + tool + `","tool_input":` + input + `,"tool_use_id":"t1"}`
+	}
+	read := call("Read", `{"file_path":"`+dir+`/a.go"}`)
 	for _, c := range []struct {
-		name string
-		args []string
+		name  string
+		event string
+		args  []string
 	}{
-		{"version", []string{"version"}}, // what a process costs here
-		{"small", []string{"hook", "claude-code", "--policy", small}},
-		{"starter", []string{"hook", "claude-code"}},
+		{"version", "", []string{"version"}}, // what a process costs here
+		{"small", read, []string{"hook", "claude-code", "--policy", small}},
+		{"starter", read, []string{"hook", "claude-code"}},
+		{"command", call("Bash", `{"command":"go test ./... && git status"}`), []string{"hook", "claude-code"}},
 	} {
 		for _, at := range []int{1, 16} {
 			b.Run(fmt.Sprintf("%s/%d", c.name, at), func(b *testing.B) {
@@ -50,7 +55,7 @@ func BenchmarkHook(b *testing.B) {
 					workers.Go(func() {
 						for range next {
 							cmd := exec.Command(program, c.args...)
-							cmd.Stdin = strings.NewReader(event)
+							cmd.Stdin = strings.NewReader(c.event)
 							cmd.Env = append(os.Environ(), "HOME="+dir, "XDG_STATE_HOME=", "XDG_CONFIG_HOME=")
 							began := time.Now()
 							err := cmd.Run()

@@ -156,7 +156,7 @@ func (db *DB) connect(ctx context.Context, components []Component) error {
 }
 
 // longLog is the size of a write-ahead log that Open empties, in bytes.
-const longLog = 64 * 4096
+const longLog = 128 * 4096
 
 // shorten empties a long write-ahead log. A process that ends without Close, as short
 // ones do, leaves it behind, and the next process that is alone has to read it all. No
