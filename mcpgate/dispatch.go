@@ -2,6 +2,7 @@ package mcpgate
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/stopgate/stopgate"
@@ -15,15 +16,15 @@ func (p *peer) dispatch(ctx context.Context, m *jsonrpc.Message, x *exchange) re
 	if !x.modern && !p.ready(m.Method) {
 		return refuse(m.ID, jsonrpc.InvalidRequest, "the session is not initialized")
 	}
+	if x.modern && slices.Contains(removed, m.Method) {
+		return refuse(m.ID, jsonrpc.MethodNotFound, "there is no "+m.Method+" in this revision")
+	}
 	switch m.Method {
 	case "initialize":
 		return p.initialize(ctx, m, x)
 	case "server/discover":
 		return p.discover(ctx, m, x)
 	case "ping":
-		if x.modern {
-			return refuse(m.ID, jsonrpc.MethodNotFound, "there is no ping in this revision")
-		}
 		return p.result(x, []byte("{}"))
 	case "tools/list":
 		return p.listTools(ctx, m, x)
@@ -55,6 +56,9 @@ func (p *peer) dispatch(ctx context.Context, m *jsonrpc.Message, x *exchange) re
 	return p.passTo(ctx, p.conns[0], m, x, nil)
 }
 
+// removed are methods that the revision without sessions does not have any more.
+var removed = []string{"initialize", "ping", "logging/setLevel", "resources/subscribe", "resources/unsubscribe"}
+
 // ready reports whether the client may ask for a method now.
 func (p *peer) ready(method string) bool {
 	if method == "initialize" || method == "ping" || method == "server/discover" {
@@ -68,7 +72,7 @@ func (p *peer) ready(method string) bool {
 // passTo forwards a request to one server and its answer to the client. edit changes
 // the request on the way; nil changes nothing.
 func (p *peer) passTo(ctx context.Context, c *conn, m *jsonrpc.Message, x *exchange, edit func(*jsonrpc.Edits)) reply {
-	r, err := c.pass(ctx, m, x, edit)
+	r, err := c.pass(m, x, edit)
 	if err != nil {
 		return p.unreachable(m.ID, c, err)
 	}
@@ -76,13 +80,13 @@ func (p *peer) passTo(ctx context.Context, c *conn, m *jsonrpc.Message, x *excha
 }
 
 // pass forwards a request with our id and our progress token.
-func (c *conn) pass(ctx context.Context, m *jsonrpc.Message, x *exchange, edit func(*jsonrpc.Edits)) (link.Reply, error) {
-	return c.passAs(ctx, m, x, nameOf(m), nil, edit)
+func (c *conn) pass(m *jsonrpc.Message, x *exchange, edit func(*jsonrpc.Edits)) (link.Reply, error) {
+	return c.passAs(m, x, nameOf(m), nil, edit)
 }
 
 // passAs is pass for a request whose name towards the server is another one, with
 // headers that mirror arguments.
-func (c *conn) passAs(ctx context.Context, m *jsonrpc.Message, x *exchange, name string, headers map[string]string, edit func(*jsonrpc.Edits)) (link.Reply, error) {
+func (c *conn) passAs(m *jsonrpc.Message, x *exchange, name string, headers map[string]string, edit func(*jsonrpc.Edits)) (link.Reply, error) {
 	o := outgoing{x: x, method: m.Method}
 	if x.modern {
 		o.version, o.headers = x.meta.version, map[string]string{"Mcp-Method": m.Method}
@@ -103,7 +107,7 @@ func (c *conn) passAs(ctx context.Context, m *jsonrpc.Message, x *exchange, name
 		}
 		return e.Text()
 	}
-	return c.request(ctx, o)
+	return c.request(x.lasting, o)
 }
 
 // nameOf is the member that the header Mcp-Name mirrors.
@@ -145,7 +149,7 @@ func (p *peer) forward(x *exchange, r link.Reply) reply {
 	if err != nil {
 		return refuse(x.id, jsonrpc.InternalError, "the server's answer cannot be forwarded")
 	}
-	return reply{text: text, status: r.Status}
+	return reply{text: text, status: r.Status, stream: r.Stream}
 }
 
 // result answers with a result of the gate's own.
@@ -158,7 +162,7 @@ func (p *peer) result(x *exchange, result []byte) reply {
 func (p *peer) everywhere(ctx context.Context, m *jsonrpc.Message, x *exchange) reply {
 	var last reply
 	for _, c := range p.conns {
-		r, err := c.pass(ctx, m, x, nil)
+		r, err := c.pass(m, x, nil)
 		if err != nil {
 			return p.unreachable(m.ID, c, err)
 		}
@@ -175,8 +179,7 @@ func (p *peer) listen(ctx context.Context, m *jsonrpc.Message, x *exchange) repl
 	if p.g.one() {
 		return p.passTo(ctx, p.conns[0], m, x, nil)
 	}
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
+	defer x.cancel(nil) // of the others
 	ends := make(chan reply, len(p.conns))
 	for _, c := range p.conns {
 		p.g.work.Go(func() { ends <- p.passTo(ctx, c, m, x, nil) })
@@ -189,6 +192,8 @@ func statusOf(code int) int {
 	switch code {
 	case jsonrpc.ParseError, jsonrpc.InvalidRequest, jsonrpc.HeaderMismatch, jsonrpc.UnsupportedVersion:
 		return 400
+	case jsonrpc.MethodNotFound:
+		return 404 // in the revision without sessions; see responder
 	}
 	return 200
 }

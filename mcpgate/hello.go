@@ -158,7 +158,7 @@ func (p *peer) initialized(ctx context.Context, m *jsonrpc.Message) {
 func (p *peer) discover(ctx context.Context, m *jsonrpc.Message, x *exchange) reply {
 	var replies []link.Reply
 	for _, c := range p.conns {
-		r, err := c.pass(ctx, m, x, nil)
+		r, err := c.pass(m, x, nil)
 		if err != nil {
 			return p.unreachable(m.ID, c, err)
 		}

@@ -45,7 +45,10 @@ type exchange struct {
 	token  []byte // the client's progress token as JSON text, nil for none
 	meta   requestMeta
 	cancel context.CancelCauseFunc
-	header func(name string) (string, bool) // of the HTTP request, where headers mirror the body; else nil
+	// lasting is the context of what servers are asked for: in the revisions with
+	// sessions a client that is gone has not cancelled.
+	lasting context.Context
+	header  func(name string) (string, bool) // of the HTTP request, where headers mirror the body; else nil
 
 	mu     sync.Mutex
 	send   func(text []byte) bool // a message on the request's stream; nil once it is answered
@@ -73,7 +76,8 @@ func (x *exchange) over() {
 // reply answers a request.
 type reply struct {
 	text   []byte
-	status int // of HTTP, 0 for 200
+	status int  // of HTTP, 0 for 200
+	stream bool // the server answered with a stream, and so do we
 }
 
 // errCancelled is why a request ended that the client gave up.
@@ -97,7 +101,17 @@ func (p *peer) begin(ctx context.Context, m *jsonrpc.Message, send func([]byte) 
 	if x.meta.token.IsValid() {
 		x.token = append([]byte(nil), x.meta.token.Raw()...)
 	}
-	ctx, x.cancel = context.WithCancelCause(ctx)
+	x.lasting = ctx
+	if !x.modern && !p.stdio {
+		x.lasting = context.WithoutCancel(ctx)
+	}
+	var ends [2]context.CancelCauseFunc
+	ctx, ends[0] = context.WithCancelCause(ctx)
+	x.lasting, ends[1] = context.WithCancelCause(x.lasting)
+	x.cancel = func(cause error) {
+		ends[0](cause)
+		ends[1](cause)
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closed {

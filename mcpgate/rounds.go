@@ -123,7 +123,7 @@ func (p *peer) wrap(ctx context.Context, x *exchange, c *conn, r link.Reply, m *
 	if err != nil {
 		return refuse(x.id, jsonrpc.InternalError, "the server's answer cannot be forwarded")
 	}
-	return reply{text: text, status: r.Status}
+	return reply{text: text, status: r.Status, stream: r.Stream}
 }
 
 // mayInput decides whether a server may ask the client for one input.
@@ -169,7 +169,7 @@ func (p *peer) round(ctx context.Context, c *conn, m *jsonrpc.Message, x *exchan
 			return p.refusal(x, out)
 		}
 	}
-	answer, err := c.passAs(ctx, m, x, name, nil, func(e *jsonrpc.Edits) {
+	answer, err := c.passAs(m, x, name, nil, func(e *jsonrpc.Edits) {
 		if v, ok := m.Params.Get("name"); ok && m.Method == "prompts/get" && !p.g.one() {
 			e.Replace(v, jsonstream.AppendQuote(nil, name))
 		}

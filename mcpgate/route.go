@@ -114,7 +114,7 @@ func (p *peer) page(ctx context.Context, m *jsonrpc.Message, x *exchange, edit f
 		return refuse(m.ID, jsonrpc.InvalidParams, "this cursor is not the gate's")
 	}
 	c := p.conns[at]
-	r, err := c.pass(ctx, m, x, func(e *jsonrpc.Edits) {
+	r, err := c.pass(m, x, func(e *jsonrpc.Edits) {
 		switch {
 		case p.g.one() || !cursor.IsValid():
 		case theirs == "":
@@ -152,7 +152,7 @@ func (p *peer) page(ctx context.Context, m *jsonrpc.Message, x *exchange, edit f
 	if err != nil {
 		return refuse(x.id, jsonrpc.InternalError, "the server's answer cannot be forwarded")
 	}
-	return reply{text: text, status: r.Status}
+	return reply{text: text, status: r.Status, stream: r.Stream}
 }
 
 // cursor takes the client's cursor apart.

@@ -195,6 +195,9 @@ func pinsOf(store string) string { return store + ".mcp-pins.json" }
 
 // serve talks to the client, or to many.
 func (r *mcpRun) serve(ctx context.Context, gw *mcpgate.Gateway) error {
+	if r.flags.http != "" {
+		return r.serveHTTP(ctx, gw)
+	}
 	return gw.ServeStdio(ctx, stdioOwner(), r.in, r.out)
 }
 

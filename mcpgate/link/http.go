@@ -203,7 +203,6 @@ func (h *HTTP) stream(ctx context.Context, c *Call, resp *http.Response) (Reply,
 	for n := 0; ; n++ {
 		reply, err := h.read(resp, &at, c)
 		if reply.Message != nil || err != nil && (errors.As(err, new(*Garbage)) || ctx.Err() != nil) {
-			reply.Status = 0
 			return reply, h.orNil(ctx, err)
 		}
 		if at.last == "" || n == resumptions || c.Version >= firstWithout {
@@ -295,7 +294,7 @@ func (h *HTTP) read(resp *http.Response, at *position, c *Call) (Reply, error) {
 			case m.Kind == jsonrpc.Request || m.Kind == jsonrpc.Notification:
 				h.hand(m, c)
 			case c != nil && m.ID == c.ID:
-				return Reply{Message: m}, nil
+				return Reply{Message: m, Stream: true}, nil
 			default:
 				h.events.noise("a response to a request that was not sent")
 			}

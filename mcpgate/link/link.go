@@ -26,6 +26,7 @@ type Call struct {
 type Reply struct {
 	Message *jsonrpc.Message // a Response or a Failure
 	Status  int              // of HTTP, 0 elsewhere
+	Stream  bool             // it came as an event of a stream
 }
 
 // Link is a connection to one server. It is safe for concurrent use.
