@@ -2,7 +2,7 @@
 # make test  runs every test, with the race detector where it matters
 GO ?= go
 
-.PHONY: run build test test-long bench fuzz properties check clean
+.PHONY: run build tools test test-long bench fuzz properties check clean
 
 run: build
 	./bin/stopgate demo
@@ -11,7 +11,14 @@ run: build
 build:
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags "-s -w" -o bin/stopgate ./cmd/stopgate
 
-test:
+# What tests start: installed by name where it is missing and can be.
+tools:
+	@command -v redis-server >/dev/null || command -v valkey-server >/dev/null || \
+	  { command -v apt-get >/dev/null && { apt-get install -y -qq redis-server >/dev/null || { apt-get update -qq && apt-get install -y -qq redis-server >/dev/null; }; }; } || \
+	  { echo "install redis-server: tests of the Redis publisher need it"; exit 1; }
+
+test: export STOPGATE_REQUIRE_REDIS = 1
+test: tools
 	$(GO) vet ./...
 	$(GO) test ./...
 	$(GO) test -race -short ./gate/... ./gateway/... ./audit/... ./internal/replay/...

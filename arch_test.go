@@ -47,7 +47,8 @@ var layers = [][]string{
 	{"approve/command", "approve/page", "approve/terminal", "approve/webhook"},
 	{"internal/database"},
 	{"audit"},
-	{"audit/jsonl", "audit/sqlite"},
+	{"audit/jsonl", "audit/sqlite", "audit/live"},
+	{"audit/redis"},
 	{"store/mem", "store/sqlite"},
 	{"internal/records"},
 	{"internal/replay"},
@@ -241,6 +242,7 @@ func TestEncodingJSONReadsNoWireData(t *testing.T) {
 		"internal/records": true,
 		"mcpgate/pin":      true,
 		"approve/page":     true,
+		"audit/redis":      true,
 	}
 	for _, f := range sources(t) {
 		if f.test || strings.HasPrefix(f.pkg, testOnly) || allowed[f.pkg] {

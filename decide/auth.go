@@ -18,6 +18,9 @@ const (
 	Observe                   // its results count as observed; without, as reported
 	Approve                   // see and answer questions, make and revoke grants
 	Operate                   // read records and sessions, restore and reset them
+
+	// onSocket is what a request on the socket may without a token, and no token says.
+	onSocket
 )
 
 // scopeNames are the scopes as settings spell them.
@@ -65,7 +68,7 @@ func (s *Server) caller(r *http.Request, local bool) (caller, *problem) {
 	}
 	header := r.Header.Get("Authorization")
 	if header == "" && local {
-		return caller{name: Local, scopes: Decide | Observe}, nil
+		return caller{name: Local, scopes: Decide | Observe | onSocket}, nil
 	}
 	if scheme, text, _ := strings.Cut(header, " "); strings.EqualFold(scheme, "Bearer") {
 		if who, ok := s.bearer(text); ok {
@@ -97,5 +100,5 @@ func (c caller) may(scope Scope) *problem {
 	if c.scopes&scope != 0 {
 		return nil
 	}
-	return &problem{Status: http.StatusForbidden, Code: "scope_missing", Detail: "the token has no scope " + scope.String()}
+	return &problem{Status: http.StatusForbidden, Code: "scope_missing", Detail: "the token has no scope " + (scope &^ onSocket).String()}
 }

@@ -657,7 +657,7 @@ func TestContractIsComplete(t *testing.T) {
 			if strings.Contains(path, "approvals") || strings.Contains(path, "grants") {
 				who = "anna"
 			}
-			if strings.HasSuffix(path, "watch") {
+			if strings.HasSuffix(path, "watch") || strings.HasSuffix(path, "events") {
 				continue
 			}
 			a := d.do(who, strings.ToUpper(method), strings.ReplaceAll(path, "{id}", "nothing"), `{}`)

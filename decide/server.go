@@ -7,11 +7,13 @@ import (
 	"net/http"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/approve"
 	"github.com/stopgate/stopgate/approve/page"
+	"github.com/stopgate/stopgate/audit/live"
 	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/policy"
 )
@@ -37,6 +39,8 @@ type Options struct {
 	Records  Records
 	// Lockdowns is where orders to deny everything are kept; nil takes the routes away.
 	Lockdowns gate.Lockdowns
+	// Events are what happens, for GET /v1/events; nil takes the route away.
+	Events *live.Stream
 	// Metrics answers GET /metrics; nil takes it away.
 	Metrics http.Handler
 	Tokens  []Token
@@ -55,6 +59,8 @@ type Server struct {
 	life context.Context
 	end  context.CancelCauseFunc
 	work sync.WaitGroup
+	// watchers counts who watches events.
+	watchers atomic.Int64
 
 	mu      sync.Mutex
 	servers []*http.Server
@@ -186,6 +192,7 @@ func (s *Server) Handler(local bool) http.Handler {
 	route("DELETE /v1/lockdown", Operate, o.Lockdowns != nil, s.lift)
 
 	route("GET /v1/records", Operate, o.Records != nil, s.records)
+	route("GET /v1/events", Operate|onSocket, o.Events != nil, s.events)
 	route("GET /v1/openapi.yaml", Decide|Observe|Approve|Operate, true, s.openapi)
 	route("GET /metrics", Operate, o.Metrics != nil, func(w http.ResponseWriter, r *http.Request, _ caller) *problem {
 		o.Metrics.ServeHTTP(w, r)

@@ -59,6 +59,7 @@ func New(p *policy.Program, opts ...Option) (*Gate, error) {
 func newGate(c *config) *Gate {
 	g := &Gate{config: *c}
 	g.ledger.recorder, g.ledger.limit, g.ledger.now = c.recorder, c.limits.Record, c.now
+	g.ledger.told = g.noted
 	if k, ok := c.recorder.(ArgumentKeeper); ok {
 		g.ledger.keeps = k.KeepsArguments()
 	}

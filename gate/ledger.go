@@ -16,6 +16,7 @@ type ledger struct {
 	keeps    bool     // the recorder keeps arguments
 	limit    time.Duration
 	now      func() time.Time
+	told     func(context.Context, stopgate.Record) // hears of event rows; nil for nobody
 	port     port
 
 	mu      sync.Mutex
@@ -117,7 +118,12 @@ func (l *ledger) sayUnreleased(ctx context.Context, r stopgate.Record) {
 // note writes an event row.
 func (l *ledger) note(ctx context.Context, r stopgate.Record) error {
 	l.complete(&r)
-	return l.write(ctx, &r)
+	seen := r // the row itself belongs to the recorder from here on
+	err := l.write(ctx, &r)
+	if l.told != nil {
+		l.told(ctx, seen)
+	}
+	return err
 }
 
 func (l *ledger) complete(r *stopgate.Record) {

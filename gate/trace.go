@@ -43,12 +43,43 @@ type TraceEvent struct {
 	// Took is the time from the opening of the proposal to its end; Asked, the part of
 	// it in which people were asked, 0 if nobody was.
 	Took, Asked time.Duration
+	// Row is the audit row without its place in the chain. It is shared: read it only.
+	Row *stopgate.Record
 }
 
 // Tracer is told of every proposal. It is telemetry: it decides nothing, what it
 // returns or how it fails changes nothing, and it is given no longer than a policy.
 type Tracer interface {
 	Trace(ctx context.Context, e TraceEvent)
+}
+
+// NoteTracer is a [Tracer] that is told of event rows too: questions, answers, results,
+// reloads and the rest of what is on record beside the proposals. What holds of Trace
+// holds of Note.
+type NoteTracer interface {
+	Tracer
+	Note(ctx context.Context, r stopgate.Record)
+}
+
+// Tracers is a tracer that tells several, in their order.
+func Tracers(list ...Tracer) Tracer { return several(list) }
+
+type several []Tracer
+
+// Trace implements [Tracer].
+func (s several) Trace(ctx context.Context, e TraceEvent) {
+	for _, t := range s {
+		t.Trace(ctx, e)
+	}
+}
+
+// Note implements [NoteTracer].
+func (s several) Note(ctx context.Context, r stopgate.Record) {
+	for _, t := range s {
+		if n, ok := t.(NoteTracer); ok {
+			n.Note(ctx, r)
+		}
+	}
 }
 
 type tracing struct {
@@ -107,6 +138,9 @@ func (p *pending) trail(ctx context.Context, out stopgate.Outcome, row *stopgate
 		}
 	}
 	e.Args, e.Judge = p.redacted, p.judged
+	seen := *row
+	seen.Args = nil
+	e.Row = &seen
 	events := []TraceEvent{e}
 	for _, d := range p.objected {
 		denied := e
@@ -121,6 +155,21 @@ func (p *pending) trail(ctx context.Context, out stopgate.Outcome, row *stopgate
 			return struct{}{}, nil
 		})
 	}
+}
+
+// noted tells the tracer about an event row.
+func (g *Gate) noted(ctx context.Context, r stopgate.Record) {
+	if g.tracer == nil {
+		return
+	}
+	t, ok := g.tracer.to.(NoteTracer)
+	if !ok {
+		return
+	}
+	invoke(context.WithoutCancel(ctx), &g.ports.tracer, g.limits.Policy, func(ctx context.Context) (struct{}, error) {
+		t.Note(ctx, r)
+		return struct{}{}, nil
+	})
 }
 
 // show is the arguments as a tracer may see them.

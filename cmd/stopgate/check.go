@@ -112,6 +112,8 @@ func checkSettings(p *policy.Policy) diag.List {
 	_, found := gateway.Configure(policy.Settings{Gate: p.Gate, Tables: p.Tables}, secret.Anywhere())
 	_, more := apiConfig(p.Tables, secret.Anywhere())
 	_, mcp := mcpConfig(p.Tables, secret.Anywhere())
+	_, telemetry := telemetryConfig(p.Tables["telemetry"], secret.Anywhere())
+	more = append(more, telemetry...)
 	var audit auditTable
 	return append(append(append(found, more...), mcp...), tomltree.Decode(p.Tables["audit"], &audit)...)
 }

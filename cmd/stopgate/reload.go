@@ -133,6 +133,9 @@ func (r *reloader) needRestart(l loaded, o *gateway.Options) {
 	if state, err := stateOf(l, u.flags.stateFlags); err != nil || !reflect.DeepEqual(state, u.state.settings) {
 		later = append(later, "[store], [audit]")
 	}
+	if talk, err := telemetryOf(l, u.flags.talkFlags); err != nil || !reflect.DeepEqual(talk, u.talk) {
+		later = append(later, "[telemetry]")
+	}
 	if len(later) > 0 {
 		u.log.Warn("some changes need a restart", "tables", strings.Join(later, ", "))
 	}

@@ -27,6 +27,7 @@ import (
 type upFlags struct {
 	policyFlags
 	stateFlags
+	talkFlags
 	listen, openai, anthropic, replayDir string
 	apiListen, apiSocket                 string
 	pace                                 float64
@@ -62,6 +63,7 @@ was in force stays.`,
 	flags.StringVar(&f.apiListen, "api-listen", "", "serve the decision API on `ADDR` too; needs tokens in [api.tokens]")
 	flags.StringVar(&f.apiSocket, "api-socket", "", "Unix socket `PATH` of the decision API, or none (default: in the user's runtime or state directory)")
 	f.stateFlags.add(cmd)
+	f.talkFlags.add(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if !(f.pace >= 0) { // NaN too
 			return usagef("--replay-pace counts tokens per second, not %v", f.pace)
@@ -90,11 +92,15 @@ func up(ctx context.Context, s streams, f *upFlags) error {
 	if err != nil {
 		return err
 	}
+	talk, err := telemetryOf(l, f.talkFlags)
+	if err != nil {
+		return err
+	}
 	st, err := openState(ctx, settings)
 	if err != nil {
 		return err
 	}
-	u := &upRun{streams: s, flags: f, loaded: l, gateway: options, secrets: secrets, desk: desk, state: st, log: slog.New(slog.NewTextHandler(s.err, nil))}
+	u := &upRun{streams: s, flags: f, loaded: l, gateway: options, secrets: secrets, desk: desk, state: st, talk: talk, log: talk.logger(s.err)}
 	return errors.Join(u.run(ctx), st.close())
 }
 
@@ -107,6 +113,7 @@ type upRun struct {
 	secrets []string // files with keys and tokens
 	desk    apiSettings
 	state   *state
+	talk    telemetrySettings
 	log     *slog.Logger
 	model   http.RoundTripper // answers canned requests
 	numbers *metrics.Metrics
@@ -123,9 +130,13 @@ func (u *upRun) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	tele, err := openTelemetry(u.talk, u.log)
+	if err != nil {
+		return err
+	}
 	u.numbers = metrics.New(u.program.Tools())
 	u.current.Store(u.program)
-	g, err := gate.New(u.program, gate.WithTracer(u.numbers),
+	g, err := gate.New(u.program, gate.WithTracer(gate.Tracers(u.numbers, tele.events.Tracer())),
 		gate.WithRecorder(u.state.records), gate.WithStore(u.state.facts), gate.WithApprover(queue), gate.WithSealKey(key), judges(),
 		gate.WithLimits(gate.Limits{Hold: u.desk.approvals.Hold, Approval: u.desk.approvals.Expires}),
 		gate.WithDenyMode(gate.DenyToolResult))
@@ -141,7 +152,7 @@ func (u *upRun) run(ctx context.Context) error {
 	u.complete(&u.gateway)
 	server, err := decide.New(decide.Options{
 		Gate: g, Program: u.current.Load, Queue: queue, Sessions: u.state.facts, Lockdowns: u.state.orders,
-		Records: ledger{u.state.place}, Tokens: u.desk.tokens, Metrics: u.numbers.Handler(),
+		Records: ledger{u.state.place}, Tokens: u.desk.tokens, Metrics: u.numbers.Handler(), Events: tele.events,
 		PublicURL: u.desk.api.PublicURL,
 	})
 	if err != nil {
@@ -157,6 +168,9 @@ func (u *upRun) run(ctx context.Context) error {
 		return err
 	}
 	g.Lock(standing)
+	tele.run(ctx)
+	defer tele.work.Wait()
+	defer cancel(nil)
 	beside.Go(func() { g.Follow(ctx, u.state.orders, lockdownPoll, u.ordered) })
 	beside.Go(func() { u.state.tidy(ctx, u.log) })
 	beside.Go(func() { u.state.trust(ctx, cancel) })

@@ -31,16 +31,21 @@ type Reader struct {
 	Getenv func(name string) string
 	// Read returns the text of a file that holds a secret; Public, of one that does not.
 	Read, Public func(path string) ([]byte, error)
+
+	elsewhere bool
 }
 
+// Elsewhere reports that the texts are made up, see [Anywhere].
+func (r Reader) Elsewhere() bool { return r.elsewhere }
+
 // Machine reads from the machine that the process runs on.
-func Machine() Reader { return Reader{os.Getenv, ReadFile, os.ReadFile} }
+func Machine() Reader { return Reader{Getenv: os.Getenv, Read: ReadFile, Public: os.ReadFile} }
 
 // Anywhere answers for a machine that is not this one: whatever is asked for is there.
 func Anywhere() Reader {
 	some := strings.Repeat("x", MinToken)
 	read := func(string) ([]byte, error) { return []byte(some), nil }
-	return Reader{func(string) string { return some }, read, read}
+	return Reader{Getenv: func(string) string { return some }, Read: read, Public: read, elsewhere: true}
 }
 
 // Text reads a secret from an environment variable or a file; exactly one of them is
