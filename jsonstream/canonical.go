@@ -13,24 +13,48 @@ import (
 // [AppendQuote] does, no white space. Two values have the same canonical text
 // exactly if they are equal in the sense of JSON Schema. Of the zero Value it
 // appends nothing.
-func AppendCanonical(dst []byte, v Value) []byte { return canonical{}.append(dst, v) }
+func AppendCanonical(dst []byte, v Value) []byte { return new(canonical).append(dst, v) }
 
 // HashCanonical returns the SHA-256 of the canonical text of v.
-func HashCanonical(v Value) (sum [32]byte) {
-	c := canonical{sha256.New()}
-	c.hash.Write(c.append(make([]byte, 0, 512), v))
-	c.hash.Sum(sum[:0])
-	return sum
+func HashCanonical(v Value) [32]byte { return new(Hasher).Hash(v) }
+
+// Hasher is [HashCanonical] for values one after the other: it keeps its memory.
+// The zero Hasher is ready. It is not safe for concurrent use.
+type Hasher struct {
+	c    canonical
+	text []byte
+	sum  [sha256.Size]byte
+}
+
+// Hash returns the SHA-256 of the canonical text of v.
+func (h *Hasher) Hash(v Value) [32]byte {
+	if h.c.hash == nil {
+		h.c.hash = sha256.New()
+	}
+	h.c.hash.Reset()
+	h.text = h.c.append(h.text[:0], v)
+	h.c.hash.Write(h.text)
+	h.c.hash.Sum(h.sum[:0])
+	return h.sum
 }
 
 // canonical writes canonical text. Where only its hash is wanted, a long string
 // goes there with what stands before it and is not copied.
-type canonical struct{ hash hash.Hash }
+type canonical struct {
+	hash    hash.Hash
+	members []member // of the objects that are being written, the innermost last
+}
+
+// member is one member of an object, to be sorted by its key.
+type member struct {
+	key        []byte
+	name, data Value
+}
 
 // longString is the length from which a string is not copied.
 const longString = 256
 
-func (c canonical) append(dst []byte, v Value) []byte {
+func (c *canonical) append(dst []byte, v Value) []byte {
 	switch v.Kind() {
 	case Object:
 		return c.appendObject(dst, v)
@@ -59,28 +83,28 @@ func (c canonical) append(dst []byte, v Value) []byte {
 	return append(dst, v.Raw()...)
 }
 
-func (c canonical) appendObject(dst []byte, v Value) []byte {
-	type member struct {
-		key        []byte
-		name, data Value
-	}
-	members := make([]member, 0, v.Len())
+func (c *canonical) appendObject(dst []byte, v Value) []byte {
+	first := len(c.members)
 	for key, value := range v.Members() {
 		text, ok := key.TextBytes()
 		if !ok {
 			text = key.AppendText(nil)
 		}
-		members = append(members, member{text, key, value})
+		c.members = append(c.members, member{text, key, value})
 	}
-	slices.SortFunc(members, func(a, b member) int { return bytes.Compare(a.key, b.key) })
+	end := len(c.members)
+	slices.SortFunc(c.members[first:end], func(a, b member) int { return bytes.Compare(a.key, b.key) })
 	dst = append(dst, '{')
-	for i, m := range members {
-		if i > 0 {
+	for i := first; i < end; i++ {
+		if i > first {
 			dst = append(dst, ',')
 		}
+		m := c.members[i] // the list may move below
 		dst = append(m.name.appendQuoted(dst), ':')
 		dst = c.append(dst, m.data)
 	}
+	clear(c.members[first:])
+	c.members = c.members[:first]
 	return append(dst, '}')
 }
 
