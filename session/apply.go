@@ -8,27 +8,29 @@ import (
 
 // Keys are the cells that a fact touches; they must be loaded for [Apply]. Those
 // that a result touches are the keys of its Released fact.
-func (f *Fact) Keys() []Key {
-	keys := append(make([]Key, 0, 3+len(f.Marks)), Self)
+func (f *Fact) Keys() []Key { return f.AppendKeys(make([]Key, 0, 3+len(f.Marks))) }
+
+// AppendKeys adds the cells that a fact touches to those of a list that has no key
+// twice.
+func (f *Fact) AppendKeys(keys []Key) []Key {
+	keys = addKey(keys, Self)
 	switch f.Kind {
 	case Released:
-		keys = append(keys, CallKey(f.Proposal), f.idKey())
+		keys = addKey(addKey(keys, CallKey(f.Proposal)), f.idKey())
 		for i := range f.Marks {
-			if k := f.Marks[i].Key; !slices.Contains(keys, k) {
-				keys = append(keys, k)
-			}
+			keys = addKey(keys, f.Marks[i].Key)
 		}
 	case Withdrawn, Succeeded, Finished, Failed, Absent:
-		keys = append(keys, CallKey(f.Proposal))
+		keys = addKey(keys, CallKey(f.Proposal))
 	case Approved:
-		keys = append(keys, ApprovalKey(f.Name))
+		keys = addKey(keys, ApprovalKey(f.Name))
 	case Told:
-		keys = append(keys, DataKey)
+		keys = addKey(keys, DataKey)
 	case Noted:
-		keys = append(keys, f.Key)
+		keys = addKey(keys, f.Key)
 	case Denied:
 		if f.Key != (Key{}) {
-			keys = append(keys, f.Key)
+			keys = addKey(keys, f.Key)
 		}
 	}
 	return keys

@@ -167,7 +167,7 @@ func shallow(path string) bool {
 }
 
 // paths are the paths that a call reads or writes.
-func (f *Files) paths(c Call) (paths []string, ok bool) {
+func (f *Files) paths(c *Call) (paths []string, ok bool) {
 	paths, ok = f.key.of(c)
 	for _, p := range paths {
 		if !shallow(p) {
@@ -178,15 +178,17 @@ func (f *Files) paths(c Call) (paths []string, ok bool) {
 }
 
 // Needs are the cells of the written paths and of the directories above.
-func (f *Files) Needs(c Call) []Key {
+func (f *Files) Needs(c Call) []Key { return f.appendNeeds(nil, &c) }
+
+func (f *Files) appendNeeds(keys []Key, c *Call) []Key {
 	if !f.writes.Match(c.Tool) {
-		return nil
+		return keys
 	}
 	paths, ok := f.paths(c)
 	if !ok {
-		return nil
+		return keys
 	}
-	keys := append(make([]Key, 0, usualKeys/2), f.everything())
+	keys = append(keys, f.everything())
 	for _, p := range paths {
 		for dir, ok := parent(p); ok; dir, ok = parent(dir) {
 			keys = append(keys, f.cell(dir))
@@ -197,10 +199,11 @@ func (f *Files) Needs(c Call) []Key {
 }
 
 // Marks are the knowledge that the call will mean, and what it invalidates.
-func (f *Files) Marks(c Call) []Mark {
-	var marks []Mark
+func (f *Files) Marks(c Call) []Mark { return f.appendMarks(nil, &c) }
+
+func (f *Files) appendMarks(marks []Mark, c *Call) []Mark {
 	if f.broken.Match(c.Tool) {
-		marks = f.breaks(c)
+		marks = append(marks, f.breaks(c)...)
 	}
 	reads, writes := f.reads.Match(c.Tool), f.writes.Match(c.Tool)
 	if !reads && !writes {
@@ -218,11 +221,11 @@ func (f *Files) Marks(c Call) []Mark {
 
 // breaks are the marks of a call that moves or deletes: what it names, or
 // everything if that cannot be told.
-func (f *Files) breaks(c Call) []Mark {
+func (f *Files) breaks(c *Call) []Mark {
 	var marks []Mark
 	for _, pointer := range f.forgets {
 		leaves, ok := pointer.All(nil, c.Args)
-		paths, plain := f.key.texts(leaves, true)
+		paths, plain := f.key.texts(nil, leaves, true)
 		if !ok || !plain {
 			return []Mark{{Key: f.everything(), Breaks: true}}
 		}
@@ -244,7 +247,7 @@ func (f *Files) Check(v View, c Call) Decision {
 	if d, homeless := v.homeless(c); homeless {
 		return d
 	}
-	paths, ok := f.paths(c)
+	paths, ok := f.paths(&c)
 	switch {
 	case !ok && f.missing == allowMissing:
 		return Allow()

@@ -37,26 +37,10 @@ func (s Scope) String() string {
 // nothing.
 type Key struct {
 	Scope Scope  `json:"scope,omitempty"`
-	Space string `json:"space"`           // what kind of cell: see the constants
+	Space Space  `json:"space"`           // what kind of cell
 	Name  string `json:"name,omitempty"`  // the tool or policy it belongs to
 	Value string `json:"value,omitempty"` // the key value, see [ValueOf]
 }
-
-// The spaces of cells.
-const (
-	SpaceSelf     = "self"     // the session itself: denials, rewinds, degraded
-	SpaceData     = "data"     // the session's data, one JSON object
-	SpaceCall     = "call"     // one proposal by its id
-	SpaceCallID   = "id"       // the open proposals of one call id, or of a tool without ids
-	SpaceTurn     = "turn"     // one turn: the transition that was taken
-	SpaceTool     = "tool"     // successes of a tool, and its calls in flight; keyed by an argument with Value
-	SpaceApproval = "approval" // approvals by name
-	SpaceBroken   = "broken"   // what invalidated a policy's prerequisites
-	SpaceLimit    = "limit"    // running totals of a limit
-	SpacePath     = "path"     // what a read-before-write policy knows of one path
-	SpaceNote     = "note"     // notes of a policy written in Go
-	SpaceSticky   = "sticky"   // a denial that is repeated without asking
-)
 
 // Self is the key of the session's own cell, which every update loads.
 var Self = Key{Space: SpaceSelf}
@@ -74,13 +58,18 @@ func ValueOf(text string) string {
 	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
+// is compares keys; most differ in a space or a length.
+func (k *Key) is(o *Key) bool {
+	return k.Space == o.Space && len(k.Value) == len(o.Value) && len(k.Name) == len(o.Name) && *k == *o
+}
+
 // Text is the key as one text, for stores: equal exactly when the keys are.
 func (k Key) Text() string {
-	b := make([]byte, 0, 8+len(k.Space)+len(k.Name)+len(k.Value))
+	b := make([]byte, 0, 16+len(k.Name)+len(k.Value))
 	if k.Scope == OfPrincipal {
 		b = append(b, '*')
 	}
-	b = append(appendPart(b, k.Space), '/')
+	b = append(append(b, k.Space.String()...), '/')
 	b = append(appendPart(b, k.Name), '/')
 	return string(append(b, k.Value...))
 }
@@ -114,10 +103,10 @@ func ParseKey(text string) (Key, error) {
 	}
 	space, rest, ok := strings.Cut(rest, "/")
 	name, value, ok2 := strings.Cut(rest, "/")
-	if !ok || !ok2 || space == "" {
+	if !ok || !ok2 || space == "" || k.Space.UnmarshalText([]byte(space)) != nil {
 		return Key{}, errKey
 	}
-	k.Space, k.Name, k.Value = parts.Replace(space), parts.Replace(name), value
+	k.Name, k.Value = parts.Replace(name), value
 	if k.Text() != text {
 		return Key{}, errKey
 	}

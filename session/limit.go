@@ -147,10 +147,10 @@ func (q *Quota) needsArgs() bool { return q.summed || q.key.needsArgs() }
 // step is the width of the steps of time.
 func (q *Quota) step() int64 { return (q.within + Steps - 1) / Steps }
 
-// cells are the keys of a call's totals and the amount it adds; ok is false if it
-// does not say.
-func (q *Quota) cells(c Call) (keys []Key, amount Amount, ok bool) {
-	var values []string
+// totals are the values that a call's totals are kept by and the amount it adds; ok is
+// false if it does not say.
+func (q *Quota) totals(c *Call) (values []string, amount Amount, ok bool) {
+	values = noValue[:]
 	if q.key.needsArgs() {
 		if values, ok = q.key.of(c); !ok {
 			return nil, amount, false
@@ -166,36 +166,37 @@ func (q *Quota) cells(c Call) (keys []Key, amount Amount, ok bool) {
 			return nil, amount, false
 		}
 	}
+	return values, amount, true
+}
+
+// cell is the key of the totals of one value.
+func (q *Quota) cell(value string) Key {
 	q.once.Do(func() {
 		if q.space = q.name; q.within > 0 { // totals of another window are other totals
 			q.space += " " + strconv.FormatInt(q.step(), 10)
 		}
 	})
-	if values == nil {
-		return []Key{{Scope: q.scope, Space: SpaceLimit, Name: q.space}}, amount, true
-	}
-	keys = make([]Key, len(values))
-	for i, value := range values {
-		keys[i] = Key{Scope: q.scope, Space: SpaceLimit, Name: q.space, Value: ValueOf(value)}
-	}
-	return keys, amount, true
+	return Key{Scope: q.scope, Space: SpaceLimit, Name: q.space, Value: ValueOf(value)}
 }
 
 // Needs are the totals.
-func (q *Quota) Needs(c Call) []Key {
-	keys, _, _ := q.cells(c)
+func (q *Quota) Needs(c Call) []Key { return q.appendNeeds(nil, &c) }
+
+func (q *Quota) appendNeeds(keys []Key, c *Call) []Key {
+	values, _, _ := q.totals(c)
+	for _, value := range values {
+		keys = append(keys, q.cell(value))
+	}
 	return keys
 }
 
 // Marks count the call.
-func (q *Quota) Marks(c Call) []Mark {
-	keys, amount, ok := q.cells(c)
-	if !ok {
-		return nil
-	}
-	var marks []Mark
-	for _, k := range keys {
-		m := Mark{Key: k, Keeps: q.keeps, Distrusts: q.distrusts}
+func (q *Quota) Marks(c Call) []Mark { return q.appendMarks(nil, &c) }
+
+func (q *Quota) appendMarks(marks []Mark, c *Call) []Mark {
+	values, amount, _ := q.totals(c)
+	for _, value := range values {
+		m := Mark{Key: q.cell(value), Keeps: q.keeps, Distrusts: q.distrusts}
 		if q.inFlight {
 			m.Opens = true
 		} else {
@@ -214,7 +215,7 @@ func (q *Quota) Check(v View, c Call) Decision {
 	if d, homeless := v.homeless(c); homeless && q.scope == OfSession {
 		return d
 	}
-	keys, amount, ok := q.cells(c)
+	values, amount, ok := q.totals(&c)
 	switch {
 	case !ok && q.missing == allowMissing:
 		return Allow()
@@ -224,8 +225,8 @@ func (q *Quota) Check(v View, c Call) Decision {
 			Meta: map[string]string{"tool": string(c.Tool)},
 		}
 	}
-	for _, k := range keys {
-		calls, sum := q.used(v, v.Cell(k))
+	for _, value := range values {
+		calls, sum := q.used(v, v.Cell(q.cell(value)))
 		if (q.counted || q.inFlight) && calls >= q.count || q.summed && sum.Add(amount).Cmp(q.max) > 0 {
 			return q.exceeded(calls, sum)
 		}

@@ -28,6 +28,26 @@ type Marker interface {
 	Marks(c Call) []Mark
 }
 
+// own is Needs and Marks of the policies of this package: they append.
+type own interface {
+	appendNeeds(keys []Key, c *Call) []Key
+	appendMarks(marks []Mark, c *Call) []Mark
+}
+
+// ours is a policy of this package itself, nil for every other one: a type elsewhere
+// that embeds one may have Needs and Marks of its own.
+func ours(p any) own {
+	switch p := p.(type) {
+	case *Requirement:
+		return p
+	case *Files:
+		return p
+	case *Quota:
+		return p
+	}
+	return nil
+}
+
 // Observer is a policy that keeps notes about results (TPS-08). It is called for
 // released calls that ended, once each; Noted facts on cells of its own are all it
 // may return, see [Note].
@@ -62,6 +82,8 @@ type Call struct {
 	To stopgate.AgentName
 	// Paths reports that a pointer names a path in the tool's schema; nil if nobody knows.
 	Paths func(jsonstream.Pointer) bool
+
+	read *Reading // what [Set.Read] found
 }
 
 // Result is how a released call ended.

@@ -107,7 +107,7 @@ func (r *Registry) change(what string, f func(*Set) (*Set, bool)) error {
 	if !ok {
 		return ErrName
 	}
-	next.tools = make(map[stopgate.ToolName]governed)
+	next.tools = make(map[stopgate.ToolName]*governed)
 	if r.watch != nil {
 		r.watch(what)
 	}

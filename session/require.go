@@ -150,15 +150,16 @@ func (r *Requirement) Valid() error {
 func (r *Requirement) needsArgs() bool { return r.key.needsArgs() }
 
 // Needs are the cells of the prerequisites.
-func (r *Requirement) Needs(c Call) []Key {
+func (r *Requirement) Needs(c Call) []Key { return r.appendNeeds(nil, &c) }
+
+func (r *Requirement) appendNeeds(keys []Key, c *Call) []Key {
 	if !r.before.Match(c.Tool) {
-		return nil
+		return keys
 	}
 	values, ok := r.values(c)
 	if !ok {
-		return nil
+		return keys
 	}
-	var keys []Key
 	for _, value := range values {
 		for i := range r.requires {
 			keys = append(keys, r.success(i, value))
@@ -177,12 +178,15 @@ func (r *Requirement) Needs(c Call) []Key {
 }
 
 // values are the key values of a call; one that is empty for a policy without key.
-func (r *Requirement) values(c Call) ([]string, bool) {
+func (r *Requirement) values(c *Call) ([]string, bool) {
 	if !r.key.needsArgs() {
-		return []string{""}, true
+		return noValue[:], true
 	}
 	return r.key.of(c)
 }
+
+// noValue is the value of a policy without key.
+var noValue = [1]string{}
 
 // success is the cell of a prerequisite. Literal names without a key share the cell
 // that is kept for every tool, so that a success counts whoever asks for it (P13).
@@ -214,8 +218,9 @@ func (r *Requirement) invalidated(value string) Key {
 }
 
 // Marks are the successes that a prerequisite will mean, and what the call breaks.
-func (r *Requirement) Marks(c Call) []Mark {
-	var marks []Mark
+func (r *Requirement) Marks(c Call) []Mark { return r.appendMarks(nil, &c) }
+
+func (r *Requirement) appendMarks(marks []Mark, c *Call) []Mark {
 	values, ok := r.values(c)
 	if r.broken.Match(c.Tool) {
 		if !ok { // everything it could have touched
@@ -252,7 +257,7 @@ func (r *Requirement) Check(v View, c Call) Decision {
 	if d, homeless := v.homeless(c); homeless {
 		return d
 	}
-	values, ok := r.values(c)
+	values, ok := r.values(&c)
 	if !ok {
 		return r.noKey(c)
 	}

@@ -11,9 +11,10 @@ import (
 // Set is the policies of a registry at one moment. It does not change.
 type Set struct {
 	policies []entry
+	one      *governed // of a set that is about one tool
 
 	mu    sync.Mutex
-	tools map[stopgate.ToolName]governed // memory of [Set.govern]
+	tools map[stopgate.ToolName]*governed // memory of [Set.govern]
 }
 
 type entry struct {
@@ -22,6 +23,11 @@ type entry struct {
 	// What the policy is, found once for a tool: see [Set.govern].
 	keyless bool // it decides without any argument
 	bounded bool // see [Bounded]
+	turns   Switch
+	ours    own // the policy itself
+	marker  Marker
+	marks   own // the marker
+	keys    *keyer
 }
 
 // governed is what a set says about one tool.
@@ -32,6 +38,7 @@ type governed struct {
 	foreign bool // some are written elsewhere
 	watched []jsonstream.Pointer
 	seen    []*Set // the policies that each of the watched pointers is enough for
+	set     *Set   // the same as a set
 }
 
 // maxTools bounds the memory of tools: names come from models.
@@ -59,25 +66,42 @@ func (s *Set) index(name string) int {
 	return slices.IndexFunc(s.policies, func(e entry) bool { return e.policy.Name() == name })
 }
 
-func (s *Set) govern(tool stopgate.ToolName) governed {
+// For returns the policies that hear of a tool, as a set to be asked about nothing
+// else.
+func (s *Set) For(tool stopgate.ToolName) *Set { return s.govern(tool).set }
+
+// nothing governs no tool.
+var nothing = &governed{set: &Set{}}
+
+func (s *Set) govern(tool stopgate.ToolName) *governed {
+	if s.one != nil {
+		return s.one
+	}
 	if len(s.policies) == 0 {
-		return governed{}
+		return nothing
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if g, ok := s.tools[tool]; ok {
 		return g
 	}
-	var g governed
+	g := new(governed)
+	g.set = &Set{one: g}
 	for _, e := range s.policies {
 		if !e.policy.Tools().Match(tool) {
 			continue
 		}
-		e.keyless, e.bounded = keyless(e.policy), Bounded(e.policy)
+		e.keyless, e.bounded, e.ours = keyless(e.policy), Bounded(e.policy), ours(e.policy)
+		e.turns, _ = as[Switch](e.policy)
+		e.keys = keysOf(e.policy)
+		if m, ok := as[Marker](e.policy); ok {
+			e.marker, e.marks = m, ours(m)
+		}
 		g.entries = append(g.entries, e)
 		g.foreign = g.foreign || !e.bounded
 		g.early, g.late = g.early || e.keyless, g.late || !e.keyless
 	}
+	g.set.policies = g.entries
 	g.watch(tool)
 	if s.tools != nil && len(s.tools) < maxTools {
 		s.tools[tool] = g
@@ -115,7 +139,7 @@ func (s *Set) Foreign(tool stopgate.ToolName) bool { return s.govern(tool).forei
 
 // asked reports whether a policy is asked about a call as far as it is known: one
 // that needs arguments waits for them.
-func (e entry) asked(c Call) bool {
+func (e *entry) asked(c *Call) bool {
 	return e.enabled && (c.Args.IsValid() || e.keyless)
 }
 
@@ -124,18 +148,41 @@ const usualKeys = 16
 
 // Needs are the cells that a check of the call looks at, without repetitions.
 func (s *Set) Needs(c Call) []Key {
-	keys := append(make([]Key, 0, usualKeys), Self)
-	for _, e := range s.govern(c.Tool).entries {
+	return s.AppendNeeds(make([]Key, 0, usualKeys), &c)
+}
+
+// AppendNeeds is Needs behind other keys.
+func (s *Set) AppendNeeds(keys []Key, c *Call) []Key {
+	keys = addKey(keys, Self)
+	entries := s.govern(c.Tool).entries
+	for i := range entries {
+		e := &entries[i]
 		if !c.Args.IsValid() && !e.keyless {
 			continue
 		}
-		for _, k := range e.policy.Needs(c) {
-			if !slices.Contains(keys, k) {
-				keys = append(keys, k)
-			}
+		known := len(keys)
+		if e.ours != nil {
+			keys = e.ours.appendNeeds(keys, c)
+		} else {
+			keys = append(keys, e.policy.Needs(*c)...)
+		}
+		some := keys[known:]
+		keys = keys[:known]
+		for i := range some {
+			keys = addKey(keys, some[i])
 		}
 	}
 	return keys
+}
+
+// addKey adds a key that is not there.
+func addKey(keys []Key, k Key) []Key {
+	for i := range keys {
+		if keys[i].is(&k) {
+			return keys
+		}
+	}
+	return append(keys, k)
 }
 
 // CheckAll asks every policy that governs the call. All objections are collected,
@@ -148,20 +195,22 @@ func (s *Set) CheckAll(v View, c Call) (primary Decision, all []Decision) {
 // CheckEach is CheckAll with every policy that is not [Bounded] run by a function,
 // for a caller that bounds what code from elsewhere may take.
 func (s *Set) CheckEach(v View, c Call, run func(Policy, func() Decision) Decision) (primary Decision, all []Decision) {
-	for _, e := range s.govern(c.Tool).entries {
-		if !e.asked(c) {
+	entries := s.govern(c.Tool).entries
+	for i := range entries {
+		e := &entries[i]
+		if !e.asked(&c) {
 			continue
 		}
 		var d Decision
 		if e.bounded {
 			d = e.check(v, c)
 		} else {
-			d = run(e.policy, func() Decision { return e.check(v, c) })
+			d = e.elsewhere(v, c, run)
 		}
-		if d.Policy = e.policy.Name(); d.Allowed {
+		if d.Allowed {
 			continue
 		}
-		if !d.Code.Valid() {
+		if d.Policy = e.policy.Name(); !d.Code.Valid() {
 			d.Code = stopgate.CodeInvalidPolicyResult
 		}
 		all = append(all, d)
@@ -172,11 +221,16 @@ func (s *Set) CheckEach(v View, c Call, run func(Policy, func() Decision) Decisi
 	return all[0], all
 }
 
-func (e entry) check(v View, c Call) Decision {
-	if on, ok := as[Switch](e.policy); ok && !on.Active(v) {
+func (e *entry) check(v View, c Call) Decision {
+	if e.turns != nil && !e.turns.Active(v) {
 		return Allow()
 	}
 	return e.policy.Check(v, c)
+}
+
+// elsewhere is check of a policy that somebody else wrote.
+func (e *entry) elsewhere(v View, c Call, run func(Policy, func() Decision) Decision) Decision {
+	return run(e.policy, func() Decision { return e.check(v, c) })
 }
 
 // Bounded reports whether a policy is one of this package's own, alone or in case
@@ -193,19 +247,28 @@ func Bounded(p Policy) bool {
 
 // Join returns the policies of both sets, those of the first before.
 func Join(a, b *Set) *Set {
-	return &Set{policies: slices.Concat(a.policies, b.policies), tools: make(map[stopgate.ToolName]governed)}
+	return &Set{policies: slices.Concat(a.policies, b.policies), tools: make(map[stopgate.ToolName]*governed)}
 }
 
 // Marks are what a released call does to the cells of all policies, disabled and
 // inactive ones included (THREATS H11): each mark once.
-func (s *Set) Marks(c Call) []Mark {
-	marks := []Mark{{Key: ToolKey(c.Tool), Permits: true, Opens: true}}
-	for _, e := range s.govern(c.Tool).entries {
-		m, ok := as[Marker](e.policy)
-		if !ok {
-			continue
+func (s *Set) Marks(c Call) []Mark { return s.MarksOf(&c) }
+
+// MarksOf is Marks.
+func (s *Set) MarksOf(c *Call) []Mark {
+	entries := s.govern(c.Tool).entries
+	marks := append(make([]Mark, 0, 1+len(entries)), Mark{Key: ToolKey(c.Tool), Permits: true, Opens: true})
+	for i := range entries {
+		e, known := &entries[i], len(marks)
+		switch {
+		case e.marks != nil:
+			marks = e.marks.appendMarks(marks, c)
+		case e.marker != nil:
+			marks = append(marks, e.marker.Marks(*c)...)
 		}
-		for _, mark := range m.Marks(c) {
+		some := marks[known:]
+		marks = marks[:known]
+		for _, mark := range some {
 			if !slices.Contains(marks, mark) {
 				marks = append(marks, mark)
 			}
@@ -270,11 +333,11 @@ func (g *governed) watch(tool stopgate.ToolName) {
 			i := slices.IndexFunc(g.watched, func(q jsonstream.Pointer) bool { return slices.Equal(p, q) })
 			if i < 0 {
 				i = len(g.watched)
-				g.watched, g.seen = append(g.watched, p), append(g.seen, &Set{tools: map[stopgate.ToolName]governed{}})
+				g.watched, g.seen = append(g.watched, p), append(g.seen, &Set{one: &governed{late: true}})
 			}
 			s := g.seen[i]
 			s.policies = append(s.policies, e)
-			s.tools[tool] = governed{entries: s.policies, late: true, foreign: s.tools[tool].foreign || !e.bounded}
+			s.one.entries, s.one.foreign, s.one.set = s.policies, s.one.foreign || !e.bounded, s
 		}
 	}
 }

@@ -30,7 +30,7 @@ func NewState(head uint64, cells []Entry) State {
 // Cell returns the cell of a key; ok is false if it was not loaded.
 func (s State) Cell(k Key) (c *Cell, ok bool) {
 	for i := range s.cells {
-		if s.cells[i].Key == k {
+		if s.cells[i].Key.is(&k) {
 			return s.cells[i].Cell, true
 		}
 	}
@@ -69,6 +69,18 @@ func (s State) Append(facts []Fact) (State, []Fact, error) {
 	return next, numbered, nil
 }
 
+// Extend is Append in place, for a store: the list that the state was made of is its
+// own, and the facts and what they point to are given away.
+func (s *State) Extend(facts []Fact) error {
+	for i := range facts {
+		facts[i].Seq = s.Head + 1
+		if err := s.apply(&facts[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // Mistakes of whoever keeps the state. None of them changes anything.
 var (
 	ErrNotLoaded = errors.New("session: a fact touches a cell that was not loaded")
@@ -88,7 +100,7 @@ func (s *State) change(k Key) (*Cell, error) {
 	var fresh *Cell
 	for i := range s.cells {
 		e := &s.cells[i]
-		if e.Key != k {
+		if !e.Key.is(&k) {
 			continue
 		}
 		if fresh == nil {

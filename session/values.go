@@ -21,13 +21,30 @@ const maxKeys = 64
 // of returns the key values of a call; ok is false if it names none, or one that
 // cannot be compared: null, an array, an object, a path that can be read in several
 // ways (THREATS H8, H12).
-func (k keyer) of(c Call) (values []string, ok bool) {
+func (k *keyer) of(c *Call) (values []string, ok bool) {
+	if r := c.read; r != nil {
+		for i := range r.n {
+			if f := &r.found[i]; f.by == k {
+				return f.values, f.ok
+			}
+		}
+	}
+	return k.look(nil, c)
+}
+
+// look is of by looking at the arguments; room is for the values.
+func (k *keyer) look(room []string, c *Call) (values []string, ok bool) {
 	for _, p := range k.pointers {
-		leaves, complete := p.All(nil, c.Args)
-		if !complete {
+		var one [1]jsonstream.Value
+		leaves, complete := one[:0], true
+		if len(p) == 1 && c.Args.Kind() == jsonstream.Object {
+			if v, ok := c.Args.Get(p[0]); ok {
+				leaves = append(leaves, v)
+			}
+		} else if leaves, complete = p.All(nil, c.Args); !complete {
 			return nil, false
 		}
-		found, ok := k.texts(leaves, k.path || c.Paths != nil && c.Paths(p))
+		found, ok := k.texts(room, leaves, k.path || c.Paths != nil && c.Paths(p))
 		switch {
 		case !ok:
 			return nil, false
@@ -36,12 +53,13 @@ func (k keyer) of(c Call) (values []string, ok bool) {
 		case values != nil && !slices.Equal(values, found):
 			return nil, false // two names for the target, and they differ
 		}
-		values = found
+		values, room = found, nil
 	}
 	return values, len(values) > 0
 }
 
-func (k keyer) texts(leaves []jsonstream.Value, path bool) (values []string, ok bool) {
+// texts appends the values of leaves, each once.
+func (k *keyer) texts(values []string, leaves []jsonstream.Value, path bool) (_ []string, ok bool) {
 	for _, leaf := range leaves {
 		text, ok := k.text(leaf, path)
 		if !ok || len(values) == maxKeys {
@@ -54,7 +72,7 @@ func (k keyer) texts(leaves []jsonstream.Value, path bool) (values []string, ok 
 	return values, true
 }
 
-func (k keyer) text(v jsonstream.Value, path bool) (string, bool) {
+func (k *keyer) text(v jsonstream.Value, path bool) (string, bool) {
 	switch v.Kind() {
 	case jsonstream.String:
 		if path {
@@ -72,7 +90,7 @@ func (k keyer) text(v jsonstream.Value, path bool) (string, bool) {
 
 // canonical is the one reading of a path: relative to the root, or absolute. A path
 // that some tool could read as another one has none.
-func (k keyer) canonical(path string) (string, bool) {
+func (k *keyer) canonical(path string) (string, bool) {
 	if plainest(path) {
 		return path, true
 	}
@@ -105,4 +123,4 @@ func plainest(path string) bool {
 }
 
 // needsArgs reports whether the key values come from the arguments.
-func (k keyer) needsArgs() bool { return len(k.pointers) > 0 }
+func (k *keyer) needsArgs() bool { return len(k.pointers) > 0 }

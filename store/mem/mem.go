@@ -38,6 +38,10 @@ type principal struct {
 	head     uint64
 	shared   cells // of scope OfPrincipal
 	sessions map[stopgate.SessionID]*record
+
+	// Memory of the update that is under way: its cells, and where they are kept.
+	entries []session.Entry
+	places  []*place
 }
 
 // New returns an empty store.
@@ -70,16 +74,15 @@ func (s *Store) Update(ctx context.Context, o session.Owner, keys []session.Key,
 	p := s.ensure(o.Principal)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	state := p.load(o, keys)
+	state := p.begin(o, keys)
 	change, err := decide(state)
 	if err != nil || len(change.Facts) == 0 {
 		return err
 	}
-	next, facts, err := state.Append(change.Facts)
-	if err != nil {
+	if err := state.Extend(change.Facts); err != nil {
 		return err
 	}
-	p.keep(o, next, facts)
+	p.keep(o, state, change.Facts)
 	return nil
 }
 
@@ -168,13 +171,34 @@ func (p *principal) load(o session.Owner, keys []session.Key) session.State {
 		if k.Scope == session.OfPrincipal {
 			of = p.shared
 		}
-		cell := of[k]
-		if cell == nil {
-			cell = &zero
+		cells[i] = session.Entry{Key: k, Cell: &zero}
+		if at := of[k]; at != nil {
+			cells[i].Cell = at.cell
 		}
-		cells[i] = session.Entry{Key: k, Cell: cell}
 	}
 	return session.NewState(p.head, cells)
+}
+
+// begin is load for an update: it notes where the cells are kept. p.mu is held until
+// the update ends.
+func (p *principal) begin(o session.Owner, keys []session.Key) session.State {
+	var own cells
+	if r := p.sessions[o.Session]; r != nil {
+		own = r.cells
+	}
+	p.entries, p.places = p.entries[:0], p.places[:0]
+	for i := range keys {
+		of := own
+		if keys[i].Scope == session.OfPrincipal {
+			of = p.shared
+		}
+		at, cell := of[keys[i]], &zero
+		if at != nil {
+			cell = at.cell
+		}
+		p.entries, p.places = append(p.entries, session.Entry{Key: keys[i], Cell: cell}), append(p.places, at)
+	}
+	return session.NewState(p.head, p.entries)
 }
 
 // keep writes what an update changed; p.mu is held.
@@ -184,16 +208,23 @@ func (p *principal) keep(o session.Owner, next session.State, facts []session.Fa
 		r = &record{cells: cells{}}
 		p.sessions[o.Session] = r
 	}
-	for _, e := range next.Entries() {
-		switch {
-		case !e.Changed:
-		case e.Key.Scope == session.OfPrincipal:
-			set(p.shared, e)
+	for i, e := range next.Entries() {
+		if !e.Changed {
+			continue
+		}
+		of := r.cells
+		if e.Key.Scope == session.OfPrincipal {
+			of = p.shared
+		} else if e.Key.Space == session.SpaceCall {
+			r.calls.add(call{e.Key.Value, e.Cell})
+		}
+		switch at := p.places[i]; {
+		case e.Cell.IsZero():
+			delete(of, e.Key)
+		case at != nil:
+			at.cell = e.Cell
 		default:
-			set(r.cells, e)
-			if e.Key.Space == session.SpaceCall {
-				r.calls.add(call{e.Key.Value, e.Cell})
-			}
+			of[e.Key] = &place{e.Cell}
 		}
 	}
 	for i := range facts {

@@ -18,15 +18,10 @@ const (
 )
 
 // cells are the cells of one owner. Zero cells are not kept.
-type cells map[session.Key]*session.Cell
+type cells map[session.Key]*place
 
-func set(of cells, e session.Entry) {
-	if e.Cell.IsZero() {
-		delete(of, e.Key)
-		return
-	}
-	of[e.Key] = e.Cell
-}
+// place is where a cell is kept: an update changes it without looking for it again.
+type place struct{ cell *session.Cell }
 
 // record is what one session has of its own.
 type record struct {
@@ -50,7 +45,7 @@ func (r *record) forget(now int64) {
 			break
 		}
 		k := session.Key{Space: session.SpaceCall, Value: c.id}
-		if r.cells[k] == c.cell {
+		if at := r.cells[k]; at != nil && at.cell == c.cell {
 			delete(r.cells, k)
 		}
 		r.calls.drop()

@@ -59,7 +59,8 @@ func (s *Store) Retain(ctx context.Context, keep audit.Retention, now time.Time)
 }
 
 // singleCalls are the cells that one call leaves behind.
-const singleCalls = "at < ? AND (key GLOB '" + session.SpaceCall + "/*' OR key GLOB '" + session.SpaceCallID + "/*' OR key GLOB '" + session.SpaceTurn + "/*')"
+var singleCalls = fmt.Sprintf("at < ? AND (key GLOB '%s/*' OR key GLOB '%s/*' OR key GLOB '%s/*')",
+	session.SpaceCall, session.SpaceCallID, session.SpaceTurn)
 
 // pruneSession takes one step on the session with the oldest fact, and reports
 // whether there was something to do.

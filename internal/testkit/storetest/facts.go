@@ -204,7 +204,8 @@ func nothingOnError(t *testing.T, s gate.Store) {
 // What is told of one owner is told of no other, however their names look.
 func ownersAreApart(t *testing.T, s gate.Store) {
 	tricky := []session.Key{
-		own, {Space: "note", Name: "p/v"}, {Space: "note/p", Name: "v"}, {Space: "note", Name: "*", Value: "v"}, {Space: "note", Name: "p", Value: "v/\x00\xfe"},
+		own, {Space: session.SpaceNote, Name: "p/v"}, {Space: session.SpaceTool, Name: "p", Value: "v"},
+		{Space: session.SpaceNote, Name: "*", Value: "v"}, {Space: session.SpaceNote, Name: "p", Value: "v/\x00\xfe"},
 	}
 	for i, o := range owners {
 		for j, k := range tricky {

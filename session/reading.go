@@ -1,0 +1,58 @@
+package session
+
+// Reading is memory for the key values of one call. The policies of this package ask
+// for them three times, for the cells they need, for their marks and for the check;
+// what was read into it is found there. It may be used again for another call.
+type Reading struct {
+	found [4]struct {
+		by     *keyer
+		values []string
+		ok     bool
+	}
+	n    int
+	room [4]string
+}
+
+// Read looks for the key values of a call, once for all policies that govern it, and
+// keeps them in r as long as the call is asked about. Nothing has to be read: it only
+// saves time.
+func (s *Set) Read(c *Call, r *Reading) {
+	r.n, c.read = 0, nil
+	if !c.Args.IsValid() {
+		return
+	}
+	used := 0
+	entries := s.govern(c.Tool).entries
+	for i := range entries {
+		k := entries[i].keys
+		if k == nil || r.n == len(r.found) {
+			continue
+		}
+		f := &r.found[r.n]
+		f.by = k
+		f.values, f.ok = k.look(r.room[used:used], c)
+		used = min(used+len(f.values), len(r.room))
+		r.n++
+	}
+	c.read = r
+}
+
+// keysOf is the keyer of a policy that has one.
+func keysOf(p Policy) *keyer {
+	if c, ok := p.(*conditional); ok && c.data {
+		p = c.Policy
+	}
+	var k *keyer
+	switch p := p.(type) {
+	case *Requirement:
+		k = &p.key
+	case *Files:
+		k = &p.key
+	case *Quota:
+		k = &p.key
+	}
+	if k == nil || !k.needsArgs() {
+		return nil
+	}
+	return k
+}
