@@ -12,7 +12,8 @@ import (
 )
 
 // commit has the last word of the session policies, writes the row and makes the
-// outcome. From here on nothing changes the verdict but these: an objection on
+// outcome; where they object for the first time, and may do so at an earlier byte, it
+// does nothing. From here on nothing changes the verdict but these: an objection on
 // current facts, and a row that cannot be written. An allow without its row is a
 // denial (INVARIANTS I22, THREATS H19).
 func (p *pending) commit(ctx context.Context, approval *stopgate.Approval, edited bool) stopgate.Outcome {
@@ -20,13 +21,13 @@ func (p *pending) commit(ctx context.Context, approval *stopgate.Approval, edite
 	p.obey()
 	p.stage = committed
 	out, row := p.conclude(approval, edited)
-	if p.final != nil && p.eval != nil {
+	if p.g.tracer != nil && p.final != nil && p.eval != nil {
 		p.redacted = p.g.tracer.show(p.eval.Document().Root())
 	}
 	leaves := p.g.store != nil && p.final != nil && p.eval != nil && (out.Allowed() || !out.Enforced && !edited)
 	var rel release
 	if out.Allowed() || !out.Enforced {
-		rel = p.release(row)
+		rel = p.release()
 	}
 	p.mu.Unlock()
 
@@ -38,15 +39,18 @@ func (p *pending) commit(ctx context.Context, approval *stopgate.Approval, edite
 		}
 		if inJournal == nil || p.g.ledger.mended(context.WithoutCancel(ctx)) {
 			wrote = p.leave(ctx, inJournal, out.Approval, &session.Release{
-				Verdict: rel.result, Policy: p.under.hash, Args: row.ReleasedHash, Handoff: p.to, Dialect: p.call.Dialect, Surface: p.call.Surface,
+				Verdict: rel.result, Policy: p.under.hash, Args: p.releasedHash, Handoff: p.to, Dialect: p.call.Dialect, Surface: p.call.Surface,
 				Observed: p.under.observe,
 			})
+		}
+		if p.objects {
+			return out
 		}
 		p.mu.Lock()
 		switch {
 		case p.over && out.Allowed():
 			out, row = p.conclude(nil, edited)
-		case !wrote:
+		case !wrote && row != nil:
 			row.FactsAt = p.factsAt
 		}
 		p.mu.Unlock()
@@ -67,13 +71,13 @@ func (p *pending) commit(ctx context.Context, approval *stopgate.Approval, edite
 
 	p.mu.Lock()
 	out.Verdict = p.verdict()
-	if !out.Enforced && row.Status != stopgate.StatusCancelled {
+	if !out.Enforced && out.Verdict.Code != stopgate.CodeCancelled {
 		out.Status, out.Args = stopgate.Allowed, p.raw
 		if p.received > maxRaw {
 			out.Args = nil
 		}
 	}
-	p.end(out, rel)
+	p.end(out, &rel)
 	p.mu.Unlock()
 	p.trail(ctx, out, row)
 	return out
@@ -90,7 +94,8 @@ func (p *pending) write(ctx context.Context, out *stopgate.Outcome, row *stopgat
 	}
 }
 
-// conclude makes the outcome of the verdict as it stands, and the row; p.mu is held.
+// conclude makes the outcome of the verdict as it stands, and the row if somebody
+// reads it; p.mu is held.
 func (p *pending) conclude(approval *stopgate.Approval, edited bool) (stopgate.Outcome, *stopgate.Record) {
 	v := p.verdict()
 	out := stopgate.Outcome{Proposal: p.id, Enforced: !p.under.observe, Status: stopgate.Denied, Judge: p.judged}
@@ -111,12 +116,22 @@ func (p *pending) conclude(approval *stopgate.Approval, edited bool) (stopgate.O
 		out.Args = bytes.Clone(p.final)
 		out.Approval = approval
 	}
-	row := p.row(v, statusOf(out, v, edited), approval)
-	if out.Status == stopgate.Allowed {
-		sum := sha256.Sum256(out.Args)
-		row.ReleasedHash = hex.EncodeToString(sum[:])
+	if out.Status == stopgate.Allowed && (p.g.rows || p.g.store != nil) {
+		p.releasedHash = hexOf(sha256.Sum256(out.Args))
+	} else {
+		p.releasedHash = ""
 	}
-	return out, row
+	if !p.g.rows {
+		return out, nil
+	}
+	return out, p.row(&v, statusOf(out, &v, edited), approval)
+}
+
+// hexOf spells a hash.
+func hexOf(sum [sha256.Size]byte) string {
+	var text [2 * sha256.Size]byte
+	hex.Encode(text[:], sum[:])
+	return string(text[:])
 }
 
 // stop replaces the code of a denial where there were too many in a row: it is
@@ -125,13 +140,15 @@ func (p *pending) stop(row *stopgate.Record) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	v := p.verdict()
-	row.Cause, row.Code = word(string(v.Code)+" "+row.Cause), stopgate.CodeDenialLimit
+	if row != nil {
+		row.Cause, row.Code = word(string(v.Code)+" "+row.Cause), stopgate.CodeDenialLimit
+	}
 	v.Code, v.Public = stopgate.CodeDenialLimit, stopgate.CodeDenialLimit.Public()
 	p.own = append(p.own, v)
 }
 
 // statusOf names the end of a proposal for its row.
-func statusOf(out stopgate.Outcome, v stopgate.Verdict, edited bool) stopgate.RecordStatus {
+func statusOf(out stopgate.Outcome, v *stopgate.Verdict, edited bool) stopgate.RecordStatus {
 	switch {
 	case v.Code == stopgate.CodeCancelled:
 		return stopgate.StatusCancelled
@@ -153,16 +170,34 @@ func statusOf(out stopgate.Outcome, v stopgate.Verdict, edited bool) stopgate.Re
 // again: a large one does not keep its buffers.
 const maxPooled = 1 << 20
 
-// end keeps the outcome and lets go of the evaluation; p.mu is held.
-func (p *pending) end(out stopgate.Outcome, rel release) {
-	if out.Allowed() {
-		p.g.released.put(p.id, rel)
-	}
-	p.trace = p.transitions()
+// storeKnows reports that the facts of the release say all that its result will ask
+// for, and are there without waiting.
+func (p *pending) storeKnows(r *release) bool {
+	return p.g.local && p.left != nil && p.parent == "" && r.result.Decided && r.result.Mode.Permissive()
+}
+
+// letGo gives back what the call used; p.mu is held.
+func (p *pending) letGo() {
 	if e, ok := p.eval.(*policy.Evaluation); ok && p.received <= maxPooled {
 		p.g.evals.Put(e)
 	}
-	p.eval, p.own, p.raw, p.final = nil, nil, nil, nil
+	p.eval, p.final = nil, nil
+	if !p.alone {
+		p.leaveDesk()
+	}
+}
+
+// end keeps the outcome and lets go of the evaluation; p.mu is held.
+func (p *pending) end(out stopgate.Outcome, rel *release) {
+	if out.Allowed() && !p.storeKnows(rel) {
+		kept := *rel
+		p.g.released.put(p.id, &kept)
+	}
+	if !p.alone {
+		p.trace = p.transitions()
+	}
+	p.letGo()
+	p.own, p.raw = nil, nil
 	p.stage = settled
 	if !p.over {
 		p.over = true

@@ -26,8 +26,9 @@ type Gate struct {
 	config
 	current  atomic.Pointer[compiled]
 	ledger   ledger
-	released recent[stopgate.ProposalID, release]
+	released recent[stopgate.ProposalID, *release]
 	evals    sync.Pool // of *policy.Evaluation
+	desks    sync.Pool // of *desk
 	used     approvals
 	turns    recent[turnKey, *turn]
 	doubts   doubts
@@ -35,6 +36,7 @@ type Gate struct {
 	rejected atomic.Bool // the last policy that was offered was no good
 	local    bool        // the store is nothing but memory
 	journal  bool        // and this one writes the rows too
+	rows     bool        // somebody reads them
 	ports    struct{ approver, judge, policies, sessions, tracer port }
 }
 
@@ -69,6 +71,7 @@ func newGate(c *config) *Gate {
 	if j, ok := c.store.(Journal); ok && c.recorder != nil {
 		g.journal = j.Records(c.recorder)
 	}
+	g.rows = c.recorder != nil || c.tracer != nil
 	g.registry.Watch(func(change string) {
 		g.Note(context.Background(), stopgate.Record{Event: stopgate.AuditReload, Cause: "session policies: " + change})
 	})
@@ -97,19 +100,11 @@ func (g *Gate) openIn(ctx context.Context, t *turn, call stopgate.Call) (*Pendin
 // are malformed ones (DECISIONS K50), unless the tool's dialect says that an
 // empty text means none.
 func (g *Gate) Decide(ctx context.Context, call stopgate.Call) (stopgate.Outcome, error) {
-	return g.decideIn(ctx, g.turn(owner(&call), call.Turn), call)
-}
-
-func (g *Gate) decideIn(ctx context.Context, t *turn, call stopgate.Call) (stopgate.Outcome, error) {
-	args := call.Args
-	call.Args = nil
-	p, err := g.open(ctx, t, call, "")
-	if err != nil {
-		return stopgate.Outcome{}, err
+	var t *turn
+	if call.Turn != "" {
+		t = g.turn(owner(&call), call.Turn)
 	}
-	p.Feed(args)
-	p.Close(stopgate.Ended)
-	return p.Resolve(ctx)
+	return g.decideIn(ctx, t, call)
 }
 
 // Swap puts another policy into force (FM11). Calls that are open go on under the
@@ -199,7 +194,7 @@ func (g *Gate) Health() Health {
 }
 
 // denial is the error that goes with an outcome in deny mode throw.
-func (g *Gate) denial(c *compiled, kind Kind, o stopgate.Outcome) error {
+func (g *Gate) denial(c *compiled, kind Kind, o *stopgate.Outcome) error {
 	if o.Status != stopgate.Denied {
 		return nil
 	}
@@ -210,5 +205,5 @@ func (g *Gate) denial(c *compiled, kind Kind, o stopgate.Outcome) error {
 	if mode == DenyToolResult {
 		return nil
 	}
-	return &Denied{Kind: kind, Outcome: o}
+	return &Denied{Kind: kind, Outcome: *o}
 }

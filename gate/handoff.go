@@ -59,7 +59,6 @@ func (g *Gate) handoffIn(ctx context.Context, t *turn, h HandoffCall) (stopgate.
 		return stopgate.Outcome{}, err
 	}
 	p.kind, p.to = Handoff, h.To
-	p.bind = func(c *compiled) bound { return bound{rules: &transition{g: g, hand: c.handoff(h.From, h.To)}} }
 	p.begin()
 	payload := h.Payload
 	if len(payload) == 0 {

@@ -1,7 +1,6 @@
 package gate
 
 import (
-	"bytes"
 	"context"
 	"slices"
 	"strings"
@@ -58,6 +57,9 @@ func (g *Gate) load(ctx context.Context, o session.Owner, keys []session.Key) re
 // update runs decide on current cells and writes what it says. The value is decide's
 // own: an update that nobody waits for any more writes into nothing that is read.
 func update[T any](ctx context.Context, g *Gate, o session.Owner, keys []session.Key, decide func(session.State) (Change, T, error)) reply[T] {
+	if g.local && ctx.Err() == nil {
+		return updateHere(ctx, g.store, o, keys, decide)
+	}
 	return ask(ctx, g, func(ctx context.Context) (T, error) {
 		var value T
 		err := g.store.Update(ctx, o, keys, func(s session.State) (Change, error) {
@@ -67,6 +69,23 @@ func update[T any](ctx context.Context, g *Gate, o session.Owner, keys []session
 		})
 		return value, err
 	})
+}
+
+// updateHere is update of a store that is nothing but memory.
+func updateHere[T any](ctx context.Context, s Store, o session.Owner, keys []session.Key, decide func(session.State) (Change, T, error)) (r reply[T]) {
+	defer func() {
+		if recover() != nil {
+			r = reply[T]{fault: panicked, stack: stackHash()}
+		}
+	}()
+	err := s.Update(ctx, o, keys, func(st session.State) (change Change, err error) {
+		change, r.value, err = decide(st)
+		return change, err
+	})
+	if err != nil {
+		return reply[T]{fault: failed, err: err}
+	}
+	return r
 }
 
 // recall fetches the session's data where rules look at it, for as long as the call
@@ -90,11 +109,14 @@ func (p *pending) recall(ctx context.Context) {
 // those that need no argument.
 func (p *pending) sit(ctx context.Context) {
 	g := p.g
-	p.set, p.tool = p.under.policies(g.registry), p.under.name(p.call.Tool)
-	if p.set.Len() == 0 && !p.under.inherits {
+	all := p.under.policies(g.registry)
+	p.tool = p.under.name(p.call.Tool)
+	p.set = all.For(p.tool)
+	p.governed = p.set.Len() > 0
+	if all.Len() == 0 && !p.under.inherits || p.whole {
 		return
 	}
-	governed := p.set.Governs(p.tool)
+	governed := p.governed
 	if g.store == nil {
 		if governed {
 			p.fail(stopgate.CodeStoreUnavailable, "no store", none, "")
@@ -145,9 +167,11 @@ func (p *pending) sees(s session.State) session.View {
 	return session.View{State: s, Owner: owner(&p.call), Now: p.g.now().UnixMilli(), Horizon: p.horizon}
 }
 
+type runner func(session.Policy, func() session.Decision) session.Decision
+
 // run bounds what a policy from elsewhere may take (FM15); the gate's own are
 // bounded by construction (K39). It is nil where nobody else is asked.
-func (p *pending) run(ctx context.Context) func(session.Policy, func() session.Decision) session.Decision {
+func (p *pending) run(ctx context.Context) runner {
 	if !p.set.Foreign(p.tool) {
 		return nil
 	}
@@ -172,7 +196,7 @@ func (p *pending) storeFault(f fault, err error, stack string) {
 // foresee asks the session policies that need arguments as soon as these are
 // complete (DECISIONS S8); p.mu is held, and let go while a store is waited for.
 func (p *pending) foresee() {
-	if p.over || p.final == nil || p.g.store == nil || !p.set.Keyed(p.tool) {
+	if p.over || p.whole || p.final == nil || p.g.store == nil || !p.set.Keyed(p.tool) {
 		return
 	}
 	ctx := context.Background() // bounded by the limits of the store and of policies
@@ -207,7 +231,7 @@ type glance struct {
 }
 
 func (p *pending) glance(ctx context.Context, c session.Call) glance {
-	keys, _, asked := p.wishes(ctx, c)
+	keys, _, asked := p.wishesOf(ctx, &c)
 	if asked.fault != none {
 		return glance{code: policyFault(asked.fault, asked.err), fault: asked.fault, stack: asked.stack}
 	}
@@ -215,7 +239,11 @@ func (p *pending) glance(ctx context.Context, c session.Call) glance {
 	if state.fault != none {
 		return glance{code: stopgate.CodeStoreUnavailable, fault: state.fault, stack: state.stack}
 	}
-	_, all := p.set.CheckEach(p.sees(state.value), c, p.run(ctx))
+	v, run := p.sees(state.value), p.run(ctx)
+	_, all := p.set.CheckEach(v, c, run)
+	if len(all) == 0 && run == nil {
+		p.cleared = momentOf(v)
+	}
 	return glance{all: all, head: state.value.Head}
 }
 
@@ -251,55 +279,6 @@ func (p *pending) objectLocked(all []session.Decision, head uint64) {
 	p.push(v)
 }
 
-// subject is the call as session policies see it once its arguments are complete.
-// What may outlive the call - a store that does not answer, code from elsewhere -
-// gets arguments of its own.
-func (p *pending) subject() (c session.Call, ok bool) {
-	c = session.Call{
-		Proposal: p.id, Tool: p.tool, Agent: p.call.Agent, Turn: p.call.Turn, ID: p.call.ID, ArgsHash: p.hash, To: p.to,
-	}
-	document := p.eval.Document()
-	if p.g.local && !p.set.Foreign(p.tool) && bytes.Equal(document.Text(), p.final) {
-		c.Args = document.Root()
-		return c, true
-	}
-	args, err := jsonstream.Parse(bytes.Clone(p.final), jsonstream.Options{MaxExponent: jsonstream.AnyExponent})
-	c.Args = args
-	return c, err == nil
-}
-
-// needs asks the policies what they look at and what the call will mean to them.
-func (p *pending) needs(ctx context.Context, c session.Call) (keys []session.Key, marks []session.Mark, ok bool) {
-	keys, marks, r := p.wishes(ctx, c)
-	if r.fault != none {
-		p.fail(policyFault(r.fault, r.err), "sessions", r.fault, r.stack)
-	}
-	return keys, marks, r.fault == none
-}
-
-// wish is what session policies need to decide and to learn.
-type wish struct {
-	keys  []session.Key
-	marks []session.Mark
-}
-
-func (p *pending) wishes(ctx context.Context, c session.Call) ([]session.Key, []session.Mark, reply[wish]) {
-	if p.wished != nil {
-		return slices.Clip(p.wished.keys), p.wished.marks, reply[wish]{}
-	}
-	f := func(context.Context) (wish, error) { return wish{p.set.Needs(c), p.set.Marks(c)}, nil }
-	var r reply[wish]
-	if p.set.Foreign(p.tool) {
-		r = invoke(ctx, &p.g.ports.policies, p.g.limits.Policy, f)
-	} else {
-		r = inline(ctx, f)
-	}
-	if r.fault == none {
-		p.wished = &r.value
-	}
-	return slices.Clip(r.value.keys), r.value.marks, r
-}
-
 // askSessions runs the session policies before anybody else is asked. What they say
 // then is not the last word: see leave.
 func (p *pending) askSessions(ctx context.Context) {
@@ -311,12 +290,12 @@ func (p *pending) askSessions(ctx context.Context) {
 		p.fail(stopgate.CodePolicyError, "sessions", none, "")
 		return
 	}
-	keys, _, ok := p.needs(ctx, c)
+	keys, _, ok := p.needs(ctx, &c)
 	if !ok {
 		return
 	}
 	sticky := p.stickyKey()
-	r := p.g.load(ctx, owner(&p.call), append(keys, sticky))
+	r := p.g.load(ctx, owner(&p.call), append(slices.Clip(keys), sticky))
 	if r.fault != none {
 		if p.set.Governs(p.tool) {
 			p.storeFault(r.fault, r.err, r.stack)

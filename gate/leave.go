@@ -20,12 +20,12 @@ func (p *pending) leave(ctx context.Context, row *stopgate.Record, approval *sto
 		p.fail(stopgate.CodePolicyError, "sessions", none, "")
 		return false
 	}
-	keys, marks, ok := p.needs(ctx, c)
+	keys, marks, ok := p.needs(ctx, &c)
 	if !ok {
 		return false
 	}
-	g, governed := p.g, p.set.Governs(p.tool)
-	now := g.now().UnixMilli()
+	g, governed, view := p.g, p.governed, p.sees(session.State{})
+	now := view.Now
 	facts := []session.Fact{{
 		At: now, Kind: session.Released, Proposal: p.id, Tool: p.tool, CallID: p.call.ID, Agent: p.call.Agent,
 		Turn: p.call.Turn, ArgsHash: p.hash, Marks: marks, Release: rel,
@@ -37,19 +37,21 @@ func (p *pending) leave(ctx context.Context, row *stopgate.Record, approval *sto
 		f.At = now
 		facts = append(facts, f)
 	}
-	for _, f := range facts {
-		keys = append(keys, f.Keys()...)
+	for i := range facts {
+		keys = facts[i].AppendKeys(keys)
 	}
-	keys = distinct(keys)
-	view, run, enforced, whose := p.sees(session.State{}), p.run(ctx), !p.under.observe, owner(&p.call)
+	run, enforced, whose := p.run(ctx), !p.under.observe, owner(&p.call)
 	r := update(ctx, g, whose, keys, func(s session.State) (Change, uint64, error) {
-		v := view
-		v.State = s
 		if governed && enforced {
 			if g.uncertain(whose, s) {
 				return Change{}, s.Head, objected{[]session.Decision{{Policy: "session", Code: stopgate.CodeSessionDegraded}}, s.Head}
 			}
-			if _, all := p.set.CheckEach(v, c, run); len(all) > 0 {
+			v := view
+			v.State = s
+			if p.whole {
+				v.Horizon = p.turn.begin(s.Head)
+			}
+			if all := p.checkAgain(v, &c, run); len(all) > 0 {
 				return Change{}, s.Head, objected{all, s.Head}
 			}
 		}
@@ -68,6 +70,8 @@ func (p *pending) leave(ctx context.Context, row *stopgate.Record, approval *sto
 		p.factsAt, p.left = r.value, facts
 		p.mu.Unlock()
 		return row != nil
+	case errors.As(r.err, &no) && p.whole:
+		p.objects = true
 	case errors.As(r.err, &no):
 		p.object(no.all, no.head)
 	case row != nil:
@@ -80,6 +84,27 @@ func (p *pending) leave(ctx context.Context, row *stopgate.Record, approval *sto
 	}
 	return false
 }
+
+// checkAgain asks the session policies on current facts. They are functions of the
+// facts, the time and the call: where nothing changed since they were asked about the
+// complete call, neither did their answer.
+func (p *pending) checkAgain(v session.View, c *session.Call, run runner) []session.Decision {
+	if run == nil && p.cleared == momentOf(v) {
+		return nil
+	}
+	_, all := p.set.CheckEach(v, *c, run)
+	return all
+}
+
+// moment is the state of facts and time that a check depends on.
+type moment struct {
+	known   bool
+	head    uint64
+	now     int64
+	horizon uint64
+}
+
+func momentOf(v session.View) moment { return moment{true, v.State.Head, v.Now, v.Horizon} }
 
 // doubt withdraws a release of which nobody knows whether it was written. If that
 // fails too, it stays counted: the strict side.
@@ -103,7 +128,7 @@ func (p *pending) giveBack(ctx context.Context) {
 		return
 	}
 	back := session.Fact{At: p.g.now().UnixMilli(), Kind: session.Withdrawn, Proposal: p.id}
-	keys := distinct(append(left[0].Keys(), back.Keys()...))
+	keys := back.AppendKeys(left[0].Keys())
 	update(context.WithoutCancel(ctx), p.g, owner(&p.call), keys, func(s session.State) (Change, struct{}, error) {
 		return Change{Facts: []session.Fact{back}}, struct{}{}, nil
 	})

@@ -36,19 +36,33 @@ func (d Delivery) Delivered() bool { return d.Mode.Permissive() || d.shown }
 
 // release is what the gate remembers of a released call until its result comes.
 type release struct {
-	tool    stopgate.ToolName
-	owner   session.Owner
-	row     *stopgate.Record // the call's decision row, which belongs to the recorder too: read only
-	result  stopgate.Verdict // of the result rules
-	args    string           // what ran, for whoever is asked about the result
+	id      stopgate.ProposalID
+	parent  stopgate.ProposalID
 	call    stopgate.Call
+	to      stopgate.AgentName // the receiving agent of a handoff
+	policy  string             // hash of the policy that decided
+	hash    string             // of the canonical arguments
+	result  stopgate.Verdict   // of the result rules
+	args    string             // what ran, for whoever is asked about the result
 	observe bool
+}
+
+// of reports whether a result may belong to the call.
+func (r *release) of(result *stopgate.Result) bool {
+	return r.call.Tool == result.Tool && owner(&r.call) == session.Owner{Principal: result.Principal, Session: result.Session}
+}
+
+// row begins an event row about the call.
+func (r *release) row() stopgate.Record {
+	row := identity(&r.call)
+	row.ID, row.Parent, row.Handoff, row.Policy = r.id, r.parent, r.to, r.policy
+	return row
 }
 
 // release asks the result rules, which look at the arguments that ran (D25-42);
 // p.mu is held. Rules that fail withhold.
-func (p *pending) release(row *stopgate.Record) (r release) {
-	r = release{tool: p.call.Tool, owner: owner(&p.call), row: row, call: p.call, observe: p.under.observe}
+func (p *pending) release() (r release) {
+	r = release{id: p.id, parent: p.parent, call: p.call, to: p.to, policy: p.policyHash(), hash: p.hash, observe: p.under.observe}
 	defer func() {
 		if recover() != nil {
 			r.result = stopgate.Verdict{Decided: true, Mode: stopgate.Deny, Layer: stopgate.LayerFailure, Code: stopgate.CodePolicyError}
@@ -86,7 +100,7 @@ func (g *Gate) Observe(ctx context.Context, r stopgate.Result) (Delivery, error)
 		})
 		return withheld(stopgate.Deny), err
 	}
-	row := identityOf(rel.row)
+	row := rel.row()
 	row.Event, row.Code, row.Rule = stopgate.AuditResult, rel.result.Code, rel.result.Rule
 	mode := rel.result.Mode
 	row.Mode = &mode
@@ -100,7 +114,7 @@ func (g *Gate) Observe(ctx context.Context, r stopgate.Result) (Delivery, error)
 	case err != nil:
 		// The call did run (FM16).
 		row.Code = stopgate.CodeExecutedStateUnknown
-		g.degrade(context.WithoutCancel(ctx), rel.owner)
+		g.degrade(context.WithoutCancel(ctx), owner(&rel.call))
 	}
 	g.ledger.note(ctx, row)
 	switch {
@@ -114,15 +128,15 @@ func (g *Gate) Observe(ctx context.Context, r stopgate.Result) (Delivery, error)
 
 // match finds the released call that a result belongs to, in memory or among the
 // facts, and fills in what the surface did not know of it.
-func (g *Gate) match(ctx context.Context, r *stopgate.Result) (release, error) {
+func (g *Gate) match(ctx context.Context, r *stopgate.Result) (*release, error) {
 	rel, ok := g.released.take(r.Proposal)
-	if ok && (rel.tool != r.Tool || rel.owner != session.Owner{Principal: r.Principal, Session: r.Session}) {
+	if ok && !rel.of(r) {
 		g.released.put(r.Proposal, rel) // a forged result does not use up the real one
-		return release{}, ErrUnmatched
+		return nil, ErrUnmatched
 	}
 	if ok || g.store == nil {
 		if !ok {
-			return release{}, ErrUnmatched
+			return nil, ErrUnmatched
 		}
 		return rel, nil
 	}
@@ -132,7 +146,7 @@ func (g *Gate) match(ctx context.Context, r *stopgate.Result) (release, error) {
 		k := session.OpenKey(r.Call, tool)
 		state := g.load(ctx, o, []session.Key{k})
 		if state.fault != none {
-			return release{}, state.problem("result")
+			return nil, state.problem("result")
 		}
 		cell, _ := state.value.Cell(k)
 		for _, open := range cell.Open {
@@ -141,40 +155,37 @@ func (g *Gate) match(ctx context.Context, r *stopgate.Result) (release, error) {
 			}
 		}
 	}
-	if rel, ok := g.released.take(r.Proposal); ok && rel.tool == r.Tool && rel.owner == o {
+	if rel, ok := g.released.take(r.Proposal); ok && rel.of(r) {
 		return rel, nil
 	}
 	k := session.CallKey(r.Proposal)
 	state := g.load(ctx, o, []session.Key{k})
 	if state.fault != none {
-		return release{}, state.problem("result")
+		return nil, state.problem("result")
 	}
 	cell, _ := state.value.Cell(k)
 	if cell.Call == nil || cell.Call.Done != "" || cell.Call.Fact.Tool != tool || cell.Call.Fact.Release == nil {
-		return release{}, ErrUnmatched
+		return nil, ErrUnmatched
 	}
 	f := cell.Call.Fact
 	call := stopgate.Call{
 		Tool: r.Tool, ID: f.CallID, Session: o.Session, Principal: o.Principal, Turn: f.Turn, Agent: f.Agent,
 		Dialect: f.Release.Dialect, Surface: f.Release.Surface,
 	}
-	return release{
-		tool: r.Tool, owner: o, call: call, result: f.Release.Verdict, observe: f.Release.Observed,
-		row: &stopgate.Record{
-			ID: f.Proposal, Session: o.Session, Principal: o.Principal, Agent: f.Agent, Turn: f.Turn, Tool: r.Tool, CallID: f.CallID,
-			Surface: call.Surface, Dialect: call.Dialect, Handoff: f.Release.Handoff, Policy: f.Release.Policy,
-		},
+	return &release{
+		id: f.Proposal, call: call, to: f.Release.Handoff, policy: f.Release.Policy, hash: f.ArgsHash,
+		result: f.Release.Verdict, observe: f.Release.Observed,
 	}, nil
 }
 
 // learn makes facts of a result: how the call ended, and what policies note.
-func (g *Gate) learn(ctx context.Context, rel release, r stopgate.Result) error {
+func (g *Gate) learn(ctx context.Context, rel *release, r stopgate.Result) error {
 	if g.store == nil {
 		return nil
 	}
 	ctx = context.WithoutCancel(ctx)
-	k := session.CallKey(r.Proposal)
-	state := g.load(ctx, rel.owner, []session.Key{k})
+	k, whose := session.CallKey(r.Proposal), owner(&rel.call)
+	state := g.load(ctx, whose, []session.Key{k})
 	if state.fault != none {
 		return state.problem("result")
 	}
@@ -200,14 +211,14 @@ func (g *Gate) learn(ctx context.Context, rel release, r stopgate.Result) error 
 	keys := append(released.Keys(), end.Keys()...)
 	noted, observes := set.Observes(c)
 	keys = distinct(append(keys, noted...))
-	answer := update(ctx, g, rel.owner, keys, func(s session.State) (Change, struct{}, error) {
+	answer := update(ctx, g, whose, keys, func(s session.State) (Change, struct{}, error) {
 		cell, _ := s.Cell(k)
 		if cell.Call == nil || cell.Call.Done != "" {
 			return Change{}, struct{}{}, ErrUnmatched
 		}
 		change := Change{Facts: []session.Fact{end}}
 		if observes {
-			v := session.View{State: s, Owner: rel.owner, Now: end.At, Horizon: s.Head}
+			v := session.View{State: s, Owner: whose, Now: end.At, Horizon: s.Head}
 			notes := invoke(ctx, &g.ports.policies, g.limits.Policy, func(context.Context) ([]session.Fact, error) {
 				return set.NotifyResult(v, res), nil
 			})

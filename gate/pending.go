@@ -27,17 +27,23 @@ type Pending struct {
 }
 
 type pending struct {
-	g      *Gate
-	id     stopgate.ProposalID
-	parent stopgate.ProposalID
-	call   stopgate.Call
-	kind   Kind
-	under  *compiled // the policy it began with
-	bound            // to the call's tool; empty if that panicked
-	bind   func(*compiled) bound
-	turn   *turn
+	g       *Gate
+	id      stopgate.ProposalID
+	parent  stopgate.ProposalID
+	call    stopgate.Call
+	kind    Kind
+	under   *compiled // the policy it began with
+	bound             // to the call's tool; empty if that panicked
+	turn    *turn
+	solo    turn // of a call that is a turn by itself
+	alone   bool // nobody but Decide has it
+	whole   bool // the session policies are asked once, see decideIn
+	objects bool // and they object
+	waited  bool // for somebody: other goroutines may know the call
+	desk    *desk
 
-	set       *session.Set       // the session policies it began with
+	set       *session.Set       // the session policies it began with that hear of its tool
+	governed  bool               // there are some
 	tool      stopgate.ToolName  // by which facts know it
 	to        stopgate.AgentName // the receiving agent of a handoff
 	hand      hand
@@ -64,18 +70,22 @@ type pending struct {
 	judged   *stopgate.Review        // the strictest of their answers
 	abort    context.CancelCauseFunc // ends a Resolve that waits
 
-	final      []byte             // the complete arguments that would run; the evaluation's
-	hash       string             // SHA-256 in hex of the canonical arguments
-	granted    *stopgate.Approval // an edited call comes with it
-	judgedBy   string             // hash of the policy that decided, if not the one it began with
-	objections []string           // of session policies
-	objected   []session.Decision // the same, for the trace
-	opinions   []opinion          // of tool and handoff policies, for the trace
-	redacted   string             // the arguments as a tracer may see them
-	cause      string             // a word of detail for the record
-	factsAt    uint64             // position of the facts that were looked at
-	wished     *wish              // what session policies need, once asked
-	left       []session.Fact     // the facts of its release
+	final []byte // the complete arguments that would run; the evaluation's
+	hash  string // SHA-256 in hex of the canonical arguments
+	// SHA-256 in hex of the very bytes that may run, if somebody wants to know.
+	releasedHash string
+	granted      *stopgate.Approval // an edited call comes with it
+	judgedBy     string             // hash of the policy that decided, if not the one it began with
+	objections   []string           // of session policies
+	objected     []session.Decision // the same, for the trace
+	opinions     []opinion          // of tool and handoff policies, for the trace
+	redacted     string             // the arguments as a tracer may see them
+	cause        string             // a word of detail for the record
+	factsAt      uint64             // position of the facts that were looked at
+	wished       wish               // what session policies need, once asked
+	wishes       bool
+	cleared      moment         // no session policy objected to the complete call then
+	left         []session.Fact // the facts of its release
 }
 
 // stage is how far a call has come. It only grows.
@@ -99,16 +109,20 @@ const maxKept = 1 << 20
 
 func (g *Gate) open(ctx context.Context, t *turn, call stopgate.Call, parent stopgate.ProposalID) (*pending, error) {
 	p, err := g.newPending(t, call, parent)
-	if err != nil {
-		return nil, err
+	if err == nil {
+		p.enter(ctx)
 	}
+	return p, err
+}
+
+// enter looks at all that is known before any argument.
+func (p *pending) enter(ctx context.Context) {
 	p.recall(ctx)
 	p.begin()
 	p.obey()
 	if !p.over {
 		p.sit(ctx)
 	}
-	return p, nil
 }
 
 func (g *Gate) newPending(t *turn, call stopgate.Call, parent stopgate.ProposalID) (*pending, error) {
@@ -119,16 +133,23 @@ func (g *Gate) newPending(t *turn, call stopgate.Call, parent stopgate.ProposalI
 	if err != nil {
 		return nil, err
 	}
-	p := &pending{g: g, id: id, parent: parent, call: call, turn: t, under: g.current.Load()}
+	p := &pending{id: id, parent: parent, call: call, turn: t}
+	p.start(g)
+	return p, nil
+}
+
+// start makes a pending that knows its call ready to be entered.
+func (p *pending) start(g *Gate) {
+	p.g, p.under, p.set, p.tool = g, g.current.Load(), noPolicies, p.call.Tool
+	if p.turn == nil {
+		p.turn = &p.solo
+	}
 	if p.under.observe && g.lock.stands() {
 		p.under = p.under.strict
 	}
-	p.bind = func(c *compiled) bound { return c.binding(&p.call, p.data) }
-	p.set, p.tool = noPolicies, call.Tool
 	if g.tracer != nil {
 		p.opened = time.Now()
 	}
-	return p, nil
 }
 
 // noPolicies is what a call begins with.

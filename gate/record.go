@@ -18,42 +18,49 @@ import (
 // system (REQUIREMENTS Q24).
 const pathResolution = "lexical"
 
-// identity is the part of a row that says which call it is about; p.mu is held.
-func (p *pending) identity() stopgate.Record {
+// identity is the part of a row that says which call it is about.
+func identity(c *stopgate.Call) stopgate.Record {
 	return stopgate.Record{
-		ID: p.id, Parent: p.parent, Session: p.call.Session, Principal: p.call.Principal,
-		Surface: p.call.Surface, Dialect: p.call.Dialect, Agent: p.call.Agent, Turn: p.call.Turn,
-		Tool: p.call.Tool, CallID: p.call.ID, Handoff: p.to, Policy: p.under.hash,
+		Session: c.Session, Principal: c.Principal, Surface: c.Surface, Dialect: c.Dialect, Agent: c.Agent, Turn: c.Turn,
+		Tool: c.Tool, CallID: c.ID,
 	}
 }
 
-// identityOf is the same of a row that was written.
-func identityOf(r *stopgate.Record) stopgate.Record {
-	return stopgate.Record{
-		ID: r.ID, Parent: r.Parent, Session: r.Session, Principal: r.Principal, Surface: r.Surface, Dialect: r.Dialect,
-		Agent: r.Agent, Turn: r.Turn, Tool: r.Tool, CallID: r.CallID, Handoff: r.Handoff, Policy: r.Policy,
+func (p *pending) identity() stopgate.Record {
+	r := identity(&p.call)
+	r.ID, r.Parent, r.Handoff, r.Policy = p.id, p.parent, p.to, p.under.hash
+	return r
+}
+
+// policyHash names the policy that decided.
+func (p *pending) policyHash() string {
+	if p.judgedBy != "" {
+		return p.judgedBy
 	}
+	return p.under.hash
 }
 
 // row is the proposal's one decision row; p.mu is held.
-func (p *pending) row(v stopgate.Verdict, status stopgate.RecordStatus, approval *stopgate.Approval) *stopgate.Record {
-	r := p.identity()
+func (p *pending) row(v *stopgate.Verdict, status stopgate.RecordStatus, approval *stopgate.Approval) *stopgate.Record {
+	r := new(stopgate.Record)
+	*r = p.identity()
 	r.Version, r.Kind, r.Time = stopgate.RecordVersion, stopgate.RecordDecision, p.g.now().UTC()
 	r.ArgsHash, r.ArgsBytes = p.hash, p.received
-	r.Status, r.Mode, r.Layer, r.Code, r.Cause = status, &v.Mode, v.Layer, v.Code, p.cause
-	r.Rule, r.Candidates, r.Pointer, r.DecidedAt = v.Rule, slices.Clone(v.Candidates), v.Pointer, &v.DecidedAt
+	of := &struct { // what the row points to
+		mode     stopgate.Mode
+		enforced bool
+		at       int64
+	}{v.Mode, !p.under.observe, v.DecidedAt}
+	r.Status, r.Mode, r.Layer, r.Code, r.Cause = status, &of.mode, v.Layer, v.Code, p.cause
+	r.Rule, r.Candidates, r.Pointer, r.DecidedAt = v.Rule, slices.Clone(v.Candidates), v.Pointer, &of.at
 	r.Floors, r.Objections, r.Judge, r.Approval, r.FactsAt = v.Floors, p.objections, p.judged, approval, p.factsAt
-	if p.judgedBy != "" {
-		r.Policy = p.judgedBy
-	}
-	r.Definition, r.PathResolution = p.definition, pathResolution
-	enforced := !p.under.observe
-	r.Enforced = &enforced
+	r.Policy, r.Definition, r.PathResolution, r.Enforced = p.policyHash(), p.definition, pathResolution, &of.enforced
+	r.ReleasedHash = p.releasedHash
 	if p.g.ledger.keeps {
-		p.keepArgs(&r)
+		p.keepArgs(r)
 	}
-	clean(&r)
-	return &r
+	clean(r)
+	return r
 }
 
 // keepArgs gives a row the arguments that belong to its hash. Those of a call that
@@ -157,8 +164,22 @@ func word(s string) string {
 }
 
 func printable(s string) bool {
+	if plain(s) {
+		return true
+	}
 	for i, r := range s {
 		if !unicode.IsPrint(r) || r == utf8.RuneError || r == '"' && i == 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// plain reports that a text is printable because it is of the letters that almost
+// every one consists of.
+func plain(s string) bool {
+	for i := range len(s) {
+		if c := s[i]; c <= ' ' || c > '~' || c == '"' {
 			return false
 		}
 	}

@@ -24,10 +24,31 @@ func (p *pending) Resolve(ctx context.Context) (stopgate.Outcome, error) {
 		p.mu.Unlock()
 		return stopgate.Outcome{Proposal: p.id}, ErrResolved
 	}
+	if p.plain() {
+		p.stage = resolving
+		p.mu.Unlock()
+		out := p.commit(ctx, nil, false)
+		return out, p.g.denial(p.under, p.kind, &out)
+	}
 	inner := p.resolve(ctx)
+	p.waited = true
 	p.mu.Unlock()
 	out := p.settle(ctx, inner)
-	return out, p.g.denial(p.under, p.kind, out)
+	return out, p.g.denial(p.under, p.kind, &out)
+}
+
+// plain reports that the rules let the call run and no layer behind them has anything
+// to say: nothing is waited for; p.mu is held.
+func (p *pending) plain() bool {
+	return p.rulesOnly() && !p.over && p.final != nil && p.prompt == nil && p.hearing == nil && p.granted == nil && len(p.senders) == 0 &&
+		p.under == p.g.current.Load() && p.eval.Verdict().Mode.Permissive() && p.verdict().Mode.Permissive()
+}
+
+// rulesOnly reports that nothing but rules and session policies, and people whom they
+// want to see the call, has a say in it. What is added to the pipeline is added here.
+func (p *pending) rulesOnly() bool {
+	return p.kind == ToolCall && !p.under.observe && p.g.judge == nil && len(p.g.policies) == 0 &&
+		len(p.under.reviewers) == 0 && len(p.under.handoffs) == 0
 }
 
 // Cancel gives the call up: whatever ran for it is withdrawn and the proposal is

@@ -10,7 +10,7 @@ import (
 // review puts a result before the approver (D25-43): approved it is delivered, edited
 // it is replaced, and everything else withholds it. A gateway cannot wait with a
 // result that the client has already, so nobody is asked there (DECISIONS S11).
-func (g *Gate) review(ctx context.Context, rel release, r stopgate.Result) Delivery {
+func (g *Gate) review(ctx context.Context, rel *release, r stopgate.Result) Delivery {
 	v := rel.result
 	if g.approver == nil || rel.call.Surface == stopgate.SurfaceGateway {
 		return withheld(v.Mode)
@@ -23,7 +23,7 @@ func (g *Gate) review(ctx context.Context, rel release, r stopgate.Result) Deliv
 	}
 	asked, began := g.now(), time.Now()
 	b := Binding{
-		Args: rel.row.ArgsHash, Tool: rel.tool, Policy: rel.row.Policy, Session: rel.owner.Session, Principal: rel.owner.Principal,
+		Args: rel.hash, Tool: rel.call.Tool, Policy: rel.policy, Session: rel.call.Session, Principal: rel.call.Principal,
 		Result: contentHash(stopgate.Result{Data: r.Data}),
 	}
 	q := newQuestion(View{
@@ -31,7 +31,7 @@ func (g *Gate) review(ctx context.Context, rel release, r stopgate.Result) Deliv
 		Binding: b, Expires: asked.Add(g.limits.Approval),
 	})
 	note := func(event stopgate.AuditEvent, code stopgate.Code, a *stopgate.Approval) {
-		row := identityOf(rel.row)
+		row := rel.row()
 		row.Event, row.Code, row.Approval, row.Cause = event, code, a, "result"
 		g.ledger.note(ctx, row)
 	}

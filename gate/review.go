@@ -159,7 +159,7 @@ func (p *pending) again(ctx context.Context) (*pending, error) {
 	if err != nil {
 		return nil, err
 	}
-	child.kind, child.to, child.bind = p.kind, p.to, p.bind
+	child.kind, child.to = p.kind, p.to
 	child.begin()
 	child.sit(ctx)
 	return child, nil

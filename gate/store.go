@@ -26,7 +26,8 @@ type Store interface {
 	// before Update returns, or none of it. A change without facts and row writes
 	// nothing. An error of decide is returned as it is and changes nothing. decide
 	// may be called again, on a fresh state, where another writer came first; it does
-	// not call the store.
+	// not call the store, the state is its own only until it returns, and the facts
+	// that it returns are the store's.
 	Update(ctx context.Context, o session.Owner, keys []session.Key, decide func(session.State) (Change, error)) error
 	// Facts returns up to limit facts of the session behind a position, oldest first.
 	Facts(ctx context.Context, o session.Owner, after uint64, limit int) ([]session.Fact, error)

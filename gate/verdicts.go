@@ -1,11 +1,9 @@
 package gate
 
 import (
-	"encoding/hex"
 	"slices"
 
 	"github.com/stopgate/stopgate"
-	"github.com/stopgate/stopgate/jsonstream"
 )
 
 // Everything here is called with p.mu held, or before anybody else has the call.
@@ -16,6 +14,14 @@ func (p *pending) begin() {
 	p.bound = p.bind(p.under)
 	p.eval = p.rules.evaluate()
 	p.evaluate(func() {})
+}
+
+// bind is what a policy says about the call.
+func (p *pending) bind(c *compiled) bound {
+	if p.kind == Handoff {
+		return bound{rules: &transition{g: p.g, hand: c.handoff(p.call.Agent, p.to)}}
+	}
+	return c.binding(&p.call, p.data)
 }
 
 // recoverPolicy turns a panic of the evaluator into a denial (FM15). The
@@ -120,8 +126,7 @@ func (p *pending) take() {
 	if p.eval.Verdict().Terminal() || !root.IsValid() {
 		return
 	}
-	sum := jsonstream.HashCanonical(root)
-	p.final, p.hash = p.eval.Args(), hex.EncodeToString(sum[:])
+	p.final, p.hash = p.eval.Args(), hexOf(p.atDesk().hasher.Hash(root))
 	p.cause = p.eval.Cause()
 }
 

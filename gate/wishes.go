@@ -1,0 +1,81 @@
+package gate
+
+import (
+	"bytes"
+	"context"
+
+	"github.com/stopgate/stopgate/jsonstream"
+	"github.com/stopgate/stopgate/session"
+)
+
+// subject is the call as session policies see it once its arguments are complete.
+// What may outlive the call - a store that does not answer, code from elsewhere -
+// gets arguments of its own.
+func (p *pending) subject() (c session.Call, ok bool) {
+	c = session.Call{
+		Proposal: p.id, Tool: p.tool, Agent: p.call.Agent, Turn: p.call.Turn, ID: p.call.ID, ArgsHash: p.hash, To: p.to,
+	}
+	document := p.eval.Document()
+	if p.g.local && !p.set.Foreign(p.tool) && bytes.Equal(document.Text(), p.final) {
+		c.Args = document.Root()
+		return c, true
+	}
+	args, err := jsonstream.Parse(bytes.Clone(p.final), jsonstream.Options{MaxExponent: jsonstream.AnyExponent})
+	c.Args = args
+	return c, err == nil
+}
+
+// needs asks the policies what they look at and what the call will mean to them.
+func (p *pending) needs(ctx context.Context, c *session.Call) (keys []session.Key, marks []session.Mark, ok bool) {
+	keys, marks, r := p.wishesOf(ctx, c)
+	if r.fault != none {
+		p.fail(policyFault(r.fault, r.err), "sessions", r.fault, r.stack)
+	}
+	return keys, marks, r.fault == none
+}
+
+// wish is what session policies need to decide and to learn.
+type wish struct {
+	keys  []session.Key
+	marks []session.Mark
+}
+
+// wish asks the gate's own policies; one that panics denies.
+func (p *pending) wish(_ context.Context, c *session.Call) (r reply[wish]) {
+	defer func() {
+		if recover() != nil {
+			r = reply[wish]{fault: panicked, stack: stackHash()}
+		}
+	}()
+	d := p.atDesk()
+	reading := &d.reading
+	if !p.g.local { // a store that is late may look at it for longer than the call
+		reading = new(session.Reading)
+	}
+	p.set.Read(c, reading)
+	return reply[wish]{value: wish{p.set.AppendNeeds(d.keys[:0], c), p.set.MarksOf(c)}}
+}
+
+// foreignWish asks code from elsewhere too.
+func (p *pending) foreignWish(ctx context.Context, c *session.Call) reply[wish] {
+	call, set := *c, p.set
+	return invoke(ctx, &p.g.ports.policies, p.g.limits.Policy, func(context.Context) (wish, error) {
+		return wish{set.Needs(call), set.Marks(call)}, nil
+	})
+}
+
+// wishesOf asks once.
+func (p *pending) wishesOf(ctx context.Context, c *session.Call) ([]session.Key, []session.Mark, reply[wish]) {
+	if p.wishes {
+		return p.wished.keys, p.wished.marks, reply[wish]{}
+	}
+	ask := p.wish
+	if p.set.Foreign(p.tool) {
+		ask = p.foreignWish
+	}
+	r := ask(ctx, c)
+	if r.fault == none {
+		p.wished, p.wishes = r.value, true
+	}
+	return r.value.keys, r.value.marks, r
+}
