@@ -122,11 +122,14 @@ func (s *stream) abort(code stopgate.Code, message string) {
 // read.
 func (s *stream) endOfInput() {
 	if s.err == io.EOF && context.Cause(s.ctx) == nil {
-		out, err := s.stream.EOF(s.out, s.buf.decoder.Tail())
+		out, need, err := s.stream.EOF(s.out, s.buf.decoder.Tail())
 		s.out = out
 		s.over = true
-		if err != nil {
+		switch {
+		case err != nil:
 			s.abortFor(err)
+		case need == wire.Resolve:
+			s.release()
 		}
 		return
 	}

@@ -28,7 +28,10 @@ func (s *stream) observe() {
 		s.fault, _ = s.why(s.err)
 		s.out = s.stream.Abort(s.out[:0], s.fault, "")
 	case judging:
-		s.out, _ = s.stream.EOF(s.out[:0], s.buf.decoder.Tail())
+		var need wire.Need
+		if s.out, need, _ = s.stream.EOF(s.out[:0], s.buf.decoder.Tail()); need == wire.Resolve {
+			s.settle()
+		}
 	}
 	s.out = s.out[:0]
 	s.cancel(errOver)
@@ -56,9 +59,14 @@ func (s *stream) judge() bool {
 			s.out = s.stream.Abort(s.out[:0], stopgate.CodeProtocolViolation, "")
 			return false
 		case need == wire.Resolve:
-			due := s.calls.due()
-			s.unlocked(func() { s.calls.resolveAll(s.ctx, due) })
-			s.out, _ = s.stream.Release(s.out[:0], s.calls.releases(due), nil)
+			s.settle()
 		}
 	}
+}
+
+// settle has the calls of a turn decided whose outcome nobody gets.
+func (s *stream) settle() {
+	due := s.calls.due()
+	s.unlocked(func() { s.calls.resolveAll(s.ctx, due) })
+	s.out, _ = s.stream.Release(s.out[:0], s.calls.releases(due), nil)
 }

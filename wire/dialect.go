@@ -163,8 +163,9 @@ type Stream interface {
 	Abort(dst []byte, code stopgate.Code, message string) []byte
 	// EOF says that the upstream's body ended properly; tail is what the decoder
 	// had left. It appends what the client still misses, or returns the
-	// *StreamError with which to abort. (A body that broke off is an Abort.)
-	EOF(dst []byte, tail []byte) (out []byte, err error)
+	// *StreamError with which to abort. need is Resolve if the tail ended the turn
+	// of calls, as in Event, else Finished. (A body that broke off is an Abort.)
+	EOF(dst []byte, tail []byte) (out []byte, need Need, err error)
 	// Keepalive appends something that keeps the client awake. It may stand
 	// between any two events. long says that something has been held for more
 	// than a minute: then an event that clients count as activity (DECISIONS

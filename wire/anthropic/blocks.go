@@ -131,12 +131,18 @@ func (s *stream) other(dst []byte, ev *sse.Event, b *block) ([]byte, error) {
 
 // keep holds an event back until Release.
 func (s *stream) keep(ev *sse.Event, b *block) error {
+	own, err := s.copyHeld(ev)
+	s.queue = append(s.queue, heldEvent{block: b, typ: s.frame.typ, ev: own})
+	return err
+}
+
+// copyHeld returns a copy of an event, as far as the limit of what is held allows.
+func (s *stream) copyHeld(ev *sse.Event) (sse.Event, error) {
 	if s.held+len(ev.Raw) > s.o.MaxHeld {
-		return wire.OverLimit()
+		return sse.Event{}, wire.OverLimit()
 	}
 	s.held += len(ev.Raw)
-	s.queue = append(s.queue, heldEvent{block: b, typ: s.frame.typ, ev: ev.Clone(nil)})
-	return nil
+	return ev.Clone(nil), nil
 }
 
 // take returns the index of our next block.

@@ -7,7 +7,7 @@
 //	st := d.Stream(req, sink, wire.Options{})
 //
 // From the first tool_use block on, this block and every later one is held until
-// message_delta: the API refuses text behind a tool call, so a denial has to
+// message_stop: the API refuses text behind a tool call, so a denial has to
 // stand in front of the first one, and whether there is a denial is known only
 // when the last call is decided (WIRE 4.5). What came before streams untouched,
 // byte for byte; so do pings, errors and everything of a response without calls.

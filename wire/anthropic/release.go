@@ -29,8 +29,12 @@ func (s *stream) Release(dst []byte, outcomes []wire.Release, spill wire.Spill) 
 		s.cancelled, s.ended = false, true
 		return s.cancelTail(dst), nil
 	}
-	s.reread(s.finish.Data)
-	return s.appendMessageDelta(dst, &s.finish), nil
+	s.ended = true
+	for i := range s.finish {
+		s.reread(s.finish[i].Data)
+		dst = s.appendMessageDelta(dst, &s.finish[i])
+	}
+	return dst, nil
 }
 
 const stuckMessage = "A call made by code at the provider was not run."

@@ -30,8 +30,10 @@ type stream struct {
 	continued *call
 	slow      bool // tests: read every event in full
 
-	finish  sse.Event // the message_delta that ends the turn, kept until Release
-	buf     []byte
+	// The end of a turn with calls, kept until Release: its message_delta, later
+	// ones, and its message_stop.
+	finish  []sse.Event
+	ending  stopgate.End
 	waiting bool
 
 	tail      bool // a message_delta was seen: no block may follow
@@ -72,15 +74,9 @@ func (s *stream) Event(dst []byte, ev *sse.Event) ([]byte, wire.Need, error) {
 	case blockStart, blockDelta, blockStop:
 		dst, err = s.content(dst, ev)
 	case "message_delta":
-		if dst, err = s.messageDelta(dst, ev); s.waiting {
-			need = wire.Resolve
-		}
+		dst, err = s.messageDelta(dst, ev)
 	case "message_stop":
-		if !s.complete() {
-			return dst, need, wire.Cut()
-		}
-		s.ended, need = true, wire.Finished
-		dst = appendNamed(dst, ev, s.frame.typ)
+		dst, need, err = s.messageStop(dst, ev)
 	case "error":
 		s.refuseOpen(stopgate.CodeUpstreamError)
 		s.pending, s.ended, need = 0, true, wire.Finished
@@ -122,7 +118,8 @@ func (s *stream) messageStart(dst []byte, ev *sse.Event) ([]byte, error) {
 
 // messageDelta handles the end signal of the turn. One without a stop reason is
 // no end: behind a held call it waits with everything else, and while a block is
-// open it is refused, since no block may go on behind it (A3, A4).
+// open it is refused, since no block may go on behind it (A3, A4). Held calls
+// wait for message_stop: a stream that is cut in front of it releases none (W33).
 func (s *stream) messageDelta(dst []byte, ev *sse.Event) ([]byte, error) {
 	reason, _ := s.frame.delta.Get("stop_reason")
 	if !s.begun || !s.over && !wire.Present(reason) && s.anyOpen() {
@@ -131,23 +128,42 @@ func (s *stream) messageDelta(dst []byte, ev *sse.Event) ([]byte, error) {
 	s.tail = true
 	s.usage.read(s.frame.root)
 	switch {
-	case s.over, len(s.list) == 0:
+	case len(s.list) == 0:
 		s.over = s.over || wire.Present(reason)
 		return s.appendMessageDelta(dst, ev), nil
-	case !wire.Present(reason):
+	case !s.over && !wire.Present(reason):
 		return dst, s.keep(ev, nil)
+	case !s.over:
+		s.over, s.ending = true, ending(reason)
 	}
-	s.over, s.waiting = true, true
-	end := ending(reason)
+	return dst, s.keepEnd(ev)
+}
+
+// keepEnd keeps an event of the end until Release.
+func (s *stream) keepEnd(ev *sse.Event) error {
+	own, err := s.copyHeld(ev)
+	s.finish = append(s.finish, own)
+	return err
+}
+
+// messageStop ends the message, or the turn of the calls that are held.
+func (s *stream) messageStop(dst []byte, ev *sse.Event) ([]byte, wire.Need, error) {
+	switch {
+	case !s.complete():
+		return dst, wire.Nothing, wire.Cut()
+	case len(s.finish) == 0:
+		s.ended = true
+		return appendNamed(dst, ev, s.frame.typ), wire.Finished, nil
+	}
+	s.waiting = true
 	for _, b := range s.blocks {
-		if b.call != nil && !b.closed && end == stopgate.Ended {
+		if b.call != nil && !b.closed && s.ending == stopgate.Ended {
 			s.refuse(b.call, stopgate.CodeProtocolViolation) // A3
 		}
 	}
-	s.calls.finish(end)
-	s.finish = ev.Clone(s.buf)
-	s.buf = s.finish.Raw
-	return dst, nil
+	s.calls.finish(s.ending)
+	s.finish = append(s.finish, ev.Clone(nil))
+	return dst, wire.Resolve, nil
 }
 
 // anyOpen reports whether a block, a call or not, has no stop.
@@ -174,10 +190,10 @@ func (s *stream) complete() bool {
 
 // EOF implements [wire.Stream]: a stream without message_stop was cut, and one
 // SDK would report nothing (WIRE 4.8). A last event that lacks only its blank
-// line says what it says: clients read it, and no call hangs on it.
-func (s *stream) EOF(dst, tail []byte) ([]byte, error) {
+// line says what it says: clients read it.
+func (s *stream) EOF(dst, tail []byte) ([]byte, wire.Need, error) {
 	if s.ended {
-		return dst, nil
+		return dst, wire.Finished, nil
 	}
 	last := sse.NewDecoder(nil, sse.Limits{})
 	last.Feed(append(append([]byte(nil), tail...), "\n\n"...))
@@ -185,18 +201,17 @@ func (s *stream) EOF(dst, tail []byte) ([]byte, error) {
 	for {
 		more, err := last.Next(&ev)
 		if err != nil || !more {
-			return dst, wire.Cut()
+			return dst, wire.Nothing, wire.Cut()
 		}
 		if ev.Dispatched {
 			break
 		}
 	}
-	if !s.complete() || scan(&s.doc, ev.Data, s.o.MaxBytes) != nil || !s.frame.read(s.doc.Root()) ||
+	if scan(&s.doc, ev.Data, s.o.MaxBytes) != nil || !s.frame.read(s.doc.Root()) ||
 		s.frame.typ != "message_stop" || len(ev.Type) > 0 && string(ev.Type) != s.frame.typ {
-		return dst, wire.Cut()
+		return dst, wire.Nothing, wire.Cut()
 	}
-	s.ended = true
-	return appendNamed(dst, &ev, s.frame.typ), nil
+	return s.messageStop(dst, &ev)
 }
 
 // Abort implements [wire.Stream] (WIRE 4.8).

@@ -279,7 +279,7 @@ text "" "" "held" {}
 	if more, need := feed(t, st, finish("tool_use")+theStop); more != "" || need != wire.Finished {
 		t.Errorf("behind the end: %q", more)
 	}
-	if tail, err := st.EOF(nil, nil); len(tail) > 0 || err != nil {
+	if tail, _, err := st.EOF(nil, nil); len(tail) > 0 || err != nil {
 		t.Errorf("EOF: %q %v", tail, err)
 	}
 }
@@ -316,14 +316,14 @@ func TestL3Outcomes(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			st := anthropic.Dialect{}.Stream(request(t), newGate(t), wire.Options{})
-			out, need := feed(t, st, begin+c.in+finish("tool_use"))
+			out, need := feed(t, st, begin+c.in+finish("tool_use")+theStop)
 			if need != wire.Resolve {
 				t.Fatal("nothing to resolve")
 			}
 			if more, _ := feed(t, st, theStop+": x\n"); more != "" {
 				t.Errorf("before the release: %q", more)
 			}
-			if _, err := st.EOF(nil, nil); err == nil {
+			if _, _, err := st.EOF(nil, nil); err == nil {
 				t.Error("the end came before the release")
 			}
 			dst, err := st.Release([]byte(out), c.give, nil)
@@ -378,7 +378,7 @@ func TestEOF(t *testing.T) {
 	}
 	st := anthropic.Dialect{}.Stream(nil, newGate(t), wire.Options{})
 	feed(t, st, whole)
-	if _, err := st.EOF(nil, []byte(strings.Repeat(":\n", 40<<10)+"data")); err == nil {
+	if _, _, err := st.EOF(nil, []byte(strings.Repeat(":\n", 40<<10)+"data")); err == nil {
 		t.Error("a flood of comments is an end")
 	}
 }
@@ -450,7 +450,7 @@ func TestSpill(t *testing.T) {
 	for n := -1; n < 5; n++ {
 		g := newGate(t)
 		st := anthropic.Dialect{}.Stream(request(t), g, wire.Options{})
-		out, _ := feed(t, st, stream)
+		out, _ := feed(t, st, stream+theStop)
 		gone, most := errors.New("gone"), 0
 		spills = 0
 		rest, err := st.Release(nil, g.Outcomes(true), func(p []byte) error {
@@ -463,8 +463,8 @@ func TestSpill(t *testing.T) {
 		})
 		if n < 0 {
 			out += string(rest)
-			if more, _ := feed(t, st, theStop); err != nil || out+more != whole.Out || spills != 5 || most > 3*wire.SpillSize {
-				t.Errorf("%v, %d spills, the largest %d, %d bytes for %d", err, spills, most, len(out+more), len(whole.Out))
+			if err != nil || out != whole.Out || spills != 5 || most > 3*wire.SpillSize {
+				t.Errorf("%v, %d spills, the largest %d, %d bytes for %d", err, spills, most, len(out), len(whole.Out))
 			}
 		} else if err != gone {
 			t.Errorf("spill %d: %v", n, err)

@@ -214,19 +214,19 @@ func (s *stream) upstreamError(dst []byte, ev *sse.Event) []byte {
 }
 
 // EOF implements [wire.Stream] (WIRE 2.6 step 4, L6).
-func (s *stream) EOF(dst, tail []byte) ([]byte, error) {
+func (s *stream) EOF(dst, tail []byte) ([]byte, wire.Need, error) {
 	if s.ended || s.failed {
 		s.ended = true
-		return dst, nil
+		return dst, wire.Finished, nil
 	}
 	if name, value, ok := bytes.Cut(tail, []byte{':'}); ok && string(name) == "data" && isDone(value) {
 		tail = nil
 	}
 	if len(tail) > 0 || !s.complete() {
-		return dst, cut()
+		return dst, wire.Nothing, cut()
 	}
 	s.ended = true
-	return append(dst, doneEvent...), nil
+	return append(dst, doneEvent...), wire.Finished, nil
 }
 
 const doneEvent = "data: [DONE]\n\n"

@@ -186,11 +186,11 @@ func (s *stream) pass(dst []byte, ev *sse.Event) ([]byte, error) {
 }
 
 // EOF implements [wire.Stream]: a stream without a terminal event was cut.
-func (s *stream) EOF(dst, _ []byte) ([]byte, error) {
+func (s *stream) EOF(dst, _ []byte) ([]byte, wire.Need, error) {
 	if s.ended {
-		return dst, nil
+		return dst, wire.Finished, nil
 	}
-	return dst, wire.Cut()
+	return dst, wire.Nothing, wire.Cut()
 }
 
 // CanCancel implements [wire.Stream]: responses are always read to their end,

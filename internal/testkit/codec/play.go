@@ -89,9 +89,14 @@ func playOnce(t testing.TB, open Open, g *Gate, o wire.Options, inFull bool, pie
 			r.Ended = r.Ended || need == wire.Finished
 		}
 	}
-	var err error
-	if out, err = st.EOF(out, d.Tail()); err != nil {
+	out, need, err := st.EOF(out, d.Tail())
+	if err != nil {
 		return abort(err)
+	}
+	if need == wire.Resolve {
+		if out, err = st.Release(out, g.Outcomes(false), nil); err != nil {
+			t.Fatal(err)
+		}
 	}
 	return finish()
 }
