@@ -1,5 +1,6 @@
 # make run   plays a recorded session through the gate, then serves the gateway
-# make test  runs every test, with the race detector where it matters
+# make test  runs every test, with the race detector where it matters, and real
+#            client libraries against the gateway
 GO ?= go
 
 .PHONY: run build tools test test-long bench fuzz properties check clean
@@ -22,6 +23,7 @@ test: tools
 	$(GO) vet ./...
 	$(GO) test ./...
 	$(GO) test -race -short ./gate/... ./gateway/... ./audit/... ./internal/replay/...
+	$(MAKE) -C interop test
 
 # The long tier: a million evaluator cases, every re-chunking, a thousand kills;
 # properties draw new cases.

@@ -20,6 +20,9 @@ type testCase struct {
 	want
 	choices int  // how many answers are asked for
 	once    bool // there is no next turn
+	// raises are libraries that report an error for what is none in the API, and
+	// shows those that take a tool of the provider for a call.
+	raises, shows []string
 }
 
 // Calls that the policy allows, denies and asks about.

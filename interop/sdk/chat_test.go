@@ -81,5 +81,10 @@ func chatCases() []testCase {
 		delta(1, `"tool_calls":[{"index":0,"id":"call_a","type":"function","function":{"name":"a","arguments":`+quote(badA.Args)+`}}]`, ""),
 		delta(0, "", "stop"), delta(1, "", "tool_calls"), chatUsageChunk(), chatDone))
 	two.choices, two.once = 2, true
+	for i := range list {
+		if list[i].finish == "length" {
+			list[i].raises = []string{"openai-python"} // its stream helper does, for want of parsable arguments
+		}
+	}
 	return append(list, reset, withChoices, two)
 }

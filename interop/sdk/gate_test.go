@@ -14,6 +14,10 @@ import (
 // rest.
 const policy = `version = 1
 
+[api.tokens.anna]
+scopes = ["approve"]
+env = "ANNA_TOKEN"
+
 [tools."*".parameters]
 path = { type = "string" }
 
@@ -24,6 +28,9 @@ run = [
   { mode = "unattended" },
 ]
 `
+
+// token is what the person who approves shows.
+const token = "3d1c3a7e5b9f48c2"
 
 // denial is the line that stands for a denied call.
 func denial(tool, reason, code string) string {
@@ -53,7 +60,7 @@ func startGate(t testing.TB, provider string) *gate {
 	g := &gate{dir: dir, audit: filepath.Join(dir, "audit.jsonl")}
 	cmd := exec.Command(binary, "up", "--policy", file, "--listen", "127.0.0.1:0", "--api-socket", filepath.Join(dir, "api.sock"),
 		"--store", "memory", "--audit", g.audit, "--openai-upstream", provider+"/v1", "--anthropic-upstream", provider)
-	cmd.Env = append(os.Environ(), "HOME="+dir, "XDG_STATE_HOME="+dir, "XDG_CONFIG_HOME="+dir, "XDG_RUNTIME_DIR="+dir)
+	cmd.Env = append(os.Environ(), "HOME="+dir, "XDG_STATE_HOME="+dir, "XDG_CONFIG_HOME="+dir, "XDG_RUNTIME_DIR="+dir, "ANNA_TOKEN="+token)
 	cmd.Dir = dir
 	var log strings.Builder
 	cmd.Stderr = &log

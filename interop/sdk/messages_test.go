@@ -58,6 +58,11 @@ func messagesCases() []testCase {
 	}
 	reset := stream("W33-reset", want{err: true}, text, toolBlock(1, callA))
 	reset.cut = true
+	for i := range list {
+		if list[i].name == "W35-server-tool" {
+			list[i].raises, list[i].shows = []string{"langchain-node"}, []string{"ai"}
+		}
+	}
 	return append(list, reset)
 }
 

@@ -1,5 +1,6 @@
 """The Anthropic library for Python."""
 
+import functools
 import json
 
 import anthropic
@@ -9,8 +10,13 @@ from serve import NAMES, PARAMETERS, QUESTION, RESULT, serve
 TOOLS = [{"name": n, "input_schema": PARAMETERS} for n in NAMES]
 
 
+@functools.cache
+def client_of(base):
+    return anthropic.Anthropic(base_url=base, api_key="sk-test", max_retries=0)
+
+
 def messages(job, answer):
-    client = anthropic.Anthropic(base_url=job["base"], api_key="sk-test", max_retries=0)
+    client = client_of(job["base"])
 
     def ask(model, history, seen):
         body = {"model": model, "messages": history, "tools": TOOLS, "max_tokens": 1000}

@@ -1,5 +1,7 @@
 """The openai library for Python: Chat Completions and Responses."""
 
+import functools
+
 import openai
 
 from serve import NAMES, PARAMETERS, QUESTION, RESULT, serve
@@ -8,12 +10,13 @@ CHAT_TOOLS = [{"type": "function", "function": {"name": n, "parameters": PARAMET
 RESPONSES_TOOLS = [{"type": "function", "name": n, "parameters": PARAMETERS, "strict": False} for n in NAMES]
 
 
-def connect(job):
-    return openai.OpenAI(base_url=job["base"] + "/v1", api_key="sk-test", max_retries=0)
+@functools.cache
+def client_of(base):
+    return openai.OpenAI(base_url=base + "/v1", api_key="sk-test", max_retries=0)
 
 
 def chat(job, answer):
-    client = connect(job)
+    client = client_of(job["base"])
 
     def ask(model, messages, seen):
         body = {"model": model, "messages": messages, "tools": CHAT_TOOLS}
@@ -48,7 +51,7 @@ def chat(job, answer):
 
 
 def responses(job, answer):
-    client = connect(job)
+    client = client_of(job["base"])
 
     def ask(model, items, seen, **extra):
         body = {"model": model, "input": items, "tools": RESPONSES_TOOLS, **extra}
