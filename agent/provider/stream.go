@@ -125,7 +125,7 @@ func (s *Stream) take(dec *sse.Decoder, n int, readErr error) (done bool, err er
 	case !errors.Is(readErr, io.EOF):
 		return true, s.abort(fmt.Errorf("read the answer: %w", readErr))
 	}
-	if _, err := s.codec.EOF(s.out[:0], dec.Tail()); err != nil {
+	if _, _, err := s.codec.EOF(s.out[:0], dec.Tail()); err != nil {
 		return true, s.abort(err)
 	}
 	return true, s.fault
