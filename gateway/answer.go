@@ -74,10 +74,12 @@ func (x *exchange) send(r *http.Request, body []byte) (*http.Response, *refusal)
 	if x.req.Stream {
 		limit = x.upstream.Timeouts.Answer
 	}
+	x.seen.sent(x.upstream, out.Header)
 	late := time.AfterFunc(limit, func() { x.cancel(errAnswerLate) })
 	answer, err := x.upstream.Transport.RoundTrip(out)
 	if late.Stop(); err == nil {
 		sent.drop()
+		x.seen.answered(answer)
 		return answer, nil
 	}
 	code, message := x.why(err)

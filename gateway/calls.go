@@ -11,14 +11,15 @@ import (
 // calls are the calls of one response. It is the sink of the codec: it opens a
 // proposal for each call, feeds it, and keeps count of what is held.
 type calls struct {
-	x      *exchange
-	list   []call // by stopgate.Event.Call
-	ended  []int  // choices whose turn has ended and whose calls are not released
-	open   int    // calls that are not terminal yet
-	denied int    // calls that a rule or the gate denied, not skips
-	held   int64  // argument bytes of calls that are not terminal
-	wasted int64  // argument bytes that came after their call was denied
-	err    error  // the gate did not open a proposal
+	x        *exchange
+	list     []call // by stopgate.Event.Call
+	ended    []int  // choices whose turn has ended and whose calls are not released
+	open     int    // calls that are not terminal yet
+	denied   int    // calls that a rule or the gate denied, not skips
+	held     int64  // argument bytes of calls that are not terminal
+	wasted   int64  // argument bytes that came after their call was denied
+	received int64  // argument bytes of all calls
+	err      error  // the gate did not open a proposal
 
 	// Models send arguments a few bytes at a time. What one read brings of one
 	// call is collected and fed at once; verdicts and their offsets do not depend
@@ -88,6 +89,7 @@ func (c *calls) arguments(n int, piece []byte) {
 		c.feed()
 	}
 	held, size := &c.list[n], int64(len(piece))
+	c.received += size
 	switch {
 	case held.terminal:
 		c.wasted += size

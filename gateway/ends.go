@@ -89,6 +89,7 @@ func (s *stream) cut() {
 
 // cancelUpstream stops the provider: it generates no further token.
 func (s *stream) cancelUpstream() {
+	s.stopped = true
 	s.cancel(errDenied)
 	s.body.Close()
 }

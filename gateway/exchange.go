@@ -35,6 +35,9 @@ type exchange struct {
 	agent     stopgate.AgentName
 	principal stopgate.Principal
 
+	seen    *sight
+	stopped bool // the provider was stopped: nothing is left that may run
+
 	calls calls
 	asked sync.WaitGroup // goroutines that wait for an answer, see await
 	fault stopgate.Code  // why the response ended badly, "" if it did not
@@ -83,7 +86,7 @@ func (g *Gateway) serveGated(w http.ResponseWriter, r *http.Request, rt *route, 
 
 func (g *Gateway) newExchange(w http.ResponseWriter, r *http.Request, v visit, d wire.Dialect, req *wire.Request, up *upstream) *exchange {
 	x := &exchange{
-		configuration: v.configuration, g: g, w: w, rc: http.NewResponseController(w), dialect: d, req: req, upstream: up,
+		configuration: v.configuration, seen: v.seen, g: g, w: w, rc: http.NewResponseController(w), dialect: d, req: req, upstream: up,
 		enforced: g.gate.Enforced(), records: context.WithoutCancel(r.Context()), start: time.Now(),
 		turn: stopgate.TurnID("t_" + rand.Text()), agent: "main", principal: v.principal,
 	}
@@ -94,6 +97,7 @@ func (g *Gateway) newExchange(w http.ResponseWriter, r *http.Request, v visit, d
 	if agent := r.Header.Get("X-Stopgate-Agent"); validName(agent) {
 		x.agent = stopgate.AgentName(agent)
 	}
+	x.seen.begin(x)
 	return x
 }
 
@@ -168,6 +172,7 @@ func (x *exchange) end() {
 	}
 	x.calls.held = 0
 	x.account()
+	x.seen.result(x)
 	if x.fault != "" {
 		x.g.faults.count(x.fault)
 	}

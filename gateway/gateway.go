@@ -35,19 +35,22 @@ type Options struct {
 	Tokens []Token
 	// TLS makes Serve speak HTTPS; nil for plain HTTP.
 	TLS *tls.Config
+	// Observer is told about exchanges. May be nil.
+	Observer Observer
 	// Log gets one line per exchange, without content. Nil discards it.
 	Log *slog.Logger
 }
 
 // Gateway is the handler. It is safe for concurrent use.
 type Gateway struct {
-	gate    *gate.Gate
-	conf    atomic.Pointer[configuration]
-	tls     *tls.Config
-	log     *slog.Logger
-	buffers sync.Pool // of *buffers
-	outputs sync.Pool // of *output
-	wide    sync.Pool // of *[sse.WideBuffer]byte
+	gate     *gate.Gate
+	conf     atomic.Pointer[configuration]
+	tls      *tls.Config
+	observer Observer
+	log      *slog.Logger
+	buffers  sync.Pool // of *buffers
+	outputs  sync.Pool // of *output
+	wide     sync.Pool // of *[sse.WideBuffer]byte
 
 	stop      context.CancelCauseFunc // ends every exchange
 	stopped   context.Context
@@ -67,7 +70,7 @@ func New(o Options) (*Gateway, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := &Gateway{gate: o.Gate, log: o.Log, tls: o.TLS}
+	g := &Gateway{gate: o.Gate, log: o.Log, tls: o.TLS, observer: o.Observer}
 	g.conf.Store(c)
 	if g.log == nil {
 		g.log = slog.New(slog.DiscardHandler)
@@ -103,6 +106,8 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	n := g.exchanges.Add(1)
 	defer g.exchanges.Add(-1)
+	w, r = g.watched(w, r, rt, &v)
+	defer v.seen.end()
 	switch {
 	case g.overloaded(n, v.settings.Limits):
 		w.Header().Set("Retry-After", "1")
@@ -118,6 +123,7 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 type visit struct {
 	*configuration
 	principal stopgate.Principal
+	seen      *sight
 }
 
 // route finds out what a request wants and whether it may. Probes come under any

@@ -124,6 +124,7 @@ func (s *stream) read() {
 	s.unlocked(s.readUnlocked)
 	s.watch.reading = false
 	s.watch.read = time.Now()
+	s.seen.first(s.watch.read)
 	s.buf.decoder.Filled(len(s.fresh))
 }
 

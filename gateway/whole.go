@@ -121,6 +121,7 @@ func (h heard) Read(p []byte) (int, error) {
 	n, err := h.r.Read(p)
 	h.x.mu.Lock()
 	h.x.watch.read = time.Now()
+	h.x.seen.first(h.x.watch.read)
 	h.x.mu.Unlock()
 	return n, err
 }

@@ -133,6 +133,8 @@ type Notes struct {
 	UsageIncomplete bool
 	// MadeUpIDs counts the calls that got an id from the gate.
 	MadeUpIDs int
+	// Answer is what the response says about itself.
+	Answer Answer
 }
 
 // Stream is one streamed response. It is not safe for concurrent use: a driver

@@ -40,6 +40,8 @@ func (b *body) decode(text []byte) *wire.StreamError {
 	}
 	b.content, _ = root.Get("content")
 	b.reason, _ = root.Get("stop_reason")
+	b.notes.Answer.Read(root)
+	b.notes.Answer.Finished(b.reason)
 	if !wire.Present(b.content) {
 		b.content = jsonstream.Value{}
 		return nil

@@ -113,6 +113,7 @@ func (s *stream) messageStart(dst []byte, ev *sse.Event) ([]byte, error) {
 	}
 	s.begun = true
 	s.usage.read(message)
+	s.notes.Answer.Read(message)
 	return appendNamed(dst, ev, s.frame.typ), nil
 }
 
@@ -127,6 +128,8 @@ func (s *stream) messageDelta(dst []byte, ev *sse.Event) ([]byte, error) {
 	}
 	s.tail = true
 	s.usage.read(s.frame.root)
+	s.notes.Answer.Read(s.frame.root)
+	s.notes.Answer.Finished(reason)
 	switch {
 	case len(s.list) == 0:
 		s.over = s.over || wire.Present(reason)

@@ -36,6 +36,7 @@ func (b *body) decode(text []byte) *wire.StreamError {
 	if !b.chunk.read(b.doc.Root(), messageMember) {
 		return wire.Malformed(nil)
 	}
+	b.answer(&b.chunk)
 	for i := range b.chunk.elements {
 		e := &b.chunk.elements[i]
 		index, ok := e.index(i)

@@ -123,6 +123,18 @@ func newAssembly(r *wire.Request, sink wire.Sink, o wire.Options) assembly {
 // Pending implements [wire.Stream].
 func (a *assembly) Pending() int { return a.pending }
 
+// answer notes what a chunk says about the response.
+func (a *assembly) answer(c *chunk) {
+	if !a.notes.Answer.Begun || c.usage {
+		a.notes.Answer.Read(c.root)
+	}
+	for i := range c.elements {
+		if c.elements[i].reason.IsValid() {
+			a.notes.Answer.Finished(c.elements[i].reason)
+		}
+	}
+}
+
 // Notes implements [wire.Stream] and [wire.Body].
 func (a *assembly) Notes() wire.Notes { return a.notes }
 

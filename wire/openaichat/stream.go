@@ -62,6 +62,7 @@ func (s *stream) Event(dst []byte, ev *sse.Event) ([]byte, wire.Need, error) {
 	if !s.chunk.read(s.doc.Root(), deltaMember) {
 		return dst, wire.Nothing, wire.Malformed(nil)
 	}
+	s.answer(&s.chunk)
 	if s.chunk.fault.IsValid() {
 		return s.upstreamError(dst, ev), wire.Nothing, nil
 	}

@@ -148,6 +148,7 @@ func (s *stream) terminal(dst []byte, ev *sse.Event) ([]byte, wire.Need, error) 
 	if err := s.lastCopies(); err != nil {
 		return dst, wire.Nothing, err
 	}
+	s.answer(s.frame.response)
 	if len(s.list) == 0 {
 		s.ended = true
 		return s.write(dst, ev), wire.Finished, nil

@@ -34,6 +34,7 @@ func (b *body) decode(body []byte) *wire.StreamError {
 	if !wire.Plain(root, responseNames) || !plainOutput(root) {
 		return wire.Malformed(nil)
 	}
+	b.answer(root)
 	output, _ := root.Get("output")
 	for v := range output.Elements() {
 		kind := b.kindOf(v)

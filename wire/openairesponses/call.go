@@ -73,6 +73,15 @@ func newCalls(r *wire.Request, sink wire.Sink, o wire.Options) calls {
 // Pending implements [wire.Stream].
 func (c *calls) Pending() int { return c.pending }
 
+// answer notes what a response object says about itself. Its status is the reason of
+// its end.
+func (c *calls) answer(response jsonstream.Value) {
+	c.notes.Answer.Read(response)
+	if status, _ := response.Get("status"); !status.IsText("in_progress") {
+		c.notes.Answer.Finished(status)
+	}
+}
+
 // Notes implements [wire.Stream] and [wire.Body].
 func (c *calls) Notes() wire.Notes { return c.notes }
 

@@ -1,0 +1,147 @@
+package gateway
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/wire"
+)
+
+// Observer is told about exchanges, for traces and numbers. It decides nothing; its
+// methods are called by the goroutine that serves the exchange and must not wait for
+// anything (INVARIANTS FM3).
+type Observer interface {
+	// Begin is told of a request that was let in. The context that it returns belongs to
+	// the exchange: the gate hands it on to tracers. The observation, nil for none, is
+	// told the rest.
+	Begin(ctx context.Context, r *http.Request, o *Observed) (context.Context, Observation)
+}
+
+// Observation is the rest of an exchange. What o holds is complete at End only.
+type Observation interface {
+	// Send is told that the request goes upstream now, and may add headers to it.
+	Send(o *Observed, h http.Header)
+	// End is told the end, once. o may be kept.
+	End(o *Observed)
+}
+
+// Observed is what there is to know about an exchange. It holds no content.
+type Observed struct {
+	Method, Route string // "/v1/models/{id}"
+	Dialect       string // "" for routes that carry no calls
+	Principal     stopgate.Principal
+	Agent         stopgate.AgentName
+	Session       stopgate.SessionID
+	Enforced      bool
+
+	Model    string // that the client asked for
+	Streamed bool
+	Choices  int // that it asked for; 0 if it did not say
+
+	Upstream, Address string // id, and HOST:PORT
+	Canned            bool   // the upstream is the replay model
+
+	Begun, Sent, Answered, First, Ended time.Time // zero: never; Answered is the header, First the first bytes of the body
+	UpstreamStatus, Status              int       // of the provider's and of our answer; 0 if there was none
+	Fault                               stopgate.Code
+	Answer                              wire.Answer
+
+	Calls, Denied int
+	Arguments     int64 // bytes of arguments that came
+	Discarded     int64 // of these, bytes behind the end of their call's way (DECISIONS S14)
+	Cancelled     bool  // the provider was stopped, because nothing was left that could run
+}
+
+// sight is an exchange under observation. A nil sight observes nothing.
+type sight struct {
+	Observed
+	to Observation
+}
+
+// statusWriter notes the status of a response.
+type statusWriter struct {
+	http.ResponseWriter
+	status *int
+}
+
+// WriteHeader implements [http.ResponseWriter].
+func (w statusWriter) WriteHeader(status int) {
+	if *w.status == 0 && status >= 200 {
+		*w.status = status
+	}
+	w.ResponseWriter.WriteHeader(status)
+}
+
+// Unwrap serves http.ResponseController.
+func (w statusWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+// watched puts an exchange under observation, if somebody observes.
+func (g *Gateway) watched(w http.ResponseWriter, r *http.Request, rt *route, v *visit) (http.ResponseWriter, *http.Request) {
+	if g.observer == nil {
+		return w, r
+	}
+	s := &sight{Observed: Observed{
+		Method: rt.method, Route: "/" + strings.Join(rt.segments, "/"), Principal: v.principal, Begun: time.Now(),
+	}}
+	ctx, to := g.observer.Begin(r.Context(), r, &s.Observed)
+	if to == nil {
+		return w, r
+	}
+	s.to, v.seen = to, s
+	return statusWriter{w, &s.Status}, r.WithContext(ctx)
+}
+
+// begin notes what the request is.
+func (s *sight) begin(x *exchange) {
+	if s == nil {
+		return
+	}
+	s.Dialect, s.Agent, s.Session, s.Enforced = x.dialect.Name(), x.agent, x.session, x.enforced
+	s.Model, s.Streamed, s.Choices = x.req.Model, x.req.Stream, x.req.N
+}
+
+// sent notes that the request goes upstream.
+func (s *sight) sent(u *upstream, h http.Header) {
+	if s == nil {
+		return
+	}
+	s.Upstream, s.Address, s.Canned, s.Sent = u.ID, u.base.Host, u.canned, time.Now()
+	s.to.Send(&s.Observed, h)
+}
+
+// answered notes the header of the answer.
+func (s *sight) answered(a *http.Response) {
+	if s != nil {
+		s.Answered, s.UpstreamStatus = time.Now(), a.StatusCode
+	}
+}
+
+// first notes the first bytes of the answer's body.
+func (s *sight) first(now time.Time) {
+	if s != nil && s.First.IsZero() {
+		s.First = now
+	}
+}
+
+// result notes what came of the exchange; the exchange's mutex is held.
+func (s *sight) result(x *exchange) {
+	if s == nil {
+		return
+	}
+	s.Fault, s.Answer = x.fault, x.notes.Answer
+	s.Calls, s.Denied = len(x.calls.list), x.calls.denied
+	s.Arguments, s.Discarded = x.calls.received, x.calls.wasted
+	s.Cancelled = x.stopped
+}
+
+// end tells the observer.
+func (s *sight) end() {
+	if s == nil {
+		return
+	}
+	s.Ended = time.Now()
+	s.to.End(&s.Observed)
+}
