@@ -6,7 +6,6 @@ package corpus
 import (
 	"os"
 	"path/filepath"
-	"runtime"
 	"testing"
 )
 
@@ -15,11 +14,26 @@ import (
 // with a message that says so.
 func Path(tb testing.TB, elem ...string) string {
 	tb.Helper()
-	_, file, _, _ := runtime.Caller(0)
-	root := filepath.Join(filepath.Dir(file), "..", "..", "..")
-	path := filepath.Join(append([]string{root, "..", "shared", "corpus"}, elem...)...)
+	path := filepath.Join(append([]string{checkout(tb), "..", "shared", "corpus"}, elem...)...)
 	if _, err := os.Stat(path); err != nil {
 		tb.Skipf("recorded data is absent: %v; the tests beside this one prove the same with the project's own data", err)
 	}
 	return path
+}
+
+// checkout is the folder of the module's go.mod, above the package that is tested.
+func checkout(tb testing.TB) string {
+	tb.Helper()
+	dir, err := os.Getwd()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	for up := dir; ; up = filepath.Dir(up) {
+		if _, err := os.Stat(filepath.Join(up, "go.mod")); err == nil {
+			return up
+		}
+		if up == filepath.Dir(up) {
+			tb.Fatalf("no go.mod above %s", dir)
+		}
+	}
 }
