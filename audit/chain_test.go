@@ -138,7 +138,7 @@ func TestVerifyReportsAWholeChain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := (audit.Report{Rows: 4, Head: h, Size: int64(len(text)), Lost: 7}); report != want {
+	if want := (audit.Report{Rows: 4, Head: h, Size: int64(len(text)), Lost: 7, Since: decision(1).Time}); report != want {
 		t.Errorf("report %+v, want %+v", report, want)
 	}
 	if report, err := audit.Verify(strings.NewReader("")); err != nil || report != (audit.Report{}) {

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"time"
 
 	"github.com/stopgate/stopgate"
 )
@@ -20,6 +21,8 @@ type Report struct {
 	Head Head  // of the last of them
 	Size int64 // bytes they take
 	Lost int64 // rows that the gate could not write, as the gap rows among them say
+	// Since is the time of the first row.
+	Since time.Time
 	// Torn is how many bytes follow the last row that a write left unfinished when
 	// the process or the machine died. They were never acknowledged.
 	Torn int64
@@ -72,6 +75,8 @@ func Verify(r io.Reader) (Report, error) {
 // Verifier verifies a chain row by row, wherever its rows are kept.
 type Verifier struct {
 	report Report
+	line   int64                // of the file that the rows stand in
+	offset int64                // of the row in it
 	last   [len(Genesis)]byte   // hash of the last row
 	pruned *stopgate.Checkpoint // the row before the first, if no checkpoint has named it yet
 }
@@ -109,8 +114,12 @@ func (v *Verifier) End() (Report, error) {
 	return v.Report(), nil
 }
 
+// File says that the next row is the first of another file of the same chain: lines are
+// counted from its start.
+func (v *Verifier) File() { v.line, v.offset = 0, 0 }
+
 func (v *Verifier) breaks(reason string) error {
-	return &BrokenError{Line: v.report.Rows + 1, Offset: v.report.Size, Reason: reason}
+	return &BrokenError{Line: v.line + 1, Offset: v.offset, Reason: reason}
 }
 
 // row takes one complete line, or says why it is not the next row.
@@ -151,7 +160,7 @@ func (v *Verifier) row(line []byte) (reason string) {
 		return "the row does not follow the row before"
 	}
 	if v.report.Rows == 0 {
-		v.report.Head.Chain = string(chain)
+		v.report.Head.Chain, v.report.Since = string(chain), members(body).Time
 	}
 	if checkpoint && v.pruned != nil {
 		if c := members(body).Checkpoint; c != nil && *c == *v.pruned {
@@ -162,7 +171,9 @@ func (v *Verifier) row(line []byte) (reason string) {
 		v.report.Lost += members(body).Count
 	}
 	v.report.Rows++
+	v.line++
 	v.report.Size += int64(len(line))
+	v.offset += int64(len(line))
 	v.report.Head.Seq, v.last = seq, fits
 	return ""
 }
@@ -182,9 +193,24 @@ func opening(body []byte) (seq int64, chain []byte, ok bool) {
 	return seq, chain, ok && found && closed && err == nil && seq > 0
 }
 
+// Opening reads of a row, with or without its line end, to which chain it belongs, its
+// number and its time. It verifies nothing.
+func Opening(line []byte) (chain string, seq int64, at time.Time, err error) {
+	seq, id, ok := opening(line)
+	if !ok {
+		return "", 0, time.Time{}, errors.New("the line is not an audit row")
+	}
+	var row struct{ Time time.Time }
+	if err := json.Unmarshal(line, &row); err != nil {
+		return "", 0, time.Time{}, fmt.Errorf("the line is not an audit row: %w", err)
+	}
+	return string(id), seq, row.Time, nil
+}
+
 // members reads what a gap or a checkpoint says from its body, which lacks its
 // hash.
 func members(body []byte) (row struct {
+	Time       time.Time            `json:"time"`
 	Count      int64                `json:"count"`
 	Checkpoint *stopgate.Checkpoint `json:"checkpoint"`
 }) {

@@ -12,6 +12,9 @@ type FS interface {
 	SyncDir(path string) error
 	// Rename gives a file another name. An existing file of that name is lost.
 	Rename(from, to string) error
+	// Link gives a file a second name, Remove takes one away.
+	Link(from, to string) error
+	Remove(path string) error
 }
 
 // File is an open log.

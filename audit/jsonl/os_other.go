@@ -13,3 +13,7 @@ func (osFS) Open(string) (File, error) {
 func (osFS) SyncDir(string) error { return nil }
 
 func (osFS) Rename(string, string) error { return nil }
+
+func (osFS) Link(string, string) error { return nil }
+
+func (osFS) Remove(string) error { return nil }

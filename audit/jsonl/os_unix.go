@@ -70,6 +70,10 @@ func (osFS) SyncDir(path string) error {
 
 func (osFS) Rename(from, to string) error { return os.Rename(from, to) }
 
+func (osFS) Link(from, to string) error { return os.Link(from, to) }
+
+func (osFS) Remove(path string) error { return os.Remove(path) }
+
 func (f osFile) Size() (int64, error) {
 	info, err := f.Stat()
 	if err != nil {

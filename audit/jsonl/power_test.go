@@ -6,6 +6,8 @@ import (
 	"maps"
 	"math/rand/v2"
 	"os"
+	"slices"
+	"strings"
 	"sync"
 	"testing"
 
@@ -37,13 +39,15 @@ type life struct {
 	fs           *dropfs.FS
 	acknowledged map[stopgate.ProposalID]bool
 	next         int
+	files        int   // the most that the log had
+	rotate       int64 // bytes of a file, 0 for one that is never full
 }
 
 // run lets a recorder work until the power goes, at a call that rng picks, and
 // returns what is wrong with the log that the next start finds.
 func (l *life) run(rng *rand.Rand) error {
 	l.fs.Fault = cutFault(rand.New(rand.NewPCG(rng.Uint64(), 2)), rng.IntN(60))
-	if rec, err := jsonl.Open("/log/audit.jsonl", jsonl.Options{FS: l.fs}); err == nil {
+	if rec, err := jsonl.Open("/log/audit.jsonl", jsonl.Options{FS: l.fs, RotateBytes: l.rotate}); err == nil {
 		var callers sync.WaitGroup
 		var mu sync.Mutex
 		for c := range 1 + rng.IntN(6) {
@@ -73,6 +77,9 @@ func (l *life) run(rng *rand.Rand) error {
 // check reads the log as the next start does.
 func (l *life) check() error {
 	lost := maps.Clone(l.acknowledged)
+	if err := l.whole(); err != nil {
+		return err
+	}
 	for _, name := range l.fs.Names() {
 		text, _ := l.fs.Bytes(name)
 		report, err := audit.Verify(bytes.NewReader(text))
@@ -91,6 +98,48 @@ func (l *life) check() error {
 	return nil
 }
 
+// whole reads the files of the log as one chain, as a reader does.
+func (l *life) whole() error {
+	const path = "/log/audit.jsonl"
+	text, ok := l.fs.Bytes(path)
+	if !ok || len(text) == 0 {
+		return nil
+	}
+	report, err := audit.Verify(bytes.NewReader(text))
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	var full []string
+	for _, name := range l.fs.Names() {
+		if rest, ok := strings.CutPrefix(name, path+"."+report.Head.Chain+"-"); ok && report.Head.Chain != "" {
+			var last int64
+			if fmt.Sscanf(rest, "%d", &last); last != report.Head.Seq { // else a second name of the log itself
+				full = append(full, name)
+			}
+		}
+	}
+	slices.Sort(full)
+	v := audit.NewVerifier()
+	for _, name := range append(full, path) {
+		v.File()
+		text, _ := l.fs.Bytes(name)
+		if name == path {
+			text = text[:report.Size]
+		}
+		for line := range bytes.Lines(text) {
+			if err := v.Row(line); err != nil {
+				return fmt.Errorf("%s of %d: %w", name, len(full)+1, err)
+			}
+		}
+	}
+	all, err := v.End()
+	if err == nil && report.Rows > 0 && all.Head.Seq != all.Rows {
+		err = fmt.Errorf("%d rows of %d in %d files", all.Rows, all.Head.Seq, len(full)+1)
+	}
+	l.files = max(l.files, len(full)+1)
+	return err
+}
+
 // Proves I22, FM4: power cuts at any call, with unsynced sectors dropped, torn and
 // reordered, lose no acknowledged row and leave a chain.
 func TestPowerCuts(t *testing.T) {
@@ -102,9 +151,9 @@ func TestPowerCuts(t *testing.T) {
 	}
 	seed := rand.Uint64()
 	rng := rand.New(rand.NewPCG(seed, 1))
-	rows, torn := 0, 0
+	rows, torn, files := 0, 0, 0
 	for done := 0; done < cuts; {
-		l := &life{fs: &dropfs.FS{}, acknowledged: map[stopgate.ProposalID]bool{}}
+		l := &life{fs: &dropfs.FS{}, acknowledged: map[stopgate.ProposalID]bool{}, rotate: []int64{0, 1, 700, 3000}[done/8%4]}
 		for range 8 {
 			if err := l.run(rng); err != nil {
 				t.Fatalf("seed %d, cut %d: %v", seed, done, err)
@@ -116,10 +165,10 @@ func TestPowerCuts(t *testing.T) {
 			}
 			done++
 		}
-		rows += len(l.acknowledged)
+		rows, files = rows+len(l.acknowledged), files+l.files
 	}
-	t.Logf("seed %d: %d cuts, %d rows acknowledged, %d torn ends", seed, cuts, rows, torn)
-	if torn < cuts/100 || rows < cuts {
+	t.Logf("seed %d: %d cuts, %d rows acknowledged, %d torn ends, %d files", seed, cuts, rows, torn, files)
+	if files < cuts/4 || torn < cuts/100 || rows < cuts {
 		t.Error("the cuts hit nothing: the test has gone stale")
 	}
 }

@@ -43,6 +43,13 @@ func (e *UntrustedError) Unwrap() error { return e.Err }
 type Options struct {
 	FS  FS               // nil: the operating system's
 	Now func() time.Time // of the rows that the recorder writes itself; nil: time.Now
+	// RotateBytes and RotateAge are when a file is full: the log then goes on in a new
+	// one, in the same chain. 0 is never. A write and its rows are not divided, so files
+	// become a little longer.
+	RotateBytes int64
+	RotateAge   time.Duration
+	// Trouble is told of rotations that failed; nil for nobody. No row is lost by one.
+	Trouble func(error)
 }
 
 // Recorder writes rows to one file. It is safe for concurrent use.
@@ -51,6 +58,10 @@ type Recorder struct {
 	fs   FS
 	now  func() time.Time
 	file File
+
+	rotateBytes int64
+	rotateAge   time.Duration
+	trouble     func(error)
 
 	queue   chan *entry
 	closing chan struct{} // closed by Close
@@ -65,8 +76,10 @@ type Recorder struct {
 	head audit.Head // of the last synced row
 
 	// The writer's own.
-	size int64  // bytes up to the last synced row
-	buf  []byte // the lines of one write
+	size  int64     // bytes up to the last synced row
+	since time.Time // when the file began
+	later time.Time // no rotation before; zero if none has failed
+	buf   []byte    // the lines of one write
 }
 
 // entry is one row on its way to the file.
@@ -91,7 +104,7 @@ const maxQueue = 256
 // unfinished at the end is removed and recorded.
 func Open(path string, o Options) (*Recorder, error) {
 	r := &Recorder{
-		path: path, fs: o.FS, now: o.Now,
+		path: path, fs: o.FS, now: o.Now, rotateBytes: o.RotateBytes, rotateAge: o.RotateAge, trouble: o.Trouble,
 		queue: make(chan *entry, maxQueue), closing: make(chan struct{}), ended: make(chan struct{}),
 		failed: make(chan struct{}),
 	}
@@ -100,6 +113,9 @@ func Open(path string, o Options) (*Recorder, error) {
 	}
 	if r.now == nil {
 		r.now = time.Now
+	}
+	if r.trouble == nil {
+		r.trouble = func(error) {}
 	}
 	file, err := r.fs.Open(path)
 	if err != nil {
@@ -205,9 +221,13 @@ func (r *Recorder) begin() error {
 	if err != nil {
 		return err
 	}
-	r.head, r.size = report.Head, report.Size
+	r.head, r.size, r.since = report.Head, report.Size, report.Since
 	if r.head.Chain == "" {
-		r.head.Chain = rand.Text()
+		r.head.Chain, r.since = rand.Text(), r.now()
+	} else if r.rotates() {
+		if err := r.unlink(); err != nil {
+			return err
+		}
 	}
 	if report.Torn > 0 {
 		if err := r.removeTail(report.Torn); err != nil {

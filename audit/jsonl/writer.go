@@ -18,7 +18,7 @@ const maxWrite = audit.MaxTorn - audit.MaxRow
 // run is the writer: one write and one sync for all rows that wait.
 func (r *Recorder) run() {
 	defer close(r.ended)
-	defer func() { r.closed = r.file.Close() }()
+	defer func() { r.closed = r.file.Close() }() // the last one
 	var batch []*entry
 	for {
 		select {
@@ -76,6 +76,9 @@ func (r *Recorder) collect(batch []*entry) []*entry {
 // commit writes and syncs rows; nil means that they are on the disk.
 func (r *Recorder) commit(batch []*entry) error {
 	if err := r.err(); err != nil || len(batch) == 0 {
+		return err
+	}
+	if err := r.turn(); err != nil {
 		return err
 	}
 	head := r.Head()

@@ -217,7 +217,7 @@ func (w *hookWiring) state(ctx context.Context, l loaded) ([]gate.Option, gate.A
 	}
 	if settings.store == memoryStore {
 		// Memory ends with the process. Without a store what sessions govern is denied.
-		lines, err := openLines(ctx, settings.auditFile)
+		lines, err := openLines(ctx, settings)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -246,7 +246,8 @@ func defers(p *policy.Program) bool {
 }
 
 // openLines opens a file of records, of which there is one writer at a time.
-func openLines(ctx context.Context, path string) (*jsonl.Recorder, error) {
+func openLines(ctx context.Context, settings stateSettings) (*jsonl.Recorder, error) {
+	path := settings.auditFile
 	if path == "" {
 		var err error
 		if path, err = stateFile("audit.jsonl"); err != nil {
@@ -254,7 +255,7 @@ func openLines(ctx context.Context, path string) (*jsonl.Recorder, error) {
 		}
 	}
 	for {
-		lines, err := jsonl.Open(path, jsonl.Options{})
+		lines, err := settings.lines(path)
 		if !errors.Is(err, jsonl.ErrInUse) {
 			return lines, err
 		}

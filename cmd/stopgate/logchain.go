@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/stopgate/stopgate/audit"
+	"github.com/stopgate/stopgate/audit/jsonl"
 	"github.com/stopgate/stopgate/internal/records"
 	"github.com/stopgate/stopgate/internal/visible"
 	"github.com/stopgate/stopgate/store/sqlite"
@@ -85,6 +87,9 @@ func verifyText(out io.Writer, path string, v verifyJSON) error {
 		return err
 	}
 	fmt.Fprintf(out, "whole: %d rows in %s\n  chain %s, row %d\n  head  %s\n", v.Rows, visible.Text(path), visible.Text(v.Chain), v.Seq, v.Hash)
+	if before := v.Seq - v.Rows; before > 0 {
+		fmt.Fprintf(out, "  %d rows before the first one are not here: pruned, or kept elsewhere\n", before)
+	}
 	if v.Known > 0 {
 		fmt.Fprintf(out, "  the head that was kept is row %d\n", v.Known)
 	}
@@ -186,7 +191,8 @@ func newLogPrune(s streams) *cobra.Command {
 names the last of them, so that the rest still verifies. Arguments, facts,
 sessions and approvals go with it. up does the same every few hours.
 
-A file of JSON Lines is not pruned.`,
+Of records in a file of JSON Lines, the full files ([audit] rotate_bytes) go in
+which every row is old enough.`,
 		Args: noArgs,
 	}
 	f.add(cmd)
@@ -207,22 +213,51 @@ A file of JSON Lines is not pruned.`,
 		if cmd.Flags().Changed("arguments-days") {
 			settings.argumentsDays = argumentsDays
 		}
-		store, err := existingStore(cmd, settings)
-		if err != nil {
-			return err
+		var done prunedJSON
+		if settings.auditFile != "" && (f.store == "" || f.audit != "") && settings.rowsDays > 0 {
+			if done.File, err = pruneFile(settings, time.Now()); err != nil {
+				return err
+			}
 		}
-		gone, err := store.Retain(cmd.Context(), settings.retention(time.Now()), time.Now())
-		if err := errors.Join(err, store.Close()); err != nil {
-			return err
+		if f.audit == "" || f.store != "" || done.File == nil {
+			store, err := existingStore(cmd, settings)
+			if err != nil {
+				return err
+			}
+			done.Pruned, err = store.Retain(cmd.Context(), settings.retention(time.Now()), time.Now())
+			if err := errors.Join(err, store.Close()); err != nil {
+				return err
+			}
 		}
 		if *format == "json" {
-			return writeJSON(s.out, gone)
+			return writeJSON(s.out, done)
 		}
-		_, err = fmt.Fprintf(s.out, "removed %d rows, %d arguments, %d facts, %d sessions, %d approvals\n",
-			gone.Rows, gone.Arguments, gone.Facts, gone.Sessions, gone.Approvals)
-		return err
+		return done.text(s.out)
 	}
 	return cmd
+}
+
+// prunedJSON is what prune writes for programs; it changes only by addition.
+type prunedJSON struct {
+	sqlite.Pruned
+	// File is what was removed of records in a file, absent where there is none.
+	File *jsonl.Pruned `json:"file,omitempty"`
+}
+
+func pruneFile(settings stateSettings, now time.Time) (*jsonl.Pruned, error) {
+	gone, err := jsonl.Prune(settings.auditFile, settings.retention(now).Rows)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = hintedError{fmt.Errorf("there are no records at %s yet", settings.auditFile), "run stopgate up first, or name the records with --audit"}
+	}
+	return &gone, err
+}
+
+func (p prunedJSON) text(out io.Writer) error {
+	_, err := fmt.Fprintf(out, "removed %d rows, %d arguments, %d facts, %d sessions, %d approvals\n", p.Rows, p.Arguments, p.Facts, p.Sessions, p.Approvals)
+	if p.File != nil {
+		_, err = fmt.Fprintf(out, "removed %d full files with %d rows\n", p.File.Files, p.File.Rows)
+	}
+	return err
 }
 
 // existingStore opens a store that is there already.

@@ -9,9 +9,11 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/stopgate/stopgate/audit"
+	"github.com/stopgate/stopgate/audit/jsonl"
 	rows "github.com/stopgate/stopgate/audit/sqlite"
 	"github.com/stopgate/stopgate/internal/records"
 	"github.com/stopgate/stopgate/internal/tomltree"
@@ -27,6 +29,8 @@ type auditTable struct {
 	RedactPatterns []string `toml:"redact_patterns"`
 	RowsDays       *int64   `toml:"rows_days"`
 	ArgumentsDays  *int64   `toml:"arguments_days"`
+	RotateBytes    *int64   `toml:"rotate_bytes"`
+	RotateDays     int64    `toml:"rotate_days"`
 }
 
 // storeTable is the table [store].
@@ -38,6 +42,7 @@ type storeTable struct {
 const (
 	defaultRowsDays      = 90
 	defaultArgumentsDays = 14
+	defaultRotateBytes   = 64 << 20
 )
 
 // stateSettings say where state is kept and for how long.
@@ -47,6 +52,15 @@ type stateSettings struct {
 	records       rows.Options
 	rowsDays      int64
 	argumentsDays int64
+	rotateBytes   int64 // a file of JSON lines of this size is full; 0 for never
+	rotateDays    int64 // or of this age
+	// trouble hears of what goes wrong with a file and costs no row; nil for nobody.
+	trouble func(error)
+}
+
+// lines opens a file of JSON lines.
+func (s stateSettings) lines(path string) (*jsonl.Recorder, error) {
+	return jsonl.Open(path, jsonl.Options{RotateBytes: s.rotateBytes, RotateAge: time.Duration(s.rotateDays) * 24 * time.Hour, Trouble: s.trouble})
 }
 
 // memoryStore is the URL of a store that ends with the process.
@@ -71,7 +85,13 @@ func stateOf(l loaded, f stateFlags) (stateSettings, error) {
 	if mistakes.HasErrors() {
 		return stateSettings{}, mistakesError{mistakes, l.set}
 	}
-	settings := stateSettings{auditFile: a.File, rowsDays: defaultRowsDays, argumentsDays: defaultArgumentsDays}
+	settings := stateSettings{auditFile: a.File, rowsDays: defaultRowsDays, argumentsDays: defaultArgumentsDays, rotateBytes: defaultRotateBytes, rotateDays: a.RotateDays}
+	if a.RotateBytes != nil {
+		settings.rotateBytes = *a.RotateBytes
+	}
+	if settings.rotateBytes < 0 || settings.rotateDays < 0 {
+		return settings, errors.New("[audit] rotate_bytes and rotate_days are numbers; 0 never rotates")
+	}
 	settings.records.Arguments = audit.KeepFull
 	if a.Arguments != "" {
 		if err := settings.records.Arguments.UnmarshalText([]byte(a.Arguments)); err != nil {

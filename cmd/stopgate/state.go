@@ -54,7 +54,7 @@ func (st *state) open(ctx context.Context, s stateSettings) (err error) {
 	if s.auditFile == "" {
 		return nil
 	}
-	st.lines, err = jsonl.Open(s.auditFile, jsonl.Options{})
+	st.lines, err = s.lines(s.auditFile)
 	if errors.Is(err, jsonl.ErrInUse) {
 		return hintedError{err, "name another file with --audit, or stop the stopgate that writes to this one"}
 	}
@@ -102,13 +102,27 @@ const orphanAge = time.Hour
 // tidy records what dead processes left open and prunes what is older than the
 // retention, now and every few hours, until ctx ends.
 func (st *state) tidy(ctx context.Context, log *slog.Logger) {
-	if st.store == nil {
+	if st.store == nil && st.lines == nil {
 		return
 	}
 	ticker := time.NewTicker(6 * time.Hour)
 	defer ticker.Stop()
 	for {
 		now := time.Now()
+		if st.lines != nil && st.settings.rowsDays > 0 {
+			switch gone, err := jsonl.Prune(st.place, st.settings.retention(now).Rows); {
+			case err != nil:
+				log.Warn("old files of records could not be pruned", "error", err)
+			case gone.Files > 0:
+				log.Info("pruned", "files", gone.Files, "rows", gone.Rows)
+			}
+		}
+		if st.store == nil {
+			if !pause(ctx, ticker) {
+				return
+			}
+			continue
+		}
 		if n, err := st.store.Recorder().Cancel(ctx, now.Add(-orphanAge), now); err == nil && n > 0 {
 			log.Info("recorded as cancelled: their process died", "proposals", n)
 		}
@@ -121,11 +135,19 @@ func (st *state) tidy(ctx context.Context, log *slog.Logger) {
 		case gone != (sqlite.Pruned{}):
 			log.Info("pruned", "rows", gone.Rows, "arguments", gone.Arguments, "facts", gone.Facts, "sessions", gone.Sessions, "approvals", gone.Approvals)
 		}
-		select {
-		case <-ticker.C:
-		case <-ctx.Done():
+		if !pause(ctx, ticker) {
 			return
 		}
+	}
+}
+
+// pause waits for the next tick, or reports that ctx has ended.
+func pause(ctx context.Context, ticker *time.Ticker) bool {
+	select {
+	case <-ticker.C:
+		return true
+	case <-ctx.Done():
+		return false
 	}
 }
 

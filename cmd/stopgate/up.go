@@ -96,11 +96,13 @@ func up(ctx context.Context, s streams, f *upFlags) error {
 	if err != nil {
 		return err
 	}
+	log := talk.logger(s.err)
+	settings.trouble = func(err error) { log.Warn("records", "error", err) }
 	st, err := openState(ctx, settings)
 	if err != nil {
 		return err
 	}
-	u := &upRun{streams: s, flags: f, loaded: l, gateway: options, secrets: secrets, desk: desk, state: st, talk: talk, log: talk.logger(s.err)}
+	u := &upRun{streams: s, flags: f, loaded: l, gateway: options, secrets: secrets, desk: desk, state: st, talk: talk, log: log}
 	return errors.Join(u.run(ctx), st.close())
 }
 

@@ -1,5 +1,5 @@
-// Package records reads audit logs wherever they are kept: a file of JSON lines, or
-// an SQLite store.
+// Package records reads audit logs wherever they are kept: a file of JSON lines, with
+// the full ones beside it if it is rotated, or an SQLite store.
 //
 //	log, err := records.Open(ctx, "stopgate.db")
 //	if err != nil {
@@ -163,8 +163,8 @@ func (l *Log) Head(ctx context.Context) (head audit.Head, err error) {
 	if l.db != nil {
 		return sqlite.Head(ctx, l.db)
 	}
-	var last []byte
-	if err := l.Lines(ctx, 0, "", func(line []byte) bool { last = line; return true }); err != nil || last == nil {
+	last, err := l.file.last(ctx)
+	if err != nil || last == nil {
 		return audit.Head{}, err
 	}
 	r, err := parse(last)
@@ -191,7 +191,7 @@ func (l *Log) Verify(ctx context.Context, head string) (c Check, err error) {
 			c.Known = at.Seq
 		}
 		return nil
-	})
+	}, v.File)
 	if err != nil {
 		c.Report = v.Report()
 		return c, err
@@ -202,10 +202,10 @@ func (l *Log) Verify(ctx context.Context, head string) (c Check, err error) {
 }
 
 // sealed reads every line with its line end, and says how many bytes behind the
-// last one an unfinished write left.
-func (l *Log) sealed(ctx context.Context, f func(line []byte) error) (torn int64, err error) {
+// last one an unfinished write left. next is told of every file but the first.
+func (l *Log) sealed(ctx context.Context, f func(line []byte) error, next func()) (torn int64, err error) {
 	if l.db == nil {
-		return l.file.sealed(ctx, f)
+		return l.file.read(ctx, 0, f, next)
 	}
 	var bad error
 	err = l.Lines(ctx, 0, "", func(line []byte) bool {

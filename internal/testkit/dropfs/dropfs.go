@@ -11,8 +11,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"maps"
 	"math/rand/v2"
 	"path"
+	"slices"
 	"sync"
 
 	"github.com/stopgate/stopgate/audit/jsonl"
@@ -36,6 +39,8 @@ const (
 	Size     Op = "size"
 	SyncDir  Op = "syncdir"
 	Rename   Op = "rename"
+	Link     Op = "link"
+	Remove   Op = "remove"
 )
 
 // ErrFault is what an injected fault returns.
@@ -159,6 +164,34 @@ func (f *FS) Rename(from, to string) error {
 	return nil
 }
 
+// Link gives a file a second name.
+func (f *FS) Link(from, to string) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if err := f.step(Link); err != nil {
+		return err
+	}
+	if f.names[to] != nil {
+		return fs.ErrExist
+	}
+	f.names[to] = f.names[from]
+	return nil
+}
+
+// Remove takes a name away.
+func (f *FS) Remove(name string) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if err := f.step(Remove); err != nil {
+		return err
+	}
+	if f.names[name] == nil {
+		return fs.ErrNotExist
+	}
+	delete(f.names, name)
+	return nil
+}
+
 // Bytes returns what a file shows, and whether it exists.
 func (f *FS) Bytes(name string) ([]byte, bool) {
 	f.mu.Lock()
@@ -200,12 +233,19 @@ func (f *FS) Cut(rng *rand.Rand) *FS {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	after := &FS{names: map[string]*inode{}, disk: map[string]*inode{}}
-	for name, node := range f.disk {
-		after.names[name] = node.survive(rng)
+	survivors := map[*inode]*inode{} // a file with two names stays one
+	keep := func(name string, node *inode) {
+		if survivors[node] == nil {
+			survivors[node] = node.survive(rng)
+		}
+		after.names[name] = survivors[node]
 	}
-	for name, node := range f.names {
-		if f.disk[name] != node && rng.IntN(2) == 0 {
-			after.names[name] = node.survive(rng)
+	for _, name := range slices.Sorted(maps.Keys(f.disk)) {
+		keep(name, f.disk[name])
+	}
+	for _, name := range slices.Sorted(maps.Keys(f.names)) {
+		if node := f.names[name]; f.disk[name] != node && rng.IntN(2) == 0 {
+			keep(name, node)
 		}
 	}
 	for name, node := range after.names {

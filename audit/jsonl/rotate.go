@@ -1,0 +1,133 @@
+package jsonl
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"time"
+
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/audit"
+)
+
+// A log that is rotated stands in several files: the one that is written, and beside
+// it those that are full, each with its chain and the number of its last row in its
+// name. They are one chain. Every file but the first begins with a checkpoint row that
+// names the last row of the file before.
+//
+// There is no moment at which the log's own name is missing, so that no other writer
+// can take it: the new file is made under another name and replaces the old one, which
+// has a second name by then. What a crash leaves of that is found at the next Open.
+
+// nextName is where the file that comes next is made.
+func nextName(path string) string { return path + ".next" }
+
+// segmentName is the name of a full file.
+func segmentName(path, chain string, last int64) string {
+	return fmt.Sprintf("%s.%s-%016d", path, chain, last)
+}
+
+// rotates reports whether the log ever goes on in a new file.
+func (r *Recorder) rotates() bool { return r.rotateBytes > 0 || r.rotateAge > 0 }
+
+// retry is how long a rotation that failed is left alone.
+const retry = time.Minute
+
+// due reports whether the next row belongs into a new file.
+func (r *Recorder) due(now time.Time) bool {
+	if r.size == 0 || now.Before(r.later) {
+		return false
+	}
+	return r.rotateBytes > 0 && r.size >= r.rotateBytes || r.rotateAge > 0 && now.Sub(r.since) >= r.rotateAge
+}
+
+// turn goes on in a new file if it is time. One that cannot be made costs no row: the
+// log goes on in the old one.
+func (r *Recorder) turn() error {
+	now := r.now()
+	if !r.due(now) {
+		return nil
+	}
+	err := r.rotate(now)
+	var untrusted *UntrustedError
+	switch {
+	case errors.As(err, &untrusted):
+		return err
+	case err != nil:
+		r.later = now.Add(retry)
+		r.trouble(fmt.Errorf("rotate the audit log %s: %w", r.path, err))
+	}
+	return nil
+}
+
+// rotate makes a new file the log.
+func (r *Recorder) rotate(now time.Time) (err error) {
+	head := r.Head()
+	body, err := audit.NewBody(head.Chain, &stopgate.Record{
+		Version: stopgate.RecordVersion, Time: now.UTC(), Kind: stopgate.RecordEvent, Event: stopgate.AuditCheckpoint,
+		Checkpoint: &stopgate.Checkpoint{Seq: head.Seq, Hash: head.Hash},
+	})
+	if err != nil {
+		return err
+	}
+	full := segmentName(r.path, head.Chain, head.Seq)
+	next, err := r.fs.Open(nextName(r.path))
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, next.Close())
+		}
+	}()
+	if err := next.Truncate(0); err != nil { // of a rotation that a crash ended
+		return err
+	}
+	line := head.Append(nil, body)
+	if _, err := next.Write(line); err != nil {
+		return err
+	}
+	if err := next.Sync(); err != nil {
+		return err
+	}
+	if err := r.fs.Link(r.path, full); err != nil {
+		return err
+	}
+	if err = r.fs.SyncDir(r.path); err == nil {
+		err = r.fs.Rename(nextName(r.path), r.path)
+	}
+	if err != nil {
+		// Rows that come later must not show under the name of a full file.
+		if undo := errors.Join(r.fs.Remove(full), r.fs.SyncDir(r.path)); undo != nil {
+			return r.distrust(fmt.Errorf("%w, and taking its second name back: %w", err, undo))
+		}
+		return err
+	}
+	old := r.file
+	r.mu.Lock()
+	r.file, r.size, r.since, r.head = next, int64(len(line)), now, head
+	r.mu.Unlock()
+	if err := old.Close(); err != nil {
+		r.trouble(fmt.Errorf("close %s: %w", full, err))
+	}
+	if err := r.fs.SyncDir(r.path); err != nil {
+		// Nobody knows which file the name will have after a power cut.
+		return r.distrust(err)
+	}
+	return nil
+}
+
+// unlink removes what a rotation that a crash ended may have left: the second name of
+// the file, and the file that was to come next.
+func (r *Recorder) unlink() error {
+	for _, name := range []string{segmentName(r.path, r.head.Chain, r.head.Seq), nextName(r.path)} {
+		err := r.fs.Remove(name)
+		if err == nil { // before any row is written under it
+			err = r.fs.SyncDir(r.path)
+		}
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,120 @@
+package jsonl
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/stopgate/stopgate/audit"
+)
+
+// Segment is a full file of a log that was rotated.
+type Segment struct {
+	Path string
+	Last int64 // number of its last row
+}
+
+// Segments returns the full files of a log's chain, oldest first. A name that a
+// rotation has just given to the log itself, or that a crash has left it, is none.
+func Segments(path, chain string) ([]Segment, error) {
+	if chain == "" {
+		return nil, nil
+	}
+	entries, err := os.ReadDir(filepath.Dir(path))
+	if err != nil {
+		return nil, fmt.Errorf("audit log: %w", err)
+	}
+	var list []Segment
+	for _, e := range entries {
+		digits, ok := strings.CutPrefix(e.Name(), filepath.Base(path)+"."+chain+"-")
+		last, err := strconv.ParseInt(digits, 10, 64)
+		if ok && err == nil && len(digits) >= 16 && !same(filepath.Join(filepath.Dir(path), e.Name()), path) {
+			list = append(list, Segment{Path: filepath.Join(filepath.Dir(path), e.Name()), Last: last})
+		}
+	}
+	slices.SortFunc(list, func(a, b Segment) int { return int(a.Last - b.Last) })
+	return list, nil
+}
+
+// same reports whether two names are of one file.
+func same(a, b string) bool {
+	one, err1 := os.Stat(a)
+	two, err2 := os.Stat(b)
+	return err1 == nil && err2 == nil && os.SameFile(one, two)
+}
+
+// Pruned is what [Prune] removed.
+type Pruned struct {
+	Files int   `json:"files"`
+	Rows  int64 `json:"rows"`
+}
+
+// Prune removes full files of a log's chain in which every row is older than a time.
+// The first file that is left begins with the checkpoint that names the last row of
+// those that are gone. A writer may be at work meanwhile.
+func Prune(path string, before time.Time) (gone Pruned, err error) {
+	current, err := opening(path)
+	if err != nil || current.chain == "" {
+		return gone, err
+	}
+	list, err := Segments(path, current.chain)
+	if err != nil {
+		return gone, err
+	}
+	for i, s := range list {
+		first, err := opening(s.Path)
+		if err != nil {
+			return gone, err
+		}
+		following := current
+		if i+1 < len(list) {
+			if following, err = opening(list[i+1].Path); err != nil {
+				return gone, err
+			}
+		}
+		// The next file begins when this one has ended.
+		if !following.at.Before(before) || following.seq != s.Last+1 {
+			return gone, nil
+		}
+		if err := os.Remove(s.Path); err != nil {
+			return gone, fmt.Errorf("prune the audit log: %w", err)
+		}
+		gone.Files++
+		gone.Rows += s.Last - first.seq + 1
+	}
+	return gone, nil
+}
+
+// begins is how a file begins.
+type begins struct {
+	chain string // "" for an empty file
+	seq   int64
+	at    time.Time
+}
+
+// opening reads the first row of a file.
+func opening(path string) (b begins, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return b, fmt.Errorf("audit log: %w", err)
+	}
+	defer f.Close()
+	line, err := bufio.NewReaderSize(f, audit.MaxRow).ReadSlice('\n')
+	if errors.Is(err, io.EOF) {
+		return b, nil // an unfinished row is none
+	}
+	if err == nil {
+		b.chain, b.seq, b.at, err = audit.Opening(line)
+	}
+	if err != nil {
+		return b, fmt.Errorf("audit log %s: %w", path, err)
+	}
+	return b, nil
+}
