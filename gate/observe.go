@@ -104,7 +104,7 @@ func (g *Gate) Observe(ctx context.Context, r stopgate.Result) (Delivery, error)
 	row.Event, row.Code, row.Rule = stopgate.AuditResult, rel.result.Code, rel.result.Rule
 	mode := rel.result.Mode
 	row.Mode = &mode
-	row.Cause = resultCause(r)
+	row.Cause = resultCause(r, g.current.Load().kindOf(rel.call.Tool, r))
 	err = g.learn(ctx, rel, r)
 	switch {
 	case errors.Is(err, ErrUnmatched):
@@ -274,13 +274,16 @@ func contentHash(r stopgate.Result) string {
 }
 
 // resultCause says how a result came (REQUIREMENTS X13).
-func resultCause(r stopgate.Result) string {
+func resultCause(r stopgate.Result, kind session.Kind) string {
 	cause := "reported"
 	if r.Observed {
 		cause = "observed"
 	}
-	if r.Failed {
+	switch kind {
+	case session.Failed, session.Absent:
 		cause += ", failed"
+	case session.Finished:
+		cause += ", unknown"
 	}
 	return cause
 }

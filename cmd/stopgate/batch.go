@@ -106,6 +106,11 @@ func (b *batch) line(ctx context.Context, number int, line []byte) error {
 		fmt.Fprintf(b.talk, "stopgate: batch line %d: %s\n", number, visible.Lines(err.Error()))
 		return writeJSON(b.out, unreadLine{Line: number, Error: err.Error()})
 	}
+	if p.data != nil {
+		if err := b.tell(ctx, &p.call, p.data); err != nil {
+			return fmt.Errorf("batch line %d: %w", number, err)
+		}
+	}
 	var verdict stopgate.Verdict
 	if p.ran {
 		verdict, err = b.replay(ctx, p.call, p.args, p.result)
@@ -130,6 +135,7 @@ type proposal struct {
 	args   []byte
 	ran    bool // the line has a result
 	result []byte
+	data   []byte // nil: the session's data stay
 }
 
 // parse reads {"session","agent","tool","args"|"raw","id","result"?}. args is
@@ -176,6 +182,11 @@ func (b *batch) parse(line []byte) (proposal, error) {
 	}}
 	if result, ok := root.Get("result"); ok {
 		p.ran, p.result = true, bytes.Clone(result.Raw())
+	}
+	if data, ok := root.Get("session_data"); ok && data.Kind() != jsonstream.Object {
+		return proposal{}, fmt.Errorf("\"session_data\" must be an object, not %s", data.Kind())
+	} else if ok {
+		p.data = bytes.Clone(data.Raw())
 	}
 	return p, nil
 }

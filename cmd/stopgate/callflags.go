@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/config"
+	"github.com/stopgate/stopgate/jsonstream"
 )
 
 // callFlags describe one call; decide and explain share them.
@@ -14,6 +15,7 @@ type callFlags struct {
 	policyFlags
 	tool, session, agent string
 	args, argsFile       string
+	data                 string
 }
 
 func (f *callFlags) add(cmd *cobra.Command) {
@@ -24,6 +26,7 @@ func (f *callFlags) add(cmd *cobra.Command) {
 	flags.StringVar(&f.argsFile, "args-file", "", "read the arguments from `FILE`; a lone - reads standard input")
 	flags.StringVar(&f.session, "session", "", "`ID` of the session")
 	flags.StringVar(&f.agent, "agent", "", "`NAME` of the agent")
+	flags.StringVar(&f.data, "session-data", "", "the session's data as a `JSON` object, for conditions on it (default: conditions are in doubt)")
 }
 
 // arguments returns the argument text exactly as it was given. A lone "-" as
@@ -61,13 +64,30 @@ func (f *callFlags) arguments(cmd *cobra.Command, positional []string, in io.Rea
 	return []byte(f.args), nil
 }
 
+// situation is the session's data as the flag gives it; without, no value, which
+// leaves conditions on it in doubt.
+func (f *callFlags) situation() (jsonstream.Value, error) {
+	if f.data == "" {
+		return jsonstream.Value{}, nil
+	}
+	v, err := jsonstream.Parse([]byte(f.data), jsonstream.Options{ObjectRoot: true})
+	if err != nil {
+		return v, usagef("--session-data: %w", err)
+	}
+	return v, nil
+}
+
 // call is the call without its arguments and its definition.
 func (f *callFlags) call() (stopgate.Call, error) {
 	if f.tool == "" {
 		return stopgate.Call{}, usagef("name the tool with --tool NAME")
 	}
+	session := stopgate.SessionID(f.session)
+	if session == "" && f.data != "" {
+		session = "session" // data belong to one
+	}
 	return stopgate.Call{
-		Tool: stopgate.ToolName(f.tool), Session: stopgate.SessionID(f.session),
+		Tool: stopgate.ToolName(f.tool), Session: session,
 		Agent: stopgate.AgentName(f.agent), Surface: stopgate.SurfaceDecide,
 	}, nil
 }

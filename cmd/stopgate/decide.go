@@ -21,14 +21,16 @@ func newDecide(s streams) *cobra.Command {
 		Long: `decide says what the policy does with a call: its mode, why, and at which byte of
 the arguments that was certain. Nobody is asked: ask and edit are reported.
 
-A batch is JSON Lines: {"tool","args"|"raw","session","agent","id","result"}, where
-raw is the argument text as received, and a line with a result is a call that ran.
+A batch is JSON Lines: {"tool","args"|"raw","session","agent","id","result",
+"session_data"}, where raw is the argument text as received, a line with a result is a
+call that ran, and session_data, an object, sets the session's data before the call.
 Its answers are JSON Lines in the same order, whatever --format says.
 
 Exit: 0 unattended, 2 deny or skip, 4 ask or edit, or a judge would be asked,
 3 policy mistakes;
 a batch: 0 if every line could be read, else 1.`,
 		Example: `  stopgate decide --policy stopgate.toml --tool fs_read_file --args '{"path":"src/a.go"}'
+  stopgate decide --tool deploy --args '{}' --session-data '{"frozen":true}'
   stopgate decide --batch calls.jsonl --format json`,
 		Args: atMostOne,
 	}
@@ -56,6 +58,11 @@ a batch: 0 if every line could be read, else 1.`,
 		j, err := newJudge(l)
 		if err != nil {
 			return err
+		}
+		if f.data != "" {
+			if err := j.tell(cmd.Context(), &call, []byte(f.data)); err != nil {
+				return usagef("--session-data: %w", err)
+			}
 		}
 		verdict, err := j.decide(cmd.Context(), call, text)
 		if err != nil {
@@ -125,7 +132,7 @@ func (a answer) text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s (%s)\n", a.Mode, visible.Text(a.Public), a.Code)
 	switch {
-	case a.Rule == nil:
+	case a.Rule == nil, a.Layer != stopgate.LayerGuard && a.Layer != stopgate.LayerRules:
 		fmt.Fprintf(&b, "  layer     %s\n", a.Layer)
 	case a.Layer == stopgate.LayerGuard:
 		fmt.Fprintf(&b, "  guard     %s:%d, guard %d of the file\n", visible.Text(a.Rule.File), a.Rule.Line, a.Rule.Index+1)

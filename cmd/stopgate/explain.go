@@ -3,12 +3,15 @@ package main
 import (
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/visible"
 	"github.com/stopgate/stopgate/policy"
+	"github.com/stopgate/stopgate/session"
 )
 
 func newExplain(s streams) *cobra.Command {
@@ -39,16 +42,34 @@ Exit: as decide.`,
 			return err
 		}
 		call.Definition = definitionOf(l.tools, call.Tool)
-		evaluation := l.program.Bind(call).Evaluate()
+		data, err := f.situation()
+		if err != nil {
+			return err
+		}
+		evaluation := l.program.BindUnder(call, policy.Circumstances{Situation: l.program.Situation(data)}).Evaluate()
 		evaluation.Feed(text)
-		verdict := evaluation.Close(stopgate.Ended)
-		explanation, answer := evaluation.Explain(), newAnswer(call, verdict, len(text)).judgedBy(l.program)
+		evaluation.Close(stopgate.Ended)
+		explanation := evaluation.Explain()
+		j, err := newJudge(l)
+		if err != nil {
+			return err
+		}
+		if f.data != "" {
+			if err := j.tell(cmd.Context(), &call, data.Raw()); err != nil {
+				return usagef("--session-data: %w", err)
+			}
+		}
+		verdict, err := j.decide(cmd.Context(), call, text)
+		if err != nil {
+			return err
+		}
+		answer, said := newAnswer(call, verdict, len(text)).judgedBy(l.program), j.said.take()
 		if *format == "json" {
 			err = writeJSON(s.out, explanationJSON{
-				answer, explanation.Cause, traceOf(explanation.Trace), explanation.Lists,
+				answer, explanation.Cause, traceOf(explanation.Trace), explanation.Lists, said,
 			})
 		} else {
-			_, err = io.WriteString(s.out, explainText(answer, explanation))
+			_, err = io.WriteString(s.out, explainText(answer, explanation)+sessionText(l.program, answer, said))
 		}
 		if err != nil {
 			return err
@@ -64,6 +85,44 @@ type explanationJSON struct {
 	Cause string                   `json:"cause,omitempty"` // a word of detail about a refusal
 	Trace []traceStep              `json:"trace"`
 	Lists []policy.ListExplanation `json:"lists"`
+	// Objections are those of session policies, in a session where nothing has happened
+	// yet.
+	Objections []objection `json:"objections,omitempty"`
+}
+
+// sessionText is what the session policies say of a call in a session where nothing has
+// happened yet.
+func sessionText(p *policy.Program, a answer, said []objection) string {
+	registry, err := session.Compile(p.SessionPolicies(), p.Environment())
+	if err != nil {
+		return ""
+	}
+	tool := a.Tool
+	if name, ok := p.ToolNames()[tool]; ok {
+		tool = name
+	}
+	governing := registry.PoliciesFor(tool)
+	if len(governing) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	b.WriteString("\nsession policies, in a session where nothing has happened yet\n")
+	for _, g := range governing {
+		i := slices.IndexFunc(said, func(o objection) bool { return o.Policy == g.Name() })
+		if i < 0 && a.Mode.Terminal() && a.Layer != stopgate.LayerSession {
+			fmt.Fprintf(&b, "    %s was not asked: the call is refused without it\n", visible.Text(g.Name()))
+			continue
+		}
+		if i < 0 {
+			fmt.Fprintf(&b, "    %s does not object\n", visible.Text(g.Name()))
+			continue
+		}
+		fmt.Fprintf(&b, " x  %s objects: %s\n", visible.Text(g.Name()), said[i].Code)
+		for _, key := range slices.Sorted(maps.Keys(said[i].Meta)) {
+			fmt.Fprintf(&b, "      %s: %s\n", visible.Text(key), visible.Text(visible.Elide(said[i].Meta[key], 200)))
+		}
+	}
+	return b.String()
 }
 
 // traceStep is one published verdict.

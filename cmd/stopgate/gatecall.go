@@ -2,10 +2,12 @@ package main
 
 import (
 	"context"
+	"sync"
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/policy"
+	"github.com/stopgate/stopgate/session"
 )
 
 // judge is a gate without records that is asked up to the point where somebody
@@ -13,11 +15,50 @@ import (
 type judge struct {
 	gate    *gate.Gate
 	program *policy.Program
+	said    *objections // what session policies said about the latest call
 }
 
-func newJudge(l loaded) (judge, error) {
-	g, err := gateFor(l.program, hindsight{})
-	return judge{g, l.program}, err
+func newJudge(l loaded, more ...gate.Option) (judge, error) {
+	said := new(objections)
+	g, err := gateFor(l.program, hindsight{}, append(more, gate.WithTracer(said))...)
+	return judge{g, l.program, said}, err
+}
+
+// objections hears what session policies say about the calls of one gate.
+type objections struct {
+	mu   sync.Mutex
+	list []objection
+}
+
+// objection is one session policy's.
+type objection struct {
+	Policy string        `json:"policy"`
+	Code   stopgate.Code `json:"code"`
+	// Meta is what is missing, and what would satisfy it.
+	Meta map[string]string `json:"metadata,omitempty"`
+}
+
+// Trace implements [gate.Tracer].
+func (o *objections) Trace(_ context.Context, e gate.TraceEvent) {
+	if e.Name == gate.TraceDenied {
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		o.list = append(o.list, objection{e.Policy, e.Reason, e.Metadata})
+	}
+}
+
+// take returns what was said since it was last asked.
+func (o *objections) take() []objection {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	list := o.list
+	o.list = nil
+	return list
+}
+
+// tell sets the data of a call's session.
+func (j judge) tell(ctx context.Context, call *stopgate.Call, data []byte) error {
+	return j.gate.SetData(ctx, session.Owner{Principal: call.Principal, Session: call.Session}, data)
 }
 
 // decide gives the verdict of a call that goes no further.
@@ -34,25 +75,35 @@ func (j judge) decide(ctx context.Context, call stopgate.Call, args []byte) (sto
 // replay gives the verdict of a call that ran, and lets the gate see its result, so
 // that the session knows of it. What the policy refuses leaves no result behind.
 func (j judge) replay(ctx context.Context, call stopgate.Call, args, result []byte) (stopgate.Verdict, error) {
-	pending, err := j.gate.Open(ctx, call)
-	if err != nil {
-		return stopgate.Verdict{}, err
-	}
-	defer pending.Cancel(ctx)
-	pending.Feed(args)
-	verdict := pending.Close(stopgate.Ended)
-	if verdict.Terminal() {
-		return verdict, nil
-	}
-	outcome, err := pending.Resolve(ctx)
-	if err != nil || !outcome.Allowed() {
+	verdict, id, err := j.release(ctx, call, args)
+	if err != nil || id == "" {
 		return verdict, err
 	}
 	_, err = j.gate.Observe(ctx, stopgate.Result{
-		Proposal: pending.ID(), Call: call.ID, Session: call.Session, Principal: call.Principal, Tool: call.Tool,
+		Proposal: id, Call: call.ID, Session: call.Session, Principal: call.Principal, Tool: call.Tool,
 		Data: result, Observed: true,
 	})
 	return verdict, err
+}
+
+// release lets a call that did run go, if the policy allows it: id then names it for
+// its result.
+func (j judge) release(ctx context.Context, call stopgate.Call, args []byte) (verdict stopgate.Verdict, id stopgate.ProposalID, err error) {
+	pending, err := j.gate.Open(ctx, call)
+	if err != nil {
+		return verdict, "", err
+	}
+	defer pending.Cancel(ctx)
+	pending.Feed(args)
+	verdict = pending.Close(stopgate.Ended)
+	if verdict.Terminal() {
+		return verdict, "", nil
+	}
+	outcome, err := pending.Resolve(ctx)
+	if err != nil || !outcome.Allowed() {
+		return verdict, "", err
+	}
+	return verdict, pending.ID(), nil
 }
 
 // hindsight approves: only calls that did run reach it, so somebody had.

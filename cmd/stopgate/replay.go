@@ -3,13 +3,16 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/internal/records"
 	"github.com/stopgate/stopgate/internal/visible"
 	"github.com/stopgate/stopgate/policy"
@@ -25,6 +28,9 @@ func newReplay(s streams) *cobra.Command {
 No model is needed and nobody is asked. It compares what the rules said then with
 what they say now; what people or a failure decided is not compared. Of a judge the
 recorded probability is taken: the row says what another threshold would decide.
+
+Results are part of the log as far as session policies look at them: whether one came,
+and how it ended. What it said is not; a tool with a success rule counts as unknown.
 
 A call whose arguments are not kept, or are not whole, is not replayable, and the
 output says so. Records of JSON Lines files hold no arguments; the store does.
@@ -82,6 +88,9 @@ type replayJSON struct {
 	Changes   []replayChange `json:"changes"`
 	// Unreplayable counts calls that could not be judged again, by reason.
 	Unreplayable map[string]int `json:"unreplayable"`
+
+	now      time.Time // of the row at hand
+	released map[stopgate.ProposalID]released
 }
 
 // replayChange is one call whose verdict is another one now.
@@ -112,20 +121,50 @@ const (
 
 // replayLog judges the decisions of a log in their order.
 func replayLog(ctx context.Context, l loaded, log *records.Log) (*replayJSON, error) {
-	j, err := newJudge(l)
+	r := &replayJSON{Policy: l.program.Hash(), Changes: []replayChange{}, Unreplayable: map[string]int{}, released: map[stopgate.ProposalID]released{}}
+	// The clock is the log's, so that spans of time are what they were.
+	j, err := newJudge(l, gate.WithClock(func() time.Time { return r.now }))
 	if err != nil {
 		return nil, err
 	}
-	r := &replayJSON{Policy: l.program.Hash(), Changes: []replayChange{}, Unreplayable: map[string]int{}}
 	var failed error
 	err = log.Rows(ctx, 0, "", func(row records.Row) bool {
-		if row.Kind == stopgate.RecordDecision {
+		r.now = row.Time
+		switch {
+		case row.Kind == stopgate.RecordDecision:
 			r.Calls++
 			failed = r.judge(ctx, j, l, log, &row)
+		case row.Event == stopgate.AuditResult:
+			failed = r.result(ctx, j, &row.Record)
 		}
 		return failed == nil && ctx.Err() == nil
 	})
 	return r, cmp.Or(err, failed, ctx.Err())
+}
+
+// released is a call that ran, and runs again.
+type released struct {
+	id   stopgate.ProposalID
+	call stopgate.Call
+}
+
+// result lets the session know of a result, as far as the log does: whether there was
+// one, and how it ended.
+func (r *replayJSON) result(ctx context.Context, j judge, row *stopgate.Record) error {
+	was, ok := r.released[row.ID]
+	if !ok {
+		return nil
+	}
+	delete(r.released, row.ID)
+	unknown := strings.HasSuffix(row.Cause, ", unknown")
+	_, err := j.gate.Observe(ctx, stopgate.Result{
+		Proposal: was.id, Call: was.call.ID, Session: was.call.Session, Principal: was.call.Principal, Tool: was.call.Tool,
+		Failed: strings.HasSuffix(row.Cause, ", failed"), Flagged: !unknown, Observed: strings.HasPrefix(row.Cause, "observed") && !unknown,
+	})
+	if errors.Is(err, gate.ErrUnmatched) {
+		return nil
+	}
+	return err
 }
 
 // judge judges one call again.
@@ -153,7 +192,10 @@ func (r *replayJSON) judge(ctx context.Context, j judge, l loaded, log *records.
 	call := callOf(&row.Record, l.tools)
 	var v stopgate.Verdict
 	if row.Status == stopgate.StatusAllowed || row.Status == stopgate.StatusObserved {
-		v, err = j.replay(ctx, call, kept.Text, nil)
+		var id stopgate.ProposalID
+		if v, id, err = j.release(ctx, call, kept.Text); id != "" {
+			r.released[row.ID] = released{id, call}
+		}
 	} else {
 		v, err = j.decide(ctx, call, kept.Text)
 	}

@@ -90,7 +90,7 @@ func (t *testRun) run(cmd *cobra.Command, files []string, name *regexp.Regexp) e
 	var mistakes diag.List
 	var sources config.Set
 	for _, file := range files {
-		s, found, err := suite.Load(file, suite.Options{Tools: readTools, Gate: gateFor})
+		s, found, err := suite.Load(file, suite.Options{Tools: readTools, Gate: caseGate})
 		if err != nil {
 			return unread(err)
 		}
@@ -126,7 +126,14 @@ func (t *testRun) run(cmd *cobra.Command, files []string, name *regexp.Regexp) e
 // short reports whether too few rules were reached.
 func (t *testRun) short() bool { return t.covered.Percent() < t.least }
 
+// caseGate makes the gate of a test case.
+func caseGate(program *policy.Program, person gate.Approver) (*gate.Gate, error) {
+	return gateFor(program, person)
+}
+
 // gateFor makes the gate that a policy is tried on.
-func gateFor(program *policy.Program, person gate.Approver) (*gate.Gate, error) {
-	return gate.New(program, gate.WithStore(mem.New()), gate.WithDenyMode(gate.DenyToolResult), gate.WithApprover(person), withoutJudges())
+func gateFor(program *policy.Program, person gate.Approver, more ...gate.Option) (*gate.Gate, error) {
+	return gate.New(program, append([]gate.Option{
+		gate.WithStore(mem.New()), gate.WithDenyMode(gate.DenyToolResult), gate.WithApprover(person), withoutJudges(),
+	}, more...)...)
 }

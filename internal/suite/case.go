@@ -27,6 +27,8 @@ type Call struct {
 	// and Result are what came of it.
 	Ran, Failed bool
 	Result      []byte
+	// Data are the session's data from this call on, nil for those it has.
+	Data []byte
 
 	want []want
 }
@@ -51,6 +53,7 @@ type callTable struct {
 	Args         *tomltree.Value `toml:"args"`
 	Result       *tomltree.Value `toml:"result"`
 	Failed       bool            `toml:"failed"`
+	SessionData  *tomltree.Value `toml:"session_data"`
 	Expect       *stopgate.Mode  `toml:"expect"`
 	Code         string          `toml:"code"`
 	Layer        string          `toml:"layer"`
@@ -107,6 +110,9 @@ func (r *reader) cases(v *tomltree.Value, tools []stopgate.ToolDefinition) []Cas
 			r.mistakes = append(r.mistakes, tomltree.Decode(each, &inner)...)
 			c.Calls = append(c.Calls, r.call(each, inner, facts, tools))
 		}
+		if table.Calls != nil && table.SessionData != nil && len(c.Calls) > 0 && c.Calls[0].Data == nil {
+			c.Calls[0].Data = r.json(table.SessionData)
+		}
 		list = append(list, c)
 	}
 	return list
@@ -135,6 +141,13 @@ func (r *reader) call(t *tomltree.Value, table callTable, call stopgate.Call, to
 	}
 	if table.Result != nil {
 		c.Result = r.json(table.Result)
+	}
+	switch d := table.SessionData; {
+	case d == nil:
+	case d.Kind == tomltree.Table:
+		c.Data = r.json(d)
+	default:
+		r.report(diag.WrongType, d.Range, fmt.Sprintf("`session_data` must be a table, not %s", d.Kind), "write `session_data = { mode = \"...\" }`")
 	}
 	if !c.Ran && len(c.want) == 0 && t.Get("expect") == nil {
 		r.report(diag.MissingKey, t.Range, "the case expects nothing", "write `expect = \"deny\"`, or for a call that only happens, its `result`")

@@ -50,15 +50,16 @@ type fact struct {
 	principal stopgate.Principal
 	server    stopgate.ServerID
 	surface   stopgate.Surface
+	in        policy.Situation
 }
 
 // bind looks up what the policy says about a call's tool, once for all calls with
 // the same facts.
-func (s *Suite) bind(c stopgate.Call) *policy.Binding {
-	key := fact{c.Tool, c.Agent, c.Principal, c.Server, c.Surface}
+func (s *Suite) bind(c stopgate.Call, in policy.Situation) *policy.Binding {
+	key := fact{c.Tool, c.Agent, c.Principal, c.Server, c.Surface, in}
 	b := s.bound[key]
 	if b == nil {
-		b = s.program.Bind(c)
+		b = s.program.BindUnder(c, policy.Circumstances{Situation: in})
 		s.bound[key] = b
 	}
 	return b

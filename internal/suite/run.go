@@ -7,7 +7,9 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/gate"
+	"github.com/stopgate/stopgate/jsonstream"
 	"github.com/stopgate/stopgate/policy"
+	"github.com/stopgate/stopgate/session"
 )
 
 // Report is what became of the cases of one suite.
@@ -63,13 +65,21 @@ func (s *Suite) Run(ctx context.Context, keep func(name string) bool) (*Report, 
 		}
 		outcome := CaseReport{Name: c.Name, Line: c.Line}
 		person := &approver{}
+		var data []byte
 		g, err := s.options.Gate(s.program, person)
 		if err != nil {
 			return nil, err
 		}
 		for j := range c.Calls {
 			person.says = c.Calls[j].Ran
-			call, err := s.call(ctx, g, &c.Calls[j], report)
+			if told := c.Calls[j].Data; told != nil {
+				data = told
+				at := session.Owner{Principal: c.Calls[j].Call.Principal, Session: c.Calls[j].Call.Session}
+				if err := g.SetData(ctx, at, data); err != nil {
+					return nil, fmt.Errorf("%s:%d: %w", s.File, c.Calls[j].Line, err)
+				}
+			}
+			call, err := s.call(ctx, g, &c.Calls[j], data, report)
 			if err != nil {
 				return nil, fmt.Errorf("%s:%d: %w", s.File, c.Calls[j].Line, err)
 			}
@@ -84,9 +94,17 @@ func (s *Suite) Run(ctx context.Context, keep func(name string) bool) (*Report, 
 }
 
 // call takes one call through the gate, and explains what the rules did.
-func (s *Suite) call(ctx context.Context, g *gate.Gate, c *Call, report *Report) (CallReport, error) {
+func (s *Suite) call(ctx context.Context, g *gate.Gate, c *Call, data []byte, report *Report) (CallReport, error) {
 	r := CallReport{Call: c}
-	binding := s.bind(c.Call)
+	var in policy.Situation
+	if data != nil {
+		value, err := jsonstream.Parse(data, jsonstream.Options{})
+		if err != nil {
+			return r, err
+		}
+		in = s.program.Situation(value)
+	}
+	binding := s.bind(c.Call, in)
 	evaluation := binding.Evaluate()
 	evaluation.Feed(c.Args)
 	evaluation.Close(stopgate.Ended)
