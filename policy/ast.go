@@ -131,6 +131,7 @@ type Rule struct {
 type Condition struct {
 	Arg              jsonstream.Pointer
 	On               string // guards: "path", "command", "url" or "string" instead of Arg
+	IgnoreBelow      bool   // guards on paths: what a command reads without naming it is nothing to them
 	Match            Quantifier
 	Spec             match.Spec
 	Pos              diag.Range // of the whole condition

@@ -95,6 +95,7 @@ func fitCondition(k *cond, p *schema.Place, env match.Env) *fitting {
 	target.ReadsJudged, target.WritesJudged = k.readsJudged, k.writesJudged
 	for _, a := range readings(k, p, known) {
 		target.Annotation, target.Paths = a, k.ast.On == "path" && a == schema.Command
+		target.Below = target.Paths && !k.ast.IgnoreBelow
 		if alone := k.ast.Spec.Kind == match.Reads || k.ast.Spec.Kind == match.Writes; alone && k.permissive && !k.accompanied {
 			continue
 		}

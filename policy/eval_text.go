@@ -3,6 +3,7 @@ package policy
 import (
 	"slices"
 
+	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/jsonstream"
 	"github.com/stopgate/stopgate/policy/index"
 	"github.com/stopgate/stopgate/policy/match"
@@ -198,6 +199,9 @@ func (e *Evaluation) textEnd() {
 			continue
 		}
 		e.undecided--
+		if e.swept(x) {
+			e.floorHere(stopgate.Ask, stopgate.CodeGuardedBelow)
+		}
 		if x.index != nil {
 			e.endIndex(x)
 			continue
@@ -228,6 +232,17 @@ func (e *Evaluation) textEnd() {
 	}
 	e.texts, e.watches, e.undecided = e.texts[:0], e.watches[:0], 0
 	e.decoded, e.prepared = false, false
+}
+
+// swept reports that a command reads directories in which a guard protects files.
+func (e *Evaluation) swept(x *textTest) bool {
+	switch {
+	case e.probing:
+		return false
+	case x.index != nil:
+		return x.index.Sweeps(e.wholeText())
+	}
+	return x.m.JudgesSweeps() && x.m.Sweeps(e.wholeText())
 }
 
 // commandEnd judges the simple commands of the string that has just ended, each by

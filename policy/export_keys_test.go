@@ -4,7 +4,7 @@ import "slices"
 
 // Keys lists every key of the language.
 func Keys() []string {
-	return slices.Concat(topKeys, operational, gateKeys, pathKeys, toolKeys, policyKeys, ruleKeys, memberKeys, whenKeys, exampleKeys, parameterKeys, matcherKeys)
+	return slices.Concat(topKeys, operational, gateKeys, pathKeys, toolKeys, policyKeys, guardKeys, ruleKeys, memberKeys, whenKeys, exampleKeys, parameterKeys, matcherKeys)
 }
 
 // KeysByTable lists the keys of the tables that this package reads key by key, by
@@ -19,7 +19,7 @@ func KeysByTable() map[string][]string {
 		"$defs/policy":     policyKeys,
 		"$defs/rule":       rule,
 		"$defs/resultRule": rule,
-		"$defs/guard":      slices.Concat([]string{"on"}, rule),
+		"$defs/guard":      slices.Concat(guardKeys, rule),
 		"$defs/member":     slices.Concat(memberKeys, matcherKeys),
 		"$defs/when":       slices.Concat(whenKeys, matcherKeys),
 		"$defs/examples":   exampleKeys,

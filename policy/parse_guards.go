@@ -33,6 +33,22 @@ func (p *parser) guards(e *tomltree.Entry) {
 	}
 }
 
+// below reads what a guard on paths says about files that a command reads without naming
+// them.
+func (p *parser) below(e *tomltree.Entry, r *Rule) {
+	if e == nil {
+		return
+	}
+	word, ok := p.word(e, "ask", "ignore")
+	switch {
+	case !ok || len(r.Conditions) == 0:
+	case r.Conditions[0].On != "path":
+		p.report(diag.BadCondition, e.KeyRange, "`below` is for guards with `on = \"path\"`", "leave it out")
+	default:
+		r.Conditions[0].IgnoreBelow = word == "ignore"
+	}
+}
+
 // when reads the facts of a call that a rule is limited to (K60).
 func (p *parser) when(e *tomltree.Entry) *When {
 	if e == nil || !p.table(e) {

@@ -94,7 +94,7 @@ func (p *parser) rule(t *tomltree.Value, index int, kind listKind) (r *Rule, ok 
 	r = &Rule{Index: index, Pos: t.Range}
 	own := ruleKeys
 	if kind == guardRules {
-		own = slices.Concat([]string{"on"}, ruleKeys)
+		own = slices.Concat(guardKeys, ruleKeys)
 	}
 	if on := t.Get("on"); on != nil && kind != guardRules {
 		own = slices.Concat([]string{"on"}, ruleKeys)
@@ -102,6 +102,9 @@ func (p *parser) rule(t *tomltree.Value, index int, kind listKind) (r *Rule, ok 
 	}
 	p.known(t, own, matcherKeys)
 	p.conditions(t, r, kind)
+	if kind == guardRules {
+		p.below(t.Get("below"), r)
+	}
 	r.Match = p.quantifier(t.Get("match"))
 	r.matchPos = valueOf(t.Get("match"))
 	if r.matchPos != nil && len(r.Conditions) == 0 {

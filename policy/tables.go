@@ -18,6 +18,7 @@ var (
 	}
 	policyKeys = []string{"run", "result"}
 	ruleKeys   = []string{"arg", "all", "match", "when", "mode", "reason", "note", "ignores", "allow_unsafe_prefix", "examples"}
+	guardKeys  = []string{"on", "below"} // beside those of rules
 	memberKeys = []string{"arg", "match"}
 	// examples of match come first
 	exampleKeys = []string{"match", "no_match"}

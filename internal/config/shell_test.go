@@ -59,7 +59,7 @@ func TestShellPolicy(t *testing.T) {
 	for want, commands := range map[string][]string{
 		"unattended": {
 			"ls", "ls -la src", "cat go.mod", "git log --oneline -n 5 | head -20", "git diff HEAD~1 -- src", "git status && git log", "go list -m all",
-			"rg -n 'func main' --type go", "find . -name '*.go' -type f | wc -l", "find . -exec wc -l {} \\;", "grep -rn foo . 2>/dev/null", "sed -n 10,20p a.go",
+			"find . -name '*.go' -type f | wc -l", "find . -exec wc -l {} \\;", "grep -n foo a.go 2>/dev/null", "git log | rg foo", "sed -n 10,20p a.go",
 			"timeout 10 git status", "bash -lc 'git log | head'", "git ls-files | xargs wc -l", "time ls", "sort < names.txt", "ls 2>&1 | tail -5",
 			"kubectl -n web get pods -o wide", "docker ps -a", "npm view lodash version", "pip list", "cargo tree -d", "git branch -a", "tar tf a.tar",
 			"aws ec2 describe-instances --filters Name=x,Values=y", "gcloud --project=p compute instances list", "terraform show", "docker run --help", "env -u HOME -- git status",
@@ -84,6 +84,8 @@ func TestShellPolicy(t *testing.T) {
 			// Words that are evaluated once more, and placeholders that become code or a program.
 			"printf -v PATH /x; ls", "printf -v 'a[$(x)]' y", "test -v 'a[$(x)]'", "test 'a[`x`]' -eq 0", "printf %d 'a[$(x)]'", "find . -exec sh -c 'cat {}' \\;",
 			"find . -exec timeout 5 bash -c 'ls {}' \\;", "echo x | xargs -I cat cat f", "echo x | xargs -IX timeout 5 X",
+			// What they read is not named, and may be guarded.
+			"rg -n 'func main' --type go", "grep -rn foo .", "grep -r TODO src | head", "find . -name '*.go' -exec cat {} +", "git log -p", "git grep key", "ls | xargs cat",
 			// Values of secrets.
 			"jq -n env", "jq -n '$ENV'", "jq -n 'env|keys'", "ps axe", "ps -E", "ps -p 1 e", "ps -eo pid,args e", "terraform output -raw x", "terraform state pull", "kubectl get -f x.yaml -o yaml",
 		},

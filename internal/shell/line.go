@@ -45,6 +45,8 @@ type Command struct {
 	// Moved: a command before it changes the directory (E22), so that relative paths
 	// name other files than they seem to.
 	Moved bool
+	// Piped: it reads what another one of a plain line prints.
+	Piped bool
 	// Feeds: another command of the line takes words from its input, so that what this
 	// one prints may name files.
 	Feeds bool

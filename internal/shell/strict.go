@@ -16,6 +16,7 @@ type strictReader struct {
 
 	words, redirects int  // where those of the command under way begin
 	needs            bool // a command has to follow
+	piped            bool // the command under way stands behind a pipe
 }
 
 // strict adds the commands of a plain text. If the text is not plain it adds nothing.
@@ -56,7 +57,7 @@ func (r *strictReader) list() bool {
 			if r.pos < len(r.text) && (r.text[r.pos] == '&' || r.text[r.pos] == '>' && c == '&') {
 				return false // |& and &> are not POSIX
 			}
-			r.needs = double || c == '|'
+			r.needs, r.piped = double || c == '|', c == '|' && !double
 		case '<', '>':
 			if !r.redirect() {
 				return false
@@ -91,8 +92,9 @@ func (r *strictReader) inCommand() bool {
 func (r *strictReader) end() {
 	l := r.line
 	words, redirects := l.words[r.words:len(l.words):len(l.words)], l.redirects[r.redirects:len(l.redirects):len(l.redirects)]
-	l.add(words, redirects, r.from, true)
+	l.add(words, redirects, r.from, true).Piped = r.piped
 	r.words, r.redirects, r.needs = len(l.words), len(l.redirects), false
+	r.piped = false
 }
 
 // redirect reads < > >> >| with a word, and >&1 and the like, which open nothing.

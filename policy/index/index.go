@@ -34,8 +34,9 @@ type Index struct {
 	sure        bool     // some fate is known before any text
 	looked      bool     // paths or globs have members
 	single      []Member // whose path reading is asked by itself
-	classes     []uint8  // by member
-	readings    []uint8  // how many readings a member has
+	sweeps      []*match.Matcher
+	classes     []uint8 // by member
+	readings    []uint8 // how many readings a member has
 	late        literal.Summary
 	all         literal.Summary
 	numbers     numbers
@@ -62,6 +63,9 @@ func (x *Index) Add(m Member) {
 			continue
 		}
 		x.readings[m.ID]++
+		if r.JudgesSweeps() {
+			x.sweeps = append(x.sweeps, r)
+		}
 		if r.Annotation() != schema.None {
 			x.addPath(m, r)
 			continue
@@ -93,6 +97,12 @@ func (x *Index) addPath(m Member, r *match.Matcher) {
 		return
 	}
 	x.single = append(x.single, Member{ID: m.ID, Class: m.Class, Readings: []*match.Matcher{r}})
+}
+
+// Sweeps reports whether a guard among the members could hold for a file that a command
+// line reads without naming it; see [match.Matcher.Sweeps].
+func (x *Index) Sweeps(v *match.Value) bool {
+	return slices.ContainsFunc(x.sweeps, func(m *match.Matcher) bool { return m.Sweeps(v) })
 }
 
 func (x *Index) addValues(id int32, class uint8, m *match.Matcher) {

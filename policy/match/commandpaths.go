@@ -15,10 +15,11 @@ type commandPaths struct {
 	restrictive bool
 	path        textTest // of words that the shell takes literally
 	expanding   textTest // of words that it expands; nil if the condition is permissive
+	below       bool     // what is read without being named counts too
 }
 
 func compileCommandPaths(s Spec, t Target, restrictive bool, env Env) (textTest, *SpecError) {
-	test := &commandPaths{use: shell.Reads | shell.Writes, restrictive: restrictive}
+	test := &commandPaths{use: shell.Reads | shell.Writes, restrictive: restrictive, below: t.Below}
 	switch s.Kind {
 	case Reads:
 		test.use, s.Kind = shell.Reads, Glob

@@ -134,6 +134,12 @@ func firstBraces(s string) (open, end int, commas []int) {
 // also matches the dot that a name starts with.
 func valuePattern(path string, dots bool) *automaton.NFA {
 	n := automaton.New()
+	n.Accept(addValuePattern(n, path, dots))
+	return n.Direct()
+}
+
+// addValuePattern adds that set and returns where it ends.
+func addValuePattern(n *automaton.NFA, path string, dots bool) int {
 	at, components := 0, strings.Split(fold(path), "/")
 	for i, c := range components {
 		if c == "**" { // stands before its separator: "a/**" is also "a"
@@ -154,8 +160,7 @@ func valuePattern(path string, dots bool) *automaton.NFA {
 			at = addVisiblePattern(n, at, c)
 		}
 	}
-	n.Accept(at)
-	return n.Direct()
+	return at
 }
 
 // addVisiblePattern is addComponentPattern for a shell whose "*" and "?" do not

@@ -18,6 +18,9 @@ type Target struct {
 	// Paths says that the condition is about the paths that a command line reads and
 	// writes, not about its words (K0a).
 	Paths bool
+	// Below says of such a condition that it also looks at what is read without being
+	// named; see [Matcher.Sweeps].
+	Below bool
 	// ReadsJudged and WritesJudged say that another condition of the same rule judges
 	// the redirections of a command line, which otherwise satisfy nothing permissive.
 	ReadsJudged, WritesJudged bool

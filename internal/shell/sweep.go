@@ -1,0 +1,305 @@
+package shell
+
+import (
+	"bytes"
+	"strings"
+)
+
+// Sweep is a directory of which a command shows or copies the files, at any depth,
+// without naming them.
+type Sweep struct {
+	// Dir is the directory as it is written; no text means the current one.
+	Dir Word
+	// Anywhere: the files come from the command's input; they may stand anywhere.
+	Anywhere bool
+	// Hidden: files and directories whose names begin with a dot as well.
+	Hidden bool
+	// Moved: a command before it changes the directory.
+	Moved bool
+}
+
+// quiet are programs that say of a file no more than its name, size, dates or sum, or
+// remove it.
+var quiet = set(`ls stat file wc du df md5sum sha1sum sha224sum sha256sum sha384sum sha512sum cksum b2sum sum md5 shasum basename dirname
+	realpath readlink echo printf test [ true false rm rmdir touch chmod chown chgrp mkdir kill`)
+
+// Sweeps calls yield for the directories that the line reads as a whole, until yield
+// returns false: recursive searches, copies and archives, files that find or xargs gives
+// to programs that show them, and what git has stored of a whole tree. git show and git
+// diff are not among them: they show one change.
+func (l *Line) Sweeps(yield func(s *Sweep) bool) {
+	for i := range l.Commands {
+		if c := &l.Commands[i]; len(c.Words) > 0 && !l.sweep(i, yield) {
+			return
+		}
+	}
+}
+
+func (l *Line) sweep(i int, yield func(*Sweep) bool) bool {
+	c := &l.Commands[i]
+	name := string(bytes.ToLower(c.Program()))
+	s := sweeper{command: c, yield: yield}
+	if c.Open && !quiet()[name] {
+		return yield(&Sweep{Anywhere: true, Hidden: true, Moved: c.Moved})
+	}
+	switch name {
+	case "grep", "egrep", "fgrep", "zgrep":
+		return !s.cluster("rR", grepValues) && !s.long("recursive", "dereference-recursive", "directories") && !s.cluster("d", "efmABCD") ||
+			s.search(grepValues, true, false)
+	case "rg", "ag", "ack", "ugrep", "ug":
+		if s.has("--files", "--type-list", "--version", "--help", "-V", "-h") {
+			return true
+		}
+		return s.search(searchValues, s.searchesHidden(name), c.stdin())
+	case "find":
+		return !l.shown(i) || s.roots()
+	case "fd", "fdfind":
+		return !s.cluster("xX", "dtecgSojE") && !s.long("exec", "exec-batch") ||
+			s.yield(&Sweep{Hidden: true, Moved: c.Moved}) && s.operands(false)
+	case "git":
+		return s.git()
+	case "tar", "bsdtar", "gtar":
+		return !s.archives() || s.operands(false)
+	case "zip", "7z", "7za", "7zz":
+		return s.operands(false)
+	case "cp", "scp":
+		return !s.cluster("rRa", "tS") && !s.long("recursive", "archive") || s.operands(!s.cluster("t", "") && !s.long("target-directory"))
+	case "rsync":
+		return s.operands(!s.cluster("t", "") && !s.long("target-directory"))
+	case "diff":
+		return !s.cluster("r", "CUFILWxXSDy") && !s.long("recursive") || s.operands(false)
+	}
+	return true
+}
+
+// stdin reports a command whose input comes from a pipe or a file.
+func (c *Command) stdin() bool {
+	for i := range c.Redirects {
+		if !c.Redirects[i].Write {
+			return true
+		}
+	}
+	return c.Piped
+}
+
+// shown reports that find gives files to a program that shows or copies them.
+func (l *Line) shown(find int) bool {
+	for k := find + 1; k < l.Commands[find].End && k < len(l.Commands); k++ {
+		c := &l.Commands[k]
+		if len(c.Words) > 0 && holdsFileName(c.Words) && !quiet()[string(bytes.ToLower(c.Program()))] {
+			return true
+		}
+	}
+	return false
+}
+
+// sweeper looks at the words of one command.
+type sweeper struct {
+	command *Command
+	yield   func(*Sweep) bool
+}
+
+// has reports one of some options, as they are written.
+func (s *sweeper) has(options ...string) bool {
+	for _, w := range s.command.Words[1:] {
+		for _, o := range options {
+			if string(w.Text) == o {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// cluster reports one of some letters among the options of one letter. Behind a letter
+// of values the rest of the word is its value.
+func (s *sweeper) cluster(letters, values string) bool {
+	for _, w := range s.command.Words[1:] {
+		if len(w.Text) < 2 || w.Text[0] != '-' || w.Text[1] == '-' {
+			continue
+		}
+		for _, c := range w.Text[1:] {
+			if strings.IndexByte(letters, c) >= 0 {
+				return true
+			}
+			if strings.IndexByte(values, c) >= 0 {
+				break
+			}
+		}
+	}
+	return false
+}
+
+// long reports one of some long options, also abbreviated to two letters and more.
+func (s *sweeper) long(names ...string) bool {
+	for _, w := range s.command.Words[1:] {
+		text, ok := bytes.CutPrefix(w.Text, []byte("--"))
+		option, _, _ := bytes.Cut(text, []byte("="))
+		for _, n := range names {
+			if ok && len(option) > 1 && strings.HasPrefix(n, string(option)) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Options with values of programs that search: letters, and long ones that may have the
+// value in the next word. A word that is taken for a value is no directory.
+const (
+	grepValues   = "efmABCdD"
+	searchValues = "efmABCdDEgjMrtTG"
+)
+
+var longValues = set(`regexp file max-count after-context before-context context include exclude exclude-dir exclude-from directories devices label
+	encoding engine glob iglob threads max-columns max-depth max-filesize replace type type-not type-add type-clear path-separator pre pre-glob sort sortr
+	color colors context-separator field-context-separator field-match-separator hyperlink-format dfa-size-limit regex-size-limit ignore-file hostname-bin
+	depth file-search-regex ignore ignore-dir path-to-ignore pager width workers match output group ignore-directory`)
+
+// takes reports an option whose value is the next word.
+func takes(option []byte, values string) bool {
+	if name, long := bytes.CutPrefix(option, []byte("--")); long {
+		return longValues()[string(name)]
+	}
+	for i, c := range option[1:] {
+		if strings.IndexByte(values, c) >= 0 {
+			return i == len(option)-2
+		}
+	}
+	return false
+}
+
+// search yields the operands behind the pattern, unless an option gives it; the current
+// directory if there are none and the input is not searched.
+func (s *sweeper) search(values string, hidden, input bool) bool {
+	c := s.command
+	skip := !s.cluster("ef", strings.Trim(values, "ef")) && !s.long("regexp", "file", "match")
+	found, only := false, false
+	for i := 1; i < len(c.Words); i++ {
+		w := &c.Words[i]
+		switch {
+		case len(w.Text) == 0 && !skip:
+			continue
+		case !only && string(w.Text) == "--":
+			only = true
+		case !only && len(w.Text) > 1 && w.Text[0] == '-':
+			if takes(w.Text, values) {
+				i++
+			}
+		case skip:
+			skip = false
+		default:
+			found = true
+			if !s.yield(&Sweep{Dir: *w, Hidden: hidden, Moved: c.Moved}) {
+				return false
+			}
+		}
+	}
+	return found || input || s.yield(&Sweep{Hidden: hidden, Moved: c.Moved})
+}
+
+// operands yields the words that are no options, values of options among them; the
+// current directory if there are none. The last one of several may be written to.
+func (s *sweeper) operands(target bool) bool {
+	c := s.command
+	var all []*Word
+	for i := range c.Words[1:] {
+		if w := &c.Words[i+1]; len(w.Text) > 0 && w.Text[0] != '-' {
+			all = append(all, w)
+		}
+	}
+	if target && len(all) > 1 {
+		all = all[:len(all)-1]
+	}
+	for _, w := range all {
+		if !s.yield(&Sweep{Dir: *w, Hidden: true, Moved: c.Moved}) {
+			return false
+		}
+	}
+	return len(all) > 0 || s.yield(&Sweep{Hidden: true, Moved: c.Moved})
+}
+
+// roots yields the directories that find starts from.
+func (s *sweeper) roots() bool {
+	c, found := s.command, false
+	for i := range c.Words[1:] {
+		w := &c.Words[i+1]
+		switch text := string(w.Text); {
+		case text == "-H" || text == "-L" || text == "-P" || strings.HasPrefix(text, "-O"):
+			continue
+		case strings.HasPrefix(text, "-files0-from"):
+			return s.yield(&Sweep{Anywhere: true, Hidden: true, Moved: c.Moved})
+		case text == "" || text[0] == '-' || text == "(" || text == "!":
+			return found || s.yield(&Sweep{Hidden: true, Moved: c.Moved})
+		}
+		found = true
+		if !s.yield(&Sweep{Dir: *w, Hidden: true, Moved: c.Moved}) {
+			return false
+		}
+	}
+	return found || s.yield(&Sweep{Hidden: true, Moved: c.Moved})
+}
+
+// searchesHidden reports a search that does not leave out hidden files: because an
+// option says so, or because one names files by a glob.
+func (s *sweeper) searchesHidden(name string) bool {
+	if name != "rg" && name != "ag" {
+		return true
+	}
+	if s.long("hidden", "glob", "iglob", "unrestricted", "all-types", "search-binary", "file-search-regex", "no-ignore") {
+		return true
+	}
+	return s.cluster(".ug", "efmABCtTjErM") || name == "ag" && s.cluster("aUuGt", "")
+}
+
+// archives reports a tar that writes an archive.
+func (s *sweeper) archives() bool {
+	words := s.command.Words
+	if len(words) > 1 && len(words[1].Text) > 0 && words[1].Text[0] != '-' {
+		return bytes.ContainsAny(words[1].Text, "cru") && !bytes.ContainsAny(words[1].Text, "/.")
+	}
+	return s.cluster("cru", "fCTXbKNVFIgL") || s.long("create", "append", "update", "catenate", "concatenate")
+}
+
+// git yields the trees of which git shows or packs what it has stored.
+func (s *sweeper) git() bool {
+	c := s.command
+	at := 1
+	for at < len(c.Words) && len(c.Words[at].Text) > 0 && c.Words[at].Text[0] == '-' {
+		if o := string(c.Words[at].Text); o == "-C" || o == "-c" || o == "--git-dir" || o == "--work-tree" || o == "--namespace" {
+			at++
+		}
+		at++
+	}
+	if at >= len(c.Words) {
+		return true
+	}
+	patch := false
+	for _, w := range c.Words[at:] {
+		switch text := string(w.Text); {
+		case text == "-p", text == "-u", text == "-c", text == "--cc", strings.HasPrefix(text, "--patch"), strings.HasPrefix(text, "-U"),
+			strings.HasPrefix(text, "--unified"), strings.HasPrefix(text, "-L"):
+			patch = true
+		}
+	}
+	switch string(c.Words[at].Text) {
+	case "grep", "archive":
+	case "log", "whatchanged", "reflog":
+		if !patch {
+			return true
+		}
+	default:
+		return true
+	}
+	for i := at + 1; i < len(c.Words); i++ {
+		if string(c.Words[i].Text) == "--" && i+1 < len(c.Words) {
+			for k := i + 1; k < len(c.Words); k++ {
+				if !s.yield(&Sweep{Dir: c.Words[k], Hidden: true, Moved: c.Moved}) {
+					return false
+				}
+			}
+			return true
+		}
+	}
+	return s.yield(&Sweep{Hidden: true, Moved: c.Moved || at > 1})
+}

@@ -1,0 +1,70 @@
+package shell_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stopgate/stopgate/internal/shell"
+)
+
+// Proves K0a: what a command reads without naming it. A directory is written as it
+// stands there, "." where none does; ~ is "hidden files too", ? "from anywhere", > "behind cd".
+func TestSweeps(t *testing.T) {
+	for line, want := range map[string]string{
+		"grep -r key .": "~.", "grep -rn key src docs": "~src ~docs", "grep key a b": "", "grep -nr -e key src": "~src", "grep --recursive key": "~.",
+		"grep --dereference-r key": "~.", "grep -eerror src": "", "grep -d recurse key src": "~src", "grep -rA 3 key": "~.", "cp -r -t /x src": "~/x ~src", "egrep -R key /": "~/", "GREP -r key x": "~x",
+		"rg key": ".", "rg key src": "src", "rg -. key": "~.", "rg --hid key src": "~src", "rg -uu key": "~.", "rg -g '*.go' key": "~.", "rg --glob '*.go' key src": "~src", "rg -n --type go key src": "src", "rg -C3 key src": "src", "rg -- -x src": "src",
+		"rg --files": "", "cat a | rg key": "", "cat a | grep -r key": "~.", "cat a | rg key src": "src", "rg key < a": "", "ag key": ".", "ag -u key": "~.", "ack key lib": "~lib",
+		"find . -name x": "", "find . -exec cat {} +": "~.", "find -L a b -exec grep x {} \\;": "~a ~b", "find -exec cat {} \\;": "~.", "find . -exec wc -l {} +": "",
+		"find . -exec rm {} +": "", "find . -exec timeout 5 cat {} \\;": "~.", "find . -exec cat x \\;": "", "fd -x cat": "~. ~cat", "fd x -X cat": "~. ~x ~cat", "fd x": "",
+		"ls | xargs cat": "~?", "ls | xargs wc -l": "", "xargs -n 1 base64 < list": "~?", "cat a b": "", "ls -R": "", "tree": "",
+		"git log": "", "git log -p": "~.", "git log --patch -- src": "~src", "git -C x log -p": "~>.", "git grep key": "~.", "git archive HEAD": "~.", "git show HEAD": "", "git diff": "",
+		"tar c .": "~c ~.", "tar -czf a.tgz src": "~a.tgz ~src", "tar xf a.tar": "", "tar tf a.tar": "", "tar --create src": "~src", "zip -r a.zip src": "~a.zip ~src",
+		"cp -r src /tmp": "~src", "cp -a a b /tmp": "~a ~b", "cp a b": "", "rsync -a src host:": "~src", "diff -r a b": "~a ~b", "diff a b": "", "scp -r a h:": "~a",
+		"cd / && grep -r key .": "~>.", "bash -c 'grep -r key x'": "~x", "timeout 5 grep -r key x": "~x", "sudo tar c /etc": "~c ~/etc",
+	} {
+		var l shell.Line
+		l.Read([]byte(line))
+		var got []string
+		l.Sweeps(func(s *shell.Sweep) bool {
+			text := string(s.Dir.Text)
+			switch {
+			case s.Anywhere:
+				text = "?"
+			case text == "":
+				text = "."
+			}
+			if s.Moved {
+				text = ">" + text
+			}
+			if s.Hidden {
+				text = "~" + text
+			}
+			if !slices.Contains(got, text) {
+				got = append(got, text)
+			}
+			return true
+		})
+		wanted := strings.Fields(want)
+		slices.Sort(got)
+		slices.Sort(wanted)
+		if fmt.Sprint(got) != fmt.Sprint(wanted) {
+			t.Errorf("%s: sweeps %v, want %v", line, got, wanted)
+		}
+	}
+}
+
+// Proves that yield ends the sweeps.
+func TestSweepsEnd(t *testing.T) {
+	for _, line := range []string{"grep -r k a b c", "find a b c -exec cat {} +", "git log -p -- a b", "rg k; rg k", "grep -r k; rg k"} {
+		var l shell.Line
+		l.Read([]byte(line))
+		n := 0
+		l.Sweeps(func(*shell.Sweep) bool { n++; return false })
+		if n != 1 {
+			t.Errorf("%s: %d sweeps", line, n)
+		}
+	}
+}

@@ -1,0 +1,146 @@
+package match
+
+import (
+	"strings"
+
+	"github.com/stopgate/stopgate/internal/automaton"
+	"github.com/stopgate/stopgate/internal/shell"
+	"github.com/stopgate/stopgate/regular"
+)
+
+// Sweeps reports that a guard on paths could hold for a file that a command line reads
+// without naming it, below a directory that it reads as a whole. Nobody looks at a disk:
+// it is enough that there may be such a file.
+func (m *Matcher) Sweeps(v *Value) bool {
+	t, ok := m.text.(*commandPaths)
+	if !ok || !t.below || !v.valid || len(v.text) > Budget {
+		return false
+	}
+	for _, l := range []*shell.Line{v.line(), v.otherLine()} {
+		hit := false
+		if l != nil {
+			l.Sweeps(func(s *shell.Sweep) bool {
+				hit = t.reaches(s)
+				return !hit
+			})
+		}
+		if hit {
+			return true
+		}
+	}
+	return false
+}
+
+// JudgesSweeps reports whether Sweeps may ever be true.
+func (m *Matcher) JudgesSweeps() bool {
+	t, ok := m.text.(*commandPaths)
+	return ok && t.below
+}
+
+// reaches reports that the test could hold for a file that is swept.
+func (t *commandPaths) reaches(s *shell.Sweep) bool {
+	test, ok := t.path.(sweptTest)
+	if !ok {
+		return true
+	}
+	moved := s.Moved && (len(s.Dir.Text) == 0 || s.Dir.Text[0] != '/')
+	return s.Anywhere || moved || test.sweeps(string(s.Dir.Text), s.Dir.Literal, s.Hidden)
+}
+
+// sweptTest judges directories that are read as a whole, as they are written; literal
+// says that nothing in it is expanded.
+type sweptTest interface {
+	sweeps(dir string, literal, hidden bool) bool
+}
+
+var (
+	_ sweptTest = (*pathTest)(nil)
+	_ sweptTest = eitherPath{}
+	_ sweptTest = (*pathPattern)(nil)
+)
+
+func (t eitherPath) sweeps(dir string, literal, hidden bool) bool {
+	return t[0].sweeps(dir, literal, hidden) || t[1].sweeps(dir, literal, hidden)
+}
+
+func (t *pathTest) sweeps(dir string, literal, hidden bool) bool {
+	return t.place.anyBelow(dir, literal, func(r Reading) bool { return t.below(r.Path, r.Glob, hidden) })
+}
+
+// sweeps: a pattern that is searched for anywhere in a path says little about where. It
+// is asked without the root, below which it sees relative paths too.
+func (t *pathPattern) sweeps(dir string, literal, hidden bool) bool {
+	p, ok := t.test.(patterns)
+	if !ok {
+		return true
+	}
+	return t.place.anyBelow(dir, literal, func(r Reading) bool {
+		found := regular.Intersect(p.language(), regular.FromNFA(underneath(r.Path, r.Glob, hidden)))
+		return found.Empty(regular.DefaultBudget) != regular.Yes || strings.HasPrefix(r.Path, "/")
+	})
+}
+
+// anyBelow asks about every reading of a directory.
+func (p *place) anyBelow(dir string, literal bool, below func(r Reading) bool) bool {
+	if dir == "" {
+		return below(Reading{})
+	}
+	list, complete := Readings(dir, p.env, !literal)
+	for _, r := range list {
+		if strings.HasPrefix(r.Path, "..") || below(r) {
+			return true
+		}
+	}
+	return !complete
+}
+
+// below reports that some path below a directory satisfies the test.
+func (t *pathTest) below(dir string, glob, hidden bool) bool {
+	a := t.automaton()
+	dfa := a.language.DFA()
+	if dfa == nil {
+		return true
+	}
+	under := underneath(dir, glob, hidden)
+	if dfa.Meets(dfa.First(), under) {
+		return true
+	}
+	root := t.env.Root
+	switch {
+	case root == "":
+		return false
+	case !strings.HasPrefix(dir, "/"):
+		return dfa.Meets(a.inRoot, under)
+	}
+	if rel, inside := insideRoot(dir, root); inside {
+		return t.below(rel, glob, hidden)
+	}
+	// The root stands below what stands above it.
+	_, above := cutRoot([]byte(fold(root)), []byte(fold(dir)))
+	return glob || above && t.below("", false, hidden)
+}
+
+// underneath is the set of folded paths below a canonical directory; dots says that
+// names may begin with one.
+func underneath(dir string, glob, dots bool) *automaton.NFA {
+	n := automaton.New()
+	at := 0
+	switch {
+	case dir == "/":
+		at = n.Text(at, "/")
+	case glob:
+		at = n.Text(addValuePattern(n, dir, true), "/")
+	case dir != "":
+		at = n.Text(at, fold(dir)+"/")
+	}
+	first := notSlash
+	if !dots {
+		first = first.Minus(automaton.Single('.'))
+	}
+	name := n.State()
+	n.Edge(at, first, name)
+	n.Edge(name, notSlash, name)
+	n.Edge(name, automaton.Single('/'), at)
+	n.Accept(name)
+	return n.Direct()
+}
