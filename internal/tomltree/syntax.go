@@ -317,13 +317,23 @@ func (r *reader) skip(at int) int {
 	return at
 }
 
-// keys copies a dotted key; the values of the entries are not set.
+// keys copies a dotted key; the values of the entries are not set. Of one with more
+// parts than are allowed the first ones and the last are copied.
 func (r *reader) keys(it unstable.Iterator) []Entry {
 	var keys []Entry
-	for it.Next() {
-		n := it.Node()
+	var last *unstable.Node
+	add := func(n *unstable.Node) {
 		from := int(n.Raw.Offset)
 		keys = append(keys, Entry{Key: string(n.Data), KeyRange: r.doc.Lines.Range(from, from+int(n.Raw.Length))})
+	}
+	for it.Next() {
+		if last = it.Node(); len(keys) < maxDepth {
+			add(last)
+			last = nil
+		}
+	}
+	if last != nil {
+		add(last)
 	}
 	return keys
 }

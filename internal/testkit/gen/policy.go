@@ -188,7 +188,7 @@ func condition(r *rand.Rand, s *naive.Schema) naive.Cond {
 		k.Kind = pick(r, []string{"minimum", "maximum", "exclusive_minimum", "exclusive_maximum", "const", "enum"})
 		k.Values = []*naive.Node{number(r, t)}
 		if k.Kind == "enum" {
-			k.Values = append(k.Values, number(r, t))
+			k.Values = another(k.Values, number(r, t))
 		}
 	case naive.Bool:
 		k.Kind, k.Values = "const", []*naive.Node{{Kind: naive.Bool, Text: pick(r, []string{"true", "false"})}}
@@ -240,9 +240,19 @@ func matcher(r *rand.Rand, k naive.Cond, annotation string) naive.Cond {
 	}
 	k.Values = []*naive.Node{text(pick(r, from))}
 	if k.Kind == "enum" {
-		k.Values = append(k.Values, text(pick(r, from)))
+		k.Values = another(k.Values, text(pick(r, from)))
 	}
 	return k
+}
+
+// another adds a value to those of an enum, in which none stands twice.
+func another(values []*naive.Node, more *naive.Node) []*naive.Node {
+	for _, v := range values {
+		if v.Text == more.Text {
+			return values
+		}
+	}
+	return append(values, more)
 }
 
 // writeRule writes a rule: the inside of an inline table, or the lines of a table.
