@@ -245,12 +245,14 @@ func matcher(r *rand.Rand, k naive.Cond, annotation string) naive.Cond {
 	return k
 }
 
-// another adds a value to those of an enum, in which none stands twice.
+// another adds a value to the first one of an enum. None stands twice, and they are in
+// order, so that rules that say the same are written alike.
 func another(values []*naive.Node, more *naive.Node) []*naive.Node {
-	for _, v := range values {
-		if v.Text == more.Text {
-			return values
-		}
+	switch first := values[0]; {
+	case first.Text == more.Text:
+		return values
+	case more.Text < first.Text:
+		return []*naive.Node{more, first}
 	}
 	return append(values, more)
 }
