@@ -55,6 +55,7 @@ var layers = [][]string{
 	{"internal/secret", "internal/certificate"},
 	{"judge"},
 	{"gateway"},
+	{"audit/otel"},
 	{"mcpgate/link", "mcpgate/pin"},
 	{"mcpgate"},
 	{"decide"},

@@ -145,3 +145,56 @@ func (s *sight) end() {
 	s.Ended = time.Now()
 	s.to.End(&s.Observed)
 }
+
+// Observers is an observer that tells several, in their order.
+func Observers(list ...Observer) Observer { return observers(list) }
+
+type observers []Observer
+
+// Begin implements [Observer].
+func (l observers) Begin(ctx context.Context, r *http.Request, o *Observed) (context.Context, Observation) {
+	var all observations
+	for _, one := range l {
+		var to Observation
+		if ctx, to = one.Begin(ctx, r, o); to != nil {
+			all = append(all, to)
+		}
+	}
+	if all == nil {
+		return ctx, nil
+	}
+	return ctx, all
+}
+
+type observations []Observation
+
+// Send implements [Observation].
+func (l observations) Send(o *Observed, h http.Header) {
+	for _, to := range l {
+		to.Send(o, h)
+	}
+}
+
+// End implements [Observation].
+func (l observations) End(o *Observed) {
+	for _, to := range l {
+		to.End(o)
+	}
+}
+
+// Provider is the name of the provider of an exchange as the conventions spell it.
+func Provider(o *Observed) string {
+	for suffix, name := range map[string]string{
+		"openai.com": "openai", "anthropic.com": "anthropic", "openai.azure.com": "azure.ai.openai", "groq.com": "groq", "mistral.ai": "mistral_ai",
+		"deepseek.com": "deepseek", "x.ai": "x_ai", "perplexity.ai": "perplexity",
+	} {
+		host, _, _ := strings.Cut(o.Address, ":")
+		if host == suffix || strings.HasSuffix(host, "."+suffix) {
+			return name
+		}
+	}
+	if o.Dialect == "anthropic" {
+		return "anthropic"
+	}
+	return "openai" // who speaks its API and says nothing else
+}

@@ -158,6 +158,7 @@ func eventLine(e *live.Event) string {
 // eventSource is a decision API.
 type eventSource struct {
 	client *http.Client
+	base   string
 	url    string
 	token  string
 	all    bool
@@ -189,9 +190,9 @@ func (f *eventFlags) source() (*eventSource, error) {
 		s.client.Transport = &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 			return new(net.Dialer).DialContext(ctx, "unix", path)
 		}}
-		s.url = "http://stopgate"
+		s.base = "http://stopgate"
 	case "http", "https":
-		s.url = strings.TrimSuffix(text, "/")
+		s.base = strings.TrimSuffix(text, "/")
 	default:
 		return nil, usagef("--url %s: want unix:PATH, http://HOST, https://HOST or redis://HOST", text)
 	}
@@ -201,7 +202,7 @@ func (f *eventFlags) source() (*eventSource, error) {
 			query.Set(key, strings.Join(words, ","))
 		}
 	}
-	s.url += "/v1/events?" + query.Encode()
+	s.url = s.base + "/v1/events?" + query.Encode()
 	return s, nil
 }
 

@@ -5,13 +5,20 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net/url"
 	"os"
+	"strings"
 	"sync"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/stopgate/stopgate/audit/live"
+	"github.com/stopgate/stopgate/audit/otel"
 	"github.com/stopgate/stopgate/audit/redis"
+	"github.com/stopgate/stopgate/gate"
+	"github.com/stopgate/stopgate/gateway"
 	"github.com/stopgate/stopgate/internal/diag"
+	"github.com/stopgate/stopgate/internal/metrics"
 	"github.com/stopgate/stopgate/internal/secret"
 	"github.com/stopgate/stopgate/internal/tomltree"
 )
@@ -21,7 +28,19 @@ type telemetryTable struct {
 	LogLevel  logLevel    `toml:"log_level"`
 	LogFormat logFormat   `toml:"log_format"`
 	Events    int         `toml:"events"`
+	Content   bool        `toml:"content"`
+	Propagate bool        `toml:"propagate_upstream"`
 	Redis     *redisTable `toml:"redis"`
+	OTLP      *otlpTable  `toml:"otlp"`
+}
+
+// otlpTable is the table [telemetry.otlp].
+type otlpTable struct {
+	Endpoint    string  `toml:"endpoint"`
+	HeadersEnv  string  `toml:"headers_env"`
+	HeadersFile string  `toml:"headers_file"`
+	Service     string  `toml:"service"`
+	Sample      float64 `toml:"sample"`
 }
 
 // redisTable is the table [telemetry.redis].
@@ -63,6 +82,8 @@ func (f *logFormat) UnmarshalText(text []byte) error {
 type telemetrySettings struct {
 	telemetryTable
 	redisURL string
+	headers  map[string]string // of the collector
+	hide     []string          // pointers that content does not show
 }
 
 // telemetryConfig reads the table; every mistake is reported with its place.
@@ -75,7 +96,13 @@ func telemetryConfig(table *tomltree.Value, from secret.Reader) (telemetrySettin
 	if e := table.Get("events"); e != nil && s.Events < 1 {
 		report(e.Value, "events must be above zero")
 	}
-	if s.Redis == nil || diags.HasErrors() {
+	if diags.HasErrors() {
+		return s, diags
+	}
+	if s.OTLP != nil {
+		s.otlp(table.Get("otlp").Value, from, report)
+	}
+	if s.Redis == nil {
 		return s, diags
 	}
 	at := table.Get("redis").Value
@@ -100,11 +127,42 @@ func telemetryConfig(table *tomltree.Value, from secret.Reader) (telemetrySettin
 	return s, diags
 }
 
+// otlp reads the table [telemetry.otlp].
+func (s *telemetrySettings) otlp(at *tomltree.Value, from secret.Reader, report func(*tomltree.Value, string, ...any)) {
+	if s.OTLP.Service == "" {
+		s.OTLP.Service = "stopgate"
+	}
+	if at.Get("sample") == nil {
+		s.OTLP.Sample = 1
+	}
+	if e := at.Get("endpoint"); e != nil {
+		if u, err := url.Parse(s.OTLP.Endpoint); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.RawQuery != "" {
+			report(e.Value, "want http://HOST:PORT or https://HOST, not %q", s.OTLP.Endpoint)
+		}
+	}
+	if e := at.Get("sample"); e != nil && !(s.OTLP.Sample >= 0 && s.OTLP.Sample <= 1) {
+		report(e.Value, "sample is a part between 0 and 1")
+	}
+	if s.OTLP.HeadersEnv == "" && s.OTLP.HeadersFile == "" {
+		return
+	}
+	text, err := from.Text(s.OTLP.HeadersEnv, s.OTLP.HeadersFile)
+	if err == nil && !from.Elsewhere() {
+		s.headers, err = otel.ParseHeaders(text)
+	}
+	if err != nil {
+		report(at, "otlp: headers: %v", err)
+	}
+}
+
 // telemetryOf reads the table [telemetry]; flags win over it.
-func telemetryOf(l loaded, f talkFlags) (telemetrySettings, error) {
+func telemetryOf(l loaded, f talkFlags) (s telemetrySettings, err error) {
 	s, mistakes := telemetryConfig(l.program.Settings().Tables["telemetry"], secret.Machine())
 	if mistakes.HasErrors() {
 		return s, mistakesError{mistakes, l.set}
+	}
+	if s.hide, err = hidden(l); err != nil {
+		return s, err
 	}
 	if f.level != "" {
 		if err := s.LogLevel.UnmarshalText([]byte(f.level)); err != nil {
@@ -117,6 +175,23 @@ func telemetryOf(l loaded, f talkFlags) (telemetrySettings, error) {
 		}
 	}
 	return s, nil
+}
+
+// alwaysHidden are the names of arguments that no span shows.
+var alwaysHidden = []string{"password", "passwd", "secret", "token", "api_key", "apikey", "authorization", "cookie", "credentials", "private_key"}
+
+// hidden are the pointers of values that no span shows: those of [audit] redact, and
+// what is called a secret at any depth.
+func hidden(l loaded) ([]string, error) {
+	var a auditTable
+	if mistakes := tomltree.Decode(l.program.Settings().Tables["audit"], &a); mistakes.HasErrors() {
+		return nil, mistakesError{mistakes, l.set}
+	}
+	list := append([]string(nil), a.Redact...)
+	for _, name := range alwaysHidden {
+		list = append(list, "/**/"+name)
+	}
+	return list, nil
 }
 
 // logger writes lines to w.
@@ -132,20 +207,37 @@ func (s *telemetrySettings) logger(w io.Writer) *slog.Logger {
 type telemetry struct {
 	events    *live.Stream
 	publisher *redis.Publisher // nil for none
+	spans     *otel.Tracer     // nil for none
+	numbers   *metrics.Metrics
+	hide      []string // pointers of arguments that are not shown; nil: none are
+	log       *slog.Logger
 	work      sync.WaitGroup
 }
 
 // openTelemetry opens what the settings name. It connects to nothing yet.
-func openTelemetry(s telemetrySettings, log *slog.Logger) (*telemetry, error) {
-	t := &telemetry{events: live.New(s.Events)}
-	if s.Redis == nil {
-		return t, nil
-	}
+func openTelemetry(ctx context.Context, s telemetrySettings, numbers *metrics.Metrics, log *slog.Logger) (*telemetry, error) {
+	t := &telemetry{events: live.New(s.Events), numbers: numbers, log: log}
+	numbers.Drops("live", func() float64 { return float64(t.events.Lost()) })
 	gate := t.events.Epoch()
 	if host, err := os.Hostname(); err == nil {
 		gate = host + "/" + gate
 	}
 	var err error
+	if s.OTLP != nil {
+		if t.spans, err = otel.Open(ctx, otel.Options{
+			Endpoint: strings.TrimSuffix(s.OTLP.Endpoint, "/"), Headers: s.headers, Sample: s.OTLP.Sample, Service: s.OTLP.Service, Version: release(), Instance: gate,
+			Content: s.Content, Propagate: s.Propagate, Failed: once(func(err error) { log.Warn("spans do not reach the collector", "error", err) }),
+		}); err != nil {
+			return nil, err
+		}
+		numbers.Drops("otlp", func() float64 { n := t.spans.Stats(); return float64(n.Dropped + n.Failed) })
+		if s.Content {
+			t.hide = s.hide
+		}
+	}
+	if s.Redis == nil {
+		return t, nil
+	}
 	t.publisher, err = redis.New(redis.Options{
 		URL: s.redisURL, Channel: s.Redis.Channel, Stream: s.Redis.Stream, StreamLength: s.Redis.StreamLength, Gate: gate,
 		Changed: func(err error) {
@@ -156,7 +248,53 @@ func openTelemetry(s telemetrySettings, log *slog.Logger) (*telemetry, error) {
 			}
 		},
 	}, t.events)
+	if err == nil {
+		numbers.Drops("redis", func() float64 { return float64(t.publisher.Stats().Dropped) })
+	}
 	return t, err
+}
+
+// once tells of an error once a minute, not of each.
+func once(tell func(error)) func(error) {
+	var last time.Time
+	return func(err error) {
+		if now := time.Now(); now.Sub(last) > time.Minute {
+			last = now
+			tell(err)
+		}
+	}
+}
+
+// tracer is what a gate tells of its proposals.
+func (t *telemetry) tracer() gate.Option {
+	list := []gate.Tracer{t.numbers, t.events.Tracer()}
+	if t.spans != nil {
+		list = append(list, t.spans)
+	}
+	return gate.WithTracer(gate.Tracers(list...), t.hide...)
+}
+
+// observer is what a gateway tells of its exchanges.
+func (t *telemetry) observer() gateway.Observer {
+	if t.spans == nil {
+		return t.numbers
+	}
+	return gateway.Observers(t.numbers, t.spans)
+}
+
+// spansEnd is how long the last spans have.
+const spansEnd = 2 * time.Second
+
+// close sends what is left.
+func (t *telemetry) close() {
+	if t.spans == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), spansEnd)
+	defer cancel()
+	if err := t.spans.Close(ctx); err != nil {
+		t.log.Warn("the last spans are lost", "error", err)
+	}
 }
 
 // run carries until ctx ends.

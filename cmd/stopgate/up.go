@@ -132,13 +132,15 @@ func (u *upRun) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	tele, err := openTelemetry(u.talk, u.log)
+	u.numbers = metrics.New(u.program.Tools())
+	tele, err := openTelemetry(ctx, u.talk, u.numbers, u.log)
 	if err != nil {
 		return err
 	}
-	u.numbers = metrics.New(u.program.Tools())
+	defer tele.close()
+	u.gateway.Observer = tele.observer()
 	u.current.Store(u.program)
-	g, err := gate.New(u.program, gate.WithTracer(gate.Tracers(u.numbers, tele.events.Tracer())),
+	g, err := gate.New(u.program, tele.tracer(),
 		gate.WithRecorder(u.state.records), gate.WithStore(u.state.facts), gate.WithApprover(queue), gate.WithSealKey(key), judges(),
 		gate.WithLimits(gate.Limits{Hold: u.desk.approvals.Hold, Approval: u.desk.approvals.Expires}),
 		gate.WithDenyMode(gate.DenyToolResult))

@@ -2,6 +2,7 @@
 //
 //	m := metrics.New(program.Tools())
 //	g, err := gate.New(program, gate.WithTracer(m))
+//	gw, err := gateway.New(gateway.Options{Gate: g, Observer: m})
 //	m.Watch(g, gw)
 //	http.Handle("/metrics", m.Handler())
 //
@@ -27,7 +28,8 @@ import (
 // Other stands for every tool that the policy does not name.
 const Other = "_other"
 
-// Metrics are the numbers of one gate. It is a [gate.Tracer].
+// Metrics are the numbers of one gate. It is a [gate.NoteTracer] and a
+// [gateway.Observer].
 type Metrics struct {
 	registry  *prometheus.Registry
 	tools     atomic.Pointer[map[stopgate.ToolName]stopgate.ToolName]
@@ -37,6 +39,7 @@ type Metrics struct {
 	asked     *prometheus.HistogramVec
 	reviews   *prometheus.CounterVec
 	reviewed  *prometheus.HistogramVec
+	exchanges *exchanges
 }
 
 // New makes the metrics of a gate. tools are the names that its policy uses, see
@@ -51,15 +54,16 @@ func New(tools map[stopgate.ToolName]stopgate.ToolName) *Metrics {
 			Name: "stopgate_handoffs_total", Help: "Handoffs that came to their end.",
 		}, []string{"surface", "decision", "code"}),
 		held: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "stopgate_held_seconds", Help: "From the opening of a proposal to its end.",
+			Name: "stopgate_hold_duration_seconds", Help: "From the opening of a proposal to its end.",
 			Buckets: []float64{.001, .01, .1, 1, 10, 60, 300, 900},
 		}, []string{"surface", "decision"}),
 		asked: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "stopgate_approval_seconds", Help: "From asking people to their answer, or to giving up.",
+			Name: "stopgate_approval_duration_seconds", Help: "From asking people to their answer, or to giving up.",
 			Buckets: []float64{1, 5, 15, 60, 300, 900, 1800},
 		}, []string{"surface", "decision"}),
 	}
 	m.Tools(tools)
+	m.exchanges = newExchanges(m.registry)
 	m.reviews = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "stopgate_judge_reviews_total", Help: "Calls that a judge was asked about: passed, objected, failed.",
 	}, []string{"surface", "tool", "answer", "cached"})
@@ -84,6 +88,7 @@ func (m *Metrics) Trace(_ context.Context, e gate.TraceEvent) {
 			tool = string(name)
 		}
 		m.review(surface, tool, e.Judge)
+		m.exchanges.decided(&e)
 		m.decisions.WithLabelValues(surface, tool, e.Decision, e.Metadata["mode"], e.Metadata["layer"], string(e.Reason)).Inc()
 	case gate.TraceHandoff:
 		m.handoffs.WithLabelValues(surface, e.Decision, string(e.Reason)).Inc()

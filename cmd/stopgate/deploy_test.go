@@ -1,0 +1,85 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/spf13/pflag"
+)
+
+const deploy = "../../examples/deploy/"
+
+// Proves S62: the examples of deployments use commands and flags that exist, and a
+// policy without a mistake.
+func TestDeployments(t *testing.T) {
+	out, err := exec.Command("stopgate", "check", "--strict", deploy+"stopgate.toml").CombinedOutput()
+	if err != nil {
+		t.Errorf("check: %v\n%s", err, out)
+	}
+	known := func(command string) *pflag.FlagSet {
+		for _, cmd := range newRoot(streams{}).Commands() {
+			if cmd.Name() == command {
+				return cmd.Flags()
+			}
+		}
+		return nil
+	}
+	line := regexp.MustCompile(`(?m)(?:^ExecStart=\S+ |\["/stopgate", |CMD \[|args: \[)([^]\n]*(?:\n\s+"[^]\n]*)?)`)
+	word := regexp.MustCompile(`[^\s",]+`)
+	found := 0
+	for _, name := range []string{"stopgate.service", "Containerfile", "sidecar.yaml"} {
+		text, err := os.ReadFile(deploy + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range line.FindAllStringSubmatch(string(text), -1) {
+			words := word.FindAllString(m[1], -1)
+			if len(words) > 0 && words[0] == "/stopgate" {
+				words = words[1:]
+			}
+			if len(words) == 0 {
+				continue
+			}
+			flags := known(words[0])
+			if flags == nil {
+				t.Errorf("%s: there is no command %q", name, words[0])
+				continue
+			}
+			found++
+			for _, w := range words[1:] {
+				if flag, ok := strings.CutPrefix(w, "--"); ok && flags.Lookup(flag) == nil {
+					t.Errorf("%s: %s has no flag %s", name, words[0], w)
+				}
+			}
+		}
+	}
+	if found != 6 {
+		t.Errorf("%d command lines", found)
+	}
+}
+
+// A probe says whether a gate is ready, over the socket and over the gateway.
+func TestHealth(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "p.toml"), demoPolicy, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := startUp(t, dir, "--policy", "p.toml")
+	for _, args := range [][]string{nil, {"--live"}, {"--url", s.url}, {"--url", s.api}, {"--live", "--url", s.url}} {
+		if out := stopgateAt(t, dir, append([]string{"health"}, args...)...); !strings.Contains(out, `"status":`) {
+			t.Errorf("health %v: %s", args, out)
+		}
+	}
+	s.stop(t)
+	for _, args := range [][]string{nil, {"--url", s.url}} {
+		cmd := exec.Command("stopgate", append([]string{"health"}, args...)...)
+		cmd.Dir, cmd.Env = dir, atHome(dir)
+		if out, err := cmd.CombinedOutput(); err == nil || cmd.ProcessState.ExitCode() != exitTrouble {
+			t.Errorf("health %v of nothing: %v\n%s", args, err, out)
+		}
+	}
+}

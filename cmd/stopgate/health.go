@@ -1,0 +1,64 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/stopgate/stopgate/internal/visible"
+)
+
+func newHealth(s streams) *cobra.Command {
+	var f eventFlags
+	var live bool
+	var limit time.Duration
+	cmd := &cobra.Command{
+		Use:   "health",
+		Short: "ask whether a running gate is ready",
+		Long: `health asks a running gate whether it takes requests and can allow calls: for probes
+of containers and supervisors. It asks the decision API of up on this machine, or the
+gateway or API that --url names.
+
+Exit: 0 yes, 1 no.`,
+		Example: `  stopgate health
+  stopgate health --url http://127.0.0.1:8788`,
+		Args: noArgs,
+	}
+	cmd.Flags().StringVar(&f.url, "url", "", "`URL` of the gateway or of the decision API: unix:, http: or https:; default: the API of up on this machine")
+	cmd.Flags().BoolVar(&live, "live", false, "ask only whether the process is there")
+	cmd.Flags().DurationVar(&limit, "timeout", 2*time.Second, "how long to wait")
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		api, err := f.source()
+		if err != nil {
+			return err
+		}
+		ctx, cancel := context.WithTimeout(cmd.Context(), limit)
+		defer cancel()
+		path := "/readyz"
+		if live {
+			path = "/healthz"
+		}
+		req, err := http.NewRequestWithContext(ctx, http.MethodGet, api.base+path, nil)
+		if err != nil {
+			return err
+		}
+		resp, err := api.client.Do(req)
+		if err != nil {
+			return fmt.Errorf("health: %w", err)
+		}
+		defer resp.Body.Close()
+		text, err := io.ReadAll(io.LimitReader(resp.Body, 1000))
+		if err != nil {
+			return fmt.Errorf("health: %w", err)
+		}
+		if resp.StatusCode != http.StatusOK {
+			return fmt.Errorf("health: not ready: %s: %s", resp.Status, visible.Text(string(text)))
+		}
+		_, err = s.out.Write(text)
+		return err
+	}
+	return cmd
+}

@@ -1,0 +1,107 @@
+package main
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/stopgate/stopgate/internal/secret"
+	"github.com/stopgate/stopgate/internal/tomltree"
+)
+
+// Every mistake in [telemetry] has its place, and the texts of secrets do not appear.
+func TestTelemetryConfig(t *testing.T) {
+	from := secret.Machine()
+	from.Getenv = func(name string) string {
+		return map[string]string{"REDIS": "redis://u:hunter2@h:1/0", "BAD": "hunter2", "HEADERS": "a=b"}[name]
+	}
+	for _, test := range []struct{ name, text, want string }{
+		{"nothing", "", ""},
+		{"everything", "log_level = \"debug\"\nlog_format = \"json\"\nevents = 1\ncontent = true\npropagate_upstream = true\n[telemetry.redis]\nurl_env = \"REDIS\"\nchannel = \"c\"\n" +
+			"stream = \"s\"\nstream_length = 5\n[telemetry.otlp]\nendpoint = \"http://h:4318\"\nheaders_env = \"HEADERS\"\nservice = \"x\"\nsample = 0.5\n", ""},
+		{"a bare collector", "[telemetry.otlp]\n", ""},
+		{"unknown level", "log_level = \"loud\"", "debug, info"},
+		{"unknown form", "log_format = \"xml\"", "text or json"},
+		{"no events", "events = 0", "above zero"},
+		{"no server", "[telemetry.redis]\n", "one of the two"},
+		{"two servers", "[telemetry.redis]\nurl = \"redis://h\"\nurl_env = \"REDIS\"", "one of url"},
+		{"no URL", "[telemetry.redis]\nurl_env = \"BAD\"", "redis://HOST"},
+		{"no length", "[telemetry.redis]\nurl = \"redis://h\"\nstream_length = 0", "above zero"},
+		{"no endpoint", "[telemetry.otlp]\nendpoint = \"localhost:4318\"", "http://HOST"},
+		{"too many", "[telemetry.otlp]\nsample = 1.5", "between 0 and 1"},
+		{"no headers", "[telemetry.otlp]\nheaders_env = \"BAD\"", "NAME=VALUE"},
+		{"no variable", "[telemetry.otlp]\nheaders_env = \"NONE\"", "NONE is not set"},
+	} {
+		doc, diags := tomltree.Parse("stopgate.toml", []byte("[telemetry]\n"+test.text))
+		if diags.HasErrors() {
+			t.Fatal(diags)
+		}
+		s, found := telemetryConfig(doc.Root.Get("telemetry").Value, from)
+		text := ""
+		for _, d := range found {
+			text += d.Message + "\n"
+			if d.File == "" || d.Range.Start.Line == 0 {
+				t.Errorf("%s: no place: %+v", test.name, d)
+			}
+		}
+		if test.want == "" && found.HasErrors() || !strings.Contains(text, test.want) || strings.Contains(text, "hunter2") {
+			t.Errorf("%s: %q, want %q", test.name, text, test.want)
+		}
+		if test.name == "a bare collector" && (s.OTLP.Sample != 1 || s.OTLP.Service != "stopgate") {
+			t.Errorf("defaults: %+v", s.OTLP)
+		}
+	}
+}
+
+// A running gate sends spans to a collector and counts what it serves.
+func TestUpSendsSpans(t *testing.T) {
+	var requests atomic.Int64
+	collector := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		if r.URL.Path == "/v1/traces" {
+			requests.Add(1)
+		}
+	}))
+	defer collector.Close()
+	dir := t.TempDir()
+	text := string(demoPolicy) + "\n[telemetry]\ncontent = true\n[telemetry.otlp]\nendpoint = \"" + collector.URL + "\"\n[api.tokens.op]\nscopes = [\"operate\", \"approve\"]\nenv = \"OPERATOR_FOR_TEST\"\n"
+	if err := os.WriteFile(filepath.Join(dir, "p.toml"), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("OPERATOR_FOR_TEST", "0123456789abcdef")
+	s := startUp(t, dir, "--policy", "p.toml", "--api-listen", "127.0.0.1:0")
+	post(t, s.url+"/v1/chat/completions", storeCredentials)
+	req, err := http.NewRequest("GET", s.api+"/metrics", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Bearer 0123456789abcdef")
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	numbers, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		`stopgate_decided_at_bytes_count{mode="deny",surface="gateway"} 1`, `stopgate_telemetry_dropped_total{reason="otlp"} 0`, `stopgate_telemetry_dropped_total{reason="live"} 0`,
+		"stopgate_arguments_bytes_total ", "stopgate_hold_duration_seconds_count",
+	} {
+		if !strings.Contains(string(numbers), want) {
+			t.Errorf("%q is not in\n%s", want, numbers)
+		}
+	}
+	if code := s.stop(t); code != exitOK {
+		t.Errorf("exit code %d\n%s", code, s.stderr)
+	}
+	if requests.Load() == 0 {
+		t.Error("the collector got nothing")
+	}
+}
