@@ -54,6 +54,7 @@ var layers = [][]string{
 	{"internal/replay"},
 	{"internal/secret", "internal/certificate"},
 	{"judge"},
+	{"gateway/events"},
 	{"gateway"},
 	{"audit/otel"},
 	{"mcpgate/link", "mcpgate/pin"},

@@ -44,6 +44,8 @@ const (
 	CodeResultWithheld         Code = "result_withheld"
 	CodeDenialLimit            Code = "denial_limit"
 	CodeLockdown               Code = "lockdown"
+	CodePolicyDropped          Code = "policy_dropped"
+	CodeRequestRejected        Code = "request_rejected"
 )
 
 // Approval (THREATS 7.3).
@@ -148,6 +150,8 @@ var publicTexts = map[Code]string{
 	CodeBackgroundNotSupported: "Background responses are not allowed here.",
 	CodeResultWithheld:         "The call ran; its result is withheld by policy.",
 	CodeDenialLimit:            "Too many calls were denied; stop and ask the user.",
+	CodePolicyDropped:          "A policy of this gateway removed the call.",
+	CodeRequestRejected:        "A policy of this gateway does not allow the request.",
 	CodeLockdown:               "Everything is denied until an operator lifts the lockdown.",
 	CodeNoApprover:             "This call needs an approval and nobody can give one here.",
 	CodeApprovalPending:        "An approval is pending; repeat the identical call later.",

@@ -141,6 +141,8 @@ var threatCodes = map[string]string{
 	"result_withheld":           "The call ran; its result is withheld by policy.",
 	"denial_limit":              "Too many calls were denied; stop and ask the user.",
 	"lockdown":                  "Everything is denied until an operator lifts the lockdown.", // DECISIONS S59
+	"policy_dropped":            "A policy of this gateway removed the call.",                 // V3-18
+	"request_rejected":          "A policy of this gateway does not allow the request.",       // V3-11
 
 	"no_approver":       "This call needs an approval and nobody can give one here.",
 	"approval_pending":  "An approval is pending; repeat the identical call later.",

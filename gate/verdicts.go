@@ -142,7 +142,7 @@ func layerOf(code stopgate.Code) stopgate.Layer {
 		stopgate.CodeUpstreamTimeout, stopgate.CodeOverloaded, stopgate.CodeCancelled:
 		return stopgate.LayerFailure
 	case stopgate.CodeServerToolNotAllowed, stopgate.CodeBackgroundNotSupported, stopgate.CodeDenialLimit,
-		stopgate.CodePolicyNotConfigured, stopgate.CodeLockdown:
+		stopgate.CodePolicyNotConfigured, stopgate.CodeLockdown, stopgate.CodePolicyDropped:
 		return stopgate.LayerGate
 	}
 	return stopgate.LayerIntegrity

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/gateway/events"
+	"github.com/stopgate/stopgate/wire/sse"
 )
 
 // run sends the request and serves the answer in the framing it comes in.
@@ -98,6 +100,7 @@ func (x *exchange) send(r *http.Request, body []byte) (*http.Response, *refusal)
 // why names what cut an exchange short, given the error of a read or of a
 // request. The message is "" where the code's own text says enough.
 func (x *exchange) why(err error) (stopgate.Code, string) {
+	var failed *events.HookError
 	switch cause := context.Cause(x.ctx); {
 	case errors.Is(cause, errAnswerLate), errors.Is(cause, errIdle), errors.Is(cause, errTotal):
 		return stopgate.CodeUpstreamTimeout, ""
@@ -105,6 +108,10 @@ func (x *exchange) why(err error) (stopgate.Code, string) {
 		return stopgate.CodeOverloaded, "The gate is shutting down; try again later."
 	case cause != nil:
 		return stopgate.CodeClientGone, ""
+	case errors.As(err, &failed):
+		return x.hookFailed(err), ""
+	case errors.Is(err, sse.ErrEventTooLarge):
+		return stopgate.CodeLimitExceeded, "The model's answer exceeds a size limit."
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		return stopgate.CodeStreamTruncated, ""
 	}

@@ -21,6 +21,11 @@ type calls struct {
 	received int64  // argument bytes of all calls
 	err      error  // the gate did not open a proposal
 
+	// For event policies.
+	watched bool          // some policy looks at calls
+	unseen  []piece       // arguments that they have not seen
+	broken  stopgate.Code // one of them failed
+
 	// Models send arguments a few bytes at a time. What one read brings of one
 	// call is collected and fed at once; verdicts and their offsets do not depend
 	// on it (INVARIANTS I2).
@@ -39,9 +44,11 @@ type call struct {
 	declared bool // by the request
 	choice   int
 	held     int64
-	asked    bool // somebody is being asked, or nobody can be
-	terminal bool // its verdict cannot change any more
-	resolved bool // outcome is set, the audit row is written
+	asked    bool   // somebody is being asked, or nobody can be
+	terminal bool   // its verdict cannot change any more
+	resolved bool   // outcome is set, the audit row is written
+	shown    bool   // the event policies have seen it
+	said     string // by a policy that dropped it
 	outcome  stopgate.Outcome
 	// delivered says that the client has it.
 	delivered bool
@@ -72,7 +79,9 @@ func (c *calls) Event(e *stopgate.Event) {
 	case stopgate.CallEnded:
 		c.identify(held, e.ID)
 		c.note(held, held.pending.Close(e.End))
-		held.pending.Consult(c.x.ctx) // beside its siblings (DECISIONS S29)
+		if !c.watched {
+			held.pending.Consult(c.x.ctx) // beside its siblings (DECISIONS S29)
+		}
 	case stopgate.CallRefused:
 		c.identify(held, e.ID)
 		c.note(held, held.pending.Refuse(e.Code))
@@ -87,6 +96,9 @@ func (c *calls) arguments(n int, piece []byte) {
 	}
 	if n != c.batched || len(c.batch)+len(piece) > maxBatch {
 		c.feed()
+	}
+	if c.watched {
+		c.keep(n, piece)
 	}
 	held, size := &c.list[n], int64(len(piece))
 	c.received += size
@@ -126,21 +138,27 @@ func (c *calls) start(e *stopgate.Event) {
 		c.list = append(c.list, call{terminal: true})
 	}
 	definition := c.x.req.Tool(e.Tool)
-	p, err := c.x.g.gate.Open(c.x.records, stopgate.Call{
-		Tool: e.Tool, ID: e.ID, Session: c.x.session, Turn: c.x.turn, Agent: c.x.agent, Principal: c.x.principal,
-		Surface: stopgate.SurfaceGateway, Dialect: c.x.dialect.Name(), Definition: definition,
-	})
+	p, err := c.open1(e.Tool, e.ID, definition)
 	if err != nil {
 		c.err = err
 		return
 	}
 	c.list[e.Call] = call{pending: p, tool: e.Tool, id: e.ID, declared: definition != nil, choice: e.Choice}
 	held := &c.list[e.Call]
+	c.x.policies.Call(e.Call, e.Choice, e.ID, e.Tool)
 	c.open++
 	c.note(held, p.Verdict())
 	if c.x.req.Refuses(e.Tool) {
 		c.note(held, p.Refuse(stopgate.CodePolicyNotConfigured))
 	}
+}
+
+// open1 opens a proposal.
+func (c *calls) open1(tool stopgate.ToolName, id stopgate.CallID, definition *stopgate.ToolDefinition) (*gate.Pending, error) {
+	return c.x.g.gate.Open(c.x.records, stopgate.Call{
+		Tool: tool, ID: id, Session: c.x.session, Turn: c.x.turn, Agent: c.x.agent, Principal: c.x.principal,
+		Surface: stopgate.SurfaceGateway, Dialect: c.x.dialect.Name(), Definition: definition,
+	})
 }
 
 // identify takes the id of a call that came after its start.
@@ -211,6 +229,7 @@ func (c *calls) due() []int {
 // denial ends the whole response, calls that may be denied come first: once one
 // is, the others are given up, not allowed (DECISIONS S42).
 func (c *calls) resolveAll(ctx context.Context, due []int) {
+	c.askPolicies(ctx, due)
 	if c.x.settings.OnDeny == DenyError && c.x.enforced {
 		for _, i := range due {
 			if p := c.list[i].pending; p == nil || !p.Verdict().Mode.Permissive() {
@@ -305,6 +324,9 @@ func (c *calls) release(i int) wire.Release {
 	v := held.outcome.Verdict
 	if held.outcome.Allowed() && held.outcome.Enforced {
 		return wire.Release{Call: i, Allowed: true, Args: held.outcome.Args}
+	}
+	if held.said != "" && v.Code == stopgate.CodePolicyDropped {
+		return wire.Release{Call: i, Text: held.said}
 	}
 	declared := held.declared || v.Rule != nil // by the policy (DECISIONS S21)
 	return wire.Release{Call: i, Text: wire.DenialText(held.tool, declared, v.Public, v.Code)}

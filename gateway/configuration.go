@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/gateway/events"
 )
 
 // configuration is what a gateway goes by: its settings and what was made of them.
@@ -20,6 +21,7 @@ type configuration struct {
 	hosts     map[string]bool
 	origins   map[string]bool
 	tokens    []Token
+	chain     *events.Chain // of event policies
 }
 
 // Token lets a client in. The gateway knows its hash only.
@@ -51,6 +53,9 @@ func newConfiguration(o *Options, before *configuration) (*configuration, error)
 		return nil, err
 	}
 	c.routes = append(c.routes, more...)
+	if c.chain, err = events.NewChain(o.Policies...); err != nil {
+		return nil, err
+	}
 	if o.Replay != nil {
 		if c.replay, err = openUpstream(Upstream{ID: "replay", Transport: o.Replay}, o.Settings.Timeouts); err != nil {
 			return nil, err

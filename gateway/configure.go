@@ -75,6 +75,8 @@ type gatewayTable struct {
 	Passthrough []string   `toml:"passthrough"`
 	ServerTools []string   `toml:"server_tools"`
 	PassItems   []string   `toml:"pass_items"`
+
+	Policies []policyTable `toml:"policies"`
 }
 
 // onBlock is reserved: a denied call never stops the turn by itself yet.
@@ -115,6 +117,9 @@ func (c *configurer) gateway(t *tomltree.Value) {
 	c.diags = append(c.diags, tomltree.Decode(t, &table)...)
 	s := &c.o.Settings
 	s.Listen, s.Hosts, s.Origins = table.Listen, table.Hosts, table.Origins
+	if e := t.Get("policies"); e != nil && !c.diags.HasErrors() {
+		c.policies(table.Policies, e)
+	}
 	s.Passthrough, s.ServerTools, s.PassItems = table.Passthrough, table.ServerTools, table.PassItems
 	if table.OnDeny != nil {
 		s.OnDeny = *table.OnDeny

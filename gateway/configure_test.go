@@ -235,3 +235,34 @@ func TestSettingsAreDocumented(t *testing.T) {
 		t.Errorf("settings: %+v", o.Settings)
 	}
 }
+
+// Event policies are read in the order of the file; a mistake in one names its place.
+func TestConfigurePolicies(t *testing.T) {
+	options, found := configure(t, `
+[[gateway.policies]]
+type = "redact"
+patterns = ["sk-\\w+"]
+direction = "both"
+[[gateway.policies]]
+type = "content_only"
+name = "talk"
+[[gateway.policies]]
+type = "passthrough"
+`, "")
+	var names []string
+	for _, p := range options.Policies {
+		names = append(names, p.Name())
+	}
+	if found.HasErrors() || strings.Join(names, " ") != "redact talk passthrough" {
+		t.Errorf("%v %v", names, found)
+	}
+	for _, bad := range []string{
+		`type = "nothing"`, `name = "x"`, `type = "redact"`, "type = \"redact\"\npatterns = [\"^a\"]", "type = \"content_only\"\nunknown = 1",
+		"type = \"redact\"\npatterns = [\"a\"]\ndirection = \"left\"", "type = \"redact\"\npatterns = [\"a\"]\nlongest = 9999",
+		"type = \"content_only\"\n[[gateway.policies]]\ntype = \"content_only\"",
+	} {
+		if _, found := configure(t, "[[gateway.policies]]\n"+bad, ""); !found.HasErrors() || found.Errors()[0].Range.Start.Line < 1 {
+			t.Errorf("%s: %v", bad, found)
+		}
+	}
+}

@@ -79,7 +79,12 @@ func (s *stream) cut() {
 	s.stream.Cancel()
 	s.calls.ended = s.calls.ended[:0]
 	all := s.calls.unresolved()
-	s.calls.resolveAll(s.records, all) // denied already: this only writes the rows
+	write := func() { s.calls.resolveAll(s.records, all) } // denied already: this only writes the rows
+	if s.calls.watched {
+		s.unlocked(write) // and tells the event policies, which may take their time
+	} else {
+		write()
+	}
 	out, err := s.stream.Release(s.out, s.calls.releases(all), nil)
 	s.out = out
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/gateway/events"
 	"github.com/stopgate/stopgate/wire"
 )
 
@@ -35,8 +36,9 @@ type exchange struct {
 	agent     stopgate.AgentName
 	principal stopgate.Principal
 
-	seen    *sight
-	stopped bool // the provider was stopped: nothing is left that may run
+	seen     *sight
+	stopped  bool        // the provider was stopped: nothing is left that may run
+	policies *events.Run // the event policies at work, nil without any
 
 	calls calls
 	asked sync.WaitGroup // goroutines that wait for an answer, see await
@@ -81,6 +83,11 @@ func (g *Gateway) serveGated(w http.ResponseWriter, r *http.Request, rt *route, 
 		g.refuse(w, r, no)
 		return
 	}
+	x.begin(r, body)
+	if body, no = x.revise(r, rt.api, body); no != nil {
+		g.refuse(w, r, no)
+		return
+	}
 	x.run(r, x.restore(body))
 }
 
@@ -92,7 +99,7 @@ func (g *Gateway) newExchange(w http.ResponseWriter, r *http.Request, v visit, d
 	}
 	x.ctx, x.cancel = context.WithCancelCause(r.Context())
 	x.held = x.ctx
-	x.calls.x = x
+	x.calls.x, x.calls.watched = x, x.chain.WatchesCalls()
 	x.session = session(r.Header)
 	if agent := r.Header.Get("X-Stopgate-Agent"); validName(agent) {
 		x.agent = stopgate.AgentName(agent)
@@ -152,6 +159,8 @@ func listed(patterns []string, typ string) bool {
 func (x *exchange) end() {
 	x.cancel(errOver)
 	x.asked.Wait()
+	x.policies.Complete(x.records)
+	defer x.tellJudged()
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	for i := range x.calls.list {

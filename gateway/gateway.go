@@ -13,6 +13,7 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/gate"
+	"github.com/stopgate/stopgate/gateway/events"
 	"github.com/stopgate/stopgate/wire"
 	"github.com/stopgate/stopgate/wire/sse"
 )
@@ -37,6 +38,10 @@ type Options struct {
 	TLS *tls.Config
 	// Observer is told about exchanges. May be nil.
 	Observer Observer
+	// Policies take part in exchanges, in this order, in front of the gate (V3).
+	Policies []events.Policy
+	// Events is told what policies and judges emit. It must not block.
+	Events func(events.Event)
 	// Log gets one line per exchange, without content. Nil discards it.
 	Log *slog.Logger
 }
@@ -59,6 +64,7 @@ type Gateway struct {
 	held      atomic.Int64
 	faults    faults
 	ledger    ledger
+	events    func(events.Event)
 }
 
 // New returns a gateway. It refuses settings that would be unsafe.
@@ -70,7 +76,7 @@ func New(o Options) (*Gateway, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := &Gateway{gate: o.Gate, log: o.Log, tls: o.TLS, observer: o.Observer}
+	g := &Gateway{gate: o.Gate, log: o.Log, tls: o.TLS, observer: o.Observer, events: o.Events}
 	g.conf.Store(c)
 	if g.log == nil {
 		g.log = slog.New(slog.DiscardHandler)

@@ -87,6 +87,7 @@ type Timeouts struct {
 	DrainUpstream  time.Duration // reading on after the last call was denied
 	Unary          time.Duration // waiting for people with a response that is not streamed
 	Linger         time.Duration // reading on after the response's end
+	Hook           time.Duration // one hook of an event policy
 	Drain          time.Duration // finishing exchanges at shutdown
 }
 
@@ -119,7 +120,7 @@ func DefaultSettings() Settings {
 			Answer: 2 * time.Minute, AnswerWhole: 10 * time.Minute,
 			IdleFirst: 5 * time.Minute, Idle: time.Minute, Exchange: 30 * time.Minute,
 			Write: 30 * time.Second, Keepalive: 10 * time.Second, KeepaliveFirst: 5 * time.Second,
-			DrainUpstream: 30 * time.Second, Unary: 50 * time.Second, Linger: 250 * time.Millisecond, Drain: 30 * time.Second,
+			DrainUpstream: 30 * time.Second, Unary: 50 * time.Second, Linger: 250 * time.Millisecond, Hook: 10 * time.Second, Drain: 30 * time.Second,
 		},
 	}
 }
@@ -138,7 +139,7 @@ func (s *Settings) check(guarded bool) error {
 	}
 	t := &s.Timeouts
 	for _, d := range []time.Duration{t.Header, t.Request, t.Connect, t.Answer, t.AnswerWhole, t.IdleFirst, t.Idle,
-		t.Exchange, t.Write, t.Keepalive, t.KeepaliveFirst, t.DrainUpstream, t.Unary, t.Linger, t.Drain} {
+		t.Exchange, t.Write, t.Keepalive, t.KeepaliveFirst, t.DrainUpstream, t.Unary, t.Linger, t.Hook, t.Drain} {
 		if d <= 0 {
 			return errors.New("gateway: every timeout must be above zero")
 		}

@@ -28,7 +28,7 @@ type buffers struct {
 func (x *exchange) serveStream(answer *http.Response, content io.Reader) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	s := x.openStream(answer, content)
+	s := x.openStream(answer, x.texts(content))
 	defer x.g.buffers.Put(s.buf)
 	defer s.buf.decoder.Close()
 	if x.enforced {
@@ -106,6 +106,9 @@ func (s *stream) run() {
 // afterRead looks at what the events of one read have brought.
 func (s *stream) afterRead() {
 	s.calls.feed()
+	if len(s.calls.unseen) > 0 {
+		s.unlocked(s.calls.show)
+	}
 	s.calls.refresh()
 	switch {
 	case s.calls.denied > 0 && s.settings.OnDeny == DenyError:

@@ -54,7 +54,7 @@ func (c *watch) idleLimit() time.Duration {
 
 // holding reports whether the client waits for something that is here.
 func (c *watch) holding() bool {
-	return c.x.stream != nil && c.x.headed && c.x.enforced && (c.resolving || c.x.stream.Pending() > 0)
+	return c.x.stream != nil && c.x.headed && c.x.enforced && (c.resolving || c.x.stream.Pending() > 0 || c.x.policies.Working())
 }
 
 func (c *watch) keepaliveAt() time.Time {
@@ -78,6 +78,8 @@ func (c *watch) look() {
 	case now.Sub(x.start) >= t.Exchange:
 		x.cancel(errTotal)
 		return
+	case c.x.policies.Working():
+		c.read = now // the upstream is not waited for
 	case c.reading && now.Sub(c.read) >= c.idleLimit():
 		x.cancel(errIdle)
 		return

@@ -20,6 +20,10 @@ func (x *exchange) serveWhole(answer *http.Response, content io.Reader) {
 		x.refuse(no)
 		return
 	}
+	if body, no = x.textsOf(body); no != nil {
+		x.refuse(no)
+		return
+	}
 	// Nothing keeps this client awake: it waits for people only so long (WIRE 1.4).
 	held, cancel := context.WithTimeoutCause(x.ctx, x.settings.Timeouts.Unary, gate.ErrHold)
 	defer cancel()

@@ -1,0 +1,173 @@
+package events_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/stopgate/stopgate/gateway/events"
+)
+
+func quote(s string) string {
+	text, _ := json.Marshal(s)
+	return string(text)
+}
+
+func throughRun(t testing.TB, run *events.Run, body string) string {
+	t.Helper()
+	out, err := io.ReadAll(run.Reader(t.Context(), strings.NewReader(body)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(out)
+}
+
+// tellChat is the text of the first choice.
+func tellChat(body string) string {
+	o := told{texts: map[string]string{}}
+	for _, line := range strings.Split(body, "\n") {
+		var event map[string]any
+		if data, ok := strings.CutPrefix(line, "data: "); ok && json.Unmarshal([]byte(data), &event) == nil {
+			o.chat(event)
+		}
+	}
+	return o.texts["choice 0"]
+}
+
+type misspelt struct{ events.Passthrough }
+
+// OnContentDelta lacks the text.
+func (misspelt) OnContentDelta(context.Context, *events.Exchange, *events.Stream) error { return nil }
+
+type unheard struct{ events.Passthrough }
+
+func (unheard) OnTextDelta() {}
+
+// Proves S53, V3-10: hooks are found when a chain is made; a method that looks like a
+// hook and is none is a mistake, not a hook that is never called.
+func TestNewChain(t *testing.T) {
+	for name, list := range map[string][]events.Policy{
+		"nil":                {nil},
+		"no name":            {forward{""}},
+		"a name twice":       {forward{"a"}, events.Passthrough{As: "a"}},
+		"other parameters":   {misspelt{}},
+		"a hook that is not": {unheard{}},
+	} {
+		if c, err := events.NewChain(list...); err == nil || c != nil {
+			t.Errorf("%s: no mistake", name)
+		}
+	}
+	if c := chain(t); len(c.Names()) != 0 || c.WatchesCalls() || c.Begin(events.Setup{}) != nil {
+		t.Error("an empty chain is none")
+	}
+	c := chain(t, forward{"a"}, events.Passthrough{}, events.ContentOnly{})
+	if got := strings.Join(c.Names(), " "); got != "a passthrough content_only" || !c.WatchesCalls() {
+		t.Error(got)
+	}
+}
+
+// Proves V3-17: where no policy looks at texts, the stream is not even read by us.
+func TestPassthroughIsNotInTheWay(t *testing.T) {
+	in := strings.NewReader("x")
+	for _, c := range []*events.Chain{nil, chain(t, events.Passthrough{}), chain(t, events.ContentOnly{}), chain(t, events.Passthrough{As: "a"}, events.Passthrough{As: "b"})} {
+		run := c.Begin(events.Setup{Exchange: events.Exchange{Dialect: "openai-chat"}})
+		if run.Reader(t.Context(), in) != io.Reader(in) {
+			t.Error("a stream goes through policies that do not want it")
+		}
+		if body, err := run.Body(t.Context(), []byte("{")); err != nil || string(body) != "{" {
+			t.Error("a body does")
+		}
+	}
+}
+
+// bodies are the texts of streams as whole responses.
+var bodies = map[string]string{
+	"openai-chat": `{"id":"c","choices":[{"index":0,"message":{"role":"assistant","content":"one three","refusal":null},"logprobs":{"content":[{"token":"one"}]},"finish_reason":"stop"},` +
+		`{"index":1,"message":{"content":null,"tool_calls":[{"id":"t","function":{"name":"a","arguments":"{}"}}]},"finish_reason":"tool_calls"}], "usage":{"total_tokens":1.0}}`,
+	"anthropic": `{"id":"m","type":"message","content":[{"type":"thinking","thinking":"hmm"},{"type":"text","text":"one three"},{"type":"tool_use","id":"t","name":"a","input":{}}],"stop_reason":"tool_use"}`,
+	"openai-responses": `{"id":"r","status":"completed","output":[{"type":"reasoning","summary":[]},{"type":"message","content":[{"type":"output_text","text":"one three","annotations":[],"logprobs":[{"token":"one"}]}]},` +
+		`{"type":"function_call","call_id":"t","name":"a","arguments":"{}"}]}`,
+}
+
+// Proves V3-29, W1, P22: a response that is not streamed goes through the same hooks, and
+// what they do not change stays byte for byte.
+func TestBodies(t *testing.T) {
+	through := func(dialect string, policies ...events.Policy) string {
+		run := chain(t, policies...).Begin(events.Setup{Exchange: events.Exchange{Dialect: dialect}})
+		out, err := run.Body(t.Context(), []byte(bodies[dialect]))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(out)
+	}
+	for dialect, body := range bodies {
+		if got := through(dialect, forward{"a"}, forward{"b"}); got != body {
+			t.Errorf("%s: unchanged is\n%s", dialect, got)
+		}
+		want := strings.NewReplacer("one three", "ONE THREE", `"logprobs":{"content":[{"token":"one"}]}`, `"logprobs":null`, `"logprobs":[{"token":"one"}]`, `"logprobs":[]`).Replace(body)
+		if got := through(dialect, upper{}); got != want {
+			t.Errorf("%s: capitals are\n%s\nwant\n%s", dialect, got, want)
+		}
+		if got := through(dialect, onBody{}, upper{}); got != strings.Replace(want, "ONE THREE", "ONE, THREE", 1) {
+			t.Errorf("%s: OnResponse gives\n%s", dialect, got)
+		}
+	}
+	for dialect, want := range map[string]string{
+		"openai-chat": `"content":"<start>one three<complete><stop>"`, "anthropic": `"text":"<start>one three<complete><tool_use>"`,
+		"openai-responses": `"text":"<start>one three<complete><completed>"`,
+	} {
+		if got := through(dialect, addend{}); !strings.Contains(got, want) {
+			t.Errorf("%s: %s", dialect, got)
+		}
+	}
+	if got := through("openai-chat", addend{}); !strings.Contains(got, `"message":{"content":"<tool_calls>","tool_calls"`) {
+		t.Errorf("a message without text: %s", got)
+	}
+}
+
+type onBody struct{}
+
+func (onBody) Name() string { return "on body" }
+
+func (onBody) OnResponse(_ context.Context, x *events.Exchange, r *events.Response) error {
+	if x.Dialect == "anthropic" {
+		r.SetBody([]byte(strings.Replace(string(r.Body()), "one three", "one, three", 1)))
+		return nil
+	}
+	return r.EditTexts(func(_ *events.Content, text string) string { return strings.ReplaceAll(text, "one ", "one, ") })
+}
+
+// OnContentDelta is not asked where OnResponse is.
+func (onBody) OnContentDelta(context.Context, *events.Exchange, *events.Stream, *events.Content, string) error {
+	return errors.New("asked about a body")
+}
+
+// Proves V3-09: what a block says can be sent as one chunk at its end.
+func TestBlockChunk(t *testing.T) {
+	for dialect := range streams {
+		got := tell(t, dialect, through(t, chain(t, late{}), dialect, streams[dialect]))
+		for key, text := range got.texts {
+			if strings.Contains(text, "three") && text != "one three." || text == "one " {
+				t.Errorf("%s: %s is %q", dialect, key, text)
+			}
+		}
+	}
+}
+
+type late struct{}
+
+func (late) Name() string { return "late" }
+
+func (late) OnContentDelta(context.Context, *events.Exchange, *events.Stream, *events.Content, string) error {
+	return nil
+}
+
+func (late) OnContentComplete(_ context.Context, _ *events.Exchange, s *events.Stream, b *events.Content) error {
+	if err := s.Send(events.BlockChunk(b)); err != nil {
+		return err
+	}
+	return s.Send(events.TextChunk("."))
+}

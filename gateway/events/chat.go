@@ -1,0 +1,298 @@
+package events
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/stopgate/stopgate/jsonstream"
+	"github.com/stopgate/stopgate/wire"
+	"github.com/stopgate/stopgate/wire/sse"
+)
+
+// chatStream is a streamed chat completion.
+type chatStream struct {
+	*tap
+	choices []*chatChoice
+	head    []byte // members of a chunk of ours, from the last of theirs
+}
+
+// chatChoice is one choice: its texts are what stands between calls.
+type chatChoice struct {
+	number    int
+	index     int // of its texts
+	open      bool
+	over      bool
+	raw, said strings.Builder // all of it so far, as it came and as it goes
+}
+
+func (s *chatStream) choice(number int) *chatChoice {
+	for _, c := range s.choices {
+		if c.number == number {
+			return c
+		}
+	}
+	c := &chatChoice{number: number}
+	s.choices = append(s.choices, c)
+	return c
+}
+
+func (s *chatStream) event(dst []byte, ev *sse.Event) ([]byte, error) {
+	root, ok := s.read(ev)
+	if !ok {
+		if string(ev.Data) == "[DONE]" {
+			if err := s.finishAll(); err != nil {
+				return dst, err
+			}
+		}
+		return s.write(dst, ev), nil
+	}
+	s.keepHead(root)
+	choices, _ := root.Get("choices")
+	for v := range choices.Elements() {
+		if err := s.chunk(v); err != nil {
+			return dst, err
+		}
+	}
+	return s.write(dst, ev), nil
+}
+
+// chunk takes one choice of a chunk.
+func (s *chatStream) chunk(v jsonstream.Value) error {
+	number := 0
+	if index, ok := v.Get("index"); ok {
+		number, _ = wire.Small(index)
+	}
+	c := s.choice(number)
+	edits := len(s.edits)
+	var last jsonstream.Value // the text behind which more can stand
+	var said string
+	take := func(text jsonstream.Value) error {
+		if text.IsText("") {
+			return nil
+		}
+		c.open, last = true, text
+		old, now, err := s.piece(text, number, c.index)
+		said = now
+		c.raw.WriteString(old)
+		c.said.WriteString(now)
+		return err
+	}
+	delta, _ := v.Get("delta")
+	err := contentTexts(delta, take)
+	if text, ok := v.Get("text"); ok && text.Kind() == jsonstream.String && err == nil { // the legacy completions
+		err = take(text)
+	}
+	if message, _ := v.Get("message"); message.Kind() == jsonstream.Object && err == nil {
+		err = s.copied(c, message, last.IsValid(), take)
+	}
+	if err != nil {
+		return err
+	}
+	more := ""
+	reason, _ := v.Get("finish_reason")
+	finished := reason.Kind() == jsonstream.String && !c.over
+	if finished || chatCalls(v) {
+		if more, err = s.close(c); err != nil {
+			return err
+		}
+	}
+	if finished {
+		c.over = true
+		added, err := s.run.finish(s.ctx, number, c.index, reason.Text())
+		if err != nil {
+			return err
+		}
+		more += added
+	}
+	c.said.WriteString(more)
+	switch {
+	case more == "":
+	case last.IsValid():
+		s.replaceLast(last, said+more)
+	default:
+		s.insert(number, more)
+	}
+	if len(s.edits) > edits {
+		s.dropLogprobs(v)
+	}
+	return nil
+}
+
+// copied takes a message that stands in an event beside the delta: some servers repeat
+// there all that was said so far. One that stands alone is a text like any other.
+func (s *chatStream) copied(c *chatChoice, message jsonstream.Value, beside bool, take func(jsonstream.Value) error) error {
+	content, _ := message.Get("content")
+	if content.Kind() == jsonstream.String && (beside || content.IsText(c.raw.String())) {
+		if said := c.said.String(); !content.IsText(said) {
+			s.edits.Replace(content, jsonstream.AppendQuote(nil, said))
+		}
+		return nil
+	}
+	return contentTexts(message, take)
+}
+
+// replaceLast edits a text again.
+func (s *chatStream) replaceLast(v jsonstream.Value, text string) {
+	from, _ := v.Span()
+	for i := range s.edits {
+		if s.edits[i].Start == from {
+			s.edits = append(s.edits[:i], s.edits[i+1:]...)
+			break
+		}
+	}
+	s.edits.Replace(v, jsonstream.AppendQuote(nil, text))
+}
+
+// dropLogprobs takes out the tokens of a text that is another one now.
+func (s *chatStream) dropLogprobs(choice jsonstream.Value) {
+	if v, ok := choice.Get("logprobs"); ok && wire.Present(v) {
+		s.edits.Replace(v, []byte("null"))
+	}
+}
+
+// close ends the text of a choice, if there is one.
+func (s *chatStream) close(c *chatChoice) (more string, err error) {
+	if !c.open {
+		return "", nil
+	}
+	c.open = false
+	more, err = s.run.complete(s.ctx, 0, c.number, c.index)
+	c.index++
+	return more, err
+}
+
+// finishAll ends what has no finish reason when the stream says that it is over.
+func (s *chatStream) finishAll() error {
+	for _, c := range s.choices {
+		if c.over {
+			continue
+		}
+		more, err := s.close(c)
+		if err != nil {
+			return err
+		}
+		c.over = true
+		added, err := s.run.finish(s.ctx, c.number, c.index, "")
+		if err != nil {
+			return err
+		}
+		if more += added; more != "" {
+			s.insert(c.number, more)
+		}
+	}
+	return nil
+}
+
+// keepHead remembers what our own chunks have in common with theirs.
+func (s *chatStream) keepHead(root jsonstream.Value) {
+	s.head = append(s.head[:0], '{')
+	for _, key := range []string{"id", "object", "created", "model", "system_fingerprint", "service_tier"} {
+		if v, ok := root.Get(key); ok {
+			s.head = append(append(append(append(append(s.head, '"'), key...), `":`...), v.Raw()...), ',')
+		}
+	}
+}
+
+// insert writes a chunk with text in front of the event.
+func (s *chatStream) insert(choice int, text string) {
+	data := append([]byte(nil), s.head...)
+	data = strconv.AppendInt(append(data, `"choices":[{"index":`...), int64(choice), 10)
+	data = jsonstream.AppendQuote(append(data, `,"delta":{"content":`...), text)
+	data = append(data, `},"finish_reason":null}]}`...)
+	s.more = sse.AppendEvent(s.more, "", data)
+}
+
+// contentTexts calls f with every text of a message or delta: its content is a string or
+// a list of parts.
+func contentTexts(message jsonstream.Value, f func(jsonstream.Value) error) error {
+	content, _ := message.Get("content")
+	if content.Kind() == jsonstream.String {
+		return f(content)
+	}
+	for part := range content.Elements() {
+		if text, ok := part.Get("text"); ok && text.Kind() == jsonstream.String {
+			if err := f(text); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// chatCalls reports whether a choice of a chunk brings a part of a call.
+func chatCalls(choice jsonstream.Value) bool {
+	delta, _ := choice.Get("delta")
+	list, _ := delta.Get("tool_calls")
+	legacy, ok := delta.Get("function_call")
+	return list.Len() > 0 || ok && wire.Present(legacy)
+}
+
+// chatBody walks a chat completion.
+func chatBody(body []byte, to bodySink) ([]byte, error) {
+	root, err := jsonstream.Parse(body, wire.EnvelopeOptions(len(body)+1))
+	if err != nil {
+		return body, nil // the codec refuses it
+	}
+	var edits wire.Edits
+	choices, _ := root.Get("choices")
+	for choice := range choices.Elements() {
+		number := 0
+		if index, ok := choice.Get("index"); ok {
+			number, _ = wire.Small(index)
+		}
+		var last jsonstream.Value
+		var was, said string
+		index, changed := 0, false
+		put := func() {
+			if last.IsValid() && said != was {
+				edits.Replace(last, jsonstream.AppendQuote(nil, said))
+				changed = true
+			}
+		}
+		take := func(v jsonstream.Value) (err error) {
+			put()
+			last, was = v, v.Text()
+			said, err = to.text(&Content{Choice: number, Index: index}, was)
+			index++
+			return err
+		}
+		message, _ := choice.Get("message")
+		err := contentTexts(message, take)
+		if text, ok := choice.Get("text"); ok && text.Kind() == jsonstream.String && err == nil { // the legacy completions
+			err = take(text)
+		}
+		if err != nil {
+			return nil, err
+		}
+		reason, _ := choice.Get("finish_reason")
+		more, err := to.end(number, reason.Text())
+		if err != nil {
+			return nil, err
+		}
+		said += more
+		if put(); !last.IsValid() && more != "" {
+			if message.Kind() == jsonstream.Object {
+				changed = true
+				setContent(&edits, message, more)
+			}
+		}
+		if v, ok := choice.Get("logprobs"); ok && changed && wire.Present(v) {
+			edits.Replace(v, []byte("null"))
+		}
+	}
+	return edits.AppendTo(nil, body, 0, len(body)), nil
+}
+
+// setContent gives a message without text one.
+func setContent(edits *wire.Edits, message jsonstream.Value, text string) {
+	quoted := jsonstream.AppendQuote(nil, text)
+	if content, ok := message.Get("content"); ok {
+		edits.Replace(content, quoted)
+		return
+	}
+	from, _ := message.Span()
+	if message.Len() > 0 {
+		quoted = append(quoted, ',')
+	}
+	edits.Insert(from+1, append([]byte(`"content":`), quoted...))
+}

@@ -1,0 +1,121 @@
+package events
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// HookError is a hook that failed. Its text names the policy and the hook, and is for
+// logs; clients get a code.
+type HookError struct {
+	Policy, Hook string
+	// Late says that the hook took too long, or that its exchange ended before it did.
+	Late bool
+	Err  error
+}
+
+// Error says who failed.
+func (e *HookError) Error() string {
+	return fmt.Sprintf("events: policy %s: %s: %v", e.Policy, e.Hook, e.Err)
+}
+
+// Unwrap returns the hook's own error.
+func (e *HookError) Unwrap() error { return e.Err }
+
+var (
+	errLate     = errors.New("it took too long")
+	errPanicked = errors.New("it panicked")
+	errRenamed  = errors.New("a call cannot become a call of another tool")
+)
+
+// hook runs one hook on the calling goroutine.
+func (r *Run) hook(h *hooks, name string, f func() error) (err error) {
+	r.x.policy = h.policy.Name()
+	r.now.Store(&current{h.policy.Name(), name, time.Now()})
+	ended := false
+	defer func() {
+		r.now.Store(nil)
+		if v := recover(); v != nil {
+			err = &HookError{Policy: h.policy.Name(), Hook: name, Err: fmt.Errorf("%w: %v", errPanicked, v)}
+		} else if !ended {
+			r.gone = &HookError{Policy: h.policy.Name(), Hook: name, Err: errPanicked}
+		}
+	}()
+	err = f()
+	ended = true
+	var rejection *Rejection
+	if err != nil && !errors.As(err, &rejection) {
+		err = &HookError{Policy: h.policy.Name(), Hook: name, Err: err}
+	}
+	return err
+}
+
+// current is the hook that runs.
+type current struct {
+	policy, hook string
+	since        time.Time
+}
+
+// Working reports whether a hook is at work now.
+func (r *Run) Working() bool { return r != nil && r.now.Load() != nil }
+
+// guard runs hooks on a goroutine of their own, because code that does not look at its
+// context can be stopped in no other way, and gives them up when one takes too long or
+// the exchange ends. What they do afterwards goes nowhere; the run is over then.
+func (r *Run) guard(ctx context.Context, work func(ctx context.Context) error) error {
+	if r.over != nil {
+		return r.over
+	}
+	inner, cancel := context.WithCancel(ctx)
+	defer cancel()
+	done := make(chan error, 1)
+	r.idle = make(chan struct{})
+	go func(idle chan struct{}) {
+		err := error(&HookError{Policy: "", Hook: "", Err: errPanicked})
+		defer func() {
+			if v := recover(); v != nil {
+				err = &HookError{Err: fmt.Errorf("%w: %v", errPanicked, v)}
+			} else if r.gone != nil {
+				err = r.gone
+			}
+			close(idle)
+			done <- err
+		}()
+		err = work(inner)
+	}(r.idle)
+	timer := time.NewTimer(r.limit)
+	defer timer.Stop()
+	for {
+		select {
+		case err := <-done:
+			if err != nil {
+				r.over = err
+			}
+			return err
+		case <-ctx.Done():
+			r.over = r.late(context.Cause(ctx))
+			return r.over
+		case <-timer.C:
+		}
+		rest := r.limit
+		if at := r.now.Load(); at != nil {
+			rest = r.limit - time.Since(at.since)
+		}
+		if rest <= 0 {
+			r.over = r.late(errLate)
+			return r.over
+		}
+		timer.Reset(rest)
+	}
+}
+
+// late is the error of a hook that was given up.
+func (r *Run) late(cause error) error {
+	e := &HookError{Late: true, Err: cause}
+	if at := r.now.Load(); at != nil {
+		e.Policy, e.Hook = at.policy, at.hook
+	}
+	return e
+}

@@ -1,0 +1,169 @@
+package events
+
+import (
+	"context"
+	"io"
+
+	"github.com/stopgate/stopgate/jsonstream"
+	"github.com/stopgate/stopgate/wire"
+	"github.com/stopgate/stopgate/wire/sse"
+)
+
+// translator finds texts in the events of one dialect and writes what became of them.
+type translator interface {
+	// event appends what stands for an event.
+	event(dst []byte, ev *sse.Event) ([]byte, error)
+}
+
+// translators by dialect; bodies likewise, for responses that are not streamed.
+var translators = map[string]func(*tap) translator{
+	"openai-chat":      func(t *tap) translator { return &chatStream{tap: t} },
+	"openai-responses": func(t *tap) translator { return &responsesStream{tap: t} },
+	"anthropic":        func(t *tap) translator { return &anthropicStream{tap: t} },
+}
+
+var bodies = map[string]textsOf{
+	"openai-chat":      chatBody,
+	"openai-responses": responsesBody,
+	"anthropic":        anthropicBody,
+}
+
+// tap is what all translators need: the run, and the event that is being read.
+type tap struct {
+	run   *Run
+	ctx   context.Context
+	doc   jsonstream.Document
+	edits wire.Edits
+	more  []byte // what is written in front of the event
+}
+
+// read reads an event's payload. Whatever cannot be read passes as it is: the codec
+// behind refuses it.
+func (t *tap) read(ev *sse.Event) (root jsonstream.Value, ok bool) {
+	t.edits, t.more = t.edits[:0], t.more[:0]
+	if !ev.Dispatched || len(ev.Data) == 0 || ev.Data[0] != '{' || t.doc.Scan(ev.Data, wire.EnvelopeOptions(t.run.maxBytes)) != nil {
+		return root, false
+	}
+	return t.doc.Root(), true
+}
+
+// write appends the event with its edits, behind what stands in front of it.
+func (t *tap) write(dst []byte, ev *sse.Event) []byte {
+	dst = append(dst, t.more...)
+	if len(t.edits) == 0 {
+		return ev.AppendTo(dst)
+	}
+	dst = ev.AppendHead(dst)
+	payload := len(dst)
+	dst = t.edits.AppendTo(dst, ev.Data, 0, len(ev.Data))
+	return ev.AppendTail(dst, payload)
+}
+
+// piece shows a piece of text and edits the event if it changed.
+func (t *tap) piece(v jsonstream.Value, choice, index int) (old, text string, err error) {
+	old = v.Text()
+	text, err = t.run.text(t.ctx, 0, choice, index, old)
+	if err == nil && text != old {
+		t.edits.Replace(v, jsonstream.AppendQuote(nil, text))
+	}
+	return old, text, err
+}
+
+// reader is an upstream's stream as the policies leave it.
+type reader struct {
+	run     *Run
+	ctx     context.Context
+	from    io.Reader
+	decoder *sse.Decoder
+	ev      sse.Event
+	tap     *tap
+	to      translator
+	out     []byte // for the caller
+	at      int    // of out
+	started bool
+	err     error // of from, returned behind out
+}
+
+// readSize is the size of a stream's buffer.
+const readSize = 8 << 10
+
+// Reader returns the stream of a response as the policies leave it. Where no policy
+// looks at texts it is the stream itself.
+func (r *Run) Reader(ctx context.Context, from io.Reader) io.Reader {
+	if r == nil || !r.chain.texts {
+		return from
+	}
+	make := translators[r.x.Dialect]
+	if make == nil {
+		return from
+	}
+	t := &tap{run: r, ctx: ctx}
+	return &reader{
+		run: r, ctx: ctx, from: from, tap: t, to: make(t),
+		decoder: sse.NewDecoder(newBuffer(), sse.Limits{MaxEvent: r.maxBytes}),
+	}
+}
+
+func newBuffer() []byte { return make([]byte, readSize) }
+
+// Read implements [io.Reader]. An error that is not the stream's own is a *HookError,
+// and nothing of the events that it stopped at is returned.
+func (d *reader) Read(p []byte) (int, error) {
+	for d.at == len(d.out) {
+		if d.err != nil {
+			return 0, d.err
+		}
+		d.out, d.at = d.out[:0], 0
+		d.fill()
+	}
+	n := copy(p, d.out[d.at:])
+	d.at += n
+	return n, nil
+}
+
+// fill reads once and shows what came to the policies.
+func (d *reader) fill() {
+	n, err := d.from.Read(d.decoder.Space())
+	d.decoder.Filled(n)
+	out, failed := d.out, d.run.over
+	switch {
+	case failed != nil:
+	case d.run.chain.quick:
+		out, failed = d.work(d.ctx, out)
+	default:
+		failed = d.run.guard(d.ctx, func(ctx context.Context) (err error) {
+			out, err = d.work(ctx, out)
+			return err
+		})
+	}
+	if failed != nil {
+		// A hook that was given up may still write into the buffer.
+		d.out, d.at, d.err = nil, 0, failed
+		return
+	}
+	d.out = out
+	if err != nil {
+		d.out = append(d.out, d.decoder.Tail()...)
+		d.err = err
+	}
+}
+
+// work shows the complete events to the policies.
+func (d *reader) work(ctx context.Context, out []byte) ([]byte, error) {
+	d.tap.ctx = ctx
+	if !d.started {
+		d.started = true
+		if err := d.run.start(ctx); err != nil {
+			return nil, err
+		}
+	}
+	for {
+		ok, err := d.decoder.Next(&d.ev)
+		if err != nil || !ok {
+			return out, err
+		}
+		if out, err = d.to.event(out, &d.ev); err != nil {
+			return nil, err
+		}
+	}
+}

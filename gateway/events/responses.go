@@ -1,0 +1,356 @@
+package events
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/stopgate/stopgate/jsonstream"
+	"github.com/stopgate/stopgate/wire"
+	"github.com/stopgate/stopgate/wire/sse"
+)
+
+// responsesStream is a streamed response. A text stands in it up to five times: in its
+// deltas, and whole in the ends of the text, of its part, of its item and of the
+// response. All copies say what the policies made of it.
+type responsesStream struct {
+	*tap
+	texts []*responsesText
+	next  int // the first output index that no item has
+	added int // events of ours so far, by which sequence numbers are shifted
+	over  bool
+	extra *addition
+}
+
+// responsesText is one text.
+type responsesText struct {
+	item, part int
+	id         string // of the item
+	raw, said  strings.Builder
+	done       bool
+}
+
+// addition is an item of ours at the end of the output.
+type addition struct {
+	id, text string
+}
+
+func (s *responsesStream) text(root jsonstream.Value) *responsesText {
+	at, _ := root.Get("output_index")
+	item, _ := wire.Small(at)
+	at, _ = root.Get("content_index")
+	part, _ := wire.Small(at)
+	if t := s.find(item, part); t != nil {
+		return t
+	}
+	s.next = max(s.next, item+1)
+	id, _ := root.Get("item_id")
+	t := &responsesText{item: item, part: part, id: id.Text()}
+	s.texts = append(s.texts, t)
+	return t
+}
+
+func (s *responsesStream) find(item, part int) *responsesText {
+	for _, t := range s.texts {
+		if t.item == item && t.part == part {
+			return t
+		}
+	}
+	return nil
+}
+
+func (s *responsesStream) event(dst []byte, ev *sse.Event) ([]byte, error) {
+	root, ok := s.read(ev)
+	if !ok {
+		return s.write(dst, ev), nil
+	}
+	if at, ok := root.Get("output_index"); ok {
+		n, _ := wire.Small(at)
+		s.next = max(s.next, n+1)
+	}
+	typ, _ := root.Get("type")
+	var err error
+	switch name := typ.Text(); name {
+	case "response.output_text.delta":
+		err = s.delta(root)
+	case "response.output_text.done":
+		err = s.done(root)
+	case "response.content_part.done":
+		part, _ := root.Get("part")
+		err = s.restate(part, s.text(root))
+	case "response.output_item.done":
+		item, _ := root.Get("item")
+		at, _ := root.Get("output_index")
+		n, _ := wire.Small(at)
+		err = s.restateItem(item, n)
+	case "response.completed", "response.incomplete", "response.failed":
+		err = s.finish(root, name)
+	}
+	if err != nil {
+		return dst, err
+	}
+	if s.added > 0 {
+		s.renumber(root)
+	}
+	return s.write(dst, ev), nil
+}
+
+// renumber shifts the number of the upstream's event by those of ours.
+func (s *responsesStream) renumber(root jsonstream.Value) {
+	if seq, ok := root.Get("sequence_number"); ok {
+		if n, ok := wire.Small(seq); ok {
+			s.edits.Replace(seq, strconv.AppendInt(nil, int64(n+s.added), 10))
+		}
+	}
+}
+
+// delta takes a piece of a text.
+func (s *responsesStream) delta(root jsonstream.Value) error {
+	v, _ := root.Get("delta")
+	if v.Kind() != jsonstream.String {
+		return nil
+	}
+	t := s.text(root)
+	old, said, err := s.piece(v, 0, t.key())
+	t.raw.WriteString(old)
+	t.said.WriteString(said)
+	if old != said {
+		dropTokens(&s.edits, root)
+	}
+	return err
+}
+
+// key numbers a text for hooks.
+func (t *responsesText) key() int { return t.item<<8 | t.part&0xff }
+
+// done takes the end of a text. What nobody sent in deltas is given to the policies now.
+func (s *responsesStream) done(root jsonstream.Value) error {
+	v, _ := root.Get("text")
+	if v.Kind() != jsonstream.String {
+		return nil
+	}
+	t, whole := s.text(root), v.Text()
+	more, err := s.settle(t, whole)
+	if err != nil {
+		return err
+	}
+	if more != "" {
+		s.insertDelta(root, t.id, t.item, t.part, more)
+	}
+	if said := t.said.String(); said != whole {
+		s.edits.Replace(v, jsonstream.AppendQuote(nil, said))
+		dropTokens(&s.edits, root)
+	}
+	return nil
+}
+
+// settle ends a text whose whole is known: what did not come in deltas is given to the
+// policies now. more is what they add to it; the client reads the rest in the copies, as
+// from the provider.
+func (s *responsesStream) settle(t *responsesText, whole string) (more string, err error) {
+	if t.done {
+		return "", nil
+	}
+	t.done = true
+	if rest, ok := strings.CutPrefix(whole, t.raw.String()); ok && rest != "" {
+		said, err := s.run.text(s.ctx, 0, 0, t.key(), rest)
+		if err != nil {
+			return "", err
+		}
+		t.raw.WriteString(rest)
+		t.said.WriteString(said)
+	}
+	if more, err = s.run.complete(s.ctx, 0, 0, t.key()); err == nil {
+		t.said.WriteString(more)
+	}
+	return more, err
+}
+
+// dropTokens takes out the tokens of a text that is another one now.
+func dropTokens(edits *wire.Edits, v jsonstream.Value) {
+	if list, ok := v.Get("logprobs"); ok && list.Kind() == jsonstream.Array {
+		edits.Replace(list, []byte("[]"))
+	}
+}
+
+// restate puts what was said into another copy of a text.
+func (s *responsesStream) restate(part jsonstream.Value, t *responsesText) error {
+	kind, _ := part.Get("type")
+	text, _ := part.Get("text")
+	if !kind.IsText("output_text") || text.Kind() != jsonstream.String {
+		return nil
+	}
+	if _, err := s.settle(t, text.Text()); err != nil {
+		return err
+	}
+	if said := t.said.String(); !text.IsText(said) {
+		s.edits.Replace(text, jsonstream.AppendQuote(nil, said))
+		dropTokens(&s.edits, part)
+	}
+	return nil
+}
+
+func (s *responsesStream) restateItem(item jsonstream.Value, n int) error {
+	content, _ := item.Get("content")
+	part := 0
+	for p := range content.Elements() {
+		t := s.find(n, part)
+		if t == nil {
+			t = &responsesText{item: n, part: part}
+			s.texts = append(s.texts, t)
+		}
+		if err := s.restate(p, t); err != nil {
+			return err
+		}
+		part++
+	}
+	return nil
+}
+
+// finish ends the response: what is added gets an item of its own.
+func (s *responsesStream) finish(root jsonstream.Value, name string) error {
+	if s.over {
+		return nil
+	}
+	s.over = true
+	response, _ := root.Get("response")
+	reason := strings.TrimPrefix(name, "response.")
+	if details, ok := response.Get("incomplete_details"); ok {
+		if why, ok := details.Get("reason"); ok && wire.Present(why) {
+			reason = why.Text()
+		}
+	}
+	output, _ := response.Get("output")
+	n := 0
+	for item := range output.Elements() {
+		if err := s.restateItem(item, n); err != nil {
+			return err
+		}
+		n++
+	}
+	s.next = max(s.next, n)
+	more, err := s.run.finish(s.ctx, 0, s.next<<8, reason)
+	if err != nil {
+		return err
+	}
+	if more != "" {
+		id, _ := response.Get("id")
+		s.extra = &addition{id: "msg_stopgate_end_" + id.Text(), text: more}
+		s.insertItem(root)
+		if output.Kind() == jsonstream.Array {
+			appendElement(&s.edits, output, s.extra.item("completed"))
+		}
+	}
+	if said, ok := response.Get("output_text"); ok && said.Kind() == jsonstream.String {
+		var all strings.Builder
+		for _, t := range s.texts {
+			all.WriteString(t.said.String())
+		}
+		all.WriteString(more)
+		if !said.IsText(all.String()) {
+			s.edits.Replace(said, jsonstream.AppendQuote(nil, all.String()))
+		}
+	}
+	return nil
+}
+
+func (a *addition) part() []byte {
+	return append(jsonstream.AppendQuote([]byte(`{"type":"output_text","annotations":[],"text":`), a.text), '}')
+}
+
+func (a *addition) item(status string) []byte {
+	b := jsonstream.AppendQuote([]byte(`{"id":`), a.id)
+	b = append(b, `,"type":"message","status":"`+status+`","role":"assistant","content":[`...)
+	if status == "completed" {
+		b = append(b, a.part()...)
+	}
+	return append(b, "]}"...)
+}
+
+// insertItem writes a message of ours in front of the event.
+func (s *responsesStream) insertItem(root jsonstream.Value) {
+	a, n := s.extra, strconv.Itoa(s.next)
+	id := string(jsonstream.AppendQuote(nil, a.id))
+	where := `"item_id":` + id + `,"output_index":` + n + `,"content_index":0`
+	s.insert(root, "response.output_item.added", `"output_index":`+n+`,"item":`+string(a.item("in_progress")))
+	s.insert(root, "response.content_part.added", where+`,"part":{"type":"output_text","annotations":[],"text":""}`)
+	s.insertDelta(root, a.id, s.next, 0, a.text)
+	s.insert(root, "response.output_text.done", where+`,"text":`+string(jsonstream.AppendQuote(nil, a.text))+`,"logprobs":[]`)
+	s.insert(root, "response.content_part.done", where+`,"part":`+string(a.part()))
+	s.insert(root, "response.output_item.done", `"output_index":`+n+`,"item":`+string(a.item("completed")))
+	s.next++
+}
+
+func (s *responsesStream) insertDelta(root jsonstream.Value, id string, item, part int, text string) {
+	s.insert(root, "response.output_text.delta", `"item_id":`+string(jsonstream.AppendQuote(nil, id))+`,"output_index":`+strconv.Itoa(item)+
+		`,"content_index":`+strconv.Itoa(part)+`,"delta":`+string(jsonstream.AppendQuote(nil, text))+`,"logprobs":[]`)
+}
+
+// insert writes an event of ours in front of the event, under the number that it would
+// have had.
+func (s *responsesStream) insert(root jsonstream.Value, typ, members string) {
+	data := `{"type":"` + typ + `",` + members
+	if seq, ok := root.Get("sequence_number"); ok {
+		if n, ok := wire.Small(seq); ok {
+			data += `,"sequence_number":` + strconv.Itoa(n+s.added)
+		}
+	}
+	s.added++
+	s.more = sse.AppendEvent(s.more, typ, []byte(data+"}"))
+}
+
+// responsesBody walks a response.
+func responsesBody(body []byte, to bodySink) ([]byte, error) {
+	root, err := jsonstream.Parse(body, wire.EnvelopeOptions(len(body)+1))
+	if err != nil {
+		return body, nil // the codec refuses it
+	}
+	var edits wire.Edits
+	output, _ := root.Get("output")
+	var last, lastPart jsonstream.Value
+	var was, said, all string
+	put := func() {
+		if last.IsValid() && said != was {
+			edits.Replace(last, jsonstream.AppendQuote(nil, said))
+			dropTokens(&edits, lastPart)
+		}
+		all += said
+	}
+	n := 0
+	for item := range output.Elements() {
+		content, _ := item.Get("content")
+		index := 0
+		for part := range content.Elements() {
+			kind, _ := part.Get("type")
+			text, _ := part.Get("text")
+			if kind.IsText("output_text") && text.Kind() == jsonstream.String {
+				put()
+				last, lastPart, was = text, part, text.Text()
+				if said, err = to.text(&Content{Index: n<<8 | index&0xff}, was); err != nil {
+					return nil, err
+				}
+			}
+			index++
+		}
+		n++
+	}
+	status, _ := root.Get("status")
+	reason := status.Text()
+	if details, ok := root.Get("incomplete_details"); ok {
+		if why, ok := details.Get("reason"); ok && wire.Present(why) {
+			reason = why.Text()
+		}
+	}
+	more, err := to.end(0, reason)
+	if err != nil {
+		return nil, err
+	}
+	said += more
+	if put(); !last.IsValid() && more != "" && output.Kind() == jsonstream.Array {
+		id, _ := root.Get("id")
+		appendElement(&edits, output, (&addition{id: "msg_stopgate_end_" + id.Text(), text: more}).item("completed"))
+	}
+	if v, ok := root.Get("output_text"); ok && v.Kind() == jsonstream.String && !v.IsText(all) {
+		edits.Replace(v, jsonstream.AppendQuote(nil, all))
+	}
+	return edits.AppendTo(nil, body, 0, len(body)), nil
+}

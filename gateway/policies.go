@@ -1,0 +1,243 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/gateway/events"
+	"github.com/stopgate/stopgate/internal/visible"
+)
+
+// This file is where event policies take part in an exchange (V3): in front of the
+// codec with texts, in front of the gate with calls.
+
+// Policy takes part in exchanges; see package events.
+type Policy = events.Policy
+
+// Passthrough is the policy that does nothing.
+type Passthrough = events.Passthrough
+
+// begin starts the run of the policies through an exchange.
+func (x *exchange) begin(r *http.Request, body []byte) {
+	if len(x.chain.Names()) == 0 {
+		return
+	}
+	trace, span := traceParent(r.Header.Get("Traceparent"))
+	x.policies = x.chain.Begin(events.Setup{
+		Exchange: events.Exchange{
+			ID: string(x.turn), TraceID: trace, SpanID: span, Session: x.session, Principal: x.principal, Agent: x.agent,
+			Dialect: x.dialect.Name(), Model: x.req.Model, Streamed: x.req.Stream, Original: body,
+		},
+		Emit: x.g.emit, Limit: x.settings.Timeouts.Hook, MaxBytes: x.settings.Limits.Body,
+	})
+}
+
+// traceParent reads a W3C traceparent header.
+func traceParent(h string) (trace, span string) {
+	parts := strings.Split(h, "-")
+	if len(parts) < 4 || len(parts[1]) != 32 || len(parts[2]) != 16 || strings.Trim(parts[1]+parts[2], "0123456789abcdef") != "" {
+		return "", ""
+	}
+	return parts[1], parts[2]
+}
+
+// revise shows the request to the policies and reads what they made of it as strictly as
+// the client's.
+func (x *exchange) revise(r *http.Request, api string, body []byte) ([]byte, *refusal) {
+	revised, err := x.policies.Request(x.ctx, body)
+	if err != nil {
+		var rejection *events.Rejection
+		if errors.As(err, &rejection) {
+			return nil, &refusal{status: rejection.StatusCode(), code: stopgate.CodeRequestRejected, message: rejection.Message}
+		}
+		return nil, &refusal{status: http.StatusInternalServerError, code: x.hookFailed(err)}
+	}
+	if len(revised) == len(body) && (len(body) == 0 || &revised[0] == &body[0]) {
+		return body, nil
+	}
+	req, err := x.dialect.Request(revised)
+	if err != nil || req.Stream != x.req.Stream {
+		x.g.log.Error("a policy made a request that is none", "error", err)
+		return nil, &refusal{status: http.StatusInternalServerError, code: stopgate.CodePolicyError}
+	}
+	x.req, x.upstream = req, x.choose(api, req.Model, r.Header)
+	return revised, nil
+}
+
+// hookFailed logs what went wrong in a policy and returns the code for it.
+func (x *exchange) hookFailed(err error) stopgate.Code {
+	x.g.log.Error("event policy", "error", err, "exchange", string(x.turn))
+	var failed *events.HookError
+	if errors.As(err, &failed) && failed.Late {
+		return stopgate.CodePolicyTimeout
+	}
+	return stopgate.CodePolicyError
+}
+
+// texts is the stream of a response as the policies leave it.
+func (x *exchange) texts(content io.Reader) io.Reader { return x.policies.Reader(x.ctx, content) }
+
+// textsOf is a response that is not streamed as the policies leave it.
+func (x *exchange) textsOf(body []byte) ([]byte, *refusal) {
+	body, err := x.policies.Body(x.ctx, body)
+	if err != nil {
+		return nil, &refusal{status: http.StatusInternalServerError, code: x.hookFailed(err)}
+	}
+	return body, nil
+}
+
+// piece is a part of a call's arguments that the policies have not seen.
+type piece struct {
+	call int
+	text []byte
+}
+
+// keep remembers arguments for the policies. What one read brings of one call is shown
+// at once.
+func (c *calls) keep(call int, text []byte) {
+	if n := len(c.unseen); n > 0 && c.unseen[n-1].call == call {
+		c.unseen[n-1].text = append(c.unseen[n-1].text, text...)
+		return
+	}
+	c.unseen = append(c.unseen, piece{call, append([]byte(nil), text...)})
+}
+
+// show shows the policies the arguments that have come. A policy that fails refuses
+// the call, and every other that is not released.
+func (c *calls) show() {
+	for _, p := range c.unseen {
+		if err := c.x.policies.CallDelta(c.x.ctx, p.call, string(p.text)); err != nil && c.broken == "" {
+			c.broken = c.x.hookFailed(err)
+		}
+	}
+	c.unseen = c.unseen[:0]
+}
+
+// askPolicies asks the policies about calls that are complete, in upstream order, and
+// puts what goes on before the judges (V3-15, X17). In observe mode they only look.
+func (c *calls) askPolicies(ctx context.Context, due []int) {
+	if !c.watched {
+		return
+	}
+	c.show()
+	for _, i := range due {
+		held := &c.list[i]
+		if held.resolved || held.pending == nil || held.shown {
+			continue
+		}
+		held.shown = true
+		var refused stopgate.Code
+		if v := held.pending.Verdict(); v.Terminal() {
+			refused = v.Code
+		}
+		d, err := c.x.policies.CallComplete(ctx, i, held.id, refused)
+		switch {
+		case !c.x.enforced:
+		case err != nil || c.broken != "":
+			if c.broken == "" {
+				c.broken = c.x.hookFailed(err)
+			}
+			held.pending.Refuse(c.broken)
+		case refused != "":
+		case !d.Sent:
+			held.said = d.Text
+			held.pending.Refuse(stopgate.CodePolicyDropped)
+		case d.Changed:
+			c.replace(held, d.Arguments)
+		}
+	}
+	for _, i := range due {
+		if held := &c.list[i]; held.pending != nil && !held.resolved {
+			held.pending.Consult(c.x.ctx)
+		}
+	}
+}
+
+// replace puts a call with the arguments of a policy in the place of the model's: another
+// proposal, judged from its first byte on.
+func (c *calls) replace(held *call, args string) {
+	definition := c.x.req.Tool(held.tool)
+	next, err := c.open1(held.tool, held.id, definition)
+	held.pending.Refuse(stopgate.CodeCancelled)
+	held.pending.Close(stopgate.Cancelled)
+	held.pending.Cancel(c.x.records)
+	if err != nil {
+		held.pending = nil // denied: there is no proposal
+		return
+	}
+	if held.terminal {
+		held.terminal = false
+		c.open++
+	}
+	held.pending, held.asked = next, false
+	next.Feed([]byte(args))
+	c.note(held, next.Close(stopgate.Ended))
+	if c.x.req.Refuses(held.tool) {
+		c.note(held, next.Refuse(stopgate.CodePolicyNotConfigured))
+	}
+}
+
+// emit tells an event to whoever watches.
+func (g *Gateway) emit(e events.Event) {
+	if g.events != nil {
+		g.events(e)
+	}
+}
+
+// tellJudged emits what the judges said about the calls of the exchange (V3-23, V3-24).
+func (x *exchange) tellJudged() {
+	if x.g.events == nil {
+		return
+	}
+	judged, blocked, skipped, reason := 0, 0, 0, ""
+	for i := range x.calls.list {
+		if x.calls.list[i].outcome.Judge != nil {
+			judged++
+		}
+	}
+	if judged == 0 {
+		return
+	}
+	emit := func(typ, summary string, severity events.Severity, details map[string]any) {
+		x.g.emit(events.Event{
+			Type: typ, Summary: summary, Severity: severity, Details: details,
+			Policy: "judge", Exchange: string(x.turn), Session: x.session, Time: time.Now(),
+		})
+	}
+	for i := range x.calls.list {
+		held := &x.calls.list[i]
+		name, review := visible.Text(string(held.tool)), held.outcome.Judge
+		details := map[string]any{"tool": string(held.tool), "proposal": string(held.outcome.Proposal)}
+		switch {
+		case review == nil:
+			skipped++
+			emit("judge.skipped", "skipped "+name, events.Info, details)
+			continue
+		case review.Probability != nil:
+			details["probability"] = *review.Probability
+		default:
+			details["fault"] = review.Fault
+		}
+		details["model"], details["cached"], details["ms"] = review.Model, review.Cached, review.Millis
+		if review.Mode.Permissive() {
+			emit("judge.passed", "passed "+name, events.Info, details)
+			continue
+		}
+		blocked++
+		if reason = name + ": " + review.Explanation; review.Fault != "" {
+			reason = name + ": " + review.Fault
+		}
+		emit("judge.blocked", "blocked "+name, events.Warning, details)
+	}
+	details := map[string]any{"judged": judged, "blocked": blocked, "skipped": skipped}
+	if reason != "" {
+		details["block_reason"] = reason
+	}
+	emit("judge.summary", fmt.Sprintf("%d judged, %d blocked, %d skipped", judged, blocked, skipped), events.Info, details)
+}
