@@ -19,7 +19,7 @@ var series = []struct {
 	{"D25-", 52, 2}, {"D26-", 34, 2}, {"F043-", 10, 2},
 	{"A", 26, 0}, {"B", 10, 0}, {"C", 19, 0}, {"D", 8, 0},
 	{"I", 15, 0},
-	{"TPS-", 40, 2}, {"G2-", 23, 2}, {"H", 22, 0}, {"P", 28, 0},
+	{"TPS-", 40, 2}, {"G2-", 23, 2}, {"H", 22, 0}, {"P", 28, 0}, {"V3-", 32, 2},
 }
 
 // unproved are the ids that no test proves yet, and why.
@@ -40,7 +40,7 @@ var unproved = map[string]string{
 
 var (
 	provesLine = regexp.MustCompile(`(?m)^// Proves ([^\n]*(?:\n// [^\n]*)*)`)
-	idPattern  = regexp.MustCompile(`\b(?:D25-\d\d|D26-\d\d|F043-\d\d|TPS-\d\d|G2-\d\d|[A-Z]{1,2}\d{1,2}[a-j]?)\b`)
+	idPattern  = regexp.MustCompile(`\b(?:D25-\d\d|D26-\d\d|F043-\d\d|TPS-\d\d|G2-\d\d|V3-\d\d|[A-Z]{1,2}\d{1,2}[a-j]?)\b`)
 )
 
 // TestEveryRequirementIsProved finds the "// Proves ID, ID." comments of all

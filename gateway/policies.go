@@ -143,7 +143,6 @@ func (c *calls) askPolicies(ctx context.Context, due []int) {
 			if c.broken == "" {
 				c.broken = c.x.hookFailed(err)
 			}
-			held.pending.Refuse(c.broken)
 		case refused != "":
 		case !d.Sent:
 			held.said = d.Text
@@ -153,7 +152,12 @@ func (c *calls) askPolicies(ctx context.Context, due []int) {
 		}
 	}
 	for _, i := range due {
-		if held := &c.list[i]; held.pending != nil && !held.resolved {
+		held := &c.list[i]
+		switch {
+		case held.pending == nil || held.resolved:
+		case c.broken != "" && c.x.enforced:
+			held.pending.Refuse(c.broken) // those that went on before it failed too
+		default:
 			held.pending.Consult(c.x.ctx)
 		}
 	}

@@ -114,7 +114,7 @@ func (p *transcript) OnStreamComplete(_ context.Context, x *events.Exchange) err
 	return nil
 }
 
-// Proves V3-01, V3-02, V3-03, V3-10, V3-15, V3-16, V3-21, V3-27, F6: all hooks of an
+// Proves V3-01, V3-02, V3-03, V3-10, V3-15, V3-16, V3-21, V3-27, V3-31, F6: all hooks of an
 // exchange, in their order, with one scratchpad that begins empty; the client gets what
 // it would get without the policy.
 func TestAllHooks(t *testing.T) {

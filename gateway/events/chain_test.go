@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -92,7 +93,7 @@ var bodies = map[string]string{
 		`{"type":"function_call","call_id":"t","name":"a","arguments":"{}"}]}`,
 }
 
-// Proves V3-29, W1, P22: a response that is not streamed goes through the same hooks, and
+// Proves V3-28, V3-29, W1, P22: a response that is not streamed goes through the same hooks, and
 // what they do not change stays byte for byte.
 func TestBodies(t *testing.T) {
 	through := func(dialect string, policies ...events.Policy) string {
@@ -126,6 +127,38 @@ func TestBodies(t *testing.T) {
 	if got := through("openai-chat", addend{}); !strings.Contains(got, `"message":{"content":"<tool_calls>","tool_calls"`) {
 		t.Errorf("a message without text: %s", got)
 	}
+}
+
+// Proves V3-02, V3-04, V3-08: an event carries who told it and where, and a hook reaches
+// nothing of an exchange but what is made for it.
+func TestEmit(t *testing.T) {
+	var told []events.Event
+	run := chain(t, redaction(t, events.Redaction{Name: "keys", Patterns: []string{"x+"}})).Begin(events.Setup{
+		Exchange: events.Exchange{ID: "e1", Session: "s1", TraceID: "t1", SpanID: "p1", Dialect: "openai-chat"},
+		Emit:     func(e events.Event) { told = append(told, e) },
+	})
+	if got := tellChat(throughRun(t, run, chatOf("a xx b"))); got != "a [redacted] b" {
+		t.Error(got)
+	}
+	if len(told) != 1 {
+		t.Fatalf("%+v", told)
+	}
+	e := told[0]
+	if e.Type != "redact.replaced" || e.Policy != "keys" || e.Exchange != "e1" || e.Session != "s1" || e.TraceID != "t1" || e.SpanID != "p1" || e.Time.IsZero() ||
+		e.Severity != events.Info || e.Details["matches"] != 1 || e.Details["where"] != "response" {
+		t.Errorf("%+v", e)
+	}
+	for i := range reflect.TypeFor[events.Stream]().NumField() {
+		if f := reflect.TypeFor[events.Stream]().Field(i); f.IsExported() {
+			t.Errorf("hooks can change %s of a stream", f.Name)
+		}
+	}
+	var silent *events.Exchange = run.Exchange()
+	silent.Emit(events.Event{Type: "a.b", Severity: events.Error})
+	if told[1].Severity.String() != "error" || events.Warning.String() != "warning" || events.Severity(9).String() != "error" {
+		t.Error(told[1])
+	}
+	(&events.Exchange{}).Emit(events.Event{}) // nobody listens
 }
 
 type onBody struct{}
