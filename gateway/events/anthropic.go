@@ -17,6 +17,13 @@ type anthropicStream struct {
 }
 
 func (s *anthropicStream) event(dst []byte, ev *sse.Event) ([]byte, error) {
+	if old, ok := s.again(ev); ok {
+		text, err := s.run.text(s.ctx, 0, 0, s.of, old)
+		if text != old {
+			s.edit(ev, text)
+		}
+		return s.write(dst, ev), err
+	}
 	root, ok := s.read(ev)
 	if !ok {
 		return s.write(dst, ev), nil
@@ -32,7 +39,9 @@ func (s *anthropicStream) event(dst []byte, ev *sse.Event) ([]byte, error) {
 		delta, _ := root.Get("delta")
 		if kind, _ := delta.Get("type"); kind.IsText("text_delta") {
 			if text, _ := delta.Get("text"); text.Kind() == jsonstream.String {
-				_, _, err = s.piece(text, 0, index)
+				if _, _, err = s.piece(text, 0, index); err == nil {
+					s.learn(ev, index, text, jsonstream.Value{}, root)
+				}
 			}
 		}
 	case typ.IsText("content_block_stop"):

@@ -88,7 +88,7 @@ func (c *Chain) Begin(s Setup) *Run {
 	if s.MaxBytes <= 0 {
 		s.MaxBytes = 32 << 20
 	}
-	r := &Run{chain: c, limit: s.Limit, maxBytes: s.MaxBytes}
+	r := &Run{chain: c, limit: s.Limit, maxBytes: s.MaxBytes, began: time.Now()}
 	r.x = s.Exchange
 	r.x.Scratchpad, r.x.emit = map[string]any{}, s.Emit
 	r.stages = make([]stage, len(c.policies))

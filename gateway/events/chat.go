@@ -37,6 +37,16 @@ func (s *chatStream) choice(number int) *chatChoice {
 }
 
 func (s *chatStream) event(dst []byte, ev *sse.Event) ([]byte, error) {
+	if old, ok := s.again(ev); ok {
+		c := s.choice(s.of)
+		text, err := s.run.text(s.ctx, 0, c.number, c.index, old)
+		c.raw.WriteString(old)
+		c.said.WriteString(text)
+		if text != old {
+			s.edit(ev, text)
+		}
+		return s.write(dst, ev), err
+	}
 	root, ok := s.read(ev)
 	if !ok {
 		if string(ev.Data) == "[DONE]" {
@@ -53,7 +63,29 @@ func (s *chatStream) event(dst []byte, ev *sse.Event) ([]byte, error) {
 			return dst, err
 		}
 	}
+	if choices.Len() == 1 && len(s.more) == 0 {
+		s.learnText(ev, root, choices)
+	}
 	return s.write(dst, ev), nil
+}
+
+// learnText remembers a chunk that does nothing but go on with the text of one choice.
+func (s *chatStream) learnText(ev *sse.Event, root, choices jsonstream.Value) {
+	v, _ := choices.Index(0)
+	delta, _ := v.Get("delta")
+	content, _ := delta.Get("content")
+	reason, _ := v.Get("finish_reason")
+	_, copied := v.Get("message")
+	_, legacy := v.Get("text")
+	logprobs, _ := v.Get("logprobs")
+	number := 0
+	if index, ok := v.Get("index"); ok {
+		number, _ = wire.Small(index)
+	}
+	if c := s.choice(number); c.open && !c.over && content.Kind() == jsonstream.String && !content.IsText("") &&
+		!wire.Present(reason) && !wire.Present(logprobs) && !copied && !legacy && !chatCalls(v) {
+		s.learn(ev, number, content, jsonstream.Value{}, root)
+	}
 }
 
 // chunk takes one choice of a chunk.

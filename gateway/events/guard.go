@@ -32,30 +32,28 @@ var (
 
 // hook runs one hook on the calling goroutine.
 func (r *Run) hook(h *hooks, name string, f func() error) (err error) {
-	r.x.policy = h.policy.Name()
-	r.now.Store(&current{h.policy.Name(), name, time.Now()})
+	r.x.policy = h.name
+	if r.guarded {
+		r.since.Store(int64(time.Since(r.began)))
+		r.now.Store(h)
+	}
 	ended := false
 	defer func() {
-		r.now.Store(nil)
+		if r.guarded {
+			r.now.Store(nil)
+		}
 		if v := recover(); v != nil {
-			err = &HookError{Policy: h.policy.Name(), Hook: name, Err: fmt.Errorf("%w: %v", errPanicked, v)}
+			err = &HookError{Policy: h.name, Hook: name, Err: fmt.Errorf("%w: %v", errPanicked, v)}
 		} else if !ended {
-			r.gone = &HookError{Policy: h.policy.Name(), Hook: name, Err: errPanicked}
+			r.gone = &HookError{Policy: h.name, Hook: name, Err: errPanicked}
 		}
 	}()
 	err = f()
 	ended = true
-	var rejection *Rejection
-	if err != nil && !errors.As(err, &rejection) {
-		err = &HookError{Policy: h.policy.Name(), Hook: name, Err: err}
+	if err != nil && !errors.As(err, new(*Rejection)) {
+		err = &HookError{Policy: h.name, Hook: name, Err: err}
 	}
 	return err
-}
-
-// current is the hook that runs.
-type current struct {
-	policy, hook string
-	since        time.Time
 }
 
 // Working reports whether a hook is at work now.
@@ -71,7 +69,7 @@ func (r *Run) guard(ctx context.Context, work func(ctx context.Context) error) e
 	inner, cancel := context.WithCancel(ctx)
 	defer cancel()
 	done := make(chan error, 1)
-	r.idle = make(chan struct{})
+	r.idle, r.guarded = make(chan struct{}), true
 	go func(idle chan struct{}) {
 		err := error(&HookError{Policy: "", Hook: "", Err: errPanicked})
 		defer func() {
@@ -100,8 +98,8 @@ func (r *Run) guard(ctx context.Context, work func(ctx context.Context) error) e
 		case <-timer.C:
 		}
 		rest := r.limit
-		if at := r.now.Load(); at != nil {
-			rest = r.limit - time.Since(at.since)
+		if r.now.Load() != nil {
+			rest = r.limit - time.Since(r.began) + time.Duration(r.since.Load())
 		}
 		if rest <= 0 {
 			r.over = r.late(errLate)
@@ -114,8 +112,8 @@ func (r *Run) guard(ctx context.Context, work func(ctx context.Context) error) e
 // late is the error of a hook that was given up.
 func (r *Run) late(cause error) error {
 	e := &HookError{Late: true, Err: cause}
-	if at := r.now.Load(); at != nil {
-		e.Policy, e.Hook = at.policy, at.hook
+	if h := r.now.Load(); h != nil {
+		e.Policy, e.Hook = h.name, "a hook"
 	}
 	return e
 }

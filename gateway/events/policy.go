@@ -81,6 +81,7 @@ func (p Passthrough) Name() string {
 // hooks are one policy taken apart.
 type hooks struct {
 	policy          Policy
+	name            string
 	request         OnRequest
 	response        OnResponse
 	start           OnStreamStart
@@ -94,7 +95,7 @@ type hooks struct {
 
 // takeApart finds the hooks of a policy.
 func takeApart(p Policy) (h hooks, err error) {
-	h.policy = p
+	h.policy, h.name = p, p.Name()
 	h.request, _ = p.(OnRequest)
 	h.response, _ = p.(OnResponse)
 	h.start, _ = p.(OnStreamStart)

@@ -1,6 +1,7 @@
 package events
 
 import (
+	"bytes"
 	"context"
 	"io"
 
@@ -35,6 +36,38 @@ type tap struct {
 	doc   jsonstream.Document
 	edits wire.Edits
 	more  []byte // what is written in front of the event
+
+	repeat wire.Repeat // of the last event that held one text and nothing else
+	typ    []byte      // of that event
+	of     int         // whose text it was
+	buf    []byte
+}
+
+// learn remembers an event with one text, so that the next one like it need not be
+// read; seq is its number, if it has one.
+func (t *tap) learn(ev *sse.Event, of int, text, seq jsonstream.Value, root jsonstream.Value) {
+	padding, _ := root.Get("obfuscation")
+	t.of, t.typ = of, append(t.typ[:0], ev.Type...)
+	t.repeat.Learn(ev.Data, text, seq, padding)
+}
+
+// again reports whether an event is the last one with another text, and returns the text.
+func (t *tap) again(ev *sse.Event) (text string, ok bool) {
+	if !ev.Dispatched || len(ev.Data) > t.run.maxBytes || !bytes.Equal(ev.Type, t.typ) || !t.repeat.Match(ev.Data) {
+		t.repeat.Forget()
+		return "", false
+	}
+	t.edits, t.more = t.edits[:0], t.more[:0]
+	var decoded []byte
+	decoded, t.buf = t.repeat.Found(0).Text(t.buf)
+	return string(decoded), true
+}
+
+// edit puts another text into an event that repeats the last one.
+func (t *tap) edit(ev *sse.Event, text string) {
+	raw := t.repeat.Found(0).Raw
+	from := cap(ev.Data) - cap(raw) // raw is a part of it
+	t.edits = append(t.edits, jsonstream.Edit{Start: from - 1, End: from + len(raw) + 1, Text: jsonstream.AppendQuote(nil, text)})
 }
 
 // read reads an event's payload. Whatever cannot be read passes as it is: the codec
@@ -129,6 +162,7 @@ func (d *reader) fill() {
 	switch {
 	case failed != nil:
 	case d.run.chain.quick:
+		d.run.guarded = false
 		out, failed = d.work(d.ctx, out)
 	default:
 		failed = d.run.guard(d.ctx, func(ctx context.Context) (err error) {

@@ -1,6 +1,7 @@
 package events
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -59,6 +60,16 @@ func (s *responsesStream) find(item, part int) *responsesText {
 }
 
 func (s *responsesStream) event(dst []byte, ev *sse.Event) ([]byte, error) {
+	if old, ok := s.again(ev); ok {
+		t := s.texts[s.of]
+		text, err := s.run.text(s.ctx, 0, 0, t.key(), old)
+		t.raw.WriteString(old)
+		t.said.WriteString(text)
+		if text != old {
+			s.edit(ev, text)
+		}
+		return s.write(dst, ev), err
+	}
 	root, ok := s.read(ev)
 	if !ok {
 		return s.write(dst, ev), nil
@@ -71,7 +82,9 @@ func (s *responsesStream) event(dst []byte, ev *sse.Event) ([]byte, error) {
 	var err error
 	switch name := typ.Text(); name {
 	case "response.output_text.delta":
-		err = s.delta(root)
+		if err = s.delta(root); err == nil && s.added == 0 {
+			s.learnText(ev, root)
+		}
 	case "response.output_text.done":
 		err = s.done(root)
 	case "response.content_part.done":
@@ -92,6 +105,16 @@ func (s *responsesStream) event(dst []byte, ev *sse.Event) ([]byte, error) {
 		s.renumber(root)
 	}
 	return s.write(dst, ev), nil
+}
+
+// learnText remembers an event that does nothing but go on with a text.
+func (s *responsesStream) learnText(ev *sse.Event, root jsonstream.Value) {
+	delta, _ := root.Get("delta")
+	seq, _ := root.Get("sequence_number")
+	if logprobs, _ := root.Get("logprobs"); logprobs.Len() == 0 && delta.Kind() == jsonstream.String {
+		t := s.text(root)
+		s.learn(ev, slices.Index(s.texts, t), delta, seq, root)
+	}
 }
 
 // renumber shifts the number of the upstream's event by those of ours.

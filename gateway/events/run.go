@@ -17,10 +17,13 @@ type Run struct {
 	limit    time.Duration
 	maxBytes int
 
-	now  atomic.Pointer[current] // the hook that runs
-	idle chan struct{}           // closed when the last guarded work has ended
-	over error                   // why no further hook is called but OnStreamComplete
-	gone error                   // a hook ended its goroutine
+	began   time.Time
+	now     atomic.Pointer[hooks] // the policy whose hook runs
+	since   atomic.Int64          // nanoseconds from began to its start
+	idle    chan struct{}         // closed when the last guarded work has ended
+	guarded bool                  // hooks run on a goroutine of their own
+	over    error                 // why no further hook is called but OnStreamComplete
+	gone    error                 // a hook ended its goroutine
 
 	calls []*Call
 }

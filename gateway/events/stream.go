@@ -20,7 +20,8 @@ var (
 // lies behind it (V3-08). It belongs to the hook that runs.
 type Stream struct {
 	finished bool
-	out      strings.Builder // sent by the hook that runs
+	first    string          // sent by the hook that runs
+	out      strings.Builder // the same, where it sent more than once
 	call     *Call           // that OnToolCallComplete is asked about
 	sent     bool            // it was sent on
 	mute     bool            // the hook can only look
@@ -38,7 +39,7 @@ func (s *Stream) Send(c Chunk) error {
 		return ErrFinished
 	case c.call != s.call:
 		return ErrNotHere
-	case s.sent || s.out.Len() > 0:
+	case s.sent || s.first != "":
 		return ErrTwice
 	}
 	s.sent = true
@@ -55,7 +56,15 @@ func (s *Stream) SendText(text string, finish bool) error {
 	case s.sent && text != "":
 		return ErrTwice
 	}
-	s.out.WriteString(text)
+	switch {
+	case s.first == "":
+		s.first = text
+	case s.out.Len() == 0:
+		s.out.WriteString(s.first)
+		fallthrough
+	default:
+		s.out.WriteString(text)
+	}
 	s.finished = finish
 	return nil
 }
@@ -73,7 +82,11 @@ func (s *Stream) Dropped() int { return s.dropped }
 
 // take returns what the hook has sent.
 func (s *Stream) take() string {
-	text := s.out.String()
-	s.out.Reset()
+	text := s.first
+	if s.out.Len() > 0 {
+		text = s.out.String()
+		s.out.Reset()
+	}
+	s.first = ""
 	return text
 }

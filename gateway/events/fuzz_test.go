@@ -1,0 +1,48 @@
+package events_test
+
+import (
+	"bytes"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/stopgate/stopgate/gateway/events"
+)
+
+// FuzzUnchanged holds that a policy which sends every text on as it came leaves every
+// stream as it is, whatever the upstream writes and however it is cut. What the framing
+// itself cannot keep - lone CR, NUL and byte order marks - is not looked at.
+//
+// Proves V3-12, W1, L2.
+func FuzzUnchanged(f *testing.F) {
+	for dialect, body := range streams {
+		f.Add(body, dialect, 7)
+	}
+	f.Add(`data: {"choices":[{"index":0,"delta":{"content":"a"},"message":{"content":"a"}},{"index":"0","text":1}]}`+"\n\ndata: [DONE]\n\n", "openai-chat", 1)
+	f.Add(`data: {"type":"content_block_delta","index":-1,"delta":{"type":"text_delta","text":"\ud83d"}}`+"\n\n", "anthropic", 3)
+	f.Add(`data: {"type":"response.output_item.done","output_index":0,"item":{"content":[{"type":"output_text","text":"x"}]}}`+"\n\n"+
+		`data: {"type":"response.completed","response":{"output":[{"content":[{"type":"output_text","text":"x"}]}],"output_text":"x"}}`+"\n\n", "openai-responses", 5)
+	f.Fuzz(func(t *testing.T, body, dialect string, size int) {
+		if strings.ContainsAny(body, "\r\x00\ufeff") || streams[dialect] == "" {
+			return
+		}
+		c, err := events.NewChain(forward{"a"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		run := c.Begin(events.Setup{Exchange: events.Exchange{Dialect: dialect}})
+		got, err := io.ReadAll(run.Reader(t.Context(), &cutter{strings.NewReader(body), max(size%64, 1)}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(got, []byte(body)) && !repeatsItself(body, dialect) {
+			t.Errorf("%q became %q", body, got)
+		}
+	})
+}
+
+// repeatsItself reports whether copies of a text in a stream may contradict each other:
+// then the client gets what was said first in all of them.
+func repeatsItself(body, dialect string) bool {
+	return dialect == "openai-responses" || dialect == "openai-chat" && strings.Contains(body, `message`)
+}
