@@ -78,6 +78,12 @@ func (x *exchange) elicits() bool {
 // park keeps the question for the request that comes back with an answer, in the
 // revision where clients are asked by results.
 func (a *Approver) park(ctx context.Context, q *gate.Question, x *exchange) (gate.Answer, error) {
+	if no := x.declined(); no != "" {
+		view, err := q.Complete(ctx)
+		answer := view.Decline(clientUser)
+		answer.ID = no
+		return answer, err
+	}
 	o := a.opts
 	o.Defer, o.Notify = true, nil
 	queue, err := approve.New(a.store, o)
@@ -92,6 +98,13 @@ func (a *Approver) park(ctx context.Context, q *gate.Question, x *exchange) (gat
 		x.mu.Unlock()
 	}
 	return answer, err
+}
+
+// declined is the question to which the client's user said no, "" if there is none.
+func (x *exchange) declined() string {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.no
 }
 
 // parked is a question that the next round answers.
@@ -199,7 +212,7 @@ func decision(result jsonstream.Value) approve.Kind {
 
 // settled takes the answer that a round brought into the queue. What is no answer, or
 // comes too late, changes nothing: the gate then asks anew or denies.
-func (p *peer) settled(ctx context.Context, m *jsonrpc.Message, r *round) {
+func (p *peer) settled(ctx context.Context, m *jsonrpc.Message, x *exchange, r *round) {
 	if r == nil || r.void || r.state.Approval == "" || p.g.approver == nil || !p.g.set.Elicitation {
 		return
 	}
@@ -215,9 +228,15 @@ func (p *peer) settled(ctx context.Context, m *jsonrpc.Message, r *round) {
 	if inner, ok := memberOf(answer, "result"); ok {
 		answer = inner
 	}
-	_, err := p.g.approver.queue.Answer(ctx, r.state.Approval, approve.Reply{Kind: decision(answer), By: clientUser})
-	if err != nil {
+	kind := decision(answer)
+	_, err := p.g.approver.queue.Answer(ctx, r.state.Approval, approve.Reply{Kind: kind, By: clientUser})
+	switch {
+	case err != nil:
 		p.g.log.Warn("an answer does not count", "error", err)
+	case kind == approve.No:
+		x.mu.Lock()
+		x.no = r.state.Approval
+		x.mu.Unlock()
 	}
 }
 
@@ -227,7 +246,7 @@ const waitingWord = 10 * time.Second
 // resolve waits for the call's outcome. In the revision without sessions a call that
 // must be asked about is answered with the question.
 func (p *peer) resolve(ctx context.Context, m *jsonrpc.Message, x *exchange, pending *gate.Pending, c *conn, name string, r *round) (stopgate.Outcome, *reply) {
-	p.settled(ctx, m, r)
+	p.settled(ctx, m, x, r)
 	stop := make(chan struct{})
 	defer close(stop)
 	if v := pending.Verdict(); x.token != nil && v.Decided && !v.Terminal() && !v.Mode.Permissive() {

@@ -53,6 +53,7 @@ type exchange struct {
 	mu     sync.Mutex
 	send   func(text []byte) bool // a message on the request's stream; nil once it is answered
 	parked *parked                // the question that the client is asked in the answer
+	no     string                 // the question to which the client's user said no
 }
 
 // tell sends a message on the request's own stream. It reports false where that is

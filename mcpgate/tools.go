@@ -190,7 +190,7 @@ func (p *peer) lost(ctx context.Context, m *jsonrpc.Message, x *exchange, c *con
 		return reply{}
 	}
 	p.g.log.Warn("a call is denied: its server does not answer", "server", c.name(), "error", err)
-	call := p.g.call(p.owner, c.server, name, nil)
+	call := p.g.call(p.owner, c.server, name, &stopgate.ToolDefinition{Name: name})
 	call.ID = stopgate.CallID(m.ID)
 	out := p.refuseCall(ctx, call, stopgate.CodeToolUnreachable)
 	if out.Allowed() {
