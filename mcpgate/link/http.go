@@ -284,7 +284,7 @@ func (h *HTTP) read(resp *http.Response, at *position, c *Call) (Reply, error) {
 			}
 			m, bad := jsonrpc.Read(bytes.Clone(ev.Data))
 			if bad != nil {
-				if broken := new(jsonrpc.Error); c != nil && errors.As(bad, &broken) && broken.Method == "" && (broken.ID == c.ID || broken.ID == "") {
+				if broken := new(jsonrpc.Error); c != nil && errors.As(bad, &broken) && broken.Method == "" && broken.ID == c.ID {
 					return Reply{}, &Garbage{bad}
 				}
 				h.events.noise("an event that is no message")
