@@ -33,6 +33,9 @@ var errNotNumber = errors.New("json: this is not a number")
 // sign, no leading zeros, no white space, no names. It takes any exponent; a
 // limit is the parser's matter.
 func ParseDecimal(literal []byte) (Decimal, error) {
+	if d, ok := smallInteger(literal); ok {
+		return d, nil
+	}
 	if len(literal) == 0 || literal[0] != '-' && (literal[0] < '0' || literal[0] > '9') {
 		return Decimal{}, errNotNumber
 	}
@@ -71,6 +74,28 @@ func ParseDecimal(literal []byte) (Decimal, error) {
 	}
 	d.setExponent(place, written)
 	return d, nil
+}
+
+// smallInteger reads the numbers that almost all are: a few digits and nothing else.
+func smallInteger(literal []byte) (d Decimal, ok bool) {
+	digits := literal
+	if len(digits) > 0 && digits[0] == '-' {
+		digits, d.negative = digits[1:], true
+	}
+	if len(digits) == 0 || len(digits) > len(d.small) || digits[0] == '0' {
+		return Decimal{}, false
+	}
+	for i, c := range digits {
+		if c < '0' || c > '9' {
+			return Decimal{}, false
+		}
+		if d.small[i] = c; c != '0' {
+			d.length = uint8(i + 1)
+		}
+	}
+	clear(d.small[d.length:])
+	d.exponent = int64(len(digits) - 1)
+	return d, true
 }
 
 // hugeDigits is how many digits make an exponent huge: 10^18 has this many.

@@ -306,7 +306,10 @@ func (s *shape) links(f func(*shape)) {
 // name makes an edge the way of several keys.
 func (s *shape) name(e *edge, keys ...string) {
 	for _, key := range keys {
-		s.keys[key] = e
+		if s.keys[key] = e; len(s.names) <= fewNames {
+			s.names = slices.DeleteFunc(s.names, func(n named) bool { return n.name == key })
+			s.names = append(s.names, named{key, e})
+		}
 	}
 	s.members = append(s.members, e)
 }

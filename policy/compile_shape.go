@@ -27,6 +27,7 @@ type shape struct {
 	needs  textNeed // floors on strings here
 
 	keys    map[string]*edge // declared members by all their names, and those that pointers name
+	names   []named          // the same as a list, where there are few
 	members []*edge          // each of them once, in the order of the schema
 	edges   []*edge          // those whose absence means something
 	words   int              // 64-bit words that note which members of an object were seen
@@ -35,6 +36,28 @@ type shape struct {
 	extra   *shape           // of members that are not in keys
 	items   *shape           // of elements
 	prefix  []*shape         // of the first elements
+}
+
+// named is an edge by one of its names.
+type named struct {
+	name string
+	edge *edge
+}
+
+// fewNames is up to how many names are compared one by one.
+const fewNames = 8
+
+// edge is the edge of a key, nil if nothing is known of it.
+func (s *shape) edge(key []byte) *edge {
+	if len(s.names) > fewNames {
+		return s.keys[string(key)]
+	}
+	for i := range s.names {
+		if n := &s.names[i]; n.name == string(key) {
+			return n.edge
+		}
+	}
+	return nil
 }
 
 // edge leads from an object to a member.

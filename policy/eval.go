@@ -27,6 +27,7 @@ type Evaluation struct {
 	probing  bool // no verdicts are wanted
 
 	verdict stopgate.Verdict
+	said    said // what it follows from, if a list said it
 	trace   []stopgate.Verdict
 	cause   string
 	fault   fault
@@ -86,7 +87,7 @@ func (e *Evaluation) reset(p *plan) {
 	for i, v := range p.views {
 		e.walkers[i].reset(v)
 	}
-	e.verdict, e.trace = stopgate.Verdict{}, e.trace[:0]
+	e.verdict, e.trace, e.said = stopgate.Verdict{}, e.trace[:0], said{}
 	e.fault, e.floors, e.counted = fault{}, nil, 0
 	e.texts, e.watches, e.undecided, e.decoded = e.texts[:0], e.watches[:0], 0, false
 	e.released = nil

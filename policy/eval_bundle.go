@@ -48,15 +48,22 @@ func (s *state) matched(site int32, hits *index.Hits, alone bool) {
 		if alone && st.open == 1 {
 			s.hold(c, &hits.Summary)
 		}
-		b.open = hits.Summary
+		s.leave(k, hits.Summary)
 	default:
 		b.found = slices.DeleteFunc(b.found, func(r int32) bool { return !slices.Contains(hits.Members, r) })
-		b.open = s.summary(b.found)
+		s.leave(k, s.summary(b.found))
 	}
 	b.seen = true
-	s.changed(k)
 	if alone {
 		s.exhaust(site)
+	}
+}
+
+// leave says which rules of a bundle are still waiting. Lists look at no more of them.
+func (s *state) leave(k *cond, open literal.Summary) {
+	if b := &s.bundles[k.bundle]; b.open != open {
+		b.open = open
+		s.changed(k)
 	}
 }
 
@@ -180,8 +187,5 @@ func (e *Evaluation) progress(x *textTest) {
 	}
 	x.shown.Set(&x.arriving)
 	b.index, b.text = x.index, &x.shown
-	if open != b.open {
-		b.open = open
-		e.changed(k)
-	}
+	e.leave(k, open)
 }

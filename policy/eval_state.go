@@ -253,8 +253,7 @@ func (s *state) resolve(c int32, p phase) {
 	st.phase, st.at, st.path = p, s.at, s.spine.mark()
 	k := &s.plan.conds[c]
 	if k.bundle >= 0 {
-		s.bundles[k.bundle].open = literal.Empty()
-		s.changed(k)
+		s.leave(k, literal.Empty())
 		return
 	}
 	rule := &s.plan.rules[k.rule]

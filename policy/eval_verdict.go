@@ -57,7 +57,7 @@ func (e *Evaluation) settle() (terminal bool) {
 		}
 	}
 	if ended >= 0 {
-		e.publish(e.listVerdict(ended))
+		e.say(ended)
 		return true
 	}
 	if low != high {
@@ -71,13 +71,33 @@ func (e *Evaluation) settle() (terminal bool) {
 	}
 	switch {
 	case decided >= 0:
-		e.publish(e.listVerdict(decided))
+		e.say(decided)
 	case len(e.floors) > 0:
 		e.publish(floorVerdict(e.floors[0]))
 	default: // no list has anything to say: results without rules are delivered
 		e.publish(stopgate.Verdict{Mode: low, Layer: stopgate.LayerRules})
 	}
 	return false
+}
+
+// said is what the verdict of a list follows from, but for the words for it.
+type said struct {
+	list, floors int
+	cursor, lane int32
+	mode         stopgate.Mode
+	holds        bool
+}
+
+// say publishes the verdict of a list that is decided, unless it is the latest one.
+func (e *Evaluation) say(i int) {
+	st := &e.lists[i]
+	now := said{list: i + 1, floors: len(e.floors), cursor: st.cursor, lane: st.lane, mode: st.low}
+	now.holds = st.cursor != e.plan.lists[i].end && e.phaseOf(st.cursor, st.lane) == holds
+	if e.said == now {
+		return
+	}
+	e.publish(e.listVerdict(i))
+	e.said = now
 }
 
 // abstains reports whether a list is a guard whose rule does not hold.
@@ -170,6 +190,7 @@ func (e *Evaluation) candidates(i int) (rules []int, public string) {
 // publish makes a verdict the latest one, if it says anything new. While the mode
 // stays the same it stays known since the byte that showed it first.
 func (e *Evaluation) publish(v stopgate.Verdict) {
+	e.said = said{}
 	v.Decided, v.DecidedAt, v.Floors = true, e.at, e.floors[:len(e.floors):len(e.floors)]
 	last := &e.verdict
 	if last.Decided && last.Mode == v.Mode {

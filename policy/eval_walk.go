@@ -306,7 +306,7 @@ func (w *walker) endString(e *Evaluation) {
 func (w *walker) key(e *Evaluation, key []byte) {
 	f := &w.frames[len(w.frames)-1]
 	s := f.inside
-	g := s.keys[string(key)]
+	g := s.edge(key)
 	if g == nil {
 		w.otherKey(e, f, key)
 		return

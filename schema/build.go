@@ -50,6 +50,23 @@ func (b *builder) collect(root *Node) {
 	}
 }
 
+// fewNames is up to how many names are compared one by one.
+const fewNames = 8
+
+// property finds the declared member of a name.
+func (n *Node) property(name []byte) (i int, declared bool) {
+	if len(n.Properties) > fewNames {
+		i, declared = n.index[string(name)]
+		return i, declared
+	}
+	for i := len(n.Properties) - 1; i >= 0; i-- {
+		if n.Properties[i].Name == string(name) {
+			return i, true
+		}
+	}
+	return 0, false
+}
+
 // prepare computes what the node looks up while it validates. A node that is
 // prepared already is not touched: schemas share nodes.
 func (n *Node) prepare() {

@@ -21,7 +21,7 @@ func (c *Validator) object(n *Node, p *Place, v jsonstream.Value) bool {
 func (c *Validator) objectMembers(n *Node, p *Place, v jsonstream.Value, base int) bool {
 	others := 0
 	for key, value := range v.Members() {
-		i, declared := n.index[string(c.name(p, key))]
+		i, declared := n.property(c.name(p, key))
 		if !declared {
 			others++
 			continue

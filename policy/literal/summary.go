@@ -2,8 +2,8 @@ package literal
 
 import "math"
 
-// Classes is how many classes members are sorted into.
-const Classes = 8
+// Classes is how many classes members are sorted into: one for each mode of a rule.
+const Classes = 5
 
 // None stands for no member; it is larger than every member.
 const None int32 = math.MaxInt32
@@ -12,13 +12,7 @@ const None int32 = math.MaxInt32
 type Summary [Classes]int32
 
 // Empty returns the summary of no members.
-func Empty() Summary {
-	var s Summary
-	for i := range s {
-		s[i] = None
-	}
-	return s
-}
+func Empty() Summary { return Summary{None, None, None, None, None} }
 
 // Add adds a member.
 func (s *Summary) Add(member int32, class uint8) { s[class] = min(s[class], member) }

@@ -50,6 +50,7 @@ type lexical struct {
 	ups      int  // leading ".." of a relative path
 	lowest   int  // the smallest depth that a ".." led to
 	high     bool // has code points above ASCII
+	wild     bool // has bytes that some tools expand
 }
 
 // untouched is the lowest depth of a path without "..".
@@ -107,6 +108,7 @@ const (
 	byteEdge  // not at the end of a component, where some readers drop it
 	byteTilde
 	byteHigh // part of a code point above ASCII
+	byteWild // expanded by some tools
 	byteNever
 )
 
@@ -121,6 +123,8 @@ var pathBytes = func() (t [256]uint8) {
 			t[b] = byteEdge
 		case b == '/':
 			t[b] = byteSlash
+		case bytes.IndexByte([]byte(wildcards), byte(b)) >= 0:
+			t[b] = byteWild
 		case b == '~':
 			t[b] = byteTilde
 		}
@@ -136,13 +140,15 @@ func examine(dst, path []byte) (canonical []byte, info lexical, plain bool) {
 	if len(path) == 0 || len(path) > 1 && path[0] == '/' && path[1] == '/' {
 		return nil, info, false
 	}
-	high, unclean, start := false, false, 0
+	high, wild, unclean, start := false, false, false, 0
 	for i, b := range path {
 		switch pathBytes[b] {
 		case byteNever:
 			return nil, info, false
 		case byteHigh:
 			high = true
+		case byteWild:
+			wild = true
 		case byteSlash:
 			ok, clean := examineComponent(path[start:i])
 			if !ok {
@@ -165,7 +171,7 @@ func examine(dst, path []byte) (canonical []byte, info lexical, plain bool) {
 	} else {
 		canonical, info = path, lexical{absolute: path[0] == '/', lowest: untouched}
 	}
-	info.high = high
+	info.high, info.wild = high, wild
 	switch {
 	case info.climbs, isSystem(canonical):
 		return nil, info, false

@@ -109,7 +109,7 @@ func buildPath(n *automaton.NFA, p place) pathAutomaton {
 func (t *pathTest) match(value []byte) bool {
 	var buf [256]byte
 	canonical, info, plain := examine(buf[:0], value)
-	if plain && t.admits(value, canonical, info) {
+	if plain && t.admits(canonical, info) {
 		return t.holds(canonical, info.high)
 	}
 	return t.restrictive && t.suspects(Readings(string(value), t.env, t.expands))
@@ -139,17 +139,17 @@ func (t *pathTest) suspects(list []Reading, complete bool) bool {
 // and reports that it is the only reading.
 func (p *place) certain(dst, value []byte) (canonical []byte, certain bool) {
 	canonical, info, plain := examine(dst, value)
-	return canonical, plain && p.admits(value, canonical, info)
+	return canonical, plain && p.admits(canonical, info)
 }
 
 // wildcards are what an expanding tool does not take literally (C15).
 const wildcards = "*?[{("
 
 // admits reports that a plainly written value has one reading in this place too.
-func (p *place) admits(value, canonical []byte, info lexical) bool {
+func (p *place) admits(canonical []byte, info lexical) bool {
 	root := p.env.Root
 	switch {
-	case p.expands && bytes.ContainsAny(value, wildcards):
+	case p.expands && info.wild:
 		return false
 	case info.absolute: // it may not climb above the root and come back
 		_, inside := cutRoot(canonical, []byte(root))

@@ -182,7 +182,7 @@ func (p *Protected) judge(value []byte, from *place) (protection Protection, ent
 	}
 	var buf [256]byte
 	canonical, info, plain := examine(buf[:0], value)
-	if plain && from.admits(value, canonical, info) {
+	if plain && from.admits(canonical, info) {
 		return p.answer(p.touched(canonical, info.high))
 	}
 	return p.suspect(Readings(string(value), from.env, from.expands))

@@ -12,6 +12,7 @@ type nameIndex struct {
 	names    map[string][]int // lines, by names of components
 	prefixes []linePrefix     // and by what components begin with
 	always   []int            // lines whose name the root itself has
+	begins   [256]uint64      // the lengths, as bits, of names that begin with a byte; all where prefixes do
 }
 
 type linePrefix struct {
@@ -36,12 +37,22 @@ func newNameIndex(lines []*protectedLine, root string) *nameIndex {
 			continue
 		}
 		for name := range strings.SplitSeq(names, "|") {
-			if prefix, ok := strings.CutSuffix(name, "*"); ok {
+			if prefix, ok := strings.CutSuffix(name, "*"); ok && prefix == "" {
+				n.always = append(n.always, i)
+			} else if ok {
 				n.prefixes = append(n.prefixes, linePrefix{prefix, i})
 			} else {
 				n.names[name] = append(n.names[name], i)
 			}
 		}
+	}
+	for name := range n.names {
+		if name != "" {
+			n.begins[name[0]] |= 1 << min(len(name), 63)
+		}
+	}
+	for _, p := range n.prefixes {
+		n.begins[p.text[0]] = ^uint64(0)
 	}
 	n.find([]byte(fold(root)), func(line int) { n.always = append(n.always, line) })
 	slices.Sort(n.always)
@@ -67,12 +78,16 @@ func (n *nameIndex) find(path []byte, f func(line int)) {
 	for from := 0; from <= len(path); {
 		end := from
 		for end < len(path) && path[end] != '/' {
-			if end-from < longestName {
-				buf[end-from] = lowerASCII(path[end])
-			}
 			end++
 		}
+		if end == from || n.begins[lowerASCII(path[from])]&(1<<min(end-from, 63)) == 0 {
+			from = end + 1
+			continue
+		}
 		c := buf[:min(end-from, longestName)]
+		for i := range c {
+			c[i] = lowerASCII(path[from+i])
+		}
 		if end-from <= longestName {
 			for _, line := range n.names[string(c)] {
 				f(line)

@@ -71,7 +71,7 @@ func (v *Value) certain(p *place) (canonical []byte, certain bool) {
 		v.canonical, v.info, v.plain = examine(v.buf[:0], v.text)
 		v.examined = true
 	}
-	return v.canonical, v.plain && p.admits(v.text, v.canonical, v.info)
+	return v.canonical, v.plain && p.admits(v.canonical, v.info)
 }
 
 // readings is Readings for the string.
