@@ -8,7 +8,6 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/policy"
-	"github.com/stopgate/stopgate/session"
 )
 
 // commit has the last word of the session policies, writes the row and makes the
@@ -17,80 +16,90 @@ import (
 // current facts, and a row that cannot be written. An allow without its row is a
 // denial (INVARIANTS I22, THREATS H19).
 func (p *pending) commit(ctx context.Context, approval *stopgate.Approval, edited bool) stopgate.Outcome {
+	c := p.decided(approval, edited)
+	if c.leaves {
+		if c.leave(ctx); p.objects {
+			return c.out
+		}
+	}
+	return c.finish(ctx)
+}
+
+// commitment is a call whose outcome is being made.
+type commitment struct {
+	*pending
+	edited bool
+	out    stopgate.Outcome
+	row    *stopgate.Record // nil if nobody reads rows
+	rel    release
+	leaves bool // with a fact in the store
+	wrote  bool // the row, with the facts
+}
+
+// decided makes the outcome of the verdict as it stands.
+func (p *pending) decided(approval *stopgate.Approval, edited bool) commitment {
 	p.mu.Lock()
+	defer p.mu.Unlock()
 	p.obey()
 	p.stage = committed
-	out, row := p.conclude(approval, edited)
+	c := commitment{pending: p, edited: edited}
+	c.out, c.row = p.conclude(approval, edited)
 	if p.g.tracer != nil && p.final != nil && p.eval != nil {
 		p.redacted = p.g.tracer.show(p.eval.Document().Root())
 	}
-	leaves := p.g.store != nil && p.final != nil && p.eval != nil && (out.Allowed() || !out.Enforced && !edited)
-	var rel release
-	if out.Allowed() || !out.Enforced {
-		rel = p.release()
+	c.leaves = p.g.store != nil && p.final != nil && p.eval != nil && (c.out.Allowed() || !c.out.Enforced && !edited)
+	if c.out.Allowed() || !c.out.Enforced {
+		c.rel = p.release()
 	}
-	p.mu.Unlock()
+	return c
+}
 
-	wrote := false
-	if leaves {
-		var inJournal *stopgate.Record
-		if p.g.journal {
-			inJournal = row
-		}
-		if inJournal == nil || p.g.ledger.mended(context.WithoutCancel(ctx)) {
-			wrote = p.leave(ctx, inJournal, out.Approval, &session.Release{
-				Verdict: rel.result, Policy: p.under.hash, Args: p.releasedHash, Handoff: p.to, Dialect: p.call.Dialect, Surface: p.call.Surface,
-				Observed: p.under.observe,
-			})
-		}
-		if p.objects {
-			return out
-		}
+// finish takes what became of the release, and writes the row if it is not written.
+func (c *commitment) finish(ctx context.Context) stopgate.Outcome {
+	p := c.pending
+	if c.leaves {
 		p.mu.Lock()
 		switch {
-		case p.over && out.Allowed():
-			out, row = p.conclude(nil, edited)
-		case !wrote && row != nil:
-			row.FactsAt = p.factsAt
+		case p.over && c.out.Allowed():
+			c.out, c.row = p.conclude(nil, c.edited)
+		case !c.wrote && c.row != nil:
+			c.row.FactsAt = p.factsAt
 		}
 		p.mu.Unlock()
 	}
-	if out.Status == stopgate.Denied && out.Enforced && !edited {
-		limited, inJournal := p.countDenial(ctx, row)
-		if wrote = wrote || inJournal; limited {
-			p.stop(row)
+	if c.out.Status == stopgate.Denied && c.out.Enforced && !c.edited {
+		limited, inJournal := p.countDenial(ctx, c.row)
+		if c.wrote = c.wrote || inJournal; limited {
+			p.stop(c.row)
 		}
 	}
-	if !wrote {
-		p.write(ctx, &out, row, edited)
+	if !c.wrote {
+		c.write(ctx)
 	}
-	if out.Status != stopgate.Allowed && out.Enforced {
+	if c.out.Status != stopgate.Allowed && c.out.Enforced {
 		p.giveBack(ctx)
 		p.turn.back(p.id)
 	}
-
 	p.mu.Lock()
-	out.Verdict = p.verdict()
-	if !out.Enforced && out.Verdict.Code != stopgate.CodeCancelled {
-		out.Status, out.Args = stopgate.Allowed, p.raw
+	c.out.Verdict = p.verdict()
+	if !c.out.Enforced && c.out.Verdict.Code != stopgate.CodeCancelled {
+		c.out.Status, c.out.Args = stopgate.Allowed, p.raw
 		if p.received > maxRaw {
-			out.Args = nil
+			c.out.Args = nil
 		}
 	}
-	p.end(out, &rel)
+	p.end(&c.out, &c.rel)
 	p.mu.Unlock()
-	p.trail(ctx, out, row)
-	return out
+	p.trail(ctx, c.out, c.row)
+	return c.out
 }
 
 // write writes the row by itself.
-func (p *pending) write(ctx context.Context, out *stopgate.Outcome, row *stopgate.Record, edited bool) {
-	err := p.g.ledger.write(ctx, row)
-	if err != nil && (out.Status == stopgate.Allowed || edited) && out.Enforced {
-		p.mu.Lock()
-		p.push(p.refusal(stopgate.LayerFailure, stopgate.CodeAuditUnavailable))
-		p.mu.Unlock()
-		out.Status, out.Args, out.Approval = stopgate.Denied, nil, nil
+func (c *commitment) write(ctx context.Context) {
+	err := c.g.ledger.write(ctx, c.row)
+	if err != nil && (c.out.Status == stopgate.Allowed || c.edited) && c.out.Enforced {
+		c.deny(stopgate.LayerFailure, stopgate.CodeAuditUnavailable)
+		c.out.Status, c.out.Args, c.out.Approval = stopgate.Denied, nil, nil
 	}
 }
 
@@ -188,7 +197,7 @@ func (p *pending) letGo() {
 }
 
 // end keeps the outcome and lets go of the evaluation; p.mu is held.
-func (p *pending) end(out stopgate.Outcome, rel *release) {
+func (p *pending) end(out *stopgate.Outcome, rel *release) {
 	if out.Allowed() && !p.storeKnows(rel) {
 		kept := *rel
 		p.g.released.put(p.id, &kept)

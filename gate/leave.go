@@ -11,76 +11,126 @@ import (
 	"github.com/stopgate/stopgate/session"
 )
 
+// departure is what a release asks of the store.
+type departure struct {
+	*pending
+	call     session.Call
+	facts    []session.Fact
+	keys     []session.Key
+	view     session.View
+	run      runner
+	row      *stopgate.Record // for a journal
+	enforced bool
+}
+
 // leave is the session policies' last word, on current facts, and the fact that the
-// call left: one atomic step (INVARIANTS I19). With a row, which a journal writes in
-// the same step, it reports whether the row is written. It denies, or lets live.
-func (p *pending) leave(ctx context.Context, row *stopgate.Record, approval *stopgate.Approval, rel *session.Release) (wrote bool) {
-	c, ok := p.subject()
+// call left: one atomic step (INVARIANTS I19). A journal writes the row in the same
+// step. It denies, or lets live.
+func (c *commitment) leave(ctx context.Context) {
+	d, ok := c.departs(ctx)
 	if !ok {
+		return
+	}
+	r := update(ctx, c.g, owner(&c.call), d.keys, func(s session.State) (Change, uint64, error) {
+		if err := d.check(s); err != nil {
+			return Change{}, s.Head, err
+		}
+		return Change{Facts: d.facts, Rows: d.rows(nil, s.Head)}, s.Head, nil
+	})
+	c.wrote = d.became(ctx, reply[struct{}]{fault: r.fault, err: r.err, stack: r.stack}, r.value)
+}
+
+// departs makes everything ready that does not depend on the facts. It reports false
+// where the call cannot leave: it is denied, now or when its row is written.
+func (c *commitment) departs(ctx context.Context) (d departure, ok bool) {
+	p := c.pending
+	if p.g.journal && !p.g.ledger.mended(context.WithoutCancel(ctx)) {
+		return d, false
+	}
+	d = departure{pending: p, view: p.sees(session.State{}), run: p.run(ctx), enforced: !p.under.observe}
+	if d.call, ok = p.subject(); !ok {
 		p.fail(stopgate.CodePolicyError, "sessions", none, "")
-		return false
+		return d, false
 	}
-	keys, marks, ok := p.needs(ctx, &c)
+	keys, marks, ok := p.needs(ctx, &d.call)
 	if !ok {
-		return false
+		return d, false
 	}
-	g, governed, view := p.g, p.governed, p.sees(session.State{})
-	now := view.Now
-	facts := []session.Fact{{
+	now := d.view.Now
+	d.facts = []session.Fact{{
 		At: now, Kind: session.Released, Proposal: p.id, Tool: p.tool, CallID: p.call.ID, Agent: p.call.Agent,
-		Turn: p.call.Turn, ArgsHash: p.hash, Marks: marks, Release: rel,
+		Turn: p.call.Turn, ArgsHash: p.hash, Marks: marks, Release: &session.Release{
+			Verdict: c.rel.result, Policy: p.under.hash, Args: p.releasedHash, Handoff: p.to, Dialect: p.call.Dialect,
+			Surface: p.call.Surface, Observed: p.under.observe,
+		},
 	}}
-	if approval != nil && !approval.Referred {
-		facts = append(facts, session.Fact{At: now, Kind: session.Approved, Proposal: p.id, Name: string(p.tool), By: approval.By})
+	if approval := c.out.Approval; approval != nil && !approval.Referred {
+		d.facts = append(d.facts, session.Fact{At: now, Kind: session.Approved, Proposal: p.id, Name: string(p.tool), By: approval.By})
 	}
 	if f, ok := p.heritage(); ok {
 		f.At = now
-		facts = append(facts, f)
+		d.facts = append(d.facts, f)
 	}
-	for i := range facts {
-		keys = facts[i].AppendKeys(keys)
+	for i := range d.facts {
+		keys = d.facts[i].AppendKeys(keys)
 	}
-	run, enforced, whose := p.run(ctx), !p.under.observe, owner(&p.call)
-	r := update(ctx, g, whose, keys, func(s session.State) (Change, uint64, error) {
-		if governed && enforced {
-			if g.uncertain(whose, s) {
-				return Change{}, s.Head, objected{[]session.Decision{{Policy: "session", Code: stopgate.CodeSessionDegraded}}, s.Head}
-			}
-			v := view
-			v.State = s
-			if p.whole {
-				v.Horizon = p.turn.begin(s.Head)
-			}
-			if all := p.checkAgain(v, &c, run); len(all) > 0 {
-				return Change{}, s.Head, objected{all, s.Head}
-			}
-		}
-		change := Change{Facts: facts, Row: row}
-		if row != nil {
-			r := *row
-			r.FactsAt = s.Head
-			change.Row = &r
-		}
-		return change, s.Head, nil
-	})
+	d.keys = keys
+	if p.g.journal {
+		d.row = c.row
+	}
+	return d, true
+}
+
+// check asks the session policies on current facts.
+func (d *departure) check(s session.State) error {
+	if !d.governed || !d.enforced {
+		return nil
+	}
+	if d.g.uncertain(owner(&d.pending.call), s) {
+		return objected{[]session.Decision{{Policy: "session", Code: stopgate.CodeSessionDegraded}}, s.Head}
+	}
+	v := d.view
+	v.State = s
+	if d.whole {
+		v.Horizon = d.turn.begin(s.Head)
+	}
+	if all := d.checkAgain(v, &d.call, d.run); len(all) > 0 {
+		return objected{all, s.Head}
+	}
+	return nil
+}
+
+// rows appends the row, with the position of the facts it was decided on.
+func (d *departure) rows(rows []*stopgate.Record, head uint64) []*stopgate.Record {
+	if d.row == nil {
+		return rows
+	}
+	r := *d.row
+	r.FactsAt = head
+	return append(rows, &r)
+}
+
+// became takes what the store said, and reports whether the row is written.
+func (d *departure) became(ctx context.Context, r reply[struct{}], head uint64) (wrote bool) {
+	p := d.pending
 	var no objected
 	switch {
 	case r.fault == none:
 		p.mu.Lock()
-		p.factsAt, p.left = r.value, facts
+		p.factsAt, p.left = head, d.facts
 		p.mu.Unlock()
-		return row != nil
+		return d.row != nil
 	case errors.As(r.err, &no) && p.whole:
 		p.objects = true
 	case errors.As(r.err, &no):
 		p.object(no.all, no.head)
-	case row != nil:
-		p.g.ledger.miss(row, r.err)
+	case d.row != nil:
+		p.g.ledger.miss(d.row, r.err)
 		p.fail(stopgate.CodeAuditUnavailable, "journal", r.fault, r.stack)
-		p.doubt(ctx, facts, r.fault)
-	case governed:
+		p.doubt(ctx, d.facts, r.fault)
+	case p.governed:
 		p.storeFault(r.fault, r.err, r.stack)
-		p.doubt(ctx, facts, r.fault)
+		p.doubt(ctx, d.facts, r.fault)
 	}
 	return false
 }
@@ -194,7 +244,7 @@ func (p *pending) countDenial(ctx context.Context, row *stopgate.Record) (limite
 			if over {
 				r.Cause, r.Code = strings.TrimSpace(string(r.Code)+" "+r.Cause), stopgate.CodeDenialLimit
 			}
-			change.Row = &r
+			change.Rows = []*stopgate.Record{&r}
 		}
 		return change, over, nil
 	})

@@ -31,7 +31,6 @@ func (p *pending) Resolve(ctx context.Context) (stopgate.Outcome, error) {
 		return out, p.g.denial(p.under, p.kind, &out)
 	}
 	inner := p.resolve(ctx)
-	p.waited = true
 	p.mu.Unlock()
 	out := p.settle(ctx, inner)
 	return out, p.g.denial(p.under, p.kind, &out)
@@ -82,7 +81,7 @@ func (p *pending) dropped() {
 
 // resolve begins the last part of the way; p.mu is held.
 func (p *pending) resolve(ctx context.Context) context.Context {
-	p.stage = resolving
+	p.stage, p.waited = resolving, true
 	ctx, p.abort = context.WithCancelCause(ctx)
 	return ctx
 }
@@ -92,6 +91,12 @@ func (p *pending) settle(ctx, inner context.Context) stopgate.Outcome {
 	approval, edited := p.deliberate(inner)
 	p.abort(nil)
 	p.join()
+	return p.commitEdited(ctx, approval, edited)
+}
+
+// commitEdited is commit of the proposal, and of the one that took its place if there
+// is one.
+func (p *pending) commitEdited(ctx context.Context, approval *stopgate.Approval, edited *pending) stopgate.Outcome {
 	if edited == nil {
 		return p.commit(ctx, approval, false)
 	}
@@ -120,9 +125,18 @@ func (p *pending) join() {
 // the verdict is terminal. It returns the approval that satisfies an ask, and the
 // proposal that took this one's place if somebody edited it.
 func (p *pending) deliberate(ctx context.Context) (approval *stopgate.Approval, edited *pending) {
+	if !p.consider(ctx) {
+		return nil, nil
+	}
+	return p.hearAll(ctx)
+}
+
+// consider is the part of it in which no person and no model is asked. It reports
+// whether there is anything left to decide.
+func (p *pending) consider(ctx context.Context) bool {
 	prop := p.proposal()
 	if prop == nil {
-		return nil, nil
+		return false
 	}
 	p.crossover(ctx, prop)
 	if p.kind == ToolCall {
@@ -132,6 +146,11 @@ func (p *pending) deliberate(ctx context.Context) (approval *stopgate.Approval, 
 	if !p.isOver() && (len(p.panel()) > 0 || p.under.observe || !p.verdict().Mode.Permissive()) {
 		p.askSessions(ctx)
 	}
+	return true
+}
+
+// hearAll is the part in which they are.
+func (p *pending) hearAll(ctx context.Context) (approval *stopgate.Approval, edited *pending) {
 	if p.under.observe {
 		p.hear(ctx)
 		return nil, nil

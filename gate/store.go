@@ -22,9 +22,8 @@ type Store interface {
 	Load(ctx context.Context, o session.Owner, keys []session.Key) (session.State, error)
 	// Update does what Load does and hands the state to decide; then it appends the
 	// facts of the change with [session.State.Append], keeps every changed cell and
-	// the facts, and with them the change's row if there is one: all of it durable
-	// before Update returns, or none of it. A change without facts and row writes
-	// nothing. An error of decide is returned as it is and changes nothing. decide
+	// the facts, and with them the change's rows: all of it durable before Update
+	// returns, or none of it. A change without facts and rows writes nothing. An error of decide is returned as it is and changes nothing. decide
 	// may be called again, on a fresh state, where another writer came first; it does
 	// not call the store, the state is its own only until it returns, and the facts
 	// that it returns are the store's.
@@ -40,8 +39,9 @@ type Store interface {
 type Change struct {
 	// Facts are to be appended; their Seq is set by the store.
 	Facts []session.Fact
-	// Row is the decision's audit row, for a [Journal]; nil for every other store.
-	Row *stopgate.Record
+	// Rows are the audit rows of the decisions, for a [Journal]; none for every other
+	// store.
+	Rows []*stopgate.Record
 }
 
 // Journal is a store whose database holds the audit rows too, so that a decision

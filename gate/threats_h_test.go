@@ -398,8 +398,9 @@ func TestThreatH19OneTransaction(t *testing.T) {
 // journal is a store that keeps rows with the facts.
 type journal struct {
 	ports.Store
-	rows   []stopgate.Record
-	direct int
+	rows    []stopgate.Record
+	direct  int
+	updates int
 }
 
 func (j *journal) InMemory() bool               { return false }
@@ -412,14 +413,17 @@ func (j *journal) Record(ctx context.Context, r *stopgate.Record) error {
 	return nil
 }
 func (j *journal) Update(ctx context.Context, o session.Owner, keys []session.Key, decide func(session.State) (gate.Change, error)) error {
-	var row *stopgate.Record
+	var rows []*stopgate.Record
+	j.updates++
 	err := j.Store.Update(ctx, o, keys, func(s session.State) (gate.Change, error) {
 		c, err := decide(s)
-		row = c.Row
+		rows = c.Rows
 		return c, err
 	})
-	if err == nil && row != nil {
-		j.rows = append(j.rows, *row)
+	for _, row := range rows {
+		if err == nil {
+			j.rows = append(j.rows, *row)
+		}
 	}
 	return err
 }

@@ -231,35 +231,49 @@ func (c *calls) due() []int {
 func (c *calls) resolveAll(ctx context.Context, due []int) {
 	c.askPolicies(ctx, due)
 	if c.x.settings.OnDeny == DenyError && c.x.enforced {
+		var doubtful []int
 		for _, i := range due {
 			if p := c.list[i].pending; p == nil || !p.Verdict().Mode.Permissive() {
-				c.resolve(ctx, i)
+				doubtful = append(doubtful, i)
 			}
 		}
+		c.resolve(ctx, doubtful...)
 		if c.denied > 0 {
 			return
 		}
 	}
-	for _, i := range due {
-		c.resolve(ctx, i)
+	c.resolve(ctx, due...)
+}
+
+// resolve ends the way of calls, which are asked about at the same time and recorded
+// in this order. Afterwards the row of each is durable, or it is denied.
+func (c *calls) resolve(ctx context.Context, list ...int) {
+	var open []int
+	var pending []*gate.Pending
+	for _, i := range list {
+		held := &c.list[i]
+		if held.resolved {
+			continue
+		}
+		held.resolved = true
+		if held.pending == nil {
+			held.outcome = failed
+			continue
+		}
+		held.pending.Close(stopgate.Cancelled) // of a call that was given up before its end
+		open, pending = append(open, i), append(pending, held.pending)
+	}
+	for n, out := range c.x.g.gate.ResolveAll(ctx, pending) {
+		c.outcome(&c.list[open[n]], out)
 	}
 }
 
-// resolve ends one call's way. Afterwards its row is durable, or it is denied.
-func (c *calls) resolve(ctx context.Context, i int) {
-	held := &c.list[i]
-	if held.resolved {
-		return
-	}
-	held.resolved = true
-	failed := stopgate.Outcome{Verdict: stopgate.Verdict{Decided: true, Layer: stopgate.LayerFailure, Code: stopgate.CodePolicyError}}
-	if held.pending == nil {
-		held.outcome = failed
-		return
-	}
-	held.pending.Close(stopgate.Cancelled) // of a call that was given up before its end
-	out, err := held.pending.Resolve(ctx)
-	if err != nil && out.Allowed() || !out.Allowed() && out.Verdict.Code == "" {
+// failed is the outcome of a call that the gate said nothing about.
+var failed = stopgate.Outcome{Verdict: stopgate.Verdict{Decided: true, Layer: stopgate.LayerFailure, Code: stopgate.CodePolicyError}}
+
+// outcome takes what became of a call.
+func (c *calls) outcome(held *call, out stopgate.Outcome) {
+	if !out.Allowed() && out.Verdict.Code == "" {
 		out = failed
 	}
 	held.outcome = out

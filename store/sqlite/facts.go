@@ -45,14 +45,16 @@ func (s *Store) Update(ctx context.Context, o session.Owner, keys []session.Key,
 				return fmt.Errorf("keep facts: %w", err)
 			}
 		}
-		if change.Row == nil {
-			return nil
+		for _, r := range change.Rows {
+			row, err := s.records.Prepare(r)
+			if err == nil {
+				err = s.records.Write(tx, row)
+			}
+			if err != nil {
+				return err
+			}
 		}
-		row, err := s.records.Prepare(change.Row)
-		if err != nil {
-			return err
-		}
-		return s.records.Write(tx, row)
+		return nil
 	})
 }
 

@@ -45,7 +45,7 @@ func BenchUpdates(b *testing.B, s gate.Store, callers int, row func(id string) *
 				err := s.Update(ctx, o, keys, func(st session.State) (gate.Change, error) {
 					change, err := decide(st)
 					if row != nil {
-						change.Row = row(id)
+						change.Rows = []*stopgate.Record{row(id)}
 					}
 					return change, err
 				})
