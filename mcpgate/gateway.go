@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"regexp"
 	"sync"
 	"time"
 
@@ -88,11 +87,16 @@ type Gateway struct {
 	work     sync.WaitGroup
 }
 
-var serverID = regexp.MustCompile(`^[a-z0-9-]{1,32}$`)
-
-// ValidServerID reports whether a server can have this name: no underscore, so that
-// the first "__" of a tool's name ends it (THREATS G3).
-func ValidServerID(id stopgate.ServerID) bool { return serverID.MatchString(string(id)) }
+// ValidServerID reports whether a server can have this name, [a-z0-9-]{1,32}: no
+// underscore, so that the first "__" of a tool's name ends it (THREATS G3).
+func ValidServerID(id stopgate.ServerID) bool {
+	for i := range len(id) {
+		if c := id[i]; (c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '-' {
+			return false
+		}
+	}
+	return id != "" && len(id) <= 32
+}
 
 // New returns a gateway. Nothing is started yet.
 func New(o Options) (*Gateway, error) {

@@ -298,3 +298,13 @@ func TestG11ServerAsks(t *testing.T) {
 		})
 	}
 }
+
+// Proves G2: globs of tool names tell case apart.
+func TestG2GlobCase(t *testing.T) {
+	f := newFake(strings.Replace(echoTool, "echo", "Vfs_write", 1), strings.Replace(echoTool, "echo", "vfs_read", 1))
+	b := setup(t, "[tools.\"vfs_*\".policy]\nrun = \"unattended\"\n", mcpgate.Settings{}, map[string]*fake{"": f})
+	c := b.stdio()
+	c.hello(`{}`)
+	has(t, c.ask(call("1", "vfs_read", `{}`)), "ran")
+	has(t, c.ask(call("2", "Vfs_write", `{}`)), "Unknown tool: Vfs_write")
+}

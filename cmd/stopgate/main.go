@@ -4,6 +4,7 @@
 //
 //	stopgate demo            play a recorded session through the running gate
 //	stopgate up              gateway on loopback; without a key it uses a replay model
+//	stopgate mcp -- SERVER   the gate before an MCP server
 //	stopgate init            write a first policy, with tests
 //	stopgate check FILE      proofread a policy
 //	stopgate test            run the tests of policies

@@ -2,6 +2,7 @@ package jsonrpc
 
 import (
 	"strings"
+	"sync"
 	"unicode"
 
 	"github.com/stopgate/stopgate/jsonstream"
@@ -11,24 +12,28 @@ import (
 // Names of members that readers of MCP messages look for, by the object they stand
 // in. A name that is close to one of them is refused there.
 var (
-	envelopeNames = set("jsonrpc", "id", "method", "params", "result", "error")
-	paramNames    = set("_meta", "name", "arguments", "uri", "cursor", "inputResponses", "requestState", "task", "taskId",
+	envelopeNames = known("jsonrpc", "id", "method", "params", "result", "error")
+	paramNames    = known("_meta", "name", "arguments", "uri", "cursor", "inputResponses", "requestState", "task", "taskId",
 		"protocolVersion", "capabilities", "clientInfo", "progressToken", "progress", "total", "message", "requestId", "reason",
 		"level", "ref", "argument", "context", "notifications", "data", "logger",
 		"messages", "systemPrompt", "tools", "mode", "requestedSchema", "url", "elicitationId")
-	metaNames = set("progressToken", "io.modelcontextprotocol/protocolVersion", "io.modelcontextprotocol/clientCapabilities",
+	metaNames = known("progressToken", "io.modelcontextprotocol/protocolVersion", "io.modelcontextprotocol/clientCapabilities",
 		"io.modelcontextprotocol/clientInfo", "io.modelcontextprotocol/subscriptionId", "io.modelcontextprotocol/logLevel")
-	resultNames = set("_meta", "content", "isError", "structuredContent", "resultType", "inputRequests", "requestState",
+	resultNames = known("_meta", "content", "isError", "structuredContent", "resultType", "inputRequests", "requestState",
 		"tools", "nextCursor", "capabilities", "protocolVersion", "serverInfo", "instructions", "supportedVersions", "ttlMs", "cacheScope", "task")
-	toolNames = set("name", "title", "description", "inputSchema", "outputSchema", "annotations", "icons", "_meta", "execution")
+	toolNames = known("name", "title", "description", "inputSchema", "outputSchema", "annotations", "icons", "_meta", "execution")
 )
 
-func set(names ...string) map[string]string {
-	m := make(map[string]string, len(names))
-	for _, name := range names {
-		m[folded(name)] = name
-	}
-	return m
+// known are names by what they look like to the most lenient reader; they are set up
+// when they are first needed.
+func known(names ...string) func() map[string]string {
+	return sync.OnceValue(func() map[string]string {
+		m := make(map[string]string, len(names))
+		for _, name := range names {
+			m[folded(name)] = name
+		}
+		return m
+	})
 }
 
 // folded is what a name looks like to the most lenient reader: without what cannot be
@@ -49,7 +54,8 @@ func folded(name string) string {
 }
 
 // strange names the first member of an object that could be taken for another one.
-func strange(object jsonstream.Value, names map[string]string) string {
+func strange(object jsonstream.Value, known func() map[string]string) string {
+	names := known()
 	for key := range object.Members() {
 		if name := key.Text(); strangeName(name, names) {
 			return "a member's name can be taken for another one: names are exact"
@@ -70,7 +76,7 @@ func strangeName(name string, names map[string]string) bool {
 func (m *Message) strangeParams() string {
 	for _, part := range []struct {
 		object jsonstream.Value
-		names  map[string]string
+		names  func() map[string]string
 	}{{m.Params, paramNames}, {m.Result, resultNames}} {
 		if !part.object.IsValid() {
 			continue
