@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net"
@@ -24,6 +25,16 @@ type Options struct {
 	// redirects.
 	Transport http.RoundTripper
 	Now       func() time.Time // nil: time.Now
+	// Objections are kept where other processes find them; nil: in memory alone.
+	Objections Objections
+}
+
+// Objections remember proposals that a judge objected to, by a hash of everything that
+// its answer depends on (DECISIONS S27): a hook is one process for each call. Only
+// objections are kept, so what somebody writes there can refuse and not permit.
+type Objections interface {
+	KeepObjection(ctx context.Context, proposal [32]byte, probability float64, explanation string, at time.Time) error
+	Objection(ctx context.Context, proposal [32]byte) (probability float64, explanation string, at time.Time, found bool, err error)
 }
 
 // Bench makes judges and keeps what they share: connections and remembered answers. It

@@ -1,12 +1,51 @@
 package judge
 
 import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
 	"sync"
 	"time"
 )
 
 // cacheKey is everything that an answer depends on (DECISIONS S27).
 type cacheKey struct{ input, definition, args, model, endpoint, prompt string }
+
+// hash identifies the key outside of the process.
+func (k cacheKey) hash() [32]byte {
+	h := sha256.New()
+	for _, part := range []string{k.input, k.definition, k.args, k.model, k.endpoint, k.prompt} {
+		h.Write(binary.BigEndian.AppendUint64(nil, uint64(len(part))))
+		h.Write([]byte(part))
+	}
+	return [32]byte(h.Sum(nil))
+}
+
+// recall finds an answer: one that this process had, or an objection of another.
+func (j *judge) recall(ctx context.Context, k cacheKey, keep time.Duration) (answer, bool) {
+	now := j.bench.o.Now()
+	if said, ok := j.bench.known.get(k, now, keep); ok || keep <= 0 || j.bench.o.Objections == nil {
+		return said, ok
+	}
+	p, why, at, found, err := j.bench.o.Objections.Objection(ctx, k.hash())
+	// One that cannot be read is asked for again: the model denies as before, or fails.
+	if age := now.Sub(at); err != nil || !found || age < 0 || age >= keep || !(p >= 0 && p <= 1) || p < j.table.Threshold {
+		return answer{}, false
+	}
+	return answer{p, why}, true
+}
+
+// remember keeps an answer, an objection also for others.
+func (j *judge) remember(ctx context.Context, k cacheKey, said answer, keep time.Duration) {
+	if keep <= 0 {
+		return
+	}
+	now := j.bench.o.Now()
+	j.bench.known.put(k, said, now)
+	if o := j.bench.o.Objections; o != nil && said.probability >= j.table.Threshold {
+		_ = o.KeepObjection(ctx, k.hash(), said.probability, said.explanation, now) // the call is denied all the same
+	}
+}
 
 // remembered is an answer and when it was given.
 type remembered struct {

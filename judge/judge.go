@@ -48,18 +48,16 @@ func (j *judge) Judge(ctx context.Context, prop gate.Proposal) (gate.Opinion, er
 		model: j.table.Model, endpoint: j.endpoint, prompt: j.prompt.hash,
 	}
 	keep := time.Duration(j.table.Cache) * time.Millisecond
-	said, cached := j.bench.known.get(key, j.bench.o.Now(), keep)
+	ctx, cancel := context.WithTimeout(ctx, time.Duration(j.table.Timeout)*time.Millisecond)
+	defer cancel()
+	said, cached := j.recall(ctx, key, keep)
 	if !cached {
-		ctx, cancel := context.WithTimeout(ctx, time.Duration(j.table.Timeout)*time.Millisecond)
-		defer cancel()
 		var err error
 		if said, review.Attempts, err = j.ask(ctx, text); err != nil {
 			return fail(err)
 		}
 		said.explanation = describe(said.explanation, prop.Args)
-		if keep > 0 {
-			j.bench.known.put(key, said, j.bench.o.Now())
-		}
+		j.remember(ctx, key, said, keep)
 	}
 	review.Cached, review.Explanation, review.Millis = cached, said.explanation, time.Since(began).Milliseconds()
 	o := gate.Opinion{Mode: stopgate.Unattended, Probability: said.probability, Review: review}

@@ -2,6 +2,7 @@ package judge_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -365,5 +366,72 @@ func TestWhatCannotBeMade(t *testing.T) {
 	}
 	if bytes.Contains([]byte(fmt.Sprintf("%v", m.requests()[0].body)), []byte("from-a-file")) {
 		t.Error("the key is in the request's body")
+	}
+}
+
+// others is a store of objections in memory.
+type others struct {
+	kept map[[32]byte]float64
+	at   time.Time
+	err  error
+}
+
+func (o *others) KeepObjection(_ context.Context, p [32]byte, probability float64, _ string, at time.Time) error {
+	if o.err == nil {
+		o.kept[p], o.at = probability, at
+	}
+	return o.err
+}
+
+func (o *others) Objection(_ context.Context, p [32]byte) (float64, string, time.Time, bool, error) {
+	probability, ok := o.kept[p]
+	return probability, "said before", o.at, ok, o.err
+}
+
+// Proves S27, H13: what a judge objected to in one process is denied in the next one
+// without asking; what it let pass is asked about again, and nothing that stands in the
+// store lets a call pass.
+func TestObjectionsOfOtherProcesses(t *testing.T) {
+	m := serve(t, func(w http.ResponseWriter, r *http.Request, a asked, n int) {
+		p := 0.2
+		if strings.Contains(a.user(), "rm") {
+			p = 0.9
+		}
+		answerWith(w, "openai", verdict(p, "so it is"))
+	})
+	store := &others{kept: map[[32]byte]float64{}}
+	now := time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
+	process := func() gate.Judge {
+		return open(t, table(t, m.URL, ""), judge.Options{Objections: store, Now: func() time.Time { return now }})
+	}
+	ask := func(args string) gate.Opinion {
+		t.Helper()
+		o, err := review(t, process(), proposal(args))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return o
+	}
+	ask(`{"c":"rm"}`)
+	if o := ask(`{"c":"rm"}`); len(m.requests()) != 1 || o.Mode != stopgate.Deny || !o.Review.Cached || o.Review.Explanation != "said before" {
+		t.Errorf("%d requests, %+v", len(m.requests()), o)
+	}
+	ask(`{"c":"ls"}`)
+	if ask(`{"c":"ls"}`); len(m.requests()) != 3 || len(store.kept) != 1 {
+		t.Errorf("%d requests, %d kept", len(m.requests()), len(store.kept))
+	}
+	for p := range store.kept {
+		store.kept[p] = 0 // somebody writes that it was harmless
+	}
+	if o := ask(`{"c":"rm"}`); o.Mode != stopgate.Deny || len(m.requests()) != 4 {
+		t.Errorf("a forged pass: %+v", o)
+	}
+	now = now.Add(24 * time.Hour)
+	if ask(`{"c":"rm"}`); len(m.requests()) != 5 {
+		t.Error("remembered for too long")
+	}
+	store.err = errors.New("locked")
+	if o := ask(`{"c":"rm"}`); o.Mode != stopgate.Deny || len(m.requests()) != 6 {
+		t.Errorf("%+v", o)
 	}
 }

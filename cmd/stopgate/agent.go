@@ -202,7 +202,7 @@ func (r *agentRun) run(ctx context.Context) (err error) {
 // gate is the gate of this run, with somebody to ask, or nobody.
 func (r *agentRun) gate(ctx context.Context, approver gate.Approver) (*gate.Gate, error) {
 	options := []gate.Option{
-		gate.WithRecorder(r.state.records), gate.WithStore(r.state.facts), gate.WithDenyMode(gate.DenyToolResult),
+		gate.WithRecorder(r.state.records), gate.WithStore(r.state.facts), gate.WithDenyMode(gate.DenyToolResult), judges(r.state.store),
 		gate.WithLimits(gate.Limits{Hold: agentHold, Approval: agentHold}),
 	}
 	if approver != nil {

@@ -188,7 +188,7 @@ func (w *hookWiring) open(ctx context.Context, e *hook.Event) (*hook.Backend, er
 		return nil, err
 	}
 	b.Approver = w.host.Approver(e, queue)
-	b.Gate, err = gate.New(program, append(options, judges(),
+	b.Gate, err = gate.New(program, append(options, judges(w.store),
 		gate.WithApprover(b.Approver), gate.WithDenyMode(gate.DenyToolResult), gate.WithLimits(w.limits()))...)
 	if err != nil || w.store == nil {
 		return b, err

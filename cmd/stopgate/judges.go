@@ -10,11 +10,17 @@ import (
 	"github.com/stopgate/stopgate/internal/secret"
 	models "github.com/stopgate/stopgate/judge"
 	"github.com/stopgate/stopgate/policy"
+	"github.com/stopgate/stopgate/store/sqlite"
 )
 
-// judges makes the judges that policy files ask for.
-func judges() gate.Option {
-	return gate.WithJudges(models.New(models.Options{}).Judge)
+// judges makes the judges that policy files ask for. What they object to is kept in the
+// store, if there is one.
+func judges(store *sqlite.Store) gate.Option {
+	var o models.Options
+	if store != nil {
+		o.Objections = store
+	}
+	return gate.WithJudges(models.New(o).Judge)
 }
 
 // checkJudge finds what keeps a judge from being made, but for its key, which only the

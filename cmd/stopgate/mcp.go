@@ -173,7 +173,7 @@ func (r *mcpRun) gateway(specs []serverSpec) (*mcpgate.Gateway, *gate.Gate, erro
 		hold = r.desk.approvals.UnaryTimeout
 	}
 	o.Gate, err = gate.New(r.program,
-		gate.WithRecorder(r.state.records), gate.WithStore(r.state.facts), gate.WithApprover(approver), gate.WithSealKey(key), judges(),
+		gate.WithRecorder(r.state.records), gate.WithStore(r.state.facts), gate.WithApprover(approver), gate.WithSealKey(key), judges(r.state.store),
 		gate.WithLimits(gate.Limits{Hold: hold, Approval: r.desk.approvals.Expires}), gate.WithDenyMode(gate.DenyToolResult))
 	if err != nil {
 		return nil, nil, err

@@ -141,7 +141,7 @@ func (u *upRun) run(ctx context.Context) error {
 	u.gateway.Observer = tele.observer()
 	u.current.Store(u.program)
 	g, err := gate.New(u.program, tele.tracer(),
-		gate.WithRecorder(u.state.records), gate.WithStore(u.state.facts), gate.WithApprover(queue), gate.WithSealKey(key), judges(),
+		gate.WithRecorder(u.state.records), gate.WithStore(u.state.facts), gate.WithApprover(queue), gate.WithSealKey(key), judges(u.state.store),
 		gate.WithLimits(gate.Limits{Hold: u.desk.approvals.Hold, Approval: u.desk.approvals.Expires}),
 		gate.WithDenyMode(gate.DenyToolResult))
 	if err != nil {

@@ -39,7 +39,7 @@ type Store struct {
 // Open opens or creates a store. The end of ctx gives up waiting for other
 // processes.
 func Open(ctx context.Context, path string, o Options) (*Store, error) {
-	db, err := database.Open(ctx, path, audit.Tables, tables, spoken)
+	db, err := database.Open(ctx, path, audit.Tables, tables, spoken, objected)
 	if err != nil {
 		return nil, err
 	}
