@@ -311,7 +311,7 @@ func TestResults(t *testing.T) {
 
 	id = d.wants(d.do("agent", "POST", "/v1/calls", `{"tool":"write","args":{"path":"src/secret/x"}}`), 200).get("id").(string)
 	d.wants(d.do("agent", "POST", "/v1/calls/"+id+"/result", `{"data":"hunter2"}`), 200, `"delivered":false`, "result_withheld")
-	if events := d.records.Events(stopgate.AuditResult); len(events) != 2 || events[0].Cause != "observed" || events[1].Cause != "reported" {
+	if events := d.records.Events(stopgate.AuditResult); len(events) != 2 || events[0].Cause != "observed" || events[1].Cause != "reported, unknown" {
 		t.Errorf("%+v", events)
 	}
 }

@@ -28,6 +28,7 @@ func (c *checker) check() diag.List {
 	c.guards()
 	c.tools()
 	c.defaults()
+	c.lintSessions()
 	if c.options.Strict || c.policy.Gate.Strict {
 		c.diags.Strict()
 	}

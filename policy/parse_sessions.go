@@ -22,18 +22,18 @@ const (
 func (p *parser) session(t *tomltree.Value) {
 	s := &SessionPolicy{Pos: t.Range}
 	p.policy.Sessions = append(p.policy.Sessions, s)
-	e := t.Get("type")
-	if e == nil {
+	keys := sessionKeysOf[s.Type]
+	if e := t.Get("type"); e == nil {
 		p.report(diag.MissingKey, t.Range, "`type` is missing", "write type = "+quoted(sessionTypes))
-		s.Type = ""
-		return
+	} else if word, ok := p.word(e, sessionTypes...); ok {
+		s.Type, keys = word, sessionKeysOf[word]
 	}
-	var ok bool
-	if s.Type, ok = p.word(e, sessionTypes...); !ok {
-		s.Type = ""
-		return
+	if s.Type == "" { // which keys belong there is not known; that they are keys at all is
+		for _, name := range sessionTypes {
+			keys = append(keys[:len(keys):len(keys)], sessionKeysOf[name]...)
+		}
 	}
-	p.known(t, sessionKeys, sessionKeysOf[s.Type])
+	p.known(t, sessionKeys, keys)
 	s.Name, _ = p.text(t.Get("name"))
 	if e := t.Get("enabled"); e != nil {
 		s.Off = !p.flag(e)

@@ -38,7 +38,7 @@ const maxMessage = 4 << 20
 func (r *agentRun) front(set *tools.Set) (*front, error) {
 	f := &front{run_: r, tools: set}
 	in, inside := r.in.(*os.File)
-	out, outside := r.out.(*os.File)
+	out, outside := terminalOf(r.out)
 	if !r.once && (!inside || !tty.Is(in)) {
 		text, err := io.ReadAll(io.LimitReader(r.in, maxMessage))
 		if err != nil {

@@ -18,9 +18,11 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"os"
 	"os/signal"
+	"sync"
 	"syscall"
 )
 
@@ -48,8 +50,9 @@ type streams struct {
 func run(args []string, s streams) int {
 	// version answers before anything else is set up.
 	if len(args) == 1 && (args[0] == "version" || args[0] == "--version") {
-		printVersion(s.out)
-		return exitOK
+		out := &written{to: s.out}
+		printVersion(out)
+		return out.status(s, exitOK)
 	}
 	// A hook is started once for every call.
 	if len(args) > 0 && args[0] == "hook" {
@@ -57,10 +60,50 @@ func run(args []string, s streams) int {
 			return code
 		}
 	}
-	root := newRoot(s)
+	out := &written{to: s.out}
+	root := newRoot(streams{s.in, out, s.err})
 	root.SetArgs(args)
 	cmd, err := root.ExecuteContextC(context.Background())
-	return report(s, cmd, err)
+	return out.status(s, report(streams{s.in, out, s.err}, cmd, err))
+}
+
+// written remembers that output was lost: help and version are written by code that
+// does not look.
+type written struct {
+	to  io.Writer
+	mu  sync.Mutex
+	err error
+}
+
+// Write implements [io.Writer].
+func (w *written) Write(text []byte) (int, error) {
+	n, err := w.to.Write(text)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.err == nil {
+		w.err = err
+	}
+	return n, err
+}
+
+// terminalOf is the file that output goes to, which may be a terminal.
+func terminalOf(out io.Writer) (*os.File, bool) {
+	if w, ok := out.(*written); ok {
+		out = w.to
+	}
+	f, ok := out.(*os.File)
+	return f, ok
+}
+
+// status is a command's exit code: output that nobody could read is no success.
+func (w *written) status(s streams, code int) int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.err == nil || code != exitOK {
+		return code
+	}
+	fmt.Fprintf(s.err, "stopgate: write the output: %v\n", w.err)
+	return exitTrouble
 }
 
 // interruptible ends a command's work at SIGINT and SIGTERM. A second signal ends

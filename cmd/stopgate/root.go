@@ -44,7 +44,7 @@ func newRoot(s streams) *cobra.Command {
 	root.AddCommand(
 		newUp(s), newMCP(s), newAgent(s), newDemo(s), newInit(s),
 		newCheck(s), newFmt(s), newTest(s), newDiff(s), newSchema(s), newDecide(s), newExplain(s), newTrust(s),
-		newLog(s), newEvents(s), newHealth(s), newReplay(s), newSessions(s),
+		newLog(s), newEvents(s), newHealth(s), newReport(s), newReplay(s), newSessions(s),
 		newApprovals(s), newGrants(s), newLockdown(s),
 		newHook(s), newInstall(s), newUninstall(s), newDoctor(s),
 		&cobra.Command{

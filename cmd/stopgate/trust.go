@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -15,7 +16,7 @@ func newTrust(s streams) *cobra.Command {
 		Short: "let a project's policy file loosen as well as tighten",
 		Long: `A policy file found in a project is content of that project: it may only tighten
 what your own file says. trust accepts exactly the bytes that the file has now;
-after any change it has to be trusted again.`,
+after any change it has to be trusted again. A file with mistakes is not trusted.`,
 		Args: atMostOne,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			path := config.FileName
@@ -25,6 +26,10 @@ after any change it has to be trusted again.`,
 			dir, err := os.Getwd()
 			if err != nil {
 				return fmt.Errorf("trust: %w", err)
+			}
+			// What cannot be read loosens nothing: it would only stop every command.
+			if _, err := (&policyFlags{files: []string{path}}).load(io.Discard); err != nil {
+				return err
 			}
 			f, err := config.Trust(config.Standard(dir).UserDir, path)
 			if err != nil {

@@ -73,6 +73,7 @@ const (
 	NegativePattern  Code = "SG0414"
 	WrapperPrefix    Code = "SG0415"
 	ScriptPrefix     Code = "SG0416"
+	SuccessUnknown   Code = "SG0417"
 )
 
 // What a file says about itself.
@@ -179,6 +180,7 @@ var catalogue = [...]Entry{
 	{NegativePattern, "negative_pattern", Warning, trap, "a permissive pattern that says what is not there (D8)"},
 	{WrapperPrefix, "wrapper_prefix", Warning, trap, "a permissive prefix of commands that ends with a program which runs others (E13)"},
 	{ScriptPrefix, "script_prefix", Warning, trap, "a permissive prefix that leaves open the script of a program with a language of its own (E17)"},
+	{SuccessUnknown, "success_unknown", Note, legal, "a policy waits for the success of a tool, and nothing says how its results tell it (S24)"},
 
 	{WrongExample, "wrong_example", Error, legal, "a rule does not treat one of its examples as it says"},
 }

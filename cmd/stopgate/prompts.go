@@ -1,0 +1,106 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/stopgate/stopgate/internal/records"
+	"github.com/stopgate/stopgate/internal/visible"
+)
+
+func newReport(s streams) *cobra.Command {
+	var f logFlags
+	var since, until string
+	cmd := &cobra.Command{
+		Use:   "report [FILE]",
+		Short: "say how often people are asked, by which rules, and what would save it",
+		Long: `report counts in the records how many of a hundred calls somebody was asked about,
+which rules asked, and how people answered. Where one reason was always approved it
+proposes a rule, where a session repeats a call a grant ('a' at the terminal).
+
+Whoever is asked too often stops reading: this is the number to keep small.`,
+		Example: `  stopgate report --since 7d`,
+		Args:    atMostOne,
+	}
+	f.add(cmd)
+	cmd.Flags().StringVar(&since, "since", "", "from a `TIME` on: 2026-11-21, or a span back from now: 24h, 7d")
+	cmd.Flags().StringVar(&until, "until", "", "before a `TIME`")
+	format := formatFlag(cmd, "text", "json")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		filter, err := (&listFlags{since: since, until: until}).filter(time.Now())
+		if err != nil {
+			return err
+		}
+		ctx, stop := interruptible(cmd.Context())
+		defer stop()
+		log, err := f.openNamed(cmd, args)
+		if err != nil {
+			return err
+		}
+		defer log.Close()
+		p, err := prompts(ctx, log, filter)
+		if err != nil {
+			return err
+		}
+		if *format == "json" {
+			return writeJSON(s.out, reportJSON{p.First, p.Last, p.Calls, p.Asked, p.Approved, p.Granted, p.Repeated, p.PerHundred(), p.Rules()})
+		}
+		_, err = io.WriteString(s.out, promptsText(p))
+		return err
+	}
+	return cmd
+}
+
+// reportJSON is what report writes for programs; it changes only by addition.
+type reportJSON struct {
+	First    time.Time        `json:"first,omitzero"`
+	Last     time.Time        `json:"last,omitzero"`
+	Calls    int              `json:"calls"`
+	Asked    int              `json:"asked"`
+	Approved int              `json:"approved"`
+	Granted  int              `json:"granted"`
+	Repeated int              `json:"repeated"`
+	Hundred  float64          `json:"per_hundred"`
+	Rules    []records.Asking `json:"rules"`
+}
+
+func prompts(ctx context.Context, log *records.Log, filter records.Filter) (*records.Prompts, error) {
+	p := new(records.Prompts)
+	err := log.Rows(ctx, 0, "", func(r records.Row) bool {
+		if filter.Lets(&r.Record) {
+			p.Add(&r.Record)
+		}
+		return ctx.Err() == nil
+	})
+	if err == nil {
+		err = ctx.Err()
+	}
+	return p, err
+}
+
+func promptsText(p *records.Prompts) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%.1f prompts per 100 calls: %d of %d calls were asked about, %d approved; grants answered %d\n", p.PerHundred(), p.Asked, p.Calls, p.Approved, p.Granted)
+	if p.Asked == 0 {
+		return b.String()
+	}
+	fmt.Fprintf(&b, "  %5s  %8s  %8s  %s\n", "asked", "approved", "repeated", "tool, why, and the newest of them")
+	for _, r := range p.Rules() {
+		where := ""
+		if r.File != "" {
+			where = fmt.Sprintf(" %s:%d", visible.Text(r.File), r.Line)
+		}
+		fmt.Fprintf(&b, "  %5d  %8d  %8d  %s  %s%s, %s\n", r.Asked, r.Approved, r.Repeated, visible.Text(string(r.Tool)), r.Code, where, visible.Text(string(r.Example)))
+		switch r.Propose {
+		case "rule":
+			b.WriteString("                             all of them were approved: a rule can say so; stopgate replay shows what it would change\n")
+		case "grant":
+			b.WriteString("                             a session repeats what was approved: a grant would have answered (a at the terminal)\n")
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,139 @@
+package records
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/stopgate/stopgate"
+)
+
+// Prompts sums up what people were asked: how often, by which rules, and which of it
+// they need not have been asked again (DECISIONS S63).
+type Prompts struct {
+	Calls     int       // all calls that were decided
+	Asked     int       // those that somebody was asked about
+	Approved  int       // of these
+	Granted   int       // calls that a grant answered, and nobody was asked about
+	Repeated  int       // calls equal to one of their session that was approved before
+	First     time.Time // of the rows
+	Last      time.Time
+	questions map[stopgate.ProposalID]stopgate.Record // asked, and not decided yet
+	approved  map[callKey]bool
+	rules     map[askKey]*Asking
+}
+
+type askKey struct {
+	tool stopgate.ToolName
+	code stopgate.Code
+	file string
+	line int
+}
+
+// callKey is equal for calls that one grant covers.
+type callKey struct {
+	session stopgate.SessionID
+	tool    stopgate.ToolName
+	args    string
+}
+
+// Asking is one reason to ask, of one tool.
+type Asking struct {
+	Tool stopgate.ToolName `json:"tool"`
+	Code stopgate.Code     `json:"code"`
+	File string            `json:"file,omitempty"`
+	Line int               `json:"line,omitempty"`
+
+	Asked    int `json:"asked"`
+	Approved int `json:"approved"`
+	// Repeated counts calls equal to one of their session that was approved before: a
+	// grant would have answered them.
+	Repeated int `json:"repeated"`
+	// Example is the newest of the proposals.
+	Example stopgate.ProposalID `json:"example"`
+	// Propose is what would save prompts: "rule" where everything was approved, "grant"
+	// where calls repeat, "" for nothing.
+	Propose string `json:"propose,omitempty"`
+}
+
+// enough is how often everything must have been approved before a rule is proposed.
+const enough = 5
+
+// Add counts a row; rows come in their order.
+func (p *Prompts) Add(r *stopgate.Record) {
+	if p.questions == nil {
+		p.questions, p.approved, p.rules = map[stopgate.ProposalID]stopgate.Record{}, map[callKey]bool{}, map[askKey]*Asking{}
+	}
+	if p.First.IsZero() {
+		p.First = r.Time
+	}
+	p.Last = r.Time
+	switch {
+	case r.Event == stopgate.AuditAsked:
+		p.questions[r.ID] = *r
+	case r.Kind == stopgate.RecordDecision:
+		p.Calls++
+		q, ok := p.questions[r.ID]
+		delete(p.questions, r.ID)
+		switch {
+		case ok && r.Approval != nil && strings.HasPrefix(r.Approval.ID, "grant:"):
+			p.Granted++
+		case ok:
+			p.decided(&q, r)
+		}
+	}
+}
+
+// decided counts the end of a call that somebody was asked about.
+func (p *Prompts) decided(q, r *stopgate.Record) {
+	k := askKey{tool: r.Tool, code: q.Code}
+	if q.Rule != nil {
+		k.file, k.line = q.Rule.File, q.Rule.Line
+	}
+	a := p.rules[k]
+	if a == nil {
+		a = &Asking{Tool: k.tool, Code: k.code, File: k.file, Line: k.line}
+		p.rules[k] = a
+	}
+	p.Asked++
+	a.Asked++
+	a.Example = r.ID
+	same := callKey{r.Session, r.Tool, r.ArgsHash}
+	if r.ArgsHash != "" && r.Session != "" && p.approved[same] {
+		p.Repeated++
+		a.Repeated++
+	}
+	if r.Status == stopgate.StatusAllowed || r.Status == stopgate.StatusEdited {
+		p.Approved++
+		a.Approved++
+		p.approved[same] = true
+	}
+}
+
+// PerHundred is how many of a hundred calls somebody was asked about.
+func (p *Prompts) PerHundred() float64 {
+	if p.Calls == 0 {
+		return 0
+	}
+	return 100 * float64(p.Asked) / float64(p.Calls)
+}
+
+// Rules lists why people were asked, the most frequent first.
+func (p *Prompts) Rules() []Asking {
+	list := []Asking{}
+	for a := range maps.Values(p.rules) {
+		switch {
+		case a.Asked >= enough && a.Approved == a.Asked:
+			a.Propose = "rule"
+		case a.Repeated > 0:
+			a.Propose = "grant"
+		}
+		list = append(list, *a)
+	}
+	slices.SortFunc(list, func(a, b Asking) int {
+		return cmp.Or(cmp.Compare(b.Asked, a.Asked), cmp.Compare(a.Tool, b.Tool), cmp.Compare(a.Code, b.Code), cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line))
+	})
+	return list
+}

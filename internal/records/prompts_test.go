@@ -1,0 +1,52 @@
+package records_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/records"
+)
+
+// Proves S63, H15: prompts are counted by what asked, and what would have saved them.
+func TestPrompts(t *testing.T) {
+	var p records.Prompts
+	n := 0
+	call := func(asked bool, tool, session, args string, line int, status stopgate.RecordStatus, by string) {
+		n++
+		id := stopgate.ProposalID(fmt.Sprint("P", n))
+		rule := &stopgate.RuleRef{File: "p.toml", Line: line}
+		if asked {
+			p.Add(&stopgate.Record{Time: at, Kind: stopgate.RecordEvent, Event: stopgate.AuditAsked, ID: id, Tool: stopgate.ToolName(tool), Code: stopgate.CodeRuleMatched, Rule: rule})
+		}
+		r := &stopgate.Record{Time: at, Kind: stopgate.RecordDecision, ID: id, Tool: stopgate.ToolName(tool), Session: stopgate.SessionID(session), ArgsHash: args, Status: status}
+		if by != "" {
+			r.Approval = &stopgate.Approval{ID: by}
+		}
+		p.Add(r)
+	}
+	if p.PerHundred() != 0 || len(p.Rules()) != 0 {
+		t.Errorf("%+v", p)
+	}
+	for i := range 5 {
+		call(true, "sh", "s", fmt.Sprint("a", i), 7, stopgate.StatusAllowed, "Q")
+	}
+	call(true, "write", "s", "w", 9, stopgate.StatusAllowed, "Q")
+	call(true, "write", "s", "w", 9, stopgate.StatusDenied, "")
+	call(true, "write", "t", "w", 9, stopgate.StatusDenied, "")
+	call(true, "write", "s", "w", 9, stopgate.StatusAllowed, "grant:G:P")
+	call(true, "rm", "s", "r", 3, stopgate.StatusDenied, "")
+	for range 10 {
+		call(false, "read", "s", "x", 1, stopgate.StatusAllowed, "")
+	}
+	if p.Calls != 20 || p.Asked != 9 || p.Approved != 6 || p.Granted != 1 || p.Repeated != 1 || p.PerHundred() != 45 {
+		t.Errorf("%+v", p)
+	}
+	got := fmt.Sprint()
+	for _, r := range p.Rules() {
+		got += fmt.Sprintf("%s:%d %d/%d %d %s %s\n", r.Tool, r.Line, r.Approved, r.Asked, r.Repeated, r.Propose, r.Example)
+	}
+	if want := "sh:7 5/5 0 rule P5\nwrite:9 1/3 1 grant P8\nrm:3 0/1 0  P10\n"; got != want {
+		t.Errorf("%s, want\n%s", got, want)
+	}
+}
