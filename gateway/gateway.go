@@ -40,8 +40,9 @@ type Options struct {
 	Observer Observer
 	// Policies take part in exchanges, in this order, in front of the gate (V3).
 	Policies []events.Policy
-	// Events is told what policies and judges emit. It must not block.
-	Events func(events.Event)
+	// Events is told what policies and judges emit, with the context that the Observer
+	// gave the exchange. It must not block.
+	Events func(context.Context, events.Event)
 	// Log gets one line per exchange, without content. Nil discards it.
 	Log *slog.Logger
 }
@@ -64,7 +65,7 @@ type Gateway struct {
 	held      atomic.Int64
 	faults    faults
 	ledger    ledger
-	events    func(events.Event)
+	events    func(context.Context, events.Event)
 }
 
 // New returns a gateway. It refuses settings that would be unsafe.

@@ -182,6 +182,32 @@ func (l observations) End(o *Observed) {
 	}
 }
 
+// Span is that of the first observation that has one.
+func (l observations) Span() (trace, span string) {
+	for _, to := range l {
+		if s, ok := to.(spanned); ok {
+			return s.Span()
+		}
+	}
+	return "", ""
+}
+
+// spanned is an observation with a trace.
+type spanned interface {
+	Span() (trace, span string)
+}
+
+// span is the trace and the span of the exchange, empty without any.
+func (s *sight) span() (trace, span string) {
+	if s == nil {
+		return "", ""
+	}
+	if to, ok := s.to.(spanned); ok {
+		return to.Span()
+	}
+	return "", ""
+}
+
 // Provider is the name of the provider of an exchange as the conventions spell it.
 func Provider(o *Observed) string {
 	for suffix, name := range map[string]string{

@@ -28,13 +28,16 @@ func (x *exchange) begin(r *http.Request, body []byte) {
 	if len(x.chain.Names()) == 0 {
 		return
 	}
-	trace, span := traceParent(r.Header.Get("Traceparent"))
+	trace, span := x.seen.span()
+	if trace == "" {
+		trace, span = traceParent(r.Header.Get("Traceparent"))
+	}
 	x.policies = x.chain.Begin(events.Setup{
 		Exchange: events.Exchange{
 			ID: string(x.turn), TraceID: trace, SpanID: span, Session: x.session, Principal: x.principal, Agent: x.agent,
 			Dialect: x.dialect.Name(), Model: x.req.Model, Streamed: x.req.Stream, Original: body,
 		},
-		Emit: x.g.emit, Limit: x.settings.Timeouts.Hook, MaxBytes: x.settings.Limits.Body,
+		Emit: x.emit, Limit: x.settings.Timeouts.Hook, MaxBytes: x.settings.Limits.Body,
 	})
 }
 
@@ -188,9 +191,9 @@ func (c *calls) replace(held *call, args string) {
 }
 
 // emit tells an event to whoever watches.
-func (g *Gateway) emit(e events.Event) {
-	if g.events != nil {
-		g.events(e)
+func (x *exchange) emit(e events.Event) {
+	if x.g.events != nil {
+		x.g.events(x.records, e)
 	}
 }
 
@@ -209,7 +212,7 @@ func (x *exchange) tellJudged() {
 		return
 	}
 	emit := func(typ, summary string, severity events.Severity, details map[string]any) {
-		x.g.emit(events.Event{
+		x.emit(events.Event{
 			Type: typ, Summary: summary, Severity: severity, Details: details,
 			Policy: "judge", Exchange: string(x.turn), Session: x.session, Time: time.Now(),
 		})

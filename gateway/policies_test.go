@@ -535,7 +535,7 @@ func TestJudgeEvents(t *testing.T) {
 			chatCall(1, "c1", "b", `{"path":"rm"}`), chatCall(2, "c2", "d", `{}`))}, func(o *gateway.Options) {
 			o.Gate = newJudgedGate(t, denying("d")+"[judge]\nmodel = \"judge-1\"\nbase_url = \""+model.URL+"\"\n", &log{})
 			if listen {
-				o.Events = func(e events.Event) {
+				o.Events = func(_ context.Context, e events.Event) {
 					mu.Lock()
 					defer mu.Unlock()
 					told = append(told, fmt.Sprintf("%s %s %s", e.Type, e.Severity, e.Summary))

@@ -152,7 +152,7 @@ func (u *upRun) run(ctx context.Context) error {
 		return err
 	}
 	u.model = replay.Transport(model)
-	u.gateway.Gate, u.gateway.Events = g, emits(tele.events)
+	u.gateway.Gate, u.gateway.Events = g, tele.emit
 	u.complete(&u.gateway)
 	server, err := decide.New(decide.Options{
 		Gate: g, Program: u.current.Load, Queue: queue, Sessions: u.state.facts, Lockdowns: u.state.orders,

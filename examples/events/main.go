@@ -58,6 +58,8 @@ func open(name string, text []byte, policies ...events.Policy) (*gateway.Gateway
 	}
 	return gateway.New(gateway.Options{
 		Gate: g, Settings: gateway.DefaultSettings(), Policies: policies,
-		Events: func(e events.Event) { slog.Info(e.Summary, "type", e.Type, "policy", e.Policy, "exchange", e.Exchange) },
+		Events: func(_ context.Context, e events.Event) {
+			slog.Info(e.Summary, "type", e.Type, "policy", e.Policy, "exchange", e.Exchange)
+		},
 	})
 }
