@@ -552,3 +552,28 @@ func TestJudgeEvents(t *testing.T) {
 		mu.Unlock()
 	}
 }
+
+// Proves K38: where nothing is enforced, hooks for calls look and drop nothing; texts are
+// the operator's business as always.
+func TestPoliciesInObserveMode(t *testing.T) {
+	looked := 0
+	drop := onCallComplete(func(_ *events.Exchange, _ *events.Stream, b *events.Call) error {
+		looked++
+		if b.Refused != "" && b.Name == "a" {
+			return errors.New("a is refused")
+		}
+		return nil
+	})
+	loud := onDelta(func(_ *events.Exchange, s *events.Stream, delta string) error {
+		return s.SendText(strings.ToUpper(delta), false)
+	})
+	everywhere(t, denying("b")+"[gate]\nenforcement = \"observe\"\n", with(loud, drop), func(t *testing.T, r *rig, got string) {
+		mustContain(t, got, "HI", `path`)
+		if !strings.Contains(got, `"tool_calls"`) && !strings.Contains(got, `"tool_use"`) {
+			t.Errorf("no call:\n%s", got)
+		}
+		if list := r.log.wait(t, 2); list[0] != "a observed rule_matched" || list[1] != "b observed rule_matched" || looked == 0 {
+			t.Errorf("%q, looked %d times", list, looked)
+		}
+	})
+}
