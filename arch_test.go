@@ -31,6 +31,7 @@ var layers = [][]string{
 	{"internal/diag"},
 	{"internal/tomltree"},
 	{"internal/shell"},
+	{"internal/patch"},
 	{"policy/literal"},
 	{"policy/match"},
 	{"policy/analysis"},
@@ -77,7 +78,7 @@ var testOnly = "internal/testkit/"
 // pure packages hold the meaning: no I/O, no clock, no goroutine, no logging
 // (STYLE "Shape").
 var pure = []string{
-	"jsonstream", "internal/automaton", "internal/alternating", "regular", "schema", "internal/shell",
+	"jsonstream", "internal/automaton", "internal/alternating", "regular", "schema", "internal/shell", "internal/patch",
 	"policy/literal", "policy/match", "policy/analysis", "policy/index", "policy", "session", "wire/jsonrpc",
 }
 

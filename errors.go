@@ -31,6 +31,7 @@ const (
 	CodeControlCharacter       Code = "control_character"
 	CodeProtectedTarget        Code = "protected_target"
 	CodeGuardedBelow           Code = "guarded_below"
+	CodePatchNotReadable       Code = "patch_not_readable"
 	CodeCommandNotAnalysable   Code = "command_not_analysable"
 	CodePrerequisiteMissing    Code = "prerequisite_missing"
 	CodePrerequisitePending    Code = "prerequisite_pending"
@@ -138,6 +139,7 @@ var publicTexts = map[Code]string{
 	CodeControlCharacter:       "A value contains a control character.",
 	CodeProtectedTarget:        "The call touches a protected file; a person must decide.",
 	CodeGuardedBelow:           "The command reads whole directories in which files may be guarded; a person must decide.",
+	CodePatchNotReadable:       "The patch cannot be read with certainty; a person must decide.",
 	CodeCommandNotAnalysable:   "The command uses shell features that cannot be checked; write it as plain commands.",
 	CodePrerequisiteMissing:    "Another call must have succeeded first.",
 	CodePrerequisitePending:    "The required call is in the same turn; wait for its result, then repeat this call.",

@@ -128,6 +128,7 @@ var threatCodes = map[string]string{
 	"control_character":         "A value contains a control character.",
 	"protected_target":          "The call touches a protected file; a person must decide.",
 	"guarded_below":             "The command reads whole directories in which files may be guarded; a person must decide.",
+	"patch_not_readable":        "The patch cannot be read with certainty; a person must decide.",
 	"command_not_analysable":    "The command uses shell features that cannot be checked; write it as plain commands.",
 	"prerequisite_missing":      "Another call must have succeeded first.",
 	"prerequisite_pending":      "The required call is in the same turn; wait for its result, then repeat this call.",

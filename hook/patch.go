@@ -3,6 +3,7 @@ package hook
 import (
 	"strings"
 
+	"github.com/stopgate/stopgate/internal/patch"
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
@@ -26,8 +27,8 @@ func withFiles(args []byte, member string) ([]byte, error) {
 			text = v.Text()
 		}
 	}
-	files := patchFiles(text)
-	if len(files) == 0 {
+	files, ok := patch.Files(text)
+	if !ok {
 		return nil, errPatch
 	}
 	_, end := root.Span()
@@ -47,51 +48,3 @@ func withFiles(args []byte, member string) ([]byte, error) {
 
 // patchPaths is the member that withFiles adds.
 const patchPaths = "patch_paths"
-
-// patchFiles lists the files of an apply_patch text; nil if it is none. Every line
-// outside of the forms of that language makes it none: what another reader would take
-// for one more file must not be overlooked.
-func patchFiles(text string) []string {
-	lines := strings.Split(strings.ReplaceAll(text, "\r\n", "\n"), "\n")
-	for len(lines) > 0 && strings.TrimSpace(lines[len(lines)-1]) == "" {
-		lines = lines[:len(lines)-1]
-	}
-	for len(lines) > 0 && strings.TrimSpace(lines[0]) == "" {
-		lines = lines[1:]
-	}
-	if len(lines) < 3 || strings.TrimSpace(lines[0]) != "*** Begin Patch" || strings.TrimSpace(lines[len(lines)-1]) != "*** End Patch" {
-		return nil
-	}
-	var files []string
-	for _, line := range lines[1 : len(lines)-1] {
-		trimmed := strings.TrimSpace(line)
-		if file, ok := patchHeader(trimmed); ok {
-			if file == "" {
-				return nil
-			}
-			files = append(files, file)
-			continue
-		}
-		switch {
-		case strings.HasPrefix(trimmed, "*** End of File"):
-		case strings.HasPrefix(trimmed, "***"):
-			return nil
-		case trimmed == "", strings.HasPrefix(line, "@@"), strings.ContainsAny(line[:1], "+- "):
-			if len(files) == 0 && trimmed != "" {
-				return nil
-			}
-		default:
-			return nil
-		}
-	}
-	return files
-}
-
-func patchHeader(line string) (file string, ok bool) {
-	for _, prefix := range []string{"*** Add File:", "*** Update File:", "*** Delete File:", "*** Move to:"} {
-		if rest, found := strings.CutPrefix(line, prefix); found {
-			return strings.TrimSpace(rest), true
-		}
-	}
-	return "", false
-}

@@ -117,7 +117,7 @@ func (c *checker) besides(l *checkedList, k *checkedCondition) bool {
 // that a branch of the schema gives it; without any schema as text and as path.
 func readingsOf(reach schema.Reach, kind match.Kind) []schema.Annotation {
 	var list []schema.Annotation
-	for a := schema.URL; a <= schema.Command; a++ {
+	for a := schema.URL; a <= schema.Patch; a++ {
 		for _, p := range reach.Places {
 			if p.Has(a) {
 				list = append(list, a)
@@ -300,11 +300,11 @@ func (c *checker) pathSeen(t *checkedTool) {
 		return
 	}
 	for _, p := range t.schema.All() {
-		if p.Has(schema.Path) || p.Has(schema.Command) || p.Unknown() {
+		if p.Has(schema.Path) || p.Has(schema.Command) || p.Has(schema.Patch) || p.Unknown() {
 			return
 		}
 	}
-	c.report(diag.NoPathSeen, t.at, "no guard on paths sees anything in the calls of "+t.label()+": it declares no path and no command",
+	c.report(diag.NoPathSeen, t.at, "no guard on paths sees anything in the calls of "+t.label()+": it declares no path, no patch and no command",
 		"where a parameter is a file name, write `type = \"path\"`",
 		diag.Related{Range: guard.Pos, Message: "a guard on paths is here"})
 }

@@ -114,16 +114,22 @@ func fitCondition(k *cond, p *schema.Place, env match.Env) *fitting {
 func readings(k *cond, p *schema.Place, known bool) []schema.Annotation {
 	if k.on != "" {
 		a, _ := schema.ParseAnnotation(k.on)
-		if a == schema.Path && has(p, schema.Command) {
-			if has(p, a) {
-				return []schema.Annotation{a, schema.Command}
-			}
-			return []schema.Annotation{schema.Command}
+		if a != schema.Path {
+			return []schema.Annotation{a}
 		}
-		return []schema.Annotation{a}
+		var all []schema.Annotation
+		for _, a := range []schema.Annotation{schema.Path, schema.Command, schema.Patch} {
+			if has(p, a) {
+				all = append(all, a)
+			}
+		}
+		if len(all) == 0 {
+			return []schema.Annotation{schema.Path}
+		}
+		return all
 	}
 	var all []schema.Annotation
-	for _, a := range []schema.Annotation{schema.URL, schema.Path, schema.Command} {
+	for _, a := range []schema.Annotation{schema.URL, schema.Path, schema.Command, schema.Patch} {
 		if has(p, a) {
 			all = append(all, a)
 		}

@@ -101,6 +101,9 @@ func needs(p *schema.Place) textNeed {
 	if has(p, schema.Path) {
 		n = n&^allowTabs | watchControls | watchTarget
 	}
+	if has(p, schema.Patch) {
+		n |= watchFiles
+	}
 	return n
 }
 

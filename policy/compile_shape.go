@@ -115,6 +115,7 @@ const (
 	allowTabs                          // but tab and line feed, in commands
 	watchTarget                        // protected files, as a path (K2)
 	watchWords                         // the same for every word of a command
+	watchFiles                         // the same for every file of a patch, which has to be readable (S40)
 )
 
 // typeSet is a set of kinds of JSON values.

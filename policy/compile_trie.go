@@ -163,11 +163,11 @@ func has(p *schema.Place, a schema.Annotation) bool {
 
 // guarded reports whether the strings at a place are of the type that a guard
 // names; plain strings are those of no other type, and those of an unknown one. A guard
-// on paths also sees those that a command reads or writes (K0a).
+// on paths also sees those that a command reads or writes (K0a), and those of a patch (S40).
 func guarded(p *schema.Place, on string) bool {
 	if on != "string" {
 		a, _ := schema.ParseAnnotation(on)
-		return has(p, a) || a == schema.Path && has(p, schema.Command)
+		return has(p, a) || a == schema.Path && (has(p, schema.Command) || has(p, schema.Patch))
 	}
 	for _, q := range closure(p) {
 		if q.Types()&schema.String != 0 && q.Annotation() == schema.None {

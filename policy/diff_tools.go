@@ -241,10 +241,11 @@ func commandsDiffer(bound [2]*boundPolicy) string {
 	return ""
 }
 
-// runsCommands reports a tool with a parameter that is a command line.
+// runsCommands reports a tool with a parameter that is a command line, or a patch: values
+// that name what they touch.
 func runsCommands(s *schema.Schema) bool {
 	for _, place := range s.All() {
-		if place.Types()&schema.String != 0 && has(place, schema.Command) {
+		if place.Types()&schema.String != 0 && (has(place, schema.Command) || has(place, schema.Patch)) {
 			return true
 		}
 	}

@@ -27,7 +27,7 @@
 //	[lists]                     NAME = [ value, ... ]
 //	[tools.NAME]                source, also = [ "..." ], summary, description, unknown_params, on_schema_violation
 //	[tools.NAME.parameters.P]   type = "string" | "number" | "integer" | "boolean" | "array" | "object" |
-//	                            "path" | "command" | "url", and the words of JSON Schema in snake case
+//	                            "path" | "command" | "url" | "patch", and the words of JSON Schema in snake case
 //	[tools.NAME.policy]         run = MODE | [ RULE, ... ]; result = MODE | [ RULE, ... ]
 //	[[guard]]                   a RULE for every tool, with on = "path" | "command" | "url" | "string" or arg
 //

@@ -80,6 +80,13 @@ func (e *Evaluation) protected(w *textWatch) {
 			p, _ := list.PathOf(e.wholeText())
 			strictest = max(strictest, p)
 		}
+		if w.needs&watchFiles != 0 {
+			files, _ := e.wholeText().PatchFiles()
+			for _, f := range files {
+				p, _ := list.Path([]byte(f))
+				strictest = max(strictest, p)
+			}
+		}
 		if w.needs&watchWords != 0 {
 			p, _ := list.JudgeCommand(e.wholeText())
 			strictest = max(strictest, p)
@@ -90,6 +97,11 @@ func (e *Evaluation) protected(w *textWatch) {
 		e.floorHere(stopgate.Ask, stopgate.CodeProtectedTarget)
 	case match.ProtectedDenied:
 		e.floorHere(stopgate.Deny, stopgate.CodeProtectedTarget)
+	}
+	if w.needs&watchFiles != 0 {
+		if _, ok := e.wholeText().PatchFiles(); !ok {
+			e.floorHere(stopgate.Ask, stopgate.CodePatchNotReadable)
+		}
 	}
 	if w.needs&watchTarget != 0 && !e.unclean {
 		e.unclean = mayNeedCleaning(e.text())

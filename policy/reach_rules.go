@@ -78,7 +78,7 @@ func covers(earlier, later *analysis.Condition) match.Answer {
 	if !okE || !okL || len(e.readings) == 0 || !slices.Equal(e.readings, l.readings) {
 		return match.NotProven
 	}
-	if e.rule.Mode.Permissive() && !l.rule.Mode.Permissive() && (len(e.readings) > 1 || e.readings[0] == schema.Command) {
+	if e.rule.Mode.Permissive() && !l.rule.Mode.Permissive() && (len(e.readings) > 1 || e.readings[0] == schema.Command || e.readings[0] == schema.Patch) {
 		return match.NotProven
 	}
 	return coversPlain(e, l)

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/stopgate/stopgate/internal/patch"
 	"github.com/stopgate/stopgate/jsonstream"
 	"github.com/stopgate/stopgate/policy/analysis"
 	"github.com/stopgate/stopgate/policy/match"
@@ -276,6 +277,8 @@ func (d *draft) inventText(p *schema.Place, nodes []*schema.Node) {
 		text = "https://example.com/"
 	case schema.Command:
 		text = "true"
+	case schema.Patch:
+		text = "*** Begin Patch\n*** Delete File: x\n*** End Patch"
 	}
 	language := regular.Everything()
 	limited := false
@@ -379,6 +382,10 @@ func unprotected(list *match.Protected) func(schema.Annotation, analysis.Value) 
 			p, _ = list.Path([]byte(match.PathText(v.Text)))
 		case a == schema.Command:
 			p, _ = list.Command([]byte(v.Text))
+		case a == schema.Patch:
+			if _, ok := patch.Files(v.Text); !ok {
+				return false // asked whatever rules say
+			}
 		}
 		return p == match.Unprotected
 	}

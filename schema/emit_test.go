@@ -91,7 +91,7 @@ func TestHash(t *testing.T) {
 func TestNames(t *testing.T) {
 	for want, got := range map[string]string{
 		"nothing": schema.Type(0).String(), "anything": schema.AnyType.String(), "string or null": (schema.String | schema.Null).String(),
-		"integer": schema.Integer.String(), "path": schema.Path.String(), "url": schema.URL.String(), "command": schema.Command.String(), "": schema.None.String(),
+		"integer": schema.Integer.String(), "path": schema.Path.String(), "url": schema.URL.String(), "command": schema.Command.String(), "patch": schema.Patch.String(), "": schema.None.String(),
 		"undeclared": schema.Undeclared.String(), "free-form": schema.FreeForm.String(),
 	} {
 		if got != want {
@@ -106,7 +106,7 @@ func TestNames(t *testing.T) {
 			t.Error(name)
 		}
 	}
-	for _, name := range []string{"path", "command", "url"} {
+	for _, name := range []string{"path", "command", "url", "patch"} {
 		if a, ok := schema.ParseAnnotation(name); !ok || a.String() != name {
 			t.Error(name)
 		}

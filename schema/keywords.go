@@ -225,6 +225,8 @@ func formatAnnotation(format string) Annotation {
 		return URL
 	case "command":
 		return Command
+	case "patch":
+		return Patch
 	}
 	return None
 }

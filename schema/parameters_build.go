@@ -175,7 +175,7 @@ func (o *one) fits(field string, given bool, t Type) {
 
 func typeHint(name string) string {
 	all := append([]string{}, typeNames[:]...)
-	for a := URL; a <= Command; a++ {
+	for a := URL; a <= Patch; a++ {
 		all = append(all, a.String())
 	}
 	known := map[string]string{"str": "string", "text": "string", "int": "integer", "float": "number", "bool": "boolean", "list": "array", "dict": "object", "map": "object", "uri": "url", "file": "path"}

@@ -97,14 +97,15 @@ const (
 	URL
 	Path
 	Command
+	Patch // names files, as an apply_patch text or a unified diff (S40)
 )
 
-var annotationNames = [...]string{None: "", URL: "url", Path: "path", Command: "command"}
+var annotationNames = [...]string{None: "", URL: "url", Path: "path", Command: "command", Patch: "patch"}
 
 // ParseAnnotation finds an annotation by its name in policy files and in
 // `x-stopgate-type`.
 func ParseAnnotation(name string) (Annotation, bool) {
-	for a := URL; a <= Command; a++ {
+	for a := URL; a <= Patch; a++ {
 		if annotationNames[a] == name {
 			return a, true
 		}

@@ -168,7 +168,7 @@ func (m *Matcher) compileText(s Spec, t Target, env Env) (err *SpecError) {
 	if (s.Kind == Usage || s.Kind == Reads || s.Kind == Writes) && t.Annotation != schema.Command {
 		return whole(-1, "looks at command lines, but the parameter is none", `declare it with type = "command"`)
 	}
-	if m.unbuilt {
+	if m.unbuilt && t.Annotation != schema.Patch {
 		if done, err := checkLiterals(s, t, m.restrictive); done {
 			return err
 		}
@@ -180,6 +180,8 @@ func (m *Matcher) compileText(s Spec, t Target, env Env) (err *SpecError) {
 		m.text, err = compileCommand(s, t, m.restrictive, env)
 	case schema.URL:
 		m.text, err = compileURL(s, m.restrictive)
+	case schema.Patch:
+		m.text, err = compilePatch(s, m.restrictive, env)
 	default:
 		m.text, err = compileString(s, m.restrictive)
 	}

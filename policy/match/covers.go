@@ -45,6 +45,8 @@ func Covers(earlier, later *Matcher) Answer {
 		return NotProven
 	case e.kind == Present || l.kind == Present:
 		return answer(e.kind == l.kind && e.want == l.want)
+	case l.annotation == schema.Patch:
+		return NotProven
 	case l.annotation == schema.Command && l.text != nil && l.kind != MaxLength:
 		return e.coversCommands(l)
 	case l.kind == Const || l.kind == Enum:

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/stopgate/stopgate/internal/automaton"
+	"github.com/stopgate/stopgate/internal/patch"
 	"github.com/stopgate/stopgate/regular"
 	"github.com/stopgate/stopgate/schema"
 )
@@ -307,6 +308,8 @@ func compileLength(most int, t Target, restrictive bool, env Env) textTest {
 		}}
 	case schema.URL:
 		return &wholeLength{length, isPlainURL}
+	case schema.Patch:
+		return &wholeLength{length, func(text []byte) bool { _, ok := patch.Files(string(text)); return ok }}
 	}
 	return &length
 }
