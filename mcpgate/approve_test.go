@@ -223,3 +223,31 @@ func TestCancelledWhileAsked(t *testing.T) {
 		t.Errorf("%d calls reached the server", n)
 	}
 }
+
+// edits answers every question with other text.
+func (b *bench) edits(t *testing.T, text string) {
+	q, err := approve.New(b.app, approve.Options{Poll: 5 * time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_ = q.Watch(ctx, func(list []approve.Entry) error {
+			for _, e := range list {
+				if e.State == approve.Waiting && e.Complete {
+					if _, err := q.Answer(ctx, e.ID, approve.Reply{Kind: approve.With, By: "ada", Args: []byte(text)}); err != nil && ctx.Err() == nil {
+						t.Error(err)
+					}
+				}
+			}
+			return nil
+		})
+	}()
+	t.Cleanup(func() { cancel(); <-done })
+	until(t, "somebody watches", func() bool {
+		at, err := b.app.Attended(context.Background())
+		return err == nil && !at.IsZero()
+	})
+}

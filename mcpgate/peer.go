@@ -115,7 +115,7 @@ func (p *peer) begin(ctx context.Context, m *jsonrpc.Message, send func([]byte) 
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.closed {
+	if p.closed || len(p.order) >= maxOpen {
 		x.cancel(errCancelled)
 		return ctx, nil, false
 	}
@@ -169,11 +169,14 @@ func (p *peer) out(text []byte) bool {
 	return x != nil && x.tell(text)
 }
 
+// notNow is why a request is not begun.
+const notNow = "this id belongs to a request that is still open, or too many requests are"
+
 // serve answers one request.
 func (p *peer) serve(ctx context.Context, m *jsonrpc.Message, send func([]byte) bool) reply {
 	ctx, x, ok := p.begin(ctx, m, send)
 	if !ok {
-		return refuse(m.ID, jsonrpc.InvalidRequest, "this id belongs to a request that is still open")
+		return refuse(m.ID, jsonrpc.InvalidRequest, notNow)
 	}
 	return p.answer(ctx, m, x)
 }

@@ -46,12 +46,11 @@ func (g *Gateway) ServeStdio(ctx context.Context, o session.Owner, in io.Reader,
 			}
 		}
 	}()
-	slots := make(chan struct{}, maxOpen)
 	var err error
 	for err == nil {
 		select {
 		case line := <-lines:
-			p.line(ctx, line, w.write, slots, &work)
+			p.line(ctx, line, w.write, &work)
 		case err = <-ended:
 		case <-ctx.Done():
 			err = context.Cause(ctx)
@@ -68,7 +67,7 @@ func (g *Gateway) ServeStdio(ctx context.Context, o session.Owner, in io.Reader,
 
 // line takes one line of the client. Requests are registered in the order in which
 // they come, and worked on side by side.
-func (p *peer) line(ctx context.Context, line []byte, write func([]byte) bool, slots chan struct{}, work *sync.WaitGroup) {
+func (p *peer) line(ctx context.Context, line []byte, write func([]byte) bool, work *sync.WaitGroup) {
 	m, err := jsonrpc.Read(line)
 	if err != nil {
 		if text := p.g.broken(ctx, p.owner, err); text != nil {
@@ -80,20 +79,12 @@ func (p *peer) line(ctx context.Context, line []byte, write func([]byte) bool, s
 		p.note(ctx, m)
 		return
 	}
-	select {
-	case slots <- struct{}{}:
-	default:
-		write(jsonrpc.AppendError(nil, m.ID, jsonrpc.InternalError, stopgate.CodeOverloaded.Public(), nil))
-		return
-	}
 	ctx, x, ok := p.begin(ctx, m, write)
 	if !ok {
-		<-slots
-		write(jsonrpc.AppendError(nil, m.ID, jsonrpc.InvalidRequest, "this id belongs to a request that is still open", nil))
+		write(refuse(m.ID, jsonrpc.InvalidRequest, notNow).text)
 		return
 	}
 	work.Go(func() {
-		defer func() { <-slots }()
 		if r := p.answer(ctx, m, x); r.text != nil {
 			write(r.text)
 		}
