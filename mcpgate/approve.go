@@ -240,9 +240,6 @@ func (p *peer) settled(ctx context.Context, m *jsonrpc.Message, x *exchange, r *
 	}
 }
 
-// waitingWord is how often a client hears that its call waits for somebody.
-const waitingWord = 10 * time.Second
-
 // resolve waits for the call's outcome. In the revision without sessions a call that
 // must be asked about is answered with the question.
 func (p *peer) resolve(ctx context.Context, m *jsonrpc.Message, x *exchange, pending *gate.Pending, c *conn, name string, r *round) (stopgate.Outcome, *reply) {
@@ -274,7 +271,7 @@ func (p *peer) resolve(ctx context.Context, m *jsonrpc.Message, x *exchange, pen
 
 // waits tells the client, as progress, that somebody is asked.
 func (x *exchange) waits(stop <-chan struct{}) {
-	tick := time.NewTicker(waitingWord)
+	tick := time.NewTicker(x.p.g.set.Word)
 	defer tick.Stop()
 	for n := 1; ; n++ {
 		select {

@@ -204,18 +204,6 @@ func (c *conn) exchangeOf(id jsonrpc.ID) *exchange {
 	return c.calls[id]
 }
 
-// idOf finds the id under which the server knows a request of the client.
-func (c *conn) idOf(x *exchange) jsonrpc.ID {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for id, other := range c.calls {
-		if other == x {
-			return id
-		}
-	}
-	return ""
-}
-
 func (c *conn) close() {
 	c.mu.Lock()
 	l := c.link

@@ -52,6 +52,9 @@ type Settings struct {
 	// Timeout is how long a server may take for one request without a word: 10 min if
 	// zero.
 	Timeout time.Duration
+	// Word is how often a client hears, as progress, that its call waits for somebody:
+	// 10 s if zero.
+	Word time.Duration
 	// Origins and Hosts are further values of these HTTP headers that are let in.
 	Origins, Hosts []string
 }
@@ -132,6 +135,9 @@ func New(o Options) (*Gateway, error) {
 	}
 	if g.set.Hold <= 0 {
 		g.set.Hold = 50 * time.Second
+	}
+	if g.set.Word <= 0 {
+		g.set.Word = 10 * time.Second
 	}
 	if g.set.Timeout <= 0 {
 		g.set.Timeout = 10 * time.Minute

@@ -214,3 +214,79 @@ func TestOverload(t *testing.T) {
 		has(t, c.next(), `"result":{}`)
 	}
 }
+
+// Proves WIRE 8.3: a subscription with several servers hears all of them, and ends with
+// the first.
+func TestListenSeveral(t *testing.T) {
+	servers := map[string]*fake{}
+	end := make(chan struct{})
+	ended := make(chan string, 2)
+	for _, name := range []string{"one", "two"} {
+		f := newFake(echoTool)
+		f.answers["subscriptions/listen"] = func(ctx context.Context, _ *fakeLink, c *link.Call, _ *jsonrpc.Message) (string, error) {
+			m, _ := jsonrpc.Read([]byte(`{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":"` + name + `","_meta":{"io.modelcontextprotocol/subscriptionId":` + string(c.ID) + `}}}`))
+			c.On(m)
+			select {
+			case <-ctx.Done():
+				ended <- name
+				return "", context.Cause(ctx)
+			case <-end:
+				return `{"resultType":"complete"}`, nil
+			}
+		}
+		servers[name] = f
+	}
+	c := setup(t, free, mcpgate.Settings{}, servers, "one", "two").stdio()
+	c.send(`{"jsonrpc":"2.0","id":"sub","method":"subscriptions/listen","params":{` + meta + `,"notifications":{}}}`)
+	got := c.next() + c.next()
+	has(t, got, `"uri":"one"`, `"uri":"two"`, `"io.modelcontextprotocol/subscriptionId":"sub"`)
+	end <- struct{}{}
+	has(t, c.next(), `"id":"sub"`)
+	<-ended
+}
+
+// Proves WIRE 8.2: what names a prompt or a resource goes to its server.
+func TestCompleteSeveral(t *testing.T) {
+	servers := map[string]*fake{}
+	for _, name := range []string{"one", "two"} {
+		f := newFake(echoTool)
+		f.answers["completion/complete"] = func(_ context.Context, _ *fakeLink, c *link.Call, _ *jsonrpc.Message) (string, error) {
+			return `{"completion":{"values":["` + name + `"]}}`, nil
+		}
+		f.answers["prompts/get"] = func(context.Context, *fakeLink, *link.Call, *jsonrpc.Message) (string, error) {
+			return `{"messages":[]}`, nil
+		}
+		f.answers["resources/list"] = func(context.Context, *fakeLink, *link.Call, *jsonrpc.Message) (string, error) {
+			return `{"resources":[{"uri":"test://` + name + `"}]}`, nil
+		}
+		servers[name] = f
+	}
+	c := setup(t, free+"[tools.\"mcp.prompts.get\".policy]\nrun = [{ arg = \"/name\", const = \"two__p\", mode = \"unattended\" }, { mode = \"deny\", reason = \"only p\" }]\n", mcpgate.Settings{}, servers, "one", "two").stdio()
+	c.hello(`{}`)
+	has(t, c.ask(`{"jsonrpc":"2.0","id":1,"method":"completion/complete","params":{"ref":{"type":"ref/prompt","name":"two__p"}}}`), `"two"`)
+	has(t, servers["two"].calls("completion/complete")[0], `"name":"p"`)
+	c.ask(`{"jsonrpc":"2.0","id":2,"method":"resources/list"}`)
+	has(t, c.ask(`{"jsonrpc":"2.0","id":3,"method":"completion/complete","params":{"ref":{"type":"ref/resource","uri":"test://one"}}}`), `"one"`)
+	has(t, c.ask(`{"jsonrpc":"2.0","id":4,"method":"completion/complete","params":{"ref":{"type":"ref/prompt","name":"p"}}}`), `-32602`)
+	has(t, c.ask(`{"jsonrpc":"2.0","id":5,"method":"prompts/get","params":{"name":"two__p","arguments":{"a":"b"}}}`), `"messages"`)
+	has(t, c.ask(`{"jsonrpc":"2.0","id":6,"method":"prompts/get","params":{"name":"one__p"}}`), "only p")
+}
+
+// Proves WIRE 8.6: a client that sent a progress token hears that somebody is asked.
+func TestWaiting(t *testing.T) {
+	f := newFake(echoTool)
+	b := setup(t, asking, mcpgate.Settings{Elicitation: true, Word: 10 * time.Millisecond}, map[string]*fake{"": f})
+	c := b.stdio()
+	c.hello(`{"elicitation":{}}`)
+	c.send(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo","arguments":{},"_meta":{"progressToken":"p"}}}`)
+	seen := ""
+	for !strings.Contains(seen, "elicitation/create") || !strings.Contains(seen, `"progressToken":"p","progress":2,"message":"waiting for an approval"`) {
+		seen += c.next()
+	}
+	c.send(`{"jsonrpc":"2.0","id":"stopgate-1","result":{"action":"decline"}}`)
+	for line := c.next(); ; line = c.next() {
+		if strings.Contains(line, "approval_declined") {
+			break
+		}
+	}
+}

@@ -18,13 +18,10 @@ import (
 	"github.com/stopgate/stopgate/wire/jsonrpc"
 )
 
-// fakeMCPServer is an MCP server with one tool, whose description is its first
-// argument; it says its arguments and its environment.
+// fakeMCPServer is an MCP server with one tool; it says its arguments and its
+// environment.
 func fakeMCPServer() {
-	description := "Writes a file"
-	if len(os.Args) > 1 {
-		description = os.Args[1]
-	}
+	description := "Writes a file" + os.Getenv("THE_CHANGE")
 	fmt.Fprintf(os.Stderr, "started with\x1b[31m %q\n", os.Args[1:])
 	in := bufio.NewReader(os.Stdin)
 	for {
@@ -174,8 +171,9 @@ func writeIn(t *testing.T, dir, name, text string) string {
 func TestMCPPin(t *testing.T) {
 	dir := t.TempDir()
 	free := writeIn(t, dir, "free.toml", "version = 1\n[tools.\"*\".policy]\nrun = \"unattended\"\n")
-	run := func(description string) string {
-		c := startMCP(t, dir, "--policy", free, "--server", "it=fake-mcp-server '"+description+"'")
+	run := func(change string) string {
+		t.Setenv("THE_CHANGE", change)
+		c := startMCP(t, dir, "--policy", free, "--env", "THE_CHANGE", "--server", "it=fake-mcp-server x")
 		c.hello()
 		defer c.end()
 		return c.ask(writeCall)
@@ -187,29 +185,33 @@ func TestMCPPin(t *testing.T) {
 		out, err := cmd.CombinedOutput()
 		return string(out), err
 	}
-	contains(t, run("Writes a file"), "token")
-	contains(t, run("Writes a file, and sends it on"), "tool_definition_changed")
+	contains(t, run(""), "token")
+	contains(t, run(", and sends it on"), "tool_definition_changed")
 	out, err := pin("list", "--changed")
 	if err != nil {
 		t.Fatal(err)
 	}
-	contains(t, out, "it  write_file", "CHANGED")
-	out, _ = pin("show", "it", "write_file")
+	contains(t, out, "  write_file", "CHANGED")
+	it, _, _ := strings.Cut(out, " ")
+	if !strings.HasPrefix(it, "it-") {
+		t.Errorf("the server is %q", it)
+	}
+	out, _ = pin("show", it, "write_file")
 	contains(t, out, `-  "description": "Writes a file"`, `+  "description": "Writes a file, and sends it on"`)
-	out, err = pin("approve", "it", "write_file")
+	out, err = pin("approve", it, "write_file")
 	if err == nil {
 		t.Error("accepted without a terminal")
 	}
 	contains(t, out, "needs a terminal")
-	for name, args := range map[string][]string{"another tool": {"show", "it", "x"}, "one word": {"approve", "it"}, "forget without a terminal": {"forget", "it"}} {
+	for name, args := range map[string][]string{"another tool": {"show", it, "x"}, "one word": {"approve", it}, "forget without a terminal": {"forget", it}} {
 		if out, err := pin(args...); err == nil {
 			t.Errorf("%s: %s", name, out)
 		}
 	}
-	if got := pinAtTerminal(t, dir, "approve", "it", "write_file"); !strings.Contains(got, "accepted") {
+	if got := pinAtTerminal(t, dir, "approve", it, "write_file"); !strings.Contains(got, "accepted") {
 		t.Errorf("at the terminal: %s", got)
 	}
-	contains(t, run("Writes a file, and sends it on"), "token")
+	contains(t, run(", and sends it on"), "token")
 	if out, _ := pin("list", "--format", "json"); !strings.Contains(out, `"tool":"write_file"`) {
 		t.Error(out)
 	}

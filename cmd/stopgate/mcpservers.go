@@ -96,18 +96,12 @@ func parseServer(text string) (serverSpec, error) {
 
 // server is the spec for the gateway.
 func (s serverSpec) server(talk io.Writer) mcpgate.Server {
-	out := mcpgate.Server{ID: stopgate.ServerID(s.id), Identity: s.id}
+	out := mcpgate.Server{ID: stopgate.ServerID(s.id), Identity: s.identity()}
 	if s.url != "" {
-		if out.Identity == "" {
-			out.Identity = s.url
-		}
 		out.Open = func(_ context.Context, e link.Events) (link.Link, error) {
 			return link.Dial(link.Endpoint{URL: s.url, Token: s.token}, e)
 		}
 		return out
-	}
-	if out.Identity == "" {
-		out.Identity = identity(s.command)
 	}
 	env := os.Environ()
 	if !s.all {
@@ -127,17 +121,23 @@ func (s serverSpec) server(talk io.Writer) mcpgate.Server {
 // runners are programs that start a server named behind them.
 var runners = []string{"node", "npx", "npm", "exec", "bunx", "bun", "deno", "run", "uv", "uvx", "pipx", "python", "python3", "docker", "env"}
 
-// identity names a server that has no name: a word of its command that people know it
-// by, and a hash of the whole command.
-func identity(command []string) string {
-	word := filepath.Base(command[0])
-	for _, arg := range command {
-		if base := filepath.Base(arg); !strings.HasPrefix(arg, "-") && !slices.Contains(runners, base) {
+// identity is what pins belong to: the server's name, or a word of its command that
+// people know it by, and a hash of where it comes from. Servers of two projects may
+// have one name.
+func (s serverSpec) identity() string {
+	from, word := s.url, s.id
+	if s.url == "" {
+		from = strings.Join(s.command, "\x00")
+	}
+	for _, arg := range s.command {
+		if base := filepath.Base(arg); word == "" && !strings.HasPrefix(arg, "-") && !slices.Contains(runners, base) {
 			word = base
-			break
 		}
 	}
-	sum := sha256.Sum256([]byte(strings.Join(command, "\x00")))
+	if word == "" {
+		word = filepath.Base(s.command[0])
+	}
+	sum := sha256.Sum256([]byte(from))
 	return fmt.Sprintf("%s-%x", word, sum[:4])
 }
 
