@@ -165,3 +165,26 @@ func BenchmarkWrite(b *testing.B) {
 		s.Write(e)
 	}
 }
+
+// What it costs a decision to be watched: with nobody, and with the stream.
+func BenchmarkDecide(b *testing.B) {
+	p, diags := policy.Compile([]policy.Source{{Name: "p", Trusted: true, Text: []byte("version = 1\n[tools.t.policy]\nrun = \"unattended\"\n")}}, policy.Options{})
+	if diags.HasErrors() {
+		b.Fatal(diags)
+	}
+	for name, options := range map[string][]gate.Option{"alone": nil, "watched": {gate.WithTracer(gate.Tracers(live.New(live.Length).Tracer()))}} {
+		b.Run(name, func(b *testing.B) {
+			g, err := gate.New(p, options...)
+			if err != nil {
+				b.Fatal(err)
+			}
+			call := stopgate.Call{Tool: "t", Session: "s", Args: []byte(`{"path":"src/a.go"}`)}
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := g.Decide(b.Context(), call); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
