@@ -81,7 +81,7 @@ func (s *Server) caller(r *http.Request, local bool) (caller, *problem) {
 // bearer finds out whose a token is.
 func (s *Server) bearer(token string) (caller, bool) {
 	sum := sha256.Sum256([]byte(token))
-	for _, t := range s.options.Tokens {
+	for _, t := range *s.tokens.Load() {
 		if subtle.ConstantTimeCompare(sum[:], t.SHA256[:]) == 1 {
 			return caller{name: t.Name, scopes: t.Scopes}, true
 		}

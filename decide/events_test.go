@@ -137,3 +137,22 @@ func TestEventsForWhom(t *testing.T) {
 		t.Errorf("missed %d, %v", missed, err)
 	}
 }
+
+// A token that is taken away opens nothing any more; a bad list changes nothing.
+func TestSetTokens(t *testing.T) {
+	d := newDesk(t, func(o *decide.Options) { o.Tokens = []decide.Token{token("old", "old", decide.Operate)} })
+	if err := d.api.SetTokens([]decide.Token{token("x", "x", 0)}); err == nil {
+		t.Error("a token that may nothing")
+	}
+	if a := d.do("old", "GET", "/v1/records", ""); a.status != http.StatusOK {
+		t.Errorf("before: %d", a.status)
+	}
+	if err := d.api.SetTokens([]decide.Token{token("new", "new", decide.Operate)}); err != nil {
+		t.Fatal(err)
+	}
+	for who, want := range map[string]int{"old": http.StatusUnauthorized, "new": http.StatusOK} {
+		if a := d.do(who, "GET", "/v1/records", ""); a.status != want {
+			t.Errorf("%s: %d, want %d", who, a.status, want)
+		}
+	}
+}

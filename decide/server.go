@@ -52,6 +52,7 @@ type Options struct {
 // Server is the decision API. Its methods may be used from several goroutines.
 type Server struct {
 	options Options
+	tokens  atomic.Pointer[[]Token]
 	calls   calls
 	pages   *page.Pages // nil where nobody could log in
 	// life ends when the server closes, as if nobody had answered in time: questions
@@ -72,12 +73,10 @@ func New(o Options) (*Server, error) {
 	if o.Gate == nil {
 		return nil, errors.New("decide: the API needs a gate")
 	}
-	for _, t := range o.Tokens {
-		if t.Name == "" || t.Scopes == 0 {
-			return nil, errors.New("decide: every token needs a name and a scope")
-		}
-	}
 	s := &Server{options: o, calls: newCalls()}
+	if err := s.SetTokens(o.Tokens); err != nil {
+		return nil, err
+	}
 	if s.Pages() {
 		var err error
 		if s.pages, err = page.New(page.Options{Queue: o.Queue, Login: s.approver, PublicURL: o.PublicURL}); err != nil {
@@ -86,6 +85,18 @@ func New(o Options) (*Server, error) {
 	}
 	s.life, s.end = context.WithCancelCause(context.Background())
 	return s, nil
+}
+
+// SetTokens puts other tokens into the place of those that there are: for requests that
+// begin afterwards. On an error nothing changes.
+func (s *Server) SetTokens(list []Token) error {
+	for _, t := range list {
+		if t.Name == "" || t.Scopes == 0 {
+			return errors.New("decide: every token needs a name and a scope")
+		}
+	}
+	s.tokens.Store(&list)
+	return nil
 }
 
 // Pages reports whether Serve has pages on which people answer questions, /approvals:

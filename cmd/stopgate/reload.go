@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/stopgate/stopgate/decide"
 	"github.com/stopgate/stopgate/gateway"
 	"github.com/stopgate/stopgate/internal/certificate"
 	"github.com/stopgate/stopgate/internal/config"
@@ -28,14 +29,15 @@ const reloadPoll = time.Second
 type reloader struct {
 	up     *upRun
 	gw     *gateway.Gateway
+	api    *decide.Server
 	tls    *certificate.Files // nil without TLS
 	seen   string             // the state of the files that were last tried
 	hangup chan os.Signal
 }
 
 // newReloader listens for SIGHUP from now on.
-func newReloader(u *upRun, gw *gateway.Gateway, tls *certificate.Files) *reloader {
-	r := &reloader{up: u, gw: gw, tls: tls, hangup: make(chan os.Signal, 1)}
+func newReloader(u *upRun, gw *gateway.Gateway, api *decide.Server, tls *certificate.Files) *reloader {
+	r := &reloader{up: u, gw: gw, api: api, tls: tls, hangup: make(chan os.Signal, 1)}
 	r.seen = r.state()
 	signal.Notify(r.hangup, syscall.SIGHUP)
 	return r
@@ -105,6 +107,10 @@ func (r *reloader) try() error {
 		return err
 	}
 	u.complete(&options)
+	desk, err := deskSettings(l, u.flags)
+	if err != nil {
+		return err
+	}
 	apply, err := r.gw.Prepare(options)
 	if err != nil {
 		return err
@@ -113,21 +119,24 @@ func (r *reloader) try() error {
 		return err
 	}
 	apply()
+	if err := r.api.SetTokens(desk.tokens); err != nil {
+		return err
+	}
 	u.set, u.secrets = l.set, secrets
 	u.current.Store(l.program)
 	u.numbers.Tools(l.program.Tools())
-	r.needRestart(l, &options)
+	r.needRestart(l, &options, desk)
 	return nil
 }
 
 // needRestart names what changed and holds only after a restart.
-func (r *reloader) needRestart(l loaded, o *gateway.Options) {
+func (r *reloader) needRestart(l loaded, o *gateway.Options, desk apiSettings) {
 	u := r.up
 	var later []string
 	if now := u.gateway.Settings; o.Settings.Listen != now.Listen || o.Settings.TLSCert != now.TLSCert || o.Settings.TLSKey != now.TLSKey {
 		later = append(later, "[gateway] listen, tls_cert, tls_key")
 	}
-	if desk, err := deskSettings(l, u.flags); err != nil || !reflect.DeepEqual(desk, u.desk) {
+	if before := u.desk; !reflect.DeepEqual(desk.withoutTokens(), before.withoutTokens()) {
 		later = append(later, "[api], [approvals]")
 	}
 	if state, err := stateOf(l, u.flags.stateFlags); err != nil || !reflect.DeepEqual(state, u.state.settings) {
@@ -139,6 +148,12 @@ func (r *reloader) needRestart(l loaded, o *gateway.Options) {
 	if len(later) > 0 {
 		u.log.Warn("some changes need a restart", "tables", strings.Join(later, ", "))
 	}
+}
+
+// withoutTokens are the settings that hold after a restart only.
+func (a apiSettings) withoutTokens() apiSettings {
+	a.tokens, a.api.Tokens = nil, nil
+	return a
 }
 
 // state describes the files that decide what holds, well enough to see a change.

@@ -217,7 +217,7 @@ func (u *upRun) serve(ctx context.Context, cancel context.CancelCauseFunc, serve
 		gw.Close()
 		return errors.Join(err, ln.Close())
 	}
-	reloads := newReloader(u, gw, tls)
+	reloads := newReloader(u, gw, server, tls)
 	reloading := make(chan struct{})
 	go func() { defer close(reloading); reloads.run(ctx) }()
 	defer func() { <-reloading }()
