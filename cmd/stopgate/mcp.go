@@ -13,6 +13,7 @@ import (
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/internal/config"
+	"github.com/stopgate/stopgate/internal/metrics"
 	"github.com/stopgate/stopgate/internal/secret"
 	"github.com/stopgate/stopgate/mcpgate"
 	"github.com/stopgate/stopgate/mcpgate/pin"
@@ -23,6 +24,7 @@ import (
 type mcpFlags struct {
 	policyFlags
 	stateFlags
+	talkFlags
 	servers []string
 	env     []string
 	http    string
@@ -59,6 +61,7 @@ until you accept it: stopgate mcp pin.`,
 	flags.StringArrayVar(&f.env, "env", nil, "pass the environment variable `NAME` on to servers named by --server; repeatable")
 	flags.StringVar(&f.http, "http", "", "serve streamable HTTP on `ADDR`, path /mcp, instead of standard input and output")
 	f.stateFlags.add(cmd)
+	f.talkFlags.add(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		ctx, stop := interruptible(cmd.Context())
 		defer stop()
@@ -76,6 +79,7 @@ type mcpRun struct {
 	loaded
 	desk  apiSettings
 	state *state
+	talk  telemetrySettings
 	log   *slog.Logger
 }
 
@@ -98,11 +102,15 @@ func serveMCP(ctx context.Context, s streams, f *mcpFlags, command []string) err
 	if err != nil {
 		return err
 	}
+	talk, err := telemetryOf(l, f.talkFlags)
+	if err != nil {
+		return err
+	}
 	st, err := openState(ctx, keep)
 	if err != nil {
 		return err
 	}
-	r := &mcpRun{streams: s, flags: f, settings: settings, loaded: l, desk: desk, state: st, log: slog.New(slog.NewTextHandler(s.err, nil))}
+	r := &mcpRun{streams: s, flags: f, settings: settings, loaded: l, desk: desk, state: st, talk: talk, log: talk.logger(s.err)}
 	return errors.Join(r.run(ctx, specs), st.close())
 }
 
@@ -121,7 +129,12 @@ func (f *mcpFlags) paths(set config.Set) policy.Options {
 }
 
 func (r *mcpRun) run(ctx context.Context, specs []serverSpec) error {
-	gw, g, err := r.gateway(specs)
+	tele, err := openTelemetry(ctx, r.talk, metrics.New(r.program.Tools()), r.log)
+	if err != nil {
+		return err
+	}
+	defer tele.close()
+	gw, g, err := r.gateway(specs, tele)
 	if err != nil {
 		return err
 	}
@@ -135,6 +148,9 @@ func (r *mcpRun) run(ctx context.Context, specs []serverSpec) error {
 		return err
 	}
 	g.Lock(standing)
+	tele.run(ctx)
+	defer tele.work.Wait()
+	defer cancel(nil)
 	beside.Go(func() {
 		g.Follow(ctx, r.state.orders, lockdownPoll, func(l gate.Lockdown) { fmt.Fprintf(r.err, "stopgate: %s\n", lockdownText(l)) })
 	})
@@ -152,7 +168,7 @@ func (r *mcpRun) run(ctx context.Context, specs []serverSpec) error {
 }
 
 // gateway wires the gate to the gateway.
-func (r *mcpRun) gateway(specs []serverSpec) (*mcpgate.Gateway, *gate.Gate, error) {
+func (r *mcpRun) gateway(specs []serverSpec, tele *telemetry) (*mcpgate.Gateway, *gate.Gate, error) {
 	key, err := sealKey(r.state.settings.store)
 	if err != nil {
 		return nil, nil, err
@@ -172,7 +188,7 @@ func (r *mcpRun) gateway(specs []serverSpec) (*mcpgate.Gateway, *gate.Gate, erro
 	if hold == 0 {
 		hold = r.desk.approvals.UnaryTimeout
 	}
-	o.Gate, err = gate.New(r.program,
+	o.Gate, err = gate.New(r.program, tele.tracer(),
 		gate.WithRecorder(r.state.records), gate.WithStore(r.state.facts), gate.WithApprover(approver), gate.WithSealKey(key), judges(r.state.store),
 		gate.WithLimits(gate.Limits{Hold: hold, Approval: r.desk.approvals.Expires}), gate.WithDenyMode(gate.DenyToolResult))
 	if err != nil {
