@@ -68,7 +68,20 @@ func strangeName(name string, names map[string]string) bool {
 	if len(name) > 128 {
 		return false
 	}
-	known, close := names[folded(name)]
+	var upper [128]byte
+	for i := range len(name) {
+		c := name[i]
+		switch {
+		case c <= ' ' || c >= 0x7f:
+			known, close := names[folded(name)]
+			return close && known != name
+		case 'a' <= c && c <= 'z':
+			c -= 'a' - 'A'
+		}
+		upper[i] = c
+	}
+	// Of plain ASCII this is what folded says.
+	known, close := names[string(upper[:len(name)])]
 	return close && known != name
 }
 
