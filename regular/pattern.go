@@ -3,6 +3,8 @@ package regular
 import (
 	"fmt"
 	"sync"
+
+	"github.com/stopgate/stopgate/internal/automaton"
 )
 
 // Pattern is a compiled pattern. It is immutable.
@@ -14,8 +16,18 @@ type Pattern struct {
 	modified bool
 	negative bool
 
-	once sync.Once
-	join *Automaton // of this pattern alone, made when it is first used
+	// What runs this pattern alone, made when it is first used: over a text that is
+	// complete, and over one that is still arriving; and its walk.
+	whole, join func() *Automaton
+	walk        func() automaton.Walker
+}
+
+// ready prepares what is made when it is first used.
+func (p *Pattern) ready() *Pattern {
+	p.whole = sync.OnceValue(func() *Automaton { return JoinWhole(p.Language()) })
+	p.join = sync.OnceValue(func() *Automaton { return Join(p.Language()) })
+	p.walk = sync.OnceValue(func() automaton.Walker { return p.Language().Walker() })
+	return p
 }
 
 // Compile prepares a pattern (D25-22). The error is a *SyntaxError.
@@ -24,13 +36,13 @@ func Compile(pattern string) (*Pattern, error) {
 	if err != nil {
 		return nil, err
 	}
-	return p, nil
+	return p.ready(), nil
 }
 
 // Match reports whether the pattern is found anywhere in text. Bytes that are
 // not UTF-8 are read as U+FFFD each; JSON text that was accepted has none.
 func (p *Pattern) Match(text []byte) bool {
-	a := p.Automaton()
+	a := p.whole()
 	s := a.Start()
 	a.Feed(&s, text) // the one fate cannot change twice
 	return a.Accepts(&s, 0)
@@ -38,10 +50,11 @@ func (p *Pattern) Match(text []byte) bool {
 
 // Automaton returns the pattern, ready to run over text that is still arriving, as
 // the only member.
-func (p *Pattern) Automaton() *Automaton {
-	p.once.Do(func() { p.join = Join(p.Language()) })
-	return p.join
-}
+func (p *Pattern) Automaton() *Automaton { return p.join() }
+
+// Walker is that of the pattern's language, made once; see [Language.Walker]. It may be
+// walked by several at once.
+func (p *Pattern) Walker() automaton.Walker { return p.walk() }
 
 // AnchoredBothEnds reports whether every match spans the whole text, because each
 // alternative passes ^ and $ (D1, D2).

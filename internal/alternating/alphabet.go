@@ -165,6 +165,21 @@ func (d *nodes) node(low rune, more, read int) int32 {
 		}
 	}
 	n := byteNode{read: read}
+	if uniform {
+		for i := range n.next {
+			n.next[i] = ^int32(key[0])
+		}
+		if more > 1 {
+			child := d.node(low, more-1, read+1) // all of them are alike
+			for i := range n.next {
+				n.next[i] = child
+			}
+		}
+		id := int32(len(d.nodes))
+		d.nodes = append(d.nodes, n)
+		d.shared[key] = id
+		return id
+	}
 	for i := range n.next {
 		from := low + rune(i)<<(6*(more-1))
 		to := from + 1<<(6*(more-1)) - 1
@@ -186,9 +201,6 @@ func (d *nodes) node(low rune, more, read int) int32 {
 		d.nodes = append(d.nodes, n)
 		d.same[n] = id
 	}
-	if uniform {
-		d.shared[key] = id
-	}
 	return id
 }
 
@@ -203,25 +215,51 @@ func smallest(bytes int) rune {
 	return 0x10000
 }
 
-// compress finds the classes of bytes.
+// compress finds the classes of bytes: those that lead to the same from the start of a
+// code point, and continuation bytes that lead to the same from every node.
 func (a *alphabet) compress() {
-	ids := map[string]uint8{}
-	key := make([]byte, 0, 4+4*len(a.nodes))
+	roots, columns := map[int32]uint8{}, map[string]uint8{}
+	key := make([]byte, 0, 4*len(a.nodes))
 	for b := range 256 {
-		key = appendInt(key[:0], a.root[b])
-		if b&0xC0 == 0x80 {
+		switch continues := b&0xC0 == 0x80; {
+		case b&0x3F != 0 && a.alike(b, continues):
+			a.bytes[b] = a.bytes[b-1]
+		case continues:
+			key = key[:0]
 			for i := range a.nodes {
 				key = appendInt(key, a.nodes[i].next[b&0x3F])
 			}
+			id, ok := columns[string(key)]
+			if !ok {
+				id = uint8(a.width)
+				columns[string(key)] = id
+				a.width++
+			}
+			a.bytes[b] = id
+		default:
+			id, ok := roots[a.root[b]]
+			if !ok {
+				id = uint8(a.width)
+				roots[a.root[b]] = id
+				a.width++
+			}
+			a.bytes[b] = id
 		}
-		id, ok := ids[string(key)]
-		if !ok {
-			id = uint8(len(ids))
-			ids[string(key)] = id
-		}
-		a.bytes[b] = id
 	}
-	a.width = len(ids)
+}
+
+// alike reports whether a byte leads to the same as the one before it, which is of its
+// kind.
+func (a *alphabet) alike(b int, continues bool) bool {
+	if !continues {
+		return a.root[b] == a.root[b-1]
+	}
+	for i := range a.nodes {
+		if a.nodes[i].next[b&0x3F] != a.nodes[i].next[b&0x3F-1] {
+			return false
+		}
+	}
+	return true
 }
 
 func appendInt(dst []byte, v int32) []byte {

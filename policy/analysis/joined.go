@@ -9,11 +9,14 @@ import (
 // joined asks many languages about a text at the cost of one.
 type joined struct {
 	automaton *regular.Automaton
+	languages []*regular.Language
 	entries   []entry
 }
 
-// together is how many languages are joined: more cost more states.
-const together = 64
+// together is how many languages are joined at first. Two automata of the same size
+// become one, so that few are asked however many languages there are, and each language
+// is joined a few times only.
+const together = 8
 
 // join joins the languages of conditions once there are enough of them.
 func (c *column) join() {
@@ -27,16 +30,20 @@ func (c *column) join() {
 		return
 	}
 	var j joined
-	var members []*regular.Language
 	c.single = slices.DeleteFunc(c.single, func(e entry) bool {
 		t := &e.condition.Set.Texts
 		if t.Language == nil {
 			return false
 		}
-		j.entries, members = append(j.entries, e), append(members, t.Language())
+		j.entries, j.languages = append(j.entries, e), append(j.languages, t.Language())
 		return true
 	})
-	j.automaton = regular.Join(members...)
+	for n := len(c.joined); n > 0 && len(c.joined[n-1].entries) <= len(j.entries); n-- {
+		before := &c.joined[n-1]
+		j.entries, j.languages = slices.Concat(before.entries, j.entries), slices.Concat(before.languages, j.languages)
+		c.joined = c.joined[:n-1]
+	}
+	j.automaton = regular.JoinWhole(j.languages...)
 	c.joined = append(c.joined, j)
 }
 

@@ -116,7 +116,7 @@ func patternWalkers(test wholeTest) []automaton.Walker {
 	}
 	var all []automaton.Walker
 	for _, p := range list {
-		w := p.Language().Walker()
+		w := p.Walker()
 		if w == nil {
 			return nil
 		}
