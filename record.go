@@ -91,9 +91,10 @@ type Record struct {
 	Objections     []string     `json:"objections,omitempty"`
 	Judge          *Review      `json:"judge,omitempty"` // of several the strictest
 	Approval       *Approval    `json:"approval,omitempty"`
-	FactsAt        uint64       `json:"facts_at,omitempty"`   // position of the facts that were looked at
-	Policy         string       `json:"policy,omitempty"`     // hash of the policy
-	Definition     string       `json:"definition,omitempty"` // hash of the tool definition
+	FactsAt        uint64       `json:"facts_at,omitempty"`    // position of the facts that were looked at
+	Policy         string       `json:"policy,omitempty"`      // hash of the policy
+	Unversioned    []string     `json:"unversioned,omitempty"` // policies in Go that say no version, so that the hash cannot tell two of them apart
+	Definition     string       `json:"definition,omitempty"`  // hash of the tool definition
 	PathResolution string       `json:"path_resolution,omitempty"`
 	Enforced       *bool        `json:"enforced,omitempty"`
 	Count          int64        `json:"count,omitempty"` // for gap rows: how many rows are missing

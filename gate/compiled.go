@@ -15,12 +15,14 @@ import (
 
 // compiled is a policy with what the gate keeps beside it.
 type compiled struct {
-	bind     func(stopgate.Call, policy.Circumstances) rules
-	hash     string
-	observe  bool
-	strict   *compiled // of one that observes: the same, enforced
-	denyMode DenyMode
-	bindings recent[bindingKey, bound]
+	bind func(stopgate.Call, policy.Circumstances) rules
+	hash string
+	// unversioned are the policies in Go without a version.
+	unversioned []string
+	observe     bool
+	strict      *compiled // of one that observes: the same, enforced
+	denyMode    DenyMode
+	bindings    recent[bindingKey, bound]
 
 	sessions    *session.Registry // of the files; nil for none
 	sessionHash string
@@ -96,6 +98,7 @@ func (g *Gate) compile(p *policy.Program) (*compiled, error) {
 func (g *Gate) compileAs(p *policy.Program, enforcement string) (*compiled, error) {
 	s := p.Settings().Gate
 	c := &compiled{hash: p.Hash(), observe: enforcement == "observe", denyMode: DenyThrow, denialLimit: denialLimit}
+	c.hash, c.unversioned = g.versions(c.hash)
 	if s.DenyMode == "tool_result" {
 		c.denyMode = DenyToolResult
 	}

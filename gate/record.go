@@ -28,7 +28,7 @@ func identity(c *stopgate.Call) stopgate.Record {
 
 func (p *pending) identity() stopgate.Record {
 	r := identity(&p.call)
-	r.ID, r.Parent, r.Handoff, r.Policy = p.id, p.parent, p.to, p.under.hash
+	r.ID, r.Parent, r.Handoff, r.Policy, r.Unversioned = p.id, p.parent, p.to, p.under.hash, p.under.unversioned
 	return r
 }
 

@@ -275,7 +275,7 @@ func (q *Quota) exceeded(calls int64, sum Amount) Decision {
 
 // sentence says which of the limits holds the call back: that of the sum, or of calls.
 func (q *Quota) sentence(sum bool) string {
-	what := "The limit of " + strconv.FormatInt(q.count, 10) + " calls"
+	what := "The limit of " + times(q.count)
 	switch {
 	case q.inFlight:
 		return what + " at once is reached; wait for a result."
@@ -283,7 +283,7 @@ func (q *Quota) sentence(sum bool) string {
 		what = "The limit of " + q.max.String() + " in all"
 	}
 	if q.within > 0 {
-		return what + " within " + (time.Duration(q.within) * time.Millisecond).String() + " would be exceeded; try again later."
+		return what + " within " + span(q.within) + " would be exceeded; try again later."
 	}
 	return what + " would be exceeded."
 }

@@ -330,7 +330,7 @@ func TestLimits(t *testing.T) {
 	b.release("mail", `{}`)
 	b.expect("mail", `{}`, ok)
 	b.run("mail", `{}`, session.Succeeded)
-	if d := b.expect("mail", `{}`, stopgate.CodeSessionPolicyDenied); d.Meta["calls"] != "2" || d.Meta["max"] != "2" || !strings.Contains(d.Public, "within 1m0s") {
+	if d := b.expect("mail", `{}`, stopgate.CodeSessionPolicyDenied); d.Meta["calls"] != "2" || d.Meta["max"] != "2" || !strings.Contains(d.Public, "within 1m ") {
 		t.Errorf("%+v", d)
 	}
 	b.now += 60_000
@@ -356,7 +356,7 @@ func TestLimits(t *testing.T) {
 		t.Errorf("%+v", d)
 	}
 	b.run("pay", `{"amount":1}`, session.Succeeded)
-	if d := b.expect("pay", `{"amount":1}`, stopgate.CodeSessionPolicyDenied); !strings.Contains(d.Public, "1 calls") {
+	if d := b.expect("pay", `{"amount":1}`, stopgate.CodeSessionPolicyDenied); !strings.Contains(d.Public, "1 call ") {
 		t.Errorf("%+v", d)
 	}
 

@@ -67,6 +67,14 @@ type Versioned interface {
 	Version() string
 }
 
+// VersionOf is the version of a policy, or of the one that it wraps; "" for none.
+func VersionOf(p Policy) string {
+	if v, ok := as[Versioned](p); ok {
+		return v.Version()
+	}
+	return ""
+}
+
 // Call is what a policy sees of a proposal.
 type Call struct {
 	Proposal stopgate.ProposalID

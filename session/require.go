@@ -376,7 +376,7 @@ func (r *Requirement) sentence(missing []string) string {
 		b.WriteString("; they must have succeeded")
 	}
 	if r.within > 0 {
-		b.WriteString(" within " + (time.Duration(r.within) * time.Millisecond).String())
+		b.WriteString(" within " + span(r.within))
 	}
 	b.WriteString(".")
 	return b.String()
