@@ -34,7 +34,6 @@ var unproved = map[string]string{
 	"D26-19": "a prompt in the terminal agent, which is not built",
 	"D26-24": "Ctrl-C in the terminal agent, which is not built; the gateway cancels the upstream request",
 	"P26":    "time is measured by jsonstream's BenchmarkLinear, not by a test",
-	"P23":    "the prompt of the terminal agent is not built",
 	"C5":     "symlinks can be resolved only where the file system is visible; the gateway compares lexically and its records say so",
 }
 

@@ -64,6 +64,7 @@ type desk struct {
 	api      *decide.Server
 	gate     *gate.Gate
 	queue    *approve.Queue
+	program  *policy.Program
 	records  *ports.Recorder
 	contract *contract
 	local    http.Handler
@@ -96,7 +97,7 @@ func newDesk(t *testing.T, change func(*decide.Options)) *desk {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := &desk{t: t, queue: queue, records: new(ports.Recorder), contract: readContract(t)}
+	d := &desk{t: t, queue: queue, program: program, records: new(ports.Recorder), contract: readContract(t)}
 	store := mem.New()
 	d.gate, err = gate.New(program, gate.WithRecorder(d.records), gate.WithApprover(queue), gate.WithStore(store),
 		gate.WithSealKey([]byte(strings.Repeat("k", 32))), gate.WithDenyMode(gate.DenyToolResult))

@@ -257,7 +257,7 @@ var probes = []probe{
 		p.with(judges(gate.Opinion{Mode: stopgate.Unattended, Probability: math.NaN()}, nil)).refused("free", `{}`, stopgate.CodeJudgeUnavailable)
 		p.with(judges(gate.Opinion{Mode: stopgate.Unattended, Probability: 7}, nil)).refused("free", `{}`, stopgate.CodeJudgeUnavailable)
 	}},
-	{id: "P19", what: "arguments that talk to the judge", open: "the judge behind a model's endpoint is not built; any judge can only tighten"},
+	{id: "P19", what: "arguments that talk to the judge", at: "../judge/injection_test.go"},
 	{id: "P20", what: "thinking blocks and unknown events stay byte for byte", at: "../gateway/stream_test.go"},
 	{id: "P21", what: "an empty upstream stream", at: "../wire/openaichat/transcript_test.go"},
 	{id: "P22", what: "streamed and whole arguments agree", run: func(t *testing.T, p *prober) {
@@ -275,7 +275,7 @@ var probes = []probe{
 			t.Error(out.Verdict, whole.Verdict)
 		}
 	}},
-	{id: "P23", what: "terminal escapes at the prompt", open: "the prompt of the terminal agent is not built"},
+	{id: "P23", what: "terminal escapes at the prompt", at: "../approve/terminal/terminal_test.go"},
 	{id: "P24", what: ".env.local, app/.env, src/../.env, SRC/", run: func(_ *testing.T, p *prober) {
 		for _, path := range []string{".env.local", "app/.env", "src/../.env", "src/./.ENV"} {
 			p.refused("write", `{"path":"`+path+`"}`, stopgate.CodeRuleMatched)

@@ -215,7 +215,7 @@ func TestArriving(t *testing.T) {
 	})
 }
 
-// Proves H14: what a model wrote cannot draw on the screen, and what is not shown is
+// Proves H14, P23: what a model wrote cannot draw on the screen, and what is not shown is
 // named by length and hash.
 func TestFrame(t *testing.T) {
 	e := approvals.Entry("a")
