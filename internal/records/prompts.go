@@ -20,7 +20,7 @@ type Prompts struct {
 	Repeated  int       // calls equal to one of their session that was approved before
 	First     time.Time // of the rows
 	Last      time.Time
-	questions map[stopgate.ProposalID]stopgate.Record // asked, and not decided yet
+	questions map[stopgate.ProposalID]bool // asked, and not decided yet
 	approved  map[callKey]bool
 	rules     map[askKey]*Asking
 }
@@ -64,7 +64,7 @@ const enough = 5
 // Add counts a row; rows come in their order.
 func (p *Prompts) Add(r *stopgate.Record) {
 	if p.questions == nil {
-		p.questions, p.approved, p.rules = map[stopgate.ProposalID]stopgate.Record{}, map[callKey]bool{}, map[askKey]*Asking{}
+		p.questions, p.approved, p.rules = map[stopgate.ProposalID]bool{}, map[callKey]bool{}, map[askKey]*Asking{}
 	}
 	if p.First.IsZero() {
 		p.First = r.Time
@@ -72,25 +72,30 @@ func (p *Prompts) Add(r *stopgate.Record) {
 	p.Last = r.Time
 	switch {
 	case r.Event == stopgate.AuditAsked:
-		p.questions[r.ID] = *r
+		p.questions[r.ID] = true
 	case r.Kind == stopgate.RecordDecision:
 		p.Calls++
-		q, ok := p.questions[r.ID]
+		ok := p.questions[r.ID]
 		delete(p.questions, r.ID)
 		switch {
 		case ok && r.Approval != nil && strings.HasPrefix(r.Approval.ID, "grant:"):
 			p.Granted++
 		case ok:
-			p.decided(&q, r)
+			p.decided(r)
 		}
 	}
 }
 
 // decided counts the end of a call that somebody was asked about.
-func (p *Prompts) decided(q, r *stopgate.Record) {
-	k := askKey{tool: r.Tool, code: q.Code}
-	if q.Rule != nil {
-		k.file, k.line = q.Rule.File, q.Rule.Line
+func (p *Prompts) decided(r *stopgate.Record) {
+	k := askKey{tool: r.Tool, code: r.Code}
+	switch {
+	case r.Rule != nil:
+		k.code, k.file, k.line = stopgate.CodeRuleMatched, r.Rule.File, r.Rule.Line
+	case len(r.Floors) > 0:
+		k.code = r.Floors[0].Code
+	case r.Layer == stopgate.LayerApproval: // of a refusal the row has the answer's code
+		k.code = stopgate.CodeNoRuleMatched
 	}
 	a := p.rules[k]
 	if a == nil {

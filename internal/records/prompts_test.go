@@ -17,9 +17,9 @@ func TestPrompts(t *testing.T) {
 		id := stopgate.ProposalID(fmt.Sprint("P", n))
 		rule := &stopgate.RuleRef{File: "p.toml", Line: line}
 		if asked {
-			p.Add(&stopgate.Record{Time: at, Kind: stopgate.RecordEvent, Event: stopgate.AuditAsked, ID: id, Tool: stopgate.ToolName(tool), Code: stopgate.CodeRuleMatched, Rule: rule})
+			p.Add(&stopgate.Record{Time: at, Kind: stopgate.RecordEvent, Event: stopgate.AuditAsked, ID: id, Tool: stopgate.ToolName(tool)})
 		}
-		r := &stopgate.Record{Time: at, Kind: stopgate.RecordDecision, ID: id, Tool: stopgate.ToolName(tool), Session: stopgate.SessionID(session), ArgsHash: args, Status: status}
+		r := &stopgate.Record{Time: at, Kind: stopgate.RecordDecision, ID: id, Tool: stopgate.ToolName(tool), Session: stopgate.SessionID(session), ArgsHash: args, Status: status, Rule: rule}
 		if by != "" {
 			r.Approval = &stopgate.Approval{ID: by}
 		}
@@ -36,17 +36,25 @@ func TestPrompts(t *testing.T) {
 	call(true, "write", "t", "w", 9, stopgate.StatusDenied, "")
 	call(true, "write", "s", "w", 9, stopgate.StatusAllowed, "grant:G:P")
 	call(true, "rm", "s", "r", 3, stopgate.StatusDenied, "")
-	for range 10 {
+	for i, r := range []stopgate.Record{
+		{Floors: []stopgate.Floor{{Code: stopgate.CodeProtectedTarget}}, Layer: stopgate.LayerApproval, Code: stopgate.CodeApprovalDeclined},
+		{Layer: stopgate.LayerApproval, Code: stopgate.CodeApprovalTimeout},
+	} {
+		r.ID, r.Kind, r.Tool = stopgate.ProposalID(fmt.Sprint("R", i)), stopgate.RecordDecision, "zip"
+		p.Add(&stopgate.Record{Kind: stopgate.RecordEvent, Event: stopgate.AuditAsked, ID: r.ID})
+		p.Add(&r)
+	}
+	for range 8 {
 		call(false, "read", "s", "x", 1, stopgate.StatusAllowed, "")
 	}
-	if p.Calls != 20 || p.Asked != 9 || p.Approved != 6 || p.Granted != 1 || p.Repeated != 1 || p.PerHundred() != 45 {
+	if p.Calls != 20 || p.Asked != 11 || p.Approved != 6 || p.Granted != 1 || p.Repeated != 1 || p.PerHundred() != 55 {
 		t.Errorf("%+v", p)
 	}
 	got := fmt.Sprint()
 	for _, r := range p.Rules() {
-		got += fmt.Sprintf("%s:%d %d/%d %d %s %s\n", r.Tool, r.Line, r.Approved, r.Asked, r.Repeated, r.Propose, r.Example)
+		got += fmt.Sprintf("%s %s:%d %d/%d %d %s %s\n", r.Tool, r.Code, r.Line, r.Approved, r.Asked, r.Repeated, r.Propose, r.Example)
 	}
-	if want := "sh:7 5/5 0 rule P5\nwrite:9 1/3 1 grant P8\nrm:3 0/1 0  P10\n"; got != want {
+	if want := "sh rule_matched:7 5/5 0 rule P5\nwrite rule_matched:9 1/3 1 grant P8\nrm rule_matched:3 0/1 0  P10\nzip no_rule_matched:0 0/1 0  R1\nzip protected_target:0 0/1 0  R0\n"; got != want {
 		t.Errorf("%s, want\n%s", got, want)
 	}
 }
