@@ -2,12 +2,14 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"strings"
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/internal/diag"
 	"github.com/stopgate/stopgate/internal/secret"
+	"github.com/stopgate/stopgate/internal/visible"
 	models "github.com/stopgate/stopgate/judge"
 	"github.com/stopgate/stopgate/policy"
 	"github.com/stopgate/stopgate/store/sqlite"
@@ -50,4 +52,22 @@ func (passed) Judge(context.Context, gate.Proposal) (gate.Opinion, error) {
 
 func withoutJudges() gate.Option {
 	return gate.WithJudges(func(*policy.Judge) (gate.Judge, error) { return passed{}, nil })
+}
+
+// reviewText is a judge's answer on one line.
+func reviewText(r *stopgate.Review) string {
+	text := visible.Text(r.Model) + ": " + r.Mode.String()
+	switch {
+	case r.Fault != "":
+		text += ", because it failed: " + visible.Text(r.Fault)
+	case r.Probability != nil && r.Threshold != nil:
+		text += fmt.Sprintf(", harmful with probability %.2f, objects from %.2f on", *r.Probability, *r.Threshold)
+	}
+	if r.Explanation != "" {
+		text += ": " + visible.Text(r.Explanation)
+	}
+	if r.Cached {
+		text += " (as before)"
+	}
+	return text
 }

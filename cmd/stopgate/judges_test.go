@@ -46,3 +46,17 @@ func TestReplayTakesRecordedReviews(t *testing.T) {
 		}
 	}
 }
+
+// A judge's answer is shown on one line, whatever a model wrote.
+func TestReviewText(t *testing.T) {
+	p := func(v float64) *float64 { return &v }
+	for want, r := range map[string]stopgate.Review{
+		"m: unattended, harmful with probability 0.10, objects from 0.50 on: Fine. (as before)": {Model: "m", Mode: stopgate.Unattended, Probability: p(0.1), Threshold: p(0.5), Explanation: "Fine.", Cached: true},
+		"m: ask, because it failed: http 503":                                                   {Model: "m", Mode: stopgate.Ask, Fault: "http 503"},
+		`m: deny: a\nb`:                                                                         {Model: "m", Explanation: "a\nb"},
+	} {
+		if got := reviewText(&r); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}

@@ -185,6 +185,9 @@ func (w show) decisionText(b *strings.Builder, r *stopgate.Record) {
 	for _, o := range r.Objections {
 		line("objection", "%s", visible.Text(o))
 	}
+	if r.Judge != nil {
+		line("judge", "%s", reviewText(r.Judge))
+	}
 	if r.Approval != nil {
 		line("approval", "%s by %s", visible.Text(r.Approval.ID), visible.Text(r.Approval.By))
 	}

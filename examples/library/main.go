@@ -16,6 +16,7 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/gate"
+	"github.com/stopgate/stopgate/judge"
 	"github.com/stopgate/stopgate/policy"
 	"github.com/stopgate/stopgate/session"
 	"github.com/stopgate/stopgate/store/mem"
@@ -76,6 +77,7 @@ func newGate() (*gate.Gate, error) {
 		gate.WithSessionPolicies(policies),
 		gate.WithToolPolicies(ourDomain{}),
 		gate.WithHandoffPolicies(openDesks{}),
+		gate.WithJudges(judge.New(judge.Options{}).Judge), // the models that [judge] names, if the file has it
 		gate.WithDenyMode(gate.DenyToolResult),
 	)
 }
