@@ -470,6 +470,18 @@ func TestKeepaliveWhileHooksWork(t *testing.T) {
 		time.Sleep(150 * time.Millisecond)
 		return s.Send(events.BlockChunk(b))
 	})
+	// A text that a policy holds back to its end: the events without it go on.
+	pieces := strings.Repeat(chatEvent(`{"content":"x"}`, "null"), 15)
+	r := newRig(t, allowAll, paced{pieces + chatEvent(`{}`, `"stop"`) + chatDone, 20 * time.Millisecond}, func(o *gateway.Options) {
+		o.Policies = []events.Policy{wholeText{}}
+		o.Settings.Timeouts.Keepalive, o.Settings.Timeouts.KeepaliveFirst = 20*time.Millisecond, 20*time.Millisecond
+		o.Settings.Timeouts.Idle, o.Settings.Timeouts.IdleFirst = 200*time.Millisecond, 200*time.Millisecond
+	})
+	got := r.post(chatPath, chatRequest(true))
+	mustContain(t, got.body, strings.Repeat("x", 15), "[DONE]")
+	if n := strings.Count(got.body, `"content":""`); n != 15 {
+		t.Errorf("%d events while text is held back\n%s", n, got.body)
+	}
 	for name, p := range map[string]events.Policy{"text": slow, "call": slowCall} {
 		r := newRig(t, allowAll, http.HandlerFunc(talker), func(o *gateway.Options) {
 			o.Policies = []events.Policy{p}
@@ -482,6 +494,34 @@ func TestKeepaliveWhileHooksWork(t *testing.T) {
 		}
 		mustContain(t, got.body, "hi", `"tool_calls"`, "[DONE]")
 	}
+}
+
+// paced sends an event at a time.
+type paced struct {
+	body  string
+	every time.Duration
+}
+
+func (p paced) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Content-Type", "text/event-stream")
+	for _, event := range perEvent(p.body) {
+		fmt.Fprint(w, event)
+		_ = http.NewResponseController(w).Flush()
+		time.Sleep(p.every) // the pace of a model
+	}
+}
+
+// wholeText sends a text when it is complete.
+type wholeText struct{}
+
+func (wholeText) Name() string { return "whole text" }
+
+func (wholeText) OnContentDelta(context.Context, *events.Exchange, *events.Stream, *events.Content, string) error {
+	return nil
+}
+
+func (wholeText) OnContentComplete(_ context.Context, _ *events.Exchange, s *events.Stream, b *events.Content) error {
+	return s.Send(events.BlockChunk(b))
 }
 
 // Proves FM11: other policies hold for the exchanges that begin from then on; those under

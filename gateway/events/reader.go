@@ -140,9 +140,11 @@ func (r *Run) Reader(ctx context.Context, from io.Reader) io.Reader {
 func newBuffer() []byte { return make([]byte, readSize) }
 
 // Read implements [io.Reader]. An error that is not the stream's own is a *HookError,
-// and nothing of the events that it stopped at is returned.
+// and nothing of the events that it stopped at is returned. It reads upstream once at
+// most, so that every sign of life of the provider is one: no bytes and no error mean that
+// no whole event has come.
 func (d *reader) Read(p []byte) (int, error) {
-	for d.at == len(d.out) {
+	if d.at == len(d.out) {
 		if d.err != nil {
 			return 0, d.err
 		}
