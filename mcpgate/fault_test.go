@@ -3,14 +3,17 @@ package mcpgate_test
 import (
 	"context"
 	"errors"
+	"io"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/mcpgate"
 	"github.com/stopgate/stopgate/mcpgate/link"
+	"github.com/stopgate/stopgate/session"
 	"github.com/stopgate/stopgate/wire/jsonrpc"
 )
 
@@ -174,6 +177,29 @@ func TestCancel(t *testing.T) {
 	<-ended
 	c.send(`{"jsonrpc":"2.0","id":2,"method":"ping"}`)
 	want(t, c.next(), `{"jsonrpc":"2.0","id":2,"result":{}}`)
+}
+
+// Proves I14: a client that reads nothing does not keep the gate from ending.
+func TestDeafClient(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := setup(t, free, mcpgate.Settings{}, map[string]*fake{"": newFake(echoTool)})
+		in, client := io.Pipe()
+		out, gate := io.Pipe()
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() { ended <- b.g.ServeStdio(ctx, session.Owner{Principal: "local", Session: "s"}, in, gate) }()
+		if _, err := io.WriteString(client, `{"jsonrpc":"2.0","id":1,"method":"ping"}`+"\n"); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait() // somebody writes the answer
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+		has(t, b.log.String(), "does not read")
+		out.Close()
+		client.Close()
+	})
 }
 
 // Proves WIRE 8.2: before it is initialized a session has nothing to ask for.

@@ -9,6 +9,8 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/mcpgate"
@@ -372,4 +374,48 @@ func TestClientGone(t *testing.T) {
 		}
 		until(t, "the result is on record", func() bool { return len(b.rows.Events(stopgate.AuditResult)) == 1 })
 	}
+}
+
+// Proves WIRE 8.3: a session that nobody uses ends, and its connection to the server with
+// it; a client that waits hears that we live.
+func TestIdleSession(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFake(echoTool)
+		f.answers["tools/call"] = func(ctx context.Context, _ *fakeLink, _ *link.Call, _ *jsonrpc.Message) (string, error) {
+			select {
+			case <-time.After(40 * time.Second):
+				return `{"content":[]}`, nil
+			case <-ctx.Done():
+				return "", context.Cause(ctx)
+			}
+		}
+		b := setup(t, free, mcpgate.Settings{}, map[string]*fake{"": f})
+		h, err := b.g.Handler(mcpgate.HTTPOptions{Tokens: []mcpgate.Token{{Name: "anna", SHA256: sha256.Sum256([]byte("anna-token"))}}, Hosts: []string{"example.com"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer h.Close()
+		post := func(body, id string) *httptest.ResponseRecorder {
+			r := httptest.NewRequest(http.MethodPost, "/mcp", strings.NewReader(body))
+			for k, v := range map[string]string{"Content-Type": "application/json", "Accept": "*/*", "Authorization": "Bearer anna-token", "Mcp-Session-Id": id} {
+				if v != "" {
+					r.Header.Set(k, v)
+				}
+			}
+			w := httptest.NewRecorder()
+			h.ServeHTTP(w, r)
+			return w
+		}
+		id := post(initialize, "").Header().Get("Mcp-Session-Id")
+		w := post(call("1", "echo", `{}`), id)
+		want(t, w.Body.String(), ": stopgate\n: stopgate\ndata: {\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"content\":[]}}\n\n")
+		time.Sleep(29 * time.Minute)
+		if w := post(`{"jsonrpc":"2.0","id":2,"method":"ping"}`, id); w.Code != 200 {
+			t.Errorf("before: %d", w.Code)
+		}
+		time.Sleep(32 * time.Minute)
+		if w := post(`{"jsonrpc":"2.0","id":2,"method":"ping"}`, id); w.Code != 404 {
+			t.Errorf("after: %d", w.Code)
+		}
+	})
 }

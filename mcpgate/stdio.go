@@ -7,11 +7,15 @@ import (
 	"fmt"
 	"io"
 	"sync"
+	"time"
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/session"
 	"github.com/stopgate/stopgate/wire/jsonrpc"
 )
+
+// stdioFarewell is how long what is left may take once the client or ctx ended.
+const stdioFarewell = 5 * time.Second
 
 // maxOpen is how many requests of one client are worked on at once.
 const maxOpen = 256
@@ -57,8 +61,20 @@ func (g *Gateway) ServeStdio(ctx context.Context, o session.Owner, in io.Reader,
 		}
 	}
 	p.close()
-	work.Wait()
-	g.work.Wait()
+	rest := make(chan struct{})
+	go func() {
+		defer close(rest)
+		work.Wait()
+		g.work.Wait()
+	}()
+	// A client that reads no more holds whoever writes to it; the process ends all the same.
+	patience := time.NewTimer(stdioFarewell)
+	defer patience.Stop()
+	select {
+	case <-rest:
+	case <-patience.C:
+		g.log.Warn("the client does not read its answers")
+	}
 	if errors.Is(err, io.EOF) || errors.Is(err, context.Canceled) {
 		return nil
 	}
