@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/policy"
@@ -31,7 +30,7 @@ type commitment struct {
 	edited bool
 	out    stopgate.Outcome
 	row    *stopgate.Record // nil if nobody reads rows
-	rel    release
+	result resultSaid
 	leaves bool // with a fact in the store
 	wrote  bool // the row, with the facts
 }
@@ -49,7 +48,7 @@ func (p *pending) decided(approval *stopgate.Approval, edited bool) commitment {
 	}
 	c.leaves = p.g.store != nil && p.final != nil && p.eval != nil && (c.out.Allowed() || !c.out.Enforced && !edited)
 	if c.out.Allowed() || !c.out.Enforced {
-		c.rel = p.release()
+		c.result = p.resultRules()
 	}
 	return c
 }
@@ -88,7 +87,7 @@ func (c *commitment) finish(ctx context.Context) stopgate.Outcome {
 			c.out.Args = nil
 		}
 	}
-	p.end(&c.out, &c.rel)
+	p.end(&c.out, c.result)
 	p.mu.Unlock()
 	p.trail(ctx, c.out, c.row)
 	return c.out
@@ -138,8 +137,11 @@ func (p *pending) conclude(approval *stopgate.Approval, edited bool) (stopgate.O
 
 // hexOf spells a hash.
 func hexOf(sum [sha256.Size]byte) string {
+	const digits = "0123456789abcdef"
 	var text [2 * sha256.Size]byte
-	hex.Encode(text[:], sum[:])
+	for i, b := range sum {
+		text[2*i], text[2*i+1] = digits[b>>4], digits[b&15]
+	}
 	return string(text[:])
 }
 
@@ -181,8 +183,8 @@ const maxPooled = 1 << 20
 
 // storeKnows reports that the facts of the release say all that its result will ask
 // for, and are there without waiting.
-func (p *pending) storeKnows(r *release) bool {
-	return p.g.local && p.left != nil && p.parent == "" && r.result.Decided && r.result.Mode.Permissive()
+func (p *pending) storeKnows(result *stopgate.Verdict) bool {
+	return p.g.local && p.left != nil && p.parent == "" && result.Decided && result.Mode.Permissive()
 }
 
 // letGo gives back what the call used; p.mu is held.
@@ -197,10 +199,9 @@ func (p *pending) letGo() {
 }
 
 // end keeps the outcome and lets go of the evaluation; p.mu is held.
-func (p *pending) end(out *stopgate.Outcome, rel *release) {
-	if out.Allowed() && !p.storeKnows(rel) {
-		kept := *rel
-		p.g.released.put(p.id, &kept)
+func (p *pending) end(out *stopgate.Outcome, result resultSaid) {
+	if out.Allowed() && !p.storeKnows(&result.verdict) {
+		p.g.released.put(p.id, p.release(result))
 	}
 	if !p.alone {
 		p.trace = p.transitions()

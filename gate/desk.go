@@ -8,10 +8,11 @@ import (
 
 // desk is memory that calls use one after the other.
 type desk struct {
-	call    pending // of Decide, which hands it to nobody
-	hasher  jsonstream.Hasher
-	reading session.Reading
-	keys    [24]session.Key
+	call      pending // of Decide, which hands it to nobody
+	hasher    jsonstream.Hasher
+	reading   session.Reading
+	keys      [24]session.Key
+	departure departure
 }
 
 func (g *Gate) desk() *desk {
@@ -52,5 +53,6 @@ func (p *pending) leaveDesk() {
 		}
 		d.call = pending{}
 	}
+	d.departure = departure{}
 	g.desks.Put(d)
 }

@@ -27,8 +27,8 @@ type departure struct {
 // call left: one atomic step (INVARIANTS I19). A journal writes the row in the same
 // step. It denies, or lets live.
 func (c *commitment) leave(ctx context.Context) {
-	d, ok := c.departs(ctx)
-	if !ok {
+	d := c.departs(ctx)
+	if d == nil {
 		return
 	}
 	r := update(ctx, c.g, owner(&c.call), d.keys, func(s session.State) (Change, uint64, error) {
@@ -40,30 +40,37 @@ func (c *commitment) leave(ctx context.Context) {
 	c.wrote = d.became(ctx, reply[struct{}]{fault: r.fault, err: r.err, stack: r.stack}, r.value)
 }
 
-// departs makes everything ready that does not depend on the facts. It reports false
-// where the call cannot leave: it is denied, now or when its row is written.
-func (c *commitment) departs(ctx context.Context) (d departure, ok bool) {
+// departs makes everything ready that does not depend on the facts. It is nil where the
+// call cannot leave: it is denied, now or when its row is written.
+func (c *commitment) departs(ctx context.Context) *departure {
 	p := c.pending
 	if p.g.journal && !p.g.ledger.mended(context.WithoutCancel(ctx)) {
-		return d, false
+		return nil
 	}
-	d = departure{pending: p, view: p.sees(session.State{}), run: p.run(ctx), enforced: !p.under.observe}
+	d := &p.atDesk().departure
+	*d = departure{pending: p, view: p.sees(session.State{}), run: p.run(ctx), enforced: !p.under.observe}
+	var ok bool
 	if d.call, ok = p.subject(); !ok {
 		p.fail(stopgate.CodePolicyError, "sessions", none, "")
-		return d, false
+		return nil
 	}
 	keys, marks, ok := p.needs(ctx, &d.call)
 	if !ok {
-		return d, false
+		return nil
 	}
 	now := d.view.Now
-	d.facts = []session.Fact{{
-		At: now, Kind: session.Released, Proposal: p.id, Tool: p.tool, CallID: p.call.ID, Agent: p.call.Agent,
-		Turn: p.call.Turn, ArgsHash: p.hash, Marks: marks, Release: &session.Release{
-			Verdict: c.rel.result, Policy: p.under.hash, Args: p.releasedHash, Handoff: p.to, Dialect: p.call.Dialect,
-			Surface: p.call.Surface, Observed: p.under.observe,
-		},
+	kept := &struct { // by the store, for as long as the call is known
+		facts   [1]session.Fact
+		release session.Release
+	}{release: session.Release{
+		Verdict: c.result.verdict, Policy: p.under.hash, Args: p.releasedHash, Handoff: p.to, Dialect: p.call.Dialect,
+		Surface: p.call.Surface, Observed: p.under.observe,
 	}}
+	d.facts = kept.facts[:]
+	d.facts[0] = session.Fact{
+		At: now, Kind: session.Released, Proposal: p.id, Tool: p.tool, CallID: p.call.ID, Agent: p.call.Agent,
+		Turn: p.call.Turn, ArgsHash: p.hash, Marks: marks, Release: &kept.release,
+	}
 	if approval := c.out.Approval; approval != nil && !approval.Referred {
 		d.facts = append(d.facts, session.Fact{At: now, Kind: session.Approved, Proposal: p.id, Name: string(p.tool), By: approval.By})
 	}
@@ -78,7 +85,7 @@ func (c *commitment) departs(ctx context.Context) (d departure, ok bool) {
 	if p.g.journal {
 		d.row = c.row
 	}
-	return d, true
+	return d
 }
 
 // check asks the session policies on current facts.

@@ -59,13 +59,26 @@ func (r *release) row() stopgate.Record {
 	return row
 }
 
-// release asks the result rules, which look at the arguments that ran (D25-42);
+// release is what the gate remembers of the call.
+func (p *pending) release(s resultSaid) *release {
+	return &release{
+		id: p.id, parent: p.parent, call: p.call, to: p.to, policy: p.policyHash(), hash: p.hash,
+		result: s.verdict, args: s.args, observe: p.under.observe,
+	}
+}
+
+// resultSaid is what the result rules say, and what ran if somebody will be asked.
+type resultSaid struct {
+	verdict stopgate.Verdict
+	args    string
+}
+
+// resultRules asks the rules on results, which look at the arguments that ran (D25-42);
 // p.mu is held. Rules that fail withhold.
-func (p *pending) release() (r release) {
-	r = release{id: p.id, parent: p.parent, call: p.call, to: p.to, policy: p.policyHash(), hash: p.hash, observe: p.under.observe}
+func (p *pending) resultRules() (r resultSaid) {
 	defer func() {
 		if recover() != nil {
-			r.result = stopgate.Verdict{Decided: true, Mode: stopgate.Deny, Layer: stopgate.LayerFailure, Code: stopgate.CodePolicyError}
+			r.verdict = stopgate.Verdict{Decided: true, Mode: stopgate.Deny, Layer: stopgate.LayerFailure, Code: stopgate.CodePolicyError}
 		}
 	}()
 	if p.final == nil {
@@ -78,8 +91,8 @@ func (p *pending) release() (r release) {
 			return r
 		}
 	}
-	r.result = p.rules.ResultMode(executed)
-	if m := r.result.Mode; m == stopgate.Ask || m == stopgate.Edit {
+	r.verdict = p.rules.ResultMode(executed)
+	if m := r.verdict.Mode; m == stopgate.Ask || m == stopgate.Edit {
 		r.args = string(p.final)
 	}
 	return r

@@ -2,7 +2,6 @@ package gate
 
 import (
 	"bytes"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -124,7 +123,7 @@ func WithDenyMode(m DenyMode) Option { return func(c *config) { c.denyMode = m }
 func WithLimits(l Limits) Option { return func(c *config) { c.limits = l } }
 
 func configure(opts []Option) (*config, error) {
-	c := &config{now: time.Now, entropy: rand.Reader}
+	c := &config{now: time.Now, entropy: newRandomness()}
 	for _, o := range opts {
 		o(c)
 	}

@@ -125,19 +125,19 @@ func (g *Gate) leaveTogether(ctx context.Context, calls []commitment, outs []*st
 
 // departTogether reports whether the store has said what becomes of the calls.
 func (g *Gate) departTogether(ctx context.Context, calls []commitment) bool {
-	departures := make([]departure, len(calls))
+	departures := make([]*departure, len(calls))
 	var keys []session.Key
 	whose := owner(&calls[0].call)
 	for i := range calls {
-		d, ok := calls[i].departs(ctx)
-		if !ok || owner(&calls[i].call) != whose {
+		d := calls[i].departs(ctx)
+		if d == nil || owner(&calls[i].call) != whose {
 			return false
 		}
 		departures[i], keys = d, append(keys, d.keys...)
 	}
 	r := update(ctx, g, whose, distinct(keys), func(s session.State) (change Change, heads []uint64, err error) {
 		for i := range departures {
-			d := &departures[i]
+			d := departures[i]
 			if err := d.check(s); err != nil {
 				return Change{}, nil, err
 			}

@@ -175,6 +175,16 @@ func (s *Set) AppendNeeds(keys []Key, c *Call) []Key {
 	return keys
 }
 
+// addMark adds a mark that is not there.
+func addMark(marks []Mark, m Mark) []Mark {
+	for i := range marks {
+		if marks[i].Key.is(&m.Key) && marks[i] == m {
+			return marks
+		}
+	}
+	return append(marks, m)
+}
+
 // addKey adds a key that is not there.
 func addKey(keys []Key, k Key) []Key {
 	for i := range keys {
@@ -268,10 +278,8 @@ func (s *Set) MarksOf(c *Call) []Mark {
 		}
 		some := marks[known:]
 		marks = marks[:known]
-		for _, mark := range some {
-			if !slices.Contains(marks, mark) {
-				marks = append(marks, mark)
-			}
+		for i := range some {
+			marks = addMark(marks, some[i])
 		}
 	}
 	return marks
