@@ -44,8 +44,7 @@ func TestTogetherAsOneAfterTheOther(t *testing.T) {
 		var stores [2]*ports.Store
 		for i := range gates {
 			rows[i], stores[i] = new(ports.Recorder), &ports.Store{Memory: rapid.Bool().Draw(t, "memory")}
-			opts := []gate.Option{gate.WithRecorder(rows[i]), gate.WithStore(stores[i])}
-			g, err := gate.New(program, opts...)
+			g, err := gate.New(program, gate.WithRecorder(rows[i]), gate.WithStore(stores[i]), patient)
 			if err != nil {
 				t.Fatal(err)
 			}

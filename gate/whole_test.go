@@ -3,6 +3,7 @@ package gate_test
 import (
 	"fmt"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
@@ -60,6 +61,9 @@ before = "mail"
 requires = ["read"]
 `
 
+// patient is for tests on busy machines: no port is late there.
+var patient = gate.WithLimits(gate.Limits{Policy: time.Minute, Store: time.Minute, Record: time.Minute})
+
 // streamed decides as a surface does whose arguments arrive in pieces.
 func streamed(t *rapid.T, g *gate.Gate, call stopgate.Call) stopgate.Outcome {
 	args := call.Args
@@ -97,7 +101,7 @@ func TestWholeAndStreamedAgree(t *testing.T) {
 		var stores [2]*ports.Store
 		for i := range gates {
 			rows[i], stores[i] = new(ports.Recorder), &ports.Store{Memory: rapid.Bool().Draw(t, "memory")}
-			g, err := gate.New(program, gate.WithStore(stores[i]), gate.WithRecorder(rows[i]))
+			g, err := gate.New(program, gate.WithStore(stores[i]), gate.WithRecorder(rows[i]), patient)
 			if err != nil {
 				t.Fatal(err)
 			}
