@@ -7,10 +7,11 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/stopgate/stopgate/interop/gate"
 )
 
 // slow is how long a person thinks: longer than the first sign of life that a held
@@ -23,10 +24,10 @@ type person struct {
 	last map[string]bool // answered
 }
 
-func newPerson(t *testing.T, g *gate) *person {
+func newPerson(t *testing.T, g *gate.Gate) *person {
 	p := &person{last: map[string]bool{}}
 	p.http.Transport = &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-		return new(net.Dialer).DialContext(ctx, "unix", filepath.Join(g.dir, "api.sock"))
+		return new(net.Dialer).DialContext(ctx, "unix", g.Socket)
 	}}
 	ctx, cancel := context.WithCancel(context.Background())
 	watching := make(chan struct{})
@@ -97,7 +98,7 @@ func TestPeopleAndEndlessCalls(t *testing.T) {
 	scripts["endless-messages"] = &script{api: "messages", endless: true, events: append(append([]string{messageStart()}, textBlock(0, preamble)...),
 		toolStart(1, badA), inputDelta(1, `{"path":"denied","more":"`), inputDelta(1, content))}
 	p := newProvider(t, scripts)
-	g := startGate(t, p.URL)
+	g := gate.Up(t, gate.Build(t), p.URL, policy, "ANNA_TOKEN="+token)
 	newPerson(t, g)
 	t.Run("group", func(t *testing.T) {
 		for _, cl := range clients(t) {
@@ -106,7 +107,7 @@ func TestPeopleAndEndlessCalls(t *testing.T) {
 				t.Run(fmt.Sprintf("asked/%s/%s/%t", cl.name, cl.kind, stream), func(t *testing.T) {
 					t.Parallel()
 					start := time.Now()
-					j := job{Client: cl.kind, Base: g.url, Model: asked.name + fmt.Sprintf("/%s-%t", cl.name, stream), Stream: stream}
+					j := job{Client: cl.kind, Base: g.URL, Model: asked.name + fmt.Sprintf("/%s-%t", cl.name, stream), Stream: stream}
 					cl.compare(t, asked, cl.library.do(t, j), j)
 					if took := time.Since(start); took < slow {
 						t.Errorf("it took %v, nobody can have answered", took)
@@ -121,7 +122,7 @@ func TestPeopleAndEndlessCalls(t *testing.T) {
 				c := testCase{name: "endless-" + cl.api, want: want{texts: []string{preamble, refused("a")}, finish: finishes[cl.api][1]}}
 				model := c.name + "/" + cl.name + cl.kind
 				left := p.leaves(model)
-				j := job{Client: cl.kind, Base: g.url, Model: model, Stream: true}
+				j := job{Client: cl.kind, Base: g.URL, Model: model, Stream: true}
 				cl.compare(t, c, cl.library.do(t, j), j)
 				<-left
 			})

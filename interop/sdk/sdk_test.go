@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/stopgate/stopgate/interop/gate"
 )
 
 // client is a library that speaks an API.
@@ -68,7 +70,7 @@ func TestClients(t *testing.T) {
 		}
 	}
 	p := newProvider(t, scripts)
-	g := startGate(t, p.URL)
+	g := gate.Up(t, gate.Build(t), p.URL, policy, "ANNA_TOKEN="+token)
 	t.Run("group", func(t *testing.T) {
 		for _, cl := range clients(t) {
 			t.Run(cl.name+"/"+cl.kind, func(t *testing.T) {
@@ -77,7 +79,7 @@ func TestClients(t *testing.T) {
 					if c.choices > 0 && !cl.next {
 						continue // shows one choice only
 					}
-					cl.judge(t, g.url, c)
+					cl.judge(t, g.URL, c)
 				}
 			})
 		}

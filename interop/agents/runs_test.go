@@ -1,0 +1,124 @@
+package agents
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stopgate/stopgate/interop/gate"
+)
+
+// policy denies commands by a word in them.
+const policy = `version = 1
+
+[tools."*".policy]
+run = [
+  { arg = "/command", pattern = "forbidden", mode = "deny", reason = "this file is not for agents" },
+  { arg = "/cmd", pattern = "forbidden", mode = "deny", reason = "this file is not for agents" },
+  { mode = "unattended" },
+]
+`
+
+// steps are what the model does: the second has a call that must not run beside one
+// that must.
+var steps = [][]string{{"touch one"}, {"touch forbidden", "touch three"}}
+
+// each runs a test with every agent.
+func each(t *testing.T, run func(t *testing.T, a *agent)) {
+	for _, a := range agents {
+		t.Run(a.name, func(t *testing.T) { run(t, a) })
+	}
+}
+
+func exists(dir, name string) bool {
+	_, err := os.Stat(filepath.Join(dir, name))
+	return err == nil
+}
+
+// went says that the agent did what it may, not what it may not, and came to its end.
+func went(t *testing.T, m *model, work, out string) {
+	t.Helper()
+	if !exists(work, "one") || !exists(work, "three") {
+		t.Errorf("a call that may run did not\n%s", out)
+	}
+	if exists(work, "forbidden") {
+		t.Errorf("a denied call ran\n%s", out)
+	}
+	if !strings.Contains(out, "All steps are done") {
+		t.Errorf("the agent did not go on\n%s", out)
+	}
+	if !strings.Contains(m.asked(), "this file is not for agents") {
+		t.Errorf("the model was not told why\n%s", out)
+	}
+}
+
+// Without a gate everything runs: what the other tests find missing is its doing.
+func TestAlone(t *testing.T) {
+	each(t, func(t *testing.T, a *agent) {
+		m := newModel(t, a, steps...)
+		work := t.TempDir()
+		out := a.run(t, t.TempDir(), work, m.URL)
+		if !exists(work, "one") || !exists(work, "forbidden") || !exists(work, "three") {
+			t.Errorf("the script does not fit this version of the agent\n%s", out)
+		}
+	})
+}
+
+// Behind the gateway the denied call does not run, and the agent goes on.
+func TestGateway(t *testing.T) {
+	binary := gate.Build(t)
+	each(t, func(t *testing.T, a *agent) {
+		m := newModel(t, a, steps...)
+		g := gate.Up(t, binary, m.URL, policy)
+		work := t.TempDir()
+		went(t, m, work, a.run(t, t.TempDir(), work, g.URL))
+	})
+}
+
+// install puts the hook into the settings below home, with a policy file.
+func (a *agent) install(t *testing.T, binary, home, policy string) (file string) {
+	t.Helper()
+	file = filepath.Join(t.TempDir(), "stopgate.toml")
+	if err := os.WriteFile(file, []byte(policy), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(binary, "install", a.host, "--user", "--policy", file)
+	cmd.Env = append(os.Environ(), gate.Home(home)...)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("stopgate install: %v\n%s", err, out)
+	}
+	return file
+}
+
+// With the hook in its settings the agent asks before every call: the denied one does
+// not run, and the model is told why.
+func TestHook(t *testing.T) {
+	binary := gate.Build(t)
+	each(t, func(t *testing.T, a *agent) {
+		m := newModel(t, a, steps...)
+		home, work := t.TempDir(), t.TempDir()
+		a.settings(t, home, m.URL)
+		a.install(t, binary, home, policy)
+		went(t, m, work, a.run(t, home, work, m.URL))
+	})
+}
+
+// A hook that cannot decide, here for want of a readable policy, lets nothing run.
+func TestHookFails(t *testing.T) {
+	binary := gate.Build(t)
+	each(t, func(t *testing.T, a *agent) {
+		m := newModel(t, a, steps...)
+		home, work := t.TempDir(), t.TempDir()
+		a.settings(t, home, m.URL)
+		file := a.install(t, binary, home, policy)
+		if err := os.WriteFile(file, []byte("version = \n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		out := a.run(t, home, work, m.URL)
+		if exists(work, "one") || exists(work, "three") || exists(work, "forbidden") {
+			t.Errorf("a call ran\n%s", out)
+		}
+	})
+}
