@@ -88,7 +88,7 @@ type model struct {
 // newModel plays turns of calls of the agent's tool, one command each, and then says
 // that it is done.
 func newModel(t *testing.T, a *agent, turns ...[]string) *model {
-	s := &replay.Scenario{Model: "stopgate-work"}
+	s := &replay.Scenario{Model: "work-model"}
 	for i, commands := range turns {
 		turn := replay.Turn{Say: fmt.Sprintf("Step %d.", i+1)}
 		for _, c := range commands {

@@ -11,7 +11,11 @@ import (
 )
 
 // policy denies commands by a word in them.
+// Codex asks the provider for its web search.
 const policy = `version = 1
+
+[gateway]
+server_tools = ["web_search"]
 
 [tools."*".policy]
 run = [

@@ -8,10 +8,10 @@ var codex = &agent{
 	name: "codex", host: "codex", tool: "exec_command",
 	args: func(c string) map[string]any { return map[string]any{"cmd": c} },
 	command: func(_, prompt string) []string {
-		return []string{"codex", "exec", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox", prompt}
+		return []string{"codex", "exec", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox", "--dangerously-bypass-hook-trust", prompt}
 	},
 	files: func(base string) map[string]string {
-		return map[string]string{".codex/config.toml": `model = "stopgate-work"
+		return map[string]string{".codex/config.toml": `model = "work-model"
 model_provider = "gate"
 [model_providers.gate]
 name = "gate"
@@ -26,14 +26,14 @@ var opencode = &agent{
 	name: "opencode", host: "opencode", tool: "bash",
 	args: func(c string) map[string]any { return map[string]any{"command": c, "description": "a step"} },
 	command: func(_, prompt string) []string {
-		return []string{"opencode", "run", "--model", "gate/stopgate-work", prompt}
+		return []string{"opencode", "run", "--model", "gate/work-model", prompt}
 	},
 	files: func(base string) map[string]string {
 		return map[string]string{".config/opencode/opencode.json": `{
-  "$schema": "https://opencode.ai/config.json", "autoupdate": false, "share": "disabled", "small_model": "gate/stopgate-work",
+  "$schema": "https://opencode.ai/config.json", "autoupdate": false, "share": "disabled", "small_model": "gate/work-model",
   "permission": {"bash": "allow"},
   "provider": {"gate": {"npm": "@ai-sdk/openai-compatible", "name": "gate", "options": {"baseURL": "` + base + `/v1", "apiKey": "sk-test"},
-    "models": {"stopgate-work": {"name": "work", "tool_call": true}}}}}`}
+    "models": {"work-model": {"name": "work", "tool_call": true}}}}}`}
 	},
 	env: []string{"OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_DISABLE_MODELS_FETCH=1", "OPENCODE_DISABLE_LSP_DOWNLOAD=1"},
 }
@@ -42,7 +42,7 @@ var qwen = &agent{
 	name: "qwen-code", host: "qwen-code", tool: "run_shell_command",
 	args: func(c string) map[string]any { return map[string]any{"command": c, "is_background": false} },
 	command: func(base, prompt string) []string {
-		return []string{"qwen", "--yolo", "--auth-type", "openai", "--openai-base-url", base + "/v1", "--openai-api-key", "sk-test", "--model", "stopgate-work", "--prompt", prompt}
+		return []string{"qwen", "--yolo", "--auth-type", "openai", "--openai-base-url", base + "/v1", "--openai-api-key", "sk-test", "--model", "work-model", "--prompt", prompt}
 	},
 	files: func(string) map[string]string {
 		return map[string]string{".qwen/settings.json": `{"telemetry":{"enabled":false},"usageStatisticsEnabled":false,"general":{"disableAutoUpdate":true}}`}
@@ -52,11 +52,11 @@ var qwen = &agent{
 var pi = &agent{
 	name: "pi", host: "pi", tool: "bash", args: command,
 	command: func(_, prompt string) []string {
-		return []string{"pi", "--provider", "gate", "--model", "stopgate-work", "--print", prompt}
+		return []string{"pi", "--provider", "gate", "--model", "work-model", "--print", prompt}
 	},
 	files: func(base string) map[string]string {
 		return map[string]string{".pi/agent/models.json": `{"providers":{"gate":{"baseUrl":"` + base + `/v1","api":"openai-completions","apiKey":"sk-test",
-  "models":[{"id":"stopgate-work","name":"work","reasoning":false,"input":["text"],"contextWindow":128000,"maxTokens":4096,"cost":{"input":0,"output":0,"cacheRead":0,"cacheWrite":0}}]}}}`}
+  "models":[{"id":"work-model","name":"work","reasoning":false,"input":["text"],"contextWindow":128000,"maxTokens":4096,"cost":{"input":0,"output":0,"cacheRead":0,"cacheWrite":0}}]}}}`}
 	},
 	env: []string{"PI_OFFLINE=1"},
 }
