@@ -138,11 +138,19 @@ func (x *exchange) serverTools() *refusal {
 		}
 		if x.enforced {
 			return &refusal{status: http.StatusBadRequest, code: stopgate.CodeServerToolNotAllowed,
-				message: "This request uses a tool that runs at the provider and is not allowed. List its type in [gateway] server_tools to allow it."}
+				message: "This request uses a tool that runs at the provider" + named(typ) + " and is not allowed. List its type in [gateway] server_tools to allow it."}
 		}
 		x.unjudged(stopgate.CodeServerToolNotAllowed, "")
 	}
 	return nil
+}
+
+// named is a type's name for a message, if it looks like one.
+func named(typ string) string {
+	if !stopgate.ValidToolName(stopgate.ToolName(typ)) {
+		return ""
+	}
+	return " (" + typ + ")"
 }
 
 func listed(patterns []string, typ string) bool {

@@ -50,7 +50,8 @@ func went(t *testing.T, m *model, work, out string) {
 	if exists(work, "forbidden") {
 		t.Errorf("a denied call ran\n%s", out)
 	}
-	if !strings.Contains(out, "All steps are done") {
+	// The script's end comes a turn early where the denial is a message of its own.
+	if !strings.Contains(out, "All steps are done") && !strings.Contains(out, "nothing left to do") {
 		t.Errorf("the agent did not go on\n%s", out)
 	}
 	if !strings.Contains(m.asked(), "this file is not for agents") {
