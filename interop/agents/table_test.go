@@ -23,8 +23,7 @@ wire_api = "responses"
 }
 
 var opencode = &agent{
-	name: "opencode", host: "opencode", tool: "bash",
-	args: func(c string) map[string]any { return map[string]any{"command": c, "description": "a step"} },
+	name: "opencode", host: "opencode", tool: "bash", args: command,
 	command: func(_, prompt string) []string {
 		return []string{"opencode", "run", "--model", "gate/work-model", prompt}
 	},
