@@ -3,7 +3,7 @@
 #            client libraries against the gateway
 GO ?= go
 
-.PHONY: run build tools test test-long bench fuzz properties check clean
+.PHONY: run build tools test test-long agents bench fuzz properties check clean
 
 run: build
 	./bin/stopgate demo
@@ -44,6 +44,10 @@ fuzz:
 CHECKS ?= 20000
 properties:
 	STOPGATE_SEED=random RAPID_CHECKS=$(CHECKS) $(GO) test -timeout 60m $$(grep -rl 'testkit/property"' --include=*_test.go . | xargs -n1 dirname | sort -u)
+
+# Real coding agents, installed by name: takes minutes.
+agents:
+	$(MAKE) -C interop agents
 
 clean:
 	rm -rf bin

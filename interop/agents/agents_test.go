@@ -32,6 +32,8 @@ type agent struct {
 	env     []string
 	// host is the name of its hook.
 	host string
+	// gemini: it speaks Google's API, which the gateway does not serve.
+	gemini bool
 }
 
 const prompt = "Do the work."
@@ -68,7 +70,7 @@ func (a *agent) run(t *testing.T, home, work, base string) string {
 	cmd.Dir = work
 	cmd.Env = append([]string{
 		"PATH=" + bin + ":" + os.Getenv("PATH"), "HOME=" + home, "TERM=dumb", "NO_COLOR=1", "CI=1",
-		"OPENAI_API_KEY=sk-test", "NO_PROXY=127.0.0.1",
+		"OPENAI_API_KEY=sk-test", "NO_PROXY=127.0.0.1", "GOOGLE_GEMINI_BASE_URL=" + base,
 	}, a.env...)
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
@@ -106,6 +108,10 @@ func newModel(t *testing.T, a *agent, turns ...[]string) *model {
 		t.Fatal(err)
 	}
 	m := &model{}
+	var play http.Handler = up
+	if a.gemini {
+		play = gemini{s}
+	}
 	m.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
 		if err != nil {
@@ -115,7 +121,7 @@ func newModel(t *testing.T, a *agent, turns ...[]string) *model {
 		m.bodies = append(m.bodies, string(body))
 		m.mu.Unlock()
 		r.Body = io.NopCloser(bytes.NewReader(body))
-		up.ServeHTTP(w, r)
+		play.ServeHTTP(w, r)
 	}))
 	t.Cleanup(m.Close)
 	return m

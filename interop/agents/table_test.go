@@ -1,6 +1,6 @@
 package agents
 
-var agents = []*agent{codex, opencode, qwen, pi}
+var agents = []*agent{codex, opencode, qwen, pi, geminiCLI}
 
 func command(c string) map[string]any { return map[string]any{"command": c} }
 
@@ -58,4 +58,15 @@ var pi = &agent{
   "models":[{"id":"work-model","name":"work","reasoning":false,"input":["text"],"contextWindow":128000,"maxTokens":4096,"cost":{"input":0,"output":0,"cacheRead":0,"cacheWrite":0}}]}}}`}
 	},
 	env: []string{"PI_OFFLINE=1"},
+}
+
+var geminiCLI = &agent{
+	name: "gemini-cli", host: "gemini-cli", gemini: true, tool: "run_shell_command", args: command,
+	command: func(_, prompt string) []string {
+		return []string{"gemini", "--yolo", "--skip-trust", "--model", "gemini-2.5-flash", "--prompt", prompt}
+	},
+	files: func(string) map[string]string {
+		return map[string]string{".gemini/settings.json": `{"security":{"auth":{"selectedType":"gemini-api-key"}},"privacy":{"usageStatisticsEnabled":false},"general":{"enableAutoUpdate":false}}`}
+	},
+	env: []string{"GEMINI_API_KEY=test"},
 }
