@@ -148,11 +148,11 @@ func (q *Question) Fresh() []string {
 	return q.fresh
 }
 
-// Armed reports whether the person said yes, when complete.
-func (q *Question) Armed() bool {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	return q.armed != nil
+// Armed reports whether the person said yes to a call, when it is complete.
+func (d *Desk) Armed(id stopgate.ProposalID) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return slices.ContainsFunc(d.queue, func(q *Question) bool { return q.View().Proposal == id && q.resting() })
 }
 
 // give answers, once.

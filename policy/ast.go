@@ -75,6 +75,8 @@ type ToolTable struct {
 	Name     string
 	Also     []string       // further names of the same tool (S39)
 	Source   string         // who runs the tool; no meaning for verdicts (K0f)
+	Command  []string       // of a local tool: the program and its arguments
+	About    string         // summary and description, for models
 	Schema   *schema.Schema // from parameters; nil if the table declares none
 	Run      *RuleList      // nil: nothing said here
 	Result   *RuleList

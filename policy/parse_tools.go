@@ -79,8 +79,11 @@ func (p *parser) toolTable(e *tomltree.Entry) *ToolTable {
 		p.report(diag.BadName, t.Get("also").KeyRange, "`also` gives further names to one tool, not to a glob", "write a table for it")
 	}
 	for _, key := range []string{"summary", "description"} {
-		p.text(t.Get(key))
+		if about, ok := p.text(t.Get(key)); ok {
+			table.About = strings.TrimPrefix(table.About+"\n\n"+about, "\n\n")
+		}
 	}
+	p.localCommand(t, table)
 	table.Unknown = p.paramAction(t.Get("unknown_params"))
 	if violation := t.Get("on_schema_violation"); violation != nil {
 		mode := p.denyOrAsk(violation)
@@ -91,6 +94,28 @@ func (p *parser) toolTable(e *tomltree.Entry) *ToolTable {
 	}
 	p.policyTable(t, table)
 	return table
+}
+
+// localCommand reads the command that the terminal agent runs for a tool.
+func (p *parser) localCommand(t *tomltree.Value, table *ToolTable) {
+	e := t.Get("command")
+	if e == nil {
+		return
+	}
+	for _, v := range p.texts(e) {
+		table.Command = append(table.Command, v.Text)
+	}
+	switch {
+	case e.Value.Kind == tomltree.String:
+		p.report(diag.WrongType, e.Value.Range, "`command` is the program and its arguments, each a string of an array",
+			"no shell takes it apart: write [\"program\", \"argument\"]")
+	case table.Source != "local":
+		p.report(diag.BadValue, e.KeyRange, "only a tool with `source = \"local\"` has a command", "write source = \"local\" beside it")
+	case isGlob(table.Name):
+		p.report(diag.BadName, e.KeyRange, "a command belongs to one tool, not to a glob", "write a table for it")
+	case len(table.Command) > 0 && table.Command[0] == "":
+		p.report(diag.BadValue, e.Value.Range, "the program of the command has no name", "")
+	}
 }
 
 // policyTable reads run and result, from the policy table or beside it; the

@@ -13,7 +13,7 @@ var (
 	gateKeys = []string{"unknown_tool", "unknown_params", "on_schema_violation", "deny_mode", "enforcement", "strict", "denial_limit"}
 	pathKeys = []string{"root", "home"}
 	toolKeys = []string{
-		"source", "also", "summary", "description", "parameters", "policy",
+		"source", "command", "also", "summary", "description", "parameters", "policy",
 		"unknown_params", "on_schema_violation", "run", "result", "success",
 	}
 	policyKeys = []string{"run", "result"}

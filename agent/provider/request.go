@@ -153,16 +153,20 @@ func (t *text) input(list []conversation.Message) {
 
 // blocks writes messages of the Messages API.
 func (t *text) blocks(list []conversation.Message) {
-	first := true
-	for _, m := range list {
-		t.separate(&first)
-		block := true
-		if m.Role == conversation.FromModel {
-			t.raw(`{"role":"assistant","content":[`)
-		} else {
-			t.raw(`{"role":"user","content":[`)
+	first, block := true, true
+	for i, m := range list {
+		// Results and what the person says behind them are one message of the user.
+		if follows := i > 0 && m.Role == conversation.FromUser && list[i-1].Role == conversation.FromTools; !follows {
+			t.separate(&first)
+			block = true
+			role := "user"
+			if m.Role == conversation.FromModel {
+				role = "assistant"
+			}
+			t.raw(`{"role":"` + role + `","content":[`)
 		}
 		if m.Role == conversation.FromUser {
+			t.separate(&block)
 			t.raw(`{"type":"text","text":`)
 			t.quote(m.Text)
 			t.raw("}")
@@ -194,7 +198,9 @@ func (t *text) blocks(list []conversation.Message) {
 			t.quote(r.Text)
 			t.raw("}")
 		}
-		t.raw("]}")
+		if m.Role != conversation.FromTools || i == len(list)-1 || list[i+1].Role != conversation.FromUser {
+			t.raw("]}")
+		}
 	}
 }
 

@@ -76,6 +76,13 @@ func New(o Options) (*Set, error) {
 	}
 	s := &Set{o: o, dir: dir, root: root}
 	s.tools = append(s.files(), s.commands()...)
+	for i, t := range s.tools {
+		for _, other := range s.tools[:i] {
+			if other.definition.Name == t.definition.Name {
+				return nil, errors.Join(fmt.Errorf("two tools have the name %q", t.definition.Name), root.Close())
+			}
+		}
+	}
 	return s, nil
 }
 

@@ -164,10 +164,16 @@ func (s Style) note(c agent.Call) string {
 // because is the reason of a verdict: the words of the policy, the rule and the value.
 func because(v stopgate.Verdict) string {
 	why := v.Public
-	if why == "" {
+	asks := v.Decided && !v.Mode.Terminal() && !v.Mode.Permissive()
+	switch {
+	case why == "" && asks && (v.Code == stopgate.CodeRuleMatched || v.Code == ""):
+		why = "a rule asks about it"
+	case why == v.Code.Public() && asks && v.Code == stopgate.CodeRuleMatched:
+		why = "a rule asks about it"
+	case why == "":
 		why = v.Code.Public()
 	}
-	why = visible.Text(why)
+	why = strings.TrimSuffix(visible.Text(why), ".")
 	where := ""
 	if v.Rule != nil {
 		where = fmt.Sprintf("%s:%d", visible.Text(v.Rule.File), v.Rule.Line)

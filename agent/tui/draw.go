@@ -31,6 +31,7 @@ func (s *Session) take() (calls []agent.Call) {
 			s.asking = false
 			s.flush()
 			s.stay = append(s.stay, s.Style.Call(*i.call)...)
+			s.gap = true
 		default:
 			s.asking = false
 			s.spell(i.text, i.thinking)
@@ -44,6 +45,9 @@ func (s *Session) spell(piece string, thinking bool) {
 	if thinking != s.thought {
 		s.flush()
 		s.thought = thinking
+	}
+	if s.gap {
+		s.stay, s.gap = append(s.stay, ""), false
 	}
 	s.text += piece
 	lines := strings.Split(s.text, "\n")
@@ -86,6 +90,11 @@ func (s *Session) flush() {
 
 // show draws everything that changed.
 func (s *Session) show() {
+	if s.Size != nil {
+		if w, h := s.Size(); w > 0 && h > 0 {
+			s.Style.Width, s.Style.Height, s.paper.style.Width, s.paper.style.Height = w, h, w, h
+		}
+	}
 	calls := s.take()
 	var live []string
 	back := 0
@@ -97,6 +106,9 @@ func (s *Session) show() {
 			continue // the question shows it
 		}
 		live = append(live, s.Style.Call(c)...)
+		if c.State <= agent.Complete && s.Desk.Armed(c.Proposal) {
+			live = append(live, "    "+s.Style.paint(green, "you said yes: it runs when it is complete"))
+		}
 	}
 	switch {
 	case s.question != nil:

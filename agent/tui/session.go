@@ -45,6 +45,8 @@ type Options struct {
 	Greeting []string
 	// Empty is what an empty line says while nothing was said yet.
 	Empty string
+	// Size asks for the columns and lines of the terminal; nil where they do not change.
+	Size func() (columns, lines int)
 	// Saved counts the bytes that the model did not have to write, since the begin; nil
 	// where nobody knows.
 	Saved func() int64
@@ -65,7 +67,7 @@ type Session struct {
 	began   time.Time
 	saved   int64
 	text    string // of the model, behind its latest line end
-	spoke   bool   // something was said in this answer
+	gap     bool   // a blank line belongs before what is said next
 	thought bool
 	asking  bool // the model is being asked, nothing came yet
 	ending  bool // interrupted once

@@ -166,7 +166,7 @@ func (r *agentRun) run(ctx context.Context) (err error) {
 	if r.queue, err = approve.New(r.state.questions, approve.Options{}); err != nil {
 		return err
 	}
-	set, err := tools.New(tools.Options{Dir: r.dir, Readable: r.readable, Env: environment(os.Environ())})
+	set, err := tools.New(tools.Options{Dir: r.dir, Readable: r.readable, Local: r.local(), Env: environment(os.Environ())})
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/agent/tools"
 	"github.com/stopgate/stopgate/internal/visible"
 	"github.com/stopgate/stopgate/jsonstream"
 )
@@ -28,6 +29,14 @@ func (r *agentRun) readable(name string) bool {
 
 // readSchema is what a search asks about.
 const readSchema = `{"type":"object","properties":{"path":{"type":"string","x-stopgate-type":"path"}},"required":["path"]}`
+
+// local are the commands that the policy declares as tools.
+func (r *agentRun) local() (list []tools.Local) {
+	for _, l := range r.program.LocalTools() {
+		list = append(list, tools.Local{Definition: l.Definition, Command: l.Command})
+	}
+	return list
+}
 
 // environment is what commands get of the agent's own environment: no keys of providers,
 // and nothing of ours.

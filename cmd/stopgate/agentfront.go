@@ -117,7 +117,7 @@ func (f *front) run(ctx context.Context, a *agent.Agent) (err error) {
 	} else {
 		s := tui.Session{Options: tui.Options{
 			Agent: a, Board: f.board, Desk: f.desk, Tools: f.tools, Keyboard: f.keyboard, Out: f.terminal,
-			Style: f.style, Raw: f.style.Live, Quiet: f.quiet, Rule: f.rule,
+			Style: f.style, Size: f.terminal.Size, Raw: f.style.Live, Quiet: f.quiet, Rule: f.rule,
 		}}
 		if r.model.scripted {
 			s.Saved = r.model.saved.Load
