@@ -2,6 +2,7 @@ package agent_test
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -378,7 +379,7 @@ func TestInterrupt(t *testing.T) {
 		done := r.Say(ctx, "go")
 		r.Question()
 		cancel(agent.Interrupted())
-		if end := <-done; end.Err == nil || !strings.Contains(end.Err.Error(), "interrupted") {
+		if end := <-done; !errors.Is(end.Err, agent.Interrupted()) {
 			t.Errorf("%+v", end)
 		}
 		r.Go()
@@ -401,7 +402,7 @@ func TestInterrupt(t *testing.T) {
 		done := r.Say(ctx, "go")
 		r.Until("the command", func() bool { return r.Call(1).State == agent.Running })
 		cancel(agent.Interrupted())
-		if end := <-done; !end.Sum.Waits || end.Sum.Ran != 1 || end.Sum.Refused != 1 {
+		if end := <-done; !errors.Is(end.Err, agent.Interrupted()) || !end.Sum.Waits || end.Sum.Ran != 1 || end.Sum.Refused != 1 {
 			t.Errorf("%+v", end)
 		}
 		if c := r.Call(1); c.State != agent.Failed || !strings.Contains(c.Result, "interrupted it") {

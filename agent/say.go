@@ -71,6 +71,9 @@ func (a *Agent) step(ctx context.Context, sum *Summary) (more bool, err error) {
 		return false, failed
 	}
 	sum.Waits = sum.Waits || waits
+	if err == nil && ctx.Err() != nil {
+		err = context.Cause(ctx)
+	}
 	return err == nil && len(r.calls) > 0 && !waits, err
 }
 

@@ -182,7 +182,7 @@ func (s *Stream) Stop() {
 }
 
 func (s *Stream) settle() {
-	if s.stop || s.over || !s.sink.Refused() {
+	if s.stop || s.over || s.ctx.Err() != nil || !s.sink.Refused() {
 		return
 	}
 	switch {

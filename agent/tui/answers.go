@@ -3,6 +3,7 @@ package tui
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/agent"
@@ -26,7 +27,6 @@ func (s *Session) keys(k Keys) (leave bool, err error) {
 		return true, nil // the terminal is gone
 	}
 	now := s.Now()
-	before := s.typed
 	s.typed = now
 	if k.Paste != "" {
 		if s.question == nil || s.mode == reasoning {
@@ -45,8 +45,8 @@ func (s *Session) keys(k Keys) (leave bool, err error) {
 		case s.question != nil && s.mode == reasoning:
 			s.reason(key)
 		case s.question != nil:
-			if now.Before(s.guarded) && now.Sub(before) < guard {
-				s.guarded = now.Add(guard)
+			if now.Before(s.guarded) {
+				s.guarded = now.Add(guard / 2)
 				return false, nil
 			}
 			if i > 0 && !s.Keyboard.Lines() {
@@ -74,6 +74,7 @@ func (s *Session) keys(k Keys) (leave bool, err error) {
 // enter takes the line as a message, or as one of the words that leave.
 func (s *Session) enter() (leave bool) {
 	text := strings.TrimSpace(s.line.clear())
+	s.typed = time.Time{} // this was meant
 	switch text {
 	case "":
 		if s.Agent.Waiting() {
@@ -244,11 +245,14 @@ func (s *Session) edit() {
 		s.tell("That is no valid object: %s. e opens it again as you left it.", plainError(err))
 		return
 	}
-	if after == before && v.Verdict.Mode != stopgate.Edit {
+	switch {
+	case after != before:
+		s.question.Edit(v, after)
+	case v.Verdict.Mode == stopgate.Edit:
+		s.question.Allow(v, nil) // that is all the policy wanted (DECISIONS K31)
+	default:
 		s.tell("Nothing was changed, nothing was answered.")
-		return
 	}
-	s.question.Edit(v, after)
 }
 
 // always is a grant that is offered.

@@ -205,7 +205,10 @@ func (s *Session) finish(r said) {
 	case r.sum.Waits:
 		s.stay = append(s.stay, s.Style.paint(yellow, "not run: say what to do instead"))
 	}
-	s.stay = append(s.stay, s.Style.paint(dim, SummaryLine(r.sum, s.prompts, s.Saved()-s.saved, s.Now().Sub(s.began))), "")
+	for _, l := range wrap(SummaryLine(r.sum, s.prompts, s.Saved()-s.saved, s.Now().Sub(s.began)), s.Style.columns()-1) {
+		s.stay = append(s.stay, s.Style.paint(dim, l))
+	}
+	s.stay = append(s.stay, "")
 }
 
 // SummaryLine is one line about what a message led to.

@@ -24,7 +24,7 @@ type spoken struct {
 
 // AppendEntries implements [conversation.Store].
 func (c *Conversations) AppendEntries(ctx context.Context, id string, entries ...conversation.Entry) error {
-	if err := ctx.Err(); err != nil {
+	if err := ctx.Err(); err != nil || len(entries) == 0 {
 		return err
 	}
 	c.mu.Lock()

@@ -33,6 +33,9 @@ var _ conversation.Store = (*Store)(nil)
 
 // AppendEntries implements [conversation.Store].
 func (s *Store) AppendEntries(ctx context.Context, id string, entries ...conversation.Entry) error {
+	if len(entries) == 0 {
+		return nil
+	}
 	bodies := make([][]byte, len(entries))
 	for i, e := range entries {
 		var err error
