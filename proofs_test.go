@@ -29,10 +29,6 @@ var unproved = map[string]string{
 	"D25-49": "access grants are not part of the gate; policy/match is the one place that compares paths",
 	"D25-51": "there is no coordinator beside the gate that could be handed a policy",
 	"D26-15": "a flag inside the evaluator; that no chunk border resets a match is proved as I2",
-	"D26-17": "a prompt in the terminal agent, which is not built",
-	"D26-18": "a prompt in the terminal agent, which is not built",
-	"D26-19": "a prompt in the terminal agent, which is not built",
-	"D26-24": "Ctrl-C in the terminal agent, which is not built; the gateway cancels the upstream request",
 	"P26":    "time is measured by jsonstream's BenchmarkLinear, not by a test",
 	"C5":     "symlinks can be resolved only where the file system is visible; the gateway compares lexically and its records say so",
 }

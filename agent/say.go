@@ -210,6 +210,8 @@ func (a *Agent) run(ctx context.Context, c *call, out stopgate.Outcome) error {
 
 // observe shows the result to the gate, which says what of it reaches the model.
 func (a *Agent) observe(ctx context.Context, c *call, out stopgate.Outcome, r Result) (text string, withheld bool, err error) {
+	ctx, cancel := outlast(ctx)
+	defer cancel()
 	d, err := a.Gate.Observe(ctx, stopgate.Result{
 		Proposal: out.Proposal, Session: a.Owner.Session, Principal: a.Owner.Principal, Tool: c.tool,
 		Data: []byte(r.Text), Failed: r.Failed, Observed: true, Flagged: true, Absent: r.Absent,
@@ -219,6 +221,29 @@ func (a *Agent) observe(ctx context.Context, c *call, out stopgate.Outcome, r Re
 	}
 	return string(d.Data), !d.Delivered(), nil
 }
+
+// outlast is a context that ends a little later than another one: what ran is written
+// down, but nobody is asked about a result when the person has interrupted.
+func outlast(ctx context.Context) (context.Context, context.CancelFunc) {
+	longer, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	timer := make(chan struct{})
+	stop := context.AfterFunc(ctx, func() {
+		select {
+		case <-time.After(lastWrites):
+			cancel(context.Cause(ctx))
+		case <-timer:
+		}
+	})
+	return longer, func() {
+		if !stop() {
+			close(timer)
+		}
+		cancel(nil)
+	}
+}
+
+// lastWrites is how long the store has for what happened before an interruption.
+const lastWrites = 2 * time.Second
 
 // definition finds a tool that the model was told of, nil if it was not.
 func (a *Agent) definition(name stopgate.ToolName) *stopgate.ToolDefinition {

@@ -210,7 +210,7 @@ func (s Style) result(c agent.Call) []string {
 		if len(lines) > maxResult && i == len(shown)-1 {
 			out = append(out, "    "+s.paint(dim, fmt.Sprintf("%s %d more lines", s.marks().dots, len(lines)-len(shown))))
 		}
-		out = append(out, "    "+s.paint(dim, s.cut(visible.Lines(strings.ReplaceAll(line, "\t", "    ")), s.columns()-5)))
+		out = append(out, "    "+s.paint(dim, s.cut(visible.Lines(s.tabs(line)), s.columns()-5)))
 	}
 	return out
 }
@@ -232,7 +232,7 @@ func (s Style) diff(text string, most int) []string {
 		case strings.HasPrefix(line, "-"):
 			colour = red
 		}
-		out = append(out, "    "+s.paint(colour, s.cut(visible.Lines(strings.ReplaceAll(line, "\t", "    ")), s.columns()-5)))
+		out = append(out, "    "+s.paint(colour, s.cut(visible.Lines(s.tabs(line)), s.columns()-5)))
 	}
 	return out
 }

@@ -96,23 +96,27 @@ func unseen(list []arguments.Parameter) string {
 // maxText is how many lines of one long text a question shows.
 const maxText = 8
 
+// maxLabel is how many columns the name of a parameter takes.
+const maxLabel = 16
+
 // values shows the parameters, each on lines of its own.
 func (s Style) values(a Asked, room int) []string {
 	label := 0
 	for _, p := range a.Parameters {
-		label = max(label, min(cells(name(p)), 16))
+		label = max(label, cells(s.middle(name(p), maxLabel)))
 	}
 	var lines []string
 	for _, p := range a.Parameters {
-		head := fmt.Sprintf("%-*s  ", label, name(p))
+		head := s.middle(name(p), maxLabel)
+		head += strings.Repeat(" ", max(label-cells(head), 0)+2)
 		pad := strings.Repeat(" ", cells(head))
 		value := s.value(p, room-cells(head), a.All)
 		if a.Preview != "" && !a.All && p.Complete() && (len(p.JSON) > 60 || p.JSON[0] == '[') {
-			value = []string{"(" + size(p.Bytes) + ", see the change below; p shows it)"}
+			value = []string{s.cut("("+size(p.Bytes)+", see the change below; p shows it)", room-cells(head))}
 		}
 		for i, line := range value {
 			if i == 0 {
-				lines = append(lines, s.paint(cyan, s.cut(head, max(room-10, 10)))+line)
+				lines = append(lines, s.paint(cyan, head)+line)
 			} else {
 				lines = append(lines, pad+line)
 			}
@@ -154,7 +158,7 @@ func (s Style) text(text string, room int, all bool) []string {
 		if !all && len(lines) > maxText && i >= maxText-3 && i < len(lines)-2 {
 			continue
 		}
-		line = visible.Lines(strings.ReplaceAll(line, "\t", "    "))
+		line = visible.Lines(s.tabs(line))
 		if all {
 			out = append(out, wrap(line, room)...)
 		} else {
@@ -175,7 +179,7 @@ func (s Style) tail(p arguments.Parameter, room int) []string {
 	lines := strings.Split(strings.TrimSuffix(p.Tail, "\n"), "\n")
 	lines = lines[max(0, len(lines)-maxTail):]
 	for i, line := range lines {
-		line = visible.Lines(strings.ReplaceAll(line, "\t", "    "))
+		line = visible.Lines(s.tabs(line))
 		lines[i] = s.paint(dim, s.marks().dots+" "+s.middle(line, room-4))
 	}
 	return lines

@@ -31,7 +31,7 @@ func (s Style) columns() int {
 	if s.Width <= 0 {
 		return 80
 	}
-	return max(s.Width, 20)
+	return max(s.Width, 40)
 }
 
 func (s Style) lines() int {
@@ -150,6 +150,14 @@ func wrap(text string, columns int) []string {
 		text = text[at:]
 	}
 	return append(lines, text)
+}
+
+// tabs shows a tab so that it is seen to be one.
+func (s Style) tabs(text string) string {
+	if s.Plain {
+		return strings.ReplaceAll(text, "\t", ">   ")
+	}
+	return strings.ReplaceAll(text, "\t", "→   ")
 }
 
 // size writes a number of bytes for people.
