@@ -8,6 +8,7 @@ import (
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/agent"
 	"github.com/stopgate/stopgate/approve"
+	"github.com/stopgate/stopgate/internal/visible"
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
@@ -247,6 +248,8 @@ func (s *Session) edit() {
 	}
 	switch {
 	case after != before:
+		line := strings.Join(strings.Fields(visible.Lines(strings.ReplaceAll(after, "\n", " "))), " ")
+		s.stay = append(s.stay, s.Style.paint(dim, "changed to "+s.Style.middle(line, s.Style.columns()-13)))
 		s.question.Edit(v, after)
 	case v.Verdict.Mode == stopgate.Edit:
 		s.question.Allow(v, nil) // that is all the policy wanted (DECISIONS K31)

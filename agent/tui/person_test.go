@@ -57,7 +57,7 @@ func sit(t *testing.T, script string, change ...settings) *person {
 	}
 	p.screen = vt.New(o.Style.Width)
 	p.Rig = chat.New(t, c)
-	o.Agent, o.Desk, o.Tools, o.Keyboard, o.Saved = p.Rig.Agent, p.Rig.Desk, p.Rig.Tools, p, p.Saved.Load
+	o.Agent, o.Desk, o.Tools, o.Keyboard, o.Saved = p.Rig.Agent, p.Rig.Desk, p.Rig.Tools, p, p.Saved
 	if o.Out == nil {
 		o.Out = p.screen
 	} else {
@@ -76,7 +76,7 @@ func sit(t *testing.T, script string, change ...settings) *person {
 		cancel()
 		select {
 		case <-p.ended:
-		case <-time.After(5 * time.Second):
+		case <-time.After(15 * time.Second):
 			t.Error("the session does not end")
 		}
 		if odd := p.screen.Odd(); len(odd) > 0 {
@@ -98,7 +98,7 @@ func (p *person) types(k tui.Keys) {
 	p.T.Helper()
 	select {
 	case p.keys <- k:
-	case <-time.After(5 * time.Second):
+	case <-time.After(15 * time.Second):
 		p.T.Fatalf("nobody reads the keys; the screen shows\n%s", p.screen)
 	}
 }
@@ -118,7 +118,7 @@ func (p *person) sees(texts ...string) string {
 	p.T.Helper()
 	for _, text := range texts {
 		found := false
-		for end := time.Now().Add(5 * time.Second); !found && time.Now().Before(end); time.Sleep(time.Millisecond) {
+		for end := time.Now().Add(15 * time.Second); !found && time.Now().Before(end); time.Sleep(time.Millisecond) {
 			found = strings.Contains(p.screen.String(), text)
 		}
 		if !found {

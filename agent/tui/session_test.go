@@ -307,7 +307,7 @@ func TestDumbScreen(t *testing.T) {
 	p.lines = true
 	p.Hold(60)
 	p.writes("write it")
-	p.sees("unseen   the rest of content", "y yes, when complete")
+	p.sees("unseen   ", "y yes, when complete")
 	p.Go()
 	p.sees("y once")
 	p.writes("yes")

@@ -119,13 +119,13 @@ func (f *front) run(ctx context.Context, a *agent.Agent) (err error) {
 			Agent: a, Board: f.board, Desk: f.desk, Tools: f.tools, Keyboard: f.keyboard, Out: f.terminal,
 			Style: f.style, Size: f.terminal.Size, Raw: f.style.Live, Quiet: f.quiet, Rule: f.rule,
 		}}
-		if r.model.scripted {
-			s.Saved = r.model.saved.Load
+		if r.model.script != nil {
+			s.Saved = r.model.script.saved
 		}
 		if !f.quiet {
 			s.Greeting = f.greeting(a)
 		}
-		if r.model.scripted && len(r.past) == 0 {
+		if r.model.script != nil && len(r.past) == 0 {
 			s.Empty = "Show me around."
 		}
 		sum, err = s.Run(ctx, r.first, r.once)
@@ -135,8 +135,8 @@ func (f *front) run(ctx context.Context, a *agent.Agent) (err error) {
 	}
 	if f.quiet || f.desk == nil {
 		saved := int64(0)
-		if r.model.scripted {
-			saved = r.model.saved.Load()
+		if r.model.script != nil {
+			saved = r.model.script.saved()
 		}
 		fmt.Fprintln(r.err, tui.SummaryLine(sum, 0, saved, time.Since(began)))
 	}
@@ -147,7 +147,7 @@ func (f *front) run(ctx context.Context, a *agent.Agent) (err error) {
 func (f *front) greeting(a *agent.Agent) []string {
 	r := f.run_
 	who := visible.Text(r.model.endpoint.Model)
-	if r.model.scripted {
+	if r.model.script != nil {
 		who += ", a script: no model is set up (--model NAME)"
 	}
 	lines := []string{"stopgate agent in " + visible.Text(r.dir), "model: " + who}
@@ -156,7 +156,7 @@ func (f *front) greeting(a *agent.Agent) []string {
 		lines = append(lines, fmt.Sprintf("resumed: %d entries. It ended where the model has to speak: Enter goes on, or write something.", len(r.past)))
 	case len(r.past) > 0:
 		lines = append(lines, fmt.Sprintf("resumed: %d entries. Write what comes next.", len(r.past)))
-	case r.model.scripted:
+	case r.model.script != nil:
 		lines = append(lines, "Press Enter for a tour of two minutes. ? explains, Ctrl-D leaves.")
 	default:
 		lines = append(lines, "Write what it shall do. ? explains, Ctrl-D leaves.")

@@ -124,8 +124,8 @@ func (l *agentLines) end(id string, sum agent.Summary, err error) error {
 	if err != nil {
 		end.Error = err.Error()
 	}
-	if l.model.scripted {
-		saved := l.model.saved.Load()
+	if l.model.script != nil {
+		saved := l.model.script.saved()
 		end.NotGenerated = &saved
 	}
 	l.write(agentEvent{Event: "end", agentEnd: end})

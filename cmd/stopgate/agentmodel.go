@@ -3,10 +3,12 @@ package main
 import (
 	_ "embed"
 	"fmt"
+	"net/http"
 	"os"
 	"slices"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	"github.com/stopgate/stopgate/agent/provider"
 	"github.com/stopgate/stopgate/internal/replay"
@@ -28,8 +30,32 @@ type agentTable struct {
 // model is whom the agent asks.
 type model struct {
 	endpoint *provider.Endpoint
-	scripted bool          // a replay, not a model
-	saved    *atomic.Int64 // bytes that a replay did not have to write
+	script   *script // nil: a real model
+}
+
+// script counts what a scripted model did not have to write.
+type script struct {
+	next         http.RoundTripper
+	begun, ended atomic.Int64 // answers
+	unwritten    atomic.Int64 // bytes
+}
+
+// RoundTrip implements http.RoundTripper.
+func (s *script) RoundTrip(r *http.Request) (*http.Response, error) {
+	s.begun.Add(1)
+	return s.next.RoundTrip(r)
+}
+
+// saved is how many bytes were not written. An answer that was stopped hears of it a
+// moment later.
+func (s *script) saved() int64 {
+	for range 50 {
+		if s.ended.Load() >= s.begun.Load() {
+			break
+		}
+		time.Sleep(time.Millisecond)
+	}
+	return s.unwritten.Load()
 }
 
 // scriptedPrefix is how names of scripted models begin.
@@ -112,8 +138,11 @@ func scriptedModel(e *provider.Endpoint, f *agentFlags) (model, error) {
 		}
 		scenarios = append([]*replay.Scenario{s}, scenarios...)
 	}
-	m := model{endpoint: e, scripted: true, saved: new(atomic.Int64)}
-	o := replay.Options{Scenarios: scenarios, TokensPerSecond: f.pace, Ended: func(r replay.Report) { m.saved.Add(r.Total - r.Generated) }}
+	m := model{endpoint: e, script: new(script)}
+	o := replay.Options{Scenarios: scenarios, TokensPerSecond: f.pace, Ended: func(r replay.Report) {
+		m.script.unwritten.Add(r.Total - r.Generated)
+		m.script.ended.Add(1)
+	}}
 	if e.Model == "" {
 		e.Model = scenarios[0].Model
 	}
@@ -121,7 +150,8 @@ func scriptedModel(e *provider.Endpoint, f *agentFlags) (model, error) {
 	if err != nil {
 		return model{}, err
 	}
-	e.Transport, e.URL = replay.Transport(up), "http://replay/v1"
+	m.script.next = replay.Transport(up)
+	e.Transport, e.URL = m.script, "http://replay/v1"
 	if e.API == provider.Messages {
 		e.URL = "http://replay"
 	}

@@ -52,12 +52,12 @@ type Rig struct {
 	Tools   *tools.Set
 	Store   conversation.Store
 	Queue   *approve.Queue
-	Saved   atomic.Int64
 	Records *Recorder
 	// Slow is how many more tokens the model writes before it waits for Go; a negative
 	// number never waits.
-	slow atomic.Int64
-	held chan struct{}
+	slow    atomic.Int64
+	held    chan struct{}
+	blocked atomic.Bool
 
 	mu      sync.Mutex
 	reports []replay.Report
@@ -105,7 +105,6 @@ func New(t testing.TB, o Options) *Rig {
 	up, err := replay.New(replay.Options{
 		Scenarios: []*replay.Scenario{script}, TokensPerSecond: 1, Sleep: r.sleep, Now: func() time.Time { return time.Unix(0, 0) },
 		Ended: func(report replay.Report) {
-			r.Saved.Add(report.Total - report.Generated)
 			r.mu.Lock()
 			defer r.mu.Unlock()
 			r.reports = append(r.reports, report)
@@ -160,6 +159,12 @@ func must(t testing.TB, err error) {
 // Hold lets the model write n more tokens, and then wait.
 func (r *Rig) Hold(n int) { r.slow.Store(int64(n)) }
 
+// Held waits until the model waits.
+func (r *Rig) Held() {
+	r.T.Helper()
+	r.Until("the model waits", r.blocked.Load)
+}
+
 // Go lets the model write on without end.
 func (r *Rig) Go() {
 	r.slow.Store(-1)
@@ -177,6 +182,7 @@ func (r *Rig) sleep(ctx context.Context, d time.Duration) error {
 			return nil
 		}
 		if left < n {
+			r.blocked.Store(true)
 			select {
 			case <-r.held:
 				return nil
@@ -217,6 +223,16 @@ func (r *Rig) Reports() []replay.Report {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return append([]replay.Report(nil), r.reports...)
+}
+
+// Saved is how many bytes the model did not have to write. It waits until every answer
+// has ended.
+func (r *Rig) Saved() (n int64) {
+	r.Until("the end of the answers", func() bool { return len(r.Reports()) == len(r.Requests()) })
+	for _, report := range r.Reports() {
+		n += report.Total - report.Generated
+	}
+	return n
 }
 
 // Call is the latest state of a call.
