@@ -46,7 +46,7 @@ func (s *Session) keys(k Keys) (leave bool, err error) {
 		case s.question != nil && s.mode == reasoning:
 			s.reason(key)
 		case s.question != nil:
-			if now.Before(s.guarded) {
+			if s.isGuarded() {
 				s.guarded = now.Add(guard / 2)
 				return false, nil
 			}

@@ -77,6 +77,9 @@ func (b *Board) Notice(text string) { b.add(item{text: text, notice: true}) }
 func (b *Board) Call(c agent.Call) {
 	b.put(func() {
 		if !c.Ended() {
+			if _, known := b.calls[c.Number]; !known {
+				b.items = append(b.items, item{answered: true}) // what was said before stands above it
+			}
 			b.calls[c.Number] = c
 			return
 		}

@@ -140,6 +140,9 @@ func (s *Session) asked() (lines []string, back int) {
 		lines = append(lines, s.offered()...)
 		return append(lines, s.Style.paint(bold, s.Style.cut(s.offer.keys(), s.Style.columns()-3))+" "), 0
 	}
+	if s.isGuarded() {
+		return append(lines, s.Style.paint(dim, "one moment: you were typing something else")+" "), 0
+	}
 	keys := s.Style.Keys(s.shown.View, false)
 	if s.shown.Behind > 0 {
 		keys = fmt.Sprintf("(%s) ", count(s.shown.Behind, "more question")) + keys

@@ -151,6 +151,9 @@ func (s *Session) loop(once bool) (total agent.Summary, err error) {
 		if wait := frame - time.Since(s.drawn); s.urgent || wait <= 0 {
 			s.show()
 			later = nil
+			if s.isGuarded() {
+				later = time.After(frame)
+			}
 		} else if later == nil {
 			later = time.After(wait)
 		}
@@ -291,6 +294,9 @@ func (s *Session) pose(q *agent.Question) {
 	}
 	s.print()
 }
+
+// isGuarded reports whether keys answer nothing yet.
+func (s *Session) isGuarded() bool { return s.question != nil && s.Now().Before(s.guarded) }
 
 // guard is how long nobody may have typed before a key answers a question.
 const guard = 600 * time.Millisecond

@@ -191,7 +191,7 @@ func TestTypedAhead(t *testing.T) {
 	p.now.Add(1000)
 	p.presses('y', 'e', 's') // while the model is asked
 	p.Go()
-	p.sees("y once")
+	p.sees("one moment: you were typing something else")
 	p.presses('y')
 	p.now.Add(100)
 	p.presses('y')

@@ -125,7 +125,7 @@ func (f *front) run(ctx context.Context, a *agent.Agent) (err error) {
 		if !f.quiet {
 			s.Greeting = f.greeting(a)
 		}
-		if r.model.script != nil && len(r.past) == 0 {
+		if r.tour() && len(r.past) == 0 {
 			s.Empty = "Show me around."
 		}
 		sum, err = s.Run(ctx, r.first, r.once)
@@ -156,12 +156,17 @@ func (f *front) greeting(a *agent.Agent) []string {
 		lines = append(lines, fmt.Sprintf("resumed: %d entries. It ended where the model has to speak: Enter goes on, or write something.", len(r.past)))
 	case len(r.past) > 0:
 		lines = append(lines, fmt.Sprintf("resumed: %d entries. Write what comes next.", len(r.past)))
-	case r.model.script != nil:
+	case r.tour():
 		lines = append(lines, "Press Enter for a tour of two minutes. ? explains, Ctrl-D leaves.")
 	default:
 		lines = append(lines, "Write what it shall do. ? explains, Ctrl-D leaves.")
 	}
 	return append(lines, "")
+}
+
+// tour reports whether the scripted model of newcomers plays.
+func (r *agentRun) tour() bool {
+	return r.model.script != nil && r.model.endpoint.Model == "stopgate-tour"
 }
 
 // style is how calls are shown.
