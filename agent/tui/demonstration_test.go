@@ -139,7 +139,7 @@ say The notes stay.
 	s.shows("**Two calls, one declined.** Questions come one after the other; a no takes only its own call.", "> clean up")
 	s.presses('y')
 	s.sees("-Call Ada.")
-	s.now.Add(1000)
+	s.later(1000)
 	s.presses('r')
 	s.sees("why not?")
 	s.writes("keep the notes")

@@ -103,6 +103,13 @@ func (p *person) types(k tui.Keys) {
 	}
 }
 
+// later lets time pass once everything that was typed is dealt with.
+func (p *person) later(milliseconds int64) {
+	p.T.Helper()
+	p.types(tui.Keys{}) // is taken when what stood before it is done
+	p.now.Add(milliseconds)
+}
+
 // writes types a line and Enter.
 func (p *person) writes(text string) {
 	p.T.Helper()

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime/debug"
 	"strings"
 	"time"
 
@@ -184,9 +185,16 @@ func (s *Session) say(text string) {
 	ctx, cancel := context.WithCancelCause(s.ctx)
 	s.working, s.ending, s.leaving, s.began, s.prompts, s.saved = cancel, false, false, s.Now(), 0, s.Saved()
 	go func() {
-		sum, err := s.Agent.Say(ctx, text)
-		cancel(nil)
-		s.done <- said{sum, err}
+		var r said
+		// The terminal is to be given back whatever happens.
+		defer func() {
+			if broken := recover(); broken != nil {
+				r.err = fmt.Errorf("the agent broke: %v\n%s", broken, debug.Stack())
+			}
+			cancel(nil)
+			s.done <- r
+		}()
+		r.sum, r.err = s.Agent.Say(ctx, text)
 	}()
 }
 

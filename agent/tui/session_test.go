@@ -188,23 +188,23 @@ func TestTypedAhead(t *testing.T) {
 	p := sit(t, create)
 	p.Hold(0)
 	p.writes("write it")
-	p.now.Add(1000)
+	p.later(1000)
 	p.presses('y', 'e', 's') // while the model is asked
 	p.Go()
 	p.sees("one moment: you were typing something else")
 	p.presses('y')
-	p.now.Add(100)
+	p.later(100)
 	p.presses('y')
 	if q, _ := p.Desk.Next(); q == nil {
 		t.Fatal("answered by a key that was typed for something else")
 	}
-	p.now.Add(1000)
+	p.later(1000)
 	p.types(tui.Keys{Keys: []tui.Key{'?', 'y', 'y'}})
 	p.sees("do not ask again for this")
 	if q, _ := p.Desk.Next(); q == nil {
 		t.Fatal("answered by the rest of what was typed")
 	}
-	p.now.Add(1000)
+	p.later(1000)
 	p.presses('y')
 	p.sees("Done.")
 }
@@ -218,7 +218,7 @@ func TestTwoQuestions(t *testing.T) {
 	p.sees(`path  "a"`, "(1 more question)", "-one")
 	p.presses('n')
 	p.sees(`path  "b"`, "-two")
-	p.now.Add(1000)
+	p.later(1000)
 	p.presses('y')
 	p.sees("2 calls: 1 ran, 1 refused; 2 prompts")
 	if p.File("a") == "" || p.File("b") != "" {

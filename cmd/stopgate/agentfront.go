@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/agent"
+	"github.com/stopgate/stopgate/agent/conversation"
 	"github.com/stopgate/stopgate/agent/tools"
 	"github.com/stopgate/stopgate/agent/tui"
 	"github.com/stopgate/stopgate/gate"
@@ -19,7 +20,7 @@ import (
 
 // front is what a person, or a program, has of the agent.
 type front struct {
-	run_     *agentRun
+	agentRun *agentRun
 	watch    agent.Watcher
 	desk     *agent.Desk // nil: nobody is asked
 	terminal *tty.Terminal
@@ -36,7 +37,7 @@ const maxMessage = 4 << 20
 
 // front finds out who is there: a person at a terminal, a program, or both.
 func (r *agentRun) front(set *tools.Set) (*front, error) {
-	f := &front{run_: r, tools: set}
+	f := &front{agentRun: r, tools: set}
 	in, inside := r.in.(*os.File)
 	out, outside := terminalOf(r.out)
 	if !r.once && (!inside || !tty.Is(in)) {
@@ -83,7 +84,7 @@ func (f *front) sitDown() error {
 		return errors.Join(err, t.Close())
 	}
 	f.board = tui.NewBoard()
-	f.desk = agent.NewDesk(operator(), f.run_.queue, time.Now)
+	f.desk = agent.NewDesk(operator(), f.agentRun.queue, time.Now)
 	if f.watch == nil {
 		f.watch = f.board
 	} else {
@@ -109,7 +110,7 @@ func (f *front) close() {
 }
 
 func (f *front) run(ctx context.Context, a *agent.Agent) (err error) {
-	r := f.run_
+	r := f.agentRun
 	var sum agent.Summary
 	began := time.Now()
 	if f.desk == nil {
@@ -145,7 +146,7 @@ func (f *front) run(ctx context.Context, a *agent.Agent) (err error) {
 
 // greeting says where one is.
 func (f *front) greeting(a *agent.Agent) []string {
-	r := f.run_
+	r := f.agentRun
 	who := visible.Text(r.model.endpoint.Model)
 	if r.model.script != nil {
 		who += ", a script: no model is set up (--model NAME)"
@@ -161,7 +162,30 @@ func (f *front) greeting(a *agent.Agent) []string {
 	default:
 		lines = append(lines, "Write what it shall do. ? explains, Ctrl-D leaves.")
 	}
-	return append(lines, "")
+	return append(append(lines, f.recalled()...), "")
+}
+
+// recalled is what was said last in a conversation that goes on.
+func (f *front) recalled() (lines []string) {
+	var asked, answered string
+	for _, e := range f.agentRun.past {
+		switch e.Kind {
+		case conversation.User:
+			asked, answered = e.Text, ""
+		case conversation.Reply:
+			for _, p := range e.Parts {
+				if p.Kind == conversation.Text {
+					answered = p.Text
+				}
+			}
+		}
+	}
+	for _, said := range []string{"> " + asked, answered} {
+		if said = strings.TrimSpace(said); len(said) > 1 {
+			lines = append(lines, visible.Elide(strings.ReplaceAll(visible.Text(said), `\\`, `\`), 60))
+		}
+	}
+	return lines
 }
 
 // tour reports whether the scripted model of newcomers plays.

@@ -41,7 +41,7 @@ func (f *front) rule(v gate.View, g approve.Grant) (rule, where string) {
 		rule = fmt.Sprintf("{ %s, mode = \"unattended\" },", terms[0])
 	}
 	file := config.FileName
-	for _, own := range f.run_.set.Files {
+	for _, own := range f.agentRun.set.Files {
 		if own.Scope != config.Embedded && own.Trusted {
 			file = own.Path
 		}
