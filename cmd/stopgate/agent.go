@@ -42,7 +42,7 @@ func newAgent(s streams) *cobra.Command {
 		Use:     "agent [MESSAGE]",
 		Aliases: []string{"chat"},
 		Short:   "a coding agent in the terminal, with the gate in it",
-		Long: `agent works in this directory with a model: it reads, searches, writes and runs
+		Long: `agent works in this repository with a model: it reads, searches, writes and runs
 commands, as far as the policy lets it. It shows calls while the model is still
 writing them, asks at the byte at which the policy asks, and stops the model when
 the answer is no.
@@ -135,10 +135,10 @@ func (r *agentRun) policy() error {
 	} else {
 		sayWhatHolds(r.err, r.set)
 	}
-	o := policy.Options{Root: r.set.Root}
-	if o.Root == "" {
-		o.Root = r.dir
+	if r.set.Root != "" {
+		r.dir = r.set.Root // paths of calls and paths of rules begin at one place (DECISIONS K19)
 	}
+	o := policy.Options{Root: r.dir}
 	o.Home, _ = os.UserHomeDir()
 	program, mistakes := policy.Compile(r.set.Sources(), o)
 	if program == nil || mistakes.HasErrors() {
