@@ -345,6 +345,9 @@ func (h *Handler) legacy(w http.ResponseWriter, r *http.Request, who stopgate.Pr
 		return
 	}
 	out := newResponder(w, false)
+	if m.Method != "initialize" {
+		out.log = s.replay()
+	}
 	// A client that is gone has not cancelled what it asked for; what waits for somebody
 	// is denied all the same.
 	answer := out.alive(func() reply { return s.peer.serve(r.Context(), m, out.send) })
@@ -368,7 +371,12 @@ func (h *Handler) session(w http.ResponseWriter, r *http.Request, who stopgate.P
 		h.sessions.end(s)
 		w.WriteHeader(http.StatusNoContent)
 	case r.Header.Get("Last-Event-ID") != "":
-		http.Error(w, "streams cannot be taken up again: their events have no ids", http.StatusBadRequest)
+		log, n := s.find(r.Header.Get("Last-Event-ID"))
+		if log == nil {
+			http.Error(w, "there is no such event, or not any more", http.StatusBadRequest)
+			return
+		}
+		s.resume(r.Context(), w, log, n)
 	case !accepts(r) && !strings.Contains(r.Header.Get("Accept"), "text/event-stream"):
 		http.Error(w, "accept text/event-stream", http.StatusNotAcceptable)
 	default:

@@ -315,8 +315,8 @@ func TestHTTPStreams(t *testing.T) {
 	}
 	close(release)
 	got := text(t, r)
-	want(t, got, "data: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/message\",\"params\":{\"level\":\"info\",\"data\":\"one\"}}\n\n"+
-		"data: {\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"content\":[]}}\n\n")
+	want(t, got, "id: s1-0\nretry: 1000\ndata: \n\nid: s1-1\ndata: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/message\",\"params\":{\"level\":\"info\",\"data\":\"one\"}}\n\n"+
+		"id: s1-2\ndata: {\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"content\":[]}}\n\n")
 	if second := s.request(t, http.MethodGet, "", map[string]string{"Mcp-Session-Id": id}); second.StatusCode != http.StatusConflict {
 		t.Errorf("a second stream: %d", second.StatusCode)
 	} else {
@@ -408,7 +408,7 @@ func TestIdleSession(t *testing.T) {
 		}
 		id := post(initialize, "").Header().Get("Mcp-Session-Id")
 		w := post(call("1", "echo", `{}`), id)
-		want(t, w.Body.String(), ": stopgate\n: stopgate\ndata: {\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"content\":[]}}\n\n")
+		want(t, w.Body.String(), "id: s1-0\nretry: 1000\ndata: \n\n: stopgate\n: stopgate\nid: s1-1\ndata: {\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"content\":[]}}\n\n")
 		time.Sleep(29 * time.Minute)
 		if w := post(`{"jsonrpc":"2.0","id":2,"method":"ping"}`, id); w.Code != 200 {
 			t.Errorf("before: %d", w.Code)
@@ -418,4 +418,47 @@ func TestIdleSession(t *testing.T) {
 			t.Errorf("after: %d", w.Code)
 		}
 	})
+}
+
+// Proves WIRE 8.3: a client whose connection broke takes the stream of its request up
+// where it was, and gets the response there; nobody else does.
+func TestResume(t *testing.T) {
+	f := newFake(echoTool)
+	started, release := make(chan struct{}), make(chan struct{})
+	f.answers["tools/call"] = func(_ context.Context, _ *fakeLink, c *link.Call, _ *jsonrpc.Message) (string, error) {
+		m, _ := jsonrpc.Read([]byte(`{"jsonrpc":"2.0","method":"notifications/message","params":{"n":1}}`))
+		c.On(m)
+		close(started)
+		<-release
+		c.On(m)
+		return `{"content":[]}`, nil
+	}
+	s := setup(t, free, mcpgate.Settings{}, map[string]*fake{"": f}).http(t)
+	id := s.session(t)
+	r := s.request(t, http.MethodPost, call("1", "echo", `{}`), map[string]string{"Mcp-Session-Id": id})
+	<-started
+	lines := bufio.NewReader(r.Body)
+	for {
+		line, err := lines.ReadString('\n')
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.HasPrefix(line, "id: s1-1") {
+			break
+		}
+	}
+	r.Body.Close()
+	for event, status := range map[string]int{"s9-1": 400, "s1-7": 400, "x": 400, "s1--1": 400} {
+		if got := s.request(t, http.MethodGet, "", map[string]string{"Mcp-Session-Id": id, "Last-Event-ID": event}); got.StatusCode != status {
+			t.Errorf("%s: %d", event, got.StatusCode)
+		} else {
+			text(t, got)
+		}
+	}
+	again := s.request(t, http.MethodGet, "", map[string]string{"Mcp-Session-Id": id, "Last-Event-ID": "s1-1"})
+	close(release)
+	want(t, text(t, again), ": open\n\nid: s1-2\ndata: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/message\",\"params\":{\"n\":1}}\n\n"+
+		"id: s1-3\ndata: {\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"content\":[]}}\n\n")
+	// From the start, too, after the end.
+	has(t, text(t, s.request(t, http.MethodGet, "", map[string]string{"Mcp-Session-Id": id, "Last-Event-ID": "s1-0"})), "id: s1-1\n", "id: s1-3\n")
 }

@@ -24,6 +24,9 @@ type httpSession struct {
 	kept   [][]byte   // messages that wait for it
 	gone   chan struct{}
 	closed bool
+	// What was said on the streams of requests, the newest last, and how many there were.
+	replays []*replay
+	streams int
 }
 
 const (

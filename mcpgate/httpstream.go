@@ -6,7 +6,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/stopgate/stopgate/wire/jsonrpc"
 	"github.com/stopgate/stopgate/wire/sse"
 )
 
@@ -16,6 +15,7 @@ type responder struct {
 	w      http.ResponseWriter
 	rc     *http.ResponseController
 	modern bool
+	log    *replay // keeps what is said, nil where nothing can be taken up again
 
 	mu      sync.Mutex
 	started bool
@@ -36,8 +36,9 @@ const quiet = 15 * time.Second
 func (o *responder) send(text []byte) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	n := o.log.add(text, false)
 	o.start()
-	return o.write(sse.AppendEvent(nil, "", jsonrpc.Line(text)))
+	return o.write(o.log.event(n, text)) || o.log != nil
 }
 
 // open begins the stream.
@@ -45,7 +46,9 @@ func (o *responder) open() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.start()
-	o.write([]byte(": open\n\n"))
+	if o.log.primer() == nil {
+		o.write([]byte(": open\n\n"))
+	}
 }
 
 // start writes the head of a stream; o.mu is held.
@@ -57,6 +60,10 @@ func (o *responder) start() {
 	o.w.Header().Set("Content-Type", "text/event-stream")
 	o.w.Header().Set("X-Accel-Buffering", "no")
 	o.w.WriteHeader(http.StatusOK)
+	o.log.begin()
+	if primer := o.log.primer(); primer != nil {
+		o.write(primer)
+	}
 }
 
 // write writes and flushes; o.mu is held.
@@ -138,11 +145,11 @@ func (o *responder) finish(r reply) {
 	defer o.mu.Unlock()
 	defer func() { o.over = true }()
 	switch {
-	case o.over:
 	case (o.started || r.stream) && r.text != nil:
+		n := o.log.add(r.text, true)
 		o.start()
-		o.write(sse.AppendEvent(nil, "", jsonrpc.Line(r.text)))
-	case o.started:
+		o.write(o.log.event(n, r.text))
+	case o.over, o.started:
 	case r.text == nil:
 		// The client cancelled: it wants no response.
 		o.start()

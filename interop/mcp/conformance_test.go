@@ -62,6 +62,8 @@ func TestConformance(t *testing.T) {
 				t.Error("it does not conform through the gate")
 			}
 			for name, result := range want {
+				// The server breaks a stream off and, without a store of events, loses the result:
+				// there is nothing that could be the same. It does not count.
 				if got[name] != result && name != "server-sse-polling" {
 					t.Errorf("%s: %q directly, %q through the gate", name, result, got[name])
 				}
