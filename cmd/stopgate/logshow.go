@@ -78,6 +78,8 @@ type show struct {
 	decision *records.Row
 	args     []byte // nil: not kept
 	redacted []string
+	// doubt says that rules look at the session's data, which the log does not have.
+	doubt bool
 }
 
 func newShow(ctx context.Context, log *records.Log, rows []records.Row) (show, error) {
@@ -98,7 +100,7 @@ func newShow(ctx context.Context, log *records.Log, rows []records.Row) (show, e
 }
 
 // explain judges the call again, if the policy is the one that decided.
-func (w show) explain(p *policyFlags) (answer, *policy.Explanation) {
+func (w *show) explain(p *policyFlags) (answer, *policy.Explanation) {
 	if w.decision == nil || w.args == nil || w.redacted != nil {
 		return answer{}, nil
 	}
@@ -106,6 +108,7 @@ func (w show) explain(p *policyFlags) (answer, *policy.Explanation) {
 	if err != nil || l.program.Hash() != w.decision.Policy {
 		return answer{}, nil
 	}
+	w.doubt = l.program.LooksAtSessions()
 	call := callOf(&w.decision.Record, l.tools)
 	evaluation := l.program.Bind(call).Evaluate()
 	evaluation.Feed(w.args)
@@ -153,6 +156,9 @@ func (w show) text(out io.Writer, a answer, x *policy.Explanation) error {
 	switch {
 	case x != nil:
 		b.WriteString("\n" + explainText(a, *x))
+		if w.doubt {
+			b.WriteString("\nRules look at the session's data, which the records do not hold: here they are in doubt.\n")
+		}
 	case w.decision != nil:
 		b.WriteString("\nNo explanation rule by rule: the policy here is another one, or the arguments are not whole.\n")
 	}
