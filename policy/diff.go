@@ -172,6 +172,9 @@ func (c *comparer) list(tool *comparedTool, kind listKind, before, after *sidePo
 	if why := commandsDiffer(bound); why != "" {
 		c.open(tool, why)
 	}
+	if refusalsMeet(bound) {
+		c.open(tool, "a skip and a deny meet in a list and a guard, and the one whose argument comes first answers")
+	}
 	if t.mixed {
 		c.open(tool, "rules ask about the presence of one of several command lines")
 	}

@@ -72,6 +72,9 @@ func ruleParts(r *Rule, spelled bool) []formatPart {
 		}
 		add("when", "{ "+joinParts(facts)+" }")
 	}
+	if len(r.Conditions) > 0 && r.Conditions[0].IgnoreBelow {
+		add("below", tomltree.Quote("ignore"))
+	}
 	add("mode", tomltree.Quote(r.Mode.String()))
 	if r.Reason != "" {
 		add("reason", tomltree.Quote(r.Reason))
