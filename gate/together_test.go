@@ -52,16 +52,19 @@ func TestTogetherAsOneAfterTheOther(t *testing.T) {
 		}
 		for turn := range rapid.IntRange(1, 5).Draw(t, "turns") {
 			var calls [2][]*gate.Pending
+			var tools []stopgate.ToolName
 			for n := range rapid.IntRange(1, 5).Draw(t, "calls") {
 				call := stopgate.Call{
 					Tool: rapid.SampledFrom([]stopgate.ToolName{"write", "read", "read", "deploy", "mail"}).Draw(t, "tool"),
 					ID:   stopgate.CallID(fmt.Sprint(turn, "-", n)), Session: "s", Turn: stopgate.TurnID(fmt.Sprint(turn)), Args: []byte(argsOf.Draw(t, "args")),
 				}
+				tools = append(tools, call.Tool)
 				for i, g := range gates {
 					calls[i] = append(calls[i], proposed(t, g, call))
 				}
 			}
 			together := gates[0].ResolveAll(ctx, calls[0])
+			var ended [2][]stopgate.Result
 			for n, p := range calls[1] {
 				out, err := p.Resolve(ctx)
 				if err != nil {
@@ -72,7 +75,14 @@ func TestTogetherAsOneAfterTheOther(t *testing.T) {
 				}
 				if out.Allowed() && rapid.Bool().Draw(t, "ends") {
 					for i, id := range []stopgate.ProposalID{together[n].Proposal, out.Proposal} {
-						gates[i].Observe(ctx, stopgate.Result{Proposal: id, Session: "s", Tool: rows[1].Decisions()[len(rows[1].Decisions())-1].Tool, Observed: true})
+						ended[i] = append(ended[i], stopgate.Result{Proposal: id, Session: "s", Tool: tools[n], Observed: true})
+					}
+				}
+			}
+			for i, g := range gates { // results come when all calls of the turn have left
+				for _, r := range ended[i] {
+					if _, err := g.Observe(ctx, r); err != nil {
+						t.Fatal(err)
 					}
 				}
 			}
