@@ -1,8 +1,8 @@
 package provider
 
 import (
-	"regexp"
 	"strconv"
+	"strings"
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/agent/conversation"
@@ -247,14 +247,17 @@ func plain(source []byte) string {
 	return string(s.ToJSONSchema())
 }
 
-// names are what every API takes as the name of a function.
-var names = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
+// maxName is the length of the longest name of a function that every API takes.
+const maxName = 64
 
 // callable is a name that a history may hold: a model that made one up is not to make
 // the provider refuse everything that follows.
 func callable(tool string) string {
-	if names.MatchString(tool) {
-		return tool
+	odd := func(r rune) bool {
+		return !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || r == '_' || r == '-')
 	}
-	return "unknown_tool"
+	if tool == "" || len(tool) > maxName || strings.ContainsFunc(tool, odd) {
+		return "unknown_tool"
+	}
+	return tool
 }

@@ -26,6 +26,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/stopgate/stopgate/approve"
@@ -57,8 +58,9 @@ type Pages struct {
 //go:embed page.html style.css
 var files embed.FS
 
-// views are the pages, by name.
-var views = template.Must(template.ParseFS(files, "page.html"))
+// views are the pages, by name. They are read when the first one is shown, which most
+// processes never do.
+var views = sync.OnceValue(func() *template.Template { return template.Must(template.ParseFS(files, "page.html")) })
 
 // maxForm bounds what a form may send: edited arguments and a reason.
 const maxForm = 20 << 20
@@ -131,7 +133,7 @@ type message struct {
 // answer, and does not happen: the tests render each of them.
 func (p *Pages) render(w http.ResponseWriter, status int, name string, data any) {
 	var b strings.Builder
-	if err := views.ExecuteTemplate(&b, name, data); err != nil {
+	if err := views().ExecuteTemplate(&b, name, data); err != nil {
 		http.Error(w, "the page cannot be shown; nothing was answered", http.StatusInternalServerError)
 		return
 	}
