@@ -56,6 +56,7 @@ var layers = [][]string{
 	{"internal/secret", "internal/certificate"},
 	{"judge"},
 	{"gateway/events"},
+	{"gateway/ledger"},
 	{"gateway"},
 	{"audit/otel"},
 	{"mcpgate/link", "mcpgate/pin"},
@@ -245,6 +246,7 @@ func TestEncodingJSONReadsNoWireData(t *testing.T) {
 		"internal/records": true,
 		"mcpgate/pin":      true,
 		"approve/page":     true,
+		"gateway/ledger":   true,
 		"audit/redis":      true,
 	}
 	for _, f := range sources(t) {

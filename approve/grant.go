@@ -10,6 +10,7 @@ import (
 	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/policy/match"
 	"github.com/stopgate/stopgate/schema"
+	"github.com/stopgate/stopgate/session"
 )
 
 // Grant answers questions before they are asked. It satisfies an ask - never edit,
@@ -99,6 +100,8 @@ func newGrant(e Entry, s Scope, by string, now time.Time) (Grant, error) {
 		return Grant{}, ErrIncomplete
 	case e.Session == "":
 		return Grant{}, fmt.Errorf("%w: the call belongs to no session", ErrNoGrant)
+	case session.Weak(g.Session): // WIRE 7.3, DECISIONS S35
+		return Grant{}, fmt.Errorf("%w: its session is only a guess that other conversations may share", ErrNoGrant)
 	case e.Mode != stopgate.Ask:
 		return Grant{}, fmt.Errorf("%w: the policy says %s, and a grant satisfies only ask", ErrNoGrant, e.Mode)
 	case !g.grantable(e.Floors):

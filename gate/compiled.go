@@ -35,6 +35,8 @@ type compiled struct {
 	situation   func(data jsonstream.Value) policy.Situation // nil: no rule looks at sessions
 	denialLimit int
 	reviewers   []*reviewer
+	// looksAtResults: some tool has rules about its results.
+	looksAtResults bool
 }
 
 // bound is a policy bound to a tool as one request declares it.
@@ -113,7 +115,7 @@ func (g *Gate) compileAs(p *policy.Program, enforcement string) (*compiled, erro
 		c.situation = p.Situation
 	}
 	c.handoffs, c.sessionHash, c.names = p.Handoffs(), p.SessionHash(), p.ToolNames()
-	c.inherits = inherits(c.handoffs)
+	c.inherits, c.looksAtResults = inherits(c.handoffs), p.LooksAtResults()
 	c.reading = func(tool stopgate.ToolName) *policy.Success { return p.Success(tool) }
 	var err error
 	if c.reviewers, err = g.reviewers(p.Judges()); err != nil {

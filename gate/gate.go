@@ -24,20 +24,21 @@ var (
 // use, and calls do not influence each other (INVARIANTS I13).
 type Gate struct {
 	config
-	current  atomic.Pointer[compiled]
-	ledger   ledger
-	released recent[stopgate.ProposalID, *release]
-	evals    sync.Pool // of *policy.Evaluation
-	desks    sync.Pool // of *desk
-	used     approvals
-	turns    recent[turnKey, *turn]
-	doubts   doubts
-	lock     lockdown
-	rejected atomic.Bool // the last policy that was offered was no good
-	local    bool        // the store is nothing but memory
-	journal  bool        // and this one writes the rows too
-	rows     bool        // somebody reads them
-	ports    struct{ approver, judge, policies, sessions, tracer port }
+	current   atomic.Pointer[compiled]
+	ledger    ledger
+	released  recent[stopgate.ProposalID, *release]
+	evals     sync.Pool // of *policy.Evaluation
+	desks     sync.Pool // of *desk
+	used      approvals
+	turns     recent[turnKey, *turn]
+	unmatched recent[unmatched, struct{}]
+	doubts    doubts
+	lock      lockdown
+	rejected  atomic.Bool // the last policy that was offered was no good
+	local     bool        // the store is nothing but memory
+	journal   bool        // and this one writes the rows too
+	rows      bool        // somebody reads them
+	ports     struct{ approver, judge, policies, sessions, tracer port }
 }
 
 // New returns a gate for a compiled policy.

@@ -150,6 +150,10 @@ func (p *pending) sit(ctx context.Context) {
 	if !governed {
 		return
 	}
+	if p.turn.blind {
+		p.storeFault(failed, nil, "")
+		return
+	}
 	if p.kind == ToolCall {
 		p.watch = newWatch(p.set, p.tool)
 	}
@@ -164,7 +168,7 @@ func (p *pending) sit(ctx context.Context) {
 }
 
 func (p *pending) sees(s session.State) session.View {
-	return session.View{State: s, Owner: owner(&p.call), Now: p.g.now().UnixMilli(), Horizon: p.horizon}
+	return session.View{State: p.turn.alone.over(s), Owner: owner(&p.call), Now: p.g.now().UnixMilli(), Horizon: p.horizon}
 }
 
 type runner func(session.Policy, func() session.Decision) session.Decision

@@ -1,13 +1,16 @@
 package gate
 
 import (
+	"bytes"
 	"context"
+	"encoding/hex"
 	"errors"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/jsonstream"
 	"github.com/stopgate/stopgate/session"
 )
 
@@ -31,6 +34,7 @@ func (c *commitment) leave(ctx context.Context) {
 	if d == nil {
 		return
 	}
+	defer c.turn.alone.hold()()
 	r := update(ctx, c.g, owner(&c.call), d.keys, func(s session.State) (Change, uint64, error) {
 		if err := d.check(s); err != nil {
 			return Change{}, s.Head, err
@@ -58,6 +62,10 @@ func (c *commitment) departs(ctx context.Context) *departure {
 	if !ok {
 		return nil
 	}
+	if p.governed && d.enforced && p.turn.blind {
+		p.storeFault(failed, nil, "")
+		return nil
+	}
 	now := d.view.Now
 	kept := &struct { // by the store, for as long as the call is known
 		facts   [1]session.Fact
@@ -69,7 +77,7 @@ func (c *commitment) departs(ctx context.Context) *departure {
 	d.facts = kept.facts[:]
 	d.facts[0] = session.Fact{
 		At: now, Kind: session.Released, Proposal: p.id, Tool: p.tool, CallID: p.call.ID, Agent: p.call.Agent,
-		Turn: p.call.Turn, ArgsHash: p.hash, Marks: marks, Release: &kept.release,
+		Turn: p.call.Turn, ArgsHash: p.leaving(), Marks: marks, Release: &kept.release,
 	}
 	if approval := c.out.Approval; approval != nil && !approval.Referred {
 		d.facts = append(d.facts, session.Fact{At: now, Kind: session.Approved, Proposal: p.id, Name: string(p.tool), By: approval.By})
@@ -97,7 +105,7 @@ func (d *departure) check(s session.State) error {
 		return objected{[]session.Decision{{Policy: "session", Code: stopgate.CodeSessionDegraded}}, s.Head}
 	}
 	v := d.view
-	v.State = s
+	v.State = d.turn.alone.over(s)
 	if d.whole {
 		v.Horizon = d.turn.begin(s.Head)
 	}
@@ -126,6 +134,7 @@ func (d *departure) became(ctx context.Context, r reply[struct{}], head uint64) 
 		p.mu.Lock()
 		p.factsAt, p.left = head, d.facts
 		p.mu.Unlock()
+		p.turn.alone.left(head, d.facts...)
 		return d.row != nil
 	case errors.As(r.err, &no) && p.whole:
 		p.objects = true
@@ -163,6 +172,22 @@ type moment struct {
 
 func momentOf(v session.View) moment { return moment{true, v.State.Head, v.Now, v.Horizon} }
 
+// leaving is the hash of the canonical arguments that leave: those that were judged,
+// unless a path was cleaned (DECISIONS K4).
+func (p *pending) leaving() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.eval == nil || bytes.Equal(p.eval.Document().Text(), p.final) {
+		return p.hash
+	}
+	v, err := jsonstream.Parse(p.final, jsonstream.Options{MaxExponent: jsonstream.AnyExponent})
+	if err != nil {
+		return p.hash
+	}
+	sum := jsonstream.HashCanonical(v)
+	return hex.EncodeToString(sum[:])
+}
+
 // doubt withdraws a release of which nobody knows whether it was written. If that
 // fails too, it stays counted: the strict side.
 func (p *pending) doubt(ctx context.Context, facts []session.Fact, f fault) {
@@ -189,6 +214,7 @@ func (p *pending) giveBack(ctx context.Context) {
 	update(context.WithoutCancel(ctx), p.g, owner(&p.call), keys, func(s session.State) (Change, struct{}, error) {
 		return Change{Facts: []session.Fact{back}}, struct{}{}, nil
 	})
+	p.turn.alone.back(left[0], back)
 }
 
 func distinct(keys []session.Key) []session.Key {

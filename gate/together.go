@@ -130,7 +130,7 @@ func (g *Gate) departTogether(ctx context.Context, calls []commitment) bool {
 	whose := owner(&calls[0].call)
 	for i := range calls {
 		d := calls[i].departs(ctx)
-		if d == nil || owner(&calls[i].call) != whose {
+		if d == nil || owner(&calls[i].call) != whose || calls[i].turn.alone != nil {
 			return false
 		}
 		departures[i], keys = d, append(keys, d.keys...)

@@ -53,6 +53,10 @@ type turn struct {
 	known    bool
 	head     uint64
 	transfer stopgate.ProposalID // the transition that was taken
+
+	// Set before the first call, see Remember.
+	alone *alone // nil: the session's own facts
+	blind bool   // what the turn should know could not be read
 }
 
 type turnKey struct {
@@ -103,4 +107,12 @@ func (t *turn) back(id stopgate.ProposalID) {
 	if t.transfer == id {
 		t.transfer = ""
 	}
+}
+
+// Next begins the next turn of the same conversation, where a surface goes on within
+// one request: what was told of it, see [Turn.Remember], holds for it too.
+func (t *Turn) Next(id stopgate.TurnID) *Turn {
+	next := t.g.Turn(t.owner, id)
+	next.state.alone, next.state.blind = t.state.alone, t.state.blind
+	return next
 }

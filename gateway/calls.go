@@ -151,12 +151,13 @@ func (c *calls) start(e *stopgate.Event) {
 	if c.x.req.Refuses(e.Tool) {
 		c.note(held, p.Refuse(stopgate.CodePolicyNotConfigured))
 	}
+	c.block()
 }
 
 // open1 opens a proposal.
 func (c *calls) open1(tool stopgate.ToolName, id stopgate.CallID, definition *stopgate.ToolDefinition) (*gate.Pending, error) {
-	return c.x.g.gate.Open(c.x.records, stopgate.Call{
-		Tool: tool, ID: id, Session: c.x.session, Turn: c.x.turn, Agent: c.x.agent, Principal: c.x.principal,
+	return c.x.turn.Open(c.x.records, stopgate.Call{
+		Tool: tool, ID: id, Agent: c.x.agent,
 		Surface: stopgate.SurfaceGateway, Dialect: c.x.dialect.Name(), Definition: definition,
 	})
 }
@@ -191,6 +192,20 @@ func (c *calls) note(held *call, v stopgate.Verdict) {
 	held.held = 0
 	if v.Mode == stopgate.Deny {
 		c.denied++
+		c.block()
+	}
+}
+
+// block cancels every call that is not released, once one is denied and the settings
+// say that this ends the turn (REQUIREMENTS X10, DECISIONS S42).
+func (c *calls) block() {
+	if c.x.settings.OnBlock != BlockTurn || !c.x.enforced || c.denied == 0 {
+		return
+	}
+	for i := range c.list {
+		if held := &c.list[i]; !held.terminal && !held.resolved {
+			c.note(held, held.pending.Refuse(stopgate.CodeCancelled))
+		}
 	}
 }
 
@@ -230,7 +245,7 @@ func (c *calls) due() []int {
 // is, the others are given up, not allowed (DECISIONS S42).
 func (c *calls) resolveAll(ctx context.Context, due []int) {
 	c.askPolicies(ctx, due)
-	if c.x.settings.OnDeny == DenyError && c.x.enforced {
+	if (c.x.settings.OnDeny == DenyError || c.x.settings.OnBlock == BlockTurn) && c.x.enforced {
 		var doubtful []int
 		for _, i := range due {
 			if p := c.list[i].pending; p == nil || !p.Verdict().Mode.Permissive() {
@@ -238,9 +253,15 @@ func (c *calls) resolveAll(ctx context.Context, due []int) {
 			}
 		}
 		c.resolve(ctx, doubtful...)
-		if c.denied > 0 {
+		if c.denied > 0 && c.x.settings.OnDeny == DenyError {
 			return
 		}
+	}
+	if c.x.settings.OnBlock == BlockTurn { // what one of them becomes may end the others
+		for _, i := range due {
+			c.resolve(ctx, i)
+		}
+		return
 	}
 	c.resolve(ctx, due...)
 }
@@ -284,6 +305,7 @@ func (c *calls) outcome(held *call, out stopgate.Outcome) {
 		held.held = 0
 		if out.Status == stopgate.Denied {
 			c.denied++
+			c.block()
 		}
 	}
 }

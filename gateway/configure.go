@@ -20,11 +20,15 @@ import (
 //	origins = []                    # browser origins that may call
 //	token_env = "STOPGATE_TOKEN"    # variable that holds the gate token
 //	tls_cert = "/etc/stopgate/tls.crt"  # with tls_key: HTTPS
-//	on_deny = "text"                # or "error"; the default follows [gate] deny_mode
+//	on_deny = "text"                # or "error" or "answer"; the default follows [gate] deny_mode
+//	answer_rounds = 2               # how often a model is answered in one response
+//	on_block = "call"               # or "stop": a denied call ends the others
 //	after_deny = "cancel"           # or "drain"
 //	passthrough = ["GET /v1/files/{id}"]
 //	server_tools = ["web_search_*"]
 //	pass_items = []                 # unknown item types of Responses that pass
+//	cache_key_is_session = false    # prompt_cache_key names a session
+//	share_subagents = false         # sub-agents share the facts of their session
 //
 //	[gateway.tokens.NAME]           # one for each client
 //	sha256 = "9f86..."              # or env, or file
@@ -70,28 +74,34 @@ type gatewayTable struct {
 	Origins []string `toml:"origins"`
 	access
 	OnDeny      *OnDeny    `toml:"on_deny"`
-	OnBlock     onBlock    `toml:"on_block"`
+	Rounds      *int       `toml:"answer_rounds"`
+	OnBlock     OnBlock    `toml:"on_block"`
 	AfterDeny   *AfterDeny `toml:"after_deny"`
 	Passthrough []string   `toml:"passthrough"`
 	ServerTools []string   `toml:"server_tools"`
 	PassItems   []string   `toml:"pass_items"`
+	CacheKey    bool       `toml:"cache_key_is_session"`
+	Subagents   bool       `toml:"share_subagents"`
 
 	Policies []policyTable `toml:"policies"`
 }
 
-// onBlock is reserved: a denied call never stops the turn by itself yet.
-type onBlock struct{}
+// maxRounds bounds answer_rounds: every round is a request that costs tokens.
+const maxRounds = 16
 
-// UnmarshalText takes the only form that is known.
-func (*onBlock) UnmarshalText(text []byte) error { return word(text, "call") }
+// UnmarshalText reads on_block.
+func (b *OnBlock) UnmarshalText(text []byte) error {
+	*b = BlockCall
+	if string(text) == "stop" {
+		*b = BlockTurn
+	}
+	return word(text, "call", "stop")
+}
 
 // UnmarshalText reads on_deny.
 func (d *OnDeny) UnmarshalText(text []byte) error {
-	*d = DenyText
-	if string(text) == "error" {
-		*d = DenyError
-	}
-	return word(text, "text", "error")
+	*d = map[string]OnDeny{"error": DenyError, "answer": DenyAnswer}[string(text)]
+	return word(text, "text", "error", "answer")
 }
 
 // UnmarshalText reads after_deny.
@@ -121,6 +131,14 @@ func (c *configurer) gateway(t *tomltree.Value) {
 		c.policies(table.Policies, e)
 	}
 	s.Passthrough, s.ServerTools, s.PassItems = table.Passthrough, table.ServerTools, table.PassItems
+	s.OnBlock = table.OnBlock
+	if table.Rounds != nil {
+		s.AnswerRounds = *table.Rounds
+		if s.AnswerRounds < 0 || s.AnswerRounds > maxRounds {
+			c.report(t.Get("answer_rounds").Value, "answer_rounds is a number from 0 to %d", maxRounds)
+		}
+	}
+	s.CacheKeyIsSession, s.ShareSubagents = table.CacheKey, table.Subagents
 	if table.OnDeny != nil {
 		s.OnDeny = *table.OnDeny
 	}

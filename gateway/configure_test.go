@@ -133,9 +133,9 @@ exchange = "1h"
 func TestConfigureMistakes(t *testing.T) {
 	for _, test := range []struct{ name, text, want string }{
 		{"unknown key", "[gateway]\nlisten_on = \"x\"", "unknown key"},
-		{"unknown word", "[gateway]\non_deny = \"answer\"", "text or error"},
+		{"unknown word", "[gateway]\non_deny = \"ask\"", "text or error or answer"},
 		{"unknown word for after_deny", "[gateway]\nafter_deny = \"stop\"", "cancel or drain"},
-		{"reserved word", "[gateway]\non_block = \"stop\"", "call"},
+		{"unknown word", "[gateway]\non_block = \"turn\"", "call or stop"},
 		{"broken route", "[gateway]\npassthrough = [\"GET /v1/x\", \"/v1/y\"]", "METHOD"},
 		{"unset variable", "[gateway]\ntoken_env = \"NOTHING\"", "NOTHING is not set"},
 		{"two places of a token", "[gateway.tokens.a]\nenv = \"LONG\"\nfile = \"x\"", "one of sha256, env and file"},
@@ -205,10 +205,11 @@ func TestSettingsAreDocumented(t *testing.T) {
 		}
 	}
 	values := map[string]string{
-		"listen": `"127.0.0.1:1"`, "token_env": `"TOKEN"`, "on_deny": `"text"`, "after_deny": `"cancel"`, "base_url": `"https://x"`, "api": `"openai"`, "key_env": `"KEY"`,
+		"listen": `"127.0.0.1:1"`, "token_env": `"TOKEN"`, "on_deny": `"text"`, "on_block": `"stop"`, "answer_rounds": "3", "after_deny": `"cancel"`, "base_url": `"https://x"`, "api": `"openai"`, "key_env": `"KEY"`,
 		"object_arguments": "true", "hosts": "[]", "origins": "[]", "passthrough": "[]", "server_tools": "[]", "pass_items": "[]",
 		"tls_cert": `"x"`, "tls_key": `"y"`, "models": `["m"]`, "key_file": `"key"`, "ca_file": `"ca"`, "connections": "1",
 		"connect": `"1s"`, "answer": `"1s"`, "answer_whole": `"1s"`, "idle_first": `"1s"`, "idle": `"1s"`,
+		"cache_key_is_session": "true", "share_subagents": "true",
 	}
 	text, count := "", 0
 	for _, table := range []string{"gateway", "upstream.ID", "limits"} {
@@ -228,7 +229,7 @@ func TestSettingsAreDocumented(t *testing.T) {
 		}
 	}
 	o, diags := configure(t, text, "")
-	if diags.HasErrors() || count != 11+12+17 {
+	if diags.HasErrors() || count != 15+12+17 {
 		t.Errorf("%d settings, %v:\n%s", count, diags, text)
 	}
 	if o.Settings.Limits != (gateway.Limits{Request: 1, Event: 1, Body: 1, Calls: 1, HeldResponse: 1, HeldProcess: 1, Exchanges: 1}) || o.Settings.Timeouts.Drain != time.Second || o.Settings.Timeouts.Connect != time.Second {

@@ -25,6 +25,9 @@ const (
 
 // waste ends, in time, a response in which nothing can run any more.
 func (s *stream) waste() {
+	if s.rounds.dialect != nil && s.rounds.left > 0 { // the model is answered, and needs all that it said
+		return
+	}
 	if !s.calls.allDenied() || !s.stream.CanCancel() {
 		s.watch.drainBy = time.Time{}
 		return

@@ -10,7 +10,9 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/gateway/events"
+	"github.com/stopgate/stopgate/gateway/ledger"
 	"github.com/stopgate/stopgate/wire"
 )
 
@@ -32,7 +34,13 @@ type exchange struct {
 	records context.Context // the same as ctx without its end, for what must be recorded
 
 	session   stopgate.SessionID
-	turn      stopgate.TurnID
+	guessed   bool          // by what the request says: others may say the same
+	links     []ledger.Call // calls of the responses that are continued
+	rounds    rounds
+	before    int  // calls of the rounds before
+	kept      bool // the response is remembered
+	turn      *gate.Turn
+	turnID    stopgate.TurnID
 	agent     stopgate.AgentName
 	principal stopgate.Principal
 
@@ -83,39 +91,33 @@ func (g *Gateway) serveGated(w http.ResponseWriter, r *http.Request, rt *route, 
 		g.refuse(w, r, no)
 		return
 	}
+	body = x.recall(body)
 	x.begin(r, body)
 	if body, no = x.revise(r, rt.api, body); no != nil {
 		g.refuse(w, r, no)
 		return
 	}
-	x.run(r, x.restore(body))
+	x.req.Past = nil // told already, and it holds on to the body
+	body = x.restore(body)
+	x.prepare(r, body)
+	x.run(r, body)
 }
 
 func (g *Gateway) newExchange(w http.ResponseWriter, r *http.Request, v visit, d wire.Dialect, req *wire.Request, up *upstream) *exchange {
 	x := &exchange{
 		configuration: v.configuration, seen: v.seen, g: g, w: w, rc: http.NewResponseController(w), dialect: d, req: req, upstream: up,
 		enforced: g.gate.Enforced(), records: context.WithoutCancel(r.Context()), start: time.Now(),
-		turn: stopgate.TurnID("t_" + rand.Text()), agent: "main", principal: v.principal,
+		turnID: stopgate.TurnID("t_" + rand.Text()), agent: "main", principal: v.principal,
 	}
 	x.ctx, x.cancel = context.WithCancelCause(r.Context())
 	x.held = x.ctx
 	x.calls.x, x.calls.watched = x, x.chain.WatchesCalls()
-	x.session = session(r.Header)
 	if agent := r.Header.Get("X-Stopgate-Agent"); validName(agent) {
 		x.agent = stopgate.AgentName(agent)
 	}
+	x.converse(r.Header)
 	x.seen.begin(x)
 	return x
-}
-
-// session derives the session of a request: the header X-Stopgate-Session, else a
-// weak session of this request alone (WIRE 7.3; the other sources follow with
-// session policies).
-func session(h http.Header) stopgate.SessionID {
-	if id := h.Get("X-Stopgate-Session"); validName(id) {
-		return stopgate.SessionID(id)
-	}
-	return stopgate.SessionID("weak_" + rand.Text())
 }
 
 // refusals refuses what no codec can judge. In observe mode it passes and is noted.
@@ -193,7 +195,7 @@ func (x *exchange) end() {
 	if x.fault != "" {
 		x.g.faults.count(x.fault)
 	}
-	x.g.log.Info("exchange", "dialect", x.dialect.Name(), "upstream", x.upstream.ID, "calls", len(x.calls.list),
+	x.g.log.Info("exchange", "dialect", x.dialect.Name(), "upstream", x.upstream.ID, "calls", x.before+len(x.calls.list),
 		"fault", string(x.fault), "enforced", x.enforced, "dropped", x.notes.Dropped, "usage_complete", !x.notes.UsageIncomplete,
 		"duration", time.Since(x.start).Round(time.Millisecond))
 }
@@ -217,7 +219,7 @@ func (x *exchange) unjudged(code stopgate.Code, cause string) {
 
 // note writes an event row of this exchange.
 func (x *exchange) note(r stopgate.Record) {
-	r.Session, r.Turn, r.Agent, r.Principal = x.session, x.turn, x.agent, x.principal
+	r.Session, r.Turn, r.Agent, r.Principal = x.session, x.turnID, x.agent, x.principal
 	r.Surface, r.Dialect = stopgate.SurfaceGateway, x.dialect.Name()
 	// A row that cannot be written is counted by the gate and shows in its health.
 	_ = x.g.gate.Note(x.records, r)

@@ -14,6 +14,7 @@ import (
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/gateway/events"
+	"github.com/stopgate/stopgate/gateway/ledger"
 	"github.com/stopgate/stopgate/wire"
 	"github.com/stopgate/stopgate/wire/sse"
 )
@@ -43,6 +44,9 @@ type Options struct {
 	// Events is told what policies and judges emit, with the context that the Observer
 	// gave the exchange. It must not block.
 	Events func(context.Context, events.Event)
+	// Ledger remembers responses that can be continued by their id. Nil keeps them in
+	// memory, for this gateway alone.
+	Ledger ledger.Store
 	// Log gets one line per exchange, without content. Nil discards it.
 	Log *slog.Logger
 }
@@ -64,8 +68,8 @@ type Gateway struct {
 	exchanges atomic.Int64
 	held      atomic.Int64
 	faults    faults
-	ledger    ledger
 	events    func(context.Context, events.Event)
+	book      *ledger.Book
 }
 
 // New returns a gateway. It refuses settings that would be unsafe.
@@ -82,6 +86,7 @@ func New(o Options) (*Gateway, error) {
 	if g.log == nil {
 		g.log = slog.New(slog.DiscardHandler)
 	}
+	g.book = ledger.New(o.Ledger)
 	g.buffers.New = func() any { return new(buffers) }
 	g.wide.New = func() any { return new([sse.WideBuffer]byte) }
 	g.outputs.New = func() any { return &output{p: make([]byte, 0, usualOutput)} }

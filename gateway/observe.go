@@ -60,6 +60,8 @@ func (s *stream) judge() bool {
 			return false
 		case need == wire.Resolve:
 			s.settle()
+		case need == wire.Finished:
+			s.keep(s.stream)
 		}
 	}
 }
@@ -69,4 +71,5 @@ func (s *stream) settle() {
 	due := s.calls.due()
 	s.unlocked(func() { s.calls.resolveAll(s.ctx, due) })
 	s.out, _ = s.stream.Release(s.out[:0], s.calls.releases(due), nil)
+	s.keep(s.stream)
 }

@@ -34,7 +34,7 @@ func (x *exchange) begin(r *http.Request, body []byte) {
 	}
 	x.policies = x.chain.Begin(events.Setup{
 		Exchange: events.Exchange{
-			ID: string(x.turn), TraceID: trace, SpanID: span, Session: x.session, Principal: x.principal, Agent: x.agent,
+			ID: string(x.turnID), TraceID: trace, SpanID: span, Session: x.session, Principal: x.principal, Agent: x.agent,
 			Dialect: x.dialect.Name(), Model: x.req.Model, Streamed: x.req.Stream, Original: body,
 		},
 		Emit: x.emit, Limit: x.settings.Timeouts.Hook, MaxBytes: x.settings.Limits.Body,
@@ -75,7 +75,7 @@ func (x *exchange) revise(r *http.Request, api string, body []byte) ([]byte, *re
 
 // hookFailed logs what went wrong in a policy and returns the code for it.
 func (x *exchange) hookFailed(err error) stopgate.Code {
-	x.g.log.Error("event policy", "error", err, "exchange", string(x.turn))
+	x.g.log.Error("event policy", "error", err, "exchange", string(x.turnID))
 	var failed *events.HookError
 	if errors.As(err, &failed) && failed.Late {
 		return stopgate.CodePolicyTimeout
@@ -214,7 +214,7 @@ func (x *exchange) tellJudged() {
 	emit := func(typ, summary string, severity events.Severity, details map[string]any) {
 		x.emit(events.Event{
 			Type: typ, Summary: summary, Severity: severity, Details: details,
-			Policy: "judge", Exchange: string(x.turn), Session: x.session, Time: time.Now(),
+			Policy: "judge", Exchange: string(x.turnID), Session: x.session, Time: time.Now(),
 		})
 	}
 	for i := range x.calls.list {

@@ -21,6 +21,11 @@ type Settings struct {
 	Origins []string
 	// OnDeny is the form of a denial (WIRE 0.2).
 	OnDeny OnDeny
+	// AnswerRounds is how often a model is answered within one response, with
+	// DenyAnswer.
+	AnswerRounds int
+	// OnBlock says what a denied call means for the other calls of its response.
+	OnBlock OnBlock
 	// AfterDeny says what becomes of the upstream's response once everything that
 	// it could still bring is denied.
 	AfterDeny AfterDeny
@@ -36,9 +41,13 @@ type Settings struct {
 	// TLSCert and TLSKey name the files of the certificate; whoever serves opens them
 	// and sets [Options.TLS].
 	TLSCert, TLSKey string
-
-	Limits   Limits
-	Timeouts Timeouts
+	// CacheKeyIsSession takes prompt_cache_key for the id of a session: for clients
+	// that do not share it between conversations.
+	CacheKeyIsSession bool
+	// ShareSubagents lets the sub-agents of a session share its facts.
+	ShareSubagents bool
+	Limits         Limits
+	Timeouts       Timeouts
 }
 
 // OnDeny is the form of a denial in a response.
@@ -46,8 +55,18 @@ type OnDeny uint8
 
 // The forms. The zero value replaces the call by a text.
 const (
-	DenyText  OnDeny = iota // a text stands for the call, the turn goes on
-	DenyError               // the response ends with the dialect's error event
+	DenyText   OnDeny = iota // a text stands for the call, the turn goes on
+	DenyError                // the response ends with the dialect's error event
+	DenyAnswer               // the model is answered and goes on, where nothing is left of its turn
+)
+
+// OnBlock says whether the other calls of a response go on beside a denied one.
+type OnBlock uint8
+
+// The zero value takes the denied call out and nothing else (REQUIREMENTS X10).
+const (
+	BlockCall OnBlock = iota
+	BlockTurn         // calls that are not released yet are cancelled, later ones too
 )
 
 // AfterDeny says whether a response whose calls are all denied is read on.
@@ -110,7 +129,7 @@ func (t Timeouts) over(base Timeouts) Timeouts {
 // DefaultSettings returns the documented defaults: loopback only.
 func DefaultSettings() Settings {
 	return Settings{
-		Listen: "127.0.0.1:8788",
+		Listen: "127.0.0.1:8788", AnswerRounds: 2,
 		Limits: Limits{
 			Request: 64 << 20, Event: 32 << 20, Body: 32 << 20, Calls: 256,
 			HeldResponse: 32 << 20, HeldProcess: 1 << 30, Exchanges: 10_000,
@@ -128,8 +147,8 @@ func DefaultSettings() Settings {
 // check finds settings with which no gateway may start. guarded says that clients
 // need a token.
 func (s *Settings) check(guarded bool) error {
-	if s.OnDeny > DenyError || s.AfterDeny > DrainUpstream {
-		return errors.New("gateway: unknown on_deny or after_deny")
+	if s.OnDeny > DenyAnswer || s.AnswerRounds < 0 || s.OnBlock > BlockTurn || s.AfterDeny > DrainUpstream {
+		return errors.New("gateway: unknown on_deny, on_block or after_deny")
 	}
 	for _, n := range []int64{s.Limits.Request, int64(s.Limits.Event), int64(s.Limits.Body), int64(s.Limits.Calls),
 		s.Limits.HeldResponse, s.Limits.HeldProcess, s.Limits.Exchanges} {

@@ -60,11 +60,16 @@ func (x *exchange) openStream(answer *http.Response, content io.Reader) *stream 
 	if err := x.rc.Flush(); err != nil {
 		x.broken = err
 	}
-	x.stream = x.dialect.Stream(x.req, &x.calls, wire.Options{
-		ObjectArguments: x.upstream.ObjectArguments, PassItems: x.settings.PassItems, MaxCalls: x.settings.Limits.Calls,
-		MaxHeld: int(x.settings.Limits.HeldResponse), MaxBytes: x.settings.Limits.Event,
-	})
+	x.stream = x.dialect.Stream(x.req, &x.calls, x.options(x.settings.Limits.Event))
 	return &stream{exchange: x, body: answer.Body, content: content, buf: buf}
+}
+
+// options are the codec's, with a limit on what is read at once.
+func (x *exchange) options(maxBytes int) wire.Options {
+	return wire.Options{
+		ObjectArguments: x.upstream.ObjectArguments, PassItems: x.settings.PassItems, MaxCalls: x.settings.Limits.Calls,
+		MaxHeld: int(x.settings.Limits.HeldResponse), MaxBytes: maxBytes,
+	}
 }
 
 // stream is a response that is being served. Its methods are called with the
@@ -163,6 +168,9 @@ func (s *stream) events() {
 }
 
 func (s *stream) event(ev *sse.Event) {
+	if ev.Dispatched {
+		s.rounds.hear(ev.Data)
+	}
 	out, need, err := s.stream.Event(s.out, ev)
 	s.out = out
 	switch {
@@ -173,6 +181,7 @@ func (s *stream) event(ev *sse.Event) {
 	case need == wire.Resolve:
 		s.release()
 	case need == wire.Finished:
+		s.keep(s.stream)
 		s.over = true
 	}
 }
@@ -185,10 +194,13 @@ func (s *stream) release() {
 		s.denyAll()
 		return
 	}
+	if s.again(due) {
+		return
+	}
 	outcomes := s.calls.releases(due)
 	out, err := s.stream.Release(s.out, outcomes, func(p []byte) error { return s.write(p, time.Now()) })
 	s.out = out
-	s.replaced(s.stream)
+	s.keep(s.stream)
 	if err != nil && s.broken == nil {
 		s.abortFor(err)
 		return

@@ -25,13 +25,13 @@ func (x *exchange) serveWhole(answer *http.Response, content io.Reader) {
 		return
 	}
 	// Nothing keeps this client awake: it waits for people only so long (WIRE 1.4).
-	held, cancel := context.WithTimeoutCause(x.ctx, x.settings.Timeouts.Unary, gate.ErrHold)
-	defer cancel()
-	x.held = held
-	codec := x.dialect.Body(x.req, &x.calls, wire.Options{
-		ObjectArguments: x.upstream.ObjectArguments, PassItems: x.settings.PassItems, MaxCalls: x.settings.Limits.Calls,
-		MaxHeld: int(x.settings.Limits.HeldResponse), MaxBytes: x.settings.Limits.Body,
-	})
+	if len(x.rounds.said) == 0 {
+		held, cancel := context.WithTimeoutCause(x.ctx, x.settings.Timeouts.Unary, gate.ErrHold)
+		defer cancel()
+		x.held = held
+	}
+	x.rounds.now.Body = body
+	codec := x.dialect.Body(x.req, &x.calls, x.options(x.settings.Limits.Body))
 	need, err := codec.Decode(body)
 	x.calls.feed()
 	x.remember(codec.Notes())
@@ -43,11 +43,13 @@ func (x *exchange) serveWhole(answer *http.Response, content io.Reader) {
 	case !x.enforced:
 		x.answerWhole(answer, body)
 		x.calls.resolveAll(x.records, all)
+		x.keep(codec)
 		return
 	case err != nil || x.calls.err != nil:
 		x.refuse(brokenAnswer(err))
 		return
 	case need == wire.Finished:
+		x.keep(codec)
 		x.answerWhole(answer, body)
 		return
 	}
@@ -55,6 +57,10 @@ func (x *exchange) serveWhole(answer *http.Response, content io.Reader) {
 	if x.calls.denied > 0 && x.settings.OnDeny == DenyError {
 		code, message := x.calls.giveUp(x.records)
 		x.refuse(&refusal{status: http.StatusForbidden, code: code, message: message})
+		return
+	}
+	if sent, ok := x.next(all); ok {
+		x.wholeAgain(sent)
 		return
 	}
 	outcomes := x.calls.releases(all)
@@ -65,7 +71,7 @@ func (x *exchange) serveWhole(answer *http.Response, content io.Reader) {
 		x.refuse(no)
 		return
 	}
-	x.replaced(codec)
+	x.keep(codec)
 	x.answerWhole(answer, released)
 	if x.broken == nil {
 		x.calls.delivered(outcomes)
@@ -79,6 +85,9 @@ func (x *exchange) answerWhole(answer *http.Response, body []byte) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	answerHeader(x.w.Header(), answer.Header)
+	if said := x.rounds.said; len(said) > 0 {
+		body = x.rounds.dialect.JoinBody(said, body)
+	}
 	x.writeWhole(answer.StatusCode, body)
 }
 

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/stopgate/stopgate"
@@ -104,7 +105,7 @@ func (s *State) note(f *Fact, k Key, change func(*Cell)) error {
 // release records that a call left: what it counts, what it breaks, and that its
 // result is waited for.
 func (s *State) release(f *Fact) error {
-	open := Open{Proposal: f.Proposal, At: f.At, Seq: f.Seq, Args: f.ArgsHash}
+	open := f.opened()
 	c, err := s.change(CallKey(f.Proposal))
 	if err != nil {
 		return err
@@ -140,6 +141,12 @@ func (s *State) release(f *Fact) error {
 	return err
 }
 
+// opened names the call of a Released fact.
+func (f *Fact) opened() Open {
+	held := f.Release != nil && !f.Release.Observed && !(f.Release.Verdict.Decided && f.Release.Verdict.Mode.Permissive())
+	return Open{Proposal: f.Proposal, At: f.At, Seq: f.Seq, Args: f.ArgsHash, Held: held}
+}
+
 // finish records how a released call ended. A call ends once.
 func (s *State) finish(f *Fact) error {
 	c, err := s.change(CallKey(f.Proposal))
@@ -150,11 +157,14 @@ func (s *State) finish(f *Fact) error {
 		return ErrUnknown
 	}
 	released := c.Call.Fact
-	c.Call, c.Seq, c.At = &Issued{Fact: released, Done: f.Kind}, f.Seq, f.At
+	c.Call, c.Seq, c.At = &Issued{Fact: released, Done: f.Kind, End: f}, f.Seq, f.At
 	if c, err = s.change(released.idKey()); err != nil {
 		return err
 	}
 	c.close(f.Proposal)
+	if f.Kind != Withdrawn {
+		c.past(released.opened())
+	}
 	for i := range released.Marks {
 		m := &released.Marks[i]
 		if c, err = s.change(m.Key); err != nil {
@@ -200,6 +210,7 @@ func (s *State) condition(f *Fact) error {
 	switch f.Kind {
 	case Spoke:
 		now.Denials, now.Same, now.LastHash, now.Spoke = 0, 0, "", f.Seq
+		now.Heard = f.Hash
 	case Snapshot:
 		now.Snapshots++
 	case Restored:
@@ -282,6 +293,28 @@ func (c *Cell) close(id stopgate.ProposalID) {
 	if len(c.Open) == 0 {
 		c.Open = nil
 	}
+}
+
+// past adds a call that has ended, in the order in which they were released. The
+// oldest of too many is forgotten.
+func (c *Cell) past(o Open) {
+	at, _ := slices.BinarySearchFunc(c.Past, o.Seq, func(p Open, seq uint64) int { return cmp.Compare(p.Seq, seq) })
+	c.Past = slices.Insert(slices.Clone(c.Past), at, o)
+	if len(c.Past) > maxPast {
+		c.Past = c.Past[len(c.Past)-maxPast:]
+	}
+}
+
+// Without returns a cell of SpaceCallID that does not name a call, for a store that
+// forgets the call.
+func (c *Cell) Without(id stopgate.ProposalID) *Cell {
+	some := *c
+	some.close(id)
+	some.Past = slices.DeleteFunc(slices.Clone(c.Past), func(o Open) bool { return o.Proposal == id })
+	if len(some.Past) == 0 {
+		some.Past = nil
+	}
+	return &some
 }
 
 // count adds n calls, at the time at, to the totals.

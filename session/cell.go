@@ -23,6 +23,9 @@ type Cell struct {
 	Steps []Step `json:"steps,omitempty"`
 	// Open are calls in flight, oldest first.
 	Open []Open `json:"open,omitempty"`
+	// Past are the calls of one id that have ended, oldest first: a client may say
+	// their results again and again (WIRE 7.2). Only in a cell of SpaceCallID.
+	Past []Open `json:"past,omitempty"`
 	// Text is a value: the data, or a note.
 	Text string `json:"text,omitempty"`
 	// Seq and At are the position and time of the newest fact; 0 in a cell of
@@ -37,7 +40,7 @@ type Cell struct {
 // IsZero reports whether the cell says nothing: a store need not keep it.
 func (c *Cell) IsZero() bool {
 	return len(c.Permits) == 0 && c.Broken == 0 && c.Count == 0 && c.Sum.IsZero() && len(c.Steps) == 0 && len(c.Open) == 0 &&
-		c.Text == "" && c.Seq == 0 && c.At == 0 && c.Call == nil && c.Self == nil
+		len(c.Past) == 0 && c.Text == "" && c.Seq == 0 && c.At == 0 && c.Call == nil && c.Self == nil
 }
 
 // Permit is a fact that permits: a success, an approval.
@@ -58,18 +61,22 @@ type Step struct {
 	Sum   Amount `json:"sum,omitzero"`
 }
 
-// Open is a call in flight: released, and no result yet.
+// Open is a released call: in flight, or past.
 type Open struct {
 	Proposal stopgate.ProposalID `json:"proposal"`
 	At       int64               `json:"at"`
 	Seq      uint64              `json:"seq"`
 	Args     string              `json:"args_hash,omitempty"`
+	// Held says that the result rules keep the call's result from the model.
+	Held bool `json:"held,omitempty"`
 }
 
 // Issued is what is known of one released call.
 type Issued struct {
 	Fact *Fact `json:"fact"` // Released; not nil, never written to
 	Done Kind  `json:"done,omitempty"`
+	// End is how it ended, nil while it has not, and in cells of older versions.
+	End *Fact `json:"end,omitempty"` // never written to
 }
 
 // Condition is the state of the session itself.
@@ -78,8 +85,10 @@ type Condition struct {
 	Denials  int    `json:"denials,omitempty"`
 	Same     int    `json:"same,omitempty"`
 	LastHash string `json:"last,omitempty"`
-	// Spoke is the position of the user's last message.
+	// Spoke is the position of the user's last message; Heard identifies the message
+	// where it was read out of a history, which repeats it.
 	Spoke uint64 `json:"spoke,omitempty"`
+	Heard string `json:"heard,omitempty"`
 	// Rewinds are the positions whose permits a restore took back.
 	Rewinds []Span `json:"rewinds,omitempty"`
 	// Snapshots numbers the snapshots; Restored is the newest that was restored.
@@ -103,6 +112,7 @@ const (
 	// flight cannot be larger.
 	MaxOpen  = 1024
 	maxNamed = 8
+	maxPast  = 64
 	// Steps is how many steps a window has: a call counts for at least the window
 	// and at most one step longer.
 	Steps      = 60

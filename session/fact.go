@@ -44,7 +44,8 @@ type Fact struct {
 	By       string              `json:"by,omitempty"`   // who approved, told or restored
 	// Observed says that the gate's own surface saw the result (REQUIREMENTS X13).
 	Observed bool `json:"observed,omitempty"`
-	// Hash is the SHA-256 of the content a result showed, for policies that ask for it.
+	// Hash is the SHA-256 of the content a result showed, for policies that ask for it;
+	// of Spoke, what identifies the message.
 	Hash string `json:"hash,omitempty"`
 	// Marks is what a released call does to cells, now and when it ends.
 	Marks []Mark `json:"marks,omitempty"`

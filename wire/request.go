@@ -52,6 +52,9 @@ type Request struct {
 	// Conversational says that the request is a turn of a conversation and may
 	// move session state (WIRE 4.9).
 	Conversational bool
+	// Hints say which conversation that is, Past what happened in it before.
+	Hints Hints
+	Past  []Past
 
 	index map[stopgate.ToolName]int // in Tools; -1: unknown
 }

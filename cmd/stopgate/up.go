@@ -153,6 +153,9 @@ func (u *upRun) run(ctx context.Context) error {
 	}
 	u.model = replay.Transport(model)
 	u.gateway.Gate, u.gateway.Events = g, tele.emit
+	if u.state.store != nil {
+		u.gateway.Ledger = u.state.store
+	}
 	u.complete(&u.gateway)
 	server, err := decide.New(decide.Options{
 		Gate: g, Program: u.current.Load, Queue: queue, Sessions: u.state.facts, Lockdowns: u.state.orders,

@@ -53,8 +53,8 @@ func TestForgetsCalls(t *testing.T) {
 	if !known("open") || !known("ended") {
 		t.Error("forgotten within a day")
 	}
-	if c := cellOf(t, s, o, session.OpenKey("ended", "t")); !c.IsZero() {
-		t.Errorf("the call id stays behind an ended call: %+v", c)
+	if c := cellOf(t, s, o, session.OpenKey("ended", "t")); len(c.Open) != 0 || len(c.Past) != 1 {
+		t.Errorf("the id of a call that ended: %+v", c)
 	}
 	release("later", day+2)
 	if known("open") || !known("ended") {
@@ -69,6 +69,11 @@ func TestForgetsCalls(t *testing.T) {
 	release("last", 2*day+1)
 	if known("ended") || !known("later") {
 		t.Error("a day after its result a call is to be forgotten")
+	}
+	for _, id := range []stopgate.CallID{"open", "ended"} {
+		if c := cellOf(t, s, o, session.OpenKey(id, "t")); !c.IsZero() {
+			t.Errorf("the id of a forgotten call stays: %+v", c)
+		}
 	}
 	if c := cellOf(t, s, o, total); c.Count != 4 {
 		t.Errorf("the total is %d", c.Count)

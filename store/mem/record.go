@@ -47,11 +47,27 @@ func (r *record) forget(now int64) {
 		k := session.Key{Space: session.SpaceCall, Value: c.id}
 		if at := r.cells[k]; at != nil && at.cell == c.cell {
 			delete(r.cells, k)
+			r.unname(c)
 		}
 		r.calls.drop()
 	}
 	for r.log.len() > 1 && (r.log.len() > maxFacts || r.log.first().At < now-maxAge) {
 		r.log.drop()
+	}
+}
+
+// unname takes a call that is forgotten out of the cell that finds it by its id.
+func (r *record) unname(c call) {
+	if c.cell.Call == nil {
+		return
+	}
+	k := session.OpenKey(c.cell.Call.Fact.CallID, c.cell.Call.Fact.Tool)
+	at := r.cells[k]
+	if at == nil {
+		return
+	}
+	if at.cell = at.cell.Without(c.cell.Call.Fact.Proposal); at.cell.IsZero() {
+		delete(r.cells, k)
 	}
 }
 

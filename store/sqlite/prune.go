@@ -18,6 +18,7 @@ type Pruned struct {
 	Approvals int64 `json:"approvals"`
 	// Conversations of the terminal agent, which hold arguments and go with them.
 	Conversations int64 `json:"conversations"`
+	Ledger        int64 `json:"ledger"` // entries of the gateway, likewise
 }
 
 // pruneStep is how many rows one change removes: writers do not wait for all of
@@ -25,7 +26,7 @@ type Pruned struct {
 const pruneStep = 2000
 
 // Retain removes what is older than the retention says: rows and arguments as
-// [audit.Recorder.Prune] does; conversations by the age of arguments; facts and approvals by the age of rows; and sessions
+// [audit.Recorder.Prune] does; conversations and the ledger by the age of arguments; facts and approvals by the age of rows; and sessions
 // in which nothing happened for that long, with all that they add up to. Cells of
 // the principal, positions, and the cells of living sessions stay, but for those of
 // single calls whose result was never heard of.
@@ -35,6 +36,9 @@ func (s *Store) Retain(ctx context.Context, keep audit.Retention, now time.Time)
 	}
 	if !keep.Arguments.IsZero() {
 		if p.Conversations, err = s.pruneConversations(ctx, keep.Arguments); err != nil {
+			return p, err
+		}
+		if p.Ledger, err = s.pruneLedger(ctx, keep.Arguments); err != nil {
 			return p, err
 		}
 	}

@@ -2,8 +2,8 @@ package sqlite
 
 import "github.com/stopgate/stopgate/internal/database"
 
-// tables are the tables of the store. Times of facts are Unix milliseconds, those of
-// approvals Unix microseconds.
+// tables are the tables of the store. Times of facts and of the gateway's ledger are
+// Unix milliseconds, those of approvals Unix microseconds.
 //
 // A cell belongs to a session (its id) or to a principal (its id, negative).
 var tables = database.Component{Name: "store", Migrations: []string{`
@@ -74,4 +74,13 @@ CREATE TABLE lockdown(
 	author TEXT NOT NULL,
 	reason TEXT NOT NULL
 ) STRICT;
+`, `
+CREATE TABLE ledger(
+	principal TEXT NOT NULL,
+	key TEXT NOT NULL,
+	at INTEGER NOT NULL,
+	text BLOB NOT NULL,
+	PRIMARY KEY(principal, key)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX ledger_at ON ledger(at);
 `}}

@@ -7,7 +7,7 @@ import (
 )
 
 // requestNames are the members that a request is judged by.
-var requestNames = []string{"messages", "tools", "stream", "tool_choice", "model", "mcp_servers", "max_tokens"}
+var requestNames = []string{"messages", "tools", "stream", "tool_choice", "model", "mcp_servers", "max_tokens", "system"}
 
 // Request implements [wire.Dialect] (WIRE 4.1, 4.9).
 func (Dialect) Request(body []byte) (*wire.Request, error) {
@@ -28,6 +28,10 @@ func (Dialect) Request(body []byte) (*wire.Request, error) {
 		switch string(key) {
 		case "model":
 			r.Model = v.Text()
+		case "metadata":
+			if id, _ := v.Get("user_id"); len(id.Raw()) <= maxUserID {
+				r.Hints.UserID = id.Text()
+			}
 		case "stream":
 			r.Stream = v.Kind() == jsonstream.True
 		case "tools":
@@ -54,6 +58,7 @@ func (Dialect) Request(body []byte) (*wire.Request, error) {
 		}
 	}
 	r.Conversational = conversational && len(r.Tools) > 0
+	readHistory(r, doc.Root())
 	return r, nil
 }
 

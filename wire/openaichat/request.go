@@ -16,10 +16,10 @@ func (Dialect) Request(body []byte) (*wire.Request, error) {
 		return nil, err
 	}
 	r := &wire.Request{N: 1}
-	conversational := true
+	conversational, cacheKey := true, ""
 	for k, v := range doc.Root().Members() {
 		key := wire.Key(k)
-		if wire.Lookalike(key, "messages", "tools", "functions", "n", "stream", "tool_choice", "model", "plugins", "web_search_options") {
+		if wire.Lookalike(key, "messages", "tools", "functions", "n", "stream", "prompt_cache_key", "tool_choice", "model", "plugins", "web_search_options") {
 			return nil, wire.BadRequest("The request has a member whose name differs from a known one only in case.")
 		}
 		if !wire.Present(v) {
@@ -28,6 +28,10 @@ func (Dialect) Request(body []byte) (*wire.Request, error) {
 		switch string(key) {
 		case "model":
 			r.Model = v.Text()
+		case "messages":
+			readHistory(r, v)
+		case "prompt_cache_key":
+			cacheKey = v.Text()
 		case "stream":
 			r.Stream = v.Kind() == jsonstream.True
 		case "n":
@@ -61,6 +65,7 @@ func (Dialect) Request(body []byte) (*wire.Request, error) {
 		}
 	}
 	r.Conversational = conversational && len(r.Tools) > 0
+	r.Hints.CacheKey = cacheKey
 	return r, nil
 }
 

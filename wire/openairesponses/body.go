@@ -35,6 +35,7 @@ func (b *body) decode(body []byte) *wire.StreamError {
 		return wire.Malformed(nil)
 	}
 	b.answer(root)
+	b.response = text(root, "id")
 	output, _ := root.Get("output")
 	for v := range output.Elements() {
 		kind := b.kindOf(v)

@@ -12,7 +12,8 @@ import (
 const customSchema = `{"type":"object","properties":{"input":{"type":"string"}},"required":["input"],"additionalProperties":false}`
 
 // requestNames are the members that a request is judged by.
-var requestNames = []string{"input", "tools", "stream", "tool_choice", "model", "background", "previous_response_id", "conversation", "prompt"}
+var requestNames = []string{"input", "tools", "stream", "tool_choice", "model", "background", "previous_response_id", "conversation", "prompt", "prompt_cache_key",
+	"instructions"}
 
 // Request implements [wire.Dialect] (WIRE 3.1).
 func (Dialect) Request(body []byte) (*wire.Request, error) {
@@ -22,6 +23,7 @@ func (Dialect) Request(body []byte) (*wire.Request, error) {
 	}
 	r := &wire.Request{N: 1}
 	conversational := true
+	var speech wire.Speech
 	for k, v := range doc.Root().Members() {
 		key := wire.Key(k)
 		if wire.Lookalike(key, requestNames...) {
@@ -33,6 +35,16 @@ func (Dialect) Request(body []byte) (*wire.Request, error) {
 		switch string(key) {
 		case "model":
 			r.Model = v.Text()
+		case "instructions":
+			speech.System(v)
+		case "conversation", "previous_response_id", "prompt_cache_key":
+			hint(&r.Hints, string(key), v)
+		case "store":
+			r.Hints.Unstored = v.Kind() == jsonstream.False
+		case "max_output_tokens":
+			if limit := string(v.Raw()); limit == "0" || limit == "1" {
+				conversational = false
+			}
 		case "stream":
 			r.Stream = v.Kind() == jsonstream.True
 		case "background":
@@ -56,6 +68,10 @@ func (Dialect) Request(body []byte) (*wire.Request, error) {
 		}
 	}
 	r.Conversational = conversational && len(r.Tools) > 0
+	input, _ := doc.Root().Get("input")
+	r.Past = readHistory(input, &speech)
+	said := speech.Hints(r.Hints.Previous)
+	r.Hints.Opening, r.Hints.Spoken = said.Opening, said.Spoken
 	return r, nil
 }
 

@@ -117,7 +117,7 @@ func (s *stream) created(dst []byte, ev *sse.Event) ([]byte, error) {
 	if s.begun || s.frame.response.Kind() != jsonstream.Object {
 		return dst, wire.Malformed(nil)
 	}
-	s.begun = true
+	s.begun, s.response = true, text(s.frame.response, "id")
 	s.head = appendHead(s.head, s.frame.response)
 	return s.write(dst, ev), nil
 }

@@ -1,0 +1,316 @@
+package gate
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/hex"
+	"errors"
+	"slices"
+
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/jsonstream"
+	"github.com/stopgate/stopgate/session"
+)
+
+// Told is what a client's request says about an earlier call of its conversation. It
+// is a claim: what it says counts only for a call that the gate released (WIRE 7.2).
+type Told struct {
+	// Proposal is the call, where the surface knows it by itself.
+	Proposal stopgate.ProposalID
+	Call     stopgate.CallID
+	Tool     stopgate.ToolName
+	// Definition is what the request declares for the tool, nil for nothing.
+	Definition *stopgate.ToolDefinition
+	// Args returns the arguments as JSON text. It is nil where the request has only
+	// the result, and is not called where they do not matter.
+	Args func() []byte
+	// Answered says that the request has a result, Result returns it and whether it
+	// says that the call failed. It is called where the result is news.
+	Answered bool
+	Result   func() (data []byte, failed bool)
+	Flagged  bool // see stopgate.Result
+}
+
+// Known is what the gate knows of a call that it was told of.
+type Known struct {
+	// Proposal is the released call that is meant, "" if there is none.
+	Proposal stopgate.ProposalID
+	// Withheld says that the model must not get the result, but Data (DECISIONS S11):
+	// the same bytes whenever it is asked.
+	Withheld bool
+	Data     []byte
+}
+
+// Memory is how a turn uses what it is told.
+type Memory struct {
+	// Learn makes facts of results. Without it the turn belongs to no conversation,
+	// and only what must be withheld is found (WIRE 4.9).
+	Learn bool
+	// Alone says that the session was guessed: the turn sees nothing of it but what
+	// it is told now and the ledger confirms (WIRE 7.3).
+	Alone bool
+	// Spoken identifies the user's newest message; another one than before means that
+	// the user said something (DECISIONS S27, S28). "" is none.
+	Spoken string
+	// Begins says that the request is the first of its conversation: the user spoke,
+	// whatever was said before under the same guess.
+	Begins bool
+}
+
+// Remember tells the turn, before its first call, what the client's request says
+// about earlier calls, oldest first. Results of released calls become facts, once.
+// Entries of the same call id, tool and arguments are aligned from their ends, so
+// that the last one told is the newest released. The answers stand in the order of
+// told.
+//
+// An error means that facts may be missing: the turn then sees fewer successes than
+// there were, and in a session that was guessed governed calls are denied.
+func (t *Turn) Remember(ctx context.Context, like stopgate.Call, told []Told, m Memory) ([]Known, error) {
+	r := recollection{g: t.g, turn: t, like: t.mine(like), told: told, how: m, known: make([]Known, len(told)), open: make([]bool, len(told)), hashes: make([]string, len(told))}
+	if m.Alone {
+		t.state.alone = &alone{cells: map[session.Key]*session.Cell{}}
+	}
+	var err error
+	if t.g.store != nil {
+		if err = r.recall(ctx); err != nil && m.Alone {
+			t.state.blind = true
+		}
+	}
+	r.judge()
+	return r.known, err
+}
+
+// recollection is one Remember.
+type recollection struct {
+	g      *Gate
+	turn   *Turn
+	like   stopgate.Call
+	told   []Told
+	how    Memory
+	known  []Known
+	open   []bool   // the result of the call is not known yet
+	hashes []string // of the arguments, "" until asked for
+}
+
+// recall finds the released calls that are told of, and learns from their results.
+func (r *recollection) recall(ctx context.Context) error {
+	g, owner := r.g, r.turn.owner
+	keys := []session.Key{session.Self}
+	for i := range r.told {
+		keys = append(keys, r.key(i))
+	}
+	state := g.load(ctx, owner, distinctKeys(keys))
+	if state.fault != none {
+		return state.problem("history")
+	}
+	var err error
+	if r.how.Learn && r.how.Spoken != "" {
+		if self, _ := state.value.Cell(session.Self); self.Condition().Heard != r.how.Spoken || r.how.Begins {
+			err = g.append(ctx, owner, session.Fact{Kind: session.Spoke, Hash: r.how.Spoken})
+		}
+	}
+	r.align(state.value)
+	for i := range r.told {
+		if t := &r.told[i]; r.how.Learn && r.open[i] && t.Answered {
+			data, bad := t.Result()
+			_, failed := g.Observe(ctx, stopgate.Result{
+				Proposal: r.known[i].Proposal, Call: t.Call, Session: owner.Session, Principal: owner.Principal, Tool: t.Tool,
+				Failed: bad, Flagged: t.Flagged, Data: data,
+			})
+			if failed != nil && !errors.Is(failed, ErrUnmatched) { // of two requests at once the other one was first
+				err = failed
+			}
+		}
+	}
+	if r.how.Learn && r.how.Alone {
+		if failed := r.project(ctx); failed != nil {
+			err = failed
+		}
+	}
+	if r.how.Learn {
+		r.noteUnmatched(ctx)
+	}
+	return err
+}
+
+// key is where the released calls of a told call's id stand.
+func (r *recollection) key(i int) session.Key {
+	return session.OpenKey(r.told[i].Call, r.g.current.Load().name(r.told[i].Tool))
+}
+
+// align finds which released call each told one is (WIRE 7.2).
+func (r *recollection) align(s session.State) {
+	cells := make(map[session.Key][]candidate)
+	for _, e := range s.Entries() {
+		cells[e.Key] = candidates(e.Cell)
+	}
+	for i := len(r.told) - 1; i >= 0; i-- {
+		k := r.key(i)
+		list := cells[k]
+		for at := len(list) - 1; at >= 0; at-- {
+			c := list[at]
+			switch t := &r.told[i]; {
+			case t.Proposal != "" && t.Proposal != c.Proposal:
+				continue
+			case t.Proposal == "" && (c.Args == "" || c.Args != r.hash(i)):
+				continue
+			}
+			r.known[i] = Known{Proposal: c.Proposal, Withheld: c.Held}
+			r.open[i] = c.open
+			cells[k] = slices.Delete(list, at, at+1)
+			break
+		}
+	}
+}
+
+// candidate is a released call that may be meant.
+type candidate struct {
+	session.Open
+	open bool
+}
+
+// candidates are the calls of one id in the order in which they were released.
+func candidates(c *session.Cell) (list []candidate) {
+	for _, o := range c.Past {
+		list = append(list, candidate{o, false})
+	}
+	for _, o := range c.Open {
+		list = append(list, candidate{o, true})
+	}
+	slices.SortFunc(list, func(a, b candidate) int { return cmp.Compare(a.Seq, b.Seq) })
+	return list
+}
+
+// hash is that of a told call's arguments; "-" for what is no JSON text.
+func (r *recollection) hash(i int) string {
+	if r.hashes[i] == "" {
+		r.hashes[i] = "-"
+		if t := &r.told[i]; t.Args != nil {
+			if v, err := jsonstream.Parse(t.Args(), jsonstream.Options{MaxExponent: jsonstream.AnyExponent}); err == nil {
+				sum := jsonstream.HashCanonical(v)
+				r.hashes[i] = hex.EncodeToString(sum[:])
+			}
+		}
+	}
+	return r.hashes[i]
+}
+
+// project makes the state of a turn that is alone: of the calls that were told and
+// found, in the order in which they happened.
+func (r *recollection) project(ctx context.Context) error {
+	var keys []session.Key
+	for i := range r.known {
+		if id := r.known[i].Proposal; id != "" {
+			keys = append(keys, session.CallKey(id))
+		}
+	}
+	if len(keys) == 0 {
+		return nil
+	}
+	state := r.g.load(ctx, r.turn.owner, keys)
+	if state.fault != none {
+		return state.problem("history")
+	}
+	type happened struct {
+		fact *session.Fact
+		keys []session.Key
+	}
+	var all []happened
+	for _, e := range state.value.Entries() {
+		if issued := e.Cell.Call; issued != nil {
+			all = append(all, happened{issued.Fact, issued.Fact.Keys()})
+			if end := issued.End; end != nil {
+				all = append(all, happened{end, append(issued.Fact.Keys(), end.Keys()...)})
+			}
+		}
+	}
+	slices.SortFunc(all, func(a, b happened) int { return cmp.Compare(a.fact.Seq, b.fact.Seq) })
+	for _, h := range all {
+		r.turn.state.alone.add(0, *h.fact, h.keys)
+	}
+	return nil
+}
+
+// noteUnmatched writes one row about results of calls that the gate did not release.
+// A history says them in every request: what was noted lately is not noted again.
+func (r *recollection) noteUnmatched(ctx context.Context) {
+	row := stopgate.Record{Event: stopgate.AuditUnmatchedResult, Code: stopgate.CodeUnmatchedResult,
+		Session: r.turn.owner.Session, Principal: r.turn.owner.Principal, Turn: r.turn.id, Agent: r.like.Agent,
+		Surface: r.like.Surface, Dialect: r.like.Dialect, Policy: r.g.PolicyHash()}
+	for i := range r.told {
+		t := &r.told[i]
+		if !t.Answered || r.known[i].Proposal != "" {
+			continue
+		}
+		claim := unmatched{r.turn.owner, t.Call, t.Tool}
+		if _, known := r.g.unmatched.get(claim); known {
+			continue
+		}
+		r.g.unmatched.put(claim, struct{}{})
+		if row.Count++; row.Count == 1 {
+			row.CallID, row.Tool = t.Call, t.Tool
+		}
+	}
+	if row.Count > 0 {
+		r.g.ledger.note(ctx, row)
+	}
+}
+
+// unmatched is a result that belongs to no released call.
+type unmatched struct {
+	owner session.Owner
+	call  stopgate.CallID
+	tool  stopgate.ToolName
+}
+
+// judge decides about the results that the ledger says nothing of, by what the rules
+// say now about the arguments as they are told, and fills in what the model gets
+// (DECISIONS K32).
+func (r *recollection) judge() {
+	now := r.g.current.Load()
+	for i := range r.told {
+		t, k := &r.told[i], &r.known[i]
+		if t.Answered && k.Proposal == "" && now.looksAtResults && !now.observe {
+			k.Withheld = !r.delivers(now, t)
+		}
+		if !t.Answered {
+			k.Withheld = false
+		}
+		if k.Withheld {
+			k.Data = bytes.Clone(withheld(stopgate.Deny).Data)
+		}
+	}
+}
+
+// delivers reports whether the result rules deliver the result of a call with these
+// arguments. What cannot be judged is withheld.
+func (r *recollection) delivers(now *compiled, t *Told) (ok bool) {
+	defer func() {
+		if recover() != nil {
+			ok = false
+		}
+	}()
+	call := r.like
+	call.ID, call.Tool, call.Definition = t.Call, t.Tool, t.Definition
+	b := now.binding(&call, jsonstream.Value{})
+	var executed jsonstream.Document
+	if t.Args != nil {
+		_ = executed.Scan(t.Args(), jsonstream.Options{}) // what cannot be read is not valid, and is withheld
+	}
+	v := b.ResultMode(&executed)
+	return v.Decided && v.Mode.Permissive()
+}
+
+// distinctKeys is distinct for many keys.
+func distinctKeys(keys []session.Key) []session.Key {
+	seen := make(map[session.Key]bool, len(keys))
+	some := keys[:0]
+	for _, k := range keys {
+		if !seen[k] {
+			seen[k] = true
+			some = append(some, k)
+		}
+	}
+	return some
+}

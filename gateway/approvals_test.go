@@ -1,0 +1,138 @@
+package gateway_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stopgate/stopgate/approve"
+	"github.com/stopgate/stopgate/gate"
+	"github.com/stopgate/stopgate/gateway"
+	"github.com/stopgate/stopgate/store/mem"
+)
+
+const askAll = "version = 1\n[tools.\"*\".policy]\nrun = \"ask\"\n"
+
+// loud is a notifier: somebody can answer.
+type loud struct{ heard chan approve.Entry }
+
+func (loud) Name() string { return "loud" }
+
+func (l loud) Notify(_ context.Context, e approve.Entry) error {
+	l.heard <- e
+	return nil
+}
+
+// asked is a conversation whose calls are asked about, and the queue where they wait.
+func asked(t *testing.T, in tongue, change func(*gateway.Options)) (*talk, *approve.Queue, loud) {
+	t.Helper()
+	l := loud{make(chan approve.Entry, 8)}
+	queue, err := approve.New(new(mem.Approvals), approve.Options{Notify: []approve.Notifier{l}, Poll: time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return newTalk(t, in, askAll, func(o *gateway.Options) {
+		o.Gate = newGate(t, askAll, nil, gate.WithStore(mem.New()), gate.WithApprover(queue))
+		change(o)
+	}), queue, l
+}
+
+// next is the next question.
+func (l loud) next(t *testing.T) approve.Entry {
+	t.Helper()
+	select {
+	case e := <-l.heard:
+		return e
+	case <-time.After(10 * time.Second):
+		t.Fatal("nobody is asked")
+		panic("unreachable")
+	}
+}
+
+// Proves Q23, S5, S35, S48: a client that cannot be kept waiting is told that an
+// approval is pending, and its id; the identical call of the repeated request takes
+// the approval, once. The session may be a guess.
+func TestRepeatTakesApproval(t *testing.T) {
+	for _, in := range tongues() {
+		t.Run(in.name, func(t *testing.T) {
+			k, queue, l := asked(t, in, func(o *gateway.Options) { o.Settings.Timeouts.Unary = 20 * time.Millisecond })
+			k.stream = false
+			pay := saidCall{"p1", "pay", `{"to":"bob"}`}
+			body := k.says([]saidCall{pay}, user("pay bob"))
+			e := l.next(t)
+			mustContain(t, body, "was not run", "approval_pending", e.ID)
+			if _, err := queue.Answer(t.Context(), e.ID, approve.Reply{Kind: approve.Yes, By: "ann"}); err != nil {
+				t.Fatal(err)
+			}
+			if k.allows(saidCall{"p2", "pay", `{"to":"eve"}`}, user("pay bob")) {
+				t.Error("other arguments take the approval")
+			}
+			k.expect(true, saidCall{"p3", "pay", ` {"to" : "bob"}`}, user("pay bob"))
+			if k.allows(saidCall{"p4", "pay", `{"to":"bob"}`}, user("pay bob")) {
+				t.Error("the approval is taken twice")
+			}
+		})
+	}
+}
+
+// Proves S35: no grant stands in a session that is only a guess.
+func TestNoGrantForGuess(t *testing.T) {
+	k, queue, l := asked(t, tongues()[0], func(o *gateway.Options) { o.Settings.Timeouts.Unary = 20 * time.Millisecond })
+	k.stream = false
+	k.says([]saidCall{{"p1", "pay", `{}`}}, user("pay"))
+	if _, _, err := queue.Grant(t.Context(), l.next(t).ID, approve.Reply{By: "ann"}, approve.Scope{}); !errors.Is(err, approve.ErrNoGrant) {
+		t.Errorf("a grant in a guessed session: %v", err)
+	}
+	k.header = map[string]string{"X-Stopgate-Session": "s"}
+	k.says([]saidCall{{"p1", "pay", `{}`}}, user("pay"))
+	if _, _, err := queue.Grant(t.Context(), l.next(t).ID, approve.Reply{By: "ann"}, approve.Scope{}); err != nil {
+		t.Error(err)
+	}
+}
+
+// Proves W20, W53, S17, FM7: a held stream is kept awake in the form of its dialect
+// until somebody answers; if its client goes away instead, the question is withdrawn.
+func TestHeldForApproval(t *testing.T) {
+	for _, in := range tongues() {
+		t.Run(in.name, func(t *testing.T) {
+			k, queue, l := asked(t, in, func(o *gateway.Options) {
+				o.Settings.Timeouts.KeepaliveFirst, o.Settings.Timeouts.Keepalive = 5*time.Millisecond, 5*time.Millisecond
+			})
+			go func() {
+				e := <-l.heard
+				time.Sleep(50 * time.Millisecond) // what is measured: the client hears something meanwhile
+				_, _ = queue.Answer(context.Background(), e.ID, approve.Reply{Kind: approve.Yes, By: "ann"})
+			}()
+			body := k.says([]saidCall{{"p1", "pay", `{"to":"bob"}`}}, user("pay"))
+			mustContain(t, body, `"p1"`, "\n: ")
+
+			ctx, leave := context.WithCancel(t.Context())
+			k.model.will(saidCall{"p2", "pay", `{"to":"eve"}`})
+			req, err := http.NewRequestWithContext(ctx, "POST", k.url+k.path, strings.NewReader(mustJSON(k.request(true, k.tools, []said{user("pay")}))))
+			if err != nil {
+				t.Fatal(err)
+			}
+			res, err := k.client.Do(req)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer res.Body.Close()
+			e := l.next(t)
+			leave()
+			for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
+				if now, err := queue.Entry(t.Context(), e.ID); err == nil && now.State == approve.Withdrawn {
+					break
+				}
+				if time.Now().After(deadline) {
+					t.Fatal("the question stays")
+				}
+			}
+			if _, err := queue.Answer(t.Context(), e.ID, approve.Reply{Kind: approve.Yes, By: "ann"}); err == nil {
+				t.Error("a late answer is taken")
+			}
+		})
+	}
+}

@@ -1,0 +1,161 @@
+package gateway_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/stopgate/stopgate/gateway"
+)
+
+func answering(rounds int) func(*gateway.Options) {
+	return func(o *gateway.Options) {
+		o.Settings.OnDeny, o.Settings.AnswerRounds = gateway.DenyAnswer, rounds
+	}
+}
+
+// rounded are the dialects in which the gate answers the model.
+func rounded() []tongue { return []tongue{tongues()[0], tongues()[2]} }
+
+// Proves S6, S7, X9, G2-15, K34: a model whose calls were all refused is answered by
+// the gate and goes on within the same response; the client sees one legal response
+// with what was said in all rounds, the call that is allowed, and the usage of all.
+func TestAnswer(t *testing.T) {
+	policy := denying("a", "b") + "[tools.c.policy]\nrun = \"skip\"\n"
+	for _, in := range rounded() {
+		for _, stream := range []bool{true, false} {
+			t.Run(fmt.Sprint(in.name, " streamed ", stream), func(t *testing.T) {
+				k := newTalk(t, in, policy, answering(2))
+				k.stream, k.tools = stream, []string{"a", "b", "c", "d"}
+				k.model.will(saidCall{"x1", "a", `{"path":"secret"}`}, saidCall{"x2", "c", `{}`})
+				k.model.will(saidCall{"x3", "b", `{}`})
+				body := k.says([]saidCall{{"x4", "d", `{"n":1}`}}, user("go"))
+				mustContain(t, body, `"x4"`)
+				mustLack(t, body, `"x1"`, `"x2"`, `"x3"`, "was not run", "secret")
+				if got := strings.Join(k.log.wait(t, 4), ", "); got != "a denied rule_matched, c skipped rule_skipped, b denied rule_matched, d allowed rule_matched" {
+					t.Errorf("rows %s", got)
+				}
+				if k.model.requests() != 3 {
+					t.Fatalf("%d requests", k.model.requests())
+				}
+				var h struct {
+					Messages []struct {
+						Role    string
+						Content any
+					}
+				}
+				if err := json.Unmarshal([]byte(k.model.heard()), &h); err != nil {
+					t.Fatal(err)
+				}
+				want := map[string]string{"chat": "user assistant tool tool assistant tool", "anthropic": "user assistant user assistant user"}[in.name]
+				var roles []string
+				for _, m := range h.Messages {
+					roles = append(roles, m.Role)
+				}
+				if got := strings.Join(roles, " "); got != want {
+					t.Errorf("history %s, want %s", got, want)
+				}
+				mustContain(t, k.model.heard(), `"x1"`, `secret`, `\"code\":\"rule_matched\"`, `\"code\":\"rule_skipped\"`, `"x3"`)
+				if in.name == "chat" && stream {
+					got := hear(t, body)
+					if fmt.Sprint(got.calls) != `[{0 0 d {"n":1}}]` || got.finish[0] != "tool_calls" || !got.done || got.text != "hi\n\nhi\n\nhi" || strings.Count(body, `"role"`) != 1 || got.late > 0 {
+						t.Errorf("%+v\n%s", got, body)
+					}
+				}
+				if in.name == "anthropic" && stream {
+					if strings.Count(body, "event: message_start") != 1 || strings.Count(body, "event: message_stop") != 1 {
+						t.Error(body)
+					}
+					for i := range 4 {
+						if strings.Count(body, fmt.Sprintf(`"content_block_start","index":%d`, i)) != 1 {
+							t.Errorf("block %d: %s", i, body)
+						}
+					}
+					mustContain(t, body, `"usage":{"output_tokens":9}`, `"stop_reason":"tool_use"`)
+				}
+				if in.name == "anthropic" && !stream {
+					mustContain(t, body, `"usage":{"output_tokens":9}`)
+					if strings.Count(body, `"text":"hi"`) != 3 {
+						t.Error(body)
+					}
+				}
+				if in.name == "chat" && !stream {
+					mustContain(t, body, `"content":"hi\n\nhi\n\nhi"`)
+				}
+			})
+		}
+	}
+}
+
+// Proves S6, S28: when the rounds are used up, some calls survive, or something failed,
+// the turn ends with a text as it always does.
+func TestAnswerEnds(t *testing.T) {
+	for _, in := range rounded() {
+		for _, stream := range []bool{true, false} {
+			t.Run(fmt.Sprint(in.name, " streamed ", stream), func(t *testing.T) {
+				k := newTalk(t, in, denying("a"), answering(1))
+				k.stream, k.tools = stream, []string{"a", "b"}
+				k.model.will(saidCall{"x1", "a", `{}`})
+				body := k.says([]saidCall{{"x2", "a", `{}`}}, user("go"))
+				mustContain(t, body, "`a` was not run")
+				mustLack(t, body, `"x1"`, `"x2"`)
+				if strings.Count(body, "was not run") != 1 || k.model.requests() != 2 {
+					t.Errorf("%d requests: %s", k.model.requests(), body)
+				}
+				body = k.says([]saidCall{{"x3", "a", `{}`}, {"x4", "b", `{}`}}, user("go"))
+				mustContain(t, body, "`a` was not run", `"x4"`)
+				if k.model.requests() != 3 {
+					t.Errorf("%d requests", k.model.requests())
+				}
+			})
+		}
+	}
+	// Responses and thinking end with a text.
+	k := newTalk(t, tongues()[1], denying("a"), answering(2))
+	k.tools = []string{"a"}
+	mustContain(t, k.says([]saidCall{{"x1", "a", `{}`}}, user("go")), "`a` was not run")
+	if k.model.requests() != 1 {
+		t.Errorf("%d requests", k.model.requests())
+	}
+}
+
+// Proves FM5, L6: a later round that fails ends the response with the dialect's error.
+func TestAnswerFails(t *testing.T) {
+	for _, in := range rounded() {
+		for _, stream := range []bool{true, false} {
+			t.Run(fmt.Sprint(in.name, " streamed ", stream), func(t *testing.T) {
+				m := &model{}
+				n := 0
+				provider := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+					if n++; n > 1 {
+						w.WriteHeader(http.StatusTooManyRequests)
+						return
+					}
+					m.ServeHTTP(w, r)
+				})
+				r := newRig(t, denying("a"), provider, answering(2))
+				m.will(saidCall{"x1", "a", `{}`})
+				a := r.send("POST", in.path, mustJSON(in.request(stream, []string{"a"}, []said{user("go")})), nil)
+				if stream && a.err == nil || !stream && a.status != http.StatusBadGateway {
+					t.Errorf("status %d, %v", a.status, a.err)
+				}
+				mustContain(t, a.body, "error", "upstream_error")
+				mustLack(t, a.body, `"x1"`)
+			})
+		}
+	}
+}
+
+// Proves S7: on_deny = "answer" reads what the model says to its end: the history that
+// goes back to it is whole.
+func TestAnswerHearsOut(t *testing.T) {
+	k := newTalk(t, tongues()[0], denying("a"), answering(1))
+	k.tools = []string{"a"}
+	long := `{"path":"` + strings.Repeat("x", 100_000) + `"}`
+	k.model.will(saidCall{"x1", "a", long})
+	body := k.says(nil, user("go"))
+	mustContain(t, k.model.heard(), strings.Repeat("x", 100_000))
+	mustLack(t, body, "xxxx")
+}

@@ -1,0 +1,113 @@
+package wire
+
+import (
+	"bytes"
+	"strconv"
+
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/jsonstream"
+	"github.com/stopgate/stopgate/wire/sse"
+)
+
+// Said is what a model said in one round, as the provider sent it: the data of its
+// events, or one body.
+type Said struct {
+	Events [][]byte
+	Body   []byte
+}
+
+// Answered is what the model is told about a call that did not run.
+type Answered struct {
+	Call    stopgate.CallID
+	Text    string
+	Skipped bool // it is no error (DECISIONS K34)
+}
+
+// Answerer is implemented by dialects in which the gate can answer the model's calls
+// itself, so that the model goes on within one response (WIRE 0.3).
+type Answerer interface {
+	// Answer returns the request behind a round whose calls were all refused: with what
+	// the model said and a result for each call. ok is false where the dialect has no
+	// way to say that.
+	Answer(request []byte, said Said, results []Answered) (next []byte, ok bool)
+	// Ends reports whether nothing follows the data of an event.
+	Ends(data []byte) bool
+	// Join makes the stream of the next round a continuation of the response so far:
+	// before is the codec of the round before, said what was said in all of them.
+	Join(before Stream, said []Said, next Stream) Stream
+	// JoinBody does the same for a body.
+	JoinBody(said []Said, body []byte) []byte
+}
+
+// Envelope is the text that a refused call has as its result (REQUIREMENTS G2-15).
+func Envelope(code stopgate.Code, public string) string {
+	if public == "" {
+		public = code.Public()
+	}
+	text := append([]byte(`{"status":"denied","code":`), jsonstream.AppendQuote(nil, string(code))...)
+	text = jsonstream.AppendQuote(append(text, `,"publicReason":`...), public)
+	return string(append(text, `,"data":null}`...))
+}
+
+// AddUsage collects the changes that add the counters of earlier rounds to those of a
+// response. A counter that an earlier round does not have stays.
+func (e *Edits) AddUsage(usage jsonstream.Value, earlier ...jsonstream.Value) {
+	for k, v := range usage.Members() {
+		key := string(Key(k))
+		switch v.Kind() {
+		case jsonstream.Object:
+			var inner []jsonstream.Value
+			for _, was := range earlier {
+				if w, ok := was.Get(key); ok {
+					inner = append(inner, w)
+				}
+			}
+			e.AddUsage(v, inner...)
+		case jsonstream.Number:
+			sum, ok := whole(v)
+			for _, was := range earlier {
+				if w, has := was.Get(key); has && ok {
+					var n int64
+					n, ok = whole(w)
+					sum += n
+				}
+			}
+			if ok {
+				e.Replace(v, strconv.AppendInt(nil, sum, 10))
+			}
+		}
+	}
+}
+
+func whole(v jsonstream.Value) (int64, bool) {
+	n, err := strconv.ParseInt(string(v.Raw()), 10, 48)
+	return n, err == nil
+}
+
+// Append inserts elements behind those of an array.
+func (e *Edits) Append(array jsonstream.Value, elements ...[]byte) {
+	_, end := array.Span()
+	text := bytes.Join(elements, []byte{','})
+	if array.Len() > 0 && len(text) > 0 {
+		text = append([]byte{','}, text...)
+	}
+	e.Insert(end-1, text)
+}
+
+// Rewrite passes whole events of a codec's output through f, which appends what the
+// client gets of each.
+func Rewrite(dst, out []byte, f func(dst []byte, ev *sse.Event) []byte) []byte {
+	if len(out) == 0 {
+		return dst
+	}
+	d := sse.NewDecoder(nil, sse.Limits{})
+	d.Feed(out)
+	var ev sse.Event
+	for {
+		ok, err := d.Next(&ev)
+		if err != nil || !ok {
+			return append(dst, d.Tail()...)
+		}
+		dst = f(dst, &ev)
+	}
+}
