@@ -98,7 +98,7 @@ func (s *stream) Release(dst []byte, outcomes []wire.Release, spill wire.Spill) 
 // reread reads our own copy of an event again. It was read before, so this cannot
 // fail; if it did, nothing would be found in it.
 func (s *stream) reread(data []byte) {
-	_ = s.doc.Scan(data, wire.EnvelopeOptions(s.o.MaxBytes))
+	_ = scan(&s.doc, data, s.o.MaxBytes)
 	s.frame.read(s.doc.Root())
 }
 

@@ -67,7 +67,7 @@ func (s *stream) Event(dst []byte, ev *sse.Event) ([]byte, wire.Need, error) {
 		return s.again(dst, ev), wire.Nothing, nil
 	}
 	s.repeat.Forget()
-	if err := s.doc.Scan(ev.Data, wire.EnvelopeOptions(s.o.MaxBytes)); err != nil {
+	if err := scan(&s.doc, ev.Data, s.o.MaxBytes); err != nil {
 		return dst, wire.Nothing, wire.Malformed(err)
 	}
 	if !s.frame.read(s.doc.Root()) || len(ev.Type) > 0 && string(ev.Type) != s.frame.typ {

@@ -79,7 +79,7 @@ func shut(dst []byte) []byte { return sse.AppendClose(append(dst, '}')) }
 func (s *stream) template(dst []byte, typ string, kept []byte, k *call, args []byte) []byte {
 	// Our own copy of a text that was read before, so this cannot fail; if it did,
 	// nothing would be found in it.
-	_ = s.doc.Scan(kept, wire.EnvelopeOptions(s.o.MaxBytes))
+	_ = scan(&s.doc, kept, s.o.MaxBytes)
 	s.frame.read(s.doc.Root())
 	s.edits = s.edits[:0]
 	if v, ok := s.frame.item.Get(k.kind.member()); ok && args != nil {
