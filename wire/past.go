@@ -94,6 +94,9 @@ func (r *PastResult) Text() []byte {
 
 // Replace collects the change that puts another text in the place of the result.
 func (r *PastResult) Replace(edits *Edits, text []byte) {
+	if !r.Content.IsValid() {
+		return // there is nothing that the model could see
+	}
 	quoted := jsonstream.AppendQuote(nil, text)
 	if r.Replacement != nil {
 		quoted = r.Replacement(quoted)
