@@ -15,7 +15,7 @@ func TestScene(t *testing.T) {
 	want := `refund   prerequisite_missing: Call lookup first with the same /order; it must have succeeded.
 lookup   -> {"order":"A-17","total":80}
 refund   -> {"status":"ok"}
-refund   session_policy_denied: The limit of 100 in all within 24h0m0s would be exceeded; try again later.
+refund   session_policy_denied: The limit of 100 in all within 24h would be exceeded; try again later.
 mail     outside: Mail goes to example.com only.
 mail     -> {"sent":true}
 to billing  with {"order":"A-17"}
