@@ -13,7 +13,7 @@ import (
 
 // meaningVersion names the meaning of the language in policy hashes. It changes
 // when the same text starts to decide differently (S36).
-const meaningVersion = "stopgate-policy-1"
+const meaningVersion = "stopgate-policy-2"
 
 // ruleID identifies a rule by what it says and where (S34): it survives changes of
 // other rules, of order, of spelling, and nothing else. The values of named lists
