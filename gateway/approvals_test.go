@@ -58,7 +58,9 @@ func (l loud) next(t *testing.T) approve.Entry {
 func TestRepeatTakesApproval(t *testing.T) {
 	for _, in := range tongues() {
 		t.Run(in.name, func(t *testing.T) {
-			k, queue, l := asked(t, in, func(o *gateway.Options) { o.Settings.Timeouts.Unary = 20 * time.Millisecond })
+			t.Parallel()
+			// Long enough for a slow machine to find the approval.
+			k, queue, l := asked(t, in, func(o *gateway.Options) { o.Settings.Timeouts.Unary = time.Second })
 			k.stream = false
 			pay := saidCall{"p1", "pay", `{"to":"bob"}`}
 			body := k.says([]saidCall{pay}, user("pay bob"))
