@@ -67,9 +67,13 @@ func (w *wait) look(ctx context.Context, view gate.View) (a gate.Answer, done bo
 	case w.entry.ID == "":
 		err = w.open(ctx, view)
 	case view.Complete && !w.entry.Complete:
+		// The question was asked before it could be known whose repetition the call is.
+		if a, done, err = w.again(ctx, view); done || err != nil {
+			return a, done, err
+		}
 		err = w.complete(ctx, view)
 	default:
-		w.entry, err = w.queue.store.Entry(ctx, w.entry.ID)
+		err = w.reread(ctx)
 	}
 	if err != nil {
 		return gate.Answer{}, false, err
@@ -92,6 +96,16 @@ func (w *wait) look(ctx context.Context, view gate.View) (a gate.Answer, done bo
 	return gate.Answer{}, false, nil
 }
 
+// reread takes what the entry has become. Where that fails the entry stays known: it
+// is withdrawn when the call is gone.
+func (w *wait) reread(ctx context.Context) error {
+	e, err := w.queue.store.Entry(ctx, w.entry.ID)
+	if err == nil {
+		w.entry = e
+	}
+	return err
+}
+
 // errNobody makes the gate deny no_approver.
 var errNobody = errors.New("approve: nobody can answer")
 
@@ -101,16 +115,8 @@ func (w *wait) alone(ctx context.Context, view gate.View) (gate.Answer, bool, er
 	if !view.Complete {
 		return gate.Answer{}, false, nil
 	}
-	now := w.queue.opts.Now()
-	entries, err := w.queue.store.Entries(ctx, Filter{Principal: view.Binding.Principal, Session: view.Binding.Session, Live: now})
-	if err != nil {
-		return gate.Answer{}, false, err
-	}
-	for _, e := range entries {
-		if e.usable() && e.Binding == view.Binding {
-			w.entry, w.shared = e, true
-			return w.use(ctx, view)
-		}
+	if a, done, err := w.again(ctx, view); done || err != nil {
+		return a, done, err
 	}
 	if !w.queue.opts.Defer {
 		return gate.Answer{}, false, errNobody
@@ -119,6 +125,24 @@ func (w *wait) alone(ctx context.Context, view gate.View) (gate.Answer, bool, er
 		return gate.Answer{}, false, err
 	}
 	return view.Defer(w.entry.ID), true, nil
+}
+
+// again uses the yes that somebody gave to the identical call before (S5).
+func (w *wait) again(ctx context.Context, view gate.View) (gate.Answer, bool, error) {
+	entries, err := w.queue.store.Entries(ctx, Filter{Principal: view.Binding.Principal, Session: view.Binding.Session, Live: w.queue.opts.Now()})
+	if err != nil {
+		return gate.Answer{}, false, err
+	}
+	for _, e := range entries {
+		if e.usable() && e.Binding == view.Binding {
+			if w.entry.ID != "" {
+				w.withdraw(ctx)
+			}
+			w.entry, w.shared = e, true
+			return w.use(ctx, view)
+		}
+	}
+	return gate.Answer{}, false, nil
 }
 
 // open adds the entry, or finds the one of the identical call.
