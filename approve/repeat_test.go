@@ -1,0 +1,76 @@
+package approve_test
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/approve"
+	"github.com/stopgate/stopgate/gate"
+	"github.com/stopgate/stopgate/store/mem"
+)
+
+// Proves S5, S54: a repeated call that is asked about while it still arrives finds the
+// yes that the whole call got before, and its own question is taken back.
+func TestRepeatThatArrivesSlowly(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newDesk(t, new(mem.Approvals), quiet, gate.WithLimits(gate.Limits{Hold: time.Minute, Approval: time.Hour}))
+		d.wants(d.decide(t.Context(), call("write", page)), stopgate.CodeApprovalPending)
+		d.answer(d.asked().ID, approve.Reply{Kind: approve.Yes})
+
+		c := call("write", "")
+		c.Args = nil
+		p, err := d.gate.Open(t.Context(), c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.Feed([]byte(page[:20]))
+		if err := p.Ask(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		early := d.asked()
+		p.Feed([]byte(page[20:]))
+		p.Close(stopgate.Ended)
+		start := time.Now()
+		if out, err := p.Resolve(t.Context()); err != nil || !out.Allowed() || time.Since(start) > time.Second {
+			t.Fatal(out.Verdict, err, time.Since(start))
+		}
+		if e, err := d.queue.Entry(t.Context(), early.ID); err != nil || e.State != approve.Withdrawn {
+			t.Errorf("the early question: %+v, %v", e, err)
+		}
+	})
+}
+
+// slowStore reads entries until whoever asks gives up.
+type slowStore struct{ approve.Store }
+
+func (s slowStore) Entry(ctx context.Context, id string) (approve.Entry, error) {
+	if ctx.Done() != nil {
+		<-ctx.Done()
+		return approve.Entry{}, ctx.Err()
+	}
+	return s.Store.Entry(ctx, id)
+}
+
+// Proves W53: a question is taken back also if its call goes away while the queue
+// looks what became of it.
+func TestClientGoneWhileLooking(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := new(mem.Approvals)
+		d := newDesk(t, slowStore{store}, quiet)
+		ctx, leave := context.WithCancel(t.Context())
+		done := d.decide(ctx, call("write", page))
+		e := d.asked()
+		time.Sleep(time.Minute) // the queue looks by now
+		synctest.Wait()
+		leave()
+		d.wants(done, stopgate.CodeClientGone)
+		synctest.Wait()
+		if e, err := store.Entry(t.Context(), e.ID); err != nil || e.State != approve.Withdrawn {
+			t.Errorf("%+v, %v", e, err)
+		}
+	})
+}
