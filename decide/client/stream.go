@@ -131,8 +131,9 @@ func (s *Stream) Write(piece []byte) (int, error) {
 	return n, s.err
 }
 
-// Verdict is what the gate has said so far, and the argument bytes behind it. Until the
-// arguments have ended it is never an allowance.
+// Verdict is what the gate has said so far, and the argument bytes behind it. An
+// unattended one is provisional, for people to see (D26): only the answer of Close lets
+// the call run.
 func (s *Stream) Verdict() (v Verdict, received int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
