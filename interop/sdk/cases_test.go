@@ -25,15 +25,14 @@ type testCase struct {
 	raises, shows []string
 }
 
-// Calls that the policy allows, denies and asks about.
+// Calls that the policy allows and denies.
 var (
-	callA  = toolCall{"call_a", "a", `{"path":"src/a.go"}`}
-	callB  = toolCall{"call_b", "b", `{"path":"src/\u00e9 b\n.go"}`}
-	callC  = toolCall{"call_c", "c", `{"path":"c"}`}
-	badA   = toolCall{"call_a", "a", `{"path":"denied"}`}
-	badB   = toolCall{"call_b", "b", `{"path":"denied"}`}
-	badC   = toolCall{"call_c", "c", `{"path":"denied"}`}
-	askedA = toolCall{"call_a", "a", `{"path":"asked"}`}
+	callA = toolCall{"call_a", "a", `{"path":"src/a.go"}`}
+	callB = toolCall{"call_b", "b", `{"path":"src/\u00e9 b\n.go"}`}
+	callC = toolCall{"call_c", "c", `{"path":"c"}`}
+	badA  = toolCall{"call_a", "a", `{"path":"denied"}`}
+	badB  = toolCall{"call_b", "b", `{"path":"denied"}`}
+	badC  = toolCall{"call_c", "c", `{"path":"denied"}`}
 )
 
 const preamble = "Let me see."

@@ -14,7 +14,7 @@ path = { type = "string" }
 [tools."*".policy]
 run = [
   { arg = "/path", const = "denied", mode = "deny", reason = "not this one" },
-  { arg = "/path", const = "asked", mode = "ask" },
+  { arg = "/path", prefix = "asked", mode = "ask" },
   { mode = "unattended" },
 ]
 `

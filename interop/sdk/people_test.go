@@ -88,9 +88,6 @@ func (p *person) watch(ctx context.Context, watching chan<- struct{}) error {
 // that would go on for ever, and the library sees a legal end.
 func TestPeopleAndEndlessCalls(t *testing.T) {
 	scripts := map[string]*script{}
-	for _, api := range []string{"chat", "responses", "messages"} {
-		scripts["asked-"+api] = say(api, preamble, askedA)
-	}
 	content := strings.Repeat("x", 1000)
 	scripts["endless-chat"] = &script{api: "chat", endless: true, events: append(chatText(preamble),
 		callDelta(`"index":0,"id":"call_a","type":"function","function":{"name":"a","arguments":"{\"path\":\"denied\",\"more\":\""}`),
@@ -102,12 +99,16 @@ func TestPeopleAndEndlessCalls(t *testing.T) {
 	newPerson(t, g)
 	t.Run("group", func(t *testing.T) {
 		for _, cl := range clients(t) {
-			asked := testCase{name: "asked-" + cl.api, want: want{texts: []string{preamble}, calls: []toolCall{askedA}, finish: finishes[cl.api][0], tokens: 42}}
 			for _, stream := range []bool{true, false} {
+				// A call of its own for each: a yes is for one call, whoever repeats it.
+				name := fmt.Sprintf("asked-%s-%s-%t", cl.name, cl.kind, stream)
+				call := toolCall{"call_a", "a", `{"path":"` + name + `"}`}
+				asked := testCase{name: name, want: want{texts: []string{preamble}, calls: []toolCall{call}, finish: finishes[cl.api][0], tokens: 42}}
+				p.add(name, say(cl.api, preamble, call))
 				t.Run(fmt.Sprintf("asked/%s/%s/%t", cl.name, cl.kind, stream), func(t *testing.T) {
 					t.Parallel()
 					start := time.Now()
-					j := job{Client: cl.kind, Base: g.URL, Model: asked.name + fmt.Sprintf("/%s-%t", cl.name, stream), Stream: stream}
+					j := job{Client: cl.kind, Base: g.URL, Model: name, Stream: stream}
 					cl.compare(t, asked, cl.library.do(t, j), j)
 					if took := time.Since(start); took < slow {
 						t.Errorf("it took %v, nobody can have answered", took)

@@ -57,6 +57,13 @@ func newProvider(t testing.TB, scripts map[string]*script) *provider {
 	return p
 }
 
+// add adds a script while the provider serves.
+func (p *provider) add(name string, s *script) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.scripts[name] = s
+}
+
 func (p *provider) serve(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	var request struct {
