@@ -16,7 +16,8 @@ const maxFirstLine = 1 << 20
 
 // line is one line of a streamed answer.
 type line struct {
-	// Verdict is what is known so far; never an allowance.
+	// Verdict is what is known so far. An unattended one is provisional: only Call lets
+	// the call run (D26).
 	Verdict *Verdict `json:"verdict,omitempty"`
 	// Received counts the argument bytes behind it.
 	Received int64 `json:"received,omitempty"`
