@@ -41,7 +41,7 @@ type GateSettings struct {
 	// if the file does not say, 0 for never.
 	DenialLimit *int64
 
-	written *tomltree.Value // nil: the file has no [gate]
+	written *tomltree.Value // nil: see Written
 }
 
 // PathSettings is the table [paths]: inputs of matching, never read from the
@@ -94,7 +94,7 @@ type RuleList struct {
 	Alias bool       // written as a string: run = "ask"
 	Pos   diag.Range // of the value, or of its first [[header]]
 
-	broken bool // rules are missing because of mistakes
+	incomplete bool // rules are missing because of mistakes
 }
 
 // Quantifier says how many leaves at a pointer have to match.
@@ -124,9 +124,8 @@ type Rule struct {
 	Examples          []Example            // K36
 	Pos               diag.Range
 
-	ignores  []*tomltree.Value
-	optOut   *tomltree.Value // of allow_unsafe_prefix
-	matchPos *tomltree.Value // of match
+	ignoresPos          []diag.Range // of each of Ignores
+	matchPos, optOutPos diag.Range   // of match and allow_unsafe_prefix, zero without one
 }
 
 // Condition is one matcher on one pointer, or on every parameter of a type.
@@ -151,33 +150,31 @@ type When struct {
 	Session *SessionCondition
 	Pos     diag.Range
 
-	key string // identifies Session for rules of the rule's polarity
+	// sessionKey is equal for two conditions on the session that say the same, in rules of
+	// which both permit or both restrict; "" without one.
+	sessionKey string
 }
 
-// Source is the text of one policy file, a layer of its own (K35).
-type Source struct {
-	Name string
-	Text []byte
-	// Trusted says that the file is the operator's: named by him, or trusted by its
-	// hash. Any other file may only hold rules, and they may only tighten (S3, K35).
-	Trusted bool
+// Example is a call that its author says a rule matches, or does not match. It is
+// checked when the file is read and means nothing afterwards.
+type Example struct {
+	Matches bool
+	// Value is the arguments of a call, or, for a rule with one condition, one value
+	// for its argument.
+	Value match.Literal
+	Pos   diag.Range
 }
 
-// Options are what a policy file is checked and compiled against.
-type Options struct {
-	// Root and Home are the directories paths are read against, "" if unknown. The
-	// table [paths] of a file wins over them (K19).
-	Root, Home string
-	// Strict turns lints into errors (K0i).
-	Strict bool
-	// Untrusted holds a file to what a project file may say (S3). Compile sets it
-	// from [Source.Trusted].
-	Untrusted bool
-	// Definitions are the tools that are known to exist, with the schemas they come
-	// with; they are checked against the rules beside those of the file (Q5, Q16).
-	Definitions []stopgate.ToolDefinition
-	// UnknownTool is Ask where a tool that no file knows is asked about unless an
-	// operator says otherwise (DECISIONS S33): hosts bring new tools every month. It is
-	// an input of Compile; everything but Ask is Deny.
-	UnknownTool stopgate.Mode
+// listKind tells the three places apart where rules stand.
+type listKind uint8
+
+const (
+	runRules listKind = iota
+	resultRules
+	guardRules
+)
+
+// String names the list.
+func (k listKind) String() string {
+	return [...]string{"run", "result", "guard"}[k]
 }

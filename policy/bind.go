@@ -5,7 +5,6 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/jsonstream"
-	"github.com/stopgate/stopgate/policy/match"
 	"github.com/stopgate/stopgate/schema"
 )
 
@@ -206,48 +205,10 @@ func (b *binder) unknownTool() stopgate.Mode {
 	mode := stopgate.Ask
 	for _, g := range gates {
 		said := g.UnknownTool
-		if g.written.Get("unknown_tool") == nil {
+		if !g.says("unknown_tool") {
 			said = b.program.unknownTool
 		}
 		mode = stopgate.Strictest(mode, said)
 	}
 	return mode
-}
-
-// tablesFor lists the tables that apply to a tool, the most specific first: its
-// name, then globs by the length of their literal prefix, then "*" (K0b).
-func (p *Policy) tablesFor(tool string) []*ToolTable {
-	type candidate struct {
-		table *ToolTable
-		rank  int
-	}
-	var found []candidate
-	for _, t := range p.Tools {
-		if t.named(tool) {
-			found = append(found, candidate{t, stopgate.MaxToolName + 1})
-			continue
-		}
-		name, err := match.ParseName(t.Name)
-		if err == nil && name.Match(tool) {
-			prefix, _ := name.LiteralPrefix()
-			found = append(found, candidate{t, len(prefix)})
-		}
-	}
-	slices.SortStableFunc(found, func(a, b candidate) int { return b.rank - a.rank })
-	tables := make([]*ToolTable, len(found))
-	for i, f := range found {
-		tables[i] = f.table
-	}
-	return tables
-}
-
-// named reports whether a table is the tool's own.
-func (t *ToolTable) named(tool string) bool { return t.Name == tool || slices.Contains(t.Also, tool) }
-
-// matchesAny reports whether a name matches one of some globs.
-func matchesAny(globs []string, name string) bool {
-	return slices.ContainsFunc(globs, func(glob string) bool {
-		n, err := match.ParseName(glob)
-		return err == nil && n.Match(name)
-	})
 }

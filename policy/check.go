@@ -63,14 +63,9 @@ func (c *checker) report(code diag.Code, at diag.Range, message, hint string, re
 
 // trust holds a project file to rules (S3).
 func (c *checker) trust() {
-	if c.policy.source == nil {
-		return
-	}
-	for _, e := range c.policy.source.Root.Entries {
-		if !slices.Contains(untrusted, e.Key) {
-			c.report(diag.Untrusted, e.KeyRange, "a project file that nobody trusted cannot have `"+tomltree.Key(e.Key)+"`",
-				"move it to your own file, or trust this one by its hash")
-		}
+	for _, e := range c.policy.operatorOnly() {
+		c.report(diag.Untrusted, e.KeyRange, "a project file that nobody trusted cannot have `"+tomltree.Key(e.Key)+"`",
+			"move it to your own file, or trust this one by its hash")
 	}
 }
 
@@ -97,9 +92,6 @@ func (r *checkedRule) permissive() bool { return r.Mode.Permissive() }
 // catchAll reports whether the rule matches every call.
 func (r *checkedRule) catchAll() bool { return len(r.Conditions) == 0 && r.When == nil }
 
-// name is the rule as messages call it.
-func (r *Rule) name() string { return fmt.Sprintf("rule %d", r.Index+1) }
-
 // list checks one list for one tool.
 func (c *checker) list(l *checkedList) {
 	for _, r := range l.Rules {
@@ -120,14 +112,14 @@ func (c *checker) list(l *checkedList) {
 	c.lintAbsent(l)
 	// A list that stands for many tools is judged once, as it stands: a rule that one
 	// of them cannot reach is there for the others.
-	if !c.unproved && !l.broken && (!l.shared || l.tool.name == "") {
+	if !c.unproved && !l.incomplete && (!l.shared || l.tool.name == "") {
 		c.reachability(l)
 	}
 }
 
 // catchAll warns about a list that ends without a rule for everything (D25-11).
 func (c *checker) catchAll(l *checkedList) {
-	if l.broken {
+	if l.incomplete {
 		return
 	}
 	at := l.Pos
@@ -197,14 +189,4 @@ func (c *checker) missing(l *checkedList, r *Rule, k *Condition, reach schema.Re
 	}
 	c.report(code, r.Pos, fmt.Sprintf("%s of `%s` is skipped for %s: no `%s` there",
 		r.name(), tomltree.Key(l.owner.Name), l.tool.label(), arg), hint)
-}
-
-// segment is the place of one segment of the condition's pointer.
-func (k *Condition) segment(n int) diag.Range {
-	if k.arg == nil {
-		return k.ArgPos
-	}
-	from := len(k.Arg[:n].String()) + 1
-	to := len(k.Arg[:n+1].String())
-	return k.arg.Place(from).To(k.arg.Place(max(from, to-1)))
 }

@@ -167,12 +167,8 @@ func firstFault(before *match.SpecError, err error) *match.SpecError {
 func (c *checker) misfit(who string, k *Condition, target match.Target, spec *match.SpecError) {
 	at := k.ValuePos
 	var related []diag.Related
-	if spec.Index >= 0 && spec.Index < len(k.values) {
-		v := k.values[spec.Index]
-		at = v.Range
-		if spec.Offset >= 0 {
-			at = v.Place(spec.Offset)
-		}
+	if place, ok := k.valuePlace(spec.Index, spec.Offset); ok {
+		at = place
 		if k.Spec.List != "" {
 			related = append(related, diag.Related{Range: k.Pos, Message: "the list is used here"})
 		}
@@ -208,7 +204,7 @@ func fittingMatchers(types schema.Type) string {
 	if len(keys) == 0 {
 		return ""
 	}
-	return "possible here: " + quoted(append(keys, "present"))
+	return "possible here: " + diag.Words(append(keys, "present"))
 }
 
 // predicates begin messages whose subject is the matcher or its literal.

@@ -4,13 +4,11 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/diag"
 	"github.com/stopgate/stopgate/internal/tomltree"
-	"github.com/stopgate/stopgate/policy/match"
 	"github.com/stopgate/stopgate/schema"
 )
 
@@ -38,7 +36,7 @@ func (c *checker) tools() {
 	described := make(map[*ToolTable]bool)
 	for i := range c.definitions {
 		d := &c.definitions[i]
-		tables := c.policy.tablesOf(string(d.Name))
+		tables := c.policy.tablesFor(string(d.Name))
 		if len(tables) == 0 {
 			continue
 		}
@@ -53,7 +51,7 @@ func (c *checker) tools() {
 		if described[t] || isGlob(t.Name) {
 			continue
 		}
-		tables := c.policy.tablesOf(t.Name)
+		tables := c.policy.tablesFor(t.Name)
 		c.known = append(c.known, &checkedTool{name: t.Name, tables: tables, schema: declared(tables, t.Name, nil), at: t.Pos})
 	}
 	judged := make(map[*RuleList]bool)
@@ -92,43 +90,11 @@ func (c *checker) tools() {
 // any (D25-04).
 func (t *checkedTool) list(kind listKind) *checkedList {
 	for _, table := range t.tables {
-		l := table.Run
-		if kind == resultRules {
-			l = table.Result
-		}
-		if l != nil {
+		if l := table.list(kind); l != nil {
 			return &checkedList{RuleList: l, kind: kind, owner: table, shared: isGlob(table.Name), tool: t}
 		}
 	}
 	return nil
-}
-
-// tablesOf lists the tables that speak for a tool, the nearest first: its own
-// name, then globs by the length of their literal beginning, "*" last (K0b).
-func (p *Policy) tablesOf(tool string) []*ToolTable {
-	type near struct {
-		table  *ToolTable
-		length int
-	}
-	var found []near
-	for _, t := range p.Tools {
-		if t.Name == tool || slices.Contains(t.Also, tool) {
-			found = append(found, near{t, len(tool) + 1})
-			continue
-		}
-		if !isGlob(t.Name) {
-			continue
-		}
-		if n, err := match.ParseName(t.Name); err == nil && n.Match(tool) {
-			found = append(found, near{t, len(literalPrefix(t.Name))})
-		}
-	}
-	slices.SortStableFunc(found, func(a, b near) int { return cmp.Compare(b.length, a.length) })
-	tables := make([]*ToolTable, len(found))
-	for i, n := range found {
-		tables[i] = n.table
-	}
-	return tables
 }
 
 // declared is the schema of the nearest table that declares one. A table for many
@@ -221,16 +187,16 @@ func (c *checker) defaults() {
 func some(names []string) string {
 	const limit = 4
 	if len(names) <= limit {
-		return quoted(names)
+		return diag.Words(names)
 	}
-	return fmt.Sprintf("%s and %d more", quoted(names[:limit]), len(names)-limit)
+	return fmt.Sprintf("%s and %d more", diag.Words(names[:limit]), len(names)-limit)
 }
 
 // guardText writes a rule as a guard, to be pasted.
 func guardText(r *Rule) string {
 	lines := []string{"  [[guard]]"}
-	for _, p := range ruleParts(r, false) {
-		lines = append(lines, "  "+p.String())
+	for _, p := range r.lines() {
+		lines = append(lines, "  "+p)
 	}
 	return strings.Join(lines, "\n")
 }

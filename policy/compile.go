@@ -87,11 +87,7 @@ func (b *binder) trusted() bool {
 // rules finds the list that applies and the name of its table (D25-04).
 func (v *voice) rules(kind listKind) (*RuleList, string) {
 	for _, t := range v.tables {
-		list := t.Run
-		if kind == resultRules {
-			list = t.Result
-		}
-		if list != nil {
+		if list := t.list(kind); list != nil {
 			return list, t.Name
 		}
 	}

@@ -311,7 +311,7 @@ func (b *boundPolicy) place(d analysis.Decider) *RulePlace {
 	default:
 		return &RulePlace{File: b.file, Line: b.list.Pos.Start.Line, Index: -1}
 	}
-	return &RulePlace{File: b.file, Line: r.Pos.Start.Line, Index: r.Index, Guard: d.Guard, Text: joinParts(ruleParts(r, false))}
+	return &RulePlace{File: b.file, Line: r.Pos.Start.Line, Index: r.Index, Guard: d.Guard, Text: r.text()}
 }
 
 // policy translates what decides.
@@ -360,9 +360,4 @@ func (c *checker) guardOn(l *checkedList, g *Rule) []*checkedRule {
 		list = append(list, &checkedRule{Rule: &one, conditions: []*checkedCondition{bound}})
 	}
 	return list
-}
-
-// String names the list.
-func (k listKind) String() string {
-	return [...]string{"run", "result", "guard"}[k]
 }

@@ -167,30 +167,10 @@ func (c *comparer) settings() {
 	differs("gate.enforcement", or(old.Gate.Enforcement, "enforce"), or(new.Gate.Enforcement, "enforce"))
 	differs("paths.root", or(old.Paths.Root, "unknown"), or(new.Paths.Root, "unknown"))
 	differs("paths.home", or(old.Paths.Home, "unknown"), or(new.Paths.Home, "unknown"))
-	if !slices.Equal(apart(old), apart(new)) {
+	if !slices.Equal(old.declarations(), new.declarations()) {
 		c.out.Complete = false
 		c.out.Open = append(c.out.Open, "session policies, handoffs or the judge change, which are not compared")
 	}
-}
-
-// apart lists what decides beside rules and guards.
-func apart(p *Policy) []string {
-	var list []string
-	for _, s := range p.Sessions {
-		list = append(list, s.meaning())
-	}
-	for _, h := range p.Handoffs {
-		list = append(list, h.meaning())
-	}
-	for _, t := range p.Tools {
-		if t.Success != nil && len(p.Sessions) > 0 {
-			list = append(list, t.Name+" "+t.Success.meaning())
-		}
-	}
-	if p.Judge != nil {
-		list = append(list, p.Judge.meaning())
-	}
-	return list
 }
 
 // unknownTool compares what becomes of a tool that neither file knows.
@@ -216,11 +196,11 @@ func commandsDiffer(bound [2]*boundPolicy) string {
 	for i, b := range bound {
 		note := func(r *checkedRule) {
 			if slices.ContainsFunc(r.conditions, (*checkedCondition).isCommand) {
-				about[i] = append(about[i], joinParts(ruleParts(r.Rule, true)))
+				about[i] = append(about[i], r.Rule.meaning())
 			}
 		}
 		for _, r := range b.rules {
-			whole[i] = append(whole[i], joinParts(ruleParts(r.Rule, true)))
+			whole[i] = append(whole[i], r.Rule.meaning())
 			note(r)
 		}
 		for _, g := range b.guards {
@@ -228,7 +208,7 @@ func commandsDiffer(bound [2]*boundPolicy) string {
 		}
 		for _, g := range b.written {
 			if slices.ContainsFunc(g.Conditions, func(k Condition) bool { return k.On == "path" }) {
-				about[i], guarded = append(about[i], joinParts(ruleParts(g, true))), true
+				about[i], guarded = append(about[i], g.meaning()), true
 			}
 		}
 	}
@@ -251,7 +231,7 @@ func refusalsMeet(bound [2]*boundPolicy) bool {
 		var rules, guards [2]bool // skip, deny
 		note := func(list []*checkedRule, modes *[2]bool) {
 			for _, r := range list {
-				written[i] = append(written[i], joinParts(ruleParts(r.Rule, true)))
+				written[i] = append(written[i], r.Rule.meaning())
 				modes[0] = modes[0] || r.Mode == stopgate.Skip
 				modes[1] = modes[1] || r.Mode == stopgate.Deny
 			}

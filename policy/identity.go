@@ -19,7 +19,7 @@ const meaningVersion = "stopgate-policy-2"
 // other rules, of order, of spelling, and nothing else. The values of named lists
 // are part of it.
 func ruleID(tool, list string, r *Rule) stopgate.RuleID {
-	sum := sha256.Sum256([]byte(tool + "\x00" + list + "\x00" + joinParts(ruleParts(r, true))))
+	sum := sha256.Sum256([]byte(tool + "\x00" + list + "\x00" + r.meaning()))
 	return stopgate.RuleID(hex.EncodeToString(sum[:16]))
 }
 
@@ -91,7 +91,7 @@ func (p *Policy) meaning() []byte {
 	}
 	w.line("[guard]")
 	for _, g := range p.Guards {
-		w.line(joinParts(ruleParts(g, true)))
+		w.line(g.meaning())
 	}
 	for _, s := range p.Sessions {
 		w.line("[session] " + s.meaning())
@@ -111,7 +111,7 @@ func (w *meaning) list(key string, l *RuleList) {
 	}
 	w.line(key)
 	for _, r := range l.Rules {
-		w.line(joinParts(ruleParts(r, true)))
+		w.line(r.meaning())
 	}
 }
 
@@ -124,6 +124,38 @@ func PolicyHash(layers ...*Policy) string {
 		text := p.meaning()
 		sum := sha256.Sum256(text)
 		h.Write(sum[:])
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// declarations lists what decides beside rules and guards, each in one spelling: session
+// policies, handoffs, how results are read where a session policy asks, and the judge.
+func (p *Policy) declarations() []string {
+	var list []string
+	for _, s := range p.Sessions {
+		list = append(list, s.meaning())
+	}
+	for _, h := range p.Handoffs {
+		list = append(list, h.meaning())
+	}
+	for _, t := range p.Tools {
+		if t.Success != nil && len(p.Sessions) > 0 {
+			list = append(list, t.Name+" "+t.Success.meaning())
+		}
+	}
+	if p.Judge != nil {
+		list = append(list, p.Judge.meaning())
+	}
+	return list
+}
+
+// sessionHash identifies session policies alone, in their order: what a snapshot is
+// bound to (S15).
+func sessionHash(policies []*SessionPolicy) string {
+	h := sha256.New()
+	h.Write([]byte(meaningVersion))
+	for _, p := range policies {
+		h.Write([]byte(p.meaning() + "\n"))
 	}
 	return hex.EncodeToString(h.Sum(nil))
 }

@@ -51,18 +51,6 @@ const (
 // Governs reports whether calls of a tool are reviewed.
 func (j *Judge) Governs(tool stopgate.ToolName) bool { return matchesAny(j.Tools, string(tool)) }
 
-// Judges lists the judges that the operator's files ask for, one for each file that
-// has a table [judge]. A call that several of them govern needs all of them.
-func (p *Program) Judges() []*Judge {
-	var all []*Judge
-	for _, l := range p.layers {
-		if j := l.policy.Judge; j != nil && l.trusted {
-			all = append(all, j)
-		}
-	}
-	return all
-}
-
 // meaning is what decides of the table, on one line. Where the model lives and who
 // pays for it does not.
 func (j *Judge) meaning() string {
@@ -153,12 +141,3 @@ func (p *parser) judge(e *tomltree.Entry) {
 
 // Same reports whether two tables decide the same about every call.
 func (j *Judge) Same(other *Judge) bool { return j.meaning() == other.meaning() }
-
-// Judged reports whether a judge reviews calls of a tool, under any of its names.
-func (p *Program) Judged(tool stopgate.ToolName) bool {
-	name := tool
-	if known, ok := p.ToolNames()[tool]; ok {
-		name = known
-	}
-	return slices.ContainsFunc(p.Judges(), func(j *Judge) bool { return j.Governs(tool) || j.Governs(name) })
-}

@@ -29,7 +29,7 @@ func (c *checker) lintRule(l *checkedList, r *checkedRule) {
 		}
 	}
 	if r.AllowUnsafePrefix && !usesPrefix && len(r.conditions) > 0 && !r.conditions[0].reach.Unknown {
-		c.report(diag.UselessOptOut, r.optOut.Range, "`allow_unsafe_prefix` changes nothing here: "+r.name()+" has no permissive prefix on a plain string", "remove it")
+		c.report(diag.UselessOptOut, r.optOutPos, "`allow_unsafe_prefix` changes nothing here: "+r.name()+" has no permissive prefix on a plain string", "remove it")
 	}
 	c.lintMembers(r)
 	for _, k := range r.conditions {
@@ -46,8 +46,8 @@ func (c *checker) lintAny(r *checkedRule, k *checkedCondition) {
 		return
 	}
 	at := k.Pos
-	if r.matchPos != nil && k.Match == QuantifierDefault {
-		at = r.matchPos.Range
+	if r.matchPos.IsValid() && k.Match == QuantifierDefault {
+		at = r.matchPos
 	}
 	c.report(diag.PermissiveAny, at, fmt.Sprintf("%s runs unattended as soon as one element of `%s` matches, whatever the others are", r.name(), k.Arg),
 		"leave `match` out: then every element has to match")
@@ -86,14 +86,6 @@ func anchor(pattern string) string {
 		return inner
 	}
 	return "^(?:" + pattern + ")$" // the end was not an anchor
-}
-
-// valueRange is where a literal of the condition is written.
-func (k *Condition) valueRange(i int) diag.Range {
-	if i < len(k.values) {
-		return k.values[i].Range
-	}
-	return k.ValuePos
 }
 
 // lintRoot warns about permissive rules on the whole file system (C17).
@@ -215,7 +207,7 @@ func (c *checker) lintAbsent(l *checkedList) {
 func ruleWith(r *Rule, conditions []Condition) string {
 	changed := *r
 	changed.Conditions, changed.Compound = conditions, len(conditions) > 1
-	return "{ " + joinParts(ruleParts(&changed, false)) + " },"
+	return "{ " + changed.text() + " },"
 }
 
 // boolLiteral makes a literal for a suggestion.

@@ -95,13 +95,13 @@ func (c *checker) ignored(l *checkedList, r *checkedRule, open []callTarget) {
 	var what, pointers []string
 	for _, t := range open {
 		what = append(what, fmt.Sprintf("%s `%s`", t.annotation, t.pointer))
-		pointers = append(pointers, t.pointer.String())
+		pointers = append(pointers, tomltree.Quote(t.pointer.String()))
 	}
-	hint := "or, if that may be anything: `" + formatPart{key: "ignores", items: strs(pointers)}.String() + "`"
+	hint := "or, if that may be anything: `ignores = [" + strings.Join(pointers, ", ") + "]`"
 	if better, ok := r.constrain(open); ok {
 		hint = "constrain that too: `" + better + "`\n" + hint
 	} else {
-		hint = fmt.Sprintf("ask about it above: `{ arg = %s, present = true, mode = \"ask\" },`\n%s", tomltree.Quote(pointers[0]), hint)
+		hint = fmt.Sprintf("ask about it above: `{ arg = %s, present = true, mode = \"ask\" },`\n%s", pointers[0], hint)
 	}
 	c.report(diag.IgnoresTarget, r.Pos, fmt.Sprintf("%s runs %s unattended whatever its %s is", r.name(), l.tool.label(), strings.Join(what, " or ")), hint)
 }
@@ -142,7 +142,7 @@ func (c *checker) ignoresExist(l *checkedList, r *Rule) {
 		if reach.Suggestion != "" {
 			hint = "did you mean `" + reach.Suggestion + "`?"
 		}
-		c.report(diag.NoSuchParameter, r.ignores[i].Range, fmt.Sprintf("%s ignores `%s` of %s: %s", r.name(), pointer, l.tool.label(), reach.Problem), hint)
+		c.report(diag.NoSuchParameter, r.ignoresPos[i], fmt.Sprintf("%s ignores `%s` of %s: %s", r.name(), pointer, l.tool.label(), reach.Problem), hint)
 	}
 }
 
@@ -160,7 +160,7 @@ func (c *checker) uselessIgnores(l *checkedList, r *checkedRule, flagged map[str
 			})
 		}
 		if !useful && l.tool.schema.Reach(pointer).Missing < 0 {
-			c.report(diag.UselessOptOut, r.ignores[i].Range, fmt.Sprintf("`%s` is nothing that %s leaves open", pointer, r.name()), "remove it from `ignores`")
+			c.report(diag.UselessOptOut, r.ignoresPos[i], fmt.Sprintf("`%s` is nothing that %s leaves open", pointer, r.name()), "remove it from `ignores`")
 		}
 	}
 }

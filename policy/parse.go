@@ -3,7 +3,6 @@ package policy
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/stopgate/stopgate/internal/diag"
 	"github.com/stopgate/stopgate/internal/tomltree"
@@ -197,6 +196,3 @@ func textsOf(values []*tomltree.Value) []string {
 	}
 	return list
 }
-
-// quoted lists words for a message.
-func quoted(words []string) string { return "`" + strings.Join(words, "`, `") + "`" }

@@ -92,7 +92,7 @@ func (p *parser) condition(t *tomltree.Value, guard bool) (c Condition, ok bool)
 		if e == nil {
 			e = on
 		}
-		p.report(diag.BadCondition, e.KeyRange, "`"+e.Key+"` without a matcher", "add one of "+quoted(matcherKeys[:10]))
+		p.report(diag.BadCondition, e.KeyRange, "`"+e.Key+"` without a matcher", "add one of "+diag.Words(matcherKeys[:10]))
 		return c, false
 	case arg == nil && on == nil:
 		p.report(diag.BadCondition, matcher.KeyRange, "`"+matcher.Key+"` without `arg`", "say which parameter it looks at: `arg = \"/path\"`")

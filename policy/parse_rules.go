@@ -17,15 +17,6 @@ const (
 	maxRules   = 20_000
 )
 
-// listKind tells the three places apart where rules stand.
-type listKind uint8
-
-const (
-	runRules listKind = iota
-	resultRules
-	guardRules
-)
-
 var modes = []string{"unattended", "ask", "edit", "skip", "deny"}
 
 // mode reads a mode that a list of this kind may have (K0a, K32, K33).
@@ -48,7 +39,7 @@ func (p *parser) mode(v *tomltree.Value, key string, kind listKind) (m stopgate.
 	return m, false
 }
 
-func quotedModes() string { return quoted(modes) }
+func quotedModes() string { return diag.Words(modes) }
 
 // ruleList reads run or result: a mode, or an ordered array of rules (D25-05).
 func (p *parser) ruleList(e *tomltree.Entry, kind listKind) *RuleList {
@@ -61,26 +52,26 @@ func (p *parser) ruleList(e *tomltree.Entry, kind listKind) *RuleList {
 		list.Alias = true
 		m, ok := p.mode(e.Value, e.Key, kind)
 		if !ok {
-			list.broken = true
+			list.incomplete = true
 			return list
 		}
 		list.Rules = []*Rule{{Mode: m, Pos: e.Value.Range}}
 		return list
 	case e.Value.Kind != tomltree.Array:
 		p.wrongType(e, "a mode or an array of rules")
-		list.broken = true
+		list.incomplete = true
 		return list
 	}
 	tables := p.elements(e)
-	list.broken = len(tables) < len(e.Value.Elements)
+	list.incomplete = len(tables) < len(e.Value.Elements)
 	if len(tables) > maxRules {
 		p.report(diag.TooLarge, e.KeyRange, fmt.Sprintf("more than %d rules", maxRules), "")
-		tables, list.broken = nil, true
+		tables, list.incomplete = nil, true
 	}
 	for i, t := range tables {
 		r, ok := p.rule(t, i, kind)
 		if !ok {
-			list.broken = true
+			list.incomplete = true
 			continue
 		}
 		list.Rules = append(list.Rules, r)
@@ -106,9 +97,9 @@ func (p *parser) rule(t *tomltree.Value, index int, kind listKind) (r *Rule, ok 
 		p.below(t.Get("below"), r)
 	}
 	r.Match = p.quantifier(t.Get("match"))
-	r.matchPos = valueOf(t.Get("match"))
-	if r.matchPos != nil && len(r.Conditions) == 0 {
-		p.report(diag.BadCondition, r.matchPos.Range, "`match` without a condition says nothing", "")
+	r.matchPos = writtenAt(t.Get("match"))
+	if r.matchPos.IsValid() && len(r.Conditions) == 0 {
+		p.report(diag.BadCondition, r.matchPos, "`match` without a condition says nothing", "")
 	}
 	if e := t.Get("mode"); e == nil {
 		p.report(diag.MissingKey, t.Range, "the rule has no `mode`", "possible: "+quotedModes())
@@ -118,24 +109,24 @@ func (p *parser) rule(t *tomltree.Value, index int, kind listKind) (r *Rule, ok 
 	r.Reason = p.sentence(t.Get("reason"))
 	r.Note, _ = p.text(t.Get("note"))
 	if r.When = p.when(t.Get("when")); r.When != nil && r.When.Session != nil {
-		r.When.key = dataKey(r.When.Session, r.Mode.Permissive())
+		r.When.sessionKey = dataKey(r.When.Session, r.Mode.Permissive())
 	}
 	r.AllowUnsafePrefix = p.flag(t.Get("allow_unsafe_prefix"))
-	r.optOut = valueOf(t.Get("allow_unsafe_prefix"))
-	r.ignores = p.texts(t.Get("ignores"))
-	for _, v := range r.ignores {
+	r.optOutPos = writtenAt(t.Get("allow_unsafe_prefix"))
+	for _, v := range p.texts(t.Get("ignores")) {
 		pointer, _ := p.pointer(v)
-		r.Ignores = append(r.Ignores, pointer)
+		r.Ignores, r.ignoresPos = append(r.Ignores, pointer), append(r.ignoresPos, v.Range)
 	}
 	p.examples(t.Get("examples"), r)
 	return r, !p.diags[before:].HasErrors()
 }
 
-func valueOf(e *tomltree.Entry) *tomltree.Value {
+// writtenAt is where the value of a key is written, zero without the key.
+func writtenAt(e *tomltree.Entry) diag.Range {
 	if e == nil {
-		return nil
+		return diag.Range{}
 	}
-	return e.Value
+	return e.Value.Range
 }
 
 func (p *parser) quantifier(e *tomltree.Entry) Quantifier {

@@ -24,7 +24,7 @@ func (p *parser) session(t *tomltree.Value) {
 	p.policy.Sessions = append(p.policy.Sessions, s)
 	keys := sessionKeysOf[s.Type]
 	if e := t.Get("type"); e == nil {
-		p.report(diag.MissingKey, t.Range, "`type` is missing", "write type = "+quoted(sessionTypes))
+		p.report(diag.MissingKey, t.Range, "`type` is missing", "write type = "+diag.Words(sessionTypes))
 	} else if word, ok := p.word(e, sessionTypes...); ok {
 		s.Type, keys = word, sessionKeysOf[word]
 	}

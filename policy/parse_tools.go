@@ -10,10 +10,6 @@ import (
 	"github.com/stopgate/stopgate/policy/match"
 )
 
-// defaults is the name of the table that speaks for every tool without its own
-// (D25-01, D25-04).
-const defaults = "*"
-
 // tools reads [tools.NAME], and [conversation.tools.NAME] as D25 spells it (K27).
 func (p *parser) tools(root *tomltree.Value) {
 	if e := root.Get("tools"); e != nil && p.table(e) {
@@ -57,9 +53,6 @@ func (p *parser) toolName(name string, at diag.Range) {
 		p.report(diag.BadName, at, "the glob "+tomltree.Quote(name)+" names no tools: "+message, "")
 	}
 }
-
-// isGlob reports whether a name is not only itself.
-func isGlob(name string) bool { return strings.ContainsAny(name, `*?[]{}\`) }
 
 func (p *parser) toolTable(e *tomltree.Entry) *ToolTable {
 	t := e.Value
@@ -199,12 +192,4 @@ func (p *parser) claims() {
 			}
 		}
 	}
-}
-
-// literalPrefix is the part of a well-formed glob that decides which of two globs
-// is nearer (K0b).
-func literalPrefix(glob string) string {
-	name, _ := match.ParseName(glob)
-	prefix, _ := name.LiteralPrefix()
-	return prefix
 }

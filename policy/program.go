@@ -160,7 +160,7 @@ func (p *Program) Settings() Settings {
 func (p *Program) gates() []*GateSettings {
 	var all []*GateSettings
 	for _, l := range p.layers {
-		if l.trusted && l.policy.Gate.written != nil {
+		if l.trusted && l.policy.Gate.present() {
 			all = append(all, &l.policy.Gate)
 		}
 	}

@@ -218,16 +218,6 @@ func relatedRules(rules []*checkedRule, limit int) []diag.Related {
 	return list
 }
 
-// text is the condition's matcher as it is written.
-func (k *Condition) text() string {
-	parts := conditionParts(k, false)
-	text := parts[1].String()
-	if runes := []rune(text); len(runes) > 60 {
-		text = string(runes[:57]) + "..."
-	}
-	return text
-}
-
 // Reached is what is known about how a rule can be reached.
 type Reached struct {
 	Tool string // "" for tools that only a table for many describes

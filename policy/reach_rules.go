@@ -66,7 +66,7 @@ func (r *checkedRule) same() string {
 	} else {
 		plain.Mode = stopgate.Unattended
 	}
-	return joinParts(ruleParts(&plain, true))
+	return plain.meaning()
 }
 
 // covers lets the matchers compare what no automaton describes. They look at plain
@@ -337,9 +337,9 @@ const metFact = "met"
 // dataFact names the variable of a condition on the session.
 func dataFact(w *When, permissive bool) string {
 	if permissive {
-		return "when.session permits " + w.key
+		return "when.session permits " + w.sessionKey
 	}
-	return "when.session restricts " + w.key
+	return "when.session restricts " + w.sessionKey
 }
 
 // fact is one condition on a fact: a text that is empty where nobody says it.

@@ -1,8 +1,6 @@
 package policy
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"slices"
 	"strings"
 
@@ -22,19 +20,9 @@ type Situation struct {
 	settled string
 }
 
-// dataKey identifies the condition of a `when` for rules of one polarity.
-func dataKey(c *SessionCondition, permissive bool) string {
-	polarity := "restricts "
-	if permissive {
-		polarity = "permits "
-	}
-	sum := sha256.Sum256([]byte(polarity + c.meaning()))
-	return hex.EncodeToString(sum[:8])
-}
-
 // holds says whether a `when` with a condition on the session lets its rule exist.
 func (s Situation) holds(w *When, permissive bool) bool {
-	return strings.Contains(s.settled, w.key) == permissive
+	return strings.Contains(s.settled, w.sessionKey) == permissive
 }
 
 // with settles a condition: whether it holds is known.
@@ -56,36 +44,19 @@ type dataTest struct {
 func (p *Program) situations() {
 	known := make(map[string]bool)
 	for _, l := range p.layers {
-		l.policy.eachRule(func(r *Rule) {
+		for r := range l.policy.rules() {
 			w := r.When
-			if w == nil || w.Session == nil || known[w.key] {
-				return
+			if w == nil || w.Session == nil || known[w.sessionKey] {
+				continue
 			}
-			known[w.key] = true
+			known[w.sessionKey] = true
 			// Parse has refused what cannot be compiled; without a test the condition stays in doubt.
 			if t, err := NewDataTest(*w.Session, !r.Mode.Permissive(), l.env); err == nil {
-				p.tests = append(p.tests, dataTest{key: w.key, permissive: r.Mode.Permissive(), test: t})
+				p.tests = append(p.tests, dataTest{key: w.sessionKey, permissive: r.Mode.Permissive(), test: t})
 			}
-		})
+		}
 	}
 	slices.SortFunc(p.tests, func(a, b dataTest) int { return strings.Compare(a.key, b.key) })
-}
-
-// eachRule visits all rules of a file.
-func (p *Policy) eachRule(visit func(*Rule)) {
-	lists := [][]*Rule{p.Guards}
-	for _, t := range p.Tools {
-		for _, l := range []*RuleList{t.Run, t.Result} {
-			if l != nil {
-				lists = append(lists, l.Rules)
-			}
-		}
-	}
-	for _, rules := range lists {
-		for _, r := range rules {
-			visit(r)
-		}
-	}
 }
 
 // LooksAtSessions reports whether a rule has a condition on the data of sessions.

@@ -33,9 +33,24 @@ func joinParts(parts []formatPart) string {
 	return strings.Join(texts, ", ")
 }
 
-// ruleParts lists the keys of a rule in canonical order. spelled writes the values
-// of named lists out and numbers in canonical form: what a rule means, not how it
-// is written.
+// text writes the rule on one line, as it stands between the braces of a list.
+func (r *Rule) text() string { return joinParts(ruleParts(r, false)) }
+
+// meaning is text with the values of named lists written out and numbers in canonical
+// form: equal for two rules that say the same in different words.
+func (r *Rule) meaning() string { return joinParts(ruleParts(r, true)) }
+
+// lines lists the keys of the rule with their values, in canonical order: what stands in
+// a table [[guard]].
+func (r *Rule) lines() []string {
+	var lines []string
+	for _, p := range ruleParts(r, false) {
+		lines = append(lines, p.String())
+	}
+	return lines
+}
+
+// ruleParts lists the keys of a rule; spelled is for [Rule.meaning].
 func ruleParts(r *Rule, spelled bool) []formatPart {
 	var parts []formatPart
 	if r.Compound {
@@ -197,4 +212,14 @@ func jsonText(v jsonstream.Value) string {
 		return numberText(string(v.Raw()))
 	}
 	return string(v.Raw())
+}
+
+// text is the condition's matcher as it is written, shortened to 60 characters.
+func (k *Condition) text() string {
+	parts := conditionParts(k, false)
+	text := parts[1].String()
+	if runes := []rune(text); len(runes) > 60 {
+		text = string(runes[:57]) + "..."
+	}
+	return text
 }

@@ -35,6 +35,9 @@ func DidYouMean(word string, candidates []string) string {
 	return "possible: " + strings.Join(candidates, ", ")
 }
 
+// Words lists words for a message, each in backticks.
+func Words(words []string) string { return "`" + strings.Join(words, "`, `") + "`" }
+
 // distance counts the letters that have to be changed, added, removed or swapped
 // with their neighbour to turn a into b (optimal string alignment).
 func distance(a, b string) int {

@@ -1,0 +1,31 @@
+package policy
+
+import "github.com/stopgate/stopgate"
+
+// Source is the text of one policy file, a layer of its own (K35).
+type Source struct {
+	Name string
+	Text []byte
+	// Trusted says that the file is the operator's: named by him, or trusted by its
+	// hash. Any other file may only hold rules, and they may only tighten (S3, K35).
+	Trusted bool
+}
+
+// Options are what a policy file is checked and compiled against.
+type Options struct {
+	// Root and Home are the directories paths are read against, "" if unknown. The
+	// table [paths] of a file wins over them (K19).
+	Root, Home string
+	// Strict turns lints into errors (K0i).
+	Strict bool
+	// Untrusted holds a file to what a project file may say (S3). Compile sets it
+	// from [Source.Trusted].
+	Untrusted bool
+	// Definitions are the tools that are known to exist, with the schemas they come
+	// with; they are checked against the rules beside those of the file (Q5, Q16).
+	Definitions []stopgate.ToolDefinition
+	// UnknownTool is Ask where a tool that no file knows is asked about unless an
+	// operator says otherwise (DECISIONS S33): hosts bring new tools every month. It is
+	// an input of Compile; everything but Ask is Deny.
+	UnknownTool stopgate.Mode
+}
