@@ -10,6 +10,7 @@ import (
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/jsonstream"
 	"github.com/stopgate/stopgate/policy"
+	"github.com/stopgate/stopgate/policy/syntax"
 	"github.com/stopgate/stopgate/session"
 )
 
@@ -28,9 +29,9 @@ type compiled struct {
 	sessionHash string
 	joined      atomic.Pointer[joined]
 	names       map[stopgate.ToolName]stopgate.ToolName
-	reading     func(stopgate.ToolName) *policy.Success
+	reading     func(stopgate.ToolName) *syntax.Success
 	readings    recent[stopgate.ToolName, *session.Success]
-	handoffs    [][]*policy.Handoff
+	handoffs    [][]*syntax.Handoff
 	inherits    bool
 	situation   func(data jsonstream.Value) policy.Situation // nil: no rule looks at sessions
 	denialLimit int
@@ -116,7 +117,7 @@ func (g *Gate) compileAs(p *policy.Program, enforcement string) (*compiled, erro
 	}
 	c.handoffs, c.sessionHash, c.names = p.Handoffs(), p.SessionHash(), p.ToolNames()
 	c.inherits, c.looksAtResults = inherits(c.handoffs), p.LooksAtResults()
-	c.reading = func(tool stopgate.ToolName) *policy.Success { return p.Success(tool) }
+	c.reading = func(tool stopgate.ToolName) *syntax.Success { return p.Success(tool) }
 	var err error
 	if c.reviewers, err = g.reviewers(p.Judges()); err != nil {
 		return nil, err

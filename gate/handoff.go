@@ -8,8 +8,8 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/jsonstream"
-	"github.com/stopgate/stopgate/policy"
 	"github.com/stopgate/stopgate/policy/match"
+	"github.com/stopgate/stopgate/policy/syntax"
 	"github.com/stopgate/stopgate/session"
 )
 
@@ -256,9 +256,9 @@ func inheritKey(agent stopgate.AgentName) session.Key {
 }
 
 // inherits reports whether any handoff of the policy does.
-func inherits(layers [][]*policy.Handoff) bool {
-	return slices.ContainsFunc(layers, func(l []*policy.Handoff) bool {
-		return slices.ContainsFunc(l, func(h *policy.Handoff) bool { return h.Inherit })
+func inherits(layers [][]*syntax.Handoff) bool {
+	return slices.ContainsFunc(layers, func(l []*syntax.Handoff) bool {
+		return slices.ContainsFunc(l, func(h *syntax.Handoff) bool { return h.Inherit })
 	})
 }
 

@@ -9,13 +9,13 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate"
-	"github.com/stopgate/stopgate/policy"
+	"github.com/stopgate/stopgate/policy/syntax"
 )
 
 // reviewer is a judge with what a policy file, or the program, says about it.
 type reviewer struct {
 	judge   Judge // nil: nobody can make one, and what it governs fails
-	table   *policy.Judge
+	table   *syntax.Judge
 	onError stopgate.Mode
 	limit   time.Duration
 }
@@ -25,7 +25,7 @@ type reviewer struct {
 const judgeGrace = 50 * time.Millisecond
 
 // reviewers makes the judges that files ask for.
-func (g *Gate) reviewers(tables []*policy.Judge) ([]*reviewer, error) {
+func (g *Gate) reviewers(tables []*syntax.Judge) ([]*reviewer, error) {
 	var all []*reviewer
 	for _, t := range tables {
 		r := &reviewer{table: t, onError: t.OnError, limit: time.Duration(t.Timeout)*time.Millisecond + judgeGrace}

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate"
-	"github.com/stopgate/stopgate/policy"
+	"github.com/stopgate/stopgate/policy/syntax"
 	"github.com/stopgate/stopgate/session"
 )
 
@@ -49,7 +49,7 @@ type config struct {
 	approver Approver
 	judge    Judge
 	onError  stopgate.Mode // of the judge
-	judges   func(*policy.Judge) (Judge, error)
+	judges   func(*syntax.Judge) (Judge, error)
 	policies []ToolPolicy
 	handoffs []HandoffPolicy
 	store    Store
@@ -82,7 +82,7 @@ func WithJudge(j Judge, onError stopgate.Mode) Option {
 // [github.com/stopgate/stopgate/judge.Bench.Judge]. It is called by New and by Swap,
 // which fail if it does. Without it the calls that those judges govern are denied, or
 // asked about, judge_unavailable: a check that nobody makes never reads as passed.
-func WithJudges(open func(*policy.Judge) (Judge, error)) Option {
+func WithJudges(open func(*syntax.Judge) (Judge, error)) Option {
 	return func(c *config) { c.judges = open }
 }
 

@@ -14,7 +14,7 @@ import (
 
 	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/internal/secret"
-	"github.com/stopgate/stopgate/policy"
+	"github.com/stopgate/stopgate/policy/syntax"
 )
 
 // Options are what a Bench is made of; the zero value is the machine it runs on.
@@ -70,7 +70,7 @@ func New(o Options) *Bench {
 
 // Judge makes the judge that a policy file asks for. The error says what is missing; a
 // gate does not begin to work without its judges.
-func (b *Bench) Judge(t *policy.Judge) (gate.Judge, error) {
+func (b *Bench) Judge(t *syntax.Judge) (gate.Judge, error) {
 	j, err := b.open(t)
 	if err != nil {
 		return nil, fmt.Errorf("%s:%d: [judge] %w", t.File, t.Pos.Start.Line, err)
@@ -81,7 +81,7 @@ func (b *Bench) Judge(t *policy.Judge) (gate.Judge, error) {
 // The providers' own addresses.
 var providers = map[string]string{"openai": "https://api.openai.com/v1", "anthropic": "https://api.anthropic.com"}
 
-func (b *Bench) open(t *policy.Judge) (*judge, error) {
+func (b *Bench) open(t *syntax.Judge) (*judge, error) {
 	d, ok := dialects[t.API]
 	if !ok {
 		return nil, fmt.Errorf("api %q: want openai or anthropic", t.API)
@@ -105,7 +105,7 @@ func (b *Bench) open(t *policy.Judge) (*judge, error) {
 }
 
 // key finds the key. An endpoint on this machine may have none.
-func (b *Bench) key(t *policy.Judge) (string, error) {
+func (b *Bench) key(t *syntax.Judge) (string, error) {
 	if t.KeyEnv == "" && t.KeyFile == "" {
 		return "", nil
 	}

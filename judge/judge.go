@@ -7,13 +7,13 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/gate"
-	"github.com/stopgate/stopgate/policy"
+	"github.com/stopgate/stopgate/policy/syntax"
 )
 
 // judge is one table [judge] at work.
 type judge struct {
 	bench    *Bench
-	table    *policy.Judge
+	table    *syntax.Judge
 	dialect  *dialect
 	endpoint string
 	key      string
@@ -22,7 +22,7 @@ type judge struct {
 
 var _ gate.Judge = (*judge)(nil)
 
-func newJudge(b *Bench, t *policy.Judge, d *dialect, endpoint, key string) *judge {
+func newJudge(b *Bench, t *syntax.Judge, d *dialect, endpoint, key string) *judge {
 	return &judge{bench: b, table: t, dialect: d, endpoint: endpoint, key: key, prompt: newPrompt(t.Guidance)}
 }
 

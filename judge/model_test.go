@@ -15,7 +15,7 @@ import (
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/judge"
-	"github.com/stopgate/stopgate/policy"
+	"github.com/stopgate/stopgate/policy/syntax"
 )
 
 // asked is one request as the scripted model got it.
@@ -111,9 +111,9 @@ func answerWith(w http.ResponseWriter, api, form string) {
 }
 
 // table is the table [judge] of a test.
-func table(t testing.TB, url, more string) *policy.Judge {
+func table(t testing.TB, url, more string) *syntax.Judge {
 	t.Helper()
-	p, found := policy.Parse("stopgate.toml", []byte("version = 1\n[judge]\nmodel = \"judge-1\"\nbase_url = \""+url+"\"\n"+more))
+	p, found := syntax.Parse("stopgate.toml", []byte("version = 1\n[judge]\nmodel = \"judge-1\"\nbase_url = \""+url+"\"\n"+more))
 	if found.HasErrors() {
 		t.Fatal(found)
 	}
@@ -121,7 +121,7 @@ func table(t testing.TB, url, more string) *policy.Judge {
 }
 
 // open makes the judge of a table with a bench of its own.
-func open(t testing.TB, tbl *policy.Judge, o judge.Options) gate.Judge {
+func open(t testing.TB, tbl *syntax.Judge, o judge.Options) gate.Judge {
 	t.Helper()
 	j, err := judge.New(o).Judge(tbl)
 	if err != nil {

@@ -7,7 +7,9 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/testkit/golden"
 	"github.com/stopgate/stopgate/policy"
+	"github.com/stopgate/stopgate/policy/syntax"
 )
 
 // Proves D25-32: check and the evaluator agree about what fits a schema. A policy
@@ -27,8 +29,8 @@ run = [ { arg = "/url", host = "example.com", mode = "unattended" }, { arg = "/u
 		if err != nil {
 			t.Fatal(err)
 		}
-		texts[name] = file(archive, "policy.toml")
-		tools[name] = definitions(t, file(archive, "tools.json"))
+		texts[name] = golden.Part(archive, "policy.toml")
+		tools[name] = definitions(t, golden.Part(archive, "tools.json"))
 	}
 	judged := 0
 	for name, text := range texts {
@@ -40,7 +42,8 @@ run = [ { arg = "/url", host = "example.com", mode = "unattended" }, { arg = "/u
 		for i := range tools[name] {
 			calls = append(calls, stopgate.Call{Tool: tools[name][i].Name, Definition: &tools[name][i]})
 		}
-		for _, table := range parse(t, text).Tools {
+		file, _ := syntax.Parse(name, []byte(text))
+		for _, table := range file.Tools {
 			calls = append(calls, stopgate.Call{Tool: stopgate.ToolName(table.Name)})
 		}
 		for _, call := range calls {

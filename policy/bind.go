@@ -5,6 +5,7 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/jsonstream"
+	"github.com/stopgate/stopgate/policy/syntax"
 	"github.com/stopgate/stopgate/schema"
 )
 
@@ -83,12 +84,12 @@ type binder struct {
 // voice is what one file says about the tool.
 type voice struct {
 	*layer
-	tables []*ToolTable // that apply, the most specific first
+	tables []*syntax.ToolTable // that apply, the most specific first
 	// speaks is false if the file abstains: it has no table, or only "*" and nobody
 	// knows the tool.
 	speaks   bool
 	schema   *schema.Schema
-	params   ParamAction
+	params   syntax.ParamAction
 	onSchema stopgate.Mode
 }
 
@@ -112,14 +113,14 @@ func (b *binder) bind() {
 	if !b.listen() {
 		return
 	}
-	for _, kind := range []listKind{runRules, resultRules} {
+	for _, kind := range []syntax.ListKind{syntax.RunList, syntax.ResultList} {
 		c := newCompiler(b, kind)
 		if !c.compile() {
 			b.refuse(stopgate.CodePolicyInvalidForSchema, c.trouble)
 			return
 		}
 		c.plan.prepare()
-		if kind == runRules {
+		if kind == syntax.RunList {
 			b.out.run = c.plan
 		} else {
 			b.out.result = c.plan
@@ -143,7 +144,7 @@ func (b *binder) refuse(code stopgate.Code, cause string) {
 func (b *binder) listen() bool {
 	known := b.call.Definition != nil
 	for _, l := range b.program.layers {
-		v := &voice{layer: l, tables: l.policy.tablesFor(string(b.call.Tool))}
+		v := &voice{layer: l, tables: l.policy.TablesFor(string(b.call.Tool))}
 		known = known || len(v.tables) > 0 && v.tables[0].Name != "*"
 		b.voices = append(b.voices, v)
 	}
@@ -205,7 +206,7 @@ func (b *binder) unknownTool() stopgate.Mode {
 	mode := stopgate.Ask
 	for _, g := range gates {
 		said := g.UnknownTool
-		if !g.says("unknown_tool") {
+		if !g.Says("unknown_tool") {
 			said = b.program.unknownTool
 		}
 		mode = stopgate.Strictest(mode, said)

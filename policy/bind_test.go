@@ -6,6 +6,7 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/policy"
+	"github.com/stopgate/stopgate/policy/syntax"
 )
 
 // layers compiles several files; the name of an untrusted one begins with "project".
@@ -303,7 +304,7 @@ func TestSettings(t *testing.T) {
 		"[gate]\nunknown_tool = \"ask\"\nunknown_params = \"allow\"\non_schema_violation = \"ask\"\nenforcement = \"observe\"\n[audit]\nfile = \"a\"\n",
 		"[gate]\nunknown_params = \"deny\"\nstrict = true\n[audit]\nfile = \"b\"\n[upstream.x]\nbase_url = \"u\"\n",
 		"project\n[tools.t.policy]\nrun = \"ask\"\n").Settings()
-	if s.Gate.UnknownTool != stopgate.Deny || s.Gate.UnknownParams != policy.ParamDeny || s.Gate.OnSchemaViolation != stopgate.Deny ||
+	if s.Gate.UnknownTool != stopgate.Deny || s.Gate.UnknownParams != syntax.ParamDeny || s.Gate.OnSchemaViolation != stopgate.Deny ||
 		s.Gate.Enforcement == "observe" || !s.Gate.Strict {
 		t.Errorf("%+v", s.Gate)
 	}

@@ -7,15 +7,16 @@ import (
 	"github.com/stopgate/stopgate/internal/diag"
 	"github.com/stopgate/stopgate/internal/tomltree"
 	"github.com/stopgate/stopgate/policy/match"
+	"github.com/stopgate/stopgate/policy/syntax"
 	"github.com/stopgate/stopgate/schema"
 )
 
 // Check finds what Parse cannot see: rules that do not fit types, that no
 // arguments reach, and that say something else than they seem to (D25-15, D25-30
 // to D25-39). It also looks at policies with mistakes and then says less.
-func Check(p *Policy, o Options) diag.List { return newChecker(p, o).check() }
+func Check(p *syntax.File, o Options) diag.List { return newChecker(p, o).check() }
 
-func newChecker(p *Policy, o Options) *checker {
+func newChecker(p *syntax.File, o Options) *checker {
 	c := &checker{policy: p, options: o, definitions: o.Definitions}
 	c.env = match.Env{Root: first(p.Paths.Root, o.Root), Home: first(p.Paths.Home, o.Home)}
 	return c
@@ -44,7 +45,7 @@ func first(a, b string) string {
 }
 
 type checker struct {
-	policy      *Policy
+	policy      *syntax.File
 	options     Options
 	definitions []toolDefinition
 	unproved    bool // do not search for rules that nothing reaches
@@ -57,13 +58,13 @@ type checker struct {
 
 func (c *checker) report(code diag.Code, at diag.Range, message, hint string, related ...diag.Related) {
 	c.diags.Add(diag.Diagnostic{
-		Code: code, File: c.policy.File, Range: at, Message: message, Hint: hint, Related: related,
+		Code: code, File: c.policy.Name, Range: at, Message: message, Hint: hint, Related: related,
 	})
 }
 
 // trust holds a project file to rules (S3).
 func (c *checker) trust() {
-	for _, e := range c.policy.operatorOnly() {
+	for _, e := range c.policy.OperatorOnly() {
 		c.report(diag.Untrusted, e.KeyRange, "a project file that nobody trusted cannot have `"+tomltree.Key(e.Key)+"`",
 			"move it to your own file, or trust this one by its hash")
 	}
@@ -71,9 +72,9 @@ func (c *checker) trust() {
 
 // checkedList is a rule list as one tool sees it.
 type checkedList struct {
-	*RuleList
-	kind  listKind
-	owner *ToolTable
+	*syntax.RuleList
+	kind  syntax.ListKind
+	owner *syntax.ToolTable
 	// shared: the list is that of a glob or of "*" and stands for many tools.
 	shared bool
 	tool   *checkedTool
@@ -82,7 +83,7 @@ type checkedList struct {
 
 // checkedRule is a rule bound to a schema.
 type checkedRule struct {
-	*Rule
+	*syntax.Rule
 	conditions []*checkedCondition
 }
 
@@ -98,7 +99,7 @@ func (c *checker) list(l *checkedList) {
 		if bound, ok := c.bind(l, r); ok {
 			l.rules = append(l.rules, bound)
 			if !l.shared || l.tool.name == "" {
-				c.examples(r.name(), r, l.tool.schema)
+				c.examples(r.Label(), r, l.tool.schema)
 			}
 		}
 	}
@@ -106,20 +107,20 @@ func (c *checker) list(l *checkedList) {
 	for _, r := range l.rules {
 		c.lintRule(l, r)
 	}
-	if l.kind == runRules {
+	if l.kind == syntax.RunList {
 		c.lintTargets(l)
 	}
 	c.lintAbsent(l)
 	// A list that stands for many tools is judged once, as it stands: a rule that one
 	// of them cannot reach is there for the others.
-	if !c.unproved && !l.incomplete && (!l.shared || l.tool.name == "") {
+	if !c.unproved && !l.Incomplete && (!l.shared || l.tool.name == "") {
 		c.reachability(l)
 	}
 }
 
 // catchAll warns about a list that ends without a rule for everything (D25-11).
 func (c *checker) catchAll(l *checkedList) {
-	if l.incomplete {
+	if l.Incomplete {
 		return
 	}
 	at := l.Pos
@@ -133,7 +134,7 @@ func (c *checker) catchAll(l *checkedList) {
 }
 
 // bind fits a rule to the tool's schema.
-func (c *checker) bind(l *checkedList, r *Rule) (*checkedRule, bool) {
+func (c *checker) bind(l *checkedList, r *syntax.Rule) (*checkedRule, bool) {
 	bound, ok := &checkedRule{Rule: r}, true
 	for i := range r.Conditions {
 		k := &r.Conditions[i]
@@ -161,7 +162,7 @@ func (c *checker) oneCommand(r *checkedRule) bool {
 		case first == nil:
 			first = k
 		case k.key != first.key:
-			c.report(diag.NeverHolds, k.Pos, fmt.Sprintf("%s never holds: each command is judged by itself, so no rule sees `%s` and `%s` at once", r.name(), first.Arg, k.Arg),
+			c.report(diag.NeverHolds, k.Pos, fmt.Sprintf("%s never holds: each command is judged by itself, so no rule sees `%s` and `%s` at once", r.Label(), first.Arg, k.Arg),
 				"write a rule for each of them", diag.Related{Range: first.Pos, Message: "the other one is here"})
 			return false
 		}
@@ -171,7 +172,7 @@ func (c *checker) oneCommand(r *checkedRule) bool {
 
 // missing reports a pointer that resolves to nothing. Rules that stand for many
 // tools are skipped where a tool lacks their parameter (D25-47, Q5).
-func (c *checker) missing(l *checkedList, r *Rule, k *Condition, reach schema.Reach) {
+func (c *checker) missing(l *checkedList, r *syntax.Rule, k *syntax.Condition, reach schema.Reach) {
 	arg, hint := k.Arg.String(), ""
 	if reach.Suggestion != "" {
 		near := slices.Clone(k.Arg)
@@ -179,8 +180,8 @@ func (c *checker) missing(l *checkedList, r *Rule, k *Condition, reach schema.Re
 		hint = "did you mean `" + tomltree.Quote(near.String()) + "`?"
 	}
 	if !l.shared {
-		c.report(diag.NoSuchParameter, k.segment(reach.Missing),
-			fmt.Sprintf("%s, `%s` of %s: %s", r.name(), arg, l.tool.label(), reach.Problem), hint)
+		c.report(diag.NoSuchParameter, k.SegmentPlace(reach.Missing),
+			fmt.Sprintf("%s, `%s` of %s: %s", r.Label(), arg, l.tool.label(), reach.Problem), hint)
 		return
 	}
 	code := diag.DefaultSkipped
@@ -188,5 +189,5 @@ func (c *checker) missing(l *checkedList, r *Rule, k *Condition, reach schema.Re
 		code = diag.DefaultUseless
 	}
 	c.report(code, r.Pos, fmt.Sprintf("%s of `%s` is skipped for %s: no `%s` there",
-		r.name(), tomltree.Key(l.owner.Name), l.tool.label(), arg), hint)
+		r.Label(), tomltree.Key(l.owner.Name), l.tool.label(), arg), hint)
 }

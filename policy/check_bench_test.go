@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/stopgate/stopgate/policy"
+	"github.com/stopgate/stopgate/policy/syntax"
 )
 
 // largePolicy has n rules on one path and one integer, and some patterns between them,
@@ -37,7 +38,7 @@ func BenchmarkParse(b *testing.B) {
 	b.SetBytes(int64(len(text)))
 	b.ReportAllocs()
 	for b.Loop() {
-		policy.Parse("x.toml", text)
+		syntax.Parse("x.toml", text)
 	}
 }
 
@@ -46,7 +47,7 @@ func BenchmarkParse(b *testing.B) {
 func BenchmarkCheck(b *testing.B) {
 	for _, size := range []struct{ rules, patterns int }{{100, 0}, {100, 5}, {10_000, 0}, {10_000, 500}} {
 		b.Run(fmt.Sprintf("%d+%d", size.rules, size.patterns), func(b *testing.B) {
-			p := parse(b, string(largePolicy(size.rules, size.patterns)))
+			p, _ := syntax.Parse("large.toml", largePolicy(size.rules, size.patterns))
 			b.ReportAllocs()
 			for b.Loop() {
 				if list := policy.Check(p, policy.Options{}); list.HasErrors() {
@@ -61,6 +62,6 @@ func BenchmarkFormat(b *testing.B) {
 	text := largePolicy(10_000, 0)
 	b.ReportAllocs()
 	for b.Loop() {
-		policy.Format("policy.toml", text)
+		syntax.Format("policy.toml", text)
 	}
 }

@@ -9,13 +9,14 @@ import (
 	"github.com/stopgate/stopgate/internal/diag"
 	"github.com/stopgate/stopgate/internal/tomltree"
 	"github.com/stopgate/stopgate/policy/match"
+	"github.com/stopgate/stopgate/policy/syntax"
 	"github.com/stopgate/stopgate/schema"
 )
 
 // checkedCondition is a condition bound to what its pointer reaches.
 type checkedCondition struct {
-	*Condition
-	rule  *Rule
+	*syntax.Condition
+	rule  *syntax.Rule
 	reach schema.Reach
 	// key is equal for two conditions exactly if they look at the same leaves.
 	key     string
@@ -47,7 +48,7 @@ func (k *checkedCondition) built() []*match.Matcher {
 }
 
 // condition compiles a condition for a tool's parameter (D25-30, D25-31).
-func (c *checker) condition(l *checkedList, r *Rule, k *Condition, reach schema.Reach) (*checkedCondition, bool) {
+func (c *checker) condition(l *checkedList, r *syntax.Rule, k *syntax.Condition, reach schema.Reach) (*checkedCondition, bool) {
 	bound := &checkedCondition{
 		Condition: k, rule: r, reach: reach, key: reach.Expanded, several: reach.CrossesArray || reach.Unknown,
 		lacks: mayLack(l.tool.schema, reach), env: c.env, all: r.Mode.Permissive(), readings: readingsOf(reach, k.Spec.Kind),
@@ -56,9 +57,9 @@ func (c *checker) condition(l *checkedList, r *Rule, k *Condition, reach schema.
 	if bound.key == "" || reach.Unknown {
 		bound.key = k.Arg.String()
 	}
-	for _, q := range []Quantifier{r.Match, k.Match} {
-		if q != QuantifierDefault {
-			bound.all = q == QuantifierAll
+	for _, q := range []syntax.Quantifier{r.Match, k.Match} {
+		if q != syntax.QuantifierDefault {
+			bound.all = q == syntax.QuantifierAll
 		}
 	}
 	if !reach.Unknown {
@@ -80,7 +81,7 @@ func (c *checker) condition(l *checkedList, r *Rule, k *Condition, reach schema.
 		bound.readings = append(bound.readings, a)
 	}
 	if len(bound.readings) == 0 {
-		c.misfit(r.name()+", `"+k.Arg.String()+"`", k, bound.target, wrong)
+		c.misfit(r.Label()+", `"+k.Arg.String()+"`", k, bound.target, wrong)
 		return bound, false
 	}
 	return bound, c.canHold(l, bound)
@@ -107,8 +108,8 @@ func (c *checker) besides(l *checkedList, k *checkedCondition) bool {
 		}
 	}
 	if !accompanied {
-		c.report(diag.PathsAlone, k.Pos, fmt.Sprintf("%s never runs anything: `%s` says what a command may touch, not which command may run", k.rule.name(), k.Spec.Kind),
-			"name the commands beside it: `all = [ { arg = "+tomltree.Quote(k.Arg.String())+`, usage = "sort **" }, { arg = `+tomltree.Quote(k.Arg.String())+", "+k.text()+" } ]`")
+		c.report(diag.PathsAlone, k.Pos, fmt.Sprintf("%s never runs anything: `%s` says what a command may touch, not which command may run", k.rule.Label(), k.Spec.Kind),
+			"name the commands beside it: `all = [ { arg = "+tomltree.Quote(k.Arg.String())+`, usage = "sort **" }, { arg = `+tomltree.Quote(k.Arg.String())+", "+k.Text()+" } ]`")
 	}
 	return accompanied
 }
@@ -145,7 +146,7 @@ func (c *checker) canHold(l *checkedList, k *checkedCondition) bool {
 	for _, p := range k.reach.Places {
 		if len(p.Defaults()) > 0 {
 			c.report(diag.NeverHolds, k.Pos, fmt.Sprintf(
-				"%s never holds: where `%s` is absent, %s runs with its default", k.rule.name(), k.Arg, l.tool.label()),
+				"%s never holds: where `%s` is absent, %s runs with its default", k.rule.Label(), k.Arg, l.tool.label()),
 				"match the default value, or remove the rule")
 			return false
 		}
@@ -164,10 +165,10 @@ func firstFault(before *match.SpecError, err error) *match.SpecError {
 
 // misfit turns what the matchers say about a condition into diagnostics. Of
 // several readings that all fail, the first speaks.
-func (c *checker) misfit(who string, k *Condition, target match.Target, spec *match.SpecError) {
+func (c *checker) misfit(who string, k *syntax.Condition, target match.Target, spec *match.SpecError) {
 	at := k.ValuePos
 	var related []diag.Related
-	if place, ok := k.valuePlace(spec.Index, spec.Offset); ok {
+	if place, ok := k.ValuePlace(spec.Index, spec.Offset); ok {
 		at = place
 		if k.Spec.List != "" {
 			related = append(related, diag.Related{Range: k.Pos, Message: "the list is used here"})
@@ -212,7 +213,7 @@ var predicates = []string{"cannot", "ends", "has", "is", "leaves", "looks", "mus
 
 // misfitCode tells the kinds of misfits apart by what is wrong: the matcher, the
 // type of a literal, or its text.
-func misfitCode(k *Condition, spec *match.SpecError, target match.Target) diag.Code {
+func misfitCode(k *syntax.Condition, spec *match.SpecError, target match.Target) diag.Code {
 	if spec.Index < 0 || spec.Index >= len(k.Spec.Values) {
 		return diag.MatcherType
 	}
@@ -286,7 +287,7 @@ func (c *checker) guardsFit(t *checkedTool) {
 
 // pathSeen notes a tool in whose calls no guard on paths can see anything (S40).
 func (c *checker) pathSeen(t *checkedTool) {
-	var guard *Rule
+	var guard *syntax.Rule
 	for _, g := range c.policy.Guards {
 		if len(g.Conditions) == 1 && g.Conditions[0].On == "path" {
 			guard = g

@@ -9,6 +9,7 @@ import (
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/diag"
 	"github.com/stopgate/stopgate/internal/tomltree"
+	"github.com/stopgate/stopgate/policy/syntax"
 	"github.com/stopgate/stopgate/schema"
 )
 
@@ -18,7 +19,7 @@ type toolDefinition = stopgate.ToolDefinition
 // describes, or one that the file names.
 type checkedTool struct {
 	name   string // "" for the tools that a glob stands for
-	tables []*ToolTable
+	tables []*syntax.ToolTable
 	schema *schema.Schema // nil: unknown
 	at     diag.Range     // the table that speaks for it
 }
@@ -33,10 +34,10 @@ func (t *checkedTool) label() string {
 
 // tools checks every rule list against every tool it stands for.
 func (c *checker) tools() {
-	described := make(map[*ToolTable]bool)
+	described := make(map[*syntax.ToolTable]bool)
 	for i := range c.definitions {
 		d := &c.definitions[i]
-		tables := c.policy.tablesFor(string(d.Name))
+		tables := c.policy.TablesFor(string(d.Name))
 		if len(tables) == 0 {
 			continue
 		}
@@ -48,15 +49,15 @@ func (c *checker) tools() {
 		})
 	}
 	for _, t := range c.policy.Tools {
-		if described[t] || isGlob(t.Name) {
+		if described[t] || syntax.IsGlob(t.Name) {
 			continue
 		}
-		tables := c.policy.tablesFor(t.Name)
+		tables := c.policy.TablesFor(t.Name)
 		c.known = append(c.known, &checkedTool{name: t.Name, tables: tables, schema: declared(tables, t.Name, nil), at: t.Pos})
 	}
-	judged := make(map[*RuleList]bool)
+	judged := make(map[*syntax.RuleList]bool)
 	for _, tool := range c.known {
-		for _, kind := range []listKind{runRules, resultRules} {
+		for _, kind := range []syntax.ListKind{syntax.RunList, syntax.ResultList} {
 			if l := tool.list(kind); l != nil {
 				judged[l.RuleList] = true
 				c.list(l)
@@ -69,15 +70,15 @@ func (c *checker) tools() {
 	// Lists that no known tool uses are checked against what their own table
 	// declares; those of globs also as they stand, for tools that nobody knows.
 	for _, t := range c.policy.Tools {
-		for kind, l := range []*RuleList{t.Run, t.Result} {
-			if l == nil || judged[l] && !isGlob(t.Name) {
+		for kind, l := range []*syntax.RuleList{t.Run, t.Result} {
+			if l == nil || judged[l] && !syntax.IsGlob(t.Name) {
 				continue
 			}
-			tool := &checkedTool{tables: []*ToolTable{t}, at: t.Pos}
+			tool := &checkedTool{tables: []*syntax.ToolTable{t}, at: t.Pos}
 			if !judged[l] {
 				tool.schema = t.Schema
 			}
-			view := &checkedList{RuleList: l, kind: listKind(kind), owner: t, shared: isGlob(t.Name), tool: tool}
+			view := &checkedList{RuleList: l, kind: syntax.ListKind(kind), owner: t, shared: syntax.IsGlob(t.Name), tool: tool}
 			c.list(view)
 			if !judged[l] {
 				c.schemaKnown(view)
@@ -88,10 +89,10 @@ func (c *checker) tools() {
 
 // list finds the rules that speak for a tool: those of the nearest table that has
 // any (D25-04).
-func (t *checkedTool) list(kind listKind) *checkedList {
+func (t *checkedTool) list(kind syntax.ListKind) *checkedList {
 	for _, table := range t.tables {
-		if l := table.list(kind); l != nil {
-			return &checkedList{RuleList: l, kind: kind, owner: table, shared: isGlob(table.Name), tool: t}
+		if l := table.List(kind); l != nil {
+			return &checkedList{RuleList: l, kind: kind, owner: table, shared: syntax.IsGlob(table.Name), tool: t}
 		}
 	}
 	return nil
@@ -99,11 +100,11 @@ func (t *checkedTool) list(kind listKind) *checkedList {
 
 // declared is the schema of the nearest table that declares one. A table for many
 // tools declares nothing: its parameters annotate those that the tool has.
-func declared(tables []*ToolTable, tool string, base *schema.Schema) *schema.Schema {
+func declared(tables []*syntax.ToolTable, tool string, base *schema.Schema) *schema.Schema {
 	for _, t := range tables {
 		switch {
 		case t.Schema == nil:
-		case t.named(tool):
+		case t.Named(tool):
 			return t.Schema
 		default:
 			return schema.Fitting(base, t.Schema)
@@ -114,7 +115,7 @@ func declared(tables []*ToolTable, tool string, base *schema.Schema) *schema.Sch
 
 // definition reads the schema that a tool comes with and lays the file's over it
 // (K25).
-func (c *checker) definition(d *toolDefinition, tables []*ToolTable) *schema.Schema {
+func (c *checker) definition(d *toolDefinition, tables []*syntax.ToolTable) *schema.Schema {
 	at := tables[0].Pos
 	if len(d.Schema) == 0 {
 		return declared(tables, string(d.Name), nil)
@@ -142,7 +143,7 @@ func (c *checker) definition(d *toolDefinition, tables []*ToolTable) *schema.Sch
 
 // schemaKnown warns about conditions that nothing could be checked against (K24).
 func (c *checker) schemaKnown(l *checkedList) {
-	if l.tool.schema != nil || l.owner.Name == defaults {
+	if l.tool.schema != nil || l.owner.Name == syntax.EveryTool {
 		return
 	}
 	for _, r := range l.Rules {
@@ -158,7 +159,7 @@ func (c *checker) schemaKnown(l *checkedList) {
 // defaults says what becomes of the rules of "*" where a tool has its own (K57).
 func (c *checker) defaults() {
 	for _, table := range c.policy.Tools {
-		if table.Name != defaults || table.Run == nil {
+		if table.Name != syntax.EveryTool || table.Run == nil {
 			continue
 		}
 		var own []string
@@ -177,7 +178,7 @@ func (c *checker) defaults() {
 				continue
 			}
 			c.report(diag.DefaultsReplaced, r.Pos,
-				fmt.Sprintf("%s of `\"*\"` does not apply to tools with a list of their own: %s", r.name(), some(own)),
+				fmt.Sprintf("%s of `\"*\"` does not apply to tools with a list of their own: %s", r.Label(), some(own)),
 				"for every tool, beside its list:\n"+guardText(r), related[:min(len(related), 3)]...)
 		}
 	}
@@ -193,9 +194,9 @@ func some(names []string) string {
 }
 
 // guardText writes a rule as a guard, to be pasted.
-func guardText(r *Rule) string {
+func guardText(r *syntax.Rule) string {
 	lines := []string{"  [[guard]]"}
-	for _, p := range r.lines() {
+	for _, p := range r.Lines() {
 		lines = append(lines, "  "+p)
 	}
 	return strings.Join(lines, "\n")

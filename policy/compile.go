@@ -6,17 +6,18 @@ import (
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/jsonstream"
 	"github.com/stopgate/stopgate/policy/match"
+	"github.com/stopgate/stopgate/policy/syntax"
 	"github.com/stopgate/stopgate/schema"
 )
 
 // compiler turns what the files say about a tool into a plan.
 type compiler struct {
 	*binder
-	kind    listKind
+	kind    syntax.ListKind
 	plan    *plan
 	reached map[reachKey]schema.Reach
 	// conditions are those of the rules of each bundle.
-	conditions [][]*Condition
+	conditions [][]*syntax.Condition
 	parts      []*part
 	trouble    string // why the policy does not fit the schema
 }
@@ -29,14 +30,14 @@ type part struct {
 	ons     []int32
 }
 
-func newCompiler(b *binder, kind listKind) *compiler {
+func newCompiler(b *binder, kind syntax.ListKind) *compiler {
 	return &compiler{binder: b, kind: kind, plan: new(plan), reached: make(map[reachKey]schema.Reach)}
 }
 
 // compile reports false if a rule does not fit the tool's schema: the tool is then
 // denied, its rules are never skipped in silence.
 func (c *compiler) compile() bool {
-	if c.kind == runRules {
+	if c.kind == syntax.RunList {
 		for _, v := range c.voices {
 			c.list(v, list{layer: stopgate.LayerGuard, fallback: stopgate.Unattended, guard: true}, v.policy.Guards, "", true)
 		}
@@ -52,7 +53,7 @@ func (c *compiler) compile() bool {
 			return false
 		}
 	}
-	if !spoken && c.kind == runRules {
+	if !spoken && c.kind == syntax.RunList {
 		c.unknown()
 	}
 	return c.graphs()
@@ -61,17 +62,17 @@ func (c *compiler) compile() bool {
 // voice adds the rule list of a file that speaks.
 func (c *compiler) voice(v *voice) bool {
 	p := c.part(v)
-	if c.kind == runRules {
+	if c.kind == syntax.RunList {
 		p.view.hear(v)
 	}
 	rules, table := v.rules(c.kind)
-	if rules == nil && c.kind == resultRules {
+	if rules == nil && c.kind == syntax.ResultList {
 		return true // nothing is said about results: they are delivered (K32)
 	}
 	l := list{layer: stopgate.LayerRules, fallback: stopgate.Ask, code: stopgate.CodeNoRuleMatched}
 	l.note.lowered = !v.trusted && !c.trusted()
 	l.note.table = table
-	var written []*Rule
+	var written []*syntax.Rule
 	if rules != nil {
 		written = rules.Rules
 	}
@@ -85,9 +86,9 @@ func (b *binder) trusted() bool {
 }
 
 // rules finds the list that applies and the name of its table (D25-04).
-func (v *voice) rules(kind listKind) (*RuleList, string) {
+func (v *voice) rules(kind syntax.ListKind) (*syntax.RuleList, string) {
 	for _, t := range v.tables {
-		if list := t.list(kind); list != nil {
+		if list := t.List(kind); list != nil {
 			return list, t.Name
 		}
 	}
@@ -139,9 +140,9 @@ func (c *compiler) partOf(s *schema.Schema) *part {
 // list adds a list with the rules that apply to this call. Rules that stand for many
 // tools are left out where a tool lacks what they look at (D25-47); a rule of the
 // tool's own table that does not fit its schema is trouble.
-func (c *compiler) list(v *voice, l list, rules []*Rule, table string, forMany bool) bool {
+func (c *compiler) list(v *voice, l list, rules []*syntax.Rule, table string, forMany bool) bool {
 	l.first = int32(len(c.plan.rules))
-	l.note.file, l.note.table = v.policy.File, table
+	l.note.file, l.note.table = v.policy.Name, table
 	conds := len(c.plan.conds)
 	for _, r := range rules {
 		if !c.applies(r) {
@@ -169,7 +170,7 @@ func (c *compiler) list(v *voice, l list, rules []*Rule, table string, forMany b
 }
 
 // misfit says why a rule cannot be judged by the tool's schema, "" if it can.
-func (c *compiler) misfit(v *voice, r *Rule) string {
+func (c *compiler) misfit(v *voice, r *syntax.Rule) string {
 	for i := range r.Conditions {
 		k := &r.Conditions[i]
 		if k.On != "" {
@@ -194,8 +195,8 @@ func (c *compiler) misfit(v *voice, r *Rule) string {
 }
 
 // rule adds a rule and its conditions.
-func (c *compiler) rule(v *voice, r *Rule, lowered bool) {
-	ref := refOf(v.policy.File, r)
+func (c *compiler) rule(v *voice, r *syntax.Rule, lowered bool) {
+	ref := refOf(v.policy.Name, r)
 	out := rule{first: int32(len(c.plan.conds)), mode: r.Mode, list: int32(len(c.plan.lists)), ref: &ref, public: r.Reason}
 	if lowered && r.Mode.Permissive() {
 		out.mode = stopgate.Ask
@@ -210,15 +211,15 @@ func (c *compiler) rule(v *voice, r *Rule, lowered bool) {
 
 // condition adds a condition of the rule that is being added. Its polarity is that
 // of the mode as it is written, whatever the mode counts as (THREATS 4.2).
-func (c *compiler) condition(v *voice, r *Rule, k *Condition) {
+func (c *compiler) condition(v *voice, r *syntax.Rule, k *syntax.Condition) {
 	permissive := r.Mode.Permissive()
 	out := cond{
 		rule: int32(len(c.plan.rules)), list: int32(len(c.plan.lists)), bundle: -1, on: k.On, permissive: permissive, all: permissive,
 		kind: k.Spec.Kind, env: v.env, command: -1, ast: k,
 	}
-	for _, q := range []Quantifier{r.Match, k.Match} {
-		if q != QuantifierDefault {
-			out.all = q == QuantifierAll
+	for _, q := range []syntax.Quantifier{r.Match, k.Match} {
+		if q != syntax.QuantifierDefault {
+			out.all = q == syntax.QuantifierAll
 		}
 	}
 	out.want = k.Spec.Kind == match.Present && k.Spec.Values[0].Text == "true"

@@ -6,6 +6,7 @@ import (
 	"github.com/stopgate/stopgate/jsonstream"
 	"github.com/stopgate/stopgate/policy/literal"
 	"github.com/stopgate/stopgate/policy/match"
+	"github.com/stopgate/stopgate/policy/syntax"
 	"github.com/stopgate/stopgate/schema"
 )
 
@@ -16,7 +17,7 @@ type reachKey struct {
 }
 
 // reach is what a condition's pointer reaches; rules by the thousand share a pointer.
-func (c *compiler) reach(v *voice, k *Condition) schema.Reach {
+func (c *compiler) reach(v *voice, k *syntax.Condition) schema.Reach {
 	key := reachKey{v.schema, k.Arg.String()}
 	r, ok := c.reached[key]
 	if !ok {
@@ -72,7 +73,7 @@ func (c *compiler) put(v *voice, k cond, arg jsonstream.Pointer) {
 
 // bundles reports whether an index can judge a condition: it compares plain text,
 // paths, numbers or booleans with what is written in the rule.
-func (c *compiler) bundles(v *voice, k *Condition) bool {
+func (c *compiler) bundles(v *voice, k *syntax.Condition) bool {
 	switch k.Spec.Kind {
 	case match.Const, match.Enum:
 		if slices.ContainsFunc(k.Spec.Values, func(l match.Literal) bool { return l.Kind == match.LiteralObject }) {

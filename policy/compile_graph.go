@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/stopgate/stopgate/policy/match"
+	"github.com/stopgate/stopgate/policy/syntax"
 	"github.com/stopgate/stopgate/schema"
 )
 
@@ -17,7 +18,7 @@ type grapher struct {
 	view *view
 	ons  []int32 // conditions that look at every value of a type
 	// conditions are those of the rules of each bundle.
-	conditions [][]*Condition
+	conditions [][]*syntax.Condition
 
 	unknown *schema.Place
 	node    *trie // of ons: what deep threads of theirs stand at

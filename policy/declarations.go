@@ -3,11 +3,12 @@ package policy
 import (
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/policy/match"
+	"github.com/stopgate/stopgate/policy/syntax"
 )
 
 // SessionPolicies are the session policies of all files, in order.
-func (p *Program) SessionPolicies() []*SessionPolicy {
-	var all []*SessionPolicy
+func (p *Program) SessionPolicies() []*syntax.SessionPolicy {
+	var all []*syntax.SessionPolicy
 	for _, l := range p.layers {
 		all = append(all, l.policy.Sessions...)
 	}
@@ -16,13 +17,13 @@ func (p *Program) SessionPolicies() []*SessionPolicy {
 
 // SessionHash identifies the session policies alone: what a snapshot is bound to
 // (S15).
-func (p *Program) SessionHash() string { return sessionHash(p.SessionPolicies()) }
+func (p *Program) SessionHash() string { return syntax.SessionHash(p.SessionPolicies()) }
 
 // Handoffs are the handoffs of all files, one list for each file that has any: each
 // file is a layer, and the strictest that speaks wins. What a file that nobody trusts
 // allows is asked about (K35).
-func (p *Program) Handoffs() [][]*Handoff {
-	var all [][]*Handoff
+func (p *Program) Handoffs() [][]*syntax.Handoff {
+	var all [][]*syntax.Handoff
 	for _, l := range p.layers {
 		if len(l.policy.Handoffs) == 0 {
 			continue
@@ -82,9 +83,9 @@ func (p *Program) Tools() map[stopgate.ToolName]stopgate.ToolName {
 
 // Success returns how results of a tool are read, nil if no file says: the rule of
 // the first file that has one, its exact table before its globs.
-func (p *Program) Success(tool stopgate.ToolName) *Success {
+func (p *Program) Success(tool stopgate.ToolName) *syntax.Success {
 	for _, l := range p.layers {
-		for _, t := range l.policy.tablesFor(string(tool)) {
+		for _, t := range l.policy.TablesFor(string(tool)) {
 			if t.Success != nil {
 				return t.Success
 			}

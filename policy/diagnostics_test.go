@@ -3,7 +3,6 @@ package policy_test
 import (
 	"encoding/json"
 	"flag"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -13,22 +12,14 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/diag"
+	"github.com/stopgate/stopgate/internal/testkit/golden"
 	"github.com/stopgate/stopgate/jsonstream"
 	"github.com/stopgate/stopgate/policy"
 	"github.com/stopgate/stopgate/policy/match"
+	"github.com/stopgate/stopgate/policy/syntax"
 )
 
 var update = flag.Bool("update", false, "write what the golden files expect")
-
-// file returns a part of an archive, "" if it has none.
-func file(a *txtar.Archive, name string) string {
-	for _, f := range a.Files {
-		if f.Name == name {
-			return string(f.Data)
-		}
-	}
-	return ""
-}
 
 // definitions reads a list of tools: name and JSON Schema.
 func definitions(t *testing.T, text string) []stopgate.ToolDefinition {
@@ -52,7 +43,7 @@ func definitions(t *testing.T, text string) []stopgate.ToolDefinition {
 
 // check parses and checks a text and returns all findings in order.
 func check(name string, text []byte, o policy.Options) diag.List {
-	p, list := policy.Parse(name, text)
+	p, list := syntax.Parse(name, text)
 	if p != nil {
 		list = append(list, policy.Check(p, o)...)
 	}
@@ -78,35 +69,21 @@ func TestDiagnostics(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			text := []byte(file(archive, "policy.toml"))
+			text := []byte(golden.Part(archive, "policy.toml"))
 			o := policy.Options{
 				Root: "/srv/proj", Home: "/home/dev",
-				Definitions: definitions(t, file(archive, "tools.json")),
-				Strict:      strings.Contains(file(archive, "options"), "strict"),
-				Untrusted:   strings.Contains(file(archive, "options"), "untrusted"),
+				Definitions: definitions(t, golden.Part(archive, "tools.json")),
+				Strict:      strings.Contains(golden.Part(archive, "options"), "strict"),
+				Untrusted:   strings.Contains(golden.Part(archive, "options"), "untrusted"),
 			}
 			got := diag.Text(check("policy.toml", text, o), func(string) []byte { return text })
 			if *update {
-				writeGolden(t, name, archive, "diagnostics", got)
+				golden.Write(t, name, archive, "diagnostics", got)
 			}
-			if diff := cmp.Diff(file(archive, "diagnostics"), got); diff != "" {
+			if diff := cmp.Diff(golden.Part(archive, "diagnostics"), got); diff != "" {
 				t.Error(diff)
 			}
 		})
-	}
-}
-
-func writeGolden(t *testing.T, name string, archive *txtar.Archive, part, got string) {
-	t.Helper()
-	var files []txtar.File
-	for _, f := range archive.Files {
-		if f.Name != part {
-			files = append(files, f)
-		}
-	}
-	archive.Files = append(files, txtar.File{Name: part, Data: []byte(got)})
-	if err := os.WriteFile(name, txtar.Format(archive), 0o644); err != nil {
-		t.Fatal(err)
 	}
 }
 
@@ -122,7 +99,7 @@ func TestEveryCodeIsProduced(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		all.WriteString(file(archive, "diagnostics"))
+		all.WriteString(golden.Part(archive, "diagnostics"))
 	}
 	for _, e := range diag.Catalogue() {
 		if !strings.Contains(all.String(), " "+string(e.Code)+": ") {
@@ -137,10 +114,10 @@ func TestCheckWithoutSource(t *testing.T) {
 	text := func(s string) match.Literal {
 		return match.Literal{Kind: match.LiteralString, Text: s, JSON: `"` + s + `"`}
 	}
-	p := &policy.Policy{File: "built", Tools: []*policy.ToolTable{{
+	p := &syntax.File{Name: "built", Tools: []*syntax.ToolTable{{
 		Name: "t",
-		Run: &policy.RuleList{Rules: []*policy.Rule{
-			{Index: 0, Mode: stopgate.Ask, Conditions: []policy.Condition{{
+		Run: &syntax.RuleList{Rules: []*syntax.Rule{
+			{Index: 0, Mode: stopgate.Ask, Conditions: []syntax.Condition{{
 				Arg: jsonstream.Pointer{"pth"}, Spec: match.Spec{Kind: match.Prefix, Values: []match.Literal{text(".env")}},
 			}}},
 			{Index: 1, Mode: stopgate.Ask},
@@ -158,15 +135,6 @@ func TestCheckWithoutSource(t *testing.T) {
 	}
 	p.Tools[0].Run.Rules[0].Conditions[0].Arg = jsonstream.Pointer{"path"}
 	if list := policy.Check(p, o); list.HasErrors() || len(list) != 1 || list[0].Code != diag.LiteralDotFile {
-		t.Errorf("%v", list)
-	}
-}
-
-// Proves THREATS 2.2: the number of rules is bounded.
-func TestTooManyRules(t *testing.T) {
-	text := "version = 1\n[tools.t.policy]\nrun = [\n" + strings.Repeat("{mode='ask'},\n", 20_001) + "]"
-	p, list := policy.Parse("big.toml", []byte(text))
-	if p == nil || len(list) != 1 || list[0].Code != diag.TooLarge {
 		t.Errorf("%v", list)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/diag"
 	"github.com/stopgate/stopgate/policy/analysis"
+	"github.com/stopgate/stopgate/policy/syntax"
 	"github.com/stopgate/stopgate/schema"
 )
 
@@ -87,7 +88,7 @@ func Diff(before, after Source, o Options) (d *Difference, old, new diag.List) {
 
 // checkUnproved checks a file without searching for rules that nothing reaches:
 // such a rule decides no call, and is no reason not to compare.
-func checkUnproved(p *Policy, o Options) diag.List {
+func checkUnproved(p *syntax.File, o Options) diag.List {
 	c := newChecker(p, o)
 	c.unproved = true
 	return c.check()
@@ -103,12 +104,12 @@ type comparer struct {
 // sidePolicy is a file as the comparer sees it for one tool.
 type sidePolicy struct {
 	program *Program
-	policy  *Policy
+	policy  *syntax.File
 	schema  *schema.Schema
 	known   bool
-	tables  []*ToolTable
+	tables  []*syntax.ToolTable
 	// params and onSchema are the settings that hold for the tool.
-	params   ParamAction
+	params   syntax.ParamAction
 	onSchema stopgate.Mode
 }
 
@@ -143,13 +144,13 @@ func (c *comparer) tool(tool *comparedTool) {
 	if before.params != after.params || before.onSchema != after.onSchema {
 		c.open(tool, "`unknown_params` or `on_schema_violation` changes, which no pair of rules shows")
 	}
-	for _, kind := range []listKind{runRules, resultRules} {
+	for _, kind := range []syntax.ListKind{syntax.RunList, syntax.ResultList} {
 		c.list(tool, kind, before, after)
 	}
 }
 
 // list compares the lists of one kind.
-func (c *comparer) list(tool *comparedTool, kind listKind, before, after *sidePolicy) {
+func (c *comparer) list(tool *comparedTool, kind syntax.ListKind, before, after *sidePolicy) {
 	shared := before.schema
 	if shared == nil {
 		shared = after.schema
@@ -215,7 +216,7 @@ func (c *comparer) add(change Change) {
 func samePlace(a, b *RulePlace) bool { return a == b || a != nil && b != nil && *a == *b }
 
 // confirm asks both programs about a witness.
-func (c *comparer) confirm(tool *comparedTool, kind listKind, t *translation, cell analysis.Cell, bound [2]*boundPolicy) (Change, bool) {
+func (c *comparer) confirm(tool *comparedTool, kind syntax.ListKind, t *translation, cell analysis.Cell, bound [2]*boundPolicy) (Change, bool) {
 	args, ok := t.document(cell.Witness)
 	if !ok {
 		return Change{}, false
@@ -242,12 +243,12 @@ func directionOf(from, to stopgate.Mode) Direction {
 }
 
 // verdictOf asks a program about a call.
-func verdictOf(p *Program, call stopgate.Call, s Situation, kind listKind) stopgate.Verdict {
+func verdictOf(p *Program, call stopgate.Call, s Situation, kind syntax.ListKind) stopgate.Verdict {
 	b := p.BindUnder(call, Circumstances{Situation: s})
 	e := b.Evaluate()
 	e.Feed(call.Args)
 	v := e.Close(stopgate.Ended)
-	if kind == resultRules {
+	if kind == syntax.ResultList {
 		return b.ResultMode(e.Document())
 	}
 	return v
@@ -256,27 +257,27 @@ func verdictOf(p *Program, call stopgate.Call, s Situation, kind listKind) stopg
 // boundPolicy is one file's rules and guards for a tool, bound to its schema.
 type boundPolicy struct {
 	file   string
-	list   *RuleList
+	list   *syntax.RuleList
 	end    stopgate.Mode
 	rules  []*checkedRule
 	guards []*checkedRule
-	origin []*Rule // of the guards: as they are written
+	origin []*syntax.Rule // of the guards: as they are written
 	// written are all guards of the file. commands says that the tool takes command lines.
-	written  []*Rule
+	written  []*syntax.Rule
 	commands bool
 }
 
 // bind fits the rules of a file to a tool, as the compiler does: those that stand
 // for many tools are left out where the tool lacks what they look at.
-func (c *comparer) bind(s *sidePolicy, tool *comparedTool, kind listKind) (*boundPolicy, bool) {
-	b := &boundPolicy{file: s.policy.File, end: stopgate.Ask, commands: runsCommands(s.schema)}
+func (c *comparer) bind(s *sidePolicy, tool *comparedTool, kind syntax.ListKind) (*boundPolicy, bool) {
+	b := &boundPolicy{file: s.policy.Name, end: stopgate.Ask, commands: runsCommands(s.schema)}
 	checks := newChecker(s.policy, c.options)
 	v := &voice{layer: s.program.layers[0], tables: s.tables, schema: s.schema}
 	list, table := v.rules(kind)
-	if list == nil && kind == resultRules {
+	if list == nil && kind == syntax.ResultList {
 		b.end = stopgate.Unattended // nothing is said about results: they are delivered (K32)
 	}
-	view := &checkedList{kind: kind, shared: !isLiteral(table), tool: &checkedTool{name: string(tool.name), schema: s.schema}, owner: &ToolTable{Name: table}}
+	view := &checkedList{kind: kind, shared: !isLiteral(table), tool: &checkedTool{name: string(tool.name), schema: s.schema}, owner: &syntax.ToolTable{Name: table}}
 	if list != nil {
 		b.list = list
 		for _, r := range list.Rules {
@@ -287,7 +288,7 @@ func (c *comparer) bind(s *sidePolicy, tool *comparedTool, kind listKind) (*boun
 			}
 		}
 	}
-	if kind == runRules {
+	if kind == syntax.RunList {
 		b.written = s.policy.Guards
 		for _, g := range s.policy.Guards {
 			for _, bound := range checks.guardOn(view, g) {
@@ -300,7 +301,7 @@ func (c *comparer) bind(s *sidePolicy, tool *comparedTool, kind listKind) (*boun
 
 // place names what decides.
 func (b *boundPolicy) place(d analysis.Decider) *RulePlace {
-	var r *Rule
+	var r *syntax.Rule
 	switch {
 	case d.Guard:
 		r = b.origin[d.Index]
@@ -311,7 +312,7 @@ func (b *boundPolicy) place(d analysis.Decider) *RulePlace {
 	default:
 		return &RulePlace{File: b.file, Line: b.list.Pos.Start.Line, Index: -1}
 	}
-	return &RulePlace{File: b.file, Line: r.Pos.Start.Line, Index: r.Index, Guard: d.Guard, Text: r.text()}
+	return &RulePlace{File: b.file, Line: r.Pos.Start.Line, Index: r.Index, Guard: d.Guard, Text: r.Text()}
 }
 
 // policy translates what decides.
@@ -328,7 +329,7 @@ func (t *translation) policy(b *boundPolicy) *analysis.Policy {
 
 // guardOn binds a guard to the places it looks at in the calls of a tool: each is a
 // guard of its own there.
-func (c *checker) guardOn(l *checkedList, g *Rule) []*checkedRule {
+func (c *checker) guardOn(l *checkedList, g *syntax.Rule) []*checkedRule {
 	if len(g.Conditions) != 1 || g.Conditions[0].On == "" {
 		if bound, ok := c.bind(&checkedList{kind: l.kind, shared: true, tool: l.tool, owner: l.owner}, g); ok {
 			return []*checkedRule{bound}
@@ -344,7 +345,7 @@ func (c *checker) guardOn(l *checkedList, g *Rule) []*checkedRule {
 		k := g.Conditions[0]
 		k.Arg, k.On = slices.DeleteFunc(slices.Clone(pointer), func(token string) bool { return token == "*" }), ""
 		one := *g
-		one.Conditions = []Condition{k}
+		one.Conditions = []syntax.Condition{k}
 		reach := l.tool.schema.Reach(k.Arg)
 		if reach.Missing >= 0 {
 			continue

@@ -7,6 +7,7 @@ import (
 	"github.com/stopgate/stopgate/internal/automaton"
 	"github.com/stopgate/stopgate/policy/analysis"
 	"github.com/stopgate/stopgate/policy/match"
+	"github.com/stopgate/stopgate/policy/syntax"
 	"github.com/stopgate/stopgate/schema"
 )
 
@@ -36,8 +37,8 @@ func (c *comparer) tools() []*comparedTool {
 		for _, t := range p.layers[0].policy.Tools {
 			for _, name := range append([]string{t.Name}, t.Also...) {
 				switch {
-				case name == defaults:
-				case isGlob(name):
+				case name == syntax.EveryTool:
+				case syntax.IsGlob(name):
 					globs = append(globs, name)
 				default:
 					names = append(names, name)
@@ -106,7 +107,7 @@ func (c *comparer) newTool(tool *comparedTool, before, after *sidePolicy) {
 	if before.known {
 		known = before
 	}
-	b, ok := c.bind(known, tool, runRules)
+	b, ok := c.bind(known, tool, syntax.RunList)
 	if !ok {
 		c.open(tool, "the rules do not fit the tool's schema")
 		return
@@ -127,12 +128,12 @@ func (c *comparer) newTool(tool *comparedTool, before, after *sidePolicy) {
 	}
 	nothing := &analysis.Policy{End: int(unknown)}
 	confirm := func(cell analysis.Cell) bool {
-		bound := [2]*boundPolicy{{file: c.before.layers[0].policy.File}, b}
+		bound := [2]*boundPolicy{{file: c.before.layers[0].policy.Name}, b}
 		if before.known {
-			bound = [2]*boundPolicy{b, {file: c.after.layers[0].policy.File}}
+			bound = [2]*boundPolicy{b, {file: c.after.layers[0].policy.Name}}
 			cell.Old, cell.New = cell.New, cell.Old
 		}
-		change, ok := c.confirm(tool, runRules, t, cell, bound)
+		change, ok := c.confirm(tool, syntax.RunList, t, cell, bound)
 		if !ok {
 			return true
 		}
@@ -167,7 +168,7 @@ func (c *comparer) settings() {
 	differs("gate.enforcement", or(old.Gate.Enforcement, "enforce"), or(new.Gate.Enforcement, "enforce"))
 	differs("paths.root", or(old.Paths.Root, "unknown"), or(new.Paths.Root, "unknown"))
 	differs("paths.home", or(old.Paths.Home, "unknown"), or(new.Paths.Home, "unknown"))
-	if !slices.Equal(old.declarations(), new.declarations()) {
+	if !slices.Equal(old.Declarations(), new.Declarations()) {
 		c.out.Complete = false
 		c.out.Open = append(c.out.Open, "session policies, handoffs or the judge change, which are not compared")
 	}
@@ -176,9 +177,9 @@ func (c *comparer) settings() {
 // unknownTool compares what becomes of a tool that neither file knows.
 func (c *comparer) unknownTool(tool *comparedTool) {
 	call := stopgate.Call{Tool: tool.name, Definition: tool.definition, Args: []byte("{}")}
-	from, to := verdictOf(c.before, call, Situation{}, runRules).Mode, verdictOf(c.after, call, Situation{}, runRules).Mode
+	from, to := verdictOf(c.before, call, Situation{}, syntax.RunList).Mode, verdictOf(c.after, call, Situation{}, syntax.RunList).Mode
 	if from != to {
-		c.add(Change{Tool: tool.name, List: runRules.String(), From: from, To: to, Direction: directionOf(from, to), Witness: call, Note: "unknown tool"})
+		c.add(Change{Tool: tool.name, List: syntax.RunList.String(), From: from, To: to, Direction: directionOf(from, to), Witness: call, Note: "unknown tool"})
 	}
 }
 
@@ -196,19 +197,19 @@ func commandsDiffer(bound [2]*boundPolicy) string {
 	for i, b := range bound {
 		note := func(r *checkedRule) {
 			if slices.ContainsFunc(r.conditions, (*checkedCondition).isCommand) {
-				about[i] = append(about[i], r.Rule.meaning())
+				about[i] = append(about[i], r.Rule.Meaning())
 			}
 		}
 		for _, r := range b.rules {
-			whole[i] = append(whole[i], r.Rule.meaning())
+			whole[i] = append(whole[i], r.Rule.Meaning())
 			note(r)
 		}
 		for _, g := range b.guards {
 			note(g)
 		}
 		for _, g := range b.written {
-			if slices.ContainsFunc(g.Conditions, func(k Condition) bool { return k.On == "path" }) {
-				about[i], guarded = append(about[i], g.meaning()), true
+			if slices.ContainsFunc(g.Conditions, func(k syntax.Condition) bool { return k.On == "path" }) {
+				about[i], guarded = append(about[i], g.Meaning()), true
 			}
 		}
 	}
@@ -231,7 +232,7 @@ func refusalsMeet(bound [2]*boundPolicy) bool {
 		var rules, guards [2]bool // skip, deny
 		note := func(list []*checkedRule, modes *[2]bool) {
 			for _, r := range list {
-				written[i] = append(written[i], r.Rule.meaning())
+				written[i] = append(written[i], r.Rule.Meaning())
 				modes[0] = modes[0] || r.Mode == stopgate.Skip
 				modes[1] = modes[1] || r.Mode == stopgate.Deny
 			}

@@ -9,12 +9,13 @@ import (
 	"github.com/stopgate/stopgate/internal/tomltree"
 	"github.com/stopgate/stopgate/jsonstream"
 	"github.com/stopgate/stopgate/policy/match"
+	"github.com/stopgate/stopgate/policy/syntax"
 	"github.com/stopgate/stopgate/schema"
 )
 
 // examples proves what the examples of a rule or guard say, for a tool with this schema. Other
 // rules do not matter: an example is about its own rule.
-func (c *checker) examples(label string, r *Rule, s *schema.Schema) {
+func (c *checker) examples(label string, r *syntax.Rule, s *schema.Schema) {
 	if len(r.Examples) == 0 {
 		return
 	}
@@ -28,7 +29,7 @@ func (c *checker) examples(label string, r *Rule, s *schema.Schema) {
 			k.Arg, k.On = jsonstream.Pointer{"value"}, ""
 			s, _ = schema.FromParameters([]schema.Parameter{{Name: "value", Type: []string{r.Conditions[0].On}}})
 		}
-		probe.Conditions = []Condition{k}
+		probe.Conditions = []syntax.Condition{k}
 		pointer = k.Arg
 		if expanded, err := jsonstream.ParsePointer(s.Reach(pointer).Expanded); err == nil {
 			pointer = expanded
@@ -57,7 +58,7 @@ func (c *checker) examples(label string, r *Rule, s *schema.Schema) {
 	}
 }
 
-func (c *checker) wrongExample(label string, r *Rule, x Example, matched bool) {
+func (c *checker) wrongExample(label string, r *syntax.Rule, x syntax.Example, matched bool) {
 	message, hint := label+" does not match this example", "mend the rule, or move the example to `no_match`"
 	if matched {
 		message, hint = label+" matches this example", "mend the rule, or move the example to `match`"
@@ -71,7 +72,7 @@ func (c *checker) wrongExample(label string, r *Rule, x Example, matched bool) {
 
 // argumentsExist reports arguments of an example that the tool does not have. Those
 // that it requires may be left out: examples show what matters.
-func (c *checker) argumentsExist(x Example, s *schema.Schema) bool {
+func (c *checker) argumentsExist(x syntax.Example, s *schema.Schema) bool {
 	value, err := jsonstream.Parse([]byte(x.Value.JSON), jsonstream.Options{MaxExponent: jsonstream.AnyExponent})
 	ok := err == nil
 	for key := range value.Members() {
@@ -89,9 +90,9 @@ func (c *checker) argumentsExist(x Example, s *schema.Schema) bool {
 
 // alone binds a rule as if it were the only one of a tool. It stands in the list
 // for results, which looks at arguments and at nothing else.
-func (c *checker) alone(r *Rule, s *schema.Schema) *Binding {
-	table := &ToolTable{Name: "example", Schema: s, Result: &RuleList{Rules: []*Rule{r}}}
-	p := &Program{layers: []*layer{{policy: &Policy{Tools: []*ToolTable{table}}, trusted: true, env: c.env}}}
+func (c *checker) alone(r *syntax.Rule, s *schema.Schema) *Binding {
+	table := &syntax.ToolTable{Name: "example", Schema: s, Result: &syntax.RuleList{Rules: []*syntax.Rule{r}}}
+	p := &Program{layers: []*layer{{policy: &syntax.File{Tools: []*syntax.ToolTable{table}}, trusted: true, env: c.env}}}
 	return p.Bind(stopgate.Call{Tool: "example"})
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/policy/match"
+	"github.com/stopgate/stopgate/policy/syntax"
 	"github.com/stopgate/stopgate/schema"
 )
 
@@ -250,6 +251,6 @@ func readingOf(s match.Spec, env match.Env, value string) []string {
 }
 
 // refOf names a rule of a file.
-func refOf(file string, r *Rule) stopgate.RuleRef {
+func refOf(file string, r *syntax.Rule) stopgate.RuleRef {
 	return stopgate.RuleRef{File: file, Line: r.Pos.Start.Line, Index: r.Index, ID: r.ID}
 }

@@ -1,9 +1,12 @@
 package policy
 
-import "github.com/stopgate/stopgate/internal/diag"
+import (
+	"github.com/stopgate/stopgate/internal/diag"
+	"github.com/stopgate/stopgate/policy/syntax"
+)
 
 // CompileUnchecked compiles policies that Check may refuse: the evaluator has to be
 // right for rules that no arguments reach, too.
 func CompileUnchecked(sources []Source, o Options) (*Program, diag.List) {
-	return compileFiles(sources, o, func(*Policy, Options) diag.List { return nil })
+	return compileFiles(sources, o, func(*syntax.File, Options) diag.List { return nil })
 }

@@ -5,15 +5,16 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/policy/match"
+	"github.com/stopgate/stopgate/policy/syntax"
 )
 
 // unknown takes a key that the schema of a view does not declare (K24, B6).
 func (e *Evaluation) unknown(v *view) {
-	if !v.speaks || v.params == ParamAllow {
+	if !v.speaks || v.params == syntax.ParamAllow {
 		return
 	}
 	mode := stopgate.Ask
-	if v.params == ParamDeny {
+	if v.params == syntax.ParamDeny {
 		mode = stopgate.Deny
 	}
 	e.floorHere(mode, stopgate.CodeUnknownParameter)

@@ -4,12 +4,13 @@ import (
 	"slices"
 
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/policy/syntax"
 )
 
 // Judges lists the judges that the operator's files ask for, one for each file that
 // has a table [judge]. A call that several of them govern needs all of them.
-func (p *Program) Judges() []*Judge {
-	var all []*Judge
+func (p *Program) Judges() []*syntax.Judge {
+	var all []*syntax.Judge
 	for _, l := range p.layers {
 		if j := l.policy.Judge; j != nil && l.trusted {
 			all = append(all, j)
@@ -24,5 +25,5 @@ func (p *Program) Judged(tool stopgate.ToolName) bool {
 	if known, ok := p.ToolNames()[tool]; ok {
 		name = known
 	}
-	return slices.ContainsFunc(p.Judges(), func(j *Judge) bool { return j.Governs(tool) || j.Governs(name) })
+	return slices.ContainsFunc(p.Judges(), func(j *syntax.Judge) bool { return j.Governs(tool) || j.Governs(name) })
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/stopgate/stopgate/internal/tomltree"
 	"github.com/stopgate/stopgate/jsonstream"
 	"github.com/stopgate/stopgate/policy/match"
+	"github.com/stopgate/stopgate/policy/syntax"
 	"github.com/stopgate/stopgate/regular"
 	"github.com/stopgate/stopgate/schema"
 )
@@ -29,7 +30,7 @@ func (c *checker) lintRule(l *checkedList, r *checkedRule) {
 		}
 	}
 	if r.AllowUnsafePrefix && !usesPrefix && len(r.conditions) > 0 && !r.conditions[0].reach.Unknown {
-		c.report(diag.UselessOptOut, r.optOutPos, "`allow_unsafe_prefix` changes nothing here: "+r.name()+" has no permissive prefix on a plain string", "remove it")
+		c.report(diag.UselessOptOut, r.OptOutPos, "`allow_unsafe_prefix` changes nothing here: "+r.Label()+" has no permissive prefix on a plain string", "remove it")
 	}
 	c.lintMembers(r)
 	for _, k := range r.conditions {
@@ -46,10 +47,10 @@ func (c *checker) lintAny(r *checkedRule, k *checkedCondition) {
 		return
 	}
 	at := k.Pos
-	if r.matchPos.IsValid() && k.Match == QuantifierDefault {
-		at = r.matchPos
+	if r.MatchPos.IsValid() && k.Match == syntax.QuantifierDefault {
+		at = r.MatchPos
 	}
-	c.report(diag.PermissiveAny, at, fmt.Sprintf("%s runs unattended as soon as one element of `%s` matches, whatever the others are", r.name(), k.Arg),
+	c.report(diag.PermissiveAny, at, fmt.Sprintf("%s runs unattended as soon as one element of `%s` matches, whatever the others are", r.Label(), k.Arg),
 		"leave `match` out: then every element has to match")
 }
 
@@ -65,15 +66,15 @@ func (c *checker) lintPattern(r *checkedRule, k *checkedCondition) {
 			continue
 		}
 		if p.Modified() {
-			c.report(diag.Modifiers, k.valueRange(i), r.name()+" changes what its pattern means with modifiers: with `m` a line is enough, with `s` lines are crossed",
+			c.report(diag.Modifiers, k.ValueRange(i), r.Label()+" changes what its pattern means with modifiers: with `m` a line is enough, with `s` lines are crossed",
 				"write the characters as a class, as in `[Aa]`")
 		}
 		if p.NegativeLook() {
-			c.report(diag.NegativePattern, k.valueRange(i), r.name()+" says in its pattern what must not be there: what nobody thought of runs",
+			c.report(diag.NegativePattern, k.ValueRange(i), r.Label()+" says in its pattern what must not be there: what nobody thought of runs",
 				"describe what is allowed; put what is not under a restrictive rule above")
 		}
 		if !p.AnchoredBothEnds() {
-			c.report(diag.Unanchored, k.valueRange(i), fmt.Sprintf("%s also runs values that only contain a match of this pattern", r.name()),
+			c.report(diag.Unanchored, k.ValueRange(i), fmt.Sprintf("%s also runs values that only contain a match of this pattern", r.Label()),
 				"write `pattern = "+tomltree.Quote(anchor(lit.Text))+"`")
 		}
 	}
@@ -95,7 +96,7 @@ func (c *checker) lintRoot(r *checkedRule, k *checkedCondition) {
 	}
 	for i, lit := range k.Spec.Values {
 		if k.Spec.Kind == match.Prefix && lit.Text == "/" || k.Spec.Kind == match.Glob && lit.Text == "/**" {
-			c.report(diag.PermissiveRoot, k.valueRange(i), r.name()+" runs unattended on every absolute path of the machine",
+			c.report(diag.PermissiveRoot, k.ValueRange(i), r.Label()+" runs unattended on every absolute path of the machine",
 				"name the directories that are meant; everything below the project's root is `glob = \"**\"`")
 		}
 	}
@@ -113,7 +114,7 @@ func (c *checker) lintPrefix(r *checkedRule, k *checkedCondition) {
 		host := strings.SplitN(strings.TrimPrefix(strings.TrimPrefix(text, "https://"), "http://"), "/", 2)[0]
 		hint = "for a URL: `type = \"url\"` and `host = " + tomltree.Quote(host) + "`"
 	}
-	c.report(diag.UnsafePrefix, k.Pos, fmt.Sprintf("%s runs every text that begins with %s, also %s", r.name(), tomltree.Quote(text), tomltree.Quote(text+"; rm -rf /")), hint)
+	c.report(diag.UnsafePrefix, k.Pos, fmt.Sprintf("%s runs every text that begins with %s, also %s", r.Label(), tomltree.Quote(text), tomltree.Quote(text+"; rm -rf /")), hint)
 }
 
 // lintMembers says that members of one rule need not hold for the same element
@@ -125,7 +126,7 @@ func (c *checker) lintMembers(r *checkedRule) {
 			if array == "" || k.all || other.all {
 				continue
 			}
-			c.report(diag.MembersMeet, k.Pos, fmt.Sprintf("%s also matches if different elements of `%s` satisfy its members", r.name(), array),
+			c.report(diag.MembersMeet, k.Pos, fmt.Sprintf("%s also matches if different elements of `%s` satisfy its members", r.Label(), array),
 				"", diag.Related{Range: other.Pos, Message: "this member may hold for another element"})
 			return
 		}
@@ -151,7 +152,7 @@ func sharedArray(a, b *checkedCondition) string {
 
 // lintName notes a restrictive path literal that names less than people expect
 // (C4).
-func (c *checker) lintName(r *Rule, k *Condition) {
+func (c *checker) lintName(r *syntax.Rule, k *syntax.Condition) {
 	if r.Mode.Permissive() || k.Spec.Kind != match.Const && k.Spec.Kind != match.Enum && k.Spec.Kind != match.Prefix {
 		return
 	}
@@ -160,7 +161,7 @@ func (c *checker) lintName(r *Rule, k *Condition) {
 		if lit.Kind != match.LiteralString || !strings.HasPrefix(name, ".") || strings.ContainsAny(name, "/ ") || len(name) < 2 {
 			continue
 		}
-		c.report(diag.LiteralDotFile, k.valueRange(i), fmt.Sprintf("this is the one `%s` in the root; `%s.local` and `app/%s` are others", name, name, name),
+		c.report(diag.LiteralDotFile, k.ValueRange(i), fmt.Sprintf("this is the one `%s` in the root; `%s.local` and `app/%s` are others", name, name, name),
 			"everywhere: `glob = "+tomltree.Quote("**/"+name+"*")+"`")
 	}
 }
@@ -177,7 +178,7 @@ func (c *checker) lintAbsent(l *checkedList) {
 			break
 		}
 	}
-	if open == nil || l.kind != runRules {
+	if open == nil || l.kind != syntax.RunList {
 		return
 	}
 	handled := make(map[string]bool)
@@ -197,17 +198,17 @@ func (c *checker) lintAbsent(l *checkedList) {
 			continue
 		}
 		handled[k.key] = true
-		c.report(diag.OptionalTarget, r.Pos, fmt.Sprintf("without `%s`, which is optional, %s does not apply and %s lets the call run", k.Arg, r.name(), open.name()),
+		c.report(diag.OptionalTarget, r.Pos, fmt.Sprintf("without `%s`, which is optional, %s does not apply and %s lets the call run", k.Arg, r.Label(), open.Label()),
 			fmt.Sprintf("if that is not meant: `{ arg = %s, present = false, mode = %s },`", tomltree.Quote(k.Arg.String()), tomltree.Quote(r.Mode.String())),
-			diag.Related{Range: open.Pos, Message: open.name() + " is here"})
+			diag.Related{Range: open.Pos, Message: open.Label() + " is here"})
 	}
 }
 
 // ruleWith writes a rule with other conditions, to be pasted.
-func ruleWith(r *Rule, conditions []Condition) string {
+func ruleWith(r *syntax.Rule, conditions []syntax.Condition) string {
 	changed := *r
 	changed.Conditions, changed.Compound = conditions, len(conditions) > 1
-	return "{ " + changed.text() + " },"
+	return "{ " + changed.Text() + " },"
 }
 
 // boolLiteral makes a literal for a suggestion.

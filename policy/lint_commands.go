@@ -31,10 +31,10 @@ func (c *checker) lintCommand(r *checkedRule, k *checkedCondition) {
 		told := slices.ContainsFunc(words[1:], func(word string) bool { return !strings.HasPrefix(word, "-") })
 		switch last := words[len(words)-1]; {
 		case shell.Wrapper(shell.Base([]byte(last))):
-			c.report(diag.WrapperPrefix, k.valueRange(i), fmt.Sprintf("%s ends with `%s`, which runs what comes behind it: that needs an unattended rule of its own", r.name(), last),
+			c.report(diag.WrapperPrefix, k.ValueRange(i), fmt.Sprintf("%s ends with `%s`, which runs what comes behind it: that needs an unattended rule of its own", r.Label(), last),
 				"show it: `usage = "+tomltree.Quote(lit.Text+" <command>")+"`, or spell the command out")
 		case slices.Contains(ownLanguage, program) && !told:
-			c.report(diag.ScriptPrefix, k.valueRange(i), fmt.Sprintf("%s runs `%s` with any script, and a script of `%s` can run programs and write files", r.name(), lit.Text, program),
+			c.report(diag.ScriptPrefix, k.ValueRange(i), fmt.Sprintf("%s runs `%s` with any script, and a script of `%s` can run programs and write files", r.Label(), lit.Text, program),
 				"spell the script out in a usage, which permits no other one: `usage = \"sed -n 1,5p **\"`")
 		}
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/stopgate/stopgate/internal/diag"
 	"github.com/stopgate/stopgate/internal/tomltree"
+	"github.com/stopgate/stopgate/policy/syntax"
 )
 
 // lintSessions says which requirements wait for a success that nothing tells
@@ -12,7 +13,7 @@ import (
 // result only says that the tool has finished, and the policy denies for ever.
 func (c *checker) lintSessions() {
 	for _, s := range c.policy.Sessions {
-		if s.Type != SessionRequire || s.AcceptUnknown {
+		if s.Type != syntax.SessionRequire || s.AcceptUnknown {
 			continue
 		}
 		said := map[string]bool{}
@@ -31,7 +32,7 @@ func (c *checker) lintSessions() {
 // tellsSuccess reports whether a table says how the results of a tool, or of those a
 // glob names, are read.
 func (c *checker) tellsSuccess(name string) bool {
-	for _, t := range c.policy.tablesFor(name) {
+	for _, t := range c.policy.TablesFor(name) {
 		if t.Success != nil {
 			return true
 		}

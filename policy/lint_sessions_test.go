@@ -6,6 +6,7 @@ import (
 
 	"github.com/stopgate/stopgate/internal/diag"
 	"github.com/stopgate/stopgate/policy"
+	"github.com/stopgate/stopgate/policy/syntax"
 )
 
 // Proves S24: check says which requirement waits for a success that nothing tells.
@@ -21,7 +22,7 @@ func TestSuccessUnknown(t *testing.T) {
 		{"it does not matter", rest + "requires = \"test\"\naccept_unknown = true\n", 0},
 		{"people say it", rest + "approvals = [\"deploy\"]\n", 0},
 	} {
-		p, mistakes := policy.Parse("p.toml", []byte(c.text))
+		p, mistakes := syntax.Parse("p.toml", []byte(c.text))
 		if mistakes.HasErrors() {
 			t.Fatalf("%s: %v", c.name, mistakes)
 		}
@@ -42,7 +43,7 @@ func TestSuccessUnknown(t *testing.T) {
 
 // Proves I10: a session policy of an unknown type hides no other mistake.
 func TestUnknownSessionTypeHidesNothing(t *testing.T) {
-	_, mistakes := policy.Parse("p.toml", []byte(`version = 1
+	_, mistakes := syntax.Parse("p.toml", []byte(`version = 1
 [[session]]
 type = "requires"
 name = 3

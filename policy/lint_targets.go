@@ -9,6 +9,7 @@ import (
 	"github.com/stopgate/stopgate/internal/tomltree"
 	"github.com/stopgate/stopgate/jsonstream"
 	"github.com/stopgate/stopgate/policy/match"
+	"github.com/stopgate/stopgate/policy/syntax"
 	"github.com/stopgate/stopgate/schema"
 )
 
@@ -103,18 +104,18 @@ func (c *checker) ignored(l *checkedList, r *checkedRule, open []callTarget) {
 	} else {
 		hint = fmt.Sprintf("ask about it above: `{ arg = %s, present = true, mode = \"ask\" },`\n%s", pointers[0], hint)
 	}
-	c.report(diag.IgnoresTarget, r.Pos, fmt.Sprintf("%s runs %s unattended whatever its %s is", r.name(), l.tool.label(), strings.Join(what, " or ")), hint)
+	c.report(diag.IgnoresTarget, r.Pos, fmt.Sprintf("%s runs %s unattended whatever its %s is", r.Label(), l.tool.label(), strings.Join(what, " or ")), hint)
 }
 
 // constrain writes the rule with conditions on further targets: the one that it has
 // on another target of the same type, or absence where the target may be absent.
 func (r *checkedRule) constrain(open []callTarget) (string, bool) {
-	if len(r.conditions) == 0 || len(r.conditions)+len(open) > maxMembers {
+	if len(r.conditions) == 0 || len(r.conditions)+len(open) > syntax.MaxMembers {
 		return "", false
 	}
 	conditions := slices.Clone(r.Conditions)
 	for _, t := range open {
-		added := Condition{Arg: t.pointer}
+		added := syntax.Condition{Arg: t.pointer}
 		for _, k := range r.conditions {
 			if k.reach.Annotation == t.annotation && k.Spec.Kind != match.Present {
 				added.Spec = k.Spec
@@ -132,7 +133,7 @@ func (r *checkedRule) constrain(open []callTarget) (string, bool) {
 }
 
 // ignoresExist checks the pointers of ignores.
-func (c *checker) ignoresExist(l *checkedList, r *Rule) {
+func (c *checker) ignoresExist(l *checkedList, r *syntax.Rule) {
 	for i, pointer := range r.Ignores {
 		reach := l.tool.schema.Reach(pointer)
 		if reach.Missing < 0 || l.shared {
@@ -142,7 +143,7 @@ func (c *checker) ignoresExist(l *checkedList, r *Rule) {
 		if reach.Suggestion != "" {
 			hint = "did you mean `" + reach.Suggestion + "`?"
 		}
-		c.report(diag.NoSuchParameter, r.ignoresPos[i], fmt.Sprintf("%s ignores `%s` of %s: %s", r.name(), pointer, l.tool.label(), reach.Problem), hint)
+		c.report(diag.NoSuchParameter, r.IgnoresPos[i], fmt.Sprintf("%s ignores `%s` of %s: %s", r.Label(), pointer, l.tool.label(), reach.Problem), hint)
 	}
 }
 
@@ -160,7 +161,7 @@ func (c *checker) uselessIgnores(l *checkedList, r *checkedRule, flagged map[str
 			})
 		}
 		if !useful && l.tool.schema.Reach(pointer).Missing < 0 {
-			c.report(diag.UselessOptOut, r.ignoresPos[i], fmt.Sprintf("`%s` is nothing that %s leaves open", pointer, r.name()), "remove it from `ignores`")
+			c.report(diag.UselessOptOut, r.IgnoresPos[i], fmt.Sprintf("`%s` is nothing that %s leaves open", pointer, r.Label()), "remove it from `ignores`")
 		}
 	}
 }

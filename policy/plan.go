@@ -4,6 +4,7 @@ import (
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/policy/literal"
 	"github.com/stopgate/stopgate/policy/match"
+	"github.com/stopgate/stopgate/policy/syntax"
 	"github.com/stopgate/stopgate/schema"
 )
 
@@ -33,7 +34,7 @@ type view struct {
 	// of guards alone judges neither keys nor the schema: the files that speak do.
 	speaks bool
 	// params is the strictest unknown_params of the files that speak.
-	params ParamAction
+	params syntax.ParamAction
 	// onSchema is the strictest on_schema_violation of the files that speak.
 	onSchema stopgate.Mode
 	// protected lists the targets of which no rule permits the change (K2), as the
@@ -71,7 +72,7 @@ type listNote struct {
 
 // skippedRule is a rule that was left out before the arguments were looked at.
 type skippedRule struct {
-	ast    *Rule
+	ast    *syntax.Rule
 	reason string
 }
 
@@ -80,9 +81,9 @@ type rule struct {
 	first, end int32 // its conditions; none: it always matches
 	mode       stopgate.Mode
 	list       int32
-	own        int32      // where its state is kept, -1 if it is in a bundle
-	sole       *Condition // of a rule in a bundle
-	commands   bool       // some condition is judged command by command
+	own        int32             // where its state is kept, -1 if it is in a bundle
+	sole       *syntax.Condition // of a rule in a bundle
+	commands   bool              // some condition is judged command by command
 	ref        *stopgate.RuleRef
 	public     string // the rule's reason, "" if it has none (K37)
 }
@@ -103,8 +104,8 @@ type cond struct {
 	pointer    string // of the rule
 	expanded   string // the same with "*" for every array it crosses
 	env        match.Env
-	command    int32      // its number among the commands of its list, -1 if it is none
-	ast        *Condition // nil for a bundle
+	command    int32             // its number among the commands of its list, -1 if it is none
+	ast        *syntax.Condition // nil for a bundle
 	// What other conditions of the rule judge of the same command: see judgedBeside.
 	readsJudged, writesJudged, accompanied bool
 }

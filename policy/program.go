@@ -10,6 +10,7 @@ import (
 	"github.com/stopgate/stopgate/internal/diag"
 	"github.com/stopgate/stopgate/internal/tomltree"
 	"github.com/stopgate/stopgate/policy/match"
+	"github.com/stopgate/stopgate/policy/syntax"
 )
 
 // Program is one or several policy files, ready to judge calls. It is immutable
@@ -28,7 +29,7 @@ type Program struct {
 
 // layer is one policy file.
 type layer struct {
-	policy    *Policy
+	policy    *syntax.File
 	trusted   bool
 	env       match.Env
 	protected *match.Protected
@@ -41,7 +42,7 @@ func Compile(sources []Source, o Options) (*Program, diag.List) {
 	return compileFiles(sources, o, Check)
 }
 
-func compileFiles(sources []Source, o Options, check func(*Policy, Options) diag.List) (*Program, diag.List) {
+func compileFiles(sources []Source, o Options, check func(*syntax.File, Options) diag.List) (*Program, diag.List) {
 	p := new(Program)
 	if o.UnknownTool == stopgate.Ask {
 		p.unknownTool = stopgate.Ask
@@ -53,7 +54,7 @@ func compileFiles(sources []Source, o Options, check func(*Policy, Options) diag
 	}
 	for _, s := range sources {
 		o.Untrusted = !s.Trusted
-		file, list := Parse(s.Name, s.Text)
+		file, list := syntax.Parse(s.Name, s.Text)
 		all = append(all, list...)
 		if file == nil {
 			continue
@@ -86,13 +87,13 @@ func (p *Program) protect(files []string) {
 
 // identify is the hash of what the files mean, and of which of them may loosen.
 func (p *Program) identify() string {
-	var files []*Policy
+	var files []*syntax.File
 	trust := ""
 	for _, l := range p.layers {
 		files = append(files, l.policy)
 		trust += map[bool]string{true: "operator ", false: "project "}[l.trusted]
 	}
-	hash := PolicyHash(files...)
+	hash := syntax.Hash(files...)
 	if !strings.Contains(trust, "project") {
 		return hash
 	}
@@ -101,7 +102,7 @@ func (p *Program) identify() string {
 }
 
 // environment is the directories that a file's paths are read against (K19).
-func environment(p *Policy, o Options) match.Env {
+func environment(p *syntax.File, o Options) match.Env {
 	env := match.Env{Root: o.Root, Home: o.Home}
 	if p.Paths.Root != "" {
 		env.Root = p.Paths.Root
@@ -120,7 +121,7 @@ func (p *Program) Hash() string { return p.hash }
 // Settings are what the operator's files say beside rules.
 type Settings struct {
 	// Gate combines the tables [gate]: the strictest of each setting wins.
-	Gate GateSettings
+	Gate syntax.GateSettings
 	// Tables are the operational tables by name, each from the first file that has it.
 	Tables map[string]*tomltree.Value
 }
@@ -157,10 +158,10 @@ func (p *Program) Settings() Settings {
 }
 
 // gates lists the tables [gate] that operators wrote.
-func (p *Program) gates() []*GateSettings {
-	var all []*GateSettings
+func (p *Program) gates() []*syntax.GateSettings {
+	var all []*syntax.GateSettings
 	for _, l := range p.layers {
-		if l.trusted && l.policy.Gate.present() {
+		if l.trusted && l.policy.Gate.Present() {
 			all = append(all, &l.policy.Gate)
 		}
 	}
@@ -168,8 +169,8 @@ func (p *Program) gates() []*GateSettings {
 }
 
 // strictestParams returns the stricter of two answers to an undeclared parameter.
-func strictestParams(a, b ParamAction) ParamAction {
-	order := []ParamAction{ParamDeny, ParamAsk, ParamAllow}
+func strictestParams(a, b syntax.ParamAction) syntax.ParamAction {
+	order := []syntax.ParamAction{syntax.ParamDeny, syntax.ParamAsk, syntax.ParamAllow}
 	if slices.Index(order, a) <= slices.Index(order, b) {
 		return a
 	}

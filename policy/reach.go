@@ -8,6 +8,7 @@ import (
 	"github.com/stopgate/stopgate/internal/diag"
 	"github.com/stopgate/stopgate/policy/analysis"
 	"github.com/stopgate/stopgate/policy/match"
+	"github.com/stopgate/stopgate/policy/syntax"
 )
 
 // reachability reports the rules of a list that no arguments reach (D25-33 to
@@ -83,8 +84,8 @@ func (r *checkedRule) takenIfPlain(above []*checkedRule, pairs *int) *checkedRul
 func (c *checker) shadowedPlain(r, e *checkedRule) {
 	k := r.conditions[0]
 	c.report(diag.ShadowedPlain, r.Pos, fmt.Sprintf("only lines that are not plain commands reach %s: otherwise `%s` of %s matches everything that `%s` does, and it runs",
-		r.name(), e.conditions[0].text(), e.name(), k.text()),
-		fmt.Sprintf("write it above %s", e.name()), relatedRules([]*checkedRule{e}, 1)...)
+		r.Label(), e.conditions[0].Text(), e.Label(), k.Text()),
+		fmt.Sprintf("write it above %s", e.Label()), relatedRules([]*checkedRule{e}, 1)...)
 }
 
 // namesCatchAll reports whether a proof rests on a rule without conditions.
@@ -95,7 +96,7 @@ func namesCatchAll(l *checkedList, f *analysis.Finding) bool {
 // unreachable reports the finding with all rules that are to blame (D25-39).
 func (c *checker) unreachable(l *checkedList, r *checkedRule, f *analysis.Finding, t *translation) {
 	by := pickRules(l.rules, f.By)
-	message, hint := r.name()+" can never match: ", ""
+	message, hint := r.Label()+" can never match: ", ""
 	looks := r.at(t, f.Variable)
 	if f.Variable < 0 && len(by) == 1 && len(r.conditions) == 1 {
 		looks = r.conditions[0]
@@ -105,20 +106,20 @@ func (c *checker) unreachable(l *checkedList, r *checkedRule, f *analysis.Findin
 		c.contradicts(r, looks)
 		return
 	case len(by[0].Conditions) == 0 && len(by) == 1 && by[0].When == nil:
-		message += by[0].name() + " has no condition and matches everything"
-		hint = "move " + by[0].name() + " to the end"
+		message += by[0].Label() + " has no condition and matches everything"
+		hint = "move " + by[0].Label() + " to the end"
 	case looks == nil && f.Variable >= 0:
 		message += fmt.Sprintf("%s every value of `%s`", together(by), t.names[f.Variable])
 	case looks != nil && len(by) == 1 && len(by[0].conditions) == 1:
-		message += fmt.Sprintf("`%s` of %s matches everything that `%s` does", by[0].conditions[0].text(), by[0].name(), looks.text())
-		hint = fmt.Sprintf("write it above %s, or remove it", by[0].name())
+		message += fmt.Sprintf("`%s` of %s matches everything that `%s` does", by[0].conditions[0].Text(), by[0].Label(), looks.Text())
+		hint = fmt.Sprintf("write it above %s, or remove it", by[0].Label())
 	case looks != nil:
-		message += fmt.Sprintf("%s everything that `%s` does", together(by), looks.text())
+		message += fmt.Sprintf("%s everything that `%s` does", together(by), looks.Text())
 	default:
 		message += together(by) + " everything that it does"
 	}
 	if hint == "" && len(by) == 1 {
-		hint = fmt.Sprintf("write it above %s, or remove it", by[0].name())
+		hint = fmt.Sprintf("write it above %s, or remove it", by[0].Label())
 	}
 	c.report(diag.Unreachable, r.Pos, message, hint, relatedRules(by, 16)...)
 }
@@ -126,7 +127,7 @@ func (c *checker) unreachable(l *checkedList, r *checkedRule, f *analysis.Findin
 // together names rules with their verb.
 func together(by []*checkedRule) string {
 	if len(by) == 1 {
-		return by[0].name() + " matches"
+		return by[0].Label() + " matches"
 	}
 	return ruleNames(by) + " together match"
 }
@@ -154,10 +155,10 @@ func (c *checker) contradicts(r *checkedRule, looks *checkedCondition) {
 		}
 	}
 	if looks == nil || several > 1 {
-		c.report(diag.NeverHolds, r.Pos, r.name()+" never holds: its conditions contradict each other", "")
+		c.report(diag.NeverHolds, r.Pos, r.Label()+" never holds: its conditions contradict each other", "")
 		return
 	}
-	c.report(diag.NeverHolds, looks.Pos, fmt.Sprintf("%s never holds: no value that the schema allows for `%s` satisfies `%s`", r.name(), looks.Arg, looks.text()),
+	c.report(diag.NeverHolds, looks.Pos, fmt.Sprintf("%s never holds: no value that the schema allows for `%s` satisfies `%s`", r.Label(), looks.Arg, looks.Text()),
 		"look at the `enum`, the bounds and the `pattern` of the parameter")
 }
 
@@ -165,8 +166,8 @@ func (c *checker) contradicts(r *checkedRule, looks *checkedCondition) {
 func (c *checker) shadowed(l *checkedList, r *checkedRule, f *analysis.Finding) {
 	by, k := pickRules(l.rules, f.Mixed), r.conditions[0]
 	c.report(diag.ShadowedMostly, r.Pos, fmt.Sprintf("only lists of mixed values reach %s: where every element of `%s` satisfies `%s`, %s already decides",
-		r.name(), k.Arg, k.text(), ruleNames(by)),
-		fmt.Sprintf("write it above %s", by[0].name()), relatedRules(by, 16)...)
+		r.Label(), k.Arg, k.Text(), ruleNames(by)),
+		fmt.Sprintf("write it above %s", by[0].Label()), relatedRules(by, 16)...)
 }
 
 // at returns the rule's condition on a variable of the translation, nil if it has
@@ -205,7 +206,7 @@ func ruleNames(rules []*checkedRule) string {
 		default:
 			text += ", "
 		}
-		text += r.name()
+		text += r.Label()
 	}
 	return text
 }
@@ -213,7 +214,7 @@ func ruleNames(rules []*checkedRule) string {
 func relatedRules(rules []*checkedRule, limit int) []diag.Related {
 	var list []diag.Related
 	for _, r := range rules[:min(limit, len(rules))] {
-		list = append(list, diag.Related{Range: r.Pos, Message: r.name() + " is here"})
+		list = append(list, diag.Related{Range: r.Pos, Message: r.Label() + " is here"})
 	}
 	return list
 }
@@ -236,7 +237,7 @@ type Reached struct {
 
 // Reach says for every rule of a file how it is reached, or by which rules it is
 // covered. It is what Check stands on, for those who want to see it.
-func Reach(p *Policy, o Options) []Reached {
+func Reach(p *syntax.File, o Options) []Reached {
 	var list []Reached
 	c := newChecker(p, o)
 	c.reached = func(r Reached) { list = append(list, r) }

@@ -15,6 +15,7 @@ import (
 	"github.com/stopgate/stopgate/jsonstream"
 	"github.com/stopgate/stopgate/policy"
 	"github.com/stopgate/stopgate/policy/match"
+	"github.com/stopgate/stopgate/policy/syntax"
 )
 
 const commandTool = `version = 1
@@ -166,7 +167,7 @@ func TestReachabilityOfCommandsHolds(t *testing.T) {
 		g := generator{rand.New(rand.NewPCG(uint64(seed), 11))}
 		text := "version = 1\n[tools.t.parameters]\nc = { type = \"command\", required = true }\n[tools.t.policy]\nrun = [\n" +
 			strings.Join(g.commandRules(), ",\n") + ",\n{ mode = \"ask\" },\n]\n"
-		parsed, mistakes := policy.Parse("commands.toml", []byte(text))
+		parsed, mistakes := syntax.Parse("commands.toml", []byte(text))
 		if mistakes.HasErrors() {
 			t.Fatal(mistakes)
 		}

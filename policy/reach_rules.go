@@ -10,6 +10,7 @@ import (
 	"github.com/stopgate/stopgate/jsonstream"
 	"github.com/stopgate/stopgate/policy/analysis"
 	"github.com/stopgate/stopgate/policy/match"
+	"github.com/stopgate/stopgate/policy/syntax"
 	"github.com/stopgate/stopgate/schema"
 )
 
@@ -60,13 +61,13 @@ func (t *translation) rules(rules []*checkedRule) []analysis.Rule {
 
 // same is equal for rules with the same conditions, as they are written.
 func (r *checkedRule) same() string {
-	plain := Rule{Conditions: slices.Clone(r.Conditions), Compound: r.Compound, Match: r.Match, When: r.When}
+	plain := syntax.Rule{Conditions: slices.Clone(r.Conditions), Compound: r.Compound, Match: r.Match, When: r.When}
 	if !r.Mode.Permissive() {
 		plain.Mode = stopgate.Deny // the modes that suspect hold for the same calls
 	} else {
 		plain.Mode = stopgate.Unattended
 	}
-	return plain.meaning()
+	return plain.Meaning()
 }
 
 // covers lets the matchers compare what no automaton describes. They look at plain
@@ -310,7 +311,7 @@ func (t *translation) sameKey(k *checkedCondition) string {
 }
 
 // facts translates the conditions on the call itself.
-func (t *translation) facts(w *When, permissive bool) []analysis.Condition {
+func (t *translation) facts(w *syntax.When, permissive bool) []analysis.Condition {
 	if w == nil {
 		return nil
 	}
@@ -335,11 +336,11 @@ func (t *translation) facts(w *When, permissive bool) []analysis.Condition {
 const metFact = "met"
 
 // dataFact names the variable of a condition on the session.
-func dataFact(w *When, permissive bool) string {
+func dataFact(w *syntax.When, permissive bool) string {
 	if permissive {
-		return "when.session permits " + w.sessionKey
+		return "when.session permits " + w.SessionKey
 	}
-	return "when.session restricts " + w.sessionKey
+	return "when.session restricts " + w.SessionKey
 }
 
 // fact is one condition on a fact: a text that is empty where nobody says it.

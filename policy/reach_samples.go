@@ -7,6 +7,7 @@ import (
 
 	"github.com/stopgate/stopgate/policy/analysis"
 	"github.com/stopgate/stopgate/policy/match"
+	"github.com/stopgate/stopgate/policy/syntax"
 )
 
 // samples lists some strings that satisfy a condition.
@@ -74,7 +75,7 @@ func follows(usage string) []string {
 			case "<command>":
 				word = "true"
 			default:
-				word = strings.NewReplacer("*", "x", "?", "x").Replace(alternatives(word)[0])
+				word = strings.NewReplacer("*", "x", "?", "x").Replace(syntax.Alternatives(word)[0])
 			}
 			if word != "" {
 				out = append(out, word)
@@ -110,7 +111,7 @@ func guesses(kind match.Kind, text string) []string {
 		return list
 	case match.Glob:
 		var list []string
-		for _, glob := range alternatives(text)[:1] {
+		for _, glob := range syntax.Alternatives(text)[:1] {
 			for _, filler := range []string{"x", "q7w9"} {
 				sample := strings.NewReplacer("**", filler, "*", filler, "?", "x").Replace(glob)
 				list = append(list, sample, strings.NewReplacer("**/", "", "*", filler, "?", "x").Replace(glob))

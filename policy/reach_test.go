@@ -12,6 +12,7 @@ import (
 	"github.com/stopgate/stopgate/internal/diag"
 	"github.com/stopgate/stopgate/policy"
 	"github.com/stopgate/stopgate/policy/match"
+	"github.com/stopgate/stopgate/policy/syntax"
 )
 
 // The tests of this file hold what check says about unreachable rules against a
@@ -488,7 +489,7 @@ func TestWitnessesReachTheirRules(t *testing.T) {
 		if program == nil {
 			continue // some rule is unreachable: the file is refused
 		}
-		p, _ := policy.Parse("reach.toml", []byte(text))
+		p, _ := syntax.Parse("reach.toml", []byte(text))
 		for _, r := range policy.Reach(p, policy.Options{}) {
 			if r.Answer != match.Yes || r.Witness.Args == nil {
 				continue

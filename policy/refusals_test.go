@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/stopgate/stopgate/policy"
+	"github.com/stopgate/stopgate/policy/syntax"
 )
 
 // Proves I25, K7: where a rule skips what a guard denies, the order of the arguments says
@@ -40,8 +41,8 @@ func TestDiffWhereRefusalsMeet(t *testing.T) {
 // means.
 func TestBelowIsMeant(t *testing.T) {
 	hash := func(below string) string {
-		p, _ := policy.Parse("p.toml", []byte("version = 1\n[[guard]]\non = \"path\"\nglob = \"x\"\nmode = \"deny\"\n"+below))
-		return policy.PolicyHash(p)
+		p, _ := syntax.Parse("p.toml", []byte("version = 1\n[[guard]]\non = \"path\"\nglob = \"x\"\nmode = \"deny\"\n"+below))
+		return syntax.Hash(p)
 	}
 	if hash("") != hash("below = \"ask\"\n") || hash("") == hash("below = \"ignore\"\n") {
 		t.Error("the hash of a policy does not follow below")

@@ -4,6 +4,7 @@ import (
 	"iter"
 
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/policy/syntax"
 )
 
 // RuleInfo names one rule of a program and says where it stands.
@@ -21,9 +22,9 @@ type RuleInfo struct {
 func (p *Program) Rules() iter.Seq[RuleInfo] {
 	return func(yield func(RuleInfo) bool) {
 		for _, l := range p.layers {
-			all := func(table, list string, rules []*Rule) bool {
+			all := func(table, list string, rules []*syntax.Rule) bool {
 				for _, r := range rules {
-					if !yield(RuleInfo{Ref: refOf(l.policy.File, r), Mode: r.Mode, Table: table, List: list}) {
+					if !yield(RuleInfo{Ref: refOf(l.policy.Name, r), Mode: r.Mode, Table: table, List: list}) {
 						return false
 					}
 				}

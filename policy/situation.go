@@ -7,6 +7,7 @@ import (
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/jsonstream"
 	"github.com/stopgate/stopgate/policy/match"
+	"github.com/stopgate/stopgate/policy/syntax"
 	"github.com/stopgate/stopgate/schema"
 )
 
@@ -21,8 +22,8 @@ type Situation struct {
 }
 
 // holds says whether a `when` with a condition on the session lets its rule exist.
-func (s Situation) holds(w *When, permissive bool) bool {
-	return strings.Contains(s.settled, w.sessionKey) == permissive
+func (s Situation) holds(w *syntax.When, permissive bool) bool {
+	return strings.Contains(s.settled, w.SessionKey) == permissive
 }
 
 // with settles a condition: whether it holds is known.
@@ -44,15 +45,15 @@ type dataTest struct {
 func (p *Program) situations() {
 	known := make(map[string]bool)
 	for _, l := range p.layers {
-		for r := range l.policy.rules() {
+		for r := range l.policy.Rules() {
 			w := r.When
-			if w == nil || w.Session == nil || known[w.sessionKey] {
+			if w == nil || w.Session == nil || known[w.SessionKey] {
 				continue
 			}
-			known[w.sessionKey] = true
+			known[w.SessionKey] = true
 			// Parse has refused what cannot be compiled; without a test the condition stays in doubt.
 			if t, err := NewDataTest(*w.Session, !r.Mode.Permissive(), l.env); err == nil {
-				p.tests = append(p.tests, dataTest{key: w.sessionKey, permissive: r.Mode.Permissive(), test: t})
+				p.tests = append(p.tests, dataTest{key: w.SessionKey, permissive: r.Mode.Permissive(), test: t})
 			}
 		}
 	}
@@ -98,7 +99,7 @@ type DataTest struct {
 
 // NewDataTest compiles a condition for rules that restrict, to which one fitting value
 // of several is enough, or for rules that permit, to which all have to fit.
-func NewDataTest(c SessionCondition, restrict bool, env match.Env) (*DataTest, error) {
+func NewDataTest(c syntax.SessionCondition, restrict bool, env match.Env) (*DataTest, error) {
 	m, err := match.Compile(c.Spec, match.Target{}, restrict, env)
 	if err != nil {
 		return nil, err
@@ -155,7 +156,7 @@ func (t *DataTest) fits(v jsonstream.Value) bool {
 
 // applies resolves a rule's conditions on the call itself and its session (K0c,
 // K60).
-func (c *compiler) applies(r *Rule) bool {
+func (c *compiler) applies(r *syntax.Rule) bool {
 	w := r.When
 	if w == nil {
 		return true
@@ -167,7 +168,7 @@ func (c *compiler) applies(r *Rule) bool {
 		{w.Agent, string(c.call.Agent)}, {w.Surface, string(c.call.Surface)},
 		{w.Server, string(c.call.Server)}, {w.Principal, string(c.call.Principal)},
 	} {
-		if len(fact.globs) > 0 && !matchesAny(fact.globs, fact.value) {
+		if len(fact.globs) > 0 && !syntax.MatchesAny(fact.globs, fact.value) {
 			return false
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/stopgate/stopgate/jsonstream"
 	"github.com/stopgate/stopgate/policy"
 	"github.com/stopgate/stopgate/policy/match"
+	"github.com/stopgate/stopgate/policy/syntax"
 )
 
 // Proves K60, K0c: what every matcher says of a session's data, for rules that restrict
@@ -142,7 +143,7 @@ func TestSessionsInAnalysis(t *testing.T) {
 		{"everywhere, above", `{ mode = "skip" }, { ` + strict + `, mode = "deny" }`, true},
 		{"behind a permission", `{ ` + strict + `, mode = "unattended" }, { ` + strict + `, mode = "deny" }, { mode = "skip" }`, false},
 	} {
-		p, list := policy.Parse("stopgate.toml", []byte(file(c.rules)))
+		p, list := syntax.Parse("stopgate.toml", []byte(file(c.rules)))
 		if p == nil || list.HasErrors() {
 			t.Fatal(list)
 		}

@@ -7,14 +7,14 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/jsonstream"
-	"github.com/stopgate/stopgate/policy"
 	"github.com/stopgate/stopgate/policy/match"
+	"github.com/stopgate/stopgate/policy/syntax"
 )
 
 // Compile makes policies of the tables [[session]] of policy files, in their order,
 // in a registry of their own. A table without a name gets one from what it says; if
 // two tables say the same, the second gets a number.
-func Compile(tables []*policy.SessionPolicy, env match.Env) (*Registry, error) {
+func Compile(tables []*syntax.SessionPolicy, env match.Env) (*Registry, error) {
 	r := NewRegistry()
 	for _, t := range tables {
 		p, err := compile(t, env)
@@ -35,21 +35,21 @@ func Compile(tables []*policy.SessionPolicy, env match.Env) (*Registry, error) {
 	return r, nil
 }
 
-func rename(t *policy.SessionPolicy, env match.Env, name string) Policy {
+func rename(t *syntax.SessionPolicy, env match.Env, name string) Policy {
 	named := *t
 	named.Name = name
 	p, _ := compile(&named, env)
 	return p
 }
 
-func compile(t *policy.SessionPolicy, env match.Env) (Policy, error) {
+func compile(t *syntax.SessionPolicy, env match.Env) (Policy, error) {
 	var p Policy
 	switch t.Type {
-	case policy.SessionRequire:
+	case syntax.SessionRequire:
 		p = requirement(t, env)
-	case policy.SessionReadBeforeWrite:
+	case syntax.SessionReadBeforeWrite:
 		p = files(t, env)
-	case policy.SessionLimit:
+	case syntax.SessionLimit:
 		p = quota(t, env)
 	default:
 		return nil, fmt.Errorf("session policy: unknown type %q", t.Type)
@@ -65,7 +65,7 @@ func compile(t *policy.SessionPolicy, env match.Env) (Policy, error) {
 	return InCase(p, when...), nil
 }
 
-func requirement(t *policy.SessionPolicy, env match.Env) *Requirement {
+func requirement(t *syntax.SessionPolicy, env match.Env) *Requirement {
 	r := Require(t.Before...).After(t.Requires...).Approved(t.Approvals...)
 	if t.Name != "" {
 		r.Named(t.Name)
@@ -79,7 +79,7 @@ func requirement(t *policy.SessionPolicy, env match.Env) *Requirement {
 	return r
 }
 
-func files(t *policy.SessionPolicy, env match.Env) *Files {
+func files(t *syntax.SessionPolicy, env match.Env) *Files {
 	f := ReadBeforeWrite().In(env)
 	if t.Name != "" {
 		f.Named(t.Name)
@@ -100,7 +100,7 @@ func files(t *policy.SessionPolicy, env match.Env) *Files {
 	return f
 }
 
-func quota(t *policy.SessionPolicy, env match.Env) *Quota {
+func quota(t *syntax.SessionPolicy, env match.Env) *Quota {
 	q := Limit(t.Tools...)
 	if t.Name != "" {
 		q.Named(t.Name)
@@ -126,11 +126,11 @@ func quota(t *policy.SessionPolicy, env match.Env) *Quota {
 	return q
 }
 
-func keyOf(t *policy.SessionPolicy, env match.Env) keyer {
+func keyOf(t *syntax.SessionPolicy, env match.Env) keyer {
 	return keyer{pointers: t.Key, path: t.KeyIsPath, env: env}
 }
 
-func missingOf(t *policy.SessionPolicy) missingKey {
+func missingOf(t *syntax.SessionPolicy) missingKey {
 	if t.AllowNoKey {
 		return allowMissing
 	}

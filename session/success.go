@@ -4,6 +4,7 @@ import (
 	"github.com/stopgate/stopgate/jsonstream"
 	"github.com/stopgate/stopgate/policy"
 	"github.com/stopgate/stopgate/policy/match"
+	"github.com/stopgate/stopgate/policy/syntax"
 )
 
 // Success reads the result of a tool as the policy file says (DECISIONS S24).
@@ -14,7 +15,7 @@ type Success struct {
 }
 
 // CompileSuccess prepares the rule of a tool table.
-func CompileSuccess(s *policy.Success) (*Success, error) {
+func CompileSuccess(s *syntax.Success) (*Success, error) {
 	switch {
 	case s.Condition != nil:
 		t, err := policy.NewDataTest(*s.Condition, false, match.Env{})

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
 	"github.com/stopgate/stopgate/gateway"
 	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/diag"
@@ -14,6 +15,7 @@ import (
 	"github.com/stopgate/stopgate/internal/visible"
 	"github.com/stopgate/stopgate/policy"
 	"github.com/stopgate/stopgate/policy/match"
+	"github.com/stopgate/stopgate/policy/syntax"
 )
 
 func newCheck(s streams) *cobra.Command {
@@ -53,7 +55,7 @@ Exit: 0 clean or warnings only, 3 mistakes.`,
 		}
 		var all diag.List
 		for _, file := range set.Files {
-			parsed, found := policy.Parse(file.Path, file.Text)
+			parsed, found := syntax.Parse(file.Path, file.Text)
 			if parsed != nil {
 				found = append(found, policy.Check(parsed, policy.Options{Strict: strict, Definitions: tools})...)
 				found = append(append(found, checkSettings(parsed)...), checkJudge(parsed)...)
@@ -108,7 +110,7 @@ func ruleList(indexes []int) string {
 
 // checkSettings reads the operational tables as up does; the environment of the
 // machine that checks does not matter.
-func checkSettings(p *policy.Policy) diag.List {
+func checkSettings(p *syntax.File) diag.List {
 	_, found := gateway.Configure(policy.Settings{Gate: p.Gate, Tables: p.Tables}, secret.Anywhere())
 	_, more := apiConfig(p.Tables, secret.Anywhere())
 	_, mcp := mcpConfig(p.Tables, secret.Anywhere())

@@ -11,6 +11,7 @@ import (
 
 	"github.com/stopgate/stopgate/internal/diag"
 	"github.com/stopgate/stopgate/policy"
+	"github.com/stopgate/stopgate/policy/syntax"
 )
 
 // pages are the documents whose blocks are executed.
@@ -142,7 +143,7 @@ func wholesome(t *testing.T, text string) {
 	if !strings.Contains(text, "version = ") {
 		text = "version = 1\n" + text
 	}
-	p, found := policy.Parse("snippet", []byte(text))
+	p, found := syntax.Parse("snippet", []byte(text))
 	if p != nil {
 		found = append(found, policy.Check(p, policy.Options{})...)
 		found = append(found, checkSettings(p)...)

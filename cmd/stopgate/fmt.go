@@ -11,11 +11,12 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
 	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/diag"
 	"github.com/stopgate/stopgate/internal/textdiff"
 	"github.com/stopgate/stopgate/internal/visible"
-	"github.com/stopgate/stopgate/policy"
+	"github.com/stopgate/stopgate/policy/syntax"
 )
 
 func newFmt(s streams) *cobra.Command {
@@ -75,7 +76,7 @@ func (f *formatting) file(path string) error {
 	if err != nil {
 		return unread(err)
 	}
-	out, found := policy.Format(name, text)
+	out, found := syntax.Format(name, text)
 	if found.HasErrors() {
 		f.mistakes = append(f.mistakes, found...)
 		f.set.Files = append(f.set.Files, config.File{Path: name, Text: text})

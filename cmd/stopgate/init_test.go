@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/stopgate/stopgate/internal/config"
-	"github.com/stopgate/stopgate/policy"
+	"github.com/stopgate/stopgate/policy/syntax"
 )
 
 // runCommand runs the command inside this process.
@@ -41,7 +41,7 @@ func TestStarters(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, found := policy.Parse("stopgate.toml", text)
+		p, found := syntax.Parse("stopgate.toml", text)
 		if !p.Gate.Strict || len(p.Guards) == 0 || len(found) > 0 {
 			t.Errorf("%s: strict %t, %d guards, %v", kind, p.Gate.Strict, len(p.Guards), found)
 		}

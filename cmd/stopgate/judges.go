@@ -11,7 +11,7 @@ import (
 	"github.com/stopgate/stopgate/internal/secret"
 	"github.com/stopgate/stopgate/internal/visible"
 	models "github.com/stopgate/stopgate/judge"
-	"github.com/stopgate/stopgate/policy"
+	"github.com/stopgate/stopgate/policy/syntax"
 	"github.com/stopgate/stopgate/store/sqlite"
 )
 
@@ -27,7 +27,7 @@ func judges(store *sqlite.Store) gate.Option {
 
 // checkJudge finds what keeps a judge from being made, but for its key, which only the
 // machine has on which it works.
-func checkJudge(p *policy.Policy) (found diag.List) {
+func checkJudge(p *syntax.File) (found diag.List) {
 	if p.Judge == nil {
 		return nil
 	}
@@ -51,7 +51,7 @@ func (passed) Judge(context.Context, gate.Proposal) (gate.Opinion, error) {
 }
 
 func withoutJudges() gate.Option {
-	return gate.WithJudges(func(*policy.Judge) (gate.Judge, error) { return passed{}, nil })
+	return gate.WithJudges(func(*syntax.Judge) (gate.Judge, error) { return passed{}, nil })
 }
 
 // reviewText is a judge's answer on one line.

@@ -8,7 +8,7 @@ import (
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/diag"
 	"github.com/stopgate/stopgate/internal/tomltree"
-	"github.com/stopgate/stopgate/policy"
+	"github.com/stopgate/stopgate/policy/syntax"
 )
 
 // Case is one or several calls of one session.
@@ -182,7 +182,7 @@ func (r *reader) words(t *tomltree.Value, table callTable) {
 }
 
 func (r *reader) json(v *tomltree.Value) []byte {
-	text, wrong := policy.JSON(v)
+	text, wrong := syntax.JSON(v)
 	r.mistakes = append(r.mistakes, wrong...)
 	return text
 }

@@ -1,4 +1,4 @@
-package policy
+package syntax
 
 import (
 	"crypto/sha256"
@@ -19,7 +19,7 @@ const meaningVersion = "stopgate-policy-2"
 // other rules, of order, of spelling, and nothing else. The values of named lists
 // are part of it.
 func ruleID(tool, list string, r *Rule) stopgate.RuleID {
-	sum := sha256.Sum256([]byte(tool + "\x00" + list + "\x00" + r.meaning()))
+	sum := sha256.Sum256([]byte(tool + "\x00" + list + "\x00" + r.Meaning()))
 	return stopgate.RuleID(hex.EncodeToString(sum[:16]))
 }
 
@@ -62,13 +62,13 @@ func (s PathSettings) text() string {
 // meaning is the text that the hash of a policy is taken over (S36): everything
 // that decides, in one order and one spelling. Comments, the order of tables, the
 // spelling of aliases and operational tables do not enter.
-func (p *Policy) meaning() []byte {
+func (f *File) meaning() []byte {
 	w := &meaning{}
 	w.line("[gate]")
-	w.out = append(w.out, p.Gate.text()...)
+	w.out = append(w.out, f.Gate.text()...)
 	w.line("[paths]")
-	w.out = append(w.out, p.Paths.text()...)
-	tools := slices.Clone(p.Tools)
+	w.out = append(w.out, f.Paths.text()...)
+	tools := slices.Clone(f.Tools)
 	slices.SortFunc(tools, func(a, b *ToolTable) int { return strings.Compare(a.Name, b.Name) })
 	for _, t := range tools {
 		w.line("[tools." + tomltree.Key(t.Name) + "]")
@@ -90,17 +90,17 @@ func (p *Policy) meaning() []byte {
 		w.list("result", t.Result)
 	}
 	w.line("[guard]")
-	for _, g := range p.Guards {
-		w.line(g.meaning())
+	for _, g := range f.Guards {
+		w.line(g.Meaning())
 	}
-	for _, s := range p.Sessions {
+	for _, s := range f.Sessions {
 		w.line("[session] " + s.meaning())
 	}
-	for _, h := range p.Handoffs {
+	for _, h := range f.Handoffs {
 		w.line("[handoffs] " + h.meaning())
 	}
-	if p.Judge != nil {
-		w.line("[judge] " + p.Judge.meaning())
+	if f.Judge != nil {
+		w.line("[judge] " + f.Judge.meaning())
 	}
 	return w.out
 }
@@ -111,13 +111,13 @@ func (w *meaning) list(key string, l *RuleList) {
 	}
 	w.line(key)
 	for _, r := range l.Rules {
-		w.line(r.meaning())
+		w.line(r.Meaning())
 	}
 }
 
-// PolicyHash identifies what policy files mean together, in the order of their
+// Hash identifies what policy files mean together, in the order of their
 // layers: 64 hexadecimal digits (S36, Q26).
-func PolicyHash(layers ...*Policy) string {
+func Hash(layers ...*File) string {
 	h := sha256.New()
 	h.Write([]byte(meaningVersion))
 	for _, p := range layers {
@@ -128,30 +128,30 @@ func PolicyHash(layers ...*Policy) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// declarations lists what decides beside rules and guards, each in one spelling: session
+// Declarations lists what decides beside rules and guards, each in one spelling: session
 // policies, handoffs, how results are read where a session policy asks, and the judge.
-func (p *Policy) declarations() []string {
+func (f *File) Declarations() []string {
 	var list []string
-	for _, s := range p.Sessions {
+	for _, s := range f.Sessions {
 		list = append(list, s.meaning())
 	}
-	for _, h := range p.Handoffs {
+	for _, h := range f.Handoffs {
 		list = append(list, h.meaning())
 	}
-	for _, t := range p.Tools {
-		if t.Success != nil && len(p.Sessions) > 0 {
+	for _, t := range f.Tools {
+		if t.Success != nil && len(f.Sessions) > 0 {
 			list = append(list, t.Name+" "+t.Success.meaning())
 		}
 	}
-	if p.Judge != nil {
-		list = append(list, p.Judge.meaning())
+	if f.Judge != nil {
+		list = append(list, f.Judge.meaning())
 	}
 	return list
 }
 
-// sessionHash identifies session policies alone, in their order: what a snapshot is
+// SessionHash identifies session policies alone, in their order: what a snapshot is
 // bound to (S15).
-func sessionHash(policies []*SessionPolicy) string {
+func SessionHash(policies []*SessionPolicy) string {
 	h := sha256.New()
 	h.Write([]byte(meaningVersion))
 	for _, p := range policies {

@@ -1,4 +1,4 @@
-package policy
+package syntax
 
 import (
 	"cmp"
@@ -24,7 +24,7 @@ func Format(name string, text []byte) ([]byte, diag.List) {
 	// has to choose.
 	before, _ := Parse(name, text)
 	after, _ := Parse(name, out)
-	if after == nil || before.broken || after.broken || PolicyHash(before) != PolicyHash(after) {
+	if after == nil || before.broken || after.broken || Hash(before) != Hash(after) {
 		out, _, mistakes = format(name, text, false)
 	}
 	return out, mistakes

@@ -1,4 +1,4 @@
-package policy
+package syntax
 
 import (
 	"fmt"
@@ -14,7 +14,7 @@ import (
 
 // Judge is the table [judge] of one file: a model that reviews the calls which every
 // deterministic layer let live (V3-19, S29). Evaluations know nothing of it; whoever
-// runs calls asks [Program.Judges].
+// runs calls asks for the judges of a policy.Program.
 type Judge struct {
 	Tools    []string // names and globs of the tools whose calls are reviewed
 	Model    string
@@ -49,7 +49,7 @@ const (
 )
 
 // Governs reports whether calls of a tool are reviewed.
-func (j *Judge) Governs(tool stopgate.ToolName) bool { return matchesAny(j.Tools, string(tool)) }
+func (j *Judge) Governs(tool stopgate.ToolName) bool { return MatchesAny(j.Tools, string(tool)) }
 
 // meaning is what decides of the table, on one line. Where the model lives and who
 // pays for it does not.
@@ -130,12 +130,12 @@ func (p *parser) judge(e *tomltree.Entry) {
 	}
 	tools := textsOf(names)
 	if len(tools) == 0 {
-		tools = []string{defaults}
+		tools = []string{EveryTool}
 	}
 	p.policy.Judge = &Judge{
 		Tools: tools, Model: j.Model, API: j.API, BaseURL: j.BaseURL, KeyEnv: j.KeyEnv, KeyFile: j.KeyFile, Guidance: j.Guidance,
 		Threshold: j.Threshold, Mode: j.Mode, OnError: j.OnError, Observe: j.Observe, Explain: j.Explain,
-		Timeout: timeout, Cache: cache, MaxBytes: j.MaxBytes, File: p.policy.File, Pos: t.Range,
+		Timeout: timeout, Cache: cache, MaxBytes: j.MaxBytes, File: p.policy.Name, Pos: t.Range,
 	}
 }
 

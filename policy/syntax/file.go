@@ -1,4 +1,4 @@
-package policy
+package syntax
 
 import (
 	"github.com/stopgate/stopgate"
@@ -9,10 +9,10 @@ import (
 	"github.com/stopgate/stopgate/schema"
 )
 
-// Policy is one parsed policy file: the language's tables as a tree with
+// File is one parsed policy file: the language's tables as a tree with
 // positions, aliases already desugared (D25-02, D25-06).
-type Policy struct {
-	File     string
+type File struct {
+	Name     string
 	Gate     GateSettings
 	Paths    PathSettings
 	Lists    []*NamedList     // [lists], file order
@@ -41,7 +41,7 @@ type GateSettings struct {
 	// if the file does not say, 0 for never.
 	DenialLimit *int64
 
-	written *tomltree.Value // nil: see Written
+	written *tomltree.Value // nil: the file has no [gate]
 }
 
 // PathSettings is the table [paths]: inputs of matching, never read from the
@@ -94,7 +94,7 @@ type RuleList struct {
 	Alias bool       // written as a string: run = "ask"
 	Pos   diag.Range // of the value, or of its first [[header]]
 
-	incomplete bool // rules are missing because of mistakes
+	Incomplete bool // rules are missing because of mistakes
 }
 
 // Quantifier says how many leaves at a pointer have to match.
@@ -124,8 +124,8 @@ type Rule struct {
 	Examples          []Example            // K36
 	Pos               diag.Range
 
-	ignoresPos          []diag.Range // of each of Ignores
-	matchPos, optOutPos diag.Range   // of match and allow_unsafe_prefix, zero without one
+	IgnoresPos          []diag.Range // of each of Ignores
+	MatchPos, OptOutPos diag.Range   // of match and allow_unsafe_prefix; zero where not written
 }
 
 // Condition is one matcher on one pointer, or on every parameter of a type.
@@ -150,9 +150,9 @@ type When struct {
 	Session *SessionCondition
 	Pos     diag.Range
 
-	// sessionKey is equal for two conditions on the session that say the same, in rules of
+	// SessionKey is equal for two conditions on the session that say the same, in rules of
 	// which both permit or both restrict; "" without one.
-	sessionKey string
+	SessionKey string
 }
 
 // Example is a call that its author says a rule matches, or does not match. It is
@@ -165,16 +165,18 @@ type Example struct {
 	Pos   diag.Range
 }
 
-// listKind tells the three places apart where rules stand.
-type listKind uint8
+// ListKind tells the three places apart where rules stand.
+type ListKind uint8
 
+// A table [tools.NAME] has rules for calls and rules for their results (K32); guards
+// stand beside the tables.
 const (
-	runRules listKind = iota
-	resultRules
-	guardRules
+	RunList ListKind = iota
+	ResultList
+	GuardList
 )
 
 // String names the list.
-func (k listKind) String() string {
+func (k ListKind) String() string {
 	return [...]string{"run", "result", "guard"}[k]
 }

@@ -1,6 +1,7 @@
-package policy_test
+package syntax_test
 
 import (
+	"flag"
 	"math/rand/v2"
 	"path/filepath"
 	"strings"
@@ -13,19 +14,23 @@ import (
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/diag"
 	"github.com/stopgate/stopgate/internal/testkit/gen"
+	"github.com/stopgate/stopgate/internal/testkit/golden"
 	"github.com/stopgate/stopgate/internal/tomltree"
 	"github.com/stopgate/stopgate/policy"
+	"github.com/stopgate/stopgate/policy/syntax"
 	"github.com/stopgate/stopgate/schema"
 )
 
+var update = flag.Bool("update", false, "write what the golden files expect")
+
 // differ compares two policies by everything that they say, not by where.
-func differ(p, q *policy.Policy) string {
+func differ(p, q *syntax.File) string {
 	return cmp.Diff(p, q,
 		cmpopts.IgnoreTypes(diag.Range{}, &tomltree.Value{}), cmpopts.EquateEmpty(),
-		cmpopts.IgnoreUnexported(policy.Policy{}, policy.GateSettings{}, policy.PathSettings{}, policy.NamedList{},
-			policy.ToolTable{}, policy.RuleList{}, policy.Rule{}, policy.Condition{}, policy.When{}),
-		cmpopts.IgnoreFields(policy.Policy{}, "File", "Tables"),
-		cmpopts.SortSlices(func(a, b *policy.ToolTable) bool { return a.Name < b.Name }), // old spellings are read last
+		cmpopts.IgnoreUnexported(syntax.File{}, syntax.GateSettings{}, syntax.PathSettings{}, syntax.NamedList{},
+			syntax.ToolTable{}, syntax.RuleList{}, syntax.Rule{}, syntax.Condition{}, syntax.When{}),
+		cmpopts.IgnoreFields(syntax.File{}, "Name", "Tables"),
+		cmpopts.SortSlices(func(a, b *syntax.ToolTable) bool { return a.Name < b.Name }), // old spellings are read last
 		cmp.Transformer("schema", func(s *schema.Schema) string {
 			if s == nil {
 				return ""
@@ -40,13 +45,13 @@ func differ(p, q *policy.Policy) string {
 // the same text.
 func roundTrip(t *testing.T, text string) string {
 	t.Helper()
-	out, diags := policy.Format("policy.toml", []byte(text))
+	out, diags := syntax.Format("policy.toml", []byte(text))
 	if diags.HasErrors() {
 		t.Fatalf("refused: %v\n%s", diags, text)
 	}
-	before, diags := policy.Parse("policy.toml", []byte(text))
+	before, diags := syntax.Parse("policy.toml", []byte(text))
 	wrong := diags.HasErrors()
-	after, diags := policy.Parse("policy.toml", out)
+	after, diags := syntax.Parse("policy.toml", out)
 	if diags.HasErrors() != wrong {
 		t.Fatalf("a policy with mistakes, before %t, after %t: %v\n%s", wrong, !wrong, diags, out)
 	}
@@ -54,11 +59,11 @@ func roundTrip(t *testing.T, text string) string {
 		if diff := differ(before, after); diff != "" {
 			t.Fatalf("what Format writes is another policy: %s\n%s", diff, out)
 		}
-		if policy.PolicyHash(before) != policy.PolicyHash(after) {
+		if syntax.Hash(before) != syntax.Hash(after) {
 			t.Fatalf("what Format writes has another hash\n%s", out)
 		}
 	}
-	again, _ := policy.Format("policy.toml", out)
+	again, _ := syntax.Format("policy.toml", out)
 	if diff := cmp.Diff(string(out), string(again)); diff != "" {
 		t.Fatalf("formatting twice is not formatting once: %s", diff)
 	}
@@ -77,12 +82,12 @@ func TestFormat(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			text := file(archive, "policy.toml")
+			text := golden.Part(archive, "policy.toml")
 			got := roundTrip(t, text)
 			if *update {
-				writeGolden(t, name, archive, "formatted", got)
+				golden.Write(t, name, archive, "formatted", got)
 			}
-			if diff := cmp.Diff(file(archive, "formatted"), got); diff != "" {
+			if diff := cmp.Diff(golden.Part(archive, "formatted"), got); diff != "" {
 				t.Error(diff)
 			}
 			if diff := cmp.Diff(comments(text), comments(got)); diff != "" {
@@ -108,7 +113,7 @@ func TestFormatKeepsMeaning(t *testing.T) {
 
 // What is no TOML is not formatted, and says where.
 func TestFormatSyntax(t *testing.T) {
-	out, diags := policy.Format("policy.toml", []byte("version = 1\n[tools.*.policy]\n"))
+	out, diags := syntax.Format("policy.toml", []byte("version = 1\n[tools.*.policy]\n"))
 	if out != nil || len(diags) != 1 || diags[0].Code != diag.Syntax || diags[0].Start.Line != 2 {
 		t.Errorf("%q, %v", out, diags)
 	}
@@ -142,7 +147,7 @@ on = "path"
 glob = "x"
 mode = "deny"
 `
-	hash := func(text string) string { return policy.PolicyHash(parse(t, text)) }
+	hash := func(text string) string { return syntax.Hash(parse(t, text)) }
 	replace := func(old, new string) string {
 		if !strings.Contains(base, old) {
 			t.Fatalf("%q is not in the policy", old)
@@ -187,7 +192,7 @@ mode = "deny"
 		}
 	}
 	p := parse(t, base)
-	if policy.PolicyHash(p) == policy.PolicyHash(p, p) || policy.PolicyHash() == policy.PolicyHash(p) {
+	if syntax.Hash(p) == syntax.Hash(p, p) || syntax.Hash() == syntax.Hash(p) {
 		t.Error("layers are part of the hash")
 	}
 }
@@ -239,12 +244,12 @@ func FuzzParse(f *testing.F) {
 		names, _ := filepath.Glob(pattern)
 		for _, name := range names {
 			if archive, err := txtar.ParseFile(name); err == nil {
-				f.Add([]byte(file(archive, "policy.toml")))
+				f.Add([]byte(golden.Part(archive, "policy.toml")))
 			}
 		}
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		p, diags := policy.Parse("fuzz.toml", text)
+		p, diags := syntax.Parse("fuzz.toml", text)
 		if p == nil {
 			if !diags.HasErrors() {
 				t.Fatal("no policy and no error")
@@ -252,7 +257,7 @@ func FuzzParse(f *testing.F) {
 			return
 		}
 		policy.Check(p, policy.Options{})
-		if _, diags := policy.Format("fuzz.toml", text); !diags.HasErrors() {
+		if _, diags := syntax.Format("fuzz.toml", text); !diags.HasErrors() {
 			roundTrip(t, string(text))
 		}
 	})

@@ -1,4 +1,4 @@
-package policy_test
+package syntax_test
 
 import (
 	"fmt"
@@ -8,22 +8,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/stopgate/stopgate"
-	"github.com/stopgate/stopgate/policy"
+	"github.com/stopgate/stopgate/internal/diag"
 	"github.com/stopgate/stopgate/policy/match"
+	"github.com/stopgate/stopgate/policy/syntax"
 )
 
-// parse reads a policy that has no mistakes.
-func parse(t testing.TB, text string) *policy.Policy {
-	t.Helper()
-	p, diags := policy.Parse("stopgate.toml", []byte(text))
-	if diags.HasErrors() {
-		t.Fatalf("%v\n%s", diags, text)
-	}
-	return p
-}
-
 // ruleText says what a rule is, in words of its exported fields.
-func ruleText(r *policy.Rule) string {
+func ruleText(r *syntax.Rule) string {
 	var parts []string
 	for _, c := range r.Conditions {
 		on := c.Arg.String()
@@ -38,7 +29,7 @@ func ruleText(r *policy.Rule) string {
 		if c.Spec.List != "" {
 			part += " from " + c.Spec.List
 		}
-		if c.Match != policy.QuantifierDefault {
+		if c.Match != syntax.QuantifierDefault {
 			part += " " + c.Match.String()
 		}
 		parts = append(parts, part)
@@ -47,7 +38,7 @@ func ruleText(r *policy.Rule) string {
 	if len(parts) > 0 {
 		text += " if " + strings.Join(parts, " and ")
 	}
-	if r.Match != policy.QuantifierDefault {
+	if r.Match != syntax.QuantifierDefault {
 		text += " match " + r.Match.String()
 	}
 	if w := r.When; w != nil {
@@ -56,7 +47,7 @@ func ruleText(r *policy.Rule) string {
 	return text
 }
 
-func listText(l *policy.RuleList) []string {
+func listText(l *syntax.RuleList) []string {
 	if l == nil {
 		return nil
 	}
@@ -219,7 +210,7 @@ listen = "127.0.0.1:0"
 file = "x"
 `)
 	gate := p.Gate
-	if gate.UnknownTool != stopgate.Ask || gate.UnknownParams != policy.ParamDeny || gate.OnSchemaViolation != stopgate.Ask ||
+	if gate.UnknownTool != stopgate.Ask || gate.UnknownParams != syntax.ParamDeny || gate.OnSchemaViolation != stopgate.Ask ||
 		gate.DenyMode != "throw" || gate.Enforcement != "observe" || !gate.Strict {
 		t.Errorf("gate: %+v", gate)
 	}
@@ -228,7 +219,7 @@ file = "x"
 	}
 	shell := p.Tools[1]
 	if shell.Source != "local" || !cmp.Equal(shell.Also, []string{"Bash", "run_shell_command"}) || shell.Schema == nil ||
-		*shell.Unknown != policy.ParamAllow || *shell.OnSchema != stopgate.Deny || shell.Run != nil {
+		*shell.Unknown != syntax.ParamAllow || *shell.OnSchema != stopgate.Deny || shell.Run != nil {
 		t.Errorf("shell: %+v", shell)
 	}
 	var guards []string
@@ -245,10 +236,10 @@ file = "x"
 		t.Errorf("tables: %v", p.Tables)
 	}
 	zero := parse(t, "version = 1").Gate
-	if zero.UnknownTool != stopgate.Deny || zero.OnSchemaViolation != stopgate.Deny || zero.UnknownParams != policy.ParamAsk || zero.Strict {
+	if zero.UnknownTool != stopgate.Deny || zero.OnSchemaViolation != stopgate.Deny || zero.UnknownParams != syntax.ParamAsk || zero.Strict {
 		t.Errorf("what nobody writes is not the strictest: %+v", zero)
 	}
-	if got := policy.ParamAction(9).String(); got != "deny" {
+	if got := syntax.ParamAction(9).String(); got != "deny" {
 		t.Errorf("an action that is none reads %q", got)
 	}
 }
@@ -257,9 +248,9 @@ file = "x"
 // nothing.
 func TestJudgeTable(t *testing.T) {
 	p := parse(t, "version = 1\n[judge]\nmodel = \"m\"\n")
-	want := &policy.Judge{
+	want := &syntax.Judge{
 		Tools: []string{"*"}, Model: "m", API: "openai", Threshold: 0.5, Mode: stopgate.Deny, OnError: stopgate.Deny,
-		Timeout: 10_000, Cache: 24 * 3_600_000, MaxBytes: 128 << 10, File: p.File, Pos: p.Judge.Pos,
+		Timeout: 10_000, Cache: 24 * 3_600_000, MaxBytes: 128 << 10, File: p.Name, Pos: p.Judge.Pos,
 	}
 	if diff := cmp.Diff(want, p.Judge); diff != "" || !p.Judge.Governs("anything") {
 		t.Error(diff)
@@ -281,10 +272,10 @@ timeout = "3s"
 cache = "0s"
 max_bytes = 1000
 `)
-	want = &policy.Judge{
+	want = &syntax.Judge{
 		Tools: []string{"run_*", "deploy"}, Model: "m", API: "anthropic", BaseURL: "http://127.0.0.1:1", KeyEnv: "KEY",
 		Guidance: "Production is db-1.", Threshold: 0.25, Mode: stopgate.Ask, OnError: stopgate.Ask, Observe: true, Explain: true,
-		Timeout: 3_000, MaxBytes: 1000, File: p.File, Pos: p.Judge.Pos,
+		Timeout: 3_000, MaxBytes: 1000, File: p.Name, Pos: p.Judge.Pos,
 	}
 	if diff := cmp.Diff(want, p.Judge); diff != "" {
 		t.Error(diff)
@@ -298,7 +289,7 @@ max_bytes = 1000
 
 // Every mistake in [judge] is found, each at its place.
 func TestJudgeTableMistakes(t *testing.T) {
-	_, found := policy.Parse("p.toml", []byte(`version = 1
+	_, found := syntax.Parse("p.toml", []byte(`version = 1
 [judge]
 model = ""
 api = "gemini"
@@ -323,7 +314,16 @@ modle = "m"
 			t.Errorf("no error in line %d", line)
 		}
 	}
-	if _, found := policy.Parse("p.toml", []byte("version = 1\n[judge]\n")); !found.HasErrors() {
+	if _, found := syntax.Parse("p.toml", []byte("version = 1\n[judge]\n")); !found.HasErrors() {
 		t.Error("a judge without a model is no mistake")
+	}
+}
+
+// Proves THREATS 2.2: the number of rules is bounded.
+func TestTooManyRules(t *testing.T) {
+	text := "version = 1\n[tools.t.policy]\nrun = [\n" + strings.Repeat("{mode='ask'},\n", 20_001) + "]"
+	p, list := syntax.Parse("big.toml", []byte(text))
+	if p == nil || len(list) != 1 || list[0].Code != diag.TooLarge {
+		t.Errorf("%v", list)
 	}
 }

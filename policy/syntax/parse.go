@@ -1,4 +1,4 @@
-package policy
+package syntax
 
 import (
 	"fmt"
@@ -12,14 +12,14 @@ import (
 const Version = "1"
 
 // Parse reads one policy file. The policy is nil if the text is no TOML. With
-// other mistakes in the list it holds what could be understood, so that [Check]
+// other mistakes in the list it holds what could be understood, so that policy.Check
 // finds the rest in the same run; it must then not be used for anything else.
-func Parse(name string, text []byte) (*Policy, diag.List) {
+func Parse(name string, text []byte) (*File, diag.List) {
 	doc, diags := tomltree.Parse(name, text)
 	if doc == nil {
 		return nil, diags
 	}
-	p := &parser{policy: &Policy{File: name, source: doc}, diags: diags}
+	p := &parser{policy: &File{Name: name, source: doc}, diags: diags}
 	p.file(doc.Root)
 	p.policy.broken = p.diags.HasErrors()
 	p.diags.Sort()
@@ -28,7 +28,7 @@ func Parse(name string, text []byte) (*Policy, diag.List) {
 
 // parser turns the tree of a file into the tree of the language.
 type parser struct {
-	policy *Policy
+	policy *File
 	diags  diag.List
 	legacy bool // an old spelling was reported
 	lists  map[string]*NamedList
@@ -36,7 +36,7 @@ type parser struct {
 
 func (p *parser) report(code diag.Code, at diag.Range, message, hint string, related ...diag.Related) {
 	p.diags.Add(diag.Diagnostic{
-		Code: code, File: p.policy.File, Range: at, Message: message, Hint: hint, Related: related,
+		Code: code, File: p.policy.Name, Range: at, Message: message, Hint: hint, Related: related,
 	})
 }
 

@@ -1,4 +1,4 @@
-package policy
+package syntax
 
 import "strings"
 
@@ -11,8 +11,8 @@ import "strings"
 //
 // The budget counts what was compared; done is false if it was not enough.
 func namesMeet(a, b string, budget *int) (name string, meet, done bool) {
-	for _, x := range alternatives(a) {
-		for _, y := range alternatives(b) {
+	for _, x := range Alternatives(a) {
+		for _, y := range Alternatives(b) {
 			if *budget--; *budget < 0 {
 				return "", false, false
 			}
@@ -121,9 +121,9 @@ func class(set string) func(byte) bool {
 	}
 }
 
-// alternatives writes the braces of a glob out; a glob with very many is left as
+// Alternatives writes the braces of a glob out; a glob with very many is left as
 // it is and then meets what its literal text meets.
-func alternatives(glob string) []string {
+func Alternatives(glob string) []string {
 	const limit = 256
 	done, open := []string{}, []string{glob}
 	for len(open) > 0 && len(open)+len(done) <= limit {

@@ -1,4 +1,4 @@
-package policy_test
+package syntax_test
 
 import (
 	"os"
@@ -7,15 +7,16 @@ import (
 	"testing"
 
 	"github.com/stopgate/stopgate/policy"
+	"github.com/stopgate/stopgate/policy/syntax"
 )
 
 // The page about sessions names every key of [[session]] and [[handoffs]] (K36).
 func TestSessionReference(t *testing.T) {
-	page, err := os.ReadFile("../docs/reference/sessions.md")
+	page, err := os.ReadFile("../../docs/reference/sessions.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, key := range append(policy.SessionKeys(), policy.HandoffKeys()...) {
+	for _, key := range append(syntax.SessionKeys(), syntax.HandoffKeys()...) {
 		if !strings.Contains(string(page), "`"+key) {
 			t.Errorf("docs/reference/sessions.md does not name %s", key)
 		}
@@ -25,12 +26,12 @@ func TestSessionReference(t *testing.T) {
 // The reference names every key of the language (K36), and its examples load
 // without a trap.
 func TestReference(t *testing.T) {
-	page, err := os.ReadFile("../docs/reference/policy.md")
+	page, err := os.ReadFile("../../docs/reference/policy.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	text := string(page)
-	for _, key := range policy.Keys() {
+	for _, key := range syntax.Keys() {
 		if !regexp.MustCompile("\\b" + regexp.QuoteMeta(key) + "\\b").MatchString(text) {
 			t.Errorf("the reference does not name %s", key)
 		}

@@ -1,4 +1,4 @@
-package policy
+package syntax
 
 import (
 	"errors"
@@ -18,11 +18,11 @@ var surfaces = []string{
 func (p *parser) guards(e *tomltree.Entry) {
 	first := make(map[stopgate.RuleID]*Rule)
 	for i, t := range p.elements(e) {
-		r, ok := p.rule(t, i, guardRules)
+		r, ok := p.rule(t, i, GuardList)
 		if !ok {
 			continue
 		}
-		r.ID = ruleID(defaults, "guard", r)
+		r.ID = ruleID(EveryTool, "guard", r)
 		if before := first[r.ID]; before != nil {
 			p.report(diag.Duplicate, r.Pos, "the guard is already written", "keep one of the two",
 				diag.Related{Range: before.Pos, Message: "the first one is here"})
@@ -95,7 +95,7 @@ func (p *parser) factName(key string, v *tomltree.Value) {
 		p.report(diag.BadGlob, at, message, hint)
 		return
 	}
-	if key == "surface" && !isGlob(v.Text) {
+	if key == "surface" && !IsGlob(v.Text) {
 		for _, s := range surfaces {
 			if s == v.Text {
 				return

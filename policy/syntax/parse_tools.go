@@ -1,4 +1,4 @@
-package policy
+package syntax
 
 import (
 	"errors"
@@ -37,7 +37,7 @@ func (p *parser) toolTables(t *tomltree.Value) {
 
 // toolName checks a name or glob that a table is written for.
 func (p *parser) toolName(name string, at diag.Range) {
-	if !isGlob(name) {
+	if !IsGlob(name) {
 		if !stopgate.ValidToolName(stopgate.ToolName(name)) {
 			p.report(diag.BadName, at, "no tool can have the name "+tomltree.Quote(name),
 				"names have 1 to 128 characters of A-Z a-z 0-9 _ . : -")
@@ -68,7 +68,7 @@ func (p *parser) toolTable(e *tomltree.Entry) *ToolTable {
 		table.Also = append(table.Also, v.Text)
 		table.also = append(table.also, v)
 	}
-	if len(table.Also) > 0 && isGlob(table.Name) {
+	if len(table.Also) > 0 && IsGlob(table.Name) {
 		p.report(diag.BadName, t.Get("also").KeyRange, "`also` gives further names to one tool, not to a glob", "write a table for it")
 	}
 	for _, key := range []string{"summary", "description"} {
@@ -104,7 +104,7 @@ func (p *parser) localCommand(t *tomltree.Value, table *ToolTable) {
 			"no shell takes it apart: write [\"program\", \"argument\"]")
 	case table.Source != "local":
 		p.report(diag.BadValue, e.KeyRange, "only a tool with `source = \"local\"` has a command", "write source = \"local\" beside it")
-	case isGlob(table.Name):
+	case IsGlob(table.Name):
 		p.report(diag.BadName, e.KeyRange, "a command belongs to one tool, not to a glob", "write a table for it")
 	case len(table.Command) > 0 && table.Command[0] == "":
 		p.report(diag.BadValue, e.Value.Range, "the program of the command has no name", "")
@@ -119,7 +119,7 @@ func (p *parser) policyTable(t *tomltree.Value, table *ToolTable) {
 		inner = e.Value
 		p.known(inner, policyKeys)
 	}
-	list := func(key string, kind listKind) *RuleList {
+	list := func(key string, kind ListKind) *RuleList {
 		outside, inside := t.Get(key), inner.Get(key)
 		if outside != nil {
 			p.old(outside.KeyRange, "`"+key+"` beside `policy` is the old spelling", "write `policy."+key+"`")
@@ -133,8 +133,8 @@ func (p *parser) policyTable(t *tomltree.Value, table *ToolTable) {
 		}
 		return p.ruleList(inside, kind)
 	}
-	table.Run = list("run", runRules)
-	table.Result = list("result", resultRules)
+	table.Run = list("run", RunList)
+	table.Result = list("result", ResultList)
 	for _, l := range []struct {
 		list *RuleList
 		name string
@@ -165,7 +165,7 @@ func (p *parser) claims() {
 		for i, name := range t.Also {
 			claim(name, t.also[i].Range)
 		}
-		if _, err := match.ParseName(t.Name); err == nil && isGlob(t.Name) && t.Name != defaults {
+		if _, err := match.ParseName(t.Name); err == nil && IsGlob(t.Name) && t.Name != EveryTool {
 			globs = append(globs, t)
 		}
 	}

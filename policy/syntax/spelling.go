@@ -1,4 +1,4 @@
-package policy
+package syntax
 
 import (
 	"math"
@@ -33,16 +33,16 @@ func joinParts(parts []formatPart) string {
 	return strings.Join(texts, ", ")
 }
 
-// text writes the rule on one line, as it stands between the braces of a list.
-func (r *Rule) text() string { return joinParts(ruleParts(r, false)) }
+// Text writes the rule on one line, as it stands between the braces of a list.
+func (r *Rule) Text() string { return joinParts(ruleParts(r, false)) }
 
-// meaning is text with the values of named lists written out and numbers in canonical
+// Meaning is text with the values of named lists written out and numbers in canonical
 // form: equal for two rules that say the same in different words.
-func (r *Rule) meaning() string { return joinParts(ruleParts(r, true)) }
+func (r *Rule) Meaning() string { return joinParts(ruleParts(r, true)) }
 
-// lines lists the keys of the rule with their values, in canonical order: what stands in
+// Lines lists the keys of the rule with their values, in canonical order: what stands in
 // a table [[guard]].
-func (r *Rule) lines() []string {
+func (r *Rule) Lines() []string {
 	var lines []string
 	for _, p := range ruleParts(r, false) {
 		lines = append(lines, p.String())
@@ -214,8 +214,8 @@ func jsonText(v jsonstream.Value) string {
 	return string(v.Raw())
 }
 
-// text is the condition's matcher as it is written, shortened to 60 characters.
-func (k *Condition) text() string {
+// Text is the condition's matcher as it is written, shortened to 60 characters.
+func (k *Condition) Text() string {
 	parts := conditionParts(k, false)
 	text := parts[1].String()
 	if runes := []rune(text); len(runes) > 60 {

@@ -1,4 +1,4 @@
-package policy
+package syntax
 
 import (
 	"fmt"
@@ -6,11 +6,11 @@ import (
 	"github.com/stopgate/stopgate/internal/diag"
 )
 
-// name is the rule as messages call it.
-func (r *Rule) name() string { return fmt.Sprintf("rule %d", r.Index+1) }
+// Label is the rule as messages call it.
+func (r *Rule) Label() string { return fmt.Sprintf("rule %d", r.Index+1) }
 
-// segment is the place of one segment of the condition's pointer.
-func (k *Condition) segment(n int) diag.Range {
+// SegmentPlace is the place of one segment of the condition's pointer.
+func (k *Condition) SegmentPlace(n int) diag.Range {
 	if k.arg == nil {
 		return k.ArgPos
 	}
@@ -19,18 +19,18 @@ func (k *Condition) segment(n int) diag.Range {
 	return k.arg.Place(from).To(k.arg.Place(max(from, to-1)))
 }
 
-// valueRange is where a literal of the condition is written.
-func (k *Condition) valueRange(i int) diag.Range {
+// ValueRange is where a literal of the condition is written.
+func (k *Condition) ValueRange(i int) diag.Range {
 	if i < len(k.values) {
 		return k.values[i].Range
 	}
 	return k.ValuePos
 }
 
-// valuePlace is where a literal of the condition is written, or the character at a byte
+// ValuePlace is where a literal of the condition is written, or the character at a byte
 // offset of its text; the whole literal if the offset is negative. ok is false if there is
 // no such literal.
-func (k *Condition) valuePlace(i, offset int) (at diag.Range, ok bool) {
+func (k *Condition) ValuePlace(i, offset int) (at diag.Range, ok bool) {
 	switch {
 	case i < 0 || i >= len(k.values):
 		return at, false

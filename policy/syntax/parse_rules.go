@@ -1,4 +1,4 @@
-package policy
+package syntax
 
 import (
 	"fmt"
@@ -11,16 +11,18 @@ import (
 	"github.com/stopgate/stopgate/internal/tomltree"
 )
 
+// MaxMembers is how many conditions `all = [...]` may have (K28).
+const MaxMembers = 16
+
 const (
-	maxReason  = 200 // characters (K37)
-	maxMembers = 16  // of all = [...] (K28)
-	maxRules   = 20_000
+	maxReason = 200 // characters (K37)
+	maxRules  = 20_000
 )
 
 var modes = []string{"unattended", "ask", "edit", "skip", "deny"}
 
 // mode reads a mode that a list of this kind may have (K0a, K32, K33).
-func (p *parser) mode(v *tomltree.Value, key string, kind listKind) (m stopgate.Mode, ok bool) {
+func (p *parser) mode(v *tomltree.Value, key string, kind ListKind) (m stopgate.Mode, ok bool) {
 	if v.Kind != tomltree.String {
 		p.report(diag.WrongType, v.Range, fmt.Sprintf("`%s` must be a mode, not %s", key, v.Kind), "possible: "+quotedModes())
 		return m, false
@@ -29,9 +31,9 @@ func (p *parser) mode(v *tomltree.Value, key string, kind listKind) (m stopgate.
 	switch {
 	case err != nil:
 		p.report(diag.BadValue, v.Range, fmt.Sprintf("there is no mode %q", v.Text), diag.DidYouMean(v.Text, modes))
-	case kind == resultRules && m == stopgate.Deny:
+	case kind == ResultList && m == stopgate.Deny:
 		p.report(diag.ModeNotHere, v.Range, "a result cannot be denied: the call has run", "write `\"skip\"` to withhold it")
-	case kind == guardRules && m.Permissive():
+	case kind == GuardList && m.Permissive():
 		p.report(diag.ModeNotHere, v.Range, "a guard only restricts, so it cannot be unattended", "write a rule in the tool's own list")
 	default:
 		return m, true
@@ -42,7 +44,7 @@ func (p *parser) mode(v *tomltree.Value, key string, kind listKind) (m stopgate.
 func quotedModes() string { return diag.Words(modes) }
 
 // ruleList reads run or result: a mode, or an ordered array of rules (D25-05).
-func (p *parser) ruleList(e *tomltree.Entry, kind listKind) *RuleList {
+func (p *parser) ruleList(e *tomltree.Entry, kind ListKind) *RuleList {
 	if e == nil {
 		return nil
 	}
@@ -52,26 +54,26 @@ func (p *parser) ruleList(e *tomltree.Entry, kind listKind) *RuleList {
 		list.Alias = true
 		m, ok := p.mode(e.Value, e.Key, kind)
 		if !ok {
-			list.incomplete = true
+			list.Incomplete = true
 			return list
 		}
 		list.Rules = []*Rule{{Mode: m, Pos: e.Value.Range}}
 		return list
 	case e.Value.Kind != tomltree.Array:
 		p.wrongType(e, "a mode or an array of rules")
-		list.incomplete = true
+		list.Incomplete = true
 		return list
 	}
 	tables := p.elements(e)
-	list.incomplete = len(tables) < len(e.Value.Elements)
+	list.Incomplete = len(tables) < len(e.Value.Elements)
 	if len(tables) > maxRules {
 		p.report(diag.TooLarge, e.KeyRange, fmt.Sprintf("more than %d rules", maxRules), "")
-		tables, list.incomplete = nil, true
+		tables, list.Incomplete = nil, true
 	}
 	for i, t := range tables {
 		r, ok := p.rule(t, i, kind)
 		if !ok {
-			list.incomplete = true
+			list.Incomplete = true
 			continue
 		}
 		list.Rules = append(list.Rules, r)
@@ -80,26 +82,26 @@ func (p *parser) ruleList(e *tomltree.Entry, kind listKind) *RuleList {
 }
 
 // rule reads one rule or guard (D25-07, D25-28, K28).
-func (p *parser) rule(t *tomltree.Value, index int, kind listKind) (r *Rule, ok bool) {
+func (p *parser) rule(t *tomltree.Value, index int, kind ListKind) (r *Rule, ok bool) {
 	before := len(p.diags)
 	r = &Rule{Index: index, Pos: t.Range}
 	own := ruleKeys
-	if kind == guardRules {
+	if kind == GuardList {
 		own = slices.Concat(guardKeys, ruleKeys)
 	}
-	if on := t.Get("on"); on != nil && kind != guardRules {
+	if on := t.Get("on"); on != nil && kind != GuardList {
 		own = slices.Concat([]string{"on"}, ruleKeys)
 		p.report(diag.UnknownKey, on.KeyRange, "`on` is for guards; a rule looks at one parameter", "write `arg = \"/path\"`")
 	}
 	p.known(t, own, matcherKeys)
 	p.conditions(t, r, kind)
-	if kind == guardRules {
+	if kind == GuardList {
 		p.below(t.Get("below"), r)
 	}
 	r.Match = p.quantifier(t.Get("match"))
-	r.matchPos = writtenAt(t.Get("match"))
-	if r.matchPos.IsValid() && len(r.Conditions) == 0 {
-		p.report(diag.BadCondition, r.matchPos, "`match` without a condition says nothing", "")
+	r.MatchPos = writtenAt(t.Get("match"))
+	if r.MatchPos.IsValid() && len(r.Conditions) == 0 {
+		p.report(diag.BadCondition, r.MatchPos, "`match` without a condition says nothing", "")
 	}
 	if e := t.Get("mode"); e == nil {
 		p.report(diag.MissingKey, t.Range, "the rule has no `mode`", "possible: "+quotedModes())
@@ -109,13 +111,13 @@ func (p *parser) rule(t *tomltree.Value, index int, kind listKind) (r *Rule, ok 
 	r.Reason = p.sentence(t.Get("reason"))
 	r.Note, _ = p.text(t.Get("note"))
 	if r.When = p.when(t.Get("when")); r.When != nil && r.When.Session != nil {
-		r.When.sessionKey = dataKey(r.When.Session, r.Mode.Permissive())
+		r.When.SessionKey = dataKey(r.When.Session, r.Mode.Permissive())
 	}
 	r.AllowUnsafePrefix = p.flag(t.Get("allow_unsafe_prefix"))
-	r.optOutPos = writtenAt(t.Get("allow_unsafe_prefix"))
+	r.OptOutPos = writtenAt(t.Get("allow_unsafe_prefix"))
 	for _, v := range p.texts(t.Get("ignores")) {
 		pointer, _ := p.pointer(v)
-		r.Ignores, r.ignoresPos = append(r.Ignores, pointer), append(r.ignoresPos, v.Range)
+		r.Ignores, r.IgnoresPos = append(r.Ignores, pointer), append(r.IgnoresPos, v.Range)
 	}
 	p.examples(t.Get("examples"), r)
 	return r, !p.diags[before:].HasErrors()

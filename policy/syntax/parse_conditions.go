@@ -1,4 +1,4 @@
-package policy
+package syntax
 
 import (
 	"errors"
@@ -12,10 +12,10 @@ import (
 )
 
 // conditions reads arg and matcher, or all = [...], into the rule.
-func (p *parser) conditions(t *tomltree.Value, r *Rule, kind listKind) {
+func (p *parser) conditions(t *tomltree.Value, r *Rule, kind ListKind) {
 	all := t.Get("all")
 	if all == nil {
-		if c, ok := p.condition(t, kind == guardRules); ok {
+		if c, ok := p.condition(t, kind == GuardList); ok {
 			c.Pos = t.Range
 			r.Conditions = []Condition{c}
 		}
@@ -31,8 +31,8 @@ func (p *parser) conditions(t *tomltree.Value, r *Rule, kind listKind) {
 	switch n := len(members); {
 	case all.Value.Kind == tomltree.Array && len(all.Value.Elements) == 0:
 		p.report(diag.BadCondition, all.Value.Range, "`all` is empty", "leave it out: a rule without a condition always matches")
-	case n > maxMembers:
-		p.report(diag.TooLarge, all.KeyRange, fmt.Sprintf("`all` has %d members; at most %d are possible", n, maxMembers), "")
+	case n > MaxMembers:
+		p.report(diag.TooLarge, all.KeyRange, fmt.Sprintf("`all` has %d members; at most %d are possible", n, MaxMembers), "")
 	}
 	for _, m := range members {
 		p.known(m, memberKeys, matcherKeys)

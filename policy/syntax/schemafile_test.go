@@ -1,4 +1,4 @@
-package policy_test
+package syntax_test
 
 import (
 	"encoding/json"
@@ -19,7 +19,9 @@ import (
 	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/diag"
 	"github.com/stopgate/stopgate/internal/testkit/gen"
+	"github.com/stopgate/stopgate/internal/testkit/golden"
 	"github.com/stopgate/stopgate/policy"
+	"github.com/stopgate/stopgate/policy/syntax"
 )
 
 // Proves K36: the JSON Schema of policy files knows exactly the keys that the
@@ -29,7 +31,7 @@ func TestSchemaKnowsEveryKey(t *testing.T) {
 	if err := json.Unmarshal(config.PolicySchema(), &root); err != nil {
 		t.Fatal(err)
 	}
-	for place, want := range policy.KeysByTable() {
+	for place, want := range syntax.KeysByTable() {
 		table := root.(map[string]any)
 		for _, step := range strings.Split(place, "/") {
 			if step != "" {
@@ -94,10 +96,10 @@ func TestSchemaTakesPolicies(t *testing.T) {
 		}
 	}
 	whole := func(text string) []string { return []string{text} }
-	read("../internal/config/starter*.toml", whole)
-	read("../cmd/stopgate/demo.toml", whole)
+	read("../../internal/config/starter*.toml", whole)
+	read("../../cmd/stopgate/demo.toml", whole)
 	block := regexp.MustCompile("(?s)```toml[^\n]*\n(.*?)```")
-	for _, page := range []string{"../docs/reference/*.md", "../docs/*.md", "../README.md"} {
+	for _, page := range []string{"../../docs/reference/*.md", "../../docs/*.md", "../../README.md"} {
 		read(page, func(text string) (list []string) {
 			for _, m := range block.FindAllStringSubmatch(text, -1) {
 				list = append(list, m[1])
@@ -105,7 +107,9 @@ func TestSchemaTakesPolicies(t *testing.T) {
 			return list
 		})
 	}
-	read("testdata/*/*.txtar", func(text string) []string { return []string{file(txtar.Parse([]byte(text)), "policy.toml")} })
+	for _, archives := range []string{"testdata/*/*.txtar", "../testdata/*/*.txtar"} {
+		read(archives, func(text string) []string { return []string{golden.Part(txtar.Parse([]byte(text)), "policy.toml")} })
+	}
 	tried := 0
 	try := func(name, text string) {
 		if check(name, []byte(text), policy.Options{}).HasErrors() {
@@ -175,7 +179,7 @@ requires = "b"
 #session
 `
 	clean := regexp.MustCompile(`\s*,\s*KEY`).ReplaceAllString(text, "")
-	if _, found := policy.Parse("clean", []byte(clean)); found.HasErrors() {
+	if _, found := syntax.Parse("clean", []byte(clean)); found.HasErrors() {
 		t.Fatal(found)
 	}
 	if err, ok := validate(clean); err != nil || !ok {
@@ -191,7 +195,7 @@ requires = "b"
 			key = table + key
 		}
 		broken := regexp.MustCompile(`\s*,\s*KEY`).ReplaceAllString(text[:at[0]], "") + key + regexp.MustCompile(`\s*,\s*KEY`).ReplaceAllString(text[at[1]:], "")
-		_, found := policy.Parse("broken", []byte(broken))
+		_, found := syntax.Parse("broken", []byte(broken))
 		known := !slices.ContainsFunc(found, func(d diag.Diagnostic) bool { return d.Code == diag.UnknownKey })
 		err, ok := validate(broken)
 		place := text[at[0]:at[1]]

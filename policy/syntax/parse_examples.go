@@ -1,4 +1,4 @@
-package policy
+package syntax
 
 import (
 	"github.com/stopgate/stopgate/internal/diag"

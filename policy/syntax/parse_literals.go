@@ -1,4 +1,4 @@
-package policy
+package syntax
 
 import (
 	"strings"
@@ -93,7 +93,7 @@ func (p *parser) json(dst []byte, v *tomltree.Value) ([]byte, bool) {
 // cases: members in file order, numbers exactly (K26). It is nil if the list has
 // an error.
 func JSON(v *tomltree.Value) ([]byte, diag.List) {
-	p := &parser{policy: &Policy{File: v.File()}}
+	p := &parser{policy: &File{Name: v.File()}}
 	text, ok := p.json(nil, v)
 	if !ok {
 		return nil, p.diags
