@@ -13,13 +13,16 @@ type desk struct {
 	reading   session.Reading
 	keys      [24]session.Key
 	departure departure
+	decide    func(session.State) (Change, error) // of the departure
 }
 
 func (g *Gate) desk() *desk {
 	if d, ok := g.desks.Get().(*desk); ok {
 		return d
 	}
-	return new(desk)
+	d := new(desk)
+	d.decide = d.departure.decide
+	return d
 }
 
 // pendingAtDesk is a call that nobody but its caller gets to know.

@@ -57,9 +57,6 @@ func (g *Gate) load(ctx context.Context, o session.Owner, keys []session.Key) re
 // update runs decide on current cells and writes what it says. The value is decide's
 // own: an update that nobody waits for any more writes into nothing that is read.
 func update[T any](ctx context.Context, g *Gate, o session.Owner, keys []session.Key, decide func(session.State) (Change, T, error)) reply[T] {
-	if g.local && ctx.Err() == nil {
-		return updateHere(ctx, g.store, o, keys, decide)
-	}
 	return ask(ctx, g, func(ctx context.Context) (T, error) {
 		var value T
 		err := g.store.Update(ctx, o, keys, func(s session.State) (Change, error) {
@@ -71,19 +68,15 @@ func update[T any](ctx context.Context, g *Gate, o session.Owner, keys []session
 	})
 }
 
-// updateHere is update of a store that is nothing but memory.
-func updateHere[T any](ctx context.Context, s Store, o session.Owner, keys []session.Key, decide func(session.State) (Change, T, error)) (r reply[T]) {
+// updateHere calls a store that is nothing but memory.
+func updateHere(ctx context.Context, s Store, o session.Owner, keys []session.Key, decide func(session.State) (Change, error)) (r reply[struct{}]) {
 	defer func() {
 		if recover() != nil {
-			r = reply[T]{fault: panicked, stack: stackHash()}
+			r = reply[struct{}]{fault: panicked, stack: stackHash()}
 		}
 	}()
-	err := s.Update(ctx, o, keys, func(st session.State) (change Change, err error) {
-		change, r.value, err = decide(st)
-		return change, err
-	})
-	if err != nil {
-		return reply[T]{fault: failed, err: err}
+	if err := s.Update(ctx, o, keys, decide); err != nil {
+		return reply[struct{}]{fault: failed, err: err}
 	}
 	return r
 }

@@ -24,6 +24,7 @@ type departure struct {
 	run      runner
 	row      *stopgate.Record // for a journal
 	enforced bool
+	head     uint64 // what decide was asked on
 }
 
 // leave is the session policies' last word, on current facts, and the fact that the
@@ -35,13 +36,26 @@ func (c *commitment) leave(ctx context.Context) {
 		return
 	}
 	defer c.turn.alone.hold()()
+	if c.g.local && ctx.Err() == nil {
+		r := updateHere(ctx, c.g.store, owner(&c.call), d.keys, c.desk.decide)
+		c.wrote = d.became(ctx, r, d.head)
+		return
+	}
 	r := update(ctx, c.g, owner(&c.call), d.keys, func(s session.State) (Change, uint64, error) {
-		if err := d.check(s); err != nil {
-			return Change{}, s.Head, err
-		}
-		return Change{Facts: d.facts, Rows: d.rows(nil, s.Head)}, s.Head, nil
+		at := *d // a store that is late may ask when nobody waits any more
+		change, err := at.decide(s)
+		return change, at.head, err
 	})
 	c.wrote = d.became(ctx, reply[struct{}]{fault: r.fault, err: r.err, stack: r.stack}, r.value)
+}
+
+// decide is what the store asks: the check, and what is written if nobody objects.
+func (d *departure) decide(s session.State) (Change, error) {
+	d.head = s.Head
+	if err := d.check(s); err != nil {
+		return Change{}, err
+	}
+	return Change{Facts: d.facts, Rows: d.rows(nil, s.Head)}, nil
 }
 
 // departs makes everything ready that does not depend on the facts. It is nil where the
@@ -105,7 +119,9 @@ func (d *departure) check(s session.State) error {
 		return objected{[]session.Decision{{Policy: "session", Code: stopgate.CodeSessionDegraded}}, s.Head}
 	}
 	v := d.view
-	v.State = d.turn.alone.over(s)
+	if v.State = d.turn.alone.over(s); d.run != nil {
+		v.State = v.State.Copy() // code that never comes back looks at it for ever
+	}
 	if d.whole {
 		v.Horizon = d.turn.begin(s.Head)
 	}
@@ -128,14 +144,24 @@ func (d *departure) rows(rows []*stopgate.Record, head uint64) []*stopgate.Recor
 // became takes what the store said, and reports whether the row is written.
 func (d *departure) became(ctx context.Context, r reply[struct{}], head uint64) (wrote bool) {
 	p := d.pending
-	var no objected
-	switch {
-	case r.fault == none:
+	if r.fault == none {
 		p.mu.Lock()
 		p.factsAt, p.left = head, d.facts
 		p.mu.Unlock()
-		p.turn.alone.left(head, d.facts...)
+		if p.turn.alone != nil {
+			p.turn.alone.left(head, d.facts...)
+		}
 		return d.row != nil
+	}
+	d.failed(ctx, r)
+	return false
+}
+
+// failed takes a refusal of the session policies, or a fault of the store.
+func (d *departure) failed(ctx context.Context, r reply[struct{}]) {
+	p := d.pending
+	var no objected
+	switch {
 	case errors.As(r.err, &no) && p.whole:
 		p.objects = true
 	case errors.As(r.err, &no):
@@ -148,7 +174,6 @@ func (d *departure) became(ctx context.Context, r reply[struct{}], head uint64) 
 		p.storeFault(r.fault, r.err, r.stack)
 		p.doubt(ctx, d.facts, r.fault)
 	}
-	return false
 }
 
 // checkAgain asks the session policies on current facts. They are functions of the

@@ -62,6 +62,7 @@ func Apply(s State, f Fact) (State, error) {
 	if err := next.apply(&f); err != nil {
 		return s, err
 	}
+	next.handOut()
 	return next, nil
 }
 
@@ -78,13 +79,14 @@ func (s *State) apply(f *Fact) error {
 	case Withdrawn, Succeeded, Finished, Failed, Absent:
 		return s.finish(f)
 	case Approved:
-		return s.note(f, ApprovalKey(f.Name), func(c *Cell) {
+		k := ApprovalKey(f.Name)
+		return s.note(&k, func(c *Cell) {
 			c.permit(Permit{Seq: f.Seq, At: f.At, Certain: true, Observed: true})
 		})
 	case Told:
-		return s.note(f, DataKey, func(c *Cell) { c.Text, c.Seq, c.At = f.Text, f.Seq, f.At })
+		return s.note(&DataKey, func(c *Cell) { c.Text, c.Seq, c.At = f.Text, f.Seq, f.At })
 	case Noted:
-		return s.note(f, f.Key, func(c *Cell) {
+		return s.note(&f.Key, func(c *Cell) {
 			c.Text, c.Seq, c.At = f.Text, f.Seq, f.At
 			c.permit(Permit{Seq: f.Seq, At: f.At, Certain: true, Observed: f.Observed, Text: f.Text})
 		})
@@ -94,7 +96,7 @@ func (s *State) apply(f *Fact) error {
 	return s.condition(f)
 }
 
-func (s *State) note(f *Fact, k Key, change func(*Cell)) error {
+func (s *State) note(k *Key, change func(*Cell)) error {
 	c, err := s.change(k)
 	if err == nil {
 		change(c)
@@ -106,18 +108,18 @@ func (s *State) note(f *Fact, k Key, change func(*Cell)) error {
 // result is waited for.
 func (s *State) release(f *Fact) error {
 	open := f.opened()
-	c, err := s.change(CallKey(f.Proposal))
+	if err := s.issue(f); err != nil {
+		return err
+	}
+	id := f.idKey()
+	c, err := s.change(&id)
 	if err != nil {
 		return err
 	}
-	c.Call, c.Seq, c.At = &Issued{Fact: f}, f.Seq, f.At
-	if c, err = s.change(f.idKey()); err != nil {
-		return err
-	}
-	c.open(open, maxNamed)
+	c.open(&open, maxNamed)
 	for i := range f.Marks {
 		m := &f.Marks[i]
-		if c, err = s.change(m.Key); err != nil {
+		if c, err = s.change(&m.Key); err != nil {
 			return err
 		}
 		c.Seq, c.At = f.Seq, f.At
@@ -125,7 +127,7 @@ func (s *State) release(f *Fact) error {
 			c.Broken = f.Seq
 		}
 		if m.Opens {
-			c.open(open, bound(m.Key))
+			c.open(&open, bound(&m.Key))
 		}
 		if m.Counts {
 			c.count(m, f.At, 1)
@@ -141,6 +143,25 @@ func (s *State) release(f *Fact) error {
 	return err
 }
 
+// issue makes the cell of a released call.
+func (s *State) issue(f *Fact) error {
+	k := CallKey(f.Proposal)
+	made := &struct { // both are kept for as long as the call
+		cell   Cell
+		issued Issued
+	}{issued: Issued{Fact: f}}
+	for i := range s.cells {
+		if e := &s.cells[i]; e.Spare == nil && !e.fresh && e.Key.is(&k) {
+			e.Spare = &made.cell
+		}
+	}
+	c, err := s.change(&k)
+	if err == nil {
+		c.Call, c.Seq, c.At = &made.issued, f.Seq, f.At
+	}
+	return err
+}
+
 // opened names the call of a Released fact.
 func (f *Fact) opened() Open {
 	held := f.Release != nil && !f.Release.Observed && !(f.Release.Verdict.Decided && f.Release.Verdict.Mode.Permissive())
@@ -149,7 +170,8 @@ func (f *Fact) opened() Open {
 
 // finish records how a released call ended. A call ends once.
 func (s *State) finish(f *Fact) error {
-	c, err := s.change(CallKey(f.Proposal))
+	k := CallKey(f.Proposal)
+	c, err := s.change(&k)
 	if err != nil {
 		return err
 	}
@@ -158,7 +180,8 @@ func (s *State) finish(f *Fact) error {
 	}
 	released := c.Call.Fact
 	c.Call, c.Seq, c.At = &Issued{Fact: released, Done: f.Kind, End: f}, f.Seq, f.At
-	if c, err = s.change(released.idKey()); err != nil {
+	id := released.idKey()
+	if c, err = s.change(&id); err != nil {
 		return err
 	}
 	c.close(f.Proposal)
@@ -167,7 +190,7 @@ func (s *State) finish(f *Fact) error {
 	}
 	for i := range released.Marks {
 		m := &released.Marks[i]
-		if c, err = s.change(m.Key); err != nil {
+		if c, err = s.change(&m.Key); err != nil {
 			return err
 		}
 		c.Seq, c.At = f.Seq, f.At
@@ -197,7 +220,7 @@ func (s *State) deny(f *Fact) error {
 	if f.Key == (Key{}) {
 		return nil
 	}
-	return s.note(f, f.Key, func(c *Cell) { c.Text, c.Seq, c.At = string(f.Code), f.Seq, f.At })
+	return s.note(&f.Key, func(c *Cell) { c.Text, c.Seq, c.At = string(f.Code), f.Seq, f.At })
 }
 
 // condition applies the facts about the session itself. A kind that this version
@@ -258,17 +281,21 @@ func (c *Condition) rewind(span Span) {
 	c.Rewinds = kept
 }
 
-func (c *Cell) permit(p Permit) {
-	kept := c.Permits
-	if len(kept) >= maxPermits {
-		kept = kept[len(kept)-maxPermits+1:]
+// What follows changes cells that [State.change] made: their lists are their own.
+
+func (c *Cell) permit(p Permit) { c.Permits = append(newest(c.Permits, maxPermits-1), p) }
+
+// newest drops the oldest items of a list that has too many.
+func newest[T any](list []T, most int) []T {
+	if over := len(list) - most; over > 0 {
+		return slices.Delete(list, 0, over)
 	}
-	c.Permits = append(append(make([]Permit, 0, len(kept)+1), kept...), p)
+	return list
 }
 
 // bound is how many calls in flight a cell names: all that a limit may count, or as
 // many as it takes to say that something is under way.
-func bound(k Key) int {
+func bound(k *Key) int {
 	if k.Space == SpaceLimit {
 		return MaxOpen
 	}
@@ -276,20 +303,12 @@ func bound(k Key) int {
 }
 
 // open adds a call in flight. The oldest of too many is forgotten.
-func (c *Cell) open(o Open, most int) {
-	kept := c.Open
-	if len(kept) >= most {
-		kept = kept[len(kept)-most+1:]
-	}
-	c.Open = append(append(make([]Open, 0, len(kept)+1), kept...), o)
-}
+func (c *Cell) open(o *Open, most int) { c.Open = append(newest(c.Open, most-1), *o) }
 
 func (c *Cell) close(id stopgate.ProposalID) {
-	at := slices.IndexFunc(c.Open, func(o Open) bool { return o.Proposal == id })
-	if at < 0 {
-		return
+	if at := slices.IndexFunc(c.Open, func(o Open) bool { return o.Proposal == id }); at >= 0 {
+		c.Open = slices.Delete(c.Open, at, at+1)
 	}
-	c.Open = slices.Delete(slices.Clone(c.Open), at, at+1)
 	if len(c.Open) == 0 {
 		c.Open = nil
 	}
@@ -299,22 +318,22 @@ func (c *Cell) close(id stopgate.ProposalID) {
 // oldest of too many is forgotten.
 func (c *Cell) past(o Open) {
 	at, _ := slices.BinarySearchFunc(c.Past, o.Seq, func(p Open, seq uint64) int { return cmp.Compare(p.Seq, seq) })
-	c.Past = slices.Insert(slices.Clone(c.Past), at, o)
-	if len(c.Past) > maxPast {
-		c.Past = c.Past[len(c.Past)-maxPast:]
-	}
+	c.Past = newest(slices.Insert(c.Past, at, o), maxPast)
 }
 
 // Without returns a cell of SpaceCallID that does not name a call, for a store that
-// forgets the call.
+// forgets the call; the cell itself if it does not.
 func (c *Cell) Without(id stopgate.ProposalID) *Cell {
-	some := *c
+	named := func(o Open) bool { return o.Proposal == id }
+	if !slices.ContainsFunc(c.Open, named) && !slices.ContainsFunc(c.Past, named) {
+		return c
+	}
+	some := c.copyInto(nil)
 	some.close(id)
-	some.Past = slices.DeleteFunc(slices.Clone(c.Past), func(o Open) bool { return o.Proposal == id })
-	if len(some.Past) == 0 {
+	if some.Past = slices.DeleteFunc(some.Past, named); len(some.Past) == 0 {
 		some.Past = nil
 	}
-	return &some
+	return some
 }
 
 // count adds n calls, at the time at, to the totals.
@@ -325,7 +344,7 @@ func (c *Cell) count(m *Mark, at int64, n int64) {
 		return
 	}
 	step := at / m.Step
-	steps := slices.Clone(c.Steps)
+	steps := c.Steps
 	i, found := slices.BinarySearchFunc(steps, step, func(s Step, at int64) int {
 		switch {
 		case s.At < at:
@@ -349,7 +368,7 @@ func (c *Cell) count(m *Mark, at int64, n int64) {
 	for steps[old].At < newest-Steps {
 		old++
 	}
-	c.Steps = steps[old:]
+	c.Steps = slices.Delete(steps, 0, old)
 }
 
 func total(sum, amount Amount, n int64) Amount {

@@ -43,6 +43,26 @@ func (c *Cell) IsZero() bool {
 		len(c.Past) == 0 && c.Text == "" && c.Seq == 0 && c.At == 0 && c.Call == nil && c.Self == nil
 }
 
+// copyInto copies a cell with its lists; to is where, nil for anywhere.
+func (c *Cell) copyInto(to *Cell) *Cell {
+	if to == nil {
+		to = new(Cell)
+	}
+	permits, steps, open, past := to.Permits, to.Steps, to.Open, to.Past
+	*to = *c
+	to.Permits, to.Steps = refill(permits, c.Permits), refill(steps, c.Steps)
+	to.Open, to.Past = refill(open, c.Open), refill(past, c.Past)
+	return to
+}
+
+// refill copies a list over another. One without items is nil.
+func refill[T any](to, from []T) []T {
+	if len(from) == 0 {
+		return nil
+	}
+	return append(to[:0], from...)
+}
+
 // Permit is a fact that permits: a success, an approval.
 type Permit struct {
 	Seq uint64 `json:"seq"`

@@ -168,7 +168,9 @@ func shallow(path string) bool {
 
 // paths are the paths that a call reads or writes.
 func (f *Files) paths(c *Call) (paths []string, ok bool) {
-	paths, ok = f.key.of(c)
+	if paths, ok = f.key.of(c); f.broken.Empty() {
+		return paths, ok
+	}
 	for _, p := range paths {
 		if !shallow(p) {
 			return nil, false
@@ -188,9 +190,12 @@ func (f *Files) appendNeeds(keys []Key, c *Call) []Key {
 	if !ok {
 		return keys
 	}
-	keys = append(keys, f.everything())
+	breakable := !f.broken.Empty()
+	if breakable {
+		keys = append(keys, f.everything())
+	}
 	for _, p := range paths {
-		for dir, ok := parent(p); ok; dir, ok = parent(dir) {
+		for dir, ok := parent(p); ok && breakable; dir, ok = parent(dir) {
 			keys = append(keys, f.cell(dir))
 		}
 		keys = append(keys, f.cell(p))
@@ -267,9 +272,12 @@ func (f *Files) Check(v View, c Call) Decision {
 
 func (f *Files) knows(v View, c Call, path string) (known, pending bool) {
 	own := v.Cell(f.cell(path))
-	broken := max(own.Broken, v.Cell(f.everything()).Broken)
-	for dir, ok := parent(path); ok; dir, ok = parent(dir) {
-		broken = max(broken, v.Cell(f.cell(dir)).Broken)
+	broken := uint64(0)
+	if !f.broken.Empty() { // otherwise nothing takes knowledge away
+		broken = max(own.Broken, v.Cell(f.everything()).Broken)
+		for dir, ok := parent(path); ok; dir, ok = parent(dir) {
+			broken = max(broken, v.Cell(f.cell(dir)).Broken)
+		}
 	}
 	want := ""
 	if len(f.hash) > 0 {

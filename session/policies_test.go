@@ -187,7 +187,7 @@ func TestRequireKeyed(t *testing.T) {
 // Proves H8, Q14, TPS-24: no key denies, in every shape that is none; a setting gives
 // the old behaviour.
 func TestNoKey(t *testing.T) {
-	strict := newBook(t, session.Require("merge").After("approve").Key("/pr", "/number"), session.ReadBeforeWrite(),
+	strict := newBook(t, session.Require("merge").After("approve").Key("/pr", "/number"), session.ReadBeforeWrite().InvalidatedBy("mv"),
 		session.Limit("pay").Sum("/amount", "10"))
 	for _, args := range []string{`{}`, `{"pr":null}`, `{"pr":[1]}`, `{"pr":{}}`, `{"pr":1,"number":2}`} {
 		strict.expect("merge", args, stopgate.CodeKeyUnavailable)

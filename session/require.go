@@ -3,6 +3,7 @@ package session
 import (
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/stopgate/stopgate"
@@ -29,6 +30,9 @@ type Requirement struct {
 	unknown   bool
 	public    string
 	err       error
+
+	once  sync.Once
+	names []string // of the cells of requires, made when a call is first looked at
 }
 
 // missingKey says what a call without a key value means (Q14).
@@ -191,14 +195,20 @@ var noValue = [1]string{}
 // success is the cell of a prerequisite. Literal names without a key share the cell
 // that is kept for every tool, so that a success counts whoever asks for it (P13).
 func (r *Requirement) success(i int, value string) Key {
-	k := Key{Space: SpaceTool, Name: r.requires[i]}
-	if !r.exact[i] {
-		k.Name = r.name + " " + k.Name
+	r.once.Do(r.nameCells)
+	return Key{Space: SpaceTool, Name: r.names[i], Value: ValueOf(value)}
+}
+
+func (r *Requirement) nameCells() {
+	for i, name := range r.requires {
+		if !r.exact[i] {
+			name = r.name + " " + name
+		}
+		if r.key.needsArgs() {
+			name += " " + r.key.label()
+		}
+		r.names = append(r.names, name)
 	}
-	if value != "" {
-		k.Name, k.Value = k.Name+" "+r.key.label(), ValueOf(value)
-	}
-	return k
 }
 
 func (k keyer) label() string {

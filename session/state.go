@@ -19,6 +19,11 @@ type Entry struct {
 	Key     Key
 	Cell    *Cell // not nil; never written to
 	Changed bool  // by [Apply], since the state was made
+	// Spare is a cell that nobody looks at, or nil: what the entry's cell changes to may
+	// be written there, and into the lists that it has.
+	Spare *Cell
+
+	fresh bool // the cell is a copy that is still written to
 }
 
 // NewState returns the state of the given cells at a position. Every key that was
@@ -39,6 +44,15 @@ func (s State) Cell(k Key) (c *Cell, ok bool) {
 
 // zero is the cell that nothing is known of.
 var zero Cell
+
+// Copy returns the same state with cells that nobody else has.
+func (s State) Copy() State {
+	s = s.own()
+	for i := range s.cells {
+		s.cells[i].Cell = s.cells[i].Cell.copyInto(nil)
+	}
+	return s
+}
 
 // Has reports whether all keys were loaded.
 func (s State) Has(keys []Key) bool {
@@ -66,6 +80,7 @@ func (s State) Append(facts []Fact) (State, []Fact, error) {
 			return s, nil, err
 		}
 	}
+	next.handOut()
 	return next, numbered, nil
 }
 
@@ -78,6 +93,7 @@ func (s *State) Extend(facts []Fact) error {
 			return err
 		}
 	}
+	s.handOut()
 	return nil
 }
 
@@ -91,23 +107,33 @@ var (
 // own returns the same state with a list of cells that nobody else has.
 func (s State) own() State {
 	s.cells = slices.Clone(s.cells)
+	s.handOut()
 	return s
 }
 
-// change puts a copy in the place of a cell, to be written to until the state is
-// handed out. The state has to own its list.
-func (s *State) change(k Key) (*Cell, error) {
+// handOut ends the time in which copies of cells are written to.
+func (s *State) handOut() {
+	for i := range s.cells {
+		s.cells[i].fresh, s.cells[i].Spare = false, nil
+	}
+}
+
+// change puts a copy in the place of a cell, to be written to, with all its lists,
+// until the state is handed out. The state has to own its list.
+func (s *State) change(k *Key) (*Cell, error) {
 	var fresh *Cell
 	for i := range s.cells {
 		e := &s.cells[i]
-		if !e.Key.is(&k) {
+		if !e.Key.is(k) {
 			continue
 		}
-		if fresh == nil {
-			c := *e.Cell
-			fresh = &c
+		switch {
+		case e.fresh:
+			fresh = e.Cell
+		case fresh == nil:
+			fresh = e.Cell.copyInto(e.Spare)
 		}
-		e.Cell, e.Changed = fresh, true // a key may have been asked for twice
+		e.Cell, e.Changed, e.fresh = fresh, true, true // a key may have been asked for twice
 	}
 	if fresh == nil {
 		return nil, fmt.Errorf("%w: %s", ErrNotLoaded, k.Text())
@@ -117,7 +143,7 @@ func (s *State) change(k Key) (*Cell, error) {
 
 // changeSelf is change for the state of the session itself.
 func (s *State) changeSelf() (*Cell, *Condition, error) {
-	c, err := s.change(Self)
+	c, err := s.change(&Self)
 	if err != nil {
 		return nil, nil, err
 	}

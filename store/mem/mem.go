@@ -159,44 +159,59 @@ func (s *Store) ensure(name stopgate.Principal) *principal {
 // zero is the cell of a key about which there is no fact.
 var zero session.Cell
 
-// load reads cells; p.mu is held.
+// load reads cells; p.mu is held. Whoever asked may look at them for ever.
 func (p *principal) load(o session.Owner, keys []session.Key) session.State {
-	var own cells
-	if r := p.sessions[o.Session]; r != nil {
-		own = r.cells
-	}
+	own := p.sessions[o.Session]
 	cells := make([]session.Entry, len(keys))
 	for i, k := range keys {
-		of := own
-		if k.Scope == session.OfPrincipal {
-			of = p.shared
+		cell, at := p.look(own, &k)
+		if at != nil {
+			at.lent = true
 		}
-		cells[i] = session.Entry{Key: k, Cell: &zero}
-		if at := of[k]; at != nil {
-			cells[i].Cell = at.cell
-		}
+		cells[i] = session.Entry{Key: k, Cell: cell}
 	}
 	return session.NewState(p.head, cells)
 }
 
-// begin is load for an update: it notes where the cells are kept. p.mu is held until
-// the update ends.
-func (p *principal) begin(o session.Owner, keys []session.Key) session.State {
-	var own cells
-	if r := p.sessions[o.Session]; r != nil {
-		own = r.cells
+// look finds a cell of the principal or of one of its sessions, which may be nil, and
+// where it is kept, if it is kept for good.
+func (p *principal) look(own *record, k *session.Key) (*session.Cell, *place) {
+	of := p.shared
+	if k.Scope != session.OfPrincipal {
+		if own == nil {
+			return &zero, nil
+		}
+		if isCall(k) {
+			if cell := own.issued[k.Value]; cell != nil {
+				return cell, nil
+			}
+			return &zero, nil
+		}
+		of = own.cells
 	}
+	if at := of[*k]; at != nil {
+		return at.cell, at
+	}
+	return &zero, nil
+}
+
+// isCall reports whether a key is that of a single call.
+func isCall(k *session.Key) bool {
+	return k.Space == session.SpaceCall && k.Scope == session.OfSession && k.Name == ""
+}
+
+// begin is load for an update: it notes where the cells are kept. p.mu is held until
+// the update ends, and nobody looks at the cells after that.
+func (p *principal) begin(o session.Owner, keys []session.Key) session.State {
+	own := p.sessions[o.Session]
 	p.entries, p.places = p.entries[:0], p.places[:0]
 	for i := range keys {
-		of := own
-		if keys[i].Scope == session.OfPrincipal {
-			of = p.shared
-		}
-		at, cell := of[keys[i]], &zero
+		cell, at := p.look(own, &keys[i])
+		e := session.Entry{Key: keys[i], Cell: cell}
 		if at != nil {
-			cell = at.cell
+			e.Spare = at.spare
 		}
-		p.entries, p.places = append(p.entries, session.Entry{Key: keys[i], Cell: cell}), append(p.places, at)
+		p.entries, p.places = append(p.entries, e), append(p.places, at)
 	}
 	return session.NewState(p.head, p.entries)
 }
@@ -205,26 +220,28 @@ func (p *principal) begin(o session.Owner, keys []session.Key) session.State {
 func (p *principal) keep(o session.Owner, next session.State, facts []session.Fact) {
 	r := p.sessions[o.Session]
 	if r == nil {
-		r = &record{cells: cells{}}
+		r = &record{cells: cells{}, issued: map[string]*session.Cell{}}
 		p.sessions[o.Session] = r
 	}
-	for i, e := range next.Entries() {
+	entries := next.Entries()
+	for i := range entries {
+		e := &entries[i]
 		if !e.Changed {
 			continue
 		}
 		of := r.cells
 		if e.Key.Scope == session.OfPrincipal {
 			of = p.shared
-		} else if e.Key.Space == session.SpaceCall {
-			r.calls.add(call{e.Key.Value, e.Cell})
 		}
 		switch at := p.places[i]; {
+		case isCall(&e.Key):
+			r.issue(e.Key.Value, e.Cell)
 		case e.Cell.IsZero():
 			delete(of, e.Key)
 		case at != nil:
-			at.cell = e.Cell
+			at.put(e.Cell)
 		default:
-			of[e.Key] = &place{e.Cell}
+			of[e.Key] = &place{cell: e.Cell}
 		}
 	}
 	for i := range facts {

@@ -21,13 +21,39 @@ const (
 type cells map[session.Key]*place
 
 // place is where a cell is kept: an update changes it without looking for it again.
-type place struct{ cell *session.Cell }
+type place struct {
+	cell  *session.Cell
+	spare *session.Cell // the one before, if nobody looks at it; memory for the next
+	lent  bool          // somebody may look at cell
+}
+
+// put replaces the cell.
+func (p *place) put(next *session.Cell) {
+	if next == p.cell { // the update asked for it twice
+		return
+	}
+	p.spare, p.cell = p.cell, next
+	if p.lent {
+		p.spare, p.lent = nil, false
+	}
+}
 
 // record is what one session has of its own.
 type record struct {
-	cells cells
-	calls queue[call] // the cells of calls, by the time they were written
-	log   log
+	cells  cells
+	issued map[string]*session.Cell // the cells of calls by their proposals, not zero
+	calls  queue[call]              // the same, by the time they were written
+	log    log
+}
+
+// issue keeps the cell of a call.
+func (r *record) issue(id string, c *session.Cell) {
+	if c.IsZero() {
+		delete(r.issued, id)
+		return
+	}
+	r.issued[id] = c
+	r.calls.add(call{id, c})
 }
 
 // call is a cell of SpaceCall as it was written.
@@ -44,9 +70,8 @@ func (r *record) forget(now int64) {
 		if r.calls.len() <= 2*MaxCalls && c.cell.At >= now-maxAge {
 			break
 		}
-		k := session.Key{Space: session.SpaceCall, Value: c.id}
-		if at := r.cells[k]; at != nil && at.cell == c.cell {
-			delete(r.cells, k)
+		if r.issued[c.id] == c.cell {
+			delete(r.issued, c.id)
 			r.unname(c)
 		}
 		r.calls.drop()
@@ -66,7 +91,7 @@ func (r *record) unname(c call) {
 	if at == nil {
 		return
 	}
-	if at.cell = at.cell.Without(c.cell.Call.Fact.Proposal); at.cell.IsZero() {
+	if at.put(at.cell.Without(c.cell.Call.Fact.Proposal)); at.cell.IsZero() {
 		delete(r.cells, k)
 	}
 }

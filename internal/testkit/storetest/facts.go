@@ -23,7 +23,7 @@ import (
 var ctx = context.Background()
 
 // inside compares what the types hold. An empty list is no list.
-var inside = cmp.Options{cmp.AllowUnexported(session.State{}, session.Amount{}), cmpopts.EquateEmpty()}
+var inside = cmp.Options{cmp.AllowUnexported(session.State{}, session.Entry{}, session.Amount{}), cmpopts.EquateEmpty()}
 
 // Owners whose names are chosen to be taken for each other.
 var owners = []session.Owner{
