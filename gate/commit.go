@@ -121,18 +121,25 @@ func (p *pending) conclude(approval *stopgate.Approval, edited bool) (stopgate.O
 		out.Status = stopgate.Skipped
 	}
 	if out.Status == stopgate.Allowed {
-		out.Args = bytes.Clone(p.final)
+		out.Args = p.give()
 		out.Approval = approval
-	}
-	if out.Status == stopgate.Allowed && (p.g.rows || p.g.store != nil) {
-		p.releasedHash = hexOf(sha256.Sum256(out.Args))
-	} else {
-		p.releasedHash = ""
 	}
 	if !p.g.rows {
 		return out, nil
 	}
+	if p.releasedHash = ""; out.Status == stopgate.Allowed {
+		p.releasedHash = hexOf(sha256.Sum256(out.Args))
+	}
 	return out, p.row(&v, statusOf(out, &v, edited), approval)
+}
+
+// give hands out the arguments that run: a copy, because the next call writes over
+// them, unless they are so large that their buffer is not used again.
+func (p *pending) give() []byte {
+	if p.received > maxPooled {
+		return p.final
+	}
+	return bytes.Clone(p.final)
 }
 
 // hexOf spells a hash.

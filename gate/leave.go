@@ -66,7 +66,8 @@ func (c *commitment) departs(ctx context.Context) *departure {
 		return nil
 	}
 	d := &p.atDesk().departure
-	*d = departure{pending: p, view: p.sees(session.State{}), run: p.run(ctx), enforced: !p.under.observe}
+	d.pending, d.run, d.enforced = p, p.run(ctx), !p.under.observe
+	d.view = p.sees(session.State{})
 	var ok bool
 	if d.call, ok = p.subject(); !ok {
 		p.fail(stopgate.CodePolicyError, "sessions", none, "")
@@ -81,24 +82,20 @@ func (c *commitment) departs(ctx context.Context) *departure {
 		return nil
 	}
 	now := d.view.Now
-	kept := &struct { // by the store, for as long as the call is known
-		facts   [1]session.Fact
-		release session.Release
-	}{release: session.Release{
-		Verdict: c.result.verdict, Policy: p.under.hash, Args: p.releasedHash, Handoff: p.to, Dialect: p.call.Dialect,
-		Surface: p.call.Surface, Observed: p.under.observe,
-	}}
+	kept := p.keep()
+	r := &kept.release
+	r.Verdict, r.Policy, r.Handoff, r.Dialect = c.result.verdict, p.under.hash, p.to, p.call.Dialect
+	r.Surface, r.Observed = p.call.Surface, p.under.observe
+	f := &kept.facts[0]
+	f.At, f.Kind, f.Proposal, f.Tool, f.CallID = now, session.Released, p.id, p.tool, p.call.ID
+	f.Agent, f.Turn, f.ArgsHash, f.Marks, f.Release = p.call.Agent, p.call.Turn, p.leaving(), marks, r
 	d.facts = kept.facts[:]
-	d.facts[0] = session.Fact{
-		At: now, Kind: session.Released, Proposal: p.id, Tool: p.tool, CallID: p.call.ID, Agent: p.call.Agent,
-		Turn: p.call.Turn, ArgsHash: p.leaving(), Marks: marks, Release: &kept.release,
-	}
 	if approval := c.out.Approval; approval != nil && !approval.Referred {
 		d.facts = append(d.facts, session.Fact{At: now, Kind: session.Approved, Proposal: p.id, Name: string(p.tool), By: approval.By})
 	}
-	if f, ok := p.heritage(); ok {
-		f.At = now
-		d.facts = append(d.facts, f)
+	if told, ok := p.heritage(); ok {
+		told.At = now
+		d.facts = append(d.facts, told)
 	}
 	for i := range d.facts {
 		keys = d.facts[i].AppendKeys(keys)

@@ -84,6 +84,7 @@ type pending struct {
 	factsAt      uint64             // position of the facts that were looked at
 	wished       wish               // what session policies need, once asked
 	wishes       bool
+	kept         *kept
 	cleared      moment         // no session policy objected to the complete call then
 	left         []session.Fact // the facts of its release
 }
@@ -176,8 +177,14 @@ func (p *pending) Enforced() bool { return !p.under.observe }
 func (p *pending) Feed(chunk []byte) stopgate.Verdict {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.feed(chunk)
+	return p.verdict()
+}
+
+// feed is Feed with p.mu held.
+func (p *pending) feed(chunk []byte) {
 	if p.stage != feeding || p.closing {
-		return p.verdict()
+		return
 	}
 	if w := p.watch; w != nil && !p.over {
 		if n := w.see(chunk, p.received); n >= 0 {
@@ -189,7 +196,6 @@ func (p *pending) Feed(chunk []byte) stopgate.Verdict {
 		}
 	}
 	p.consume(chunk)
-	return p.verdict()
 }
 
 // consume hands bytes to the evaluation; p.mu is held.
@@ -208,8 +214,14 @@ func (p *pending) consume(chunk []byte) {
 func (p *pending) Close(end stopgate.End) stopgate.Verdict {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.close(end)
+	return p.verdict()
+}
+
+// close is Close with p.mu held.
+func (p *pending) close(end stopgate.End) {
 	if p.stage != feeding || p.closing {
-		return p.verdict()
+		return
 	}
 	p.closing = true
 	if !p.over {
@@ -222,7 +234,6 @@ func (p *pending) Close(end stopgate.End) stopgate.Verdict {
 	if p.stage == feeding {
 		p.stage, p.ended = closed, end == stopgate.Ended
 	}
-	return p.verdict()
 }
 
 // Refuse denies the call for a reason that the surface found: protocol_violation,

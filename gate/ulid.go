@@ -42,19 +42,30 @@ func (r *randomness) Read(p []byte) (int, error) {
 // newProposalID makes a ULID (DECISIONS S23): 48 bits of Unix milliseconds and 80
 // random bits as 26 characters that sort by time.
 func newProposalID(now time.Time, entropy io.Reader) (stopgate.ProposalID, error) {
-	var b [16]byte
-	ms := uint64(now.UnixMilli())
-	for i := range 6 {
-		b[i] = byte(ms >> (40 - 8*i))
+	var random [10]byte
+	var err error
+	if r, ours := entropy.(*randomness); ours { // the bytes stay on the stack
+		_, err = r.Read(random[:])
+	} else {
+		random, err = readRandom(entropy)
 	}
-	if _, err := io.ReadFull(entropy, b[6:]); err != nil {
+	if err != nil {
 		return "", fmt.Errorf("proposal id: %w", err)
 	}
-	hi, lo := binary.BigEndian.Uint64(b[:8]), binary.BigEndian.Uint64(b[8:])
+	hi := uint64(now.UnixMilli())<<16 | uint64(random[0])<<8 | uint64(random[1])
+	lo := binary.BigEndian.Uint64(random[2:])
 	var text [26]byte // 130 bits: the first digit has two that are always zero
-	for i := len(text) - 1; i >= 0; i-- {
-		text[i] = crockford[lo&31]
-		hi, lo = hi>>5, lo>>5|hi<<59
+	for i := range 12 {
+		text[25-i] = crockford[lo>>(5*i)&31]
+	}
+	text[13] = crockford[(hi<<4|lo>>60)&31]
+	for i := range 13 {
+		text[12-i] = crockford[hi>>(5*i+1)&31]
 	}
 	return stopgate.ProposalID(text[:]), nil
+}
+
+func readRandom(entropy io.Reader) (b [10]byte, err error) {
+	_, err = io.ReadFull(entropy, b[:])
+	return b, err
 }

@@ -41,8 +41,10 @@ func (g *Gate) decideIn(ctx context.Context, t *turn, call stopgate.Call) (stopg
 // judge takes the call from its start to the end of its arguments.
 func (p *pending) judge(ctx context.Context, args []byte) {
 	p.enter(ctx)
-	p.Feed(args)
-	p.Close(stopgate.Ended)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.feed(args)
+	p.close(stopgate.Ended)
 }
 
 // canBeWhole reports whether the session policies may be asked last and once: nothing

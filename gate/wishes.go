@@ -41,7 +41,7 @@ type wish struct {
 }
 
 // wish asks the gate's own policies; one that panics denies.
-func (p *pending) wish(_ context.Context, c *session.Call) (r reply[wish]) {
+func (p *pending) wish(c *session.Call) (r reply[wish]) {
 	defer func() {
 		if recover() != nil {
 			r = reply[wish]{fault: panicked, stack: stackHash()}
@@ -53,7 +53,21 @@ func (p *pending) wish(_ context.Context, c *session.Call) (r reply[wish]) {
 		reading = new(session.Reading)
 	}
 	p.set.Read(c, reading)
-	return reply[wish]{value: wish{p.set.AppendNeeds(d.keys[:0], c), p.set.MarksOf(c)}}
+	return reply[wish]{value: wish{p.set.AppendNeeds(d.keys[:0], c), p.set.AppendMarks(p.keep().marks[:0], c)}}
+}
+
+// kept is what the store keeps of a released call, for as long as the call is known.
+type kept struct {
+	facts   [1]session.Fact
+	release session.Release
+	marks   [4]session.Mark
+}
+
+func (p *pending) keep() *kept {
+	if p.kept == nil {
+		p.kept = new(kept)
+	}
+	return p.kept
 }
 
 // foreignWish asks code from elsewhere too.
@@ -69,11 +83,12 @@ func (p *pending) wishesOf(ctx context.Context, c *session.Call) ([]session.Key,
 	if p.wishes {
 		return p.wished.keys, p.wished.marks, reply[wish]{}
 	}
-	ask := p.wish
+	var r reply[wish]
 	if p.set.Foreign(p.tool) {
-		ask = p.foreignWish
+		r = p.foreignWish(ctx, c)
+	} else {
+		r = p.wish(c)
 	}
-	r := ask(ctx, c)
 	if r.fault == none {
 		p.wished, p.wishes = r.value, true
 	}

@@ -151,8 +151,11 @@ func (s *State) issue(f *Fact) error {
 		issued Issued
 	}{issued: Issued{Fact: f}}
 	for i := range s.cells {
-		if e := &s.cells[i]; e.Spare == nil && !e.fresh && e.Key.is(&k) {
-			e.Spare = &made.cell
+		if e := &s.cells[i]; e.Key.is(&k) {
+			if e.Spare == nil && !e.fresh {
+				e.Spare = &made.cell
+			}
+			break
 		}
 	}
 	c, err := s.change(&k)

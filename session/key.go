@@ -60,7 +60,8 @@ func ValueOf(text string) string {
 
 // is compares keys; most differ in a space or a length.
 func (k *Key) is(o *Key) bool {
-	return k.Space == o.Space && len(k.Value) == len(o.Value) && len(k.Name) == len(o.Name) && *k == *o
+	return k.Space == o.Space && len(k.Value) == len(o.Value) && len(k.Name) == len(o.Name) &&
+		k.Scope == o.Scope && k.Value == o.Value && k.Name == o.Name
 }
 
 // Text is the key as one text, for stores: equal exactly when the keys are.

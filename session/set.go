@@ -262,12 +262,15 @@ func Join(a, b *Set) *Set {
 
 // Marks are what a released call does to the cells of all policies, disabled and
 // inactive ones included (THREATS H11): each mark once.
-func (s *Set) Marks(c Call) []Mark { return s.MarksOf(&c) }
+func (s *Set) Marks(c Call) []Mark { return s.AppendMarks(nil, &c) }
 
-// MarksOf is Marks.
-func (s *Set) MarksOf(c *Call) []Mark {
+// AppendMarks is Marks into a list without any.
+func (s *Set) AppendMarks(marks []Mark, c *Call) []Mark {
 	entries := s.govern(c.Tool).entries
-	marks := append(make([]Mark, 0, 1+len(entries)), Mark{Key: ToolKey(c.Tool), Permits: true, Opens: true})
+	if cap(marks) <= len(entries) {
+		marks = make([]Mark, 0, 1+len(entries))
+	}
+	marks = append(marks, Mark{Key: ToolKey(c.Tool), Permits: true, Opens: true})
 	for i := range entries {
 		e, known := &entries[i], len(marks)
 		switch {

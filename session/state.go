@@ -119,26 +119,20 @@ func (s *State) handOut() {
 }
 
 // change puts a copy in the place of a cell, to be written to, with all its lists,
-// until the state is handed out. The state has to own its list.
+// until the state is handed out. The state has to own its list. Of a key that was
+// asked for twice the first cell counts.
 func (s *State) change(k *Key) (*Cell, error) {
-	var fresh *Cell
 	for i := range s.cells {
 		e := &s.cells[i]
 		if !e.Key.is(k) {
 			continue
 		}
-		switch {
-		case e.fresh:
-			fresh = e.Cell
-		case fresh == nil:
-			fresh = e.Cell.copyInto(e.Spare)
+		if !e.fresh {
+			e.Cell, e.Changed, e.fresh = e.Cell.copyInto(e.Spare), true, true
 		}
-		e.Cell, e.Changed, e.fresh = fresh, true, true // a key may have been asked for twice
+		return e.Cell, nil
 	}
-	if fresh == nil {
-		return nil, fmt.Errorf("%w: %s", ErrNotLoaded, k.Text())
-	}
-	return fresh, nil
+	return nil, fmt.Errorf("%w: %s", ErrNotLoaded, k.Text())
 }
 
 // changeSelf is change for the state of the session itself.
