@@ -20,6 +20,7 @@ type Document struct {
 	// options and keys, those of the open objects, are for Scan.
 	options Options
 	keys    keySet
+	known   func(rest []byte) int
 }
 
 // node is one key or value. Members lie as key, value, key, value behind their

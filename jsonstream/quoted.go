@@ -1,5 +1,11 @@
 package jsonstream
 
+import (
+	"encoding/binary"
+	"math/bits"
+	"slices"
+)
+
 // ScanString returns the length of the JSON string that text starts with, its
 // quotes included, and whether it contains an escape. It is 0 if text does not
 // start with a string that a [Parser] accepts. It is for a caller that knows
@@ -13,6 +19,52 @@ func ScanString(text []byte) (n int, escaped bool) {
 		return 0, false
 	}
 	return end, info&infoEscaped != 0
+}
+
+// AppendString is [ScanString] and [AppendUnescaped] in one pass: it appends the
+// decoded text of the JSON string that text starts with, and returns the string's
+// length with its quotes. The length is 0, and dst as it was, if there is none
+// that a [Parser] accepts.
+func AppendString(dst, text []byte) (out []byte, n int) {
+	if len(text) == 0 || text[0] != '"' {
+		return dst, 0
+	}
+	had := len(dst)
+	for i := 1; ; {
+		if i+8 > len(text) {
+			return appendRest(dst, had, text, i)
+		}
+		if cap(dst)-len(dst) < 8 {
+			dst = slices.Grow(dst, max(64, len(dst)))
+		}
+		at, w := len(dst), binary.LittleEndian.Uint64(text[i:])
+		binary.LittleEndian.PutUint64(dst[at:at+8], w)
+		m := notPlain(w)
+		if m == 0 {
+			dst, i = dst[:at+8], i+8
+			continue
+		}
+		plain := bits.TrailingZeros64(m) >> 3
+		dst, i = dst[:at+plain], i+plain
+		c := text[i]
+		if c == '"' {
+			return dst, i + 1
+		}
+		if c != '\\' || i+1 == len(text) || shortEscapes[text[i+1]] == 0 {
+			return appendRest(dst, had, text, i)
+		}
+		dst, i = append(dst, shortEscapes[text[i+1]]), i+2
+	}
+}
+
+// appendRest is AppendString from text[i] on, for a string with long escapes, with
+// characters beyond ASCII, or close to the end of the text.
+func appendRest(dst []byte, had int, text []byte, i int) (out []byte, n int) {
+	end, _ := scanRest(text, i, 0)
+	if end == refused {
+		return dst[:had], 0
+	}
+	return appendUnescaped(dst, text[i:end-1]), end
 }
 
 // AppendUnescaped appends the decoded text of a string that was accepted; inside

@@ -2,8 +2,13 @@ package jsonstream_test
 
 import (
 	"encoding/json"
+	"fmt"
+	"strings"
 	"testing"
 
+	"pgregory.net/rapid"
+
+	"github.com/stopgate/stopgate/internal/testkit/property"
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
@@ -24,6 +29,10 @@ func TestStringEnd(t *testing.T) {
 		if n != c.n || escaped != c.escaped {
 			t.Errorf("%q: %d %v, want %d %v", c.text, n, escaped, c.n, c.escaped)
 		}
+		text, m := jsonstream.AppendString([]byte("x"), []byte(c.text))
+		if m != n || n == 0 && string(text) != "x" {
+			t.Errorf("%q in one pass: %d and %q, want %d", c.text, m, text, n)
+		}
 		if n == 0 {
 			continue
 		}
@@ -34,5 +43,94 @@ func TestStringEnd(t *testing.T) {
 		if got := string(jsonstream.AppendUnescaped(nil, []byte(c.text[1:n-1]))); got != want {
 			t.Errorf("%q: %q, want %q", c.text, got, want)
 		}
+		if string(text) != "x"+want {
+			t.Errorf("%q in one pass: %q, want %q", c.text, text, want)
+		}
+	}
+}
+
+// letters are what a string is made of, inside of its quotes: every way in which a
+// character can be written, and some in which it cannot.
+var letters = []string{
+	"a", "plain text", "é", "€", "😀", `\n`, `\"`, `\\`, `\/`, `\u0041`, `\u00e9`, `\ud83d\ude00`, "\u2028", "\x7f",
+	`\ud83d`, `\ude00`, `\x`, "\n", "\x00", "\xff", "\xc0\xae", `"`, `\`,
+}
+
+// Proves A7, A8, L4: strings of every length and mixture are read in one pass as in
+// two, and written as a loop over their characters writes them.
+func TestStringsOfEveryMixture(t *testing.T) {
+	property.Check(t, func(t *rapid.T) {
+		inside := strings.Join(rapid.SliceOfN(rapid.SampledFrom(letters), 0, 12).Draw(t, "letters"), "")
+		text := []byte(`"` + inside + `"` + rapid.SampledFrom([]string{"", ",", `,"next":1}`}).Draw(t, "behind"))
+		n, _ := jsonstream.ScanString(text)
+		got, m := jsonstream.AppendString([]byte("x"), text)
+		if m != n {
+			t.Fatalf("%q: length %d, want %d", text, m, n)
+		}
+		if n == 0 {
+			if string(got) != "x" {
+				t.Fatalf("%q: refused, and %q was written", text, got)
+			}
+			return
+		}
+		want := jsonstream.AppendUnescaped([]byte("x"), text[1:n-1])
+		if string(got) != string(want) {
+			t.Fatalf("%q: %q, want %q", text, got, want)
+		}
+		if quoted := string(jsonstream.AppendQuote(nil, want)); quoted != quotedByCharacter(string(want)) || quoted != string(jsonstream.AppendQuote(nil, string(want))) {
+			t.Fatalf("%q is written as %s", want, quoted)
+		}
+	})
+}
+
+func quotedByCharacter(s string) string {
+	var b strings.Builder
+	for _, r := range s {
+		switch short := strings.IndexRune("\"\\\n\t\r\b\f", r); {
+		case short >= 0:
+			b.WriteString(`\` + `"\ntrbf`[short:short+1])
+		case r < ' ':
+			fmt.Fprintf(&b, `\u%04x`, r)
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return `"` + b.String() + `"`
+}
+
+// Proves A7, L5: strings that the caller knows are not read again; what is wrong
+// elsewhere, or behind them, is refused as ever.
+func TestScanKnowing(t *testing.T) {
+	inside := strings.Repeat(`known \" text `, 9)
+	asked := 0
+	known := func(rest []byte) int {
+		asked++
+		if strings.HasPrefix(string(rest), inside) {
+			return len(inside)
+		}
+		return 0
+	}
+	for text, ok := range map[string]bool{
+		`{"a":"` + inside + `","b":["` + inside + `","c"],"` + inside + `":1}`: true,
+		`"` + inside + `"`:             true,
+		`"` + inside + `more"`:         true,
+		`"` + inside:                   false,
+		`{"a":"` + inside + `"`:        false,
+		`{"a":"` + inside + `",}`:      false,
+		`{"a":"` + inside + `","b":"x`: false,
+	} {
+		var d, full jsonstream.Document
+		if err := d.ScanKnowing([]byte(text), jsonstream.Options{}, known); (err == nil) != ok {
+			t.Errorf("%s: %v", text, err)
+		}
+		if err := full.Scan([]byte(text), jsonstream.Options{}); (err == nil) != ok {
+			t.Errorf("%s in full: %v", text, err)
+		}
+		if got, want := string(jsonstream.AppendCanonical(nil, d.Root())), string(jsonstream.AppendCanonical(nil, full.Root())); got != want {
+			t.Errorf("%s: %s, in full %s", text, got, want)
+		}
+	}
+	if asked == 0 {
+		t.Error("nobody was asked")
 	}
 }

@@ -21,8 +21,16 @@ func Parse(text []byte, o Options) (Value, error) {
 // the same options and returns the same *[Error] for everything else. The
 // document refers to the text, which must not change while the document is used.
 // A reused document allocates nothing once its buffers have grown.
-func (d *Document) Scan(text []byte, o Options) error {
+func (d *Document) Scan(text []byte, o Options) error { return d.ScanKnowing(text, o, nil) }
+
+// ScanKnowing is Scan for a text in which long strings stand that were read before:
+// known is asked about each string value, with the text behind its opening quote.
+// It returns the length of the inside of an accepted string that the text starts
+// with, or 0 for none that it knows. Only what it promises is not read again.
+func (d *Document) ScanKnowing(text []byte, o Options, known func(rest []byte) int) error {
 	d.Reset()
+	d.known = known
+	defer func() { d.known = nil }()
 	d.text, d.options = text, o
 	d.options.fill()
 	d.keys.reset(text)
@@ -79,7 +87,9 @@ func (d *Document) scanAll() bool {
 		var info uint32
 		switch c := text[i]; {
 		case c == '"':
-			end, info = scanString(text, i+1)
+			if end, info = d.scanKnown(i + 1); end == refused {
+				end, info = scanString(text, i+1)
+			}
 		case c == '{' || c == '[':
 			if end, info = d.scanEnter(i); info == 0 && end != refused {
 				i = end
@@ -191,6 +201,19 @@ func (d *Document) scanKey(i int) int {
 		return refused
 	}
 	return skip(text, i+1)
+}
+
+// scanKnown is scanString for a string that was read before. Whether it has an
+// escape is not known; a decoder loses only time by looking for one.
+func (d *Document) scanKnown(i int) (end int, info uint32) {
+	if d.known == nil {
+		return refused, 0
+	}
+	n := d.known(d.text[i:])
+	if end = i + n; n == 0 || end >= len(d.text) || d.text[end] != '"' {
+		return refused, 0
+	}
+	return end + 1, uint32(String) | infoEscaped
 }
 
 // scanString reads a string from behind its opening quote to behind its closing
