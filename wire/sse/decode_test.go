@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/stopgate/stopgate/internal/testkit/property"
@@ -121,6 +120,8 @@ func TestF12Decode(t *testing.T) {
 		{"data without colon", "data\n\n", []message{m("", "")}, "", ""},
 		{"type behind data", "data: x\nevent: a\n\n", []message{m("a", "x")}, "", ""},
 		{"the last type counts", "event: a\nevent: b\ndata: x\n\n", []message{m("b", "x")}, "", ""},
+		{"a type in front of data, and NUL, CR, and fields between", "event:a\ndata:x\n\nevent: b\x00\ndata: y\n\nevent: c\ndata: z\r\n\nevent: d\nid: 1\ndata: u\n\nevents: e\ndata: v\n\nevent: f\ndata: w\ndata: w\n\n",
+			[]message{m("a", "x"), m("b\x00", "y"), m("c", "z"), m("d", "u"), m("", "v"), m("f", "w\nw")}, "", "event:a\ndata:x\n\ndata: y\n\nevent: c\ndata: z\r\n\nevent: d\nid: 1\ndata: u\n\nevents: e\ndata: v\n\nevent: f\ndata: w\ndata: w\n\n"},
 		{"an event without data resets the type", "event: a\n\ndata: x\n\n", []message{m("", "x")}, "", ""},
 		{"unknown field", "foo: bar\ndata: x\n\n", []message{m("", "x")}, "", ""},
 		{"field with a space in front", " data: x\n\n", nil, "", ""},
@@ -440,15 +441,15 @@ func TestNoAllocation(t *testing.T) {
 // larger one, a slow one is not, what was lent comes back, and no byte is lost on
 // the way.
 func TestWideBuffer(t *testing.T) {
-	lent := 0
-	pool := &sync.Pool{New: func() any { lent++; return new([sse.WideBuffer]byte) }}
-	d := sse.NewDecoder(make([]byte, 8<<10), sse.Limits{Wide: pool})
+	lent := false
+	d := sse.NewDecoder(make([]byte, 8<<10), sse.Limits{Lent: new(sse.Buffers)})
 	var ev sse.Event
 	var in, out, data []byte
 	rng := rand.New(rand.NewPCG(1, 2))
 	read := func(n int) {
 		for n > 0 {
 			space := d.Space()
+			lent = lent || len(space) > 8<<10
 			n = min(n, len(space))
 			for i := range n {
 				space[i] = byte("data: 0123456789\r\n\n"[(len(in)+i)%19])
@@ -472,19 +473,20 @@ func TestWideBuffer(t *testing.T) {
 	for range 50 {
 		read(3000)
 	}
-	if lent != 0 {
+	if lent {
 		t.Error("a slow stream was lent a buffer")
 	}
 	for range 50 {
 		read(1 << 20)
 		if n := len(d.Space()); n > 8<<10 {
+			lent = true
 			read(100) // the stream waits again
 		}
 		if n := len(d.Space()); n > 8<<10 {
 			t.Fatalf("a stream that waits has %d bytes", n)
 		}
 	}
-	if lent == 0 {
+	if !lent {
 		t.Error("a fast stream was lent nothing")
 	}
 	for range 300 {
@@ -497,6 +499,43 @@ func TestWideBuffer(t *testing.T) {
 	}
 	if n := len(d.Space()); n != 8<<10 {
 		t.Errorf("a closed decoder has %d bytes", n)
+	}
+}
+
+// Proves F13, DESIGN 8: large events in a row are read into memory that is used
+// again, whatever their size, and no byte of them is lost.
+func TestLentForLargeEvents(t *testing.T) {
+	var buffers sse.Buffers
+	small, large := "event: x\ndata: small\n\n", "event: x\ndata: "+strings.Repeat("0123456789abcdef", 9000)+"\n\n"
+	stream := []byte(strings.Repeat(small+large+large, 3))
+	out := make([]byte, 0, 2*len(stream))
+	read := func() {
+		out = out[:0]
+		d := sse.NewDecoder(make([]byte, 8<<10), sse.Limits{Lent: &buffers})
+		defer d.Close()
+		var ev sse.Event
+		for rest := stream; len(rest) > 0; {
+			n := copy(d.Space(), rest)
+			d.Filled(n)
+			rest = rest[n:]
+			for {
+				ok, err := d.Next(&ev)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if !ok {
+					break
+				}
+				if string(ev.Type) != "x" {
+					t.Fatalf("an event of type %q", ev.Type)
+				}
+				out = ev.AppendTo(out)
+			}
+		}
+	}
+	allocs := testing.AllocsPerRun(20, read)
+	if !bytes.Equal(out, stream) || allocs > 6 {
+		t.Errorf("%v allocations, %d of %d bytes", allocs, len(out), len(stream))
 	}
 }
 

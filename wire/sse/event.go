@@ -75,6 +75,10 @@ func (e *Event) AppendTail(dst []byte, payload int) []byte {
 	return append(dst, "\n\n"...)
 }
 
+// OneLine reports whether the payload is written where it stood, so that AppendTail
+// does not look at it again: it may have left dst before.
+func (e *Event) OneLine() bool { return e.spliceable() }
+
 func (e *Event) spliceable() bool { return !e.reframe && e.dataAt >= 0 }
 
 // appendFields writes every field but data. A type with a NUL is left out: it

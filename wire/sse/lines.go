@@ -1,0 +1,181 @@
+package sse
+
+import "bytes"
+
+// lineEnd returns where the current line's text stops and where the next line
+// begins, or -1 for the latter if the line is not complete.
+func (d *Decoder) lineEnd() (stop, next int) {
+	d.lf = d.find('\n', d.lf)
+	d.cr = d.find('\r', d.cr)
+	switch {
+	case d.cr < d.lf && d.cr+1 == d.lf && d.lf < d.end:
+		return d.cr, d.cr + 2
+	case d.cr < d.lf:
+		return d.cr, d.cr + 1
+	case d.lf < d.end:
+		return d.lf, d.lf + 1
+	}
+	d.scan = d.end
+	return 0, -1
+}
+
+// find returns where c stands first in buf[scan:end], or end. Up to from there is
+// none. So both ends of lines are looked for once in every byte, and a stream
+// without CR pays for one look at each read.
+func (d *Decoder) find(c byte, from int) int {
+	from = max(from, d.scan)
+	if from == d.end || d.buf[from] == c {
+		return from
+	}
+	if i := bytes.IndexByte(d.buf[from:d.end], c); i >= 0 {
+		return from + i
+	}
+	return d.end
+}
+
+// common reads the unit that streams are made of: one data line that ends in LF,
+// and a blank line. It reports whether the unit is one; d is unchanged if not.
+func (d *Decoder) common(e *Event, stop, next int) bool {
+	const name = "data:"
+	if d.line != d.start || d.unit.reframe || next >= d.end || d.buf[stop] != '\n' || d.buf[next] != '\n' ||
+		stop-d.start < len(name) || string(d.buf[d.start:d.start+len(name)]) != name || next+1-d.start > d.limits.MaxEvent {
+		return false
+	}
+	at := len(name)
+	if d.buf[d.start+at] == ' ' { // there is a byte: the line end
+		at++
+	}
+	raw := d.buf[d.start : next+1 : next+1]
+	*e = Event{Raw: raw, Data: raw[at : stop-d.start : stop-d.start], Dispatched: true, dataAt: at}
+	d.filler = 0
+	d.start, d.line, d.scan = next+1, next+1, next+1
+	return true
+}
+
+// named is common for the unit that other streams are made of: an event line in
+// front of it.
+func (d *Decoder) named(e *Event, stop, next int) bool {
+	const typ, name = "event:", "data:"
+	if d.line != d.start || d.unit.reframe || d.buf[stop] != '\n' || stop-d.start < len(typ) || string(d.buf[d.start:d.start+len(typ)]) != typ {
+		return false
+	}
+	rest := d.buf[next:d.end]
+	end := bytes.IndexByte(rest, '\n') // of the data line
+	if end < len(name) || end+1 >= len(rest) || rest[end+1] != '\n' || string(rest[:len(name)]) != name {
+		return false
+	}
+	behind := next + end + 2
+	if d.cr < behind || behind-d.start > d.limits.MaxEvent || bytes.IndexByte(d.buf[d.start:stop], 0) >= 0 {
+		return false
+	}
+	from, at := len(typ), next-d.start+len(name)
+	raw := d.buf[d.start:behind:behind]
+	if raw[from] == ' ' { // there is a byte: the line end
+		from++
+	}
+	if raw[at] == ' ' {
+		at++
+	}
+	*e = Event{Raw: raw, Type: raw[from : stop-d.start : stop-d.start], Data: raw[at : len(raw)-2 : len(raw)-2], Dispatched: true, dataAt: at}
+	d.filler = 0
+	d.start, d.line, d.scan = behind, behind, behind
+	return true
+}
+
+// field reads one complete line that is not blank and not a leading comment
+// (WIRE 1.1 rules 4 and 5).
+func (d *Decoder) field(stop, next int) {
+	u := &d.unit
+	line := d.buf[d.line:stop]
+	if line[0] == ':' {
+		d.mark(stop, next, true)
+		return
+	}
+	u.fields = true
+	name, value := line, len(line)
+	if i := bytes.IndexByte(line, ':'); i >= 0 {
+		name, value = line[:i], i+1
+		if value < len(line) && line[value] == ' ' {
+			value++
+		}
+	}
+	at := d.line - d.start
+	s := span{at + value, at + len(line)}
+	switch string(name) {
+	case "data":
+		u.lines++
+		switch u.lines {
+		case 1:
+			u.data = s
+		case 2:
+			u.join = append(u.join[:0], u.data.of(d.buf[d.start:d.end])...)
+			fallthrough
+		default:
+			u.join = append(append(u.join, '\n'), line[value:]...)
+		}
+		if d.buf[next-1] == '\r' {
+			u.reframe = true
+		}
+		return
+	case "event":
+		u.typ = s
+	case "id":
+		if bytes.IndexByte(line[value:], 0) < 0 {
+			u.id = s
+		}
+	case "retry":
+		if digits(line[value:]) {
+			u.retry = s
+		}
+	default:
+		d.mark(stop, next, true)
+		return
+	}
+	d.mark(stop, next, false)
+}
+
+// mark notes what a line without payload means for the framing.
+func (d *Decoder) mark(stop, next int, noise bool) {
+	if noise {
+		d.unit.noise += next - d.line
+	}
+	if d.buf[next-1] == '\r' || bytes.IndexByte(d.buf[d.line:stop], 0) >= 0 {
+		d.unit.reframe = true
+	}
+}
+
+// exceeded checks the limits on what is still incomplete.
+func (d *Decoder) exceeded() error {
+	if d.end-d.start > d.limits.MaxEvent {
+		return ErrEventTooLarge
+	}
+	filler := d.filler + d.unit.noise
+	if line := d.buf[d.line:d.end]; !known(line) {
+		filler += len(line)
+	}
+	if filler > d.limits.MaxFiller {
+		return ErrTooMuchFiller
+	}
+	return nil
+}
+
+// known reports whether the beginning of a line can be that of a field that
+// counts.
+func known(line []byte) bool {
+	for _, name := range [...]string{"data:", "event:", "id:", "retry:"} {
+		n := min(len(name), len(line))
+		if string(line[:n]) == name[:n] {
+			return true
+		}
+	}
+	return false
+}
+
+func digits(b []byte) bool {
+	for _, c := range b {
+		if c < '0' || c > '9' {
+			return false
+		}
+	}
+	return len(b) > 0
+}
