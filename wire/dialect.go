@@ -102,8 +102,9 @@ type Release struct {
 }
 
 // Spill takes finished output from a codec, so that a large call does not have
-// to stand in memory twice. The codec uses the slice again afterwards. An error
-// ends the release and is returned by it.
+// to stand in memory twice. What it is given may end inside of an event, and the
+// codec uses the slice again afterwards. An error ends the release and is returned
+// by it.
 type Spill func(p []byte) error
 
 // SpillSize is about how much output a codec collects before it spills.
@@ -117,6 +118,19 @@ func (s Spill) Over(dst []byte) ([]byte, error) {
 	}
 	err := s(dst)
 	return dst[:0], err
+}
+
+// Through appends p to dst, or hands both over if p is long: then it is not copied.
+func (s Spill) Through(dst, p []byte) ([]byte, error) {
+	if s == nil || len(p) < SpillSize {
+		return append(dst, p...), nil
+	}
+	if len(dst) > 0 {
+		if err := s(dst); err != nil {
+			return dst[:0], err
+		}
+	}
+	return dst[:0], s(p)
 }
 
 // Notes is what a response showed that is no call and must not be lost: it
@@ -142,7 +156,8 @@ type Notes struct {
 type Stream interface {
 	// Event takes one unit of the stream and appends to dst what the client may
 	// have now. Comments and other units without data go through it too. The
-	// error is a *StreamError, after which only Abort is called.
+	// error is a *StreamError, after which only Abort is called. A unit that is
+	// answered with Resolve must stay unchanged until Release.
 	Event(dst []byte, ev *sse.Event) (out []byte, need Need, err error)
 	// Release appends the end of every choice that has ended: denial text,
 	// surviving calls, finish. It wants one outcome for each of their calls, in

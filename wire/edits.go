@@ -40,3 +40,24 @@ func (e Edits) AppendTo(dst, src []byte, from, to int) []byte {
 	dst, _ = jsonstream.Splice(dst, src[from:to], e)
 	return dst
 }
+
+// Through is AppendTo for the whole of src, which hands over what is long.
+func (e Edits) Through(dst, src []byte, spill Spill) ([]byte, error) {
+	slices.SortStableFunc(e, func(a, b jsonstream.Edit) int { return a.Start - b.Start })
+	from := 0
+	for _, edit := range e {
+		if edit.Start < from || edit.End < edit.Start || edit.End > len(src) {
+			return dst, nil
+		}
+		from = edit.End
+	}
+	from = 0
+	var err error
+	for _, edit := range e {
+		if dst, err = spill.Through(append(dst, src[from:edit.Start]...), edit.Text); err != nil {
+			return dst, err
+		}
+		from = edit.End
+	}
+	return append(dst, src[from:]...), nil
+}

@@ -105,35 +105,50 @@ func (r *Repeat) Forget() { r.n = 0 }
 
 // Match reports whether an event is a repetition. Found has its strings then.
 func (r *Repeat) Match(text []byte) bool {
+	_, ok := r.match(text, nil, false)
+	return ok
+}
+
+// MatchText is Match for a caller that wants the first of Learn's values, a string,
+// decoded: it is appended to buf[:0]. The result is nil if the event is no repetition.
+func (r *Repeat) MatchText(text, buf []byte) (decoded []byte, ok bool) {
+	return r.match(text, buf[:0], true)
+}
+
+func (r *Repeat) match(text, buf []byte, decode bool) ([]byte, bool) {
 	if r.n == 0 {
-		return false
+		return nil, false
 	}
 	at, from := 0, 0 // in text, in r.text
 	for i := range r.n {
 		v := &r.vary[i]
 		fixed := v.open - from
 		if len(text)-at < fixed || !bytes.Equal(text[at:at+fixed], r.text[from:v.open]) {
-			return false
+			return nil, false
 		}
 		at += fixed
-		if v.counter {
-			n := countLen(text[at:])
-			if n == 0 {
-				return false
-			}
+		var n int
+		escaped := false
+		switch {
+		case v.counter:
+			n = countLen(text[at:])
 			r.found[v.at] = Quoted{Raw: text[at : at+n]}
-			at += n
-		} else {
-			n, escaped := jsonstream.ScanString(text[at:])
-			if n == 0 {
-				return false
-			}
-			r.found[v.at] = Quoted{Raw: text[at+1 : at+n-1], Escaped: escaped}
-			at += n
+		case v.at == 0 && decode:
+			buf, n = jsonstream.AppendString(buf, text[at:])
+			escaped = n != len(buf)+2
+		default:
+			n, escaped = jsonstream.ScanString(text[at:])
 		}
+		if n == 0 {
+			return nil, false
+		}
+		if !v.counter {
+			r.found[v.at] = Quoted{Raw: text[at+1 : at+n-1], Escaped: escaped}
+		}
+		at += n
 		from = v.end
 	}
-	return equalButPadding(text[at:], r.text[from:])
+	return buf, equalButPadding(text[at:], r.text[from:])
 }
 
 // equalButPadding compares what stands behind the strings but for spaces in front

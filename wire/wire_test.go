@@ -67,6 +67,74 @@ func TestNextPiece(t *testing.T) {
 	}
 }
 
+// Proves W2 (2.6), L4: pieces of quoted text are at most 32 KiB, strings by
+// themselves, and together the text, wherever its escapes stand.
+func TestNextQuotedPiece(t *testing.T) {
+	for _, unit := range []string{"x", "ü", "😀", "\"", "\\", "\x01", "\\\"", "\\\x01u\\", `\\u0001`, "\\\\\\n\x1f"} {
+		for shift := range 14 {
+			text := strings.Repeat("y", shift) + strings.Repeat(unit, 2*wire.PieceSize/len(unit)+9)
+			quoted := jsonstream.AppendQuote(nil, text)
+			var joined []byte
+			for rest := quoted[1 : len(quoted)-1]; len(rest) > 0; {
+				var piece []byte
+				piece, rest = wire.NextQuotedPiece(rest)
+				if n, _ := jsonstream.ScanString([]byte(`"` + string(piece) + `"`)); len(piece) == 0 || len(piece) > wire.PieceSize || n != len(piece)+2 {
+					t.Fatalf("%q behind %d: a piece of %d bytes that ends in %q", unit, shift, len(piece), piece[max(0, len(piece)-9):])
+				}
+				joined = jsonstream.AppendUnescaped(joined, piece)
+			}
+			if string(joined) != text {
+				t.Errorf("%q behind %d: %d bytes became %d", unit, shift, len(text), len(joined))
+			}
+		}
+	}
+}
+
+// Proves L2, L4: edits are written through a spill as without one, long ones are
+// handed over as they are, and an error of the spill ends it.
+func TestEditsThrough(t *testing.T) {
+	long := strings.Repeat("z", wire.SpillSize)
+	text := `{"a":1,"b":2,"c":3}`
+	edit := func() (e wire.Edits) {
+		root, err := jsonstream.Parse([]byte(text), jsonstream.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range []string{"c", "a", "b"} {
+			v, _ := root.Get(name)
+			e.Replace(v, []byte(map[string]string{"a": `"x"`, "b": long, "c": long}[name]))
+		}
+		return e
+	}
+	want := `{"a":"x","b":` + long + `,"c":` + long + `}`
+	for fail := range 6 {
+		got, spills := "", 0
+		gone := errors.New("gone")
+		out, err := edit().Through([]byte("in front "), []byte(text), func(p []byte) error {
+			if spills++; spills == fail {
+				return gone
+			}
+			got += string(p)
+			return nil
+		})
+		switch {
+		case fail > 0 && fail <= spills:
+			if err != gone {
+				t.Errorf("spill %d failed: %v", fail, err)
+			}
+		case err != nil || got+string(out) != "in front "+want || spills != 4:
+			t.Errorf("%v, %d spills, %d bytes", err, spills, len(got)+len(out))
+		}
+	}
+	if out, err := edit().Through(nil, []byte(text), nil); err != nil || string(out) != want {
+		t.Errorf("without a spill: %v, %d bytes", err, len(out))
+	}
+	bad := wire.Edits{{Start: 1, End: 5}, {Start: 3, End: 7}}
+	if out, err := bad.Through([]byte("x"), []byte(text), nil); err != nil || string(out) != "x" {
+		t.Errorf("edits that contradict each other: %v, %q", err, out)
+	}
+}
+
 // Proves W23, A4, A5: names that fold to a known one, in the ways that stock
 // decoders fold.
 func TestLookalike(t *testing.T) {

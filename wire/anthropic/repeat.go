@@ -6,9 +6,20 @@ import (
 )
 
 // repeats reports whether an event is the last one with other text. The event
-// line is not part of the payload, so it must be the usual one.
+// line is not part of the payload, so it must be the usual one. The text of a call is
+// in s.text then.
 func (s *stream) repeats(ev *sse.Event) bool {
-	return string(ev.Type) == blockDelta && len(ev.Data) <= s.o.MaxBytes && s.repeat.Match(ev.Data)
+	switch {
+	case string(ev.Type) != blockDelta || len(ev.Data) > s.o.MaxBytes:
+		return false
+	case s.continued == nil:
+		return s.repeat.Match(ev.Data)
+	}
+	text, ok := s.repeat.MatchText(ev.Data, s.text)
+	if ok {
+		s.text = text
+	}
+	return ok
 }
 
 // learnCall remembers an event that did nothing but continue a call, so that the
@@ -46,8 +57,6 @@ func (s *stream) again(dst []byte, ev *sse.Event) []byte {
 	if s.continued == nil {
 		return ev.AppendTo(dst)
 	}
-	var text []byte
-	text, s.text = s.repeat.Found(0).Text(s.text)
-	s.feed(s.continued, text)
+	s.feed(s.continued, s.text)
 	return dst
 }

@@ -1,5 +1,10 @@
 package openaichat
 
+import (
+	"encoding/binary"
+	"math/bits"
+)
+
 // balance follows argument text far enough to know whether it can be one
 // complete JSON object: a server that numbers every call 0 begins the next call
 // only behind a complete one (WIRE 2.3, F3). Whether the object is valid is for
@@ -43,14 +48,33 @@ func (b *balance) inString(text []byte, i int) int {
 		b.escaped = false
 		i++
 	}
-	for i < len(text) && text[i] != '"' {
-		if text[i] == '\\' {
+	for i < len(text) {
+		if i+8 <= len(text) {
+			m := special(binary.LittleEndian.Uint64(text[i:]))
+			if m == 0 {
+				i += 8
+				continue
+			}
+			i += bits.TrailingZeros64(m) >> 3
+		}
+		switch text[i] {
+		case '"':
+			return i
+		case '\\':
 			i++
 			b.escaped = i == len(text)
 		}
 		i++
 	}
 	return min(i, len(text))
+}
+
+// special looks at eight bytes at once: the lowest bit set lies in the first byte
+// that is a quote or a backslash.
+func special(w uint64) uint64 {
+	const ones, highs = 0x0101010101010101, 0x8080808080808080
+	quote, backslash := w^'"'*ones, w^'\\'*ones
+	return ((quote-ones)&^quote | (backslash-ones)&^backslash) & highs
 }
 
 // complete reports whether the text so far can be one whole object.

@@ -6,6 +6,22 @@ import (
 	"github.com/stopgate/stopgate/wire/sse"
 )
 
+// repeats reports whether an event is the last one with other text; that of a call
+// is in s.text then.
+func (s *stream) repeats(ev *sse.Event) bool {
+	switch {
+	case len(ev.Data) > s.o.MaxBytes:
+		return false
+	case s.continued == nil:
+		return s.repeat.Match(ev.Data)
+	}
+	text, ok := s.repeat.MatchText(ev.Data, s.text)
+	if ok {
+		s.text = text
+	}
+	return ok
+}
+
 // learnCall remembers an event that did nothing but continue one call, so that
 // the next one like it needs no second look. Everything else that could change
 // what such an event means goes through the full reading, which forgets.
@@ -56,8 +72,6 @@ func (s *stream) again(dst []byte, ev *sse.Event) []byte {
 	if s.continued == nil {
 		return ev.AppendTo(dst)
 	}
-	var text []byte
-	text, s.text = s.repeat.Found(0).Text(s.text)
-	s.feed(s.inChoice, s.continued, text)
+	s.feed(s.inChoice, s.continued, s.text)
 	return dst
 }

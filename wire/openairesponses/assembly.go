@@ -1,7 +1,7 @@
 package openairesponses
 
 import (
-	"crypto/sha256"
+	"hash/maphash"
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/jsonstream"
@@ -36,7 +36,7 @@ func (s *stream) itemAdded(dst []byte, ev *sse.Event) ([]byte, error) {
 	s.ours = true
 	if args, ok := s.frame.item.Get("arguments"); ok && kind == function && args.Kind() == jsonstream.String {
 		if said := s.decoded(args); len(said) > 0 {
-			k.early, k.first = true, sha256.Sum256(said)
+			k.early, k.first.text = true, maphash.Bytes(s.seed, said)
 		}
 	}
 	k.added = s.hold(k, s.stripped(ev.Data, k.kind))
@@ -53,7 +53,13 @@ func (s *stream) stripped(data []byte, kind kind) []byte {
 		_, end := s.frame.item.Span()
 		s.edits.Insert(end-1, []byte(`,"`+kind.member()+`":""`))
 	}
-	return s.edits.AppendTo(nil, data, 0, len(data))
+	kept := s.edits.AppendTo(nil, data, 0, len(data))
+	for i, c := range kept {
+		if c == '\n' || c == '\r' { // white space between members
+			kept[i] = ' '
+		}
+	}
+	return kept
 }
 
 // empty is what stands in the place of arguments in a template.
@@ -92,7 +98,7 @@ func (s *stream) carry(k *call, ev *sse.Event) {
 		at, _ := s.frame.root.Get("command_index")
 		s.piece(k, at, v, e.whole)
 	case !e.whole:
-		s.delta(k, s.decoded(v))
+		s.delta(k, s.decoded(v), within(v))
 		s.learnCall(ev, k)
 	default:
 		if name, ok := s.frame.root.Get("name"); ok && wire.Present(name) && !name.IsText(k.name) {
@@ -158,8 +164,7 @@ func (s *stream) terminal(dst []byte, ev *sse.Event) ([]byte, wire.Need, error) 
 		end = stopgate.Ended
 	}
 	s.calls.finish(end)
-	s.finish = ev.Clone(s.buf)
-	s.buf = s.finish.Raw
+	s.finish = *ev // it stays unchanged until Release
 	s.waiting = true
 	return dst, wire.Resolve, nil
 }

@@ -27,7 +27,7 @@ func (b *body) Decode(text []byte) (wire.Need, error) {
 }
 
 func (b *body) decode(body []byte) *wire.StreamError {
-	if err := scan(&b.doc, body, b.o.MaxBytes); err != nil {
+	if err := scan(&b.doc, body, b.o.MaxBytes, nil); err != nil {
 		return wire.Malformed(err)
 	}
 	root := b.doc.Root()

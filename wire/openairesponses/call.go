@@ -1,8 +1,8 @@
 package openairesponses
 
 import (
-	"crypto/sha256"
 	"hash"
+	"hash/maphash"
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/jsonstream"
@@ -10,7 +10,7 @@ import (
 )
 
 // call is one held call. Its argument text is with the gate; what stands here are
-// the upstream's item events without it, and a hash for comparing its copies.
+// the upstream's item events without it, and hashes for comparing its copies.
 type call struct {
 	number int // stopgate.Event.Call
 	kind   kind
@@ -24,12 +24,8 @@ type call struct {
 
 	added, done []byte // the item's events, without arguments
 
-	joined  hash.Hash // of the deltas; nil without any
-	first   [32]byte  // of the arguments in the item's first event
-	early   bool      // first is set
-	sum     [32]byte  // of the first complete copy
-	settled bool      // sum is set
-	parts   map[int]*part
+	copies
+	parts map[int]*part
 
 	opened     bool // the object around free text was begun
 	closed     bool // the item's last event was seen
@@ -58,6 +54,7 @@ type calls struct {
 	event   stopgate.Event // reused: a sink sees it only during its call
 	text    []byte         // reused for unescaped strings
 	quoted  []byte         // reused for free text
+	expected
 
 	response string          // the id of the response, after Release
 	replaced []wire.Replaced // its denied calls
@@ -67,7 +64,7 @@ func newCalls(r *wire.Request, sink wire.Sink, o wire.Options) calls {
 	if r == nil {
 		r = &wire.Request{}
 	}
-	return calls{req: r, sink: sink, o: o.WithDefaults()}
+	return calls{req: r, sink: sink, o: o.WithDefaults(), expected: expected{seed: maphash.MakeSeed()}}
 }
 
 // Pending implements [wire.Stream].
@@ -131,7 +128,7 @@ func (c *calls) refuse(k *call, code stopgate.Code) {
 	}
 	k.over, k.refused = true, true
 	c.held -= len(k.added) + len(k.done)
-	k.added, k.done, k.joined, k.parts = nil, nil, nil, nil
+	k.added, k.done, k.copies, k.parts = nil, nil, copies{}, nil
 	e := c.emit(k, stopgate.CallRefused)
 	e.Code = code
 	c.sink.Event(e)
@@ -166,8 +163,9 @@ func (c *calls) decoded(v jsonstream.Value) []byte {
 	return c.text
 }
 
-// delta takes the next piece of a call's argument text.
-func (c *calls) delta(k *call, piece []byte) {
+// delta takes the next piece of a call's argument text, which stood as raw between
+// quotes.
+func (c *calls) delta(k *call, piece, raw []byte) {
 	switch {
 	case k.over, len(piece) == 0:
 		return
@@ -175,10 +173,7 @@ func (c *calls) delta(k *call, piece []byte) {
 		c.refuse(k, stopgate.CodeTrailingData) // F2
 		return
 	}
-	if k.joined == nil {
-		k.joined = sha256.New()
-	}
-	k.joined.Write(piece)
+	c.join(k, piece, raw)
 	c.feed(k, piece)
 }
 
@@ -208,39 +203,6 @@ func (c *calls) open(k *call) {
 	if !k.opened {
 		k.opened = true
 		c.give(k, []byte(`{"input":"`))
-	}
-}
-
-// whole takes a complete copy of a call's arguments: the first one is fed unless
-// they came in deltas, and every further one must be equal (L5).
-func (c *calls) whole(k *call, v jsonstream.Value) {
-	if k.over {
-		return
-	}
-	var sum [32]byte
-	var copied []byte
-	switch {
-	case k.kind.text() && v.Kind() == jsonstream.String:
-		copied = c.decoded(v)
-		sum = sha256.Sum256(copied)
-	case !k.kind.text() && v.Kind() == jsonstream.Object:
-		copied = v.Raw()
-		sum = jsonstream.HashCanonical(v)
-	default:
-		c.refuse(k, stopgate.CodeProtocolViolation)
-		return
-	}
-	if !k.settled {
-		k.settled = true
-		if k.sum = sum; k.joined != nil {
-			k.joined.Sum(k.sum[:0])
-			k.joined = nil
-		} else {
-			c.feed(k, copied)
-		}
-	}
-	if !k.over && (k.sum != sum || k.early && k.first != sum) {
-		c.refuse(k, stopgate.CodeEnvelopeMismatch)
 	}
 }
 

@@ -15,7 +15,9 @@ func (Dialect) Name() string { return "openai-responses" }
 
 // Stream implements [wire.Dialect].
 func (Dialect) Stream(r *wire.Request, sink wire.Sink, o wire.Options) wire.Stream {
-	return &stream{calls: newCalls(r, sink, o)}
+	s := &stream{calls: newCalls(r, sink, o)}
+	s.known = s.recognise
+	return s
 }
 
 // Body implements [wire.Dialect].

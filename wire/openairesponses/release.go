@@ -28,7 +28,7 @@ func (c *calls) settle(outcomes []wire.Release) (list []outcome, stuck bool) {
 		switch {
 		case args[i] == nil:
 		case k.kind == function:
-			o.args, o.value = args[i], jsonstream.AppendQuote(nil, args[i])
+			o.args, o.value = args[i], quote(args[i], k.spelled.length)
 		case k.kind == custom:
 			o.args, o.value = freeText(args[i])
 			if o.value == nil {
@@ -41,6 +41,12 @@ func (c *calls) settle(outcomes []wire.Release) (list []outcome, stuck bool) {
 	}
 	c.pending = 0
 	return list, stuck
+}
+
+// quote is a text as a JSON string, in memory of about the right size: that of the
+// upstream's string, or what text commonly needs.
+func quote(text []byte, length int) []byte {
+	return jsonstream.AppendQuote(make([]byte, 0, max(length, len(text)+len(text)/16)+16), text)
 }
 
 // freeText takes the text of a custom tool out of the object that was judged.
@@ -66,7 +72,6 @@ func (s *stream) Release(dst []byte, outcomes []wire.Release, spill wire.Spill) 
 		return s.Abort(dst, stopgate.CodeProtocolViolation, stuckMessage), nil
 	}
 	s.waiting, s.ended = false, true
-	s.reread(s.finish.Data)
 	s.remember(s.frame.response, list)
 	queue := s.queue
 	s.queue, s.held = nil, 0
@@ -77,7 +82,8 @@ func (s *stream) Release(dst []byte, outcomes []wire.Release, spill wire.Spill) 
 			dst, err = s.writeCall(dst, h.call, &list[h.call.number], spill)
 		} else {
 			s.reread(h.ev.Data)
-			dst = s.write(dst, &h.ev)
+			s.edits = s.edits[:0]
+			dst, err = s.writeEdited(dst, &h.ev, &s.kept.frame, spill)
 		}
 		if err == nil {
 			dst, err = spill.Over(dst)
@@ -89,17 +95,16 @@ func (s *stream) Release(dst []byte, outcomes []wire.Release, spill wire.Spill) 
 	if dst, err = s.writeOnly(dst, list, spill); err != nil {
 		return dst, err
 	}
-	s.reread(s.finish.Data)
 	s.edits = s.edits[:0]
 	s.editResponse(&s.edits, s.frame.response, s.at, list)
-	return s.writeEdited(dst, &s.finish), nil
+	return s.writeEdited(dst, &s.finish, &s.frame, spill)
 }
 
 // reread reads our own copy of an event again. It was read before, so this cannot
 // fail; if it did, nothing would be found in it.
 func (s *stream) reread(data []byte) {
-	_ = scan(&s.doc, data, s.o.MaxBytes)
-	s.frame.read(s.doc.Root())
+	_ = scan(&s.kept.doc, data, s.o.MaxBytes, nil)
+	s.kept.frame.read(s.kept.doc.Root())
 }
 
 // at is the call at a position of the output, nil for none.
@@ -138,7 +143,6 @@ func (s *stream) writeOnly(dst []byte, list []outcome, spill wire.Spill) ([]byte
 
 // invent makes the item events of a call out of the terminal event.
 func (s *stream) invent(k *call) (added, done []byte) {
-	s.reread(s.finish.Data)
 	output, _ := s.frame.response.Get("output")
 	v, _ := output.Index(k.index)
 	from, to := v.Span()
@@ -159,33 +163,37 @@ func (s *stream) writeCall(dst []byte, k *call, o *outcome, spill wire.Spill) ([
 	if o.value == nil {
 		return s.denial(dst, k, o.text), nil
 	}
+	var err error
 	if !k.kind.text() {
-		dst = s.template(dst, itemAdded, k.added, k, o.value)
-		return s.template(dst, itemDone, k.done, k, o.value), nil
+		if dst, err = s.template(dst, itemAdded, k.added, k, o.value, spill); err != nil {
+			return dst, err
+		}
+		return s.template(dst, itemDone, k.done, k, o.value, spill)
 	}
 	delta, whole := argumentsDelta, argumentsDone
 	if k.kind == custom {
 		delta, whole = inputDelta, inputDone
 	}
-	dst = s.template(dst, itemAdded, k.added, k, nil)
-	var err error
-	for piece, rest := wire.NextPiece(o.args); len(piece) > 0; piece, rest = wire.NextPiece(rest) {
-		dst = append(s.open(dst, delta, k.index, k.item), `,"delta":`...)
-		dst = shut(jsonstream.AppendQuote(dst, piece))
-		if dst, err = spill.Over(dst); err != nil {
+	if dst, err = s.template(dst, itemAdded, k.added, k, nil, spill); err != nil {
+		return dst, err
+	}
+	inside := o.value[1 : len(o.value)-1]
+	for piece, rest := wire.NextQuotedPiece(inside); len(piece) > 0; piece, rest = wire.NextQuotedPiece(rest) {
+		dst = append(s.open(dst, delta, k.index, k.item), `,"delta":"`...)
+		if dst, err = spill.Through(dst, piece); err != nil {
 			return dst, err
 		}
+		dst = shut(append(dst, '"'))
 	}
 	dst = s.open(dst, whole, k.index, k.item)
 	if k.kind == function {
 		dst = jsonstream.AppendQuote(append(dst, `,"name":`...), k.name)
 	}
 	dst = append(append(append(dst, `,"`...), k.kind.member()...), `":`...)
-	dst = shut(append(dst, o.value...))
-	if dst, err = spill.Over(dst); err != nil {
+	if dst, err = spill.Through(dst, o.value); err != nil {
 		return dst, err
 	}
-	return s.template(dst, itemDone, k.done, k, o.value), nil
+	return s.template(shut(dst), itemDone, k.done, k, o.value, spill)
 }
 
 // editResponse puts judged arguments and denials into the output of a response.

@@ -9,7 +9,17 @@ import (
 
 // repeats reports whether an event is the last one with other text.
 func (s *stream) repeats(ev *sse.Event) bool {
-	return len(ev.Data) <= s.o.MaxBytes && bytes.Equal(ev.Type, s.named) && s.repeat.Match(ev.Data)
+	if len(ev.Data) > s.o.MaxBytes || !bytes.Equal(ev.Type, s.named) {
+		return false
+	}
+	if s.continued == nil {
+		return s.repeat.Match(ev.Data)
+	}
+	text, ok := s.repeat.MatchText(ev.Data, s.text)
+	if ok {
+		s.text = text
+	}
+	return ok
 }
 
 // learnCall remembers an event that did nothing but continue a call, so that the
@@ -32,7 +42,9 @@ func (s *stream) learn(ev *sse.Event, k *call) {
 		return
 	}
 	padding, _ := s.frame.root.Get("obfuscation")
-	s.continued = k
+	if s.continued = k; k != nil {
+		s.latest = k
+	}
 	s.named = append(s.named[:0], ev.Type...)
 	s.repeat.Learn(ev.Data, s.frame.delta, s.frame.seq, padding)
 }
@@ -49,8 +61,6 @@ func (s *stream) again(dst []byte, ev *sse.Event) []byte {
 		}
 		return ev.AppendTo(dst)
 	}
-	var text []byte
-	text, s.text = s.repeat.Found(0).Text(s.text)
-	s.delta(s.continued, text)
+	s.delta(s.continued, s.text, s.repeat.Found(0).Raw)
 	return dst
 }

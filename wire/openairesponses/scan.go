@@ -12,10 +12,11 @@ import (
 // scan reads an event or a body. The action of a call that the provider defines is a
 // part of its JSON, but it is judged by itself, as the arguments that it is: a
 // repeated key in it refuses that call and not the whole response, as it does where
-// arguments are text (I12). Everywhere else a repeated key refuses the text.
-func scan(doc *jsonstream.Document, text []byte, maxBytes int) error {
+// arguments are text (I12). Everywhere else a repeated key refuses the text. known is
+// for [jsonstream.Document.ScanKnowing].
+func scan(doc *jsonstream.Document, text []byte, maxBytes int, known func(rest []byte) int) error {
 	o := wire.EnvelopeOptions(maxBytes)
-	refusal := doc.Scan(text, o)
+	refusal := doc.ScanKnowing(text, o, known)
 	var e *jsonstream.Error
 	if !errors.As(refusal, &e) || e.Code != stopgate.CodeDuplicateKey {
 		return refusal

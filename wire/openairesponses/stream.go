@@ -13,8 +13,10 @@ import (
 type stream struct {
 	calls
 	doc   jsonstream.Document
-	frame frame
+	frame frame // of the event that was read last
+	kept  reading
 	edits wire.Edits // reused
+	known func(rest []byte) int
 
 	begun bool    // response.created was seen
 	head  []byte  // what our own response.in_progress says
@@ -28,10 +30,10 @@ type stream struct {
 	repeat    wire.Repeat
 	named     []byte // its event line
 	continued *call
-	slow      bool // tests: read every event in full
+	latest    *call // that had arguments
+	slow      bool  // tests: read every event in full
 
 	finish  sse.Event // the terminal event, kept until Release
-	buf     []byte
 	waiting bool
 	ended   bool // the terminal event was written
 }
@@ -41,6 +43,12 @@ type item struct {
 	call   *call // nil: no call
 	held   bool  // it began behind a call
 	closed bool
+}
+
+// reading is an event of which we have a copy, read again.
+type reading struct {
+	doc   jsonstream.Document
+	frame frame
 }
 
 // heldEvent is what waits for Release: the place of a call, or an event of
@@ -67,7 +75,7 @@ func (s *stream) Event(dst []byte, ev *sse.Event) ([]byte, wire.Need, error) {
 		return s.again(dst, ev), wire.Nothing, nil
 	}
 	s.repeat.Forget()
-	if err := scan(&s.doc, ev.Data, s.o.MaxBytes); err != nil {
+	if err := scan(&s.doc, ev.Data, s.o.MaxBytes, s.copiesIn(ev)); err != nil {
 		return dst, wire.Nothing, wire.Malformed(err)
 	}
 	if !s.frame.read(s.doc.Root()) || len(ev.Type) > 0 && string(ev.Type) != s.frame.typ {
@@ -99,17 +107,29 @@ func (s *stream) Event(dst []byte, ev *sse.Event) ([]byte, wire.Need, error) {
 	return dst, need, err
 }
 
+// copiesIn prepares for an event that is long enough for a copy of arguments.
+func (s *stream) copiesIn(ev *sse.Event) func(rest []byte) int {
+	if s.slow || len(s.list) == 0 || len(ev.Data) < shortest {
+		return nil
+	}
+	from := 0
+	if c := s.latest; c != nil && !ends(string(ev.Type)) {
+		from = c.number
+	}
+	s.expect(from, ev.Data)
+	return s.known
+}
+
+// ends reports whether an event ends the response and has its items.
+func ends(typ string) bool {
+	return typ == "response.completed" || typ == "response.incomplete" || typ == "response.failed"
+}
+
 // misplaced reports whether an event has a call where none belongs: an item or a
 // response in an event that is not there for it (L14).
 func (s *stream) misplaced() bool {
-	framing, terminal := false, false
-	switch s.frame.typ {
-	case itemAdded, itemDone:
-		framing = true
-	case "response.completed", "response.incomplete", "response.failed":
-		terminal = true
-	}
-	return !framing && s.frame.item.IsValid() && s.kindOf(s.frame.item).call() || !terminal && s.carriesCall(s.frame.response)
+	framing := s.frame.typ == itemAdded || s.frame.typ == itemDone
+	return !framing && s.frame.item.IsValid() && s.kindOf(s.frame.item).call() || !ends(s.frame.typ) && s.carriesCall(s.frame.response)
 }
 
 // created begins the response.

@@ -31,31 +31,35 @@ func (s *stream) appendNext(dst []byte) []byte {
 // write appends the event that was read last, under our number if they are ours.
 func (s *stream) write(dst []byte, ev *sse.Event) []byte {
 	s.edits = s.edits[:0]
-	return s.writeEdited(dst, ev)
+	dst, _ = s.writeEdited(dst, ev, &s.frame, nil)
+	return dst
 }
 
-// writeEdited is write with the collected edits.
-func (s *stream) writeEdited(dst []byte, ev *sse.Event) []byte {
-	if s.frame.seq.IsValid() {
-		n, ok := wire.Small(s.frame.seq)
+// writeEdited appends an event with the collected edits and its number.
+func (s *stream) writeEdited(dst []byte, ev *sse.Event, f *frame, spill wire.Spill) ([]byte, error) {
+	if f.seq.IsValid() {
+		n, ok := wire.Small(f.seq)
 		switch {
 		case !s.ours && ok:
 			s.next, s.numbered = n+1, true
 		case s.ours:
 			s.numbered = true
 			if !ok || n != s.next {
-				s.edits.Replace(s.frame.seq, strconv.AppendInt(nil, int64(s.next), 10))
+				s.edits.Replace(f.seq, strconv.AppendInt(nil, int64(s.next), 10))
 			}
 			s.next++
 		}
 	}
 	if len(s.edits) == 0 {
-		return ev.AppendTo(dst)
+		return ev.AppendTo(dst), nil
+	}
+	if !ev.OneLine() {
+		spill = nil // the payload is looked at again
 	}
 	dst = ev.AppendHead(dst)
 	payload := len(dst)
-	dst = s.edits.AppendTo(dst, ev.Data, 0, len(ev.Data))
-	return ev.AppendTail(dst, payload)
+	dst, err := s.edits.Through(dst, ev.Data, spill)
+	return ev.AppendTail(dst, payload), err
 }
 
 // open appends the beginning of an event of ours about an item, up to its next
@@ -76,28 +80,19 @@ func shut(dst []byte) []byte { return sse.AppendClose(append(dst, '}')) }
 
 // template appends an event of a call from the upstream's own, which was kept
 // without arguments, with args as the value of their member.
-func (s *stream) template(dst []byte, typ string, kept []byte, k *call, args []byte) []byte {
-	// Our own copy of a text that was read before, so this cannot fail; if it did,
-	// nothing would be found in it.
-	_ = scan(&s.doc, kept, s.o.MaxBytes)
-	s.frame.read(s.doc.Root())
+func (s *stream) template(dst []byte, typ string, kept []byte, k *call, args []byte, spill wire.Spill) ([]byte, error) {
+	s.reread(kept)
+	f := &s.kept.frame
 	s.edits = s.edits[:0]
-	if v, ok := s.frame.item.Get(k.kind.member()); ok && args != nil {
+	if v, ok := f.item.Get(k.kind.member()); ok && args != nil {
 		s.edits.Replace(v, args)
 	}
-	if s.frame.seq.IsValid() {
-		s.edits.Replace(s.frame.seq, strconv.AppendInt(nil, int64(s.next), 10))
+	if f.seq.IsValid() {
+		s.edits.Replace(f.seq, strconv.AppendInt(nil, int64(s.next), 10))
 		s.next++
 	}
-	dst = sse.AppendOpen(dst, typ)
-	from := len(dst)
-	dst = s.edits.AppendTo(dst, kept, 0, len(kept))
-	for i := from; i < len(dst); i++ {
-		if dst[i] == '\n' || dst[i] == '\r' { // white space between members
-			dst[i] = ' '
-		}
-	}
-	return sse.AppendClose(dst)
+	dst, err := s.edits.Through(sse.AppendOpen(dst, typ), kept, spill)
+	return sse.AppendClose(dst), err
 }
 
 // messageID is the id of the message that stands for a denied call (WIRE 3.5).
