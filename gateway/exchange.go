@@ -59,6 +59,7 @@ type exchange struct {
 	stream    wire.Stream
 	headed    bool  // the response header is written
 	broken    error // writing to the client failed
+	unflushed bool  // something was put behind the last flush
 	deadline  time.Time
 	accounted int64 // of calls.held, what Gateway.held knows
 }

@@ -60,7 +60,7 @@ type Gateway struct {
 	log      *slog.Logger
 	buffers  sync.Pool // of *buffers
 	outputs  sync.Pool // of *output
-	wide     sync.Pool // of *[sse.WideBuffer]byte
+	lent     sse.Buffers
 
 	stop      context.CancelCauseFunc // ends every exchange
 	stopped   context.Context
@@ -88,7 +88,6 @@ func New(o Options) (*Gateway, error) {
 	}
 	g.book = ledger.New(o.Ledger)
 	g.buffers.New = func() any { return new(buffers) }
-	g.wide.New = func() any { return new([sse.WideBuffer]byte) }
 	g.outputs.New = func() any { return &output{p: make([]byte, 0, usualOutput)} }
 	g.stopped, g.stop = context.WithCancelCause(context.Background())
 	return g, nil

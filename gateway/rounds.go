@@ -119,7 +119,7 @@ func (s *stream) again(all []int) bool {
 		return true
 	}
 	s.content, s.err = content, nil
-	s.buf.decoder.Reset(s.buf.in[:], sse.Limits{MaxEvent: s.settings.Limits.Event, Wide: &s.g.wide})
+	s.buf.decoder.Reset(s.buf.in[:], sse.Limits{MaxEvent: s.settings.Limits.Event, Lent: &s.g.lent})
 	s.stream = s.rounds.dialect.Join(s.stream, s.rounds.said, s.dialect.Stream(s.req, &s.calls, s.options(s.settings.Limits.Event)))
 	return true
 }

@@ -47,7 +47,7 @@ func (x *exchange) serveStream(answer *http.Response, content io.Reader) {
 func (x *exchange) openStream(answer *http.Response, content io.Reader) *stream {
 	g := x.g
 	buf := g.buffers.Get().(*buffers)
-	buf.decoder.Reset(buf.in[:], sse.Limits{MaxEvent: x.settings.Limits.Event, Wide: &g.wide})
+	buf.decoder.Reset(buf.in[:], sse.Limits{MaxEvent: x.settings.Limits.Event, Lent: &g.lent})
 	h := x.w.Header()
 	answerHeader(h, answer.Header)
 	h.Set("Content-Type", "text/event-stream")
@@ -198,7 +198,7 @@ func (s *stream) release() {
 		return
 	}
 	outcomes := s.calls.releases(due)
-	out, err := s.stream.Release(s.out, outcomes, func(p []byte) error { return s.write(p, time.Now()) })
+	out, err := s.stream.Release(s.out, outcomes, s.put)
 	s.out = out
 	s.keep(s.stream)
 	if err != nil && s.broken == nil {

@@ -23,7 +23,7 @@ const (
 
 // flush writes what there is for the client, at once.
 func (s *stream) flush() {
-	if len(s.out) == 0 && s.broken == nil {
+	if len(s.out) == 0 && !s.unflushed && s.broken == nil {
 		return
 	}
 	err := s.write(s.out, time.Now())
@@ -42,9 +42,22 @@ const (
 	fewChunks = 3 * maxChunk
 )
 
-// write gives bytes to the client, whole events only. Called with mu held.
-func (x *exchange) write(p []byte, now time.Time) error {
+// put gives the client a part of a release; the rest of it follows before mu is
+// given up, and the end of it is flushed. Called with mu held.
+func (x *exchange) put(p []byte) error {
 	if x.broken != nil || len(p) == 0 {
+		return x.broken
+	}
+	x.renew(time.Now())
+	x.unflushed = true
+	_, x.broken = x.w.Write(p)
+	return x.broken
+}
+
+// write gives bytes to the client, whole events only, and all that was put before.
+// Called with mu held.
+func (x *exchange) write(p []byte, now time.Time) error {
+	if x.broken != nil || len(p) == 0 && !x.unflushed {
 		return x.broken
 	}
 	x.renew(now)
@@ -60,6 +73,7 @@ func (x *exchange) write(p []byte, now time.Time) error {
 	if err == nil {
 		err = x.rc.Flush()
 	}
+	x.unflushed = false
 	x.watch.wrote, x.watch.awake = now, false
 	x.broken = err
 	return err
