@@ -135,7 +135,7 @@ func (g *Grant) widen(w Value, leaves []gate.Leaf) error {
 			continue
 		}
 		switch {
-		case w.How == Below && l.Type != schema.Path.String(), w.How == Words && l.Type != schema.Command.String(),
+		case w.How == Below && l.Type != schema.Path.String(), w.How == Words && !runs(l),
 			w.How != Below && w.How != Words:
 			return fmt.Errorf("%w: %s cannot be widened to %q", ErrNoGrant, w.Pointer, w.How)
 		case !w.covers(l):
@@ -201,7 +201,7 @@ func (w Value) covers(l gate.Leaf) bool {
 	case Below:
 		return l.Type == schema.Path.String() && begins(schema.Path, w.Text, l.JSON)
 	case Words:
-		return l.Type == schema.Command.String() && begins(schema.Command, w.Text, l.JSON)
+		return runs(l) && begins(schema.Command, w.Text, l.JSON)
 	case Free:
 		return l.Known && l.Type == "" && l.JSON[0] == '"'
 	}
@@ -217,6 +217,26 @@ func begins(a schema.Annotation, prefix, value string) bool {
 	if err != nil {
 		return false
 	}
+	if words, ok := wordsOf(value); ok {
+		var v match.Value
+		v.ResetWords(words, true)
+		return m.Judge(&v)
+	}
 	text, ok := textOf(value)
 	return ok && m.Whole(text)
+}
+
+// Line is the command line that an argument vector of a grant stands for, ok if the value
+// is one.
+func Line(w Value) (line string, ok bool) {
+	words, ok := wordsOf(w.Text)
+	if !ok || w.How != Equal {
+		return "", false
+	}
+	return string(match.LineOf(words)), true
+}
+
+// runs reports a command line or an argument vector.
+func runs(l gate.Leaf) bool {
+	return l.Type == schema.Command.String() || l.Type == schema.Argv.String()
 }

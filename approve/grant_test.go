@@ -74,6 +74,10 @@ func TestGrantsCover(t *testing.T) {
 		{"the same command", call("run", `{"command":"git status -s"}`), approve.Scope{}, call("run", `{"command":"git status -s"}`), false},
 		{"first words", call("run", `{"command":"git status -s"}`), approve.Scope{Wider: []approve.Value{{Pointer: "/command", How: approve.Words, Text: "git status"}}}, call("run", `{"command":"git status -b"}`), false},
 		{"other first words", call("run", `{"command":"git status"}`), approve.Scope{Wider: []approve.Value{{Pointer: "/command", How: approve.Words, Text: "git status"}}}, call("run", `{"command":"git push"}`), true},
+		{"first words of a vector", call("exec", `{"argv":["git","status","-s"]}`), approve.Scope{Wider: []approve.Value{{Pointer: "/argv", How: approve.Words, Text: "git status"}}}, call("exec", `{"argv":["git","status","a b"]}`), false},
+		{"another vector", call("exec", `{"argv":["git","status"]}`), approve.Scope{Wider: []approve.Value{{Pointer: "/argv", How: approve.Words, Text: "git status"}}}, call("exec", `{"argv":["git","push"]}`), true},
+		{"the same vector", call("exec", `{"argv":["git","push","`+long+`"]}`), approve.Scope{}, call("exec", `{"argv":["git","push","`+long+`"]}`), false},
+		{"a long word of a vector", call("exec", `{"argv":["git","push","`+long+`"]}`), approve.Scope{}, call("exec", `{"argv":["git","push","`+long+`y"]}`), true},
 		{"first words and another command", call("run", `{"command":"git status"}`), approve.Scope{Wider: []approve.Value{{Pointer: "/command", How: approve.Words, Text: "git status"}}}, call("run", `{"command":"git status; rm -rf /"}`), true},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -15,6 +15,21 @@ func isObject(text []byte) bool {
 	return err == nil && v.Kind() == jsonstream.Object
 }
 
+// wordsOf are the words of an argument vector in JSON.
+func wordsOf(json string) (words [][]byte, ok bool) {
+	v, err := jsonstream.Parse([]byte(json), jsonstream.Options{})
+	if err != nil || v.Kind() != jsonstream.Array {
+		return nil, false
+	}
+	for element := range v.Elements() {
+		if element.Kind() != jsonstream.String {
+			return nil, false
+		}
+		words = append(words, element.AppendText(nil))
+	}
+	return words, len(words) > 0
+}
+
 // textOf reads a JSON string.
 func textOf(json string) (text []byte, ok bool) {
 	v, err := jsonstream.Parse([]byte(json), jsonstream.Options{})

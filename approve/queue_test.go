@@ -33,6 +33,9 @@ run = [
 [tools.run]
 parameters.command = { type = "command", required = true }
 policy.run = "ask"
+[tools.exec]
+parameters.argv = { type = "argv", required = true }
+policy.run = "ask"
 `
 
 // desk is a gate, a queue and the store behind it.

@@ -89,7 +89,7 @@ type View struct {
 // Leaf is a value of the arguments that holds no other.
 type Leaf struct {
 	Pointer string `json:"pointer"` // RFC 6901
-	// Type is path, command or url; "" for every other value.
+	// Type is path, command, url, patch or argv; "" for every other value.
 	Type string `json:"type,omitempty"`
 	// Known says that the tool's schema describes the value: without a Type it is then
 	// no path, command or URL.

@@ -15,7 +15,7 @@ func codex() *Host {
 		fields: snake,
 		events: map[string]Kind{"PreToolUse": Before, "PostToolUse": After, "UserPromptSubmit": Prompt},
 		tools: &tools{[]tool{
-			{names: "Bash shell local_shell exec_command", args: "command=command cmd=command workdir=path timeout_ms description login shell tty yield_time_ms max_output_tokens justification sandbox_permissions with_escalated_permissions"},
+			{names: "Bash shell local_shell exec_command", args: "command=argv cmd=argv workdir=path timeout_ms description login shell tty yield_time_ms max_output_tokens justification sandbox_permissions with_escalated_permissions"},
 			{names: "apply_patch", args: "command input patch", patch: "command input patch"},
 			{names: "update_plan", args: "plan explanation", harmless: true},
 			{names: "view_image", args: "path=path"},

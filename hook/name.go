@@ -31,7 +31,8 @@ func canonical(h *Host, tool string, root value) (stopgate.ToolName, stopgate.Se
 type tools struct{ list []tool }
 
 // tool is one built-in tool. Its arguments are words, "name" or "name=type", with the
-// types path, command and url; what has no type is known, and nothing more.
+// types path, command, url and argv, a command line or an argument vector; what has no type
+// is known, and nothing more.
 type tool struct {
 	names    string // separated by blanks
 	args     string
@@ -59,7 +60,7 @@ func (t *tools) find(name string) (tool, bool) {
 // than one that silently does not guard.
 const usual = "path=path file_path=path filePath=path filepath=path filename=path file=path absolute_path=path " +
 	"relative_path=path directory=path dir=path notebook_path=path old_path=path new_path=path source=path destination=path " +
-	"target_file=path cwd=path workdir=path paths=paths files=paths command=command cmd=command url=url"
+	"target_file=path cwd=path workdir=path paths=paths files=paths command=argv cmd=argv url=url"
 
 // definition declares the tool with what is known of its arguments, so that guards
 // see its paths, commands and addresses.

@@ -211,6 +211,37 @@ func TestPatches(t *testing.T) {
 	}
 }
 
+// Proves S40: the words that Codex gives its shell are one command to guards and the
+// protected list, also without a table of the tool's own.
+func TestVectors(t *testing.T) {
+	p := program(t, `version = 1
+[tools.shell.policy]
+run = [ { arg = "/command", prefix = "ls", mode = "unattended" }, { mode = "unattended" } ]
+[[guard]]
+on = "path"
+glob = "**/.env*"
+mode = "deny"
+[[guard]]
+on = "command"
+prefix = "rm"
+mode = "deny"
+`)
+	h := host(t, "codex")
+	for input, want := range map[string]string{
+		`{"command":["ls","-l"]}`:                    runs,
+		`{"command":["cat","src/.env"]}`:             blocks,
+		`{"command":["bash","-lc","cat src/.env"]}`:  blocks,
+		`{"command":["bash","-lc","ls && rm -r x"]}`: blocks,
+		`{"command":["sudo","rm","x"]}`:              blocks,
+		`{"command":"ls && rm x"}`:                   blocks,
+		`{"command":"ls -l"}`:                        runs,
+	} {
+		if got := hostDoes("codex", ask(t, h, hook.Options{Open: opener(t, p, h)}, event("codex", "shell", input))); got != want {
+			t.Errorf("%s: the host %s, want %s", input, got, want)
+		}
+	}
+}
+
 // Proves FM9, I14: an event that is not answered in time is denied in time.
 func TestDeadline(t *testing.T) {
 	for _, name := range hook.Names() {

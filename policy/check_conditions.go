@@ -119,11 +119,8 @@ func (c *checker) besides(l *checkedList, k *checkedCondition) bool {
 func readingsOf(reach schema.Reach, kind match.Kind) []schema.Annotation {
 	var list []schema.Annotation
 	for a := schema.URL; a <= schema.Patch; a++ {
-		for _, p := range reach.Places {
-			if p.Has(a) {
-				list = append(list, a)
-				break
-			}
+		if slices.ContainsFunc(reach.Places, func(p *schema.Place) bool { return p.Has(a) || a == schema.Command && p.Has(schema.Argv) }) {
+			list = append(list, a)
 		}
 	}
 	switch {
@@ -297,7 +294,7 @@ func (c *checker) pathSeen(t *checkedTool) {
 		return
 	}
 	for _, p := range t.schema.All() {
-		if p.Has(schema.Path) || p.Has(schema.Command) || p.Has(schema.Patch) || p.Unknown() {
+		if has(p, schema.Path) || runs(p) || has(p, schema.Patch) || p.Unknown() {
 			return
 		}
 	}

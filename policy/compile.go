@@ -243,7 +243,7 @@ func (c *compiler) commands(v *voice, l *list) {
 		for k := r.first; k < r.end; k++ {
 			cond := &c.plan.conds[k]
 			reach := c.reach(v, cond.ast)
-			if cond.kind == match.Present || counts(cond.kind) || !slices.ContainsFunc(reach.Places, func(p *schema.Place) bool { return has(p, schema.Command) }) {
+			if cond.kind == match.Present || counts(cond.kind) || !slices.ContainsFunc(reach.Places, runs) {
 				continue
 			}
 			cond.command = l.commands

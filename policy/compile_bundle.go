@@ -86,7 +86,7 @@ func (c *compiler) bundles(v *voice, k *syntax.Condition) bool {
 	if k.On != "" {
 		return k.On == "path" || k.On == "string"
 	}
-	return !slices.ContainsFunc(c.reach(v, k).Places, func(p *schema.Place) bool { return has(p, schema.Command) || has(p, schema.URL) })
+	return !slices.ContainsFunc(c.reach(v, k).Places, func(p *schema.Place) bool { return runs(p) || has(p, schema.URL) })
 }
 
 // bundle adds a rule to the bundle of its pointer.

@@ -85,7 +85,7 @@ func fitCondition(k *cond, p *schema.Place, env match.Env) *fitting {
 	known := true
 	for _, q := range closure(p) {
 		known = known && q.Types() != schema.AnyType
-		target.Type |= q.Types() &^ schema.Null
+		target.Type |= q.Seen() &^ schema.Null
 		target.Expands = target.Expands || q.Expands()
 	}
 	if !known {
@@ -117,24 +117,12 @@ func readings(k *cond, p *schema.Place, known bool) []schema.Annotation {
 		if a != schema.Path {
 			return []schema.Annotation{a}
 		}
-		var all []schema.Annotation
-		for _, a := range []schema.Annotation{schema.Path, schema.Command, schema.Patch} {
-			if has(p, a) {
-				all = append(all, a)
-			}
+		if all := annotated(p, schema.Path, schema.Command, schema.Patch); len(all) > 0 {
+			return all
 		}
-		if len(all) == 0 {
-			return []schema.Annotation{schema.Path}
-		}
-		return all
+		return []schema.Annotation{schema.Path}
 	}
-	var all []schema.Annotation
-	for _, a := range []schema.Annotation{schema.URL, schema.Path, schema.Command, schema.Patch} {
-		if has(p, a) {
-			all = append(all, a)
-		}
-	}
-	if len(all) > 0 {
+	if all := annotated(p, schema.URL, schema.Path, schema.Command, schema.Patch); len(all) > 0 {
 		return all
 	}
 	if !known && (k.kind == match.Host || k.kind == match.Scheme) {
@@ -144,4 +132,14 @@ func readings(k *cond, p *schema.Place, known bool) []schema.Annotation {
 		return []schema.Annotation{schema.None, schema.Path}
 	}
 	return []schema.Annotation{schema.None}
+}
+
+// annotated lists those of some annotations that a place has.
+func annotated(p *schema.Place, from ...schema.Annotation) (all []schema.Annotation) {
+	for _, a := range from {
+		if has(p, a) || a == schema.Command && runs(p) {
+			all = append(all, a)
+		}
+	}
+	return all
 }

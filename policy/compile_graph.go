@@ -73,6 +73,7 @@ func (g *grapher) build(s *shape, st stance) {
 	s.wrongObject, s.wrongArray = set&objectType == 0, set&arrayType == 0
 	s.wrongScalar = (stringType | numberType | booleanType) &^ set
 	s.needs = st.needs | needs(s.place)
+	s.vector = s.place.Vector()
 	for _, t := range st.threads {
 		g.tests(s, t)
 		if !t.deep {
@@ -96,7 +97,7 @@ func (g *grapher) build(s *shape, st stance) {
 // needs says which floors watch the strings of a place.
 func needs(p *schema.Place) textNeed {
 	var n textNeed
-	if has(p, schema.Command) {
+	if runs(p) {
 		n |= watchControls | allowTabs | watchWords
 	}
 	if has(p, schema.Path) {
@@ -271,6 +272,9 @@ func (st *stance) cross(t thread, generous bool) {
 // elements adds the shapes of an array's elements. In an array of the wrong type
 // every element is taken for what the schema declares in its place.
 func (g *grapher) elements(s *shape, st stance) {
+	if s.vector {
+		return
+	}
 	at := func(p *schema.Place) *shape {
 		next := stance{place: p, needs: st.needs, wrong: st.wrong || s.wrongArray}
 		for _, t := range st.threads {

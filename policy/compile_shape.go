@@ -19,6 +19,7 @@ type shape struct {
 	wrongObject, wrongArray bool
 	wrongScalar             typeSet
 
+	vector bool     // an array here is one value: an argument vector
 	tests  []test   // conditions that look at the values here
 	counts []test   // min_items and max_items on an array here
 	under  []int32  // sites here and below: the end of a value ends them

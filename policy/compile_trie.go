@@ -138,7 +138,7 @@ func (st *stance) add(t thread) {
 // what a pointer that ends here may look at (K22).
 func closure(p *schema.Place) []*schema.Place {
 	all := []*schema.Place{p}
-	for p.Types() != schema.AnyType && p.Types()&schema.Array != 0 {
+	for p.Types() != schema.AnyType && p.Types()&schema.Array != 0 && !p.Vector() {
 		next := p.Items()
 		for _, q := range all {
 			if q == next {
@@ -161,13 +161,23 @@ func has(p *schema.Place, a schema.Annotation) bool {
 	return false
 }
 
+// runs reports whether the values at a place are run: command lines, or argument vectors,
+// which conditions see as command lines of one command.
+func runs(p *schema.Place) bool { return has(p, schema.Command) || has(p, schema.Argv) }
+
 // guarded reports whether the strings at a place are of the type that a guard
 // names; plain strings are those of no other type, and those of an unknown one. A guard
 // on paths also sees those that a command reads or writes (K0a), and those of a patch (S40).
 func guarded(p *schema.Place, on string) bool {
-	if on != "string" {
+	switch on {
+	case "string":
+	case "command":
+		return runs(p)
+	case "path":
+		return has(p, schema.Path) || runs(p) || has(p, schema.Patch)
+	default:
 		a, _ := schema.ParseAnnotation(on)
-		return has(p, a) || a == schema.Path && (has(p, schema.Command) || has(p, schema.Patch))
+		return has(p, a)
 	}
 	for _, q := range closure(p) {
 		if q.Types()&schema.String != 0 && q.Annotation() == schema.None {

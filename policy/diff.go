@@ -339,7 +339,7 @@ func (c *checker) guardOn(l *checkedList, g *syntax.Rule) []*checkedRule {
 	var list []*checkedRule
 	a, _ := schema.ParseAnnotation(g.Conditions[0].On)
 	for pointer, place := range l.tool.schema.All() {
-		if place.Types()&schema.String == 0 || !guarded(place, g.Conditions[0].On) || a == schema.Path && (has(place, schema.Command) || has(place, schema.Patch)) {
+		if place.Seen()&schema.String == 0 || !guarded(place, g.Conditions[0].On) || a == schema.Path && (runs(place) || has(place, schema.Patch)) {
 			continue // what command lines read and write is no value: see commandsDiffer
 		}
 		k := g.Conditions[0]

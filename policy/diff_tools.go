@@ -248,7 +248,7 @@ func refusalsMeet(bound [2]*boundPolicy) bool {
 // that name what they touch.
 func runsCommands(s *schema.Schema) bool {
 	for _, place := range s.All() {
-		if place.Types()&schema.String != 0 && (has(place, schema.Command) || has(place, schema.Patch)) {
+		if place.Seen()&schema.String != 0 && (runs(place) || has(place, schema.Patch)) {
 			return true
 		}
 	}

@@ -46,6 +46,7 @@ type Evaluation struct {
 	scratch   []byte
 	value     jsonstream.Value
 
+	vector  vector
 	object  []byte // canonical text of an object
 	event   jsonstream.Event
 	spare   []byte // text of a value that is replayed

@@ -34,6 +34,7 @@ func (e *Evaluation) replayValue(v jsonstream.Value) {
 		for element := range v.Elements() {
 			e.replayValue(element)
 		}
+		e.value = v
 		e.replayEvent(jsonstream.ArrayEnd, nil)
 	case jsonstream.String:
 		e.replayEvent(jsonstream.StringStart, nil)

@@ -14,6 +14,7 @@ type walker struct {
 	seen   []uint64 // per open object: which keys and which members were seen
 	next   place    // of the member whose key came last
 	quiet  int      // how many containers deep the walker is in something it does not look at
+	vector place    // of the argument vector that it is in, if that is why
 }
 
 // place is a shape and whether several values can stand there.
@@ -34,7 +35,7 @@ type frame struct {
 func (w *walker) reset(v *view) {
 	w.view = v
 	w.frames, w.seen, w.quiet = w.frames[:0], w.seen[:0], 0
-	w.next = place{shape: v.root}
+	w.next, w.vector = place{shape: v.root}, place{}
 }
 
 // event takes one event. String pieces are handled by the evaluation, which knows
@@ -45,7 +46,9 @@ func (w *walker) event(e *Evaluation, ev *jsonstream.Event) {
 		case jsonstream.ObjectStart, jsonstream.ArrayStart:
 			w.quiet++
 		case jsonstream.ObjectEnd, jsonstream.ArrayEnd:
-			w.quiet--
+			if w.quiet--; w.quiet == 0 && w.vector.shape != nil {
+				w.closeVector(e)
+			}
 		}
 		return
 	}
@@ -60,7 +63,7 @@ func (w *walker) event(e *Evaluation, ev *jsonstream.Event) {
 		w.closeArray(e)
 	case jsonstream.StringStart:
 		if p := w.begin(e); p.shape != nil {
-			w.startString(e, p)
+			w.startText(e, p, stringType)
 		}
 	case jsonstream.StringEnd:
 		w.endString(e)
@@ -96,8 +99,12 @@ func (w *walker) begin(e *Evaluation) place {
 // open enters a container.
 func (w *walker) open(e *Evaluation, p place, array bool) {
 	s := p.shape
-	if s == nil {
+	switch {
+	case s == nil:
 		w.quiet = 1
+		return
+	case array && s.vector: // looked at as a whole
+		w.quiet, w.vector = 1, p
 		return
 	}
 	w.frames = append(w.frames, frame{place: p, inside: s, array: array, seen: len(w.seen)})
@@ -263,12 +270,12 @@ func (w *walker) endScalar(e *Evaluation, p place) {
 	w.end(e, p)
 }
 
-// startString begins the tests of a string.
-func (w *walker) startString(e *Evaluation, p place) {
+// startText begins the tests of a string, or of an argument vector, which is an array.
+func (w *walker) startText(e *Evaluation, p place, written typeSet) {
 	s := p.shape
 	for i := range s.tests {
 		t := &s.tests[i]
-		misfit := stringType&t.fits == 0 || stringType&s.wrongScalar != 0 && e.plan.conds[t.cond].permissive
+		misfit := stringType&t.fits == 0 || written&s.wrongScalar != 0 && e.plan.conds[t.cond].permissive
 		switch {
 		case t.index != nil && misfit:
 			e.hits.Reset()

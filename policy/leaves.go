@@ -1,14 +1,15 @@
 package policy
 
 import (
+	"slices"
 	"strconv"
 
 	"github.com/stopgate/stopgate/jsonstream"
 	"github.com/stopgate/stopgate/schema"
 )
 
-// Leaf is a value of complete arguments that holds no other: a scalar, or an empty
-// object or array.
+// Leaf is a value of complete arguments that holds no other: a scalar, an empty object or
+// array, or an argument vector.
 type Leaf struct {
 	// Pointer is the RFC 6901 pointer of the value.
 	Pointer string
@@ -50,6 +51,9 @@ func appendLeaves(leaves []Leaf, pointer string, v jsonstream.Value, places []*s
 			empty = false
 		}
 	case jsonstream.Array:
+		if slices.ContainsFunc(places, (*schema.Place).Vector) {
+			break // one value
+		}
 		n := 0
 		for element := range v.Elements() {
 			for i, p := range places {

@@ -31,7 +31,7 @@ func (t *checkedTool) targets() []callTarget {
 	var list []callTarget
 	for pointer, place := range t.schema.All() {
 		a := place.Annotation()
-		if a == schema.None || place.Types()&schema.String == 0 {
+		if a == schema.None || place.Seen()&schema.String == 0 {
 			continue
 		}
 		written := slices.DeleteFunc(slices.Clone(pointer), func(token string) bool { return token == "*" })

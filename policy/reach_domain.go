@@ -33,6 +33,10 @@ func (t *translation) domain(k *checkedCondition) analysis.Domain {
 	if len(k.readings) == 1 && k.readings[0] == schema.Path {
 		d.Languages = func() (inside, outside []automatonWalker) { return match.PlainPaths(t.env, k.reach.Expands) }
 	}
+	form := k.form()
+	if form == asVector {
+		d.Admits = func(v analysis.Value) bool { _, ok := match.Words(v.Text); return ok }
+	}
 	if t.welcome != nil {
 		d.Welcome = func(v analysis.Value) bool { return t.welcome(k.reach.Annotation, v) }
 	}
@@ -59,7 +63,7 @@ func (t *translation) limits(d *analysis.Domain, nodes []*schema.Node, k *checke
 			d.Enum = enumerated([]jsonstream.Value{n.Const}, k)
 		}
 		if n.HasEnum || n.Const.IsValid() || n.Pattern != nil || n.MinLength != nil || n.MaxLength != nil || n.MultipleOf != nil ||
-			n.Not != nil || n.Minimum != nil || n.Maximum != nil || n.ExclusiveMinimum != nil || n.ExclusiveMaximum != nil ||
+			n.MinItems != nil || n.MaxItems != nil || n.UniqueItems || n.Not != nil || n.Minimum != nil || n.Maximum != nil || n.ExclusiveMinimum != nil || n.ExclusiveMaximum != nil ||
 			len(n.Required) > 0 || n.HasProperties || n.Additional != schema.AdditionalUnset || len(n.AnyOf)+len(n.OneOf) > 0 {
 			limited = append(limited, &schema.Schema{Root: n})
 		}
@@ -70,9 +74,9 @@ func (t *translation) limits(d *analysis.Domain, nodes []*schema.Node, k *checke
 	if k.reach.Annotation == schema.None && d.Languages == nil {
 		d.Languages = func() (inside, outside []automatonWalker) { return textLimits(nodes), nil }
 	}
-	path := k.reach.Annotation == schema.Path
+	form := k.form()
 	d.Admits = func(v analysis.Value) bool {
-		value, err := jsonstream.Parse(appendLeaf(nil, v, path), jsonstream.Options{})
+		value, err := jsonstream.Parse(appendLeaf(nil, v, form), jsonstream.Options{})
 		return err == nil && !slices.ContainsFunc(limited, func(s *schema.Schema) bool { return s.Validate(value) != nil })
 	}
 }
@@ -188,12 +192,44 @@ func applying(nodes []*schema.Node) []*schema.Node {
 	return all
 }
 
+// leafForm is how a text of a variable is written in arguments.
+type leafForm uint8
+
+const (
+	asText leafForm = iota
+	asPath
+	asVector // of the words of the command
+)
+
+// form is how what a condition looks at is written.
+func (k *checkedCondition) form() leafForm {
+	text := slices.ContainsFunc(k.reach.Places, func(p *schema.Place) bool { return p.Types()&schema.String != 0 })
+	switch {
+	case len(k.readings) == 1 && k.readings[0] == schema.Path:
+		return asPath
+	case !text && slices.ContainsFunc(k.reach.Places, (*schema.Place).Vector):
+		return asVector
+	}
+	return asText
+}
+
+// vectorText is the command line of an argument vector.
+func vectorText(v jsonstream.Value) (string, bool) {
+	var words vector
+	words.read(v)
+	return string(match.LineOf(words.words)), words.whole && len(words.words) > 0
+}
+
 // appendLeaf writes a leaf as JSON.
-func appendLeaf(dst []byte, v analysis.Value, path bool) []byte {
+func appendLeaf(dst []byte, v analysis.Value, form leafForm) []byte {
 	switch v.Kind {
 	case analysis.Text:
-		if path {
+		switch form {
+		case asPath:
 			return jsonstream.AppendQuote(dst, match.PathText(v.Text))
+		case asVector:
+			words, _ := match.Words(v.Text)
+			return appendWords(dst, words)
 		}
 		return jsonstream.AppendQuote(dst, v.Text)
 	case analysis.Number:
@@ -205,6 +241,18 @@ func appendLeaf(dst []byte, v analysis.Value, path bool) []byte {
 		return append(dst, "false"...)
 	}
 	return append(dst, v.Text...)
+}
+
+// appendWords writes a list of strings as JSON.
+func appendWords(dst []byte, words []string) []byte {
+	dst = append(dst, '[')
+	for i, word := range words {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = jsonstream.AppendQuote(dst, word)
+	}
+	return append(dst, ']')
 }
 
 // mayLack reports whether schema-valid arguments that have a leaf at the pointer

@@ -25,9 +25,9 @@ type translation struct {
 	all       []analysis.Variable
 	doubtful  map[int]bool // variables with defaults that are not understood
 	pointers  []jsonstream.Pointer
-	paths     []bool // variables whose texts are paths
-	keyed     bool   // rules get keys, to be compared with those of another list
-	mixed     bool   // the rules look at commands one by one and at calls as a whole
+	forms     []leafForm // how texts are written, by variable
+	keyed     bool       // rules get keys, to be compared with those of another list
+	mixed     bool       // the rules look at commands one by one and at calls as a whole
 	welcome   func(annotation schema.Annotation, value analysis.Value) bool
 }
 
@@ -146,7 +146,7 @@ func isLineOfSeveral(v analysis.Value) bool {
 }
 
 func (k *checkedCondition) isCommand() bool {
-	return leafTest(k.Spec.Kind) && slices.ContainsFunc(k.reach.Places, func(p *schema.Place) bool { return p.Has(schema.Command) })
+	return leafTest(k.Spec.Kind) && slices.ContainsFunc(k.reach.Places, func(p *schema.Place) bool { return p.Has(schema.Command) || p.Has(schema.Argv) })
 }
 
 // leafTest reports matchers that look at single values; the others count.
@@ -164,7 +164,7 @@ func (t *translation) variable(k *checkedCondition) int {
 	t.names = append(t.names, k.Arg.String())
 	pointer, _ := jsonstream.ParsePointer(k.reach.Expanded)
 	t.pointers = append(t.pointers, pointer)
-	t.paths = append(t.paths, len(k.readings) == 1 && k.readings[0] == schema.Path)
+	t.forms = append(t.forms, k.form())
 	v := analysis.Variable{Several: k.several, Optional: k.reach.Optional || k.reach.Unknown, AtMost: -1}
 	if k.several {
 		v.Holes = k.lacks
@@ -172,7 +172,7 @@ func (t *translation) variable(k *checkedCondition) int {
 			v.Optional, v.Null = t.without(pointer)
 		}
 	} else {
-		v.Null = slices.ContainsFunc(k.reach.Places, nullable) || k.reach.Unknown
+		v.Null = slices.ContainsFunc(k.reach.Places, nullable) || k.reach.Unknown || k.form() == asVector // one without words
 	}
 	v.Domain = t.domain(k)
 	t.arrays(k, pointer, &v)
@@ -248,6 +248,9 @@ func (t *translation) defaults(n int, k *checkedCondition, v *analysis.Variable)
 // leafOf turns a JSON value into a leaf.
 func leafOf(v jsonstream.Value, k *checkedCondition) (analysis.Value, bool) {
 	switch v.Kind() {
+	case jsonstream.Array:
+		text, ok := vectorText(v)
+		return analysis.Value{Kind: analysis.Text, Text: text}, ok && k.form() == asVector
 	case jsonstream.String:
 		text := v.Text()
 		if k.reach.Annotation == schema.Path {
@@ -349,7 +352,7 @@ func (t *translation) fact(key string, globs []string) analysis.Condition {
 	if !ok {
 		n = len(t.all)
 		t.variables[key] = n
-		t.names, t.pointers, t.paths = append(t.names, key), append(t.pointers, nil), append(t.paths, false)
+		t.names, t.pointers, t.forms = append(t.names, key), append(t.pointers, nil), append(t.forms, asText)
 		t.all = append(t.all, analysis.Variable{
 			Optional: true, Default: &analysis.Value{Kind: analysis.Text}, Domain: analysis.Domain{Text: true}, AtMost: -1,
 		})

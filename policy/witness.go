@@ -71,11 +71,13 @@ func (t *translation) place(root *draft, i int, c *analysis.Choice, longest map[
 	switch {
 	case c.Absent:
 		return true
+	case c.Null && t.forms[i] == asVector:
+		return root.set(pointer, nil, &draft{kind: jsonstream.Array})
 	case c.Null:
 		return root.set(pointer, nil, &draft{kind: jsonstream.Null})
 	}
 	leaf := func(v analysis.Value) *draft {
-		return &draft{kind: jsonstream.String, raw: appendLeaf(nil, v, t.paths[i])}
+		return &draft{kind: jsonstream.String, raw: appendLeaf(nil, v, t.forms[i])}
 	}
 	stars := 0
 	for _, token := range pointer {
@@ -259,6 +261,8 @@ func (d *draft) invent(p *schema.Place, nodes []*schema.Node, depth int) {
 		d.inventNumber(types, nodes)
 	case types&schema.Boolean != 0:
 		scalar("false")
+	case p.Vector():
+		scalar(`["true"]`)
 	case types&schema.Array != 0:
 		d.kind = jsonstream.Array
 		d.require(p, nodes, depth+1)
@@ -380,7 +384,7 @@ func unprotected(list *match.Protected) func(schema.Annotation, analysis.Value) 
 		case v.Kind != analysis.Text:
 		case a == schema.Path:
 			p, _ = list.Path([]byte(match.PathText(v.Text)))
-		case a == schema.Command:
+		case a == schema.Command || a == schema.Argv:
 			p, _ = list.Command([]byte(v.Text))
 		case a == schema.Patch:
 			if _, ok := patch.Files(v.Text); !ok {

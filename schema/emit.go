@@ -9,7 +9,7 @@ import (
 )
 
 // ToJSONSchema prints the schema for models: parameters in the order of the
-// source, the types path, command and url as string (D25-17, D26-29). What the
+// source, the types path, command, url and patch as string, argv as a list of them (D25-17, D26-29). What the
 // schema could not understand of its source is not in it; the source of a request
 // is forwarded as it came.
 func (s *Schema) ToJSONSchema() []byte {

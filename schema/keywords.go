@@ -49,7 +49,7 @@ func (k *keywords) read(key string, v jsonstream.Value) {
 	case "x-stopgate-type":
 		a, ok := ParseAnnotation(k.text(v, at))
 		if !ok {
-			k.fail(at, "must be path, command or url")
+			k.fail(at, "must be path, command, url, patch or argv")
 		}
 		n.Annotation, k.annotated = a, true
 	case "minimum":
@@ -227,6 +227,8 @@ func formatAnnotation(format string) Annotation {
 		return Command
 	case "patch":
 		return Patch
+	case "argv":
+		return Argv
 	}
 	return None
 }

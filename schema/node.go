@@ -13,7 +13,7 @@ type Node struct {
 	// Types are the types the node itself allows; AnyType if it says nothing, none
 	// if it is the schema `false`.
 	Types Type
-	// Annotation is path, command or url, for strings.
+	// Annotation says what a string names, or a list of strings.
 	Annotation Annotation
 	// Expands says that the tool expands wildcards in the value (THREATS C15).
 	Expands bool

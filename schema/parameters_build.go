@@ -100,6 +100,10 @@ func (o *one) build() {
 		o.fail("type", "parameters nest too deep", "")
 		return
 	}
+	if p.Items != nil && n.Annotation == Argv {
+		o.fail("items", "the elements of an argument vector are its words", "leave items out")
+		return
+	}
 	if p.Items != nil {
 		items := &one{declaration: o.declaration, p: p.Items, path: o.path.below("items")}
 		items.build()
@@ -136,7 +140,13 @@ func (o *one) types() {
 		if n.Annotation != None && n.Annotation != a {
 			o.fail("type", "a value cannot be "+n.Annotation.String()+" and "+a.String(), "")
 		}
-		n.Types, n.Annotation = n.Types|String, a
+		n.Annotation = a
+		if a == Argv {
+			n.Types |= Array
+			n.Items = &Node{at: o.path.below("items"), Types: String}
+			continue
+		}
+		n.Types |= String
 	}
 	if len(p.Type) == 0 {
 		switch {
@@ -175,7 +185,7 @@ func (o *one) fits(field string, given bool, t Type) {
 
 func typeHint(name string) string {
 	all := append([]string{}, typeNames[:]...)
-	for a := URL; a <= Patch; a++ {
+	for a := URL; a <= Argv; a++ {
 		all = append(all, a.String())
 	}
 	known := map[string]string{"str": "string", "text": "string", "int": "integer", "float": "number", "bool": "boolean", "list": "array", "dict": "object", "map": "object", "uri": "url", "file": "path"}

@@ -51,7 +51,7 @@ func TestParseJSONRefuses(t *testing.T) {
 		{"pattern", `{"pattern":1}`, "/pattern", "must be a string"},
 		{"flag", `{"uniqueItems":"yes"}`, "/uniqueItems", "must be true or false, not a string"},
 		{"nullable", `{"nullable":null}`, "/nullable", "must be true or false"},
-		{"annotation", `{"x-stopgate-type":"shell"}`, "/x-stopgate-type", "path, command or url"},
+		{"annotation", `{"x-stopgate-type":"shell"}`, "/x-stopgate-type", "path, command, url, patch or argv"},
 		{"annotation of another type", `{"x-stopgate-type":1}`, "/x-stopgate-type", "must be a string"},
 		{"reference of another type", `{"$ref":1}`, "/$ref", "must be a string"},
 		{"reference to nothing", `{"$ref":"#/$defs/a"}`, "/$ref", `"#/$defs/a" leads nowhere`},

@@ -53,6 +53,19 @@ func (p *Place) Annotation() Annotation { return p.annotation }
 // look at (K0a).
 func (p *Place) Has(a Annotation) bool { return p.annotations&(1<<a) != 0 }
 
+// Vector reports whether an array here is an argument vector: one value, whose words are
+// not looked at by themselves (S40).
+func (p *Place) Vector() bool { return p.types&Array != 0 && p.Has(Argv) }
+
+// Seen returns the types of what conditions see here: those of [Place.Types], but an
+// argument vector is seen as the text of a command.
+func (p *Place) Seen() Type {
+	if p.Vector() {
+		return p.types&^Array | String
+	}
+	return p.types
+}
+
 // Expands reports whether the tool expands wildcards in the value (C15).
 func (p *Place) Expands() bool { return p.expands }
 

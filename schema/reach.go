@@ -56,7 +56,7 @@ func (s *Schema) Reach(p jsonstream.Pointer) Reach {
 	w.flatten()
 	r := &w.reach
 	for _, place := range w.at {
-		r.Types = r.Types.Union(place.types &^ Null)
+		r.Types = r.Types.Union(place.Seen() &^ Null)
 		r.Annotation = max(r.Annotation, place.annotation)
 		r.Expands = r.Expands || place.expands
 		r.Unknown = r.Unknown || place.unknown
@@ -80,7 +80,7 @@ func (w *walk) flatten() {
 		var elements []*Place
 		known := false
 		for _, place := range from {
-			if place.types&Array == 0 {
+			if place.types&Array == 0 || place.Vector() {
 				continue
 			}
 			w.reach.CrossesArray, w.reach.Optional = true, true
@@ -148,7 +148,7 @@ func (w *walk) step(segment string) bool {
 func (w *walk) elements() []*Place {
 	var next []*Place
 	for _, place := range w.at {
-		if place.types&Array == 0 || place.declares("*") {
+		if place.types&Array == 0 || place.Vector() || place.declares("*") {
 			w.reach.Optional = true
 			continue
 		}
@@ -177,6 +177,8 @@ func (w *walk) explain(segment string, indexing bool) {
 		}
 	}
 	switch {
+	case slices.ContainsFunc(w.at, (*Place).Vector):
+		r.Problem = "the words of an argument vector are one command; rules look at the vector itself"
 	case indexing:
 		r.Problem = "elements of an array are not addressed by index; write * for all of them, or leave the segment out"
 		r.Suggestion = "*"
@@ -237,7 +239,7 @@ func (s *Schema) All() iter.Seq2[jsonstream.Pointer, *Place] {
 					return false
 				}
 			}
-			return p.items == anything || below("*", p.items)
+			return p.items == anything || p.Vector() || below("*", p.items)
 		}
 		visit(s.Place())
 	}

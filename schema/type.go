@@ -88,7 +88,8 @@ func (t Type) describe() string {
 	return strings.Join(names, " or ")
 }
 
-// Annotation narrows what a string means. Models see a plain string (D25-17).
+// Annotation narrows what a string means, or a list of strings. Models see plain ones
+// (D25-17).
 type Annotation uint8
 
 // The annotations of the policy language, the more cautious later.
@@ -98,14 +99,15 @@ const (
 	Path
 	Command
 	Patch // names files, as an apply_patch text or a unified diff (S40)
+	Argv  // an array: the words of one command, which no shell reads (S40)
 )
 
-var annotationNames = [...]string{None: "", URL: "url", Path: "path", Command: "command", Patch: "patch"}
+var annotationNames = [...]string{None: "", URL: "url", Path: "path", Command: "command", Patch: "patch", Argv: "argv"}
 
 // ParseAnnotation finds an annotation by its name in policy files and in
 // `x-stopgate-type`.
 func ParseAnnotation(name string) (Annotation, bool) {
-	for a := URL; a <= Patch; a++ {
+	for a := URL; a <= Argv; a++ {
 		if annotationNames[a] == name {
 			return a, true
 		}

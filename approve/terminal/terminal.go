@@ -241,7 +241,7 @@ func (s *session) always(ctx context.Context, e approve.Entry, rest string) (don
 	case ok:
 		how := approve.Below
 		for _, l := range e.Leaves {
-			if l.Pointer == pointer && l.Type == "command" {
+			if l.Pointer == pointer && (l.Type == "command" || l.Type == "argv") {
 				how = approve.Words
 			}
 		}

@@ -64,6 +64,9 @@ func term(w approve.Value) string {
 			text := string(jsonstream.AppendUnescaped(nil, []byte(w.Text[1:len(w.Text)-1])))
 			return arg + ", const = " + tomltree.Quote(text)
 		}
+		if line, ok := approve.Line(w); ok {
+			return arg + ", const = " + tomltree.Quote(line)
+		}
 		if w.Text != "null" {
 			return arg + ", const = " + w.Text
 		}

@@ -82,6 +82,11 @@ func (l *Line) Read(text []byte) {
 	l.Commands, l.words, l.redirects, l.text = l.Commands[:0], l.words[:0], l.redirects[:0], l.text[:0]
 	l.Plain, l.Complete = true, true
 	l.read(text, parent{index: -1}, 0)
+	l.finish()
+}
+
+// finish works out what the commands say about the line, and about each other.
+func (l *Line) finish() {
 	for i := range l.Commands {
 		c := &l.Commands[i]
 		l.Plain = l.Plain && c.Plain

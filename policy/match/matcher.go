@@ -113,12 +113,21 @@ type stepTest interface {
 // Compile prepares a condition for a target and a polarity. A restrictive
 // matcher suspects, a permissive one needs certainty. The error is a *SpecError.
 func Compile(s Spec, t Target, restrictive bool, env Env) (*Matcher, error) {
-	m := &Matcher{kind: s.Kind, restrictive: restrictive, annotation: t.Annotation, env: env}
+	m := newMatcher(s, &t, restrictive, env)
 	if err := m.compile(s, t, env); err != nil {
 		err.Kind = s.Kind
 		return nil, err
 	}
 	return m, nil
+}
+
+// newMatcher is a matcher of which nothing is compiled. An argument vector is looked at as
+// the command line that it stands for ([Value.ResetWords]).
+func newMatcher(s Spec, t *Target, restrictive bool, env Env) *Matcher {
+	if t.Annotation == schema.Argv {
+		t.Annotation = schema.Command
+	}
+	return &Matcher{kind: s.Kind, restrictive: restrictive, annotation: t.Annotation, env: env}
 }
 
 // Kind returns the matcher's kind.

@@ -24,6 +24,7 @@ type Value struct {
 	lineKnown, otherKnown bool // as a command line
 	commands, others      shell.Line
 	hasOther              bool
+	vector                []byte // memory of text
 
 	list     []Reading // in env, with expands
 	complete bool
@@ -37,6 +38,16 @@ func (v *Value) Reset(text []byte) {
 	v.text, v.valid = text, utf8.Valid(text)
 	v.examined, v.parsed, v.lineKnown, v.otherKnown = false, false, false, false
 	v.listed, v.list = false, nil
+}
+
+// ResetWords sets the words of an argument vector, which must not change while they are
+// judged: as a text they are the command line that a shell would read as them. whole says
+// that they are all there is; otherwise nothing is certain about them.
+func (v *Value) ResetWords(words [][]byte, whole bool) {
+	v.Reset(shell.AppendWords(v.vector[:0], words))
+	v.vector = v.text
+	v.commands.ReadWords(words, whole)
+	v.lineKnown = true
 }
 
 // Text is the string.

@@ -11,7 +11,8 @@ import (
 // Check finds what Compile would refuse. For literals it does not build what
 // matching needs.
 func Check(s Spec, t Target, restrictive bool, env Env) error {
-	m := &Matcher{kind: s.Kind, restrictive: restrictive, annotation: t.Annotation, env: env, unbuilt: true}
+	m := newMatcher(s, &t, restrictive, env)
+	m.unbuilt = true
 	if err := m.compile(s, t, env); err != nil {
 		err.Kind = s.Kind
 		return err

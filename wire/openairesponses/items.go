@@ -84,7 +84,7 @@ func (c *calls) kindOf(item jsonstream.Value) kind {
 // the schema is written for rules.
 var builtins = map[kind]struct{ tool, schema string }{
 	localShell: {"openai.local_shell",
-		`{"type":"object","properties":{"type":{"const":"exec"},"command":{"type":"array","items":{"type":"string"}},` +
+		`{"type":"object","properties":{"type":{"const":"exec"},"command":{"type":"array","items":{"type":"string"},"x-stopgate-type":"argv"},` +
 			`"env":{"type":"object","additionalProperties":{"type":"string"}},"timeout_ms":{"type":["integer","null"]},` +
 			`"user":{"type":["string","null"]},"working_directory":{"type":["string","null"],"x-stopgate-type":"path"}},` +
 			`"required":["command"],"additionalProperties":false}`},

@@ -91,6 +91,10 @@ func TestDialect(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+	s, _, err := schema.ParseJSON(r.Tool("openai.local_shell").Schema)
+	if at := s.Reach(jsonstream.Pointer{"command"}); err != nil || at.Annotation != schema.Argv || at.CrossesArray {
+		t.Errorf("guards do not see the command of openai.local_shell: %+v", at)
+	}
 	var d openairesponses.Dialect
 	if d.Name() != "openai-responses" {
 		t.Error(d.Name())
