@@ -7,6 +7,7 @@ import (
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/diag"
 	"github.com/stopgate/stopgate/policy"
+	"github.com/stopgate/stopgate/policy/syntax"
 )
 
 const vectorTool = `version = 1
@@ -147,7 +148,8 @@ on = "path"
 glob = "**/.env"
 mode = "deny"
 `
-	list := policy.Check(parse(t, text), policy.Options{})
+	file, _ := syntax.Parse("p", []byte(text))
+	list := policy.Check(file, policy.Options{})
 	var errors []string
 	for _, d := range list {
 		if d.Severity == diag.Note {
@@ -158,7 +160,7 @@ mode = "deny"
 	if len(errors) != 1 || !strings.HasPrefix(errors[0], "rule 2 can never match") {
 		t.Errorf("%q", errors)
 	}
-	for _, r := range policy.Reach(parse(t, text), policy.Options{}) {
+	for _, r := range policy.Reach(file, policy.Options{}) {
 		switch r.Index {
 		case 0:
 			if string(r.Witness.Args) != `{"command":["git"]}` {

@@ -2,6 +2,7 @@ package gen
 
 import (
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -22,6 +23,12 @@ var (
 		"git status && ls", "", "ls -l | rm x", "ls src/a\ngit push", "ls > .env", ">x rm y", "ls 2>/dev/null", "X=1 rm x", "ls $x", "timeout 1 rm x",
 		"bash -c 'git status'", "ls .env",
 	}
+	vectors = [][]string{
+		{"git", "status"}, {"git", "status", "-s"}, {"git", "push"}, {"rm", "-rf", "x"}, {"ls"}, {"ls", "-l"}, {"ls", ".env"}, {"ls", "src/a b"}, {"git status"},
+		{"git", "status; rm x"}, {"timeout", "1", "rm", "x"}, {"bash", "-c", "git status"}, {"bash", "-c", "git status; rm -rf x"}, {"ls", "a\u0000b"}, {}, {""},
+		{"ls", ".git/config"}, {"rm", "$x", "*", "a\nb"}, {"bash", "-c", "ls $x"},
+	}
+	patches = slices.Sorted(slices.Values(append(naive.Patches(), "src/a", "*** Begin Patch\n")))
 	numbers = []string{"0", "1", "1.0", "5", "-0", "1e0", "-1", "0.5", "1e2", "9007199254740992", "9007199254740993", "100"}
 	keys    = []string{"path", "PATH", "paths", "n", "name", "name\x00", "root", "force", "opts", "HOME", "__proto__", "path_alias"}
 )
@@ -32,6 +39,8 @@ type writer struct {
 	r *rand.Rand
 	// odd is how often, in 1000, something does not fit the schema.
 	odd int
+	// blind says that somebody sees the document without a schema.
+	blind bool
 }
 
 func (w *writer) oddly() bool { return w.odd > 0 && w.r.IntN(1000) < w.odd }
@@ -67,6 +76,10 @@ func (w *writer) value(s *naive.Schema) {
 	case naive.Null:
 		w.WriteString("null")
 	case naive.Array:
+		if s.Annotation == "argv" {
+			w.vector()
+			return
+		}
 		w.WriteByte('[')
 		for i := range w.r.IntN(4) {
 			if i > 0 {
@@ -89,10 +102,42 @@ func (w *writer) text(s *naive.Schema) {
 		w.quote(pick(w.r, paths))
 	case s.Annotation == "command":
 		w.quote(pick(w.r, lines))
+	case s.Annotation == "patch" && !w.blind:
+		w.quote(pick(w.r, patches))
 	default:
 		w.quote(pick(w.r, texts))
 	}
 }
+
+// vector writes an argument vector, or something that resembles one.
+func (w *writer) vector() {
+	var elements []string
+	words := pick(w.r, vectors)
+	if w.oddly() {
+		elements = append(elements, pick(w.r, odd))
+	}
+	for _, word := range words {
+		quoted := &writer{r: w.r, odd: w.odd}
+		quoted.quote(word)
+		elements = append(elements, quoted.String())
+	}
+	if len(words) > 0 && (words[0] == "git" || words[0] == "ls") && w.oddly() {
+		elements = append(elements, pick(w.r, odd))
+	}
+	w.WriteByte('[')
+	for i, element := range elements {
+		if i > 0 {
+			w.WriteByte(',')
+		}
+		w.space()
+		w.WriteString(element)
+	}
+	w.space()
+	w.WriteByte(']')
+}
+
+// odd are elements of a vector that are no words.
+var odd = []string{"1", "null", `["rm"]`, `{"a":"rm"}`, "[]"}
 
 // object writes an object with most of the declared members in random order;
 // missing is how many of them, in ten, are left out.
@@ -157,6 +202,9 @@ func (w *writer) quote(s string) {
 // some break it, some are broken text.
 func (c *Case) Document(r *rand.Rand) string {
 	w := &writer{r: r, odd: pick(r, []int{1, 1, 40, 150})}
+	for i := range c.Naive.Layers {
+		w.blind = w.blind || c.Naive.Layers[i].Schema == nil
+	}
 	w.space()
 	w.object(c.tool, pick(r, []int{0, 2, 5}))
 	w.space()
@@ -210,11 +258,12 @@ func place(r *rand.Rand, text string) int {
 	}
 }
 
-// commands reports whether the tool has a parameter that is a command line.
+// commands reports whether the tool has a parameter that is a command, or a patch.
 func (c *Case) commands() bool {
 	texts := []string{c.Definition}
 	for _, f := range c.Files {
 		texts = append(texts, f.Text)
 	}
-	return strings.Contains(strings.Join(texts, ""), `"command"`)
+	text := strings.Join(texts, "")
+	return strings.Contains(text, `"command"`) || strings.Contains(text, `"argv"`) || strings.Contains(text, `"patch"`)
 }

@@ -211,6 +211,9 @@ func text(s string) *naive.Node { return &naive.Node{Kind: naive.String, Text: s
 
 // matcher draws a matcher on strings.
 func matcher(r *rand.Rand, k naive.Cond, annotation string) naive.Cond {
+	if annotation == "patch" {
+		annotation = "path" // of each of its files
+	}
 	k.Kind = pick(r, []string{"prefix", "const", "enum", "glob", "pattern", "suffix", "prefix", "max_length"})
 	switch {
 	case annotation == "path" && k.Kind == "max_length":

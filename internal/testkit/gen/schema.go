@@ -22,6 +22,12 @@ func list(items *naive.Schema) *naive.Schema {
 	return &naive.Schema{Types: []string{naive.Array}, Items: items}
 }
 
+func vector() *naive.Schema {
+	s := list(one(naive.String, ""))
+	s.Annotation = "argv"
+	return s
+}
+
 func object(props ...naive.Prop) *naive.Schema {
 	return &naive.Schema{Types: []string{naive.Object}, Props: props}
 }
@@ -74,6 +80,9 @@ var fields = []field{
 		return &naive.Schema{Types: []string{naive.Object}, Extra: one(naive.String, "")}
 	}},
 	{"cmd", func(*rand.Rand) *naive.Schema { return one(naive.String, "command") }},
+	{"argv", func(*rand.Rand) *naive.Schema { return vector() }},
+	{"argvs", func(*rand.Rand) *naive.Schema { return list(vector()) }},
+	{"patch", func(*rand.Rand) *naive.Schema { return one(naive.String, "patch") }},
 	{"cmds", func(*rand.Rand) *naive.Schema { return list(one(naive.String, "command")) }},
 	{"either", func(*rand.Rand) *naive.Schema {
 		return &naive.Schema{Types: []string{naive.String, naive.Array}, Items: one(naive.String, "")}
@@ -99,7 +108,7 @@ func tool(r *rand.Rand) *naive.Schema {
 
 // commands reports whether a schema is one of command lines.
 func commands(s *naive.Schema) bool {
-	return s.Annotation == "command" || s.Items != nil && s.Items.Annotation == "command"
+	return s.Annotation == "command" || s.Annotation == "argv" || s.Items != nil && commands(s.Items)
 }
 
 func defaultOf(r *rand.Rand, s *naive.Schema) *naive.Node {
@@ -135,6 +144,10 @@ func leaves(s *naive.Schema, tokens []string, lists int) []leaf {
 				all = append(all, leaves(s.Extra, at("HOME"), lists)...)
 			}
 		case naive.Array:
+			if s.Annotation == "argv" {
+				all = append(all, leaf{tokens, one(naive.String, "command"), lists})
+				continue
+			}
 			all = append(all, leaf{tokens, s, lists})
 			all = append(all, leaves(s.Items, tokens, lists+1)...)
 			all = append(all, leaves(s.Items, at("*"), lists+1)...)
@@ -158,7 +171,7 @@ func parameter(p naive.Prop) string {
 	s := p.Schema
 	var names []string
 	for _, t := range s.Types {
-		if t == naive.String && s.Annotation != "" {
+		if s.Annotation != "" && (t == naive.String || t == naive.Array) {
 			t = s.Annotation
 		}
 		names = append(names, quote(t))
@@ -174,7 +187,7 @@ func parameter(p naive.Prop) string {
 	if len(p.Aliases) > 0 {
 		add("aliases = [%s]", quote(p.Aliases[0]))
 	}
-	if s.Items != nil {
+	if s.Items != nil && s.Annotation != "argv" {
 		add("items = %s", parameter(naive.Prop{Schema: s.Items}))
 	}
 	if len(s.Props) > 0 {

@@ -33,7 +33,8 @@ func (one *command) answers(c *call, k *Cond, permissive bool, v view) (holds bo
 
 // partHolds judges one simple command. A value that is no string satisfies nothing.
 func (c *call) partHolds(one *command, k *Cond, permissive bool, stands, at view) bool {
-	if one.node.Kind != String || permissive && (at.wrong(String) || stands.wrong(String)) {
+	_, _, vector := vectorWords(one.node.Text)
+	if one.node.Kind != String || permissive && !vector && (at.wrong(String) || stands.wrong(String)) {
 		return false
 	}
 	l := lineOf(one.node.Text)
@@ -149,7 +150,7 @@ func (l *list) byCommand(t int) (low, high string, v *Verdict) {
 // at is what the schema says about the values at a pointer.
 func (v view) at(tokens []string) view {
 	for _, token := range tokens {
-		for list, _ := v.declares(Array); list; list, _ = v.declares(Array) {
+		for list, _ := v.declares(Array); list && !v.vector(); list, _ = v.declares(Array) {
 			v = v.items()
 		}
 		if token != "*" {

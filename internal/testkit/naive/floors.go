@@ -90,6 +90,12 @@ func (v view) nul(key string) bool {
 
 // values judges every path and command.
 func (c *call) values(n *Node, v view, s *Schema) {
+	if n.Kind == Array && v.vector() {
+		if one := n.vector(); one != nil {
+			c.value(one, "command", s)
+		}
+		return
+	}
 	for _, e := range n.Elems {
 		items := v.items()
 		if v.wrong(Array) {
@@ -100,6 +106,9 @@ func (c *call) values(n *Node, v view, s *Schema) {
 	inside := v
 	if n.Kind == Object && v.wrong(Object) {
 		if inside = v.objects(); inside == nil {
+			if v.vector() {
+				v = vectorView // nothing is a vector down there
+			}
 			for _, m := range n.Members {
 				c.values(m.Value, v, s)
 			}
@@ -112,7 +121,7 @@ func (c *call) values(n *Node, v view, s *Schema) {
 	}
 	if n.Kind == String {
 		for _, a := range v.annotations() {
-			if a == "path" || a == "command" {
+			if a == "path" || a == "command" || a == "patch" {
 				c.value(n, a, s)
 			}
 		}
@@ -120,15 +129,33 @@ func (c *call) values(n *Node, v view, s *Schema) {
 }
 
 func (c *call) value(n *Node, annotation string, s *Schema) {
+	words, _, vector := vectorWords(n.Text)
+	for _, w := range words {
+		for _, r := range w {
+			if _, control := hasControl(annotation, string(r)); control {
+				c.event(Verdict{Mode: "ask", Code: "control_character", Layer: "floor", At: n.End})
+			}
+		}
+	}
 	for i, r := range []rune(n.Text) {
+		if vector || annotation == "patch" {
+			break
+		}
 		if _, control := hasControl(annotation, string(r)); control {
 			c.event(Verdict{Mode: "ask", Code: "control_character", Layer: "floor", At: n.Ends[i]})
 			break
 		}
 	}
-	words := []string{n.Text}
-	if annotation == "command" {
-		words = strings.FieldsFunc(n.Text, func(r rune) bool { return strings.ContainsRune(" \t\n\r;&|<>()'\"`=", r) })
+	switch {
+	case annotation == "patch":
+		words = patches[n.Text]
+		if words == nil {
+			c.event(Verdict{Mode: "ask", Code: "patch_not_readable", Layer: "floor", At: n.End})
+		}
+	case annotation == "path":
+		words = []string{n.Text}
+	default:
+		words = strings.FieldsFunc(n.Text, func(r rune) bool { return strings.ContainsRune(" \t\n\r;&|<>()'\"`="+wholeMark+partsMark, r) })
 	}
 	for _, w := range words {
 		if c.policy.protected(w) {
@@ -176,6 +203,11 @@ func (l *look) everywhere(n *Node, v view) int {
 		hit, at := l.policy.test(l.cond, n, v, l.permissive)
 		l.take(hit, at)
 		return at
+	case n.Kind == Array && v.vector():
+		if one := n.vector(); one != nil {
+			l.everywhere(one, vectorView)
+		}
+		return n.End
 	case n.Kind == Array:
 		items := v.items()
 		if v.wrong(Array) {
@@ -260,7 +292,7 @@ func (v view) is(on string) bool {
 		}
 	}
 	for _, a := range v.annotations() {
-		if a == on || on == "path" && a == "command" { // the paths that it names
+		if a == on || on == "path" && (a == "command" || a == "patch") { // the paths that it names
 			return true
 		}
 	}
@@ -273,7 +305,7 @@ func (v view) holds(on string) bool {
 		return true
 	}
 	for _, s := range v {
-		if viewOf(s.Items).holds(on) && s.Items != nil || s.Extra != nil && viewOf(s.Extra).holds(on) {
+		if viewOf(s.Items).holds(on) && s.Items != nil && s.Annotation != "argv" || s.Extra != nil && viewOf(s.Extra).holds(on) {
 			return true
 		}
 		for _, p := range s.Props {

@@ -54,6 +54,8 @@ func (l *look) walk(n *Node, v view, tokens []string) int {
 	switch {
 	case n.Start == Never:
 		return Never
+	case n.Kind == Array && v.vector():
+		return l.vector(n)
 	case n.Kind == Array:
 		return l.array(n, v, tokens)
 	case len(tokens) == 0:
@@ -95,6 +97,19 @@ func (l *look) walk(n *Node, v view, tokens []string) int {
 	member, _ := v.key(tokens[0])
 	l.absent(member, tokens[1:], n.End)
 	return n.End
+}
+
+// vector takes an argument vector: one value, or if it has no words a branch without one.
+func (l *look) vector(n *Node) int {
+	one := n.vector()
+	switch {
+	case n.End == Never:
+		return Never
+	case one == nil:
+		l.empty(n.End)
+		return n.End
+	}
+	return l.leaf(one, vectorView)
 }
 
 // alias reports whether key is another name of the property called name.

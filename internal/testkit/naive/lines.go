@@ -37,13 +37,20 @@ var lines = map[string]line{
 // safe are the characters that mean themselves in every shell.
 const safe = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./,:=+@%"
 
-// Listed reports a command line that only the table explains.
-func Listed(text string) bool { _, ok := lines[text]; return ok && text != "" }
+// Listed reports a command line or a patch that only a table explains.
+func Listed(text string) bool {
+	_, line := lines[text]
+	_, patch := patches[text]
+	return line && text != "" || patch
+}
 
 // lineOf finds a line in the table; any other is one command of words between blanks.
 func lineOf(text string) line {
 	if l, ok := lines[text]; ok {
 		return l
+	}
+	if words, whole, ok := vectorWords(text); ok {
+		return vectorLine(words, whole)
 	}
 	l := line{plain: plainLine(text)}
 	for _, one := range strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == '\r' }) {
@@ -70,6 +77,9 @@ func lineOf(text string) line {
 func plainLine(text string) bool {
 	if l, ok := lines[text]; ok {
 		return l.plain
+	}
+	if words, whole, ok := vectorWords(text); ok {
+		return vectorLine(words, whole).plain
 	}
 	for _, part := range strings.Split(text, "\n") {
 		if words := strings.FieldsFunc(part, func(r rune) bool { return r == ' ' || r == '\t' }); len(words) > 0 && strings.Trim(words[0], safe) != "" {

@@ -56,12 +56,19 @@ func (p *Policy) test(c *Cond, n *Node, v view, permissive bool) (hit bool, at i
 	return hit, at
 }
 
-// namedPath reports a command line that names a path which a guard is about.
+// namedPath reports a command line or a patch that names a path which a guard is about.
 func (p *Policy) namedPath(c *Cond, n *Node, v view) bool {
 	for _, a := range v.annotations() {
-		for _, word := range pathsOf(n.Text) {
+		var names []string
+		switch a {
+		case "command":
+			names = pathsOf(n.Text)
+		case "patch":
+			names = patches[n.Text]
+		}
+		for _, name := range names {
 			for _, literal := range c.Values {
-				if a == "command" && p.matchesPath(c.Kind, literal.Text, word, false) {
+				if p.matchesPath(c.Kind, literal.Text, name, false) {
 					return true
 				}
 			}
@@ -117,8 +124,11 @@ func (p *Policy) text(c *Cond, n *Node, annotation string, permissive bool) (hit
 			}
 		}
 	}
-	if n.End == Never {
+	switch {
+	case n.End == Never:
 		return false, Never
+	case annotation == "patch":
+		return p.matchesPatch(c, n.Text, permissive), n.End
 	}
 	for _, v := range c.Values {
 		if p.matches(c.Kind, v.Text, n.Text, annotation, permissive) {

@@ -28,6 +28,7 @@ type Node struct {
 	Ends    []int  // String: the offset of the last byte of every code point
 	Members []Member
 	Elems   []*Node
+	line    *Node // of an array that is an argument vector: see vector
 }
 
 // Member is one key of an object and its value; Value is nil if the text ends or

@@ -37,7 +37,7 @@ type Cond struct {
 // Schema describes a value. The zero Schema allows everything.
 type Schema struct {
 	Types      []string // none: any type
-	Annotation string   // "path", "command", "url" or ""
+	Annotation string   // "path", "command", "url", "patch", "argv" of an array, or ""
 	Props      []Prop
 	Extra      *Schema   // additionalProperties as a schema
 	Closed     bool      // additionalProperties = false
@@ -170,7 +170,7 @@ func (v view) key(key string) (member view, undeclared bool) {
 // leaves are the schemas that a pointer which ends here may mean: those of the
 // value, and where it may be an array those of its elements (K22).
 func (v view) leaves() view {
-	if list, _ := v.declares(Array); !list || len(v.items()) == 0 {
+	if list, _ := v.declares(Array); !list || len(v.items()) == 0 || v.vector() {
 		return v
 	}
 	return append(v[:len(v):len(v)], v.items().leaves()...)
@@ -194,6 +194,9 @@ func (v view) annotations() []string {
 	var all []string
 	text := false
 	for _, s := range v.leaves() {
+		if s.Annotation == "argv" {
+			all, text = append(all, "command"), true // also a string in its place
+		}
 		for _, t := range s.Types {
 			text = text || t == String
 			if t == String && s.Annotation != "" {
