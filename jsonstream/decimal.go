@@ -76,6 +76,29 @@ func ParseDecimal(literal []byte) (Decimal, error) {
 	return d, nil
 }
 
+// ParseInt reads the numbers that most are: integers of up to 18 digits, written without
+// a fraction or an exponent. ok says that the literal is such a one.
+func ParseInt(literal []byte) (n int64, ok bool) {
+	digits := literal
+	negative := len(digits) > 0 && digits[0] == '-'
+	if negative {
+		digits = digits[1:]
+	}
+	if len(digits) == 0 || len(digits) > 18 || digits[0] == '0' && len(digits) > 1 {
+		return 0, false
+	}
+	for _, c := range digits {
+		if c -= '0'; c > 9 {
+			return 0, false
+		}
+		n = n*10 + int64(c)
+	}
+	if negative {
+		n = -n
+	}
+	return n, true
+}
+
 // smallInteger reads the numbers that almost all are: a few digits and nothing else.
 func smallInteger(literal []byte) (d Decimal, ok bool) {
 	digits := literal

@@ -97,7 +97,9 @@ func BenchmarkRules(b *testing.B) {
 		rule       func(int) string
 		args       string
 	}{
-		{"none", "string", nil, `{"x":"src/pkg/file.go"}`},
+		{"none/string", "string", nil, `{"x":"src/pkg/file.go"}`},
+		{"none/path", "path", nil, `{"x":"src/pkg/file.go"}`},
+		{"none/number", "integer", nil, `{"x":5}`},
 		{"string", "string", literals, `{"x":"src/pkg/file.go"}`},
 		{"path", "path", literals, `{"x":"src/pkg/file.go"}`},
 		{"number", "integer", func(i int) string { return fmt.Sprintf("const = %d", i+10) }, `{"x":5}`},

@@ -37,7 +37,6 @@ type Evaluation struct {
 	// The string that is arriving, and the value that ended last.
 	texts     []textTest
 	watches   []textWatch
-	found     []textFound
 	hits      index.Hits
 	undecided int
 	decoded   bool // scratch holds its text

@@ -5,6 +5,7 @@ import (
 
 	"github.com/stopgate/stopgate/policy/index"
 	"github.com/stopgate/stopgate/policy/literal"
+	"github.com/stopgate/stopgate/policy/match"
 )
 
 // bundleState is what one evaluation knows of the rules of a bundle. Which rules hold and
@@ -77,7 +78,7 @@ func (b *bundleState) rules(all bool) []int32 {
 		return slices.Clone(b.found)
 	}
 	var first []int32
-	for _, r := range b.hit {
+	for _, r := range b.hit.Of() {
 		if r != literal.None {
 			first = append(first, r)
 		}
@@ -96,11 +97,15 @@ func (s *state) summary(rules []int32) literal.Summary {
 
 // hold takes rules that hold from now on.
 func (s *state) hold(c int32, sum *literal.Summary) {
+	if sum.First() == literal.None {
+		return
+	}
 	k := &s.plan.conds[c]
 	b := &s.bundles[k.bundle]
-	for class, r := range sum {
-		if r < b.hit[class] {
-			b.hit[class], b.paths[class] = r, s.spine.mark()
+	for class, r := range sum.Of() {
+		if r < b.hit.Of()[class] {
+			b.hit.Add(r, uint8(class))
+			b.paths[class] = s.spine.mark()
 			s.conds[c].at = s.at
 			s.changed(k)
 		}
@@ -140,7 +145,7 @@ func (s *state) bundled(r int32) phase {
 	b := &s.bundles[k.bundle]
 	found := slices.Contains(b.found, r)
 	switch {
-	case b.hit[rule.mode] == r, found && (!k.all || st.phase != waiting):
+	case b.hit.Of()[rule.mode] == r, found && (!k.all || st.phase != waiting):
 		return holds
 	case st.phase != waiting, k.all && b.seen && !found, b.index != nil && !b.index.Alive(b.text, r):
 		return failed
@@ -153,6 +158,13 @@ func (e *Evaluation) progress(x *textTest) {
 	c := x.test.cond
 	k, st := &e.plan.conds[c], &e.conds[c]
 	if st.phase != waiting {
+		return
+	}
+	if x.index.Lost(&x.arriving) {
+		x.result = match.Miss
+		e.undecided--
+		e.hits.Reset()
+		e.matched(x.test.site, &e.hits, x.alone)
 		return
 	}
 	b := &e.bundles[k.bundle]

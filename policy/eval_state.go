@@ -314,7 +314,10 @@ func (s *state) walk(i int) {
 		last = s.plan.rules[end].mode
 	}
 	st.low, st.high, st.cursor = last, last, end
-	for mode, r := range open {
+	if open.First() >= end {
+		return
+	}
+	for mode, r := range open.Of() {
 		if m := stopgate.Mode(mode); r < end {
 			st.low, st.high, st.cursor = stopgate.Strictest(st.low, m), weakest(st.high, m), min(st.cursor, r)
 		}
@@ -340,18 +343,18 @@ func (s *state) walkGuards(i int) {
 		}
 	}
 	st.low, st.high, st.cursor = l.fallback, l.fallback, l.end
-	for mode, r := range hit {
+	for mode, r := range hit.Of() {
 		if m := stopgate.Mode(mode); r != literal.None {
 			st.low, st.high = stopgate.Strictest(st.low, m), stopgate.Strictest(st.high, m)
 		}
 	}
-	for mode, r := range open {
+	for mode, r := range open.Of() {
 		if m := stopgate.Mode(mode); r != literal.None && !st.high.Terminal() {
 			st.low = stopgate.Strictest(st.low, m)
 		}
 	}
-	if st.low == st.high && hit[st.low] != literal.None {
-		st.cursor = hit[st.low]
+	if st.low == st.high && hit.Of()[st.low] != literal.None {
+		st.cursor = hit.Of()[st.low]
 	}
 }
 

@@ -1,7 +1,7 @@
 package policy
 
 import (
-	"slices"
+	"math"
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/jsonstream"
@@ -20,6 +20,7 @@ type textTest struct {
 	shown    index.State // arriving, as it was when it last showed something
 	result   match.Result
 	alone    bool // no other value can stand at the test's site
+	shows    int  // bytes of the piece at hand after which something is known, 0 if nothing is
 }
 
 // textWatch is what one view wants to know of the string that is arriving, whatever
@@ -31,13 +32,7 @@ type textWatch struct {
 	// redirects: a condition judges what commands read or write.
 	redirects bool
 	found     bool // the control character was found
-}
-
-// textFound is something that a piece of string text showed, and its byte.
-type textFound struct {
-	n     int   // of the piece, bytes up to and including the one that showed it
-	test  int32 // index in texts
-	watch int32 // index in watches, if test is negative
+	shows     int  // bytes of the piece at hand up to and including it, 0 if it is not there
 }
 
 // startTest begins a test of the string that begins now.
@@ -55,8 +50,8 @@ func (e *Evaluation) startTest(t *test, alone bool) {
 		}
 	}
 	for i := first; i < len(e.texts); i++ {
-		if e.texts[i].result != match.Undecided {
-			e.textResult(i)
+		if x := &e.texts[i]; x.result != match.Undecided {
+			e.textResult(x)
 		}
 	}
 }
@@ -98,53 +93,74 @@ func (e *Evaluation) textPart(ev *jsonstream.Event) (stop bool) {
 	if e.undecided == 0 && len(e.watches) == 0 {
 		return false
 	}
-	e.found = e.found[:0]
+	shown := false
 	for i := range e.texts {
 		x := &e.texts[i]
-		if x.result == match.Undecided && e.conds[x.test.cond].phase == waiting {
-			e.feed(int32(i), ev.Text, 0)
+		if x.shows = 0; x.result == match.Undecided && e.conds[x.test.cond].phase == waiting {
+			shown = e.feed(x, ev.Text, 0) || shown
 		}
 	}
 	for i := range e.watches {
 		w := &e.watches[i]
-		if w.needs&watchControls == 0 || w.found {
-			continue
-		}
-		if n := control(ev.Text, w.needs&allowTabs != 0); n > 0 {
-			w.found = true
-			e.found = append(e.found, textFound{n: n, test: -1, watch: int32(i)})
+		if w.shows = 0; w.needs&watchControls != 0 && !w.found {
+			w.shows = control(ev.Text, w.needs&allowTabs != 0)
+			shown = shown || w.shows > 0
 		}
 	}
-	for len(e.found) > 0 {
-		next := 0
-		for i := range e.found {
-			if e.found[i].n < e.found[next].n {
-				next = i
-			}
-		}
-		f := e.found[next]
-		e.found = slices.Delete(e.found, next, next+1)
-		if e.reach(offset(ev, f.n)) {
-			return true
-		}
+	for shown {
+		test, watch := e.nextShown()
 		switch {
-		case f.test < 0:
-			e.controlFound(e.watches[f.watch].view)
-		case e.texts[f.test].index != nil:
-			e.progress(&e.texts[f.test])
-			e.feed(f.test, ev.Text, f.n)
+		case test != nil:
+			if e.reach(offset(ev, test.shows)) {
+				return true
+			}
+			e.showText(test, ev.Text)
+		case watch != nil:
+			if e.reach(offset(ev, watch.shows)) {
+				return true
+			}
+			watch.found, watch.shows = true, 0
+			e.controlFound(watch.view)
 		default:
-			e.textResult(int(f.test))
+			return false
 		}
 	}
 	return false
 }
 
+// nextShown is what shows something first in the piece at hand.
+func (e *Evaluation) nextShown() (test *textTest, watch *textWatch) {
+	first := math.MaxInt
+	for i := range e.texts {
+		if x := &e.texts[i]; x.shows > 0 && x.shows < first {
+			first, test = x.shows, x
+		}
+	}
+	for i := range e.watches {
+		if w := &e.watches[i]; w.shows > 0 && w.shows < first {
+			first, test, watch = w.shows, nil, w
+		}
+	}
+	return test, watch
+}
+
+// showText takes what a test showed in a piece of text, and gives it the rest.
+func (e *Evaluation) showText(x *textTest, text []byte) {
+	from := x.shows
+	x.shows = 0
+	if x.index == nil {
+		e.textResult(x)
+		return
+	}
+	e.progress(x)
+	if x.result == match.Undecided {
+		e.feed(x, text, from)
+	}
+}
+
 // feed gives a test the text of a piece from a byte on, until it finds something.
-func (e *Evaluation) feed(test int32, text []byte, from int) {
-	x := &e.texts[test]
+func (e *Evaluation) feed(x *textTest, text []byte, from int) (found bool) {
 	var n int
-	var found bool
 	if x.index != nil {
 		n, found = x.index.Feed(&x.arriving, text[from:])
 	} else if x.result, n = x.m.Feed(&x.state, text[from:]); x.result != match.Undecided {
@@ -152,8 +168,9 @@ func (e *Evaluation) feed(test int32, text []byte, from int) {
 		e.undecided--
 	}
 	if found {
-		e.found = append(e.found, textFound{n: from + n, test: test})
+		x.shows = from + n
 	}
+	return found
 }
 
 // offset is the argument byte that completed the first n bytes of a piece's text.
@@ -166,8 +183,7 @@ func offset(ev *jsonstream.Event, n int) int64 {
 
 // textResult takes the answer of one matcher. The readings of one test are
 // combined: certainty needs them all, suspicion needs one.
-func (e *Evaluation) textResult(i int) {
-	x := &e.texts[i]
+func (e *Evaluation) textResult(x *textTest) {
 	if e.plan.conds[x.test.cond].command >= 0 {
 		return // every reading of a command is judged at its end (K13)
 	}
@@ -216,7 +232,7 @@ func (e *Evaluation) textEnd() {
 		default:
 			x.result = match.Miss
 		}
-		e.textResult(i)
+		e.textResult(x)
 		if st := &e.conds[x.test.cond]; st.phase == holds && x.result == match.Hit && !x.m.Incremental() && !x.m.JudgesCommands() {
 			st.value = e.spine.keep(e.text())
 		}
@@ -301,7 +317,7 @@ func (e *Evaluation) endIndex(x *textTest) {
 // wholeText is the string that has just ended, with what its matchers share.
 func (e *Evaluation) wholeText() *match.Value {
 	if !e.prepared {
-		e.whole.Reset(e.text())
+		e.whole.ResetText(e.text()) // the parser accepted it
 		e.prepared = true
 	}
 	return &e.whole

@@ -245,9 +245,7 @@ func (e *Evaluation) judgeScalar(t *test, fits bool, ev *jsonstream.Event, alone
 	switch {
 	case !fits || e.conds[t.cond].phase != waiting:
 	case ev.Kind == jsonstream.Number:
-		if d, err := jsonstream.ParseDecimal(ev.Text); err == nil {
-			t.index.Number(d, !alone || e.conds[t.cond].open > 1, &e.hits)
-		}
+		t.index.Number(ev.Text, !alone || e.conds[t.cond].open > 1, &e.hits)
 	default:
 		t.index.Bool(ev.Kind == jsonstream.True, &e.hits)
 	}

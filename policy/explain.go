@@ -195,7 +195,7 @@ func (e *Evaluation) explainCondition(r, c, lane int32) ConditionExplanation {
 	p, ast, path := e.condIn(c, lane), k.ast, st.path
 	if rule.own < 0 {
 		p, ast = e.bundled(r), rule.sole
-		if b := &e.bundles[k.bundle]; b.hit[rule.mode] == r {
+		if b := &e.bundles[k.bundle]; b.hit.Of()[rule.mode] == r {
 			path = b.paths[rule.mode]
 		}
 	}

@@ -179,6 +179,9 @@ func (n *Node) allows(v jsonstream.Value) bool {
 	if v.Kind() != jsonstream.Number || n.Types&(Number|Integer) != Integer {
 		return typeOfKind(v.Kind())&n.Types != 0
 	}
+	if _, ok := jsonstream.ParseInt(v.Raw()); ok {
+		return true
+	}
 	d, ok := v.Decimal()
 	return ok && d.IsInteger()
 }

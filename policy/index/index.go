@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/stopgate/stopgate/internal/automaton"
-	"github.com/stopgate/stopgate/jsonstream"
 	"github.com/stopgate/stopgate/policy/literal"
 	"github.com/stopgate/stopgate/policy/match"
 	"github.com/stopgate/stopgate/schema"
@@ -32,7 +31,6 @@ type Index struct {
 	globs       *match.PathLanguages
 	rest        rest     // the reading as plain text of what is no literal
 	sure        bool     // some fate is known before any text
-	looked      bool     // paths or globs have members
 	single      []Member // whose path reading is asked by itself
 	sweeps      []*match.Matcher
 	classes     []uint8 // by member
@@ -92,11 +90,14 @@ func (x *Index) addPath(m Member, r *match.Matcher) {
 	if x.restrictive || len(m.Readings) == 1 {
 		x.late.Add(m.ID, m.Class)
 	}
-	if x.paths.Add(r, m.ID) || x.globs.Add(r, m.ID) {
-		x.looked = true
-		return
+	if !x.paths.Add(r, m.ID) && !x.globs.Add(r, m.ID) {
+		x.single = append(x.single, Member{ID: m.ID, Class: m.Class, Readings: []*match.Matcher{r}})
 	}
-	x.single = append(x.single, Member{ID: m.ID, Class: m.Class, Readings: []*match.Matcher{r}})
+}
+
+// looksAtPaths reports whether a reading as a path has members.
+func (x *Index) looksAtPaths() bool {
+	return !x.paths.Empty() || !x.globs.Empty() || len(x.single) > 0
 }
 
 // Sweeps reports whether a guard among the members could hold for a file that a command
@@ -126,6 +127,7 @@ func (x *Index) Build() {
 	}
 	x.rest.build()
 	x.sure = x.rest.sure()
+	x.paths.Build()
 	x.globs.Build()
 	x.numbers.sort()
 }
@@ -205,6 +207,12 @@ func (x *Index) feed(s *State, text []byte) (read int, changed bool) {
 	return read, changed
 }
 
+// Lost reports that no continuation satisfies any member.
+func (x *Index) Lost(s *State) bool {
+	return x.late.First() == literal.None && len(x.sweeps) == 0 && !s.spent &&
+		(x.tree == nil || x.tree.Lost(&s.cursor)) && x.rest.lost(&s.rest)
+}
+
 // Hit adds to a summary the members that every continuation satisfies.
 func (x *Index) Hit(s *State, sum *literal.Summary) {
 	if s.spent && x.restrictive {
@@ -218,7 +226,7 @@ func (x *Index) Hit(s *State, sum *literal.Summary) {
 	if x.tree == nil {
 		return
 	}
-	if x.restrictive || !x.looked && len(x.single) == 0 {
+	if x.restrictive || !x.looksAtPaths() {
 		sum.Merge(s.cursor.Hit())
 		return
 	}
@@ -273,8 +281,7 @@ func (x *Index) alive(s *State, member int32) bool {
 	if x.tree != nil && x.tree.Alive(&s.cursor, member) || x.rest.fate(&s.rest, member) != automaton.Rejects {
 		return true
 	}
-	late := x.looked || len(x.single) > 0
-	return late && (x.restrictive && x.readings[member] > 0 && x.hasPath(member) || x.readings[member] == 1 && x.hasPath(member))
+	return (x.restrictive && x.readings[member] > 0 || x.readings[member] == 1) && x.hasPath(member)
 }
 
 // hasPath reports whether a member is read as a path.
@@ -309,15 +316,18 @@ func (x *Index) End(s *State, v *match.Value, h *Hits) {
 	}
 	h.Members = x.rest.end(&s.rest, v.Text(), h.Members)
 	texts := len(h.Members)
-	if x.looked {
-		h.Members = x.globs.Find(v, x.paths.Find(v, h.Members))
+	if !x.paths.Empty() {
+		h.Members = x.paths.Find(v, h.Members)
+	}
+	if !x.globs.Empty() {
+		h.Members = x.globs.Find(v, h.Members)
 	}
 	for i := range x.single {
 		if x.single[i].Readings[0].Judge(v) {
 			h.Members = append(h.Members, x.single[i].ID)
 		}
 	}
-	if !x.restrictive && (x.tree != nil || len(x.rest.parts) > 0) && len(h.Members) > 0 && (x.looked || len(x.single) > 0) {
+	if !x.restrictive && (x.tree != nil || len(x.rest.parts) > 0) && len(h.Members) > 0 && x.looksAtPaths() {
 		x.agree(h, texts)
 	}
 	x.summarise(h)
@@ -352,9 +362,12 @@ func (x *Index) Bool(b bool, h *Hits) {
 	x.summarise(h)
 }
 
-// Number finds the members that a number satisfies. list says that Members is wanted;
-// without it thousands of ranges around the number cost what one does.
-func (x *Index) Number(d jsonstream.Decimal, list bool, h *Hits) {
+// Number finds the members that a number, given as it was written, satisfies. list says
+// that Members is wanted; without it thousands of ranges around the number cost what one
+// does.
+func (x *Index) Number(literal []byte, list bool, h *Hits) {
 	h.Reset()
-	x.numbers.find(d, list, h)
+	if d, ok := numberOf(literal); ok {
+		x.numbers.find(&d, list, h)
+	}
 }

@@ -230,11 +230,14 @@ func early(t *testing.T, name string, s set, value string) {
 				wantOpen.Add(m.ID, m.Class)
 			}
 		}
+		if lost := s.x.Lost(&st); lost && (wantHit.First() != literal.None || wantOpen.First() != literal.None) {
+			t.Fatalf("%s behind %q: lost, want %v and %v", name, short(value[:to]), wantHit, wantOpen)
+		}
 		if hit != wantHit {
 			t.Fatalf("%s behind %q: hit %v, want %v", name, short(value[:to]), hit, wantHit)
 		}
-		for c, m := range wantOpen { // members that are hit may be called open, too
-			if open[c] > m || open[c] < m && !s.x.Sure(&st, open[c]) {
+		for c, m := range wantOpen.Of() { // members that are hit may be called open, too
+			if got := open.Of()[c]; got > m || got < m && !s.x.Sure(&st, got) {
 				t.Fatalf("%s behind %q: open %v, want %v", name, short(value[:to]), open, wantOpen)
 			}
 		}
@@ -306,9 +309,9 @@ func TestNumbersAndBooleans(t *testing.T) {
 				t.Fatal(err)
 			}
 			holds := func(m index.Member) bool { return len(m.Readings) > 0 && m.Readings[0].Number(d) }
-			s.x.Number(d, true, &hits)
+			s.x.Number([]byte(text), true, &hits)
 			s.compare(t, text, &hits, true, holds)
-			s.x.Number(d, false, &hits)
+			s.x.Number([]byte(text), false, &hits)
 			s.compare(t, text, &hits, false, holds)
 		}
 		for _, b := range []bool{false, true} {

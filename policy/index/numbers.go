@@ -1,6 +1,7 @@
 package index
 
 import (
+	"cmp"
 	"slices"
 	"sort"
 
@@ -12,8 +13,52 @@ import (
 // numbers are the conditions on numbers: those that name some, and those that name a
 // range, which is open at one side.
 type numbers struct {
-	equal    map[jsonstream.Decimal][]bound
+	integers map[int64][]named // those that an int64 can hold
+	others   map[jsonstream.Decimal][]named
 	from, to ranges
+}
+
+// named is a member that a number satisfies.
+type named struct {
+	member int32
+	class  uint8
+}
+
+// number is a number, as an int64 where it can be one: nearly all are, and comparing two
+// Decimals costs many times more.
+type number struct {
+	n       int64
+	integer bool
+	literal []byte             // of an integer whose Decimal nobody needed yet
+	decimal jsonstream.Decimal // of everything else
+}
+
+// numberOf reads a number of arguments. ok is false for what is none.
+func numberOf(literal []byte) (d number, ok bool) {
+	if d.n, d.integer = jsonstream.ParseInt(literal); d.integer {
+		d.literal = literal
+		return d, true
+	}
+	decimal, err := jsonstream.ParseDecimal(literal)
+	d.set(decimal)
+	return d, err == nil
+}
+
+func (d *number) set(decimal jsonstream.Decimal) {
+	d.decimal = decimal
+	d.n, d.integer = decimal.Int64()
+}
+
+// cmp compares with a limit.
+func (d *number) cmp(limit *number) int {
+	if d.integer && limit.integer {
+		return cmp.Compare(d.n, limit.n)
+	}
+	if d.literal != nil {
+		d.decimal, _ = jsonstream.ParseDecimal(d.literal) // has been read
+		d.literal = nil
+	}
+	return d.decimal.Cmp(limit.decimal)
 }
 
 // ranges are the lower or the upper bounds, sorted by their limits, those first that
@@ -25,29 +70,38 @@ type ranges struct {
 }
 
 type bound struct {
-	limit     jsonstream.Decimal
+	named
+	limit     number
 	exclusive bool
-	member    int32
-	class     uint8
 }
 
 func (n *numbers) add(member int32, class uint8, m *match.Matcher) {
+	who := named{member, class}
 	for _, d := range m.Equals() {
-		if n.equal == nil {
-			n.equal = make(map[jsonstream.Decimal][]bound)
-		}
-		n.equal[d] = append(n.equal[d], bound{member: member, class: class})
+		n.addEqual(d, who)
 	}
 	limit, ok := m.Bound()
 	if !ok {
 		return
 	}
-	b := bound{limit: limit, member: member, class: class}
+	b := bound{named: who}
+	b.limit.set(limit)
 	b.exclusive = m.Kind() == match.ExclusiveMinimum || m.Kind() == match.ExclusiveMaximum
 	if m.Kind() == match.Minimum || m.Kind() == match.ExclusiveMinimum {
 		n.from.bounds = append(n.from.bounds, b)
 	} else {
 		n.to.bounds = append(n.to.bounds, b)
+	}
+}
+
+func (n *numbers) addEqual(d jsonstream.Decimal, who named) {
+	if n.integers == nil {
+		n.integers, n.others = make(map[int64][]named), make(map[jsonstream.Decimal][]named)
+	}
+	if i, ok := d.Int64(); ok {
+		n.integers[i] = append(n.integers[i], who)
+	} else {
+		n.others[d] = append(n.others[d], who)
 	}
 }
 
@@ -59,7 +113,7 @@ func (n *numbers) sort() {
 
 func (r *ranges) sort() {
 	slices.SortStableFunc(r.bounds, func(a, b bound) int {
-		c := a.limit.Cmp(b.limit)
+		c := a.limit.cmp(&b.limit)
 		if r.upper {
 			c = -c
 		}
@@ -79,9 +133,12 @@ func (r *ranges) sort() {
 }
 
 // find adds the ranges that a number is in: a run of the sorted bounds.
-func (r *ranges) find(d jsonstream.Decimal, list bool, h *Hits) {
+func (r *ranges) find(d *number, list bool, h *Hits) {
+	if len(r.bounds) == 0 {
+		return
+	}
 	n := sort.Search(len(r.bounds), func(i int) bool {
-		c := d.Cmp(r.bounds[i].limit)
+		c := d.cmp(&r.bounds[i].limit)
 		if r.upper {
 			c = -c
 		}
@@ -96,10 +153,16 @@ func (r *ranges) find(d jsonstream.Decimal, list bool, h *Hits) {
 	}
 }
 
-func (n *numbers) find(d jsonstream.Decimal, list bool, h *Hits) {
-	for _, b := range n.equal[d] {
-		h.Add(b.member, b.class)
-		h.Members = append(h.Members, b.member)
+func (n *numbers) find(d *number, list bool, h *Hits) {
+	var equal []named
+	if d.integer {
+		equal = n.integers[d.n]
+	} else if len(n.others) > 0 {
+		equal = n.others[d.decimal]
+	}
+	for _, who := range equal {
+		h.Add(who.member, who.class)
+		h.Members = append(h.Members, who.member)
 	}
 	n.from.find(d, list, h)
 	n.to.find(d, list, h)

@@ -82,6 +82,9 @@ func (r *rest) build() {
 
 // start begins a text.
 func (r *rest) start(s *restState) {
+	if len(r.parts) == 0 {
+		return
+	}
 	*s = restState{states: s.states[:0]}
 	for i := range r.parts {
 		s.states = append(s.states, r.parts[i].machine.Start())
@@ -108,6 +111,21 @@ func (r *rest) decided(s *restState) bool {
 		}
 	}
 	return !s.withheld && !s.disguised
+}
+
+// lost reports whether every member rejects whatever follows.
+func (r *rest) lost(s *restState) bool {
+	if !r.decided(s) {
+		return false
+	}
+	for i := range r.parts {
+		for _, word := range r.parts[i].machine.Accepted(&s.states[i]) {
+			if word != 0 {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // feed reads text up to the first code point that shows something. Several automata go

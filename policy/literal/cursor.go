@@ -8,7 +8,10 @@ import (
 // Cursor is where a tree stands in one text that is still arriving. It is reused with
 // Start and keeps its memory.
 type Cursor struct {
-	raw   place // of the text itself
+	raw place // of the text itself
+	// apart is set when the forms of the text may differ: behind a code point that is
+	// hidden or blank. Until then all of them stand at raw.
+	apart bool
 	bare  place // without hidden code points
 	trim  place // and without leading blanks
 	ink   place // the same behind the last code point that is not blank
@@ -22,10 +25,15 @@ type Cursor struct {
 
 // Start begins a new text.
 func (t *Tree) Start(c *Cursor) {
-	*c = Cursor{held: c.held[:0], met: c.met[:0], hit: Empty()}
-	if t.forms == nil {
-		c.bare, c.trim, c.ink = nowhere, nowhere, nowhere
+	c.raw, c.apart, c.held, c.met, c.hit = place{}, false, c.held[:0], c.met[:0], Empty()
+	if t.apart {
+		c.part(false)
 	}
+}
+
+// part lets the forms go their own ways.
+func (c *Cursor) part(inked bool) {
+	c.apart, c.bare, c.trim, c.ink, c.inked = true, c.raw, c.raw, c.raw, inked
 }
 
 // Set makes a cursor stand where another one does, in memory of its own.
@@ -57,18 +65,18 @@ func (t *Tree) Feed(c *Cursor, text []byte) (read int, changed bool) {
 
 // point reads one code point.
 func (t *Tree) point(c *Cursor, p []byte) (changed bool) {
-	raw, bare, trim, ink, known := c.raw, c.bare, c.trim, c.ink, len(c.met)+len(c.held)
+	hidden, blank := t.forms.of(p)
+	if !c.apart && (hidden || blank) {
+		c.part(c.raw != place{})
+	}
+	raw, known := c.raw, len(c.met)+len(c.held)
 	c.raw = t.raw.read(c.raw, p)
 	c.meet(t.raw, c.raw)
-	if t.forms == nil {
+	if !c.apart {
 		return c.raw.node != raw.node || len(c.met) != known
 	}
-	r := rune(p[0])
-	if r >= utf8.RuneSelf {
-		r, _ = utf8.DecodeRune(p)
-	}
-	if r < utf8.RuneSelf || !t.forms.Hidden(r) {
-		blank := t.forms.Blank(r)
+	bare, trim, ink := c.bare, c.trim, c.ink
+	if !hidden {
 		c.bare = t.bare.read(bare, p)
 		c.meet(t.bare, c.bare)
 		if !blank || c.inked {
@@ -84,6 +92,20 @@ func (t *Tree) point(c *Cursor, p []byte) (changed bool) {
 	}
 	left := ink != c.ink && t.trim.complete(ink) != nil // a literal that could have been all
 	return left || c.raw.node != raw.node || c.bare.node != bare.node || c.trim.node != trim.node || len(c.met)+len(c.held) != known
+}
+
+// of says what a code point is to the forms.
+func (f *Forms) of(p []byte) (hidden, blank bool) {
+	if f == nil {
+		return false, false
+	}
+	r := rune(p[0])
+	if r >= utf8.RuneSelf {
+		r, _ = utf8.DecodeRune(p)
+	} else if '!' <= r && r <= '~' {
+		return false, false // nothing that is seen in ASCII is hidden or blank
+	}
+	return f.Hidden(r), f.Blank(r)
 }
 
 func (t *part) read(p place, text []byte) place {
@@ -128,8 +150,11 @@ func (c *Cursor) release(t *part) {
 
 // Done reports that nothing more can be learned.
 func (t *Tree) Done(c *Cursor) bool {
-	return c.raw.node < 0 && c.bare.node < 0 && c.trim.node < 0 && t.trim.complete(c.ink) == nil && len(c.held) == 0
+	return c.raw.node < 0 && (!c.apart || c.bare.node < 0 && c.trim.node < 0 && t.trim.complete(c.ink) == nil && len(c.held) == 0)
 }
+
+// Lost reports that no continuation satisfies any member.
+func (t *Tree) Lost(c *Cursor) bool { return c.hit.First() == None && t.Done(c) }
 
 // Hit is the summary of the members that every continuation satisfies.
 func (c *Cursor) Hit() *Summary { return &c.hit }
@@ -138,6 +163,9 @@ func (c *Cursor) Hit() *Summary { return &c.hit }
 // not; members that are hit may be among them.
 func (t *Tree) Open(c *Cursor, s *Summary) {
 	t.raw.merge(c.raw, s)
+	if !c.apart {
+		return
+	}
 	if c.bare != c.raw || t.bare != t.raw {
 		t.bare.merge(c.bare, s)
 	}
@@ -161,7 +189,13 @@ func (t *part) merge(p place, s *Summary) {
 
 // Alive reports whether some continuation satisfies a member.
 func (t *Tree) Alive(c *Cursor, member int32) bool {
-	return slices.Contains(c.met, member) || t.raw.alive(c.raw, member) || t.bare.alive(c.bare, member) || t.trim.alive(c.trim, member) ||
+	switch {
+	case slices.Contains(c.met, member), t.raw.alive(c.raw, member):
+		return true
+	case !c.apart:
+		return false
+	}
+	return t.bare.alive(c.bare, member) || t.trim.alive(c.trim, member) ||
 		t.trim.any(member, func(i int32) bool {
 			n := t.trim.complete(c.ink)
 			return n != nil && n.prefixes <= i && i < n.whole || slices.Contains(c.held, i)
@@ -190,7 +224,7 @@ func (t *Tree) End(c *Cursor, members []int32) []int32 {
 	first := len(members)
 	members = append(members, c.met...)
 	members = t.raw.ended(c.raw, members, first)
-	if t.forms != nil {
+	if c.apart {
 		members = t.bare.ended(c.bare, members, first)
 		members = t.trim.ended(c.ink, members, first)
 	}

@@ -2,14 +2,13 @@
 // below, at a cost that does not grow with their number. It is how thousands of
 // rules on one argument are asked at once.
 //
-//	t := literal.NewTable(false)
-//	t.Add("src", true, 0)        // member 0: "src" and everything below it
-//	t.Add("go.mod", false, 1)    // member 1: this path alone
-//	t.Find([]byte("src/a"), nil) // [0]
+//	paths := literal.NewPaths([]literal.Entry{
+//		{Text: "src", Prefix: true, Member: 0}, // "src" and everything below it
+//		{Text: "go.mod", Member: 1},            // this path alone
+//	}, false)
+//	paths.Find([]byte("src/a"), nil) // [0]
 //
-//	b := new(literal.Builder)
-//	b.Add("rm", literal.Entry{Member: 0, Prefix: true})
-//	tree := b.Build(false)
+//	tree := literal.NewTree([]literal.Entry{{Text: "rm", Prefix: true, Member: 0}}, nil)
 //	var c literal.Cursor
 //	tree.Start(&c)
 //	tree.Feed(&c, []byte("ls"))  // 1, true: nothing is open behind the first byte
@@ -20,7 +19,7 @@
 //
 // What it promises:
 //
-//   - A [Table] and a [Tree] are immutable once built, and safe for concurrent use.
+//   - [Paths] and a [Tree] are immutable once built, and safe for concurrent use.
 //   - Finding and feeding allocate nothing and take time linear in the text, but for
 //     members that are found.
 //   - A [Tree] says with the first byte after which nothing can change it what became

@@ -11,14 +11,14 @@ import (
 	"github.com/stopgate/stopgate/policy/literal"
 )
 
-// below is what Table.Find promises, key by key.
+// below is what Paths.Find promises, key by key.
 func below(key, path string, all bool) bool {
 	return key == path || all && (strings.HasPrefix(path, key+"/") || key == "/" && strings.HasPrefix(path, "/"))
 }
 
-// Proves K18, D25-19: a table finds exactly the keys that are the path or a directory
+// Proves K18, D25-19: a set of paths finds exactly the keys that are the path or a directory
 // above it, whatever their number.
-func TestTable(t *testing.T) {
+func TestPaths(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	components := []string{"a", "b", "src", "Src", "é", "a.b", ""}
 	draw := func() string {
@@ -29,7 +29,6 @@ func TestTable(t *testing.T) {
 		return []string{"", "/"}[r.IntN(2)] + strings.Join(parts, "/")
 	}
 	for _, fold := range []bool{false, true} {
-		table := literal.NewTable(fold)
 		type key struct {
 			text  string
 			below bool
@@ -42,9 +41,11 @@ func TestTable(t *testing.T) {
 			}
 			keys = append(keys, key{text, r.IntN(2) == 0})
 		}
+		var entries []literal.Entry
 		for i, k := range keys {
-			table.Add(k.text, k.below, int32(i))
+			entries = append(entries, literal.Entry{Text: k.text, Prefix: k.below, Member: int32(i)})
 		}
+		paths := literal.NewPaths(entries, fold)
 		for range 3000 {
 			path := draw()
 			if r.IntN(50) == 0 {
@@ -60,7 +61,7 @@ func TestTable(t *testing.T) {
 					want = append(want, int32(i))
 				}
 			}
-			got := table.Find([]byte(path), nil)
+			got := paths.Find([]byte(path), nil)
 			if slices.Sort(got); !slices.Equal(got, want) {
 				t.Fatalf("fold %t: %q finds %v, want %v of %v", fold, path, got, want, keys)
 			}
@@ -207,8 +208,8 @@ func check(t *testing.T, tree *literal.Tree, c *literal.Cursor, entries []litera
 	if got[0] != wantHit {
 		t.Fatalf("behind %q hit %v, want %v of %+v", begun, got[0], wantHit, entries)
 	}
-	for class := range wantOpen { // hit members may be called open, too
-		if open := got[1][class]; open != wantOpen[class] && !(open < wantOpen[class] && sure[open]) {
+	for class, want := range wantOpen.Of() { // hit members may be called open, too
+		if open := got[1].Of()[class]; open != want && !(open < want && sure[open]) {
 			t.Fatalf("behind %q open %v, want %v of %+v", begun, got[1], wantOpen, entries)
 		}
 	}

@@ -8,27 +8,34 @@ const Classes = 5
 // None stands for no member; it is larger than every member.
 const None int32 = math.MaxInt32
 
-// Summary is the first member of each class, None where there is none.
-type Summary [Classes]int32
+// Summary is the first member of each class. It is made by [Empty].
+type Summary struct {
+	of    [Classes]int32 // None where there is none
+	first int32          // of all classes
+}
 
 // Empty returns the summary of no members.
-func Empty() Summary { return Summary{None, None, None, None, None} }
+func Empty() Summary { return Summary{of: [Classes]int32{None, None, None, None, None}, first: None} }
 
 // Add adds a member.
-func (s *Summary) Add(member int32, class uint8) { s[class] = min(s[class], member) }
+func (s *Summary) Add(member int32, class uint8) {
+	s.of[class] = min(s.of[class], member)
+	s.first = min(s.first, member)
+}
 
 // First returns the first of all members, None if there is none.
-func (s *Summary) First() int32 {
-	first := None
-	for _, m := range s {
-		first = min(first, m)
-	}
-	return first
-}
+func (s *Summary) First() int32 { return s.first }
+
+// Of returns the first member of each class, None where there is none.
+func (s *Summary) Of() *[Classes]int32 { return &s.of }
 
 // Merge adds the members of another summary.
 func (s *Summary) Merge(o *Summary) {
-	for i := range s {
-		s[i] = min(s[i], o[i])
+	if o.first == None {
+		return
 	}
+	for i := range s.of {
+		s.of[i] = min(s.of[i], o.of[i])
+	}
+	s.first = min(s.first, o.first)
 }

@@ -1,6 +1,7 @@
 package literal
 
 import (
+	"bytes"
 	"cmp"
 	"slices"
 	"sort"
@@ -25,6 +26,7 @@ type Forms struct{ Hidden, Blank func(rune) bool }
 type Tree struct {
 	forms           *Forms
 	raw, bare, trim *part
+	apart           bool // the forms do not share it
 }
 
 // NewTree builds a tree. With forms every literal is looked for in all forms of a
@@ -42,6 +44,7 @@ func NewTree(entries []Entry, forms *Forms) *Tree {
 	if trim := slices.DeleteFunc(slices.Clone(entries), forms.neverTrimmed); len(trim) < len(entries) {
 		t.trim = newPart(trim)
 	}
+	t.apart = t.trim != t.raw
 	return t
 }
 
@@ -58,6 +61,7 @@ func (f *Forms) neverTrimmed(e Entry) bool {
 type part struct {
 	entries []Entry // sorted by text, prefixes first
 	nodes   []node
+	letters []byte            // of each node, what leads to it
 	of      map[int32][]int32 // the entries of members that have several
 	at      []int32           // the entry of each member, the first of several
 }
@@ -96,7 +100,7 @@ func newPart(entries []Entry) *part {
 		}
 		t.of[e.Member] = append(t.of[e.Member], int32(i))
 	}
-	t.nodes = make([]node, 1, 2*len(t.entries)+1)
+	t.nodes, t.letters = make([]node, 1, 2*len(t.entries)+1), make([]byte, 1, 2*len(t.entries)+1)
 	t.grow(0, 0, int32(len(t.entries)), 0)
 	return t
 }
@@ -136,8 +140,8 @@ func (t *part) grow(n, lo, hi, depth int32) {
 	x.children = int32(len(t.nodes))
 	starts := []int32{}
 	for i := x.whole; i < hi; {
-		starts = append(starts, i)
 		c := t.entries[i].Text[x.depth]
+		starts, t.letters = append(starts, i), append(t.letters, c)
 		i += int32(sort.Search(int(hi-i), func(k int) bool { return t.entries[i+int32(k)].Text[x.depth] > c }))
 	}
 	x.count = int32(len(starts))
@@ -172,17 +176,8 @@ func (t *part) step(p place, c byte) place {
 		}
 		return place{p.node, p.at + 1}
 	}
-	low, high := n.children, n.children+n.count
-	for low < high {
-		mid := (low + high) / 2
-		switch d := t.nodes[mid].text[n.depth]; {
-		case d == c:
-			return place{mid, n.depth + 1}
-		case d < c:
-			low = mid + 1
-		default:
-			high = mid
-		}
+	if child := bytes.IndexByte(t.letters[n.children:n.children+n.count], c); child >= 0 {
+		return place{n.children + int32(child), n.depth + 1}
 	}
 	return nowhere
 }

@@ -134,6 +134,9 @@ func (g *PathLanguages) Has(member int32) bool {
 	return false
 }
 
+// Empty reports whether the group has no condition.
+func (g *PathLanguages) Empty() bool { return len(g.patterns.members)+len(g.globs.members) == 0 }
+
 // Build ends the adding.
 func (g *PathLanguages) Build() {
 	g.patterns.build()

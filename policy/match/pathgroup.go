@@ -35,8 +35,8 @@ func StringForms() *literal.Forms {
 // It answers as [Matcher.Judge] of each would.
 type PathGroup struct {
 	place    place
-	relative *literal.Table // of paths below the root, literals that name them absolutely included
-	absolute *literal.Table // of all others
+	relative pathSet // of paths below the root, literals that name them absolutely included
+	absolute pathSet // of all others
 	// Where a relative literal stands for suspicion if the root is unknown (K19).
 	anywhere bool
 	above    []int32 // what names a directory above the root, or the root: everything is below
@@ -44,10 +44,22 @@ type PathGroup struct {
 	all      []int32
 }
 
+// pathSet is literals, until they are built, or what finds them.
+type pathSet struct {
+	entries []literal.Entry
+	*literal.Paths
+}
+
+func (s *pathSet) add(text string, below bool, member int32) {
+	s.entries = append(s.entries, literal.Entry{Text: text, Prefix: below, Member: member})
+}
+
+func (s *pathSet) build(fold bool) { s.Paths, s.entries = literal.NewPaths(s.entries, fold), nil }
+
 // NewPathGroup returns an empty group of conditions with one polarity and one
 // environment, on parameters that are not expanded.
 func NewPathGroup(env Env, restrictive bool) *PathGroup {
-	g := &PathGroup{place: newPlace(env, false, restrictive), relative: literal.NewTable(restrictive), absolute: literal.NewTable(restrictive)}
+	g := &PathGroup{place: newPlace(env, false, restrictive)}
 	g.anywhere = restrictive && g.place.env.Root == ""
 	return g
 }
@@ -82,7 +94,7 @@ func (g *PathGroup) add(text string, below bool, member int32) {
 		fallthrough
 	case text[0] == '/':
 		if rel, inside := cutRoot([]byte(text), []byte(root)); inside && len(rel) > 0 {
-			g.relative.Add(string(rel), below, member)
+			g.relative.add(string(rel), below, member)
 			return
 		}
 		_, above := cutRoot([]byte(root), []byte(text))
@@ -93,11 +105,20 @@ func (g *PathGroup) add(text string, below bool, member int32) {
 		case root != "" && above && below:
 			g.above = append(g.above, member)
 		}
-		g.absolute.Add(text, below, member)
+		g.absolute.add(text, below, member)
 	default:
-		g.relative.Add(text, below, member)
+		g.relative.add(text, below, member)
 	}
 }
+
+// Build ends the adding.
+func (g *PathGroup) Build() {
+	g.relative.build(g.place.restrictive)
+	g.absolute.build(g.place.restrictive)
+}
+
+// Empty reports whether the group has no condition.
+func (g *PathGroup) Empty() bool { return len(g.all) == 0 }
 
 // Has reports whether the group has a condition.
 func (g *PathGroup) Has(member int32) bool {

@@ -48,6 +48,7 @@ func TestPathGroupAgreesWithItsMembers(t *testing.T) {
 			both := compile(t, spec(match.Enum, "src/b", ".env", "/etc/a"), aPath, polarity, env)
 			group.Add(both, int32(len(members)))
 			members = append(members, both)
+			group.Build()
 			var v match.Value
 			for range values {
 				var parts []string
@@ -89,6 +90,7 @@ func TestPathGroupRefuses(t *testing.T) {
 			t.Errorf("%v %q was taken", m.Kind(), literalsOf(m))
 		}
 	}
+	group.Build()
 	var v match.Value
 	v.Reset([]byte("a"))
 	if got := group.Find(&v, nil); len(got) > 0 {

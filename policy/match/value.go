@@ -35,7 +35,13 @@ type Value struct {
 
 // Reset sets the string, which must not change while it is judged.
 func (v *Value) Reset(text []byte) {
-	v.text, v.valid = text, utf8.Valid(text)
+	v.ResetText(text)
+	v.valid = utf8.Valid(text)
+}
+
+// ResetText is Reset for a string that is known to be UTF-8.
+func (v *Value) ResetText(text []byte) {
+	v.text, v.valid = text, true
 	v.examined, v.parsed, v.lineKnown, v.otherKnown = false, false, false, false
 	v.listed, v.list = false, nil
 }
