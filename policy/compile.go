@@ -201,6 +201,9 @@ func (c *compiler) rule(v *voice, r *syntax.Rule, lowered bool) {
 	if lowered && r.Mode.Permissive() {
 		out.mode = stopgate.Ask
 	}
+	if out.public == "" {
+		out.public = codeOf(out.mode).Public()
+	}
 	for i := range r.Conditions {
 		c.condition(v, r, &r.Conditions[i])
 	}

@@ -40,6 +40,7 @@ func (c *compiler) gather(v *voice, l *list, first int) {
 	written := slices.Clone(c.plan.conds[first:])
 	c.plan.conds = c.plan.conds[:first]
 	bundles := make(map[bundleKey]int32)
+	l.firstOwn, l.firstBundle = c.plan.own, int32(len(c.plan.bundles))
 	for i := l.first; i < l.end; i++ {
 		r := &c.plan.rules[i]
 		from, end := int(r.first)-first, int(r.end)-first
@@ -56,6 +57,7 @@ func (c *compiler) gather(v *voice, l *list, first int) {
 		}
 		r.end = int32(len(c.plan.conds))
 	}
+	l.endBundle = int32(len(c.plan.bundles))
 }
 
 // put adds a condition and the site where its leaves can stand.
@@ -96,7 +98,6 @@ func (c *compiler) bundle(v *voice, l *list, rule int32, k *cond, bundles map[bu
 	if !ok {
 		id = int32(len(c.plan.conds))
 		bundles[key] = id
-		l.bundles = append(l.bundles, id)
 		shared := *k
 		shared.rule, shared.kind, shared.ast, shared.bundle = -1, 0, nil, int32(len(c.plan.bundles))
 		c.plan.bundles = append(c.plan.bundles, bundle{all: literal.Empty()})

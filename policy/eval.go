@@ -27,8 +27,8 @@ type Evaluation struct {
 	probing  bool // no verdicts are wanted
 
 	verdict stopgate.Verdict
-	said    said // what it follows from, if a list said it
-	trace   []stopgate.Verdict
+	said    said               // what it follows from, if a list said it
+	before  []stopgate.Verdict // the verdicts before it
 	cause   string
 	fault   fault
 	floors  []stopgate.Floor
@@ -39,6 +39,7 @@ type Evaluation struct {
 	watches   []textWatch
 	hits      index.Hits
 	undecided int
+	commands  bool // a test judges it command by command
 	decoded   bool // scratch holds its text
 	prepared  bool // whole holds it
 	whole     match.Value
@@ -72,11 +73,12 @@ func (e *Evaluation) Reset(b *Binding) {
 	e.parser.Reset(e, jsonstream.Options{ObjectRoot: true})
 	e.received, e.nothing, e.closed, e.accepted = 0, false, false, false
 	if b.refused != nil {
-		e.publish(*b.refused)
+		refused := *b.refused
+		e.publish(&refused)
 		return
 	}
 	if v := &b.run.start.verdict; v.Decided {
-		e.verdict, e.trace = *v, append(e.trace, *v)
+		e.verdict = *v
 	}
 }
 
@@ -87,9 +89,10 @@ func (e *Evaluation) reset(p *plan) {
 	for i, v := range p.views {
 		e.walkers[i].reset(v)
 	}
-	e.verdict, e.trace, e.said = stopgate.Verdict{}, e.trace[:0], said{}
+	e.verdict, e.before, e.said = stopgate.Verdict{}, e.before[:0], said{}
 	e.fault, e.floors, e.counted = fault{}, nil, 0
 	e.texts, e.watches, e.undecided, e.decoded = e.texts[:0], e.watches[:0], 0, false
+	e.commands = false
 	e.released = nil
 }
 
@@ -179,7 +182,7 @@ func (e *Evaluation) Refuse(layer stopgate.Layer, code stopgate.Code, cause stri
 
 func (e *Evaluation) refuse(layer stopgate.Layer, code stopgate.Code, cause string) stopgate.Verdict {
 	e.at, e.cause = e.received, cause
-	e.publish(stopgate.Verdict{Decided: true, Mode: stopgate.Deny, Layer: layer, Code: code, Public: code.Public()})
+	e.publish(&stopgate.Verdict{Decided: true, Mode: stopgate.Deny, Layer: layer, Code: code, Public: code.Public()})
 	return e.verdict
 }
 
@@ -192,7 +195,13 @@ func (e *Evaluation) Cause() string { return e.cause }
 
 // Trace lists the verdicts in the order in which they became known, each with the
 // byte it became known with (K16). None is weaker than the one before it (I3).
-func (e *Evaluation) Trace() []stopgate.Verdict { return append([]stopgate.Verdict(nil), e.trace...) }
+func (e *Evaluation) Trace() []stopgate.Verdict {
+	all := append([]stopgate.Verdict(nil), e.before...)
+	if e.verdict.Decided {
+		all = append(all, e.verdict)
+	}
+	return all
+}
 
 // Bytes is the number of argument bytes received, those after the decision included.
 func (e *Evaluation) Bytes() int64 { return e.received }

@@ -25,7 +25,7 @@ type bundleState struct {
 }
 
 func (b *bundleState) reset(of *bundle) {
-	*b = bundleState{hit: literal.Empty(), open: of.all, found: b.found[:0]}
+	b.hit, b.open, b.found, b.seen, b.index, b.text = literal.Empty(), of.all, b.found[:0], false, nil, nil
 }
 
 // matched takes a value at the site of a bundle: the rules it satisfies. alone says that
@@ -40,14 +40,14 @@ func (s *state) matched(site int32, hits *index.Hits, alone bool) {
 	b.index, b.text = nil, nil
 	switch {
 	case !k.all:
-		if len(b.found) < maxFound {
+		if len(hits.Members) > 0 && len(b.found) < maxFound {
 			b.found = append(b.found, hits.Members...)
 		}
-		s.hold(c, &hits.Summary)
+		s.hold(k, st, &hits.Summary)
 	case !b.seen:
 		b.found = append(b.found[:0], hits.Members...)
 		if alone && st.open == 1 {
-			s.hold(c, &hits.Summary)
+			s.hold(k, st, &hits.Summary)
 		}
 		s.leave(k, hits.Summary)
 	default:
@@ -96,17 +96,16 @@ func (s *state) summary(rules []int32) literal.Summary {
 }
 
 // hold takes rules that hold from now on.
-func (s *state) hold(c int32, sum *literal.Summary) {
+func (s *state) hold(k *cond, st *condState, sum *literal.Summary) {
 	if sum.First() == literal.None {
 		return
 	}
-	k := &s.plan.conds[c]
 	b := &s.bundles[k.bundle]
 	for class, r := range sum.Of() {
 		if r < b.hit.Of()[class] {
 			b.hit.Add(r, uint8(class))
 			b.paths[class] = s.spine.mark()
-			s.conds[c].at = s.at
+			st.at = s.at
 			s.changed(k)
 		}
 	}
@@ -120,22 +119,26 @@ func (s *state) defaulted(a absence) {
 
 // fail takes a branch without a value: nothing is satisfied there by all leaves.
 func (s *state) fail(c int32) {
-	if k := &s.plan.conds[c]; k.all {
-		s.bundles[k.bundle].found = s.bundles[k.bundle].found[:0]
-		s.resolve(c, failed)
+	k, st := &s.plan.conds[c], &s.conds[c]
+	if b := &s.bundles[k.bundle]; k.all && st.phase == waiting {
+		b.found = b.found[:0]
+		s.endBundle(k, st)
 	}
 }
 
 // endBundle says that no further leaf can appear: what is not known to hold has failed,
 // but for what all leaves matched.
-func (s *state) endBundle(c int32) {
-	k := &s.plan.conds[c]
+func (s *state) endBundle(k *cond, st *condState) {
 	b := &s.bundles[k.bundle]
 	if k.all && b.seen {
 		sum := s.summary(b.found)
-		s.hold(c, &sum)
+		s.hold(k, st, &sum)
 	}
-	s.resolve(c, failed)
+	st.phase, st.at, st.path = failed, s.at, s.spine.mark()
+	if b.open.First() != literal.None {
+		b.open = literal.Empty()
+		s.changed(k)
+	}
 }
 
 // bundled is what is known of one rule of a bundle.
@@ -180,7 +183,7 @@ func (e *Evaluation) progress(x *textTest) {
 	case last || !k.all:
 		x.index.Hit(&x.arriving, &sum)
 	}
-	e.hold(c, &sum)
+	e.hold(k, st, &sum)
 	if !last && !k.all {
 		return
 	}

@@ -118,6 +118,7 @@ func (s *state) walkLanes(i int) {
 	for st.cursor < l.end && s.phaseOf(st.cursor, st.lane) == failed {
 		st.cursor++
 	}
+	st.holds = st.cursor < l.end && s.phaseOf(st.cursor, st.lane) == holds
 }
 
 // ways yields the lanes of a list in text order.

@@ -3,46 +3,48 @@ package policy
 import "strconv"
 
 // spine remembers where in the document an evaluation stands, so that a verdict
-// can name the value that caused it. The text of a pointer is written only when
-// somebody asks for it.
+// can name the value that caused it.
 type spine struct {
-	steps []step
-	keys  []byte // the keys of the open objects, one after the other
-	text  []byte // the pointers that were asked for
-	last  span   // the pointer of the current place, if it was asked for
-	fresh bool   // last is still the current place
+	steps  []step
+	arrays int    // among them
+	way    []byte // the pointer of the current place, but for the indexes in arrays
+	text   []byte // the pointers that were asked for
+	last   span   // the pointer of the current place, if it was asked for
+	fresh  bool   // last is still the current place
 }
 
 // step is one open container: the key or the index of its current member.
 type step struct {
 	array      bool
 	index      int32
-	start, end int32 // the key in keys
+	start, end int32 // the reference token of the key in way
 }
 
 func (p *spine) reset() {
-	p.steps, p.keys, p.text = p.steps[:0], p.keys[:0], p.text[:0]
-	p.last, p.fresh = span{}, false
+	p.steps, p.arrays, p.way, p.text, p.last, p.fresh = p.steps[:0], 0, p.way[:0], p.text[:0], span{}, false
 }
 
 func (p *spine) push(array bool) {
-	n := int32(len(p.keys))
+	n := int32(len(p.way))
 	p.steps = append(p.steps, step{array: array, index: -1, start: n, end: n})
-	p.fresh = false
+	if p.fresh = false; array {
+		p.arrays++
+	}
 }
 
 func (p *spine) pop() {
-	p.keys = p.keys[:p.steps[len(p.steps)-1].start]
-	p.steps = p.steps[:len(p.steps)-1]
-	p.fresh = false
+	top := &p.steps[len(p.steps)-1]
+	if p.way = p.way[:top.start]; top.array {
+		p.arrays--
+	}
+	p.steps, p.fresh = p.steps[:len(p.steps)-1], false
 }
 
 // key moves to a member of the innermost object.
 func (p *spine) key(key []byte) {
 	top := &p.steps[len(p.steps)-1]
-	p.keys = append(p.keys[:top.start], key...)
-	top.index, top.end = 0, int32(len(p.keys))
-	p.fresh = false
+	p.way = appendToken(p.way[:top.start], key)
+	top.end, p.fresh = int32(len(p.way)), false
 }
 
 // element moves to the next element if the innermost container is an array.
@@ -59,13 +61,15 @@ func (p *spine) mark() span {
 		return p.last
 	}
 	start := int32(len(p.text))
-	for i := range p.steps {
-		switch s := &p.steps[i]; {
-		case s.index < 0:
-		case s.array:
-			p.text = strconv.AppendInt(append(p.text, '/'), int64(s.index), 10)
-		default:
-			p.text = appendToken(p.text, p.keys[s.start:s.end])
+	if p.arrays == 0 {
+		p.text = append(p.text, p.way...)
+	} else {
+		for i := range p.steps {
+			s := &p.steps[i]
+			p.text = append(p.text, p.way[s.start:s.end]...)
+			if s.array && s.index >= 0 {
+				p.text = strconv.AppendInt(append(p.text, '/'), int64(s.index), 10)
+			}
 		}
 	}
 	p.last, p.fresh = span{start, int32(len(p.text))}, true

@@ -39,6 +39,7 @@ type listState struct {
 	cursor    int32         // every rule before it has failed; of guards: the one that holds
 	step      int32         // the same among the rules in no bundle
 	lane      int32         // the command whose way through the list counts, or none
+	holds     bool          // the rule at cursor does
 	dirty     bool
 }
 
@@ -101,7 +102,11 @@ func (p *plan) prepare() {
 	// A condition without any place to look at can never hold: rules under "*" whose
 	// pointer the tool lacks are left out of the plan, this is what remains.
 	for i := range p.conds {
-		if p.conds[i].sites == 0 {
+		switch k := &p.conds[i]; {
+		case k.sites > 0:
+		case k.bundle >= 0:
+			e.endBundle(k, &e.conds[i])
+		default:
 			e.resolve(int32(i), failed)
 		}
 	}
@@ -234,7 +239,7 @@ func (s *state) exhaust(site int32) {
 	}
 	switch k := &s.plan.conds[c]; {
 	case k.bundle >= 0:
-		s.endBundle(c)
+		s.endBundle(k, st)
 	case k.command >= 0:
 		s.lists[k.list].dirty, s.dirty = true, true
 	case k.all && st.leaf:
@@ -252,10 +257,6 @@ func (s *state) resolve(c int32, p phase) {
 	}
 	st.phase, st.at, st.path = p, s.at, s.spine.mark()
 	k := &s.plan.conds[c]
-	if k.bundle >= 0 {
-		s.leave(k, literal.Empty())
-		return
-	}
 	rule := &s.plan.rules[k.rule]
 	rs := &s.rules[rule.own]
 	if rs.phase != waiting {
@@ -289,34 +290,33 @@ func (s *state) walk(i int) {
 		s.walkGuards(i)
 		return
 	}
-	for int(st.step) < len(l.own) && s.rules[s.plan.rules[l.own[st.step]].own].phase == failed {
+	own := s.rules[l.firstOwn:][:len(l.own)]
+	for int(st.step) < len(own) && own[st.step].phase == failed {
 		st.step++
 	}
 	open, end := literal.Empty(), l.end
-	for _, c := range l.bundles {
-		b := &s.bundles[s.plan.conds[c].bundle]
+	for i := l.firstBundle; i < l.endBundle; i++ {
+		b := &s.bundles[i]
 		open.Merge(&b.open)
 		end = min(end, b.hit.First())
 	}
-	for _, r := range l.own[st.step:] {
-		if r >= end {
-			break
-		}
-		switch rule := &s.plan.rules[r]; s.rules[rule.own].phase {
+	for i := int(st.step); i < len(own) && l.own[i] < end; i++ {
+		switch own[i].phase {
 		case holds:
-			end = r
+			end = l.own[i]
 		case waiting:
-			open.Add(r, uint8(rule.mode))
+			open.Add(l.own[i], uint8(s.plan.rules[l.own[i]].mode))
 		}
 	}
 	last := l.fallback
 	if end < l.end {
 		last = s.plan.rules[end].mode
 	}
-	st.low, st.high, st.cursor = last, last, end
+	st.low, st.high, st.cursor, st.holds = last, last, end, end < l.end
 	if open.First() >= end {
 		return
 	}
+	st.holds = false
 	for mode, r := range open.Of() {
 		if m := stopgate.Mode(mode); r < end {
 			st.low, st.high, st.cursor = stopgate.Strictest(st.low, m), weakest(st.high, m), min(st.cursor, r)
@@ -329,20 +329,20 @@ func (s *state) walk(i int) {
 func (s *state) walkGuards(i int) {
 	l, st := &s.plan.lists[i], &s.lists[i]
 	hit, open := literal.Empty(), literal.Empty()
-	for _, c := range l.bundles {
-		b := &s.bundles[s.plan.conds[c].bundle]
+	for i := l.firstBundle; i < l.endBundle; i++ {
+		b := &s.bundles[i]
 		hit.Merge(&b.hit)
 		open.Merge(&b.open)
 	}
-	for _, r := range l.own {
-		switch rule := &s.plan.rules[r]; s.rules[rule.own].phase {
+	for i, r := range l.own {
+		switch s.rules[l.firstOwn+int32(i)].phase {
 		case holds:
-			hit.Add(r, uint8(rule.mode))
+			hit.Add(r, uint8(s.plan.rules[r].mode))
 		case waiting:
-			open.Add(r, uint8(rule.mode))
+			open.Add(r, uint8(s.plan.rules[r].mode))
 		}
 	}
-	st.low, st.high, st.cursor = l.fallback, l.fallback, l.end
+	st.low, st.high, st.cursor, st.holds = l.fallback, l.fallback, l.end, false
 	for mode, r := range hit.Of() {
 		if m := stopgate.Mode(mode); r != literal.None {
 			st.low, st.high = stopgate.Strictest(st.low, m), stopgate.Strictest(st.high, m)
@@ -354,7 +354,7 @@ func (s *state) walkGuards(i int) {
 		}
 	}
 	if st.low == st.high && hit.Of()[st.low] != literal.None {
-		st.cursor = hit.Of()[st.low]
+		st.cursor, st.holds = hit.Of()[st.low], true
 	}
 }
 

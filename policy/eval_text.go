@@ -42,6 +42,7 @@ func (e *Evaluation) startTest(t *test, alone bool) {
 		e.startIndex(t, alone)
 		return
 	}
+	e.commands = e.commands || e.plan.conds[t.cond].command >= 0
 	for _, m := range t.texts {
 		x := e.nextText()
 		x.test, x.m, x.index, x.alone = t, m, nil, alone
@@ -237,11 +238,6 @@ func (e *Evaluation) textEnd() {
 			st.value = e.spine.keep(e.text())
 		}
 	}
-	for i := range e.texts { // nothing points into a string that has ended
-		if k := &e.plan.conds[e.texts[i].test.cond]; k.bundle >= 0 {
-			e.bundles[k.bundle].index, e.bundles[k.bundle].text = nil, nil
-		}
-	}
 	e.commandEnd()
 	for i := range e.watches {
 		e.protected(&e.watches[i])
@@ -264,11 +260,8 @@ func (e *Evaluation) swept(x *textTest) bool {
 // commandEnd judges the simple commands of the string that has just ended, each by
 // itself (K29).
 func (e *Evaluation) commandEnd() {
-	judged := false
-	for i := range e.texts {
-		judged = judged || e.plan.conds[e.texts[i].test.cond].command >= 0
-	}
-	if judged {
+	if e.commands {
+		e.commands = false
 		v := e.wholeText()
 		for n := range v.Commands() {
 			e.command(v, n)

@@ -31,14 +31,15 @@ func (e *Evaluation) settle() (terminal bool) {
 		return false
 	}
 	if e.fault.code != "" {
-		e.publish(stopgate.Verdict{
+		e.publish(&stopgate.Verdict{
 			Mode: stopgate.Deny, Layer: stopgate.LayerIntegrity, Code: e.fault.code,
 			Pointer: e.fault.pointer, Public: e.fault.code.Public(),
 		})
 		return true
 	}
 	low := stopgate.Unattended
-	for _, f := range e.floors {
+	for i := range e.floors {
+		f := &e.floors[i]
 		if f.Mode.Terminal() {
 			e.publish(floorVerdict(f))
 			return true
@@ -73,56 +74,35 @@ func (e *Evaluation) settle() (terminal bool) {
 	case decided >= 0:
 		e.say(decided)
 	case len(e.floors) > 0:
-		e.publish(floorVerdict(e.floors[0]))
+		e.publish(floorVerdict(&e.floors[0]))
 	default: // no list has anything to say: results without rules are delivered
-		e.publish(stopgate.Verdict{Mode: low, Layer: stopgate.LayerRules})
+		e.publish(&stopgate.Verdict{Mode: low, Layer: stopgate.LayerRules})
 	}
 	return false
 }
 
 // said is what the verdict of a list follows from, but for the words for it.
 type said struct {
-	list, floors int
+	list, floors int32
 	cursor, lane int32
 	mode         stopgate.Mode
 	holds        bool
 }
 
-// say publishes the verdict of a list that is decided, unless it is the latest one.
+// say publishes the verdict of a list that is decided, unless it is the latest one. If
+// its first rule that has not failed holds, that rule decided; otherwise all rules that
+// may turn out to have decided answer the same mode (K9).
 func (e *Evaluation) say(i int) {
-	st := &e.lists[i]
-	now := said{list: i + 1, floors: len(e.floors), cursor: st.cursor, lane: st.lane, mode: st.low}
-	now.holds = st.cursor != e.plan.lists[i].end && e.phaseOf(st.cursor, st.lane) == holds
+	l, st := &e.plan.lists[i], &e.lists[i]
+	now := said{list: int32(i + 1), floors: int32(len(e.floors)), cursor: st.cursor, lane: st.lane, mode: st.low, holds: st.holds}
 	if e.said == now {
 		return
 	}
-	e.publish(e.listVerdict(i))
-	e.said = now
-}
-
-// abstains reports whether a list is a guard whose rule does not hold.
-func (e *Evaluation) abstains(i int) bool {
-	l := &e.plan.lists[i]
-	return l.guard && e.lists[i].cursor == l.end
-}
-
-func floorVerdict(f stopgate.Floor) stopgate.Verdict {
-	return stopgate.Verdict{Mode: f.Mode, Layer: stopgate.LayerFloor, Code: f.Code, Pointer: f.Pointer, Public: f.Code.Public()}
-}
-
-// listVerdict is the verdict of a list that is decided. If its first rule that has
-// not failed holds, that rule decided; otherwise all rules that may turn out to have
-// decided answer the same mode (K9).
-func (e *Evaluation) listVerdict(i int) stopgate.Verdict {
-	l, st := &e.plan.lists[i], &e.lists[i]
-	v := stopgate.Verdict{Mode: st.low, Layer: l.layer, Code: stopgate.CodeRuleMatched}
-	if st.low == stopgate.Skip {
-		v.Code = stopgate.CodeRuleSkipped
-	}
+	v := stopgate.Verdict{Mode: st.low, Layer: l.layer, Code: codeOf(st.low)}
 	switch {
 	case st.cursor == l.end:
 		v.Code = l.code
-	case e.phaseOf(st.cursor, st.lane) == holds:
+	case st.holds:
 		r := &e.plan.rules[st.cursor]
 		v.Rule, v.Public = r.ref, r.public
 		v.Pointer = e.pointerOf(st.cursor, st.lane)
@@ -134,7 +114,26 @@ func (e *Evaluation) listVerdict(i int) stopgate.Verdict {
 	if v.Public == "" {
 		v.Public = v.Code.Public()
 	}
-	return v
+	e.publish(&v)
+	e.said = now
+}
+
+// codeOf is the code of a verdict that a rule decided.
+func codeOf(m stopgate.Mode) stopgate.Code {
+	if m == stopgate.Skip {
+		return stopgate.CodeRuleSkipped
+	}
+	return stopgate.CodeRuleMatched
+}
+
+// abstains reports whether a list is a guard whose rule does not hold.
+func (e *Evaluation) abstains(i int) bool {
+	l := &e.plan.lists[i]
+	return l.guard && e.lists[i].cursor == l.end
+}
+
+func floorVerdict(f *stopgate.Floor) *stopgate.Verdict {
+	return &stopgate.Verdict{Mode: f.Mode, Layer: stopgate.LayerFloor, Code: f.Code, Pointer: f.Pointer, Public: f.Code.Public()}
 }
 
 // saidBefore reports that a verdict without a rule says nothing new, so that nobody has
@@ -189,16 +188,18 @@ func (e *Evaluation) candidates(i int) (rules []int, public string) {
 
 // publish makes a verdict the latest one, if it says anything new. While the mode
 // stays the same it stays known since the byte that showed it first.
-func (e *Evaluation) publish(v stopgate.Verdict) {
+func (e *Evaluation) publish(v *stopgate.Verdict) {
 	e.said = said{}
 	v.Decided, v.DecidedAt, v.Floors = true, e.at, e.floors[:len(e.floors):len(e.floors)]
 	last := &e.verdict
-	if last.Decided && last.Mode == v.Mode {
-		v.DecidedAt = last.DecidedAt
-		if last.Layer == v.Layer && last.Code == v.Code && last.Rule == v.Rule && len(last.Floors) == len(v.Floors) {
-			return
+	if last.Decided {
+		if last.Mode == v.Mode {
+			v.DecidedAt = last.DecidedAt
+			if last.Layer == v.Layer && last.Code == v.Code && last.Rule == v.Rule && len(last.Floors) == len(v.Floors) {
+				return
+			}
 		}
+		e.before = append(e.before, *last)
 	}
-	e.verdict = v
-	e.trace = append(e.trace, v)
+	*last = *v
 }

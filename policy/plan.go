@@ -54,8 +54,11 @@ type list struct {
 	fallback stopgate.Mode
 	code     stopgate.Code // of the fallback
 	guard    bool          // its rules are guards; the fallback is no answer
-	own      []int32       // the rules that are in no bundle
-	bundles  []int32       // the conditions that stand for all others
+	// own are its rules that are in no bundle; their states stand together, as those of
+	// its bundles do, which stand for all others.
+	own                    []int32
+	firstOwn               int32
+	firstBundle, endBundle int32
 	// commands is how many of its conditions look at command lines of which there may
 	// be several: the list is then judged once for each command (K29). firstCommand is
 	// where their answers stand among those of all lists.
@@ -85,7 +88,7 @@ type rule struct {
 	sole       *syntax.Condition // of a rule in a bundle
 	commands   bool              // some condition is judged command by command
 	ref        *stopgate.RuleRef
-	public     string // the rule's reason, "" if it has none (K37)
+	public     string // the rule's reason, or what is said without one (K37)
 }
 
 // cond is one condition of a rule.

@@ -47,21 +47,28 @@ func (c *Cursor) Set(o *Cursor) {
 // becomes known of a member, and returns the number of bytes read: all of them if
 // nothing did.
 func (t *Tree) Feed(c *Cursor, text []byte) (read int, changed bool) {
-	for i := 0; i < len(text); {
-		if t.Done(c) {
-			return len(text), false
+	for read < len(text) && !t.Done(c) {
+		if b := text[read]; seen(b) && !c.apart {
+			at, known := c.raw.node, len(c.met)
+			c.raw = t.raw.step(c.raw, b)
+			c.meet(t.raw, c.raw)
+			read, changed = read+1, c.raw.node != at || len(c.met) != known
+		} else {
+			size := 1
+			if b >= utf8.RuneSelf {
+				_, size = utf8.DecodeRune(text[read:])
+			}
+			read, changed = read+size, t.point(c, text[read:read+size])
 		}
-		size := 1
-		if text[i] >= utf8.RuneSelf {
-			_, size = utf8.DecodeRune(text[i:])
-		}
-		changed = t.point(c, text[i:i+size])
-		if i += size; changed {
-			return i, true
+		if changed {
+			return read, true
 		}
 	}
 	return len(text), false
 }
+
+// seen reports a character of ASCII that is neither hidden nor blank.
+func seen(b byte) bool { return '!' <= b && b <= '~' }
 
 // point reads one code point.
 func (t *Tree) point(c *Cursor, p []byte) (changed bool) {
@@ -102,8 +109,8 @@ func (f *Forms) of(p []byte) (hidden, blank bool) {
 	r := rune(p[0])
 	if r >= utf8.RuneSelf {
 		r, _ = utf8.DecodeRune(p)
-	} else if '!' <= r && r <= '~' {
-		return false, false // nothing that is seen in ASCII is hidden or blank
+	} else if seen(p[0]) {
+		return false, false
 	}
 	return f.Hidden(r), f.Blank(r)
 }
