@@ -66,7 +66,7 @@ func (c *checker) report(code diag.Code, at diag.Range, message, hint string, re
 func (c *checker) trust() {
 	for _, e := range c.policy.OperatorOnly() {
 		c.report(diag.Untrusted, e.KeyRange, "a project file that nobody trusted cannot have `"+tomltree.Key(e.Key)+"`",
-			"move it to your own file, or trust this one by its hash")
+			"move it to your own file, or trust these bytes with stopgate trust")
 	}
 }
 

@@ -173,17 +173,18 @@ func question(ctx context.Context, queue *approve.Queue, id string) (approve.Ent
 }
 
 // person opens the terminal that a person sits at. What anybody could type who can
-// start a command does not answer questions (DECISIONS S4).
-func person() (*tty.Terminal, error) {
+// start a command does not answer questions (DECISIONS S4). otherwise is another way,
+// "" if there is none.
+func person(otherwise string) (*tty.Terminal, error) {
 	t, err := tty.Open()
 	if errors.Is(err, tty.ErrNone) {
-		return nil, hintedError{
-			errors.New("answering needs a terminal with a person at it, and this command has none"),
-			"run it yourself in a terminal, or answer over the decision API with a token of the scope approve",
-		}
+		return nil, hintedError{errors.New("this needs a terminal with a person at it, and there is none"), "run it yourself in a terminal" + otherwise}
 	}
 	return t, err
 }
+
+// answerElsewhere is how a person answers without this machine's terminal.
+const answerElsewhere = ", or answer over the decision API with a token of the scope approve"
 
 func newApprovalsWatch() *cobra.Command {
 	var f deskFlags
@@ -197,7 +198,7 @@ being denied. Any number of people can watch; the first no wins.`,
 	}
 	f.add(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		t, err := person()
+		t, err := person(answerElsewhere)
 		if err != nil {
 			return err
 		}
@@ -238,7 +239,7 @@ it. Without a terminal nothing can be answered.`,
 	}
 	f.add(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		t, err := person()
+		t, err := person(answerElsewhere)
 		if err != nil {
 			return err
 		}

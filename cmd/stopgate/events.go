@@ -7,11 +7,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net"
 	"net/http"
 	"net/url"
 	"os"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -159,6 +161,7 @@ func eventLine(e *live.Event) string {
 type eventSource struct {
 	client *http.Client
 	base   string
+	at     string // as the user names it
 	url    string
 	token  string
 	all    bool
@@ -180,6 +183,7 @@ func (f *eventFlags) source() (*eventSource, error) {
 		}
 		text = (&url.URL{Scheme: "unix", Path: path}).String()
 	}
+	s.at = text
 	at, err := url.Parse(text)
 	if err != nil {
 		return nil, usagef("--url %s: want unix:PATH, http://HOST, https://HOST or redis://HOST", text)
@@ -206,6 +210,19 @@ func (f *eventFlags) source() (*eventSource, error) {
 	return s, nil
 }
 
+// unreached says that nobody answers, in fewer words than the layers below.
+func (s *eventSource) unreached(err error) error {
+	var inner *url.Error
+	if errors.As(err, &inner) {
+		err = inner.Err
+	}
+	hint := "is stopgate up running? name its API with --url, as its first line of output says"
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ECONNREFUSED) {
+		return hintedError{fmt.Errorf("no gate answers at %s", s.at), hint}
+	}
+	return hintedError{fmt.Errorf("ask the gate at %s: %w", s.at, err), hint}
+}
+
 // watch prints events until ctx ends. A connection that breaks is made again: nothing
 // is lost that the gate still keeps.
 func (s *eventSource) watch(ctx context.Context, out *eventPrinter) error {
@@ -229,7 +246,7 @@ func (s *eventSource) watch(ctx context.Context, out *eventPrinter) error {
 		case errors.Is(err, errEnough), errors.As(err, &refused):
 			return err
 		case !begun && !connected:
-			return hintedError{fmt.Errorf("watch events: %w", err), "is stopgate up running? name its API with --url, as its first line of output says"}
+			return s.unreached(err)
 		case begun:
 			connected, pause = true, 0
 			fmt.Fprintln(out.talk, "stopgate: the connection broke; trying again")

@@ -47,7 +47,7 @@ Exit: 0 yes, 1 no.`,
 		}
 		resp, err := api.client.Do(req)
 		if err != nil {
-			return fmt.Errorf("health: %w", err)
+			return api.unreached(err)
 		}
 		defer resp.Body.Close()
 		text, err := io.ReadAll(io.LimitReader(resp.Body, 1000))

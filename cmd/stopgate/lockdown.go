@@ -85,7 +85,7 @@ func lockdownText(l gate.Lockdown) string {
 
 // confirmLift asks the person at the terminal.
 func confirmLift(now gate.Lockdown) error {
-	t, err := person()
+	t, err := person(", or over the decision API with a token of the scope operate")
 	if err != nil {
 		return err
 	}

@@ -184,7 +184,7 @@ a code. Who accepts the change types the code. Without a terminal nothing is acc
 		if p.Changed == nil {
 			return fmt.Errorf("%s has not changed", visible.Text(args[1]))
 		}
-		t, err := person()
+		t, err := person("")
 		if err != nil {
 			return err
 		}
@@ -244,7 +244,7 @@ func newPinForget(s streams) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		t, err := person()
+		t, err := person("")
 		if err != nil {
 			return err
 		}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -12,12 +11,14 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
 	"github.com/stopgate/stopgate/audit"
 	"github.com/stopgate/stopgate/audit/jsonl"
 	rows "github.com/stopgate/stopgate/audit/sqlite"
+	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/records"
 	"github.com/stopgate/stopgate/internal/tomltree"
-	"github.com/stopgate/stopgate/policy"
+	"github.com/stopgate/stopgate/policy/syntax"
 	"github.com/stopgate/stopgate/store/sqlite"
 )
 
@@ -78,12 +79,16 @@ func (f *stateFlags) add(cmd *cobra.Command) {
 
 // stateOf reads the tables [audit] and [store]; flags win over them.
 func stateOf(l loaded, f stateFlags) (stateSettings, error) {
-	tables := l.program.Settings().Tables
+	return stateIn(l.program.Settings().Tables, l.set, f)
+}
+
+// stateIn reads the tables; set has the files that mistakes in them point to.
+func stateIn(tables map[string]*tomltree.Value, set config.Set, f stateFlags) (stateSettings, error) {
 	var a auditTable
 	var s storeTable
 	mistakes := append(tomltree.Decode(tables["audit"], &a), tomltree.Decode(tables["store"], &s)...)
 	if mistakes.HasErrors() {
-		return stateSettings{}, mistakesError{mistakes, l.set}
+		return stateSettings{}, mistakesError{mistakes, set}
 	}
 	settings := stateSettings{auditFile: a.File, rowsDays: defaultRowsDays, argumentsDays: defaultArgumentsDays, rotateBytes: defaultRotateBytes, rotateDays: a.RotateDays}
 	if a.RotateBytes != nil {
@@ -177,24 +182,47 @@ func (f *logFlags) add(cmd *cobra.Command) {
 	cmd.Flags().Lookup("store").Usage = "read the records of the store at `URL` (default: as up would write them)"
 }
 
-// settings are those of the policy that up would take; a policy that cannot be read
-// is passed over where flags say all.
+// settings are where up keeps its state: what the operator's files say in [store] and
+// [audit]. Mistakes elsewhere in them do not matter, nor does a project file that nobody
+// trusts: records are read and a lockdown is ordered just when something is wrong. Files
+// that cannot be read are passed over where flags say all.
 func (f *logFlags) settings() (stateSettings, error) {
-	p := policyFlags{files: f.files}
-	l, err := p.load(io.Discard)
-	if err != nil {
-		if f.store == "" && f.audit == "" {
-			return stateSettings{}, err
-		}
-		l = loaded{program: emptyProgram()}
+	set, tables, err := operatorTables(f.files)
+	if err != nil && f.store == "" && f.audit == "" {
+		return stateSettings{}, err
 	}
-	return stateOf(l, f.stateFlags)
+	return stateIn(tables, set, f.stateFlags)
 }
 
-// emptyProgram is a policy without settings.
-func emptyProgram() *policy.Program {
-	program, _ := policy.Compile([]policy.Source{{Name: "none", Text: []byte("version = 1\n"), Trusted: true}}, policy.Options{})
-	return program
+// operatorTables reads the operational tables of the files that hold and are trusted,
+// each from the first file that has it.
+func operatorTables(files []string) (config.Set, map[string]*tomltree.Value, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return config.Set{}, nil, fmt.Errorf("find the policy: %w", err)
+	}
+	where := config.Standard(dir)
+	where.Policy = files
+	set, err := config.Discover(where)
+	if err != nil {
+		return set, nil, unread(err)
+	}
+	tables := make(map[string]*tomltree.Value)
+	for _, source := range set.Sources() {
+		if !source.Trusted {
+			continue
+		}
+		file, mistakes := syntax.Parse(source.Name, source.Text)
+		if file == nil {
+			return set, nil, mistakesError{mistakes, set}
+		}
+		for name, table := range file.Tables {
+			if tables[name] == nil {
+				tables[name] = table
+			}
+		}
+	}
+	return set, tables, nil
 }
 
 // open opens the records, wherever they are.

@@ -70,7 +70,7 @@ func report(s streams, cmd *cobra.Command, err error) int {
 		code = exitMistakes
 		mistakes.list.Sort()
 		f.Diagnostics = mistakes.list
-		io.WriteString(s.err, diag.Text(mistakes.list, mistakes.set.Text))
+		io.WriteString(s.err, diag.Text(mistakes.list.Errors(), mistakes.set.Text))
 	case errors.As(err, &usage):
 		code = exitUsage
 	}

@@ -41,17 +41,23 @@ func newRoot(s streams) *cobra.Command {
 		}
 		return usagef("%w (see '%s --help')", err, cmd.CommandPath())
 	})
-	root.AddCommand(
-		newUp(s), newMCP(s), newAgent(s), newDemo(s), newInit(s),
-		newCheck(s), newFmt(s), newTest(s), newDiff(s), newSchema(s), newDecide(s), newExplain(s), newTrust(s),
-		newLog(s), newEvents(s), newHealth(s), newReport(s), newReplay(s), newSessions(s),
-		newApprovals(s), newGrants(s), newLockdown(s),
-		newHook(s), newInstall(s), newUninstall(s), newDoctor(s),
-		&cobra.Command{
-			Use: "version", Short: "print the version", Args: noArgs,
-			Run: func(*cobra.Command, []string) { printVersion(s.out) },
-		},
-	)
+	group := func(id, title string, commands ...*cobra.Command) {
+		root.AddGroup(&cobra.Group{ID: id, Title: title})
+		for _, cmd := range commands {
+			cmd.GroupID = id
+		}
+		root.AddCommand(commands...)
+	}
+	group("start", "Start here:", newDemo(s), newInit(s))
+	group("gates", "Put the gate somewhere:", newUp(s), newMCP(s), newAgent(s), newInstall(s), newUninstall(s), newDoctor(s), newHook(s))
+	group("policies", "Write policies:",
+		newCheck(s), newTest(s), newDecide(s), newExplain(s), newDiff(s), newFmt(s), newTrust(s), newReplay(s), newSchema(s))
+	group("people", "Answer calls, and stop them:", newApprovals(s), newGrants(s), newLockdown(s))
+	group("records", "Look at what happened:", newLog(s), newEvents(s), newReport(s), newSessions(s), newHealth(s))
+	root.AddCommand(&cobra.Command{
+		Use: "version", Short: "print the version", Args: noArgs,
+		Run: func(*cobra.Command, []string) { printVersion(s.out) },
+	})
 	root.SetHelpCommand(newHelp(root))
 	root.InitDefaultCompletionCmd("completion")
 	if completion, _, err := root.Find([]string{"completion"}); err == nil {
