@@ -164,7 +164,7 @@ func (w *hookWiring) open(ctx context.Context, e *hook.Event) (*hook.Backend, er
 	o.Home, _ = os.UserHomeDir()
 	program, mistakes := policy.Compile(set.Sources(), o)
 	if program == nil || mistakes.HasErrors() {
-		io.WriteString(w.talk, visible.Lines(diag.Text(mistakes, set.Text)))
+		io.WriteString(w.talk, visible.Lines(diag.Text(mistakes.Errors(), set.Text)))
 		return nil, mistakesError{mistakes, set}
 	}
 	l := loaded{set: set, program: program}

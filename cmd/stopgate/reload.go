@@ -80,7 +80,7 @@ func (r *reloader) reload(ctx context.Context) {
 	var mistakes mistakesError
 	if errors.As(err, &mistakes) {
 		mistakes.list.Sort()
-		fmt.Fprint(r.up.err, diag.Text(mistakes.list, mistakes.set.Text))
+		fmt.Fprint(r.up.err, diag.Text(mistakes.list.Errors(), mistakes.set.Text))
 		if first := mistakes.list.Errors(); len(first) > 0 {
 			cause = fmt.Sprintf("%s in %s:%d", first[0].Code, first[0].File, first[0].Range.Start.Line)
 		}
