@@ -5,6 +5,7 @@ import (
 	"context"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -193,6 +194,84 @@ func TestUpstreamDeadlines(t *testing.T) {
 			})
 		})
 	}
+}
+
+// Proves FM5, FM13 (WIRE 9.5): waiting times that are shorter than the pauses in which
+// a stream is looked at are held to the millisecond, whenever they begin.
+func TestShortDeadlines(t *testing.T) {
+	head := chatEvent(`{"role":"assistant","content":""}`, "null")
+	text := chatEvent(`{"content":"a"}`, "null")
+	half := chatEvent(`{"tool_calls":[{"index":0,"id":"call_1","type":"function","function":{"name":"a","arguments":"{\"path\":\"src"}}]}`, "null")
+	const ms = time.Millisecond
+	for _, test := range []struct {
+		name   string
+		change func(*gateway.Timeouts)
+		pieces []any
+		stream bool
+		after  time.Duration
+	}{
+		{"silent from the start", func(to *gateway.Timeouts) { to.IdleFirst = 1300 * ms }, []any{head, time.Hour}, true, 1300 * ms},
+		{"silent later", func(to *gateway.Timeouts) { to.Idle = 700 * ms }, []any{head, text, text, text, 600 * ms, text, time.Hour}, true, 1300 * ms},
+		{"silent inside a call", func(to *gateway.Timeouts) { to.Idle = 700 * ms }, []any{head, text, 4 * time.Second, half, time.Hour}, true, 4700 * ms},
+		{"silent in a whole answer", func(to *gateway.Timeouts) { to.IdleFirst = 900 * ms }, []any{`{"choices":`, 800 * ms, ` `, time.Hour}, false, 1700 * ms},
+		{"the whole exchange", func(to *gateway.Timeouts) { to.Exchange = 3200 * ms }, []any{head, time.Second, text, time.Second, text, time.Second, text, time.Hour}, true, 3200 * ms},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c, _ := inProcess(t, allowAll, func(w http.ResponseWriter, r *http.Request) {
+					if !test.stream {
+						w = asJSON{w}
+					}
+					paused(test.pieces...)(w, r)
+				}, func(o *gateway.Options) { test.change(&o.Settings.Timeouts) })
+				start := time.Now()
+				res, err := c.Post("http://localhost"+chatPath, "application/json", strings.NewReader(chatRequest(test.stream)))
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer res.Body.Close()
+				body, _ := io.ReadAll(res.Body)
+				mustContain(t, string(body), `"code":"upstream_timeout"`)
+				if took := time.Since(start); took < test.after || took > test.after+2*ms {
+					t.Errorf("took %v, want %v", took, test.after)
+				}
+			})
+		})
+	}
+}
+
+// asJSON is an answer that is not streamed.
+type asJSON struct{ http.ResponseWriter }
+
+func (w asJSON) Write(p []byte) (int, error) {
+	w.Header().Set("Content-Type", "application/json")
+	return w.ResponseWriter.Write(p)
+}
+
+func (w asJSON) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+// Proves W20, S17: the first sign of life comes five seconds after the last byte,
+// also when a call began to be held just before.
+func TestFirstKeepalive(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		head := chatEvent(`{"role":"assistant","content":"hi"}`, "null")
+		call := chatCall(0, "call_1", "a", `{"path":"src/a"}`)
+		pieces := []any{head, 5100 * time.Millisecond, head, 4900 * time.Millisecond, call, 30 * time.Second, chatEvent(`{}`, `"tool_calls"`) + chatDone}
+		c, _ := inProcess(t, allowAll, paused(pieces...), nil)
+		got, err := lines(t, c, chatPath, chatRequest(true))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var at []time.Duration
+		for _, line := range got {
+			if line.text == ": stopgate" {
+				at = append(at, line.at)
+			}
+		}
+		if want := []time.Duration{10100 * time.Millisecond, 20100 * time.Millisecond, 30100 * time.Millisecond}; !slices.Equal(at, want) {
+			t.Errorf("signs of life at %v, want %v", at, want)
+		}
+	})
 }
 
 // Proves FM5: a response that is not streamed has the same idle limit.

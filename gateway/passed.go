@@ -54,7 +54,7 @@ func (x *exchange) pass(answer *http.Response) {
 	x.headed = true
 	x.renew(time.Now())
 	x.w.WriteHeader(answer.StatusCode)
-	x.watch.reading, x.watch.read = true, time.Now()
+	x.watch.awaitUpstream()
 	x.mu.Unlock()
 	buf := make([]byte, readBuffer)
 	for {

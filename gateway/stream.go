@@ -128,7 +128,7 @@ func (s *stream) afterRead() {
 // read waits for the upstream. The decoder's events end their life here.
 func (s *stream) read() {
 	s.fresh = s.buf.decoder.Space()
-	s.watch.reading = true
+	s.watch.awaitUpstream()
 	s.unlocked(s.readUnlocked)
 	s.watch.reading = false
 	s.watch.read = time.Now()
@@ -215,7 +215,7 @@ func (s *stream) release() {
 // be written before is written before.
 func (s *stream) resolve(due []int) {
 	s.flush()
-	s.watch.resolving = true
+	s.watch.awaitGate()
 	s.unlocked(func() { s.calls.resolveAll(s.ctx, due) })
 	s.watch.resolving = false
 	s.watch.read = time.Now()

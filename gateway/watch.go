@@ -20,6 +20,7 @@ type watch struct {
 	held      time.Time // since when something is held; zero if nothing is
 	events    int       // events with data so far
 	drainBy   time.Time // when reading on without a purpose ends; zero: no limit
+	due       time.Time // when the timer looks next
 }
 
 // begin starts the watch.
@@ -28,7 +29,9 @@ func (c *watch) begin(x *exchange) {
 	defer x.mu.Unlock()
 	now := time.Now()
 	*c = watch{x: x, read: now, wrote: now}
-	c.timer = time.AfterFunc(c.next(now), c.look)
+	d := c.next(now)
+	c.due = now.Add(d)
+	c.timer = time.AfterFunc(d, c.look)
 }
 
 // end stops it. Afterwards the timer's function does nothing.
@@ -37,6 +40,26 @@ func (c *watch) end() {
 	defer c.x.mu.Unlock()
 	c.over = true
 	c.timer.Stop()
+}
+
+// awaitUpstream says that the handler begins to wait for the upstream. Called with mu held.
+func (c *watch) awaitUpstream() {
+	c.reading, c.read = true, time.Now()
+	c.arm(c.read)
+}
+
+// awaitGate says that it begins to wait for the gate. Called with mu held.
+func (c *watch) awaitGate() {
+	c.resolving = true
+	c.arm(time.Now())
+}
+
+// arm makes the timer look when the first deadline is due, if it would look later.
+// A deadline that is put off needs no new time: the timer finds out when it looks.
+func (c *watch) arm(now time.Time) {
+	if d := c.next(now); now.Add(d).Before(c.due) {
+		c.soon(d)
+	}
 }
 
 // A response has begun when more events than these have come: its head, and a
@@ -88,7 +111,7 @@ func (c *watch) look() {
 		return
 	}
 	c.keepAwake(now)
-	c.timer.Reset(c.next(now))
+	c.soon(c.next(now))
 }
 
 // longHeld is when comment lines are no sign of life enough (DECISIONS S17).
@@ -112,8 +135,8 @@ func (c *watch) keepAwake(now time.Time) {
 	c.awake = true
 }
 
-// next is how long the timer sleeps. It looks at least as often as a keepalive
-// can become due, because what is held may change in between.
+// next is how long the timer sleeps: to the first deadline, or as long as it takes
+// a keepalive to become due, because what is held may change in between.
 func (c *watch) next(now time.Time) time.Duration {
 	t := &c.x.settings.Timeouts
 	at := now.Add(t.KeepaliveFirst)
@@ -146,5 +169,8 @@ func (c *watch) endBy(d time.Duration) {
 	}
 }
 
-// soon makes the timer look again within d. Called with mu held.
-func (c *watch) soon(d time.Duration) { c.timer.Reset(d) }
+// soon makes the timer look again in d. Called with mu held.
+func (c *watch) soon(d time.Duration) {
+	c.due = time.Now().Add(d)
+	c.timer.Reset(d)
+}

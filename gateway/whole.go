@@ -94,7 +94,7 @@ func (x *exchange) answerWhole(answer *http.Response, body []byte) {
 // readWhole reads a response to its end. Each read is a sign of life.
 func (x *exchange) readWhole(answer *http.Response, content io.Reader, limit int64) ([]byte, *refusal) {
 	x.mu.Lock()
-	x.watch.reading, x.watch.read = true, time.Now()
+	x.watch.awaitUpstream()
 	x.mu.Unlock()
 	body, err := readAll(heard{x, content}, answer.ContentLength, limit)
 	x.mu.Lock()
