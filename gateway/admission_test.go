@@ -175,7 +175,11 @@ func TestRoutes(t *testing.T) {
 	} {
 		t.Run(test.method+" "+test.path, func(t *testing.T) {
 			reached = ""
-			a := r.send(test.method, test.path, "", nil)
+			body := ""
+			if test.method == "POST" {
+				body = `{"model":"m","messages":[]}`
+			}
+			a := r.send(test.method, test.path, body, nil)
 			if test.passes {
 				if a.status != 200 || reached != test.method+" "+test.path {
 					t.Errorf("status %d, reached %q", a.status, reached)

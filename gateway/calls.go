@@ -362,10 +362,10 @@ func (c *calls) release(i int) wire.Release {
 		return wire.Release{Call: i, Allowed: true, Args: held.outcome.Args}
 	}
 	if held.said != "" && v.Code == stopgate.CodePolicyDropped {
-		return wire.Release{Call: i, Text: held.said}
+		return wire.Release{Call: i, Text: held.said, Answer: wire.Envelope(v.Code, v.Public)}
 	}
 	declared := held.declared || v.Rule != nil // by the policy (DECISIONS S21)
-	return wire.Release{Call: i, Text: wire.DenialText(held.tool, declared, v.Public, v.Code)}
+	return wire.Release{Call: i, Text: wire.DenialText(held.tool, declared, v.Public, v.Code), Answer: wire.Envelope(v.Code, v.Public)}
 }
 
 // delivered notes that the client has what was released.

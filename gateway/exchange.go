@@ -37,7 +37,7 @@ type exchange struct {
 	guessed   bool          // by what the request says: others may say the same
 	links     []ledger.Call // calls of the responses that are continued
 	rounds    rounds
-	before    int  // calls of the rounds before
+	sum       sum  // of the rounds before
 	kept      bool // the response is remembered
 	turn      *gate.Turn
 	turnID    stopgate.TurnID
@@ -72,13 +72,8 @@ func (g *Gateway) serveGated(w http.ResponseWriter, r *http.Request, rt *route, 
 		g.refuse(w, r, no)
 		return
 	}
-	req, err := d.Request(body)
-	if err != nil {
-		no := &refusal{status: http.StatusBadRequest, code: stopgate.CodeProtocolViolation}
-		var bad *wire.RequestError
-		if errors.As(err, &bad) {
-			no = &refusal{status: bad.Status, code: bad.Code, message: bad.Message}
-		}
+	req, no := readRequest(d, body)
+	if no != nil {
 		g.refuse(w, r, no)
 		return
 	}
@@ -92,16 +87,38 @@ func (g *Gateway) serveGated(w http.ResponseWriter, r *http.Request, rt *route, 
 		g.refuse(w, r, no)
 		return
 	}
-	body = x.recall(body)
-	x.begin(r, body)
-	if body, no = x.revise(r, rt.api, body); no != nil {
+	if body, no = x.history(r, rt.api, body); no != nil {
 		g.refuse(w, r, no)
 		return
 	}
-	x.req.Past = nil // told already, and it holds on to the body
-	body = x.restore(body)
 	x.prepare(r, body)
 	x.run(r, body)
+}
+
+func readRequest(d wire.Dialect, body []byte) (*wire.Request, *refusal) {
+	req, err := d.Request(body)
+	var bad *wire.RequestError
+	switch {
+	case err == nil:
+		return req, nil
+	case errors.As(err, &bad):
+		return nil, &refusal{status: bad.Status, code: bad.Code, message: bad.Message}
+	}
+	return nil, &refusal{status: http.StatusBadRequest, code: stopgate.CodeProtocolViolation}
+}
+
+// history learns from the conversation in a request and makes it what the provider may
+// see: without the results that are withheld, as the event policies leave it, and with
+// the calls that the client does not know of.
+func (x *exchange) history(r *http.Request, api string, body []byte) ([]byte, *refusal) {
+	body = x.recall(body)
+	x.begin(r, body)
+	body, no := x.revise(r, api, body)
+	if no != nil {
+		return nil, no
+	}
+	x.req.Past = nil // told already, and it holds on to the body
+	return x.restore(body), nil
 }
 
 func (g *Gateway) newExchange(w http.ResponseWriter, r *http.Request, v visit, d wire.Dialect, req *wire.Request, up *upstream) *exchange {
@@ -196,7 +213,7 @@ func (x *exchange) end() {
 	if x.fault != "" {
 		x.g.faults.count(x.fault)
 	}
-	x.g.log.Info("exchange", "dialect", x.dialect.Name(), "upstream", x.upstream.ID, "calls", x.before+len(x.calls.list),
+	x.g.log.Info("exchange", "dialect", x.dialect.Name(), "upstream", x.upstream.ID, "calls", x.sum.calls+len(x.calls.list),
 		"fault", string(x.fault), "enforced", x.enforced, "dropped", x.notes.Dropped, "usage_complete", !x.notes.UsageIncomplete,
 		"duration", time.Since(x.start).Round(time.Millisecond))
 }

@@ -111,7 +111,7 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case health, ready:
 		g.serveHealth(w, rt.how)
 		return
-	case gated, passed, passedUnjudged:
+	case gated, passed, counted, passedUnjudged:
 	default:
 		return
 	}
@@ -125,6 +125,8 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		g.refuse(w, r, &refusal{status: http.StatusServiceUnavailable, code: stopgate.CodeOverloaded})
 	case rt.how == gated:
 		g.serveGated(w, r, rt, v)
+	case rt.how == counted:
+		g.serveCounted(w, r, rt, v)
 	default:
 		g.servePassed(w, r, rt, v)
 	}

@@ -61,7 +61,7 @@ func (s *stream) judge() bool {
 		case need == wire.Resolve:
 			s.settle()
 		case need == wire.Finished:
-			s.keep(s.stream)
+			s.keep(s.stream, nil)
 		}
 	}
 }
@@ -71,5 +71,5 @@ func (s *stream) settle() {
 	due := s.calls.due()
 	s.unlocked(func() { s.calls.resolveAll(s.ctx, due) })
 	s.out, _ = s.stream.Release(s.out[:0], s.calls.releases(due), nil)
-	s.keep(s.stream)
+	s.keep(s.stream, nil)
 }

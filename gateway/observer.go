@@ -24,6 +24,9 @@ type Observer interface {
 type Observation interface {
 	// Send is told that the request goes upstream now, and may add headers to it.
 	Send(o *Observed, h http.Header)
+	// Next is told that the provider's answer is read and that the gate answers its calls:
+	// another Send follows. Times and Answer are those of this answer.
+	Next(o *Observed)
 	// End is told the end, once. o may be kept.
 	End(o *Observed)
 }
@@ -126,14 +129,24 @@ func (s *sight) first(now time.Time) {
 	}
 }
 
+// next notes the end of an answer behind which the response goes on.
+func (s *sight) next(x *exchange) {
+	if s == nil {
+		return
+	}
+	s.Answer, s.Ended = x.notes.Answer, time.Now()
+	s.to.Next(&s.Observed)
+	s.Answer, s.Answered, s.First, s.Ended, s.UpstreamStatus = wire.Answer{}, time.Time{}, time.Time{}, time.Time{}, 0
+}
+
 // result notes what came of the exchange; the exchange's mutex is held.
 func (s *sight) result(x *exchange) {
 	if s == nil {
 		return
 	}
 	s.Fault, s.Answer = x.fault, x.notes.Answer
-	s.Calls, s.Denied = len(x.calls.list), x.calls.denied
-	s.Arguments, s.Discarded = x.calls.received, x.calls.wasted
+	s.Calls, s.Denied = x.sum.calls+len(x.calls.list), x.sum.denied+x.calls.denied
+	s.Arguments, s.Discarded = x.sum.received+x.calls.received, x.sum.wasted+x.calls.wasted
 	s.Cancelled = x.stopped
 }
 
@@ -172,6 +185,13 @@ type observations []Observation
 func (l observations) Send(o *Observed, h http.Header) {
 	for _, to := range l {
 		to.Send(o, h)
+	}
+}
+
+// Next implements [Observation].
+func (l observations) Next(o *Observed) {
+	for _, to := range l {
+		to.Next(o)
 	}
 }
 

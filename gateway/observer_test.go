@@ -2,6 +2,8 @@ package gateway_test
 
 import (
 	"context"
+	"fmt"
+	"io"
 	"net/http"
 	"strings"
 	"sync"
@@ -17,6 +19,7 @@ type notebook struct {
 	mu   sync.Mutex
 	list []gateway.Observed
 	sent []string // models, when their requests went upstream
+	next []gateway.Observed
 }
 
 type noted struct{ *notebook }
@@ -35,6 +38,12 @@ func (n noted) Send(o *gateway.Observed, h http.Header) {
 	defer n.mu.Unlock()
 	n.sent = append(n.sent, o.Model)
 	h.Set("Traceparent", "added")
+}
+
+func (n noted) Next(o *gateway.Observed) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.next = append(n.next, *o)
 }
 
 func (n noted) End(o *gateway.Observed) {
@@ -120,4 +129,45 @@ func TestObserver(t *testing.T) {
 	r.post("/unknown", "{}")
 	r.post("/v1/embeddings", "{}")
 	book.wait(t, 6)
+}
+
+// Proves S6: every answer of a model that is answered by the gate is a model call of its
+// own to an observer, with its own times and tokens; calls are those of all.
+func TestObserverOfRounds(t *testing.T) {
+	for _, stream := range []bool{true, false} {
+		n := 0
+		provider := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			n++
+			calls := []saidCall{{"x", "a", `{}`}}
+			if n > 1 {
+				calls = nil
+			}
+			body := chatAnswer(stream, "", calls)
+			usage := fmt.Sprintf(`"usage":{"prompt_tokens":%d,"completion_tokens":1}}`, n)
+			if stream {
+				body = strings.Replace(body, chatDone, `data: {"id":"x","choices":[],`+usage+"\n\n"+chatDone, 1)
+			} else {
+				body = strings.TrimSuffix(body, "}") + "," + usage
+			}
+			w.Header().Set("Content-Type", map[bool]string{true: "text/event-stream", false: "application/json"}[stream])
+			_, _ = io.WriteString(w, body)
+		})
+		book := new(notebook)
+		r := newRig(t, denying("a"), provider, func(o *gateway.Options) {
+			answering(2)(o)
+			o.Observer = book
+		})
+		r.post(chatPath, chatRequest(stream))
+		last := book.wait(t, 1)
+		if len(book.sent) != 2 || len(book.next) != 1 {
+			t.Fatalf("%d requests, %d between", len(book.sent), len(book.next))
+		}
+		first := book.next[0]
+		if first.Answer.Tokens.Input != 1 || last.Answer.Tokens.Input != 2 || last.Sent.Before(first.Ended) || last.First.Before(last.Sent) {
+			t.Errorf("streamed %v: %+v\n%+v", stream, first, last)
+		}
+		if last.Calls != 1 || last.Denied != 1 || last.Arguments != 2 {
+			t.Errorf("calls %+v", last)
+		}
+	}
 }

@@ -22,13 +22,44 @@ func (g *Gateway) servePassed(w http.ResponseWriter, r *http.Request, rt *route,
 	up := v.choose(rt.api, v.modelOf(body), r.Header)
 	x := g.newExchange(w, r, v, errorDialect(r), &wire.Request{}, up)
 	defer x.end()
-	stopGateway := context.AfterFunc(g.stopped, func() { x.cancel(errDraining) })
-	defer stopGateway()
-	x.watch.begin(x)
-	defer x.watch.end()
 	if rt.how == passedUnjudged {
 		x.unjudged(stopgate.CodeNotEvaluated, rt.method+" /"+strings.Join(rt.segments, "/"))
 	}
+	x.forward(r, body)
+}
+
+// serveCounted forwards a request that holds a conversation, to be counted or made
+// shorter. What must not go to the provider in a turn does not go there now, either; and
+// nothing is learned: the turn that it is about comes, or came, as a request of its own
+// (WIRE 4.2).
+func (g *Gateway) serveCounted(w http.ResponseWriter, r *http.Request, rt *route, v visit) {
+	d := errorDialect(r)
+	body, no := readBody(w, r, &v.settings)
+	if no != nil {
+		g.refuse(w, r, no)
+		return
+	}
+	req, no := readRequest(d, body)
+	if no != nil {
+		g.refuse(w, r, no)
+		return
+	}
+	x := g.newExchange(w, r, v, d, req, v.choose(rt.api, req.Model, r.Header))
+	defer x.end()
+	x.req.Conversational = false
+	if body, no = x.history(r, rt.api, body); no != nil {
+		g.refuse(w, r, no)
+		return
+	}
+	x.forward(r, body)
+}
+
+// forward sends a request and passes its answer on.
+func (x *exchange) forward(r *http.Request, body []byte) {
+	stopGateway := context.AfterFunc(x.g.stopped, func() { x.cancel(errDraining) })
+	defer stopGateway()
+	x.watch.begin(x)
+	defer x.watch.end()
 	answer, no := x.send(r, body)
 	if no != nil {
 		x.refuse(no)

@@ -6,12 +6,14 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/gateway/events"
 	"github.com/stopgate/stopgate/internal/visible"
+	"github.com/stopgate/stopgate/wire"
 )
 
 // This file is where event policies take part in an exchange (V3): in front of the
@@ -32,7 +34,12 @@ func (x *exchange) begin(r *http.Request, body []byte) {
 	if trace == "" {
 		trace, span = traceParent(r.Header.Get("Traceparent"))
 	}
+	var continues func() bool
+	if _, ok := x.dialect.(wire.Answerer); ok && x.answers() {
+		continues = x.mayGoOn
+	}
 	x.policies = x.chain.Begin(events.Setup{
+		Continues: continues,
 		Exchange: events.Exchange{
 			ID: string(x.turnID), TraceID: trace, SpanID: span, Session: x.session, Principal: x.principal, Agent: x.agent,
 			Dialect: x.dialect.Name(), Model: x.req.Model, Streamed: x.req.Stream, Original: body,
@@ -84,7 +91,9 @@ func (x *exchange) hookFailed(err error) stopgate.Code {
 }
 
 // texts is the stream of a response as the policies leave it.
-func (x *exchange) texts(content io.Reader) io.Reader { return x.policies.Reader(x.ctx, content) }
+func (x *exchange) texts(content io.Reader) io.Reader {
+	return x.policies.Reader(x.ctx, x.hearApart(content))
+}
 
 // textsOf is a response that is not streamed as the policies leave it.
 func (x *exchange) textsOf(body []byte) ([]byte, *refusal) {
@@ -197,54 +206,64 @@ func (x *exchange) emit(e events.Event) {
 	}
 }
 
-// tellJudged emits what the judges said about the calls of the exchange (V3-23, V3-24).
-func (x *exchange) tellJudged() {
-	if x.g.events == nil {
+// judged counts what the judges said about the calls of an exchange.
+type judged struct {
+	judged, blocked, skipped int
+	reason                   string
+}
+
+// emitJudged emits an event of the judges.
+func (x *exchange) emitJudged(typ, summary string, severity events.Severity, details map[string]any) {
+	x.emit(events.Event{
+		Type: typ, Summary: summary, Severity: severity, Details: details,
+		Policy: "judge", Exchange: string(x.turnID), Session: x.session, Time: time.Now(),
+	})
+}
+
+// tellCalls emits what the judges said about the calls of a round (V3-23).
+func (x *exchange) tellCalls() {
+	if x.g.events == nil || !slices.ContainsFunc(x.calls.list, func(c call) bool { return c.outcome.Judge != nil }) {
 		return
 	}
-	judged, blocked, skipped, reason := 0, 0, 0, ""
-	for i := range x.calls.list {
-		if x.calls.list[i].outcome.Judge != nil {
-			judged++
-		}
-	}
-	if judged == 0 {
-		return
-	}
-	emit := func(typ, summary string, severity events.Severity, details map[string]any) {
-		x.emit(events.Event{
-			Type: typ, Summary: summary, Severity: severity, Details: details,
-			Policy: "judge", Exchange: string(x.turnID), Session: x.session, Time: time.Now(),
-		})
-	}
+	n := &x.sum.judged
 	for i := range x.calls.list {
 		held := &x.calls.list[i]
 		name, review := visible.Text(string(held.tool)), held.outcome.Judge
 		details := map[string]any{"tool": string(held.tool), "proposal": string(held.outcome.Proposal)}
 		switch {
 		case review == nil:
-			skipped++
-			emit("judge.skipped", "skipped "+name, events.Info, details)
+			n.skipped++
+			x.emitJudged("judge.skipped", "skipped "+name, events.Info, details)
 			continue
 		case review.Probability != nil:
 			details["probability"] = *review.Probability
 		default:
 			details["fault"] = review.Fault
 		}
+		n.judged++
 		details["model"], details["cached"], details["ms"] = review.Model, review.Cached, review.Millis
 		if review.Mode.Permissive() {
-			emit("judge.passed", "passed "+name, events.Info, details)
+			x.emitJudged("judge.passed", "passed "+name, events.Info, details)
 			continue
 		}
-		blocked++
-		if reason = name + ": " + review.Explanation; review.Fault != "" {
-			reason = name + ": " + review.Fault
+		n.blocked++
+		if n.reason = name + ": " + review.Explanation; review.Fault != "" {
+			n.reason = name + ": " + review.Fault
 		}
-		emit("judge.blocked", "blocked "+name, events.Warning, details)
+		x.emitJudged("judge.blocked", "blocked "+name, events.Warning, details)
 	}
-	details := map[string]any{"judged": judged, "blocked": blocked, "skipped": skipped}
-	if reason != "" {
-		details["block_reason"] = reason
+}
+
+// tellJudged emits the same about the last round, and the sum of all (V3-24).
+func (x *exchange) tellJudged() {
+	x.tellCalls()
+	n := &x.sum.judged
+	if n.judged == 0 {
+		return
 	}
-	emit("judge.summary", fmt.Sprintf("%d judged, %d blocked, %d skipped", judged, blocked, skipped), events.Info, details)
+	details := map[string]any{"judged": n.judged, "blocked": n.blocked, "skipped": n.skipped}
+	if n.reason != "" {
+		details["block_reason"] = n.reason
+	}
+	x.emitJudged("judge.summary", fmt.Sprintf("%d judged, %d blocked, %d skipped", n.judged, n.blocked, n.skipped), events.Info, details)
 }

@@ -75,7 +75,7 @@ func (x *exchange) told() ([]wire.Past, []gate.Told) {
 
 // unseen finds a call that the request has only the result of.
 func (x *exchange) unseen(id stopgate.CallID) (c ledger.Call, ok bool) {
-	if _, remembers := x.dialect.(wire.Restorer); !remembers || id == "" {
+	if _, remembers := x.dialect.(wire.Rememberer); !remembers || id == "" {
 		return c, false
 	}
 	return found(x, id, x.g.book.Call)

@@ -2,11 +2,14 @@ package gateway
 
 import (
 	"crypto/rand"
+	"io"
 	"net/http"
 	"slices"
 	"time"
 
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/gateway/ledger"
+	"github.com/stopgate/stopgate/jsonstream"
 	"github.com/stopgate/stopgate/wire"
 	"github.com/stopgate/stopgate/wire/sse"
 )
@@ -21,19 +24,30 @@ type rounds struct {
 	said    []wire.Said // of the rounds so far
 	now     wire.Said   // of this one
 	size    int         // bytes of now
+	apart   bool        // now is heard in front of the event policies
+	waiting bool        // for the model to go on
+	ids     []string    // of the responses so far, where the provider remembers them
 }
 
 // maxSaid bounds what is remembered of one round. A longer one is not continued.
 const maxSaid = 8 << 20
 
-// prepare sets the rounds up if the settings and the dialect know them. Event policies
-// see one answer of the provider: with them the turn ends with a text.
+// prepare sets the rounds up if the settings and the dialect know them.
 func (x *exchange) prepare(r *http.Request, body []byte) {
-	d, ok := x.dialect.(wire.Answerer)
-	if !ok || x.settings.OnDeny != DenyAnswer || !x.enforced || !x.req.Conversational || x.req.N != 1 || x.policies != nil {
-		return
+	if d, ok := x.dialect.(wire.Answerer); ok && x.answers() {
+		x.rounds = rounds{dialect: d, request: r, sent: body, left: x.settings.AnswerRounds}
 	}
-	x.rounds = rounds{dialect: d, request: r, sent: body, left: x.settings.AnswerRounds}
+}
+
+// answers reports whether a model whose calls were all refused may be answered.
+func (x *exchange) answers() bool {
+	return x.settings.OnDeny == DenyAnswer && x.settings.AnswerRounds > 0 && x.enforced && x.req.Conversational && x.req.N == 1
+}
+
+// mayGoOn reports whether the answer that is being read may not be the last. It has calls
+// then, and the event policies do not know its end yet.
+func (x *exchange) mayGoOn() bool {
+	return x.rounds.dialect != nil && x.rounds.left > 0 && len(x.calls.list) > 0
 }
 
 // hear remembers an event of the model.
@@ -48,25 +62,68 @@ func (r *rounds) hear(data []byte) {
 	r.now.Events = append(r.now.Events, slices.Clone(data))
 }
 
+// hearing hears the model in front of the event policies: the provider gets back what it
+// said, not what became of it.
+type hearing struct {
+	io.Reader
+	rounds  *rounds
+	decoder *sse.Decoder
+}
+
+// hearApart puts a hearing in front of event policies.
+func (x *exchange) hearApart(content io.Reader) io.Reader {
+	if x.rounds.dialect == nil || x.policies == nil {
+		return content
+	}
+	x.rounds.apart = true
+	return &hearing{content, &x.rounds, sse.NewDecoder(nil, sse.Limits{MaxEvent: x.settings.Limits.Event})}
+}
+
+// Read implements [io.Reader].
+func (h *hearing) Read(p []byte) (int, error) {
+	n, err := h.Reader.Read(p)
+	if h.rounds.left == 0 {
+		return n, err
+	}
+	h.decoder.Feed(p[:n])
+	for {
+		var ev sse.Event
+		ok, bad := h.decoder.Next(&ev)
+		if bad != nil {
+			h.rounds.left = 0
+		}
+		if bad != nil || !ok {
+			return n, err
+		}
+		if ev.Dispatched {
+			h.rounds.hear(ev.Data)
+		}
+	}
+}
+
 // next is the request of the next round, where all calls of this one were refused by a
 // rule, a policy or a person, and nothing speaks against going on.
 func (x *exchange) next(all []int) ([]byte, bool) {
 	r := &x.rounds
-	if r.dialect == nil || r.left == 0 || len(all) == 0 || len(all) != len(x.calls.list) {
+	if r.dialect == nil || r.left == 0 || len(all) == 0 || len(all) != len(x.calls.list) || x.policies.Ended() {
 		return nil, false
 	}
-	var results []wire.Answered
+	r.now.Answers = nil
 	for _, i := range all {
 		c := &x.calls.list[i]
 		v := c.outcome.Verdict
 		if !c.resolved || c.outcome.Allowed() || !answerable(v) {
 			return nil, false
 		}
-		results = append(results, wire.Answered{
+		r.now.Answers = append(r.now.Answers, wire.Answered{
 			Call: c.id, Text: wire.Envelope(v.Code, v.Public), Skipped: c.outcome.Status == stopgate.Skipped,
 		})
 	}
-	return r.dialect.Answer(r.sent, r.now, results)
+	next, ok := r.dialect.Answer(r.sent, r.now)
+	if _, restores := x.dialect.(wire.Restorer); restores && len(next)-len(r.sent) > ledger.MaxItem {
+		return nil, false // it could not be put right when the client sends it back
+	}
+	return next, ok
 }
 
 // answerable reports whether the model may go on by itself after a refusal. Where
@@ -86,10 +143,27 @@ func (x *exchange) nextRound(sent []byte) {
 	r.said = append(r.said, r.now)
 	r.now, r.size, r.sent = wire.Said{}, 0, sent
 	r.left--
-	x.before += len(x.calls.list)
+	x.policies.Again()
+	x.tellCalls()
+	x.sum.add(&x.calls)
+	x.seen.next(x)
 	x.calls = calls{x: x, watched: x.calls.watched, batch: x.calls.batch[:0]}
 	x.turnID = stopgate.TurnID("t_" + rand.Text())
 	x.turn = x.turn.Next(x.turnID)
+}
+
+// sum is what the rounds before came to.
+type sum struct {
+	calls, denied    int
+	received, wasted int64
+	judged           judged
+}
+
+func (s *sum) add(c *calls) {
+	s.calls += len(c.list)
+	s.denied += c.denied
+	s.received += c.received
+	s.wasted += c.wasted
 }
 
 // again answers the model and goes on with what it says then. It reports whether it
@@ -102,12 +176,19 @@ func (s *stream) again(all []int) bool {
 	s.flush()
 	s.hearOut()
 	s.body.Close()
+	if i, ok := s.stream.(wire.Interluder); ok {
+		s.out = i.Interlude(s.out, s.calls.releases(all))
+	}
+	s.keepRound(s.stream)
+	s.remember(s.stream.Notes())
+	s.rounds.lastTokens(&s.notes.Answer)
+	s.flush()
 	s.nextRound(sent)
 	var answer *http.Response
 	var no *refusal
-	s.watch.reading = true
+	s.watch.reading, s.rounds.waiting = true, true
 	s.unlocked(func() { answer, no = s.send(s.rounds.request, sent) })
-	s.watch.reading = false
+	s.watch.reading, s.rounds.waiting = false, false
 	if no != nil {
 		s.abort(no.code, no.message)
 		return true
@@ -118,7 +199,7 @@ func (s *stream) again(all []int) bool {
 		s.abort(stopgate.CodeUpstreamError, "")
 		return true
 	}
-	s.content, s.err = content, nil
+	s.content, s.err = s.texts(content), nil
 	s.buf.decoder.Reset(s.buf.in[:], sse.Limits{MaxEvent: s.settings.Limits.Event, Lent: &s.g.lent})
 	s.stream = s.rounds.dialect.Join(s.stream, s.rounds.said, s.dialect.Stream(s.req, &s.calls, s.options(s.settings.Limits.Event)))
 	return true
@@ -139,7 +220,9 @@ func (s *stream) hearOut() {
 				break
 			}
 			if ev.Dispatched {
-				s.rounds.now.Events = append(s.rounds.now.Events, slices.Clone(ev.Data))
+				if !s.rounds.apart {
+					s.rounds.now.Events = append(s.rounds.now.Events, slices.Clone(ev.Data))
+				}
 				over = s.rounds.dialect.Ends(ev.Data)
 			}
 		}
@@ -150,6 +233,38 @@ func (s *stream) hearOut() {
 		}
 	}
 	s.watch.drainBy = time.Time{}
+}
+
+// lastWord tells the event policies that the response ends with this answer, where they
+// were not told because another one might have followed. It reports whether the response
+// goes on.
+func (s *stream) lastWord() bool {
+	if !s.policies.Ending() {
+		return true
+	}
+	var more string
+	var err error
+	s.watch.resolving = true
+	s.unlocked(func() { more, err = s.policies.Finish(s.ctx) })
+	s.watch.resolving = false
+	if err != nil {
+		s.abort(s.hookFailed(err), "")
+		return false
+	}
+	if to, ok := s.stream.(wire.Sayer); ok && more != "" {
+		to.Say(more)
+	}
+	return true
+}
+
+// lastTokens reads what a provider says behind the end of the turn, which no codec saw.
+func (r *rounds) lastTokens(a *wire.Answer) {
+	const behind = 4
+	for _, data := range r.now.Events[max(0, len(r.now.Events)-behind):] {
+		if v, err := jsonstream.Parse(data, wire.EnvelopeOptions(len(data)+1)); err == nil {
+			a.Read(v)
+		}
+	}
 }
 
 // wholeAgain is again for a body.
@@ -167,4 +282,17 @@ func (x *exchange) wholeAgain(sent []byte) {
 		return
 	}
 	x.serveWhole(answer, content)
+}
+
+// final is the body of the last answer as a part of the whole response. seams is what it
+// takes to put the history right that comes back.
+func (x *exchange) final(body []byte) (joined []byte, seams []wire.Replaced, no *refusal) {
+	body, err := x.policies.FinishBody(x.ctx, body)
+	if err != nil {
+		return nil, nil, &refusal{status: http.StatusInternalServerError, code: x.hookFailed(err)}
+	}
+	if said := x.rounds.said; len(said) > 0 {
+		body, seams = x.rounds.dialect.JoinBody(said, body)
+	}
+	return body, seams, nil
 }

@@ -13,6 +13,7 @@ const (
 	refused treatment = iota
 	gated             // judged
 	passed            // forwarded: its answers cannot carry a call
+	counted           // the same, for requests that hold a conversation
 	passedUnjudged
 	health
 	ready
@@ -33,9 +34,9 @@ func builtinRoutes() []route {
 		newRoute("POST", chatPath, "openai", gated),
 		newRoute("POST", responsesPath, "openai", gated),
 		newRoute("POST", messagesPath, "anthropic", gated),
-		newRoute("POST", "/v1/messages/count_tokens", "anthropic", passed),
-		newRoute("POST", "/v1/responses/input_tokens", "openai", passed),
-		newRoute("POST", "/v1/responses/compact", "openai", passed),
+		newRoute("POST", "/v1/messages/count_tokens", "anthropic", counted),
+		newRoute("POST", "/v1/responses/input_tokens", "openai", counted),
+		newRoute("POST", "/v1/responses/compact", "openai", counted),
 		newRoute("POST", "/v1/embeddings", "openai", passed),
 		newRoute("GET", "/v1/models", "", passed),
 		newRoute("GET", "/v1/models/{id}", "", passed),

@@ -205,7 +205,7 @@ func TestContinuedByID(t *testing.T) {
 		k.expect(false, saidCall{"d1", "deploy", `{}`}, user("go"))
 		next(last())
 		k.expect(true, saidCall{"t1", "test", `{}`}, user("then test it"))
-		mustContain(t, m.heard(), `{"type":"function_call_output","call_id":"d1"`, "was not run")
+		mustContain(t, m.heard(), `{"type":"function_call_output","call_id":"d1"`, `{\"status\":\"denied\",\"code\":\"prerequisite_missing\"`)
 		next(last())
 		k.expect(true, saidCall{"d2", "deploy", `{}`}, result("t1", "PASS"))
 		mustLack(t, m.heard(), `"call_id":"d1"`)

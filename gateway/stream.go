@@ -168,7 +168,7 @@ func (s *stream) events() {
 }
 
 func (s *stream) event(ev *sse.Event) {
-	if ev.Dispatched {
+	if ev.Dispatched && !s.rounds.apart {
 		s.rounds.hear(ev.Data)
 	}
 	out, need, err := s.stream.Event(s.out, ev)
@@ -181,7 +181,7 @@ func (s *stream) event(ev *sse.Event) {
 	case need == wire.Resolve:
 		s.release()
 	case need == wire.Finished:
-		s.keep(s.stream)
+		s.keep(s.stream, nil)
 		s.over = true
 	}
 }
@@ -194,13 +194,13 @@ func (s *stream) release() {
 		s.denyAll()
 		return
 	}
-	if s.again(due) {
+	if s.again(due) || !s.lastWord() {
 		return
 	}
 	outcomes := s.calls.releases(due)
 	out, err := s.stream.Release(s.out, outcomes, s.put)
 	s.out = out
-	s.keep(s.stream)
+	s.keep(s.stream, nil)
 	if err != nil && s.broken == nil {
 		s.abortFor(err)
 		return

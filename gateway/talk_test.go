@@ -197,6 +197,7 @@ type model struct {
 	next   [][]saidCall // of the answers to come; then none
 	asked  []string
 	served int
+	door   func(body string) // is told of requests that are no turns
 }
 
 func (m *model) will(calls ...saidCall) {
@@ -220,6 +221,12 @@ func (m *model) requests() int {
 
 func (m *model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, _ := io.ReadAll(r.Body)
+	at := slices.IndexFunc(tongues(), func(t tongue) bool { return t.path == r.URL.Path })
+	if at < 0 {
+		m.door(string(body))
+		_, _ = io.WriteString(w, "{}")
+		return
+	}
 	var request struct{ Stream bool }
 	_ = json.Unmarshal(body, &request)
 	m.mu.Lock()
@@ -231,7 +238,6 @@ func (m *model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		calls, m.next = m.next[0], m.next[1:]
 	}
 	m.mu.Unlock()
-	at := slices.IndexFunc(tongues(), func(t tongue) bool { return t.path == r.URL.Path })
 	w.Header().Set("Content-Type", map[bool]string{true: "text/event-stream", false: "application/json"}[request.Stream])
 	_, _ = io.WriteString(w, tongues()[at].response(request.Stream, id, calls))
 }

@@ -77,7 +77,7 @@ func (c *watch) idleLimit() time.Duration {
 
 // holding reports whether the client waits for something that is here.
 func (c *watch) holding() bool {
-	return c.x.stream != nil && c.x.headed && c.x.enforced && (c.resolving || c.x.stream.Pending() > 0 || c.x.policies.Working())
+	return c.x.stream != nil && c.x.headed && c.x.enforced && (c.resolving || c.x.rounds.waiting || c.x.stream.Pending() > 0 || c.x.policies.Working())
 }
 
 func (c *watch) keepaliveAt() time.Time {

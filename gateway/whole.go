@@ -20,17 +20,18 @@ func (x *exchange) serveWhole(answer *http.Response, content io.Reader) {
 		x.refuse(no)
 		return
 	}
+	x.rounds.now.Body = body
 	if body, no = x.textsOf(body); no != nil {
 		x.refuse(no)
 		return
 	}
+	x.rounds.now.Shown = body
 	// Nothing keeps this client awake: it waits for people only so long (WIRE 1.4).
 	if len(x.rounds.said) == 0 {
 		held, cancel := context.WithTimeoutCause(x.ctx, x.settings.Timeouts.Unary, gate.ErrHold)
 		defer cancel()
 		x.held = held
 	}
-	x.rounds.now.Body = body
 	codec := x.dialect.Body(x.req, &x.calls, x.options(x.settings.Limits.Body))
 	need, err := codec.Decode(body)
 	x.calls.feed()
@@ -43,14 +44,13 @@ func (x *exchange) serveWhole(answer *http.Response, content io.Reader) {
 	case !x.enforced:
 		x.answerWhole(answer, body)
 		x.calls.resolveAll(x.records, all)
-		x.keep(codec)
+		x.keep(codec, nil)
 		return
 	case err != nil || x.calls.err != nil:
 		x.refuse(brokenAnswer(err))
 		return
 	case need == wire.Finished:
-		x.keep(codec)
-		x.answerWhole(answer, body)
+		x.finishWhole(answer, codec, body)
 		return
 	}
 	x.calls.resolveAll(x.held, all)
@@ -60,6 +60,10 @@ func (x *exchange) serveWhole(answer *http.Response, content io.Reader) {
 		return
 	}
 	if sent, ok := x.next(all); ok {
+		if i, ok := codec.(wire.Interluder); ok {
+			x.rounds.now.Shown = i.Interlude(nil, x.calls.releases(all))
+		}
+		x.keepRound(codec)
 		x.wholeAgain(sent)
 		return
 	}
@@ -71,13 +75,25 @@ func (x *exchange) serveWhole(answer *http.Response, content io.Reader) {
 		x.refuse(no)
 		return
 	}
-	x.keep(codec)
-	x.answerWhole(answer, released)
-	if x.broken == nil {
+	if x.finishWhole(answer, codec, released) {
 		x.calls.delivered(outcomes)
-	} else {
+	}
+}
+
+// finishWhole ends the response with the body of its last answer, and reports whether the
+// client has it.
+func (x *exchange) finishWhole(answer *http.Response, codec wire.Body, body []byte) bool {
+	body, seams, no := x.final(body)
+	if no != nil {
+		x.refuse(no)
+		return false
+	}
+	x.keep(codec, seams)
+	x.answerWhole(answer, body)
+	if x.broken != nil {
 		x.fault = stopgate.CodeClientGone
 	}
+	return x.broken == nil
 }
 
 // answerWhole writes the response.
@@ -85,9 +101,6 @@ func (x *exchange) answerWhole(answer *http.Response, body []byte) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	answerHeader(x.w.Header(), answer.Header)
-	if said := x.rounds.said; len(said) > 0 {
-		body = x.rounds.dialect.JoinBody(said, body)
-	}
 	x.writeWhole(answer.StatusCode, body)
 }
 

@@ -99,6 +99,7 @@ type Release struct {
 	Allowed bool   // false: the call is replaced by Text
 	Args    []byte // what must run, byte for byte; one JSON object
 	Text    string // the line that stands for a denied call, from DenialText
+	Answer  string // the denied call's result for the model, where one is wanted; empty: Text
 }
 
 // Spill takes finished output from a codec, so that a large call does not have

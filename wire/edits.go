@@ -61,3 +61,14 @@ func (e Edits) Through(dst, src []byte, spill Spill) ([]byte, error) {
 	}
 	return append(dst, src[from:]...), nil
 }
+
+// Within is the text of a value with the edits, all of which are inside of it.
+func (e Edits) Within(v jsonstream.Value) []byte {
+	from, _ := v.Span()
+	raw := v.Raw()
+	for i := range e {
+		e[i].Start -= from
+		e[i].End -= from
+	}
+	return e.AppendTo(nil, raw, 0, len(raw))
+}

@@ -1,10 +1,10 @@
 package wire
 
-// Replaced is a call that was denied in a response of a dialect whose provider
-// remembers responses: the provider knows the call, the client a message in its
-// place.
+// Replaced is a denied call that the provider knows and the client does not, because
+// something else stands in its place: a message, or nothing.
 type Replaced struct {
-	Message string // id of the message
+	Message string // id of the message, or what is known of the place
+	Text    string // of the message, where clients may send it back without its id
 	Call    string // id of the call
 	// Item is the call as the provider said it; empty if it is not known. It holds
 	// arguments, so it belongs into no record.
@@ -20,16 +20,32 @@ type History interface {
 	Replaced() (response string, list []Replaced)
 }
 
-// Ledger finds what was replaced: in a response, and by the id of a message.
+// Ledger finds what was replaced.
 type Ledger interface {
-	Response(id string) []Replaced
+	// Response is what the provider misses a result for where a request continues the
+	// response of an id, and the id under which it knows that response: another one, if
+	// it went on in later rounds.
+	Response(id string) (latest string, denied []Replaced)
+	// Conversation is the same for a conversation.
+	Conversation(id string) []Replaced
+	// Message is what a message stands for, by its id.
 	Message(id string) (Replaced, bool)
+	// Said is the same by the text of messages, for clients that drop ids: all with
+	// this text in the session, oldest first.
+	Said(text string) []Replaced
 }
 
-// Restorer is implemented by such a dialect. Restore rewrites a request that
-// continues a response so that its history is the one that the provider produced,
-// with a denial as the result of every denied call (WIRE 3.7). A request that
-// needs no change is returned as it is.
+// Restorer is implemented by a dialect whose provider must have a history back as it
+// wrote it. Restore rewrites a request so that the denied calls are in it again, each
+// with a denial as its result (WIRE 3.7). A request that needs no change is returned as
+// it is.
 type Restorer interface {
 	Restore(body []byte, l Ledger) []byte
+}
+
+// Rememberer is implemented by a dialect whose provider remembers calls: a request may
+// hold the result of one and not the call itself.
+type Rememberer interface {
+	Restorer
+	Remembers()
 }

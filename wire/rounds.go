@@ -10,10 +10,12 @@ import (
 )
 
 // Said is what a model said in one round, as the provider sent it: the data of its
-// events, or one body.
+// events, or one body; and what it was told then.
 type Said struct {
-	Events [][]byte
-	Body   []byte
+	Events  [][]byte
+	Body    []byte
+	Shown   []byte // what the client gets of Body
+	Answers []Answered
 }
 
 // Answered is what the model is told about a call that did not run.
@@ -29,14 +31,29 @@ type Answerer interface {
 	// Answer returns the request behind a round whose calls were all refused: with what
 	// the model said and a result for each call. ok is false where the dialect has no
 	// way to say that.
-	Answer(request []byte, said Said, results []Answered) (next []byte, ok bool)
+	Answer(request []byte, said Said) (next []byte, ok bool)
 	// Ends reports whether nothing follows the data of an event.
 	Ends(data []byte) bool
 	// Join makes the stream of the next round a continuation of the response so far:
 	// before is the codec of the round before, said what was said in all of them.
 	Join(before Stream, said []Said, next Stream) Stream
-	// JoinBody does the same for a body.
-	JoinBody(said []Said, body []byte) []byte
+	// JoinBody does the same for a body. replaced is what a stream that was joined
+	// has in its History.
+	JoinBody(said []Said, body []byte) (joined []byte, replaced []Replaced)
+}
+
+// Interluder is implemented by the streams and bodies of a dialect in which something
+// stands for calls that were answered. Interlude takes the place of Release then: it
+// appends what the client sees of the round, without the end of the response. A body's
+// is [Said.Shown].
+type Interluder interface {
+	Interlude(dst []byte, outcomes []Release) []byte
+}
+
+// Sayer is implemented by streams. Say adds a text of the gate's own to what the model
+// said in a response whose calls wait for Release, which writes it.
+type Sayer interface {
+	Say(text string)
 }
 
 // Envelope is the text that a refused call has as its result (REQUIREMENTS G2-15).

@@ -27,3 +27,13 @@ func Settle(n int, outcomes []Release, may func(call int) bool) (args [][]byte, 
 	}
 	return args, texts
 }
+
+// Told is the result of a denied call for the model.
+func Told(outcomes []Release, call int, text string) string {
+	for i := range outcomes {
+		if o := &outcomes[i]; o.Call == call && !o.Allowed && o.Text == text && o.Answer != "" {
+			return o.Answer
+		}
+	}
+	return text
+}

@@ -50,15 +50,22 @@ func (x *exchange) Send(o *gateway.Observed, h http.Header) {
 	}
 }
 
+// Next implements [gateway.Observation]: it ends the span of the model call.
+func (x *exchange) Next(o *gateway.Observed) {
+	if x.client == nil {
+		return
+	}
+	x.client.SetAttributes(modelCall(o)...)
+	if o.Fault != "" || o.UpstreamStatus >= 400 || o.UpstreamStatus == 0 {
+		fail(x.client, errorType(o))
+	}
+	x.client.End(trace.WithTimestamp(o.Ended))
+	x.client = nil
+}
+
 // End implements [gateway.Observation].
 func (x *exchange) End(o *gateway.Observed) {
-	if x.client != nil {
-		x.client.SetAttributes(modelCall(o)...)
-		if o.Fault != "" || o.UpstreamStatus >= 400 || o.UpstreamStatus == 0 {
-			fail(x.client, errorType(o))
-		}
-		x.client.End(trace.WithTimestamp(o.Ended))
-	}
+	x.Next(o)
 	list := []attribute.KeyValue{
 		attribute.Int("http.response.status_code", o.Status), attribute.String("stopgate.principal", string(o.Principal)),
 		attribute.Int("stopgate.calls", o.Calls), attribute.Int("stopgate.calls.denied", o.Denied),

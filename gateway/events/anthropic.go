@@ -92,6 +92,9 @@ func (s *anthropicStream) end(index int) error {
 
 // finish ends the message: what is added gets a block of its own.
 func (s *anthropicStream) finish(reason string) error {
+	if s.run.later(0, s.next, reason, false) {
+		return nil
+	}
 	more, err := s.run.finish(s.ctx, 0, s.next, reason)
 	if err != nil || more == "" {
 		return err

@@ -37,6 +37,7 @@ func (r *Run) Body(ctx context.Context, body []byte) ([]byte, error) {
 				return err
 			}
 		}
+		r.started = true
 		return nil
 	})
 	if err != nil {
@@ -45,9 +46,31 @@ func (r *Run) Body(ctx context.Context, body []byte) ([]byte, error) {
 	return body, nil
 }
 
+// FinishBody is [Run.Finish] for a response that is not streamed: what the policies add
+// stands at the end of its text.
+func (r *Run) FinishBody(ctx context.Context, body []byte) ([]byte, error) {
+	if !r.Ending() {
+		return body, nil
+	}
+	r.whole = true
+	more, err := r.Finish(ctx)
+	if err != nil || more == "" {
+		return body, err
+	}
+	return bodies[r.x.Dialect](body, bodySink{
+		text: func(_ *Content, text string) (string, error) { return text, nil },
+		end: func(choice int, _ string) (string, error) {
+			if choice > 0 {
+				return "", nil
+			}
+			return more, nil
+		},
+	})
+}
+
 // bodyOf takes a body through the hooks for texts of one policy.
 func (r *Run) bodyOf(ctx context.Context, st *stage, walk textsOf, body []byte) ([]byte, error) {
-	if st.hooks.start != nil {
+	if st.hooks.start != nil && !r.started {
 		if err := r.hook(st.hooks, "OnStreamStart", func() error { return st.hooks.start.OnStreamStart(ctx, &r.x, &st.stream) }); err != nil {
 			return nil, err
 		}
@@ -55,6 +78,8 @@ func (r *Run) bodyOf(ctx context.Context, st *stage, walk textsOf, body []byte) 
 	}
 	return walk(body, bodySink{
 		text: func(b *Content, text string) (string, error) {
+			r.texts = max(r.texts, b.Index+1)
+			b.Index += r.before.texts
 			text, err := r.delta(ctx, st, b, text)
 			if err != nil {
 				return "", err
@@ -69,6 +94,10 @@ func (r *Run) bodyOf(ctx context.Context, st *stage, walk textsOf, body []byte) 
 			return text, err
 		},
 		end: func(choice int, reason string) (string, error) {
+			if r.continues != nil {
+				r.ending = &ending{choice, r.texts, reason}
+				return "", nil
+			}
 			more := ""
 			if choice == 0 {
 				more, st.waiting = st.waiting, ""

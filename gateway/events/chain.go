@@ -74,6 +74,9 @@ type Setup struct {
 	Limit time.Duration
 	// MaxBytes bounds an event and a body; 0 is 32 MiB.
 	MaxBytes int
+	// Continues reports whether another answer of the provider may follow the one that
+	// is being read, as far as it was handed out: then its end waits for Finish. Nil: no.
+	Continues func() bool
 }
 
 // Begin starts the run of the chain through one exchange. A nil or empty chain gives a
@@ -88,7 +91,7 @@ func (c *Chain) Begin(s Setup) *Run {
 	if s.MaxBytes <= 0 {
 		s.MaxBytes = 32 << 20
 	}
-	r := &Run{chain: c, limit: s.Limit, maxBytes: s.MaxBytes, began: time.Now()}
+	r := &Run{chain: c, limit: s.Limit, maxBytes: s.MaxBytes, began: time.Now(), continues: s.Continues}
 	r.x = s.Exchange
 	r.x.Scratchpad, r.x.emit = map[string]any{}, s.Emit
 	r.stages = make([]stage, len(c.policies))

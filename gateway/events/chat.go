@@ -128,8 +128,7 @@ func (s *chatStream) chunk(v jsonstream.Value) error {
 			return err
 		}
 	}
-	if finished {
-		c.over = true
+	if c.over = c.over || finished; finished && !s.run.later(number, c.index, reason.Text(), chatCalls(v)) {
 		added, err := s.run.finish(s.ctx, number, c.index, reason.Text())
 		if err != nil {
 			return err

@@ -113,8 +113,9 @@ type reader struct {
 	to      translator
 	out     []byte // for the caller
 	at      int    // of out
-	started bool
-	err     error // of from, returned behind out
+	waits   bool   // ev is the end of an answer, to be read once all before it was
+	last    error  // of from
+	err     error  // the same, returned behind out
 }
 
 // readSize is the size of a stream's buffer.
@@ -158,8 +159,11 @@ func (d *reader) Read(p []byte) (int, error) {
 
 // fill reads once and shows what came to the policies.
 func (d *reader) fill() {
-	n, err := d.from.Read(d.decoder.Space())
-	d.decoder.Filled(n)
+	if !d.waits {
+		n, err := d.from.Read(d.decoder.Space())
+		d.decoder.Filled(n)
+		d.last = err
+	}
 	out, failed := d.out, d.run.over
 	switch {
 	case failed != nil:
@@ -178,26 +182,45 @@ func (d *reader) fill() {
 		return
 	}
 	d.out = out
-	if err != nil {
+	if d.last != nil && !d.waits {
 		d.out = append(d.out, d.decoder.Tail()...)
-		d.err = err
+		d.err = d.last
 	}
+}
+
+// ends reports whether an event may be the end of an answer, in any dialect. A mistake
+// costs a pause, or ends the response with this answer.
+func ends(data []byte) bool {
+	if i := bytes.Index(data, []byte(`"finish_reason"`)); i >= 0 {
+		rest := bytes.TrimLeft(data[i+len(`"finish_reason"`):], ": ")
+		return !bytes.HasPrefix(rest, []byte("null"))
+	}
+	for _, typ := range [...]string{`"message_delta"`, `"response.completed"`, `"response.incomplete"`, `"response.failed"`} {
+		if bytes.Contains(data, []byte(typ)) {
+			return true
+		}
+	}
+	return false
 }
 
 // work shows the complete events to the policies.
 func (d *reader) work(ctx context.Context, out []byte) ([]byte, error) {
 	d.tap.ctx = ctx
-	if !d.started {
-		d.started = true
-		if err := d.run.start(ctx); err != nil {
-			return nil, err
-		}
+	if err := d.run.start(ctx); err != nil {
+		return nil, err
 	}
 	for {
-		ok, err := d.decoder.Next(&d.ev)
-		if err != nil || !ok {
-			return out, err
+		if !d.waits {
+			ok, err := d.decoder.Next(&d.ev)
+			if err != nil || !ok {
+				return out, err
+			}
+			if d.waits = d.run.continues != nil && len(out) > 0 && ends(d.ev.Data); d.waits {
+				return out, nil // whether it is an end is known when all before it was judged
+			}
 		}
+		d.waits = false
+		var err error
 		if out, err = d.to.event(out, &d.ev); err != nil {
 			return nil, err
 		}

@@ -251,9 +251,12 @@ func (s *responsesStream) finish(root jsonstream.Value, name string) error {
 		n++
 	}
 	s.next = max(s.next, n)
-	more, err := s.run.finish(s.ctx, 0, s.next<<8, reason)
-	if err != nil {
-		return err
+	var more string
+	if !s.run.later(0, s.next<<8, reason, false) {
+		var err error
+		if more, err = s.run.finish(s.ctx, 0, s.next<<8, reason); err != nil {
+			return err
+		}
 	}
 	if more != "" {
 		id, _ := response.Get("id")

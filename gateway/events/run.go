@@ -26,6 +26,66 @@ type Run struct {
 	gone    error                 // a hook ended its goroutine
 
 	calls []*Call
+
+	// An exchange may have several answers of the provider, see Again.
+	continues func() bool // see Setup
+	started   bool        // OnStreamStart was called
+	ended     bool        // OnFinishReason was called
+	whole     bool        // responses are bodies
+	ending    *ending     // of an answer that another one may follow
+	texts     int         // the first number that no text of this answer has
+	before    struct {    // in the answers before
+		texts, calls int
+	}
+}
+
+// ending is the end of a choice that the policies were not told of.
+type ending struct {
+	choice, index int
+	reason        string
+}
+
+// Again says that another answer of the provider goes on with the response: its texts
+// and calls are counted behind those that were, and the end of the answer before was
+// none.
+func (r *Run) Again() {
+	if r == nil {
+		return
+	}
+	r.ending = nil
+	r.before.texts += r.texts
+	r.before.calls = len(r.calls)
+	r.texts = 0
+}
+
+// Ended reports whether the policies were told that the response ends.
+func (r *Run) Ended() bool { return r != nil && r.ended }
+
+// later keeps the end of an answer back if another one may follow.
+func (r *Run) later(choice, index int, reason string, calls bool) bool {
+	if r.continues == nil || !calls && !r.continues() {
+		return false
+	}
+	r.ending = &ending{choice, index, reason}
+	return true
+}
+
+// Ending reports whether Finish has an end to tell of.
+func (r *Run) Ending() bool { return r != nil && r.ending != nil }
+
+// Finish tells the policies of the end that was kept back, and returns what they add to
+// the text.
+func (r *Run) Finish(ctx context.Context) (more string, err error) {
+	if !r.Ending() {
+		return "", nil
+	}
+	e := r.ending
+	r.ending = nil
+	err = r.guard(ctx, func(ctx context.Context) (err error) {
+		more, err = r.finish(ctx, e.choice, e.index, e.reason)
+		return err
+	})
+	return more, err
 }
 
 // stage is one policy at work.
@@ -106,6 +166,9 @@ func (r *Run) Complete(ctx context.Context) {
 
 // CallDelta shows a piece of a call's arguments.
 func (r *Run) CallDelta(ctx context.Context, n int, piece string) error {
+	if r != nil {
+		n += r.before.calls
+	}
 	if r == nil || n < 0 || n >= len(r.calls) || r.calls[n] == nil {
 		return nil
 	}
@@ -133,11 +196,12 @@ func (r *Run) CallDelta(ctx context.Context, n int, piece string) error {
 	})
 }
 
-// Call begins a call. Calls are numbered as the codec numbers them.
+// Call begins a call. Calls are numbered as the codec of the answer numbers them.
 func (r *Run) Call(n, choice int, id stopgate.CallID, name stopgate.ToolName) {
 	if r == nil || !r.chain.calls {
 		return
 	}
+	n += r.before.calls
 	for len(r.calls) <= n {
 		r.calls = append(r.calls, nil)
 	}
@@ -158,6 +222,9 @@ type Decision struct {
 // CallComplete asks the policies about a complete call, in their order. refused is why
 // the gate will not let it run, "" if it has not refused it.
 func (r *Run) CallComplete(ctx context.Context, n int, id stopgate.CallID, refused stopgate.Code) (Decision, error) {
+	if r != nil {
+		n += r.before.calls
+	}
 	if r == nil || !r.chain.calls || n < 0 || n >= len(r.calls) || r.calls[n] == nil {
 		return Decision{Sent: true}, nil
 	}

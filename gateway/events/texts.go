@@ -13,6 +13,8 @@ var errLongText = errors.New("the text is too long")
 // text takes a piece of a text through the policies from one on, and returns what is
 // left for the client.
 func (r *Run) text(ctx context.Context, from, choice, index int, piece string) (string, error) {
+	r.texts = max(r.texts, index+1)
+	index += r.before.texts
 	for i := from; i < len(r.stages); i++ {
 		st := &r.stages[i]
 		if !st.texts() {
@@ -75,6 +77,7 @@ func (st *stage) forget(b *Content) {
 
 // complete ends a text at all policies from one on and returns what they add to it.
 func (r *Run) complete(ctx context.Context, from, choice, index int) (string, error) {
+	index += r.before.texts
 	more := ""
 	for i := from; i < len(r.stages); i++ {
 		st := &r.stages[i]
@@ -106,9 +109,14 @@ func (r *Run) complete(ctx context.Context, from, choice, index int) (string, er
 // finish tells the policies why a choice ended and returns what they add at its end.
 // index is of the text that this would be.
 func (r *Run) finish(ctx context.Context, choice, index int, reason string) (string, error) {
+	r.ended = true
+	index += r.before.texts
 	more := ""
 	for i := range r.stages {
 		st := &r.stages[i]
+		if r.whole && st.response != nil {
+			continue // it was given the whole response
+		}
 		if st.texts() && more != "" {
 			var err error
 			if more, err = r.delta(ctx, st, st.content(choice, index), more); err != nil {
@@ -144,6 +152,10 @@ func (r *Run) finish(ctx context.Context, choice, index int, reason string) (str
 // start tells the policies that a response begins. What they send waits for its first
 // text.
 func (r *Run) start(ctx context.Context) error {
+	if r.started {
+		return nil
+	}
+	r.started = true
 	for i := range r.stages {
 		st := &r.stages[i]
 		if st.hooks.start == nil {

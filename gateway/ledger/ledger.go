@@ -16,6 +16,8 @@ package ledger
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"time"
@@ -42,6 +44,9 @@ type Response struct {
 	Calls []Call `json:"calls,omitempty"`
 	// Denied are the calls that the provider takes for made.
 	Denied []wire.Replaced `json:"denied,omitempty"`
+	// Next is the response in which this one went on, when the gate had answered its
+	// calls: whoever continues this one continues that.
+	Next string `json:"next,omitempty"`
 }
 
 // Call is a released call.
@@ -78,7 +83,17 @@ const (
 	responseKey = "response:"
 	messageKey  = "message:"
 	callKey     = "call:"
+	textKey     = "text:"
 )
+
+// Text is the key of a message by what it says in a session.
+func Text(s stopgate.SessionID, text string) string {
+	sum := sha256.Sum256([]byte(string(s) + "\x00" + text))
+	return hex.EncodeToString(sum[:])
+}
+
+// MaxSaid is how many messages of one text are remembered.
+const MaxSaid = 32
 
 // find reads the text of a key.
 func (b *Book) find(ctx context.Context, p stopgate.Principal, key string, into any) (ok bool, err error) {
@@ -108,6 +123,12 @@ func (b *Book) Message(ctx context.Context, p stopgate.Principal, id string) (r 
 	return r, ok, err
 }
 
+// Said lists the ids of the messages that say what [Text] stands for, oldest first.
+func (b *Book) Said(ctx context.Context, p stopgate.Principal, key string) (ids []string, ok bool, err error) {
+	ok, err = b.find(ctx, p, textKey+key, &ids)
+	return ids, ok, err
+}
+
 // Call finds a released call by its id.
 func (b *Book) Call(ctx context.Context, p stopgate.Principal, id stopgate.CallID) (c Call, ok bool, err error) {
 	if id != "" {
@@ -121,9 +142,10 @@ func (b *Book) Call(ctx context.Context, p stopgate.Principal, id stopgate.CallI
 func (b *Book) Keep(ctx context.Context, p stopgate.Principal, id string, r Response, released []Call) error {
 	texts := make(map[string][]byte)
 	denied := make([]wire.Replaced, len(r.Denied))
+	said := map[string][]string{}
 	for i, d := range r.Denied {
 		denied[i] = d
-		denied[i].Item = nil // it stands under its message
+		denied[i].Item, denied[i].Text = nil, "" // they stand under its message
 		if len(d.Item) > MaxItem {
 			d.Item = nil
 		}
@@ -136,6 +158,17 @@ func (b *Book) Keep(ctx context.Context, p stopgate.Principal, id string, r Resp
 			d = wire.Replaced{Message: d.Message}
 		}
 		texts[messageKey+d.Message] = text(d)
+		if d.Text == "" || again {
+			continue
+		}
+		key := Text(r.Session, d.Text)
+		if said[key] == nil {
+			if said[key], _, err = b.Said(ctx, p, key); err != nil {
+				return err
+			}
+		}
+		said[key] = append(said[key], d.Message)
+		texts[textKey+key] = text(said[key][max(0, len(said[key])-MaxSaid):])
 	}
 	for _, c := range released {
 		if c.ID != "" {

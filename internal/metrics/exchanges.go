@@ -96,6 +96,12 @@ func (m *Metrics) End(o *gateway.Observed) {
 	x := m.exchanges
 	x.arguments.Add(float64(o.Arguments))
 	x.discarded.Add(float64(o.Discarded))
+	m.Next(o)
+}
+
+// Next implements [gateway.Observation]: it counts one model call.
+func (m *Metrics) Next(o *gateway.Observed) {
+	x := m.exchanges
 	if o.Dialect == "" || o.Sent.IsZero() || o.Canned {
 		return
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // strictHistory says what a provider would refuse in the history of a request:
@@ -96,8 +97,12 @@ func strictMessages(body []byte) error {
 		}
 		var answered []string
 		called := false
-		for _, b := range blocks {
+		for n, b := range blocks {
 			switch b.Type {
+			case "thinking", "redacted_thinking":
+				if n > 0 {
+					return fmt.Errorf("message %d has thinking that is not where it was", i)
+				}
 			case "tool_result":
 				answered = append(answered, b.ToolUseID)
 			case "tool_use":
@@ -170,7 +175,7 @@ func strictResponses(body []byte, said []toolCall) error {
 			}
 			open = slices.Delete(open, k, k+1)
 		case "message":
-			if item.ID != "" && item.ID != "msg_1" {
+			if item.ID != "" && !strings.HasPrefix(item.ID, "msg_1") {
 				return fmt.Errorf("item %d has an id that was never issued: %q", i, item.ID)
 			}
 		}

@@ -26,6 +26,9 @@ type script struct {
 	endless bool
 	// said are the calls that the provider made and remembers.
 	said []toolCall
+	// rounds are the answers to a model whose calls were refused: what comes depends on
+	// how many refusals the history holds.
+	rounds []*script
 }
 
 // framing is how a stream is written to the socket.
@@ -92,6 +95,13 @@ func (p *provider) serve(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 		s = accepted(s.api)
+	} else if s.rounds != nil {
+		n := strings.Count(string(body), `rule_matched`)
+		if err := strictHistory(s.api, body, nil); n > 0 && err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
+			return
+		}
+		s = s.rounds[min(n, len(s.rounds)-1)]
 	}
 	s = p.issue(s)
 	if !request.Stream {

@@ -52,6 +52,9 @@ func (s *stream) reread(data []byte) {
 // the end (A3).
 func (s *stream) writeQueue(dst []byte, args [][]byte, lines []string, spill wire.Spill) ([]byte, error) {
 	dst = s.closeOpen(dst)
+	if s.extra != "" {
+		dst = s.denial(dst, s.extra)
+	}
 	if len(lines) > 0 {
 		dst = s.denial(dst, strings.Join(lines, "\n"))
 	}
@@ -88,6 +91,9 @@ func (s *stream) closeOpen(dst []byte) []byte {
 	}
 	return dst
 }
+
+// Say implements [wire.Sayer].
+func (s *stream) Say(text string) { s.extra += text }
 
 // denial appends a text block.
 func (s *stream) denial(dst []byte, text string) []byte {

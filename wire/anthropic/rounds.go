@@ -1,14 +1,20 @@
 package anthropic
 
 import (
-	"strconv"
+	"bytes"
 
 	"github.com/stopgate/stopgate/jsonstream"
 	"github.com/stopgate/stopgate/wire"
-	"github.com/stopgate/stopgate/wire/sse"
 )
 
-var _ wire.Answerer = Dialect{}
+var (
+	_ wire.Answerer   = Dialect{}
+	_ wire.Interluder = (*stream)(nil)
+	_ wire.Interluder = (*joined)(nil)
+	_ wire.Sayer      = (*stream)(nil)
+	_ wire.Sayer      = (*joined)(nil)
+	_ wire.History    = (*joined)(nil)
+)
 
 // Ends implements [wire.Answerer].
 func (Dialect) Ends(data []byte) bool {
@@ -16,9 +22,8 @@ func (Dialect) Ends(data []byte) bool {
 	return isBlock(v, "message_stop")
 }
 
-// Answer implements [wire.Answerer]. Thinking cannot be continued in one message: the
-// blocks of two turns in it make a history that the provider refuses (WIRE 0.3).
-func (Dialect) Answer(request []byte, said wire.Said, results []wire.Answered) ([]byte, bool) {
+// Answer implements [wire.Answerer].
+func (Dialect) Answer(request []byte, said wire.Said) ([]byte, bool) {
 	var doc jsonstream.Document
 	if wire.ReadRequest(&doc, request) != nil {
 		return nil, false
@@ -28,39 +33,100 @@ func (Dialect) Answer(request []byte, said wire.Said, results []wire.Answered) (
 	if !ok || messages.Kind() != jsonstream.Array {
 		return nil, false
 	}
-	answer := []byte(`{"role":"user","content":[`)
-	for i, r := range results {
-		if i > 0 {
-			answer = append(answer, ',')
-		}
-		answer = jsonstream.AppendQuote(append(answer, `{"type":"tool_result","tool_use_id":`...), string(r.Call))
-		answer = jsonstream.AppendQuote(append(answer, `,"content":`...), r.Text)
-		if !r.Skipped {
-			answer = append(answer, `,"is_error":true`...)
-		}
-		answer = append(answer, '}')
-	}
-	message := append(append([]byte(`{"role":"assistant","content":`), content...), '}')
+	message := append(list([]byte(`{"role":"assistant","content":`), content), '}')
+	answer := append(list([]byte(`{"role":"user","content":`), answers(said.Answers)), '}')
 	var edits wire.Edits
-	edits.Append(messages, message, append(answer, "]}"...))
+	edits.Append(messages, message, answer)
+	if id := container(said); len(id) > 0 {
+		continueIn(&edits, doc.Root(), id)
+	}
 	return edits.AppendTo(nil, request, 0, len(request)), true
 }
 
-// saidContent is the content of the model's message, out of a body as it is, out of a
-// stream put together again; ok is false for one that cannot be continued.
-func saidContent(said wire.Said) (content []byte, ok bool) {
+// answers are the blocks that give a model the results of its calls.
+func answers(results []wire.Answered) (blocks [][]byte) {
+	for _, r := range results {
+		b := jsonstream.AppendQuote([]byte(`{"type":"tool_result","tool_use_id":`), string(r.Call))
+		b = jsonstream.AppendQuote(append(b, `,"content":`...), r.Text)
+		if !r.Skipped {
+			b = append(b, `,"is_error":true`...)
+		}
+		blocks = append(blocks, append(b, '}'))
+	}
+	return blocks
+}
+
+func list(dst []byte, elements [][]byte) []byte {
+	dst = append(dst, '[')
+	return append(append(dst, bytes.Join(elements, []byte{','})...), ']')
+}
+
+// container is the id of the provider's container in which code waits for results, as
+// written (WIRE 4.7).
+func container(said wire.Said) (id []byte) {
+	read := func(object jsonstream.Value) {
+		c, _ := object.Get("container")
+		if v, _ := c.Get("id"); v.Kind() == jsonstream.String {
+			id = bytes.Clone(v.Raw())
+		}
+	}
+	for _, data := range append(said.Events[:len(said.Events):len(said.Events)], said.Body) {
+		v, err := jsonstream.Parse(data, wire.EnvelopeOptions(len(data)+1))
+		if err != nil {
+			continue
+		}
+		message, _ := v.Get("message")
+		delta, _ := v.Get("delta")
+		read(v)
+		read(message)
+		read(delta)
+	}
+	return id
+}
+
+// continueIn names the container in a request.
+func continueIn(edits *wire.Edits, root jsonstream.Value, id []byte) {
+	c, has := root.Get("container")
+	inner, named := c.Get("id")
+	switch {
+	case !has:
+		_, end := root.Span()
+		edits.Insert(end-1, append([]byte(`,"container":`), id...))
+	case named:
+		edits.Replace(inner, id)
+	case c.Kind() == jsonstream.Object:
+		set(edits, c, "id", id)
+	default:
+		edits.Replace(c, id)
+	}
+}
+
+// set puts a value into a member of an object.
+func set(edits *wire.Edits, object jsonstream.Value, name string, value []byte) {
+	if v, ok := object.Get(name); ok {
+		edits.Replace(v, value)
+		return
+	}
+	member := append(append(jsonstream.AppendQuote(nil, name), ':'), value...)
+	if object.Len() > 0 {
+		member = append([]byte{','}, member...)
+	}
+	_, end := object.Span()
+	edits.Insert(end-1, member)
+}
+
+// saidContent are the blocks of the model's message, out of a body as they are, out of a
+// stream put together again; ok is false for a message that cannot be continued.
+func saidContent(said wire.Said) (blocks [][]byte, ok bool) {
 	if said.Body != nil {
 		v, err := jsonstream.Parse(said.Body, wire.EnvelopeOptions(len(said.Body)+1))
-		blocks, _ := v.Get("content")
-		for b := range blocks.Elements() {
-			if !isBlock(b, "text") && !isBlock(b, "tool_use") {
-				return nil, false
-			}
+		content, _ := v.Get("content")
+		for b := range content.Elements() {
+			blocks = append(blocks, b.Raw())
 		}
-		return blocks.Raw(), err == nil && blocks.Len() > 0
+		return blocks, err == nil && len(blocks) > 0
 	}
-	type saidBlock struct{ start, text []byte }
-	var blocks []saidBlock
+	var begun []*saidBlock
 	for _, data := range said.Events {
 		v, err := jsonstream.Parse(data, wire.EnvelopeOptions(len(data)+1))
 		if err != nil {
@@ -69,44 +135,90 @@ func saidContent(said wire.Said) (content []byte, ok bool) {
 		switch {
 		case isBlock(v, blockStart):
 			block, _ := v.Get("content_block")
-			if !isBlock(block, "text") && !isBlock(block, "tool_use") {
-				return nil, false
-			}
-			blocks = append(blocks, saidBlock{start: block.Raw()})
+			begun = append(begun, &saidBlock{start: block})
 		case isBlock(v, blockDelta):
 			index, _ := v.Get("index")
 			i, known := wire.Small(index)
 			delta, _ := v.Get("delta")
-			if !known || i >= len(blocks) {
+			if !known || i >= len(begun) || !begun[i].take(delta) {
 				return nil, false
 			}
-			for _, member := range []string{"text", "partial_json"} {
-				piece, _ := delta.Get(member)
-				blocks[i].text = piece.AppendText(blocks[i].text)
-			}
 		}
 	}
-	content = []byte{'['}
-	for _, b := range blocks {
-		v, _ := jsonstream.Parse(b.start, wire.EnvelopeOptions(len(b.start)+1))
-		var edits wire.Edits
-		if input, ok := v.Get("input"); ok && len(b.text) > 0 {
-			if _, err := jsonstream.Parse(b.text, wire.EnvelopeOptions(len(b.text)+1)); err != nil {
-				return nil, false // there is no way to write broken arguments
-			}
-			edits.Replace(input, b.text)
-		} else if text, ok := v.Get("text"); ok {
-			if len(b.text) == 0 {
-				continue // an empty block is refused (A6)
-			}
-			edits.Replace(text, jsonstream.AppendQuote(nil, b.text))
+	for _, b := range begun {
+		block, ok := b.whole()
+		if !ok {
+			return nil, false
 		}
-		if len(content) > 1 {
-			content = append(content, ',')
+		if block != nil {
+			blocks = append(blocks, block)
 		}
-		content = edits.AppendTo(content, b.start, 0, len(b.start))
 	}
-	return append(content, ']'), len(blocks) > 0
+	return blocks, len(blocks) > 0
+}
+
+// saidBlock is a block that is put together from its deltas.
+type saidBlock struct {
+	start     jsonstream.Value
+	texts     [len(deltaTexts)][]byte
+	came      [len(deltaTexts)]bool
+	citations [][]byte
+}
+
+// deltaTexts are the deltas that go on with a text of a block.
+var deltaTexts = [...]struct{ typ, from, to string }{
+	{"text_delta", "text", "text"}, {"thinking_delta", "thinking", "thinking"}, {"signature_delta", "signature", "signature"},
+	{"input_json_delta", "partial_json", ""}, {"compaction_delta", "content", "content"},
+}
+
+func (b *saidBlock) take(delta jsonstream.Value) bool {
+	if isBlock(delta, "citations_delta") {
+		citation, ok := delta.Get("citation")
+		b.citations = append(b.citations, citation.Raw())
+		return ok
+	}
+	for i, d := range deltaTexts {
+		if isBlock(delta, d.typ) {
+			piece, _ := delta.Get(d.from)
+			b.texts[i], b.came[i] = piece.AppendText(b.texts[i]), true
+			return piece.Kind() == jsonstream.String
+		}
+	}
+	return false
+}
+
+// whole is the block as a history has it; nil for an empty text, which is refused there
+// (A6). ok is false for arguments that are no JSON: no history can hold them.
+func (b *saidBlock) whole() (block []byte, ok bool) {
+	var edits wire.Edits
+	for i, d := range deltaTexts {
+		if !b.came[i] {
+			continue
+		}
+		if d.to == "" {
+			if len(b.texts[i]) == 0 {
+				continue
+			}
+			if _, err := jsonstream.Parse(b.texts[i], wire.EnvelopeOptions(len(b.texts[i])+1)); err != nil {
+				return nil, false
+			}
+			set(&edits, b.start, "input", b.texts[i])
+			continue
+		}
+		begun, _ := b.start.Get(d.to)
+		set(&edits, b.start, d.to, jsonstream.AppendQuote(nil, append(begun.AppendText(nil), b.texts[i]...)))
+	}
+	if len(b.citations) > 0 {
+		if begun, _ := b.start.Get("citations"); begun.Kind() == jsonstream.Array {
+			edits.Append(begun, b.citations...)
+		} else {
+			set(&edits, b.start, "citations", list(nil, b.citations))
+		}
+	}
+	if begun, _ := b.start.Get("text"); isBlock(b.start, "text") && begun.IsText("") && len(b.texts[0]) == 0 {
+		return nil, true
+	}
+	return edits.Within(b.start), true
 }
 
 // usages are the counters of earlier rounds, as each of them had them at its end.
@@ -128,105 +240,4 @@ func usages(said []wire.Said) (list []jsonstream.Value) {
 		}
 	}
 	return list
-}
-
-// joined is a later round's stream as a part of one message: its blocks come behind
-// those that the client has, and usage counts all rounds.
-type joined struct {
-	wire.Stream
-	doc   jsonstream.Document
-	usage []jsonstream.Value
-	base  int // blocks of the rounds before
-	next  int // the index of the next block
-}
-
-// Join implements [wire.Answerer].
-func (Dialect) Join(before wire.Stream, said []wire.Said, next wire.Stream) wire.Stream {
-	j := &joined{Stream: next, usage: usages(said)}
-	switch b := before.(type) {
-	case *stream:
-		j.base = b.next
-	case *joined:
-		j.base = b.next
-	}
-	j.next = j.base
-	return j
-}
-
-// Event implements [wire.Stream].
-func (j *joined) Event(dst []byte, ev *sse.Event) ([]byte, wire.Need, error) {
-	out, need, err := j.Stream.Event(nil, ev)
-	return wire.Rewrite(dst, out, j.append), need, err
-}
-
-// Release implements [wire.Stream].
-func (j *joined) Release(dst []byte, outcomes []wire.Release, spill wire.Spill) ([]byte, error) {
-	out, err := j.Stream.Release(nil, outcomes, nil)
-	if dst = wire.Rewrite(dst, out, j.append); err != nil {
-		return dst, err
-	}
-	return spill.Over(dst)
-}
-
-// EOF implements [wire.Stream].
-func (j *joined) EOF(dst, tail []byte) ([]byte, wire.Need, error) {
-	out, need, err := j.Stream.EOF(nil, tail)
-	return wire.Rewrite(dst, out, j.append), need, err
-}
-
-func (j *joined) append(dst []byte, ev *sse.Event) []byte {
-	if !ev.Dispatched || j.doc.Scan(ev.Data, wire.EnvelopeOptions(len(ev.Data)+1)) != nil {
-		return ev.AppendTo(dst)
-	}
-	root := j.doc.Root()
-	var edits wire.Edits
-	switch {
-	case isBlock(root, "message_start"):
-		return dst // the message has begun
-	case isBlock(root, "message_delta"):
-		if u, ok := root.Get("usage"); ok {
-			edits.AddUsage(u, j.usage...)
-		}
-	default:
-		index, ok := root.Get("index")
-		n, small := wire.Small(index)
-		if !ok || !small {
-			return ev.AppendTo(dst)
-		}
-		j.next = max(j.next, j.base+n+1)
-		edits.Replace(index, strconv.AppendInt(nil, int64(j.base+n), 10))
-	}
-	dst = ev.AppendHead(dst)
-	payload := len(dst)
-	return ev.AppendTail(edits.AppendTo(dst, ev.Data, 0, len(ev.Data)), payload)
-}
-
-// JoinBody implements [wire.Answerer].
-func (Dialect) JoinBody(said []wire.Said, body []byte) []byte {
-	var doc jsonstream.Document
-	if doc.Scan(body, wire.EnvelopeOptions(len(body)+1)) != nil {
-		return body
-	}
-	var edits wire.Edits
-	if u, ok := doc.Root().Get("usage"); ok {
-		edits.AddUsage(u, usages(said)...)
-	}
-	var before []byte
-	for _, round := range said {
-		v, _ := jsonstream.Parse(round.Body, wire.EnvelopeOptions(len(round.Body)+1))
-		content, _ := v.Get("content")
-		for b := range content.Elements() {
-			if isBlock(b, "text") {
-				before = append(append(before, b.Raw()...), ',')
-			}
-		}
-	}
-	if content, ok := doc.Root().Get("content"); ok && len(before) > 0 && content.Kind() == jsonstream.Array {
-		if content.Len() == 0 {
-			before = before[:len(before)-1]
-		}
-		from, _ := content.Span()
-		edits.Insert(from+1, before)
-	}
-	return edits.AppendTo(nil, body, 0, len(body))
 }

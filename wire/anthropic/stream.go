@@ -41,6 +41,8 @@ type stream struct {
 	stripped  bool // no call survived: later stop reasons are changed too
 	cancelled bool // the upstream was cancelled, Release writes the end
 	ended     bool // the terminal event was written
+
+	extra string // a text of the gate's own
 }
 
 // Event implements [wire.Stream].

@@ -43,6 +43,10 @@ func (s *stream) endChoice(dst []byte, c *choice, outcomes []wire.Release, spill
 		}
 	}
 	s.pending -= len(c.calls)
+	if s.extra != "" {
+		dst = s.content(dst, c, s.extra)
+		s.extra = ""
+	}
 	dst = s.denial(dst, c, lines)
 	i := 0
 	for _, k := range c.calls {
@@ -109,6 +113,14 @@ func (s *stream) denial(dst []byte, c *choice, lines []string) []byte {
 	if c.said {
 		text = "\n\n" + text
 	}
+	return s.content(dst, c, text)
+}
+
+// Say implements [wire.Sayer].
+func (s *stream) Say(text string) { s.extra += text }
+
+// content appends a chunk with a text of ours.
+func (s *stream) content(dst []byte, c *choice, text string) []byte {
 	dst = openDelta(s.openChunk(dst), c)
 	dst = append(dst, '{')
 	if !c.role {

@@ -1,18 +1,25 @@
 package openaichat
 
 import (
+	"bytes"
+	"slices"
+
 	"github.com/stopgate/stopgate/jsonstream"
 	"github.com/stopgate/stopgate/wire"
 	"github.com/stopgate/stopgate/wire/sse"
 )
 
-var _ wire.Answerer = Dialect{}
+var (
+	_ wire.Answerer = Dialect{}
+	_ wire.Sayer    = (*stream)(nil)
+	_ wire.Sayer    = (*joined)(nil)
+)
 
 // Ends implements [wire.Answerer].
 func (Dialect) Ends(data []byte) bool { return isDone(data) }
 
 // Answer implements [wire.Answerer].
-func (Dialect) Answer(request []byte, said wire.Said, results []wire.Answered) ([]byte, bool) {
+func (Dialect) Answer(request []byte, said wire.Said) ([]byte, bool) {
 	var doc jsonstream.Document
 	if wire.ReadRequest(&doc, request) != nil {
 		return nil, false
@@ -23,7 +30,7 @@ func (Dialect) Answer(request []byte, said wire.Said, results []wire.Answered) (
 		return nil, false
 	}
 	more := [][]byte{message}
-	for _, r := range results {
+	for _, r := range said.Answers {
 		if r.Call == "" {
 			return nil, false
 		}
@@ -72,19 +79,77 @@ type spoken struct {
 	content []byte
 	calls   []spokenCall
 	at      map[string]int // by index, as written
+	more    members        // reasoning and what else providers want back
 }
 
 type spokenCall struct {
 	id, name string
 	text     []byte
 	custom   bool
+	more     members
+}
+
+// members are those of a message or a call that are put together without knowing what
+// they mean: texts and lists are joined, of anything else the last counts.
+type members []member
+
+type member struct {
+	name  string
+	kind  jsonstream.Kind
+	value []byte // a text decoded, a list without its brackets, else as written
+}
+
+func (m *members) take(name string, v jsonstream.Value) {
+	if !wire.Present(v) {
+		return
+	}
+	at := slices.IndexFunc(*m, func(one member) bool { return one.name == name && one.kind == v.Kind() })
+	if at < 0 {
+		at = len(*m)
+		*m = append(*m, member{name: name, kind: v.Kind()})
+	}
+	switch one := &(*m)[at]; v.Kind() {
+	case jsonstream.String:
+		one.value = v.AppendText(one.value)
+	case jsonstream.Array:
+		for e := range v.Elements() {
+			if len(one.value) > 0 {
+				one.value = append(one.value, ',')
+			}
+			one.value = append(one.value, e.Raw()...)
+		}
+	default:
+		one.value = bytes.Clone(v.Raw())
+	}
+}
+
+func (m members) appendTo(dst []byte) []byte {
+	for _, one := range m {
+		dst = append(jsonstream.AppendQuote(append(dst, ','), one.name), ':')
+		switch one.kind {
+		case jsonstream.String:
+			dst = jsonstream.AppendQuote(dst, string(one.value))
+		case jsonstream.Array:
+			dst = append(append(append(dst, '['), one.value...), ']')
+		default:
+			dst = append(dst, one.value...)
+		}
+	}
+	return dst
 }
 
 func (a *spoken) take(delta jsonstream.Value) bool {
 	content, _ := delta.Get("content")
 	a.content = content.AppendText(a.content)
-	if old, ok := delta.Get("function_call"); ok && wire.Present(old) {
+	if old, ok := delta.Get("function_call"); ok && wire.Present(old) || content.Kind() == jsonstream.Array {
 		return false
+	}
+	for k, v := range delta.Members() {
+		switch name := string(wire.Key(k)); name {
+		case "role", "content", "tool_calls", "function_call":
+		default:
+			a.more.take(name, v)
+		}
 	}
 	calls, _ := delta.Get("tool_calls")
 	for v := range calls.Elements() {
@@ -116,6 +181,13 @@ func (a *spoken) take(delta jsonstream.Value) bool {
 		}
 		arguments, _ := member.Get(piece)
 		c.text = arguments.AppendText(c.text)
+		for k, more := range v.Members() {
+			switch name := string(wire.Key(k)); name {
+			case "index", "id", "type", "function", "custom":
+			default:
+				c.more.take(name, more)
+			}
+		}
 	}
 	return true
 }
@@ -127,7 +199,7 @@ func (a *spoken) message() ([]byte, bool) {
 	} else {
 		m = append(m, "null"...)
 	}
-	m = append(m, `,"tool_calls":[`...)
+	m = append(a.more.appendTo(m), `,"tool_calls":[`...)
 	for i, c := range a.calls {
 		if c.id == "" || c.name == "" {
 			return nil, false
@@ -139,7 +211,7 @@ func (a *spoken) message() ([]byte, bool) {
 		if c.custom {
 			m = jsonstream.AppendQuote(append(m, `,"type":"custom","custom":{"name":`...), c.name)
 			m = jsonstream.AppendQuote(append(m, `,"input":`...), c.text)
-			m = append(m, "}}"...)
+			m = append(c.more.appendTo(append(m, '}')), '}')
 			continue
 		}
 		if _, err := jsonstream.Parse(c.text, wire.EnvelopeOptions(len(c.text)+1)); err != nil {
@@ -147,7 +219,7 @@ func (a *spoken) message() ([]byte, bool) {
 		}
 		m = jsonstream.AppendQuote(append(m, `,"type":"function","function":{"name":`...), c.name)
 		m = jsonstream.AppendQuote(append(m, `,"arguments":`...), c.text)
-		m = append(m, "}}"...)
+		m = append(c.more.appendTo(append(m, '}')), '}')
 	}
 	return append(m, "]}"...), len(a.calls) > 0
 }
@@ -210,6 +282,13 @@ func (j *joined) Release(dst []byte, outcomes []wire.Release, spill wire.Spill) 
 	return spill.Over(dst)
 }
 
+// Say implements [wire.Sayer].
+func (j *joined) Say(text string) {
+	if s, ok := j.Stream.(wire.Sayer); ok {
+		s.Say(text)
+	}
+}
+
 // EOF implements [wire.Stream].
 func (j *joined) EOF(dst, tail []byte) ([]byte, wire.Need, error) {
 	out, need, err := j.Stream.EOF(nil, tail)
@@ -239,14 +318,14 @@ func (j *joined) append(dst []byte, ev *sse.Event) []byte {
 }
 
 // JoinBody implements [wire.Answerer].
-func (Dialect) JoinBody(said []wire.Said, body []byte) []byte {
+func (Dialect) JoinBody(said []wire.Said, body []byte) ([]byte, []wire.Replaced) {
 	var doc jsonstream.Document
 	if doc.Scan(body, wire.EnvelopeOptions(len(body)+1)) != nil {
-		return body
+		return body, nil
 	}
 	before := ""
 	for _, round := range said {
-		v, _ := jsonstream.Parse(round.Body, wire.EnvelopeOptions(len(round.Body)+1))
+		v, _ := jsonstream.Parse(round.Shown, wire.EnvelopeOptions(len(round.Shown)+1))
 		choices, _ := v.Get("choices")
 		choice, _ := choices.Index(0)
 		message, _ := choice.Get("message")
@@ -264,7 +343,7 @@ func (Dialect) JoinBody(said []wire.Said, body []byte) []byte {
 	if content, ok := message.Get("content"); ok && before != "" && content.Kind() != jsonstream.Array {
 		edits.Replace(content, jsonstream.AppendQuote(nil, trimEnd(before+content.Text())))
 	}
-	return edits.AppendTo(nil, body, 0, len(body))
+	return edits.AppendTo(nil, body, 0, len(body)), nil
 }
 
 // trimEnd takes the empty line off behind which nothing was said.

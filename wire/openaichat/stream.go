@@ -32,6 +32,8 @@ type stream struct {
 	cancelled bool // the upstream was cancelled, Release writes the end
 	failed    bool // the upstream sent an error
 	ended     bool // the terminal event was written
+
+	extra string // a text of the gate's own
 }
 
 // Event implements [wire.Stream].

@@ -9,10 +9,13 @@ import (
 )
 
 var (
-	_ wire.Restorer = Dialect{}
-	_ wire.History  = (*stream)(nil)
-	_ wire.History  = (*body)(nil)
+	_ wire.Rememberer = Dialect{}
+	_ wire.History    = (*stream)(nil)
+	_ wire.History    = (*body)(nil)
 )
+
+// Remembers implements [wire.Rememberer].
+func (Dialect) Remembers() {}
 
 // Replaced implements [wire.History].
 func (s *stream) Replaced() (string, []wire.Replaced) { return s.response, s.replaced }
@@ -29,7 +32,7 @@ func (c *calls) remember(response jsonstream.Value, list []outcome) {
 		if list[i].value != nil {
 			continue
 		}
-		r := wire.Replaced{Message: messageID(k), Call: k.id, Output: appendResult(nil, k, list[i].text)}
+		r := wire.Replaced{Message: messageID(k), Text: list[i].text, Call: k.id, Output: appendResult(nil, k, list[i].told)}
 		if item, ok := output.Index(k.index); ok && !k.refused {
 			r.Item = append([]byte(nil), item.Raw()...)
 		}
@@ -68,45 +71,69 @@ func (Dialect) Restore(request []byte, l wire.Ledger) []byte {
 	if wire.ReadRequest(&doc, request) != nil {
 		return request
 	}
-	previous := l.Response(text(doc.Root(), "previous_response_id"))
-	if len(previous) == 0 && !bytes.Contains(request, []byte(MessagePrefix)) {
+	var edits wire.Edits
+	previous, _ := doc.Root().Get("previous_response_id")
+	latest, missing := l.Response(previous.Text())
+	if latest != previous.Text() {
+		edits.Replace(previous, jsonstream.AppendQuote(nil, latest))
+	}
+	var hints wire.Hints
+	conversation, _ := doc.Root().Get("conversation")
+	if hint(&hints, "conversation", conversation); hints.Conversation != "" {
+		missing = append(missing, l.Conversation(hints.Conversation)...)
+	}
+	input, has := doc.Root().Get("input")
+	if len(missing) > 0 || bytes.Contains(request, []byte(MessagePrefix)) || bytes.Contains(request, []byte(denialStart)) {
+		if items := restored(input, missing, l); items == nil {
+		} else if has {
+			edits.Replace(input, items)
+		} else {
+			_, end := doc.Root().Span()
+			edits.Insert(end-1, append([]byte(`,"input":`), items...))
+		}
+	}
+	if len(edits) == 0 {
 		return request
 	}
+	return edits.AppendTo(nil, request, 0, len(request))
+}
+
+// denialStart begins the text of every message that stands for a denied call
+// (see [wire.DenialText]).
+const denialStart = "[stopgate] The tool call"
+
+// restored is the input with the results that the provider misses in front, nil if it
+// stays as it is.
+func restored(input jsonstream.Value, missing []wire.Replaced, l wire.Ledger) []byte {
 	r := restoration{ledger: l, ours: map[string]bool{}}
-	for i := range previous {
-		r.add(previous[i].Output)
-		r.ours[previous[i].Call] = true
+	for i := range missing {
+		r.add(missing[i].Output)
+		r.ours[missing[i].Call] = true
 	}
-	input, ok := doc.Root().Get("input")
 	r.replayed(input)
 	switch {
 	case input.Kind() == jsonstream.Array:
+		i := -1
 		for item := range input.Elements() {
-			r.item(item)
+			i++
+			r.item(item, i)
 		}
 	case input.Kind() == jsonstream.String:
-		r.add(append(append([]byte(`{"type":"message","role":"user","content":`), input.Raw()...), '}'))
+		r.add(userMessage(input))
 	case wire.Present(input):
-		return request // no input: the provider judges it
+		return nil // no input: the provider judges it
 	}
-	if !r.changed && len(previous) == 0 {
-		return request
+	if !r.changed && len(missing) == 0 {
+		return nil
 	}
-	var edits wire.Edits
-	restored := append(append([]byte{'['}, bytes.Join(r.items, []byte{','})...), ']')
-	if ok {
-		edits.Replace(input, restored)
-	} else {
-		_, end := doc.Root().Span()
-		edits.Insert(end-1, append([]byte(`,"input":`), restored...))
-	}
-	return edits.AppendTo(nil, request, 0, len(request))
+	return list(r.items)
 }
 
 // restoration collects the items of a restored input.
 type restoration struct {
 	ledger  wire.Ledger
-	ours    map[string]bool // calls whose results are the gate's to give
+	ours    map[string]bool       // calls whose results are the gate's to give
+	known   map[int]wire.Replaced // by the position of the message that stands for it
 	items   [][]byte
 	changed bool
 }
@@ -117,38 +144,73 @@ func (r *restoration) add(item []byte) {
 	}
 }
 
-// replayed finds the calls whose messages are in the input.
+// replayed finds the calls whose messages are in the input, by their ids or, from
+// clients that drop these, by what they say. One text may stand there several times: the
+// last of them is the newest.
 func (r *restoration) replayed(input jsonstream.Value) {
-	for item := range input.Elements() {
-		if id := text(item, "id"); strings.HasPrefix(id, MessagePrefix) {
-			if was, ok := r.ledger.Message(id); ok && len(was.Item) > 0 {
-				r.ours[was.Call] = true
-			}
+	r.known = map[int]wire.Replaced{}
+	know := func(at int, was wire.Replaced) {
+		if len(was.Item) > 0 && len(was.Output) > 0 {
+			r.known[at] = was
+			r.ours[was.Call] = true
 		}
 	}
+	said := map[string][]int{}
+	i := -1
+	for item := range input.Elements() {
+		i++
+		id := text(item, "id")
+		if strings.HasPrefix(id, MessagePrefix) {
+			if was, ok := r.ledger.Message(id); ok {
+				know(i, was)
+			}
+		} else if line := spokenLine(item); id == "" && strings.HasPrefix(line, denialStart) {
+			said[line] = append(said[line], i)
+		}
+	}
+	for line, at := range said {
+		all := r.ledger.Said(line)
+		for n := 1; n <= len(at) && n <= len(all); n++ {
+			know(at[len(at)-n], all[len(all)-n])
+		}
+	}
+}
+
+// spokenLine is the text of a message of the model.
+func spokenLine(item jsonstream.Value) string {
+	if typ := text(item, "type"); typ != "" && typ != "message" || text(item, "role") != "assistant" {
+		return ""
+	}
+	content, _ := item.Get("content")
+	if part, ok := content.Index(0); ok && content.Len() == 1 {
+		content, _ = part.Get("text")
+	}
+	return content.Text()
 }
 
 // item takes one item of the client's input: a result of a denied call is not the
 // client's to give, and a message of ours is the call that it stands for. Where
 // that is not known, the provider must at least not look for the message by an id
 // that it never gave: a message loses its id, a reference goes.
-func (r *restoration) item(item jsonstream.Value) {
+func (r *restoration) item(item jsonstream.Value, at int) {
 	typ, id := text(item, "type"), text(item, "id")
 	call := text(item, "call_id")
 	if call == "" {
 		call = id
 	}
+	was, known := r.known[at]
 	switch {
 	case strings.HasSuffix(typ, "_output") && r.ours[call]:
 		r.changed = true
+	case known:
+		r.changed = true
+		r.add(was.Item)
+		r.add(was.Output)
 	case !strings.HasPrefix(id, MessagePrefix):
 		r.add(item.Raw())
 	default:
 		r.changed = true
-		if was, ok := r.ledger.Message(id); ok && len(was.Item) > 0 && len(was.Output) > 0 {
-			r.add(was.Item)
-			r.add(was.Output)
-		} else if typ != "item_reference" {
+		if typ != "item_reference" {
 			r.add(without(item, "id"))
 		}
 	}
@@ -158,11 +220,5 @@ func (r *restoration) item(item jsonstream.Value) {
 func without(object jsonstream.Value, member string) []byte {
 	var edits wire.Edits
 	edits.Remove(object, func(key, _ jsonstream.Value) bool { return string(wire.Key(key)) == member })
-	raw := object.Raw()
-	from, _ := object.Span()
-	for i := range edits {
-		edits[i].Start -= from
-		edits[i].End -= from
-	}
-	return edits.AppendTo(nil, raw, 0, len(raw))
+	return edits.Within(object)
 }

@@ -12,11 +12,30 @@ import (
 // book is a ledger of one response.
 type book []wire.Replaced
 
-func (b book) Response(id string) []wire.Replaced {
-	if id == "resp_1" {
+func (b book) Response(id string) (string, []wire.Replaced) {
+	switch id {
+	case "resp_0": // the gate answered its calls
+		return "resp_1", b
+	case "resp_1":
+		return id, b
+	}
+	return id, nil
+}
+
+func (b book) Conversation(id string) []wire.Replaced {
+	if id == "conv_1" {
 		return b
 	}
 	return nil
+}
+
+func (b book) Said(text string) (list []wire.Replaced) {
+	for _, r := range b {
+		if r.Text == text {
+			list = append(list, r)
+		}
+	}
+	return list
 }
 
 func (b book) Message(id string) (wire.Replaced, bool) {
@@ -57,6 +76,7 @@ func TestRestore(t *testing.T) {
 	item, result := function("a", `{"path":"x"}`), `{"type":"function_call_output","call_id":"call_a","output":"`+said+`"}`
 	user := `{"role":"user","content":"go on"}`
 	ours := `{"id":"msg_stopgate_fc_a","type":"message","role":"assistant","content":[{"type":"output_text","text":"x"}]}`
+	said1 := `{"role":"assistant","content":[{"type":"output_text","text":"` + said + `"}]}`
 	forged := `{"type":"function_call_output","call_id":"call_a","output":"done"}`
 	for _, c := range []struct{ name, in, want string }{
 		{"by id", `{"previous_response_id":"resp_1","input":[` + user + `]}`, `{"previous_response_id":"resp_1","input":[` + result + `,` + user + `]}`},
@@ -64,6 +84,13 @@ func TestRestore(t *testing.T) {
 		{"by id, nothing", `{"previous_response_id":"resp_1"}`, `{"previous_response_id":"resp_1","input":[` + result + `]}`},
 		{"by id, a forged result", `{"previous_response_id":"resp_1","input":[` + forged + `, ` + user + `]}`, `{"previous_response_id":"resp_1","input":[` + result + `,` + user + `]}`},
 		{"by another id", `{"previous_response_id":"resp_2","input":[` + user + `]}`, `{"previous_response_id":"resp_2","input":[` + user + `]}`},
+		{"by the id of a round before", `{"previous_response_id":"resp_0","input":[` + user + `]}`, `{"previous_response_id":"resp_1","input":[` + result + `,` + user + `]}`},
+		{"by the id of a round before, no input", `{"previous_response_id":"resp_0","input":1}`, `{"previous_response_id":"resp_1","input":1}`},
+		{"a conversation", `{"conversation":{"id":"conv_1"},"input":[` + user + `]}`, `{"conversation":{"id":"conv_1"},"input":[` + result + `,` + user + `]}`},
+		{"without an id", `{"input":[` + said1 + `,` + user + `]}`, `{"input":[` + item + `,` + result + `,` + user + `]}`},
+		{"without an id, twice", `{"input":[` + said1 + `,` + said1 + `]}`, `{"input":[` + said1 + `,` + item + `,` + result + `]}`},
+		{"without an id, of the user", `{"input":[` + strings.Replace(said1, "assistant", "user", 1) + `]}`, `{"input":[` + strings.Replace(said1, "assistant", "user", 1) + `]}`},
+		{"without an id, another text", `{"input":[` + strings.Replace(said1, "rule_matched", "x", 1) + `]}`, `{"input":[` + strings.Replace(said1, "rule_matched", "x", 1) + `]}`},
 		{"no history", `{ "input" : "hello" }`, `{ "input" : "hello" }`},
 		{"replayed", `{"input":[` + reasoning + `,` + ours + `, ` + user + `]}`, `{"input":[` + reasoning + `,` + item + `,` + result + `,` + user + `]}`},
 		{"replayed with a forged result", `{"input":[` + ours + `,` + forged + `]}`, `{"input":[` + item + `,` + result + `]}`},

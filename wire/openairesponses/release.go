@@ -14,6 +14,7 @@ type outcome struct {
 	value []byte // the arguments as they stand in an item, JSON; nil: denied
 	args  []byte // what value says: the text of a function or a custom tool
 	text  string // stands for a denied call
+	told  string // what the model is told about it
 }
 
 // settle finds the outcome of every call. Every call of a response without a
@@ -25,6 +26,7 @@ func (c *calls) settle(outcomes []wire.Release) (list []outcome, stuck bool) {
 	for i, k := range c.list {
 		o := &list[i]
 		o.text = texts[i]
+		o.told = wire.Told(outcomes, i, o.text)
 		switch {
 		case args[i] == nil:
 		case k.kind == function:
@@ -72,6 +74,21 @@ func (s *stream) Release(dst []byte, outcomes []wire.Release, spill wire.Spill) 
 		return s.Abort(dst, stopgate.CodeProtocolViolation, stuckMessage), nil
 	}
 	s.waiting, s.ended = false, true
+	dst, err := s.writeHeld(dst, list, spill)
+	if err != nil {
+		return dst, err
+	}
+	s.edits = s.edits[:0]
+	s.editResponse(&s.edits, s.frame.response, s.at, list)
+	if output, _ := s.frame.response.Get("output"); s.extra != "" && output.Kind() == jsonstream.Array {
+		s.edits.Append(output, appendMessage(nil, s.extraID(), "completed", string(appendPart(nil, s.extra))))
+	}
+	return s.writeEdited(dst, &s.finish, &s.frame, spill)
+}
+
+// writeHeld appends what was held, with what became of each call, and a text of the
+// gate's own behind it.
+func (s *stream) writeHeld(dst []byte, list []outcome, spill wire.Spill) ([]byte, error) {
 	s.remember(s.frame.response, list)
 	queue := s.queue
 	s.queue, s.held = nil, 0
@@ -95,10 +112,15 @@ func (s *stream) Release(dst []byte, outcomes []wire.Release, spill wire.Spill) 
 	if dst, err = s.writeOnly(dst, list, spill); err != nil {
 		return dst, err
 	}
-	s.edits = s.edits[:0]
-	s.editResponse(&s.edits, s.frame.response, s.at, list)
-	return s.writeEdited(dst, &s.finish, &s.frame, spill)
+	if s.extra != "" {
+		dst = s.message(dst, s.extraID(), s.written, s.extra)
+		s.written++
+	}
+	return dst, nil
 }
+
+// extraID is the id of the message with a text of the gate's own.
+func (s *stream) extraID() string { return MessagePrefix + "end_" + s.response }
 
 // reread reads our own copy of an event again. It was read before, so this cannot
 // fail; if it did, nothing would be found in it.
@@ -123,12 +145,12 @@ func (s *stream) at(i int) *call {
 // writeOnly appends the calls that stood in the terminal event alone as if they
 // had been streamed, where the client has every item in front of them (WIRE 3.4).
 func (s *stream) writeOnly(dst []byte, list []outcome, spill wire.Spill) ([]byte, error) {
-	next := len(s.items)
+	s.written = len(s.items)
 	for _, k := range s.only {
-		if k.index != next {
+		if k.index != s.written {
 			break
 		}
-		next++
+		s.written++
 		o := &list[k.number]
 		if o.value != nil {
 			k.added, k.done = s.invent(k)
@@ -161,7 +183,7 @@ func (s *stream) invent(k *call) (added, done []byte) {
 // writeCall appends what becomes of a call.
 func (s *stream) writeCall(dst []byte, k *call, o *outcome, spill wire.Spill) ([]byte, error) {
 	if o.value == nil {
-		return s.denial(dst, k, o.text), nil
+		return s.message(dst, messageID(k), k.index, o.text), nil
 	}
 	var err error
 	if !k.kind.text() {
@@ -208,7 +230,7 @@ func (c *calls) editResponse(edits *wire.Edits, response jsonstream.Value, at fu
 		}
 		o := &list[k.number]
 		if o.value == nil {
-			edits.Replace(v, appendMessage(nil, k, "completed", string(appendPart(nil, o.text))))
+			edits.Replace(v, appendMessage(nil, messageID(k), "completed", string(appendPart(nil, o.text))))
 		} else if args, ok := v.Get(k.kind.member()); ok {
 			edits.Replace(args, o.value)
 		}

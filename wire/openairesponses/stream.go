@@ -36,6 +36,10 @@ type stream struct {
 	finish  sse.Event // the terminal event, kept until Release
 	waiting bool
 	ended   bool // the terminal event was written
+
+	written int    // items that the client has, after Release and Interlude
+	shown   shown  // of a response that goes on in another round
+	extra   string // a text of the gate's own
 }
 
 // item is one output item.

@@ -109,10 +109,10 @@ func messageID(k *call) string {
 // MessagePrefix begins the id of every message that stands for a denied call.
 const MessagePrefix = "msg_stopgate_"
 
-// appendMessage appends the message item that stands for a denied call.
-func appendMessage(dst []byte, k *call, status, part string) []byte {
+// appendMessage appends a message item of ours.
+func appendMessage(dst []byte, id, status, part string) []byte {
 	dst = append(dst, `{"id":`...)
-	dst = jsonstream.AppendQuote(dst, messageID(k))
+	dst = jsonstream.AppendQuote(dst, id)
 	dst = append(append(dst, `,"type":"message","status":"`...), status...)
 	dst = append(dst, `","role":"assistant","content":[`...)
 	return append(append(dst, part...), "]}"...)
@@ -124,20 +124,20 @@ func appendPart(dst []byte, text string) []byte {
 	return append(jsonstream.AppendQuote(dst, text), '}')
 }
 
-// denial appends the events of the message that stands for a denied call.
-func (s *stream) denial(dst []byte, k *call, text string) []byte {
-	id, part := messageID(k), string(appendPart(nil, text))
+// message appends the events of a message of ours, such as stands for a denied call.
+func (s *stream) message(dst []byte, id string, index int, text string) []byte {
+	part := string(appendPart(nil, text))
 	quoted := jsonstream.AppendQuote(nil, text)
-	dst = append(s.open(dst, itemAdded, k.index, ""), `,"item":`...)
-	dst = shut(appendMessage(dst, k, "in_progress", ""))
-	dst = append(s.open(dst, "response.content_part.added", k.index, id), `,"content_index":0,"part":`...)
+	dst = append(s.open(dst, itemAdded, index, ""), `,"item":`...)
+	dst = shut(appendMessage(dst, id, "in_progress", ""))
+	dst = append(s.open(dst, "response.content_part.added", index, id), `,"content_index":0,"part":`...)
 	dst = shut(appendPart(dst, ""))
-	dst = append(s.open(dst, textDelta, k.index, id), `,"content_index":0,"logprobs":[],"delta":`...)
+	dst = append(s.open(dst, textDelta, index, id), `,"content_index":0,"logprobs":[],"delta":`...)
 	dst = shut(append(dst, quoted...))
-	dst = append(s.open(dst, "response.output_text.done", k.index, id), `,"content_index":0,"logprobs":[],"text":`...)
+	dst = append(s.open(dst, "response.output_text.done", index, id), `,"content_index":0,"logprobs":[],"text":`...)
 	dst = shut(append(dst, quoted...))
-	dst = append(s.open(dst, "response.content_part.done", k.index, id), `,"content_index":0,"part":`...)
+	dst = append(s.open(dst, "response.content_part.done", index, id), `,"content_index":0,"part":`...)
 	dst = shut(append(dst, part...))
-	dst = append(s.open(dst, itemDone, k.index, ""), `,"item":`...)
-	return shut(appendMessage(dst, k, "completed", part))
+	dst = append(s.open(dst, itemDone, index, ""), `,"item":`...)
+	return shut(appendMessage(dst, id, "completed", part))
 }

@@ -1,0 +1,84 @@
+package gateway_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"github.com/stopgate/stopgate/gateway"
+	"github.com/stopgate/stopgate/gateway/events"
+)
+
+// footer is a policy that writes at the beginning and at the end of a response.
+type footer struct{}
+
+func (footer) Name() string { return "footer" }
+
+func (footer) OnStreamStart(_ context.Context, _ *events.Exchange, s *events.Stream) error {
+	return s.SendText("BEGIN ", false)
+}
+
+func (footer) OnFinishReason(_ context.Context, _ *events.Exchange, s *events.Stream, reason string) error {
+	return s.SendText(" END "+reason, true)
+}
+
+// Proves S6, V3-03, V3-10, V3-14, V3-16, X17: event policies see the rounds of an answered
+// model as one exchange: one start, the texts and calls of all rounds counted on, the end
+// once and where it is; the provider gets back what it said, not what became of it.
+func TestAnswerPolicies(t *testing.T) {
+	for _, in := range tongues() {
+		for _, stream := range []bool{true, false} {
+			t.Run(fmt.Sprint(in.name, " streamed ", stream), func(t *testing.T) {
+				seen := &transcript{}
+				loud := onDelta(func(_ *events.Exchange, s *events.Stream, delta string) error {
+					return s.SendText("<"+delta+">", false)
+				})
+				k := newTalk(t, in, denying("a"), func(o *gateway.Options) {
+					answering(2)(o)
+					with(seen, loud, footer{})(o)
+				})
+				k.stream, k.tools = stream, []string{"a", "b"}
+				k.model.will(saidCall{"x1", "a", `{"n":1}`})
+				body := k.says([]saidCall{{"x2", "b", `{"n":2}`}}, user("go"))
+				mustContain(t, body, `"x2"`, "BEGIN", "END")
+				mustLack(t, body, `"x1"`)
+				if in.name != "responses" {
+					mustLack(t, body, "was not run")
+				}
+				mustLack(t, k.model.heard(), "BEGIN", "END", "<hi>", `\u003chi`)
+				n := map[string]int{}
+				for _, line := range seen.list() {
+					var at int
+					var kind, what string
+					_, _ = fmt.Sscanf(line, "%d %s %s", &at, &kind, &what)
+					if kind == "call" && what != "complete" {
+						continue
+					}
+					if kind == "text" && what == "complete" {
+						kind = "texts"
+					}
+					n[kind]++
+				}
+				texts := map[string]int{"chat": 2, "anthropic": 2}[in.name]
+				want := map[string]int{"request": 1, "start": 1, "call": 2, "finish": 1, "complete": 1}
+				for kind, times := range want {
+					if n[kind] != times {
+						t.Errorf("%s %d times, want %d: %q", kind, n[kind], times, seen.list())
+					}
+				}
+				if n["texts"] != texts {
+					t.Errorf("%d texts, want %d: %q", n["texts"], texts, seen.list())
+				}
+				if stream && in.name == "chat" {
+					got := hear(t, body)
+					if got.text != "BEGIN <hi>\n\n<hi> END tool_calls" || !got.done || got.late > 0 {
+						t.Errorf("%+v", got)
+					}
+				}
+				if got := fmt.Sprint(k.log.wait(t, 2)); got != "[a denied rule_matched b allowed rule_matched]" {
+					t.Error(got)
+				}
+			})
+		}
+	}
+}

@@ -1,0 +1,167 @@
+package anthropic
+
+import (
+	"bytes"
+	"strconv"
+
+	"github.com/stopgate/stopgate/jsonstream"
+	"github.com/stopgate/stopgate/wire"
+	"github.com/stopgate/stopgate/wire/sse"
+)
+
+// joined is a later round's stream as a part of one message: its blocks come behind
+// those that the client has, and usage counts all rounds.
+type joined struct {
+	wire.Stream
+	inner *stream
+	doc   jsonstream.Document
+	usage []jsonstream.Value
+	base  int // blocks of the rounds before
+	next  int // the index of the next block
+
+	seams []wire.Replaced // in front of this round and of those before
+	seam  wire.Replaced   // in front of this one, without its mark
+	mark  mark
+}
+
+// Join implements [wire.Answerer].
+func (Dialect) Join(before wire.Stream, said []wire.Said, next wire.Stream) wire.Stream {
+	j := &joined{Stream: next, usage: usages(said), seam: seam(said[len(said)-1])}
+	j.inner, _ = next.(*stream)
+	switch b := before.(type) {
+	case *stream:
+		j.base = b.next
+	case *joined:
+		j.base = b.next
+		_, j.seams = b.Replaced()
+	}
+	j.next = j.base
+	return j
+}
+
+// Event implements [wire.Stream].
+func (j *joined) Event(dst []byte, ev *sse.Event) ([]byte, wire.Need, error) {
+	out, need, err := j.Stream.Event(nil, ev)
+	return wire.Rewrite(dst, out, j.append), need, err
+}
+
+// Release implements [wire.Stream].
+func (j *joined) Release(dst []byte, outcomes []wire.Release, spill wire.Spill) ([]byte, error) {
+	out, err := j.Stream.Release(nil, outcomes, nil)
+	if dst = wire.Rewrite(dst, out, j.append); err != nil {
+		return dst, err
+	}
+	return spill.Over(dst)
+}
+
+// Interlude implements [wire.Interluder]: nothing stands for the calls, but what the
+// model said behind them is said.
+func (s *stream) Interlude(dst []byte, _ []wire.Release) []byte {
+	if !s.waiting {
+		return dst
+	}
+	s.waiting, s.pending = false, 0
+	dst, _ = s.writeQueue(dst, make([][]byte, len(s.list)), nil, nil) // without a spill nothing fails
+	return dst
+}
+
+// Interlude implements [wire.Interluder].
+func (j *joined) Interlude(dst []byte, outcomes []wire.Release) []byte {
+	return wire.Rewrite(dst, j.inner.Interlude(nil, outcomes), j.append)
+}
+
+// EOF implements [wire.Stream].
+func (j *joined) EOF(dst, tail []byte) ([]byte, wire.Need, error) {
+	out, need, err := j.Stream.EOF(nil, tail)
+	return wire.Rewrite(dst, out, j.append), need, err
+}
+
+// Say implements [wire.Sayer].
+func (j *joined) Say(text string) { j.inner.Say(text) }
+
+// Replaced implements [wire.History].
+func (j *joined) Replaced() (response string, list []wire.Replaced) {
+	list = j.seams[:len(j.seams):len(j.seams)]
+	if m := j.mark.String(); m != "" && len(j.seam.Item) > 0 {
+		r := j.seam
+		r.Message = m
+		list = append(list, r)
+	}
+	return "", list
+}
+
+func (j *joined) append(dst []byte, ev *sse.Event) []byte {
+	if !ev.Dispatched || j.doc.Scan(ev.Data, wire.EnvelopeOptions(len(ev.Data)+1)) != nil {
+		return ev.AppendTo(dst)
+	}
+	root := j.doc.Root()
+	var edits wire.Edits
+	switch {
+	case isBlock(root, "message_start"):
+		return dst // the message has begun
+	case isBlock(root, "message_delta"):
+		if u, ok := root.Get("usage"); ok {
+			edits.AddUsage(u, j.usage...)
+		}
+	default:
+		index, ok := root.Get("index")
+		n, small := wire.Small(index)
+		if !ok || !small {
+			return ev.AppendTo(dst)
+		}
+		if n == 0 {
+			block, _ := root.Get("content_block")
+			delta, _ := root.Get("delta")
+			j.mark.read(block, delta)
+		}
+		j.next = max(j.next, j.base+n+1)
+		edits.Replace(index, strconv.AppendInt(nil, int64(j.base+n), 10))
+	}
+	dst = ev.AppendHead(dst)
+	payload := len(dst)
+	return ev.AppendTail(edits.AppendTo(dst, ev.Data, 0, len(ev.Data)), payload)
+}
+
+// JoinBody implements [wire.Answerer].
+func (Dialect) JoinBody(said []wire.Said, body []byte) ([]byte, []wire.Replaced) {
+	var doc jsonstream.Document
+	if doc.Scan(body, wire.EnvelopeOptions(len(body)+1)) != nil {
+		return body, nil
+	}
+	var edits wire.Edits
+	if u, ok := doc.Root().Get("usage"); ok {
+		edits.AddUsage(u, usages(said)...)
+	}
+	var before [][]byte
+	var seams []wire.Replaced
+	place := func(i int, content jsonstream.Value) {
+		var m mark
+		if first, ok := content.Index(0); ok && i > 0 {
+			m.read(first, jsonstream.Value{})
+		}
+		if m.String() != "" {
+			r := seam(said[i-1])
+			r.Message = m.String()
+			seams = append(seams, r)
+		}
+	}
+	for i, round := range said {
+		v, _ := jsonstream.Parse(round.Shown, wire.EnvelopeOptions(len(round.Shown)+1))
+		content, _ := v.Get("content")
+		place(i, content)
+		for b := range content.Elements() {
+			if !kindOf(b).call() {
+				before = append(before, bytes.Clone(b.Raw()))
+			}
+		}
+	}
+	if content, ok := doc.Root().Get("content"); ok && content.Kind() == jsonstream.Array {
+		place(len(said), content)
+		if content.Len() > 0 && len(before) > 0 {
+			before = append(before, nil) // a comma behind the last
+		}
+		from, _ := content.Span()
+		edits.Insert(from+1, bytes.Join(before, []byte{','}))
+	}
+	return edits.AppendTo(nil, body, 0, len(body)), seams
+}

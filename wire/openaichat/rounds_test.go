@@ -1,0 +1,55 @@
+package openaichat_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stopgate/stopgate/wire"
+	"github.com/stopgate/stopgate/wire/openaichat"
+)
+
+// Proves S6, WIRE 0.3: what a model said goes back to it whole: its text, its reasoning in
+// the members that providers put it in, its calls with what stands beside them.
+func TestAnswer(t *testing.T) {
+	delta := func(members string) []byte {
+		return []byte(`{"id":"x","choices":[{"index":0,"delta":{` + members + `},"finish_reason":null}]}`)
+	}
+	said := wire.Said{
+		Events: [][]byte{
+			delta(`"role":"assistant","content":"","reasoning_content":"one "`),
+			delta(`"reasoning_content":"two","reasoning_details":[{"type":"reasoning.text","text":"a"}],"refusal":null`),
+			delta(`"reasoning_details":[{"type":"reasoning.encrypted","data":"b"}],"content":"hi"`),
+			delta(`"tool_calls":[{"index":0,"id":"c1","type":"function","function":{"name":"f","arguments":"{\"a\""},"extra_content":{"google":{"thought_signature":"s"}}}]`),
+			delta(`"tool_calls":[{"index":0,"function":{"arguments":":1}"}},{"index":1,"id":"c2","type":"custom","custom":{"name":"g","input":"free"}}]`),
+			[]byte("[DONE]"),
+		},
+		Answers: []wire.Answered{{Call: "c1", Text: "no"}, {Call: "c2", Text: "no", Skipped: true}},
+	}
+	next, ok := openaichat.Dialect{}.Answer([]byte(`{"model":"m","messages":[{"role":"user","content":"go"}],"n":1}`), said)
+	want := `{"model":"m","messages":[{"role":"user","content":"go"},{"role":"assistant","content":"hi",` +
+		`"reasoning_content":"one two","reasoning_details":[{"type":"reasoning.text","text":"a"},{"type":"reasoning.encrypted","data":"b"}],"tool_calls":[` +
+		`{"id":"c1","type":"function","function":{"name":"f","arguments":"{\"a\":1}"},"extra_content":{"google":{"thought_signature":"s"}}},` +
+		`{"id":"c2","type":"custom","custom":{"name":"g","input":"free"}}]},` +
+		`{"role":"tool","tool_call_id":"c1","content":"no"},{"role":"tool","tool_call_id":"c2","content":"no"}],"n":1}`
+	if !ok || string(next) != want {
+		t.Errorf("%t\n%s\nwant\n%s", ok, next, want)
+	}
+	for name, events := range map[string][]string{
+		"arguments that are no JSON": {`"tool_calls":[{"index":0,"id":"c1","function":{"name":"f","arguments":"{"}}]`},
+		"the legacy form":            {`"function_call":{"name":"f","arguments":"{}"}`},
+		"text in parts":              {`"content":[{"type":"text","text":"x"}]`, `"tool_calls":[{"index":0,"id":"c1","function":{"name":"f","arguments":"{}"}}]`},
+		"no index":                   {`"tool_calls":[{"id":"c1","function":{"name":"f","arguments":"{}"}}]`},
+		"no name":                    {`"tool_calls":[{"index":0,"id":"c1","function":{"arguments":"{}"}}]`},
+	} {
+		s := wire.Said{Answers: []wire.Answered{{Call: "c1", Text: "no"}}}
+		for _, e := range events {
+			s.Events = append(s.Events, delta(e))
+		}
+		if next, ok := (openaichat.Dialect{}).Answer([]byte(`{"messages":[]}`), s); ok {
+			t.Errorf("%s: %s", name, next)
+		}
+	}
+	if _, ok := (openaichat.Dialect{}).Answer([]byte(strings.Repeat("[", 3)), said); ok {
+		t.Error("a request that is none")
+	}
+}
