@@ -223,6 +223,11 @@ func read(path string, scope Scope) (File, error) {
 	if info.IsDir() {
 		return File{}, fmt.Errorf("read policy: %s is a directory; name the file itself, for example %s", path, filepath.Join(path, FileName))
 	}
+	// A pipe in a repository would keep whoever looks for a policy waiting for ever. One
+	// that somebody names is meant: `--policy <(...)`.
+	if scope != Flag && !info.Mode().IsRegular() {
+		return File{}, fmt.Errorf("read policy: %s is no regular file", path)
+	}
 	text, err := ReadFile(path, MaxFile)
 	if err != nil {
 		return File{}, fmt.Errorf("read policy: %w", err)
