@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -14,66 +15,123 @@ import (
 // space, the path at the time (for people only).
 const trustFile = "trusted"
 
-// Trusted reports whether the user trusted a file with this hash. A list that
-// others can change, or that cannot be read, is an error and trusts nothing.
-func Trusted(userDir, hash string) (bool, error) {
+// Grant is one line of the user's list: bytes that are trusted wherever they stand.
+type Grant struct {
+	Hash string `json:"hash"`
+	// Path is where the file was when it was trusted; for people, and for [Revoke].
+	Path string `json:"path"`
+}
+
+// Grants lists what the user trusts, in the order in which he did. A list that others
+// can change, or that cannot be read, is an error and trusts nothing.
+func Grants(userDir string) ([]Grant, error) {
 	if userDir == "" {
-		return false, nil
+		return nil, nil
 	}
 	path := filepath.Join(userDir, trustFile)
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil
+		return nil, nil
 	}
 	if err != nil {
-		return false, fmt.Errorf("read the list of trusted policies: %w", err)
+		return nil, fmt.Errorf("read the list of trusted policies: %w", err)
 	}
 	defer f.Close()
 	if err := ownerOnly(path); err != nil {
-		return false, err
+		return nil, err
 	}
+	var list []Grant
 	lines := bufio.NewScanner(f)
 	for lines.Scan() {
-		if known, _, _ := strings.Cut(lines.Text(), " "); known == hash {
-			return true, nil
+		if hash, path, _ := strings.Cut(lines.Text(), " "); hash != "" {
+			list = append(list, Grant{hash, path})
 		}
 	}
 	if err := lines.Err(); err != nil {
-		return false, fmt.Errorf("read the list of trusted policies: %w", err)
+		return nil, fmt.Errorf("read the list of trusted policies: %w", err)
 	}
-	return false, nil
+	return list, nil
 }
 
-// Trust adds a file, as it is now, to the user's list. A later change of the
-// file is not trusted.
-func Trust(userDir, path string) (File, error) {
+// Trusted reports whether the user trusted a file with this hash.
+func Trusted(userDir, hash string) (bool, error) {
+	list, err := Grants(userDir)
+	return slices.ContainsFunc(list, func(g Grant) bool { return g.Hash == hash }), err
+}
+
+// Trust adds a file to the user's list, as it was read: a later change of the file is not
+// trusted.
+func Trust(userDir string, f File) error {
 	if userDir == "" {
-		return File{}, errors.New("trust policy: this user has no configuration directory; set XDG_CONFIG_HOME or HOME")
+		return errors.New("trust policy: this user has no configuration directory; set XDG_CONFIG_HOME or HOME")
 	}
-	f, err := read(path, Project)
+	path, err := filepath.Abs(f.Path)
 	if err != nil {
-		return File{}, err
+		return fmt.Errorf("trust policy: %w", err)
 	}
-	if f.Path, err = filepath.Abs(path); err != nil {
-		return File{}, fmt.Errorf("trust policy: %w", err)
-	}
-	f.Trusted = true
 	if known, err := Trusted(userDir, f.Hash); err != nil || known {
-		return f, err
+		return err
 	}
 	if err := os.MkdirAll(userDir, 0o700); err != nil {
-		return File{}, fmt.Errorf("trust policy: %w", err)
+		return fmt.Errorf("trust policy: %w", err)
 	}
 	list, err := os.OpenFile(filepath.Join(userDir, trustFile), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
-		return File{}, fmt.Errorf("trust policy: %w", err)
+		return fmt.Errorf("trust policy: %w", err)
 	}
+	_, err = list.WriteString(line(Grant{f.Hash, path}))
+	return errors.Join(err, list.Sync(), list.Close())
+}
+
+// line writes a grant as it stands in the list.
+func line(g Grant) string {
 	shown := strings.Map(func(r rune) rune {
 		if r < ' ' {
 			return '?'
 		}
 		return r
-	}, f.Path)
-	_, err = fmt.Fprintf(list, "%s %s\n", f.Hash, shown)
-	return f, errors.Join(err, list.Sync(), list.Close())
+	}, g.Path)
+	return g.Hash + " " + shown + "\n"
+}
+
+// Revoke takes back what the user trusted: all that stood at a path, and what has the
+// hash. It returns what was taken back; the list is replaced whole.
+func Revoke(userDir, path, hash string) ([]Grant, error) {
+	list, err := Grants(userDir)
+	if err != nil {
+		return nil, err
+	}
+	if path, err = filepath.Abs(path); err != nil {
+		return nil, fmt.Errorf("revoke trust: %w", err)
+	}
+	var gone []Grant
+	var rest strings.Builder
+	for _, g := range list {
+		if g.Path == path || g.Hash == hash {
+			gone = append(gone, g)
+			continue
+		}
+		rest.WriteString(line(g))
+	}
+	if len(gone) == 0 {
+		return nil, nil
+	}
+	if err := replace(filepath.Join(userDir, trustFile), rest.String()); err != nil {
+		return nil, fmt.Errorf("revoke trust: %w", err)
+	}
+	return gone, nil
+}
+
+// replace writes a file that is there with its old text or with its new one.
+func replace(path, text string) error {
+	f, err := os.CreateTemp(filepath.Dir(path), ".trusted-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name())
+	_, err = f.WriteString(text)
+	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), path)
 }
