@@ -1,0 +1,130 @@
+package gateway_test
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// provider serves prepared events: each is one write and one flush, with a pause
+// behind it if pace is set. Or it serves one body.
+type provider struct {
+	events [][]byte
+	pace   time.Duration
+	whole  []byte // a body instead of events
+}
+
+func (p *provider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	_, _ = io.Copy(io.Discard, r.Body)
+	if p.whole != nil {
+		w.Header().Set("Content-Type", "application/json")
+		w.Header().Set("Content-Length", strconv.Itoa(len(p.whole)))
+		_, _ = w.Write(p.whole)
+		return
+	}
+	w.Header().Set("Content-Type", "text/event-stream")
+	rc := http.NewResponseController(w)
+	var ticks <-chan time.Time
+	if p.pace > 0 {
+		t := time.NewTicker(p.pace)
+		defer t.Stop()
+		ticks = t.C
+	}
+	for _, event := range p.events {
+		if ticks != nil {
+			<-ticks
+			event = stamp(event)
+		}
+		if _, err := w.Write(event); err != nil {
+			return
+		}
+		if err := rc.Flush(); err != nil {
+			return
+		}
+	}
+}
+
+// stampMark is where a paced event carries the time of its sending.
+const stampMark = "0000000000000000000"
+
+func stamp(event []byte) []byte {
+	return bytes.Replace(event, []byte(stampMark), fmt.Appendf(nil, "%019d", time.Now().UnixNano()), 1)
+}
+
+// source is text with the escapes that source code has in JSON.
+func source(n int) string {
+	line := `	if err := run(ctx, "job", i); err != nil { return fmt.Errorf("job %d: %w", i, err) }` + "\n"
+	return strings.Repeat(line, n/len(line)+1)[:n]
+}
+
+const chunkHead = `data: {"id":"chatcmpl-bench","object":"chat.completion.chunk","created":1700000000,"model":"bench","system_fingerprint":"fp_1","choices":[{"index":0,"delta":`
+
+func chunk(delta, finish string) []byte {
+	return []byte(chunkHead + delta + `,"logprobs":null,"finish_reason":` + finish + "}]}\n\n")
+}
+
+// callEvents is a stream with one call whose arguments have about size bytes, in
+// pieces as small as those of real models.
+func callEvents(size int) [][]byte {
+	const piece = 18
+	args := `{"path":"src/job.go","content":` + strconv.Quote(source(size*9/10)) + `}`
+	events := [][]byte{
+		chunk(`{"role":"assistant","content":null}`, "null"),
+		chunk(`{"tool_calls":[{"index":0,"id":"call_1","type":"function","function":{"name":"fs_create_file","arguments":""}}]}`, "null"),
+	}
+	for part := range slices.Chunk([]byte(args), piece) {
+		events = append(events, chunk(`{"tool_calls":[{"index":0,"function":{"arguments":`+strconv.Quote(string(part))+`}}]}`, "null"))
+	}
+	return append(events, chunk(`{}`, `"tool_calls"`), []byte("data: [DONE]\n\n"))
+}
+
+// textEvents is a stream of text only.
+func textEvents(size int) [][]byte {
+	const piece = 18
+	events := [][]byte{chunk(`{"role":"assistant","content":""}`, "null")}
+	for part := range slices.Chunk([]byte(source(size)), piece) {
+		events = append(events, chunk(`{"content":`+strconv.Quote(string(part))+`,"t":"`+stampMark+`"}`, "null"))
+	}
+	return append(events, chunk(`{}`, `"stop"`), []byte("data: [DONE]\n\n"))
+}
+
+// responsesEvents is the stream of callEvents in the dialect of Responses, which
+// says the arguments four times.
+func responsesEvents(size int) [][]byte {
+	const piece = 18
+	args := `{"path":"src/job.go","content":` + strconv.Quote(source(size*9/10)) + `}`
+	var events [][]byte
+	event := func(typ, members string) {
+		events = append(events, fmt.Appendf(nil, "event: %s\ndata: {\"type\":%q,%s,\"sequence_number\":%d}\n\n", typ, typ, members, len(events)))
+	}
+	item := func(args string) string {
+		return `{"id":"fc_1","type":"function_call","status":"completed","arguments":` + args + `,"call_id":"call_1","name":"fs_create_file"}`
+	}
+	event("response.created", `"response":{"id":"resp_1","object":"response","status":"in_progress","output":[]}`)
+	event("response.output_item.added", `"output_index":0,"item":`+item(`""`))
+	for part := range slices.Chunk([]byte(args), piece) {
+		event("response.function_call_arguments.delta", `"delta":`+strconv.Quote(string(part))+`,"item_id":"fc_1","obfuscation":"w8GBz1wJ","output_index":0`)
+	}
+	whole := strconv.Quote(args)
+	event("response.function_call_arguments.done", `"arguments":`+whole+`,"item_id":"fc_1","output_index":0`)
+	event("response.output_item.done", `"output_index":0,"item":`+item(whole))
+	event("response.completed", `"response":{"id":"resp_1","object":"response","status":"completed","output":[`+item(whole)+`],"usage":{"output_tokens":9}}`)
+	return events
+}
+
+// wholeAnswer is a body with one call whose arguments have about size bytes.
+func wholeAnswer(size int) []byte {
+	args := `{"path":"src/job.go","content":` + strconv.Quote(source(size*9/10)) + `}`
+	return []byte(`{"id":"chatcmpl-bench","object":"chat.completion","created":1700000000,"model":"bench","choices":[{"index":0,"message":{"role":"assistant","content":null,` +
+		`"tool_calls":[{"id":"call_1","type":"function","function":{"name":"fs_create_file","arguments":` + strconv.Quote(args) + `}}]},"logprobs":null,"finish_reason":"tool_calls"}],` +
+		`"usage":{"prompt_tokens":9,"completion_tokens":9,"total_tokens":18}}`)
+}
+
+const benchRequest = `{"model":"bench","stream":true,"messages":[{"role":"user","content":"go"}],"tools":[{"type":"function","function":{"name":"fs_create_file","parameters":{"type":"object","properties":{"path":{"type":"string"},"content":{"type":"string"}},"required":["path","content"]}}}]}`
+
+const benchResponses = `{"model":"bench","stream":true,"input":"go","tools":[{"type":"function","name":"fs_create_file","parameters":{"type":"object","properties":{"path":{"type":"string"},"content":{"type":"string"}},"required":["path","content"]}}]}`
