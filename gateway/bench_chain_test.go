@@ -318,4 +318,5 @@ func (counting) Begin(ctx context.Context, _ *http.Request, _ *gateway.Observed)
 	return ctx, counting{}
 }
 func (counting) Send(*gateway.Observed, http.Header) {}
+func (counting) Next(*gateway.Observed)              {}
 func (counting) End(*gateway.Observed)               {}

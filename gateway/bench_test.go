@@ -134,28 +134,28 @@ func BenchmarkPaced(b *testing.B) {
 }
 
 // BenchmarkExchange measures the gateway's own work without any socket: one
-// stream of 64 KiB is read from memory and written to nowhere.
+// stream of 64 KiB, or one body, is read from memory and written to nowhere.
 func BenchmarkExchange(b *testing.B) {
-	for name, events := range map[string][][]byte{"calls": callEvents(64 << 10), "text": textEvents(64 << 10), "responses": responsesEvents(64 << 10)} {
-		path, request, end := chatPath, benchRequest, "data: [DONE]\n\n"
-		if name == "responses" {
-			path, request, end = responsesPath, benchResponses, "}\n\n"
+	for _, script := range []string{"calls", "text", "responses", "small", "large"} {
+		c, p := chain{path: chatPath, request: benchRequest, end: chatDone}.speak(script), scriptedProvider(script).(*provider)
+		body, kind, events := bytes.Join(p.events, nil), "text/event-stream", len(p.events)
+		if p.whole != nil {
+			body, kind, events = p.whole, "application/json", 1
 		}
-		body := bytes.Join(events, nil)
-		b.Run(name, func(b *testing.B) {
+		b.Run(script, func(b *testing.B) {
 			gw := benchGatewayOver(roundTrip(func(*http.Request) (*http.Response, error) {
-				return &http.Response{StatusCode: 200, Header: http.Header{"Content-Type": {"text/event-stream"}}, Body: io.NopCloser(bytes.NewReader(body))}, nil
+				return &http.Response{StatusCode: 200, Header: http.Header{"Content-Type": {kind}}, Body: io.NopCloser(bytes.NewReader(body)), ContentLength: int64(len(p.whole))}, nil
 			}))
 			b.ReportAllocs()
 			cpu := processCPU()
 			for b.Loop() {
 				w := &nowhere{header: http.Header{}}
-				gw.ServeHTTP(w, httptest.NewRequest("POST", "http://localhost"+path, strings.NewReader(request)))
-				if !strings.HasSuffix(w.tail, end) {
+				gw.ServeHTTP(w, httptest.NewRequest("POST", "http://localhost"+c.path, strings.NewReader(c.request)))
+				if !strings.HasSuffix(w.tail, c.end) {
 					b.Fatalf("the stream ends in %q", w.tail)
 				}
 			}
-			b.ReportMetric(float64(processCPU()-cpu)/float64(b.N)/float64(len(events)), "cpu-ns/event")
+			b.ReportMetric(float64(processCPU()-cpu)/float64(b.N)/float64(events), "cpu-ns/event")
 		})
 	}
 }

@@ -112,6 +112,10 @@ func (c *calls) arguments(n int, piece []byte) {
 		c.held += size
 		held.held += size
 		c.batched = n
+		if len(piece) >= maxBatch { // and nothing is collected
+			c.give(piece)
+			return
+		}
 		if c.batch = append(c.batch, piece...); len(c.batch) >= maxBatch {
 			c.feed()
 		}
@@ -123,9 +127,15 @@ func (c *calls) feed() {
 	if len(c.batch) == 0 {
 		return
 	}
-	held, batch := &c.list[c.batched], c.batch
+	batch := c.batch
 	c.batch = c.batch[:0]
-	v := held.pending.Feed(batch)
+	c.give(batch)
+}
+
+// give gives the gate arguments of the call that is collected.
+func (c *calls) give(args []byte) {
+	held := &c.list[c.batched]
+	v := held.pending.Feed(args)
 	if !held.terminal && v.Terminal() {
 		c.wasted += max(0, held.held-v.DecidedAt)
 	}

@@ -1,6 +1,9 @@
 package jsonstream
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // Edit replaces the bytes from Start to End of a text by Text; it inserts if
 // Start is End and removes if Text is empty.
@@ -14,6 +17,11 @@ type Edit struct {
 // others Splice returns dst and an error.
 func Splice(dst, text []byte, edits []Edit) ([]byte, error) {
 	begin, from := len(dst), 0
+	size := len(text)
+	for _, e := range edits {
+		size += len(e.Text) - (e.End - e.Start)
+	}
+	dst = slices.Grow(dst, max(size, 0)) // edits that are refused below may say anything
 	for i, e := range edits {
 		if e.Start < from || e.End < e.Start || e.End > len(text) {
 			return dst[:begin], fmt.Errorf("splice: edit %d of bytes %d to %d is out of order in a text of %d bytes", i, e.Start, e.End, len(text))
