@@ -64,7 +64,8 @@ type exchange struct {
 	accounted int64 // of calls.held, what Gateway.held knows
 }
 
-// serveGated serves a request whose answer may carry calls.
+// serveGated serves a request whose answer may carry calls. It waits below run: see
+// serveStream.
 func (g *Gateway) serveGated(w http.ResponseWriter, r *http.Request, rt *route, v visit) {
 	d := dialectOf(r.URL.Path)
 	body, no := readBody(w, r, &v.settings)
@@ -79,22 +80,32 @@ func (g *Gateway) serveGated(w http.ResponseWriter, r *http.Request, rt *route, 
 	}
 	x := g.newExchange(w, r, v, d, req, v.choose(rt.api, req.Model, r.Header))
 	defer x.end()
-	no = x.refusals()
+	if body, no = x.ready(r, rt.api, body); no != nil {
+		g.refuse(w, r, no)
+		return
+	}
+	x.run(r, body)
+}
+
+// ready makes the request what the provider may see.
+//
+//go:noinline
+func (x *exchange) ready(r *http.Request, api string, body []byte) ([]byte, *refusal) {
+	no := x.refusals()
 	if no == nil {
 		no = x.serverTools()
 	}
 	if no != nil {
-		g.refuse(w, r, no)
-		return
+		return nil, no
 	}
-	if body, no = x.history(r, rt.api, body); no != nil {
-		g.refuse(w, r, no)
-		return
+	if body, no = x.history(r, api, body); no != nil {
+		return nil, no
 	}
 	x.prepare(r, body)
-	x.run(r, body)
+	return body, nil
 }
 
+//go:noinline
 func readRequest(d wire.Dialect, body []byte) (*wire.Request, *refusal) {
 	req, err := d.Request(body)
 	var bad *wire.RequestError

@@ -36,12 +36,18 @@ func (x *exchange) serveStream(answer *http.Response, content io.Reader) {
 	} else {
 		s.observe()
 	}
-	x.remember(x.stream.Notes())
+	x.rememberStream()
 	if x.fault != "" || x.broken != nil {
 		// The only end that no client takes for a complete answer (WIRE 9.6).
 		panic(http.ErrAbortHandler)
 	}
 }
+
+// rememberStream keeps what a stream showed. Notes are large: inlined they would stay
+// on the stack of every stream that waits.
+//
+//go:noinline
+func (x *exchange) rememberStream() { x.remember(x.stream.Notes()) }
 
 // openStream sends the response's header and prepares the codec.
 func (x *exchange) openStream(answer *http.Response, content io.Reader) *stream {
