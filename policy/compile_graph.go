@@ -89,6 +89,15 @@ func (g *grapher) build(s *shape, st stance) {
 			s.tests = append(s.tests, x)
 		}
 	}
+	s.analyse = s.needs&watchWords != 0 && len(s.tests) > 0
+	for i := range s.tests {
+		t := &s.tests[i]
+		k := &g.plan.conds[t.cond]
+		if k.permissive {
+			t.wrong = s.wrongScalar
+		}
+		s.redirects = s.redirects || k.kind == match.Reads || k.kind == match.Writes
+	}
 	s.judges = !s.wrongObject && (len(s.place.Properties()) > 0 || closes(s.place))
 	g.members(s, st)
 	g.elements(s, st)

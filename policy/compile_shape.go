@@ -26,6 +26,9 @@ type shape struct {
 	deeper []int32  // the sites below alone: a scalar here has no such branch
 	within []int32  // those of them that only elements of an array can reach ("*")
 	needs  textNeed // floors on strings here
+	// analyse: a condition looks at a command here, which has to be analysable (THREATS
+	// E); redirects: one of them judges what commands read or write.
+	analyse, redirects bool
 
 	keys    map[string]*edge // declared members by all their names, and those that pointers name
 	names   []named          // the same as a list, where there are few
@@ -97,6 +100,9 @@ type test struct {
 	site int32
 	cond int32
 	fits typeSet
+	// wrong are the scalars of a type that the schema does not declare here: a permissive
+	// condition does not look at them (THREATS B1).
+	wrong typeSet
 	// many says that several values can stand at the site whatever the place: the
 	// test looks at everything below a value of the wrong type.
 	many    bool

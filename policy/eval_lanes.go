@@ -119,6 +119,7 @@ func (s *state) walkLanes(i int) {
 		st.cursor++
 	}
 	st.holds = st.cursor < l.end && s.phaseOf(st.cursor, st.lane) == holds
+	st.abstains = l.guard && st.cursor == l.end
 }
 
 // ways yields the lanes of a list in text order.

@@ -40,6 +40,7 @@ type listState struct {
 	step      int32         // the same among the rules in no bundle
 	lane      int32         // the command whose way through the list counts, or none
 	holds     bool          // the rule at cursor does
+	abstains  bool          // guards of which none holds: there is nothing to say
 	dirty     bool
 }
 
@@ -290,8 +291,7 @@ func (s *state) walk(i int) {
 		s.walkGuards(i)
 		return
 	}
-	own := s.rules[l.firstOwn:][:len(l.own)]
-	for int(st.step) < len(own) && own[st.step].phase == failed {
+	for int(st.step) < len(l.own) && s.rules[l.firstOwn+st.step].phase == failed {
 		st.step++
 	}
 	open, end := literal.Empty(), l.end
@@ -300,12 +300,12 @@ func (s *state) walk(i int) {
 		open.Merge(&b.open)
 		end = min(end, b.hit.First())
 	}
-	for i := int(st.step); i < len(own) && l.own[i] < end; i++ {
-		switch own[i].phase {
+	for i := st.step; int(i) < len(l.own) && l.own[i] < end; i++ {
+		switch r := l.own[i]; s.rules[l.firstOwn+i].phase {
 		case holds:
-			end = l.own[i]
+			end = r
 		case waiting:
-			open.Add(l.own[i], uint8(s.plan.rules[l.own[i]].mode))
+			open.Add(r, uint8(s.plan.rules[r].mode))
 		}
 	}
 	last := l.fallback
@@ -342,7 +342,7 @@ func (s *state) walkGuards(i int) {
 			open.Add(r, uint8(s.plan.rules[r].mode))
 		}
 	}
-	st.low, st.high, st.cursor, st.holds = l.fallback, l.fallback, l.end, false
+	st.low, st.high, st.cursor, st.holds, st.abstains = l.fallback, l.fallback, l.end, false, true
 	for mode, r := range hit.Of() {
 		if m := stopgate.Mode(mode); r != literal.None {
 			st.low, st.high = stopgate.Strictest(st.low, m), stopgate.Strictest(st.high, m)
@@ -354,7 +354,7 @@ func (s *state) walkGuards(i int) {
 		}
 	}
 	if st.low == st.high && hit.Of()[st.low] != literal.None {
-		st.cursor, st.holds = hit.Of()[st.low], true
+		st.cursor, st.holds, st.abstains = hit.Of()[st.low], true, false
 	}
 }
 

@@ -26,13 +26,10 @@ type textTest struct {
 // textWatch is what one view wants to know of the string that is arriving, whatever
 // the rules say.
 type textWatch struct {
-	view    *view
-	needs   textNeed
-	analyse bool // a condition looks at this command: it has to be analysable (THREATS E)
-	// redirects: a condition judges what commands read or write.
-	redirects bool
-	found     bool // the control character was found
-	shows     int  // bytes of the piece at hand up to and including it, 0 if it is not there
+	view  *view
+	shape *shape
+	found bool // the control character was found
+	shows int  // bytes of the piece at hand up to and including it, 0 if it is not there
 }
 
 // startTest begins a test of the string that begins now.
@@ -55,16 +52,6 @@ func (e *Evaluation) startTest(t *test, alone bool) {
 			e.textResult(x)
 		}
 	}
-}
-
-// watch begins to look for what raises a floor in the string that begins now.
-func (e *Evaluation) watch(v *view, s *shape) {
-	w := textWatch{view: v, needs: s.needs, analyse: s.needs&watchWords != 0 && len(s.tests) > 0}
-	for i := range s.tests {
-		kind := e.plan.conds[s.tests[i].cond].kind
-		w.redirects = w.redirects || kind == match.Reads || kind == match.Writes
-	}
-	e.watches = append(e.watches, w)
 }
 
 // nextText adds a test, whose cursor keeps its memory.
@@ -94,36 +81,41 @@ func (e *Evaluation) textPart(ev *jsonstream.Event) (stop bool) {
 	if e.undecided == 0 && len(e.watches) == 0 {
 		return false
 	}
-	shown := false
+	shown, before := 0, e.passed
+	e.passed += int64(len(ev.Text))
 	for i := range e.texts {
 		x := &e.texts[i]
-		if x.shows = 0; x.result == match.Undecided && e.conds[x.test.cond].phase == waiting {
-			shown = e.feed(x, ev.Text, 0) || shown
+		x.shows = 0
+		if x.result != match.Undecided || e.conds[x.test.cond].phase != waiting || x.index != nil && !x.index.Arrives() && e.passed <= match.Budget {
+			continue
+		}
+		if e.feed(x, ev.Text, 0, before) {
+			shown++
 		}
 	}
 	for i := range e.watches {
 		w := &e.watches[i]
-		if w.shows = 0; w.needs&watchControls != 0 && !w.found {
-			w.shows = control(ev.Text, w.needs&allowTabs != 0)
-			shown = shown || w.shows > 0
+		if w.shows = 0; w.shape.needs&watchControls != 0 && !w.found {
+			if w.shows = control(ev.Text, w.shape.needs&allowTabs != 0); w.shows > 0 {
+				shown++
+			}
 		}
 	}
-	for shown {
+	for ; shown > 0; shown-- {
 		test, watch := e.nextShown()
-		switch {
-		case test != nil:
-			if e.reach(offset(ev, test.shows)) {
-				return true
-			}
-			e.showText(test, ev.Text)
-		case watch != nil:
+		if test == nil {
 			if e.reach(offset(ev, watch.shows)) {
 				return true
 			}
 			watch.found, watch.shows = true, 0
 			e.controlFound(watch.view)
-		default:
-			return false
+			continue
+		}
+		if e.reach(offset(ev, test.shows)) {
+			return true
+		}
+		if e.showText(test, ev.Text, before) {
+			shown++
 		}
 	}
 	return false
@@ -145,25 +137,25 @@ func (e *Evaluation) nextShown() (test *textTest, watch *textWatch) {
 	return test, watch
 }
 
-// showText takes what a test showed in a piece of text, and gives it the rest.
-func (e *Evaluation) showText(x *textTest, text []byte) {
+// showText takes what a test showed in a piece of text, and gives it the rest. It reports
+// whether that shows more.
+func (e *Evaluation) showText(x *textTest, text []byte, before int64) (more bool) {
 	from := x.shows
 	x.shows = 0
 	if x.index == nil {
 		e.textResult(x)
-		return
+		return false
 	}
 	e.progress(x)
-	if x.result == match.Undecided {
-		e.feed(x, text, from)
-	}
+	return x.result == match.Undecided && e.feed(x, text, from, before)
 }
 
-// feed gives a test the text of a piece from a byte on, until it finds something.
-func (e *Evaluation) feed(x *textTest, text []byte, from int) (found bool) {
+// feed gives a test the text of a piece from a byte on, until it finds something. before
+// is how much of the string stands before the piece.
+func (e *Evaluation) feed(x *textTest, text []byte, from int, before int64) (found bool) {
 	var n int
 	if x.index != nil {
-		n, found = x.index.Feed(&x.arriving, text[from:])
+		n, found = x.index.Feed(&x.arriving, text[from:], before+int64(from))
 	} else if x.result, n = x.m.Feed(&x.state, text[from:]); x.result != match.Undecided {
 		found = true
 		e.undecided--
@@ -243,7 +235,7 @@ func (e *Evaluation) textEnd() {
 		e.protected(&e.watches[i])
 	}
 	e.texts, e.watches, e.undecided = e.texts[:0], e.watches[:0], 0
-	e.decoded, e.prepared = false, false
+	e.decoded, e.prepared, e.passed = false, false, 0
 }
 
 // swept reports that a command reads directories in which a guard protects files.
@@ -252,7 +244,7 @@ func (e *Evaluation) swept(x *textTest) bool {
 	case e.probing:
 		return false
 	case x.index != nil:
-		return x.index.Sweeps(e.wholeText())
+		return x.index.JudgesSweeps() && x.index.Sweeps(e.wholeText())
 	}
 	return x.m.JudgesSweeps() && x.m.Sweeps(e.wholeText())
 }

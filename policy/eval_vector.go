@@ -61,7 +61,7 @@ func (w *walker) closeVector(e *Evaluation) {
 	}
 	w.startText(e, p, arrayType)
 	for i := range e.watches {
-		if c := &e.watches[i]; c.needs&watchControls != 0 && control(v.text, c.needs&allowTabs != 0) > 0 {
+		if c := &e.watches[i]; c.shape.needs&watchControls != 0 && control(v.text, c.shape.needs&allowTabs != 0) > 0 {
 			e.controlFound(c.view)
 		}
 	}

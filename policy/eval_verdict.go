@@ -46,33 +46,25 @@ func (e *Evaluation) settle() (terminal bool) {
 		}
 		low = stopgate.Strictest(low, f.Mode)
 	}
-	high, ended, decided := low, -1, -1
+	high := low
+	first, strictest := -1, stopgate.Unattended // of the lists that are decided
 	for i := range e.lists {
 		l := &e.lists[i]
 		if l.dirty {
 			e.walk(i)
 		}
 		low, high = stopgate.Strictest(low, l.low), stopgate.Strictest(high, l.high)
-		if l.low == l.high && l.low.Terminal() && (ended < 0 || l.low < e.lists[ended].low) {
-			ended = i
-		}
-	}
-	if ended >= 0 {
-		e.say(ended)
-		return true
-	}
-	if low != high {
-		return false
-	}
-	for i := range e.lists {
-		if l := &e.lists[i]; l.low == low && l.high == low && !e.abstains(i) {
-			decided = i
-			break
+		if l.low == l.high && (first < 0 || l.low < strictest) && !l.abstains {
+			first, strictest = i, l.low
 		}
 	}
 	switch {
-	case decided >= 0:
-		e.say(decided)
+	case first >= 0 && strictest.Terminal():
+		e.say(first)
+		return true
+	case low != high:
+	case first >= 0 && strictest == low:
+		e.say(first)
 	case len(e.floors) > 0:
 		e.publish(floorVerdict(&e.floors[0]))
 	default: // no list has anything to say: results without rules are delivered
@@ -126,12 +118,6 @@ func codeOf(m stopgate.Mode) stopgate.Code {
 	return stopgate.CodeRuleMatched
 }
 
-// abstains reports whether a list is a guard whose rule does not hold.
-func (e *Evaluation) abstains(i int) bool {
-	l := &e.plan.lists[i]
-	return l.guard && e.lists[i].cursor == l.end
-}
-
 func floorVerdict(f *stopgate.Floor) *stopgate.Verdict {
 	return &stopgate.Verdict{Mode: f.Mode, Layer: stopgate.LayerFloor, Code: f.Code, Pointer: f.Pointer, Public: f.Code.Public()}
 }
@@ -145,10 +131,13 @@ func (e *Evaluation) saidBefore(v *stopgate.Verdict) bool {
 
 // pointerOf is the pointer of the value that made a rule hold.
 func (e *Evaluation) pointerOf(r, lane int32) string {
-	if e.plan.rules[r].commands && lane >= 0 {
+	rule := &e.plan.rules[r]
+	switch {
+	case rule.first == rule.end:
+		return ""
+	case rule.commands && lane >= 0:
 		return string(e.spine.pointer(e.lanes.all[lane].path))
 	}
-	rule := &e.plan.rules[r]
 	c, path := rule.first, span{}
 	if rule.own < 0 {
 		path = e.bundles[e.plan.conds[c].bundle].paths[rule.mode]

@@ -208,7 +208,9 @@ func (w *walker) closeArray(e *Evaluation) {
 func (w *walker) end(e *Evaluation, p place) {
 	if !p.many {
 		for _, site := range p.shape.under {
-			e.exhaust(site)
+			if !e.done[site] {
+				e.exhaust(site)
+			}
 		}
 	}
 }
@@ -221,10 +223,10 @@ func (w *walker) scalar(e *Evaluation, p place, ev *jsonstream.Event) {
 		t := &s.tests[i]
 		switch {
 		case t.index != nil:
-			e.judgeScalar(t, kind&t.fits != 0 && !(kind&s.wrongScalar != 0 && e.plan.conds[t.cond].permissive), ev, alone && !t.many)
+			e.judgeScalar(t, kind&t.fits&^t.wrong != 0, ev, alone && !t.many)
 		case t.present:
 			e.present(t.site, kind == nullType, !p.many)
-		case kind&t.fits == 0 || kind&s.wrongScalar != 0 && e.plan.conds[t.cond].permissive:
+		case kind&t.fits&^t.wrong == 0:
 			e.leaf(t.site, false, alone && !t.many)
 		case kind == booleanType:
 			e.leaf(t.site, t.texts[0].Bool(ev.Kind == jsonstream.True), alone && !t.many)
@@ -273,22 +275,24 @@ func (w *walker) startText(e *Evaluation, p place, written typeSet) {
 	s := p.shape
 	for i := range s.tests {
 		t := &s.tests[i]
-		misfit := stringType&t.fits == 0 || written&s.wrongScalar != 0 && e.plan.conds[t.cond].permissive
+		alone := !p.many && !t.many
 		switch {
-		case t.index != nil && misfit:
-			e.hits.Reset()
-			e.matched(t.site, &e.hits, !p.many && !t.many)
 		case t.present:
 			e.present(t.site, false, !p.many)
-		case misfit:
-			e.leaf(t.site, false, !p.many && !t.many)
-		case e.conds[t.cond].phase == waiting:
-			e.startTest(t, !p.many && !t.many)
+		case stringType&t.fits != 0 && written&t.wrong == 0:
+			if e.conds[t.cond].phase == waiting {
+				e.startTest(t, alone)
+			}
+		case t.index != nil:
+			e.hits.Reset()
+			e.matched(t.site, &e.hits, alone)
+		default:
+			e.leaf(t.site, false, alone)
 		}
 	}
 	w.notContainer(e, p)
 	if s.needs != 0 {
-		e.watch(w.view, s)
+		e.watches = append(e.watches, textWatch{view: w.view, shape: s})
 	}
 }
 

@@ -106,7 +106,7 @@ func (e *Evaluation) explainList(i int) []ListExplanation {
 		return e.explainGuards(l)
 	}
 	x := ListExplanation{File: l.note.file, Layer: l.layer, Table: l.note.table, Lowered: l.note.lowered}
-	x.Decided = st.low == st.high && !e.abstains(i)
+	x.Decided = st.low == st.high && !st.abstains
 	if x.Decided {
 		x.Mode = st.low
 	}

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"bytes"
 	"unicode/utf8"
 
 	"github.com/stopgate/stopgate"
@@ -59,8 +60,11 @@ func (e *Evaluation) controlFound(v *view) {
 // and line feed, which separate words and lines of commands.
 func control(text []byte, tabs bool) int {
 	for i, c := range text {
+		if ' ' <= c && c <= '~' {
+			continue
+		}
 		switch {
-		case c >= 0x20 && c < 0x7f, tabs && (c == '\t' || c == '\n'):
+		case tabs && (c == '\t' || c == '\n'):
 		case c < 0x20 || c == 0x7f:
 			return i + 1
 		case c == 0xc2 && text[i+1] < 0xa0: // U+0080 to U+009F
@@ -77,18 +81,18 @@ func (e *Evaluation) protected(w *textWatch) {
 	}
 	strictest := match.Unprotected
 	for _, list := range w.view.protected {
-		if w.needs&watchTarget != 0 {
+		if w.shape.needs&watchTarget != 0 {
 			p, _ := list.PathOf(e.wholeText())
 			strictest = max(strictest, p)
 		}
-		if w.needs&watchFiles != 0 {
+		if w.shape.needs&watchFiles != 0 {
 			files, _ := e.wholeText().PatchFiles()
 			for _, f := range files {
 				p, _ := list.Path([]byte(f))
 				strictest = max(strictest, p)
 			}
 		}
-		if w.needs&watchWords != 0 {
+		if w.shape.needs&watchWords != 0 {
 			p, _ := list.JudgeCommand(e.wholeText())
 			strictest = max(strictest, p)
 		}
@@ -99,15 +103,15 @@ func (e *Evaluation) protected(w *textWatch) {
 	case match.ProtectedDenied:
 		e.floorHere(stopgate.Deny, stopgate.CodeProtectedTarget)
 	}
-	if w.needs&watchFiles != 0 {
+	if w.shape.needs&watchFiles != 0 {
 		if _, ok := e.wholeText().PatchFiles(); !ok {
 			e.floorHere(stopgate.Ask, stopgate.CodePatchNotReadable)
 		}
 	}
-	if w.needs&watchTarget != 0 && !e.unclean {
+	if w.shape.needs&watchTarget != 0 && !e.unclean {
 		e.unclean = mayNeedCleaning(e.text())
 	}
-	if w.analyse && !e.wholeText().Analysable(w.redirects) {
+	if w.shape.analyse && !e.wholeText().Analysable(w.shape.redirects) {
 		e.floorHere(stopgate.Ask, stopgate.CodeCommandNotAnalysable)
 	}
 }
@@ -115,10 +119,13 @@ func (e *Evaluation) protected(w *textWatch) {
 // mayNeedCleaning reports whether cleaning may change a path: it has an empty
 // component, or one that begins with a dot behind the first.
 func mayNeedCleaning(path []byte) bool {
-	for i := 1; i < len(path); i++ {
-		if path[i-1] == '/' && (path[i] == '/' || path[i] == '.') {
+	for {
+		at := bytes.IndexByte(path, '/')
+		if at < 0 || at+1 == len(path) {
+			return false
+		}
+		if path = path[at+1:]; path[0] == '/' || path[0] == '.' {
 			return true
 		}
 	}
-	return false
 }

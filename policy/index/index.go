@@ -28,7 +28,6 @@ type Index struct {
 	entries     []literal.Entry
 	tree        *literal.Tree // of the reading as plain text, nil if there is none
 	paths       *match.PathGroup
-	globs       *match.PathLanguages
 	rest        rest     // the reading as plain text of what is no literal
 	sure        bool     // some fate is known before any text
 	single      []Member // whose path reading is asked by itself
@@ -44,7 +43,7 @@ type Index struct {
 
 // New returns an empty index.
 func New(restrictive bool, env match.Env) *Index {
-	return &Index{restrictive: restrictive, rest: rest{restrictive: restrictive}, env: env, paths: match.NewPathGroup(env, restrictive), globs: match.NewPathLanguages(env, restrictive), late: literal.Empty(), all: literal.Empty()}
+	return &Index{restrictive: restrictive, rest: rest{restrictive: restrictive}, env: env, paths: match.NewPathGroup(env, restrictive), late: literal.Empty(), all: literal.Empty()}
 }
 
 // Add adds a condition: const, enum, prefix, suffix, glob, pattern, or a range. Members are added in the order
@@ -90,15 +89,16 @@ func (x *Index) addPath(m Member, r *match.Matcher) {
 	if x.restrictive || len(m.Readings) == 1 {
 		x.late.Add(m.ID, m.Class)
 	}
-	if !x.paths.Add(r, m.ID) && !x.globs.Add(r, m.ID) {
+	if !x.paths.Add(r, m.ID) {
 		x.single = append(x.single, Member{ID: m.ID, Class: m.Class, Readings: []*match.Matcher{r}})
 	}
 }
 
 // looksAtPaths reports whether a reading as a path has members.
-func (x *Index) looksAtPaths() bool {
-	return !x.paths.Empty() || !x.globs.Empty() || len(x.single) > 0
-}
+func (x *Index) looksAtPaths() bool { return !x.paths.Empty() || len(x.single) > 0 }
+
+// JudgesSweeps reports whether Sweeps may say so of any value.
+func (x *Index) JudgesSweeps() bool { return len(x.sweeps) > 0 }
 
 // Sweeps reports whether a guard among the members could hold for a file that a command
 // line reads without naming it; see [match.Matcher.Sweeps].
@@ -128,7 +128,6 @@ func (x *Index) Build() {
 	x.rest.build()
 	x.sure = x.rest.sure()
 	x.paths.Build()
-	x.globs.Build()
 	x.numbers.sort()
 }
 
@@ -139,7 +138,6 @@ func (x *Index) All() *literal.Summary { return &x.all }
 type State struct {
 	cursor literal.Cursor
 	rest   restState
-	read   int64
 	spent  bool // the string is longer than what conditions look at (K12)
 }
 
@@ -147,13 +145,13 @@ type State struct {
 func (s *State) Set(o *State) {
 	s.cursor.Set(&o.cursor)
 	s.rest.set(&o.rest)
-	s.read, s.spent = o.read, o.spent
+	s.spent = o.spent
 }
 
 // Start begins a string and reports whether something is known of a member before its
 // first byte.
 func (x *Index) Start(s *State) (known bool) {
-	s.read, s.spent = 0, false
+	s.spent = false
 	if x.tree != nil {
 		x.tree.Start(&s.cursor)
 	}
@@ -161,18 +159,24 @@ func (x *Index) Start(s *State) (known bool) {
 	return x.sure
 }
 
+// Arrives reports whether something can become known of a string before its end, as
+// long as it is not longer than what conditions look at.
+func (x *Index) Arrives() bool { return x.tree != nil || len(x.rest.parts) > 0 }
+
 // Feed reads decoded text, whole code points, up to and including the first with which
-// something becomes known of a member, and returns the number of bytes read.
-func (x *Index) Feed(s *State, text []byte) (read int, changed bool) {
+// something becomes known of a member, and returns the number of bytes read. before is how
+// much of the string came before.
+func (x *Index) Feed(s *State, text []byte, before int64) (read int, changed bool) {
 	if s.spent {
 		return len(text), false
 	}
 	within := text
-	if s.read+int64(len(text)) > match.Budget {
-		within = text[:match.WholePoints(text, match.Budget-s.read)]
+	if before+int64(len(text)) > match.Budget {
+		within = text[:match.WholePoints(text, match.Budget-before)]
 	}
-	read, changed = x.feed(s, within)
-	s.read += int64(read)
+	if read = len(within); x.Arrives() {
+		read, changed = x.feed(s, within)
+	}
 	if changed || read < len(within) || len(within) == len(text) {
 		return read, changed
 	}
@@ -183,14 +187,12 @@ func (x *Index) Feed(s *State, text []byte) (read int, changed bool) {
 // feed gives text to the tree and to the automaton. While both run they go side by side,
 // so that none is ahead of what the other one finds.
 func (x *Index) feed(s *State, text []byte) (read int, changed bool) {
-	literals := x.tree != nil && !x.tree.Done(&s.cursor)
 	switch {
-	case x.rest.decided(&s.rest):
-		if !literals {
-			return len(text), false
-		}
+	case len(x.rest.parts) == 0, x.tree != nil && x.rest.decided(&s.rest):
 		return x.tree.Feed(&s.cursor, text)
-	case !literals:
+	case x.rest.decided(&s.rest):
+		return len(text), false
+	case x.tree == nil || x.tree.Done(&s.cursor):
 		return x.rest.feed(&s.rest, text)
 	}
 	for read < len(text) && !changed {
@@ -210,7 +212,7 @@ func (x *Index) feed(s *State, text []byte) (read int, changed bool) {
 // Lost reports that no continuation satisfies any member.
 func (x *Index) Lost(s *State) bool {
 	return x.late.First() == literal.None && len(x.sweeps) == 0 && !s.spent &&
-		(x.tree == nil || x.tree.Lost(&s.cursor)) && x.rest.lost(&s.rest)
+		(x.tree == nil || x.tree.Lost(&s.cursor)) && (len(x.rest.parts) == 0 || x.rest.lost(&s.rest))
 }
 
 // Hit adds to a summary the members that every continuation satisfies.
@@ -286,7 +288,7 @@ func (x *Index) alive(s *State, member int32) bool {
 
 // hasPath reports whether a member is read as a path.
 func (x *Index) hasPath(member int32) bool {
-	return x.paths.Has(member) || x.globs.Has(member) || slices.ContainsFunc(x.single, func(m Member) bool { return m.ID == member })
+	return x.paths.Has(member) || slices.ContainsFunc(x.single, func(m Member) bool { return m.ID == member })
 }
 
 // Hits are the members that a complete value satisfies.
@@ -314,20 +316,22 @@ func (x *Index) End(s *State, v *match.Value, h *Hits) {
 	if x.tree != nil {
 		h.Members = x.tree.End(&s.cursor, h.Members)
 	}
-	h.Members = x.rest.end(&s.rest, v.Text(), h.Members)
+	if len(x.rest.parts) > 0 {
+		h.Members = x.rest.end(&s.rest, v.Text(), h.Members)
+	}
 	texts := len(h.Members)
 	if !x.paths.Empty() {
 		h.Members = x.paths.Find(v, h.Members)
-	}
-	if !x.globs.Empty() {
-		h.Members = x.globs.Find(v, h.Members)
 	}
 	for i := range x.single {
 		if x.single[i].Readings[0].Judge(v) {
 			h.Members = append(h.Members, x.single[i].ID)
 		}
 	}
-	if !x.restrictive && (x.tree != nil || len(x.rest.parts) > 0) && len(h.Members) > 0 && x.looksAtPaths() {
+	if len(h.Members) == 0 {
+		return
+	}
+	if !x.restrictive && (x.tree != nil || len(x.rest.parts) > 0) && x.looksAtPaths() {
 		x.agree(h, texts)
 	}
 	x.summarise(h)
@@ -367,7 +371,8 @@ func (x *Index) Bool(b bool, h *Hits) {
 // does.
 func (x *Index) Number(literal []byte, list bool, h *Hits) {
 	h.Reset()
-	if d, ok := numberOf(literal); ok {
+	var d number
+	if d.read(literal) {
 		x.numbers.find(&d, list, h)
 	}
 }

@@ -33,15 +33,15 @@ type number struct {
 	decimal jsonstream.Decimal // of everything else
 }
 
-// numberOf reads a number of arguments. ok is false for what is none.
-func numberOf(literal []byte) (d number, ok bool) {
+// read reads a number of arguments. It reports false for what is none.
+func (d *number) read(literal []byte) bool {
 	if d.n, d.integer = jsonstream.ParseInt(literal); d.integer {
 		d.literal = literal
-		return d, true
+		return true
 	}
 	decimal, err := jsonstream.ParseDecimal(literal)
 	d.set(decimal)
-	return d, err == nil
+	return err == nil
 }
 
 func (d *number) set(decimal jsonstream.Decimal) {

@@ -5,7 +5,7 @@
 //	paths := literal.NewPaths([]literal.Entry{
 //		{Text: "src", Prefix: true, Member: 0}, // "src" and everything below it
 //		{Text: "go.mod", Member: 1},            // this path alone
-//	}, false)
+//	})
 //	paths.Find([]byte("src/a"), nil) // [0]
 //
 //	tree := literal.NewTree([]literal.Entry{{Text: "rm", Prefix: true, Member: 0}}, nil)

@@ -28,43 +28,34 @@ func TestPaths(t *testing.T) {
 		}
 		return []string{"", "/"}[r.IntN(2)] + strings.Join(parts, "/")
 	}
-	for _, fold := range []bool{false, true} {
-		type key struct {
-			text  string
-			below bool
+	type key struct {
+		text  string
+		below bool
+	}
+	keys := []key{{"/", true}, {"/", false}}
+	for range 300 {
+		text := draw()
+		keys = append(keys, key{text, r.IntN(2) == 0})
+	}
+	var entries []literal.Entry
+	for i, k := range keys {
+		entries = append(entries, literal.Entry{Text: k.text, Prefix: k.below, Member: int32(i)})
+	}
+	paths := literal.NewPaths(entries)
+	for range 3000 {
+		path := draw()
+		if r.IntN(50) == 0 {
+			path = pick(r, []string{"", "/", "..", "../src"})
 		}
-		keys := []key{{"/", true}, {"/", false}}
-		for range 300 {
-			text := draw()
-			if fold {
-				text = strings.ToLower(text)
-			}
-			keys = append(keys, key{text, r.IntN(2) == 0})
-		}
-		var entries []literal.Entry
+		var want []int32
 		for i, k := range keys {
-			entries = append(entries, literal.Entry{Text: k.text, Prefix: k.below, Member: int32(i)})
+			if below(k.text, path, k.below) {
+				want = append(want, int32(i))
+			}
 		}
-		paths := literal.NewPaths(entries, fold)
-		for range 3000 {
-			path := draw()
-			if r.IntN(50) == 0 {
-				path = pick(r, []string{"", "/", "..", "../src"})
-			}
-			var want []int32
-			for i, k := range keys {
-				p := path
-				if fold {
-					p = strings.ToLower(p)
-				}
-				if below(k.text, p, k.below) {
-					want = append(want, int32(i))
-				}
-			}
-			got := paths.Find([]byte(path), nil)
-			if slices.Sort(got); !slices.Equal(got, want) {
-				t.Fatalf("fold %t: %q finds %v, want %v of %v", fold, path, got, want, keys)
-			}
+		got := paths.Find([]byte(path), nil)
+		if slices.Sort(got); !slices.Equal(got, want) {
+			t.Fatalf("%q finds %v, want %v of %v", path, got, want, keys)
 		}
 	}
 }

@@ -1,15 +1,11 @@
 package literal
 
 // Paths holds paths: canonical texts whose components are separated by "/".
-type Paths struct {
-	fold bool
-	part *part
-}
+type Paths struct{ part *part }
 
 // NewPaths returns a set of paths; an entry that is a prefix stands for the path and for
-// everything below it. If fold is set, ASCII letters of the texts that are looked up
-// count as lower case: the entries are written so.
-func NewPaths(entries []Entry, fold bool) *Paths { return &Paths{fold: fold, part: newPart(entries)} }
+// everything below it.
+func NewPaths(entries []Entry) *Paths { return &Paths{newPart(entries)} }
 
 // Len returns the number of entries.
 func (t *Paths) Len() int { return len(t.part.entries) }
@@ -24,9 +20,6 @@ func (t *Paths) Find(path []byte, members []int32) []int32 {
 	for i, c := range path {
 		if c == '/' && i > 0 {
 			members = t.part.above(at, members)
-		}
-		if t.fold && 'A' <= c && c <= 'Z' {
-			c += 'a' - 'A'
 		}
 		if at = t.part.step(at, c); at.node < 0 {
 			return members

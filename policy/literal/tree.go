@@ -1,7 +1,6 @@
 package literal
 
 import (
-	"bytes"
 	"cmp"
 	"slices"
 	"sort"
@@ -176,8 +175,16 @@ func (t *part) step(p place, c byte) place {
 		}
 		return place{p.node, p.at + 1}
 	}
-	if child := bytes.IndexByte(t.letters[n.children:n.children+n.count], c); child >= 0 {
-		return place{n.children + int32(child), n.depth + 1}
+	low, high := n.children, n.children+n.count
+	for low < high {
+		switch mid := (low + high) / 2; {
+		case t.letters[mid] == c:
+			return place{mid, n.depth + 1}
+		case t.letters[mid] < c:
+			low = mid + 1
+		default:
+			high = mid
+		}
 	}
 	return nowhere
 }

@@ -50,6 +50,7 @@ type lexical struct {
 	ups      int  // leading ".." of a relative path
 	lowest   int  // the smallest depth that a ".." led to
 	high     bool // has code points above ASCII
+	upper    bool // has capital letters of ASCII
 	wild     bool // has bytes that some tools expand
 }
 
@@ -101,14 +102,14 @@ func appendComponent(dst []byte, base int, c []byte) []byte {
 	return append(dst, c...)
 }
 
-// Classes of bytes in a path.
+// Classes of bytes in a path, as bits; most bytes have none.
 const (
-	byteFine  = iota
-	byteSlash // separates components
-	byteEdge  // not at the end of a component, where some readers drop it
+	byteSlash uint8 = 1 << iota // separates components
+	byteEdge                    // not at the end of a component, where some readers drop it
 	byteTilde
-	byteHigh // part of a code point above ASCII
-	byteWild // expanded by some tools
+	byteHigh  // part of a code point above ASCII
+	byteUpper // of ASCII
+	byteWild  // expanded by some tools
 	byteNever
 )
 
@@ -127,6 +128,8 @@ var pathBytes = func() (t [256]uint8) {
 			t[b] = byteWild
 		case b == '~':
 			t[b] = byteTilde
+		case 'A' <= b && b <= 'Z':
+			t[b] = byteUpper
 		}
 	}
 	return t
@@ -140,30 +143,22 @@ func examine(dst, path []byte) (canonical []byte, info lexical, plain bool) {
 	if len(path) == 0 || len(path) > 1 && path[0] == '/' && path[1] == '/' {
 		return nil, info, false
 	}
-	high, wild, unclean, start := false, false, false, 0
+	var has uint8
+	unclean, start := false, 0
 	for i, b := range path {
-		switch pathBytes[b] {
-		case byteNever:
-			return nil, info, false
-		case byteHigh:
-			high = true
-		case byteWild:
-			wild = true
-		case byteSlash:
+		class := pathBytes[b]
+		if has |= class; class == byteSlash {
 			ok, clean := examineComponent(path[start:i])
 			if !ok {
 				return nil, info, false
 			}
 			unclean = unclean || !clean && i > 0
 			start = i + 1
-		case byteTilde:
-			if i == 0 || i+1 < len(path) && '0' <= path[i+1] && path[i+1] <= '9' {
-				return nil, info, false
-			}
 		}
 	}
 	ok, clean := examineComponent(path[start:])
-	if !ok || high && !plainUnicode(path) {
+	switch {
+	case !ok, has&byteNever != 0, has&byteHigh != 0 && !plainUnicode(path), has&byteTilde != 0 && !plainTildes(path):
 		return nil, info, false
 	}
 	if unclean || !clean && string(path) != "/" {
@@ -171,7 +166,7 @@ func examine(dst, path []byte) (canonical []byte, info lexical, plain bool) {
 	} else {
 		canonical, info = path, lexical{absolute: path[0] == '/', lowest: untouched}
 	}
-	info.high, info.wild = high, wild
+	info.high, info.upper, info.wild = has&byteHigh != 0, has&byteUpper != 0, has&byteWild != 0
 	switch {
 	case info.climbs, isSystem(canonical):
 		return nil, info, false
@@ -179,6 +174,16 @@ func examine(dst, path []byte) (canonical []byte, info lexical, plain bool) {
 		return nil, info, false
 	}
 	return canonical, info, true
+}
+
+// plainTildes reports that no tilde stands for a home directory or numbers a short name.
+func plainTildes(path []byte) bool {
+	for i, b := range path {
+		if b == '~' && (i == 0 || i+1 < len(path) && '0' <= path[i+1] && path[i+1] <= '9') {
+			return false
+		}
+	}
+	return true
 }
 
 // isPlain reports that a path is plainly written.
@@ -194,8 +199,7 @@ func examineComponent(c []byte) (plain, clean bool) {
 	if len(c) == 0 {
 		return true, false
 	}
-	switch pathBytes[c[len(c)-1]] {
-	case byteEdge:
+	if pathBytes[c[len(c)-1]] == byteEdge {
 		dots := string(c) == "." || string(c) == ".."
 		return dots, false
 	}
@@ -208,8 +212,11 @@ func examineComponent(c []byte) (plain, clean bool) {
 // isDevice reports a name that Windows keeps for a device, whatever follows the
 // first dot.
 func isDevice(c []byte) bool {
-	switch lowerASCII(c[0]) {
-	case 'a', 'c', 'l', 'n', 'p':
+	if len(c) < 3 {
+		return false
+	}
+	switch [2]byte{c[0] | 0x20, c[1] | 0x20} { // in lower case
+	case [2]byte{'c', 'o'}, [2]byte{'p', 'r'}, [2]byte{'a', 'u'}, [2]byte{'n', 'u'}, [2]byte{'l', 'p'}:
 	default:
 		return false
 	}

@@ -133,6 +133,9 @@ func newMatcher(s Spec, t *Target, restrictive bool, env Env) *Matcher {
 // Kind returns the matcher's kind.
 func (m *Matcher) Kind() Kind { return m.kind }
 
+// Annotation returns the annotation of the target that the matcher was compiled for.
+func (m *Matcher) Annotation() schema.Annotation { return m.annotation }
+
 // Restrictive returns the polarity the matcher was compiled for.
 func (m *Matcher) Restrictive() bool { return m.restrictive }
 

@@ -1,120 +1,58 @@
 package match
 
 import (
-	"bytes"
 	"slices"
-	"strings"
 
-	"github.com/stopgate/stopgate/policy/literal"
-	"github.com/stopgate/stopgate/schema"
+	"github.com/stopgate/stopgate/regular"
 )
 
-// Literals says what a condition compares strings with, for an index that asks many
-// conditions at once. ok is false for what no literal says: globs, suffixes, patterns.
-func (m *Matcher) Literals() (texts []string, prefix, ok bool) {
-	switch m.kind {
-	case Const, Enum:
-		return m.written, false, true
-	case Prefix:
-		return m.written, true, true
-	}
-	return m.written, false, false
-}
-
-// Annotation returns the annotation of the target that the matcher was compiled for.
-func (m *Matcher) Annotation() schema.Annotation { return m.annotation }
-
-// StringForms are the forms in which a restrictive condition on a plain string reads
-// it (K21).
-func StringForms() *literal.Forms {
-	return &literal.Forms{Hidden: zeroWidth.Contains, Blank: isWhite}
-}
-
-// PathGroup finds, among many conditions on paths that compare with literals, those
-// that a value satisfies: one reading of the value and one look-up serve all of them.
-// It answers as [Matcher.Judge] of each would.
+// PathGroup finds, among many conditions on paths, those that a value satisfies: the
+// value is read once, literals are looked up in it, and patterns, globs and suffixes run as
+// two automata. It answers as [Matcher.Judge] of each would.
 type PathGroup struct {
 	place    place
-	relative pathSet // of paths below the root, literals that name them absolutely included
-	absolute pathSet // of all others
-	// Where a relative literal stands for suspicion if the root is unknown (K19).
-	anywhere bool
-	above    []int32 // what names a directory above the root, or the root: everything is below
-	root     []int32 // what names the root alone
 	all      []int32
+	literals pathLiterals
+	globs    languages // suffixes too
+	patterns languages
 }
-
-// pathSet is literals, until they are built, or what finds them.
-type pathSet struct {
-	entries []literal.Entry
-	*literal.Paths
-}
-
-func (s *pathSet) add(text string, below bool, member int32) {
-	s.entries = append(s.entries, literal.Entry{Text: text, Prefix: below, Member: member})
-}
-
-func (s *pathSet) build(fold bool) { s.Paths, s.entries = literal.NewPaths(s.entries, fold), nil }
 
 // NewPathGroup returns an empty group of conditions with one polarity and one
 // environment, on parameters that are not expanded.
 func NewPathGroup(env Env, restrictive bool) *PathGroup {
-	g := &PathGroup{place: newPlace(env, false, restrictive)}
-	g.anywhere = restrictive && g.place.env.Root == ""
-	return g
+	return &PathGroup{place: newPlace(env, false, restrictive)}
 }
 
-// Add adds a condition under a number. It reports false, and adds nothing, if a
-// literal of the condition stands where no look-up finds it.
+// Add adds a condition under a number. It reports false, and adds nothing, if the group
+// cannot say for what the condition holds.
 func (g *PathGroup) Add(m *Matcher, member int32) bool {
-	texts, below, ok := m.Literals()
-	if test, path := m.text.(*pathTest); !ok || !path || test.expands {
-		return false
-	}
-	for _, text := range texts {
-		if text == ".." || strings.HasPrefix(text, "../") || strings.HasPrefix(text, "~/") {
+	switch test := m.text.(type) {
+	case *pathPattern:
+		if test.expands {
 			return false
 		}
-	}
-	for _, text := range texts {
-		g.add(strings.TrimSuffix(text, "/"), below, member)
+		g.patterns.add(test.test.(patterns).language(), member)
+	case *pathTest:
+		switch {
+		case test.expands:
+			return false
+		case m.kind == Glob || m.kind == Suffix:
+			g.globs.add(regular.FromNFA(test.nfa()), member)
+		case !g.literals.add(&g.place, m, member):
+			return false
+		}
+	default:
+		return false
 	}
 	g.all = append(g.all, member)
 	return true
 }
 
-func (g *PathGroup) add(text string, below bool, member int32) {
-	root := g.place.env.Root
-	if g.place.restrictive {
-		text, root = fold(text), fold(root)
-	}
-	switch {
-	case text == "":
-		text = "/"
-		fallthrough
-	case text[0] == '/':
-		if rel, inside := cutRoot([]byte(text), []byte(root)); inside && len(rel) > 0 {
-			g.relative.add(string(rel), below, member)
-			return
-		}
-		_, above := cutRoot([]byte(root), []byte(text))
-		switch {
-		case root == text && !below:
-			g.root = append(g.root, member)
-			return // a path below the root is made relative: no other one is the root
-		case root != "" && above && below:
-			g.above = append(g.above, member)
-		}
-		g.absolute.add(text, below, member)
-	default:
-		g.relative.add(text, below, member)
-	}
-}
-
 // Build ends the adding.
 func (g *PathGroup) Build() {
-	g.relative.build(g.place.restrictive)
-	g.absolute.build(g.place.restrictive)
+	g.literals.build()
+	g.globs.build()
+	g.patterns.build()
 }
 
 // Empty reports whether the group has no condition.
@@ -130,67 +68,105 @@ func (g *PathGroup) Has(member int32) bool {
 // be repeated.
 func (g *PathGroup) Find(v *Value, members []int32) []int32 {
 	if !v.valid || len(v.text) > Budget {
-		if g.place.restrictive {
-			return append(members, g.all...)
-		}
-		return members
+		return g.strict(members)
+	}
+	patterns := len(g.patterns.members) > 0
+	if patterns && g.place.restrictive {
+		members = g.patterns.find(members, v.text)
 	}
 	if canonical, certain := v.certain(&g.place); certain {
-		return g.path(canonical, v.info.high, members)
+		if patterns {
+			rel, ok := cutRoot(canonical, []byte(g.place.env.Root))
+			if !ok {
+				rel = canonical
+			}
+			members = g.pattern(rel, v, &v.info, members)
+		}
+		return g.path(canonical, v, &v.info, members)
 	}
 	if !g.place.restrictive {
 		return members
 	}
 	list, complete := v.readings(&g.place)
 	if !complete {
-		return append(members, g.all...)
+		return g.strict(members)
 	}
+	unexamined := lexical{high: true, upper: true}
 	for _, r := range list {
-		members = g.path([]byte(r.Path), true, members)
+		if patterns {
+			members = g.pattern([]byte(r.Path), v, &unexamined, members)
+		}
+		members = g.path([]byte(r.Path), v, &unexamined, members)
 	}
 	return members
 }
 
-// path finds the conditions that one canonical path satisfies.
-func (g *PathGroup) path(canonical []byte, high bool, members []int32) []int32 {
-	if g.place.folded && high {
-		if folded := fold(string(canonical)); folded != string(canonical) {
+// strict appends what cannot weaken a verdict.
+func (g *PathGroup) strict(members []int32) []int32 {
+	if g.place.restrictive {
+		return append(members, g.all...)
+	}
+	return members
+}
+
+// pattern finds the patterns in one reading, with and without case where suspicion is
+// asked (K20).
+func (g *PathGroup) pattern(path []byte, v *Value, info *lexical, members []int32) []int32 {
+	if !g.place.restrictive {
+		return g.patterns.find(members, path)
+	}
+	if string(path) != string(v.text) { // which has been looked at
+		members = g.patterns.find(members, path)
+	}
+	switch {
+	case info.high:
+		if folded := fold(string(path)); folded != string(path) {
+			members = g.patterns.find(members, []byte(folded))
+		}
+	case info.upper:
+		members = g.patterns.find(members, v.lowered(path))
+	}
+	return members
+}
+
+// path finds the literals and globs in one canonical path, and in its folded form where
+// suspicion is asked.
+func (g *PathGroup) path(path []byte, v *Value, info *lexical, members []int32) []int32 {
+	if !g.place.folded || !info.high && !info.upper {
+		return g.inside(path, members)
+	}
+	if info.high {
+		if folded := fold(string(path)); folded != string(path) {
 			members = g.inside([]byte(folded), members)
 		}
 	}
-	return g.inside(canonical, members)
+	return g.inside(v.lowered(path), members)
 }
 
-// inside is pathTest.inside for all conditions.
+// inside is pathTest.inside for all literals and globs.
 func (g *PathGroup) inside(path []byte, members []int32) []int32 {
+	rel, inside := path, true
 	if len(path) > 0 && path[0] == '/' {
-		rel, inside := g.place.cutRoot(path)
-		if !inside || g.place.env.Root == "" {
-			return g.outside(path, members)
+		rel, inside = g.place.cutRoot(path)
+		inside = inside && g.place.env.Root != ""
+	}
+	if !g.literals.empty {
+		members = g.literals.find(path, rel, inside, members)
+	}
+	switch {
+	case len(g.globs.members) == 0:
+	case !inside:
+		members = g.globs.find(members, path)
+	default:
+		members = g.globs.find(members, rel)
+		if g.place.env.Root != "" && !climbs(rel) {
+			members = g.globs.find(members, g.place.mark, rel)
 		}
-		path = rel
-	}
-	members = g.relative.Find(path, members)
-	if g.place.env.Root == "" || bytes.HasPrefix(path, []byte("../")) || string(path) == ".." {
-		return members
-	}
-	if members = append(members, g.above...); len(path) == 0 {
-		members = append(members, g.root...)
 	}
 	return members
 }
 
-// outside finds the conditions that an absolute path satisfies which is not below the
-// root.
-func (g *PathGroup) outside(path []byte, members []int32) []int32 {
-	members = g.absolute.Find(path, members)
-	if !g.anywhere || g.relative.Len() == 0 {
-		return members
-	}
-	for i, c := range path {
-		if c == '/' {
-			members = g.relative.Find(path[i+1:], members)
-		}
-	}
-	return members
+// climbs reports a canonical path that leaves the directory it starts from.
+func climbs(rel []byte) bool {
+	return len(rel) >= 2 && rel[0] == '.' && rel[1] == '.' && (len(rel) == 2 || rel[2] == '/')
 }

@@ -34,7 +34,7 @@ func TestPathGroupAgreesWithItsMembers(t *testing.T) {
 			group := match.NewPathGroup(env, polarity)
 			var members []*match.Matcher
 			for _, text := range literals {
-				for _, kind := range []match.Kind{match.Prefix, match.Const} {
+				for _, kind := range []match.Kind{match.Prefix, match.Const, match.Glob, match.Suffix, match.Pattern} {
 					m, err := match.Compile(spec(kind, text), aPath, polarity, env)
 					if err != nil { // not canonical for this kind or polarity
 						continue
@@ -79,8 +79,9 @@ func TestPathGroupAgreesWithItsMembers(t *testing.T) {
 func TestPathGroupRefuses(t *testing.T) {
 	group := match.NewPathGroup(project, restrictive)
 	for _, m := range []*match.Matcher{
-		compile(t, spec(match.Glob, "src/*"), aPath, restrictive, project),
-		compile(t, spec(match.Suffix, "a"), aPath, restrictive, project),
+		compile(t, spec(match.Glob, "[!a]"), aPath, restrictive, project),
+		compile(t, spec(match.Glob, "src/*"), expands, restrictive, project),
+		compile(t, spec(match.Pattern, "a"), expands, restrictive, project),
 		compile(t, spec(match.Prefix, "../a"), aPath, restrictive, project),
 		compile(t, spec(match.Prefix, "~/a"), aPath, restrictive, project),
 		compile(t, spec(match.Prefix, "a"), expands, restrictive, project),

@@ -219,7 +219,7 @@ func (p *Protected) answer(line int) (protection Protection, entry string) {
 // touched returns the first line that a canonical path touches.
 func (p *Protected) touched(canonical []byte, high bool) (first int) {
 	first = len(p.lines)
-	p.names().each(canonical, func(line int) {
+	p.names().each(canonical, high, func(line int) {
 		if line < first && p.lines[line].test().holds(canonical, high) {
 			first = line
 		}

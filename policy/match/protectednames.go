@@ -1,9 +1,9 @@
 package match
 
 import (
+	"bytes"
 	"slices"
 	"strings"
-	"unicode/utf8"
 )
 
 // nameIndex finds the lines of the protected list that a path may touch by the names
@@ -12,7 +12,7 @@ type nameIndex struct {
 	names    map[string][]int // lines, by names of components
 	prefixes []linePrefix     // and by what components begin with
 	always   []int            // lines whose name the root itself has
-	begins   [256]uint64      // the lengths, as bits, of names that begin with a byte; all where prefixes do
+	begins   [256]uint64      // the lengths, as bits, that names have which begin with a byte
 }
 
 type linePrefix struct {
@@ -52,7 +52,7 @@ func newNameIndex(lines []*protectedLine, root string) *nameIndex {
 		}
 	}
 	for _, p := range n.prefixes {
-		n.begins[p.text[0]] = ^uint64(0)
+		n.begins[p.text[0]] |= ^uint64(0) << min(len(p.text), 63)
 	}
 	n.find([]byte(fold(root)), func(line int) { n.always = append(n.always, line) })
 	slices.Sort(n.always)
@@ -60,14 +60,17 @@ func newNameIndex(lines []*protectedLine, root string) *nameIndex {
 	return n
 }
 
-// each calls f for the lines that a canonical path may touch; one may be repeated.
-func (n *nameIndex) each(canonical []byte, f func(line int)) {
+// each calls f for the lines that a canonical path may touch; one may be repeated. high
+// says that the path may have code points above ASCII.
+func (n *nameIndex) each(canonical []byte, high bool, f func(line int)) {
 	for _, line := range n.always {
 		f(line)
 	}
 	n.find(canonical, f)
-	if slices.ContainsFunc(canonical, func(c byte) bool { return c >= utf8.RuneSelf }) {
-		n.find([]byte(fold(string(canonical))), f)
+	if high {
+		if folded := fold(string(canonical)); folded != string(canonical) {
+			n.find([]byte(folded), f)
+		}
 	}
 }
 
@@ -76,9 +79,9 @@ func (n *nameIndex) each(canonical []byte, f func(line int)) {
 func (n *nameIndex) find(path []byte, f func(line int)) {
 	var buf [longestName]byte
 	for from := 0; from <= len(path); {
-		end := from
-		for end < len(path) && path[end] != '/' {
-			end++
+		end := len(path)
+		if at := bytes.IndexByte(path[from:], '/'); at >= 0 {
+			end = from + at
 		}
 		if end == from || n.begins[lowerASCII(path[from])]&(1<<min(end-from, 63)) == 0 {
 			from = end + 1

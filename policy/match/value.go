@@ -17,6 +17,7 @@ type Value struct {
 	canonical       []byte
 	info            lexical
 	buf             [256]byte
+	low             []byte // of a path, without capital letters
 
 	parsed, strict bool // as a URL
 	address        webAddress
@@ -89,6 +90,15 @@ func (v *Value) certain(p *place) (canonical []byte, certain bool) {
 		v.examined = true
 	}
 	return v.canonical, v.plain && p.admits(v.canonical, v.info)
+}
+
+// lowered is a path with its ASCII letters in lower case; the next one takes its memory.
+func (v *Value) lowered(path []byte) []byte {
+	v.low = append(v.low[:0], path...)
+	for i, c := range v.low {
+		v.low[i] = lowerASCII(c)
+	}
+	return v.low
 }
 
 // readings is Readings for the string.
