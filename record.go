@@ -86,6 +86,7 @@ type Record struct {
 	Rule           *RuleRef     `json:"rule,omitempty"`
 	Candidates     []int        `json:"candidates,omitempty"`
 	Pointer        string       `json:"pointer,omitempty"`
+	Segment        *Segment     `json:"segment,omitempty"` // without its text
 	DecidedAt      *int64       `json:"decided_at,omitempty"`
 	Floors         []Floor      `json:"floors,omitempty"`
 	Objections     []string     `json:"objections,omitempty"`

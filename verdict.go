@@ -113,6 +113,9 @@ type Verdict struct {
 	Candidates []int
 	// Pointer is the RFC 6901 pointer of the value that decided, if one did.
 	Pointer string
+	// Segment is the simple command of that value that decided, where the value has
+	// several.
+	Segment *Segment
 	// DecidedAt is the number of argument bytes after which the verdict was
 	// determined: 0 before any byte (DECISIONS K16).
 	DecidedAt int64
@@ -120,6 +123,16 @@ type Verdict struct {
 	Public string
 	// Floors lists every floor seen so far, in byte order.
 	Floors []Floor
+}
+
+// Segment names one of several simple commands of a value: those that a command line lists,
+// each followed by what it runs (DECISIONS K29).
+type Segment struct {
+	Index int `json:"index"` // from 0, in text order
+	Of    int `json:"of"`
+	// Text is the words of the command, with one blank between them; "" in audit rows, which
+	// hold no values, and of a command that is very long.
+	Text string `json:"text,omitempty"`
 }
 
 // Terminal reports whether the verdict is final at once: deny or skip.

@@ -44,6 +44,7 @@ type Entry struct {
 	Code    stopgate.Code     `json:"code"`
 	Rule    *stopgate.RuleRef `json:"rule,omitempty"`
 	Pointer string            `json:"pointer,omitempty"`
+	Segment *stopgate.Segment `json:"segment,omitempty"`
 	Public  string            `json:"public,omitempty"`
 	Floors  []stopgate.Floor  `json:"floors,omitempty"`
 

@@ -243,7 +243,7 @@ func newEntry(v gate.View, now time.Time) Entry {
 // show takes what a view shows into an entry.
 func (e *Entry) show(v gate.View) {
 	d := v.Verdict
-	e.Mode, e.Code, e.Rule, e.Pointer, e.Public, e.Floors = d.Mode, d.Code, d.Rule, d.Pointer, d.Public, d.Floors
+	e.Mode, e.Code, e.Rule, e.Pointer, e.Segment, e.Public, e.Floors = d.Mode, d.Code, d.Rule, d.Pointer, d.Segment, d.Public, d.Floors
 	if e.Public == "" {
 		e.Public = d.Code.Public()
 	}

@@ -14,6 +14,7 @@ type Verdict struct {
 	Rule       *stopgate.RuleRef `json:"rule,omitempty"`
 	Candidates []int             `json:"candidates,omitempty"`
 	Pointer    string            `json:"pointer,omitempty"`
+	Segment    *stopgate.Segment `json:"segment,omitempty"`
 	DecidedAt  int64             `json:"decided_at"` // argument bytes
 	Public     string            `json:"public,omitempty"`
 	Floors     []stopgate.Floor  `json:"floors,omitempty"`
@@ -25,7 +26,7 @@ func verdictOf(v stopgate.Verdict) Verdict {
 		public = v.Code.Public()
 	}
 	return Verdict{
-		Mode: v.Mode, Layer: v.Layer, Code: v.Code, Rule: v.Rule, Candidates: v.Candidates, Pointer: v.Pointer,
+		Mode: v.Mode, Layer: v.Layer, Code: v.Code, Rule: v.Rule, Candidates: v.Candidates, Pointer: v.Pointer, Segment: v.Segment,
 		DecidedAt: v.DecidedAt, Public: public, Floors: v.Floors,
 	}
 }

@@ -203,6 +203,21 @@ func TestCleanedPathsAreReleased(t *testing.T) {
 	}
 }
 
+// Proves K29, S13: the row of a decision names the leaf, the command and the rule, and holds
+// no word of the command.
+func TestK29Record(t *testing.T) {
+	var rec ports.Recorder
+	g := fileGate(t, "version = 1\n[tools.run]\nparameters.command = { type = \"command\" }\npolicy.run = [ { arg = \"/command\", prefix = \"rm\", mode = \"deny\" }, { mode = \"unattended\" } ]\n",
+		gate.WithRecorder(&rec))
+	if _, err := g.Decide(ctx, stopgate.Call{Tool: "run", Args: []byte(`{"command":"echo a; rm b; rm c"}`)}); err == nil {
+		t.Fatal("it runs")
+	}
+	row := rec.Rows()[0]
+	if row.Pointer != "/command" || row.Rule == nil || row.Rule.Index != 0 || row.Segment == nil || *row.Segment != (stopgate.Segment{Index: 1, Of: 3}) {
+		t.Errorf("%s %+v %+v", row.Pointer, row.Rule, row.Segment)
+	}
+}
+
 // Proves I8, I13: what an outcome says stays as it is, whatever is decided later.
 func TestOutcomesKeepTheirBytes(t *testing.T) {
 	g := fileGate(t, filePolicy)

@@ -53,6 +53,9 @@ func (p *pending) row(v *stopgate.Verdict, status stopgate.RecordStatus, approva
 	}{v.Mode, !p.under.observe, v.DecidedAt}
 	r.Status, r.Mode, r.Layer, r.Code, r.Cause = status, &of.mode, v.Layer, v.Code, p.cause
 	r.Rule, r.Candidates, r.Pointer, r.DecidedAt = v.Rule, slices.Clone(v.Candidates), v.Pointer, &of.at
+	if s := v.Segment; s != nil {
+		r.Segment = &stopgate.Segment{Index: s.Index, Of: s.Of}
+	}
 	r.Floors, r.Objections, r.Judge, r.Approval, r.FactsAt = v.Floors, p.objections, p.judged, approval, p.factsAt
 	r.Policy, r.Definition, r.PathResolution, r.Enforced = p.policyHash(), p.definition, pathResolution, &of.enforced
 	r.ReleasedHash = p.releasedHash

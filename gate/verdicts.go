@@ -115,7 +115,7 @@ func (p *pending) refusal(layer stopgate.Layer, code stopgate.Code) stopgate.Ver
 	v := p.verdict()
 	return stopgate.Verdict{
 		Decided: true, Mode: stopgate.Deny, Layer: layer, Code: code,
-		Rule: v.Rule, Candidates: v.Candidates, Pointer: v.Pointer,
+		Rule: v.Rule, Candidates: v.Candidates, Pointer: v.Pointer, Segment: v.Segment,
 		DecidedAt: p.received, Public: code.Public(), Floors: v.Floors,
 	}
 }

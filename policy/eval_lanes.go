@@ -18,6 +18,7 @@ type lanes struct {
 	answers []phase // of all lanes, one after the other
 	current []phase // of the command under way, by condition; waiting: did not look at it
 	touched bool
+	segment segment // the command under way
 }
 
 // lane is how one command goes through one list.
@@ -26,6 +27,7 @@ type lane struct {
 	first int32 // its answers in lanes.answers
 	at    int64 // the byte that completed the command
 	path  span
+	segment
 }
 
 // Lanes that are no command.
@@ -37,7 +39,7 @@ const (
 func (n *lanes) reset(p *plan) {
 	n.all, n.answers = n.all[:0], n.answers[:0]
 	n.current = resize(n.current, int(p.commands))
-	n.touched = false
+	n.touched, n.segment = false, segment{}
 }
 
 // answer notes what a condition says about the command under way. What one reading
@@ -73,7 +75,7 @@ func (s *state) endCommand() {
 			}
 		}
 		if !n.known(int32(i), answers) {
-			n.all = append(n.all, lane{list: int32(i), first: int32(len(n.answers)), at: s.at, path: s.spine.mark()})
+			n.all = append(n.all, lane{list: int32(i), first: int32(len(n.answers)), at: s.at, path: s.spine.mark(), segment: n.segment})
 			n.answers = append(n.answers, answers...)
 			s.lists[i].dirty, s.dirty = true, true
 		}

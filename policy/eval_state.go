@@ -61,6 +61,8 @@ type state struct {
 	dirty bool  // something changed with it
 	spine spine
 	lanes lanes
+	// segments are the commands that decided conditions by themselves.
+	segments []condSegment
 }
 
 // start is what is known of every rule before the first byte: the same for every call.
@@ -126,6 +128,7 @@ func (s *state) reset(p *plan) {
 	s.at, s.dirty = 0, false
 	s.spine.reset()
 	s.lanes.reset(p)
+	s.segments = s.segments[:0]
 	for len(s.bundles) < len(p.bundles) {
 		s.bundles = append(s.bundles, bundleState{})
 	}

@@ -226,7 +226,12 @@ func (e *Evaluation) textEnd() {
 			x.result = match.Miss
 		}
 		e.textResult(x)
-		if st := &e.conds[x.test.cond]; st.phase == holds && x.result == match.Hit && !x.m.Incremental() && !x.m.JudgesCommands() {
+		st := &e.conds[x.test.cond]
+		switch {
+		case st.phase != holds || x.result != match.Hit || x.m.Incremental():
+		case x.m.JudgesCommands():
+			e.segmentOf(x.test.cond, 0, x.m)
+		default:
 			st.value = e.spine.keep(e.text())
 		}
 	}
@@ -256,10 +261,12 @@ func (e *Evaluation) commandEnd() {
 		e.commands = false
 		v := e.wholeText()
 		for n := range v.Commands() {
+			e.lanes.segment = e.segment(v, n)
 			e.command(v, n)
 			e.endCommand()
 		}
 	}
+	e.lanes.segment = segment{}
 	e.endCommand()
 }
 
@@ -274,6 +281,7 @@ func (e *Evaluation) command(v *match.Value, n int) {
 		hit := permissive
 		for j := i; j < len(e.texts) && e.texts[j].test == x.test && hit == permissive; j++ {
 			hit = e.reads(&e.texts[j], v, n)
+			e.names(&e.texts[j], v, n, hit)
 		}
 		e.leaf(x.test.site, hit, x.alone)
 	}
@@ -296,6 +304,7 @@ func (e *Evaluation) endIndex(x *textTest) {
 	e.matched(x.test.site, &e.hits, x.alone)
 	if len(e.hits.Members) > 0 {
 		e.conds[x.test.cond].value = e.spine.keep(e.text())
+		e.bundleSegments(x)
 	}
 }
 

@@ -94,10 +94,15 @@ func (e *Evaluation) say(i int) {
 	switch {
 	case st.cursor == l.end:
 		v.Code = l.code
+		if st.lane >= 0 { // the command that no rule knows
+			if v.Segment = e.lanes.all[st.lane].shown(&e.spine); v.Segment != nil {
+				v.Pointer = string(e.spine.pointer(e.lanes.all[st.lane].path))
+			}
+		}
 	case st.holds:
 		r := &e.plan.rules[st.cursor]
 		v.Rule, v.Public = r.ref, r.public
-		v.Pointer = e.pointerOf(st.cursor, st.lane)
+		v.Pointer, v.Segment = e.pointerOf(st.cursor, st.lane), e.segmentFor(st.cursor, st.lane)
 	case e.saidBefore(&v):
 		v.Candidates, v.Public = e.verdict.Candidates, e.verdict.Public
 	default:

@@ -34,6 +34,9 @@ type ListExplanation struct {
 	// Mode is what the list answers otherwise.
 	Decided bool          `json:"decided"`
 	Mode    stopgate.Mode `json:"mode"`
+	// Segment is the simple command that the rules are explained for: of several, each
+	// goes through the list by itself, and this is the first with the list's mode (K29).
+	Segment *stopgate.Segment `json:"segment,omitempty"`
 	// Named is set for the list that the verdict names.
 	Named bool              `json:"named"`
 	Rules []RuleExplanation `json:"rules"`
@@ -109,6 +112,9 @@ func (e *Evaluation) explainList(i int) []ListExplanation {
 	x.Decided = st.low == st.high && !st.abstains
 	if x.Decided {
 		x.Mode = st.low
+	}
+	if st.lane >= 0 {
+		x.Segment = e.lanes.all[st.lane].shown(&e.spine)
 	}
 	above := false
 	for r := l.first; r < l.end; r++ {

@@ -186,6 +186,9 @@ func because(v stopgate.Verdict) string {
 		}
 		where += visible.Text(v.Pointer)
 	}
+	if s := v.Segment; s != nil {
+		where += ", command " + visible.Part(s.Index, s.Of, s.Text)
+	}
 	if where != "" {
 		why += " [" + where + "]"
 	}

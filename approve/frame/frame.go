@@ -117,6 +117,9 @@ func rule(e approve.Entry) string {
 	if e.Pointer != "" {
 		where += ", " + visible.Text(e.Pointer)
 	}
+	if e.Segment != nil {
+		where += ", command " + visible.Part(e.Segment.Index, e.Segment.Of, e.Segment.Text)
+	}
 	return where
 }
 

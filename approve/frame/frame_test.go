@@ -48,6 +48,10 @@ func TestFrame(t *testing.T) {
 	if f.Values != nil || f.Received != "12 bytes" || f.Who != "a model" || f.Left != "0 s" || f.Rule != "" {
 		t.Errorf("%+v", f)
 	}
+	e.Segment = &stopgate.Segment{Index: 1, Of: 3, Text: "rm\x1b -rf /"}
+	if f = frame.Of(e, now, false); f.Rule != `p.toml:3, /a, command 2 of 3: rm\u{1b} -rf /` {
+		t.Errorf("the command that decided: %s", f.Rule)
+	}
 	if f = frame.Of(approve.Entry{Complete: true, Args: "{}"}, now, false); len(f.Values) != 1 || f.Values[0].Text != "{}" {
 		t.Errorf("%+v", f)
 	}

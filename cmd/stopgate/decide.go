@@ -97,6 +97,8 @@ type answer struct {
 	Session   stopgate.SessionID `json:"session"`
 	// Candidates are the rules of which one decided, when they all agree (K9).
 	Candidates []int `json:"candidates,omitempty"`
+	// Segment is the simple command that decided, where the value at Pointer has several.
+	Segment *stopgate.Segment `json:"segment,omitempty"`
 	// Judge says that a judge reviews the call too, who was not asked.
 	Judge bool `json:"judge,omitempty"`
 	// Floors are the lower bounds that values raised.
@@ -113,7 +115,7 @@ func newAnswer(call stopgate.Call, v stopgate.Verdict, size int) answer {
 	a := answer{
 		ID: call.ID, Tool: call.Tool, Mode: v.Mode, Layer: v.Layer, Code: v.Code, Pointer: v.Pointer,
 		DecidedAt: v.DecidedAt, Bytes: size, Public: v.Public, Session: call.Session,
-		Candidates: v.Candidates, Floors: v.Floors,
+		Candidates: v.Candidates, Segment: v.Segment, Floors: v.Floors,
 	}
 	if v.Rule != nil {
 		a.Rule = &answerRule{File: v.Rule.File, Line: v.Rule.Line, Index: v.Rule.Index}
@@ -141,6 +143,9 @@ func (a answer) text() string {
 	}
 	if a.Pointer != "" {
 		fmt.Fprintf(&b, "  argument  %s\n", visible.Text(a.Pointer))
+	}
+	if a.Segment != nil {
+		fmt.Fprintf(&b, "  command   %s\n", visible.Part(a.Segment.Index, a.Segment.Of, a.Segment.Text))
 	}
 	fmt.Fprintf(&b, "  decided   at byte %d of %d\n", a.DecidedAt, a.Bytes)
 	if a.Judge {

@@ -173,6 +173,9 @@ func explainList(b *strings.Builder, list policy.ListExplanation) {
 		says += ", which counts"
 	}
 	fmt.Fprintf(b, "%s of %s %s\n", name, visible.Text(list.File), says)
+	if g := list.Segment; g != nil {
+		fmt.Fprintf(b, "  for command %s\n", visible.Part(g.Index, g.Of, g.Text))
+	}
 	for _, rule := range list.Rules {
 		explainRule(b, rule)
 	}

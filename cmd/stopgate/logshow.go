@@ -182,6 +182,9 @@ func (w show) decisionText(b *strings.Builder, r *stopgate.Record) {
 	if r.Pointer != "" {
 		line("argument", "%s", visible.Text(r.Pointer))
 	}
+	if r.Segment != nil {
+		line("command", "%s", visible.Part(r.Segment.Index, r.Segment.Of, ""))
+	}
 	if r.DecidedAt != nil {
 		line("decided", "at byte %d of %d", *r.DecidedAt, r.ArgsBytes)
 	}

@@ -53,6 +53,7 @@ type Verdict struct {
 	Rule       *stopgate.RuleRef `json:"rule"`
 	Candidates []int             `json:"candidates"`
 	Pointer    string            `json:"pointer"`
+	Segment    *stopgate.Segment `json:"segment"`    // of several commands the one that decided
 	DecidedAt  int64             `json:"decided_at"` // argument bytes after which it was determined
 	Public     string            `json:"public"`     // for models and people
 	Floors     []stopgate.Floor  `json:"floors"`

@@ -5,6 +5,7 @@ package visible
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -56,6 +57,19 @@ func Elide(s string, width int) string {
 	head := width * 2 / 3
 	return string(runes[:head]) + gap + string(runes[len(runes)-(width-head):])
 }
+
+// Part shows one of several parts of a text: "2 of 3: rm -rf x", or "2 of 3" if its text is
+// not known.
+func Part(index, of int, text string) string {
+	where := strconv.Itoa(index+1) + " of " + strconv.Itoa(of)
+	if text == "" {
+		return where
+	}
+	return where + ": " + Text(Elide(text, maxPart))
+}
+
+// maxPart is how much of a part is shown.
+const maxPart = 200
 
 // ShellWord writes a word so that it can be pasted into a shell.
 func ShellWord(s string) string {

@@ -291,6 +291,16 @@ func (x *Index) hasPath(member int32) bool {
 	return x.paths.Has(member) || slices.ContainsFunc(x.single, func(m Member) bool { return m.ID == member })
 }
 
+// Alone is the matcher that judges a member by itself, nil if it is judged with others.
+func (x *Index) Alone(member int32) *match.Matcher {
+	for i := range x.single {
+		if x.single[i].ID == member {
+			return x.single[i].Readings[0]
+		}
+	}
+	return nil
+}
+
 // Hits are the members that a complete value satisfies.
 type Hits struct {
 	literal.Summary

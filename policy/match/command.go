@@ -159,6 +159,36 @@ func (m *Matcher) JudgeCommand(v *Value, i int) bool {
 	return test.command(v, i)
 }
 
+// NamesCommand reports whether one simple command satisfies a condition by its own words:
+// not by those of commands that it runs, nor by the line as it is written.
+func (m *Matcher) NamesCommand(v *Value, i int) bool {
+	l := v.line()
+	if i >= len(l.Commands) {
+		return false
+	}
+	switch t := m.text.(type) {
+	case *commandTest:
+		if t.restrictive {
+			return t.suspects(l, i)
+		}
+		return l.Plain && t.grants(l, i)
+	case *commandPaths:
+		if t.restrictive {
+			return t.suspects(&l.Commands[i])
+		}
+	}
+	return false
+}
+
+// AppendCommand appends the words of one simple command of the string, with one blank
+// between them.
+func (v *Value) AppendCommand(dst []byte, i int) []byte {
+	if l := v.line(); i < len(l.Commands) {
+		return appendWords(dst, l.Commands[i].Words)
+	}
+	return dst
+}
+
 // JudgesCommands reports whether the condition is judged command by command.
 func (m *Matcher) JudgesCommands() bool { _, ok := m.text.(commandJudge); return ok }
 
