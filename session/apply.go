@@ -84,7 +84,10 @@ func (s *State) apply(f *Fact) error {
 			c.permit(Permit{Seq: f.Seq, At: f.At, Certain: true, Observed: true})
 		})
 	case Told:
-		return s.note(&DataKey, func(c *Cell) { c.Text, c.Seq, c.At = f.Text, f.Seq, f.At })
+		return s.note(&DataKey, func(c *Cell) {
+			c.Was = &Was{c.Text, c.Seq}
+			c.Text, c.Seq, c.At = f.Text, f.Seq, f.At
+		})
 	case Noted:
 		return s.note(&f.Key, func(c *Cell) {
 			c.Text, c.Seq, c.At = f.Text, f.Seq, f.At
@@ -199,8 +202,12 @@ func (s *State) finish(f *Fact) error {
 		c.Seq, c.At = f.Seq, f.At
 		c.close(f.Proposal)
 		failed := f.Kind == Failed || f.Kind == Absent
-		if m.Counts && (f.Kind == Withdrawn || failed && !m.Keeps && (f.Observed || !m.Distrusts)) {
+		back := m.Counts && (f.Kind == Withdrawn || failed && !m.Keeps && (f.Observed || !m.Distrusts))
+		if back {
 			c.count(m, released.At, -1)
+		}
+		if m.Key.Space == SpaceLimit && (back || m.Opens) && f.Kind != Withdrawn {
+			c.back(Back{Seq: f.Seq, At: released.At, Amount: m.Amount})
 		}
 		if m.Permits && (f.Kind == Succeeded || f.Kind == Finished) || m.Absent && f.Kind == Absent && f.Observed {
 			c.permit(Permit{Seq: f.Seq, At: f.At, Certain: f.Kind != Finished, Observed: f.Observed, Hash: f.Hash})
@@ -322,6 +329,14 @@ func (c *Cell) close(id stopgate.ProposalID) {
 func (c *Cell) past(o Open) {
 	at, _ := slices.BinarySearchFunc(c.Past, o.Seq, func(p Open, seq uint64) int { return cmp.Compare(p.Seq, seq) })
 	c.Past = newest(slices.Insert(c.Past, at, o), maxPast)
+}
+
+// back remembers what was given back.
+func (c *Cell) back(b Back) {
+	if len(c.Back) >= maxBack {
+		c.Lost = c.Back[0].Seq
+	}
+	c.Back = append(newest(c.Back, maxBack-1), b)
 }
 
 // Without returns a cell of SpaceCallID that does not name a call, for a store that

@@ -26,8 +26,14 @@ type Cell struct {
 	// Past are the calls of one id that have ended, oldest first: a client may say
 	// their results again and again (WIRE 7.2). Only in a cell of SpaceCallID.
 	Past []Open `json:"past,omitempty"`
-	// Text is a value: the data, or a note.
+	// Back are the newest calls of a limit that gave back what they counted, oldest
+	// first; Lost is the position of the newest that is not named any more. A turn that
+	// had begun still counts them (THREATS H4).
+	Back []Back `json:"back,omitempty"`
+	Lost uint64 `json:"lost,omitempty"`
+	// Text is a value: the data, or a note. Was is the data before.
 	Text string `json:"text,omitempty"`
+	Was  *Was   `json:"was,omitempty"`
 	// Seq and At are the position and time of the newest fact; 0 in a cell of
 	// SpaceCallID.
 	Seq uint64 `json:"seq,omitempty"`
@@ -40,7 +46,7 @@ type Cell struct {
 // IsZero reports whether the cell says nothing: a store need not keep it.
 func (c *Cell) IsZero() bool {
 	return len(c.Permits) == 0 && c.Broken == 0 && c.Count == 0 && c.Sum.IsZero() && len(c.Steps) == 0 && len(c.Open) == 0 &&
-		len(c.Past) == 0 && c.Text == "" && c.Seq == 0 && c.At == 0 && c.Call == nil && c.Self == nil
+		len(c.Past) == 0 && len(c.Back) == 0 && c.Lost == 0 && c.Text == "" && c.Was == nil && c.Seq == 0 && c.At == 0 && c.Call == nil && c.Self == nil
 }
 
 // copyInto copies a cell with its lists; to is where, nil for anywhere.
@@ -48,10 +54,10 @@ func (c *Cell) copyInto(to *Cell) *Cell {
 	if to == nil {
 		to = new(Cell)
 	}
-	permits, steps, open, past := to.Permits, to.Steps, to.Open, to.Past
+	permits, steps, open, past, back := to.Permits, to.Steps, to.Open, to.Past, to.Back
 	*to = *c
 	to.Permits, to.Steps = refill(permits, c.Permits), refill(steps, c.Steps)
-	to.Open, to.Past = refill(open, c.Open), refill(past, c.Past)
+	to.Open, to.Past, to.Back = refill(open, c.Open), refill(past, c.Past), refill(back, c.Back)
 	return to
 }
 
@@ -89,6 +95,19 @@ type Open struct {
 	Args     string              `json:"args_hash,omitempty"`
 	// Held says that the result rules keep the call's result from the model.
 	Held bool `json:"held,omitempty"`
+}
+
+// Back is what an ended call gave back: one call, and Amount.
+type Back struct {
+	Seq    uint64 `json:"seq"` // of its end
+	At     int64  `json:"at"`  // of its release
+	Amount Amount `json:"amount,omitzero"`
+}
+
+// Was is a text that was replaced.
+type Was struct {
+	Text string `json:"text,omitempty"`
+	Seq  uint64 `json:"seq,omitempty"` // since when it was there
 }
 
 // Issued is what is known of one released call.
@@ -133,6 +152,7 @@ const (
 	MaxOpen  = 1024
 	maxNamed = 8
 	maxPast  = 64
+	maxBack  = 64
 	// Steps is how many steps a window has: a call counts for at least the window
 	// and at most one step longer.
 	Steps      = 60

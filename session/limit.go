@@ -234,8 +234,34 @@ func (q *Quota) Check(v View, c Call) Decision {
 	return Allow()
 }
 
-// used is what counts now.
+// used is what counts now. What was given back since the turn began is still reserved in
+// it: a turn sees the state before it, and what its calls reserved (THREATS H4).
 func (q *Quota) used(v View, c *Cell) (calls int64, sum Amount) {
+	calls, sum = q.reserved(v, c)
+	for i := len(c.Back) - 1; i >= 0 && c.Back[i].Seq > v.Horizon; i-- {
+		if b := &c.Back[i]; q.counts(v, b.At) {
+			calls, sum = calls+1, sum.Add(b.Amount)
+		}
+	}
+	if c.Lost > v.Horizon { // more than the cell can tell
+		calls, sum = max(calls, q.count), saturated
+	}
+	return calls, sum
+}
+
+// counts reports whether a call of that time counts now.
+func (q *Quota) counts(v View, at int64) bool {
+	switch {
+	case q.inFlight:
+		return v.Now-at < q.ttl
+	case q.within > 0:
+		return v.Now/q.step()-at/q.step() <= Steps
+	}
+	return true
+}
+
+// reserved is what the cell counts.
+func (q *Quota) reserved(v View, c *Cell) (calls int64, sum Amount) {
 	switch {
 	case q.inFlight:
 		for _, o := range c.Open {

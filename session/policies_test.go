@@ -281,6 +281,33 @@ func TestOneTurn(t *testing.T) {
 	b.expect("write_file", `{"path":"a"}`, ok)
 }
 
+// Proves H4, S8: what a call gave back is still reserved in a turn that had begun, also
+// when there are more of them than a cell names; the next turn has it back.
+func TestGivenBackLater(t *testing.T) {
+	for _, n := range []int{60, 64, 65, 200} {
+		b := newBook(t, session.Limit("mail").Calls(100), session.Limit("pay").Sum("/amount", "100"), session.Limit("run").InFlight(100))
+		b.run("warm", `{}`, session.Succeeded)
+		b.turn = b.head
+		want := map[bool]stopgate.Code{true: ok, false: stopgate.CodeSessionPolicyDenied}[n <= 64]
+		for range n {
+			b.run("mail", `{}`, session.Failed)
+			b.run("pay", `{"amount":1}`, session.Failed)
+			b.run("run", `{}`, session.Succeeded)
+		}
+		for tool, args := range map[string]string{"mail": `{}`, "pay": `{"amount":1}`, "run": `{}`} {
+			b.expect(tool, args, want)
+			if n == 60 { // 40 are left
+				b.expect("pay", `{"amount":40}`, ok)
+				b.expect("pay", `{"amount":41}`, stopgate.CodeSessionPolicyDenied)
+			}
+		}
+		b.turn = 0
+		for tool, args := range map[string]string{"mail": `{}`, "pay": `{"amount":100}`, "run": `{}`} {
+			b.expect(tool, args, ok)
+		}
+	}
+}
+
 // within, invalidated_by, require_observed and accept_unknown of both policies.
 func TestWhatCounts(t *testing.T) {
 	b := newBook(t, session.Require("deploy").After("test").Within(time.Minute).InvalidatedBy("edit").Observed())

@@ -123,12 +123,13 @@ func (v View) Cell(k Key) *Cell {
 }
 
 // Data is the session's data, an object; not valid if there is none.
-func (v View) Data() jsonstream.Value {
-	c := v.Cell(DataKey)
-	if c.Text == "" {
+func (v View) Data() jsonstream.Value { return dataOf(v.Cell(DataKey).Text) }
+
+func dataOf(text string) jsonstream.Value {
+	if text == "" {
 		return jsonstream.Value{}
 	}
-	data, err := jsonstream.Parse([]byte(c.Text), jsonstream.Options{})
+	data, err := jsonstream.Parse([]byte(text), jsonstream.Options{})
 	if err != nil {
 		return jsonstream.Value{}
 	}

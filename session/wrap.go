@@ -65,24 +65,35 @@ func Conditional(p Policy, predicate func(View) bool, needs ...Key) Policy {
 }
 
 // InCase makes a policy active only where all conditions hold on the session's
-// data. Its name stays.
+// data, as it is or as it was when the turn began (DECISIONS S8). Its name stays.
 func InCase(p Policy, when ...When) Policy {
 	if len(when) == 0 {
 		return p
 	}
 	return &conditional{Policy: p, data: true, needs: []Key{DataKey}, predicate: func(v View) bool {
 		cell, loaded := v.State.Cell(DataKey)
-		data := v.Data()
-		if !loaded || cell.Text != "" && data.Kind() != jsonstream.Object {
-			return true // nobody knows what it says
+		switch {
+		case !loaded, inCase(when, cell.Text):
+			return true
+		case cell.Seq <= v.Horizon:
+			return false
 		}
-		for _, w := range when {
-			if !w.Holds(data) {
-				return false
-			}
-		}
-		return true
+		return cell.Was == nil || cell.Was.Seq > v.Horizon || inCase(when, cell.Was.Text)
 	}}
+}
+
+// inCase reports whether all conditions hold on data, or nobody knows what it says.
+func inCase(when []When, text string) bool {
+	data := dataOf(text)
+	if text != "" && data.Kind() != jsonstream.Object {
+		return true
+	}
+	for _, w := range when {
+		if !w.Holds(data) {
+			return false
+		}
+	}
+	return true
 }
 
 type conditional struct {
