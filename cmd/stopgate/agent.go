@@ -19,7 +19,6 @@ import (
 	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/hook"
 	"github.com/stopgate/stopgate/internal/config"
-	"github.com/stopgate/stopgate/internal/tomltree"
 	"github.com/stopgate/stopgate/policy"
 	"github.com/stopgate/stopgate/session"
 	"github.com/stopgate/stopgate/store/mem"
@@ -145,9 +144,11 @@ func (r *agentRun) policy() error {
 		return mistakesError{mistakes, r.set}
 	}
 	r.program = program
-	if list := tomltree.Decode(program.Settings().Tables["agent"], &r.table); list.HasErrors() {
+	table, list := agentConfig(program.Settings().Tables["agent"])
+	if list.HasErrors() {
 		return mistakesError{list, r.set}
 	}
+	r.table = table
 	r.model, err = modelOf(r.flags, r.table)
 	return err
 }

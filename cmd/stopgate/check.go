@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -11,7 +12,6 @@ import (
 	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/diag"
 	"github.com/stopgate/stopgate/internal/secret"
-	"github.com/stopgate/stopgate/internal/tomltree"
 	"github.com/stopgate/stopgate/internal/visible"
 	"github.com/stopgate/stopgate/policy"
 	"github.com/stopgate/stopgate/policy/match"
@@ -111,13 +111,16 @@ func ruleList(indexes []int) string {
 // checkSettings reads the operational tables as up does; the environment of the
 // machine that checks does not matter.
 func checkSettings(p *syntax.File) diag.List {
-	_, found := gateway.Configure(policy.Settings{Gate: p.Gate, Tables: p.Tables}, secret.Anywhere())
-	_, more := apiConfig(p.Tables, secret.Anywhere())
-	_, mcp := mcpConfig(p.Tables, secret.Anywhere())
-	_, telemetry := telemetryConfig(p.Tables["telemetry"], secret.Anywhere())
-	more = append(more, telemetry...)
-	var audit auditTable
-	return append(append(append(found, more...), mcp...), tomltree.Decode(p.Tables["audit"], &audit)...)
+	from := secret.Anywhere()
+	_, found := gateway.Configure(policy.Settings{Gate: p.Gate, Tables: p.Tables}, from)
+	_, api := apiConfig(p.Tables, from)
+	_, mcp := mcpConfig(p.Tables, from)
+	_, telemetry := telemetryConfig(p.Tables["telemetry"], from)
+	_, audit := auditConfig(p.Tables["audit"])
+	_, store := storeConfig(p.Tables["store"])
+	_, hook := hookConfig(p.Tables["hook"])
+	_, agent := agentConfig(p.Tables["agent"])
+	return slices.Concat(found, api, mcp, telemetry, audit, store, hook, agent)
 }
 
 func checkSummary(s streams, all diag.List, files int) error {

@@ -20,7 +20,6 @@ import (
 	"github.com/stopgate/stopgate/hook"
 	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/diag"
-	"github.com/stopgate/stopgate/internal/tomltree"
 	"github.com/stopgate/stopgate/internal/visible"
 	"github.com/stopgate/stopgate/policy"
 	"github.com/stopgate/stopgate/store/sqlite"
@@ -168,12 +167,9 @@ func (w *hookWiring) open(ctx context.Context, e *hook.Event) (*hook.Backend, er
 		return nil, mistakesError{mistakes, set}
 	}
 	l := loaded{set: set, program: program}
-	var table hookTable
-	if list := tomltree.Decode(program.Settings().Tables["hook"], &table); list.HasErrors() {
+	table, list := hookConfig(program.Settings().Tables["hook"])
+	if list.HasErrors() {
 		return nil, mistakesError{list, set}
-	}
-	if table.Unattended != "" && table.Unattended != "silent" && table.Unattended != "allow" {
-		return nil, fmt.Errorf("[hook] unattended is %q: it can be silent or allow", table.Unattended)
 	}
 	if id := os.Getenv("STOPGATE_SESSION"); id != "" {
 		e.Call.Session = stopgate.SessionID(id)

@@ -84,18 +84,14 @@ func stateOf(l loaded, f stateFlags) (stateSettings, error) {
 
 // stateIn reads the tables; set has the files that mistakes in them point to.
 func stateIn(tables map[string]*tomltree.Value, set config.Set, f stateFlags) (stateSettings, error) {
-	var a auditTable
-	var s storeTable
-	mistakes := append(tomltree.Decode(tables["audit"], &a), tomltree.Decode(tables["store"], &s)...)
-	if mistakes.HasErrors() {
+	a, mistakes := auditConfig(tables["audit"])
+	s, more := storeConfig(tables["store"])
+	if mistakes = append(mistakes, more...); mistakes.HasErrors() {
 		return stateSettings{}, mistakesError{mistakes, set}
 	}
 	settings := stateSettings{auditFile: a.File, rowsDays: defaultRowsDays, argumentsDays: defaultArgumentsDays, rotateBytes: defaultRotateBytes, rotateDays: a.RotateDays}
 	if a.RotateBytes != nil {
 		settings.rotateBytes = *a.RotateBytes
-	}
-	if settings.rotateBytes < 0 || settings.rotateDays < 0 {
-		return settings, errors.New("[audit] rotate_bytes and rotate_days are numbers; 0 never rotates")
 	}
 	settings.records.Arguments = audit.KeepFull
 	if a.Arguments != "" {
@@ -110,9 +106,6 @@ func stateIn(tables map[string]*tomltree.Value, set config.Set, f stateFlags) (s
 	settings.records.Redactor = redactor
 	for days, given := range map[*int64]*int64{&settings.rowsDays: a.RowsDays, &settings.argumentsDays: a.ArgumentsDays} {
 		if given != nil {
-			if *given < 0 {
-				return settings, errors.New("[audit] rows_days and arguments_days count days; 0 keeps everything")
-			}
 			*days = *given
 		}
 	}
