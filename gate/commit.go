@@ -95,7 +95,11 @@ func (c *commitment) finish(ctx context.Context) stopgate.Outcome {
 
 // write writes the row by itself.
 func (c *commitment) write(ctx context.Context) {
-	err := c.g.ledger.write(ctx, c.row)
+	write := c.g.ledger.write
+	if c.missed { // it is counted
+		write = c.g.ledger.try
+	}
+	err := write(ctx, c.row)
 	if err != nil && (c.out.Status == stopgate.Allowed || c.edited) && c.out.Enforced {
 		c.deny(stopgate.LayerFailure, stopgate.CodeAuditUnavailable)
 		c.out.Status, c.out.Args, c.out.Approval = stopgate.Denied, nil, nil

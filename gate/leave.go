@@ -165,6 +165,7 @@ func (d *departure) failed(ctx context.Context, r reply[struct{}]) {
 		p.object(no.all, no.head)
 	case d.row != nil:
 		p.g.ledger.miss(d.row, r.err)
+		p.missed = true
 		p.fail(stopgate.CodeAuditUnavailable, "journal", r.fault, r.stack)
 		p.doubt(ctx, d.facts, r.fault)
 	case p.governed:

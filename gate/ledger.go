@@ -34,23 +34,28 @@ const maxUnsaid = 64
 // errRecord is what a lost row looks like to the gate.
 var errRecord = errors.New("the audit row could not be written")
 
-// write makes a row durable. It is not cut short by the end of ctx: a call that
-// was given up needs its row most. While rows are missing, the next row waits
-// until the gap is on record, and no longer than one row may take.
+// write makes a row durable, or counts it as lost.
 func (l *ledger) write(ctx context.Context, r *stopgate.Record) error {
+	err := l.try(ctx, r)
+	if err != nil {
+		l.miss(r, err)
+		return errRecord
+	}
+	return nil
+}
+
+// try makes a row durable. It is not cut short by the end of ctx: a call that was
+// given up needs its row most. While rows are missing, the next row waits until the
+// gap is on record, and no longer than one row may take.
+func (l *ledger) try(ctx context.Context, r *stopgate.Record) error {
 	if l.recorder == nil {
 		return nil
 	}
 	ctx = context.WithoutCancel(ctx)
 	if !l.mended(ctx) {
-		l.miss(r, nil)
 		return errRecord
 	}
-	if err := l.attempt(ctx, r); err != nil {
-		l.miss(r, err)
-		return errRecord
-	}
-	return nil
+	return l.attempt(ctx, r)
 }
 
 // mended reports whether no row is missing, after one attempt to write the gap if
@@ -152,7 +157,7 @@ func (l *ledger) miss(r *stopgate.Record, cause error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.lost++
-	if cause != nil {
+	if cause != nil && !errors.Is(cause, errRecord) {
 		l.cause = cause
 	}
 	if r.Status != stopgate.StatusAllowed {

@@ -87,6 +87,7 @@ type pending struct {
 	kept         *kept
 	cleared      moment         // no session policy objected to the complete call then
 	left         []session.Fact // the facts of its release
+	missed       bool           // its row is counted as lost
 }
 
 // stage is how far a call has come. It only grows.

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -293,8 +294,9 @@ func run(t *testing.T, path, work, word string) (n int) {
 	return n
 }
 
-// Proves FM4, FM2 against the real kernel: a store that may not grow lets nothing
-// out, says why, keeps its chain, and goes on when it may grow again.
+// Proves FM4, FM2, S26 against the real kernel: a store that may not grow lets nothing
+// out, says why, keeps its chain, and goes on when it may grow again: with a row that
+// counts what is missing, before any other.
 func TestAFullDiskDenies(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s.db")
 	s := open(t, path)
@@ -344,8 +346,15 @@ func TestAFullDiskDenies(t *testing.T) {
 		t.Errorf("afterwards: %v", out.Verdict)
 	}
 	checkKilled(t, path, nil, "full disk")
-	head, err := rows.Head(ctx, s.Database())
-	if err != nil || head.Seq < 3 { // two decisions and the gap
-		t.Errorf("head %+v, %v", head, err)
+	var said []string
+	err = rows.Rows(ctx, s.Database(), 0, "", func(_ int64, line []byte) bool {
+		text := string(line)
+		_, count, _ := strings.Cut(text, `"count":`)
+		count, _, _ = strings.Cut(count, ",")
+		said = append(said, strings.TrimSpace(member(text, "status")+member(text, "event")+" "+count))
+		return true
+	})
+	if want := []string{"allowed", "gap 3", "release_failed", "release_failed", "release_failed", "allowed"}; err != nil || !slices.Equal(said, want) {
+		t.Errorf("%v: the rows say %q, want %q", err, said, want)
 	}
 }
