@@ -1,11 +1,13 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/stopgate/stopgate"
@@ -110,4 +112,90 @@ func (anna) Approve(ctx context.Context, q *gate.Question) (gate.Answer, error) 
 		return v.Decline("anna"), err
 	}
 	return v.Approve("anna"), err
+}
+
+// Proves K60, Q13: log show explains a recorded call under the data that its session
+// had when it was opened, whatever was set since, as explain does with that data.
+func TestLogShowsTheDataOfThen(t *testing.T) {
+	ctx, dir := t.Context(), t.TempDir()
+	path, policyFile := filepath.Join(dir, "s.db"), filepath.Join(dir, "p.toml")
+	text := `version = 1
+[tools.deploy.policy]
+run = [ { mode = "deny", when = { session = "/frozen", const = true } }, { mode = "unattended" } ]
+`
+	if err := os.WriteFile(policyFile, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	program, mistakes := policy.Compile([]policy.Source{{Name: policyFile, Text: []byte(text), Trusted: true}}, policy.Options{})
+	if mistakes.HasErrors() {
+		t.Fatal(mistakes)
+	}
+	s, err := sqlite.Open(ctx, path, sqlite.Options{Records: rows.Options{Arguments: audit.KeepFull}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := int64(1_795_000_000_000)
+	g, err := gate.New(program, gate.WithRecorder(s.Recorder()), gate.WithStore(s), gate.WithDenyMode(gate.DenyToolResult),
+		gate.WithClock(func() time.Time { return time.UnixMilli(now) }))
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := session.Owner{Principal: "local", Session: "s"}
+	tell := func(data string) {
+		if now++; g.SetData(ctx, o, []byte(data)) != nil {
+			t.Fatal("the data were not set")
+		}
+	}
+	call := func() stopgate.ProposalID {
+		now++
+		out, err := g.Decide(ctx, stopgate.Call{Session: o.Session, Tool: "deploy", Args: []byte(`{}`), Principal: "local", Surface: stopgate.SurfaceLibrary})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out.Proposal
+	}
+	first := call()
+	tell(`{"frozen":true}`)
+	second := call()
+	tell(`{"frozen":false}`)
+	third := call()
+	tell(`{"frozen":1}`)
+	now-- // the call comes in the same millisecond
+	tied := call()
+	o.Session = "once"
+	once := call()
+	tell(`{"frozen":true}`)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	show := func(id stopgate.ProposalID, flags ...string) string {
+		t.Helper()
+		var out, errs bytes.Buffer
+		root := newRoot(streams{in: strings.NewReader(""), out: &out, err: &errs})
+		root.SetArgs(append([]string{"log", "show", string(id), "--policy", policyFile}, flags...))
+		if err := root.Execute(); err != nil {
+			t.Fatalf("%v %s", err, errs.String())
+		}
+		return out.String()
+	}
+	store := []string{"--store", "sqlite:" + path}
+	for _, test := range []struct {
+		id           stopgate.ProposalID
+		flags        []string
+		says, listed string
+	}{
+		{first, store, "which nobody knows here", "says deny"},
+		{once, store, "look at the session's data: {}", "says deny"}, // what is missing stays in doubt
+		{second, store, `look at the session's data: {"frozen":true}`, "says deny"},
+		{third, store, `look at the session's data: {"frozen":false}`, "says unattended"},
+		{tied, store, "which nobody knows here", "says deny"},
+		{tied, append(store, "--session-data", `{"frozen":1}`), `look at the session's data: {"frozen":1}`, "says unattended"},
+	} {
+		if out := show(test.id, test.flags...); !strings.Contains(out, test.says) || !strings.Contains(out, test.listed) {
+			t.Errorf("%s %q:\n%s\nwant %q and %q", test.id, test.flags, out, test.says, test.listed)
+		}
+	}
+	if out := show(second, append(store, "--format", "json")...); !strings.Contains(out, `"session_data":{"frozen":true}`) {
+		t.Errorf("as JSON: %s", out)
+	}
 }

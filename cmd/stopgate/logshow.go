@@ -11,6 +11,7 @@ import (
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/records"
 	"github.com/stopgate/stopgate/internal/visible"
+	"github.com/stopgate/stopgate/jsonstream"
 	"github.com/stopgate/stopgate/policy"
 )
 
@@ -20,6 +21,9 @@ type showJSON struct {
 	Rows      []json.RawMessage   `json:"rows"`
 	Arguments *string             `json:"arguments"` // as they were kept, null if they are not
 	Redacted  []string            `json:"redacted,omitempty"`
+	// Data is the session's data under which the lists are explained, if rules look at it
+	// and somebody knows it.
+	Data json.RawMessage `json:"session_data,omitempty"`
 	// Lists explain the verdict rule by rule, if the policy of the record is the one
 	// that holds here and the arguments are whole.
 	Lists []policy.ListExplanation `json:"lists,omitempty"`
@@ -28,11 +32,13 @@ type showJSON struct {
 func newLogShow(s streams) *cobra.Command {
 	var f logFlags
 	var p policyFlags
+	var data string
 	cmd := &cobra.Command{
 		Use:   "show ID",
 		Short: "show one proposal: its rows, its arguments, and why",
 		Long: `show prints everything that is known of one proposal. If the policy that decided is
-the one that holds here, it also explains the verdict rule by rule.`,
+the one that holds here, it also explains the verdict rule by rule, under the data that
+the session had then, as the store says.`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 1 {
 				return usagef("%s takes the id of one proposal, as 'stopgate log' prints it", cmd.CommandPath())
@@ -43,11 +49,16 @@ the one that holds here, it also explains the verdict rule by rule.`,
 	f.add(cmd)
 	cmd.Flags().StringVar(&p.tools, "tools", "", "tool definitions as JSON `FILE`, for the explanation")
 	_ = cmd.MarkFlagFilename("tools", "json")
+	cmd.Flags().StringVar(&data, "session-data", "", "the session's data as a `JSON` object, for the explanation (default: what the store says it was)")
 	format := formatFlag(cmd, "text", "json")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		p.files = f.files
 		ctx := cmd.Context()
-		log, _, err := f.open(ctx)
+		given, err := (&callFlags{data: data}).situation()
+		if err != nil {
+			return err
+		}
+		log, settings, err := f.open(ctx)
 		if err != nil {
 			return err
 		}
@@ -63,7 +74,14 @@ the one that holds here, it also explains the verdict rule by rule.`,
 		if err != nil {
 			return err
 		}
-		answer, explanation := show.explain(&p)
+		show.data = given
+		if f.audit != "" && f.store == "" {
+			settings.store = memoryStore // nobody says that the store here goes with the file
+		}
+		answer, explanation, err := show.explain(ctx, &p, settings)
+		if err != nil {
+			return err
+		}
 		if *format == "json" {
 			return writeJSON(s.out, show.json(explanation))
 		}
@@ -78,8 +96,9 @@ type show struct {
 	decision *records.Row
 	args     []byte // nil: not kept
 	redacted []string
-	// doubt says that rules look at the session's data, which the log does not have.
-	doubt bool
+	data     jsonstream.Value // of the session, not valid if nobody knows
+	// looked says that rules look at the session's data.
+	looked bool
 }
 
 func newShow(ctx context.Context, log *records.Log, rows []records.Row) (show, error) {
@@ -100,21 +119,29 @@ func newShow(ctx context.Context, log *records.Log, rows []records.Row) (show, e
 }
 
 // explain judges the call again, if the policy is the one that decided.
-func (w *show) explain(p *policyFlags) (answer, *policy.Explanation) {
+func (w *show) explain(ctx context.Context, p *policyFlags, settings stateSettings) (answer, *policy.Explanation, error) {
 	if w.decision == nil || w.args == nil || w.redacted != nil {
-		return answer{}, nil
+		return answer{}, nil, nil
 	}
 	l, err := p.load(io.Discard)
 	if err != nil || l.program.Hash() != w.decision.Policy {
-		return answer{}, nil
+		return answer{}, nil, nil
 	}
-	w.doubt = l.program.LooksAtSessions()
+	if w.looked = l.program.LooksAtSessions(); w.looked && !w.data.IsValid() {
+		then, ok, err := dataThen(ctx, settings, &w.decision.Record)
+		if err != nil {
+			return answer{}, nil, err
+		}
+		if ok {
+			w.data = then
+		}
+	}
 	call := callOf(&w.decision.Record, l.tools)
-	evaluation := l.program.Bind(call).Evaluate()
+	evaluation := l.program.BindUnder(call, policy.Circumstances{Situation: l.program.Situation(w.data)}).Evaluate()
 	evaluation.Feed(w.args)
 	verdict := evaluation.Close(stopgate.Ended)
 	x := evaluation.Explain()
-	return newAnswer(call, verdict, len(w.args)), &x
+	return newAnswer(call, verdict, len(w.args)), &x, nil
 }
 
 // callOf is the call that a row is about. Of its definition a row knows only that
@@ -141,6 +168,9 @@ func (w show) json(x *policy.Explanation) showJSON {
 	}
 	if x != nil {
 		out.Lists = x.Lists
+		if w.looked && w.data.IsValid() {
+			out.Data = json.RawMessage(w.data.Raw())
+		}
 	}
 	return out
 }
@@ -156,8 +186,11 @@ func (w show) text(out io.Writer, a answer, x *policy.Explanation) error {
 	switch {
 	case x != nil:
 		b.WriteString("\n" + explainText(a, *x))
-		if w.doubt {
-			b.WriteString("\nRules look at the session's data, which the records do not hold: here they are in doubt.\n")
+		switch {
+		case w.looked && w.data.IsValid():
+			fmt.Fprintf(&b, "\nRules look at the session's data: %s\n", visible.Lines(visible.Elide(string(w.data.Raw()), 4000)))
+		case w.looked:
+			b.WriteString("\nRules look at the session's data, which nobody knows here: they are in doubt. Give it with --session-data.\n")
 		}
 	case w.decision != nil:
 		b.WriteString("\nNo explanation rule by rule: the policy here is another one, or the arguments are not whole.\n")
