@@ -169,6 +169,7 @@ func (w *hookWiring) open(ctx context.Context, e *hook.Event) (*hook.Backend, er
 	l := loaded{set: set, program: program}
 	table, list := hookConfig(program.Settings().Tables["hook"])
 	if list.HasErrors() {
+		io.WriteString(w.talk, visible.Lines(diag.Text(list, set.Text)))
 		return nil, mistakesError{list, set}
 	}
 	if id := os.Getenv("STOPGATE_SESSION"); id != "" {
