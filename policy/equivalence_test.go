@@ -10,6 +10,7 @@ import (
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/testkit/gen"
 	"github.com/stopgate/stopgate/internal/testkit/naive"
+	"github.com/stopgate/stopgate/jsonstream"
 	"github.com/stopgate/stopgate/policy"
 )
 
@@ -146,6 +147,48 @@ func TestI1Equivalence(t *testing.T) {
 		return ""
 	})
 	reportShares(t, shares)
+}
+
+// Proves I1, K60, K0c: the same with conditions on who calls and on what the session's
+// data say, known or not.
+func TestI1WhenEquivalence(t *testing.T) {
+	documents, seed := drawn(t)
+	conditional := 0
+	for i := range documents / 50 {
+		r := rand.New(rand.NewPCG(seed, uint64(i)))
+		plain := gen.Draw(r)
+		c, under := plain.When()
+		p, list := policy.CompileUnchecked(sources(c), policy.Options{Root: gen.Root, Home: gen.Home})
+		if p == nil {
+			t.Fatalf("%v\n%s", list, dump(c))
+		}
+		var data jsonstream.Value
+		if under.Data != "" {
+			var err error
+			if data, err = jsonstream.Parse([]byte(under.Data), jsonstream.Options{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		asked := call(c)
+		asked.Agent = stopgate.AgentName(under.Agent)
+		b := p.BindUnder(asked, policy.Circumstances{Situation: p.Situation(data)})
+		e := b.Evaluate()
+		for range 50 {
+			text := c.Document(r)
+			e.Reset(b)
+			want := c.Naive.Trace(text)
+			got := run(e, text, len(text)+1)
+			if spellAll(got, spell) != spellAll(want, spellNaive) {
+				t.Fatalf("policy %d of seed %d, %+v\n%s\narguments %q\n got:\n%s\nwant:\n%s", i, seed, under, dump(c), text, spellAll(got, spell), spellAll(want, spellNaive))
+			}
+			if spellAll(want, spellNaive) != spellAll(plain.Naive.Trace(text), spellNaive) {
+				conditional++
+			}
+		}
+	}
+	if conditional*10 < documents {
+		t.Errorf("the conditions mattered for %d of %d documents only", conditional, documents)
+	}
 }
 
 // count sorts a trace into the shares that show whether the generator still draws

@@ -272,6 +272,9 @@ func writeRule(k naive.Rule, separator string) string {
 		}
 		parts = append(parts, "all = ["+strings.Join(members, ", ")+"]")
 	}
+	if k.When != nil {
+		parts = append(parts, writeWhen(k.When))
+	}
 	return strings.Join(append(parts, "mode = "+quote(k.Mode)), separator)
 }
 

@@ -133,7 +133,7 @@ func (c *call) guards(file int) {
 
 // list finds out about every rule of a list.
 func (c *call) list(l *list, s *Schema) {
-	c.schema = s
+	c.schema, l.rules = s, c.policy.present(l.rules)
 	c.fill(l, viewOf(s), nil)
 	if l.layer == "rules" {
 		c.byCommand(l, viewOf(s))
@@ -159,6 +159,9 @@ func (c *call) fill(l *list, v view, one *command) {
 
 // rule says whether all conditions hold and since when that is known.
 func (c *call) rule(r Rule, v view, one *command) (holds bool, at int) {
+	if r.absent {
+		return false, 0
+	}
 	holds = true
 	failed := Never
 	for i := range r.All {

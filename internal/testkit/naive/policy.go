@@ -6,6 +6,8 @@ type Policy struct {
 	Layers []Layer
 	Root   string // project root and home directory, "" if there is none (K19)
 	Home   string
+	Agent  string // who calls
+	Data   *Node  // the session's data, nil if nobody knows it
 }
 
 // Layer is one policy file, reduced to one tool.
@@ -23,6 +25,9 @@ type Layer struct {
 type Rule struct {
 	All  []Cond
 	Mode string
+	When *When // nil: always
+
+	absent bool // When does not hold
 }
 
 // Cond is one condition of a rule.
