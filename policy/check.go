@@ -30,6 +30,8 @@ func (c *checker) check() diag.List {
 	c.tools()
 	c.defaults()
 	c.lintSessions()
+	c.lintReadings()
+	c.lintScopes()
 	if c.options.Strict || c.policy.Gate.Strict {
 		c.diags.Strict()
 	}

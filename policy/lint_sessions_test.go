@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/diag"
 	"github.com/stopgate/stopgate/policy"
 	"github.com/stopgate/stopgate/policy/syntax"
@@ -70,5 +71,54 @@ when = 1
 	}
 	if len(lines) != 6 {
 		t.Errorf("%d mistakes: %v", len(lines), mistakes)
+	}
+}
+
+// Proves H9: check says how several prerequisites are read, unless the file does.
+// Proves H10: and finds a policy that governs no tool which is known.
+func TestScopesAndReadings(t *testing.T) {
+	const tools = "version = 1\n[tools.deploy.policy]\nrun = \"ask\"\n[tools.edit]\nalso = [\"Edit\"]\npolicy.run = \"ask\"\n"
+	require := func(before, rest string) string {
+		return "[[session]]\ntype = \"require\"\nbefore = " + before + "\naccept_unknown = true\n" + rest + "\n"
+	}
+	limit := func(tools string) string {
+		return "[[session]]\ntype = \"limit\"\nmax_calls = 1\ntools = " + tools + "\n"
+	}
+	listed := []stopgate.ToolDefinition{{Name: "mcp__ship"}}
+	for _, c := range []struct {
+		name, text string
+		defined    []stopgate.ToolDefinition
+		want       string
+	}{
+		{name: "all unwritten", text: tools + require(`"deploy"`, `requires = ["test", "lint"]`), want: "all_required"},
+		{name: "with an approval", text: tools + require(`"deploy"`, "requires = \"test\"\napprovals = \"plan\""), want: "all_required"},
+		{name: "all written", text: tools + require(`"deploy"`, "requires = [\"test\", \"lint\"]\nrequire = \"all\"")},
+		{name: "any written", text: tools + require(`"deploy"`, "requires = [\"test\", \"lint\"]\nrequire = \"any\"")},
+		{name: "one", text: tools + require(`"deploy"`, `requires = "test"`)},
+		{name: "a wrong name", text: tools + require(`"deplyo"`, `requires = "test"`), want: "governs_nothing"},
+		{name: "a wrong glob", text: tools + limit(`["deploi_*", "edi"]`), want: "governs_nothing"},
+		{name: "a glob", text: tools + limit(`["dep*"]`)},
+		{name: "another name", text: tools + limit(`["Edit"]`)},
+		{name: "of a definition", text: tools + limit(`["mcp__*"]`), defined: listed},
+		{name: "not defined", text: tools + limit(`["mcp__*"]`), want: "governs_nothing"},
+		{name: "nobody knows the tools", text: "version = 1\n" + limit(`["mcp__*"]`)},
+		{name: "tools by glob", text: tools + "[tools.\"github__*\"]\npolicy.run = \"ask\"\n" + limit(`["mcp__*"]`)},
+		{name: "unknown tools may run", text: tools + "[gate]\nunknown_tool = \"ask\"\n" + limit(`["mcp__*"]`)},
+		{name: "usual writers", text: tools + "[[session]]\ntype = \"read_before_write\"\n"},
+		{name: "writers", text: tools + "[[session]]\ntype = \"read_before_write\"\nwrite_tools = \"wirte\"\n", want: "governs_nothing"},
+	} {
+		p, mistakes := syntax.Parse("p.toml", []byte(c.text))
+		if mistakes.HasErrors() {
+			t.Fatalf("%s: %v", c.name, mistakes)
+		}
+		var found []string
+		for _, d := range policy.Check(p, policy.Options{Definitions: c.defined}) {
+			if d.Code == diag.AllRequired || d.Code == diag.GovernsNothing {
+				found = append(found, d.Code.Name())
+			}
+		}
+		if got := strings.Join(found, " "); got != c.want {
+			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		}
 	}
 }

@@ -293,6 +293,9 @@ func (u *upRun) announce(ln net.Listener, d *desk) error {
 	if at.Console != nil {
 		fmt.Fprintf(u.err, "stopgate: questions in a browser: %s\n", visible.Text(*at.Console))
 	}
+	for _, scope := range scopes(u.program) {
+		fmt.Fprintf(u.err, "stopgate: %s\n", visible.Text(scope))
+	}
 	if l := g.Lockdown(); l.Stands() {
 		fmt.Fprintf(u.err, "stopgate: %s\n", lockdownText(l))
 	}

@@ -74,6 +74,8 @@ const (
 	WrapperPrefix    Code = "SG0415"
 	ScriptPrefix     Code = "SG0416"
 	SuccessUnknown   Code = "SG0417"
+	AllRequired      Code = "SG0418"
+	GovernsNothing   Code = "SG0419"
 )
 
 // What a file says about itself.
@@ -181,6 +183,8 @@ var catalogue = [...]Entry{
 	{WrapperPrefix, "wrapper_prefix", Warning, trap, "a permissive prefix of commands that ends with a program which runs others (E13)"},
 	{ScriptPrefix, "script_prefix", Warning, trap, "a permissive prefix that leaves open the script of a program with a language of its own (E17)"},
 	{SuccessUnknown, "success_unknown", Note, legal, "a policy waits for the success of a tool, and nothing says how its results tell it (S24)"},
+	{AllRequired, "all_required", Note, legal, "a policy with several prerequisites waits for all of them (THREATS H9)"},
+	{GovernsNothing, "governs_nothing", Warning, trap, "a session policy governs no tool that is known (THREATS H10)"},
 
 	{WrongExample, "wrong_example", Error, legal, "a rule does not treat one of its examples as it says"},
 }

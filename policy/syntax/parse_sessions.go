@@ -72,7 +72,7 @@ func (p *parser) requirement(t *tomltree.Value, s *SessionPolicy) {
 	s.Requires = p.toolNames(t.Get("requires"))
 	s.Approvals = textsOf(p.texts(t.Get("approvals")))
 	word, _ := p.word(t.Get("require"), "all", "any")
-	s.Any = word == "any"
+	s.Any, s.AllWritten = word == "any", word == "all"
 	if t.Get("before") == nil {
 		p.report(diag.MissingKey, t.Range, "`before` is missing", "name the tools that need something first")
 	}

@@ -38,6 +38,7 @@ type SessionPolicy struct {
 
 	Before, Requires, Approvals []string // require
 	Any                         bool
+	AllWritten                  bool // require = "all"
 
 	ReadTools, WriteTools []string // read_before_write
 	ContentHash           jsonstream.Pointer

@@ -1,0 +1,27 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/stopgate/stopgate/policy"
+	"github.com/stopgate/stopgate/session"
+)
+
+// scopes says of how many tools with a table each session policy hears: one that hears of
+// none may be written wrong, or be about tools that come later (THREATS H10).
+func scopes(p *policy.Program) (lines []string) {
+	registry, err := session.Compile(p.SessionPolicies(), p.Environment())
+	if err != nil {
+		return nil // the gate has refused it
+	}
+	for _, s := range registry.Set().All() {
+		n, which := 0, s.Tools()
+		for name := range p.Tools() {
+			if which.Match(name) {
+				n++
+			}
+		}
+		lines = append(lines, fmt.Sprintf("session policy %s governs %s of the policy file", s.Name(), count(n, "tool")))
+	}
+	return lines
+}
