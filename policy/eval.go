@@ -32,7 +32,6 @@ type Evaluation struct {
 	cause   string
 	fault   fault
 	floors  []stopgate.Floor
-	counted int // floors that the verdict knows
 
 	// The string that is arriving, and the value that ended last.
 	texts     []textTest
@@ -91,7 +90,7 @@ func (e *Evaluation) reset(p *plan) {
 		e.walkers[i].reset(v)
 	}
 	e.verdict, e.before, e.said = stopgate.Verdict{}, e.before[:0], said{}
-	e.fault, e.floors, e.counted = fault{}, nil, 0
+	e.fault, e.floors = fault{}, nil
 	e.texts, e.watches, e.undecided, e.decoded = e.texts[:0], e.watches[:0], 0, false
 	e.commands, e.passed = false, 0
 	e.released = nil

@@ -28,10 +28,9 @@ func (b *bundleState) reset(of *bundle) {
 	b.hit, b.open, b.found, b.seen, b.index, b.text = literal.Empty(), of.all, b.found[:0], false, nil, nil
 }
 
-// matched takes a value at the site of a bundle: the rules it satisfies. alone says that
-// no other value can stand there.
-func (s *state) matched(site int32, hits *index.Hits, alone bool) {
-	c := s.plan.sites[site]
+// matched takes a value at a site of condition c, a bundle: the rules it satisfies. alone
+// says that no other value can stand there.
+func (s *state) matched(c, site int32, hits *index.Hits, alone bool) {
 	k, st := &s.plan.conds[c], &s.conds[c]
 	if st.phase != waiting {
 		return
@@ -114,7 +113,7 @@ func (s *state) hold(k *cond, st *condState, sum *literal.Summary) {
 // defaulted takes the default of a value that is absent.
 func (s *state) defaulted(a absence) {
 	hits := index.Hits{Summary: s.summary(a.found), Members: a.found}
-	s.matched(a.site, &hits, false)
+	s.matched(s.plan.sites[a.site], a.site, &hits, false)
 }
 
 // fail takes a branch without a value: nothing is satisfied there by all leaves.
@@ -167,7 +166,7 @@ func (e *Evaluation) progress(x *textTest) {
 		x.result = match.Miss
 		e.undecided--
 		e.hits.Reset()
-		e.matched(x.test.site, &e.hits, x.alone)
+		e.matched(c, x.test.site, &e.hits, x.alone)
 		return
 	}
 	b := &e.bundles[k.bundle]

@@ -301,7 +301,7 @@ func (e *Evaluation) reads(x *textTest, v *match.Value, n int) bool {
 // endIndex takes the end of a string that the index of a bundle judges.
 func (e *Evaluation) endIndex(x *textTest) {
 	x.index.End(&x.arriving, e.wholeText(), &e.hits)
-	e.matched(x.test.site, &e.hits, x.alone)
+	e.matched(x.test.cond, x.test.site, &e.hits, x.alone)
 	if len(e.hits.Members) > 0 {
 		e.conds[x.test.cond].value = e.spine.keep(e.text())
 		e.bundleSegments(x)

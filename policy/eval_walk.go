@@ -251,7 +251,7 @@ func (e *Evaluation) judgeScalar(t *test, fits bool, ev *jsonstream.Event, alone
 	default:
 		t.index.Bool(ev.Kind == jsonstream.True, &e.hits)
 	}
-	e.matched(t.site, &e.hits, alone)
+	e.matched(t.cond, t.site, &e.hits, alone)
 }
 
 // notContainer takes a value that has no elements to count.
@@ -285,7 +285,7 @@ func (w *walker) startText(e *Evaluation, p place, written typeSet) {
 			}
 		case t.index != nil:
 			e.hits.Reset()
-			e.matched(t.site, &e.hits, alone)
+			e.matched(t.cond, t.site, &e.hits, alone)
 		default:
 			e.leaf(t.site, false, alone)
 		}

@@ -73,6 +73,7 @@ func (n *Node) prepare() {
 	if n.index != nil {
 		return
 	}
+	n.combines = len(n.beside()) > 0
 	n.index = make(map[string]int, len(n.Properties))
 	for i, p := range n.Properties {
 		n.index[p.Name] = i

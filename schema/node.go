@@ -72,10 +72,11 @@ type Node struct {
 	// Unvalidated names the keywords that are not validated, each with a Note.
 	Unvalidated []string
 
-	at      *trail          // where the source has it, for messages
-	index   map[string]int  // name -> Properties
-	allowed map[string]bool // canonical texts of Enum; nil without HasEnum
-	exactly string          // canonical text of Const
+	at       *trail          // where the source has it, for messages
+	index    map[string]int  // name -> Properties
+	allowed  map[string]bool // canonical texts of Enum; nil without HasEnum
+	exactly  string          // canonical text of Const
+	combines bool            // other schemas apply to the same value
 }
 
 // Property is a declared member of an object.

@@ -62,7 +62,7 @@ func (c *Validator) Validate(s *Schema, v jsonstream.Value) *Violation {
 	if s.Root == nil || !v.IsValid() {
 		return &Violation{Message: "there is nothing to check, or nothing to check it against"}
 	}
-	*c = Validator{path: c.path[:0], members: c.members[:0], scratch: c.scratch[:0]}
+	c.path, c.members, c.scratch, c.quiet, c.steps, c.violation = c.path[:0], c.members[:0], c.scratch[:0], 0, 0, nil
 	c.aliases, c.root, c.limit = s.aliases, v, maxSteps+stepsPerByte*len(v.Raw())
 	fits := c.check(s.Root, s.Place(), v)
 	if c.steps > c.limit {
@@ -171,7 +171,7 @@ func (c *Validator) check(n *Node, p *Place, v jsonstream.Value) bool {
 	case jsonstream.Object:
 		fits = c.object(n, p, v)
 	}
-	return fits && c.combined(n, p, v)
+	return fits && (!n.combines || c.combined(n, p, v))
 }
 
 // allows reports whether the type of v is among those of n.
