@@ -35,7 +35,6 @@ type Index struct {
 	classes     []uint8 // by member
 	readings    []uint8 // how many readings a member has
 	late        literal.Summary
-	all         literal.Summary
 	numbers     numbers
 	isTrue      []int32
 	isFalse     []int32
@@ -43,7 +42,7 @@ type Index struct {
 
 // New returns an empty index.
 func New(restrictive bool, env match.Env) *Index {
-	return &Index{restrictive: restrictive, rest: rest{restrictive: restrictive}, env: env, paths: match.NewPathGroup(env, restrictive), late: literal.Empty(), all: literal.Empty()}
+	return &Index{restrictive: restrictive, rest: rest{restrictive: restrictive}, env: env, paths: match.NewPathGroup(env, restrictive), late: literal.Empty()}
 }
 
 // Add adds a condition: const, enum, prefix, suffix, glob, pattern, or a range. Members are added in the order
@@ -53,7 +52,6 @@ func (x *Index) Add(m Member) {
 		x.classes, x.readings = append(x.classes, 0), append(x.readings, 0)
 	}
 	x.classes[m.ID] = m.Class
-	x.all.Add(m.ID, m.Class)
 	for _, r := range m.Readings {
 		texts, prefix, literals := r.Literals()
 		if r.Fits()&schema.String == 0 {
@@ -130,9 +128,6 @@ func (x *Index) Build() {
 	x.paths.Build()
 	x.numbers.sort()
 }
-
-// All is the summary of all members.
-func (x *Index) All() *literal.Summary { return &x.all }
 
 // State is where an index stands in one string that is still arriving.
 type State struct {

@@ -136,9 +136,6 @@ func (m *Matcher) Kind() Kind { return m.kind }
 // Annotation returns the annotation of the target that the matcher was compiled for.
 func (m *Matcher) Annotation() schema.Annotation { return m.annotation }
 
-// Restrictive returns the polarity the matcher was compiled for.
-func (m *Matcher) Restrictive() bool { return m.restrictive }
-
 // Fits returns the types of values the matcher looks at, a subset of the
 // target's. A value of another type matches nothing and counts as a branch that
 // does not resolve (K23).

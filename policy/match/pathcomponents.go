@@ -1,0 +1,110 @@
+package match
+
+import "strings"
+
+// pathLiteral is one literal or one alternative of a glob, in components.
+type pathLiteral struct {
+	absolute   bool
+	home       bool // starts with "~/"
+	components [][]globToken
+	below      bool // also stands for everything below it
+}
+
+func splitLiteral(text string) pathLiteral {
+	var lit pathLiteral
+	text, lit.absolute = strings.CutPrefix(text, "/")
+	text = strings.TrimSuffix(text, "/")
+	if rest, ok := strings.CutPrefix(text+"/", "~/"); ok && !lit.absolute {
+		lit.home, text = true, strings.TrimSuffix(rest, "/")
+	}
+	if text == "" {
+		return lit
+	}
+	for _, c := range strings.Split(text, "/") {
+		var tokens []globToken
+		for _, r := range c {
+			tokens = append(tokens, globToken{r: r})
+		}
+		lit.components = append(lit.components, tokens)
+	}
+	return lit
+}
+
+// splitGlob cuts the tokens of one alternative into components.
+func splitGlob(text string, tokens []globToken) (pathLiteral, *SpecError) {
+	var lit pathLiteral
+	var component []globToken
+	end := len(text)
+	flush := func(at int) *SpecError {
+		err := checkComponent(component, at)
+		lit.components = append(lit.components, component)
+		component = nil
+		return err
+	}
+	for i, t := range tokens {
+		if t.kind != globLiteral || t.r != '/' {
+			component = append(component, t)
+			continue
+		}
+		if i == 0 {
+			lit.absolute = true
+			continue
+		}
+		if err := flush(t.at); err != nil {
+			return lit, err
+		}
+	}
+	if lit.absolute && len(tokens) == 1 {
+		return lit, nil
+	}
+	if len(component) == 0 && len(tokens) > 0 {
+		return lit, &SpecError{Offset: end - 1, Message: "ends with a separator", Hint: "`" + text + "**` is everything below"}
+	}
+	if err := flush(end); err != nil {
+		return lit, err
+	}
+	if !lit.absolute && len(lit.components) > 1 {
+		if isText(lit.components[0], "~") {
+			lit.home, lit.components = true, lit.components[1:]
+		}
+	}
+	return lit, nil
+}
+
+// checkComponent refuses what no canonical path can match.
+func checkComponent(tokens []globToken, at int) *SpecError {
+	if len(tokens) == 0 {
+		return &SpecError{Offset: at, Message: "has an empty component", Hint: "write one separator"}
+	}
+	if isText(tokens, ".") {
+		return &SpecError{Offset: tokens[0].at, Message: `has "." as a component, which cleaning removes`, Hint: "leave it out"}
+	}
+	for i := 1; i < len(tokens); i++ {
+		if tokens[i].kind == globStar && tokens[i-1].kind == globStar && len(tokens) != 2 {
+			return &SpecError{Offset: tokens[i-1].at, Message: `"**" stands for whole components only`, Hint: "`*` within a component, `**/` before it"}
+		}
+	}
+	return nil
+}
+
+func (b *pathBuilder) checkGlob(lit pathLiteral) *SpecError {
+	ups := 0
+	for i, tokens := range lit.components {
+		if isText(tokens, "..") {
+			if i != ups || lit.absolute || lit.home || !b.restrictive {
+				return &SpecError{Offset: tokens[0].at, Message: `has ".." as a component, which cleaning removes`, Hint: "write the directory that is meant"}
+			}
+			ups++
+		}
+	}
+	return nil
+}
+
+func isDoubleStar(tokens []globToken) bool {
+	return len(tokens) == 2 && tokens[0].kind == globStar && tokens[1].kind == globStar
+}
+
+func isText(tokens []globToken, text string) bool {
+	s, n := literalRun(tokens)
+	return n == len(tokens) && s == text
+}
