@@ -55,6 +55,14 @@ func (p *pending) decided(approval *stopgate.Approval, edited bool) commitment {
 
 // finish takes what became of the release, and writes the row if it is not written.
 func (c *commitment) finish(ctx context.Context) stopgate.Outcome {
+	if c.ready(ctx); !c.wrote {
+		c.write(ctx)
+	}
+	return c.finished(ctx)
+}
+
+// ready makes the row what it has to say.
+func (c *commitment) ready(ctx context.Context) {
 	p := c.pending
 	if c.leaves {
 		p.mu.Lock()
@@ -72,9 +80,11 @@ func (c *commitment) finish(ctx context.Context) stopgate.Outcome {
 			p.stop(c.row)
 		}
 	}
-	if !c.wrote {
-		c.write(ctx)
-	}
+}
+
+// finished ends the call, whose row is written or lost.
+func (c *commitment) finished(ctx context.Context) stopgate.Outcome {
+	p := c.pending
 	if c.out.Status != stopgate.Allowed && c.out.Enforced {
 		p.giveBack(ctx)
 		p.turn.back(p.id)
@@ -99,7 +109,11 @@ func (c *commitment) write(ctx context.Context) {
 	if c.missed { // it is counted
 		write = c.g.ledger.try
 	}
-	err := write(ctx, c.row)
+	c.written(write(ctx, c.row))
+}
+
+// written takes what the log said: what has no row does not leave.
+func (c *commitment) written(err error) {
 	if err != nil && (c.out.Status == stopgate.Allowed || c.edited) && c.out.Enforced {
 		c.deny(stopgate.LayerFailure, stopgate.CodeAuditUnavailable)
 		c.out.Status, c.out.Args, c.out.Approval = stopgate.Denied, nil, nil

@@ -12,8 +12,9 @@ import (
 // ledger writes audit rows and keeps count of those it could not write
 // (DECISIONS S26, FM4).
 type ledger struct {
-	recorder Recorder // nil: no audit
-	keeps    bool     // the recorder keeps arguments
+	recorder Recorder      // nil: no audit
+	batch    BatchRecorder // the same; nil if it takes one row at a time
+	keeps    bool          // the recorder keeps arguments
 	limit    time.Duration
 	now      func() time.Time
 	told     func(context.Context, stopgate.Record) // hears of event rows; nil for nobody
@@ -42,6 +43,22 @@ func (l *ledger) write(ctx context.Context, r *stopgate.Record) error {
 		return errRecord
 	}
 	return nil
+}
+
+// writeAll is write for several rows at once, each a copy of its own.
+func (l *ledger) writeAll(ctx context.Context, rows []*stopgate.Record) error {
+	ctx = context.WithoutCancel(ctx)
+	err := errRecord
+	if l.mended(ctx) {
+		err = l.answered(ctx, func(ctx context.Context) error { return l.batch.RecordAll(ctx, rows) })
+	}
+	if err == nil {
+		return nil
+	}
+	for _, r := range rows {
+		l.miss(r, err)
+	}
+	return errRecord
 }
 
 // try makes a row durable. It is not cut short by the end of ctx: a call that was
@@ -139,8 +156,13 @@ func (l *ledger) complete(r *stopgate.Record) {
 // attempt gives a row to the recorder, which may keep it for longer than the
 // attempt lasts: the row belongs to it from here on.
 func (l *ledger) attempt(ctx context.Context, r *stopgate.Record) error {
+	return l.answered(ctx, func(ctx context.Context) error { return l.recorder.Record(ctx, r) })
+}
+
+// answered calls the recorder.
+func (l *ledger) answered(ctx context.Context, record func(context.Context) error) error {
 	answer := invoke(ctx, &l.port, l.limit, func(ctx context.Context) (struct{}, error) {
-		return struct{}{}, l.recorder.Record(ctx, r)
+		return struct{}{}, record(ctx)
 	})
 	switch answer.fault {
 	case none:

@@ -21,6 +21,15 @@ type Recorder interface {
 	Record(ctx context.Context, r *stopgate.Record) error
 }
 
+// BatchRecorder is a recorder for which several rows at once are hardly more work than
+// one: the calls of a turn are then recorded together, see [Gate.ResolveAll].
+type BatchRecorder interface {
+	Recorder
+	// RecordAll is Record for several rows, in their order. An error means of each of
+	// them that it may or may not have been written.
+	RecordAll(ctx context.Context, rows []*stopgate.Record) error
+}
+
 // ArgumentKeeper is a recorder that keeps arguments beside the rows, which hold only
 // their hash (DECISIONS S13). Its rows come with [stopgate.Record.Args].
 type ArgumentKeeper interface {

@@ -85,7 +85,11 @@ func (g *Gate) commitAll(ctx context.Context, all []settling) {
 	var leaving []commitment
 	var outs []*stopgate.Outcome
 	flush := func() {
-		if len(leaving) > 0 {
+		switch {
+		case len(leaving) == 0:
+		case g.store == nil:
+			g.finishTogether(ctx, leaving, outs)
+		default:
 			g.leaveTogether(ctx, leaving, outs)
 		}
 		leaving, outs = leaving[:0], outs[:0]
@@ -98,7 +102,7 @@ func (g *Gate) commitAll(ctx context.Context, all []settling) {
 			continue
 		}
 		c := s.decided(s.approval, false)
-		if c.leaves {
+		if c.leaves || g.store == nil {
 			leaving, outs = append(leaving, c), append(outs, s.out)
 			continue
 		}
@@ -118,8 +122,32 @@ func (g *Gate) leaveTogether(ctx context.Context, calls []commitment, outs []*st
 		}
 		return
 	}
+	g.finishTogether(ctx, calls, outs)
+}
+
+// finishTogether is finish for several calls: their rows are written at once where the
+// recorder can do that.
+func (g *Gate) finishTogether(ctx context.Context, calls []commitment, outs []*stopgate.Outcome) {
+	var rows []*stopgate.Record
+	var of []*commitment
 	for i := range calls {
-		*outs[i] = calls[i].finish(ctx)
+		c := &calls[i]
+		switch c.ready(ctx); {
+		case c.wrote:
+		case g.ledger.batch == nil || c.missed || c.row == nil:
+			c.write(ctx)
+		default:
+			rows, of = append(rows, c.row), append(of, c)
+		}
+	}
+	if len(rows) > 0 {
+		err := g.ledger.writeAll(ctx, rows)
+		for _, c := range of {
+			c.written(err)
+		}
+	}
+	for i := range calls {
+		*outs[i] = calls[i].finished(ctx)
 	}
 }
 

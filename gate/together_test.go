@@ -195,3 +195,78 @@ func TestTogetherWithoutARow(t *testing.T) {
 		t.Errorf("%d rows are missing, and nothing says so", n)
 	}
 }
+
+// batch is a recorder that takes several rows at once.
+type batch struct {
+	ports.Recorder
+	batches []int
+	fault   func(rows int) error
+}
+
+func (b *batch) RecordAll(ctx context.Context, rows []*stopgate.Record) error {
+	b.batches = append(b.batches, len(rows))
+	if b.fault != nil {
+		if err := b.fault(len(rows)); err != nil {
+			return err
+		}
+	}
+	for _, r := range rows {
+		if err := b.Record(ctx, r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Proves S26, I22, I23, H19: a recorder that takes rows together gets those of a turn
+// at once, in the order of the calls; if that fails none of the calls leaves, in
+// whatever way it fails, and every proposal counts as one lost row.
+func TestTogetherInOneWrite(t *testing.T) {
+	for _, stored := range []bool{false, true} {
+		for name, fault := range map[string]func(int) error{
+			"well": nil, "error": func(int) error { return errDisk }, "panic": func(int) error { panic("no") },
+			"hang": func(int) error { select {} },
+		} {
+			rec := &batch{fault: fault}
+			if fault != nil {
+				rec.Fault = func(context.Context, int, *stopgate.Record) error { return errDisk }
+			}
+			opts := []gate.Option{gate.WithRecorder(rec), gate.WithDenyMode(gate.DenyToolResult), gate.WithLimits(gate.Limits{Record: 50 * time.Millisecond})}
+			if stored {
+				opts = append(opts, gate.WithStore(&ports.Store{Memory: true}))
+			}
+			g := newGate(t, opts...)
+			var calls []*gate.Pending
+			for i, tool := range []stopgate.ToolName{"free", "free", "denied", "free", "free"} {
+				calls = append(calls, proposed(t, g, stopgate.Call{Tool: tool, ID: stopgate.CallID(fmt.Sprint("c", i)), Session: "s", Turn: "t", Args: []byte(`{}`)}))
+			}
+			outs := g.ResolveAll(ctx, calls)
+			for i, out := range outs {
+				if allowed := fault == nil && i != 2; out.Allowed() != allowed || allowed != (out.Args != nil) {
+					t.Errorf("%s, stored %v, call %d: %v %s", name, stored, i, out.Status, out.Verdict.Code)
+				}
+				if fault != nil && i != 2 && out.Verdict.Code != stopgate.CodeAuditUnavailable {
+					t.Errorf("%s, stored %v, call %d: %s", name, stored, i, out.Verdict.Code)
+				}
+			}
+			if fault != nil {
+				if h := g.Health(); h.LostRows != int64(len(calls)-len(rec.Decisions())) {
+					t.Errorf("%s, stored %v: %d lost rows, %d written", name, stored, h.LostRows, len(rec.Decisions()))
+				}
+				continue
+			}
+			for i, row := range rec.Decisions() {
+				if row.ID != outs[i].Proposal {
+					t.Errorf("stored %v: row %d is of another call", stored, i)
+				}
+			}
+			want := "[5]"
+			if stored { // a denial counts in the store between them
+				want = "[2 2]"
+			}
+			if got := fmt.Sprint(rec.batches); got != want || len(rec.Decisions()) != 5 {
+				t.Errorf("stored %v: written %s at once, want %s: %d rows", stored, got, want, len(rec.Decisions()))
+			}
+		}
+	}
+}

@@ -139,24 +139,56 @@ func Open(path string, o Options) (*Recorder, error) {
 // perhaps in it. An error means the same, except that a row refused before it was
 // queued is certainly not in the log.
 func (r *Recorder) Record(ctx context.Context, row *stopgate.Record) error {
+	return r.RecordAll(ctx, []*stopgate.Record{row})
+}
+
+// RecordAll is Record for several rows, in their order, with other callers' rows
+// between them perhaps: they wait for the disk together, not one after the other. An
+// error holds for all of them.
+func (r *Recorder) RecordAll(ctx context.Context, rows []*stopgate.Record) error {
 	if err := r.err(); err != nil {
 		return err
 	}
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	body, err := audit.NewBody(r.chain(), row)
-	if err != nil {
-		return err
+	entries := make([]*entry, len(rows))
+	for i, row := range rows {
+		body, err := audit.NewBody(r.chain(), row)
+		if err != nil {
+			return err
+		}
+		entries[i] = &entry{body: body, done: make(chan error, 1)}
 	}
-	e := &entry{body: body, done: make(chan error, 1)}
+	var first error
+	for i, e := range entries {
+		if first = r.submit(ctx, e); first != nil {
+			entries = entries[:i]
+			break
+		}
+	}
+	for _, e := range entries {
+		if err := r.await(ctx, e); err != nil && first == nil {
+			first = err
+		}
+	}
+	return first
+}
+
+// submit hands an entry to the writer.
+func (r *Recorder) submit(ctx context.Context, e *entry) error {
 	select {
 	case r.queue <- e:
+		return nil
 	case <-r.closing:
 		return ErrClosed
 	case <-ctx.Done():
 		return ctx.Err()
 	}
+}
+
+// await returns when the entry is on the disk, or given up.
+func (r *Recorder) await(ctx context.Context, e *entry) error {
 	select {
 	case err := <-e.done:
 		return err

@@ -455,3 +455,60 @@ func (f measuringFile) Write(p []byte) (int, error) {
 	f.fs.largest = max(f.fs.largest, len(p))
 	return f.File.Write(p)
 }
+
+// Proves I22, FM4: rows that come together share their syncs, stand in their order, and
+// are on the disk when the call returns; a fault is one of all of them.
+func TestRecordAll(t *testing.T) {
+	var fs dropfs.FS
+	var syncs int
+	broken := false
+	fs.Fault = func(op dropfs.Op, _ int) error {
+		if op == dropfs.Sync {
+			syncs++
+		}
+		if broken && op == dropfs.Write {
+			return errors.New("no space left")
+		}
+		return nil
+	}
+	rec, err := jsonl.Open("/audit.jsonl", jsonl.Options{FS: &fs})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rec.Close()
+	some := func(names ...string) (list []*stopgate.Record) {
+		for _, n := range names {
+			list = append(list, row(n))
+		}
+		return list
+	}
+	syncs = 0
+	if err := rec.RecordAll(t.Context(), some("A", "B", "C", "D", "E", "F", "G", "H")); err != nil {
+		t.Fatal(err)
+	}
+	if syncs > 3 {
+		t.Errorf("%d syncs for eight rows", syncs)
+	}
+	text, _ := fs.Bytes("/audit.jsonl")
+	if got := ids(rows(t, text)); got != "A B C D E F G H" {
+		t.Errorf("rows %q", got)
+	}
+	broken = true
+	if err := rec.RecordAll(t.Context(), some("I", "J")); err == nil {
+		t.Error("a write that failed is no error")
+	}
+	broken = false
+	if err := rec.RecordAll(t.Context(), nil); err != nil {
+		t.Error(err)
+	}
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := rec.RecordAll(gone, some("K")); err == nil {
+		t.Error("nobody waits, and it is no error")
+	}
+	record(t, rec, "L")
+	text, _ = fs.Bytes("/audit.jsonl")
+	if got := ids(rows(t, text)); got != "A B C D E F G H L" {
+		t.Errorf("rows %q", got)
+	}
+}
