@@ -169,7 +169,7 @@ func TestTraces(t *testing.T) {
 		e.Metadata["policy go"] != "fine" || e.Metadata["go.tier"] != "gold" || e.Metadata["layer"] != "rules" {
 		t.Errorf("%+v", e)
 	}
-	if d := seen.events[2]; d.Policy != "first" || !d.Warning || d.Session != "s" || d.Metadata["missing"] != "x" || d.ID == "" {
+	if d := seen.events[2]; d.Row == nil || d.Row.Time.IsZero() || d.Policy != "first" || !d.Warning || d.Session != "s" || d.Metadata["missing"] != "x" || d.ID == "" {
 		t.Errorf("%+v", d)
 	}
 	if h := seen.events[3]; h.Handoff != "billing" || to != "billing" || h.Tool != "" || h.CallID != "h1" || strings.Contains(h.Args, "AKIA") {

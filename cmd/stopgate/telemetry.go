@@ -267,7 +267,7 @@ func once(tell func(error)) func(error) {
 
 // tracer is what a gate tells of its proposals.
 func (t *telemetry) tracer() gate.Option {
-	list := []gate.Tracer{t.numbers, t.events.Tracer()}
+	list := []gate.Tracer{t.numbers, t.events.Tracer(), decisionLog{t.log}}
 	if t.spans != nil {
 		list = append(list, t.spans)
 	}
