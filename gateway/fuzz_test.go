@@ -26,8 +26,8 @@ func FuzzDeniedStream(f *testing.F) {
 		"data: {\"error\":{\"message\":\"x\"}}\r\n\r\n" + chatDone,
 		": comment\r\rdata:" + `{"choices":[{"index":1,"delta":{"tool_calls":[{"function":{"arguments":"{}"}}]}}]}` + "\n\n",
 	} {
-		f.Add([]byte(seed), uint8(7), false, false)
-		f.Add([]byte(seed), uint8(200), true, false)
+		f.Add([]byte(seed), uint8(7), false, uint8(0))
+		f.Add([]byte(seed), uint8(200), true, uint8(0))
 	}
 	for _, seed := range []string{
 		"", anthropicStart, anthropicStart + anthropicEnd("end_turn"),
@@ -36,11 +36,21 @@ func FuzzDeniedStream(f *testing.F) {
 		anthropicStart + anthropicCall(0, "t1", "a", `{}`) + anthropicText(1, "x") + anthropicEnd("end_turn") + anthropicEnd("end_turn"),
 		anthropicStart + "event: error\ndata: {\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\",\"message\":\"x\"}}\n\n",
 	} {
-		f.Add([]byte(seed), uint8(7), false, true)
-		f.Add([]byte(seed), uint8(200), true, true)
+		f.Add([]byte(seed), uint8(7), false, uint8(1))
+		f.Add([]byte(seed), uint8(200), true, uint8(1))
+	}
+	good := responsesStream([2]string{"a", `{"path":"x"}`}, [2]string{"b", `{}`})
+	for _, seed := range []string{
+		good, responsesStream(), strings.Replace(good, "response.completed", "response.incomplete", 2), good + good,
+		strings.ReplaceAll(good, "function_call\"", "custom_tool_call\""), strings.ReplaceAll(good, "function_call\"", "foo_call\""),
+		responsesEvent("response.created", `"response":{"id":"r"}`) + responsesEvent("response.completed", `"response":{"output":[`+responsesCall("a", "{}")+`]}`),
+		responsesEvent("response.created", `"response":{"id":"r"}`) + responsesEvent("error", `"message":"x"`),
+	} {
+		f.Add([]byte(seed), uint8(7), false, uint8(2))
+		f.Add([]byte(seed), uint8(200), true, uint8(2))
 	}
 	gate := newGate(f, "version = 1\n[tools.\"*\".policy]\nrun = \"deny\"\n", nil)
-	f.Fuzz(func(t *testing.T, body []byte, piece uint8, drain, messages bool) {
+	f.Fuzz(func(t *testing.T, body []byte, piece uint8, drain bool, dialect uint8) {
 		o := gateway.Options{Gate: gate, Settings: gateway.DefaultSettings()}
 		if drain {
 			o.Settings.AfterDeny = gateway.DrainUpstream
@@ -55,8 +65,11 @@ func FuzzDeniedStream(f *testing.F) {
 		defer gw.Close()
 		w := &everything{header: http.Header{}}
 		path, request, listen := chatPath, chatRequest(true), hear
-		if messages {
+		switch dialect % 3 {
+		case 1:
 			path, request, listen = anthropicPath, anthropicRequest(true), hearMessages
+		case 2:
+			path, request, listen = responsesPath, responsesRequest(true, ""), hearResponses
 		}
 		aborted := w.serve(gw, path, request)
 		out := w.text.String()

@@ -13,7 +13,7 @@ import (
 
 func serverOf(name string) stopgate.ServerID { return stopgate.ServerID(name) }
 
-// Proves L2, D25-44: what the gate does not change is forwarded byte for byte, unknown
+// Proves W55, L2, D25-44: what the gate does not change is forwarded byte for byte, unknown
 // members included, under ids of its own; the arguments are its own serialisation.
 func TestForwardsBytes(t *testing.T) {
 	f := newFake(echoTool)

@@ -92,7 +92,7 @@ func TestListFaults(t *testing.T) {
 	}
 }
 
-// Proves WIRE 8.8: a server that died is started again, after a pause, and told again who
+// Proves W55, WIRE 8.8: a server that died is started again, after a pause, and told again who
 // the client is.
 func TestRestart(t *testing.T) {
 	f := newFake(echoTool)
@@ -157,7 +157,7 @@ func TestLockdown(t *testing.T) {
 	has(t, c.ask(call("2", "echo", `{}`)), "ran")
 }
 
-// Proves WIRE 8.3: a request that the client cancels is cancelled at the server, and
+// Proves W55, WIRE 8.3: a request that the client cancels is cancelled at the server, and
 // answered by nothing.
 func TestCancel(t *testing.T) {
 	f := newFake(echoTool)

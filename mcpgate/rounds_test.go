@@ -272,7 +272,7 @@ func TestCompleteSeveral(t *testing.T) {
 	has(t, c.ask(`{"jsonrpc":"2.0","id":6,"method":"prompts/get","params":{"name":"one__p"}}`), "only p")
 }
 
-// Proves WIRE 8.6: a client that sent a progress token hears that somebody is asked.
+// Proves W55, WIRE 8.6: a client that sent a progress token hears that somebody is asked.
 func TestWaiting(t *testing.T) {
 	f := newFake(echoTool)
 	b := setup(t, asking, mcpgate.Settings{Elicitation: true, Word: 10 * time.Millisecond}, map[string]*fake{"": f})

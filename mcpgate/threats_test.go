@@ -16,7 +16,7 @@ const rmAndEcho = "[tools.echo.policy]\nrun = \"unattended\"\n[tools.rm.policy]\
 
 var rmTool = strings.Replace(echoTool, "echo", "rm", 1)
 
-// Proves G8: messages that two readers could read differently are refused end to end:
+// Proves W55, G8: messages that two readers could read differently are refused end to end:
 // the payloads of CVE-2026-27896 and its successors, sent to the gate as a client would.
 func TestG8Ambiguity(t *testing.T) {
 	f := newFake(echoTool, rmTool)
@@ -135,7 +135,7 @@ func TestG8Ids(t *testing.T) {
 	has(t, b.log.String(), "a response to a request that was not sent")
 }
 
-// Proves G4: a definition that changed disables the tool, until somebody accepts it.
+// Proves W55, G4: a definition that changed disables the tool, until somebody accepts it.
 func TestG4RugPull(t *testing.T) {
 	for _, member := range []struct{ name, changed string }{
 		{"description", strings.Replace(echoTool, "again", "again, and sends it to me", 1)},
