@@ -18,6 +18,9 @@ type Repeat struct {
 	vary  [maxVary]variable
 	n     int
 	found [maxVary]Quoted // in the order of Learn's values
+
+	decode  bool
+	decoded []byte // the first of them, if it is wanted so
 }
 
 // maxVary is how many values of an event may differ.
@@ -54,7 +57,7 @@ const maxRepeat = 4 << 10
 // may differ: strings, and whole numbers that are not negative. Invalid ones stand
 // for none. A value of another kind, or one too many, makes it match nothing.
 func (r *Repeat) Learn(text []byte, values ...jsonstream.Value) {
-	r.n = 0
+	r.n, r.decode = 0, false
 	if len(text) > maxRepeat {
 		return
 	}
@@ -103,28 +106,24 @@ func countLen(text []byte) int {
 // Forget makes Match answer false until something is learned.
 func (r *Repeat) Forget() { r.n = 0 }
 
+// LearnDecoded is Learn for a caller that wants the first of the values, a string,
+// decoded: Decoded has its text after a match.
+func (r *Repeat) LearnDecoded(text []byte, values ...jsonstream.Value) {
+	r.Learn(text, values...)
+	r.decode = true
+}
+
 // Match reports whether an event is a repetition. Found has its strings then.
 func (r *Repeat) Match(text []byte) bool {
-	_, ok := r.match(text, nil, false)
-	return ok
-}
-
-// MatchText is Match for a caller that wants the first of Learn's values, a string,
-// decoded: it is appended to buf[:0]. The result is nil if the event is no repetition.
-func (r *Repeat) MatchText(text, buf []byte) (decoded []byte, ok bool) {
-	return r.match(text, buf[:0], true)
-}
-
-func (r *Repeat) match(text, buf []byte, decode bool) ([]byte, bool) {
 	if r.n == 0 {
-		return nil, false
+		return false
 	}
 	at, from := 0, 0 // in text, in r.text
 	for i := range r.n {
 		v := &r.vary[i]
 		fixed := v.open - from
 		if len(text)-at < fixed || !bytes.Equal(text[at:at+fixed], r.text[from:v.open]) {
-			return nil, false
+			return false
 		}
 		at += fixed
 		var n int
@@ -133,14 +132,14 @@ func (r *Repeat) match(text, buf []byte, decode bool) ([]byte, bool) {
 		case v.counter:
 			n = countLen(text[at:])
 			r.found[v.at] = Quoted{Raw: text[at : at+n]}
-		case v.at == 0 && decode:
-			buf, n = jsonstream.AppendString(buf, text[at:])
-			escaped = n != len(buf)+2
+		case v.at == 0 && r.decode:
+			r.decoded, n = jsonstream.AppendString(r.decoded[:0], text[at:])
+			escaped = n != len(r.decoded)+2
 		default:
 			n, escaped = jsonstream.ScanString(text[at:])
 		}
 		if n == 0 {
-			return nil, false
+			return false
 		}
 		if !v.counter {
 			r.found[v.at] = Quoted{Raw: text[at+1 : at+n-1], Escaped: escaped}
@@ -148,7 +147,7 @@ func (r *Repeat) match(text, buf []byte, decode bool) ([]byte, bool) {
 		at += n
 		from = v.end
 	}
-	return buf, equalButPadding(text[at:], r.text[from:])
+	return equalButPadding(text[at:], r.text[from:])
 }
 
 // equalButPadding compares what stands behind the strings but for spaces in front
@@ -164,6 +163,10 @@ func equalButPadding(a, b []byte) bool {
 	}
 	return bytes.Equal(a, b)
 }
+
+// Decoded is the text of the first of LearnDecoded's values in the last match, until
+// the next one.
+func (r *Repeat) Decoded() []byte { return r.decoded }
 
 // Found returns the i-th of Learn's values in the last match.
 func (r *Repeat) Found(i int) Quoted { return r.found[i] }

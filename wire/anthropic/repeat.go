@@ -6,20 +6,9 @@ import (
 )
 
 // repeats reports whether an event is the last one with other text. The event
-// line is not part of the payload, so it must be the usual one. The text of a call is
-// in s.text then.
+// line is not part of the payload, so it must be the usual one.
 func (s *stream) repeats(ev *sse.Event) bool {
-	switch {
-	case string(ev.Type) != blockDelta || len(ev.Data) > s.o.MaxBytes:
-		return false
-	case s.continued == nil:
-		return s.repeat.Match(ev.Data)
-	}
-	text, ok := s.repeat.MatchText(ev.Data, s.text)
-	if ok {
-		s.text = text
-	}
-	return ok
+	return string(ev.Type) == blockDelta && len(ev.Data) <= s.o.MaxBytes && s.repeat.Match(ev.Data)
 }
 
 // learnCall remembers an event that did nothing but continue a call, so that the
@@ -46,8 +35,12 @@ func (s *stream) learnText(ev *sse.Event, b *block) {
 }
 
 func (s *stream) learn(ev *sse.Event, k *call, text jsonstream.Value) {
-	if !s.slow {
-		s.continued = k
+	if s.slow {
+		return
+	}
+	if s.continued = k; k != nil {
+		s.repeat.LearnDecoded(ev.Data, text)
+	} else {
 		s.repeat.Learn(ev.Data, text)
 	}
 }
@@ -57,6 +50,6 @@ func (s *stream) again(dst []byte, ev *sse.Event) []byte {
 	if s.continued == nil {
 		return ev.AppendTo(dst)
 	}
-	s.feed(s.continued, s.text)
+	s.feed(s.continued, s.repeat.Decoded())
 	return dst
 }

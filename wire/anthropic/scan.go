@@ -1,39 +1,15 @@
 package anthropic
 
 import (
-	"errors"
 	"iter"
 
-	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/jsonstream"
 	"github.com/stopgate/stopgate/wire"
 )
 
-// scan reads an event or a body. The input of a call is a part of its JSON here,
-// but it is judged by itself, as the arguments that it is: a repeated key in it
-// refuses that call and not the whole response, as it does where arguments are
-// text (I12). Everywhere else a repeated key refuses the text.
+// scan reads an event or a body. The input of a call is a part of its JSON here.
 func scan(doc *jsonstream.Document, text []byte, maxBytes int) error {
-	o := wire.EnvelopeOptions(maxBytes)
-	refusal := doc.Scan(text, o)
-	var e *jsonstream.Error
-	if !errors.As(refusal, &e) || e.Code != stopgate.CodeDuplicateKey {
-		return refusal
-	}
-	o.RepeatedKeys = true
-	if err := doc.Scan(text, o); err != nil {
-		return err
-	}
-	var edits wire.Edits
-	for input := range inputs(doc.Root()) {
-		edits.Replace(input, emptyObject)
-	}
-	o.RepeatedKeys = false
-	if _, err := jsonstream.Parse(edits.AppendTo(nil, text, 0, len(text)), o); err != nil {
-		doc.Reset()
-		return refusal
-	}
-	return nil
+	return wire.ScanApart(doc, text, maxBytes, inputs, nil)
 }
 
 // inputs are the inputs of the calls in a body or in the start of a block.

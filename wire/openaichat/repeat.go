@@ -6,22 +6,6 @@ import (
 	"github.com/stopgate/stopgate/wire/sse"
 )
 
-// repeats reports whether an event is the last one with other text; that of a call
-// is in s.text then.
-func (s *stream) repeats(ev *sse.Event) bool {
-	switch {
-	case len(ev.Data) > s.o.MaxBytes:
-		return false
-	case s.continued == nil:
-		return s.repeat.Match(ev.Data)
-	}
-	text, ok := s.repeat.MatchText(ev.Data, s.text)
-	if ok {
-		s.text = text
-	}
-	return ok
-}
-
 // learnCall remembers an event that did nothing but continue one call, so that
 // the next one like it needs no second look. Everything else that could change
 // what such an event means goes through the full reading, which forgets.
@@ -64,7 +48,11 @@ func (s *stream) learnText(ev *sse.Event) {
 }
 
 func (s *stream) learn(ev *sse.Event, text jsonstream.Value) {
-	s.repeat.Learn(ev.Data, text, s.chunk.padding)
+	if s.continued != nil {
+		s.repeat.LearnDecoded(ev.Data, text, s.chunk.padding)
+	} else {
+		s.repeat.Learn(ev.Data, text, s.chunk.padding)
+	}
 }
 
 // again handles an event that repeats the last one with other text.
@@ -72,6 +60,6 @@ func (s *stream) again(dst []byte, ev *sse.Event) []byte {
 	if s.continued == nil {
 		return ev.AppendTo(dst)
 	}
-	s.feed(s.inChoice, s.continued, s.text)
+	s.feed(s.inChoice, s.continued, s.repeat.Decoded())
 	return dst
 }

@@ -47,7 +47,7 @@ func (s *stream) Event(dst []byte, ev *sse.Event) ([]byte, wire.Need, error) {
 	if !ev.Dispatched {
 		return ev.AppendTo(dst), wire.Nothing, nil
 	}
-	if s.repeats(ev) {
+	if len(ev.Data) <= s.o.MaxBytes && s.repeat.Match(ev.Data) {
 		return s.again(dst, ev), wire.Nothing, nil
 	}
 	s.repeat.Forget()

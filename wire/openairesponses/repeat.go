@@ -9,17 +9,7 @@ import (
 
 // repeats reports whether an event is the last one with other text.
 func (s *stream) repeats(ev *sse.Event) bool {
-	if len(ev.Data) > s.o.MaxBytes || !bytes.Equal(ev.Type, s.named) {
-		return false
-	}
-	if s.continued == nil {
-		return s.repeat.Match(ev.Data)
-	}
-	text, ok := s.repeat.MatchText(ev.Data, s.text)
-	if ok {
-		s.text = text
-	}
-	return ok
+	return len(ev.Data) <= s.o.MaxBytes && bytes.Equal(ev.Type, s.named) && s.repeat.Match(ev.Data)
 }
 
 // learnCall remembers an event that did nothing but continue a call, so that the
@@ -42,11 +32,13 @@ func (s *stream) learn(ev *sse.Event, k *call) {
 		return
 	}
 	padding, _ := s.frame.root.Get("obfuscation")
+	s.named = append(s.named[:0], ev.Type...)
 	if s.continued = k; k != nil {
 		s.latest = k
+		s.repeat.LearnDecoded(ev.Data, s.frame.delta, s.frame.seq, padding)
+	} else {
+		s.repeat.Learn(ev.Data, s.frame.delta, s.frame.seq, padding)
 	}
-	s.named = append(s.named[:0], ev.Type...)
-	s.repeat.Learn(ev.Data, s.frame.delta, s.frame.seq, padding)
 }
 
 // again handles an event that repeats the last one with other text.
@@ -61,6 +53,6 @@ func (s *stream) again(dst []byte, ev *sse.Event) []byte {
 		}
 		return ev.AppendTo(dst)
 	}
-	s.delta(s.continued, s.text, s.repeat.Found(0).Raw)
+	s.delta(s.continued, s.repeat.Decoded(), s.repeat.Found(0).Raw)
 	return dst
 }

@@ -1,40 +1,16 @@
 package openairesponses
 
 import (
-	"errors"
 	"iter"
 
-	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/jsonstream"
 	"github.com/stopgate/stopgate/wire"
 )
 
 // scan reads an event or a body. The action of a call that the provider defines is a
-// part of its JSON, but it is judged by itself, as the arguments that it is: a
-// repeated key in it refuses that call and not the whole response, as it does where
-// arguments are text (I12). Everywhere else a repeated key refuses the text. known is
-// for [jsonstream.Document.ScanKnowing].
+// part of its JSON; known finds the copies of arguments that are text.
 func scan(doc *jsonstream.Document, text []byte, maxBytes int, known func(rest []byte) int) error {
-	o := wire.EnvelopeOptions(maxBytes)
-	refusal := doc.ScanKnowing(text, o, known)
-	var e *jsonstream.Error
-	if !errors.As(refusal, &e) || e.Code != stopgate.CodeDuplicateKey {
-		return refusal
-	}
-	o.RepeatedKeys = true
-	if err := doc.Scan(text, o); err != nil {
-		return err
-	}
-	var edits wire.Edits
-	for action := range actions(doc.Root()) {
-		edits.Replace(action, []byte("{}"))
-	}
-	o.RepeatedKeys = false
-	if _, err := jsonstream.Parse(edits.AppendTo(nil, text, 0, len(text)), o); err != nil {
-		doc.Reset()
-		return refusal
-	}
-	return nil
+	return wire.ScanApart(doc, text, maxBytes, actions, known)
 }
 
 // actions are the arguments of calls that stand as objects in an event or a body.
