@@ -3,7 +3,7 @@
 #            client libraries against the gateway
 GO ?= go
 
-.PHONY: run build tools test test-long agents bench fuzz properties check clean
+.PHONY: run build tools test test-long agents peers bench fuzz properties check clean
 
 run: build
 	./bin/stopgate demo
@@ -31,6 +31,11 @@ test: tools
 test-long:
 	STOPGATE_LONG=1 STOPGATE_SEED=random $(GO) test -timeout 40m ./...
 
+# Other gateways that the benchmarks compare with, where they are installed.
+peers:
+	@command -v nginx >/dev/null || apt-get install -y -qq nginx-light
+	$(MAKE) -C interop peers
+
 bench:
 	$(GO) test -run '^$$' -bench . -benchmem ./...
 
@@ -38,7 +43,7 @@ FUZZTIME ?= 30s
 fuzz:
 	@for pkg in $$($(GO) list ./...); do \
 	  for target in $$($(GO) test -list '^Fuzz' $$pkg | grep '^Fuzz'); do \
-	    echo "== $$pkg $$target"; $(GO) test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) $$pkg || exit 1; \
+	    echo "== $$pkg $$target"; $(GO) test -run '^$$' -fuzz "^$$target$$" -fuzzminimizetime 20x -fuzztime $(FUZZTIME) $$pkg || exit 1; \
 	  done; done
 
 CHECKS ?= 20000
