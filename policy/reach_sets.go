@@ -9,7 +9,6 @@ import (
 	"github.com/stopgate/stopgate/jsonstream"
 	"github.com/stopgate/stopgate/policy/analysis"
 	"github.com/stopgate/stopgate/policy/match"
-	"github.com/stopgate/stopgate/regular"
 	"github.com/stopgate/stopgate/schema"
 )
 
@@ -97,12 +96,15 @@ func (k *checkedCondition) texts() (set, named analysis.Texts) {
 		named = analysis.Texts{Languages: func() []automatonWalker { return k.built()[0].Named() }}
 		if k.Spec.Kind == match.Pattern && len(k.Spec.Values) == 1 {
 			set.CaseToo = !permissive && k.readings[0] == schema.Path
-			set.Language = func() *regular.Language {
-				p, err := regular.Compile(k.Spec.Values[0].Text)
-				if err != nil {
-					return &regular.Language{} // cannot happen: it was checked
+			if p := k.built()[0].SinglePattern(); p != nil {
+				set.Language, set.Contains = p.Language, p.Literal()
+				named.Samples = func() []string {
+					text := p.Sample()
+					return []string{text, text + "x", "x" + text}
 				}
-				return p.Language()
+				if p.Size() <= fewParts {
+					return set, named // its automaton is made where it is needed
+				}
 			}
 		}
 		if head := k.head(); permissive || k.readings[0] == schema.None {
@@ -119,6 +121,10 @@ func (k *checkedCondition) texts() (set, named analysis.Texts) {
 	// about each other.
 	return analysis.Texts{Open: true}, analysis.Texts{Open: true, Exact: k.samples()}
 }
+
+// fewParts is the size of patterns whose automata are taken to be small before they are
+// made.
+const fewParts = 64
 
 // literal adds what a literal names. "src" and "src/" are one on paths (K20); what
 // may be a path or a text has to begin as both.

@@ -3,6 +3,8 @@ package regular
 import (
 	"fmt"
 	"sync"
+	"sync/atomic"
+	"unicode/utf8"
 
 	"github.com/stopgate/stopgate/internal/automaton"
 )
@@ -20,13 +22,18 @@ type Pattern struct {
 	// complete, and over one that is still arriving; and its walk.
 	whole, join func() *Automaton
 	walk        func() automaton.Walker
+	walked      atomic.Bool // walk has been made, and is not nil
 }
 
 // ready prepares what is made when it is first used.
 func (p *Pattern) ready() *Pattern {
 	p.whole = sync.OnceValue(func() *Automaton { return JoinWhole(p.Language()) })
 	p.join = sync.OnceValue(func() *Automaton { return Join(p.Language()) })
-	p.walk = sync.OnceValue(func() automaton.Walker { return p.Language().Walker() })
+	p.walk = sync.OnceValue(func() automaton.Walker {
+		w := p.Language().Walker()
+		p.walked.Store(w != nil)
+		return w
+	})
 	return p
 }
 
@@ -42,6 +49,15 @@ func Compile(pattern string) (*Pattern, error) {
 // Match reports whether the pattern is found anywhere in text. Bytes that are
 // not UTF-8 are read as U+FFFD each; JSON text that was accepted has none.
 func (p *Pattern) Match(text []byte) bool {
+	if p.walked.Load() { // what analysis asks of has its states already
+		w := p.walk()
+		at := w.First()
+		for len(text) > 0 {
+			r, size := utf8.DecodeRune(text)
+			at, text = w.Next(at, r), text[size:]
+		}
+		return w.Accepting(at)
+	}
 	a := p.whole()
 	s := a.Start()
 	a.Feed(&s, text) // the one fate cannot change twice

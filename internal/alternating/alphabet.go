@@ -13,6 +13,7 @@ type alphabet struct {
 	spans []classSpan // all code points but surrogates, sorted
 	names []rune      // the easiest code point to read of each class
 	ranks []int       // the classes, the easiest to read first
+	ascii [utf8.RuneSelf]int
 
 	// root and nodes decode: root tells what the first byte of a code point leads
 	// to, a node what a continuation byte does. See step.
@@ -39,14 +40,23 @@ type byteNode struct {
 // classes (^class), the rest are nodes.
 const invalid = int32(-1 << 31)
 
-// newAlphabet also returns which classes each set contains.
+// newAlphabet also returns which classes each set contains. What reads bytes is made by
+// decodes, for those who do.
 func newAlphabet(sets []automaton.Set) (alphabet, [][]bool) {
 	var a alphabet
 	in := a.partition(sets)
+	for _, s := range a.spans {
+		for r := s.Low; r <= s.High && r < utf8.RuneSelf; r++ {
+			a.ascii[r] = s.class
+		}
+	}
 	a.bad = a.class(utf8.RuneError)
+	return a, in
+}
+
+func (a *alphabet) decodes() {
 	a.decoder()
 	a.compress()
-	return a, in
 }
 
 // partition finds the classes by going through the code points in order, with the
@@ -120,6 +130,9 @@ func easiest(s automaton.Span) (rune, int) {
 
 // class returns the class of a code point; surrogates have none.
 func (a *alphabet) class(r rune) int {
+	if r < utf8.RuneSelf {
+		return a.ascii[r]
+	}
 	at, _ := slices.BinarySearchFunc(a.spans, r, func(s classSpan, r rune) int { return int(s.High) - int(r) })
 	return a.spans[at].class
 }

@@ -2,6 +2,7 @@ package alternating
 
 import (
 	"encoding/binary"
+	"sync"
 
 	"github.com/stopgate/stopgate/internal/automaton"
 )
@@ -38,7 +39,8 @@ type Program struct {
 	members  []member
 	owner    []int32 // the member of every instruction
 	alphabet alphabet
-	has      []bool // has[set*classes+class]: the class is in the set
+	bytes    sync.Once // the alphabet decodes from then on
+	has      []bool    // has[set*classes+class]: the class is in the set
 	classes  int
 	// words is the number of 64-bit words that hold a bit for every member.
 	words int

@@ -90,6 +90,7 @@ type State struct {
 
 // Table prepares a program to run.
 func (p *Program) Table(l Limits) *Table {
+	p.bytes.Do(p.alphabet.decodes)
 	t := &Table{p: p, limits: l.normal(), width: uint32(p.alphabet.width+1) &^ 1}
 	t.graph = p.explore(t.limits)
 	t.current.Store(t.begin())

@@ -19,6 +19,7 @@ type column struct {
 	rest    []entry  // texts of other kinds, and what has an open set
 	single  []entry  // of them, those that are asked one by one
 	joined  []joined // and those that are asked together
+	within  contents // and those that are asked only if a text has their literal
 	bools   [2]int32
 	objects map[string]int32
 	points  map[jsonstream.Decimal]int32
@@ -88,8 +89,10 @@ func (c *column) add(rule int32, k *Condition) {
 	}
 	if !s.Texts.literal() {
 		c.rest = append(c.rest, e)
-		c.single = append(c.single, e)
-		c.join()
+		if !c.within.add(e) {
+			c.single = append(c.single, e)
+			c.join()
+		}
 	}
 	for i, holds := range [2]bool{s.False, s.True} {
 		if holds && c.bools[i] == none {
@@ -163,6 +166,12 @@ func (c *column) first(v Value, odd bool, limit int32) int32 {
 		c.tables[0].find(v.Text, take)
 		if len(c.tables[1].exact)+len(c.tables[1].below) > 0 {
 			c.tables[1].find(foldASCII(v.Text), take)
+		}
+		if len(c.within.by) > 0 {
+			c.within.find(v, v.Text, take)
+			if lower := foldASCII(v.Text); lower != v.Text {
+				c.within.find(v, lower, take)
+			}
 		}
 		for i := range c.joined {
 			c.joined[i].find(v.Text, take)

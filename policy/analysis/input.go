@@ -41,6 +41,11 @@ type Texts struct {
 	// instead of the text.
 	Language func() *regular.Language
 	CaseToo  bool
+	// Contains is what every text of the languages has in it, in its form without ASCII case
+	// if CaseToo says so, "" if nothing is known.
+	Contains string
+	// Samples are texts that are probably in the languages: they are tried before a search.
+	Samples func() []string
 	// Head is what every text of the languages begins with (compared as Folded
 	// says), "" if nothing is known.
 	Head string

@@ -35,19 +35,25 @@ func (s *solver) text(q *leafQuery) (Value, status) {
 			suggested = append(suggested, beginnings(text)...)
 		}
 	}
-	for _, k := range q.in { // the languages are worth a walk of their own
+	languages := false
+	for _, k := range q.in {
 		if t := &k.Named.Texts; !k.Named.Every && t.Languages != nil && !complete {
-			suggested = append(suggested, s.shortest(q.variable, k)...)
+			languages = true
+			suggested = append(suggested, s.samples(q.variable, t)...)
 		}
 	}
+	v, st := s.listed(q, texts(suggested))
+	if languages && (st != found || !q.variable.welcomes(v)) { // they are worth a walk of their own
+		for _, k := range q.in {
+			if !k.Named.Every && k.Named.Texts.Languages != nil {
+				suggested = append(suggested, s.shortest(q.variable, k)...)
+			}
+		}
+		v, st = s.listed(q, texts(suggested))
+	}
 	if len(suggested) == 0 && !complete {
-		suggested = []string{"x", "q7w9", "x.q7", ""}
+		v, st = s.listed(q, texts([]string{"x", "q7w9", "x.q7", ""}))
 	}
-	values := make([]Value, len(suggested))
-	for i, text := range suggested {
-		values[i] = Value{Kind: Text, Text: text}
-	}
-	v, st := s.listed(q, values)
 	if complete && st == absent {
 		return v, absent
 	}
@@ -63,6 +69,35 @@ func (s *solver) text(q *leafQuery) (Value, status) {
 		return w, exact
 	}
 	return v, found
+}
+
+func texts(list []string) []Value {
+	values := make([]Value, len(list))
+	for i, text := range list {
+		values[i] = Value{Kind: Text, Text: text}
+	}
+	return values
+}
+
+// samples are those of a set that are in a variable's domain.
+func (s *solver) samples(v *Variable, t *Texts) []string {
+	if t.Samples == nil {
+		return nil
+	}
+	inside, outside := s.domain(v)
+	return slices.DeleteFunc(t.Samples(), func(text string) bool {
+		return slices.ContainsFunc(inside, func(w automaton.Walker) bool { return !walks(w, text) }) ||
+			slices.ContainsFunc(outside, func(w automaton.Walker) bool { return walks(w, text) })
+	})
+}
+
+// walks reports whether an automaton accepts a text.
+func walks(w automaton.Walker, text string) bool {
+	at := w.First()
+	for _, r := range text {
+		at = w.Next(at, r)
+	}
+	return w.Accepting(at)
 }
 
 // beginnings suggests texts that begin with one.
@@ -153,6 +188,9 @@ func (s *solver) shortest(v *Variable, k *Condition) []string {
 		return texts
 	}
 	var texts []string
+	if !s.describes(k.Named) {
+		return nil
+	}
 	inside, _ := s.domain(v) // what is outside is rare, and asked about later
 	p := s.product(append([]automaton.Walker{s.walker(k.Named)}, inside...), nil, nil)
 	p.most = min(p.most, 2000)
@@ -220,7 +258,7 @@ func (s *solver) multiplied(q *leafQuery, only blame) (Value, status) {
 	}
 	head := ""
 	for _, k := range q.in {
-		if k.Named.Every || k.Named.Texts.Open {
+		if k.Named.Every || k.Named.Texts.Open || !s.describes(k.Named) {
 			continue // an open set may hold more than its automata
 		}
 		inside = append(inside, s.walker(k.Named))

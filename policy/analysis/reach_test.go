@@ -41,8 +41,9 @@ func pattern(text string) textCondition {
 		panic(err)
 	}
 	set := &analysis.Set{Texts: analysis.Texts{
-		Languages: func() []automaton.Walker { return []automaton.Walker{p.Language().Walker()} }, Language: p.Language,
+		Languages: func() []automaton.Walker { return []automaton.Walker{p.Language().Walker()} }, Language: p.Language, Contains: p.Literal(),
 	}}
+	set.Texts.Samples = func() []string { return []string{p.Sample(), p.Sample() + "a"} }
 	return textCondition{"pattern " + text, analysis.Condition{
 		Set: set, Named: set, Key: text, AtMost: -1, Holds: func(v analysis.Value) bool { return p.Match([]byte(v.Text)) },
 	}}
@@ -65,9 +66,9 @@ func randomCondition(r *rand.Rand) textCondition {
 	case 1:
 		return literals(nil, []string{word() + "a"})
 	}
-	parts := []string{"a", "b", "[ab]", "(a|bb)", "(ab)*", "a+", "b?", "(?=a)", "(?!b)", "."}
+	parts := []string{"a", "b", "[ab]", "(a|bb)", "(ab)*", "a+", "b?", "(?=a)", "(?!b)", ".", "aba", "(b|aa)b"}
 	text := ""
-	for range 1 + r.IntN(3) {
+	for range 1 + r.IntN(4) {
 		text += parts[r.IntN(len(parts))]
 	}
 	if r.IntN(2) == 0 {

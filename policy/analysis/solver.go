@@ -73,6 +73,12 @@ func (s *solver) walker(set *Set) automaton.Walker {
 	return w
 }
 
+// describes reports whether the automata of a set are all of it; those of a set that would
+// be too large are missing.
+func (s *solver) describes(set *Set) bool {
+	return set.Texts.Languages == nil || len(s.languages(set)) > 0
+}
+
 // languages returns the automata of a set beside its literals.
 func (s *solver) languages(set *Set) []automaton.Walker {
 	if set.Texts.Languages == nil {

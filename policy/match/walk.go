@@ -5,6 +5,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/stopgate/stopgate/internal/automaton"
+	"github.com/stopgate/stopgate/regular"
 	"github.com/stopgate/stopgate/schema"
 )
 
@@ -75,6 +76,21 @@ func (m *Matcher) Walkers() []automaton.Walker {
 		return append(a, b...)
 	}
 	return nil
+}
+
+// SinglePattern is the pattern of a condition that is one pattern, nil for others.
+func (m *Matcher) SinglePattern() *regular.Pattern {
+	var list patterns
+	switch test := m.text.(type) {
+	case *patternText:
+		list, _ = test.test.(patterns)
+	case *pathPattern:
+		list, _ = test.test.(patterns)
+	}
+	if len(list) != 1 {
+		return nil
+	}
+	return list[0]
 }
 
 // Named returns automata whose union holds the strings that the literals of the
