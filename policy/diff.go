@@ -55,6 +55,9 @@ type Difference struct {
 	// in one of the changes. Equal policies have no changes and are complete: they are
 	// proved equal.
 	Complete bool
+	// Same says that the files say the same in the same words, but for their order and their
+	// comments: then there is no call, however it is written, that they decide differently.
+	Same bool
 	// Open says in words what was not decided.
 	Open []string
 	// Tools is how many tools, and kinds of tools, were compared.
@@ -77,6 +80,7 @@ func Diff(before, after Source, o Options) (d *Difference, old, new diag.List) {
 	}
 	c := &comparer{before: p, after: q, options: o, out: &Difference{Complete: true}}
 	c.settings()
+	c.out.Same = syntax.Hash(p.layers[0].policy) == syntax.Hash(q.layers[0].policy)
 	for _, tool := range c.tools() {
 		c.tool(tool)
 	}
@@ -173,9 +177,6 @@ func (c *comparer) list(tool *comparedTool, kind syntax.ListKind, before, after 
 	if why := commandsDiffer(bound); why != "" {
 		c.open(tool, why)
 	}
-	if refusalsMeet(bound) {
-		c.open(tool, "a skip and a deny meet in a list and a guard, and the one whose argument comes first answers")
-	}
 	if t.mixed {
 		c.open(tool, "rules ask about the presence of one of several command lines")
 	}
@@ -183,16 +184,20 @@ func (c *comparer) list(tool *comparedTool, kind syntax.ListKind, before, after 
 		c.open(tool, "the parameters are declared differently")
 	}
 	list := analysis.List{Variables: t.all, Covers: covers}
+	meet := refusalsMeet(bound)
 	confirm := func(cell analysis.Cell) bool {
 		change, ok := c.confirm(tool, kind, t, cell, bound)
 		if ok {
 			c.add(change)
 		}
-		return !ok
+		return !ok && !(meet && c.orders(tool, kind, t, cell.Witness, bound))
 	}
 	result := analysis.Compare(list, sides[0], sides[1], analysis.Budget{}, confirm)
 	if !result.Complete {
 		c.open(tool, "not every pair of rules was decided")
+	}
+	if meet {
+		c.refusals(tool, kind, t, list, sides, bound)
 	}
 }
 
@@ -221,18 +226,24 @@ func (c *comparer) confirm(tool *comparedTool, kind syntax.ListKind, t *translat
 	if !ok {
 		return Change{}, false
 	}
-	agent, surface, server, principal := t.factsOf(cell.Witness)
+	change, _, differs := c.ask(tool, kind, t, cell.Witness, args)
+	change.Old, change.New = bound[0].place(cell.Old), bound[1].place(cell.New)
+	return change, differs
+}
+
+// ask asks both programs about a call with the facts of a witness.
+func (c *comparer) ask(tool *comparedTool, kind syntax.ListKind, t *translation, witness []analysis.Choice, args []byte) (change Change, said [2]stopgate.Verdict, differs bool) {
+	agent, surface, server, principal := t.factsOf(witness)
 	call := stopgate.Call{
 		Tool: tool.name, Definition: tool.definition, Args: args, Agent: stopgate.AgentName(agent), Surface: stopgate.Surface(surface),
 		Server: stopgate.ServerID(server), Principal: stopgate.Principal(principal),
 	}
-	situation := t.situationOf(cell.Witness)
+	situation := t.situationOf(witness)
 	from, to := verdictOf(c.before, call, situation, kind), verdictOf(c.after, call, situation, kind)
-	change := Change{
-		Tool: tool.name, List: kind.String(), From: from.Mode, To: to.Mode, Witness: call,
-		Old: bound[0].place(cell.Old), New: bound[1].place(cell.New), Direction: directionOf(from.Mode, to.Mode),
+	change = Change{
+		Tool: tool.name, List: kind.String(), From: from.Mode, To: to.Mode, Witness: call, Direction: directionOf(from.Mode, to.Mode),
 	}
-	return change, from.Mode != to.Mode
+	return change, [2]stopgate.Verdict{from, to}, from.Mode != to.Mode
 }
 
 func directionOf(from, to stopgate.Mode) Direction {

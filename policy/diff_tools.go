@@ -222,28 +222,6 @@ func commandsDiffer(bound [2]*boundPolicy) string {
 	return ""
 }
 
-// refusalsMeet reports that rules change, or guards, where one of the two skips and the
-// other denies: either ends a call at the byte that shows it, so that what the call is
-// answered depends on the order of its arguments (K7). No pair of rules shows that.
-func refusalsMeet(bound [2]*boundPolicy) bool {
-	var written [2][]string
-	meet := false
-	for i, b := range bound {
-		var rules, guards [2]bool // skip, deny
-		note := func(list []*checkedRule, modes *[2]bool) {
-			for _, r := range list {
-				written[i] = append(written[i], r.Rule.Meaning())
-				modes[0] = modes[0] || r.Mode == stopgate.Skip
-				modes[1] = modes[1] || r.Mode == stopgate.Deny
-			}
-		}
-		note(b.rules, &rules)
-		note(b.guards, &guards)
-		meet = meet || rules[0] && guards[1] || rules[1] && guards[0] || guards[0] && guards[1]
-	}
-	return meet && !slices.Equal(written[0], written[1])
-}
-
 // runsCommands reports a tool with a parameter that is a command line, or a patch: values
 // that name what they touch.
 func runsCommands(s *schema.Schema) bool {

@@ -115,8 +115,11 @@ func differenceText(d *policy.Difference) string {
 }
 
 func summaryText(d *policy.Difference) string {
-	if len(d.Changes) == 0 && d.Complete {
-		return fmt.Sprintf("equivalent: both decide every call alike (%s compared)", count(d.Tools, "tool"))
+	switch {
+	case d.Same && len(d.Changes) == 0 && d.Complete:
+		return "the same policy: both decide every call alike"
+	case len(d.Changes) == 0 && d.Complete:
+		return fmt.Sprintf("equivalent: both decide alike every call that fits the schemas and is plainly written (%s compared)", count(d.Tools, "tool"))
 	}
 	loose := 0
 	for _, c := range d.Changes {
@@ -126,7 +129,7 @@ func summaryText(d *policy.Difference) string {
 	}
 	text := fmt.Sprintf("%s: %d loosened, %d tightened", count(len(d.Changes), "change"), loose, len(d.Changes)-loose)
 	if d.Complete {
-		return text + "; there are no others"
+		return text + "; there are no others among calls that fit the schemas and are plainly written"
 	}
 	return text + "; there may be others"
 }
