@@ -14,7 +14,9 @@ import (
 // never to meet is a difference complete.
 func TestDiffOfRefusals(t *testing.T) {
 	const other = "a skip and a deny meet in some calls, and the one whose argument comes first answers; not every order of arguments is compared"
-	guard := func(n, mode string) string { return "[[guard]]\narg = \"/n\"\nconst = " + n + "\nmode = \"" + mode + "\"\n" }
+	guard := func(n, mode string) string {
+		return "[[guard]]\narg = \"/n\"\nconst = " + n + "\nmode = \"" + mode + "\"\n"
+	}
 	list := func(rules string) string { return diffTool + "run = [ " + rules + " { mode = \"ask\" } ]\n" }
 	skip := `{ arg = "/path", prefix = "src", mode = "skip" },`
 	for _, test := range []struct{ name, old, new, want string }{

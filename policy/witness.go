@@ -274,6 +274,9 @@ func (d *draft) invent(p *schema.Place, nodes []*schema.Node, depth int) {
 	}
 }
 
+// maxInvented is up to which length a text is made that has to match a pattern.
+const maxInvented = 256
+
 func (d *draft) inventText(p *schema.Place, nodes []*schema.Node) {
 	text := "x"
 	switch p.Annotation() {
@@ -285,8 +288,14 @@ func (d *draft) inventText(p *schema.Place, nodes []*schema.Node) {
 		text = "*** Begin Patch\n*** Delete File: x\n*** End Patch"
 	}
 	language := regular.Everything()
-	limited := false
+	limited, least, most := false, 0, -1
 	for _, n := range nodes {
+		if n.MinLength != nil {
+			least = max(least, min(*n.MinLength, maxInvented))
+		}
+		if n.MaxLength != nil && (most < 0 || *n.MaxLength < most) {
+			most = min(*n.MaxLength, maxInvented)
+		}
 		if n.MinLength != nil && len(text) < *n.MinLength {
 			text += strings.Repeat("x", min(*n.MinLength, 4096)-len(text))
 		}
@@ -298,6 +307,9 @@ func (d *draft) inventText(p *schema.Place, nodes []*schema.Node) {
 		}
 	}
 	if limited && !language.Contains(text) {
+		if least > 0 || most >= 0 {
+			language = regular.Intersect(language, regular.Length(least, most))
+		}
 		if w, answer := language.Witness(regular.DefaultBudget); answer == regular.Yes {
 			text = w
 		}
