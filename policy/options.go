@@ -16,6 +16,9 @@ type Options struct {
 	// Root and Home are the directories paths are read against, "" if unknown. The
 	// table [paths] of a file wins over them (K19).
 	Root, Home string
+	// Dir is the directory in which the relative paths of calls begin, "" for the root: an
+	// agent may work below its project, or have moved elsewhere.
+	Dir string
 	// Strict turns lints into errors (K0i).
 	Strict bool
 	// Untrusted holds a file to what a project file may say (S3). Compile sets it

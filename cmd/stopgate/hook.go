@@ -160,6 +160,9 @@ func (w *hookWiring) open(ctx context.Context, e *hook.Event) (*hook.Backend, er
 	if o.Root == "" {
 		o.Root = dir
 	}
+	if o.Dir = e.Dir; o.Dir == "" {
+		o.Dir, _ = os.Getwd()
+	}
 	o.Home, _ = os.UserHomeDir()
 	program, mistakes := policy.Compile(set.Sources(), o)
 	if program == nil || mistakes.HasErrors() {

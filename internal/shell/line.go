@@ -45,6 +45,10 @@ type Command struct {
 	// Moved: a command before it changes the directory (E22), so that relative paths
 	// name other files than they seem to.
 	Moved bool
+	// Dirs are directories, as they are written, from which the relative paths of the
+	// command may begin beside the one in which the line starts: those that commands before
+	// it change to (E22), and that options of it or of what runs it name.
+	Dirs []string
 	// Piped: it reads what another one of a plain line prints.
 	Piped bool
 	// Feeds: another command of the line takes words from its input, so that what this
@@ -126,18 +130,6 @@ func (l *Line) add(words []Word, redirects []Redirect, from parent, plain bool) 
 	return &l.Commands[len(l.Commands)-1]
 }
 
-// moved marks the commands behind a change of directory.
-func (l *Line) moved() {
-	moved := false
-	for i := range l.Commands {
-		c := &l.Commands[i]
-		c.Moved = moved
-		if name := c.Program(); len(name) > 0 {
-			moved = moved || movers()[string(name)]
-		}
-	}
-}
-
 // fed marks the commands of a line in which xargs, or its like, turns printed text into
 // words.
 func (l *Line) fed() {
@@ -150,8 +142,6 @@ func (l *Line) fed() {
 		}
 	}
 }
-
-var movers = set("cd pushd popd chdir z")
 
 // Program is the last component of the first word, nil if there is none.
 func (c *Command) Program() []byte {

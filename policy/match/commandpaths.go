@@ -103,7 +103,12 @@ func (t *commandPaths) suspects(c *shell.Command) bool {
 		if !path.Literal {
 			test = t.expanding
 		}
-		hit = use&t.use != 0 && len(path.Text) > 0 && test.match(path.Text)
+		if use&t.use != 0 && len(path.Text) > 0 {
+			c.Places(path.Text, func(text []byte) bool {
+				hit = test.match(text)
+				return !hit
+			})
+		}
 		return !hit
 	})
 	return hit

@@ -31,10 +31,14 @@ type Target struct {
 // Env holds the directories that paths are read against. They are inputs of the
 // policy, never read from the machine (K19).
 type Env struct {
-	// Root is the absolute directory that relative paths start from, "" if unknown.
+	// Root is the absolute directory that the relative paths of rules start from, and those
+	// of calls unless there is a Dir; "" if unknown.
 	Root string
 	// Home is the absolute directory that ~ and $HOME stand for, "" if unknown.
 	Home string
+	// Dir is the absolute directory in which the relative paths of a call begin where
+	// that is not the root, "" otherwise: an agent works below its project, and moves.
+	Dir string
 }
 
 // Result is what is known about a condition on one value. The zero Result is

@@ -66,11 +66,14 @@ func newPlace(env Env, expands, restrictive bool) place {
 // normal returns the directories in canonical form; one that is not absolute is
 // unknown.
 func (e Env) normal() Env {
-	for _, dir := range []*string{&e.Root, &e.Home} {
+	for _, dir := range []*string{&e.Root, &e.Home, &e.Dir} {
 		canonical, info := appendCanonical(nil, []byte(*dir))
 		if *dir = string(canonical); !info.absolute {
 			*dir = ""
 		}
+	}
+	if e.Dir == e.Root {
+		e.Dir = ""
 	}
 	return e
 }
@@ -108,7 +111,7 @@ func buildPath(n *automaton.NFA, p place) pathAutomaton {
 
 func (t *pathTest) match(value []byte) bool {
 	var buf [256]byte
-	canonical, info, plain := examine(buf[:0], value)
+	canonical, info, plain := t.examine(buf[:0], value)
 	if plain && t.admits(canonical, info) {
 		return t.holds(canonical, info.high)
 	}
@@ -138,8 +141,32 @@ func (t *pathTest) suspects(list []Reading, complete bool) bool {
 // certain returns the canonical form of a value, in dst or in the value itself,
 // and reports that it is the only reading.
 func (p *place) certain(dst, value []byte) (canonical []byte, certain bool) {
-	canonical, info, plain := examine(dst, value)
+	canonical, info, plain := p.examine(dst, value)
 	return canonical, plain && p.admits(canonical, info)
+}
+
+// examine is [examine] with certainty about where a relative path begins: one that is
+// plain is what it names from the directory of the call.
+func (p *place) examine(dst, value []byte) (canonical []byte, info lexical, plain bool) {
+	canonical, info, plain = examine(dst, value)
+	if plain && p.moved(info) {
+		canonical, info = p.arrive(canonical, info)
+	}
+	return canonical, info, plain
+}
+
+// moved reports that a path begins in another directory than the root. Suspicion takes
+// it for one that begins there too, and so lists its readings.
+func (p *place) moved(info lexical) bool { return p.env.Dir != "" && !info.absolute }
+
+// arrive makes a canonical relative path absolute.
+func (p *place) arrive(canonical []byte, info lexical) ([]byte, lexical) {
+	if p.restrictive || isSystem([]byte(p.env.Dir)) {
+		return canonical, info
+	}
+	whole, there := appendCanonical(nil, []byte(p.env.Dir+"/"+string(canonical)))
+	there.high, there.wild = info.high, info.wild
+	return whole, there
 }
 
 // wildcards are what an expanding tool does not take literally (C15).
@@ -149,7 +176,7 @@ const wildcards = "*?[{("
 func (p *place) admits(canonical []byte, info lexical) bool {
 	root := p.env.Root
 	switch {
-	case p.expands && info.wild:
+	case p.expands && info.wild, p.moved(info):
 		return false
 	case info.absolute: // it may not climb above the root and come back
 		_, inside := cutRoot(canonical, []byte(root))

@@ -181,7 +181,7 @@ func (p *Protected) judge(value []byte, from *place) (protection Protection, ent
 		return ProtectedAsk, tooManyReadings
 	}
 	var buf [256]byte
-	canonical, info, plain := examine(buf[:0], value)
+	canonical, info, plain := from.examine(buf[:0], value)
 	if plain && from.admits(canonical, info) {
 		return p.answer(p.touched(canonical, info.high))
 	}
@@ -283,11 +283,18 @@ func (p *Protected) command(c *shell.Command) (protection Protection, entry stri
 			protection, entry = q, e
 		}
 	}
-	path := func(text []byte, literal bool) (Protection, string) {
+	path := func(text []byte, literal bool) (protection Protection, entry string) {
+		place := &p.place
 		if literal {
-			return p.judge(text, &p.literal)
+			place = &p.literal
 		}
-		return p.judge(text, &p.place)
+		c.Places(text, func(text []byte) bool {
+			if q, e := p.judge(text, place); q > protection {
+				protection, entry = q, e
+			}
+			return true
+		})
+		return protection, entry
 	}
 	var program string // stopgate or git, once it was named
 	for i := range c.Words {

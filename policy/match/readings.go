@@ -49,12 +49,13 @@ const (
 	StepBraces                       // braces and wildcards expanded (C15)
 	StepRoot                         // joined with the root, or made relative to it (C3)
 	StepUnclimbed                    // without leading ".." (K18)
+	StepDir                          // from the directory of the call
 )
 
 var stepNames = [...]string{
 	"path of the URL", "cut at NUL", "invisible characters removed", "compatibility form", "percent-decoded", "percent-decoded again",
 	"backslash as separator", "drive or share removed", "parameters removed", "stream or drive removed", "trailing characters trimmed",
-	"home and variables expanded", "short name written out", "expanded", "against the root", "leading .. removed",
+	"home and variables expanded", "short name written out", "expanded", "against the root", "leading .. removed", "from the directory of the call",
 }
 
 // String lists the steps for people; a path that was only cleaned is "as written".
@@ -73,8 +74,8 @@ func (s Steps) String() string {
 
 // Readings lists the plausible readings of a path (K56): every combination of
 // the transformations that changes something, each in canonical form, without
-// repetitions, in a fixed order. The lexically cleaned value comes first. The
-// list is the same for the matcher, for analysis, for keys and for explain.
+// repetitions, in a fixed order. The lexically cleaned value comes first, as it is
+// read from the directory of the call. The list is the same for the matcher, for analysis, for keys and for explain.
 //
 // complete is false if there are more than [MaxReadings], or if the path is too
 // long or too wild to list: a restrictive condition then holds without looking.
@@ -171,6 +172,14 @@ func (l *lister) addReadings(t spelling) {
 	canonical, info := appendCanonical(nil, []byte(t.text))
 	path := string(canonical)
 	root := l.env.Root
+	if l.env.Dir != "" && !info.absolute {
+		whole, _ := appendCanonical(nil, []byte(l.env.Dir+"/"+path))
+		there := string(whole)
+		if inside, ok := insideRoot(there, root); ok {
+			there = inside
+		}
+		l.add(there, t, StepDir)
+	}
 	switch {
 	case info.absolute:
 		if inside, ok := insideRoot(path, root); ok {

@@ -82,7 +82,10 @@ func (t *pathPattern) sweeps(dir string, literal, hidden bool) bool {
 
 // anyBelow asks about every reading of a directory.
 func (p *place) anyBelow(dir string, literal bool, below func(r Reading) bool) bool {
-	if dir == "" {
+	switch {
+	case p.env.Dir != "" && (dir == "" || dir[0] != '/' && dir[0] != '~'):
+		dir = p.env.Dir + "/" + dir
+	case dir == "":
 		return below(Reading{})
 	}
 	list, complete := Readings(dir, p.env, !literal)

@@ -85,11 +85,16 @@ var (
 
 // certain is place.certain for the string.
 func (v *Value) certain(p *place) (canonical []byte, certain bool) {
+	var info lexical
 	if !v.examined {
 		v.canonical, v.info, v.plain = examine(v.buf[:0], v.text)
 		v.examined = true
 	}
-	return v.canonical, v.plain && p.admits(v.canonical, v.info)
+	canonical, info = v.canonical, v.info
+	if v.plain && p.moved(info) {
+		canonical, info = p.arrive(canonical, info)
+	}
+	return canonical, v.plain && p.admits(canonical, info)
 }
 
 // lowered is a path with its ASCII letters in lower case; the next one takes its memory.

@@ -1,0 +1,112 @@
+package shell
+
+import (
+	"bytes"
+	"strings"
+)
+
+// movers change the directory of the commands behind them.
+var movers = set("cd pushd popd chdir z")
+
+// maxDirs bounds the directories that are followed: each change may or may not happen.
+const maxDirs = 16
+
+// moved marks the commands behind a change of directory, and notes where they may be.
+func (l *Line) moved() {
+	moved := false
+	var dirs []string
+	for i := range l.Commands {
+		c := &l.Commands[i]
+		c.Moved, c.Dirs = moved, dirs
+		if c.Parent >= 0 && len(l.Commands[c.Parent].Dirs) > len(dirs) {
+			c.Moved, c.Dirs = true, l.Commands[c.Parent].Dirs
+		}
+		name := c.Program()
+		if len(name) == 0 {
+			continue
+		}
+		if movers()[string(name)] {
+			moved = true
+			dirs = entered(dirs, operand(c.Words[1:]))
+			continue
+		}
+		for k := 1; k < len(c.Words); k++ {
+			if dir := directoryOption(string(name), c.Words, k); dir != "" {
+				c.Moved, c.Dirs = true, entered(c.Dirs, dir)
+			}
+		}
+	}
+}
+
+// operand is the first word that is no option, "" if there is none that names a
+// directory.
+func operand(words []Word) string {
+	for i := range words {
+		text := words[i].Text
+		switch {
+		case string(text) == "--", len(text) > 1 && text[0] == '-':
+			continue
+		case string(text) == "-":
+			return "" // one that is noted already, or was before the line
+		}
+		return string(text)
+	}
+	return ""
+}
+
+// directoryOptions name the directory that a program works in, whichever it is;
+// programs with -C take one there too.
+var (
+	directoryOptions = set("--directory --chdir --cwd --work-tree --working-directory --working-dir")
+	directoryLetters = set("env git make gmake bmake ninja tar bsdtar gtar cargo go sudo doas pnpm")
+)
+
+// directoryOption is the directory that the word at k says a program works in, "" if it
+// says none.
+func directoryOption(program string, words []Word, k int) string {
+	text := words[k].Text
+	if len(text) < 2 || text[0] != '-' {
+		return ""
+	}
+	if option, value, ok := bytes.Cut(text, []byte("=")); ok && directoryOptions()[string(option)] {
+		return string(value)
+	}
+	switch {
+	case k+1 < len(words) && (directoryOptions()[string(text)] || string(text) == "-C" && directoryLetters()[program] || string(text) == "-D" && program == "sudo"):
+		return string(words[k+1].Text)
+	case text[1] == 'C' && len(text) > 2 && directoryLetters()[program]:
+		return string(text[2:])
+	}
+	return ""
+}
+
+// entered adds what a change to a directory makes of those before it, in a slice of its
+// own: others share the one that is given.
+func entered(dirs []string, dir string) []string {
+	if dir == "" || len(dirs) >= maxDirs {
+		return dirs
+	}
+	list := append(dirs[:len(dirs):len(dirs)], dir)
+	if dir[0] == '/' || dir[0] == '~' {
+		return list
+	}
+	for _, d := range dirs {
+		if len(list) < maxDirs {
+			list = append(list, strings.TrimSuffix(d, "/")+"/"+dir)
+		}
+	}
+	return list
+}
+
+// Places calls yield with the text of a path as it is written and, if it is relative, with
+// what it is in each of the directories of the command, until yield returns false.
+func (c *Command) Places(path []byte, yield func(path []byte) bool) {
+	if !yield(path) || len(path) == 0 || path[0] == '/' || path[0] == '~' {
+		return
+	}
+	for _, dir := range c.Dirs {
+		if !yield([]byte(strings.TrimSuffix(dir, "/") + "/" + string(path))) {
+			return
+		}
+	}
+}

@@ -1,0 +1,198 @@
+package match_test
+
+import (
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/stopgate/stopgate/internal/testkit/property"
+	"github.com/stopgate/stopgate/policy/match"
+)
+
+// from is the project with the calls of an agent that works in a directory.
+func from(dir string) match.Env {
+	return match.Env{Root: project.Root, Home: project.Home, Dir: dir}
+}
+
+// Proves K19, C3: rules begin at the root, relative paths of calls where the agent works.
+// Certainty is about the one file that is named; suspicion also fears that somebody reads
+// the path from the root.
+func TestPathsBeginWhereTheAgentWorks(t *testing.T) {
+	for _, c := range []struct {
+		dir, prefix, path string
+		permits, suspects bool
+	}{
+		{"/srv/proj", "src/", "src/a", true, true},
+		{"/srv/proj/", "src/", "src/a", true, true},
+		{"", "src/", "src/a", true, true},
+		{"relative", "src/", "src/a", true, true}, // is no directory
+		{"/srv/proj/src", "src/", "a", true, true},
+		{"/srv/proj/src", "src/", "./a", true, true},
+		{"/srv/proj/src", "src/", "src/a", true, true}, // src/src/a
+		{"/srv/proj/src", "src/", "../a", false, false},
+		{"/srv/proj/lib", "src/", "../src/a", false, true},
+		{"/srv/proj/lib", "src/", "src/a", false, true},
+		{"/srv/proj/lib", "src/", "/srv/proj/src/a", true, true},
+		{"/srv/proj/lib", "src/", "a", false, false},
+		{"/etc", "src/", "src/a", false, true},
+		{"/etc", "/etc/", "passwd", true, true},
+		{"/etc", "src/", "../srv/proj/src/a", false, true},
+		{"/proc/self/cwd", "/", "src/a", false, true},
+		{"/srv", "src/", "proj/src/a", true, true},
+		{"/srv/PROJ/src", "src/", "a", false, true},
+		{"/srv/proj/conf", "conf/secret/", "secret/k", true, true},
+		{"/srv/proj/conf", "conf/secret/", "SECRET/k", false, true},
+		{"/srv/proj/conf", "conf/secret/", "secret/%6b", false, true},
+	} {
+		for _, polarity := range []bool{permissive, restrictive} {
+			m := compile(t, spec(match.Prefix, c.prefix), aPath, polarity, from(c.dir))
+			want := c.permits
+			if polarity == restrictive {
+				want = c.suspects
+			}
+			var v match.Value
+			v.Reset([]byte(c.path))
+			if got := m.Judge(&v); got != want || m.Whole([]byte(c.path)) != want {
+				t.Errorf("in %q, prefix %q of %q, restrictive %v: %v, want %v", c.dir, c.prefix, c.path, polarity, got, want)
+			}
+			g := match.NewPathGroup(from(c.dir), polarity)
+			g.Add(m, 0)
+			g.Build()
+			if got := len(g.Find(&v, nil)) > 0; got != want {
+				t.Errorf("in %q, prefix %q of %q, restrictive %v: the group says %v", c.dir, c.prefix, c.path, polarity, got)
+			}
+		}
+	}
+}
+
+// Proves K19, I11: for plain paths certainty says of a relative path what it says of the
+// absolute one, and suspicion at least what it says of either.
+func TestMovedAsAbsolute(t *testing.T) {
+	property.Check(t, func(t *rapid.T) {
+		names := rapid.SliceOfN(rapid.SampledFrom([]string{"src", "conf", "secret", "a", ".env", "x y", "é", "..", "."}), 1, 4)
+		path := strings.Join(names.Draw(t, "path"), "/")
+		dir := "/srv/proj/" + strings.Join(names.Draw(t, "dir"), "/")
+		literal := rapid.SampledFrom([]string{"src/", "conf/secret/", "/srv/", "/srv/proj/conf", "a"}).Draw(t, "literal")
+		is := func(polarity bool, env match.Env, path string) bool {
+			m, err := match.Compile(spec(match.Prefix, literal), aPath, polarity, env)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return m.Whole([]byte(path))
+		}
+		absolute := dir + "/" + path
+		if strings.Contains(dir+path, "..") {
+			if is(permissive, from(dir), path) && !is(permissive, project, absolute) && !strings.Contains(dir, "..") {
+				t.Fatalf("in %s, %s is certain and %s is not", dir, path, absolute)
+			}
+		} else if got, want := is(permissive, from(dir), path), is(permissive, project, absolute); got != want {
+			t.Fatalf("in %s, %s: %v, absolute %v", dir, path, got, want)
+		}
+		if (is(restrictive, project, absolute) || is(restrictive, project, path)) && !is(restrictive, from(dir), path) {
+			t.Fatalf("in %s, %s is not suspect", dir, path)
+		}
+	})
+}
+
+// Proves E22, C3: a command line that changes the directory names files from there.
+func TestCommandsThatMove(t *testing.T) {
+	guard := func(env match.Env) *match.Matcher {
+		target := aCommand
+		target.Paths = true
+		return compile(t, spec(match.Glob, "conf/secret/**"), target, restrictive, env)
+	}
+	for _, c := range []struct {
+		dir, line string
+		want      bool
+	}{
+		{"", "cat conf/secret/key", true},
+		{"", "cat secret/key", false},
+		{"", "cd conf && cat secret/key", true},
+		{"", "cd conf; cd secret; cat key", true},
+		{"", "cd src || cd conf; cat secret/key", true},
+		{"", "cd src && cat secret/key", false},
+		{"", "pushd conf/ && cat < secret/key", true},
+		{"", "cd -P -- conf && cat secret/key", true},
+		{"", "cd /srv/proj/conf && cat secret/key", true},
+		{"", "cd /elsewhere && cat secret/key", false},
+		{"", "(cd conf && tar cf - secret)", true},
+		{"", "env -C conf cat secret/key", true},
+		{"", "env --chdir=conf cat secret/key", true},
+		{"", "git -C conf show secret/key", true},
+		{"", "git -Cconf show secret/key", true},
+		{"", "tar -C conf -cf x secret", true},
+		{"", "make -C src && cat secret/key", false},
+		{"", "timeout 5 env -C conf cat secret/key", true},
+		{"", "grep -C 3 x secret/key", false},
+		{"/srv/proj/conf", "cat secret/key", true},
+		{"/srv/proj/conf/secret", "cat key", true},
+		{"/srv/proj/src", "cat secret/key", false},
+		{"/srv/proj/src", "cd ../conf && cat secret/key", true},
+		{"/srv/proj/src", "cat ../conf/secret/key", true},
+	} {
+		if got := guard(from(c.dir)).Whole([]byte(c.line)); got != c.want {
+			t.Errorf("in %q, %s: %v, want %v", c.dir, c.line, got, c.want)
+		}
+	}
+	swept := func(dir, line string) bool {
+		target := aCommand
+		target.Paths, target.Below = true, true
+		var v match.Value
+		v.Reset([]byte(line))
+		return compile(t, spec(match.Glob, "conf/secret/**"), target, restrictive, from(dir)).Sweeps(&v)
+	}
+	if swept("/srv/proj/src", "grep -r x .") || swept("/srv/proj/src", "rg x") || !swept("/srv/proj/conf", "grep -r x .") || !swept("/srv/proj/conf", "rg x") || !swept("", "env -C conf grep -r x .") {
+		t.Error("what is read without being named is looked for elsewhere")
+	}
+}
+
+// Proves E22, K29: a rule that permits reading below one directory does not know where
+// relative paths lead behind a change of directory.
+func TestMovedCommandsPermitLess(t *testing.T) {
+	m := compile(t, spec(match.Reads, "src/**"), aCommand, permissive, project)
+	for line, want := range map[string]bool{
+		"cat src/a": true, "env -C /etc cat src/a": false, "cd /etc && cat src/a": false,
+	} {
+		var v match.Value
+		v.Reset([]byte(line))
+		got := true
+		for i := range v.Commands() {
+			got = got && m.JudgeCommand(&v, i)
+		}
+		if got != want {
+			t.Errorf("%s: %v, want %v", line, got, want)
+		}
+	}
+	away := compile(t, spec(match.Reads, "src/**"), aCommand, permissive, from("/srv/proj/src"))
+	for line, want := range map[string]bool{"cat a": true, "cat ../a": false, "cat /srv/proj/src/a": true} {
+		if got := away.Whole([]byte(line)); got != want {
+			t.Errorf("in src, %s: %v, want %v", line, got, want)
+		}
+	}
+}
+
+// Proves K2, E22: protected targets are found from where a command works.
+func TestProtectedFromElsewhere(t *testing.T) {
+	here := match.NewProtected(project)
+	for line, want := range map[string]match.Protection{
+		"cd .git && tee hooks/pre-commit":         match.ProtectedAsk,
+		"git -C .git/x y && cd .git; cp a config": match.ProtectedAsk,
+		"env -C .git tee hooks/x":                 match.ProtectedAsk,
+		"cd src && tee hooks/pre-commit":          match.Unprotected,
+	} {
+		if got, _ := here.Command([]byte(line)); got != want {
+			t.Errorf("%s: %v, want %v", line, got, want)
+		}
+	}
+	inside := match.NewProtected(from("/srv/proj/.git"))
+	if got, _ := inside.Path([]byte("hooks/pre-commit")); got != match.ProtectedAsk {
+		t.Errorf("hooks/pre-commit in .git: %v", got)
+	}
+	if got, _ := inside.Command([]byte("tee hooks/pre-commit")); got != match.ProtectedAsk {
+		t.Errorf("tee hooks/pre-commit in .git: %v", got)
+	}
+	if got, _ := inside.Path([]byte("src/a")); got != match.Unprotected {
+		t.Errorf("src/a in .git: %v", got)
+	}
+}
