@@ -204,7 +204,7 @@ func (r *agentRun) run(ctx context.Context) (err error) {
 func (r *agentRun) gate(ctx context.Context, approver gate.Approver) (*gate.Gate, error) {
 	options := []gate.Option{
 		gate.WithRecorder(r.state.records), gate.WithStore(r.state.facts), gate.WithDenyMode(gate.DenyToolResult), judges(r.state.store),
-		gate.WithLimits(gate.Limits{Hold: agentHold, Approval: agentHold}),
+		gate.WithLimits(gate.Limits{Store: agentStore, Record: agentStore, Hold: agentHold, Approval: agentHold}),
 	}
 	if approver != nil {
 		options = append(options, gate.WithApprover(approver))

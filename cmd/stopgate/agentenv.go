@@ -16,6 +16,11 @@ import (
 // agentHold is how long the agent's own terminal waits for an answer (DECISIONS S48).
 const agentHold = 30 * time.Minute
 
+// agentStore is how long it waits for the store and for a row: a machine that builds and
+// tests is busy, and a person who waits a second loses less than a conversation that
+// ends. What took longer is denied as everywhere (FM2, FM4).
+const agentStore = 8 * time.Second
+
 // readable reports whether the policy lets a file be read by its name, unasked: a
 // search shows nothing of other files.
 func (r *agentRun) readable(name string) bool {
