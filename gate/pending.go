@@ -51,6 +51,7 @@ type pending struct {
 	horizon   uint64           // position of the facts as the turn sees them
 	data      jsonstream.Value // of the session, as the rules see it; not valid if unknown
 	opened    time.Time        // for the tracer
+	complete  time.Time        // when its last byte had come, for the tracer
 	permitted bool             // a policy in Go said so
 
 	mu       sync.Mutex
@@ -225,6 +226,9 @@ func (p *pending) close(end stopgate.End) {
 		return
 	}
 	p.closing = true
+	if p.g.tracer != nil {
+		p.complete = time.Now()
+	}
 	if !p.over {
 		p.evaluate(func() {
 			p.eval.Close(end)

@@ -43,6 +43,9 @@ type TraceEvent struct {
 	// Took is the time from the opening of the proposal to its end; Asked, the part of
 	// it in which people were asked, 0 if nobody was.
 	Took, Asked time.Duration
+	// Decided is the time from the last byte of a call to its end, without that in which
+	// people were asked: rules, judges, stores and the record.
+	Decided time.Duration
 	// Row is the audit row without its place in the chain. It is shared: read it only.
 	Row *stopgate.Record
 }
@@ -125,8 +128,17 @@ func (p *pending) trail(ctx context.Context, out stopgate.Outcome, row *stopgate
 		CallID: row.CallID, Surface: row.Surface, Took: time.Since(p.opened), Decision: out.Status.String(), Reason: out.Verdict.Code, Policy: row.Policy,
 		Warning: out.Status == stopgate.Denied, Metadata: map[string]string{"layer": string(out.Verdict.Layer), "mode": out.Verdict.Mode.String()},
 	}
+	if e.Decided = time.Since(p.complete); p.complete.IsZero() {
+		e.Decided = 0 // it was refused before its end
+	}
 	if q := p.prompt; q != nil {
 		e.Asked = q.took
+		if from := q.began; from.Before(p.complete) { // asked while the call still came
+			e.Decided -= max(0, q.took-p.complete.Sub(from))
+		} else {
+			e.Decided -= q.took
+		}
+		e.Decided = max(0, e.Decided)
 	}
 	if p.kind == Handoff {
 		e.Name, e.Tool = TraceHandoff, ""

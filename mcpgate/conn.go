@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/mcpgate/link"
 	"github.com/stopgate/stopgate/wire/jsonrpc"
 )
@@ -129,6 +130,7 @@ func (c *conn) nextID() jsonrpc.ID {
 type outgoing struct {
 	x       *exchange // whose request it is; nil for the gate's own
 	method  string
+	tool    stopgate.ToolName // of tools/call, as the policy names it
 	text    func(id jsonrpc.ID) ([]byte, error)
 	version string
 	headers map[string]string
@@ -136,7 +138,12 @@ type outgoing struct {
 
 // request sends a request and waits for the response. A server that says nothing for
 // too long has failed.
-func (c *conn) request(ctx context.Context, o outgoing) (link.Reply, error) {
+func (c *conn) request(ctx context.Context, o outgoing) (r link.Reply, err error) {
+	if c.p.g.observer != nil {
+		var end func(string)
+		ctx, end = c.p.g.observed(ctx, Observed{Outgoing: true, Method: o.method, Tool: o.tool, Server: c.name(), Version: o.version})
+		defer func() { end(failureOfServer(r, err)) }()
+	}
 	l, err := c.open(ctx)
 	if err != nil {
 		return link.Reply{}, err

@@ -88,6 +88,11 @@ func (c *conn) pass(m *jsonrpc.Message, x *exchange, edit func(*jsonrpc.Edits)) 
 // headers that mirror arguments.
 func (c *conn) passAs(m *jsonrpc.Message, x *exchange, name string, headers map[string]string, edit func(*jsonrpc.Edits)) (link.Reply, error) {
 	o := outgoing{x: x, method: m.Method}
+	if m.Method == "tools/call" {
+		if o.tool = stopgate.ToolName(name); c.server.ID != "" {
+			o.tool = stopgate.ToolName(string(c.server.ID) + "__" + name)
+		}
+	}
 	if x.modern {
 		o.version, o.headers = x.meta.version, map[string]string{"Mcp-Method": m.Method}
 		if name != "" {

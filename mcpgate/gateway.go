@@ -72,6 +72,7 @@ type Options struct {
 	Seal     []byte
 	Settings Settings
 	Log      *slog.Logger // nil for nobody
+	Observer Observer     // nil for nobody
 	Version  string       // of stopgate, for clients and servers
 }
 
@@ -85,6 +86,7 @@ type Gateway struct {
 	seal     *sealer
 	set      Settings
 	log      *slog.Logger
+	observer Observer
 	version  string
 	lists    *verdicts
 	work     sync.WaitGroup
@@ -128,7 +130,7 @@ func New(o Options) (*Gateway, error) {
 	}
 	g := &Gateway{
 		gate: o.Gate, program: o.Program, servers: o.Servers, pins: o.Pins, approver: o.Approver, seal: seal,
-		set: o.Settings, log: o.Log, version: o.Version, lists: newVerdicts(),
+		set: o.Settings, log: o.Log, observer: o.Observer, version: o.Version, lists: newVerdicts(),
 	}
 	if g.log == nil {
 		g.log = slog.New(slog.DiscardHandler)

@@ -3,6 +3,7 @@ package mcpgate
 import (
 	"context"
 	"errors"
+	"strconv"
 	"sync"
 
 	"github.com/stopgate/stopgate/jsonstream"
@@ -47,8 +48,9 @@ type exchange struct {
 	cancel context.CancelCauseFunc
 	// lasting is the context of what servers are asked for: in the revisions with
 	// sessions a client that is gone has not cancelled.
-	lasting context.Context
-	header  func(name string) (string, bool) // of the HTTP request, where headers mirror the body; else nil
+	lasting  context.Context
+	observed func(failure string)             // ends the observation
+	header   func(name string) (string, bool) // of the HTTP request, where headers mirror the body; else nil
 
 	mu     sync.Mutex
 	send   func(text []byte) bool // a message on the request's stream; nil once it is answered
@@ -102,6 +104,9 @@ func (p *peer) begin(ctx context.Context, m *jsonrpc.Message, send func([]byte) 
 	if x.meta.token.IsValid() {
 		x.token = append([]byte(nil), x.meta.token.Raw()...)
 	}
+	if x.observed = func(string) {}; p.g.observer != nil {
+		ctx, x.observed = p.g.observed(ctx, p.served(m, x))
+	}
 	x.lasting = ctx
 	if !x.modern && !p.stdio {
 		x.lasting = context.WithoutCancel(ctx)
@@ -115,15 +120,12 @@ func (p *peer) begin(ctx context.Context, m *jsonrpc.Message, send func([]byte) 
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.closed || len(p.order) >= maxOpen {
+	if p.closed || len(p.order) >= maxOpen || !p.shared && p.open[m.ID] != nil {
 		x.cancel(errCancelled)
+		x.observed(strconv.Itoa(jsonrpc.InvalidRequest))
 		return ctx, nil, false
 	}
 	if !p.shared {
-		if p.open[m.ID] != nil {
-			x.cancel(errCancelled)
-			return ctx, nil, false
-		}
 		p.open[m.ID] = x
 	}
 	p.order = append(p.order, x)
@@ -184,6 +186,9 @@ func (p *peer) serve(ctx context.Context, m *jsonrpc.Message, send func([]byte) 
 // answer is serve for a request that is registered.
 func (p *peer) answer(ctx context.Context, m *jsonrpc.Message, x *exchange) (r reply) {
 	defer p.finish(x)
+	if p.g.observer != nil {
+		defer func() { x.observed(failureOf(r.text)) }()
+	}
 	defer func() {
 		if fault := recover(); fault != nil {
 			p.g.log.Error("a request failed", "method", m.Method, "panic", fault)

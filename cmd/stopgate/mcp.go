@@ -180,7 +180,7 @@ func (r *mcpRun) gateway(specs []serverSpec, tele *telemetry) (*mcpgate.Gateway,
 	}
 	o := mcpgate.Options{
 		Program: func() *policy.Program { return r.program }, Approver: approver, Seal: key,
-		Settings: r.settings.set, Log: r.log, Version: release(), Pins: r.pins(),
+		Settings: r.settings.set, Log: r.log, Version: release(), Pins: r.pins(), Observer: tele.mcpObserver(),
 	}
 	for _, spec := range specs {
 		o.Servers = append(o.Servers, spec.server(r.err))

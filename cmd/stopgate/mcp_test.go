@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -13,6 +14,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/creack/pty"
 	"github.com/stopgate/stopgate/wire/jsonrpc"
@@ -397,4 +399,53 @@ func TestMCPSnippets(t *testing.T) {
 	if found < 4 {
 		t.Errorf("%d snippets", found)
 	}
+}
+
+// Proves WIRE 10.2: the numbers of an MCP gateway are on the address of [telemetry]
+// metrics, for programs on this machine; a second process goes on without it.
+func TestMCPMetrics(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := l.Addr().String()
+	l.Close()
+	dir := t.TempDir()
+	file := writeIn(t, dir, "p.toml", "version = 1\n[tools.write_file.policy]\nrun = \"unattended\"\n[telemetry]\nmetrics = \""+address+"\"\n")
+	c := startMCP(t, dir, "--policy", file, "--", "fake-mcp-server")
+	c.hello()
+	contains(t, c.ask(writeCall), "token t0")
+	get := func(host, origin string) (int, string) {
+		req, _ := http.NewRequest("GET", "http://"+address+"/metrics", nil)
+		req.Host = host
+		if origin != "" {
+			req.Header.Set("Origin", origin)
+		}
+		for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+			res, err := http.DefaultClient.Do(req)
+			if err != nil && time.Now().Before(deadline) {
+				continue
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer res.Body.Close()
+			text, _ := io.ReadAll(res.Body)
+			return res.StatusCode, string(text)
+		}
+	}
+	_, text := get("", "")
+	contains(t, text, `mcp_server_operation_duration_seconds_count{error_type="",gen_ai_tool_name="write_file",mcp_method_name="tools/call"} 1`,
+		`mcp_client_operation_duration_seconds_count{error_type="",gen_ai_tool_name="write_file",mcp_method_name="tools/call"} 1`,
+		`stopgate_decision_duration_seconds_count{mode="unattended",surface="mcp"} 1`)
+	for _, bad := range [][2]string{{"evil.example:80", ""}, {"", "http://evil.example"}} {
+		if status, _ := get(bad[0], bad[1]); status != http.StatusForbidden {
+			t.Errorf("%q: status %d", bad, status)
+		}
+	}
+	second := startMCP(t, dir, "--policy", file, "--store", "memory", "--audit", "b.jsonl", "--", "fake-mcp-server")
+	second.hello()
+	contains(t, second.ask(writeCall), "token t0")
+	contains(t, second.end(), "metrics are not served")
+	contains(t, c.end(), "http://"+address+"/metrics")
 }

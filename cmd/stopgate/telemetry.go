@@ -2,9 +2,12 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
+	"net"
+	"net/http"
 	"net/url"
 	"os"
 	"strings"
@@ -21,6 +24,7 @@ import (
 	"github.com/stopgate/stopgate/internal/metrics"
 	"github.com/stopgate/stopgate/internal/secret"
 	"github.com/stopgate/stopgate/internal/tomltree"
+	"github.com/stopgate/stopgate/mcpgate"
 )
 
 // telemetryTable is the table [telemetry].
@@ -30,6 +34,7 @@ type telemetryTable struct {
 	Events    int         `toml:"events"`
 	Content   bool        `toml:"content"`
 	Propagate bool        `toml:"propagate_upstream"`
+	Metrics   string      `toml:"metrics"`
 	Redis     *redisTable `toml:"redis"`
 	OTLP      *otlpTable  `toml:"otlp"`
 }
@@ -95,6 +100,9 @@ func telemetryConfig(table *tomltree.Value, from secret.Reader) (telemetrySettin
 	}
 	if e := table.Get("events"); e != nil && s.Events < 1 {
 		report(e.Value, "events must be above zero")
+	}
+	if e := table.Get("metrics"); e != nil && !stays(s.Metrics) {
+		report(e.Value, "metrics are served without a token: want a loopback address such as 127.0.0.1:9464, not %q", s.Metrics)
 	}
 	if diags.HasErrors() {
 		return s, diags
@@ -209,6 +217,7 @@ type telemetry struct {
 	publisher *redis.Publisher // nil for none
 	spans     *otel.Tracer     // nil for none
 	numbers   *metrics.Metrics
+	address   string   // where the numbers are served, "" for nowhere
 	hide      []string // pointers of arguments that are not shown; nil: none are
 	log       *slog.Logger
 	work      sync.WaitGroup
@@ -216,7 +225,7 @@ type telemetry struct {
 
 // openTelemetry opens what the settings name. It connects to nothing yet.
 func openTelemetry(ctx context.Context, s telemetrySettings, numbers *metrics.Metrics, log *slog.Logger) (*telemetry, error) {
-	t := &telemetry{events: live.New(s.Events), numbers: numbers, log: log}
+	t := &telemetry{events: live.New(s.Events), numbers: numbers, address: s.Metrics, log: log}
 	numbers.Drops("live", func() float64 { return float64(t.events.Lost()) })
 	gate := t.events.Epoch()
 	if host, err := os.Hostname(); err == nil {
@@ -282,6 +291,14 @@ func (t *telemetry) observer() gateway.Observer {
 	return gateway.Observers(t.numbers, t.spans)
 }
 
+// mcpObserver is what an MCP gateway tells of its requests.
+func (t *telemetry) mcpObserver() mcpgate.Observer {
+	if t.spans == nil {
+		return t.numbers
+	}
+	return mcpgate.Observers(t.numbers, t.spans)
+}
+
 // spansEnd is how long the last spans have.
 const spansEnd = 2 * time.Second
 
@@ -302,6 +319,45 @@ func (t *telemetry) run(ctx context.Context) {
 	if t.publisher != nil {
 		t.work.Go(func() { _ = t.publisher.Run(ctx) })
 	}
+	if t.address != "" {
+		t.work.Go(func() { t.serve(ctx) })
+	}
+}
+
+// serve answers scrapes until ctx ends. Several processes may have one policy file: the
+// first has the address, the others say so and go on.
+func (t *telemetry) serve(ctx context.Context) {
+	l, err := new(net.ListenConfig).Listen(ctx, "tcp", t.address)
+	if err != nil {
+		t.log.Warn("metrics are not served", "error", err)
+		return
+	}
+	t.log.Info("metrics", "url", "http://"+l.Addr().String()+"/metrics")
+	mux := http.NewServeMux()
+	mux.Handle("GET /metrics", t.numbers.Handler())
+	srv := &http.Server{Handler: onlyPrograms(mux), ReadHeaderTimeout: 10 * time.Second, ErrorLog: slog.NewLogLogger(t.log.Handler(), slog.LevelDebug)}
+	stop := context.AfterFunc(ctx, func() { srv.Close() })
+	defer stop()
+	if err := srv.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+		t.log.Warn("metrics are not served any more", "error", err)
+	}
+}
+
+// onlyPrograms keeps web pages out, whatever name they have found for this address.
+func onlyPrograms(h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Origin") != "" || !stays(r.Host) {
+			http.Error(w, "not for web pages", http.StatusForbidden)
+			return
+		}
+		h.ServeHTTP(w, r)
+	})
+}
+
+// stays reports whether an address is one of this machine alone.
+func stays(address string) bool {
+	host, _, err := net.SplitHostPort(address)
+	return err == nil && loopback(host)
 }
 
 // talkFlags say how the log is written.

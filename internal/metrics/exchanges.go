@@ -32,7 +32,7 @@ type exchanges struct {
 const maxModels = 64
 
 func newExchanges(r *prometheus.Registry) *exchanges {
-	model := []string{"gen_ai_operation_name", "gen_ai_provider_name", "gen_ai_request_model"}
+	model := []string{"gen_ai_operation_name", "gen_ai_provider_name", "gen_ai_request_model", "gen_ai_response_model"}
 	histogram := func(name, help string, buckets []float64, labels ...string) *prometheus.HistogramVec {
 		h := prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: name, Help: help, Buckets: buckets}, labels)
 		r.MustRegister(h)
@@ -110,21 +110,24 @@ func (m *Metrics) Next(o *gateway.Observed) {
 		x.cancelled.WithLabelValues(provider).Inc()
 	}
 	// A model whose provider refused the name is none.
-	model := Other
+	model, answers := Other, ""
 	if o.UpstreamStatus == http.StatusOK {
 		model = x.models.label(o.Model)
+		if o.Answer.Model != "" {
+			answers = x.models.label(o.Answer.Model)
+		}
 	}
 	failure := string(o.Fault)
 	if failure == "" && o.UpstreamStatus >= 400 {
 		failure = strconv.Itoa(o.UpstreamStatus)
 	}
-	x.duration.WithLabelValues("chat", provider, model, failure).Observe(since(o.Sent, o.Ended))
+	x.duration.WithLabelValues("chat", provider, model, answers, failure).Observe(since(o.Sent, o.Ended))
 	if !o.First.IsZero() {
-		x.first.WithLabelValues("chat", provider, model).Observe(since(o.Sent, o.First))
+		x.first.WithLabelValues("chat", provider, model, answers).Observe(since(o.Sent, o.First))
 	}
 	if n := o.Answer.Tokens; n.Known {
-		x.tokens.WithLabelValues("chat", provider, model, "input").Observe(float64(n.Input))
-		x.tokens.WithLabelValues("chat", provider, model, "output").Observe(float64(n.Output))
+		x.tokens.WithLabelValues("chat", provider, model, answers, "input").Observe(float64(n.Input))
+		x.tokens.WithLabelValues("chat", provider, model, answers, "output").Observe(float64(n.Output))
 	}
 }
 

@@ -29,7 +29,7 @@ func TestExchanges(t *testing.T) {
 	o := &gateway.Observed{
 		Dialect: "openai-chat", Model: "gpt-5", Address: "api.openai.com", Sent: at, First: at.Add(300 * time.Millisecond), Ended: at.Add(2 * time.Second),
 		UpstreamStatus: http.StatusOK, Arguments: 100, Discarded: 40, Cancelled: true,
-		Answer: wire.Answer{Tokens: wire.Tokens{Known: true, Input: 1000, Output: 20}},
+		Answer: wire.Answer{Model: "gpt-5-0807", Tokens: wire.Tokens{Known: true, Input: 1000, Output: 20}},
 	}
 	m.End(o)
 	refused := *o
@@ -48,21 +48,21 @@ func TestExchanges(t *testing.T) {
 	m.Drops("redis", func() float64 { return 3 })
 	text := scrape(t, m)
 	for _, want := range []string{
-		`gen_ai_client_operation_duration_seconds_sum{error_type="",gen_ai_operation_name="chat",gen_ai_provider_name="openai",gen_ai_request_model="gpt-5"} 2`,
-		`gen_ai_client_operation_duration_seconds_count{error_type="404",gen_ai_operation_name="chat",gen_ai_provider_name="openai",gen_ai_request_model="_other"} 1`,
-		`gen_ai_client_operation_time_to_first_chunk_seconds_sum{gen_ai_operation_name="chat",gen_ai_provider_name="openai",gen_ai_request_model="gpt-5"} 0.3`,
-		`gen_ai_client_token_usage_sum{gen_ai_operation_name="chat",gen_ai_provider_name="openai",gen_ai_request_model="gpt-5",gen_ai_token_type="input"} 1000`,
-		`gen_ai_client_token_usage_sum{gen_ai_operation_name="chat",gen_ai_provider_name="openai",gen_ai_request_model="gpt-5",gen_ai_token_type="output"} 20`,
+		`gen_ai_client_operation_duration_seconds_sum{error_type="",gen_ai_operation_name="chat",gen_ai_provider_name="openai",gen_ai_request_model="gpt-5",gen_ai_response_model="gpt-5-0807"} 2`,
+		`gen_ai_client_operation_duration_seconds_count{error_type="404",gen_ai_operation_name="chat",gen_ai_provider_name="openai",gen_ai_request_model="_other",gen_ai_response_model=""} 1`,
+		`gen_ai_client_operation_time_to_first_chunk_seconds_sum{gen_ai_operation_name="chat",gen_ai_provider_name="openai",gen_ai_request_model="gpt-5",gen_ai_response_model="gpt-5-0807"} 0.3`,
+		`gen_ai_client_token_usage_sum{gen_ai_operation_name="chat",gen_ai_provider_name="openai",gen_ai_request_model="gpt-5",gen_ai_response_model="gpt-5-0807",gen_ai_token_type="input"} 1000`,
+		`gen_ai_client_token_usage_sum{gen_ai_operation_name="chat",gen_ai_provider_name="openai",gen_ai_request_model="gpt-5",gen_ai_response_model="gpt-5-0807",gen_ai_token_type="output"} 20`,
 		`stopgate_arguments_bytes_total 20300`, `stopgate_arguments_discarded_bytes_total 8120`,
 		`stopgate_upstream_cancelled_total{gen_ai_provider_name="openai"} 201`,
 		`stopgate_not_evaluated_total{code="not_evaluated"} 1`, `stopgate_telemetry_dropped_total{reason="redis"} 3`,
-		`gen_ai_request_model="made-up-62"`,
+		`gen_ai_request_model="made-up-61"`,
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%s is missing", want)
 		}
 	}
-	if strings.Contains(text, "made-up-63") || strings.Contains(text, "nonsense") {
+	if strings.Contains(text, "made-up-62") || strings.Contains(text, "nonsense") {
 		t.Error("clients make series up")
 	}
 	if t.Failed() {

@@ -14,7 +14,9 @@ package metrics
 import (
 	"context"
 	"net/http"
+	"slices"
 	"strconv"
+	"strings"
 	"sync/atomic"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -36,10 +38,12 @@ type Metrics struct {
 	decisions *prometheus.CounterVec
 	handoffs  *prometheus.CounterVec
 	held      *prometheus.HistogramVec
+	decided   *prometheus.HistogramVec
 	asked     *prometheus.HistogramVec
 	reviews   *prometheus.CounterVec
 	reviewed  *prometheus.HistogramVec
 	exchanges *exchanges
+	mcp       *mcp
 }
 
 // New makes the metrics of a gate. tools are the names that its policy uses, see
@@ -49,21 +53,26 @@ func New(tools map[stopgate.ToolName]stopgate.ToolName) *Metrics {
 		registry: prometheus.NewRegistry(),
 		decisions: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "stopgate_decisions_total", Help: "Proposals that came to their end.",
-		}, []string{"surface", "tool", "decision", "mode", "layer", "code"}),
+		}, []string{"surface", "dialect", "tool", "decision", "mode", "layer", "code"}),
 		handoffs: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "stopgate_handoffs_total", Help: "Handoffs that came to their end.",
 		}, []string{"surface", "decision", "code"}),
 		held: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "stopgate_hold_duration_seconds", Help: "From the opening of a proposal to its end.",
 			Buckets: []float64{.001, .01, .1, 1, 10, 60, 300, 900},
-		}, []string{"surface", "decision"}),
+		}, []string{"surface", "decision", "mode"}),
+		decided: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "stopgate_decision_duration_seconds", Help: "From the last byte of a call to its end, without the time in which people were asked.",
+			Buckets: []float64{.00001, .0001, .001, .005, .01, .05, .1, .5, 1, 5, 10},
+		}, []string{"surface", "mode"}),
 		asked: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "stopgate_approval_duration_seconds", Help: "From asking people to their answer, or to giving up.",
 			Buckets: []float64{1, 5, 15, 60, 300, 900, 1800},
-		}, []string{"surface", "decision"}),
+		}, []string{"surface", "decision", "mode"}),
 	}
 	m.Tools(tools)
 	m.exchanges = newExchanges(m.registry)
+	m.mcp = newMCP(m.registry)
 	m.reviews = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "stopgate_judge_reviews_total", Help: "Calls that a judge was asked about: passed, objected, failed.",
 	}, []string{"surface", "tool", "answer", "cached"})
@@ -71,7 +80,7 @@ func New(tools map[stopgate.ToolName]stopgate.ToolName) *Metrics {
 		Name: "stopgate_judge_seconds", Help: "How long a judge took for one call.",
 		Buckets: []float64{.05, .1, .25, .5, 1, 2, 5, 10, 30, 60},
 	}, []string{"answer"})
-	m.registry.MustRegister(m.decisions, m.handoffs, m.held, m.asked, m.reviews, m.reviewed, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	m.registry.MustRegister(m.decisions, m.handoffs, m.held, m.decided, m.asked, m.reviews, m.reviewed, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
 
@@ -80,24 +89,25 @@ func (m *Metrics) Tools(names map[stopgate.ToolName]stopgate.ToolName) { m.tools
 
 // Trace implements [gate.Tracer].
 func (m *Metrics) Trace(_ context.Context, e gate.TraceEvent) {
-	surface := string(e.Surface)
+	surface, mode, dialect := string(e.Surface), e.Metadata["mode"], ""
+	if e.Row != nil {
+		dialect = e.Row.Dialect
+	}
 	switch e.Name {
 	case gate.TraceTool:
-		tool := Other
-		if name, ok := (*m.tools.Load())[e.Tool]; ok {
-			tool = string(name)
-		}
+		tool := m.tool(e.Tool)
 		m.review(surface, tool, e.Judge)
 		m.exchanges.decided(&e)
-		m.decisions.WithLabelValues(surface, tool, e.Decision, e.Metadata["mode"], e.Metadata["layer"], string(e.Reason)).Inc()
+		m.decisions.WithLabelValues(surface, dialect, tool, e.Decision, mode, e.Metadata["layer"], string(e.Reason)).Inc()
 	case gate.TraceHandoff:
 		m.handoffs.WithLabelValues(surface, e.Decision, string(e.Reason)).Inc()
 	default:
 		return
 	}
-	m.held.WithLabelValues(surface, e.Decision).Observe(e.Took.Seconds())
+	m.held.WithLabelValues(surface, e.Decision, mode).Observe(e.Took.Seconds())
+	m.decided.WithLabelValues(surface, mode).Observe(e.Decided.Seconds())
 	if e.Asked > 0 {
-		m.asked.WithLabelValues(surface, e.Decision).Observe(e.Asked.Seconds())
+		m.asked.WithLabelValues(surface, e.Decision, mode).Observe(e.Asked.Seconds())
 	}
 }
 
@@ -169,4 +179,23 @@ func (f faults) Collect(to chan<- prometheus.Metric) {
 // Handler answers scrapes.
 func (m *Metrics) Handler() http.Handler {
 	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{MaxRequestsInFlight: 4})
+}
+
+// Names lists the metrics that are this program's own, sorted.
+func (m *Metrics) Names() []string {
+	all := make(chan *prometheus.Desc)
+	go func() {
+		m.registry.Describe(all)
+		close(all)
+	}()
+	var names []string
+	for d := range all {
+		_, rest, _ := strings.Cut(d.String(), `fqName: "`)
+		name, _, _ := strings.Cut(rest, `"`)
+		if !strings.HasPrefix(name, "go_") && !strings.HasPrefix(name, "process_") {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
 }

@@ -67,12 +67,13 @@ func TestCounted(t *testing.T) {
 	m.Handler().ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), "GET", "/metrics", nil))
 	text := w.Body.String()
 	for _, want := range []string{
-		`stopgate_decisions_total{code="rule_matched",decision="allowed",layer="rules",mode="unattended",surface="decide",tool="a"} 2`,
-		`stopgate_decisions_total{code="rule_matched",decision="allowed",layer="rules",mode="ask",surface="decide",tool="c"} 1`,
-		`stopgate_decisions_total{code="rule_matched",decision="denied",layer="rules",mode="deny",surface="decide",tool="_other"} 50`,
+		`stopgate_decisions_total{code="rule_matched",decision="allowed",dialect="",layer="rules",mode="unattended",surface="decide",tool="a"} 2`,
+		`stopgate_decisions_total{code="rule_matched",decision="allowed",dialect="",layer="rules",mode="ask",surface="decide",tool="c"} 1`,
+		`stopgate_decisions_total{code="rule_matched",decision="denied",dialect="",layer="rules",mode="deny",surface="decide",tool="_other"} 50`,
 		`stopgate_handoffs_total{code="policy_not_configured",decision="denied",surface=""} 1`,
-		`stopgate_hold_duration_seconds_count{decision="allowed",surface="decide"} 3`,
-		`stopgate_approval_duration_seconds_count{decision="allowed",surface="decide"} 1`,
+		`stopgate_hold_duration_seconds_count{decision="allowed",mode="unattended",surface="decide"} 2`,
+		`stopgate_decision_duration_seconds_count{mode="ask",surface="decide"} 1`,
+		`stopgate_approval_duration_seconds_count{decision="allowed",mode="ask",surface="decide"} 1`,
 		`stopgate_judge_reviews_total{answer="passed",cached="false",surface="decide",tool="a"} 2`, `stopgate_judge_seconds_count{answer="passed"} 3`,
 		"stopgate_lost_rows 0", "stopgate_stuck_calls 0", "stopgate_lockdown 1",
 	} {

@@ -1,0 +1,89 @@
+package metrics_test
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/gate"
+	"github.com/stopgate/stopgate/gateway"
+	"github.com/stopgate/stopgate/internal/metrics"
+	"github.com/stopgate/stopgate/mcpgate"
+	"github.com/stopgate/stopgate/policy"
+)
+
+// Proves WIRE 10.2: requests of MCP clients and to MCP servers are measured by method,
+// tool and failure; methods and tools that somebody makes up make no series.
+func TestMCP(t *testing.T) {
+	m := metrics.New(map[stopgate.ToolName]stopgate.ToolName{"files__read": "files__read"})
+	at := time.Now()
+	for _, o := range []mcpgate.Observed{
+		{Method: "tools/call", Tool: "files__read"},
+		{Method: "tools/call", Tool: "made-up"},
+		{Method: "made/up"},
+		{Outgoing: true, Method: "tools/call", Tool: "files__read", Failure: "tool_error"},
+	} {
+		o.Began, o.Ended = at, at.Add(2*time.Second)
+		_, end := m.Request(t.Context(), &o)
+		end()
+	}
+	text := scrape(t, m)
+	for _, want := range []string{
+		`mcp_server_operation_duration_seconds_sum{error_type="",gen_ai_tool_name="files__read",mcp_method_name="tools/call"} 2`,
+		`mcp_server_operation_duration_seconds_count{error_type="",gen_ai_tool_name="_other",mcp_method_name="tools/call"} 1`,
+		`mcp_server_operation_duration_seconds_count{error_type="",gen_ai_tool_name="",mcp_method_name="_other"} 1`,
+		`mcp_client_operation_duration_seconds_sum{error_type="tool_error",gen_ai_tool_name="files__read",mcp_method_name="tools/call"} 2`,
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%s is missing", want)
+		}
+	}
+	if strings.Contains(text, "made") {
+		t.Error(text)
+	}
+}
+
+// The table of the reference names every metric, and no other.
+func TestReference(t *testing.T) {
+	m := metrics.New(nil)
+	program, mistakes := policy.Compile([]policy.Source{{Name: "p", Text: []byte("version = 1\n")}}, policy.Options{})
+	if program == nil {
+		t.Fatal(mistakes)
+	}
+	g, err := gate.New(program)
+	if err != nil {
+		t.Fatal(err)
+	}
+	gw, err := gateway.New(gateway.Options{Gate: g, Settings: gateway.DefaultSettings()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer gw.Close()
+	m.Watch(g, gw)
+	m.Drops("live", func() float64 { return 0 })
+	registered := m.Names()
+	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "reference", "api.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var written []string
+	_, section, _ := strings.Cut(string(page), "\n## Metrics\n")
+	section, _, _ = strings.Cut(section, "\n## ")
+	name := regexp.MustCompile("`((?:stopgate|gen_ai_client|mcp)_[a-z_]+)`")
+	for _, line := range strings.Split(section, "\n") {
+		if cells := strings.Split(line, "|"); len(cells) > 2 {
+			for _, found := range name.FindAllStringSubmatch(cells[1], -1) {
+				written = append(written, found[1])
+			}
+		}
+	}
+	slices.Sort(written)
+	if !slices.Equal(registered, written) {
+		t.Errorf("registered\n%q\nin the reference\n%q", registered, written)
+	}
+}
