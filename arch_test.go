@@ -58,6 +58,7 @@ var layers = [][]string{
 	{"judge"},
 	{"gateway/events"},
 	{"gateway/ledger"},
+	{"gateway/history"},
 	{"gateway"},
 	{"mcpgate/link", "mcpgate/pin"},
 	{"mcpgate"},

@@ -60,7 +60,7 @@ func TestRepeatTakesApproval(t *testing.T) {
 		t.Run(in.name, func(t *testing.T) {
 			t.Parallel()
 			// Long enough for a slow machine to find the approval.
-			k, queue, l := asked(t, in, func(o *gateway.Options) { o.Settings.Timeouts.Unary = time.Second })
+			k, queue, l := asked(t, in, func(o *gateway.Options) { o.Settings.Timeouts.Unary = 3 * time.Second })
 			k.stream = false
 			pay := saidCall{"p1", "pay", `{"to":"bob"}`}
 			body := k.says([]saidCall{pay}, user("pay bob"))

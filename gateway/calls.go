@@ -5,6 +5,7 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/gate"
+	"github.com/stopgate/stopgate/gateway/ledger"
 	"github.com/stopgate/stopgate/wire"
 )
 
@@ -376,6 +377,16 @@ func (c *calls) release(i int) wire.Release {
 	}
 	declared := held.declared || v.Rule != nil // by the policy (DECISIONS S21)
 	return wire.Release{Call: i, Text: wire.DenialText(held.tool, declared, v.Public, v.Code), Answer: wire.Envelope(v.Code, v.Public)}
+}
+
+// released lists the calls that may run, for who remembers them.
+func (c *calls) released() (list []ledger.Call) {
+	for i := range c.list {
+		if held := &c.list[i]; held.resolved && held.outcome.Allowed() {
+			list = append(list, ledger.Call{ID: held.id, Tool: held.tool, Proposal: held.outcome.Proposal})
+		}
+	}
+	return list
 }
 
 // delivered notes that the client has what was released.

@@ -12,7 +12,8 @@ import (
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/gateway/events"
-	"github.com/stopgate/stopgate/gateway/ledger"
+	"github.com/stopgate/stopgate/gateway/history"
+	"github.com/stopgate/stopgate/session"
 	"github.com/stopgate/stopgate/wire"
 )
 
@@ -34,11 +35,9 @@ type exchange struct {
 	records context.Context // the same as ctx without its end, for what must be recorded
 
 	session   stopgate.SessionID
-	guessed   bool          // by what the request says: others may say the same
-	links     []ledger.Call // calls of the responses that are continued
+	past      *history.Conversation // that the request is a part of
 	rounds    rounds
-	sum       sum  // of the rounds before
-	kept      bool // the response is remembered
+	sum       sum // of the rounds before
 	turn      *gate.Turn
 	turnID    stopgate.TurnID
 	agent     stopgate.AgentName
@@ -122,14 +121,35 @@ func readRequest(d wire.Dialect, body []byte) (*wire.Request, *refusal) {
 // see: without the results that are withheld, as the event policies leave it, and with
 // the calls that the client does not know of.
 func (x *exchange) history(r *http.Request, api string, body []byte) ([]byte, *refusal) {
-	body = x.recall(body)
+	x.turn = x.g.gate.Turn(session.Owner{Principal: x.principal, Session: x.session}, x.turnID)
+	like := stopgate.Call{Agent: x.agent, Surface: stopgate.SurfaceGateway, Dialect: x.dialect.Name()}
+	body = x.past.Recall(x.records, x.req, x.turn, like, body, x.enforced)
+	x.req.Past = nil // told now, and it holds on to the body
 	x.begin(r, body)
 	body, no := x.revise(r, api, body)
 	if no != nil {
 		return nil, no
 	}
-	x.req.Past = nil // told already, and it holds on to the body
-	return x.restore(body), nil
+	x.req.Past = nil // as a policy has it
+	if x.enforced {
+		body = x.past.Restore(x.records, body)
+	}
+	return body, nil
+}
+
+// keepRound remembers an answer behind which the response goes on.
+func (x *exchange) keepRound(codec any) { x.past.KeepRound(x.records, x.req, codec) }
+
+// keep remembers what was answered. It comes before the client has the end of the
+// response and can continue it.
+func (x *exchange) keep(codec any, seams []wire.Replaced) {
+	x.past.Keep(x.records, x.req, codec, x.calls.released, seams)
+}
+
+// forgot says that the gateway could not read or keep something of a conversation.
+func (g *Gateway) forgot(what string, err error) {
+	g.faults.count(stopgate.CodeStoreUnavailable)
+	g.log.Warn(what, "error", err)
 }
 
 func (g *Gateway) newExchange(w http.ResponseWriter, r *http.Request, v visit, d wire.Dialect, req *wire.Request, up *upstream) *exchange {
@@ -144,7 +164,11 @@ func (g *Gateway) newExchange(w http.ResponseWriter, r *http.Request, v visit, d
 	if agent := r.Header.Get("X-Stopgate-Agent"); validName(agent) {
 		x.agent = stopgate.AgentName(agent)
 	}
-	x.converse(r.Header)
+	x.past = history.Find(x.records, req, r.Header, history.Options{
+		Book: g.book, Dialect: d, Principal: v.principal, Upstream: up.ID, Failed: g.forgot,
+		CacheKeyIsSession: v.settings.CacheKeyIsSession, ShareSubagents: v.settings.ShareSubagents,
+	})
+	x.session = x.past.Session
 	x.seen.begin(x)
 	return x
 }

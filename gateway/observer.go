@@ -38,11 +38,13 @@ type Observed struct {
 	Principal     stopgate.Principal
 	Agent         stopgate.AgentName
 	Session       stopgate.SessionID
+	SessionSource string // what named it, see history.Conversation
 	Enforced      bool
 
 	Model    string // that the client asked for
 	Streamed bool
 	Choices  int // that it asked for; 0 if it did not say
+	Limit    int // of tokens that it asked for; 0 if it did not say
 
 	Upstream, Address string // id, and HOST:PORT
 	Canned            bool   // the upstream is the replay model
@@ -103,7 +105,8 @@ func (s *sight) begin(x *exchange) {
 		return
 	}
 	s.Dialect, s.Agent, s.Session, s.Enforced = x.dialect.Name(), x.agent, x.session, x.enforced
-	s.Model, s.Streamed, s.Choices = x.req.Model, x.req.Stream, x.req.N
+	s.SessionSource = x.past.Source
+	s.Model, s.Streamed, s.Choices, s.Limit = x.req.Model, x.req.Stream, x.req.N, x.req.MaxTokens
 }
 
 // sent notes that the request goes upstream.

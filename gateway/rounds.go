@@ -26,7 +26,6 @@ type rounds struct {
 	size    int         // bytes of now
 	apart   bool        // now is heard in front of the event policies
 	waiting bool        // for the model to go on
-	ids     []string    // of the responses so far, where the provider remembers them
 }
 
 // maxSaid bounds what is remembered of one round. A longer one is not continued.

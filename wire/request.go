@@ -37,6 +37,9 @@ type Request struct {
 	// N is how many choices were asked for; 0 if the request does not say it in a
 	// form that is understood.
 	N int
+	// MaxTokens is how many tokens the answer may have; 0 if the request does not say it
+	// in a form that is understood.
+	MaxTokens int
 	// Tools are the client-executed tools that the request declares, in its order.
 	Tools []stopgate.ToolDefinition
 	// Unknown are declared names that mean no tool: of a form that the gate does

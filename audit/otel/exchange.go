@@ -74,6 +74,7 @@ func (x *exchange) End(o *gateway.Observed) {
 	}
 	list = appendText(list, "stopgate.dialect", o.Dialect)
 	list = appendText(list, "stopgate.upstream", o.Upstream)
+	list = appendText(list, "stopgate.session.source", o.SessionSource)
 	if o.Session != "" && !strings.HasPrefix(string(o.Session), "weak_") {
 		list = append(list, attribute.String("gen_ai.conversation.id", hashed(string(o.Session))))
 	}
@@ -115,6 +116,9 @@ func modelCall(o *gateway.Observed) []attribute.KeyValue {
 	}
 	if o.Choices > 0 {
 		list = append(list, attribute.Int("gen_ai.request.choice.count", o.Choices))
+	}
+	if o.Limit > 0 {
+		list = append(list, attribute.Int("gen_ai.request.max_tokens", o.Limit))
 	}
 	list = appendText(list, "gen_ai.response.model", o.Answer.Model)
 	list = appendText(list, "gen_ai.response.id", o.Answer.ID)

@@ -76,7 +76,7 @@ func run(t *testing.T, x *otel.Tracer, header map[string]string, tokens bool) ht
 	defer gw.Close()
 	srv := httptest.NewServer(gw)
 	defer srv.Close()
-	req, err := http.NewRequest("POST", srv.URL+"/v1/chat/completions", strings.NewReader(`{"model":"gpt-5-mini","stream":true,"n":1,"messages":[{"role":"user","content":"prompt text"}],`+
+	req, err := http.NewRequest("POST", srv.URL+"/v1/chat/completions", strings.NewReader(`{"model":"gpt-5-mini","stream":true,"n":1,"max_tokens":500,"messages":[{"role":"user","content":"prompt text"}],`+
 		`"tools":[{"type":"function","function":{"name":"read","parameters":{"type":"object"}}},{"type":"function","function":{"name":"write","parameters":{"type":"object"}}}]}`))
 	if err != nil {
 		t.Fatal(err)
@@ -181,7 +181,7 @@ func TestSpans(t *testing.T) {
 	}
 	server := find(t, k.spans, "POST /v1/chat/completions")
 	wants(t, server, trace.SpanKindServer, map[string]string{
-		"http.request.method": "POST", "http.route": "/v1/chat/completions", "http.response.status_code": "200", "stopgate.dialect": "openai-chat",
+		"http.request.method": "POST", "http.route": "/v1/chat/completions", "http.response.status_code": "200", "stopgate.dialect": "openai-chat", "stopgate.session.source": "header",
 		"stopgate.calls": "3", "stopgate.calls.denied": "1", "stopgate.upstream": "up",
 	})
 	if id := attributes(server)["gen_ai.conversation.id"]; len(id) != 16 || strings.Contains(id, "conv") {
@@ -196,7 +196,7 @@ func TestSpans(t *testing.T) {
 	client := find(t, k.spans, "chat gpt-5-mini")
 	wants(t, client, trace.SpanKindClient, map[string]string{
 		"gen_ai.operation.name": "chat", "gen_ai.provider.name": "openai", "gen_ai.request.model": "gpt-5-mini", "gen_ai.request.stream": "true",
-		"gen_ai.request.choice.count": "1", "gen_ai.response.model": "gpt-5-mini-0101", "gen_ai.response.id": "resp-1",
+		"gen_ai.request.choice.count": "1", "gen_ai.request.max_tokens": "500", "gen_ai.response.model": "gpt-5-mini-0101", "gen_ai.response.id": "resp-1",
 		"gen_ai.response.finish_reasons": `["tool_calls"]`, "gen_ai.usage.input_tokens": "30", "gen_ai.usage.output_tokens": "12",
 		"gen_ai.usage.cache_read.input_tokens": "20", "openai.api.type": "chat_completions", "server.address": "127.0.0.1",
 	})

@@ -52,8 +52,9 @@ func (Dialect) Request(body []byte) (*wire.Request, error) {
 				conversational = false
 			}
 		case "max_tokens":
-			if limit := string(v.Raw()); limit == "0" || limit == "1" {
-				conversational = false
+			if limit, ok := wire.Small(v); ok {
+				r.MaxTokens = limit
+				conversational = conversational && limit > 1
 			}
 		}
 	}

@@ -42,8 +42,9 @@ func (Dialect) Request(body []byte) (*wire.Request, error) {
 		case "store":
 			r.Hints.Unstored = v.Kind() == jsonstream.False
 		case "max_output_tokens":
-			if limit := string(v.Raw()); limit == "0" || limit == "1" {
-				conversational = false
+			if limit, ok := wire.Small(v); ok {
+				r.MaxTokens = limit
+				conversational = conversational && limit > 1
 			}
 		case "stream":
 			r.Stream = v.Kind() == jsonstream.True

@@ -1,37 +1,31 @@
-package gateway
+package history
 
 import (
 	"bytes"
+	"context"
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/gateway/ledger"
 	"github.com/stopgate/stopgate/jsonstream"
-	"github.com/stopgate/stopgate/session"
 	"github.com/stopgate/stopgate/wire"
 )
 
-// recall opens the turn and tells it what the request's history says about earlier
-// calls and their results (WIRE 7.2). It returns the body without the results that
-// the model must not get (DECISIONS K32, S11).
-func (x *exchange) recall(body []byte) []byte {
-	x.turn = x.g.gate.Turn(session.Owner{Principal: x.principal, Session: x.session}, x.turnID)
-	past, told := x.told()
-	x.req.Past = nil // it holds on to the body
-	m := gate.Memory{Learn: x.req.Conversational, Alone: x.guessed}
+// Recall tells a turn what the request's history says about earlier calls and their
+// results (WIRE 7.2). It returns the body without the results that the model must not
+// get (DECISIONS K32, S11); if not enforced, the body as it is. like is what the calls of
+// the turn have in common.
+func (c *Conversation) Recall(ctx context.Context, req *wire.Request, turn *gate.Turn, like stopgate.Call, body []byte, enforced bool) []byte {
+	past, told := c.told(ctx, req)
+	m := gate.Memory{Learn: req.Conversational, Alone: c.Guessed}
 	if m.Learn {
-		m.Spoken, m.Begins = x.req.Hints.Spoken, x.guessed && len(told) == 0
+		m.Spoken, m.Begins = req.Hints.Spoken, c.Guessed && len(told) == 0
 	}
-	known, err := x.turn.Remember(x.records, stopgate.Call{
-		Agent: x.agent, Surface: stopgate.SurfaceGateway, Dialect: x.dialect.Name(),
-	}, told, m)
-	if err != nil {
-		x.g.faults.count(stopgate.CodeStoreUnavailable)
-		x.g.log.Warn("results of the history are not recorded", "error", err)
-	}
+	known, err := turn.Remember(ctx, like, told, m)
+	c.fail("results of the history are not recorded", err)
 	var edits wire.Edits
 	for i := range past {
-		if !known[i].Withheld || !x.enforced {
+		if !known[i].Withheld || !enforced {
 			continue
 		}
 		for _, r := range past[i].Results {
@@ -46,23 +40,23 @@ func (x *exchange) recall(body []byte) []byte {
 
 // told puts the history into the gate's terms: the calls of the responses that this
 // request continues, and those in it.
-func (x *exchange) told() ([]wire.Past, []gate.Told) {
-	past := make([]wire.Past, len(x.links), len(x.links)+len(x.req.Past))
-	told := make([]gate.Told, len(x.links), cap(past))
-	at := make(map[stopgate.CallID]int, len(x.links))
-	for i, c := range x.links {
-		told[i] = gate.Told{Proposal: c.Proposal, Call: c.ID, Tool: c.Tool}
-		at[c.ID] = i
+func (c *Conversation) told(ctx context.Context, req *wire.Request) ([]wire.Past, []gate.Told) {
+	past := make([]wire.Past, len(c.links), len(c.links)+len(req.Past))
+	told := make([]gate.Told, len(c.links), cap(past))
+	at := make(map[stopgate.CallID]int, len(c.links))
+	for i, l := range c.links {
+		told[i] = gate.Told{Proposal: l.Proposal, Call: l.ID, Tool: l.Tool}
+		at[l.ID] = i
 	}
-	for _, p := range x.req.Past {
-		t := gate.Told{Call: p.Call, Tool: p.Tool, Definition: x.req.Tool(p.Tool)}
+	for _, p := range req.Past {
+		t := gate.Told{Call: p.Call, Tool: p.Tool, Definition: req.Tool(p.Tool)}
 		if p.HasArgs() {
 			t.Args = p.Args
 		} else if i, ok := at[p.Call]; ok && len(past[i].Results) == 0 {
 			past[i].Results = p.Results
 			continue
-		} else if c, ok := x.unseen(p.Call); ok {
-			t.Proposal, t.Tool = c.Proposal, c.Tool
+		} else if l, ok := c.unseen(ctx, p.Call); ok {
+			t.Proposal, t.Tool = l.Proposal, l.Tool
 		}
 		past = append(past, p)
 		told = append(told, t)
@@ -74,11 +68,11 @@ func (x *exchange) told() ([]wire.Past, []gate.Told) {
 }
 
 // unseen finds a call that the request has only the result of.
-func (x *exchange) unseen(id stopgate.CallID) (c ledger.Call, ok bool) {
-	if _, remembers := x.dialect.(wire.Rememberer); !remembers || id == "" {
-		return c, false
+func (c *Conversation) unseen(ctx context.Context, id stopgate.CallID) (l ledger.Call, ok bool) {
+	if _, remembers := c.o.Dialect.(wire.Rememberer); !remembers || id == "" {
+		return l, false
 	}
-	return found(x, id, x.g.book.Call)
+	return found(ctx, c, id, c.o.Book.Call)
 }
 
 // answer adds the result of a call.
