@@ -68,7 +68,9 @@ func mediaType(h http.Header) string {
 // send makes the upstream request and waits for the response header.
 func (x *exchange) send(r *http.Request, body []byte) (*http.Response, *refusal) {
 	var sent payload
-	out, err := x.upstream.request(x.ctx, r, &sent, body)
+	var ctx context.Context
+	ctx, x.stop = context.WithCancel(x.ctx)
+	out, err := x.upstream.request(ctx, r, &sent, body)
 	if err != nil {
 		return nil, badAnswer("")
 	}

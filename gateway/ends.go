@@ -25,7 +25,7 @@ const (
 
 // waste ends, in time, a response in which nothing can run any more.
 func (s *stream) waste() {
-	if s.rounds.dialect != nil && s.rounds.left > 0 { // the model is answered, and needs all that it said
+	if s.rounds.left > 0 && s.settings.AfterDeny == DrainUpstream { // the model is answered, and all that it says is heard
 		return
 	}
 	if !s.calls.allDenied() || !s.stream.CanCancel() {
@@ -75,10 +75,13 @@ func (x *exchange) await(p *gate.Pending) {
 	})
 }
 
-// cut cancels the upstream and writes the legal end of the response.
+// cut stops the upstream. The model is answered with what it had said so far (DECISIONS
+// S7), or else the legal end of the response is written.
 func (s *stream) cut() {
-	s.cancelUpstream()
-	s.over = true
+	can := s.stream.CanCancel()
+	s.stopped = true
+	s.stop()
+	s.body.Close()
 	s.stream.Cancel()
 	s.calls.ended = s.calls.ended[:0]
 	all := s.calls.unresolved()
@@ -87,6 +90,15 @@ func (s *stream) cut() {
 		s.unlocked(write) // and tells the event policies, which may take their time
 	} else {
 		write()
+	}
+	if s.again(all) {
+		return
+	}
+	s.over = true
+	s.cancel(errDenied)
+	if !can { // something began after the decision to stop: it has no end
+		s.abort(stopgate.CodeStreamTruncated, "")
+		return
 	}
 	out, err := s.stream.Release(s.out, s.calls.releases(all), nil)
 	s.out = out
@@ -142,7 +154,7 @@ func (s *stream) endOfInput() {
 		}
 		return
 	}
-	if errors.Is(context.Cause(s.ctx), errDenied) {
+	if s.rounds.cut || errors.Is(context.Cause(s.ctx), errDenied) {
 		s.cut() // the drain took too long
 		return
 	}

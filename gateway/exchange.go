@@ -45,6 +45,7 @@ type exchange struct {
 
 	seen     *sight
 	stopped  bool        // the provider was stopped: nothing is left that may run
+	stop     func()      // stops it, and nothing else
 	policies *events.Run // the event policies at work, nil without any
 
 	calls calls

@@ -137,7 +137,7 @@ func (s *sight) next(x *exchange) {
 	if s == nil {
 		return
 	}
-	s.Answer, s.Ended = x.notes.Answer, time.Now()
+	s.Answer, s.Ended, s.Cancelled = x.notes.Answer, time.Now(), x.stopped
 	s.to.Next(&s.Observed)
 	s.Answer, s.Answered, s.First, s.Ended, s.UpstreamStatus = wire.Answer{}, time.Time{}, time.Time{}, time.Time{}, 0
 }

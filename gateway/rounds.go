@@ -26,6 +26,7 @@ type rounds struct {
 	size    int         // bytes of now
 	apart   bool        // now is heard in front of the event policies
 	waiting bool        // for the model to go on
+	cut     bool        // the provider is being stopped: nothing that it says may run
 }
 
 // maxSaid bounds what is remembered of one round. A longer one is not continued.
@@ -140,12 +141,13 @@ func answerable(v stopgate.Verdict) bool {
 func (x *exchange) nextRound(sent []byte) {
 	r := &x.rounds
 	r.said = append(r.said, r.now)
-	r.now, r.size, r.sent = wire.Said{}, 0, sent
+	r.now, r.size, r.sent, r.cut = wire.Said{}, 0, sent, false
 	r.left--
 	x.policies.Again()
 	x.tellCalls()
 	x.sum.add(&x.calls)
 	x.seen.next(x)
+	x.stopped = false
 	x.calls = calls{x: x, watched: x.calls.watched, batch: x.calls.batch[:0]}
 	x.turnID = stopgate.TurnID("t_" + rand.Text())
 	x.turn = x.turn.Next(x.turnID)
@@ -173,7 +175,9 @@ func (s *stream) again(all []int) bool {
 		return false
 	}
 	s.flush()
-	s.hearOut()
+	if !s.stopped {
+		s.hearOut()
+	}
 	s.body.Close()
 	if i, ok := s.stream.(wire.Interluder); ok {
 		s.out = i.Interlude(s.out, s.calls.releases(all))
@@ -185,6 +189,7 @@ func (s *stream) again(all []int) bool {
 	s.nextRound(sent)
 	var answer *http.Response
 	var no *refusal
+	s.watch.drainBy = time.Time{} // of the answer before
 	s.watch.reading, s.rounds.waiting = true, true
 	s.unlocked(func() { answer, no = s.send(s.rounds.request, sent) })
 	s.watch.reading, s.rounds.waiting = false, false

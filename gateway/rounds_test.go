@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/stopgate/stopgate/gateway"
 )
@@ -141,10 +143,81 @@ func TestAnswerFails(t *testing.T) {
 	}
 }
 
-// Proves S7: on_deny = "answer" reads what the model says to its end: the history that
-// goes back to it is whole.
+// cutting is a provider whose first answer is a call with content without end; then it
+// is what stands behind it.
+type cutting struct {
+	endless
+	then *model
+	n    atomic.Int32
+}
+
+func (c *cutting) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if c.n.Add(1) == 1 {
+		c.endless.ServeHTTP(w, r)
+		return
+	}
+	c.then.ServeHTTP(w, r)
+}
+
+// Proves S7, W6: a model that writes on after its call was refused is stopped at once, at
+// the provider, and goes on with the refusal: its history has of the call what was
+// complete, and nothing of it runs or is seen.
+func TestAnswerCuts(t *testing.T) {
+	chat, anthropic := tongues()[0], tongues()[2]
+	for _, c := range []struct {
+		in                tongue
+		begin, more, want string
+	}{
+		{chat, chatEvent(`{"role":"assistant","content":"hi"}`, "null") + chatEvent(`{"tool_calls":[{"index":0,"id":"x1","type":"function","function":{"name":"a","arguments":"{\"path\":\".env\",\"c\":\""}}]}`, "null"),
+			chatEvent(`{"tool_calls":[{"index":0,"function":{"arguments":"xxxxxxxx"}}]}`, "null"), `"arguments":"{\"path\":\".env\"}"`},
+		{anthropic, anthropicStart + anthropicText(0, "hi") + "event: content_block_start\n" + `data: {"type":"content_block_start","index":1,"content_block":{"type":"tool_use","id":"x1","name":"a","input":{}}}` + "\n\n" +
+			"event: content_block_delta\n" + `data: {"type":"content_block_delta","index":1,"delta":{"type":"input_json_delta","partial_json":"{\"path\":\".env\",\"c\":\""}}` + "\n\n",
+			"event: content_block_delta\n" + `data: {"type":"content_block_delta","index":1,"delta":{"type":"input_json_delta","partial_json":"xxxxxxxx"}}` + "\n\n", `"input":{"path":".env"}`},
+	} {
+		for _, slow := range []bool{false, true} {
+			t.Run(fmt.Sprint(c.in.name, " slow ", slow), func(t *testing.T) {
+				m := &model{}
+				provider := &cutting{endless: endless{begin: c.begin, more: c.more, gone: make(chan int64, 1)}, then: m}
+				if slow { // fewer bytes than are let go by: the time ends it
+					provider.more = ": waiting\n\n"
+				}
+				book := new(notebook)
+				r := newRig(t, denyingEnv, provider, func(o *gateway.Options) {
+					answering(2)(o)
+					o.Observer = book
+				})
+				m.will(saidCall{"x2", "b", `{"n":2}`})
+				a := r.send("POST", c.in.path, mustJSON(c.in.request(true, []string{"a", "b"}, []said{user("go")})), nil)
+				if a.err != nil {
+					t.Fatal(a.err, a.body)
+				}
+				select {
+				case <-provider.gone:
+				case <-time.After(10 * time.Second):
+					t.Fatal("the provider was not stopped")
+				}
+				mustContain(t, a.body, `"x2"`)
+				mustLack(t, a.body, "xxxx", ".env", "was not run", `"x1"`)
+				mustContain(t, m.heard(), c.want, `rule_matched`)
+				mustLack(t, m.heard(), "xxxx")
+				if got := fmt.Sprint(r.log.wait(t, 2)); got != "[a denied rule_matched b allowed rule_matched]" {
+					t.Error(got)
+				}
+				if last := book.wait(t, 1); len(book.next) != 1 || !book.next[0].Cancelled || last.Cancelled {
+					t.Errorf("%+v, then %+v", book.next, last)
+				}
+			})
+		}
+	}
+}
+
+// Proves S7 with after_deny = "drain": what the model says is read to its end, and the
+// history that goes back to it is whole.
 func TestAnswerHearsOut(t *testing.T) {
-	k := newTalk(t, tongues()[0], denying("a"), answering(1))
+	k := newTalk(t, tongues()[0], denying("a"), func(o *gateway.Options) {
+		answering(1)(o)
+		o.Settings.AfterDeny = gateway.DrainUpstream
+	})
 	k.tools = []string{"a"}
 	long := `{"path":"` + strings.Repeat("x", 100_000) + `"}`
 	k.model.will(saidCall{"x1", "a", long})

@@ -3,6 +3,7 @@ package anthropic_test
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"strings"
 	"testing"
 
 	"github.com/stopgate/stopgate/wire"
@@ -97,9 +98,14 @@ func TestAnswer(t *testing.T) {
 			t.Errorf("%t\n%s\nwant\n%s", ok, next, c[1])
 		}
 	}
+	cut := wire.Said{Answers: said.Answers, Events: [][]byte{
+		start("0", `{"type":"tool_use","id":"c1","name":"a","input":{}}`), delta("0", `"type":"input_json_delta","partial_json":"{\"a\":1,\"b\":\"xx"`),
+	}}
+	if next, ok := (anthropic.Dialect{}).Answer([]byte(`{"messages":[]}`), cut); !ok || !strings.Contains(string(next), `"input":{"a":1}}`) {
+		t.Errorf("a call that was cut: %s", next)
+	}
 	for name, events := range map[string][][]byte{
 		"nothing":                    nil,
-		"arguments that are no JSON": {start("0", `{"type":"tool_use","id":"c1","name":"a","input":{}}`), delta("0", `"type":"input_json_delta","partial_json":"{"`)},
 		"an unknown delta":           {start("0", `{"type":"text","text":""}`), delta("0", `"type":"smell_delta","smell":"x"`)},
 		"a delta of no block":        {delta("0", `"type":"text_delta","text":"x"`)},
 	} {

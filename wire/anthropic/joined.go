@@ -57,10 +57,10 @@ func (j *joined) Release(dst []byte, outcomes []wire.Release, spill wire.Spill) 
 // Interlude implements [wire.Interluder]: nothing stands for the calls, but what the
 // model said behind them is said.
 func (s *stream) Interlude(dst []byte, _ []wire.Release) []byte {
-	if !s.waiting {
+	if !s.waiting && !s.cancelled {
 		return dst
 	}
-	s.waiting, s.pending = false, 0
+	s.waiting, s.cancelled, s.pending = false, false, 0
 	dst, _ = s.writeQueue(dst, make([][]byte, len(s.list)), nil, nil) // without a spill nothing fails
 	return dst
 }

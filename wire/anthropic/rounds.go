@@ -146,11 +146,7 @@ func saidContent(said wire.Said) (blocks [][]byte, ok bool) {
 		}
 	}
 	for _, b := range begun {
-		block, ok := b.whole()
-		if !ok {
-			return nil, false
-		}
-		if block != nil {
+		if block := b.whole(); block != nil {
 			blocks = append(blocks, block)
 		}
 	}
@@ -188,8 +184,8 @@ func (b *saidBlock) take(delta jsonstream.Value) bool {
 }
 
 // whole is the block as a history has it; nil for an empty text, which is refused there
-// (A6). ok is false for arguments that are no JSON: no history can hold them.
-func (b *saidBlock) whole() (block []byte, ok bool) {
+// (A6).
+func (b *saidBlock) whole() (block []byte) {
 	var edits wire.Edits
 	for i, d := range deltaTexts {
 		if !b.came[i] {
@@ -199,10 +195,7 @@ func (b *saidBlock) whole() (block []byte, ok bool) {
 			if len(b.texts[i]) == 0 {
 				continue
 			}
-			if _, err := jsonstream.Parse(b.texts[i], wire.EnvelopeOptions(len(b.texts[i])+1)); err != nil {
-				return nil, false
-			}
-			set(&edits, b.start, "input", b.texts[i])
+			set(&edits, b.start, "input", wire.Complete(b.texts[i]))
 			continue
 		}
 		begun, _ := b.start.Get(d.to)
@@ -216,9 +209,9 @@ func (b *saidBlock) whole() (block []byte, ok bool) {
 		}
 	}
 	if begun, _ := b.start.Get("text"); isBlock(b.start, "text") && begun.IsText("") && len(b.texts[0]) == 0 {
-		return nil, true
+		return nil
 	}
-	return edits.Within(b.start), true
+	return edits.Within(b.start)
 }
 
 // usages are the counters of earlier rounds, as each of them had them at its end.

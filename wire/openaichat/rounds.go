@@ -52,7 +52,22 @@ func saidMessage(said wire.Said) (message []byte, ok bool) {
 		choice, one := choices.Index(0)
 		m, has := choice.Get("message")
 		_, old := m.Get("function_call")
-		return m.Raw(), err == nil && one && choices.Len() == 1 && has && !old
+		if err != nil || !one || choices.Len() != 1 || !has || old {
+			return nil, false
+		}
+		var edits wire.Edits
+		calls, _ := m.Get("tool_calls")
+		for c := range calls.Elements() {
+			function, _ := c.Get("function")
+			args, _ := function.Get("arguments")
+			if args.Kind() != jsonstream.String {
+				continue
+			}
+			if whole := wire.Complete(args.AppendText(nil)); !args.IsText(string(whole)) {
+				edits.Replace(args, jsonstream.AppendQuote(nil, whole)) // providers refuse a history with broken arguments
+			}
+		}
+		return edits.Within(m), true
 	}
 	var a spoken
 	for _, data := range said.Events {
@@ -214,11 +229,8 @@ func (a *spoken) message() ([]byte, bool) {
 			m = append(c.more.appendTo(append(m, '}')), '}')
 			continue
 		}
-		if _, err := jsonstream.Parse(c.text, wire.EnvelopeOptions(len(c.text)+1)); err != nil {
-			return nil, false // providers refuse a history with broken arguments
-		}
 		m = jsonstream.AppendQuote(append(m, `,"type":"function","function":{"name":`...), c.name)
-		m = jsonstream.AppendQuote(append(m, `,"arguments":`...), c.text)
+		m = jsonstream.AppendQuote(append(m, `,"arguments":`...), wire.Complete(c.text))
 		m = append(c.more.appendTo(append(m, '}')), '}')
 	}
 	return append(m, "]}"...), len(a.calls) > 0

@@ -35,7 +35,6 @@ func TestAnswer(t *testing.T) {
 		t.Errorf("%t\n%s\nwant\n%s", ok, next, want)
 	}
 	for name, events := range map[string][]string{
-		"arguments that are no JSON": {`"tool_calls":[{"index":0,"id":"c1","function":{"name":"f","arguments":"{"}}]`},
 		"the legacy form":            {`"function_call":{"name":"f","arguments":"{}"}`},
 		"text in parts":              {`"content":[{"type":"text","text":"x"}]`, `"tool_calls":[{"index":0,"id":"c1","function":{"name":"f","arguments":"{}"}}]`},
 		"no index":                   {`"tool_calls":[{"id":"c1","function":{"name":"f","arguments":"{}"}}]`},
@@ -47,6 +46,17 @@ func TestAnswer(t *testing.T) {
 		}
 		if next, ok := (openaichat.Dialect{}).Answer([]byte(`{"messages":[]}`), s); ok {
 			t.Errorf("%s: %s", name, next)
+		}
+	}
+	// A call that was cut stands in the history with what was complete of it.
+	for _, s := range []wire.Said{
+		{Events: [][]byte{delta(`"tool_calls":[{"index":0,"id":"c1","function":{"name":"f","arguments":"{\"a\":1,\"b\":\"xx"}}]`)}},
+		{Body: []byte(`{"choices":[{"message":{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{\"a\":1,\"b\":\"xx"}}]}}]}`)},
+	} {
+		s.Answers = said.Answers[:1]
+		want := `{"messages":[{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{\"a\":1}"}}]},{"role":"tool","tool_call_id":"c1","content":"no"}]}`
+		if next, ok := (openaichat.Dialect{}).Answer([]byte(`{"messages":[]}`), s); !ok || string(next) != want {
+			t.Errorf("%t %s, want %s", ok, next, want)
 		}
 	}
 	if _, ok := (openaichat.Dialect{}).Answer([]byte(strings.Repeat("[", 3)), said); ok {
