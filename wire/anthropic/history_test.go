@@ -105,9 +105,9 @@ func TestAnswer(t *testing.T) {
 		t.Errorf("a call that was cut: %s", next)
 	}
 	for name, events := range map[string][][]byte{
-		"nothing":                    nil,
-		"an unknown delta":           {start("0", `{"type":"text","text":""}`), delta("0", `"type":"smell_delta","smell":"x"`)},
-		"a delta of no block":        {delta("0", `"type":"text_delta","text":"x"`)},
+		"nothing":             nil,
+		"an unknown delta":    {start("0", `{"type":"text","text":""}`), delta("0", `"type":"smell_delta","smell":"x"`)},
+		"a delta of no block": {delta("0", `"type":"text_delta","text":"x"`)},
 	} {
 		if next, ok := (anthropic.Dialect{}).Answer([]byte(`{"messages":[]}`), wire.Said{Events: events, Answers: said.Answers}); ok {
 			t.Errorf("%s: %s", name, next)

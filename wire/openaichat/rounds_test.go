@@ -35,10 +35,10 @@ func TestAnswer(t *testing.T) {
 		t.Errorf("%t\n%s\nwant\n%s", ok, next, want)
 	}
 	for name, events := range map[string][]string{
-		"the legacy form":            {`"function_call":{"name":"f","arguments":"{}"}`},
-		"text in parts":              {`"content":[{"type":"text","text":"x"}]`, `"tool_calls":[{"index":0,"id":"c1","function":{"name":"f","arguments":"{}"}}]`},
-		"no index":                   {`"tool_calls":[{"id":"c1","function":{"name":"f","arguments":"{}"}}]`},
-		"no name":                    {`"tool_calls":[{"index":0,"id":"c1","function":{"arguments":"{}"}}]`},
+		"the legacy form": {`"function_call":{"name":"f","arguments":"{}"}`},
+		"text in parts":   {`"content":[{"type":"text","text":"x"}]`, `"tool_calls":[{"index":0,"id":"c1","function":{"name":"f","arguments":"{}"}}]`},
+		"no index":        {`"tool_calls":[{"id":"c1","function":{"name":"f","arguments":"{}"}}]`},
+		"no name":         {`"tool_calls":[{"index":0,"id":"c1","function":{"arguments":"{}"}}]`},
 	} {
 		s := wire.Said{Answers: []wire.Answered{{Call: "c1", Text: "no"}}}
 		for _, e := range events {
