@@ -60,7 +60,7 @@ var layers = [][]string{
 	{"gateway/ledger"},
 	{"gateway/history"},
 	{"gateway"},
-	{"mcpgate/link", "mcpgate/pin"},
+	{"mcpgate/link", "mcpgate/pin", "mcpgate/definition"},
 	{"mcpgate"},
 	{"audit/otel"},
 	{"decide"},
@@ -68,10 +68,11 @@ var layers = [][]string{
 	{"hook"},
 	{"hook/install"},
 	{"internal/config"},
-	{"internal/textdiff", "internal/ci", "internal/suite", "internal/metrics", "internal/socket", "internal/tty"},
+	{"internal/textdiff", "internal/ci", "internal/suite", "internal/metrics", "internal/socket", "internal/tty", "internal/leash", "internal/amend"},
 	{"agent/arguments", "agent/provider"},
 	{"agent"},
 	{"agent/tools", "agent/tui"},
+	{"agent/servers"},
 	{"cmd/stopgate"},
 }
 

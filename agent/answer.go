@@ -17,6 +17,8 @@ type answer struct {
 	a    *Agent
 	ctx  context.Context
 	turn *gate.Turn
+	// tools are those of the request: the model was told of these.
+	tools []Tool
 	// stream is set once there is one; verdicts from elsewhere stop it.
 	stream atomic.Pointer[provider.Stream]
 	calls  []*call
@@ -82,20 +84,35 @@ func (r *answer) start(e *stopgate.Event) {
 		r.calls = append(r.calls, nil)
 	}
 	a := r.a
-	def := a.definition(e.Tool)
-	p, err := r.turn.Open(context.WithoutCancel(r.ctx), stopgate.Call{
-		Tool: e.Tool, ID: e.ID, Surface: stopgate.SurfaceAgent, Dialect: string(a.Endpoint.API), Definition: def,
-	})
+	t, declared := r.tool(e.Tool)
+	proposed := stopgate.Call{Tool: e.Tool, ID: e.ID, Surface: stopgate.SurfaceAgent, Dialect: string(a.Endpoint.API), Server: t.Server}
+	if declared {
+		proposed.Definition = &t.ToolDefinition
+	}
+	p, err := r.turn.Open(context.WithoutCancel(r.ctx), proposed)
 	if err != nil {
 		r.err = err
 		return
 	}
 	a.calls++
-	c := &call{number: a.calls, tool: e.Tool, declared: def != nil, pending: p, part: e.Call}
+	c := &call{number: a.calls, tool: e.Tool, declared: declared, pending: p, part: e.Call}
 	c.state = Call{Number: c.number, Proposal: p.ID(), Tool: e.Tool, Observed: !p.Enforced()}
 	r.calls[e.Call] = c
 	c.change(a.Watch, nil)
+	if t.Refused != "" {
+		r.note(c, p.Refuse(t.Refused))
+	}
 	r.note(c, p.Verdict())
+}
+
+// tool finds a tool of the request.
+func (r *answer) tool(name stopgate.ToolName) (t Tool, declared bool) {
+	for _, t := range r.tools {
+		if t.Name == name {
+			return t, true
+		}
+	}
+	return Tool{}, false
 }
 
 // note looks at a verdict: a call that somebody must answer is put before him at the

@@ -14,14 +14,35 @@ import (
 
 // Runner runs calls. It gets the bytes that the gate released.
 type Runner interface {
-	// Definitions are the tools that the model is told of.
-	Definitions() []stopgate.ToolDefinition
+	// Definitions are the tools as they are now. Where they are elsewhere it waits for
+	// them, but not longer than ctx lasts.
+	Definitions(ctx context.Context) []Tool
+	// Has reports whether calls of this name are for this runner.
+	Has(tool stopgate.ToolName) bool
 	// Run runs a call. It returns soon after ctx ends; what the tool itself could not do
 	// is a result with Failed.
-	Run(ctx context.Context, tool stopgate.ToolName, args string) Result
+	Run(ctx context.Context, t Task) Result
 	// Preview shows what a call would change, "" if there is nothing to show: a unified
 	// diff. It changes nothing.
 	Preview(tool stopgate.ToolName, args string) string
+}
+
+// Tool is a tool of a [Runner].
+type Tool struct {
+	stopgate.ToolDefinition
+	Server stopgate.ServerID // the MCP server that has it, "" for none
+	// Refused is why every call of it is refused: the model is not told of the tool. ""
+	// for one that can be called.
+	Refused stopgate.Code
+}
+
+// Task is a call that may run.
+type Task struct {
+	Tool stopgate.ToolName
+	Args string
+	// Progress is told how far the call is, in words that may hold anything; nil for
+	// nobody.
+	Progress func(text string)
 }
 
 // Result is what a tool gives back.

@@ -47,11 +47,15 @@ func (a *Agent) Say(ctx context.Context, text string) (sum Summary, err error) {
 // to speak again.
 func (a *Agent) step(ctx context.Context, sum *Summary) (more bool, err error) {
 	id := stopgate.TurnID(fmt.Sprintf("%s-%d", a.Owner.Session, len(a.entries)))
-	r := &answer{a: a, ctx: ctx, turn: a.Gate.Turn(a.Owner, id), done: make(chan struct{})}
+	r := &answer{a: a, ctx: ctx, turn: a.Gate.Turn(a.Owner, id), tools: a.Tools.Definitions(ctx), done: make(chan struct{})}
 	defer r.cancel()
-	reply, err := r.run(provider.Request{
-		System: a.System, Messages: conversation.Messages(a.entries), Tools: a.Tools.Definitions(),
-	})
+	request := provider.Request{System: a.System, Messages: conversation.Messages(a.entries)}
+	for _, t := range r.tools {
+		if t.Refused == "" {
+			request.Tools = append(request.Tools, t.ToolDefinition)
+		}
+	}
+	reply, err := r.run(request)
 	sum.Answers++
 	sum.TokensIn += reply.Usage.In
 	sum.TokensOut += reply.Usage.Out
@@ -189,7 +193,9 @@ func (a *Agent) run(ctx context.Context, c *call, out stopgate.Outcome) error {
 		s.Preview = preview
 	})
 	began := time.Now()
-	result := a.Tools.Run(ctx, c.tool, string(out.Args))
+	result := a.Tools.Run(ctx, Task{Tool: c.tool, Args: string(out.Args), Progress: func(text string) {
+		c.change(a.Watch, func(s *Call) { s.Progress = text })
+	}})
 	took := time.Since(began)
 	text, withheld, err := a.observe(ctx, c, out, result)
 	if err != nil {
@@ -244,14 +250,3 @@ func outlast(ctx context.Context) (context.Context, context.CancelFunc) {
 
 // lastWrites is how long the store has for what happened before an interruption.
 const lastWrites = 2 * time.Second
-
-// definition finds a tool that the model was told of, nil if it was not.
-func (a *Agent) definition(name stopgate.ToolName) *stopgate.ToolDefinition {
-	defs := a.Tools.Definitions()
-	for i := range defs {
-		if defs[i].Name == name {
-			return &defs[i]
-		}
-	}
-	return nil
-}

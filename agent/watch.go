@@ -58,6 +58,7 @@ type Call struct {
 	// Observed says that the policy only observes: the call runs whatever the verdict.
 	Observed bool
 	Preview  string // what the call changes, as a unified diff, from Running on
+	Progress string // of Running: what the tool says about how far it is
 	Result   string // of Done, Failed and Refused: what the model is told
 	Withheld bool   // the policy keeps the result from the model
 	Took     time.Duration

@@ -2,8 +2,6 @@ package mcpgate
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"strings"
 	"sync"
@@ -12,16 +10,15 @@ import (
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/visible"
 	"github.com/stopgate/stopgate/jsonstream"
+	"github.com/stopgate/stopgate/mcpgate/definition"
 	"github.com/stopgate/stopgate/wire/jsonrpc"
 )
 
-// tool is one tool of a server as its definition describes it.
+// tool is one tool of a server.
 type tool struct {
-	definition stopgate.ToolDefinition
-	hash       string // of the whole definition
-	canonical  []byte // what the hash is of
-	marks      []mark // arguments that headers mirror
-	invalid    bool   // the marks are: HTTP must not offer the tool
+	*definition.Tool
+	marks   []mark // arguments that headers mirror
+	invalid bool   // the marks are: HTTP must not offer the tool
 }
 
 // catalog is what a connection knows of its server's tools.
@@ -52,7 +49,7 @@ func (k *catalog) put(t *tool) {
 		k.tools = map[stopgate.ToolName]*tool{}
 	}
 	if len(k.tools) < maxTools {
-		k.tools[t.definition.Name] = t
+		k.tools[t.Name] = t
 	}
 }
 
@@ -61,53 +58,17 @@ const (
 	maxPages = 100
 )
 
-// pinned are the members of a definition that a model or a client goes by; the others
-// may change from day to day (WIRE 8.4).
-var pinned = []string{"annotations", "description", "inputSchema", "name", "outputSchema", "title"}
-
-// read takes a definition in; nil if it is none that anybody can go by, and why.
-func readTool(v jsonstream.Value) (*tool, string) {
-	if !jsonrpc.Exact(v) {
-		return nil, "the names of its members are ambiguous"
-	}
-	name := stopgate.ToolName(textOf(v, "name"))
-	if !stopgate.ValidToolName(name) {
-		return nil, "its name is not one that tools can have"
-	}
-	t := &tool{definition: stopgate.ToolDefinition{Name: name, Description: textOf(v, "description")}}
-	t.canonical = append(t.canonical, '{')
-	for _, member := range pinned {
-		m, ok := v.Get(member)
-		if !ok {
-			continue
-		}
-		if len(t.canonical) > 1 {
-			t.canonical = append(t.canonical, ',')
-		}
-		t.canonical = append(jsonstream.AppendQuote(t.canonical, member), ':')
-		t.canonical = jsonstream.AppendCanonical(t.canonical, m)
-	}
-	t.canonical = append(t.canonical, '}')
-	sum := sha256.Sum256(t.canonical)
-	t.hash = hex.EncodeToString(sum[:])
-	schema, ok := v.Get("inputSchema")
-	if !ok || schema.Kind() != jsonstream.Object {
-		return nil, "it has no inputSchema"
-	}
-	t.definition.Schema = append([]byte(nil), schema.Raw()...)
-	var bad string
-	if t.marks, bad = marksOf(schema); bad != "" {
-		t.invalid = true
-	}
-	return t, ""
-}
-
 // learn takes one definition of the server's list in.
 func (c *conn) learn(v jsonstream.Value) *tool {
-	t, bad := readTool(v)
-	if t == nil {
+	d, bad := definition.Read(v)
+	if d == nil {
 		c.p.g.log.Warn("a tool is left out", "server", c.name(), "tool", visible.Elide(visible.Text(textOf(v, "name")), 64), "because", bad)
 		return nil
+	}
+	t := &tool{Tool: d}
+	schema, _ := v.Get("inputSchema")
+	if t.marks, bad = marksOf(schema); bad != "" {
+		t.invalid = true
 	}
 	c.tools.put(t)
 	return t
@@ -189,13 +150,13 @@ func (c *conn) accepted(t *tool) bool {
 	if c.p.g.pins == nil {
 		return true
 	}
-	same, err := c.p.g.pins.Check(c.server.Identity, t.definition.Name, t.hash, t.canonical)
+	same, err := c.p.g.pins.Check(c.server.Identity, t.Name, t.Hash, t.Canonical)
 	switch {
 	case err != nil:
 		c.p.g.log.Error("the accepted definitions cannot be read", "error", err)
 	case !same:
 		c.p.g.log.Warn("a tool has changed since it was accepted: it is disabled until stopgate mcp pin approve",
-			"server", c.name(), "tool", t.definition.Name)
+			"server", c.name(), "tool", t.Name)
 	}
 	return err == nil && same
 }
@@ -205,6 +166,6 @@ func (c *conn) shown(t *tool) bool {
 	if !c.p.g.gate.Enforced() {
 		return true
 	}
-	call := c.p.g.call(c.p.owner, c.server, t.definition.Name, &t.definition)
-	return !t.invalid && !c.p.g.never(call, t.hash) && c.accepted(t)
+	call := c.p.g.call(c.p.owner, c.server, t.Name, &t.ToolDefinition)
+	return !t.invalid && !c.p.g.never(call, t.Hash) && c.accepted(t)
 }

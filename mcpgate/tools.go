@@ -10,6 +10,7 @@ import (
 	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/internal/visible"
 	"github.com/stopgate/stopgate/jsonstream"
+	"github.com/stopgate/stopgate/mcpgate/definition"
 	"github.com/stopgate/stopgate/mcpgate/link"
 	"github.com/stopgate/stopgate/wire/jsonrpc"
 )
@@ -28,14 +29,14 @@ func (p *peer) listTools(ctx context.Context, m *jsonrpc.Message, x *exchange) r
 		seen := map[stopgate.ToolName]bool{}
 		e.RemoveElements(list, func(v jsonstream.Value) bool {
 			t := c.learn(v)
-			if t == nil || seen[t.definition.Name] || !c.shown(t) {
+			if t == nil || seen[t.Name] || !c.shown(t) {
 				return true
 			}
-			seen[t.definition.Name] = true
+			seen[t.Name] = true
 			if name, _ := v.Get("name"); !p.g.one() {
 				e.Replace(name, jsonstream.AppendQuote(nil, c.joined(name.Text())))
 			}
-			c.clean(e, v, t.definition.Name)
+			c.clean(e, v, t.Name)
 			return false
 		})
 		if !x.modern {
@@ -55,45 +56,10 @@ func (p *peer) listTools(ctx context.Context, m *jsonrpc.Message, x *exchange) r
 // clean shows what a definition hides: characters that nobody sees are written as
 // escapes in the texts that a model reads (THREATS G6).
 func (c *conn) clean(e *jsonrpc.Edits, v jsonstream.Value, name stopgate.ToolName) {
-	hidden := 0
-	var walk func(v jsonstream.Value)
-	walk = func(v jsonstream.Value) {
-		switch v.Kind() {
-		case jsonstream.Object:
-			for key, value := range v.Members() {
-				if value.Kind() == jsonstream.String && (key.IsText("description") || key.IsText("title")) {
-					if shown, n := show(value.Text()); n > 0 {
-						hidden += n
-						e.Replace(value, jsonstream.AppendQuote(nil, shown))
-					}
-					continue
-				}
-				walk(value)
-			}
-		case jsonstream.Array:
-			for value := range v.Elements() {
-				walk(value)
-			}
-		}
-	}
-	walk(v)
+	hidden := definition.Hiding(v, func(v jsonstream.Value, shown string) { e.Replace(v, jsonstream.AppendQuote(nil, shown)) })
 	if hidden > 0 {
 		c.p.g.log.Warn("a tool's description holds hidden characters: they are shown as escapes", "server", c.name(), "tool", name, "count", hidden)
 	}
-}
-
-// show writes what nobody sees as escapes and counts it. Lines and tabs stay.
-func show(text string) (shown string, hidden int) {
-	var out []byte
-	for _, r := range text {
-		if r != '\n' && r != '\t' && visible.Hidden(r) {
-			hidden++
-			out = append(out, visible.Text(string(r))...)
-			continue
-		}
-		out = append(out, string(r)...)
-	}
-	return string(out), hidden
 }
 
 // callTool takes a call through the gate and, if it may run, to its server.
@@ -121,10 +87,10 @@ func (p *peer) callTool(ctx context.Context, m *jsonrpc.Message, x *exchange) re
 	if wrong := x.mirrors(t, arguments); wrong != "" {
 		return p.mismatch(ctx, m, x, c, t, wrong)
 	}
-	call := p.g.call(p.owner, c.server, t.definition.Name, &t.definition)
+	call := p.g.call(p.owner, c.server, t.Name, &t.ToolDefinition)
 	call.ID = stopgate.CallID(m.ID)
-	if p.g.gate.Enforced() && (p.g.never(call, t.hash) || t.invalid && !p.stdio) {
-		return p.unknown(ctx, m, x, t.definition.Name, c)
+	if p.g.gate.Enforced() && (p.g.never(call, t.Hash) || t.invalid && !p.stdio) {
+		return p.unknown(ctx, m, x, t.Name, c)
 	}
 	round, wrong := p.reopen(m, x, c, name)
 	if wrong != "" {
@@ -201,7 +167,7 @@ func (p *peer) lost(ctx context.Context, m *jsonrpc.Message, x *exchange, c *con
 
 // mismatch refuses a call whose headers say something else than its body (WIRE 8.7).
 func (p *peer) mismatch(ctx context.Context, m *jsonrpc.Message, x *exchange, c *conn, t *tool, wrong string) reply {
-	call := p.g.call(p.owner, c.server, t.definition.Name, &t.definition)
+	call := p.g.call(p.owner, c.server, t.Name, &t.ToolDefinition)
 	call.ID = stopgate.CallID(m.ID)
 	p.refuseCall(ctx, call, stopgate.CodeEnvelopeMismatch)
 	return refuse(x.id, jsonrpc.HeaderMismatch, wrong)
@@ -209,7 +175,7 @@ func (p *peer) mismatch(ctx context.Context, m *jsonrpc.Message, x *exchange, c 
 
 // run forwards an allowed call and sees to its result.
 func (p *peer) run(ctx context.Context, m *jsonrpc.Message, x *exchange, c *conn, t *tool, out stopgate.Outcome, round *round) reply {
-	name := string(t.definition.Name)
+	name := string(t.Name)
 	r, err := c.passAs(m, x, name, t.headers(out.Args), func(e *jsonrpc.Edits) {
 		if v, _ := m.Params.Get("name"); !p.g.one() {
 			e.Replace(v, jsonstream.AppendQuote(nil, name))
@@ -219,7 +185,7 @@ func (p *peer) run(ctx context.Context, m *jsonrpc.Message, x *exchange, c *conn
 	})
 	seen := stopgate.Result{
 		Proposal: out.Proposal, Call: stopgate.CallID(m.ID), Session: p.owner.Session, Principal: p.owner.Principal,
-		Tool: canonical(c.server.ID, t.definition.Name), Observed: true, Flagged: true,
+		Tool: canonical(c.server.ID, t.Name), Observed: true, Flagged: true,
 	}
 	// The facts outlive a client that is gone.
 	seeing := context.WithoutCancel(ctx)

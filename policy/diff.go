@@ -71,6 +71,15 @@ type Difference struct {
 // operator's. The lists are those of mistakes; the difference is nil if there are
 // any errors.
 func Diff(before, after Source, o Options) (d *Difference, old, new diag.List) {
+	return difference(before, after, o, func(stopgate.ToolName) bool { return true })
+}
+
+// DiffTool is Diff for one tool: for a change that cannot reach others.
+func DiffTool(before, after Source, tool stopgate.ToolName, o Options) (d *Difference, old, new diag.List) {
+	return difference(before, after, o, func(other stopgate.ToolName) bool { return other == tool })
+}
+
+func difference(before, after Source, o Options, compared func(stopgate.ToolName) bool) (d *Difference, old, new diag.List) {
 	before.Trusted, after.Trusted = true, true
 	o.Strict = false
 	p, old := compileFiles([]Source{before}, o, checkUnproved)
@@ -82,7 +91,9 @@ func Diff(before, after Source, o Options) (d *Difference, old, new diag.List) {
 	c.settings()
 	c.out.Same = syntax.Hash(p.layers[0].policy) == syntax.Hash(q.layers[0].policy)
 	for _, tool := range c.tools() {
-		c.tool(tool)
+		if compared(tool.name) {
+			c.tool(tool)
+		}
 	}
 	slices.SortStableFunc(c.out.Changes, func(a, b Change) int {
 		return cmp.Or(cmp.Compare(a.Tool, b.Tool), cmp.Compare(a.List, b.List))

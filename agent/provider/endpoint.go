@@ -96,7 +96,7 @@ func (e *Endpoint) Ask(ctx context.Context, r Request, sink Sink) (*Stream, erro
 		cancel(nil)
 		return nil, err
 	}
-	s := &Stream{sink: sink, body: res.Body, ctx: ctx, cancel: cancel, reader: e.API.reader(), api: e.API}
+	s := &Stream{sink: sink, body: res.Body, ctx: ctx, cancel: cancel, reader: e.API.reader(), api: e.API, names: aliases(r.Tools)}
 	s.codec = d.Stream(declared, s, wire.Options{})
 	return s, nil
 }

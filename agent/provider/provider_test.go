@@ -181,9 +181,9 @@ func TestOpaquePartsGoBack(t *testing.T) {
 		{Role: conversation.FromUser, Text: "and"},
 	}
 	for api, want := range map[provider.API]string{
-		provider.Chat:      `"messages":[{"role":"system","content":"s"},{"role":"user","content":"a\"b"},{"role":"assistant","content":"t","tool_calls":[{"id":"1","type":"function","function":{"name":"unknown_tool","arguments":"{\"x\":1}"}}]},{"role":"tool","tool_call_id":"1","content":"no"},{"role":"user","content":"and"}]`,
-		provider.Responses: `"input":[{"type":"message","role":"user","content":[{"type":"input_text","text":"a\"b"}]},{"type":"reasoning","id":"rs","encrypted_content":"e","summary":[]},{"type":"message","role":"assistant","content":[{"type":"output_text","annotations":[],"text":"t"}]},{"type":"function_call","call_id":"1","name":"unknown_tool","arguments":"{\"x\":1}"},{"type":"function_call_output","call_id":"1","output":"no"},{"type":"message","role":"user","content":[{"type":"input_text","text":"and"}]}]`,
-		provider.Messages:  `"messages":[{"role":"user","content":[{"type":"text","text":"a\"b"}]},{"role":"assistant","content":[{"type":"thinking","thinking":"hm","signature":"s"},{"type":"text","text":"t"},{"type":"tool_use","id":"1","name":"unknown_tool","input":{"x":1}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"1","is_error":true,"content":"no"},{"type":"text","text":"and"}]}]`,
+		provider.Chat:      `"messages":[{"role":"system","content":"s"},{"role":"user","content":"a\"b"},{"role":"assistant","content":"t","tool_calls":[{"id":"1","type":"function","function":{"name":"bad_name__12ad77e9","arguments":"{\"x\":1}"}}]},{"role":"tool","tool_call_id":"1","content":"no"},{"role":"user","content":"and"}]`,
+		provider.Responses: `"input":[{"type":"message","role":"user","content":[{"type":"input_text","text":"a\"b"}]},{"type":"reasoning","id":"rs","encrypted_content":"e","summary":[]},{"type":"message","role":"assistant","content":[{"type":"output_text","annotations":[],"text":"t"}]},{"type":"function_call","call_id":"1","name":"bad_name__12ad77e9","arguments":"{\"x\":1}"},{"type":"function_call_output","call_id":"1","output":"no"},{"type":"message","role":"user","content":[{"type":"input_text","text":"and"}]}]`,
+		provider.Messages:  `"messages":[{"role":"user","content":[{"type":"text","text":"a\"b"}]},{"role":"assistant","content":[{"type":"thinking","thinking":"hm","signature":"s"},{"type":"text","text":"t"},{"type":"tool_use","id":"1","name":"bad_name__12ad77e9","input":{"x":1}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"1","is_error":true,"content":"no"},{"type":"text","text":"and"}]}]`,
 	} {
 		c := &canned{status: 500}
 		_, err := ask(t, c, provider.Endpoint{API: api}, provider.Request{System: "s", Messages: history}, new(heard))
@@ -345,5 +345,39 @@ func TestRecordedAnswers(t *testing.T) {
 			t.Errorf("%s: %d calls, %d texts, %d of %d broken", folder, calls, texts, broken, len(files))
 		}
 		t.Logf("%s: %d calls, %d texts, %d of %d broken", folder, calls, texts, broken, len(files))
+	}
+}
+
+// A tool whose name a provider would refuse is declared and called under another one;
+// everybody else knows it by its own. A server's schema is sent as it is.
+func TestNamesThatProvidersRefuse(t *testing.T) {
+	long := stopgate.ToolName("server__" + strings.Repeat("x", 70))
+	c := &canned{body: events(
+		`{"choices":[{"index":0,"delta":{"role":"assistant","tool_calls":[{"index":0,"id":"c1","type":"function","function":{"name":"wiki__get_page_a06429c5","arguments":"{}"}}]}}]}`,
+		`{"choices":[{"index":0,"delta":{},"finish_reason":"tool_calls"}]}`) + "data: [DONE]\n\n"}
+	h := new(heard)
+	e := provider.Endpoint{API: provider.Chat, URL: "https://host/v1", Transport: c, Model: "m"}
+	schema := `{"type":"object","$comment":"kept","properties":{"n":{"multipleOf":3}}}`
+	s, err := e.Ask(t.Context(), provider.Request{Tools: []stopgate.ToolDefinition{
+		{Name: "wiki__get.page", Schema: []byte(schema)}, {Name: long, Schema: []byte("{}")},
+	}}, h)
+	if err != nil {
+		t.Fatal(err)
+	}
+	reply, err := s.Run()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(h.calls) != 1 || !strings.HasPrefix(h.calls[0], "wiki__get.page ") || reply.Parts[0].Tool != "wiki__get.page" {
+		t.Errorf("%q %+v\n%s", h.calls, reply, c.sent)
+	}
+	var sent struct {
+		Tools []struct{ Function struct{ Name string } }
+	}
+	if err := json.Unmarshal([]byte(c.sent), &sent); err != nil {
+		t.Fatal(err)
+	}
+	if len(sent.Tools) != 2 || len(sent.Tools[1].Function.Name) != 64 || !strings.Contains(c.sent, schema) {
+		t.Errorf("%s", c.sent)
 	}
 }

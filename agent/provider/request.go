@@ -1,8 +1,8 @@
 package provider
 
 import (
+	"bytes"
 	"strconv"
-	"strings"
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/agent/conversation"
@@ -77,7 +77,7 @@ func (t *text) chat(list []conversation.Message) {
 					c.raw(`{"id":`)
 					c.quote(p.ID)
 					c.raw(`,"type":"function","function":{"name":`)
-					c.quote(callable(p.Tool))
+					c.quote(alias(p.Tool))
 					c.raw(`,"arguments":`)
 					c.quote(p.Args)
 					c.raw("}}")
@@ -131,7 +131,7 @@ func (t *text) input(list []conversation.Message) {
 				t.raw(`{"type":"function_call","call_id":`)
 				t.quote(p.ID)
 				t.raw(`,"name":`)
-				t.quote(callable(p.Tool))
+				t.quote(alias(p.Tool))
 				t.raw(`,"arguments":`)
 				t.quote(p.Args)
 				t.raw("}")
@@ -183,7 +183,7 @@ func (t *text) blocks(list []conversation.Message) {
 				t.raw(`{"type":"tool_use","id":`)
 				t.quote(p.ID)
 				t.raw(`,"name":`)
-				t.quote(callable(p.Tool))
+				t.quote(alias(p.Tool))
 				t.raw(`,"input":` + p.Args + "}")
 			case p.API == string(Messages):
 				t.separate(&block)
@@ -221,7 +221,7 @@ func (t *text) tools(api API, list []stopgate.ToolDefinition) {
 		default:
 			t.raw(`{"type":"function","function":{"name":`)
 		}
-		t.quote(string(def.Name))
+		t.quote(alias(string(def.Name)))
 		t.raw(`,"description":`)
 		t.quote(def.Description)
 		if api == Messages {
@@ -238,26 +238,15 @@ func (t *text) tools(api API, list []stopgate.ToolDefinition) {
 	t.raw("]")
 }
 
-// plain is a schema as models see it: without the annotations of stopgate.
+// plain is a schema as models see it: a server's own as it is, ours without the
+// annotations of stopgate.
 func plain(source []byte) string {
+	if v, err := jsonstream.Parse(source, jsonstream.Options{ObjectRoot: true}); err == nil && !bytes.Contains(source, []byte("x-stopgate-")) {
+		return string(v.Raw())
+	}
 	s, _, err := schema.ParseJSON(source)
 	if err != nil || s.Root == nil {
 		return `{"type":"object"}`
 	}
 	return string(s.ToJSONSchema())
-}
-
-// maxName is the length of the longest name of a function that every API takes.
-const maxName = 64
-
-// callable is a name that a history may hold: a model that made one up is not to make
-// the provider refuse everything that follows.
-func callable(tool string) string {
-	odd := func(r rune) bool {
-		return !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || r == '_' || r == '-')
-	}
-	if tool == "" || len(tool) > maxName || strings.ContainsFunc(tool, odd) {
-		return "unknown_tool"
-	}
-	return tool
 }

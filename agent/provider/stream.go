@@ -52,6 +52,7 @@ type Stream struct {
 	ctx    context.Context
 	cancel context.CancelCauseFunc
 	api    API
+	names  map[stopgate.ToolName]stopgate.ToolName // of tools, by their aliases
 
 	mu     sync.Mutex
 	codec  wire.Stream
@@ -208,6 +209,10 @@ func (s *Stream) reply() Reply {
 
 // Event implements [wire.Sink]: it keeps the place of a call among the other parts.
 func (s *Stream) Event(e *stopgate.Event) {
+	if name, ok := s.names[e.Tool]; ok {
+		known := *e
+		known.Tool, e = name, &known
+	}
 	switch e.Kind {
 	case stopgate.CallStarted:
 		for len(s.calls) <= e.Call {

@@ -6,9 +6,9 @@ import (
 	"unicode/utf8"
 )
 
-// bounded cuts a text in the middle, between lines where it can, and says how much is
-// left out.
-func bounded(s string, limit int) string {
+// Bounded cuts a text of more than limit bytes in the middle, between lines where it
+// can, and says how much is left out.
+func Bounded(s string, limit int) string {
 	if len(s) <= limit {
 		return s
 	}

@@ -76,9 +76,12 @@ func (s *Set) process(ctx context.Context, words []string, input []byte, limit t
 	cmd.Stdout, cmd.Stderr = out, out
 	group(cmd)
 	cmd.WaitDelay = grace // for what left the group and holds the output
-	err := cmd.Run()
-	if cmd.Process != nil {
+	err := cmd.Start()
+	if err == nil {
+		release := s.o.Hold(cmd.Process.Pid)
+		err = cmd.Wait()
 		end(cmd) // what it left behind
+		release()
 	}
 	var exit *exec.ExitError
 	text := strings.TrimRight(strings.ToValidUTF8(out.String(), "\uFFFD"), "\n")

@@ -31,6 +31,9 @@ type Options struct {
 	Local   []Local
 	Timeout time.Duration // of commands that do not say; 0 for DefaultTimeout
 	Output  int           // bytes of a result; 0 for DefaultOutput
+	// Hold is told of the process group of every command, and what it returns of its end:
+	// so that somebody can end it who lives longer. nil for nobody.
+	Hold func(group int) (release func())
 	// Env is the environment of commands; nil for none.
 	Env []string
 }
@@ -71,6 +74,9 @@ func New(o Options) (*Set, error) {
 	if o.Output <= 0 {
 		o.Output = DefaultOutput
 	}
+	if o.Hold == nil {
+		o.Hold = func(int) func() { return func() {} }
+	}
 	if o.Readable == nil {
 		o.Readable = func(string) bool { return true }
 	}
@@ -90,21 +96,24 @@ func New(o Options) (*Set, error) {
 func (s *Set) Close() error { return s.root.Close() }
 
 // Definitions implements [agent.Runner].
-func (s *Set) Definitions() []stopgate.ToolDefinition {
-	var list []stopgate.ToolDefinition
+func (s *Set) Definitions(context.Context) []agent.Tool {
+	var list []agent.Tool
 	for _, t := range s.tools {
-		list = append(list, t.definition)
+		list = append(list, agent.Tool{ToolDefinition: t.definition})
 	}
 	return list
 }
 
+// Has implements [agent.Runner].
+func (s *Set) Has(tool stopgate.ToolName) bool { return s.find(tool) != nil }
+
 // Run implements [agent.Runner].
-func (s *Set) Run(ctx context.Context, name stopgate.ToolName, args string) agent.Result {
-	t := s.find(name)
+func (s *Set) Run(ctx context.Context, call agent.Task) agent.Result {
+	t := s.find(call.Tool)
 	if t == nil {
-		return failed(fmt.Errorf("there is no tool %q", name))
+		return failed(fmt.Errorf("there is no tool %q", call.Tool))
 	}
-	value, err := read(args)
+	value, err := read(call.Args)
 	if err != nil {
 		return failed(err)
 	}
@@ -114,7 +123,7 @@ func (s *Set) Run(ctx context.Context, name stopgate.ToolName, args string) agen
 		f.Absent = errors.Is(err, os.ErrNotExist)
 		return f
 	}
-	r.Text = bounded(r.Text, s.o.Output)
+	r.Text = Bounded(r.Text, s.o.Output)
 	return r
 }
 

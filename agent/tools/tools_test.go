@@ -51,7 +51,7 @@ func newTree(t *testing.T, files map[string]string, change ...func(o *tools.Opti
 
 func (tr *tree) run(tool, args string) agent.Result {
 	tr.t.Helper()
-	return tr.Run(context.Background(), stopgate.ToolName(tool), args)
+	return tr.Run(context.Background(), agent.Task{Tool: stopgate.ToolName(tool), Args: args})
 }
 
 func (tr *tree) file(name string) string {
@@ -246,7 +246,7 @@ func TestHangingCommands(t *testing.T) {
 
 	ctx, cancel := context.WithCancelCause(context.Background())
 	time.AfterFunc(200*time.Millisecond, func() { cancel(agent.Interrupted()) })
-	r = tr.Run(ctx, "run_command", `{"command":"trap '' TERM INT HUP; echo $$ > stubborn; while :; do sleep 0.1; done","timeout_seconds":60}`)
+	r = tr.Run(ctx, agent.Task{Tool: "run_command", Args: `{"command":"trap '' TERM INT HUP; echo $$ > stubborn; while :; do sleep 0.1; done","timeout_seconds":60}`})
 	if !r.Failed || !strings.Contains(r.Text, "the person interrupted it") {
 		t.Errorf("%+v", r)
 	}
@@ -302,7 +302,7 @@ func TestLocalTools(t *testing.T) {
 // such, and long ones come last.
 func TestDefinitions(t *testing.T) {
 	targets := 0
-	for _, d := range newTree(t, nil).Definitions() {
+	for _, d := range newTree(t, nil).Definitions(t.Context()) {
 		s, notes, err := schema.ParseJSON(d.Schema)
 		if err != nil || len(notes) > 0 || d.Description == "" {
 			t.Errorf("%s: %v %v", d.Name, err, notes)

@@ -7,7 +7,6 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/agent"
-	"github.com/stopgate/stopgate/approve"
 	"github.com/stopgate/stopgate/internal/visible"
 	"github.com/stopgate/stopgate/jsonstream"
 )
@@ -87,10 +86,17 @@ func (s *Session) enter() (leave bool) {
 		return false
 	case "/quit", "/exit", "/q":
 		return true
+	case "/tools":
+		if s.Listing != nil {
+			for _, l := range s.Listing() {
+				s.stay = append(s.stay, s.Style.cut(l, s.Style.columns()-1))
+			}
+		}
+		return false
 	case "/help", "?":
 		s.stay = append(s.stay, "Write what the agent shall do. When the policy asks, answer with one key:")
 		s.stay = append(s.stay, strings.Split(help, "\n")...)
-		s.stay = append(s.stay, "/quit, or Ctrl-D, leaves; stopgate agent --resume goes on later.")
+		s.stay = append(s.stay, "/tools lists the tools. /quit, or Ctrl-D, leaves; stopgate agent --resume goes on later.")
 		return false
 	}
 	if !s.Keyboard.Lines() {
@@ -147,8 +153,12 @@ func (s *Session) tell(format string, args ...any) {
 
 // answer takes one key as the answer to what is shown.
 func (s *Session) answer(key Key, rest string) {
-	if s.mode == granting {
+	switch s.mode {
+	case granting:
 		s.grant(key)
+		return
+	case writing:
+		s.write(key)
 		return
 	}
 	v, q := s.shown.View, s.question
@@ -256,77 +266,4 @@ func (s *Session) edit() {
 	default:
 		s.tell("Nothing was changed, nothing was answered.")
 	}
-}
-
-// always is a grant that is offered.
-type always struct {
-	grant       approve.Grant
-	rule, where string
-	widths      [][]approve.Value // what it can be widened to
-	at          int
-}
-
-func (o *always) keys() string {
-	keys := "y grant it  Esc back"
-	if len(o.widths) > 1 {
-		keys = "y grant it  x wider or narrower  Esc back"
-	}
-	return keys
-}
-
-// always shows what "do not ask again" would mean.
-func (s *Session) always() {
-	v := s.shown.View
-	if !v.Complete || v.OfResult {
-		s.tell("That needs the complete call: y and n are possible now.")
-		return
-	}
-	o := &always{widths: widths(v)}
-	if !s.propose(o) {
-		return
-	}
-	s.offer, s.mode = o, granting
-	if !s.Style.Live {
-		s.stay = append(append(s.stay, s.offered()...), o.keys())
-	}
-}
-
-// propose makes the grant of the width that is chosen.
-func (s *Session) propose(o *always) bool {
-	v := s.shown.View
-	g, err := s.question.Offer(v, o.widths[o.at])
-	if err != nil {
-		s.tell("No grant can stand for this: %s.", strings.TrimPrefix(plainError(err), "approve: "))
-		return false
-	}
-	o.grant = g
-	if s.Rule != nil {
-		o.rule, o.where = s.Rule(v, g)
-	}
-	return true
-}
-
-// grant takes a key while a grant is shown.
-func (s *Session) grant(key Key) {
-	o := s.offer
-	switch key {
-	case 'y':
-		if err := s.question.AllowAlways(s.ctx, s.shown.View, o.grant); err != nil {
-			s.tell("Not granted: %s", plainError(err))
-		} else {
-			s.stay = append(s.stay, s.offered()...)
-			s.stay = append(s.stay, s.Style.paint(dim, "stopgate grants list shows what is granted, stopgate grants revoke takes it back."))
-		}
-	case 'x':
-		o.at = (o.at + 1) % len(o.widths)
-		if s.propose(o) {
-			if !s.Style.Live {
-				s.stay = append(append(s.stay, s.offered()...), o.keys())
-			}
-			return
-		}
-	default:
-		s.tell("Nothing was granted, nothing was answered.")
-	}
-	s.mode, s.offer = answering, nil
 }

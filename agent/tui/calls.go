@@ -152,6 +152,9 @@ func (s Style) note(c agent.Call) string {
 	default:
 		notes = append(notes, "unattended")
 	}
+	if c.State == agent.Running && c.Progress != "" {
+		notes = append(notes, visible.Text(c.Progress))
+	}
 	if c.State > agent.Running && c.Took >= 100*time.Millisecond {
 		notes = append(notes, fmt.Sprintf("%.1f s", c.Took.Seconds()))
 	}

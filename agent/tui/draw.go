@@ -137,8 +137,9 @@ func (s *Session) asked() (lines []string, back int) {
 		line, back := s.entry("why not? (the model reads it; Esc goes back) > ")
 		return append(lines, line), back
 	case granting:
-		lines = append(lines, s.offered()...)
-		return append(lines, s.Style.paint(bold, s.Style.cut(s.offer.keys(), s.Style.columns()-3))+" "), 0
+		return s.keyed(append(lines, s.offered()...), s.offer.keys()), 0
+	case writing:
+		return s.keyed(append(lines, s.change()...), writeKeys), 0
 	}
 	if s.isGuarded() {
 		return append(lines, s.Style.paint(dim, "one moment: you were typing something else")+" "), 0
@@ -147,11 +148,16 @@ func (s *Session) asked() (lines []string, back int) {
 	if s.shown.Behind > 0 {
 		keys = fmt.Sprintf("(%s) ", count(s.shown.Behind, "more question")) + keys
 	}
+	return s.keyed(lines, keys), 0
+}
+
+// keyed adds the keys that a question takes now, and leaves the cursor behind them.
+func (s *Session) keyed(lines []string, keys string) []string {
 	for _, l := range wrap(keys, s.Style.columns()-3) {
 		lines = append(lines, s.Style.paint(bold, l))
 	}
 	lines[len(lines)-1] += " "
-	return lines, 0
+	return lines
 }
 
 // entry is a line that is being typed, with as much of it as fits around the cursor.

@@ -51,9 +51,10 @@ type Options struct {
 	// Saved counts the bytes that the model did not have to write, since the begin; nil
 	// where nobody knows.
 	Saved func() int64
-	// Rule writes the rule that would answer a question for good, and says where to put
-	// it.
-	Rule func(v gate.View, g approve.Grant) (rule, where string)
+	// Listing are the tools that there are, for a person; nil where nobody can say.
+	Listing func() []string
+	// Rule is the rule that would answer a question for good.
+	Rule func(v gate.View, g approve.Grant) Rule
 	Now  func() time.Time
 }
 
@@ -94,6 +95,7 @@ const (
 	answering mode = iota
 	reasoning      // a line is typed: why not
 	granting       // the grant is shown
+	writing        // a change of the policy file is shown
 )
 
 type said struct {

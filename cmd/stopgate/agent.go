@@ -9,6 +9,7 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/spf13/cobra"
 	"github.com/stopgate/stopgate"
@@ -19,6 +20,7 @@ import (
 	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/hook"
 	"github.com/stopgate/stopgate/internal/config"
+	"github.com/stopgate/stopgate/internal/leash"
 	"github.com/stopgate/stopgate/policy"
 	"github.com/stopgate/stopgate/session"
 	"github.com/stopgate/stopgate/store/mem"
@@ -32,7 +34,8 @@ type agentFlags struct {
 	pace                        float64
 	resume, style               string
 	alone                       bool
-	list                        bool
+	list, listTools             bool
+	servers, env                []string
 }
 
 func newAgent(s streams) *cobra.Command {
@@ -67,6 +70,9 @@ model says goes to standard output, everything else to standard error.`,
 	flags.StringVar(&f.resume, "resume", "", "go on with the conversation `ID`; without one, with the latest of this directory")
 	flags.Lookup("resume").NoOptDefVal = "latest"
 	flags.BoolVar(&f.list, "list", false, "list the conversations of this directory and do nothing else")
+	flags.StringArrayVar(&f.servers, "server", nil, "an MCP server as `NAME=COMMAND` or NAME=URL, beside those of [mcp.servers]; repeatable")
+	flags.StringArrayVar(&f.env, "env", nil, "pass the environment variable `NAME` on to MCP servers; repeatable")
+	flags.BoolVar(&f.listTools, "list-tools", false, "start the MCP servers, list all tools and do nothing else")
 	flags.StringVar(&f.style, "style", "", "how calls are shown: call or json")
 	flags.BoolVar(&f.alone, "non-interactive", false, "ask nobody: what the policy asks about is denied")
 	format := formatFlag(cmd, "text", "json")
@@ -95,11 +101,14 @@ type agentRun struct {
 	state  *state
 	talks  conversation.Store
 	queue  *approve.Queue
+	leash  leash.Leash // of commands and servers
 	dir    string
 	first  string // the message that was given
 	once   bool
 	id     string
 	past   []conversation.Entry
+	// current is the policy in force: program, until a rule is added.
+	current atomic.Pointer[policy.Program]
 }
 
 func runAgent(ctx context.Context, s streams, f *agentFlags, format, message string) error {
@@ -129,7 +138,7 @@ func (r *agentRun) policy() error {
 	if r.set, err = config.Discover(where); err != nil {
 		return unread(err)
 	}
-	if r.flags.list {
+	if r.flags.list || r.flags.listTools {
 		sayWhatHolds(io.Discard, r.set)
 	} else {
 		sayWhatHolds(r.err, r.set)
@@ -137,13 +146,12 @@ func (r *agentRun) policy() error {
 	if r.set.Root != "" {
 		r.dir = r.set.Root // paths of calls and paths of rules begin at one place (DECISIONS K19)
 	}
-	o := policy.Options{Root: r.dir}
-	o.Home, _ = os.UserHomeDir()
-	program, mistakes := policy.Compile(r.set.Sources(), o)
+	program, mistakes := policy.Compile(r.set.Sources(), r.options())
 	if program == nil || mistakes.HasErrors() {
 		return mistakesError{mistakes, r.set}
 	}
 	r.program = program
+	r.current.Store(program)
 	table, list := agentConfig(program.Settings().Tables["agent"])
 	if list.HasErrors() {
 		return mistakesError{list, r.set}
@@ -151,6 +159,13 @@ func (r *agentRun) policy() error {
 	r.table = table
 	r.model, err = modelOf(r.flags, r.table)
 	return err
+}
+
+// options say where paths of rules begin.
+func (r *agentRun) options() policy.Options {
+	o := policy.Options{Root: r.dir}
+	o.Home, _ = os.UserHomeDir() // without one, fewer rules permit
+	return o
 }
 
 func (r *agentRun) run(ctx context.Context) (err error) {
@@ -167,22 +182,36 @@ func (r *agentRun) run(ctx context.Context) (err error) {
 	if r.queue, err = approve.New(r.state.questions, approve.Options{}); err != nil {
 		return err
 	}
-	set, err := tools.New(tools.Options{Dir: r.dir, Readable: r.readable, Local: r.local(), Env: environment(os.Environ())})
+	if err := r.leash.Start(); err != nil {
+		return err
+	}
+	defer r.leash.Close()
+	own, err := tools.New(tools.Options{Dir: r.dir, Readable: r.readable, Local: r.local(), Env: environment(os.Environ()), Hold: r.leash.Hold})
 	if err != nil {
 		return err
 	}
-	defer set.Close()
+	defer own.Close()
+	if r.flags.listTools {
+		return r.showTools(ctx, own)
+	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	front, err := r.front(set)
+	front, err := r.front()
 	if err != nil {
 		return err
 	}
 	defer front.close()
+	served, err := r.servers(front.watch.Notice)
+	if err != nil {
+		return err
+	}
+	defer served.Close()
+	front.tools, front.listing = agent.Join(own, served), func() []string { return listing(own, served) }
 	g, err := r.gate(ctx, front.approver())
 	if err != nil {
 		return err
 	}
+	front.gate = g
 	var beside sync.WaitGroup
 	defer beside.Wait()
 	defer cancel(nil)
@@ -191,7 +220,7 @@ func (r *agentRun) run(ctx context.Context) (err error) {
 	})
 	beside.Go(func() { r.state.trust(ctx, cancel) })
 	a, err := agent.New(agent.Options{
-		Gate: g, Endpoint: r.model.endpoint, Tools: set, Conversations: r.talks, Watch: front.watch, Dir: r.dir,
+		Gate: g, Endpoint: r.model.endpoint, Tools: front.tools, Conversations: r.talks, Watch: front.watch, Dir: r.dir,
 		Owner: session.Owner{Principal: hook.Principal, Session: stopgate.SessionID(r.id)}, System: r.system(),
 	}, r.past)
 	if err != nil {

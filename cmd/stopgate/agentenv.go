@@ -24,7 +24,7 @@ const agentStore = 8 * time.Second
 // readable reports whether the policy lets a file be read by its name, unasked: a
 // search shows nothing of other files.
 func (r *agentRun) readable(name string) bool {
-	b := r.program.Bind(stopgate.Call{Tool: "fs_read_file", Surface: stopgate.SurfaceAgent, Session: stopgate.SessionID(r.id),
+	b := r.current.Load().Bind(stopgate.Call{Tool: "fs_read_file", Surface: stopgate.SurfaceAgent, Session: stopgate.SessionID(r.id),
 		Definition: &stopgate.ToolDefinition{Name: "fs_read_file", Schema: []byte(readSchema)}})
 	e := b.Evaluate()
 	e.Feed(append(jsonstream.AppendQuote([]byte(`{"path":`), name), '}'))

@@ -11,7 +11,6 @@ import (
 
 	"github.com/stopgate/stopgate/agent"
 	"github.com/stopgate/stopgate/agent/conversation"
-	"github.com/stopgate/stopgate/agent/tools"
 	"github.com/stopgate/stopgate/agent/tui"
 	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/internal/tty"
@@ -26,9 +25,11 @@ type front struct {
 	terminal *tty.Terminal
 	keyboard *tui.TTY
 	board    *tui.Board
+	gate     *gate.Gate
 	style    tui.Style
 	quiet    bool
-	tools    *tools.Set
+	tools    agent.Runner
+	listing  func() []string
 	lines    *agentLines // of --format json
 }
 
@@ -36,8 +37,8 @@ type front struct {
 const maxMessage = 4 << 20
 
 // front finds out who is there: a person at a terminal, a program, or both.
-func (r *agentRun) front(set *tools.Set) (*front, error) {
-	f := &front{agentRun: r, tools: set}
+func (r *agentRun) front() (*front, error) {
+	f := &front{agentRun: r}
 	in, inside := r.in.(*os.File)
 	out, outside := terminalOf(r.out)
 	if !r.once && (!inside || !tty.Is(in)) {
@@ -118,7 +119,7 @@ func (f *front) run(ctx context.Context, a *agent.Agent) (err error) {
 	} else {
 		s := tui.Session{Options: tui.Options{
 			Agent: a, Board: f.board, Desk: f.desk, Tools: f.tools, Keyboard: f.keyboard, Out: f.terminal,
-			Style: f.style, Size: f.terminal.Size, Raw: f.style.Live, Quiet: f.quiet, Rule: f.rule,
+			Style: f.style, Size: f.terminal.Size, Raw: f.style.Live, Quiet: f.quiet, Rule: f.rule, Listing: f.listing,
 		}}
 		if r.model.script != nil {
 			s.Saved = r.model.script.saved

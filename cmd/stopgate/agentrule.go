@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/stopgate/stopgate/agent/tui"
 	"github.com/stopgate/stopgate/approve"
 	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/internal/config"
@@ -15,9 +16,9 @@ import (
 // maxTerms is how many conditions one rule may have (DECISIONS K28).
 const maxTerms = 16
 
-// rule writes the smallest rule that would let a call run unattended for good, and says
-// where it belongs: the agent changes no policy file (DECISIONS S52).
-func (f *front) rule(v gate.View, g approve.Grant) (rule, where string) {
+// rule is the smallest rule that would let a call run unattended for good, where it
+// belongs, and how it gets there (DECISIONS S52).
+func (f *front) rule(v gate.View, g approve.Grant) tui.Rule {
 	targets := map[string]bool{}
 	for _, l := range v.Leaves {
 		if l.Type != "" {
@@ -34,11 +35,11 @@ func (f *front) rule(v gate.View, g approve.Grant) (rule, where string) {
 		}
 	}
 	if len(terms) == 0 || len(terms) > maxTerms {
-		return "", ""
+		return tui.Rule{}
 	}
-	rule = fmt.Sprintf("{ all = [{ %s }], mode = \"unattended\" },", strings.Join(terms, " }, { "))
+	r := tui.Rule{Text: fmt.Sprintf("{ all = [{ %s }], mode = \"unattended\" }", strings.Join(terms, " }, { "))}
 	if len(terms) == 1 {
-		rule = fmt.Sprintf("{ %s, mode = \"unattended\" },", terms[0])
+		r.Text = fmt.Sprintf("{ %s, mode = \"unattended\" }", terms[0])
 	}
 	file := config.FileName
 	for _, own := range f.agentRun.set.Files {
@@ -46,11 +47,12 @@ func (f *front) rule(v gate.View, g approve.Grant) (rule, where string) {
 			file = own.Path
 		}
 	}
-	where = fmt.Sprintf("this rule in the list `run` of [tools.%s.policy] in %s", g.Tool, visible.Text(file))
-	if r := v.Verdict.Rule; r != nil {
-		where += fmt.Sprintf(", above what asks now (%s:%d)", visible.Text(r.File), r.Line)
+	r.Where = fmt.Sprintf("this rule in the list `run` of [tools.%s.policy] in %s", tomltree.Key(string(g.Tool)), visible.Text(file))
+	if at := v.Verdict.Rule; at != nil {
+		r.Where += fmt.Sprintf(", above what asks now (%s:%d)", visible.Text(at.File), at.Line)
 	}
-	return rule, where
+	r.Plan = func() (tui.Plan, error) { return f.plan(v, r.Text) }
+	return r
 }
 
 // term is a value of a grant as a condition, "" if it needs none.

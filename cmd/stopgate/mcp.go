@@ -180,7 +180,7 @@ func (r *mcpRun) gateway(specs []serverSpec, tele *telemetry) (*mcpgate.Gateway,
 	}
 	o := mcpgate.Options{
 		Program: func() *policy.Program { return r.program }, Approver: approver, Seal: key,
-		Settings: r.settings.set, Log: r.log, Version: release(), Pins: r.pins(), Observer: tele.mcpObserver(),
+		Settings: r.settings.set, Log: r.log, Version: release(), Pins: r.state.pins(), Observer: tele.mcpObserver(),
 	}
 	for _, spec := range specs {
 		o.Servers = append(o.Servers, spec.server(r.err))
@@ -199,12 +199,13 @@ func (r *mcpRun) gateway(specs []serverSpec, tele *telemetry) (*mcpgate.Gateway,
 	return gw, o.Gate, err
 }
 
-// pins are kept beside the store; those of a store in memory end with it.
-func (r *mcpRun) pins() mcpgate.Pins {
-	if r.state.settings.store == memoryStore {
+// pins are the accepted definitions of tools: kept beside the store; those of a store
+// in memory end with it.
+func (st *state) pins() *pin.Store {
+	if st.settings.store == memoryStore {
 		return pin.InMemory()
 	}
-	return pin.Open(pinsOf(r.state.settings.store))
+	return pin.Open(pinsOf(st.settings.store))
 }
 
 // pinsOf is the file of the pins that belong to a store.

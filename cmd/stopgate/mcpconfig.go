@@ -84,12 +84,28 @@ func mcpConfig(tables map[string]*tomltree.Value, from secret.Reader) (mcpSettin
 			s.tokens = append(s.tokens, mcpgate.Token{Name: stopgate.Principal(e.Key), SHA256: sum})
 		}
 	}
+	c.servers(at, &s)
+	return s, c.diags
+}
+
+// mcpServersConfig reads what of the table a client of the servers needs: not who may
+// talk to the gateway.
+func mcpServersConfig(tables map[string]*tomltree.Value, from secret.Reader) (mcpSettings, diag.List) {
+	s := mcpSettings{secrets: map[string]string{}}
+	c := apiReader{from: from}
+	if c.diags = tomltree.Decode(tables["mcp"], &s.table); c.diags.HasErrors() || tables["mcp"] == nil {
+		return s, c.diags
+	}
+	c.servers(tables["mcp"], &s)
+	return s, c.diags
+}
+
+func (c *apiReader) servers(at *tomltree.Value, s *mcpSettings) {
 	if e := at.Get("servers"); e != nil {
 		for _, e := range e.Value.Entries {
-			c.server(e.Key, e.Value, t.Servers[e.Key], s.secrets)
+			c.server(e.Key, e.Value, s.table.Servers[e.Key], s.secrets)
 		}
 	}
-	return s, c.diags
 }
 
 func (c *apiReader) word(t *tomltree.Value, key, word string, known ...string) {

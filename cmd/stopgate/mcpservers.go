@@ -32,7 +32,6 @@ type serverSpec struct {
 // serversOf are the servers of a command line: one command, or those of --server, or
 // those of the policy file.
 func (f *mcpFlags) serversOf(s mcpSettings, command []string) ([]serverSpec, error) {
-	var specs []serverSpec
 	switch {
 	case len(command) > 0 && len(f.servers) > 0:
 		return nil, usagef("name the server behind -- or with --server, not both")
@@ -40,28 +39,37 @@ func (f *mcpFlags) serversOf(s mcpSettings, command []string) ([]serverSpec, err
 		// Whoever starts us instead of the server gave us the server's environment.
 		return []serverSpec{{command: command, all: true}}, nil
 	case len(f.servers) > 0:
-		for _, text := range f.servers {
-			spec, err := parseServer(text)
-			if err != nil {
-				return nil, err
-			}
-			// A table of the same name says what flags cannot.
-			if t, ok := s.table.Servers[spec.id]; ok {
-				spec.env, spec.token = t.Env, s.secrets[spec.id]
-			}
-			specs = append(specs, spec)
-		}
-	default:
-		for id, t := range s.table.Servers {
-			specs = append(specs, serverSpec{id: id, command: t.Command, url: t.URL, env: t.Env, token: s.secrets[id]})
-		}
-		slices.SortFunc(specs, func(a, b serverSpec) int { return strings.Compare(a.id, b.id) })
+		return s.named(f.servers, f.env)
 	}
+	specs := s.listed(f.env)
 	if len(specs) == 0 {
 		return nil, hintedError{usagef("mcp needs a server"), "stopgate mcp -- npx -y @modelcontextprotocol/server-filesystem ."}
 	}
-	for i := range specs {
-		specs[i].env = append(specs[i].env, append(s.table.Env, f.env...)...)
+	return specs, nil
+}
+
+// listed are the servers of the policy file, by name; env are names of variables that
+// all of them get.
+func (s mcpSettings) listed(env []string) (specs []serverSpec) {
+	for id, t := range s.table.Servers {
+		specs = append(specs, serverSpec{
+			id: id, command: t.Command, url: t.URL, token: s.secrets[id], env: slices.Concat(t.Env, s.table.Env, env),
+		})
+	}
+	slices.SortFunc(specs, func(a, b serverSpec) int { return strings.Compare(a.id, b.id) })
+	return specs
+}
+
+// named are the servers of --server. A table of the same name says what flags cannot.
+func (s mcpSettings) named(texts, env []string) (specs []serverSpec, err error) {
+	for _, text := range texts {
+		spec, err := parseServer(text)
+		if err != nil {
+			return nil, err
+		}
+		spec.token = s.secrets[spec.id]
+		spec.env = slices.Concat(s.table.Servers[spec.id].Env, s.table.Env, env)
+		specs = append(specs, spec)
 	}
 	return specs, nil
 }
@@ -96,26 +104,29 @@ func parseServer(text string) (serverSpec, error) {
 
 // server is the spec for the gateway.
 func (s serverSpec) server(talk io.Writer) mcpgate.Server {
-	out := mcpgate.Server{ID: stopgate.ServerID(s.id), Identity: s.identity()}
+	name := s.id
+	if name == "" {
+		name = "server"
+	}
+	return mcpgate.Server{
+		ID: stopgate.ServerID(s.id), Identity: s.identity(),
+		Open: s.opener(link.Command{Stderr: &prefixed{out: talk, prefix: name}}),
+	}
+}
+
+// opener connects to the server; how says what of a process the caller decides.
+func (s serverSpec) opener(how link.Command) func(context.Context, link.Events) (link.Link, error) {
 	if s.url != "" {
-		out.Open = func(_ context.Context, e link.Events) (link.Link, error) {
+		return func(_ context.Context, e link.Events) (link.Link, error) {
 			return link.Dial(link.Endpoint{URL: s.url, Token: s.token}, e)
 		}
-		return out
 	}
 	env := os.Environ()
 	if !s.all {
 		env = link.Inherit(env, s.env...)
 	}
-	env = slices.DeleteFunc(env, func(v string) bool { return strings.HasPrefix(v, "STOPGATE_") })
-	name := s.id
-	if name == "" {
-		name = "server"
-	}
-	out.Open = func(_ context.Context, e link.Events) (link.Link, error) {
-		return link.Start(link.Command{Args: s.command, Env: env, Stderr: &prefixed{out: talk, prefix: name}}, e)
-	}
-	return out
+	how.Args, how.Env = s.command, slices.DeleteFunc(env, func(v string) bool { return strings.HasPrefix(v, "STOPGATE_") })
+	return func(_ context.Context, e link.Events) (link.Link, error) { return link.Start(how, e) }
 }
 
 // runners are programs that start a server named behind them.

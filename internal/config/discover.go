@@ -116,6 +116,14 @@ func Standard(dir string) Where {
 	return w
 }
 
+// UserFile is the user's own file, whether it is there or not; "" where nobody knows.
+func (w Where) UserFile() string {
+	if w.UserDir == "" {
+		return ""
+	}
+	return filepath.Join(w.UserDir, FileName)
+}
+
 // Discover reads every policy file that holds. A file that is there and cannot
 // be read is an error, never "no policy" (INVARIANTS FM10).
 func Discover(w Where) (Set, error) {

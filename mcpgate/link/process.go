@@ -25,6 +25,9 @@ type Command struct {
 	// Grace is how long the server may take to end once its input is closed, and again
 	// once it was told to: 5 s if zero.
 	Grace time.Duration
+	// Hold is told of the server's process group, and what it returns of its end: so
+	// that somebody can end it who lives longer. nil for nobody.
+	Hold func(group int) (release func())
 }
 
 // Process is a link to a server over its standard input and output: one message per
@@ -86,16 +89,21 @@ func Start(c Command, events Events) (*Process, error) {
 	if p.grace == 0 {
 		p.grace = 5 * time.Second
 	}
-	go p.wait()
+	release := func() {}
+	if c.Hold != nil {
+		release = c.Hold(cmd.Process.Pid)
+	}
+	go p.wait(release)
 	go p.read()
 	return p, nil
 }
 
 // wait sees the process off. What it left behind ends with it: also a descendant that
 // holds the output open.
-func (p *Process) wait() {
+func (p *Process) wait(release func()) {
 	_ = p.cmd.Wait()
 	p.signal(syscall.SIGKILL)
+	release()
 	_ = p.out.SetReadDeadline(time.Now().Add(time.Second))
 	p.in.Close()
 	<-p.silent

@@ -1,0 +1,134 @@
+package servers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/stopgate/stopgate/jsonstream"
+	"github.com/stopgate/stopgate/mcpgate/link"
+	"github.com/stopgate/stopgate/wire/jsonrpc"
+)
+
+// Revisions of the protocol (WIRE 8.1): those in which a client introduces itself, and
+// the one in which every request does.
+const modern = "2026-07-28"
+
+var legacy = []string{"2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"}
+
+// revision is the one in force, "" before it is known.
+func (c *connection) revision() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.version
+}
+
+func (c *connection) speak(version string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.version = version
+}
+
+// greet finds a revision that both sides speak.
+func (c *connection) greet(ctx context.Context, release string) error {
+	me := object{}.text("name", "stopgate").text("version", release).end()
+	hello := object{}.text("protocolVersion", legacy[len(legacy)-1]).raw("capabilities", "{}").raw("clientInfo", me).end()
+	m, err := c.ask(ctx, "initialize", hello, nil)
+	if err == nil && m.Kind == jsonrpc.Response {
+		v, _ := m.Result.Get("protocolVersion")
+		version := textOf(v)
+		if !slices.Contains(legacy, version) {
+			return fmt.Errorf("it speaks a revision of MCP that is not known here: %q", version)
+		}
+		c.speak(version)
+		return c.Send(ctx, &link.Call{
+			Text: jsonrpc.AppendRequest(nil, "", "notifications/initialized", nil), Method: "notifications/initialized", Version: version,
+		})
+	}
+	if err != nil && !errors.As(err, new(*link.StatusError)) {
+		return err
+	}
+	// A server that knows no introduction may know the revision without one.
+	c.speak(modern)
+	found, again := c.ask(ctx, "server/discover", "", nil)
+	if again != nil || found.Kind != jsonrpc.Response {
+		if err == nil {
+			err = errors.New("it refuses to be initialized: " + reason(m))
+		}
+		return err
+	}
+	versions, _ := found.Result.Get("supportedVersions")
+	if versions.IsValid() && versions.Kind() == jsonstream.Array {
+		for v := range versions.Elements() {
+			if textOf(v) == modern {
+				return nil
+			}
+		}
+	}
+	return errors.New("it speaks no revision of MCP that is known here")
+}
+
+// ask sends a request and waits for the response: a result, or an error of the server.
+func (c *connection) ask(ctx context.Context, method, params string, on func(*jsonrpc.Message)) (*jsonrpc.Message, error) {
+	version := c.revision()
+	call := &link.Call{ID: c.id(), Method: method, Version: version, On: on}
+	meta := object{}
+	if on != nil {
+		meta = meta.raw("progressToken", string(call.ID))
+	}
+	if version == modern {
+		meta = meta.text("io.modelcontextprotocol/protocolVersion", modern).raw("io.modelcontextprotocol/clientCapabilities", "{}")
+		call.Headers = map[string]string{"Mcp-Method": method}
+	}
+	o := object{}
+	if params != "" {
+		o = object{members: params[1 : len(params)-1]}
+	}
+	if meta.members != "" {
+		o = o.raw("_meta", meta.end())
+	}
+	call.Text = jsonrpc.AppendRequest(nil, call.ID, method, []byte(o.end()))
+	r, err := c.Call(ctx, call)
+	if err != nil {
+		return nil, err
+	}
+	return r.Message, nil
+}
+
+// reason is what the error of a server says.
+func reason(m *jsonrpc.Message) string {
+	if m.Kind != jsonrpc.Failure {
+		return "it does not say why"
+	}
+	message, _ := m.Error.Get("message")
+	if text := textOf(message); text != "" {
+		return text
+	}
+	return "it does not say why"
+}
+
+// textOf is the text of a string, "" for everything else.
+func textOf(v jsonstream.Value) string {
+	if !v.IsValid() || v.Kind() != jsonstream.String {
+		return ""
+	}
+	return v.Text()
+}
+
+// object is a JSON object that is being written.
+type object struct{ members string }
+
+func (o object) raw(name, json string) object {
+	if o.members != "" {
+		o.members += ","
+	}
+	o.members += string(jsonstream.AppendQuote(nil, name)) + ":" + json
+	return o
+}
+
+func (o object) text(name, text string) object {
+	return o.raw(name, string(jsonstream.AppendQuote(nil, text)))
+}
+
+func (o object) end() string { return "{" + o.members + "}" }

@@ -1,0 +1,279 @@
+package servers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/agent"
+	"github.com/stopgate/stopgate/mcpgate/definition"
+	"github.com/stopgate/stopgate/mcpgate/link"
+	"github.com/stopgate/stopgate/wire/jsonrpc"
+)
+
+// server is one server, alive or not.
+type server struct {
+	set     *Set
+	at      Server
+	turn    chan struct{} // one attempt at a time
+	closing chan struct{}
+
+	mu      sync.Mutex
+	live    *connection // nil: it must be opened
+	tools   []*tool     // stay known while the server is gone
+	leftOut []string
+	stale   bool // the server says that its tools are others
+	err     error
+	failed  time.Time
+	pause   time.Duration
+	told    bool // that it is there
+	closed  bool
+}
+
+// tool is one tool of a server.
+type tool struct {
+	*definition.Tool // as the model sees it
+	hash             string
+	changed          bool // it is not the accepted one
+}
+
+// connection is a server that is there.
+type connection struct {
+	link.Link
+	mu      sync.Mutex
+	last    int64
+	version string
+}
+
+// id is a request's own; progress comes under it too.
+func (c *connection) id() jsonrpc.ID {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.last++
+	return jsonrpc.ID(strconv.FormatInt(c.last, 10))
+}
+
+// Pauses before a server that failed is started again.
+const (
+	firstPause = 500 * time.Millisecond
+	longPause  = 30 * time.Second
+)
+
+var (
+	errClosed   = errors.New("the agent ends")
+	errStarting = errors.New("it is being started")
+	errStart    = errors.New("it does not say what its tools are: its time was over")
+)
+
+// joined is a tool's name for the policy and for the model (DECISIONS S39).
+func (s *server) joined(name stopgate.ToolName) stopgate.ToolName {
+	return stopgate.ToolName(s.at.ID) + "__" + name
+}
+
+// ready returns when the server's tools are known as they are now, or says why they are
+// not.
+func (s *server) ready(ctx context.Context) error {
+	select {
+	case s.turn <- struct{}{}:
+		defer func() { <-s.turn }()
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-s.closing:
+		return errClosed
+	}
+	live, err := s.current()
+	if err != nil || live != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, s.set.o.Start, errStart)
+	defer cancel()
+	stop := make(chan struct{})
+	defer close(stop)
+	ctx, end := context.WithCancelCause(ctx)
+	defer end(nil)
+	s.set.work.Go(func() {
+		select {
+		case <-s.closing:
+			end(errClosed)
+		case <-stop:
+		}
+	})
+	if live, err = s.open(ctx); err == nil {
+		err = s.learn(ctx, live)
+	}
+	if errors.Is(err, link.ErrDead) {
+		_ = live.Close() // then its last words are there
+		err = errEarly
+	}
+	return s.settle(live, err)
+}
+
+// current is the connection if there is nothing to do; an error if it is too early for
+// another one. The caller has the turn.
+func (s *server) current() (*connection, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return nil, errClosed
+	}
+	if s.live != nil {
+		select {
+		case <-s.live.Done():
+			// It worked before: it is started again at once.
+			s.live, s.err = nil, errGone
+		default:
+			if !s.stale {
+				return s.live, nil
+			}
+			return nil, nil
+		}
+	}
+	if s.err != nil && time.Since(s.failed) < s.pause {
+		return nil, s.err
+	}
+	return nil, nil
+}
+
+// Why a server is started again.
+var (
+	errGone  = errors.New("it ended")
+	errEarly = errors.New("it ended before it said what its tools are")
+)
+
+// lost notes a failure; s.mu is held.
+func (s *server) lost(err error) {
+	s.err, s.failed = err, time.Now()
+	s.pause = min(max(2*s.pause, firstPause), longPause)
+}
+
+// open returns the connection, and makes it where there is none.
+func (s *server) open(ctx context.Context) (*connection, error) {
+	s.mu.Lock()
+	live := s.live
+	s.mu.Unlock()
+	if live != nil {
+		return live, nil
+	}
+	live = new(connection)
+	opened := make(chan struct{})
+	l, err := s.at.Open(context.WithoutCancel(ctx), link.Events{Stray: func(m *jsonrpc.Message) {
+		<-opened
+		s.hear(live, m)
+	}})
+	live.Link = l
+	close(opened)
+	if err != nil {
+		return nil, err
+	}
+	return live, live.greet(ctx, s.set.o.Version)
+}
+
+// drop ends a connection that is of no use.
+func (s *server) drop(live *connection) {
+	if live != nil && live.Link != nil {
+		s.set.work.Go(func() { _ = live.Close() })
+	}
+}
+
+// settle keeps what an attempt came to, and tells it where it is news.
+func (s *server) settle(live *connection, err error) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	was := s.err
+	if errors.Is(err, errClosed) || s.closed {
+		s.drop(live)
+		return errClosed
+	}
+	if err != nil {
+		s.drop(live)
+		s.live = nil
+		if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+			err = errStart
+		}
+		s.lost(err)
+		if was == nil || was.Error() != err.Error() {
+			s.set.o.Notice(s.say(err))
+		}
+		return err
+	}
+	s.live, s.err, s.pause = live, nil, 0
+	switch n := len(s.tools); {
+	case was != nil:
+		s.set.o.Notice(fmt.Sprintf("MCP server %s is there again", s.at.ID))
+	case !s.told && n == 1:
+		s.set.o.Notice(fmt.Sprintf("MCP server %s: 1 tool", s.at.ID))
+	case !s.told:
+		s.set.o.Notice(fmt.Sprintf("MCP server %s: %d tools", s.at.ID, n))
+	}
+	s.told = true
+	return nil
+}
+
+// say is a failure for a person, with what the server itself said last.
+func (s *server) say(err error) string {
+	text := fmt.Sprintf("MCP server %s: %s", s.at.ID, strings.TrimPrefix(err.Error(), "link: "))
+	if s.at.LastWords != nil {
+		if words := s.at.LastWords(); words != "" {
+			text += "; it said last: " + words
+		}
+	}
+	return text
+}
+
+// state is what is known now: the tools as they were listed last.
+func (s *server) state() State {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	st := State{ID: s.at.ID, Err: s.err, LeftOut: s.leftOut}
+	if st.Err == nil && s.live == nil {
+		st.Err = errStarting
+	}
+	for _, t := range s.tools {
+		d := agent.Tool{ToolDefinition: t.ToolDefinition, Server: s.at.ID}
+		d.Name = s.joined(t.Name)
+		if t.changed {
+			d.Refused = stopgate.CodeToolDefinitionChanged
+		}
+		st.Tools = append(st.Tools, d)
+	}
+	return st
+}
+
+func (s *server) close() error {
+	s.mu.Lock()
+	live := s.live
+	first := !s.closed
+	s.live, s.closed = nil, true
+	s.mu.Unlock()
+	if first {
+		close(s.closing)
+	}
+	if live == nil {
+		return nil
+	}
+	return live.Close()
+}
+
+// hear takes what the server says by itself. It does not block: the server's answers
+// wait behind it.
+func (s *server) hear(live *connection, m *jsonrpc.Message) {
+	switch {
+	case m.Kind == jsonrpc.Request:
+		text := jsonrpc.AppendError(nil, m.ID, jsonrpc.MethodNotFound, "this client serves nothing", nil)
+		if m.Method == "ping" {
+			text = jsonrpc.AppendResult(nil, m.ID, []byte("{}"))
+		}
+		if live.Link != nil {
+			s.set.work.Go(func() { _ = live.Send(context.Background(), &link.Call{Text: text, Version: live.revision()}) })
+		}
+	case m.Method == "notifications/tools/list_changed":
+		s.mu.Lock()
+		s.stale = true
+		s.mu.Unlock()
+	}
+}
