@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -13,6 +15,7 @@ import (
 	"github.com/stopgate/stopgate/mcpgate/link"
 	"github.com/stopgate/stopgate/policy"
 	"github.com/stopgate/stopgate/session"
+	"github.com/stopgate/stopgate/wire/jsonrpc"
 )
 
 // Server is one MCP server behind the gate.
@@ -90,6 +93,9 @@ type Gateway struct {
 	version  string
 	lists    *verdicts
 	work     sync.WaitGroup
+
+	mu    sync.Mutex
+	peers map[*peer]bool // the clients that are there
 }
 
 // ValidServerID reports whether a server can have this name, [a-z0-9-]{1,32}: no
@@ -129,7 +135,7 @@ func New(o Options) (*Gateway, error) {
 		return nil, err
 	}
 	g := &Gateway{
-		gate: o.Gate, program: o.Program, servers: o.Servers, pins: o.Pins, approver: o.Approver, seal: seal,
+		gate: o.Gate, program: o.Program, servers: o.Servers, pins: o.Pins, approver: o.Approver, seal: seal, peers: map[*peer]bool{},
 		set: o.Settings, log: o.Log, observer: o.Observer, version: o.Version, lists: newVerdicts(),
 	}
 	if g.log == nil {
@@ -145,6 +151,19 @@ func New(o Options) (*Gateway, error) {
 		g.set.Timeout = 10 * time.Minute
 	}
 	return g, nil
+}
+
+// PolicyChanged tells clients that their tools may be others now. Clients of the revision
+// without sessions find out when what they know has grown old.
+func (g *Gateway) PolicyChanged() {
+	g.mu.Lock()
+	peers := slices.Collect(maps.Keys(g.peers))
+	g.mu.Unlock()
+	for _, p := range peers {
+		if p.ready("tools/list") && !p.shared {
+			p.out(jsonrpc.AppendRequest(nil, "", "notifications/tools/list_changed", nil))
+		}
+	}
 }
 
 // one reports whether names of tools and prompts are forwarded as they are.

@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/wire/jsonrpc"
@@ -31,7 +32,7 @@ const Path = "/mcp"
 // Handler serves clients over streamable HTTP. It is safe for concurrent use.
 type Handler struct {
 	g        *Gateway
-	o        HTTPOptions
+	tokens   atomic.Pointer[[]Token]
 	hosts    map[string]bool
 	origins  map[string]bool
 	sessions sessions
@@ -42,15 +43,23 @@ func (g *Gateway) Handler(o HTTPOptions) (*Handler, error) {
 	if len(o.Tokens) == 0 {
 		return nil, errors.New("mcpgate: over HTTP there is no client without a token")
 	}
-	h := &Handler{g: g, o: o, hosts: map[string]bool{}, origins: map[string]bool{}}
+	h := &Handler{g: g, hosts: map[string]bool{}, origins: map[string]bool{}}
 	for _, host := range append(slices.Clone(o.Hosts), g.set.Hosts...) {
 		h.hosts[strings.ToLower(host)] = true
 	}
 	for _, origin := range g.set.Origins {
 		h.origins[strings.ToLower(origin)] = true
 	}
+	h.SetTokens(o.Tokens)
 	h.sessions.start(g)
 	return h, nil
+}
+
+// SetTokens replaces the tokens that let clients in. Sessions go on as long as their
+// client has a token of the same name.
+func (h *Handler) SetTokens(tokens []Token) {
+	tokens = slices.Clone(tokens)
+	h.tokens.Store(&tokens)
 }
 
 // Close ends all sessions and the servers that belong to them.
@@ -72,7 +81,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		fail(w, http.StatusNotFound, stopgate.CodeRouteUnknown)
 		return
 	}
-	who, ok := bearer(h.o.Tokens, given)
+	who, ok := bearer(*h.tokens.Load(), given)
 	if !ok {
 		w.Header().Set("WWW-Authenticate", `Bearer realm="stopgate"`)
 		fail(w, http.StatusUnauthorized, stopgate.CodeUnauthenticated)

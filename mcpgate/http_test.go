@@ -462,3 +462,26 @@ func TestResume(t *testing.T) {
 	// From the start, too, after the end.
 	has(t, text(t, s.request(t, http.MethodGet, "", map[string]string{"Mcp-Session-Id": id, "Last-Event-ID": "s1-0"})), "id: s1-1\n", "id: s1-3\n")
 }
+
+// Proves FM11 for MCP over HTTP: who may talk changes while sessions go on.
+func TestTokensChange(t *testing.T) {
+	b := setup(t, free, mcpgate.Settings{}, map[string]*fake{"": newFake(echoTool)})
+	s := b.http(t)
+	id := s.session(t)
+	list := func(who string) int {
+		t.Helper()
+		r := s.request(t, http.MethodPost, `{"jsonrpc":"2.0","id":2,"method":"tools/list"}`, map[string]string{"Mcp-Session-Id": id, "Authorization": "Bearer " + who + "-token"})
+		text(t, r)
+		return r.StatusCode
+	}
+	if got := list("anna"); got != 200 {
+		t.Fatal(got)
+	}
+	s.h.SetTokens([]mcpgate.Token{{Name: "anna", SHA256: sha256.Sum256([]byte("new-token"))}})
+	if got := list("anna"); got != http.StatusUnauthorized {
+		t.Errorf("the old token: %d", got)
+	}
+	if got := list("new"); got != 200 {
+		t.Errorf("the new token: %d", got)
+	}
+}

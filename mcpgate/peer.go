@@ -94,6 +94,9 @@ func (g *Gateway) newPeer(o session.Owner, stray func([]byte) bool) *peer {
 	for i := range g.servers {
 		p.conns = append(p.conns, newConn(p, &g.servers[i]))
 	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.peers[p] = true
 	return p
 }
 
@@ -238,6 +241,9 @@ func (p *peer) tellAll(ctx context.Context, m *jsonrpc.Message) {
 
 // close ends the connections to the servers.
 func (p *peer) close() {
+	p.g.mu.Lock()
+	delete(p.g.peers, p)
+	p.g.mu.Unlock()
 	p.mu.Lock()
 	p.closed = true
 	open := append([]*exchange(nil), p.order...)

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
-	"sync"
+	"sync/atomic"
 
 	"github.com/spf13/cobra"
 	"github.com/stopgate/stopgate"
@@ -81,6 +81,9 @@ type mcpRun struct {
 	state *state
 	talk  telemetrySettings
 	log   *slog.Logger
+	own   []mcpgate.Token // that this run made up, where none is configured
+	// current is the policy in force.
+	current atomic.Pointer[policy.Program]
 }
 
 func serveMCP(ctx context.Context, s streams, f *mcpFlags, command []string) error {
@@ -88,10 +91,12 @@ func serveMCP(ctx context.Context, s streams, f *mcpFlags, command []string) err
 	if err != nil {
 		return err
 	}
-	tables := l.program.Settings().Tables
-	settings, mistakes := mcpConfig(tables, secret.Machine())
-	desk, more := apiConfig(tables, secret.Machine())
-	if mistakes = append(mistakes, more...); mistakes.HasErrors() {
+	settings, err := mcpSettingsOf(l)
+	if err != nil {
+		return err
+	}
+	desk, mistakes := apiConfig(l.program.Settings().Tables, secret.Machine())
+	if mistakes.HasErrors() {
 		return mistakesError{mistakes, l.set}
 	}
 	specs, err := f.serversOf(settings, command)
@@ -139,33 +144,14 @@ func (r *mcpRun) run(ctx context.Context, specs []serverSpec) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	var beside sync.WaitGroup
-	defer beside.Wait()
-	defer cancel(nil)
-	standing, err := r.state.orders.Lockdown(ctx)
-	if err != nil {
-		return err
-	}
-	g.Lock(standing)
-	tele.run(ctx)
-	defer tele.work.Wait()
-	defer cancel(nil)
-	beside.Go(func() {
-		g.Follow(ctx, r.state.orders, lockdownPoll, func(l gate.Lockdown) { fmt.Fprintf(r.err, "stopgate: %s\n", lockdownText(l)) })
+	ordered := func(l gate.Lockdown) { fmt.Fprintf(r.err, "stopgate: %s\n", lockdownText(l)) }
+	return r.state.attend(ctx, g, tele, r.log, ordered, func(ctx context.Context, _ context.CancelCauseFunc) error {
+		fmt.Fprintf(r.err, "stopgate: MCP gateway for %s, records in %s, policy %.12s\n", count(len(specs), "server"), r.state.place, g.PolicyHash())
+		if !g.Enforced() {
+			fmt.Fprintln(r.err, "stopgate: OBSERVE MODE: nothing is held back; records say what would have been decided")
+		}
+		return r.serve(ctx, gw, g)
 	})
-	beside.Go(func() { r.state.tidy(ctx, r.log) })
-	beside.Go(func() { r.state.trust(ctx, cancel) })
-	fmt.Fprintf(r.err, "stopgate: MCP gateway for %s, records in %s, policy %.12s\n", count(len(specs), "server"), r.state.place, g.PolicyHash())
-	if !g.Enforced() {
-		fmt.Fprintln(r.err, "stopgate: OBSERVE MODE: nothing is held back; records say what would have been decided")
-	}
-	err = r.serve(ctx, gw)
-	if cause := context.Cause(ctx); errors.As(cause, new(hintedError)) {
-		return errors.Join(cause, err)
-	}
-	return err
 }
 
 // gateway wires the gate to the gateway.
@@ -178,8 +164,9 @@ func (r *mcpRun) gateway(specs []serverSpec, tele *telemetry) (*mcpgate.Gateway,
 	if err != nil {
 		return nil, nil, err
 	}
+	r.current.Store(r.program)
 	o := mcpgate.Options{
-		Program: func() *policy.Program { return r.program }, Approver: approver, Seal: key,
+		Program: r.current.Load, Approver: approver, Seal: key,
 		Settings: r.settings.set, Log: r.log, Version: release(), Pins: r.state.pins(), Observer: tele.mcpObserver(),
 	}
 	for _, spec := range specs {
@@ -211,12 +198,26 @@ func (st *state) pins() *pin.Store {
 // pinsOf is the file of the pins that belong to a store.
 func pinsOf(store string) string { return store + ".mcp-pins.json" }
 
-// serve talks to the client, or to many.
-func (r *mcpRun) serve(ctx context.Context, gw *mcpgate.Gateway) error {
-	if r.flags.http != "" {
-		return r.serveHTTP(ctx, gw)
+// serve talks to the client, or to many, and follows the policy files meanwhile.
+func (r *mcpRun) serve(ctx context.Context, gw *mcpgate.Gateway, g *gate.Gate) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	changes := &mcpReload{run: r, gate: g, gateway: gw}
+	reloads := &reloader{
+		flags: &r.flags.policyFlags, err: r.err, log: r.log, gate: g, try: changes.try,
+		files: func() []string { return r.settings.files },
 	}
-	return gw.ServeStdio(ctx, stdioOwner(), r.in, r.out)
+	if r.flags.http != "" {
+		return r.serveHTTP(ctx, gw, func(h *mcpgate.Handler) (done <-chan struct{}) {
+			changes.handler = h
+			return reloads.start(ctx)
+		}, cancel)
+	}
+	reloading := reloads.start(ctx)
+	err := gw.ServeStdio(ctx, stdioOwner(), r.in, r.out)
+	cancel()
+	<-reloading
+	return err
 }
 
 // stdioOwner is the session of the process that started us (DECISIONS S22).

@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -46,18 +47,36 @@ func fakeMCPServer() {
 	}
 }
 
+// heard is what a process says, also while it still speaks.
+type heard struct {
+	mu sync.Mutex
+	b  strings.Builder
+}
+
+func (h *heard) Write(p []byte) (int, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.b.Write(p)
+}
+
+func (h *heard) String() string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.b.String()
+}
+
 // mcpClient is a client of a running stopgate mcp.
 type mcpClient struct {
 	t   *testing.T
 	cmd *exec.Cmd
 	in  io.WriteCloser
 	out *bufio.Reader
-	err *strings.Builder
+	err *heard
 }
 
 func startMCP(t *testing.T, dir string, args ...string) *mcpClient {
 	t.Helper()
-	c := &mcpClient{t: t, cmd: exec.Command("stopgate", append([]string{"mcp"}, args...)...), err: new(strings.Builder)}
+	c := &mcpClient{t: t, cmd: exec.Command("stopgate", append([]string{"mcp"}, args...)...), err: new(heard)}
 	c.cmd.Dir, c.cmd.Env, c.cmd.Stderr = dir, append(atHome(dir), "THE_TOKEN=t0", "STOPGATE_SESSION=mine"), c.err
 	var err error
 	if c.in, err = c.cmd.StdinPipe(); err != nil {

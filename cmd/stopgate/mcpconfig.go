@@ -50,6 +50,7 @@ type mcpSettings struct {
 	tokens []mcpgate.Token
 	// secrets are the credentials for servers, by their names.
 	secrets map[string]string
+	files   []string // that tokens stand in
 }
 
 // mcpConfig reads the table; every mistake is reported with its place.

@@ -20,8 +20,9 @@ type mcpReady struct {
 	Token string `json:"token,omitempty"`
 }
 
-// serveHTTP serves clients over streamable HTTP until ctx ends.
-func (r *mcpRun) serveHTTP(ctx context.Context, gw *mcpgate.Gateway) error {
+// serveHTTP serves clients over streamable HTTP until ctx ends; beside it runs what follow
+// starts, until end.
+func (r *mcpRun) serveHTTP(ctx context.Context, gw *mcpgate.Gateway, follow func(h *mcpgate.Handler) (done <-chan struct{}), end func()) error {
 	ln, err := net.Listen("tcp", r.flags.http)
 	if err != nil {
 		return hintedError{fmt.Errorf("listen on %s: %w", r.flags.http, err), "choose another address, for example --http 127.0.0.1:0 for a free port"}
@@ -36,12 +37,15 @@ func (r *mcpRun) serveHTTP(ctx context.Context, gw *mcpgate.Gateway) error {
 			}, ln.Close())
 		}
 		at.Token = "sg_" + rand.Text()
-		o.Tokens = []mcpgate.Token{{Name: mcpgate.Local, SHA256: sha256.Sum256([]byte(at.Token))}}
+		r.own = []mcpgate.Token{{Name: mcpgate.Local, SHA256: sha256.Sum256([]byte(at.Token))}}
+		o.Tokens = r.own
 	}
 	handler, err := gw.Handler(o)
 	if err != nil {
 		return errors.Join(err, ln.Close())
 	}
+	following := follow(handler)
+	defer func() { end(); <-following }()
 	server := &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10}
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(ln) }()

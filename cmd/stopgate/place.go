@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"time"
 
@@ -57,6 +58,12 @@ type stateSettings struct {
 	rotateDays    int64 // or of this age
 	// trouble hears of what goes wrong with a file and costs no row; nil for nobody.
 	trouble func(error)
+	written auditTable // what they were read from
+}
+
+// same reports whether two settings say the same.
+func (s stateSettings) same(other stateSettings) bool {
+	return s.store == other.store && s.auditFile == other.auditFile && reflect.DeepEqual(s.written, other.written)
 }
 
 // lines opens a file of JSON lines.
@@ -89,7 +96,7 @@ func stateIn(tables map[string]*tomltree.Value, set config.Set, f stateFlags) (s
 	if mistakes = append(mistakes, more...); mistakes.HasErrors() {
 		return stateSettings{}, mistakesError{mistakes, set}
 	}
-	settings := stateSettings{auditFile: a.File, rowsDays: defaultRowsDays, argumentsDays: defaultArgumentsDays, rotateBytes: defaultRotateBytes, rotateDays: a.RotateDays}
+	settings := stateSettings{written: a, auditFile: a.File, rowsDays: defaultRowsDays, argumentsDays: defaultArgumentsDays, rotateBytes: defaultRotateBytes, rotateDays: a.RotateDays}
 	if a.RotateBytes != nil {
 		settings.rotateBytes = *a.RotateBytes
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync"
 	"time"
 
 	"github.com/stopgate/stopgate/approve"
@@ -93,6 +94,35 @@ func (st *state) trust(ctx context.Context, end context.CancelCauseFunc) {
 		return
 	}
 	end(hintedError{fmt.Errorf("the records in %s cannot be trusted any more", st.place), "look at the disk, then start again"})
+}
+
+// attend serves, and does meanwhile what every gate that runs for a while needs: it
+// follows the orders to lock down, keeps the store tidy, sends telemetry, and ends when
+// the records cannot be trusted any more.
+func (st *state) attend(ctx context.Context, g *gate.Gate, tele *telemetry, log *slog.Logger, ordered func(gate.Lockdown),
+	serve func(ctx context.Context, cancel context.CancelCauseFunc) error) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	standing, err := st.orders.Lockdown(ctx)
+	if err != nil {
+		return err
+	}
+	g.Lock(standing)
+	var beside sync.WaitGroup
+	tele.run(ctx)
+	defer func() {
+		cancel(nil)
+		tele.work.Wait()
+		beside.Wait()
+	}()
+	beside.Go(func() { g.Follow(ctx, st.orders, lockdownPoll, ordered) })
+	beside.Go(func() { st.tidy(ctx, log) })
+	beside.Go(func() { st.trust(ctx, cancel) })
+	err = serve(ctx, cancel)
+	if cause := context.Cause(ctx); errors.As(cause, new(hintedError)) {
+		return errors.Join(cause, err)
+	}
+	return err
 }
 
 // orphanAge is when a question without a decision belongs to a process that died: no

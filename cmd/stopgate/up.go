@@ -10,7 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"sync"
 	"sync/atomic"
 
 	"github.com/spf13/cobra"
@@ -165,27 +164,9 @@ func (u *upRun) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	var beside sync.WaitGroup
-	defer beside.Wait()
-	defer cancel(nil)
-	standing, err := u.state.orders.Lockdown(ctx)
-	if err != nil {
-		return err
-	}
-	g.Lock(standing)
-	tele.run(ctx)
-	defer tele.work.Wait()
-	defer cancel(nil)
-	beside.Go(func() { g.Follow(ctx, u.state.orders, lockdownPoll, u.ordered) })
-	beside.Go(func() { u.state.tidy(ctx, u.log) })
-	beside.Go(func() { u.state.trust(ctx, cancel) })
-	err = u.serve(ctx, cancel, server)
-	if cause := context.Cause(ctx); errors.As(cause, new(hintedError)) {
-		return errors.Join(cause, err)
-	}
-	return err
+	return u.state.attend(ctx, g, tele, u.log, u.ordered, func(ctx context.Context, cancel context.CancelCauseFunc) error {
+		return u.serve(ctx, cancel, server)
+	})
 }
 
 // ordered tells about a lockdown, or its end. Whoever ordered it wrote the record
@@ -220,9 +201,15 @@ func (u *upRun) serve(ctx context.Context, cancel context.CancelCauseFunc, serve
 		gw.Close()
 		return errors.Join(err, ln.Close())
 	}
-	reloads := newReloader(u, gw, server, tls)
-	reloading := make(chan struct{})
-	go func() { defer close(reloading); reloads.run(ctx) }()
+	changes := &upReload{up: u, gw: gw, api: server}
+	reloads := &reloader{
+		flags: &u.flags.policyFlags, err: u.err, log: u.log, gate: o.Gate, try: changes.try,
+		files: func() []string { return u.secrets },
+	}
+	if tls != nil {
+		reloads.asked = tls.Refresh
+	}
+	reloading := reloads.start(ctx)
 	defer func() { <-reloading }()
 	defer cancel(nil)
 	served := make(chan error, 1)

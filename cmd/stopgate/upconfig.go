@@ -10,14 +10,7 @@ import (
 // gatewaySettings reads the operational tables of the operator's files; flags win
 // over them. files are the further files that were read.
 func gatewaySettings(l loaded, f *upFlags) (options gateway.Options, files []string, err error) {
-	from := secret.Machine()
-	noting := func(read func(string) ([]byte, error)) func(string) ([]byte, error) {
-		return func(path string) ([]byte, error) {
-			files = append(files, path)
-			return read(path)
-		}
-	}
-	from.Read, from.Public = noting(from.Read), noting(from.Public)
+	from := noting(secret.Machine(), &files)
 	options, mistakes := gateway.Configure(l.program.Settings(), from)
 	if mistakes.HasErrors() {
 		return options, files, mistakesError{mistakes, l.set}
@@ -32,6 +25,18 @@ func gatewaySettings(l loaded, f *upFlags) (options gateway.Options, files []str
 		options.Upstreams = append(withoutAPI(options.Upstreams, flag.api), gateway.Upstream{ID: flag.api, API: flag.api, BaseURL: flag.url})
 	}
 	return options, files, nil
+}
+
+// noting is a reader that notes which files it reads.
+func noting(from secret.Reader, files *[]string) secret.Reader {
+	note := func(read func(string) ([]byte, error)) func(string) ([]byte, error) {
+		return func(path string) ([]byte, error) {
+			*files = append(*files, path)
+			return read(path)
+		}
+	}
+	from.Read, from.Public = note(from.Read), note(from.Public)
+	return from
 }
 
 // withoutAPI takes an API away from the configured upstreams, for a flag that
