@@ -111,20 +111,26 @@ func (d *Desk) ring() {
 func (d *Desk) Changed() <-chan struct{} { return d.wake }
 
 // Next returns the question that the person has to look at, nil if there is none, and
-// how many wait behind it. A question that only waits for its arguments is passed over.
+// how many wait behind it.
 func (d *Desk) Next() (q *Question, behind int) {
+	list := d.Waiting()
+	if len(list) == 0 {
+		return nil, 0
+	}
+	return list[0], len(list) - 1
+}
+
+// Waiting are the questions that the person has to look at, in the order in which they
+// were asked. One that only waits for its arguments is passed over.
+func (d *Desk) Waiting() (list []*Question) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	for _, c := range d.queue {
-		switch {
-		case c.resting():
-		case q == nil:
-			q = c
-		default:
-			behind++
+	for _, q := range d.queue {
+		if !q.resting() {
+			list = append(list, q)
 		}
 	}
-	return q, behind
+	return list
 }
 
 // resting reports whether the person has answered as far as can be.

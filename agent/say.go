@@ -192,11 +192,11 @@ func (a *Agent) run(ctx context.Context, c *call, out stopgate.Outcome) error {
 		s.State, s.Parameters, s.Verdict, s.Approval, s.Edited = Running, Parameters(string(out.Args)), out.Verdict, out.Approval, edited
 		s.Preview = preview
 	})
-	began := time.Now()
+	began := a.Now()
 	result := a.Tools.Run(ctx, Task{Tool: c.tool, Args: string(out.Args), Progress: func(text string) {
 		c.change(a.Watch, func(s *Call) { s.Progress = text })
 	}})
-	took := time.Since(began)
+	took := a.Now().Sub(began)
 	text, withheld, err := a.observe(ctx, c, out, result)
 	if err != nil {
 		return err

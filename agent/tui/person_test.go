@@ -55,6 +55,10 @@ func sit(t *testing.T, script string, change ...settings) *person {
 	for _, f := range change {
 		f(&o, &c)
 	}
+	o.Now = func() time.Time {
+		return time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC).Add(time.Duration(p.now.Load()) * time.Millisecond)
+	}
+	c.Now = o.Now
 	p.screen = vt.New(o.Style.Width)
 	p.Rig = chat.New(t, c)
 	o.Agent, o.Desk, o.Tools, o.Keyboard, o.Saved = p.Rig.Agent, p.Rig.Desk, p.Rig.Tools, p, p.Saved
@@ -62,9 +66,6 @@ func sit(t *testing.T, script string, change ...settings) *person {
 		o.Out = p.screen
 	} else {
 		o.Out = io.MultiWriter(o.Out, p.screen)
-	}
-	o.Now = func() time.Time {
-		return time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC).Add(time.Duration(p.now.Load()) * time.Millisecond)
 	}
 	s := &tui.Session{Options: o}
 	ctx, cancel := context.WithCancel(t.Context())

@@ -71,10 +71,10 @@ type Session struct {
 	text    string // of the model, behind its latest line end
 	gap     bool   // a blank line belongs before what is said next
 	thought bool
-	asking  bool // the model is being asked, nothing came yet
-	ending  bool // interrupted once
-	leaving bool // Ctrl-C on an empty line
-	prompts int
+	asking  bool                     // the model is being asked, nothing came yet
+	ending  bool                     // interrupted once
+	leaving bool                     // Ctrl-C on an empty line
+	prompts map[*agent.Question]bool // of this message
 	stay    []string
 
 	question *agent.Question
@@ -82,6 +82,7 @@ type Session struct {
 	mode     mode
 	offer    *always
 	draft    string
+	posed    time.Time // when the question came onto the screen
 	guarded  time.Time // keys before this time answer nothing
 	typed    time.Time // of the latest key
 	drawn    time.Time
@@ -185,7 +186,7 @@ func (s *Session) loop(once bool) (total agent.Summary, err error) {
 // say starts the agent on a message.
 func (s *Session) say(text string) {
 	ctx, cancel := context.WithCancelCause(s.ctx)
-	s.working, s.ending, s.leaving, s.began, s.prompts, s.saved = cancel, false, false, s.Now(), 0, s.Saved()
+	s.working, s.ending, s.leaving, s.began, s.prompts, s.saved = cancel, false, false, s.Now(), map[*agent.Question]bool{}, s.Saved()
 	go func() {
 		var r said
 		// The terminal is to be given back whatever happens.
@@ -218,7 +219,7 @@ func (s *Session) finish(r said) {
 	case r.sum.Waits:
 		s.stay = append(s.stay, s.Style.paint(yellow, "not run: say what to do instead"))
 	}
-	for _, l := range wrap(SummaryLine(r.sum, s.prompts, s.Saved()-s.saved, s.Now().Sub(s.began)), s.Style.columns()-1) {
+	for _, l := range wrap(SummaryLine(r.sum, len(s.prompts), s.Saved()-s.saved, s.Now().Sub(s.began)), s.Style.columns()-1) {
 		s.stay = append(s.stay, s.Style.paint(dim, l))
 	}
 	s.stay = append(s.stay, "")
@@ -252,7 +253,7 @@ func SummaryLine(sum agent.Summary, prompts int, saved int64, took time.Duration
 
 // refresh brings the question up to date.
 func (s *Session) refresh() {
-	q, behind := s.Desk.Next()
+	q, behind := s.next()
 	if q != s.question {
 		s.pose(q)
 	}
@@ -277,6 +278,27 @@ func (s *Session) refresh() {
 	}
 }
 
+// next is the question to look at: that of the first call. Calls of one answer may ask
+// at one moment, in any order.
+func (s *Session) next() (next *agent.Question, behind int) {
+	list := s.Desk.Waiting()
+	first := 0
+	for _, q := range list {
+		if q == s.question && time.Since(s.posed) > settles {
+			return q, len(list) - 1 // it is being read
+		}
+		c, known := s.Board.call(q.View().Proposal)
+		if next == nil || known && c.Number < first {
+			next, first = q, c.Number
+		}
+	}
+	return next, max(len(list)-1, 0)
+}
+
+// settles is how long a question may be replaced by one of an earlier call: nobody has
+// read it, let alone answered, within that time.
+const settles = 80 * time.Millisecond
+
 // pose puts another question on the screen, or none.
 func (s *Session) pose(q *agent.Question) {
 	s.question, s.shown, s.mode, s.offer, s.draft = q, Asked{}, answering, nil, ""
@@ -284,8 +306,10 @@ func (s *Session) pose(q *agent.Question) {
 	if q == nil {
 		return
 	}
-	s.prompts++
-	s.urgent = true
+	if s.prompts != nil {
+		s.prompts[q] = true
+	}
+	s.urgent, s.posed = true, time.Now()
 	v := q.View()
 	if s.Keyboard != nil {
 		s.Keyboard.Drain()

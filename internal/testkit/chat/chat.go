@@ -39,6 +39,7 @@ type Options struct {
 	Past   []conversation.Entry
 	Local  []tools.Local
 	Watch  agent.Watcher // told beside the rig
+	Now    func() time.Time
 	// Transport stands before the scripted model.
 	Transport func(http.RoundTripper) http.RoundTripper
 }
@@ -143,7 +144,7 @@ func New(t testing.TB, o Options) *Rig {
 	}
 	r.Agent, err = agent.New(agent.Options{
 		Gate: g, Endpoint: e, Tools: r.Tools, Conversations: r.Store, Watch: watch, Dir: r.Dir, System: "be brief",
-		Owner: session.Owner{Principal: "local", Session: "talk"}, Wait: func(context.Context, time.Duration) error { return nil },
+		Owner: session.Owner{Principal: "local", Session: "talk"}, Now: o.Now, Wait: func(context.Context, time.Duration) error { return nil },
 	}, o.Past)
 	must(t, err)
 	return r
