@@ -66,7 +66,7 @@ var layers = [][]string{
 	{"decide"},
 	{"decide/client"},
 	{"hook"},
-	{"hook/install"},
+	{"hook/install", "hook/imports"},
 	{"internal/config"},
 	{"internal/textdiff", "internal/ci", "internal/suite", "internal/metrics", "internal/socket", "internal/tty", "internal/leash", "internal/amend"},
 	{"agent/arguments", "agent/provider"},

@@ -48,7 +48,7 @@ func newRoot(s streams) *cobra.Command {
 		}
 		root.AddCommand(commands...)
 	}
-	group("start", "Start here:", newDemo(s), newInit(s))
+	group("start", "Start here:", newDemo(s), newInit(s), newImport(s))
 	group("gates", "Put the gate somewhere:", newUp(s), newMCP(s), newAgent(s), newInstall(s), newUninstall(s), newDoctor(s), newHook(s))
 	group("policies", "Write policies:",
 		newCheck(s), newTest(s), newDecide(s), newExplain(s), newDiff(s), newFmt(s), newTrust(s), newReplay(s), newSchema(s))

@@ -1,0 +1,197 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/stopgate/stopgate/hook/imports"
+	"github.com/stopgate/stopgate/internal/visible"
+)
+
+// importSource is an agent whose rules can be imported.
+type importSource struct {
+	name, title string
+	read        func([]imports.File, imports.Options) (*imports.Result, error)
+	// places are where its rules are, the least important first: globs below the
+	// home directory (~/), the project, or the root of the file system.
+	places []string
+}
+
+func importSources() []importSource {
+	return []importSource{
+		{"claude-settings", "the permissions of Claude Code", imports.Claude, []string{
+			"~/.claude/settings.json", ".claude/settings.json", ".claude/settings.local.json", "/etc/claude-code/managed-settings.json"}},
+		{"gemini-policy", "the policies of Gemini CLI", imports.Gemini, []string{
+			".gemini/policies/*.toml", "~/.gemini/policies/*.toml", "/etc/gemini-cli/policies/*.toml"}},
+		{"codex-rules", "the rules of Codex", imports.Codex, []string{
+			"~/.codex/config.toml", "~/.codex/rules/*.rules", ".codex/rules/*.rules"}},
+		{"opencode", "the permissions of opencode", imports.OpenCode, []string{
+			"~/.config/opencode/opencode.json", "~/.config/opencode/opencode.jsonc", "opencode.json", "opencode.jsonc"}},
+	}
+}
+
+func importNames() (names []string) {
+	for _, s := range importSources() {
+		names = append(names, s.name)
+	}
+	return names
+}
+
+func newImport(s streams) *cobra.Command {
+	var output, format, mode string
+	cmd := &cobra.Command{
+		Use:   "import SOURCE [FILE...]",
+		Short: "make a policy of the permission rules of a coding agent",
+		Long: `import reads the permission rules that you have written for a coding agent and
+writes a policy that is nowhere more lenient. Above each rule stands the rule that it
+comes from. What cannot be said exactly is said more strictly, and reported.
+
+Without FILE it reads what the agent would read in the working directory.
+
+Sources: ` + oneOf(importNames()),
+		Example:   "  stopgate import claude-settings -o stopgate.toml\n  stopgate import codex-rules ~/.codex/rules/default.rules",
+		ValidArgs: importNames(),
+		Args:      cobra.ArbitraryArgs,
+	}
+	cmd.Flags().StringVarP(&output, "output", "o", "", "write the policy to a new `FILE` (default: standard output)")
+	cmd.Flags().StringVar(&format, "format", "text", "`FORMAT` of the report on standard error: text; or json: report and policy on standard output")
+	cmd.Flags().StringVar(&mode, "mode", "default", "`MODE` of Gemini CLI whose rules are meant")
+	_ = cmd.MarkFlagFilename("output", "toml")
+	_ = cmd.RegisterFlagCompletionFunc("format", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		return []string{"text", "json"}, cobra.ShellCompDirectiveNoFileComp
+	})
+	cmd.RunE = func(_ *cobra.Command, args []string) error {
+		if format != "text" && format != "json" {
+			return usagef("--format is %q: it can be text or json", format)
+		}
+		if len(args) == 0 {
+			return usagef("want the source of the rules: %s", oneOf(importNames()))
+		}
+		i := slices.IndexFunc(importSources(), func(s importSource) bool { return s.name == args[0] })
+		if i < 0 {
+			return usagef("no rules are called %q; there are: %s", args[0], oneOf(importNames()))
+		}
+		return importRules(s, importSources()[i], args[1:], mode, output, format)
+	}
+	return cmd
+}
+
+func importRules(s streams, source importSource, names []string, mode, output, format string) error {
+	root, err := os.Getwd()
+	if err != nil {
+		return err
+	}
+	files, err := source.files(names, root)
+	if err != nil {
+		return err
+	}
+	result, err := source.read(files, imports.Options{Root: root, Mode: mode})
+	if err != nil {
+		return fmt.Errorf("import %s: %w", source.name, err)
+	}
+	if output != "" {
+		err := place(output, result.Policy, false)
+		if errors.Is(err, fs.ErrExist) {
+			return hintedError{fmt.Errorf("import: %s is there already; nothing was written", output), "name another file, or compare: stopgate diff " + visible.ShellWord(output) + " NEW"}
+		}
+		if err != nil {
+			return fmt.Errorf("import: %w", err)
+		}
+	}
+	if format == "json" {
+		return writeJSON(s.out, importReport(result, files, output))
+	}
+	if output == "" {
+		if _, err := s.out.Write(result.Policy); err != nil {
+			return err
+		}
+	}
+	printImport(s, result, files, output)
+	return nil
+}
+
+// files reads the files that are named, or those that the agent would read.
+func (i importSource) files(names []string, root string) (files []imports.File, err error) {
+	found := names
+	if len(names) == 0 {
+		home, _ := os.UserHomeDir()
+		for _, p := range i.places {
+			if rest, ok := strings.CutPrefix(p, "~/"); ok {
+				if p = filepath.Join(home, rest); home == "" {
+					continue
+				}
+			}
+			matches, err := filepath.Glob(p)
+			if err != nil {
+				return nil, err
+			}
+			found = append(found, matches...)
+		}
+		if len(found) == 0 {
+			return nil, hintedError{fmt.Errorf("import %s: there are none; looked for %s", i.name, strings.Join(i.places, ", ")), "name the file"}
+		}
+	}
+	for _, name := range found {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			return nil, fmt.Errorf("import %s: %w", i.name, err)
+		}
+		if rel, err := filepath.Rel(root, name); err == nil && filepath.IsLocal(rel) {
+			name = rel
+		}
+		files = append(files, imports.File{Name: filepath.ToSlash(name), Text: text})
+	}
+	return files, nil
+}
+
+// importJSON is the report for programs.
+type importJSON struct {
+	Files   []string       `json:"files"`
+	Output  string         `json:"output,omitempty"`
+	Rules   []imports.Rule `json:"rules"`
+	Notes   []string       `json:"notes"`
+	Remarks string         `json:"remarks,omitempty"`
+	Policy  string         `json:"policy"`
+}
+
+func importReport(r *imports.Result, files []imports.File, output string) importJSON {
+	report := importJSON{Output: output, Rules: r.Rules, Notes: r.Notes, Remarks: r.Remarks, Policy: string(r.Policy)}
+	for _, f := range files {
+		report.Files = append(report.Files, f.Name)
+	}
+	if report.Rules == nil {
+		report.Rules = []imports.Rule{}
+	}
+	return report
+}
+
+func printImport(s streams, r *imports.Result, files []imports.File, output string) {
+	counts := map[imports.Outcome]int{}
+	for _, rule := range r.Rules {
+		counts[rule.Outcome]++
+		if rule.Outcome != imports.Same {
+			what := map[imports.Outcome]string{imports.Stricter: "stricter", imports.LeftOut: "left out"}[rule.Outcome]
+			fmt.Fprintf(s.err, "%s:%d: %s %s: %s: %s\n", visible.Text(rule.File), rule.Line, rule.Decision, visible.Text(rule.Text), what, visible.Text(rule.Note))
+		}
+	}
+	for _, n := range r.Notes {
+		fmt.Fprintf(s.err, "note: %s\n", visible.Text(n))
+	}
+	if r.Remarks != "" {
+		fmt.Fprintf(s.err, "a strict check does not accept the policy:\n%s", visible.Lines(r.Remarks))
+	}
+	names := make([]string, len(files))
+	for i, f := range files {
+		names[i] = visible.Text(f.Name)
+	}
+	fmt.Fprintf(s.err, "%d rules of %s: %d the same, %d stricter, %d left out\n", len(r.Rules), strings.Join(names, ", "), counts[imports.Same], counts[imports.Stricter], counts[imports.LeftOut])
+	if output != "" {
+		fmt.Fprintf(s.err, "wrote %s; next: stopgate check --strict %s\n", visible.Text(output), visible.ShellWord(output))
+	}
+}

@@ -1,0 +1,139 @@
+package imports
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/stopgate/stopgate"
+)
+
+func (g *gemini) translate() {
+	// Later files have precedence; in a file the order counts where priorities are equal.
+	slices.SortStableFunc(g.list, func(a, b geminiRule) int {
+		if a.tier != b.tier {
+			return b.tier - a.tier
+		}
+		return int(b.priority - a.priority)
+	})
+	shell := g.shell("run_shell_command")
+	shell.params = append(shell.params, param{"dir_path", "path"}, param{"directory", "path"}, param{"is_background", "boolean"})
+	for _, tool := range geminiTools {
+		g.table(tool.tool, tool.params...)
+	}
+	var everywhere []whole
+	for i, r := range g.list {
+		for _, name := range r.tools {
+			for _, one := range g.said(r, name) {
+				one.rank = i
+				if len(one.conds) == 0 {
+					everywhere = append(everywhere, whole{name, one})
+					continue
+				}
+				t := g.table(name)
+				t.rules = append(t.rules, one)
+			}
+		}
+	}
+	g.wholes(everywhere)
+	for _, t := range g.tables {
+		g.defaults(t)
+	}
+	g.note("Redirections to files are asked, also where a rule has allowRedirection.")
+}
+
+// said are the rules of ours for one of Gemini CLI and one tool.
+func (g *gemini) said(r geminiRule, tool string) []*rule {
+	permits := r.mode == stopgate.Unattended
+	all := []*rule{{from: r.from, mode: r.mode, reason: r.reason, wide: r.unsaid != "" || r.cond != nil}}
+	switch {
+	case r.unsaid != "" && permits:
+		r.from.leftOut("%s", r.unsaid)
+		return nil
+	case r.unsaid != "":
+		r.from.stricter("every call of the tool, because %s", r.unsaid)
+		return all
+	case r.cond != nil && strings.Contains(tool, "*"):
+		if permits {
+			r.from.leftOut("its pattern is about the arguments of several tools")
+			return nil
+		}
+		r.from.stricter("every call of the tools, because its pattern is about the arguments of several")
+		return all
+	case r.cond != nil:
+		all[0].conds = []cond{*r.cond}
+		t := g.table(tool)
+		name := strings.TrimPrefix(r.cond.arg, "/")
+		i := slices.IndexFunc(t.params, func(p param) bool { return p.name == name })
+		switch {
+		case i < 0:
+			t.params = append(t.params, param{name, "string"})
+		case permits && strings.HasPrefix(t.params[i].kind, "path"):
+			r.from.leftOut("its pattern is about how a path is written")
+			return nil
+		}
+		if !permits {
+			r.from.stricter("also where the pattern matches only a part of the command")
+		}
+		return all
+	case len(r.prefixes) == 0:
+		return all
+	}
+	var plainly []string
+	var rules []*rule
+	for _, p := range r.prefixes {
+		p = strings.Join(strings.Fields(p), " ")
+		switch {
+		case words(p):
+			plainly = append(plainly, p)
+		case permits:
+			r.from.stricter("not for %q, which is not plainly written", p)
+		default:
+			w := wild{text: strings.ReplaceAll(p, "*", "")}
+			c, _, _ := w.command(false)
+			c.values = []string{strings.TrimSuffix(c.values[0], "$") + "(?: [^]*)?$"}
+			c.sure = ""
+			r.from.stricter("quotes are not looked at")
+			rules = append(rules, &rule{from: r.from, mode: r.mode, reason: r.reason, conds: []cond{c}})
+		}
+	}
+	if len(plainly) > 0 {
+		rules = append(rules, &rule{from: r.from, mode: r.mode, reason: r.reason, conds: []cond{prefixed(plainly...)}, match: plainly[:1], noMatch: []string{plainly[0] + "x"}})
+	} else if permits {
+		r.from.leftOut("none of its commands is plainly written")
+	}
+	return rules
+}
+
+// defaults adds what Gemini CLI does by itself: reading files of the project.
+func (g *gemini) defaults(t *table) {
+	for _, tool := range geminiTools {
+		if tool.tool == t.name && tool.reads != "" {
+			free := &rule{mode: stopgate.Unattended, rank: len(g.list), comment: "Gemini CLI reads the project without a question."}
+			free.conds = append(free.conds, cond{arg: tool.reads, matcher: "glob", values: []string{inside}})
+			for _, other := range otherPaths(tool.params, tool.reads) {
+				free.conds = append(free.conds, cond{arg: other, matcher: "present", values: []string{"false"}})
+			}
+			t.rules = append(t.rules, free)
+		}
+	}
+	for _, r := range t.rules {
+		switch {
+		case !r.permits():
+		case len(r.conds) == 0:
+			r.ignores = otherPaths(t.params, "")
+		case r.from != nil: // Gemini CLI does not look at them either
+			r.ignores = otherPaths(t.params, r.conds[0].arg)
+		}
+	}
+}
+
+// otherPaths are the paths and commands among the parameters but one.
+func otherPaths(params []param, but string) (list []string) {
+	for _, p := range params {
+		kind := strings.TrimSuffix(p.kind, "!")
+		if name := "/" + p.name; name != but && (kind == "path" || kind == "command" || kind == "url") {
+			list = append(list, name)
+		}
+	}
+	return list
+}

@@ -1,0 +1,295 @@
+package imports
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/stopgate/stopgate"
+)
+
+// permission is one of opencode's permissions: the tools that it is about, and what its
+// patterns are compared with.
+type permission struct {
+	name  string
+	tools []string
+	arg   string
+	kind  string // of the argument
+	other []param
+}
+
+var opencodePermissions = []permission{
+	{"bash", []string{"bash"}, "/command", "command", nil},
+	{"read", []string{"read"}, "/filePath", "path", []param{{"offset", "number"}, {"limit", "number"}}},
+	{"edit", []string{"edit", "write", "multiedit"}, "/filePath", "path", []param{{"oldString", "string"}, {"newString", "string"}, {"replaceAll", "boolean"}, {"content", "string"}, {"edits", "array"}}},
+	{"edit", []string{"apply_patch", "patch"}, "/patchText", "patch", nil},
+	{"list", []string{"list", "ls"}, "/path", "path", []param{{"ignore", "array"}}},
+	{"glob", []string{"glob"}, "/pattern", "text", []param{{"path", "path"}}},
+	{"grep", []string{"grep"}, "/pattern", "text", []param{{"path", "path"}, {"include", "string"}}},
+	{"webfetch", []string{"webfetch"}, "/url", "url", []param{{"format", "string"}, {"timeout", "number"}}},
+	{"task", []string{"task"}, "/subagent_type", "text", []param{{"description", "string"}, {"prompt", "string"}}},
+	{"skill", []string{"skill"}, "/name", "text", nil},
+	{"websearch", []string{"websearch"}, "/query", "text", nil},
+	{"codesearch", []string{"codesearch"}, "/query", "text", nil},
+	{"todowrite", []string{"todowrite"}, "", "", []param{{"todos", "array"}}},
+	{"todoread", []string{"todoread"}, "", "", nil},
+	{"lsp", []string{"lsp"}, "", "", nil},
+}
+
+// table is the table of a permission's tools.
+func (c *opencode) tableOf(p permission) *table {
+	if p.name == "bash" {
+		return c.shell("bash")
+	}
+	var params []param
+	if p.arg != "" {
+		kind := p.kind
+		if kind == "text" {
+			kind = "string"
+		}
+		params = append(params, param{strings.TrimPrefix(p.arg, "/"), kind})
+	}
+	t := c.table(p.tools[0], append(params, p.other...)...)
+	t.also = p.tools[1:]
+	return t
+}
+
+// wildcard reports whether opencode's wildcards match a text.
+func wildcard(pattern, text string) bool {
+	switch {
+	case pattern == "":
+		return text == ""
+	case pattern[0] == '*':
+		return wildcard(pattern[1:], text) || text != "" && wildcard(pattern, text[1:])
+	}
+	return text != "" && (pattern[0] == '?' || pattern[0] == text[0]) && wildcard(pattern[1:], text[1:])
+}
+
+func (c *opencode) translate() {
+	c.outside = stopgate.Ask
+	// What concerns one agent comes last, and so counts first.
+	slices.SortStableFunc(c.list, func(a, b opencodeRule) int { return agentRank(a) - agentRank(b) })
+	slices.Reverse(c.list)
+	var everywhere []whole
+	for i, r := range c.list {
+		everywhere = append(everywhere, c.rule(i, r)...)
+	}
+	for i, r := range opencodeDefaults {
+		for _, p := range opencodePermissions {
+			if p.name == r.key && slices.ContainsFunc(c.tables, func(t *table) bool { return t.name == p.tools[0] }) || r.key == "read" && p.name == "read" {
+				t := c.tableOf(p)
+				for _, one := range c.said(opencodeRule{key: r.key, pattern: r.pattern, mode: r.mode, from: &Rule{}}, p) {
+					one.from, one.rank, one.comment = nil, len(c.list)+i, "opencode does so by itself."
+					t.rules = append(t.rules, one)
+				}
+			}
+		}
+	}
+	c.wholes(everywhere)
+	c.away()
+	c.note("opencode runs what no rule names; here it is asked. A rule for \"*\" in opencode.json says otherwise.")
+}
+
+func agentRank(r opencodeRule) int {
+	if r.agent != "" {
+		return 1
+	}
+	return 0
+}
+
+// opencodeDefaults are rules of opencode's own, the most important first.
+var opencodeDefaults = []opencodeRule{
+	{key: "read", pattern: "*.env", mode: stopgate.Deny},
+	{key: "read", pattern: "*.env.*", mode: stopgate.Deny},
+	{key: "read", pattern: "*", mode: stopgate.Unattended},
+}
+
+// rule translates one rule for every permission that it is about, and returns what it
+// says about tools that have none.
+func (c *opencode) rule(rank int, r opencodeRule) (everywhere []whole) {
+	if r.agent != "" && r.mode == stopgate.Unattended {
+		r.from.leftOut("it permits for one agent")
+		return nil
+	}
+	switch r.key {
+	case "external_directory":
+		c.external(r)
+		return nil
+	case "doom_loop", "question", "plan_enter", "plan_exit":
+		r.from.leftOut("it is about no tool")
+		return nil
+	}
+	known := false
+	for _, p := range opencodePermissions {
+		if !wildcard(r.key, p.name) {
+			continue
+		}
+		known = true
+		t := c.tableOf(p)
+		for _, one := range c.said(r, p) {
+			one.rank = rank
+			if r.agent != "" {
+				one.when = fmt.Sprintf("{ agent = %q }", r.agent)
+			}
+			t.rules = append(t.rules, one)
+		}
+	}
+	if known && !strings.Contains(r.key, "*") && !strings.Contains(r.key, "?") {
+		return nil
+	}
+	if r.pattern != "*" || strings.Contains(r.key, "?") || r.agent != "" {
+		if r.mode == stopgate.Unattended {
+			r.from.stricter("not for the tools of servers")
+			return nil
+		}
+		r.from.stricter("every call of a tool of that name")
+	}
+	name, exact, ok := fold(strings.ReplaceAll(r.key, "?", "*"), r.mode == stopgate.Unattended)
+	if !ok {
+		r.from.leftOut("the name has a \"*\" that is not at its end")
+		return nil
+	}
+	if !exact {
+		r.from.stricter("for every tool whose name begins with %s", strings.TrimSuffix(name, "*"))
+	}
+	return []whole{{name, &rule{from: r.from, mode: r.mode, rank: rank, wide: !exact || r.pattern != "*"}}}
+}
+
+// said are the rules of ours for one of opencode's and one permission.
+func (c *opencode) said(r opencodeRule, p permission) []*rule {
+	permits := r.mode == stopgate.Unattended
+	one := &rule{from: r.from, mode: r.mode}
+	w := wild{text: strings.ReplaceAll(home(r.pattern), `\`, "/"), one: true, tail: true}
+	sure := w.pattern()
+	switch {
+	case r.pattern == "*" && permits && (p.kind == "path" || p.kind == "patch"):
+		one.conds = []cond{{arg: p.arg, matcher: "glob", values: []string{inside}, sure: "(?!/|~|\\.\\.(?:/|$))[^]*"}}
+		return []*rule{one}
+	case r.pattern == "*":
+		if permits {
+			one.ignores = otherPaths(append([]param{{strings.TrimPrefix(p.arg, "/"), p.kind}}, p.other...), "")
+		}
+		return []*rule{one}
+	case p.kind == "command":
+		if one := commandRule(r.from, r.mode, wild{text: r.pattern, one: true, tail: true}); one != nil {
+			return []*rule{one}
+		}
+		return nil
+	case p.arg == "":
+		if permits {
+			r.from.leftOut("the tool has nothing to compare with")
+			return nil
+		}
+		r.from.stricter("every call of the tool")
+		one.wide = true
+		return []*rule{one}
+	case !permits:
+		one.conds = []cond{{arg: p.arg, matcher: "pattern", values: []string{"^" + sure + "$"}, sure: sure}}
+		if p.kind != "text" {
+			r.from.stricter("also where another spelling of it is meant")
+		}
+		return []*rule{one}
+	case p.kind == "url":
+		scheme, rest, _ := strings.Cut(r.pattern, "://")
+		host, tail, _ := strings.Cut(rest, "/")
+		below, _ := strings.CutPrefix(host, "*.")
+		if (scheme != "https" && scheme != "http") || !isHost(below) || tail != "*" && tail != "**" {
+			r.from.leftOut("only https://HOST/* can be said")
+			return nil
+		}
+		one.conds = []cond{{arg: p.arg, matcher: "host", values: []string{host}}, {arg: p.arg, matcher: "scheme", values: []string{scheme}}}
+		return []*rule{one}
+	case p.kind == "text" && !w.has():
+		one.conds = []cond{{arg: p.arg, matcher: "const", values: []string{r.pattern}, sure: sure}}
+		return []*rule{one}
+	case p.kind == "text":
+		r.from.leftOut("a part of a text that permits")
+		return nil
+	}
+	glob, exact, ok := w.glob()
+	absolute := strings.HasPrefix(glob, "/") || strings.HasPrefix(glob, "~")
+	switch {
+	case !ok:
+		r.from.leftOut("it is no path that can be said")
+		return nil
+	case absolute:
+		r.from.leftOut("what is outside of the project is asked")
+		return nil
+	case p.name == "read" && !strings.HasPrefix(r.pattern, "*"):
+		r.from.leftOut("opencode compares it with the absolute path")
+		return nil
+	case !exact:
+		r.from.stricter(`"*" does not stand for "/" inside of a name`)
+	}
+	one.conds = []cond{{arg: p.arg, matcher: "glob", values: []string{glob}, sure: sure}}
+	return []*rule{one}
+}
+
+// home writes the home directory in one way.
+func home(pattern string) string {
+	if rest, ok := strings.CutPrefix(pattern, "$HOME"); ok {
+		return "~" + rest
+	}
+	return pattern
+}
+
+// glob writes the text as a glob of ours that means no more.
+func (w wild) glob() (glob string, exact, ok bool) {
+	text := w.text
+	for strings.Contains(text, "**") {
+		text = strings.ReplaceAll(text, "**", "*")
+	}
+	if strings.ContainsAny(text, "[]{}") || strings.Contains("/"+text+"/", "/../") || strings.Contains("/"+text+"/", "/./") || strings.Contains(text, "//") || text == "" {
+		return "", false, false
+	}
+	exact = true
+	parts := strings.Split(text, "/")
+	var out []string
+	for i, p := range parts {
+		switch {
+		case p == "*" && i == len(parts)-1:
+			out = append(out, "**", "*")
+		case p == "*" && i == 0:
+			out = append(out, "*", "**") // something stands before the "/"
+			exact = false                // and it may be nothing, at the root
+		case p == "*":
+			out = append(out, "*", "**")
+		case strings.HasPrefix(p, "*") && i == 0 && !strings.Contains(p[1:], "*"):
+			out = append(out, "**", p)
+		case strings.ContainsAny(p, "*?"):
+			exact = false
+			out = append(out, p)
+		case p == "":
+			return "", false, false
+		default:
+			out = append(out, p)
+		}
+	}
+	out = slices.CompactFunc(out, func(a, b string) bool { return a == "**" && b == "**" })
+	return strings.Join(out, "/"), exact, true
+}
+
+// external notes what holds outside of the project.
+func (c *opencode) external(r opencodeRule) {
+	switch {
+	case r.mode == stopgate.Unattended:
+		r.from.leftOut("what is outside of the project is asked, whatever else permits it")
+	case r.pattern == "*" && r.mode == stopgate.Deny:
+		c.outside = stopgate.Deny
+	case r.mode == stopgate.Deny:
+		p := wild{text: home(r.pattern), one: true, tail: true}.pattern()
+		r.from.stricter("for every tool")
+		c.guards = append(c.guards, &rule{from: r.from, mode: r.mode, on: "path", conds: []cond{{matcher: "pattern", values: []string{"^" + p + "(?:/[^]*)?$"}}}})
+	}
+}
+
+// away guards what is outside of the project.
+func (c *opencode) away() {
+	root := strings.TrimSuffix(c.options.Root, "/")
+	p := `^(?:/|~|\.\.(?:/|$))`
+	if root != "" {
+		p = "^(?!" + quoteMeta(root) + `(?:/|$))(?:/|~|\.\.(?:/|$))`
+	}
+	c.guards = append(c.guards, &rule{mode: c.outside, on: "path", comment: "external_directory: what is outside of the project.",
+		conds: []cond{{matcher: "pattern", values: []string{p}}}})
+}
