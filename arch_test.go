@@ -65,6 +65,7 @@ var layers = [][]string{
 	{"audit/otel"},
 	{"decide"},
 	{"decide/client"},
+	{"hook/once"},
 	{"hook"},
 	{"hook/install", "hook/imports"},
 	{"internal/config"},

@@ -10,6 +10,7 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/gate"
+	"github.com/stopgate/stopgate/hook/once"
 	"github.com/stopgate/stopgate/jsonstream"
 	"github.com/stopgate/stopgate/session"
 )
@@ -44,6 +45,8 @@ type Backend struct {
 	// Approver answers where the host asks nobody; nil for nobody. It is the gate's
 	// approver through Approver.
 	Approver *Approver
+	// Once keeps several hooks from deciding about one call; nil where each decides.
+	Once *once.Desk
 }
 
 // Run reads one event and answers it. It returns by the deadline, whatever the rest
@@ -137,7 +140,7 @@ func (h *Host) decide(ctx context.Context, o Options, e *Event) Answer {
 	case After:
 		return h.observe(ctx, o, b, e)
 	}
-	return h.gate(ctx, o, b, e)
+	return h.once(ctx, o, b, e, func() Answer { return h.gate(ctx, o, b, e) })
 }
 
 // spoke tells the gate that the user said something (DECISIONS S27, S28).
@@ -258,6 +261,8 @@ func (h *Host) observe(ctx context.Context, o Options, b *Backend, e *Event) Ans
 	switch {
 	case errors.Is(err, gate.ErrUnmatched) && !b.Gate.Enforced(), d.Delivered():
 		return Answer{Action: Silent}
+	case errors.Is(err, gate.ErrUnmatched) && h.gaveAway(b, e):
+		return Answer{Action: Silent} // the hook that decided hears of the result too
 	case err != nil:
 		o.say("the result cannot be recorded: %v", err)
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -18,6 +19,7 @@ import (
 	"github.com/stopgate/stopgate/audit/jsonl"
 	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/hook"
+	hookonce "github.com/stopgate/stopgate/hook/once"
 	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/diag"
 	"github.com/stopgate/stopgate/internal/visible"
@@ -137,6 +139,7 @@ type hookWiring struct {
 	flags *hookFlags
 	talk  io.Writer
 	store *sqlite.Store // nil: there is none
+	once  *hookonce.Desk
 }
 
 // hookTable is the table [hook].
@@ -188,6 +191,7 @@ func (w *hookWiring) open(ctx context.Context, e *hook.Event) (*hook.Backend, er
 		return nil, err
 	}
 	b.Approver = w.host.Approver(e, queue)
+	b.Once = w.once
 	b.Gate, err = gate.New(program, append(options, judges(w.store),
 		gate.WithApprover(b.Approver), gate.WithDenyMode(gate.DenyToolResult), gate.WithLimits(w.limits()))...)
 	if err != nil || w.store == nil {
@@ -227,12 +231,23 @@ func (w *hookWiring) state(ctx context.Context, l loaded) ([]gate.Option, gate.A
 	if err != nil {
 		return nil, nil, err
 	}
-	w.store = store
+	w.store, w.once = store, hookonce.At(filepath.Join(filepath.Dir(settings.store), "hooks"), w.rules(l.set))
 	queue, err := approve.New(store, approve.Options{Defer: defers(l.program)})
 	if err != nil {
 		return nil, nil, err
 	}
 	return []gate.Option{gate.WithStore(store), gate.WithRecorder(store.Recorder())}, queue, nil
+}
+
+// rules name what this process decides by: policy files and flags.
+func (w *hookWiring) rules(set config.Set) string {
+	sum := sha256.New()
+	for _, s := range set.Sources() {
+		fmt.Fprintf(sum, "%q %t %d ", s.Name, s.Trusted, len(s.Text))
+		sum.Write(s.Text)
+	}
+	fmt.Fprintf(sum, "%t %t", w.flags.allow, w.flags.observe)
+	return fmt.Sprintf("%x", sum.Sum(nil))
 }
 
 // defers reads [approvals] absent.

@@ -1,0 +1,10 @@
+//go:build !unix
+
+package once
+
+import (
+	"errors"
+	"os"
+)
+
+func lock(*os.File) (bool, error) { return false, errors.ErrUnsupported }

@@ -1,0 +1,24 @@
+//go:build unix
+
+package once
+
+import (
+	"errors"
+	"os"
+	"syscall"
+)
+
+// lock takes the lock of a file, unless another process has it. It ends with the file,
+// and with the process.
+func lock(f *os.File) (free bool, err error) {
+	for {
+		switch err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); {
+		case err == nil:
+			return true, nil
+		case errors.Is(err, syscall.EWOULDBLOCK):
+			return false, nil
+		case !errors.Is(err, syscall.EINTR):
+			return false, err
+		}
+	}
+}
