@@ -10,6 +10,20 @@ import (
 // CanaryCode is why the call of a [Host.Canary] is denied where the gate works.
 const CanaryCode = stopgate.CodeProtectedTarget
 
+// CanaryDenied reports whether what a hook said about a canary is a denial that comes
+// from a policy, and not from a gate that denies everything because it cannot decide.
+func CanaryDenied(said string) bool {
+	for _, code := range []stopgate.Code{
+		CanaryCode, stopgate.CodeRuleMatched, stopgate.CodeRuleSkipped, stopgate.CodeNoRuleMatched, stopgate.CodePolicyNotConfigured,
+		stopgate.CodeNoApprover, stopgate.CodeApprovalPending, stopgate.CodeLockdown, stopgate.CodeDenialLimit,
+	} {
+		if strings.Contains(said, "("+string(code)+")") {
+			return true
+		}
+	}
+	return false
+}
+
 // Canary is the host's event about a call that every policy denies, because it starts
 // a command of stopgate's own administration (DECISIONS S4): sent through the command
 // line that is installed, it proves that a denial arrives (DECISIONS S51).

@@ -30,6 +30,15 @@ type checkup struct {
 	Millis   int64    `json:"ms,omitempty"`
 	Commands []string `json:"commands,omitempty"`
 	Holes    []string `json:"holes,omitempty"`
+	// Version is what the host's program says of itself, where it is installed.
+	Version string `json:"version,omitempty"`
+	// Live is what came of running the host itself, where that was asked for.
+	Live *liveJSON `json:"live,omitempty"`
+	// Uncovered are tools of the host that no table of the policy names, Met those of
+	// the last month's records, and Unseen those of which no guard sees anything.
+	Uncovered []string `json:"uncovered,omitempty"`
+	Met       []string `json:"met,omitempty"`
+	Unseen    []string `json:"unseen,omitempty"`
 }
 
 func newDoctor(s streams) *cobra.Command {
@@ -38,13 +47,17 @@ func newDoctor(s streams) *cobra.Command {
 		Short: "check that installed hooks really deny",
 		Long: `doctor looks at the settings of every coding agent, or of one, and sends a call that
 must be denied through the command line that it finds there, as the agent would. It
-says which holes of the agent remain. It does not start the agent itself, so it shows
-that the hook denies, not that the agent calls it.
+says which holes of the agent remain, and of which of its tools no guard sees anything.
+
+That shows that the hook denies, not that the agent calls it. --live shows that too: it
+starts the agent itself, with a copy of its settings in a directory of its own and a
+scripted model in the place of the real one, and lets it try the call.
 
 Exit: 0 every installed hook denies, 1 one does not, or none is installed.`,
 		ValidArgs: hook.Names(),
 		Args:      atMostOne,
 	}
+	live := cmd.Flags().Bool("live", false, "start the agents themselves, with a scripted model")
 	format := formatFlag(cmd, "text", "json")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		hosts := hook.Names()
@@ -62,6 +75,11 @@ Exit: 0 every installed hook denies, 1 one does not, or none is installed.`,
 			for _, project := range []bool{false, true} {
 				c, there := examine(cmd.Context(), h, project)
 				if there {
+					c.Version = versionOf(cmd.Context(), h.Name)
+					c.cover(cmd.Context(), h)
+					if *live && c.Status == "guarded" {
+						c.prove(cmd.Context(), h, project)
+					}
 					ok = (ok || len(found) == 0) && c.Status == "guarded"
 					found = append(found, c)
 				}
@@ -73,7 +91,7 @@ Exit: 0 every installed hook denies, 1 one does not, or none is installed.`,
 			}
 		}
 		for _, c := range found {
-			if c.Status != "guarded" {
+			if c.Status != "guarded" || c.Live != nil && c.Live.Ran {
 				ok = false
 			}
 		}
@@ -136,7 +154,7 @@ func examine(ctx context.Context, h *hook.Host, project bool) (c checkup, there 
 		case !h.Blocks(reply):
 			c.Problem = "a call that must be denied was not: " + visible.Elide(said, 200)
 			c.Hint = "stopgate install " + h.Name
-		case !strings.Contains(said, string(hook.CanaryCode)):
+		case !hook.CanaryDenied(said):
 			c.Problem = "every call is denied, for another reason than its rules: " + visible.Elide(said, 200)
 			c.Hint = "stopgate check"
 		default:
@@ -180,6 +198,7 @@ func printCheckups(w io.Writer, found []checkup) {
 		switch c.Status {
 		case "guarded":
 			fmt.Fprintf(w, "%s: guarded by %s (%s settings, denied in %d ms)\n", c.Host, visible.Text(c.File), c.Scope, c.Millis)
+			c.printLive(w)
 		case "not_installed":
 			fmt.Fprintf(w, "%s: not installed\n", c.Host)
 		default:
@@ -187,6 +206,21 @@ func printCheckups(w io.Writer, found []checkup) {
 		}
 		if c.Hint != "" {
 			fmt.Fprintf(w, "  try: %s\n", c.Hint)
+		}
+		if c.Version != "" {
+			fmt.Fprintf(w, "  version: %s\n", visible.Text(c.Version))
+		}
+		for _, l := range []struct {
+			what  string
+			tools []string
+		}{
+			{"no table of the policy names", c.Uncovered},
+			{"called in the last month, and no table names", c.Met},
+			{"no guard sees paths, commands or addresses of", c.Unseen},
+		} {
+			if len(l.tools) > 0 {
+				fmt.Fprintf(w, "  tools: %s: %s\n", l.what, visible.Text(strings.Join(l.tools, ", ")))
+			}
 		}
 		for _, hole := range c.Holes {
 			fmt.Fprintf(w, "  open: %s\n", hole)

@@ -18,7 +18,7 @@ var update = flag.Bool("update", false, "rewrite golden outputs of scripts and d
 // TestMain makes the command itself available to scripts, to tests that start
 // processes, and to the transcripts in the documentation.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"stopgate": main, "fake-mcp-server": fakeMCPServer})
+	testscript.Main(m, map[string]func(){"stopgate": main, "fake-mcp-server": fakeMCPServer, "qwen": fakeAgent})
 }
 
 // Proves K30, K35, S50, H14, H20, FM10.

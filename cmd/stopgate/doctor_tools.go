@@ -1,0 +1,100 @@
+package main
+
+import (
+	"context"
+	"io"
+	"os"
+	"os/exec"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/hook"
+	"github.com/stopgate/stopgate/internal/records"
+)
+
+// programs are the names of the hosts' programs; hosts that are no program have none.
+var programs = map[string]string{
+	"claude-code": "claude", "codex": "codex", "gemini-cli": "gemini", "qwen-code": "qwen", "copilot-cli": "copilot",
+	"cursor": "cursor-agent", "crush": "crush", "opencode": "opencode", "pi": "pi",
+}
+
+// versionOf asks the host's program for its version; "" if it is not here.
+func versionOf(ctx context.Context, host string) string {
+	path, err := exec.LookPath(programs[host])
+	if programs[host] == "" || err != nil {
+		return ""
+	}
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, path, "--version")
+	cmd.WaitDelay = time.Second
+	out, err := cmd.Output()
+	if err != nil {
+		return "unknown"
+	}
+	first, _, _ := strings.Cut(strings.TrimSpace(string(out)), "\n")
+	return first
+}
+
+// named finds the policy files that a hook's command line names.
+var named = regexp.MustCompile(`--policy[ =]('[^']*'|\S+)`)
+
+// cover says which tools of the host no table of the policy names, and which no guard
+// sees anything of.
+func (c *checkup) cover(ctx context.Context, h *hook.Host) {
+	var f policyFlags
+	for _, line := range c.Commands {
+		for _, m := range named.FindAllStringSubmatch(line, -1) {
+			if name := strings.Trim(m[1], "'"); !slices.Contains(f.files, name) {
+				f.files = append(f.files, name)
+			}
+		}
+	}
+	l, err := f.load(io.Discard)
+	if err != nil {
+		return // the canary says so
+	}
+	for _, k := range h.Known() {
+		call := stopgate.Call{Tool: k.Name, Definition: &k.ToolDefinition, Surface: stopgate.SurfaceHook, Agent: "main", Principal: hook.Principal}
+		if _, unknown := l.program.Bind(call).Unknown(); unknown && !k.Harmless {
+			c.Uncovered = append(c.Uncovered, string(k.Name))
+		}
+		if !k.Seen && !k.Harmless {
+			c.Unseen = append(c.Unseen, string(k.Name))
+		}
+	}
+	c.Met = metTools(ctx, h, l)
+}
+
+// metTools lists the tools that were called in the last month, that no table names and
+// that the adapter does not know.
+func metTools(ctx context.Context, h *hook.Host, l loaded) (names []string) {
+	settings, err := stateOf(l, stateFlags{})
+	if err != nil || settings.store == memoryStore {
+		return nil
+	}
+	if _, err := os.Stat(settings.store); err != nil {
+		return nil
+	}
+	log, err := openRecords(ctx, settings.store)
+	if err != nil {
+		return nil
+	}
+	defer log.Close()
+	since := time.Now().AddDate(0, 0, -30)
+	_ = log.Rows(ctx, 0, "", func(r records.Row) bool {
+		if r.Dialect == h.Name && r.Time.After(since) && r.Tool != "" && !slices.Contains(names, string(r.Tool)) {
+			names = append(names, string(r.Tool))
+		}
+		return ctx.Err() == nil
+	})
+	known := h.Known()
+	return slices.DeleteFunc(names, func(name string) bool {
+		call := stopgate.Call{Tool: stopgate.ToolName(name), Definition: &stopgate.ToolDefinition{Name: stopgate.ToolName(name)}, Surface: stopgate.SurfaceHook, Agent: "main", Principal: hook.Principal}
+		_, unknown := l.program.Bind(call).Unknown()
+		return !unknown || slices.ContainsFunc(known, func(k hook.Known) bool { return string(k.Name) == name })
+	})
+}
