@@ -161,13 +161,19 @@ func (a apiSettings) questionOptions(log *slog.Logger) approve.Options {
 		Defer:  a.approvals.Absent == "defer",
 		Failed: func(what string, err error) { log.Warn("approvals", "what", what, "error", err) },
 	}
+	o.Notify = a.notifiers()
+	return o
+}
+
+// notifiers are those who are told about questions.
+func (a apiSettings) notifiers() (list []approve.Notifier) {
 	if line := a.approvals.Notify; line != "" {
-		o.Notify = append(o.Notify, &command.Command{Line: line})
+		list = append(list, &command.Command{Line: line})
 	}
 	if w := a.approvals.Webhook; w != nil {
-		o.Notify = append(o.Notify, &webhook.Hook{URL: w.URL, Secret: a.secret, Arguments: w.Arguments, Pages: a.api.PublicURL})
+		list = append(list, &webhook.Hook{URL: w.URL, Secret: a.secret, Arguments: w.Arguments, Pages: a.api.PublicURL})
 	}
-	return o
+	return list
 }
 
 // ledger reads rows for the API, wherever they are kept.

@@ -232,7 +232,7 @@ func (w *hookWiring) state(ctx context.Context, l loaded) ([]gate.Option, gate.A
 		return nil, nil, err
 	}
 	w.store, w.once = store, hookonce.At(filepath.Join(filepath.Dir(settings.store), "hooks"), w.rules(l.set))
-	queue, err := approve.New(store, approve.Options{Defer: defers(l.program)})
+	queue, err := approve.New(store, hookQuestions(l, w.talk))
 	if err != nil {
 		return nil, nil, err
 	}
