@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/stopgate/stopgate/hook"
 	"github.com/stopgate/stopgate/hook/install"
+	"github.com/stopgate/stopgate/internal/diag"
 	"github.com/stopgate/stopgate/internal/visible"
 )
 
@@ -157,6 +158,9 @@ func examine(ctx context.Context, h *hook.Host, project bool) (c checkup, there 
 		case !hook.CanaryDenied(said):
 			c.Problem = "every call is denied, for another reason than its rules: " + visible.Elide(said, 200)
 			c.Hint = "stopgate check"
+			if strings.Contains(said, string(diag.Untrusted)) {
+				c.Hint = "stopgate trust, if you wrote that file"
+			}
 		default:
 			c.Status = "guarded"
 			continue

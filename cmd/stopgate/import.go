@@ -190,7 +190,11 @@ func printImport(s streams, r *imports.Result, files []imports.File, output stri
 	for i, f := range files {
 		names[i] = visible.Text(f.Name)
 	}
-	fmt.Fprintf(s.err, "%d rules of %s: %d the same, %d stricter, %d left out\n", len(r.Rules), strings.Join(names, ", "), counts[imports.Same], counts[imports.Stricter], counts[imports.LeftOut])
+	rules := "rules"
+	if len(r.Rules) == 1 {
+		rules = "rule"
+	}
+	fmt.Fprintf(s.err, "%d %s of %s: %d the same, %d stricter, %d left out\n", len(r.Rules), rules, strings.Join(names, ", "), counts[imports.Same], counts[imports.Stricter], counts[imports.LeftOut])
 	if output != "" {
 		fmt.Fprintf(s.err, "wrote %s; next: stopgate check --strict %s\n", visible.Text(output), visible.ShellWord(output))
 	}

@@ -98,6 +98,7 @@ func nextSteps(dir string) string {
 	}
 	return "\nnext:\n" + enter +
 		"  stopgate test --coverage   see what it decides\n" +
-		"  stopgate trust             let this project's file loosen as well as tighten\n" +
-		"  stopgate up                put it in front of a model\n"
+		"  stopgate trust             let this project's file loosen as well as tighten; again after every change\n" +
+		"  stopgate install HOST      put it into the coding agent that you have\n" +
+		"  stopgate up                or in front of a model\n"
 }
