@@ -145,7 +145,7 @@ func (h *Host) decide(ctx context.Context, o Options, e *Event) Answer {
 
 // spoke tells the gate that the user said something (DECISIONS S27, S28).
 func (h *Host) spoke(ctx context.Context, o Options, b *Backend, e *Event) Answer {
-	if b.Results && e.Call.Session != "" {
+	if e.Call.Session != "" {
 		if err := b.Gate.Spoke(ctx, session.Owner{Principal: e.Call.Principal, Session: e.Call.Session}); err != nil {
 			o.say("the session cannot be written: %v", err)
 		}

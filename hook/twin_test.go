@@ -2,6 +2,7 @@ package hook_test
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -87,6 +88,42 @@ func TestNoDesk(t *testing.T) {
 		h := host(t, name)
 		if got := hostDoes(name, ask(t, h, hook.Options{Open: shared(t, p, h, file)}, event(name, "Read", `{"file_path":"src/a.go"}`))); got != blocks {
 			t.Errorf("%s: the host %s", name, got)
+		}
+	}
+}
+
+// Proves S27, S28: what the user says arrives from every host whose settings name an
+// event for it, and is never kept back.
+func TestPromptsOfHosts(t *testing.T) {
+	p := program(t, rules)
+	for name, event := range map[string]string{
+		"claude-code": `{"session_id":"s1","hook_event_name":"UserPromptSubmit","prompt":"go"}`,
+		"codex":       `{"session_id":"s1","hook_event_name":"UserPromptSubmit","prompt":"go","turn_id":"t"}`,
+		"gemini-cli":  `{"session_id":"s1","hook_event_name":"BeforeAgent","prompt":"go"}`,
+		"qwen-code":   `{"session_id":"s1","hook_event_name":"UserPromptSubmit","prompt":"go"}`,
+		"copilot-cli": `{"session_id":"s1","hook_event_name":"UserPromptSubmit","prompt":"go"}`,
+		"cursor":      `{"conversation_id":"s1","hook_event_name":"beforeSubmitPrompt","prompt":"go","attachments":[]}`,
+	} {
+		h := host(t, name)
+		store := new(ports.Store)
+		o := hook.Options{Open: opener(t, p, h, gate.WithStore(store))}
+		deny := func() string {
+			return string(ask(t, h, o, fmt.Sprintf(before[name], "Bash", `{"command":"rm -rf /"}`)).Stderr)
+		}
+		for range 5 {
+			deny()
+		}
+		if said := deny(); !strings.Contains(said, "denial_limit") {
+			t.Errorf("%s: after six denials: %s", name, said)
+		}
+		if r := ask(t, h, o, event); r.Exit != 0 || strings.Contains(string(r.Stdout), `"continue":false`) {
+			t.Errorf("%s: the prompt is answered %s %d", name, r.Stdout, r.Exit)
+		}
+		if name == "copilot-cli" {
+			continue // its older form names sessions otherwise
+		}
+		if said := deny(); strings.Contains(said, "denial_limit") {
+			t.Errorf("%s: after the user spoke: %s", name, said)
 		}
 	}
 }

@@ -182,7 +182,7 @@ func (w *hookWiring) open(ctx context.Context, e *hook.Event) (*hook.Backend, er
 		e.Call.Session = stopgate.SessionID(id)
 	}
 	b := &hook.Backend{Allow: table.Unattended == "allow", Results: len(program.SessionPolicies()) > 0 || program.WithholdsResults()}
-	if e.Kind != hook.Before && !b.Results {
+	if e.Kind == hook.After && !b.Results {
 		b.Gate, err = gate.New(program)
 		return b, err
 	}

@@ -30,7 +30,7 @@ func specs() []spec {
 			`"timeout":600`, nil, "PreToolUse")},
 		{host: "cursor", user: ".cursor/hooks.json", project: ".cursor/hooks.json", fill: flat(
 			`"timeout":600,"failClosed":true`, []member{{"version", "1"}},
-			"preToolUse", "beforeShellExecution", "beforeMCPExecution", "beforeReadFile", "postToolUse")},
+			"preToolUse", "beforeShellExecution", "beforeMCPExecution", "beforeReadFile", "postToolUse", "beforeSubmitPrompt")},
 		{host: "copilot-cli", user: ".copilot/hooks/stopgate.json", project: ".github/hooks/stopgate.json", fill: flat(
 			`"type":"command","timeoutSec":600`, []member{{"version", "1"}}, "PreToolUse", "PostToolUse", "UserPromptSubmit")},
 		{host: "cline", user: "Documents/Cline/Hooks/PreToolUse", project: ".clinerules/hooks/PreToolUse", deadline: 24 * time.Second, fill: clineScript},
