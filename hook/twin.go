@@ -42,7 +42,7 @@ func (h *Host) identity(e *Event) (c once.Call, ok bool) {
 		return c, false
 	}
 	return once.Call{
-		Principal: string(e.Call.Principal), Tool: string(e.Call.Tool), Hash: jsonstream.HashCanonical(args),
+		Principal: string(e.Call.Principal), Tool: string(e.Call.Tool), Hash: jsonstream.HashCanonical(args), Dir: e.Dir,
 		Host: h.Name, Session: string(e.Call.Session), ID: string(e.Call.ID),
 	}, true
 }

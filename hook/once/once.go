@@ -15,7 +15,7 @@
 // that process is seen at once, whatever ended it: whoever waits then finds no answer,
 // and gets an error (FM9).
 //
-// Two processes are about one call if rules, principal, tool and arguments are the same, and
+// Two processes are about one call if rules, principal, tool, directory and arguments are the same, and
 // the host gave the call one id; or, where the hosts differ, if the second comes while
 // the first decides, or within [Window] of its end. An answer is given away once to each
 // other host, so that a call that is repeated is not taken for the one before.
@@ -45,6 +45,7 @@ var ErrUnanswered = errors.New("another hook was deciding about the same call an
 type Call struct {
 	Principal, Tool string
 	Hash            [32]byte // of the arguments
+	Dir             string   // where relative paths begin
 	// Host, Session and ID are how this hook's host calls itself, the session, the call.
 	Host, Session, ID string
 }
@@ -246,7 +247,7 @@ func appendLine(f *os.File, line string) error {
 
 // name is the file of a call.
 func (c Call) name(under string) string {
-	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %q %x", under, c.Principal, c.Tool, c.Hash))
+	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %q %q %x", under, c.Principal, c.Tool, c.Dir, c.Hash))
 	return fmt.Sprintf("%x.call", sum[:16])
 }
 
