@@ -122,6 +122,7 @@ type sidePolicy struct {
 	policy  *syntax.File
 	schema  *schema.Schema
 	known   bool
+	speaks  bool // it has a table for the tool
 	tables  []*syntax.ToolTable
 	// params and onSchema are the settings that hold for the tool.
 	params   syntax.ParamAction
@@ -138,6 +139,7 @@ func (c *comparer) side(p *Program, tool *comparedTool) *sidePolicy {
 	}
 	s.known = b.listen()
 	if len(b.voices) > 0 && b.voices[0].speaks {
+		s.speaks = true
 		s.schema, s.tables = b.voices[0].schema, b.voices[0].tables
 		s.params, s.onSchema = b.voices[0].params, b.voices[0].onSchema
 	}
@@ -148,6 +150,10 @@ func (c *comparer) side(p *Program, tool *comparedTool) *sidePolicy {
 func (c *comparer) tool(tool *comparedTool) {
 	c.out.Tools++
 	before, after := c.side(c.before, tool), c.side(c.after, tool)
+	if !before.speaks && !after.speaks && len(before.policy.Guards)+len(after.policy.Guards) == 0 {
+		c.unknownTool(tool)
+		return
+	}
 	if !before.known || !after.known {
 		if before.known != after.known {
 			c.newTool(tool, before, after)

@@ -81,6 +81,9 @@ func (c *comparer) fresh(in, globs, names []string) (string, bool) {
 		taken.Accept(taken.Text(0, text))
 	}
 	var inside, outside []automatonWalker
+	if any, err := match.ParseName("?*"); err == nil {
+		inside = append(inside, any.Walker()) // a search needs something that every name is told by
+	}
 	if a := taken.Compile().DFA(); a != nil {
 		outside = append(outside, a)
 	}
