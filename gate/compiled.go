@@ -35,6 +35,7 @@ type compiled struct {
 	inherits    bool
 	situation   func(data jsonstream.Value) policy.Situation // nil: no rule looks at sessions
 	denialLimit int
+	lastRelease atomic.Pointer[session.Release]
 	reviewers   []*reviewer
 	// looksAtResults: some tool has rules about its results.
 	looksAtResults bool

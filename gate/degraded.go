@@ -95,8 +95,10 @@ func (r reply[T]) problem(what string) error {
 		return nil
 	case failed, gone:
 		return r.err
+	case late:
+		return fmt.Errorf("%s: the store did not answer in time; the machine or the disk is busy, try again", what)
 	}
-	return errors.New(what + ": " + r.fault.String())
+	return errors.New(what + ": the store: " + r.fault.String())
 }
 
 // Reconcile is an operator's word that a session which is uncertain, or stopped

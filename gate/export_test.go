@@ -198,3 +198,6 @@ func HexHash(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return hex.EncodeToString(sum[:])
 }
+
+// StoreOf is the store of a gate.
+func StoreOf(g *Gate) Store { return g.store }

@@ -58,9 +58,8 @@ func (p *pending) wish(c *session.Call) (r reply[wish]) {
 
 // kept is what the store keeps of a released call, for as long as the call is known.
 type kept struct {
-	facts   [1]session.Fact
-	release session.Release
-	marks   [4]session.Mark
+	facts [1]session.Fact
+	marks [3]session.Mark
 }
 
 func (p *pending) keep() *kept {

@@ -71,22 +71,22 @@ type Mark struct {
 	// Opens counts the call as in flight until its result comes.
 	Opens bool `json:"opens,omitempty"`
 	// Counts adds one, and Amount, to the running totals.
-	Counts bool   `json:"counts,omitempty"`
-	Amount Amount `json:"amount,omitzero"`
+	Counts bool `json:"counts,omitempty"`
+	// Keeps says that a failure does not give the count back; Distrusts, that only an
+	// observed one does.
+	Keeps     bool   `json:"keeps,omitempty"`
+	Distrusts bool   `json:"distrusts,omitempty"`
+	Amount    Amount `json:"amount,omitzero"`
 	// Step is the width in milliseconds of the steps of time by which totals are
 	// kept apart, 0 for one total for ever.
 	Step int64 `json:"step,omitempty"`
-	// Keeps says that a failure does not give the count back; Distrusts, that only an
-	// observed one does.
-	Keeps     bool `json:"keeps,omitempty"`
-	Distrusts bool `json:"distrusts,omitempty"`
 }
 
-// Release is what has to be known of a released call when its result comes.
+// Release is what has to be known of a released call when its result comes. Facts may
+// share one; it is not written to.
 type Release struct {
-	Verdict stopgate.Verdict   `json:"verdict"`          // of the result rules
-	Policy  string             `json:"policy,omitempty"` // hash of the policy
-	Args    string             `json:"args_hash,omitempty"`
+	Verdict stopgate.Verdict   `json:"verdict"`           // of the result rules
+	Policy  string             `json:"policy,omitempty"`  // hash of the policy
 	Handoff stopgate.AgentName `json:"handoff,omitempty"` // the receiving agent
 	Dialect string             `json:"dialect,omitempty"`
 	Surface stopgate.Surface   `json:"surface,omitempty"`

@@ -267,7 +267,7 @@ func (s *Set) Marks(c Call) []Mark { return s.AppendMarks(nil, &c) }
 // AppendMarks is Marks into a list without any.
 func (s *Set) AppendMarks(marks []Mark, c *Call) []Mark {
 	entries := s.govern(c.Tool).entries
-	if cap(marks) <= len(entries) {
+	if cap(marks) == 0 {
 		marks = make([]Mark, 0, 1+len(entries))
 	}
 	marks = append(marks, Mark{Key: ToolKey(c.Tool), Permits: true, Opens: true})
