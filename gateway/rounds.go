@@ -175,13 +175,14 @@ func (s *stream) again(all []int) bool {
 		return false
 	}
 	s.flush()
+	if i, ok := s.stream.(wire.Interluder); ok { // before more is read: it has the event that ended the turn
+		s.out = i.Interlude(s.out, s.calls.releases(all))
+	}
+	s.flush()
 	if !s.stopped {
 		s.hearOut()
 	}
 	s.body.Close()
-	if i, ok := s.stream.(wire.Interluder); ok {
-		s.out = i.Interlude(s.out, s.calls.releases(all))
-	}
 	s.keepRound(s.stream)
 	s.remember(s.stream.Notes())
 	s.rounds.lastTokens(&s.notes.Answer)

@@ -9,6 +9,9 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/stopgate/stopgate/gateway"
+	"github.com/stopgate/stopgate/gateway/events"
 )
 
 // scripted is a provider that gives one answer after the other, and keeps what it was
@@ -199,6 +202,34 @@ func TestAnswerResponses(t *testing.T) {
 				t.Errorf("rows %s", got)
 			}
 		})
+	}
+}
+
+// Proves S6, L10: what a provider sends behind the end of a round, however much, changes
+// nothing of what the client has of the round.
+func TestAnswerBehindTheEnd(t *testing.T) {
+	behind := strings.Repeat(": a comment behind the end\n", 2000) + "data: {\"type\":\"response.late\"}\n\n"
+	ask := func(behind string, policies ...events.Policy) string {
+		r, m := itemsRig(t, 2)
+		m.write = func(n int, stream bool, turn string) string { return numbered(n, stream, turn) + behind }
+		if len(policies) > 0 {
+			r = newRig(t, denying("a", "b"), m, func(o *gateway.Options) {
+				answering(2)(o)
+				with(policies...)(o)
+			})
+		}
+		a := r.post(responsesPath, itemsRequest(true, goOn))
+		if a.status != 200 || a.err != nil {
+			t.Fatal(a.status, a.err, a.body)
+		}
+		return a.body
+	}
+	same := onDelta(func(_ *events.Exchange, s *events.Stream, delta string) error { return s.SendText(delta, false) })
+	_, want, _ := responseItems(t, true, ask(""))
+	for name, body := range map[string]string{"alone": ask(behind), "with an event policy": ask(behind, same)} {
+		if _, items, _ := responseItems(t, true, body); !slices.Equal(items, want) {
+			t.Errorf("%s: %q, want %q", name, items, want)
+		}
 	}
 }
 

@@ -20,6 +20,7 @@ func (Dialect) Ends(data []byte) bool {
 	return isTerminal(text(v, "type"))
 }
 
+// isTerminal reports whether an event ends the response and has its items.
 func isTerminal(typ string) bool {
 	return typ == "response.completed" || typ == "response.incomplete" || typ == "response.failed"
 }

@@ -117,23 +117,18 @@ func (s *stream) copiesIn(ev *sse.Event) func(rest []byte) int {
 		return nil
 	}
 	from := 0
-	if c := s.latest; c != nil && !ends(string(ev.Type)) {
+	if c := s.latest; c != nil && !isTerminal(string(ev.Type)) {
 		from = c.number
 	}
 	s.expect(from, ev.Data)
 	return s.known
 }
 
-// ends reports whether an event ends the response and has its items.
-func ends(typ string) bool {
-	return typ == "response.completed" || typ == "response.incomplete" || typ == "response.failed"
-}
-
 // misplaced reports whether an event has a call where none belongs: an item or a
 // response in an event that is not there for it (L14).
 func (s *stream) misplaced() bool {
 	framing := s.frame.typ == itemAdded || s.frame.typ == itemDone
-	return !framing && s.frame.item.IsValid() && s.kindOf(s.frame.item).call() || !ends(s.frame.typ) && s.carriesCall(s.frame.response)
+	return !framing && s.frame.item.IsValid() && s.kindOf(s.frame.item).call() || !isTerminal(s.frame.typ) && s.carriesCall(s.frame.response)
 }
 
 // created begins the response.
