@@ -156,7 +156,7 @@ func examine(ctx context.Context, h *hook.Host, project bool) (c checkup, there 
 			c.Problem = "a call that must be denied was not: " + visible.Elide(said, 200)
 			c.Hint = "stopgate install " + h.Name
 		case !hook.CanaryDenied(said):
-			c.Problem = "every call is denied, for another reason than its rules: " + visible.Elide(said, 200)
+			c.Problem = "every call is denied, for another reason than its rules: " + visible.Elide(causeOf(string(reply.Stderr)), 300)
 			c.Hint = "stopgate check"
 			if strings.Contains(said, string(diag.Untrusted)) {
 				c.Hint = "stopgate trust, if you wrote that file"
@@ -169,6 +169,22 @@ func examine(ctx context.Context, h *hook.Host, project bool) (c checkup, there 
 		return c, true
 	}
 	return c, true
+}
+
+// causeOf is the line that says why a hook could not decide: the first mistake of the
+// policy, or else the last line that it wrote for people.
+func causeOf(said string) string {
+	cause := ""
+	for line := range strings.Lines(said) {
+		line = strings.TrimSpace(line)
+		if strings.Contains(line, ": error ") {
+			return line
+		}
+		if rest, ok := strings.CutPrefix(line, "stopgate: "); ok {
+			cause = rest
+		}
+	}
+	return cause
 }
 
 // canary starts a command line as hosts do, through the shell, with a call that must
