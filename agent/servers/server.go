@@ -108,7 +108,7 @@ func (s *server) ready(ctx context.Context) error {
 	}
 	if errors.Is(err, link.ErrDead) {
 		_ = live.Close() // then its last words are there
-		err = errEarly
+		err = early(err)
 	}
 	return s.settle(live, err)
 }
@@ -144,6 +144,14 @@ var (
 	errGone  = errors.New("it ended")
 	errEarly = errors.New("it ended before it said what its tools are")
 )
+
+// early says why a server that is dead was never there.
+func early(err error) error {
+	if _, why, ok := strings.Cut(err.Error(), link.ErrDead.Error()+": "); ok {
+		return errors.New("it cannot be reached: " + why)
+	}
+	return errEarly
+}
 
 // lost notes a failure; s.mu is held.
 func (s *server) lost(err error) {

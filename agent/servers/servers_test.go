@@ -339,6 +339,9 @@ func TestServersThatDoNotStart(t *testing.T) {
 		o.Servers = append(o.Servers, servers.Server{ID: "nothing", Open: func(context.Context, link.Events) (link.Link, error) {
 			return link.Start(link.Command{Args: []string{filepath.Join(t.TempDir(), "not-there")}}, link.Events{})
 		}})
+		o.Servers = append(o.Servers, servers.Server{ID: "nowhere", Open: func(_ context.Context, e link.Events) (link.Link, error) {
+			return link.Dial(link.Endpoint{URL: "http://127.0.0.1:1/mcp"}, e)
+		}})
 	}, "good", "early", "mute", "stranger", "liar", "toolless")
 	for _, name := range r.names() {
 		if !strings.HasPrefix(name, "good__") {
@@ -348,7 +351,7 @@ func TestServersThatDoNotStart(t *testing.T) {
 	has(t, r.told(), "MCP server early: it ended before it said what its tools are; it said last: no key is set",
 		"MCP server mute: it does not say what its tools are: its time was over",
 		`MCP server stranger: it speaks a revision of MCP that is not known here: "1999-01-01"`,
-		"MCP server liar: its list of tools cannot be read", "MCP server nothing: start the server:")
+		"MCP server liar: its list of tools cannot be read", "MCP server nothing: start the server:", "MCP server nowhere: it cannot be reached: ")
 	for _, s := range r.States() {
 		if (s.Err == nil) != (s.ID == "good" || s.ID == "toolless") {
 			t.Errorf("%s: %v", s.ID, s.Err)

@@ -140,7 +140,7 @@ func TestAgentWritesNoRule(t *testing.T) {
 			s.types("f")
 			s.sees("The rule is not written: ", test.want)
 			s.types("y")
-			s.sees("granted earlier", "2 calls: 2 ran, 0 refused; 1 prompt")
+			s.sees("granted earlier", "2 calls: 2 ran, 0 refused")
 			s.types("\x04")
 			s.ends(exitOK)
 			if text, _ := os.ReadFile(path); string(text) != test.own {
