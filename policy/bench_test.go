@@ -88,32 +88,39 @@ func withPatterns(i int) string {
 	return literals(i)
 }
 
+// named is a value that one of n rules names, a prefix whose mode is ask: the last such one.
+func named(n int) string { return fmt.Sprintf(`{"x":"dir%d/sub/a"}`, (n-1)/12*12) }
+
 // BenchmarkRules is the budget of DESIGN 8 for many rules (K40): what a decision costs
-// beside BenchmarkDecision/none, from 10 to 10,000 rules, on a value that no rule names
-// and on one that the last but one does.
+// beside the row without rules of the same type, from 10 to 10,000 rules, on a value that
+// no rule names and on one that one does.
 func BenchmarkRules(b *testing.B) {
+	const text, number = `{"x":"src/pkg/file.go"}`, `{"x":5}`
 	for _, bench := range []struct {
 		name, kind string
 		rule       func(int) string
-		args       string
+		args       func(n int) string
+		mode       stopgate.Mode
 	}{
-		{"none/string", "string", nil, `{"x":"src/pkg/file.go"}`},
-		{"none/path", "path", nil, `{"x":"src/pkg/file.go"}`},
-		{"none/number", "integer", nil, `{"x":5}`},
-		{"string", "string", literals, `{"x":"src/pkg/file.go"}`},
-		{"path", "path", literals, `{"x":"src/pkg/file.go"}`},
-		{"number", "integer", func(i int) string { return fmt.Sprintf("const = %d", i+10) }, `{"x":5}`},
-		{"range", "integer", func(i int) string { return fmt.Sprintf("minimum = %d", 20_010-i) }, `{"x":5}`},
-		{"patterns", "path", withPatterns, `{"x":"src/pkg/file.go"}`},
-		{"patterns/string", "string", withPatterns, `{"x":"src/pkg/file.go"}`},
+		{"none/string", "string", nil, always(text), stopgate.Unattended},
+		{"none/path", "path", nil, always(text), stopgate.Unattended},
+		{"none/number", "integer", nil, always(number), stopgate.Unattended},
+		{"string", "string", literals, always(text), stopgate.Unattended},
+		{"path", "path", literals, always(text), stopgate.Unattended},
+		{"number", "integer", func(i int) string { return fmt.Sprintf("const = %d", i+10) }, always(number), stopgate.Unattended},
+		{"range", "integer", func(i int) string { return fmt.Sprintf("minimum = %d", 20_010-i) }, always(number), stopgate.Unattended},
+		{"patterns", "path", withPatterns, always(text), stopgate.Unattended},
+		{"patterns/string", "string", withPatterns, always(text), stopgate.Unattended},
+		{"hit/string", "string", literals, named, stopgate.Ask},
+		{"hit/path", "path", literals, named, stopgate.Ask},
 	} {
 		for _, n := range []int{10, 100, 10_000} {
-			if bench.rule == nil && n > 10 {
-				continue
-			}
 			count := n
 			if bench.rule == nil {
 				count = 0
+			}
+			if bench.rule == nil && n > 10 {
+				continue
 			}
 			b.Run(fmt.Sprintf("%s/%d", bench.name, n), func(b *testing.B) {
 				p, list := policy.CompileUnchecked([]policy.Source{{Name: "stopgate.toml", Text: []byte(rulesOf(count, bench.kind, bench.rule)), Trusted: true}},
@@ -123,12 +130,12 @@ func BenchmarkRules(b *testing.B) {
 				}
 				bound := p.Bind(stopgate.Call{Tool: "t"})
 				e := bound.Evaluate()
-				args := []byte(bench.args)
+				args := []byte(bench.args(n))
 				b.ReportAllocs()
 				for b.Loop() {
 					e.Reset(bound)
 					e.Feed(args)
-					if v := e.Close(stopgate.Ended); v.Mode != stopgate.Unattended {
+					if v := e.Close(stopgate.Ended); v.Mode != bench.mode {
 						b.Fatal(v)
 					}
 				}
@@ -136,6 +143,9 @@ func BenchmarkRules(b *testing.B) {
 		}
 	}
 }
+
+// always is the same arguments whatever the number of rules.
+func always(args string) func(int) string { return func(int) string { return args } }
 
 // BenchmarkBind is what a process pays once for a tool with many rules.
 func BenchmarkBind(b *testing.B) {

@@ -215,11 +215,13 @@ func (x *Index) Hit(s *State, sum *literal.Summary) {
 	if s.spent && x.restrictive {
 		x.open(s, sum)
 	}
-	x.rest.accepted(&s.rest, func(m int32) {
-		if x.restrictive || x.readings[m] == 1 {
-			sum.Add(m, x.classes[m])
-		}
-	})
+	if len(x.rest.parts) > 0 {
+		x.rest.accepted(&s.rest, func(m int32) {
+			if x.restrictive || x.readings[m] == 1 {
+				sum.Add(m, x.classes[m])
+			}
+		})
+	}
 	if x.tree == nil {
 		return
 	}
@@ -244,9 +246,12 @@ func (x *Index) Open(s *State, sum *literal.Summary) {
 
 func (x *Index) open(s *State, sum *literal.Summary) {
 	sum.Merge(&x.late)
-	x.rest.open(&s.rest, func(m int32) { sum.Add(m, x.classes[m]) })
-	if !x.restrictive {
-		x.rest.accepted(&s.rest, func(m int32) { sum.Add(m, x.classes[m]) })
+	if len(x.rest.parts) > 0 {
+		add := func(m int32) { sum.Add(m, x.classes[m]) }
+		x.rest.open(&s.rest, add)
+		if !x.restrictive {
+			x.rest.accepted(&s.rest, add)
+		}
 	}
 	if x.tree == nil {
 		return
