@@ -182,3 +182,23 @@ func TestDecimalMemory(t *testing.T) {
 		}
 	}
 }
+
+// Proves I10, A20: the short way reads integers of up to 18 digits as the long way does, and
+// leaves everything else to it.
+func TestParseInt(t *testing.T) {
+	for literal, want := range map[string]int64{
+		"0": 0, "-0": 0, "7": 7, "-7": -7, "10": 10, "100200300": 100200300,
+		"999999999999999999": 999999999999999999, "-999999999999999999": -999999999999999999,
+	} {
+		n, ok := jsonstream.ParseInt([]byte(literal))
+		d, err := jsonstream.ParseDecimal([]byte(literal))
+		if long, whole := d.Int64(); !ok || n != want || err != nil || !whole || long != want {
+			t.Errorf("%s is %d, %t; the long way %d, %v", literal, n, ok, long, err)
+		}
+	}
+	for _, literal := range []string{"", "-", "00", "01", "-01", "+1", "1.0", "1e2", "1E2", "--1", "1-", "1 ", " 1", "1000000000000000000", "a", "1a", "\u0661"} {
+		if n, ok := jsonstream.ParseInt([]byte(literal)); ok {
+			t.Errorf("%q is %d", literal, n)
+		}
+	}
+}

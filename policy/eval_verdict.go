@@ -102,7 +102,9 @@ func (e *Evaluation) say(i int) {
 	case st.holds:
 		r := &e.plan.rules[st.cursor]
 		v.Rule, v.Public = r.ref, r.public
-		v.Pointer, v.Segment = e.pointerOf(st.cursor, st.lane), e.segmentFor(st.cursor, st.lane)
+		if r.first < r.end { // it looks at a value
+			v.Pointer, v.Segment = e.pointerOf(st.cursor, st.lane), e.segmentFor(st.cursor, st.lane)
+		}
 	case e.saidBefore(&v):
 		v.Candidates, v.Public = e.verdict.Candidates, e.verdict.Public
 	default:
@@ -137,10 +139,7 @@ func (e *Evaluation) saidBefore(v *stopgate.Verdict) bool {
 // pointerOf is the pointer of the value that made a rule hold.
 func (e *Evaluation) pointerOf(r, lane int32) string {
 	rule := &e.plan.rules[r]
-	switch {
-	case rule.first == rule.end:
-		return ""
-	case rule.commands && lane >= 0:
+	if rule.commands && lane >= 0 {
 		return string(e.spine.pointer(e.lanes.all[lane].path))
 	}
 	c, path := rule.first, span{}

@@ -207,4 +207,7 @@ func check(t *testing.T, tree *literal.Tree, c *literal.Cursor, entries []litera
 	if any && tree.Done(c) {
 		t.Fatalf("behind %q done, of %+v", begun, entries)
 	}
+	if lost := tree.Lost(c); lost != (!any && wantHit.First() == literal.None) {
+		t.Fatalf("behind %q lost: %t, of %+v", begun, lost, entries)
+	}
 }
