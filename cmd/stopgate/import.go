@@ -137,11 +137,17 @@ func (i importSource) files(names []string, root string) (files []imports.File, 
 			return nil, hintedError{fmt.Errorf("import %s: there are none; looked for %s", i.name, strings.Join(i.places, ", ")), "name the file"}
 		}
 	}
+	var seen []os.FileInfo
 	for _, name := range found {
 		text, err := os.ReadFile(name)
 		if err != nil {
 			return nil, fmt.Errorf("import %s: %w", i.name, err)
 		}
+		info, err := os.Stat(name)
+		if err == nil && slices.ContainsFunc(seen, func(o os.FileInfo) bool { return os.SameFile(o, info) }) {
+			continue // the project is the home directory
+		}
+		seen = append(seen, info)
 		if rel, err := filepath.Rel(root, name); err == nil && filepath.IsLocal(rel) {
 			name = rel
 		}
@@ -177,7 +183,7 @@ func printImport(s streams, r *imports.Result, files []imports.File, output stri
 		counts[rule.Outcome]++
 		if rule.Outcome != imports.Same {
 			what := map[imports.Outcome]string{imports.Stricter: "stricter", imports.LeftOut: "left out"}[rule.Outcome]
-			fmt.Fprintf(s.err, "%s:%d: %s %s: %s: %s\n", visible.Text(rule.File), rule.Line, rule.Decision, visible.Text(rule.Text), what, visible.Text(rule.Note))
+			fmt.Fprintf(s.err, "%s:%d: %s: %s: %s\n", visible.Text(rule.File), rule.Line, visible.Text(rule.Said()), what, visible.Text(rule.Note))
 		}
 	}
 	for _, n := range r.Notes {

@@ -174,7 +174,7 @@ func (w *writer) rule(r *rule) {
 // origin writes where a rule comes from.
 func (w *writer) origin(indent string, r *rule) {
 	if r.from != nil {
-		w.comment(indent, fmt.Sprintf("%s:%d: %s", r.from.File, r.from.Line, r.from.said()))
+		w.comment(indent, fmt.Sprintf("%s:%d: %s", r.from.File, r.from.Line, r.from.Said()))
 		if r.from.Outcome != Same {
 			w.comment(indent, "stricter: "+r.from.Note)
 		}
@@ -184,8 +184,8 @@ func (w *writer) origin(indent string, r *rule) {
 	}
 }
 
-// said is the rule with its decision, where the rule itself does not say it.
-func (r *Rule) said() string {
+// Said is the rule with its decision, where the rule itself does not say it.
+func (r *Rule) Said() string {
 	if strings.Contains(r.Text, r.Decision) {
 		return r.Text
 	}
@@ -223,7 +223,7 @@ func (w *writer) leftOut() {
 			w.comment("", "Left out, which makes nothing more lenient:")
 			first = false
 		}
-		w.comment("", fmt.Sprintf("  %s:%d: %s: %s", r.File, r.Line, r.said(), r.Note))
+		w.comment("", fmt.Sprintf("  %s:%d: %s: %s", r.File, r.Line, r.Said(), r.Note))
 	}
 }
 
