@@ -1,8 +1,6 @@
 package analysis
 
 import (
-	"unicode/utf8"
-
 	"github.com/stopgate/stopgate/internal/automaton"
 	"github.com/stopgate/stopgate/policy/match"
 )
@@ -39,15 +37,12 @@ func (s *solver) product(inside, outside []automaton.Walker, owners []func(uint3
 	return &product{inside: inside, outside: outside, owners: owners, budget: &s.states, most: s.budget.States}
 }
 
-// walker returns the automaton of a set's texts, nil if it has none.
+// walker returns the automaton of the texts of a set that is not all there is.
 func (s *solver) walker(set *Set) automaton.Walker {
 	if w, ok := s.walks[set]; ok {
 		return w
 	}
 	var all []automaton.Walker
-	if set.Every {
-		all = append(all, anything{})
-	}
 	t := &set.Texts
 	if len(t.Exact)+len(t.Below) > 0 {
 		tr := newTrie(t.Folded)
@@ -99,12 +94,3 @@ func (s *solver) domain(v *Variable) (inside, outside []automaton.Walker) {
 	}
 	return append([]automaton.Walker(nil), d.inside...), append([]automaton.Walker(nil), d.outside...)
 }
-
-// anything walks the language of all texts.
-type anything struct{}
-
-func (anything) First() uint32              { return 1 }
-func (anything) Next(uint32, rune) uint32   { return 1 }
-func (anything) Accepting(uint32) bool      { return true }
-func (anything) Fate(uint32) automaton.Fate { return automaton.Accepts }
-func (anything) Cuts() []rune               { return []rune{0, utf8.RuneSelf} }
