@@ -193,12 +193,3 @@ func look(negative, behind bool, sub *node) *node {
 func nothing() *node { return class(nil) }
 
 func end() *node { return &node{op: opEnd} }
-
-// characters is the text itself.
-func characters(text string) *node {
-	n := concat()
-	for _, r := range text {
-		n.subs = append(n.subs, class(single(r)))
-	}
-	return n
-}

@@ -76,9 +76,6 @@ func (b *Builder) add(in inst) int32 {
 	return int32(len(b.insts) - 1)
 }
 
-// Len returns the number of instructions so far.
-func (b *Builder) Len() int { return len(b.insts) }
-
 // Char reads a code point of set and goes on at next. Code points of skip are
 // passed over before.
 func (b *Builder) Char(set, skip automaton.Set, next int32) int32 {

@@ -3,7 +3,6 @@ package naive
 import (
 	"fmt"
 	"slices"
-	"strings"
 )
 
 // list is a rule list or a guard, with what is known of every rule and since when.
@@ -117,12 +116,6 @@ func (p *Policy) Trace(text string) []Verdict {
 		c.event(Verdict{Mode: "deny", Code: fault.Code, Layer: "integrity", At: at})
 	}
 	return c.trace(len(text))
-}
-
-// Final is the verdict on the whole text.
-func (p *Policy) Final(text string) Verdict {
-	trace := p.Trace(text)
-	return trace[len(trace)-1]
 }
 
 func (c *call) guards(file int) {
@@ -336,12 +329,4 @@ func (l *list) verdict(mode string, rules []int, t int) Verdict {
 		v.Candidates = rules
 	}
 	return v
-}
-
-// String is a short form for failures of tests.
-func (v Verdict) String() string {
-	if v.Mode == "" {
-		return "waiting"
-	}
-	return strings.TrimSpace(v.Layer + " " + v.Mode + " " + v.Code)
 }
