@@ -69,7 +69,7 @@ var layers = [][]string{
 	{"hook"},
 	{"hook/install", "hook/imports"},
 	{"internal/config"},
-	{"internal/textdiff", "internal/ci", "internal/suite", "internal/metrics", "internal/socket", "internal/tty", "internal/leash", "internal/amend"},
+	{"internal/textdiff", "internal/ci", "internal/suite", "internal/metrics", "internal/socket", "internal/tty", "internal/leash", "internal/amend", "internal/realpath"},
 	{"agent/arguments", "agent/provider"},
 	{"agent"},
 	{"agent/tools", "agent/tui"},

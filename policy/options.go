@@ -1,6 +1,9 @@
 package policy
 
-import "github.com/stopgate/stopgate"
+import (
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/policy/match"
+)
 
 // Source is the text of one policy file, a layer of its own (K35).
 type Source struct {
@@ -19,6 +22,9 @@ type Options struct {
 	// Dir is the directory in which the relative paths of calls begin, "" for the root: an
 	// agent may work below its project, or have moved elsewhere.
 	Dir string
+	// Links follows symbolic links, nil where the gate does not see the file system of the
+	// tools: paths are then compared as they are written (THREATS C5).
+	Links *match.Links
 	// Strict turns lints into errors (K0i).
 	Strict bool
 	// Untrusted holds a file to what a project file may say (S3). Compile sets it

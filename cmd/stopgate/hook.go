@@ -22,8 +22,10 @@ import (
 	hookonce "github.com/stopgate/stopgate/hook/once"
 	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/diag"
+	"github.com/stopgate/stopgate/internal/realpath"
 	"github.com/stopgate/stopgate/internal/visible"
 	"github.com/stopgate/stopgate/policy"
+	"github.com/stopgate/stopgate/policy/match"
 	"github.com/stopgate/stopgate/store/sqlite"
 )
 
@@ -167,6 +169,7 @@ func (w *hookWiring) open(ctx context.Context, e *hook.Event) (*hook.Backend, er
 		o.Dir, _ = os.Getwd()
 	}
 	o.Home, _ = os.UserHomeDir()
+	o.Links = &match.Links{Real: realpath.From(o.Root)}
 	program, mistakes := policy.Compile(set.Sources(), o)
 	if program == nil || mistakes.HasErrors() {
 		io.WriteString(w.talk, visible.Lines(diag.Text(mistakes.Errors(), set.Text)))

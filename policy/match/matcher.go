@@ -39,6 +39,16 @@ type Env struct {
 	// Dir is the absolute directory in which the relative paths of a call begin where
 	// that is not the root, "" otherwise: an agent works below its project, and moves.
 	Dir string
+	// Links follows symbolic links where the gate sees the file system of the tools, nil
+	// elsewhere: paths are then compared as they are written (C5).
+	Links *Links
+}
+
+// Links knows the file system that tools work in.
+type Links struct {
+	// Real returns what an absolute path names once all links are followed, as an absolute
+	// path, or false if nobody knows. It has to be safe for concurrent use.
+	Real func(path string) (real string, ok bool)
 }
 
 // Result is what is known about a condition on one value. The zero Result is

@@ -169,6 +169,20 @@ func (p *place) arrive(canonical []byte, info lexical) ([]byte, lexical) {
 	return whole, there
 }
 
+// itself reports that no link leads a path elsewhere than it says. Behind ".." a link
+// decides where one is.
+func (p *place) itself(canonical []byte, info lexical) bool {
+	name := string(canonical)
+	if !info.absolute {
+		if p.env.Root == "" {
+			return true // nobody knows where it begins
+		}
+		name = string(joined([]byte(p.env.Root), canonical))
+	}
+	real, ok := p.env.Links.Real(name)
+	return ok && info.lowest == untouched && real == name
+}
+
 // wildcards are what an expanding tool does not take literally (C15).
 const wildcards = "*?[{("
 
@@ -176,7 +190,7 @@ const wildcards = "*?[{("
 func (p *place) admits(canonical []byte, info lexical) bool {
 	root := p.env.Root
 	switch {
-	case p.expands && info.wild, p.moved(info):
+	case p.expands && info.wild, p.moved(info), p.env.Links != nil && !p.itself(canonical, info):
 		return false
 	case info.absolute: // it may not climb above the root and come back
 		_, inside := cutRoot(canonical, []byte(root))

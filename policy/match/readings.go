@@ -1,6 +1,7 @@
 package match
 
 import (
+	"cmp"
 	"strings"
 	"unicode/utf8"
 
@@ -50,12 +51,13 @@ const (
 	StepRoot                         // joined with the root, or made relative to it (C3)
 	StepUnclimbed                    // without leading ".." (K18)
 	StepDir                          // from the directory of the call
+	StepLinks                        // with its links followed (C5)
 )
 
 var stepNames = [...]string{
 	"path of the URL", "cut at NUL", "invisible characters removed", "compatibility form", "percent-decoded", "percent-decoded again",
 	"backslash as separator", "drive or share removed", "parameters removed", "stream or drive removed", "trailing characters trimmed",
-	"home and variables expanded", "short name written out", "expanded", "against the root", "leading .. removed", "from the directory of the call",
+	"home and variables expanded", "short name written out", "expanded", "against the root", "leading .. removed", "from the directory of the call", "links followed",
 }
 
 // String lists the steps for people; a path that was only cleaned is "as written".
@@ -90,6 +92,7 @@ func Readings(path string, env Env, expands bool) (list []Reading, complete bool
 	}
 	for _, t := range l.texts {
 		l.addReadings(t)
+		l.addReal(t)
 	}
 	return l.readings, l.complete
 }
@@ -203,6 +206,28 @@ func (l *lister) addReadings(t spelling) {
 	default:
 		l.add(path, t, 0)
 	}
+}
+
+// addReal follows the links of a spelling. Where that leads nobody knows, anything may
+// be meant.
+func (l *lister) addReal(t spelling) {
+	from := cmp.Or(l.env.Dir, l.env.Root)
+	if l.env.Links == nil || t.glob || from == "" && !strings.HasPrefix(t.text, "/") {
+		return
+	}
+	name := t.text
+	if !strings.HasPrefix(name, "/") {
+		name = from + "/" + name
+	}
+	real, ok := l.env.Links.Real(name)
+	if !ok {
+		l.complete = false
+		return
+	}
+	if inside, ok := insideRoot(real, l.env.Root); ok {
+		real = inside
+	}
+	l.add(real, t, StepLinks)
 }
 
 func (l *lister) add(path string, t spelling, steps Steps) {

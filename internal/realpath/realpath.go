@@ -1,0 +1,100 @@
+// Package realpath says which file a path names on this machine, for a gate that sees the
+// file system that the tools see (THREATS C5).
+//
+//	links := match.Links{Real: realpath.From("/home/me/project")}
+//
+// What it promises: it opens and changes nothing, and never reads a file's content. The
+// answer is that of the moment it was asked in: who can change links between the decision
+// and the call can change what the call does.
+package realpath
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// maxLinks is how many symbolic links one path may lead through, as on Linux.
+const maxLinks = 40
+
+// From returns a function that follows the symbolic links of absolute paths. It answers
+// with an absolute path without links and "..", or with false where nobody knows: a
+// directory that cannot be searched, a file in the place of one, a circle. What does not
+// exist keeps its name.
+//
+// Links that lead to the root, an absolute directory, and those that stand in "/" belong
+// to the machine and not to the project: what lies behind them keeps the name that rules
+// are written with. The function remembers what it found and is safe for concurrent use:
+// it is for the life of one decision.
+func From(root string) func(name string) (real string, ok bool) {
+	var mu sync.Mutex
+	type answer struct {
+		real string
+		ok   bool
+	}
+	known := make(map[string]answer)
+	return func(name string) (string, bool) {
+		mu.Lock()
+		defer mu.Unlock()
+		a, found := known[name]
+		if !found {
+			a.real, a.ok = follow(root, name)
+			known[name] = a
+		}
+		return a.real, a.ok
+	}
+}
+
+// follow walks a path component by component. shown is where it is by the names of rules,
+// real by those of the file system.
+func follow(root, name string) (string, bool) {
+	if !path.IsAbs(name) || strings.Contains(name, "\x00") {
+		return "", false
+	}
+	shown, real := "/", "/"
+	rest := strings.Split(name, "/")
+	for links := 0; len(rest) > 0; {
+		c := rest[0]
+		rest = rest[1:]
+		switch c {
+		case "", ".":
+			continue
+		case "..":
+			shown, real = path.Dir(shown), path.Dir(real)
+			continue
+		}
+		at, as := path.Join(real, c), path.Join(shown, c)
+		info, err := os.Lstat(at)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return path.Join(as, path.Join(rest...)), !slices.Contains(rest, "..")
+		case err != nil:
+			return "", false
+		case info.Mode()&fs.ModeSymlink == 0:
+			shown, real = as, at
+			continue
+		}
+		target, err := os.Readlink(at)
+		if links++; err != nil || links > maxLinks {
+			return "", false
+		}
+		switch {
+		case shown == "/" || as == root || strings.HasPrefix(root, as+"/"):
+			if real, err = filepath.EvalSymlinks(at); err != nil {
+				return "", false
+			}
+			shown = as
+		case path.IsAbs(target):
+			shown, real = "/", "/"
+			rest = append(strings.Split(target, "/"), rest...)
+		default:
+			rest = append(strings.Split(target, "/"), rest...)
+		}
+	}
+	return shown, true
+}
