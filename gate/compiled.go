@@ -18,6 +18,8 @@ import (
 type compiled struct {
 	bind func(stopgate.Call, policy.Circumstances) rules
 	hash string
+	// paths says how paths are read.
+	paths string
 	// unversioned are the policies in Go without a version.
 	unversioned []string
 	observe     bool
@@ -101,7 +103,7 @@ func (g *Gate) compile(p *policy.Program) (*compiled, error) {
 
 func (g *Gate) compileAs(p *policy.Program, enforcement string) (*compiled, error) {
 	s := p.Settings().Gate
-	c := &compiled{hash: p.Hash(), observe: enforcement == "observe", denyMode: DenyThrow, denialLimit: denialLimit}
+	c := &compiled{hash: p.Hash(), paths: p.PathResolution(), observe: enforcement == "observe", denyMode: DenyThrow, denialLimit: denialLimit}
 	c.hash, c.unversioned = g.versions(c.hash)
 	if s.DenyMode == "tool_result" {
 		c.denyMode = DenyToolResult

@@ -2,6 +2,7 @@ package gate
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -13,10 +14,6 @@ import (
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/jsonstream"
 )
-
-// pathResolution says how paths were read: this gate never sees the tool's file
-// system (REQUIREMENTS Q24).
-const pathResolution = "lexical"
 
 // identity is the part of a row that says which call it is about.
 func identity(c *stopgate.Call) stopgate.Record {
@@ -57,7 +54,7 @@ func (p *pending) row(v *stopgate.Verdict, status stopgate.RecordStatus, approva
 		r.Segment = &stopgate.Segment{Index: s.Index, Of: s.Of}
 	}
 	r.Floors, r.Objections, r.Judge, r.Approval, r.FactsAt = v.Floors, p.objections, p.judged, approval, p.factsAt
-	r.Policy, r.Definition, r.PathResolution, r.Enforced = p.policyHash(), p.definition, pathResolution, &of.enforced
+	r.Policy, r.Definition, r.PathResolution, r.Enforced = p.policyHash(), p.definition, cmp.Or(p.under.paths, "lexical"), &of.enforced
 	r.ReleasedHash = p.releasedHash
 	if p.g.ledger.keeps {
 		p.keepArgs(r)

@@ -113,6 +113,15 @@ func environment(p *syntax.File, o Options) match.Env {
 	return env
 }
 
+// PathResolution says how paths are read (REQUIREMENTS Q24): "lexical", as they are
+// written, or "followed", with their symbolic links followed on this machine.
+func (p *Program) PathResolution() string {
+	if slices.ContainsFunc(p.layers, func(l *layer) bool { return l.env.Links != nil }) {
+		return "followed"
+	}
+	return "lexical"
+}
+
 // Hash identifies what the policy says: 64 hexadecimal digits over the canonical
 // form of all files, in order, and the version of the language's meaning. Comments,
 // the order of tables and operational tables do not enter (S36).

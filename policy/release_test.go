@@ -8,6 +8,7 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/policy"
+	"github.com/stopgate/stopgate/policy/match"
 )
 
 // Proves K4, C1, C2, C3, C4, C11, C13, C18, D25-18, D25-19, P24, M17, M18: what runs is
@@ -89,5 +90,37 @@ func TestReleaseOfSeveralLayers(t *testing.T) {
 	e.Feed([]byte(`{"a":"src//x","b":"src/./y"}`))
 	if v := e.Close(stopgate.Ended); v.Mode != stopgate.Unattended || string(e.Args()) != `{"a":"src/x","b":"src/y"}` {
 		t.Fatalf("%s releases %s", spell(v), e.Args())
+	}
+}
+
+// Proves C5: what an evaluation permits depends on where a link leads, and the program
+// says that it looks.
+func TestFollowedLinks(t *testing.T) {
+	text := []byte(rules(`arg = "/path", prefix = "src/", mode = "unattended"`, `mode = "ask"`))
+	links := &match.Links{Real: func(path string) (string, bool) {
+		if path == "/srv/proj/src/link" {
+			return "/etc/passwd", true
+		}
+		return path, true
+	}}
+	for resolution, o := range map[string]policy.Options{
+		"lexical": {Root: "/srv/proj"}, "followed": {Root: "/srv/proj", Links: links},
+	} {
+		p, list := policy.Compile([]policy.Source{{Name: "p", Text: text, Trusted: true}}, o)
+		if p == nil {
+			t.Fatal(list)
+		}
+		if p.PathResolution() != resolution {
+			t.Errorf("%s, want %s", p.PathResolution(), resolution)
+		}
+		b := p.Bind(stopgate.Call{Tool: "fs_modify_file"})
+		for args, want := range map[string]stopgate.Mode{`{"path":"src/a"}`: stopgate.Unattended, `{"path":"src/link"}`: stopgate.Ask} {
+			if resolution == "lexical" {
+				want = stopgate.Unattended
+			}
+			if v := final(t, b, args); v.Mode != want {
+				t.Errorf("%s, %s: %s", resolution, args, brief(v))
+			}
+		}
 	}
 }

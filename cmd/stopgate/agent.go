@@ -21,7 +21,9 @@ import (
 	"github.com/stopgate/stopgate/hook"
 	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/leash"
+	"github.com/stopgate/stopgate/internal/realpath"
 	"github.com/stopgate/stopgate/policy"
+	"github.com/stopgate/stopgate/policy/match"
 	"github.com/stopgate/stopgate/session"
 	"github.com/stopgate/stopgate/store/mem"
 )
@@ -163,7 +165,7 @@ func (r *agentRun) policy() error {
 
 // options say where paths of rules begin.
 func (r *agentRun) options() policy.Options {
-	o := policy.Options{Root: r.dir}
+	o := policy.Options{Root: r.dir, Links: &match.Links{Real: realpath.From(r.dir)}}
 	o.Home, _ = os.UserHomeDir() // without one, fewer rules permit
 	return o
 }

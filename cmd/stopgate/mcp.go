@@ -14,10 +14,12 @@ import (
 	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/metrics"
+	"github.com/stopgate/stopgate/internal/realpath"
 	"github.com/stopgate/stopgate/internal/secret"
 	"github.com/stopgate/stopgate/mcpgate"
 	"github.com/stopgate/stopgate/mcpgate/pin"
 	"github.com/stopgate/stopgate/policy"
+	"github.com/stopgate/stopgate/policy/match"
 	"github.com/stopgate/stopgate/session"
 )
 
@@ -129,6 +131,7 @@ func (f *mcpFlags) paths(set config.Set) policy.Options {
 	if o.Root == "" {
 		o.Root, _ = os.Getwd() // without one, fewer rules permit
 	}
+	o.Links = &match.Links{Real: realpath.From(o.Root)}
 	o.Dir, _ = os.Getwd() // of servers, which may begin below the root
 	o.Home, _ = os.UserHomeDir()
 	return o

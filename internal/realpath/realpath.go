@@ -16,7 +16,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 )
 
 // maxLinks is how many symbolic links one path may lead through, as on Linux.
@@ -29,25 +28,9 @@ const maxLinks = 40
 //
 // Links that lead to the root, an absolute directory, and those that stand in "/" belong
 // to the machine and not to the project: what lies behind them keeps the name that rules
-// are written with. The function remembers what it found and is safe for concurrent use:
-// it is for the life of one decision.
+// are written with. The function remembers nothing and is safe for concurrent use.
 func From(root string) func(name string) (real string, ok bool) {
-	var mu sync.Mutex
-	type answer struct {
-		real string
-		ok   bool
-	}
-	known := make(map[string]answer)
-	return func(name string) (string, bool) {
-		mu.Lock()
-		defer mu.Unlock()
-		a, found := known[name]
-		if !found {
-			a.real, a.ok = follow(root, name)
-			known[name] = a
-		}
-		return a.real, a.ok
-	}
+	return func(name string) (string, bool) { return follow(root, name) }
 }
 
 // follow walks a path component by component. shown is where it is by the names of rules,
@@ -72,7 +55,10 @@ func follow(root, name string) (string, bool) {
 		info, err := os.Lstat(at)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
-			return path.Join(as, path.Join(rest...)), !slices.Contains(rest, "..")
+			if slices.Contains(rest, "..") {
+				return "", false
+			}
+			return path.Join(as, path.Join(rest...)), true
 		case err != nil:
 			return "", false
 		case info.Mode()&fs.ModeSymlink == 0:

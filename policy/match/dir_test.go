@@ -196,3 +196,63 @@ func TestProtectedFromElsewhere(t *testing.T) {
 		t.Errorf("src/a in .git: %v", got)
 	}
 }
+
+// links is a file system in which some paths are links to others.
+func links(targets map[string]string) *match.Links {
+	return &match.Links{Real: func(path string) (string, bool) {
+		for name, target := range targets {
+			if rest, ok := strings.CutPrefix(path, name); ok && (rest == "" || rest[0] == '/') {
+				return target + rest, target != ""
+			}
+		}
+		return path, true
+	}}
+}
+
+// Proves C5: where the file system is visible a link is where it leads: enough to suspect
+// it, and never certain. What nobody can follow is suspect too.
+func TestLinks(t *testing.T) {
+	env := match.Env{Root: project.Root, Home: project.Home, Links: links(map[string]string{
+		"/srv/proj/src/secret": "/srv/proj/.env", "/srv/proj/away": "/etc", "/srv/proj/src/closed": "",
+	})}
+	for _, c := range []struct {
+		literal, path     string
+		permits, suspects bool
+	}{
+		{"src/", "src/a", true, true},
+		{"src/", "./src/a", true, true},
+		{"src/", "src/secret", false, true},
+		{".env", "src/secret", false, true},
+		{".env", "src/a", false, false},
+		{"away/", "away/passwd", false, true},
+		{"/etc/", "away/passwd", false, true},
+		{"/etc/", "src/a", false, false},
+		{"src/", "src/closed/x", false, true},
+		{"other/", "src/closed/x", false, true},
+		{"src/", "src/b/../a", false, true}, // b might be a link
+		{"src/", "/srv/proj/src/a", true, true},
+	} {
+		for polarity, want := range map[bool]bool{permissive: c.permits, restrictive: c.suspects} {
+			m := compile(t, spec(match.Prefix, c.literal), aPath, polarity, env)
+			var v match.Value
+			v.Reset([]byte(c.path))
+			if got := m.Judge(&v); got != want || m.Whole([]byte(c.path)) != want {
+				t.Errorf("prefix %q of %q, restrictive %v: %v, want %v", c.literal, c.path, polarity, got, want)
+			}
+			g := match.NewPathGroup(env, polarity)
+			g.Add(m, 0)
+			g.Build()
+			if got := len(g.Find(&v, nil)) > 0; got != want {
+				t.Errorf("prefix %q of %q, restrictive %v: the group says %v", c.literal, c.path, polarity, got)
+			}
+		}
+	}
+	target := aCommand
+	target.Paths = true
+	if !compile(t, spec(match.Glob, "**/.env*"), target, restrictive, env).Whole([]byte("cat src/secret")) {
+		t.Error("a command reads behind a link what a guard keeps")
+	}
+	if p, _ := match.NewProtected(match.Env{Root: "/srv/proj", Links: links(map[string]string{"/srv/proj/h": "/srv/proj/.git/hooks"})}).Path([]byte("h/pre-commit")); p != match.ProtectedAsk {
+		t.Errorf("a protected file behind a link: %v", p)
+	}
+}
