@@ -38,7 +38,7 @@ func (r *agentRun) servers(notice func(string)) (*servers.Set, error) {
 			specs = append(specs, s)
 		}
 	}
-	o := servers.Options{Pins: r.state.pins(), Timeout: settings.table.Timeout, Version: release(), Notice: notice}
+	o := servers.Options{Pins: settings.pinsFor(specs, r.state.pins()), Timeout: settings.table.Timeout, Version: release(), Notice: notice}
 	for _, spec := range specs {
 		words := new(lastWords)
 		o.Servers = append(o.Servers, servers.Server{

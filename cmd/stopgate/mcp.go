@@ -170,7 +170,7 @@ func (r *mcpRun) gateway(specs []serverSpec, tele *telemetry) (*mcpgate.Gateway,
 	r.current.Store(r.program)
 	o := mcpgate.Options{
 		Program: r.current.Load, Approver: approver, Seal: key,
-		Settings: r.settings.set, Log: r.log, Version: release(), Pins: r.state.pins(), Observer: tele.mcpObserver(),
+		Settings: r.settings.set, Log: r.log, Version: release(), Pins: r.settings.pinsFor(specs, r.state.pins()), Observer: tele.mcpObserver(),
 	}
 	for _, spec := range specs {
 		o.Servers = append(o.Servers, spec.server(r.err))

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"net/url"
 	"slices"
@@ -37,10 +39,11 @@ type mcpTokenTable struct {
 
 // mcpServerTable is one table [mcp.servers.NAME].
 type mcpServerTable struct {
-	Command  []string `toml:"command"`
-	URL      string   `toml:"url"`
-	Env      []string `toml:"env"`
-	TokenEnv string   `toml:"token_env"`
+	Command  []string          `toml:"command"`
+	URL      string            `toml:"url"`
+	Env      []string          `toml:"env"`
+	TokenEnv string            `toml:"token_env"`
+	Pins     map[string]string `toml:"pins"`
 }
 
 // mcpSettings are the table [mcp] as the gateway takes it.
@@ -125,6 +128,13 @@ func (c *apiReader) server(name string, at *tomltree.Value, t mcpServerTable, se
 	case t.URL != "":
 		if err := checkURL(t.URL); err != nil {
 			c.report(at, "%v", err)
+		}
+	}
+	if e := at.Get("pins"); e != nil {
+		for _, e := range e.Value.Entries {
+			if hash, err := hex.DecodeString(t.Pins[e.Key]); err != nil || len(hash) != sha256.Size {
+				c.report(e.Value, "want the hash of a definition, 64 digits as stopgate mcp pin list --format json prints them")
+			}
 		}
 	}
 	if t.TokenEnv != "" {
