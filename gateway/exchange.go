@@ -67,20 +67,13 @@ type exchange struct {
 // serveGated serves a request whose answer may carry calls. It waits below run: see
 // serveStream.
 func (g *Gateway) serveGated(w http.ResponseWriter, r *http.Request, rt *route, v visit) {
-	d := dialectOf(r.URL.Path)
-	body, no := readBody(w, r, &v.settings)
-	if no != nil {
-		g.refuse(w, r, no)
+	x, body := g.open(w, r, rt, v, dialectOf(r.URL.Path))
+	if x == nil {
 		return
 	}
-	req, no := readRequest(d, body)
-	if no != nil {
-		g.refuse(w, r, no)
-		return
-	}
-	x := g.newExchange(w, r, v, d, req, v.choose(rt.api, req.Model, r.Header))
 	defer x.end()
-	if body, no = x.ready(r, rt.api, body); no != nil {
+	body, no := x.ready(r, rt.api, body)
+	if no != nil {
 		g.refuse(w, r, no)
 		return
 	}
@@ -103,6 +96,23 @@ func (x *exchange) ready(r *http.Request, api string, body []byte) ([]byte, *ref
 	}
 	x.prepare(r, body)
 	return body, nil
+}
+
+// open reads a request that holds a conversation, and begins its exchange; there is none
+// if the request was refused.
+//
+//go:noinline
+func (g *Gateway) open(w http.ResponseWriter, r *http.Request, rt *route, v visit, d wire.Dialect) (*exchange, []byte) {
+	body, no := readBody(w, r, &v.settings)
+	var req *wire.Request
+	if no == nil {
+		req, no = readRequest(d, body)
+	}
+	if no != nil {
+		g.refuse(w, r, no)
+		return nil, nil
+	}
+	return g.newExchange(w, r, v, d, req, v.choose(rt.api, req.Model, r.Header)), body
 }
 
 //go:noinline

@@ -33,21 +33,14 @@ func (g *Gateway) servePassed(w http.ResponseWriter, r *http.Request, rt *route,
 // nothing is learned: the turn that it is about comes, or came, as a request of its own
 // (WIRE 4.2).
 func (g *Gateway) serveCounted(w http.ResponseWriter, r *http.Request, rt *route, v visit) {
-	d := errorDialect(r)
-	body, no := readBody(w, r, &v.settings)
-	if no != nil {
-		g.refuse(w, r, no)
+	x, body := g.open(w, r, rt, v, errorDialect(r))
+	if x == nil {
 		return
 	}
-	req, no := readRequest(d, body)
-	if no != nil {
-		g.refuse(w, r, no)
-		return
-	}
-	x := g.newExchange(w, r, v, d, req, v.choose(rt.api, req.Model, r.Header))
 	defer x.end()
 	x.req.Conversational = false
-	if body, no = x.history(r, rt.api, body); no != nil {
+	body, no := x.history(r, rt.api, body)
+	if no != nil {
 		g.refuse(w, r, no)
 		return
 	}

@@ -128,3 +128,47 @@ func Rewrite(dst, out []byte, f func(dst []byte, ev *sse.Event) []byte) []byte {
 		dst = f(dst, &ev)
 	}
 }
+
+// Joined is the stream of a later round, with every event that it writes passed through
+// Each. Dialects build what [Answerer].Join returns on it.
+type Joined struct {
+	Stream
+	// Each appends what the client gets of an event.
+	Each func(dst []byte, ev *sse.Event) []byte
+}
+
+// Event implements [Stream].
+func (j *Joined) Event(dst []byte, ev *sse.Event) ([]byte, Need, error) {
+	out, need, err := j.Stream.Event(nil, ev)
+	return Rewrite(dst, out, j.Each), need, err
+}
+
+// Release implements [Stream].
+func (j *Joined) Release(dst []byte, outcomes []Release, spill Spill) ([]byte, error) {
+	out, err := j.Stream.Release(nil, outcomes, nil)
+	if dst = Rewrite(dst, out, j.Each); err != nil {
+		return dst, err
+	}
+	return spill.Over(dst)
+}
+
+// EOF implements [Stream].
+func (j *Joined) EOF(dst, tail []byte) ([]byte, Need, error) {
+	out, need, err := j.Stream.EOF(nil, tail)
+	return Rewrite(dst, out, j.Each), need, err
+}
+
+// Say implements [Sayer].
+func (j *Joined) Say(text string) {
+	if to, ok := j.Stream.(Sayer); ok {
+		to.Say(text)
+	}
+}
+
+// Interlude appends the interlude of the stream, if it has one.
+func (j *Joined) Interlude(dst []byte, outcomes []Release) []byte {
+	if in, ok := j.Stream.(Interluder); ok {
+		dst = Rewrite(dst, in.Interlude(nil, outcomes), j.Each)
+	}
+	return dst
+}

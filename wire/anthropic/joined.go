@@ -12,8 +12,7 @@ import (
 // joined is a later round's stream as a part of one message: its blocks come behind
 // those that the client has, and usage counts all rounds.
 type joined struct {
-	wire.Stream
-	inner *stream
+	wire.Joined
 	doc   jsonstream.Document
 	usage []jsonstream.Value
 	base  int // blocks of the rounds before
@@ -26,8 +25,8 @@ type joined struct {
 
 // Join implements [wire.Answerer].
 func (Dialect) Join(before wire.Stream, said []wire.Said, next wire.Stream) wire.Stream {
-	j := &joined{Stream: next, usage: usages(said), seam: seam(said[len(said)-1])}
-	j.inner, _ = next.(*stream)
+	j := &joined{usage: usages(said), seam: seam(said[len(said)-1])}
+	j.Joined = wire.Joined{Stream: next, Each: j.append}
 	switch b := before.(type) {
 	case *stream:
 		j.base = b.next
@@ -37,21 +36,6 @@ func (Dialect) Join(before wire.Stream, said []wire.Said, next wire.Stream) wire
 	}
 	j.next = j.base
 	return j
-}
-
-// Event implements [wire.Stream].
-func (j *joined) Event(dst []byte, ev *sse.Event) ([]byte, wire.Need, error) {
-	out, need, err := j.Stream.Event(nil, ev)
-	return wire.Rewrite(dst, out, j.append), need, err
-}
-
-// Release implements [wire.Stream].
-func (j *joined) Release(dst []byte, outcomes []wire.Release, spill wire.Spill) ([]byte, error) {
-	out, err := j.Stream.Release(nil, outcomes, nil)
-	if dst = wire.Rewrite(dst, out, j.append); err != nil {
-		return dst, err
-	}
-	return spill.Over(dst)
 }
 
 // Interlude implements [wire.Interluder]: nothing stands for the calls, but what the
@@ -64,20 +48,6 @@ func (s *stream) Interlude(dst []byte, _ []wire.Release) []byte {
 	dst, _ = s.writeQueue(dst, make([][]byte, len(s.list)), nil, nil) // without a spill nothing fails
 	return dst
 }
-
-// Interlude implements [wire.Interluder].
-func (j *joined) Interlude(dst []byte, outcomes []wire.Release) []byte {
-	return wire.Rewrite(dst, j.inner.Interlude(nil, outcomes), j.append)
-}
-
-// EOF implements [wire.Stream].
-func (j *joined) EOF(dst, tail []byte) ([]byte, wire.Need, error) {
-	out, need, err := j.Stream.EOF(nil, tail)
-	return wire.Rewrite(dst, out, j.append), need, err
-}
-
-// Say implements [wire.Sayer].
-func (j *joined) Say(text string) { j.inner.Say(text) }
 
 // Replaced implements [wire.History].
 func (j *joined) Replaced() (response string, list []wire.Replaced) {

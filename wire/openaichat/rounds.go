@@ -257,7 +257,7 @@ func usages(said []wire.Said) (list []jsonstream.Value) {
 // joined is a later round's stream as a part of one response: the role was said, and
 // usage counts all rounds.
 type joined struct {
-	wire.Stream
+	wire.Joined
 	doc   jsonstream.Document
 	usage []jsonstream.Value
 	gap   bool // text of an earlier round stands right before
@@ -276,35 +276,9 @@ func (Dialect) Join(_ wire.Stream, said []wire.Said, next wire.Stream) wire.Stre
 			}
 		}
 	}
-	return &joined{Stream: next, usage: usages(said), gap: len(a.content) > 0}
-}
-
-// Event implements [wire.Stream].
-func (j *joined) Event(dst []byte, ev *sse.Event) ([]byte, wire.Need, error) {
-	out, need, err := j.Stream.Event(nil, ev)
-	return wire.Rewrite(dst, out, j.append), need, err
-}
-
-// Release implements [wire.Stream].
-func (j *joined) Release(dst []byte, outcomes []wire.Release, spill wire.Spill) ([]byte, error) {
-	out, err := j.Stream.Release(nil, outcomes, nil)
-	if dst = wire.Rewrite(dst, out, j.append); err != nil {
-		return dst, err
-	}
-	return spill.Over(dst)
-}
-
-// Say implements [wire.Sayer].
-func (j *joined) Say(text string) {
-	if s, ok := j.Stream.(wire.Sayer); ok {
-		s.Say(text)
-	}
-}
-
-// EOF implements [wire.Stream].
-func (j *joined) EOF(dst, tail []byte) ([]byte, wire.Need, error) {
-	out, need, err := j.Stream.EOF(nil, tail)
-	return wire.Rewrite(dst, out, j.append), need, err
+	j := &joined{usage: usages(said), gap: len(a.content) > 0}
+	j.Joined = wire.Joined{Stream: next, Each: j.append}
+	return j
 }
 
 func (j *joined) append(dst []byte, ev *sse.Event) []byte {

@@ -20,7 +20,7 @@ var (
 // keeps the id with which it began, because clients compare; the provider continues it
 // by that of its last round (see [wire.Ledger]).
 type laterRound struct {
-	wire.Stream
+	wire.Joined
 	inner    *stream
 	id       string
 	doc      jsonstream.Document
@@ -33,7 +33,8 @@ type laterRound struct {
 
 // Join implements [wire.Answerer].
 func (Dialect) Join(before wire.Stream, said []wire.Said, next wire.Stream) wire.Stream {
-	j := &laterRound{Stream: next, usage: usages(said)}
+	j := &laterRound{usage: usages(said)}
+	j.Joined = wire.Joined{Stream: next, Each: j.append}
 	j.inner, _ = next.(*stream)
 	switch b := before.(type) {
 	case *stream:
@@ -46,32 +47,6 @@ func (Dialect) Join(before wire.Stream, said []wire.Said, next wire.Stream) wire
 	return j
 }
 
-// Event implements [wire.Stream].
-func (j *laterRound) Event(dst []byte, ev *sse.Event) ([]byte, wire.Need, error) {
-	out, need, err := j.Stream.Event(nil, ev)
-	return wire.Rewrite(dst, out, j.append), need, err
-}
-
-// Release implements [wire.Stream].
-func (j *laterRound) Release(dst []byte, outcomes []wire.Release, spill wire.Spill) ([]byte, error) {
-	out, err := j.Stream.Release(nil, outcomes, nil)
-	if dst = wire.Rewrite(dst, out, j.append); err != nil {
-		return dst, err
-	}
-	return spill.Over(dst)
-}
-
-// Interlude implements [wire.Interluder].
-func (j *laterRound) Interlude(dst []byte, outcomes []wire.Release) []byte {
-	return wire.Rewrite(dst, j.inner.Interlude(nil, outcomes), j.append)
-}
-
-// EOF implements [wire.Stream].
-func (j *laterRound) EOF(dst, tail []byte) ([]byte, wire.Need, error) {
-	out, need, err := j.Stream.EOF(nil, tail)
-	return wire.Rewrite(dst, out, j.append), need, err
-}
-
 // Abort implements [wire.Stream].
 func (j *laterRound) Abort(dst []byte, code stopgate.Code, message string) []byte {
 	return wire.Rewrite(dst, j.Stream.Abort(nil, code, message), j.renumber)
@@ -81,9 +56,6 @@ func (j *laterRound) Abort(dst []byte, code stopgate.Code, message string) []byt
 func (j *laterRound) Keepalive(dst []byte, long bool) []byte {
 	return wire.Rewrite(dst, j.Stream.Keepalive(nil, long), j.renumber)
 }
-
-// Say implements [wire.Sayer].
-func (j *laterRound) Say(text string) { j.inner.Say(text) }
 
 // Replaced implements [wire.History].
 func (j *laterRound) Replaced() (string, []wire.Replaced) { return j.inner.Replaced() }
