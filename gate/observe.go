@@ -231,7 +231,7 @@ func (g *Gate) learn(ctx context.Context, rel *release, r stopgate.Result) error
 		}
 		change := Change{Facts: []session.Fact{end}}
 		if observes {
-			v := session.View{State: s, Owner: whose, Now: end.At, Horizon: s.Head}
+			v := session.View{State: s.Copy(), Owner: whose, Now: end.At, Horizon: s.Head} // code that hangs looks at it for ever
 			notes := invoke(ctx, &g.ports.policies, g.limits.Policy, func(context.Context) ([]session.Fact, error) {
 				return set.NotifyResult(v, res), nil
 			})
