@@ -176,6 +176,13 @@ func (p *Policy) readings(value string) []string {
 		_, behind, _ := strings.Cut(r, ":")
 		return behind
 	})
+	add(func(r string) string { // who drops a drive with its root reads a relative path
+		if !colon(r) {
+			return r
+		}
+		_, behind, _ := strings.Cut(r, ":")
+		return strings.TrimLeft(behind, `/\`)
+	})
 	add(func(r string) string {
 		if !colon(r) {
 			return r
