@@ -143,7 +143,7 @@ func (p *pending) consider(ctx context.Context) bool {
 		p.askPolicies(ctx, prop)
 	}
 	p.askSenders()
-	if !p.isOver() && (len(p.panel()) > 0 || p.under.observe || !p.verdict().Mode.Permissive()) {
+	if over, v := p.sofar(); !over && (len(p.panel()) > 0 || p.under.observe || !v.Mode.Permissive()) {
 		p.askSessions(ctx)
 	}
 	return true
@@ -225,6 +225,13 @@ func (p *pending) isOver() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.over
+}
+
+// sofar is how the call stands now: an answer may be changing it.
+func (p *pending) sofar() (over bool, v stopgate.Verdict) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.over, p.verdict()
 }
 
 // deny ends the deliberation.

@@ -18,6 +18,10 @@ import (
 // framings are the ways in which one body reaches the gateway.
 var framings = map[string]func(string) []string{"one piece": whole, "per event": perEvent, "per byte": perByte, "CRLF": crlf}
 
+// drained reads every answer to its end: what is read of one in which everything was
+// denied so far is else a matter of time.
+func drained(o *gateway.Options) { o.Settings.AfterDeny = gateway.DrainUpstream }
+
 // Proves W1, W2, W3, W5, I4, I24, P16, P17.
 func TestChatVerdicts(t *testing.T) {
 	body := chatStream("tool_calls", chatCall(0, "call_1", "a", `{"path":"src/a"}`), chatCall(1, "call_2", "b", `{"path":"src/b"}`))
@@ -37,7 +41,7 @@ func TestChatVerdicts(t *testing.T) {
 	} {
 		for framing, split := range framings {
 			t.Run(test.name+"/"+framing, func(t *testing.T) {
-				r := newRig(t, test.policy, script{body: body, split: split}, nil)
+				r := newRig(t, test.policy, script{body: body, split: split}, drained)
 				a := r.post(chatPath, chatRequest(true))
 				if a.status != 200 || a.err != nil {
 					t.Fatalf("status %d, %v", a.status, a.err)
@@ -152,7 +156,7 @@ func TestAnthropicVerdicts(t *testing.T) {
 	} {
 		for framing, split := range framings {
 			t.Run(test.name+"/"+framing, func(t *testing.T) {
-				r := newRig(t, test.policy, script{body: body, split: split}, nil)
+				r := newRig(t, test.policy, script{body: body, split: split}, drained)
 				a := r.post(anthropicPath, anthropicRequest(true))
 				if a.status != 200 || a.err != nil {
 					t.Fatalf("status %d, %v", a.status, a.err)
