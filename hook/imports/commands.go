@@ -112,7 +112,18 @@ func (w wild) command(permits bool) (c cond, exact, ok bool) {
 	}
 	// Quotes are gone where patterns look.
 	w.text = strings.NewReplacer(`"`, "", `'`, "", `\`, "").Replace(text)
+	// Assignments before a command are gone there too, and a wildcard may stand for them.
+	for first, rest, more := strings.Cut(w.text, " "); more && strings.Contains(first, "="); first, rest, more = strings.Cut(w.text, " ") {
+		w.text = rest
+	}
+	leading := strings.HasPrefix(w.text, "* ")
+	if leading {
+		w.text = w.text[len("* "):]
+	}
 	p := w.pattern()
+	if leading {
+		p = "(?:[^]* )?" + p
+	}
 	exact = w.text == text && !(w.alone && open && strings.Contains(body, "*"))
 	c = cond{arg: "/command", matcher: "pattern", values: []string{"^" + p + "$"}}
 	if exact {
@@ -186,7 +197,7 @@ func commandRule(from *Rule, m stopgate.Mode, w wild) *rule {
 	case !exact && permits:
 		from.stricter("its wildcards stand for whole words, and not for what quotes enclose")
 	case !exact:
-		from.stricter("quotes are not looked at, nor is a blank behind which nothing stands")
+		from.stricter("quotes, assignments and wildcards at the edges are read generously")
 	}
 	r := &rule{from: from, mode: m, conds: []cond{c}}
 	if c.words() {

@@ -40,6 +40,8 @@ func TestRules(t *testing.T) {
 		{"further directories", "settings.json", `{"permissions":{"additionalDirectories":["../other"]}}`, "Read", `{"file_path":"/srv/other/a"}`, allow},
 		{"edits accepted", "settings.json", `{"permissions":{"defaultMode":"acceptEdits"}}`, "Edit", `{"file_path":"a.go"}`, allow},
 		{"but for settings", "settings.json", `{"permissions":{"defaultMode":"acceptEdits"}}`, "Write", `{"file_path":".vscode/settings.json"}`, ask},
+		{"an assignment for the wildcard", "settings.json", `{"permissions":{"deny":["Bash(* main)"]}}`, "Bash", `{"command":"FOO=1 main"}`, deny},
+		{"an assignment by name", "settings.json", `{"permissions":{"deny":["Bash(FOO=1 rm *)"]}}`, "Bash", `{"command":"FOO=1 rm x"}`, deny},
 		{"nothing asked", "settings.json", `{"permissions":{"defaultMode":"dontAsk","ask":["Bash(ls *)"]}}`, "Bash", `{"command":"ls"}`, deny},
 		{"nor elsewhere", "settings.json", `{"permissions":{"defaultMode":"dontAsk"}}`, "WebSearch", `{}`, deny},
 		{"planning", "settings.json", `{"permissions":{"defaultMode":"plan","allow":["Bash(ls *)"]}}`, "Bash", `{"command":"ls"}`, ask},
