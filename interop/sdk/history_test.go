@@ -97,12 +97,14 @@ func strictMessages(body []byte) error {
 		}
 		var answered []string
 		called := false
-		for n, b := range blocks {
+		said := false
+		for _, b := range blocks {
+			thinks := b.Type == "thinking" || b.Type == "redacted_thinking"
+			if thinks && said {
+				return fmt.Errorf("message %d has thinking that is not where it was", i)
+			}
+			said = said || !thinks
 			switch b.Type {
-			case "thinking", "redacted_thinking":
-				if n > 0 {
-					return fmt.Errorf("message %d has thinking that is not where it was", i)
-				}
 			case "tool_result":
 				answered = append(answered, b.ToolUseID)
 			case "tool_use":
