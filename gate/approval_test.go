@@ -77,6 +77,40 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
+// pensive says what it can do after some time.
+type pensive struct {
+	ports.Able
+	after time.Duration
+}
+
+func (p pensive) Abilities(ctx context.Context, call *stopgate.Call) gate.Abilities {
+	time.Sleep(p.after)
+	return p.Able.Abilities(ctx, call)
+}
+
+// Proves FM8: a machine that is busy for a moment keeps no question from a person; an
+// approver that does not even say whether anybody is there is nobody.
+func TestSlowAbilities(t *testing.T) {
+	for _, c := range []struct {
+		after time.Duration
+		code  stopgate.Code // "" for allowed
+	}{
+		{900 * time.Millisecond, ""},
+		{1100 * time.Millisecond, stopgate.CodeNoApprover},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			somebody := ports.Able{Can: gate.Abilities{Reachable: true}, Answer: ports.Yes}
+			out := decide(t, newGate(t, gate.WithApprover(pensive{somebody, c.after})), "asked", `{"a":1}`)
+			if c.code != "" {
+				want(t, out, stopgate.Denied, c.code)
+			} else if !out.Allowed() {
+				t.Errorf("after %v: outcome %+v", c.after, out)
+			}
+			time.Sleep(time.Second) // the late one returns
+		})
+	}
+}
+
 // Proves I16, H1: an approval of anything else than this call is stale.
 func TestAnApprovalIsBoundToEverything(t *testing.T) {
 	alter := map[string]func(b *gate.Binding){

@@ -15,12 +15,13 @@ import (
 // Limits bound the time of everything the gate waits for (INVARIANTS 2). A zero
 // field takes its default.
 type Limits struct {
-	Policy   time.Duration // one tool policy, or an approver's abilities: 50 ms
-	Store    time.Duration // one call of the [Store]: 250 ms
-	Judge    time.Duration // the judge: 10 s
-	Record   time.Duration // one audit row: 1 s
-	Hold     time.Duration // how long a call waits for an approver: 15 min
-	Approval time.Duration // how long an answer is accepted, from asking: 15 min
+	Policy    time.Duration // one tool policy: 50 ms
+	Store     time.Duration // one call of the [Store]: 250 ms
+	Judge     time.Duration // the judge: 10 s
+	Record    time.Duration // one audit row: 1 s
+	Abilities time.Duration // an approver says what it can do: 1 s
+	Hold      time.Duration // how long a call waits for an approver: 15 min
+	Approval  time.Duration // how long an answer is accepted, from asking: 15 min
 }
 
 func (l Limits) withDefaults() Limits {
@@ -32,6 +33,7 @@ func (l Limits) withDefaults() Limits {
 		{&l.Store, 250 * time.Millisecond},
 		{&l.Judge, 10 * time.Second},
 		{&l.Record, time.Second},
+		{&l.Abilities, time.Second},
 		{&l.Hold, 15 * time.Minute},
 		{&l.Approval, 15 * time.Minute},
 	} {

@@ -147,7 +147,7 @@ func (p *pending) await(ctx context.Context, q *prompt) {
 	defer p.g.lock.remove(p)
 	g := p.g
 	call := p.proposed()
-	able := invoke(ctx, &g.ports.approver, g.limits.Policy, func(ctx context.Context) (Abilities, error) {
+	able := invoke(ctx, &g.ports.approver, g.limits.Abilities, func(ctx context.Context) (Abilities, error) {
 		return g.approver.Abilities(ctx, &call), nil
 	})
 	q.able = able.value

@@ -15,7 +15,7 @@ func (g *Gate) review(ctx context.Context, rel *release, r stopgate.Result) Deli
 	if g.approver == nil || rel.call.Surface == stopgate.SurfaceGateway {
 		return withheld(v.Mode)
 	}
-	able := invoke(ctx, &g.ports.approver, g.limits.Policy, func(ctx context.Context) (Abilities, error) {
+	able := invoke(ctx, &g.ports.approver, g.limits.Abilities, func(ctx context.Context) (Abilities, error) {
 		return g.approver.Abilities(ctx, &rel.call), nil
 	})
 	if able.fault != none || !able.value.Reachable || v.Mode == stopgate.Edit && !able.value.CanEdit {
