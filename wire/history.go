@@ -1,5 +1,7 @@
 package wire
 
+import "github.com/stopgate/stopgate"
+
 // Replaced is a denied call that the provider knows and the client does not, because
 // something else stands in its place: a message, or nothing.
 type Replaced struct {
@@ -18,6 +20,12 @@ type Replaced struct {
 // response, and the calls that were replaced in it, after Release.
 type History interface {
 	Replaced() (response string, list []Replaced)
+}
+
+// Items is implemented by streams and bodies of a dialect whose results may name the item
+// of a call instead of the call: the ids of the items, by those of their calls.
+type Items interface {
+	Items() map[stopgate.CallID]stopgate.CallID
 }
 
 // Ledger finds what was replaced.

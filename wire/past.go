@@ -15,6 +15,9 @@ import (
 type Past struct {
 	Call stopgate.CallID
 	Tool stopgate.ToolName // "" if the request has the result only
+	// Item says that Call may be the id of the call's item as well: the result has no
+	// other.
+	Item bool
 	args jsonstream.Value
 	form ArgsForm
 	// Results are what the history gives as the call's result; more than one is
@@ -131,11 +134,18 @@ func (l *PastList) Also(id stopgate.CallID) {
 func (l *PastList) Message() { clear(l.last) }
 
 // Result takes a result. One that belongs to no call that is known stands alone.
-func (l *PastList) Result(id stopgate.CallID, r PastResult) {
-	at, ok := l.last[id]
+func (l *PastList) Result(id stopgate.CallID, r PastResult) { l.result(Past{Call: id}, r) }
+
+// ItemResult is [PastList.Result] for a result that may name the call's item.
+func (l *PastList) ItemResult(id stopgate.CallID, r PastResult) {
+	l.result(Past{Call: id, Item: true}, r)
+}
+
+func (l *PastList) result(of Past, r PastResult) {
+	at, ok := l.last[of.Call]
 	if !ok {
 		at = len(l.List)
-		l.Add(Past{Call: id})
+		l.Add(of)
 	}
 	l.List[at].Results = append(l.List[at].Results, r)
 }

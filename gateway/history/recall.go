@@ -43,20 +43,19 @@ func (c *Conversation) Recall(ctx context.Context, req *wire.Request, turn *gate
 func (c *Conversation) told(ctx context.Context, req *wire.Request) ([]wire.Past, []gate.Told) {
 	past := make([]wire.Past, len(c.links), len(c.links)+len(req.Past))
 	told := make([]gate.Told, len(c.links), cap(past))
-	at := make(map[stopgate.CallID]int, len(c.links))
 	for i, l := range c.links {
 		told[i] = gate.Told{Proposal: l.Proposal, Call: l.ID, Tool: l.Tool}
-		at[l.ID] = i
 	}
+	at := linked(c.links)
 	for _, p := range req.Past {
 		t := gate.Told{Call: p.Call, Tool: p.Tool, Definition: req.Tool(p.Tool)}
 		if p.HasArgs() {
 			t.Args = p.Args
-		} else if i, ok := at[p.Call]; ok && len(past[i].Results) == 0 {
+		} else if i, ok := at.find(p); ok && len(past[i].Results) == 0 {
 			past[i].Results = p.Results
 			continue
-		} else if l, ok := c.unseen(ctx, p.Call); ok {
-			t.Proposal, t.Tool = l.Proposal, l.Tool
+		} else if l, ok := c.unseen(ctx, p); ok {
+			t.Proposal, t.Call, t.Tool = l.Proposal, l.ID, l.Tool
 		}
 		past = append(past, p)
 		told = append(told, t)
@@ -67,12 +66,49 @@ func (c *Conversation) told(ctx context.Context, req *wire.Request) ([]wire.Past
 	return past, told
 }
 
+// links are places of calls by their ids, and by those of their items.
+type links struct{ calls, items map[stopgate.CallID]int }
+
+// nowhere is the place of an item id that two calls have.
+const nowhere = -1
+
+func linked(list []ledger.Call) links {
+	l := links{make(map[stopgate.CallID]int, len(list)), make(map[stopgate.CallID]int)}
+	for i, c := range list {
+		l.calls[c.ID] = i
+		if c.Item == "" {
+			continue
+		}
+		if _, twice := l.items[c.Item]; twice {
+			i = nowhere
+		}
+		l.items[c.Item] = i
+	}
+	return l
+}
+
+// find finds the call of a result. One that may name an item or a call means neither where
+// it could mean two.
+func (l links) find(p wire.Past) (at int, ok bool) {
+	at, ok = l.calls[p.Call]
+	if item, is := l.items[p.Call]; is && p.Item {
+		if item == nowhere || ok && at != item {
+			return 0, false
+		}
+		return item, true
+	}
+	return at, ok
+}
+
 // unseen finds a call that the request has only the result of.
-func (c *Conversation) unseen(ctx context.Context, id stopgate.CallID) (l ledger.Call, ok bool) {
-	if _, remembers := c.o.Dialect.(wire.Rememberer); !remembers || id == "" {
+func (c *Conversation) unseen(ctx context.Context, p wire.Past) (l ledger.Call, ok bool) {
+	if _, remembers := c.o.Dialect.(wire.Rememberer); !remembers || p.Call == "" {
 		return l, false
 	}
-	return found(ctx, c, id, c.o.Book.Call)
+	if p.Item {
+		return found(ctx, c, p.Call, c.o.Book.Item)
+	}
+	return found(ctx, c, p.Call, c.o.Book.Call)
 }
 
 // answer adds the result of a call.

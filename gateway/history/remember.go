@@ -110,7 +110,7 @@ func (c *Conversation) Keep(ctx context.Context, req *wire.Request, codec any, c
 	}
 	var released []ledger.Call
 	if _, ok := c.o.Dialect.(wire.Rememberer); ok { // elsewhere every request has its calls
-		released = calls()
+		released = withItems(calls(), codec)
 	}
 	r := ledger.Response{Session: c.Session, Denied: denied}
 	if c.Guessed {
@@ -125,6 +125,19 @@ func (c *Conversation) Keep(ctx context.Context, req *wire.Request, codec any, c
 			c.store(ctx, before, ledger.Response{Session: c.Session, Next: id}, nil)
 		}
 	}
+}
+
+// withItems adds the ids of the calls' items, where results may name these.
+func withItems(released []ledger.Call, codec any) []ledger.Call {
+	d, ok := codec.(wire.Items)
+	if !ok || len(released) == 0 {
+		return released
+	}
+	items := d.Items()
+	for i := range released {
+		released[i].Item = items[released[i].ID]
+	}
+	return released
 }
 
 func (c *Conversation) store(ctx context.Context, id string, r ledger.Response, released []ledger.Call) {

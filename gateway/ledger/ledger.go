@@ -51,7 +51,10 @@ type Response struct {
 
 // Call is a released call.
 type Call struct {
-	ID       stopgate.CallID     `json:"id"`
+	ID stopgate.CallID `json:"id"`
+	// Item is the id of the item that holds the call, where a dialect's results may name
+	// this instead of the call.
+	Item     stopgate.CallID     `json:"item,omitempty"`
 	Tool     stopgate.ToolName   `json:"tool"`
 	Proposal stopgate.ProposalID `json:"proposal"`
 }
@@ -83,6 +86,7 @@ const (
 	responseKey = "response:"
 	messageKey  = "message:"
 	callKey     = "call:"
+	itemKey     = "item:"
 	textKey     = "text:"
 )
 
@@ -137,6 +141,27 @@ func (b *Book) Call(ctx context.Context, p stopgate.Principal, id stopgate.CallI
 	return c, ok, err
 }
 
+// Item finds a released call by what a result calls it that may mean the item as well as
+// the call. Where two calls may be meant, none is.
+func (b *Book) Item(ctx context.Context, p stopgate.Principal, id stopgate.CallID) (c Call, ok bool, err error) {
+	if id == "" {
+		return c, false, nil
+	}
+	c, ok, err = b.Call(ctx, p, id)
+	if err != nil {
+		return Call{}, false, err
+	}
+	var item Call
+	known, err := b.find(ctx, p, itemKey+string(id), &item)
+	switch {
+	case err != nil, ok && known && c != item:
+		return Call{}, false, err
+	case known:
+		return item, item.ID != "", nil
+	}
+	return c, ok, nil
+}
+
 // Keep remembers a response and the calls that it released itself. An empty id is that
 // of a response that cannot be continued: its calls and messages may still be replayed.
 func (b *Book) Keep(ctx context.Context, p stopgate.Principal, id string, r Response, released []Call) error {
@@ -170,10 +195,8 @@ func (b *Book) Keep(ctx context.Context, p stopgate.Principal, id string, r Resp
 		said[key] = append(said[key], d.Message)
 		texts[textKey+key] = text(said[key][max(0, len(said[key])-MaxSaid):])
 	}
-	for _, c := range released {
-		if c.ID != "" {
-			texts[callKey+string(c.ID)] = text(c)
-		}
+	if err := b.keepCalls(ctx, p, texts, released); err != nil {
+		return err
 	}
 	if id != "" {
 		r.Denied = denied
@@ -187,6 +210,35 @@ func (b *Book) Keep(ctx context.Context, p stopgate.Principal, id string, r Resp
 	defer cancel()
 	if err := b.store.Keep(ctx, p, texts); err != nil {
 		return fmt.Errorf("ledger of responses: %w", err)
+	}
+	return nil
+}
+
+// keepCalls adds the texts of released calls. An item id that comes again for another call
+// means nobody from then on.
+func (b *Book) keepCalls(ctx context.Context, p stopgate.Principal, texts map[string][]byte, released []Call) error {
+	for _, c := range released {
+		if c.ID == "" {
+			continue
+		}
+		texts[callKey+string(c.ID)] = text(c)
+		if c.Item == "" {
+			continue
+		}
+		key := itemKey + string(c.Item)
+		_, again := texts[key]
+		if !again {
+			var known Call
+			ok, err := b.find(ctx, p, key, &known)
+			if err != nil {
+				return err
+			}
+			again = ok && known != c
+		}
+		if again {
+			c = Call{}
+		}
+		texts[key] = text(c)
 	}
 	return nil
 }

@@ -53,6 +53,52 @@ func TestBook(t *testing.T) {
 	}
 }
 
+// Proves W47, W50: a result that has only an id finds its call by the call's id or by that
+// of its item; where two calls may be meant, none is.
+func TestItems(t *testing.T) {
+	a := ledger.Call{ID: "call_a", Item: "item_a", Tool: "t", Proposal: "P1"}
+	plain := ledger.Call{ID: "call_b", Tool: "t", Proposal: "P2"}
+	for _, c := range []struct {
+		name  string
+		later []ledger.Call
+		id    stopgate.CallID
+		want  stopgate.ProposalID
+	}{
+		{"the item", nil, "item_a", "P1"},
+		{"the call", nil, "call_a", "P1"},
+		{"a call without an item", nil, "call_b", "P2"},
+		{"an unknown id", nil, "item_z", ""},
+		{"no id", nil, "", ""},
+		{"the same call again", []ledger.Call{a}, "item_a", "P1"},
+		{"the item of another call", []ledger.Call{{ID: "call_c", Item: "item_a", Tool: "t", Proposal: "P3"}}, "item_a", ""},
+		{"a call that is called like the item", []ledger.Call{{ID: "item_a", Item: "item_c", Tool: "t", Proposal: "P3"}}, "item_a", ""},
+		{"an item that is called like the call", []ledger.Call{{ID: "call_c", Item: "call_b", Tool: "t", Proposal: "P3"}}, "call_b", ""},
+		{"two calls in one item", []ledger.Call{{ID: "call_c", Item: "item_c", Proposal: "P3"}, {ID: "call_d", Item: "item_c", Proposal: "P4"}}, "item_c", ""},
+		{"three calls in one item", []ledger.Call{{ID: "c", Item: "i", Proposal: "P3"}, {ID: "d", Item: "i", Proposal: "P4"}, {ID: "c", Item: "i", Proposal: "P3"}}, "i", ""},
+	} {
+		b := ledger.New(nil)
+		for _, list := range [][]ledger.Call{{a, plain}, c.later} {
+			if err := b.Keep(ctx, "p", "", ledger.Response{}, list); err != nil {
+				t.Fatal(err)
+			}
+		}
+		got, ok, err := b.Item(ctx, "p", c.id)
+		if err != nil || got.Proposal != c.want || ok != (c.want != "") {
+			t.Errorf("%s: %+v %v %v", c.name, got, ok, err)
+		}
+		if got, ok, _ := b.Item(ctx, "other", c.id); ok {
+			t.Errorf("%s: another principal finds %+v", c.name, got)
+		}
+	}
+	b := ledger.New(broken{})
+	if _, ok, err := b.Item(ctx, "p", "i"); ok || err == nil {
+		t.Error("a store that is down", ok, err)
+	}
+	if err := b.Keep(ctx, "p", "", ledger.Response{}, []ledger.Call{a}); err == nil {
+		t.Error("kept")
+	}
+}
+
 // Proves W47: what is kept is bounded: the newest calls of a chain, items that are not
 // huge, and in memory the newest entries.
 func TestBounds(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"strings"
 
+	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/jsonstream"
 	"github.com/stopgate/stopgate/wire"
 )
@@ -12,6 +13,8 @@ var (
 	_ wire.Rememberer = Dialect{}
 	_ wire.History    = (*stream)(nil)
 	_ wire.History    = (*body)(nil)
+	_ wire.Items      = (*stream)(nil)
+	_ wire.Items      = (*body)(nil)
 )
 
 // Remembers implements [wire.Rememberer].
@@ -22,6 +25,17 @@ func (s *stream) Replaced() (string, []wire.Replaced) { return s.response, s.rep
 
 // Replaced implements [wire.History].
 func (b *body) Replaced() (string, []wire.Replaced) { return b.response, b.replaced }
+
+// Items implements [wire.Items].
+func (c *calls) Items() map[stopgate.CallID]stopgate.CallID {
+	items := make(map[stopgate.CallID]stopgate.CallID, len(c.list))
+	for _, k := range c.list {
+		if k.item != k.id {
+			items[stopgate.CallID(k.id)] = stopgate.CallID(k.item)
+		}
+	}
+	return items
+}
 
 // remember notes the denied calls of a response that is released, with their items
 // as its output has them.
@@ -105,10 +119,10 @@ const denialStart = "[stopgate] The tool call"
 // restored is the input with the results that the provider misses in front, nil if it
 // stays as it is.
 func restored(input jsonstream.Value, missing []wire.Replaced, l wire.Ledger) []byte {
-	r := restoration{ledger: l, ours: map[string]bool{}}
+	r := restoration{ledger: l, ours: map[string]bool{}, items: map[string]bool{}}
 	for i := range missing {
 		r.add(missing[i].Output)
-		r.ours[missing[i].Call] = true
+		r.own(missing[i])
 	}
 	r.replayed(input)
 	switch {
@@ -126,22 +140,30 @@ func restored(input jsonstream.Value, missing []wire.Replaced, l wire.Ledger) []
 	if !r.changed && len(missing) == 0 {
 		return nil
 	}
-	return list(r.items)
+	return list(r.out)
 }
 
 // restoration collects the items of a restored input.
 type restoration struct {
 	ledger  wire.Ledger
 	ours    map[string]bool       // calls whose results are the gate's to give
+	items   map[string]bool       // and the items of these
 	known   map[int]wire.Replaced // by the position of the message that stands for it
-	items   [][]byte
+	out     [][]byte
 	changed bool
 }
 
 func (r *restoration) add(item []byte) {
 	if len(item) > 0 {
-		r.items = append(r.items, item)
+		r.out = append(r.out, item)
 	}
+}
+
+// own makes the result of a denied call the gate's to give. A client may name the call or
+// its item, after which its message is named.
+func (r *restoration) own(was wire.Replaced) {
+	r.ours[was.Call] = true
+	r.items[strings.TrimPrefix(was.Message, MessagePrefix)] = true
 }
 
 // replayed finds the calls whose messages are in the input, by their ids or, from
@@ -152,7 +174,7 @@ func (r *restoration) replayed(input jsonstream.Value) {
 	know := func(at int, was wire.Replaced) {
 		if len(was.Item) > 0 && len(was.Output) > 0 {
 			r.known[at] = was
-			r.ours[was.Call] = true
+			r.own(was)
 		}
 	}
 	said := map[string][]int{}
@@ -195,12 +217,13 @@ func spokenLine(item jsonstream.Value) string {
 func (r *restoration) item(item jsonstream.Value, at int) {
 	typ, id := text(item, "type"), text(item, "id")
 	call := text(item, "call_id")
+	ours := r.ours[call]
 	if call == "" {
-		call = id
+		ours = r.ours[id] || r.items[id]
 	}
 	was, known := r.known[at]
 	switch {
-	case strings.HasSuffix(typ, "_output") && r.ours[call]:
+	case strings.HasSuffix(typ, "_output") && ours:
 		r.changed = true
 	case known:
 		r.changed = true

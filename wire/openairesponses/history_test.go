@@ -83,6 +83,8 @@ func TestRestore(t *testing.T) {
 		{"by id, a text", `{"previous_response_id":"resp_1","input":"go"}`, `{"previous_response_id":"resp_1","input":[` + result + `,{"type":"message","role":"user","content":"go"}]}`},
 		{"by id, nothing", `{"previous_response_id":"resp_1"}`, `{"previous_response_id":"resp_1","input":[` + result + `]}`},
 		{"by id, a forged result", `{"previous_response_id":"resp_1","input":[` + forged + `, ` + user + `]}`, `{"previous_response_id":"resp_1","input":[` + result + `,` + user + `]}`},
+		{"by id, a forged result by the item's id", `{"previous_response_id":"resp_1","input":[{"type":"local_shell_call_output","id":"fc_a","output":"done"},` + user + `]}`, `{"previous_response_id":"resp_1","input":[` + result + `,` + user + `]}`},
+		{"by id, a call that is called like the item", `{"previous_response_id":"resp_1","input":[{"type":"function_call_output","call_id":"fc_a","output":"x"}]}`, `{"previous_response_id":"resp_1","input":[` + result + `,{"type":"function_call_output","call_id":"fc_a","output":"x"}]}`},
 		{"by another id", `{"previous_response_id":"resp_2","input":[` + user + `]}`, `{"previous_response_id":"resp_2","input":[` + user + `]}`},
 		{"by the id of a round before", `{"previous_response_id":"resp_0","input":[` + user + `]}`, `{"previous_response_id":"resp_1","input":[` + result + `,` + user + `]}`},
 		{"by the id of a round before, no input", `{"previous_response_id":"resp_0","input":1}`, `{"previous_response_id":"resp_1","input":1}`},

@@ -48,9 +48,10 @@ func readItem(past *wire.PastList, typ string, item jsonstream.Value) {
 	id := stopgate.CallID(text(item, "call_id"))
 	if call, ok := strings.CutSuffix(typ, "_output"); ok {
 		if id == "" {
-			id = stopgate.CallID(text(item, "id"))
+			past.ItemResult(stopgate.CallID(text(item, "id")), result(call, item))
+		} else {
+			past.Result(id, result(call, item))
 		}
-		past.Result(id, result(call, item))
 		return
 	}
 	k := kinds[typ]
