@@ -9,6 +9,7 @@ func claudeCode() *Host {
 		Holes: []string{
 			"a hook that does not answer within its timeout lets the call run; the gate answers long before, but not when the whole machine hangs",
 			"subagents and sessions that run with other settings (--settings, --bare, CLAUDE_CONFIG_DIR) do not load this hook; an administrator's managed settings do not have that hole",
+			"what a call that failed said cannot be kept from the model; only results can",
 			"calls of other hooks, status lines and MCP servers that start by themselves do not pass here",
 		},
 		fields: snake,
@@ -34,7 +35,7 @@ func claudeAnswer(h *Host, e *Event, a Answer) Reply {
 	case a.Action == Silent:
 		return Reply{}
 	case e.Kind == After:
-		return claudeWithheld(a)
+		return claudeWithheld(h, e, a)
 	case a.Action == Allow:
 		return Reply{Stdout: claudeDecision("allow", a).line()}
 	case a.Action == Ask && h.Asks:
@@ -45,21 +46,25 @@ func claudeAnswer(h *Host, e *Event, a Answer) Reply {
 }
 
 func claudeDecision(decision string, a Answer) *members {
-	inner := new(members).str("hookEventName", "PreToolUse").str("permissionDecision", decision).
-		str("permissionDecisionReason", a.reason()).raw("updatedInput", a.Input)
 	m := new(members)
 	if a.Stop {
 		m.flag("continue", false).str("stopReason", a.reason())
 	}
-	return m.raw("hookSpecificOutput", inner.end())
+	return m.raw("hookSpecificOutput", claudeSpecific(decision, a))
+}
+
+func claudeSpecific(decision string, a Answer) []byte {
+	return new(members).str("hookEventName", "PreToolUse").str("permissionDecision", decision).
+		str("permissionDecisionReason", a.reason()).raw("updatedInput", a.Input).end()
 }
 
 // claudeWithheld keeps the result of a call that ran from the model. The exit status
-// stays 0: with 2 the new output would not be read.
-func claudeWithheld(a Answer) Reply {
-	inner := new(members).str("hookEventName", "PostToolUse")
-	if a.Output != nil {
-		inner.str("updatedToolOutput", string(a.Output)).str("updatedMCPToolOutput", string(a.Output))
+// stays 0: with 2 the new output would not be read. The name of the event has to be the
+// one that came, and what a failed call said has no other form.
+func claudeWithheld(h *Host, e *Event, a Answer) Reply {
+	inner := new(members).str("hookEventName", e.Name)
+	if !h.failures[e.Name] {
+		inner.str("updatedToolOutput", withheldText(a)).str("updatedMCPToolOutput", withheldText(a))
 	}
 	m := new(members).str("decision", "block").str("reason", a.reason()).raw("hookSpecificOutput", inner.end())
 	return Reply{Stdout: m.line()}

@@ -2,6 +2,7 @@ package hook
 
 import (
 	"errors"
+	"strings"
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/jsonstream"
@@ -73,6 +74,9 @@ func (h *Host) read(text []byte) (*Event, error) {
 		return e, err
 	}
 	e.Name = first(root, h.fields.event).Text()
+	if e.Name == "" && h.unnamed != nil {
+		e.Name = h.unnamed(root)
+	}
 	if e.Name == "" {
 		e.Name = h.event
 	}
@@ -128,6 +132,9 @@ func (h *Host) call(e *Event, root, tool jsonstream.Value) error {
 	if e.HostTool == "" {
 		return errEvent
 	}
+	if !strings.HasPrefix(e.HostTool, h.prefix[e.Name]) {
+		e.HostTool = h.prefix[e.Name] + e.HostTool
+	}
 	if e.Call.Args == nil {
 		args, err := object(first(root, h.fields.input))
 		if err != nil {
@@ -150,6 +157,7 @@ func (h *Host) call(e *Event, root, tool jsonstream.Value) error {
 	e.Result = result.Raw()
 	failed := first(root, h.fields.failed)
 	e.Failed = h.failures[e.Name] || failed.Kind() == jsonstream.True || failed.Kind() == jsonstream.String && failed.Text() != ""
+	e.Failed = e.Failed || h.broke != nil && h.broke(result)
 	if e.Result == nil && failed.IsValid() {
 		e.Result = failed.Raw()
 	}
@@ -176,6 +184,12 @@ func first(root jsonstream.Value, names []string) jsonstream.Value {
 		}
 	}
 	return jsonstream.Value{}
+}
+
+// present reports whether a member is there and not null.
+func present(v jsonstream.Value, name string) bool {
+	m, ok := v.Get(name)
+	return ok && m.Kind() != jsonstream.Null
 }
 
 // pick makes arguments of members of the event itself.

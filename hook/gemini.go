@@ -1,5 +1,7 @@
 package hook
 
+import "github.com/stopgate/stopgate/jsonstream"
+
 // geminiCLI speaks the hooks of Gemini CLI: BeforeTool, AfterTool, BeforeAgent.
 func geminiCLI() *Host {
 	return &Host{
@@ -10,6 +12,7 @@ func geminiCLI() *Host {
 			"new arguments are merged: an edit that takes a member away is denied",
 		},
 		fields: snake,
+		broke:  func(result jsonstream.Value) bool { return present(result, "error") },
 		events: map[string]Kind{"BeforeTool": Before, "AfterTool": After, "BeforeAgent": Prompt},
 		tools:  geminiTools(),
 		answer: geminiAnswer,
@@ -37,7 +40,7 @@ func geminiAnswer(_ *Host, e *Event, a Answer) Reply {
 
 // withheldText is what stands in the place of a result.
 func withheldText(a Answer) string {
-	if a.Output != nil {
+	if len(a.Output) > 0 {
 		return string(a.Output)
 	}
 	return a.reason()

@@ -36,10 +36,13 @@ type Host struct {
 
 	fields   fields
 	events   map[string]Kind
-	event    string // the name of the event where the host does not say it
+	event    string                  // the name of the event where the host does not say it
+	unnamed  func(root value) string // the name of the event, by its members; nil for event
 	failures map[string]bool
+	broke    func(result value) bool // whether a result is one of a call that failed
 	fixed    map[string]fixedTool
-	nested   []string // members of the event in which tool, input and result stand
+	prefix   map[string]string // what an event leaves out before the names of its tools
+	nested   []string          // members of the event in which tool, input and result stand
 	tools    *tools
 	mcp      func(h *Host, tool string) (server, name string, ok bool)
 	answer   func(h *Host, e *Event, a Answer) Reply

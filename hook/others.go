@@ -8,6 +8,7 @@ func copilotCLI() *Host {
 		Name: "copilot-cli", Title: "Copilot CLI", Asks: true, Rewrite: Replace, Results: true,
 		Holes: []string{
 			"a hook that takes longer than its timeout always lets the call run",
+			"VS Code reads the same file, may wait 30 s only, and does not say what it does then; there results cannot be kept from the model",
 			"in the cloud agent nobody can be asked: ask is a denial there",
 			"hooks in .claude/settings.json run too: install one of the two",
 		},
@@ -16,7 +17,12 @@ func copilotCLI() *Host {
 			id: []string{"tool_use_id", "toolCallId"}, session: []string{"session_id", "sessionId"}, dir: []string{"cwd"},
 			result: []string{"tool_response", "toolResult", "tool_result"}, failed: []string{"error"},
 		},
-		event: "preToolUse", // the camelCase form does not name its event
+		event:   "preToolUse", // the camelCase form does not name its event
+		unnamed: copilotEvent,
+		broke: func(result value) bool {
+			kind, ok := result.Get("resultType")
+			return ok && kind.Text() != "success"
+		},
 		events: map[string]Kind{
 			"PreToolUse": Before, "preToolUse": Before, "PostToolUse": After, "postToolUse": After,
 			"UserPromptSubmit": Prompt, "userPromptSubmitted": Prompt,
@@ -40,21 +46,44 @@ func copilotCLI() *Host {
 	}
 }
 
+// copilotEvent tells the camelCase events apart, which do not say what they are: only
+// a call that ran has a result, and only what the user says has a prompt and no tool.
+func copilotEvent(root value) string {
+	switch {
+	case present(root, "toolName") && present(root, "toolResult"):
+		return "postToolUse"
+	case !present(root, "toolName") && !present(root, "toolArgs") && present(root, "prompt"):
+		return "userPromptSubmitted"
+	}
+	return ""
+}
+
 func copilotAnswer(_ *Host, e *Event, a Answer) Reply {
 	if e.Kind == After && a.Action != Silent {
 		inner := new(members).str("resultType", "success").str("textResultForLlm", withheldText(a))
 		return Reply{Stdout: new(members).raw("modifiedResult", inner.end()).line()}
 	}
-	m := new(members)
 	switch a.Action {
 	case Silent:
 		return Reply{}
 	case Allow:
-		return Reply{Stdout: m.str("permissionDecision", "allow").str("permissionDecisionReason", a.reason()).raw("modifiedArgs", a.Input).line()}
+		return Reply{Stdout: copilotDecision("allow", e, a).line()}
 	case Ask:
-		return Reply{Stdout: m.str("permissionDecision", "ask").str("permissionDecisionReason", a.reason()).raw("modifiedArgs", a.Input).line()}
+		return Reply{Stdout: copilotDecision("ask", e, a).line()}
 	}
-	return refusal(a, m.str("permissionDecision", "deny").str("permissionDecisionReason", a.reason()))
+	a.Input = nil
+	return refusal(a, copilotDecision("deny", e, a))
+}
+
+// copilotDecision is the flat form of Copilot CLI. The events with names in PascalCase
+// may come from VS Code, which reads the same files and only takes Claude Code's form:
+// they get both.
+func copilotDecision(decision string, e *Event, a Answer) *members {
+	m := new(members).str("permissionDecision", decision).str("permissionDecisionReason", a.reason()).raw("modifiedArgs", a.Input)
+	if e.Name == "PreToolUse" {
+		m.raw("hookSpecificOutput", claudeSpecific(decision, a))
+	}
+	return m
 }
 
 // cursor speaks the hooks of Cursor. An answer without a permission may block or may
@@ -69,7 +98,7 @@ func cursor() *Host {
 			"edits of files are seen by preToolUse only; older versions report them when they are done",
 			"a denied subagentStart is ignored, and cloud agents load only the hooks of the repository",
 			"hooks in .claude/settings.json may run too: install one of the two",
-			"ask works for commands and MCP tools; elsewhere the gate denies",
+			"ask works in beforeShellExecution and beforeMCPExecution alone; preToolUse, which install sets too and which comes first, denies what the policy wants asked, or waits for stopgate approvals",
 			"results cannot be kept from the model",
 		},
 		fields: fields{
@@ -85,6 +114,7 @@ func cursor() *Host {
 			"beforeShellExecution": {"Shell", []string{"command"}},
 			"beforeReadFile":       {"Read", []string{"file_path"}},
 		},
+		prefix: map[string]string{"beforeMCPExecution": "MCP:"}, // as preToolUse calls them: no MCP tool is Read or Shell
 		tools: &tools{append([]tool{
 			{names: "Shell", args: "command=command working_directory=path cwd=path timeout description block_until_ms is_background required_permissions"},
 			{names: "Read ReadFile", args: "file_path=path path=path target_file=path offset limit content"},

@@ -40,11 +40,15 @@ func plainAnswer(_ *Host, e *Event, a Answer) Reply {
 // arguments as JSON under one of the usual names.
 func generic() *Host { return plain("generic", "any host that denies on exit status 2") }
 
+// noResults is a hole of hosts in which install sets nothing after a tool ran.
+const noResults = "the gate hears of calls before they run only: session policies that wait for results do not see any"
+
 // cline speaks the hooks of Cline: {"cancel":true,"errorMessage":...} denies.
 func cline() *Host {
 	h := plain("cline", "Cline")
 	h.fields.tool = []string{"toolName", "tool_name", "tool"}
 	h.nested = []string{"preToolUse", "postToolUse"}
+	h.Holes = append(h.Holes, noResults)
 	h.answer = func(_ *Host, e *Event, a Answer) Reply {
 		if a.Action == Silent || a.Action == Allow || e.Kind == After {
 			return Reply{Stdout: new(members).flag("cancel", false).line()}
@@ -65,6 +69,7 @@ func extension(name, title string) *Host {
 		"the extension runs inside the agent: another extension can change the arguments after the gate has seen them",
 		"only the denial is relied on: what the policy wants asked is denied, or answered through stopgate approvals",
 		"results cannot be kept from the model",
+		noResults,
 	}
 	h.answer = func(_ *Host, e *Event, a Answer) Reply {
 		if a.Action == Silent || a.Action == Allow || e.Kind == After {

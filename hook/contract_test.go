@@ -1,0 +1,334 @@
+package hook_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/stopgate/stopgate/gate"
+	"github.com/stopgate/stopgate/hook"
+	"github.com/stopgate/stopgate/internal/testkit/ports"
+)
+
+// contract is a policy whose answers are short: what a tool is called is what is said
+// about it.
+const contract = `
+version = 1
+[tools."*".policy]
+run = "deny"
+[tools.free]
+policy.run = "unattended"
+[tools.ask]
+policy.run = [ { mode = "ask", reason = "may it run?" } ]
+[tools.no]
+policy.run = [ { mode = "deny", reason = "not today" } ]
+[tools.put]
+parameters.file_path = { type = "path" }
+policy.run = [ { arg = "/file_path", prefix = "src/", mode = "unattended" }, { mode = "deny" } ]
+[tools."MCP:free"]
+policy.run = "unattended"
+[tools."MCP:ask"]
+policy.run = [ { mode = "ask", reason = "may it run?" } ]
+[tools.github__free]
+policy.run = "unattended"
+[tools.github__no]
+policy.run = [ { mode = "deny", reason = "not today" } ]
+[tools.Shell]
+also = ["Bash", "bash", "run_shell_command", "execute_command"]
+parameters.command = { type = "command" }
+policy.run = [ { arg = "/command", prefix = "ls", mode = "unattended" }, { arg = "/command", prefix = "make", mode = "ask", reason = "may it run?" }, { mode = "deny", reason = "not today" } ]
+[tools.Read]
+parameters.file_path = { type = "path" }
+policy.run = [ { arg = "/file_path", prefix = "src/", mode = "unattended" }, { mode = "deny", reason = "not today" } ]
+`
+
+const said = "stopgate: not today (rule_matched)"
+
+// reply is what a host reads, written by hand from its documentation.
+type reply struct {
+	stdout, stderr string
+	exit           int
+}
+
+func answers(t *testing.T, name, policy string, o hook.Options, input string) reply {
+	t.Helper()
+	h := host(t, name)
+	o.Open = opener(t, program(t, policy), h)
+	r := ask(t, h, o, input)
+	return reply{strings.TrimSuffix(string(r.Stdout), "\n"), strings.TrimSuffix(string(r.Stderr), "\n"), r.Exit}
+}
+
+// Proves FM9, S32, S39: the words of every host, byte by byte, for each form of its
+// events before a tool runs.
+func TestContract(t *testing.T) {
+	claude := func(decision, reason, more string) string {
+		return `"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"` + decision + `","permissionDecisionReason":"` + reason + `"` + more + `}`
+	}
+	pascal := `{"hook_event_name":"PreToolUse","session_id":"s1","timestamp":"2026-01-01T00:00:00Z","cwd":"/srv/proj","tool_name":%q,"tool_input":%s}`
+	vscode := `{"timestamp":"2026-01-01T00:00:00Z","cwd":"/srv/proj","sessionId":"s1","hookEventName":"PreToolUse","transcript_path":"/t","tool_name":%q,"tool_input":%s,"tool_use_id":"u1"}`
+	fill := func(form, tool, args string) string {
+		return strings.Replace(strings.Replace(form, "%q", `"`+tool+`"`, 1), "%s", args, 1)
+	}
+	flat := `"permissionDecision":"deny","permissionDecisionReason":"` + said + `"`
+	const asking = "stopgate: may it run? (rule_matched)"
+	for _, c := range []struct {
+		host, what, input string
+		want              reply
+	}{
+		{"claude-code", "deny", event("claude-code", "no", `{}`), reply{`{` + claude("deny", said, "") + `}`, said, 2}},
+		{"claude-code", "allow is silence", event("claude-code", "free", `{}`), reply{}},
+		{"claude-code", "of a subagent, with what else may stand there", `{"session_id":"s1","transcript_path":"/t","cwd":"/srv/proj","prompt_id":"p","permission_mode":"bypassPermissions","agent_id":"a1","agent_type":"Explore","effort":{"level":"high"},"hook_event_name":"PreToolUse","tool_name":"mcp__github__no","tool_input":{},"tool_use_id":"toolu_1","mcp_server":{"name":"github"}}`,
+			reply{`{` + claude("deny", said, "") + `}`, said, 2}},
+		{"codex", "deny", event("codex", "no", `{}`), reply{`{` + claude("deny", said, "") + `}`, said, 2}},
+		{"codex", "a bare allow is unsupported", event("codex", "free", `{}`), reply{}},
+		{"codex", "of a subagent", `{"session_id":"s1","turn_id":"t1","agent_id":"a1","agent_type":"explorer","transcript_path":null,"cwd":"/srv/proj","hook_event_name":"PreToolUse","model":"m","permission_mode":"dontAsk","tool_name":"mcp__github__no","tool_input":{},"tool_use_id":"c"}`,
+			reply{`{` + claude("deny", said, "") + `}`, said, 2}},
+		{"gemini-cli", "deny", event("gemini-cli", "no", `{}`), reply{`{"decision":"deny","reason":"` + said + `"}`, said, 2}},
+		{"gemini-cli", "renamed tool of a server", `{"session_id":"s1","transcript_path":"/t","cwd":"/srv/proj","hook_event_name":"BeforeTool","timestamp":"x","tool_name":"mcp_github_no","tool_input":{},"mcp_context":{"server_name":"github","tool_name":"no"},"original_request_name":"free"}`,
+			reply{`{"decision":"deny","reason":"` + said + `"}`, said, 2}},
+		{"gemini-cli", "allow is silence", event("gemini-cli", "free", `{}`), reply{}},
+		{"cursor", "deny", event("cursor", "no", `{}`), reply{`{"permission":"deny","user_message":"` + said + `","agent_message":"` + said + `"}`, said, 2}},
+		{"cursor", "allow is always said", event("cursor", "free", `{}`), reply{stdout: `{"permission":"allow"}`}},
+		{"cursor", "a command", `{"conversation_id":"s1","generation_id":"g1","model":"m","hook_event_name":"beforeShellExecution","cursor_version":"3","workspace_roots":["/srv/proj"],"user_email":null,"transcript_path":null,"command":"ls -l","cwd":"/srv/proj"}`,
+			reply{stdout: `{"permission":"allow"}`}},
+		{"cursor", "a command that is denied", `{"conversation_id":"s1","hook_event_name":"beforeShellExecution","command":"rm x","cwd":"/srv/proj"}`,
+			reply{`{"permission":"deny","user_message":"` + said + `","agent_message":"` + said + `"}`, said, 2}},
+		{"cursor", "a file that is read", `{"conversation_id":"s1","hook_event_name":"beforeReadFile","file_path":"/srv/proj/src/a","content":"x","attachments":[]}`,
+			reply{stdout: `{"permission":"allow"}`}},
+		{"cursor", "a file that is not", `{"conversation_id":"s1","hook_event_name":"beforeReadFile","file_path":"/etc/passwd","content":"x","attachments":[]}`,
+			reply{`{"permission":"deny","user_message":"` + said + `","agent_message":"` + said + `"}`, said, 2}},
+		{"cursor", "input that is a string", `{"conversation_id":"s1","hook_event_name":"beforeMCPExecution","tool_name":"free","tool_input":"{\"a\":1}","url":"https://h"}`,
+			reply{stdout: `{"permission":"allow"}`}},
+		{"cursor", "input that is an object", `{"conversation_id":"s1","hook_event_name":"beforeMCPExecution","tool_name":"MCP:free","tool_input":{"a":1},"command":"server"}`,
+			reply{stdout: `{"permission":"allow"}`}},
+		{"copilot-cli", "deny", event("copilot-cli", "no", `{}`), reply{`{` + flat + `}`, said, 2}},
+		{"copilot-cli", "arguments that are a string", event("copilot-cli", "bash", `"{\"command\":\"rm x\"}"`), reply{`{` + flat + `}`, said, 2}},
+		{"copilot-cli", "allow is silence", event("copilot-cli", "bash", `"{\"command\":\"ls\"}"`), reply{}},
+		{"copilot-cli", "the form of Claude Code", fill(pascal, "Bash", `{"command":"rm x"}`), reply{`{` + flat + `,` + claude("deny", said, "") + `}`, said, 2}},
+		{"copilot-cli", "VS Code", fill(vscode, "no", `{}`), reply{`{` + flat + `,` + claude("deny", said, "") + `}`, said, 2}},
+		{"qwen-code", "deny", event("qwen-code", "no", `{}`), reply{``, said, 2}},
+		{"crush", "deny", event("crush", "no", `{}`), reply{`{"version":1,"decision":"deny","reason":"` + said + `"}`, said, 2}},
+		{"crush", "allow is silence", event("crush", "free", `{}`), reply{}},
+		{"opencode", "deny", event("opencode", "no", `{}`), reply{`{"block":true,"reason":"` + said + `"}`, said, 2}},
+		{"opencode", "allow is said", event("opencode", "free", `{}`), reply{stdout: `{"block":false}`}},
+		{"pi", "deny", event("pi", "no", `{}`), reply{`{"block":true,"reason":"` + said + `"}`, said, 2}},
+		{"cline", "deny", event("cline", "no", `{}`), reply{`{"cancel":true,"errorMessage":"` + said + `"}`, said, 0}},
+		{"cline", "allow is said", event("cline", "free", `{}`), reply{stdout: `{"cancel":false}`}},
+		{"generic", "deny", event("generic", "no", `{}`), reply{``, said, 2}},
+		{"generic", "allow is silence", event("generic", "free", `{}`), reply{}},
+
+		{"claude-code", "ask", event("claude-code", "ask", `{}`), reply{stdout: `{` + claude("ask", asking, "") + `}`}},
+		{"copilot-cli", "ask", event("copilot-cli", "ask", `{}`), reply{stdout: `{"permissionDecision":"ask","permissionDecisionReason":"` + asking + `"}`}},
+		{"copilot-cli", "VS Code asks", fill(vscode, "ask", `{}`), reply{stdout: `{"permissionDecision":"ask","permissionDecisionReason":"` + asking + `",` + claude("ask", asking, "") + `}`}},
+		{"cursor", "ask about a command", `{"conversation_id":"s1","hook_event_name":"beforeShellExecution","command":"make","cwd":"/srv/proj"}`,
+			reply{stdout: `{"permission":"ask","user_message":"` + asking + `","agent_message":"` + asking + `"}`}},
+		{"cursor", "ask about a server's tool", `{"conversation_id":"s1","hook_event_name":"beforeMCPExecution","tool_name":"ask","tool_input":"{}","url":"https://h"}`,
+			reply{stdout: `{"permission":"ask","user_message":"` + asking + `","agent_message":"` + asking + `"}`}},
+	} {
+		t.Run(c.host+"/"+c.what, func(t *testing.T) {
+			if got := answers(t, c.host, contract, hook.Options{}, c.input); got != c.want {
+				t.Errorf("said\n%+v\nwant\n%+v", got, c.want)
+			}
+		})
+	}
+}
+
+// Proves S32: what each host does with new arguments, in the form that it takes.
+func TestContractOfNewInput(t *testing.T) {
+	const clean = `{"file_path":"src/a"}`
+	for name, want := range map[string]string{
+		"codex":       `"permissionDecision":"allow",`,
+		"gemini-cli":  `{"decision":"allow","hookSpecificOutput":{"hookEventName":"BeforeTool","tool_input":` + clean + `}}`,
+		"crush":       `{"version":1,"decision":"allow","updated_input":` + clean + `}`,
+		"copilot-cli": `"modifiedArgs":` + clean + `}`,
+		"claude-code": `"updatedInput":` + clean + `}}`,
+	} {
+		got := answers(t, name, contract, hook.Options{}, event(name, "put", `{"file_path":"src/../src/a"}`))
+		if !strings.Contains(got.stdout, want) || got.exit != 0 {
+			t.Errorf("%s said %+v, want %s", name, got, want)
+		}
+	}
+}
+
+// Proves FM9, X13: no member that Codex does not support stands beside a denial, also
+// where the turn is to end: the whole answer would be void, and the tool would run.
+func TestCodexNeverContinues(t *testing.T) {
+	h := host(t, "codex")
+	o := hook.Options{Open: opener(t, program(t, contract), h, gate.WithStore(new(ports.Store)))}
+	for n := range 8 {
+		r := ask(t, h, o, event("codex", "no", `{}`))
+		for _, member := range []string{`"continue"`, `"stopReason"`, `"suppressOutput"`, `"ask"`} {
+			if strings.Contains(string(r.Stdout), member) {
+				t.Fatalf("denial %d: %s", n, r.Stdout)
+			}
+		}
+		if hostDoes("codex", r) != blocks {
+			t.Fatalf("denial %d: %+v", n, r)
+		}
+	}
+}
+
+// Proves S28: a prompt is answered in the host's form and never kept back, also by a
+// gate that cannot decide.
+func TestContractOfPrompts(t *testing.T) {
+	for _, c := range []struct{ host, input, want string }{
+		{"claude-code", `{"session_id":"s1","hook_event_name":"UserPromptSubmit","prompt":"hi","source":"user"}`, ``},
+		{"codex", `{"session_id":"s1","turn_id":"t","hook_event_name":"UserPromptSubmit","prompt":"hi"}`, ``},
+		{"qwen-code", `{"session_id":"s1","hook_event_name":"UserPromptSubmit","prompt":"hi"}`, ``},
+		{"gemini-cli", `{"session_id":"s1","hook_event_name":"BeforeAgent","prompt":"hi"}`, ``},
+		{"cursor", `{"conversation_id":"s1","hook_event_name":"beforeSubmitPrompt","prompt":"hi","attachments":[]}`, `{"continue":true}`},
+		{"copilot-cli", `{"session_id":"s1","hook_event_name":"UserPromptSubmit","prompt":"hi"}`, ``},
+		{"copilot-cli", `{"sessionId":"s1","timestamp":1,"cwd":"/srv/proj","prompt":"hi"}`, ``},
+	} {
+		if got := answers(t, c.host, contract, hook.Options{}, c.input); got != (reply{stdout: c.want}) {
+			t.Errorf("%s: %+v, want %s", c.host, got, c.want)
+		}
+		broken := func(context.Context, *hook.Event) (*hook.Backend, error) { return nil, nil }
+		r := ask(t, host(t, c.host), hook.Options{Open: broken}, c.input)
+		if strings.TrimSpace(string(r.Stdout)) != c.want || r.Exit != 0 {
+			t.Errorf("%s without a gate: %s %d", c.host, r.Stdout, r.Exit)
+		}
+	}
+}
+
+// after is the event of each host about a tool that ran, with its arguments and its
+// result left open.
+var after = map[string]string{
+	"claude-code": `{"session_id":"s1","cwd":"/srv/proj","hook_event_name":"PostToolUse","tool_name":"Read","tool_input":%s,"tool_response":%s,"tool_use_id":"toolu_1","duration_ms":3}`,
+	"codex":       `{"session_id":"s1","turn_id":"t1","cwd":"/srv/proj","hook_event_name":"PostToolUse","tool_name":"Read","tool_input":%s,"tool_response":%s,"tool_use_id":"call_1"}`,
+	"gemini-cli":  `{"session_id":"s1","cwd":"/srv/proj","hook_event_name":"AfterTool","tool_name":"Read","tool_input":%s,"tool_response":%s}`,
+	"copilot-cli": `{"sessionId":"s1","timestamp":1,"cwd":"/srv/proj","toolName":"Read","toolArgs":%s,"toolResult":%s}`,
+}
+
+// Proves X13, K32: a result that is kept back is replaced, in the member that the host
+// takes, and so is one about which the gate cannot decide.
+func TestContractOfResults(t *testing.T) {
+	const text = `version = 1
+[tools.Read]
+policy.run = "unattended"
+policy.result = [ { mode = "skip" } ]
+`
+	const failed = `{"session_id":"s1","cwd":"/srv/proj","hook_event_name":"PostToolUseFailure","tool_name":"Read","tool_input":{"file_path":"src/a"},"error":"the words","is_interrupt":false,"tool_use_id":"toolu_1"}`
+	const sentence = "stopgate: The call ran; its result is withheld by policy. (result_withheld)"
+	envelope := strings.ReplaceAll(`{"status":"denied","code":"result_withheld","publicReason":"The call ran; its result is withheld by policy.","data":null}`, `"`, `\"`)
+	const broken = "stopgate: A policy does not allow this call. (config_invalid)"
+	claude := func(reason, output string) string {
+		return `{"decision":"block","reason":"` + reason + `","hookSpecificOutput":{"hookEventName":"PostToolUse","updatedToolOutput":"` + output + `","updatedMCPToolOutput":"` + output + `"}}`
+	}
+	copilot := func(output string) string {
+		return `{"modifiedResult":{"resultType":"success","textResultForLlm":"` + output + `"}}`
+	}
+	for _, c := range []struct{ host, input, want, closed string }{
+		{"claude-code", "", claude(sentence, envelope), claude(broken, broken)},
+		{"codex", "", claude(sentence, envelope), claude(broken, broken)},
+		{"gemini-cli", "", `{"decision":"deny","reason":"` + envelope + `"}`, `{"decision":"deny","reason":"` + broken + `"}`},
+		{"copilot-cli", "", copilot(envelope), copilot(broken)},
+		{"claude-code", failed, `{"decision":"block","reason":"` + sentence + `","hookSpecificOutput":{"hookEventName":"PostToolUseFailure"}}`,
+			`{"decision":"block","reason":"` + broken + `","hookSpecificOutput":{"hookEventName":"PostToolUseFailure"}}`},
+	} {
+		input := c.input
+		if input == "" {
+			input = strings.Replace(strings.Replace(after[c.host], "%s", `{"file_path":"src/a"}`, 1), "%s", `{"text":"the words"}`, 1)
+		}
+		h := host(t, c.host)
+		open := opener(t, program(t, text), h, gate.WithStore(new(ports.Store)))
+		ask(t, h, hook.Options{Open: open}, event(c.host, "Read", `{"file_path":"src/a"}`))
+		for what, o := range map[string]hook.Options{
+			c.want:   {Open: open},
+			c.closed: {Open: func(context.Context, *hook.Event) (*hook.Backend, error) { return nil, nil }},
+		} {
+			r := ask(t, h, o, input)
+			if got := strings.TrimSuffix(string(r.Stdout), "\n"); got != what || r.Exit != 0 {
+				t.Errorf("%s: %s %d, want\n%s", c.host, got, r.Exit, what)
+			}
+		}
+	}
+}
+
+// Proves X13: a call that failed is no success to session policies, wherever the host
+// says it.
+func TestFailedResults(t *testing.T) {
+	const text = `version = 1
+[tools.Read]
+policy.run = "unattended"
+[tools.Write]
+policy.run = "unattended"
+[[session]]
+type = "read_before_write"
+read_tools = ["Read"]
+write_tools = ["Write"]
+key = "/file_path"
+`
+	const args = `{"file_path":"src/a"}`
+	for _, c := range []struct{ host, result, want string }{
+		{"gemini-cli", `{"llmContent":"x","returnDisplay":"x"}`, runs},
+		{"gemini-cli", `{"llmContent":"x","returnDisplay":"x","error":null}`, runs},
+		{"gemini-cli", `{"llmContent":"x","returnDisplay":"x","error":{"message":"no such file"}}`, blocks},
+		{"copilot-cli", `{"resultType":"success","textResultForLlm":"x"}`, runs},
+		{"copilot-cli", `{"resultType":"failure","textResultForLlm":"x"}`, blocks},
+		{"copilot-cli", `{"resultType":"denied","textResultForLlm":"x"}`, blocks},
+		{"claude-code", `{"text":"x"}`, runs},
+		{"codex", `"x"`, runs},
+	} {
+		h := host(t, c.host)
+		o := hook.Options{Open: opener(t, program(t, text), h, gate.WithStore(new(ports.Store)))}
+		if got := hostDoes(c.host, ask(t, h, o, event(c.host, "Read", args))); got != runs {
+			t.Fatalf("%s: reading: the host %s", c.host, got)
+		}
+		if r := ask(t, h, o, strings.Replace(strings.Replace(after[c.host], "%s", args, 1), "%s", c.result, 1)); len(r.Stdout) != 0 {
+			t.Errorf("%s: a result: %s", c.host, r.Stdout)
+		}
+		if got := hostDoes(c.host, ask(t, h, o, event(c.host, "Write", args))); got != c.want {
+			t.Errorf("%s after %s: writing: the host %s, want %s", c.host, c.result, got, c.want)
+		}
+	}
+}
+
+// Proves FM9: events that the adapters do not decide about are refused where they are
+// about a tool, and left alone where they are not.
+func TestEventsThatAreNotInstalled(t *testing.T) {
+	for _, c := range []struct {
+		host, input string
+		exit        int
+	}{
+		{"claude-code", `{"session_id":"s1","hook_event_name":"PermissionRequest","tool_name":"Bash","tool_input":{"command":"ls"},"permission_suggestions":[]}`, 2},
+		{"codex", `{"session_id":"s1","hook_event_name":"PermissionRequest","tool_name":"NetworkAccess","tool_input":{"command":"x","description":null}}`, 2},
+		{"claude-code", `{"session_id":"s1","hook_event_name":"SessionStart","source":"startup"}`, 0},
+		{"claude-code", `{"session_id":"s1","hook_event_name":"Elicitation","mcp_server_name":"x"}`, 0},
+		{"codex", `{"session_id":"s1","hook_event_name":"SubagentStop"}`, 0},
+		{"gemini-cli", `{"session_id":"s1","hook_event_name":"AfterModel","llm_request":{},"llm_response":{}}`, 0},
+		{"gemini-cli", `{"session_id":"s1","hook_event_name":"Notification","notification_type":"ToolPermission","details":{}}`, 0},
+		{"cursor", `{"conversation_id":"s1","hook_event_name":"stop","status":"completed"}`, 0},
+		{"cursor", `{"conversation_id":"s1","hook_event_name":"afterFileEdit","file_path":"/srv/proj/x","edits":[]}`, 0},
+	} {
+		if got := answers(t, c.host, contract, hook.Options{}, c.input); got.exit != c.exit || c.exit == 0 && got.stdout+got.stderr != "" {
+			t.Errorf("%s: %s: %+v", c.host, c.input, got)
+		}
+	}
+}
+
+// Proves S51: a host says that it cannot ask, cannot take new input or cannot keep
+// results back where it cannot, so that doctor does.
+func TestHolesAreSaid(t *testing.T) {
+	about := map[string][]string{
+		"claude-code": {"timeout", "other settings", "failed"},
+		"codex":       {"crashes", "timeout", "trusted", "no PreToolUse event", "cannot make Codex ask"},
+		"gemini-cli":  {"crashes", "no JSON", "timeout", "cannot make Gemini CLI ask", "merged"},
+		"copilot-cli": {"timeout always", "cloud agent", ".claude/settings.json", "VS Code"},
+		"cursor":      {"failClosed", "reading files", "subagentStart", "cloud agents", ".claude/settings.json", "ask works", "cannot be kept"},
+		"qwen-code":   {"crashes", "timeout", "wants asked", "cannot be kept"},
+		"crush":       {"crashes", "timeout", "cannot make crush ask", "cannot be kept", "wait for results"},
+		"cline":       {"crashes", "timeout", "wants asked", "cannot be kept", "wait for results"},
+		"opencode":    {"another extension", "wants asked", "cannot be kept", "wait for results"},
+		"pi":          {"another extension", "wants asked", "cannot be kept", "wait for results"},
+		"generic":     {"crashes", "timeout", "wants asked", "cannot be kept"},
+	}
+	for _, name := range hook.Names() {
+		all := strings.Join(host(t, name).Holes, "\n")
+		for _, part := range append(about[name], "") {
+			if !strings.Contains(all, part) || len(about[name]) == 0 {
+				t.Errorf("%s does not say %q:\n%s", name, part, all)
+			}
+		}
+	}
+}
