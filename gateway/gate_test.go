@@ -2,6 +2,7 @@ package gateway_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/policy"
@@ -14,7 +15,8 @@ func newGate(tb testing.TB, text string, rec gate.Recorder, more ...gate.Option)
 	if diags.HasErrors() {
 		tb.Fatalf("the policy has mistakes: %v", diags)
 	}
-	options := append([]gate.Option{gate.WithDenyMode(gate.DenyToolResult)}, more...)
+	patient := gate.Limits{Policy: time.Minute, Store: time.Minute, Record: time.Minute} // a busy disk denies, and is no mistake
+	options := append([]gate.Option{gate.WithDenyMode(gate.DenyToolResult), gate.WithLimits(patient)}, more...)
 	if rec != nil {
 		options = append(options, gate.WithRecorder(rec))
 	}
