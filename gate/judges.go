@@ -235,7 +235,7 @@ func (p *pending) find(f finding) {
 		p.judged = &o.Review
 	}
 	if f.code == stopgate.CodeJudgeUnavailable {
-		p.blameLocked("judge", f.fault, f.stack)
+		p.blame("judge", f.fault, f.stack)
 	} else if o.Mode.Permissive() {
 		return
 	}

@@ -99,7 +99,7 @@ func (p *pending) fail(code stopgate.Code, who string, f fault, stack string) {
 
 // pushFailure is fail with p.mu held.
 func (p *pending) pushFailure(code stopgate.Code, who string, f fault, stack string) {
-	p.blameLocked(who, f, stack)
+	p.blame(who, f, stack)
 	layer := stopgate.LayerFailure
 	if code == stopgate.CodeClientGone {
 		layer = stopgate.LayerApproval
@@ -108,14 +108,8 @@ func (p *pending) pushFailure(code stopgate.Code, who string, f fault, stack str
 }
 
 // blame notes for the record who failed and how, without a word of theirs
-// (THREATS H17).
+// (THREATS H17); p.mu is held.
 func (p *pending) blame(who string, f fault, stack string) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.blameLocked(who, f, stack)
-}
-
-func (p *pending) blameLocked(who string, f fault, stack string) {
 	if f == none {
 		who += ": invalid answer"
 	} else {

@@ -13,9 +13,8 @@ import (
 // text is JSON that is being written.
 type text []byte
 
-func (t *text) raw(s string)    { *t = append(*t, s...) }
-func (t *text) quote(s string)  { *t = jsonstream.AppendQuote(*t, s) }
-func (t *text) member(s string) { *t = append(jsonstream.AppendQuote(*t, s), ':') }
+func (t *text) raw(s string)   { *t = append(*t, s...) }
+func (t *text) quote(s string) { *t = jsonstream.AppendQuote(*t, s) }
 
 // separate writes a comma between the elements of a list.
 func (t *text) separate(first *bool) {

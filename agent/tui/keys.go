@@ -153,8 +153,6 @@ type line struct {
 	kept    []rune
 }
 
-func (l *line) set(text string) { l.text = []rune(text); l.at = len(l.text) }
-
 // clear empties the line and remembers what stood there.
 func (l *line) clear() string {
 	text := string(l.text)

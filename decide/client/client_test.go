@@ -275,11 +275,20 @@ func TestApprovals(t *testing.T) {
 	if _, err := anna.Approve(t.Context(), stale, ""); !errors.Is(err, client.ErrStale) {
 		t.Error(err)
 	}
+	if a, err := agent.Look(t.Context(), waiting.ID); err != nil || !a.Pending() || a.Allowed() {
+		t.Fatalf("%+v %v", a, err)
+	}
 	if q, err := anna.Approve(t.Context(), list[0], "looks fine"); err != nil || q.State != "approved" || q.By != "anna" || q.Reason != "looks fine" {
 		t.Fatalf("%+v %v", q, err)
 	}
 	if a, err := agent.Wait(t.Context(), waiting.ID); err != nil || !a.Allowed() || a.Approval.By != "anna" {
 		t.Fatalf("%+v %v", a, err)
+	}
+	if a, err := agent.Look(t.Context(), waiting.ID); err != nil || !a.Allowed() || a.Approval.By != "anna" {
+		t.Fatalf("%+v %v", a, err)
+	}
+	if a, err := agent.Look(t.Context(), "no/such"); !errors.Is(err, client.ErrNotFound) || a.Allowed() {
+		t.Errorf("%+v %v", a, err)
 	}
 	if _, err := anna.Deny(t.Context(), list[0].ID, ""); !errors.Is(err, client.ErrAnswered) {
 		t.Error(err)
