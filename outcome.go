@@ -87,7 +87,12 @@ type Result struct {
 	// which call it was.
 	ArgsHash string
 	Failed   bool
-	Data     []byte
+	// Data is what the model gets, and what a person is shown who is asked about it.
+	Data []byte
+	// Raw is the result as the tool gave it, where Data is what was made of it for the
+	// model: success, session policies and the hash of the content read it. nil takes
+	// Data.
+	Raw []byte
 	// Observed says that the surface saw the result itself; otherwise it was
 	// reported by a client (REQUIREMENTS X13).
 	Observed bool
@@ -99,6 +104,14 @@ type Result struct {
 	// (REQUIREMENTS Q15). It counts on observed results only.
 	Absent bool
 	// Hash is the SHA-256 in hex of the content that the call showed; "" takes that of
-	// Data.
+	// Raw or Data.
 	Hash string
+}
+
+// Content is what a call gave back: Raw, or Data where that is all.
+func (r *Result) Content() []byte {
+	if r.Raw != nil {
+		return r.Raw
+	}
+	return r.Data
 }

@@ -335,6 +335,47 @@ func TestResultsAreAskedAbout(t *testing.T) {
 	}
 }
 
+// structured is a runner whose results are more than what the model reads.
+type structured struct {
+	agent.Runner
+	raw string
+}
+
+func (s structured) Run(ctx context.Context, task agent.Task) agent.Result {
+	r := s.Runner.Run(ctx, task)
+	r.Raw = []byte(s.raw)
+	return r
+}
+
+// Proves S24: success is read from what the tool's server sent, not from the text that
+// the model gets.
+func TestSuccessOfRawResults(t *testing.T) {
+	for raw, ran := range map[string]int{`{"structuredContent":{"code":0}}`: 2, `{"structuredContent":{"code":1}}`: 1} {
+		r := chat.New(t, chat.Options{
+			Files: map[string]string{"a": "for the model"},
+			Policy: `version = 1
+[tools.fs_read_file]
+success = { exit_code = "/structuredContent/code" }
+policy.run = "unattended"
+[tools.fs_delete_file]
+policy.run = "unattended"
+[[session]]
+type = "require"
+before = "fs_delete_file"
+requires = "fs_read_file"
+`,
+			Script: "turn\ncall fs_read_file\n  path string a\nturn\ncall fs_delete_file\n  path string a\nturn\nsay Done.\n",
+		})
+		r.Agent.Tools = structured{r.Agent.Tools, raw}
+		if end := <-r.Say(t.Context(), "go"); end.Err != nil || end.Sum.Ran != ran {
+			t.Errorf("%s: %+v", raw, end)
+		}
+		if body := r.Requests()[1]; !strings.Contains(body, "for the model") || strings.Contains(body, "structuredContent") {
+			t.Error(body)
+		}
+	}
+}
+
 // Proves Q25, S34: a grant answers the next call of the kind without a question.
 func TestGrant(t *testing.T) {
 	call := "turn\ncall fs_delete_file\n  path string src/%\n"

@@ -50,6 +50,9 @@ type Result struct {
 	Text   string
 	Failed bool
 	Absent bool // nothing is where the call looked
+	// Raw is what the tool's server sent, where Text is what was made of it for the
+	// model: the gate reads success from it. nil if Text is the whole result.
+	Raw []byte
 }
 
 // Options make an agent. Gate, Endpoint, Tools, Conversations and Watch are required.

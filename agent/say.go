@@ -220,7 +220,7 @@ func (a *Agent) observe(ctx context.Context, c *call, out stopgate.Outcome, r Re
 	defer cancel()
 	d, err := a.Gate.Observe(ctx, stopgate.Result{
 		Proposal: out.Proposal, Session: a.Owner.Session, Principal: a.Owner.Principal, Tool: c.tool,
-		Data: []byte(r.Text), Failed: r.Failed, Observed: true, Flagged: true, Absent: r.Absent,
+		Data: []byte(r.Text), Raw: r.Raw, Failed: r.Failed, Observed: true, Flagged: true, Absent: r.Absent,
 	})
 	if err != nil {
 		return "", false, fmt.Errorf("the call ran, but its result cannot be recorded: %w", err)

@@ -220,7 +220,7 @@ func (g *Gate) learn(ctx context.Context, rel *release, r stopgate.Result) error
 		At: g.now().UnixMilli(), Kind: kind, Proposal: released.Proposal, Tool: released.Tool, CallID: released.CallID,
 		Agent: released.Agent, Turn: released.Turn, Observed: r.Observed, Hash: contentHash(r),
 	}
-	res := session.Result{Call: c, Kind: kind, Data: bytes.Clone(r.Data), Hash: end.Hash, At: end.At, Seen: r.Observed, Marked: released.Marks}
+	res := session.Result{Call: c, Kind: kind, Data: bytes.Clone(r.Content()), Hash: end.Hash, At: end.At, Seen: r.Observed, Marked: released.Marks}
 	keys := append(released.Keys(), end.Keys()...)
 	noted, observes := set.Observes(c)
 	keys = distinct(append(keys, noted...))
@@ -252,7 +252,7 @@ func (c *compiled) kindOf(tool stopgate.ToolName, r stopgate.Result) session.Kin
 		return session.Absent
 	case r.Failed:
 		return session.Failed
-	case rule != nil && rule.Of(r.Data):
+	case rule != nil && rule.Of(r.Content()):
 		return session.Succeeded
 	case rule != nil:
 		return session.Failed
@@ -279,10 +279,11 @@ func (c *compiled) success(tool stopgate.ToolName) *session.Success {
 }
 
 func contentHash(r stopgate.Result) string {
-	if r.Hash != "" || r.Data == nil {
+	content := r.Content()
+	if r.Hash != "" || content == nil {
 		return strings.ToLower(r.Hash)
 	}
-	sum := sha256.Sum256(r.Data)
+	sum := sha256.Sum256(content)
 	return hex.EncodeToString(sum[:])
 }
 

@@ -176,6 +176,20 @@ func TestThreatH5ForgedResults(t *testing.T) {
 	}
 }
 
+// Proves S24: success and the hash of the content are of what the tool gave back, not of
+// the text that was made of it; the model gets the text.
+func TestRawResults(t *testing.T) {
+	for raw, code := range map[string]stopgate.Code{`{"exit":0}`: "", `{"exit":1}`: stopgate.CodePrerequisiteMissing} {
+		b := newBench(t)
+		r := resultOf(b.expect("test", `{}`, ""), "test", `{"exit":0} and more, for the model`)
+		r.Raw = []byte(raw)
+		if d, err := b.g.Observe(ctx, r); err != nil || string(d.Data) != string(r.Data) {
+			t.Errorf("%v %s", err, d.Data)
+		}
+		b.expect("deploy", `{}`, code)
+	}
+}
+
 // Proves S23, S39: without the gate's own id a result finds the newest open call of its
 // id, tool and arguments; also in another process, and under another name of the tool.
 func TestResultsFindTheirCall(t *testing.T) {
