@@ -60,7 +60,7 @@ var layers = [][]string{
 	{"gateway/ledger"},
 	{"gateway/history"},
 	{"gateway"},
-	{"mcpgate/link", "mcpgate/pin", "mcpgate/definition"},
+	{"mcpgate/link", "mcpgate/pin", "mcpgate/definition", "mcpgate/mirror"},
 	{"mcpgate"},
 	{"audit/otel"},
 	{"decide"},

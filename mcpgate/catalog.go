@@ -11,14 +11,15 @@ import (
 	"github.com/stopgate/stopgate/internal/visible"
 	"github.com/stopgate/stopgate/jsonstream"
 	"github.com/stopgate/stopgate/mcpgate/definition"
+	"github.com/stopgate/stopgate/mcpgate/mirror"
 	"github.com/stopgate/stopgate/wire/jsonrpc"
 )
 
 // tool is one tool of a server.
 type tool struct {
 	*definition.Tool
-	marks   []mark // arguments that headers mirror
-	invalid bool   // the marks are: HTTP must not offer the tool
+	marks   mirror.Marks // arguments that headers mirror
+	invalid bool         // the marks are: HTTP must not offer the tool
 }
 
 // catalog is what a connection knows of its server's tools.
@@ -67,7 +68,7 @@ func (c *conn) learn(v jsonstream.Value) *tool {
 	}
 	t := &tool{Tool: d}
 	schema, _ := v.Get("inputSchema")
-	if t.marks, bad = marksOf(schema); bad != "" {
+	if t.marks, bad = mirror.Read(schema); bad != "" {
 		t.invalid = true
 	}
 	c.tools.put(t)
@@ -101,7 +102,7 @@ func (c *conn) fetch(ctx context.Context, x *exchange) error {
 	cursor := ""
 	for range maxPages {
 		r, err := c.request(ctx, outgoing{
-			method: "tools/list", version: x.meta.version, headers: map[string]string{"Mcp-Method": "tools/list"},
+			method: "tools/list", version: x.meta.version, headers: map[string]string{mirror.Method: "tools/list"},
 			text: func(id jsonrpc.ID) ([]byte, error) {
 				return jsonrpc.AppendRequest(nil, id, "tools/list", c.listParams(x, cursor)), nil
 			},

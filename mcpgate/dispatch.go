@@ -8,6 +8,7 @@ import (
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/jsonstream"
 	"github.com/stopgate/stopgate/mcpgate/link"
+	"github.com/stopgate/stopgate/mcpgate/mirror"
 	"github.com/stopgate/stopgate/wire/jsonrpc"
 )
 
@@ -94,9 +95,9 @@ func (c *conn) passAs(m *jsonrpc.Message, x *exchange, name string, headers map[
 		}
 	}
 	if x.modern {
-		o.version, o.headers = x.meta.version, map[string]string{"Mcp-Method": m.Method}
+		o.version, o.headers = x.meta.version, map[string]string{mirror.Method: m.Method}
 		if name != "" {
-			o.headers["Mcp-Name"] = headerValue(name)
+			o.headers[mirror.Name] = mirror.Encode(name)
 		}
 		for k, v := range headers {
 			o.headers[k] = v

@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/mcpgate/mirror"
 	"github.com/stopgate/stopgate/wire/jsonrpc"
 )
 
@@ -310,13 +311,13 @@ func mirrorsEnvelope(r *http.Request, m *jsonrpc.Message) string {
 	if m.Method == "" {
 		return ""
 	}
-	method, ok := only(r, "Mcp-Method")
+	method, ok := only(r, mirror.Method)
 	if !ok || method != m.Method {
 		return "Mcp-Method must be the message's method"
 	}
 	want := nameOf(m)
-	name, ok := only(r, "Mcp-Name")
-	decoded, valid := unheader(name)
+	name, ok := only(r, mirror.Name)
+	decoded, valid := mirror.Decode(name)
 	if needs := m.Method == "tools/call" || m.Method == "prompts/get" || m.Method == "resources/read"; needs && (!ok || !valid || decoded != want) {
 		return "Mcp-Name must be the name in the message"
 	}

@@ -84,8 +84,10 @@ func (p *peer) callTool(ctx context.Context, m *jsonrpc.Message, x *exchange) re
 	case t == nil:
 		return p.unknown(ctx, m, x, stopgate.ToolName(inner), c)
 	}
-	if wrong := x.mirrors(t, arguments); wrong != "" {
-		return p.mismatch(ctx, m, x, c, t, wrong)
+	if x.header != nil { // HTTP, in the revision without sessions
+		if wrong := t.marks.Compare(x.header, arguments); wrong != "" {
+			return p.mismatch(ctx, m, x, c, t, wrong)
+		}
 	}
 	call := p.g.call(p.owner, c.server, t.Name, &t.ToolDefinition)
 	call.ID = stopgate.CallID(m.ID)
@@ -176,7 +178,7 @@ func (p *peer) mismatch(ctx context.Context, m *jsonrpc.Message, x *exchange, c 
 // run forwards an allowed call and sees to its result.
 func (p *peer) run(ctx context.Context, m *jsonrpc.Message, x *exchange, c *conn, t *tool, out stopgate.Outcome, round *round) reply {
 	name := string(t.Name)
-	r, err := c.passAs(m, x, name, t.headers(out.Args), func(e *jsonrpc.Edits) {
+	r, err := c.passAs(m, x, name, t.marks.Headers(out.Args), func(e *jsonrpc.Edits) {
 		if v, _ := m.Params.Get("name"); !p.g.one() {
 			e.Replace(v, jsonstream.AppendQuote(nil, name))
 		}

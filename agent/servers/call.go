@@ -45,15 +45,18 @@ func (s *server) call(ctx context.Context, name stopgate.ToolName, task agent.Ta
 	defer cancel(nil)
 	patience := time.AfterFunc(s.set.o.Timeout, func() { cancel(errSilent) })
 	defer patience.Stop()
-	params := object{}.text("name", string(name)).raw("arguments", task.Args).end()
-	m, err := live.ask(ctx, "tools/call", params, func(m *jsonrpc.Message) {
-		patience.Reset(s.set.o.Timeout)
-		if text := progress(m); text != "" && task.Progress != nil {
-			task.Progress(text)
-		}
-		if m.Method != "notifications/progress" {
-			s.hear(live, m)
-		}
+	m, err := live.ask(ctx, question{
+		method: "tools/call", name: string(name), args: t.marks.Headers([]byte(task.Args)),
+		params: object{}.text("name", string(name)).raw("arguments", task.Args).end(),
+		on: func(m *jsonrpc.Message) {
+			patience.Reset(s.set.o.Timeout)
+			if text := progress(m); text != "" && task.Progress != nil {
+				task.Progress(text)
+			}
+			if m.Method != "notifications/progress" {
+				s.hear(live, m)
+			}
+		},
 	})
 	if errors.Is(err, link.ErrDead) {
 		_ = live.Close() // then its last words are there
@@ -65,7 +68,11 @@ func (s *server) call(ctx context.Context, name stopgate.ToolName, task agent.Ta
 func (s *server) result(m *jsonrpc.Message, err error) (agent.Result, error) {
 	switch garbage := new(link.Garbage); {
 	case err == nil:
-		return content(m), nil
+		r := content(m)
+		if r.Raw = m.Result.Raw(); m.Kind == jsonrpc.Failure {
+			r.Raw = m.Error.Raw()
+		}
+		return r, nil
 	case errors.Is(err, errSilent):
 		return agent.Result{}, fmt.Errorf("the server did not answer within %s and was told to stop; nobody knows how far it came", s.set.o.Timeout)
 	case errors.Is(err, agent.Interrupted()), errors.Is(err, context.Canceled):

@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/stopgate/stopgate/jsonstream"
 	"github.com/stopgate/stopgate/mcpgate/link"
+	"github.com/stopgate/stopgate/mcpgate/mirror"
 	"github.com/stopgate/stopgate/wire/jsonrpc"
 )
 
@@ -34,7 +36,7 @@ func (c *connection) speak(version string) {
 func (c *connection) greet(ctx context.Context, release string) error {
 	me := object{}.text("name", "stopgate").text("version", release).end()
 	hello := object{}.text("protocolVersion", legacy[len(legacy)-1]).raw("capabilities", "{}").raw("clientInfo", me).end()
-	m, err := c.ask(ctx, "initialize", hello, nil)
+	m, err := c.ask(ctx, question{method: "initialize", params: hello})
 	if err == nil && m.Kind == jsonrpc.Response {
 		v, _ := m.Result.Get("protocolVersion")
 		version := textOf(v)
@@ -51,7 +53,7 @@ func (c *connection) greet(ctx context.Context, release string) error {
 	}
 	// A server that knows no introduction may know the revision without one.
 	c.speak(modern)
-	found, again := c.ask(ctx, "server/discover", "", nil)
+	found, again := c.ask(ctx, question{method: "server/discover"})
 	if again != nil || found.Kind != jsonrpc.Response {
 		if err == nil {
 			err = errors.New("it refuses to be initialized: " + reason(m))
@@ -69,26 +71,46 @@ func (c *connection) greet(ctx context.Context, release string) error {
 	return errors.New("it speaks no revision of MCP that is known here")
 }
 
+// question is a request to a server.
+type question struct {
+	method string
+	name   string            // of what it is about, for the header that mirrors it
+	args   map[string]string // headers that mirror arguments
+	params string            // an object, "" for none
+	on     func(*jsonrpc.Message)
+}
+
+// headers are those of the revision without sessions (WIRE 8.7); what is no HTTP has
+// none.
+func (q question) headers() map[string]string {
+	all := map[string]string{mirror.Method: q.method}
+	if q.name != "" {
+		all[mirror.Name] = mirror.Encode(q.name)
+	}
+	maps.Copy(all, q.args)
+	return all
+}
+
 // ask sends a request and waits for the response: a result, or an error of the server.
-func (c *connection) ask(ctx context.Context, method, params string, on func(*jsonrpc.Message)) (*jsonrpc.Message, error) {
+func (c *connection) ask(ctx context.Context, q question) (*jsonrpc.Message, error) {
 	version := c.revision()
-	call := &link.Call{ID: c.id(), Method: method, Version: version, On: on}
+	call := &link.Call{ID: c.id(), Method: q.method, Version: version, On: q.on}
 	meta := object{}
-	if on != nil {
+	if q.on != nil {
 		meta = meta.raw("progressToken", string(call.ID))
 	}
 	if version == modern {
 		meta = meta.text("io.modelcontextprotocol/protocolVersion", modern).raw("io.modelcontextprotocol/clientCapabilities", "{}")
-		call.Headers = map[string]string{"Mcp-Method": method}
+		call.Headers = q.headers()
 	}
 	o := object{}
-	if params != "" {
-		o = object{members: params[1 : len(params)-1]}
+	if q.params != "" {
+		o = object{members: q.params[1 : len(q.params)-1]}
 	}
 	if meta.members != "" {
 		o = o.raw("_meta", meta.end())
 	}
-	call.Text = jsonrpc.AppendRequest(nil, call.ID, method, []byte(o.end()))
+	call.Text = jsonrpc.AppendRequest(nil, call.ID, q.method, []byte(o.end()))
 	r, err := c.Call(ctx, call)
 	if err != nil {
 		return nil, err

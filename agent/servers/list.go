@@ -10,6 +10,7 @@ import (
 	"github.com/stopgate/stopgate/internal/visible"
 	"github.com/stopgate/stopgate/jsonstream"
 	"github.com/stopgate/stopgate/mcpgate/definition"
+	"github.com/stopgate/stopgate/mcpgate/mirror"
 	"github.com/stopgate/stopgate/wire/jsonrpc"
 )
 
@@ -24,14 +25,14 @@ func (s *server) learn(ctx context.Context, live *connection) error {
 	s.stale = false // what changes from now on is seen the next time
 	before := s.tools
 	s.mu.Unlock()
-	l := &listing{server: s, seen: map[stopgate.ToolName]bool{}}
+	l := &listing{server: s, revision: live.revision(), seen: map[stopgate.ToolName]bool{}}
 	cursor := ""
 	for page := 0; ; page++ {
 		params := ""
 		if cursor != "" {
 			params = object{}.text("cursor", cursor).end()
 		}
-		m, err := live.ask(ctx, "tools/list", params, nil)
+		m, err := live.ask(ctx, question{method: "tools/list", params: params})
 		if err != nil {
 			return fmt.Errorf("its tools cannot be listed: %w", err)
 		}
@@ -60,10 +61,11 @@ func (s *server) learn(ctx context.Context, live *connection) error {
 // listing is a list while it is read.
 type listing struct {
 	*server
-	tools   []*tool
-	leftOut []string
-	hidden  []string
-	seen    map[stopgate.ToolName]bool
+	revision string
+	tools    []*tool
+	leftOut  []string
+	hidden   []string
+	seen     map[stopgate.ToolName]bool
 }
 
 // errList is why a server's tools are not known.
@@ -115,6 +117,11 @@ func (l *listing) take(sent, shown jsonstream.Value) {
 	if v, ok := sent.Get("name"); ok {
 		name = visible.Elide(visible.Text(textOf(v)), 64)
 	}
+	var marks mirror.Marks
+	if bad == "" && l.revision == modern {
+		schema, _ := sent.Get("inputSchema")
+		marks, bad = mirror.Read(schema)
+	}
 	switch {
 	case bad != "":
 	case l.seen[d.Name]:
@@ -129,7 +136,7 @@ func (l *listing) take(sent, shown jsonstream.Value) {
 		return
 	}
 	l.seen[d.Name] = true
-	t := &tool{Tool: d, hash: d.Hash}
+	t := &tool{Tool: d, hash: d.Hash, marks: marks}
 	if pins := l.set.o.Pins; pins != nil {
 		same, err := pins.Check(l.at.Identity, d.Name, d.Hash, d.Canonical)
 		if t.changed = err != nil || !same; err != nil {

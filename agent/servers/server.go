@@ -13,6 +13,7 @@ import (
 	"github.com/stopgate/stopgate/agent"
 	"github.com/stopgate/stopgate/mcpgate/definition"
 	"github.com/stopgate/stopgate/mcpgate/link"
+	"github.com/stopgate/stopgate/mcpgate/mirror"
 	"github.com/stopgate/stopgate/wire/jsonrpc"
 )
 
@@ -39,7 +40,8 @@ type server struct {
 type tool struct {
 	*definition.Tool // as the model sees it
 	hash             string
-	changed          bool // it is not the accepted one
+	changed          bool         // it is not the accepted one
+	marks            mirror.Marks // arguments that headers mirror
 }
 
 // connection is a server that is there.
