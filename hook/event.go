@@ -39,6 +39,11 @@ type Event struct {
 	Harmless bool
 	// Dir is the working directory of the session, "" if the host does not say.
 	Dir string
+	// Run is the directory in which the call says that its command lines run, absolute or
+	// seen from Dir, "" if it says none. RunDoubt says that the tool may stay in Dir, RunLost
+	// that what the call says names no directory with certainty.
+	Run               string
+	RunDoubt, RunLost bool
 	// Result is what the tool gave back, as JSON; Failed that it did not succeed.
 	Result []byte
 	Failed bool
@@ -143,7 +148,9 @@ func (h *Host) call(e *Event, root, tool jsonstream.Value) error {
 		e.Call.Args = args
 	}
 	h.name(e, root)
-	if p, ok := h.tools.find(e.HostTool); ok && p.patch != "" {
+	p, ok := h.tools.find(e.HostTool)
+	p.directory(e)
+	if ok && p.patch != "" {
 		args, err := withFiles(e.Call.Args, p.patch)
 		if err != nil {
 			return err

@@ -48,7 +48,7 @@ func withheldText(a Answer) string {
 
 func geminiTools() *tools {
 	return &tools{[]tool{
-		{names: "run_shell_command", args: "command=command description directory=path dir_path=path is_background"},
+		{names: "run_shell_command", args: "command=command description directory=dir dir_path=dir is_background"},
 		{names: "read_file", args: "file_path=path absolute_path=path offset limit start_line end_line"},
 		{names: "read_many_files", args: "paths=paths include=paths exclude recursive useDefaultExcludes file_filtering_options"},
 		{names: "write_file", args: "file_path=path content"},

@@ -31,8 +31,8 @@ func canonical(h *Host, tool string, root value) (stopgate.ToolName, stopgate.Se
 type tools struct{ list []tool }
 
 // tool is one built-in tool. Its arguments are words, "name" or "name=type", with the
-// types path, command, url and argv, a command line or an argument vector; what has no type
-// is known, and nothing more.
+// types path, command, url and argv, a command line or an argument vector, and dir, the path
+// of the directory in which the command runs; what has no type is known, and nothing more.
 type tool struct {
 	names    string // separated by blanks
 	args     string
@@ -80,6 +80,8 @@ func (t tool) definition(name stopgate.ToolName) *stopgate.ToolDefinition {
 		switch kind {
 		case "":
 			schema = append(schema, "{},"...)
+		case "dir":
+			schema = append(schema, `{"x-stopgate-type":"path"},`...)
 		case "paths":
 			schema = append(schema, `{"type":"array","items":{"type":"string","x-stopgate-type":"path"}},`...)
 		default:

@@ -116,7 +116,7 @@ func cursor() *Host {
 		},
 		prefix: map[string]string{"beforeMCPExecution": "MCP:"}, // as preToolUse calls them: no MCP tool is Read or Shell
 		tools: &tools{append([]tool{
-			{names: "Shell", args: "command=command working_directory=path cwd=path timeout description block_until_ms is_background required_permissions"},
+			{names: "Shell", args: "command=command working_directory=dir cwd=dir timeout description block_until_ms is_background required_permissions"},
 			{names: "Read ReadFile", args: "file_path=path path=path target_file=path offset limit content"},
 			{names: "Write", args: "file_path=path path=path content contents"},
 			{names: "StrReplace", args: "path=path file_path=path old_string new_string replace_all"},
@@ -160,7 +160,7 @@ func crush() *Host {
 		},
 		events: map[string]Kind{"PreToolUse": Before, "pre_tool_use": Before},
 		tools: &tools{[]tool{
-			{names: "bash", args: "command=command description working_dir=path timeout run_in_background"},
+			{names: "bash", args: "command=command description working_dir=dir timeout run_in_background"},
 			{names: "view", args: "file_path=path offset limit"},
 			{names: "write", args: "file_path=path content"},
 			{names: "edit", args: "file_path=path old_string new_string replace_all"},

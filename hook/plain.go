@@ -83,7 +83,7 @@ func extension(name, title string) *Host {
 // anyTools are tools by the names that several hosts use.
 func anyTools() *tools {
 	list := []tool{
-		{names: "bash shell execute_command run_command run_terminal_cmd", args: "command=command description timeout workdir=path cwd=path requires_approval run_in_background"},
+		{names: "bash shell execute_command run_command run_terminal_cmd", args: "command=command description timeout workdir=dir cwd=dir requires_approval run_in_background"},
 		{names: "read view read_file", args: "filePath=path path=path file_path=path offset limit"},
 		{names: "write create write_to_file write_file", args: "filePath=path path=path file_path=path content"},
 		{names: "edit replace_in_file str_replace", args: "filePath=path path=path file_path=path oldString newString oldText newText old_string new_string replaceAll replace_all diff edits"},

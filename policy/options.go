@@ -22,6 +22,12 @@ type Options struct {
 	// Dir is the directory in which the relative paths of calls begin, "" for the root: an
 	// agent may work below its project, or have moved elsewhere.
 	Dir string
+	// Run is the directory in which the command lines of the call run where the call says it
+	// itself, "" for Dir. RunDoubt says that the tool may not look at what the call says,
+	// RunLost that what it says is no directory that can be named: paths of command lines
+	// that are not absolute then satisfy nothing permissive and every guard.
+	Run               string
+	RunDoubt, RunLost bool
 	// Links follows symbolic links, nil where the gate does not see the file system of the
 	// tools: paths are then compared as they are written (THREATS C5).
 	Links *match.Links

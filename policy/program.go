@@ -103,7 +103,7 @@ func (p *Program) identify() string {
 
 // environment is the directories that a file's paths are read against (K19).
 func environment(p *syntax.File, o Options) match.Env {
-	env := match.Env{Root: o.Root, Home: o.Home, Dir: o.Dir, Links: o.Links}
+	env := match.Env{Root: o.Root, Home: o.Home, Dir: o.Dir, Run: o.Run, Doubt: o.RunDoubt, Lost: o.RunLost, Links: o.Links}
 	if p.Paths.Root != "" {
 		env.Root = p.Paths.Root
 	}

@@ -7,8 +7,11 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path"
 	"path/filepath"
 	"runtime/debug"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -170,6 +173,8 @@ func (w *hookWiring) open(ctx context.Context, e *hook.Event) (*hook.Backend, er
 	}
 	o.Home, _ = os.UserHomeDir()
 	o.Links = &match.Links{Real: realpath.From(o.Root)}
+	o.Run, o.RunLost = runDir(e.Run, o.Dir, o.Links.Real)
+	o.RunDoubt, o.RunLost = e.RunDoubt, o.RunLost || e.RunLost
 	program, mistakes := policy.Compile(set.Sources(), o)
 	if program == nil || mistakes.HasErrors() {
 		io.WriteString(w.talk, visible.Lines(diag.Text(mistakes.Errors(), set.Text)))
@@ -283,6 +288,22 @@ func openLines(ctx context.Context, settings stateSettings) (*jsonl.Recorder, er
 		case <-time.After(5 * time.Millisecond):
 		}
 	}
+}
+
+// runDir is the absolute directory in which the commands of a call run that says where,
+// "" for one that does not; lost if nobody knows it. Behind ".." only the file system does.
+func runDir(run, dir string, real func(string) (string, bool)) (there string, lost bool) {
+	if run == "" {
+		return "", false
+	}
+	if !path.IsAbs(run) {
+		run = dir + "/" + run
+	}
+	there, ok := real(run)
+	if ok && !slices.Contains(strings.Split(run, "/"), "..") {
+		there = path.Clean(run)
+	}
+	return there, !ok
 }
 
 // projectDir is the directory whose policy holds: what the host says about the

@@ -26,6 +26,7 @@ func compileCommandPaths(s Spec, t Target, restrictive bool, env Env) (textTest,
 	case Writes:
 		test.use, s.Kind = shell.Writes, Glob
 	}
+	env = env.ofCommands()
 	var err *SpecError
 	if test.path, err = compilePath(s, false, restrictive, env); err == nil && restrictive {
 		test.expanding, err = compilePath(s, true, restrictive, env)

@@ -256,3 +256,75 @@ func TestLinks(t *testing.T) {
 		t.Errorf("a protected file behind a link: %v", p)
 	}
 }
+
+// Proves K19, C3, E22: a command line runs where its call says. What the tool may not look
+// at is suspected in both directories and certain in neither; what names no directory is
+// suspected of everything. Absolute paths stay what they are.
+func TestCommandsThatRunElsewhere(t *testing.T) {
+	const root = "/srv/proj"
+	in := func(dir, run string) match.Env { e := from(dir); e.Run = run; return e }
+	doubt := func(e match.Env) match.Env { e.Doubt = true; return e }
+	lost := func(e match.Env) match.Env { e.Lost = true; return e }
+	for _, c := range []struct {
+		name              string
+		env               match.Env
+		line              string
+		permits, suspects bool // of src/** and of conf/secret/**
+	}{
+		{"root", in("", ""), "cat src/a", true, false},
+		{"root named", in("", root), "cat src/a", true, false},
+		{"below", in("", root+"/src"), "cat a", true, false},
+		{"below a directory of the session", in(root+"/lib", root+"/src"), "cat a", true, false},
+		{"back at the root", in(root+"/src", root), "cat a", false, false},
+		{"elsewhere", in("", "/etc"), "cat src/a", false, false},
+		{"climbing", in("", root+"/src"), "cat ../a", false, false},
+		{"guarded", in("", root+"/conf"), "cat secret/key", false, true},
+		{"guarded deeper", in(root+"/src", root+"/conf/secret"), "cat key", false, true},
+		{"guarded from the root", in("", root+"/src"), "cat conf/secret/key", true, true}, // as written: src/conf/secret/key
+		{"guarded by cd", in("", root+"/conf"), "cd secret && cat key", false, true},
+		{"guarded redirection", in("", root+"/conf"), "sort <secret/key", false, true},
+		{"doubt: the directory", doubt(in("", root+"/src")), "cat a", false, false},
+		{"doubt: the same", doubt(in(root+"/src", root+"/src")), "cat a", true, false},
+		{"doubt: guarded there", doubt(in(root+"/src", root+"/conf")), "cat secret/key", false, true},
+		{"doubt: guarded here", doubt(in(root+"/conf", root+"/src")), "cat secret/key", false, true},
+		{"doubt: at the root", doubt(in(root+"/src", root)), "cat a", false, false},
+		{"doubt: absolute", doubt(in("", "/etc")), "cat /srv/proj/src/a", true, false},
+		{"lost", lost(in("", "")), "cat src/a", false, true},
+		{"lost with a directory", lost(in("", root+"/src")), "cat a", false, true},
+		{"lost: absolute", lost(in("", "")), "cat /srv/proj/src/a", true, false},
+	} {
+		target := aCommand
+		if got := compile(t, spec(match.Reads, "src/**"), target, permissive, c.env).Whole([]byte(c.line)); got != c.permits {
+			t.Errorf("%s: %s reads src/**: %v", c.name, c.line, got)
+		}
+		target.Paths = true
+		if got := compile(t, spec(match.Glob, "conf/secret/**"), target, restrictive, c.env).Whole([]byte(c.line)); got != c.suspects {
+			t.Errorf("%s: the guard on %s: %v", c.name, c.line, got)
+		}
+	}
+	// Path parameters, the one that names the directory among them, begin where they did.
+	for _, e := range []match.Env{doubt(in("", root+"/src")), lost(in("", root+"/src"))} {
+		if !compile(t, spec(match.Glob, "src/**"), aPath, permissive, e).Whole([]byte("src/a")) || compile(t, spec(match.Glob, "src/**"), aPath, permissive, e).Whole([]byte("a")) {
+			t.Error("the directory of the command line moves the paths of other parameters")
+		}
+	}
+	swept := func(e match.Env, line string) bool {
+		target := aCommand
+		target.Paths, target.Below = true, true
+		var v match.Value
+		v.Reset([]byte(line))
+		return compile(t, spec(match.Glob, "conf/secret/**"), target, restrictive, e).Sweeps(&v)
+	}
+	if !swept(in("", root+"/conf"), "grep -r x .") || swept(in("", root+"/src"), "grep -r x .") ||
+		!swept(doubt(in(root+"/conf", root+"/src")), "rg x") || !swept(lost(in("", "")), "rg x") {
+		t.Error("whole directories are looked at elsewhere")
+	}
+	protected := func(e match.Env, line string) bool {
+		p, _ := match.NewProtected(e).Command([]byte(line))
+		return p != match.Unprotected
+	}
+	if !protected(in("", root+"/.git"), "cat hooks/pre-commit") || protected(in("", root+"/src"), "cat hooks/pre-commit") ||
+		!protected(doubt(in(root+"/.git", root+"/src")), "cat hooks/pre-commit") || !protected(lost(in("", "")), "cat a") {
+		t.Error("the protected list looks elsewhere")
+	}
+}

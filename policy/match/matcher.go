@@ -39,6 +39,16 @@ type Env struct {
 	// Dir is the absolute directory in which the relative paths of a call begin where
 	// that is not the root, "" otherwise: an agent works below its project, and moves.
 	Dir string
+	// Run is the absolute directory in which the command lines of a call run where the call
+	// itself names one, "" otherwise. Doubt says that the tool may stay in Dir all the same:
+	// relative paths are then suspected in both, and certain in neither.
+	// Lost says that nobody knows where they run: a relative path may be any.
+	Run         string
+	Doubt, Lost bool
+	// also is a second directory in which relative paths may begin; lost says that they may
+	// begin anywhere.
+	also string
+	lost bool
 	// Links follows symbolic links where the gate sees the file system of the tools, nil
 	// elsewhere: paths are then compared as they are written (C5).
 	Links *Links

@@ -2,6 +2,7 @@ package match
 
 import (
 	"bytes"
+	"cmp"
 	"slices"
 	"strings"
 	"sync"
@@ -66,7 +67,7 @@ func newPlace(env Env, expands, restrictive bool) place {
 // normal returns the directories in canonical form; one that is not absolute is
 // unknown.
 func (e Env) normal() Env {
-	for _, dir := range []*string{&e.Root, &e.Home, &e.Dir} {
+	for _, dir := range []*string{&e.Root, &e.Home, &e.Dir, &e.Run, &e.also} {
 		canonical, info := appendCanonical(nil, []byte(*dir))
 		if *dir = string(canonical); !info.absolute {
 			*dir = ""
@@ -76,6 +77,21 @@ func (e Env) normal() Env {
 		e.Dir = ""
 	}
 	return e
+}
+
+// ofCommands is the environment of the paths that command lines name.
+func (e Env) ofCommands() Env {
+	e = e.normal()
+	e.lost = e.Lost
+	if e.Run == "" {
+		return e
+	}
+	stays := cmp.Or(e.Dir, e.Root, "/")
+	if e.Doubt && stays != e.Run {
+		e.also = stays
+	}
+	e.Dir, e.Run, e.Doubt = e.Run, "", false
+	return e.normal()
 }
 
 func newPathTest(n *automaton.NFA, p place) *pathTest {
@@ -157,11 +173,13 @@ func (p *place) examine(dst, value []byte) (canonical []byte, info lexical, plai
 
 // moved reports that a path begins in another directory than the root. Suspicion takes
 // it for one that begins there too, and so lists its readings.
-func (p *place) moved(info lexical) bool { return p.env.Dir != "" && !info.absolute }
+func (p *place) moved(info lexical) bool {
+	return (p.env.Dir != "" || p.env.also != "" || p.env.lost) && !info.absolute
+}
 
 // arrive makes a canonical relative path absolute.
 func (p *place) arrive(canonical []byte, info lexical) ([]byte, lexical) {
-	if p.restrictive || isSystem([]byte(p.env.Dir)) {
+	if p.restrictive || p.env.also != "" || p.env.lost || isSystem([]byte(p.env.Dir)) {
 		return canonical, info
 	}
 	whole, there := appendCanonical(nil, []byte(p.env.Dir+"/"+string(canonical)))

@@ -66,7 +66,8 @@ var askedPaths = []protectedGlob{
 // lives for one call pays for the lines that the call comes near.
 type Protected struct {
 	place   place
-	literal place // of words that a shell takes as they are
+	shell   place // of words of command lines
+	literal place // of those that a shell takes as they are
 	lines   []*protectedLine
 	names   func() *nameIndex
 	// The lines of each protection as one, for values with wildcards.
@@ -84,7 +85,8 @@ type protectedLine struct {
 // protect with a floor ask: the policy files in use.
 func NewProtected(env Env, files ...string) *Protected {
 	p := &Protected{place: newPlace(env, true, true)}
-	p.literal = p.place
+	p.shell = newPlace(env.ofCommands(), true, true)
+	p.literal = p.shell
 	p.literal.expands = false
 	p.lines = make([]*protectedLine, 0, len(deniedPaths)+len(askedPaths)+len(files))
 	for _, g := range deniedPaths {
@@ -284,7 +286,7 @@ func (p *Protected) command(c *shell.Command) (protection Protection, entry stri
 		}
 	}
 	path := func(text []byte, literal bool) (protection Protection, entry string) {
-		place := &p.place
+		place := &p.shell
 		if literal {
 			place = &p.literal
 		}

@@ -175,8 +175,14 @@ func (l *lister) addReadings(t spelling) {
 	canonical, info := appendCanonical(nil, []byte(t.text))
 	path := string(canonical)
 	root := l.env.Root
-	if l.env.Dir != "" && !info.absolute {
-		whole, _ := appendCanonical(nil, []byte(l.env.Dir+"/"+path))
+	if l.env.lost && !info.absolute {
+		l.complete = false
+	}
+	for _, dir := range [...]string{l.env.Dir, l.env.also} {
+		if dir == "" || info.absolute {
+			continue
+		}
+		whole, _ := appendCanonical(nil, []byte(dir+"/"+path))
 		there := string(whole)
 		if inside, ok := insideRoot(there, root); ok {
 			there = inside
@@ -211,14 +217,23 @@ func (l *lister) addReadings(t spelling) {
 // addReal follows the links of a spelling. Where that leads nobody knows, anything may
 // be meant.
 func (l *lister) addReal(t spelling) {
-	from := cmp.Or(l.env.Dir, l.env.Root)
-	if l.env.Links == nil || t.glob || from == "" && !strings.HasPrefix(t.text, "/") {
+	if l.env.Links == nil || t.glob {
 		return
 	}
-	name := t.text
-	if !strings.HasPrefix(name, "/") {
-		name = from + "/" + name
+	if strings.HasPrefix(t.text, "/") {
+		l.follow(t.text, t)
+		return
 	}
+	if from := cmp.Or(l.env.Dir, l.env.Root); from != "" {
+		l.follow(from+"/"+t.text, t)
+	}
+	if l.env.also != "" {
+		l.follow(l.env.also+"/"+t.text, t)
+	}
+}
+
+// follow adds where an absolute path leads.
+func (l *lister) follow(name string, t spelling) {
 	real, ok := l.env.Links.Real(name)
 	if !ok {
 		l.complete = false

@@ -82,8 +82,15 @@ func (t *pathPattern) sweeps(dir string, literal, hidden bool) bool {
 
 // anyBelow asks about every reading of a directory.
 func (p *place) anyBelow(dir string, literal bool, below func(r Reading) bool) bool {
+	relative := dir == "" || dir[0] != '/' && dir[0] != '~'
+	if relative && p.env.lost {
+		return true
+	}
+	if relative && p.env.also != "" && p.anyBelow(p.env.also+"/"+dir, literal, below) {
+		return true
+	}
 	switch {
-	case p.env.Dir != "" && (dir == "" || dir[0] != '/' && dir[0] != '~'):
+	case relative && p.env.Dir != "":
 		dir = p.env.Dir + "/" + dir
 	case dir == "":
 		return below(Reading{})
