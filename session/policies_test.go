@@ -6,10 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"pgregory.net/rapid"
-
 	"github.com/stopgate/stopgate"
-	"github.com/stopgate/stopgate/internal/testkit/property"
 	"github.com/stopgate/stopgate/jsonstream"
 	"github.com/stopgate/stopgate/policy/match"
 	"github.com/stopgate/stopgate/session"
@@ -184,6 +181,23 @@ func TestRequireKeyed(t *testing.T) {
 	b.expect("merge", `{"pr":7}`, ok)
 }
 
+// Proves TPS-20, TPS-25: one review opens every dependent that lists it, for its key
+// only, and each of several prerequisites by itself.
+func TestKeyOfEachDependent(t *testing.T) {
+	b := newBook(t,
+		session.Require("merge", "release_*").After("review").Key("/pr").Named("reviewed"),
+		session.Require("close").After("review", "comment").Any().Key("/pr").Named("answered"))
+	b.run("review", `{"pr":7}`, session.Succeeded)
+	b.run("comment", `{"pr":8}`, session.Succeeded)
+	for call, code := range map[string]stopgate.Code{
+		"merge 7": ok, "release_eu 7": ok, "close 7": ok, "close 8": ok,
+		"merge 8": stopgate.CodePrerequisiteMissing, "release_eu 8": stopgate.CodePrerequisiteMissing, "close 9": stopgate.CodePrerequisiteMissing,
+	} {
+		tool, pr, _ := strings.Cut(call, " ")
+		b.expect(tool, `{"pr":`+pr+`}`, code)
+	}
+}
+
 // Proves H8, Q14, TPS-24: no key denies, in every shape that is none; a setting gives
 // the old behaviour.
 func TestNoKey(t *testing.T) {
@@ -233,35 +247,6 @@ func TestReadBeforeWrite(t *testing.T) {
 	b.expect("write", `{"path":"lib/a"}`, ok)
 	b.release("shell", `{"command":"rm -r lib"}`)
 	b.expect("write", `{"path":"lib/a"}`, stopgate.CodeReadRequired)
-}
-
-// What is quickly told to be canonical is what the readings of a path say.
-func TestPlainPaths(t *testing.T) {
-	property.Check(t, func(t *rapid.T) {
-		path := rapid.StringMatching(`[a-cA._/-]{1,8}`).Draw(t, "path")
-		args, err := jsonstream.Parse([]byte(`{"path":"`+path+`"}`), jsonstream.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		keys := session.ReadBeforeWrite().Needs(session.Call{Tool: "write_file", Args: args})
-		readings, complete := match.Readings(path, match.Env{}, false)
-		_, plain := match.Clean(path)
-		want := complete && plain && !strings.HasPrefix(readings[0].Path, "..")
-		if got := len(keys) > 0; got != want || got && keys[len(keys)-1].Value != readings[0].Path {
-			t.Fatalf("%q: keys %v, readings %v", path, keys, readings)
-		}
-	})
-}
-
-// Proves Q15: with a content hash the write has to name what was read last.
-func TestContentHash(t *testing.T) {
-	b := newBook(t, session.ReadBeforeWrite().Reads("read").Writes("write").ContentHash("/was"))
-	b.run("read", `{"path":"a"}`, session.Succeeded)
-	b.expect("write", `{"path":"a"}`, stopgate.CodeReadRequired)
-	b.expect("write", `{"path":"a","was":"old"}`, stopgate.CodeReadRequired)
-	b.expect("write", `{"path":"a","was":"HREAD"}`, ok)
-	b.run("write", `{"path":"a","was":"hread"}`, session.Succeeded)
-	b.expect("write", `{"path":"a","was":"hread"}`, stopgate.CodeReadRequired)
 }
 
 // Proves X14, H4, S8: of two calls of one turn the second cannot lean on the first,
@@ -521,41 +506,6 @@ func TestRegistry(t *testing.T) {
 	if session.FromContext(ctx).Len() != 1 || session.FromContext(t.Context()).Len() != 0 {
 		t.Error("the registry is not found in the context")
 	}
-}
-
-// noted is a custom policy with state of its own: notes about results.
-type noted struct{}
-
-func (noted) Name() string            { return "noted" }
-func (noted) Tools() session.Selector { return session.Select("pick", "use") }
-func (noted) Needs(session.Call) []session.Key {
-	return []session.Key{session.NoteKey("noted", "")}
-}
-func (noted) Check(v session.View, c session.Call) session.Decision {
-	if c.Tool == "use" && v.Cell(session.NoteKey("noted", "")).Text == "" {
-		return session.Deny("not_picked", "Pick one first.")
-	}
-	return session.Allow()
-}
-func (noted) OnResult(_ session.View, r session.Result) []session.Fact {
-	return []session.Fact{session.Note("noted", "", string(r.Data)), {Kind: session.Approved, Name: "a way out"}}
-}
-
-// Proves TPS-08, TPS-25, TPS-29: a policy of one's own keeps notes, about results of
-// calls that did not fail, and nothing else.
-func TestNotes(t *testing.T) {
-	b := newBook(t, noted{})
-	b.expect("use", `{}`, "not_picked")
-	for kind, want := range map[session.Kind]int{session.Failed: 0, session.Absent: 0, session.Succeeded: 1, session.Finished: 1} {
-		facts := b.reg.NotifyResult(session.View{}, session.Result{Call: session.Call{Tool: "pick"}, Kind: kind, Data: []byte("blue")})
-		if len(facts) != want {
-			t.Errorf("%s: %v", kind, facts)
-		}
-		if kind == session.Succeeded {
-			b.add(facts...)
-		}
-	}
-	b.expect("use", `{}`, ok)
 }
 
 // Proves H6, TPS-04: a call of no session satisfies nobody's prerequisites.

@@ -136,6 +136,20 @@ func dataOf(text string) jsonstream.Value {
 	return data
 }
 
+// Note returns the newest note of a policy about a value that still counts: what was
+// noted in a turn counts from the next one on, and what a restore took back does not
+// (DECISIONS S15). It is for notes that permit; what restricts is the Text of the cell,
+// which a restore leaves. The policy has to need [NoteKey].
+func (v View) Note(policy, value string) (text string, ok bool) {
+	c := v.Cell(NoteKey(policy, value))
+	for i := len(c.Permits) - 1; i >= 0; i-- {
+		if p := c.Permits[i]; v.Stands(p, c.Broken) {
+			return p.Text, true
+		}
+	}
+	return "", false
+}
+
 // Stands reports whether a fact that permits still counts: it was there when the
 // turn began, nothing invalidated it, and no restore took it back.
 func (v View) Stands(p Permit, broken uint64) bool {
@@ -190,7 +204,7 @@ func Deny(code stopgate.Code, public string) Decision {
 }
 
 // Note is a fact by which a policy written in Go remembers something under a key
-// value; its cell is [NoteKey]. Only the policy itself reads it.
+// value; its cell is [NoteKey], and [View.Note] reads it. A policy writes its own only.
 func Note(policy, value, text string) Fact {
 	return Fact{Kind: Noted, Name: policy, Key: NoteKey(policy, value), Text: text}
 }

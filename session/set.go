@@ -300,8 +300,8 @@ func (s *Set) Observes(c Call) (keys []Key, ok bool) {
 }
 
 // NotifyResult lets the policies note the result of a call that did not fail
-// (TPS-08): what they return are the
-// Noted facts on their own cells, everything else is dropped.
+// (TPS-08): what they return are the Noted facts on their own cells, everything else is
+// dropped.
 func (s *Set) NotifyResult(v View, r Result) []Fact {
 	var notes []Fact
 	if r.Kind != Succeeded && r.Kind != Finished {
@@ -313,13 +313,26 @@ func (s *Set) NotifyResult(v View, r Result) []Fact {
 			continue
 		}
 		for _, f := range o.OnResult(v, r) {
-			if f.Kind == Noted && f.Key.Space == SpaceNote {
+			if f.Kind == Noted && f.Key.Space == SpaceNote && f.Key.Name == f.Name && named(e.policy, f.Name) {
 				f.At, f.Proposal, f.Tool, f.Observed = r.At, r.Call.Proposal, r.Call.Tool, r.Seen
 				notes = append(notes, f)
 			}
 		}
 	}
 	return notes
+}
+
+// named reports whether a policy, or one inside it, has a name: a policy does not know
+// what it is wrapped in.
+func named(p Policy, name string) bool {
+	for p != nil && p.Name() != name {
+		w, wraps := p.(Unwrapper)
+		if !wraps {
+			return false
+		}
+		p = w.Unwrap()
+	}
+	return p != nil
 }
 
 // Watched are the pointers whose values already tell some policies what they need of

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -89,13 +90,46 @@ func (k *keyer) text(v jsonstream.Value, path bool) (string, bool) {
 }
 
 // canonical is the one reading of a path: relative to the root, or absolute. A path
-// that some tool could read as another one has none.
+// that some tool could read as another one has none. Where the gate follows links it is
+// the file behind them that is read and written (THREATS H12).
 func (k *keyer) canonical(path string) (string, bool) {
-	if plainest(path) {
+	if k.env.Dir == "" && k.env.Links == nil && plainest(path) {
 		return path, true
 	}
-	readings, complete := match.Readings(path, k.env, false)
-	if _, plain := match.Clean(path); !plain || !complete || len(readings) == 0 || readings[0].Glob {
+	cleaned, ok := k.lexical(path)
+	if !ok || k.env.Links == nil {
+		return cleaned, ok
+	}
+	written, from := path, cmp.Or(k.env.Dir, k.env.Root)
+	if !strings.HasPrefix(written, "/") {
+		if from == "" {
+			return cleaned, true // nobody knows where it begins
+		}
+		written = from + "/" + written
+	}
+	name := cleaned
+	if !strings.HasPrefix(name, "/") {
+		name = k.env.Root + "/" + name
+	}
+	// Behind a link ".." is not the directory before it for everybody.
+	real, ok := k.env.Links.Real(written)
+	same, known := k.env.Links.Real(name)
+	if !ok || !known || real != same {
+		return "", false
+	}
+	return k.lexical(real)
+}
+
+// lexical is canonical by the letters of the path alone.
+func (k *keyer) lexical(path string) (string, bool) {
+	env := k.env
+	env.Links = nil
+	readings, complete := match.Readings(path, env, false)
+	below := path
+	for k.env.Dir != "" && strings.HasPrefix(below, "../") { // it is known what is above
+		below = below[len("../"):]
+	}
+	if _, plain := match.Clean(below); !plain || !complete || len(readings) == 0 || readings[0].Glob {
 		return "", false
 	}
 	if strings.HasPrefix(readings[0].Path, "..") {

@@ -109,8 +109,8 @@ func (openDesks) CheckHandoff(_ context.Context, p gate.Proposal) (gate.Decision
 	return gate.Decision{Kind: gate.Permit, Reason: "open"}, nil
 }
 
-// lookedUp is a session policy with a memory of its own: a refund must not be larger
-// than what was last looked up. Its memory is notes, which are facts of the session.
+// lookedUp is a session policy with a memory of its own: there is no refund before an
+// order was looked up. Its memory is notes, which are facts of the session.
 type lookedUp struct{}
 
 func (lookedUp) Name() string            { return "looked_up" }
@@ -124,7 +124,8 @@ func (l lookedUp) Check(v session.View, c session.Call) session.Decision {
 		return session.Allow()
 	}
 	amount, _ := c.Args.Get("amount")
-	if v.Cell(session.NoteKey(l.Name(), "total")).Text == "" || string(amount.Raw()) == "" {
+	total, _ := v.Note(l.Name(), "total")
+	if total == "" || string(amount.Raw()) == "" {
 		return session.Deny("not_looked_up", "Look the order up first.")
 	}
 	return session.Allow()
