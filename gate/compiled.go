@@ -133,8 +133,8 @@ func (g *Gate) compileAs(p *policy.Program, enforcement string) (*compiled, erro
 }
 
 // policies are the session policies of the file, and behind them those in Go.
-func (c *compiled) policies(registry *session.Registry) *session.Set {
-	file, code := noPolicies, registry.Set()
+func (c *compiled) policies(code *session.Set) *session.Set {
+	file := noPolicies
 	if c.sessions != nil {
 		file = c.sessions.Set()
 	}

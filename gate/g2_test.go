@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -12,6 +13,7 @@ import (
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/internal/testkit/ports"
+	"github.com/stopgate/stopgate/jsonstream"
 	"github.com/stopgate/stopgate/session"
 )
 
@@ -136,8 +138,7 @@ func TestG2Matrix(t *testing.T) {
 	}
 }
 
-// Proves G2-04, G2-05, G2-06, G2-07, G2-17, G2-19, G2-20, G2-23, TPS-34, TPS-35: what
-// policies and tracers see, without a secret.
+// Proves G2-04, G2-17, G2-19, TPS-34, TPS-35: what tracers see, without a secret.
 func TestTraces(t *testing.T) {
 	var seen tracer
 	var to stopgate.AgentName
@@ -169,11 +170,118 @@ func TestTraces(t *testing.T) {
 		e.Metadata["policy go"] != "fine" || e.Metadata["go.tier"] != "gold" || e.Metadata["layer"] != "rules" {
 		t.Errorf("%+v", e)
 	}
-	if d := seen.events[2]; d.Row == nil || d.Row.Time.IsZero() || d.Policy != "first" || !d.Warning || d.Session != "s" || d.Metadata["missing"] != "x" || d.ID == "" {
+	if d := seen.events[2]; d.Row == nil || d.Row.Time.IsZero() || d.Policy != "first" || d.Tool != "asked" || !d.Warning || d.Session != "s" || d.Metadata["missing"] != "x" || d.ID == "" {
 		t.Errorf("%+v", d)
 	}
-	if h := seen.events[3]; h.Handoff != "billing" || to != "billing" || h.Tool != "" || h.CallID != "h1" || strings.Contains(h.Args, "AKIA") {
+	if h := seen.events[3]; h.Agent != "triage" || h.Turn != "t1" || h.Policy != "policy-1" || h.Metadata["layer"] == "" || h.Handoff != "billing" || to != "billing" || h.Tool != "" || h.CallID != "h1" || strings.Contains(h.Args, "AKIA") {
 		t.Errorf("%+v", h)
+	}
+}
+
+type runContext struct{}
+
+// Proves G2-05, G2-06, G2-07, G2-20, G2-23: a policy in Go is given agent, tool or receiver, the
+// arguments as text and parsed, the turn and the context of the run; the same proposal is
+// the same input, whatever its spelling; and it can refuse by a sensitive member.
+func TestWhatPoliciesAreGiven(t *testing.T) {
+	var seen []gate.Proposal
+	look := func(ctx context.Context, p gate.Proposal) (gate.Decision, error) {
+		if ctx.Value(runContext{}) != "run 7" {
+			t.Error("another context")
+		}
+		seen = append(seen, p)
+		args, err := p.Parsed()
+		if err != nil {
+			return gate.Decision{}, err
+		}
+		if _, sensitive := args.Get("password"); sensitive {
+			return gate.Decision{Kind: gate.Forbid, Reason: "sensitive"}, nil
+		}
+		return gate.Decision{Kind: gate.Permit, Reason: "fine"}, nil
+	}
+	g := newGate(t, gate.WithDenyMode(gate.DenyToolResult), gate.WithToolPolicies(ports.ToolPolicy{As: "go", Answer: look}), gate.WithHandoffPolicies(lookingAt(look)))
+	run := context.WithValue(ctx, runContext{}, "run 7")
+	for i, args := range []string{`{"n":1,"m":[{"k":"v"}]}`, ` { "n" : 1 , "m" : [ { "\u006b" : "v" } ] } `, `{"n":1,"pass\u0077ord":"x"}`} {
+		want := map[bool]stopgate.Status{true: stopgate.Denied, false: stopgate.Allowed}[strings.Contains(args, "pass")]
+		turn := stopgate.TurnID(fmt.Sprint("t", i)) // one transfer in each
+		out, err := g.Decide(run, stopgate.Call{Tool: "free", ID: "c1", Turn: turn, Agent: "triage", Session: "s", Principal: "ann", Args: []byte(args)})
+		if err != nil || out.Status != want {
+			t.Errorf("%s: %v %v", args, out, err)
+		}
+		out, err = g.Handoff(run, gate.HandoffCall{From: "triage", To: "billing", ID: "h1", Turn: turn, Session: "s", Principal: "ann", Payload: []byte(args)})
+		if err != nil || out.Status != want {
+			t.Errorf("payload %s: %v %v", args, out, err)
+		}
+	}
+	for i, p := range seen {
+		if c := p.Call; c.Agent != "triage" || c.Turn != stopgate.TurnID(fmt.Sprint("t", i/2)) || c.Session != "s" || c.Principal != "ann" || c.Args != nil || p.Policy != "policy-1" {
+			t.Errorf("proposal %d: %+v", i, p)
+		}
+		switch c := p.Call; i % 2 {
+		case 0:
+			if c.Tool != "free" || c.ID != "c1" || p.To != "" {
+				t.Errorf("call %+v", p)
+			}
+		case 1:
+			if p.To != "billing" || c.ID != "h1" {
+				t.Errorf("handoff %+v", p)
+			}
+		}
+	}
+	for i := range 2 {
+		a, b := seen[i], seen[i+2]
+		x, _ := a.Parsed()
+		y, err := b.Parsed()
+		if same := slices.Equal(jsonstream.AppendCanonical(nil, x), jsonstream.AppendCanonical(nil, y)); err != nil || !same || a.ID == b.ID || a.ArgsHash != b.ArgsHash || a.ArgsHash == "" {
+			t.Errorf("the same proposal twice: %+v, %+v", a, b)
+		}
+	}
+}
+
+// lookingAt is a handoff policy that sees its context too.
+type lookingAt func(context.Context, gate.Proposal) (gate.Decision, error)
+
+func (lookingAt) Name() string { return "go" }
+func (l lookingAt) CheckHandoff(ctx context.Context, p gate.Proposal) (gate.Decision, error) {
+	return l(ctx, p)
+}
+
+// Proves G2-16, G2-17: every proposal is traced once, however it ends.
+func TestEveryProposalIsTraced(t *testing.T) {
+	var seen tracer
+	g := newGate(t, gate.WithTracer(&seen), answers(func(v gate.View) gate.Answer { return v.Edit("ann", []byte(`{"b":2}`)) }))
+	for _, end := range []stopgate.End{stopgate.Truncated, stopgate.Ended} {
+		p := openCall(t, g, "free")
+		p.Feed([]byte(`{"a":`))
+		p.Close(end)
+		p.Resolve(ctx)
+	}
+	p := openCall(t, g, "free")
+	p.Cancel(ctx)
+	p.Cancel(ctx)
+	decide(t, g, "skipped", `{}`)
+	decide(t, g, "nobody-knows-it", `{}`)
+	decide(t, g, "edited", `{}`)
+	var got []string
+	for _, e := range seen.events {
+		if got = append(got, e.Decision+" "+string(e.Reason)); e.Name != gate.TraceTool || e.Tool == "" || e.Policy != "policy-1" || e.Session != "s" {
+			t.Errorf("%+v", e)
+		}
+	}
+	want := []string{"denied stream_truncated", "denied malformed_arguments", "denied cancelled", "skipped rule_matched", "denied policy_not_configured", "denied rule_matched", "allowed rule_matched"}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+}
+
+// Proves G2-14, K33: without a word about it, in the file or in Go, a denial is an error.
+func TestDenyModeOmitted(t *testing.T) {
+	g := fileGate(t, "version = 1\n[tools.a.policy]\nrun = \"deny\"\n")
+	if _, err := g.Decide(ctx, stopgate.Call{Tool: "a", Args: []byte(`{}`)}); !errors.Is(err, gate.ErrToolDenied) {
+		t.Error(err)
+	}
+	if _, err := g.Handoff(ctx, gate.HandoffCall{To: "b"}); !errors.Is(err, gate.ErrHandoffDenied) {
+		t.Error(err)
 	}
 }
 

@@ -102,7 +102,7 @@ func (p *pending) recall(ctx context.Context) {
 // those that need no argument.
 func (p *pending) sit(ctx context.Context) {
 	g := p.g
-	all := p.under.policies(g.registry)
+	all := p.under.policies(p.turn.begunWith(g.registry))
 	p.tool = p.under.name(p.call.Tool)
 	p.set = all.For(p.tool)
 	p.governed = p.set.Len() > 0

@@ -210,7 +210,7 @@ func (g *Gate) learn(ctx context.Context, rel *release, r stopgate.Result) error
 		return ErrUnmatched
 	}
 	now := g.current.Load()
-	set, released := now.policies(g.registry), cell.Call.Fact
+	set, released := now.policies(g.registry.Set()), cell.Call.Fact
 	c := session.Call{
 		Proposal: released.Proposal, Tool: released.Tool, Agent: released.Agent, Turn: released.Turn, ID: released.CallID,
 		ArgsHash: released.ArgsHash, To: released.Release.Receiver(),

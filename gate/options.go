@@ -103,7 +103,7 @@ func WithHandoffPolicies(p ...HandoffPolicy) Option {
 func WithStore(s Store) Option { return func(c *config) { c.store = s } }
 
 // WithSessionPolicies adds the session policies of a registry behind those of the
-// policy file. What is registered later holds for calls opened later.
+// policy file. What changes later holds for turns that begin later.
 func WithSessionPolicies(r *session.Registry) Option { return func(c *config) { c.registry = r } }
 
 // WithSealKey sets the secret that seals snapshots: at least 32 bytes. Without one

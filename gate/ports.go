@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/jsonstream"
 )
 
 // The ports are what the gate needs from outside. All of them may be called from
@@ -52,6 +53,16 @@ type Proposal struct {
 	Verdict    stopgate.Verdict // of the layers before
 	Policy     string           // hash of the policy
 	Definition string           // hash of the tool definition, "" without one
+}
+
+// Parsed returns the arguments as a value (G2-05), or an error that a policy best
+// returns: what cannot be read must not look as if nothing were there. No arguments, which
+// a handoff may have, are a value that is not valid.
+func (p *Proposal) Parsed() (jsonstream.Value, error) {
+	if p.Args == "" {
+		return jsonstream.Value{}, nil
+	}
+	return jsonstream.Parse([]byte(p.Args), jsonstream.Options{MaxExponent: jsonstream.AnyExponent})
 }
 
 // DecisionKind is what a [ToolPolicy] answers. The zero value is no answer and

@@ -53,6 +53,7 @@ type turn struct {
 	known    bool
 	head     uint64
 	transfer stopgate.ProposalID // the transition that was taken
+	policies *session.Set        // those in Go, see begunWith
 
 	// Set before the first call, see Remember.
 	alone *alone // nil: the session's own facts
@@ -70,6 +71,17 @@ func (g *Gate) turn(o session.Owner, id stopgate.TurnID) *turn {
 		return new(turn)
 	}
 	return g.turns.getOrPut(turnKey{o, id}, func() *turn { return new(turn) })
+}
+
+// begunWith returns the policies in Go that the turn began with: those that are there
+// when its first call asks (DECISIONS S37).
+func (t *turn) begunWith(r *session.Registry) *session.Set {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.policies == nil {
+		t.policies = r.Set()
+	}
+	return t.policies
 }
 
 // begun returns the position of the facts that the turn sees, if it is known.

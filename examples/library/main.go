@@ -88,10 +88,14 @@ type ourDomain struct{}
 func (ourDomain) Name() string { return "our_domain" }
 
 func (ourDomain) Check(_ context.Context, p gate.Proposal) (gate.Decision, error) {
-	switch {
-	case p.Call.Tool != "mail":
+	if p.Call.Tool != "mail" {
 		return gate.Decision{Kind: gate.NoOpinion}, nil
-	case strings.Contains(p.Args, `@example.com"`):
+	}
+	args, err := p.Parsed()
+	if err != nil {
+		return gate.Decision{}, err
+	}
+	if to, _ := args.Get("to"); strings.HasSuffix(to.Text(), "@example.com") {
 		return gate.Decision{Kind: gate.Permit, Reason: "inside"}, nil
 	}
 	return gate.Decision{Kind: gate.Forbid, Reason: "outside", Public: "Mail goes to example.com only."}, nil
