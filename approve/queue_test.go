@@ -166,6 +166,58 @@ func TestYesCountsOnce(t *testing.T) {
 	})
 }
 
+// Proves H15, H1, I16: calls that are identical and wait at once are one question. A no
+// answers them all; a yes lets one of them out, and the others ask again. What differs in
+// session, principal or arguments is a question of its own.
+func TestIdenticalCallsAreOneQuestion(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newDesk(t, new(mem.Approvals), quiet)
+		all := []<-chan stopgate.Outcome{d.decide(t.Context(), call("write", page)), d.decide(t.Context(), call("write", page)), d.decide(t.Context(), call("write", page))}
+		first := d.asked()
+		d.answer(first.ID, approve.Reply{Kind: approve.Yes})
+		synctest.Wait()
+		var rest []<-chan stopgate.Outcome
+		for _, done := range all {
+			select {
+			case out := <-done:
+				if !out.Allowed() || out.Approval.ID != first.ID {
+					t.Fatalf("%s %+v", out.Verdict, out.Approval)
+				}
+			default:
+				rest = append(rest, done)
+			}
+		}
+		if len(rest) != 2 {
+			t.Fatalf("one yes let %d calls out", len(all)-len(rest))
+		}
+		if second := d.asked(); second.ID == first.ID {
+			t.Fatal("a question was used twice")
+		} else {
+			d.answer(second.ID, approve.Reply{})
+		}
+		for _, done := range rest {
+			d.wants(done, stopgate.CodeApprovalDeclined)
+		}
+		for _, differs := range []func(c *stopgate.Call){
+			func(c *stopgate.Call) {}, func(c *stopgate.Call) { c.Session = "s2" }, func(c *stopgate.Call) { c.Principal = "eve" },
+			func(c *stopgate.Call) { c.Args = []byte(`{"path":"docs/a.md","content":"y"}`) },
+		} {
+			c := call("write", page)
+			differs(&c)
+			rest = append(rest, d.decide(t.Context(), c))
+		}
+		if n := len(d.waiting()); n != 4 {
+			t.Errorf("%d questions of four calls that differ", n)
+		}
+		for _, e := range d.waiting() {
+			d.answer(e.ID, approve.Reply{})
+		}
+		for _, done := range rest[2:] {
+			d.wants(done, stopgate.CodeApprovalDeclined)
+		}
+	})
+}
+
 // Proves H16: of answers that race one counts, and a no that comes before the call
 // has left wins over every yes.
 func TestRacingAnswers(t *testing.T) {
