@@ -264,6 +264,8 @@ key = "/file_path"
 		{"gemini-cli", `{"llmContent":"x","returnDisplay":"x"}`, runs},
 		{"gemini-cli", `{"llmContent":"x","returnDisplay":"x","error":null}`, runs},
 		{"gemini-cli", `{"llmContent":"x","returnDisplay":"x","error":{"message":"no such file"}}`, blocks},
+		{"gemini-cli", `null`, runs},
+		{"gemini-cli", `"error"`, runs},
 		{"copilot-cli", `{"resultType":"success","textResultForLlm":"x"}`, runs},
 		{"copilot-cli", `{"resultType":"failure","textResultForLlm":"x"}`, blocks},
 		{"copilot-cli", `{"resultType":"denied","textResultForLlm":"x"}`, blocks},
@@ -282,6 +284,23 @@ key = "/file_path"
 			t.Errorf("%s after %s: writing: the host %s, want %s", c.host, c.result, got, c.want)
 		}
 	}
+}
+
+// Proves S28: crush ends the turn on exit status 49, with the denial beside it.
+func TestCrushHalts(t *testing.T) {
+	h := host(t, "crush")
+	o := hook.Options{Open: opener(t, program(t, contract), h, gate.WithStore(new(ports.Store)))}
+	const started = `{"version":1,"decision":"deny","halt":true,"reason":"stopgate: `
+	for range 8 {
+		r := ask(t, h, o, event("crush", "no", `{}`))
+		if r.Exit == 49 && strings.HasPrefix(string(r.Stdout), started) && len(r.Stderr) > 0 {
+			return
+		}
+		if r.Exit != 2 {
+			t.Fatalf("%+v", r)
+		}
+	}
+	t.Error("the turn goes on after eight denials")
 }
 
 // Proves FM9: events that the adapters do not decide about are refused where they are
