@@ -303,6 +303,33 @@ func TestCrushHalts(t *testing.T) {
 	t.Error("the turn goes on after eight denials")
 }
 
+// Proves S22: the directory of a session, wherever a host says it.
+func TestDirectories(t *testing.T) {
+	for _, c := range []struct{ host, input, want string }{
+		{"claude-code", event("claude-code", "free", `{}`), "/srv/proj"},
+		{"codex", event("codex", "free", `{}`), "/srv/proj"},
+		{"gemini-cli", event("gemini-cli", "free", `{}`), "/srv/proj"},
+		{"copilot-cli", event("copilot-cli", "free", `{}`), "/srv/proj"},
+		{"cursor", `{"conversation_id":"s1","hook_event_name":"preToolUse","workspace_roots":["/a","/b"],"tool_name":"free","tool_input":{},"cwd":"/b/x"}`, "/b/x"},
+		{"cursor", `{"conversation_id":"s1","hook_event_name":"beforeReadFile","workspace_roots":["/a","/b"],"file_path":"/b/x","content":""}`, "/a"},
+		{"cursor", `{"conversation_id":"s1","hook_event_name":"beforeMCPExecution","workspace_roots":[],"tool_name":"free","tool_input":"{}"}`, ""},
+		{"cursor", `{"conversation_id":"s1","hook_event_name":"beforeMCPExecution","workspace_roots":[7,"x","file:///a"],"tool_name":"free","tool_input":"{}"}`, ""},
+		{"cline", event("cline", "free", `{}`), "/srv/proj"},
+		{"crush", event("crush", "free", `{}`), "/srv/proj"},
+		{"generic", event("generic", "free", `{}`), ""},
+	} {
+		h, dir := host(t, c.host), "not opened"
+		open := opener(t, program(t, contract), h)
+		ask(t, h, hook.Options{Open: func(ctx context.Context, e *hook.Event) (*hook.Backend, error) {
+			dir = e.Dir
+			return open(ctx, e)
+		}}, c.input)
+		if dir != c.want {
+			t.Errorf("%s: %s: in %q, want %q", c.host, c.input, dir, c.want)
+		}
+	}
+}
+
 // Proves FM9: events that the adapters do not decide about are refused where they are
 // about a tool, and left alone where they are not.
 func TestEventsThatAreNotInstalled(t *testing.T) {

@@ -2,6 +2,7 @@ package hook
 
 import (
 	"errors"
+	"path/filepath"
 	"strings"
 
 	"github.com/stopgate/stopgate"
@@ -60,7 +61,7 @@ var (
 
 // fields are the names of a host's members, each with its spellings.
 type fields struct {
-	event, tool, input, id, session, dir, turn, agent, result, failed []string
+	event, tool, input, id, session, dir, roots, turn, agent, result, failed []string
 }
 
 // snake are the names that most hosts took over from Claude Code.
@@ -102,7 +103,7 @@ func (h *Host) read(text []byte) (*Event, error) {
 	default:
 		e.Kind = kind
 	}
-	e.Dir = first(root, h.fields.dir).Text()
+	e.Dir = h.dir(root)
 	e.Call = stopgate.Call{
 		ID: stopgate.CallID(first(root, h.fields.id).Text()), Turn: stopgate.TurnID(first(root, h.fields.turn).Text()),
 		Agent: stopgate.AgentName(first(root, h.fields.agent).Text()), Principal: Principal, Surface: stopgate.SurfaceHook, Dialect: h.Name,
@@ -181,6 +182,22 @@ func object(v jsonstream.Value) ([]byte, error) {
 		return []byte(v.Text()), nil // the gate judges what it is
 	}
 	return v.Raw(), nil
+}
+
+// dir is the directory of the session: where an event does not say it, the first of
+// the folders that the editor has open, as far as it is a path.
+func (h *Host) dir(root jsonstream.Value) string {
+	if dir := first(root, h.fields.dir).Text(); dir != "" {
+		return dir
+	}
+	if roots := first(root, h.fields.roots); roots.Kind() == jsonstream.Array {
+		for v := range roots.Elements() {
+			if filepath.IsAbs(v.Text()) {
+				return v.Text()
+			}
+		}
+	}
+	return ""
 }
 
 // first is the first of several members that there is.

@@ -103,7 +103,7 @@ func cursor() *Host {
 		},
 		fields: fields{
 			event: []string{"hook_event_name"}, tool: []string{"tool_name"}, input: []string{"tool_input"},
-			id: []string{"tool_use_id"}, session: []string{"conversation_id"}, dir: []string{"cwd"}, turn: []string{"generation_id"},
+			id: []string{"tool_use_id"}, session: []string{"conversation_id"}, dir: []string{"cwd"}, roots: []string{"workspace_roots"}, turn: []string{"generation_id"},
 			result: []string{"result_json", "tool_output", "output"}, failed: []string{"error"},
 		},
 		events: map[string]Kind{

@@ -47,6 +47,7 @@ const noResults = "the gate hears of calls before they run only: session policie
 func cline() *Host {
 	h := plain("cline", "Cline")
 	h.fields.tool = []string{"toolName", "tool_name", "tool"}
+	h.fields.roots = []string{"workspaceRoots"}
 	h.nested = []string{"preToolUse", "postToolUse"}
 	h.Holes = append(h.Holes, noResults)
 	h.answer = func(_ *Host, e *Event, a Answer) Reply {
