@@ -79,6 +79,7 @@ func (d *Desk) Approve(ctx context.Context, question *gate.Question) (gate.Answe
 		d.ring()
 		select {
 		case a := <-q.answer:
+			a.Via = approve.ViaAgent
 			return a, nil
 		case <-changed:
 		case <-ctx.Done():

@@ -65,6 +65,7 @@ type Entry struct {
 
 	State    State     `json:"state"`
 	By       string    `json:"by,omitempty"`     // who answered
+	Via      string    `json:"via,omitempty"`    // how: a channel
 	Reason   string    `json:"reason,omitempty"` // in the answerer's own words
 	Edit     string    `json:"edit,omitempty"`   // the arguments of Edited
 	Answered time.Time `json:"answered,omitzero"`
@@ -95,10 +96,22 @@ const (
 	With             // the call runs with Reply.Args, if every layer agrees
 )
 
+// The channels by which an answer comes, for who counts them. They decide nothing.
+const (
+	ViaCommand  = "command"  // stopgate approvals allow, deny or edit
+	ViaTerminal = "terminal" // stopgate approvals watch
+	ViaPage     = "page"     // the web page
+	ViaAPI      = "api"      // the decision API
+	ViaClient   = "client"   // the prompt of an MCP client
+	ViaAgent    = "agent"    // stopgate agent
+	ViaGrant    = "grant"    // a standing grant; nobody was asked
+)
+
 // Reply is an answer to an entry.
 type Reply struct {
 	Kind   Kind
 	By     string // who answers; required
+	Via    string // how: a channel, "" if that is not known
 	Reason string // for the record
 	Args   []byte // of With: one JSON object
 	// Seen is the Entry.Binding's hash that was shown, "" for whatever the entry is
@@ -122,7 +135,7 @@ func (e Entry) answer(r Reply, now time.Time) (Entry, error) {
 	case r.Kind != No && r.Seen != "" && r.Seen != e.Binding.Hash():
 		return e, ErrStale
 	}
-	e.By, e.Reason, e.Answered, e.Edit = r.By, r.Reason, now, ""
+	e.By, e.Via, e.Reason, e.Answered, e.Edit = r.By, r.Via, r.Reason, now, ""
 	switch r.Kind {
 	case Yes:
 		e.State = Approved

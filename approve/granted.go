@@ -34,6 +34,7 @@ func (q *Queue) Granted(ctx context.Context, view gate.View) (a gate.Answer, ok 
 			return gate.Answer{}, false, err
 		}
 		a := view.Approve(g.By)
+		a.Via = ViaGrant
 		a.ID = "grant:" + g.ID + ":" + string(view.Proposal) // a grant is used many times, an approval once
 		return a, true, nil
 	}

@@ -81,7 +81,7 @@ func (w *wait) look(ctx context.Context, view gate.View) (a gate.Answer, done bo
 	switch w.entry.State {
 	case Declined:
 		a = view.Decline(w.entry.By)
-		a.ID, a.Public = w.entry.ID, w.entry.Reason
+		a.ID, a.Via, a.Public = w.entry.ID, w.entry.Via, w.entry.Reason
 		return a, true, nil
 	case Approved, Edited:
 		if view.Complete {
@@ -197,7 +197,7 @@ func (w *wait) use(ctx context.Context, view gate.View) (gate.Answer, bool, erro
 	if e.Edit != "" {
 		a = view.Edit(e.By, []byte(e.Edit))
 	}
-	a.ID = e.ID
+	a.ID, a.Via = e.ID, e.Via
 	return a, true, nil
 }
 

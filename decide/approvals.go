@@ -100,7 +100,7 @@ func (s *Server) reply(w http.ResponseWriter, r *http.Request, who caller) *prob
 	if bad != nil {
 		return bad
 	}
-	answer := approve.Reply{By: string(who.name)}
+	answer := approve.Reply{By: string(who.name), Via: approve.ViaAPI}
 	if answer.Reason, bad = text(m, "reason", false); bad != nil {
 		return bad
 	}

@@ -117,6 +117,9 @@ type Answer struct {
 	// with it is approval_stale. "" takes the proposal's id.
 	ID string
 	By string // who answered
+	// Via is how the answer came: a channel of package approve, "host" where it was
+	// referred, or a word of the approver's own; "" if it does not say.
+	Via string
 	// Public is what the model is told of Declined; "" takes the code's own sentence.
 	Public string
 	// Args are the edited arguments of Edited: JSON text, judged like any other.
@@ -142,7 +145,7 @@ func (v View) Approve(by string) Answer { return v.answer(Approved, by) }
 // (DECISIONS S44, TPS-39). Only a surface that can make the host ask may use it.
 func (v View) Refer(to string) Answer {
 	a := v.answer(Approved, to)
-	a.Referred = true
+	a.Referred, a.Via = true, "host"
 	return a
 }
 

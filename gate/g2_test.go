@@ -419,3 +419,27 @@ func TestHandoffApproval(t *testing.T) {
 		t.Errorf("asked %+v", asked)
 	}
 }
+
+// Proves G2-17: a tracer is told whether the arguments of a call were complete when it
+// ended, and that a question was left to the program that runs the tool.
+func TestTracesOfCallsThatEnd(t *testing.T) {
+	var seen tracer
+	g := newGate(t, gate.WithTracer(&seen), gate.WithApprover(ports.Approver(func(ctx context.Context, q *gate.Question) (gate.Answer, error) {
+		view, err := q.Complete(ctx)
+		return view.Refer("host prompt"), err
+	})))
+	p := openCall(t, g, "free")
+	p.Feed([]byte(`{"a":`))
+	p.Close(stopgate.Truncated)
+	if out, _ := p.Resolve(ctx); out.Verdict.Code != stopgate.CodeStreamTruncated {
+		t.Errorf("a call that is cut off: %s", out.Verdict)
+	}
+	want(t, decide(t, g, "free", `{}`), stopgate.Allowed, stopgate.CodeRuleMatched)
+	want(t, decide(t, g, "asked", `{}`), stopgate.Allowed, stopgate.CodeRuleMatched)
+	if len(seen.events) != 3 || !seen.events[0].Partial || seen.events[1].Partial || seen.events[2].Partial {
+		t.Fatalf("%+v", seen.events)
+	}
+	if e := seen.events[2]; e.Via != "host" || e.Answer == nil || !e.Answer.Referred || e.Answer.By != "host prompt" {
+		t.Errorf("by way of %q: %+v", e.Via, e.Answer)
+	}
+}

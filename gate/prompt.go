@@ -36,6 +36,19 @@ type prompt struct {
 	code     stopgate.Code // why there is no answer that could allow; "" if there is one
 }
 
+// said is what people answered, if they have.
+func (q *prompt) said() (a *stopgate.Approval, via string) {
+	select {
+	case <-q.ended:
+	default:
+		return nil, ""
+	}
+	if q.answer.Binding == (Binding{}) && q.answer.By == "" {
+		return nil, ""
+	}
+	return &stopgate.Approval{ID: q.answer.ID, By: q.answer.By, Edited: q.answer.Kind == Edited, Referred: q.answer.Referred}, q.answer.Via
+}
+
 // Ask puts the call in front of the approver and returns at once. It may be
 // called from the first ask or edit verdict on, while the arguments still arrive
 // (DECISIONS S1); Resolve joins it, and asks if nobody did. The prompt is

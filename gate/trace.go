@@ -38,6 +38,12 @@ type TraceEvent struct {
 	// Args are the arguments with the values of the redacted pointers replaced; ""
 	// unless [WithTracer] was given pointers.
 	Args string
+	// Answer is what people said, a no as well, and Via where it came from; nil and ""
+	// if nobody answered.
+	Answer *stopgate.Approval
+	Via    string
+	// Partial says that the proposal ended before its arguments were complete.
+	Partial bool
 	// Judge is what a model said about the call, nil if none was asked.
 	Judge *stopgate.Review
 	// Took is the time from the opening of the proposal to its end; Asked, the part of
@@ -139,7 +145,9 @@ func (p *pending) trail(ctx context.Context, out stopgate.Outcome, row *stopgate
 			e.Decided -= q.took
 		}
 		e.Decided = max(0, e.Decided)
+		e.Answer, e.Via = q.said()
 	}
+	e.Partial = !p.ended
 	if p.kind == Handoff {
 		e.Name, e.Tool = TraceHandoff, ""
 	}

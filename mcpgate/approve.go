@@ -81,7 +81,7 @@ func (a *Approver) park(ctx context.Context, q *gate.Question, x *exchange) (gat
 	if no := x.declined(); no != "" {
 		view, err := q.Complete(ctx)
 		answer := view.Decline(clientUser)
-		answer.ID = no
+		answer.ID, answer.Via = no, approve.ViaClient
 		return answer, err
 	}
 	o := a.opts
@@ -131,7 +131,7 @@ func (a *Approver) elicit(ctx context.Context, q *gate.Question, x *exchange) (g
 			if !ok {
 				return
 			}
-			if _, err := queue.Answer(ctx, e.ID, approve.Reply{Kind: kind, By: clientUser, Seen: e.Binding.Hash()}); err != nil && ctx.Err() == nil {
+			if _, err := queue.Answer(ctx, e.ID, approve.Reply{Kind: kind, By: clientUser, Via: approve.ViaClient, Seen: e.Binding.Hash()}); err != nil && ctx.Err() == nil {
 				x.p.g.log.Warn("an answer does not count", "error", err)
 			}
 		case <-ctx.Done():
@@ -229,7 +229,7 @@ func (p *peer) settled(ctx context.Context, m *jsonrpc.Message, x *exchange, r *
 		answer = inner
 	}
 	kind := decision(answer)
-	_, err := p.g.approver.queue.Answer(ctx, r.state.Approval, approve.Reply{Kind: kind, By: clientUser})
+	_, err := p.g.approver.queue.Answer(ctx, r.state.Approval, approve.Reply{Kind: kind, By: clientUser, Via: approve.ViaClient})
 	switch {
 	case err != nil:
 		p.g.log.Warn("an answer does not count", "error", err)

@@ -179,7 +179,7 @@ func fate(e approve.Entry, now time.Time) string {
 // answer takes an answer from the form.
 func (p *Pages) answer(w http.ResponseWriter, r *http.Request, who *visitor) {
 	id, seen := r.PathValue("id"), r.PostFormValue("seen")
-	reply := approve.Reply{By: who.name, Reason: r.PostFormValue("reason"), Seen: seen}
+	reply := approve.Reply{By: who.name, Via: approve.ViaPage, Reason: r.PostFormValue("reason"), Seen: seen}
 	do := r.PostFormValue("do")
 	if do != "deny" && (seen == "" || !who.typed(r.PostFormValue("code"), id, seen)) {
 		p.page(w, r, who, http.StatusForbidden, "The code was not the one that is shown, and nothing was answered. There is a new one.")

@@ -192,7 +192,7 @@ func (s *session) command(ctx context.Context, e approve.Entry, text string) (do
 		fmt.Fprintln(s.Out, "There is no question.")
 		return false
 	}
-	reply := approve.Reply{By: s.By, Seen: e.Binding.Hash()}
+	reply := approve.Reply{By: s.By, Via: approve.ViaTerminal, Seen: e.Binding.Hash()}
 	switch {
 	case key == "y" && rest == "":
 		reply.Kind = approve.Yes
@@ -249,7 +249,7 @@ func (s *session) always(ctx context.Context, e approve.Entry, rest string) (don
 	default:
 		return s.say("Write a yes, a /path=DIRECTORY or a /command=WORDS; nothing was answered.")
 	}
-	_, g, err := s.queue.Grant(ctx, e.ID, approve.Reply{By: s.By, Seen: e.Binding.Hash()}, scope)
+	_, g, err := s.queue.Grant(ctx, e.ID, approve.Reply{By: s.By, Via: approve.ViaTerminal, Seen: e.Binding.Hash()}, scope)
 	if err != nil {
 		return s.say("Not granted: %s.", message(err))
 	}

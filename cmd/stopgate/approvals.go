@@ -279,7 +279,7 @@ func answerAt(ctx context.Context, t *tty.Terminal, queue *approve.Queue, e appr
 	if err != nil {
 		return e, err
 	}
-	reply := approve.Reply{By: operator(), Seen: e.Binding.Hash()}
+	reply := approve.Reply{By: operator(), Via: approve.ViaCommand, Seen: e.Binding.Hash()}
 	switch key, rest, _ := strings.Cut(line, " "); {
 	case key == "n":
 		reply.Reason = strings.TrimSpace(rest)
