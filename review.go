@@ -17,5 +17,9 @@ type Review struct {
 	Attempts    int    `json:"attempts,omitempty"` // requests that were made
 	Cached      bool   `json:"cached,omitempty"`   // the answer to the same proposal, given before
 	Millis      int64  `json:"ms"`                 // how long it took
-	Fault       string `json:"fault,omitempty"`    // a word for why there is no answer
+	// API is the dialect that the model was asked in, Address HOST:PORT. They are for
+	// telemetry and no part of rows.
+	API     string `json:"-"`
+	Address string `json:"-"`
+	Fault   string `json:"fault,omitempty"` // a word for why there is no answer
 }

@@ -114,12 +114,12 @@ func (b *Bench) key(t *syntax.Judge) (string, error) {
 
 // endpoint joins the base URL and the path of the API. A base that ends in a version
 // such as /v1 has it already.
-func endpoint(u *url.URL, path string) string {
+func endpoint(u *url.URL, path string) *url.URL {
 	base := strings.TrimSuffix(u.Path, "/")
 	if last := base[strings.LastIndexByte(base, '/')+1:]; len(last) > 1 && last[0] == 'v' && strings.Trim(last[1:], "0123456789") == "" {
 		path = strings.TrimPrefix(path, "/v1")
 	}
-	return (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: base + path}).String()
+	return &url.URL{Scheme: u.Scheme, Host: u.Host, Path: base + path}
 }
 
 func loopback(host string) bool {

@@ -3,6 +3,7 @@ package judge
 import (
 	"context"
 	"errors"
+	"net/url"
 	"time"
 
 	"github.com/stopgate/stopgate"
@@ -16,14 +17,15 @@ type judge struct {
 	table    *syntax.Judge
 	dialect  *dialect
 	endpoint string
+	address  string // of the endpoint, HOST:PORT
 	key      string
 	prompt   prompt
 }
 
 var _ gate.Judge = (*judge)(nil)
 
-func newJudge(b *Bench, t *syntax.Judge, d *dialect, endpoint, key string) *judge {
-	return &judge{bench: b, table: t, dialect: d, endpoint: endpoint, key: key, prompt: newPrompt(t.Guidance)}
+func newJudge(b *Bench, t *syntax.Judge, d *dialect, endpoint *url.URL, key string) *judge {
+	return &judge{bench: b, table: t, dialect: d, endpoint: endpoint.String(), address: endpoint.Host, key: key, prompt: newPrompt(t.Guidance)}
 }
 
 // Judge implements [gate.Judge]. It returns when there is an answer, or when the time
@@ -32,7 +34,7 @@ func newJudge(b *Bench, t *syntax.Judge, d *dialect, endpoint, key string) *judg
 func (j *judge) Judge(ctx context.Context, prop gate.Proposal) (gate.Opinion, error) {
 	began := time.Now()
 	threshold := j.table.Threshold
-	review := stopgate.Review{Model: j.table.Model, Prompt: j.prompt.hash, Threshold: &threshold}
+	review := stopgate.Review{Model: j.table.Model, Prompt: j.prompt.hash, Threshold: &threshold, API: j.table.API, Address: j.address}
 	fail := func(err error) (gate.Opinion, error) {
 		review.Fault, review.Millis = word(err), time.Since(began).Milliseconds()
 		return gate.Opinion{}, &gate.JudgeError{Review: review, Err: err}

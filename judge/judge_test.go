@@ -40,6 +40,9 @@ func TestBothAPIs(t *testing.T) {
 				t.Errorf("%s %s: %+v %v, want %v", api, c.more, o, err, c.want)
 			}
 			r := o.Review
+			if r.API != api || "http://"+r.Address != m.URL {
+				t.Errorf("%s at %s: %q at %q", api, m.URL, r.API, r.Address)
+			}
 			if r.Model != "judge-1" || len(r.Prompt) != 64 || len(r.Input) != 64 || r.Attempts != 1 || r.Cached || r.Explanation != "It deletes files." || r.Fault != "" {
 				t.Errorf("%s: %+v", api, r)
 			}

@@ -147,11 +147,16 @@ func modelCall(o *gateway.Observed) []attribute.KeyValue {
 	case "openai-responses":
 		list = append(list, attribute.String("openai.api.type", "responses"))
 	}
-	host, port, err := net.SplitHostPort(o.Address)
+	return append(list, server(o.Address)...)
+}
+
+// server is the place of a provider, HOST:PORT or HOST.
+func server(address string) []attribute.KeyValue {
+	host, port, err := net.SplitHostPort(address)
 	if err != nil {
-		host = o.Address
+		host = address
 	}
-	list = append(list, attribute.String("server.address", host))
+	list := []attribute.KeyValue{attribute.String("server.address", host)}
 	if n, err := strconv.Atoi(port); err == nil {
 		list = append(list, attribute.Int("server.port", n))
 	}

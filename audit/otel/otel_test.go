@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -187,8 +188,14 @@ func TestSpans(t *testing.T) {
 	if id := attributes(server)["gen_ai.conversation.id"]; len(id) != 16 || strings.Contains(id, "conv") {
 		t.Errorf("conversation %q", id)
 	}
-	if len(server.Events) != 1 || server.Events[0].Name != "stopgate.denied" {
-		t.Errorf("events %+v", server.Events)
+	var events []string
+	for _, e := range server.Events {
+		of := attributes(tracetest.SpanStub{Attributes: e.Attributes})
+		events = append(events, e.Name+" "+of["gen_ai.tool.name"]+" "+of["gen_ai.tool.type"]+" "+of["gen_ai.tool.call.id"]+" "+of["gen_ai.operation.name"]+of["stopgate.code"])
+	}
+	slices.Sort(events)
+	if got := strings.Join(events, ", "); got != "execute_tool read function c1 execute_tool, execute_tool write function c3 execute_tool, stopgate.denied write function c2 rule_matched" {
+		t.Errorf("events %s", got)
 	}
 	if server.Parent.IsValid() {
 		t.Error("whoever shows no token names the trace")
@@ -226,10 +233,55 @@ func TestSpans(t *testing.T) {
 	}
 	wants(t, denied, trace.SpanKindInternal, map[string]string{
 		"gen_ai.tool.name": "write", "gen_ai.tool.type": "function", "stopgate.mode": "deny", "stopgate.code": "rule_matched", "stopgate.surface": "gateway",
-		"stopgate.args.bytes": "15", "stopgate.decision": "denied",
+		"stopgate.args.bytes": "15", "stopgate.decision": "denied", "stopgate.provisional": "false",
 	})
 	approve := find(t, k.spans, "stopgate.approve")
 	wants(t, approve, trace.SpanKindInternal, map[string]string{"stopgate.approval.result": "approved"})
+}
+
+// What a tracer is told of people, judges and calls that broke off is in the spans.
+func TestWhatDecided(t *testing.T) {
+	const allow, deny = "approved", "denied"
+	for _, c := range []struct {
+		name   string
+		event  gate.TraceEvent
+		layer  stopgate.Layer
+		given  *stopgate.Approval // in the row
+		decide map[string]string
+		asked  map[string]string
+		judge  map[string]string
+	}{
+		{name: "a yes", event: gate.TraceEvent{Asked: time.Second, Answer: &stopgate.Approval{ID: "a1", By: "ann"}, Via: "terminal"}, given: &stopgate.Approval{ID: "a1", By: "ann"},
+			asked: map[string]string{"stopgate.approval.id": "a1", "stopgate.approval.by": "ann", "stopgate.approval.channel": "terminal", "stopgate.approval.result": allow}},
+		{name: "a no", event: gate.TraceEvent{Asked: time.Second, Answer: &stopgate.Approval{ID: "a1", By: "ann"}, Via: "page"},
+			asked: map[string]string{"stopgate.approval.id": "a1", "stopgate.approval.by": "ann", "stopgate.approval.channel": "page", "stopgate.approval.result": deny}},
+		{name: "no answer", event: gate.TraceEvent{Asked: time.Second},
+			asked: map[string]string{"stopgate.approval.id": "", "stopgate.approval.by": "", "stopgate.approval.channel": "", "stopgate.approval.result": deny}},
+		{name: "a judge", event: gate.TraceEvent{Judge: &stopgate.Review{Model: "m", API: "anthropic", Address: "llm.example.com:8443"}},
+			judge: map[string]string{"gen_ai.provider.name": "anthropic", "server.address": "llm.example.com", "server.port": "8443", "stopgate.judge": "true"}},
+		{name: "a judge elsewhere", event: gate.TraceEvent{Judge: &stopgate.Review{Model: "m", API: "openai", Address: "api.groq.com"}},
+			judge: map[string]string{"gen_ai.provider.name": "groq", "server.address": "api.groq.com", "server.port": ""}},
+		{name: "a judge in Go", event: gate.TraceEvent{Judge: &stopgate.Review{Model: "m"}},
+			judge: map[string]string{"gen_ai.provider.name": "", "server.address": ""}},
+		{name: "cut off", event: gate.TraceEvent{Partial: true}, layer: stopgate.LayerIntegrity, decide: map[string]string{"stopgate.provisional": "true"}},
+		{name: "refused early", event: gate.TraceEvent{Partial: true}, layer: stopgate.LayerRules, decide: map[string]string{"stopgate.provisional": "false"}},
+		{name: "refused at the end", event: gate.TraceEvent{}, layer: stopgate.LayerIntegrity, decide: map[string]string{"stopgate.provisional": "false"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			k := new(keeping)
+			x := open(t, otel.Options{Exporter: k})
+			c.event.Row = &stopgate.Record{Tool: "t", Surface: stopgate.SurfaceDecide, Layer: c.layer, Approval: c.given}
+			x.Trace(t.Context(), c.event)
+			closed(t, x)
+			wants(t, find(t, k.spans, "stopgate.decide t"), trace.SpanKindInternal, c.decide)
+			if c.asked != nil {
+				wants(t, find(t, k.spans, "stopgate.approve"), trace.SpanKindInternal, c.asked)
+			}
+			if c.judge != nil {
+				wants(t, find(t, k.spans, "chat m"), trace.SpanKindClient, c.judge)
+			}
+		})
+	}
 }
 
 // With a token the client names the trace; what is switched on shows arguments, but no
