@@ -197,6 +197,27 @@ func TestRoutes(t *testing.T) {
 	}
 }
 
+// Proves W48: who comes in by no route is told which there are, and what its base URL
+// lacks, in the form of its dialect and without a word of its own.
+func TestRoutesThatAreNone(t *testing.T) {
+	const routes = "This route is not served. Tool calls are judged at POST /v1/chat/completions, /v1/responses and /v1/messages; [gateway] passthrough opens others."
+	r := newRig(t, allowAll, unreachable(t), nil)
+	for _, c := range []struct{ method, path, says string }{
+		{"POST", "/v1/audio/speech", routes},
+		{"POST", "/", routes},
+		{"GET", "/v1/responses", routes + " This one takes POST only."},
+		{"POST", "/v1/v1/messages", routes + " This client wants a base URL without /v1."},
+		{"POST", "/chat/completions", routes + " This client wants a base URL that ends in /v1."},
+		{"POST", "/v1/<script>", routes},
+	} {
+		a := r.send(c.method, c.path, "{}", nil)
+		if a.status != 404 {
+			t.Errorf("%s: status %d", c.path, a.status)
+		}
+		mustContain(t, a.body, `"message":"`+c.says+`"`, `"code":"route_unknown"`)
+	}
+}
+
 func TestHealth(t *testing.T) {
 	r := newRig(t, allowAll, unreachable(t), nil)
 	for _, path := range []string{"/healthz", "/readyz"} {

@@ -151,7 +151,7 @@ func (v *visit) route(r *http.Request) (*route, *refusal) {
 	if rt := find(v.routes, r); rt != nil { // the token may have stood in the path
 		return rt, nil
 	}
-	return nil, &refusal{status: http.StatusNotFound, code: stopgate.CodeRouteUnknown}
+	return nil, &refusal{status: http.StatusNotFound, code: stopgate.CodeRouteUnknown, message: unserved(v.routes, r)}
 }
 
 // overloaded reports whether the n-th request at once is one too many (FM14).

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+
+	"github.com/stopgate/stopgate"
 )
 
 // treatment is what happens to the requests of a route. The zero value refuses.
@@ -85,6 +87,31 @@ func find(routes []route, r *http.Request) *route {
 		}
 	}
 	return nil
+}
+
+// unserved tells who came in by no route which there are for tool calls, and what is
+// wrong with the base URL where that can be seen. It repeats nothing of the request.
+func unserved(routes []route, r *http.Request) string {
+	var judged []string
+	hint := ""
+	for i := range routes {
+		if routes[i].how != gated {
+			continue
+		}
+		path := "/" + strings.Join(routes[i].segments, "/")
+		judged = append(judged, path)
+		switch rest := strings.TrimPrefix(path, "/v1"); {
+		case r.URL.Path == path:
+			hint = " This one takes POST only."
+		case r.URL.Path == "/v1"+path:
+			hint = " This client wants a base URL without /v1."
+		case r.URL.Path == rest:
+			hint = " This client wants a base URL that ends in /v1."
+		}
+	}
+	last := len(judged) - 1
+	return stopgate.CodeRouteUnknown.Public() + " Tool calls are judged at POST " + strings.Join(judged[:last], ", ") + " and " + judged[last] +
+		"; [gateway] passthrough opens others." + hint
 }
 
 func (r *route) matches(method, path string) bool {
