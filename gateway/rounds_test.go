@@ -9,7 +9,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/gateway"
+	"github.com/stopgate/stopgate/store/mem"
 )
 
 func answering(rounds int) func(*gateway.Options) {
@@ -85,6 +87,49 @@ func TestAnswer(t *testing.T) {
 				}
 				if in.name == "chat" && !stream {
 					mustContain(t, body, `"content":"hi\n\nhi\n\nhi"`)
+				}
+			})
+		}
+	}
+}
+
+// Proves H22, S28: a model that goes on with what is refused is stopped in the middle of
+// its rounds: after five identical denials, or as many of any kind as the file says, the
+// response ends with a text, and no other round begins.
+func TestAnswerStopsAtTheDenialLimit(t *testing.T) {
+	names := make([]string, 10)
+	for i := range names {
+		names[i] = fmt.Sprint("t", i)
+	}
+	one, each := func(int) string { return "t0" }, func(i int) string { return names[i] }
+	for name, c := range map[string]struct {
+		gate string
+		tool func(i int) string
+		want int // requests
+	}{
+		"identical":    {"", one, 6},
+		"of any kind":  {"[gate]\ndenial_limit = 7\n", each, 8},
+		"never":        {"[gate]\ndenial_limit = 0\n", one, 10},
+		"none so many": {"", each, 10},
+	} {
+		for _, in := range rounded() {
+			t.Run(name+" "+in.name, func(t *testing.T) {
+				policy := denying(names...) + c.gate
+				k := newTalk(t, in, policy, func(o *gateway.Options) {
+					answering(9)(o)
+					o.Gate = newGate(t, policy, nil, gate.WithStore(mem.New()))
+				})
+				k.tools, k.header = names, map[string]string{"X-Stopgate-Session": "s"}
+				for i := range 9 {
+					k.model.will(saidCall{fmt.Sprint("x", i), c.tool(i), `{}`})
+				}
+				body := k.says([]saidCall{{"x9", c.tool(9), `{}`}}, user("go"))
+				mustContain(t, body, "was not run")
+				if n := k.model.requests(); n != c.want {
+					t.Errorf("%d requests, want %d: %s", n, c.want, body)
+				}
+				if stopped := c.want < 10; stopped != strings.Contains(body, "denial_limit") {
+					t.Errorf("the end: %s", body)
 				}
 			})
 		}
