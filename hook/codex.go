@@ -11,6 +11,7 @@ func codex() *Host {
 			"hooks outside of managed configuration run only after the user trusted them in Codex; until then nothing is gated",
 			"tools that send no PreToolUse event (web search, built-in readers) are not seen",
 			"the event does not say in which directory a command runs (workdir): its paths are read from the session's directory",
+			otherHooks,
 			"a hook cannot make Codex ask: what the policy wants asked is denied, or answered through stopgate approvals",
 		},
 		fields: snake,

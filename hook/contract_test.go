@@ -357,13 +357,13 @@ func TestEventsThatAreNotInstalled(t *testing.T) {
 // results back where it cannot, so that doctor does.
 func TestHolesAreSaid(t *testing.T) {
 	about := map[string][]string{
-		"claude-code": {"timeout", "other settings", "failed"},
-		"codex":       {"crashes", "timeout", "trusted", "no PreToolUse event", "cannot make Codex ask"},
-		"gemini-cli":  {"crashes", "no JSON", "timeout", "cannot make Gemini CLI ask", "merged"},
-		"copilot-cli": {"timeout always", "cloud agent", ".claude/settings.json", "VS Code"},
+		"claude-code": {"another hook", "timeout", "other settings", "failed"},
+		"codex":       {"another hook", "crashes", "timeout", "trusted", "no PreToolUse event", "cannot make Codex ask"},
+		"gemini-cli":  {"another hook", "crashes", "no JSON", "timeout", "cannot make Gemini CLI ask", "merged"},
+		"copilot-cli": {"another hook", "timeout always", "cloud agent", ".claude/settings.json", "VS Code"},
 		"cursor":      {"failClosed", "reading files", "subagentStart", "cloud agents", ".claude/settings.json", "ask works", "cannot be kept"},
 		"qwen-code":   {"crashes", "timeout", "wants asked", "cannot be kept"},
-		"crush":       {"crashes", "timeout", "cannot make crush ask", "cannot be kept", "wait for results"},
+		"crush":       {"another hook", "crashes", "timeout", "cannot make crush ask", "cannot be kept", "wait for results"},
 		"cline":       {"crashes", "timeout", "wants asked", "cannot be kept", "wait for results"},
 		"opencode":    {"another extension", "wants asked", "cannot be kept", "wait for results"},
 		"pi":          {"another extension", "wants asked", "cannot be kept", "wait for results"},

@@ -9,6 +9,7 @@ func geminiCLI() *Host {
 		Holes: []string{
 			"a hook that crashes, prints what is no JSON, or takes longer than its timeout lets the call run",
 			"a hook cannot make Gemini CLI ask: what the policy wants asked is denied, or answered through stopgate approvals",
+			otherHooks,
 			"new arguments are merged: an edit that takes a member away is denied",
 		},
 		fields: snake,

@@ -48,6 +48,9 @@ type Host struct {
 	answer   func(h *Host, e *Event, a Answer) Reply
 }
 
+// otherHooks is a hole of hosts that run several hooks and take new arguments of each.
+const otherHooks = "another hook that gives new arguments makes the tool run with what the gate has not judged"
+
 // fixedTool is the tool that an event is always about, and the members of the event
 // that are its arguments.
 type fixedTool struct {

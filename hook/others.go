@@ -9,6 +9,7 @@ func copilotCLI() *Host {
 		Holes: []string{
 			"a hook that takes longer than its timeout always lets the call run",
 			"VS Code reads the same file, may wait 30 s only, and does not say what it does then; there results cannot be kept from the model",
+			otherHooks,
 			"in the cloud agent nobody can be asked: ask is a denial there",
 			"hooks in .claude/settings.json run too: install one of the two",
 		},
@@ -151,6 +152,7 @@ func crush() *Host {
 		Name: "crush", Title: "crush", Rewrite: Merge,
 		Holes: []string{
 			"a hook that crashes, is killed without its shell, or takes longer than its timeout (30 s) lets the call run",
+			otherHooks,
 			"a hook cannot make crush ask: what the policy wants asked is denied, or answered through stopgate approvals",
 			"results cannot be kept from the model, and there is no event after a tool ran: session policies that wait for results do not see any",
 		},
