@@ -2,6 +2,7 @@ package approve_test
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -73,4 +74,21 @@ func TestClientGoneWhileLooking(t *testing.T) {
 			t.Errorf("%+v, %v", e, err)
 		}
 	})
+}
+
+// Proves S5, Q23: the queue names the question that it keeps well before the gate stops
+// waiting, so that it does on a busy machine too.
+func TestNamedBeforeTheDeadline(t *testing.T) {
+	for hold, want := range map[time.Duration]time.Duration{
+		50 * time.Second: 49 * time.Second, 2 * time.Second: 1500 * time.Millisecond, 40 * time.Millisecond: 20 * time.Millisecond,
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			began := time.Now()
+			d := newDesk(t, new(mem.Approvals), quiet, gate.WithLimits(gate.Limits{Hold: hold}))
+			out := d.wants(d.decide(t.Context(), call("write", page)), stopgate.CodeApprovalPending)
+			if took := time.Since(began); took != want || !strings.Contains(out.Verdict.Public, d.asked().ID) {
+				t.Errorf("after %v: %s", took, out.Verdict.Public)
+			}
+		})
+	}
 }

@@ -17,9 +17,12 @@ type wait struct {
 	shared   bool  // somebody else's exchange opened it
 }
 
-// margin is how long before the gate stops waiting the queue says so itself, and by
-// that can name the entry.
-const margin = 20 * time.Millisecond
+// margin is how long before the gate stops waiting, which it does at the deadline, the
+// queue says so itself, and by that can name the entry: a second, so that a machine that
+// is busy names it too, but little of a short wait.
+func margin(wait time.Duration) time.Duration {
+	return max(20*time.Millisecond, min(wait/4, time.Second))
+}
 
 // run waits. An error is the store's, or that ctx ended.
 func (w *wait) run(ctx context.Context) (gate.Answer, error) {
@@ -31,7 +34,8 @@ func (w *wait) run(ctx context.Context) (gate.Answer, error) {
 		rung := w.queue.bell.wait()
 		view, changed := w.question.View()
 		if late == nil && !view.Until.IsZero() {
-			timer := time.NewTimer(view.Until.Sub(w.queue.opts.Now()) - margin)
+			left := view.Until.Sub(w.queue.opts.Now())
+			timer := time.NewTimer(left - margin(left))
 			defer timer.Stop()
 			late = timer.C
 		}
