@@ -109,6 +109,14 @@ func (s *session) read(ctx context.Context) {
 }
 
 func (s *session) run(ctx context.Context, watched <-chan error) error {
+	// It is said when it is true: from the first list on calls find somebody here.
+	select {
+	case s.waiting = <-s.lists:
+	case err := <-watched:
+		return err
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
 	fmt.Fprintln(s.Out, "Waiting for questions. Ctrl-C leaves.")
 	var shown approve.Entry // the question on the screen
 	for {

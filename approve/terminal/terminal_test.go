@@ -108,6 +108,40 @@ func (d *desk) leave() {
 	}
 }
 
+// slowStore takes a minute to note that somebody is there.
+type slowStore struct{ *mem.Approvals }
+
+func (s slowStore) Attend(ctx context.Context, until time.Time) error {
+	time.Sleep(time.Minute)
+	return s.Approvals.Attend(ctx, until)
+}
+
+// Proves S5: the terminal says that it waits when calls find somebody there, not before.
+func TestSaysThatItWaitsWhenItDoes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		queue, err := approve.New(slowStore{new(mem.Approvals)}, approve.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		in, keys := io.Pipe()
+		out, ended := new(screen), make(chan error, 1)
+		person := &terminal.Terminal{In: in, Out: out, By: "anna"}
+		go func() { ended <- person.Serve(t.Context(), queue) }()
+		if got := out.take(); got != "" {
+			t.Error(got)
+		}
+		time.Sleep(time.Minute)
+		if got := out.take(); !strings.Contains(got, "Waiting for questions") {
+			t.Errorf("%q", got)
+		}
+		keys.Close()
+		time.Sleep(time.Hour)
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 // Proves H15: every key, and that nothing else answers.
 func TestKeys(t *testing.T) {
 	for _, c := range []struct {
