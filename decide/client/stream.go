@@ -21,6 +21,7 @@ var ErrRefused = errors.New("client: the call is refused already")
 type Stream struct {
 	call    Call
 	to      *io.PipeWriter
+	gone    func() error  // why the context of the call ended; nil while it has not
 	refused chan struct{} // closed when the answer came before the arguments ended
 	done    chan struct{} // closed when the answer is read
 
@@ -59,7 +60,8 @@ func (c *Client) Stream(ctx context.Context, call Call) (*Stream, error) {
 		to.CloseWithError(err)
 		return nil, err
 	}
-	s := &Stream{call: call, to: to, refused: make(chan struct{}), done: make(chan struct{})}
+	gone := func() error { return context.Cause(ctx) }
+	s := &Stream{call: call, to: to, gone: gone, refused: make(chan struct{}), done: make(chan struct{})}
 	go s.read(in.Body, out)
 	if len(call.Args) > 0 {
 		if _, err := s.Write(call.Args); err != nil && !errors.Is(err, ErrRefused) {
@@ -144,9 +146,10 @@ func (s *Stream) Verdict() (v Verdict, received int64) {
 func (s *Stream) Refused() <-chan struct{} { return s.refused }
 
 // Close ends the arguments and returns the answer. A call that is closed without its
-// last bytes is denied as what it is, malformed.
+// last bytes is denied as what it is, malformed. Behind the end of its context a call is
+// given up, as by Cancel: the gate is not told that the arguments are complete.
 func (s *Stream) Close() (Answer, error) {
-	s.to.Close()
+	s.to.CloseWithError(s.gone()) // nil: io.EOF
 	<-s.done
 	s.mu.Lock()
 	defer s.mu.Unlock()
