@@ -17,21 +17,21 @@ import (
 	"github.com/stopgate/stopgate/policy"
 )
 
-// starterShell is the policy that init writes for shells.
-func starterShell(t testing.TB) []byte {
+// starter is the policy that init writes for a kind of work.
+func starter(t testing.TB, kind string) []byte {
 	t.Helper()
-	files, err := config.StarterFor("shell")
+	files, err := config.StarterFor(kind)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return files[0].Text
 }
 
-// shellGate compiles the policy for shells, with one text in it replaced by another, and
-// returns how it judges a command.
-func shellGate(t testing.TB, from, to string) func(command string) stopgate.Verdict {
+// shellGate compiles a starter, with one text in it replaced by another, and returns how
+// it judges a command.
+func shellGate(t testing.TB, kind, from, to string) func(command string) stopgate.Verdict {
 	t.Helper()
-	text := string(starterShell(t))
+	text := string(starter(t, kind))
 	if !strings.Contains(text, from) {
 		t.Fatalf("the policy has no %q", from)
 	}
@@ -40,7 +40,7 @@ func shellGate(t testing.TB, from, to string) func(command string) stopgate.Verd
 	if p == nil || slices.ContainsFunc(list, func(d diag.Diagnostic) bool { return d.Severity != diag.Note }) {
 		t.Fatalf("%v", list)
 	}
-	b := p.Bind(stopgate.Call{Tool: "shell"})
+	b := p.Bind(stopgate.Call{Tool: map[string]stopgate.ToolName{"shell": "shell", "coding": "Bash"}[kind]})
 	e := b.Evaluate()
 	return func(command string) stopgate.Verdict {
 		args, err := json.Marshal(map[string]string{"command": command})
@@ -55,7 +55,7 @@ func shellGate(t testing.TB, from, to string) func(command string) stopgate.Verd
 
 // The policy at work on commands of our own: each list is what its verdict is meant for.
 func TestShellPolicy(t *testing.T) {
-	judge := shellGate(t, "", "")
+	judge := shellGate(t, "shell", "", "")
 	for want, commands := range map[string][]string{
 		"unattended": {
 			"ls", "ls -la src", "cat go.mod", "git log --oneline -n 5 | head -20", "git diff HEAD~1 -- src", "git status && git log", "go list -m all",
@@ -104,10 +104,43 @@ func TestShellPolicy(t *testing.T) {
 	}
 }
 
+// The starter for coding lets commands that only look run, and asks for what changes
+// something; what destroys, and secrets, it denies.
+func TestCodingPolicy(t *testing.T) {
+	judge := shellGate(t, "coding", "", "")
+	for want, commands := range map[string][]string{
+		"unattended": {
+			"ls", "ls -la src", "git status", "git diff HEAD~1 -- src", "git log --oneline -n 5 | head -20", "cat go.mod",
+			"cat main.go | grep -n foo", "find . -name '*.go' -type f | wc -l", "pwd && ls 2>/dev/null", "bash -lc 'ls | head'", "timeout 10 ls", "sed -n 10,20p a.go",
+			"git branch -a", "go list ./...", "python3 --version", "date +%s", "test -f x && cat x", "git show HEAD~3:src/a.go", "git stash list", "echo done",
+		},
+		"ask": {
+			"go test ./...", "make", "npm test", "npm install", "npx x", "curl https://example.com", "git push", "git branch new", "git branch -D x", "git tag -d x", "git stash drop",
+			"rm -rf build", "ls; rm x", "echo x > f", "echo x | tee f", "cat $(ls)", "ls *.go", "X=1 ls", "eval ls", "sudo ls", "ls\nrm x", "ls | sh", "bash x.sh", "bash -c 'ls; rm x'",
+			"find . -delete", "find . -exec rm {} +", "find . -fprint f", "sort -o a b", "sort -uoa b", "diff --output=x a b", "tree -o f", "rg --pre ./x y", "git -c core.pager=./x log",
+			"git diff --output=x", "git grep -O./x y", "git -C x -c a=b log", "sed -i s/a/b/ f", "sed -n '1w x' f", "sed '1e rm x' f", "date -s 0", "date -f x", "printf -v PATH /x", "test -v 'a[$(x)]'",
+			"go list -exec=x", "go list -toolexec=./x ./...", "go env -w X=y", "cargo run x --help", "python3 -c 'print(1)' --version", "python3 -v", "grep -rn foo .", "rg foo", "git log -p",
+			"sleep 1 & rm x", "timeout 10 rm x", "which -a x; make",
+			// A directory with HEAD, objects and refs is a repository to git, with settings that run programs.
+			"cd src/x && git status", "git -C src/x status", "git --git-dir=src/x log", "GIT_DIR=src/x git log",
+		},
+		"deny": {
+			"cat .env", "rm -rf /", "rm -rf / ; ls", "cd conf && cat .env", "cd /etc && cat shadow", "cat < .env", "git show HEAD:.env", "grep x ~/.ssh/id_rsa", "cat /proc/self/environ",
+			"echo x > .git/hooks/pre-commit", "cat ~/.aws/credentials",
+		},
+	} {
+		for _, c := range commands {
+			if v := judge(c); v.Mode.String() != want {
+				t.Errorf("%q: %v, want %s", c, v, want)
+			}
+		}
+	}
+}
+
 // The example in the repository is the policy that comes with the program.
 func TestShellPolicyIsAnExample(t *testing.T) {
 	text, err := os.ReadFile("../../examples/policies/shell.toml")
-	if err != nil || string(text) != string(starterShell(t)) {
+	if err != nil || string(text) != string(starter(t, "shell")) {
 		t.Errorf("examples/policies/shell.toml differs from starter_shell.toml: copy it (%v)", err)
 	}
 }
@@ -133,8 +166,9 @@ func TestShellPolicyOnRecordedCommands(t *testing.T) {
 		}
 		all = append(all, c)
 	}
-	allowed := measure(t, "as it is", shellGate(t, "", ""), all, true)
-	measure(t, "with the network", shellGate(t, `usage_in = "network", mode = "ask"`, `usage_in = "network", mode = "unattended"`), all, false)
+	measure(t, "the starter for coding", shellGate(t, "coding", "", ""), all, false)
+	allowed := measure(t, "as it is", shellGate(t, "shell", "", ""), all, true)
+	measure(t, "with the network", shellGate(t, "shell", `usage_in = "network", mode = "ask"`, `usage_in = "network", mode = "unattended"`), all, false)
 	if allowed < 60 {
 		t.Errorf("%.1f %% of the safe commands are allowed", allowed)
 	}
