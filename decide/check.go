@@ -5,7 +5,7 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/jsonstream"
-	"github.com/stopgate/stopgate/policy"
+	"github.com/stopgate/stopgate/policy/eval"
 )
 
 // check answers POST /v1/check: what the policy says about a call, without record,
@@ -17,7 +17,7 @@ func (s *Server) check(w http.ResponseWriter, r *http.Request, who caller) *prob
 		return bad
 	}
 	program := s.options.Program()
-	var under policy.Circumstances
+	var under eval.Circumstances
 	if data, ok := m["session_data"]; ok {
 		if data.Kind() != jsonstream.Object {
 			return badRequest("member_type", "session_data must be an object")

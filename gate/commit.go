@@ -6,7 +6,7 @@ import (
 	"crypto/sha256"
 
 	"github.com/stopgate/stopgate"
-	"github.com/stopgate/stopgate/policy"
+	"github.com/stopgate/stopgate/policy/eval"
 )
 
 // commit has the last word of the session policies, writes the row and makes the
@@ -214,7 +214,7 @@ func (p *pending) storeKnows(result *stopgate.Verdict) bool {
 
 // letGo gives back what the call used; p.mu is held.
 func (p *pending) letGo() {
-	if e, ok := p.eval.(*policy.Evaluation); ok && p.received <= maxPooled {
+	if e, ok := p.eval.(*eval.Evaluation); ok && p.received <= maxPooled {
 		p.g.evals.Put(e)
 	}
 	p.eval, p.final = nil, nil

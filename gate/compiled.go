@@ -10,13 +10,14 @@ import (
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/jsonstream"
 	"github.com/stopgate/stopgate/policy"
+	"github.com/stopgate/stopgate/policy/eval"
 	"github.com/stopgate/stopgate/policy/syntax"
 	"github.com/stopgate/stopgate/session"
 )
 
 // compiled is a policy with what the gate keeps beside it.
 type compiled struct {
-	bind func(stopgate.Call, policy.Circumstances) rules
+	bind func(stopgate.Call, eval.Circumstances) rules
 	hash string
 	// paths says how paths are read.
 	paths string
@@ -35,7 +36,7 @@ type compiled struct {
 	readings    recent[stopgate.ToolName, *session.Success]
 	handoffs    [][]*syntax.Handoff
 	inherits    bool
-	situation   func(data jsonstream.Value) policy.Situation // nil: no rule looks at sessions
+	situation   func(data jsonstream.Value) eval.Situation // nil: no rule looks at sessions
 	denialLimit int
 	lastRelease atomic.Pointer[session.Release]
 	reviewers   []*reviewer
@@ -49,8 +50,8 @@ type bound struct {
 	definition string // hash of the whole tool definition in hex, "" without one (THREATS G4)
 }
 
-// rules and evaluation are what the gate uses of a policy.Binding and a
-// policy.Evaluation. Tests put faults behind them.
+// rules and evaluation are what the gate uses of a eval.Binding and a
+// eval.Evaluation. Tests put faults behind them.
 type rules interface {
 	evaluate() evaluation
 	Unknown() (otherwise stopgate.Mode, unknown bool)
@@ -69,12 +70,12 @@ type evaluation interface {
 
 // pooled is a binding that takes its evaluations from a pool.
 type pooled struct {
-	*policy.Binding
-	pool *sync.Pool // of *policy.Evaluation
+	*eval.Binding
+	pool *sync.Pool // of *eval.Evaluation
 }
 
 func (b pooled) evaluate() evaluation {
-	if e, ok := b.pool.Get().(*policy.Evaluation); ok {
+	if e, ok := b.pool.Get().(*eval.Evaluation); ok {
 		e.Reset(b.Binding)
 		return e
 	}
@@ -89,7 +90,7 @@ type bindingKey struct {
 	principal  stopgate.Principal
 	server     stopgate.ServerID
 	surface    stopgate.Surface
-	situation  policy.Situation
+	situation  eval.Situation
 	declared   bool
 	definition [sha256.Size]byte
 }
@@ -111,7 +112,7 @@ func (g *Gate) compileAs(p *policy.Program, enforcement string) (*compiled, erro
 	if s.DenialLimit != nil {
 		c.denialLimit = int(*s.DenialLimit)
 	}
-	c.bind = func(call stopgate.Call, under policy.Circumstances) rules {
+	c.bind = func(call stopgate.Call, under eval.Circumstances) rules {
 		under.Governed = len(g.policies) > 0
 		return pooled{p.BindUnder(call, under), &g.evals}
 	}
@@ -159,7 +160,7 @@ func (c *compiled) name(tool stopgate.ToolName) stopgate.ToolName {
 // binding finds or makes the binding for a call in a session with some data, which
 // is not valid if nobody knows it.
 func (c *compiled) binding(call *stopgate.Call, data jsonstream.Value) bound {
-	var under policy.Circumstances
+	var under eval.Circumstances
 	if c.situation != nil {
 		under.Situation = c.situation(data)
 	}

@@ -26,7 +26,7 @@
 //
 // The layers in the order in which they speak (DESIGN 2):
 //
-//	integrity, rules     package policy, while the bytes arrive
+//	integrity, rules     packages policy and policy/eval, while the bytes arrive
 //	tool policies        [ToolPolicy], Go functions
 //	session policies     package session over a [Store]: at Open, at Close, and last with the release
 //	judge                [Judge], beside

@@ -6,7 +6,7 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/jsonstream"
-	"github.com/stopgate/stopgate/policy"
+	"github.com/stopgate/stopgate/policy/eval"
 )
 
 // Step is a verdict that a scripted policy reaches: after At argument bytes, or
@@ -45,7 +45,7 @@ func (s *ScriptedPolicy) compiled() *compiled {
 	if c.denyMode == DenyByPolicy {
 		c.denyMode = DenyToolResult
 	}
-	c.bind = func(call stopgate.Call, _ policy.Circumstances) rules {
+	c.bind = func(call stopgate.Call, _ eval.Circumstances) rules {
 		if s.Binds != nil {
 			s.Binds()
 		}

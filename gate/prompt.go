@@ -8,7 +8,7 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/jsonstream"
-	"github.com/stopgate/stopgate/policy"
+	"github.com/stopgate/stopgate/policy/eval"
 )
 
 // withdrawn is the cause of a context that ended because the call is decided.
@@ -128,7 +128,7 @@ func (p *pending) show() {
 
 // leaves copies what the arguments consist of; p.mu is held.
 func (p *pending) leaves() (out []Leaf) {
-	e, ok := p.eval.(*policy.Evaluation)
+	e, ok := p.eval.(*eval.Evaluation)
 	if !ok {
 		return nil
 	}

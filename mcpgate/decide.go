@@ -5,7 +5,7 @@ import (
 	"sync"
 
 	"github.com/stopgate/stopgate"
-	"github.com/stopgate/stopgate/policy"
+	"github.com/stopgate/stopgate/policy/eval"
 	"github.com/stopgate/stopgate/session"
 	"github.com/stopgate/stopgate/wire/jsonrpc"
 )
@@ -72,7 +72,7 @@ func (g *Gateway) never(call stopgate.Call, definition string) bool {
 	if hidden, ok := g.lists.known[key]; ok {
 		return hidden
 	}
-	hidden := !program.LooksAtSessions() && program.BindUnder(call, policy.Circumstances{}).Evaluate().Verdict().Terminal()
+	hidden := !program.LooksAtSessions() && program.BindUnder(call, eval.Circumstances{}).Evaluate().Verdict().Terminal()
 	if len(g.lists.known) >= maxVerdicts {
 		clear(g.lists.known)
 	}

@@ -18,7 +18,7 @@ func Check(p *syntax.File, o Options) diag.List { return newChecker(p, o).check(
 
 func newChecker(p *syntax.File, o Options) *checker {
 	c := &checker{policy: p, options: o, definitions: o.Definitions}
-	c.env = match.Env{Root: first(p.Paths.Root, o.Root), Home: first(p.Paths.Home, o.Home)}
+	c.env = p.Environment(match.Env{Root: o.Root, Home: o.Home})
 	return c
 }
 
@@ -37,13 +37,6 @@ func (c *checker) check() diag.List {
 	}
 	c.diags.Sort()
 	return c.diags
-}
-
-func first(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
 }
 
 type checker struct {

@@ -294,7 +294,7 @@ func (c *checker) pathSeen(t *checkedTool) {
 		return
 	}
 	for _, p := range t.schema.All() {
-		if has(p, schema.Path) || runs(p) || has(p, schema.Patch) || p.Unknown() {
+		if p.HasWithin(schema.Path) || p.Runs() || p.HasWithin(schema.Patch) || p.Unknown() {
 			return
 		}
 	}

@@ -53,7 +53,7 @@ func (c *checker) tools() {
 			continue
 		}
 		tables := c.policy.TablesFor(t.Name)
-		c.known = append(c.known, &checkedTool{name: t.Name, tables: tables, schema: declared(tables, t.Name, nil), at: t.Pos})
+		c.known = append(c.known, &checkedTool{name: t.Name, tables: tables, schema: syntax.DeclaredSchema(tables, t.Name, nil), at: t.Pos})
 	}
 	judged := make(map[*syntax.RuleList]bool)
 	for _, tool := range c.known {
@@ -98,37 +98,22 @@ func (t *checkedTool) list(kind syntax.ListKind) *checkedList {
 	return nil
 }
 
-// declared is the schema of the nearest table that declares one. A table for many
-// tools declares nothing: its parameters annotate those that the tool has.
-func declared(tables []*syntax.ToolTable, tool string, base *schema.Schema) *schema.Schema {
-	for _, t := range tables {
-		switch {
-		case t.Schema == nil:
-		case t.Named(tool):
-			return t.Schema
-		default:
-			return schema.Fitting(base, t.Schema)
-		}
-	}
-	return nil
-}
-
 // definition reads the schema that a tool comes with and lays the file's over it
 // (K25).
 func (c *checker) definition(d *toolDefinition, tables []*syntax.ToolTable) *schema.Schema {
 	at := tables[0].Pos
 	if len(d.Schema) == 0 {
-		return declared(tables, string(d.Name), nil)
+		return syntax.DeclaredSchema(tables, string(d.Name), nil)
 	}
 	base, notes, err := schema.ParseJSON(d.Schema)
 	if err != nil {
 		c.report(diag.BadDefinition, at, fmt.Sprintf("the definition of `%s` cannot be read: %v", d.Name, err), "")
-		return declared(tables, string(d.Name), nil)
+		return syntax.DeclaredSchema(tables, string(d.Name), nil)
 	}
 	for _, n := range notes {
 		c.report(diag.SchemaKeyword, at, fmt.Sprintf("the schema of `%s` uses `%s` at %s: %s", d.Name, n.Keyword, cmp.Or(n.Pointer, "its root"), n.Message), "")
 	}
-	both, err := schema.Overlay(base, declared(tables, string(d.Name), base))
+	both, err := schema.Overlay(base, syntax.DeclaredSchema(tables, string(d.Name), base))
 	if err != nil {
 		var clash *schema.OverlayError
 		message := err.Error()

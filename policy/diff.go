@@ -7,6 +7,7 @@ import (
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/diag"
 	"github.com/stopgate/stopgate/policy/analysis"
+	"github.com/stopgate/stopgate/policy/eval"
 	"github.com/stopgate/stopgate/policy/syntax"
 	"github.com/stopgate/stopgate/schema"
 )
@@ -89,7 +90,7 @@ func difference(before, after Source, o Options, compared func(stopgate.ToolName
 	}
 	c := &comparer{before: p, after: q, options: o, out: &Difference{Complete: true}}
 	c.settings()
-	c.out.Same = syntax.Hash(p.layers[0].policy) == syntax.Hash(q.layers[0].policy)
+	c.out.Same = syntax.Hash(p.file()) == syntax.Hash(q.file())
 	for _, tool := range c.tools() {
 		if compared(tool.name) {
 			c.tool(tool)
@@ -116,32 +117,20 @@ type comparer struct {
 	out           *Difference
 }
 
+// file is the only file of a program.
+func (p *Program) file() *syntax.File { return p.layers()[0].File }
+
 // sidePolicy is a file as the comparer sees it for one tool.
 type sidePolicy struct {
-	program *Program
-	policy  *syntax.File
-	schema  *schema.Schema
-	known   bool
-	speaks  bool // it has a table for the tool
-	tables  []*syntax.ToolTable
-	// params and onSchema are the settings that hold for the tool.
-	params   syntax.ParamAction
-	onSchema stopgate.Mode
+	*eval.Voice
+	known bool // the tool's calls are judged by their arguments
 }
 
 func (c *comparer) side(p *Program, tool *comparedTool) *sidePolicy {
-	s := &sidePolicy{program: p, policy: p.layers[0].policy}
-	b := &binder{program: p, call: stopgate.Call{Tool: tool.name, Definition: tool.definition}, out: new(Binding)}
-	if tool.definition != nil && len(tool.definition.Schema) > 0 {
-		if parsed, _, err := schema.ParseJSON(tool.definition.Schema); err == nil {
-			b.base = parsed
-		}
-	}
-	s.known = b.listen()
-	if len(b.voices) > 0 && b.voices[0].speaks {
-		s.speaks = true
-		s.schema, s.tables = b.voices[0].schema, b.voices[0].tables
-		s.params, s.onSchema = b.voices[0].params, b.voices[0].onSchema
+	voices, known := p.policies.Voices(stopgate.Call{Tool: tool.name, Definition: tool.definition})
+	s := &sidePolicy{Voice: &eval.Voice{Layer: p.layers()[0]}, known: known}
+	if len(voices) > 0 && voices[0].Speaks {
+		s.Voice = voices[0]
 	}
 	return s
 }
@@ -150,7 +139,7 @@ func (c *comparer) side(p *Program, tool *comparedTool) *sidePolicy {
 func (c *comparer) tool(tool *comparedTool) {
 	c.out.Tools++
 	before, after := c.side(c.before, tool), c.side(c.after, tool)
-	if !before.speaks && !after.speaks && len(before.policy.Guards)+len(after.policy.Guards) == 0 {
+	if !before.Speaks && !after.Speaks && len(before.File.Guards)+len(after.File.Guards) == 0 {
 		c.unknownTool(tool)
 		return
 	}
@@ -162,7 +151,7 @@ func (c *comparer) tool(tool *comparedTool) {
 		}
 		return
 	}
-	if before.params != after.params || before.onSchema != after.onSchema {
+	if before.Params != after.Params || before.OnSchema != after.OnSchema {
 		c.open(tool, "`unknown_params` or `on_schema_violation` changes, which no pair of rules shows")
 	}
 	for _, kind := range []syntax.ListKind{syntax.RunList, syntax.ResultList} {
@@ -172,12 +161,12 @@ func (c *comparer) tool(tool *comparedTool) {
 
 // list compares the lists of one kind.
 func (c *comparer) list(tool *comparedTool, kind syntax.ListKind, before, after *sidePolicy) {
-	shared := before.schema
+	shared := before.Schema
 	if shared == nil {
-		shared = after.schema
+		shared = after.Schema
 	}
-	t := newTranslation(c.before.layers[0].env, shared)
-	t.keyed, t.welcome = true, unprotected(c.before.layers[0].protected)
+	t := newTranslation(c.before.layers()[0].Env, shared)
+	t.keyed, t.welcome = true, unprotected(c.before.layers()[0].Protected)
 	sides := [2]*analysis.Policy{}
 	var bound [2]*boundPolicy
 	for i, s := range []*sidePolicy{before, after} {
@@ -186,7 +175,7 @@ func (c *comparer) list(tool *comparedTool, kind syntax.ListKind, before, after 
 			c.open(tool, "the rules do not fit the tool's schema")
 			return
 		}
-		t.schema, t.env = s.schema, s.program.layers[0].env
+		t.schema, t.env = s.Schema, s.Env
 		bound[i] = b
 		sides[i] = t.policy(b)
 	}
@@ -197,7 +186,7 @@ func (c *comparer) list(tool *comparedTool, kind syntax.ListKind, before, after 
 	if t.mixed {
 		c.open(tool, "rules ask about the presence of one of several command lines")
 	}
-	if before.schema.Hash() != after.schema.Hash() {
+	if before.Schema.Hash() != after.Schema.Hash() {
 		c.open(tool, "the parameters are declared differently")
 	}
 	list := analysis.List{Variables: t.all, Covers: covers}
@@ -271,8 +260,8 @@ func directionOf(from, to stopgate.Mode) Direction {
 }
 
 // verdictOf asks a program about a call.
-func verdictOf(p *Program, call stopgate.Call, s Situation, kind syntax.ListKind) stopgate.Verdict {
-	b := p.BindUnder(call, Circumstances{Situation: s})
+func verdictOf(p *Program, call stopgate.Call, s eval.Situation, kind syntax.ListKind) stopgate.Verdict {
+	b := p.BindUnder(call, eval.Circumstances{Situation: s})
 	e := b.Evaluate()
 	e.Feed(call.Args)
 	v := e.Close(stopgate.Ended)
@@ -298,14 +287,13 @@ type boundPolicy struct {
 // bind fits the rules of a file to a tool, as the compiler does: those that stand
 // for many tools are left out where the tool lacks what they look at.
 func (c *comparer) bind(s *sidePolicy, tool *comparedTool, kind syntax.ListKind) (*boundPolicy, bool) {
-	b := &boundPolicy{file: s.policy.Name, end: stopgate.Ask, commands: runsCommands(s.schema)}
-	checks := newChecker(s.policy, c.options)
-	v := &voice{layer: s.program.layers[0], tables: s.tables, schema: s.schema}
-	list, table := v.rules(kind)
+	b := &boundPolicy{file: s.File.Name, end: stopgate.Ask, commands: runsCommands(s.Schema)}
+	checks := newChecker(s.File, c.options)
+	list, table, many := s.List(kind)
 	if list == nil && kind == syntax.ResultList {
 		b.end = stopgate.Unattended // nothing is said about results: they are delivered (K32)
 	}
-	view := &checkedList{kind: kind, shared: !isLiteral(table), tool: &checkedTool{name: string(tool.name), schema: s.schema}, owner: &syntax.ToolTable{Name: table}}
+	view := &checkedList{kind: kind, shared: many, tool: &checkedTool{name: string(tool.name), schema: s.Schema}, owner: &syntax.ToolTable{Name: table}}
 	if list != nil {
 		b.list = list
 		for _, r := range list.Rules {
@@ -317,8 +305,8 @@ func (c *comparer) bind(s *sidePolicy, tool *comparedTool, kind syntax.ListKind)
 		}
 	}
 	if kind == syntax.RunList {
-		b.written = s.policy.Guards
-		for _, g := range s.policy.Guards {
+		b.written = s.File.Guards
+		for _, g := range s.File.Guards {
 			for _, bound := range checks.guardOn(view, g) {
 				b.guards, b.origin = append(b.guards, bound), append(b.origin, g)
 			}
@@ -367,7 +355,7 @@ func (c *checker) guardOn(l *checkedList, g *syntax.Rule) []*checkedRule {
 	var list []*checkedRule
 	a, _ := schema.ParseAnnotation(g.Conditions[0].On)
 	for pointer, place := range l.tool.schema.All() {
-		if place.Seen()&schema.String == 0 || !guarded(place, g.Conditions[0].On) || a == schema.Path && (runs(place) || has(place, schema.Patch)) {
+		if place.Seen()&schema.String == 0 || !place.Guarded(g.Conditions[0].On) || a == schema.Path && (place.Runs() || place.HasWithin(schema.Patch)) {
 			continue // what command lines read and write is no value: see commandsDiffer
 		}
 		k := g.Conditions[0]

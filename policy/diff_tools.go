@@ -6,6 +6,7 @@ import (
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/automaton"
 	"github.com/stopgate/stopgate/policy/analysis"
+	"github.com/stopgate/stopgate/policy/eval"
 	"github.com/stopgate/stopgate/policy/match"
 	"github.com/stopgate/stopgate/policy/syntax"
 	"github.com/stopgate/stopgate/schema"
@@ -34,7 +35,7 @@ func (c *comparer) tools() []*comparedTool {
 	var names []string
 	var globs []string
 	for _, p := range []*Program{c.before, c.after} {
-		for _, t := range p.layers[0].policy.Tools {
+		for _, t := range p.file().Tools {
 			for _, name := range append([]string{t.Name}, t.Also...) {
 				switch {
 				case name == syntax.EveryTool:
@@ -118,22 +119,22 @@ func (c *comparer) newTool(tool *comparedTool, before, after *sidePolicy) {
 	if why := commandsDiffer([2]*boundPolicy{{}, b}); why != "" {
 		c.open(tool, why)
 	}
-	t := newTranslation(known.program.layers[0].env, known.schema)
-	t.welcome = unprotected(known.program.layers[0].protected)
+	t := newTranslation(known.Env, known.Schema)
+	t.welcome = unprotected(known.Protected)
 	p := t.policy(b)
 	unknown := stopgate.Deny
 	other := c.before
 	if before.known {
 		other = c.after
 	}
-	if other.layers[0].policy.Gate.UnknownTool == stopgate.Ask {
+	if other.file().Gate.UnknownTool == stopgate.Ask {
 		unknown = stopgate.Ask
 	}
 	nothing := &analysis.Policy{End: int(unknown)}
 	confirm := func(cell analysis.Cell) bool {
-		bound := [2]*boundPolicy{{file: c.before.layers[0].policy.Name}, b}
+		bound := [2]*boundPolicy{{file: c.before.file().Name}, b}
 		if before.known {
-			bound = [2]*boundPolicy{b, {file: c.after.layers[0].policy.Name}}
+			bound = [2]*boundPolicy{b, {file: c.after.file().Name}}
 			cell.Old, cell.New = cell.New, cell.Old
 		}
 		change, ok := c.confirm(tool, syntax.RunList, t, cell, bound)
@@ -155,7 +156,7 @@ func (c *comparer) newTool(tool *comparedTool, before, after *sidePolicy) {
 
 // settings reports settings that change verdicts beside all rules.
 func (c *comparer) settings() {
-	old, new := c.before.layers[0].policy, c.after.layers[0].policy
+	old, new := c.before.file(), c.after.file()
 	differs := func(key, from, to string) {
 		if from != to {
 			c.out.Complete = false
@@ -180,7 +181,7 @@ func (c *comparer) settings() {
 // unknownTool compares what becomes of a tool that neither file knows.
 func (c *comparer) unknownTool(tool *comparedTool) {
 	call := stopgate.Call{Tool: tool.name, Definition: tool.definition, Args: []byte("{}")}
-	from, to := verdictOf(c.before, call, Situation{}, syntax.RunList).Mode, verdictOf(c.after, call, Situation{}, syntax.RunList).Mode
+	from, to := verdictOf(c.before, call, eval.Situation{}, syntax.RunList).Mode, verdictOf(c.after, call, eval.Situation{}, syntax.RunList).Mode
 	if from != to {
 		c.add(Change{Tool: tool.name, List: syntax.RunList.String(), From: from, To: to, Direction: directionOf(from, to), Witness: call, Note: "unknown tool"})
 	}
@@ -229,7 +230,7 @@ func commandsDiffer(bound [2]*boundPolicy) string {
 // that name what they touch.
 func runsCommands(s *schema.Schema) bool {
 	for _, place := range s.All() {
-		if place.Seen()&schema.String != 0 && (runs(place) || has(place, schema.Patch)) {
+		if place.Seen()&schema.String != 0 && (place.Runs() || place.HasWithin(schema.Patch)) {
 			return true
 		}
 	}

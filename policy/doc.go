@@ -1,5 +1,5 @@
-// Package policy is what policy files mean: it checks them, and judges the arguments of
-// a tool call with them, also while they are still arriving.
+// Package policy is what policy files mean: it checks them, compares them, and makes
+// programs of them that judge the arguments of tool calls while they are still arriving.
 //
 //	program, diags := policy.Compile([]policy.Source{{Name: "stopgate.toml", Text: text, Trusted: true}}, policy.Options{})
 //	if diags.HasErrors() {
@@ -15,7 +15,8 @@
 //
 // # The meaning
 //
-// Package [github.com/stopgate/stopgate/policy/syntax] has the grammar of policy files.
+// Package [github.com/stopgate/stopgate/policy/syntax] has the grammar of policy files,
+// package [github.com/stopgate/stopgate/policy/eval] judges calls.
 // Inside a list the first rule that matches decides; a list without a match asks
 // (D25-09, D25-10). A pointer follows the schema: where it has an array, every
 // element is meant (D25-13). A restrictive rule matches if any of the values does,

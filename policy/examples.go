@@ -8,6 +8,7 @@ import (
 	"github.com/stopgate/stopgate/internal/diag"
 	"github.com/stopgate/stopgate/internal/tomltree"
 	"github.com/stopgate/stopgate/jsonstream"
+	"github.com/stopgate/stopgate/policy/eval"
 	"github.com/stopgate/stopgate/policy/match"
 	"github.com/stopgate/stopgate/policy/syntax"
 	"github.com/stopgate/stopgate/schema"
@@ -90,10 +91,10 @@ func (c *checker) argumentsExist(x syntax.Example, s *schema.Schema) bool {
 
 // alone binds a rule as if it were the only one of a tool. It stands in the list
 // for results, which looks at arguments and at nothing else.
-func (c *checker) alone(r *syntax.Rule, s *schema.Schema) *Binding {
+func (c *checker) alone(r *syntax.Rule, s *schema.Schema) *eval.Binding {
 	table := &syntax.ToolTable{Name: "example", Schema: s, Result: &syntax.RuleList{Rules: []*syntax.Rule{r}}}
-	p := &Program{layers: []*layer{{policy: &syntax.File{Tools: []*syntax.ToolTable{table}}, trusted: true, env: c.env}}}
-	return p.Bind(stopgate.Call{Tool: "example"})
+	file := &syntax.File{Tools: []*syntax.ToolTable{table}}
+	return eval.New([]*eval.Layer{{File: file, Trusted: true, Env: c.env}}, stopgate.Deny).Bind(stopgate.Call{Tool: "example"})
 }
 
 // around writes arguments that hold one value where a pointer leads, in arrays of

@@ -11,8 +11,8 @@ import (
 // has a table [judge]. A call that several of them govern needs all of them.
 func (p *Program) Judges() []*syntax.Judge {
 	var all []*syntax.Judge
-	for _, l := range p.layers {
-		if j := l.policy.Judge; j != nil && l.trusted {
+	for _, l := range p.layers() {
+		if j := l.File.Judge; j != nil && l.Trusted {
 			all = append(all, j)
 		}
 	}

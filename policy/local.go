@@ -14,9 +14,9 @@ type LocalTool struct {
 func (p *Program) LocalTools() []LocalTool {
 	var list []LocalTool
 	seen := map[string]bool{}
-	for _, l := range p.layers {
-		for _, t := range l.policy.Tools {
-			if !l.trusted || len(t.Command) == 0 || seen[t.Name] {
+	for _, l := range p.layers() {
+		for _, t := range l.File.Tools {
+			if !l.Trusted || len(t.Command) == 0 || seen[t.Name] {
 				continue
 			}
 			seen[t.Name] = true

@@ -44,3 +44,8 @@ type Options struct {
 	// an input of Compile; everything but Ask is Deny.
 	UnknownTool stopgate.Mode
 }
+
+// environment is the directories that paths are read against where a file names none.
+func (o Options) environment() match.Env {
+	return match.Env{Root: o.Root, Home: o.Home, Dir: o.Dir, Run: o.Run, Doubt: o.RunDoubt, Lost: o.RunLost, Links: o.Links}
+}

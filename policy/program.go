@@ -9,7 +9,8 @@ import (
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/diag"
 	"github.com/stopgate/stopgate/internal/tomltree"
-	"github.com/stopgate/stopgate/policy/match"
+	"github.com/stopgate/stopgate/jsonstream"
+	"github.com/stopgate/stopgate/policy/eval"
 	"github.com/stopgate/stopgate/policy/syntax"
 )
 
@@ -20,19 +21,8 @@ import (
 // (K35). A layer without a table for a tool abstains, and a tool for which every
 // layer abstains is unknown (S2).
 type Program struct {
-	layers []*layer
-	hash   string
-	// unknownTool is the mode of unknown tools where no operator says any.
-	unknownTool stopgate.Mode
-	tests       []dataTest // of the rules that look at the session, by key
-}
-
-// layer is one policy file.
-type layer struct {
-	policy    *syntax.File
-	trusted   bool
-	env       match.Env
-	protected *match.Protected
+	policies *eval.Policies
+	hash     string
 }
 
 // Compile parses and checks policy files, the operator's before the project's,
@@ -43,15 +33,8 @@ func Compile(sources []Source, o Options) (*Program, diag.List) {
 }
 
 func compileFiles(sources []Source, o Options, check func(*syntax.File, Options) diag.List) (*Program, diag.List) {
-	p := new(Program)
-	if o.UnknownTool == stopgate.Ask {
-		p.unknownTool = stopgate.Ask
-	}
+	var layers []*eval.Layer
 	var all diag.List
-	var files []string
-	for _, s := range sources {
-		files = append(files, s.Name)
-	}
 	for _, s := range sources {
 		o.Untrusted = !s.Trusted
 		file, list := syntax.Parse(s.Name, s.Text)
@@ -60,38 +43,43 @@ func compileFiles(sources []Source, o Options, check func(*syntax.File, Options)
 			continue
 		}
 		all = append(all, check(file, o)...)
-		l := &layer{policy: file, trusted: s.Trusted, env: environment(file, o)}
-		p.layers = append(p.layers, l)
+		layers = append(layers, &eval.Layer{File: file, Trusted: s.Trusted, Env: file.Environment(o.environment())})
 	}
 	all.Sort()
-	if all.HasErrors() || len(p.layers) < len(sources) {
+	if all.HasErrors() || len(layers) < len(sources) {
 		return nil, all
 	}
-	p.protect(files)
+	p := &Program{policies: eval.New(layers, o.UnknownTool)}
 	p.hash = p.identify()
-	p.situations()
 	return p, all
 }
 
-// protect prepares the list of protected targets, once for all files that read paths
-// against the same directories.
-func (p *Program) protect(files []string) {
-	lists := make(map[match.Env]*match.Protected)
-	for _, l := range p.layers {
-		if lists[l.env] == nil {
-			lists[l.env] = match.NewProtected(l.env, files...)
-		}
-		l.protected = lists[l.env]
-	}
+// Bind resolves everything about a call that does not depend on its arguments; see
+// [eval.Policies.Bind].
+func (p *Program) Bind(c stopgate.Call) *eval.Binding { return p.policies.Bind(c) }
+
+// BindUnder is Bind under circumstances that are known.
+func (p *Program) BindUnder(c stopgate.Call, under eval.Circumstances) *eval.Binding {
+	return p.policies.BindUnder(c, under)
 }
+
+// LooksAtSessions reports whether a rule has a condition on the data of sessions.
+func (p *Program) LooksAtSessions() bool { return p.policies.LooksAtSessions() }
+
+// Situation reads a session's data: what they mean to the rules that look at them. A
+// session without data has the empty object; what is not an object is not known.
+func (p *Program) Situation(data jsonstream.Value) eval.Situation { return p.policies.Situation(data) }
+
+// layers lists the files.
+func (p *Program) layers() []*eval.Layer { return p.policies.Layers() }
 
 // identify is the hash of what the files mean, and of which of them may loosen.
 func (p *Program) identify() string {
 	var files []*syntax.File
 	trust := ""
-	for _, l := range p.layers {
-		files = append(files, l.policy)
-		trust += map[bool]string{true: "operator ", false: "project "}[l.trusted]
+	for _, l := range p.layers() {
+		files = append(files, l.File)
+		trust += map[bool]string{true: "operator ", false: "project "}[l.Trusted]
 	}
 	hash := syntax.Hash(files...)
 	if !strings.Contains(trust, "project") {
@@ -101,22 +89,10 @@ func (p *Program) identify() string {
 	return hex.EncodeToString(sum[:])
 }
 
-// environment is the directories that a file's paths are read against (K19).
-func environment(p *syntax.File, o Options) match.Env {
-	env := match.Env{Root: o.Root, Home: o.Home, Dir: o.Dir, Run: o.Run, Doubt: o.RunDoubt, Lost: o.RunLost, Links: o.Links}
-	if p.Paths.Root != "" {
-		env.Root = p.Paths.Root
-	}
-	if p.Paths.Home != "" {
-		env.Home = p.Paths.Home
-	}
-	return env
-}
-
 // PathResolution says how paths are read (REQUIREMENTS Q24): "lexical", as they are
 // written, or "followed", with their symbolic links followed on this machine.
 func (p *Program) PathResolution() string {
-	if slices.ContainsFunc(p.layers, func(l *layer) bool { return l.env.Links != nil }) {
+	if slices.ContainsFunc(p.layers(), func(l *eval.Layer) bool { return l.Env.Links != nil }) {
 		return "followed"
 	}
 	return "lexical"
@@ -139,13 +115,13 @@ type Settings struct {
 // none (S3). Without any table [gate] the settings are the strictest ones.
 func (p *Program) Settings() Settings {
 	s := Settings{Tables: make(map[string]*tomltree.Value)}
-	for i, g := range p.gates() {
+	for i, g := range p.policies.Gates() {
 		if i == 0 {
 			s.Gate = *g
 			continue
 		}
 		s.Gate.UnknownTool = stopgate.Strictest(s.Gate.UnknownTool, g.UnknownTool)
-		s.Gate.UnknownParams = strictestParams(s.Gate.UnknownParams, g.UnknownParams)
+		s.Gate.UnknownParams = syntax.StrictestParams(s.Gate.UnknownParams, g.UnknownParams)
 		s.Gate.OnSchemaViolation = stopgate.Strictest(s.Gate.OnSchemaViolation, g.OnSchemaViolation)
 		s.Gate.Strict = s.Gate.Strict || g.Strict
 		s.Gate.DenialLimit = strictestLimit(s.Gate.DenialLimit, g.DenialLimit)
@@ -156,34 +132,14 @@ func (p *Program) Settings() Settings {
 			s.Gate.Enforcement = g.Enforcement
 		}
 	}
-	for _, l := range p.layers {
-		for name, table := range l.policy.Tables {
-			if _, ok := s.Tables[name]; !ok && l.trusted {
+	for _, l := range p.layers() {
+		for name, table := range l.File.Tables {
+			if _, ok := s.Tables[name]; !ok && l.Trusted {
 				s.Tables[name] = table
 			}
 		}
 	}
 	return s
-}
-
-// gates lists the tables [gate] that operators wrote.
-func (p *Program) gates() []*syntax.GateSettings {
-	var all []*syntax.GateSettings
-	for _, l := range p.layers {
-		if l.trusted && l.policy.Gate.Present() {
-			all = append(all, &l.policy.Gate)
-		}
-	}
-	return all
-}
-
-// strictestParams returns the stricter of two answers to an undeclared parameter.
-func strictestParams(a, b syntax.ParamAction) syntax.ParamAction {
-	order := []syntax.ParamAction{syntax.ParamDeny, syntax.ParamAsk, syntax.ParamAllow}
-	if slices.Index(order, a) <= slices.Index(order, b) {
-		return a
-	}
-	return b
 }
 
 // strictestLimit returns the smaller of two limits; 0 is none, nil says nothing.

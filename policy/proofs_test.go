@@ -5,8 +5,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/diag"
 	"github.com/stopgate/stopgate/policy"
+	"github.com/stopgate/stopgate/policy/eval"
 	"github.com/stopgate/stopgate/policy/match"
 	"github.com/stopgate/stopgate/policy/syntax"
 )
@@ -62,11 +64,18 @@ func (p proof) run(t *testing.T) {
 			t.Errorf("rule %d has no witness", r.Index+1)
 			continue
 		}
-		v := final(t, program.Bind(r.Witness), string(r.Witness.Args))
+		v := final(program.Bind(r.Witness), r.Witness.Args)
 		if v.Rule == nil || v.Rule.Index != r.Index {
-			t.Errorf("%s does not reach rule %d: %s", r.Witness.Args, r.Index+1, brief(v))
+			t.Errorf("%s does not reach rule %d: %s %s", r.Witness.Args, r.Index+1, v.Mode, v.Code)
 		}
 	}
+}
+
+// final evaluates complete arguments.
+func final(b *eval.Binding, args []byte) stopgate.Verdict {
+	e := b.Evaluate()
+	e.Feed(args)
+	return e.Close(stopgate.Ended)
 }
 
 // Proves D25-33, D25-34, D25-35, D25-36, D25-37, D25-38, K47: the table of single rules, by

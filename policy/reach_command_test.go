@@ -189,7 +189,7 @@ func TestReachabilityOfCommandsHolds(t *testing.T) {
 					t.Fatal(err)
 				}
 				several := len(match.Analyse(args.C).Simple) > 1
-				if v := final(t, program.Bind(r.Witness), string(r.Witness.Args)); v.Rule != nil && v.Rule.Index != r.Index && !several {
+				if v := final(program.Bind(r.Witness), r.Witness.Args); v.Rule != nil && v.Rule.Index != r.Index && !several {
 					t.Fatalf("seed %d: %s does not reach rule %d but %v\n%s", seed, r.Witness.Args, r.Index, v.Rule, text)
 				}
 			}
@@ -200,7 +200,7 @@ func TestReachabilityOfCommandsHolds(t *testing.T) {
 		b := program.Bind(stopgate.Call{Tool: "t"})
 		for _, line := range all {
 			args := string(jsonstream.AppendQuote([]byte(`{"c":`), line)) + "}"
-			if v := final(t, b, args); v.Rule != nil && unreachable[v.Rule.Index] {
+			if v := final(b, []byte(args)); v.Rule != nil && unreachable[v.Rule.Index] {
 				t.Fatalf("seed %d: %s reaches rule %d, which is called unreachable\n%s", seed, args, v.Rule.Index, text)
 			}
 		}

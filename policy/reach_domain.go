@@ -215,9 +215,9 @@ func (k *checkedCondition) form() leafForm {
 
 // vectorText is the command line of an argument vector.
 func vectorText(v jsonstream.Value) (string, bool) {
-	var words vector
-	words.read(v)
-	return string(match.LineOf(words.words)), words.whole && len(words.words) > 0
+	var vector match.Vector
+	vector.Read(v)
+	return string(match.LineOf(vector.Words)), vector.Whole && len(vector.Words) > 0
 }
 
 // appendLeaf writes a leaf as JSON.

@@ -21,21 +21,21 @@ type RuleInfo struct {
 // first, guards behind them. A mode that stands for a whole list is one rule.
 func (p *Program) Rules() iter.Seq[RuleInfo] {
 	return func(yield func(RuleInfo) bool) {
-		for _, l := range p.layers {
+		for _, l := range p.layers() {
 			all := func(table, list string, rules []*syntax.Rule) bool {
 				for _, r := range rules {
-					if !yield(RuleInfo{Ref: refOf(l.policy.Name, r), Mode: r.Mode, Table: table, List: list}) {
+					if !yield(RuleInfo{Ref: r.Ref(l.File.Name), Mode: r.Mode, Table: table, List: list}) {
 						return false
 					}
 				}
 				return true
 			}
-			for _, t := range l.policy.Tools {
+			for _, t := range l.File.Tools {
 				if t.Run != nil && !all(t.Name, "run", t.Run.Rules) || t.Result != nil && !all(t.Name, "result", t.Result.Rules) {
 					return
 				}
 			}
-			if !all("", "guard", l.policy.Guards) {
+			if !all("", "guard", l.File.Guards) {
 				return
 			}
 		}
@@ -45,8 +45,8 @@ func (p *Program) Rules() iter.Seq[RuleInfo] {
 // WithholdsResults reports whether any list of result rules can say anything but
 // unattended, so that somebody has to tell the gate what calls gave back (K32).
 func (p *Program) WithholdsResults() bool {
-	for _, l := range p.layers {
-		for _, t := range l.policy.Tools {
+	for _, l := range p.layers() {
+		for _, t := range l.File.Tools {
 			if t.Result == nil {
 				continue
 			}

@@ -7,6 +7,7 @@ import (
 	"github.com/stopgate/stopgate/internal/patch"
 	"github.com/stopgate/stopgate/jsonstream"
 	"github.com/stopgate/stopgate/policy/analysis"
+	"github.com/stopgate/stopgate/policy/eval"
 	"github.com/stopgate/stopgate/policy/match"
 	"github.com/stopgate/stopgate/schema"
 )
@@ -145,14 +146,14 @@ func (t *translation) factsOf(choices []analysis.Choice) (agent, surface, server
 }
 
 // situationOf is what a witness says about the session's data.
-func (t *translation) situationOf(choices []analysis.Choice) (s Situation) {
+func (t *translation) situationOf(choices []analysis.Choice) (s eval.Situation) {
 	for n, name := range t.names {
 		polarity, key, _ := strings.Cut(strings.TrimPrefix(name, "when.session "), " ")
 		if key == "" || t.pointers[n] != nil || n >= len(choices) {
 			continue
 		}
 		met := len(choices[n].Leaves) > 0 && choices[n].Leaves[0].Text == metFact
-		s = s.with(key, polarity == "permits", met)
+		s = s.With(key, polarity == "permits", met)
 	}
 	return s
 }

@@ -2,7 +2,7 @@ package session
 
 import (
 	"github.com/stopgate/stopgate/jsonstream"
-	"github.com/stopgate/stopgate/policy"
+	"github.com/stopgate/stopgate/policy/eval"
 	"github.com/stopgate/stopgate/policy/match"
 	"github.com/stopgate/stopgate/policy/syntax"
 )
@@ -10,7 +10,7 @@ import (
 // Success reads the result of a tool as the policy file says (DECISIONS S24).
 type Success struct {
 	exit jsonstream.Pointer
-	when *policy.DataTest
+	when *eval.DataTest
 	text *match.Matcher
 }
 
@@ -18,7 +18,7 @@ type Success struct {
 func CompileSuccess(s *syntax.Success) (*Success, error) {
 	switch {
 	case s.Condition != nil:
-		t, err := policy.NewDataTest(*s.Condition, false, match.Env{})
+		t, err := eval.NewDataTest(*s.Condition, false, match.Env{})
 		return &Success{when: t}, err
 	case s.Text != nil:
 		m, err := match.Compile(*s.Text, match.Target{}, false, match.Env{})

@@ -11,6 +11,7 @@ import (
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/visible"
 	"github.com/stopgate/stopgate/policy"
+	"github.com/stopgate/stopgate/policy/eval"
 	"github.com/stopgate/stopgate/session"
 )
 
@@ -46,7 +47,7 @@ Exit: as decide.`,
 		if err != nil {
 			return err
 		}
-		evaluation := l.program.BindUnder(call, policy.Circumstances{Situation: l.program.Situation(data)}).Evaluate()
+		evaluation := l.program.BindUnder(call, eval.Circumstances{Situation: l.program.Situation(data)}).Evaluate()
 		evaluation.Feed(text)
 		evaluation.Close(stopgate.Ended)
 		explanation := evaluation.Explain()
@@ -82,9 +83,9 @@ Exit: as decide.`,
 // explanationJSON is decide's answer and how it came about.
 type explanationJSON struct {
 	answer
-	Cause string                   `json:"cause,omitempty"` // a word of detail about a refusal
-	Trace []traceStep              `json:"trace"`
-	Lists []policy.ListExplanation `json:"lists"`
+	Cause string                 `json:"cause,omitempty"` // a word of detail about a refusal
+	Trace []traceStep            `json:"trace"`
+	Lists []eval.ListExplanation `json:"lists"`
 	// Objections are those of session policies, in a session where nothing has happened
 	// yet.
 	Objections []objection `json:"objections,omitempty"`
@@ -142,7 +143,7 @@ func traceOf(trace []stopgate.Verdict) []traceStep {
 	return steps
 }
 
-func explainText(a answer, x policy.Explanation) string {
+func explainText(a answer, x eval.Explanation) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n%s", visible.Text(string(a.Tool)), a.text())
 	if x.Cause != "" {
@@ -158,7 +159,7 @@ func explainText(a answer, x policy.Explanation) string {
 	return b.String()
 }
 
-func explainList(b *strings.Builder, list policy.ListExplanation) {
+func explainList(b *strings.Builder, list eval.ListExplanation) {
 	name, says := string(list.Layer), "says nothing"
 	if list.Table != "" {
 		name = fmt.Sprintf("[tools.%s]", tomlKey(list.Table))
@@ -183,19 +184,19 @@ func explainList(b *strings.Builder, list policy.ListExplanation) {
 
 // marks show at a glance what became of a rule.
 var marks = map[string]string{
-	policy.Matched: "=>", policy.Eliminated: " x", policy.Waiting: " ?", policy.NotReached: "  ", policy.Skipped: " -",
+	eval.Matched: "=>", eval.Eliminated: " x", eval.Waiting: " ?", eval.NotReached: "  ", eval.Skipped: " -",
 }
 
-func explainRule(b *strings.Builder, rule policy.RuleExplanation) {
+func explainRule(b *strings.Builder, rule eval.RuleExplanation) {
 	fmt.Fprintf(b, "%s %3d  line %-4d %-10s %s", marks[rule.Status], rule.Ref.Index+1, rule.Ref.Line, rule.Mode, rule.Status)
 	switch rule.Status {
-	case policy.Skipped:
+	case eval.Skipped:
 		fmt.Fprintf(b, ": %s\n", visible.Text(rule.Skipped))
 		return
-	case policy.NotReached:
+	case eval.NotReached:
 		b.WriteByte('\n')
 		return
-	case policy.Matched, policy.Eliminated:
+	case eval.Matched, eval.Eliminated:
 		fmt.Fprintf(b, " at byte %d", rule.At)
 	}
 	b.WriteByte('\n')
@@ -205,7 +206,7 @@ func explainRule(b *strings.Builder, rule policy.RuleExplanation) {
 			target = "any " + c.On
 		}
 		fmt.Fprintf(b, "            %s %s %s: %s", visible.Text(target), c.Matcher, visible.Lines(visible.Elide(c.Literal, 60)), c.Status)
-		if c.Status != policy.Waiting {
+		if c.Status != eval.Waiting {
 			fmt.Fprintf(b, " at byte %d%s", c.At, at(c.Pointer))
 		}
 		b.WriteByte('\n')

@@ -12,7 +12,7 @@ import (
 	"github.com/stopgate/stopgate/internal/records"
 	"github.com/stopgate/stopgate/internal/visible"
 	"github.com/stopgate/stopgate/jsonstream"
-	"github.com/stopgate/stopgate/policy"
+	"github.com/stopgate/stopgate/policy/eval"
 )
 
 // showJSON is what show writes for programs; it changes only by addition.
@@ -26,7 +26,7 @@ type showJSON struct {
 	Data json.RawMessage `json:"session_data,omitempty"`
 	// Lists explain the verdict rule by rule, if the policy of the record is the one
 	// that holds here and the arguments are whole.
-	Lists []policy.ListExplanation `json:"lists,omitempty"`
+	Lists []eval.ListExplanation `json:"lists,omitempty"`
 }
 
 func newLogShow(s streams) *cobra.Command {
@@ -119,7 +119,7 @@ func newShow(ctx context.Context, log *records.Log, rows []records.Row) (show, e
 }
 
 // explain judges the call again, if the policy is the one that decided.
-func (w *show) explain(ctx context.Context, p *policyFlags, settings stateSettings) (answer, *policy.Explanation, error) {
+func (w *show) explain(ctx context.Context, p *policyFlags, settings stateSettings) (answer, *eval.Explanation, error) {
 	if w.decision == nil || w.args == nil || w.redacted != nil {
 		return answer{}, nil, nil
 	}
@@ -137,7 +137,7 @@ func (w *show) explain(ctx context.Context, p *policyFlags, settings stateSettin
 		}
 	}
 	call := callOf(&w.decision.Record, l.tools)
-	evaluation := l.program.BindUnder(call, policy.Circumstances{Situation: l.program.Situation(w.data)}).Evaluate()
+	evaluation := l.program.BindUnder(call, eval.Circumstances{Situation: l.program.Situation(w.data)}).Evaluate()
 	evaluation.Feed(w.args)
 	verdict := evaluation.Close(stopgate.Ended)
 	x := evaluation.Explain()
@@ -157,7 +157,7 @@ func callOf(r *stopgate.Record, tools []stopgate.ToolDefinition) stopgate.Call {
 	return call
 }
 
-func (w show) json(x *policy.Explanation) showJSON {
+func (w show) json(x *eval.Explanation) showJSON {
 	out := showJSON{ID: w.rows[0].ID, Redacted: w.redacted}
 	for _, r := range w.rows {
 		out.Rows = append(out.Rows, r.Line)
@@ -175,7 +175,7 @@ func (w show) json(x *policy.Explanation) showJSON {
 	return out
 }
 
-func (w show) text(out io.Writer, a answer, x *policy.Explanation) error {
+func (w show) text(out io.Writer, a answer, x *eval.Explanation) error {
 	var b strings.Builder
 	for _, r := range w.rows {
 		b.WriteString(rowText(&r.Record) + "\n")

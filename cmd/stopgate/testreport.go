@@ -10,6 +10,7 @@ import (
 	"github.com/stopgate/stopgate/internal/suite"
 	"github.com/stopgate/stopgate/internal/visible"
 	"github.com/stopgate/stopgate/policy"
+	"github.com/stopgate/stopgate/policy/eval"
 )
 
 // write prints what became of the cases and says how the command ends.
@@ -148,10 +149,10 @@ type caseJSON struct {
 
 type callJSON struct {
 	answer
-	Line       int                      `json:"line"`
-	Args       string                   `json:"args"` // the text as it was judged
-	Mismatches []suite.Mismatch         `json:"mismatches,omitempty"`
-	Lists      []policy.ListExplanation `json:"lists,omitempty"` // of a call that is not as expected
+	Line       int                    `json:"line"`
+	Args       string                 `json:"args"` // the text as it was judged
+	Mismatches []suite.Mismatch       `json:"mismatches,omitempty"`
+	Lists      []eval.ListExplanation `json:"lists,omitempty"` // of a call that is not as expected
 }
 
 type coverageJSON struct {

@@ -3,6 +3,7 @@ package suite
 import (
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/policy"
+	"github.com/stopgate/stopgate/policy/eval"
 )
 
 // ruleKey identifies a rule across suites: ids hold table, list and text.
@@ -19,13 +20,13 @@ func (r *Report) reachRule(ref *stopgate.RuleRef) {
 
 // reach notes the rules that matched. What is refused for its form says nothing
 // about rules.
-func (r *Report) reach(x policy.Explanation) {
+func (r *Report) reach(x eval.Explanation) {
 	if x.Verdict.Layer == stopgate.LayerIntegrity {
 		return
 	}
 	for _, list := range x.Lists {
 		for i := range list.Rules {
-			if list.Rules[i].Status == policy.Matched {
+			if list.Rules[i].Status == eval.Matched {
 				r.reachRule(&list.Rules[i].Ref)
 			}
 		}

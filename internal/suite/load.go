@@ -14,6 +14,7 @@ import (
 	"github.com/stopgate/stopgate/internal/diag"
 	"github.com/stopgate/stopgate/internal/tomltree"
 	"github.com/stopgate/stopgate/policy"
+	"github.com/stopgate/stopgate/policy/eval"
 )
 
 // Suffix ends the name of every file with cases.
@@ -40,7 +41,7 @@ type Suite struct {
 	program *policy.Program
 	tools   []stopgate.ToolDefinition
 	files   config.Set
-	bound   map[fact]*policy.Binding
+	bound   map[fact]*eval.Binding
 }
 
 // fact is what a call is bound by.
@@ -50,16 +51,16 @@ type fact struct {
 	principal stopgate.Principal
 	server    stopgate.ServerID
 	surface   stopgate.Surface
-	in        policy.Situation
+	in        eval.Situation
 }
 
 // bind looks up what the policy says about a call's tool, once for all calls with
 // the same facts.
-func (s *Suite) bind(c stopgate.Call, in policy.Situation) *policy.Binding {
+func (s *Suite) bind(c stopgate.Call, in eval.Situation) *eval.Binding {
 	key := fact{c.Tool, c.Agent, c.Principal, c.Server, c.Surface, in}
 	b := s.bound[key]
 	if b == nil {
-		b = s.program.BindUnder(c, policy.Circumstances{Situation: in})
+		b = s.program.BindUnder(c, eval.Circumstances{Situation: in})
 		s.bound[key] = b
 	}
 	return b
@@ -125,7 +126,7 @@ func Load(path string, o Options) (*Suite, diag.List, error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("read tests: %w", err)
 	}
-	s := &Suite{File: path, options: o, files: set, bound: make(map[fact]*policy.Binding)}
+	s := &Suite{File: path, options: o, files: set, bound: make(map[fact]*eval.Binding)}
 	doc, mistakes := tomltree.Parse(path, set.Files[0].Text)
 	if doc == nil {
 		return s, mistakes, nil

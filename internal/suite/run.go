@@ -8,7 +8,7 @@ import (
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/jsonstream"
-	"github.com/stopgate/stopgate/policy"
+	"github.com/stopgate/stopgate/policy/eval"
 	"github.com/stopgate/stopgate/session"
 )
 
@@ -42,7 +42,7 @@ func (c *CaseReport) Passed() bool {
 type CallReport struct {
 	*Call
 	Verdict     stopgate.Verdict
-	Explanation policy.Explanation // of the policy files alone
+	Explanation eval.Explanation // of the policy files alone
 	// Delivery is what the result rules said, for a call that ran.
 	Delivery   stopgate.Mode
 	Mismatches []Mismatch
@@ -96,7 +96,7 @@ func (s *Suite) Run(ctx context.Context, keep func(name string) bool) (*Report, 
 // call takes one call through the gate, and explains what the rules did.
 func (s *Suite) call(ctx context.Context, g *gate.Gate, c *Call, data []byte, report *Report) (CallReport, error) {
 	r := CallReport{Call: c}
-	var in policy.Situation
+	var in eval.Situation
 	if data != nil {
 		value, err := jsonstream.Parse(data, jsonstream.Options{})
 		if err != nil {

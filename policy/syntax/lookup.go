@@ -8,6 +8,7 @@ import (
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/tomltree"
 	"github.com/stopgate/stopgate/policy/match"
+	"github.com/stopgate/stopgate/schema"
 )
 
 // EveryTool is the name of the table that speaks for every tool without its own
@@ -55,6 +56,48 @@ func (f *File) TablesFor(tool string) []*ToolTable {
 
 // Named reports whether a table is the tool's own: it has its name or gives it.
 func (t *ToolTable) Named(tool string) bool { return t.Name == tool || slices.Contains(t.Also, tool) }
+
+// DeclaredSchema is the schema of the nearest table that declares one, nil if none does. A
+// table for many tools declares nothing: its parameters annotate those that the tool has,
+// as base says.
+func DeclaredSchema(tables []*ToolTable, tool string, base *schema.Schema) *schema.Schema {
+	for _, t := range tables {
+		switch {
+		case t.Schema == nil:
+		case t.Named(tool):
+			return t.Schema
+		default:
+			return schema.Fitting(base, t.Schema)
+		}
+	}
+	return nil
+}
+
+// Environment is the directories that the file's paths are read against: those it names
+// itself, and of the others those in env (K19).
+func (f *File) Environment(env match.Env) match.Env {
+	if f.Paths.Root != "" {
+		env.Root = f.Paths.Root
+	}
+	if f.Paths.Home != "" {
+		env.Home = f.Paths.Home
+	}
+	return env
+}
+
+// Ref names the rule as one of a file.
+func (r *Rule) Ref(file string) stopgate.RuleRef {
+	return stopgate.RuleRef{File: file, Line: r.Pos.Start.Line, Index: r.Index, ID: r.ID}
+}
+
+// StrictestParams returns the stricter of two answers to an undeclared parameter.
+func StrictestParams(a, b ParamAction) ParamAction {
+	order := []ParamAction{ParamDeny, ParamAsk, ParamAllow}
+	if slices.Index(order, a) <= slices.Index(order, b) {
+		return a
+	}
+	return b
+}
 
 // MatchesAny reports whether a name matches one of some globs, as they stand in `when`,
 // `tools` and `from`. What is no glob matches nothing.

@@ -1,0 +1,145 @@
+package eval
+
+import (
+	"github.com/stopgate/stopgate/policy/index"
+	"github.com/stopgate/stopgate/policy/match"
+	"github.com/stopgate/stopgate/schema"
+)
+
+// fitKey is a condition at a place.
+type fitKey struct {
+	cond  int32
+	place *schema.Place
+}
+
+// fitting is a condition compiled for what the schema says about a place.
+type fitting struct {
+	texts []*match.Matcher
+	fits  typeSet
+	index *index.Index // of a bundle
+}
+
+// test makes the test of a condition whose leaves stand at a place.
+func (g *grapher) test(c, site int32, p *schema.Place) test {
+	if g.plan.conds[c].kind == match.Present {
+		return test{site: site, cond: c, present: true}
+	}
+	f := g.fit(c, p)
+	return test{site: site, cond: c, texts: f.texts, fits: f.fits, index: f.index}
+}
+
+// fit compiles a condition for a place. A place may be read in several ways: a
+// string that one branch calls a path and another a command is both, and one that
+// no schema describes may be plain text or a path. Permissive conditions then need
+// every reading, restrictive ones any (THREATS 1.3).
+func (g *grapher) fit(c int32, p *schema.Place) *fitting {
+	key := fitKey{c, p}
+	if f := g.fitted[key]; f != nil {
+		return f
+	}
+	k := g.plan.conds[c]
+	f := new(fitting)
+	if k.bundle >= 0 {
+		f = g.fitBundle(&k, p)
+	} else {
+		if k.permissive && k.on == "" {
+			g.judgedBeside(&k)
+		}
+		f = fitCondition(&k, p, k.env)
+	}
+	g.fitted[key] = f
+	return f
+}
+
+// judgedBeside notes what other conditions of a rule say about the same command: the
+// redirections that one of them judges are no obstacle to it. Reads and writes say what
+// a command may touch, not which command may run: by themselves they permit nothing.
+func (g *grapher) judgedBeside(k *cond) {
+	r := &g.plan.rules[k.rule]
+	for c := r.first; c < r.end; c++ {
+		if other := &g.plan.conds[c]; other.expanded == k.expanded {
+			k.readsJudged = k.readsJudged || other.kind == match.Reads
+			k.writesJudged = k.writesJudged || other.kind == match.Writes
+			k.accompanied = k.accompanied || other.kind != match.Reads && other.kind != match.Writes && other.kind != match.Present
+		}
+	}
+}
+
+// fitBundle compiles the conditions of a bundle for a place, and the index of them.
+func (g *grapher) fitBundle(k *cond, p *schema.Place) *fitting {
+	b := &g.plan.bundles[k.bundle]
+	f := &fitting{index: index.New(!k.permissive, k.env)}
+	for i, c := range g.conditions[k.bundle] {
+		one := *k
+		one.kind, one.ast = c.Spec.Kind, c
+		fit := fitCondition(&one, p, k.env)
+		f.fits |= fit.fits
+		f.index.Add(index.Member{ID: b.rules[i], Class: uint8(g.plan.rules[b.rules[i]].mode), Readings: fit.texts})
+	}
+	f.index.Build()
+	return f
+}
+
+func fitCondition(k *cond, p *schema.Place, env match.Env) *fitting {
+	target := match.Target{}
+	known := true
+	for _, q := range p.Within() {
+		known = known && q.Types() != schema.AnyType
+		target.Type |= q.Seen() &^ schema.Null
+		target.Expands = target.Expands || q.Expands()
+	}
+	if !known {
+		target.Type = 0
+	}
+	f := new(fitting)
+	target.ReadsJudged, target.WritesJudged = k.readsJudged, k.writesJudged
+	for _, a := range readings(k, p, known) {
+		target.Annotation, target.Paths = a, k.ast.On == "path" && a == schema.Command
+		target.Below = target.Paths && !k.ast.IgnoreBelow
+		if alone := k.ast.Spec.Kind == match.Reads || k.ast.Spec.Kind == match.Writes; alone && k.permissive && !k.accompanied {
+			continue
+		}
+		m, err := match.Compile(k.ast.Spec, target, !k.permissive, env)
+		if err != nil {
+			continue
+		}
+		f.texts = append(f.texts, m)
+		f.fits |= typesOf(m.Fits())
+	}
+	return f
+}
+
+// readings lists the annotations under which a condition reads the strings of a
+// place. A guard on a type reads that type only.
+func readings(k *cond, p *schema.Place, known bool) []schema.Annotation {
+	if k.on != "" {
+		a, _ := schema.ParseAnnotation(k.on)
+		if a != schema.Path {
+			return []schema.Annotation{a}
+		}
+		if all := annotated(p, schema.Path, schema.Command, schema.Patch); len(all) > 0 {
+			return all
+		}
+		return []schema.Annotation{schema.Path}
+	}
+	if all := annotated(p, schema.URL, schema.Path, schema.Command, schema.Patch); len(all) > 0 {
+		return all
+	}
+	if !known && (k.kind == match.Host || k.kind == match.Scheme) {
+		return []schema.Annotation{schema.URL} // they say themselves what they read
+	}
+	if !known && k.kind != match.MaxLength {
+		return []schema.Annotation{schema.None, schema.Path}
+	}
+	return []schema.Annotation{schema.None}
+}
+
+// annotated lists those of some annotations that a place has.
+func annotated(p *schema.Place, from ...schema.Annotation) (all []schema.Annotation) {
+	for _, a := range from {
+		if p.HasWithin(a) || a == schema.Command && p.Runs() {
+			all = append(all, a)
+		}
+	}
+	return all
+}

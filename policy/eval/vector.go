@@ -1,0 +1,27 @@
+package eval
+
+// closeVector judges an argument vector that is complete, as the command that it is
+// (S40). One without words is a branch without a value, as every empty array (K3).
+func (w *walker) closeVector(e *Evaluation) {
+	p := w.vector
+	w.vector = place{}
+	v := &e.vector
+	if v.Read(e.value); len(v.Words) == 0 {
+		for _, site := range p.shape.under {
+			e.empty(site)
+		}
+		w.end(e, p)
+		return
+	}
+	w.startText(e, p, arrayType)
+	for i := range e.watches {
+		if c := &e.watches[i]; c.shape.needs&watchControls != 0 && control(v.Text, c.shape.needs&allowTabs != 0) > 0 {
+			e.controlFound(c.view)
+		}
+	}
+	e.whole.ResetWords(v.Words, v.Whole)
+	e.scratch = append(e.scratch[:0], e.whole.Text()...)
+	e.prepared, e.decoded = true, true
+	e.textEnd()
+	w.endScalar(e, p)
+}

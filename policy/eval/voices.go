@@ -1,0 +1,129 @@
+package eval
+
+import (
+	"slices"
+
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/policy/match"
+	"github.com/stopgate/stopgate/policy/syntax"
+	"github.com/stopgate/stopgate/schema"
+)
+
+// Voice is what one file says about a tool.
+type Voice struct {
+	*Layer
+	Tables []*syntax.ToolTable // that apply, the most specific first
+	// Speaks is false if the file abstains: it has no table, or only "*" and nobody
+	// knows the tool.
+	Speaks   bool
+	Schema   *schema.Schema
+	Params   syntax.ParamAction
+	OnSchema stopgate.Mode
+}
+
+// Voices says what every file says about the tool of a call, as far as that depends on
+// no rule. judged is false if the call is refused, whatever its arguments are.
+func (p *Policies) Voices(c stopgate.Call) (voices []*Voice, judged bool) {
+	b := &binder{policies: p, call: c, out: new(Binding)}
+	judged = b.define() && b.listen()
+	return b.voices, judged
+}
+
+// List finds the rules that apply and the name of their table (D25-04), nil if the file
+// says nothing. many says that the table stands for many tools.
+func (v *Voice) List(kind syntax.ListKind) (rules *syntax.RuleList, table string, many bool) {
+	for _, t := range v.Tables {
+		if list := t.List(kind); list != nil {
+			return list, t.Name, !isLiteral(t.Name)
+		}
+	}
+	if len(v.Tables) == 0 {
+		return nil, "", false
+	}
+	return nil, v.Tables[0].Name, !isLiteral(v.Tables[0].Name)
+}
+
+// isLiteral reports whether a table's name is one tool's, not a glob.
+func isLiteral(table string) bool {
+	n, err := match.ParseName(table)
+	if err != nil {
+		return true
+	}
+	_, exact := n.LiteralPrefix()
+	return exact
+}
+
+// listen finds out what every file says about the tool. It reports false if the
+// call is refused.
+func (b *binder) listen() bool {
+	known := b.call.Definition != nil
+	for _, l := range b.policies.layers {
+		v := &Voice{Layer: l, Tables: l.File.TablesFor(string(b.call.Tool))}
+		known = known || len(v.Tables) > 0 && v.Tables[0].Name != "*"
+		b.voices = append(b.voices, v)
+	}
+	b.out.unknown = !known || !slices.ContainsFunc(b.voices, func(v *Voice) bool { return len(v.Tables) > 0 })
+	b.out.otherwise = b.unknownTool()
+	speaks := b.out.unknown && b.under.Governed
+	for _, v := range b.voices {
+		v.Speaks = (known || b.under.Governed) && len(v.Tables) > 0
+		speaks = speaks || v.Speaks
+		if !v.Speaks {
+			v.Tables = nil
+		}
+		if !b.hear(v) {
+			b.refuse(stopgate.CodePolicyInvalidForSchema, "overlay")
+			return false
+		}
+	}
+	if !speaks && b.out.otherwise == stopgate.Deny {
+		b.refuse(stopgate.CodePolicyNotConfigured, "")
+		return false
+	}
+	return true
+}
+
+// hear takes the settings of one file's tables, each from the most specific table
+// that has it (D25-04).
+func (b *binder) hear(v *Voice) bool {
+	v.Params, v.OnSchema = v.File.Gate.UnknownParams, v.File.Gate.OnSchemaViolation
+	for i := len(v.Tables) - 1; i >= 0; i-- {
+		t := v.Tables[i]
+		if t.Unknown != nil {
+			v.Params = *t.Unknown
+		}
+		if t.OnSchema != nil {
+			v.OnSchema = *t.OnSchema
+		}
+	}
+	own := syntax.DeclaredSchema(v.Tables, string(b.call.Tool), b.base)
+	switch {
+	case own == nil:
+		v.Schema = b.base
+	case b.base == nil:
+		v.Schema = own
+	default:
+		merged, err := schema.Overlay(b.base, own)
+		v.Schema = merged
+		return err == nil
+	}
+	return true
+}
+
+// unknownTool is what happens to a tool that no file knows: what the operators say in
+// [gate], the strictest of them, and what the surface does where one says nothing.
+func (b *binder) unknownTool() stopgate.Mode {
+	gates := b.policies.Gates()
+	if len(gates) == 0 {
+		return b.policies.unknownTool
+	}
+	mode := stopgate.Ask
+	for _, g := range gates {
+		said := g.UnknownTool
+		if !g.Says("unknown_tool") {
+			said = b.policies.unknownTool
+		}
+		mode = stopgate.Strictest(mode, said)
+	}
+	return mode
+}
