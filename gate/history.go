@@ -155,7 +155,8 @@ func (p *pending) sit(ctx context.Context) {
 		return
 	}
 	if early {
-		_, all := p.set.CheckEach(p.sees(r.value), c, p.run(ctx))
+		v := p.sees(r.value)
+		_, all := p.set.CheckEach(&v, &c, p.run(ctx))
 		p.object(all, r.value.Head)
 	}
 }
@@ -237,9 +238,9 @@ func (p *pending) glance(ctx context.Context, c session.Call) glance {
 		return glance{code: stopgate.CodeStoreUnavailable, fault: state.fault, stack: state.stack}
 	}
 	v, run := p.sees(state.value), p.run(ctx)
-	_, all := p.set.CheckEach(v, c, run)
+	_, all := p.set.CheckEach(&v, &c, run)
 	if len(all) == 0 && run == nil {
-		p.cleared = momentOf(v)
+		p.cleared = momentOf(&v)
 	}
 	return glance{all: all, head: state.value.Head}
 }
@@ -299,7 +300,8 @@ func (p *pending) askSessions(ctx context.Context) {
 		}
 		return
 	}
-	_, all := p.set.CheckEach(p.sees(r.value), c, p.run(ctx))
+	v := p.sees(r.value)
+	_, all := p.set.CheckEach(&v, &c, p.run(ctx))
 	p.object(all, r.value.Head)
 	self, _ := r.value.Cell(session.Self)
 	if declined, _ := r.value.Cell(sticky); p.call.Session != "" && declined.Text != "" && declined.Seq > self.Condition().Spoke && !p.isOver() {

@@ -129,7 +129,7 @@ func (d *departure) check(s session.State) error {
 	if d.g.uncertain(owner(&d.pending.call), s) {
 		return objected{[]session.Decision{{Policy: "session", Code: stopgate.CodeSessionDegraded}}, s.Head}
 	}
-	v := d.view
+	v := &d.view
 	if v.State = d.turn.alone.over(s); d.run != nil {
 		v.State = v.State.Copy() // code that never comes back looks at it for ever
 	}
@@ -191,11 +191,11 @@ func (d *departure) failed(ctx context.Context, r reply[struct{}]) {
 // checkAgain asks the session policies on current facts. They are functions of the
 // facts, the time and the call: where nothing changed since they were asked about the
 // complete call, neither did their answer.
-func (p *pending) checkAgain(v session.View, c *session.Call, run runner) []session.Decision {
+func (p *pending) checkAgain(v *session.View, c *session.Call, run runner) []session.Decision {
 	if run == nil && p.cleared == momentOf(v) {
 		return nil
 	}
-	_, all := p.set.CheckEach(v, *c, run)
+	_, all := p.set.CheckEach(v, c, run)
 	return all
 }
 
@@ -207,7 +207,7 @@ type moment struct {
 	horizon uint64
 }
 
-func momentOf(v session.View) moment { return moment{true, v.State.Head, v.Now, v.Horizon} }
+func momentOf(v *session.View) moment { return moment{true, v.State.Head, v.Now, v.Horizon} }
 
 // leaving is the hash of the canonical arguments that leave: those that were judged,
 // unless a path was cleaned (DECISIONS K4).

@@ -177,7 +177,7 @@ func (g *Gate) match(ctx context.Context, r *stopgate.Result) (*release, error) 
 		return nil, state.problem("result")
 	}
 	cell, _ := state.value.Cell(k)
-	if cell.Call == nil || cell.Call.Done != "" || cell.Call.Fact.Tool != tool || cell.Call.Fact.Release == nil {
+	if cell.Call.Fact == nil || cell.Call.Done != "" || cell.Call.Fact.Tool != tool || cell.Call.Fact.Release == nil {
 		return nil, ErrUnmatched
 	}
 	f := cell.Call.Fact
@@ -203,7 +203,7 @@ func (g *Gate) learn(ctx context.Context, rel *release, r stopgate.Result) error
 		return state.problem("result")
 	}
 	cell, _ := state.value.Cell(k)
-	if cell.Call == nil {
+	if cell.Call.Fact == nil {
 		return nil // released before there was a store
 	}
 	if cell.Call.Done != "" {
@@ -226,7 +226,7 @@ func (g *Gate) learn(ctx context.Context, rel *release, r stopgate.Result) error
 	keys = distinct(append(keys, noted...))
 	answer := update(ctx, g, whose, keys, func(s session.State) (Change, struct{}, error) {
 		cell, _ := s.Cell(k)
-		if cell.Call == nil || cell.Call.Done != "" {
+		if cell.Call.Fact == nil || cell.Call.Done != "" {
 			return Change{}, struct{}{}, ErrUnmatched
 		}
 		change := Change{Facts: []session.Fact{end}}

@@ -218,7 +218,7 @@ func (r *recollection) project(ctx context.Context) error {
 	}
 	var all []happened
 	for _, e := range state.value.Entries() {
-		if issued := e.Cell.Call; issued != nil {
+		if issued := e.Cell.Call; issued.Fact != nil {
 			all = append(all, happened{issued.Fact, issued.Fact.Keys()})
 			if end := issued.End; end != nil {
 				all = append(all, happened{end, append(issued.Fact.Keys(), end.Keys()...)})

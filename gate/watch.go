@@ -97,7 +97,8 @@ func (p *pending) asSeen(w *watch) {
 		if state.fault != none {
 			return nil, 0 // asked again, and denied, when the call is complete
 		}
-		_, all := set.CheckEach(p.sees(state.value), c, p.run(ctx))
+		v := p.sees(state.value)
+		_, all := set.CheckEach(&v, &c, p.run(ctx))
 		return all, state.value.Head
 	}
 	var all []session.Decision

@@ -14,27 +14,29 @@ func (f *Fact) Keys() []Key { return f.AppendKeys(make([]Key, 0, 3+len(f.Marks))
 // AppendKeys adds the cells that a fact touches to those of a list that has no key
 // twice.
 func (f *Fact) AppendKeys(keys []Key) []Key {
-	keys = addKey(keys, Self)
+	keys = addKey(keys, &Self)
+	var k Key
 	switch f.Kind {
 	case Released:
-		keys = addKey(addKey(keys, CallKey(f.Proposal)), f.idKey())
+		id := f.idKey()
+		keys = addKey(keys, &id)
 		for i := range f.Marks {
-			keys = addKey(keys, f.Marks[i].Key)
+			keys = addKey(keys, &f.Marks[i].Key)
 		}
+		k = CallKey(f.Proposal)
 	case Withdrawn, Succeeded, Finished, Failed, Absent:
-		keys = addKey(keys, CallKey(f.Proposal))
+		k = CallKey(f.Proposal)
 	case Approved:
-		keys = addKey(keys, ApprovalKey(f.Name))
+		k = ApprovalKey(f.Name)
 	case Told:
-		keys = addKey(keys, DataKey)
-	case Noted:
-		keys = addKey(keys, f.Key)
-	case Denied:
-		if f.Key != (Key{}) {
-			keys = addKey(keys, f.Key)
-		}
+		k = DataKey
+	case Noted, Denied:
+		k = f.Key
 	}
-	return keys
+	if k == (Key{}) {
+		return keys
+	}
+	return addKey(keys, &k)
 }
 
 // DataKey is the cell of the session's data.
@@ -149,21 +151,9 @@ func (s *State) release(f *Fact) error {
 // issue makes the cell of a released call.
 func (s *State) issue(f *Fact) error {
 	k := CallKey(f.Proposal)
-	made := &struct { // both are kept for as long as the call
-		cell   Cell
-		issued Issued
-	}{issued: Issued{Fact: f}}
-	for i := range s.cells {
-		if e := &s.cells[i]; e.Key.is(&k) {
-			if e.Spare == nil && !e.fresh {
-				e.Spare = &made.cell
-			}
-			break
-		}
-	}
 	c, err := s.change(&k)
 	if err == nil {
-		c.Call, c.Seq, c.At = &made.issued, f.Seq, f.At
+		c.Call, c.Seq, c.At = Issued{Fact: f}, f.Seq, f.At
 	}
 	return err
 }
@@ -181,11 +171,11 @@ func (s *State) finish(f *Fact) error {
 	if err != nil {
 		return err
 	}
-	if c.Call == nil || c.Call.Done != "" {
+	if c.Call.Fact == nil || c.Call.Done != "" {
 		return ErrUnknown
 	}
 	released := c.Call.Fact
-	c.Call, c.Seq, c.At = &Issued{Fact: released, Done: f.Kind, End: f}, f.Seq, f.At
+	c.Call, c.Seq, c.At = Issued{Fact: released, Done: f.Kind, End: f}, f.Seq, f.At
 	id := released.idKey()
 	if c, err = s.change(&id); err != nil {
 		return err

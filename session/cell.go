@@ -39,14 +39,14 @@ type Cell struct {
 	Seq uint64 `json:"seq,omitempty"`
 	At  int64  `json:"at,omitempty"`
 
-	Call *Issued    `json:"call,omitempty"` // SpaceCall
+	Call Issued     `json:"call,omitzero"`  // SpaceCall
 	Self *Condition `json:"self,omitempty"` // SpaceSelf
 }
 
 // IsZero reports whether the cell says nothing: a store need not keep it.
 func (c *Cell) IsZero() bool {
 	return len(c.Permits) == 0 && c.Broken == 0 && c.Count == 0 && c.Sum.IsZero() && len(c.Steps) == 0 && len(c.Open) == 0 &&
-		len(c.Past) == 0 && len(c.Back) == 0 && c.Lost == 0 && c.Text == "" && c.Was == nil && c.Seq == 0 && c.At == 0 && c.Call == nil && c.Self == nil
+		len(c.Past) == 0 && len(c.Back) == 0 && c.Lost == 0 && c.Text == "" && c.Was == nil && c.Seq == 0 && c.At == 0 && c.Call.Fact == nil && c.Self == nil
 }
 
 // copyInto copies a cell with its lists; to is where, nil for anywhere.
@@ -110,9 +110,9 @@ type Was struct {
 	Seq  uint64 `json:"seq,omitempty"` // since when it was there
 }
 
-// Issued is what is known of one released call.
+// Issued is what is known of one released call; zero if there is none.
 type Issued struct {
-	Fact *Fact `json:"fact"` // Released; not nil, never written to
+	Fact *Fact `json:"fact"` // Released; never written to
 	Done Kind  `json:"done,omitempty"`
 	// End is how it ended, nil while it has not, and in cells of older versions.
 	End *Fact `json:"end,omitempty"` // never written to
@@ -177,7 +177,7 @@ func UnmarshalCell(text []byte) (Cell, error) {
 	if err := json.Unmarshal(text, &c); err != nil {
 		return Cell{}, fmt.Errorf("cell of a session: %w", err)
 	}
-	if c.Call != nil && c.Call.Fact == nil {
+	if c.Call.Fact == nil && c.Call != (Issued{}) {
 		return Cell{}, errors.New("cell of a session: a call without its fact")
 	}
 	return c, nil

@@ -132,6 +132,18 @@ func (f *Files) Valid() error {
 
 func (f *Files) needsArgs() bool { return true }
 
+func (f *Files) keyer() *keyer { return &f.key }
+
+// filesPart is the part about one tool.
+type filesPart struct {
+	*Files
+	read, write, breaks bool // what the tool does
+}
+
+func (f *Files) about(tool stopgate.ToolName) part {
+	return &filesPart{f, f.reads.Match(tool), f.writes.Match(tool), f.broken.Match(tool)}
+}
+
 func (f *Files) cell(path string) Key {
 	return Key{Space: SpacePath, Name: f.name, Value: ValueOf(path)}
 }
@@ -180,10 +192,10 @@ func (f *Files) paths(c *Call) (paths []string, ok bool) {
 }
 
 // Needs are the cells of the written paths and of the directories above.
-func (f *Files) Needs(c Call) []Key { return f.appendNeeds(nil, &c) }
+func (f *Files) Needs(c Call) []Key { return f.about(c.Tool).needs(nil, &c) }
 
-func (f *Files) appendNeeds(keys []Key, c *Call) []Key {
-	if !f.writes.Match(c.Tool) {
+func (f *filesPart) needs(keys []Key, c *Call) []Key {
+	if !f.write {
 		return keys
 	}
 	paths, ok := f.paths(c)
@@ -204,14 +216,13 @@ func (f *Files) appendNeeds(keys []Key, c *Call) []Key {
 }
 
 // Marks are the knowledge that the call will mean, and what it invalidates.
-func (f *Files) Marks(c Call) []Mark { return f.appendMarks(nil, &c) }
+func (f *Files) Marks(c Call) []Mark { return f.about(c.Tool).marks(nil, &c) }
 
-func (f *Files) appendMarks(marks []Mark, c *Call) []Mark {
-	if f.broken.Match(c.Tool) {
-		marks = append(marks, f.breaks(c)...)
+func (f *filesPart) marks(marks []Mark, c *Call) []Mark {
+	if f.breaks {
+		marks = append(marks, f.broke(c)...)
 	}
-	reads, writes := f.reads.Match(c.Tool), f.writes.Match(c.Tool)
-	if !reads && !writes {
+	if !f.read && !f.write {
 		return marks
 	}
 	paths, ok := f.paths(c)
@@ -219,14 +230,14 @@ func (f *Files) appendMarks(marks []Mark, c *Call) []Mark {
 		return marks
 	}
 	for _, p := range paths {
-		marks = append(marks, Mark{Key: f.cell(p), Permits: true, Opens: reads, Absent: reads})
+		marks = append(marks, Mark{Key: f.cell(p), Permits: true, Opens: f.read, Absent: f.read})
 	}
 	return marks
 }
 
-// breaks are the marks of a call that moves or deletes: what it names, or
-// everything if that cannot be told.
-func (f *Files) breaks(c *Call) []Mark {
+// broke are the marks of a call that moves or deletes: what it names, or everything if
+// that cannot be told.
+func (f *Files) broke(c *Call) []Mark {
 	var marks []Mark
 	for _, pointer := range f.forgets {
 		leaves, ok := pointer.All(nil, c.Args)
@@ -245,14 +256,16 @@ func (f *Files) breaks(c *Call) []Mark {
 }
 
 // Check asks whether the session knows every path that a call writes.
-func (f *Files) Check(v View, c Call) Decision {
-	if !f.writes.Match(c.Tool) {
+func (f *Files) Check(v View, c Call) Decision { return f.about(c.Tool).check(&v, &c) }
+
+func (f *filesPart) check(v *View, c *Call) Decision {
+	if !f.write {
 		return Allow()
 	}
-	if d, homeless := v.homeless(c); homeless {
-		return d
+	if v.Owner.Session == "" {
+		return homeless(c)
 	}
-	paths, ok := f.paths(&c)
+	paths, ok := f.paths(c)
 	switch {
 	case !ok && f.missing == allowMissing:
 		return Allow()
@@ -270,7 +283,7 @@ func (f *Files) Check(v View, c Call) Decision {
 	return Allow()
 }
 
-func (f *Files) knows(v View, c Call, path string) (known, pending bool) {
+func (f *Files) knows(v *View, c *Call, path string) (known, pending bool) {
 	own := v.Cell(f.cell(path))
 	broken := uint64(0)
 	if !f.broken.Empty() { // otherwise nothing takes knowledge away
@@ -287,10 +300,10 @@ func (f *Files) knows(v View, c Call, path string) (known, pending bool) {
 		}
 	}
 	for i := len(own.Permits) - 1; i >= 0; i-- {
-		p := own.Permits[i]
+		p := &own.Permits[i]
 		age := v.Now - p.At
 		switch {
-		case !v.Stands(p, broken), f.observed && !p.Observed, !p.Certain && !f.unknown:
+		case !v.stands(p, broken), f.observed && !p.Observed, !p.Certain && !f.unknown:
 			continue
 		case f.within > 0 && (age < 0 || age > f.within):
 			continue
@@ -301,7 +314,7 @@ func (f *Files) knows(v View, c Call, path string) (known, pending bool) {
 	return false, underWay(v, own, broken)
 }
 
-func (f *Files) unread(c Call, pending bool) Decision {
+func (f *Files) unread(c *Call, pending bool) Decision {
 	d := Decision{Code: stopgate.CodeReadRequired, Public: f.public, Missing: f.reads.Names()}
 	d.Meta = map[string]string{"tool": string(c.Tool)}
 	switch {

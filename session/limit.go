@@ -144,6 +144,16 @@ func (q *Quota) Valid() error {
 
 func (q *Quota) needsArgs() bool { return q.summed || q.key.needsArgs() }
 
+func (q *Quota) keyer() *keyer { return &q.key }
+
+// quotaPart is the part about one tool: whichever it is, it is counted.
+type quotaPart struct{ *Quota }
+
+func (q *Quota) about(stopgate.ToolName) part {
+	q.once.Do(q.nameCells)
+	return quotaPart{q}
+}
+
 // step is the width of the steps of time.
 func (q *Quota) step() int64 { return (q.within + Steps - 1) / Steps }
 
@@ -169,20 +179,21 @@ func (q *Quota) totals(c *Call) (values []string, amount Amount, ok bool) {
 	return values, amount, true
 }
 
+func (q *Quota) nameCells() {
+	if q.space = q.name; q.within > 0 { // totals of another window are other totals
+		q.space += " " + strconv.FormatInt(q.step(), 10)
+	}
+}
+
 // cell is the key of the totals of one value.
 func (q *Quota) cell(value string) Key {
-	q.once.Do(func() {
-		if q.space = q.name; q.within > 0 { // totals of another window are other totals
-			q.space += " " + strconv.FormatInt(q.step(), 10)
-		}
-	})
 	return Key{Scope: q.scope, Space: SpaceLimit, Name: q.space, Value: ValueOf(value)}
 }
 
 // Needs are the totals.
-func (q *Quota) Needs(c Call) []Key { return q.appendNeeds(nil, &c) }
+func (q *Quota) Needs(c Call) []Key { return q.about(c.Tool).needs(nil, &c) }
 
-func (q *Quota) appendNeeds(keys []Key, c *Call) []Key {
+func (q quotaPart) needs(keys []Key, c *Call) []Key {
 	values, _, _ := q.totals(c)
 	for _, value := range values {
 		keys = append(keys, q.cell(value))
@@ -191,9 +202,9 @@ func (q *Quota) appendNeeds(keys []Key, c *Call) []Key {
 }
 
 // Marks count the call.
-func (q *Quota) Marks(c Call) []Mark { return q.appendMarks(nil, &c) }
+func (q *Quota) Marks(c Call) []Mark { return q.about(c.Tool).marks(nil, &c) }
 
-func (q *Quota) appendMarks(marks []Mark, c *Call) []Mark {
+func (q quotaPart) marks(marks []Mark, c *Call) []Mark {
 	values, amount, _ := q.totals(c)
 	for _, value := range values {
 		m := Mark{Key: q.cell(value), Keeps: q.keeps, Distrusts: q.distrusts}
@@ -211,11 +222,13 @@ func (q *Quota) appendMarks(marks []Mark, c *Call) []Mark {
 }
 
 // Check compares the totals, this call included, with the limit.
-func (q *Quota) Check(v View, c Call) Decision {
-	if d, homeless := v.homeless(c); homeless && q.scope == OfSession {
-		return d
+func (q *Quota) Check(v View, c Call) Decision { return q.about(c.Tool).check(&v, &c) }
+
+func (q quotaPart) check(v *View, c *Call) Decision {
+	if v.Owner.Session == "" && q.scope == OfSession {
+		return homeless(c)
 	}
-	values, amount, ok := q.totals(&c)
+	values, amount, ok := q.totals(c)
 	switch {
 	case !ok && q.missing == allowMissing:
 		return Allow()
@@ -236,7 +249,7 @@ func (q *Quota) Check(v View, c Call) Decision {
 
 // used is what counts now. What was given back since the turn began is still reserved in
 // it: a turn sees the state before it, and what its calls reserved (THREATS H4).
-func (q *Quota) used(v View, c *Cell) (calls int64, sum Amount) {
+func (q *Quota) used(v *View, c *Cell) (calls int64, sum Amount) {
 	calls, sum = q.reserved(v, c)
 	for i := len(c.Back) - 1; i >= 0 && c.Back[i].Seq > v.Horizon; i-- {
 		if b := &c.Back[i]; q.counts(v, b.At) {
@@ -250,7 +263,7 @@ func (q *Quota) used(v View, c *Cell) (calls int64, sum Amount) {
 }
 
 // counts reports whether a call of that time counts now.
-func (q *Quota) counts(v View, at int64) bool {
+func (q *Quota) counts(v *View, at int64) bool {
 	switch {
 	case q.inFlight:
 		return v.Now-at < q.ttl
@@ -261,7 +274,7 @@ func (q *Quota) counts(v View, at int64) bool {
 }
 
 // reserved is what the cell counts.
-func (q *Quota) reserved(v View, c *Cell) (calls int64, sum Amount) {
+func (q *Quota) reserved(v *View, c *Cell) (calls int64, sum Amount) {
 	switch {
 	case q.inFlight:
 		for _, o := range c.Open {
@@ -273,8 +286,8 @@ func (q *Quota) reserved(v View, c *Cell) (calls int64, sum Amount) {
 		calls, sum = c.Count, c.Sum
 	default:
 		now := v.Now / q.step()
-		for _, s := range c.Steps {
-			if now-s.At <= Steps {
+		for i := range c.Steps {
+			if s := &c.Steps[i]; now-s.At <= Steps {
 				calls, sum = calls+s.Count, sum.Add(s.Sum)
 			}
 		}

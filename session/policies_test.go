@@ -57,7 +57,7 @@ func (b *book) add(facts ...session.Fact) {
 				keys = append(keys, k)
 			}
 		}
-		if c := b.cells[session.CallKey(facts[i].Proposal)]; c != nil && c.Call != nil {
+		if c := b.cells[session.CallKey(facts[i].Proposal)]; c != nil && c.Call.Fact != nil {
 			for _, k := range c.Call.Fact.Keys() {
 				if !slices.Contains(keys, k) {
 					keys = append(keys, k)

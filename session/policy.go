@@ -28,26 +28,6 @@ type Marker interface {
 	Marks(c Call) []Mark
 }
 
-// own is Needs and Marks of the policies of this package: they append.
-type own interface {
-	appendNeeds(keys []Key, c *Call) []Key
-	appendMarks(marks []Mark, c *Call) []Mark
-}
-
-// ours is a policy of this package itself, nil for every other one: a type elsewhere
-// that embeds one may have Needs and Marks of its own.
-func ours(p any) own {
-	switch p := p.(type) {
-	case *Requirement:
-		return p
-	case *Files:
-		return p
-	case *Quota:
-		return p
-	}
-	return nil
-}
-
 // Observer is a policy that keeps notes about results (TPS-08). It is called for
 // released calls that ended, once each; Noted facts on cells of its own are all it
 // may return, see [Note].
@@ -152,7 +132,9 @@ func (v View) Note(policy, value string) (text string, ok bool) {
 
 // Stands reports whether a fact that permits still counts: it was there when the
 // turn began, nothing invalidated it, and no restore took it back.
-func (v View) Stands(p Permit, broken uint64) bool {
+func (v View) Stands(p Permit, broken uint64) bool { return v.stands(&p, broken) }
+
+func (v *View) stands(p *Permit, broken uint64) bool {
 	if p.Seq > v.Horizon || p.Seq < broken {
 		return false
 	}
@@ -169,14 +151,11 @@ func (v View) Stands(p Permit, broken uint64) bool {
 
 // homeless is the objection to a call that belongs to no session, by a policy that
 // looks at one: nobody's history must not stand for somebody's (THREATS H6).
-func (v View) homeless(c Call) (Decision, bool) {
-	if v.Owner.Session != "" {
-		return Decision{}, false
-	}
+func homeless(c *Call) Decision {
 	return Decision{
 		Code: stopgate.CodeKeyUnavailable, Public: "This call belongs to no session, and its policy looks at one.",
 		Meta: map[string]string{"tool": string(c.Tool)},
-	}, true
+	}
 }
 
 // Decision is a session policy's answer (TPS-09). The zero Decision denies and is

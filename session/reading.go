@@ -39,20 +39,8 @@ func (s *Set) Read(c *Call, r *Reading) {
 
 // keysOf is the keyer of a policy that has one.
 func keysOf(p Policy) *keyer {
-	if c, ok := p.(*conditional); ok && c.data {
-		p = c.Policy
+	if own := ours(inner(p)); own != nil && own.keyer().needsArgs() {
+		return own.keyer()
 	}
-	var k *keyer
-	switch p := p.(type) {
-	case *Requirement:
-		k = &p.key
-	case *Files:
-		k = &p.key
-	case *Quota:
-		k = &p.key
-	}
-	if k == nil || !k.needsArgs() {
-		return nil
-	}
-	return k
+	return nil
 }

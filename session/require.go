@@ -153,11 +153,32 @@ func (r *Requirement) Valid() error {
 // needsArgs: without a key the policy can speak before any argument came.
 func (r *Requirement) needsArgs() bool { return r.key.needsArgs() }
 
-// Needs are the cells of the prerequisites.
-func (r *Requirement) Needs(c Call) []Key { return r.appendNeeds(nil, &c) }
+func (r *Requirement) keyer() *keyer { return &r.key }
 
-func (r *Requirement) appendNeeds(keys []Key, c *Call) []Key {
-	if !r.before.Match(c.Tool) {
+// requirementPart is the part about one tool.
+type requirementPart struct {
+	*Requirement
+	dependent bool  // the tool needs the prerequisites
+	breaks    bool  // it invalidates them
+	gives     []int // it is these of them
+}
+
+func (r *Requirement) about(tool stopgate.ToolName) part {
+	r.once.Do(r.nameCells)
+	p := &requirementPart{Requirement: r, dependent: r.before.Match(tool), breaks: r.broken.Match(tool)}
+	for i, s := range r.each {
+		if s.Match(tool) {
+			p.gives = append(p.gives, i)
+		}
+	}
+	return p
+}
+
+// Needs are the cells of the prerequisites.
+func (r *Requirement) Needs(c Call) []Key { return r.about(c.Tool).needs(nil, &c) }
+
+func (r *requirementPart) needs(keys []Key, c *Call) []Key {
+	if !r.dependent {
 		return keys
 	}
 	values, ok := r.values(c)
@@ -195,7 +216,6 @@ var noValue = [1]string{}
 // success is the cell of a prerequisite. Literal names without a key share the cell
 // that is kept for every tool, so that a success counts whoever asks for it (P13).
 func (r *Requirement) success(i int, value string) Key {
-	r.once.Do(r.nameCells)
 	return Key{Space: SpaceTool, Name: r.names[i], Value: ValueOf(value)}
 }
 
@@ -228,13 +248,16 @@ func (r *Requirement) invalidated(value string) Key {
 }
 
 // Marks are the successes that a prerequisite will mean, and what the call breaks.
-func (r *Requirement) Marks(c Call) []Mark { return r.appendMarks(nil, &c) }
+func (r *Requirement) Marks(c Call) []Mark { return r.about(c.Tool).marks(nil, &c) }
 
-func (r *Requirement) appendMarks(marks []Mark, c *Call) []Mark {
+func (r *requirementPart) marks(marks []Mark, c *Call) []Mark {
+	if !r.breaks && len(r.gives) == 0 {
+		return marks
+	}
 	values, ok := r.values(c)
-	if r.broken.Match(c.Tool) {
+	if r.breaks {
 		if !ok { // everything it could have touched
-			values = []string{""}
+			marks = append(marks, Mark{Key: r.invalidated(""), Breaks: true})
 		}
 		for _, value := range values {
 			marks = append(marks, Mark{Key: r.invalidated(value), Breaks: true})
@@ -243,10 +266,7 @@ func (r *Requirement) appendMarks(marks []Mark, c *Call) []Mark {
 	if !ok {
 		return marks
 	}
-	for i, s := range r.each {
-		if !s.Match(c.Tool) {
-			continue
-		}
+	for _, i := range r.gives {
 		for _, value := range values {
 			if k := r.success(i, value); k != ToolKey(c.Tool) {
 				marks = append(marks, Mark{Key: k, Permits: true, Opens: true})
@@ -260,14 +280,16 @@ func (r *Requirement) appendMarks(marks []Mark, c *Call) []Mark {
 func ToolKey(tool stopgate.ToolName) Key { return Key{Space: SpaceTool, Name: string(tool)} }
 
 // Check asks for the prerequisites of a dependent tool.
-func (r *Requirement) Check(v View, c Call) Decision {
-	if !r.before.Match(c.Tool) {
+func (r *Requirement) Check(v View, c Call) Decision { return r.about(c.Tool).check(&v, &c) }
+
+func (r *requirementPart) check(v *View, c *Call) Decision {
+	if !r.dependent {
 		return Allow()
 	}
-	if d, homeless := v.homeless(c); homeless {
-		return d
+	if v.Owner.Session == "" {
+		return homeless(c)
 	}
-	values, ok := r.values(&c)
+	values, ok := r.values(c)
 	if !ok {
 		return r.noKey(c)
 	}
@@ -290,7 +312,7 @@ func (r *Requirement) Check(v View, c Call) Decision {
 	return d
 }
 
-func (r *Requirement) noKey(c Call) Decision {
+func (r *Requirement) noKey(c *Call) Decision {
 	if r.missing == allowMissing {
 		return Allow()
 	}
@@ -302,7 +324,7 @@ func (r *Requirement) noKey(c Call) Decision {
 
 // missingFor lists the prerequisites that do not stand for every value. pending
 // says that all of them are on their way.
-func (r *Requirement) missingFor(v View, values []string) (missing []string, pending bool) {
+func (r *Requirement) missingFor(v *View, values []string) (missing []string, pending bool) {
 	waiting := 0
 	broken := uint64(0)
 	if !r.broken.Empty() {
@@ -340,11 +362,12 @@ func (r *Requirement) missingFor(v View, values []string) (missing []string, pen
 }
 
 // stands reports whether one of the successes still counts.
-func (r *Requirement) stands(v View, c *Cell, broken uint64) bool {
-	for _, p := range c.Permits {
+func (r *Requirement) stands(v *View, c *Cell, broken uint64) bool {
+	for i := range c.Permits {
+		p := &c.Permits[i]
 		age := v.Now - p.At
 		switch {
-		case !v.Stands(p, max(broken, c.Broken)), r.observed && !p.Observed, !p.Certain && !r.unknown:
+		case !v.stands(p, max(broken, c.Broken)), r.observed && !p.Observed, !p.Certain && !r.unknown:
 		case r.within > 0 && (age < 0 || age > r.within):
 		default:
 			return true
@@ -354,7 +377,7 @@ func (r *Requirement) stands(v View, c *Cell, broken uint64) bool {
 }
 
 // underWay reports that the prerequisite was called and cannot count yet.
-func underWay(v View, c *Cell, broken uint64) bool {
+func underWay(v *View, c *Cell, broken uint64) bool {
 	for _, o := range c.Open {
 		if o.Seq > broken {
 			return true

@@ -24,18 +24,20 @@ type entry struct {
 	keyless bool // it decides without any argument
 	bounded bool // see [Bounded]
 	turns   Switch
-	ours    own // the policy itself
+	ours    part // of the policy itself
 	marker  Marker
-	marks   own // the marker
+	marks   part // of the marker
 	keys    *keyer
 }
 
 // governed is what a set says about one tool.
 type governed struct {
 	entries []entry
-	early   bool // some can speak before any argument
-	late    bool // some need arguments
-	foreign bool // some are written elsewhere
+	early   bool   // some can speak before any argument
+	late    bool   // some need arguments
+	foreign bool   // some are written elsewhere
+	needs   []Key  // of the policies of this package without a key, and [Self]
+	marks   []Mark // of the same, and that of every call
 	watched []jsonstream.Pointer
 	seen    []*Set // the policies that each of the watched pointers is enough for
 	set     *Set   // the same as a set
@@ -71,7 +73,7 @@ func (s *Set) index(name string) int {
 func (s *Set) For(tool stopgate.ToolName) *Set { return s.govern(tool).set }
 
 // nothing governs no tool.
-var nothing = &governed{set: &Set{}}
+var nothing = &governed{set: &Set{}, needs: []Key{Self}}
 
 func (s *Set) govern(tool stopgate.ToolName) *governed {
 	if s.one != nil {
@@ -85,21 +87,12 @@ func (s *Set) govern(tool stopgate.ToolName) *governed {
 	if g, ok := s.tools[tool]; ok {
 		return g
 	}
-	g := new(governed)
+	g := &governed{needs: []Key{Self}, marks: []Mark{everyCall(tool)}}
 	g.set = &Set{one: g}
 	for _, e := range s.policies {
-		if !e.policy.Tools().Match(tool) {
-			continue
+		if e.policy.Tools().Match(tool) {
+			g.add(e, tool)
 		}
-		e.keyless, e.bounded, e.ours = keyless(e.policy), Bounded(e.policy), ours(e.policy)
-		e.turns, _ = as[Switch](e.policy)
-		e.keys = keysOf(e.policy)
-		if m, ok := as[Marker](e.policy); ok {
-			e.marker, e.marks = m, ours(m)
-		}
-		g.entries = append(g.entries, e)
-		g.foreign = g.foreign || !e.bounded
-		g.early, g.late = g.early || e.keyless, g.late || !e.keyless
 	}
 	g.set.policies = g.entries
 	g.watch(tool)
@@ -107,6 +100,33 @@ func (s *Set) govern(tool stopgate.ToolName) *governed {
 		s.tools[tool] = g
 	}
 	return g
+}
+
+// add makes a policy one of those that hear of the tool.
+func (g *governed) add(e entry, tool stopgate.ToolName) {
+	e.keyless, e.bounded = keyless(e.policy), Bounded(e.policy)
+	e.turns, _ = as[Switch](e.policy)
+	e.keys = keysOf(e.policy)
+	any := Call{Tool: tool}
+	if c, ok := e.policy.(*conditional); ok && c.data {
+		g.needs = addKeys(g.needs, c.needs)
+	}
+	if own := ours(inner(e.policy)); own != nil {
+		if e.ours = own.about(tool); e.keyless {
+			g.needs = addKeys(g.needs, e.ours.needs(nil, &any))
+		}
+	}
+	if m, ok := as[Marker](e.policy); ok {
+		e.marker = m
+		if own := ours(m); own != nil {
+			if e.marks = own.about(tool); e.keyless {
+				g.marks = addMarks(g.marks, e.marks.marks(nil, &any))
+			}
+		}
+	}
+	g.entries = append(g.entries, e)
+	g.foreign = g.foreign || !e.bounded
+	g.early, g.late = g.early || e.keyless, g.late || !e.keyless
 }
 
 // keyless reports that a policy decides without any argument. Of a policy written
@@ -151,71 +171,78 @@ func (s *Set) Needs(c Call) []Key {
 	return s.AppendNeeds(make([]Key, 0, usualKeys), &c)
 }
 
-// AppendNeeds is Needs behind other keys.
+// AppendNeeds is Needs into a list without any.
 func (s *Set) AppendNeeds(keys []Key, c *Call) []Key {
-	keys = addKey(keys, Self)
-	entries := s.govern(c.Tool).entries
-	for i := range entries {
-		e := &entries[i]
-		if !c.Args.IsValid() && !e.keyless {
+	g := s.govern(c.Tool)
+	keys = append(keys, g.needs...)
+	for i := range g.entries {
+		e, known := &g.entries[i], len(keys)
+		switch {
+		case e.keyless && e.ours != nil, !c.Args.IsValid() && !e.keyless:
 			continue
-		}
-		known := len(keys)
-		if e.ours != nil {
-			keys = e.ours.appendNeeds(keys, c)
-		} else {
+		case e.ours != nil:
+			keys = e.ours.needs(keys, c)
+		default:
 			keys = append(keys, e.policy.Needs(*c)...)
 		}
-		some := keys[known:]
-		keys = keys[:known]
-		for i := range some {
-			keys = addKey(keys, some[i])
-		}
+		keys = addKeys(keys[:known], keys[known:])
 	}
 	return keys
 }
 
-// addMark adds a mark that is not there.
-func addMark(marks []Mark, m Mark) []Mark {
-	for i := range marks {
-		if marks[i].Key.is(&m.Key) && marks[i] == m {
-			return marks
+// addMarks adds marks that are not there. They may stand right behind the others.
+func addMarks(marks, some []Mark) []Mark {
+next:
+	for i := range some {
+		for j := range marks {
+			if marks[j].Key.is(&some[i].Key) && marks[j] == some[i] {
+				continue next
+			}
 		}
+		marks = append(marks, some[i])
 	}
-	return append(marks, m)
+	return marks
+}
+
+// addKeys adds keys that are not there. They may stand right behind the others.
+func addKeys(keys, some []Key) []Key {
+	for i := range some {
+		keys = addKey(keys, &some[i])
+	}
+	return keys
 }
 
 // addKey adds a key that is not there.
-func addKey(keys []Key, k Key) []Key {
+func addKey(keys []Key, k *Key) []Key {
 	for i := range keys {
-		if keys[i].is(&k) {
+		if keys[i].is(k) {
 			return keys
 		}
 	}
-	return append(keys, k)
+	return append(keys, *k)
 }
 
 // CheckAll asks every policy that governs the call. All objections are collected,
 // in registration order, and the first is the primary one (REQUIREMENTS X2); without
 // any the primary decision allows (TPS-12: that is no objection, not a permission).
 func (s *Set) CheckAll(v View, c Call) (primary Decision, all []Decision) {
-	return s.CheckEach(v, c, func(_ Policy, f func() Decision) Decision { return f() })
+	return s.CheckEach(&v, &c, func(_ Policy, f func() Decision) Decision { return f() })
 }
 
 // CheckEach is CheckAll with every policy that is not [Bounded] run by a function,
-// for a caller that bounds what code from elsewhere may take.
-func (s *Set) CheckEach(v View, c Call, run func(Policy, func() Decision) Decision) (primary Decision, all []Decision) {
+// for a caller that bounds what code from elsewhere may take: that gets copies.
+func (s *Set) CheckEach(v *View, c *Call, run func(Policy, func() Decision) Decision) (primary Decision, all []Decision) {
 	entries := s.govern(c.Tool).entries
 	for i := range entries {
 		e := &entries[i]
-		if !e.asked(&c) {
+		if !e.asked(c) {
 			continue
 		}
 		var d Decision
 		if e.bounded {
 			d = e.check(v, c)
 		} else {
-			d = e.elsewhere(v, c, run)
+			d = e.elsewhere(*v, *c, run)
 		}
 		if d.Allowed {
 			continue
@@ -231,16 +258,19 @@ func (s *Set) CheckEach(v View, c Call, run func(Policy, func() Decision) Decisi
 	return all[0], all
 }
 
-func (e *entry) check(v View, c Call) Decision {
-	if e.turns != nil && !e.turns.Active(v) {
+func (e *entry) check(v *View, c *Call) Decision {
+	switch {
+	case e.turns != nil && !e.turns.Active(*v):
 		return Allow()
+	case e.ours != nil:
+		return e.ours.check(v, c)
 	}
-	return e.policy.Check(v, c)
+	return e.policy.Check(*v, *c)
 }
 
 // elsewhere is check of a policy that somebody else wrote.
 func (e *entry) elsewhere(v View, c Call, run func(Policy, func() Decision) Decision) Decision {
-	return run(e.policy, func() Decision { return e.check(v, c) })
+	return run(e.policy, func() Decision { return e.check(&v, &c) })
 }
 
 // Bounded reports whether a policy is one of this package's own, alone or in case
@@ -266,26 +296,29 @@ func (s *Set) Marks(c Call) []Mark { return s.AppendMarks(nil, &c) }
 
 // AppendMarks is Marks into a list without any.
 func (s *Set) AppendMarks(marks []Mark, c *Call) []Mark {
-	entries := s.govern(c.Tool).entries
-	if cap(marks) == 0 {
-		marks = make([]Mark, 0, 1+len(entries))
+	g := s.govern(c.Tool)
+	if g == nothing {
+		return append(marks, everyCall(c.Tool))
 	}
-	marks = append(marks, Mark{Key: ToolKey(c.Tool), Permits: true, Opens: true})
-	for i := range entries {
-		e, known := &entries[i], len(marks)
+	marks = append(marks, g.marks...)
+	for i := range g.entries {
+		e, known := &g.entries[i], len(marks)
 		switch {
+		case e.marker == nil, e.keyless && e.marks != nil:
+			continue
 		case e.marks != nil:
-			marks = e.marks.appendMarks(marks, c)
-		case e.marker != nil:
+			marks = e.marks.marks(marks, c)
+		default:
 			marks = append(marks, e.marker.Marks(*c)...)
 		}
-		some := marks[known:]
-		marks = marks[:known]
-		for i := range some {
-			marks = addMark(marks, some[i])
-		}
+		marks = addMarks(marks[:known], marks[known:])
 	}
 	return marks
+}
+
+// everyCall is the mark of every call of a tool.
+func everyCall(tool stopgate.ToolName) Mark {
+	return Mark{Key: ToolKey(tool), Permits: true, Opens: true}
 }
 
 // Observes reports whether a policy wants to hear of the tool's results, and the
@@ -369,12 +402,8 @@ func (g *governed) watch(tool stopgate.ToolName) {
 // watched lists the pointers by which a policy may deny early: where every later
 // argument could only make it deny too.
 func watched(e entry, tool stopgate.ToolName) []jsonstream.Pointer {
-	p := e.policy
-	if c, ok := p.(*conditional); ok && c.data {
-		p = c.Policy
-	}
 	var k keyer
-	switch p := p.(type) {
+	switch p := inner(e.policy).(type) {
 	case *Requirement:
 		if p.missing == denyMissing && p.before.Match(tool) {
 			k = p.key

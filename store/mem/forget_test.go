@@ -5,8 +5,11 @@ import (
 	"fmt"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/gate"
+	"github.com/stopgate/stopgate/internal/testkit/property"
 	"github.com/stopgate/stopgate/internal/testkit/storetest"
 	"github.com/stopgate/stopgate/session"
 	"github.com/stopgate/stopgate/store/mem"
@@ -106,4 +109,52 @@ func TestBoundsCalls(t *testing.T) {
 	if c := cellOf(t, s, o, session.CallKey(stopgate.ProposalID(fmt.Sprint("c", n-mem.MaxCalls)))); c.IsZero() {
 		t.Error("a call that others followed is forgotten")
 	}
+}
+
+// Calls are found by their ids whatever was written and forgotten between: the table in
+// which they stand says what a map would say.
+func TestFindsCalls(t *testing.T) {
+	property.Check(t, func(t *rapid.T) {
+		s, o := mem.New(), session.Owner{Principal: "p", Session: "s"}
+		oracle := map[stopgate.ProposalID]session.Kind{}
+		written := map[stopgate.ProposalID]int64{}
+		now := int64(day)
+		for range rapid.IntRange(1, 60).Draw(t, "steps") {
+			now += int64(rapid.IntRange(0, day/3).Draw(t, "later"))
+			id := stopgate.ProposalID(fmt.Sprint("call-", rapid.IntRange(0, 20).Draw(t, "id")))
+			f := session.Fact{Kind: session.Released, At: now, Proposal: id, Tool: "t", CallID: stopgate.CallID(id)}
+			if _, known := oracle[id]; known {
+				f.Kind = session.Succeeded
+			}
+			keys := append((&session.Fact{Kind: session.Released, Proposal: id, Tool: "t", CallID: stopgate.CallID(id)}).Keys(), f.Keys()...)
+			err := s.Update(ctx, o, keys, func(session.State) (gate.Change, error) {
+				return gate.Change{Facts: []session.Fact{f}}, nil
+			})
+			if over := oracle[id] == session.Succeeded; over != (err != nil) {
+				t.Fatalf("%s ended before: %v, %v", id, over, err)
+			}
+			if err != nil {
+				continue
+			}
+			oracle[id], written[id] = f.Kind, now
+			for other, at := range written {
+				if at < now-day {
+					delete(oracle, other)
+					delete(written, other)
+				}
+			}
+			for i := range 21 {
+				id := stopgate.ProposalID(fmt.Sprint("call-", i))
+				state, err := s.Load(ctx, o, []session.Key{session.CallKey(id)})
+				if err != nil {
+					t.Fatal(err)
+				}
+				c, _ := state.Cell(session.CallKey(id))
+				kind, known := oracle[id]
+				if known != (c.Call.Fact != nil) || known && (c.Call.Fact.Proposal != id || (kind == session.Succeeded) != (c.Call.Done == kind) || c.At != written[id]) {
+					t.Fatalf("%s is %q, written at %d; the store has %+v", id, kind, written[id], c)
+				}
+			}
+		}
+	})
 }

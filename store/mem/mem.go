@@ -42,6 +42,7 @@ type principal struct {
 	// Memory of the update that is under way: its cells, and where they are kept.
 	entries []session.Entry
 	places  []*place
+	call    [2]session.Cell // of a call: what it was, and what it becomes
 }
 
 // New returns an empty store.
@@ -150,7 +151,7 @@ func (s *Store) ensure(name stopgate.Principal) *principal {
 	defer s.mu.Unlock()
 	p := s.principals[name]
 	if p == nil {
-		p = &principal{shared: cells{}, sessions: map[stopgate.SessionID]*record{}}
+		p = &principal{sessions: map[stopgate.SessionID]*record{}}
 		s.principals[name] = p
 	}
 	return p
@@ -162,37 +163,33 @@ var zero session.Cell
 // load reads cells; p.mu is held. Whoever asked may look at them for ever.
 func (p *principal) load(o session.Owner, keys []session.Key) session.State {
 	own := p.sessions[o.Session]
-	cells := make([]session.Entry, len(keys))
-	for i, k := range keys {
-		cell, at := p.look(own, &k)
-		if at != nil {
-			at.lent = true
+	entries := make([]session.Entry, len(keys))
+	for i := range keys {
+		e := &entries[i]
+		e.Key = keys[i]
+		if isCall(&e.Key) {
+			e.Cell = own.call(&e.Key, new(session.Cell))
+			continue
 		}
-		cells[i] = session.Entry{Key: k, Cell: cell}
+		if at := p.place(own, &e.Key); at != nil {
+			e.Cell, at.lent = at.cell, true
+			continue
+		}
+		e.Cell = &zero
 	}
-	return session.NewState(p.head, cells)
+	return session.NewState(p.head, entries)
 }
 
-// look finds a cell of the principal or of one of its sessions, which may be nil, and
-// where it is kept, if it is kept for good.
-func (p *principal) look(own *record, k *session.Key) (*session.Cell, *place) {
-	of := p.shared
-	if k.Scope != session.OfPrincipal {
-		if own == nil {
-			return &zero, nil
-		}
-		if isCall(k) {
-			if cell := own.issued[k.Value]; cell != nil {
-				return cell, nil
-			}
-			return &zero, nil
-		}
-		of = own.cells
+// place is where a cell of the principal or of one of its sessions is kept, nil if it
+// is not.
+func (p *principal) place(own *record, k *session.Key) *place {
+	switch {
+	case k.Scope == session.OfPrincipal:
+		return p.shared.find(k)
+	case own == nil:
+		return nil
 	}
-	if at := of[*k]; at != nil {
-		return at.cell, at
-	}
-	return &zero, nil
+	return own.cells.find(k)
 }
 
 // isCall reports whether a key is that of a single call.
@@ -200,16 +197,33 @@ func isCall(k *session.Key) bool {
 	return k.Space == session.SpaceCall && k.Scope == session.OfSession && k.Name == ""
 }
 
+// call is the cell of a single call, written where there is room.
+func (r *record) call(k *session.Key, room *session.Cell) *session.Cell {
+	if r != nil {
+		if c := r.calls.cell(k.Value, room); c != nil {
+			return c
+		}
+	}
+	return &zero
+}
+
 // begin is load for an update: it notes where the cells are kept. p.mu is held until
 // the update ends, and nobody looks at the cells after that.
 func (p *principal) begin(o session.Owner, keys []session.Key) session.State {
 	own := p.sessions[o.Session]
 	p.entries, p.places = p.entries[:0], p.places[:0]
+	room := &p.call
 	for i := range keys {
-		cell, at := p.look(own, &keys[i])
-		e := session.Entry{Key: keys[i], Cell: cell}
-		if at != nil {
-			e.Spare = at.spare
+		e := session.Entry{Key: keys[i], Cell: &zero}
+		var at *place
+		if isCall(&keys[i]) {
+			if room == nil {
+				room = new([2]session.Cell)
+			}
+			e.Cell, e.Spare = own.call(&keys[i], &room[0]), &room[1]
+			room = nil
+		} else if at = p.place(own, &keys[i]); at != nil {
+			e.Cell, e.Spare = at.cell, at.spare
 		}
 		p.entries, p.places = append(p.entries, e), append(p.places, at)
 	}
@@ -220,7 +234,7 @@ func (p *principal) begin(o session.Owner, keys []session.Key) session.State {
 func (p *principal) keep(o session.Owner, next session.State, facts []session.Fact) {
 	r := p.sessions[o.Session]
 	if r == nil {
-		r = &record{cells: cells{}, issued: map[string]*session.Cell{}}
+		r = newRecord()
 		p.sessions[o.Session] = r
 	}
 	entries := next.Entries()
@@ -229,19 +243,19 @@ func (p *principal) keep(o session.Owner, next session.State, facts []session.Fa
 		if !e.Changed {
 			continue
 		}
-		of := r.cells
+		of := &r.cells
 		if e.Key.Scope == session.OfPrincipal {
-			of = p.shared
+			of = &p.shared
 		}
 		switch at := p.places[i]; {
-		case isCall(&e.Key):
-			r.issue(e.Key.Value, e.Cell)
-		case e.Cell.IsZero():
-			delete(of, e.Key)
-		case at != nil:
-			at.put(e.Cell)
+		case isCall(&e.Key) && e.Cell.Call.Fact != nil:
+			r.calls.put(e.Cell)
+		case at == nil:
+			of.add(e.Key, e.Cell)
+		case e.Cell.IsZero() && e.Key != session.Self:
+			of.remove(&e.Key)
 		default:
-			of[e.Key] = &place{cell: e.Cell}
+			at.put(e.Cell)
 		}
 	}
 	for i := range facts {

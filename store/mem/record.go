@@ -17,11 +17,15 @@ const (
 	maxAge   = int64(24 * time.Hour / time.Millisecond)
 )
 
-// cells are the cells of one owner. Zero cells are not kept.
-type cells map[session.Key]*place
+// cells are the cells of one owner. Zero cells are not kept, but for [session.Self].
+type cells struct {
+	all  map[session.Key]*place
+	near [32]*place // those that were asked for lately, each in its one place
+}
 
 // place is where a cell is kept: an update changes it without looking for it again.
 type place struct {
+	key   session.Key
 	cell  *session.Cell
 	spare *session.Cell // the one before, if nobody looks at it; memory for the next
 	lent  bool          // somebody may look at cell
@@ -38,43 +42,68 @@ func (p *place) put(next *session.Cell) {
 	}
 }
 
+// find returns the place of a cell, nil if there is none.
+func (c *cells) find(k *session.Key) *place {
+	near := &c.near[nearness(k)]
+	if at := *near; at != nil && at.key == *k {
+		return at
+	}
+	at := c.all[*k]
+	if at != nil {
+		*near = at
+	}
+	return at
+}
+
+// nearness is where a key is remembered: one of few places, found without a hash.
+func nearness(k *session.Key) uint32 {
+	n := uint32(k.Space)<<16 + uint32(len(k.Name))<<8 + uint32(len(k.Value))
+	if at := len(k.Value) - 1; at >= 0 {
+		n += uint32(k.Value[at])<<24 + uint32(k.Value[at/2])<<12
+	} else if at = len(k.Name) - 1; at >= 0 {
+		n += uint32(k.Name[at])<<24 + uint32(k.Name[at/2])<<12
+	}
+	return n * 0x9e3779b1 >> 27
+}
+
+// add makes the place of a cell that had none.
+func (c *cells) add(k session.Key, cell *session.Cell) {
+	if c.all == nil {
+		c.all = map[session.Key]*place{}
+	}
+	c.all[k] = &place{key: k, cell: cell}
+}
+
+func (c *cells) remove(k *session.Key) {
+	c.near[nearness(k)] = nil
+	delete(c.all, *k)
+}
+
 // record is what one session has of its own.
 type record struct {
-	cells  cells
-	issued map[string]*session.Cell // the cells of calls by their proposals, not zero
-	calls  queue[call]              // the same, by the time they were written
-	log    log
+	cells cells
+	calls calls
+	log   log
 }
 
-// issue keeps the cell of a call.
-func (r *record) issue(id string, c *session.Cell) {
-	if c.IsZero() {
-		delete(r.issued, id)
-		return
-	}
-	r.issued[id] = c
-	r.calls.add(call{id, c})
+// newRecord has a place for the session's own cell, which every update asks for.
+func newRecord() *record {
+	r := new(record)
+	r.cells.add(session.Self, new(session.Cell))
+	return r
 }
 
-// call is a cell of SpaceCall as it was written.
-type call struct {
-	id   string
-	cell *session.Cell
-}
-
-// forget drops what is too old, or too much. A call whose cell was written anew
-// since has a newer place in the queue.
+// forget drops what is too old, or too much.
 func (r *record) forget(now int64) {
-	for r.calls.len() > 0 {
-		c := r.calls.first()
-		if r.calls.len() <= 2*MaxCalls && c.cell.At >= now-maxAge {
-			break
+	for r.calls.list.len() > 0 {
+		c := r.calls.list.first()
+		if c.fact != nil {
+			if r.calls.list.len() <= 2*MaxCalls && c.at >= now-maxAge {
+				break
+			}
+			r.unname(c.fact)
 		}
-		if r.issued[c.id] == c.cell {
-			delete(r.issued, c.id)
-			r.unname(c)
-		}
-		r.calls.drop()
+		r.calls.dropFirst()
 	}
 	for r.log.len() > 1 && (r.log.len() > maxFacts || r.log.first().At < now-maxAge) {
 		r.log.drop()
@@ -82,17 +111,14 @@ func (r *record) forget(now int64) {
 }
 
 // unname takes a call that is forgotten out of the cell that finds it by its id.
-func (r *record) unname(c call) {
-	if c.cell.Call == nil {
-		return
-	}
-	k := session.OpenKey(c.cell.Call.Fact.CallID, c.cell.Call.Fact.Tool)
-	at := r.cells[k]
+func (r *record) unname(released *session.Fact) {
+	k := session.OpenKey(released.CallID, released.Tool)
+	at := r.cells.find(&k)
 	if at == nil {
 		return
 	}
-	if at.put(at.cell.Without(c.cell.Call.Fact.Proposal)); at.cell.IsZero() {
-		delete(r.cells, k)
+	if at.put(at.cell.Without(released.Proposal)); at.cell.IsZero() {
+		r.cells.remove(&k)
 	}
 }
 
@@ -121,6 +147,7 @@ func (l *log) ends() (first, last *session.Fact) { return l.first(), l.items[len
 type queue[T any] struct {
 	items []T
 	start int // items before are dropped
+	moved int // how many were dropped and are not even there
 }
 
 func (q *queue[T]) len() int { return len(q.items) - q.start }
@@ -135,6 +162,6 @@ func (q *queue[T]) drop() {
 	if q.start++; q.start > len(q.items)/2 { // each item is moved once at most, on average
 		kept := copy(q.items, q.items[q.start:])
 		clear(q.items[kept:])
-		q.items, q.start = q.items[:kept], 0
+		q.items, q.start, q.moved = q.items[:kept], 0, q.moved+q.start
 	}
 }

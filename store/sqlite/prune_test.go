@@ -54,7 +54,7 @@ func TestRetain(t *testing.T) {
 		t.Fatal(err)
 	}
 	cell := func(k session.Key) *session.Cell { c, _ := state.Cell(k); return c }
-	if state.Head != 8 || len(cell(own).Permits) != 2 || cell(shared).Count != 3 || cell(session.CallKey("b")).Call != nil || cell(session.CallKey("c")).Call == nil {
+	if state.Head != 8 || len(cell(own).Permits) != 2 || cell(shared).Count != 3 || cell(session.CallKey("b")).Call.Fact != nil || cell(session.CallKey("c")).Call.Fact == nil {
 		t.Errorf("what stays: head %d, %+v, %+v", state.Head, cell(own), cell(shared))
 	}
 	gone, err := s.Load(ctx, idle, []session.Key{own, shared})
