@@ -71,9 +71,11 @@ func vectorWords(text string) (words []string, whole, ok bool) {
 func vectorLine(words []string, whole bool) line {
 	l := line{plain: whole && words[0] != ""}
 	p := part{}
+	// An array that begins with a boolean runs a program that opens no file.
+	opens := words[0] != "true" && words[0] != "false"
 	for i, w := range words {
 		l.plain = l.plain && strings.Trim(w, safe+" \t\n;&|$*'\"()<>#~é\\") == ""
-		if i > 0 && w != "" && w[0] != '-' {
+		if opens && i > 0 && w != "" && w[0] != '-' {
 			p.paths = append(p.paths, w)
 		}
 	}
