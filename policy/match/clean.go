@@ -17,6 +17,9 @@ import (
 // path in it and it does not climb above where it starts. Only such a path
 // satisfies a permissive condition.
 func Clean(path string) (cleaned string, plain bool) {
+	if path == "" {
+		return "", false
+	}
 	value := []byte(path)
 	canonical, _ := appendCanonical(make([]byte, 0, len(path)+2), value)
 	out := string(canonical)

@@ -40,7 +40,7 @@ func TestK4_Clean(t *testing.T) {
 		{"./", "./", true},
 		{"a/..", "./", true},
 		{"./a/..", "./", true},
-		{"", ".", false},
+		{"", "", false},
 		{"..", "..", false},
 		{"../x", "../x", false},
 		{"./../x", "../x", false},
