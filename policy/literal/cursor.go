@@ -49,10 +49,7 @@ func (c *Cursor) Set(o *Cursor) {
 func (t *Tree) Feed(c *Cursor, text []byte) (read int, changed bool) {
 	for read < len(text) && !t.Done(c) {
 		if b := text[read]; seen(b) && !c.apart {
-			at, known := c.raw.node, len(c.met)
-			c.raw = t.raw.step(c.raw, b)
-			c.meet(t.raw, c.raw)
-			read, changed = read+1, c.raw.node != at || len(c.met) != known
+			read, changed = read+1, t.letter(c, b)
 		} else {
 			size := 1
 			if b >= utf8.RuneSelf {
@@ -65,6 +62,23 @@ func (t *Tree) Feed(c *Cursor, text []byte) (read int, changed bool) {
 		}
 	}
 	return len(text), false
+}
+
+// letter reads a character that is seen, while the forms of the text are one.
+func (t *Tree) letter(c *Cursor, b byte) (changed bool) {
+	n := &t.raw.nodes[c.raw.node]
+	if inside := c.raw.at < n.depth; !inside || n.text[c.raw.at] != b {
+		c.raw = t.raw.step(c.raw, b)
+		c.meet(t.raw, c.raw)
+		return true
+	}
+	// On the way to the end of a node nothing becomes known.
+	if c.raw.at++; c.raw.at < n.depth || n.lo == n.prefixes {
+		return false
+	}
+	known := len(c.met)
+	c.meet(t.raw, c.raw)
+	return len(c.met) != known
 }
 
 // seen reports a character of ASCII that is neither hidden nor blank.

@@ -16,32 +16,33 @@ func (t *Paths) Find(path []byte, members []int32) []int32 {
 	if len(t.part.entries) == 0 {
 		return members
 	}
-	var at place
-	for i, c := range path {
-		if c == '/' && i > 0 {
-			members = t.part.above(at, members)
-		}
-		if at = t.part.step(at, c); at.node < 0 {
+	for node, read := int32(0), 0; ; {
+		n := &t.part.nodes[node]
+		rest := n.text[read:n.depth]
+		if len(path)-read < len(rest) || string(path[read:read+len(rest)]) != rest {
 			return members
 		}
-		if c == '/' && i == 0 && len(path) > 1 {
-			members = t.part.above(at, members)
+		switch read += len(rest); {
+		case read == len(path):
+			for i := n.lo; i < n.whole; i++ {
+				members = append(members, t.part.entries[i].Member)
+			}
+			return members
+		case path[read] == '/' && read > 0, read == 1 && path[0] == '/':
+			members = t.part.above(n, members)
 		}
-	}
-	if n := t.part.complete(at); n != nil {
-		for i := n.lo; i < n.whole; i++ {
-			members = append(members, t.part.entries[i].Member)
+		if node = t.part.child(node, path[read]); node == 0 {
+			return members
 		}
+		read++
 	}
-	return members
 }
 
-// above appends the members that name a directory and everything below it.
-func (t *part) above(at place, members []int32) []int32 {
-	if n := t.complete(at); n != nil {
-		for i := n.lo; i < n.prefixes; i++ {
-			members = append(members, t.entries[i].Member)
-		}
+// above appends the members that name a directory, where a node ends, and everything
+// below it.
+func (t *part) above(n *node, members []int32) []int32 {
+	for i := n.lo; i < n.prefixes; i++ {
+		members = append(members, t.entries[i].Member)
 	}
 	return members
 }

@@ -61,6 +61,7 @@ type part struct {
 	entries []Entry // sorted by text, prefixes first
 	nodes   []node
 	letters []byte            // of each node, what leads to it
+	first   [256]uint16       // the nodes behind the root, by what leads to them; 0 for none
 	of      map[int32][]int32 // the entries of members that have several
 	at      []int32           // the entry of each member, the first of several
 }
@@ -101,6 +102,10 @@ func newPart(entries []Entry) *part {
 	}
 	t.nodes, t.letters = make([]node, 1, 2*len(t.entries)+1), make([]byte, 1, 2*len(t.entries)+1)
 	t.grow(0, 0, int32(len(t.entries)), 0)
+	for i := range t.nodes[0].count {
+		n := t.nodes[0].children + i
+		t.first[t.letters[n]] = uint16(n) // at most 256, which stand behind the root
+	}
 	return t
 }
 
@@ -175,18 +180,30 @@ func (t *part) step(p place, c byte) place {
 		}
 		return place{p.node, p.at + 1}
 	}
+	if to := t.child(p.node, c); to > 0 {
+		return place{to, n.depth + 1}
+	}
+	return nowhere
+}
+
+// child returns the node that a byte leads to behind the beginning of a node, 0 for none.
+func (t *part) child(node int32, c byte) int32 {
+	if node == 0 {
+		return int32(t.first[c])
+	}
+	n := &t.nodes[node]
 	low, high := n.children, n.children+n.count
 	for low < high {
-		switch mid := (low + high) / 2; {
+		switch mid := int32(uint32(low+high) / 2); {
 		case t.letters[mid] == c:
-			return place{mid, n.depth + 1}
+			return mid
 		case t.letters[mid] < c:
 			low = mid + 1
 		default:
 			high = mid
 		}
 	}
-	return nowhere
+	return 0
 }
 
 // complete returns the node that a place has reached the end of, nil if none.

@@ -114,6 +114,7 @@ const (
 	byteUpper // of ASCII
 	byteWild  // expanded by some tools
 	byteNever
+	byteDevice // a letter that a name of a device begins with, in either case
 )
 
 var pathBytes = func() (t [256]uint8) {
@@ -135,8 +136,35 @@ var pathBytes = func() (t [256]uint8) {
 			t[b] = byteUpper
 		}
 	}
+	for _, b := range []byte("cpanlCPANL") {
+		t[b] |= byteDevice
+	}
 	return t
 }()
+
+// survey looks at every byte of a path once. ordinary says that all components are plain
+// and stay as they are when the path is cleaned, but for what the classes of its bytes
+// say; of any other path it says nothing.
+func survey(path []byte) (has uint8, ordinary bool) {
+	if namesDevice(path) {
+		return 0, false
+	}
+	last := len(path) - 1
+	for i, b := range path {
+		class := pathBytes[b]
+		switch has |= class; class & (byteSlash | byteEdge) {
+		case byteSlash:
+			if i == last || path[i+1] == '/' || namesDevice(path[i+1:]) {
+				return 0, false
+			}
+		case byteEdge:
+			if i == 0 || i == last || path[i-1] == '/' || path[i+1] == '/' {
+				return 0, false
+			}
+		}
+	}
+	return has, true
+}
 
 // examine returns the canonical form of a path, in dst or in the path itself, and
 // whether the path is plainly written: beyond lexical cleaning no known tool reads
@@ -146,6 +174,16 @@ func examine(dst, path []byte) (canonical []byte, info lexical, plain bool) {
 	if len(path) == 0 || len(path) > 1 && path[0] == '/' && path[1] == '/' {
 		return nil, info, false
 	}
+	has, ordinary := survey(path)
+	if ordinary && has&(byteNever|byteHigh|byteTilde) == 0 {
+		info = lexical{absolute: path[0] == '/', lowest: untouched, upper: has&byteUpper != 0, wild: has&byteWild != 0}
+		return path, info, path[0] != '-' && !(info.absolute && isSystem(path))
+	}
+	return examineComponents(dst, path)
+}
+
+// examineComponents is [examine] component by component.
+func examineComponents(dst, path []byte) (canonical []byte, info lexical, plain bool) {
 	var has uint8
 	unclean, start := false, 0
 	for i, b := range path {
@@ -212,15 +250,31 @@ func examineComponent(c []byte) (plain, clean bool) {
 	return !isDevice(c), true
 }
 
-// isDevice reports a name that Windows keeps for a device, whatever follows the
-// first dot.
-func isDevice(c []byte) bool {
-	if len(c) < 3 {
+// mayBeDevice reports a text that begins as names of devices do.
+func mayBeDevice(c []byte) bool {
+	if len(c) < 3 || pathBytes[c[0]]&byteDevice == 0 {
 		return false
 	}
 	switch [2]byte{c[0] | 0x20, c[1] | 0x20} { // in lower case
 	case [2]byte{'c', 'o'}, [2]byte{'p', 'r'}, [2]byte{'a', 'u'}, [2]byte{'n', 'u'}, [2]byte{'l', 'p'}:
-	default:
+		return true
+	}
+	return false
+}
+
+// namesDevice reports a path whose first component is the name of a device.
+func namesDevice(path []byte) bool {
+	if !mayBeDevice(path) {
+		return false
+	}
+	c, _, _ := bytes.Cut(path, separator)
+	return isDevice(c)
+}
+
+// isDevice reports a name that Windows keeps for a device, whatever follows the
+// first dot.
+func isDevice(c []byte) bool {
+	if !mayBeDevice(c) {
 		return false
 	}
 	if at := bytes.IndexByte(c, '.'); at >= 0 {

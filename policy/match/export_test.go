@@ -18,3 +18,23 @@ func (p *Protected) Lines() (all []ProtectedLine) {
 	}
 	return all
 }
+
+// Examined is what an examination says of a path.
+type Examined struct {
+	Canonical                   string
+	Absolute, High, Upper, Wild bool
+	Plain                       bool
+}
+
+func examined(canonical []byte, info lexical, plain bool) Examined {
+	if !plain {
+		return Examined{} // nothing else is said of it
+	}
+	return Examined{string(canonical), info.absolute, info.high, info.upper, info.wild, true}
+}
+
+// Examine looks at a path as every matcher does.
+func Examine(path string) Examined { return examined(examine(nil, []byte(path))) }
+
+// ExamineComponents is Examine without its short way.
+func ExamineComponents(path string) Examined { return examined(examineComponents(nil, []byte(path))) }

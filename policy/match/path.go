@@ -50,6 +50,7 @@ type place struct {
 	restrictive bool
 	folded      bool // readings are compared without case and in compatibility form
 	system      bool // the root is below /proc or /dev: nothing is certain
+	usual       bool // a plain relative path without wildcards has one reading here
 }
 
 func newPlace(env Env, expands, restrictive bool) place {
@@ -61,6 +62,7 @@ func newPlace(env Env, expands, restrictive bool) place {
 	if p.env.Root != "" {
 		p.mark = []byte(string(rootMark) + string(p.root[1:]))
 	}
+	p.usual = !p.system && p.env.Root != "/" && !p.moved(lexical{}) && p.env.Links == nil
 	return p
 }
 

@@ -1,7 +1,6 @@
 package match
 
 import (
-	"bytes"
 	"slices"
 	"strings"
 )
@@ -77,30 +76,33 @@ func (n *nameIndex) each(canonical []byte, high bool, f func(line int)) {
 // find calls f for the lines that have a name of a path, ASCII upper case taken for
 // lower.
 func (n *nameIndex) find(path []byte, f func(line int)) {
+	for from := 0; from < len(path); from++ { // behind a separator
+		end := from
+		for end < len(path) && path[end] != '/' {
+			end++
+		}
+		if end > from && n.begins[lowerASCII(path[from])]&(1<<min(end-from, 63)) != 0 {
+			n.component(path[from:end], f)
+		}
+		from = end
+	}
+}
+
+// component is find for one component.
+func (n *nameIndex) component(name []byte, f func(line int)) {
 	var buf [longestName]byte
-	for from := 0; from <= len(path); {
-		end := len(path)
-		if at := bytes.IndexByte(path[from:], '/'); at >= 0 {
-			end = from + at
+	c := buf[:min(len(name), longestName)]
+	for i := range c {
+		c[i] = lowerASCII(name[i])
+	}
+	if len(name) <= longestName {
+		for _, line := range n.names[string(c)] {
+			f(line)
 		}
-		if end == from || n.begins[lowerASCII(path[from])]&(1<<min(end-from, 63)) == 0 {
-			from = end + 1
-			continue
+	}
+	for i := range n.prefixes {
+		if p := n.prefixes[i].text; len(c) >= len(p) && string(c[:len(p)]) == p {
+			f(n.prefixes[i].line)
 		}
-		c := buf[:min(end-from, longestName)]
-		for i := range c {
-			c[i] = lowerASCII(path[from+i])
-		}
-		if end-from <= longestName {
-			for _, line := range n.names[string(c)] {
-				f(line)
-			}
-		}
-		for i := range n.prefixes {
-			if p := n.prefixes[i].text; len(c) >= len(p) && string(c[:len(p)]) == p {
-				f(n.prefixes[i].line)
-			}
-		}
-		from = end + 1
 	}
 }

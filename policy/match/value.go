@@ -90,6 +90,9 @@ func (v *Value) certain(p *place) (canonical []byte, certain bool) {
 		v.canonical, v.info, v.plain = examine(v.buf[:0], v.text)
 		v.examined = true
 	}
+	if p.usual && v.plain && !v.info.absolute && !v.info.wild {
+		return v.canonical, true
+	}
 	canonical, info = v.canonical, v.info
 	if v.plain && p.moved(info) {
 		canonical, info = p.arrive(canonical, info)
