@@ -294,11 +294,11 @@ func (c *checker) pathSeen(t *checkedTool) {
 		return
 	}
 	for _, p := range t.schema.All() {
-		if p.HasWithin(schema.Path) || p.Runs() || p.HasWithin(schema.Patch) || p.Unknown() {
+		if p.HasWithin(schema.Path) || p.Runs() || p.HasWithin(schema.Patch) || p.HasWithin(schema.URL) || p.Unknown() {
 			return
 		}
 	}
-	c.report(diag.NoPathSeen, t.at, "no guard on paths sees anything in the calls of "+t.label()+": it declares no path, no patch and no command",
+	c.report(diag.NoPathSeen, t.at, "no guard on paths sees anything in the calls of "+t.label()+": it declares no path, no patch, no command and no url",
 		"where a parameter is a file name, write `type = \"path\"`",
 		diag.Related{Range: guard.Pos, Message: "a guard on paths is here"})
 }
