@@ -67,6 +67,17 @@ func (h *Host) Blocks(r Reply) bool {
 		}
 		cancel, _ := root.Get("cancel")
 		return cancel.Kind() == jsonstream.True
+	case "copilot-cli":
+		if r.Exit != 0 {
+			return true // it fails closed
+		}
+		root, err := jsonstream.Parse(r.Stdout, jsonstream.Options{ObjectRoot: true})
+		if err != nil {
+			return false
+		}
+		decision, _ := root.Get("permissionDecision")
+		reason, _ := root.Get("permissionDecisionReason")
+		return decision.Text() == "deny" && reason.Text() != ""
 	case "pi", "opencode":
 		return r.Exit != 0 || strings.TrimSpace(string(r.Stdout)) != `{"block":false}`
 	}

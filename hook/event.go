@@ -1,6 +1,7 @@
 package hook
 
 import (
+	"cmp"
 	"errors"
 	"path/filepath"
 	"strings"
@@ -32,9 +33,12 @@ type Event struct {
 	HostTool string
 	// Call holds the arguments as they came, in Call.Args.
 	Call stopgate.Call
-	// Extra is set where Call.Args hold members that the host did not write, such as
-	// the files of a patch: they are never given back to the host.
+	// Extra is set where Call.Args hold the files of a patch, which the host did not write:
+	// new arguments are never given to the host then.
 	Extra bool
+	// Sent are the arguments as the host sent them where Call.Args hold what a search looks
+	// at too, nil otherwise.
+	Sent []byte
 	// Harmless says that the tool changes nothing and reveals nothing outside of the
 	// project (DECISIONS S33).
 	Harmless bool
@@ -57,6 +61,7 @@ var (
 	errEvent   = errors.New("the event names no tool")
 	errNoEvent = errors.New("the event has no name")
 	errPatch   = errors.New("the patch cannot be read")
+	errSearch  = errors.New("the search looks at more places than can be judged")
 )
 
 // fields are the names of a host's members, each with its spellings.
@@ -105,7 +110,7 @@ func (h *Host) read(text []byte) (*Event, error) {
 	}
 	e.Dir = h.dir(root)
 	e.Call = stopgate.Call{
-		ID: stopgate.CallID(first(root, h.fields.id).Text()), Turn: stopgate.TurnID(first(root, h.fields.turn).Text()),
+		ID: stopgate.CallID(cmp.Or(first(inner, h.fields.id).Text(), first(root, h.fields.id).Text())), Turn: stopgate.TurnID(first(root, h.fields.turn).Text()),
 		Agent: stopgate.AgentName(first(root, h.fields.agent).Text()), Principal: Principal, Surface: stopgate.SurfaceHook, Dialect: h.Name,
 	}
 	if e.Call.Agent == "" {
@@ -157,6 +162,13 @@ func (h *Host) call(e *Event, root, tool jsonstream.Value) error {
 			return err
 		}
 		e.Call.Args, e.Extra = args, true
+	}
+	more, ok := p.withTargets(e.Call.Args)
+	if !ok {
+		return errSearch
+	}
+	if more != nil {
+		e.Call.Args, e.Sent = more, e.Call.Args
 	}
 	if e.Kind != After {
 		return nil

@@ -31,8 +31,12 @@ func canonical(h *Host, tool string, root value) (stopgate.ToolName, stopgate.Se
 type tools struct{ list []tool }
 
 // tool is one built-in tool. Its arguments are words, "name" or "name=type", with the
-// types path, command, url and argv, a command line or an argument vector, and dir, the path
-// of the directory in which the command runs; what has no type is known, and nothing more.
+// types path, command, url and argv, a command line or an argument vector; dir, the path of
+// the directory in which the command runs; folder, the path of the directory in which the
+// tool searches; glob, a path or pattern of paths that begins there, and filter, patterns
+// of the files that it looks at there. What has no type is known, and nothing more.
+// "name[]=type" is a list of such values, "name[].member=type" one of objects that have
+// one as a member.
 type tool struct {
 	names    string // separated by blanks
 	args     string
@@ -74,23 +78,41 @@ func (t tool) definition(name stopgate.ToolName) *stopgate.ToolDefinition {
 	if t.patch != "" {
 		schema = append(schema, `"`+patchPaths+`":{"type":"array","items":{"type":"string","x-stopgate-type":"path"}},`...)
 	}
+	if new(search).of(t) {
+		schema = append(schema, `"`+searchPaths+`":{"type":"array","items":{"type":"string","x-stopgate-type":"path"}},`+
+			`"`+searchGlobs+`":{"type":"array","items":{"type":"string","x-stopgate-type":"path","x-stopgate-expands":true}},`...)
+	}
 	for word := range strings.FieldsSeq(t.args) {
 		arg, kind, _ := strings.Cut(word, "=")
+		arg, member, list := strings.Cut(arg, "[]")
 		schema = append(jsonstream.AppendQuote(schema, arg), ':')
-		switch kind {
-		case "":
-			schema = append(schema, "{},"...)
-		case "dir":
-			schema = append(schema, `{"x-stopgate-type":"path"},`...)
-		case "paths":
-			schema = append(schema, `{"type":"array","items":{"type":"string","x-stopgate-type":"path"}},`...)
-		default:
-			schema = append(schema, `{"x-stopgate-type":"`+kind+`"},`...)
+		open, end := "", ""
+		if member, ok := strings.CutPrefix(member, "."); ok {
+			open, end = `{"type":"object","properties":{`+string(jsonstream.AppendQuote(nil, member))+`:`, `}}`
 		}
+		if list || kind == "paths" || kind == "globs" {
+			open, end = `{"type":"array","items":`+open, end+`}`
+		}
+		schema = append(append(append(append(schema, open...), typed(kind)...), end...), ',')
 	}
 	if schema[len(schema)-1] == ',' {
 		schema = schema[:len(schema)-1]
 	}
 	d.Schema = append(schema, "}}"...)
 	return d
+}
+
+// typed is the schema of a value of a kind.
+func typed(kind string) string {
+	switch kind {
+	case "", "filter":
+		return `{}`
+	case "dir", "glob":
+		return `{"x-stopgate-type":"path"}`
+	case "folder": // some tools take several
+		return `{"anyOf":[{"x-stopgate-type":"path"},{"type":"array","items":{"x-stopgate-type":"path"}}]}`
+	case "paths", "globs":
+		return `{"type":"string","x-stopgate-type":"path"}`
+	}
+	return `{"x-stopgate-type":"` + kind + `"}`
 }

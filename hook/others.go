@@ -34,11 +34,16 @@ func copilotCLI() *Host {
 			{names: "create", args: "path=path file_text"},
 			{names: "edit str_replace_editor", args: "path=path old_str new_str command view_range insert_line file_text"},
 			{names: "apply_patch", args: "input command patch", patch: "input command patch"},
-			{names: "glob", args: "pattern=path path=path"},
-			{names: "grep rg", args: "pattern path=path glob type output_mode -A -B -C -n -i head_limit multiline paths"},
+			{names: "glob", args: "pattern=glob path=folder paths=folder"},
+			{names: "grep rg", args: "pattern path=folder paths=folder glob=filter type output_mode -A -B -C -n -i head_limit multiline"},
 			{names: "web_fetch fetch", args: "url=url max_length start_index raw"},
-			{names: "task", args: "agent_type description prompt name model mode"},
+			{names: "task", args: "agent_type description prompt name model mode reasoning_effort context_tier"},
+			{names: "skill", args: "skill"},
+			{names: "sql session_store_sql", args: "description query source"},
+			{names: "write_agent", args: "agent_id agent_ids scope message"},
 			{names: "report_intent", args: "intent", harmless: true},
+			{names: "fetch_copilot_cli_documentation", harmless: true},
+			{names: "read_agent list_agents", args: "agent_id wait timeout since_turn include_completed scope", harmless: true},
 			{names: "update_todo", args: "todos", harmless: true},
 			{names: "read_bash read_powershell stop_bash stop_powershell list_bash", args: "sessionId shellId delay", harmless: true},
 		}, claudeTools().list...)},
@@ -73,7 +78,8 @@ func copilotAnswer(_ *Host, e *Event, a Answer) Reply {
 		return Reply{Stdout: copilotDecision("ask", e, a).line()}
 	}
 	a.Input = nil
-	return refusal(a, copilotDecision("deny", e, a))
+	// Copilot CLI tells the model what the JSON says, but not where the exit status denies.
+	return Reply{Stdout: copilotDecision("deny", e, a).line(), Stderr: []byte(a.reason() + "\n")}
 }
 
 // copilotDecision is the flat form of Copilot CLI. The events with names in PascalCase
@@ -123,6 +129,7 @@ func cursor() *Host {
 			{names: "StrReplace", args: "path=path file_path=path old_string new_string replace_all"},
 			{names: "Delete", args: "path=path file_path=path"},
 			{names: "LS", args: "path=path target_directory=path ignore_globs"},
+			{names: "Glob", args: "glob_pattern=glob pattern=glob target_directory=folder path=folder"},
 		}, claudeTools().list...)},
 		answer: cursorAnswer,
 	}
@@ -168,8 +175,8 @@ func crush() *Host {
 			{names: "edit", args: "file_path=path old_string new_string replace_all"},
 			{names: "multiedit", args: "file_path=path edits"},
 			{names: "ls", args: "path=path ignore depth"},
-			{names: "glob", args: "pattern=path path=path"},
-			{names: "grep", args: "pattern path=path include literal_text"},
+			{names: "glob", args: "pattern=glob path=folder"},
+			{names: "grep", args: "pattern path=folder include=filter literal_text"},
 			{names: "fetch web_fetch", args: "url=url format timeout"},
 			{names: "download", args: "url=url file_path=path timeout"},
 			{names: "agentic_fetch", args: "url=url prompt"},

@@ -43,13 +43,24 @@ func generic() *Host { return plain("generic", "any host that denies on exit sta
 // noResults is a hole of hosts in which install sets nothing after a tool ran.
 const noResults = "the gate hears of calls before they run only: session policies that wait for results do not see any"
 
-// cline speaks the hooks of Cline: {"cancel":true,"errorMessage":...} denies.
+// cline speaks the hooks of Cline: {"cancel":true,"errorMessage":...} denies. Its program
+// says the call twice, the second time with every argument as a string: the first counts.
 func cline() *Host {
 	h := plain("cline", "Cline")
-	h.fields.tool = []string{"toolName", "tool_name", "tool"}
+	h.fields.tool = []string{"toolName", "tool_name", "tool", "name"}
 	h.fields.roots = []string{"workspaceRoots"}
-	h.nested = []string{"preToolUse", "postToolUse"}
-	h.Holes = append(h.Holes, noResults)
+	h.nested = []string{"tool_call", "tool_result", "preToolUse", "postToolUse"}
+	h.tools = &tools{append([]tool{
+		{names: "run_commands", args: "commands[]=command"},
+		{names: "read_files", args: "files[].path=path"},
+		{names: "editor", args: "path=path old_text new_text insert_line"},
+		{names: "search_codebase", args: "queries"},
+		{names: "fetch_web_content", args: "requests[].url=url"},
+		{names: "spawn_agent", args: "systemPrompt task"},
+		{names: "ask_question", args: "question options", harmless: true},
+	}, anyTools().list...)}
+	h.Holes = append(h.Holes, noResults, "a denial ends the run, because Cline takes it so: the model cannot go on, and hears no reason",
+		"search_codebase reads the whole project, and no guard sees which files it shows")
 	h.answer = func(_ *Host, e *Event, a Answer) Reply {
 		if a.Action == Silent || a.Action == Allow || e.Kind == After {
 			return Reply{Stdout: new(members).flag("cancel", false).line()}
@@ -90,8 +101,8 @@ func anyTools() *tools {
 		{names: "edit replace_in_file str_replace", args: "filePath=path path=path file_path=path oldString newString oldText newText old_string new_string replaceAll replace_all diff edits"},
 		{names: "apply_patch patch", args: "patchText input patch command", patch: "patchText input patch command"},
 		{names: "ls list list_files list_directory", args: "path=path recursive ignore limit"},
-		{names: "glob find", args: "pattern=path path=path limit"},
-		{names: "grep search_files", args: "pattern path=path include glob regex file_pattern ignoreCase literal context limit"},
+		{names: "glob find", args: "pattern=glob path=folder limit"},
+		{names: "grep search_files", args: "pattern path=folder include=filter glob=filter regex file_pattern=filter ignoreCase literal context limit"},
 		{names: "webfetch web_fetch fetch", args: "url=url format timeout prompt"},
 		{names: "todowrite todoread", args: "todos", harmless: true},
 	}

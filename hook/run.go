@@ -199,14 +199,18 @@ func (h *Host) release(b *Backend, e *Event, out stopgate.Outcome) Answer {
 	default:
 		a.Action = Allow // somebody said yes: the host need not ask again
 	}
-	same, fits := h.compare(e, out.Args)
+	args, err := e.theirs(out.Args)
+	if err != nil {
+		return failure(stopgate.CodePolicyError)
+	}
+	same, fits := h.compare(e, args)
 	switch {
 	case same:
 		return a
 	case !fits:
 		return Answer{Code: stopgate.CodeEnvelopeMismatch, Public: "The arguments that may run differ from those that were sent, and this agent cannot change them. Write paths in their plain form."}
 	}
-	a.Input = out.Args
+	a.Input = args
 	if a.Action == Silent {
 		// New input comes with a decision. Asking takes no prompt away (DECISIONS S32).
 		a.Action = Ask
@@ -225,8 +229,8 @@ func (h *Host) compare(e *Event, args []byte) (same, fits bool) {
 	if runs.Scan(args, options) != nil {
 		return false, false
 	}
-	if sent.Scan(e.Call.Args, options) != nil {
-		return runs.Root().Len() == 0 && len(bytes.TrimSpace(e.Call.Args)) == 0, false
+	if sent.Scan(e.sent(), options) != nil {
+		return runs.Root().Len() == 0 && len(bytes.TrimSpace(e.sent())) == 0, false
 	}
 	if jsonstream.HashCanonical(sent.Root()) == jsonstream.HashCanonical(runs.Root()) {
 		return true, true

@@ -37,7 +37,7 @@ func (h *Host) once(ctx context.Context, o Options, b *Backend, e *Event, decide
 
 // identity is what makes a call the same for several hooks.
 func (h *Host) identity(e *Event) (c once.Call, ok bool) {
-	args, err := jsonstream.Parse(e.Call.Args, jsonstream.Options{ObjectRoot: true, MaxBytes: MaxInput, MaxExponent: jsonstream.AnyExponent})
+	args, err := jsonstream.Parse(e.sent(), jsonstream.Options{ObjectRoot: true, MaxBytes: MaxInput, MaxExponent: jsonstream.AnyExponent})
 	if err != nil {
 		return c, false
 	}

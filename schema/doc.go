@@ -27,7 +27,8 @@
 // unevaluatedItems, `$dynamicRef`, `$recursiveRef`, references to anchors and to
 // other documents, patterns that [regular.Compile] refuses, types that do not
 // exist. The formats path, file-path, directory-path, uri, url, iri and command
-// annotate, as x-stopgate-type does; formats refuse nothing.
+// annotate, as x-stopgate-type does; formats refuse nothing. x-stopgate-expands says
+// that the tool expands wildcards (C15).
 //
 // What it promises:
 //

@@ -52,6 +52,8 @@ func (k *keywords) read(key string, v jsonstream.Value) {
 			k.fail(at, "must be path, command, url, patch or argv")
 		}
 		n.Annotation, k.annotated = a, true
+	case "x-stopgate-expands":
+		n.Expands = k.flag(v, at)
 	case "minimum":
 		n.Minimum = k.decimal(v, at)
 	case "maximum":

@@ -292,6 +292,13 @@ func TestPlaceExpands(t *testing.T) {
 	if !place(t, s, "a").Expands() || place(t, s, "b").Expands() {
 		t.Error("the wrong parameter expands")
 	}
+	p := parse(t, `{"properties":{"a":{"type":"string","x-stopgate-type":"path","x-stopgate-expands":true},"b":{"x-stopgate-type":"path","x-stopgate-expands":false}}}`)
+	if !place(t, p, "a").Expands() || place(t, p, "b").Expands() {
+		t.Error("JSON Schema: the wrong parameter expands")
+	}
+	if _, _, err := schema.ParseJSON([]byte(`{"properties":{"a":{"x-stopgate-expands":"yes"}}}`)); err == nil {
+		t.Error("a flag that is none was taken")
+	}
 }
 
 // Proves K0a: a guard on a type sees every branch that carries it.

@@ -26,12 +26,15 @@ type agent struct {
 	tool string
 	args func(command string) map[string]any
 	// command is what a user would type, in the working folder; base is the
-	// address of the API and files are settings by their path below HOME.
+	// address of the API and files are settings by their path below HOME. BASE in env is
+	// that address too.
 	command func(base, prompt string) []string
 	files   func(base string) map[string]string
 	env     []string
 	// host is the name of its hook.
 	host string
+	// ends: a denial ends its run, and the model hears no more.
+	ends bool
 	// gemini: it speaks Google's API, which the gateway does not serve.
 	gemini bool
 }
@@ -72,6 +75,9 @@ func (a *agent) run(t *testing.T, home, work, base string) string {
 		"PATH=" + bin + ":" + os.Getenv("PATH"), "HOME=" + home, "TERM=dumb", "NO_COLOR=1", "CI=1",
 		"OPENAI_API_KEY=sk-test", "NO_PROXY=127.0.0.1", "GOOGLE_GEMINI_BASE_URL=" + base,
 	}, a.env...)
+	for i, e := range cmd.Env {
+		cmd.Env[i] = strings.ReplaceAll(e, "=BASE", "="+base)
+	}
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
 	if err := cmd.Run(); err != nil {

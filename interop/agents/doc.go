@@ -2,6 +2,6 @@
 // gateway and with stopgate's hooks in their settings. The model is a script: it
 // makes a call that the policy allows, one that it denies, and goes on.
 //
-// These tests take minutes and 1.4 GB of packages: `make agents` in the folder
+// These tests take minutes and 2.2 GB of packages: `make agents` in the folder
 // above installs the agents and runs them; `make test` does not.
 package agents

@@ -21,6 +21,7 @@ server_tools = ["web_search"]
 run = [
   { arg = "/command", pattern = "forbidden", mode = "deny", reason = "this file is not for agents" },
   { arg = "/cmd", pattern = "forbidden", mode = "deny", reason = "this file is not for agents" },
+  { arg = "/commands/*", pattern = "forbidden", mode = "deny", reason = "this file is not for agents" },
   { mode = "unattended" },
 ]
 `
@@ -42,8 +43,14 @@ func exists(dir, name string) bool {
 }
 
 // went says that the agent did what it may, not what it may not, and came to its end.
-func went(t *testing.T, m *model, work, out string) {
+func (a *agent) went(t *testing.T, m *model, work, out string) {
 	t.Helper()
+	if a.ends {
+		if !exists(work, "one") || exists(work, "forbidden") {
+			t.Errorf("the first call did not run, or the denied one did\n%s", out)
+		}
+		return
+	}
 	if !exists(work, "one") || !exists(work, "three") {
 		t.Errorf("a call that may run did not\n%s", out)
 	}
@@ -68,6 +75,7 @@ func TestAlone(t *testing.T) {
 		if !exists(work, "one") || !exists(work, "forbidden") || !exists(work, "three") {
 			t.Errorf("the script does not fit this version of the agent\n%s", out)
 		}
+		knows(t, a, m.asked())
 	})
 }
 
@@ -81,7 +89,9 @@ func TestGateway(t *testing.T) {
 		m := newModel(t, a, steps...)
 		g := gate.Up(t, binary, m.URL, policy)
 		work := t.TempDir()
-		went(t, m, work, a.run(t, t.TempDir(), work, g.URL))
+		onGateway := *a
+		onGateway.ends = false // there a denial is a text of the model
+		onGateway.went(t, m, work, a.run(t, t.TempDir(), work, g.URL))
 	})
 }
 
@@ -109,7 +119,7 @@ func TestHook(t *testing.T) {
 		home, work := t.TempDir(), t.TempDir()
 		a.settings(t, home, m.URL)
 		a.install(t, binary, home, policy)
-		went(t, m, work, a.run(t, home, work, m.URL))
+		a.went(t, m, work, a.run(t, home, work, m.URL))
 	})
 }
 

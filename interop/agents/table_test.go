@@ -1,6 +1,6 @@
 package agents
 
-var agents = []*agent{codex, opencode, qwen, pi, geminiCLI}
+var agents = []*agent{codex, opencode, qwen, pi, geminiCLI, claudeCode, copilotCLI, cline}
 
 func command(c string) map[string]any { return map[string]any{"command": c} }
 
@@ -69,4 +69,36 @@ var geminiCLI = &agent{
 		return map[string]string{".gemini/settings.json": `{"security":{"auth":{"selectedType":"gemini-api-key"}},"privacy":{"usageStatisticsEnabled":false},"general":{"enableAutoUpdate":false}}`}
 	},
 	env: []string{"GEMINI_API_KEY=test"},
+}
+
+var claudeCode = &agent{
+	name: "claude-code", host: "claude-code", tool: "Bash",
+	args: func(c string) map[string]any { return map[string]any{"command": c, "description": "work"} },
+	command: func(_, prompt string) []string {
+		return []string{"claude", "--print", "--permission-mode", "bypassPermissions", "--model", "work-model", prompt}
+	},
+	files: func(string) map[string]string { return nil },
+	env: []string{"ANTHROPIC_API_KEY=sk-test", "ANTHROPIC_BASE_URL=BASE", "IS_SANDBOX=1", "DISABLE_AUTOUPDATER=1", "DISABLE_TELEMETRY=1",
+		"DISABLE_ERROR_REPORTING=1", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1"},
+}
+
+var copilotCLI = &agent{
+	name: "copilot-cli", host: "copilot-cli", tool: "bash",
+	args: func(c string) map[string]any { return map[string]any{"command": c, "description": "work"} },
+	command: func(_, prompt string) []string {
+		return []string{"copilot", "--prompt", prompt, "--model", "work-model", "--no-auto-update"}
+	},
+	files: func(string) map[string]string { return nil },
+	env: []string{"COPILOT_ALLOW_ALL=true", "COPILOT_OFFLINE=true", "COPILOT_PROVIDER_BASE_URL=BASE/v1", "COPILOT_PROVIDER_API_KEY=sk-test",
+		"COPILOT_PROVIDER_WIRE_MODEL=work-model", "COPILOT_PROVIDER_MAX_PROMPT_TOKENS=100000", "COPILOT_PROVIDER_MAX_OUTPUT_TOKENS=4000"},
+}
+
+var cline = &agent{
+	name: "cline", host: "cline", tool: "run_commands", ends: true,
+	args:    func(c string) map[string]any { return map[string]any{"commands": []string{c}} },
+	command: func(_, prompt string) []string { return []string{"cline", "--provider", "openai-compatible", prompt} },
+	files: func(base string) map[string]string {
+		return map[string]string{".cline/data/settings/providers.json": `{"version":1,"lastUsedProvider":"openai-compatible","modes":{},"providers":{"openai-compatible":
+  {"settings":{"provider":"openai-compatible","apiKey":"sk-test","model":"work-model","baseUrl":"` + base + `/v1"},"updatedAt":"2026-01-01T00:00:00.000Z","tokenSource":"manual"}}}`}
+	},
 }
