@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
+	"encoding/binary"
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/policy/eval"
@@ -15,7 +16,8 @@ import (
 // current facts, and a row that cannot be written. An allow without its row is a
 // denial (INVARIANTS I22, THREATS H19).
 func (p *pending) commit(ctx context.Context, approval *stopgate.Approval, edited bool) stopgate.Outcome {
-	c := p.decided(approval, edited)
+	var c commitment
+	c.decide(p, approval, edited)
 	if c.leaves {
 		if c.leave(ctx); p.objects {
 			return c.out
@@ -35,13 +37,13 @@ type commitment struct {
 	wrote  bool // the row, with the facts
 }
 
-// decided makes the outcome of the verdict as it stands.
-func (p *pending) decided(approval *stopgate.Approval, edited bool) commitment {
+// decide makes the outcome of a call as it stands.
+func (c *commitment) decide(p *pending, approval *stopgate.Approval, edited bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.obey()
 	p.stage = committed
-	c := commitment{pending: p, edited: edited}
+	c.pending, c.edited = p, edited
 	c.out, c.row = p.conclude(approval, edited)
 	if p.g.tracer != nil && p.final != nil && p.eval != nil {
 		p.redacted = p.g.tracer.show(p.eval.Document().Root())
@@ -50,7 +52,6 @@ func (p *pending) decided(approval *stopgate.Approval, edited bool) commitment {
 	if c.out.Allowed() || !c.out.Enforced {
 		c.result = p.resultRules()
 	}
-	return c
 }
 
 // finish takes what became of the release, and writes the row if it is not written.
@@ -123,7 +124,7 @@ func (c *commitment) written(err error) {
 // conclude makes the outcome of the verdict as it stands, and the row if somebody
 // reads it; p.mu is held.
 func (p *pending) conclude(approval *stopgate.Approval, edited bool) (stopgate.Outcome, *stopgate.Record) {
-	v := p.verdict()
+	v := p.latest()
 	out := stopgate.Outcome{Proposal: p.id, Enforced: !p.under.observe, Status: stopgate.Denied, Judge: p.judged}
 	switch {
 	case p.over:
@@ -135,7 +136,7 @@ func (p *pending) conclude(approval *stopgate.Approval, edited bool) (stopgate.O
 	default: // an ask that nobody answered: no way leads here, and none may
 		p.push(p.refusal(stopgate.LayerFailure, stopgate.CodePolicyError))
 	}
-	if v = p.verdict(); v.Mode == stopgate.Skip && p.over {
+	if v = p.latest(); v.Mode == stopgate.Skip && p.over {
 		out.Status = stopgate.Skipped
 	}
 	if out.Status == stopgate.Allowed {
@@ -148,7 +149,7 @@ func (p *pending) conclude(approval *stopgate.Approval, edited bool) (stopgate.O
 	if p.releasedHash = ""; out.Status == stopgate.Allowed {
 		p.releasedHash = hexOf(sha256.Sum256(out.Args))
 	}
-	return out, p.row(&v, statusOf(out, &v, edited), approval)
+	return out, p.row(v, statusOf(&out, v, edited), approval)
 }
 
 // give hands out the arguments that run: a copy, because the next call writes over
@@ -162,10 +163,14 @@ func (p *pending) give() []byte {
 
 // hexOf spells a hash.
 func hexOf(sum [sha256.Size]byte) string {
-	const digits = "0123456789abcdef"
 	var text [2 * sha256.Size]byte
-	for i, b := range sum {
-		text[2*i], text[2*i+1] = digits[b>>4], digits[b&15]
+	for i := range len(sum) / 4 { // four bytes at a time: each digit in a byte of its own
+		x := uint64(binary.BigEndian.Uint32(sum[4*i:]))
+		x = (x<<16 | x) & 0x0000ffff0000ffff
+		x = (x<<8 | x) & 0x00ff00ff00ff00ff
+		x = (x<<4 | x) & 0x0f0f0f0f0f0f0f0f
+		letters := (x + 0x0606060606060606) >> 4 & 0x0101010101010101 // where a digit is above 9
+		binary.BigEndian.PutUint64(text[8*i:], x+0x3030303030303030+letters*('a'-'0'-10))
 	}
 	return string(text[:])
 }
@@ -184,7 +189,7 @@ func (p *pending) stop(row *stopgate.Record) {
 }
 
 // statusOf names the end of a proposal for its row.
-func statusOf(out stopgate.Outcome, v *stopgate.Verdict, edited bool) stopgate.RecordStatus {
+func statusOf(out *stopgate.Outcome, v *stopgate.Verdict, edited bool) stopgate.RecordStatus {
 	switch {
 	case v.Code == stopgate.CodeCancelled:
 		return stopgate.StatusCancelled

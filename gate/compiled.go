@@ -26,7 +26,7 @@ type compiled struct {
 	observe     bool
 	strict      *compiled // of one that observes: the same, enforced
 	denyMode    DenyMode
-	bindings    recent[bindingKey, bound]
+	bindings    bindings
 
 	sessions    *session.Registry // of the files; nil for none
 	sessionHash string
@@ -171,15 +171,19 @@ func (c *compiled) binding(call *stopgate.Call, data jsonstream.Value) bound {
 	if key.declared {
 		key.definition = hashDefinition(call.Definition)
 	}
+	if last := c.bindings.last.Load(); last != nil && last.bindingKey == key {
+		return last.bound
+	}
 	if b, ok := c.bindings.get(key); ok {
-		return b
+		c.bindings.last.Store(b)
+		return b.bound
 	}
 	b := bound{rules: c.bind(*call, under)}
 	if key.declared {
 		b.definition = hex.EncodeToString(key.definition[:])
 	}
 	if len(call.Tool)+len(call.Agent)+len(call.Principal)+len(call.Server)+len(call.Surface) <= maxKeyText {
-		c.bindings.put(key, b)
+		c.bindings.put(key, &binding{key, b})
 	}
 	return b
 }
@@ -211,6 +215,17 @@ func hashDefinition(d *stopgate.ToolDefinition) (sum [sha256.Size]byte) {
 type recent[K comparable, V any] struct {
 	mu         sync.Mutex
 	young, old map[K]V
+}
+
+// bindings are the bindings of calls; one after the other is often of the same tool.
+type bindings struct {
+	recent[bindingKey, *binding]
+	last atomic.Pointer[binding]
+}
+
+type binding struct {
+	bindingKey
+	bound
 }
 
 // generation is how many entries one of the two generations holds.

@@ -26,10 +26,11 @@ func (g *Gate) desk() *desk {
 }
 
 // pendingAtDesk is a call that nobody but its caller gets to know.
-func (g *Gate) pendingAtDesk(id stopgate.ProposalID, t *turn, call stopgate.Call) *pending {
+func (g *Gate) pendingAtDesk(id stopgate.ProposalID, t *turn, call *stopgate.Call) *pending {
 	d := g.desk()
 	p := &d.call
-	p.desk, p.id, p.turn, p.call, p.alone = d, id, t, call, true
+	p.desk, p.id, p.turn, p.call, p.alone = d, id, t, *call, true
+	p.call.Args = nil
 	p.start(g)
 	return p
 }

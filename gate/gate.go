@@ -106,7 +106,7 @@ func (g *Gate) Decide(ctx context.Context, call stopgate.Call) (stopgate.Outcome
 	if call.Turn != "" {
 		t = g.turn(owner(&call), call.Turn)
 	}
-	return g.decideIn(ctx, t, call)
+	return g.decideIn(ctx, t, &call)
 }
 
 // Swap puts another policy into force (FM11). Calls that are open go on under the

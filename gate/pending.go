@@ -56,6 +56,7 @@ type pending struct {
 
 	mu       sync.Mutex
 	eval     evaluation         // nil once settled, or after a panic
+	said     stopgate.Verdict   // its verdict
 	own      []stopgate.Verdict // what the layers around the rules said
 	trace    []stopgate.Verdict // everything, once settled
 	raw      []byte             // the bytes as they came, in observe mode and for a recorder that keeps them

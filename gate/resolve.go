@@ -40,7 +40,7 @@ func (p *pending) Resolve(ctx context.Context) (stopgate.Outcome, error) {
 // to say: nothing is waited for; p.mu is held.
 func (p *pending) plain() bool {
 	return p.rulesOnly() && !p.over && p.final != nil && p.prompt == nil && p.hearing == nil && p.granted == nil && len(p.senders) == 0 &&
-		p.under == p.g.current.Load() && p.eval.Verdict().Mode.Permissive() && p.verdict().Mode.Permissive()
+		p.under == p.g.current.Load() && p.said.Mode.Permissive() && p.latest().Mode.Permissive()
 }
 
 // rulesOnly reports that nothing but rules and session policies, and people whom they
@@ -177,7 +177,7 @@ func (p *pending) proposal() *Proposal {
 
 // propose is proposal with p.mu held.
 func (p *pending) propose() *Proposal {
-	if p.final == nil || !p.verdict().Decided {
+	if p.final == nil || !p.latest().Decided {
 		p.push(p.refusal(stopgate.LayerFailure, stopgate.CodePolicyError))
 		return nil
 	}

@@ -82,7 +82,7 @@ func (p *pending) question(ctx context.Context) {
 
 // commitAll commits calls in their order; neighbours that leave do so together.
 func (g *Gate) commitAll(ctx context.Context, all []settling) {
-	var leaving []commitment
+	var leaving []*commitment
 	var outs []*stopgate.Outcome
 	flush := func() {
 		switch {
@@ -101,7 +101,8 @@ func (g *Gate) commitAll(ctx context.Context, all []settling) {
 			*s.out = s.commitEdited(ctx, s.approval, s.edited)
 			continue
 		}
-		c := s.decided(s.approval, false)
+		c := new(commitment)
+		c.decide(s.pending, s.approval, false)
 		if c.leaves || g.store == nil {
 			leaving, outs = append(leaving, c), append(outs, s.out)
 			continue
@@ -114,7 +115,7 @@ func (g *Gate) commitAll(ctx context.Context, all []settling) {
 
 // leaveTogether lets calls leave in one update of the store. Where one of them may not,
 // nothing is written, and they leave one after the other.
-func (g *Gate) leaveTogether(ctx context.Context, calls []commitment, outs []*stopgate.Outcome) {
+func (g *Gate) leaveTogether(ctx context.Context, calls []*commitment, outs []*stopgate.Outcome) {
 	if len(calls) == 1 || !g.departTogether(ctx, calls) {
 		for i := range calls {
 			calls[i].leave(ctx)
@@ -127,11 +128,11 @@ func (g *Gate) leaveTogether(ctx context.Context, calls []commitment, outs []*st
 
 // finishTogether is finish for several calls: their rows are written at once where the
 // recorder can do that.
-func (g *Gate) finishTogether(ctx context.Context, calls []commitment, outs []*stopgate.Outcome) {
+func (g *Gate) finishTogether(ctx context.Context, calls []*commitment, outs []*stopgate.Outcome) {
 	var rows []*stopgate.Record
 	var of []*commitment
 	for i := range calls {
-		c := &calls[i]
+		c := calls[i]
 		switch c.ready(ctx); {
 		case c.wrote:
 		case g.ledger.batch == nil || c.missed || c.row == nil:
@@ -152,7 +153,7 @@ func (g *Gate) finishTogether(ctx context.Context, calls []commitment, outs []*s
 }
 
 // departTogether reports whether the store has said what becomes of the calls.
-func (g *Gate) departTogether(ctx context.Context, calls []commitment) bool {
+func (g *Gate) departTogether(ctx context.Context, calls []*commitment) bool {
 	departures := make([]*departure, len(calls))
 	var keys []session.Key
 	whose := owner(&calls[0].call)

@@ -33,7 +33,8 @@ func (t *Turn) Open(ctx context.Context, call stopgate.Call) (*Pending, error) {
 
 // Decide is [Gate.Decide] in the turn.
 func (t *Turn) Decide(ctx context.Context, call stopgate.Call) (stopgate.Outcome, error) {
-	return t.g.decideIn(ctx, t.state, t.mine(call))
+	call = t.mine(call)
+	return t.g.decideIn(ctx, t.state, &call)
 }
 
 // Handoff is [Gate.Handoff] in the turn.

@@ -40,24 +40,30 @@ func (p *pending) recoverPolicy() {
 func (p *pending) evaluate(step func()) {
 	defer p.recoverPolicy()
 	step()
-	if p.eval.Verdict().Terminal() {
+	if p.said = p.eval.Verdict(); p.said.Terminal() {
 		p.cause = p.eval.Cause()
 		p.finish()
 	}
 	p.show()
 }
 
-func (p *pending) verdict() stopgate.Verdict {
+func (p *pending) verdict() stopgate.Verdict { return *p.latest() }
+
+// latest is the verdict where it stands, to be looked at.
+func (p *pending) latest() *stopgate.Verdict {
 	switch {
 	case len(p.own) > 0:
-		return p.own[len(p.own)-1]
+		return &p.own[len(p.own)-1]
 	case p.eval != nil:
-		return p.eval.Verdict()
+		return &p.said
 	case len(p.trace) > 0:
-		return p.trace[len(p.trace)-1]
+		return &p.trace[len(p.trace)-1]
 	}
-	return stopgate.Verdict{}
+	return &undecided
 }
+
+// undecided is the verdict of which nothing is known.
+var undecided stopgate.Verdict
 
 func (p *pending) transitions() []stopgate.Verdict {
 	return append(p.published(), p.own...)
@@ -71,7 +77,7 @@ func (p *pending) published() (trace []stopgate.Verdict) {
 	}
 	defer func() {
 		if recover() != nil {
-			trace = []stopgate.Verdict{p.eval.Verdict()}
+			trace = []stopgate.Verdict{p.said}
 		}
 	}()
 	return slices.Clone(p.eval.Trace())
@@ -81,7 +87,7 @@ func (p *pending) published() (trace []stopgate.Verdict) {
 // follows a terminal verdict, and a mode that is not stricter changes nothing
 // (DECISIONS K7, INVARIANTS I3, I15).
 func (p *pending) push(v stopgate.Verdict) {
-	before := p.verdict()
+	before := p.latest()
 	if p.over || before.Decided && stopgate.Strictest(before.Mode, v.Mode) == before.Mode {
 		return
 	}
@@ -97,7 +103,7 @@ func (p *pending) finish() {
 	if p.done != nil {
 		close(p.done)
 	}
-	why := withdrawn{p.verdict().Code}
+	why := withdrawn{p.latest().Code}
 	if p.prompt != nil {
 		p.prompt.cancel(why)
 	}
@@ -123,7 +129,7 @@ func (p *pending) refusal(layer stopgate.Layer, code stopgate.Code) stopgate.Ver
 // take keeps the complete arguments of a call that may run.
 func (p *pending) take() {
 	root := p.eval.Document().Root()
-	if p.eval.Verdict().Terminal() || !root.IsValid() {
+	if v := p.eval.Verdict(); v.Terminal() || !root.IsValid() {
 		return
 	}
 	p.final, p.hash = p.eval.Args(), hexOf(p.atDesk().hasher.Hash(root))

@@ -16,13 +16,12 @@ import (
 
 // decideIn decides a call with complete arguments in a turn, nil for a turn of its
 // own.
-func (g *Gate) decideIn(ctx context.Context, t *turn, call stopgate.Call) (stopgate.Outcome, error) {
+func (g *Gate) decideIn(ctx context.Context, t *turn, call *stopgate.Call) (stopgate.Outcome, error) {
 	id, err := newProposalID(g.now(), g.entropy)
 	if err != nil {
 		return stopgate.Outcome{}, err
 	}
 	args := call.Args
-	call.Args = nil
 	p := g.pendingAtDesk(id, t, call)
 	p.whole = p.canBeWhole(t)
 	p.judge(ctx, args)

@@ -56,17 +56,21 @@ func (c *Cell) copyInto(to *Cell) *Cell {
 	}
 	permits, steps, open, past, back := to.Permits, to.Steps, to.Open, to.Past, to.Back
 	*to = *c
-	to.Permits, to.Steps = refill(permits, c.Permits), refill(steps, c.Steps)
-	to.Open, to.Past, to.Back = refill(open, c.Open), refill(past, c.Past), refill(back, c.Back)
+	refill(&to.Permits, permits)
+	refill(&to.Steps, steps)
+	refill(&to.Open, open)
+	refill(&to.Past, past)
+	refill(&to.Back, back)
 	return to
 }
 
-// refill copies a list over another. One without items is nil.
-func refill[T any](to, from []T) []T {
-	if len(from) == 0 {
-		return nil
+// refill replaces a list by a copy where there is room. One without items is nil.
+func refill[T any](list *[]T, room []T) {
+	if len(*list) > 0 {
+		*list = append(room[:0], *list...)
+	} else if *list != nil {
+		*list = nil
 	}
-	return append(to[:0], from...)
 }
 
 // Permit is a fact that permits: a success, an approval.

@@ -211,21 +211,24 @@ func (r *record) call(k *session.Key, room *session.Cell) *session.Cell {
 // the update ends, and nobody looks at the cells after that.
 func (p *principal) begin(o session.Owner, keys []session.Key) session.State {
 	own := p.sessions[o.Session]
-	p.entries, p.places = p.entries[:0], p.places[:0]
+	p.entries, p.places = slices.Grow(p.entries[:0], len(keys))[:len(keys)], slices.Grow(p.places[:0], len(keys))[:len(keys)]
 	room := &p.call
 	for i := range keys {
-		e := session.Entry{Key: keys[i], Cell: &zero}
-		var at *place
-		if isCall(&keys[i]) {
+		k, e := &keys[i], &p.entries[i]
+		if isCall(k) {
 			if room == nil {
 				room = new([2]session.Cell)
 			}
-			e.Cell, e.Spare = own.call(&keys[i], &room[0]), &room[1]
+			*e, p.places[i] = session.Entry{Key: *k, Cell: own.call(k, &room[0]), Spare: &room[1]}, nil
 			room = nil
-		} else if at = p.place(own, &keys[i]); at != nil {
-			e.Cell, e.Spare = at.cell, at.spare
+			continue
 		}
-		p.entries, p.places = append(p.entries, e), append(p.places, at)
+		at := p.place(own, k)
+		if p.places[i] = at; at != nil {
+			*e = session.Entry{Key: *k, Cell: at.cell, Spare: at.spare}
+		} else {
+			*e = session.Entry{Key: *k, Cell: &zero}
+		}
 	}
 	return session.NewState(p.head, p.entries)
 }

@@ -15,6 +15,9 @@ const (
 	MaxCalls = 1 << 14
 	maxFacts = 1 << 17
 	maxAge   = int64(24 * time.Hour / time.Millisecond)
+	// What is too much is dropped by so many at a time: old calls are not in the
+	// processor's caches, and it fetches many sooner than one after the other.
+	batch = 128
 )
 
 // cells are the cells of one owner. Zero cells are not kept, but for [session.Self].
@@ -95,10 +98,14 @@ func newRecord() *record {
 
 // forget drops what is too old, or too much.
 func (r *record) forget(now int64) {
+	most := 2*MaxCalls + batch
+	if r.calls.list.len() > most {
+		most = 2 * MaxCalls
+	}
 	for r.calls.list.len() > 0 {
 		c := r.calls.list.first()
 		if c.fact != nil {
-			if r.calls.list.len() <= 2*MaxCalls && c.at >= now-maxAge {
+			if r.calls.list.len() <= most && c.at >= now-maxAge {
 				break
 			}
 			r.unname(c.fact)
