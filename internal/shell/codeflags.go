@@ -10,6 +10,13 @@ import (
 // long option also stands for its abbreviations, an option of one letter for every
 // cluster that has it; a word without a dash stands for NAME=.
 const codeFlagTable = `
+git-rebase: --exec -x
+git-clone: -u
+git-difftool: --extcmd -x
+git-filter-branch: --setup --subdirectory-filter --env-filter --tree-filter --index-filter --parent-filter --msg-filter --commit-filter --tag-name-filter
+git-send-email: --sendmail-cmd --smtp-server --to-cmd --cc-cmd --header-cmd
+git-daemon: --access-hook
+git-shell: -c
 git: --upload-pack --receive-pack --exec --ext-diff --textconv --open-files-in-pager --gpg-program --tool --extcmd -O
 fd fdfind: --exec --exec-batch -x -X
 rg: --pre --hostname-bin
@@ -26,7 +33,11 @@ scp sftp: -S -o
 split: --filter
 zip: --unzip-command -TT
 ctags: --options
-vim vi nvim ex view: -c --cmd -S +
+vim vi nvim ex view gvim vimdiff: -c --cmd -S +
+less more most: +
+mapfile readarray: -C
+fc: -e
+nodemon watchexec: --exec -x --on-busy-update
 emacs: --eval --load --funcall -f -l
 ncat nc: -e -c --exec --sh-exec --lua-exec
 nmap: --script
@@ -107,4 +118,4 @@ func codeFlagNames() string {
 
 // TakesCode reports a program that has an option which runs code: words that nobody
 // can see may hold it.
-func TakesCode(program []byte) bool { return known()[string(bytes.ToLower(Base(program)))] }
+func TakesCode(program []byte) bool { return known()[string(familiar(Base(program)))] }

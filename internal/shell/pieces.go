@@ -75,7 +75,7 @@ func (p *pieces) end() {
 // something that is run.
 func isOperator(c byte) bool {
 	switch c {
-	case ';', '&', '|', '\n', '\r', '(', ')', '{', '}', '`', '<', '>', '#', 0:
+	case ';', '&', '|', '\n', '\r', '(', ')', '{', '}', '`', '<', '>', '#', '!', 0:
 		return true
 	}
 	return false

@@ -63,7 +63,9 @@ func TestEvaluated(t *testing.T) {
 		{"nm x", true}, {"nm --plugin x y", false}, {"nm --plu=x y", false}, {"man ls", true}, {"man -C x ls", false},
 		{"xargs -I {} cat {}", true}, {"xargs -I cat cat f", false}, {"xargs -Icat cat f", false}, {"xargs --replace=at cat f", false}, {"xargs -0I cat cat f", false},
 		{"find . -exec cat {} \\;", true}, {"find . -exec sh -c 'cat x' \\;", true}, {"find . -exec sh -c 'cat {}' \\;", false},
-		{"find . -exec timeout 5 sh -c 'cat {}' \\;", false}, {"find . -execdir bash -c 'cat \"{}\"' +", false},
+		{"find . -exec timeout 5 sh -c 'cat {}' \\;", false}, {"git rebase -i a", true}, {"git rebase -x y a", false}, {"git bisect start", true}, {"git bisect run y", false}, {"git clone a", true},
+		{"tar xf a", true}, {"tar xfI a b", false}, {"tar cf .I b", true}, {"less f", true}, {"less +!y f", false},
+		{"find . -execdir bash -c 'cat \"{}\"' +", false},
 	} {
 		var l shell.Line
 		l.Read([]byte(c.line))

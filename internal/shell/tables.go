@@ -7,7 +7,7 @@ import (
 )
 
 // shells read a command line behind -c.
-var shells = set("sh bash dash zsh ksh mksh ash fish rbash")
+var shells = set("sh bash dash zsh ksh mksh oksh ash fish rbash rzsh yash")
 
 // environment are builtins that change how later words are read (E21, E26).
 var environment = set("alias unalias enable hash trap shopt set bind complete compgen unset")
@@ -26,7 +26,7 @@ var interpreters = map[string]string{
 // than their options.
 var loose = set(`. source su ssh watch parallel sem script busybox toybox flock npx bunx pnpx uvx runuser pkexec systemd-run unshare nsenter
 	chroot taskset setarch linux32 linux64 strace ltrace gdb entr powershell pwsh cmd csh tcsh start-stop-daemon dbus-run-session
-	proot fakeroot firejail bwrap expect unbuffer rlwrap ts`)
+	proot fakeroot firejail bwrap expect unbuffer rlwrap ts osh ysh oil nu elvish xonsh capsh sg at batch tmux screen`)
 
 // wrapper says how to find the command behind a wrapper's own options.
 type wrapper struct {
@@ -35,7 +35,7 @@ type wrapper struct {
 	operands              int    // words between the options and the command
 	assigns               bool   // NAME=value may stand there
 	open                  bool   // the command gets more words
-	lineFlag              string // option whose value is a command line
+	lineFlag              bool   // its -S takes a command line
 	queries               string // options with which nothing is run
 	number                bool   // -5 is an option
 }
@@ -75,7 +75,7 @@ var wrappers = sync.OnceValue(func() map[string]*wrapper {
 			w.learn(f)
 		}
 		if fields[0] == "env" {
-			w.lineFlag = "-S"
+			w.lineFlag = true
 		}
 		table[fields[0]] = w
 	}
@@ -178,11 +178,29 @@ func (w *wrapper) replaces(options []Word, program []byte) bool {
 	return false
 }
 
-// line returns the index of the word that is a command line, 0 if there is none.
+// line returns the index of the word that has the command line of env -S, alone or
+// behind the option; 0 if there is none.
 func (w *wrapper) line(words []Word) int {
-	for i := 1; i+1 < len(words); i++ {
-		if t := string(words[i].Text); t == w.lineFlag || t == "--split-string" {
+	for i := 1; i < len(words); i++ {
+		text := words[i].Text
+		switch {
+		case bytes.HasPrefix(text, []byte("--split-string=")):
+			return i
+		case string(text) == "--split-string" && i+1 < len(words):
 			return i + 1
+		case len(text) > 1 && text[0] == '-' && text[1] != '-':
+			at := bytes.IndexAny(text, "SuCP")
+			switch {
+			case at < 0:
+			case text[at] != 'S': // the rest is a value, or the next word
+				if at+1 == len(text) {
+					i++
+				}
+			case at+1 < len(text):
+				return i
+			case i+1 < len(words):
+				return i + 1
+			}
 		}
 	}
 	return 0
@@ -190,13 +208,16 @@ func (w *wrapper) line(words []Word) int {
 
 // known are the programs that unwrap looks at.
 var known = words(sync.OnceValue(func() map[string]bool {
-	m := setOf("eval find git")
+	m := setOf("eval find git deno")
 	for _, more := range []map[string]bool{shells(), environment(), loose(), evaluating(), setOf(codeFlagNames())} {
 		for name := range more {
 			m[name] = true
 		}
 	}
 	for name := range interpreters {
+		m[name] = true
+	}
+	for name := range runners() {
 		m[name] = true
 	}
 	for line := range strings.Lines(wrapperTable) {
@@ -225,8 +246,6 @@ var wrapping = words(sync.OnceValue(func() map[string]bool {
 
 // Wrapper reports a program that runs a part of its words.
 func Wrapper(name []byte) bool {
-	if hasUpper(name) {
-		name = bytes.ToLower(name)
-	}
-	return wrapping()[string(name)]
+	name = familiar(name)
+	return wrapping()[string(name)] || runners()[string(name)][anywhere]
 }

@@ -8,7 +8,7 @@ func (l *Line) unwrapAll(first, depth int) {
 	wraps := false
 	for i := first; i < len(l.Commands) && !wraps; i++ {
 		c := &l.Commands[i]
-		wraps = c.script != nil || c.braces != nil || known()[string(c.Program())] || hasUpper(c.Program())
+		wraps = c.script != nil || c.braces != nil || known()[string(c.Program())] || oddName(c.Program())
 	}
 	if !wraps {
 		for i := first; i < len(l.Commands); i++ {
@@ -51,16 +51,12 @@ func (l *Line) unwrap(i, depth int) {
 	if len(c.Words) == 0 {
 		return
 	}
-	program := c.Program()
-	if hasUpper(program) {
-		program = bytes.ToLower(program)
-	}
-	name := string(program)
+	name := string(familiar(c.Program()))
 	if deep := depth > maxDepth+1; deep && known()[name] {
 		l.Plain, l.Complete = false, false
 		return
 	}
-	l.flags(i, name, depth)
+	l.flags(i, 0, name, depth)
 	if evaluating()[name] {
 		l.subscripts(i)
 	}
@@ -77,11 +73,17 @@ func (l *Line) unwrap(i, depth int) {
 		l.Commands[i].Plain = false
 	case interpreters[name] != "":
 		l.interpreter(i, interpreters[name])
+	case name == "deno":
+		if len(c.Words) > 1 && string(c.Words[1].Text) == "eval" {
+			l.unclear(i)
+		}
 	case loose()[name]:
 		l.loosely(i, depth)
 	default:
 		if w, ok := wrappers()[name]; ok {
 			l.wrapper(i, w, depth)
+		} else if behind := runners()[name]; behind != nil {
+			l.runner(i, behind, depth)
 		}
 	}
 }
@@ -113,9 +115,8 @@ func (l *Line) wrapper(i int, w *wrapper, depth int) {
 	case !ok:
 		l.unclear(i)
 		l.loosely(i, depth)
-	case w.lineFlag != "" && w.line(c.Words[:at]) > 0:
-		l.written(i, w.line(c.Words[:at]), depth) // env -S
-		l.unclear(i)
+	case w.lineFlag && w.line(c.Words[:at]) > 0:
+		l.split(i, w.line(c.Words[:at]), depth) // env -S
 	case at < len(c.Words):
 		index := len(l.Commands)
 		l.tail(i, at, len(c.Words), len(c.Words), depth)
@@ -132,10 +133,14 @@ func (l *Line) wrapper(i int, w *wrapper, depth int) {
 // sets that variable (PATH, say), or expands what stands in a subscript although the
 // word is quoted, as in a[$(x)].
 func (l *Line) subscripts(i int) {
-	for _, w := range l.Commands[i].Words[1:] {
+	for k, w := range l.Commands[i].Words[1:] {
 		named := bytes.HasPrefix(w.Text, []byte("-v")) || string(w.Text) == "-R"
-		if named || bytes.IndexByte(w.Text, '[') >= 0 && bytes.ContainsAny(w.Text, "$`") {
+		subscript := bytes.IndexByte(w.Text, '[') >= 0 && bytes.ContainsAny(w.Text, "$`")
+		if named || subscript {
 			l.Commands[i].Runs = true
+		}
+		if subscript {
+			l.suspect(i, k+1, w.Text[bytes.IndexAny(w.Text, "$`"):])
 		}
 	}
 }
@@ -155,6 +160,24 @@ func (l *Line) written(i, at, depth int) {
 	if before == len(l.Commands) {
 		l.unclear(i)
 	}
+}
+
+// split adds the command line of env -S: at is the word that has it, alone or behind the
+// option. \_ is a blank there.
+func (l *Line) split(i, at, depth int) {
+	c := l.Commands[i]
+	text := c.Words[at].Text
+	if bytes.HasPrefix(text, []byte("--")) {
+		_, text, _ = bytes.Cut(text, []byte("="))
+	} else if len(text) > 0 && text[0] == '-' {
+		text = text[bytes.IndexByte(text, 'S')+1:]
+	}
+	text = bytes.ReplaceAll(text, []byte(`\_`), []byte(" "))
+	for _, w := range c.Words[at+1:] {
+		text = append(append(text[:len(text):len(text)], ' '), w.Text...)
+	}
+	l.read(text, parent{i, at, len(c.Words)}, depth)
+	l.unclear(i)
 }
 
 // joined reads the words from at on as one command line, as eval does.
@@ -179,7 +202,7 @@ func (l *Line) joined(i, at, depth int) {
 // shell finds the command line of sh -c.
 func (l *Line) shell(i, depth int) {
 	c := l.Commands[i]
-	line := false
+	line, input := false, false
 	for at := 1; at < len(c.Words); at++ {
 		w := c.Words[at]
 		switch {
@@ -201,6 +224,12 @@ func (l *Line) shell(i, depth int) {
 				switch {
 				case f == 'c':
 					line = true
+				case f == 'C' && string(familiar(c.Program())) == "fish":
+					l.unclear(i)
+					l.loosely(i, depth)
+					return
+				case f == 's':
+					input = true
 				case f == 'o' || f == 'O':
 					at++
 				case bytes.IndexByte([]byte("abefhiklmnprtuvxBCEHPT"), f) < 0:
@@ -212,9 +241,14 @@ func (l *Line) shell(i, depth int) {
 		default:
 			if line {
 				l.written(i, at, depth)
+			} else if input {
+				l.unclear(i)
 			}
 			return
 		}
+	}
+	if !line {
+		l.unclear(i) // it runs what it is given as input
 	}
 }
 
@@ -264,16 +298,13 @@ func (l *Line) git(i, depth int) {
 		w := c.Words[at].Text
 		switch {
 		case len(w) == 0 || w[0] != '-':
+			l.subcommand(i, at, depth)
 			return
 		case string(w) == "-c" || string(w) == "--config-env":
 			l.Commands[i].Runs = true
 			if at++; at < len(c.Words) {
 				if _, value, ok := bytes.Cut(c.Words[at].Text, []byte("=")); ok && len(value) > 0 {
-					before := len(l.Commands)
-					l.cut(bytes.TrimPrefix(value, []byte("!")), parent{i, at, at + 1})
-					for j := before; j < len(l.Commands); j++ {
-						l.Commands[j].End, l.Commands[j].Plain = j+1, c.Plain
-					}
+					l.suspect(i, at, value)
 				}
 			}
 		case bytes.HasPrefix(w, []byte("--exec-path=")), bytes.HasPrefix(w, []byte("--config-env=")):
@@ -284,16 +315,59 @@ func (l *Line) git(i, depth int) {
 	}
 }
 
-// interpreter marks code in another language, which nobody can judge here.
+// subcommand finds what git runs for one of its subcommands: the values of options, and
+// the words behind "bisect run" and "submodule foreach".
+func (l *Line) subcommand(i, at, depth int) {
+	words := l.Commands[i].Words
+	name := "git-" + string(words[at].Text)
+	l.flags(i, at, name, depth)
+	for k := at + 1; k < len(words) && (name == "git-bisect" || name == "git-submodule"); k++ {
+		switch text := string(words[k].Text); {
+		case (text == "run" || text == "foreach") && k+1 < len(words):
+			l.Commands[i].Runs = true
+			for k++; k+1 < len(words) && len(words[k].Text) > 0 && words[k].Text[0] == '-'; k++ {
+			}
+			l.suspect(i, k, words[k].Text)
+			l.tail(i, k, len(words), len(words), depth)
+			return
+		case len(text) > 0 && text[0] != '-':
+			return
+		}
+	}
+}
+
+// input reports a command that reads what another one prints, or a file.
+func (l *Line) input(i int) bool {
+	for ; i >= 0; i = l.Commands[i].Parent {
+		if l.Commands[i].stdin() {
+			return true
+		}
+	}
+	return false
+}
+
+// interpreter marks code in another language, which nobody can judge here: in an option,
+// or in the input.
 func (l *Line) interpreter(i int, flags string) {
-	for _, w := range l.Commands[i].Words[1:] {
+	words := l.Commands[i].Words[1:]
+	for k, w := range words {
+		if string(w.Text) == "-" {
+			l.unclear(i)
+			return
+		}
 		if len(w.Text) == 0 || w.Text[0] != '-' {
 			return
+		}
+		if k == len(words)-1 && l.input(i) {
+			l.unclear(i)
 		}
 		if len(w.Text) > 1 && w.Text[1] != '-' && bytes.ContainsAny(w.Text[1:], flags) || bytes.HasPrefix(w.Text, []byte("--e")) || bytes.HasPrefix(w.Text, []byte("--p")) {
 			l.Commands[i].Plain = false
 			return
 		}
+	}
+	if len(words) == 0 {
+		l.unclear(i)
 	}
 }
 
@@ -315,14 +389,21 @@ func (l *Line) loosely(i, depth int) {
 	l.unclear(i)
 }
 
-// flags looks for options that run code, and reads their values as command lines.
-func (l *Line) flags(i int, name string, depth int) {
+// flags looks for options that run code, behind the word that names the program, and
+// reads their values as command lines.
+func (l *Line) flags(i, from int, name string, depth int) {
 	list := codeFlags()[name]
 	if list == nil {
 		return
 	}
 	c := l.Commands[i]
-	for at := 1; at < len(c.Words); at++ {
+	if archivers()[name] && len(c.Words) > 1 && bundle(c.Words[1].Text) {
+		l.Commands[i].Runs = true // tar xfI: the values follow in other words
+		for at := 2; at < len(c.Words); at++ {
+			l.suspect(i, at, c.Words[at].Text)
+		}
+	}
+	for at := from + 1; at < len(c.Words); at++ {
 		for _, f := range list {
 			value, attached, ok := f.match(c.Words[at].Text)
 			if !ok {
@@ -337,13 +418,16 @@ func (l *Line) flags(i int, name string, depth int) {
 				value = c.Words[at+1].Text
 			}
 			if len(value) > 0 {
-				before := len(l.Commands)
-				l.cut(value, parent{i, at, at + 1})
-				for j := before; j < len(l.Commands); j++ {
-					l.Commands[j].End, l.Commands[j].Plain = j+1, c.Plain
-				}
+				l.suspect(i, at, value)
 			}
 			break
 		}
 	}
+}
+
+var archivers = set("tar bsdtar gtar")
+
+// bundle reports letters of tar without a dash among which is one that names a program.
+func bundle(word []byte) bool {
+	return len(word) > 0 && word[0] != '-' && bytes.IndexAny(word, "IF") > 0 && bytes.IndexAny(word, "/._") < 0
 }

@@ -276,6 +276,7 @@ func (t *commandTest) suspects(l *shell.Line, i int) bool {
 		return t.begins(words)
 	}
 	behind, command := false, true // behind a wrapper; the word may be a command
+	var program []byte             // that may run what stands behind one of its words
 	for k := range words {
 		w := &words[k]
 		if (behind || command) && begins(words[k:]) {
@@ -285,16 +286,34 @@ func (t *commandTest) suspects(l *shell.Line, i int) bool {
 			if b != '=' || at+1 == len(w.Text) {
 				continue
 			}
-			first := shell.Word{Text: w.Text[at+1:], Literal: w.Literal}
-			if begins(append([]shell.Word{first}, words[k+1:min(len(words), k+1+maxValueWords)]...)) {
+			if begins(valueWords(w.Text[at+1:], w.Literal, words[k+1:min(len(words), k+1+maxValueWords)])) {
 				return true
 			}
 		}
 		name := shell.Base(w.Text)
-		behind = behind || command && shell.Wrapper(name)
+		behind = behind || command && shell.Wrapper(name) || program != nil && shell.RunsBehind(program, w.Text)
+		if command {
+			program = name
+		}
 		command = command && (shell.IsAssignment(w.Text) || shell.Reserved(name) || len(w.Text) == 0 || !w.Literal && !w.Glob && len(name) == 0)
 	}
 	return false
+}
+
+// valueWords are the words of a value that may be a command line, and those behind it.
+func valueWords(text []byte, literal bool, behind []shell.Word) []shell.Word {
+	list := make([]shell.Word, 0, 1+len(behind))
+	if bytes.IndexByte(text, ' ') <= 0 {
+		list = append(list, shell.Word{Text: text, Literal: literal})
+	} else {
+		for f := range bytes.FieldsSeq(text) {
+			list = append(list, shell.Word{Text: bytes.Trim(f, "'\""), Literal: literal})
+			if len(list) == maxValueWords {
+				break
+			}
+		}
+	}
+	return append(list, behind...)
 }
 
 const (
@@ -365,7 +384,7 @@ func appendWords(dst []byte, words []shell.Word) []byte {
 // without case, as some file systems do, and by what its wildcards may mean.
 func sameProgram(w *shell.Word, name string) bool {
 	base := shell.Base(w.Text)
-	if equalFold(w.Text, name) || equalFold(base, name) {
+	if equalFold(w.Text, name) || equalFold(base, name) || len(base) == len(name)+len(".exe") && equalFold(base, name+".exe") {
 		return true
 	}
 	if w.Glob {
