@@ -1,6 +1,9 @@
 package shell
 
-import "bytes"
+import (
+	"bytes"
+	"iter"
+)
 
 // Use says what a command does with a path.
 type Use uint8
@@ -25,7 +28,7 @@ var readers = set(`cat bat less more head tail nl tac rev wc ls tree stat file d
 
 // scripted are programs whose first operand is a pattern or a script, unless an option
 // gives it.
-var scripted = set("grep egrep fgrep zgrep rg ag ack sed awk gawk mawk jq yq tr fd fdfind")
+var scripted = set("grep egrep fgrep zgrep rg ag ack sed gsed awk gawk mawk nawk jq yq tr fd fdfind")
 
 // copiers write their last operand and read the others.
 var copiers = set("cp install rsync scp")
@@ -56,16 +59,22 @@ func (c *Command) Paths(yield func(path *Word, use Use, redirected bool) bool) {
 	if readers()[name] {
 		use = Reads
 	}
-	skip := scripted()[name]
+	skip, script := scripted()[name], false
+	says := spoken(name, c.Words)
 	for i := range c.Words[1:] {
 		w := &c.Words[i+1]
 		text := w.Text
 		switch {
 		case len(text) == 0:
+			skip = false // grep '' FILE
+			continue
+		case says.value(c.Words, i+1):
 			continue
 		case text[0] == '-':
-			if givesScript(name, text) {
-				skip = false
+			script = scripted()[name] && givesScript(name, text)
+			skip = skip && !script
+			if script && len(text) > 2 && !scriptPaths(name, w.part(2, len(text)), yield) || !attached(name, w, yield) {
+				return
 			}
 			if at := bytes.IndexByte(text, '='); at >= 0 && at+1 < len(text) {
 				if !yield(&Word{Text: text[at+1:], Literal: w.Literal, Quoted: w.Quoted, Glob: w.Glob}, Reads|Writes, false) {
@@ -84,7 +93,16 @@ func (c *Command) Paths(yield func(path *Word, use Use, redirected bool) bool) {
 			continue
 		case skip:
 			skip = false
+			if !scriptPaths(name, w, yield) {
+				return
+			}
 			continue
+		}
+		if script {
+			script = false
+			if !scriptPaths(name, w, yield) {
+				return
+			}
 		}
 		one := use
 		if copiers()[name] && i+2 < len(c.Words) {
@@ -93,13 +111,81 @@ func (c *Command) Paths(yield func(path *Word, use Use, redirected bool) bool) {
 		if !yield(w, one, false) {
 			return
 		}
-		if text[0] == '@' && len(text) > 1 { // curl's data from a file
-			if !yield(&Word{Text: text[1:], Literal: w.Literal, Quoted: w.Quoted, Glob: w.Glob}, Reads, false) {
+		if at := bytes.IndexByte(text, '='); at >= 0 && at+1 < len(text) { // of=FILE
+			if !yield(w.part(at+1, len(text)), one, false) {
 				return
 			}
 		}
-		if at := bytes.IndexByte(text, '='); at >= 0 && at+1 < len(text) { // of=FILE
-			if !yield(&Word{Text: text[at+1:], Literal: w.Literal, Quoted: w.Quoted, Glob: w.Glob}, one, false) {
+		if !attached(name, w, yield) {
+			return
+		}
+	}
+}
+
+// part is a part of a word.
+func (w *Word) part(from, to int) *Word {
+	return &Word{Text: w.Text[from:to], Literal: w.Literal, Quoted: w.Quoted, Glob: w.Glob}
+}
+
+// uploaders send the file that a word names behind @ or <, wherever that stands in it.
+var uploaders = set("curl http https xh httpie")
+
+// attached yields files that a program finds inside a word: @FILE, NAME=@FILE;type=x,
+// NAME=<FILE, and what git has stored of a FILE, REVISION:FILE.
+func attached(program string, w *Word, yield func(path *Word, use Use, redirected bool) bool) bool {
+	for at, c := range w.Text {
+		begins := false
+		switch c {
+		case '@', '<':
+			begins = at == 0 || uploaders()[program]
+		case ':':
+			begins = program == "git"
+		}
+		if !begins || at+1 == len(w.Text) {
+			continue
+		}
+		if !yield(w.part(at+1, len(w.Text)), Reads, false) {
+			return false
+		}
+		if end := bytes.IndexAny(w.Text[at+1:], ";,"); end > 0 && !yield(w.part(at+1, at+1+end), Reads, false) {
+			return false
+		}
+	}
+	return true
+}
+
+// scriptPaths yields the files that the script of sed or awk names: behind the commands
+// r and w, and in double quotes. It suspects more than there are.
+func scriptPaths(program string, w *Word, yield func(path *Word, use Use, redirected bool) bool) bool {
+	switch program {
+	case "sed", "gsed":
+		for at, c := range w.Text {
+			if bytes.IndexByte([]byte("rRwW"), c) < 0 || at > 0 && isLetter(w.Text[at-1]) {
+				continue
+			}
+			name, _, _ := bytes.Cut(w.Text[at+1:], []byte("\n"))
+			name = bytes.TrimSpace(name)
+			for _, text := range [][]byte{name, bytes.TrimRight(name, " ;}")} {
+				if len(text) > 0 && !yield(&Word{Text: text, Literal: w.Literal, Quoted: true}, Reads|Writes, false) {
+					return false
+				}
+			}
+		}
+	case "awk", "gawk", "mawk", "nawk":
+		for quoted := range odd(bytes.Split(w.Text, []byte{'"'})) {
+			if len(quoted) > 0 && !yield(&Word{Text: quoted, Literal: w.Literal, Quoted: true}, Reads|Writes, false) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// odd are every second element, beginning with the second one.
+func odd(parts [][]byte) iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
+		for i := 1; i < len(parts); i += 2 {
+			if !yield(parts[i]) {
 				return
 			}
 		}

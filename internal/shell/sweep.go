@@ -43,6 +43,8 @@ func (l *Line) sweep(i int, yield func(*Sweep) bool) bool {
 		return yield(&Sweep{Anywhere: true, Hidden: true, Moved: c.Moved})
 	}
 	switch name {
+	case "rgrep", "rga":
+		return s.search(grepValues, true, false)
 	case "grep", "egrep", "fgrep", "zgrep":
 		return !s.cluster("rR", grepValues) && !s.long("recursive", "dereference-recursive", "directories") && !s.cluster("d", "efmABCD") ||
 			s.search(grepValues, true, false)
@@ -64,7 +66,7 @@ func (l *Line) sweep(i int, yield func(*Sweep) bool) bool {
 		return s.operands(false)
 	case "cp", "scp":
 		return !s.cluster("rRa", "tS") && !s.long("recursive", "archive") || s.operands(!s.cluster("t", "") && !s.long("target-directory"))
-	case "rsync":
+	case "rsync", "rclone":
 		return s.operands(!s.cluster("t", "") && !s.long("target-directory"))
 	case "diff":
 		return !s.cluster("r", "CUFILWxXSDy") && !s.long("recursive") || s.operands(false)

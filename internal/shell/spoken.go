@@ -1,0 +1,57 @@
+package shell
+
+import "bytes"
+
+// spokenOptions are options whose values are texts for people, or searched for in texts,
+// and never name a file: "git commit -m", "gh pr create --body".
+type spokenOptions struct {
+	names  words
+	letter byte // that may end a cluster, as in -am; 0: none
+}
+
+var (
+	commitTexts = spokenOptions{set("-m --message --author --date --trailer"), 'm'}
+	logTexts    = spokenOptions{set("--grep --author --committer --since --until --after --before --format --pretty --date"), 0}
+	reviewTexts = spokenOptions{set("-t --title -b --body -l --label --notes --subject"), 0}
+	noTexts     = spokenOptions{}
+)
+
+// valueTakers are options of the same commands whose value may look like one of those.
+var valueTakers = set("-F --file -C --reuse-message -c --reedit-message -t --template --pathspec-from-file --fixup --squash --cleanup --body-file --author --date --trailer -m --message -b --body --title -l --label")
+
+// spoken are the options of a command that only take texts.
+func spoken(program string, words []Word) *spokenOptions {
+	if program != "git" && program != "gh" || len(words) < 3 {
+		return &noTexts
+	}
+	sub, next := string(words[1].Text), string(words[2].Text)
+	switch {
+	case program == "gh" && (sub == "pr" || sub == "issue" || sub == "release") && (next == "create" || next == "edit" || next == "comment" || next == "close" || next == "review" || next == "merge"):
+		return &reviewTexts
+	case program == "git" && (sub == "commit" || sub == "tag" || sub == "merge" || sub == "notes" || sub == "stash"):
+		return &commitTexts
+	case program == "git" && (sub == "log" || sub == "shortlog" || sub == "rev-list"):
+		return &logTexts
+	}
+	return &noTexts
+}
+
+// value reports that the word at k is such a text, or an option with one.
+func (o *spokenOptions) value(words []Word, k int) bool {
+	if o.names == nil || k < 2 {
+		return false
+	}
+	if option, _, ok := bytes.Cut(words[k].Text, []byte("=")); ok && len(option) > 2 && o.names()[string(option)] {
+		return !o.taken(words, k)
+	}
+	option := words[k-1].Text
+	named := o.names()[string(option)] ||
+		o.letter != 0 && len(option) > 2 && option[0] == '-' && option[1] != '-' && bytes.IndexByte(option, o.letter) == len(option)-1 && bytes.IndexAny(option, "FCct") < 0
+	return named && !o.taken(words, k-1)
+}
+
+// taken reports that the option at k may itself be the value of the option before it.
+func (o *spokenOptions) taken(words []Word, k int) bool {
+	before := words[k-1].Text
+	return valueTakers()[string(before)] || k > 2 && string(before) == "--"
+}
