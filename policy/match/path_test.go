@@ -346,4 +346,15 @@ func TestC19_ProcAndDev(t *testing.T) {
 	if may.Whole([]byte("x")) {
 		t.Error("a root below /proc grants")
 	}
+	shadow := compile(t, spec(match.Prefix, "/etc/shadow"), aPath, restrictive, project)
+	secret := compile(t, spec(match.Prefix, "secret"), aPath, restrictive, project)
+	for v, want := range map[string][2]bool{
+		"/proc/self/root/etc/shadow": {true, false}, "/proc/1/root/etc/shadow": {true, false}, "/proc/1/task/1/root/etc/shadow": {true, false},
+		"/proc/x/../self/root/proc/1/root/etc/shadow": {true, false}, "/proc/self/cwd/secret/key": {false, true}, "/proc/9/cwd/./secret": {false, true},
+		"/proc/self/root/srv/proj/secret": {false, true}, "/proc/self/status": {false, false}, "/root/etc/shadow": {false, false},
+	} {
+		if got := [2]bool{shadow.Whole([]byte(v)), secret.Whole([]byte(v))}; got != want {
+			t.Errorf("restrictive prefixes /etc/shadow and secret on %q: %v, want %v", v, got, want)
+		}
+	}
 }

@@ -41,7 +41,7 @@ const (
 	StepDecoded                      // percent-decoded (C13)
 	StepDecoded2                     // percent-decoded twice
 	StepBackslash                    // backslash as separator (C11)
-	StepShare                        // without drive, share or device prefix (C10)
+	StepShare                        // without drive, share or device prefix (C10), or a process's name for a directory (C19)
 	StepParameters                   // without ;parameters (C13)
 	StepColon                        // without what follows a colon (C9)
 	StepTrimmed                      // without trailing dots, spaces and quotes (C8)
@@ -130,6 +130,7 @@ func (l *lister) transform(expands bool) {
 	}
 	l.apply(StepBackslash, 0, slashed)
 	l.apply(StepShare, 0, withoutShare)
+	l.apply(StepShare, 0, behindProcess)
 	l.apply(StepParameters, 0, withoutParameters)
 	l.apply(StepColon, 0, withoutColon)
 	l.apply(StepTrimmed, 0, trimmedComponents)

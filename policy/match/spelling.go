@@ -130,6 +130,23 @@ func withoutShare(s string) []string {
 	return []string{"/" + tail, tail}
 }
 
+// behindProcess returns what /proc/PID/root and /proc/PID/cwd stand before: the root of
+// the file system, and the directory that a process works in (C19).
+func behindProcess(s string) []string {
+	canonical, _ := appendCanonical(nil, []byte(s))
+	rest, ok := strings.CutPrefix(string(canonical), "/proc/")
+	if !ok {
+		return nil
+	}
+	if _, tail, ok := strings.Cut(rest, "/root/"); ok {
+		return append(behindProcess("/"+tail), "/"+tail)
+	}
+	if _, tail, ok := strings.Cut(rest, "/cwd/"); ok {
+		return []string{tail}
+	}
+	return nil
+}
+
 // eachComponent applies f to the parts between slashes.
 func eachComponent(s string, f func(string) string) string {
 	parts := strings.Split(s, "/")
