@@ -5,6 +5,7 @@ import (
 	"go/token"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path"
 	"path/filepath"
 	"regexp"
@@ -71,11 +72,13 @@ var layers = [][]string{
 	{"hook/install", "hook/imports"},
 	{"internal/config"},
 	{"internal/textdiff", "internal/ci", "internal/suite", "internal/metrics", "internal/socket", "internal/tty", "internal/leash", "internal/amend", "internal/realpath"},
+	{"internal/release", "internal/place"},
+	{"hook/process"},
 	{"agent/arguments", "agent/provider"},
 	{"agent"},
 	{"agent/tools", "agent/tui"},
 	{"agent/servers"},
-	{"cmd/stopgate"},
+	{"cmd/stopgate", "cmd/stopgate-hook"},
 }
 
 // testOnly are packages that only tests import; they may import anything.
@@ -335,4 +338,27 @@ func relative(im string) (string, bool) {
 		return ".", true
 	}
 	return strings.CutPrefix(im, module+"/")
+}
+
+// The program that agents start for each call stays small: none of what it links is
+// needed by few policies or starts by itself.
+func TestHookProgramStaysSmall(t *testing.T) {
+	out, err := exec.Command("go", "list", "-deps", "./cmd/stopgate-hook").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	heavy := []string{
+		"net/http", "crypto/tls", "html/template", "text/template", "log/slog", "go/", "testing",
+		"github.com/spf13/cobra", "github.com/prometheus/", "go.opentelemetry.io/", "google.golang.org/", "github.com/redis/",
+		"github.com/jackc/", "github.com/modelcontextprotocol/", "charm.land/",
+		module + "/agent/tui", module + "/agent/tools", module + "/gateway", module + "/mcpgate", module + "/decide", module + "/judge",
+		module + "/approve/", module + "/internal/replay", module + "/internal/metrics",
+	}
+	for _, pkg := range strings.Fields(string(out)) {
+		for _, name := range heavy {
+			if pkg == name || strings.HasPrefix(pkg, strings.TrimSuffix(name, "/")+"/") {
+				t.Errorf("cmd/stopgate-hook links %s", pkg)
+			}
+		}
+	}
 }

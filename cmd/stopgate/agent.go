@@ -141,22 +141,22 @@ func (r *agentRun) policy() error {
 		return unread(err)
 	}
 	if r.flags.list || r.flags.listTools {
-		sayWhatHolds(io.Discard, r.set)
+		r.set.Say(io.Discard)
 	} else {
-		sayWhatHolds(r.err, r.set)
+		r.set.Say(r.err)
 	}
 	if r.set.Root != "" {
 		r.dir = r.set.Root // paths of calls and paths of rules begin at one place (DECISIONS K19)
 	}
 	program, mistakes := policy.Compile(r.set.Sources(), r.options())
 	if program == nil || mistakes.HasErrors() {
-		return mistakesError{mistakes, r.set}
+		return mistakesError{List: mistakes, Set: r.set}
 	}
 	r.program = program
 	r.current.Store(program)
 	table, list := agentConfig(program.Settings().Tables["agent"])
 	if list.HasErrors() {
-		return mistakesError{list, r.set}
+		return mistakesError{List: list, Set: r.set}
 	}
 	r.table = table
 	r.model, err = modelOf(r.flags, r.table)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/agent/provider"
+	"github.com/stopgate/stopgate/internal/diag"
 	"github.com/stopgate/stopgate/internal/replay"
 )
 
@@ -90,7 +91,7 @@ func modelOf(f *agentFlags, t agentTable) (model, error) {
 	}
 	name, api, url := first(f.model, t.Model), first(f.api, t.API), first(f.baseURL, t.BaseURL)
 	if api != "" && !slices.Contains(provider.APIs(), api) {
-		return model{}, usagef("unknown API %q: want %s", api, oneOf(provider.APIs()))
+		return model{}, usagef("unknown API %q: want %s", api, diag.OneOf(provider.APIs()))
 	}
 	if url != "" && name == "" {
 		return model{}, usagef("name the model with --model NAME")

@@ -10,6 +10,7 @@ import (
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/agent"
 	"github.com/stopgate/stopgate/agent/servers"
+	"github.com/stopgate/stopgate/internal/release"
 	"github.com/stopgate/stopgate/internal/secret"
 	"github.com/stopgate/stopgate/internal/visible"
 	"github.com/stopgate/stopgate/mcpgate/link"
@@ -23,7 +24,7 @@ const serverGrace = 2 * time.Second
 func (r *agentRun) servers(notice func(string)) (*servers.Set, error) {
 	settings, mistakes := mcpServersConfig(r.program.Settings().Tables, secret.Machine())
 	if mistakes.HasErrors() {
-		return nil, mistakesError{mistakes, r.set}
+		return nil, mistakesError{List: mistakes, Set: r.set}
 	}
 	specs, err := settings.named(r.flags.servers, r.flags.env)
 	if err != nil {
@@ -38,7 +39,7 @@ func (r *agentRun) servers(notice func(string)) (*servers.Set, error) {
 			specs = append(specs, s)
 		}
 	}
-	o := servers.Options{Pins: settings.pinsFor(specs, r.state.pins()), Timeout: settings.table.Timeout, Version: release(), Notice: notice}
+	o := servers.Options{Pins: settings.pinsFor(specs, r.state.pins()), Timeout: settings.table.Timeout, Version: release.Version(), Notice: notice}
 	for _, spec := range specs {
 		words := new(lastWords)
 		o.Servers = append(o.Servers, servers.Server{

@@ -19,6 +19,7 @@ import (
 	"github.com/stopgate/stopgate/approve/command"
 	"github.com/stopgate/stopgate/approve/webhook"
 	"github.com/stopgate/stopgate/decide"
+	"github.com/stopgate/stopgate/internal/place"
 	"github.com/stopgate/stopgate/internal/records"
 	"github.com/stopgate/stopgate/internal/secret"
 	"github.com/stopgate/stopgate/internal/socket"
@@ -79,7 +80,7 @@ func defaultSocket() (string, error) {
 			return filepath.Join(dir, "stopgate", "api.sock"), nil
 		}
 	}
-	return statePath("api.sock")
+	return place.Path("api.sock")
 }
 
 // urls are where the API is reached, nil where it is not.
@@ -198,7 +199,7 @@ func (l ledger) Rows(ctx context.Context, after int64, limit int) (rows []stopga
 func sealKey(store string) ([]byte, error) {
 	fresh := make([]byte, 32)
 	rand.Read(fresh)
-	if store == memoryStore {
+	if store == place.Memory {
 		return fresh, nil
 	}
 	path := store + ".seal"

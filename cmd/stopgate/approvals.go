@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/stopgate/stopgate/approve"
 	"github.com/stopgate/stopgate/approve/terminal"
+	"github.com/stopgate/stopgate/internal/place"
 	"github.com/stopgate/stopgate/internal/tty"
 	"github.com/stopgate/stopgate/internal/visible"
 	"github.com/stopgate/stopgate/store/sqlite"
@@ -53,7 +54,7 @@ func (f *deskFlags) with(cmd *cobra.Command, do func(*sqlite.Store, *approve.Que
 	if err != nil {
 		return err
 	}
-	if settings.store == memoryStore {
+	if settings.Store == place.Memory {
 		return hintedError{errors.New("a store in memory can be seen by its own process only"), "ask that process: GET /v1/approvals of its decision API"}
 	}
 	store, err := existingStore(cmd, settings)

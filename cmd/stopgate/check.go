@@ -9,8 +9,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/stopgate/stopgate/gateway"
+	"github.com/stopgate/stopgate/hook/process"
 	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/diag"
+	"github.com/stopgate/stopgate/internal/place"
 	"github.com/stopgate/stopgate/internal/secret"
 	"github.com/stopgate/stopgate/internal/visible"
 	"github.com/stopgate/stopgate/policy"
@@ -116,11 +118,8 @@ func checkSettings(p *syntax.File) diag.List {
 	_, api := apiConfig(p.Tables, from)
 	_, mcp := mcpConfig(p.Tables, from)
 	_, telemetry := telemetryConfig(p.Tables["telemetry"], from)
-	_, audit := auditConfig(p.Tables["audit"])
-	_, store := storeConfig(p.Tables["store"])
-	_, hook := hookConfig(p.Tables["hook"])
 	_, agent := agentConfig(p.Tables["agent"])
-	return slices.Concat(found, api, mcp, telemetry, audit, store, hook, agent)
+	return slices.Concat(found, api, mcp, telemetry, place.Check(p.Tables), process.Check(p.Tables["hook"]), agent)
 }
 
 func checkSummary(s streams, all diag.List, files int) error {

@@ -64,7 +64,7 @@ decided; 3 if a file has mistakes.`,
 			for _, source := range sources {
 				set.Files = append(set.Files, config.File{Path: source.Name, Text: source.Text})
 			}
-			return mistakesError{append(old, new...), set}
+			return mistakesError{List: append(old, new...), Set: set}
 		}
 		if *format == "json" {
 			err = writeJSON(s.out, differenceJSON(d))

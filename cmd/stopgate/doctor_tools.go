@@ -12,6 +12,7 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/hook"
+	"github.com/stopgate/stopgate/internal/place"
 	"github.com/stopgate/stopgate/internal/records"
 )
 
@@ -73,13 +74,13 @@ func (c *checkup) cover(ctx context.Context, h *hook.Host) {
 // that the adapter does not know.
 func metTools(ctx context.Context, h *hook.Host, l loaded) (names []string) {
 	settings, err := stateOf(l, stateFlags{})
-	if err != nil || settings.store == memoryStore {
+	if err != nil || settings.Store == place.Memory {
 		return nil
 	}
-	if _, err := os.Stat(settings.store); err != nil {
+	if _, err := os.Stat(settings.Store); err != nil {
 		return nil
 	}
-	log, err := openRecords(ctx, settings.store)
+	log, err := openRecords(ctx, settings.Store)
 	if err != nil {
 		return nil
 	}

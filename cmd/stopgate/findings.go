@@ -8,6 +8,7 @@ import (
 	"github.com/stopgate/stopgate/internal/ci"
 	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/diag"
+	"github.com/stopgate/stopgate/internal/release"
 )
 
 // Where people read about the command and its codes.
@@ -22,7 +23,7 @@ func writeFindings(s streams, format string, list diag.List, set config.Set) err
 	case "json":
 		return writeJSON(s.out, list)
 	case "sarif":
-		return ci.SARIF(s.out, list, ci.Tool{Version: release(), Home: homePage, Help: codePage})
+		return ci.SARIF(s.out, list, ci.Tool{Version: release.Version(), Home: homePage, Help: codePage})
 	case "github":
 		return ci.GitHub(s.out, annotations(list))
 	case "junit":

@@ -48,7 +48,7 @@ layout; 3 if a file is no TOML.`,
 		}
 		switch {
 		case len(f.mistakes) > 0:
-			return mistakesError{f.mistakes, f.set}
+			return mistakesError{List: f.mistakes, Set: f.set}
 		case f.changed > 0 && (check || show):
 			return exitStatus{exitMistakes}
 		}

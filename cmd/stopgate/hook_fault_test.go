@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/hook/install"
+	"github.com/stopgate/stopgate/internal/place"
 )
 
 // Proves FM9, I14, I20: whatever goes wrong around a hook process, the command line that
@@ -123,7 +124,7 @@ func TestHookFaults(t *testing.T) {
 // lockedStore is a store that another connection keeps to itself.
 func lockedStore(t *testing.T, path string) string {
 	t.Helper()
-	s, err := openStore(t.Context(), stateSettings{store: path})
+	s, err := place.Settings{Store: path}.Open(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

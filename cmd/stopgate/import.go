@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/stopgate/stopgate/hook/imports"
+	"github.com/stopgate/stopgate/internal/diag"
 	"github.com/stopgate/stopgate/internal/visible"
 )
 
@@ -54,7 +55,7 @@ comes from. What cannot be said exactly is said more strictly, and reported.
 
 Without FILE it reads what the agent would read in the working directory.
 
-Sources: ` + oneOf(importNames()),
+Sources: ` + diag.OneOf(importNames()),
 		Example:   "  stopgate import claude-settings -o stopgate.toml\n  stopgate import codex-rules ~/.codex/rules/default.rules",
 		ValidArgs: importNames(),
 		Args:      cobra.ArbitraryArgs,
@@ -71,11 +72,11 @@ Sources: ` + oneOf(importNames()),
 			return usagef("--format is %q: it can be text or json", format)
 		}
 		if len(args) == 0 {
-			return usagef("want the source of the rules: %s", oneOf(importNames()))
+			return usagef("want the source of the rules: %s", diag.OneOf(importNames()))
 		}
 		i := slices.IndexFunc(importSources(), func(s importSource) bool { return s.name == args[0] })
 		if i < 0 {
-			return usagef("no rules are called %q; there are: %s", args[0], oneOf(importNames()))
+			return usagef("no rules are called %q; there are: %s", args[0], diag.OneOf(importNames()))
 		}
 		return importRules(s, importSources()[i], args[1:], mode, output, format)
 	}
@@ -96,7 +97,7 @@ func importRules(s streams, source importSource, names []string, mode, output, f
 		return fmt.Errorf("import %s: %w", source.name, err)
 	}
 	if output != "" {
-		err := place(output, result.Policy, false)
+		err := putFile(output, result.Policy, false)
 		if errors.Is(err, fs.ErrExist) {
 			return hintedError{fmt.Errorf("import: %s is there already; nothing was written", output), "name another file, or compare: stopgate diff " + visible.ShellWord(output) + " NEW"}
 		}

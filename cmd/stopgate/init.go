@@ -49,7 +49,7 @@ the cases use into a directory, by default here. It overwrites nothing.`,
 		}
 		for _, f := range files {
 			path := filepath.Join(dir, f.Name)
-			if err := place(path, f.Text, force); err != nil {
+			if err := putFile(path, f.Text, force); err != nil {
 				return fmt.Errorf("init: %w", err)
 			}
 			fmt.Fprintf(s.out, "wrote %s\n", visible.Text(path))
@@ -75,8 +75,8 @@ func vacant(dir string, files []config.StarterFile) error {
 	return nil
 }
 
-// place writes a new file, or with force over an old one.
-func place(path string, text []byte, force bool) error {
+// putFile writes a new file, or with force over an old one.
+func putFile(path string, text []byte, force bool) error {
 	if force {
 		if _, err := os.Lstat(path); err == nil {
 			return replaceFile(path, text)

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/stopgate/stopgate/hook"
 	"github.com/stopgate/stopgate/hook/install"
+	"github.com/stopgate/stopgate/internal/diag"
 	"github.com/stopgate/stopgate/internal/textdiff"
 	"github.com/stopgate/stopgate/internal/visible"
 )
@@ -41,7 +42,7 @@ func newInstall(s streams) *cobra.Command {
 everything else as it is, byte for byte, and leaves a copy of the file beside it.
 Installing again changes nothing, or what other flags say.
 
-Hosts: ` + oneOf(hook.Names()),
+Hosts: ` + diag.OneOf(hook.Names()),
 		Example:   "  stopgate install claude-code --dry-run\n  stopgate install codex --project",
 		ValidArgs: hook.Names(),
 		Args:      cobra.ArbitraryArgs,
@@ -108,7 +109,7 @@ func (f *installFlags) plan(host string) (*install.Plan, error) {
 // theHost is the one argument of the commands about hosts.
 func theHost(args []string) (*hook.Host, error) {
 	if len(args) != 1 {
-		return nil, usagef("want the name of one host: %s", oneOf(hook.Names()))
+		return nil, usagef("want the name of one host: %s", diag.OneOf(hook.Names()))
 	}
 	h, err := hook.Lookup(args[0])
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/stopgate/stopgate/audit"
 	"github.com/stopgate/stopgate/audit/jsonl"
+	"github.com/stopgate/stopgate/internal/place"
 	"github.com/stopgate/stopgate/internal/records"
 	"github.com/stopgate/stopgate/internal/visible"
 	"github.com/stopgate/stopgate/store/sqlite"
@@ -171,10 +172,10 @@ func (f *logFlags) openNamed(cmd *cobra.Command, args []string) (*records.Log, e
 		log, _, err := f.open(cmd.Context())
 		return log, err
 	}
-	if f.store != "" || f.audit != "" {
+	if f.Store != "" || f.Audit != "" {
 		return nil, usagef("name the records once: %s, or --store or --audit", args[0])
 	}
-	path, err := storePath(args[0])
+	path, err := place.StorePath(args[0])
 	if err != nil {
 		return nil, err
 	}
@@ -196,8 +197,8 @@ which every row is old enough.`,
 		Args: noArgs,
 	}
 	f.add(cmd)
-	cmd.Flags().Int64Var(&rowsDays, "rows-days", defaultRowsDays, "keep rows, facts and approvals for `N` days; 0 keeps all (default: [audit] rows_days, else 90)")
-	cmd.Flags().Int64Var(&argumentsDays, "arguments-days", defaultArgumentsDays, "keep arguments for `N` days; 0 keeps all (default: [audit] arguments_days, else 14)")
+	cmd.Flags().Int64Var(&rowsDays, "rows-days", place.DefaultRowsDays, "keep rows, facts and approvals for `N` days; 0 keeps all (default: [audit] rows_days, else 90)")
+	cmd.Flags().Int64Var(&argumentsDays, "arguments-days", place.DefaultArgumentsDays, "keep arguments for `N` days; 0 keeps all (default: [audit] arguments_days, else 14)")
 	format := formatFlag(cmd, "text", "json")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if rowsDays < 0 || argumentsDays < 0 {
@@ -208,23 +209,23 @@ which every row is old enough.`,
 			return err
 		}
 		if cmd.Flags().Changed("rows-days") {
-			settings.rowsDays = rowsDays
+			settings.RowsDays = rowsDays
 		}
 		if cmd.Flags().Changed("arguments-days") {
-			settings.argumentsDays = argumentsDays
+			settings.ArgumentsDays = argumentsDays
 		}
 		var done prunedJSON
-		if settings.auditFile != "" && (f.store == "" || f.audit != "") && settings.rowsDays > 0 {
+		if settings.AuditFile != "" && (f.Store == "" || f.Audit != "") && settings.RowsDays > 0 {
 			if done.File, err = pruneFile(settings, time.Now()); err != nil {
 				return err
 			}
 		}
-		if f.audit == "" || f.store != "" || done.File == nil {
+		if f.Audit == "" || f.Store != "" || done.File == nil {
 			store, err := existingStore(cmd, settings)
 			if err != nil {
 				return err
 			}
-			done.Pruned, err = store.Retain(cmd.Context(), settings.retention(time.Now()), time.Now())
+			done.Pruned, err = store.Retain(cmd.Context(), settings.Retention(time.Now()), time.Now())
 			if err := errors.Join(err, store.Close()); err != nil {
 				return err
 			}
@@ -244,10 +245,10 @@ type prunedJSON struct {
 	File *jsonl.Pruned `json:"file,omitempty"`
 }
 
-func pruneFile(settings stateSettings, now time.Time) (*jsonl.Pruned, error) {
-	gone, err := jsonl.Prune(settings.auditFile, settings.retention(now).Rows)
+func pruneFile(settings place.Settings, now time.Time) (*jsonl.Pruned, error) {
+	gone, err := jsonl.Prune(settings.AuditFile, settings.Retention(now).Rows)
 	if errors.Is(err, fs.ErrNotExist) {
-		err = hintedError{fmt.Errorf("there are no records at %s yet", settings.auditFile), "run stopgate up first, or name the records with --audit"}
+		err = hintedError{fmt.Errorf("there are no records at %s yet", settings.AuditFile), "run stopgate up first, or name the records with --audit"}
 	}
 	return &gone, err
 }
@@ -261,12 +262,12 @@ func (p prunedJSON) text(out io.Writer) error {
 }
 
 // existingStore opens a store that is there already.
-func existingStore(cmd *cobra.Command, settings stateSettings) (*sqlite.Store, error) {
-	if settings.store == memoryStore {
+func existingStore(cmd *cobra.Command, settings place.Settings) (*sqlite.Store, error) {
+	if settings.Store == place.Memory {
 		return nil, usagef("a store in memory ends with its process: name another one with --store")
 	}
-	if _, err := os.Stat(settings.store); err != nil {
-		return nil, hintedError{fmt.Errorf("there is no store at %s yet", settings.store), "run stopgate up first, or name the store with --store"}
+	if _, err := os.Stat(settings.Store); err != nil {
+		return nil, hintedError{fmt.Errorf("there is no store at %s yet", settings.Store), "run stopgate up first, or name the store with --store"}
 	}
-	return openStore(cmd.Context(), settings)
+	return settings.Open(cmd.Context())
 }

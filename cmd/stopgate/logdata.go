@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/place"
 	"github.com/stopgate/stopgate/jsonstream"
 	"github.com/stopgate/stopgate/session"
 )
@@ -19,18 +20,18 @@ import (
 
 // dataThen is the session's data as a recorded call found it; ok is false where nobody
 // can tell: there is no store here, or the data was set in the same millisecond.
-func dataThen(ctx context.Context, settings stateSettings, r *stopgate.Record) (data jsonstream.Value, ok bool, err error) {
+func dataThen(ctx context.Context, settings place.Settings, r *stopgate.Record) (data jsonstream.Value, ok bool, err error) {
 	opened, known := openedAt(r.ID)
-	if !known || r.Session == "" || settings.store == memoryStore {
+	if !known || r.Session == "" || settings.Store == place.Memory {
 		return data, false, nil
 	}
-	if _, err := os.Stat(settings.store); err != nil {
+	if _, err := os.Stat(settings.Store); err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
 			err = nil
 		}
 		return data, false, err
 	}
-	s, err := openStore(ctx, settings)
+	s, err := settings.Open(ctx)
 	if err != nil {
 		return data, false, err
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/place"
 	"github.com/stopgate/stopgate/internal/records"
 	"github.com/stopgate/stopgate/internal/visible"
 	"github.com/stopgate/stopgate/jsonstream"
@@ -75,8 +76,8 @@ the session had then, as the store says.`,
 			return err
 		}
 		show.data = given
-		if f.audit != "" && f.store == "" {
-			settings.store = memoryStore // nobody says that the store here goes with the file
+		if f.Audit != "" && f.Store == "" {
+			settings.Store = place.Memory // nobody says that the store here goes with the file
 		}
 		answer, explanation, err := show.explain(ctx, &p, settings)
 		if err != nil {
@@ -119,7 +120,7 @@ func newShow(ctx context.Context, log *records.Log, rows []records.Row) (show, e
 }
 
 // explain judges the call again, if the policy is the one that decided.
-func (w *show) explain(ctx context.Context, p *policyFlags, settings stateSettings) (answer, *eval.Explanation, error) {
+func (w *show) explain(ctx context.Context, p *policyFlags, settings place.Settings) (answer, *eval.Explanation, error) {
 	if w.decision == nil || w.args == nil || w.redacted != nil {
 		return answer{}, nil, nil
 	}

@@ -14,7 +14,9 @@ import (
 	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/metrics"
+	"github.com/stopgate/stopgate/internal/place"
 	"github.com/stopgate/stopgate/internal/realpath"
+	"github.com/stopgate/stopgate/internal/release"
 	"github.com/stopgate/stopgate/internal/secret"
 	"github.com/stopgate/stopgate/mcpgate"
 	"github.com/stopgate/stopgate/mcpgate/pin"
@@ -99,7 +101,7 @@ func serveMCP(ctx context.Context, s streams, f *mcpFlags, command []string) err
 	}
 	desk, mistakes := apiConfig(l.program.Settings().Tables, secret.Machine())
 	if mistakes.HasErrors() {
-		return mistakesError{mistakes, l.set}
+		return mistakesError{List: mistakes, Set: l.set}
 	}
 	specs, err := f.serversOf(settings, command)
 	if err != nil {
@@ -159,7 +161,7 @@ func (r *mcpRun) run(ctx context.Context, specs []serverSpec) error {
 
 // gateway wires the gate to the gateway.
 func (r *mcpRun) gateway(specs []serverSpec, tele *telemetry) (*mcpgate.Gateway, *gate.Gate, error) {
-	key, err := sealKey(r.state.settings.store)
+	key, err := sealKey(r.state.settings.Store)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -170,7 +172,7 @@ func (r *mcpRun) gateway(specs []serverSpec, tele *telemetry) (*mcpgate.Gateway,
 	r.current.Store(r.program)
 	o := mcpgate.Options{
 		Program: r.current.Load, Approver: approver, Seal: key,
-		Settings: r.settings.set, Log: r.log, Version: release(), Pins: r.settings.pinsFor(specs, r.state.pins()), Observer: tele.mcpObserver(),
+		Settings: r.settings.set, Log: r.log, Version: release.Version(), Pins: r.settings.pinsFor(specs, r.state.pins()), Observer: tele.mcpObserver(),
 	}
 	for _, spec := range specs {
 		o.Servers = append(o.Servers, spec.server(r.err))
@@ -192,10 +194,10 @@ func (r *mcpRun) gateway(specs []serverSpec, tele *telemetry) (*mcpgate.Gateway,
 // pins are the accepted definitions of tools: kept beside the store; those of a store
 // in memory end with it.
 func (st *state) pins() *pin.Store {
-	if st.settings.store == memoryStore {
+	if st.settings.Store == place.Memory {
 		return pin.InMemory()
 	}
-	return pin.Open(pinsOf(st.settings.store))
+	return pin.Open(pinsOf(st.settings.Store))
 }
 
 // pinsOf is the file of the pins that belong to a store.

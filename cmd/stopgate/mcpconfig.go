@@ -114,7 +114,7 @@ func (c *apiReader) servers(at *tomltree.Value, s *mcpSettings) {
 
 func (c *apiReader) word(t *tomltree.Value, key, word string, known ...string) {
 	if e := t.Get(key); e != nil && !slices.Contains(known, word) {
-		c.report(e.Value, "want %s, not %q", oneOf(known), word)
+		c.report(e.Value, "want %s, not %q", diag.OneOf(known), word)
 	}
 }
 

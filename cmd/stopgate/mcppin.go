@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/place"
 	"github.com/stopgate/stopgate/internal/textdiff"
 	"github.com/stopgate/stopgate/internal/tty"
 	"github.com/stopgate/stopgate/internal/visible"
@@ -35,7 +36,7 @@ somebody at a terminal accepts the new one.`,
 type pinFlags struct{ logFlags }
 
 func (f *pinFlags) add(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.store, "store", "", "the `URL` of the store whose pins are meant (default: as mcp would use it)")
+	cmd.Flags().StringVar(&f.Store, "store", "", "the `URL` of the store whose pins are meant (default: as mcp would use it)")
 	cmd.Flags().StringArrayVar(&f.files, "policy", nil, "policy `FILE` whose [store] says where the pins are")
 	_ = cmd.MarkFlagFilename("store", "db")
 	_ = cmd.MarkFlagFilename("policy", "toml")
@@ -46,10 +47,10 @@ func (f *pinFlags) open() (*pin.Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	if settings.store == memoryStore {
+	if settings.Store == place.Memory {
 		return nil, usagef("the pins of a store in memory end with it")
 	}
-	return pin.Open(pinsOf(settings.store)), nil
+	return pin.Open(pinsOf(settings.Store)), nil
 }
 
 func newPinList(s streams) *cobra.Command {

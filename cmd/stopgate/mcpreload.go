@@ -34,7 +34,7 @@ func (c *mcpReload) try() error {
 	}
 	desk, mistakes := apiConfig(l.program.Settings().Tables, secret.Machine())
 	if mistakes.HasErrors() {
-		return mistakesError{mistakes, l.set}
+		return mistakesError{List: mistakes, Set: l.set}
 	}
 	if err := c.gate.Swap(l.program); err != nil {
 		return err
@@ -65,7 +65,7 @@ func (c *mcpReload) needRestart(l loaded, settings mcpSettings, desk apiSettings
 	if !reflect.DeepEqual(desk.withoutTokens(), r.desk.withoutTokens()) {
 		later = append(later, "[approvals]")
 	}
-	if state, err := stateOf(l, r.flags.stateFlags); err != nil || !state.same(r.state.settings) {
+	if state, err := stateOf(l, r.flags.stateFlags); err != nil || !state.Same(r.state.settings) {
 		later = append(later, "[store], [audit]")
 	}
 	if talk, err := telemetryOf(l, r.flags.talkFlags); err != nil || !reflect.DeepEqual(talk, r.talk) {
@@ -81,7 +81,7 @@ func mcpSettingsOf(l loaded) (mcpSettings, error) {
 	var files []string
 	settings, mistakes := mcpConfig(l.program.Settings().Tables, noting(secret.Machine(), &files))
 	if mistakes.HasErrors() {
-		return settings, mistakesError{mistakes, l.set}
+		return settings, mistakesError{List: mistakes, Set: l.set}
 	}
 	settings.files = files
 	return settings, nil

@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/config"
-	"github.com/stopgate/stopgate/internal/visible"
 	"github.com/stopgate/stopgate/policy"
 )
 
@@ -55,28 +54,15 @@ func (f *policyFlags) loadAt(talk io.Writer, at func(config.Set) policy.Options)
 	if l.tools, err = readTools(f.tools); err != nil {
 		return l, err
 	}
-	sayWhatHolds(talk, l.set)
+	l.set.Say(talk)
 	options := at(l.set)
 	options.Definitions = l.tools
 	program, mistakes := policy.Compile(l.set.Sources(), options)
 	if program == nil || mistakes.HasErrors() {
-		return l, mistakesError{mistakes, l.set}
+		return l, mistakesError{List: mistakes, Set: l.set}
 	}
 	l.program = program
 	return l, nil
-}
-
-// sayWhatHolds names what a reader of the output could otherwise take for
-// granted: a policy he did not write, or permissions that do not count (K35, S50).
-func sayWhatHolds(talk io.Writer, set config.Set) {
-	for _, file := range set.Files {
-		switch {
-		case file.Scope == config.Embedded:
-			fmt.Fprintf(talk, "stopgate: no %s found: the built-in starter policy holds: reading is free, everything else is asked\n", config.FileName)
-		case !file.Trusted:
-			fmt.Fprintf(talk, "stopgate: %s is not trusted: it may only tighten, its \"unattended\" counts as \"ask\" (trust it with: stopgate trust %s)\n", visible.Text(file.Path), visible.ShellWord(file.Path))
-		}
-	}
 }
 
 // unread adds the way out to an error of reading a policy.

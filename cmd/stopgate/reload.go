@@ -90,9 +90,9 @@ func (r *reloader) reload(ctx context.Context) {
 	cause := "unreadable"
 	var mistakes mistakesError
 	if errors.As(err, &mistakes) {
-		mistakes.list.Sort()
-		fmt.Fprint(r.err, diag.Text(mistakes.list.Errors(), mistakes.set.Text))
-		if first := mistakes.list.Errors(); len(first) > 0 {
+		mistakes.List.Sort()
+		fmt.Fprint(r.err, diag.Text(mistakes.List.Errors(), mistakes.Set.Text))
+		if first := mistakes.List.Errors(); len(first) > 0 {
 			cause = fmt.Sprintf("%s in %s:%d", first[0].Code, first[0].File, first[0].Range.Start.Line)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/diag"
+	"github.com/stopgate/stopgate/internal/place"
 	"github.com/stopgate/stopgate/internal/visible"
 )
 
@@ -35,12 +36,7 @@ func (e hintedError) Unwrap() error { return e.error }
 func (e hintedError) Hint() string { return e.hint }
 
 // mistakesError says that the policy has mistakes.
-type mistakesError struct {
-	list diag.List
-	set  config.Set
-}
-
-func (e mistakesError) Error() string { return "the policy has mistakes" }
+type mistakesError = config.MistakesError
 
 // failure is what a command with --format json writes on standard output when it
 // ends without an answer.
@@ -68,16 +64,16 @@ func report(s streams, cmd *cobra.Command, err error) int {
 	switch {
 	case errors.As(err, &mistakes):
 		code = exitMistakes
-		mistakes.list.Sort()
-		f.Diagnostics = mistakes.list
-		io.WriteString(s.err, diag.Text(mistakes.list.Errors(), mistakes.set.Text))
-	case errors.As(err, &usage):
+		mistakes.List.Sort()
+		f.Diagnostics = mistakes.List
+		io.WriteString(s.err, diag.Text(mistakes.List.Errors(), mistakes.Set.Text))
+	case errors.As(err, &usage), errors.As(err, new(*place.URLError)):
 		code = exitUsage
 	}
 	if errors.As(err, &hinted) {
 		f.Hint = hinted.Hint()
 	}
-	if mistakes.list == nil {
+	if mistakes.List == nil {
 		fmt.Fprintf(s.err, "stopgate: %s\n", visible.Lines(f.Error))
 	}
 	if f.Hint != "" {

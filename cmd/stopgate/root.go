@@ -120,15 +120,6 @@ func atMostOne(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// oneOf lists alternatives: a, b or c.
-func oneOf(words []string) string {
-	last := len(words) - 1
-	if last < 1 {
-		return strings.Join(words, "")
-	}
-	return strings.Join(words[:last], ", ") + " or " + words[last]
-}
-
 // formatFlag adds --format with the forms that a command understands.
 func formatFlag(cmd *cobra.Command, formats ...string) *string {
 	f := cmd.Flags().String("format", "text", "output format: "+strings.Join(formats, ", "))
@@ -145,7 +136,7 @@ func formatFlag(cmd *cobra.Command, formats ...string) *string {
 				return nil
 			}
 		}
-		return usagef("unknown format %q: want %s", *f, oneOf(formats))
+		return usagef("unknown format %q: want %s", *f, diag.OneOf(formats))
 	}
 	return f
 }

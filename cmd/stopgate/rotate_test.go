@@ -79,10 +79,10 @@ func TestRotatedRecords(t *testing.T) {
 
 	// A process that writes there goes on as the policy says.
 	s, err := stateOf(mustLoad(t, file), stateFlags{})
-	if err != nil || s.rotateDays != 1 || s.rotateBytes != 0 {
+	if err != nil || s.RotateDays != 1 || s.RotateBytes != 0 {
 		t.Fatalf("%+v %v", s, err)
 	}
-	rec, err = s.lines(path)
+	rec, err = s.Lines(path)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,15 +10,15 @@ import (
 
 	"github.com/stopgate/stopgate/approve"
 	"github.com/stopgate/stopgate/audit/jsonl"
-	rows "github.com/stopgate/stopgate/audit/sqlite"
 	"github.com/stopgate/stopgate/gate"
+	"github.com/stopgate/stopgate/internal/place"
 	"github.com/stopgate/stopgate/store/mem"
 	"github.com/stopgate/stopgate/store/sqlite"
 )
 
 // state is what a running gate keeps: facts, approvals and records.
 type state struct {
-	settings stateSettings
+	settings place.Settings
 	store    *sqlite.Store   // nil: in memory
 	lines    *jsonl.Recorder // nil: records go to the store
 	facts    gate.Store
@@ -32,7 +32,7 @@ type state struct {
 }
 
 // openState opens the store and the records.
-func openState(ctx context.Context, s stateSettings) (*state, error) {
+func openState(ctx context.Context, s place.Settings) (*state, error) {
 	st := &state{settings: s}
 	if err := st.open(ctx, s); err != nil {
 		return nil, errors.Join(err, st.close())
@@ -40,29 +40,29 @@ func openState(ctx context.Context, s stateSettings) (*state, error) {
 	return st, nil
 }
 
-func (st *state) open(ctx context.Context, s stateSettings) (err error) {
-	if s.store != memoryStore {
-		if st.store, err = openStore(ctx, s); err != nil {
+func (st *state) open(ctx context.Context, s place.Settings) (err error) {
+	if s.Store != place.Memory {
+		if st.store, err = s.Open(ctx); err != nil {
 			return err
 		}
 		st.facts, st.questions, st.orders = st.store, st.store, st.store
-		st.records, st.place, st.failed[0] = st.store.Recorder(), s.store, st.store.Failed()
-	} else if st.memory(); s.auditFile == "" {
-		if s.auditFile, err = stateFile("audit.jsonl"); err != nil {
+		st.records, st.place, st.failed[0] = st.store.Recorder(), s.Store, st.store.Failed()
+	} else if st.memory(); s.AuditFile == "" {
+		if s.AuditFile, err = place.File("audit.jsonl"); err != nil {
 			return err
 		}
 	}
-	if s.auditFile == "" {
+	if s.AuditFile == "" {
 		return nil
 	}
-	st.lines, err = s.lines(s.auditFile)
+	st.lines, err = s.Lines(s.AuditFile)
 	if errors.Is(err, jsonl.ErrInUse) {
 		return hintedError{err, "name another file with --audit, or stop the stopgate that writes to this one"}
 	}
 	if err != nil {
 		return err
 	}
-	st.records, st.place, st.failed[1] = st.lines, s.auditFile, st.lines.Failed()
+	st.records, st.place, st.failed[1] = st.lines, s.AuditFile, st.lines.Failed()
 	return nil
 }
 
@@ -139,8 +139,8 @@ func (st *state) tidy(ctx context.Context, log *slog.Logger) {
 	defer ticker.Stop()
 	for {
 		now := time.Now()
-		if st.lines != nil && st.settings.rowsDays > 0 {
-			switch gone, err := jsonl.Prune(st.place, st.settings.retention(now).Rows); {
+		if st.lines != nil && st.settings.RowsDays > 0 {
+			switch gone, err := jsonl.Prune(st.place, st.settings.Retention(now).Rows); {
 			case err != nil:
 				log.Warn("old files of records could not be pruned", "error", err)
 			case gone.Files > 0:
@@ -156,7 +156,7 @@ func (st *state) tidy(ctx context.Context, log *slog.Logger) {
 		if n, err := st.store.Recorder().Cancel(ctx, now.Add(-orphanAge), now); err == nil && n > 0 {
 			log.Info("recorded as cancelled: their process died", "proposals", n)
 		}
-		gone, err := st.store.Retain(ctx, st.settings.retention(now), now)
+		gone, err := st.store.Retain(ctx, st.settings.Retention(now), now)
 		switch {
 		case ctx.Err() != nil:
 			return
@@ -179,15 +179,4 @@ func pause(ctx context.Context, ticker *time.Ticker) bool {
 	case <-ctx.Done():
 		return false
 	}
-}
-
-// retention is from when on things are kept; 0 days keep all.
-func (s stateSettings) retention(now time.Time) (keep rows.Retention) {
-	if s.rowsDays > 0 {
-		keep.Rows = now.AddDate(0, 0, -int(s.rowsDays))
-	}
-	if s.argumentsDays > 0 {
-		keep.Arguments = now.AddDate(0, 0, -int(s.argumentsDays))
-	}
-	return keep
 }

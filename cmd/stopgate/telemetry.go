@@ -22,6 +22,8 @@ import (
 	"github.com/stopgate/stopgate/gateway"
 	"github.com/stopgate/stopgate/internal/diag"
 	"github.com/stopgate/stopgate/internal/metrics"
+	"github.com/stopgate/stopgate/internal/place"
+	"github.com/stopgate/stopgate/internal/release"
 	"github.com/stopgate/stopgate/internal/secret"
 	"github.com/stopgate/stopgate/internal/tomltree"
 	"github.com/stopgate/stopgate/mcpgate"
@@ -167,7 +169,7 @@ func (s *telemetrySettings) otlp(at *tomltree.Value, from secret.Reader, report 
 func telemetryOf(l loaded, f talkFlags) (s telemetrySettings, err error) {
 	s, mistakes := telemetryConfig(l.program.Settings().Tables["telemetry"], secret.Machine())
 	if mistakes.HasErrors() {
-		return s, mistakesError{mistakes, l.set}
+		return s, mistakesError{List: mistakes, Set: l.set}
 	}
 	if s.hide, err = hidden(l); err != nil {
 		return s, err
@@ -191,11 +193,11 @@ var alwaysHidden = []string{"password", "passwd", "secret", "token", "api_key", 
 // hidden are the pointers of values that no span shows: those of [audit] redact, and
 // what is called a secret at any depth.
 func hidden(l loaded) ([]string, error) {
-	var a auditTable
-	if mistakes := tomltree.Decode(l.program.Settings().Tables["audit"], &a); mistakes.HasErrors() {
-		return nil, mistakesError{mistakes, l.set}
+	redacted, mistakes := place.Redacted(l.program.Settings().Tables["audit"])
+	if mistakes.HasErrors() {
+		return nil, mistakesError{List: mistakes, Set: l.set}
 	}
-	list := append([]string(nil), a.Redact...)
+	list := append([]string(nil), redacted...)
 	for _, name := range alwaysHidden {
 		list = append(list, "/**/"+name)
 	}
@@ -234,7 +236,7 @@ func openTelemetry(ctx context.Context, s telemetrySettings, numbers *metrics.Me
 	var err error
 	if s.OTLP != nil {
 		if t.spans, err = otel.Open(ctx, otel.Options{
-			Endpoint: strings.TrimSuffix(s.OTLP.Endpoint, "/"), Headers: s.headers, Sample: s.OTLP.Sample, Service: s.OTLP.Service, Version: release(), Instance: gate,
+			Endpoint: strings.TrimSuffix(s.OTLP.Endpoint, "/"), Headers: s.headers, Sample: s.OTLP.Sample, Service: s.OTLP.Service, Version: release.Version(), Instance: gate,
 			Content: s.Content, Propagate: s.Propagate, Failed: once(func(err error) { log.Warn("spans do not reach the collector", "error", err) }),
 		}); err != nil {
 			return nil, err

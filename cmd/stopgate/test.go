@@ -100,7 +100,7 @@ func (t *testRun) run(cmd *cobra.Command, files []string, name *regexp.Regexp) e
 	}
 	if mistakes.HasErrors() {
 		mistakes.Sort() // files that several suites test are told once
-		return mistakesError{mistakes, sources}
+		return mistakesError{List: mistakes, Set: sources}
 	}
 	for _, s := range suites {
 		report, err := s.Run(cmd.Context(), name.MatchString)

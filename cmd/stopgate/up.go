@@ -7,8 +7,6 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"os"
-	"path/filepath"
 	"slices"
 	"sync/atomic"
 
@@ -96,7 +94,7 @@ func up(ctx context.Context, s streams, f *upFlags) error {
 		return err
 	}
 	log := talk.logger(s.err)
-	settings.trouble = func(err error) { log.Warn("records", "error", err) }
+	settings.Trouble = func(err error) { log.Warn("records", "error", err) }
 	st, err := openState(ctx, settings)
 	if err != nil {
 		return err
@@ -127,7 +125,7 @@ func (u *upRun) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	key, err := sealKey(u.state.settings.store)
+	key, err := sealKey(u.state.settings.Store)
 	if err != nil {
 		return err
 	}
@@ -314,18 +312,6 @@ func replayModel(dir string, tokensPerSecond float64) (*replay.Upstream, error) 
 		o.Recordings = recordings
 	}
 	return replay.New(o)
-}
-
-// stateFile names a file in the user's state directory and makes the directory.
-func stateFile(name string) (string, error) {
-	path, err := statePath(name)
-	if err != nil {
-		return "", err
-	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return "", fmt.Errorf("make the state directory: %w", err)
-	}
-	return path, nil
 }
 
 // listenError says what to do about an address that cannot be listened on.

@@ -13,7 +13,7 @@ func gatewaySettings(l loaded, f *upFlags) (options gateway.Options, files []str
 	from := noting(secret.Machine(), &files)
 	options, mistakes := gateway.Configure(l.program.Settings(), from)
 	if mistakes.HasErrors() {
-		return options, files, mistakesError{mistakes, l.set}
+		return options, files, mistakesError{List: mistakes, Set: l.set}
 	}
 	if f.listen != "" {
 		options.Settings.Listen = f.listen
@@ -60,7 +60,7 @@ func withoutAPI(upstreams []gateway.Upstream, api string) []gateway.Upstream {
 func deskSettings(l loaded, f *upFlags) (apiSettings, error) {
 	a, mistakes := apiConfig(l.program.Settings().Tables, secret.Machine())
 	if mistakes.HasErrors() {
-		return a, mistakesError{mistakes, l.set}
+		return a, mistakesError{List: mistakes, Set: l.set}
 	}
 	if f.apiListen != "" {
 		a.api.Listen = f.apiListen

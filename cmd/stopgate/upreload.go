@@ -62,7 +62,7 @@ func (r *upReload) needRestart(l loaded, o *gateway.Options, desk apiSettings) {
 	if before := u.desk; !reflect.DeepEqual(desk.withoutTokens(), before.withoutTokens()) {
 		later = append(later, "[api], [approvals]")
 	}
-	if state, err := stateOf(l, u.flags.stateFlags); err != nil || !state.same(u.state.settings) {
+	if state, err := stateOf(l, u.flags.stateFlags); err != nil || !state.Same(u.state.settings) {
 		later = append(later, "[store], [audit]")
 	}
 	if talk, err := telemetryOf(l, u.flags.talkFlags); err != nil || !reflect.DeepEqual(talk, u.talk) {

@@ -62,3 +62,12 @@ func distance(a, b string) int {
 	}
 	return row[len(b)]
 }
+
+// OneOf lists alternatives for people: a, b or c.
+func OneOf(words []string) string {
+	last := len(words) - 1
+	if last < 1 {
+		return strings.Join(words, "")
+	}
+	return strings.Join(words[:last], ", ") + " or " + words[last]
+}

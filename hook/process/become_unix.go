@@ -1,0 +1,37 @@
+//go:build unix
+
+package process
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// become turns this process into another program that reads the event once more. It
+// returns only if it cannot.
+func become(program string, words []string, event []byte) error {
+	// A file without a name: a pipe would have to be filled by somebody.
+	f, err := os.CreateTemp("", ".stopgate-*")
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if err := os.Remove(f.Name()); err != nil {
+		return err
+	}
+	_, err = f.Write(event)
+	if err == nil {
+		_, err = f.Seek(0, 0)
+	}
+	if err == nil {
+		err = unix.Dup2(int(f.Fd()), 0)
+	}
+	if err != nil {
+		return errors.Join(errors.New("hand over the event"), err)
+	}
+	return fmt.Errorf("start %s: %w", program, syscall.Exec(program, append([]string{program}, words...), os.Environ()))
+}

@@ -1,0 +1,73 @@
+package process
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/stopgate/stopgate/audit/jsonl"
+	"github.com/stopgate/stopgate/internal/place"
+)
+
+// openLines opens a file of records, of which there is one writer at a time.
+func openLines(ctx context.Context, settings place.Settings) (*jsonl.Recorder, error) {
+	path := settings.AuditFile
+	if path == "" {
+		var err error
+		if path, err = place.File("audit.jsonl"); err != nil {
+			return nil, err
+		}
+	}
+	for {
+		lines, err := settings.Lines(path)
+		if !errors.Is(err, jsonl.ErrInUse) {
+			return lines, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, err
+		case <-time.After(5 * time.Millisecond):
+		}
+	}
+}
+
+// runDir is the absolute directory in which the commands of a call run that says where,
+// "" for one that does not; lost if nobody knows it. Behind ".." only the file system does.
+func runDir(run, dir string, real func(string) (string, bool)) (there string, lost bool) {
+	if run == "" {
+		return "", false
+	}
+	if !path.IsAbs(run) {
+		run = dir + "/" + run
+	}
+	there, ok := real(run)
+	if ok && !slices.Contains(strings.Split(run, "/"), "..") {
+		there = path.Clean(run)
+	}
+	return there, !ok
+}
+
+// projectDir is the directory whose policy holds: what the host says about the
+// project, the session's working directory, or our own. A model may change the second,
+// so the first counts where there is one.
+func projectDir(session string) (string, error) {
+	for _, name := range []string{"CLAUDE_PROJECT_DIR", "GEMINI_PROJECT_DIR", "CURSOR_PROJECT_DIR", "QWEN_PROJECT_DIR"} {
+		if dir := os.Getenv(name); filepath.IsAbs(dir) {
+			return dir, nil
+		}
+	}
+	if filepath.IsAbs(session) {
+		return session, nil
+	}
+	dir, err := os.Getwd()
+	if err != nil {
+		return "", fmt.Errorf("find the project: %w", err)
+	}
+	return dir, nil
+}

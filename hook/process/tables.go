@@ -1,0 +1,89 @@
+package process
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/stopgate/stopgate/approve"
+	"github.com/stopgate/stopgate/internal/diag"
+	"github.com/stopgate/stopgate/internal/tomltree"
+	"github.com/stopgate/stopgate/internal/visible"
+	"github.com/stopgate/stopgate/policy"
+)
+
+// Check finds the mistakes in the table [hook].
+func Check(table *tomltree.Value) diag.List {
+	_, mistakes := hookTable(table)
+	return mistakes
+}
+
+// hookTable reads the table [hook]: whether the host is told "allow" where it would
+// otherwise hear nothing.
+func hookTable(table *tomltree.Value) (allows bool, mistakes diag.List) {
+	var t struct {
+		Unattended string `toml:"unattended"`
+	}
+	r := tomltree.Read(table, &t)
+	r.OneOf("unattended", t.Unattended, "silent", "allow")
+	return t.Unattended == "allow", r.Mistakes
+}
+
+// told is the table [approvals] where somebody is told of questions, else nil.
+func told(p *policy.Program) *tomltree.Value {
+	table := p.Settings().Tables["approvals"]
+	if table == nil || table.Get("notify") == nil && table.Get("webhook") == nil {
+		return nil
+	}
+	return table
+}
+
+// questions say who is told when a call waits for an answer. What is wrong with them
+// leaves nobody to tell, so that the call is denied, and nothing else is.
+func (w *wiring) questions(p *policy.Program) approve.Options {
+	o := approve.Options{Defer: defers(p)}
+	table := told(p)
+	if table == nil {
+		return o
+	}
+	list, err := w.program.Tell(table)
+	if err != nil {
+		fmt.Fprintf(w.talk, "stopgate: nobody can be told about questions: %s\n", visible.Text(err.Error()))
+		return o
+	}
+	o.Notify = list
+	o.Failed = func(what string, err error) {
+		fmt.Fprintf(w.talk, "stopgate: %s: %s\n", what, visible.Text(err.Error()))
+	}
+	return o
+}
+
+// defers reads [approvals] absent.
+func defers(p *policy.Program) bool {
+	table := p.Settings().Tables["approvals"]
+	if table == nil {
+		return false
+	}
+	absent := table.Get("absent")
+	return absent != nil && absent.Value.Text == "defer"
+}
+
+// leave lets the full program answer where this one cannot do what the policy asks for.
+// It returns only if that is not so, or not possible.
+func (w *wiring) leave(ctx context.Context, p *policy.Program) error {
+	if (w.program.Judges != nil || len(p.Judges()) == 0) && (w.program.Tell != nil || told(p) == nil) {
+		return nil
+	}
+	if w.program.Full == nil {
+		return errors.New("this program cannot do what the policy asks for")
+	}
+	full, err := w.program.Full()
+	if err == nil {
+		err = ctx.Err()
+	}
+	if err == nil {
+		err = become(full, w.flags.words(w.host.Name, w.flags.Deadline-time.Since(w.began)), w.event.Bytes())
+	}
+	return fmt.Errorf("the policy asks for what only the full program does: %w", err)
+}

@@ -1,0 +1,149 @@
+package process
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/approve"
+	"github.com/stopgate/stopgate/gate"
+	"github.com/stopgate/stopgate/hook"
+	"github.com/stopgate/stopgate/hook/once"
+	"github.com/stopgate/stopgate/internal/config"
+	"github.com/stopgate/stopgate/internal/diag"
+	"github.com/stopgate/stopgate/internal/place"
+	"github.com/stopgate/stopgate/internal/realpath"
+	"github.com/stopgate/stopgate/internal/visible"
+	"github.com/stopgate/stopgate/policy"
+	"github.com/stopgate/stopgate/policy/match"
+	"github.com/stopgate/stopgate/store/sqlite"
+)
+
+// wiring makes the gate of one event.
+type wiring struct {
+	program Program
+	host    *hook.Host
+	flags   *Flags
+	talk    io.Writer
+	event   bytes.Buffer // as far as it was read, where the full program may need it
+	began   time.Time
+	store   *sqlite.Store // nil: there is none
+	once    *once.Desk
+}
+
+func (w *wiring) open(ctx context.Context, e *hook.Event) (*hook.Backend, error) {
+	dir, err := projectDir(e.Dir)
+	if err != nil {
+		return nil, err
+	}
+	where := config.Standard(dir)
+	where.Policy = w.flags.Policies
+	set, err := config.Discover(where)
+	if err != nil {
+		return nil, err
+	}
+	set.Say(w.talk)
+	o := policy.Options{Root: set.Root, UnknownTool: stopgate.Ask}
+	if o.Root == "" {
+		o.Root = dir
+	}
+	if o.Dir = e.Dir; o.Dir == "" {
+		o.Dir, _ = os.Getwd()
+	}
+	o.Home, _ = os.UserHomeDir()
+	o.Links = &match.Links{Real: realpath.From(o.Root)}
+	o.Run, o.RunLost = runDir(e.Run, o.Dir, o.Links.Real)
+	o.RunDoubt, o.RunLost = e.RunDoubt, o.RunLost || e.RunLost
+	program, mistakes := policy.Compile(set.Sources(), o)
+	if program == nil || mistakes.HasErrors() {
+		io.WriteString(w.talk, visible.Lines(diag.Text(mistakes.Errors(), set.Text)))
+		return nil, config.MistakesError{List: mistakes, Set: set}
+	}
+	allows, list := hookTable(program.Settings().Tables["hook"])
+	if list.HasErrors() {
+		io.WriteString(w.talk, visible.Lines(diag.Text(list, set.Text)))
+		return nil, config.MistakesError{List: list, Set: set}
+	}
+	if id := os.Getenv("STOPGATE_SESSION"); id != "" {
+		e.Call.Session = stopgate.SessionID(id)
+	}
+	b := &hook.Backend{Allow: allows, Results: len(program.SessionPolicies()) > 0 || program.WithholdsResults()}
+	if e.Kind == hook.After && !b.Results {
+		b.Gate, err = gate.New(program)
+		return b, err
+	}
+	if err := w.leave(ctx, program); err != nil {
+		return nil, err
+	}
+	options, queue, err := w.state(ctx, program, set)
+	if err != nil {
+		return nil, err
+	}
+	b.Approver = w.host.Approver(e, queue)
+	b.Once = w.once
+	if w.program.Judges != nil {
+		options = append(options, w.program.Judges(w.store))
+	}
+	b.Gate, err = gate.New(program, append(options,
+		gate.WithApprover(b.Approver), gate.WithDenyMode(gate.DenyToolResult), gate.WithLimits(w.limits()))...)
+	if err != nil || w.store == nil {
+		return b, err
+	}
+	standing, err := w.store.Lockdown(ctx)
+	if err != nil {
+		return nil, err
+	}
+	b.Gate.Lock(standing)
+	return b, nil
+}
+
+// limits are those of a machine on which sixteen hooks start at once, within the
+// deadline (FM9): the margin is 20 % of it, 5 s at most.
+func (w *wiring) limits() gate.Limits {
+	left := w.flags.Deadline - min(w.flags.Deadline/5, 5*time.Second)
+	return gate.Limits{Policy: min(left, 2*time.Second), Store: min(left, 8*time.Second), Record: min(left, 8*time.Second), Hold: left}
+}
+
+// state opens what the gate keeps. The store is not closed: that would write more than
+// the call needs, and every row is durable already.
+func (w *wiring) state(ctx context.Context, program *policy.Program, set config.Set) ([]gate.Option, gate.Approver, error) {
+	settings, err := place.Of(program.Settings().Tables, set, w.flags.Place)
+	if err != nil {
+		return nil, nil, err
+	}
+	if settings.Store == place.Memory {
+		// Memory ends with the process. Without a store what sessions govern is denied.
+		lines, err := openLines(ctx, settings)
+		if err != nil {
+			return nil, nil, err
+		}
+		return []gate.Option{gate.WithRecorder(lines)}, nil, nil
+	}
+	store, err := settings.Open(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	w.store, w.once = store, once.At(filepath.Join(filepath.Dir(settings.Store), "hooks"), w.rules(set))
+	queue, err := approve.New(store, w.questions(program))
+	if err != nil {
+		return nil, nil, err
+	}
+	return []gate.Option{gate.WithStore(store), gate.WithRecorder(store.Recorder())}, queue, nil
+}
+
+// rules name what this process decides by: policy files and flags.
+func (w *wiring) rules(set config.Set) string {
+	sum := sha256.New()
+	for _, s := range set.Sources() {
+		fmt.Fprintf(sum, "%q %t %d ", s.Name, s.Trusted, len(s.Text))
+		sum.Write(s.Text)
+	}
+	fmt.Fprintf(sum, "%t %t", w.flags.Allow, w.flags.Observe)
+	return fmt.Sprintf("%x", sum.Sum(nil))
+}

@@ -1,0 +1,31 @@
+package config
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/stopgate/stopgate/internal/diag"
+	"github.com/stopgate/stopgate/internal/visible"
+)
+
+// MistakesError says that the policy has mistakes.
+type MistakesError struct {
+	List diag.List
+	Set  Set // with the files that they point to
+}
+
+// Error is one sentence; the list says the rest.
+func (e MistakesError) Error() string { return "the policy has mistakes" }
+
+// Say names what a reader of the output could otherwise take for granted: a policy that
+// he did not write, or permissions that do not count (DECISIONS K35, S50).
+func (s Set) Say(w io.Writer) {
+	for _, file := range s.Files {
+		switch {
+		case file.Scope == Embedded:
+			fmt.Fprintf(w, "stopgate: no %s found: the built-in starter policy holds: reading is free, everything else is asked\n", FileName)
+		case !file.Trusted:
+			fmt.Fprintf(w, "stopgate: %s is not trusted: it may only tighten, its \"unattended\" counts as \"ask\" (trust it with: stopgate trust %s)\n", visible.Text(file.Path), visible.ShellWord(file.Path))
+		}
+	}
+}

@@ -1,0 +1,63 @@
+package place
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Memory is the URL of a store that ends with the process.
+const Memory = "memory"
+
+// URLError says that a text is no URL of a store.
+type URLError struct{ text string }
+
+// Error says what is wrong with it.
+func (e *URLError) Error() string { return e.text }
+
+// StorePath reads the URL of a store: a path, or [Memory]. Without one it is a file in
+// the user's state directory.
+func StorePath(url string) (string, error) {
+	scheme, rest, found := strings.Cut(url, ":")
+	switch {
+	case url == "":
+		return Path("stopgate.db")
+	case url == Memory, url == "memory:":
+		return Memory, nil
+	case found && (scheme == "sqlite" || scheme == "file"):
+		rest = strings.TrimPrefix(rest, "//")
+		if rest == "" {
+			return "", &URLError{fmt.Sprintf("--store %s names no file", url)}
+		}
+		return rest, nil
+	case found && len(scheme) > 1 && strings.HasPrefix(rest, "//"):
+		return "", &URLError{fmt.Sprintf("stores of the kind %q are not supported: use sqlite:PATH or memory", scheme)}
+	}
+	return url, nil
+}
+
+// Path names a file in the user's state directory.
+func Path(name string) (string, error) {
+	dir := os.Getenv("XDG_STATE_HOME")
+	if dir == "" {
+		home, err := os.UserHomeDir()
+		if err != nil {
+			return "", fmt.Errorf("find the state directory: %w; name the file with --store", err)
+		}
+		dir = filepath.Join(home, ".local", "state")
+	}
+	return filepath.Join(dir, "stopgate", name), nil
+}
+
+// File names a file in the user's state directory and makes the directory.
+func File(name string) (string, error) {
+	path, err := Path(name)
+	if err != nil {
+		return "", err
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return "", fmt.Errorf("make the state directory: %w", err)
+	}
+	return path, nil
+}

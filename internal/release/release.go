@@ -1,0 +1,38 @@
+// Package release says which version of the programs this is.
+//
+//	fmt.Println(release.Line("stopgate")) // stopgate v1.2.0 0a1b2c3d4e5f linux/amd64 go1.26.0
+//
+// Programs that were built together say the same behind their names.
+package release
+
+import (
+	"runtime"
+	"runtime/debug"
+)
+
+// version is set by the linker for releases.
+var version = ""
+
+// Version is the version, "(devel)" where nobody gave it one.
+func Version() string {
+	if version != "" {
+		return version
+	}
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
+		return info.Main.Version
+	}
+	return "(devel)"
+}
+
+// Line describes a program: its name, version, revision, system and compiler.
+func Line(program string) string {
+	revision := ""
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, s := range info.Settings {
+			if s.Key == "vcs.revision" && len(s.Value) >= 12 {
+				revision = " " + s.Value[:12]
+			}
+		}
+	}
+	return program + " " + Version() + revision + " " + runtime.GOOS + "/" + runtime.GOARCH + " " + runtime.Version()
+}
