@@ -50,9 +50,12 @@ func (x *exchange) mayGoOn() bool {
 	return x.rounds.dialect != nil && x.rounds.left > 0 && len(x.calls.list) > 0
 }
 
+// hears reports whether events of the model are remembered.
+func (r *rounds) hears() bool { return r.dialect != nil && r.left > 0 }
+
 // hear remembers an event of the model.
 func (r *rounds) hear(data []byte) {
-	if r.dialect == nil || r.left == 0 {
+	if !r.hears() {
 		return
 	}
 	if r.size += len(data); r.size > maxSaid {

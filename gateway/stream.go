@@ -158,6 +158,7 @@ func (s *stream) unlocked(f func()) {
 func (s *stream) events() {
 	ev := &s.buf.event
 	for !s.over {
+		s.repeats()
 		ok, err := s.buf.decoder.Next(ev)
 		if err != nil {
 			s.abort(stopgate.CodeLimitExceeded, "The model's answer exceeds a size limit.")
@@ -170,6 +171,23 @@ func (s *stream) events() {
 			s.watch.events++
 		}
 		s.event(ev)
+	}
+}
+
+// repeats handles at once the events that only repeat the last one, where nobody wants
+// to see each of them.
+func (s *stream) repeats() {
+	to, ok := s.stream.(wire.Repeater)
+	if !ok || s.calls.watched || s.rounds.hears() && !s.rounds.apart {
+		return
+	}
+	for {
+		out, size, n := to.Repeats(s.out, s.buf.decoder.Rest())
+		if s.out = out; size == 0 {
+			return
+		}
+		s.buf.decoder.Skip(size)
+		s.watch.events += n
 	}
 }
 

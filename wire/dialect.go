@@ -193,6 +193,16 @@ type Stream interface {
 	Notes() Notes
 }
 
+// Repeater is a stream that takes many events at once, where they only repeat the last
+// one with other text.
+type Repeater interface {
+	// Repeats takes the repetitions that text begins with: the same as Event for each of
+	// them, but that their arguments come to the sink in one piece. size is how long they
+	// are, 0 if the next event must go to Event. Text is what the stream goes on with
+	// behind the last event ([sse.Decoder.Rest]).
+	Repeats(dst, text []byte) (out []byte, size, events int)
+}
+
 // Body is one response that is not streamed.
 type Body interface {
 	// Decode reads the whole body, which must stay unchanged until Release. The

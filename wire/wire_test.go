@@ -10,6 +10,7 @@ import (
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/jsonstream"
 	"github.com/stopgate/stopgate/wire"
+	"github.com/stopgate/stopgate/wire/sse"
 )
 
 // Proves S21, F19, K37: the form of a denial, and that neither an undeclared
@@ -327,6 +328,18 @@ func TestKeyAndPresent(t *testing.T) {
 	}
 }
 
+// plain is the event of one data line.
+func plain(t *testing.T, data string) *sse.Event {
+	t.Helper()
+	d := sse.NewDecoder(nil, sse.Limits{})
+	d.Feed([]byte("data: " + data + "\n\n"))
+	var ev sse.Event
+	if ok, err := d.Next(&ev); !ok || err != nil {
+		t.Fatal("no event", err)
+	}
+	return &ev
+}
+
 // Proves A1, A7, A24, L2: a text is a repetition only if nothing but the named
 // strings differs and those are strings.
 func TestRepeat(t *testing.T) {
@@ -342,7 +355,7 @@ func TestRepeat(t *testing.T) {
 			values = append(values, v)
 		}
 		var r wire.Repeat
-		r.Learn([]byte(text), values...)
+		r.Learn(plain(t, text), values...)
 		return &r
 	}
 	const text = `{"a":1,"b":"x","c":[2],"d":"y"}`
@@ -415,5 +428,80 @@ func TestRepeat(t *testing.T) {
 	long := `{"b":"x","c":"` + strings.Repeat("y", 5000) + `"}`
 	if learn(t, long, "b").Match([]byte(long)) {
 		t.Error("a long text was kept")
+	}
+}
+
+// Proves A1, A7, A24, L2: a run is as many whole events as repeat the learned one, lines
+// included, and its texts are theirs.
+func TestRepeatRun(t *testing.T) {
+	const unit = "event: e\ndata: {\"n\":1,\"b\":\"x\",\"p\":\"\"}\n\n"
+	event := func(n int, b, p string) string {
+		return fmt.Sprintf("event: e\ndata: {\"n\":%d,\"b\":\"%s\",\"p\":\"%s\"}\n\n", n, b, p)
+	}
+	learn := func(t *testing.T, unit string) *wire.Repeat {
+		t.Helper()
+		d := sse.NewDecoder(nil, sse.Limits{})
+		d.Feed([]byte(unit))
+		var ev sse.Event
+		if ok, err := d.Next(&ev); !ok || err != nil {
+			t.Fatal("no event", err)
+		}
+		root, err := jsonstream.Parse(ev.Data, jsonstream.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var values []jsonstream.Value
+		for _, name := range []string{"b", "n", "p"} {
+			v, _ := root.Get(name)
+			values = append(values, v)
+		}
+		var r wire.Repeat
+		r.Learn(&ev, values...)
+		r.Collect(true)
+		return &r
+	}
+	two := event(7, `a\"`, "") + event(8, "ü", "zz")
+	long := event(1, strings.Repeat("y", 9000), "")
+	for _, c := range []struct {
+		name, unit, in  string
+		most            int
+		events, size    int
+		text, spelled   string
+		number, padding string
+	}{
+		{"none", unit, "", 1 << 20, 0, 0, "", "", "", ""},
+		{"two", unit, two, 1 << 20, 2, len(two), `a"ü`, `a\"ü`, "8", "zz"},
+		{"and the beginning of another", unit, two + event(9, "c", "")[:30], 1 << 20, 2, len(two), `a"ü`, `a\"ü`, "8", "zz"},
+		{"and one that lacks its last byte", unit, two + strings.TrimSuffix(event(9, "c", ""), "\n"), 1 << 20, 2, len(two), `a"ü`, `a\"ü`, "8", "zz"},
+		{"and one of another type", unit, two + strings.Replace(event(9, "c", ""), "e\n", "f\n", 1), 1 << 20, 2, len(two), `a"ü`, `a\"ü`, "8", "zz"},
+		{"and one in other lines", unit, two + strings.ReplaceAll(event(9, "c", ""), "\n", "\r\n"), 1 << 20, 2, len(two), `a"ü`, `a\"ü`, "8", "zz"},
+		{"and one with a line end in a string", unit, two + event(9, "c\nd", ""), 1 << 20, 2, len(two), `a"ü`, `a\"ü`, "8", "zz"},
+		{"and one with a mistake behind the text", unit, two + event(9, "c", "\t"), 1 << 20, 2, len(two), `a"ü`, `a\"ü`, "8", "zz"},
+		{"and one with a field more", unit, two + strings.TrimSuffix(event(9, "c", ""), "\n") + "id: 1\n\n", 1 << 20, 2, len(two), `a"ü`, `a\"ü`, "8", "zz"},
+		{"and one with another line of data", unit, two + strings.TrimSuffix(event(9, "c", ""), "\n") + "data: 1\n\n", 1 << 20, 2, len(two), `a"ü`, `a\"ü`, "8", "zz"},
+		{"longer ones than wanted", unit, event(7, "a", "") + event(7, "abcdefgh", ""), len(event(7, "a", "")), 1, len(event(7, "a", "")), "a", "a", "7", ""},
+		{"one that is not looked at for its length", unit, long, 1 << 20, 0, 0, "", "", "", ""},
+		{"padded ones", unit, strings.ReplaceAll(two, "}", "   }"), 1 << 20, 2, len(two) + 6, `a"ü`, `a\"ü`, "8", "zz"},
+		{"without the event line", unit[9:], strings.ReplaceAll(two, "event: e\n", ""), 1 << 20, 2, len(two) - 18, `a"ü`, `a\"ü`, "8", "zz"},
+		{"learned with CRLF", strings.ReplaceAll(unit, "\n", "\r\n"), strings.ReplaceAll(two, "\n", "\r\n"), 1 << 20, 0, 0, "", "", "", ""},
+		{"learned with another field", "id: 1\n" + unit, "id: 1\n" + two, 1 << 20, 0, 0, "", "", "", ""},
+		{"learned with a field behind", strings.TrimSuffix(unit, "\n") + "retry: 1\n\n", strings.TrimSuffix(unit, "\n") + "retry: 1\n\n", 1 << 20, 0, 0, "", "", "", ""},
+		{"learned with a comment", strings.Replace(unit, "\n", "\n: c\n", 1), strings.Replace(unit, "\n", "\n: c\n", 1), 1 << 20, 0, 0, "", "", "", ""},
+		{"learned in two lines", strings.Replace(unit, ",", ",\ndata: ", 1), strings.Replace(unit, ",", ",\ndata: ", 1), 1 << 20, 0, 0, "", "", "", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := learn(t, c.unit)
+			size, events := r.Run([]byte(c.in), c.most)
+			if size != c.size || events != c.events || string(r.Decoded()) != c.text || string(r.Spelled()) != c.spelled {
+				t.Fatalf("%d events in %d bytes with %q, spelled %q", events, size, r.Decoded(), r.Spelled())
+			}
+			if n, p := string(r.Found(1).Raw), string(r.Found(2).Raw); events > 0 && (n != c.number || p != c.padding) {
+				t.Errorf("the last one has number %q, padding %q", n, p)
+			}
+		})
+	}
+	r, many := learn(t, unit), strings.Repeat(event(7, strings.Repeat("z", 100), ""), 200)
+	if size, events := r.Run([]byte(many), 1<<20); events == 0 || events >= 200 || len(r.Decoded()) != 100*events || size != len(many)/200*events {
+		t.Errorf("%d events of many in one run", events)
 	}
 }

@@ -48,7 +48,7 @@ type tap struct {
 func (t *tap) learn(ev *sse.Event, of int, text, seq jsonstream.Value, root jsonstream.Value) {
 	padding, _ := root.Get("obfuscation")
 	t.of, t.typ = of, append(t.typ[:0], ev.Type...)
-	t.repeat.Learn(ev.Data, text, seq, padding)
+	t.repeat.Learn(ev, text, seq, padding)
 }
 
 // again reports whether an event is the last one with another text, and returns the text.

@@ -38,18 +38,30 @@ func (s *stream) learn(ev *sse.Event, k *call, text jsonstream.Value) {
 	if s.slow {
 		return
 	}
+	s.repeat.Learn(ev, text)
 	if s.continued = k; k != nil {
-		s.repeat.LearnDecoded(ev.Data, text)
-	} else {
-		s.repeat.Learn(ev.Data, text)
+		s.repeat.Collect(false)
 	}
+	s.typed = string(ev.Type) == blockDelta
 }
 
-// again handles an event that repeats the last one with other text.
-func (s *stream) again(dst []byte, ev *sse.Event) []byte {
+// Repeats implements [wire.Repeater].
+func (s *stream) Repeats(dst, text []byte) (out []byte, size, events int) {
+	if s.ended || s.cancelled || s.waiting || !s.typed {
+		return dst, 0, 0
+	}
+	if size, events = s.repeat.Run(text, s.o.MaxBytes); size > 0 && s.again() {
+		dst = append(dst, text[:size]...)
+	}
+	return dst, size, events
+}
+
+// again handles events that repeat the last one with other text, and reports whether
+// they are for the client.
+func (s *stream) again() bool {
 	if s.continued == nil {
-		return ev.AppendTo(dst)
+		return true
 	}
 	s.feed(s.continued, s.repeat.Decoded())
-	return dst
+	return false
 }

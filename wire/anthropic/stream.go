@@ -28,6 +28,7 @@ type stream struct {
 	// call that it continued, nil if it was text.
 	repeat    wire.Repeat
 	continued *call
+	typed     bool // it had the event line that clients want
 	slow      bool // tests: read every event in full
 
 	// The end of a turn with calls, kept until Release: its message_delta, later
@@ -59,7 +60,10 @@ func (s *stream) Event(dst []byte, ev *sse.Event) ([]byte, wire.Need, error) {
 	case !ev.Dispatched:
 		return ev.AppendTo(dst), wire.Nothing, nil
 	case s.repeats(ev):
-		return s.again(dst, ev), wire.Nothing, nil
+		if s.again() {
+			dst = ev.AppendTo(dst)
+		}
+		return dst, wire.Nothing, nil
 	}
 	s.repeat.Forget()
 	if err := scan(&s.doc, ev.Data, s.o.MaxBytes); err != nil {

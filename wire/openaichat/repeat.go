@@ -48,18 +48,29 @@ func (s *stream) learnText(ev *sse.Event) {
 }
 
 func (s *stream) learn(ev *sse.Event, text jsonstream.Value) {
+	s.repeat.Learn(ev, text, s.chunk.padding)
 	if s.continued != nil {
-		s.repeat.LearnDecoded(ev.Data, text, s.chunk.padding)
-	} else {
-		s.repeat.Learn(ev.Data, text, s.chunk.padding)
+		s.repeat.Collect(false)
 	}
 }
 
-// again handles an event that repeats the last one with other text.
-func (s *stream) again(dst []byte, ev *sse.Event) []byte {
+// Repeats implements [wire.Repeater].
+func (s *stream) Repeats(dst, text []byte) (out []byte, size, events int) {
+	if s.ended {
+		return dst, 0, 0
+	}
+	if size, events = s.repeat.Run(text, s.o.MaxBytes); size > 0 && s.again() {
+		dst = append(dst, text[:size]...)
+	}
+	return dst, size, events
+}
+
+// again handles events that repeat the last one with other text, and reports whether
+// they are for the client.
+func (s *stream) again() bool {
 	if s.continued == nil {
-		return ev.AppendTo(dst)
+		return true
 	}
 	s.feed(s.inChoice, s.continued, s.repeat.Decoded())
-	return dst
+	return false
 }

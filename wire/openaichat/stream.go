@@ -48,7 +48,10 @@ func (s *stream) Event(dst []byte, ev *sse.Event) ([]byte, wire.Need, error) {
 		return ev.AppendTo(dst), wire.Nothing, nil
 	}
 	if len(ev.Data) <= s.o.MaxBytes && s.repeat.Match(ev.Data) {
-		return s.again(dst, ev), wire.Nothing, nil
+		if s.again() {
+			dst = ev.AppendTo(dst)
+		}
+		return dst, wire.Nothing, nil
 	}
 	s.repeat.Forget()
 	if isDone(ev.Data) {

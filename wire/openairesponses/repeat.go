@@ -35,24 +35,37 @@ func (s *stream) learn(ev *sse.Event, k *call) {
 	s.named = append(s.named[:0], ev.Type...)
 	if s.continued = k; k != nil {
 		s.latest = k
-		s.repeat.LearnDecoded(ev.Data, s.frame.delta, s.frame.seq, padding)
-	} else {
-		s.repeat.Learn(ev.Data, s.frame.delta, s.frame.seq, padding)
+	}
+	s.repeat.Learn(ev, s.frame.delta, s.frame.seq, padding)
+	if k != nil {
+		s.repeat.Collect(true)
 	}
 }
 
-// again handles an event that repeats the last one with other text.
-func (s *stream) again(dst []byte, ev *sse.Event) []byte {
-	if s.continued == nil {
-		if n := s.repeat.Found(1).Raw; len(n) > 0 {
-			s.next, s.numbered = 0, true
-			for _, c := range n {
-				s.next = s.next*10 + int(c-'0')
-			}
-			s.next++
-		}
-		return ev.AppendTo(dst)
+// Repeats implements [wire.Repeater].
+func (s *stream) Repeats(dst, text []byte) (out []byte, size, events int) {
+	if s.ended || s.waiting {
+		return dst, 0, 0
 	}
-	s.delta(s.continued, s.repeat.Decoded(), s.repeat.Found(0).Raw)
-	return dst
+	if size, events = s.repeat.Run(text, s.o.MaxBytes); size > 0 && s.again() {
+		dst = append(dst, text[:size]...)
+	}
+	return dst, size, events
+}
+
+// again handles events that repeat the last one with other text, and reports whether
+// they are for the client.
+func (s *stream) again() bool {
+	if s.continued != nil {
+		s.delta(s.continued, s.repeat.Decoded(), s.repeat.Spelled())
+		return false
+	}
+	if n := s.repeat.Found(1).Raw; len(n) > 0 {
+		s.next, s.numbered = 0, true
+		for _, c := range n {
+			s.next = s.next*10 + int(c-'0')
+		}
+		s.next++
+	}
+	return true
 }

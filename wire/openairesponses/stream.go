@@ -76,7 +76,10 @@ func (s *stream) Event(dst []byte, ev *sse.Event) ([]byte, wire.Need, error) {
 	case !ev.Dispatched:
 		return ev.AppendTo(dst), wire.Nothing, nil
 	case s.repeats(ev):
-		return s.again(dst, ev), wire.Nothing, nil
+		if s.again() {
+			dst = ev.AppendTo(dst)
+		}
+		return dst, wire.Nothing, nil
 	}
 	s.repeat.Forget()
 	if err := scan(&s.doc, ev.Data, s.o.MaxBytes, s.copiesIn(ev)); err != nil {

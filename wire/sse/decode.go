@@ -54,6 +54,27 @@ func (d *Decoder) Tail() []byte {
 	return d.buf[d.start:d.end]
 }
 
+// Rest returns what was read behind the last unit, for a caller that recognises how
+// it goes on and then calls Skip.
+func (d *Decoder) Rest() []byte {
+	if d.err != nil || !d.begin() {
+		return nil
+	}
+	return d.buf[d.start:d.end]
+}
+
+// Skip takes the first n bytes of Rest: whole units, each of them Plain and not longer
+// than the limit.
+func (d *Decoder) Skip(n int) {
+	if n == 0 {
+		return
+	}
+	d.start += n
+	d.line, d.scan = d.start, d.start
+	d.filler = 0
+	d.unit = unit{join: d.unit.join}
+}
+
 // Next fills e with the next complete unit. It returns false when more bytes are
 // needed, and an error when a limit was exceeded; the error stays.
 func (d *Decoder) Next(e *Event) (bool, error) {

@@ -100,6 +100,51 @@ func same(a, b []message) bool {
 	return true
 }
 
+// Proves F12: a caller that takes units out of the stream by itself leaves the others as
+// they are, wherever the stream is cut.
+func TestRestAndSkip(t *testing.T) {
+	const known = "data: known\n\n"
+	stream := "\xEF\xBB\xBF" + known + known + ": c\n\ndata: a\r\n\r\n" + known + "event: b\ndata: b\r\r" + known + "data: c\n\n" + known
+	want, _, _ := decode(t, stream)
+	for first := range len(stream) {
+		for second := first; second < len(stream); second++ {
+			d := sse.NewDecoder(nil, sse.Limits{})
+			var ev sse.Event
+			var got []message
+			for _, piece := range []string{stream[:first], stream[first:second], stream[second:]} {
+				d.Feed([]byte(piece))
+				for {
+					n := 0
+					for strings.HasPrefix(string(d.Rest()[n:]), known) {
+						got = append(got, message{data: "known"})
+						n += len(known)
+					}
+					d.Skip(n)
+					ok, err := d.Next(&ev)
+					if err != nil {
+						t.Fatal(err)
+					}
+					if !ok {
+						break
+					}
+					if ev.Dispatched {
+						got = append(got, message{typ: string(ev.Type), data: string(ev.Data)})
+					}
+				}
+			}
+			if !same(got, want) || len(d.Tail()) > 0 {
+				t.Fatalf("cut at %d and %d: got %q, want %q, tail %q", first, second, got, want, d.Tail())
+			}
+		}
+	}
+	d := sse.NewDecoder(nil, sse.Limits{MaxEvent: 20})
+	d.Feed([]byte("data: 0123456789012345\n\n"))
+	var ev sse.Event
+	if _, err := d.Next(&ev); err == nil || d.Rest() != nil {
+		t.Errorf("there is a rest behind the error %v", err)
+	}
+}
+
 // Proves F12: each way of writing an event that the standard knows, by hand.
 func TestF12Decode(t *testing.T) {
 	m := func(typ, data string) message { return message{typ: typ, data: data} }

@@ -79,6 +79,25 @@ func (e *Event) AppendTail(dst []byte, payload int) []byte {
 // does not look at it again: it may have left dst before.
 func (e *Event) OneLine() bool { return e.spliceable() }
 
+// Plain reports whether the unit is nothing but a payload on one line, with an event
+// line in front of it or without, in lines that end in LF, and where in Raw its payload
+// begins. A stream with other strings in the JSON of such a unit is divided into
+// units at the same places.
+func (e *Event) Plain() (payload int, ok bool) {
+	if !e.spliceable() || e.id != nil || e.retry != nil || !bytes.HasSuffix(e.Raw, endOfUnit) || e.dataAt+len(e.Data)+len(endOfUnit) != len(e.Raw) {
+		return 0, false
+	}
+	if lines := bytes.Count(e.Raw[:e.dataAt], lf); lines > 1 || lines == 1 && !bytes.HasPrefix(e.Raw, eventLine) {
+		return 0, false
+	}
+	return e.dataAt, true
+}
+
+var (
+	endOfUnit = []byte("\n\n")
+	eventLine = []byte("event:")
+)
+
 func (e *Event) spliceable() bool { return !e.reframe && e.dataAt >= 0 }
 
 // appendFields writes every field but data. A type with a NUL is left out: it

@@ -1,8 +1,8 @@
 // Package codec tests codecs of provider dialects: a scripted gate that checks what
 // a codec tells it, and a driver that plays streams as the gateway does.
 //
-// Play sends every stream through twice, with and without the short way for events
-// that repeat the one before them, and wants the same bytes and events both times.
+// Play sends every stream through three times, without the short ways for events
+// that repeat the one before them and with them, and wants the same bytes and calls.
 package codec
 
 import (

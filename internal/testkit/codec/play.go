@@ -21,23 +21,46 @@ type Run struct {
 // Open begins a stream for a gate; inFull makes it read every event in full.
 type Open func(g *Gate, o wire.Options, inFull bool) wire.Stream
 
-// Play sends the pieces through a codec as a gateway would, twice: once with
-// and once without the short way for events that repeat the one before them.
+// Play sends the pieces through a codec as a gateway would: without the short way for
+// events that repeat the one before them, with it for one event after the other, and
+// with it for all events at once.
 func Play(t testing.TB, open Open, g *Gate, o wire.Options, pieces ...string) Run {
 	t.Helper()
-	plain := &Gate{t: t, deny: g.deny, DenyAll: g.DenyAll, DenyCalls: g.DenyCalls, ended: map[int]stopgate.End{}}
-	want := playOnce(t, open, plain, o, true, pieces...)
-	got := playOnce(t, open, g, o, false, pieces...)
-	if got.Out != want.Out || g.Log.String() != plain.Log.String() || got.Notes.Dropped != want.Notes.Dropped {
-		t.Fatalf("the short way gives\n%s\n%s\nin full it is\n%s\n%s", got.Out, g.Log.String(), want.Out, plain.Log.String())
+	play := func(g *Gate, how way) Run {
+		t.Helper()
+		return playOnce(t, open, g, o, how, pieces...)
+	}
+	another := func() *Gate {
+		return &Gate{t: t, deny: g.deny, DenyAll: g.DenyAll, DenyCalls: g.DenyCalls, ended: map[int]stopgate.End{}}
+	}
+	full, single := another(), another()
+	want, one := play(full, inFull), play(single, oneByOne)
+	got := play(g, atOnce)
+	for _, other := range []struct {
+		Run
+		way string
+	}{{one, "one by one"}, {got, "at once"}} {
+		if log := other.Gate.Log.String(); other.Out != want.Out || log != full.Log.String() || other.Notes.Dropped != want.Notes.Dropped {
+			t.Fatalf("the short way %s gives\n%s\n%s\nin full it is\n%s\n%s", other.way, other.Out, log, want.Out, full.Log.String())
+		}
 	}
 	return got
 }
 
-func playOnce(t testing.TB, open Open, g *Gate, o wire.Options, inFull bool, pieces ...string) Run {
+// way is how a stream is read.
+type way int
+
+const (
+	inFull way = iota
+	oneByOne
+	atOnce
+)
+
+func playOnce(t testing.TB, open Open, g *Gate, o wire.Options, how way, pieces ...string) Run {
 	t.Helper()
 	o = MadeUpIDs(o)
-	st := open(g, o, inFull)
+	st := open(g, o, how == inFull)
+	repeater, _ := st.(wire.Repeater)
 	d := sse.NewDecoder(nil, sse.Limits{})
 	var out []byte
 	var ev sse.Event
@@ -69,6 +92,13 @@ func playOnce(t testing.TB, open Open, g *Gate, o wire.Options, inFull bool, pie
 	for _, p := range pieces {
 		d.Feed([]byte(p))
 		for {
+			for repeater != nil && how == atOnce {
+				var n int
+				if out, n, _ = repeater.Repeats(out, d.Rest()); n == 0 {
+					break
+				}
+				d.Skip(n)
+			}
 			ok, err := d.Next(&ev)
 			if err != nil {
 				return abort(&wire.StreamError{Code: stopgate.CodeLimitExceeded, Message: "limit"})
