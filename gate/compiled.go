@@ -48,6 +48,8 @@ type compiled struct {
 type bound struct {
 	rules
 	definition string // hash of the whole tool definition in hex, "" without one (THREATS G4)
+	// isPath is that of the binding; nil if nobody knows.
+	isPath func(jsonstream.Pointer) bool
 }
 
 // rules and evaluation are what the gate uses of a eval.Binding and a
@@ -179,6 +181,11 @@ func (c *compiled) binding(call *stopgate.Call, data jsonstream.Value) bound {
 		return b.bound
 	}
 	b := bound{rules: c.bind(*call, under)}
+	if r, ok := b.rules.(interface {
+		IsPath(jsonstream.Pointer) bool
+	}); ok {
+		b.isPath = r.IsPath
+	}
 	if key.declared {
 		b.definition = hex.EncodeToString(key.definition[:])
 	}

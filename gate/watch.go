@@ -90,7 +90,7 @@ func (p *pending) asSeen(w *watch) {
 		return
 	}
 	set := p.set.Seen(p.tool, w.found)
-	c := session.Call{Proposal: p.id, Tool: p.tool, Agent: p.call.Agent, Turn: p.call.Turn, ID: p.call.ID, Args: args}
+	c := session.Call{Proposal: p.id, Tool: p.tool, Agent: p.call.Agent, Turn: p.call.Turn, ID: p.call.ID, Args: args, Paths: p.isPath}
 	ctx := context.Background() // bounded by the limit of the store
 	look := func() ([]session.Decision, uint64) {
 		state := p.g.load(ctx, owner(&p.call), set.Needs(c))

@@ -14,6 +14,7 @@ import (
 func (p *pending) subject() (c session.Call, ok bool) {
 	c = session.Call{
 		Proposal: p.id, Tool: p.tool, Agent: p.call.Agent, Turn: p.call.Turn, ID: p.call.ID, ArgsHash: p.hash, To: p.to,
+		Paths: p.isPath,
 	}
 	document := p.eval.Document()
 	if p.g.local && !p.set.Foreign(p.tool) && bytes.Equal(document.Text(), p.final) {

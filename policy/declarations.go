@@ -1,18 +1,62 @@
 package policy
 
 import (
+	"slices"
+
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/policy/match"
 	"github.com/stopgate/stopgate/policy/syntax"
+	"github.com/stopgate/stopgate/schema"
 )
 
-// SessionPolicies are the session policies of all files, in order.
+// SessionPolicies are the session policies of all files, in order. A key is one of paths
+// where a table calls the argument a path, unless the policy says that values are
+// compared (THREATS H12).
 func (p *Program) SessionPolicies() []*syntax.SessionPolicy {
 	var all []*syntax.SessionPolicy
 	for _, l := range p.layers() {
-		all = append(all, l.File.Sessions...)
+		for _, s := range l.File.Sessions {
+			if !s.KeyIsPath && !s.KeyIsValue && p.keyedByPath(s) {
+				paths := *s
+				paths.KeyIsPath = true
+				s = &paths
+			}
+			all = append(all, s)
+		}
 	}
 	return all
+}
+
+// keyedByPath reports whether a table of any of the policy's tools declares its key to be
+// a path. It then is one for all of them: a file that was read under one name is the one
+// that is written.
+func (p *Program) keyedByPath(s *syntax.SessionPolicy) bool {
+	tools := slices.Concat(s.Before, s.Requires, s.InvalidatedBy, s.Tools)
+	if len(s.Key) == 0 || len(tools) == 0 {
+		return false
+	}
+	for _, l := range p.layers() {
+		for _, t := range l.File.Tools {
+			if t.Schema == nil || !slices.ContainsFunc(tools, func(tool string) bool { return concerns(t, tool) }) {
+				continue
+			}
+			for _, pointer := range s.Key {
+				if slices.ContainsFunc(t.Schema.Reach(pointer).Places, func(at *schema.Place) bool { return at.Has(schema.Path) }) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// concerns reports whether a table speaks of a tool, or of tools that a glob names.
+func concerns(t *syntax.ToolTable, tool string) bool {
+	matches := func(glob, name string) bool {
+		n, err := match.ParseName(glob)
+		return err == nil && n.Match(name)
+	}
+	return matches(t.Name, tool) || slices.ContainsFunc(append([]string{t.Name}, t.Also...), func(name string) bool { return matches(tool, name) })
 }
 
 // SessionHash identifies the session policies alone: what a snapshot is bound to

@@ -114,3 +114,28 @@ func TestPathResolution(t *testing.T) {
 		}
 	}
 }
+
+// Proves H12: the key of a session policy is one of paths where a table of one of its tools
+// says so, in whichever file.
+func TestKeysOfPaths(t *testing.T) {
+	const session = "[[session]]\ntype = \"require\"\nbefore = \"merge\"\nrequires = \"fs_*\"\nkey = \"/file\"\n"
+	for _, c := range []struct {
+		name, tables, more string
+		want               bool
+	}{
+		{"no table", "", "", false},
+		{"of a tool that has to come first", "[tools.fs_read.parameters.file]\ntype = \"path\"\n", "", true},
+		{"by a further name", "[tools.read]\nalso = [\"fs_read\"]\n[tools.read.parameters.file]\ntype = \"path\"\n", "", true},
+		{"of many tools", "[tools.\"m*\".parameters.file]\ntype = \"path\"\n", "", true},
+		{"another type", "[tools.fs_read.parameters.file]\ntype = \"string\"\n", "", false},
+		{"another argument", "[tools.fs_read.parameters.name]\ntype = \"path\"\n", "", false},
+		{"another tool", "[tools.read.parameters.file]\ntype = \"path\"\n", "", false},
+		{"values are asked for", "[tools.fs_read.parameters.file]\ntype = \"path\"\n", "key_type = \"value\"\n", false},
+		{"paths are asked for", "", "key_type = \"path\"\n", true},
+	} {
+		p := layers(t, session+c.more, c.tables)
+		if got := p.SessionPolicies()[0].KeyIsPath; got != c.want {
+			t.Errorf("%s: %v", c.name, got)
+		}
+	}
+}

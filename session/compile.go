@@ -127,7 +127,7 @@ func quota(t *syntax.SessionPolicy, env match.Env) *Quota {
 }
 
 func keyOf(t *syntax.SessionPolicy, env match.Env) keyer {
-	return keyer{pointers: t.Key, path: t.KeyIsPath, env: env}
+	return keyer{pointers: t.Key, path: t.KeyIsPath, value: t.KeyIsValue, env: env}
 }
 
 func missingOf(t *syntax.SessionPolicy) missingKey {

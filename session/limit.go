@@ -96,11 +96,15 @@ func (q *Quota) Within(d time.Duration) *Quota {
 // InSession counts each session by itself.
 func (q *Quota) InSession() *Quota { q.scope = OfSession; return q }
 
-// Key counts the calls of each value at the pointer by themselves.
+// Key counts the calls of each value at the pointer by themselves. A pointer that the
+// schema calls a path is compared as one.
 func (q *Quota) Key(pointers ...string) *Quota { q.err = q.key.set(q.err, pointers); return q }
 
-// PathKey is Key for values that are paths.
+// PathKey is Key for values that are paths, whatever the schema says.
 func (q *Quota) PathKey(pointers ...string) *Quota { q.key.path = true; return q.Key(pointers...) }
+
+// ValueKey is Key for values that are compared by their letters, whatever the schema says.
+func (q *Quota) ValueKey(pointers ...string) *Quota { q.key.value = true; return q.Key(pointers...) }
 
 // AllowMissingKey lets calls without a key value, or without an amount, pass
 // uncounted.

@@ -92,6 +92,12 @@ func (r *Requirement) PathKey(pointers ...string) *Requirement {
 	return r.Key(pointers...)
 }
 
+// ValueKey is Key for values that are compared by their letters, whatever the schema says.
+func (r *Requirement) ValueKey(pointers ...string) *Requirement {
+	r.key.value = true
+	return r.Key(pointers...)
+}
+
 // AllowMissingKey lets calls without a key value pass (TPS-18); by default they are
 // denied key_unavailable (THREATS H8).
 func (r *Requirement) AllowMissingKey() *Requirement { r.missing = allowMissing; return r }

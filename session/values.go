@@ -13,6 +13,7 @@ import (
 type keyer struct {
 	pointers []jsonstream.Pointer // the first that is present counts (TPS-22)
 	path     bool                 // values are paths, compared in canonical form (Q15, THREATS H12)
+	value    bool                 // they are not, whatever a schema says
 	env      match.Env
 }
 
@@ -45,7 +46,7 @@ func (k *keyer) look(room []string, c *Call) (values []string, ok bool) {
 		} else if leaves, complete = p.All(nil, c.Args); !complete {
 			return nil, false
 		}
-		found, ok := k.texts(room, leaves, k.path || c.Paths != nil && c.Paths(p))
+		found, ok := k.texts(room, leaves, k.path || !k.value && c.Paths != nil && c.Paths(p))
 		switch {
 		case !ok:
 			return nil, false

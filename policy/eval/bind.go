@@ -1,6 +1,9 @@
 package eval
 
 import (
+	"slices"
+	"sync/atomic"
+
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/jsonstream"
 	"github.com/stopgate/stopgate/policy/syntax"
@@ -21,6 +24,39 @@ type Binding struct {
 	// unknown: no file knows the tool; otherwise is what becomes of it then.
 	unknown   bool
 	otherwise stopgate.Mode
+	// paths is memory of IsPath.
+	paths atomic.Pointer[[]knownPath]
+}
+
+// knownPath says whether a pointer names a path.
+type knownPath struct {
+	pointer jsonstream.Pointer
+	is      bool
+}
+
+// maxPaths bounds that memory.
+const maxPaths = 64
+
+// IsPath reports whether the tool's schema, as the call's definition and the policies
+// have it, calls what a pointer names a path.
+func (b *Binding) IsPath(pointer jsonstream.Pointer) bool {
+	var known []knownPath
+	if old := b.paths.Load(); old != nil {
+		known = *old
+	}
+	for i := range known {
+		if slices.Equal(known[i].pointer, pointer) {
+			return known[i].is
+		}
+	}
+	is := slices.ContainsFunc(b.run.views, func(v *view) bool {
+		return slices.ContainsFunc(v.schema.Reach(pointer).Places, func(p *schema.Place) bool { return p.Has(schema.Path) })
+	})
+	if len(known) < maxPaths { // of two at once one is remembered
+		now := append(slices.Clip(known), knownPath{slices.Clone(pointer), is})
+		b.paths.Store(&now)
+	}
+	return is
 }
 
 // Bind resolves everything about a call that does not depend on its arguments:

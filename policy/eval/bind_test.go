@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/jsonstream"
 	"github.com/stopgate/stopgate/policy/match"
 )
 
@@ -255,5 +256,34 @@ func TestPointers(t *testing.T) {
 				t.Fatalf("%s at %q, want %q", spell(v), v.Pointer, c.want)
 			}
 		})
+	}
+}
+
+// Proves H12: what the schema of a call calls a path, for the keys of session policies.
+func TestBindingIsPath(t *testing.T) {
+	p := layers(t, match.Env{}, `
+[tools.edit.parameters.file]
+type = "path"
+[tools.edit.parameters.all]
+type = "array"
+items = { type = "path" }
+[tools.edit.parameters.text]
+type = "string"
+[tools.edit.policy]
+run = "ask"
+`)
+	for _, tool := range []stopgate.ToolName{"edit", "unknown"} {
+		b := p.Bind(stopgate.Call{Tool: tool})
+		for range 2 { // asked, and remembered
+			for pointer, want := range map[string]bool{"/file": true, "/all": true, "/all/*": true, "/text": false, "/none": false} {
+				at, err := jsonstream.ParsePointer(pointer)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if got := b.IsPath(at); got != (want && tool == "edit") {
+					t.Errorf("%s of %s: %v", pointer, tool, got)
+				}
+			}
+		}
 	}
 }

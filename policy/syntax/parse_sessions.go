@@ -53,7 +53,7 @@ func (p *parser) session(t *tomltree.Value) {
 		}
 	}
 	word, _ := p.word(t.Get("key_type"), "value", "path")
-	s.KeyIsPath = word == "path"
+	s.KeyIsPath, s.KeyIsValue = word == "path", word == "value"
 	s.InvalidatedBy = p.toolNames(t.Get("invalidated_by"))
 	s.Observed = p.flag(t.Get("require_observed"))
 	s.AcceptUnknown = p.flag(t.Get("accept_unknown"))

@@ -28,7 +28,8 @@ type SessionPolicy struct {
 	Off           bool   // enabled = false
 	When          []SessionCondition
 	Key           []jsonstream.Pointer
-	KeyIsPath     bool
+	KeyIsPath     bool // key_type = "path"
+	KeyIsValue    bool // key_type = "value" is written, whatever is declared
 	AllowNoKey    bool // on_missing_key = "allow"
 	Within        int64
 	InvalidatedBy []string
@@ -105,6 +106,9 @@ func (s *SessionPolicy) meaning() string {
 		field("key", k)
 	}
 	field("path", s.KeyIsPath)
+	if s.KeyIsValue {
+		field("value", true)
+	}
 	field("no_key", s.AllowNoKey)
 	field("within", s.Within)
 	list("invalidated_by", s.InvalidatedBy)
