@@ -63,6 +63,7 @@ func (r *answer) Call(e *stopgate.Event) {
 		}
 	case stopgate.CallEnded:
 		if e.ID != "" {
+			c.id = e.ID
 			c.pending.Identify(e.ID)
 		}
 		v := c.pending.Close(e.End)
@@ -95,7 +96,7 @@ func (r *answer) start(e *stopgate.Event) {
 		return
 	}
 	a.calls++
-	c := &call{number: a.calls, tool: e.Tool, declared: declared, pending: p, part: e.Call}
+	c := &call{number: a.calls, tool: e.Tool, declared: declared, id: e.ID, at: t, pending: p, part: e.Call}
 	c.state = Call{Number: c.number, Proposal: p.ID(), Tool: e.Tool, Observed: !p.Enforced()}
 	r.calls[e.Call] = c
 	c.change(a.Watch, nil)
@@ -156,12 +157,14 @@ func (r *answer) run(request provider.Request) (provider.Reply, error) {
 	defer r.asks.Wait()
 	defer close(r.done)
 	a.Watch.Asked()
-	s, err := a.ask(r.ctx, request, r)
+	seen := a.observedModel(r.ctx, &request)
+	s, err := a.ask(r.ctx, request, r, seen)
 	if err != nil {
 		return provider.Reply{}, err
 	}
 	r.stream.Store(s)
 	reply, err := s.Run()
+	seen.end(s, reply.Stopped, err)
 	a.Watch.Answered()
 	if err == nil {
 		err = r.err

@@ -12,6 +12,8 @@ import (
 type call struct {
 	number   int
 	tool     stopgate.ToolName
+	id       stopgate.CallID
+	at       Tool // the definition, zero for a tool that the model was not told of
 	declared bool
 	pending  *gate.Pending
 	asked    bool

@@ -31,6 +31,8 @@ type Runner interface {
 type Tool struct {
 	stopgate.ToolDefinition
 	Server stopgate.ServerID // the MCP server that has it, "" for none
+	// Transport is how the server is reached, "pipe" or "tcp".
+	Transport string
 	// Refused is why every call of it is refused: the model is not told of the tool. ""
 	// for one that can be called.
 	Refused stopgate.Code
@@ -70,6 +72,8 @@ type Options struct {
 	Now func() time.Time
 	// Wait waits before a request is repeated; nil for real time.
 	Wait func(ctx context.Context, d time.Duration) error
+	// Observer is told how long models and tools take; nil for nobody.
+	Observer Observer
 	// MaxSteps is how many answers one message may lead to, 0 for 200.
 	MaxSteps int
 }

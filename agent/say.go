@@ -26,6 +26,8 @@ func Interrupted() error { return errInterrupted }
 // or the person has to speak. With an empty text it goes on where the conversation
 // stands. The end of ctx ends it; the conversation stays whole.
 func (a *Agent) Say(ctx context.Context, text string) (sum Summary, err error) {
+	ctx, end := a.observedMessage(ctx)
+	defer func() { end(err) }()
 	if text != "" {
 		if err := a.append(ctx, conversation.Entry{Kind: conversation.User, Text: text}); err != nil {
 			return sum, err
@@ -88,9 +90,12 @@ var retries = []time.Duration{time.Second, 4 * time.Second, 15 * time.Second}
 const maxWait = time.Minute
 
 // ask sends a request, again where the provider says that it can be repeated.
-func (a *Agent) ask(ctx context.Context, request provider.Request, sink provider.Sink) (*provider.Stream, error) {
+func (a *Agent) ask(ctx context.Context, request provider.Request, sink provider.Sink, seen *observation) (*provider.Stream, error) {
 	for try := 0; ; try++ {
 		s, err := a.Endpoint.Ask(ctx, request, sink)
+		if err != nil {
+			seen.end(nil, false, err)
+		}
 		after, again := provider.Again(err)
 		if !again || try == len(retries) {
 			return s, err
@@ -193,11 +198,13 @@ func (a *Agent) run(ctx context.Context, c *call, out stopgate.Outcome) error {
 		s.Preview = preview
 	})
 	began := a.Now()
-	result := a.Tools.Run(ctx, Task{Tool: c.tool, Args: string(out.Args), Progress: func(text string) {
+	within, end := a.observedTool(ctx, c, string(out.Args))
+	result := a.Tools.Run(within, Task{Tool: c.tool, Args: string(out.Args), Progress: func(text string) {
 		c.change(a.Watch, func(s *Call) { s.Progress = text })
 	}})
-	took := a.Now().Sub(began)
+	ended := a.Now()
 	text, withheld, err := a.observe(ctx, c, out, result)
+	end(ended, text, result.Failed)
 	if err != nil {
 		return err
 	}
@@ -206,7 +213,7 @@ func (a *Agent) run(ctx context.Context, c *call, out stopgate.Outcome) error {
 	}
 	err = a.append(ctx, conversation.Entry{Kind: conversation.Result, Call: c.part, Text: text, Failed: result.Failed})
 	c.change(a.Watch, func(s *Call) {
-		s.State, s.Result, s.Withheld, s.Took = Done, text, withheld, took
+		s.State, s.Result, s.Withheld, s.Took = Done, text, withheld, ended.Sub(began)
 		if result.Failed {
 			s.State = Failed
 		}

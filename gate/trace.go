@@ -2,7 +2,6 @@ package gate
 
 import (
 	"context"
-	"strings"
 	"time"
 
 	"github.com/stopgate/stopgate"
@@ -92,27 +91,15 @@ func (s several) Note(ctx context.Context, r stopgate.Record) {
 }
 
 type tracing struct {
-	to     Tracer
-	redact []jsonstream.Pointer
-	args   bool
+	to   Tracer
+	hide Hidden // nil: arguments are not shown at all
 }
 
-// Redacted stands in the place of a value that is not shown.
-const Redacted = "[redacted]"
-
 // WithTracer adds a tracer. With pointers events carry the arguments, without the
-// values that the pointers name: "*" stands for every member or element, "**" for
-// any depth. A pointer that is none redacts everything.
+// values that the pointers name, see [Hide].
 func WithTracer(t Tracer, redact ...string) Option {
 	return func(c *config) {
-		c.tracer = &tracing{to: t, args: len(redact) > 0}
-		for _, text := range redact {
-			p, err := jsonstream.ParsePointer(text)
-			if err != nil {
-				p = jsonstream.Pointer{"**"}
-			}
-			c.tracer.redact = append(c.tracer.redact, p)
-		}
+		c.tracer = &tracing{to: t, hide: Hide(redact...)}
 	}
 }
 
@@ -194,59 +181,8 @@ func (g *Gate) noted(ctx context.Context, r stopgate.Record) {
 
 // show is the arguments as a tracer may see them.
 func (t *tracing) show(root jsonstream.Value) string {
-	if t == nil || !t.args || !root.IsValid() {
+	if t == nil || t.hide == nil || !root.IsValid() {
 		return ""
 	}
-	return string(t.append(nil, root, t.redact))
-}
-
-// append writes a value; rules are the pointers that still apply below it.
-func (t *tracing) append(dst []byte, v jsonstream.Value, rules []jsonstream.Pointer) []byte {
-	for _, r := range rules {
-		if len(r) == 0 || len(r) == 1 && r[0] == "**" {
-			return jsonstream.AppendQuote(dst, Redacted)
-		}
-	}
-	switch v.Kind() {
-	case jsonstream.Object:
-		dst = append(dst, '{')
-		first := true
-		for key, value := range v.Members() {
-			if !first {
-				dst = append(dst, ',')
-			}
-			first = false
-			dst = append(jsonstream.AppendQuote(dst, key.Text()), ':')
-			dst = t.append(dst, value, below(rules, key.Text()))
-		}
-		return append(dst, '}')
-	case jsonstream.Array:
-		dst = append(dst, '[')
-		first := true
-		for value := range v.Elements() {
-			if !first {
-				dst = append(dst, ',')
-			}
-			first = false
-			dst = t.append(dst, value, below(rules, "*"))
-		}
-		return append(dst, ']')
-	}
-	return append(dst, v.Raw()...)
-}
-
-// below lists what is left of the pointers one step further. Names are compared
-// without regard to case: a secret is one in any spelling.
-func below(rules []jsonstream.Pointer, token string) []jsonstream.Pointer {
-	var left []jsonstream.Pointer
-	for _, r := range rules {
-		for r[0] == "**" {
-			left = append(left, r)
-			r = r[1:]
-		}
-		if r[0] == "*" || strings.EqualFold(r[0], token) {
-			left = append(left, r[1:])
-		}
-	}
-	return left
+	return string(t.hide.Append(nil, root))
 }

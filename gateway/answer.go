@@ -78,7 +78,7 @@ func (x *exchange) send(r *http.Request, body []byte) (*http.Response, *refusal)
 	if x.req.Stream {
 		limit = x.upstream.Timeouts.Answer
 	}
-	x.seen.sent(x.upstream, out.Header)
+	x.seen.sent(x.upstream, out.Header, body)
 	late := time.AfterFunc(limit, func() { x.cancel(errAnswerLate) })
 	answer, err := x.upstream.Transport.RoundTrip(out)
 	if late.Stop(); err == nil {

@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"context"
+	"io"
 	"net/http"
 	"strings"
 	"time"
@@ -31,6 +32,16 @@ type Observation interface {
 	End(o *Observed)
 }
 
+// ContentObservation is an [Observation] that wants content: what models are asked, and
+// what they answer before the gate has judged it.
+type ContentObservation interface {
+	Observation
+	// Content is given the body of a request to a model before Send is called. It may be
+	// kept and must not be changed. The writer gets the bytes of the answer as they come;
+	// nil for nobody.
+	Content(o *Observed, body []byte) io.Writer
+}
+
 // Observed is what there is to know about an exchange. It holds no content.
 type Observed struct {
 	Method, Route string // "/v1/models/{id}"
@@ -47,12 +58,15 @@ type Observed struct {
 	Limit    int // of tokens that it asked for; 0 if it did not say
 
 	Upstream, Address string // id, and HOST:PORT
+	Scheme            string // of the client's request: http or https
+	Path              string // of it, as the client wrote it
 	Canned            bool   // the upstream is the replay model
 
 	Begun, Sent, Answered, First, Ended time.Time // zero: never; Answered is the header, First the first bytes of the body
 	UpstreamStatus, Status              int       // of the provider's and of our answer; 0 if there was none
 	Fault                               stopgate.Code
 	Answer                              wire.Answer
+	Events                              bool // the answer came as server-sent events
 
 	Calls, Denied int
 	Arguments     int64 // bytes of arguments that came
@@ -63,7 +77,8 @@ type Observed struct {
 // sight is an exchange under observation. A nil sight observes nothing.
 type sight struct {
 	Observed
-	to Observation
+	to   Observation
+	copy io.Writer // gets the answer; nil for nobody
 }
 
 // statusWriter notes the status of a response.
@@ -90,7 +105,11 @@ func (g *Gateway) watched(w http.ResponseWriter, r *http.Request, rt *route, v *
 	}
 	s := &sight{Observed: Observed{
 		Method: rt.method, Route: "/" + strings.Join(rt.segments, "/"), Principal: v.principal, Begun: time.Now(),
+		Scheme: "http", Path: r.URL.Path,
 	}}
+	if r.TLS != nil {
+		s.Scheme = "https"
+	}
 	ctx, to := g.observer.Begin(r.Context(), r, &s.Observed)
 	if to == nil {
 		return w, r
@@ -110,19 +129,33 @@ func (s *sight) begin(x *exchange) {
 }
 
 // sent notes that the request goes upstream.
-func (s *sight) sent(u *upstream, h http.Header) {
+func (s *sight) sent(u *upstream, h http.Header, body []byte) {
 	if s == nil {
 		return
 	}
-	s.Upstream, s.Address, s.Canned, s.Sent = u.ID, u.base.Host, u.canned, time.Now()
+	s.Upstream, s.Address, s.Canned, s.Sent = u.ID, u.address(), u.canned, time.Now()
+	s.copy = nil
+	if to, ok := s.to.(ContentObservation); ok && s.Model != "" {
+		s.copy = to.Content(&s.Observed, body)
+	}
 	s.to.Send(&s.Observed, h)
 }
 
 // answered notes the header of the answer.
 func (s *sight) answered(a *http.Response) {
-	if s != nil {
-		s.Answered, s.UpstreamStatus = time.Now(), a.StatusCode
+	if s == nil {
+		return
 	}
+	s.Answered, s.UpstreamStatus, s.Events = time.Now(), a.StatusCode, mediaType(a.Header) == "text/event-stream"
+	if s.copy != nil {
+		a.Body = copied{io.TeeReader(a.Body, s.copy), a.Body}
+	}
+}
+
+// copied is a body of which somebody gets a copy.
+type copied struct {
+	io.Reader
+	io.Closer
 }
 
 // first notes the first bytes of the answer's body.
@@ -205,6 +238,18 @@ func (l observations) End(o *Observed) {
 	}
 }
 
+// Content implements [ContentObservation]: it is the first one's that wants it.
+func (l observations) Content(o *Observed, body []byte) io.Writer {
+	for _, to := range l {
+		if c, ok := to.(ContentObservation); ok {
+			if w := c.Content(o, body); w != nil {
+				return w
+			}
+		}
+	}
+	return nil
+}
+
 // Span is that of the first observation that has one.
 func (l observations) Span() (trace, span string) {
 	for _, to := range l {
@@ -235,7 +280,8 @@ func (s *sight) span() (trace, span string) {
 func Provider(o *Observed) string {
 	for suffix, name := range map[string]string{
 		"openai.com": "openai", "anthropic.com": "anthropic", "openai.azure.com": "azure.ai.openai", "groq.com": "groq", "mistral.ai": "mistral_ai",
-		"deepseek.com": "deepseek", "x.ai": "x_ai", "perplexity.ai": "perplexity",
+		"deepseek.com": "deepseek", "x.ai": "x_ai", "perplexity.ai": "perplexity", "moonshot.ai": "moonshot_ai", "cohere.com": "cohere",
+		"generativelanguage.googleapis.com": "gcp.gemini", "aiplatform.googleapis.com": "gcp.vertex_ai", "amazonaws.com": "aws.bedrock",
 	} {
 		host, _, _ := strings.Cut(o.Address, ":")
 		if host == suffix || strings.HasSuffix(host, "."+suffix) {

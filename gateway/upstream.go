@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"net/url"
 	"strings"
@@ -107,6 +108,14 @@ func (u *upstream) request(ctx context.Context, r *http.Request, body *payload, 
 		}
 	}
 	return out, nil
+}
+
+// address is where the upstream is, HOST:PORT.
+func (u *upstream) address() string {
+	if u.base.Port() != "" {
+		return u.base.Host
+	}
+	return net.JoinHostPort(u.base.Hostname(), map[string]string{"http": "80", "https": "443"}[u.base.Scheme])
 }
 
 // url joins the base URL and the client's path and query.

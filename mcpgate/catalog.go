@@ -103,7 +103,7 @@ func (c *conn) fetch(ctx context.Context, x *exchange) error {
 	for range maxPages {
 		r, err := c.request(ctx, outgoing{
 			method: "tools/list", version: x.meta.version, headers: map[string]string{mirror.Method: "tools/list"},
-			text: func(id jsonrpc.ID) ([]byte, error) {
+			text: func(id jsonrpc.ID, _ *observation) ([]byte, error) {
 				return jsonrpc.AppendRequest(nil, id, "tools/list", c.listParams(x, cursor)), nil
 			},
 		})

@@ -9,7 +9,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/mcpgate/link"
 	"github.com/stopgate/stopgate/wire/jsonrpc"
 )
@@ -130,8 +129,9 @@ func (c *conn) nextID() jsonrpc.ID {
 type outgoing struct {
 	x       *exchange // whose request it is; nil for the gate's own
 	method  string
-	tool    stopgate.ToolName // of tools/call, as the policy names it
-	text    func(id jsonrpc.ID) ([]byte, error)
+	about   Observed // what there is to observe beside the method
+	seen    *observation
+	text    func(id jsonrpc.ID, seen *observation) ([]byte, error)
 	version string
 	headers map[string]string
 }
@@ -140,9 +140,9 @@ type outgoing struct {
 // too long has failed.
 func (c *conn) request(ctx context.Context, o outgoing) (r link.Reply, err error) {
 	if c.p.g.observer != nil {
-		var end func(string)
-		ctx, end = c.p.g.observed(ctx, Observed{Outgoing: true, Method: o.method, Tool: o.tool, Server: c.name(), Version: o.version})
-		defer func() { end(failureOfServer(r, err)) }()
+		o.about.Outgoing, o.about.Method, o.about.Server = true, o.method, c.name()
+		ctx, o.seen = c.p.g.observed(ctx, o.about)
+		defer func() { o.seen.replied(r, err) }()
 	}
 	l, err := c.open(ctx)
 	if err != nil {
@@ -167,13 +167,14 @@ func (c *conn) ask(ctx context.Context, l link.Link, o outgoing) (link.Reply, er
 		delete(c.calls, id)
 		c.mu.Unlock()
 	}()
-	text, err := o.text(id)
+	text, err := o.text(id, o.seen)
 	if err != nil {
 		return link.Reply{}, err
 	}
 	if o.version != "" {
 		version = o.version
 	}
+	o.seen.sent(l, id, version)
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	patience := time.AfterFunc(c.p.g.set.Timeout, func() { cancel(errSilent) })

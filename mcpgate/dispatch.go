@@ -82,18 +82,17 @@ func (p *peer) passTo(ctx context.Context, c *conn, m *jsonrpc.Message, x *excha
 
 // pass forwards a request with our id and our progress token.
 func (c *conn) pass(m *jsonrpc.Message, x *exchange, edit func(*jsonrpc.Edits)) (link.Reply, error) {
-	return c.passAs(m, x, nameOf(m), nil, edit)
+	return c.passAs(m, x, nameOf(m), nil, nil, edit)
 }
 
 // passAs is pass for a request whose name towards the server is another one, with
 // headers that mirror arguments.
-func (c *conn) passAs(m *jsonrpc.Message, x *exchange, name string, headers map[string]string, edit func(*jsonrpc.Edits)) (link.Reply, error) {
+func (c *conn) passAs(m *jsonrpc.Message, x *exchange, name string, args []byte, headers map[string]string, edit func(*jsonrpc.Edits)) (link.Reply, error) {
 	o := outgoing{x: x, method: m.Method}
-	if m.Method == "tools/call" {
-		if o.tool = stopgate.ToolName(name); c.server.ID != "" {
-			o.tool = stopgate.ToolName(string(c.server.ID) + "__" + name)
-		}
+	if o.about.of(m, name); o.about.Tool != "" {
+		o.about.Tool = canonical(c.server.ID, o.about.Tool)
 	}
+	o.about.Arguments, o.about.Traced = args, x.meta.traceparent != ""
 	if x.modern {
 		o.version, o.headers = x.meta.version, map[string]string{mirror.Method: m.Method}
 		if name != "" {
@@ -103,8 +102,9 @@ func (c *conn) passAs(m *jsonrpc.Message, x *exchange, name string, headers map[
 			o.headers[k] = v
 		}
 	}
-	o.text = func(id jsonrpc.ID) ([]byte, error) {
+	o.text = func(id jsonrpc.ID, seen *observation) ([]byte, error) {
 		e := m.Edit().ID(id)
+		seen.trace(e, m.Params)
 		if x.meta.token.IsValid() {
 			e.Replace(x.meta.token, []byte(id))
 		}

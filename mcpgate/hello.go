@@ -106,7 +106,7 @@ func (c *conn) introduce(ctx context.Context, h *hello, x *exchange) (link.Reply
 }
 
 func (c *conn) sayHello(ctx context.Context, l link.Link, h *hello, x *exchange) (link.Reply, error) {
-	text := func(id jsonrpc.ID) ([]byte, error) { return c.introduction(h, id) }
+	text := func(id jsonrpc.ID, _ *observation) ([]byte, error) { return c.introduction(h, id) }
 	r, err := c.ask(ctx, l, outgoing{x: x, method: "initialize", text: text})
 	if err == nil && r.Message.Kind == jsonrpc.Response {
 		if v, ok := r.Message.Result.Get("protocolVersion"); ok && v.Kind() == jsonstream.String {

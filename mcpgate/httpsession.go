@@ -57,6 +57,7 @@ func (s *sessions) begin(who stopgate.Principal) *httpSession {
 	id := rand.Text() + rand.Text()
 	h := &httpSession{id: id, users: 1, used: time.Now(), gone: make(chan struct{})}
 	h.peer = s.g.newPeer(session.Owner{Principal: who, Session: stopgate.SessionID("mcp:" + id)}, h.stray)
+	h.peer.session = id
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed || len(s.byID) >= maxSessions {

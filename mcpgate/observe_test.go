@@ -86,3 +86,127 @@ func TestObserver(t *testing.T) {
 		}
 	}
 }
+
+// ledger is an observer that keeps what it is told, and names a trace to servers.
+type ledger struct {
+	mu   sync.Mutex
+	seen []mcpgate.Observed
+}
+
+func (l *ledger) Request(ctx context.Context, o *mcpgate.Observed) (context.Context, func()) {
+	if o.Outgoing && o.Traced {
+		o.Traceparent = "00-ours-01"
+	}
+	return ctx, func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.seen = append(l.seen, *o)
+	}
+}
+
+// Place implements [link.Placed].
+func (l *fakeLink) Place() link.Place {
+	return link.Place{Transport: "tcp", Protocol: "http", Address: "files.example:443", Session: "the server's"}
+}
+
+// Proves WIRE 8.7, 10.1: an observer is told which session, transport and ids a request
+// has, at either end; arguments and result are there as they are; the name of the trace
+// that a client sent gives way to ours, and everything else of _meta stays.
+func TestObserverDetails(t *testing.T) {
+	book := new(ledger)
+	f := newFake(echoTool)
+	b := build(t, free, mcpgate.Settings{}, map[string]*fake{"": f}, func(o *mcpgate.Options) { o.Observer = book })
+	c := b.stdio()
+	c.hello("{}")
+	c.ask(`{"jsonrpc":"2.0","id":"r-7","method":"tools/call","params":{"name":"echo","arguments":{"text":"a","n":1.50},"_meta":{"x":1,"traceparent":"theirs","tracestate":"v=1"}}}`)
+	c.ask(`{"jsonrpc":"2.0","id":8,"method":"resources/read","params":{"uri":"file:///x"}}`)
+	book.mu.Lock()
+	defer book.mu.Unlock()
+	var served, asked, resource *mcpgate.Observed
+	for i := range book.seen {
+		switch o := &book.seen[i]; {
+		case o.Method == "tools/call" && o.Outgoing:
+			asked = o
+		case o.Method == "tools/call":
+			served = o
+		case o.Method == "resources/read" && !o.Outgoing:
+			resource = o
+		}
+	}
+	if served == nil || asked == nil || resource == nil {
+		t.Fatalf("%+v", book.seen)
+	}
+	if served.ID != "r-7" || served.Transport != "pipe" || served.Protocol != "" || served.Session != "" || served.Version != "2025-11-25" ||
+		string(served.Arguments) != `{"text":"a","n":1.50}` || !strings.Contains(string(served.Result), `"ran"`) || served.Traceparent != "theirs" || served.Tracestate != "v=1" {
+		t.Errorf("%+v", served)
+	}
+	if asked.ID == "" || asked.ID == "r-7" || asked.Transport != "tcp" || asked.Protocol != "http" || asked.Address != "files.example:443" || asked.Session != "the server's" ||
+		asked.Version != "2025-11-25" || string(asked.Arguments) != `{"text":"a","n":1.50}` {
+		t.Errorf("%+v", asked)
+	}
+	if resource.Resource != "file:///x" || resource.Code != "-32601" || resource.ID != "8" {
+		t.Errorf("%+v", resource)
+	}
+	sent := f.calls("tools/call")
+	if len(sent) != 1 || !strings.Contains(sent[0], `"_meta":{"x":1,"traceparent":"00-ours-01"}`) {
+		t.Errorf("%q", sent)
+	}
+}
+
+// Proves WIRE 8.7: a server is told of a trace that the client did not name, beside what
+// the gate itself puts into a call.
+func TestTraceWithoutOne(t *testing.T) {
+	f := newFake(echoTool)
+	b := build(t, free, mcpgate.Settings{}, map[string]*fake{"": f}, func(o *mcpgate.Options) { o.Observer = teller{} })
+	c := b.stdio()
+	c.hello("{}")
+	c.ask(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo"}}`)
+	c.ask(call("2", "echo", `{"text":"a"}`))
+	sent := f.calls("tools/call")
+	if len(sent) != 2 {
+		t.Fatalf("%q", sent)
+	}
+	for i, want := range []string{`"arguments":{}`, `"arguments":{"text":"a"}`} {
+		m, err := jsonrpc.Read([]byte(sent[i]))
+		if err != nil {
+			t.Fatal(err, sent[i])
+		}
+		meta, _ := m.Params.Get("_meta")
+		if string(meta.Raw()) != `{"traceparent":"00-ours-01","tracestate":"v=2"}` || !strings.Contains(sent[i], want) {
+			t.Errorf("%s", sent[i])
+		}
+	}
+}
+
+// teller names a trace to servers.
+type teller struct{}
+
+func (teller) Request(ctx context.Context, o *mcpgate.Observed) (context.Context, func()) {
+	if o.Outgoing {
+		o.Traceparent, o.Tracestate = "00-ours-01", "v=2"
+	}
+	return ctx, nil
+}
+
+// Proves WIRE 10.1, 10.2: a session over HTTP is told, and the trace that a client names
+// which showed a token.
+func TestObserverHTTP(t *testing.T) {
+	book := new(ledger)
+	f := newFake(echoTool)
+	b := build(t, free, mcpgate.Settings{}, map[string]*fake{"": f}, func(o *mcpgate.Options) { o.Observer = book })
+	s := b.http(t)
+	id := s.session(t)
+	r := s.request(t, "POST", `{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"echo","arguments":{},"_meta":{"traceparent":"theirs"}}}`, map[string]string{"Mcp-Session-Id": id})
+	text(t, r)
+	book.mu.Lock()
+	defer book.mu.Unlock()
+	for _, o := range book.seen {
+		if o.Method == "tools/call" && !o.Outgoing {
+			if o.Session != id || o.Transport != "tcp" || o.Protocol != "http" || o.ID != "3" || !o.Traced || o.Traceparent != "theirs" {
+				t.Errorf("%+v", o)
+			}
+			return
+		}
+	}
+	t.Errorf("%+v", book.seen)
+}

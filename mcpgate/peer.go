@@ -15,11 +15,13 @@ import (
 // or all requests of one principal in the revision without sessions. It has a
 // connection of its own to every server.
 type peer struct {
-	g      *Gateway
-	owner  session.Owner
-	conns  []*conn
-	stdio  bool // reached over standard input and output
-	shared bool // stands for all requests of a principal in the revision without sessions
+	g     *Gateway
+	owner session.Owner
+	conns []*conn
+	// session is the id of a session over HTTP, "" for a client that has none.
+	session string
+	stdio   bool // reached over standard input and output
+	shared  bool // stands for all requests of a principal in the revision without sessions
 
 	// stray takes a message that belongs to no request of the client; it reports false
 	// where there is no way to the client.
@@ -49,7 +51,7 @@ type exchange struct {
 	// lasting is the context of what servers are asked for: in the revisions with
 	// sessions a client that is gone has not cancelled.
 	lasting  context.Context
-	observed func(failure string)             // ends the observation
+	observed *observation
 	header   func(name string) (string, bool) // of the HTTP request, where headers mirror the body; else nil
 
 	mu     sync.Mutex
@@ -107,7 +109,7 @@ func (p *peer) begin(ctx context.Context, m *jsonrpc.Message, send func([]byte) 
 	if x.meta.token.IsValid() {
 		x.token = append([]byte(nil), x.meta.token.Raw()...)
 	}
-	if x.observed = func(string) {}; p.g.observer != nil {
+	if p.g.observer != nil {
 		ctx, x.observed = p.g.observed(ctx, p.served(m, x))
 	}
 	x.lasting = ctx
@@ -125,7 +127,8 @@ func (p *peer) begin(ctx context.Context, m *jsonrpc.Message, send func([]byte) 
 	defer p.mu.Unlock()
 	if p.closed || len(p.order) >= maxOpen || !p.shared && p.open[m.ID] != nil {
 		x.cancel(errCancelled)
-		x.observed(strconv.Itoa(jsonrpc.InvalidRequest))
+		code := strconv.Itoa(jsonrpc.InvalidRequest)
+		x.observed.end(code, code)
 		return ctx, nil, false
 	}
 	if !p.shared {
@@ -189,9 +192,7 @@ func (p *peer) serve(ctx context.Context, m *jsonrpc.Message, send func([]byte) 
 // answer is serve for a request that is registered.
 func (p *peer) answer(ctx context.Context, m *jsonrpc.Message, x *exchange) (r reply) {
 	defer p.finish(x)
-	if p.g.observer != nil {
-		defer func() { x.observed(failureOf(r.text)) }()
-	}
+	defer func() { x.observed.answered(r.text) }()
 	defer func() {
 		if fault := recover(); fault != nil {
 			p.g.log.Error("a request failed", "method", m.Method, "panic", fault)
@@ -262,6 +263,8 @@ func (p *peer) close() {
 // requestMeta is what a request says beside its parameters.
 type requestMeta struct {
 	version      string
+	traceparent  string
+	tracestate   string
 	token        jsonstream.Value
 	capabilities jsonstream.Value
 	abilities    abilities
@@ -285,6 +288,7 @@ func readMeta(params jsonstream.Value) (r requestMeta) {
 	if v, ok := meta.Get(metaVersion); ok && v.Kind() == jsonstream.String {
 		r.version = v.Text()
 	}
+	r.traceparent, r.tracestate = textOf(meta, "traceparent"), textOf(meta, "tracestate")
 	r.token, _ = meta.Get("progressToken")
 	if jsonrpc.Literal(r.token) == "" {
 		r.token = jsonstream.Value{}

@@ -169,7 +169,7 @@ func (p *peer) round(ctx context.Context, c *conn, m *jsonrpc.Message, x *exchan
 			return p.refusal(x, out)
 		}
 	}
-	answer, err := c.passAs(m, x, name, nil, func(e *jsonrpc.Edits) {
+	answer, err := c.passAs(m, x, name, nil, nil, func(e *jsonrpc.Edits) {
 		if v, ok := m.Params.Get("name"); ok && m.Method == "prompts/get" && !p.g.one() {
 			e.Replace(v, jsonstream.AppendQuote(nil, name))
 		}

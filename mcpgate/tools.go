@@ -178,7 +178,7 @@ func (p *peer) mismatch(ctx context.Context, m *jsonrpc.Message, x *exchange, c 
 // run forwards an allowed call and sees to its result.
 func (p *peer) run(ctx context.Context, m *jsonrpc.Message, x *exchange, c *conn, t *tool, out stopgate.Outcome, round *round) reply {
 	name := string(t.Name)
-	r, err := c.passAs(m, x, name, t.marks.Headers(out.Args), func(e *jsonrpc.Edits) {
+	r, err := c.passAs(m, x, name, out.Args, t.marks.Headers(out.Args), func(e *jsonrpc.Edits) {
 		if v, _ := m.Params.Get("name"); !p.g.one() {
 			e.Replace(v, jsonstream.AppendQuote(nil, name))
 		}

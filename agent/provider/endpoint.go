@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -54,6 +56,23 @@ type Request struct {
 	System   string
 	Messages []conversation.Message
 	Tools    []stopgate.ToolDefinition
+	// Sent is told of a request that is about to be sent; what it returns gets the bytes
+	// of the answer as they come. nil for nobody, twice.
+	Sent func(body []byte) io.Writer
+}
+
+// Address is where the endpoint is, HOST:PORT.
+func (e *Endpoint) Address() string {
+	u, err := url.Parse(e.URL)
+	switch {
+	case err != nil || u.Host == "":
+		return ""
+	case u.Port() != "":
+		return u.Host
+	case u.Scheme == "http":
+		return net.JoinHostPort(u.Hostname(), "80")
+	}
+	return net.JoinHostPort(u.Hostname(), "443")
 }
 
 // codec is the codec of an API, and where it is served below the base URL.
@@ -83,6 +102,10 @@ func (e *Endpoint) Ask(ctx context.Context, r Request, sink Sink) (*Stream, erro
 		return nil, fmt.Errorf("ask the model: %w", err)
 	}
 	e.header(req.Header)
+	var heard io.Writer
+	if r.Sent != nil {
+		heard = r.Sent(body)
+	}
 	res, err := (&http.Client{Transport: e.Transport, CheckRedirect: stay}).Do(req)
 	if err != nil {
 		if cause := context.Cause(ctx); cause != nil {
@@ -96,9 +119,18 @@ func (e *Endpoint) Ask(ctx context.Context, r Request, sink Sink) (*Stream, erro
 		cancel(nil)
 		return nil, err
 	}
+	if heard != nil {
+		res.Body = copied{io.TeeReader(res.Body, heard), res.Body}
+	}
 	s := &Stream{sink: sink, body: res.Body, ctx: ctx, cancel: cancel, reader: e.API.reader(), api: e.API, names: aliases(r.Tools)}
 	s.codec = d.Stream(declared, s, wire.Options{})
 	return s, nil
+}
+
+// copied is a body of which somebody gets a copy.
+type copied struct {
+	io.Reader
+	io.Closer
 }
 
 // stay follows no redirect: the credential is for this host.

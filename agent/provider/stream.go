@@ -201,6 +201,13 @@ func (s *Stream) settle() {
 	s.cancel(errStopped)
 }
 
+// Answer is what the answer says about itself.
+func (s *Stream) Answer() wire.Answer {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.codec.Notes().Answer
+}
+
 func (s *Stream) reply() Reply {
 	s.mu.Lock()
 	defer s.mu.Unlock()

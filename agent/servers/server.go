@@ -243,8 +243,14 @@ func (s *server) state() State {
 	if st.Err == nil && s.live == nil {
 		st.Err = errStarting
 	}
+	transport := ""
+	if s.live != nil {
+		if at, ok := s.live.Link.(link.Placed); ok {
+			transport = at.Place().Transport
+		}
+	}
 	for _, t := range s.tools {
-		d := agent.Tool{ToolDefinition: t.ToolDefinition, Server: s.at.ID}
+		d := agent.Tool{ToolDefinition: t.ToolDefinition, Server: s.at.ID, Transport: transport}
 		d.Name = s.joined(t.Name)
 		if t.changed {
 			d.Refused = stopgate.CodeToolDefinitionChanged

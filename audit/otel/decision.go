@@ -13,9 +13,6 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// maxContent bounds the arguments in a span, in bytes.
-const maxContent = 8 << 10
-
 // Trace implements [gate.Tracer]: a span for the proposal, below the span of its
 // exchange if it has one.
 func (t *Tracer) Trace(ctx context.Context, e gate.TraceEvent) {
@@ -111,7 +108,7 @@ func (t *Tracer) decision(e *gate.TraceEvent) []attribute.KeyValue {
 	list = appendText(list, "stopgate.rule", ruleOf(r))
 	list = appendText(list, "stopgate.pointer", r.Pointer)
 	if t.o.Content {
-		list = appendText(list, "gen_ai.tool.call.arguments", strings.ToValidUTF8(e.Args[:min(len(e.Args), maxContent)], ""))
+		list = appendText(list, "gen_ai.tool.call.arguments", t.show([]byte(e.Args)))
 	}
 	return list
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/gateway"
+	"github.com/stopgate/stopgate/wire"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/propagation"
@@ -24,6 +25,7 @@ type exchange struct {
 	ctx    context.Context // of the server span
 	server trace.Span
 	client trace.Span // nil before the request goes upstream
+	said   *content   // nil unless content is shown
 }
 
 // Begin implements [gateway.Observer]. Only who showed a token may name the trace that
@@ -33,7 +35,10 @@ func (t *Tracer) Begin(ctx context.Context, r *http.Request, o *gateway.Observed
 		ctx = t.w3c.Extract(ctx, propagation.HeaderCarrier(r.Header))
 	}
 	ctx, span := t.tracer.Start(ctx, o.Method+" "+o.Route, trace.WithSpanKind(trace.SpanKindServer), trace.WithTimestamp(o.Begun),
-		trace.WithAttributes(attribute.String("http.request.method", o.Method), attribute.String("http.route", o.Route)))
+		trace.WithAttributes(
+			attribute.String("http.request.method", o.Method), attribute.String("http.route", o.Route),
+			attribute.String("url.path", o.Path), attribute.String("url.scheme", o.Scheme),
+		))
 	return ctx, &exchange{t: t, ctx: ctx, server: span}
 }
 
@@ -41,7 +46,8 @@ func (t *Tracer) Begin(ctx context.Context, r *http.Request, o *gateway.Observed
 func (x *exchange) Send(o *gateway.Observed, h http.Header) {
 	ctx := x.ctx
 	if o.Dialect != "" && o.Model != "" { // a model call; others are part of the exchange
-		ctx, x.client = x.t.tracer.Start(ctx, "chat "+o.Model, trace.WithSpanKind(trace.SpanKindClient), trace.WithTimestamp(o.Sent))
+		ctx, x.client = x.t.tracer.Start(ctx, "chat "+o.Model, trace.WithSpanKind(trace.SpanKindClient), trace.WithTimestamp(o.Sent),
+			trace.WithAttributes(asked(gateway.Provider(o), o.Model, o.Address)...))
 	}
 	h.Del("Traceparent")
 	h.Del("Tracestate")
@@ -56,6 +62,8 @@ func (x *exchange) Next(o *gateway.Observed) {
 		return
 	}
 	x.client.SetAttributes(modelCall(o)...)
+	x.client.SetAttributes(x.t.messages(o.Dialect, x.said, o.Events)...)
+	x.said = nil
 	if o.Fault != "" || o.UpstreamStatus >= 400 || o.UpstreamStatus == 0 {
 		fail(x.client, errorType(o))
 	}
@@ -75,14 +83,20 @@ func (x *exchange) End(o *gateway.Observed) {
 	list = appendText(list, "stopgate.dialect", o.Dialect)
 	list = appendText(list, "stopgate.upstream", o.Upstream)
 	list = appendText(list, "stopgate.session.source", o.SessionSource)
-	if o.Session != "" && !strings.HasPrefix(string(o.Session), "weak_") {
-		list = append(list, attribute.String("gen_ai.conversation.id", hashed(string(o.Session))))
-	}
+	list = append(list, conversation(o.Session)...)
 	x.server.SetAttributes(list...)
 	if o.Fault != "" || o.Status >= 500 {
 		fail(x.server, errorType(o))
 	}
 	x.server.End(trace.WithTimestamp(o.Ended))
+}
+
+// conversation is the session, if it is one.
+func conversation(session stopgate.SessionID) []attribute.KeyValue {
+	if session == "" || strings.HasPrefix(string(session), "weak_") {
+		return nil
+	}
+	return []attribute.KeyValue{attribute.String("gen_ai.conversation.id", hashed(string(session)))}
 }
 
 // hashed stands for a text that must not be repeated.
@@ -110,22 +124,38 @@ func errorType(o *gateway.Observed) string {
 
 // modelCall is what there is to say about the request to a model (WIRE 10.1).
 func modelCall(o *gateway.Observed) []attribute.KeyValue {
-	list := []attribute.KeyValue{
-		attribute.String("gen_ai.operation.name", "chat"), attribute.String("gen_ai.provider.name", gateway.Provider(o)),
-		attribute.String("gen_ai.request.model", o.Model), attribute.Bool("gen_ai.request.stream", o.Streamed),
+	list := conversation(o.Session)
+	if o.Streamed {
+		list = append(list, attribute.Bool("gen_ai.request.stream", true))
 	}
-	if o.Choices > 0 {
+	if o.Choices > 1 {
 		list = append(list, attribute.Int("gen_ai.request.choice.count", o.Choices))
 	}
 	if o.Limit > 0 {
 		list = append(list, attribute.Int("gen_ai.request.max_tokens", o.Limit))
 	}
-	list = appendText(list, "gen_ai.response.model", o.Answer.Model)
-	list = appendText(list, "gen_ai.response.id", o.Answer.ID)
-	if len(o.Answer.Finish) > 0 {
-		list = append(list, attribute.StringSlice("gen_ai.response.finish_reasons", o.Answer.Finish))
+	list = append(list, answered(&o.Answer)...)
+	if o.Streamed && !o.First.IsZero() {
+		list = append(list, attribute.Float64("gen_ai.response.time_to_first_chunk", seconds(o.First.Sub(o.Sent))))
 	}
-	if n := o.Answer.Tokens; n.Known {
+	return append(list, apiType(o.Dialect)...)
+}
+
+// asked is what there is to say about a request to a model before it is sent.
+func asked(provider, model, address string) []attribute.KeyValue {
+	return append([]attribute.KeyValue{
+		attribute.String("gen_ai.operation.name", "chat"), attribute.String("gen_ai.provider.name", provider), attribute.String("gen_ai.request.model", model),
+	}, server(address)...)
+}
+
+// answered is what an answer says about itself.
+func answered(a *wire.Answer) (list []attribute.KeyValue) {
+	list = appendText(list, "gen_ai.response.model", a.Model)
+	list = appendText(list, "gen_ai.response.id", a.ID)
+	if len(a.Finish) > 0 {
+		list = append(list, attribute.StringSlice("gen_ai.response.finish_reasons", a.Finish))
+	}
+	if n := a.Tokens; n.Known {
 		for _, c := range []struct {
 			name string
 			n    int64
@@ -138,16 +168,18 @@ func modelCall(o *gateway.Observed) []attribute.KeyValue {
 			}
 		}
 	}
-	if !o.First.IsZero() {
-		list = append(list, attribute.Float64("gen_ai.response.time_to_first_chunk", seconds(o.First.Sub(o.Sent))))
-	}
-	switch o.Dialect {
+	return list
+}
+
+// apiType names the API where the conventions have a name for it.
+func apiType(dialect string) []attribute.KeyValue {
+	switch dialect {
 	case "openai-chat":
-		list = append(list, attribute.String("openai.api.type", "chat_completions"))
+		return []attribute.KeyValue{attribute.String("openai.api.type", "chat_completions")}
 	case "openai-responses":
-		list = append(list, attribute.String("openai.api.type", "responses"))
+		return []attribute.KeyValue{attribute.String("openai.api.type", "responses")}
 	}
-	return append(list, server(o.Address)...)
+	return nil
 }
 
 // server is the place of a provider, HOST:PORT or HOST.

@@ -16,7 +16,7 @@ func TestMCPSpans(t *testing.T) {
 	kept := &keeping{}
 	x := open(t, otel.Options{Exporter: kept})
 	at := time.Now()
-	in := &mcpgate.Observed{Method: "tools/call", Tool: "read", Version: "2025-11-25", ID: `"7"`, Began: at}
+	in := &mcpgate.Observed{Method: "tools/call", Tool: "read", Version: "2025-11-25", ID: "seven", Began: at}
 	out := &mcpgate.Observed{Outgoing: true, Method: "tools/call", Tool: "read", Server: "files", Began: at}
 	ctx, end := x.Request(t.Context(), in)
 	_, endOut := x.Request(ctx, out)
@@ -33,12 +33,12 @@ func TestMCPSpans(t *testing.T) {
 		server.EndTime.Sub(server.StartTime) != 2*time.Second {
 		t.Errorf("%+v\n%+v", client, server)
 	}
-	for k, want := range map[string]string{"mcp.method.name": "tools/call", "error.type": "tool_error", "server.address": "files", "gen_ai.operation.name": "execute_tool"} {
+	for k, want := range map[string]string{"mcp.method.name": "tools/call", "error.type": "tool_error", "stopgate.server": "files", "gen_ai.operation.name": "execute_tool"} {
 		if got := attributes(client)[k]; got != want {
 			t.Errorf("%s is %q, want %q", k, got, want)
 		}
 	}
-	if got := attributes(server); got["error.type"] != "" || got["mcp.protocol.version"] != "2025-11-25" || got["jsonrpc.request.id"] != `"7"` {
+	if got := attributes(server); got["error.type"] != "" || got["mcp.protocol.version"] != "2025-11-25" || got["jsonrpc.request.id"] != "seven" {
 		t.Errorf("%v", got)
 	}
 }

@@ -11,8 +11,8 @@
 // one for the time in which people were asked. The names are those of OpenTelemetry's
 // conventions for generative AI, and stopgate.* (WIRE 10).
 //
-// What it promises: spans hold names, codes, sizes and times; arguments only where the
-// gate was told to show them and Content is set. Nothing waits for the collector: a span
+// What it promises: spans hold names, codes, sizes and times; messages, arguments and
+// results only where Content is set. Nothing waits for the collector: a span
 // that finds the queue full is dropped and counted (INVARIANTS FM3). No global of the
 // SDK is set.
 package otel
@@ -46,8 +46,11 @@ type Options struct {
 	Sample float64
 	// Service, Version and Instance name this process in its traces.
 	Service, Version, Instance string
-	// Content puts the arguments of calls into spans, as far as the gate shows them.
+	// Content puts what models, tools and people say into spans: messages, arguments of
+	// calls, results.
 	Content bool
+	// Hide are the values of arguments and results that are not shown even so.
+	Hide gate.Hidden
 	// Propagate sends the trace on to providers.
 	Propagate bool
 	// Failed hears of exports that failed. May be nil.

@@ -209,21 +209,31 @@ func (r *agentRun) run(ctx context.Context) (err error) {
 	}
 	defer served.Close()
 	front.tools, front.listing = agent.Join(own, served), func() []string { return listing(own, served) }
-	g, err := r.gate(ctx, front.approver())
+	tele, err := r.telemetry(ctx, front.watch.Notice)
+	if err != nil {
+		return err
+	}
+	defer tele.close()
+	g, err := r.gate(ctx, front.approver(), tele)
 	if err != nil {
 		return err
 	}
 	front.gate = g
 	var beside sync.WaitGroup
-	defer beside.Wait()
-	defer cancel(nil)
+	tele.run(ctx)
+	defer func() {
+		cancel(nil)
+		tele.work.Wait()
+		beside.Wait()
+	}()
 	beside.Go(func() {
 		g.Follow(ctx, r.state.orders, lockdownPoll, func(l gate.Lockdown) { front.watch.Notice(lockdownText(l)) })
 	})
 	beside.Go(func() { r.state.trust(ctx, cancel) })
 	a, err := agent.New(agent.Options{
 		Gate: g, Endpoint: r.model.endpoint, Tools: front.tools, Conversations: r.talks, Watch: front.watch, Dir: r.dir,
-		Owner: session.Owner{Principal: hook.Principal, Session: stopgate.SessionID(r.id)}, System: r.system(),
+		Observer: tele.agentObserver(),
+		Owner:    session.Owner{Principal: hook.Principal, Session: stopgate.SessionID(r.id)}, System: r.system(),
 	}, r.past)
 	if err != nil {
 		return err
@@ -232,8 +242,9 @@ func (r *agentRun) run(ctx context.Context) (err error) {
 }
 
 // gate is the gate of this run, with somebody to ask, or nobody.
-func (r *agentRun) gate(ctx context.Context, approver gate.Approver) (*gate.Gate, error) {
+func (r *agentRun) gate(ctx context.Context, approver gate.Approver, tele *telemetry) (*gate.Gate, error) {
 	options := []gate.Option{
+		tele.tracer(),
 		gate.WithRecorder(r.state.records), gate.WithStore(r.state.facts), gate.WithDenyMode(gate.DenyToolResult), judges(r.state.store),
 		gate.WithLimits(gate.Limits{Store: agentStore, Record: agentStore, Hold: agentHold, Approval: agentHold}),
 	}

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/stopgate/stopgate/agent"
 	"github.com/stopgate/stopgate/audit/live"
 	"github.com/stopgate/stopgate/audit/otel"
 	"github.com/stopgate/stopgate/audit/redis"
@@ -229,15 +230,15 @@ type telemetry struct {
 func openTelemetry(ctx context.Context, s telemetrySettings, numbers *metrics.Metrics, log *slog.Logger) (*telemetry, error) {
 	t := &telemetry{events: live.New(s.Events), numbers: numbers, address: s.Metrics, log: log}
 	numbers.Drops("live", func() float64 { return float64(t.events.Lost()) })
-	gate := t.events.Epoch()
+	instance := t.events.Epoch()
 	if host, err := os.Hostname(); err == nil {
-		gate = host + "/" + gate
+		instance = host + "/" + instance
 	}
 	var err error
 	if s.OTLP != nil {
 		if t.spans, err = otel.Open(ctx, otel.Options{
-			Endpoint: strings.TrimSuffix(s.OTLP.Endpoint, "/"), Headers: s.headers, Sample: s.OTLP.Sample, Service: s.OTLP.Service, Version: release.Version(), Instance: gate,
-			Content: s.Content, Propagate: s.Propagate, Failed: once(func(err error) { log.Warn("spans do not reach the collector", "error", err) }),
+			Endpoint: strings.TrimSuffix(s.OTLP.Endpoint, "/"), Headers: s.headers, Sample: s.OTLP.Sample, Service: s.OTLP.Service, Version: release.Version(), Instance: instance,
+			Content: s.Content, Hide: gate.Hide(s.hide...), Propagate: s.Propagate, Failed: once(func(err error) { log.Warn("spans do not reach the collector", "error", err) }),
 		}); err != nil {
 			return nil, err
 		}
@@ -250,7 +251,7 @@ func openTelemetry(ctx context.Context, s telemetrySettings, numbers *metrics.Me
 		return t, nil
 	}
 	t.publisher, err = redis.New(redis.Options{
-		URL: s.redisURL, Channel: s.Redis.Channel, Stream: s.Redis.Stream, StreamLength: s.Redis.StreamLength, Gate: gate,
+		URL: s.redisURL, Channel: s.Redis.Channel, Stream: s.Redis.Stream, StreamLength: s.Redis.StreamLength, Gate: instance,
 		Changed: func(err error) {
 			if err != nil {
 				log.Warn("live events do not reach Redis", "error", err)
@@ -299,6 +300,14 @@ func (t *telemetry) mcpObserver() mcpgate.Observer {
 		return t.numbers
 	}
 	return mcpgate.Observers(t.numbers, t.spans)
+}
+
+// agentObserver is what the terminal agent tells of its work.
+func (t *telemetry) agentObserver() agent.Observer {
+	if t.spans == nil {
+		return t.numbers
+	}
+	return agent.Observers(t.numbers, t.spans)
 }
 
 // spansEnd is how long the last spans have.

@@ -11,6 +11,7 @@ import (
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/gateway"
+	"github.com/stopgate/stopgate/wire"
 )
 
 // exchanges are the numbers of an LLM gateway: what model calls cost and took, with the
@@ -27,6 +28,10 @@ type exchanges struct {
 	unjudged  *prometheus.CounterVec
 	models    words
 }
+
+// seconds are the boundaries that OpenTelemetry's conventions give for these durations,
+// and two more: answers of reasoning models take minutes.
+var seconds = []float64{.01, .02, .04, .08, .16, .32, .64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92, 163.84, 327.68}
 
 // maxModels is how many models have series of their own: clients name them.
 const maxModels = 64
@@ -45,9 +50,9 @@ func newExchanges(r *prometheus.Registry) *exchanges {
 	}
 	return &exchanges{
 		duration: histogram("gen_ai_client_operation_duration_seconds", "From sending a request to a model to the end of its answer.",
-			[]float64{.1, .25, .5, 1, 2.5, 5, 10, 30, 60, 180, 600}, append(model, "error_type")...),
+			seconds, append(model, "error_type")...),
 		first: histogram("gen_ai_client_operation_time_to_first_chunk_seconds", "From sending a request to a model to the first bytes of its answer.",
-			[]float64{.05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 120}, model...),
+			seconds, model...),
 		tokens: histogram("gen_ai_client_token_usage", "Tokens of a request and its answer, as the provider counts them.",
 			prometheus.ExponentialBuckets(1, 4, 14), append(model, "gen_ai_token_type")...),
 		arguments: counter("stopgate_arguments_bytes_total", "Bytes of arguments of calls in answers.").WithLabelValues(),
@@ -105,29 +110,46 @@ func (m *Metrics) Next(o *gateway.Observed) {
 	if o.Dialect == "" || o.Sent.IsZero() || o.Canned {
 		return
 	}
-	provider := gateway.Provider(o)
-	if o.Cancelled {
-		x.cancelled.WithLabelValues(provider).Inc()
-	}
-	// A model whose provider refused the name is none.
-	model, answers := Other, ""
-	if o.UpstreamStatus == http.StatusOK {
-		model = x.models.label(o.Model)
-		if o.Answer.Model != "" {
-			answers = x.models.label(o.Answer.Model)
-		}
-	}
 	failure := string(o.Fault)
 	if failure == "" && o.UpstreamStatus >= 400 {
 		failure = strconv.Itoa(o.UpstreamStatus)
 	}
-	x.duration.WithLabelValues("chat", provider, model, answers, failure).Observe(since(o.Sent, o.Ended))
-	if !o.First.IsZero() {
-		x.first.WithLabelValues("chat", provider, model, answers).Observe(since(o.Sent, o.First))
+	first := o.First
+	if !o.Streamed {
+		first = time.Time{} // there are no chunks
 	}
-	if n := o.Answer.Tokens; n.Known {
-		x.tokens.WithLabelValues("chat", provider, model, answers, "input").Observe(float64(n.Input))
-		x.tokens.WithLabelValues("chat", provider, model, answers, "output").Observe(float64(n.Output))
+	x.asked(modelCall{gateway.Provider(o), o.Model, failure, o.UpstreamStatus == http.StatusOK, o.Cancelled, &o.Answer, o.Sent, first, o.Ended})
+}
+
+// modelCall is a request to a model and its answer.
+type modelCall struct {
+	provider, model, failure string
+	known                    bool // the provider has the model
+	cancelled                bool
+	answer                   *wire.Answer
+	sent, first, ended       time.Time
+}
+
+// asked counts one.
+func (x *exchanges) asked(c modelCall) {
+	if c.cancelled {
+		x.cancelled.WithLabelValues(c.provider).Inc()
+	}
+	// A model whose provider refused the name is none.
+	model, answers := Other, ""
+	if c.known {
+		model = x.models.label(c.model)
+		if c.answer.Model != "" {
+			answers = x.models.label(c.answer.Model)
+		}
+	}
+	x.duration.WithLabelValues("chat", c.provider, model, answers, c.failure).Observe(since(c.sent, c.ended))
+	if !c.first.IsZero() {
+		x.first.WithLabelValues("chat", c.provider, model, answers).Observe(since(c.sent, c.first))
+	}
+	if n := c.answer.Tokens; n.Known {
+		x.tokens.WithLabelValues("chat", c.provider, model, answers, "input").Observe(float64(n.Input))
+		x.tokens.WithLabelValues("chat", c.provider, model, answers, "output").Observe(float64(n.Output))
 	}
 }
 

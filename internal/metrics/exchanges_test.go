@@ -27,7 +27,7 @@ func TestExchanges(t *testing.T) {
 	m := metrics.New(nil)
 	at := time.Now()
 	o := &gateway.Observed{
-		Dialect: "openai-chat", Model: "gpt-5", Address: "api.openai.com", Sent: at, First: at.Add(300 * time.Millisecond), Ended: at.Add(2 * time.Second),
+		Dialect: "openai-chat", Model: "gpt-5", Streamed: true, Address: "api.openai.com", Sent: at, First: at.Add(300 * time.Millisecond), Ended: at.Add(2 * time.Second),
 		UpstreamStatus: http.StatusOK, Arguments: 100, Discarded: 40, Cancelled: true,
 		Answer: wire.Answer{Model: "gpt-5-0807", Tokens: wire.Tokens{Known: true, Input: 1000, Output: 20}},
 	}
@@ -35,6 +35,9 @@ func TestExchanges(t *testing.T) {
 	refused := *o
 	refused.Model, refused.UpstreamStatus, refused.Cancelled, refused.First = "nonsense", http.StatusNotFound, false, time.Time{}
 	m.End(&refused)
+	whole := *o
+	whole.Model, whole.Streamed = "whole", false
+	m.End(&whole)
 	canned := *o
 	canned.Canned = true
 	m.End(&canned)
@@ -53,17 +56,20 @@ func TestExchanges(t *testing.T) {
 		`gen_ai_client_operation_time_to_first_chunk_seconds_sum{gen_ai_operation_name="chat",gen_ai_provider_name="openai",gen_ai_request_model="gpt-5",gen_ai_response_model="gpt-5-0807"} 0.3`,
 		`gen_ai_client_token_usage_sum{gen_ai_operation_name="chat",gen_ai_provider_name="openai",gen_ai_request_model="gpt-5",gen_ai_response_model="gpt-5-0807",gen_ai_token_type="input"} 1000`,
 		`gen_ai_client_token_usage_sum{gen_ai_operation_name="chat",gen_ai_provider_name="openai",gen_ai_request_model="gpt-5",gen_ai_response_model="gpt-5-0807",gen_ai_token_type="output"} 20`,
-		`stopgate_arguments_bytes_total 20300`, `stopgate_arguments_discarded_bytes_total 8120`,
-		`stopgate_upstream_cancelled_total{gen_ai_provider_name="openai"} 201`,
+		`stopgate_arguments_bytes_total 20400`, `stopgate_arguments_discarded_bytes_total 8160`,
+		`stopgate_upstream_cancelled_total{gen_ai_provider_name="openai"} 202`,
 		`stopgate_not_evaluated_total{code="not_evaluated"} 1`, `stopgate_telemetry_dropped_total{reason="redis"} 3`,
-		`gen_ai_request_model="made-up-61"`,
+		`gen_ai_request_model="made-up-60"`,
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%s is missing", want)
 		}
 	}
-	if strings.Contains(text, "made-up-62") || strings.Contains(text, "nonsense") {
+	if strings.Contains(text, "made-up-61") || strings.Contains(text, "nonsense") {
 		t.Error("clients make series up")
+	}
+	if strings.Contains(text, `time_to_first_chunk_seconds_count{gen_ai_operation_name="chat",gen_ai_provider_name="openai",gen_ai_request_model="whole"`) {
+		t.Error("an answer that is not streamed has no first chunk")
 	}
 	if t.Failed() {
 		t.Log(text)

@@ -18,17 +18,29 @@ var methods = []string{
 type mcp struct {
 	served, asked *prometheus.HistogramVec
 	methods       map[string]bool
+	codes         words // of errors: servers make up no series
+}
+
+// maxCodes is how many codes of errors have series of their own.
+const maxCodes = 64
+
+// code is a code as a label.
+func (m *mcp) code(text string) string {
+	if text == "" {
+		return ""
+	}
+	return m.codes.label(text)
 }
 
 func newMCP(r *prometheus.Registry) *mcp {
-	m := &mcp{methods: map[string]bool{}}
+	m := &mcp{methods: map[string]bool{}, codes: words{max: maxCodes}}
 	for _, name := range methods {
 		m.methods[name] = true
 	}
 	histogram := func(name, help string) *prometheus.HistogramVec {
 		h := prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: name, Help: help, Buckets: []float64{.001, .01, .05, .1, .5, 1, 5, 10, 30, 60, 300},
-		}, []string{"mcp_method_name", "gen_ai_tool_name", "error_type"})
+			Name: name, Help: help, Buckets: []float64{.01, .02, .05, .1, .2, .5, 1, 2, 5, 10, 30, 60, 120, 300},
+		}, []string{"mcp_method_name", "gen_ai_tool_name", "gen_ai_operation_name", "network_transport", "rpc_response_status_code", "error_type"})
 		r.MustRegister(h)
 		return h
 	}
@@ -50,7 +62,11 @@ func (m *Metrics) Request(ctx context.Context, o *mcpgate.Observed) (context.Con
 		if o.Tool != "" {
 			tool = m.tool(o.Tool)
 		}
-		to.WithLabelValues(method, tool, o.Failure).Observe(since(o.Began, o.Ended))
+		operation := ""
+		if o.Method == "tools/call" {
+			operation = "execute_tool"
+		}
+		to.WithLabelValues(method, tool, operation, o.Transport, m.mcp.code(o.Code), m.mcp.code(o.Failure)).Observe(since(o.Began, o.Ended))
 	}
 }
 

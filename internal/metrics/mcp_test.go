@@ -1,6 +1,7 @@
 package metrics_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -23,27 +24,34 @@ func TestMCP(t *testing.T) {
 	m := metrics.New(map[stopgate.ToolName]stopgate.ToolName{"files__read": "files__read"})
 	at := time.Now()
 	for _, o := range []mcpgate.Observed{
-		{Method: "tools/call", Tool: "files__read"},
+		{Method: "tools/call", Tool: "files__read", Transport: "pipe"},
 		{Method: "tools/call", Tool: "made-up"},
 		{Method: "made/up"},
 		{Outgoing: true, Method: "tools/call", Tool: "files__read", Failure: "tool_error"},
+		{Outgoing: true, Method: "prompts/get", Failure: "-32602", Code: "-32602", Transport: "tcp"},
 	} {
 		o.Began, o.Ended = at, at.Add(2*time.Second)
 		_, end := m.Request(t.Context(), &o)
 		end()
 	}
+	for i := range 200 { // a server's own codes
+		o := mcpgate.Observed{Outgoing: true, Method: "tools/list", Code: fmt.Sprint(i), Failure: fmt.Sprint(i)}
+		_, end := m.Request(t.Context(), &o)
+		end()
+	}
 	text := scrape(t, m)
 	for _, want := range []string{
-		`mcp_server_operation_duration_seconds_sum{error_type="",gen_ai_tool_name="files__read",mcp_method_name="tools/call"} 2`,
-		`mcp_server_operation_duration_seconds_count{error_type="",gen_ai_tool_name="_other",mcp_method_name="tools/call"} 1`,
-		`mcp_server_operation_duration_seconds_count{error_type="",gen_ai_tool_name="",mcp_method_name="_other"} 1`,
-		`mcp_client_operation_duration_seconds_sum{error_type="tool_error",gen_ai_tool_name="files__read",mcp_method_name="tools/call"} 2`,
+		`mcp_server_operation_duration_seconds_sum{error_type="",gen_ai_operation_name="execute_tool",gen_ai_tool_name="files__read",mcp_method_name="tools/call",network_transport="pipe",rpc_response_status_code=""} 2`,
+		`mcp_server_operation_duration_seconds_count{error_type="",gen_ai_operation_name="execute_tool",gen_ai_tool_name="_other",mcp_method_name="tools/call",network_transport="",rpc_response_status_code=""} 1`,
+		`mcp_server_operation_duration_seconds_count{error_type="",gen_ai_operation_name="",gen_ai_tool_name="",mcp_method_name="_other",network_transport="",rpc_response_status_code=""} 1`,
+		`mcp_client_operation_duration_seconds_sum{error_type="tool_error",gen_ai_operation_name="execute_tool",gen_ai_tool_name="files__read",mcp_method_name="tools/call",network_transport="",rpc_response_status_code=""} 2`,
+		`mcp_client_operation_duration_seconds_count{error_type="-32602",gen_ai_operation_name="",gen_ai_tool_name="",mcp_method_name="prompts/get",network_transport="tcp",rpc_response_status_code="-32602"} 1`,
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%s is missing", want)
 		}
 	}
-	if strings.Contains(text, "made") {
+	if strings.Contains(text, "made") || strings.Contains(text, `error_type="150"`) || !strings.Contains(text, `error_type="_other"`) {
 		t.Error(text)
 	}
 }
@@ -74,7 +82,7 @@ func TestReference(t *testing.T) {
 	var written []string
 	_, section, _ := strings.Cut(string(page), "\n## Metrics\n")
 	section, _, _ = strings.Cut(section, "\n## ")
-	name := regexp.MustCompile("`((?:stopgate|gen_ai_client|mcp)_[a-z_]+)`")
+	name := regexp.MustCompile("`((?:stopgate|gen_ai|mcp)_[a-z_]+)`")
 	for _, line := range strings.Split(section, "\n") {
 		if cells := strings.Split(line, "|"); len(cells) > 2 {
 			for _, found := range name.FindAllStringSubmatch(cells[1], -1) {

@@ -44,6 +44,7 @@ type Metrics struct {
 	reviewed  *prometheus.HistogramVec
 	exchanges *exchanges
 	mcp       *mcp
+	agents    *agents
 }
 
 // New makes the metrics of a gate. tools are the names that its policy uses, see
@@ -73,6 +74,7 @@ func New(tools map[stopgate.ToolName]stopgate.ToolName) *Metrics {
 	m.Tools(tools)
 	m.exchanges = newExchanges(m.registry)
 	m.mcp = newMCP(m.registry)
+	m.agents = newAgents(m.registry)
 	m.reviews = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "stopgate_judge_reviews_total", Help: "Calls that a judge was asked about: passed, objected, failed.",
 	}, []string{"surface", "tool", "answer", "cached"})

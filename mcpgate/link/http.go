@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"mime"
+	"net"
 	"net/http"
 	"net/url"
 	"strings"
@@ -70,6 +71,18 @@ func Dial(e Endpoint, events Events) (*HTTP, error) {
 	h.client = &http.Client{Transport: e.Transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	h.ctx, h.end = context.WithCancel(context.Background())
 	return h, nil
+}
+
+// Place implements [Placed].
+func (h *HTTP) Place() Place {
+	u, _ := url.Parse(h.at.URL) // Dial has read it
+	address := u.Host
+	if u.Port() == "" {
+		address = net.JoinHostPort(u.Hostname(), map[string]string{"http": "80", "https": "443"}[u.Scheme])
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return Place{Transport: "tcp", Protocol: "http", Address: address, Session: h.session}
 }
 
 // Call implements [Link]. Giving a call up closes its stream.

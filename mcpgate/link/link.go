@@ -42,6 +42,17 @@ type Link interface {
 	Close() error
 }
 
+// Placed is a [Link] that knows where it leads.
+type Placed interface{ Place() Place }
+
+// Place is where a link leads, for traces.
+type Place struct {
+	Transport string // "pipe" or "tcp"
+	Protocol  string // "http", "" for none
+	Address   string // HOST:PORT, "" for a process
+	Session   string // that the server gave, "" for none
+}
+
 // ErrDead is the error of a link that failed or was closed.
 var ErrDead = errors.New("link: the server is gone")
 

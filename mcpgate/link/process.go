@@ -232,6 +232,9 @@ func Named(m *jsonrpc.Message) jsonrpc.ID {
 	return ""
 }
 
+// Place implements [Placed].
+func (p *Process) Place() Place { return Place{Transport: "pipe"} }
+
 // Call implements [Link]. A call that is given up is told to the server.
 func (p *Process) Call(ctx context.Context, c *Call) (Reply, error) {
 	w := &waiting{on: c.On, reply: make(chan answer, 1)}

@@ -39,7 +39,9 @@ type Options struct {
 	Past   []conversation.Entry
 	Local  []tools.Local
 	Watch  agent.Watcher // told beside the rig
-	Now    func() time.Time
+	// Observer is told how long things take.
+	Observer agent.Observer
+	Now      func() time.Time
 	// Transport stands before the scripted model.
 	Transport func(http.RoundTripper) http.RoundTripper
 }
@@ -143,7 +145,8 @@ func New(t testing.TB, o Options) *Rig {
 		watch = both{watch, o.Watch}
 	}
 	r.Agent, err = agent.New(agent.Options{
-		Gate: g, Endpoint: e, Tools: r.Tools, Conversations: r.Store, Watch: watch, Dir: r.Dir, System: "be brief",
+		Observer: o.Observer,
+		Gate:     g, Endpoint: e, Tools: r.Tools, Conversations: r.Store, Watch: watch, Dir: r.Dir, System: "be brief",
 		Owner: session.Owner{Principal: "local", Session: "talk"}, Now: o.Now, Wait: func(context.Context, time.Duration) error { return nil },
 	}, o.Past)
 	must(t, err)
