@@ -22,11 +22,9 @@ package page
 import (
 	"embed"
 	"errors"
-	"html/template"
+	"io"
 	"net/http"
 	"net/url"
-	"strings"
-	"sync"
 	"time"
 
 	"github.com/stopgate/stopgate/approve"
@@ -55,12 +53,8 @@ type Pages struct {
 	visitors visitors
 }
 
-//go:embed page.html style.css
+//go:embed style.css
 var files embed.FS
-
-// views are the pages, by name. They are read when the first one is shown, which most
-// processes never do.
-var views = sync.OnceValue(func() *template.Template { return template.Must(template.ParseFS(files, "page.html")) })
 
 // maxForm bounds what a form may send: edited arguments and a reason.
 const maxForm = 20 << 20
@@ -90,7 +84,7 @@ func New(o Options) (*Pages, error) {
 		http.ServeFileFS(w, r, files, "style.css")
 	})
 	p.mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
-		p.render(w, http.StatusNotFound, "message", message{Title: "not found", Text: "There is no such page."})
+		p.render(w, http.StatusNotFound, message{Title: "not found", Text: "There is no such page."})
 	})
 	return p, nil
 }
@@ -108,12 +102,12 @@ func (p *Pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("Cache-Control", "no-store")
 	switch {
 	case !p.known(r.Host):
-		p.render(w, http.StatusForbidden, "message", message{
+		p.render(w, http.StatusForbidden, message{
 			Title: "unknown host",
 			Text:  "This gate does not know itself by this name. Use its address, or set [api] public_url to the name.",
 		})
 	case r.Method == http.MethodPost && !p.fromHere(r):
-		p.render(w, http.StatusForbidden, "message", message{
+		p.render(w, http.StatusForbidden, message{
 			Title: "not from here", Text: "The answer did not come from a page of this gate, and was not taken.",
 		})
 	default:
@@ -122,22 +116,11 @@ func (p *Pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// message is a page that only says something.
-type message struct {
-	Title, Text string
-	// Again makes the browser ask once more, from this page.
-	Again string
-}
-
-// render writes a page. A template that fails half way leaves a broken page and no
-// answer, and does not happen: the tests render each of them.
-func (p *Pages) render(w http.ResponseWriter, status int, name string, data any) {
-	var b strings.Builder
-	if err := views().ExecuteTemplate(&b, name, data); err != nil {
-		http.Error(w, "the page cannot be shown; nothing was answered", http.StatusInternalServerError)
-		return
-	}
+// render writes a page.
+func (p *Pages) render(w http.ResponseWriter, status int, v view) {
+	var m markup
+	v.write(&m)
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(status)
-	_, _ = w.Write([]byte(b.String())) // whoever left does not miss it
+	_, _ = io.WriteString(w, m.out.String()) // whoever left does not miss it
 }

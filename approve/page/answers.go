@@ -32,21 +32,15 @@ func (p *Pages) inside(h func(http.ResponseWriter, *http.Request, *visitor)) htt
 		case who == nil && r.Header.Get("Sec-Fetch-Site") == "cross-site":
 			// Whoever follows a link of another site does not send the cookie yet; whoever
 			// follows one of ours does.
-			p.render(w, http.StatusOK, "message", message{Title: "one moment", Text: "Opening the question.", Again: r.URL.EscapedPath()})
+			p.render(w, http.StatusOK, message{Title: "one moment", Text: "Opening the question.", Again: r.URL.EscapedPath()})
 		case who == nil:
-			p.render(w, http.StatusUnauthorized, "login", login{Next: r.URL.EscapedPath()})
+			p.render(w, http.StatusUnauthorized, login{Next: r.URL.EscapedPath()})
 		case r.Method == http.MethodPost && !who.sent(r):
-			p.render(w, http.StatusForbidden, "message", message{Title: "not from here", Text: "The form is not one of yours, and was not taken."})
+			p.render(w, http.StatusForbidden, message{Title: "not from here", Text: "The form is not one of yours, and was not taken."})
 		default:
 			h(w, r, who)
 		}
 	}
-}
-
-// login is the page that asks for a token.
-type login struct {
-	Next  string
-	Wrong bool
 }
 
 // enter logs somebody in.
@@ -57,7 +51,7 @@ func (p *Pages) enter(w http.ResponseWriter, r *http.Request) {
 	}
 	name, ok := p.login(strings.TrimSpace(r.PostFormValue("secret")))
 	if !ok {
-		p.render(w, http.StatusUnauthorized, "login", login{Next: next, Wrong: true})
+		p.render(w, http.StatusUnauthorized, login{Next: next, Wrong: true})
 		return
 	}
 	http.SetCookie(w, p.cookie(r, p.visitors.add(name, p.now())))
@@ -70,15 +64,6 @@ func (p *Pages) leave(w http.ResponseWriter, r *http.Request, _ *visitor) {
 	http.SetCookie(w, p.cookie(r, ""))
 	http.Redirect(w, r, "/approvals", http.StatusSeeOther)
 }
-
-// listing is the page with what waits.
-type listing struct {
-	Name, Token string
-	Refresh     int // seconds
-	Rows        []row
-}
-
-type row struct{ ID, Tool, Args, Who, Asked, Left string }
 
 func (p *Pages) list(w http.ResponseWriter, r *http.Request, who *visitor) {
 	now := p.now()
@@ -99,22 +84,7 @@ func (p *Pages) list(w http.ResponseWriter, r *http.Request, who *visitor) {
 		}
 		page.Rows = append(page.Rows, row{ID: e.ID, Tool: f.Tool, Args: args, Who: f.Who, Asked: f.Asked, Left: f.Left})
 	}
-	p.render(w, http.StatusOK, "list", page)
-}
-
-// question is the page of one question.
-type question struct {
-	frame.Frame
-	Name, Token string
-	Refresh     int  // seconds, 0 for never
-	All         bool // nothing is cut
-	// Open says that it can be answered, Complete that a yes is possible.
-	Open, Complete bool
-	Seen, Code     string
-	Edit           string // the arguments, for the editor
-	Fate           string // what became of it
-	Trouble        string // why an answer was not taken
-	Cut            bool   // some value is
+	p.render(w, http.StatusOK, page)
 }
 
 func (p *Pages) show(w http.ResponseWriter, r *http.Request, who *visitor) {
@@ -126,7 +96,7 @@ func (p *Pages) page(w http.ResponseWriter, r *http.Request, who *visitor, statu
 	e, err := p.queue.Entry(r.Context(), r.PathValue("id"))
 	switch {
 	case errors.Is(err, approve.ErrUnknown):
-		p.render(w, http.StatusNotFound, "message", message{Title: "not found", Text: "There is no such question."})
+		p.render(w, http.StatusNotFound, message{Title: "not found", Text: "There is no such question."})
 		return
 	case err != nil:
 		p.broken(w)
@@ -135,7 +105,7 @@ func (p *Pages) page(w http.ResponseWriter, r *http.Request, who *visitor, statu
 	now := p.now()
 	q := question{
 		Frame: frame.Of(e, now, r.URL.Query().Get("all") != ""), Name: visible.Text(who.name), Token: who.token(),
-		All: r.URL.Query().Get("all") != "", Open: e.State == approve.Waiting && now.Before(e.Expires), Complete: e.Complete,
+		Open: e.State == approve.Waiting && now.Before(e.Expires), Complete: e.Complete,
 		Fate: fate(e, now), Trouble: trouble,
 	}
 	for _, v := range q.Values {
@@ -147,10 +117,10 @@ func (p *Pages) page(w http.ResponseWriter, r *http.Request, who *visitor, statu
 	case q.Open:
 		q.Seen = e.Binding.Hash()
 		q.Code = who.code(e.ID, q.Seen)
-		q.Frame.Edit = q.Frame.Edit && e.Args != ""
-		q.Edit = editable(e.Args)
+		q.Edit = q.Edit && e.Args != ""
+		q.Editor = editable(e.Args)
 	}
-	p.render(w, status, "question", q)
+	p.render(w, status, q)
 }
 
 // fate says what became of a question, "" while it waits.
@@ -233,7 +203,7 @@ func statusOf(err error) int {
 }
 
 func (p *Pages) broken(w http.ResponseWriter) {
-	p.render(w, http.StatusServiceUnavailable, "message", message{Title: "not available", Text: "The store of questions cannot be read now. Nothing was answered."})
+	p.render(w, http.StatusServiceUnavailable, message{Title: "not available", Text: "The store of questions cannot be read now. Nothing was answered."})
 }
 
 // editable lays JSON out for an editor, with every hidden character as an escape of

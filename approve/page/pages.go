@@ -1,0 +1,141 @@
+package page
+
+import (
+	"net/url"
+	"strconv"
+)
+
+// view is one of the pages: what it shows.
+type view interface{ write(m *markup) }
+
+// top begins a page; what it says of itself before its title is head.
+func top(m *markup, head func(), title string) {
+	m.raw(`<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<meta name="color-scheme" content="light dark">
+<link rel="stylesheet" href="/approvals/-/style.css">
+`)
+	if head != nil {
+		head()
+	}
+	m.element("title", "stopgate: "+title)
+	m.raw("\n</head>\n<body>\n")
+}
+
+func bottom(m *markup) { m.raw("</body>\n</html>\n") }
+
+// refresh makes the browser ask again, after some seconds.
+func refresh(m *markup, seconds int) {
+	m.raw(`<meta http-equiv="refresh"`)
+	m.attr("content", strconv.Itoa(seconds))
+	m.raw(">\n")
+}
+
+// loggedIn says who is, and lets them leave.
+func loggedIn(m *markup, name, token string) {
+	m.raw(`<form method="post" action="/approvals/-/logout" class="who">` + "\n")
+	hidden(m, "token", token)
+	m.text(name)
+	m.raw(" <button>log out</button>\n</form>\n")
+}
+
+// hidden is a field of a form that nobody sees.
+func hidden(m *markup, name constant, value string) {
+	m.raw(`<input type="hidden" name="` + name + `"`)
+	m.attr("value", value)
+	m.raw(">\n")
+}
+
+// message is a page that only says something.
+type message struct {
+	Title, Text string
+	// Again makes the browser ask once more, from this page: a path of these pages.
+	Again string
+}
+
+func (v message) write(m *markup) {
+	top(m, func() {
+		if v.Again != "" {
+			m.raw(`<meta http-equiv="refresh"`)
+			m.attr("content", "0; url="+v.Again)
+			m.raw(">\n")
+		}
+	}, v.Title)
+	m.raw("<h1>stopgate</h1>\n<p>")
+	m.text(v.Text)
+	if v.Again != "" {
+		m.raw(" <a")
+		m.link("", v.Again)
+		m.raw(">Go on</a>")
+	}
+	m.raw("</p>\n")
+	bottom(m)
+}
+
+// login is the page that asks for a token.
+type login struct {
+	Next  string
+	Wrong bool
+}
+
+func (v login) write(m *markup) {
+	top(m, nil, "log in")
+	m.raw("<h1>stopgate</h1>\n")
+	if v.Wrong {
+		m.raw(`<p class="trouble" role="alert">That token may not answer questions.</p>` + "\n")
+	}
+	m.raw(`<form method="post" action="/approvals/-/login">` + "\n")
+	hidden(m, "next", v.Next)
+	m.raw(`<p><label>Token with the scope approve<br>
+<input type="password" name="secret" autocomplete="current-password" required autofocus></label></p>
+<p><button>Log in</button></p>
+</form>
+`)
+	bottom(m)
+}
+
+// listing is the page with what waits.
+type listing struct {
+	Name, Token string
+	Refresh     int // seconds
+	Rows        []row
+}
+
+type row struct{ ID, Tool, Args, Who, Asked, Left string }
+
+func (v listing) write(m *markup) {
+	top(m, func() { refresh(m, v.Refresh) }, strconv.Itoa(len(v.Rows))+" waiting")
+	loggedIn(m, v.Name, v.Token)
+	m.raw("<h1>Questions</h1>\n")
+	if len(v.Rows) == 0 {
+		m.raw("<p>Nothing waits.</p>\n")
+	} else {
+		m.raw("<table>\n<thead><tr><th>tool</th><th>arguments</th><th>who</th><th>asked</th><th>answerable</th></tr></thead>\n<tbody>\n")
+		for _, r := range v.Rows {
+			r.write(m)
+		}
+		m.raw("</tbody>\n</table>\n")
+	}
+	m.raw(`<p class="note">While this page is open, calls wait for an answer instead of being denied. It looks again every `)
+	m.text(strconv.Itoa(v.Refresh))
+	m.raw(" seconds.</p>\n")
+	bottom(m)
+}
+
+func (r row) write(m *markup) {
+	m.raw("<tr><td><a")
+	m.link("/approvals/", url.PathEscape(r.ID))
+	m.raw(">")
+	m.text(r.Tool)
+	m.raw("</a></td><td>")
+	m.element("pre", r.Args)
+	m.raw("</td><td>")
+	m.element("pre", r.Who)
+	m.raw("</td>")
+	m.element("td", r.Asked+" ago")
+	m.element("td", "for "+r.Left)
+	m.raw("</tr>\n")
+}
