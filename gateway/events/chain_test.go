@@ -47,15 +47,14 @@ type unheard struct{ events.Passthrough }
 
 func (unheard) OnTextDelta() {}
 
-// Proves S53, V3-10: hooks are found when a chain is made; a method that looks like a
-// hook and is none is a mistake, not a hook that is never called.
+// Proves S53, V3-10: hooks are found when a chain is made; a method with the name of a hook
+// and other parameters is a mistake, not a hook that is never called.
 func TestNewChain(t *testing.T) {
 	for name, list := range map[string][]events.Policy{
-		"nil":                {nil},
-		"no name":            {forward{""}},
-		"a name twice":       {forward{"a"}, events.Passthrough{As: "a"}},
-		"other parameters":   {misspelt{}},
-		"a hook that is not": {unheard{}},
+		"nil":              {nil},
+		"no name":          {forward{""}},
+		"a name twice":     {forward{"a"}, events.Passthrough{As: "a"}},
+		"other parameters": {misspelt{}},
 	} {
 		if c, err := events.NewChain(list...); err == nil || c != nil {
 			t.Errorf("%s: no mistake", name)
@@ -67,6 +66,20 @@ func TestNewChain(t *testing.T) {
 	c := chain(t, forward{"a"}, events.Passthrough{}, events.ContentOnly{})
 	if got := strings.Join(c.Names(), " "); got != "a passthrough content_only" || !c.WatchesCalls() {
 		t.Error(got)
+	}
+}
+
+// Proves V3-10: a test of a policy can find out that a name is no hook's.
+func TestCheck(t *testing.T) {
+	for _, p := range []events.Policy{misspelt{}, unheard{}} {
+		if events.Check(p) == nil {
+			t.Errorf("%T: no mistake", p)
+		}
+	}
+	for _, p := range []events.Policy{forward{"a"}, events.Passthrough{}, events.ContentOnly{}} {
+		if err := events.Check(p); err != nil {
+			t.Error(err)
+		}
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 )
 
@@ -16,7 +17,8 @@ type Policy interface {
 }
 
 // The hooks. A policy has those of them that it implements; a method with the name of a
-// hook and other parameters is an error of [NewChain], not a hook that is never called.
+// hook and other parameters is an error of [NewChain], not a hook that is never called; a
+// misspelt name is one of [Check].
 // The context of a hook ends with the exchange, and when the hook has taken too long.
 type (
 	// OnRequest is asked about a request before it goes upstream. It may change it;
@@ -105,22 +107,49 @@ func takeApart(p Policy) (h hooks, err error) {
 	h.callComplete, _ = p.(OnToolCallComplete)
 	h.finish, _ = p.(OnFinishReason)
 	h.complete, _ = p.(OnStreamComplete)
-	known := map[string]bool{
-		"OnRequest": h.request != nil, "OnResponse": h.response != nil, "OnStreamStart": h.start != nil,
-		"OnContentDelta": h.delta != nil, "OnContentComplete": h.contentComplete != nil,
-		"OnToolCallDelta": h.callDelta != nil, "OnToolCallComplete": h.callComplete != nil,
-		"OnFinishReason": h.finish != nil, "OnStreamComplete": h.complete != nil,
-	}
-	for m := range reflect.TypeOf(p).Methods() {
-		if !strings.HasPrefix(m.Name, "On") || known[m.Name] {
-			continue
+	// The names are constants, so that the linker keeps methods of these names and not all
+	// methods of the program.
+	t := reflect.TypeOf(p)
+	for _, hook := range []struct {
+		name        string
+		found, like bool
+	}{
+		{"OnRequest", h.request != nil, second(t.MethodByName("OnRequest"))},
+		{"OnResponse", h.response != nil, second(t.MethodByName("OnResponse"))},
+		{"OnStreamStart", h.start != nil, second(t.MethodByName("OnStreamStart"))},
+		{"OnContentDelta", h.delta != nil, second(t.MethodByName("OnContentDelta"))},
+		{"OnContentComplete", h.contentComplete != nil, second(t.MethodByName("OnContentComplete"))},
+		{"OnToolCallDelta", h.callDelta != nil, second(t.MethodByName("OnToolCallDelta"))},
+		{"OnToolCallComplete", h.callComplete != nil, second(t.MethodByName("OnToolCallComplete"))},
+		{"OnFinishReason", h.finish != nil, second(t.MethodByName("OnFinishReason"))},
+		{"OnStreamComplete", h.complete != nil, second(t.MethodByName("OnStreamComplete"))},
+	} {
+		if hook.like && !hook.found {
+			return h, fmt.Errorf("events: policy %s: %s has other parameters than the hook of this name", p.Name(), hook.name)
 		}
-		if _, hook := known[m.Name]; hook {
-			return h, fmt.Errorf("events: policy %s: %s has other parameters than the hook of this name", p.Name(), m.Name)
-		}
-		return h, fmt.Errorf("events: policy %s: %s is no hook", p.Name(), m.Name)
 	}
 	return h, nil
+}
+
+func second(_ reflect.Method, ok bool) bool { return ok }
+
+// Check reports a method of a policy whose name begins with On and is no hook, which
+// [NewChain] would take for a method of the policy's own. It is for tests of policies: a
+// program that calls it carries every exported method of all its types.
+func Check(p Policy) error {
+	if _, err := takeApart(p); err != nil {
+		return err
+	}
+	hooks := []string{
+		"OnRequest", "OnResponse", "OnStreamStart", "OnContentDelta", "OnContentComplete",
+		"OnToolCallDelta", "OnToolCallComplete", "OnFinishReason", "OnStreamComplete",
+	}
+	for m := range reflect.TypeOf(p).Methods() {
+		if strings.HasPrefix(m.Name, "On") && !slices.Contains(hooks, m.Name) {
+			return fmt.Errorf("events: policy %s: %s is no hook", p.Name(), m.Name)
+		}
+	}
+	return nil
 }
 
 // texts reports whether the policy wants to see the text of responses.
