@@ -9,8 +9,10 @@ run: build
 	./bin/stopgate demo
 	./bin/stopgate up
 
+# Without the tag gRPC brings pages that nobody sees, and with them 10 MB
+# (docs/dependencies.md).
 build:
-	CGO_ENABLED=0 $(GO) build -trimpath -ldflags "-s -w" -o bin/stopgate ./cmd/stopgate
+	CGO_ENABLED=0 $(GO) build -tags grpcnotrace -trimpath -ldflags "-s -w" -o bin/stopgate ./cmd/stopgate
 
 # What tests start: installed by name where it is missing and can be.
 tools:

@@ -334,6 +334,21 @@ func TestDependenciesAreExplained(t *testing.T) {
 	}
 }
 
+// Templates call methods by name, so that the linker keeps every exported method of a
+// program that uses them: 10 MB of cmd/stopgate.
+func TestNoTemplates(t *testing.T) {
+	for _, f := range sources(t) {
+		if f.test || strings.HasPrefix(f.pkg, testOnly) {
+			continue
+		}
+		for _, im := range f.imports {
+			if im == "html/template" || im == "text/template" {
+				t.Errorf("%s imports %s", f.path, im)
+			}
+		}
+	}
+}
+
 func relative(im string) (string, bool) {
 	if im == module {
 		return ".", true
