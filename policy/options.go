@@ -1,6 +1,10 @@
 package policy
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/policy/match"
 )
@@ -39,6 +43,11 @@ type Options struct {
 	// Definitions are the tools that are known to exist, with the schemas they come
 	// with; they are checked against the rules beside those of the file (Q5, Q16).
 	Definitions []stopgate.ToolDefinition
+	// Checked reports whether it is known that [Check] finds no mistake in a source under
+	// these options, so that Compile need not look again; nil where nothing is known. A
+	// process that lives for one call spends most of it in Check otherwise. It answers for
+	// what [Options.Identity] names, and only from what nobody else can have written.
+	Checked func(Source) bool
 	// UnknownTool is Ask where a tool that no file knows is asked about unless an
 	// operator says otherwise (DECISIONS S33): hosts bring new tools every month. It is
 	// an input of Compile; everything but Ask is Deny.
@@ -48,4 +57,17 @@ type Options struct {
 // environment is the directories that paths are read against where a file names none.
 func (o Options) environment() match.Env {
 	return match.Env{Root: o.Root, Home: o.Home, Dir: o.Dir, Run: o.Run, Doubt: o.RunDoubt, Lost: o.RunLost, Links: o.Links}
+}
+
+// Identity names everything that [Check] looks at in a source: 64 hexadecimal digits, the
+// same for the same findings of one version of the program. It is "" where that is not
+// known, with definitions.
+func (o Options) Identity(s Source) string {
+	if len(o.Definitions) > 0 {
+		return ""
+	}
+	sum := sha256.New()
+	fmt.Fprintf(sum, "%q %q %q %t %t %d ", s.Name, o.Root, o.Home, s.Trusted, o.Strict, o.UnknownTool)
+	sum.Write(s.Text)
+	return hex.EncodeToString(sum.Sum(nil))
 }

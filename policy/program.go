@@ -42,7 +42,9 @@ func compileFiles(sources []Source, o Options, check func(*syntax.File, Options)
 		if file == nil {
 			continue
 		}
-		all = append(all, check(file, o)...)
+		if o.Checked == nil || !o.Checked(s) {
+			all = append(all, check(file, o)...)
+		}
 		layers = append(layers, &eval.Layer{File: file, Trusted: s.Trusted, Env: file.Environment(o.environment())})
 	}
 	all.Sort()

@@ -60,11 +60,14 @@ func (w *wiring) open(ctx context.Context, e *hook.Event) (*hook.Backend, error)
 	o.Links = &match.Links{Real: realpath.From(o.Root)}
 	o.Run, o.RunLost = runDir(e.Run, o.Dir, o.Links.Real)
 	o.RunDoubt, o.RunLost = e.RunDoubt, o.RunLost || e.RunLost
+	known := remember(o)
+	o.Checked = known.knows
 	program, mistakes := policy.Compile(set.Sources(), o)
 	if program == nil || mistakes.HasErrors() {
 		io.WriteString(w.talk, visible.Lines(diag.Text(mistakes.Errors(), set.Text)))
 		return nil, config.MistakesError{List: mistakes, Set: set}
 	}
+	known.keep()
 	allows, list := hookTable(program.Settings().Tables["hook"])
 	if list.HasErrors() {
 		io.WriteString(w.talk, visible.Lines(diag.Text(list, set.Text)))

@@ -1,0 +1,18 @@
+package process
+
+import "github.com/stopgate/stopgate/policy"
+
+// Checked is what is remembered under some options.
+type Checked struct{ c *checked }
+
+// Remember opens it.
+func Remember(o policy.Options) Checked { return Checked{remember(o)} }
+
+// Dir is where it is kept.
+func (c Checked) Dir() string { return c.c.dir }
+
+// Knows asks about a source.
+func (c Checked) Knows(s policy.Source) bool { return c.c.knows(s) }
+
+// Keep remembers what was asked about.
+func (c Checked) Keep() { c.c.keep() }

@@ -1,0 +1,15 @@
+//go:build unix
+
+package process
+
+import (
+	"io/fs"
+	"os"
+	"syscall"
+)
+
+// ours reports whether the user owns a file.
+func ours(info fs.FileInfo) bool {
+	at, ok := info.Sys().(*syscall.Stat_t)
+	return ok && int(at.Uid) == os.Geteuid()
+}
