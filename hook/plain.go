@@ -104,6 +104,8 @@ func anyTools() *tools {
 		{names: "glob find", args: "pattern=glob path=folder limit"},
 		{names: "grep search_files", args: "pattern path=folder include=filter glob=filter regex file_pattern=filter ignoreCase literal context limit"},
 		{names: "webfetch web_fetch fetch", args: "url=url format timeout prompt"},
+		{names: "task", args: "description prompt subagent_type task_id command"},
+		{names: "skill", args: "name"},
 		{names: "todowrite todoread", args: "todos", harmless: true},
 	}
 	return &tools{append(list, claudeTools().list...)}

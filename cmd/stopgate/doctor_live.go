@@ -18,75 +18,17 @@ import (
 	"github.com/stopgate/stopgate/hook"
 	"github.com/stopgate/stopgate/internal/replay"
 	"github.com/stopgate/stopgate/internal/visible"
-	"github.com/stopgate/stopgate/jsonstream"
 )
 
 // liveJSON is what came of running a host.
 type liveJSON struct {
 	// Proved says that the host called the hook, that the denied call did not run, and
-	// that the model was told why. Ran says that the denied call ran.
+	// that the model was told why, or that it runs as soon as there is no hook. Ran says
+	// that the denied call ran.
 	Proved  bool   `json:"proved"`
 	Ran     bool   `json:"ran,omitempty"`
 	Problem string `json:"problem,omitempty"`
 }
-
-// liveHost is how a host is run without a person, against a model that is ours.
-type liveHost struct {
-	// tool runs a shell command, under this name in the model's API.
-	tool string
-	args func(command string) string
-	// command is the command line behind the program.
-	command func(base string) []string
-	// files are settings by their path below the home directory.
-	files map[string]string
-	env   []string
-}
-
-const livePrompt = "Do the work."
-
-func asCommand(name string) func(string) string {
-	return func(command string) string {
-		return fmt.Sprintf(`{%q:%s}`, name, string(jsonstream.AppendQuote(nil, command)))
-	}
-}
-
-func liveHosts(base string) map[string]liveHost {
-	return map[string]liveHost{
-		"claude-code": {tool: "Bash", args: asCommand("command"),
-			command: func(string) []string {
-				return []string{"--print", "--permission-mode", "bypassPermissions", "--model", liveModel, livePrompt}
-			},
-			env: []string{"ANTHROPIC_BASE_URL=" + base, "ANTHROPIC_API_KEY=sk-test", "DISABLE_AUTOUPDATER=1", "DISABLE_TELEMETRY=1", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "IS_SANDBOX=1"}},
-		"codex": {tool: "exec_command", args: asCommand("cmd"),
-			command: func(string) []string {
-				return []string{"exec", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox", "--dangerously-bypass-hook-trust", livePrompt}
-			},
-			files: map[string]string{".codex/config.toml": "model = \"" + liveModel + "\"\nmodel_provider = \"doctor\"\n[model_providers.doctor]\nname = \"doctor\"\nbase_url = \"" + base + "/v1\"\nenv_key = \"OPENAI_API_KEY\"\nwire_api = \"responses\"\n"}},
-		"opencode": {tool: "bash", args: func(c string) string {
-			return `{"command":` + string(jsonstream.AppendQuote(nil, c)) + `,"description":"work"}`
-		},
-			command: func(string) []string { return []string{"run", "--model", "doctor/" + liveModel, livePrompt} },
-			files: map[string]string{".config/opencode/opencode.json": `{"autoupdate": false, "share": "disabled", "small_model": "doctor/` + liveModel + `", "permission": {"bash": "allow"},
-  "provider": {"doctor": {"npm": "@ai-sdk/openai-compatible", "name": "doctor", "options": {"baseURL": "` + base + `/v1", "apiKey": "sk-test"},
-    "models": {"` + liveModel + `": {"name": "doctor", "tool_call": true}}}}}`},
-			env: []string{"OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_DISABLE_MODELS_FETCH=1", "OPENCODE_DISABLE_LSP_DOWNLOAD=1"}},
-		"qwen-code": {tool: "run_shell_command", args: func(c string) string {
-			return `{"command":` + string(jsonstream.AppendQuote(nil, c)) + `,"is_background":false}`
-		},
-			command: func(base string) []string {
-				return []string{"--yolo", "--auth-type", "openai", "--openai-base-url", base + "/v1", "--openai-api-key", "sk-test", "--model", liveModel, "--prompt", livePrompt}
-			}},
-		"pi": {tool: "bash", args: asCommand("command"),
-			command: func(string) []string {
-				return []string{"--provider", "doctor", "--model", liveModel, "--print", livePrompt}
-			},
-			files: map[string]string{".pi/agent/models.json": `{"providers":{"doctor":{"baseUrl":"` + base + `/v1","api":"openai-completions","apiKey":"sk-test",
-  "models":[{"id":"` + liveModel + `","name":"doctor","reasoning":false,"input":["text"],"contextWindow":128000,"maxTokens":4096,"cost":{"input":0,"output":0,"cacheRead":0,"cacheWrite":0}}]}}}`},
-			env: []string{"PI_OFFLINE=1"}},
-	}
-}
-
-const liveModel = "doctor-model"
 
 // liveLimit is how long a host may take for the one call.
 const liveLimit = 2 * time.Minute
@@ -118,46 +60,78 @@ func (c *checkup) prove(ctx context.Context, h *hook.Host, project bool) {
 }
 
 func (c *checkup) runLive(ctx context.Context, h *hook.Host, program, dir string, project bool) error {
+	settings, err := os.ReadFile(c.File)
+	if err != nil {
+		return err
+	}
+	guarded, err := c.runOnce(ctx, h, program, filepath.Join(dir, "guarded"), project, settings)
+	switch {
+	case guarded.ran:
+		c.Live.Ran = true
+		return errors.New("the call that must be denied RAN: the host does not ask the hook, or does not listen to it")
+	case hook.CanaryDenied(guarded.asked):
+		c.Live.Proved = true
+		return nil
+	case guarded.asked == "" && err != nil:
+		return fmt.Errorf("it could not be run: %w: %s", err, visible.Elide(guarded.said, 300))
+	case guarded.asked == "":
+		return errors.New("it did not ask the scripted model")
+	}
+	// Some hosts end the run on a denial and tell the model nothing. Then the call has to
+	// run as soon as there is no hook.
+	free, _ := c.runOnce(ctx, h, program, filepath.Join(dir, "free"), project, nil)
+	if free.ran {
+		c.Live.Proved = true
+		return nil
+	}
+	return fmt.Errorf("the call did not run, but not because of the hook: %s", visible.Elide(guarded.said, 300))
+}
+
+// liveRun is what one run of a host came to.
+type liveRun struct {
+	ran   bool   // the call
+	asked string // what the model was asked
+	said  string // by the host
+}
+
+// runOnce runs the host in a home of its own, with its hook's settings or without them.
+func (c *checkup) runOnce(ctx context.Context, h *hook.Host, program, dir string, project bool, settings []byte) (r liveRun, err error) {
 	home, work := filepath.Join(dir, "home"), filepath.Join(dir, "work")
 	mark := filepath.Join(dir, "mark")
 	command := "touch " + visible.ShellWord(mark) + "; stopgate approvals list"
 	model, err := newLiveModel(liveHosts("")[h.Name], command)
 	if err != nil {
-		return err
+		return r, err
 	}
 	defer model.Close()
 	host := liveHosts(model.URL)[h.Name]
 	into, from := home, ""
 	if from, err = os.UserHomeDir(); err != nil {
-		return err
+		return r, err
 	}
 	if project {
 		into = work
 		if from, err = os.Getwd(); err != nil {
-			return err
+			return r, err
 		}
 	}
 	name, err := filepath.Rel(from, c.File)
 	if err != nil {
-		return err
+		return r, err
 	}
-	settings, err := os.ReadFile(c.File)
-	if err != nil {
-		return err
-	}
-	files := map[string]string{filepath.Join(into, name): string(settings)}
+	files := map[string]string{filepath.Join(work, "README.md"): "A directory of stopgate doctor.\n"}
 	for name, text := range host.files {
-		if path := filepath.Join(home, name); files[path] == "" {
-			files[path] = text
-		}
+		files[filepath.Join(home, name)] = text
 	}
-	files[filepath.Join(work, "README.md")] = "A directory of stopgate doctor.\n"
+	if settings != nil {
+		files[filepath.Join(into, name)] = string(settings)
+	}
 	for path, text := range files {
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			return err
+			return r, err
 		}
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			return err
+		if err := os.WriteFile(path, []byte(text), 0o700); err != nil { // a hook of Cline is a program
+			return r, err
 		}
 	}
 	cmd := exec.CommandContext(ctx, program, host.command(model.URL)...)
@@ -166,31 +140,24 @@ func (c *checkup) runLive(ctx context.Context, h *hook.Host, program, dir string
 		"PATH=" + os.Getenv("PATH"), "HOME=" + home, "TERM=dumb", "NO_COLOR=1", "CI=1", "OPENAI_API_KEY=sk-test", "NO_PROXY=127.0.0.1,localhost",
 	}, host.env...)
 	out, err := cmd.CombinedOutput()
-	asked := model.asked()
+	r.asked, r.said = model.asked(), strings.TrimSpace(string(out))
 	_, marked := os.Stat(mark)
-	switch {
-	case marked == nil:
-		c.Live.Ran = true
-		return errors.New("the call that must be denied RAN: the host does not ask the hook, or does not listen to it")
-	case hook.CanaryDenied(asked):
-		c.Live.Proved = true
-		return nil
-	case err != nil:
-		return fmt.Errorf("it could not be run: %w: %s", err, visible.Elide(strings.TrimSpace(string(out)), 300))
-	case asked == "":
-		return errors.New("it did not ask the scripted model")
-	}
-	return fmt.Errorf("the call did not run, but not because of the hook: %s", visible.Elide(strings.TrimSpace(string(out)), 300))
+	r.ran = marked == nil
+	return r, err
 }
 
 // newLiveModel is a model that makes one call and then says that it is done.
 func newLiveModel(host liveHost, command string) (*liveServer, error) {
-	up, err := replay.New(replay.Options{Scenarios: []*replay.Scenario{{Model: liveModel, Turns: []replay.Turn{
+	turns := []replay.Turn{
 		{Say: "One step.", Calls: []replay.ScriptedCall{{Tool: host.tool, Args: host.args(command)}}},
 		{Say: "Done."},
-	}}}})
-	if err != nil {
-		return nil, err
+	}
+	var up http.Handler = googleModel(turns)
+	if !host.google {
+		var err error
+		if up, err = replay.New(replay.Options{Scenarios: []*replay.Scenario{{Model: liveModel, Turns: turns}}}); err != nil {
+			return nil, err
+		}
 	}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -237,7 +204,7 @@ func (c *checkup) printLive(w io.Writer) {
 	switch {
 	case c.Live == nil:
 	case c.Live.Proved:
-		fmt.Fprintf(w, "  live: proved: %s asked the hook, the denied call did not run, and the model was told why\n", programs[c.Host])
+		fmt.Fprintf(w, "  live: proved: %s asked the hook, and the denied call did not run\n", programs[c.Host])
 	default:
 		fmt.Fprintf(w, "  live: not proved: %s\n", visible.Lines(c.Live.Problem))
 	}

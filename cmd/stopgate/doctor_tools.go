@@ -19,7 +19,7 @@ import (
 // programs are the names of the hosts' programs; hosts that are no program have none.
 var programs = map[string]string{
 	"claude-code": "claude", "codex": "codex", "gemini-cli": "gemini", "qwen-code": "qwen", "copilot-cli": "copilot",
-	"cursor": "cursor-agent", "crush": "crush", "opencode": "opencode", "pi": "pi",
+	"cursor": "cursor-agent", "crush": "crush", "opencode": "opencode", "pi": "pi", "cline": "cline",
 }
 
 // versionOf asks the host's program for its version; "" if it is not here.

@@ -140,3 +140,25 @@ func TestHookFails(t *testing.T) {
 		}
 	})
 }
+
+// What `stopgate doctor --live` says of each: it asks the hook, and the call does not run.
+func TestDoctor(t *testing.T) {
+	binary := gate.Build(t)
+	bin, err := filepath.Abs(filepath.Join("node_modules", ".bin"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	each(t, func(t *testing.T, a *agent) {
+		home := t.TempDir()
+		a.settings(t, home, "http://127.0.0.1:9")
+		a.install(t, binary, home, policy)
+		cmd := exec.Command(binary, "doctor", a.host, "--live")
+		cmd.Dir = t.TempDir()
+		cmd.Env = append(append(os.Environ(), gate.Home(home)...), "PATH="+bin+":"+os.Getenv("PATH"))
+		out, err := cmd.CombinedOutput()
+		if err != nil || !strings.Contains(string(out), "live: proved:") {
+			t.Errorf("%v\n%s", err, out)
+		}
+		t.Logf("%s", out)
+	})
+}
