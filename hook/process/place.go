@@ -53,21 +53,20 @@ func runDir(run, dir string, real func(string) (string, bool)) (there string, lo
 	return there, !ok
 }
 
-// projectDir is the directory whose policy holds: what the host says about the
-// project, the session's working directory, or our own. A model may change the second,
-// so the first counts where there is one.
-func projectDir(session string) (string, error) {
+// projectDir is what the host says about the project, the session's working directory, or
+// our own. A model may change the second, so the first counts where there is one: said.
+func projectDir(session string) (dir string, said bool, err error) {
 	for _, name := range []string{"CLAUDE_PROJECT_DIR", "GEMINI_PROJECT_DIR", "CURSOR_PROJECT_DIR", "QWEN_PROJECT_DIR"} {
 		if dir := os.Getenv(name); filepath.IsAbs(dir) {
-			return dir, nil
+			return dir, true, nil
 		}
 	}
 	if filepath.IsAbs(session) {
-		return session, nil
+		return session, false, nil
 	}
-	dir, err := os.Getwd()
+	dir, err = os.Getwd()
 	if err != nil {
-		return "", fmt.Errorf("find the project: %w", err)
+		return "", false, fmt.Errorf("find the project: %w", err)
 	}
-	return dir, nil
+	return dir, false, nil
 }

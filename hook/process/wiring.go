@@ -38,7 +38,7 @@ type wiring struct {
 }
 
 func (w *wiring) open(ctx context.Context, e *hook.Event) (*hook.Backend, error) {
-	dir, err := projectDir(e.Dir)
+	dir, err := w.project(ctx, e)
 	if err != nil {
 		return nil, err
 	}

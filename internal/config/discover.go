@@ -205,6 +205,18 @@ func findProject(w Where, root string) ([]File, error) {
 	}
 }
 
+// ProjectRoot is where the project around a directory begins: the root of its repository,
+// or the directory itself if it has a policy file; "" if it belongs to none.
+func ProjectRoot(dir string) string {
+	if root := repositoryRoot(dir); root != "" {
+		return root
+	}
+	if _, err := os.Lstat(filepath.Join(dir, FileName)); err == nil {
+		return dir
+	}
+	return ""
+}
+
 // repositoryRoot is the nearest directory at or above dir that holds .git.
 func repositoryRoot(dir string) string {
 	dir, err := filepath.Abs(dir)

@@ -1,0 +1,139 @@
+package process
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/stopgate/stopgate/hook"
+	"github.com/stopgate/stopgate/internal/config"
+	"github.com/stopgate/stopgate/internal/place"
+)
+
+// keepProjects is how long it is remembered where a session began that nobody hears of.
+const keepProjects = 30 * 24 * time.Hour
+
+// projects remembers in which project a session began, for hosts that say only where it
+// works now: a model may change that, and would lose the project's policy with it. Each
+// session has a file beside the store, which is written once and trusted as the store is.
+type projects struct {
+	dir string
+	now func() time.Time
+}
+
+// projectsAt returns the projects beside a store, or false where the store is memory: then
+// nothing outlives the process.
+func projectsAt(url string) (p projects, ok bool, err error) {
+	store, err := place.StorePath(url)
+	if err != nil || store == place.Memory {
+		return p, false, err
+	}
+	return projects{filepath.Join(filepath.Dir(store), "hooks"), time.Now}, true, nil
+}
+
+// of is the project of an event: the one in which its session began, if that was one.
+// What cannot be read or written is an error, and no other project is taken then.
+func (p projects) of(e *hook.Event, now string) (string, error) {
+	if e.Call.Session == "" {
+		return now, nil
+	}
+	path := filepath.Join(p.dir, p.name(e))
+	switch dir, err := p.read(path); {
+	case err == nil:
+		return dir, nil
+	case !errors.Is(err, fs.ErrNotExist):
+		return "", fmt.Errorf("find where the session began: %w", err)
+	}
+	// A directory that belongs to no project has no policy to lose.
+	if config.ProjectRoot(now) == "" {
+		return now, nil
+	}
+	dir, err := p.write(path, now)
+	if err != nil {
+		return "", fmt.Errorf("remember where the session began: %w", err)
+	}
+	return dir, nil
+}
+
+// read reads a file, and keeps it from being swept.
+func (p projects) read(path string) (string, error) {
+	text, err := config.ReadFile(path, 1<<16)
+	if err != nil {
+		return "", err
+	}
+	dir, whole := strings.CutSuffix(string(text), "\n")
+	if !whole || !filepath.IsAbs(dir) {
+		return "", fmt.Errorf("%s names no directory", path)
+	}
+	if info, err := os.Stat(path); err == nil && p.now().Sub(info.ModTime()) > keepProjects/30 {
+		_ = os.Chtimes(path, p.now(), p.now()) // the worst is that it is forgotten in a month
+	}
+	return dir, nil
+}
+
+// write writes a file whole, unless another process was first: then it says what stands
+// there.
+func (p projects) write(path, dir string) (string, error) {
+	if err := os.MkdirAll(p.dir, 0o700); err != nil {
+		return "", err
+	}
+	p.sweep()
+	f, err := os.CreateTemp(p.dir, "project-*.tmp")
+	if err != nil {
+		return "", err
+	}
+	defer os.Remove(f.Name())
+	_, err = f.WriteString(dir + "\n")
+	if err = errors.Join(err, f.Close()); err != nil {
+		return "", err
+	}
+	if err := os.Link(f.Name(), path); err != nil {
+		if errors.Is(err, fs.ErrExist) {
+			return p.read(path)
+		}
+		return dir, os.Rename(f.Name(), path) // a file system without links
+	}
+	return dir, nil
+}
+
+// sweep removes what nobody has asked for in a month. What cannot be removed stays.
+func (p projects) sweep() {
+	entries, err := os.ReadDir(p.dir)
+	if err != nil {
+		return
+	}
+	for _, e := range entries {
+		if ext := filepath.Ext(e.Name()); ext != ".project" && ext != ".tmp" {
+			continue
+		}
+		if info, err := e.Info(); err == nil && p.now().Sub(info.ModTime()) > keepProjects {
+			_ = os.Remove(filepath.Join(p.dir, e.Name()))
+		}
+	}
+}
+
+// name is the file of a session.
+func (p projects) name(e *hook.Event) string {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q", e.Call.Principal, e.Call.Session))
+	return fmt.Sprintf("%x.project", sum[:16])
+}
+
+// project is the directory whose policy holds for an event: what the host says about the
+// project, else where the session began, else where it works, else our own.
+func (w *wiring) project(ctx context.Context, e *hook.Event) (string, error) {
+	dir, said, err := projectDir(e.Dir)
+	if err != nil || said || ctx.Err() != nil {
+		return dir, err
+	}
+	p, ok, err := projectsAt(w.flags.Place.Store)
+	if err != nil || !ok {
+		return dir, err
+	}
+	return p.of(e, dir)
+}
