@@ -49,7 +49,7 @@ func FuzzVerify(f *testing.F) {
 	whole := string(log(f, &h, decision(1), decision(2), event(stopgate.AuditGap, 3), decision(3)))
 	line := strings.SplitAfter(whole, "\n")
 	for _, seed := range []string{
-		"", "\n", whole, whole[:len(whole)-1], whole + "\x00\x00", line[0] + line[2], line[1], line[0] + "{}\n",
+		"", "\n", whole, whole[:len(whole)-1], whole + "\x00\x00", line[0] + line[2], line[1], line[1] + "\n", line[0] + "{}\n",
 		strings.Replace(whole, "fs_read", "fs_rEad", 1), line[0] + strings.Repeat("\x00", 600) + line[2],
 	} {
 		f.Add(seed)

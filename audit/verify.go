@@ -223,6 +223,9 @@ func members(body []byte) (row struct {
 // read as zeros, which no row contains, and whole rows of the same write may stand
 // behind them.
 func (v *Verifier) broken(in io.Reader, line []byte, b error) (Report, error) {
+	if v.pruned != nil {
+		return v.End() // none of the rows before is known to belong to the chain
+	}
 	if bytes.IndexByte(line, 0) < 0 {
 		return v.Report(), b
 	}
