@@ -28,9 +28,14 @@ func TestForwardsBytes(t *testing.T) {
 		return `{"y":[ 1.0 ]}`, nil
 	}
 	want(t, c.ask(`{"jsonrpc":"2.0","id":7,"method":"x/new","params":{"z":1.0}}`), `{"jsonrpc":"2.0","id":7,"result":{"y":[ 1.0 ]}}`)
-	has(t, c.ask(`{"jsonrpc":"2.0","id":8,"method":"x/call","params":{}}`), `"code":-32601`)
-	if len(f.calls("x/call")) > 0 {
-		t.Error("a method that may run something reached the server")
+	for _, method := range []string{
+		"x/call", "Tools/Call", "TOOLS/CALL", "tools/Call", "tools/call/", "tools//call", "tools.call", "tool\u017f/call", "tools/call ", "tools/\uff43all",
+		"tools/call\u200b", "x/Call", "Resources/Read", "prompts/GET", "Sampling/createMessage",
+	} {
+		has(t, c.ask(`{"jsonrpc":"2.0","id":8,"method":"`+method+`","params":{"name":"echo","arguments":{}}}`), `"code":-326`)
+		if n := len(f.calls(method)); n > 0 {
+			t.Errorf("%s, which may run something, reached the server", method)
+		}
 	}
 	want(t, c.ask(`{"jsonrpc":"2.0","id":9,"method":"ping"}`), `{"jsonrpc":"2.0","id":9,"result":{}}`)
 }

@@ -45,7 +45,7 @@ func (p *peer) dispatch(ctx context.Context, m *jsonrpc.Message, x *exchange) re
 		return p.listen(ctx, m, x)
 	}
 	switch {
-	case strings.HasSuffix(m.Method, "/call"):
+	case strings.HasSuffix(m.Method, "/call"), jsonrpc.StrangeMethod(m.Method):
 		// Whatever else runs something is not ours to understand (WIRE 8.3).
 		p.g.unevaluated(ctx, p.owner, stopgate.CodePolicyNotConfigured)
 		return refuse(m.ID, jsonrpc.MethodNotFound, "this method is not served")

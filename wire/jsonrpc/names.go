@@ -65,8 +65,14 @@ func strange(object jsonstream.Value, known func() map[string]string) string {
 }
 
 func strangeName(name string, names map[string]string) bool {
+	if before, _, cut := strings.Cut(name, "\x00"); cut { // some readers stop there
+		if _, close := names[folded(before)]; close {
+			return true
+		}
+	}
 	if len(name) > 128 {
-		return false
+		known, close := names[folded(name)]
+		return close && known != name
 	}
 	var upper [128]byte
 	for i := range len(name) {
@@ -109,4 +115,24 @@ func (m *Message) strangeParams() string {
 // Exact reports whether no member of a tool's definition can be taken for another one.
 func Exact(definition jsonstream.Value) bool {
 	return definition.Kind() == jsonstream.Object && strange(definition, toolNames) == ""
+}
+
+// methodNames are the methods that the gate treats in its own way, and what runs
+// something.
+var methodNames = known("initialize", "server/discover", "ping", "tools/list", "tools/call", "prompts/list", "prompts/get", "resources/list",
+	"resources/templates/list", "resources/read", "resources/subscribe", "resources/unsubscribe", "completion/complete", "logging/setLevel",
+	"subscriptions/listen", "sampling/createMessage", "elicitation/create", "roots/list")
+
+// StrangeMethod reports a method that a lenient reader could take for one that the gate
+// judges, or for one that runs something: by its case, by characters that nobody sees, or
+// by slashes that count for nothing (THREATS G8).
+func StrangeMethod(method string) bool {
+	if strangeName(method, methodNames()) {
+		return true
+	}
+	bare, _, _ := strings.Cut(method, "\x00")
+	parts := strings.FieldsFunc(folded(bare), func(r rune) bool { return r == '/' || r == '\\' || r == '.' })
+	known, close := methodNames()[strings.Join(parts, "/")]
+	runs := len(parts) > 1 && parts[len(parts)-1] == "CALL"
+	return close && known != method || runs && !strings.HasSuffix(method, "/call") || runs && len(parts) == 2 && parts[0] == "TOOLS" && method != "tools/call"
 }
