@@ -1,6 +1,8 @@
 package config_test
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"os"
 	"path/filepath"
@@ -40,6 +42,14 @@ func found(set config.Set) string {
 	return strings.Join(words, " ")
 }
 
+// hashOf is how the list of trusted files names a text.
+func hashOf(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:])
+}
+
+// Proves H20, I15, K35. A file that nobody trusted takes the place of no other: neither of
+// one above it, nor of the built-in policy, which would hold without it.
 func TestDiscover(t *testing.T) {
 	const file = "stopgate.toml"
 	tests := []struct {
@@ -50,9 +60,11 @@ func TestDiscover(t *testing.T) {
 		want  string
 	}{
 		{"nothing", nil, ".", "", "embedded"},
-		{"project", map[string]string{"repo/.git/HEAD": "", "repo/" + file: "a"}, "repo", "", "project!"},
-		{"project above, up to the repository root", map[string]string{"repo/.git/HEAD": "", "repo/" + file: "a", "repo/x/y/z": ""}, "repo/x/y", "", "project!"},
-		{"the nearest project file wins", map[string]string{"repo/.git/HEAD": "", "repo/" + file: "a", "repo/x/" + file: "b"}, "repo/x", "", "project!"},
+		{"project", map[string]string{"repo/.git/HEAD": "", "repo/" + file: "a"}, "repo", "", "project! embedded"},
+		{"project above, up to the repository root", map[string]string{"repo/.git/HEAD": "", "repo/" + file: "a", "repo/x/y/z": ""}, "repo/x/y", "", "project! embedded"},
+		{"the nearest project file hides none above it", map[string]string{"repo/.git/HEAD": "", "repo/" + file: "a", "repo/x/" + file: "b"}, "repo/x", "", "project! project! embedded"},
+		{"the nearest trusted project file wins", map[string]string{"home/trusted": hashOf("b") + " b\n", "repo/.git/HEAD": "", "repo/" + file: "a", "repo/x/" + file: "b"}, "repo/x", "", "project"},
+		{"above a trusted file nothing counts", map[string]string{"home/trusted": hashOf("b") + " b\n", "repo/.git/HEAD": "", "repo/" + file: "a", "repo/x/" + file: "b", "repo/x/y/" + file: "c"}, "repo/x/y", "", "project! project"},
 		{"not above the repository root", map[string]string{"repo/.git/HEAD": "", file: "a"}, "repo", "", "embedded"},
 		{"outside of a repository only here", map[string]string{file: "a", "x/y": ""}, "x", "", "embedded"},
 		{"every layer", map[string]string{"etc/" + file: "s", "home/" + file: "u", "repo/.git/HEAD": "", "repo/" + file: "p"}, "repo", "", "system user project!"},

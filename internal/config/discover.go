@@ -21,6 +21,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/stopgate/stopgate/policy"
 )
@@ -167,10 +168,11 @@ func Discover(w Where) (Set, error) {
 		return Set{}, err
 	}
 	set.Files = append(set.Files, project...)
-	if len(set.Files) == 0 {
-		if w.Starter == nil {
-			return Set{}, ErrNone
-		}
+	switch trusted := slices.ContainsFunc(set.Files, func(f File) bool { return f.Trusted }); {
+	case len(set.Files) == 0 && w.Starter == nil:
+		return Set{}, ErrNone
+	case !trusted && w.Starter != nil:
+		// A file that may only tighten cannot take the place of what held without it.
 		set.Files = append(set.Files, File{
 			Path: "starter.toml (built in)", Scope: Embedded, Text: w.Starter, Hash: hash(w.Starter), Trusted: true,
 		})
@@ -179,7 +181,8 @@ func Discover(w Where) (Set, error) {
 }
 
 // findProject takes the nearest file from the working directory upward to the
-// repository root; outside a repository only the working directory counts.
+// repository root; outside a repository only the working directory counts. One that
+// nobody trusted hides none above it: who put it there may only tighten (H20, I15).
 func findProject(w Where, root string) ([]File, error) {
 	if w.Dir == "" {
 		return nil, nil
@@ -188,18 +191,19 @@ func findProject(w Where, root string) ([]File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("find the project's policy: %w", err)
 	}
+	var files []File
 	for {
 		f, err := read(filepath.Join(dir, FileName), Project)
 		if err == nil {
 			f.Trusted, err = Trusted(w.UserDir, f.Hash)
-			return []File{f}, err
+			files = append(files, f)
 		}
-		if !errors.Is(err, fs.ErrNotExist) {
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, err
 		}
 		parent := filepath.Dir(dir)
-		if root == "" || dir == root || parent == dir {
-			return nil, nil
+		if f.Trusted || root == "" || dir == root || parent == dir {
+			return files, nil
 		}
 		dir = parent
 	}

@@ -22,6 +22,8 @@ func (e MistakesError) Error() string { return "the policy has mistakes" }
 func (s Set) Say(w io.Writer) {
 	for _, file := range s.Files {
 		switch {
+		case file.Scope == Embedded && len(s.Files) > 1:
+			fmt.Fprintln(w, "stopgate: the built-in starter policy holds beside it, because no policy is trusted")
 		case file.Scope == Embedded:
 			fmt.Fprintf(w, "stopgate: no %s found: the built-in starter policy holds: reading is free, everything else is asked\n", FileName)
 		case !file.Trusted:

@@ -101,7 +101,7 @@ func literalOf(w *syntax.Word) (string, bool) {
 func FuzzRead(f *testing.F) {
 	for _, s := range []string{
 		"git status && ls", "a | b; c & d\ne", "a 'b c' \"d\" e\\ f", "a >b 2>&1", "time a", "export A=b", "a $(b)", "bash -c 'a b'", "a @{u} b^ c~1", "a !",
-		"find . -exec a {} \\;", "a\\\nb", "a 1>b", "a=b", "let x", "{} a", "a <<E\nE", "a\x00b", "\xff", "time -p a | b",
+		"find . -exec a {} \\;", "a\\\nb", "a 1>b", "a=b", "let x", "export 0=", "{} a", "a <<E\nE", "a\x00b", "\xff", "time -p a | b",
 	} {
 		f.Add(s)
 	}

@@ -68,7 +68,7 @@ func (r *strictReader) list() bool {
 				continue
 			}
 			w, ok := r.word()
-			if !ok || len(r.line.words) == r.words && !commandWord(w) {
+			if !ok || len(r.line.words) == r.words && !commandWord(w) || r.misnamed(w) {
 				return false
 			}
 			if next := r.pos; next < len(r.text) && (r.text[next] == '<' || r.text[next] == '>') && isNumber(w.Text) {
@@ -82,6 +82,18 @@ func (r *strictReader) list() bool {
 	}
 	return !r.needs
 }
+
+// misnamed reports NAME=VALUE behind a builtin that sets variables where NAME cannot be one:
+// some shells stop there, others go on.
+func (r *strictReader) misnamed(w Word) bool {
+	l := r.line
+	if len(l.words) == r.words || w.Text == nil || bytes.IndexByte(w.Text, '=') < 0 || IsAssignment(w.Text) {
+		return false
+	}
+	return declaring()[string(l.words[r.words].Text)] && w.Text[0] != '-'
+}
+
+var declaring = set("export declare typeset local readonly nameref")
 
 // inCommand reports whether a command is under way.
 func (r *strictReader) inCommand() bool {
