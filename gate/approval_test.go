@@ -496,7 +496,8 @@ func TestEdits(t *testing.T) {
 			policy.Tools["watched"] = gate.Script{Steps: []gate.Step{{At: 15, Verdict: decided(stopgate.Deny)}, {At: gate.AtEnd, Verdict: decided(stopgate.Ask)}}}
 			var rec ports.Recorder
 			asked := 0
-			g, err := gate.NewScripted(policy, gate.WithRecorder(&rec), answers(func(v gate.View) gate.Answer {
+			var traced tracer
+			g, err := gate.NewScripted(policy, gate.WithRecorder(&rec), gate.WithTracer(&traced), answers(func(v gate.View) gate.Answer {
 				asked++
 				return v.Edit("ann", []byte(c.args))
 			}))
@@ -523,6 +524,9 @@ func TestEdits(t *testing.T) {
 			}
 			if asked != 1 {
 				t.Errorf("asked %d times", asked)
+			}
+			if e := traced.events; len(e) != 2 || e[0].ID != p.ID() || e[0].Decision != "edited" || e[0].Warning || e[0].Row.Status != stopgate.StatusEdited || e[1].Decision != out.Status.String() {
+				t.Errorf("traced %+v", e)
 			}
 			if c.code != "" {
 				want(t, out, stopgate.Denied, c.code)

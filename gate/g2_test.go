@@ -268,7 +268,7 @@ func TestEveryProposalIsTraced(t *testing.T) {
 			t.Errorf("%+v", e)
 		}
 	}
-	want := []string{"denied stream_truncated", "denied malformed_arguments", "denied cancelled", "skipped rule_matched", "denied policy_not_configured", "denied rule_matched", "allowed rule_matched"}
+	want := []string{"denied stream_truncated", "denied malformed_arguments", "denied cancelled", "skipped rule_matched", "denied policy_not_configured", "edited rule_matched", "allowed rule_matched"}
 	if !slices.Equal(got, want) {
 		t.Errorf("%q", got)
 	}

@@ -1,7 +1,6 @@
 package gate_test
 
 import (
-	"context"
 	"errors"
 	"strings"
 	"sync"
@@ -154,22 +153,6 @@ func TestPoliciesChangeAtRunTime(t *testing.T) {
 	}
 	if got, want := strings.Join(causes, "; "), "session policies: disable ours; session policies: enable ours; session policies: register more; session policies: unregister more"; got != want {
 		t.Errorf("rows %q", got)
-	}
-}
-
-// Proves TPS-31: a handler finds the policies of its gate and can ask what governs a tool.
-func TestHandlersFindThePolicies(t *testing.T) {
-	r := ports.Registry(session.Require("other").After("read").Named("ours"))
-	b := newBench(t, gate.WithSessionPolicies(r))
-	handler := func(ctx context.Context) []session.Policy { return session.FromContext(ctx).PoliciesFor("other") }
-	if !b.expect("read", `{"path":"a"}`, "").Allowed() {
-		t.Fatal("it does not run")
-	}
-	if got := handler(session.NewContext(ctx, r)); len(got) != 1 || got[0].Name() != "ours" {
-		t.Errorf("%v", got)
-	}
-	if got := handler(ctx); len(got) != 0 {
-		t.Errorf("without a registry: %v", got)
 	}
 }
 

@@ -19,16 +19,18 @@ const (
 // record (G2-17). It holds no raw secret: arguments are there only where the gate
 // was told how to redact them, and reasons are codes (G2-19).
 type TraceEvent struct {
-	Name     string
-	ID       stopgate.ProposalID
-	Session  stopgate.SessionID
-	Turn     stopgate.TurnID
-	Agent    stopgate.AgentName
-	Tool     stopgate.ToolName  // "" for a handoff
-	Handoff  stopgate.AgentName // the receiving agent
-	CallID   stopgate.CallID
-	Surface  stopgate.Surface
-	Decision string // allowed, denied or skipped
+	Name    string
+	ID      stopgate.ProposalID
+	Session stopgate.SessionID
+	Turn    stopgate.TurnID
+	Agent   stopgate.AgentName
+	Tool    stopgate.ToolName  // "" for a handoff
+	Handoff stopgate.AgentName // the receiving agent
+	CallID  stopgate.CallID
+	Surface stopgate.Surface
+	// Decision is allowed, denied or skipped; or edited, of a proposal that a person
+	// edited: the one that took its place has an event of its own.
+	Decision string
 	Reason   stopgate.Code
 	Policy   string // the hash of the policy; of TraceDenied the session policy's name
 	Warning  bool   // a denial (TPS-35)
@@ -120,6 +122,9 @@ func (p *pending) trail(ctx context.Context, out stopgate.Outcome, row *stopgate
 		Name: TraceTool, ID: p.id, Session: row.Session, Turn: row.Turn, Agent: row.Agent, Tool: row.Tool, Handoff: p.to,
 		CallID: row.CallID, Surface: row.Surface, Took: time.Since(p.opened), Decision: out.Status.String(), Reason: out.Verdict.Code, Policy: row.Policy,
 		Warning: out.Status == stopgate.Denied, Metadata: map[string]string{"layer": string(out.Verdict.Layer), "mode": out.Verdict.Mode.String()},
+	}
+	if row.Status == stopgate.StatusEdited {
+		e.Decision, e.Warning = string(row.Status), false
 	}
 	if e.Decided = time.Since(p.complete); p.complete.IsZero() {
 		e.Decided = 0 // it was refused before its end

@@ -1,6 +1,8 @@
 package session_test
 
 import (
+	"context"
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -502,9 +504,14 @@ func TestRegistry(t *testing.T) {
 	if want := []string{"register a", "register b", "disable a", "unregister b"}; !slices.Equal(changes, want) {
 		t.Error(changes)
 	}
-	ctx := session.NewContext(t.Context(), r)
-	if session.FromContext(ctx).Len() != 1 || session.FromContext(t.Context()).Len() != 0 {
-		t.Error("the registry is not found in the context")
+	ctx := session.NewContext(t.Context(), session.Here{Policies: r.Set()})
+	if session.FromContext(ctx).Policies.Len() != 1 || session.FromContext(t.Context()).Policies.Len() != 0 {
+		t.Error("the policies are not found in the context")
+	}
+	for _, ctx := range []context.Context{ctx, t.Context()} { // nobody knows the state there
+		if d, _, err := session.FromContext(ctx).Check(ctx, c); d.Allowed || !errors.Is(err, session.ErrNowhere) {
+			t.Errorf("%+v %v", d, err)
+		}
 	}
 }
 

@@ -1,7 +1,6 @@
 package session
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -128,19 +127,3 @@ func (r *Registry) CheckAll(v View, c Call) (primary Decision, all []Decision) {
 
 // NotifyResult lets the policies note a result; see [Set.NotifyResult].
 func (r *Registry) NotifyResult(v View, res Result) []Fact { return r.Set().NotifyResult(v, res) }
-
-type registryKey struct{}
-
-// NewContext returns a context in which tool handlers find the registry (TPS-31).
-func NewContext(ctx context.Context, r *Registry) context.Context {
-	return context.WithValue(ctx, registryKey{}, r)
-}
-
-// FromContext returns the policies in force where the handler runs, to be looked at;
-// an empty set if there are none (DECISIONS S37).
-func FromContext(ctx context.Context) *Set {
-	if r, ok := ctx.Value(registryKey{}).(*Registry); ok && r != nil {
-		return r.Set()
-	}
-	return &Set{}
-}

@@ -166,26 +166,20 @@ type desk struct {
 
 func (d *desk) call(ctx context.Context, tool stopgate.ToolName, args string) {
 	d.calls++
-	out, err := d.gate.Decide(ctx, stopgate.Call{
+	ran, err := d.gate.Run(ctx, stopgate.Call{
 		Tool: tool, ID: stopgate.CallID(fmt.Sprint("call_", d.calls)), Agent: d.agent,
 		Session: d.owner.Session, Principal: d.owner.Principal, Args: []byte(args),
+	}, func(_ context.Context, args []byte) ([]byte, error) { // exactly these bytes run
+		return []byte(d.tools[tool](string(args))), nil
 	})
 	switch {
 	case err != nil:
 		fmt.Fprintf(d.out, "%-8s %v\n", tool, err)
-	case !out.Allowed():
-		e := out.Envelope()
+	case !ran.Outcome.Allowed():
+		e := ran.Outcome.Envelope()
 		fmt.Fprintf(d.out, "%-8s %s: %s\n", tool, e.Code, e.PublicReason)
 	default:
-		data := d.tools[tool](string(out.Args)) // exactly these bytes run
-		delivery, err := d.gate.Observe(ctx, stopgate.Result{
-			Proposal: out.Proposal, Session: d.owner.Session, Principal: d.owner.Principal, Tool: tool, Data: []byte(data), Observed: true,
-		})
-		if err != nil {
-			fmt.Fprintf(d.out, "%-8s %v\n", tool, err)
-			return
-		}
-		fmt.Fprintf(d.out, "%-8s -> %s\n", tool, delivery.Data)
+		fmt.Fprintf(d.out, "%-8s -> %s\n", tool, ran.Data)
 	}
 }
 
