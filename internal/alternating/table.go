@@ -1,6 +1,7 @@
 package alternating
 
 import (
+	"math/bits"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -42,7 +43,8 @@ const unknown = uint32(1)
 type Table struct {
 	p      *Program
 	limits Limits
-	width  uint32 // of a row: an even number
+	width  uint32 // of a row: a power of two above 1
+	shift  uint8  // which one
 
 	mu      sync.Mutex
 	current atomic.Pointer[generation]
@@ -66,7 +68,7 @@ type generation struct {
 type view struct {
 	of     *generation
 	rows   []uint32
-	states []stateInfo // by place / width
+	states []stateInfo // by place >> shift
 }
 
 // stateInfo is what is known about one state.
@@ -91,7 +93,8 @@ type State struct {
 // Table prepares a program to run.
 func (p *Program) Table(l Limits) *Table {
 	p.bytes.Do(p.alphabet.decodes)
-	t := &Table{p: p, limits: l.normal(), width: uint32(p.alphabet.width+1) &^ 1}
+	t := &Table{p: p, limits: l.normal(), shift: uint8(bits.Len(uint(max(p.alphabet.width, 2) - 1)))}
+	t.width = 1 << t.shift
 	t.graph = p.explore(t.limits)
 	t.current.Store(t.begin())
 	return t
@@ -120,7 +123,7 @@ func (t *Table) begin() *generation {
 	g.first = t.place(g, info)
 	if t.graph == nil && g.step.tooLarge {
 		t.fresh = &direct{p: t.p, fresh: true, from: stateInfo{node: -1}}
-		open := &g.view.Load().states[g.first/t.width]
+		open := t.state(g.view.Load(), g.first)
 		open.accepted, open.rejected, open.decided = make([]uint64, t.p.words), make([]uint64, t.p.words), false
 	}
 	return g
@@ -165,7 +168,7 @@ func (t *Table) place(g *generation, info stateInfo) uint32 {
 		info.ends = t.ends(g, info)
 	}
 	info.decided = t.p.decided(info.accepted, info.rejected)
-	v.states[at/t.width] = info
+	*t.state(v, at) = info
 	return at
 }
 
@@ -216,7 +219,7 @@ func (t *Table) Feed(s *State, text []byte) (int, bool) {
 		s.whole = s.whole.more(text)
 		return len(text), false
 	}
-	if s.view.states[s.at/t.width].decided {
+	if t.state(s.view, s.at).decided {
 		return len(text), false
 	}
 	rows, at, classes := s.view.rows, s.at, &t.p.alphabet.bytes
@@ -257,7 +260,7 @@ func (t *Table) learn(s *State, b byte) uint32 {
 		s.at = t.carry(g, s)
 	}
 	s.view = g.view.Load()
-	from := s.view.states[s.at/t.width]
+	from := *t.state(s.view, s.at)
 	entry := s.at + uint32(t.p.alphabet.bytes[b])
 	if next := s.view.rows[entry]; next != unknown {
 		return next
@@ -267,7 +270,7 @@ func (t *Table) learn(s *State, b byte) uint32 {
 		t.current.Store(g)
 		s.at = t.carry(g, s)
 		s.view = g.view.Load()
-		from = s.view.states[s.at/t.width]
+		from = *t.state(s.view, s.at)
 		entry = s.at + uint32(t.p.alphabet.bytes[b])
 	}
 	to, ok := t.next(g, from, b)
@@ -277,7 +280,7 @@ func (t *Table) learn(s *State, b byte) uint32 {
 	}
 	next := t.place(g, to)
 	s.view = g.view.Load()
-	info := &s.view.states[next/t.width]
+	info := t.state(s.view, next)
 	if !slices.Equal(info.accepted, from.accepted) || !slices.Equal(info.rejected, from.rejected) {
 		next |= 1
 	}
@@ -287,7 +290,7 @@ func (t *Table) learn(s *State, b byte) uint32 {
 
 // carry finds the place in a generation of a state of an older one.
 func (t *Table) carry(g *generation, s *State) uint32 {
-	info := s.view.states[s.at/t.width]
+	info := *t.state(s.view, s.at)
 	if t.graph == nil {
 		info.position = newCarrier(s.view.of.step.store, g.step.store).position(info.position)
 	}
@@ -379,7 +382,10 @@ func (t *Table) move(g *generation, s *stateInfo, class int) bool {
 	return !large
 }
 
-func (t *Table) info(s *State) *stateInfo { return &s.view.states[s.at/t.width] }
+// state returns what is known about the state at a place.
+func (t *Table) state(v *view, at uint32) *stateInfo { return &v.states[at>>(t.shift&31)] }
+
+func (t *Table) info(s *State) *stateInfo { return t.state(s.view, s.at) }
 
 // Fate returns what is known about a member whatever follows.
 func (t *Table) Fate(s *State, member int) automaton.Fate {
@@ -434,10 +440,10 @@ func (t *Table) Accepts(s *State, member int) bool {
 		at = t.carry(g, s)
 		v = g.view.Load()
 	}
-	end := v.states[at/t.width]
+	end := *t.state(v, at)
 	for range t.p.alphabet.nodes[end.node].read {
 		if !t.move(g, &end, t.p.alphabet.bad) {
-			d := newDirect(t.p, g.step.store, v.states[at/t.width])
+			d := newDirect(t.p, g.step.store, *t.state(v, at))
 			return d.accepts(member)
 		}
 	}

@@ -13,29 +13,36 @@ func (t *Paths) Len() int { return len(t.part.entries) }
 // Find appends the members of whom an entry is the path or a directory above it, in no
 // order; a member with several such entries is repeated.
 func (t *Paths) Find(path []byte, members []int32) []int32 {
-	if len(t.part.entries) == 0 {
-		return members
+	part := t.part
+	if len(path) == 0 {
+		return part.named(&part.nodes[0], members)
 	}
-	for node, read := int32(0), 0; ; {
-		n := &t.part.nodes[node]
-		rest := n.text[read:n.depth]
-		if len(path)-read < len(rest) || string(path[read:read+len(rest)]) != rest {
-			return members
-		}
-		switch read += len(rest); {
-		case read == len(path):
-			for i := n.lo; i < n.whole; i++ {
-				members = append(members, t.part.entries[i].Member)
+	// No entry ends at the root: it is the empty text, which is above nothing.
+	for node, read := int32(part.first[path[0]]), 1; node > 0; read++ {
+		n := &part.nodes[node]
+		if depth := int(n.depth); depth > read {
+			if len(path) < depth || string(path[read:depth]) != n.text[read:depth] {
+				return members
 			}
-			return members
-		case path[read] == '/' && read > 0, read == 1 && path[0] == '/':
-			members = t.part.above(n, members)
+			read = depth
 		}
-		if node = t.part.child(node, path[read]); node == 0 {
-			return members
+		if read == len(path) {
+			return part.named(n, members)
 		}
-		read++
+		if path[read] == '/' || read == 1 && path[0] == '/' {
+			members = part.above(n, members)
+		}
+		node = part.child(node, path[read])
 	}
+	return members
+}
+
+// named appends the members that name the text at which a node ends.
+func (t *part) named(n *node, members []int32) []int32 {
+	for i := n.lo; i < n.whole; i++ {
+		members = append(members, t.entries[i].Member)
+	}
+	return members
 }
 
 // above appends the members that name a directory, where a node ends, and everything

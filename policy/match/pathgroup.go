@@ -82,7 +82,10 @@ func (g *PathGroup) Find(v *Value, members []int32) []int32 {
 			}
 			members = g.pattern(rel, v, &v.info, members)
 		}
-		return g.path(canonical, v, &v.info, members)
+		if g.place.folded && (v.info.high || v.info.upper) {
+			return g.suspected(canonical, v, &v.info, members)
+		}
+		return g.inside(canonical, members)
 	}
 	if !g.place.restrictive {
 		return members
@@ -96,7 +99,7 @@ func (g *PathGroup) Find(v *Value, members []int32) []int32 {
 		if patterns {
 			members = g.pattern([]byte(r.Path), v, &unexamined, members)
 		}
-		members = g.path([]byte(r.Path), v, &unexamined, members)
+		members = g.suspected([]byte(r.Path), v, &unexamined, members)
 	}
 	return members
 }
@@ -129,12 +132,9 @@ func (g *PathGroup) pattern(path []byte, v *Value, info *lexical, members []int3
 	return members
 }
 
-// path finds the literals and globs in one canonical path, and in its folded form where
-// suspicion is asked.
-func (g *PathGroup) path(path []byte, v *Value, info *lexical, members []int32) []int32 {
-	if !g.place.folded || !info.high && !info.upper {
-		return g.inside(path, members)
-	}
+// suspected finds the literals and globs in one canonical path and in its folded form,
+// which differs if it has capital letters or code points above ASCII.
+func (g *PathGroup) suspected(path []byte, v *Value, info *lexical, members []int32) []int32 {
 	if info.high {
 		if folded := fold(string(path)); folded != string(path) {
 			members = g.inside([]byte(folded), members)
@@ -145,23 +145,32 @@ func (g *PathGroup) path(path []byte, v *Value, info *lexical, members []int32) 
 
 // inside is pathTest.inside for all literals and globs.
 func (g *PathGroup) inside(path []byte, members []int32) []int32 {
-	rel, inside := path, true
-	if len(path) > 0 && path[0] == '/' {
-		rel, inside = g.place.cutRoot(path)
-		inside = inside && g.place.env.Root != ""
+	if len(path) == 0 || path[0] != '/' {
+		return g.below(path, members)
+	}
+	if rel, ok := g.place.cutRoot(path); ok && g.place.env.Root != "" {
+		return g.below(rel, members)
 	}
 	if !g.literals.empty {
-		members = g.literals.find(path, rel, inside, members)
+		members = g.literals.outside(path, members)
 	}
-	switch {
-	case len(g.globs.members) == 0:
-	case !inside:
+	if len(g.globs.members) > 0 {
 		members = g.globs.find(members, path)
-	default:
-		members = g.globs.find(members, rel)
-		if g.place.env.Root != "" && !climbs(rel) {
-			members = g.globs.find(members, g.place.mark, rel)
-		}
+	}
+	return members
+}
+
+// below is inside for a path that begins at the root.
+func (g *PathGroup) below(rel []byte, members []int32) []int32 {
+	if !g.literals.empty {
+		members = g.literals.below(rel, members)
+	}
+	if len(g.globs.members) == 0 {
+		return members
+	}
+	members = g.globs.find(members, rel)
+	if g.place.env.Root != "" && !climbs(rel) {
+		members = g.globs.findBelow(members, g.place.mark, rel)
 	}
 	return members
 }

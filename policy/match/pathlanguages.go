@@ -27,23 +27,33 @@ func (p patterns) language() *regular.Language {
 	return regular.Union(all...)
 }
 
-// find appends the members whose language holds a text, given in pieces.
-func (l *languages) find(members []int32, text ...[]byte) []int32 {
+// find appends the members whose language holds a text.
+func (l *languages) find(members []int32, text []byte) []int32 {
 	s := l.machine.Start()
-	for k, piece := range text {
-		if k > 0 && len(piece) > 0 && string(text[0]) != string(rootMark) {
-			feedAll(l.machine, &s, separator)
-		}
-		feedAll(l.machine, &s, piece)
+	feedAll(l.machine, &s, text)
+	return Holding(l.machine, &s, l.members, members)
+}
+
+// findBelow is find for what an automaton reads for a path below the root: the mark of the
+// root, and the path behind a separator.
+func (l *languages) findBelow(members []int32, mark, rel []byte) []int32 {
+	s := l.machine.Start()
+	feedAll(l.machine, &s, mark)
+	if len(rel) > 0 && string(mark) != string(rootMark) {
+		feedAll(l.machine, &s, separator)
 	}
+	feedAll(l.machine, &s, rel)
 	return Holding(l.machine, &s, l.members, members)
 }
 
 var separator = []byte("/")
 
 func feedAll(a *regular.Automaton, s *regular.State, text []byte) {
-	for len(text) > 0 && !a.Decided(s) {
-		n, _ := a.Feed(s, text)
+	for len(text) > 0 {
+		n, changed := a.Feed(s, text)
+		if !changed {
+			return // all of it was read, or nothing more can be learned
+		}
 		text = text[n:]
 	}
 }

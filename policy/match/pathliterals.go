@@ -82,18 +82,12 @@ func (l *pathLiterals) build() {
 	l.absolute.build()
 }
 
-// find finds the conditions that one canonical path satisfies: rel is its form below the
-// root if it is inside.
-func (l *pathLiterals) find(path, rel []byte, inside bool, members []int32) []int32 {
-	if !inside {
-		return l.outside(path, members)
-	}
-	members = l.relative.Find(rel, members)
-	if len(l.above)+len(l.root) == 0 || climbs(rel) {
-		return members
-	}
-	if members = append(members, l.above...); len(rel) == 0 {
-		members = append(members, l.root...)
+// below finds the conditions that a canonical path satisfies which begins at the root.
+func (l *pathLiterals) below(rel []byte, members []int32) []int32 {
+	if members = l.relative.Find(rel, members); len(l.above)+len(l.root) > 0 && !climbs(rel) {
+		if members = append(members, l.above...); len(rel) == 0 {
+			members = append(members, l.root...)
+		}
 	}
 	return members
 }
