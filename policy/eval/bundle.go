@@ -37,6 +37,18 @@ func (s *state) matched(c, site int32, hits *index.Hits, alone bool) {
 	}
 	b := &s.bundles[k.bundle]
 	b.index, b.text = nil, nil
+	if alone && st.open == 1 && hits.First() == literal.None && !s.done[site] {
+		// The only value that can still come satisfies nothing.
+		if k.all {
+			b.found = b.found[:0]
+		}
+		b.seen, s.done[site], st.open = true, true, 0
+		s.endBundle(k, st)
+		if l := &s.plan.lists[k.list]; l.foreseen && b.hit.First() == literal.None {
+			s.lists[k.list] = l.otherwise
+		}
+		return
+	}
 	switch {
 	case !k.all:
 		if len(hits.Members) > 0 && len(b.found) < maxFound {

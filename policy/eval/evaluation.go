@@ -93,7 +93,7 @@ func (e *Evaluation) reset(p *plan) {
 	e.fault, e.floors = fault{}, nil
 	e.texts, e.watches, e.undecided, e.decoded = e.texts[:0], e.watches[:0], 0, false
 	e.commands, e.passed = false, 0
-	e.released = nil
+	e.released, e.unclean = nil, false
 }
 
 // resizeWalkers makes n walkers ready to be reset; they keep their memory.
@@ -113,7 +113,7 @@ func (e *Evaluation) Feed(chunk []byte) stopgate.Verdict {
 		return e.verdict
 	}
 	e.received += int64(len(chunk))
-	if e.verdict.Terminal() {
+	if e.terminal() {
 		return e.verdict
 	}
 	e.take(e.parser.Feed(chunk))
@@ -122,7 +122,7 @@ func (e *Evaluation) Feed(chunk []byte) stopgate.Verdict {
 
 // take ends the bytes of a chunk: nothing more can be learned from the last one.
 func (e *Evaluation) take(err error) {
-	if broken, ok := err.(*jsonstream.Error); ok && !e.verdict.Terminal() {
+	if broken, ok := err.(*jsonstream.Error); ok && !e.terminal() {
 		if e.reach(e.offset(broken.Offset)) {
 			return
 		}
@@ -141,7 +141,7 @@ func (e *Evaluation) Close(end stopgate.End) stopgate.Verdict {
 	}
 	e.closed = true
 	switch {
-	case e.verdict.Terminal():
+	case e.terminal():
 	case end == stopgate.Cancelled:
 		e.refuse(stopgate.LayerIntegrity, stopgate.CodeCancelled, end.String())
 	case end != stopgate.Ended:
@@ -163,7 +163,7 @@ func (e *Evaluation) finish() {
 		}
 	}
 	e.take(err)
-	e.accepted = err == nil && !e.verdict.Terminal()
+	e.accepted = err == nil && !e.terminal()
 	if !e.verdict.Decided {
 		// Cannot happen: with the end of the arguments every rule has been decided.
 		e.refuse(stopgate.LayerFailure, stopgate.CodePolicyError, "undecided")
@@ -174,7 +174,7 @@ func (e *Evaluation) finish() {
 // that breaks its protocol, unless the verdict is terminal already. cause is a word
 // for the record.
 func (e *Evaluation) Refuse(layer stopgate.Layer, code stopgate.Code, cause string) stopgate.Verdict {
-	if e.verdict.Terminal() {
+	if e.terminal() {
 		return e.verdict
 	}
 	return e.refuse(layer, code, cause)
@@ -185,6 +185,10 @@ func (e *Evaluation) refuse(layer stopgate.Layer, code stopgate.Code, cause stri
 	e.publish(&stopgate.Verdict{Decided: true, Mode: stopgate.Deny, Layer: layer, Code: code, Public: code.Public()})
 	return e.verdict
 }
+
+// terminal reports whether the latest verdict ended the call. It is [stopgate.Verdict.Terminal]
+// without a copy.
+func (e *Evaluation) terminal() bool { return e.verdict.Decided && e.verdict.Mode.Terminal() }
 
 // Verdict returns the latest verdict; it is known before any byte if no rule looks
 // at an argument (D25-40).

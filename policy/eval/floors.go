@@ -1,7 +1,6 @@
 package eval
 
 import (
-	"bytes"
 	"unicode/utf8"
 
 	"github.com/stopgate/stopgate"
@@ -109,23 +108,9 @@ func (e *Evaluation) protected(w *textWatch) {
 		}
 	}
 	if w.shape.needs&watchTarget != 0 && !e.unclean {
-		e.unclean = mayNeedCleaning(e.text())
+		e.unclean = !e.wholeText().IsClean()
 	}
 	if w.shape.analyse && !e.wholeText().Analysable(w.shape.redirects) {
 		e.floorHere(stopgate.Ask, stopgate.CodeCommandNotAnalysable)
-	}
-}
-
-// mayNeedCleaning reports whether cleaning may change a path: it has an empty
-// component, or one that begins with a dot behind the first.
-func mayNeedCleaning(path []byte) bool {
-	for {
-		at := bytes.IndexByte(path, '/')
-		if at < 0 || at+1 == len(path) {
-			return false
-		}
-		if path = path[at+1:]; path[0] == '/' || path[0] == '.' {
-			return true
-		}
 	}
 }

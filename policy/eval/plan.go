@@ -63,7 +63,11 @@ type list struct {
 	// be several: the list is then judged once for each command (K29). firstCommand is
 	// where their answers stand among those of all lists.
 	commands, firstCommand int32
-	note                   listNote
+	// otherwise is what comes out of the list if nothing holds in its only bundle;
+	// foreseen says that this is known.
+	otherwise listState
+	foreseen  bool
+	note      listNote
 }
 
 // listNote is what only an explanation shows of a list.

@@ -15,7 +15,7 @@ import (
 // model spelled it. nil unless Close accepted the arguments and the verdict is not
 // terminal. They are valid until Reset.
 func (e *Evaluation) Args() []byte {
-	if !e.accepted || e.verdict.Terminal() {
+	if !e.accepted || e.terminal() {
 		return nil
 	}
 	if e.released == nil {

@@ -40,6 +40,26 @@ func TestRelease(t *testing.T) {
 	})
 }
 
+// Proves K4, I12: what an evaluation releases does not depend on the calls before, and an
+// empty path stays one.
+func TestReleaseInAUsedEvaluation(t *testing.T) {
+	b := compile(t, `version = 1
+[tools.t.parameters]
+path = { type = "path" }
+[tools.t.policy]
+run = [ { arg = "/path", present = true, mode = "unattended" } ]
+`).Bind(stopgate.Call{Tool: "t"})
+	e := b.Evaluate()
+	for _, c := range [][2]string{{"src//a", "src/a"}, {"", ""}, {"./a/../b", "./b"}, {"src/.a", "src/.a"}, {"a/", "a/"}, {".", "."}} {
+		e.Reset(b)
+		e.Feed([]byte(`{"path":"` + c[0] + `"}`))
+		e.Close(stopgate.Ended)
+		if got, want := string(e.Args()), `{"path":"`+c[1]+`"}`; got != want {
+			t.Errorf("%q is released as %s, want %s", c[0], got, want)
+		}
+	}
+}
+
 // Proves I11, K4: of every path that a rule on src permits, what is released is its own
 // cleaned form and lies below src, lexically and for every reader that decodes or
 // cleans once more.

@@ -1,6 +1,8 @@
 package eval
 
 import (
+	"slices"
+
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/policy/literal"
 	"github.com/stopgate/stopgate/policy/match"
@@ -116,14 +118,35 @@ func (p *plan) prepare() {
 	e.dirty = true
 	e.settle()
 	p.start = start{conds: e.conds, rules: e.rules, lists: e.lists, verdict: e.verdict}
+	for i := range p.lists {
+		p.lists[i].foresee(p, int32(i))
+	}
+}
+
+// foresee works out what comes out of a list of which one bundle is all that is not
+// known from the start, if nothing in it holds.
+func (l *list) foresee(p *plan, i int32) {
+	if l.commands > 0 || l.endBundle-l.firstBundle != 1 {
+		return
+	}
+	for r := range l.own {
+		if p.start.rules[int(l.firstOwn)+r].phase == waiting {
+			return
+		}
+	}
+	e := new(Evaluation)
+	e.reset(p)
+	e.bundles[l.firstBundle].open = literal.Empty()
+	e.walk(int(i))
+	l.otherwise, l.foreseen = e.lists[i], true
 }
 
 // reset prepares the state for a new call.
 func (s *state) reset(p *plan) {
 	s.plan = p
-	s.conds = append(s.conds[:0], p.start.conds...)
-	s.rules = append(s.rules[:0], p.start.rules...)
-	s.lists = append(s.lists[:0], p.start.lists...)
+	s.conds = begin(s.conds, p.start.conds)
+	s.rules = begin(s.rules, p.start.rules)
+	s.lists = begin(s.lists, p.start.lists)
 	s.done = resize(s.done, len(p.sites))
 	s.at, s.dirty = 0, false
 	s.spine.reset()
@@ -135,6 +158,16 @@ func (s *state) reset(p *plan) {
 	for i := range p.bundles {
 		s.bundles[i].reset(&p.bundles[i])
 	}
+}
+
+// begin returns a copy, in the old memory if it is large enough.
+func begin[T any](old, from []T) []T {
+	if cap(old) < len(from) {
+		return slices.Clone(from)
+	}
+	old = old[:len(from)]
+	copy(old, from)
+	return old
 }
 
 // resize returns n zero elements, in the old memory if it is large enough.

@@ -35,10 +35,6 @@ type textWatch struct {
 // startTest begins a test of the string that begins now.
 func (e *Evaluation) startTest(t *test, alone bool) {
 	first := len(e.texts)
-	if t.index != nil {
-		e.startIndex(t, alone)
-		return
-	}
 	e.commands = e.commands || e.plan.conds[t.cond].command >= 0
 	for _, m := range t.texts {
 		x := e.nextText()
@@ -208,12 +204,12 @@ func (e *Evaluation) textEnd() {
 			continue
 		}
 		e.undecided--
-		if e.swept(x) {
-			e.floorHere(stopgate.Ask, stopgate.CodeGuardedBelow)
-		}
 		if x.index != nil {
 			e.endIndex(x)
 			continue
+		}
+		if x.m.JudgesSweeps() && !e.probing {
+			e.swept(x.m.Sweeps(e.wholeText()))
 		}
 		switch {
 		case e.plan.conds[x.test.cond].command >= 0:
@@ -243,15 +239,11 @@ func (e *Evaluation) textEnd() {
 	e.decoded, e.prepared, e.passed = false, false, 0
 }
 
-// swept reports that a command reads directories in which a guard protects files.
-func (e *Evaluation) swept(x *textTest) bool {
-	switch {
-	case e.probing:
-		return false
-	case x.index != nil:
-		return x.index.JudgesSweeps() && x.index.Sweeps(e.wholeText())
+// swept takes whether a command reads directories in which a guard protects files.
+func (e *Evaluation) swept(hit bool) {
+	if hit {
+		e.floorHere(stopgate.Ask, stopgate.CodeGuardedBelow)
 	}
-	return x.m.JudgesSweeps() && x.m.Sweeps(e.wholeText())
 }
 
 // commandEnd judges the simple commands of the string that has just ended, each by
@@ -300,6 +292,9 @@ func (e *Evaluation) reads(x *textTest, v *match.Value, n int) bool {
 
 // endIndex takes the end of a string that the index of a bundle judges.
 func (e *Evaluation) endIndex(x *textTest) {
+	if x.index.JudgesSweeps() && !e.probing {
+		e.swept(x.index.Sweeps(e.wholeText()))
+	}
 	x.index.End(&x.arriving, e.wholeText(), &e.hits)
 	e.matched(x.test.cond, x.test.site, &e.hits, x.alone)
 	if len(e.hits.Members) > 0 {

@@ -90,7 +90,11 @@ func (e *Evaluation) say(i int) {
 	if e.said == now {
 		return
 	}
-	v := stopgate.Verdict{Mode: st.low, Layer: l.layer, Code: codeOf(st.low)}
+	v := &e.verdict // in place if it is the first
+	if v.Decided {
+		v = new(stopgate.Verdict)
+	}
+	v.Mode, v.Layer, v.Code = st.low, l.layer, codeOf(st.low)
 	switch {
 	case st.cursor == l.end:
 		v.Code = l.code
@@ -105,7 +109,7 @@ func (e *Evaluation) say(i int) {
 		if r.first < r.end { // it looks at a value
 			v.Pointer, v.Segment = e.pointerOf(st.cursor, st.lane), e.segmentFor(st.cursor, st.lane)
 		}
-	case e.saidBefore(&v):
+	case e.saidBefore(v):
 		v.Candidates, v.Public = e.verdict.Candidates, e.verdict.Public
 	default:
 		v.Candidates, v.Public = e.candidates(i)
@@ -113,7 +117,7 @@ func (e *Evaluation) say(i int) {
 	if v.Public == "" {
 		v.Public = v.Code.Public()
 	}
-	e.publish(&v)
+	e.publish(v)
 	e.said = now
 }
 
@@ -180,11 +184,15 @@ func (e *Evaluation) candidates(i int) (rules []int, public string) {
 }
 
 // publish makes a verdict the latest one, if it says anything new. While the mode
-// stays the same it stays known since the byte that showed it first.
+// stays the same it stays known since the byte that showed it first. The first one may
+// have been written in its place.
 func (e *Evaluation) publish(v *stopgate.Verdict) {
 	e.said = said{}
 	v.Decided, v.DecidedAt, v.Floors = true, e.at, e.floors[:len(e.floors):len(e.floors)]
 	last := &e.verdict
+	if v == last {
+		return
+	}
 	if last.Decided {
 		if last.Mode == v.Mode {
 			v.DecidedAt = last.DecidedAt

@@ -280,7 +280,12 @@ func (w *walker) startText(e *Evaluation, p place, written typeSet) {
 		case t.present:
 			e.present(t.site, false, !p.many)
 		case stringType&t.fits != 0 && written&t.wrong == 0:
-			if e.conds[t.cond].phase == waiting {
+			if e.conds[t.cond].phase != waiting {
+				continue
+			}
+			if t.index != nil {
+				e.startIndex(t, alone)
+			} else {
 				e.startTest(t, alone)
 			}
 		case t.index != nil:

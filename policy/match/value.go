@@ -83,17 +83,30 @@ var (
 	_ stepTest   = (*lengthTest)(nil)
 )
 
-// certain is place.certain for the string.
-func (v *Value) certain(p *place) (canonical []byte, certain bool) {
-	var info lexical
+// IsClean reports whether the string, a path, stays as it is when it is cleaned (K4).
+func (v *Value) IsClean() bool {
+	v.examine()
+	if v.plain && len(v.canonical) == len(v.text) && len(v.text) > 0 && &v.canonical[0] == &v.text[0] {
+		return true // it is its own canonical form
+	}
+	cleaned, _ := Clean(string(v.text))
+	return cleaned == string(v.text)
+}
+
+func (v *Value) examine() {
 	if !v.examined {
 		v.canonical, v.info, v.plain = examine(v.buf[:0], v.text)
 		v.examined = true
 	}
+}
+
+// certain is place.certain for the string.
+func (v *Value) certain(p *place) (canonical []byte, certain bool) {
+	v.examine()
 	if p.usual && v.plain && !v.info.absolute && !v.info.wild {
 		return v.canonical, true
 	}
-	canonical, info = v.canonical, v.info
+	canonical, info := v.canonical, v.info
 	if v.plain && p.moved(info) {
 		canonical, info = p.arrive(canonical, info)
 	}
