@@ -16,7 +16,7 @@ type Aggregator struct {
 	last uint32
 }
 
-var _ Handler = (*Aggregator)(nil)
+var _ Copier = (*Aggregator)(nil)
 
 // Reset empties the aggregator for the next text and keeps its buffers. It ends
 // the life of the values and the bytes it gave out.
@@ -69,9 +69,11 @@ func (a *Aggregator) Event(e *Event) (stop bool) {
 		a.begin(String)
 		d.text = append(d.text, '"')
 	case StringPart:
-		if e.Escaped && needsEscape(e.Text[0]) {
-			d.text = appendEscape(d.text, e.Text[0])
+		if e.Escaped && (e.Spelled || needsEscape(e.Text[0])) {
 			d.nodes[len(d.nodes)-1].info |= infoEscaped
+		}
+		if e.Escaped && !e.Spelled && needsEscape(e.Text[0]) {
+			d.text = appendEscape(d.text, e.Text[0])
 			break
 		}
 		if cap(d.text)-len(d.text) < len(e.Text) {
@@ -95,6 +97,9 @@ func (a *Aggregator) Event(e *Event) (stop bool) {
 	}
 	return false
 }
+
+// Copies implements [Copier]: all it does with text is to write it again.
+func (a *Aggregator) Copies() bool { return true }
 
 // separate writes the comma before a member or element that is not the first.
 func (a *Aggregator) separate() {

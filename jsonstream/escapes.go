@@ -11,6 +11,40 @@ import (
 // the eight short escapes. It is never written.
 var shortEscapes = [256]byte{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t'}
 
+// spelledRun returns the length of the longest prefix of b that is the inside of a
+// string as AppendQuote would write it, cut to whole characters, and whether there is
+// an escape in it. Control characters that have no short escape count as unusual.
+func spelledRun(b []byte) (n int, escaped bool) {
+	for n < len(b) {
+		if n+8 <= len(b) {
+			m := notPlain(binary.LittleEndian.Uint64(b[n:]))
+			if m == 0 {
+				n += 8
+				continue
+			}
+			n += bits.TrailingZeros64(m) >> 3
+		}
+		switch c := b[n]; {
+		case c == '\\':
+			if n+1 == len(b) || shortEscapes[b[n+1]] == 0 || b[n+1] == '/' {
+				return n, escaped
+			}
+			n, escaped = n+2, true
+		case c >= utf8.RuneSelf:
+			length := sequence(b[n:])
+			if length == 0 {
+				return n, escaped
+			}
+			n += length
+		case isPlain(c):
+			n++
+		default:
+			return n, escaped
+		}
+	}
+	return n, escaped
+}
+
 // unescape decodes the escape, or the pair of escapes of one character, that b
 // starts with. n is its length, and 0 if it is not complete or not right.
 func unescape(b []byte) (r rune, n int) {

@@ -59,6 +59,10 @@ type Event struct {
 	// one surrogate pair, that ended at Offset. Otherwise the part is verbatim:
 	// byte i of Text, counted from 0, is argument byte Offset-len(Text)+i+1.
 	Escaped bool
+	// Spelled is set on a StringPart for a [Copier]: Text is not decoded, it is the
+	// text as [AppendQuote] spells it between the quotes. Escaped says then that there
+	// is an escape in it.
+	Spelled bool
 }
 
 // Handler receives the events of a [Parser] in the order of their bytes.
@@ -66,4 +70,12 @@ type Handler interface {
 	// Event takes one event. It answers stop if the text is decided: the parser
 	// then ignores everything that follows, errors included (DECISIONS K7).
 	Event(e *Event) (stop bool)
+}
+
+// Copier is a Handler that does not always look at the text of strings.
+type Copier interface {
+	Handler
+	// Copies reports that the handler only copies what follows of the string that is
+	// arriving: its parts may come Spelled.
+	Copies() bool
 }

@@ -50,6 +50,7 @@ type frame struct {
 // concurrent use. A zero Parser, and one without a handler, refuses all text.
 type Parser struct {
 	handler Handler
+	copier  Copier // the handler, if it is one
 	options Options
 	event   Event
 	state   state
@@ -78,6 +79,7 @@ func NewParser(h Handler, o Options) *Parser {
 func (p *Parser) Reset(h Handler, o Options) {
 	p.keys.reset(nil)
 	p.handler, p.options, p.event = h, o, Event{}
+	p.copier, _ = h.(Copier)
 	p.options.fill()
 	p.state, p.err, p.offset = awaitValue, nil, 0
 	p.values = 0

@@ -18,6 +18,10 @@ func AppendQuote[T ~[]byte | ~string](dst []byte, s T) []byte {
 	return append(dst, '"')
 }
 
+// escapeLetters is what stands behind the backslash in the short escape of a byte that
+// needs one, 0 if there is none. It is never written.
+var escapeLetters = [256]byte{'"': '"', '\\': '\\', '\b': 'b', '\f': 'f', '\n': 'n', '\r': 'r', '\t': 't'}
+
 const hexDigits = "0123456789abcdef"
 
 // appendEscaped appends s as the inside of a JSON string. Plain text goes eight
@@ -25,9 +29,9 @@ const hexDigits = "0123456789abcdef"
 func appendEscaped[T ~[]byte | ~string](dst []byte, s T) []byte {
 	for i := 0; i < len(s); {
 		if i+8 <= len(s) {
-			if cap(dst)-len(dst) < 8 {
+			if cap(dst)-len(dst) < 16 {
 				rest := len(s) - i
-				dst = slices.Grow(dst, rest+rest/8+8)
+				dst = slices.Grow(dst, rest+rest/8+16)
 			}
 			w := word(s, i)
 			n := len(dst)
@@ -39,6 +43,13 @@ func appendEscaped[T ~[]byte | ~string](dst []byte, s T) []byte {
 			}
 			plain := bits.TrailingZeros64(m) >> 3
 			dst, i = dst[:n+plain], i+plain
+			if e := escapeLetters[s[i]]; e != 0 {
+				dst, i = append(dst, '\\', e), i+1
+				if i < len(s) && escapeLetters[s[i]] != 0 { // in code they come in pairs
+					dst, i = append(dst, '\\', escapeLetters[s[i]]), i+1
+				}
+				continue
+			}
 		}
 		switch c := s[i]; {
 		case c >= utf8.RuneSelf:
@@ -73,19 +84,8 @@ func needsEscape(c byte) bool { return c < ' ' || c == '"' || c == '\\' }
 
 // appendEscape appends the escape of a character that needs one.
 func appendEscape(dst []byte, c byte) []byte {
-	switch c {
-	case '"', '\\':
-		return append(dst, '\\', c)
-	case '\n':
-		return append(dst, '\\', 'n')
-	case '\t':
-		return append(dst, '\\', 't')
-	case '\r':
-		return append(dst, '\\', 'r')
-	case '\b':
-		return append(dst, '\\', 'b')
-	case '\f':
-		return append(dst, '\\', 'f')
+	if e := escapeLetters[c]; e != 0 {
+		return append(dst, '\\', e)
 	}
 	return append(dst, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&15])
 }

@@ -54,6 +54,9 @@ func AppendString(dst, text []byte) (out []byte, n int) {
 			return appendRest(dst, had, text, i)
 		}
 		dst, i = append(dst, shortEscapes[text[i+1]]), i+2
+		if i+1 < len(text) && text[i] == '\\' && shortEscapes[text[i+1]] != 0 { // they come in pairs
+			dst, i = append(dst, shortEscapes[text[i+1]]), i+2
+		}
 	}
 }
 

@@ -270,3 +270,49 @@ func TestAggregatorAfterLargeText(t *testing.T) {
 		}
 	}
 }
+
+// copier is a handler that wants decoded text up to the first part with an x in it.
+type copier struct {
+	parts  []string
+	copies bool
+}
+
+func (c *copier) Copies() bool { return c.copies }
+
+func (c *copier) Event(e *jsonstream.Event) (stop bool) {
+	switch e.Kind {
+	case jsonstream.Key:
+		c.parts = append(c.parts, string(e.Text)+":")
+	case jsonstream.StringStart:
+		c.copies = false
+	case jsonstream.StringPart:
+		if e.Spelled && !c.copies {
+			c.parts = append(c.parts, "spelled for nobody")
+		}
+		c.parts = append(c.parts, fmt.Sprintf("%s %t %t %d", e.Text, e.Spelled, e.Escaped, e.Offset))
+		c.copies = c.copies || strings.Contains(string(e.Text), "x")
+	}
+	return false
+}
+
+// Proves F043-08: a handler that only copies gets text as it is spelled from the next
+// piece on, but for what we would spell in another way; keys are always decoded.
+func TestCopier(t *testing.T) {
+	var c copier
+	p := jsonstream.NewParser(&c, jsonstream.Options{})
+	for _, piece := range []string{`{"k\n":"a\nx`, `b\n\"ü\/c\u0041d\`, `\e\ud83d\ude00`, `","l":"\t"}`} {
+		p.Feed([]byte(piece))
+	}
+	if err := p.Close(); err != nil {
+		t.Fatal(err)
+	}
+	want := []string{
+		"k\n:", "a false false 9", "\n false true 11", "x false false 12",
+		`b\n\"ü true true 19`, "/ false true 21", "c true false 22", "A false true 28", "d true false 29",
+		`\ false true 31`, "e true false 32", "😀 false true 44",
+		"l:", "\t false true 53",
+	}
+	if !slices.Equal(c.parts, want) {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(c.parts, "\n"), strings.Join(want, "\n"))
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"reflect"
+	"slices"
 	"testing"
 
 	"github.com/stopgate/stopgate/jsonstream"
@@ -87,6 +88,9 @@ func (s *small) value(depth int) {
 	s.gap()
 }
 
+// decoded is a handler that gets all text decoded, whatever it could do with it.
+type decoded struct{ jsonstream.Handler }
+
 // Proves F043-08, F043-09, F043-10, I2, I8: small documents in random spellings and
 // chunks come out in our spelling, a scan reads them as the parser does, and one
 // byte changed anywhere is judged alike by both. A million of them in the long
@@ -99,18 +103,24 @@ func TestSmallDocuments(t *testing.T) {
 		rounds = 1_000_000
 	}
 	s := small{rng: rand.New(rand.NewPCG(1, 2))}
-	var a jsonstream.Aggregator
-	var p jsonstream.Parser
+	var a, b jsonstream.Aggregator
+	var p, q jsonstream.Parser
 	var d jsonstream.Document
 	feed := func(text []byte) error {
 		a.Reset()
 		p.Reset(&a, jsonstream.Options{})
+		b.Reset()
+		q.Reset(decoded{&b}, jsonstream.Options{})
 		for rest := text; len(rest) > 0; {
 			n := min(len(rest), 1+s.rng.IntN(12))
-			_ = p.Feed(rest[:n]) // the error stays
+			_, _ = p.Feed(rest[:n]), q.Feed(rest[:n]) // the error stays
 			rest = rest[n:]
 		}
-		return p.Close()
+		err := p.Close()
+		if other := q.Close(); !reflect.DeepEqual(err, other) || !bytes.Equal(a.Bytes(), b.Bytes()) || !slices.Equal(tokens(a.Document().Root()), tokens(b.Document().Root())) {
+			t.Fatalf("%s\nis copied as\n%s\n%v\nand decoded it is\n%s\n%v", text, a.Bytes(), err, b.Bytes(), other)
+		}
+		return err
 	}
 	for range rounds {
 		s.text, s.ours = s.text[:0], s.ours[:0]

@@ -38,9 +38,11 @@ func (p *Parser) startKey(at int64) {
 // of the chunk, or wrong, it leaves to readCut, which goes byte by byte and so
 // finds the first byte that shows an error, however the chunks are cut.
 func (p *Parser) readText(chunk []byte, i int) int {
+	copies := !p.text.key && p.copier != nil && p.copier.Copies()
 	for i < len(chunk) && p.state == inText {
 		n := 0
 		switch c := chunk[i]; {
+		case copies && p.copy(chunk[i:], p.offset+int64(i), &n):
 		case c == '"':
 			p.endText(p.offset + int64(i) + 1)
 			return i + 1
@@ -65,6 +67,19 @@ func (p *Parser) readText(chunk []byte, i int) int {
 		i += n
 	}
 	return i
+}
+
+// copy reports what b begins with for a copier: as much as stands there as we would
+// write it. n is its length; at is the number of the byte in front of it.
+func (p *Parser) copy(b []byte, at int64, n *int) bool {
+	var escaped bool
+	if *n, escaped = spelledRun(b); *n == 0 {
+		return false
+	}
+	p.event.Spelled = true
+	p.emit(StringPart, b[:*n], at+int64(*n), escaped)
+	p.event.Spelled = false
+	return true
 }
 
 // startCut takes the first byte of something that is cut or wrong.

@@ -70,11 +70,15 @@ func (e *Evaluation) startIndex(t *test, alone bool) {
 	}
 }
 
+// Copies implements [jsonstream.Copier]: nothing looks at the rest of the string before
+// its end.
+func (e *Evaluation) Copies() bool { return e.undecided == 0 && len(e.watches) == 0 }
+
 // textPart gives a piece of the string to its tests. What they find is taken in the
 // order of the bytes that show it, so that the answer does not depend on how the
 // text was cut (I2).
 func (e *Evaluation) textPart(ev *jsonstream.Event) (stop bool) {
-	if e.undecided == 0 && len(e.watches) == 0 {
+	if e.Copies() {
 		return false
 	}
 	shown, before := 0, e.passed
