@@ -25,10 +25,6 @@ func (h handoffPolicy) CheckHandoff(_ context.Context, p gate.Proposal) (gate.De
 	return h(p)
 }
 
-func always(d gate.Decision, err error) handoffPolicy {
-	return func(gate.Proposal) (gate.Decision, error) { return d, err }
-}
-
 // tracer keeps events.
 type tracer struct {
 	mu     sync.Mutex

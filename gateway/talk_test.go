@@ -30,7 +30,6 @@ type saidResult struct {
 func user(text string) said           { return said{user: text} }
 func call(id, tool, args string) said { return said{calls: []saidCall{{id, tool, args}}} }
 func result(id, text string) said     { return said{result: &saidResult{id: id, text: text}} }
-func failure(id, text string) said    { return said{result: &saidResult{id, text, true}} }
 
 // tongue writes conversations in a dialect.
 type tongue struct {

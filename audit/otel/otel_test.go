@@ -148,7 +148,7 @@ func find(t *testing.T, list tracetest.SpanStubs, name string) tracetest.SpanStu
 func attributes(s tracetest.SpanStub) map[string]string {
 	m := map[string]string{}
 	for _, a := range s.Attributes {
-		m[string(a.Key)] = a.Value.Emit()
+		m[string(a.Key)] = a.Value.String()
 	}
 	return m
 }

@@ -31,7 +31,6 @@ type seat struct {
 	read   chan struct{}
 	mu     sync.Mutex
 	raw    strings.Builder
-	seen   int // of what is on the screen
 }
 
 // agentHome is a directory with an environment of its own.

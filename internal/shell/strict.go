@@ -395,5 +395,5 @@ func Simple(text []byte) bool {
 			return false
 		}
 	}
-	return bytes.IndexAny(text, ";&<>") < 0
+	return !bytes.ContainsAny(text, ";&<>")
 }

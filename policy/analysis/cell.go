@@ -19,7 +19,6 @@ type cell struct {
 	branches int
 	by       blame // what the proof so far rests on
 	at       int   // the variable where nothing was left, none if it takes several
-	unsure   bool
 }
 
 // solve searches a call in the cell.

@@ -146,7 +146,8 @@ func (e *Evaluation) pointerOf(r, lane int32) string {
 	if rule.commands && lane >= 0 {
 		return string(e.spine.pointer(e.lanes.all[lane].path))
 	}
-	c, path := rule.first, span{}
+	c := rule.first
+	var path span
 	if rule.own < 0 {
 		path = e.bundles[e.plan.conds[c].bundle].paths[rule.mode]
 	} else if c = e.rules[rule.own].cond; c < 0 {

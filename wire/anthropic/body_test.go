@@ -6,28 +6,15 @@ import (
 	"testing"
 
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/testkit/codec"
 	"github.com/stopgate/stopgate/wire"
 	"github.com/stopgate/stopgate/wire/anthropic"
 )
 
 // playBody sends one body through the codec.
-func playBody(t testing.TB, g *gate, o wire.Options, in string) (out string, err error, notes wire.Notes) {
+func playBody(t testing.TB, g *gate, o wire.Options, in string) (out string, notes wire.Notes, err error) {
 	t.Helper()
-	b := anthropic.Dialect{}.Body(request(t), g, o)
-	need, err := b.Decode([]byte(in))
-	for i, j := range g.Calls {
-		if !j.Over {
-			t.Errorf("call %d never ended", i)
-		}
-	}
-	switch {
-	case err != nil:
-		return "", err, b.Notes()
-	case need == wire.Finished:
-		return in, nil, b.Notes()
-	}
-	released, err := b.Release(nil, g.Outcomes(true))
-	return string(released), err, b.Notes()
+	return codec.PlayBody(t, anthropic.Dialect{}.Body(request(t), g, o), g, in)
 }
 
 const denialOfA = "[stopgate] The tool call `a` was not run: A rule of the policy decided this call (rule_matched)."
@@ -66,7 +53,7 @@ func TestBody(t *testing.T) {
 			want: `{"content":[` + text(strings.Replace(denialOfA, "A rule of the policy decided this call (rule_matched)", "An object in the arguments contains the same key twice (duplicate_key)", 1)) + `,` + callB + `],"stop_reason":"tool_use"}`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			out, err, _ := playBody(t, newGate(t, strings.Fields(c.deny)...), wire.Options{}, c.in)
+			out, _, err := playBody(t, newGate(t, strings.Fields(c.deny)...), wire.Options{}, c.in)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -112,7 +99,7 @@ func TestBodyMalformed(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			g := newGate(t)
-			_, err, _ := playBody(t, g, c.o, c.in)
+			_, _, err := playBody(t, g, c.o, c.in)
 			if e, ok := err.(*wire.StreamError); !ok || e.Code != c.code {
 				t.Errorf("%v, want %s", err, c.code)
 			}
@@ -129,11 +116,11 @@ func TestBodyMalformed(t *testing.T) {
 // it made. Where such a call is denied nothing of the body can pass.
 func TestBodyOfCodeAtTheProvider(t *testing.T) {
 	in := `{"content":[{"type":"tool_use","id":"i","name":"a","input":{},"caller":{"type":"code_execution_20250825"}}],"stop_reason":"tool_use"}`
-	out, err, _ := playBody(t, newGate(t, "a"), wire.Options{}, in)
+	out, _, err := playBody(t, newGate(t, "a"), wire.Options{}, in)
 	if e, ok := err.(*wire.StreamError); !ok || e.Code != stopgate.CodeProtocolViolation || out != "" {
 		t.Errorf("%v: %s", err, out)
 	}
-	if out, err, _ := playBody(t, newGate(t), wire.Options{}, in); err != nil || out != in {
+	if out, _, err := playBody(t, newGate(t), wire.Options{}, in); err != nil || out != in {
 		t.Errorf("allowed: %v: %s", err, out)
 	}
 }
@@ -142,7 +129,7 @@ func TestBodyOfCodeAtTheProvider(t *testing.T) {
 // can write there has a bound.
 func TestL12Notes(t *testing.T) {
 	in := `{"content":[{"type":"server_tool_use","id":"s","name":"web_search","input":{}},{"type":"web_search_tool_result"},{"type":"server_tool_use","id":"s2","name":"x","input":{}},{"type":"text","text":"x"},{"type":"new","x":1},{"type":"` + strings.Repeat("é", 200) + `"}],"stop_reason":"end_turn"}`
-	out, err, notes := playBody(t, newGate(t), wire.Options{}, in)
+	out, notes, err := playBody(t, newGate(t), wire.Options{}, in)
 	if err != nil || out != in {
 		t.Fatal(err, out)
 	}
@@ -154,7 +141,7 @@ func TestL12Notes(t *testing.T) {
 	for i := range 1000 {
 		many = append(many, `{"type":"new`+strings.Repeat("x", i)+`"}`)
 	}
-	_, _, notes = playBody(t, newGate(t), wire.Options{}, `{"content":[`+strings.Join(many, ",")+`]}`)
+	_, notes, _ = playBody(t, newGate(t), wire.Options{}, `{"content":[`+strings.Join(many, ",")+`]}`)
 	if n := len(notes.NotEvaluated); n != 64 {
 		t.Errorf("%d notes", n)
 	}

@@ -405,7 +405,7 @@ func FuzzBody(f *testing.F) {
 		for _, denyAll := range []bool{true, false} {
 			g := newGate(t)
 			g.DenyAll = denyAll
-			out, err, _ := playBody(t, g, wire.Options{}, string(body))
+			out, _, err := playBody(t, g, wire.Options{}, string(body))
 			if err != nil {
 				continue
 			}

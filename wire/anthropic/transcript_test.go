@@ -122,7 +122,7 @@ func TestW49SameAsBody(t *testing.T) {
 				return // arguments that are no JSON cannot stand in a body
 			}
 			g := f.gate(t)
-			out, refused, _ := playBody(t, g, wire.Options{}, body)
+			out, _, refused := playBody(t, g, wire.Options{}, body)
 			streamed := f.play(t, f.get("upstream"))
 			want, err := read(streamed.Out, true)
 			if err != nil {

@@ -16,23 +16,9 @@ import (
 )
 
 // playBody sends one body through the codec.
-func playBody(t testing.TB, g *gate, o wire.Options, in string) (out string, err error, notes wire.Notes) {
+func playBody(t testing.TB, g *gate, o wire.Options, in string) (out string, notes wire.Notes, err error) {
 	t.Helper()
-	b := openaichat.Dialect{}.Body(request(t, ""), g, codec.MadeUpIDs(o))
-	need, err := b.Decode([]byte(in))
-	for i, j := range g.Calls {
-		if !j.Over {
-			t.Errorf("call %d never ended", i)
-		}
-	}
-	switch {
-	case err != nil:
-		return "", err, b.Notes()
-	case need == wire.Finished:
-		return in, nil, b.Notes()
-	}
-	released, err := b.Release(nil, g.Outcomes(true))
-	return string(released), err, b.Notes()
+	return codec.PlayBody(t, openaichat.Dialect{}.Body(request(t, ""), g, codec.MadeUpIDs(o)), g, in)
 }
 
 // Proves W49, F15, P22, L2, L4, L8, W5, W13, W14, W15, W16: bodies by hand. What
@@ -103,7 +89,7 @@ func TestBody(t *testing.T) {
 		{name: "an error alone", in: `{"error":{"message":"x"}}`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			out, err, _ := playBody(t, newGate(t, strings.Fields(c.deny)...), wire.Options{}, c.in)
+			out, _, err := playBody(t, newGate(t, strings.Fields(c.deny)...), wire.Options{}, c.in)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -145,7 +131,7 @@ func TestBodyMalformed(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			g := newGate(t)
-			_, err, _ := playBody(t, g, c.o, c.in)
+			_, _, err := playBody(t, g, c.o, c.in)
 			e, ok := err.(*wire.StreamError)
 			if !ok || e.Code != c.code {
 				t.Fatalf("error %v, want %s", err, c.code)
@@ -297,7 +283,7 @@ func agree(t *testing.T, sources []scene) {
 			t.Fatal(s.name, err)
 		}
 		whole := newGate(t, strings.Fields(s.deny)...)
-		out, err, _ := playBody(t, whole, wire.Options{}, asBody(up))
+		out, _, err := playBody(t, whole, wire.Options{}, asBody(up))
 		if err != nil {
 			t.Fatal(s.name, err)
 		}

@@ -9,9 +9,8 @@ import (
 )
 
 type (
-	gate   = codec.Gate
-	judged = codec.Judged
-	run    = codec.Run
+	gate = codec.Gate
+	run  = codec.Run
 )
 
 func newGate(t testing.TB, deny ...string) *gate { return codec.NewGate(t, deny...) }

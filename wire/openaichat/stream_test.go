@@ -494,7 +494,7 @@ func TestL14CallsInOddPlaces(t *testing.T) {
 			out, _, err := d.send("data: {" + chunk + "}\n\n")
 			check(err, out)
 			body := strings.NewReplacer(`"delta"`, `"message"`, `"message"`, `"delta"`).Replace(chunk)
-			out, err, _ = playBody(t, newGate(t), wire.Options{}, "{"+body+"}")
+			out, _, err = playBody(t, newGate(t), wire.Options{}, "{"+body+"}")
 			check(err, out)
 		})
 	}

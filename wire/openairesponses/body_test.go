@@ -13,22 +13,9 @@ import (
 )
 
 // playBody sends a body through the codec.
-func playBody(t testing.TB, g *codec.Gate, o wire.Options, body string) (string, wire.Notes, error) {
+func playBody(t testing.TB, g *codec.Gate, o wire.Options, in string) (out string, notes wire.Notes, err error) {
 	t.Helper()
-	var req *wire.Request
-	b := openairesponses.Dialect{}.Body(req, g, o)
-	need, err := b.Decode([]byte(body))
-	switch {
-	case err != nil:
-		return "", b.Notes(), err
-	case need == wire.Finished:
-		if len(g.Calls) > 0 {
-			t.Errorf("%d calls and nothing to resolve", len(g.Calls))
-		}
-		return body, b.Notes(), nil
-	}
-	out, err := b.Release(nil, g.Outcomes(true))
-	return string(out), b.Notes(), err
+	return codec.PlayBody(t, openairesponses.Dialect{}.Body(nil, g, o), g, in)
 }
 
 func bodyOf(status string, items ...string) string {

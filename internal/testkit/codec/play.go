@@ -139,3 +139,26 @@ func MadeUpIDs(o wire.Options) wire.Options {
 	}
 	return o
 }
+
+// PlayBody sends one whole response through a codec: every call in it ends with it, and
+// where there is none it may pass as it is. out is "" if there is an error.
+func PlayBody(t testing.TB, b wire.Body, g *Gate, in string) (out string, notes wire.Notes, err error) {
+	t.Helper()
+	need, err := b.Decode([]byte(in))
+	for i, j := range g.Calls {
+		if !j.Over {
+			t.Errorf("call %d never ended", i)
+		}
+	}
+	switch {
+	case err != nil:
+		return "", b.Notes(), err
+	case need == wire.Finished:
+		if len(g.Calls) > 0 {
+			t.Errorf("%d calls and nothing to resolve", len(g.Calls))
+		}
+		return in, b.Notes(), nil
+	}
+	released, err := b.Release(nil, g.Outcomes(true))
+	return string(released), b.Notes(), err
+}
