@@ -11,8 +11,9 @@ run: build
 
 # Without the tag gRPC brings pages that nobody sees, and with them 10 MB
 # (docs/dependencies.md).
+# stopgate-hook answers hooks: agents start it once for each call.
 build:
-	CGO_ENABLED=0 $(GO) build -tags grpcnotrace -trimpath -ldflags "-s -w" -o bin/stopgate ./cmd/stopgate
+	CGO_ENABLED=0 $(GO) build -tags grpcnotrace -trimpath -ldflags "-s -w" -o bin/ ./cmd/...
 
 # What tests start: installed by name where it is missing and can be.
 tools:

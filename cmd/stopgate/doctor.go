@@ -8,13 +8,16 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/stopgate/stopgate/hook"
 	"github.com/stopgate/stopgate/hook/install"
+	"github.com/stopgate/stopgate/hook/process"
 	"github.com/stopgate/stopgate/internal/diag"
+	"github.com/stopgate/stopgate/internal/release"
 	"github.com/stopgate/stopgate/internal/visible"
 )
 
@@ -142,6 +145,12 @@ func examine(ctx context.Context, h *hook.Host, project bool) (c checkup, there 
 		return c, true
 	}
 	for _, line := range c.Commands {
+		if problem := programProblem(line); problem != "" {
+			c.Problem, c.Hint = problem, "stopgate install "+h.Name
+			if _, err := os.Stat(programOf(line)); err != nil && !strings.Contains(line, " --observe") {
+				return c, true // it blocks, and no answer of it would say why
+			}
+		}
 		began := time.Now()
 		reply, err := canary(ctx, h, line)
 		c.Millis = time.Since(began).Milliseconds()
@@ -169,6 +178,38 @@ func examine(ctx context.Context, h *hook.Host, project bool) (c checkup, there 
 		return c, true
 	}
 	return c, true
+}
+
+// programOf is the program that a command line starts.
+func programOf(line string) string {
+	path, _ := install.Program(line)
+	return path
+}
+
+// programProblem says what is wrong with the program that a command line starts, before
+// it is asked anything: it is not there, or the small one does not belong to this stopgate.
+func programProblem(line string) string {
+	path, small := install.Program(line)
+	if !filepath.IsAbs(path) {
+		return ""
+	}
+	if _, err := os.Stat(path); err != nil {
+		if strings.Contains(line, " --observe") {
+			return visible.Text(path) + " is not there: nothing is recorded"
+		}
+		return visible.Text(path) + " is not there: every call is blocked"
+	}
+	if !small || !isSmall(path) {
+		return ""
+	}
+	full := filepath.Join(filepath.Dir(path), "stopgate"+filepath.Ext(path))
+	if _, err := os.Stat(full); err != nil {
+		return visible.Text(full) + " is not there: policies with judges, and questions that somebody is told of, need it beside " + process.SmallName
+	}
+	if theirs, ours := smallVersion(path), release.Line(process.SmallName); theirs != ours {
+		return fmt.Sprintf("%s is another version than this stopgate: it says %q, not %q", visible.Text(path), visible.Text(theirs), ours)
+	}
+	return ""
 }
 
 // causeOf is the line that says why a hook could not decide: the first mistake of the
@@ -218,6 +259,9 @@ func printCheckups(w io.Writer, found []checkup) {
 		switch c.Status {
 		case "guarded":
 			fmt.Fprintf(w, "%s: guarded by %s (%s settings, denied in %d ms)\n", c.Host, visible.Text(c.File), c.Scope, c.Millis)
+			if c.Problem != "" {
+				fmt.Fprintf(w, "  but: %s\n", c.Problem)
+			}
 			c.printLive(w)
 		case "not_installed":
 			fmt.Fprintf(w, "%s: not installed\n", c.Host)

@@ -15,15 +15,9 @@ import (
 func newHook(s streams) *cobra.Command {
 	var f process.Flags
 	cmd := &cobra.Command{
-		Use:   "hook HOST",
-		Short: "answer the hook of a coding agent",
-		Long: `hook reads one event of a coding agent from standard input, decides, and answers
-in the form that this agent enforces. The agent starts it; see stopgate install.
-
-Whatever goes wrong - an event that cannot be read, a policy with mistakes, a store
-that is locked, a panic, the deadline - is a denial.
-
-Hosts: ` + diag.OneOf(hook.Names()),
+		Use:       "hook HOST",
+		Short:     "answer the hook of a coding agent",
+		Long:      process.About + "\n\nHosts: " + diag.OneOf(hook.Names()),
 		Example:   "  stopgate hook claude-code < event.json",
 		ValidArgs: hook.Names(),
 		Args:      cobra.ArbitraryArgs,

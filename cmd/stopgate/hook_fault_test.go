@@ -15,19 +15,26 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/hook/install"
+	"github.com/stopgate/stopgate/hook/process"
 	"github.com/stopgate/stopgate/internal/place"
 )
 
-// Proves FM9, I14, I20: whatever goes wrong around a hook process, the command line that
+// Proves FM9, I14, I20.
+func TestHookFaults(t *testing.T) {
+	t.Run("stopgate", func(t *testing.T) { hookFaults(t, "stopgate") })
+	t.Run("stopgate-hook", func(t *testing.T) { hookFaults(t, process.SmallName) })
+}
+
+// hookFaults: whatever goes wrong around a hook process, the command line that
 // install writes does not let the call run: texts that are no events, policies and stores
 // that cannot be used, a disk that is full, a process that is killed.
-func TestHookFaults(t *testing.T) {
+func hookFaults(t *testing.T, name string) {
 	rounds := 2
 	if os.Getenv("STOPGATE_LONG") != "" {
 		rounds = 60
 	}
 	dir := t.TempDir()
-	program, err := exec.LookPath("stopgate")
+	program, err := exec.LookPath(name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +73,7 @@ func TestHookFaults(t *testing.T) {
 		{"a program that is gone", nil, "", nil},
 	}
 	plan := func(program string, flags []string) string {
-		p, err := install.Make("claude-code", install.Place{Scope: install.User, Home: dir}, install.Command{Program: program, Flags: flags})
+		p, err := install.Make("claude-code", install.Place{Scope: install.User, Home: dir}, install.Command{Program: program, Small: isSmall(program) || isSmall(strings.TrimSuffix(program, "-gone")), Flags: flags})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -108,7 +115,7 @@ func TestHookFaults(t *testing.T) {
 		id := fmt.Sprintf("killed%d", n)
 		line := strings.Replace(plan(program, []string{"--policy", policy}), program, fmt.Sprintf("timeout -s KILL 0.%03d %s", rand.IntN(60), program), 1)
 		if exit, _ := run(line, strings.Replace(fmt.Sprintf(event, n), fmt.Sprintf("t%d", n), id, 1)); exit == 0 {
-			if _, log := run(program+" log --format json", ""); !strings.Contains(log, id) {
+			if _, log := run("stopgate log --format json", ""); !strings.Contains(log, id) {
 				t.Errorf("the call %s ran without a row", id)
 			}
 		} else if exit != 2 {

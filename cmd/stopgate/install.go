@@ -2,10 +2,12 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"time"
@@ -13,7 +15,9 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/stopgate/stopgate/hook"
 	"github.com/stopgate/stopgate/hook/install"
+	"github.com/stopgate/stopgate/hook/process"
 	"github.com/stopgate/stopgate/internal/diag"
+	"github.com/stopgate/stopgate/internal/release"
 	"github.com/stopgate/stopgate/internal/textdiff"
 	"github.com/stopgate/stopgate/internal/visible"
 )
@@ -52,7 +56,7 @@ Hosts: ` + diag.OneOf(hook.Names()),
 	cmd.Flags().BoolVar(&f.observe, "observe", false, "the hook holds nothing back, also when something fails")
 	cmd.Flags().StringArrayVar(&f.policies, "policy", nil, "the hook takes this policy `FILE`, instead of looking for files")
 	cmd.Flags().StringVar(&f.store, "store", "", "the hook keeps its state in the store at `URL`")
-	cmd.Flags().StringVar(&f.program, "program", "", "`PATH` of the stopgate that the host starts (default: this one)")
+	cmd.Flags().StringVar(&f.program, "program", "", "`PATH` of the stopgate or stopgate-hook that the host starts (default: the stopgate-hook beside this program, else this one)")
 	cmd.RunE = func(_ *cobra.Command, args []string) error { return changeSettings(s, args, &f, true) }
 	return cmd
 }
@@ -82,10 +86,13 @@ func (f *installFlags) plan(host string) (*install.Plan, error) {
 	if f.project {
 		at.Scope = install.Project
 	}
-	c := install.Command{Program: f.program}
+	c := install.Command{Program: f.program, Small: isSmall(f.program)}
 	if c.Program == "" {
 		if c.Program, err = os.Executable(); err != nil {
 			return nil, fmt.Errorf("find this program: %w; name it with --program", err)
+		}
+		if small := smallBeside(c.Program); small != "" {
+			c.Program, c.Small = small, true
 		}
 	}
 	for _, p := range f.policies {
@@ -104,6 +111,36 @@ func (f *installFlags) plan(host string) (*install.Plan, error) {
 		c.Flags = append(c.Flags, "--observe")
 	}
 	return install.Make(host, at, c)
+}
+
+// isSmall reports whether a path names the program that does nothing but answer hooks.
+func isSmall(path string) bool {
+	name := filepath.Base(path)
+	return strings.TrimSuffix(name, filepath.Ext(name)) == process.SmallName
+}
+
+// smallBeside is the small program beside this one, "" where there is none of the same
+// version: hooks then start this one.
+func smallBeside(program string) string {
+	small := filepath.Join(filepath.Dir(program), process.SmallName+filepath.Ext(program))
+	if smallVersion(small) != release.Line(process.SmallName) {
+		return ""
+	}
+	return small
+}
+
+// smallVersion is what a small program says of its version, "" if it says nothing.
+func smallVersion(path string) string {
+	if at, err := os.Stat(path); err != nil || !at.Mode().IsRegular() {
+		return ""
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	out, err := exec.CommandContext(ctx, path, "--version").Output()
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(out))
 }
 
 // theHost is the one argument of the commands about hosts.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"flag"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
@@ -11,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/stopgate/stopgate/hook/process"
 )
 
 var update = flag.Bool("update", false, "rewrite golden outputs of scripts and documentation")
@@ -18,13 +20,48 @@ var update = flag.Bool("update", false, "rewrite golden outputs of scripts and d
 // TestMain makes the command itself available to scripts, to tests that start
 // processes, and to the transcripts in the documentation.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"stopgate": main, "fake-mcp-server": fakeMCPServer, "qwen": fakeAgent})
+	testscript.Main(m, map[string]func(){"stopgate": main, "stopgate-hook": smallMain, "fake-mcp-server": fakeMCPServer, "qwen": fakeAgent})
+}
+
+// smallMain is what cmd/stopgate-hook does.
+func smallMain() {
+	os.Exit(process.Small(os.Args[1:], process.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}))
 }
 
 // Proves K30, K35, S50, H14, H20, FM10.
 func TestScripts(t *testing.T) {
-	testscript.Run(t, testscript.Params{
-		Dir:           filepath.Join("testdata", "script"),
+	p := scripts()
+	p.Dir = filepath.Join("testdata", "script")
+	testscript.Run(t, p)
+}
+
+// Proves FM9: the small program answers hooks as the full one does, and leaves to it what
+// it cannot do.
+func TestScriptsOfSmallProgram(t *testing.T) {
+	full, err := exec.LookPath("stopgate")
+	if err != nil {
+		t.Fatal(err)
+	}
+	// stopgate hook is the small program, everything else the full one.
+	dir := t.TempDir()
+	text := "#!/bin/sh\n[ \"$1\" = hook ] || exec '" + full + "' \"$@\"\nshift\nexec '" + filepath.Join(filepath.Dir(full), process.SmallName) + "' \"$@\"\n"
+	if err := os.WriteFile(filepath.Join(dir, "stopgate"), []byte(text), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	p := scripts()
+	p.Files = []string{filepath.Join("testdata", "script", "hook.txtar"), filepath.Join("testdata", "small.txtar")}
+	home := p.Setup
+	p.Setup = func(env *testscript.Env) error {
+		env.Setenv("PATH", dir+string(filepath.ListSeparator)+env.Getenv("PATH"))
+		env.Setenv("SMALL", filepath.Join(filepath.Dir(full), process.SmallName))
+		env.Setenv("FULL", full)
+		return home(env)
+	}
+	testscript.Run(t, p)
+}
+
+func scripts() testscript.Params {
+	return testscript.Params{
 		UpdateScripts: *update,
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("HOME", filepath.Join(env.WorkDir, "home"))
@@ -39,7 +76,7 @@ func TestScripts(t *testing.T) {
 			"seed":  seed,
 			"idof":  idOf,
 		},
-	})
+	}
 }
 
 // exits runs a command and compares its exit code: exits 2 stopgate decide ...

@@ -38,8 +38,20 @@ type Place struct {
 
 // Command is what the host starts.
 type Command struct {
-	Program string   // an absolute path
-	Flags   []string // of stopgate hook
+	Program string // an absolute path
+	// Small says that the program is stopgate-hook, which does nothing but answer hooks;
+	// otherwise it is stopgate.
+	Small bool
+	Flags []string // of stopgate hook
+}
+
+// words are the command line: the program, and what it is told.
+func (c Command) words(host string, deadline time.Duration) []string {
+	words := []string{c.Program, "hook", host, "--deadline", deadline.String()}
+	if c.Small {
+		words = append(words[:1], words[2:]...)
+	}
+	return append(words, c.Flags...)
 }
 
 // Timeout is what the host is told to wait, and Deadline what the command line promises
@@ -52,9 +64,9 @@ const (
 // line is the shell command of a host. A program that is missing or was killed has an
 // exit status of its own, which hosts take for a hook that does not matter.
 func (c Command) line(host string, deadline time.Duration) string {
-	words := []string{quote(c.Program), "hook", host, "--deadline", deadline.String()}
-	for _, f := range c.Flags {
-		words = append(words, quote(f))
+	words := c.words(host, deadline)
+	for i, word := range words {
+		words[i] = quote(word)
 	}
 	if c.observes() {
 		return strings.Join(words, " ")

@@ -138,7 +138,7 @@ func (p *Plan) Lines(text []byte) []string {
 func (p *Plan) commands(v jsonstream.Value) []string {
 	var lines []string
 	look := func(v jsonstream.Value) {
-		if c, ok := v.Get("command"); ok && strings.Contains(c.Text(), "stopgate") && strings.Contains(c.Text(), " hook "+p.Host) {
+		if c, ok := v.Get("command"); ok && starts(c.Text(), p.Host) {
 			lines = append(lines, c.Text())
 		}
 	}
@@ -149,6 +149,24 @@ func (p *Plan) commands(v jsonstream.Value) []string {
 		}
 	}
 	return lines
+}
+
+// starts reports whether a command line starts stopgate, or its small program, for a host.
+func starts(line, host string) bool {
+	return strings.Contains(line, "stopgate") && strings.Contains(line, " hook "+host) ||
+		strings.Contains(line, "stopgate-hook "+host) || strings.Contains(line, "stopgate-hook' "+host)
+}
+
+// Program is the program that a command line of [Plan.Lines] starts, and whether it is the
+// small one.
+func Program(line string) (path string, small bool) {
+	switch quoted, rest, _ := strings.Cut(line, "' "); {
+	case strings.HasPrefix(line, "'"):
+		path, line = strings.ReplaceAll(quoted[1:], `'\''`, "'"), rest
+	default:
+		path, line, _ = strings.Cut(line, " ")
+	}
+	return path, !strings.HasPrefix(line, "hook ")
 }
 
 // ours reports whether an element is nothing but a hook of stopgate.

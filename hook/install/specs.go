@@ -83,8 +83,7 @@ func clineScript(p *Plan, c Command) {
 
 // arguments is the list of the words of the command for JavaScript.
 func arguments(p *Plan, c Command) string {
-	words := []string{"hook", p.Host, "--deadline", Deadline.String()}
-	words = append(words, c.Flags...)
+	words := c.words(p.Host, Deadline)[1:]
 	quoted := make([]string, len(words))
 	for i, w := range words {
 		quoted[i] = str(w)

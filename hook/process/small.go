@@ -14,6 +14,13 @@ import (
 // SmallName is what the program is called that links only what a hook needs.
 const SmallName = "stopgate-hook"
 
+// About is what people are told of hooks.
+const About = `hook reads one event of a coding agent from standard input, decides, and answers
+in the form that this agent enforces. The agent starts it; see stopgate install.
+
+Whatever goes wrong - an event that cannot be read, a policy with mistakes, a store
+that is locked, a panic, the deadline - is a denial.`
+
 // Small is the small program: it answers an event, or says what it is.
 func Small(args []string, s Streams) int {
 	if len(args) == 1 && args[0] == "--version" {
@@ -26,7 +33,7 @@ func Small(args []string, s Streams) int {
 	var f Flags
 	set := pflag.NewFlagSet(SmallName, pflag.ContinueOnError)
 	f.Add(set)
-	fmt.Fprintf(s.Out, "%[1]s answers the hook of a coding agent, as stopgate hook does.\n\n"+
+	fmt.Fprintf(s.Out, "%[1]s answers the hook of a coding agent, as stopgate hook does.\n\n"+About+"\n\n"+
 		"Usage:\n  %[1]s HOST [flags]\n  %[1]s --version\n\nHosts: %[2]s\n\nFlags:\n%[3]s", SmallName, diag.OneOf(hook.Names()), set.FlagUsages())
 	return 0
 }
