@@ -1,6 +1,8 @@
 package schema
 
 import (
+	"bytes"
+
 	"github.com/stopgate/stopgate/jsonstream"
 	"github.com/stopgate/stopgate/regular"
 )
@@ -100,7 +102,7 @@ const (
 	// violates the schema (A26).
 	Forbidden
 	// Ambiguous keys can be read as a declared name by a tool that drops control
-	// characters, or as several declared names: deny ambiguous_key (A6).
+	// characters or stops at a NUL, or as several declared names: deny ambiguous_key (A6).
 	Ambiguous
 	// FreeForm keys are data: the key of a map.
 	FreeForm
@@ -185,6 +187,12 @@ func (p *Place) disguised(key []byte, m *Member) {
 		if n, ok := p.names[string(bare)]; ok {
 			m.Kind, m.Property = Ambiguous, n.index
 			return
+		}
+		if end := bytes.IndexByte(key, 0); end > 0 { // some readers stop there
+			if n, ok := p.names[string(key[:end])]; ok {
+				m.Kind, m.Property = Ambiguous, n.index
+				return
+			}
 		}
 	}
 	i, ok := p.folds[fold(key)]

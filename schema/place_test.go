@@ -70,6 +70,8 @@ func TestMemberKinds(t *testing.T) {
 		{"A5 long s", closed, "ta\u017fk", schema.Undeclared, 1},
 		{"A5 Kelvin sign", closed, "tas\u212a", schema.Undeclared, 1},
 		{"A6 NUL suffix", closed, "path\x00", schema.Ambiguous, 0},
+		{"A6 NUL and more", closed, "path\x00x", schema.Ambiguous, 0},
+		{"A6 NUL first", closed, "\x00x", schema.Undeclared, -1},
 		{"A6 control character inside", closed, "pa\x1fth", schema.Ambiguous, 0},
 		{"A6 DEL", closed, "\x7fpath", schema.Ambiguous, 0},
 		{"A6 NUL suffix of a case variant", closed, "PATH\x00", schema.Undeclared, 0},

@@ -337,7 +337,7 @@ run = [
 ]
 `).Bind(stopgate.Call{Tool: "t"})
 	for name, variants := range map[string][]string{
-		"task":      {"TASK", "Task", "tasK", "ta\u017fk", "tas\u212a", "task\u0000", "\u0001task", "ta\u200bsk", "\ufefftask", "ｔask", "task\u007f"},
+		"task":      {"TASK", "Task", "tasK", "ta\u017fk", "tas\u212a", "task\u0000", "\u0001task", "ta\u200bsk", "\ufefftask", "ｔask", "task\u007f", "task\u0000x", "task\u0000\u0001"},
 		"caf\u00e9": {"cafe\u0301", "CAF\u00c9", "CAFE\u0301", "c\u00adaf\u00e9"},
 	} {
 		if v := final(t, b, fmt.Sprintf(`{%q:"ok"}`, name)); v.Mode != stopgate.Unattended {

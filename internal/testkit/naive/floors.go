@@ -69,7 +69,8 @@ func (v view) reads(key string) string {
 	return ""
 }
 
-// nul reports whether a key is a declared one with control characters in it.
+// nul reports whether a key is a declared one with control characters in it, or with a NUL
+// and more behind it.
 func (v view) nul(key string) bool {
 	bare := strings.Map(func(c rune) rune {
 		if c < 0x20 || c == 0x7f {
@@ -80,8 +81,9 @@ func (v view) nul(key string) bool {
 	if bare == key {
 		return false
 	}
+	cut, _, _ := strings.Cut(key, "\x00")
 	for _, s := range v {
-		if s.property(bare) != nil {
+		if s.property(bare) != nil || cut != key && cut != "" && s.property(cut) != nil {
 			return true
 		}
 	}
