@@ -23,6 +23,7 @@ func FuzzClient(f *testing.F) {
 		`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo","arguments":{"text":"ok","TEXT":"no"}}}`,
 		modernCall("3", `{"text":"ok"}`, `,"requestState":"sg1.x","inputResponses":{"stopgate.approval":{}}`),
 		`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}` + "\n" + call("1", "echo", `{"text":"ok"}`),
+		`{"jsonrpc":"2.0","method":"tools/call"}`, `{"jsonrpc":"2.0","method":"tools/call","params":{"name":"echo","arguments":{"text":"no"}}}`,
 		`{"jsonrpc":"2.0","id":"stopgate-1","result":{}}`, `{"jsonrpc":"2.0","method":"notifications/progress"}`, `[]`,
 		`{"jsonrpc":"2.0","id":9,"method":"x/call","params":{"name":"echo"}}`, `{"jsonrpc":"2.0","id":9,"method":"resources/read","params":{"uri":"x"}}`,
 	} {

@@ -20,6 +20,10 @@ func (c *conn) incoming(m *jsonrpc.Message, x *exchange) {
 		c.noise("a response to a request that was not sent")
 		return
 	}
+	if !notifies(m.Method) {
+		c.noise("a notification that is not one")
+		return
+	}
 	e := m.Edit()
 	switch m.Method {
 	case "notifications/cancelled":

@@ -4,8 +4,11 @@ import (
 	"context"
 	"errors"
 	"strconv"
+	"strings"
 	"sync"
 
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/visible"
 	"github.com/stopgate/stopgate/jsonstream"
 	"github.com/stopgate/stopgate/session"
 	"github.com/stopgate/stopgate/wire/jsonrpc"
@@ -213,9 +216,36 @@ func (p *peer) note(ctx context.Context, m *jsonrpc.Message) {
 		p.progressed(ctx, m)
 	case m.Method == "notifications/initialized":
 		p.initialized(ctx, m)
-	default:
+	case notifies(m.Method):
 		p.tellAll(ctx, m)
+	default:
+		p.unasked(ctx, m)
 	}
+}
+
+// notifies reports a method that servers and clients can only take for a notification.
+func notifies(method string) bool {
+	return strings.HasPrefix(method, "notifications/") && !jsonrpc.StrangeMethod(method)
+}
+
+// unasked takes a request without an id: nobody may wait for its answer, but a lenient
+// server does what it says (THREATS G8). It goes nowhere.
+func (p *peer) unasked(ctx context.Context, m *jsonrpc.Message) {
+	p.g.log.Warn("from a client", "what", "a notification that is not one", "method", visible.Elide(visible.Text(m.Method), 64))
+	name := textOf(m.Params, "name")
+	if name == "" || !strings.HasSuffix(m.Method, "/call") {
+		p.g.unevaluated(ctx, p.owner, stopgate.CodeProtocolViolation)
+		return
+	}
+	c, inner, ok := p.split(name)
+	if !ok {
+		c, inner = nil, name
+	}
+	call := stopgate.Call{Tool: stopgate.ToolName(inner), Session: p.owner.Session, Principal: p.owner.Principal, Surface: stopgate.SurfaceMCP, Dialect: dialect}
+	if c != nil {
+		call = p.g.call(p.owner, c.server, stopgate.ToolName(inner), nil)
+	}
+	p.refuseCall(ctx, call, stopgate.CodeProtocolViolation)
 }
 
 // cancelled gives a request up; whoever waits for a server tells it.

@@ -91,6 +91,44 @@ func TestG8Ambiguity(t *testing.T) {
 	}
 }
 
+// Proves G8, I14: a request without an id is no notification. A server that does what it
+// says, and answers nobody, must not hear of it; nor must a client of one by a server.
+func TestG8RequestsWithoutAnId(t *testing.T) {
+	f := newFake(echoTool, rmTool)
+	b := setup(t, rmAndEcho, mcpgate.Settings{}, map[string]*fake{"": f})
+	c := b.stdio()
+	c.hello(`{}`)
+	before := f.all()
+	for _, text := range []string{
+		`{"jsonrpc":"2.0","method":"tools/call","params":{"name":"rm","arguments":{"text":"never"}}}`,
+		`{"jsonrpc":"2.0","method":"tools/call","params":{"name":"echo","arguments":{"text":"x"}}}`,
+		`{"jsonrpc":"2.0","method":"tools/call"}`,
+		`{"jsonrpc":"2.0","method":"tools/call/","params":{"name":"rm","arguments":{}}}`,
+		`{"jsonrpc":"2.0","method":"x/call","params":{"name":"rm","arguments":{}}}`,
+		`{"jsonrpc":"2.0","method":"Tools/Call","params":{"name":"rm","arguments":{}}}`,
+		`{"jsonrpc":"2.0","method":"resources/read","params":{"uri":"x"}}`,
+		`{"jsonrpc":"2.0","method":"x/new","params":{"uri":"x"}}`,
+		`{"jsonrpc":"2.0","method":"notifications/cancelled"}`,
+		`{"jsonrpc":"2.0","method":"notifications/progress"}`,
+		`{"jsonrpc":"2.0","method":"notifications/tools/../call\u0000","params":{"name":"rm"}}`,
+	} {
+		c.send(text)
+	}
+	c.t = t
+	has(t, c.ask(`{"jsonrpc":"2.0","id":99,"method":"ping"}`), `"result":{}`)
+	if f.all() != before {
+		t.Errorf("something reached the server:\n%s", strings.TrimPrefix(f.all(), before))
+	}
+	if n := strings.Count(b.codes(), "denied protocol_violation"); n != 3 {
+		t.Errorf("%d calls are on record as protocol violations, want 3:\n%s", n, b.codes())
+	}
+	c.send(`{"jsonrpc":"2.0","method":"notifications/roots/list_changed"}`)
+	has(t, c.ask(`{"jsonrpc":"2.0","id":100,"method":"ping"}`), `"result":{}`)
+	if n := len(f.calls("notifications/roots/list_changed")); n != 1 {
+		t.Errorf("%d notifications reached the server, want 1", n)
+	}
+}
+
 // Proves G8, CVE-2026-111770: ids and tokens of two clients are apart, and a response
 // that answers nothing goes nowhere.
 func TestG8Ids(t *testing.T) {
