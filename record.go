@@ -46,6 +46,7 @@ const (
 	AuditReconciled      AuditEvent = "reconciled"       // an operator accepted an uncertain or stopped session as it is
 	AuditLockdown        AuditEvent = "lockdown"         // an operator ordered to deny everything
 	AuditLifted          AuditEvent = "lifted"           // and took that back
+	AuditStopped         AuditEvent = "stopped"          // Count calls of a session were denied in a row: its turn is stopped
 	AuditNotEvaluated    AuditEvent = "not_evaluated"    // what may carry a call passed unjudged
 	AuditUnmatchedResult AuditEvent = "unmatched_result" // a result of no released call
 	AuditGap             AuditEvent = "gap"              // Count rows could not be written
@@ -98,7 +99,7 @@ type Record struct {
 	Definition     string       `json:"definition,omitempty"`  // hash of the tool definition
 	PathResolution string       `json:"path_resolution,omitempty"`
 	Enforced       *bool        `json:"enforced,omitempty"`
-	Count          int64        `json:"count,omitempty"` // for gap rows: how many rows are missing
+	Count          int64        `json:"count,omitempty"` // of event rows: how many rows, bytes, results or denials they are about
 	Checkpoint     *Checkpoint  `json:"checkpoint,omitempty"`
 	Prev           string       `json:"prev"`
 	Hash           string       `json:"hash"`

@@ -3,6 +3,7 @@ package approve_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -515,6 +516,41 @@ func TestFaults(t *testing.T) {
 		d = newDesk(t, fails{new(mem.Approvals)}, quiet)
 		d.wants(d.decide(t.Context(), call("write", page)), stopgate.CodeNoApprover)
 	})
+}
+
+// alarm is a notifier that also tells of stopped sessions.
+type alarm struct {
+	broken
+	tell func() error
+}
+
+func (a alarm) Alert(context.Context, stopgate.Record) error { return a.tell() }
+
+// Proves H22: every notifier that can tells that a session was stopped; one that breaks, or
+// cannot, is reported and keeps none of the others from it.
+func TestAlert(t *testing.T) {
+	var told atomic.Int32
+	var mu sync.Mutex
+	var failed []string
+	q, err := approve.New(new(mem.Approvals), approve.Options{
+		Notify: []approve.Notifier{
+			broken{}, alarm{tell: func() error { panic("no") }}, alarm{tell: func() error { return errors.New("gone") }},
+			alarm{tell: func() error { told.Add(1); return nil }},
+		},
+		Failed: func(what string, err error) {
+			mu.Lock()
+			defer mu.Unlock()
+			failed = append(failed, what+": "+err.Error())
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	q.Alert(t.Context(), stopgate.Record{Event: stopgate.AuditStopped})
+	slices.Sort(failed)
+	if told.Load() != 1 || !slices.Equal(failed, []string{"broken: gone", "broken: panic"}) {
+		t.Errorf("%d told, %q", told.Load(), failed)
+	}
 }
 
 type fails struct{ approve.Store }

@@ -29,12 +29,14 @@ func (p *pending) commit(ctx context.Context, approval *stopgate.Approval, edite
 // commitment is a call whose outcome is being made.
 type commitment struct {
 	*pending
-	edited bool
-	out    stopgate.Outcome
-	row    *stopgate.Record // nil if nobody reads rows
-	result resultSaid
-	leaves bool // with a fact in the store
-	wrote  bool // the row, with the facts
+	edited  bool
+	out     stopgate.Outcome
+	row     *stopgate.Record // nil if nobody reads rows
+	result  resultSaid
+	leaves  bool // with a fact in the store
+	wrote   bool // the row, with the facts
+	denial  counted
+	because stopgate.Code // of a denial whose code is that of the limit
 }
 
 // decide makes the outcome of a call as it stands.
@@ -76,9 +78,9 @@ func (c *commitment) ready(ctx context.Context) {
 		p.mu.Unlock()
 	}
 	if c.out.Status == stopgate.Denied && c.out.Enforced && !c.edited {
-		limited, inJournal := p.countDenial(ctx, c.row)
-		if c.wrote = c.wrote || inJournal; limited {
-			p.stop(c.row)
+		c.denial = p.countDenial(ctx, c.row)
+		if c.wrote = c.wrote || c.denial.wrote; c.denial.limited {
+			c.because = p.stop(c.row)
 		}
 	}
 }
@@ -101,6 +103,9 @@ func (c *commitment) finished(ctx context.Context) stopgate.Outcome {
 	p.end(&c.out, c.result)
 	p.mu.Unlock()
 	p.trail(ctx, c.out, c.row)
+	if c.denial.first {
+		p.tellStopped(ctx, c.denial, c.because)
+	}
 	return c.out
 }
 
@@ -177,15 +182,17 @@ func hexOf(sum [sha256.Size]byte) string {
 
 // stop replaces the code of a denial where there were too many in a row: it is
 // denied as it was, and the turn is over (DECISIONS S28).
-func (p *pending) stop(row *stopgate.Record) {
+func (p *pending) stop(row *stopgate.Record) (because stopgate.Code) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	v := p.verdict()
 	if row != nil {
 		row.Cause, row.Code = word(string(v.Code)+" "+row.Cause), stopgate.CodeDenialLimit
 	}
+	because = v.Code
 	v.Code, v.Public = stopgate.CodeDenialLimit, stopgate.CodeDenialLimit.Public()
 	p.own = append(p.own, v)
+	return because
 }
 
 // statusOf names the end of a proposal for its row.

@@ -6,8 +6,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/jsonstream"
@@ -262,64 +260,4 @@ func distinct(keys []session.Key) []session.Key {
 		}
 	}
 	return some
-}
-
-// The limit on denials (DECISIONS S28).
-const (
-	denialLimit    = 25
-	identicalLimit = 5
-)
-
-// countDenial makes a fact of a denial and reports whether the session has had too
-// many in a row; a journal writes the row in the same step. Failures, skips and
-// asks do not count.
-func (p *pending) countDenial(ctx context.Context, row *stopgate.Record) (limited, wrote bool) {
-	g := p.g
-	p.mu.Lock()
-	v := p.verdict()
-	p.mu.Unlock()
-	counted := v.Mode == stopgate.Deny && v.Layer != stopgate.LayerFailure && v.Code != stopgate.CodeLockdown &&
-		(v.Layer != stopgate.LayerApproval || v.Code == stopgate.CodeApprovalDeclined)
-	if g.store == nil || p.call.Session == "" || !counted {
-		return false, false
-	}
-	hash := p.hash
-	if hash == "" { // denied before they were complete: by the same words at the same place
-		rule := ""
-		if v.Rule != nil {
-			rule = string(v.Rule.ID) + " " + strconv.Itoa(v.Rule.Index)
-		}
-		hash = strings.Join([]string{string(p.tool), string(v.Code), rule, v.Pointer, strconv.FormatInt(v.DecidedAt, 10)}, " ")
-	} else {
-		hash = string(p.tool) + " " + hash
-	}
-	fact := session.Fact{
-		At: g.now().UnixMilli(), Kind: session.Denied, Proposal: p.id, Tool: p.tool, CallID: p.call.ID, Agent: p.call.Agent,
-		Turn: p.call.Turn, ArgsHash: hash, Code: v.Code,
-	}
-	if v.Code == stopgate.CodeApprovalDeclined && p.hash != "" {
-		fact.Key = p.stickyKey()
-	}
-	limit := p.under.denialLimit
-	r := update(context.WithoutCancel(ctx), g, owner(&p.call), fact.Keys(), func(s session.State) (Change, bool, error) {
-		self, _ := s.Cell(session.Self)
-		now := self.Condition()
-		over := limit > 0 && (now.Denials >= limit || now.LastHash == hash && now.Same >= min(limit, identicalLimit))
-		change := Change{Facts: []session.Fact{fact}}
-		if g.journal {
-			r := *row
-			if r.FactsAt == 0 {
-				r.FactsAt = s.Head
-			}
-			if over {
-				r.Cause, r.Code = strings.TrimSpace(string(r.Code)+" "+r.Cause), stopgate.CodeDenialLimit
-			}
-			change.Rows = []*stopgate.Record{&r}
-		}
-		return change, over, nil
-	})
-	if r.fault != none {
-		return false, false
-	}
-	return r.value, g.journal
 }

@@ -375,12 +375,21 @@ func TestThreatH22DenialLimit(t *testing.T) {
 	}
 	b.expect("other", `{}`, "")
 	b.expect("denied", `{}`, stopgate.CodeRuleMatched)
+	stopped := func() (rows []string) {
+		for _, r := range b.rec.Events(stopgate.AuditStopped) {
+			rows = append(rows, fmt.Sprintf("%d %s %s %s", r.Count, r.Code, r.Cause, r.Session))
+		}
+		return rows
+	}
 	b.g.Spoke(ctx, sessionS)
 	for i := range 25 {
 		b.expect(stopgate.ToolName(fmt.Sprintf("unknown_%d", i)), `{}`, stopgate.CodePolicyNotConfigured)
 	}
 	b.expect("denied", `{}`, stopgate.CodeDenialLimit)
 	b.expect("deploy", `{}`, stopgate.CodeDenialLimit)
+	if got, want := stopped(), []string{"6 denial_limit rule_matched s", "26 denial_limit rule_matched s"}; !slices.Equal(got, want) {
+		t.Errorf("operators were told %q, want %q", got, want)
+	}
 	if err := b.g.Reconcile(ctx, sessionS, "op"); err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/approve/command"
 	"github.com/stopgate/stopgate/internal/testkit/approvals"
 )
@@ -27,6 +28,20 @@ func TestNotify(t *testing.T) {
 	}
 	if c.Name() == "" {
 		t.Error("no name")
+	}
+}
+
+// Proves H22: an operator is told that a session was stopped, by the same command.
+func TestAlert(t *testing.T) {
+	out := filepath.Join(t.TempDir(), "out")
+	c := command.Command{Line: `printf '%s|%s|%s|%s' "$STOPGATE_EVENT" "$STOPGATE_TOOL" "$STOPGATE_SESSION" "$STOPGATE_REASON" >` + out}
+	r := stopgate.Record{Event: stopgate.AuditStopped, Tool: "rm\x1b[2J", Session: "s1", Count: 25, Cause: "rule_matched"}
+	if err := c.Alert(t.Context(), r); err != nil {
+		t.Fatal(err)
+	}
+	got, err := os.ReadFile(out)
+	if want := "stopped|rm\\u{1b}[2J|s1|the session is stopped after 25 denials in a row, the last one by rule_matched"; err != nil || string(got) != want {
+		t.Errorf("%q, %v, want %q", got, err, want)
 	}
 }
 

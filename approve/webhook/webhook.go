@@ -11,6 +11,9 @@
 // where HEX is the HMAC-SHA256 over "SECONDS.BODY" with the secret as key: a receiver
 // that compares it knows that the message is the gate's and how old it is. The message
 // is no credential; answering needs one of its own (DECISIONS S4).
+//
+// A session that was stopped after too many denials in a row is told in the same way: the
+// message is the event row then, with "event":"stopped".
 package webhook
 
 import (
@@ -29,6 +32,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/approve"
 )
 
@@ -64,6 +68,20 @@ func (h *Hook) Notify(ctx context.Context, e approve.Entry) error {
 	if err != nil {
 		return fmt.Errorf("webhook: %w", err)
 	}
+	return h.send(ctx, body)
+}
+
+// Alert implements [approve.Alerter]: the event row is posted as the records have it.
+func (h *Hook) Alert(ctx context.Context, r stopgate.Record) error {
+	body, err := json.Marshal(r)
+	if err != nil {
+		return fmt.Errorf("webhook: %w", err)
+	}
+	return h.send(ctx, body)
+}
+
+// send posts a message until it arrives, or nobody waits any more.
+func (h *Hook) send(ctx context.Context, body []byte) error {
 	retry := h.Retry
 	if retry == nil {
 		retry = []time.Duration{time.Second, 3 * time.Second}

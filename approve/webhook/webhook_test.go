@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/approve/webhook"
 	"github.com/stopgate/stopgate/internal/testkit/approvals"
 )
@@ -50,6 +51,27 @@ func TestNotify(t *testing.T) {
 				t.Errorf("%s: %v", c.name, err)
 			}
 		}
+	}
+}
+
+// Proves H22: an operator is told that a session was stopped, signed as a question is.
+func TestAlert(t *testing.T) {
+	var body, signature string
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		text, _ := io.ReadAll(r.Body)
+		body, signature = string(text), r.Header.Get("X-Stopgate-Signature")
+	}))
+	defer server.Close()
+	at := time.Unix(1_800_000_000, 0)
+	hook := &webhook.Hook{URL: server.URL, Secret: "s3", Now: func() time.Time { return at }}
+	if err := hook.Alert(t.Context(), stopgate.Record{Event: stopgate.AuditStopped, Session: "s1", Count: 25}); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(body, `"event":"stopped"`) || !strings.Contains(body, `"session":"s1"`) || !strings.Contains(body, `"count":25`) {
+		t.Error(body)
+	}
+	if err := webhook.Verify("s3", signature, []byte(body), at, time.Minute); err != nil {
+		t.Error(err)
 	}
 }
 

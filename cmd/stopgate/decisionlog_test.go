@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"log/slog"
+	"slices"
 	"strings"
 	"testing"
 
@@ -12,7 +13,7 @@ import (
 	"github.com/stopgate/stopgate/store/mem"
 )
 
-// Proves TPS-35, H17: every decision is a line for who debugs, a call that a session
+// Proves TPS-35, H17, H22: every decision is a line for who debugs, a call that a session
 // policy denies is a warning, and neither holds a word of the arguments.
 func TestDecisionLog(t *testing.T) {
 	const text = `version = 1
@@ -71,7 +72,18 @@ requires = "read"
 		if _, err := g.Decide(t.Context(), stopgate.Call{Tool: "\x1b[2Jx", Agent: "a", Session: "s", Args: []byte(`{}`)}); err != nil {
 			t.Fatal(err)
 		}
-		if got := strings.TrimSpace(out.String()); got != strings.Join(want, "\n") {
+		for range 6 {
+			if _, err := g.Decide(t.Context(), stopgate.Call{Tool: "denied", Session: "t", Args: []byte(`{}`)}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		lines := strings.Split(strings.TrimSpace(out.String()), "\n")
+		const stopped = `level=WARN msg=session_stopped denials=6 code=rule_matched tool=denied session=t`
+		if last := lines[len(lines)-1]; last != stopped {
+			t.Errorf("%v: %s, want %s", level, last, stopped)
+		}
+		lines = slices.DeleteFunc(lines, func(line string) bool { return strings.HasSuffix(line, "session=t") })
+		if got := strings.Join(lines, "\n"); got != strings.Join(want, "\n") {
 			t.Errorf("%v:\n%s\nwant\n%s", level, got, strings.Join(want, "\n"))
 		}
 	}

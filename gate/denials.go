@@ -1,0 +1,114 @@
+package gate
+
+import (
+	"context"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/session"
+)
+
+// The limit on denials (DECISIONS S28).
+const (
+	denialLimit    = 25
+	identicalLimit = 5
+)
+
+// counted is what a denial means to its session.
+type counted struct {
+	limited bool // there were too many in a row
+	first   bool // and this is the first that says so
+	denials int  // with this one
+	wrote   bool // a journal has the row
+}
+
+// countDenial makes a fact of a denial and says whether the session has had too many
+// in a row; a journal writes the row in the same step. Failures, skips and asks do not
+// count.
+func (p *pending) countDenial(ctx context.Context, row *stopgate.Record) counted {
+	g := p.g
+	p.mu.Lock()
+	v := p.verdict()
+	p.mu.Unlock()
+	counts := v.Mode == stopgate.Deny && v.Layer != stopgate.LayerFailure && v.Code != stopgate.CodeLockdown &&
+		(v.Layer != stopgate.LayerApproval || v.Code == stopgate.CodeApprovalDeclined)
+	if g.store == nil || p.call.Session == "" || !counts {
+		return counted{}
+	}
+	fact := session.Fact{
+		At: g.now().UnixMilli(), Kind: session.Denied, Proposal: p.id, Tool: p.tool, CallID: p.call.ID, Agent: p.call.Agent,
+		Turn: p.call.Turn, ArgsHash: p.likeness(&v), Code: v.Code,
+	}
+	if v.Code == stopgate.CodeApprovalDeclined && p.hash != "" {
+		fact.Key = p.stickyKey()
+	}
+	limit := p.under.denialLimit
+	r := update(context.WithoutCancel(ctx), g, owner(&p.call), fact.Keys(), func(s session.State) (Change, counted, error) {
+		self, _ := s.Cell(session.Self)
+		now, same := self.Condition(), min(limit, identicalLimit)
+		alike := 0
+		if now.LastHash == fact.ArgsHash {
+			alike = now.Same
+		}
+		c := counted{denials: now.Denials + 1, wrote: g.journal}
+		c.limited = limit > 0 && (now.Denials >= limit || alike >= same)
+		c.first = c.limited && now.Denials <= limit && alike <= same
+		change := Change{Facts: []session.Fact{fact}}
+		if g.journal {
+			r := *row
+			if r.FactsAt == 0 {
+				r.FactsAt = s.Head
+			}
+			if c.limited {
+				r.Cause, r.Code = strings.TrimSpace(string(r.Code)+" "+r.Cause), stopgate.CodeDenialLimit
+			}
+			change.Rows = []*stopgate.Record{&r}
+		}
+		return change, c, nil
+	})
+	return r.value
+}
+
+// likeness is by what a denial counts as identical to the one before: the tool and the
+// arguments, or, of a call that was denied before they were complete, the same words at the
+// same place.
+func (p *pending) likeness(v *stopgate.Verdict) string {
+	if p.hash != "" {
+		return string(p.tool) + " " + p.hash
+	}
+	rule := ""
+	if v.Rule != nil {
+		rule = string(v.Rule.ID) + " " + strconv.Itoa(v.Rule.Index)
+	}
+	return strings.Join([]string{string(p.tool), string(v.Code), rule, v.Pointer, strconv.FormatInt(v.DecidedAt, 10)}, " ")
+}
+
+// Alerter is implemented by an [Approver] that also tells people what they are not asked
+// about: that a session was stopped (THREATS H22). r is the event row.
+type Alerter interface {
+	Alert(ctx context.Context, r stopgate.Record)
+}
+
+// alertLimit is how long a denial waits for people to be told. It happens once in a row of
+// denials.
+const alertLimit = 2 * time.Second
+
+// tellStopped tells operators that a session had too many denials in a row: an event row,
+// and whoever hears of questions too.
+func (p *pending) tellStopped(ctx context.Context, c counted, because stopgate.Code) {
+	p.mu.Lock()
+	r := p.identity()
+	p.mu.Unlock()
+	r.Event, r.Code, r.Cause, r.Count = stopgate.AuditStopped, stopgate.CodeDenialLimit, string(because), int64(c.denials)
+	ctx = context.WithoutCancel(ctx)
+	_ = p.g.ledger.note(ctx, r) // one that is lost is counted
+	if a, ok := p.g.approver.(Alerter); ok {
+		p.g.ledger.complete(&r)
+		invoke(ctx, &p.g.ports.approver, alertLimit, func(ctx context.Context) (struct{}, error) {
+			a.Alert(ctx, r)
+			return struct{}{}, nil
+		})
+	}
+}
