@@ -34,11 +34,14 @@ func (v *visit) admit(r *http.Request) *refusal {
 	if len(v.tokens) > 0 {
 		var known bool
 		if v.principal, known = v.bearer(takeToken(r)); !known {
-			return &refusal{status: http.StatusUnauthorized, code: stopgate.CodeUnauthenticated}
+			return &refusal{status: http.StatusUnauthorized, code: stopgate.CodeUnauthenticated, message: noToken}
 		}
 	}
 	return nil
 }
+
+// noToken is for people who have a key of the provider and none of this gate.
+const noToken = "This gate wants a token of its own: as the API key, in the header X-Stopgate-Token, or in the base URL as /k/TOKEN."
 
 // knownHost reports whether a Host header names this gateway. A page that was
 // rebound to the loopback address still sends its own name.

@@ -121,7 +121,10 @@ func TestToken(t *testing.T) {
 				mustContain(t, a.body, "key=sk-2")
 			}
 			if test.status == 401 {
-				mustContain(t, a.body, `"code":"unauthenticated"`)
+				mustContain(t, a.body, `"code":"unauthenticated"`, "X-Stopgate-Token", "/k/TOKEN")
+				if got := a.header.Get("WWW-Authenticate"); got != `Bearer realm="stopgate"` {
+					t.Errorf("WWW-Authenticate: %q", got)
+				}
 			}
 		})
 	}

@@ -95,6 +95,9 @@ func (x *exchange) send(r *http.Request, body []byte) (*http.Response, *refusal)
 		status = http.StatusServiceUnavailable
 	default:
 		x.g.log.Warn("upstream unreachable", "upstream", x.upstream.ID, "error", err)
+		if code == stopgate.CodeUpstreamError && message == "" {
+			message = "The model provider cannot be reached, or broke the connection off: upstream " + x.upstream.ID + ". The gate's log says more."
+		}
 	}
 	return nil, &refusal{status: status, code: code, message: message}
 }

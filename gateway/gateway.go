@@ -178,6 +178,9 @@ func writeRefusal(w http.ResponseWriter, d wire.Dialect, no *refusal) {
 	if no.status != http.StatusServiceUnavailable && no.status != http.StatusBadGateway && no.status != http.StatusGatewayTimeout {
 		h.Set("X-Should-Retry", "false") // a repeated request meets the same policy
 	}
+	if no.status == http.StatusUnauthorized {
+		h.Set("WWW-Authenticate", `Bearer realm="stopgate"`)
+	}
 	w.WriteHeader(no.status)
 	_, _ = w.Write(body) // nobody is left to tell
 }

@@ -578,13 +578,17 @@ func TestJudgeEvents(t *testing.T) {
 				o.Events = func(_ context.Context, e events.Event) {
 					mu.Lock()
 					defer mu.Unlock()
-					told = append(told, fmt.Sprintf("%s %s %s", e.Type, e.Severity, e.Summary))
+					line := fmt.Sprintf("%s %s %s", e.Type, e.Severity, e.Summary)
+					if reason, ok := e.Details["block_reason"].(string); ok {
+						line += ": " + reason
+					}
+					told = append(told, line)
 				}
 			}
 		})
 		r.post(chatPath, chatRequest(true))
 		r.idle(t)
-		want := []string{"judge.passed info passed a", "judge.blocked warning blocked b", "judge.skipped info skipped d", "judge.summary info 2 judged, 1 blocked, 1 skipped"}
+		want := []string{"judge.passed info passed a", "judge.blocked warning blocked b", "judge.skipped info skipped d", "judge.summary info 2 judged, 1 blocked, 1 skipped: b: It looks so."}
 		mu.Lock()
 		if listen && !slices.Equal(told, want) {
 			t.Errorf("%q", told)

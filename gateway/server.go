@@ -40,7 +40,9 @@ func (g *Gateway) Serve(ctx context.Context, ln net.Listener) error {
 	case <-ctx.Done():
 	}
 	g.draining.Store(true)
-	err := shutdown(srv, g.conf.Load().settings.Timeouts.Drain)
+	limit := g.conf.Load().settings.Timeouts.Drain
+	g.log.Info("draining", "exchanges", g.exchanges.Load(), "limit", limit)
+	err := shutdown(srv, limit)
 	g.Close()
 	if err != nil {
 		err = shutdown(srv, lastWords)

@@ -55,7 +55,7 @@ replacement = "[word]"
 	watch := exec.Command("stopgate", "events", "--all", "--count", "3", "--type", "policy", "--format", "json", "--url", s.api)
 	watch.Env = atHome(dir)
 	seen, err := watch.CombinedOutput()
-	for _, want := range []string{`"judge.blocked"`, `"judge.summary"`, `"1 judged, 1 blocked, 0 skipped"`, `"redact.replaced"`} {
+	for _, want := range []string{`"judge.blocked"`, `"severity":"warning"`, `"judge.summary"`, `"1 judged, 1 blocked, 0 skipped"`, `"redact.replaced"`} {
 		if err != nil || !strings.Contains(string(seen), want) {
 			t.Errorf("%s is missing in the events, %v\n%s", want, err, seen)
 		}
