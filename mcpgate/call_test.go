@@ -28,6 +28,9 @@ func TestForwardsBytes(t *testing.T) {
 		return `{"y":[ 1.0 ]}`, nil
 	}
 	want(t, c.ask(`{"jsonrpc":"2.0","id":7,"method":"x/new","params":{"z":1.0}}`), `{"jsonrpc":"2.0","id":7,"result":{"y":[ 1.0 ]}}`)
+	if rows := b.rows.Events(stopgate.AuditNotEvaluated); len(rows) != 1 || rows[0].Code != stopgate.CodeNotEvaluated || rows[0].Cause != "x/new" {
+		t.Errorf("on record of a method that nobody judged: %+v", rows)
+	}
 	for _, method := range []string{
 		"x/call", "Tools/Call", "TOOLS/CALL", "tools/Call", "tools/call/", "tools//call", "tools.call", "tool\u017f/call", "tools/call ", "tools/\uff43all",
 		"tools/call\u200b", "x/Call", "Resources/Read", "prompts/GET", "Sampling/createMessage",

@@ -47,13 +47,14 @@ func (p *peer) dispatch(ctx context.Context, m *jsonrpc.Message, x *exchange) re
 	switch {
 	case strings.HasSuffix(m.Method, "/call"), jsonrpc.StrangeMethod(m.Method):
 		// Whatever else runs something is not ours to understand (WIRE 8.3).
-		p.g.unevaluated(ctx, p.owner, stopgate.CodePolicyNotConfigured)
+		p.g.unevaluated(ctx, p.owner, stopgate.CodePolicyNotConfigured, m.Method)
 		return refuse(m.ID, jsonrpc.MethodNotFound, "this method is not served")
 	case strings.HasPrefix(m.Method, "tasks/"):
 		return p.task(ctx, m, x)
 	case p.g.set.RefuseUnknown || !p.g.one():
 		return refuse(m.ID, jsonrpc.MethodNotFound, "this method is not served")
 	}
+	p.g.unevaluated(ctx, p.owner, stopgate.CodeNotEvaluated, m.Method)
 	return p.passTo(ctx, p.conns[0], m, x, nil)
 }
 

@@ -234,7 +234,7 @@ func (p *peer) unasked(ctx context.Context, m *jsonrpc.Message) {
 	p.g.log.Warn("from a client", "what", "a notification that is not one", "method", visible.Elide(visible.Text(m.Method), 64))
 	name := textOf(m.Params, "name")
 	if name == "" || !strings.HasSuffix(m.Method, "/call") {
-		p.g.unevaluated(ctx, p.owner, stopgate.CodeProtocolViolation)
+		p.g.unevaluated(ctx, p.owner, stopgate.CodeProtocolViolation, m.Method)
 		return
 	}
 	c, inner, ok := p.split(name)

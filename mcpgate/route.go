@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/visible"
 	"github.com/stopgate/stopgate/jsonstream"
 	"github.com/stopgate/stopgate/session"
 	"github.com/stopgate/stopgate/wire/jsonrpc"
@@ -251,9 +252,10 @@ func (p *peer) task(ctx context.Context, m *jsonrpc.Message, x *exchange) reply 
 
 // unevaluated records that something which may carry a call was refused or passed
 // without being judged.
-func (g *Gateway) unevaluated(ctx context.Context, o session.Owner, code stopgate.Code) {
+func (g *Gateway) unevaluated(ctx context.Context, o session.Owner, code stopgate.Code, method string) {
 	err := g.gate.Note(ctx, stopgate.Record{
 		Event: stopgate.AuditNotEvaluated, Session: o.Session, Principal: o.Principal, Surface: stopgate.SurfaceMCP, Dialect: dialect, Code: code,
+		Cause: visible.Elide(visible.Text(method), 64),
 	})
 	if err != nil {
 		g.log.Warn("an event could not be recorded", "error", err)
