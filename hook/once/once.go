@@ -116,7 +116,7 @@ func (d *Desk) Enter(ctx context.Context, c Call) (turn *Turn, said []byte, err 
 func (d *Desk) owned(f *os.File, c Call, waited bool) (*Turn, []byte, error) {
 	other := read(f)
 	if other != nil && other.about(c) {
-		age := d.now().Sub(other.ended)
+		age := d.now().Sub(other.ended).Abs() // a clock that was put back makes no answer young
 		switch {
 		case !other.answered && (waited || age < Window):
 			return nil, nil, ErrUnanswered
