@@ -39,6 +39,7 @@ var layers = [][]string{
 	{"policy/analysis"},
 	{"policy/index"},
 	{"policy/eval"},
+	{"policy/symbolic"},
 	{"policy"},
 	{"session"},
 	{"wire/sse"},
@@ -89,7 +90,7 @@ var testOnly = "internal/testkit/"
 // (STYLE "Shape").
 var pure = []string{
 	"jsonstream", "internal/automaton", "internal/alternating", "regular", "schema", "internal/shell", "internal/patch",
-	"policy/literal", "policy/match", "policy/syntax", "policy/analysis", "policy/index", "policy/eval", "policy", "session", "wire/jsonrpc",
+	"policy/literal", "policy/match", "policy/syntax", "policy/analysis", "policy/index", "policy/eval", "policy/symbolic", "policy", "session", "wire/jsonrpc",
 }
 
 // impure are the imports that a pure package must not have.

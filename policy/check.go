@@ -7,6 +7,7 @@ import (
 	"github.com/stopgate/stopgate/internal/diag"
 	"github.com/stopgate/stopgate/internal/tomltree"
 	"github.com/stopgate/stopgate/policy/match"
+	"github.com/stopgate/stopgate/policy/symbolic"
 	"github.com/stopgate/stopgate/policy/syntax"
 	"github.com/stopgate/stopgate/schema"
 )
@@ -47,7 +48,7 @@ type checker struct {
 	reached     func(Reached)
 	env         match.Env
 	known       []*checkedTool
-	scratch     match.Value // see checkedCondition
+	scratch     match.Value // of all conditions
 	diags       diag.List
 }
 
@@ -73,20 +74,8 @@ type checkedList struct {
 	// shared: the list is that of a glob or of "*" and stands for many tools.
 	shared bool
 	tool   *checkedTool
-	rules  []*checkedRule // those that apply and fit
+	rules  []*symbolic.Rule // those that apply and fit
 }
-
-// checkedRule is a rule bound to a schema.
-type checkedRule struct {
-	*syntax.Rule
-	conditions []*checkedCondition
-}
-
-// permissive reports whether the rule may let a call run.
-func (r *checkedRule) permissive() bool { return r.Mode.Permissive() }
-
-// catchAll reports whether the rule matches every call.
-func (r *checkedRule) catchAll() bool { return len(r.Conditions) == 0 && r.When == nil }
 
 // list checks one list for one tool.
 func (c *checker) list(l *checkedList) {
@@ -129,8 +118,8 @@ func (c *checker) catchAll(l *checkedList) {
 }
 
 // bind fits a rule to the tool's schema.
-func (c *checker) bind(l *checkedList, r *syntax.Rule) (*checkedRule, bool) {
-	bound, ok := &checkedRule{Rule: r}, true
+func (c *checker) bind(l *checkedList, r *syntax.Rule) (*symbolic.Rule, bool) {
+	bound, ok := &symbolic.Rule{Rule: r}, true
 	for i := range r.Conditions {
 		k := &r.Conditions[i]
 		reach := l.tool.schema.Reach(k.Arg)
@@ -141,7 +130,7 @@ func (c *checker) bind(l *checkedList, r *syntax.Rule) (*checkedRule, bool) {
 		}
 		condition, fits := c.condition(l, r, k, reach)
 		ok = ok && fits
-		bound.conditions = append(bound.conditions, condition)
+		bound.Bound = append(bound.Bound, condition)
 	}
 	c.ignoresExist(l, r)
 	return bound, ok && c.oneCommand(bound)
@@ -149,14 +138,14 @@ func (c *checker) bind(l *checkedList, r *syntax.Rule) (*checkedRule, bool) {
 
 // oneCommand reports a rule that looks at two command lines. Each command is judged by
 // itself, while the other parameter has no value, so both conditions never hold (K29).
-func (c *checker) oneCommand(r *checkedRule) bool {
-	var first *checkedCondition
-	for _, k := range r.conditions {
+func (c *checker) oneCommand(r *symbolic.Rule) bool {
+	var first *symbolic.Condition
+	for _, k := range r.Bound {
 		switch {
-		case !k.isCommand():
+		case !k.IsCommand():
 		case first == nil:
 			first = k
-		case k.key != first.key:
+		case k.Key != first.Key:
 			c.report(diag.NeverHolds, k.Pos, fmt.Sprintf("%s never holds: each command is judged by itself, so no rule sees `%s` and `%s` at once", r.Label(), first.Arg, k.Arg),
 				"write a rule for each of them", diag.Related{Range: first.Pos, Message: "the other one is here"})
 			return false

@@ -9,79 +9,46 @@ import (
 	"github.com/stopgate/stopgate/internal/diag"
 	"github.com/stopgate/stopgate/internal/tomltree"
 	"github.com/stopgate/stopgate/policy/match"
+	"github.com/stopgate/stopgate/policy/symbolic"
 	"github.com/stopgate/stopgate/policy/syntax"
 	"github.com/stopgate/stopgate/schema"
 )
 
-// checkedCondition is a condition bound to what its pointer reaches.
-type checkedCondition struct {
-	*syntax.Condition
-	rule  *syntax.Rule
-	reach schema.Reach
-	// key is equal for two conditions exactly if they look at the same leaves.
-	key     string
-	several bool // the schema allows more than one leaf
-	lacks   bool // see mayLack
-	all     bool // the quantifier, resolved (THREATS 4.2)
-	target  match.Target
-	// readings are the ways in which a string may be read: one that a branch of a
-	// schema calls a path and another a command is both.
-	readings []schema.Annotation
-	env      match.Env
-	matchers []*match.Matcher // see built
-	scratch  *match.Value     // the text that is asked about, of all conditions of a check
-}
-
-// built returns the condition compiled for each reading.
-func (k *checkedCondition) built() []*match.Matcher {
-	if k.matchers == nil {
-		for _, a := range k.readings {
-			k.target.Annotation = a
-			m, err := match.Compile(k.Spec, k.target, !k.rule.Mode.Permissive(), k.env)
-			if err != nil {
-				continue // cannot happen: it was checked
-			}
-			k.matchers = append(k.matchers, m)
-		}
-	}
-	return k.matchers
-}
-
 // condition compiles a condition for a tool's parameter (D25-30, D25-31).
-func (c *checker) condition(l *checkedList, r *syntax.Rule, k *syntax.Condition, reach schema.Reach) (*checkedCondition, bool) {
-	bound := &checkedCondition{
-		Condition: k, rule: r, reach: reach, key: reach.Expanded, several: reach.CrossesArray || reach.Unknown,
-		lacks: mayLack(l.tool.schema, reach), env: c.env, all: r.Mode.Permissive(), readings: readingsOf(reach, k.Spec.Kind),
-		scratch: &c.scratch,
+func (c *checker) condition(l *checkedList, r *syntax.Rule, k *syntax.Condition, reach schema.Reach) (*symbolic.Condition, bool) {
+	bound := &symbolic.Condition{
+		Condition: k, Rule: r, Reach: reach, Key: reach.Expanded, Several: reach.CrossesArray || reach.Unknown,
+		Lacks: symbolic.MayLack(l.tool.schema, reach), Env: c.env, All: r.Mode.Permissive(), Readings: readingsOf(reach, k.Spec.Kind),
+		Scratch: &c.scratch,
 	}
-	if bound.key == "" || reach.Unknown {
-		bound.key = k.Arg.String()
+	if bound.Key == "" || reach.Unknown {
+		bound.Key = k.Arg.String()
 	}
 	for _, q := range []syntax.Quantifier{r.Match, k.Match} {
 		if q != syntax.QuantifierDefault {
-			bound.all = q == syntax.QuantifierAll
+			bound.All = q == syntax.QuantifierAll
 		}
 	}
 	if !reach.Unknown {
-		bound.target.Type = reach.Types
+		bound.Target.Type = reach.Types
 	}
-	bound.target.Expands = reach.Expands
-	if r.Mode.Permissive() && bound.isCommand() && !c.besides(l, bound) {
+	bound.Target.Expands = reach.Expands
+	if r.Mode.Permissive() && bound.IsCommand() && !c.besides(l, bound) {
 		return bound, false
 	}
 	var wrong *match.SpecError
-	readings := bound.readings
-	bound.readings = nil
+	readings := bound.Readings
+	bound.Readings = nil
 	for _, a := range readings {
-		bound.target.Annotation = a
-		if err := match.Check(k.Spec, bound.target, !r.Mode.Permissive(), c.env); err != nil {
+		bound.Target.Annotation = a
+		if err := match.Check(k.Spec, bound.Target, !r.Mode.Permissive(), c.env); err != nil {
 			wrong = firstFault(wrong, err)
 			continue
 		}
-		bound.readings = append(bound.readings, a)
+		bound.Readings = append(bound.Readings, a)
 	}
-	if len(bound.readings) == 0 {
-		c.misfit(r.Label()+", `"+k.Arg.String()+"`", k, bound.target, wrong)
+	if len(bound.Readings) == 0 {
+		c.misfit(r.Label()+", `"+k.Arg.String()+"`", k, bound.Target, wrong)
 		return bound, false
 	}
 	return bound, c.canHold(l, bound)
@@ -90,25 +57,25 @@ func (c *checker) condition(l *checkedList, r *syntax.Rule, k *syntax.Condition,
 // besides looks at all conditions of a permissive rule on one command line: a
 // redirection that one of them judges is no obstacle to the others. What a command
 // reads and writes does not say which command it is, so alone it permits nothing.
-func (c *checker) besides(l *checkedList, k *checkedCondition) bool {
+func (c *checker) besides(l *checkedList, k *symbolic.Condition) bool {
 	accompanied := false
-	for i := range k.rule.Conditions {
-		other := &k.rule.Conditions[i]
-		if l.tool.schema.Reach(other.Arg).Expanded != k.reach.Expanded {
+	for i := range k.Rule.Conditions {
+		other := &k.Rule.Conditions[i]
+		if l.tool.schema.Reach(other.Arg).Expanded != k.Reach.Expanded {
 			continue
 		}
 		switch other.Spec.Kind {
 		case match.Reads:
-			k.target.ReadsJudged = true
+			k.Target.ReadsJudged = true
 		case match.Writes:
-			k.target.WritesJudged = true
+			k.Target.WritesJudged = true
 		case match.Present:
 		default:
 			accompanied = true
 		}
 	}
 	if !accompanied {
-		c.report(diag.PathsAlone, k.Pos, fmt.Sprintf("%s never runs anything: `%s` says what a command may touch, not which command may run", k.rule.Label(), k.Spec.Kind),
+		c.report(diag.PathsAlone, k.Pos, fmt.Sprintf("%s never runs anything: `%s` says what a command may touch, not which command may run", k.Rule.Label(), k.Spec.Kind),
 			"name the commands beside it: `all = [ { arg = "+tomltree.Quote(k.Arg.String())+`, usage = "sort **" }, { arg = `+tomltree.Quote(k.Arg.String())+", "+k.Text()+" } ]`")
 	}
 	return accompanied
@@ -136,14 +103,14 @@ func readingsOf(reach schema.Reach, kind match.Kind) []schema.Annotation {
 
 // canHold reports a condition that no arguments satisfy: a permissive rule for the
 // absence of a parameter that has a default (K5).
-func (c *checker) canHold(l *checkedList, k *checkedCondition) bool {
-	if k.Spec.Kind != match.Present || !k.rule.Mode.Permissive() || k.Spec.Values[0].Text != "false" {
+func (c *checker) canHold(l *checkedList, k *symbolic.Condition) bool {
+	if k.Spec.Kind != match.Present || !k.Rule.Mode.Permissive() || k.Spec.Values[0].Text != "false" {
 		return true
 	}
-	for _, p := range k.reach.Places {
+	for _, p := range k.Reach.Places {
 		if len(p.Defaults()) > 0 {
 			c.report(diag.NeverHolds, k.Pos, fmt.Sprintf(
-				"%s never holds: where `%s` is absent, %s runs with its default", k.rule.Label(), k.Arg, l.tool.label()),
+				"%s never holds: where `%s` is absent, %s runs with its default", k.Rule.Label(), k.Arg, l.tool.label()),
 				"match the default value, or remove the rule")
 			return false
 		}

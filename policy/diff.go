@@ -8,6 +8,7 @@ import (
 	"github.com/stopgate/stopgate/internal/diag"
 	"github.com/stopgate/stopgate/policy/analysis"
 	"github.com/stopgate/stopgate/policy/eval"
+	"github.com/stopgate/stopgate/policy/symbolic"
 	"github.com/stopgate/stopgate/policy/syntax"
 	"github.com/stopgate/stopgate/schema"
 )
@@ -165,8 +166,8 @@ func (c *comparer) list(tool *comparedTool, kind syntax.ListKind, before, after 
 	if shared == nil {
 		shared = after.Schema
 	}
-	t := newTranslation(c.before.layers()[0].Env, shared)
-	t.keyed, t.welcome = true, unprotected(c.before.layers()[0].Protected)
+	t := symbolic.New(c.before.layers()[0].Env, shared)
+	t.Keyed, t.Welcome = true, symbolic.Unprotected(c.before.layers()[0].Protected)
 	sides := [2]*analysis.Policy{}
 	var bound [2]*boundPolicy
 	for i, s := range []*sidePolicy{before, after} {
@@ -175,21 +176,21 @@ func (c *comparer) list(tool *comparedTool, kind syntax.ListKind, before, after 
 			c.open(tool, "the rules do not fit the tool's schema")
 			return
 		}
-		t.schema, t.env = s.Schema, s.Env
+		t.Schema, t.Env = s.Schema, s.Env
 		bound[i] = b
-		sides[i] = t.policy(b)
+		sides[i] = policyOf(t, b)
 	}
-	t.schema = shared
+	t.Schema = shared
 	if why := commandsDiffer(bound); why != "" {
 		c.open(tool, why)
 	}
-	if t.mixed {
+	if t.Mixed {
 		c.open(tool, "rules ask about the presence of one of several command lines")
 	}
 	if before.Schema.Hash() != after.Schema.Hash() {
 		c.open(tool, "the parameters are declared differently")
 	}
-	list := analysis.List{Variables: t.all, Covers: covers}
+	list := t.Space()
 	meet := refusalsMeet(bound)
 	confirm := func(cell analysis.Cell) bool {
 		change, ok := c.confirm(tool, kind, t, cell, bound)
@@ -227,8 +228,8 @@ func (c *comparer) add(change Change) {
 func samePlace(a, b *RulePlace) bool { return a == b || a != nil && b != nil && *a == *b }
 
 // confirm asks both programs about a witness.
-func (c *comparer) confirm(tool *comparedTool, kind syntax.ListKind, t *translation, cell analysis.Cell, bound [2]*boundPolicy) (Change, bool) {
-	args, ok := t.document(cell.Witness)
+func (c *comparer) confirm(tool *comparedTool, kind syntax.ListKind, t *symbolic.Translation, cell analysis.Cell, bound [2]*boundPolicy) (Change, bool) {
+	args, ok := t.Document(cell.Witness)
 	if !ok {
 		return Change{}, false
 	}
@@ -238,13 +239,13 @@ func (c *comparer) confirm(tool *comparedTool, kind syntax.ListKind, t *translat
 }
 
 // ask asks both programs about a call with the facts of a witness.
-func (c *comparer) ask(tool *comparedTool, kind syntax.ListKind, t *translation, witness []analysis.Choice, args []byte) (change Change, said [2]stopgate.Verdict, differs bool) {
-	agent, surface, server, principal := t.factsOf(witness)
+func (c *comparer) ask(tool *comparedTool, kind syntax.ListKind, t *symbolic.Translation, witness []analysis.Choice, args []byte) (change Change, said [2]stopgate.Verdict, differs bool) {
+	agent, surface, server, principal := t.Facts(witness)
 	call := stopgate.Call{
 		Tool: tool.name, Definition: tool.definition, Args: args, Agent: stopgate.AgentName(agent), Surface: stopgate.Surface(surface),
 		Server: stopgate.ServerID(server), Principal: stopgate.Principal(principal),
 	}
-	situation := t.situationOf(witness)
+	situation := t.Situation(witness)
 	from, to := verdictOf(c.before, call, situation, kind), verdictOf(c.after, call, situation, kind)
 	change = Change{
 		Tool: tool.name, List: kind.String(), From: from.Mode, To: to.Mode, Witness: call, Direction: directionOf(from.Mode, to.Mode),
@@ -276,8 +277,8 @@ type boundPolicy struct {
 	file   string
 	list   *syntax.RuleList
 	end    stopgate.Mode
-	rules  []*checkedRule
-	guards []*checkedRule
+	rules  []*symbolic.Rule
+	guards []*symbolic.Rule
 	origin []*syntax.Rule // of the guards: as they are written
 	// written are all guards of the file. commands says that the tool takes command lines.
 	written  []*syntax.Rule
@@ -332,8 +333,8 @@ func (b *boundPolicy) place(d analysis.Decider) *RulePlace {
 }
 
 // policy translates what decides.
-func (t *translation) policy(b *boundPolicy) *analysis.Policy {
-	p := &analysis.Policy{Rules: t.rules(b.rules), End: int(b.end), Guards: t.rules(b.guards)}
+func policyOf(t *symbolic.Translation, b *boundPolicy) *analysis.Policy {
+	p := &analysis.Policy{Rules: t.Rules(b.rules), End: int(b.end), Guards: t.Rules(b.guards)}
 	for _, r := range b.rules {
 		p.Modes = append(p.Modes, int(r.Mode))
 	}
@@ -345,14 +346,14 @@ func (t *translation) policy(b *boundPolicy) *analysis.Policy {
 
 // guardOn binds a guard to the places it looks at in the calls of a tool: each is a
 // guard of its own there.
-func (c *checker) guardOn(l *checkedList, g *syntax.Rule) []*checkedRule {
+func (c *checker) guardOn(l *checkedList, g *syntax.Rule) []*symbolic.Rule {
 	if len(g.Conditions) != 1 || g.Conditions[0].On == "" {
 		if bound, ok := c.bind(&checkedList{kind: l.kind, shared: true, tool: l.tool, owner: l.owner}, g); ok {
-			return []*checkedRule{bound}
+			return []*symbolic.Rule{bound}
 		}
 		return nil
 	}
-	var list []*checkedRule
+	var list []*symbolic.Rule
 	a, _ := schema.ParseAnnotation(g.Conditions[0].On)
 	for pointer, place := range l.tool.schema.All() {
 		if place.Seen()&schema.String == 0 || !place.Guarded(g.Conditions[0].On) || a == schema.Path && (place.Runs() || place.HasWithin(schema.Patch)) {
@@ -370,11 +371,11 @@ func (c *checker) guardOn(l *checkedList, g *syntax.Rule) []*checkedRule {
 		if !fits {
 			continue
 		}
-		bound.readings = slices.DeleteFunc(bound.readings, func(r schema.Annotation) bool { return r != a })
-		if len(bound.readings) == 0 {
-			bound.readings = []schema.Annotation{a}
+		bound.Readings = slices.DeleteFunc(bound.Readings, func(r schema.Annotation) bool { return r != a })
+		if len(bound.Readings) == 0 {
+			bound.Readings = []schema.Annotation{a}
 		}
-		list = append(list, &checkedRule{Rule: &one, conditions: []*checkedCondition{bound}})
+		list = append(list, &symbolic.Rule{Rule: &one, Bound: []*symbolic.Condition{bound}})
 	}
 	return list
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/stopgate/stopgate/jsonstream"
 	"github.com/stopgate/stopgate/policy/analysis"
 	"github.com/stopgate/stopgate/policy/match"
+	"github.com/stopgate/stopgate/policy/symbolic"
 	"github.com/stopgate/stopgate/policy/syntax"
 )
 
@@ -16,7 +17,7 @@ import (
 
 // refusals compares the calls in which a skip and a deny meet: it tries orders of their
 // arguments, and proves only that there are no such calls.
-func (c *comparer) refusals(tool *comparedTool, kind syntax.ListKind, t *translation, list analysis.List, sides [2]*analysis.Policy, bound [2]*boundPolicy) {
+func (c *comparer) refusals(tool *comparedTool, kind syntax.ListKind, t *symbolic.Translation, list analysis.List, sides [2]*analysis.Policy, bound [2]*boundPolicy) {
 	answer := analysis.Meet(list, sides[0], sides[1], int(stopgate.Skip), analysis.Budget{}, func(witness []analysis.Choice) bool {
 		return c.orders(tool, kind, t, witness, bound)
 	})
@@ -32,7 +33,7 @@ func refusalsMeet(bound [2]*boundPolicy) bool {
 	meet := false
 	for i, b := range bound {
 		var rules, guards [2]bool // skip, deny
-		note := func(list []*checkedRule, modes *[2]bool) {
+		note := func(list []*symbolic.Rule, modes *[2]bool) {
 			for _, r := range list {
 				written[i] = append(written[i], r.Rule.Meaning())
 				modes[0] = modes[0] || r.Mode == stopgate.Skip
@@ -48,8 +49,8 @@ func refusalsMeet(bound [2]*boundPolicy) bool {
 
 // orders asks both programs about the arguments of a witness in several orders, and adds
 // the first change that one shows.
-func (c *comparer) orders(tool *comparedTool, kind syntax.ListKind, t *translation, witness []analysis.Choice, bound [2]*boundPolicy) bool {
-	args, ok := t.document(witness)
+func (c *comparer) orders(tool *comparedTool, kind syntax.ListKind, t *symbolic.Translation, witness []analysis.Choice, bound [2]*boundPolicy) bool {
+	args, ok := t.Document(witness)
 	if !ok {
 		return false
 	}
@@ -75,7 +76,7 @@ func (b *boundPolicy) said(v stopgate.Verdict) *RulePlace {
 		}
 		return nil
 	}
-	if i := slices.IndexFunc(b.rules, func(r *checkedRule) bool { return r.Index == v.Rule.Index }); i >= 0 {
+	if i := slices.IndexFunc(b.rules, func(r *symbolic.Rule) bool { return r.Index == v.Rule.Index }); i >= 0 {
 		return b.place(analysis.Decider{Index: i})
 	}
 	return nil

@@ -8,6 +8,7 @@ import (
 	"github.com/stopgate/stopgate/policy/analysis"
 	"github.com/stopgate/stopgate/policy/eval"
 	"github.com/stopgate/stopgate/policy/match"
+	"github.com/stopgate/stopgate/policy/symbolic"
 	"github.com/stopgate/stopgate/policy/syntax"
 	"github.com/stopgate/stopgate/schema"
 )
@@ -81,7 +82,7 @@ func (c *comparer) fresh(in, globs, names []string) (string, bool) {
 	for _, text := range names {
 		taken.Accept(taken.Text(0, text))
 	}
-	var inside, outside []automatonWalker
+	var inside, outside []automaton.Walker
 	if any, err := match.ParseName("?*"); err == nil {
 		inside = append(inside, any.Walker()) // a search needs something that every name is told by
 	}
@@ -119,9 +120,9 @@ func (c *comparer) newTool(tool *comparedTool, before, after *sidePolicy) {
 	if why := commandsDiffer([2]*boundPolicy{{}, b}); why != "" {
 		c.open(tool, why)
 	}
-	t := newTranslation(known.Env, known.Schema)
-	t.welcome = unprotected(known.Protected)
-	p := t.policy(b)
+	t := symbolic.New(known.Env, known.Schema)
+	t.Welcome = symbolic.Unprotected(known.Protected)
+	p := policyOf(t, b)
 	unknown := stopgate.Deny
 	other := c.before
 	if before.known {
@@ -149,7 +150,7 @@ func (c *comparer) newTool(tool *comparedTool, before, after *sidePolicy) {
 		c.add(change)
 		return false
 	}
-	if !analysis.Compare(analysis.List{Variables: t.all, Covers: covers}, nothing, p, analysis.Budget{}, confirm).Complete {
+	if !analysis.Compare(t.Space(), nothing, p, analysis.Budget{}, confirm).Complete {
 		c.open(tool, "not every rule was decided")
 	}
 }
@@ -199,8 +200,8 @@ func commandsDiffer(bound [2]*boundPolicy) string {
 	var about, whole [2][]string
 	guarded := false
 	for i, b := range bound {
-		note := func(r *checkedRule) {
-			if slices.ContainsFunc(r.conditions, (*checkedCondition).isCommand) {
+		note := func(r *symbolic.Rule) {
+			if slices.ContainsFunc(r.Bound, (*symbolic.Condition).IsCommand) {
 				about[i] = append(about[i], r.Rule.Meaning())
 			}
 		}

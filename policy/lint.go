@@ -8,33 +8,34 @@ import (
 	"github.com/stopgate/stopgate/internal/tomltree"
 	"github.com/stopgate/stopgate/jsonstream"
 	"github.com/stopgate/stopgate/policy/match"
+	"github.com/stopgate/stopgate/policy/symbolic"
 	"github.com/stopgate/stopgate/policy/syntax"
 	"github.com/stopgate/stopgate/regular"
 	"github.com/stopgate/stopgate/schema"
 )
 
 // lintRule looks for traps in one rule.
-func (c *checker) lintRule(l *checkedList, r *checkedRule) {
+func (c *checker) lintRule(l *checkedList, r *symbolic.Rule) {
 	usesPrefix := false
-	for _, k := range r.conditions {
-		if !r.permissive() {
+	for _, k := range r.Bound {
+		if !r.Mode.Permissive() {
 			continue
 		}
 		c.lintAny(r, k)
 		c.lintPattern(r, k)
 		c.lintRoot(r, k)
 		c.lintCommand(r, k)
-		if k.Spec.Kind == match.Prefix && len(k.readings) == 1 && (k.readings[0] == schema.None || k.readings[0] == schema.URL) {
+		if k.Spec.Kind == match.Prefix && len(k.Readings) == 1 && (k.Readings[0] == schema.None || k.Readings[0] == schema.URL) {
 			usesPrefix = true
 			c.lintPrefix(r, k)
 		}
 	}
-	if r.AllowUnsafePrefix && !usesPrefix && len(r.conditions) > 0 && !r.conditions[0].reach.Unknown {
+	if r.AllowUnsafePrefix && !usesPrefix && len(r.Bound) > 0 && !r.Bound[0].Reach.Unknown {
 		c.report(diag.UselessOptOut, r.OptOutPos, "`allow_unsafe_prefix` changes nothing here: "+r.Label()+" has no permissive prefix on a plain string", "remove it")
 	}
 	c.lintMembers(r)
-	for _, k := range r.conditions {
-		if k.reach.Annotation == schema.Path || k.reach.Unknown {
+	for _, k := range r.Bound {
+		if k.Reach.Annotation == schema.Path || k.Reach.Unknown {
 			c.lintName(r.Rule, k.Condition)
 		}
 	}
@@ -42,8 +43,8 @@ func (c *checker) lintRule(l *checkedList, r *checkedRule) {
 
 // lintAny warns where one good element of an array lets all others through
 // (THREATS 4.1, 4.2).
-func (c *checker) lintAny(r *checkedRule, k *checkedCondition) {
-	if k.all || !k.reach.CrossesArray {
+func (c *checker) lintAny(r *symbolic.Rule, k *symbolic.Condition) {
+	if k.All || !k.Reach.CrossesArray {
 		return
 	}
 	at := k.Pos
@@ -56,7 +57,7 @@ func (c *checker) lintAny(r *checkedRule, k *checkedCondition) {
 
 // lintPattern warns about permissive patterns that match more than they say (D1,
 // D2, D3, D8).
-func (c *checker) lintPattern(r *checkedRule, k *checkedCondition) {
+func (c *checker) lintPattern(r *symbolic.Rule, k *symbolic.Condition) {
 	if k.Spec.Kind != match.Pattern {
 		return
 	}
@@ -90,8 +91,8 @@ func anchor(pattern string) string {
 }
 
 // lintRoot warns about permissive rules on the whole file system (C17).
-func (c *checker) lintRoot(r *checkedRule, k *checkedCondition) {
-	if k.reach.Annotation != schema.Path {
+func (c *checker) lintRoot(r *symbolic.Rule, k *symbolic.Condition) {
+	if k.Reach.Annotation != schema.Path {
 		return
 	}
 	for i, lit := range k.Spec.Values {
@@ -104,13 +105,13 @@ func (c *checker) lintRoot(r *checkedRule, k *checkedCondition) {
 
 // lintPrefix warns about permissive prefixes of plain text, which end anywhere (D6,
 // Q3, K59).
-func (c *checker) lintPrefix(r *checkedRule, k *checkedCondition) {
+func (c *checker) lintPrefix(r *symbolic.Rule, k *symbolic.Condition) {
 	if r.AllowUnsafePrefix {
 		return
 	}
 	text := k.Spec.Values[0].Text
 	hint := "if it is a shell command: `type = \"command\"`; if it is a file name: `type = \"path\"`; else a pattern for the whole text, or `allow_unsafe_prefix = true`"
-	if k.readings[0] == schema.URL || strings.Contains(text, "://") {
+	if k.Readings[0] == schema.URL || strings.Contains(text, "://") {
 		host := strings.SplitN(strings.TrimPrefix(strings.TrimPrefix(text, "https://"), "http://"), "/", 2)[0]
 		hint = "for a URL: `type = \"url\"` and `host = " + tomltree.Quote(host) + "`"
 	}
@@ -119,11 +120,11 @@ func (c *checker) lintPrefix(r *checkedRule, k *checkedCondition) {
 
 // lintMembers says that members of one rule need not hold for the same element
 // (THREATS 4.2).
-func (c *checker) lintMembers(r *checkedRule) {
-	for i, k := range r.conditions {
-		for _, other := range r.conditions[:i] {
+func (c *checker) lintMembers(r *symbolic.Rule) {
+	for i, k := range r.Bound {
+		for _, other := range r.Bound[:i] {
 			array := sharedArray(k, other)
-			if array == "" || k.all || other.all {
+			if array == "" || k.All || other.All {
 				continue
 			}
 			c.report(diag.MembersMeet, k.Pos, fmt.Sprintf("%s also matches if different elements of `%s` satisfy its members", r.Label(), array),
@@ -135,10 +136,10 @@ func (c *checker) lintMembers(r *checkedRule) {
 
 // sharedArray returns the innermost array that two conditions both cross, "" if
 // there is none.
-func sharedArray(a, b *checkedCondition) string {
-	x, errX := jsonstream.ParsePointer(a.reach.Expanded)
-	y, errY := jsonstream.ParsePointer(b.reach.Expanded)
-	if errX != nil || errY != nil || !a.reach.CrossesArray || !b.reach.CrossesArray {
+func sharedArray(a, b *symbolic.Condition) string {
+	x, errX := jsonstream.ParsePointer(a.Reach.Expanded)
+	y, errY := jsonstream.ParsePointer(b.Reach.Expanded)
+	if errX != nil || errY != nil || !a.Reach.CrossesArray || !b.Reach.CrossesArray {
 		return ""
 	}
 	shared := ""
@@ -169,10 +170,10 @@ func (c *checker) lintName(r *syntax.Rule, k *syntax.Condition) {
 // lintAbsent warns where an absent argument falls through a restrictive rule to a
 // permissive catch-all (B3).
 func (c *checker) lintAbsent(l *checkedList) {
-	var open *checkedRule
+	var open *symbolic.Rule
 	for _, r := range l.rules {
-		if r.catchAll() {
-			if r.permissive() {
+		if r.CatchAll() {
+			if r.Mode.Permissive() {
 				open = r
 			}
 			break
@@ -186,18 +187,18 @@ func (c *checker) lintAbsent(l *checkedList) {
 		if r == open {
 			return
 		}
-		if r.permissive() || len(r.conditions) != 1 {
+		if r.Mode.Permissive() || len(r.Bound) != 1 {
 			continue
 		}
-		k := r.conditions[0]
+		k := r.Bound[0]
 		if k.Spec.Kind == match.Present {
-			handled[k.key] = true
+			handled[k.Key] = true
 			continue
 		}
-		if handled[k.key] || !k.reach.Optional || k.reach.CrossesArray || k.reach.Unknown {
+		if handled[k.Key] || !k.Reach.Optional || k.Reach.CrossesArray || k.Reach.Unknown {
 			continue
 		}
-		handled[k.key] = true
+		handled[k.Key] = true
 		c.report(diag.OptionalTarget, r.Pos, fmt.Sprintf("without `%s`, which is optional, %s does not apply and %s lets the call run", k.Arg, r.Label(), open.Label()),
 			fmt.Sprintf("if that is not meant: `{ arg = %s, present = false, mode = %s },`", tomltree.Quote(k.Arg.String()), tomltree.Quote(r.Mode.String())),
 			diag.Related{Range: open.Pos, Message: open.Label() + " is here"})

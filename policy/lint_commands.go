@@ -9,6 +9,7 @@ import (
 	"github.com/stopgate/stopgate/internal/shell"
 	"github.com/stopgate/stopgate/internal/tomltree"
 	"github.com/stopgate/stopgate/policy/match"
+	"github.com/stopgate/stopgate/policy/symbolic"
 )
 
 // ownLanguage are programs that are told what to do in a language of their own which can
@@ -18,8 +19,8 @@ var ownLanguage = []string{"sed", "gsed", "awk", "gawk", "mawk", "nawk", "goawk"
 // lintCommand warns about permissive prefixes of commands that say less than they seem
 // to: those that end with a program which runs others (E13), and those that leave open
 // what a program is told to do (E17).
-func (c *checker) lintCommand(r *checkedRule, k *checkedCondition) {
-	if k.Spec.Kind != match.Prefix || !k.isCommand() {
+func (c *checker) lintCommand(r *symbolic.Rule, k *symbolic.Condition) {
+	if k.Spec.Kind != match.Prefix || !k.IsCommand() {
 		return
 	}
 	for i, lit := range k.Spec.Values {

@@ -9,6 +9,7 @@ import (
 	"github.com/stopgate/stopgate/internal/tomltree"
 	"github.com/stopgate/stopgate/jsonstream"
 	"github.com/stopgate/stopgate/policy/match"
+	"github.com/stopgate/stopgate/policy/symbolic"
 	"github.com/stopgate/stopgate/policy/syntax"
 	"github.com/stopgate/stopgate/schema"
 )
@@ -42,8 +43,8 @@ func (t *checkedTool) targets() []callTarget {
 }
 
 // looksAt reports whether a rule has a condition on a place.
-func (r *checkedRule) looksAt(p *schema.Place) bool {
-	return slices.ContainsFunc(r.conditions, func(k *checkedCondition) bool { return slices.Contains(k.reach.Places, p) })
+func looksAt(r *symbolic.Rule, p *schema.Place) bool {
+	return slices.ContainsFunc(r.Bound, func(k *symbolic.Condition) bool { return slices.Contains(k.Reach.Places, p) })
 }
 
 // lintTargets warns about permissive rules that leave open what the call acts on:
@@ -55,10 +56,10 @@ func (c *checker) lintTargets(l *checkedList) {
 	conditional := false
 	restricted := make(map[*schema.Place]bool) // by a rule further up
 	for _, r := range l.rules {
-		conditional = conditional || len(r.conditions) > 0
-		if !r.permissive() {
-			for _, k := range r.conditions {
-				for _, p := range k.reach.Places {
+		conditional = conditional || len(r.Bound) > 0
+		if !r.Mode.Permissive() {
+			for _, k := range r.Bound {
+				for _, p := range k.Reach.Places {
 					restricted[p] = true
 				}
 			}
@@ -67,11 +68,11 @@ func (c *checker) lintTargets(l *checkedList) {
 		flagged := make(map[string]bool)
 		var open []callTarget
 		for _, t := range targets {
-			if !conditional || r.looksAt(t.place) || restricted[t.place] {
+			if !conditional || looksAt(r, t.place) || restricted[t.place] {
 				continue
 			}
 			flagged[t.pointer.String()] = true
-			if !r.ignoresPlace(l.tool.schema, t.place) {
+			if !ignoresPlace(r, l.tool.schema, t.place) {
 				open = append(open, t)
 			}
 		}
@@ -84,7 +85,7 @@ func (c *checker) lintTargets(l *checkedList) {
 }
 
 // ignoresPlace reports whether the rule opts out for a place.
-func (r *checkedRule) ignoresPlace(s *schema.Schema, p *schema.Place) bool {
+func ignoresPlace(r *symbolic.Rule, s *schema.Schema, p *schema.Place) bool {
 	return slices.ContainsFunc(r.Ignores, func(pointer jsonstream.Pointer) bool {
 		return slices.Contains(s.Reach(pointer).Places, p)
 	})
@@ -92,14 +93,14 @@ func (r *checkedRule) ignoresPlace(s *schema.Schema, p *schema.Place) bool {
 
 // ignored reports the targets that a permissive rule leaves open, with the rule as
 // it could be written.
-func (c *checker) ignored(l *checkedList, r *checkedRule, open []callTarget) {
+func (c *checker) ignored(l *checkedList, r *symbolic.Rule, open []callTarget) {
 	var what, pointers []string
 	for _, t := range open {
 		what = append(what, fmt.Sprintf("%s `%s`", t.annotation, t.pointer))
 		pointers = append(pointers, tomltree.Quote(t.pointer.String()))
 	}
 	hint := "or, if that may be anything: `ignores = [" + strings.Join(pointers, ", ") + "]`"
-	if better, ok := r.constrain(open); ok {
+	if better, ok := constrain(r, open); ok {
 		hint = "constrain that too: `" + better + "`\n" + hint
 	} else {
 		hint = fmt.Sprintf("ask about it above: `{ arg = %s, present = true, mode = \"ask\" },`\n%s", pointers[0], hint)
@@ -109,15 +110,15 @@ func (c *checker) ignored(l *checkedList, r *checkedRule, open []callTarget) {
 
 // constrain writes the rule with conditions on further targets: the one that it has
 // on another target of the same type, or absence where the target may be absent.
-func (r *checkedRule) constrain(open []callTarget) (string, bool) {
-	if len(r.conditions) == 0 || len(r.conditions)+len(open) > syntax.MaxMembers {
+func constrain(r *symbolic.Rule, open []callTarget) (string, bool) {
+	if len(r.Bound) == 0 || len(r.Bound)+len(open) > syntax.MaxMembers {
 		return "", false
 	}
 	conditions := slices.Clone(r.Conditions)
 	for _, t := range open {
 		added := syntax.Condition{Arg: t.pointer}
-		for _, k := range r.conditions {
-			if k.reach.Annotation == t.annotation && k.Spec.Kind != match.Present {
+		for _, k := range r.Bound {
+			if k.Reach.Annotation == t.annotation && k.Spec.Kind != match.Present {
 				added.Spec = k.Spec
 			}
 		}
@@ -148,7 +149,7 @@ func (c *checker) ignoresExist(l *checkedList, r *syntax.Rule) {
 }
 
 // uselessIgnores warns about opt-outs that opt out of nothing.
-func (c *checker) uselessIgnores(l *checkedList, r *checkedRule, flagged map[string]bool) {
+func (c *checker) uselessIgnores(l *checkedList, r *symbolic.Rule, flagged map[string]bool) {
 	if l.tool.schema == nil || l.shared {
 		return
 	}
@@ -173,15 +174,15 @@ func (c *checker) lintParameters(l *checkedList) {
 		return
 	}
 	looked := make(map[string]bool)
-	var permissive *checkedRule
+	var permissive *symbolic.Rule
 	for _, r := range l.rules {
-		if !r.permissive() || len(r.conditions) == 0 {
+		if !r.Mode.Permissive() || len(r.Bound) == 0 {
 			continue
 		}
 		if permissive == nil {
 			permissive = r
 		}
-		for _, k := range r.conditions {
+		for _, k := range r.Bound {
 			looked[k.Arg[0]] = true
 		}
 		for _, pointer := range r.Ignores {

@@ -8,6 +8,7 @@ import (
 	"github.com/stopgate/stopgate/internal/diag"
 	"github.com/stopgate/stopgate/policy/analysis"
 	"github.com/stopgate/stopgate/policy/match"
+	"github.com/stopgate/stopgate/policy/symbolic"
 	"github.com/stopgate/stopgate/policy/syntax"
 )
 
@@ -15,34 +16,34 @@ import (
 // D25-39, THREATS 4.4), and what is not known. It speaks about schema-valid
 // arguments whose values are plainly written (K47); package analysis proves.
 func (c *checker) reachability(l *checkedList) {
-	t := newTranslation(c.env, l.tool.schema)
-	list := t.list(l.rules)
+	t := symbolic.New(c.env, l.tool.schema)
+	list := t.List(l.rules)
 	findings := analysis.Reach(list, analysis.Budget{})
-	var open, by []*checkedRule
+	var open, by []*symbolic.Rule
 	pairs := maxPairs
 	for i, r := range l.rules {
 		f := &findings[i]
-		if t.mixed {
+		if t.Mixed {
 			*f = analysis.Finding{Variable: -1}
 		}
 		if c.reached != nil {
-			c.reached(t.reached(l, r, f))
+			c.reached(reachedOf(t, l, r, f))
 		}
-		if f.Answer != match.No && !t.mixed {
-			if e := r.takenIfPlain(l.rules[:i], &pairs); e != nil {
+		if f.Answer != match.No && !t.Mixed {
+			if e := takenIfPlain(r, l.rules[:i], &pairs); e != nil {
 				c.shadowedPlain(r, e)
 				continue
 			}
 		}
 		switch {
 		case f.Answer == match.NotProven:
-			if near := r.near(l.rules[:i]); len(near) > 0 {
+			if near := near(r, l.rules[:i]); len(near) > 0 {
 				open, by = append(open, r), append(by, near...)
 			}
-		case f.Answer == match.No && t.vague(r):
+		case f.Answer == match.No && t.Vague(r):
 			open = append(open, r)
 		case f.Answer == match.No:
-			if r.catchAll() && i == len(l.rules)-1 && !l.rules[max(0, i-1)].catchAll() && !namesCatchAll(l, f) {
+			if r.CatchAll() && i == len(l.rules)-1 && !l.rules[max(0, i-1)].CatchAll() && !namesCatchAll(l, f) {
 				continue // a catch-all at the very end is what D25-11 asks for
 			}
 			c.unreachable(l, r, f, t)
@@ -61,19 +62,19 @@ const maxPairs = 2_000
 
 // takenIfPlain finds an unattended rule above a suspicious one that takes every plain
 // command which that one names.
-func (r *checkedRule) takenIfPlain(above []*checkedRule, pairs *int) *checkedRule {
-	if r.permissive() || len(r.conditions) != 1 || !r.conditions[0].isCommand() {
+func takenIfPlain(r *symbolic.Rule, above []*symbolic.Rule, pairs *int) *symbolic.Rule {
+	if r.Mode.Permissive() || len(r.Bound) != 1 || !r.Bound[0].IsCommand() {
 		return nil
 	}
 	for _, e := range above {
-		if !e.permissive() || e.When != nil || len(e.conditions) != 1 || e.conditions[0].key != r.conditions[0].key ||
-			!slices.Equal(e.conditions[0].readings, r.conditions[0].readings) {
+		if !e.Mode.Permissive() || e.When != nil || len(e.Bound) != 1 || e.Bound[0].Key != r.Bound[0].Key ||
+			!slices.Equal(e.Bound[0].Readings, r.Bound[0].Readings) {
 			continue
 		}
 		if *pairs--; *pairs < 0 {
 			return nil
 		}
-		if coversPlain(e.conditions[0], r.conditions[0]) == match.Yes {
+		if symbolic.CoversPlain(e.Bound[0], r.Bound[0]) == match.Yes {
 			return e
 		}
 	}
@@ -81,25 +82,25 @@ func (r *checkedRule) takenIfPlain(above []*checkedRule, pairs *int) *checkedRul
 }
 
 // shadowedPlain warns about a suspicious rule on commands that stands too low.
-func (c *checker) shadowedPlain(r, e *checkedRule) {
-	k := r.conditions[0]
+func (c *checker) shadowedPlain(r, e *symbolic.Rule) {
+	k := r.Bound[0]
 	c.report(diag.ShadowedPlain, r.Pos, fmt.Sprintf("only lines that are not plain commands reach %s: otherwise `%s` of %s matches everything that `%s` does, and it runs",
-		r.Label(), e.conditions[0].Text(), e.Label(), k.Text()),
-		fmt.Sprintf("write it above %s", e.Label()), relatedRules([]*checkedRule{e}, 1)...)
+		r.Label(), e.Bound[0].Text(), e.Label(), k.Text()),
+		fmt.Sprintf("write it above %s", e.Label()), relatedRules([]*symbolic.Rule{e}, 1)...)
 }
 
 // namesCatchAll reports whether a proof rests on a rule without conditions.
 func namesCatchAll(l *checkedList, f *analysis.Finding) bool {
-	return len(f.By) == 1 && l.rules[f.By[0]].catchAll()
+	return len(f.By) == 1 && l.rules[f.By[0]].CatchAll()
 }
 
 // unreachable reports the finding with all rules that are to blame (D25-39).
-func (c *checker) unreachable(l *checkedList, r *checkedRule, f *analysis.Finding, t *translation) {
+func (c *checker) unreachable(l *checkedList, r *symbolic.Rule, f *analysis.Finding, t *symbolic.Translation) {
 	by := pickRules(l.rules, f.By)
 	message, hint := r.Label()+" can never match: ", ""
-	looks := r.at(t, f.Variable)
-	if f.Variable < 0 && len(by) == 1 && len(r.conditions) == 1 {
-		looks = r.conditions[0]
+	looks := conditionAt(r, t, f.Variable)
+	if f.Variable < 0 && len(by) == 1 && len(r.Bound) == 1 {
+		looks = r.Bound[0]
 	}
 	switch {
 	case len(by) == 0:
@@ -109,9 +110,9 @@ func (c *checker) unreachable(l *checkedList, r *checkedRule, f *analysis.Findin
 		message += by[0].Label() + " has no condition and matches everything"
 		hint = "move " + by[0].Label() + " to the end"
 	case looks == nil && f.Variable >= 0:
-		message += fmt.Sprintf("%s every value of `%s`", together(by), t.names[f.Variable])
-	case looks != nil && len(by) == 1 && len(by[0].conditions) == 1:
-		message += fmt.Sprintf("`%s` of %s matches everything that `%s` does", by[0].conditions[0].Text(), by[0].Label(), looks.Text())
+		message += fmt.Sprintf("%s every value of `%s`", together(by), t.Name(f.Variable))
+	case looks != nil && len(by) == 1 && len(by[0].Bound) == 1:
+		message += fmt.Sprintf("`%s` of %s matches everything that `%s` does", by[0].Bound[0].Text(), by[0].Label(), looks.Text())
 		hint = fmt.Sprintf("write it above %s, or remove it", by[0].Label())
 	case looks != nil:
 		message += fmt.Sprintf("%s everything that `%s` does", together(by), looks.Text())
@@ -125,7 +126,7 @@ func (c *checker) unreachable(l *checkedList, r *checkedRule, f *analysis.Findin
 }
 
 // together names rules with their verb.
-func together(by []*checkedRule) string {
+func together(by []*symbolic.Rule) string {
 	if len(by) == 1 {
 		return by[0].Label() + " matches"
 	}
@@ -133,11 +134,11 @@ func together(by []*checkedRule) string {
 }
 
 // near lists the rules that look where a rule does.
-func (r *checkedRule) near(above []*checkedRule) []*checkedRule {
-	var list []*checkedRule
+func near(r *symbolic.Rule, above []*symbolic.Rule) []*symbolic.Rule {
+	var list []*symbolic.Rule
 	for _, e := range above {
-		for _, k := range e.conditions {
-			if slices.ContainsFunc(r.conditions, func(own *checkedCondition) bool { return own.key == k.key }) {
+		for _, k := range e.Bound {
+			if slices.ContainsFunc(r.Bound, func(own *symbolic.Condition) bool { return own.Key == k.Key }) {
 				list = append(list, e)
 				break
 			}
@@ -147,10 +148,10 @@ func (r *checkedRule) near(above []*checkedRule) []*checkedRule {
 }
 
 // contradicts reports a rule that no arguments satisfy, whatever stands above it.
-func (c *checker) contradicts(r *checkedRule, looks *checkedCondition) {
+func (c *checker) contradicts(r *symbolic.Rule, looks *symbolic.Condition) {
 	var several int
-	for _, k := range r.conditions {
-		if looks != nil && k.key == looks.key {
+	for _, k := range r.Bound {
+		if looks != nil && k.Key == looks.Key {
 			several++
 		}
 	}
@@ -163,29 +164,29 @@ func (c *checker) contradicts(r *checkedRule, looks *checkedCondition) {
 }
 
 // shadowed warns about a rule that only lists of mixed values reach.
-func (c *checker) shadowed(l *checkedList, r *checkedRule, f *analysis.Finding) {
-	by, k := pickRules(l.rules, f.Mixed), r.conditions[0]
+func (c *checker) shadowed(l *checkedList, r *symbolic.Rule, f *analysis.Finding) {
+	by, k := pickRules(l.rules, f.Mixed), r.Bound[0]
 	c.report(diag.ShadowedMostly, r.Pos, fmt.Sprintf("only lists of mixed values reach %s: where every element of `%s` satisfies `%s`, %s already decides",
 		r.Label(), k.Arg, k.Text(), ruleNames(by)),
 		fmt.Sprintf("write it above %s", by[0].Label()), relatedRules(by, 16)...)
 }
 
-// at returns the rule's condition on a variable of the translation, nil if it has
+// conditionAt returns the rule's condition on a variable of the translation, nil if it has
 // none.
-func (r *checkedRule) at(t *translation, variable int) *checkedCondition {
+func conditionAt(r *symbolic.Rule, t *symbolic.Translation, variable int) *symbolic.Condition {
 	if variable < 0 {
 		return nil
 	}
-	for _, k := range r.conditions {
-		if t.variables[k.key] == variable {
+	for _, k := range r.Bound {
+		if t.Variable(k) == variable {
 			return k
 		}
 	}
 	return nil
 }
 
-func pickRules(rules []*checkedRule, indexes []int) []*checkedRule {
-	var list []*checkedRule
+func pickRules(rules []*symbolic.Rule, indexes []int) []*symbolic.Rule {
+	var list []*symbolic.Rule
 	for _, i := range indexes {
 		list = append(list, rules[i])
 	}
@@ -193,7 +194,7 @@ func pickRules(rules []*checkedRule, indexes []int) []*checkedRule {
 }
 
 // ruleNames lists rules for a message, not all of very many.
-func ruleNames(rules []*checkedRule) string {
+func ruleNames(rules []*symbolic.Rule) string {
 	const limit = 4
 	var text string
 	for i, r := range rules {
@@ -211,7 +212,7 @@ func ruleNames(rules []*checkedRule) string {
 	return text
 }
 
-func relatedRules(rules []*checkedRule, limit int) []diag.Related {
+func relatedRules(rules []*symbolic.Rule, limit int) []diag.Related {
 	var list []diag.Related
 	for _, r := range rules[:min(limit, len(rules))] {
 		list = append(list, diag.Related{Range: r.Pos, Message: r.Label() + " is here"})
@@ -245,7 +246,7 @@ func Reach(p *syntax.File, o Options) []Reached {
 	return list
 }
 
-func (t *translation) reached(l *checkedList, r *checkedRule, f *analysis.Finding) Reached {
+func reachedOf(t *symbolic.Translation, l *checkedList, r *symbolic.Rule, f *analysis.Finding) Reached {
 	out := Reached{
 		Tool: l.tool.name, List: l.kind.String(), Line: r.Pos.Start.Line, Index: r.Index, Mode: r.Mode, Answer: f.Answer,
 	}
@@ -253,12 +254,12 @@ func (t *translation) reached(l *checkedList, r *checkedRule, f *analysis.Findin
 		out.By = append(out.By, e.Index)
 	}
 	if f.Answer == match.Yes {
-		agent, surface, server, principal := t.factsOf(f.Witness)
+		agent, surface, server, principal := t.Facts(f.Witness)
 		out.Witness = stopgate.Call{
 			Tool: stopgate.ToolName(l.tool.name), Agent: stopgate.AgentName(agent), Surface: stopgate.Surface(surface),
 			Server: stopgate.ServerID(server), Principal: stopgate.Principal(principal),
 		}
-		out.Witness.Args, _ = t.document(f.Witness)
+		out.Witness.Args, _ = t.Document(f.Witness)
 	}
 	return out
 }

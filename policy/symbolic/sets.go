@@ -1,4 +1,4 @@
-package policy
+package symbolic
 
 import (
 	"slices"
@@ -12,33 +12,31 @@ import (
 	"github.com/stopgate/stopgate/schema"
 )
 
-type automatonWalker = automaton.Walker
-
 // holds asks the condition about a leaf. A string that may be read in several ways
 // satisfies a permissive condition in all of them, a restrictive one in any.
-func (k *checkedCondition) holds(v analysis.Value) bool {
-	permissive := k.rule.Mode.Permissive()
+func (k *Condition) holds(v analysis.Value) bool {
+	permissive := k.Rule.Mode.Permissive()
 	for i, m := range k.built() {
-		if k.holdsAs(m, k.readings[i], v) != permissive {
+		if k.holdsAs(m, k.Readings[i], v) != permissive {
 			return !permissive
 		}
 	}
 	return permissive
 }
 
-func (k *checkedCondition) holdsAs(m *match.Matcher, reading schema.Annotation, v analysis.Value) bool {
+func (k *Condition) holdsAs(m *match.Matcher, reading schema.Annotation, v analysis.Value) bool {
 	switch v.Kind {
 	case analysis.Text:
 		text := v.Text
-		if reading == schema.Path && k.readings[0] == schema.Path {
+		if reading == schema.Path && k.Readings[0] == schema.Path {
 			text = match.PathText(text)
 		}
-		k.scratch.Reset([]byte(text))
+		k.Scratch.Reset([]byte(text))
 		if reading == schema.Command {
 			// The first command speaks for all: each is judged by itself (K29).
-			return m.JudgeCommand(k.scratch, 0)
+			return m.JudgeCommand(k.Scratch, 0)
 		}
-		return m.Judge(k.scratch)
+		return m.Judge(k.Scratch)
 	case analysis.Number:
 		return m.Number(v.Number)
 	case analysis.Boolean:
@@ -49,7 +47,7 @@ func (k *checkedCondition) holdsAs(m *match.Matcher, reading schema.Annotation, 
 
 // sets translates what a condition accepts among the leaves: what it takes away
 // from rules below, and where a witness for it is looked for.
-func (k *checkedCondition) sets() (set, named *analysis.Set) {
+func (k *Condition) sets() (set, named *analysis.Set) {
 	set = &analysis.Set{Intervals: k.intervals()}
 	for _, lit := range k.Spec.Values {
 		switch {
@@ -72,8 +70,8 @@ func (k *checkedCondition) sets() (set, named *analysis.Set) {
 }
 
 // texts translates the strings.
-func (k *checkedCondition) texts() (set, named analysis.Texts) {
-	permissive := k.rule.Mode.Permissive()
+func (k *Condition) texts() (set, named analysis.Texts) {
+	permissive := k.Rule.Mode.Permissive()
 	literals := k.Spec.Kind == match.Const || k.Spec.Kind == match.Enum || k.Spec.Kind == match.Prefix
 	if literals && k.plainLiterals() {
 		for _, lit := range k.Spec.Values {
@@ -82,7 +80,7 @@ func (k *checkedCondition) texts() (set, named analysis.Texts) {
 			}
 		}
 		set = named
-		if path := len(k.readings) == 1 && k.readings[0] == schema.Path; path && !permissive {
+		if path := len(k.Readings) == 1 && k.Readings[0] == schema.Path; path && !permissive {
 			set.Folded = true
 			set.Exact, set.Below = folded(named.Exact), folded(named.Below)
 		}
@@ -91,11 +89,11 @@ func (k *checkedCondition) texts() (set, named analysis.Texts) {
 	if isFinite(k) && !slices.ContainsFunc(k.Spec.Values, func(lit match.Literal) bool { return lit.Kind == match.LiteralString }) {
 		return set, named
 	}
-	if len(k.readings) == 1 && (k.readings[0] == schema.None || k.readings[0] == schema.Path) {
-		set = analysis.Texts{Languages: func() []automatonWalker { return k.built()[0].Walkers() }}
-		named = analysis.Texts{Languages: func() []automatonWalker { return k.built()[0].Named() }}
+	if len(k.Readings) == 1 && (k.Readings[0] == schema.None || k.Readings[0] == schema.Path) {
+		set = analysis.Texts{Languages: func() []automaton.Walker { return k.built()[0].Walkers() }}
+		named = analysis.Texts{Languages: func() []automaton.Walker { return k.built()[0].Named() }}
 		if k.Spec.Kind == match.Pattern && len(k.Spec.Values) == 1 {
-			set.CaseToo = !permissive && k.readings[0] == schema.Path
+			set.CaseToo = !permissive && k.Readings[0] == schema.Path
 			if p := k.built()[0].SinglePattern(); p != nil {
 				set.Language, set.Contains = p.Language, p.Literal()
 				named.Samples = func() []string {
@@ -107,7 +105,7 @@ func (k *checkedCondition) texts() (set, named analysis.Texts) {
 				}
 			}
 		}
-		if head := k.head(); permissive || k.readings[0] == schema.None {
+		if head := k.head(); permissive || k.Readings[0] == schema.None {
 			named.Head = head
 			if permissive {
 				set.Head = head
@@ -128,13 +126,13 @@ const fewParts = 64
 
 // literal adds what a literal names. "src" and "src/" are one on paths (K20); what
 // may be a path or a text has to begin as both.
-func (k *checkedCondition) literal(t *analysis.Texts, text string) {
-	path := slices.Contains(k.readings, schema.Path)
+func (k *Condition) literal(t *analysis.Texts, text string) {
+	path := slices.Contains(k.Readings, schema.Path)
 	trimmed := strings.TrimSuffix(text, "/")
 	switch {
 	case k.Spec.Kind != match.Prefix:
 		t.Exact = append(t.Exact, text)
-	case !path || len(k.readings) > 1 && (!k.rule.Mode.Permissive() || trimmed != text):
+	case !path || len(k.Readings) > 1 && (!k.Rule.Mode.Permissive() || trimmed != text):
 		t.Below = append(t.Below, text)
 	default:
 		t.Exact, t.Below = append(t.Exact, trimmed), append(t.Below, trimmed+"/")
@@ -143,13 +141,13 @@ func (k *checkedCondition) literal(t *analysis.Texts, text string) {
 
 // plainLiterals reports literals that are compared as they are written: texts, and
 // relative ASCII paths.
-func (k *checkedCondition) plainLiterals() bool {
-	for _, a := range k.readings {
+func (k *Condition) plainLiterals() bool {
+	for _, a := range k.Readings {
 		if a != schema.None && a != schema.Path {
 			return false
 		}
 	}
-	if !slices.Contains(k.readings, schema.Path) {
+	if !slices.Contains(k.Readings, schema.Path) {
 		return true
 	}
 	return !slices.ContainsFunc(k.Spec.Values, func(lit match.Literal) bool {
@@ -172,7 +170,7 @@ func folded(list []string) []string {
 }
 
 // head is what every string of a glob begins with.
-func (k *checkedCondition) head() string {
+func (k *Condition) head() string {
 	if k.Spec.Kind != match.Glob || len(k.Spec.Values) != 1 {
 		return ""
 	}
@@ -180,7 +178,7 @@ func (k *checkedCondition) head() string {
 	if at := strings.IndexAny(text, `*?[{\`); at >= 0 {
 		text = text[:at]
 	}
-	if slices.Contains(k.readings, schema.Path) {
+	if slices.Contains(k.Readings, schema.Path) {
 		if text == "" || text[0] == '/' || text[0] == '~' || text[0] == '.' || !isASCII(text) {
 			return ""
 		}
@@ -190,20 +188,20 @@ func (k *checkedCondition) head() string {
 }
 
 // isFinite reports a condition that is a set of literals.
-func isFinite(k *checkedCondition) bool {
+func isFinite(k *Condition) bool {
 	return k.Spec.Kind == match.Const || k.Spec.Kind == match.Enum
 }
 
 func isRange(k match.Kind) bool { return k >= match.Minimum && k <= match.ExclusiveMaximum }
 
 // wholeNumbers reports whether the parameter only takes integers.
-func (k *checkedCondition) wholeNumbers() bool {
-	return k.target.Type&schema.Integer != 0 && k.target.Type&schema.Number == 0
+func (k *Condition) wholeNumbers() bool {
+	return k.Target.Type&schema.Integer != 0 && k.Target.Type&schema.Number == 0
 }
 
 // intervals lists the numbers of a condition; of an integer parameter what integers
 // are in them.
-func (k *checkedCondition) intervals() []analysis.Interval {
+func (k *Condition) intervals() []analysis.Interval {
 	var list []analysis.Interval
 	switch {
 	case isRange(k.Spec.Kind):

@@ -1,4 +1,4 @@
-package policy
+package symbolic
 
 import (
 	"fmt"
@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/automaton"
 	"github.com/stopgate/stopgate/jsonstream"
 	"github.com/stopgate/stopgate/policy/analysis"
 	"github.com/stopgate/stopgate/policy/match"
@@ -14,45 +15,60 @@ import (
 	"github.com/stopgate/stopgate/schema"
 )
 
-// translation turns rules that were bound to a schema into what package analysis
+// Translation turns rules that were bound to a schema into what package analysis
 // understands. Several lists over one schema can share one, so that their rules
 // look at the same variables.
-type translation struct {
-	env       match.Env
-	schema    *schema.Schema
+type Translation struct {
+	Env    match.Env
+	Schema *schema.Schema
+	// Keyed gives rules keys, to be compared with those of another list.
+	Keyed bool
+	// Mixed says that the rules look at commands one by one and at calls as a whole, which
+	// is not understood.
+	Mixed bool
+	// Welcome says which values a witness should rather have, nil for any.
+	Welcome func(annotation schema.Annotation, value analysis.Value) bool
+
 	variables map[string]int // by the key of conditions
 	names     []string       // pointers as they are written, by variable
 	all       []analysis.Variable
 	doubtful  map[int]bool // variables with defaults that are not understood
 	pointers  []jsonstream.Pointer
 	forms     []leafForm // how texts are written, by variable
-	keyed     bool       // rules get keys, to be compared with those of another list
-	mixed     bool       // the rules look at commands one by one and at calls as a whole
-	welcome   func(annotation schema.Annotation, value analysis.Value) bool
 }
 
-func newTranslation(env match.Env, s *schema.Schema) *translation {
-	return &translation{env: env, schema: s, variables: make(map[string]int), doubtful: make(map[int]bool)}
+// New translates rules over arguments that fit a schema, with paths read against env.
+func New(env match.Env, s *schema.Schema) *Translation {
+	return &Translation{Env: env, Schema: s, variables: make(map[string]int), doubtful: make(map[int]bool)}
 }
 
-// list translates one list.
-func (t *translation) list(rules []*checkedRule) analysis.List {
-	translated := t.rules(rules)
-	return analysis.List{Variables: t.all, Rules: translated, Covers: covers}
+// List translates one list.
+func (t *Translation) List(rules []*Rule) analysis.List {
+	translated := t.Rules(rules)
+	list := t.Space()
+	list.Rules = translated
+	return list
 }
 
-func (t *translation) rules(rules []*checkedRule) []analysis.Rule {
+// Space is a list without rules over the variables of all rules that were translated.
+func (t *Translation) Space() analysis.List { return analysis.List{Variables: t.all, Covers: covers} }
+
+// Name is the pointer of a variable as it is written.
+func (t *Translation) Name(variable int) string { return t.names[variable] }
+
+// Rules translates rules.
+func (t *Translation) Rules(rules []*Rule) []analysis.Rule {
 	t.commands(rules)
 	list := make([]analysis.Rule, len(rules))
 	room := make([]analysis.Condition, 0, len(rules)+len(rules)/4)
 	for i, r := range rules {
 		from := len(room)
-		for _, k := range r.conditions {
+		for _, k := range r.Bound {
 			room = append(room, t.condition(k))
 		}
-		room = append(room, t.facts(r.When, r.permissive())...)
+		room = append(room, t.facts(r.When, r.Mode.Permissive())...)
 		list[i].Conditions = room[from:len(room):len(room)]
-		if t.keyed {
+		if t.Keyed {
 			list[i].Key = r.same()
 		}
 	}
@@ -60,7 +76,7 @@ func (t *translation) rules(rules []*checkedRule) []analysis.Rule {
 }
 
 // same is equal for rules with the same conditions, as they are written.
-func (r *checkedRule) same() string {
+func (r *Rule) same() string {
 	plain := syntax.Rule{Conditions: slices.Clone(r.Conditions), Compound: r.Compound, Match: r.Match, When: r.When}
 	if !r.Mode.Permissive() {
 		plain.Mode = stopgate.Deny // the modes that suspect hold for the same calls
@@ -74,19 +90,19 @@ func (r *checkedRule) same() string {
 // writing; of what is read as a command, or in several ways, suspicion also holds for
 // other writing, which no certainty covers.
 func covers(earlier, later *analysis.Condition) match.Answer {
-	e, okE := earlier.Source.(*checkedCondition)
-	l, okL := later.Source.(*checkedCondition)
-	if !okE || !okL || len(e.readings) == 0 || !slices.Equal(e.readings, l.readings) {
+	e, okE := earlier.Source.(*Condition)
+	l, okL := later.Source.(*Condition)
+	if !okE || !okL || len(e.Readings) == 0 || !slices.Equal(e.Readings, l.Readings) {
 		return match.NotProven
 	}
-	if e.rule.Mode.Permissive() && !l.rule.Mode.Permissive() && (len(e.readings) > 1 || e.readings[0] == schema.Command || e.readings[0] == schema.Patch) {
+	if e.Rule.Mode.Permissive() && !l.Rule.Mode.Permissive() && (len(e.Readings) > 1 || e.Readings[0] == schema.Command || e.Readings[0] == schema.Patch) {
 		return match.NotProven
 	}
-	return coversPlain(e, l)
+	return CoversPlain(e, l)
 }
 
-// coversPlain compares two conditions for values that are plainly written.
-func coversPlain(e, l *checkedCondition) match.Answer {
+// CoversPlain compares two conditions for values that are plainly written.
+func CoversPlain(e, l *Condition) match.Answer {
 	result := match.Yes
 	for i, m := range e.built() {
 		switch match.Covers(m, l.built()[i]) {
@@ -99,22 +115,22 @@ func coversPlain(e, l *checkedCondition) match.Answer {
 	return result
 }
 
-// vague reports a rule that a default may reach which the translation does not
+// Vague reports a rule that a default may reach which the translation does not
 // understand: what is said about it is not a proof.
-func (t *translation) vague(r *checkedRule) bool {
-	return !r.permissive() && slices.ContainsFunc(r.conditions, func(k *checkedCondition) bool { return t.doubtful[t.variables[k.key]] })
+func (t *Translation) Vague(r *Rule) bool {
+	return !r.Mode.Permissive() && slices.ContainsFunc(r.Bound, func(k *Condition) bool { return t.doubtful[t.variables[k.Key]] })
 }
 
 // commands notes which variables are command lines. Where a call can have several,
 // each is judged through the list by itself while the others have no value (K29):
 // then conditions on their presence, which see the whole call, are not understood.
-func (t *translation) commands(rules []*checkedRule) {
+func (t *Translation) commands(rules []*Rule) {
 	keys := make(map[string]bool)
 	for _, r := range rules {
-		for _, k := range r.conditions {
-			if k.isCommand() {
-				keys[k.key] = true
-				t.variable(k)
+		for _, k := range r.Bound {
+			if k.IsCommand() {
+				keys[k.Key] = true
+				t.Variable(k)
 			}
 		}
 	}
@@ -122,7 +138,7 @@ func (t *translation) commands(rules []*checkedRule) {
 		v := &t.all[t.variables[key]]
 		if len(keys) > 1 || v.Several {
 			v.Optional = true
-			t.mixed = t.mixed || slices.ContainsFunc(rules, func(r *checkedRule) bool { return r.counts(keys) })
+			t.Mixed = t.Mixed || slices.ContainsFunc(rules, func(r *Rule) bool { return r.counts(keys) })
 		}
 		v.Several, v.Holes = false, false
 		// A line of several commands is no value that a condition could be asked about.
@@ -137,16 +153,17 @@ func (t *translation) commands(rules []*checkedRule) {
 
 // counts reports a condition that asks whether there are values at some keys, or how
 // many.
-func (r *checkedRule) counts(keys map[string]bool) bool {
-	return slices.ContainsFunc(r.conditions, func(k *checkedCondition) bool { return keys[k.key] && !leafTest(k.Spec.Kind) })
+func (r *Rule) counts(keys map[string]bool) bool {
+	return slices.ContainsFunc(r.Bound, func(k *Condition) bool { return keys[k.Key] && !leafTest(k.Spec.Kind) })
 }
 
 func isLineOfSeveral(v analysis.Value) bool {
 	return v.Kind == analysis.Text && len(match.Analyse(v.Text).Simple) > 1
 }
 
-func (k *checkedCondition) isCommand() bool {
-	return leafTest(k.Spec.Kind) && slices.ContainsFunc(k.reach.Places, func(p *schema.Place) bool { return p.Has(schema.Command) || p.Has(schema.Argv) })
+// IsCommand reports a condition on command lines, of which each command is judged by itself.
+func (k *Condition) IsCommand() bool {
+	return leafTest(k.Spec.Kind) && slices.ContainsFunc(k.Reach.Places, func(p *schema.Place) bool { return p.Has(schema.Command) || p.Has(schema.Argv) })
 }
 
 // leafTest reports matchers that look at single values; the others count.
@@ -154,25 +171,25 @@ func leafTest(k match.Kind) bool {
 	return k != match.Present && k != match.MinItems && k != match.MaxItems
 }
 
-// variable finds or makes the variable that a condition looks at.
-func (t *translation) variable(k *checkedCondition) int {
-	if n, ok := t.variables[k.key]; ok {
+// Variable finds or makes the variable that a condition looks at.
+func (t *Translation) Variable(k *Condition) int {
+	if n, ok := t.variables[k.Key]; ok {
 		return n
 	}
 	n := len(t.all)
-	t.variables[k.key] = n
+	t.variables[k.Key] = n
 	t.names = append(t.names, k.Arg.String())
-	pointer, _ := jsonstream.ParsePointer(k.reach.Expanded)
+	pointer, _ := jsonstream.ParsePointer(k.Reach.Expanded)
 	t.pointers = append(t.pointers, pointer)
 	t.forms = append(t.forms, k.form())
-	v := analysis.Variable{Several: k.several, Optional: k.reach.Optional || k.reach.Unknown, AtMost: -1}
-	if k.several {
-		v.Holes = k.lacks
-		if !k.reach.Unknown {
+	v := analysis.Variable{Several: k.Several, Optional: k.Reach.Optional || k.Reach.Unknown, AtMost: -1}
+	if k.Several {
+		v.Holes = k.Lacks
+		if !k.Reach.Unknown {
 			v.Optional, v.Null = t.without(pointer)
 		}
 	} else {
-		v.Null = slices.ContainsFunc(k.reach.Places, nullable) || k.reach.Unknown || k.form() == asVector // one without words
+		v.Null = slices.ContainsFunc(k.Reach.Places, nullable) || k.Reach.Unknown || k.form() == asVector // one without words
 	}
 	v.Domain = t.domain(k)
 	t.arrays(k, pointer, &v)
@@ -183,8 +200,8 @@ func (t *translation) variable(k *checkedCondition) int {
 
 // without says whether arguments that fit the schema may have nothing where a pointer
 // crosses its first array, or null.
-func (t *translation) without(pointer jsonstream.Pointer) (absent, null bool) {
-	at := t.schema.Place()
+func (t *Translation) without(pointer jsonstream.Pointer) (absent, null bool) {
+	at := t.Schema.Place()
 	for _, token := range pointer {
 		if token == "*" && at.Types()&schema.Array != 0 {
 			return absent, null || nullable(at)
@@ -196,18 +213,18 @@ func (t *translation) without(pointer jsonstream.Pointer) (absent, null bool) {
 }
 
 // arrays finds the bounds of the one array that a pointer crosses at its end.
-func (t *translation) arrays(k *checkedCondition, pointer jsonstream.Pointer, v *analysis.Variable) {
+func (t *Translation) arrays(k *Condition, pointer jsonstream.Pointer, v *analysis.Variable) {
 	stars := 0
 	for _, token := range pointer {
 		if token == "*" {
 			stars++
 		}
 	}
-	if !k.several || k.reach.Unknown || stars != 1 || pointer[len(pointer)-1] != "*" {
+	if !k.Several || k.Reach.Unknown || stars != 1 || pointer[len(pointer)-1] != "*" {
 		return
 	}
 	v.Countable = true
-	for _, n := range nodesAt(t.schema, pointer[:len(pointer)-1]) {
+	for _, n := range nodesAt(t.Schema, pointer[:len(pointer)-1]) {
 		if n.MinItems != nil {
 			v.AtLeast = max(v.AtLeast, *n.MinItems)
 		}
@@ -219,12 +236,12 @@ func (t *translation) arrays(k *checkedCondition, pointer jsonstream.Pointer, v 
 
 // defaults finds what stands for an absent value. Of a default further up, or of
 // several, only that is known.
-func (t *translation) defaults(n int, k *checkedCondition, v *analysis.Variable) {
+func (t *Translation) defaults(n int, k *Condition, v *analysis.Variable) {
 	var found []jsonstream.Value
-	for _, p := range k.reach.Places {
+	for _, p := range k.Reach.Places {
 		found = append(found, p.Defaults()...)
 	}
-	at := t.schema.Place()
+	at := t.Schema.Place()
 	for _, token := range t.pointers[n] {
 		if len(at.Defaults()) > 0 {
 			t.doubtful[n] = true
@@ -246,14 +263,14 @@ func (t *translation) defaults(n int, k *checkedCondition, v *analysis.Variable)
 }
 
 // leafOf turns a JSON value into a leaf.
-func leafOf(v jsonstream.Value, k *checkedCondition) (analysis.Value, bool) {
+func leafOf(v jsonstream.Value, k *Condition) (analysis.Value, bool) {
 	switch v.Kind() {
 	case jsonstream.Array:
 		text, ok := vectorText(v)
 		return analysis.Value{Kind: analysis.Text, Text: text}, ok && k.form() == asVector
 	case jsonstream.String:
 		text := v.Text()
-		if k.reach.Annotation == schema.Path {
+		if k.Reach.Annotation == schema.Path {
 			cleaned, _ := match.Clean(text)
 			if cleaned != text || text == "." {
 				return analysis.Value{}, false
@@ -272,9 +289,9 @@ func leafOf(v jsonstream.Value, k *checkedCondition) (analysis.Value, bool) {
 }
 
 // condition translates one condition.
-func (t *translation) condition(k *checkedCondition) analysis.Condition {
+func (t *Translation) condition(k *Condition) analysis.Condition {
 	out := analysis.Condition{
-		Variable: t.variable(k), All: k.all, Permissive: k.rule.Mode.Permissive(), AtMost: -1, Source: k, Holds: k.holds,
+		Variable: t.Variable(k), All: k.All, Permissive: k.Rule.Mode.Permissive(), AtMost: -1, Source: k, Holds: k.holds,
 	}
 	v := &t.all[out.Variable]
 	switch k.Spec.Kind {
@@ -305,8 +322,8 @@ func (t *translation) condition(k *checkedCondition) analysis.Condition {
 var everything = &analysis.Set{Every: true}
 
 // sameKey is equal for conditions that hold for the same leaves.
-func (t *translation) sameKey(k *checkedCondition) string {
-	key := fmt.Sprintf("%v %t %t %t", k.Spec.Kind, k.rule.Mode.Permissive(), k.target.ReadsJudged, k.target.WritesJudged)
+func (t *Translation) sameKey(k *Condition) string {
+	key := fmt.Sprintf("%v %t %t %t", k.Spec.Kind, k.Rule.Mode.Permissive(), k.Target.ReadsJudged, k.Target.WritesJudged)
 	for _, lit := range k.Spec.Values {
 		key += "\x00" + lit.JSON
 	}
@@ -314,7 +331,7 @@ func (t *translation) sameKey(k *checkedCondition) string {
 }
 
 // facts translates the conditions on the call itself.
-func (t *translation) facts(w *syntax.When, permissive bool) []analysis.Condition {
+func (t *Translation) facts(w *syntax.When, permissive bool) []analysis.Condition {
 	if w == nil {
 		return nil
 	}
@@ -347,7 +364,7 @@ func dataFact(w *syntax.When, permissive bool) string {
 }
 
 // fact is one condition on a fact: a text that is empty where nobody says it.
-func (t *translation) fact(key string, globs []string) analysis.Condition {
+func (t *Translation) fact(key string, globs []string) analysis.Condition {
 	n, ok := t.variables[key]
 	if !ok {
 		n = len(t.all)
@@ -369,15 +386,15 @@ func (t *translation) fact(key string, globs []string) analysis.Condition {
 			set.Texts.Exact = append(set.Texts.Exact, text)
 			continue
 		}
-		set.Texts.Languages = func() []automatonWalker { return nameWalkers(names) }
+		set.Texts.Languages = func() []automaton.Walker { return nameWalkers(names) }
 	}
 	return analysis.Condition{Variable: n, AtMost: -1, Set: set, Named: set, Key: key + "\x00" + strings.Join(globs, "\x00"), Holds: func(v analysis.Value) bool {
 		return slices.ContainsFunc(names, func(name *match.Name) bool { return name.Match(v.Text) })
 	}}
 }
 
-func nameWalkers(names []*match.Name) []automatonWalker {
-	var list []automatonWalker
+func nameWalkers(names []*match.Name) []automaton.Walker {
+	var list []automaton.Walker
 	for _, n := range names {
 		if w := n.Walker(); w != nil {
 			list = append(list, w)

@@ -1,9 +1,10 @@
-package policy
+package symbolic
 
 import (
 	"slices"
 	"strings"
 
+	"github.com/stopgate/stopgate/internal/automaton"
 	"github.com/stopgate/stopgate/jsonstream"
 	"github.com/stopgate/stopgate/policy/analysis"
 	"github.com/stopgate/stopgate/policy/match"
@@ -13,9 +14,9 @@ import (
 
 // domain is what the schema lets stand where a condition looks. Of combinations it
 // only takes what surely holds, so it may hold more than the schema allows.
-func (t *translation) domain(k *checkedCondition) analysis.Domain {
-	types := k.reach.Types &^ (schema.Array | schema.Null)
-	if k.reach.Unknown || k.reach.Types == 0 {
+func (t *Translation) domain(k *Condition) analysis.Domain {
+	types := k.Reach.Types &^ (schema.Array | schema.Null)
+	if k.Reach.Unknown || k.Reach.Types == 0 {
 		types = schema.AnyType &^ (schema.Array | schema.Null)
 	}
 	d := analysis.Domain{
@@ -24,35 +25,35 @@ func (t *translation) domain(k *checkedCondition) analysis.Domain {
 		Whole: types&schema.Integer != 0 && types&schema.Number == 0,
 	}
 	d.Odd = func(text string) bool { return !match.IsPlainText(text) }
-	if slices.Contains(k.readings, schema.Path) {
+	if slices.Contains(k.Readings, schema.Path) {
 		// Where the root is not known, an absolute path may be a relative one.
 		d.Odd = func(text string) bool {
-			return !isASCII(text) || strings.HasPrefix(text, "/") || !match.IsPlainPath(text, k.reach.Expands)
+			return !isASCII(text) || strings.HasPrefix(text, "/") || !match.IsPlainPath(text, k.Reach.Expands)
 		}
 	}
-	if len(k.readings) == 1 && k.readings[0] == schema.Path {
-		d.Languages = func() (inside, outside []automatonWalker) { return match.PlainPaths(t.env, k.reach.Expands) }
+	if len(k.Readings) == 1 && k.Readings[0] == schema.Path {
+		d.Languages = func() (inside, outside []automaton.Walker) { return match.PlainPaths(t.Env, k.Reach.Expands) }
 	}
 	form := k.form()
 	if form == asVector {
 		d.Admits = func(v analysis.Value) bool { _, ok := match.Words(v.Text); return ok }
 	}
-	if t.welcome != nil {
-		d.Welcome = func(v analysis.Value) bool { return t.welcome(k.reach.Annotation, v) }
+	if t.Welcome != nil {
+		d.Welcome = func(v analysis.Value) bool { return t.Welcome(k.Reach.Annotation, v) }
 	}
-	if k.reach.Unknown {
+	if k.Reach.Unknown {
 		return d
 	}
-	pointer, err := jsonstream.ParsePointer(k.reach.Expanded)
+	pointer, err := jsonstream.ParsePointer(k.Reach.Expanded)
 	if err != nil {
 		return d
 	}
-	t.limits(&d, nodesAt(t.schema, pointer), k)
+	t.limits(&d, nodesAt(t.Schema, pointer), k)
 	return d
 }
 
 // limits adds what nodes say about their values.
-func (t *translation) limits(d *analysis.Domain, nodes []*schema.Node, k *checkedCondition) {
+func (t *Translation) limits(d *analysis.Domain, nodes []*schema.Node, k *Condition) {
 	var limited []*schema.Schema
 	for _, n := range nodes {
 		d.Intervals = bounded(d.Intervals, n, d.Whole)
@@ -71,8 +72,8 @@ func (t *translation) limits(d *analysis.Domain, nodes []*schema.Node, k *checke
 	if len(limited) == 0 {
 		return
 	}
-	if k.reach.Annotation == schema.None && d.Languages == nil {
-		d.Languages = func() (inside, outside []automatonWalker) { return textLimits(nodes), nil }
+	if k.Reach.Annotation == schema.None && d.Languages == nil {
+		d.Languages = func() (inside, outside []automaton.Walker) { return textLimits(nodes), nil }
 	}
 	form := k.form()
 	d.Admits = func(v analysis.Value) bool {
@@ -82,7 +83,7 @@ func (t *translation) limits(d *analysis.Domain, nodes []*schema.Node, k *checke
 }
 
 // textLimits are automata of what nodes say about texts, as far as they are small.
-func textLimits(nodes []*schema.Node) (list []automatonWalker) {
+func textLimits(nodes []*schema.Node) (list []automaton.Walker) {
 	add := func(l *regular.Language) {
 		if w := l.Walker(); w != nil {
 			list = append(list, w)
@@ -109,7 +110,7 @@ func textLimits(nodes []*schema.Node) (list []automatonWalker) {
 
 // enumerated lists the values of an enum, nil if some of them are not written as
 // analysis writes them.
-func enumerated(list []jsonstream.Value, k *checkedCondition) []analysis.Value {
+func enumerated(list []jsonstream.Value, k *Condition) []analysis.Value {
 	out := []analysis.Value{}
 	for _, v := range list {
 		if v.Kind() == jsonstream.Null {
@@ -202,12 +203,12 @@ const (
 )
 
 // form is how what a condition looks at is written.
-func (k *checkedCondition) form() leafForm {
-	text := slices.ContainsFunc(k.reach.Places, func(p *schema.Place) bool { return p.Types()&schema.String != 0 })
+func (k *Condition) form() leafForm {
+	text := slices.ContainsFunc(k.Reach.Places, func(p *schema.Place) bool { return p.Types()&schema.String != 0 })
 	switch {
-	case len(k.readings) == 1 && k.readings[0] == schema.Path:
+	case len(k.Readings) == 1 && k.Readings[0] == schema.Path:
 		return asPath
-	case !text && slices.ContainsFunc(k.reach.Places, (*schema.Place).Vector):
+	case !text && slices.ContainsFunc(k.Reach.Places, (*schema.Place).Vector):
 		return asVector
 	}
 	return asText
@@ -255,11 +256,11 @@ func appendWords(dst []byte, words []string) []byte {
 	return append(dst, ']')
 }
 
-// mayLack reports whether schema-valid arguments that have a leaf at the pointer
+// MayLack reports whether schema-valid arguments that have a leaf at the pointer
 // may also have a branch without one: an absent member of an element, null, or an
 // empty array beside another one (K3). Where the pointer has one leaf at most, it
 // reports whether they may have none.
-func mayLack(s *schema.Schema, reach schema.Reach) bool {
+func MayLack(s *schema.Schema, reach schema.Reach) bool {
 	if reach.Unknown || !reach.CrossesArray {
 		return reach.Unknown || reach.Optional || slices.ContainsFunc(reach.Places, nullable)
 	}

@@ -1,4 +1,4 @@
-package policy
+package symbolic
 
 import (
 	"slices"
@@ -11,11 +11,11 @@ import (
 )
 
 // samples lists some strings that satisfy a condition.
-func (k *checkedCondition) samples() []string {
+func (k *Condition) samples() []string {
 	var samples []string
 	for _, lit := range k.Spec.Values[:min(len(k.Spec.Values), 8)] {
 		texts := guesses(k.Spec.Kind, lit.Text)
-		if k.isCommand() {
+		if k.IsCommand() {
 			texts = slices.Concat(texts, k.redirected(texts))
 		}
 		for _, text := range texts {
@@ -29,9 +29,9 @@ func (k *checkedCondition) samples() []string {
 
 // redirected lists commands with redirections of which another condition of the rule
 // judges the target, or which only a suspicious condition looks behind.
-func (k *checkedCondition) redirected(commands []string) []string {
+func (k *Condition) redirected(commands []string) []string {
 	var list []string
-	for _, beside := range k.rule.Conditions {
+	for _, beside := range k.Rule.Conditions {
 		operator := " < "
 		switch {
 		case beside.Arg.String() != k.Arg.String():
@@ -47,7 +47,7 @@ func (k *checkedCondition) redirected(commands []string) []string {
 			}
 		}
 	}
-	if !k.rule.Mode.Permissive() {
+	if !k.Rule.Mode.Permissive() {
 		for _, command := range commands {
 			list = append(list, command+" > q7")
 		}

@@ -1,4 +1,4 @@
-package policy
+package symbolic
 
 import (
 	"slices"
@@ -12,10 +12,10 @@ import (
 	"github.com/stopgate/stopgate/schema"
 )
 
-// document writes the arguments of a witness: what the choices say at the pointers
+// Document writes the arguments of a witness: what the choices say at the pointers
 // of the variables, and of other parameters what the schema requires. It reports
 // false if no arguments that fit the schema were found.
-func (t *translation) document(choices []analysis.Choice) ([]byte, bool) {
+func (t *Translation) Document(choices []analysis.Choice) ([]byte, bool) {
 	root := &draft{kind: jsonstream.Object}
 	longest := t.longest(choices)
 	for i, pointer := range t.pointers {
@@ -26,10 +26,10 @@ func (t *translation) document(choices []analysis.Choice) ([]byte, bool) {
 			return nil, false
 		}
 	}
-	root.require(t.schema.Place(), rootNodes(t.schema), 0)
+	root.require(t.Schema.Place(), rootNodes(t.Schema), 0)
 	text := root.append(nil)
 	value, err := jsonstream.Parse(text, jsonstream.Options{ObjectRoot: true})
-	if err != nil || t.schema.Validate(value) != nil {
+	if err != nil || t.Schema.Validate(value) != nil {
 		return nil, false
 	}
 	return text, true
@@ -52,7 +52,7 @@ func outer(pointer jsonstream.Pointer) string {
 
 // longest finds how many elements each array needs: several variables may look into
 // one.
-func (t *translation) longest(choices []analysis.Choice) map[string]int {
+func (t *Translation) longest(choices []analysis.Choice) map[string]int {
 	lengths := make(map[string]int)
 	for i, c := range choices {
 		if n := len(c.Leaves); t.pointers[i] != nil && t.all[i].Several {
@@ -66,7 +66,7 @@ func (t *translation) longest(choices []analysis.Choice) map[string]int {
 }
 
 // place puts a choice into a document.
-func (t *translation) place(root *draft, i int, c *analysis.Choice, longest map[string]int) bool {
+func (t *Translation) place(root *draft, i int, c *analysis.Choice, longest map[string]int) bool {
 	pointer := t.pointers[i]
 	switch {
 	case c.Absent:
@@ -121,7 +121,7 @@ func (t *translation) place(root *draft, i int, c *analysis.Choice, longest map[
 }
 
 // hole puts a branch without a leaf into an array.
-func (t *translation) hole(root *draft, pointer jsonstream.Pointer, at []int) bool {
+func (t *Translation) hole(root *draft, pointer jsonstream.Pointer, at []int) bool {
 	first := slices.Index(pointer, "*")
 	rest := pointer[first+1:]
 	if len(rest) == 0 {
@@ -133,8 +133,8 @@ func (t *translation) hole(root *draft, pointer jsonstream.Pointer, at []int) bo
 	return root.set(pointer[:first+1], at[:1], &draft{kind: jsonstream.Object})
 }
 
-// factsOf are the facts of the call in a witness.
-func (t *translation) factsOf(choices []analysis.Choice) (agent, surface, server, principal string) {
+// Facts are the facts of the call in a witness.
+func (t *Translation) Facts(choices []analysis.Choice) (agent, surface, server, principal string) {
 	of := func(name string) string {
 		n, ok := t.variables["when."+name]
 		if !ok || n >= len(choices) || len(choices[n].Leaves) == 0 {
@@ -145,8 +145,8 @@ func (t *translation) factsOf(choices []analysis.Choice) (agent, surface, server
 	return of("agent"), of("surface"), of("server"), of("principal")
 }
 
-// situationOf is what a witness says about the session's data.
-func (t *translation) situationOf(choices []analysis.Choice) (s eval.Situation) {
+// Situation is what a witness says about the session's data.
+func (t *Translation) Situation(choices []analysis.Choice) (s eval.Situation) {
 	for n, name := range t.names {
 		polarity, key, _ := strings.Cut(strings.TrimPrefix(name, "when.session "), " ")
 		if key == "" || t.pointers[n] != nil || n >= len(choices) {
@@ -158,9 +158,9 @@ func (t *translation) situationOf(choices []analysis.Choice) (s eval.Situation) 
 	return s
 }
 
-// unprotected welcomes values that touch no protected target, of which a floor would
+// Unprotected welcomes values that touch no protected target, of which a floor would
 // hide what rules say (K2).
-func unprotected(list *match.Protected) func(schema.Annotation, analysis.Value) bool {
+func Unprotected(list *match.Protected) func(schema.Annotation, analysis.Value) bool {
 	return func(a schema.Annotation, v analysis.Value) bool {
 		p := match.Unprotected
 		switch {

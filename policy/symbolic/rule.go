@@ -1,0 +1,50 @@
+package symbolic
+
+import (
+	"github.com/stopgate/stopgate/policy/match"
+	"github.com/stopgate/stopgate/policy/syntax"
+	"github.com/stopgate/stopgate/schema"
+)
+
+// Rule is a rule bound to a schema.
+type Rule struct {
+	*syntax.Rule
+	Bound []*Condition // its conditions, in their order
+}
+
+// CatchAll reports whether the rule matches every call.
+func (r *Rule) CatchAll() bool { return len(r.Conditions) == 0 && r.When == nil }
+
+// Condition is a condition bound to what its pointer reaches.
+type Condition struct {
+	*syntax.Condition
+	Rule  *syntax.Rule
+	Reach schema.Reach
+	// Key is equal for two conditions exactly if they look at the same leaves.
+	Key     string
+	Several bool // the schema allows more than one leaf
+	Lacks   bool // see MayLack
+	All     bool // the quantifier, resolved (THREATS 4.2)
+	Target  match.Target
+	// Readings are the ways in which a string may be read: one that a branch of a
+	// schema calls a path and another a command is both.
+	Readings []schema.Annotation
+	Env      match.Env
+	matchers []*match.Matcher // see built
+	Scratch  *match.Value     // the text that is asked about, of all conditions of a check
+}
+
+// built returns the condition compiled for each reading.
+func (k *Condition) built() []*match.Matcher {
+	if k.matchers == nil {
+		for _, a := range k.Readings {
+			k.Target.Annotation = a
+			m, err := match.Compile(k.Spec, k.Target, !k.Rule.Mode.Permissive(), k.Env)
+			if err != nil {
+				continue // cannot happen: it was checked
+			}
+			k.matchers = append(k.matchers, m)
+		}
+	}
+	return k.matchers
+}
