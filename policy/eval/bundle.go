@@ -60,10 +60,11 @@ func (s *state) matched(c, site int32, hits *index.Hits, alone bool) {
 		if alone && st.open == 1 {
 			s.hold(k, st, &hits.Summary)
 		}
-		s.leave(k, hits.Summary)
+		s.leave(k, &hits.Summary)
 	default:
 		b.found = slices.DeleteFunc(b.found, func(r int32) bool { return !slices.Contains(hits.Members, r) })
-		s.leave(k, s.summary(b.found))
+		open := s.summary(b.found)
+		s.leave(k, &open)
 	}
 	b.seen = true
 	if alone {
@@ -71,10 +72,12 @@ func (s *state) matched(c, site int32, hits *index.Hits, alone bool) {
 	}
 }
 
-// leave says which rules of a bundle are still waiting. Lists look at no more of them.
-func (s *state) leave(k *cond, open literal.Summary) {
-	if b := &s.bundles[k.bundle]; b.open != open {
-		b.open = open
+// leave says which rules of a bundle are still waiting. Lists look at no more of them than
+// at the modes they have: while these are the same, what can come out of a list is.
+func (s *state) leave(k *cond, open *literal.Summary) {
+	b := &s.bundles[k.bundle]
+	same := b.open.Same(open, s.lists[k.list].end)
+	if b.open = *open; !same {
 		s.changed(k)
 	}
 }
@@ -167,8 +170,9 @@ func (s *state) bundled(r int32) phase {
 	return waiting
 }
 
-// progress takes what a string that is arriving showed of a bundle.
-func (e *Evaluation) progress(x *textTest) {
+// progress takes what a string that is arriving showed of a bundle. only says that the
+// string has no other test, so that it is read on when this has been settled.
+func (e *Evaluation) progress(x *textTest, only bool) {
 	c := x.test.cond
 	k, st := &e.plan.conds[c], &e.conds[c]
 	if st.phase != waiting {
@@ -183,6 +187,14 @@ func (e *Evaluation) progress(x *textTest) {
 	}
 	b := &e.bundles[k.bundle]
 	last := x.alone && st.open == 1 // what this string leaves open is all that is
+	if hit, open, ok := x.index.Known(&x.arriving); ok && !k.all {
+		e.hold(k, st, hit)
+		if last {
+			x.keep(b, only)
+			e.leave(k, open)
+		}
+		return
+	}
 	sum := literal.Empty()
 	switch {
 	case k.all && b.seen:
@@ -211,7 +223,14 @@ func (e *Evaluation) progress(x *textTest) {
 			x.index.Hit(&x.arriving, &open)
 		}
 	}
-	x.shown.Set(&x.arriving)
-	b.index, b.text = x.index, &x.shown
-	e.leave(k, open)
+	x.keep(b, only)
+	e.leave(k, &open)
+}
+
+// keep remembers where the string stands, for those who ask about one rule of a bundle.
+func (x *textTest) keep(b *bundleState, only bool) {
+	if b.index, b.text = x.index, &x.arriving; !only || !x.index.Steady() {
+		x.shown.Set(&x.arriving)
+		b.text = &x.shown
+	}
 }

@@ -40,6 +40,7 @@ type listState struct {
 	low, high stopgate.Mode // the strictest and the weakest mode possible
 	cursor    int32         // every rule before it has failed; of guards: the one that holds
 	step      int32         // the same among the rules in no bundle
+	end       int32         // of the first rule that holds; nothing behind it matters
 	lane      int32         // the command whose way through the list counts, or none
 	holds     bool          // the rule at cursor does
 	abstains  bool          // guards of which none holds: there is nothing to say
@@ -348,7 +349,7 @@ func (s *state) walk(i int) {
 	if end < l.end {
 		last = s.plan.rules[end].mode
 	}
-	st.low, st.high, st.cursor, st.holds = last, last, end, end < l.end
+	st.low, st.high, st.cursor, st.end, st.holds = last, last, end, end, end < l.end
 	if open.First() >= end {
 		return
 	}
@@ -378,7 +379,7 @@ func (s *state) walkGuards(i int) {
 			open.Add(r, uint8(s.plan.rules[r].mode))
 		}
 	}
-	st.low, st.high, st.cursor, st.holds, st.abstains = l.fallback, l.fallback, l.end, false, true
+	st.low, st.high, st.cursor, st.end, st.holds, st.abstains = l.fallback, l.fallback, l.end, literal.None, false, true
 	for mode, r := range hit.Of() {
 		if m := stopgate.Mode(mode); r != literal.None {
 			st.low, st.high = stopgate.Strictest(st.low, m), stopgate.Strictest(st.high, m)

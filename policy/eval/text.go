@@ -66,7 +66,7 @@ func (e *Evaluation) startIndex(t *test, alone bool) {
 	x.test, x.m, x.index, x.result, x.alone = t, nil, t.index, match.Undecided, alone
 	e.undecided++
 	if x.index.Start(&x.arriving) {
-		e.progress(x)
+		e.progress(x, false)
 	}
 }
 
@@ -83,13 +83,11 @@ func (e *Evaluation) textPart(ev *jsonstream.Event) (stop bool) {
 	}
 	shown, before := 0, e.passed
 	e.passed += int64(len(ev.Text))
+	if len(e.texts) == 1 && len(e.watches) == 0 {
+		return e.onlyPart(ev, before)
+	}
 	for i := range e.texts {
-		x := &e.texts[i]
-		x.shows = 0
-		if x.result != match.Undecided || e.conds[x.test.cond].phase != waiting || x.index != nil && !x.index.Arrives() && e.passed <= match.Budget {
-			continue
-		}
-		if e.feed(x, ev.Text, 0, before) {
+		if x := &e.texts[i]; e.reading(x) && e.feed(x, ev.Text, 0, before) {
 			shown++
 		}
 	}
@@ -121,6 +119,41 @@ func (e *Evaluation) textPart(ev *jsonstream.Event) (stop bool) {
 	return false
 }
 
+// onlyPart is textPart for a string with one test. Nothing else can happen at its bytes, so
+// each is settled before the next one is read.
+func (e *Evaluation) onlyPart(ev *jsonstream.Event, before int64) (stop bool) {
+	x := &e.texts[0]
+	if !e.reading(x) {
+		return false
+	}
+	if e.dirty && e.settle() {
+		return true
+	}
+	for from := 0; e.feed(x, ev.Text, from, before); {
+		from = x.shows
+		e.at = offset(ev, from)
+		if x.index != nil {
+			e.progress(x, true)
+		} else {
+			e.textResult(x)
+		}
+		if e.dirty && e.settle() {
+			return true
+		}
+		if x.result != match.Undecided {
+			break
+		}
+	}
+	x.shows = 0
+	return false
+}
+
+// reading reports whether a test looks at the piece at hand.
+func (e *Evaluation) reading(x *textTest) bool {
+	x.shows = 0
+	return x.result == match.Undecided && e.conds[x.test.cond].phase == waiting && (x.index == nil || x.index.Arrives() || e.passed > match.Budget)
+}
+
 // nextShown is what shows something first in the piece at hand.
 func (e *Evaluation) nextShown() (test *textTest, watch *textWatch) {
 	first := math.MaxInt
@@ -146,7 +179,7 @@ func (e *Evaluation) showText(x *textTest, text []byte, before int64) (more bool
 		e.textResult(x)
 		return false
 	}
-	e.progress(x)
+	e.progress(x, false)
 	return x.result == match.Undecided && e.feed(x, text, from, before)
 }
 

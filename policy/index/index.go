@@ -30,6 +30,7 @@ type Index struct {
 	paths       *match.PathGroup
 	rest        rest     // the reading as plain text of what is no literal
 	sure        bool     // some fate is known before any text
+	plain       bool     // the tree says all that is known of a text before its end
 	single      []Member // whose path reading is asked by itself
 	sweeps      []*match.Matcher
 	classes     []uint8 // by member
@@ -127,6 +128,7 @@ func (x *Index) Build() {
 	x.sure = x.rest.sure()
 	x.paths.Build()
 	x.numbers.sort()
+	x.plain = x.tree != nil && len(x.rest.parts) == 0 && x.late.First() == literal.None && (x.restrictive || !x.looksAtPaths())
 }
 
 // State is where an index stands in one string that is still arriving.
@@ -157,6 +159,11 @@ func (x *Index) Start(s *State) (known bool) {
 // Arrives reports whether something can become known of a string before its end, as
 // long as it is not longer than what conditions look at.
 func (x *Index) Arrives() bool { return x.tree != nil || len(x.rest.parts) > 0 }
+
+// Steady reports whether what is known of a member stays known as a text goes on without
+// showing more: forms that are looked at in the end take back behind a blank what was
+// rejected before.
+func (x *Index) Steady() bool { return !x.rest.formless }
 
 // Feed reads decoded text, whole code points, up to and including the first with which
 // something becomes known of a member, and returns the number of bytes read. before is how
@@ -208,6 +215,17 @@ func (x *Index) feed(s *State, text []byte) (read int, changed bool) {
 func (x *Index) Lost(s *State) bool {
 	return x.late.First() == literal.None && len(x.sweeps) == 0 && !s.spent &&
 		(x.tree == nil || x.tree.Lost(&s.cursor)) && (len(x.rest.parts) == 0 || x.rest.lost(&s.rest))
+}
+
+// Known is Hit and Open in one, without adding anything up, where the index and the text are
+// so simple that it can be; they are valid until the state moves on.
+func (x *Index) Known(s *State) (hit, open *literal.Summary, ok bool) {
+	if !x.plain || s.spent {
+		return nil, nil, false
+	}
+	open, ok = x.tree.Ahead(&s.cursor)
+	hit = s.cursor.Hit()
+	return hit, open, ok && (x.restrictive || hit.First() == literal.None)
 }
 
 // Hit adds to a summary the members that every continuation satisfies.

@@ -49,7 +49,9 @@ func (c *Cursor) Set(o *Cursor) {
 func (t *Tree) Feed(c *Cursor, text []byte) (read int, changed bool) {
 	for read < len(text) && !t.Done(c) {
 		if b := text[read]; seen(b) && !c.apart {
-			read, changed = read+1, t.letter(c, b)
+			var n int
+			n, changed = t.letters(c, text[read:])
+			read += n
 		} else {
 			size := 1
 			if b >= utf8.RuneSelf {
@@ -64,21 +66,26 @@ func (t *Tree) Feed(c *Cursor, text []byte) (read int, changed bool) {
 	return len(text), false
 }
 
-// letter reads a character that is seen, while the forms of the text are one.
-func (t *Tree) letter(c *Cursor, b byte) (changed bool) {
+// letters reads characters that are seen, at least one, while the forms of the text are one:
+// those that lead to the end of a node, on whose way nothing becomes known, or one that leads
+// to another node.
+func (t *Tree) letters(c *Cursor, text []byte) (read int, changed bool) {
 	n := &t.raw.nodes[c.raw.node]
-	if inside := c.raw.at < n.depth; !inside || n.text[c.raw.at] != b {
-		c.raw = t.raw.step(c.raw, b)
-		c.meet(t.raw, c.raw)
-		return true
+	way := n.text[c.raw.at:n.depth]
+	for read < len(way) && read < len(text) && way[read] == text[read] && seen(way[read]) {
+		read++
 	}
-	// On the way to the end of a node nothing becomes known.
-	if c.raw.at++; c.raw.at < n.depth || n.lo == n.prefixes {
-		return false
+	if read == 0 {
+		c.raw = t.raw.step(c.raw, text[0])
+		c.meet(t.raw, c.raw)
+		return 1, true
+	}
+	if c.raw.at += int32(read); read < len(way) || n.lo == n.prefixes {
+		return read, false
 	}
 	known := len(c.met)
 	c.meet(t.raw, c.raw)
-	return len(c.met) != known
+	return read, len(c.met) != known
 }
 
 // seen reports a character of ASCII that is neither hidden nor blank.
@@ -179,6 +186,20 @@ func (t *Tree) Lost(c *Cursor) bool { return c.hit.First() == None && t.Done(c) 
 
 // Hit is the summary of the members that every continuation satisfies.
 func (c *Cursor) Hit() *Summary { return &c.hit }
+
+// nothing is the summary of no members.
+var nothing = Empty()
+
+// Ahead is what Open adds to an empty summary, if the forms of the text are one.
+func (t *Tree) Ahead(c *Cursor) (open *Summary, ok bool) {
+	switch {
+	case c.apart:
+		return nil, false
+	case c.raw.node < 0:
+		return &nothing, true
+	}
+	return &t.raw.nodes[c.raw.node].open, true
+}
 
 // Open adds to a summary the members that some continuation satisfies and some does
 // not; members that are hit may be among them.

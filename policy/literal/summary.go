@@ -39,3 +39,13 @@ func (s *Summary) Merge(o *Summary) {
 	}
 	s.first = min(s.first, o.first)
 }
+
+// Same reports whether two summaries have members before end in the same classes.
+func (s *Summary) Same(o *Summary, end int32) bool {
+	for i := range s.of {
+		if (s.of[i] < end) != (o.of[i] < end) {
+			return false
+		}
+	}
+	return true
+}
