@@ -4,8 +4,6 @@ package chat
 
 import (
 	"context"
-	"encoding/json"
-	"io"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -15,7 +13,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/agent"
 	"github.com/stopgate/stopgate/agent/conversation"
 	"github.com/stopgate/stopgate/agent/provider"
@@ -160,85 +157,6 @@ func must(t testing.TB, err error) {
 	}
 }
 
-// Hold lets the model write n more tokens, and then wait.
-func (r *Rig) Hold(n int) { r.slow.Store(int64(n)) }
-
-// Held waits until the model waits.
-func (r *Rig) Held() {
-	r.T.Helper()
-	r.Until("the model waits", r.blocked.Load)
-}
-
-// Go lets the model write on without end.
-func (r *Rig) Go() {
-	r.slow.Store(-1)
-	close(r.held)
-}
-
-func (r *Rig) sleep(ctx context.Context, d time.Duration) error {
-	n := int64(d / time.Second)
-	for {
-		left := r.slow.Load()
-		if left < 0 {
-			return nil
-		}
-		if left >= n && r.slow.CompareAndSwap(left, left-n) {
-			return nil
-		}
-		if left < n {
-			r.blocked.Store(true)
-			select {
-			case <-r.held:
-				return nil
-			case <-ctx.Done():
-				return context.Cause(ctx)
-			}
-		}
-	}
-}
-
-// tap keeps the requests.
-type tap struct {
-	r    *Rig
-	next http.RoundTripper
-}
-
-func (t *tap) RoundTrip(req *http.Request) (*http.Response, error) {
-	body, err := io.ReadAll(req.Body)
-	if err != nil {
-		return nil, err
-	}
-	t.r.mu.Lock()
-	t.r.bodies = append(t.r.bodies, string(body))
-	t.r.mu.Unlock()
-	req.Body = io.NopCloser(strings.NewReader(string(body)))
-	return t.next.RoundTrip(req)
-}
-
-// Requests are the bodies that the model was sent.
-func (r *Rig) Requests() []string {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return append([]string(nil), r.bodies...)
-}
-
-// Reports say how far each answer of the model came.
-func (r *Rig) Reports() []replay.Report {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return append([]replay.Report(nil), r.reports...)
-}
-
-// Saved is how many bytes the model did not have to write. It waits until every answer
-// has ended.
-func (r *Rig) Saved() (n int64) {
-	r.Until("the end of the answers", func() bool { return len(r.Reports()) == len(r.Requests()) })
-	for _, report := range r.Reports() {
-		n += report.Total - report.Generated
-	}
-	return n
-}
-
 // Call is the latest state of a call.
 func (r *Rig) Call(n int) agent.Call {
 	r.mu.Lock()
@@ -275,16 +193,6 @@ func (r *Rig) File(name string) string {
 		return ""
 	}
 	return string(text)
-}
-
-// Until waits for a condition.
-func (r *Rig) Until(what string, ok func() bool) {
-	r.T.Helper()
-	for end := time.Now().Add(20 * time.Second); !ok(); time.Sleep(time.Millisecond) {
-		if time.Now().After(end) {
-			r.T.Fatalf("%s does not happen", what)
-		}
-	}
 }
 
 // Question waits for the next question.
@@ -330,145 +238,4 @@ func (r *Rig) Say(ctx context.Context, text string) <-chan Said {
 		done <- Said{sum, err}
 	}()
 	return done
-}
-
-// watcher keeps what happens.
-type watcher struct{ r *Rig }
-
-func (w watcher) lock(f func()) {
-	w.r.mu.Lock()
-	defer w.r.mu.Unlock()
-	f()
-}
-
-func (w watcher) Asked()             {}
-func (w watcher) Answered()          {}
-func (w watcher) Thinking(string)    {}
-func (w watcher) Text(piece string)  { w.lock(func() { w.r.text.WriteString(piece) }) }
-func (w watcher) Notice(text string) { w.lock(func() { w.r.notices = append(w.r.notices, text) }) }
-func (w watcher) Call(c agent.Call) {
-	w.lock(func() { w.r.calls[c.Number] = c; w.r.history = append(w.r.history, c) })
-}
-
-type both [2]agent.Watcher
-
-func (b both) Asked()                { b[0].Asked(); b[1].Asked() }
-func (b both) Answered()             { b[0].Answered(); b[1].Answered() }
-func (b both) Text(piece string)     { b[0].Text(piece); b[1].Text(piece) }
-func (b both) Thinking(piece string) { b[0].Thinking(piece); b[1].Thinking(piece) }
-func (b both) Notice(text string)    { b[0].Notice(text); b[1].Notice(text) }
-func (b both) Call(c agent.Call)     { b[0].Call(c); b[1].Call(c) }
-
-// Recorder keeps audit rows in memory.
-type Recorder struct {
-	mu   sync.Mutex
-	rows []stopgate.Record
-}
-
-// Record implements gate.Recorder.
-func (r *Recorder) Record(_ context.Context, row *stopgate.Record) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.rows = append(r.rows, *row)
-	return nil
-}
-
-// Rows are the rows so far.
-func (r *Recorder) Rows() []stopgate.Record {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return append([]stopgate.Record(nil), r.rows...)
-}
-
-// Legal checks the history of a request: every call is answered once, directly behind
-// its message, and nothing is answered that was not called.
-func Legal(t testing.TB, api provider.API, body string) {
-	t.Helper()
-	var req struct {
-		Messages []struct {
-			Role      string
-			Content   any
-			ToolCalls []struct {
-				ID       string
-				Function struct{ Name, Arguments string }
-			} `json:"tool_calls"`
-			ToolCallID string `json:"tool_call_id"`
-		}
-		Input []struct {
-			Type, Role, Arguments string
-			CallID                string `json:"call_id"`
-		}
-	}
-	if err := json.Unmarshal([]byte(body), &req); err != nil {
-		t.Fatalf("%v: %s", err, body)
-	}
-	open := map[string]bool{}
-	call := func(id, args string) {
-		var object map[string]any
-		if id == "" || open[id] || json.Unmarshal([]byte(args), &object) != nil {
-			t.Errorf("call %q with %s", id, args)
-		}
-		open[id] = true
-	}
-	answer := func(id string) {
-		if !open[id] {
-			t.Errorf("a result for %q, which was not called", id)
-		}
-		delete(open, id)
-	}
-	settled := func(where string) {
-		if len(open) > 0 {
-			t.Errorf("before %s the calls %v have no result: %s", where, open, body)
-		}
-	}
-	last := ""
-	for i, m := range req.Messages {
-		switch {
-		case m.Role == "tool":
-			answer(m.ToolCallID)
-		case api != provider.Messages:
-			settled(m.Role)
-		}
-		for _, c := range m.ToolCalls {
-			call(c.ID, c.Function.Arguments)
-		}
-		if api == provider.Messages {
-			if m.Role == last || i == 0 && m.Role != "user" {
-				t.Errorf("%s behind %q", m.Role, last)
-			}
-			blocks, _ := m.Content.([]any)
-			if len(blocks) == 0 {
-				t.Errorf("a message without content: %s", body)
-			}
-			for _, b := range blocks {
-				block, _ := b.(map[string]any)
-				switch block["type"] {
-				case "tool_use":
-					input, _ := json.Marshal(block["input"])
-					call(block["id"].(string), string(input))
-				case "tool_result":
-					answer(block["tool_use_id"].(string))
-				case "text":
-					if block["text"] == "" {
-						t.Error("an empty text")
-					}
-				}
-			}
-			if m.Role == "user" {
-				settled("the next answer")
-			}
-		}
-		last = m.Role
-	}
-	for _, item := range req.Input {
-		switch item.Type {
-		case "function_call":
-			call(item.CallID, item.Arguments)
-		case "function_call_output":
-			answer(item.CallID)
-		default:
-			settled(item.Type)
-		}
-	}
-	settled("the end")
 }
