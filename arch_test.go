@@ -192,18 +192,43 @@ func TestLayers(t *testing.T) {
 	}
 }
 
-// ARCHITECTURE.md has to tell the same story as the table.
+// ARCHITECTURE.md has to tell the same story as the table, in the same order.
 func TestArchitectureNamesEveryPackage(t *testing.T) {
 	text, err := os.ReadFile("ARCHITECTURE.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, row := range layers {
-		for _, pkg := range row {
-			if pkg != "." && !strings.Contains(string(text), "`"+pkg+"`") {
-				t.Errorf("ARCHITECTURE.md does not name `%s`", pkg)
-			}
+	place := make(map[string]int)
+	for i, line := range strings.Split(string(text), "\n") {
+		cells := strings.Split(line, "|")
+		if len(cells) < 4 {
+			continue
 		}
+		for _, name := range regexp.MustCompile("`([^`]+)`").FindAllStringSubmatch(cells[1], -1) {
+			if place[name[1]] > 0 {
+				t.Errorf("ARCHITECTURE.md has two rows for `%s`", name[1])
+			}
+			place[name[1]] = i + 1
+		}
+	}
+	last := 0
+	for _, row := range layers[1:] {
+		first, end := 0, 0
+		for _, pkg := range row {
+			at := place[pkg]
+			if at == 0 {
+				t.Errorf("ARCHITECTURE.md has no row for `%s`", pkg)
+				continue
+			}
+			if first == 0 || at < first {
+				first = at
+			}
+			end = max(end, at)
+		}
+		if first > 0 && first < last {
+			t.Errorf("ARCHITECTURE.md: `%s` does not stand where the layer table has it", row[0])
+		}
+		last = max(last, end)
 	}
 }
 
