@@ -186,6 +186,70 @@ func TestAnswerThinking(t *testing.T) {
 	}
 }
 
+// Proves S6, A7 (WIRE 0.3): models go on behind a result without thinking anew. Such a turn
+// is found by the signature before it and by what it begins with, also where a turn
+// between showed nothing; an equal text in another message is not taken for it.
+func TestAnswerThinkingOnce(t *testing.T) {
+	first := strings.ReplaceAll(think1, `\\u002b`, "+")
+	bye := `{"text":"and on \u00e9","type":"text"}`
+	allowed := `{"id":"x9","input":{"n":1},"name":"d","type":"tool_use"}`
+	result := func(id string) string {
+		return `{"role":"user","content":[{"type":"tool_result","tool_use_id":"` + id + `","content":"{\"status\":\"denied\",\"code\":\"rule_matched\",\"publicReason\":\"A rule of the policy decided this call.\",\"data\":null}","is_error":true}]}`
+	}
+	turn := func(blocks ...string) string {
+		return `{"role":"assistant","content":[` + strings.Join(blocks, ",") + `]}`
+	}
+	for _, c := range []struct {
+		name  string
+		turns [][]string
+		shown []string // to the client
+	}{
+		{"texts", [][]string{{first, hello, use1}, {bye, use2}, {hello, use3}}, []string{first, hello, bye, hello, use3}},
+		{"an equal text before", [][]string{{first, hello, use1}, {hello, use2}, {bye, use3}}, []string{first, hello, hello, bye, use3}},
+		{"equal texts", [][]string{{first, use1}, {hello, use2}, {hello, use3}}, []string{first, hello, hello, use3}},
+		{"nothing between", [][]string{{first, hello, use1}, {use2}, {bye, use3}}, []string{first, hello, bye, use3}},
+		{"a call", [][]string{{first, use1}, {bye, use2}, {allowed}}, []string{first, bye, allowed}},
+		{"thinking again", [][]string{{first, use1}, {bye, think2, use2}, {hello, use3}}, []string{first, bye, think2, hello, use3}},
+	} {
+		for _, stream := range []bool{true, false} {
+			t.Run(fmt.Sprintf("%s, streamed %t", c.name, stream), func(t *testing.T) {
+				var turns, history []string
+				for i, blocks := range c.turns {
+					turns = append(turns, strings.Join(blocks, ","))
+					history = append(history, turn(blocks...))
+					if i < 2 {
+						history = append(history, result(fmt.Sprint("x", i+1)))
+					}
+				}
+				r, m := thinkingRig(t, turns...)
+				a := r.post(anthropicPath, messageRequest(stream, askedToGo))
+				if a.status != 200 || a.err != nil {
+					t.Fatal(a.status, a.err, a.body)
+				}
+				blocks := messageBlocks(t, stream, a.body)
+				var shown any
+				_ = json.Unmarshal([]byte("["+strings.Join(c.shown, ",")+"]"), &shown)
+				if mustJSON(blocks) != mustJSON(shown) {
+					t.Fatalf("the client has\n%s\nwant\n%s", mustJSON(blocks), mustJSON(shown))
+				}
+				// The same texts behind other thinking, and behind none.
+				others := turn(think3, hello, bye) + "," + askedToGo + "," + turn(hello, bye)
+				done := `{"role":"user","content":[{"type":"tool_result","tool_use_id":"x3","content":"ok"}]}`
+				r.post(anthropicPath, messageRequest(stream, askedToGo, others, askedToGo, `{"role":"assistant","content":`+mustJSON(blocks)+`}`, done))
+				var got struct{ Messages any }
+				var want any
+				_ = json.Unmarshal([]byte(m.heard(0)), &got)
+				if err := json.Unmarshal([]byte("["+askedToGo+","+others+","+askedToGo+","+strings.Join(history, ",")+","+done+"]"), &want); err != nil {
+					t.Fatal(err)
+				}
+				if mustJSON(got.Messages) != mustJSON(want) {
+					t.Errorf("the provider has\n%s\nwant\n%s", mustJSON(got.Messages), mustJSON(want))
+				}
+			})
+		}
+	}
+}
+
 // Proves WIRE 4.7: code at the provider that waits for a call's result gets a refusal, in
 // its container.
 func TestAnswerProgram(t *testing.T) {

@@ -7,7 +7,9 @@ import "github.com/stopgate/stopgate"
 type Replaced struct {
 	Message string // id of the message, or what is known of the place
 	Text    string // of the message, where clients may send it back without its id
-	Call    string // id of the call
+	// Place is what stands behind the place, where Message alone does not say it.
+	Place string `json:",omitempty"`
+	Call  string // id of the call
 	// Item is the call as the provider said it; empty if it is not known. It holds
 	// arguments, so it belongs into no record.
 	Item []byte

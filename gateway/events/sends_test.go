@@ -95,3 +95,13 @@ func TestWhatCallHooksCanSend(t *testing.T) {
 		t.Errorf("a call of another tool: %+v %v", list, errs)
 	}
 }
+
+// Proves V3-02: every exchange begins with an empty scratchpad of its own.
+func TestScratchpadsAreFresh(t *testing.T) {
+	c := chain(t, caller(nil))
+	one, two := c.Begin(events.Setup{}).Exchange(), c.Begin(events.Setup{}).Exchange()
+	one.Count("a")
+	if len(two.Scratchpad) != 0 || two.Count("a") != 1 || len(c.Begin(events.Setup{}).Exchange().Scratchpad) != 0 {
+		t.Errorf("%v", two.Scratchpad)
+	}
+}

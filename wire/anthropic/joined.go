@@ -2,6 +2,7 @@ package anthropic
 
 import (
 	"bytes"
+	"cmp"
 	"strconv"
 
 	"github.com/stopgate/stopgate/jsonstream"
@@ -18,22 +19,23 @@ type joined struct {
 	base  int // blocks of the rounds before
 	next  int // the index of the next block
 
-	seams []wire.Replaced // in front of this round and of those before
-	seam  wire.Replaced   // in front of this one, without its mark
-	mark  mark
+	places places // of the rounds before, and what stands in front of this one
+	mark   mark   // of the thinking that it begins with
+	begins string // the place of the block that it begins with, unless that is a text
+	text   []byte // the text that it begins with
 }
 
 // Join implements [wire.Answerer].
 func (Dialect) Join(before wire.Stream, said []wire.Said, next wire.Stream) wire.Stream {
-	j := &joined{usage: usages(said), seam: seam(said[len(said)-1])}
+	j := &joined{usage: usages(said)}
 	j.Joined = wire.Joined{Stream: next, Each: j.append}
 	switch b := before.(type) {
 	case *stream:
 		j.base = b.next
 	case *joined:
-		j.base = b.next
-		_, j.seams = b.Replaced()
+		j.base, j.places = b.next, b.begun()
 	}
+	j.places.end(said[len(said)-1])
 	j.next = j.base
 	return j
 }
@@ -50,14 +52,28 @@ func (s *stream) Interlude(dst []byte, _ []wire.Release) []byte {
 }
 
 // Replaced implements [wire.History].
-func (j *joined) Replaced() (response string, list []wire.Replaced) {
-	list = j.seams[:len(j.seams):len(j.seams)]
-	if m := j.mark.String(); m != "" && len(j.seam.Item) > 0 {
-		r := j.seam
-		r.Message = m
-		list = append(list, r)
+func (j *joined) Replaced() (response string, list []wire.Replaced) { return "", j.begun().list }
+
+// begun are the places with the one in front of this round.
+func (j *joined) begun() places {
+	p := j.places
+	p.begin(j.mark.String(), cmp.Or(placeOf(j.base, "text", j.text), j.begins))
+	return p
+}
+
+// begin reads the block that the round begins with, or a delta of it.
+func (j *joined) begin(block, delta jsonstream.Value) {
+	j.mark.read(block, delta)
+	text := false
+	for _, v := range []jsonstream.Value{block, delta} {
+		if isBlock(v, "text") || isBlock(v, "text_delta") {
+			piece, _ := v.Get("text")
+			j.text, text = piece.AppendText(j.text), true
+		}
 	}
-	return "", list
+	if block.IsValid() && !text {
+		j.begins = place(j.base, block)
+	}
 }
 
 func (j *joined) append(dst []byte, ev *sse.Event) []byte {
@@ -82,7 +98,7 @@ func (j *joined) append(dst []byte, ev *sse.Event) []byte {
 		if n == 0 {
 			block, _ := root.Get("content_block")
 			delta, _ := root.Get("delta")
-			j.mark.read(block, delta)
+			j.begin(block, delta)
 		}
 		j.next = max(j.next, j.base+n+1)
 		edits.Replace(index, strconv.AppendInt(nil, int64(j.base+n), 10))
@@ -103,22 +119,22 @@ func (Dialect) JoinBody(said []wire.Said, body []byte) ([]byte, []wire.Replaced)
 		edits.AddUsage(u, usages(said)...)
 	}
 	var before [][]byte
-	var seams []wire.Replaced
-	place := func(i int, content jsonstream.Value) {
-		var m mark
-		if first, ok := content.Index(0); ok && i > 0 {
-			m.read(first, jsonstream.Value{})
-		}
-		if m.String() != "" {
-			r := seam(said[i-1])
-			r.Message = m.String()
-			seams = append(seams, r)
+	var p places
+	begin := func(content jsonstream.Value, calls bool) {
+		for b := range content.Elements() {
+			if calls || !kindOf(b).call() {
+				var m mark
+				m.read(b, jsonstream.Value{})
+				p.begin(m.String(), place(len(before), b))
+				return
+			}
 		}
 	}
-	for i, round := range said {
+	for _, round := range said {
 		v, _ := jsonstream.Parse(round.Shown, wire.EnvelopeOptions(len(round.Shown)+1))
 		content, _ := v.Get("content")
-		place(i, content)
+		begin(content, false)
+		p.end(round)
 		for b := range content.Elements() {
 			if !kindOf(b).call() {
 				before = append(before, bytes.Clone(b.Raw()))
@@ -126,12 +142,12 @@ func (Dialect) JoinBody(said []wire.Said, body []byte) ([]byte, []wire.Replaced)
 		}
 	}
 	if content, ok := doc.Root().Get("content"); ok && content.Kind() == jsonstream.Array {
-		place(len(said), content)
+		begin(content, true)
 		if content.Len() > 0 && len(before) > 0 {
 			before = append(before, nil) // a comma behind the last
 		}
 		from, _ := content.Span()
 		edits.Insert(from+1, bytes.Join(before, []byte{','}))
 	}
-	return edits.AppendTo(nil, body, 0, len(body)), seams
+	return edits.AppendTo(nil, body, 0, len(body)), p.list
 }
