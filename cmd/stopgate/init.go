@@ -1,15 +1,18 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/stopgate/stopgate/internal/config"
+	"github.com/stopgate/stopgate/internal/tty"
 	"github.com/stopgate/stopgate/internal/visible"
 )
 
@@ -20,7 +23,8 @@ func newInit(s streams) *cobra.Command {
 		Use:   "init [DIR]",
 		Short: "write a first policy, with tests",
 		Long: `init writes a commented policy, the cases that test it and the tool definitions that
-the cases use into a directory, by default here. It overwrites nothing.`,
+the cases use into a directory, by default here. It overwrites nothing. At a terminal it
+asks whether the file may loosen too, as stopgate trust would.`,
 		Example: `  stopgate init
   stopgate init --for coding ~/project`,
 		Args: atMostOne,
@@ -54,7 +58,11 @@ the cases use into a directory, by default here. It overwrites nothing.`,
 			}
 			fmt.Fprintf(s.out, "wrote %s\n", visible.Text(path))
 		}
-		_, err = fmt.Fprint(s.err, nextSteps(dir))
+		trusted, err := offerTrust(s, filepath.Join(dir, config.FileName), files)
+		if err != nil {
+			return err
+		}
+		_, err = fmt.Fprint(s.err, nextSteps(dir, trusted))
 		return err
 	}
 	return cmd
@@ -90,15 +98,56 @@ func putFile(path string, text []byte, force bool) error {
 	return errors.Join(err, f.Close())
 }
 
+// offerTrust asks the person at the terminal, if there is one, whether the policy that was
+// just written may loosen too; without him it may only tighten (H20). What was typed ahead
+// is no answer.
+func offerTrust(s streams, path string, files []config.StarterFile) (trusted bool, err error) {
+	in, ok := s.in.(*os.File)
+	if !ok || !tty.Is(in) {
+		return false, nil
+	}
+	t, err := tty.Open()
+	if err != nil {
+		return false, nil // nobody is there
+	}
+	defer func() { err = errors.Join(err, t.Close()) }()
+	t.Drain()
+	fmt.Fprint(t, "\nMay this file also let calls run, or only hold them back? A project's file loosens nothing\nuntil you trust its bytes. Trust them? [Y/n] ")
+	answer, err := t.Line()
+	if err != nil {
+		return false, nil
+	}
+	if answer = strings.ToLower(strings.TrimSpace(answer)); answer != "" && answer != "y" && answer != "yes" {
+		return false, nil
+	}
+	set, err := config.Discover(config.Where{Policy: []string{path}})
+	if err != nil {
+		return false, err
+	}
+	written := slices.IndexFunc(files, func(f config.StarterFile) bool { return f.Name == config.FileName })
+	if written < 0 || !bytes.Equal(set.Files[0].Text, files[written].Text) {
+		return false, fmt.Errorf("init: %s is not what was written: it was not trusted", visible.Text(path))
+	}
+	if err := config.Trust(config.Standard(".").UserDir, set.Files[0]); err != nil {
+		return false, err
+	}
+	fmt.Fprintf(s.out, "trusted %s\n", visible.Text(path))
+	return true, nil
+}
+
 // nextSteps says what to do with a new policy in a directory.
-func nextSteps(dir string) string {
+func nextSteps(dir string, trusted bool) string {
 	enter := ""
 	if dir != "." {
 		enter = "  cd " + visible.ShellWord(dir) + "\n"
 	}
+	trust := "  stopgate trust             let this project's file loosen as well as tighten; again after every change\n"
+	if trusted {
+		trust = "  stopgate trust             again after every change of the file\n"
+	}
 	return "\nnext:\n" + enter +
 		"  stopgate test --coverage   see what it decides\n" +
-		"  stopgate trust             let this project's file loosen as well as tighten; again after every change\n" +
+		trust +
 		"  stopgate install HOST      put it into the coding agent that you have\n" +
 		"  stopgate up                or in front of a model\n"
 }

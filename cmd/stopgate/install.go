@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -16,6 +17,7 @@ import (
 	"github.com/stopgate/stopgate/hook"
 	"github.com/stopgate/stopgate/hook/install"
 	"github.com/stopgate/stopgate/hook/process"
+	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/diag"
 	"github.com/stopgate/stopgate/internal/release"
 	"github.com/stopgate/stopgate/internal/textdiff"
@@ -194,10 +196,36 @@ func changeSettings(s streams, args []string, f *installFlags, in bool) error {
 		if h.Name == "codex" {
 			fmt.Fprintln(s.err, "stopgate: Codex runs the hook only after you trusted it there")
 		}
+		sayWhatHolds(s.err, f.policies)
 		return nil
 	}
 	fmt.Fprintf(s.err, "stopgate: uninstalled for %s\n", h.Title)
 	return nil
+}
+
+// sayWhatHolds says what a hook would find here, where that is not what the user may think:
+// a policy that stops everything, that loosens nothing, or none.
+func sayWhatHolds(w io.Writer, policies []string) {
+	l, err := (&policyFlags{files: policies}).load(io.Discard)
+	var mistakes mistakesError
+	switch {
+	case errors.As(err, &mistakes):
+		io.WriteString(w, visible.Lines(diag.Text(mistakes.List.Errors(), mistakes.Set.Text)))
+		fmt.Fprintln(w, "stopgate: until that is mended, every call from this directory is blocked")
+		return
+	case err != nil:
+		fmt.Fprintf(w, "stopgate: every call from this directory is blocked: %s\n", visible.Text(err.Error()))
+		return
+	}
+	for _, file := range l.set.Files {
+		switch {
+		case !file.Trusted:
+			fmt.Fprintf(w, "stopgate: %s is not trusted yet, so what it lets run is asked; read it, then run: stopgate trust %s\n",
+				visible.Text(file.Path), visible.ShellWord(file.Path))
+		case file.Scope == config.Embedded && len(l.set.Files) == 1:
+			fmt.Fprintln(w, "stopgate: there is no policy here yet, so the built-in one holds: reading is free, everything else is asked; stopgate init writes one")
+		}
+	}
 }
 
 // replaceSettings writes the file in one step and keeps what was there beside it.

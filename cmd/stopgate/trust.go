@@ -16,7 +16,7 @@ import (
 func newTrust(s streams) *cobra.Command {
 	var list, revoke bool
 	cmd := &cobra.Command{
-		Use:   "trust [FILE]",
+		Use:   "trust [FILE|DIR]",
 		Short: "let a project's policy file loosen as well as tighten",
 		Long: `A policy file found in a project is content of that project: it may only tighten
 what your own file says. trust accepts exactly the bytes that the file has now;
@@ -33,6 +33,9 @@ after any change it has to be trusted again. A file with mistakes is not trusted
 		path := config.FileName
 		if len(args) == 1 {
 			path = args[0]
+		}
+		if info, err := os.Stat(path); err == nil && info.IsDir() {
+			path = filepath.Join(path, config.FileName)
 		}
 		dir, err := os.Getwd()
 		if err != nil {

@@ -73,6 +73,9 @@ func TestUnknownToolAsk(t *testing.T) {
 		{"two operators disagree", []string{ask, "[gate]\nunknown_tool = \"deny\"\n"}, `{}`, "deny policy_not_configured"},
 		{"the second has no table gate", []string{ask, guard}, `{}`, "ask policy_not_configured"},
 		{"nobody wrote one", []string{guard}, `{}`, "deny policy_not_configured"},
+		{"a project tightens", []string{ask, "project\n[gate]\nunknown_tool = \"deny\"\n"}, `{}`, "deny policy_not_configured"},
+		{"a project says nothing of it", []string{ask, "project\n[gate]\nstrict = true\n"}, `{}`, "ask policy_not_configured"},
+		{"a project loosens", []string{guard, "project\n[gate]\nunknown_tool = \"ask\"\n"}, `{}`, "deny policy_not_configured"},
 		{"a project knows it", []string{ask, "project\n[tools.t.policy]\nrun = \"unattended\"\n"}, `{}`, "ask rule_matched rule 0"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -111,13 +111,19 @@ func (b *binder) hear(v *Voice) bool {
 }
 
 // unknownTool is what happens to a tool that no file knows: what the operators say in
-// [gate], the strictest of them, and what the surface does where one says nothing.
+// [gate], the strictest of them, and what the surface does where one says nothing. A
+// file that nobody trusted may say "deny", as it may tighten everything.
 func (b *binder) unknownTool() stopgate.Mode {
 	gates := b.policies.Gates()
-	if len(gates) == 0 {
-		return b.policies.unknownTool
-	}
 	mode := stopgate.Ask
+	if len(gates) == 0 {
+		mode = b.policies.unknownTool
+	}
+	for _, l := range b.policies.layers {
+		if g := &l.File.Gate; !l.Trusted && g.Says("unknown_tool") {
+			mode = stopgate.Strictest(mode, g.UnknownTool)
+		}
+	}
 	for _, g := range gates {
 		said := g.UnknownTool
 		if !g.Says("unknown_tool") {

@@ -130,12 +130,24 @@ func (f *File) Rules() iter.Seq[*Rule] {
 }
 
 // OperatorOnly lists the tables and keys at the top of the file that only a file of the
-// operator may have (S3); none for a policy that was not read from a text.
+// operator may have (S3); none for a policy that was not read from a text. A table [gate]
+// that only tightens is none of them.
 func (f *File) OperatorOnly() []*tomltree.Entry {
 	if f.source == nil {
 		return nil
 	}
-	return slices.DeleteFunc(slices.Clone(f.source.Root.Entries), func(e *tomltree.Entry) bool { return slices.Contains(untrusted, e.Key) })
+	return slices.DeleteFunc(slices.Clone(f.source.Root.Entries), func(e *tomltree.Entry) bool {
+		return slices.Contains(untrusted, e.Key) || e.Key == "gate" && f.Gate.tightens()
+	})
+}
+
+// tightens reports that a table [gate] holds nothing but what is as strict as it can be.
+func (g *GateSettings) tightens() bool {
+	strictest := map[string]bool{
+		"strict": g.Strict, "unknown_tool": g.UnknownTool == stopgate.Deny,
+		"unknown_params": g.UnknownParams == ParamDeny, "on_schema_violation": g.OnSchemaViolation == stopgate.Deny,
+	}
+	return g.written != nil && !slices.ContainsFunc(g.written.Entries, func(e *tomltree.Entry) bool { return !strictest[e.Key] })
 }
 
 // Present reports whether the file has a table [gate] at all.
