@@ -208,7 +208,8 @@ func TestAnswerResponses(t *testing.T) {
 // Proves S6, L10: what a provider sends behind the end of a round, however much, changes
 // nothing of what the client has of the round.
 func TestAnswerBehindTheEnd(t *testing.T) {
-	behind := strings.Repeat(": a comment behind the end\n", 2000) + "data: {\"type\":\"response.late\"}\n\n"
+	const late = "data: {\"type\":\"response.late\"}\n\n" // was heard before the end is judged, so that it is read on
+	behind := late + strings.Repeat(": a comment behind the end\n", 2000) + late
 	ask := func(behind string, policies ...events.Policy) string {
 		r, m := itemsRig(t, 2)
 		m.write = func(n int, stream bool, turn string) string { return numbered(n, stream, turn) + behind }
