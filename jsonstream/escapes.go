@@ -105,8 +105,16 @@ func joinSurrogates(high, low uint32) rune {
 // appendUnescaped appends the decoding of the inside of a string that was
 // accepted. It goes eight bytes at a time, as appendEscaped does.
 func appendUnescaped(dst, inside []byte) []byte {
-	dst = slices.Grow(dst, len(inside)) // a text is never longer than its spelling
-	for i := 0; i < len(inside); {
+	dst, _ = appendUnescapedPart(slices.Grow(dst, len(inside)), inside, len(dst)+len(inside))
+	return dst
+}
+
+// appendUnescapedPart is appendUnescaped until dst has enough bytes, or a few more; n
+// is how much of inside that took.
+func appendUnescapedPart(dst, inside []byte, enough int) (out []byte, n int) {
+	dst = slices.Grow(dst, min(len(inside), enough-len(dst)+8)) // a text is never longer than its spelling
+	i := 0
+	for i < len(inside) && len(dst) < enough {
 		if i+8 <= len(inside) {
 			w := binary.LittleEndian.Uint64(inside[i:])
 			n := len(dst)
@@ -132,7 +140,7 @@ func appendUnescaped(dst, inside []byte) []byte {
 			i += n
 		}
 	}
-	return dst
+	return dst, i
 }
 
 // backslashes looks at eight bytes at once: the lowest bit set in the result lies in

@@ -72,6 +72,53 @@ func appendEscaped[T ~[]byte | ~string](dst []byte, s T) []byte {
 	return dst
 }
 
+// IsQuote reports whether text is what [AppendQuote] writes for s, without writing it.
+func IsQuote(text, s []byte) bool {
+	if len(text) < len(s)+2 || text[0] != '"' {
+		return false
+	}
+	var buf [16]byte // room for appendEscaped
+	at := 1
+	for i := 0; i < len(s); {
+		if i+8 <= len(s) && at+8 <= len(text) {
+			w := binary.LittleEndian.Uint64(s[i:])
+			differ, m := w^binary.LittleEndian.Uint64(text[at:]), notPlain(w)
+			if m == 0 {
+				if differ != 0 {
+					return false
+				}
+				i, at = i+8, at+8
+				continue
+			}
+			plain := bits.TrailingZeros64(m) >> 3
+			if differ&(1<<(8*plain)-1) != 0 {
+				return false
+			}
+			i, at = i+plain, at+plain
+		}
+		escapes := 0
+		for ; i < len(s) && escapes < 2 && escapeLetters[s[i]] != 0; escapes++ { // in code they come in pairs
+			if at+2 > len(text) || text[at] != '\\' || text[at+1] != escapeLetters[s[i]] {
+				return false
+			}
+			i, at = i+1, at+2
+		}
+		if escapes > 0 {
+			continue
+		}
+		n := 1
+		if s[i] >= utf8.RuneSelf {
+			n = max(n, sequence(s[i:]))
+		}
+		written := appendEscaped(buf[:0], s[i:i+n])
+		if len(text)-at < len(written) || string(text[at:at+len(written)]) != string(written) {
+			return false
+		}
+		i, at = i+n, at+len(written)
+	}
+	return at+1 == len(text) && text[at] == '"'
+}
+
 // word is s[i:i+8] as a number.
 func word[T ~[]byte | ~string](s T, i int) uint64 {
 	_ = s[i+7]

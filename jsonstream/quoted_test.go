@@ -134,3 +134,35 @@ func TestScanKnowing(t *testing.T) {
 		t.Error("nobody was asked")
 	}
 }
+
+// Proves L4: a text is recognised as our spelling of another one, and nothing else is.
+func TestIsQuote(t *testing.T) {
+	const text = "plain text, \"code\"\\\t\n and \x01\x7f größe 😀 to the end of it"
+	quoted := jsonstream.AppendQuote(nil, text)
+	if !jsonstream.IsQuote(quoted, []byte(text)) {
+		t.Fatalf("%s is not recognised", quoted)
+	}
+	for i := range quoted {
+		for _, other := range []byte{'"', '\\', 'x', 0, 0xff, quoted[i] ^ 1} {
+			changed := append([]byte(nil), quoted...)
+			if changed[i] = other; other != quoted[i] && jsonstream.IsQuote(changed, []byte(text)) {
+				t.Errorf("%q is recognised", changed)
+			}
+		}
+		if jsonstream.IsQuote(quoted[:i], []byte(text)) || jsonstream.IsQuote(quoted[i+1:], []byte(text)) {
+			t.Errorf("a part of it is recognised")
+		}
+	}
+	for _, c := range []struct {
+		text, of string
+		want     bool
+	}{
+		{`""`, "", true}, {`"`, "", false}, {"", "", false}, {`"a"`, "", false}, {`"a"`, "a", true}, {`"a" `, "a", false}, {` "a"`, "a", false},
+		{`"\u0061"`, "a", false}, {`"\/"`, "/", false}, {`"/"`, "/", true}, {`"\u00e9"`, "é", false}, {`"\u001F"`, "\x1f", false}, {`"\u001f"`, "\x1f", true},
+		{`"\u000a"`, "\n", false}, {"\"\ufffd\"", "\xff", true}, {`'a'`, "a", false}, {`12345678901234567`, "234567890123456", false},
+	} {
+		if got := jsonstream.IsQuote([]byte(c.text), []byte(c.of)); got != c.want {
+			t.Errorf("%s is the quote of %q: %t", c.text, c.of, got)
+		}
+	}
+}

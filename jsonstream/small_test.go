@@ -128,6 +128,17 @@ func TestSmallDocuments(t *testing.T) {
 		if err := feed(s.text); err != nil || !bytes.Equal(a.Bytes(), s.ours) {
 			t.Fatalf("%s\nis written as\n%s\nwant\n%s\n%v", s.text, a.Bytes(), s.ours, err)
 		}
+		if bytes.HasPrefix(s.ours, []byte(`"`)) {
+			if text := jsonstream.AppendUnescaped(nil, s.ours[1:len(s.ours)-1]); !jsonstream.IsQuote(s.ours, text) || jsonstream.IsQuote(s.text, text) != bytes.Equal(s.text, s.ours) {
+				t.Fatalf("%s is the quote of %q: %t; %s: %t", s.ours, text, jsonstream.IsQuote(s.ours, text), s.text, jsonstream.IsQuote(s.text, text))
+			} else if len(text) > 0 {
+				at := s.rng.IntN(len(text))
+				text[at] ^= 1 << s.rng.IntN(8)
+				if want := bytes.Equal(jsonstream.AppendQuote(nil, text), s.ours); jsonstream.IsQuote(s.ours, text) != want {
+					t.Fatalf("%s is the quote of %q: %t", s.ours, text, !want)
+				}
+			}
+		}
 		if err := d.Scan(s.text, jsonstream.Options{}); err != nil {
 			t.Fatalf("%s: %v", s.text, err)
 		}

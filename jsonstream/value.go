@@ -73,6 +73,27 @@ func (v Value) AppendText(dst []byte) []byte {
 	return appendUnescaped(dst, raw[1:len(raw)-1])
 }
 
+// TextParts is the decoded text of a string in parts of about the size of buf, which
+// they share; of any other value it is nothing. A part may end inside of a character.
+func (v Value) TextParts(buf []byte) iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
+		if text, ok := v.TextBytes(); ok {
+			yield(text)
+			return
+		}
+		if v.Kind() != String {
+			return
+		}
+		raw, enough := v.Raw(), max(cap(buf)-8, 64)
+		for inside, n := raw[1:len(raw)-1], 0; len(inside) > 0; inside = inside[n:] {
+			buf, n = appendUnescapedPart(buf[:0], inside, enough)
+			if !yield(buf) {
+				return
+			}
+		}
+	}
+}
+
 // Text returns the decoded text of a string, "" for any other value.
 func (v Value) Text() string {
 	if text, ok := v.TextBytes(); ok {

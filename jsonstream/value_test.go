@@ -320,3 +320,33 @@ func TestRemovals(t *testing.T) {
 		}
 	})
 }
+
+// Proves F043-08: a text in parts is the text, and no part is much longer than wanted.
+func TestTextParts(t *testing.T) {
+	for _, text := range []string{"", "plain", "größe 😀 \"x\" \\ \n\t\x01", strings.Repeat("code \"with\"\tescapes\n", 500), strings.Repeat("😀ü\\", 700), strings.Repeat("x", 5000)} {
+		for _, spelled := range []string{string(jsonstream.AppendQuote(nil, text)), strings.ReplaceAll(string(jsonstream.AppendQuote(nil, text)), "😀", `\ud83d\ude00`)} {
+			v, err := jsonstream.Parse([]byte(spelled), jsonstream.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, size := range []int{0, 1, 64, 100, 1000} {
+				var got []byte
+				for part := range v.TextParts(make([]byte, 0, size)) {
+					if _, direct := v.TextBytes(); !direct && len(part) > max(size, 72) {
+						t.Errorf("a part of %d bytes for a buffer of %d", len(part), size)
+					}
+					got = append(got, part...)
+				}
+				if string(got) != text {
+					t.Errorf("%.40s in parts of %d: %.40q", spelled, size, got)
+				}
+				for range v.TextParts(nil) {
+					break
+				}
+			}
+		}
+	}
+	for part := range (jsonstream.Value{}).TextParts(nil) {
+		t.Errorf("no value has a text %q", part)
+	}
+}

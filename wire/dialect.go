@@ -209,7 +209,8 @@ type Body interface {
 	// need is Resolve if there are calls, else Finished: the body may pass as it
 	// is. The error is a *StreamError; held calls were refused with its code.
 	Decode(body []byte) (Need, error)
-	// Release appends the body for the client; see Stream.Release. The error is a
+	// Release appends the body for the client; see Stream.Release. To an empty dst it may
+	// be the decoded body itself, if nothing in it changes. The error is a
 	// *StreamError: a denial has no place in this body, and none of it may pass.
 	Release(dst []byte, outcomes []Release) ([]byte, error)
 	// Notes is what the response showed.

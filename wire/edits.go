@@ -23,6 +23,14 @@ func (e *Edits) Replace(v jsonstream.Value, text []byte) {
 	*e = append(*e, jsonstream.Edit{Start: from, End: to, Text: text})
 }
 
+// Quote puts a text in the place of a value. A string that says it in our spelling
+// stays where it is.
+func (e *Edits) Quote(v jsonstream.Value, text []byte) {
+	if !jsonstream.IsQuote(v.Raw(), text) {
+		e.Replace(v, jsonstream.AppendQuote(nil, text))
+	}
+}
+
 // Insert puts bytes in front of src[at].
 func (e *Edits) Insert(at int, text []byte) {
 	*e = append(*e, jsonstream.Edit{Start: at, End: at, Text: text})

@@ -173,6 +173,9 @@ func another(k *call, t *entry) bool {
 	return k.id != "" || k.name != "" && says(t.name) && !t.name.IsText(k.name)
 }
 
+// maxPart is about how much of a long text is decoded at once.
+const maxPart = 16 << 10
+
 // apply gives a call what an element says about it.
 func (a *assembly) apply(c *choice, k *call, t *entry) {
 	code := a.carrierOf(k, t)
@@ -201,12 +204,12 @@ func (a *assembly) apply(c *choice, k *call, t *entry) {
 	switch {
 	case !t.arguments.IsValid():
 	case t.arguments.Kind() == jsonstream.String:
-		text, ok := t.arguments.TextBytes()
-		if !ok {
-			a.text = t.arguments.AppendText(a.text[:0])
-			text = a.text
+		if size := min(len(t.arguments.Raw()), maxPart) + 8; cap(a.text) < size {
+			a.text = make([]byte, 0, size)
 		}
-		a.feed(c, k, text)
+		for part := range t.arguments.TextParts(a.text) {
+			a.feed(c, k, part)
+		}
 	case t.arguments.Kind() == jsonstream.Object && a.o.ObjectArguments && k.carrier != custom:
 		a.feed(c, k, t.arguments.Raw())
 	default:

@@ -92,6 +92,9 @@ func (b *body) Release(dst []byte, outcomes []wire.Release) ([]byte, error) {
 	}
 	b.pending = 0
 	text := b.doc.Text()
+	if len(edits) == 0 && len(dst) == 0 {
+		return text, nil
+	}
 	return edits.AppendTo(dst, text, 0, len(text)), nil
 }
 
@@ -172,7 +175,7 @@ func (k *call) edit(edits *wire.Edits, v jsonstream.Value) {
 func (k *call) editCarrier(edits *wire.Edits, v jsonstream.Value) {
 	edits.Remove(v, lookalike)
 	if text, ok := v.Get(k.textMember()); ok {
-		edits.Replace(text, jsonstream.AppendQuote(nil, k.released))
+		edits.Quote(text, k.released)
 	} else {
 		insertMember(edits, v, lookalike, k.textMember(), string(k.released))
 	}

@@ -99,10 +99,11 @@ type assembly struct {
 	sink    wire.Sink
 	o       wire.Options
 	choices []*choice
-	count   int // calls so far
-	started int // of them
-	pending int // announced and neither released nor dropped
-	held    int // bytes held in calls
+	count   int  // calls so far
+	started int  // of them
+	pending int  // announced and neither released nor dropped
+	whole   bool // every call stands in one place
+	held    int  // bytes held in calls
 	notes   wire.Notes
 	event   stopgate.Event // reused: a sink sees it only during its call
 	text    []byte         // reused for unescaped strings
@@ -252,7 +253,9 @@ func (a *assembly) feed(c *choice, k *call, text []byte) {
 	if k.over || len(text) == 0 {
 		return
 	}
-	k.balance.feed(text)
+	if !a.whole {
+		k.balance.feed(text)
+	}
 	if !k.started {
 		if a.hold(c, k, len(text)) {
 			k.early = append(k.early, text...)

@@ -25,5 +25,7 @@ func (Dialect) Stream(r *wire.Request, sink wire.Sink, o wire.Options) wire.Stre
 
 // Body implements [wire.Dialect].
 func (Dialect) Body(r *wire.Request, sink wire.Sink, o wire.Options) wire.Body {
-	return &body{assembly: newAssembly(r, sink, o)}
+	b := &body{assembly: newAssembly(r, sink, o)}
+	b.whole = true
+	return b
 }

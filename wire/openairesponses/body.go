@@ -62,13 +62,14 @@ func (b *body) decode(body []byte) *wire.StreamError {
 
 // Release implements [wire.Body].
 func (b *body) Release(dst []byte, outcomes []wire.Release) ([]byte, error) {
-	list, stuck := b.settle(outcomes)
+	at := func(i int) *call { return b.order[i] }
+	list, stuck := b.settle(outcomes, b.doc.Root(), at)
 	if stuck {
 		return dst, &wire.StreamError{Code: stopgate.CodeProtocolViolation, Message: stuckMessage}
 	}
 	b.remember(b.doc.Root(), list)
 	var edits wire.Edits
-	b.editResponse(&edits, b.doc.Root(), func(i int) *call { return b.order[i] }, list)
+	b.editResponse(&edits, b.doc.Root(), at, list)
 	text := b.doc.Text()
 	return edits.AppendTo(dst, text, 0, len(text)), nil
 }

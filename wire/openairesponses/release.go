@@ -17,12 +17,14 @@ type outcome struct {
 	told  string // what the model is told about it
 }
 
-// settle finds the outcome of every call. Every call of a response without a
+// settle finds the outcome of every call; response is the last copy of all of them,
+// with the call at each position of its output. Every call of a response without a
 // normal end is denied (L6). stuck: one of the denied calls was made by code at
 // the provider, which waits for its result (WIRE 3.3).
-func (c *calls) settle(outcomes []wire.Release) (list []outcome, stuck bool) {
+func (c *calls) settle(outcomes []wire.Release, response jsonstream.Value, at func(i int) *call) (list []outcome, stuck bool) {
 	args, texts := wire.Settle(len(c.list), outcomes, func(i int) bool { return !c.list[i].refused && c.end == stopgate.Ended })
 	list = make([]outcome, len(c.list))
+	spelled := c.spelledIn(response, at)
 	for i, k := range c.list {
 		o := &list[i]
 		o.text = texts[i]
@@ -30,7 +32,9 @@ func (c *calls) settle(outcomes []wire.Release) (list []outcome, stuck bool) {
 		switch {
 		case args[i] == nil:
 		case k.kind == function:
-			o.args, o.value = args[i], quote(args[i], k.spelled.length)
+			if o.args, o.value = args[i], spelled[i]; !jsonstream.IsQuote(o.value, o.args) {
+				o.value = quote(o.args, k.spelled.length)
+			}
 		case k.kind == custom:
 			o.args, o.value = freeText(args[i])
 			if o.value == nil {
@@ -43,6 +47,22 @@ func (c *calls) settle(outcomes []wire.Release) (list []outcome, stuck bool) {
 	}
 	c.pending = 0
 	return list, stuck
+}
+
+// spelledIn finds the strings that hold arguments in a response, by call. What runs is
+// written as we spell it; a string that is spelled so needs no other memory.
+func (c *calls) spelledIn(response jsonstream.Value, at func(i int) *call) [][]byte {
+	list := make([][]byte, len(c.list))
+	output, _ := response.Get("output")
+	i := -1
+	for v := range output.Elements() {
+		i++
+		if k := at(i); k != nil {
+			args, _ := v.Get(k.kind.member())
+			list[k.number] = args.Raw()
+		}
+	}
+	return list
 }
 
 // quote is a text as a JSON string, in memory of about the right size: that of the
@@ -69,7 +89,7 @@ func (s *stream) Release(dst []byte, outcomes []wire.Release, spill wire.Spill) 
 	if !s.waiting {
 		return dst, nil
 	}
-	list, stuck := s.settle(outcomes)
+	list, stuck := s.settle(outcomes, s.frame.response, s.at)
 	if stuck {
 		return s.Abort(dst, stopgate.CodeProtocolViolation, stuckMessage), nil
 	}

@@ -203,7 +203,7 @@ func (s *stream) Interlude(dst []byte, outcomes []wire.Release) []byte {
 	if !s.waiting {
 		return dst
 	}
-	list, _ := s.settle(outcomes)
+	list, _ := s.settle(outcomes, s.frame.response, s.at)
 	s.waiting = false
 	dst, _ = s.writeHeld(dst, list, nil) // without a spill nothing fails
 	s.edits = s.edits[:0]
