@@ -4,7 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
+	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/stopgate/stopgate"
@@ -12,8 +16,8 @@ import (
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
-// maxListed is how many entries a list shows.
-const maxListed = 1000
+// states are those of questions.
+var states = []approve.State{approve.Waiting, approve.Approved, approve.Edited, approve.Declined, approve.Used, approve.Withdrawn}
 
 // questions answers GET /v1/approvals.
 func (s *Server) questions(w http.ResponseWriter, r *http.Request, _ caller) *problem {
@@ -21,6 +25,9 @@ func (s *Server) questions(w http.ResponseWriter, r *http.Request, _ caller) *pr
 	f := approve.Filter{
 		State: approve.State(q.Get("state")), Session: stopgate.SessionID(q.Get("session")),
 		Principal: stopgate.Principal(q.Get("principal")), Limit: maxListed,
+	}
+	if f.State != "" && !slices.Contains(states, f.State) {
+		return badRequest("unknown_state", "there is no state "+strconv.Quote(string(f.State))+"; there are "+strings.Trim(fmt.Sprint(states), "[]"))
 	}
 	if f.State == approve.Waiting {
 		f.Live = time.Now()

@@ -100,5 +100,9 @@ func (c caller) may(scope Scope) *problem {
 	if c.scopes&scope != 0 {
 		return nil
 	}
-	return &problem{Status: http.StatusForbidden, Code: "scope_missing", Detail: "the token has no scope " + (scope &^ onSocket).String()}
+	p := &problem{Status: http.StatusForbidden, Code: "scope_missing", Detail: "the token has no scope " + (scope &^ onSocket).String()}
+	if c.scopes&onSocket != 0 {
+		p.Detail = "this needs a token with the scope " + (scope &^ onSocket).String() + ": [api.tokens] of the policy file, sent as Authorization: Bearer TOKEN"
+	}
+	return p
 }

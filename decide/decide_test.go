@@ -351,6 +351,38 @@ func TestSessions(t *testing.T) {
 	d.wants(d.do("op", "GET", "/v1/records?after=1", ""), 200, `"records":[`)
 }
 
+// What the API does not know is refused: a filter that is spelled wrong would show
+// everything, and a method that is not there is not a path that is not there.
+func TestStrictAddresses(t *testing.T) {
+	d := newDesk(t, nil)
+	for _, path := range []string{"/v1/records?lmit=2", "/v1/sessions/s/facts?princpal=x", "/v1/sessions?after=1", "/v1/lockdown?x=1"} {
+		d.wants(d.do("op", "GET", path, ""), 400, "unknown_parameter")
+	}
+	d.wants(d.do("anna", "GET", "/v1/grants?tools=x", ""), 400, "unknown_parameter", "tool, principal")
+	for _, text := range []string{"x", "0", "-1", "1001", "1.5"} {
+		d.wants(d.do("op", "GET", "/v1/records?limit="+text, ""), 400, "bad_limit")
+		d.wants(d.do("op", "GET", "/v1/sessions?limit="+text, ""), 400, "bad_limit")
+		d.wants(d.do("op", "GET", "/v1/sessions/s/facts?limit="+text, ""), 400, "bad_limit")
+	}
+	for range 3 {
+		d.wants(d.do("op", "POST", "/v1/calls", `{"tool":"test","args":{},"session":"s"}`), 200)
+	}
+	for path, list := range map[string]string{"/v1/records?limit=2": "records", "/v1/sessions/s/facts?limit=2": "facts"} {
+		if rows, _ := d.wants(d.do("op", "GET", path, ""), 200).get(list).([]any); len(rows) != 2 {
+			t.Errorf("%s: %v", path, rows)
+		}
+	}
+	d.wants(d.do("anna", "GET", "/v1/approvals?state=open", ""), 400, "unknown_state")
+	a := d.wants(d.do("op", "PATCH", "/v1/lockdown", ""), 405, "method_not_allowed")
+	if allow := a.header.Get("Allow"); allow != "GET, PUT, DELETE" {
+		t.Errorf("allow %q", allow)
+	}
+	d.wants(d.do("op", "GET", "/v1/nothing", ""), 404, "not_found")
+	d.wants(d.do("op", "POST", "/v1/approvals/x/approve", ""), 404, "not_found")
+	d.wants(d.do("", "GET", "/v1/records", ""), 403, "scope_missing", "[api.tokens]")
+	d.wants(d.do("agent", "GET", "/v1/records", ""), 403, "scope_missing", "the token has no scope operate")
+}
+
 // Proves S59: a lockdown over HTTP denies what comes and what waits, and is lifted by
 // operators only.
 func TestLockdown(t *testing.T) {
@@ -450,7 +482,7 @@ func TestWhoMayWhat(t *testing.T) {
 		{"op", "GET", "/metrics", 200},
 		{"agent", "GET", "/v1/openapi.yaml", 200},
 		{"agent", "GET", "/v1/nothing", 404},
-		{"agent", "DELETE", "/v1/calls", 404},
+		{"agent", "DELETE", "/v1/calls", 405},
 	} {
 		if a := d.do(c.who, c.method, c.path, `{}`); a.status != c.status {
 			t.Errorf("%s %s %s: %d, want %d: %s", c.who, c.method, c.path, a.status, c.status, a.text)
@@ -674,7 +706,11 @@ func TestContractIsComplete(t *testing.T) {
 	d.local = bare.Handler(true)
 	for _, path := range []string{"GET /v1/approvals", "GET /v1/records", "GET /v1/sessions", "POST /v1/check", "GET /metrics"} {
 		method, path, _ := strings.Cut(path, " ")
-		if a := d.do("", method, path, `{}`); a.status != 404 {
+		want := http.StatusNotFound
+		if path == "/v1/sessions" { // which can still be made
+			want = http.StatusMethodNotAllowed
+		}
+		if a := d.do("", method, path, `{}`); a.status != want {
 			t.Errorf("%s without anything behind it: %d", path, a.status)
 		}
 	}

@@ -153,7 +153,7 @@ type handler func(w http.ResponseWriter, r *http.Request, who caller) *problem
 // that only this user can open.
 func (s *Server) Handler(local bool) http.Handler {
 	mux := http.NewServeMux()
-	route := func(pattern string, scope Scope, present bool, h handler) {
+	route := func(pattern string, scope Scope, present bool, h handler, query ...string) {
 		if !present {
 			return
 		}
@@ -166,6 +166,9 @@ func (s *Server) Handler(local bool) http.Handler {
 			who, p := s.caller(r, local)
 			if p == nil {
 				p = who.may(scope)
+			}
+			if p == nil {
+				p = asks(r, query)
 			}
 			if p == nil {
 				p = h(w, r, who)
@@ -183,27 +186,27 @@ func (s *Server) Handler(local bool) http.Handler {
 	route("POST /v1/calls/{id}/result", Decide, true, s.result)
 	route("POST /v1/handoffs", Decide, true, s.handoff)
 
-	route("GET /v1/approvals", Approve, o.Queue != nil, s.questions)
+	route("GET /v1/approvals", Approve, o.Queue != nil, s.questions, "state", "session", "principal")
 	route("GET /v1/approvals/watch", Approve, o.Queue != nil, s.watch)
 	route("GET /v1/approvals/{id}", Approve, o.Queue != nil, s.question)
 	route("POST /v1/approvals/{id}", Approve, o.Queue != nil, s.reply)
-	route("GET /v1/grants", Approve, o.Queue != nil, s.grants)
+	route("GET /v1/grants", Approve, o.Queue != nil, s.grants, "all", "tool", "principal")
 	route("DELETE /v1/grants/{id}", Approve, o.Queue != nil, s.revoke)
 
 	route("POST /v1/sessions", Decide, true, s.newSession)
-	route("GET /v1/sessions", Operate, o.Sessions != nil, s.sessions)
-	route("GET /v1/sessions/{id}/facts", Operate, o.Sessions != nil, s.facts)
-	route("PUT /v1/sessions/{id}/data", Operate, o.Sessions != nil, s.setData)
-	route("POST /v1/sessions/{id}/snapshot", Operate, o.Sessions != nil, s.snapshot)
-	route("POST /v1/sessions/{id}/restore", Operate, o.Sessions != nil, s.restore)
-	route("POST /v1/sessions/{id}/reset", Operate, o.Sessions != nil, s.reset)
+	route("GET /v1/sessions", Operate, o.Sessions != nil, s.sessions, "principal", "limit")
+	route("GET /v1/sessions/{id}/facts", Operate, o.Sessions != nil, s.facts, "principal", "after", "limit")
+	route("PUT /v1/sessions/{id}/data", Operate, o.Sessions != nil, s.setData, "principal")
+	route("POST /v1/sessions/{id}/snapshot", Operate, o.Sessions != nil, s.snapshot, "principal")
+	route("POST /v1/sessions/{id}/restore", Operate, o.Sessions != nil, s.restore, "principal")
+	route("POST /v1/sessions/{id}/reset", Operate, o.Sessions != nil, s.reset, "principal")
 
 	route("GET /v1/lockdown", Operate, o.Lockdowns != nil, s.lockdown)
 	route("PUT /v1/lockdown", Operate, o.Lockdowns != nil, s.lock)
 	route("DELETE /v1/lockdown", Operate, o.Lockdowns != nil, s.lift)
 
-	route("GET /v1/records", Operate, o.Records != nil, s.records)
-	route("GET /v1/events", Operate|onSocket, o.Events != nil, s.events)
+	route("GET /v1/records", Operate, o.Records != nil, s.records, "after", "limit")
+	route("GET /v1/events", Operate|onSocket, o.Events != nil, s.events, "after", "type", "tool", "session")
 	route("GET /v1/openapi.yaml", Decide|Observe|Approve|Operate, true, s.openapi)
 	route("GET /metrics", Operate, o.Metrics != nil, func(w http.ResponseWriter, r *http.Request, _ caller) *problem {
 		o.Metrics.ServeHTTP(w, r)
@@ -215,8 +218,6 @@ func (s *Server) Handler(local bool) http.Handler {
 	}
 	mux.HandleFunc("GET /healthz", s.health)
 	mux.HandleFunc("GET /readyz", s.ready)
-	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		notFound("there is no " + r.Method + " " + r.URL.Path + "; GET /v1/openapi.yaml lists what there is").write(w)
-	})
+	mux.HandleFunc("/", nowhere(mux))
 	return mux
 }

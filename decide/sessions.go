@@ -6,7 +6,6 @@ import (
 	"errors"
 	"io"
 	"net/http"
-	"strconv"
 	"time"
 
 	"github.com/stopgate/stopgate"
@@ -22,7 +21,11 @@ func (s *Server) newSession(w http.ResponseWriter, _ *http.Request, _ caller) *p
 
 // sessions answers GET /v1/sessions.
 func (s *Server) sessions(w http.ResponseWriter, r *http.Request, _ caller) *problem {
-	list, err := s.options.Sessions.Sessions(r.Context(), stopgate.Principal(r.URL.Query().Get("principal")), maxListed)
+	most, bad := limit(r)
+	if bad != nil {
+		return bad
+	}
+	list, err := s.options.Sessions.Sessions(r.Context(), stopgate.Principal(r.URL.Query().Get("principal")), most)
 	if err != nil {
 		return unavailable("the store of sessions")
 	}
@@ -63,7 +66,11 @@ func (s *Server) facts(w http.ResponseWriter, r *http.Request, who caller) *prob
 	if bad != nil {
 		return bad
 	}
-	list, err := s.options.Sessions.Facts(r.Context(), owner(r, who), after, maxListed)
+	most, bad := limit(r)
+	if bad != nil {
+		return bad
+	}
+	list, err := s.options.Sessions.Facts(r.Context(), owner(r, who), after, most)
 	if err != nil {
 		return unavailable("the store of sessions")
 	}
@@ -72,19 +79,6 @@ func (s *Server) facts(w http.ResponseWriter, r *http.Request, who caller) *prob
 	}
 	writeJSON(w, http.StatusOK, map[string][]session.Fact{"facts": list})
 	return nil
-}
-
-// position reads ?after=.
-func position(r *http.Request) (uint64, *problem) {
-	text := r.URL.Query().Get("after")
-	if text == "" {
-		return 0, nil
-	}
-	n, err := strconv.ParseUint(text, 10, 63)
-	if err != nil {
-		return 0, badRequest("bad_position", "after must be a position, a number")
-	}
-	return n, nil
 }
 
 // setData answers PUT /v1/sessions/{id}/data: the session's data becomes the body.
@@ -151,7 +145,11 @@ func (s *Server) records(w http.ResponseWriter, r *http.Request, _ caller) *prob
 	if bad != nil {
 		return bad
 	}
-	rows, err := s.options.Records.Rows(r.Context(), int64(after), maxListed)
+	most, bad := limit(r)
+	if bad != nil {
+		return bad
+	}
+	rows, err := s.options.Records.Rows(r.Context(), int64(after), most)
 	if err != nil {
 		return unavailable("the records")
 	}

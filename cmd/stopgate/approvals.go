@@ -20,23 +20,27 @@ import (
 )
 
 func newApprovals(s streams) *cobra.Command {
-	cmd := group("approvals", "see and answer what calls wait for")
-	cmd.AddCommand(newApprovalsList(s), newApprovalsShow(s), newApprovalsWatch(), newApprovalsAnswer(s))
+	cmd := group("approvals", "see and answer what calls wait for", newApprovalsList(s))
+	cmd.AddCommand(newApprovalsShow(s), newApprovalsWatch(), newApprovalsAnswer(s))
 	return cmd
 }
 
-// group is a command that only has others.
-func group(use, short string) *cobra.Command {
-	return &cobra.Command{
+// group is a command that has others. Without a word after it, it lists, as one of them.
+func group(use, short string, list *cobra.Command) *cobra.Command {
+	cmd := &cobra.Command{
 		Use: use, Short: short,
+		Long: "Without a command, " + use + " lists, as '" + use + " list' does.",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				return unknownCommand(cmd, args[0])
 			}
 			return nil
 		},
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		RunE: list.RunE,
 	}
+	cmd.Flags().AddFlagSet(list.Flags())
+	cmd.AddCommand(list)
+	return cmd
 }
 
 // deskFlags find the store with the questions.

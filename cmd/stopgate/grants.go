@@ -13,8 +13,8 @@ import (
 )
 
 func newGrants(s streams) *cobra.Command {
-	cmd := group("grants", "see and take back what was answered for the future")
-	cmd.AddCommand(newGrantsList(s), newGrantsRevoke(s))
+	cmd := group("grants", "see and take back what was answered for the future", newGrantsList(s))
+	cmd.AddCommand(newGrantsRevoke(s))
 	return cmd
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -79,7 +80,7 @@ func (f *listFlags) add(cmd *cobra.Command) {
 	flags.StringSliceVar(&f.modes, "mode", nil, "decisions of a `MODE`: unattended, ask, edit, skip, deny")
 	flags.StringSliceVar(&f.codes, "code", nil, "rows with a reason `CODE`")
 	flags.StringSliceVar(&f.status, "status", nil, "decisions that ended so: allowed, denied, skipped, cancelled, truncated, edited, observed")
-	flags.StringSliceVar(&f.events, "event", nil, "event rows of a `NAME`: asked, result, gap, ...")
+	flags.StringSliceVar(&f.events, "event", nil, "event rows of a `NAME`: asked, result, stopped, gap, ...")
 	flags.StringVar(&f.since, "since", "", "rows from a `TIME` on: 2026-11-21, 2026-11-21T10:00:00Z, or a span back from now: 90m, 24h, 7d")
 	flags.StringVar(&f.until, "until", "", "rows before a `TIME`")
 	flags.BoolVar(&f.decisions, "decisions", false, "leave out event rows")
@@ -107,11 +108,16 @@ func (f *listFlags) filter(now time.Time) (r records.Filter, err error) {
 	for _, c := range f.codes {
 		r.Codes = append(r.Codes, stopgate.Code(c))
 	}
-	for _, v := range f.status {
-		r.Status = append(r.Status, stopgate.RecordStatus(v))
+	if r.Status, err = known("--status", f.status, rowStatuses); err != nil {
+		return r, err
 	}
-	for _, v := range f.events {
-		r.Events = append(r.Events, stopgate.AuditEvent(v))
+	if r.Events, err = known("--event", f.events, rowEvents); err != nil {
+		return r, err
+	}
+	if f.surface != "" {
+		if _, err = known("--surface", []string{f.surface}, rowSurfaces); err != nil {
+			return r, err
+		}
 	}
 	if r.Since, err = parseTime(f.since, now); err != nil {
 		return r, usagef("--since: %w", err)
@@ -123,6 +129,38 @@ func (f *listFlags) filter(now time.Time) (r records.Filter, err error) {
 		return r, usagef("--last counts rows, not %d", f.last)
 	}
 	return r, nil
+}
+
+// What rows are told apart by.
+var (
+	rowStatuses = []stopgate.RecordStatus{
+		stopgate.StatusAllowed, stopgate.StatusDenied, stopgate.StatusSkipped, stopgate.StatusCancelled, stopgate.StatusTruncated,
+		stopgate.StatusEdited, stopgate.StatusObserved,
+	}
+	rowEvents = []stopgate.AuditEvent{
+		stopgate.AuditAsked, stopgate.AuditAnswered, stopgate.AuditResult, stopgate.AuditReleaseFailed, stopgate.AuditReload,
+		stopgate.AuditSnapshot, stopgate.AuditRestored, stopgate.AuditReconciled, stopgate.AuditLockdown, stopgate.AuditLifted,
+		stopgate.AuditStopped, stopgate.AuditNotEvaluated, stopgate.AuditUnmatchedResult, stopgate.AuditGap, stopgate.AuditTornTail,
+		stopgate.AuditCheckpoint,
+	}
+	rowSurfaces = []stopgate.Surface{
+		stopgate.SurfaceGateway, stopgate.SurfaceHook, stopgate.SurfaceMCP, stopgate.SurfaceAgent, stopgate.SurfaceDecide, stopgate.SurfaceLibrary,
+	}
+)
+
+// known reads the words of a flag: one that is spelled wrong would find nothing.
+func known[T ~string](flag string, words []string, list []T) (some []T, err error) {
+	for _, w := range words {
+		if !slices.Contains(list, T(w)) {
+			var names []string
+			for _, v := range list {
+				names = append(names, string(v))
+			}
+			return nil, usagef("%s: there is no %q; there are %s", flag, w, strings.Join(names, ", "))
+		}
+		some = append(some, T(w))
+	}
+	return some, nil
 }
 
 // parseTime reads a day, a time, or a span back from now. "" is the zero time.

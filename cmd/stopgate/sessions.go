@@ -18,18 +18,8 @@ import (
 )
 
 func newSessions(s streams) *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "sessions",
-		Short: "look at sessions and their facts",
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return unknownCommand(cmd, args[0])
-			}
-			return nil
-		},
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
-	cmd.AddCommand(newSessionsList(s), newSessionsShow(s), newSessionsReset(s), newSessionsReconcile(s))
+	cmd := group("sessions", "look at sessions and their facts", newSessionsList(s))
+	cmd.AddCommand(newSessionsShow(s), newSessionsReset(s), newSessionsReconcile(s))
 	return cmd
 }
 
