@@ -213,7 +213,8 @@ func TestOverload(t *testing.T) {
 	}
 }
 
-// Proves WIRE 9.5: at shutdown exchanges may finish; what does not finish ends
+// Proves WIRE 9.5: at shutdown new requests are told to come back later and the gateway
+// is not ready; exchanges may finish; what does not finish ends
 // with an error event, and nothing is left behind.
 func TestDrainAtShutdown(t *testing.T) {
 	for _, finishes := range []bool{true, false} {
@@ -230,7 +231,11 @@ func TestDrainAtShutdown(t *testing.T) {
 				case <-r.Context().Done():
 				}
 				io.WriteString(w, chatEvent(`{}`, `"tool_calls"`)+chatDone)
-			}), func(o *gateway.Options) { o.Settings.Timeouts.Drain = 200 * time.Millisecond })
+			}), func(o *gateway.Options) {
+				if o.Settings.Timeouts.Drain = time.Second; finishes {
+					o.Settings.Timeouts.Drain = time.Minute
+				}
+			})
 			ln, err := net.Listen("tcp", "127.0.0.1:0")
 			if err != nil {
 				t.Fatal(err)
@@ -246,6 +251,12 @@ func TestDrainAtShutdown(t *testing.T) {
 			time.Sleep(20 * time.Millisecond)
 			if a := r.gw; a.Stats().Exchanges != 1 {
 				t.Error("the exchange was dropped")
+			}
+			if a := r.send("GET", "/readyz", "", nil); a.status != 503 || !strings.Contains(a.body, `"draining"`) {
+				t.Errorf("not ready: %d %s", a.status, a.body)
+			}
+			if a := r.post(chatPath, chatRequest(true)); a.status != 503 || a.header.Get("Retry-After") == "" {
+				t.Errorf("a new request: %d %s", a.status, a.body)
 			}
 			if finishes {
 				close(release)

@@ -39,10 +39,9 @@ func (g *Gateway) Serve(ctx context.Context, ln net.Listener) error {
 		return err
 	case <-ctx.Done():
 	}
-	g.draining.Store(true)
 	limit := g.conf.Load().settings.Timeouts.Drain
 	g.log.Info("draining", "exchanges", g.exchanges.Load(), "limit", limit)
-	err := shutdown(srv, limit)
+	err := shutdown(srv, g.drain(srv, limit))
 	g.Close()
 	if err != nil {
 		err = shutdown(srv, lastWords)
@@ -52,6 +51,23 @@ func (g *Gateway) Serve(ctx context.Context, ln net.Listener) error {
 	}
 	<-failed // Serve returned when the listener was closed
 	return err
+}
+
+// often is how often a drain looks whether it is over.
+const often = 10 * time.Millisecond
+
+// drain waits until no exchange is left, while new ones are told to come back later, and
+// returns what is left of the limit.
+func (g *Gateway) drain(srv *http.Server, limit time.Duration) time.Duration {
+	until := time.Now().Add(limit)
+	g.draining.Store(true)
+	srv.SetKeepAlivesEnabled(false)
+	ticker := time.NewTicker(often)
+	defer ticker.Stop()
+	for g.exchanges.Load() > 0 && time.Now().Before(until) {
+		<-ticker.C
+	}
+	return max(time.Until(until), often)
 }
 
 func shutdown(srv *http.Server, limit time.Duration) error {
