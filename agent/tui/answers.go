@@ -234,7 +234,7 @@ func (s *Session) edit() {
 	}
 	before, file := v.Result, "result.txt"
 	if !v.OfResult {
-		before, file = Pretty(v.Args), "arguments.json"
+		before, file = laid(v.Args), "arguments.json"
 	}
 	text := before
 	if s.draft != "" {

@@ -6,9 +6,9 @@ import (
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
-// Pretty lays a JSON text out for people to edit: a member or an element on each line,
+// laid lays a JSON text out for people to edit: a member or an element on each line,
 // everything else as it is.
-func Pretty(text string) string {
+func laid(text string) string {
 	v, err := jsonstream.Parse([]byte(text), jsonstream.Options{})
 	if err != nil {
 		return text

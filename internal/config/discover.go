@@ -81,17 +81,6 @@ func (s Set) Text(name string) []byte {
 	return nil
 }
 
-// Untrusted lists the project files whose permissions do not count.
-func (s Set) Untrusted() []File {
-	var files []File
-	for _, f := range s.Files {
-		if !f.Trusted {
-			files = append(files, f)
-		}
-	}
-	return files
-}
-
 // Where says where to look. Empty directories are not looked at.
 type Where struct {
 	// Policy are files named on the command line. If there are any, nothing else

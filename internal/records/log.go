@@ -88,9 +88,6 @@ func (l *Log) Close() error {
 // Path is where the log is.
 func (l *Log) Path() string { return l.path }
 
-// Database is the store's file, nil for a file of JSON lines.
-func (l *Log) Database() *database.DB { return l.db }
-
 // Lines calls f with the sealed lines behind a number, oldest first, without their
 // line ends, until f returns false. The line is f's.
 func (l *Log) Lines(ctx context.Context, after int64, session stopgate.SessionID, f func(line []byte) bool) error {

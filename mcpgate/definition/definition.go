@@ -76,7 +76,7 @@ func Hiding(v jsonstream.Value, shown func(v jsonstream.Value, text string)) (hi
 	case jsonstream.Object:
 		for key, value := range v.Members() {
 			if value.Kind() == jsonstream.String && (key.IsText("description") || key.IsText("title")) {
-				if text, n := Show(value.Text()); n > 0 {
+				if text, n := show(value.Text()); n > 0 {
 					hidden += n
 					shown(value, text)
 				}
@@ -92,8 +92,8 @@ func Hiding(v jsonstream.Value, shown func(v jsonstream.Value, text string)) (hi
 	return hidden
 }
 
-// Show writes what nobody sees as escapes and counts it. Lines and tabs stay.
-func Show(text string) (shown string, hidden int) {
+// show writes what nobody sees as escapes and counts it. Lines and tabs stay.
+func show(text string) (shown string, hidden int) {
 	var out []byte
 	for _, r := range text {
 		if r != '\n' && r != '\t' && visible.Hidden(r) {

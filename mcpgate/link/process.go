@@ -203,7 +203,7 @@ func (p *Process) claim(id jsonrpc.ID) *waiting {
 // belongs finds the request that a message names: by its progress token or, for a
 // subscription, by the request's id. Our tokens are our ids.
 func (p *Process) belongs(m *jsonrpc.Message) func(*jsonrpc.Message) {
-	id := Named(m)
+	id := named(m)
 	if id == "" {
 		return nil
 	}
@@ -215,9 +215,9 @@ func (p *Process) belongs(m *jsonrpc.Message) func(*jsonrpc.Message) {
 	return nil
 }
 
-// Named is the request that a message of a server says it belongs to, "" if it does
+// named is the request that a message of a server says it belongs to, "" if it does
 // not say.
-func Named(m *jsonrpc.Message) jsonrpc.ID {
+func named(m *jsonrpc.Message) jsonrpc.ID {
 	if m.Method == "notifications/progress" {
 		if token, ok := m.Params.Get("progressToken"); ok {
 			return jsonrpc.Literal(token)

@@ -32,8 +32,8 @@ func Entry(id string) approve.Entry {
 	}
 }
 
-// Grant is a grant with everything set.
-func Grant(id string) approve.Grant {
+// grant is a grant with everything set.
+func grant(id string) approve.Grant {
 	return approve.Grant{
 		ID: id, Principal: "anna", Session: "s1", Tool: "deploy", Definition: "d", Code: stopgate.CodeRuleMatched, Rule: "r",
 		Values: []approve.Value{{Pointer: "/path", How: approve.Below, Text: "src"}}, By: "anna", Made: start, Expires: start.Add(time.Hour), Limit: 2,
@@ -179,7 +179,7 @@ func Test(t *testing.T, open func(t *testing.T) approve.Store, reopen func(t *te
 		}
 	})
 	t.Run("keeps, uses and ends grants", func(t *testing.T) {
-		s, want := open(t), Grant("g")
+		s, want := open(t), grant("g")
 		if err := s.AddGrant(t.Context(), want); err != nil {
 			t.Fatal(err)
 		}
@@ -237,7 +237,7 @@ func Test(t *testing.T, open func(t *testing.T) approve.Store, reopen func(t *te
 		b := Entry("b")
 		b.Expires = start.Add(2 * time.Hour)
 		add(t, s, b)
-		if err := s.AddGrant(t.Context(), Grant("g")); err != nil {
+		if err := s.AddGrant(t.Context(), grant("g")); err != nil {
 			t.Fatal(err)
 		}
 		n, err := s.Prune(t.Context(), start.Add(90*time.Minute))

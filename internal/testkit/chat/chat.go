@@ -65,7 +65,6 @@ type Rig struct {
 	calls   map[int]agent.Call
 	history []agent.Call
 	text    strings.Builder
-	notices []string
 }
 
 // Ask is the policy that asks about everything but looking, and refuses secrets.
@@ -162,13 +161,6 @@ func (r *Rig) Call(n int) agent.Call {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.calls[n]
-}
-
-// Notices are what a person was told.
-func (r *Rig) Notices() []string {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return append([]string(nil), r.notices...)
 }
 
 // Text is what the model said.

@@ -71,7 +71,7 @@ func (w watcher) Thinking(string) {}
 
 func (w watcher) Text(piece string) { w.lock(func() { w.r.text.WriteString(piece) }) }
 
-func (w watcher) Notice(text string) { w.lock(func() { w.r.notices = append(w.r.notices, text) }) }
+func (w watcher) Notice(string) {}
 
 func (w watcher) Call(c agent.Call) {
 	w.lock(func() { w.r.calls[c.Number] = c; w.r.history = append(w.r.history, c) })
