@@ -3,27 +3,35 @@ package database
 import (
 	"math/bits"
 	"strings"
+	"sync/atomic"
 )
 
 // maxTogether is how many rows one statement writes at most.
-const maxTogether = 32
+const maxTogether = 32 // 1 << 5
 
 // Insert is a statement that writes rows into a table, many at once: most of what a
 // small row costs is the statement around it.
 type Insert struct {
-	width   int      // arguments of a row
-	queries []string // for 1, 2, 4 ... rows
+	width      int // arguments of a row
+	text, tail string
+	queries    [6]atomic.Pointer[string] // for 1, 2, 4 ... rows, made when they are needed
 }
 
 // NewInsert makes the statement for rows of so many arguments. The text is
 // "INSERT INTO table(columns)", the tail what stands behind the values.
 func NewInsert(text string, width int, tail string) *Insert {
-	row := "(?" + strings.Repeat(", ?", width-1) + ")"
-	in := &Insert{width: width}
-	for n := 1; n <= maxTogether; n *= 2 {
-		in.queries = append(in.queries, text+" VALUES"+row+strings.Repeat(", "+row, n-1)+" "+tail)
+	return &Insert{width: width, text: text, tail: tail}
+}
+
+// query is the statement for 1<<size rows.
+func (in *Insert) query(size int) string {
+	if q := in.queries[size].Load(); q != nil {
+		return *q
 	}
-	return in
+	row := "(?" + strings.Repeat(", ?", in.width-1) + ")"
+	q := in.text + " VALUES" + row + strings.Repeat(", "+row, 1<<size-1) + " " + in.tail
+	in.queries[size].Store(&q)
+	return q
 }
 
 // Insert writes the rows whose arguments follow each other.
@@ -31,7 +39,7 @@ func (tx *Tx) Insert(in *Insert, args []any) error {
 	for len(args) > 0 {
 		size := bits.Len(uint(min(len(args)/in.width, maxTogether))) - 1
 		n := in.width << size
-		if _, err := tx.Exec(in.queries[size], args[:n]...); err != nil {
+		if _, err := tx.Exec(in.query(size), args[:n]...); err != nil {
 			return err
 		}
 		args = args[n:]

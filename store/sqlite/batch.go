@@ -3,6 +3,7 @@ package sqlite
 import (
 	"encoding/json"
 	"strings"
+	"sync"
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/database"
@@ -124,13 +125,13 @@ const maxRooms = 64
 
 // queries have room for some keys. The numbers of rooms are powers of two, so that
 // there are few statements to prepare.
-var queries = func() map[int]string {
+var queries = sync.OnceValue(func() map[int]string {
 	m := map[int]string{}
 	for rooms := 1; rooms <= maxRooms; rooms *= 2 {
 		m[rooms] = "SELECT key, cell FROM cells WHERE owner = ? AND key IN (?" + strings.Repeat(", ?", rooms-1) + ")"
 	}
 	return m
-}()
+})
 
 // fill reads what of one owner's cells was not read yet.
 func (b *batch) fill(owner int64, scope session.Scope, keys []session.Key, into cells) error {
@@ -163,7 +164,7 @@ func (b *batch) read(args []any, byText map[string]session.Key, into cells) erro
 	for len(args) <= rooms {
 		args = append(args, nil)
 	}
-	rows, err := b.tx.Query(queries[rooms], args...)
+	rows, err := b.tx.Query(queries()[rooms], args...)
 	if err != nil {
 		return err
 	}
