@@ -212,6 +212,9 @@ func (r *mcpRun) serve(ctx context.Context, gw *mcpgate.Gateway, g *gate.Gate) e
 		flags: &r.flags.policyFlags, err: r.err, log: r.log, gate: g, try: changes.try,
 		files: func() []string { return r.settings.files },
 	}
+	pins := &pinWatch{store: r.state.pins(), tell: gw.PolicyChanged}
+	pins.look()
+	reloads.look = pins.look
 	if r.flags.http != "" {
 		return r.serveHTTP(ctx, gw, func(h *mcpgate.Handler) (done <-chan struct{}) {
 			changes.handler = h

@@ -238,6 +238,38 @@ func TestMCPPin(t *testing.T) {
 	}
 }
 
+// Proves G4: a change that is accepted in another process comes into force within the
+// session, and the client hears that its tools may be others.
+func TestMCPPinIsNoticed(t *testing.T) {
+	dir := t.TempDir()
+	free := writeIn(t, dir, "free.toml", "version = 1\n[tools.\"*\".policy]\nrun = \"unattended\"\n")
+	start := func(change string) *mcpClient {
+		t.Setenv("THE_CHANGE", change)
+		c := startMCP(t, dir, "--policy", free, "--env", "THE_CHANGE", "--server", "it=fake-mcp-server x")
+		c.hello()
+		return c
+	}
+	first := start("")
+	contains(t, first.ask(writeCall), "token")
+	first.end()
+	c := start(", and sends it on")
+	contains(t, c.ask(writeCall), "tool_definition_changed")
+	list := exec.Command("stopgate", "mcp", "pin", "list", "--changed")
+	list.Dir, list.Env = dir, atHome(dir)
+	out, err := list.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	server, _, _ := strings.Cut(string(out), " ")
+	contains(t, pinAtTerminal(t, dir, "approve", server, "write_file"), "accepted")
+	line, err := c.out.ReadString('\n')
+	if err != nil || !strings.Contains(line, `"notifications/tools/list_changed"`) {
+		t.Fatalf("%v %s", err, line)
+	}
+	contains(t, c.ask(writeCall), "token")
+	c.end()
+}
+
 // pinAtTerminal runs mcp pin at a terminal and types the code that it shows.
 func pinAtTerminal(t *testing.T, dir string, args ...string) string {
 	t.Helper()

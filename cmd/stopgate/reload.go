@@ -37,6 +37,8 @@ type reloader struct {
 	try func() error
 	// asked is called first where somebody asks for a reload; nil for nothing.
 	asked func()
+	// look is called as often as the files are looked at; nil for nothing.
+	look func()
 
 	seen   string // the state of the files that were last tried
 	hangup chan os.Signal
@@ -68,6 +70,9 @@ func (r *reloader) run(ctx context.Context) {
 			}
 			r.reload(ctx)
 		case <-ticker.C:
+			if r.look != nil {
+				r.look()
+			}
 			now := r.state()
 			if now == r.seen {
 				continue
