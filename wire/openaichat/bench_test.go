@@ -1,30 +1,17 @@
 package openaichat_test
 
 import (
-	"fmt"
-	"strings"
 	"testing"
 
-	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/testkit/codec"
 	"github.com/stopgate/stopgate/jsonstream"
 	"github.com/stopgate/stopgate/wire"
 	"github.com/stopgate/stopgate/wire/openaichat"
-	"github.com/stopgate/stopgate/wire/sse"
 )
-
-// source is text like the files that coding agents write: lines, quotes, tabs
-// and now and then something that is not ASCII.
-func source(size int) string {
-	var b strings.Builder
-	for i := 0; b.Len() < size; i++ {
-		fmt.Fprintf(&b, "func step%d(in map[string]int) error {\n\tif in[\"größe\"] > %d {\n\t\treturn fmt.Errorf(\"step %%d: %%w\", %d, err)\n\t}\n\treturn nil\n}\n\n", i, i*7, i)
-	}
-	return b.String()
-}
 
 // callStream is one call whose arguments arrive in pieces of about 18 bytes.
 func callStream(size int) (stream []byte, events int) {
-	args := `{"path":"src/a.go","content":` + string(jsonstream.AppendQuote(nil, source(size))) + `}`
+	args := `{"path":"src/a.go","content":` + string(jsonstream.AppendQuote(nil, codec.Source(size))) + `}`
 	chunk := func(delta, finish string) {
 		stream = append(stream, `data: {"id":"chatcmpl-BxYz0123456789abcdefghij","object":"chat.completion.chunk","created":1743088977,"model":"gpt-4.1-2025-04-14","service_tier":"default","system_fingerprint":"fp_b3d9f7a1c2","choices":[{"index":0,"delta":`...)
 		stream = append(stream, delta...)
@@ -46,7 +33,7 @@ func callStream(size int) (stream []byte, events int) {
 
 // textStream is an answer without calls.
 func textStream(size int) (stream []byte, events int) {
-	for text := source(size); len(text) > 0; {
+	for text := codec.Source(size); len(text) > 0; {
 		n := min(len(text), 18)
 		for n < len(text) && text[n]&0xC0 == 0x80 {
 			n++
@@ -60,68 +47,12 @@ func textStream(size int) (stream []byte, events int) {
 	return append(stream, "data: [DONE]\n\n"...), events + 1
 }
 
-// keeper collects arguments as cheaply as a sink can, so that the benchmark
-// measures the codec.
-type keeper struct{ args []byte }
-
-func (k *keeper) Event(e *stopgate.Event) {
-	if e.Kind == stopgate.CallArguments {
-		k.args = append(k.args, e.Args...)
-	}
-}
-
-func pump(b *testing.B, st wire.Stream, d *sse.Decoder, sink *keeper, stream, out []byte) []byte {
-	var ev sse.Event
-	outcome := []wire.Release{{Allowed: true}}
-	discard := func([]byte) error { return nil }
-	for len(stream) > 0 {
-		n := copy(d.Space(), stream)
-		d.Filled(n)
-		stream = stream[n:]
-		out = out[:0]
-		for {
-			ok, err := d.Next(&ev)
-			if err != nil {
-				b.Fatal(err)
-			}
-			if !ok {
-				break
-			}
-			var need wire.Need
-			out, need, err = st.Event(out, &ev)
-			if err != nil {
-				b.Fatal(err)
-			}
-			if need == wire.Resolve {
-				outcome[0].Args = sink.args
-				if out, err = st.Release(out, outcome, discard); err != nil {
-					b.Fatal(err)
-				}
-			}
-		}
-	}
-	return out
-}
-
 func benchmark(b *testing.B, stream []byte, events int) {
 	req, err := openaichat.Dialect{}.Request([]byte(`{"model":"m","stream":true,"tools":[{"type":"function","function":{"name":"a"}}]}`))
 	if err != nil {
 		b.Fatal(err)
 	}
-	sink := &keeper{args: make([]byte, 0, 128<<10)}
-	buf, out := make([]byte, 8<<10), make([]byte, 0, 64<<10)
-	d := sse.NewDecoder(buf, sse.Limits{})
-	b.SetBytes(int64(len(stream)))
-	b.ReportAllocs()
-	for b.Loop() {
-		sink.args = sink.args[:0]
-		d.Reset(buf, sse.Limits{})
-		st := openaichat.Dialect{}.Stream(req, sink, wire.Options{})
-		out = pump(b, st, d, sink, stream, out)
-	}
-	perEvent := float64(b.Elapsed().Nanoseconds()) / float64(b.N) / float64(events)
-	b.ReportMetric(perEvent, "ns/event")
-	b.ReportMetric(1e9/perEvent, "events/s")
+	codec.BenchStream(b, func(sink *codec.Keeper) wire.Stream { return openaichat.Dialect{}.Stream(req, sink, wire.Options{}) }, stream, events)
 }
 
 // One stream per operation: decoded, held and written again.
@@ -139,45 +70,11 @@ func BenchmarkText64KiB(b *testing.B) {
 // The framing alone, to see what the codec adds.
 func BenchmarkFraming64KiB(b *testing.B) {
 	stream, events := callStream(64 << 10)
-	buf := make([]byte, 8<<10)
-	d := sse.NewDecoder(buf, sse.Limits{})
-	var ev sse.Event
-	b.SetBytes(int64(len(stream)))
-	b.ReportAllocs()
-	for b.Loop() {
-		d.Reset(buf, sse.Limits{})
-		for rest := stream; len(rest) > 0; {
-			n := copy(d.Space(), rest)
-			d.Filled(n)
-			rest = rest[n:]
-			for {
-				if ok, _ := d.Next(&ev); !ok {
-					break
-				}
-			}
-		}
-	}
-	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(events), "ns/event")
+	codec.BenchFraming(b, stream, events)
 }
 
 // The strict scan of every event, the part that is not ours.
 func BenchmarkScanEvents64KiB(b *testing.B) {
 	stream, events := callStream(64 << 10)
-	var texts [][]byte
-	for _, line := range strings.Split(string(stream), "\n") {
-		if data, ok := strings.CutPrefix(line, "data: {"); ok {
-			texts = append(texts, []byte("{"+data))
-		}
-	}
-	var doc jsonstream.Document
-	o := wire.EnvelopeOptions(32 << 20)
-	b.ReportAllocs()
-	for b.Loop() {
-		for _, text := range texts {
-			if err := doc.Scan(text, o); err != nil {
-				b.Fatal(err)
-			}
-		}
-	}
-	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(events), "ns/event")
+	codec.BenchScan(b, stream, events)
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/testkit/codec"
 	"github.com/stopgate/stopgate/internal/testkit/property"
 	"github.com/stopgate/stopgate/jsonstream"
 	"github.com/stopgate/stopgate/wire"
@@ -663,7 +664,7 @@ func TestI24Anything(t *testing.T) {
 
 // Proves DESIGN 8: after a call has begun, its events cost no allocation.
 func TestNoAllocationPerEvent(t *testing.T) {
-	sink := &keeper{args: make([]byte, 0, 1<<20)}
+	sink := &codec.Keeper{Args: make([]byte, 0, 1<<20)}
 	st := openaichat.Dialect{}.Stream(request(t, ""), sink, wire.Options{})
 	d := sse.NewDecoder(nil, sse.Limits{})
 	var ev sse.Event
