@@ -131,25 +131,47 @@ func (w *Word) part(from, to int) *Word {
 var uploaders = set("curl http https xh httpie")
 
 // attached yields files that a program finds inside a word: @FILE, NAME=@FILE;type=x,
-// NAME=<FILE, and what git has stored of a FILE, REVISION:FILE.
+// NAME=<FILE,FILE, and what git has stored of a FILE, REVISION:FILE or :2:FILE.
 func attached(program string, w *Word, yield func(path *Word, use Use, redirected bool) bool) bool {
-	for at, c := range w.Text {
-		begins := false
-		switch c {
-		case '@', '<':
-			begins = at == 0 || uploaders()[program]
-		case ':':
-			begins = program == "git"
+	text := w.Text
+	from := func(at int) bool {
+		if at <= 0 || at >= len(text) {
+			return true
 		}
-		if !begins || at+1 == len(w.Text) {
-			continue
-		}
-		if !yield(w.part(at+1, len(w.Text)), Reads, false) {
+		if !yield(w.part(at, len(text)), Reads, false) {
 			return false
 		}
-		if end := bytes.IndexAny(w.Text[at+1:], ";,"); end > 0 && !yield(w.part(at+1, at+1+end), Reads, false) {
+		if bytes.IndexAny(text[at:], ";,") < 0 {
+			return true
+		}
+		for name := range bytes.FieldsFuncSeq(text[at:], func(r rune) bool { return r == ';' || r == ',' }) {
+			if !yield(&Word{Text: name, Literal: w.Literal, Quoted: w.Quoted, Glob: w.Glob}, Reads, false) {
+				return false
+			}
+		}
+		return true
+	}
+	switch {
+	case program == "git":
+		at := 0
+		for range 3 {
+			next := bytes.IndexByte(text[at:], ':')
+			if next < 0 {
+				break
+			}
+			if at += next + 1; !from(at) {
+				return false
+			}
+		}
+	case uploaders()[program]:
+		if !from(bytes.IndexByte(text, '@') + 1) {
 			return false
 		}
+		if at := bytes.IndexByte(text, '='); at >= 0 && at+1 < len(text) && (text[at+1] == '@' || text[at+1] == '<') {
+			return from(at + 2)
+		}
+	case text[0] == '@':
+		return from(1)
 	}
 	return true
 }
@@ -159,13 +181,18 @@ func attached(program string, w *Word, yield func(path *Word, use Use, redirecte
 func scriptPaths(program string, w *Word, yield func(path *Word, use Use, redirected bool) bool) bool {
 	switch program {
 	case "sed", "gsed":
+		seen := 0
 		for at, c := range w.Text {
 			if bytes.IndexByte([]byte("rRwW"), c) < 0 || at > 0 && isLetter(w.Text[at-1]) {
 				continue
 			}
-			name, _, _ := bytes.Cut(w.Text[at+1:], []byte("\n"))
+			name, _, _ := bytes.Cut(w.Text[at+1:min(len(w.Text), at+1+maxName)], []byte("\n"))
 			name = bytes.TrimSpace(name)
-			for _, text := range [][]byte{name, bytes.TrimRight(name, " ;}")} {
+			word, _, blank := bytes.Cut(name, []byte(" "))
+			if seen++; !blank || seen > maxNames {
+				name = nil // nothing but the word
+			}
+			for _, text := range [][]byte{word, bytes.TrimRight(word, ";}"), name, bytes.TrimRight(name, " ;}")} {
 				if len(text) > 0 && !yield(&Word{Text: text, Literal: w.Literal, Quoted: true}, Reads|Writes, false) {
 					return false
 				}
@@ -191,6 +218,11 @@ func odd(parts [][]byte) iter.Seq[[]byte] {
 		}
 	}
 }
+
+const (
+	maxName  = 4096 // bytes beyond which a text names no file
+	maxNames = 256  // names with blanks that one script is asked for
+)
 
 // longestCluster is the number of letters of one word that are taken for options.
 const longestCluster = 12

@@ -172,9 +172,9 @@ func (l *Line) split(i, at, depth int) {
 	} else if len(text) > 0 && text[0] == '-' {
 		text = text[bytes.IndexByte(text, 'S')+1:]
 	}
-	text = bytes.ReplaceAll(text, []byte(`\_`), []byte(" "))
+	text = bytes.ReplaceAll(text, []byte(`\_`), []byte(" ")) // a text of our own
 	for _, w := range c.Words[at+1:] {
-		text = append(append(text[:len(text):len(text)], ' '), w.Text...)
+		text = append(append(text, ' '), w.Text...)
 	}
 	l.read(text, parent{i, at, len(c.Words)}, depth)
 	l.unclear(i)

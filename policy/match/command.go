@@ -282,13 +282,8 @@ func (t *commandTest) suspects(l *shell.Line, i int) bool {
 		if (behind || command) && begins(words[k:]) {
 			return true
 		}
-		for at, b := range w.Text {
-			if b != '=' || at+1 == len(w.Text) {
-				continue
-			}
-			if begins(valueWords(w.Text[at+1:], w.Literal, words[k+1:min(len(words), k+1+maxValueWords)])) {
-				return true
-			}
+		if bytes.IndexByte(w.Text, '=') >= 0 && t.values(w, words[k+1:min(len(words), k+1+maxValueWords)], begins) {
+			return true
 		}
 		name := shell.Base(w.Text)
 		behind = behind || command && shell.Wrapper(name) || program != nil && shell.RunsBehind(program, w.Text)
@@ -300,23 +295,36 @@ func (t *commandTest) suspects(l *shell.Line, i int) bool {
 	return false
 }
 
-// valueWords are the words of a value that may be a command line, and those behind it.
-func valueWords(text []byte, literal bool, behind []shell.Word) []shell.Word {
-	list := make([]shell.Word, 0, 1+len(behind))
-	if bytes.IndexByte(text, ' ') <= 0 {
-		list = append(list, shell.Word{Text: text, Literal: literal})
-	} else {
-		for f := range bytes.FieldsSeq(text) {
-			list = append(list, shell.Word{Text: bytes.Trim(f, "'\""), Literal: literal})
-			if len(list) == maxValueWords {
-				break
+// values reports that what stands behind some = of a word may begin a command: the value
+// by itself, or, where it has blanks, as a command line.
+func (t *commandTest) values(w *shell.Word, behind []shell.Word, begins func([]shell.Word) bool) bool {
+	var list []shell.Word
+	for f := range bytes.FieldsFuncSeq(w.Text, func(r rune) bool { return r == ' ' }) {
+		list = append(list, shell.Word{Text: bytes.Trim(f, `'"`), Literal: w.Literal})
+	}
+	if len(list) == 1 {
+		list[0].Text = w.Text
+	}
+	list = append(list, behind...)
+	line := make([]shell.Word, 0, maxValueWords+1)
+	for i, f := range list[:len(list)-len(behind)] {
+		for at, b := range f.Text {
+			if b != '=' || at+1 == len(f.Text) {
+				continue
+			}
+			line = append(line[:0], shell.Word{Text: f.Text[at+1:], Literal: w.Literal})
+			line = append(line, list[i+1:min(len(list), i+1+maxValueWords)]...)
+			if begins(line) {
+				return true
 			}
 		}
 	}
-	return append(list, behind...)
+	return false
 }
 
 const (
+	// maxProgram is the length in bytes beyond which a word names no program on any system.
+	maxProgram = 8 << 10
 	// maxBeginnings is from how many places of one command a text is judged that is
 	// not compared by words; a command with more of them is suspect as it is.
 	maxBeginnings = 256
@@ -383,6 +391,9 @@ func appendWords(dst []byte, words []shell.Word) []byte {
 // sameProgram compares the word that names a program: also by its last component,
 // without case, as some file systems do, and by what its wildcards may mean.
 func sameProgram(w *shell.Word, name string) bool {
+	if len(w.Text) > maxProgram {
+		return false
+	}
 	base := shell.Base(w.Text)
 	if equalFold(w.Text, name) || equalFold(base, name) || len(base) == len(name)+len(".exe") && equalFold(base, name+".exe") {
 		return true

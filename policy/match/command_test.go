@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/stopgate/stopgate/policy/match"
+	"github.com/stopgate/stopgate/schema"
 )
 
 // The classes of THREATS E are judged conservatively: what is not one
@@ -224,4 +225,20 @@ func FuzzCommand(f *testing.F) {
 			t.Errorf("%q is granted", line)
 		}
 	})
+}
+
+// Proves D5, A18, E25: the time for a line grows with its length, whatever it is made of.
+// Any of these took minutes when it was quadratic.
+func TestLongCommandsEnd(t *testing.T) {
+	must := compile(t, spec(match.Prefix, "rm"), aCommand, restrictive, nowhere)
+	guard := compile(t, spec(match.Glob, "**/.env*"), match.Target{Type: schema.String, Annotation: schema.Command, Paths: true}, restrictive, nowhere)
+	const n = 100_000
+	for _, line := range []string{
+		"x '" + strings.Repeat("=", 4*n) + "'", "x '" + strings.Repeat("a= ", n) + "'", "x '" + strings.Repeat("a=", n) + " b'",
+		"env -S " + strings.Repeat("a ", n), "sed '" + strings.Repeat("r ", n) + "' x", "awk '" + strings.Repeat(`"`, n) + "' x",
+		"curl " + strings.Repeat("@", n), "git show " + strings.Repeat(":", n), "git submodule foreach '" + strings.Repeat("!", n) + "'",
+	} {
+		must.Whole([]byte(line))
+		guard.Whole([]byte(line))
+	}
 }
