@@ -235,3 +235,17 @@ func TestClaudeFiles(t *testing.T) {
 		}
 	})
 }
+
+// Proves K0j: a wildcard at the end is optional for Claude Code only if it is the only one.
+func TestClaudeWildcardAtTheEnd(t *testing.T) {
+	text := `{"permissions":{"allow":["Bash(* --force *)","Bash(ls *)"]}}`
+	r, err := imports.Claude([]imports.File{{Name: "settings.json", Text: []byte(text)}}, imports.Options{Root: root})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for want, usage := range map[bool]string{true: `"* ** --force * **"`, false: `"* ** --force **"`} {
+		if got := strings.Contains(string(r.Policy), usage); got != want {
+			t.Errorf("%s: %v, want %v\n%s", usage, got, want, r.Policy)
+		}
+	}
+}

@@ -155,7 +155,7 @@ func (w wild) usage() (string, bool) {
 		last := i == len(list)-1
 		star := strings.Contains(word, "*") || w.one && strings.Contains(word, "?")
 		switch {
-		case word == "*" && last:
+		case word == "*" && last && w.tail && !(w.alone && strings.Count(w.text, "*") > 1):
 			out = append(out, "**")
 		case word == "*":
 			out = append(out, "*", "**")
