@@ -13,6 +13,7 @@ import (
 const answering = policy + `
 [gateway]
 on_deny = "answer"
+after_deny = "drain"
 `
 
 // thinking puts thoughts in front of an answer: blocks with a signature, or items that
