@@ -147,6 +147,9 @@ const (
 // maxWord bytes stays as it is; any other is quoted as Go quotes strings, and a
 // long one is cut and ends with its length and hash.
 func word(s string) string {
+	if len(s) <= maxWord && printable(s) {
+		return s
+	}
 	rest := ""
 	if len(s) > maxWord {
 		sum := sha256.Sum256([]byte(s))
