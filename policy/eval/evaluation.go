@@ -272,8 +272,9 @@ func (e *Evaluation) see(ev *jsonstream.Event) {
 	default:
 		e.spine.element()
 	}
-	for i := range e.walkers {
-		e.walkers[i].event(e, ev)
+	walkers := e.walkers
+	for i := range walkers {
+		walkers[i].event(e, ev)
 	}
 	switch ev.Kind {
 	case jsonstream.ObjectStart, jsonstream.ArrayStart:

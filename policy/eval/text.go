@@ -336,7 +336,9 @@ func (e *Evaluation) endIndex(x *textTest) {
 	e.matched(x.test.cond, x.test.site, &e.hits, x.alone)
 	if len(e.hits.Members) > 0 {
 		e.conds[x.test.cond].value = e.spine.keep(e.text())
-		e.bundleSegments(x)
+		if x.index.HasAlone() {
+			e.bundleSegments(x)
+		}
 	}
 }
 

@@ -309,6 +309,9 @@ func (x *Index) hasPath(member int32) bool {
 	return x.paths.Has(member) || slices.ContainsFunc(x.single, func(m Member) bool { return m.ID == member })
 }
 
+// HasAlone reports whether Alone has an answer for any member.
+func (x *Index) HasAlone() bool { return len(x.single) > 0 }
+
 // Alone is the matcher that judges a member by itself, nil if it is judged with others.
 func (x *Index) Alone(member int32) *match.Matcher {
 	for i := range x.single {

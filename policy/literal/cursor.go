@@ -84,7 +84,9 @@ func (t *Tree) letters(c *Cursor, text []byte) (read int, changed bool) {
 		return read, false
 	}
 	known := len(c.met)
-	c.meet(t.raw, c.raw)
+	if c.meet(t.raw, c.raw); n.prefixes == n.hi {
+		c.raw = nowhere // all that begins so has been met
+	}
 	return read, len(c.met) != known
 }
 
