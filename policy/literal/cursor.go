@@ -25,10 +25,20 @@ type Cursor struct {
 
 // Start begins a new text.
 func (t *Tree) Start(c *Cursor) {
-	c.raw, c.apart, c.held, c.met, c.hit = place{}, false, c.held[:0], c.met[:0], Empty()
+	c.raw, c.apart, c.held, c.met, c.hit = t.raw.start(), false, c.held[:0], c.met[:0], Empty()
 	if t.apart {
 		c.part(false)
+		c.bare, c.trim = t.bare.start(), t.trim.start()
+		c.ink = c.trim
 	}
+}
+
+// start is where a text begins: nowhere if there is nothing to find.
+func (t *part) start() place {
+	if len(t.entries) == 0 {
+		return nowhere
+	}
+	return place{}
 }
 
 // part lets the forms go their own ways.
@@ -180,7 +190,13 @@ func (c *Cursor) release(t *part) {
 
 // Done reports that nothing more can be learned.
 func (t *Tree) Done(c *Cursor) bool {
-	return c.raw.node < 0 && (!c.apart || c.bare.node < 0 && c.trim.node < 0 && t.trim.complete(c.ink) == nil && len(c.held) == 0)
+	return c.raw.node < 0 && (!c.apart || c.bare.node < 0 && c.trim.node < 0 && !t.trim.ends(c.ink) && len(c.held) == 0)
+}
+
+// ends reports whether a literal that is no prefix ends at a place.
+func (t *part) ends(p place) bool {
+	n := t.complete(p)
+	return n != nil && n.prefixes < n.whole
 }
 
 // Lost reports that no continuation satisfies any member.
