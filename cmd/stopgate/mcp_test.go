@@ -486,8 +486,8 @@ func TestMCPMetrics(t *testing.T) {
 		}
 	}
 	_, text := get("", "")
-	contains(t, text, `mcp_server_operation_duration_seconds_count{error_type="",gen_ai_tool_name="write_file",mcp_method_name="tools/call"} 1`,
-		`mcp_client_operation_duration_seconds_count{error_type="",gen_ai_tool_name="write_file",mcp_method_name="tools/call"} 1`,
+	contains(t, text, `mcp_server_operation_duration_seconds_count{error_type="",gen_ai_operation_name="execute_tool",gen_ai_tool_name="write_file",mcp_method_name="tools/call",network_transport="pipe",rpc_response_status_code=""} 1`,
+		`mcp_client_operation_duration_seconds_count{error_type="",gen_ai_operation_name="execute_tool",gen_ai_tool_name="write_file",mcp_method_name="tools/call",network_transport="pipe",rpc_response_status_code=""} 1`,
 		`stopgate_decision_duration_seconds_count{mode="unattended",surface="mcp"} 1`)
 	for _, bad := range [][2]string{{"evil.example:80", ""}, {"", "http://evil.example"}} {
 		if status, _ := get(bad[0], bad[1]); status != http.StatusForbidden {
