@@ -17,6 +17,11 @@ type discard struct{}
 
 func (discard) Record(context.Context, *stopgate.Record) error { return nil }
 
+// punctual is the same, and waits for nothing.
+type punctual struct{ discard }
+
+func (punctual) Punctual() bool { return true }
+
 var benchArgs = []byte(`{"path":"src/agent/loop.go","content":"package agent\n"}`)
 
 func benchDecide(b *testing.B, args []byte, opts ...gate.Option) {
@@ -37,6 +42,11 @@ func BenchmarkDecide(b *testing.B) { benchDecide(b, benchArgs) }
 
 // The same with a log that takes no time: what a recorder's call costs.
 func BenchmarkDecideRecorded(b *testing.B) { benchDecide(b, benchArgs, gate.WithRecorder(discard{})) }
+
+// The same with a log that keeps deadlines itself.
+func BenchmarkDecidePunctual(b *testing.B) {
+	benchDecide(b, benchArgs, gate.WithRecorder(punctual{}))
+}
 
 // A large file in the arguments.
 func BenchmarkDecide64K(b *testing.B) {

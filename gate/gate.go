@@ -67,6 +67,9 @@ func newGate(c *config) *Gate {
 	if k, ok := c.recorder.(ArgumentKeeper); ok {
 		g.ledger.keeps = k.KeepsArguments()
 	}
+	if r, ok := c.recorder.(PunctualRecorder); ok {
+		g.ledger.punctual = r.Punctual()
+	}
 	if s, ok := c.store.(Local); ok {
 		g.local = s.InMemory()
 	}

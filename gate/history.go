@@ -34,19 +34,6 @@ func ask[T any](ctx context.Context, g *Gate, f func(context.Context) (T, error)
 	return inline(ctx, f)
 }
 
-func inline[T any](ctx context.Context, f func(context.Context) (T, error)) (r reply[T]) {
-	defer func() {
-		if recover() != nil {
-			r = reply[T]{fault: panicked, stack: stackHash()}
-		}
-	}()
-	value, err := f(ctx)
-	if err != nil {
-		return reply[T]{fault: failed, err: err}
-	}
-	return reply[T]{value: value}
-}
-
 // load reads cells.
 func (g *Gate) load(ctx context.Context, o session.Owner, keys []session.Key) reply[session.State] {
 	return ask(ctx, g, func(ctx context.Context) (session.State, error) {

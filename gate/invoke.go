@@ -101,6 +101,32 @@ func invoke[T any](ctx context.Context, p *port, limit time.Duration, f func(con
 	return r
 }
 
+// timed calls code that returns when its context ends, on the goroutine of its caller.
+// What comes back after the deadline came too late here as well. ctx has no end.
+func timed[T any](ctx context.Context, limit time.Duration, f func(context.Context) (T, error)) reply[T] {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	r := inline(ctx, f)
+	if err := ctx.Err(); err != nil {
+		return reply[T]{fault: late, err: err}
+	}
+	return r
+}
+
+// inline calls f on the goroutine of its caller.
+func inline[T any](ctx context.Context, f func(context.Context) (T, error)) (r reply[T]) {
+	defer func() {
+		if recover() != nil {
+			r = reply[T]{fault: panicked, stack: stackHash()}
+		}
+	}()
+	value, err := f(ctx)
+	if err != nil {
+		return reply[T]{fault: failed, err: err}
+	}
+	return reply[T]{value: value}
+}
+
 // stackHash identifies a panic in records without repeating its text.
 func stackHash() string {
 	var pcs [64]uintptr

@@ -15,6 +15,7 @@ type ledger struct {
 	recorder Recorder      // nil: no audit
 	batch    BatchRecorder // the same; nil if it takes one row at a time
 	keeps    bool          // the recorder keeps arguments
+	punctual bool          // the recorder keeps deadlines itself
 	limit    time.Duration
 	now      func() time.Time
 	told     func(context.Context, stopgate.Record) // hears of event rows; nil for nobody
@@ -161,9 +162,13 @@ func (l *ledger) attempt(ctx context.Context, r *stopgate.Record) error {
 
 // answered calls the recorder.
 func (l *ledger) answered(ctx context.Context, record func(context.Context) error) error {
-	answer := invoke(ctx, &l.port, l.limit, func(ctx context.Context) (struct{}, error) {
-		return struct{}{}, record(ctx)
-	})
+	call := func(ctx context.Context) (struct{}, error) { return struct{}{}, record(ctx) }
+	var answer reply[struct{}]
+	if l.punctual {
+		answer = timed(ctx, l.limit, call)
+	} else {
+		answer = invoke(ctx, &l.port, l.limit, call)
+	}
 	switch answer.fault {
 	case none:
 		return nil

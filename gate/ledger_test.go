@@ -228,3 +228,49 @@ func TestNote(t *testing.T) {
 		t.Errorf("health %+v", g.Health())
 	}
 }
+
+// itself is a recorder that says that it keeps deadlines.
+type itself struct{ ports.Recorder }
+
+func (*itself) Punctual() bool { return true }
+
+// Proves I14, FM4, S26: a recorder that is called without a goroutine of the gate's is
+// held to the same: an error, a panic, silence until the deadline and an answer after it
+// deny, and the deadline is that of every recorder.
+func TestPunctualRecorder(t *testing.T) {
+	for name, fault := range map[string]func(context.Context) error{
+		"error":          func(context.Context) error { return errDisk },
+		"panic":          func(context.Context) error { panic("disk") },
+		"silent":         func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() },
+		"written, late":  func(ctx context.Context) error { <-ctx.Done(); return nil },
+		"panic, late":    func(ctx context.Context) error { <-ctx.Done(); panic("disk") },
+		"nothing at all": nil,
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				rec := new(itself)
+				rec.Fault = func(ctx context.Context, n int, _ *stopgate.Record) error {
+					if fault == nil || n > 0 {
+						return nil
+					}
+					return fault(ctx)
+				}
+				g := newGate(t, gate.WithRecorder(rec), gate.WithLimits(gate.Limits{Record: 700 * time.Millisecond}))
+				begun := time.Now()
+				out := decide(t, g, "free", `{}`)
+				if took := time.Since(begun); took > 700*time.Millisecond {
+					t.Errorf("took %v", took)
+				}
+				if fault == nil {
+					want(t, out, stopgate.Allowed, stopgate.CodeRuleMatched)
+					return
+				}
+				want(t, out, stopgate.Denied, stopgate.CodeAuditUnavailable)
+				want(t, decide(t, g, "free", `{}`), stopgate.Allowed, stopgate.CodeRuleMatched)
+				if n := len(rec.Events(stopgate.AuditGap)); n != 1 {
+					t.Errorf("%d rows say that one is missing", n)
+				}
+			})
+		})
+	}
+}

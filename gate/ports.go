@@ -9,7 +9,7 @@ import (
 
 // The ports are what the gate needs from outside. All of them may be called from
 // several goroutines at once. The gate calls each under a deadline ([Limits]) on a
-// goroutine of its own and recovers a panic: an error, a panic, an answer that is
+// goroutine of its own ([Local] and [PunctualRecorder] are spared it) and recovers a panic: an error, a panic, an answer that is
 // no answer, and silence until the deadline all deny the call (INVARIANTS I14,
 // FM15). What a port returns after its deadline is never looked at.
 
@@ -29,6 +29,16 @@ type BatchRecorder interface {
 	// RecordAll is Record for several rows, in their order. An error means of each of
 	// them that it may or may not have been written.
 	RecordAll(ctx context.Context, rows []*stopgate.Record) error
+}
+
+// PunctualRecorder is a recorder that waits for nothing but a goroutine of its own, and
+// for that no longer than its context lasts: whatever the disk does, its calls return in
+// time. The gate then makes them without a goroutine for each row; their deadline is the
+// same. A recorder that says so and does not return takes its caller with it.
+type PunctualRecorder interface {
+	Recorder
+	// Punctual says so.
+	Punctual() bool
 }
 
 // ArgumentKeeper is a recorder that keeps arguments beside the rows, which hold only

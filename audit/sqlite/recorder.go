@@ -59,6 +59,10 @@ func (r *Recorder) Failed() <-chan struct{} { return r.db.Failed() }
 // KeepsArguments reports whether arguments are kept, in whole or redacted.
 func (r *Recorder) KeepsArguments() bool { return r.o.Arguments != audit.KeepNone }
 
+// Punctual reports that every call returns when its context ends: the file is in the
+// hands of a goroutine of its own.
+func (r *Recorder) Punctual() bool { return true }
+
 // Record appends a row and returns when it is on the disk. An error means that it
 // is not in the log, or that nobody can tell.
 func (r *Recorder) Record(ctx context.Context, row *stopgate.Record) error {
