@@ -181,6 +181,8 @@ func TestContractOfPrompts(t *testing.T) {
 		{"cursor", `{"conversation_id":"s1","hook_event_name":"beforeSubmitPrompt","prompt":"hi","attachments":[]}`, `{"continue":true}`},
 		{"copilot-cli", `{"session_id":"s1","hook_event_name":"UserPromptSubmit","prompt":"hi"}`, ``},
 		{"copilot-cli", `{"sessionId":"s1","timestamp":1,"cwd":"/srv/proj","prompt":"hi"}`, ``},
+		{"cline", `{"hookName":"prompt_submit","taskId":"s1","workspaceRoots":["/srv/proj"],"userPromptSubmit":{"prompt":"hi","attachments":[]}}`, `{"cancel":false}`},
+		{"cline", `{"hookName":"UserPromptSubmit","taskId":"s1","workspaceRoots":["/srv/proj"],"userPromptSubmit":{"prompt":"hi"}}`, `{"cancel":false}`},
 	} {
 		if got := answers(t, c.host, contract, hook.Options{}, c.input); got != (reply{stdout: c.want}) {
 			t.Errorf("%s: %+v, want %s", c.host, got, c.want)
@@ -200,6 +202,7 @@ var after = map[string]string{
 	"codex":       `{"session_id":"s1","turn_id":"t1","cwd":"/srv/proj","hook_event_name":"PostToolUse","tool_name":"Read","tool_input":%s,"tool_response":%s,"tool_use_id":"call_1"}`,
 	"gemini-cli":  `{"session_id":"s1","cwd":"/srv/proj","hook_event_name":"AfterTool","tool_name":"Read","tool_input":%s,"tool_response":%s}`,
 	"copilot-cli": `{"sessionId":"s1","timestamp":1,"cwd":"/srv/proj","toolName":"Read","toolArgs":%s,"toolResult":%s}`,
+	"cline":       `{"clineVersion":"","hookName":"tool_result","taskId":"s1","workspaceRoots":["/srv/proj"],"tool_result":{"name":"Read","input":%s,"output":%s}}`,
 }
 
 // Proves X13, K32: a result that is kept back is replaced, in the member that the host
@@ -273,13 +276,16 @@ key = "/file_path"
 		{"copilot-cli", `{"resultType":"denied","textResultForLlm":"x"}`, blocks},
 		{"claude-code", `{"text":"x"}`, runs},
 		{"codex", `"x"`, runs},
+		{"cline", `"x","success":true`, runs},
+		{"cline", `"no such file","error":"no such file"`, blocks},
+		{"cline", `"no such file","success":false`, blocks},
 	} {
 		h := host(t, c.host)
 		o := hook.Options{Open: opener(t, program(t, text), h, gate.WithStore(new(ports.Store)))}
 		if got := hostDoes(c.host, ask(t, h, o, event(c.host, "Read", args))); got != runs {
 			t.Fatalf("%s: reading: the host %s", c.host, got)
 		}
-		if r := ask(t, h, o, strings.Replace(strings.Replace(after[c.host], "%s", args, 1), "%s", c.result, 1)); len(r.Stdout) != 0 {
+		if r := ask(t, h, o, strings.Replace(strings.Replace(after[c.host], "%s", args, 1), "%s", c.result, 1)); hostDoes(c.host, r) == blocks || c.host != "cline" && len(r.Stdout) != 0 {
 			t.Errorf("%s: a result: %s", c.host, r.Stdout)
 		}
 		if got := hostDoes(c.host, ask(t, h, o, event(c.host, "Write", args))); got != c.want {
@@ -366,7 +372,7 @@ func TestHolesAreSaid(t *testing.T) {
 		"cursor":      {"failClosed", "reading files", "subagentStart", "cloud agents", ".claude/settings.json", "ask works", "cannot be kept"},
 		"qwen-code":   {"crashes", "timeout", "wants asked", "cannot be kept"},
 		"crush":       {"another hook", "crashes", "timeout", "cannot make crush ask", "cannot be kept", "wait for results"},
-		"cline":       {"crashes", "timeout", "wants asked", "cannot be kept", "wait for results", "ends the run", "search_codebase"},
+		"cline":       {"crashes", "timeout", "wants asked", "cannot be kept", "ends the run", "search_codebase"},
 		"opencode":    {"another extension", "wants asked", "cannot be kept", "wait for results"},
 		"pi":          {"another extension", "wants asked", "cannot be kept", "wait for results"},
 		"generic":     {"crashes", "timeout", "wants asked", "cannot be kept"},

@@ -177,7 +177,7 @@ func (h *Host) call(e *Event, root, tool jsonstream.Value) error {
 	e.Result = result.Raw()
 	failed := first(root, h.fields.failed)
 	e.Failed = h.failures[e.Name] || failed.Kind() == jsonstream.True || failed.Kind() == jsonstream.String && failed.Text() != ""
-	e.Failed = e.Failed || h.broke != nil && h.broke(result)
+	e.Failed = e.Failed || h.broke != nil && h.broke(root, result)
 	if e.Result == nil && failed.IsValid() {
 		e.Result = failed.Raw()
 	}

@@ -13,7 +13,7 @@ func geminiCLI() *Host {
 			"new arguments are merged: an edit that takes a member away is denied",
 		},
 		fields: snake,
-		broke:  func(result jsonstream.Value) bool { return present(result, "error") },
+		broke:  func(_, result jsonstream.Value) bool { return present(result, "error") },
 		events: map[string]Kind{"BeforeTool": Before, "AfterTool": After, "BeforeAgent": Prompt},
 		tools:  geminiTools(),
 		answer: geminiAnswer,

@@ -39,7 +39,7 @@ type Host struct {
 	event    string                  // the name of the event where the host does not say it
 	unnamed  func(root value) string // the name of the event, by its members; nil for event
 	failures map[string]bool
-	broke    func(result value) bool // whether a result is one of a call that failed
+	broke    func(event, result value) bool // whether a result is one of a call that failed
 	fixed    map[string]fixedTool
 	prefix   map[string]string // what an event leaves out before the names of its tools
 	nested   []string          // members of the event in which tool, input and result stand

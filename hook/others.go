@@ -20,7 +20,7 @@ func copilotCLI() *Host {
 		},
 		event:   "preToolUse", // the camelCase form does not name its event
 		unnamed: copilotEvent,
-		broke: func(result value) bool {
+		broke: func(_, result value) bool {
 			kind, ok := result.Get("resultType")
 			return ok && kind.Text() != "success"
 		},

@@ -1,5 +1,7 @@
 package hook
 
+import "github.com/stopgate/stopgate/jsonstream"
+
 // plain is the contract that most of the other hosts share: exit status 2 with the
 // reason on standard error denies, everything else runs the tool.
 func plain(name, title string) *Host {
@@ -59,7 +61,12 @@ func cline() *Host {
 		{names: "spawn_agent", args: "systemPrompt task"},
 		{names: "ask_question", args: "question options", harmless: true},
 	}, anyTools().list...)}
-	h.Holes = append(h.Holes, noResults, "a denial ends the run, because Cline takes it so: the model cannot go on, and hears no reason",
+	h.events["prompt_submit"] = Prompt
+	h.broke = func(event, _ value) bool {
+		success, ok := event.Get("success")
+		return ok && success.Kind() == jsonstream.False
+	}
+	h.Holes = append(h.Holes, "a denial ends the run, because Cline takes it so: the model cannot go on, and hears no reason",
 		"search_codebase reads the whole project, and no guard sees which files it shows")
 	h.answer = func(_ *Host, e *Event, a Answer) Reply {
 		if a.Action == Silent || a.Action == Allow || e.Kind == After {

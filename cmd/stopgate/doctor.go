@@ -172,6 +172,11 @@ func examine(ctx context.Context, h *hook.Host, project bool) (c checkup, there 
 			}
 		default:
 			c.Status = "guarded"
+			for _, q := range p.Also {
+				if text, _ := os.ReadFile(q.File); c.Problem == "" && len(q.Lines(text)) == 0 {
+					c.Problem, c.Hint = "the gate hears nothing of "+filepath.Base(q.File)+": "+visible.Text(q.File)+" does not start it", "stopgate install "+h.Name
+				}
+			}
 			continue
 		}
 		c.Status = "broken"

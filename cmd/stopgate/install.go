@@ -148,13 +148,68 @@ func smallVersion(path string) string {
 // theHost is the one argument of the commands about hosts.
 func theHost(args []string) (*hook.Host, error) {
 	if len(args) != 1 {
-		return nil, usagef("want the name of one host: %s", diag.OneOf(hook.Names()))
+		found := "none is found here"
+		if here := hostsHere(); len(here) > 0 {
+			found = "found here: " + strings.Join(here, ", ")
+		}
+		return nil, usagef("want the name of one host, %s; %s", diag.OneOf(hook.Names()), found)
 	}
 	h, err := hook.Lookup(args[0])
 	if err != nil {
 		return nil, usageError{err}
 	}
 	return h, nil
+}
+
+// hostsHere lists the hosts of which there is a program or a directory of settings.
+func hostsHere() (names []string) {
+	for _, name := range hook.Names() {
+		p, err := (&installFlags{program: process.SmallName}).plan(name)
+		if err != nil {
+			continue
+		}
+		text, _ := os.ReadFile(p.File)
+		_, home := os.Stat(p.Home())
+		_, program := exec.LookPath(programs[name])
+		switch {
+		case len(p.Lines(text)) > 0:
+			names = append(names, name+" (installed)")
+		case home == nil || program == nil:
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// settingsChange is one file and what becomes of it.
+type settingsChange struct {
+	*install.Plan
+	before, after []byte
+}
+
+// changesOf reads the files of a plan and says what becomes of them. A file beside the
+// first that is not stopgate's stays.
+func changesOf(s streams, p *install.Plan, in bool) (changes []settingsChange, err error) {
+	for i, q := range append([]*install.Plan{p}, p.Also...) {
+		c := settingsChange{Plan: q}
+		if c.before, err = os.ReadFile(q.File); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+		change := q.Uninstall
+		if in {
+			change = q.Install
+		}
+		c.after, err = change(c.before)
+		switch {
+		case err != nil && i > 0:
+			fmt.Fprintf(s.err, "stopgate: the gate does not hear of this event: %s\n", visible.Text(err.Error()))
+		case err != nil:
+			return nil, fmt.Errorf("%s: %w", q.File, err)
+		case !bytes.Equal(c.before, c.after):
+			changes = append(changes, c)
+		}
+	}
+	return changes, nil
 }
 
 func changeSettings(s streams, args []string, f *installFlags, in bool) error {
@@ -166,30 +221,26 @@ func changeSettings(s streams, args []string, f *installFlags, in bool) error {
 	if err != nil {
 		return err
 	}
-	before, err := os.ReadFile(p.File)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	changes, err := changesOf(s, p, in)
+	if err != nil {
 		return err
 	}
-	change := p.Uninstall
-	if in {
-		change = p.Install
-	}
-	after, err := change(before)
-	if err != nil {
-		return fmt.Errorf("%s: %w", p.File, err)
-	}
-	if bytes.Equal(before, after) {
+	if len(changes) == 0 {
 		fmt.Fprintf(s.out, "%s: nothing to change\n", visible.Text(p.File))
 		return nil
 	}
-	for line := range strings.Lines(textdiff.Unified(p.File, string(before), string(after))) {
-		fmt.Fprintln(s.out, visible.Text(strings.TrimSuffix(line, "\n")))
+	for _, c := range changes {
+		for line := range strings.Lines(textdiff.Unified(c.File, string(c.before), string(c.after))) {
+			fmt.Fprintln(s.out, visible.Text(strings.TrimSuffix(line, "\n")))
+		}
 	}
 	if f.dry {
 		return nil
 	}
-	if err := replaceSettings(p, before, after); err != nil {
-		return err
+	for _, c := range changes {
+		if err := replaceSettings(c.Plan, c.before, c.after); err != nil {
+			return err
+		}
 	}
 	if in {
 		fmt.Fprintf(s.err, "stopgate: installed for %s; try it with: stopgate doctor %s\n", h.Title, h.Name)

@@ -60,6 +60,13 @@ func TestContract(t *testing.T) {
 					t.Fatal(err)
 				}
 				const line = "/bin/stopgate hook "
+				var beside []string
+				for _, q := range p.Also {
+					beside = append(beside, q.File[strings.LastIndex(q.File, "/")+1:])
+				}
+				if got := strings.Join(beside, " "); c.host == "cline" && got != "PostToolUse UserPromptSubmit" || c.host != "cline" && got != "" {
+					t.Errorf("files beside: %s", got)
+				}
 				if c.text == "" {
 					continue // a script, all of which is stopgate's
 				}

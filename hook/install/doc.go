@@ -16,6 +16,7 @@ package install
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
@@ -64,24 +65,26 @@ const (
 // line is the shell command of a host. A program that is missing or was killed has an
 // exit status of its own, which hosts take for a hook that does not matter.
 func (c Command) line(host string, deadline time.Duration) string {
-	words := c.words(host, deadline)
+	return shell(c.words(host, deadline))
+}
+
+// shell is the line that starts a program with its arguments.
+func shell(words []string) string {
+	observes := slices.Contains(words, observe)
+	words = slices.Clone(words)
 	for i, word := range words {
 		words[i] = quote(word)
 	}
-	if c.observes() {
+	if observes {
 		return strings.Join(words, " ")
 	}
 	return strings.Join(words, " ") + " || { s=$?; [ $s = 2 ] || [ $s = 49 ] || echo 'stopgate did not answer: the call is blocked' >&2; [ $s = 49 ] && exit 49; exit 2; }"
 }
 
-func (c Command) observes() bool {
-	for _, f := range c.Flags {
-		if f == "--observe" {
-			return true
-		}
-	}
-	return false
-}
+// observe is the flag of a hook that holds nothing back.
+const observe = "--observe"
+
+func (c Command) observes() bool { return slices.Contains(c.Flags, observe) }
 
 // quote writes a word for a POSIX shell.
 func quote(word string) string {
@@ -94,7 +97,8 @@ func quote(word string) string {
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
-// Plan is what installing the hook of one host changes: one file.
+// Plan is what installing the hook of one host changes: one file, and where the host has a
+// file for each event, those in Also.
 type Plan struct {
 	Host string
 	// File is the settings file.
@@ -108,6 +112,8 @@ type Plan struct {
 	Line string
 	// Exec says that the host runs no shell command but the file itself.
 	Exec bool
+	// Also are the files for the events that are not about a call that is to run.
+	Also []*Plan
 
 	entries []entry
 	top     []member // members that the settings need beside the hooks
@@ -121,6 +127,16 @@ type entry struct {
 
 // member is a member that is added to the root where it is absent.
 type member struct{ name, text string }
+
+// Home is the directory that the host itself makes for its settings: where it is, the host
+// most likely is installed.
+func (p *Plan) Home() string {
+	dir := filepath.Dir(p.File)
+	if p.Whole != nil || strings.HasPrefix(filepath.Base(p.File), "stopgate.") {
+		return filepath.Dir(dir)
+	}
+	return dir
+}
 
 // Make says what installing changes.
 func Make(host string, at Place, c Command) (*Plan, error) {

@@ -116,10 +116,7 @@ func (p *Plan) Installed(text []byte) bool {
 // about a tool, as the host would run them.
 func (p *Plan) Lines(text []byte) []string {
 	if p.Whole != nil {
-		if bytes.Contains(text, []byte(mark)) {
-			return []string{p.Line}
-		}
-		return nil
+		return p.whole(text)
 	}
 	root, err := parse(text)
 	if err != nil {
@@ -132,6 +129,46 @@ func (p *Plan) Lines(text []byte) []string {
 		}
 	}
 	return lines
+}
+
+// whole are the command lines in a file that is stopgate's alone: a line of a script, or
+// the words with which an extension starts the program.
+func (p *Plan) whole(text []byte) (lines []string) {
+	if !bytes.Contains(text, []byte(mark)) {
+		return nil
+	}
+	for line := range strings.Lines(string(text)) {
+		line = strings.TrimSuffix(line, "\n")
+		if _, rest, ok := strings.Cut(line, "spawn("); ok {
+			line = spawned(rest)
+		}
+		if starts(line, p.Host) {
+			lines = append(lines, line)
+		}
+	}
+	return lines
+}
+
+// spawned is the command line of the arguments of spawn in an extension, "" where they are
+// no words.
+func spawned(arguments string) string {
+	arguments, _, _ = strings.Cut(arguments, ", {")
+	root, err := jsonstream.Parse([]byte("["+arguments+"]"), jsonstream.Options{})
+	if err != nil {
+		return ""
+	}
+	var words []string
+	for v := range root.Elements() {
+		switch v.Kind() {
+		case jsonstream.String:
+			words = append(words, v.Text())
+		case jsonstream.Array:
+			for word := range v.Elements() {
+				words = append(words, word.Text())
+			}
+		}
+	}
+	return shell(words)
 }
 
 // commands are the command lines of an element that start stopgate for this host.

@@ -91,6 +91,51 @@ func TestInstallReplaces(t *testing.T) {
 	}
 }
 
+// Proves S51: what doctor tests is the line in the file, whoever wrote it and with whatever
+// flags, and not the one that would be installed today.
+func TestLinesAreThoseOfTheFile(t *testing.T) {
+	for _, name := range hook.Names() {
+		if name == "generic" {
+			continue
+		}
+		for _, c := range []install.Command{
+			{Program: "/old/it's/stopgate", Flags: []string{"--policy", "/srv/a b.toml", "--observe"}},
+			{Program: "/old/stopgate-hook", Small: true, Flags: []string{"--policy", `/srv/"x".toml`}},
+		} {
+			before, err := install.Make(name, install.Place{Scope: install.User, Home: "/home/u"}, c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, f := range append([]*install.Plan{before}, before.Also...) {
+				text, err := f.Install(nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if got := plan(t, name).Lines(text); len(got) != 1 || got[0] != f.Line {
+					t.Errorf("%s: %s has %q, want %q", name, f.File, got, f.Line)
+				}
+			}
+		}
+	}
+	for _, text := range []string{"// written by stopgate install pi\n", "// written by stopgate install pi\nspawn(oops, {\n", "spawn(\"/x/stopgate\", [\"hook\", \"pi\"], {\n"} {
+		if got := plan(t, "pi").Lines([]byte(text)); got != nil {
+			t.Errorf("%q has %q", text, got)
+		}
+	}
+}
+
+// Proves S51: the directory that a host makes for its settings.
+func TestHome(t *testing.T) {
+	for name, want := range map[string]string{
+		"claude-code": "/home/u/.claude", "copilot-cli": "/home/u/.copilot", "cline": "/home/u/Documents/Cline",
+		"opencode": "/home/u/.config/opencode", "pi": "/home/u/.pi/agent", "crush": "/home/u/.config/crush",
+	} {
+		if got := plan(t, name).Home(); got != want {
+			t.Errorf("%s: %s, want %s", name, got, want)
+		}
+	}
+}
+
 // Proves S51: settings that are not plain JSON, or that have something else where hooks
 // belong, are left alone.
 func TestSettingsThatAreLeftAlone(t *testing.T) {

@@ -1,6 +1,7 @@
 package install
 
 import (
+	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -70,15 +71,23 @@ func str(text string) string { return string(jsonstream.AppendQuote(nil, text)) 
 // mark is in every file that belongs to stopgate alone.
 const mark = "written by stopgate install"
 
-// clineScript is a hook that is a file: whatever stopgate does not answer cancels.
+// clineScript is a hook that is a file, one for each event: a call that stopgate does not
+// answer about is cancelled.
 func clineScript(p *Plan, c Command) {
-	line := p.Line
-	if !c.observes() {
-		line, _, _ = strings.Cut(line, " || {")
-		line += ` || printf '%s\n' '{"cancel":true,"errorMessage":"stopgate did not answer: the call is blocked"}'`
+	words, _, _ := strings.Cut(p.Line, " || {")
+	file := func(q *Plan, otherwise string) {
+		q.Line, q.Exec, q.Mode = words, true, 0o755
+		if !c.observes() {
+			q.Line += ` || printf '%s\n' '` + otherwise + `'`
+		}
+		q.Whole = []byte("#!/bin/sh\n# " + mark + " cline\n" + q.Line + "\n")
 	}
-	p.Line, p.Exec, p.Mode = line, true, 0o755
-	p.Whole = []byte("#!/bin/sh\n# " + mark + " cline\n" + line + "\n")
+	file(p, `{"cancel":true,"errorMessage":"stopgate did not answer: the call is blocked"}`)
+	for _, event := range []string{"PostToolUse", "UserPromptSubmit"} {
+		q := &Plan{Host: p.Host, File: filepath.Join(filepath.Dir(p.File), event)}
+		file(q, `{"cancel":false}`)
+		p.Also = append(p.Also, q)
+	}
 }
 
 // arguments is the list of the words of the command for JavaScript.
@@ -96,7 +105,7 @@ const script = `import { spawn } from "node:child_process";
 
 function ask(event) {
   return new Promise((resolve) => {
-    const no = (reason) => resolve({ block: true, reason });
+    const no = (reason) => resolve({ block: BLOCK, reason });
     try {
       const child = spawn(PROGRAM, ARGUMENTS, { stdio: ["pipe", "pipe", "pipe"], timeout: TIMEOUT });
       let out = "";
@@ -118,7 +127,7 @@ function ask(event) {
 `
 
 func javascript(p *Plan, c Command, rest string) {
-	r := strings.NewReplacer("PROGRAM", str(c.Program), "ARGUMENTS", arguments(p, c), "TIMEOUT", strconv.FormatInt(Timeout.Milliseconds(), 10))
+	r := strings.NewReplacer("PROGRAM", str(c.Program), "ARGUMENTS", arguments(p, c), "BLOCK", strconv.FormatBool(!c.observes()), "TIMEOUT", strconv.FormatInt(Timeout.Milliseconds(), 10))
 	p.Whole = []byte("// " + mark + " " + p.Host + "\n" + r.Replace(script) + rest)
 	p.Exec = true
 }
