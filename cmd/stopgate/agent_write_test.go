@@ -2,6 +2,7 @@ package main
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -122,15 +123,24 @@ func TestAgentWritesNoRule(t *testing.T) {
 	for _, test := range []struct {
 		name, own, project, want string
 		args                     []string
+		trust                    bool
 	}{
-		{"the project asks", "version = 1\n[tools.\"*\".policy]\nrun = \"unattended\"\n", "version = 1\n[tools.fs_create_file.policy]\nrun = \"ask\"\n", "what asks stands in", nil},
-		{"both ask", "version = 1\n[tools.\"*\".policy]\nrun = \"ask\"\n", "version = 1\n[tools.fs_create_file.policy]\nrun = \"ask\"\n", "asked about|what asks stands in", nil},
-		{"a named policy", "", "version = 1\n[tools.\"*\".policy]\nrun = \"ask\"\n", "--policy names the files of this run", []string{"--policy", "stopgate.toml"}},
-		{"only the project has one", "", "version = 1\n[tools.\"*\".policy]\nrun = \"ask\"\n", "no policy file of your own", nil},
+		{"the project asks", "version = 1\n[tools.\"*\".policy]\nrun = \"unattended\"\n", "version = 1\n[tools.fs_create_file.policy]\nrun = \"ask\"\n", "what asks stands in", nil, false},
+		{"both ask", "version = 1\n[tools.\"*\".policy]\nrun = \"ask\"\n", "version = 1\n[tools.fs_create_file.policy]\nrun = \"ask\"\n", "asked about|what asks stands in", nil, false},
+		{"a named policy", "", "version = 1\n[tools.\"*\".policy]\nrun = \"ask\"\n", "--policy names the files of this run", []string{"--policy", "stopgate.toml"}, false},
+		{"only the project has one", "", "version = 1\n[tools.\"*\".policy]\nrun = \"ask\"\n", "what asks stands in", nil, false},
+		{"only the project has one, and it is trusted", "", "version = 1\n[tools.\"*\".policy]\nrun = \"ask\"\n", "no policy file of your own", nil, true},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			dir, env := agentHome(t, map[string]string{"script": strings.ReplaceAll(twice, "repeat 4", "repeat 3"), "stopgate.toml": test.project})
 			path := ownPolicy(t, env, test.own)
+			if test.trust {
+				trust := exec.Command("stopgate", "trust", dir)
+				trust.Env = env
+				if out, err := trust.CombinedOutput(); err != nil {
+					t.Fatalf("%v: %s", err, out)
+				}
+			}
 			s := sitDown(t, dir, env, nil, append([]string{"--script", "script", "--pace", "0"}, test.args...)...)
 			s.sees("(?m)^>$")
 			s.types("write\r")

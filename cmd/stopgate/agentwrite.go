@@ -70,8 +70,8 @@ func (f *front) plan(v gate.View, rule string) (tui.Plan, error) {
 	return p, nil
 }
 
-// ownFile is the user's own policy file: his, or, where there is no file at all, the
-// built-in one that is to become his.
+// ownFile is the user's own policy file: his, or, where no file that somebody trusts
+// holds, the built-in one that is to become his.
 func (r *agentRun) ownFile() (own config.File, fresh bool, err error) {
 	for _, file := range r.set.Files {
 		switch file.Scope {
