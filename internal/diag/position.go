@@ -1,6 +1,7 @@
 package diag
 
 import (
+	"bytes"
 	"sort"
 	"unicode/utf8"
 )
@@ -30,7 +31,7 @@ func (r Range) To(other Range) Range { return Range{r.Start, other.End} }
 type Lines struct {
 	text   []byte
 	starts []int // offset of each line's first byte
-	points []int // code points before each block
+	points []int // code points before each block; nil if every byte is one
 }
 
 // block is how many bytes are counted to find a column.
@@ -38,17 +39,26 @@ const block = 1 << 6
 
 // NewLines prepares a text. It keeps a reference to it.
 func NewLines(text []byte) *Lines {
-	l := &Lines{text: text, starts: []int{0}}
+	l := &Lines{text: text, starts: make([]int, 1, 1+bytes.Count(text, []byte("\n")))}
 	points := 0
+	for i, c := range text {
+		if utf8.RuneStart(c) {
+			points++
+		}
+		if c == '\n' {
+			l.starts = append(l.starts, i+1)
+		}
+	}
+	if points == len(text) {
+		return l
+	}
+	l.points, points = make([]int, 0, len(text)/block+1), 0
 	for i, c := range text {
 		if i%block == 0 {
 			l.points = append(l.points, points)
 		}
 		if utf8.RuneStart(c) {
 			points++
-		}
-		if c == '\n' {
-			l.starts = append(l.starts, i+1)
 		}
 	}
 	return l
@@ -57,7 +67,7 @@ func NewLines(text []byte) *Lines {
 // pointsBefore counts the code points before an offset.
 func (l *Lines) pointsBefore(offset int) int {
 	if len(l.points) == 0 {
-		return 0
+		return offset
 	}
 	b := min(offset/block, len(l.points)-1)
 	n := l.points[b]

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/stopgate/stopgate/internal/automaton"
 )
@@ -13,13 +14,16 @@ import (
 // pathTest judges the value of a path parameter: certainty if it is permissive,
 // suspicion if it is restrictive (1.3, THREATS C).
 //
-// Its automaton is built when the first value needs it: conditions that an index
-// answers never do.
+// Its automaton is built when values need it: conditions that an index answers never
+// do, and the first few values walk the states it is made of, which is all that a
+// process for one call ever asks.
 type pathTest struct {
 	place
-	nfa   func() *automaton.NFA
-	once  sync.Once
-	built pathAutomaton
+	nfa    func() *automaton.NFA
+	once   sync.Once
+	built  pathAutomaton
+	direct func() *automaton.NFA // without free edges, made once
+	walked atomic.Int64          // what was spent on walking, in bytes
 	// aimed limits values with wildcards, nil if all count.
 	aimed func(pattern string) bool
 	// listed leaves it to the caller that there may be more readings than are listed.
@@ -96,8 +100,10 @@ func (e Env) ofCommands() Env {
 	return e.normal()
 }
 
-func newPathTest(n *automaton.NFA, p place) *pathTest {
-	return &pathTest{place: p, nfa: func() *automaton.NFA { return n }}
+// newPathTest tests what make makes, when the first value needs it.
+func newPathTest(p place, make func() *automaton.NFA) *pathTest {
+	nfa := sync.OnceValue(make)
+	return &pathTest{place: p, nfa: nfa, direct: sync.OnceValue(func() *automaton.NFA { return nfa().Direct() })}
 }
 
 // automaton returns the set of paths, built once.
@@ -108,12 +114,7 @@ func (t *pathTest) automaton() *pathAutomaton {
 
 func buildPath(n *automaton.NFA, p place) pathAutomaton {
 	a := pathAutomaton{language: n.Compile()}
-	if root := p.env.Root; root != "" {
-		if p.folded {
-			root = fold(root)
-		}
-		a.rootText = []byte(string(rootMark) + root[1:])
-	}
+	a.rootText = p.rootText()
 	if dfa := a.language.DFA(); dfa != nil {
 		if p.folded {
 			dfa.FoldASCII()
@@ -125,6 +126,21 @@ func buildPath(n *automaton.NFA, p place) pathAutomaton {
 		}
 	}
 	return a
+}
+
+// made is a set of paths that is there already.
+func made(n *automaton.NFA) func() *automaton.NFA { return func() *automaton.NFA { return n } }
+
+// rootText is what an automaton reads for the root, nil if there is none.
+func (p *place) rootText() []byte {
+	root := p.env.Root
+	if root == "" {
+		return nil
+	}
+	if p.folded {
+		root = fold(root)
+	}
+	return []byte(string(rootMark) + root[1:])
 }
 
 func (t *pathTest) match(value []byte) bool {
@@ -248,12 +264,55 @@ func cutRoot(path, root []byte) (rel []byte, inside bool) {
 // absolute, as far as they exist; folded as well if suspicion is asked. high says
 // that it may have code points above ASCII.
 func (t *pathTest) holds(canonical []byte, high bool) bool {
+	if t.walked.Load() < walkedEnough && t.walked.Add(int64(len(canonical)+walkedValue)) <= walkedEnough {
+		return t.walks(canonical, high)
+	}
 	if t.folded && (high || t.automaton().language.DFA() == nil) {
 		if folded := []byte(fold(string(canonical))); t.inside(folded) {
 			return true
 		}
 	}
 	return t.inside(canonical)
+}
+
+// Building the automaton costs about as much as walking this many bytes; a value costs
+// some beside its own.
+const (
+	walkedEnough = 1 << 9
+	walkedValue  = 1 << 4
+)
+
+// walks is holds without the automaton.
+func (t *pathTest) walks(canonical []byte, high bool) bool {
+	if t.folded {
+		if high && t.walksInside([]byte(fold(string(canonical)))) {
+			return true
+		}
+		lower := make([]byte, len(canonical))
+		for i, c := range canonical {
+			lower[i] = lowerASCII(c)
+		}
+		canonical = lower
+	}
+	return t.walksInside(canonical)
+}
+
+func (t *pathTest) walksInside(canonical []byte) bool {
+	n := t.direct()
+	if len(canonical) > 0 && canonical[0] == '/' {
+		rel, ok := t.cutRoot(canonical)
+		if !ok {
+			return n.Matches(string(canonical))
+		}
+		canonical = rel
+	}
+	switch {
+	case n.Matches(string(canonical)):
+		return true
+	case t.env.Root == "" || bytes.HasPrefix(canonical, []byte("../")) || string(canonical) == "..":
+		return false
+	}
+	return n.Matches(string(joined(t.rootText(), canonical)))
 }
 
 func (t *pathTest) inside(canonical []byte) bool {

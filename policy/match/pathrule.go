@@ -25,7 +25,7 @@ func compilePath(s Spec, expands, restrictive bool, env Env) (textTest, *SpecErr
 			return nil, err
 		}
 	}
-	test := newPathTest(b.NFA, p)
+	test := newPathTest(p, made(b.NFA))
 	if !restrictive || !b.negates {
 		return test, nil
 	}
@@ -35,7 +35,7 @@ func compilePath(s Spec, expands, restrictive bool, env Env) (textTest, *SpecErr
 		_ = exact.add(s.Kind, lit.Text)
 	}
 	p.folded = false
-	return eitherPath{test, newPathTest(exact.NFA, p)}, nil
+	return eitherPath{test, newPathTest(p, made(exact.NFA))}, nil
 }
 
 // compileLiterals checks literals, of which nothing is built before it is needed: most
@@ -47,13 +47,13 @@ func compileLiterals(s Spec, p place) (textTest, *SpecError) {
 			return nil, err
 		}
 	}
-	return &pathTest{place: p, nfa: func() *automaton.NFA {
+	return newPathTest(p, func() *automaton.NFA {
 		b := pathBuilder{NFA: automaton.New(), env: p.env, restrictive: p.restrictive, folded: p.restrictive, suspects: p.restrictive}
 		for _, lit := range s.Values {
 			_ = b.add(s.Kind, lit.Text) // has been checked
 		}
 		return b.NFA
-	}}, nil
+	}), nil
 }
 
 // eitherPath holds if one of two tests does.

@@ -126,7 +126,7 @@ func (l *protectedLine) addTo(b *pathBuilder) {
 }
 
 func (p *Protected) test(b pathBuilder) *pathTest {
-	t := newPathTest(b.NFA, p.place)
+	t := newPathTest(p.place, made(b.NFA))
 	t.aimed, t.listed = aims, true
 	return t
 }
