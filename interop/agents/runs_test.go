@@ -96,13 +96,13 @@ func TestGateway(t *testing.T) {
 }
 
 // install puts the hook into the settings below home, with a policy file.
-func (a *agent) install(t *testing.T, binary, home, policy string) (file string) {
+func (a *agent) install(t *testing.T, binary, home, policy string, more ...string) (file string) {
 	t.Helper()
 	file = filepath.Join(t.TempDir(), "stopgate.toml")
 	if err := os.WriteFile(file, []byte(policy), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(binary, "install", a.host, "--user", "--policy", file)
+	cmd := exec.Command(binary, append([]string{"install", a.host, "--user", "--policy", file}, more...)...)
 	cmd.Env = append(os.Environ(), gate.Home(home)...)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("stopgate install: %v\n%s", err, out)
