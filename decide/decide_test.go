@@ -351,6 +351,26 @@ func TestSessions(t *testing.T) {
 	d.wants(d.do("op", "GET", "/v1/records?after=1", ""), 200, `"records":[`)
 }
 
+// Proves X18: who means a session of another principal and does not say whose is told,
+// before anything is read or written. A session that nobody has is the caller's own.
+func TestSessionOfAnother(t *testing.T) {
+	d := newDesk(t, nil)
+	d.wants(d.do("op", "PUT", "/v1/sessions/s1/data?principal=ann", `{"mode":"strict"}`), 204)
+	requests := []struct{ method, path, body string }{
+		{"GET", "/v1/sessions/s1/facts", ""}, {"PUT", "/v1/sessions/s1/data", `{}`}, {"POST", "/v1/sessions/s1/snapshot", ""},
+		{"POST", "/v1/sessions/s1/restore", `{"snapshot":"x"}`}, {"POST", "/v1/sessions/s1/reset", ""},
+	}
+	for _, c := range requests {
+		d.wants(d.do("op", c.method, c.path, c.body), 404, "principal_needed", `\"ann\"`, "?principal=NAME")
+	}
+	d.wants(d.do("op", "GET", "/v1/sessions", ""), 200, `"facts":1`)
+	d.wants(d.do("op", "GET", "/v1/sessions/s1/facts?principal=ann", ""), 200, "strict")
+	d.wants(d.do("op", "GET", "/v1/sessions/s2/facts", ""), 200, `{"facts":[]}`)
+	d.wants(d.do("op", "GET", "/v1/sessions/s1/facts?principal=op", ""), 200, `{"facts":[]}`)
+	d.wants(d.do("op", "PUT", "/v1/sessions/s1/data?principal=op", `{"mode":"mine"}`), 204)
+	d.wants(d.do("op", "GET", "/v1/sessions/s1/facts", ""), 200, "mine")
+}
+
 // What the API does not know is refused: a filter that is spelled wrong would show
 // everything, and a method that is not there is not a path that is not there.
 func TestStrictAddresses(t *testing.T) {

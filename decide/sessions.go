@@ -4,8 +4,11 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/stopgate/stopgate"
@@ -51,13 +54,36 @@ type sessionInfo struct {
 }
 
 // owner is the session a request is about: the principal is the caller unless it is
-// named.
-func owner(r *http.Request, who caller) session.Owner {
-	o := session.Owner{Principal: who.name, Session: stopgate.SessionID(r.PathValue("id"))}
+// named. An operator who names none and means a session of somebody else's is told so:
+// the caller's own of the same name is another one, and empty.
+func (s *Server) owner(r *http.Request, who caller) (session.Owner, *problem) {
+	own := session.Owner{Principal: who.name, Session: stopgate.SessionID(r.PathValue("id"))}
 	if name := r.URL.Query().Get("principal"); name != "" {
-		o.Principal = stopgate.Principal(name)
+		own.Principal = stopgate.Principal(name)
+		return own, nil
 	}
-	return o
+	facts, err := s.options.Sessions.Facts(r.Context(), own, 0, 1)
+	if err != nil {
+		return own, unavailable("the store of sessions")
+	}
+	if len(facts) > 0 {
+		return own, nil
+	}
+	all, err := s.options.Sessions.Sessions(r.Context(), "", maxListed)
+	if err != nil {
+		return own, unavailable("the store of sessions")
+	}
+	var others []string
+	for _, i := range all {
+		if i.Owner.Session == own.Session && i.Owner.Principal != own.Principal && i.Owner.Principal != "" {
+			others = append(others, strconv.Quote(string(i.Owner.Principal)))
+		}
+	}
+	if len(others) > 0 {
+		return own, &problem{Status: http.StatusNotFound, Code: "principal_needed", Detail: fmt.Sprintf(
+			"%q, who asks, has no session of this name, but %s: say whose with ?principal=NAME", own.Principal, strings.Join(others, ", "))}
+	}
+	return own, nil
 }
 
 // facts answers GET /v1/sessions/{id}/facts.
@@ -70,7 +96,11 @@ func (s *Server) facts(w http.ResponseWriter, r *http.Request, who caller) *prob
 	if bad != nil {
 		return bad
 	}
-	list, err := s.options.Sessions.Facts(r.Context(), owner(r, who), after, most)
+	of, bad := s.owner(r, who)
+	if bad != nil {
+		return bad
+	}
+	list, err := s.options.Sessions.Facts(r.Context(), of, after, most)
 	if err != nil {
 		return unavailable("the store of sessions")
 	}
@@ -90,7 +120,11 @@ func (s *Server) setData(w http.ResponseWriter, r *http.Request, who caller) *pr
 	if _, bad := anyObject(body); bad != nil {
 		return bad
 	}
-	if err := s.options.Gate.SetData(r.Context(), owner(r, who), body); err != nil {
+	of, bad := s.owner(r, who)
+	if bad != nil {
+		return bad
+	}
+	if err := s.options.Gate.SetData(r.Context(), of, body); err != nil {
 		return unavailable("the store of sessions")
 	}
 	w.WriteHeader(http.StatusNoContent)
@@ -99,7 +133,11 @@ func (s *Server) setData(w http.ResponseWriter, r *http.Request, who caller) *pr
 
 // snapshot answers POST /v1/sessions/{id}/snapshot.
 func (s *Server) snapshot(w http.ResponseWriter, r *http.Request, who caller) *problem {
-	sealed, err := s.options.Gate.Snapshot(r.Context(), owner(r, who))
+	of, bad := s.owner(r, who)
+	if bad != nil {
+		return bad
+	}
+	sealed, err := s.options.Gate.Snapshot(r.Context(), of)
 	if err != nil {
 		return unavailable("the store of sessions, or the key of snapshots,")
 	}
@@ -118,7 +156,11 @@ func (s *Server) restore(w http.ResponseWriter, r *http.Request, who caller) *pr
 	if bad != nil {
 		return bad
 	}
-	err := s.options.Gate.Restore(r.Context(), owner(r, who), []byte(sealed), gate.Rewind{By: string(who.name)})
+	of, bad := s.owner(r, who)
+	if bad != nil {
+		return bad
+	}
+	err := s.options.Gate.Restore(r.Context(), of, []byte(sealed), gate.Rewind{By: string(who.name)})
 	switch {
 	case errors.Is(err, gate.ErrSnapshot):
 		return &problem{Status: http.StatusConflict, Code: "snapshot_rejected", Detail: err.Error()}
@@ -132,7 +174,11 @@ func (s *Server) restore(w http.ResponseWriter, r *http.Request, who caller) *pr
 // reset answers POST /v1/sessions/{id}/reset: an operator lets a session go on that
 // is uncertain or was stopped (FM16, DECISIONS S28).
 func (s *Server) reset(w http.ResponseWriter, r *http.Request, who caller) *problem {
-	if err := s.options.Gate.Reconcile(r.Context(), owner(r, who), string(who.name)); err != nil {
+	of, bad := s.owner(r, who)
+	if bad != nil {
+		return bad
+	}
+	if err := s.options.Gate.Reconcile(r.Context(), of, string(who.name)); err != nil {
 		return unavailable("the store of sessions")
 	}
 	w.WriteHeader(http.StatusNoContent)

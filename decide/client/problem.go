@@ -21,6 +21,7 @@ var (
 	ErrUnauthorized = &Problem{Code: "unauthorized"}         // no token, or one that the gate does not know
 	ErrScope        = &Problem{Code: "scope_missing"}        // the token may not do this
 	ErrNotFound     = &Problem{Code: "not_found"}            // no such call, question or route
+	ErrWhose        = &Problem{Code: "principal_needed"}     // the session is another principal's: say whose
 	ErrConflict     = &Problem{Code: "idempotency_conflict"} // another call was proposed under this key
 	ErrAnswered     = &Problem{Code: "already_answered"}     // of answers that race one counts
 	ErrUsed         = &Problem{Code: "already_used"}         // the approval let its call out
