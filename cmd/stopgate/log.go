@@ -240,7 +240,7 @@ func rowText(r *stopgate.Record) string {
 	} else if r.Status == stopgate.StatusObserved && r.Mode != nil {
 		what = "would " + r.Mode.String()
 	}
-	parts := []string{r.Time.Local().Format("2006-01-02 15:04:05"), fmt.Sprintf("%-13s", what), fmt.Sprintf("%-20s", visible.Text(string(r.Tool)))}
+	parts := []string{r.Time.Local().Format("2006-01-02 15:04:05"), fmt.Sprintf("%-16s", what), fmt.Sprintf("%-20s", visible.Text(string(r.Tool)))}
 	if r.Code != "" {
 		parts = append(parts, string(r.Code))
 	}

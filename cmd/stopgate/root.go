@@ -101,9 +101,9 @@ func unknownCommand(cmd *cobra.Command, name string) error {
 		}
 	}
 	if near := diag.Suggest(name, names); near != "" {
-		return usagef("unknown command %q; did you mean %s? (see 'stopgate --help')", name, near)
+		return usagef("unknown command %q; did you mean %s? (see '%s --help')", name, near, cmd.CommandPath())
 	}
-	return usagef("unknown command %q (see 'stopgate --help')", name)
+	return usagef("unknown command %q (see '%s --help')", name, cmd.CommandPath())
 }
 
 func noArgs(cmd *cobra.Command, args []string) error {

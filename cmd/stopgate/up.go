@@ -246,7 +246,7 @@ func (u *upRun) certificate(o *gateway.Options) (*certificate.Files, error) {
 	}
 	files, err := certificate.Open(o.Settings.TLSCert, o.Settings.TLSKey, func(err error) { u.log.Error("certificate", "error", err) })
 	if err != nil {
-		return nil, hintedError{err, "tls_cert and tls_key name PEM files that belong together"}
+		return nil, hintedError{err, "tls_cert and tls_key name PEM files that belong together; only the gateway's user and group can read the key"}
 	}
 	o.TLS = files.Config()
 	return files, nil

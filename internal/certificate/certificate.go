@@ -6,7 +6,8 @@
 //	server.TLSConfig = files.Config()
 //
 // What it promises: files that cannot be read, or do not belong together, keep the
-// certificate that was good; connections that are open are not touched.
+// certificate that was good; connections that are open are not touched. A key that other
+// users can read is no good, as a token's file is.
 package certificate
 
 import (
@@ -16,6 +17,8 @@ import (
 	"os"
 	"sync"
 	"time"
+
+	"github.com/stopgate/stopgate/internal/secret"
 )
 
 // interval is how often the files are looked at, at most.
@@ -36,6 +39,7 @@ type Files struct {
 type mark struct {
 	size    int64
 	changed time.Time
+	mode    fs.FileMode
 }
 
 // Open reads a certificate with its chain and its key, both PEM. failed hears of files
@@ -104,12 +108,24 @@ func (f *Files) refresh() {
 // this is told once.
 func (f *Files) load(seen [2]mark) error {
 	f.seen = seen
-	pair, err := tls.LoadX509KeyPair(f.certificate, f.key)
+	pair, err := f.pair()
 	if err != nil {
 		return fmt.Errorf("TLS certificate %s with key %s: %w", f.certificate, f.key, err)
 	}
 	f.current = &pair
 	return nil
+}
+
+func (f *Files) pair() (tls.Certificate, error) {
+	key, err := secret.ReadFile(f.key)
+	if err != nil {
+		return tls.Certificate{}, err
+	}
+	chain, err := os.ReadFile(f.certificate)
+	if err != nil {
+		return tls.Certificate{}, err
+	}
+	return tls.X509KeyPair(chain, key)
 }
 
 func (f *Files) marks() (seen [2]mark, err error) {
@@ -118,7 +134,7 @@ func (f *Files) marks() (seen [2]mark, err error) {
 		if at, err = os.Stat(path); err != nil {
 			return seen, err
 		}
-		seen[i] = mark{at.Size(), at.ModTime()}
+		seen[i] = mark{at.Size(), at.ModTime(), at.Mode()}
 	}
 	return seen, nil
 }

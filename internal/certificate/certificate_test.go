@@ -103,6 +103,25 @@ func TestRenewal(t *testing.T) {
 	if serial() != 3 {
 		t.Error("not the third")
 	}
+	chmod := func(mode os.FileMode) {
+		if err := os.Chmod(key, mode); err != nil {
+			t.Fatal(err)
+		}
+	}
+	chmod(0o644)
+	if _, err := certificate.Open(cert, key, nil); err == nil || !strings.Contains(err.Error(), key+" is open to other users: chmod 600 it") {
+		t.Errorf("a key that everybody reads: %v", err)
+	}
+	files.Refresh()
+	if serial() != 3 || len(told) != 3 || !strings.Contains(told[2], "open to other users") {
+		t.Errorf("serial %d after the key was opened, told %q", serial(), told)
+	}
+	issue(t, dir, 4)
+	chmod(0o640) // a group of its own may
+	files.Refresh()
+	if serial() != 4 || len(told) != 3 {
+		t.Errorf("serial %d after the key was closed, told %q", serial(), told)
+	}
 	if _, err := certificate.Open(filepath.Join(dir, "none"), key, nil); err == nil {
 		t.Error("opened a file that is not there")
 	}

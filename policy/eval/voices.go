@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/stopgate/stopgate"
-	"github.com/stopgate/stopgate/policy/match"
 	"github.com/stopgate/stopgate/policy/syntax"
 	"github.com/stopgate/stopgate/schema"
 )
@@ -34,23 +33,13 @@ func (p *Policies) Voices(c stopgate.Call) (voices []*Voice, judged bool) {
 func (v *Voice) List(kind syntax.ListKind) (rules *syntax.RuleList, table string, many bool) {
 	for _, t := range v.Tables {
 		if list := t.List(kind); list != nil {
-			return list, t.Name, !isLiteral(t.Name)
+			return list, t.Name, syntax.IsGlob(t.Name)
 		}
 	}
 	if len(v.Tables) == 0 {
 		return nil, "", false
 	}
-	return nil, v.Tables[0].Name, !isLiteral(v.Tables[0].Name)
-}
-
-// isLiteral reports whether a table's name is one tool's, not a glob.
-func isLiteral(table string) bool {
-	n, err := match.ParseName(table)
-	if err != nil {
-		return true
-	}
-	_, exact := n.LiteralPrefix()
-	return exact
+	return nil, v.Tables[0].Name, syntax.IsGlob(v.Tables[0].Name)
 }
 
 // listen finds out what every file says about the tool. It reports false if the

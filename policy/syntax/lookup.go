@@ -15,7 +15,8 @@ import (
 // (D25-01, D25-04).
 const EveryTool = "*"
 
-// IsGlob reports whether a name is not only itself.
+// IsGlob reports whether a table's name is a glob, and not the name of one tool. One with
+// escapes is a glob, also if it matches one name only: that name is not what is written.
 func IsGlob(name string) bool { return strings.ContainsAny(name, `*?[]{}\`) }
 
 // literalPrefix is the part of a well-formed glob that decides which of two globs
