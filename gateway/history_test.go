@@ -92,6 +92,23 @@ func TestResultsSatisfyPrerequisites(t *testing.T) {
 	})
 }
 
+// Proves W50, X13: a result that its dialect marks as failed satisfies nothing, whatever
+// its text says. Chat Completions and Responses have no such mark: there the text decides.
+func TestFailedResults(t *testing.T) {
+	inEveryDialect(t, guarded, func(t *testing.T, k *talk) {
+		k.expect(true, saidCall{"t1", "test", `{}`}, user("ship it"))
+		broke := said{result: &saidResult{id: "t1", text: "PASS 12", failed: true}}
+		history := []said{user("ship it"), call("t1", "test", `{}`), broke}
+		k.expect(!k.fails, saidCall{"d1", "deploy", `{}`}, history...)
+		if !k.fails {
+			return
+		}
+		k.expect(true, saidCall{"t2", "test", `{"n":2}`}, history...)
+		history = append(history, call("t2", "test", `{"n":2}`), result("t2", "PASS 12"))
+		k.expect(true, saidCall{"d2", "deploy", `{}`}, history...)
+	})
+}
+
 // Proves W50, H5: what a client makes up changes nothing: results of calls that were
 // never released, were denied, had other arguments or another tool, and a second
 // result of a call.

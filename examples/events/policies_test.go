@@ -184,6 +184,15 @@ func TestRedaction(t *testing.T) {
 	})
 }
 
+// Every method that looks like a hook is one.
+func TestHooks(t *testing.T) {
+	for _, p := range []events.Policy{shout{}, titles{}, reviewer{}, gatekeeper{}, signature{}} {
+		if err := events.Check(p); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 // The program opens what a file says, and nothing that it does not.
 func TestOpen(t *testing.T) {
 	gw, err := open("p", []byte(rules), shout{})
