@@ -113,6 +113,7 @@ type binder struct {
 	out      *Binding
 	base     *schema.Schema // what the call's definition says
 	voices   []*Voice
+	sure     bool // the call or an operator's file says that there is such a tool
 }
 
 func (b *binder) bind() {

@@ -91,6 +91,7 @@ func TestUnknownToolAsk(t *testing.T) {
 // wins, a file without a table abstains, and a project's file alone permits nothing.
 func TestLayers(t *testing.T) {
 	table := func(mode string) string { return "[tools.t.policy]\nrun = \"" + mode + "\"\n" }
+	const star = "[tools.\"*\".policy]\nrun = \"unattended\"\n"
 	for _, c := range []struct {
 		name  string
 		files []string
@@ -104,6 +105,9 @@ func TestLayers(t *testing.T) {
 		{"a file of guards abstains", []string{table("unattended"), "project\n[[guard]]\narg = \"/x\"\nconst = 1\nmode = \"deny\"\n"}, "unattended rule_matched rule 0"},
 		{"a project alone", []string{"project\n" + table("unattended")}, "ask rule_matched rule 0"},
 		{"a project alone for this tool", []string{"[tools.other.policy]\nrun = \"unattended\"\n", "project\n" + table("unattended")}, "ask rule_matched rule 0"},
+		{"a project makes a tool known to a table of all", []string{star, "project\n" + table("unattended")}, "ask rule_matched rule 0"},
+		{"a project names it and says nothing", []string{star, "project\n[tools.t]\nparameters.x = { type = \"path\" }\n"}, "ask no_rule_matched"},
+		{"a table of all alone", []string{star}, "deny policy_not_configured"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			b := layers(t, match.Env{}, c.files...).Bind(stopgate.Call{Tool: "t"})

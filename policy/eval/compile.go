@@ -80,9 +80,10 @@ func (c *compiler) voice(v *Voice) bool {
 }
 
 // trusted reports whether a file of the operator speaks for the tool. Where none
-// does, what a project file permits is asked (K35).
+// does, what a project file permits is asked (K35). A table "*" speaks for the tools that
+// there are, and a project file does not say which these are (I15).
 func (b *binder) trusted() bool {
-	return slices.ContainsFunc(b.voices, func(v *Voice) bool { return v.Speaks && v.Trusted })
+	return b.sure && slices.ContainsFunc(b.voices, func(v *Voice) bool { return v.Speaks && v.Trusted })
 }
 
 // hear makes a view as strict as a file that looks through it.

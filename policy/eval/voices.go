@@ -46,9 +46,12 @@ func (v *Voice) List(kind syntax.ListKind) (rules *syntax.RuleList, table string
 // call is refused.
 func (b *binder) listen() bool {
 	known := b.call.Definition != nil
+	b.sure = known
 	for _, l := range b.policies.layers {
 		v := &Voice{Layer: l, Tables: l.File.TablesFor(string(b.call.Tool))}
-		known = known || len(v.Tables) > 0 && v.Tables[0].Name != "*"
+		named := len(v.Tables) > 0 && v.Tables[0].Name != "*"
+		known = known || named
+		b.sure = b.sure || named && l.Trusted
 		b.voices = append(b.voices, v)
 	}
 	b.out.unknown = !known || !slices.ContainsFunc(b.voices, func(v *Voice) bool { return len(v.Tables) > 0 })
