@@ -61,7 +61,9 @@ func (c *calls) kindOf(item jsonstream.Value) kind {
 	}
 	switch {
 	case name == "shell_call":
-		if environment, ok := item.Get("environment"); ok && wire.Present(environment) {
+		// Where it runs is for the request to say, and for the item only if the request left
+		// that open: a client that has a shell may run whatever carries the name.
+		if environment, ok := item.Get("environment"); ok && wire.Present(environment) && slices.Contains(c.req.ServerTools, "shell") {
 			if where, _ := environment.Get("type"); !where.IsText("local") {
 				return provider
 			}

@@ -210,8 +210,16 @@ func TestUnknownItems(t *testing.T) {
 	}
 	container := strings.Replace(shellCall, `"action"`, `"environment":{"type":"container_reference"},"action"`, 1)
 	upstream = begin().item(container).completed()
-	if r := play(t, codec.NewGate(t), request(t), wire.Options{}, upstream); r.Out != upstream || len(r.Gate.Calls) != 0 {
+	hosted, err := openairesponses.Dialect{}.Request([]byte(`{"model":"m","stream":true,"input":"x","tools":[{"type":"shell","environment":{"type":"container_auto"}}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r := play(t, codec.NewGate(t), hosted, wire.Options{}, upstream); r.Out != upstream || len(r.Gate.Calls) != 0 {
 		t.Errorf("a shell at the provider\n%s", r.Out)
+	}
+	// That a shell is the provider's is not for the item to say alone.
+	if r := play(t, codec.NewGate(t), request(t), wire.Options{}, upstream); len(r.Gate.Calls) != 1 || r.Gate.Calls[0].Tool != "openai.shell" {
+		t.Errorf("a shell that only the answer calls the provider's\n%s", r.Out)
 	}
 }
 
