@@ -16,6 +16,12 @@ type Source struct {
 	// Trusted says that the file is the operator's: named by him, or trusted by its
 	// hash. Any other file may only hold rules, and they may only tighten (S3, K35).
 	Trusted bool
+	// Tightens says that the file, though it is the operator's, may only tighten here: it
+	// was written for another project than the one that the call belongs to.
+	Tightens bool
+	// Root is the directory that this file's paths are read against, "" for that of the
+	// options.
+	Root string
 }
 
 // Options are what a policy file is checked and compiled against.
@@ -54,6 +60,15 @@ type Options struct {
 	UnknownTool stopgate.Mode
 }
 
+// of are the options of one source.
+func (o Options) of(s Source) Options {
+	o.Untrusted = !s.Trusted
+	if s.Root != "" {
+		o.Root = s.Root
+	}
+	return o
+}
+
 // environment is the directories that paths are read against where a file names none.
 func (o Options) environment() match.Env {
 	return match.Env{Root: o.Root, Home: o.Home, Dir: o.Dir, Run: o.Run, Doubt: o.RunDoubt, Lost: o.RunLost, Links: o.Links}
@@ -67,6 +82,7 @@ func (o Options) Identity(s Source) string {
 		return ""
 	}
 	sum := sha256.New()
+	o = o.of(s)
 	fmt.Fprintf(sum, "%q %q %q %t %t %d ", s.Name, o.Root, o.Home, s.Trusted, o.Strict, o.UnknownTool)
 	sum.Write(s.Text)
 	return hex.EncodeToString(sum.Sum(nil))

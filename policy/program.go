@@ -36,16 +36,16 @@ func compileFiles(sources []Source, o Options, check func(*syntax.File, Options)
 	var layers []*eval.Layer
 	var all diag.List
 	for _, s := range sources {
-		o.Untrusted = !s.Trusted
+		own := o.of(s)
 		file, list := syntax.Parse(s.Name, s.Text)
 		all = append(all, list...)
 		if file == nil {
 			continue
 		}
 		if o.Checked == nil || !o.Checked(s) {
-			all = append(all, check(file, o)...)
+			all = append(all, check(file, own)...)
 		}
-		layers = append(layers, &eval.Layer{File: file, Trusted: s.Trusted, Env: file.Environment(o.environment())})
+		layers = append(layers, &eval.Layer{File: file, Trusted: s.Trusted && !s.Tightens, Env: file.Environment(own.environment())})
 	}
 	all.Sort()
 	if all.HasErrors() || len(layers) < len(sources) {

@@ -139,3 +139,44 @@ func TestKeysOfPaths(t *testing.T) {
 		}
 	}
 }
+
+// Proves S22, I15: the file of another project tightens, by its own root, and neither makes
+// a tool known nor has settings.
+func TestFileOfAnotherProject(t *testing.T) {
+	here := policy.Source{Name: "here", Trusted: true, Text: []byte("version = 1\n[tools.t]\npolicy.run = \"unattended\"\n")}
+	other := policy.Source{Name: "other", Trusted: true, Tightens: true, Root: "/other",
+		Text: []byte("version = 1\n[audit]\nfile = \"a\"\n[[guard]]\non = \"path\"\nprefix = \"conf/\"\nmode = \"deny\"\n[tools.u.policy]\nrun = \"unattended\"\n")}
+	o := policy.Options{Root: "/here", Dir: "/other"}
+	p, list := policy.Compile([]policy.Source{here, other}, o)
+	if p == nil {
+		t.Fatal(list)
+	}
+	if len(p.Settings().Tables) != 0 {
+		t.Error("it has settings")
+	}
+	for _, c := range []struct {
+		tool stopgate.ToolName
+		args string
+		want stopgate.Mode
+	}{
+		{"t", `{"p":"conf/a"}`, stopgate.Deny},
+		{"t", `{"p":"/other/conf/a"}`, stopgate.Deny},
+		{"t", `{"p":"src/a"}`, stopgate.Unattended},
+		{"u", `{}`, stopgate.Ask},
+	} {
+		call := stopgate.Call{Tool: c.tool}
+		if c.tool == "t" {
+			call.Definition = &stopgate.ToolDefinition{Name: "t", Schema: []byte(`{"type":"object","properties":{"p":{"type":"string","x-stopgate-type":"path"}}}`)}
+		}
+		e := p.Bind(call).Evaluate()
+		e.Feed([]byte(c.args))
+		if v := e.Close(stopgate.Ended); v.Mode != c.want {
+			t.Errorf("%s %s: %v", c.tool, c.args, v)
+		}
+	}
+	moved := other
+	moved.Root = "/elsewhere"
+	if o.Identity(other) == o.Identity(moved) {
+		t.Error("two roots have one identity")
+	}
+}

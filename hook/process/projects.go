@@ -125,15 +125,34 @@ func (p projects) name(e *hook.Event) string {
 }
 
 // project is the directory whose policy holds for an event: what the host says about the
-// project, else where the session began, else where it works, else our own.
-func (w *wiring) project(ctx context.Context, e *hook.Event) (string, error) {
-	dir, said, err := projectDir(e.Dir)
+// project, else where the session began, else where it works, else our own. now is where it
+// works, if that was asked: a policy there may still tighten, lest a session that a model
+// let begin elsewhere is free in every project.
+func (w *wiring) project(ctx context.Context, e *hook.Event) (dir, now string, err error) {
+	now, said, err := projectDir(e.Dir)
 	if err != nil || said || ctx.Err() != nil {
-		return dir, err
+		return now, now, err
 	}
 	p, ok, err := projectsAt(w.flags.Place.Store)
 	if err != nil || !ok {
-		return dir, err
+		return now, now, err
 	}
-	return p.of(e, dir)
+	dir, err = p.of(e, now)
+	return dir, now, err
+}
+
+// policies are the files that hold for an event, and the directory of its project.
+func (w *wiring) policies(ctx context.Context, e *hook.Event) (set config.Set, dir string, err error) {
+	dir, now, err := w.project(ctx, e)
+	if err != nil {
+		return set, dir, err
+	}
+	where := config.Standard(dir)
+	where.Policy = w.flags.Policies
+	if set, err = config.Discover(where); err != nil || now == dir {
+		return set, dir, err
+	}
+	where.Dir = now
+	there, err := config.Discover(where)
+	return set.Beside(there), dir, err
 }

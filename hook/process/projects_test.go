@@ -71,7 +71,9 @@ func TestProjectOfTheSession(t *testing.T) {
 		{"moves", w.other, "ls src", 0},
 		{"moves", w.other, "cat conf/secret/key", 2}, // suspected from the root too
 		{"stays", w.other, secret, 0},
-		{"stays", w.repo, secret, 0}, // its project is the other one
+		{"stays", w.repo, secret, 2}, // its project is the other one, but here another's policy tightens
+		{"stays", w.repo + "/sub", "cat ../conf/secret/key", 2},
+		{"stays", w.repo, "ls src", 0},
 		{"late", w.nowhere, secret, 0},
 		{"late", w.repo, secret, 2}, // its first project
 		{"late", w.nowhere, secret, 2},

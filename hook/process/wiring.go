@@ -38,13 +38,7 @@ type wiring struct {
 }
 
 func (w *wiring) open(ctx context.Context, e *hook.Event) (*hook.Backend, error) {
-	dir, err := w.project(ctx, e)
-	if err != nil {
-		return nil, err
-	}
-	where := config.Standard(dir)
-	where.Policy = w.flags.Policies
-	set, err := config.Discover(where)
+	set, dir, err := w.policies(ctx, e)
 	if err != nil {
 		return nil, err
 	}

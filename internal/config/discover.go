@@ -51,6 +51,9 @@ type File struct {
 	Text    []byte
 	Hash    string // SHA-256 of Text in hex
 	Trusted bool
+	// Root is the root of a project that is not the one around the working directory, ""
+	// for that one; see [Set.Beside].
+	Root string
 }
 
 // Set is every policy file that holds, as layers.
@@ -65,9 +68,23 @@ type Set struct {
 func (s Set) Sources() []policy.Source {
 	sources := make([]policy.Source, len(s.Files))
 	for i, f := range s.Files {
-		sources[i] = policy.Source{Name: f.Path, Text: f.Text, Trusted: f.Trusted}
+		sources[i] = policy.Source{Name: f.Path, Text: f.Text, Trusted: f.Trusted, Tightens: f.Root != "", Root: f.Root}
 	}
 	return sources
+}
+
+// Beside adds the files of another project: they may only tighten what holds here.
+func (s Set) Beside(other Set) Set {
+	for _, f := range other.Files {
+		if f.Scope != Project || slices.ContainsFunc(s.Files, func(own File) bool { return own.Path == f.Path }) {
+			continue
+		}
+		if f.Root = other.Root; f.Root == "" {
+			f.Root = filepath.Dir(f.Path)
+		}
+		s.Files = append(s.Files, f)
+	}
+	return s
 }
 
 // Text returns the text of a file of the set by the name it is shown with, nil if
