@@ -39,7 +39,8 @@ var deniedPaths = []protectedGlob{
 // those that make other programs run what stands in them (K2, H20).
 var askedPaths = []protectedGlob{
 	{"**/stopgate.toml", "stopgate.toml"}, {"**/.stopgate/**", ".stopgate"}, {"**/.config/stopgate/**", "stopgate"}, {"/etc/stopgate/**", "stopgate"},
-	{"**/.claude/settings*.json", ".claude"}, {"**/.claude/hooks/**", ".claude"}, {"**/.claude.json", ".claude.json"}, {"**/.mcp.json", ".mcp.json"},
+	{"**/.claude/settings*.json", ".claude"}, {"**/.claude/{hooks,agents,commands}/**", ".claude"},
+	{"**/.claude/skills/**/SKILL.md", ".claude"}, {"**/.claude/plugins/**/hooks/**", ".claude"}, {"**/.claude.json", ".claude.json"}, {"**/.mcp.json", ".mcp.json"},
 	{"/etc/claude-code/**", "claude-code"},
 	{"**/.codex/{config.toml,hooks.json}", ".codex"}, {"**/.codex/{hooks,rules}/**", ".codex"}, {"/etc/codex/**", "codex"},
 	{"**/.gemini/{settings.json,.env}", ".gemini"}, {"**/.gemini/{hooks,policies,extensions}/**", ".gemini"}, {"/etc/gemini-cli/**", "gemini-cli"},
