@@ -49,15 +49,15 @@ func TestProtectedPaths(t *testing.T) {
 		{"~/.claude/skills/x/SKILL.md", ask, "**/.claude/skills/**/SKILL.md"},
 		{".claude/skills/x/scripts/y.py", none, ""},
 		{"~/.claude/plugins/cache/x/1/hooks/hooks.json", ask, "**/.claude/plugins/**/hooks/**"},
-		{"/home/u/.codex/config.toml", ask, "**/.codex/{config.toml,hooks.json}"},
-		{".codex/hooks.json", ask, "**/.codex/{config.toml,hooks.json}"},
-		{".gemini/settings.json", ask, "**/.gemini/{settings.json,.env}"},
+		{"/home/u/.codex/config.toml", ask, "**/.codex/{*.toml,hooks.json}"},
+		{".codex/hooks.json", ask, "**/.codex/{*.toml,hooks.json}"},
+		{".gemini/settings.json", ask, "**/.gemini/{settings.json,trustedFolders.json,.env}"},
 		{".cUrSoR/mcp.json", ask, "**/.cursor/*.json"},
-		{".github/hooks/x.json", ask, "**/.github/{hooks,copilot}/**"},
+		{".github/hooks/x.json", ask, "**/.github/{hooks,copilot,agents,prompts,plugin}/**"},
 		{".vscode/settings.json", ask, "**/.vscode/{settings,mcp,tasks}.json"},
 		{"opencode.json", ask, "**/opencode.{json,jsonc}"},
 		{".opencode/plugin/x.ts", ask, "**/.opencode/**"},
-		{".qwen/settings.json", ask, "**/.qwen/settings.json"},
+		{".qwen/settings.json", ask, "**/.qwen/{settings.json,trustedFolders.json,.env}"},
 		{".crush.json", ask, "**/{.crush,crush}.json"},
 		{"stopgate.toml", ask, "**/stopgate.toml"},
 		{"sub/stopgate.toml", ask, "**/stopgate.toml"},
@@ -191,6 +191,93 @@ func TestProtectedAgreesWithItsLines(t *testing.T) {
 		}
 		if touched < 40 {
 			t.Errorf("env %v: only %d paths touch the list", env, touched)
+		}
+	}
+}
+
+// Proves K2, H20: no agent changes its own hooks, permissions, extensions, subagents,
+// commands or MCP servers without a person, on any host; its other files are free.
+func TestProtectedHosts(t *testing.T) {
+	p := match.NewProtected(project)
+	for host, paths := range map[string]struct{ asked, free []string }{
+		"codex": {
+			[]string{
+				"~/.codex/config.toml", "~/.codex/deep.config.toml", ".codex/config.toml", "~/.codex/hooks.json", ".codex/hooks/x.sh", "~/.codex/rules/default.rules",
+				".codex/agents/free.toml", "~/.codex/prompts/go.md", "~/.codex/plugins/cache/x/hooks.json", ".codex/skills/x/SKILL.md", "/etc/codex/managed_config.toml",
+				".agents/skills/x/SKILL.md", ".agents/plugins/marketplace.json",
+			},
+			[]string{"~/.codex/sessions/a.jsonl", ".codex/notes.md", ".agents/skills/x/scripts/y.py", "AGENTS.md"},
+		},
+		"gemini-cli": {
+			[]string{
+				"~/.gemini/settings.json", "~/.gemini/trustedFolders.json", ".gemini/.env", ".gemini/policies/a.toml", ".gemini/extensions/x/gemini-extension.json",
+				".gemini/agents/x.md", "~/.gemini/commands/x.toml", ".gemini/hooks/x.sh", ".gemini/skills/x/SKILL.md", "/etc/gemini-cli/settings.json",
+			},
+			[]string{"~/.gemini/tmp/x/logs.json", "GEMINI.md"},
+		},
+		"cursor": {
+			[]string{
+				".cursor/hooks.json", "~/.cursor/mcp.json", "~/.cursor/cli-config.json", ".cursor/cli.json", ".cursor/permissions.json", ".cursor/sandbox.json", ".cursor/hooks/x.sh",
+				".cursor/agents/x.md", ".cursor/commands/x.md", ".cursor/skills/x/SKILL.md", "~/.cursor/extensions/a/package.json", "~/.cursor/plugins/x/plugin.json",
+				"~/.config/cursor/cli-config.json", "/etc/cursor/hooks.json",
+			},
+			[]string{".cursor/rules/style.mdc", ".cursor/plans/a.md"},
+		},
+		"copilot-cli": {
+			[]string{
+				".github/hooks/x.json", ".github/agents/x.agent.md", "~/.github/agents/x.md", ".github/prompts/x.prompt.md", ".github/skills/x/SKILL.md", ".github/mcp.json",
+				".github/plugin/plugin.json", "~/.copilot/mcp-config.json", "~/.copilot/config.json", "~/.copilot/hooks/x.json", "~/.config/.copilot/config.json",
+				".vscode/mcp.json", ".mcp.json", "/etc/github-copilot/policy.d/x.json",
+			},
+			[]string{".github/workflows/ci.yml", ".github/copilot-instructions.md"},
+		},
+		"qwen-code": {
+			[]string{
+				".qwen/settings.json", "~/.qwen/trustedFolders.json", ".qwen/.env", ".qwen/hooks/x.sh", ".qwen/extensions/x/qwen-extension.json", ".qwen/agents/x.md",
+				".qwen/commands/x.md", ".qwen/skills/x/SKILL.md", "/etc/qwen-code/settings.json",
+			},
+			[]string{".qwen/todos/a.json", "QWEN.md"},
+		},
+		"crush": {
+			[]string{
+				"crush.json", ".crush.json", ".crushrc", "crushrc", "~/.config/crush/crushrc", "~/.config/crush/crush.json", "~/.local/share/crush/crush.json",
+				".crush/commands/x.md", ".crush/skills/x/SKILL.md", "~/.config/agents/skills/x/SKILL.md",
+			},
+			[]string{".crush/logs/crush.log", "src/crush.go"},
+		},
+		"opencode": {
+			[]string{
+				"opencode.json", "opencode.jsonc", ".opencode/plugins/x.ts", ".opencode/agents/x.md", ".opencode/commands/x.md", "~/.config/opencode/opencode.json",
+				"/etc/opencode/opencode.json",
+			},
+			[]string{"~/.local/share/opencode/log/x.log"},
+		},
+		"cline": {
+			[]string{
+				".clinerules/hooks/PreToolUse", ".clinerules/workflows/x.md", ".clinerules/skills/x/SKILL.md", "~/Documents/Cline/Hooks/PreToolUse", "~/Documents/Cline/Plugins/x.js",
+				"~/.cline/hooks/PreToolUse", ".cline/hooks/PreToolUse", "~/.cline/plugins/x.js", "~/.cline/agents/x.md", "~/.cline/data/settings/cline_mcp_settings.json",
+				"~/.cline/data/settings/global-settings.json", "~/.cline/skills/x/SKILL.md", "~/.cline/cron/x.md",
+				"~/.config/Code/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json",
+			},
+			[]string{".clinerules/style.md", "~/.cline/data/sessions/x.json"},
+		},
+		"pi": {
+			[]string{".pi/extensions/x.ts", "~/.pi/agent/settings.json", "~/.pi/agent/skills/x/SKILL.md", ".pi/prompts/x.md"},
+			[]string{"src/pi/x.ts"},
+		},
+	} {
+		for _, path := range paths.asked {
+			if got, _ := p.Path([]byte(path)); got != match.ProtectedAsk {
+				t.Errorf("%s: %s: %v", host, path, got)
+			}
+			if got, _ := p.Command([]byte("tee " + path)); got != match.ProtectedAsk {
+				t.Errorf("%s: tee %s: %v", host, path, got)
+			}
+		}
+		for _, path := range paths.free {
+			if got, entry := p.Path([]byte(path)); got != match.Unprotected {
+				t.Errorf("%s: %s is %v by %s", host, path, got, entry)
+			}
 		}
 	}
 }
