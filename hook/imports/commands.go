@@ -129,7 +129,17 @@ func (w wild) command(permits bool) (c cond, exact, ok bool) {
 	if exact {
 		c.sure = p
 	}
-	return c, exact, true
+	// In a line of several commands a wildcard inside may stand for the end of one and the
+	// beginning of the next.
+	return c, exact && !strings.ContainsAny(strings.TrimRight(text, " *"), "*?"), true
+}
+
+// whole is a condition on the text of a whole command: nothing else than what the host's
+// wildcards stand for.
+func (w wild) whole() cond {
+	w.text = strings.Join(strings.Fields(w.text), " ")
+	w.tail = w.tail && !(w.alone && strings.Count(w.text, "*") > 1)
+	return cond{arg: "/command", matcher: "pattern", values: []string{"^" + w.pattern() + "$"}}
 }
 
 // words reports whether a text is plain words, which mean themselves to every shell.
@@ -197,9 +207,14 @@ func commandRule(from *Rule, m stopgate.Mode, w wild) *rule {
 	case !exact && permits:
 		from.stricter("its wildcards stand for whole words, and not for what quotes enclose")
 	case !exact:
-		from.stricter("quotes, assignments and wildcards at the edges are read generously")
+		from.stricter("quotes, assignments and wildcards are read generously")
 	}
 	r := &rule{from: from, mode: m, conds: []cond{c}}
+	if c.matcher == "usage" {
+		// The words alone say too little: options may stand where the host's text has none,
+		// and a "?" is one character.
+		r.conds = append(r.conds, w.whole())
+	}
 	if c.words() {
 		r.match = c.values[:1]
 		if c.matcher == "prefix" {

@@ -251,6 +251,31 @@ func TestOpenCodeCommands(t *testing.T) {
 	})
 }
 
+// Proves K0j: a wildcard of a host stands for nothing that its rule has no room for: no
+// option before it, no further word behind a "?".
+func TestWildcardsPermitNoMore(t *testing.T) {
+	for pattern, lines := range map[string]map[string]bool{
+		"npm run * test":       {"npm run x test": true, "npm run x y test": true, "npm --force run x test": false, "npm run test": false},
+		"npm ??? test":         {"npm run test": true, "npm run x test": false, "npm --force run test": false, "npm test": false},
+		"n?? run":              {"npm run": true, "npm -f run": false, "npm test run": false},
+		"git push --force * x": {"git push --force a x": true, "git push -v --force a x": false, "git -f push --force a x": false},
+		"npm run build*":       {"npm run build:x": true, "npm run build -v": true, "npm -f run build": false},
+		"git * main":           {"git push main": true, "git -C x push main": true, "git push main --force": false},
+	} {
+		text, _ := json.Marshal(map[string]any{"permission": map[string]any{"bash": map[string]string{pattern: "allow"}}})
+		r, err := imports.OpenCode([]imports.File{{Name: "opencode.json", Text: text}}, imports.Options{Root: root})
+		if err != nil || r.Remarks != "" {
+			t.Fatalf("%s: %v %s", pattern, err, r.Remarks)
+		}
+		j := judgeOf(t, r)
+		for command, free := range lines {
+			if got := j.decide("bash", map[string]any{"command": command}); (got.Mode == stopgate.Unattended) != free {
+				t.Errorf("%s: %s is %v", pattern, command, got.Mode)
+			}
+		}
+	}
+}
+
 // questions compares with "*" as any text and "?" as any character.
 func questions(pattern, text string) bool {
 	if pattern == "" {
