@@ -83,7 +83,7 @@ type Record struct {
 	Mode           *Mode        `json:"mode,omitempty"`
 	Layer          Layer        `json:"layer,omitempty"`
 	Code           Code         `json:"code,omitempty"`
-	Cause          string       `json:"cause,omitempty"` // a word of detail, never upstream text
+	Cause          string       `json:"cause,omitempty"` // what exactly was wrong: no values of the call, no upstream text
 	Rule           *RuleRef     `json:"rule,omitempty"`
 	Candidates     []int        `json:"candidates,omitempty"`
 	Pointer        string       `json:"pointer,omitempty"`

@@ -120,7 +120,7 @@ func (b *batch) line(ctx context.Context, number int, line []byte) error {
 	if err != nil {
 		return fmt.Errorf("batch line %d: %w", number, err)
 	}
-	return writeJSON(b.out, newAnswer(p.call, verdict, len(p.args)).judgedBy(b.program))
+	return writeJSON(b.out, b.answer(p.call, verdict, len(p.args)))
 }
 
 // unreadLine is the answer to a line that cannot be read.

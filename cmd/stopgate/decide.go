@@ -4,10 +4,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/diag"
 	"github.com/stopgate/stopgate/internal/visible"
 	"github.com/stopgate/stopgate/policy"
 )
@@ -68,7 +70,7 @@ a batch: 0 if every line could be read, else 1.`,
 		if err != nil {
 			return err
 		}
-		answer := newAnswer(call, verdict, len(text)).judgedBy(l.program)
+		answer := j.answer(call, verdict, len(text))
 		if *format == "json" {
 			err = writeJSON(s.out, answer)
 		} else {
@@ -84,17 +86,19 @@ a batch: 0 if every line could be read, else 1.`,
 
 // answer is the contract of decide's JSON output; it changes only by addition.
 type answer struct {
-	ID        stopgate.CallID    `json:"id"`
-	Tool      stopgate.ToolName  `json:"tool"`
-	Mode      stopgate.Mode      `json:"mode"`
-	Layer     stopgate.Layer     `json:"layer"`
-	Code      stopgate.Code      `json:"code"`
-	Rule      *answerRule        `json:"rule"`
-	Pointer   string             `json:"pointer"`
-	DecidedAt int64              `json:"decided_at"`
-	Bytes     int                `json:"bytes"`
-	Public    string             `json:"public"`
-	Session   stopgate.SessionID `json:"session"`
+	ID        stopgate.CallID   `json:"id"`
+	Tool      stopgate.ToolName `json:"tool"`
+	Mode      stopgate.Mode     `json:"mode"`
+	Layer     stopgate.Layer    `json:"layer"`
+	Code      stopgate.Code     `json:"code"`
+	Rule      *answerRule       `json:"rule"`
+	Pointer   string            `json:"pointer"`
+	DecidedAt int64             `json:"decided_at"`
+	Bytes     int               `json:"bytes"`
+	Public    string            `json:"public"`
+	// Cause is what exactly the arguments or the tool's definition lack.
+	Cause   string             `json:"cause,omitempty"`
+	Session stopgate.SessionID `json:"session"`
 	// Candidates are the rules of which one decided, when they all agree (K9).
 	Candidates []int `json:"candidates,omitempty"`
 	// Segment is the simple command that decided, where the value at Pointer has several.
@@ -123,6 +127,36 @@ func newAnswer(call stopgate.Call, v stopgate.Verdict, size int) answer {
 	return a
 }
 
+// answer is what decide and explain say of a call that was just judged.
+func (j judge) answer(call stopgate.Call, v stopgate.Verdict, size int) answer {
+	return newAnswer(call, v, size).because(j.said.causeOf(v)).judgedBy(j.program).nearest(j.program)
+}
+
+// because notes what exactly was refused.
+func (a answer) because(cause string) answer {
+	if a.Cause == "" {
+		a.Cause = cause
+	}
+	return a
+}
+
+// nearest says, of a tool that no table covers, which name may be meant.
+func (a answer) nearest(p *policy.Program) answer {
+	if a.Code != stopgate.CodePolicyNotConfigured || a.Cause != "" {
+		return a
+	}
+	var names []string
+	for name := range p.Tools() {
+		names = append(names, string(name))
+	}
+	slices.Sort(names)
+	a.Cause = "no table of the policy names it"
+	if hint := diag.DidYouMean(string(a.Tool), names); hint != "" {
+		a.Cause += "; " + hint
+	}
+	return a
+}
+
 // judgedBy notes whether a judge would be asked about the call.
 func (a answer) judgedBy(p *policy.Program) answer {
 	a.Judge = a.Mode != stopgate.Deny && a.Mode != stopgate.Skip && p.Judged(a.Tool)
@@ -143,6 +177,9 @@ func (a answer) text() string {
 	}
 	if a.Pointer != "" {
 		fmt.Fprintf(&b, "  argument  %s\n", visible.Text(a.Pointer))
+	}
+	if a.Cause != "" {
+		fmt.Fprintf(&b, "  cause     %s\n", visible.Text(a.Cause))
 	}
 	if a.Segment != nil {
 		fmt.Fprintf(&b, "  command   %s\n", visible.Part(a.Segment.Index, a.Segment.Of, a.Segment.Text))

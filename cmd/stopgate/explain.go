@@ -64,10 +64,10 @@ Exit: as decide.`,
 		if err != nil {
 			return err
 		}
-		answer, said := newAnswer(call, verdict, len(text)).judgedBy(l.program), j.said.take()
+		answer, said := j.answer(call, verdict, len(text)), j.said.objections()
 		if *format == "json" {
 			err = writeJSON(s.out, explanationJSON{
-				answer, explanation.Cause, traceOf(explanation.Trace), explanation.Lists, said,
+				answer, traceOf(explanation.Trace), explanation.Lists, said,
 			})
 		} else {
 			_, err = io.WriteString(s.out, explainText(answer, explanation)+sessionText(l.program, answer, said))
@@ -83,7 +83,6 @@ Exit: as decide.`,
 // explanationJSON is decide's answer and how it came about.
 type explanationJSON struct {
 	answer
-	Cause string                 `json:"cause,omitempty"` // a word of detail about a refusal
 	Trace []traceStep            `json:"trace"`
 	Lists []eval.ListExplanation `json:"lists"`
 	// Objections are those of session policies, in a session where nothing has happened
@@ -145,10 +144,7 @@ func traceOf(trace []stopgate.Verdict) []traceStep {
 
 func explainText(a answer, x eval.Explanation) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n%s", visible.Text(string(a.Tool)), a.text())
-	if x.Cause != "" {
-		fmt.Fprintf(&b, "  cause     %s\n", visible.Text(x.Cause))
-	}
+	fmt.Fprintf(&b, "%s\n%s", visible.Text(string(a.Tool)), a.because(x.Cause).text())
 	for _, floor := range a.Floors {
 		fmt.Fprintf(&b, "  floor     %s %s at byte %d%s\n", floor.Mode, floor.Code, floor.At, at(floor.Pointer))
 	}

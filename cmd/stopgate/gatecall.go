@@ -15,19 +15,21 @@ import (
 type judge struct {
 	gate    *gate.Gate
 	program *policy.Program
-	said    *objections // what session policies said about the latest call
+	said    *hearing // what was said about the latest call
 }
 
 func newJudge(l loaded, more ...gate.Option) (judge, error) {
-	said := new(objections)
+	said := new(hearing)
 	g, err := gateFor(l.program, hindsight{}, append(more, gate.WithTracer(said))...)
 	return judge{g, l.program, said}, err
 }
 
-// objections hears what session policies say about the calls of one gate.
-type objections struct {
-	mu   sync.Mutex
-	list []objection
+// hearing hears what session policies say about the calls of one gate, and what exactly
+// their arguments lack.
+type hearing struct {
+	mu    sync.Mutex
+	list  []objection
+	cause string
 }
 
 // objection is one session policy's.
@@ -39,21 +41,35 @@ type objection struct {
 }
 
 // Trace implements [gate.Tracer].
-func (o *objections) Trace(_ context.Context, e gate.TraceEvent) {
-	if e.Name == gate.TraceDenied {
-		o.mu.Lock()
-		defer o.mu.Unlock()
-		o.list = append(o.list, objection{e.Policy, e.Reason, e.Metadata})
+func (h *hearing) Trace(_ context.Context, e gate.TraceEvent) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	switch e.Name {
+	case gate.TraceDenied:
+		h.list = append(h.list, objection{e.Policy, e.Reason, e.Metadata})
+	case gate.TraceTool:
+		h.cause = e.Row.Cause
 	}
 }
 
-// take returns what was said since it was last asked.
-func (o *objections) take() []objection {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	list := o.list
-	o.list = nil
+// objections returns what session policies said since it was last asked.
+func (h *hearing) objections() []objection {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	list := h.list
+	h.list = nil
 	return list
+}
+
+// causeOf is what exactly led to the verdict of the latest call, where its arguments or
+// its definition were refused.
+func (h *hearing) causeOf(v stopgate.Verdict) string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if v.Layer != stopgate.LayerIntegrity || !v.Terminal() {
+		return "" // the row of a call that was given up says so
+	}
+	return h.cause
 }
 
 // tell sets the data of a call's session.

@@ -59,6 +59,7 @@ type Evaluation struct {
 type fault struct {
 	code    stopgate.Code
 	pointer string
+	cause   string
 }
 
 // Reset begins a new call. What the evaluation gave out before, verdicts excepted,
@@ -126,7 +127,7 @@ func (e *Evaluation) take(err error) {
 		if e.reach(e.offset(broken.Offset)) {
 			return
 		}
-		e.fail(broken.Code, broken.Pointer)
+		e.fail(broken.Code, broken.Pointer, broken.Detail)
 	}
 	if e.dirty {
 		e.settle()
@@ -194,7 +195,8 @@ func (e *Evaluation) terminal() bool { return e.verdict.Decided && e.verdict.Mod
 // at an argument (D25-40).
 func (e *Evaluation) Verdict() stopgate.Verdict { return e.verdict }
 
-// Cause is a word of detail about a refusal for the record, "" if there is none.
+// Cause is a detail of a refusal for the record, "" if there is none: what the arguments
+// lack, or a word. It holds no values of the call.
 func (e *Evaluation) Cause() string { return e.cause }
 
 // Trace lists the verdicts in the order in which they became known, each with the
@@ -295,7 +297,7 @@ func (e *Evaluation) validate() {
 		case v.onSchema == stopgate.Ask:
 			e.floor(stopgate.Ask, stopgate.CodeSchemaViolation, broken.Pointer)
 		default:
-			e.fail(stopgate.CodeSchemaViolation, broken.Pointer)
+			e.fail(stopgate.CodeSchemaViolation, broken.Pointer, broken.Message)
 		}
 	}
 }

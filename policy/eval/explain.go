@@ -13,7 +13,7 @@ import (
 // was asked, what became of each rule, and with which byte.
 type Explanation struct {
 	Verdict stopgate.Verdict // the latest one; its floors are those that were raised
-	Cause   string           // a word of detail about a refusal
+	Cause   string           // what exactly was refused, without values of the call
 	Bytes   int64            // argument bytes received
 	Trace   []stopgate.Verdict
 	Lists   []ListExplanation // in the order in which lists of one mode are named

@@ -24,7 +24,7 @@ func (e *Evaluation) unknown(v *view) {
 // as a declared one (THREATS A4-A6, A25, B6).
 func (e *Evaluation) ambiguous(v *view) {
 	if v.speaks && !e.probing {
-		e.fail(stopgate.CodeAmbiguousKey, e.here())
+		e.fail(stopgate.CodeAmbiguousKey, e.here(), "")
 	}
 }
 

@@ -2,11 +2,12 @@ package eval
 
 import "github.com/stopgate/stopgate"
 
-// fail notes what the integrity of the arguments lacks. At one byte the first
-// complaint counts, and integrity speaks before everything else (K7, S30).
-func (e *Evaluation) fail(code stopgate.Code, pointer string) {
+// fail notes what the integrity of the arguments lacks, and in cause what exactly,
+// without values of the call. At one byte the first complaint counts, and integrity
+// speaks before everything else (K7, S30).
+func (e *Evaluation) fail(code stopgate.Code, pointer, cause string) {
 	if e.fault.code == "" {
-		e.fault = fault{code, pointer}
+		e.fault = fault{code, pointer, cause}
 		e.dirty = true
 	}
 }
@@ -31,6 +32,7 @@ func (e *Evaluation) settle() (terminal bool) {
 		return false
 	}
 	if e.fault.code != "" {
+		e.cause = e.fault.cause
 		e.publish(&stopgate.Verdict{
 			Mode: stopgate.Deny, Layer: stopgate.LayerIntegrity, Code: e.fault.code,
 			Pointer: e.fault.pointer, Public: e.fault.code.Public(),
