@@ -10,6 +10,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"slices"
 
 	"github.com/spf13/cobra"
 	"github.com/stopgate/stopgate"
@@ -52,7 +53,7 @@ No key and no network is needed.`,
 		}
 		ctx, stop := interruptible(cmd.Context())
 		defer stop()
-		var view demoView = &demoText{out: s.out}
+		var view demoView = newDemoText(s.out)
 		if *format == "json" {
 			view = &demoJSON{out: s.out}
 		}
@@ -70,9 +71,38 @@ type demoRow struct {
 // demoTurn is one response of the model.
 type demoTurn struct {
 	number int
-	say    string
+	script replay.Turn
 	rows   []demoRow
+	calls  []demoCall
 	report replay.Report
+}
+
+// demoCall is a call of the script and what became of it.
+type demoCall struct {
+	row  stopgate.Record
+	args string // all of them, as the script has them
+	why  string // what the policy says about it, for people
+}
+
+// demoCalls finds the calls of a turn that rows are about. The gate records a refusal at
+// its byte, and what may run when the turn is complete.
+func demoCalls(program *policy.Program, script replay.Turn, rows []demoRow) []demoCall {
+	var calls []demoCall
+	for _, c := range script.Calls {
+		at := slices.IndexFunc(rows, func(r demoRow) bool {
+			refused := r.Status != stopgate.RecordStatus("allowed")
+			return string(r.Tool) == c.Tool && (refused && r.ArgsBytes <= int64(len(c.Args)) || r.ArgsBytes == int64(len(c.Args)))
+		})
+		if at < 0 {
+			continue // the model was stopped before it
+		}
+		row := rows[at].Record
+		rows = slices.Concat(rows[:at], rows[at+1:])
+		evaluation := program.Bind(stopgate.Call{Tool: row.Tool}).Evaluate()
+		verdict := evaluation.Feed([]byte(c.Args))
+		calls = append(calls, demoCall{row, c.Args, verdict.Public})
+	}
+	return calls
 }
 
 // demo runs the session: gateway, replay model and a client that repeats the
@@ -89,7 +119,9 @@ func demo(ctx context.Context, view demoView, pace float64) error {
 	script := scenarios[0]
 	reports := make(chan replay.Report, 1)
 	model, err := replay.New(replay.Options{
-		Scenarios: scenarios, TokensPerSecond: pace, Ended: func(r replay.Report) { reports <- r },
+		Scenarios: scenarios, TokensPerSecond: pace,
+		Progress: func(r replay.Report) { view.progress(r.Generated) },
+		Ended:    func(r replay.Report) { reports <- r },
 	})
 	if err != nil {
 		return err
@@ -119,11 +151,12 @@ func demo(ctx context.Context, view demoView, pace float64) error {
 	client := demoClient{url: url + "/v1/chat/completions", model: script.Model}
 	var sum demoSum
 	for i, turn := range script.Turns {
+		t := demoTurn{number: i + 1, script: turn}
+		view.listen(t)
 		if err := client.ask(ctx); err != nil {
 			return err
 		}
 		client.history = append(client.history, chatMessage{"assistant", turn.Say}, chatMessage{"user", "Go on."})
-		t := demoTurn{number: i + 1, say: turn.Say}
 		select {
 		case t.report = <-reports:
 		case <-ctx.Done():
@@ -132,6 +165,7 @@ func demo(ctx context.Context, view demoView, pace float64) error {
 		for _, r := range rows.take() {
 			t.rows = append(t.rows, demoRow{t.number, r})
 		}
+		t.calls = demoCalls(program, turn, t.rows)
 		sum.add(t)
 		if err := view.turn(t); err != nil {
 			return err

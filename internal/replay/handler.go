@@ -27,6 +27,9 @@ type Options struct {
 	Sleep func(ctx context.Context, d time.Duration) error
 	// Now is the time that answers carry; nil means time.Now.
 	Now func() time.Time
+	// Progress is told of a streamed answer after every event, by the goroutine that
+	// writes it: how far it came, and nothing else. May be nil.
+	Progress func(Report)
 	// Ended is told once about each answer when it ended, complete or not. It is
 	// called by the goroutine that served the answer.
 	Ended func(Report)
@@ -71,6 +74,9 @@ func New(o Options) (*Upstream, error) {
 	}
 	if o.Ended == nil {
 		o.Ended = func(Report) {}
+	}
+	if o.Progress == nil {
+		o.Progress = func(Report) {}
 	}
 	return &Upstream{o: o}, nil
 }

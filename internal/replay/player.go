@@ -54,6 +54,7 @@ func (p *player) emit(event []byte, tokens, size int) error {
 		return err
 	}
 	p.report.Generated += int64(size)
+	p.u.o.Progress(p.report)
 	return nil
 }
 

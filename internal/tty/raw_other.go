@@ -12,5 +12,8 @@ func (t *Terminal) Raw() (restore func() error, err error) {
 // Size is not known here.
 func (t *Terminal) Size() (columns, lines int) { return 0, 0 }
 
+// Size is not known here.
+func Size(interface{ Fd() uintptr }) (columns, lines int) { return 0, 0 }
+
 // Is reports whether a file is a terminal.
 func Is(interface{ Fd() uintptr }) bool { return false }

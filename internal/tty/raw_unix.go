@@ -28,8 +28,11 @@ func (t *Terminal) Raw() (restore func() error, err error) {
 }
 
 // Size is how many columns and lines the terminal has, zero if it does not say.
-func (t *Terminal) Size() (columns, lines int) {
-	size, err := unix.IoctlGetWinsize(int(t.Fd()), unix.TIOCGWINSZ)
+func (t *Terminal) Size() (columns, lines int) { return Size(t) }
+
+// Size is how many columns and lines the terminal has that a file is, zero if it is none.
+func Size(f interface{ Fd() uintptr }) (columns, lines int) {
+	size, err := unix.IoctlGetWinsize(int(f.Fd()), unix.TIOCGWINSZ)
 	if err != nil {
 		return 0, 0
 	}
