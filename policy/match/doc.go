@@ -46,6 +46,7 @@
 //     [a-z]    one of these, [!a-z] one of the others; on a path never "/"
 //     {a,b}    either; may be nested, and may hold "/"
 //     \x       the code point x
+//     !(a|*b)  on a path, behind some text: any text, also none, but a and what ends in b
 //     **       on a path, as a whole component: any number of components, also none
 //
 // On a path a restrictive glob also matches everything below a matched directory,

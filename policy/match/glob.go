@@ -12,7 +12,8 @@ import (
 // The glob language (K18): "*" any run, "?" one code point, "[a-z]" and "[!a-z]"
 // classes, "{a,b}" alternatives that may be nested, "\x" a literal x. Where "/"
 // separates components, none of them matches it but an alternative that spells
-// it, and "**" as a whole component stands for zero or more components.
+// it, and "**" as a whole component stands for zero or more components. On a path
+// "!(a|b)" is any text within a component but these.
 
 // maxAlternatives bounds what the braces of one glob may multiply to.
 const maxAlternatives = 1024
@@ -24,6 +25,7 @@ const (
 	globAny              // ?
 	globStar             // *
 	globClass
+	globExcept // !(a|b)
 )
 
 // globToken is one element of a glob without braces.
@@ -32,7 +34,8 @@ type globToken struct {
 	at      int // byte in the glob
 	r       rune
 	kind    globKind
-	negated bool // set is the complement of what is written
+	negated bool     // it says what it leaves out: set is the complement of what is written
+	except  [][]rune // of globExcept: texts, with anyRun for "*"
 }
 
 // literalTokens is a text without wildcards.
@@ -49,12 +52,21 @@ type globParser struct {
 	text      string
 	pos       int
 	separated bool // "/" separates components
+	excepts   bool // "!(" begins an exception
 }
 
 // parseGlob returns the token lists of a glob's alternatives: braces multiplied
 // out, in text order.
 func parseGlob(text string, separated bool) ([][]globToken, *SpecError) {
-	p := globParser{text: text, separated: separated}
+	return (&globParser{text: text, separated: separated}).parse()
+}
+
+// parsePathGlob is parseGlob for paths.
+func parsePathGlob(text string) ([][]globToken, *SpecError) {
+	return (&globParser{text: text, separated: true, excepts: true}).parse()
+}
+
+func (p *globParser) parse() ([][]globToken, *SpecError) {
 	lists, err := p.alternatives(false)
 	if err == nil {
 		return lists, nil
@@ -146,6 +158,12 @@ func (p *globParser) token() (globToken, *SpecError) {
 	case '[':
 		set, negated, err := p.class(at)
 		return globToken{kind: globClass, set: set, negated: negated, at: at}, err
+	case '!':
+		if p.excepts && strings.HasPrefix(p.text[p.pos:], "(") {
+			p.pos++
+			except, err := p.exception(at)
+			return globToken{kind: globExcept, except: except, negated: true, at: at}, err
+		}
 	case '\\':
 		if p.pos == len(p.text) {
 			return globToken{}, p.fail(at, `\\`, "a backslash with nothing behind it")
@@ -236,8 +254,12 @@ func addRun(n *automaton.NFA, from int, tokens []globToken, star automaton.Set, 
 			i += length - 1
 			continue
 		}
-		if tokens[i].kind == globStar {
+		switch tokens[i].kind {
+		case globStar:
 			from = n.Loop(from, star)
+			continue
+		case globExcept:
+			from = addExcept(n, from, tokens[i].except, star, folded)
 			continue
 		}
 		set := star

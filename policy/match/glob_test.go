@@ -55,6 +55,11 @@ func TestK18_GlobOnPaths(t *testing.T) {
 		{"**/a", "x/a/b", false, true},
 		{"**/a", "/etc/a", false, true},
 		{"**/a", "../a", false, true},
+		{`a\-b`, "a-b", true, true},
+		{`a\-b`, "ab", false, false},
+		{`x[a\-c]`, "x-", true, true}, // no range
+		{`x[a\-c]`, "xb", false, false},
+		{`x[a\-c]`, "xc", true, true},
 		{"a/**", "a", true, true},
 		{"a/**", "a/b/c", true, true},
 		{"a/**", "ab", false, false},
@@ -119,6 +124,17 @@ func TestK18_GlobErrors(t *testing.T) {
 		target match.Target
 		offset int
 	}{
+		{"a!(b", aPath, 1},
+		{`a!(b\`, aPath, 1},
+		{"a!()", aPath, 1},
+		{"a!(b|c?)", aPath, 6},
+		{"a!([b])", aPath, 3},
+		{"a!({b,c})", aPath, 3},
+		{"a!(b/c)", aPath, 4},
+		{"!(b)", aPath, 0},
+		{"a/!(b)", aPath, 2},
+		{"a*!(b)", aPath, 2},
+		{"a!(b)*", aPath, 1},
 		{"a[b", aPath, 1},
 		{"a[", aPath, 1},
 		{"a[]b", aPath, 2},

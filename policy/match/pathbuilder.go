@@ -15,7 +15,7 @@ type pathBuilder struct {
 	restrictive bool // globs also name what is below what they match
 	folded      bool
 	suspects    bool        // literals also stand where they may be meant
-	negates     bool        // a class says what it leaves out
+	negates     bool        // a class or an exception says what it leaves out
 	top         int         // the state of absolute, 0 before it is needed
 	behind      map[int]int // see names
 }
@@ -31,7 +31,7 @@ func (b *pathBuilder) add(k Kind, text string) *SpecError {
 	case Suffix:
 		return b.addSuffix(text)
 	case Glob:
-		lists, err := parseGlob(text, true)
+		lists, err := parsePathGlob(text)
 		if err != nil {
 			return err
 		}

@@ -84,7 +84,7 @@ func checkComponent(tokens []globToken, at int) *SpecError {
 			return &SpecError{Offset: tokens[i-1].at, Message: `"**" stands for whole components only`, Hint: "`*` within a component, `**/` before it"}
 		}
 	}
-	return nil
+	return checkException(tokens)
 }
 
 func (b *pathBuilder) checkGlob(lit pathLiteral) *SpecError {

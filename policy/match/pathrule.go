@@ -19,20 +19,25 @@ func compilePath(s Spec, expands, restrictive bool, env Env) (textTest, *SpecErr
 		return compileLiterals(s, p)
 	}
 	b := pathBuilder{NFA: automaton.New(), env: p.env, restrictive: restrictive, folded: restrictive, suspects: restrictive}
+	var negating []string
 	for i, lit := range s.Values {
+		b.negates = false
 		if err := b.add(s.Kind, lit.Text); err != nil {
 			err.Index = i
 			return nil, err
 		}
+		if b.negates {
+			negating = append(negating, lit.Text)
+		}
 	}
 	test := newPathTest(p, made(b.NFA))
-	if !restrictive || !b.negates {
+	if !restrictive || negating == nil {
 		return test, nil
 	}
 	// "[!a]" is also satisfied by "A", which no folded text shows.
 	exact := pathBuilder{NFA: automaton.New(), env: p.env, restrictive: true, suspects: true}
-	for _, lit := range s.Values {
-		_ = exact.add(s.Kind, lit.Text)
+	for _, text := range negating {
+		_ = exact.add(s.Kind, text)
 	}
 	p.folded = false
 	return eitherPath{test, newPathTest(p, made(exact.NFA))}, nil
