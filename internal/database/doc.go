@@ -18,7 +18,8 @@
 //   - A change sees everything that changes before it wrote, in this process and in
 //     others, and nothing else writes while it runs. A change that fails leaves
 //     nothing behind and takes no other change with it.
-//   - Waiting for another process ends with the caller's ctx, never silently.
+//   - Waiting for another process ends with the caller's ctx, never silently. Processes
+//     that wait write in the order in which they came.
 //   - After a sync that failed, a file that is damaged, removed or replaced, nothing
 //     is written any more: see [DB.Failed].
 //   - A file of another program, and one that a newer version wrote, is refused.

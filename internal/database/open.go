@@ -34,6 +34,7 @@ type DB struct {
 
 	writer  *sql.DB // one connection
 	conn    *conn   // the writing goroutine's own while it writes; nil at the end
+	turn    *turn   // to write, among processes
 	idle    sync.Mutex
 	first   atomic.Int64 // snapshots so far
 	readers pool
@@ -61,7 +62,7 @@ func Open(ctx context.Context, path string, components ...Component) (*DB, error
 		return nil, fmt.Errorf("database: %w", err)
 	}
 	db := &DB{
-		path: path, queue: make(chan *entry, maxQueue), closing: make(chan struct{}),
+		path: path, turn: newTurn(path), queue: make(chan *entry, maxQueue), closing: make(chan struct{}),
 		ended: make(chan struct{}), failed: make(chan struct{}),
 	}
 	if db.file, err = create(path); err != nil {
@@ -309,6 +310,7 @@ func (db *DB) disconnect() error {
 	if db.writer != nil {
 		errs = append(errs, db.writer.Close())
 	}
+	db.turn.close()
 	return errors.Join(errs...)
 }
 

@@ -155,6 +155,7 @@ var errSpoiled = errors.New("a change failed after it wrote")
 func (db *DB) transact(batch []*entry) (spoiled bool) {
 	db.idle.Lock()
 	defer db.idle.Unlock()
+	defer db.turn.leave()
 	err := db.begin(batch)
 	if err == nil {
 		if err = db.apply(batch); err == nil {
@@ -189,11 +190,12 @@ func (db *DB) begin(batch []*entry) error {
 	if err := db.err(); err != nil {
 		return err
 	}
+	ctx, cancel := context.WithTimeout(context.Background(), maxWait)
+	defer cancel()
+	db.turn.enter(ctx, func() bool { return wanted(batch) })
 	if info, err := os.Stat(db.path); err != nil || !os.SameFile(info, db.file) {
 		return db.distrust(errors.New("the file was removed or replaced"))
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), maxWait)
-	defer cancel()
 	return patiently(ctx, func() error {
 		err := db.conn.run("BEGIN IMMEDIATE")
 		if err != nil && busy(err) && !wanted(batch) {
