@@ -63,6 +63,7 @@ func (h *Host) Run(ctx context.Context, o Options, input io.Reader) Reply {
 	}
 	read, done := make(chan *Event, 1), make(chan result, 1)
 	go func() {
+		roomy(false)
 		e, a := new(Event), failure(stopgate.CodePolicyError)
 		defer func() {
 			if p := recover(); p != nil {

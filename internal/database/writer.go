@@ -93,6 +93,7 @@ func (db *DB) err() error {
 
 // run is the writing goroutine: one transaction and one sync for all that waits.
 func (db *DB) run() {
+	roomy(false)
 	defer close(db.ended)
 	defer func() { db.closed = db.disconnect() }()
 	var batch []*entry
