@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/stopgate/stopgate"
@@ -64,29 +65,26 @@ func (c *configuration) knownOrigin(origin, host string) bool {
 	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" && strings.EqualFold(u.Host, host)
 }
 
-// tokenPrefix marks a gate token where a provider's key may stand (S46).
-const tokenPrefix = "sg_"
-
-// takeToken finds the gate token in any of its places and removes it, so that it
-// never goes upstream.
+// takeToken finds the gate token in any of its places and removes it from all of them,
+// so that it never goes upstream. Two that differ are none: whose request it is would
+// be a guess (G10).
 func takeToken(r *http.Request) string {
+	tokens := takeTokens(r.Header)
 	if rest, ok := strings.CutPrefix(r.URL.Path, "/k/"); ok && r.URL.RawPath == "" {
 		if token, path, ok := strings.Cut(rest, "/"); ok {
 			r.URL.Path = "/" + path
-			return token
+			tokens = append(tokens, token)
 		}
 	}
-	if token := r.Header.Get("X-Stopgate-Token"); token != "" {
-		return token
-	}
-	for name, scheme := range map[string]string{"Authorization": "Bearer ", "X-Api-Key": "", "Api-Key": ""} {
-		token, ok := strings.CutPrefix(r.Header.Get(name), scheme)
-		if ok && strings.HasPrefix(token, tokenPrefix) {
-			r.Header.Del(name)
-			return token
+	for _, token := range r.Header["X-Stopgate-Token"] {
+		if token != "" {
+			tokens = append(tokens, token)
 		}
 	}
-	return ""
+	if len(tokens) == 0 || slices.ContainsFunc(tokens, func(t string) bool { return t != tokens[0] }) {
+		return ""
+	}
+	return tokens[0]
 }
 
 // bearer finds who a token belongs to. All tokens are compared, so that the time it

@@ -1,11 +1,13 @@
 package gateway_test
 
 import (
+	"crypto/sha256"
 	"io"
 	"net/http"
 	"strings"
 	"testing"
 
+	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/gateway"
 )
 
@@ -103,6 +105,9 @@ func TestToken(t *testing.T) {
 		{"wrong path", "/k/sg_other/v1/models", nil, 401},
 		{"a provider's key is no token", "/v1/models", map[string]string{"Authorization": "Bearer sk-1"}, 401},
 		{"token and a provider's key", "/v1/models", map[string]string{"X-Stopgate-Token": token, "X-Api-Key": "sk-2"}, 200},
+		{"lower case scheme", "/v1/models", map[string]string{"Authorization": "bearer  " + token}, 200},
+		{"in every place", "/k/" + token + "/v1/models", map[string]string{"X-Stopgate-Token": token, "Authorization": "Bearer " + token, "X-Api-Key": token, "Api-Key": token}, 200},
+		{"path, and a page that names it", "/k/" + token + "/v1/models", map[string]string{"Referer": "http://localhost/k/" + token + "/"}, 200},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			r := newRig(t, allowAll, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -127,6 +132,67 @@ func TestToken(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// Proves G10, S46: a request with two tokens is nobody's, wherever they stand, and whose
+// request it is does not hang on the order of its headers.
+func TestTwoTokens(t *testing.T) {
+	seen := make(chan string, 1)
+	r := newRig(t, allowAll, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		seen <- strings.Join(r.Header["Authorization"], "|")
+		io.WriteString(w, "{}")
+	}), func(o *gateway.Options) {
+		for _, name := range []string{"alice", "bob"} {
+			o.Tokens = append(o.Tokens, gateway.Token{Name: stopgate.Principal(name), SHA256: sha256.Sum256([]byte("sg_" + name))})
+		}
+	})
+	for name, test := range map[string]struct {
+		path   string
+		header http.Header
+		status int
+		sent   string
+	}{
+		"bearer and key":             {"/v1/models", http.Header{"Authorization": {"Bearer sg_alice"}, "X-Api-Key": {"sg_bob"}}, 401, ""},
+		"path and bearer":            {"/k/sg_alice/v1/models", http.Header{"Authorization": {"Bearer sg_bob"}}, 401, ""},
+		"no token in the path":       {"/k//v1/models", http.Header{"Authorization": {"Bearer sg_bob"}}, 401, ""},
+		"header and bearer":          {"/v1/models", http.Header{"X-Stopgate-Token": {"sg_alice"}, "Authorization": {"Bearer sg_bob"}}, 401, ""},
+		"two headers":                {"/v1/models", http.Header{"X-Stopgate-Token": {"sg_alice", "sg_bob"}}, 401, ""},
+		"two bearers":                {"/v1/models", http.Header{"Authorization": {"Bearer sg_alice", "Bearer sg_bob"}}, 401, ""},
+		"a good one and a wrong one": {"/v1/models", http.Header{"Authorization": {"Bearer sg_alice", "Bearer sg_x"}}, 401, ""},
+		"twice the same":             {"/v1/models", http.Header{"X-Stopgate-Token": {"sg_alice"}, "Authorization": {"Bearer sg_alice"}}, 200, ""},
+		"beside a provider's key":    {"/v1/models", http.Header{"Authorization": {"Bearer sk-1", "Bearer sg_alice"}}, 200, "Bearer sk-1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			req, err := http.NewRequest("GET", r.url+test.path, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			req.Header = test.header
+			res, err := r.client.Do(req)
+			if err != nil {
+				t.Fatal(err)
+			}
+			res.Body.Close()
+			if res.StatusCode != test.status {
+				t.Errorf("status %d, want %d", res.StatusCode, test.status)
+			}
+			if res.StatusCode == 200 {
+				if got := <-seen; got != test.sent {
+					t.Errorf("the provider received %q, want %q", got, test.sent)
+				}
+			}
+		})
+	}
+}
+
+// Proves S46: a gate token is not for a provider's eyes, also where this gate wants none.
+func TestTokenNobodyWants(t *testing.T) {
+	r := newRig(t, allowAll, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		io.WriteString(w, r.Header.Get("Authorization")+"|"+r.Header.Get("X-Api-Key"))
+	}), nil)
+	if a := r.send("GET", "/v1/models", "", map[string]string{"Authorization": "Bearer sg_other", "X-Api-Key": "sk-1"}); a.body != "|sk-1" {
+		t.Errorf("the provider received %q", a.body)
 	}
 }
 

@@ -6,11 +6,14 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"slices"
 	"strconv"
 	"time"
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/gateway/events"
+	"github.com/stopgate/stopgate/jsonstream"
+	"github.com/stopgate/stopgate/wire"
 	"github.com/stopgate/stopgate/wire/sse"
 )
 
@@ -30,9 +33,9 @@ func (x *exchange) run(r *http.Request, body []byte) {
 	content, err := decoded(answer.Header["Content-Encoding"], answer.Body)
 	kind := mediaType(answer.Header)
 	switch {
-	case answer.StatusCode >= 400:
+	case answer.StatusCode >= 400 && answer.StatusCode < 600:
 		x.forwardError(answer, content, err, kind)
-	case answer.StatusCode >= 300 || answer.StatusCode < 200:
+	case !saysSomething(answer.StatusCode):
 		x.refuse(badAnswer("The model provider answered with a redirect or an unknown status."))
 	case !x.enforced && (err != nil || kind != "text/event-stream" && kind != "application/json"):
 		x.unjudged(stopgate.CodeNotEvaluated, "content type or encoding")
@@ -46,6 +49,11 @@ func (x *exchange) run(r *http.Request, body []byte) {
 	default:
 		x.refuse(badAnswer("The model provider's answer is neither JSON nor an event stream."))
 	}
+}
+
+// saysSomething reports whether a status is that of an answer with a content.
+func saysSomething(status int) bool {
+	return status >= 200 && status < 300 && status != http.StatusNoContent && status != http.StatusResetContent
 }
 
 func badAnswer(message string) *refusal {
@@ -140,14 +148,17 @@ func (x *exchange) refuse(no *refusal) {
 	writeRefusal(x.w, x.dialect, no)
 }
 
-// forwardError passes a provider's error answer on: in its own words if they are
-// JSON, else in the dialect's form under the same status.
+// forwardError passes a provider's error answer on: in its own words if they are JSON
+// and an error, else in the dialect's form under the same status.
 func (x *exchange) forwardError(answer *http.Response, content io.Reader, err error, kind string) {
 	x.fault = stopgate.CodeUpstreamError
 	var body []byte
 	if err == nil && kind == "application/json" {
 		const maxError = 1 << 20
 		body, _ = x.readWhole(answer, content, maxError)
+	}
+	if body != nil && x.enforced && !x.harmless(body) {
+		body = nil
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -157,6 +168,37 @@ func (x *exchange) forwardError(answer *http.Response, content io.Reader, err er
 	}
 	x.writeWhole(answer.StatusCode, body)
 }
+
+// harmless reports whether an error answer holds no call: there are clients that look
+// at the body alone, and in it they would find one that nobody judged (F14). Some
+// providers put the error into a list.
+func (x *exchange) harmless(body []byte) bool {
+	o := wire.EnvelopeOptions(len(body) + 1)
+	o.ObjectRoot = false
+	root, err := jsonstream.Parse(body, o)
+	if err != nil {
+		return false
+	}
+	list := []jsonstream.Value{root}
+	if root.Kind() == jsonstream.Array {
+		list = slices.Collect(root.Elements())
+	}
+	for _, v := range list {
+		if v.Kind() != jsonstream.Object {
+			continue
+		}
+		need, err := x.dialect.Body(&wire.Request{}, unheard{}, x.options(len(body)+1)).Decode(v.Raw())
+		if err != nil || need != wire.Finished {
+			return false
+		}
+	}
+	return true
+}
+
+// unheard is a sink that nobody listens to.
+type unheard struct{}
+
+func (unheard) Event(*stopgate.Event) {}
 
 // writeWhole writes a response in one piece. Called with mu held.
 func (x *exchange) writeWhole(status int, body []byte) {

@@ -6,22 +6,32 @@ import (
 )
 
 // dropped are the headers of a request that never go upstream: hop-by-hop ones,
-// those the gateway writes itself and those that tell the provider about the
-// client's network (WIRE 9.2).
+// those the gateway writes itself, those that tell the provider about the client's
+// network (WIRE 9.2), those that could make another request of the one that was judged
+// (F17) and those that ask for a part of an answer.
 var dropped = map[string]bool{
 	"Connection": true, "Keep-Alive": true, "Proxy-Authenticate": true, "Proxy-Authorization": true,
 	"Proxy-Connection": true, "Te": true, "Trailer": true, "Transfer-Encoding": true, "Upgrade": true,
 	"Http2-Settings": true, "Host": true, "Content-Length": true, "Content-Encoding": true,
 	"Accept-Encoding": true, "Cookie": true, "Expect": true, "Forwarded": true, "Via": true, "X-Real-Ip": true, "Origin": true,
+	"Referer": true, "True-Client-Ip": true, "Cf-Connecting-Ip": true, "Fastly-Client-Ip": true, "X-Client-Ip": true, "X-Cluster-Client-Ip": true,
+	"X-Http-Method": true, "X-Http-Method-Override": true, "X-Method-Override": true, "X-Original-Url": true, "X-Rewrite-Url": true,
+	"X-Original-Host": true, "X-Original-Method": true, "X-Envoy-Original-Path": true, "X-Host": true,
+	"Range": true, "If-Range": true, "If-Match": true, "If-None-Match": true, "If-Modified-Since": true, "If-Unmodified-Since": true,
 }
 
 // droppedAnswer are the headers of an answer that do not reach the client. The
-// length and the encoding are the gateway's; Alt-Svc would lead the client around
-// the gate.
+// length and the encoding are the gateway's, and so is what a digest is of; Alt-Svc and
+// Refresh would lead the client around the gate. What orders a server in front of the
+// gateway to answer with something else (X-Accel-Redirect and its like), or a browser to
+// do something about this host, is not a provider's to say.
 var droppedAnswer = map[string]bool{
 	"Connection": true, "Keep-Alive": true, "Proxy-Authenticate": true, "Proxy-Connection": true, "Te": true,
 	"Trailer": true, "Transfer-Encoding": true, "Upgrade": true, "Content-Length": true, "Content-Encoding": true,
-	"Set-Cookie": true, "Alt-Svc": true, "Location": true,
+	"Set-Cookie": true, "Alt-Svc": true, "Location": true, "Refresh": true, "Content-Location": true,
+	"Clear-Site-Data": true, "Strict-Transport-Security": true, "Public-Key-Pins": true, "Content-Md5": true, "Digest": true, "Content-Digest": true,
+	"Repr-Digest": true, "Etag": true, "Accept-Ranges": true, "Content-Range": true,
+	"X-Sendfile": true, "X-Lighttpd-Send-File": true, "X-Reproxy-Url": true, "X-Reproxy-File": true,
 }
 
 // ours reports whether a header belongs to the gate itself or names a forwarder.
@@ -45,6 +55,7 @@ func requestHeader(in http.Header) http.Header {
 			out[name] = values
 		}
 	}
+	takeTokens(out) // also where this gateway wants none: a provider has no use for them
 	out["Accept-Encoding"] = []string{"identity"}
 	if _, ok := out["User-Agent"]; !ok {
 		out["User-Agent"] = nil // without it the transport names itself
@@ -56,7 +67,7 @@ func requestHeader(in http.Header) http.Header {
 func answerHeader(dst, in http.Header) {
 	named := namedInConnection(in)
 	for name, values := range in {
-		if !droppedAnswer[name] && !ours(name) && !named[name] {
+		if !droppedAnswer[name] && !ours(name) && !named[name] && !strings.HasPrefix(name, "X-Accel-") {
 			dst[name] = values
 		}
 	}
@@ -74,6 +85,37 @@ func namedInConnection(h http.Header) map[string]bool {
 		}
 	}
 	return named
+}
+
+// tokenPrefix marks a gate token where a provider's key may stand (S46).
+const tokenPrefix = "sg_"
+
+// takeTokens removes the gate tokens that stand where a provider's key may stand, and
+// returns them.
+func takeTokens(h http.Header) (tokens []string) {
+	for _, name := range [...]string{"Authorization", "X-Api-Key", "Api-Key"} {
+		var others []string
+		before := len(tokens)
+		for _, value := range h[name] {
+			token := value
+			if scheme, rest, ok := strings.Cut(value, " "); ok && name == "Authorization" && strings.EqualFold(scheme, "Bearer") {
+				token = rest
+			}
+			if token = strings.TrimSpace(token); strings.HasPrefix(token, tokenPrefix) {
+				tokens = append(tokens, token)
+			} else {
+				others = append(others, value)
+			}
+		}
+		switch {
+		case len(tokens) == before:
+		case len(others) == 0:
+			delete(h, name)
+		default:
+			h[name] = others
+		}
+	}
+	return tokens
 }
 
 // hasCredential reports whether a request carries a provider credential.

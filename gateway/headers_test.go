@@ -14,6 +14,20 @@ import (
 	"github.com/stopgate/stopgate/gateway"
 )
 
+// rewrites are headers by which some servers take a request for another one, send a
+// part of an answer, or see where the client is.
+var rewrites = []string{
+	"X-HTTP-Method-Override", "X-HTTP-Method", "X-Method-Override", "X-Original-URL", "X-Rewrite-URL", "X-Original-Host",
+	"Range", "If-None-Match", "If-Modified-Since", "Referer", "True-Client-IP", "CF-Connecting-IP", "X-Client-IP",
+}
+
+// orders are headers that tell a browser, or a server in front of the gateway, to do
+// something, or say what the bytes of a body are.
+var orders = []string{
+	"X-Accel-Redirect", "X-Accel-Expires", "X-Sendfile", "X-Reproxy-URL", "Refresh", "Clear-Site-Data", "Strict-Transport-Security",
+	"Content-Digest", "Etag", "Content-Location", "Location",
+}
+
 // Proves WIRE 9.2, F17, F18: what reaches the provider is a new request.
 func TestRequestUpstream(t *testing.T) {
 	var got *http.Request
@@ -26,6 +40,9 @@ func TestRequestUpstream(t *testing.T) {
 		w.Header().Set("Set-Cookie", "a=b")
 		w.Header().Set("Alt-Svc", `h3=":443"`)
 		w.Header().Set("X-Stopgate-Upstream", "forged")
+		for _, name := range orders {
+			w.Header().Set(name, "x")
+		}
 		w.Header()["Anthropic-Ratelimit-Tokens"] = []string{"1", "2"}
 		io.WriteString(w, `{"data":[]}`)
 	}), nil)
@@ -36,11 +53,24 @@ func TestRequestUpstream(t *testing.T) {
 		"X-Secret-Hop": {"h"}, "Te": {"trailers"}, "Upgrade": {"h2c"}, "Http2-Settings": {"AAAA"}, "Accept-Encoding": {"br, gzip"},
 		"Idempotency-Key": {"k1"}, "X-Upstream": {"http://evil.example"}, "Proxy-Authorization": {"Basic x"},
 	}
+	for _, name := range rewrites {
+		req.Header.Set(name, "x")
+	}
 	res, err := r.client.Do(req)
 	if err != nil {
 		t.Fatal(err)
 	}
 	res.Body.Close()
+	for _, name := range rewrites {
+		if got.Header.Get(name) != "" {
+			t.Errorf("%s reached the provider", name)
+		}
+	}
+	for _, name := range orders {
+		if res.Header.Get(name) != "" {
+			t.Errorf("%s reached the client", name)
+		}
+	}
 	if got.Method+" "+got.URL.RequestURI() != "POST /v1/embeddings?x=1" || body != `{"input":"x"}` || got.ContentLength != 13 || "http://"+got.Host != r.up {
 		t.Errorf("%s %s to %s, %d bytes: %s", got.Method, got.URL, got.Host, got.ContentLength, body)
 	}

@@ -125,6 +125,13 @@ func TestStrangeAnswers(t *testing.T) {
 		want     string
 	}{
 		{"an error in its own words", reply(429, map[string]string{"Content-Type": "application/json", "Retry-After": "7"}, `{"error":{"message":"slow down","code":"rate"}}`), 429, `{"error":{"message":"slow down","code":"rate"}}`},
+		{"an error in a list", reply(400, json, `[{"error":{"message":"bad","status":"INVALID"}}]`), 400, `[{"error":{"message":"bad","status":"INVALID"}}]`},
+		{"an error that is a text", reply(500, json, `"oops"`), 500, `"oops"`},
+		{"an error with a call", reply(400, json, chatWhole("tool_calls", [3]string{"c1", "a", "{}"})), 400, `"code":"upstream_error"`},
+		{"an error with a call in a list", reply(500, json, `[{},`+chatWhole("tool_calls", [3]string{"c1", "a", "{}"})+`]`), 500, `"code":"upstream_error"`},
+		{"an error that can be read in two ways", reply(400, json, `{"error":{},"choices":[],"choices":[]}`), 400, `"code":"upstream_error"`},
+		{"a status that does not exist", reply(600, json, chatWhole("tool_calls", [3]string{"c1", "a", "{}"})), 502, `"code":"upstream_error"`},
+		{"no content", reply(204, map[string]string{"Content-Type": "text/event-stream"}, ""), 502, `"code":"upstream_error"`},
 		{"an HTML error", reply(502, map[string]string{"Content-Type": "text/html"}, "<html>tool_calls"), 502, `"code":"upstream_error"`},
 		{"an error as a stream", reply(500, map[string]string{"Content-Type": "text/event-stream"}, chatStream("stop")), 500, `"code":"upstream_error"`},
 		{"HTML with status 200", reply(200, map[string]string{"Content-Type": "text/html"}, "<html>"), 502, `"code":"upstream_error"`},
@@ -156,7 +163,7 @@ func TestStrangeAnswers(t *testing.T) {
 				t.Errorf("status %d, want %d", a.status, test.status)
 			}
 			mustContain(t, a.body, test.want)
-			mustLack(t, a.body, "<html>")
+			mustLack(t, a.body, "<html>", `"c1"`)
 			if a.header.Get("Location") != "" {
 				t.Error("the redirect reached the client")
 			}
