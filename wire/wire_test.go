@@ -136,14 +136,16 @@ func TestEditsThrough(t *testing.T) {
 	}
 }
 
-// Proves W23, A4, A5: names that fold to a known one, in the ways that stock
-// decoders fold.
+// Proves W23, A4, A5, A6: names that fold to a known one, in the ways that stock
+// decoders fold, and those that some reader sees as one.
 func TestLookalike(t *testing.T) {
 	for _, c := range []struct {
 		key  string
 		want bool
 	}{
-		{"tool_calls", false}, {"Tool_Calls", true}, {"TOOL_CALLS", true}, {"tool_callſ", true}, {"toolCalls", false}, {"content", false}, {"", false}, {"tool_calls ", false},
+		{"tool_calls", false}, {"Tool_Calls", true}, {"TOOL_CALLS", true}, {"tool_callſ", true}, {"toolCalls", false}, {"content", false}, {"", false}, {"tool_calls ", true},
+		{"tool_calls\x00", true}, {"tool_calls\x00x", true}, {"\x00tool_calls", false}, {"tool\u200b_calls", true}, {"\ufefftool_calls", true}, {"tool_calls\x7f", true}, {"\ttool_calls", true},
+		{"tool_callsx", false}, {"größe", false}, {" ", false}, {"\x00", false},
 	} {
 		if got := wire.Lookalike([]byte(c.key), "tool_calls", "function_call"); got != c.want {
 			t.Errorf("%q: %v, want %v", c.key, got, c.want)

@@ -1,6 +1,9 @@
 package anthropic
 
 import (
+	"strings"
+	"unicode"
+
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/jsonstream"
 	"github.com/stopgate/stopgate/wire"
@@ -77,10 +80,22 @@ func kindOf(block jsonstream.Value) kind {
 	}
 	_, name := block.Get("name")
 	_, input := block.Get("input")
-	if name && input {
+	if name && input || closeToCall(typ) {
 		return unknownClient
 	}
 	return unknownContent
+}
+
+// closeToCall reports whether a type differs from that of a call in its case and in
+// what is no letter only.
+func closeToCall(typ jsonstream.Value) bool {
+	letters := strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) {
+			return r
+		}
+		return -1
+	}, typ.Text())
+	return strings.EqualFold(letters, "tooluse")
 }
 
 // noteKind remembers what was forwarded without a judgement (L12).

@@ -13,6 +13,8 @@ type frame struct {
 	block jsonstream.Value
 	delta jsonstream.Value
 	root  jsonstream.Value
+
+	message, contents jsonstream.Value // of that name
 }
 
 // The members that a client reads. One that only folds to such a name could be
@@ -46,6 +48,10 @@ func (f *frame) read(root jsonstream.Value) bool {
 			f.block = v
 		case "delta":
 			f.delta = v
+		case "message":
+			f.message = v
+		case "content":
+			f.contents = v
 		default:
 			if wire.Lookalike(key, frameNames...) {
 				return false
@@ -53,6 +59,37 @@ func (f *frame) read(root jsonstream.Value) bool {
 		}
 	}
 	return f.typ != "" && wire.Plain(f.block, blockNames) && wire.Plain(f.delta, deltaNames)
+}
+
+// misplaced reports whether an event has a call where none belongs (L14): a block, or a
+// message with blocks, in an event that is not there for it.
+func (f *frame) misplaced() bool {
+	if f.block.IsValid() && f.typ != blockStart && kindOf(f.block).call() || holdsCall(f.contents) {
+		return true
+	}
+	if f.message.IsValid() && f.typ != "message_start" {
+		if content, ok := f.message.Get("content"); ok && holdsCall(content) {
+			return true
+		}
+	}
+	if f.typ == "message_delta" {
+		content, _ := f.delta.Get("content")
+		return holdsCall(content)
+	}
+	return false
+}
+
+// holdsCall reports whether a list of blocks has a call.
+func holdsCall(list jsonstream.Value) bool {
+	if !list.IsValid() {
+		return false
+	}
+	for block := range list.Elements() {
+		if kindOf(block).call() {
+			return true
+		}
+	}
+	return false
 }
 
 // typeName returns an event's type, without a copy for the known ones.

@@ -72,6 +72,9 @@ func (s *stream) Event(dst []byte, ev *sse.Event) ([]byte, wire.Need, error) {
 	if !s.frame.read(s.doc.Root()) || len(ev.Type) > 0 && string(ev.Type) != s.frame.typ {
 		return dst, wire.Nothing, wire.Malformed(nil)
 	}
+	if s.frame.misplaced() {
+		return dst, wire.Nothing, wire.UnknownCall()
+	}
 	var err error
 	need := wire.Nothing
 	switch s.frame.typ {
@@ -95,14 +98,10 @@ func (s *stream) Event(dst []byte, ev *sse.Event) ([]byte, wire.Need, error) {
 	return dst, need, err
 }
 
-// unknown forwards an event of a type that no client knows, unless it announces a
-// call (L12, L14).
+// unknown forwards an event of a type that no client knows, and notes one that could
+// say something of a message (L12).
 func (s *stream) unknown(dst []byte, ev *sse.Event) ([]byte, error) {
-	_, message := s.frame.root.Get("message")
-	if kindOf(s.frame.block).call() {
-		return dst, wire.UnknownCall()
-	}
-	if message || s.frame.block.IsValid() || s.frame.delta.IsValid() {
+	if s.frame.message.IsValid() || s.frame.block.IsValid() || s.frame.delta.IsValid() {
 		s.notes.Pass(s.frame.typ)
 	}
 	return appendNamed(dst, ev, s.frame.typ), nil
@@ -111,7 +110,7 @@ func (s *stream) unknown(dst []byte, ev *sse.Event) ([]byte, error) {
 // messageStart begins the message. Blocks that stand in it already would reach a
 // client past the gate, so it must be empty.
 func (s *stream) messageStart(dst []byte, ev *sse.Event) ([]byte, error) {
-	message, _ := s.frame.root.Get("message")
+	message := s.frame.message
 	content, _ := message.Get("content")
 	empty := !wire.Present(content) || content.Kind() == jsonstream.Array && content.Len() == 0
 	if s.begun || message.Kind() != jsonstream.Object || !empty || !wire.Plain(message, startNames) {

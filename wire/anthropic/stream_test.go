@@ -94,6 +94,13 @@ func TestMalformedStreams(t *testing.T) {
 		{name: "arguments in a text", in: begin + textStart(0) + args(0, "{}"), code: stopgate.CodePolicyNotConfigured},
 		{name: "arguments in an unknown block", in: begin + start(0, `{"type":"new","name":"a"}`) + args(0, "{}"), code: stopgate.CodePolicyNotConfigured},
 		{name: "a call in an unknown event", in: begin + ev("block_start", `,"content_block":{"type":"tool_use"}`), code: stopgate.CodePolicyNotConfigured},
+		{name: "a call in a ping", in: begin + ev("ping", `,"content_block":{"type":"tool_use"}`), code: stopgate.CodePolicyNotConfigured},
+		{name: "a call in an error", in: begin + ev("error", `,"error":{},"content_block":{"type":"tool_use"}`), code: stopgate.CodePolicyNotConfigured},
+		{name: "a call in the end", in: begin + ev("message_stop", `,"message":{"content":[{"type":"text","text":"x"},{"type":"tool_use"}]}`), code: stopgate.CodePolicyNotConfigured},
+		{name: "a call in the end's delta", in: begin + ev("message_delta", `,"delta":{"stop_reason":"tool_use","content":[{"type":"tool_use"}]}`), code: stopgate.CodePolicyNotConfigured},
+		{name: "a call in a message as an event", in: begin + ev("message", `,"content":[{"type":"tool_use"}]`), code: stopgate.CodePolicyNotConfigured},
+		{name: "a call in an unknown event's message", in: begin + ev("new", `,"message":{"content":[{"type":"tool_use"}]}`), code: stopgate.CodePolicyNotConfigured},
+		{name: "a member behind a NUL", in: begin + start(0, `{"type":"text","name\u0000":"a"}`)},
 		{name: "a large event", in: begin + textStart(0) + textDelta(0, strings.Repeat("x", 300)), o: wire.Options{MaxBytes: 300}, code: stopgate.CodeLimitExceeded},
 		{name: "a large event like the one before", in: begin + textStart(0) + textDelta(0, "x") + textDelta(0, strings.Repeat("x", 300)), o: wire.Options{MaxBytes: 300}, code: stopgate.CodeLimitExceeded},
 		{name: "much text behind a call", in: begin + callA(0) + textStart(1) + strings.Repeat(textDelta(1, strings.Repeat("x", 100)), 10), o: wire.Options{MaxHeld: 1000}, code: stopgate.CodeLimitExceeded},
@@ -143,6 +150,9 @@ func TestRefusedCalls(t *testing.T) {
 		{name: "a repeated key in the input, and deltas", in: withInput(`{"a":1,"a":2}`) + args(0, `{"a":1,"a":2}`), code: stopgate.CodeDuplicateKey},
 		{name: "a large start", in: withInput(`{"a":"` + strings.Repeat("x", 500) + `"}`), o: wire.Options{MaxHeld: 300}, code: stopgate.CodeLimitExceeded},
 		{name: "large input, and deltas", in: withInput(`{"a":"`+strings.Repeat("x", 500)+`"}`) + args(0, `{"a":"`+strings.Repeat("x", 500)+`"}`), o: wire.Options{MaxHeld: 1300}, code: stopgate.CodeLimitExceeded},
+		{name: "a type in another case", in: start(0, `{"type":"Tool_Use","id":"i0","name":"a"}`), code: stopgate.CodePolicyNotConfigured},
+		{name: "a type behind a NUL", in: start(0, `{"type":"tool_use\u0000","id":"i0","name":"a"}`), code: stopgate.CodePolicyNotConfigured},
+		{name: "a type of another spelling", in: start(0, `{"type":"toolUse","id":"i0","name":"a"}`) + args(0, "{}"), code: stopgate.CodePolicyNotConfigured},
 		{name: "a caller of no form", in: start(0, `{"type":"tool_use","id":"i0","name":"a","input":{},"caller":null}`) + args(0, "x"), code: stopgate.CodeMalformedArguments},
 	} {
 		t.Run(c.name, func(t *testing.T) {

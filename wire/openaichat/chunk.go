@@ -70,7 +70,7 @@ func (c *chunk) read(root jsonstream.Value, member string) bool {
 				c.padding = v
 			}
 		default:
-			if odd(key, v, rootNames) {
+			if odd(key, v, rootNames) || alien(v) {
 				return false
 			}
 		}
@@ -110,7 +110,9 @@ func (e *element) read(member string) bool {
 				e.reason = v
 			}
 		case "logprobs":
-			e.logprobs = v
+			if e.logprobs = v; alien(v) {
+				return false
+			}
 		case "index":
 		case deltaMember, messageMember:
 			switch {
@@ -120,7 +122,7 @@ func (e *element) read(member string) bool {
 				e.copied = true
 			}
 		default:
-			if odd(key, v, choiceNames) {
+			if odd(key, v, choiceNames) || alien(v) {
 				return false
 			}
 		}
@@ -132,6 +134,9 @@ func (e *element) readDelta() bool {
 	for k, v := range e.delta.Members() {
 		switch key := wire.Key(k); string(key) {
 		case "role", "content", "refusal":
+			if v.Kind() != jsonstream.String && hides(v) {
+				return false
+			}
 		case "tool_calls":
 			if !wire.Present(v) {
 				continue
@@ -179,6 +184,20 @@ func alien(v jsonstream.Value) bool {
 		}
 	}
 	return false
+}
+
+// hides reports whether a value where text belongs has a call: in a member, or as a
+// part of its list, in the form that other APIs give to calls.
+func hides(v jsonstream.Value) bool {
+	for part := range v.Elements() {
+		_, name := part.Get("name")
+		_, input := part.Get("input")
+		_, arguments := part.Get("arguments")
+		if name && (input || arguments) || alien(part) {
+			return true
+		}
+	}
+	return alien(v)
 }
 
 // index reads choices[].index, which some servers leave out.

@@ -481,6 +481,17 @@ func TestL14CallsInOddPlaces(t *testing.T) {
 		"delta, another case, legacy":   `"choices":[{"index":0,"delta":{"content":"x","FUNCTION_CALL":{"name":"a"}}}]`,
 		"delta, the long s":             `"choices":[{"index":0,"delta":{"content":"x","tool_call\u017f":` + calls + `}}]`,
 		"message in delta":              `"choices":[{"index":0,"delta":{"content":"x","message":{"tool_calls":` + calls + `}}}]`,
+		"behind a NUL":                  `"choices":[{"index":0,"delta":{"content":"x","tool_calls\u0000":` + calls + `}}]`,
+		"with a character nobody sees":  `"choices":[{"index":0,"delta":{"content":"x","tool\u200b_calls":` + calls + `}}]`,
+		"delta in root":                 `"delta":{"tool_calls":` + calls + `},"choices":[{"index":0,` + delta + `}]`,
+		"message in root":               `"message":{"tool_calls":` + calls + `},"choices":[{"index":0,` + delta + `}]`,
+		"an unknown member of a choice": `"choices":[{"index":0,"reasoning":{"function_call":{"name":"ia"}},` + delta + `}]`,
+		"logprobs":                      `"choices":[{"index":0,"logprobs":{"tool_calls":` + calls + `},` + delta + `}]`,
+		"refusal":                       `"choices":[{"index":0,"delta":{"content":"x","refusal":{"tool_calls":` + calls + `}}}]`,
+		"content":                       `"choices":[{"index":0,"delta":{"content":{"tool_calls":` + calls + `}}}]`,
+		"a part of content":             `"choices":[{"index":0,"delta":{"content":[{"type":"text","text":"x"},{"type":"tool_use","id":"ia","name":"a","input":{}}]}}]`,
+		"a part of content, another":    `"choices":[{"index":0,"delta":{"content":[{"type":"function_call","call_id":"ia","name":"a","arguments":"{}"}]}}]`,
+		"a part with calls":             `"choices":[{"index":0,"delta":{"content":[{"tool_calls":` + calls + `}]}}]`,
 		"message in delta, other case":  `"choices":[{"index":0,"delta":{"content":"x","message":{"Tool_calls":` + calls + `}}}]`,
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -15,6 +15,8 @@ type frame struct {
 	delta    jsonstream.Value
 	response jsonstream.Value
 	root     jsonstream.Value
+
+	part, output jsonstream.Value // of that name
 }
 
 // The members that a client reads. One that only folds to such a name could be
@@ -79,6 +81,10 @@ func (f *frame) read(root jsonstream.Value) bool {
 			f.delta = v
 		case "response":
 			f.response = v
+		case "part":
+			f.part = v
+		case "output":
+			f.output = v
 		default:
 			if wire.Lookalike(key, frameNames...) {
 				return false

@@ -81,6 +81,9 @@ func (c *calls) kindOf(item jsonstream.Value) kind {
 	return unknownCall
 }
 
+// plainlyCall reports whether a value where no item belongs has the type of a call.
+func plainlyCall(v jsonstream.Value) bool { return kinds[text(v, "type")].call() }
+
 // builtins are the client's tools that the provider defines, under the names that
 // rules know them by (WIRE 3.3). The argument object is the member of the item,
 // the schema is written for rules.

@@ -1,6 +1,7 @@
 package openairesponses
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/stopgate/stopgate"
@@ -131,6 +132,12 @@ func (s *stream) copiesIn(ev *sse.Event) func(rest []byte) int {
 // response in an event that is not there for it (L14).
 func (s *stream) misplaced() bool {
 	framing := s.frame.typ == itemAdded || s.frame.typ == itemDone
+	if s.frame.part.IsValid() && plainlyCall(s.frame.part) {
+		return true
+	}
+	if s.frame.output.IsValid() && slices.ContainsFunc(slices.Collect(s.frame.output.Elements()), plainlyCall) {
+		return true
+	}
 	return !framing && s.frame.item.IsValid() && s.kindOf(s.frame.item).call() || !isTerminal(s.frame.typ) && s.carriesCall(s.frame.response)
 }
 

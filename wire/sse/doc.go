@@ -21,7 +21,8 @@
 //
 // It promises (WIRE 1.1 to 1.3): the units do not depend on how the bytes were
 // cut into reads; a unit that is not changed is written byte for byte as it
-// came, unless its framing holds a lone CR, a NUL or a byte order mark, then it
-// is framed anew with LF; nothing that is written can break the framing; work
-// is linear in the bytes, and memory is bounded by the limits.
+// came, unless its framing holds a lone CR, a NUL, a byte order mark, a field that
+// the standard does not know or a character that ends lines for others: then it is
+// framed anew with LF and without these; nothing that is written can break the
+// framing; work is linear in the bytes, and memory is bounded by the limits.
 package sse

@@ -100,13 +100,13 @@ var (
 
 func (e *Event) spliceable() bool { return !e.reframe && e.dataAt >= 0 }
 
-// appendFields writes every field but data. A type with a NUL is left out: it
-// names no event of any dialect, and clients differ in reading it.
+// appendFields writes every field but data. A type with an odd character is left out:
+// it names no event of any dialect, and clients differ in reading it; such an id too.
 func (e *Event) appendFields(dst []byte) []byte {
-	if len(e.Type) > 0 && bytes.IndexByte(e.Type, 0) < 0 {
+	if len(e.Type) > 0 && !odd(e.Type) {
 		dst = appendField(dst, "event: ", e.Type)
 	}
-	if e.id != nil {
+	if e.id != nil && !odd(e.id) {
 		dst = appendField(dst, "id: ", e.id)
 	}
 	if e.retry != nil {
@@ -131,9 +131,10 @@ func closeLine(dst, raw []byte) []byte {
 	return dst
 }
 
+// appendComment writes a comment anew: what of it is plain ASCII.
 func appendComment(dst, raw []byte) []byte {
 	for _, c := range raw {
-		if c != 0 && c != '\r' && c != '\n' {
+		if c >= ' ' && c < 0x7f {
 			dst = append(dst, c)
 		}
 	}

@@ -65,7 +65,7 @@ func (d *Decoder) named(e *Event, stop, next int) bool {
 		return false
 	}
 	behind := next + end + 2
-	if d.cr < behind || behind-d.start > d.limits.MaxEvent || bytes.IndexByte(d.buf[d.start:stop], 0) >= 0 {
+	if d.cr < behind || behind-d.start > d.limits.MaxEvent || odd(d.buf[d.start:stop]) {
 		return false
 	}
 	from, at := len(typ), next-d.start+len(name)
@@ -128,6 +128,8 @@ func (d *Decoder) field(stop, next int) {
 			u.retry = s
 		}
 	default:
+		// Nobody reads it, but who trims lines or folds the case of names (F12).
+		u.reframe = true
 		d.mark(stop, next, true)
 		return
 	}
@@ -139,10 +141,26 @@ func (d *Decoder) mark(stop, next int, noise bool) {
 	if noise {
 		d.unit.noise += next - d.line
 	}
-	if d.buf[next-1] == '\r' || bytes.IndexByte(d.buf[d.line:stop], 0) >= 0 {
+	if d.buf[next-1] == '\r' || odd(d.buf[d.line:stop]) {
 		d.unit.reframe = true
 	}
 }
+
+// odd reports whether a line holds a NUL, or a character that ends a line for some
+// clients and not for the standard: they would see a field behind it (F12).
+func odd(line []byte) bool {
+	for i, c := range line {
+		switch {
+		case c < ' ' && c != '\t', c == 0x7f:
+			return true
+		case c == 0xC2 && bytes.HasPrefix(line[i:], nextLine), c == 0xE2 && (bytes.HasPrefix(line[i:], lineSeparator) || bytes.HasPrefix(line[i:], paragraphSeparator)):
+			return true
+		}
+	}
+	return false
+}
+
+var nextLine, lineSeparator, paragraphSeparator = []byte("\u0085"), []byte("\u2028"), []byte("\u2029")
 
 // exceeded checks the limits on what is still incomplete.
 func (d *Decoder) exceeded() error {
