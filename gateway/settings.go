@@ -171,7 +171,7 @@ func (s *Settings) check(guarded bool) error {
 		return fmt.Errorf("gateway: listen address %q: want HOST:PORT", s.Listen)
 	}
 	if !loopback(host) && !guarded {
-		return fmt.Errorf("gateway: listening on %q lets other machines in: set a token first, or listen on 127.0.0.1", s.Listen)
+		return fmt.Errorf("gateway: listening on %q lets other machines in: set a token first, [gateway.tokens.NAME], or listen on 127.0.0.1", s.Listen)
 	}
 	return nil
 }

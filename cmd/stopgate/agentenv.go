@@ -74,6 +74,9 @@ func (r *agentRun) listConversations(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if len(list) == 0 {
+		fmt.Fprintln(r.err, "stopgate: no conversation began in this directory")
+	}
 	for _, i := range list {
 		if r.format == "json" {
 			if err := writeJSON(r.out, i); err != nil {

@@ -96,6 +96,9 @@ func modelOf(f *agentFlags, t agentTable) (model, error) {
 	if url != "" && name == "" {
 		return model{}, usagef("name the model with --model NAME")
 	}
+	if url != "" && !strings.HasPrefix(url, "http://") && !strings.HasPrefix(url, "https://") {
+		return model{}, usagef("base URL %q: want http://HOST or https://HOST, with the path that the provider's own clients take", url)
+	}
 	if api == "" {
 		api = string(provider.Chat)
 		if strings.HasPrefix(name, "claude") {

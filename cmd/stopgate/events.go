@@ -60,7 +60,11 @@ machine, of one elsewhere, or a Redis server that gates publish to.`,
 		defer stop()
 		out := &eventPrinter{flags: &f, out: bufio.NewWriter(s.out), talk: s.err}
 		if strings.HasPrefix(f.url, "redis:") || strings.HasPrefix(f.url, "rediss:") || f.channel != "" {
-			return out.ended(redis.Watch(ctx, f.url, f.channel, nil, out.message))
+			err := redis.Watch(ctx, f.url, f.channel, nil, out.message)
+			if broken := (*net.OpError)(nil); errors.As(err, &broken) {
+				err = hintedError{err, "is this the server that [telemetry.redis] of the gate names?"}
+			}
+			return out.ended(err)
 		}
 		from, err := f.source()
 		if err != nil {

@@ -54,6 +54,9 @@ Exit: 0 yes, 1 no.`,
 		if err != nil {
 			return fmt.Errorf("health: %w", err)
 		}
+		if resp.StatusCode == http.StatusNotFound {
+			return hintedError{fmt.Errorf("health: what answers at %s is no gate", f.url), "name the gateway or the decision API, as the first line of output of stopgate up says"}
+		}
 		if resp.StatusCode != http.StatusOK {
 			return fmt.Errorf("health: not ready: %s: %s", resp.Status, visible.Text(string(text)))
 		}

@@ -51,6 +51,9 @@ asks whether the file may loosen too, as stopgate trust would.`,
 				return err
 			}
 		}
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			return fmt.Errorf("init: %w", err)
+		}
 		for _, f := range files {
 			path := filepath.Join(dir, f.Name)
 			if err := putFile(path, f.Text, force); err != nil {

@@ -87,7 +87,7 @@ func verifyText(out io.Writer, path string, v verifyJSON) error {
 		_, err := fmt.Fprintf(out, "NOT WHOLE: %s\n  %s\n  %d rows before it are\n", visible.Text(path), visible.Text(v.Reason), v.Rows)
 		return err
 	}
-	fmt.Fprintf(out, "whole: %d rows in %s\n  chain %s, row %d\n  head  %s\n", v.Rows, visible.Text(path), visible.Text(v.Chain), v.Seq, v.Hash)
+	fmt.Fprintf(out, "whole: %s in %s\n  chain %s, row %d\n  head  %s\n", count(int(v.Rows), "row"), visible.Text(path), visible.Text(v.Chain), v.Seq, v.Hash)
 	if before := v.Seq - v.Rows; before > 0 {
 		fmt.Fprintf(out, "  %d rows before the first one are not here: pruned, or kept elsewhere\n", before)
 	}

@@ -19,16 +19,11 @@ import (
 
 // newPin is the command that accepts changed tools.
 func newPin(s streams) *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "pin",
-		Short: "show and accept the definitions of MCP tools",
-		Long: `The first definition of a tool that mcp sees is accepted. A definition that differs
+	cmd := group("pin", "show and accept the definitions of MCP tools", newPinList(s))
+	cmd.Long = `The first definition of a tool that mcp sees is accepted. A definition that differs
 from it disables the tool - its calls are denied tool_definition_changed - until
-somebody at a terminal accepts the new one.`,
-		Args: noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
-	cmd.AddCommand(newPinList(s), newPinShow(s), newPinApprove(s), newPinForget(s))
+somebody at a terminal accepts the new one. Without a command, pin lists.`
+	cmd.AddCommand(newPinShow(s), newPinApprove(s), newPinForget(s))
 	return cmd
 }
 
@@ -82,6 +77,9 @@ func newPinList(s streams) *cobra.Command {
 				}
 			}
 			return nil
+		}
+		if len(shown) == 0 {
+			fmt.Fprintln(s.err, "stopgate: no pins")
 		}
 		w := tabwriter.NewWriter(s.out, 0, 0, 2, ' ', 0)
 		for _, p := range shown {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -36,6 +37,9 @@ func (f *mcpFlags) serversOf(s mcpSettings, command []string) ([]serverSpec, err
 	case len(command) > 0 && len(f.servers) > 0:
 		return nil, usagef("name the server behind -- or with --server, not both")
 	case len(command) > 0:
+		if _, err := exec.LookPath(command[0]); err != nil {
+			return nil, hintedError{fmt.Errorf("start the server: %w", err), "what stands behind -- is the command of an MCP server, as the agent would start it"}
+		}
 		// Whoever starts us instead of the server gave us the server's environment.
 		return []serverSpec{{command: command, all: true}}, nil
 	case len(f.servers) > 0:

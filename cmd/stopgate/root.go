@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -38,6 +39,10 @@ func newRoot(s streams) *cobra.Command {
 			if near := diag.Suggest(unknown.GetSpecifiedName(), flagNames(cmd)); near != "" {
 				return usagef("%w; did you mean --%s? (see '%s --help')", err, near, cmd.CommandPath())
 			}
+		}
+		var invalid *pflag.InvalidValueError
+		if errors.As(err, &invalid) && slices.Contains([]string{"int", "int64", "float64"}, invalid.GetFlag().Value.Type()) {
+			return usagef("--%s wants a number, not %q (see '%s --help')", invalid.GetFlag().Name, invalid.GetValue(), cmd.CommandPath())
 		}
 		return usagef("%w (see '%s --help')", err, cmd.CommandPath())
 	})

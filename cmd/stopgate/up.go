@@ -271,6 +271,7 @@ func (u *upRun) announce(ln net.Listener, d *desk) error {
 		at.Socket = nil
 	}
 	fmt.Fprintf(u.err, "stopgate: listening on %s, records in %s, policy %.12s\n", at.Gateway, visible.Text(u.state.place), g.PolicyHash())
+	fmt.Fprintf(u.err, "stopgate: point clients at it: OPENAI_BASE_URL=%s/v1 or ANTHROPIC_BASE_URL=%s\n", at.Gateway, at.Gateway)
 	at.Console = d.pages(u.desk.api.PublicURL)
 	if at.API != nil {
 		fmt.Fprintf(u.err, "stopgate: decision API on %s; questions: stopgate approvals watch\n", visible.Text(*at.API))

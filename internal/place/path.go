@@ -31,7 +31,7 @@ func StorePath(url string) (string, error) {
 			return "", &URLError{fmt.Sprintf("--store %s names no file", url)}
 		}
 		return rest, nil
-	case found && len(scheme) > 1 && strings.HasPrefix(rest, "//"):
+	case found && len(scheme) > 1 && !strings.ContainsAny(scheme, `./\`):
 		return "", &URLError{fmt.Sprintf("stores of the kind %q are not supported: use sqlite:PATH or memory", scheme)}
 	}
 	return url, nil

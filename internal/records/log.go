@@ -47,12 +47,15 @@ type Log struct {
 // Open opens the log at a path. A path with nothing there is an error that is
 // fs.ErrNotExist.
 func Open(ctx context.Context, path string) (*Log, error) {
-	isStore, err := isDatabase(path)
+	head, err := beginning(path)
 	if err != nil {
 		return nil, fmt.Errorf("audit log: %w", err)
 	}
-	if !isStore {
+	switch {
+	case len(head) == 0, head[0] == '{':
 		return &Log{path: path, file: reader{path: path}}, nil
+	case string(head) != magic:
+		return nil, fmt.Errorf("audit log: %s holds no records: it is neither a store nor a file of JSON Lines", path)
 	}
 	db, err := database.Open(ctx, path, sqlite.Tables)
 	if err != nil {
@@ -61,20 +64,22 @@ func Open(ctx context.Context, path string) (*Log, error) {
 	return &Log{path: path, db: db}, nil
 }
 
-// isDatabase looks at how a file begins.
-func isDatabase(path string) (bool, error) {
+// magic is how a store's file begins.
+const magic = "SQLite format 3\x00"
+
+// beginning is how a file begins.
+func beginning(path string) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return false, err
+		return nil, err
 	}
 	defer f.Close()
-	const magic = "SQLite format 3\x00"
 	head := make([]byte, len(magic))
 	n, err := io.ReadFull(f, head)
 	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
-		return false, err
+		return nil, err
 	}
-	return string(head[:n]) == magic, nil
+	return head[:n], nil
 }
 
 // Close lets go of the files.
