@@ -118,22 +118,20 @@ func TestObserve(t *testing.T) {
 // Proves TPS-07: session policies count what the gate saw itself.
 func TestSessionPolicies(t *testing.T) {
 	f := newFake(strings.Replace(echoTool, "echo", "test", 1), strings.Replace(echoTool, "echo", "deploy", 1))
-	fails := true
-	f.answers["tools/call"] = func(_ context.Context, _ *fakeLink, _ *link.Call, m *jsonrpc.Message) (string, error) {
-		if fails {
-			return `{"content":[],"isError":true}`, nil
-		}
-		return `{"content":[]}`, nil
-	}
+	answer := `{"content":[],"isError":true}`
+	f.answers["tools/call"] = func(context.Context, *fakeLink, *link.Call, *jsonrpc.Message) (string, error) { return answer, nil }
 	b := setup(t, free+"[[session]]\ntype = \"require\"\nbefore = \"deploy\"\nrequires = [\"test\"]\n", mcpgate.Settings{}, map[string]*fake{"": f})
 	c := b.stdio()
 	c.hello(`{}`)
 	has(t, c.ask(call("1", "deploy", `{}`)), "prerequisite_missing")
 	has(t, c.ask(call("2", "test", `{}`)), `"isError":true`)
 	has(t, c.ask(call("3", "deploy", `{}`)), "prerequisite_missing")
-	fails = false
+	answer = `{"content":[],"isError":"true"}` // a failure to clients that are no stricter
+	c.ask(call("6", "test", `{}`))
+	has(t, c.ask(call("7", "deploy", `{}`)), "prerequisite_missing")
+	answer = `{"content":[],"isError":false}`
 	c.ask(call("4", "test", `{}`))
-	has(t, c.ask(call("5", "deploy", `{}`)), `"result":{"content":[]}`)
+	has(t, c.ask(call("5", "deploy", `{}`)), `"result":{"content":[],"isError":false}`)
 }
 
 // Proves K32, G7: result rules withhold; results that look like orders change nothing.

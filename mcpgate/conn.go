@@ -30,10 +30,11 @@ type conn struct {
 	pause   time.Duration
 	closed  bool
 	calls   map[jsonrpc.ID]*exchange // by our id
+	stale   map[string]bool          // lists that the client knows to have changed and did not ask for since
 }
 
 func newConn(p *peer, s *Server) *conn {
-	return &conn{p: p, server: s, calls: map[jsonrpc.ID]*exchange{}}
+	return &conn{p: p, server: s, calls: map[jsonrpc.ID]*exchange{}, stale: map[string]bool{}}
 }
 
 // Pauses before a server that failed is started again.

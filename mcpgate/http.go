@@ -127,19 +127,28 @@ func (h *Handler) expected(r *http.Request) bool {
 	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" && strings.EqualFold(u.Host, r.Host)
 }
 
-// credential is the token of a request, and its path without it.
+// credential is the token of a request, and its path without it. Of two tokens that
+// differ neither counts: whose request it is would be a guess (G10).
 func credential(r *http.Request) (path, token string) {
-	path = r.URL.Path
+	path, token = r.URL.Path, bearerOf(r)
 	if rest, ok := strings.CutPrefix(path, "/k/"); ok {
-		token, rest, _ = strings.Cut(rest, "/")
-		return "/" + rest, token
+		inPath, rest, _ := strings.Cut(rest, "/")
+		if token != inPath && len(r.Header.Values("Authorization")) > 0 {
+			inPath = ""
+		}
+		return "/" + rest, inPath
 	}
+	return path, token
+}
+
+// bearerOf is the token in the one Authorization header of a request.
+func bearerOf(r *http.Request) (token string) {
 	if values := r.Header.Values("Authorization"); len(values) == 1 {
 		if scheme, given, ok := strings.Cut(values[0], " "); ok && strings.EqualFold(scheme, "Bearer") {
 			token = strings.TrimSpace(given)
 		}
 	}
-	return path, token
+	return token
 }
 
 // fail answers what is no MCP request yet.
@@ -159,7 +168,8 @@ func failure(w http.ResponseWriter, status int, id jsonrpc.ID, code int, message
 
 // post takes one message.
 func (h *Handler) post(w http.ResponseWriter, r *http.Request, who stopgate.Principal) {
-	if t, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || t != "application/json" || r.Header.Get("Content-Encoding") != "" {
+	kind, _ := only(r, "Content-Type")
+	if t, _, err := mime.ParseMediaType(kind); err != nil || len(r.Header["Content-Type"]) > 1 || t != "application/json" || r.Header.Get("Content-Encoding") != "" {
 		http.Error(w, "send application/json", http.StatusUnsupportedMediaType)
 		return
 	}
@@ -370,7 +380,12 @@ func (h *Handler) legacy(w http.ResponseWriter, r *http.Request, who stopgate.Pr
 
 // session takes GET, the stream of a session, and DELETE, its end.
 func (h *Handler) session(w http.ResponseWriter, r *http.Request, who stopgate.Principal) {
-	s := h.sessions.find(r.Header.Get("Mcp-Session-Id"), who)
+	id, ok := only(r, "Mcp-Session-Id")
+	if !ok {
+		http.Error(w, "Mcp-Session-Id stands there twice", http.StatusBadRequest)
+		return
+	}
+	s := h.sessions.find(id, who)
 	if s == nil {
 		http.Error(w, "there is no such session", http.StatusNotFound)
 		return

@@ -485,3 +485,109 @@ func TestTokensChange(t *testing.T) {
 		t.Errorf("the new token: %d", got)
 	}
 }
+
+// Proves G10: of two names that a request gives itself neither counts, and what stands
+// there twice is nothing, whatever the first of them is.
+func TestG10TwoNames(t *testing.T) {
+	f := newFake(echoTool)
+	s := setup(t, free, mcpgate.Settings{}, map[string]*fake{"": f}).http(t)
+	id := s.session(t)
+	for _, c := range []struct {
+		name, method, path string
+		change             func(http.Header)
+		status             int
+	}{
+		{"anna in the path", "POST", "/k/anna-token/mcp", func(h http.Header) { h.Del("Authorization") }, 200},
+		{"anna in both places", "POST", "/k/anna-token/mcp", func(http.Header) {}, 200},
+		{"anna in the path, bert beside", "POST", "/k/anna-token/mcp", func(h http.Header) { h.Set("Authorization", "Bearer bert-token") }, 401},
+		{"anna in the path, nobody beside", "POST", "/k/anna-token/mcp", func(h http.Header) { h.Set("Authorization", "Bearer x") }, 401},
+		{"nobody in the path, anna beside", "POST", "/k//mcp", func(http.Header) {}, 401},
+		{"anna twice", "POST", "/mcp", func(h http.Header) { h.Add("Authorization", "Bearer anna-token") }, 401},
+		{"anna and bert", "POST", "/mcp", func(h http.Header) { h.Add("Authorization", "Bearer bert-token") }, 401},
+		{"two sessions", "POST", "/mcp", func(h http.Header) { h.Add("Mcp-Session-Id", "x") }, 400},
+		{"two sessions, a stream", "GET", "/mcp", func(h http.Header) { h.Add("Mcp-Session-Id", "x") }, 400},
+		{"two sessions, the end", "DELETE", "/mcp", func(h http.Header) { h.Add("Mcp-Session-Id", "x") }, 400},
+		{"two kinds of content", "POST", "/mcp", func(h http.Header) { h.Add("Content-Type", "text/plain") }, 415},
+	} {
+		r, err := http.NewRequestWithContext(t.Context(), c.method, s.URL+c.path, strings.NewReader(call("1", "echo", `{}`)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header = http.Header{"Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"},
+			"Authorization": {"Bearer anna-token"}, "Mcp-Session-Id": {id}}
+		c.change(r.Header)
+		resp, err := s.Client().Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := text(t, resp); resp.StatusCode != c.status {
+			t.Errorf("%s: %d %s", c.name, resp.StatusCode, got)
+		}
+	}
+}
+
+// Proves G8, FM14: a principal that opens one session after the other, each with servers
+// of its own, loses those that it uses least, and takes nobody else's away.
+func TestFM14SessionsOfOne(t *testing.T) {
+	f := newFake(echoTool)
+	s := setup(t, free, mcpgate.Settings{}, map[string]*fake{"": f}).http(t)
+	of := func(who string) string {
+		r := s.request(t, http.MethodPost, initialize, map[string]string{"Authorization": "Bearer " + who + "-token"})
+		if text(t, r); r.StatusCode != 200 {
+			t.Fatalf("%s: %d", who, r.StatusCode)
+		}
+		return r.Header.Get("Mcp-Session-Id")
+	}
+	alive := func(who, id string) bool {
+		r := s.request(t, http.MethodPost, `{"jsonrpc":"2.0","id":9,"method":"ping"}`, map[string]string{"Authorization": "Bearer " + who + "-token", "Mcp-Session-Id": id})
+		text(t, r)
+		return r.StatusCode == 200
+	}
+	bert := of("bert")
+	first, second := of("anna"), of("anna")
+	for range 254 {
+		of("anna")
+	}
+	if !alive("anna", first) || !alive("anna", second) { // now they are the newest
+		t.Error("256 sessions are not too many")
+	}
+	last := of("anna")
+	if !alive("anna", first) || !alive("anna", second) || !alive("anna", last) || !alive("bert", bert) {
+		t.Error("another session ended than the one that was used least")
+	}
+	// Those of the revision without sessions count, too.
+	r := s.request(t, http.MethodPost, modernCall("1", `{}`, ""), map[string]string{"X-Stopgate-Session": "mine"})
+	if got := text(t, r); r.StatusCode != 200 {
+		t.Errorf("%d %s", r.StatusCode, got)
+	}
+	if !alive("anna", first) || !alive("bert", bert) {
+		t.Error("a session that was used ended")
+	}
+}
+
+// Proves G8: a server that says all the time that its list has changed is heard once,
+// until the client asks for the list.
+func TestG8ChangedAllTheTime(t *testing.T) {
+	f := newFake(echoTool)
+	links := make(chan *fakeLink, 2)
+	f.answers["tools/call"] = func(_ context.Context, l *fakeLink, _ *link.Call, _ *jsonrpc.Message) (string, error) {
+		links <- l
+		return `{"content":[]}`, nil
+	}
+	c := setup(t, free, mcpgate.Settings{}, map[string]*fake{"": f}).stdio()
+	c.hello(`{}`)
+	c.ask(call("1", "echo", `{}`))
+	l := <-links
+	const tools = `{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`
+	const prompts = `{"jsonrpc":"2.0","method":"notifications/prompts/list_changed"}`
+	for range 100 {
+		l.say(t, tools)
+	}
+	l.say(t, prompts)
+	want(t, c.next(), tools)
+	want(t, c.next(), prompts)
+	has(t, c.ask(`{"jsonrpc":"2.0","id":2,"method":"tools/list"}`), `"echo"`)
+	l.say(t, prompts)
+	l.say(t, tools)
+	want(t, c.next(), tools)
+}

@@ -31,6 +31,7 @@ type httpSession struct {
 
 const (
 	maxSessions = 4096
+	maxOwn      = 256 // of one principal: each of them has servers of its own
 	idle        = 30 * time.Minute
 	maxKept     = 64
 )
@@ -60,11 +61,44 @@ func (s *sessions) begin(who stopgate.Principal) *httpSession {
 	h.peer.session = id
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.closed || len(s.byID) >= maxSessions {
+	if s.closed || !s.makeRoom(who) || len(s.byID) >= maxSessions {
 		return nil
 	}
 	s.byID[id] = h
 	return h
+}
+
+// makeRoom lets a principal have one more session: the one that it has not used for the
+// longest time ends for it, if it has many. It reports whether there is room. Called with
+// mu held.
+func (s *sessions) makeRoom(who stopgate.Principal) bool {
+	own, forget := 0, func() {}
+	var oldest *httpSession
+	var since time.Time
+	look := func(h *httpSession, leave func()) {
+		if h.peer.owner.Principal != who {
+			return
+		}
+		own++
+		if used, ok := h.atRest(); ok && (oldest == nil || used.Before(since)) {
+			oldest, since, forget = h, used, leave
+		}
+	}
+	for id, h := range s.byID {
+		look(h, func() { delete(s.byID, id) })
+	}
+	for o, h := range s.peers {
+		look(h, func() { delete(s.peers, o) })
+	}
+	if own < maxOwn {
+		return true
+	}
+	if oldest == nil {
+		return false
+	}
+	forget()
+	s.g.work.Go(oldest.close)
+	return true
 }
 
 // find returns a principal's session and uses it; nil if it has none of this id.
@@ -85,7 +119,7 @@ func (s *sessions) shared(o session.Owner) *peer {
 	defer s.mu.Unlock()
 	h := s.peers[o]
 	if h == nil {
-		if s.closed || len(s.peers) >= maxSessions {
+		if s.closed || !s.makeRoom(o.Principal) || len(s.peers) >= maxSessions {
 			return nil
 		}
 		h = &httpSession{gone: make(chan struct{})}
@@ -135,9 +169,15 @@ func (h *httpSession) leave() {
 
 // resting reports whether nobody has used a session for long.
 func (h *httpSession) resting(now time.Time) bool {
+	used, ok := h.atRest()
+	return ok && now.Sub(used) > idle
+}
+
+// atRest reports whether nobody uses a session now, and when somebody did.
+func (h *httpSession) atRest() (used time.Time, ok bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.users == 0 && !h.peer.busy() && now.Sub(h.used) > idle
+	return h.used, h.users == 0 && !h.peer.busy()
 }
 
 // sweep ends sessions that nobody uses any more.

@@ -3,6 +3,7 @@ package mcpgate
 import (
 	"context"
 	"strconv"
+	"strings"
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/jsonstream"
@@ -39,13 +40,18 @@ func (c *conn) incoming(m *jsonrpc.Message, x *exchange) {
 	case "notifications/tools/list_changed":
 		c.tools.forget()
 	}
+	subscribed := false
 	if meta, ok := memberOf(m.Params, "_meta"); ok {
 		if id, ok := meta.Get(metaSubscription); ok {
+			subscribed = true
 			if x = c.exchangeOf(jsonrpc.Literal(id)); x == nil {
 				return
 			}
 			e.Replace(id, []byte(x.id))
 		}
+	}
+	if list := changed(m.Method); list != "" && !subscribed && c.isStale(list) {
+		return
 	}
 	text, err := e.Text()
 	if err != nil {
@@ -54,6 +60,37 @@ func (c *conn) incoming(m *jsonrpc.Message, x *exchange) {
 	if x == nil || !x.tell(text) {
 		c.p.out(text)
 	}
+}
+
+// changed is what a notification says has changed, "" for every other one.
+func changed(method string) string {
+	if list, ok := strings.CutSuffix(method, "/list_changed"); ok {
+		return strings.TrimPrefix(list, "notifications/")
+	}
+	return ""
+}
+
+// isStale reports whether the client knows already that a list has changed, and notes
+// that it knows now: a server that says so all the time says nothing new.
+func (c *conn) isStale(list string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	known := c.stale[list]
+	if len(c.stale) < maxLists {
+		c.stale[list] = true
+	}
+	return known
+}
+
+// maxLists bounds the names of lists that are remembered.
+const maxLists = 16
+
+// listed notes that the client asks for a list: what changes from now on is news.
+func (c *conn) listed(method string) {
+	list, _, _ := strings.Cut(method, "/")
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.stale, list)
 }
 
 // memberOf is a member that is an object.

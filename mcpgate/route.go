@@ -115,6 +115,7 @@ func (p *peer) page(ctx context.Context, m *jsonrpc.Message, x *exchange, edit f
 		return refuse(m.ID, jsonrpc.InvalidParams, "this cursor is not the gate's")
 	}
 	c := p.conns[at]
+	c.listed(m.Method)
 	r, err := c.pass(m, x, func(e *jsonrpc.Edits) {
 		switch {
 		case p.g.one() || !cursor.IsValid():

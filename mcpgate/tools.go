@@ -210,8 +210,8 @@ func (p *peer) deliver(ctx context.Context, m *jsonrpc.Message, x *exchange, c *
 	body := r.Message.Result
 	if r.Message.Kind == jsonrpc.Failure {
 		body, seen.Failed = r.Message.Error, true
-	} else if failed, ok := body.Get("isError"); ok && failed.Kind() == jsonstream.True {
-		seen.Failed = true
+	} else if failed, ok := body.Get("isError"); ok && failed.Kind() != jsonstream.False {
+		seen.Failed = true // also a word for it that some clients take for true
 	}
 	seen.Data = body.Raw()
 	wants := r.Message.Kind == jsonrpc.Response && textOf(body, "resultType") == "input_required"
