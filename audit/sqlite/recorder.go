@@ -23,14 +23,18 @@ type Options struct {
 // Recorder writes rows to a database. It is safe for concurrent use, also with
 // other recorders on the same file.
 type Recorder struct {
-	db    *database.DB
-	chain string
-	o     Options
+	db     *database.DB
+	chain  string
+	o      Options
+	likely []string // statements of a decision's row
 }
 
 // New returns a recorder for a database that has the [Tables].
 func New(ctx context.Context, db *database.DB, o Options) (*Recorder, error) {
-	r := &Recorder{db: db, o: o}
+	r := &Recorder{db: db, o: o, likely: []string{selectHead, insertRow.Row()}}
+	if r.KeepsArguments() {
+		r.likely = append(r.likely, insertArguments)
+	}
 	if o.Arguments == audit.KeepRedacted && o.Redactor == nil {
 		var err error
 		if r.o.Redactor, err = audit.NewRedactor(nil, nil); err != nil {
@@ -70,8 +74,11 @@ func (r *Recorder) Record(ctx context.Context, row *stopgate.Record) error {
 	if err != nil {
 		return err
 	}
-	return r.db.Change(ctx, func(tx *database.Tx) error { return r.Write(tx, e) })
+	return r.db.Change(ctx, func(tx *database.Tx) error { return r.Write(tx, e) }, r.likely...)
 }
+
+// Likely are the statements that write a row of a decision; see [database.DB.Change].
+func (r *Recorder) Likely() []string { return r.likely }
 
 // Entry is a row that is written out but not in the chain yet.
 type Entry struct {
@@ -128,6 +135,12 @@ type tail struct {
 	rows []any // arguments of insertRow
 }
 
+const (
+	selectHead      = "SELECT seq, substr(line, -66) FROM audit_rows ORDER BY seq DESC LIMIT 1"
+	insertArguments = "INSERT INTO audit_arguments(hash, time, redacted, text) VALUES(?, ?, ?, ?) " +
+		"ON CONFLICT(hash) DO UPDATE SET time = max(time, excluded.time)"
+)
+
 var insertRow = database.NewInsert("INSERT INTO audit_rows(seq, time, final, id, session, line)", 6, "")
 
 func (t *tail) flush(tx *database.Tx) error {
@@ -167,8 +180,7 @@ func (r *Recorder) Write(tx *database.Tx, e Entry) error {
 	if e.hash == "" {
 		return nil
 	}
-	_, err := tx.Exec("INSERT INTO audit_arguments(hash, time, redacted, text) VALUES(?, ?, ?, ?) "+
-		"ON CONFLICT(hash) DO UPDATE SET time = max(time, excluded.time)", e.hash, e.time, orNull(e.redacted), e.args)
+	_, err := tx.Exec(insertArguments, e.hash, e.time, orNull(e.redacted), e.args)
 	if err != nil {
 		return fmt.Errorf("audit arguments: %w", err)
 	}
@@ -179,7 +191,7 @@ func (r *Recorder) Write(tx *database.Tx, e Entry) error {
 func headOf(tx *database.Tx, chain string) (*audit.Head, error) {
 	head := &audit.Head{Chain: chain}
 	var end string
-	found, err := tx.Get([]any{&head.Seq, &end}, "SELECT seq, substr(line, -66) FROM audit_rows ORDER BY seq DESC LIMIT 1")
+	found, err := tx.Get([]any{&head.Seq, &end}, selectHead)
 	if err != nil {
 		return nil, fmt.Errorf("audit head: %w", err)
 	}

@@ -15,6 +15,7 @@ func jitter(d time.Duration) time.Duration { return d/2 + rand.N(d) }
 type conn struct {
 	*sql.Conn
 	stmts map[string]*sql.Stmt
+	rows  int // that Insert wrote
 }
 
 // stmt returns a prepared statement; preparing costs more than running most.

@@ -9,6 +9,10 @@ import (
 // maxTogether is how many rows one statement writes at most.
 const maxTogether = 32 // 1 << 5
 
+// fewRows are the first rows of a connection, each written by itself: another statement
+// costs more to prepare than they save.
+const fewRows = 8
+
 // Insert is a statement that writes rows into a table, many at once: most of what a
 // small row costs is the statement around it.
 type Insert struct {
@@ -22,6 +26,9 @@ type Insert struct {
 func NewInsert(text string, width int, tail string) *Insert {
 	return &Insert{width: width, text: text, tail: tail}
 }
+
+// Row is the statement for one row.
+func (in *Insert) Row() string { return in.query(0) }
 
 // query is the statement for 1<<size rows.
 func (in *Insert) query(size int) string {
@@ -38,7 +45,11 @@ func (in *Insert) query(size int) string {
 func (tx *Tx) Insert(in *Insert, args []any) error {
 	for len(args) > 0 {
 		size := bits.Len(uint(min(len(args)/in.width, maxTogether))) - 1
+		if tx.c.rows < fewRows {
+			size = 0
+		}
 		n := in.width << size
+		tx.c.rows += 1 << size
 		if _, err := tx.Exec(in.query(size), args[:n]...); err != nil {
 			return err
 		}

@@ -91,3 +91,16 @@ func TestLaterFailsAlone(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Proves that statements which are said to be likely change nothing, however wrong they are.
+func TestLikelyStatements(t *testing.T) {
+	db := open(t, file(t))
+	for i := range 2 {
+		if err := db.Change(ctx, insert(i), insertPair.Row(), "INSERT INTO numbers VALUES(?)", "NONSENSE", "DELETE FROM numbers"); err != nil {
+			t.Error(err)
+		}
+	}
+	if got := count(t, db); got != 2 {
+		t.Errorf("%d rows, want 2", got)
+	}
+}

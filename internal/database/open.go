@@ -45,8 +45,9 @@ type DB struct {
 	once    sync.Once
 	closed  error // of the connections, once ended
 
-	// The writing goroutine's own: how many callers there were at the last commit,
-	// and how long it lasted.
+	// The writing goroutine's own: whether it has begun to write, how many callers there
+	// were at the last commit, and how long it lasted.
+	began   bool
 	callers int
 	lasted  time.Duration
 

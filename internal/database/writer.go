@@ -22,12 +22,13 @@ const maxWait = 30 * time.Second
 
 // entry is one change on its way.
 type entry struct {
-	ctx   context.Context
-	f     func(tx *Tx) error
-	state atomic.Int32
-	err   error
-	panic any
-	done  chan error // buffered
+	ctx    context.Context
+	f      func(tx *Tx) error
+	likely []string
+	state  atomic.Int32
+	err    error
+	panic  any
+	done   chan error // buffered
 }
 
 // An entry is taken by the writer or given up by its caller, never both.
@@ -44,14 +45,17 @@ const (
 //
 // The end of ctx gives up waiting: the change has then happened or not, unless the
 // error says that it has not (errors.Is ErrBusy).
-func (db *DB) Change(ctx context.Context, f func(tx *Tx) error) error {
+//
+// The statements that f is likely to run can be named: those of a process's first change
+// are prepared before other processes wait for it.
+func (db *DB) Change(ctx context.Context, f func(tx *Tx) error, likely ...string) error {
 	if err := db.err(); err != nil {
 		return err
 	}
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	e := &entry{ctx: ctx, f: f, done: make(chan error, 1)}
+	e := &entry{ctx: ctx, f: f, likely: likely, done: make(chan error, 1)}
 	select {
 	case db.queue <- e:
 	case <-db.closing:
@@ -193,6 +197,12 @@ func (db *DB) begin(batch []*entry) error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), maxWait)
 	defer cancel()
+	if !db.began {
+		db.began = true
+		for _, query := range batch[0].likely {
+			_, _ = db.conn.stmt(query) // what is wrong with it shows when it is needed
+		}
+	}
 	db.turn.enter(ctx, func() bool { return wanted(batch) })
 	if info, err := os.Stat(db.path); err != nil || !os.SameFile(info, db.file) {
 		return db.distrust(errors.New("the file was removed or replaced"))

@@ -20,11 +20,24 @@ type batch struct {
 	changed    []any // room for those of insertCell
 }
 
+const (
+	selectPrincipal = "SELECT id, head FROM principals WHERE name = ?"
+	selectSession   = "SELECT id FROM sessions WHERE principal = ? AND name = ?"
+	updatePrincipal = "UPDATE principals SET head = ? WHERE id = ?"
+	updateSession   = "UPDATE sessions SET facts = facts + ?, last = ?, head = ? WHERE id = ?"
+)
+
 var (
 	insertFact = database.NewInsert("INSERT INTO facts(session, seq, at, fact)", 4, "")
 	insertCell = database.NewInsert("INSERT INTO cells(owner, key, at, cell)", 4,
 		"ON CONFLICT(owner, key) DO UPDATE SET at = excluded.at, cell = excluded.cell")
 )
+
+// usual are the statements of an update that releases a call, which has three cells at
+// least.
+func usual() []string {
+	return []string{selectPrincipal, selectSession, queries()[roomsFor(3)], insertFact.Row(), insertCell.Row(), updatePrincipal, updateSession}
+}
 
 // principal is a row of principals. The id is 0 until somebody wrote to it.
 type principal struct {
@@ -76,7 +89,7 @@ func (b *batch) locate(o session.Owner) (*principal, *record, error) {
 	p := b.principals[o.Principal]
 	if p == nil {
 		p = &principal{cells: cells{}, sessions: map[stopgate.SessionID]*record{}}
-		if _, err := b.tx.Get([]any{&p.id, &p.head}, "SELECT id, head FROM principals WHERE name = ?", string(o.Principal)); err != nil {
+		if _, err := b.tx.Get([]any{&p.id, &p.head}, selectPrincipal, string(o.Principal)); err != nil {
 			return nil, nil, err
 		}
 		b.principals[o.Principal] = p
@@ -85,7 +98,7 @@ func (b *batch) locate(o session.Owner) (*principal, *record, error) {
 	if r == nil {
 		r = &record{cells: cells{}}
 		if p.id != 0 {
-			if _, err := b.tx.Get([]any{&r.id}, "SELECT id FROM sessions WHERE principal = ? AND name = ?", p.id, string(o.Session)); err != nil {
+			if _, err := b.tx.Get([]any{&r.id}, selectSession, p.id, string(o.Session)); err != nil {
 				return nil, nil, err
 			}
 		}
@@ -133,6 +146,15 @@ var queries = sync.OnceValue(func() map[int]string {
 	return m
 })
 
+// roomsFor is the room for some keys.
+func roomsFor(keys int) int {
+	rooms := 1
+	for rooms < keys {
+		rooms *= 2
+	}
+	return rooms
+}
+
 // fill reads what of one owner's cells was not read yet.
 func (b *batch) fill(owner int64, scope session.Scope, keys []session.Key, into cells) error {
 	args := []any{owner}
@@ -157,10 +179,7 @@ func (b *batch) fill(owner int64, scope session.Scope, keys []session.Key, into 
 }
 
 func (b *batch) read(args []any, byText map[string]session.Key, into cells) error {
-	rooms := 1
-	for rooms < len(args)-1 {
-		rooms *= 2
-	}
+	rooms := roomsFor(len(args) - 1)
 	for len(args) <= rooms {
 		args = append(args, nil)
 	}
@@ -252,7 +271,7 @@ func (b *batch) flush() error {
 		if !p.dirty {
 			continue
 		}
-		if _, err := b.tx.Exec("UPDATE principals SET head = ? WHERE id = ?", p.head, p.id); err != nil {
+		if _, err := b.tx.Exec(updatePrincipal, p.head, p.id); err != nil {
 			return err
 		}
 		b.write(-p.id, p.cells)
@@ -260,7 +279,7 @@ func (b *batch) flush() error {
 			if r.facts == 0 {
 				continue
 			}
-			_, err := b.tx.Exec("UPDATE sessions SET facts = facts + ?, last = ?, head = ? WHERE id = ?", r.facts, r.last, r.head, r.id)
+			_, err := b.tx.Exec(updateSession, r.facts, r.last, r.head, r.id)
 			if err != nil {
 				return err
 			}

@@ -55,7 +55,7 @@ func (s *Store) Update(ctx context.Context, o session.Owner, keys []session.Key,
 			}
 		}
 		return nil
-	})
+	}, s.likely...)
 }
 
 // Facts returns facts of the session behind a position.

@@ -34,6 +34,7 @@ type Options struct {
 type Store struct {
 	db      *database.DB
 	records *audit.Recorder
+	likely  []string // statements of an update
 }
 
 // Open opens or creates a store. The end of ctx gives up waiting for other
@@ -48,7 +49,7 @@ func Open(ctx context.Context, path string, o Options) (*Store, error) {
 		db.Close()
 		return nil, err
 	}
-	return &Store{db: db, records: records}, nil
+	return &Store{db: db, records: records, likely: append(usual(), records.Likely()...)}, nil
 }
 
 // Close writes what is queued and closes the file.
