@@ -472,6 +472,44 @@ func TestNobodyThere(t *testing.T) {
 	})
 }
 
+// A watcher sees that one question took the place of another.
+func TestWatchShowsAnotherQuestion(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newDesk(t, new(mem.Approvals), quiet)
+		ctx, leave := context.WithCancel(t.Context())
+		seen := make(chan []approve.Entry, 10)
+		left := make(chan error, 1)
+		hold := make(chan struct{})
+		go func() {
+			left <- d.queue.Watch(ctx, func(list []approve.Entry) error {
+				seen <- list
+				<-hold
+				return nil
+			})
+		}()
+		<-seen
+		asked, gone := context.WithCancel(t.Context())
+		first := d.decide(asked, call("write", page))
+		synctest.Wait()
+		hold <- struct{}{} // of the empty list
+		one := <-seen
+		gone() // while the list is shown
+		<-first
+		second := d.decide(t.Context(), call("write", page))
+		synctest.Wait()
+		hold <- struct{}{}
+		two := <-seen
+		if len(one) != 1 || len(two) != 1 || one[0].ID == two[0].ID {
+			t.Fatal(one, two)
+		}
+		close(hold)
+		d.answer(two[0].ID, approve.Reply{Kind: approve.Yes})
+		d.wants(second, "")
+		leave()
+		<-left
+	})
+}
+
 // Proves S5: an answer given in one process reaches the call that waits in another.
 func TestTwoProcesses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -160,6 +160,7 @@ var refused = []struct {
 	{"counts out of order", "a{3,2}", 1, "out of order", false},
 	{"huge counts out of order", "a{99999999999999999999,1}", 1, "out of order", false},
 	{"repeated start", "^*", 1, "assertion cannot be repeated", false},
+	{"repeated end", "a$*", 2, "assertion cannot be repeated", false},
 	{"repeated boundary", `\b+`, 2, "assertion cannot be repeated", false},
 	{"repeated lookahead", "(?=a)*", 5, "assertion cannot be repeated", false},
 	{"repeated lookbehind", "(?<!a){2}", 6, "assertion cannot be repeated", false},

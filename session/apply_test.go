@@ -316,3 +316,25 @@ func TestCondition(t *testing.T) {
 	s = apply(t, s, denied("a"), session.Fact{Kind: session.Reconciled})
 	check("reconciled", 0, 0, false)
 }
+
+// Proves H1: a store drops cells that say nothing; one that says anything is kept.
+func TestZeroCells(t *testing.T) {
+	if !new(session.Cell).IsZero() {
+		t.Error("the empty cell says something")
+	}
+	one, err := jsonstream.ParseDecimal([]byte("1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum, _ := session.AmountOf(one)
+	for name, c := range map[string]session.Cell{
+		"permits": {Permits: make([]session.Permit, 1)}, "broken": {Broken: 1}, "count": {Count: 1}, "sum": {Sum: sum},
+		"steps": {Steps: make([]session.Step, 1)}, "open": {Open: make([]session.Open, 1)}, "past": {Past: make([]session.Open, 1)},
+		"back": {Back: make([]session.Back, 1)}, "lost": {Lost: 1}, "text": {Text: "x"}, "was": {Was: new(session.Was)},
+		"seq": {Seq: 1}, "at": {At: 1}, "call": {Call: session.Issued{Fact: new(session.Fact)}}, "self": {Self: new(session.Condition)},
+	} {
+		if c.IsZero() {
+			t.Errorf("a cell with %s alone says nothing", name)
+		}
+	}
+}

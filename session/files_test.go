@@ -116,3 +116,25 @@ func TestContentHash(t *testing.T) {
 	b.run("write", `{"path":"a","was":"hread"}`, session.Succeeded)
 	b.expect("write", `{"path":"a","was":"hread"}`, stopgate.CodeReadRequired)
 }
+
+// Proves TPS-23: a call that moves or deletes names its path as the policy's own key
+// does: what it does not name is still known.
+func TestOwnKeyForgets(t *testing.T) {
+	b := newBook(t, session.ReadBeforeWrite().Reads("read").Writes("write").InvalidatedBy("drop").Key("/where"))
+	b.run("read", `{"where":"a"}`, session.Succeeded)
+	b.run("read", `{"where":"b"}`, session.Succeeded)
+	b.release("drop", `{"where":"a"}`)
+	b.expect("write", `{"where":"a"}`, stopgate.CodeReadRequired)
+	b.expect("write", `{"where":"b"}`, ok)
+}
+
+// Proves H12: what deletes or moves the root takes the knowledge of every absolute path.
+func TestThreatH12Root(t *testing.T) {
+	b := newBook(t, session.ReadBeforeWrite().Reads("read").Writes("write").InvalidatedBy("drop"))
+	b.run("read", `{"path":"/etc/hosts"}`, session.Succeeded)
+	b.run("read", `{"path":"/motd"}`, session.Succeeded)
+	b.run("read", `{"path":"a"}`, session.Succeeded)
+	b.release("drop", `{"path":"/"}`)
+	b.expect("write", `{"path":"/etc/hosts"}`, stopgate.CodeReadRequired)
+	b.expect("write", `{"path":"/motd"}`, stopgate.CodeReadRequired)
+}

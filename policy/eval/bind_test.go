@@ -294,3 +294,21 @@ run = "ask"
 		}
 	}
 }
+
+// Proves K24, K35: where two files judge an undeclared parameter differently the
+// stricter one counts, in whatever order they stand.
+func TestUnknownParametersOfTwoFiles(t *testing.T) {
+	tool := func(unknown string) string {
+		return "[gate]\nunknown_params = \"" + unknown + "\"\n[tools.t]\nparameters.a = { type = \"string\" }\npolicy.run = \"unattended\"\n"
+	}
+	for _, c := range []struct{ first, second, want string }{
+		{"ask", "deny", "deny unknown_parameter"}, {"deny", "ask", "deny unknown_parameter"},
+		{"ask", "ask", "ask unknown_parameter"}, {"allow", "ask", "ask unknown_parameter"}, {"allow", "deny", "deny unknown_parameter"},
+	} {
+		e := layers(t, match.Env{}, tool(c.first), tool(c.second)).Bind(stopgate.Call{Tool: "t"}).Evaluate()
+		e.Feed([]byte(`{"a":"x","b":1}`))
+		if v := e.Close(stopgate.Ended); brief(v) != c.want {
+			t.Errorf("%s, then %s: %s, want %s", c.first, c.second, brief(v), c.want)
+		}
+	}
+}
