@@ -27,8 +27,9 @@ func (q *Queue) Answer(ctx context.Context, id string, r Reply) (Entry, error) {
 }
 
 // Grant answers a question with yes, for now and for what a grant of this scope
-// covers. The grant is made first: if the yes then comes too late, the grant is
-// taken back.
+// covers. The yes counts first: a grant without one would let calls out to which
+// somebody else just said no. If the grant then cannot be kept, the error is ErrNotKept
+// beside the entry, which is answered.
 func (q *Queue) Grant(ctx context.Context, id string, r Reply, s Scope) (Entry, Grant, error) {
 	e, err := q.store.Entry(ctx, id)
 	if err != nil {
@@ -46,15 +47,11 @@ func (q *Queue) Grant(ctx context.Context, id string, r Reply, s Scope) (Entry, 
 	if err != nil {
 		return Entry{}, Grant{}, err
 	}
-	if err := q.store.AddGrant(ctx, g); err != nil {
+	if e, err = q.Answer(ctx, id, r); err != nil {
 		return Entry{}, Grant{}, err
 	}
-	e, err = q.Answer(ctx, id, r)
-	if err != nil {
-		if _, undo := q.Revoke(context.WithoutCancel(ctx), g.ID); undo != nil {
-			err = fmt.Errorf("%w; the grant %s stands and must be revoked: %w", err, g.ID, undo)
-		}
-		return Entry{}, Grant{}, err
+	if err := q.store.AddGrant(context.WithoutCancel(ctx), g); err != nil {
+		return e, Grant{}, fmt.Errorf("%w: %w", ErrNotKept, err)
 	}
 	return e, g, nil
 }

@@ -56,6 +56,9 @@ type Entry struct {
 	Binding  gate.Binding `json:"binding,omitzero"`
 	// Leaves are the values that a grant for this call would look at.
 	Leaves []gate.Leaf `json:"leaves,omitempty"`
+	// Asking names every rule that asked, or the code of a list that did: Rule is one of
+	// them.
+	Asking []string `json:"asking,omitempty"`
 
 	Asked time.Time `json:"asked"`
 	// Until is when the exchange that asked stops waiting; Expires, when an answer is
@@ -81,6 +84,7 @@ var (
 	ErrExpired    = errors.New("approve: the time for an answer is over")
 	ErrIncomplete = errors.New("approve: the arguments are still arriving: only a no is possible yet")
 	ErrNoEdit     = errors.New("approve: edited arguments must be one JSON object")
+	ErrOwn        = errors.New("approve: the call was proposed with the same token: somebody else has to say yes")
 	ErrNoName     = errors.New("approve: an answer needs the name of who gives it")
 	ErrStale      = errors.New("approve: the question has changed since it was read")
 	ErrUsed       = errors.New("approve: the approval was used already")
@@ -114,6 +118,10 @@ type Reply struct {
 	Via    string // how: a channel, "" if that is not known
 	Reason string // for the record
 	Args   []byte // of With: one JSON object
+	// Principal is whose token the answer came with, "" where a person sat at a terminal.
+	// With the token that proposed a call over the decision API only no is an answer
+	// (DECISIONS S4).
+	Principal stopgate.Principal
 	// Seen is the Entry.Binding's hash that was shown, "" for whatever the entry is
 	// now. A yes to something else is refused with ErrStale.
 	Seen string
@@ -130,6 +138,8 @@ func (e Entry) answer(r Reply, now time.Time) (Entry, error) {
 		// The first no wins, as long as the call has not left (THREATS H16).
 	case e.State != Waiting:
 		return e, fmt.Errorf("%w: %s", ErrAnswered, e.fate())
+	case r.Kind != No && r.Principal != "" && r.Principal == e.Principal && e.Surface == stopgate.SurfaceDecide:
+		return e, ErrOwn
 	case r.Kind != No && !e.Complete:
 		return e, ErrIncomplete
 	case r.Kind != No && r.Seen != "" && r.Seen != e.Binding.Hash():

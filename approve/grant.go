@@ -3,6 +3,7 @@ package approve
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -15,7 +16,7 @@ import (
 
 // Grant answers questions before they are asked. It satisfies an ask - never edit,
 // skip or deny - for the reason it was made for: one rule, one floor, or the absence
-// of a rule; and only where every path, command and URL of the call, and every other
+// of a rule, and no other that wants a person too; and only where every path, command and URL of the call, and every other
 // value of up to 256 bytes, is what it was (DECISIONS S34).
 type Grant struct {
 	ID        string             `json:"id"`
@@ -24,11 +25,15 @@ type Grant struct {
 	Session    stopgate.SessionID `json:"session,omitempty"`
 	Tool       stopgate.ToolName  `json:"tool"`
 	Definition string             `json:"definition,omitempty"` // hash of the tool definition
+	Server     stopgate.ServerID  `json:"server,omitempty"`
 	// Code and Rule are why the question was asked. A rule is the same one after a
 	// reload that left its text alone.
-	Code   stopgate.Code   `json:"code"`
-	Rule   stopgate.RuleID `json:"rule,omitempty"`
-	Values []Value         `json:"values"` // one for every leaf of the arguments
+	Code stopgate.Code   `json:"code"`
+	Rule stopgate.RuleID `json:"rule,omitempty"`
+	// Asking is everything that asked then, Entry.Asking: what asks besides was put
+	// before nobody.
+	Asking []string `json:"asking,omitempty"`
+	Values []Value  `json:"values"` // one for every leaf of the arguments
 
 	By      string    `json:"by"`
 	Made    time.Time `json:"made"`
@@ -78,14 +83,17 @@ type Scope struct {
 // ErrNoGrant says that a question cannot be answered for the future.
 var ErrNoGrant = errors.New("approve: no grant can stand for this question")
 
+// ErrNotKept says that a yes counts for its call, and for no other.
+var ErrNotKept = errors.New("approve: approved once, but the grant could not be kept")
+
 // newGrant makes the narrowest grant that covers an entry within a scope.
 func newGrant(e Entry, s Scope, by string, now time.Time) (Grant, error) {
 	if s.For <= 0 {
 		s.For = DefaultGrant
 	}
 	g := Grant{
-		ID: newID(), Principal: e.Principal, Session: e.Session, Tool: e.Tool, Definition: e.Binding.Definition,
-		Code: e.Code, By: by, Made: now, Expires: now.Add(s.For), Limit: s.Limit,
+		ID: newID(), Principal: e.Principal, Session: e.Session, Tool: e.Tool, Definition: e.Binding.Definition, Server: e.Server,
+		Code: e.Code, By: by, Made: now, Expires: now.Add(s.For), Limit: s.Limit, Asking: e.Asking,
 	}
 	if e.Rule != nil {
 		g.Rule = e.Rule.ID
@@ -177,8 +185,13 @@ func (g Grant) covers(v gate.View, now time.Time) bool {
 	case !v.Complete, !g.live(now), verdict.Mode != stopgate.Ask, verdict.Code != g.Code, rule != g.Rule,
 		verdict.Code == stopgate.CodeRuleMatched && rule == "",
 		b.Principal != g.Principal, b.Session == "", g.Session != "" && b.Session != g.Session,
-		b.Tool != g.Tool, b.Definition != g.Definition, !g.grantable(verdict.Floors), len(v.Leaves) != len(g.Values):
+		b.Tool != g.Tool, b.Definition != g.Definition, b.Server != g.Server, !g.grantable(verdict.Floors), len(v.Leaves) != len(g.Values):
 		return false
+	}
+	for _, name := range v.Asking {
+		if !slices.Contains(g.Asking, name) {
+			return false
+		}
 	}
 	wanted := make(map[string]Value, len(g.Values))
 	for _, w := range g.Values {

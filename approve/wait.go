@@ -254,5 +254,5 @@ func (e *Entry) show(v gate.View) {
 	if e.Mode != stopgate.Edit {
 		e.Mode = stopgate.Ask
 	}
-	e.Complete, e.Received, e.Args, e.Binding, e.Leaves = v.Complete, v.Received, v.Args, v.Binding, v.Leaves
+	e.Complete, e.Received, e.Args, e.Binding, e.Leaves, e.Asking = v.Complete, v.Received, v.Args, v.Binding, v.Leaves, v.Asking
 }

@@ -107,7 +107,7 @@ func (s *Server) reply(w http.ResponseWriter, r *http.Request, who caller) *prob
 	if bad != nil {
 		return bad
 	}
-	answer := approve.Reply{By: string(who.name), Via: approve.ViaAPI}
+	answer := approve.Reply{By: string(who.name), Principal: who.name, Via: approve.ViaAPI}
 	if answer.Reason, bad = text(m, "reason", false); bad != nil {
 		return bad
 	}
@@ -139,7 +139,10 @@ func (s *Server) reply(w http.ResponseWriter, r *http.Request, who caller) *prob
 		return bad
 	}
 	e, g, err := s.options.Queue.Grant(r.Context(), id, answer, scope)
-	if err != nil {
+	switch {
+	case errors.Is(err, approve.ErrNotKept):
+		return &problem{Status: http.StatusServiceUnavailable, Code: "unavailable", Detail: "the call is approved, this once; the grant could not be kept"}
+	case err != nil:
 		return refused(err)
 	}
 	writeJSON(w, http.StatusOK, map[string]any{"approval": entryOf(e), "grant": g})
@@ -253,6 +256,7 @@ func refused(err error) *problem {
 		{approve.ErrAnswered, http.StatusConflict, "already_answered"},
 		{approve.ErrUsed, http.StatusConflict, "already_used"},
 		{approve.ErrStale, http.StatusConflict, string(stopgate.CodeApprovalStale)},
+		{approve.ErrOwn, http.StatusForbidden, "own_call"},
 		{approve.ErrIncomplete, http.StatusConflict, "arguments_incomplete"},
 		{approve.ErrExpired, http.StatusGone, "expired"},
 		{approve.ErrNoEdit, http.StatusBadRequest, "bad_edit"},

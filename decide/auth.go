@@ -67,6 +67,9 @@ func (s *Server) caller(r *http.Request, local bool) (caller, *problem) {
 		return caller{}, &problem{Status: http.StatusForbidden, Code: "origin_refused", Detail: "browsers may not use this API"}
 	}
 	header := r.Header.Get("Authorization")
+	if len(r.Header.Values("Authorization")) > 1 { // what stands in front may have looked at another one
+		return caller{}, &problem{Status: http.StatusUnauthorized, Code: "unauthorized", Detail: "one Authorization, not several"}
+	}
 	if header == "" && local {
 		return caller{name: Local, scopes: Decide | Observe | onSocket}, nil
 	}

@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/jsonstream"
@@ -14,10 +15,23 @@ import (
 // rest (THREATS 2.2).
 const maxBody = 20 << 20
 
+// maxSending is how long a client may take to send a body that is read as a whole.
+const maxSending = time.Minute
+
+// wholeBody reads a body to its end.
+func wholeBody(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, error) {
+	// Where a channel has no deadlines there is nobody who could be slow.
+	control := http.NewResponseController(w)
+	_ = control.SetReadDeadline(time.Now().Add(maxSending))
+	text, err := io.ReadAll(http.MaxBytesReader(w, r.Body, limit))
+	_ = control.SetReadDeadline(time.Time{}) // who waits for an answer may do so in silence
+	return text, err
+}
+
 // members reads a body as one JSON object with these members and no others. A
 // repeated member, text behind the object, or a name in another case is refused.
 func members(w http.ResponseWriter, r *http.Request, known ...string) (map[string]jsonstream.Value, *problem) {
-	text, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	text, err := wholeBody(w, r, maxBody)
 	var large *http.MaxBytesError
 	switch {
 	case errors.As(err, &large):

@@ -49,15 +49,21 @@ type calls struct {
 	byID  map[stopgate.ProposalID]*proposal
 	byKey map[string]*proposal
 	order []remembered
+	bytes int64 // of the arguments of all of them
 }
 
 type remembered struct {
-	id  stopgate.ProposalID
-	key string
+	id    stopgate.ProposalID
+	key   string
+	bytes int64
 }
 
-// maxRemembered is how many proposals can be looked up.
-const maxRemembered = 10_000
+// maxRemembered is how many proposals can be looked up, as long as their arguments are not
+// more than maxKept bytes: the newest can be in any case.
+const (
+	maxRemembered = 10_000
+	maxKept       = 256 << 20
+)
 
 func newCalls() calls {
 	return calls{byID: map[stopgate.ProposalID]*proposal{}, byKey: map[string]*proposal{}}
@@ -83,13 +89,15 @@ func (c *calls) keep(id stopgate.ProposalID, p *proposal) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.byID[id] = p
-	c.order = append(c.order, remembered{id: id})
+	c.order = append(c.order, remembered{id: id, bytes: p.bytes})
+	c.bytes += p.bytes
 	c.forget()
 }
 
 // forget drops the oldest; c.mu is held.
 func (c *calls) forget() {
-	for len(c.order) > 2*maxRemembered {
+	for len(c.order) > 2*maxRemembered || c.bytes > maxKept && len(c.order) > 2 {
+		c.bytes -= c.order[0].bytes
 		delete(c.byID, c.order[0].id)
 		delete(c.byKey, c.order[0].key)
 		c.order = c.order[1:]

@@ -2,6 +2,7 @@ package decide
 
 import (
 	"net/http"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -52,6 +53,20 @@ func limit(r *http.Request) (int, *problem) {
 	return n, nil
 }
 
+// plainly answers requests for addresses that are written in one way only, and the others
+// as those that there are not: a redirect to the plain one is for browsers.
+func plainly(mux *http.ServeMux) http.Handler {
+	lost := nowhere(mux)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		plain := path.Clean(r.URL.Path) == r.URL.Path || strings.HasPrefix(r.URL.Path, "/approvals/") // people type these
+		if r.Method == http.MethodConnect || !plain {
+			lost(w, r)
+			return
+		}
+		mux.ServeHTTP(w, r)
+	})
+}
+
 // nowhere answers what no route does: with 405 where another method would do.
 func nowhere(mux *http.ServeMux) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
@@ -59,7 +74,7 @@ func nowhere(mux *http.ServeMux) http.HandlerFunc {
 		for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodDelete} {
 			other := r.Clone(r.Context())
 			other.Method = method
-			if _, pattern := mux.Handler(other); pattern != "/" {
+			if _, pattern := mux.Handler(other); pattern != "/" && path.Clean(r.URL.Path) == r.URL.Path {
 				methods = append(methods, method)
 			}
 		}

@@ -113,7 +113,7 @@ func (s *Server) Serve(ln net.Listener) error { return s.serve(ln, s.Handler(fal
 func (s *Server) ServeLocal(ln net.Listener) error { return s.serve(ln, s.Handler(true)) }
 
 func (s *Server) serve(ln net.Listener, h http.Handler) error {
-	server := &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second, MaxHeaderBytes: 64 << 10}
+	server := &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10}
 	s.mu.Lock()
 	if s.closed {
 		s.mu.Unlock()
@@ -219,5 +219,5 @@ func (s *Server) Handler(local bool) http.Handler {
 	mux.HandleFunc("GET /healthz", s.health)
 	mux.HandleFunc("GET /readyz", s.ready)
 	mux.HandleFunc("/", nowhere(mux))
-	return mux
+	return plainly(mux)
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"strconv"
 	"strings"
@@ -113,7 +112,7 @@ func (s *Server) facts(w http.ResponseWriter, r *http.Request, who caller) *prob
 
 // setData answers PUT /v1/sessions/{id}/data: the session's data becomes the body.
 func (s *Server) setData(w http.ResponseWriter, r *http.Request, who caller) *problem {
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, 1<<20))
+	body, err := wholeBody(w, r, 1<<20)
 	if err != nil {
 		return badRequest("body_unreadable", "the body is too long or ended early")
 	}

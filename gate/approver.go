@@ -42,6 +42,10 @@ type Binding struct {
 	Policy     string             `json:"policy"`               // hash of the policy
 	Session    stopgate.SessionID `json:"session,omitempty"`
 	Principal  stopgate.Principal `json:"principal,omitempty"`
+	// Agent asked, and Server has the tool: the same call of another agent, or at another
+	// server, is another one.
+	Agent  stopgate.AgentName `json:"agent,omitempty"`
+	Server stopgate.ServerID  `json:"server,omitempty"`
 	// Result is the SHA-256 in hex of the result that is asked about, "" for a call.
 	Result string `json:"result,omitempty"`
 }
@@ -51,7 +55,7 @@ type Binding struct {
 func (b Binding) Hash() string {
 	h := sha256.New()
 	var size [8]byte
-	for _, field := range []string{b.Args, string(b.Tool), b.Definition, b.Policy, string(b.Session), string(b.Principal), b.Result} {
+	for _, field := range []string{b.Args, string(b.Tool), b.Definition, b.Policy, string(b.Session), string(b.Principal), string(b.Agent), string(b.Server), b.Result} {
 		binary.BigEndian.PutUint64(size[:], uint64(len(field)))
 		h.Write(size[:])
 		h.Write([]byte(field))
@@ -81,6 +85,9 @@ type View struct {
 	// Leaves are what the arguments consist of, nil until Complete: what a grant
 	// looks at (DECISIONS S34).
 	Leaves []Leaf
+	// Asking names all rules that want the call to be seen, and the codes of lists that
+	// ask without one; the verdict names only the first. nil until Complete.
+	Asking []string
 	// Until is when the call stops waiting and is denied; Expires, when an answer is
 	// refused, wherever it is kept (DECISIONS S5).
 	Until, Expires time.Time

@@ -109,6 +109,7 @@ func (p *pending) view(q *prompt) View {
 	}
 	if p.final != nil {
 		v.Args, v.Complete, v.Binding, v.Leaves = string(p.final), true, p.binding(), p.leaves()
+		v.Asking = p.asking()
 	}
 	return v
 }
@@ -140,6 +141,15 @@ func (p *pending) leaves() (out []Leaf) {
 	return out
 }
 
+// asking is what wants the call to be seen; p.mu is held.
+func (p *pending) asking() []string {
+	e, ok := p.eval.(*eval.Evaluation)
+	if !ok {
+		return nil
+	}
+	return e.Asking()
+}
+
 // binding is what an approval of the complete call belongs to; p.mu is held.
 func (p *pending) binding() Binding {
 	tool := p.call.Tool
@@ -148,7 +158,7 @@ func (p *pending) binding() Binding {
 	}
 	return Binding{
 		Args: p.hash, Tool: tool, Definition: p.definition,
-		Policy: p.under.hash, Session: p.call.Session, Principal: p.call.Principal,
+		Policy: p.under.hash, Session: p.call.Session, Principal: p.call.Principal, Agent: p.call.Agent, Server: p.call.Server,
 	}
 }
 

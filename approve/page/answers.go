@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/approve"
 	"github.com/stopgate/stopgate/approve/frame"
 	"github.com/stopgate/stopgate/internal/visible"
@@ -149,7 +150,7 @@ func fate(e approve.Entry, now time.Time) string {
 // answer takes an answer from the form.
 func (p *Pages) answer(w http.ResponseWriter, r *http.Request, who *visitor) {
 	id, seen := r.PathValue("id"), r.PostFormValue("seen")
-	reply := approve.Reply{By: who.name, Via: approve.ViaPage, Reason: r.PostFormValue("reason"), Seen: seen}
+	reply := approve.Reply{By: who.name, Principal: stopgate.Principal(who.name), Via: approve.ViaPage, Reason: r.PostFormValue("reason"), Seen: seen}
 	do := r.PostFormValue("do")
 	if do != "deny" && (seen == "" || !who.typed(r.PostFormValue("code"), id, seen)) {
 		p.page(w, r, who, http.StatusForbidden, "The code was not the one that is shown, and nothing was answered. There is a new one.")
@@ -183,6 +184,9 @@ func trouble(err error) string {
 	if errors.Is(err, approve.ErrStale) {
 		return "The question has changed since you read it, and nothing was answered. This is what it is now."
 	}
+	if errors.Is(err, approve.ErrNotKept) {
+		return "Approved, this once. The grant for the future could not be kept."
+	}
 	if statusOf(err) == http.StatusServiceUnavailable {
 		return "The store of questions cannot be used now. Nobody knows whether the answer was taken: look again."
 	}
@@ -193,7 +197,7 @@ func statusOf(err error) int {
 	for known, status := range map[error]int{
 		approve.ErrUnknown: http.StatusNotFound, approve.ErrAnswered: http.StatusConflict, approve.ErrUsed: http.StatusConflict,
 		approve.ErrStale: http.StatusConflict, approve.ErrIncomplete: http.StatusConflict, approve.ErrExpired: http.StatusGone,
-		approve.ErrNoEdit: http.StatusBadRequest, approve.ErrNoGrant: http.StatusUnprocessableEntity,
+		approve.ErrOwn: http.StatusForbidden, approve.ErrNoEdit: http.StatusBadRequest, approve.ErrNoGrant: http.StatusUnprocessableEntity,
 	} {
 		if errors.Is(err, known) {
 			return status

@@ -76,6 +76,9 @@ func New(o Options) (*Pages, error) {
 		p.public = u
 	}
 	p.mux.HandleFunc("GET /approvals", p.inside(p.list))
+	p.mux.HandleFunc("GET /approvals/{$}", func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, "/approvals", http.StatusSeeOther)
+	})
 	p.mux.HandleFunc("GET /approvals/{id}", p.inside(p.show))
 	p.mux.HandleFunc("POST /approvals/{id}", p.inside(p.answer))
 	p.mux.HandleFunc("POST /approvals/-/login", p.enter)

@@ -59,7 +59,7 @@ func (h *Hook) Name() string { return "webhook" }
 // errors and broken connections are tried again.
 func (h *Hook) Notify(ctx context.Context, e approve.Entry) error {
 	if !h.Arguments {
-		e.Args, e.Leaves, e.Edit = "", nil, ""
+		e.Args, e.Leaves, e.Edit, e.Segment = "", nil, "", unworded(e.Segment)
 	}
 	body, err := json.Marshal(struct {
 		approve.Entry
@@ -69,6 +69,14 @@ func (h *Hook) Notify(ctx context.Context, e approve.Entry) error {
 		return fmt.Errorf("webhook: %w", err)
 	}
 	return h.send(ctx, body)
+}
+
+// unworded is a part of a command line without its words.
+func unworded(s *stopgate.Segment) *stopgate.Segment {
+	if s == nil {
+		return nil
+	}
+	return &stopgate.Segment{Index: s.Index, Of: s.Of}
 }
 
 // Alert implements [approve.Alerter]: the event row is posted as the records have it.

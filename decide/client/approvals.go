@@ -42,6 +42,8 @@ type Question struct {
 	Binding  Binding `json:"binding"`
 	Seen     string  `json:"seen"` // hash of the binding: an answer to something else is refused
 	Leaves   []Leaf  `json:"leaves"`
+	// Asking names every rule that asks, and the code of every list that does without one.
+	Asking []string `json:"asking"`
 
 	Asked   time.Time `json:"asked"`
 	Until   time.Time `json:"until"`   // when the call stops waiting
@@ -65,6 +67,8 @@ type Binding struct {
 	Policy     string             `json:"policy"`
 	Session    stopgate.SessionID `json:"session"`
 	Principal  stopgate.Principal `json:"principal"`
+	Agent      stopgate.AgentName `json:"agent"`
+	Server     stopgate.ServerID  `json:"server"`
 	Result     string             `json:"result"`
 }
 
@@ -176,16 +180,18 @@ type Grant struct {
 	Tool      stopgate.ToolName  `json:"tool"`
 	// Definition is the hash of the tool's declaration; Code and Rule are why the
 	// question was asked.
-	Definition string          `json:"definition"`
-	Code       stopgate.Code   `json:"code"`
-	Rule       stopgate.RuleID `json:"rule"`
-	Values     []GrantValue    `json:"values"`
-	By         string          `json:"by"`
-	Made       time.Time       `json:"made"`
-	Expires    time.Time       `json:"expires"`
-	Limit      int             `json:"limit"`
-	Uses       int             `json:"uses"`
-	Revoked    time.Time       `json:"revoked"`
+	Definition string            `json:"definition"`
+	Server     stopgate.ServerID `json:"server"`
+	Code       stopgate.Code     `json:"code"`
+	Rule       stopgate.RuleID   `json:"rule"`
+	Asking     []string          `json:"asking"` // everything that asked: what asks besides is asked
+	Values     []GrantValue      `json:"values"`
+	By         string            `json:"by"`
+	Made       time.Time         `json:"made"`
+	Expires    time.Time         `json:"expires"`
+	Limit      int               `json:"limit"`
+	Uses       int               `json:"uses"`
+	Revoked    time.Time         `json:"revoked"`
 }
 
 // GrantValue is what a grant fixes of one value.

@@ -26,6 +26,7 @@ var (
 	ErrAnswered     = &Problem{Code: "already_answered"}     // of answers that race one counts
 	ErrUsed         = &Problem{Code: "already_used"}         // the approval let its call out
 	ErrStale        = &Problem{Code: "approval_stale"}       // the question is not the one that was shown
+	ErrOwn          = &Problem{Code: "own_call"}             // proposed with the same token: somebody else has to say yes
 	ErrIncomplete   = &Problem{Code: "arguments_incomplete"} // only a no is possible yet
 	ErrExpired      = &Problem{Code: "expired"}              // the time for an answer is over
 	ErrNoGrant      = &Problem{Code: "no_grant"}             // no grant can stand for this
