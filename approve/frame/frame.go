@@ -26,6 +26,10 @@ import (
 type Frame struct {
 	Who  string // the agent, and its session
 	Tool string
+	// At is the server that has the tool, "" if it is not known.
+	At string
+	// Alike says which character of the tool's name passes for another one, "" for none.
+	Alike string
 	// Values are the arguments, nil while they are still arriving: Received says how
 	// far they are.
 	Values   []Value
@@ -37,6 +41,10 @@ type Frame struct {
 	ID       string
 	Asked    string // how long ago
 	Left     string // how long an answer counts
+	// Hides says that a value is not shown in full that may name what the call touches: a
+	// person who has not seen all of it cannot know what runs. The content of a file is no
+	// such value.
+	Hides bool
 	// Late says that the call has stopped waiting: a yes counts when it is repeated.
 	Late bool
 }
@@ -48,26 +56,31 @@ type Value struct {
 	// Rest says how long the whole value is and what it hashes to, where Text is not
 	// all of it.
 	Rest string
+	// Alike says which character passes for another one, "" for none.
+	Alike string
 }
 
-// maxShown is how many characters of one value are shown before the person asks for
-// everything.
-const maxShown = 400
+// How many characters of one value are shown before the person asks for everything: of
+// content, and of what may name what the call touches.
+const (
+	maxContent = 400
+	maxTarget  = 2000
+)
 
 // Of describes a question. all shows long values in full.
 func Of(e approve.Entry, now time.Time, all bool) Frame {
 	f := Frame{
-		Who: who(e), Tool: visible.Text(string(e.Tool)), Because: visible.Text(e.Public), Edit: e.Mode == stopgate.Edit, Rule: rule(e), ID: visible.Text(e.ID),
+		Who: who(e), Tool: visible.Text(string(e.Tool)), At: visible.Text(string(e.Server)), Alike: alike(string(e.Tool)), Because: because(e), Edit: e.Mode == stopgate.Edit, Rule: rule(e), ID: visible.Text(e.ID),
 		Asked: Span(now.Sub(e.Asked)), Left: Span(e.Expires.Sub(now)), Late: !e.Until.IsZero() && e.Until.Before(now),
 	}
 	switch {
 	case !e.Complete:
 		f.Received = size(e.Received)
 	case len(e.Leaves) == 0:
-		f.Values = []Value{value(gate.Leaf{JSON: e.Args}, all)}
+		f.Values = []Value{f.value(gate.Leaf{JSON: e.Args}, all)}
 	default:
 		for _, l := range e.Leaves {
-			v := value(l, all)
+			v := f.value(l, all)
 			v.Label = label(l)
 			f.Values = append(f.Values, v)
 		}
@@ -96,17 +109,33 @@ func label(l gate.Leaf) string {
 	return visible.Text(l.Pointer)
 }
 
+// because is why somebody is asked: the policy's own reason, or what the code says.
+func because(e approve.Entry) string {
+	if e.Public == "" || e.Public == stopgate.CodeRuleMatched.Public() { // which says nothing to a person who has to decide
+		return "a rule of the policy wants a person to look at it"
+	}
+	return visible.Text(e.Public)
+}
+
 // value shows a JSON text on one line. What is long is cut in the middle.
-func value(l gate.Leaf, all bool) Value {
+func (f *Frame) value(l gate.Leaf, all bool) Value {
+	limit := maxTarget
+	if approve.Content(l) {
+		limit = maxContent
+	}
 	text := visible.Text(l.JSON)
 	// The quotes and escapes of JSON are ASCII and were plain before.
 	text = strings.ReplaceAll(text, `\\`, `\`)
-	short := visible.Elide(text, maxShown)
-	if all || short == text {
-		return Value{Text: text}
+	short, odd := visible.Elide(text, limit), ""
+	if limit == maxTarget {
+		odd = alike(l.JSON)
 	}
+	if all || short == text {
+		return Value{Text: text, Alike: odd}
+	}
+	f.Hides = f.Hides || limit == maxTarget
 	sum := sha256.Sum256([]byte(l.JSON))
-	return Value{Text: short, Rest: fmt.Sprintf("%s, sha256 %x", size(int64(len(l.JSON))), sum[:4])}
+	return Value{Text: short, Alike: odd, Rest: fmt.Sprintf("%s, sha256 %x", size(int64(len(l.JSON))), sum[:4])}
 }
 
 func rule(e approve.Entry) string {

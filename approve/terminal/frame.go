@@ -11,16 +11,22 @@ import (
 
 // Frame renders a question for a person at a terminal: what would run, and why
 // somebody is asked. all shows long values in full.
-func Frame(e approve.Entry, now time.Time, all bool) string {
-	f := frame.Of(e, now, all)
+func Frame(e approve.Entry, now time.Time, all bool) string { return lines(frame.Of(e, now, all)) }
+
+// lines lays a frame out: the tool first, then its values, then everything about it.
+func lines(f frame.Frame) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s wants to run  %s\n", f.Who, f.Tool)
+	fmt.Fprintf(&b, "%s wants to run  %s", f.Who, f.Tool)
+	if f.At != "" {
+		fmt.Fprintf(&b, "  at %s", f.At)
+	}
+	b.WriteString(alike(f.Alike) + "\n\n")
 	width := 0
 	for _, v := range f.Values {
 		width = max(width, min(24, len([]rune(v.Label))))
 	}
 	for _, v := range f.Values {
-		b.WriteString("  ")
+		b.WriteString("    ")
 		if v.Label != "" {
 			fmt.Fprintf(&b, "%-*s  ", width, v.Label)
 		}
@@ -28,25 +34,33 @@ func Frame(e approve.Entry, now time.Time, all bool) string {
 		if v.Rest != "" {
 			fmt.Fprintf(&b, "  (%s)", v.Rest)
 		}
-		b.WriteString("\n")
+		b.WriteString(alike(v.Alike) + "\n")
 	}
 	if f.Values == nil {
-		fmt.Fprintf(&b, "  its arguments are still arriving, %s so far: only n and r are possible yet\n", f.Received)
+		fmt.Fprintf(&b, "    its arguments are still arriving, %s so far: until they are complete only a no is possible\n", f.Received)
 	}
-	fmt.Fprintf(&b, "because  %s", f.Because)
-	if f.Edit {
-		b.WriteString(" (the policy wants you to look at the arguments in an editor: e)")
-	}
+	fmt.Fprintf(&b, "\nbecause   %s", f.Because)
 	if f.Rule != "" {
-		fmt.Fprintf(&b, "  [%s]", f.Rule)
+		fmt.Fprintf(&b, "  (%s)", f.Rule)
 	}
 	for _, floor := range f.Floors {
-		fmt.Fprintf(&b, "\n         %s", floor)
+		fmt.Fprintf(&b, "\n          %s", floor)
 	}
-	fmt.Fprintf(&b, "\nquestion %s, asked %s ago, answerable for %s", f.ID, f.Asked, f.Left)
+	if f.Edit {
+		b.WriteString("\n          the policy wants you to look at the arguments in an editor")
+	}
+	fmt.Fprintf(&b, "\nquestion  %s, asked %s ago, can be answered for %s", f.ID, f.Asked, f.Left)
 	if f.Late {
-		b.WriteString("; the call has stopped waiting, a yes counts when it is repeated")
+		b.WriteString("\n          the call has stopped waiting: a yes counts when it is repeated")
 	}
 	b.WriteString("\n")
 	return b.String()
+}
+
+// alike warns of a character that passes for another one.
+func alike(what string) string {
+	if what == "" {
+		return ""
+	}
+	return "  <-- " + what
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/stopgate/stopgate/approve"
@@ -27,20 +28,29 @@ type Terminal struct {
 	Now  func() time.Time // nil for the machine's clock
 }
 
-const help = `  y  run it, this once          n  do not run it
+const help = `Type a letter and press Enter.
+  y  run it, this once
+  n  do not run it
   r  do not run it, and tell the model why:  r use the test database
-  a  run it and do not ask again for this; a alone shows what "this" would be
-     a /path=src  the same for every path in the directory src
+  a  run it, and do not ask again for this; a alone says what "this" would be
+     a /path=src            the same for every path in the directory src
      a /command=git status  the same for every command that begins so
   e  change the arguments in an editor, then run that
-  p  print everything in full   s  show the next question, this one stays
-  ?  this help                  Ctrl-C  leave; questions stay
+  p  print everything in full
+  s  put this question aside and show the next one
+  ?  this help; Ctrl-C leaves, and questions stay
 `
+
+// settle is how long a question stands before it can be answered with yes: who answers
+// sooner meant the one before.
+const settle = 400 * time.Millisecond
 
 // line is what was typed, or the end of the input.
 type line struct {
 	text string
 	err  error
+	// question counts those that had been shown when the line was read.
+	question int64
 }
 
 // session is one run of Serve.
@@ -52,6 +62,10 @@ type session struct {
 	more    chan struct{} // the last line was dealt with, the next may be read
 	waiting []approve.Entry
 	later   map[string]bool // questions the person put aside
+
+	shows  atomic.Int64 // how many questions were put on the screen
+	since  time.Time    // when the last one was
+	hidden bool         // some of what it touches is not on the screen
 }
 
 // Serve puts every question of the queue before the person, the oldest first, until
@@ -93,7 +107,7 @@ func (s *session) read(ctx context.Context) {
 	for {
 		text, err := in.ReadString('\n')
 		select {
-		case s.lines <- line{strings.TrimSpace(text), err}:
+		case s.lines <- line{strings.TrimSpace(text), err, s.shows.Load()}:
 		case <-ctx.Done():
 			return
 		}
@@ -139,6 +153,11 @@ func (s *session) run(ctx context.Context, watched <-chan error) error {
 			if l.err != nil {
 				return l.err
 			}
+			if l.question != s.shows.Load() {
+				s.say("That was typed before the question was there; nothing was answered.")
+				s.more <- struct{}{}
+				continue
+			}
 			if done := s.command(ctx, shown, l.text); done {
 				s.forget(shown.ID)
 				shown = approve.Entry{}
@@ -178,18 +197,39 @@ func (s *session) show(e approve.Entry, all bool) {
 	if s.Drain != nil {
 		s.Drain()
 	}
-	more := ""
-	if n := len(s.waiting) - 1; n > 0 {
-		more = fmt.Sprintf(" (%d more wait)", n)
+	s.shows.Add(1)
+	s.since = s.Now()
+	f := frame.Of(e, s.since, all)
+	s.hidden = f.Hides
+	fmt.Fprintf(s.Out, "\n%s", lines(f))
+	keys := []string{"[n] no", "[r WHY] no, and say why", "[p] print in full", "[s] later", "[?] help"}
+	if e.Complete {
+		yes := []string{"[y] run it once", "[a] always"}
+		if s.Edit != nil {
+			yes = append(yes, "[e] edit")
+		}
+		keys = append(yes, keys...)
 	}
-	fmt.Fprintf(s.Out, "\n%s", Frame(e, s.Now(), all))
-	keys := "y run once, n no, r no with a reason, a always, "
-	if !e.Complete {
-		keys = "n no, r no with a reason, "
-	} else if s.Edit != nil {
-		keys += "e edit, "
+	fmt.Fprintf(s.Out, "\n%s\n", strings.Join(keys, "  "))
+	switch n := len(s.waiting) - 1; n {
+	case 0:
+	case 1:
+		fmt.Fprintln(s.Out, "One more question waits.")
+	default:
+		fmt.Fprintf(s.Out, "%d more questions wait.\n", n)
 	}
-	fmt.Fprintf(s.Out, "%sp all, s later, ? help%s\n> ", keys, more)
+	fmt.Fprint(s.Out, "> ")
+}
+
+// early says why a yes cannot count yet, "" if it can.
+func (s *session) early() string {
+	switch {
+	case s.hidden:
+		return "Not all of it is on the screen: p prints it in full. Nothing was answered."
+	case s.Now().Sub(s.since) < settle:
+		return "That was too quick for this question; nothing was answered."
+	}
+	return ""
 }
 
 // command does what a line says. It reports whether the question is done with.
@@ -201,6 +241,11 @@ func (s *session) command(ctx context.Context, e approve.Entry, text string) (do
 		return false
 	}
 	reply := approve.Reply{By: s.By, Via: approve.ViaTerminal, Seen: e.Binding.Hash()}
+	if key == "y" || key == "a" && rest != "" {
+		if why := s.early(); why != "" {
+			return s.say("%s", why)
+		}
+	}
 	switch {
 	case key == "y" && rest == "":
 		reply.Kind = approve.Yes
@@ -222,19 +267,26 @@ func (s *session) command(ctx context.Context, e approve.Entry, text string) (do
 		s.later[e.ID] = true
 		return false
 	case key == "r":
-		return s.say("Write the reason behind the r.")
+		return s.say("Type the reason behind the r, on the same line.")
 	case key == "?":
 		fmt.Fprint(s.Out, help, "> ")
 		return false
 	default:
-		return s.say("One of y n r a e p s ? please; nothing was answered.")
+		return s.say("y, n, r, a, e, p, s or ?, then Enter. Nothing was answered.")
 	}
 	got, err := s.queue.Answer(ctx, e.ID, reply)
 	if err != nil {
 		return s.say("Not answered: %s.", message(err))
 	}
-	fmt.Fprintf(s.Out, "%s.\n", strings.ToUpper(string(got.State[:1]))+string(got.State[1:]))
+	fmt.Fprintln(s.Out, said[got.State])
 	return true
+}
+
+// said is what an answer led to.
+var said = map[approve.State]string{
+	approve.Approved: "Approved: it runs, this once.",
+	approve.Edited:   "Approved as changed: it runs if the policy agrees.",
+	approve.Declined: "Denied: it does not run.",
 }
 
 // always answers with a grant. Without a wider value it first says what the grant
@@ -243,8 +295,8 @@ func (s *session) always(ctx context.Context, e approve.Entry, rest string) (don
 	var scope approve.Scope
 	switch pointer, text, ok := strings.Cut(rest, "="); {
 	case rest == "":
-		return s.say("For %s in this session, %s: the same values%s. Write a yes to grant that, or a /path=DIRECTORY, a /command=WORDS.",
-			frame.Span(approve.DefaultGrant), visible.Text(string(e.Tool)), free(e))
+		return s.say("%s would run without a question for %s, in this session, with the same values%s.\nType \"a yes\" to grant that, or wider \"a /path=DIRECTORY\" or \"a /command=WORDS\".",
+			visible.Text(string(e.Tool)), frame.Span(approve.DefaultGrant), free(e))
 	case rest == "yes":
 	case ok:
 		how := approve.Below
@@ -255,7 +307,7 @@ func (s *session) always(ctx context.Context, e approve.Entry, rest string) (don
 		}
 		scope.Wider = []approve.Value{{Pointer: pointer, How: how, Text: text}}
 	default:
-		return s.say("Write a yes, a /path=DIRECTORY or a /command=WORDS; nothing was answered.")
+		return s.say("Type \"a yes\", \"a /path=DIRECTORY\" or \"a /command=WORDS\". Nothing was answered.")
 	}
 	_, g, err := s.queue.Grant(ctx, e.ID, approve.Reply{By: s.By, Via: approve.ViaTerminal, Seen: e.Binding.Hash()}, scope)
 	if err != nil {
@@ -276,7 +328,7 @@ func free(e approve.Entry) string {
 	if names == nil {
 		return ""
 	}
-	return ", whatever stands in " + strings.Join(names, " and ")
+	return ", and anything in " + strings.Join(names, " and ")
 }
 
 func (s *session) say(format string, args ...any) bool {

@@ -86,9 +86,10 @@ func (d *desk) ask(id string, change func(*approve.Entry)) {
 	time.Sleep(time.Second)
 }
 
-// types sends a line and returns what is printed then.
+// types reads for a while, sends a line and returns what is printed then.
 func (d *desk) types(text string) string {
 	d.t.Helper()
+	time.Sleep(time.Second)
 	if _, err := io.WriteString(d.keys, text+"\n"); err != nil {
 		d.t.Fatal(err)
 	}
@@ -150,19 +151,19 @@ func TestKeys(t *testing.T) {
 		says  string
 		check func(e approve.Entry) bool
 	}{
-		{"y", approve.Approved, "Approved.", nil},
-		{"n", approve.Declined, "Declined.", func(e approve.Entry) bool { return e.Reason == "" }},
-		{"r use the test database", approve.Declined, "Declined.", func(e approve.Entry) bool { return e.Reason == "use the test database" }},
-		{"e", approve.Edited, "Edited.", func(e approve.Entry) bool { return e.Edit == `{"path":"b"}` }},
-		{"", approve.Waiting, "nothing was answered", nil},
-		{"yes", approve.Waiting, "nothing was answered", nil},
-		{"Y", approve.Waiting, "nothing was answered", nil},
-		{"y please", approve.Waiting, "nothing was answered", nil},
-		{"r", approve.Waiting, "Write the reason", nil},
+		{"y", approve.Approved, "it runs, this once", nil},
+		{"n", approve.Declined, "does not run", func(e approve.Entry) bool { return e.Reason == "" }},
+		{"r use the test database", approve.Declined, "does not run", func(e approve.Entry) bool { return e.Reason == "use the test database" }},
+		{"e", approve.Edited, "as changed", func(e approve.Entry) bool { return e.Edit == `{"path":"b"}` }},
+		{"", approve.Waiting, "Nothing was answered", nil},
+		{"yes", approve.Waiting, "Nothing was answered", nil},
+		{"Y", approve.Waiting, "Nothing was answered", nil},
+		{"y please", approve.Waiting, "Nothing was answered", nil},
+		{"r", approve.Waiting, "Type the reason", nil},
 		{"?", approve.Waiting, "run it, this once", nil},
 		{"p", approve.Waiting, "/path", nil},
-		{"a", approve.Waiting, "Write a yes", nil},
-		{"a nonsense", approve.Waiting, "nothing was answered", nil},
+		{"a", approve.Waiting, "a yes", nil},
+		{"a nonsense", approve.Waiting, "Nothing was answered", nil},
 		{"a /nothing=x", approve.Waiting, "Not granted", nil},
 		{"a yes", approve.Approved, "takes it back", nil},
 	} {
@@ -289,5 +290,57 @@ func TestTrouble(t *testing.T) {
 		if err := new(terminal.Terminal).Serve(t.Context(), d.queue); !errors.Is(err, approve.ErrNoName) {
 			t.Error(err)
 		}
+	})
+}
+
+// Proves H15: what was typed or pasted for one question does not answer the next one, and
+// neither does a yes that comes quicker than anybody reads; a no may be quick.
+func TestH15TypedAhead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newDesk(t)
+		for _, id := range []string{"a", "b", "c"} {
+			d.ask(id, nil)
+		}
+		d.types("y\ny\na yes")
+		if d.state("a").State != approve.Approved || d.state("b").State != approve.Waiting || d.state("c").State != approve.Waiting {
+			t.Fatal("a pasted line answered a question that was not there", d.state("b").State)
+		}
+		// Somebody else answers the question on the screen while a y is on its way.
+		if _, err := d.queue.Answer(t.Context(), "b", approve.Reply{By: "bob"}); err != nil {
+			t.Fatal(err)
+		}
+		io.WriteString(d.keys, "y\n")
+		if got := d.out.take(); d.state("c").State != approve.Waiting {
+			t.Fatal(got)
+		}
+		io.WriteString(d.keys, "n\n")
+		if got := d.out.take(); d.state("c").State != approve.Declined {
+			t.Fatal(got)
+		}
+		d.leave()
+	})
+}
+
+// Proves H14: who has not seen all of what a call touches cannot say yes to it.
+func TestH14YesToWhatIsHidden(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newDesk(t)
+		d.ask("a", func(e *approve.Entry) {
+			e.Floors = nil
+			e.Leaves = []gate.Leaf{{Pointer: "/command", Type: "command", Known: true, JSON: `"echo ` + strings.Repeat("a", 3000) + `; evil; ` + strings.Repeat("b", 3000) + `"`}}
+		})
+		for _, key := range []string{"y", "a yes"} {
+			if got := d.types(key); d.state("a").State != approve.Waiting || !strings.Contains(got, "p prints it in full") {
+				t.Fatal(got)
+			}
+		}
+		if got := d.types("p"); !strings.Contains(got, "evil") {
+			t.Fatal(got)
+		}
+		d.types("y")
+		if d.state("a").State != approve.Approved {
+			t.Fatal(d.state("a").State)
+		}
+		d.leave()
 	})
 }

@@ -15,7 +15,8 @@ import (
 	"github.com/stopgate/stopgate/internal/testkit/approvals"
 )
 
-// Proves S60: the receiver gets the question, signed, and the values only on demand.
+// Proves S60, H17: the receiver gets the question, signed, and the values only on demand,
+// the words of a command that asks among them.
 func TestNotify(t *testing.T) {
 	at := time.Unix(1_800_000_000, 0)
 	for _, arguments := range []bool{false, true} {
@@ -25,11 +26,13 @@ func TestNotify(t *testing.T) {
 			body, signature = string(text), r.Header.Get("X-Stopgate-Signature")
 		}))
 		hook := &webhook.Hook{URL: server.URL, Secret: "s3", Arguments: arguments, Pages: "https://gate.example/", Now: func() time.Time { return at }}
-		if err := hook.Notify(t.Context(), approvals.Entry("a")); err != nil {
+		e := approvals.Entry("a")
+		e.Segment = &stopgate.Segment{Index: 1, Of: 2, Text: "curl -H ä"}
+		if err := hook.Notify(t.Context(), e); err != nil {
 			t.Fatal(err)
 		}
 		server.Close()
-		if !strings.Contains(body, `"id":"a"`) || !strings.Contains(body, `"url":"https://gate.example/approvals/a"`) || strings.Contains(body, "ä") != arguments {
+		if !strings.Contains(body, `"id":"a"`) || !strings.Contains(body, `"url":"https://gate.example/approvals/a"`) || strings.Contains(body, "ä") != arguments || strings.Contains(body, "curl") != arguments || !strings.Contains(body, `"index":1,"of":2`) {
 			t.Errorf("arguments %t: %s", arguments, body)
 		}
 		for _, c := range []struct {

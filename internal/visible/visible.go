@@ -18,8 +18,11 @@ var invisible = []*unicode.RangeTable{
 }
 
 // Hidden reports whether a character shows nothing by itself, or moves or hides
-// what others show.
-func Hidden(r rune) bool { return !unicode.IsPrint(r) || unicode.In(r, invisible...) }
+// what others show: a mark that strikes out the letter before it, too. The marks that
+// every script can have are among those; those that belong to one script are not.
+func Hidden(r rune) bool {
+	return !unicode.IsPrint(r) || unicode.In(r, invisible...) || unicode.IsMark(r) && unicode.Is(unicode.Inherited, r)
+}
 
 // Text makes a text one line that is safe to print: every character that is not
 // printable, or that could reorder or hide others, is shown as an escape, never

@@ -1,0 +1,142 @@
+package approve_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/approve"
+	"github.com/stopgate/stopgate/gate"
+	"github.com/stopgate/stopgate/internal/testkit/ports"
+	"github.com/stopgate/stopgate/policy"
+	"github.com/stopgate/stopgate/store/mem"
+)
+
+// program compiles a policy of files, the operator's first.
+func program(t *testing.T, files ...string) *policy.Program {
+	t.Helper()
+	var sources []policy.Source
+	for i, text := range files {
+		sources = append(sources, policy.Source{Name: string(rune('a'+i)) + ".toml", Trusted: i == 0, Text: []byte(text)})
+	}
+	p, mistakes := policy.Compile(sources, policy.Options{})
+	if p == nil {
+		t.Fatal(mistakes)
+	}
+	return p
+}
+
+const guarded = `
+version = 1
+[tools.write]
+parameters.path = { type = "path", required = true }
+parameters.content = { type = "string" }
+[tools.write.policy]
+run = [ { arg = "/path", prefix = "lib/secret", mode = "ask", reason = "ours" }, { mode = "unattended" } ]
+[tools.run]
+parameters.command = { type = "command", required = true }
+policy.run = [ { arg = "/command", prefix = "curl", mode = "ask" }, { mode = "unattended" } ]
+[[guard]]
+on = "path"
+prefix = "lib"
+mode = "ask"
+reason = "guard"
+`
+
+// Proves H1, S34: a grant answers what was asked when it was made. Where another rule
+// wants the call to be seen too - another list's, a later policy's, another file's -
+// somebody is asked.
+func TestS34GrantForOneOfTwoReasons(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		write := func(path string) stopgate.Call { return call("write", `{"path":"`+path+`"}`) }
+		d := newDesk(t, new(mem.Approvals), quiet)
+		d.gate = gateOf(t, d, program(t, guarded))
+		below := approve.Scope{Wider: []approve.Value{{Pointer: "/path", How: approve.Below, Text: "lib"}}}
+		if g := d.grant(write("lib/a"), below); len(g.Asking) != 1 {
+			t.Fatal(g.Asking)
+		}
+		if d.asks(write("lib/b")) {
+			t.Error("the rule the grant was made for asks again")
+		}
+		if !d.asks(write("lib/secret/b")) {
+			t.Error("a grant for the guard answered for the tool's own rule")
+		}
+		if g := d.grant(write("lib/secret/b"), below); len(g.Asking) != 2 {
+			t.Fatal(g.Asking)
+		}
+		if d.asks(write("lib/secret/c")) || d.asks(write("lib/c")) {
+			t.Error("a grant for both reasons answers for neither")
+		}
+
+		tighter := program(t, guarded, "version = 1\n[tools.write]\nparameters.path = { type = \"path\", required = true }\nparameters.content = { type = \"string\" }\n"+
+			"[tools.write.policy]\nrun = [ { arg = \"/path\", suffix = \"/b\", mode = \"ask\", reason = \"project\" }, { mode = \"unattended\" } ]\n")
+		d.gate = gateOf(t, d, tighter)
+		if d.asks(write("lib/a")) || !d.asks(write("lib/b")) {
+			t.Error("a grant answered for a rule that came later")
+		}
+	})
+}
+
+// Proves S34: the rules that ask are known for every command of a line.
+func TestS34EveryCommandAsks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newDesk(t, new(mem.Approvals), quiet)
+		d.gate = gateOf(t, d, program(t, guarded))
+		line := call("run", `{"command":"make all; curl x"}`)
+		d.grant(line, approve.Scope{})
+		if d.asks(line) {
+			t.Error("the same line asks again")
+		}
+		d.gate = gateOf(t, d, program(t, guarded+"[[guard]]\non = \"command\"\nprefix = \"make\"\nmode = \"ask\"\n"))
+		if !d.asks(line) {
+			t.Error("a grant answered for a guard that came later")
+		}
+	})
+}
+
+func gateOf(t *testing.T, d *desk, p *policy.Program) *gate.Gate {
+	t.Helper()
+	d.records = new(ports.Recorder)
+	g, err := gate.New(p, gate.WithApprover(d.queue), gate.WithRecorder(d.records), gate.WithDenyMode(gate.DenyToolResult))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+// noGrants is a store that keeps answers, and no grants.
+type noGrants struct{ mem.Approvals }
+
+var errFull = errors.New("full")
+
+func (s *noGrants) AddGrant(context.Context, approve.Grant) error { return errFull }
+
+// Proves H16: a grant is made by a yes that counts, and by no other.
+func TestH16GrantAfterANo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newDesk(t, new(mem.Approvals), quiet)
+		done := d.decide(t.Context(), call("write", page))
+		e := d.asked()
+		d.answer(e.ID, approve.Reply{})
+		if _, _, err := d.queue.Grant(t.Context(), e.ID, approve.Reply{By: "bob"}, approve.Scope{}); !errors.Is(err, approve.ErrAnswered) {
+			t.Error(err)
+		}
+		if list, _ := d.queue.Grants(t.Context(), approve.GrantFilter{}); len(list) != 0 {
+			t.Error("a grant stands where somebody said no")
+		}
+		d.wants(done, stopgate.CodeApprovalDeclined)
+
+		d = newDesk(t, new(noGrants), quiet)
+		done = d.decide(t.Context(), call("write", page))
+		e, _, err := d.queue.Grant(t.Context(), d.asked().ID, approve.Reply{By: "bob"}, approve.Scope{})
+		if !errors.Is(err, approve.ErrNotKept) || !errors.Is(err, errFull) || e.State != approve.Approved {
+			t.Error(e.State, err)
+		}
+		d.wants(done, "")
+		if !d.asks(call("write", page)) {
+			t.Error("a grant that was not kept answers")
+		}
+	})
+}
