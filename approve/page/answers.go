@@ -2,6 +2,7 @@ package page
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -29,6 +30,12 @@ const maxListed = 200
 func (p *Pages) inside(h func(http.ResponseWriter, *http.Request, *visitor)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		who := p.visitors.find(r, p.now())
+		if who != nil {
+			if name, ok := p.login(who.login); !ok || name != who.name { // it was taken back
+				p.visitors.remove(r)
+				who = nil
+			}
+		}
 		switch {
 		case who == nil && r.Header.Get("Sec-Fetch-Site") == "cross-site":
 			// Whoever follows a link of another site does not send the cookie yet; whoever
@@ -50,12 +57,13 @@ func (p *Pages) enter(w http.ResponseWriter, r *http.Request) {
 	if next != "/approvals" && !strings.HasPrefix(next, "/approvals/") || strings.ContainsAny(next, "\\?#") {
 		next = "/approvals"
 	}
-	name, ok := p.login(strings.TrimSpace(r.PostFormValue("secret")))
+	token := sha256.Sum256([]byte(strings.TrimSpace(r.PostFormValue("secret"))))
+	name, ok := p.login(token)
 	if !ok {
 		p.render(w, http.StatusUnauthorized, login{Next: next, Wrong: true})
 		return
 	}
-	http.SetCookie(w, p.cookie(r, p.visitors.add(name, p.now())))
+	http.SetCookie(w, p.cookie(r, p.visitors.add(name, token, p.now())))
 	http.Redirect(w, r, next, http.StatusSeeOther)
 }
 
@@ -112,12 +120,19 @@ func (p *Pages) page(w http.ResponseWriter, r *http.Request, who *visitor, statu
 	for _, v := range q.Values {
 		q.Cut = q.Cut || v.Rest != ""
 	}
+	for _, l := range e.Leaves {
+		if approve.Content(l) {
+			q.Free = append(q.Free, visible.Text(l.Pointer))
+		}
+	}
 	switch {
 	case q.Open && !q.Complete, e.State == approve.Approved, e.State == approve.Edited:
 		q.Refresh = 2
 	case q.Open:
 		q.Seen = e.Binding.Hash()
-		q.Code = who.code(e.ID, q.Seen)
+		if !q.Hides { // who has not seen everything cannot know the code
+			q.Code = who.code(e.ID, q.Seen)
+		}
 		q.Edit = q.Edit && e.Args != ""
 		q.Editor = editable(e.Args)
 	}

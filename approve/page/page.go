@@ -20,9 +20,11 @@
 package page
 
 import (
+	"crypto/sha256"
 	"embed"
 	"errors"
 	"io"
+	"mime"
 	"net/http"
 	"net/url"
 	"time"
@@ -34,8 +36,9 @@ import (
 type Options struct {
 	// Queue has the questions; required.
 	Queue *approve.Queue
-	// Login says who has a token, if that one may approve; required.
-	Login func(token string) (name string, ok bool)
+	// Login says who has the token with this SHA-256, if that one may approve; required. It
+	// is asked with every request: a token that was taken back logs out.
+	Login func(sum [sha256.Size]byte) (name string, ok bool)
 	// PublicURL is where browsers find the pages if not at the address of the listener:
 	// http://HOST or https://HOST. "" for none.
 	PublicURL string
@@ -46,7 +49,7 @@ type Options struct {
 // several goroutines.
 type Pages struct {
 	queue    *approve.Queue
-	login    func(string) (string, bool)
+	login    func([sha256.Size]byte) (string, bool)
 	public   *url.URL // nil for none
 	now      func() time.Time
 	mux      *http.ServeMux
@@ -56,8 +59,13 @@ type Pages struct {
 //go:embed style.css
 var files embed.FS
 
-// maxForm bounds what a form may send: edited arguments and a reason.
-const maxForm = 20 << 20
+// maxForm bounds what a form may send: edited arguments and a reason. maxLogin bounds the
+// form of people who are not logged in, and maxSending the time for either.
+const (
+	maxForm    = 20 << 20
+	maxLogin   = 16 << 10
+	maxSending = time.Minute
+)
 
 // New makes the pages.
 func New(o Options) (*Pages, error) {
@@ -113,10 +121,25 @@ func (p *Pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		p.render(w, http.StatusForbidden, message{
 			Title: "not from here", Text: "The answer did not come from a page of this gate, and was not taken.",
 		})
+	case r.Method == http.MethodPost && !isForm(r):
+		p.render(w, http.StatusUnsupportedMediaType, message{Title: "no form", Text: "The answer is not a form of these pages, and was not taken."})
 	default:
-		r.Body = http.MaxBytesReader(w, r.Body, maxForm)
+		limit := int64(maxForm)
+		if r.URL.Path == "/approvals/-/login" {
+			limit = maxLogin
+		}
+		r.Body = http.MaxBytesReader(w, r.Body, limit)
+		if r.Method == http.MethodPost { // where a channel has no deadlines nobody can be slow
+			_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(maxSending))
+		}
 		p.mux.ServeHTTP(w, r)
 	}
+}
+
+// isForm reports the one way in which these pages send forms.
+func isForm(r *http.Request) bool {
+	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	return err == nil && kind == "application/x-www-form-urlencoded"
 }
 
 // render writes a page.

@@ -2,6 +2,7 @@ package page_test
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"io"
 	"net/http"
@@ -26,6 +27,7 @@ var now = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
 // site is a gate's pages and a browser without scripts.
 type site struct {
+	revoked bool
 	t       *testing.T
 	queue   *approve.Queue
 	store   *store
@@ -62,7 +64,9 @@ func open(t *testing.T, change ...func(*page.Options)) *site {
 	if s.queue, err = approve.New(s.store, approve.Options{Now: clock}); err != nil {
 		t.Fatal(err)
 	}
-	o := page.Options{Queue: s.queue, Now: clock, Login: func(token string) (string, bool) { return "anna", token == secret }}
+	o := page.Options{Queue: s.queue, Now: clock, Login: func(sum [sha256.Size]byte) (string, bool) {
+		return "anna", sum == sha256.Sum256([]byte(secret)) && !s.revoked
+	}}
 	for _, c := range change {
 		c(&o)
 	}
@@ -209,7 +213,7 @@ func TestApprove(t *testing.T) {
 	s.wants(s.send("POST", "/approvals/-/login", url.Values{"secret": {"wrong"}, "next": {at}}), 401, "may not answer", at)
 	s.enter()
 	s.wants(s.get("/approvals"), 200, "write_file", at, `http-equiv="refresh" content="5"`, "anna")
-	v := s.wants(s.get(at), 200, "main (session s1) wants to run", "write_file", "/path", "&#34;README&#34;", "somebody looks at it", "stopgate.toml:9, /path", "asked 60 s ago", "answerable for 14 min")
+	v := s.wants(s.get(at), 200, "main (session s1) wants to run", "write_file", "/path", "&#34;README&#34;", "somebody looks at it", "stopgate.toml:9, /path", "asked 60 s ago", "can be answered for 14 min")
 	s.wants(s.send("POST", at, v.form("approve", "code", "")), 403, "The code was not the one")
 	if s.state(e.ID).State != approve.Waiting {
 		t.Fatal("a yes without the code")
@@ -485,7 +489,7 @@ func TestAttendanceAndTrouble(t *testing.T) {
 	s.wants(s.get("/approvals/QG"), 200, "Withdrawn")
 	s.wants(s.get("/approvals/QH"), 200, "stopped waiting")
 	s.wants(s.send("POST", "/approvals/QE", v.form("deny")), 410)
-	for _, o := range []page.Options{{}, {Queue: s.queue}, {Queue: s.queue, Login: func(string) (string, bool) { return "", false }, PublicURL: "nothing"}} {
+	for _, o := range []page.Options{{}, {Queue: s.queue}, {Queue: s.queue, Login: func([sha256.Size]byte) (string, bool) { return "", false }, PublicURL: "nothing"}} {
 		if _, err := page.New(o); err == nil {
 			t.Errorf("%+v", o)
 		}
@@ -506,4 +510,64 @@ func TestLoginsEnd(t *testing.T) {
 	s.wants(s.get("/approvals", "Cookie", first), 401)
 	at = at.Add(12 * time.Hour)
 	s.wants(s.get("/approvals"), 401)
+}
+
+// Proves S4, H16: a token that was taken back answers nothing any more, in no browser.
+func TestRevokedTokenLogsOut(t *testing.T) {
+	s := open(t)
+	e := s.ask(nil)
+	at := "/approvals/" + e.ID
+	v := s.enter().get(at)
+	s.revoked = true
+	s.wants(s.send("POST", at, v.form("approve")), 401, "Token with the scope")
+	s.wants(s.get("/approvals"), 401, "Token with the scope")
+	s.revoked = false
+	s.wants(s.get("/approvals"), 401, "Token with the scope") // it has to log in again
+	if s.state(e.ID).State != approve.Waiting {
+		t.Fatal("an answer of nobody")
+	}
+}
+
+// Proves H14, H16: who has not seen everything that a call touches cannot say yes; content
+// that a grant would leave open is named.
+func TestH14HiddenTargets(t *testing.T) {
+	s := open(t)
+	e := s.ask(func(e *approve.Entry) {
+		e.Leaves = []gate.Leaf{
+			{Pointer: "/command", Type: "command", Known: true, JSON: `"echo ` + strings.Repeat("a", 3000) + `; evil; ` + strings.Repeat("b", 3000) + `"`},
+			{Pointer: "/content", Known: true, JSON: `"` + strings.Repeat("c", 300) + `"`},
+		}
+	})
+	s.enter()
+	v := s.wants(s.get("/approvals/"+e.ID), 200, "Not all of what it touches", `value="deny"`)
+	if v.code() != "" || strings.Contains(v.text, `value="approve"`) || strings.Contains(v.text, "evil") {
+		t.Error("a yes is offered to what is hidden")
+	}
+	s.wants(s.send("POST", "/approvals/"+e.ID, v.form("approve", "code", "0000")), 403)
+	v = s.wants(s.get("/approvals/"+e.ID+"?all=1"), 200, "; evil; ", `value="approve"`, "anything may then stand in /content")
+	s.wants(s.send("POST", "/approvals/"+e.ID, v.form("approve")), 303)
+}
+
+// Proves H21: forms are those of the pages, and small where nobody is logged in.
+func TestH21OddForms(t *testing.T) {
+	s := open(t)
+	e := s.ask(nil)
+	s.wants(s.send("POST", "/approvals/-/login", url.Values{"secret": {secret}}, "Content-Type", "multipart/form-data; boundary=x"), 415)
+	s.wants(s.send("POST", "/approvals/-/login", url.Values{"pad": {strings.Repeat("x", 1<<20)}, "secret": {secret}}), 401)
+	v := s.enter().get("/approvals/" + e.ID)
+	s.wants(s.send("POST", "/approvals/"+e.ID, v.form("deny"), "Content-Type", "text/plain"), 415)
+	s.wants(s.get("/approvals/"), 303)
+	if s.state(e.ID).State != approve.Waiting {
+		t.Error("an odd form answers")
+	}
+}
+
+// Proves H15, H21: Enter in a field never presses a button of the other answer.
+func TestH15Enter(t *testing.T) {
+	s := open(t)
+	text := s.enter().get("/approvals/" + s.ask(nil).ID).text
+	first := regexp.MustCompile(`(?s)<form method="post">.*?</form>`).FindAllString(text, -1)
+	if len(first) != 2 || strings.Contains(first[0], `name="code"`) || strings.Contains(first[1], `value="deny"`) || strings.Contains(first[1], `name="reason"`) {
+		t.Error(first)
+	}
 }

@@ -113,7 +113,7 @@ func (v listing) write(m *markup) {
 	if len(v.Rows) == 0 {
 		m.raw("<p>Nothing waits.</p>\n")
 	} else {
-		m.raw("<table>\n<thead><tr><th>tool</th><th>arguments</th><th>who</th><th>asked</th><th>answerable</th></tr></thead>\n<tbody>\n")
+		m.raw("<table>\n<thead><tr><th>wants to run</th><th>with</th><th>who</th><th>asked</th><th></th></tr></thead>\n<tbody>\n")
 		for _, r := range v.Rows {
 			r.write(m)
 		}
@@ -136,6 +136,6 @@ func (r row) write(m *markup) {
 	m.element("pre", r.Who)
 	m.raw("</td>")
 	m.element("td", r.Asked+" ago")
-	m.element("td", "for "+r.Left)
+	m.element("td", r.Left+" left")
 	m.raw("</tr>\n")
 }

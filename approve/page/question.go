@@ -1,6 +1,10 @@
 package page
 
-import "github.com/stopgate/stopgate/approve/frame"
+import (
+	"strings"
+
+	"github.com/stopgate/stopgate/approve/frame"
+)
 
 // question is the page of one question.
 type question struct {
@@ -14,6 +18,8 @@ type question struct {
 	Fate           string // what became of it
 	Trouble        string // why an answer was not taken
 	Cut            bool   // some value is
+	// Free are the values that a grant would leave open.
+	Free []string
 }
 
 func (v question) write(m *markup) {
@@ -23,10 +29,15 @@ func (v question) write(m *markup) {
 		}
 	}, v.Tool)
 	loggedIn(m, v.Name, v.Token)
-	m.raw("<p><a href=\"/approvals\">All questions</a></p>\n<h1><span>")
+	m.raw("<p><a href=\"/approvals\">All questions</a></p>\n<h1><span class=\"asks\">")
 	m.text(v.Who)
 	m.raw(" wants to run</span> ")
 	m.element("code", v.Tool)
+	if v.At != "" {
+		m.raw(` <span class="asks">at</span> `)
+		m.element("code", v.At)
+	}
+	warn(m, v.Alike)
 	m.raw("</h1>\n")
 	if v.Trouble != "" {
 		m.raw(`<p class="trouble" role="alert">`)
@@ -64,6 +75,7 @@ func (v question) arguments(m *markup) {
 		}
 		m.raw("<td>")
 		m.element("pre", value.Text)
+		warn(m, value.Alike)
 		if value.Rest != "" {
 			m.raw(`<span class="note">`)
 			m.text(value.Rest)
@@ -72,9 +84,22 @@ func (v question) arguments(m *markup) {
 		m.raw("</td></tr>\n")
 	}
 	m.raw("</table>\n")
-	if v.Cut {
+	switch {
+	case v.Hides && v.Open:
+		m.raw(`<p class="trouble">Not all of what it touches is on this page. <a href="?all=1">Show everything</a>: before that only a no is possible.</p>` + "\n")
+	case v.Cut:
 		m.raw(`<p><a href="?all=1">Show everything</a></p>` + "\n")
 	}
+}
+
+// warn names a character that passes for another one.
+func warn(m *markup, what string) {
+	if what == "" {
+		return
+	}
+	m.raw(` <strong class="warn">`)
+	m.text(what)
+	m.raw("</strong>")
 }
 
 // reasons says why somebody is asked, and for how long.
@@ -97,34 +122,51 @@ func (v question) reasons(m *markup) {
 	m.element("code", v.ID)
 	m.text(", asked " + v.Asked + " ago")
 	if v.Open {
-		m.text(", answerable for " + v.Left)
+		m.text(", can be answered for " + v.Left)
 		if v.Late {
-			m.raw("; the call has stopped waiting, a yes counts when it is repeated")
+			m.raw("; the call has stopped waiting: a yes counts when it is repeated")
 		}
 	}
 	m.raw("</dd>\n</dl>\n")
 }
 
-// form takes the answer.
+// form takes the answer: one form for each, so that Enter in a field of one of them is
+// never the other one.
 func (v question) form(m *markup) {
+	v.open(m)
+	m.raw(`<p class="answer"><button name="do" value="deny" class="no">Deny</button>
+<label>and tell the model why, if you like<br><input name="reason" maxlength="500" autocomplete="off"></label></p>
+</form>
+`)
+	if v.Code != "" {
+		v.open(m)
+		m.raw("<fieldset>\n<legend>To approve, type ")
+		m.element("strong", v.Code)
+		m.raw(`</legend>
+<p class="answer"><label>Code<br><input name="code" inputmode="numeric" autocomplete="off" size="6"></label>
+<button name="do" value="approve" class="yes">Approve once</button>
+`)
+		if !v.Edit {
+			m.raw(`<button name="do" value="always">Approve, and do not ask again</button></p>
+<p class="note">Not asked again: the same call with the same values, in this session, for 8 hours`)
+			if len(v.Free) > 0 {
+				m.raw("; <strong>anything may then stand in ")
+				m.text(strings.Join(v.Free, " and "))
+				m.raw("</strong>")
+			}
+			m.raw(".")
+		}
+		m.raw("</p>\n")
+		v.editor(m)
+		m.raw("</fieldset>\n</form>\n")
+	}
+}
+
+// open begins a form.
+func (v question) open(m *markup) {
 	m.raw(`<form method="post">` + "\n")
 	hidden(m, "token", v.Token)
 	hidden(m, "seen", v.Seen)
-	m.raw(`<p><label>Reason, for the record and the model<br><input name="reason" maxlength="500" autocomplete="off"></label></p>
-<p><button name="do" value="deny" class="no">Deny</button></p>
-`)
-	if v.Complete {
-		m.raw("<fieldset>\n<legend>A yes needs the code ")
-		m.element("strong", v.Code)
-		m.raw(`</legend>
-<p><label>Code <input name="code" inputmode="numeric" autocomplete="off" size="6"></label></p>
-<p><button name="do" value="approve">Approve, this once</button>
-<button name="do" value="always">Approve, and do not ask again for these values in this session for 8 hours</button></p>
-`)
-		v.editor(m)
-		m.raw("</fieldset>\n")
-	}
-	m.raw("</form>\n")
 }
 
 // editor lets the person change the arguments.

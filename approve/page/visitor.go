@@ -27,7 +27,8 @@ const cookieName = "stopgate_approver"
 // visitor is somebody who is logged in, in one browser.
 type visitor struct {
 	name  string
-	key   []byte // makes what the visitor's forms carry
+	login [sha256.Size]byte // hash of the one they logged in with
+	key   []byte            // makes what the visitor's forms carry
 	since time.Time
 
 	mu    sync.Mutex
@@ -42,7 +43,7 @@ type visitors struct {
 }
 
 // add lets somebody in and returns the cookie's value.
-func (v *visitors) add(name string, now time.Time) string {
+func (v *visitors) add(name string, token [sha256.Size]byte, now time.Time) string {
 	key := make([]byte, 32)
 	rand.Read(key)
 	cookie := rand.Text()
@@ -52,7 +53,7 @@ func (v *visitors) add(name string, now time.Time) string {
 	if v.by == nil {
 		v.by = map[[sha256.Size]byte]*visitor{}
 	}
-	v.by[id] = &visitor{name: name, key: key, since: now, tries: map[string]uint64{}}
+	v.by[id] = &visitor{name: name, login: token, key: key, since: now, tries: map[string]uint64{}}
 	v.list = append(v.list, id)
 	for len(v.list) > maxVisitors {
 		delete(v.by, v.list[0])
