@@ -163,23 +163,17 @@ const (
 	maxRewinds = 64
 )
 
-// MarshalCell writes a cell for a store.
-func MarshalCell(c Cell) []byte {
-	text, err := json.Marshal(c)
-	if err != nil { // strings and numbers only
-		panic(err)
-	}
-	return text
-}
-
 // UnmarshalCell reads what MarshalCell wrote. An empty text is the zero cell.
 func UnmarshalCell(text []byte) (Cell, error) {
-	var c Cell
 	if len(text) == 0 {
-		return c, nil
+		return Cell{}, nil
 	}
-	if err := json.Unmarshal(text, &c); err != nil {
-		return Cell{}, fmt.Errorf("cell of a session: %w", err)
+	c, ok := readCell(text)
+	if !ok {
+		c = Cell{}
+		if err := json.Unmarshal(text, &c); err != nil {
+			return Cell{}, fmt.Errorf("cell of a session: %w", err)
+		}
 	}
 	if c.Call.Fact == nil && c.Call != (Issued{}) {
 		return Cell{}, errors.New("cell of a session: a call without its fact")

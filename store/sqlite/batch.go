@@ -1,7 +1,6 @@
 package sqlite
 
 import (
-	"encoding/json"
 	"strings"
 	"sync"
 
@@ -216,11 +215,7 @@ func (b *batch) keep(o session.Owner, next session.State, facts []session.Fact) 
 	b.tx.Later()
 	for i := range facts {
 		f := &facts[i]
-		text, err := json.Marshal(f)
-		if err != nil {
-			return err
-		}
-		b.facts = append(b.facts, r.id, int64(f.Seq), f.At, text)
+		b.facts = append(b.facts, r.id, int64(f.Seq), f.At, session.MarshalFact(f))
 	}
 	at := facts[len(facts)-1].At
 	for _, e := range next.Entries() {

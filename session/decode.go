@@ -1,0 +1,257 @@
+package session
+
+import (
+	"encoding/json"
+	"math"
+	"strconv"
+
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/jsonstream"
+)
+
+// readCell reads the cells that most are, as [MarshalCell] writes them. What it does not
+// know, or would have to refuse, is left to encoding/json: ok is false.
+func readCell(text []byte) (c Cell, ok bool) {
+	root, err := jsonstream.Parse(text, jsonstream.Options{ObjectRoot: true, MaxBytes: math.MaxInt64})
+	if err != nil {
+		return Cell{}, false
+	}
+	r := reader{ok: true}
+	for key, v := range root.Members() {
+		switch key.Text() {
+		case "permits":
+			c.Permits = items(&r, v, r.permit)
+		case "broken":
+			c.Broken = r.uint(v)
+		case "count":
+			c.Count = r.int(v)
+		case "sum":
+			c.Sum = r.amount(v)
+		case "steps":
+			c.Steps = items(&r, v, r.step)
+		case "open":
+			c.Open = items(&r, v, r.open)
+		case "past":
+			c.Past = items(&r, v, r.open)
+		case "back":
+			c.Back = items(&r, v, r.back)
+		case "lost":
+			c.Lost = r.uint(v)
+		case "text":
+			c.Text = r.text(v)
+		case "was":
+			c.Was = r.was(v)
+		case "seq":
+			c.Seq = r.uint(v)
+		case "at":
+			c.At = r.int(v)
+		case "self":
+			c.Self = r.condition(v)
+		case "call":
+			r.ok = r.ok && json.Unmarshal(v.Raw(), &c.Call) == nil
+		default:
+			r.ok = false
+		}
+	}
+	if !r.ok {
+		return Cell{}, false
+	}
+	return c, true
+}
+
+// reader reads values; ok is false from the first on that is not what it should be.
+type reader struct{ ok bool }
+
+func (r *reader) is(v jsonstream.Value, k jsonstream.Kind) bool {
+	if v.Kind() != k {
+		r.ok = false
+	}
+	return r.ok
+}
+
+func (r *reader) int(v jsonstream.Value) int64 {
+	if !r.is(v, jsonstream.Number) {
+		return 0
+	}
+	n, err := strconv.ParseInt(string(v.Raw()), 10, 64)
+	r.ok = r.ok && err == nil
+	return n
+}
+
+func (r *reader) uint(v jsonstream.Value) uint64 {
+	if !r.is(v, jsonstream.Number) {
+		return 0
+	}
+	n, err := strconv.ParseUint(string(v.Raw()), 10, 64)
+	r.ok = r.ok && err == nil
+	return n
+}
+
+func (r *reader) text(v jsonstream.Value) string {
+	r.is(v, jsonstream.String)
+	return v.Text()
+}
+
+func (r *reader) flag(v jsonstream.Value) bool {
+	if v.Kind() != jsonstream.True {
+		r.is(v, jsonstream.False)
+		return false
+	}
+	return true
+}
+
+func (r *reader) amount(v jsonstream.Value) (a Amount) {
+	if err := a.UnmarshalText([]byte(r.text(v))); err != nil {
+		r.ok = false
+	}
+	return a
+}
+
+// items reads a list of objects; member reads one member of one, and says whether it knows it.
+func items[T any](r *reader, v jsonstream.Value, member func(*T, string, jsonstream.Value) bool) []T {
+	if !r.is(v, jsonstream.Array) {
+		return nil
+	}
+	out := make([]T, v.Len())
+	i := 0
+	for e := range v.Elements() {
+		members(r, e, &out[i], member)
+		i++
+	}
+	return out
+}
+
+func members[T any](r *reader, v jsonstream.Value, into *T, member func(*T, string, jsonstream.Value) bool) {
+	if !r.is(v, jsonstream.Object) {
+		return
+	}
+	for key, m := range v.Members() {
+		if !member(into, key.Text(), m) {
+			r.ok = false
+		}
+	}
+}
+
+func (r *reader) permit(p *Permit, key string, v jsonstream.Value) bool {
+	switch key {
+	case "seq":
+		p.Seq = r.uint(v)
+	case "at":
+		p.At = r.int(v)
+	case "certain":
+		p.Certain = r.flag(v)
+	case "observed":
+		p.Observed = r.flag(v)
+	case "hash":
+		p.Hash = r.text(v)
+	case "text":
+		p.Text = r.text(v)
+	default:
+		return false
+	}
+	return true
+}
+
+func (r *reader) step(s *Step, key string, v jsonstream.Value) bool {
+	switch key {
+	case "at":
+		s.At = r.int(v)
+	case "count":
+		s.Count = r.int(v)
+	case "sum":
+		s.Sum = r.amount(v)
+	default:
+		return false
+	}
+	return true
+}
+
+func (r *reader) open(o *Open, key string, v jsonstream.Value) bool {
+	switch key {
+	case "proposal":
+		o.Proposal = stopgate.ProposalID(r.text(v))
+	case "at":
+		o.At = r.int(v)
+	case "seq":
+		o.Seq = r.uint(v)
+	case "args_hash":
+		o.Args = r.text(v)
+	case "held":
+		o.Held = r.flag(v)
+	default:
+		return false
+	}
+	return true
+}
+
+func (r *reader) back(b *Back, key string, v jsonstream.Value) bool {
+	switch key {
+	case "seq":
+		b.Seq = r.uint(v)
+	case "at":
+		b.At = r.int(v)
+	case "amount":
+		b.Amount = r.amount(v)
+	default:
+		return false
+	}
+	return true
+}
+
+func (r *reader) was(v jsonstream.Value) *Was {
+	w := new(Was)
+	members(r, v, w, func(w *Was, key string, v jsonstream.Value) bool {
+		switch key {
+		case "text":
+			w.Text = r.text(v)
+		case "seq":
+			w.Seq = r.uint(v)
+		default:
+			return false
+		}
+		return true
+	})
+	return w
+}
+
+func (r *reader) condition(v jsonstream.Value) *Condition {
+	c := new(Condition)
+	members(r, v, c, func(c *Condition, key string, v jsonstream.Value) bool {
+		switch key {
+		case "denials":
+			c.Denials = int(r.int(v))
+		case "same":
+			c.Same = int(r.int(v))
+		case "last":
+			c.LastHash = r.text(v)
+		case "spoke":
+			c.Spoke = r.uint(v)
+		case "heard":
+			c.Heard = r.text(v)
+		case "rewinds":
+			c.Rewinds = items(r, v, r.span)
+		case "snapshots":
+			c.Snapshots = r.uint(v)
+		case "restored":
+			c.Restored = r.uint(v)
+		case "degraded":
+			c.Degraded = r.flag(v)
+		default:
+			return false
+		}
+		return true
+	})
+	return c
+}
+
+func (r *reader) span(s *Span, key string, v jsonstream.Value) bool {
+	switch key {
+	case "after":
+		s.After = r.uint(v)
+	case "to":
+		s.To = r.uint(v)
+	default:
+		return false
+	}
+	return true
+}

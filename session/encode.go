@@ -1,0 +1,318 @@
+package session
+
+import (
+	"strconv"
+
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/jsonstream"
+)
+
+// Cells and facts are written by hand, as encoding/json would write them: a process that
+// decides one call would spend more time on the tables of that package than on what it
+// writes. Tests compare the two.
+
+// MarshalCell writes a cell for a store.
+func MarshalCell(c Cell) []byte {
+	w := object(make([]byte, 0, 256))
+	list(&w, "permits", c.Permits, func(w *writer, p *Permit) {
+		w.uint("seq", p.Seq)
+		w.int("at", p.At)
+		w.flag("certain", p.Certain)
+		w.flag("observed", p.Observed)
+		w.text("hash", p.Hash)
+		w.text("text", p.Text)
+	})
+	w.uintIf("broken", c.Broken)
+	w.intIf("count", c.Count)
+	w.amount("sum", c.Sum)
+	list(&w, "steps", c.Steps, func(w *writer, s *Step) {
+		w.int("at", s.At)
+		w.int("count", s.Count)
+		w.amount("sum", s.Sum)
+	})
+	list(&w, "open", c.Open, (*writer).open)
+	list(&w, "past", c.Past, (*writer).open)
+	list(&w, "back", c.Back, func(w *writer, b *Back) {
+		w.uint("seq", b.Seq)
+		w.int("at", b.At)
+		w.amount("amount", b.Amount)
+	})
+	w.uintIf("lost", c.Lost)
+	w.text("text", c.Text)
+	if c.Was != nil {
+		w.begin("was")
+		w.text("text", c.Was.Text)
+		w.uintIf("seq", c.Was.Seq)
+		w.end()
+	}
+	w.uintIf("seq", c.Seq)
+	w.intIf("at", c.At)
+	if c.Call != (Issued{}) {
+		w.begin("call")
+		w.key("fact")
+		w.factOrNull(c.Call.Fact)
+		w.text("done", string(c.Call.Done))
+		if c.Call.End != nil {
+			w.key("end")
+			w.factOrNull(c.Call.End)
+		}
+		w.end()
+	}
+	if c.Self != nil {
+		w.condition(c.Self)
+	}
+	w.end()
+	return w.dst
+}
+
+// MarshalFact writes a fact for a store.
+func MarshalFact(f *Fact) []byte {
+	w := writer{dst: make([]byte, 0, 1024)}
+	w.factOrNull(f)
+	return w.dst
+}
+
+// writer appends the members of objects.
+type writer struct{ dst []byte }
+
+func object(dst []byte) writer { return writer{append(dst, '{')} }
+
+func (w *writer) key(name string) {
+	if w.dst[len(w.dst)-1] != '{' {
+		w.dst = append(w.dst, ',')
+	}
+	w.dst = append(w.dst, '"')
+	w.dst = append(w.dst, name...)
+	w.dst = append(w.dst, '"', ':')
+}
+
+func (w *writer) begin(name string) {
+	w.key(name)
+	w.dst = append(w.dst, '{')
+}
+
+func (w *writer) end() { w.dst = append(w.dst, '}') }
+
+func (w *writer) int(name string, n int64) {
+	w.key(name)
+	w.dst = strconv.AppendInt(w.dst, n, 10)
+}
+
+func (w *writer) uint(name string, n uint64) {
+	w.key(name)
+	w.dst = strconv.AppendUint(w.dst, n, 10)
+}
+
+func (w *writer) bool(name string, b bool) {
+	w.key(name)
+	w.dst = strconv.AppendBool(w.dst, b)
+}
+
+func (w *writer) string(name, s string) {
+	w.key(name)
+	w.dst = jsonstream.AppendQuote(w.dst, s)
+}
+
+// What is zero is left out.
+
+func (w *writer) intIf(name string, n int64) {
+	if n != 0 {
+		w.int(name, n)
+	}
+}
+
+func (w *writer) uintIf(name string, n uint64) {
+	if n != 0 {
+		w.uint(name, n)
+	}
+}
+
+func (w *writer) flag(name string, b bool) {
+	if b {
+		w.bool(name, b)
+	}
+}
+
+func (w *writer) text(name, s string) {
+	if s != "" {
+		w.string(name, s)
+	}
+}
+
+func (w *writer) amount(name string, a Amount) {
+	if !a.IsZero() {
+		w.string(name, a.String())
+	}
+}
+
+// list writes a list of objects.
+func list[T any](w *writer, name string, items []T, members func(*writer, *T)) {
+	if len(items) == 0 {
+		return
+	}
+	w.key(name)
+	elements(w, items, members)
+}
+
+func elements[T any](w *writer, items []T, members func(*writer, *T)) {
+	w.dst = append(w.dst, '[')
+	for i := range items {
+		if i > 0 {
+			w.dst = append(w.dst, ',')
+		}
+		w.dst = append(w.dst, '{')
+		members(w, &items[i])
+		w.end()
+	}
+	w.dst = append(w.dst, ']')
+}
+
+func (w *writer) open(o *Open) {
+	w.string("proposal", string(o.Proposal))
+	w.int("at", o.At)
+	w.uint("seq", o.Seq)
+	w.text("args_hash", o.Args)
+	w.flag("held", o.Held)
+}
+
+func (w *writer) condition(c *Condition) {
+	w.begin("self")
+	w.intIf("denials", int64(c.Denials))
+	w.intIf("same", int64(c.Same))
+	w.text("last", c.LastHash)
+	w.uintIf("spoke", c.Spoke)
+	w.text("heard", c.Heard)
+	list(w, "rewinds", c.Rewinds, func(w *writer, s *Span) {
+		w.uint("after", s.After)
+		w.uint("to", s.To)
+	})
+	w.uintIf("snapshots", c.Snapshots)
+	w.uintIf("restored", c.Restored)
+	w.flag("degraded", c.Degraded)
+	w.end()
+}
+
+func (w *writer) factOrNull(f *Fact) {
+	if f == nil {
+		w.dst = append(w.dst, "null"...)
+		return
+	}
+	w.dst = append(w.dst, '{')
+	w.uint("seq", f.Seq)
+	w.int("at", f.At)
+	w.string("kind", string(f.Kind))
+	w.text("proposal", string(f.Proposal))
+	w.text("tool", string(f.Tool))
+	w.text("call_id", string(f.CallID))
+	w.text("agent", string(f.Agent))
+	w.text("turn", string(f.Turn))
+	w.text("args_hash", f.ArgsHash)
+	w.text("code", string(f.Code))
+	w.text("by", f.By)
+	w.flag("observed", f.Observed)
+	w.text("hash", f.Hash)
+	list(w, "marks", f.Marks, (*writer).mark)
+	if f.Release != nil {
+		w.release(f.Release)
+	}
+	w.text("name", f.Name)
+	if f.Key != (Key{}) {
+		w.cellKey(&f.Key)
+	}
+	w.text("text", f.Text)
+	w.uintIf("to", f.To)
+	w.end()
+}
+
+func (w *writer) mark(m *Mark) {
+	w.cellKey(&m.Key)
+	w.flag("permits", m.Permits)
+	w.flag("absent", m.Absent)
+	w.flag("breaks", m.Breaks)
+	w.flag("opens", m.Opens)
+	w.flag("counts", m.Counts)
+	w.flag("keeps", m.Keeps)
+	w.flag("distrusts", m.Distrusts)
+	w.amount("amount", m.Amount)
+	w.intIf("step", m.Step)
+}
+
+func (w *writer) cellKey(k *Key) {
+	w.begin("key")
+	w.uintIf("scope", uint64(k.Scope))
+	w.string("space", k.Space.String())
+	w.text("name", k.Name)
+	w.text("value", k.Value)
+	w.end()
+}
+
+func (w *writer) release(r *Release) {
+	w.begin("release")
+	w.verdict(&r.Verdict)
+	w.text("policy", r.Policy)
+	w.text("handoff", string(r.Handoff))
+	w.text("dialect", r.Dialect)
+	w.text("surface", string(r.Surface))
+	w.flag("observe", r.Observed)
+	w.end()
+}
+
+// verdict writes the names of the Go fields, which have no others.
+func (w *writer) verdict(v *stopgate.Verdict) {
+	w.begin("verdict")
+	w.bool("Decided", v.Decided)
+	w.string("Mode", v.Mode.String())
+	w.string("Layer", string(v.Layer))
+	w.string("Code", string(v.Code))
+	w.key("Rule")
+	if r := v.Rule; r != nil {
+		w.dst = append(w.dst, '{')
+		w.string("file", r.File)
+		w.int("line", int64(r.Line))
+		w.int("index", int64(r.Index))
+		w.text("id", string(r.ID))
+		w.end()
+	} else {
+		w.null()
+	}
+	w.key("Candidates")
+	if v.Candidates == nil {
+		w.null()
+	} else {
+		w.dst = append(w.dst, '[')
+		for i, n := range v.Candidates {
+			if i > 0 {
+				w.dst = append(w.dst, ',')
+			}
+			w.dst = strconv.AppendInt(w.dst, int64(n), 10)
+		}
+		w.dst = append(w.dst, ']')
+	}
+	w.string("Pointer", v.Pointer)
+	w.key("Segment")
+	if s := v.Segment; s != nil {
+		w.dst = append(w.dst, '{')
+		w.int("index", int64(s.Index))
+		w.int("of", int64(s.Of))
+		w.text("text", s.Text)
+		w.end()
+	} else {
+		w.null()
+	}
+	w.int("DecidedAt", v.DecidedAt)
+	w.string("Public", v.Public)
+	w.key("Floors")
+	if v.Floors == nil {
+		w.null()
+	} else {
+		elements(w, v.Floors, func(w *writer, f *stopgate.Floor) {
+			w.string("mode", f.Mode.String())
+			w.string("code", string(f.Code))
+			w.text("pointer", f.Pointer)
+			w.int("at", f.At)
+		})
+	}
+	w.end()
+}
+
+func (w *writer) null() { w.dst = append(w.dst, "null"...) }

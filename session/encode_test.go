@@ -1,0 +1,121 @@
+package session_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/session"
+)
+
+var amounts = cmp.Comparer(func(a, b session.Amount) bool { return a == b })
+
+// fill sets every field of a value, so that one that is new and not written shows. Texts
+// have what JSON escapes in them.
+func fill(v reflect.Value, n *int) {
+	*n++
+	switch v.Kind() {
+	case reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+		fill(v.Elem(), n)
+	case reflect.Slice:
+		v.Set(reflect.MakeSlice(v.Type(), 2, 2))
+		for i := range v.Len() {
+			fill(v.Index(i), n)
+		}
+	case reflect.Struct:
+		if _, ok := v.Interface().(session.Amount); ok {
+			a, _ := session.AmountOf(number("12.5"))
+			v.Set(reflect.ValueOf(a))
+			return
+		}
+		for i := range v.NumField() {
+			fill(v.Field(i), n)
+		}
+	case reflect.String:
+		v.SetString("a\"\\\n\u00e9\x01" + strings.Repeat("x", *n%9))
+	case reflect.Bool:
+		v.SetBool(true)
+	case reflect.Uint8: // a mode, a scope, a space
+		v.SetUint(1)
+	case reflect.Uint64:
+		v.SetUint(1<<63 + uint64(*n))
+	case reflect.Int, reflect.Int64:
+		v.SetInt(-int64(*n))
+	default:
+		panic(v.Kind())
+	}
+}
+
+// spelled is what encoding/json writes, without its escapes for HTML.
+func spelled(t *testing.T, v any) string {
+	t.Helper()
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		t.Fatal(err)
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// Proves that cells and facts are written as encoding/json writes them, with every field
+// and with none, and that cells are read again as they were.
+func TestSpellingOfCellsAndFacts(t *testing.T) {
+	n := 0
+	var full session.Cell
+	fill(reflect.ValueOf(&full).Elem(), &n)
+	bare := session.Cell{Call: session.Issued{Fact: &session.Fact{Release: &session.Release{
+		Verdict: stopgate.Verdict{Candidates: []int{}, Floors: []stopgate.Floor{}},
+	}}}, Was: &session.Was{}, Self: &session.Condition{}}
+	for name, c := range map[string]session.Cell{"full": full, "bare": bare, "zero": {}} {
+		text := session.MarshalCell(c)
+		if diff := cmp.Diff(spelled(t, c), string(text)); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+		got, err := session.UnmarshalCell(text)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if diff := cmp.Diff(c, got, amounts); diff != "" {
+			t.Errorf("%s is read as another: %s", name, diff)
+		}
+	}
+	for name, f := range map[string]*session.Fact{"full": full.Call.Fact, "zero": {}} {
+		if diff := cmp.Diff(spelled(t, f), string(session.MarshalFact(f))); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+	}
+}
+
+// Proves that a cell which MarshalCell does not write is read as encoding/json reads it, or
+// not at all: one of another version, and one that is broken.
+func TestOddCells(t *testing.T) {
+	for _, text := range []string{
+		`{}`, ` { "seq" : 3 } `, `{"seq":3,"later":[{}]}`, `{"open":[{"proposal":"p","at":1,"seq":2,"later":1}]}`,
+		`{"open":null,"was":null,"self":null}`, `{"open":[]}`, `{"text":"\ud83d\ude00\u0000"}`, `{"seq":1,"seq":2}`, `{"seq":0}`,
+		`{"self":{"denials":2,"rewinds":[{"after":1,"to":2}]}}`, `{"sum":"max","steps":[{"at":1,"count":2,"sum":"0.5"}]}`,
+		`{"call":{"fact":{"seq":1,"kind":"released"}}}`, `{"call":{"fact":null,"done":"failed"}}`, `{"call":7}`, `{"Call":{"fact":null}}`,
+		`{"seq":-1}`, `{"seq":1.5}`, `{"seq":"1"}`, `{"seq":1e2}`, `{"at":9223372036854775808}`, `{"sum":"x"}`, `{"sum":1}`, `{"text":1}`,
+		`{"open":{}}`, `{"open":[1]}`, `{"self":[]}`, `{"permits":[{"certain":1}]}`, `[]`, `null`, `{"seq":1}x`, `{"seq":1`, "\xff", `{"was":{"later":1}}`,
+		`{"back":[{"later":1}],"steps":[{"later":1}]}`, `{"permits":[{"later":1}]}`, `{"self":{"later":1,"rewinds":[{"later":1}]}}`,
+	} {
+		var want session.Cell
+		fails := json.Unmarshal([]byte(text), &want) != nil || want.Call.Fact == nil && want.Call.Done != ""
+		got, err := session.UnmarshalCell([]byte(text))
+		if (err != nil) != fails {
+			t.Errorf("%s: error %v", text, err)
+			continue
+		}
+		if fails {
+			want = session.Cell{}
+		}
+		if diff := cmp.Diff(want, got, amounts); diff != "" {
+			t.Errorf("%s: %s", text, diff)
+		}
+	}
+}
