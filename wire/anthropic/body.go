@@ -38,6 +38,9 @@ func (b *body) decode(text []byte) *wire.StreamError {
 	if !wire.Plain(root, messageNames) {
 		return wire.Malformed(nil)
 	}
+	if misplacedIn(root) {
+		return wire.UnknownCall()
+	}
 	b.content, _ = root.Get("content")
 	b.reason, _ = root.Get("stop_reason")
 	b.notes.Answer.Read(root)

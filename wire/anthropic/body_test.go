@@ -84,6 +84,8 @@ func TestBodyMalformed(t *testing.T) {
 		{"HTML", "<html>", wire.Options{}, stopgate.CodeEnvelopeMismatch},
 		{"an array", "[]", wire.Options{}, stopgate.CodeEnvelopeMismatch},
 		{"two members", `{"content":[],"content":[]}`, wire.Options{}, stopgate.CodeEnvelopeMismatch},
+		{"an event with a message", `{"type":"message_start","message":{"content":[` + call + `]}}`, wire.Options{}, stopgate.CodePolicyNotConfigured},
+		{"an event with a block", `{"type":"content_block_start","content_block":` + call + `}`, wire.Options{}, stopgate.CodePolicyNotConfigured},
 		{"trailing data", `{} {}`, wire.Options{}, stopgate.CodeEnvelopeMismatch},
 		{"too large", `{"content":[]}`, wire.Options{MaxBytes: 5}, stopgate.CodeLimitExceeded},
 		{"content is an object", `{"content":{}}`, wire.Options{}, stopgate.CodeEnvelopeMismatch},

@@ -61,6 +61,15 @@ func (f *frame) read(root jsonstream.Value) bool {
 	return f.typ != "" && wire.Plain(f.block, blockNames) && wire.Plain(f.delta, deltaNames)
 }
 
+// misplacedIn reports whether a body has a call where none belongs: within what would be
+// an event of a stream.
+func misplacedIn(root jsonstream.Value) bool {
+	message, _ := root.Get("message")
+	content, _ := message.Get("content")
+	block, ok := root.Get("content_block")
+	return holdsCall(content) || ok && kindOf(block).call()
+}
+
 // misplaced reports whether an event has a call where none belongs (L14): a block, or a
 // message with blocks, in an event that is not there for it.
 func (f *frame) misplaced() bool {

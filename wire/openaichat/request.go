@@ -19,7 +19,8 @@ func (Dialect) Request(body []byte) (*wire.Request, error) {
 	conversational, cacheKey := true, ""
 	for k, v := range doc.Root().Members() {
 		key := wire.Key(k)
-		if wire.Lookalike(key, "messages", "tools", "functions", "n", "stream", "prompt_cache_key", "tool_choice", "model", "plugins", "web_search_options") {
+		if wire.Lookalike(key, "messages", "tools", "functions", "n", "stream", "prompt_cache_key", "tool_choice", "model",
+			"plugins", "web_search_options", "search_parameters", "enable_search", "compound_custom") {
 			return nil, wire.BadRequest("The request has a member whose name differs from a known one only in case.")
 		}
 		if !wire.Present(v) {
@@ -52,8 +53,12 @@ func (Dialect) Request(body []byte) (*wire.Request, error) {
 			for function := range v.Elements() {
 				declareFunction(r, function)
 			}
-		case "web_search_options", "plugins":
+		case "web_search_options", "plugins", "compound_custom":
 			r.DeclareServer(string(key))
+		case "search_parameters", "enable_search":
+			if mode, _ := v.Get("mode"); v.Kind() != jsonstream.False && !mode.IsText("off") {
+				r.DeclareServer(string(key))
+			}
 		case "tool_choice":
 			if v.IsText("none") {
 				conversational = false

@@ -34,6 +34,11 @@ func (b *body) decode(body []byte) *wire.StreamError {
 	if !wire.Plain(root, responseNames) || !plainOutput(root) {
 		return wire.Malformed(nil)
 	}
+	inner, _ := root.Get("response")
+	item, ok := root.Get("item")
+	if b.carriesCall(inner) || ok && plainlyCall(item) {
+		return wire.UnknownCall() // an event of a stream
+	}
 	b.answer(root)
 	b.response = text(root, "id")
 	output, _ := root.Get("output")

@@ -121,6 +121,8 @@ func TestMalformedBodies(t *testing.T) {
 		{name: "an output that is no list", in: `{"output":"x"}`},
 		{name: "an item that is no object", in: bodyOf("completed", a, `1`)},
 		{name: "another case in an item", in: bodyOf("completed", `{"type":"message","Type":"function_call"}`)},
+		{name: "an event with a response", in: `{"type":"response.completed","response":{"output":[` + a + `]}}`, code: stopgate.CodePolicyNotConfigured},
+		{name: "an event with an item", in: `{"type":"response.output_item.done","item":` + a + `}`, code: stopgate.CodePolicyNotConfigured},
 		{name: "large", in: bodyOf("completed", a), o: wire.Options{MaxBytes: 50}, code: stopgate.CodeLimitExceeded},
 		{name: "code waits for a result", in: bodyOf("completed", strings.Replace(a, `"id"`, `"caller":{"type":"program"},"id"`, 1)), code: stopgate.CodeProtocolViolation},
 	} {

@@ -62,6 +62,8 @@ func (Dialect) Request(body []byte) (*wire.Request, error) {
 					return nil, err
 				}
 			}
+		case "prompt": // kept at the provider, with tools of which nothing is known here
+			r.DeclareServer("prompt")
 		case "tool_choice":
 			if v.IsText("none") {
 				conversational = false
