@@ -168,6 +168,9 @@ func (l *Line) word(w *syntax.Word) Word {
 	if len(out.Text) > 0 && out.Text[0] == '~' && !out.Quoted {
 		out.Literal = false
 	}
+	if string(out.Text) == "[" && len(w.Parts) == 1 { // the program, or a bracket that nothing closes
+		out.Glob, out.Literal = false, true
+	}
 	return out
 }
 

@@ -108,6 +108,9 @@ func (c *Command) Paths(yield func(path *Word, use Use, redirected bool) bool) {
 		if copiers()[name] && i+2 < len(c.Words) {
 			one = Reads
 		}
+		if name == "git" && hiddenGlob(text) { // git expands it, quoted or not
+			w = &Word{Text: text, Quoted: w.Quoted, Glob: true}
+		}
 		if !yield(w, one, false) {
 			return
 		}
@@ -120,6 +123,11 @@ func (c *Command) Paths(yield func(path *Word, use Use, redirected bool) bool) {
 			return
 		}
 	}
+}
+
+// hiddenGlob reports wildcards in a path of which a component begins with a dot.
+func hiddenGlob(text []byte) bool {
+	return bytes.ContainsAny(text, "*?[") && (len(text) > 1 && text[0] == '.' || bytes.Contains(text, []byte("/.")))
 }
 
 // part is a part of a word.
@@ -138,7 +146,11 @@ func attached(program string, w *Word, yield func(path *Word, use Use, redirecte
 		if at <= 0 || at >= len(text) {
 			return true
 		}
-		if !yield(w.part(at, len(text)), Reads, false) {
+		part := w.part(at, len(text))
+		if program == "git" && hiddenGlob(part.Text) {
+			part.Literal, part.Glob = false, true
+		}
+		if !yield(part, Reads, false) {
 			return false
 		}
 		if bytes.IndexAny(text[at:], ";,") < 0 {
@@ -163,6 +175,15 @@ func attached(program string, w *Word, yield func(path *Word, use Use, redirecte
 				return false
 			}
 		}
+		if text[0] == ':' { // :(glob)FILE, :!FILE
+			magic := 1 + len(text[1:]) - len(bytes.TrimLeft(text[1:], "!^/"))
+			if end := bytes.IndexByte(text, ')'); end > 0 && len(text) > 1 && text[1] == '(' {
+				magic = end + 1
+			}
+			if !from(magic) {
+				return false
+			}
+		}
 	case uploaders()[program]:
 		if !from(bytes.IndexByte(text, '@') + 1) {
 			return false
@@ -176,8 +197,9 @@ func attached(program string, w *Word, yield func(path *Word, use Use, redirecte
 	return true
 }
 
-// scriptPaths yields the files that the script of sed or awk names: behind the commands
-// r and w, and in double quotes. It suspects more than there are.
+// scriptPaths yields the files that the script of sed, awk or jq names: behind the commands
+// r and w, and in double quotes, where jq adds an extension. It suspects more than there
+// are.
 func scriptPaths(program string, w *Word, yield func(path *Word, use Use, redirected bool) bool) bool {
 	switch program {
 	case "sed", "gsed":
@@ -198,8 +220,11 @@ func scriptPaths(program string, w *Word, yield func(path *Word, use Use, redire
 				}
 			}
 		}
-	case "awk", "gawk", "mawk", "nawk":
+	case "awk", "gawk", "mawk", "nawk", "jq", "yq":
 		for quoted := range odd(bytes.Split(w.Text, []byte{'"'})) {
+			if json := append(bytes.Clone(quoted), ".json"...); program == "jq" && len(quoted) > 0 && !yield(&Word{Text: json, Literal: w.Literal, Quoted: true}, Reads, false) {
+				return false
+			}
 			if len(quoted) > 0 && !yield(&Word{Text: quoted, Literal: w.Literal, Quoted: true}, Reads|Writes, false) {
 				return false
 			}

@@ -56,7 +56,7 @@ func (p *pieces) word() {
 	l := p.line
 	if len(l.text) > p.at {
 		text := l.text[p.at:len(l.text):len(l.text)]
-		l.words = append(l.words, Word{Text: text, Glob: bytes.ContainsAny(text, "*?[")})
+		l.words = append(l.words, Word{Text: text, Glob: len(text) > 1 && bytes.ContainsAny(text, "*?[") || len(text) == 1 && (text[0] == '*' || text[0] == '?')})
 		p.at = len(l.text)
 	}
 }

@@ -296,6 +296,10 @@ func (r *strictReader) odd(start int) bool {
 		if r.pos != start || r.pos+1 < len(r.text) && !ends(r.text[r.pos+1]) {
 			return false
 		}
+	case c == '[' || c == ']': // the program, and what ends its words
+		if r.pos != start || r.pos+1 < len(r.text) && !ends(r.text[r.pos+1]) || c == '[' && len(l.words) > r.words || c == ']' && len(l.words) == r.words {
+			return false
+		}
 	case c == '{':
 		rest := r.text[r.pos+1:]
 		n := 0

@@ -61,17 +61,69 @@ func (l *Line) sweep(i int, yield func(*Sweep) bool) bool {
 	case "git":
 		return s.git()
 	case "tar", "bsdtar", "gtar":
-		return !s.archives() || s.operands(false)
+		return !s.archives() || s.lists(name) && s.operands(false)
 	case "zip", "7z", "7za", "7zz":
-		return s.operands(false)
+		return s.lists(name) && s.operands(false)
 	case "cp", "scp":
 		return !s.cluster("rRa", "tS") && !s.long("recursive", "archive") || s.operands(!s.cluster("t", "") && !s.long("target-directory"))
 	case "rsync", "rclone":
-		return s.operands(!s.cluster("t", "") && !s.long("target-directory"))
+		return s.lists(name) && s.operands(!s.cluster("t", "") && !s.long("target-directory"))
 	case "diff":
-		return !s.cluster("r", "CUFILWxXSDy") && !s.long("recursive") || s.operands(false)
+		return !s.compares() || s.operands(false)
+	case "sort", "strings":
+		return s.lists(name)
+	case "cpio", "pax", "ditto":
+		return s.yield(&Sweep{Anywhere: true, Hidden: true, Moved: c.Moved})
 	}
 	return true
+}
+
+// lists yields all files where a list that nobody sees here names them.
+func (s *sweeper) lists(name string) bool {
+	return !s.listed(name) || s.yield(&Sweep{Anywhere: true, Hidden: true, Moved: s.command.Moved})
+}
+
+// listed reports that a program takes the names of its files from a file or its input.
+func (s *sweeper) listed(name string) bool {
+	switch name {
+	case "sort":
+		return s.long("files0-from")
+	case "tar", "bsdtar", "gtar":
+		return s.cluster("T", "fCXbKNVFIgL") || s.long("files-from") || s.bundle("T")
+	case "rsync", "rclone":
+		return s.long("files-from")
+	case "zip":
+		return s.has("-@", "-i@", "-r@")
+	}
+	for _, w := range s.command.Words[1:] { // strings @FILE, 7z a x @FILE
+		if len(w.Text) > 1 && w.Text[0] == '@' {
+			return true
+		}
+	}
+	return false
+}
+
+// compares reports a diff that shows files of directories: all of them, those that are on
+// one side only, or those of the same name on both.
+func (s *sweeper) compares() bool {
+	const values = "CUFILWxXSDy"
+	if s.cluster("rN", values) || s.long("recursive", "new-file", "unidirectional-new-file") {
+		return true
+	}
+	operands, likely := 0, 0
+	for _, w := range s.command.Words[1:] {
+		if len(w.Text) == 0 || w.Text[0] == '-' && len(w.Text) > 1 {
+			continue
+		}
+		operands++
+		switch last := Base(w.Text); {
+		case len(last) == 0, string(last) == ".", string(last) == "..", string(last) == "~":
+			return true
+		case bytes.IndexByte(last[1:], '.') < 0:
+			likely++ // a name without an extension
+		}
+	}
+	return operands > 1 && likely == operands
 }
 
 // stdin reports a command whose input comes from a pipe or a file.
@@ -256,52 +308,15 @@ func (s *sweeper) searchesHidden(name string) bool {
 
 // archives reports a tar that writes an archive.
 func (s *sweeper) archives() bool {
-	words := s.command.Words
-	if len(words) > 1 && len(words[1].Text) > 0 && words[1].Text[0] != '-' {
-		return bytes.ContainsAny(words[1].Text, "cru") && !bytes.ContainsAny(words[1].Text, "/.")
+	if words := s.command.Words; len(words) > 1 && len(words[1].Text) > 0 && words[1].Text[0] != '-' {
+		return s.bundle("cru")
 	}
 	return s.cluster("cru", "fCTXbKNVFIgL") || s.long("create", "append", "update", "catenate", "concatenate")
 }
 
-// git yields the trees of which git shows or packs what it has stored.
-func (s *sweeper) git() bool {
-	c := s.command
-	at := 1
-	for at < len(c.Words) && len(c.Words[at].Text) > 0 && c.Words[at].Text[0] == '-' {
-		if o := string(c.Words[at].Text); o == "-C" || o == "-c" || o == "--git-dir" || o == "--work-tree" || o == "--namespace" {
-			at++
-		}
-		at++
-	}
-	if at >= len(c.Words) {
-		return true
-	}
-	patch := false
-	for _, w := range c.Words[at:] {
-		switch text := string(w.Text); {
-		case text == "-p", text == "-u", text == "-c", text == "--cc", strings.HasPrefix(text, "--patch"), strings.HasPrefix(text, "-U"),
-			strings.HasPrefix(text, "--unified"), strings.HasPrefix(text, "-L"):
-			patch = true
-		}
-	}
-	switch string(c.Words[at].Text) {
-	case "grep", "archive":
-	case "log", "whatchanged", "reflog":
-		if !patch {
-			return true
-		}
-	default:
-		return true
-	}
-	for i := at + 1; i < len(c.Words); i++ {
-		if string(c.Words[i].Text) == "--" && i+1 < len(c.Words) {
-			for k := i + 1; k < len(c.Words); k++ {
-				if !s.yield(&Sweep{Dir: c.Words[k], Hidden: true, Moved: c.Moved}) {
-					return false
-				}
-			}
-			return true
-		}
-	}
-	return s.yield(&Sweep{Hidden: true, Moved: c.Moved || at > 1})
+// bundle reports one of some letters among those of tar without a dash.
+func (s *sweeper) bundle(letters string) bool {
+	words := s.command.Words
+	return len(words) > 1 && len(words[1].Text) > 0 && words[1].Text[0] != '-' &&
+		bytes.ContainsAny(words[1].Text, letters) && !bytes.ContainsAny(words[1].Text, "/.")
 }

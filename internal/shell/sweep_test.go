@@ -22,7 +22,17 @@ func TestSweeps(t *testing.T) {
 		"ls | xargs cat": "~?", "ls | xargs wc -l": "", "xargs -n 1 base64 < list": "~?", "cat a b": "", "ls -R": "", "tree": "",
 		"git log": "", "git log -p": "~.", "git log --patch -- src": "~src", "git -C x log -p": "~>.", "git grep key": "~.", "git archive HEAD": "~.", "git show HEAD": "", "git diff": "",
 		"tar c .": "~c ~.", "tar -czf a.tgz src": "~a.tgz ~src", "tar xf a.tar": "", "tar tf a.tar": "", "tar --create src": "~src", "zip -r a.zip src": "~a.zip ~src",
-		"cp -r src /tmp": "~src", "cp -a a b /tmp": "~a ~b", "cp a b": "", "rsync -a src host:": "~src", "diff -r a b": "~a ~b", "diff a b": "", "scp -r a h:": "~a",
+		"cp -r src /tmp": "~src", "cp -a a b /tmp": "~a ~b", "cp a b": "", "rsync -a src host:": "~src", "diff -r a b": "~a ~b", "diff a.go b.go": "", "diff Makefile m.orig": "",
+		// Two directories: files of the same name on both sides, and with -N those of one side.
+		"diff a b": "~a ~b", "diff -N a.d b.d": "~a.d ~b.d", "diff --new a.d b.d": "~a.d ~b.d", "diff --unidirectional-new-file a.d b.d": "~a.d ~b.d", "diff . a.d": "~. ~a.d", "diff a.d/ b.d": "~a.d/ ~b.d",
+		// Names that stand in a list.
+		"sort --files0-from=list": "~?", "sort --files=list": "~?", "sort list": "", "strings @list": "~?", "strings a": "", "tar cT list": "~? ~cT ~list", "tar -c --files-from=list": "~? ~.", "zip a.zip -@": "~? ~a.zip",
+		"rsync --files-from=list . h:": "~? ~.", "7z a x.7z @list": "~? ~a ~x.7z ~@list", "find . | cpio -o": "~?", "pax -rw a b": "~?",
+		// Two directories without a repository, history in clusters of letters, several changes.
+		"git diff --no-index a b": "~diff ~a ~b", "git diff e /srv": "~diff ~e ~/srv", "git diff ../a b": "~diff ~../a ~b", "git diff HEAD~1 -- a": "", "git diff main..dev": "", "git log -zp": "~.", "git log -wU1": "~.", "git log -n5 --pretty=x": "",
+		"git log -Spu": "", "git log --binary": "~.", "git log --remerge-diff": "~.", "git log --diff-merges=on": "~.", "git log --pat": "~.", "git log --patience": "", "git log --parents -- -p": "",
+		"git show a..b": "~.", "git show --all": "~.", "git show a..b -- src": "~src", "git show HEAD -- src": "", "git show --stdin": "~.", "git cat-file --batch": "~.", "git stash list -p": "~.", "git stash list": "", "git diff-tree --stdin": "~.", "git rev-list --all": "",
+		"git log -p -- '?env'": "~.", "git log -p -- ':(top)x'": "~.", "scp -r a h:": "~a",
 		"cd / && grep -r key .": "~>.", "bash -c 'grep -r key x'": "~x", "timeout 5 grep -r key x": "~x", "sudo tar c /etc": "~c ~/etc",
 	} {
 		var l shell.Line
