@@ -113,20 +113,31 @@ func TestCodingPolicy(t *testing.T) {
 			"ls", "ls -la src", "git status", "git diff HEAD~1 -- src", "git log --oneline -n 5 | head -20", "cat go.mod",
 			"cat main.go | grep -n foo", "find . -name '*.go' -type f | wc -l", "pwd && ls 2>/dev/null", "bash -lc 'ls | head'", "timeout 10 ls", "sed -n 10,20p a.go",
 			"git branch -a", "go list ./...", "python3 --version", "date +%s", "test -f x && cat x", "git show HEAD~3:src/a.go", "git stash list", "echo done",
+			"rg foo", "rg -n 'todo|fixme' src", "tr a-z A-Z < names", "jq -r .scripts.test package.json", "cat a.json | jq .name", "awk '{print $1}' a", "ps aux | awk '{print $2, $11}'", "[ -f x ] && cat x",
+			"sort a | uniq -c | sort -rn | head", "git tag -l 'v*'", "git config --get user.name", "git check-ignore -v x", "git cat-file -t HEAD", "node -v", "npm ls --depth=0", "pip show -f requests",
+			"docker ps -a", "gofmt -l src", "command -v go", "cat .env.example", "git reflog", "file a.bin", "diff a.txt b.txt", "git diff main..dev -- src",
 		},
 		"ask": {
 			"go test ./...", "make", "npm test", "npm install", "npx x", "curl https://example.com", "git push", "git branch new", "git branch -D x", "git tag -d x", "git stash drop",
 			"rm -rf build", "ls; rm x", "echo x > f", "echo x | tee f", "cat $(ls)", "ls *.go", "X=1 ls", "eval ls", "sudo ls", "ls\nrm x", "ls | sh", "bash x.sh", "bash -c 'ls; rm x'",
 			"find . -delete", "find . -exec rm {} +", "find . -fprint f", "sort -o a b", "sort -uoa b", "diff --output=x a b", "tree -o f", "rg --pre ./x y", "git -c core.pager=./x log",
 			"git diff --output=x", "git grep -O./x y", "git -C x -c a=b log", "sed -i s/a/b/ f", "sed -n '1w x' f", "sed '1e rm x' f", "date -s 0", "date -f x", "printf -v PATH /x", "test -v 'a[$(x)]'",
-			"go list -exec=x", "go list -toolexec=./x ./...", "go env -w X=y", "cargo run x --help", "python3 -c 'print(1)' --version", "python3 -v", "grep -rn foo .", "rg foo", "git log -p",
+			"go list -exec=x", "go list -toolexec=./x ./...", "go env -w X=y", "cargo run x --help", "python3 -c 'print(1)' --version", "python3 -v", "grep -rn foo .", "rg -. foo", "rg -uu foo src", "rg --glob .env foo", "git log -p",
 			"sleep 1 & rm x", "timeout 10 rm x", "which -a x; make",
+			// Names that stand in a list, directories that are compared, patches in a cluster of options.
+			"sort --files0-from=src/list", "strings @src/list", "diff -N src .", "diff src .", "git diff --no-index src .", "git diff src /home", "git log -zp", "git log --binary", "git show HEAD~5..HEAD",
+			"git show --stdin", "git log -p -- '?env'", "find src -execdir git status ;",
+			// Hosts that go asks, code that projects choose, environments.
+			"go list -m example.com/secret@latest", "go doc example.com/secret@v1", "yarn --version", "pnpm --version", "jq env a", "jq '.a | env' a", "jq -n '$ENV'", "jq '.[env.x]' a", "awk '{print $1 > \"x\"}' a",
+			"awk '{system($1)}' a", "awk '{print $1}; END{system(1)}' a", "ps axe", "ps -E", "ps eww", "git config -l", "git config --get http.extraheader", "git config user.name x", "git tag v1", "gofmt -w a.go", "uniq a b",
 			// A directory with HEAD, objects and refs is a repository to git, with settings that run programs.
 			"cd src/x && git status", "git -C src/x status", "git --git-dir=src/x log", "GIT_DIR=src/x git log",
 		},
 		"deny": {
 			"cat .env", "rm -rf /", "rm -rf / ; ls", "cd conf && cat .env", "cd /etc && cat shadow", "cat < .env", "git show HEAD:.env", "grep x ~/.ssh/id_rsa", "cat /proc/self/environ",
 			"echo x > .git/hooks/pre-commit", "cat ~/.aws/credentials",
+			"cat .env.example .env", "cp .env.example .env", "rg foo server.key", "cat /home/u/.claude/.credentials.json", "cat /proc/7/fd/3", "git show ':(glob).e*'", "git diff -- '.e*'", "git show ':(top).env'",
+			"jq . .docker/config.json", "jq -n 'import \"./.docker/config\" as $d; $d'", "cat /home/u/.bash_history",
 		},
 	} {
 		for _, c := range commands {
