@@ -29,7 +29,10 @@ func (h *Host) prompter() string { return "the prompt of " + h.Name }
 
 // asks reports whether the host asks its user about this event.
 func (a *Approver) asks() bool {
-	return a.host.Asks && a.event.Kind == Before && a.host.answer(a.host, a.event, Answer{Action: Ask}).Exit == 0
+	if a.event.Kind != Before || !a.host.Asks && a.event.Name != a.host.prompting {
+		return false
+	}
+	return a.host.answer(a.host, a.event, Answer{Action: Ask}).Exit == 0
 }
 
 // Abilities implements [gate.Approver]. A host shows the arguments as they are: what

@@ -1,5 +1,12 @@
 package hook
 
+import (
+	"fmt"
+	"strings"
+
+	"github.com/stopgate/stopgate/jsonstream"
+)
+
 // claudeCode speaks the hooks of Claude Code: PreToolUse, PostToolUse,
 // PostToolUseFailure and UserPromptSubmit. A denial is the JSON decision and exit
 // status 2 with the reason on standard error (FM9).
@@ -9,7 +16,7 @@ func claudeCode() *Host {
 		Holes: []string{
 			"a hook that does not answer within its timeout lets the call run; the gate answers long before, but not when the whole machine hangs",
 			"subagents and sessions that run with other settings (--settings, --bare, CLAUDE_CONFIG_DIR) do not load this hook; an administrator's managed settings do not have that hole",
-			"what a call that failed said cannot be kept from the model; only results can",
+			"what a call that failed said cannot be kept from the model; only results can, and not those of tools whose output Claude Code lets no hook replace",
 			otherHooks,
 			"calls of other hooks, status lines and MCP servers that start by themselves do not pass here",
 		},
@@ -65,10 +72,53 @@ func claudeSpecific(decision string, a Answer) []byte {
 func claudeWithheld(h *Host, e *Event, a Answer) Reply {
 	inner := new(members).str("hookEventName", e.Name)
 	if !h.failures[e.Name] {
-		inner.str("updatedToolOutput", withheldText(a)).str("updatedMCPToolOutput", withheldText(a))
+		output := shaped(e, withheldText(a))
+		inner.raw("updatedToolOutput", output).raw("updatedMCPToolOutput", output)
 	}
 	m := new(members).str("decision", "block").str("reason", a.reason()).raw("hookSpecificOutput", inner.end())
 	return Reply{Stdout: m.line()}
+}
+
+// shaped is a result that says no more than a text, in the form of the one that came:
+// Claude Code shows the old result where the new one has not the form of its tool's.
+func shaped(e *Event, text string) []byte {
+	quoted := jsonstream.AppendQuote(nil, text)
+	var result jsonstream.Document
+	err := result.Scan(e.Result, jsonstream.Options{MaxBytes: MaxInput, MaxExponent: jsonstream.AnyExponent})
+	root := result.Root()
+	switch {
+	case err != nil || root.Kind() == jsonstream.String:
+		return quoted
+	case e.HostTool == "Read" && root.Kind() == jsonstream.Object: // also of pictures
+		return fmt.Appendf(nil, `{"type":"text","file":{"filePath":"","content":%s,"numLines":1,"startLine":1,"totalLines":1}}`, quoted)
+	case root.Kind() == jsonstream.Array: // the parts of an answer of an MCP server
+		return fmt.Appendf(nil, `[{"type":"text","text":%s}]`, quoted)
+	}
+	return appendShaped(nil, "", root, quoted)
+}
+
+// appendShaped writes a value without its texts and lists. What it is called stays, where
+// that is a plain word.
+func appendShaped(dst []byte, name string, v jsonstream.Value, text []byte) []byte {
+	switch v.Kind() {
+	case jsonstream.String:
+		switch {
+		case strings.Contains(" stdout content text output result message ", " "+name+" "):
+			return append(dst, text...)
+		case strings.Contains(" type mode status kind ", " "+name+" ") && len(v.Text()) < 30 && strings.Trim(v.Text(), "abcdefghijklmnopqrstuvwxyz_-") == "":
+			return append(dst, v.Raw()...)
+		}
+		return append(dst, `""`...)
+	case jsonstream.Array:
+		return append(dst, "[]"...)
+	case jsonstream.Object:
+		var m members
+		for key, member := range v.Members() {
+			m.raw(key.Text(), appendShaped(nil, key.Text(), member, text))
+		}
+		return append(dst, m.end()...)
+	}
+	return append(dst, v.Raw()...)
 }
 
 // claudeTools are the built-in tools of Claude Code.

@@ -1,5 +1,7 @@
 package hook
 
+import "github.com/stopgate/stopgate"
+
 // codex speaks the hooks of Codex. It asks nobody on a hook's word and runs the tool
 // where the answer is not one of the forms that it knows, so only two are ever used:
 // the denial with its reason, and the allow with new input.
@@ -14,8 +16,9 @@ func codex() *Host {
 			otherHooks,
 			"a hook cannot make Codex ask: what the policy wants asked is denied, or answered through stopgate approvals",
 		},
-		fields: snake,
-		events: map[string]Kind{"PreToolUse": Before, "PostToolUse": After, "UserPromptSubmit": Prompt},
+		fields:    snake,
+		events:    map[string]Kind{"PreToolUse": Before, "PermissionRequest": Before, "PostToolUse": After, "UserPromptSubmit": Prompt},
+		prompting: "PermissionRequest",
 		tools: &tools{[]tool{
 			{names: "Bash shell local_shell exec_command", args: "command=argv cmd=argv workdir=dir timeout_ms description login shell tty prefix_rule yield_time_ms max_output_tokens justification sandbox_permissions with_escalated_permissions"},
 			{names: "apply_patch", args: "command input patch", patch: "command input patch"},
@@ -33,6 +36,14 @@ func codex() *Host {
 }
 
 func codexAnswer(h *Host, e *Event, a Answer) Reply {
+	if e.Name == h.prompting {
+		return codexPermission(a)
+	}
+	if e.Kind == After && a.Action != Silent {
+		// The reason stands in the place of the result. Any further member makes Codex take
+		// the answer for a failure, and the result for what the model reads.
+		return Reply{Stdout: new(members).str("decision", "block").str("reason", withheldText(a)).line()}
+	}
 	if a.Action == Allow && a.Input == nil && e.Kind == Before {
 		return Reply{} // a bare allow is no answer to Codex
 	}
@@ -40,4 +51,19 @@ func codexAnswer(h *Host, e *Event, a Answer) Reply {
 		a.Stop = false // "continue" makes the whole answer invalid
 	}
 	return claudeAnswer(h, e, a)
+}
+
+// codexPermission answers where Codex is about to ask its user, often whether a call may
+// leave the sandbox, which no rule was about: nothing takes that question away, and a
+// denial comes before it. No new input is taken there.
+func codexPermission(a Answer) Reply {
+	switch {
+	case a.Input != nil:
+		a = Answer{Code: stopgate.CodeEnvelopeMismatch}
+	case a.Action != Block:
+		return Reply{}
+	}
+	decision := new(members).str("behavior", "deny").str("message", a.reason()).end()
+	inner := new(members).str("hookEventName", "PermissionRequest").raw("decision", decision).end()
+	return refusal(a, new(members).raw("hookSpecificOutput", inner))
 }

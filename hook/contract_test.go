@@ -2,6 +2,7 @@ package hook_test
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -107,6 +108,12 @@ func TestContract(t *testing.T) {
 		{"copilot-cli", "the form of Claude Code", fill(pascal, "Bash", `{"command":"rm x"}`), reply{`{` + flat + `,` + claude("deny", said, "") + `}`, said, 0}},
 		{"copilot-cli", "VS Code", fill(vscode, "no", `{}`), reply{`{` + flat + `,` + claude("deny", said, "") + `}`, said, 0}},
 		{"qwen-code", "deny", event("qwen-code", "no", `{}`), reply{``, said, 2}},
+		{"qwen-code", "ask", event("qwen-code", "ask", `{}`),
+			reply{stdout: `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"ask","permissionDecisionReason":"stopgate: may it run? (rule_matched)"}}`}},
+		{"codex", "deny before its own question", permission("no", `{}`),
+			reply{`{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"deny","message":"` + said + `"}}}`, said, 2}},
+		{"codex", "its own question stays", permission("free", `{}`), reply{}},
+		{"codex", "its own question is the one that is wanted", permission("ask", `{}`), reply{}},
 		{"crush", "deny", event("crush", "no", `{}`), reply{`{"version":1,"decision":"deny","reason":"` + said + `"}`, said, 2}},
 		{"crush", "allow is silence", event("crush", "free", `{}`), reply{}},
 		{"opencode", "deny", event("opencode", "no", `{}`), reply{`{"block":true,"reason":"` + said + `"}`, said, 2}},
@@ -202,6 +209,8 @@ var after = map[string]string{
 	"codex":       `{"session_id":"s1","turn_id":"t1","cwd":"/srv/proj","hook_event_name":"PostToolUse","tool_name":"Read","tool_input":%s,"tool_response":%s,"tool_use_id":"call_1"}`,
 	"gemini-cli":  `{"session_id":"s1","cwd":"/srv/proj","hook_event_name":"AfterTool","tool_name":"Read","tool_input":%s,"tool_response":%s}`,
 	"copilot-cli": `{"sessionId":"s1","timestamp":1,"cwd":"/srv/proj","toolName":"Read","toolArgs":%s,"toolResult":%s}`,
+	"opencode":    `{"event":"tool_result","session_id":"s1","cwd":"/srv/proj","tool":"Read","args":%s,"id":"c1","result":%s}`,
+	"pi":          `{"event":"tool_result","session_id":"s1","cwd":"/srv/proj","tool":"Read","args":%s,"id":"c1","result":%s}`,
 	"cline":       `{"clineVersion":"","hookName":"tool_result","taskId":"s1","workspaceRoots":["/srv/proj"],"tool_result":{"name":"Read","input":%s,"output":%s}}`,
 }
 
@@ -218,14 +227,19 @@ policy.result = [ { mode = "skip" } ]
 	envelope := strings.ReplaceAll(`{"status":"denied","code":"result_withheld","publicReason":"The call ran; its result is withheld by policy.","data":null}`, `"`, `\"`)
 	const broken = "stopgate: A policy does not allow this call. (config_invalid)"
 	claude := func(reason, output string) string {
-		return `{"decision":"block","reason":"` + reason + `","hookSpecificOutput":{"hookEventName":"PostToolUse","updatedToolOutput":"` + output + `","updatedMCPToolOutput":"` + output + `"}}`
+		output = `{"type":"text","file":{"filePath":"","content":"` + output + `","numLines":1,"startLine":1,"totalLines":1}}`
+		return `{"decision":"block","reason":"` + reason + `","hookSpecificOutput":{"hookEventName":"PostToolUse","updatedToolOutput":` + output + `,"updatedMCPToolOutput":` + output + `}}`
 	}
+	codex := func(output string) string { return `{"decision":"block","reason":"` + output + `"}` }
 	copilot := func(output string) string {
 		return `{"modifiedResult":{"resultType":"success","textResultForLlm":"` + output + `"}}`
 	}
+	extension := func(reason string) string { return `{"block":true,"reason":"` + reason + `"}` }
 	for _, c := range []struct{ host, input, want, closed string }{
+		{"opencode", "", extension(envelope), extension(broken)},
+		{"pi", "", extension(envelope), extension(broken)},
 		{"claude-code", "", claude(sentence, envelope), claude(broken, broken)},
-		{"codex", "", claude(sentence, envelope), claude(broken, broken)},
+		{"codex", "", codex(envelope), codex(broken)},
 		{"gemini-cli", "", `{"decision":"deny","reason":"` + envelope + `"}`, `{"decision":"deny","reason":"` + broken + `"}`},
 		{"copilot-cli", "", copilot(envelope), copilot(broken)},
 		{"claude-code", failed, `{"decision":"block","reason":"` + sentence + `","hookSpecificOutput":{"hookEventName":"PostToolUseFailure"}}`,
@@ -243,9 +257,33 @@ policy.result = [ { mode = "skip" } ]
 			c.closed: {Open: func(context.Context, *hook.Event) (*hook.Backend, error) { return nil, nil }},
 		} {
 			r := ask(t, h, o, input)
-			if got := strings.TrimSuffix(string(r.Stdout), "\n"); got != what || r.Exit != 0 {
+			exit := map[string]int{"opencode": 2, "pi": 2}[c.host] // extensions of ours
+			if got := strings.TrimSuffix(string(r.Stdout), "\n"); got != what || r.Exit != exit {
 				t.Errorf("%s: %s %d, want\n%s", c.host, got, r.Exit, what)
 			}
+		}
+	}
+}
+
+// Proves X13, K32: what stands in the place of a result of Claude Code has the form of the
+// result, because another one is not taken, and none of its words.
+func TestShapeOfResults(t *testing.T) {
+	const event = `{"session_id":"s1","cwd":"/srv/proj","hook_event_name":"PostToolUse","tool_name":%q,"tool_input":{},"tool_response":%s,"tool_use_id":"toolu_1"}`
+	for _, c := range []struct{ tool, result, want string }{
+		{"Bash", `{"stdout":"secret","stderr":"secret","interrupted":false,"isImage":false}`, `{"stdout":"NO","stderr":"","interrupted":false,"isImage":false}`},
+		{"Read", `{"type":"image","file":{"base64":"secret","type":"image/png","originalSize":3}}`, `{"type":"text","file":{"filePath":"","content":"NO","numLines":1,"startLine":1,"totalLines":1}}`},
+		{"Grep", `{"mode":"content","numFiles":0,"filenames":["secret"],"content":"secret","numLines":2}`, `{"mode":"content","numFiles":0,"filenames":[],"content":"NO","numLines":2}`},
+		{"Task", `{"status":"completed","content":[{"type":"text","text":"secret"}],"totalTokens":3,"type":"the secret"}`, `{"status":"completed","content":[],"totalTokens":3,"type":""}`},
+		{"mcp__x__y", `[{"type":"text","text":"secret"}]`, `[{"type":"text","text":"NO"}]`},
+		{"mcp__x__y", `"secret"`, `"NO"`},
+		{"mcp__x__y", `{"result":"secret","n":1,"deep":{"a":null,"b":"secret"}}`, `{"result":"NO","n":1,"deep":{"a":null,"b":""}}`},
+		{"mcp__x__y", `null`, `null`},
+	} {
+		none := func(context.Context, *hook.Event) (*hook.Backend, error) { return nil, nil }
+		r := ask(t, host(t, "claude-code"), hook.Options{Open: none}, fmt.Sprintf(event, c.tool, c.result))
+		want := `"updatedToolOutput":` + strings.ReplaceAll(c.want, "NO", "stopgate: A policy does not allow this call. (config_invalid)")
+		if !strings.Contains(string(r.Stdout), want) || strings.Contains(string(r.Stdout), "secret") {
+			t.Errorf("%s: %s, want\n%s", c.tool, r.Stdout, want)
 		}
 	}
 }
@@ -276,6 +314,9 @@ key = "/file_path"
 		{"copilot-cli", `{"resultType":"denied","textResultForLlm":"x"}`, blocks},
 		{"claude-code", `{"text":"x"}`, runs},
 		{"codex", `"x"`, runs},
+		{"pi", `[{"type":"text","text":"x"}],"error":false`, runs},
+		{"pi", `[{"type":"text","text":"no such file"}],"error":true`, blocks},
+		{"opencode", `"x"`, runs},
 		{"cline", `"x","success":true`, runs},
 		{"cline", `"no such file","error":"no such file"`, blocks},
 		{"cline", `"no such file","success":false`, blocks},
@@ -285,7 +326,7 @@ key = "/file_path"
 		if got := hostDoes(c.host, ask(t, h, o, event(c.host, "Read", args))); got != runs {
 			t.Fatalf("%s: reading: the host %s", c.host, got)
 		}
-		if r := ask(t, h, o, strings.Replace(strings.Replace(after[c.host], "%s", args, 1), "%s", c.result, 1)); hostDoes(c.host, r) == blocks || c.host != "cline" && len(r.Stdout) != 0 {
+		if r := ask(t, h, o, strings.Replace(strings.Replace(after[c.host], "%s", args, 1), "%s", c.result, 1)); hostDoes(c.host, r) == blocks || len(r.Stdout) != 0 && !strings.HasSuffix(string(r.Stdout), ":false}\n") {
 			t.Errorf("%s: a result: %s", c.host, r.Stdout)
 		}
 		if got := hostDoes(c.host, ask(t, h, o, event(c.host, "Write", args))); got != c.want {
@@ -338,6 +379,11 @@ func TestDirectories(t *testing.T) {
 	}
 }
 
+// permission is the event of Codex before it asks its user.
+func permission(tool, args string) string {
+	return fmt.Sprintf(`{"session_id":"s1","turn_id":"t1","transcript_path":null,"cwd":"/srv/proj","hook_event_name":"PermissionRequest","model":"m","permission_mode":"default","tool_name":%q,"tool_input":%s}`, tool, args)
+}
+
 // Proves FM9: events that the adapters do not decide about are refused where they are
 // about a tool, and left alone where they are not.
 func TestEventsThatAreNotInstalled(t *testing.T) {
@@ -347,6 +393,12 @@ func TestEventsThatAreNotInstalled(t *testing.T) {
 	}{
 		{"claude-code", `{"session_id":"s1","hook_event_name":"PermissionRequest","tool_name":"Bash","tool_input":{"command":"ls"},"permission_suggestions":[]}`, 2},
 		{"codex", `{"session_id":"s1","hook_event_name":"PermissionRequest","tool_name":"NetworkAccess","tool_input":{"command":"x","description":null}}`, 2},
+		{"claude-code", `{"session_id":"s1","hook_event_name":"ToolWillRun","call":{"name":"Bash","args":{"command":"ls"}}}`, 2},
+		{"claude-code", `{"session_id":"s1","hook_event_name":"pretooluse","call":{"name":"Bash"}}`, 2},
+		{"claude-code", `{"session_id":"s1","hook_event_name":"stop sessionend"}`, 2},
+		{"claude-code", `{"session_id":"s1","hook_event_name":"pre_compact"}`, 0},
+		{"crush", `{"event":"PreCompact","session_id":"s1","cwd":"/srv/proj","tool_name":"compact","tool_input":{"token_count":1}}`, 2},
+		{"pi", `{"event":"tool_will_run","name_of_tool":"bash"}`, 2},
 		{"claude-code", `{"session_id":"s1","hook_event_name":"SessionStart","source":"startup"}`, 0},
 		{"claude-code", `{"session_id":"s1","hook_event_name":"Elicitation","mcp_server_name":"x"}`, 0},
 		{"codex", `{"session_id":"s1","hook_event_name":"SubagentStop"}`, 0},
@@ -371,10 +423,10 @@ func TestHolesAreSaid(t *testing.T) {
 		"copilot-cli": {"another hook", "timeout always", "cloud agent", ".claude/settings.json", "VS Code"},
 		"cursor":      {"failClosed", "reading files", "subagentStart", "cloud agents", ".claude/settings.json", "ask works", "cannot be kept"},
 		"qwen-code":   {"crashes", "timeout", "wants asked", "cannot be kept"},
-		"crush":       {"another hook", "crashes", "timeout", "cannot make crush ask", "cannot be kept", "wait for results"},
+		"crush":       {"passes no hook", "another hook", "crashes", "timeout", "cannot make crush ask", "cannot be kept", "wait for results"},
 		"cline":       {"crashes", "timeout", "wants asked", "cannot be kept", "ends the run", "search_codebase"},
-		"opencode":    {"another extension", "wants asked", "cannot be kept", "wait for results"},
-		"pi":          {"another extension", "wants asked", "cannot be kept", "wait for results"},
+		"opencode":    {"another extension", "wants asked", "failed"},
+		"pi":          {"another extension", "wants asked", "comes after this one"},
 		"generic":     {"crashes", "timeout", "wants asked", "cannot be kept"},
 	}
 	for _, name := range hook.Names() {

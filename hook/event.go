@@ -3,10 +3,12 @@ package hook
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"strings"
 
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/visible"
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
@@ -103,6 +105,8 @@ func (h *Host) read(text []byte) (*Event, error) {
 	switch {
 	case !known && (tool.IsValid() || first(inner, h.fields.input).IsValid()):
 		return e, errors.New("an unknown event about a tool")
+	case !known && !isQuiet(e.Name):
+		return e, fmt.Errorf("an event that nobody knows: %s", visible.Elide(e.Name, 60))
 	case !known:
 		e.Kind = Other
 	default:
@@ -136,7 +140,8 @@ const Principal stopgate.Principal = "local"
 // call reads the tool, its arguments and its result.
 func (h *Host) call(e *Event, root, tool jsonstream.Value) error {
 	e.HostTool = tool.Text()
-	if fixed, ok := h.fixed[e.Name]; ok && !tool.IsValid() {
+	// What the event is about is not for a further member to say.
+	if fixed, ok := h.fixed[e.Name]; ok && (!tool.IsValid() || first(root, fixed.members).IsValid()) {
 		e.HostTool = fixed.tool
 		e.Call.Args = pick(root, fixed.members)
 	}
@@ -212,14 +217,32 @@ func (h *Host) dir(root jsonstream.Value) string {
 	return ""
 }
 
-// first is the first of several members that there is.
-func first(root jsonstream.Value, names []string) jsonstream.Value {
+// first is the first of several members that there is; one that says nothing hides no
+// other.
+func first(root jsonstream.Value, names []string) (found jsonstream.Value) {
 	for _, n := range names {
-		if v, ok := root.Get(n); ok {
+		v, ok := root.Get(n)
+		switch {
+		case ok && v.Kind() != jsonstream.Null:
 			return v
+		case ok && !found.IsValid():
+			found = v
 		}
 	}
-	return jsonstream.Value{}
+	return found
+}
+
+// quiet are the events of hosts that are about no call and no prompt, in lower case: a
+// hook that is set for them by hand says nothing. So it is with what is over. What is not
+// here may be a new name for an event about a tool, and is refused.
+const quiet = " sessionstart sessionend sessiondelete setup stop stopfailure agentstop subagentstart subagentstop interrupt " +
+	"precompact precompress notification configchange cwdchanged filechanged instructionsloaded worktreecreate worktreeremove " +
+	"teammateidle taskstart taskresume taskcancel taskcomplete taskcreated taskcompleted messagedisplay userpromptexpansion " +
+	"beforemodel beforetoolselection erroroccurred elicitation elicitationresult "
+
+func isQuiet(event string) bool {
+	name := strings.ToLower(strings.NewReplacer("_", "", "-", "").Replace(event))
+	return strings.HasPrefix(name, "after") || strings.HasPrefix(name, "post") || !strings.Contains(name, " ") && strings.Contains(quiet, " "+name+" ")
 }
 
 // present reports whether a member is there and not null.

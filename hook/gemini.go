@@ -76,13 +76,14 @@ func geminiTools() *tools {
 }
 
 // qwenCode speaks the hooks of Qwen Code, which took over Claude Code's events and
-// answers and kept Gemini CLI's tools.
+// answers and kept Gemini CLI's tools. It asks its user on a hook's word since July 2026;
+// before, and where nobody sits in front of it, it denies.
 func qwenCode() *Host {
 	return &Host{
-		Name: "qwen-code", Title: "Qwen Code", Asks: false, Rewrite: Fixed,
+		Name: "qwen-code", Title: "Qwen Code", Asks: true, Rewrite: Fixed,
 		Holes: []string{
 			"a hook that crashes, is killed without its shell, or takes longer than its timeout lets the call run",
-			"only the denial is relied on: what the policy wants asked is denied, or answered through stopgate approvals",
+			"where nobody can be asked (--prompt, agents in the background, versions before 0.19.7) Qwen Code denies what the policy wants asked",
 			"results cannot be kept from the model",
 		},
 		fields: snake,
@@ -93,6 +94,13 @@ func qwenCode() *Host {
 		failures: map[string]bool{"PostToolUseFailure": true},
 		tools:    geminiTools(),
 		mcp:      parts("mcp__", "__"),
-		answer:   plainAnswer,
+		answer:   qwenAnswer,
 	}
+}
+
+func qwenAnswer(h *Host, e *Event, a Answer) Reply {
+	if a.Action == Ask && e.Name == "PreToolUse" {
+		return Reply{Stdout: claudeDecision("ask", a).line()}
+	}
+	return plainAnswer(h, e, a)
 }

@@ -34,18 +34,19 @@ type Host struct {
 	// Holes are what a hook of this host cannot keep from happening, for people.
 	Holes []string
 
-	fields   fields
-	events   map[string]Kind
-	event    string                  // the name of the event where the host does not say it
-	unnamed  func(root value) string // the name of the event, by its members; nil for event
-	failures map[string]bool
-	broke    func(event, result value) bool // whether a result is one of a call that failed
-	fixed    map[string]fixedTool
-	prefix   map[string]string // what an event leaves out before the names of its tools
-	nested   []string          // members of the event in which tool, input and result stand
-	tools    *tools
-	mcp      func(h *Host, tool string) (server, name string, ok bool)
-	answer   func(h *Host, e *Event, a Answer) Reply
+	fields    fields
+	events    map[string]Kind
+	prompting string                  // the event with which the host is about to ask its user anyway
+	event     string                  // the name of the event where the host does not say it
+	unnamed   func(root value) string // the name of the event, by its members; nil for event
+	failures  map[string]bool
+	broke     func(event, result value) bool // whether a result is one of a call that failed
+	fixed     map[string]fixedTool
+	prefix    map[string]string // what an event leaves out before the names of its tools
+	nested    []string          // members of the event in which tool, input and result stand
+	tools     *tools
+	mcp       func(h *Host, tool string) (server, name string, ok bool)
+	answer    func(h *Host, e *Event, a Answer) Reply
 }
 
 // otherHooks is a hole of hosts that run several hooks and take new arguments of each.

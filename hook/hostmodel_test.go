@@ -78,7 +78,14 @@ func hostDoes(host string, r hook.Reply) string {
 		if !(r.Exit == 0 && valid && !out.Block && string(r.Stdout) == "{\"block\":false}\n") {
 			return blocks
 		}
-	default: // qwen-code, generic
+	case "qwen-code": // 0.24.4, with somebody who can be asked; it denies otherwise
+		switch {
+		case r.Exit == 2 && said:
+			return blocks
+		case r.Exit == 0 && valid && out.Hook.PermissionDecision == "ask":
+			return asks
+		}
+	default: // generic
 		if r.Exit == 2 && said {
 			return blocks
 		}

@@ -55,10 +55,11 @@ func copilotCLI() *Host {
 // copilotEvent tells the camelCase events apart, which do not say what they are: only
 // a call that ran has a result, and only what the user says has a prompt and no tool.
 func copilotEvent(root value) string {
+	about := present(root, "toolName") || present(root, "toolArgs") || present(root, "tool_name") || present(root, "tool_input")
 	switch {
 	case present(root, "toolName") && present(root, "toolResult"):
 		return "postToolUse"
-	case !present(root, "toolName") && !present(root, "toolArgs") && present(root, "prompt"):
+	case !about && present(root, "prompt"):
 		return "userPromptSubmitted"
 	}
 	return ""
@@ -158,7 +159,8 @@ func crush() *Host {
 	return &Host{
 		Name: "crush", Title: "crush", Rewrite: Merge,
 		Holes: []string{
-			"a hook that crashes, is killed without its shell, or takes longer than its timeout (30 s) lets the call run",
+			"a hook that crashes, is killed without its shell, or takes longer than its timeout lets the call run",
+			"what its agents (agent, agentic_fetch) do passes no hook: only the call that starts one is decided",
 			otherHooks,
 			"a hook cannot make crush ask: what the policy wants asked is denied, or answered through stopgate approvals",
 			"results cannot be kept from the model, and there is no event after a tool ran: session policies that wait for results do not see any",

@@ -42,9 +42,6 @@ func plainAnswer(_ *Host, e *Event, a Answer) Reply {
 // arguments as JSON under one of the usual names.
 func generic() *Host { return plain("generic", "any host that denies on exit status 2") }
 
-// noResults is a hole of hosts in which install sets nothing after a tool ran.
-const noResults = "the gate hears of calls before they run only: session policies that wait for results do not see any"
-
 // cline speaks the hooks of Cline: {"cancel":true,"errorMessage":...} denies. Its program
 // says the call twice, the second time with every argument as a string: the first counts.
 func cline() *Host {
@@ -78,21 +75,35 @@ func cline() *Host {
 }
 
 // pi and opencode have no hook commands but extensions in JavaScript: those that
-// install writes start this program and block when it does not answer "allow".
-func pi() *Host       { return extension("pi", "Pi") }
-func opencode() *Host { return extension("opencode", "opencode") }
+// install writes start this program, block when it does not answer "allow", and put what
+// it says in the place of a result.
+func pi() *Host {
+	h := extension("pi", "Pi")
+	h.Holes = append(h.Holes, "an extension that comes after this one sees what a call gave back before the gate has withheld it, or changes it afterwards")
+	return h
+}
+
+func opencode() *Host {
+	h := extension("opencode", "opencode")
+	h.Holes = append(h.Holes, "there is no event of a call that failed: what it said is not observed, and reaches the model",
+		"a result that is withheld is kept from the model; the screen may show a part of it")
+	return h
+}
 
 func extension(name, title string) *Host {
 	h := plain(name, title)
+	h.Results = true
 	h.Holes = []string{
 		"the extension runs inside the agent: another extension can change the arguments after the gate has seen them",
 		"only the denial is relied on: what the policy wants asked is denied, or answered through stopgate approvals",
-		"results cannot be kept from the model",
-		noResults,
 	}
 	h.answer = func(_ *Host, e *Event, a Answer) Reply {
-		if a.Action == Silent || a.Action == Allow || e.Kind == After {
+		switch {
+		case a.Action == Silent || a.Action == Allow:
 			return Reply{Stdout: new(members).flag("block", false).line()}
+		case e.Kind == After:
+			text := withheldText(a)
+			return Reply{Stdout: new(members).flag("block", true).str("reason", text).line(), Exit: exitBlock}
 		}
 		return refusal(a, new(members).flag("block", true).str("reason", a.reason()))
 	}

@@ -106,7 +106,7 @@ func TestEveryHost(t *testing.T) {
 		h := host(t, name)
 		shell := map[bool]string{true: "Bash", false: "Shell"}[name == "claude-code" || name == "codex"]
 		asked := blocks
-		if name == "claude-code" || name == "copilot-cli" {
+		if name == "claude-code" || name == "copilot-cli" || name == "qwen-code" {
 			asked = asks
 		}
 		for _, c := range []struct{ what, tool, args, want string }{

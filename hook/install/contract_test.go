@@ -33,7 +33,7 @@ func TestContract(t *testing.T) {
 			nested("600", "PreToolUse *", "PostToolUse *", "PostToolUseFailure *", "UserPromptSubmit")},
 		{"codex", ".codex/hooks.json", ".codex/hooks.json", nested("600", "PreToolUse *", "PostToolUse *", "UserPromptSubmit")},
 		{"gemini-cli", ".gemini/settings.json", ".gemini/settings.json", nested("600000", "BeforeTool .*", "AfterTool .*", "BeforeAgent")},
-		{"qwen-code", ".qwen/settings.json", ".qwen/settings.json", nested("600000", "PreToolUse *", "PostToolUse *", "UserPromptSubmit")},
+		{"qwen-code", ".qwen/settings.json", ".qwen/settings.json", nested("600000", "PreToolUse *", "PostToolUse *", "PostToolUseFailure *", "UserPromptSubmit")},
 		{"cursor", ".cursor/hooks.json", ".cursor/hooks.json", flat(`"version":1,`, `"timeout":600,"failClosed":true`,
 			"preToolUse", "beforeShellExecution", "beforeMCPExecution", "beforeReadFile", "postToolUse", "beforeSubmitPrompt")},
 		{"copilot-cli", ".copilot/hooks/stopgate.json", ".github/hooks/stopgate.json", flat(`"version":1,`, `"type":"command","timeoutSec":600`,

@@ -24,7 +24,7 @@ func specs() []spec {
 		{host: "codex", user: ".codex/hooks.json", project: ".codex/hooks.json", fill: nested(
 			"timeout", "600", "PreToolUse *", "PostToolUse *", "UserPromptSubmit")},
 		{host: "qwen-code", user: ".qwen/settings.json", project: ".qwen/settings.json", fill: nested(
-			"timeout", "600000", "PreToolUse *", "PostToolUse *", "UserPromptSubmit")},
+			"timeout", "600000", "PreToolUse *", "PostToolUse *", "PostToolUseFailure *", "UserPromptSubmit")},
 		{host: "gemini-cli", user: ".gemini/settings.json", project: ".gemini/settings.json", fill: nested(
 			"timeout", "600000", "BeforeTool .*", "AfterTool .*", "BeforeAgent")},
 		{host: "crush", user: ".config/crush/crush.json", project: ".crush.json", fill: flat(
@@ -100,12 +100,14 @@ func arguments(p *Plan, c Command) string {
 	return "[" + strings.Join(quoted, ", ") + "]"
 }
 
-// script asks the gate from JavaScript: only the one answer that lets a call go does.
+// script asks the gate from JavaScript: only the one answer that lets a call go does. What
+// the gate says is the reason, unless it could not say anything.
 const script = `import { spawn } from "node:child_process";
 
 function ask(event) {
   return new Promise((resolve) => {
     const no = (reason) => resolve({ block: BLOCK, reason });
+    const silent = event.event === "tool_result" ? "the result is withheld" : "the call is blocked";
     try {
       const child = spawn(PROGRAM, ARGUMENTS, { stdio: ["pipe", "pipe", "pipe"], timeout: TIMEOUT });
       let out = "";
@@ -113,14 +115,18 @@ function ask(event) {
       child.stdout.on("data", (d) => (out += d));
       child.stderr.on("data", (d) => (err += d));
       child.stdin.on("error", () => {});
-      child.on("error", () => no("stopgate did not start: the call is blocked"));
+      child.on("error", () => no("stopgate did not start: " + silent));
       child.on("close", (code) => {
         if (code === 0 && out.trim() === '{"block":false}') return resolve({ block: false });
-        no(err.trim() || "stopgate did not answer: the call is blocked");
+        try {
+          const said = JSON.parse(out).reason;
+          if (said) return no(said);
+        } catch {}
+        no(err.trim() || "stopgate did not answer: " + silent);
       });
       child.stdin.end(JSON.stringify(event));
     } catch {
-      no("stopgate did not start: the call is blocked");
+      no("stopgate did not start: " + silent);
     }
   });
 }
@@ -141,18 +147,41 @@ export const Stopgate = async ({ directory }) => ({
     });
     if (answer.block) throw new Error(answer.reason);
   },
+  "tool.execute.after": async (input, output) => {
+    const answer = await ask({
+      event: "tool_result", session_id: input.sessionID, cwd: directory, tool: input.tool, args: input.args ?? {}, id: input.callID,
+      result: output.output ?? output.content ?? null,
+    });
+    if (!answer.block) return;
+    if (Array.isArray(output.content)) output.content = [{ type: "text", text: answer.reason }];
+    if ("output" in output || !output.content) output.output = answer.reason;
+    if (output.attachments) output.attachments = [];
+  },
+  "chat.message": async (input) => {
+    await ask({ event: "UserPromptSubmit", session_id: input.sessionID, cwd: directory });
+  },
 });
 `)
 }
 
 func piExtension(p *Plan, c Command) {
 	javascript(p, c, `
+const place = (ctx) => ({ session_id: ctx?.sessionManager?.getSessionId?.(), cwd: ctx?.cwd ?? process.cwd() });
+
 export default function (pi) {
   pi.on("tool_call", async (event, ctx) => {
-    const answer = await ask({
-      event: "tool_call", cwd: ctx?.cwd ?? process.cwd(), tool: event.toolName, args: event.input ?? {}, id: event.toolCallId,
-    });
+    const answer = await ask({ event: "tool_call", ...place(ctx), tool: event.toolName, args: event.input ?? {}, id: event.toolCallId });
     if (answer.block) return { block: true, reason: answer.reason };
+  });
+  pi.on("tool_result", async (event, ctx) => {
+    const answer = await ask({
+      event: "tool_result", ...place(ctx), tool: event.toolName, args: event.input ?? {}, id: event.toolCallId,
+      result: event.content ?? null, error: event.isError === true,
+    });
+    if (answer.block) return { content: [{ type: "text", text: answer.reason }], details: {} };
+  });
+  pi.on("input", async (event, ctx) => {
+    if (event.source !== "extension") await ask({ event: "UserPromptSubmit", ...place(ctx) });
   });
 }
 `)
