@@ -33,13 +33,23 @@ type liveJSON struct {
 // liveLimit is how long a host may take for the one call.
 const liveLimit = 2 * time.Minute
 
+// byHand says why a host is not run by doctor.
+var byHand = map[string]string{
+	"cursor": "Cursor runs with an account and with its own models only, so doctor cannot put a scripted one in their place",
+	"crush":  "doctor has no recipe for crush that was proved with the real one",
+}
+
 // prove runs the host with the hook that is installed, in a directory of its own, and
 // lets a scripted model make a call that must be denied and that would leave a mark.
 func (c *checkup) prove(ctx context.Context, h *hook.Host, project bool) {
 	c.Live = &liveJSON{}
 	program, err := exec.LookPath(programs[h.Name])
 	if _, known := liveHosts("")[h.Name]; !known {
-		c.Live.Problem = "this host cannot be given a scripted model"
+		why := byHand[h.Name]
+		if why == "" {
+			why = "this host has no program of its own"
+		}
+		c.Live.Problem = why + "; to see it, let it run: stopgate approvals list (the hook must deny it)"
 		return
 	}
 	if programs[h.Name] == "" || err != nil {
