@@ -244,7 +244,7 @@ func (p *pending) end(out *stopgate.Outcome, result resultSaid) {
 		p.trace = p.transitions()
 	}
 	p.letGo()
-	p.own, p.raw = nil, nil
+	p.own, p.raw, p.left = nil, nil, nil
 	p.stage = settled
 	if !p.over {
 		p.over = true

@@ -38,7 +38,6 @@ type compiled struct {
 	inherits    bool
 	situation   func(data jsonstream.Value) eval.Situation // nil: no rule looks at sessions
 	denialLimit int
-	lastRelease atomic.Pointer[session.Release]
 	reviewers   []*reviewer
 	// looksAtResults: some tool has rules about its results.
 	looksAtResults bool
@@ -50,6 +49,7 @@ type bound struct {
 	definition string // hash of the whole tool definition in hex, "" without one (THREATS G4)
 	// isPath is that of the binding; nil if nobody knows.
 	isPath func(jsonstream.Pointer) bool
+	like   *alike
 }
 
 // rules and evaluation are what the gate uses of a eval.Binding and a
@@ -180,7 +180,7 @@ func (c *compiled) binding(call *stopgate.Call, data jsonstream.Value) bound {
 		c.bindings.last.Store(b)
 		return b.bound
 	}
-	b := bound{rules: c.bind(*call, under)}
+	b := bound{rules: c.bind(*call, under), like: new(alike)}
 	if r, ok := b.rules.(interface {
 		IsPath(jsonstream.Pointer) bool
 	}); ok {

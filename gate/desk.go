@@ -12,6 +12,8 @@ type desk struct {
 	hasher    jsonstream.Hasher
 	reading   session.Reading
 	keys      [24]session.Key
+	marks     [4]session.Mark
+	facts     [1]session.Fact
 	departure departure
 	decide    func(session.State) (Change, error) // of the departure
 }
@@ -43,6 +45,14 @@ func (p *pending) atDesk() *desk {
 	return p.desk
 }
 
+// room is for the facts of a release. Of a store that may be late they are its own.
+func (p *pending) room() []session.Fact {
+	if p.g.local {
+		return p.atDesk().facts[:]
+	}
+	return make([]session.Fact, 1)
+}
+
 // leaveDesk gives it to the next one, unless somebody may still look at it: a store
 // that did not answer in time, or who was asked about the call.
 func (p *pending) leaveDesk() {
@@ -57,6 +67,6 @@ func (p *pending) leaveDesk() {
 		}
 		d.call = pending{}
 	}
-	d.departure = departure{}
+	d.departure, d.facts = departure{}, [1]session.Fact{}
 	g.desks.Put(d)
 }

@@ -47,23 +47,6 @@ func (c *commitment) leave(ctx context.Context) {
 	c.wrote = d.became(ctx, reply[struct{}]{fault: r.fault, err: r.err, stack: r.stack}, r.value)
 }
 
-// release is what a fact keeps of a call for its result. Most calls have it in common
-// with the one before.
-func (u *compiled) release(c *commitment) *session.Release {
-	v, p := &c.result.verdict, c.pending
-	plain := v.Candidates == nil && v.Floors == nil && v.Segment == nil
-	if last := u.lastRelease.Load(); plain && last != nil && last.Verdict.Decided == v.Decided && last.Verdict.Mode == v.Mode &&
-		last.Verdict.Layer == v.Layer && last.Verdict.Code == v.Code && last.Verdict.Rule == v.Rule && last.Verdict.Pointer == v.Pointer &&
-		last.Verdict.DecidedAt == v.DecidedAt && last.Verdict.Public == v.Public && last.Handoff == p.to && last.Dialect == p.call.Dialect && last.Surface == p.call.Surface {
-		return last
-	}
-	r := &session.Release{Verdict: *v, Policy: u.hash, Handoff: p.to, Dialect: p.call.Dialect, Surface: p.call.Surface, Observed: u.observe}
-	if plain {
-		u.lastRelease.Store(r)
-	}
-	return r
-}
-
 // decide is what the store asks: the check, and what is written if nobody objects.
 func (d *departure) decide(s session.State) (Change, error) {
 	d.head = s.Head
@@ -97,11 +80,11 @@ func (c *commitment) departs(ctx context.Context) *departure {
 		return nil
 	}
 	now := d.view.Now
-	kept := p.keep()
-	f := &kept.facts[0]
+	d.facts = p.room()
+	f := &d.facts[0]
 	f.At, f.Kind, f.Proposal, f.Tool, f.CallID = now, session.Released, p.id, p.tool, p.call.ID
-	f.Agent, f.Turn, f.ArgsHash, f.Marks, f.Release = p.call.Agent, p.call.Turn, p.leaving(), marks, p.under.release(c)
-	d.facts = kept.facts[:]
+	f.Agent, f.Turn, f.ArgsHash = p.call.Agent, p.call.Turn, p.leaving()
+	f.Marks, f.Release = p.like.sameMarks(marks), p.like.sameRelease(c)
 	if approval := c.out.Approval; approval != nil && !approval.Referred {
 		d.facts = append(d.facts, session.Fact{At: now, Kind: session.Approved, Proposal: p.id, Name: string(p.tool), By: approval.By})
 	}

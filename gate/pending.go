@@ -86,7 +86,6 @@ type pending struct {
 	factsAt      uint64             // position of the facts that were looked at
 	wished       wish               // what session policies need, once asked
 	wishes       bool
-	kept         *kept
 	cleared      moment         // no session policy objected to the complete call then
 	left         []session.Fact // the facts of its release
 	missed       bool           // its row is counted as lost

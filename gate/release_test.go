@@ -65,9 +65,9 @@ run = "unattended"
 		}
 	}
 	if n := reflect.TypeFor[stopgate.Verdict]().NumField(); n != 11 {
-		t.Errorf("a verdict has %d fields: look at compiled.release", n)
+		t.Errorf("a verdict has %d fields: look at alike.sameRelease", n)
 	}
 	if n := reflect.TypeFor[session.Release]().NumField(); n != 6 {
-		t.Errorf("a release has %d fields: look at compiled.release", n)
+		t.Errorf("a release has %d fields: look at alike.sameRelease", n)
 	}
 }

@@ -25,8 +25,9 @@ type Store interface {
 	// the facts, and with them the change's rows: all of it durable before Update
 	// returns, or none of it. A change without facts and rows writes nothing. An error of decide is returned as it is and changes nothing. decide
 	// may be called again, on a fresh state, where another writer came first; it does
-	// not call the store, the state is its own only until it returns, and the facts
-	// that it returns are the store's.
+	// not call the store, and the state is its own only until it returns. The facts that
+	// it returns are the caller's again when Update returns; what they point to, marks
+	// and release, is not written to any more.
 	Update(ctx context.Context, o session.Owner, keys []session.Key, decide func(session.State) (Change, error)) error
 	// Facts returns up to limit facts of the session behind a position, oldest first.
 	Facts(ctx context.Context, o session.Owner, after uint64, limit int) ([]session.Fact, error)

@@ -54,20 +54,7 @@ func (p *pending) wish(c *session.Call) (r reply[wish]) {
 		reading = new(session.Reading)
 	}
 	p.set.Read(c, reading)
-	return reply[wish]{value: wish{p.set.AppendNeeds(d.keys[:0], c), p.set.AppendMarks(p.keep().marks[:0], c)}}
-}
-
-// kept is what the store keeps of a released call, for as long as the call is known.
-type kept struct {
-	facts [1]session.Fact
-	marks [3]session.Mark
-}
-
-func (p *pending) keep() *kept {
-	if p.kept == nil {
-		p.kept = new(kept)
-	}
-	return p.kept
+	return reply[wish]{value: wish{p.set.AppendNeeds(d.keys[:0], c), p.set.AppendMarks(d.marks[:0], c)}}
 }
 
 // foreignWish asks code from elsewhere too.

@@ -69,7 +69,8 @@ func Apply(s State, f Fact) (State, error) {
 }
 
 // apply is Apply on a state that owns its list; the fact may be kept. After an error
-// the state is of no use.
+// the state is of no use, but no cell has changed: all that a fact touches is found
+// before any of it is written to.
 func (s *State) apply(f *Fact) error {
 	if f.Seq != s.Head+1 {
 		return ErrOrder
@@ -102,31 +103,57 @@ func (s *State) apply(f *Fact) error {
 }
 
 func (s *State) note(k *Key, change func(*Cell)) error {
-	c, err := s.change(k)
+	e, err := s.find(k)
 	if err == nil {
-		change(c)
+		change(e.change())
 	}
 	return err
+}
+
+// usualCells is room for what an ordinary call touches.
+const usualCells = 8
+
+// touched appends the entries of a released call: its own, that of its id, and those of
+// its marks.
+func (s *State) touched(found []*Entry, f *Fact) ([]*Entry, error) {
+	call, id := CallKey(f.Proposal), f.idKey()
+	e, err := s.find(&call)
+	if err != nil {
+		return nil, err
+	}
+	found = append(found, e)
+	if e, err = s.find(&id); err != nil {
+		return nil, err
+	}
+	found = append(found, e)
+	for i := range f.Marks {
+		if e, err = s.find(&f.Marks[i].Key); err != nil {
+			return nil, err
+		}
+		found = append(found, e)
+	}
+	return found, nil
 }
 
 // release records that a call left: what it counts, what it breaks, and that its
 // result is waited for.
 func (s *State) release(f *Fact) error {
-	open := f.opened()
-	if err := s.issue(f); err != nil {
-		return err
-	}
-	id := f.idKey()
-	c, err := s.change(&id)
+	var room [usualCells]*Entry
+	found, err := s.touched(room[:0], f)
 	if err != nil {
 		return err
 	}
-	c.open(&open, maxNamed)
+	self, err := s.find(&Self)
+	if err != nil {
+		return err
+	}
+	open := f.opened()
+	c := found[0].change()
+	c.Call, c.Seq, c.At = Issued{Fact: f}, f.Seq, f.At
+	found[1].change().open(&open, maxNamed)
 	for i := range f.Marks {
 		m := &f.Marks[i]
-		if c, err = s.change(&m.Key); err != nil {
-			return err
-		}
+		c := found[2+i].change()
 		c.Seq, c.At = f.Seq, f.At
 		if m.Breaks {
 			c.Broken = f.Seq
@@ -138,24 +165,11 @@ func (s *State) release(f *Fact) error {
 			c.count(m, f.At, 1)
 		}
 	}
-	if self, ok := s.Cell(Self); ok && !self.counting() {
-		return nil
-	}
-	_, now, err := s.changeSelf()
-	if err == nil {
+	if self.Cell.counting() {
+		_, now := self.condition()
 		now.Denials, now.Same, now.LastHash = 0, 0, ""
 	}
-	return err
-}
-
-// issue makes the cell of a released call.
-func (s *State) issue(f *Fact) error {
-	k := CallKey(f.Proposal)
-	c, err := s.change(&k)
-	if err == nil {
-		c.Call, c.Seq, c.At = Issued{Fact: f}, f.Seq, f.At
-	}
-	return err
+	return nil
 }
 
 // opened names the call of a Released fact.
@@ -167,28 +181,29 @@ func (f *Fact) opened() Open {
 // finish records how a released call ended. A call ends once.
 func (s *State) finish(f *Fact) error {
 	k := CallKey(f.Proposal)
-	c, err := s.change(&k)
+	call, err := s.find(&k)
 	if err != nil {
 		return err
 	}
-	if c.Call.Fact == nil || c.Call.Done != "" {
+	released := call.Cell.Call.Fact
+	if released == nil || call.Cell.Call.Done != "" {
 		return ErrUnknown
 	}
-	released := c.Call.Fact
-	c.Call, c.Seq, c.At = Issued{Fact: released, Done: f.Kind, End: f}, f.Seq, f.At
-	id := released.idKey()
-	if c, err = s.change(&id); err != nil {
+	var room [usualCells]*Entry
+	found, err := s.touched(room[:0], released)
+	if err != nil {
 		return err
 	}
+	c := found[0].change()
+	c.Call, c.Seq, c.At = Issued{Fact: released, Done: f.Kind, End: f}, f.Seq, f.At
+	c = found[1].change()
 	c.close(f.Proposal)
 	if f.Kind != Withdrawn {
 		c.past(released.opened())
 	}
 	for i := range released.Marks {
 		m := &released.Marks[i]
-		if c, err = s.change(&m.Key); err != nil {
-			return err
-		}
+		c := found[2+i].change()
 		c.Seq, c.At = f.Seq, f.At
 		c.close(f.Proposal)
 		failed := f.Kind == Failed || f.Kind == Absent
@@ -207,29 +222,33 @@ func (s *State) finish(f *Fact) error {
 }
 
 func (s *State) deny(f *Fact) error {
-	_, now, err := s.changeSelf()
+	self, err := s.find(&Self)
 	if err != nil {
 		return err
 	}
+	if f.Key != (Key{}) {
+		if err := s.note(&f.Key, func(c *Cell) { c.Text, c.Seq, c.At = string(f.Code), f.Seq, f.At }); err != nil {
+			return err
+		}
+	}
+	_, now := self.condition()
 	now.Denials++
 	if now.LastHash == f.ArgsHash && f.ArgsHash != "" {
 		now.Same++
 	} else {
 		now.Same, now.LastHash = 1, f.ArgsHash
 	}
-	if f.Key == (Key{}) {
-		return nil
-	}
-	return s.note(&f.Key, func(c *Cell) { c.Text, c.Seq, c.At = string(f.Code), f.Seq, f.At })
+	return nil
 }
 
 // condition applies the facts about the session itself. A kind that this version
 // does not know changes nothing but the position.
 func (s *State) condition(f *Fact) error {
-	c, now, err := s.changeSelf()
+	self, err := s.find(&Self)
 	if err != nil {
 		return err
 	}
+	c, now := self.condition()
 	switch f.Kind {
 	case Spoke:
 		now.Denials, now.Same, now.LastHash, now.Spoke = 0, 0, "", f.Seq
@@ -281,7 +300,7 @@ func (c *Condition) rewind(span Span) {
 	c.Rewinds = kept
 }
 
-// What follows changes cells that [State.change] made: their lists are their own.
+// What follows changes cells that [Entry.change] returned: their lists are their own.
 
 func (c *Cell) permit(p Permit) { c.Permits = append(newest(c.Permits, maxPermits-1), p) }
 
@@ -336,7 +355,7 @@ func (c *Cell) Without(id stopgate.ProposalID) *Cell {
 	if !slices.ContainsFunc(c.Open, named) && !slices.ContainsFunc(c.Past, named) {
 		return c
 	}
-	some := c.copyInto(nil)
+	some := c.copy()
 	some.close(id)
 	if some.Past = slices.DeleteFunc(some.Past, named); len(some.Past) == 0 {
 		some.Past = nil

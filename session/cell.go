@@ -4,12 +4,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/stopgate/stopgate"
 )
 
 // Cell is one running row of a state: what the facts about one [Key] add up to. A
-// cell is never changed in place. The zero Cell is that of a key about which there
+// cell that anybody may look at is never changed in place. The zero Cell is that of a key about which there
 // is no fact. All its lists are bounded.
 type Cell struct {
 	// Permits are the newest facts that permit, oldest first.
@@ -49,28 +50,13 @@ func (c *Cell) IsZero() bool {
 		len(c.Past) == 0 && len(c.Back) == 0 && c.Lost == 0 && c.Text == "" && c.Was == nil && c.Seq == 0 && c.At == 0 && c.Call.Fact == nil && c.Self == nil
 }
 
-// copyInto copies a cell with its lists; to is where, nil for anywhere.
-func (c *Cell) copyInto(to *Cell) *Cell {
-	if to == nil {
-		to = new(Cell)
-	}
-	permits, steps, open, past, back := to.Permits, to.Steps, to.Open, to.Past, to.Back
+// copy copies a cell with its lists.
+func (c *Cell) copy() *Cell {
+	to := new(Cell)
 	*to = *c
-	refill(&to.Permits, permits)
-	refill(&to.Steps, steps)
-	refill(&to.Open, open)
-	refill(&to.Past, past)
-	refill(&to.Back, back)
+	to.Permits, to.Steps = slices.Clone(c.Permits), slices.Clone(c.Steps)
+	to.Open, to.Past, to.Back = slices.Clone(c.Open), slices.Clone(c.Past), slices.Clone(c.Back)
 	return to
-}
-
-// refill replaces a list by a copy where there is room. One without items is nil.
-func refill[T any](list *[]T, room []T) {
-	if len(*list) > 0 {
-		*list = append(room[:0], *list...)
-	} else if *list != nil {
-		*list = nil
-	}
 }
 
 // Permit is a fact that permits: a success, an approval.

@@ -17,13 +17,11 @@ type State struct {
 // Entry is a cell with its key.
 type Entry struct {
 	Key     Key
-	Cell    *Cell // not nil; never written to
+	Cell    *Cell // not nil; never written to, unless it is Own
 	Changed bool  // by [Apply], since the state was made
-	// Spare is a cell that nobody looks at, or nil: what the entry's cell changes to may
-	// be written there, and into the lists that it has.
-	Spare *Cell
-
-	fresh bool // the cell is a copy that is still written to
+	// Own says that nobody else looks at the cell, nor at its lists: it is changed where
+	// it stands, and not copied.
+	Own bool
 }
 
 // NewState returns the state of the given cells at a position. Every key that was
@@ -49,7 +47,7 @@ var zero Cell
 func (s State) Copy() State {
 	s = s.own()
 	for i := range s.cells {
-		s.cells[i].Cell = s.cells[i].Cell.copyInto(nil)
+		s.cells[i].Cell = s.cells[i].Cell.copy()
 	}
 	return s
 }
@@ -85,8 +83,13 @@ func (s State) Append(facts []Fact) (State, []Fact, error) {
 }
 
 // Extend is Append in place, for a store: the list that the state was made of is its
-// own, and the facts and what they point to are given away.
+// own, and the facts and what they point to are given away. After an error the state is
+// of no use, but no cell has changed: one fact looks for all its cells first, and the
+// cells of several are copied.
 func (s *State) Extend(facts []Fact) error {
+	if len(facts) > 1 {
+		s.handOut()
+	}
 	for i := range facts {
 		facts[i].Seq = s.Head + 1
 		if err := s.apply(&facts[i]); err != nil {
@@ -111,37 +114,37 @@ func (s State) own() State {
 	return s
 }
 
-// handOut ends the time in which copies of cells are written to.
+// handOut ends the time in which cells are written to.
 func (s *State) handOut() {
 	for i := range s.cells {
-		s.cells[i].fresh, s.cells[i].Spare = false, nil
+		s.cells[i].Own = false
 	}
 }
 
-// change puts a copy in the place of a cell, to be written to, with all its lists,
-// until the state is handed out. The state has to own its list. Of a key that was
-// asked for twice the first cell counts.
-func (s *State) change(k *Key) (*Cell, error) {
+// find returns the entry of a key. Of one that was asked for twice the first counts.
+func (s *State) find(k *Key) (*Entry, error) {
 	for i := range s.cells {
-		e := &s.cells[i]
-		if !e.Key.is(k) {
-			continue
+		if e := &s.cells[i]; e.Key.is(k) {
+			return e, nil
 		}
-		if !e.fresh {
-			e.Cell, e.Changed, e.fresh = e.Cell.copyInto(e.Spare), true, true
-		}
-		return e.Cell, nil
 	}
 	return nil, fmt.Errorf("%w: %s", ErrNotLoaded, k.Text())
 }
 
-// changeSelf is change for the state of the session itself.
-func (s *State) changeSelf() (*Cell, *Condition, error) {
-	c, err := s.change(&Self)
-	if err != nil {
-		return nil, nil, err
+// change returns the entry's cell to be written to, with all its lists, until the state
+// is handed out. The state has to own its list.
+func (e *Entry) change() *Cell {
+	if !e.Own {
+		e.Cell, e.Own = e.Cell.copy(), true
 	}
+	e.Changed = true
+	return e.Cell
+}
+
+// condition returns the state of the session itself to be written to.
+func (e *Entry) condition() (*Cell, *Condition) {
+	c := e.change()
 	now := c.self()
 	c.Self = &now
-	return c, c.Self, nil
+	return c, c.Self
 }

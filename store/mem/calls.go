@@ -22,8 +22,8 @@ type issued struct {
 	hash      uint32
 }
 
-// slot says where a call stands in the list: its hash above, and below the number of
-// its place, counted from the first call that there ever was. 0 is free.
+// slot says where a call stands in the list: its hash above, and below its number
+// there. 0 is free.
 type slot uint64
 
 func newSlot(hash uint32, number int) slot { return slot(hash)<<32 | slot(uint32(number)) }
@@ -52,24 +52,25 @@ func (c *calls) after(i int) int { return (i + 1) & (len(c.slots) - 1) }
 
 // at is the call of a slot.
 func (c *calls) at(s slot) *issued {
-	return &c.list.items[uint32(s)-uint32(c.list.moved)]
+	first := c.list.first
+	return c.list.at(first + int(uint32(s)-uint32(first)))
 }
 
-// cell is the cell of a call, written where there is room; nil if it is not known.
-func (c *calls) cell(id string, room *session.Cell) *session.Cell {
-	i := -1
-	if len(c.slots) > 0 {
-		i = c.find(id, c.hash(id))
+// cell writes the cell of a call; the zero cell if it is not known.
+func (c *calls) cell(id string, to *session.Cell) {
+	*to = session.Cell{}
+	if c == nil || len(c.slots) == 0 {
+		return
 	}
+	i := c.find(id, c.hash(id))
 	if i < 0 {
-		return nil
+		return
 	}
 	call := c.at(c.slots[i])
-	*room = session.Cell{Call: session.Issued{Fact: call.fact}, Seq: call.fact.Seq, At: call.fact.At}
+	to.Call.Fact, to.Seq, to.At = call.fact, call.fact.Seq, call.fact.At
 	if end := call.end; end != nil {
-		room.Call.Done, room.Call.End, room.Seq, room.At = end.Kind, end, end.Seq, end.At
+		to.Call.Done, to.Call.End, to.Seq, to.At = end.Kind, end, end.Seq, end.At
 	}
-	return room
 }
 
 // put keeps the cell of a call, as the newest.
@@ -87,7 +88,7 @@ func (c *calls) put(cell *session.Cell) {
 		}
 		c.used++
 	}
-	c.slots[i] = newSlot(h, c.list.moved+len(c.list.items))
+	c.slots[i] = newSlot(h, c.list.next)
 	c.list.add(issued{cell.Call.Fact, cell.Call.End, cell.At, h})
 }
 
@@ -110,8 +111,8 @@ func (c *calls) grow() {
 
 // dropFirst forgets the oldest call.
 func (c *calls) dropFirst() {
-	if first := c.list.first(); first.fact != nil {
-		c.free(newSlot(first.hash, c.list.moved+c.list.start))
+	if first := c.list.at(c.list.first); first.fact != nil {
+		c.free(newSlot(first.hash, c.list.first))
 	}
 	c.list.drop()
 }

@@ -39,10 +39,11 @@ type principal struct {
 	shared   cells // of scope OfPrincipal
 	sessions map[stopgate.SessionID]*record
 
-	// Memory of the update that is under way: its cells, and where they are kept.
+	// Memory of the update that is under way: its cells, where they are kept, and the
+	// cell of its call.
 	entries []session.Entry
 	places  []*place
-	call    [2]session.Cell // of a call: what it was, and what it becomes
+	call    session.Cell
 }
 
 // New returns an empty store.
@@ -75,15 +76,22 @@ func (s *Store) Update(ctx context.Context, o session.Owner, keys []session.Key,
 	p := s.ensure(o.Principal)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	state := p.begin(o, keys)
+	r := p.sessions[o.Session]
+	state := p.begin(r, keys)
 	change, err := decide(state)
 	if err != nil || len(change.Facts) == 0 {
 		return err
 	}
-	if err := state.Extend(change.Facts); err != nil {
+	if r == nil {
+		r = newRecord()
+	}
+	facts := r.log.add(change.Facts)
+	if err := state.Extend(facts); err != nil {
+		r.log.cut(len(facts))
 		return err
 	}
-	p.keep(o, state, change.Facts)
+	p.sessions[o.Session] = r
+	p.keep(r, &state)
 	return nil
 }
 
@@ -122,9 +130,9 @@ func (s *Store) Sessions(ctx context.Context, of stopgate.Principal, limit int) 
 	for name, p := range found {
 		p.mu.Lock()
 		for id, r := range p.sessions {
-			first, last := r.log.ends()
+			first, last := r.log.first(), r.log.last()
 			list = append(list, session.Info{
-				Owner: session.Owner{Principal: name, Session: id}, Facts: int64(r.log.len()),
+				Owner: session.Owner{Principal: name, Session: id}, Facts: int64(r.log.n),
 				First: first.At, Last: last.At, Head: last.Seq,
 			})
 		}
@@ -168,7 +176,8 @@ func (p *principal) load(o session.Owner, keys []session.Key) session.State {
 		e := &entries[i]
 		e.Key = keys[i]
 		if isCall(&e.Key) {
-			e.Cell = own.call(&e.Key, new(session.Cell))
+			e.Cell = new(session.Cell)
+			own.call(&e.Key, e.Cell)
 			continue
 		}
 		if at := p.place(own, &e.Key); at != nil {
@@ -197,49 +206,40 @@ func isCall(k *session.Key) bool {
 	return k.Space == session.SpaceCall && k.Scope == session.OfSession && k.Name == ""
 }
 
-// call is the cell of a single call, written where there is room.
-func (r *record) call(k *session.Key, room *session.Cell) *session.Cell {
-	if r != nil {
-		if c := r.calls.cell(k.Value, room); c != nil {
-			return c
-		}
+// call writes the cell of a single call.
+func (r *record) call(k *session.Key, to *session.Cell) {
+	if r == nil {
+		*to = session.Cell{}
+		return
 	}
-	return &zero
+	r.calls.cell(k.Value, to)
 }
 
 // begin is load for an update: it notes where the cells are kept. p.mu is held until
-// the update ends, and nobody looks at the cells after that.
-func (p *principal) begin(o session.Owner, keys []session.Key) session.State {
-	own := p.sessions[o.Session]
+// the update ends, and nobody looks at the cells after that: those that nobody else
+// looks at are changed where they stand.
+func (p *principal) begin(own *record, keys []session.Key) session.State {
 	p.entries, p.places = slices.Grow(p.entries[:0], len(keys))[:len(keys)], slices.Grow(p.places[:0], len(keys))[:len(keys)]
 	room := &p.call
 	for i := range keys {
-		k, e := &keys[i], &p.entries[i]
-		if isCall(k) {
+		e := &p.entries[i]
+		*e = session.Entry{Key: keys[i], Cell: &zero}
+		p.places[i] = nil
+		if isCall(&e.Key) {
 			if room == nil {
-				room = new([2]session.Cell)
+				room = new(session.Cell)
 			}
-			*e, p.places[i] = session.Entry{Key: *k, Cell: own.call(k, &room[0]), Spare: &room[1]}, nil
-			room = nil
-			continue
-		}
-		at := p.place(own, k)
-		if p.places[i] = at; at != nil {
-			*e = session.Entry{Key: *k, Cell: at.cell, Spare: at.spare}
-		} else {
-			*e = session.Entry{Key: *k, Cell: &zero}
+			own.call(&e.Key, room)
+			e.Cell, e.Own, room = room, true, nil
+		} else if at := p.place(own, &e.Key); at != nil {
+			e.Cell, e.Own, p.places[i] = at.cell, !at.lent, at
 		}
 	}
 	return session.NewState(p.head, p.entries)
 }
 
 // keep writes what an update changed; p.mu is held.
-func (p *principal) keep(o session.Owner, next session.State, facts []session.Fact) {
-	r := p.sessions[o.Session]
-	if r == nil {
-		r = newRecord()
-		p.sessions[o.Session] = r
-	}
+func (p *principal) keep(r *record, next *session.State) {
 	entries := next.Entries()
 	for i := range entries {
 		e := &entries[i]
@@ -261,9 +261,6 @@ func (p *principal) keep(o session.Owner, next session.State, facts []session.Fa
 			at.put(e.Cell)
 		}
 	}
-	for i := range facts {
-		r.log.add(&facts[i])
-	}
-	r.forget(facts[len(facts)-1].At)
+	r.forget(r.log.last().At)
 	p.head = next.Head
 }

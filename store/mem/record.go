@@ -1,8 +1,6 @@
 package mem
 
 import (
-	"cmp"
-	"slices"
 	"time"
 
 	"github.com/stopgate/stopgate/session"
@@ -28,20 +26,15 @@ type cells struct {
 
 // place is where a cell is kept: an update changes it without looking for it again.
 type place struct {
-	key   session.Key
-	cell  *session.Cell
-	spare *session.Cell // the one before, if nobody looks at it; memory for the next
-	lent  bool          // somebody may look at cell
+	key  session.Key
+	cell *session.Cell
+	lent bool // somebody may look at the cell
 }
 
-// put replaces the cell.
+// put replaces the cell, unless it was changed where it stands.
 func (p *place) put(next *session.Cell) {
-	if next == p.cell { // the update asked for it twice
-		return
-	}
-	p.spare, p.cell = p.cell, next
-	if p.lent {
-		p.spare, p.lent = nil, false
+	if next != p.cell {
+		p.cell, p.lent = next, false
 	}
 }
 
@@ -103,7 +96,7 @@ func (r *record) forget(now int64) {
 		most = 2 * MaxCalls
 	}
 	for r.calls.list.len() > 0 {
-		c := r.calls.list.first()
+		c := r.calls.list.at(r.calls.list.first)
 		if c.fact != nil {
 			if r.calls.list.len() <= most && c.at >= now-maxAge {
 				break
@@ -112,7 +105,7 @@ func (r *record) forget(now int64) {
 		}
 		r.calls.dropFirst()
 	}
-	for r.log.len() > 1 && (r.log.len() > maxFacts || r.log.first().At < now-maxAge) {
+	for r.log.n > 1 && (r.log.n > maxFacts || r.log.first().At < now-maxAge) {
 		r.log.drop()
 	}
 }
@@ -126,49 +119,5 @@ func (r *record) unname(released *session.Fact) {
 	}
 	if at.put(at.cell.Without(released.Proposal)); at.cell.IsZero() {
 		r.cells.remove(&k)
-	}
-}
-
-// log is the newest facts of a session, never empty once there was one.
-type log struct{ queue[*session.Fact] }
-
-// read returns up to limit facts behind a position.
-func (l *log) read(after uint64, limit int) []session.Fact {
-	from, _ := slices.BinarySearchFunc(l.items, after+1, func(f *session.Fact, seq uint64) int {
-		if f == nil { // dropped
-			return -1
-		}
-		return cmp.Compare(f.Seq, seq)
-	})
-	from = max(from, l.start)
-	var facts []session.Fact
-	for _, f := range l.items[from:min(len(l.items), from+limit)] {
-		facts = append(facts, *f)
-	}
-	return facts
-}
-
-func (l *log) ends() (first, last *session.Fact) { return l.first(), l.items[len(l.items)-1] }
-
-// queue is a list that grows at its end and is dropped from its start.
-type queue[T any] struct {
-	items []T
-	start int // items before are dropped
-	moved int // how many were dropped and are not even there
-}
-
-func (q *queue[T]) len() int { return len(q.items) - q.start }
-
-func (q *queue[T]) first() T { return q.items[q.start] }
-
-func (q *queue[T]) add(item T) { q.items = append(q.items, item) }
-
-func (q *queue[T]) drop() {
-	var none T
-	q.items[q.start] = none
-	if q.start++; q.start > len(q.items)/2 { // each item is moved once at most, on average
-		kept := copy(q.items, q.items[q.start:])
-		clear(q.items[kept:])
-		q.items, q.start, q.moved = q.items[:kept], 0, q.moved+q.start
 	}
 }
