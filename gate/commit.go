@@ -15,22 +15,21 @@ import (
 // does nothing. From here on nothing changes the verdict but these: an objection on
 // current facts, and a row that cannot be written. An allow without its row is a
 // denial (INVARIANTS I22, THREATS H19).
-func (p *pending) commit(ctx context.Context, approval *stopgate.Approval, edited bool) stopgate.Outcome {
-	var c commitment
-	c.decide(p, approval, edited)
+func (p *pending) commit(ctx context.Context, approval *stopgate.Approval, edited bool) {
+	c := commitment{pending: p, edited: edited}
+	c.decide(approval)
 	if c.leaves {
 		if c.leave(ctx); p.objects {
-			return c.out
+			return
 		}
 	}
-	return c.finish(ctx)
+	c.finish(ctx)
 }
 
 // commitment is a call whose outcome is being made.
 type commitment struct {
 	*pending
 	edited  bool
-	out     stopgate.Outcome
 	row     *stopgate.Record // nil if nobody reads rows
 	result  resultSaid
 	leaves  bool // with a fact in the store
@@ -40,28 +39,28 @@ type commitment struct {
 }
 
 // decide makes the outcome of a call as it stands.
-func (c *commitment) decide(p *pending, approval *stopgate.Approval, edited bool) {
+func (c *commitment) decide(approval *stopgate.Approval) {
+	p := c.pending
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.obey()
 	p.stage = committed
-	c.pending, c.edited = p, edited
-	c.out, c.row = p.conclude(approval, edited)
+	c.row = p.conclude(approval, c.edited)
 	if p.g.tracer != nil && p.final != nil && p.eval != nil {
 		p.redacted = p.g.tracer.show(p.eval.Document().Root())
 	}
-	c.leaves = p.g.store != nil && p.final != nil && p.eval != nil && (c.out.Allowed() || !c.out.Enforced && !edited)
-	if c.out.Allowed() || !c.out.Enforced {
-		c.result = p.resultRules()
+	c.leaves = p.g.store != nil && p.final != nil && p.eval != nil && (c.out.Status == stopgate.Allowed || !c.out.Enforced && !c.edited)
+	if c.out.Status == stopgate.Allowed || !c.out.Enforced {
+		p.resultRules(&c.result)
 	}
 }
 
 // finish takes what became of the release, and writes the row if it is not written.
-func (c *commitment) finish(ctx context.Context) stopgate.Outcome {
+func (c *commitment) finish(ctx context.Context) {
 	if c.ready(ctx); !c.wrote {
 		c.write(ctx)
 	}
-	return c.finished(ctx)
+	c.finished(ctx)
 }
 
 // ready makes the row what it has to say.
@@ -70,8 +69,8 @@ func (c *commitment) ready(ctx context.Context) {
 	if c.leaves {
 		p.mu.Lock()
 		switch {
-		case p.over && c.out.Allowed():
-			c.out, c.row = p.conclude(nil, c.edited)
+		case p.over && c.out.Status == stopgate.Allowed:
+			c.row = p.conclude(nil, c.edited)
 		case !c.wrote && c.row != nil:
 			c.row.FactsAt = p.factsAt
 		}
@@ -86,27 +85,26 @@ func (c *commitment) ready(ctx context.Context) {
 }
 
 // finished ends the call, whose row is written or lost.
-func (c *commitment) finished(ctx context.Context) stopgate.Outcome {
+func (c *commitment) finished(ctx context.Context) {
 	p := c.pending
 	if c.out.Status != stopgate.Allowed && c.out.Enforced {
 		p.giveBack(ctx)
 		p.turn.back(p.id)
 	}
 	p.mu.Lock()
-	c.out.Verdict = p.verdict()
+	c.out.Verdict = *p.latest()
 	if !c.out.Enforced && c.out.Verdict.Code != stopgate.CodeCancelled {
 		c.out.Status, c.out.Args = stopgate.Allowed, p.raw
 		if p.received > maxRaw {
 			c.out.Args = nil
 		}
 	}
-	p.end(&c.out, c.result)
+	p.end(&c.result)
 	p.mu.Unlock()
-	p.trail(ctx, c.out, c.row)
+	p.trail(ctx, &c.out, c.row)
 	if c.denial.first {
 		p.tellStopped(ctx, c.denial, c.because)
 	}
-	return c.out
 }
 
 // write writes the row by itself.
@@ -128,9 +126,9 @@ func (c *commitment) written(err error) {
 
 // conclude makes the outcome of the verdict as it stands, and the row if somebody
 // reads it; p.mu is held.
-func (p *pending) conclude(approval *stopgate.Approval, edited bool) (stopgate.Outcome, *stopgate.Record) {
-	v := p.latest()
-	out := stopgate.Outcome{Proposal: p.id, Enforced: !p.under.observe, Status: stopgate.Denied, Judge: p.judged}
+func (p *pending) conclude(approval *stopgate.Approval, edited bool) *stopgate.Record {
+	v, out := p.latest(), &p.out
+	*out = stopgate.Outcome{Proposal: p.id, Enforced: !p.under.observe, Status: stopgate.Denied, Judge: p.judged}
 	switch {
 	case p.over:
 		approval = nil
@@ -149,12 +147,12 @@ func (p *pending) conclude(approval *stopgate.Approval, edited bool) (stopgate.O
 		out.Approval = approval
 	}
 	if !p.g.rows {
-		return out, nil
+		return nil
 	}
 	if p.releasedHash = ""; out.Status == stopgate.Allowed {
 		p.releasedHash = hexOf(sha256.Sum256(out.Args))
 	}
-	return out, p.row(v, statusOf(&out, v, edited), approval)
+	return p.row(v, statusOf(out, v, edited), approval)
 }
 
 // give hands out the arguments that run: a copy, because the next call writes over
@@ -229,15 +227,15 @@ func (p *pending) letGo() {
 	if e, ok := p.eval.(*eval.Evaluation); ok && p.received <= maxPooled {
 		p.g.evals.Put(e)
 	}
-	p.eval, p.final = nil, nil
+	p.eval, p.said, p.final = nil, &undecided, nil
 	if !p.alone {
 		p.leaveDesk()
 	}
 }
 
 // end keeps the outcome and lets go of the evaluation; p.mu is held.
-func (p *pending) end(out *stopgate.Outcome, result resultSaid) {
-	if out.Allowed() && !p.storeKnows(&result.verdict) {
+func (p *pending) end(result *resultSaid) {
+	if p.out.Status == stopgate.Allowed && !p.storeKnows(&result.verdict) {
 		p.g.released.put(p.id, p.release(result))
 	}
 	if !p.alone {

@@ -63,7 +63,7 @@ type rules interface {
 type evaluation interface {
 	Feed(chunk []byte) stopgate.Verdict
 	Close(end stopgate.End) stopgate.Verdict
-	Verdict() stopgate.Verdict
+	Latest() *stopgate.Verdict
 	Trace() []stopgate.Verdict
 	Cause() string
 	Document() *jsonstream.Document

@@ -166,6 +166,8 @@ func (e *performance) Close(end stopgate.End) stopgate.Verdict {
 	return e.Verdict()
 }
 
+func (e *performance) Latest() *stopgate.Verdict { v := e.Verdict(); return &v }
+
 func (e *performance) Verdict() stopgate.Verdict {
 	if len(e.trace) == 0 {
 		return stopgate.Verdict{}

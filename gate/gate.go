@@ -104,12 +104,13 @@ func (g *Gate) openIn(ctx context.Context, t *turn, call stopgate.Call) (*Pendin
 // Decide is Open, Feed, Close and Resolve for complete arguments. No arguments
 // are malformed ones (DECISIONS K50), unless the tool's dialect says that an
 // empty text means none.
-func (g *Gate) Decide(ctx context.Context, call stopgate.Call) (stopgate.Outcome, error) {
+func (g *Gate) Decide(ctx context.Context, call stopgate.Call) (out stopgate.Outcome, err error) {
 	var t *turn
 	if call.Turn != "" {
 		t = g.turn(owner(&call), call.Turn)
 	}
-	return g.decideIn(ctx, t, &call)
+	err = g.decideIn(ctx, t, &call, &out)
+	return out, err
 }
 
 // Swap puts another policy into force (FM11). Calls that are open go on under the

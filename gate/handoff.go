@@ -176,7 +176,8 @@ func (c *crossing) Close(stopgate.End) stopgate.Verdict {
 	return c.Verdict()
 }
 
-func (c *crossing) Verdict() stopgate.Verdict      { return c.trace[len(c.trace)-1] }
+func (c *crossing) Verdict() stopgate.Verdict      { return *c.Latest() }
+func (c *crossing) Latest() *stopgate.Verdict      { return &c.trace[len(c.trace)-1] }
 func (c *crossing) Trace() []stopgate.Verdict      { return c.trace }
 func (c *crossing) Cause() string                  { return "" }
 func (c *crossing) Document() *jsonstream.Document { return &c.doc }
@@ -263,15 +264,15 @@ func inherits(layers [][]*syntax.Handoff) bool {
 }
 
 // heritage is the fact that makes the receiver inherit.
-func (p *pending) heritage() (session.Fact, bool) {
-	if !p.hand.inherit || p.to == "" {
-		return session.Fact{}, false
-	}
+func (p *pending) heritage(at int64) session.Fact {
 	senders := append([]string{string(p.call.Agent)}, p.senders...)
 	f := session.Note("stopgate:inherit", string(p.to), strings.Join(senders, "\n"))
-	f.Proposal = p.id
-	return f, true
+	f.Proposal, f.At = p.id, at
+	return f
 }
+
+// bequeaths reports whether there is one.
+func (p *pending) bequeaths() bool { return p.hand.inherit && p.to != "" }
 
 // askSenders judges the call as if those who handed over had made it: the strictest
 // wins.

@@ -185,8 +185,8 @@ func (p *pending) foresee() {
 		return
 	}
 	ctx := context.Background() // bounded by the limits of the store and of policies
-	c, ok := p.subject()
-	if !ok {
+	var c session.Call
+	if !p.subject(&c) {
 		p.pushFailure(stopgate.CodePolicyError, "sessions", none, "")
 		return
 	}
@@ -270,8 +270,8 @@ func (p *pending) askSessions(ctx context.Context) {
 	if p.g.store == nil || p.call.Session == "" && !p.set.Governs(p.tool) {
 		return
 	}
-	c, ok := p.subject()
-	if !ok {
+	var c session.Call
+	if !p.subject(&c) {
 		p.fail(stopgate.CodePolicyError, "sessions", none, "")
 		return
 	}

@@ -66,8 +66,7 @@ func (c *commitment) departs(ctx context.Context) *departure {
 	d := &p.atDesk().departure
 	d.pending, d.run, d.enforced = p, p.run(ctx), !p.under.observe
 	d.view = p.sees(session.State{})
-	var ok bool
-	if d.call, ok = p.subject(); !ok {
+	if !p.subject(&d.call) {
 		p.fail(stopgate.CodePolicyError, "sessions", none, "")
 		return nil
 	}
@@ -88,9 +87,8 @@ func (c *commitment) departs(ctx context.Context) *departure {
 	if approval := c.out.Approval; approval != nil && !approval.Referred {
 		d.facts = append(d.facts, session.Fact{At: now, Kind: session.Approved, Proposal: p.id, Name: string(p.tool), By: approval.By})
 	}
-	if told, ok := p.heritage(); ok {
-		told.At = now
-		d.facts = append(d.facts, told)
+	if p.bequeaths() {
+		d.facts = append(d.facts, p.heritage(now))
 	}
 	for i := range d.facts {
 		keys = d.facts[i].AppendKeys(keys)

@@ -60,7 +60,7 @@ func (r *release) row() stopgate.Record {
 }
 
 // release is what the gate remembers of the call.
-func (p *pending) release(s resultSaid) *release {
+func (p *pending) release(s *resultSaid) *release {
 	return &release{
 		id: p.id, parent: p.parent, call: p.call, to: p.to, policy: p.policyHash(), hash: p.hash,
 		result: s.verdict, args: s.args, observe: p.under.observe,
@@ -75,27 +75,26 @@ type resultSaid struct {
 
 // resultRules asks the rules on results, which look at the arguments that ran (D25-42);
 // p.mu is held. Rules that fail withhold.
-func (p *pending) resultRules() (r resultSaid) {
+func (p *pending) resultRules(r *resultSaid) {
 	defer func() {
 		if recover() != nil {
 			r.verdict = stopgate.Verdict{Decided: true, Mode: stopgate.Deny, Layer: stopgate.LayerFailure, Code: stopgate.CodePolicyError}
 		}
 	}()
 	if p.final == nil {
-		return r
+		return
 	}
 	executed := p.eval.Document()
 	if !bytes.Equal(executed.Text(), p.final) { // a path was cleaned
 		executed = new(jsonstream.Document)
 		if executed.Scan(p.final, jsonstream.Options{}) != nil {
-			return r
+			return
 		}
 	}
 	r.verdict = p.rules.ResultMode(executed)
 	if m := r.verdict.Mode; m == stopgate.Ask || m == stopgate.Edit {
 		r.args = string(p.final)
 	}
-	return r
 }
 
 // Observe takes the result of a released call, once, and says what of it reaches

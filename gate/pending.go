@@ -56,7 +56,7 @@ type pending struct {
 
 	mu       sync.Mutex
 	eval     evaluation         // nil once settled, or after a panic
-	said     stopgate.Verdict   // its verdict
+	said     *stopgate.Verdict  // its latest verdict, not nil while there is one
 	own      []stopgate.Verdict // what the layers around the rules said
 	trace    []stopgate.Verdict // everything, once settled
 	raw      []byte             // the bytes as they came, in observe mode and for a recorder that keeps them
@@ -89,6 +89,7 @@ type pending struct {
 	cleared      moment         // no session policy objected to the complete call then
 	left         []session.Fact // the facts of its release
 	missed       bool           // its row is counted as lost
+	out          stopgate.Outcome
 }
 
 // stage is how far a call has come. It only grows.
@@ -143,7 +144,7 @@ func (g *Gate) newPending(t *turn, call stopgate.Call, parent stopgate.ProposalI
 
 // start makes a pending that knows its call ready to be entered.
 func (p *pending) start(g *Gate) {
-	p.g, p.under, p.set, p.tool = g, g.current.Load(), noPolicies, p.call.Tool
+	p.g, p.under, p.set, p.tool, p.said = g, g.current.Load(), noPolicies, p.call.Tool, &undecided
 	if p.turn == nil {
 		p.turn = &p.solo
 	}

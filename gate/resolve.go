@@ -14,26 +14,42 @@ import (
 //
 // In deny mode throw a denied call comes with a *Denied beside its outcome. Any
 // other error is misuse: ErrOpen before Close, ErrResolved the second time.
-func (p *pending) Resolve(ctx context.Context) (stopgate.Outcome, error) {
+func (p *pending) Resolve(ctx context.Context) (out stopgate.Outcome, err error) {
+	err = p.resolveTo(ctx, &out)
+	return out, err
+}
+
+// resolveTo is Resolve with a place for the outcome, which is large.
+func (p *pending) resolveTo(ctx context.Context, out *stopgate.Outcome) error {
 	p.mu.Lock()
 	switch {
 	case p.stage < closed:
 		p.mu.Unlock()
-		return stopgate.Outcome{Proposal: p.id}, ErrOpen
+		*out = stopgate.Outcome{Proposal: p.id}
+		return ErrOpen
 	case p.stage > closed:
 		p.mu.Unlock()
-		return stopgate.Outcome{Proposal: p.id}, ErrResolved
+		*out = stopgate.Outcome{Proposal: p.id}
+		return ErrResolved
 	}
+	last := p
 	if p.plain() {
 		p.stage = resolving
 		p.mu.Unlock()
-		out := p.commit(ctx, nil, false)
-		return out, p.g.denial(p.under, p.kind, &out)
+		p.commit(ctx, nil, false)
+	} else {
+		inner := p.resolve(ctx)
+		p.mu.Unlock()
+		last = p.settle(ctx, inner)
 	}
-	inner := p.resolve(ctx)
-	p.mu.Unlock()
-	out := p.settle(ctx, inner)
-	return out, p.g.denial(p.under, p.kind, &out)
+	last.handOut(out)
+	return p.g.denial(p.under, p.kind, out)
+}
+
+// handOut gives the outcome away.
+func (p *pending) handOut(to *stopgate.Outcome) {
+	*to = p.out
+	p.out.Args = nil
 }
 
 // plain reports that the rules let the call run and no layer behind them has anything
@@ -86,8 +102,9 @@ func (p *pending) resolve(ctx context.Context) context.Context {
 	return ctx
 }
 
-// settle brings the call to its outcome. What is asked about it ends with inner.
-func (p *pending) settle(ctx, inner context.Context) stopgate.Outcome {
+// settle brings the call to its outcome, and returns the proposal whose outcome that is.
+// What is asked about the call ends with inner.
+func (p *pending) settle(ctx, inner context.Context) *pending {
 	approval, edited := p.deliberate(inner)
 	p.abort(nil)
 	p.join()
@@ -95,15 +112,18 @@ func (p *pending) settle(ctx, inner context.Context) stopgate.Outcome {
 }
 
 // commitEdited is commit of the proposal, and of the one that took its place if there
-// is one.
-func (p *pending) commitEdited(ctx context.Context, approval *stopgate.Approval, edited *pending) stopgate.Outcome {
+// is one. It returns the one whose outcome is that of the call.
+func (p *pending) commitEdited(ctx context.Context, approval *stopgate.Approval, edited *pending) *pending {
 	if edited == nil {
-		return p.commit(ctx, approval, false)
+		p.commit(ctx, approval, false)
+		return p
 	}
-	if v := p.commit(ctx, approval, true).Verdict; v.Terminal() {
+	p.commit(ctx, approval, true)
+	if v := &p.out.Verdict; v.Terminal() {
 		edited.deny(v.Layer, v.Code)
 	}
-	return edited.commit(ctx, approval, false)
+	edited.commit(ctx, approval, false)
+	return edited
 }
 
 // join waits for the end of the prompt and of the judges.

@@ -25,7 +25,7 @@ func (g *Gate) ResolveAll(ctx context.Context, calls []*Pending) []stopgate.Outc
 		outs[i].Proposal = p.id
 		p.mu.Lock()
 		if p.stage == closed {
-			s := settling{pending: p, out: &outs[i]}
+			s := settling{pending: p, to: &outs[i]}
 			if p.plain() {
 				p.stage = resolving
 			} else {
@@ -55,13 +55,16 @@ func (g *Gate) ResolveAll(ctx context.Context, calls []*Pending) []stopgate.Outc
 		}
 	}
 	g.commitAll(ctx, all)
+	for i := range all {
+		all[i].handOut(all[i].to)
+	}
 	return outs
 }
 
 // settling is one call on its way through ResolveAll.
 type settling struct {
 	*pending
-	out      *stopgate.Outcome
+	to       *stopgate.Outcome
 	inner    context.Context // of what is asked; nil if nothing is
 	open     bool            // there is something to ask
 	approval *stopgate.Approval
@@ -80,59 +83,58 @@ func (p *pending) question(ctx context.Context) {
 	p.convene(ctx)
 }
 
-// commitAll commits calls in their order; neighbours that leave do so together.
+// commitAll commits calls in their order; neighbours that leave do so together. Where an
+// edited proposal took the place of another one, it has its place in the list too.
 func (g *Gate) commitAll(ctx context.Context, all []settling) {
 	var leaving []*commitment
-	var outs []*stopgate.Outcome
 	flush := func() {
 		switch {
 		case len(leaving) == 0:
 		case g.store == nil:
-			g.finishTogether(ctx, leaving, outs)
+			g.finishTogether(ctx, leaving)
 		default:
-			g.leaveTogether(ctx, leaving, outs)
+			g.leaveTogether(ctx, leaving)
 		}
-		leaving, outs = leaving[:0], outs[:0]
+		leaving = leaving[:0]
 	}
 	for i := range all {
 		s := &all[i]
 		if s.edited != nil {
 			flush()
-			*s.out = s.commitEdited(ctx, s.approval, s.edited)
+			s.pending = s.commitEdited(ctx, s.approval, s.edited)
 			continue
 		}
-		c := new(commitment)
-		c.decide(s.pending, s.approval, false)
+		c := &commitment{pending: s.pending}
+		c.decide(s.approval)
 		if c.leaves || g.store == nil {
-			leaving, outs = append(leaving, c), append(outs, s.out)
+			leaving = append(leaving, c)
 			continue
 		}
 		flush()
-		*s.out = c.finish(ctx)
+		c.finish(ctx)
 	}
 	flush()
 }
 
 // leaveTogether lets calls leave in one update of the store. Where one of them may not,
 // nothing is written, and they leave one after the other.
-func (g *Gate) leaveTogether(ctx context.Context, calls []*commitment, outs []*stopgate.Outcome) {
+func (g *Gate) leaveTogether(ctx context.Context, calls []*commitment) {
 	if len(calls) == 1 || !g.departTogether(ctx, calls) {
-		for i := range calls {
-			calls[i].leave(ctx)
-			*outs[i] = calls[i].finish(ctx)
+		for _, c := range calls {
+			c.leave(ctx)
+			c.finish(ctx)
 		}
 		return
 	}
-	g.finishTogether(ctx, calls, outs)
+	g.finishTogether(ctx, calls)
 }
 
 // finishTogether is finish for several calls: their rows are written at once where the
 // recorder can do that.
-func (g *Gate) finishTogether(ctx context.Context, calls []*commitment, outs []*stopgate.Outcome) {
+func (g *Gate) finishTogether(ctx context.Context, calls []*commitment) {
 	var rows []*stopgate.Record
 	var of []*commitment
-	for i := range calls {
-		c := calls[i]
+	for _, c := range calls {
 		switch c.ready(ctx); {
 		case c.wrote:
 		case g.ledger.batch == nil || c.missed || c.row == nil:
@@ -147,8 +149,8 @@ func (g *Gate) finishTogether(ctx context.Context, calls []*commitment, outs []*
 			c.written(err)
 		}
 	}
-	for i := range calls {
-		*outs[i] = calls[i].finished(ctx)
+	for _, c := range calls {
+		c.finished(ctx)
 	}
 }
 

@@ -112,7 +112,7 @@ type opinion struct {
 }
 
 // trail tells the tracer how the proposal ended.
-func (p *pending) trail(ctx context.Context, out stopgate.Outcome, row *stopgate.Record) {
+func (p *pending) trail(ctx context.Context, out *stopgate.Outcome, row *stopgate.Record) {
 	t := p.g.tracer
 	if t == nil {
 		return

@@ -32,9 +32,10 @@ func (t *Turn) Open(ctx context.Context, call stopgate.Call) (*Pending, error) {
 }
 
 // Decide is [Gate.Decide] in the turn.
-func (t *Turn) Decide(ctx context.Context, call stopgate.Call) (stopgate.Outcome, error) {
+func (t *Turn) Decide(ctx context.Context, call stopgate.Call) (out stopgate.Outcome, err error) {
 	call = t.mine(call)
-	return t.g.decideIn(ctx, t.state, &call)
+	err = t.g.decideIn(ctx, t.state, &call, &out)
+	return out, err
 }
 
 // Handoff is [Gate.Handoff] in the turn.

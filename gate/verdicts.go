@@ -40,7 +40,7 @@ func (p *pending) recoverPolicy() {
 func (p *pending) evaluate(step func()) {
 	defer p.recoverPolicy()
 	step()
-	if p.said = p.eval.Verdict(); p.said.Terminal() {
+	if p.said = p.eval.Latest(); p.said.Terminal() {
 		p.cause = p.eval.Cause()
 		p.finish()
 	}
@@ -55,7 +55,7 @@ func (p *pending) latest() *stopgate.Verdict {
 	case len(p.own) > 0:
 		return &p.own[len(p.own)-1]
 	case p.eval != nil:
-		return &p.said
+		return p.said
 	case len(p.trace) > 0:
 		return &p.trace[len(p.trace)-1]
 	}
@@ -77,7 +77,7 @@ func (p *pending) published() (trace []stopgate.Verdict) {
 	}
 	defer func() {
 		if recover() != nil {
-			trace = []stopgate.Verdict{p.said}
+			trace = []stopgate.Verdict{*p.said}
 		}
 	}()
 	return slices.Clone(p.eval.Trace())
@@ -129,7 +129,7 @@ func (p *pending) refusal(layer stopgate.Layer, code stopgate.Code) stopgate.Ver
 // take keeps the complete arguments of a call that may run.
 func (p *pending) take() {
 	root := p.eval.Document().Root()
-	if v := p.eval.Verdict(); v.Terminal() || !root.IsValid() {
+	if v := p.eval.Latest(); v.Terminal() || !root.IsValid() {
 		return
 	}
 	p.final, p.hash = p.eval.Args(), hexOf(p.atDesk().hasher.Hash(root))

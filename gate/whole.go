@@ -16,10 +16,10 @@ import (
 
 // decideIn decides a call with complete arguments in a turn, nil for a turn of its
 // own.
-func (g *Gate) decideIn(ctx context.Context, t *turn, call *stopgate.Call) (stopgate.Outcome, error) {
+func (g *Gate) decideIn(ctx context.Context, t *turn, call *stopgate.Call, out *stopgate.Outcome) error {
 	id, err := newProposalID(g.now(), g.entropy)
 	if err != nil {
-		return stopgate.Outcome{}, err
+		return err
 	}
 	args := call.Args
 	p := g.pendingAtDesk(id, t, call)
@@ -28,13 +28,13 @@ func (g *Gate) decideIn(ctx context.Context, t *turn, call *stopgate.Call) (stop
 	if p.whole && p.governed && !p.plain() {
 		p = p.afresh(ctx, t, args)
 	}
-	out, err := p.Resolve(ctx)
+	err = p.resolveTo(ctx, out)
 	if p.objects {
 		p = p.afresh(ctx, t, args)
-		out, err = p.Resolve(ctx)
+		err = p.resolveTo(ctx, out)
 	}
 	p.leaveDesk()
-	return out, err
+	return err
 }
 
 // judge takes the call from its start to the end of its arguments.

@@ -11,19 +11,19 @@ import (
 // subject is the call as session policies see it once its arguments are complete.
 // What may outlive the call - a store that does not answer, code from elsewhere -
 // gets arguments of its own.
-func (p *pending) subject() (c session.Call, ok bool) {
-	c = session.Call{
+func (p *pending) subject(c *session.Call) (ok bool) {
+	*c = session.Call{
 		Proposal: p.id, Tool: p.tool, Agent: p.call.Agent, Turn: p.call.Turn, ID: p.call.ID, ArgsHash: p.hash, To: p.to,
 		Paths: p.isPath,
 	}
 	document := p.eval.Document()
 	if p.g.local && !p.set.Foreign(p.tool) && bytes.Equal(document.Text(), p.final) {
 		c.Args = document.Root()
-		return c, true
+		return true
 	}
 	args, err := jsonstream.Parse(bytes.Clone(p.final), jsonstream.Options{MaxExponent: jsonstream.AnyExponent})
 	c.Args = args
-	return c, err == nil
+	return err == nil
 }
 
 // needs asks the policies what they look at and what the call will mean to them.

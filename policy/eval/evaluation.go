@@ -195,6 +195,9 @@ func (e *Evaluation) terminal() bool { return e.verdict.Decided && e.verdict.Mod
 // at an argument (D25-40).
 func (e *Evaluation) Verdict() stopgate.Verdict { return e.verdict }
 
+// Latest is Verdict without a copy, to be looked at until the evaluation goes on.
+func (e *Evaluation) Latest() *stopgate.Verdict { return &e.verdict }
+
 // Cause is a detail of a refusal for the record, "" if there is none: what the arguments
 // lack, or a word. It holds no values of the call.
 func (e *Evaluation) Cause() string { return e.cause }
