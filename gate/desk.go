@@ -13,7 +13,7 @@ type desk struct {
 	reading   session.Reading
 	keys      [24]session.Key
 	marks     [4]session.Mark
-	facts     [1]session.Fact
+	facts     [1]session.Fact // what is said of every release is written anew
 	departure departure
 	decide    func(session.State) (Change, error) // of the departure
 }
@@ -67,6 +67,6 @@ func (p *pending) leaveDesk() {
 		}
 		d.call = pending{}
 	}
-	d.departure, d.facts = departure{}, [1]session.Fact{}
+	d.departure = departure{}
 	g.desks.Put(d)
 }

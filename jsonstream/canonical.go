@@ -28,11 +28,10 @@ type Hasher struct {
 
 // Hash returns the SHA-256 of the canonical text of v.
 func (h *Hasher) Hash(v Value) [32]byte {
-	if h.c.hash == nil {
-		h.c.hash = sha256.New()
+	h.c.hashes, h.c.begun = true, false
+	if h.text = h.c.append(h.text[:0], v); !h.c.begun {
+		return sha256.Sum256(h.text)
 	}
-	h.c.hash.Reset()
-	h.text = h.c.append(h.text[:0], v)
 	h.c.hash.Write(h.text)
 	h.c.hash.Sum(h.sum[:0])
 	return h.sum
@@ -41,8 +40,23 @@ func (h *Hasher) Hash(v Value) [32]byte {
 // canonical writes canonical text. Where only its hash is wanted, a long string
 // goes there with what stands before it and is not copied.
 type canonical struct {
-	hash    hash.Hash
-	members []member // of the objects that are being written, the innermost last
+	hashes  bool
+	begun   bool      // the hash has a part of the text
+	hash    hash.Hash // nil until there is one
+	members []member  // of the objects that are being written, the innermost last
+}
+
+// digest takes the text so far, and a long string.
+func (c *canonical) digest(text, long []byte) {
+	if c.hash == nil {
+		c.hash = sha256.New()
+	}
+	if !c.begun {
+		c.hash.Reset()
+		c.begun = true
+	}
+	c.hash.Write(text)
+	c.hash.Write(long)
 }
 
 // member is one member of an object, to be sorted by its key.
@@ -70,9 +84,8 @@ func (c *canonical) append(dst []byte, v Value) []byte {
 		}
 		return append(dst, ']')
 	case String:
-		if raw := v.Raw(); c.hash != nil && len(raw) >= longString && v.inOurSpelling() {
-			c.hash.Write(dst)
-			c.hash.Write(raw)
+		if raw := v.Raw(); c.hashes && len(raw) >= longString && v.inOurSpelling() {
+			c.digest(dst, raw)
 			return dst[:0]
 		}
 		return v.appendQuoted(dst)
@@ -85,15 +98,20 @@ func (c *canonical) append(dst []byte, v Value) []byte {
 
 func (c *canonical) appendObject(dst []byte, v Value) []byte {
 	first := len(c.members)
+	sorted := true
 	for key, value := range v.Members() {
 		text, ok := key.TextBytes()
 		if !ok {
 			text = key.AppendText(nil)
 		}
+		n := len(c.members)
+		sorted = sorted && (n == first || bytes.Compare(c.members[n-1].key, text) < 0)
 		c.members = append(c.members, member{text, key, value})
 	}
 	end := len(c.members)
-	slices.SortFunc(c.members[first:end], func(a, b member) int { return bytes.Compare(a.key, b.key) })
+	if !sorted {
+		sortMembers(c.members[first:end])
+	}
 	dst = append(dst, '{')
 	for i := first; i < end; i++ {
 		if i > first {
@@ -106,6 +124,21 @@ func (c *canonical) appendObject(dst []byte, v Value) []byte {
 	clear(c.members[first:])
 	c.members = c.members[:first]
 	return append(dst, '}')
+}
+
+// sortMembers sorts by key. Objects are small, and their keys often nearly in order.
+func sortMembers(m []member) {
+	if len(m) > 12 {
+		slices.SortFunc(m, func(a, b member) int { return bytes.Compare(a.key, b.key) })
+		return
+	}
+	for i := 1; i < len(m); i++ {
+		one, at := m[i], i
+		for ; at > 0 && bytes.Compare(m[at-1].key, one.key) > 0; at-- {
+			m[at] = m[at-1]
+		}
+		m[at] = one
+	}
 }
 
 // inOurSpelling reports whether a string is spelled as our encoder does.

@@ -51,8 +51,16 @@ func appendEscaped[T ~[]byte | ~string](dst []byte, s T) []byte {
 				continue
 			}
 		}
-		switch c := s[i]; {
-		case c >= utf8.RuneSelf:
+		run := i
+		for run < len(s) && isPlain(s[run]) {
+			run++
+		}
+		if run > i {
+			dst, i = append(dst, s[i:run]...), run
+			continue
+		}
+		c := s[i]
+		if c >= utf8.RuneSelf {
 			n := sequence(s[i:])
 			if n == 0 {
 				dst = append(dst, "\ufffd"...)
@@ -62,12 +70,8 @@ func appendEscaped[T ~[]byte | ~string](dst []byte, s T) []byte {
 			}
 			i += n
 			continue
-		case needsEscape(c):
-			dst = appendEscape(dst, c)
-		default:
-			dst = append(dst, c)
 		}
-		i++
+		dst, i = appendEscape(dst, c), i+1
 	}
 	return dst
 }

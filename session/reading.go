@@ -10,7 +10,7 @@ type Reading struct {
 		ok     bool
 	}
 	n    int
-	room [4]string
+	room [4]string // of the call before: a text that comes again is not made again
 }
 
 // Read looks for the key values of a call, once for all policies that govern it, and

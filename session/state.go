@@ -96,7 +96,6 @@ func (s *State) Extend(facts []Fact) error {
 			return err
 		}
 	}
-	s.handOut()
 	return nil
 }
 

@@ -60,10 +60,15 @@ func (k *keyer) look(room []string, c *Call) (values []string, ok bool) {
 	return values, len(values) > 0
 }
 
-// texts appends the values of leaves, each once.
+// texts appends the values of leaves, each once. What stands behind the values is of
+// another call: a text that comes again is not made again.
 func (k *keyer) texts(values []string, leaves []jsonstream.Value, path bool) (_ []string, ok bool) {
 	for _, leaf := range leaves {
-		text, ok := k.text(leaf, path)
+		known := ""
+		if n := len(values); n < cap(values) {
+			known = values[:n+1][n]
+		}
+		text, ok := k.text(leaf, path, known)
 		if !ok || len(values) == maxKeys {
 			return nil, false
 		}
@@ -74,11 +79,14 @@ func (k *keyer) texts(values []string, leaves []jsonstream.Value, path bool) (_ 
 	return values, true
 }
 
-func (k *keyer) text(v jsonstream.Value, path bool) (string, bool) {
+func (k *keyer) text(v jsonstream.Value, path bool, known string) (string, bool) {
 	switch v.Kind() {
 	case jsonstream.String:
 		if path {
-			return k.canonical(v.Text())
+			if !v.IsText(known) {
+				known = v.Text()
+			}
+			return k.canonical(known)
 		}
 		return string(jsonstream.AppendCanonical(nil, v)), true
 	case jsonstream.Number, jsonstream.True, jsonstream.False:

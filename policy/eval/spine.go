@@ -1,6 +1,9 @@
 package eval
 
-import "strconv"
+import (
+	"bytes"
+	"strconv"
+)
 
 // spine remembers where in the document an evaluation stands, so that a verdict
 // can name the value that caused it.
@@ -96,6 +99,9 @@ func (p *spine) pointer(s span) []byte { return p.text[s.start:s.end] }
 // appendToken appends a reference token with its escapes (RFC 6901 section 3).
 func appendToken(dst, token []byte) []byte {
 	dst = append(dst, '/')
+	if bytes.IndexByte(token, '~') < 0 && bytes.IndexByte(token, '/') < 0 {
+		return append(dst, token...)
+	}
 	for _, c := range token {
 		switch c {
 		case '~':

@@ -222,17 +222,20 @@ func (p *principal) begin(own *record, keys []session.Key) session.State {
 	p.entries, p.places = slices.Grow(p.entries[:0], len(keys))[:len(keys)], slices.Grow(p.places[:0], len(keys))[:len(keys)]
 	room := &p.call
 	for i := range keys {
-		e := &p.entries[i]
-		*e = session.Entry{Key: keys[i], Cell: &zero}
-		p.places[i] = nil
-		if isCall(&e.Key) {
+		k, e := &keys[i], &p.entries[i]
+		if isCall(k) {
 			if room == nil {
 				room = new(session.Cell)
 			}
-			own.call(&e.Key, room)
-			e.Cell, e.Own, room = room, true, nil
-		} else if at := p.place(own, &e.Key); at != nil {
-			e.Cell, e.Own, p.places[i] = at.cell, !at.lent, at
+			own.call(k, room)
+			*e, p.places[i], room = session.Entry{Key: *k, Cell: room, Own: true}, nil, nil
+			continue
+		}
+		at := p.place(own, k)
+		if p.places[i] = at; at != nil {
+			*e = session.Entry{Key: *k, Cell: at.cell, Own: !at.lent}
+		} else {
+			*e = session.Entry{Key: *k, Cell: &zero}
 		}
 	}
 	return session.NewState(p.head, p.entries)

@@ -41,7 +41,7 @@ func (p *place) put(next *session.Cell) {
 // find returns the place of a cell, nil if there is none.
 func (c *cells) find(k *session.Key) *place {
 	near := &c.near[nearness(k)]
-	if at := *near; at != nil && at.key == *k {
+	if at := *near; at != nil && at.key.Value == k.Value && at.key.Name == k.Name && at.key.Space == k.Space && at.key.Scope == k.Scope {
 		return at
 	}
 	at := c.all[*k]
