@@ -22,6 +22,7 @@ import (
 	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/internal/testkit/ports"
 	"github.com/stopgate/stopgate/policy"
+	"github.com/stopgate/stopgate/session"
 	"github.com/stopgate/stopgate/store/mem"
 )
 
@@ -364,6 +365,14 @@ func TestSessionOfAnother(t *testing.T) {
 		d.wants(d.do("op", c.method, c.path, c.body), 404, "principal_needed", `\"ann\"`, "?principal=NAME")
 	}
 	d.wants(d.do("op", "GET", "/v1/sessions", ""), 200, `"facts":1`)
+	for i := range 1100 { // it is known however many sessions there are, and says no more than is read
+		o := session.Owner{Principal: stopgate.Principal(fmt.Sprint("p", i)), Session: "many"}
+		if err := d.gate.SetData(t.Context(), o, []byte(`{}`)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	d.wants(d.do("op", "GET", "/v1/sessions/s1/facts", ""), 404, "principal_needed", `but \"ann\": say`)
+	d.wants(d.do("op", "GET", "/v1/sessions/many/facts", ""), 404, "principal_needed", `\"p1003\", others: say`)
 	d.wants(d.do("op", "GET", "/v1/sessions/s1/facts?principal=ann", ""), 200, "strict")
 	d.wants(d.do("op", "GET", "/v1/sessions/s2/facts", ""), 200, `{"facts":[]}`)
 	d.wants(d.do("op", "GET", "/v1/sessions/s1/facts?principal=op", ""), 200, `{"facts":[]}`)

@@ -44,6 +44,9 @@ type brokenSessions struct{ gate.Store }
 func (brokenSessions) Sessions(context.Context, stopgate.Principal, int) ([]session.Info, error) {
 	return nil, errDisk
 }
+func (brokenSessions) Principals(context.Context, stopgate.SessionID, int) ([]stopgate.Principal, error) {
+	return nil, errDisk
+}
 func (brokenSessions) Facts(context.Context, session.Owner, uint64, int) ([]session.Fact, error) {
 	return nil, errDisk
 }

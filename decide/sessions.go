@@ -68,15 +68,18 @@ func (s *Server) owner(r *http.Request, who caller) (session.Owner, *problem) {
 	if len(facts) > 0 {
 		return own, nil
 	}
-	all, err := s.options.Sessions.Sessions(r.Context(), "", maxListed)
+	whose, err := s.options.Sessions.Principals(r.Context(), own.Session, maxNamed+3)
 	if err != nil {
 		return own, unavailable("the store of sessions")
 	}
 	var others []string
-	for _, i := range all {
-		if i.Owner.Session == own.Session && i.Owner.Principal != own.Principal && i.Owner.Principal != "" {
-			others = append(others, strconv.Quote(string(i.Owner.Principal)))
+	for _, name := range whose {
+		if name != own.Principal && name != "" { // calls without a principal have nobody to name
+			others = append(others, strconv.Quote(string(name)))
 		}
+	}
+	if len(others) > maxNamed {
+		others = append(others[:maxNamed], "others")
 	}
 	if len(others) > 0 {
 		return own, &problem{Status: http.StatusNotFound, Code: "principal_needed", Detail: fmt.Sprintf(
@@ -84,6 +87,9 @@ func (s *Server) owner(r *http.Request, who caller) (session.Owner, *problem) {
 	}
 	return own, nil
 }
+
+// maxNamed bounds the principals that an answer names.
+const maxNamed = 8
 
 // facts answers GET /v1/sessions/{id}/facts.
 func (s *Server) facts(w http.ResponseWriter, r *http.Request, who caller) *problem {

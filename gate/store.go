@@ -34,6 +34,9 @@ type Store interface {
 	// Sessions lists sessions, the one with the newest fact first, of one principal or
 	// of all ("").
 	Sessions(ctx context.Context, principal stopgate.Principal, limit int) ([]session.Info, error)
+	// Principals lists up to limit principals that have a session of this name, in the
+	// order of their own names.
+	Principals(ctx context.Context, id stopgate.SessionID, limit int) ([]stopgate.Principal, error)
 }
 
 // Change is what one update writes.

@@ -13,6 +13,7 @@ package mem
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
 	"sync"
 
@@ -142,6 +143,26 @@ func (s *Store) Sessions(ctx context.Context, of stopgate.Principal, limit int) 
 		return cmp.Or(cmp.Compare(b.Last, a.Last), cmp.Compare(b.Head, a.Head),
 			cmp.Compare(a.Owner.Principal, b.Owner.Principal), cmp.Compare(a.Owner.Session, b.Owner.Session))
 	})
+	return list[:min(len(list), max(limit, 0))], nil
+}
+
+// Principals lists who has a session of this name.
+func (s *Store) Principals(ctx context.Context, id stopgate.SessionID, limit int) ([]stopgate.Principal, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	s.mu.RLock()
+	all := maps.Clone(s.principals)
+	s.mu.RUnlock()
+	var list []stopgate.Principal
+	for name, p := range all {
+		p.mu.Lock()
+		if p.sessions[id] != nil {
+			list = append(list, name)
+		}
+		p.mu.Unlock()
+	}
+	slices.Sort(list)
 	return list[:min(len(list), max(limit, 0))], nil
 }
 

@@ -88,6 +88,30 @@ func (s *Store) Facts(ctx context.Context, o session.Owner, after uint64, limit 
 	return facts, nil
 }
 
+// Principals lists who has a session of this name.
+func (s *Store) Principals(ctx context.Context, id stopgate.SessionID, limit int) (list []stopgate.Principal, err error) {
+	err = s.db.Snapshot(ctx, func(tx *database.Tx) error {
+		list = nil
+		rows, err := tx.Query("SELECT p.name FROM principals p JOIN sessions s ON s.principal = p.id AND s.name = ?1 ORDER BY p.name LIMIT ?2", string(id), max(limit, 0))
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		for rows.Next() {
+			var name stopgate.Principal
+			if err := rows.Scan(&name); err != nil {
+				return err
+			}
+			list = append(list, name)
+		}
+		return rows.Err()
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list principals: %w", err)
+	}
+	return list, nil
+}
+
 // Sessions lists sessions, the one with the newest fact first.
 func (s *Store) Sessions(ctx context.Context, of stopgate.Principal, limit int) (list []session.Info, err error) {
 	err = s.db.Snapshot(ctx, func(tx *database.Tx) error {

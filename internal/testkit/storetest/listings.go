@@ -2,10 +2,12 @@ package storetest
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/session"
 )
@@ -60,5 +62,22 @@ func listing(t *testing.T, s gate.Store) {
 	some, err := s.Sessions(ctx, owners[0].Principal, 1)
 	if err != nil || len(some) != 1 || some[0].Owner != owners[0] {
 		t.Errorf("%v, %v", some, err)
+	}
+	Add(t, s, owners[5], note(own, "a", 50)) // the name of the first session, of another principal
+	for _, c := range []struct {
+		name  stopgate.SessionID
+		limit int
+		want  []stopgate.Principal
+	}{
+		{"s", 10, []stopgate.Principal{owners[5].Principal, owners[0].Principal}},
+		{"s", 1, []stopgate.Principal{owners[5].Principal}},
+		{"s/x", 10, []stopgate.Principal{owners[1].Principal}},
+		{"nobody's", 10, nil},
+		{"s", -1, nil},
+	} {
+		who, err := s.Principals(ctx, c.name, c.limit)
+		if err != nil || !slices.Equal(who, c.want) {
+			t.Errorf("%q, at most %d: %q, %v; want %q", c.name, c.limit, who, err, c.want)
+		}
 	}
 }
