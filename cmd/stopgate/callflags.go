@@ -8,6 +8,7 @@ import (
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/jsonstream"
+	"github.com/stopgate/stopgate/policy"
 )
 
 // callFlags describe one call; decide and explain share them.
@@ -90,4 +91,47 @@ func (f *callFlags) call() (stopgate.Call, error) {
 		Tool: stopgate.ToolName(f.tool), Session: session,
 		Agent: stopgate.AgentName(f.agent), Surface: stopgate.SurfaceDecide,
 	}, nil
+}
+
+// judged is a call and what the policy says of it.
+type judged struct {
+	stopgate.Call
+	text    []byte           // the arguments as they were given
+	data    jsonstream.Value // the session's, not valid if nobody gave them
+	program *policy.Program
+	answer
+	objections []objection // of session policies
+}
+
+// judge reads the call that the flags describe and decides it.
+func (f *callFlags) judge(cmd *cobra.Command, s streams, args []string) (c judged, err error) {
+	if c.Call, err = f.call(); err != nil {
+		return c, err
+	}
+	if c.text, err = f.arguments(cmd, args, s.in); err != nil {
+		return c, err
+	}
+	l, err := f.load(s.err)
+	if err != nil {
+		return c, err
+	}
+	c.program, c.Definition = l.program, definitionOf(l.tools, c.Call.Tool)
+	if c.data, err = f.situation(); err != nil {
+		return c, err
+	}
+	j, err := newJudge(l)
+	if err != nil {
+		return c, err
+	}
+	if f.data != "" {
+		if err := j.tell(cmd.Context(), &c.Call, c.data.Raw()); err != nil {
+			return c, usagef("--session-data: %w", err)
+		}
+	}
+	verdict, err := j.decide(cmd.Context(), c.Call, c.text)
+	if err != nil {
+		return c, err
+	}
+	c.answer, c.objections = j.answer(c.Call, verdict, len(c.text)), j.said.objections()
+	return c, nil
 }

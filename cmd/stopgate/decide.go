@@ -44,33 +44,11 @@ a batch: 0 if every line could be read, else 1.`,
 		if cmd.Flags().Changed("batch") {
 			return decideBatch(cmd, s, &f, batch, args)
 		}
-		call, err := f.call()
+		call, err := f.judge(cmd, s, args)
 		if err != nil {
 			return err
 		}
-		text, err := f.arguments(cmd, args, s.in)
-		if err != nil {
-			return err
-		}
-		l, err := f.load(s.err)
-		if err != nil {
-			return err
-		}
-		call.Definition = definitionOf(l.tools, call.Tool)
-		j, err := newJudge(l)
-		if err != nil {
-			return err
-		}
-		if f.data != "" {
-			if err := j.tell(cmd.Context(), &call, []byte(f.data)); err != nil {
-				return usagef("--session-data: %w", err)
-			}
-		}
-		verdict, err := j.decide(cmd.Context(), call, text)
-		if err != nil {
-			return err
-		}
-		answer := j.answer(call, verdict, len(text))
+		answer := call.answer
 		if *format == "json" {
 			err = writeJSON(s.out, answer)
 		} else {

@@ -30,47 +30,20 @@ Exit: as decide.`,
 	f.add(cmd)
 	format := formatFlag(cmd, "text", "json")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		call, err := f.call()
+		call, err := f.judge(cmd, s, args)
 		if err != nil {
 			return err
 		}
-		text, err := f.arguments(cmd, args, s.in)
-		if err != nil {
-			return err
-		}
-		l, err := f.load(s.err)
-		if err != nil {
-			return err
-		}
-		call.Definition = definitionOf(l.tools, call.Tool)
-		data, err := f.situation()
-		if err != nil {
-			return err
-		}
-		evaluation := l.program.BindUnder(call, eval.Circumstances{Situation: l.program.Situation(data)}).Evaluate()
-		evaluation.Feed(text)
+		evaluation := call.program.BindUnder(call.Call, eval.Circumstances{Situation: call.program.Situation(call.data)}).Evaluate()
+		evaluation.Feed(call.text)
 		evaluation.Close(stopgate.Ended)
-		explanation := evaluation.Explain()
-		j, err := newJudge(l)
-		if err != nil {
-			return err
-		}
-		if f.data != "" {
-			if err := j.tell(cmd.Context(), &call, data.Raw()); err != nil {
-				return usagef("--session-data: %w", err)
-			}
-		}
-		verdict, err := j.decide(cmd.Context(), call, text)
-		if err != nil {
-			return err
-		}
-		answer, said := j.answer(call, verdict, len(text)), j.said.objections()
+		answer, explanation := call.answer, evaluation.Explain()
 		if *format == "json" {
 			err = writeJSON(s.out, explanationJSON{
-				answer, traceOf(explanation.Trace), explanation.Lists, said,
+				answer, traceOf(explanation.Trace), explanation.Lists, call.objections,
 			})
 		} else {
-			_, err = io.WriteString(s.out, explainText(answer, explanation)+sessionText(l.program, answer, said))
+			_, err = io.WriteString(s.out, explainText(answer, explanation)+sessionText(call.program, answer, call.objections))
 		}
 		if err != nil {
 			return err
