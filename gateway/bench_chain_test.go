@@ -124,6 +124,8 @@ func scriptedProvider(script string) http.Handler {
 		return &provider{events: textEvents(64 << 10)}
 	case "responses":
 		return &provider{events: responsesEvents(64 << 10)}
+	case "messages":
+		return &provider{events: messagesEvents(64 << 10)}
 	case "small", "large":
 		size := 200
 		if script == "large" {

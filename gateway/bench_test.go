@@ -26,6 +26,8 @@ func (c chain) speak(script string) chain {
 	switch script {
 	case "responses":
 		c.path, c.request, c.end = responsesPath, benchResponses, "}\n\n"
+	case "messages":
+		c.path, c.request, c.end = anthropicPath, benchMessages, "}\n\n"
 	case "small", "large":
 		c.request, c.end = strings.Replace(benchRequest, `"stream":true`, `"stream":false`, 1), "}}"
 	}
@@ -66,6 +68,9 @@ func BenchmarkFloodText(b *testing.B)  { benchFlood(b, "text") }
 // BenchmarkFloodResponses is the flood of calls in the dialect that says the
 // arguments four times; all four are compared and written.
 func BenchmarkFloodResponses(b *testing.B) { benchFlood(b, "responses") }
+
+// BenchmarkFloodMessages is the flood of calls in the dialect of Messages.
+func BenchmarkFloodMessages(b *testing.B) { benchFlood(b, "messages") }
 
 // BenchmarkFloodWhole is the same with answers that are not streamed: a call of 200
 // bytes, and one in a body of 77 KB.
@@ -136,7 +141,7 @@ func BenchmarkPaced(b *testing.B) {
 // BenchmarkExchange measures the gateway's own work without any socket: one
 // stream of 64 KiB, or one body, is read from memory and written to nowhere.
 func BenchmarkExchange(b *testing.B) {
-	for _, script := range []string{"calls", "text", "responses", "small", "large"} {
+	for _, script := range []string{"calls", "text", "responses", "messages", "small", "large"} {
 		c, p := chain{path: chatPath, request: benchRequest, end: chatDone}.speak(script), scriptedProvider(script).(*provider)
 		body, kind, events := bytes.Join(p.events, nil), "text/event-stream", len(p.events)
 		if p.whole != nil {

@@ -117,6 +117,25 @@ func responsesEvents(size int) [][]byte {
 	return events
 }
 
+// messagesEvents is the stream of callEvents in the dialect of Messages.
+func messagesEvents(size int) [][]byte {
+	const piece = 18
+	args := `{"path":"src/job.go","content":` + strconv.Quote(source(size*9/10)) + `}`
+	var events [][]byte
+	event := func(typ, members string) {
+		events = append(events, fmt.Appendf(nil, "event: %s\ndata: {\"type\":%q%s}\n\n", typ, typ, members))
+	}
+	event("message_start", `,"message":{"id":"msg_1","type":"message","role":"assistant","model":"bench","content":[],"stop_reason":null,"usage":{"input_tokens":9,"output_tokens":1}}`)
+	event("content_block_start", `,"index":0,"content_block":{"type":"tool_use","id":"toolu_1","name":"fs_create_file","input":{}}`)
+	for part := range slices.Chunk([]byte(args), piece) {
+		event("content_block_delta", `,"index":0,"delta":{"type":"input_json_delta","partial_json":`+strconv.Quote(string(part))+`}`)
+	}
+	event("content_block_stop", `,"index":0`)
+	event("message_delta", `,"delta":{"stop_reason":"tool_use","stop_sequence":null},"usage":{"output_tokens":9}`)
+	event("message_stop", "")
+	return events
+}
+
 // wholeAnswer is a body with one call whose arguments have about size bytes.
 func wholeAnswer(size int) []byte {
 	args := `{"path":"src/job.go","content":` + strconv.Quote(source(size*9/10)) + `}`
@@ -126,5 +145,7 @@ func wholeAnswer(size int) []byte {
 }
 
 const benchRequest = `{"model":"bench","stream":true,"messages":[{"role":"user","content":"go"}],"tools":[{"type":"function","function":{"name":"fs_create_file","parameters":{"type":"object","properties":{"path":{"type":"string"},"content":{"type":"string"}},"required":["path","content"]}}}]}`
+
+const benchMessages = `{"model":"bench","stream":true,"max_tokens":9999,"messages":[{"role":"user","content":"go"}],"tools":[{"name":"fs_create_file","input_schema":{"type":"object","properties":{"path":{"type":"string"},"content":{"type":"string"}},"required":["path","content"]}}]}`
 
 const benchResponses = `{"model":"bench","stream":true,"input":"go","tools":[{"type":"function","name":"fs_create_file","parameters":{"type":"object","properties":{"path":{"type":"string"},"content":{"type":"string"}},"required":["path","content"]}}]}`

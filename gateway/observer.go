@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"net/http"
+	"strconv"
 	"strings"
 	"time"
 
@@ -60,6 +61,8 @@ type Observed struct {
 	Upstream, Address string // id, and HOST:PORT
 	Scheme            string // of the client's request: http or https
 	Path              string // of it, as the client wrote it
+	HTTP              string // its version: "1.1", "2"
+	UpstreamHTTP      string // that of the provider's answer; "" without one
 	Canned            bool   // the upstream is the replay model
 
 	Begun, Sent, Answered, First, Ended time.Time // zero: never; Answered is the header, First the first bytes of the body
@@ -105,7 +108,7 @@ func (g *Gateway) watched(w http.ResponseWriter, r *http.Request, rt *route, v *
 	}
 	s := &sight{Observed: Observed{
 		Method: rt.method, Route: "/" + strings.Join(rt.segments, "/"), Principal: v.principal, Begun: time.Now(),
-		Scheme: "http", Path: r.URL.Path,
+		Scheme: "http", Path: r.URL.Path, HTTP: version(r.ProtoMajor, r.ProtoMinor),
 	}}
 	if r.TLS != nil {
 		s.Scheme = "https"
@@ -147,9 +150,21 @@ func (s *sight) answered(a *http.Response) {
 		return
 	}
 	s.Answered, s.UpstreamStatus, s.Events = time.Now(), a.StatusCode, mediaType(a.Header) == "text/event-stream"
+	s.UpstreamHTTP = version(a.ProtoMajor, a.ProtoMinor)
 	if s.copy != nil {
 		a.Body = copied{io.TeeReader(a.Body, s.copy), a.Body}
 	}
+}
+
+// version is a version of HTTP as the conventions of OpenTelemetry write it.
+func version(major, minor int) string {
+	switch {
+	case major == 0:
+		return ""
+	case major == 1:
+		return "1." + strconv.Itoa(minor)
+	}
+	return strconv.Itoa(major)
 }
 
 // copied is a body of which somebody gets a copy.
@@ -172,7 +187,7 @@ func (s *sight) next(x *exchange) {
 	}
 	s.Answer, s.Ended, s.Cancelled = x.notes.Answer, time.Now(), x.stopped
 	s.to.Next(&s.Observed)
-	s.Answer, s.Answered, s.First, s.Ended, s.UpstreamStatus = wire.Answer{}, time.Time{}, time.Time{}, time.Time{}, 0
+	s.Answer, s.Answered, s.First, s.Ended, s.UpstreamStatus, s.UpstreamHTTP = wire.Answer{}, time.Time{}, time.Time{}, time.Time{}, 0, ""
 }
 
 // result notes what came of the exchange; the exchange's mutex is held.

@@ -80,6 +80,7 @@ func (x *exchange) End(o *gateway.Observed) {
 		attribute.Int64("stopgate.args.bytes", o.Arguments), attribute.Int64("stopgate.args.discarded_bytes", o.Discarded),
 		attribute.Bool("stopgate.upstream.cancelled", o.Cancelled),
 	}
+	list = appendText(list, "network.protocol.version", o.HTTP)
 	list = appendText(list, "stopgate.dialect", o.Dialect)
 	list = appendText(list, "stopgate.upstream", o.Upstream)
 	list = appendText(list, "stopgate.session.source", o.SessionSource)
@@ -135,6 +136,7 @@ func modelCall(o *gateway.Observed) []attribute.KeyValue {
 		list = append(list, attribute.Int("gen_ai.request.max_tokens", o.Limit))
 	}
 	list = append(list, answered(&o.Answer)...)
+	list = appendText(list, "network.protocol.version", o.UpstreamHTTP)
 	if o.Streamed && !o.First.IsZero() {
 		list = append(list, attribute.Float64("gen_ai.response.time_to_first_chunk", seconds(o.First.Sub(o.Sent))))
 	}

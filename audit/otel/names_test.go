@@ -34,7 +34,7 @@ var conventions = map[string]string{
 	"gen_ai.system_instructions": "string", "gen_ai.input.messages": "string", "gen_ai.output.messages": "string",
 	"openai.api.type": "string",
 	"mcp.method.name": "string", "mcp.protocol.version": "string", "mcp.session.id": "string", "mcp.resource.uri": "string",
-	"jsonrpc.request.id": "string", "rpc.response.status_code": "string", "network.transport": "string", "network.protocol.name": "string",
+	"jsonrpc.request.id": "string", "rpc.response.status_code": "string", "network.transport": "string", "network.protocol.name": "string", "network.protocol.version": "string",
 	"http.request.method": "string", "http.route": "string", "http.response.status_code": "int64", "url.path": "string", "url.scheme": "string",
 	"server.address": "string", "server.port": "int64", "error.type": "string",
 }
