@@ -5,6 +5,7 @@ import (
 	"errors"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/approve"
@@ -137,6 +138,35 @@ func TestH16GrantAfterANo(t *testing.T) {
 		d.wants(done, "")
 		if !d.asks(call("write", page)) {
 			t.Error("a grant that was not kept answers")
+		}
+	})
+}
+
+// Proves FM13: a clock that is set back makes no answer and no grant last longer.
+func TestFM13ClockSetBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var back time.Duration
+		o := quiet
+		o.Now = func() time.Time { return time.Now().Add(-back) }
+		d := newDesk(t, new(mem.Approvals), o)
+		done := d.decide(t.Context(), call("run", `{"command":"make"}`))
+		e := d.asked()
+		back = 2 * time.Hour
+		if _, err := d.queue.Answer(t.Context(), e.ID, approve.Reply{Kind: approve.Yes, By: "bob"}); !errors.Is(err, approve.ErrExpired) {
+			t.Error(err)
+		}
+		back = 0
+		d.answer(e.ID, approve.Reply{Kind: approve.Yes})
+		d.wants(done, "")
+
+		d.grant(call("write", page), approve.Scope{})
+		back = 30 * time.Second // a clock that was put right
+		if d.asks(call("write", page)) {
+			t.Error("a grant ends because a clock was put right")
+		}
+		back = 2 * time.Hour
+		if !d.asks(call("write", page)) {
+			t.Error("a grant holds before it was made")
 		}
 	})
 }

@@ -132,7 +132,7 @@ func (e Entry) answer(r Reply, now time.Time) (Entry, error) {
 	switch {
 	case r.By == "":
 		return e, ErrNoName
-	case !now.Before(e.Expires):
+	case e.over(now):
 		return e, ErrExpired
 	case r.Kind == No && e.usable():
 		// The first no wins, as long as the call has not left (THREATS H16).
@@ -167,7 +167,7 @@ func (e Entry) use(by stopgate.ProposalID, b gate.Binding, now time.Time) (Entry
 		return e, ErrUsed
 	case !e.usable():
 		return e, fmt.Errorf("%w: %s", ErrAnswered, e.fate())
-	case !now.Before(e.Expires):
+	case e.over(now):
 		return e, ErrExpired
 	case b == (gate.Binding{}) || e.Binding != b:
 		return e, ErrStale
@@ -181,8 +181,17 @@ func (e Entry) usable() bool { return e.State == Approved || e.State == Edited }
 
 // open reports whether the identical call may still wait for this entry or use it.
 func (e Entry) open(now time.Time) bool {
-	return now.Before(e.Expires) && (e.State == Waiting || e.usable())
+	return !e.over(now) && (e.State == Waiting || e.usable())
 }
+
+// over reports whether the entry is of another time: it has expired, or the clock was set
+// back behind what happened to it, so that nobody knows whether it has (FM13).
+func (e Entry) over(now time.Time) bool {
+	return !now.Before(e.Expires) || now.Add(slack).Before(e.Asked) || now.Add(slack).Before(e.Answered)
+}
+
+// slack is how far clocks may be apart, or set right, without consequence.
+const slack = time.Minute
 
 // fate says in words what became of an entry.
 func (e Entry) fate() string {

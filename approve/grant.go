@@ -155,9 +155,10 @@ func (g *Grant) widen(w Value, leaves []gate.Leaf) error {
 	return fmt.Errorf("%w: the call has no value %s", ErrNoGrant, w.Pointer)
 }
 
-// live reports whether the grant can be used at a time.
+// live reports whether the grant can be used at a time. Before it was made it cannot: the
+// clock was set back, and nobody knows when it ends (FM13).
 func (g Grant) live(now time.Time) bool {
-	return g.Revoked.IsZero() && now.Before(g.Expires) && (g.Limit == 0 || g.Uses < g.Limit)
+	return g.Revoked.IsZero() && now.Before(g.Expires) && !now.Add(slack).Before(g.Made) && (g.Limit == 0 || g.Uses < g.Limit)
 }
 
 // grantable reports whether floors leave room for the grant: only the floor it was
