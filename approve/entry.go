@@ -193,6 +193,12 @@ func (e Entry) over(now time.Time) bool {
 // slack is how far clocks may be apart, or set right, without consequence.
 const slack = time.Minute
 
+// Over reports whether nothing can become of the entry any more: nobody has to see what it
+// was about.
+func (e Entry) Over() bool {
+	return e.State == Declined || e.State == Used || e.State == Withdrawn
+}
+
 // fate says in words what became of an entry.
 func (e Entry) fate() string {
 	switch e.State {

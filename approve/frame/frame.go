@@ -76,6 +76,8 @@ func Of(e approve.Entry, now time.Time, all bool) Frame {
 	switch {
 	case !e.Complete:
 		f.Received = size(e.Received)
+	case e.Args == "" && len(e.Leaves) == 0: // the store forgot them
+		f.Values = []Value{{Text: "(the arguments are not kept)"}}
 	case len(e.Leaves) == 0:
 		f.Values = []Value{f.value(gate.Leaf{JSON: e.Args}, all)}
 	default:

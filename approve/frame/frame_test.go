@@ -57,6 +57,14 @@ func TestFrame(t *testing.T) {
 	}
 }
 
+// Proves H17: where a store forgot the arguments, that is said.
+func TestForgotten(t *testing.T) {
+	f := frame.Of(approve.Entry{Complete: true, State: approve.Used}, time.Time{}, false)
+	if len(f.Values) != 1 || f.Values[0].Text != "(the arguments are not kept)" {
+		t.Errorf("%+v", f.Values)
+	}
+}
+
 // Proves H14: of what may name what a call touches nothing is hidden unnoticed; the content
 // of a file may be, as it names nothing.
 func TestH14LongTargets(t *testing.T) {

@@ -63,6 +63,22 @@ func (r *Recorder) Failed() <-chan struct{} { return r.db.Failed() }
 // KeepsArguments reports whether arguments are kept, in whole or redacted.
 func (r *Recorder) KeepsArguments() bool { return r.o.Arguments != audit.KeepNone }
 
+// KeepsAll reports whether arguments are kept as they are.
+func (r *Recorder) KeepsAll() bool { return r.o.Arguments == audit.KeepFull }
+
+// Kept is what is kept of arguments, nil for nothing.
+func (r *Recorder) Kept(args []byte) []byte {
+	switch r.o.Arguments {
+	case audit.KeepFull:
+		return args
+	case audit.KeepRedacted:
+		if text, _, err := r.o.Redactor.Redact(args); err == nil {
+			return text
+		}
+	}
+	return nil // what cannot be read is not kept
+}
+
 // Punctual reports that every call returns when its context ends: the file is in the
 // hands of a goroutine of its own.
 func (r *Recorder) Punctual() bool { return true }

@@ -79,7 +79,7 @@ func (s *Store) ChangeEntry(ctx context.Context, id string, change func(approve.
 		if err != nil {
 			return err
 		}
-		body, err := json.Marshal(next)
+		body, err := s.bodyOf(next)
 		if err != nil {
 			return err
 		}

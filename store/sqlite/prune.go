@@ -26,7 +26,7 @@ type Pruned struct {
 const pruneStep = 2000
 
 // Retain removes what is older than the retention says: rows and arguments as
-// [audit.Recorder.Prune] does; conversations and the ledger by the age of arguments; facts and approvals by the age of rows; and sessions
+// [audit.Recorder.Prune] does; conversations, the ledger and the arguments of questions by the age of arguments; facts and approvals by the age of rows; and sessions
 // in which nothing happened for that long, with all that they add up to. Cells of
 // the principal, positions, and the cells of living sessions stay, but for those of
 // single calls whose result was never heard of.
@@ -36,6 +36,9 @@ func (s *Store) Retain(ctx context.Context, keep audit.Retention, now time.Time)
 	}
 	if !keep.Arguments.IsZero() {
 		if p.Conversations, err = s.pruneConversations(ctx, keep.Arguments); err != nil {
+			return p, err
+		}
+		if err := s.forgetArguments(ctx, keep.Arguments); err != nil {
 			return p, err
 		}
 		if p.Ledger, err = s.pruneLedger(ctx, keep.Arguments); err != nil {

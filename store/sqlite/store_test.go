@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/stopgate/stopgate/approve"
+	keep "github.com/stopgate/stopgate/audit"
+	audit "github.com/stopgate/stopgate/audit/sqlite"
 	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/internal/testkit/approvals"
 	"github.com/stopgate/stopgate/internal/testkit/storetest"
@@ -16,7 +18,12 @@ var ctx = context.Background()
 
 func open(t testing.TB, path string) *sqlite.Store {
 	t.Helper()
-	s, err := sqlite.Open(ctx, path, sqlite.Options{})
+	return openWith(t, path, sqlite.Options{})
+}
+
+func openWith(t testing.TB, path string, o sqlite.Options) *sqlite.Store {
+	t.Helper()
+	s, err := sqlite.Open(ctx, path, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,14 +43,15 @@ func TestFacts(t *testing.T) {
 // Proves I16, FM8, H16: the behaviour of every store of approvals, also when it is
 // opened again.
 func TestApprovals(t *testing.T) {
+	all := sqlite.Options{Records: audit.Options{Arguments: keep.KeepFull}}
 	paths := map[approve.Store]string{}
 	approvals.Test(t, func(t *testing.T) approve.Store {
 		path := filepath.Join(t.TempDir(), "s.db")
-		s := open(t, path)
+		s := openWith(t, path, all)
 		paths[s] = path
 		return s
 	}, func(t *testing.T, s approve.Store) approve.Store {
-		again := open(t, paths[s])
+		again := openWith(t, paths[s], all)
 		paths[again] = paths[s]
 		return again
 	})
