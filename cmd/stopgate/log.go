@@ -231,6 +231,10 @@ func writeRow(out *bufio.Writer, r records.Row, format string) error {
 	return err
 }
 
+// isReferred says of a row that the program that runs the tool asks its user, of whose
+// answer the gate hears nothing until it sees a result.
+func isReferred(r *stopgate.Record) bool { return r.Approval != nil && r.Approval.Referred }
+
 // rowText is a row for people: time, what happened, to what, why, and the id to
 // show it by.
 func rowText(r *stopgate.Record) string {
@@ -239,6 +243,8 @@ func rowText(r *stopgate.Record) string {
 		what = string(r.Event)
 	} else if r.Status == stopgate.StatusObserved && r.Mode != nil {
 		what = "would " + r.Mode.String()
+	} else if isReferred(r) {
+		what = "left to host"
 	}
 	parts := []string{r.Time.Local().Format("2006-01-02 15:04:05"), fmt.Sprintf("%-16s", what), fmt.Sprintf("%-20s", visible.Text(string(r.Tool)))}
 	if r.Code != "" {
@@ -250,7 +256,11 @@ func rowText(r *stopgate.Record) string {
 	if r.Rule != nil {
 		parts = append(parts, fmt.Sprintf("%s:%d", visible.Text(r.Rule.File), r.Rule.Line))
 	}
-	if r.Approval != nil {
+	switch {
+	case r.Approval == nil:
+	case isReferred(r):
+		parts = append(parts, "asked by "+visible.Text(r.Approval.By)+", answer not heard")
+	default:
 		parts = append(parts, "by "+visible.Text(r.Approval.By))
 	}
 	if r.Kind == stopgate.RecordEvent && r.Cause != "" {

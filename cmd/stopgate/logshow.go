@@ -231,7 +231,11 @@ func (w show) decisionText(b *strings.Builder, r *stopgate.Record) {
 	if r.Judge != nil {
 		line("judge", "%s", reviewText(r.Judge))
 	}
-	if r.Approval != nil {
+	switch {
+	case r.Approval == nil:
+	case isReferred(r):
+		line("approval", "left to %s: the answer is not heard here, only a result shows that the call ran", visible.Text(r.Approval.By))
+	default:
 		line("approval", "%s by %s", visible.Text(r.Approval.ID), visible.Text(r.Approval.By))
 	}
 	if r.Cause != "" {
