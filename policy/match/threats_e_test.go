@@ -176,6 +176,8 @@ func TestUsage(t *testing.T) {
 		{"find [-*] [!-exec*|-delete] **", "find . -name '*.go'", true},
 		{"find [-*] [!-exec*|-delete] **", "find . -delete", false},
 		{"cargo --version", "cargo --version", true},
+		{`sort [-t \]] *`, "sort a", true}, // an escaped bracket ends no group
+		{`sort [-t \]] *`, "sort -t x a", false},
 		{"timeout [-k *] * <command>", "timeout -k 5 5 ls", false}, // ls by itself is not granted
 	} {
 		if got := compile(t, spec(match.Usage, c.usage), aCommand, permissive, nowhere).Whole([]byte(c.line)); got != c.grant {

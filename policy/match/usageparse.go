@@ -56,10 +56,10 @@ func faultAt(at int, message, hint string) *SpecError {
 // groupEnd finds the bracket that closes a group: classes of globs may stand in it.
 func groupEnd(text string) int {
 	depth := 0
-	for i := range len(text) {
+	for i := 0; i < len(text); i++ {
 		switch text[i] {
 		case '\\':
-			i++
+			i++ // what stands behind it is no bracket
 		case '[':
 			depth++
 		case ']':
