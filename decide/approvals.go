@@ -108,7 +108,7 @@ func (s *Server) reply(w http.ResponseWriter, r *http.Request, who caller) *prob
 		return bad
 	}
 	answer := approve.Reply{By: string(who.name), Principal: who.name, Via: approve.ViaAPI}
-	if answer.Reason, bad = text(m, "reason", false); bad != nil {
+	if answer.Reason, bad = short(m, "reason", false, maxReason); bad != nil {
 		return bad
 	}
 	if answer.Seen, bad = text(m, "seen", false); bad != nil {

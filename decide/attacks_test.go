@@ -113,3 +113,22 @@ func TestOddRequests(t *testing.T) {
 		})
 	}
 }
+
+// Proves H17, FM4: names that stand in every row are short, so that nobody fills the log, or
+// stops it, with one call.
+func TestLongNames(t *testing.T) {
+	d := newDesk(t, nil)
+	long := strings.Repeat("n", 1025)
+	for _, name := range []string{"tool", "session", "agent", "turn", "call_id", "server"} {
+		body := `{"tool":"write","args":{"path":"src/a"},"` + name + `":"` + long + `"}`
+		body = strings.Replace(body, `"tool":"write",`, map[bool]string{true: "", false: `"tool":"write",`}[name == "tool"], 1)
+		d.wants(d.do("agent", "POST", "/v1/calls", body), 400, `"too_long"`, name)
+		d.wants(d.do("agent", "POST", "/v1/check", body), 400, `"too_long"`)
+	}
+	d.wants(d.do("agent", "POST", "/v1/handoffs", `{"from":"main","to":"`+long+`"}`), 400, `"too_long"`)
+	d.wants(d.do("agent", "POST", "/v1/calls", `{"tool":"write","args":{"path":"src/a"},"session":"`+long[1:]+`"}`), 200, `"allowed"`)
+	d.wants(d.do("agent", "POST", "/v1/calls", `{"tool":"write","args":{"path":"src/a"}}`, "Idempotency-Key", long), 400, `"too_long"`)
+	a := d.wants(d.do("agent", "POST", "/v1/calls", `{"tool":"write","args":{"path":"README"},"session":"s"}`), 202)
+	answer := `{"answer":"deny","reason":"` + strings.Repeat("r", 4097) + `"}`
+	d.wants(d.do("anna", "POST", "/v1/approvals/"+a.get("approval", "id").(string), answer), 400, `"too_long"`)
+}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"strconv"
 	"strings"
 	"time"
 
@@ -62,6 +63,22 @@ func object(text []byte, known ...string) (map[string]jsonstream.Value, *problem
 	return found, nil
 }
 
+// maxName bounds the names of a call in bytes: they stand in every row about it. maxReason
+// bounds what somebody says about an answer.
+const (
+	maxName   = 1024
+	maxReason = 4096
+)
+
+// short reads a member that must be a string of a few bytes if it is there.
+func short(m map[string]jsonstream.Value, name string, required bool, limit int) (string, *problem) {
+	s, bad := text(m, name, required)
+	if bad == nil && len(s) > limit {
+		return "", badRequest("too_long", name+" may have "+strconv.Itoa(limit)+" bytes")
+	}
+	return s, bad
+}
+
 // text reads a member that must be a string if it is there.
 func text(m map[string]jsonstream.Value, name string, required bool) (string, *problem) {
 	v, ok := m[name]
@@ -97,7 +114,7 @@ var callMembers = []string{"tool", "session", "agent", "turn", "call_id", "serve
 func callOf(m map[string]jsonstream.Value, who caller) (c stopgate.Call, p *problem) {
 	var fields [6]string
 	for i, name := range callMembers[:6] {
-		if fields[i], p = text(m, name, name == "tool"); p != nil {
+		if fields[i], p = short(m, name, name == "tool", maxName); p != nil {
 			return c, p
 		}
 	}

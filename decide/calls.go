@@ -126,6 +126,9 @@ func (s *Server) propose(w http.ResponseWriter, r *http.Request, who caller) *pr
 	}
 	fresh := &proposal{owner: who.name, call: call, sum: digest(&call, args), bytes: int64(len(args)), decided: make(chan struct{})}
 	key := idempotencyKey(r, &call)
+	if len(r.Header.Get("Idempotency-Key")) > maxName {
+		return badRequest("too_long", "an Idempotency-Key may have "+strconv.Itoa(maxName)+" bytes")
+	}
 	p, mine := s.calls.claim(key, fresh)
 	if !mine {
 		if p.sum != fresh.sum {

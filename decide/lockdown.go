@@ -26,7 +26,7 @@ func (s *Server) lock(w http.ResponseWriter, r *http.Request, who caller) *probl
 	if bad != nil {
 		return bad
 	}
-	reason, bad := text(m, "reason", false)
+	reason, bad := short(m, "reason", false, maxReason)
 	if bad != nil {
 		return bad
 	}

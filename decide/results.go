@@ -59,7 +59,7 @@ func (s *Server) handoff(w http.ResponseWriter, r *http.Request, who caller) *pr
 	}
 	var fields [5]string
 	for i, name := range []string{"from", "to", "session", "turn", "call_id"} {
-		if fields[i], bad = text(m, name, name == "to"); bad != nil {
+		if fields[i], bad = short(m, name, name == "to", maxName); bad != nil {
 			return bad
 		}
 	}

@@ -60,6 +60,9 @@ type Value struct {
 	Alike string
 }
 
+// maxName is how many characters of a name are shown.
+const maxName = 120
+
 // How many characters of one value are shown before the person asks for everything: of
 // content, and of what may name what the call touches.
 const (
@@ -70,8 +73,13 @@ const (
 // Of describes a question. all shows long values in full.
 func Of(e approve.Entry, now time.Time, all bool) Frame {
 	f := Frame{
-		Who: who(e), Tool: visible.Text(string(e.Tool)), At: visible.Text(string(e.Server)), Alike: alike(string(e.Tool)), Because: because(e), Edit: e.Mode == stopgate.Edit, Rule: rule(e), ID: visible.Text(e.ID),
+		Who: who(e), At: visible.Text(string(e.Server)), Alike: alike(string(e.Tool)), Because: because(e), Edit: e.Mode == stopgate.Edit, Rule: rule(e), ID: visible.Text(e.ID),
 		Asked: Span(now.Sub(e.Asked)), Left: Span(e.Expires.Sub(now)), Late: !e.Until.IsZero() && e.Until.Before(now),
+	}
+	if f.Tool = visible.Text(string(e.Tool)); !all {
+		tool, at := visible.Elide(f.Tool, maxName), visible.Elide(f.At, maxName)
+		f.Hides = tool != f.Tool || at != f.At
+		f.Tool, f.At = tool, at
 	}
 	switch {
 	case !e.Complete:
@@ -96,7 +104,7 @@ func Of(e approve.Entry, now time.Time, all bool) Frame {
 func who(e approve.Entry) string {
 	name := "a model"
 	if e.Agent != "" {
-		name = visible.Text(string(e.Agent))
+		name = visible.Elide(visible.Text(string(e.Agent)), maxName)
 	}
 	if e.Session != "" {
 		name += " (session " + visible.Elide(visible.Text(string(e.Session)), 24) + ")"

@@ -92,6 +92,19 @@ func TestH14LongTargets(t *testing.T) {
 	}
 }
 
+// Proves H14: of a long name of a tool or a server nothing is hidden unnoticed either.
+func TestH14LongNames(t *testing.T) {
+	long := strings.Repeat("t", 100) + "evil" + strings.Repeat("t", 100)
+	for _, e := range []approve.Entry{{Complete: true, Args: "{}", Tool: stopgate.ToolName(long)}, {Complete: true, Args: "{}", Server: stopgate.ServerID(long)}} {
+		if f := frame.Of(e, time.Time{}, false); !f.Hides || strings.Contains(f.Tool+f.At, "evil") {
+			t.Errorf("%+v", f)
+		}
+		if f := frame.Of(e, time.Time{}, true); f.Hides || f.Tool+f.At != long {
+			t.Errorf("%+v", f)
+		}
+	}
+}
+
 // Proves H14: a character that passes for another one is named.
 func TestH14Lookalikes(t *testing.T) {
 	for text, want := range map[string]string{

@@ -23,6 +23,9 @@ const (
 	attend = 3 * fresh
 )
 
+// maxReason is how long a reason may be, in bytes: the model is told it.
+const maxReason = 4096
+
 // maxListed is how many questions the list shows.
 const maxListed = 200
 
@@ -166,6 +169,10 @@ func fate(e approve.Entry, now time.Time) string {
 func (p *Pages) answer(w http.ResponseWriter, r *http.Request, who *visitor) {
 	id, seen := r.PathValue("id"), r.PostFormValue("seen")
 	reply := approve.Reply{By: who.name, Principal: stopgate.Principal(who.name), Via: approve.ViaPage, Reason: r.PostFormValue("reason"), Seen: seen}
+	if len(reply.Reason) > maxReason {
+		p.page(w, r, who, http.StatusBadRequest, "That reason is too long, and nothing was answered.")
+		return
+	}
 	do := r.PostFormValue("do")
 	if do != "deny" && (seen == "" || !who.typed(r.PostFormValue("code"), id, seen)) {
 		p.page(w, r, who, http.StatusForbidden, "The code was not the one that is shown, and nothing was answered. There is a new one.")
