@@ -29,6 +29,7 @@ type conn struct {
 	failed  time.Time
 	pause   time.Duration
 	closed  bool
+	began   time.Time                // of link
 	calls   map[jsonrpc.ID]*exchange // by our id
 	stale   map[string]bool          // lists that the client knows to have changed and did not ask for since
 }
@@ -91,7 +92,7 @@ func (c *conn) take(l link.Link) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !c.closed {
-		c.link = l
+		c.link, c.began = l, time.Now()
 	}
 	return !c.closed
 }
@@ -105,9 +106,23 @@ func (c *conn) lost() {
 
 // gone is lost with c.mu held.
 func (c *conn) gone() {
+	c.over("unreachable")
 	c.link, c.failed = nil, time.Now()
 	c.pause = min(max(2*c.pause, firstPause), longPause)
 	c.tools.forget()
+}
+
+// over tells of the session with the server, if there is one: the last revision has
+// none. c.mu is held.
+func (c *conn) over(failure string) {
+	if c.link == nil || c.version == "" {
+		return
+	}
+	s := Session{Outgoing: true, Version: c.version, Began: c.began, Failure: failure}
+	if p, ok := c.link.(link.Placed); ok {
+		s.Transport = p.Place().Transport
+	}
+	c.p.g.over(s)
 }
 
 func (c *conn) noise(what string) { c.p.g.log.Warn("from a server", "server", c.name(), "what", what) }
@@ -216,6 +231,7 @@ func (c *conn) exchangeOf(id jsonrpc.ID) *exchange {
 func (c *conn) close() {
 	c.mu.Lock()
 	l := c.link
+	c.over("")
 	c.link, c.closed = nil, true
 	c.mu.Unlock()
 	if l != nil {

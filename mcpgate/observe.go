@@ -49,6 +49,33 @@ type Observer interface {
 	Request(ctx context.Context, o *Observed) (_ context.Context, end func())
 }
 
+// Session is a session that is over: of a client with the gate or, Outgoing, of the gate
+// with a server, from the moment in which there is one to talk to.
+type Session struct {
+	Outgoing  bool
+	Version   string // of the protocol; "" if none was agreed
+	Transport string // "pipe" or "tcp"
+	Began     time.Time
+	Ended     time.Time
+	Failure   string // "unreachable" if the server went by itself, else ""
+}
+
+// SessionObserver is an [Observer] that is told of sessions, too, once they are over.
+type SessionObserver interface {
+	Observer
+	Session(s *Session)
+}
+
+// over tells of a session that is.
+func (g *Gateway) over(s Session) {
+	to, ok := g.observer.(SessionObserver)
+	if !ok || s.Began.IsZero() {
+		return
+	}
+	s.Ended = time.Now()
+	to.Session(&s)
+}
+
 // Observers is an observer that tells several, in their order.
 func Observers(list ...Observer) Observer { return observers(list) }
 
@@ -66,6 +93,15 @@ func (l observers) Request(ctx context.Context, o *Observed) (context.Context, f
 	return ctx, func() {
 		for i := len(ends) - 1; i >= 0; i-- {
 			ends[i]()
+		}
+	}
+}
+
+// Session implements [SessionObserver].
+func (l observers) Session(s *Session) {
+	for _, one := range l {
+		if to, ok := one.(SessionObserver); ok {
+			to.Session(s)
 		}
 	}
 }

@@ -3,6 +3,8 @@ package mcpgate_test
 import (
 	"context"
 	"fmt"
+	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -209,4 +211,44 @@ func TestObserverHTTP(t *testing.T) {
 		}
 	}
 	t.Errorf("%+v", book.seen)
+}
+
+// visits is an observer that writes down sessions.
+type visits struct {
+	nobody
+	seen chan string
+}
+
+func (v visits) Session(s *mcpgate.Session) {
+	line := fmt.Sprintf("%t %s %s %q", s.Outgoing, s.Version, s.Transport, s.Failure)
+	if s.Began.IsZero() || s.Ended.Before(s.Began) {
+		line += " WITHOUT A TIME"
+	}
+	v.seen <- line
+}
+
+// Proves WIRE 10.2: an observer hears of every session that is over, with a client and
+// with a server, and of why a server's ended.
+func TestSessionsObserved(t *testing.T) {
+	v := visits{seen: make(chan string, 10)}
+	open := func(t *testing.T) *site {
+		return setupWith(t, free, map[string]*fake{"": newFake(echoTool)}, func(o *mcpgate.Options) { o.Observer = mcpgate.Observers(nobody{}, v) }).http(t)
+	}
+	s := open(t)
+	id := s.session(t)
+	text(t, s.request(t, http.MethodPost, call("1", "echo", `{}`), map[string]string{"Mcp-Session-Id": id}))
+	text(t, s.request(t, http.MethodDelete, "", map[string]string{"Mcp-Session-Id": id}))
+	got := []string{<-v.seen, <-v.seen}
+	slices.Sort(got)
+	if want := []string{`false 2025-11-25 tcp ""`, `true 2025-11-25 tcp ""`}; !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+	t.Run("without sessions", func(t *testing.T) {
+		text(t, open(t).request(t, http.MethodPost, modernCall("1", `{}`, ""), nil))
+	}) // and is closed
+	select {
+	case more := <-v.seen:
+		t.Errorf("also %q", more)
+	default:
+	}
 }

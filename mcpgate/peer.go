@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/visible"
@@ -25,6 +26,7 @@ type peer struct {
 	session string
 	stdio   bool // reached over standard input and output
 	shared  bool // stands for all requests of a principal in the revision without sessions
+	began   time.Time
 
 	// stray takes a message that belongs to no request of the client; it reports false
 	// where there is no way to the client.
@@ -94,7 +96,7 @@ var errCancelled = errors.New("mcpgate: the client cancelled the request")
 func (g *Gateway) newPeer(o session.Owner, stray func([]byte) bool) *peer {
 	p := &peer{
 		g: g, owner: o, stray: stray, open: map[jsonrpc.ID]*exchange{}, asked: map[jsonrpc.ID]*serverAsk{},
-		homes: map[string]*conn{},
+		homes: map[string]*conn{}, began: time.Now(),
 	}
 	for i := range g.servers {
 		p.conns = append(p.conns, newConn(p, &g.servers[i]))
@@ -278,7 +280,14 @@ func (p *peer) close() {
 	p.mu.Lock()
 	p.closed = true
 	open := append([]*exchange(nil), p.order...)
+	over := Session{Version: p.version, Transport: "tcp", Began: p.began}
 	p.mu.Unlock()
+	if p.stdio {
+		over.Transport = "pipe"
+	}
+	if !p.shared {
+		p.g.over(over)
+	}
 	for _, x := range open {
 		x.over()
 		x.cancel(errCancelled)

@@ -17,8 +17,10 @@ var methods = []string{
 // mcp are the numbers of an MCP gateway (WIRE 10.2).
 type mcp struct {
 	served, asked *prometheus.HistogramVec
-	methods       map[string]bool
-	codes         words // of errors: servers make up no series
+	// Sessions with clients, and with servers.
+	clients, servers *prometheus.HistogramVec
+	methods          map[string]bool
+	codes            words // of errors: servers make up no series
 }
 
 // maxCodes is how many codes of errors have series of their own.
@@ -46,6 +48,15 @@ func newMCP(r *prometheus.Registry) *mcp {
 	}
 	m.served = histogram("mcp_server_operation_duration_seconds", "From a client's request to its answer.")
 	m.asked = histogram("mcp_client_operation_duration_seconds", "From a request to a server to its answer.")
+	sessions := func(name, help string) *prometheus.HistogramVec {
+		h := prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: name, Help: help, Buckets: []float64{1, 5, 15, 60, 300, 900, 3600, 4 * 3600, 24 * 3600},
+		}, []string{"mcp_protocol_version", "network_transport", "error_type"})
+		r.MustRegister(h)
+		return h
+	}
+	m.clients = sessions("mcp_server_session_duration_seconds", "How long a client's session was open.")
+	m.servers = sessions("mcp_client_session_duration_seconds", "How long a session with a server was open.")
 	return m
 }
 
@@ -68,6 +79,15 @@ func (m *Metrics) Request(ctx context.Context, o *mcpgate.Observed) (context.Con
 		}
 		to.WithLabelValues(method, tool, operation, o.Transport, m.mcp.code(o.Code), m.mcp.code(o.Failure)).Observe(since(o.Began, o.Ended))
 	}
+}
+
+// Session implements [mcpgate.SessionObserver].
+func (m *Metrics) Session(s *mcpgate.Session) {
+	to := m.mcp.clients
+	if s.Outgoing {
+		to = m.mcp.servers
+	}
+	to.WithLabelValues(m.mcp.code(s.Version), s.Transport, s.Failure).Observe(since(s.Began, s.Ended))
 }
 
 // tool is the name of a tool as a label.

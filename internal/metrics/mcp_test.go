@@ -34,6 +34,8 @@ func TestMCP(t *testing.T) {
 		_, end := m.Request(t.Context(), &o)
 		end()
 	}
+	m.Session(&mcpgate.Session{Version: "2025-11-25", Transport: "tcp", Began: at, Ended: at.Add(time.Minute)})
+	m.Session(&mcpgate.Session{Outgoing: true, Version: "2025-11-25", Transport: "pipe", Failure: "unreachable", Began: at, Ended: at.Add(3 * time.Second)})
 	for i := range 200 { // a server's own codes
 		o := mcpgate.Observed{Outgoing: true, Method: "tools/list", Code: fmt.Sprint(i), Failure: fmt.Sprint(i)}
 		_, end := m.Request(t.Context(), &o)
@@ -41,6 +43,8 @@ func TestMCP(t *testing.T) {
 	}
 	text := scrape(t, m)
 	for _, want := range []string{
+		`mcp_server_session_duration_seconds_sum{error_type="",mcp_protocol_version="2025-11-25",network_transport="tcp"} 60`,
+		`mcp_client_session_duration_seconds_sum{error_type="unreachable",mcp_protocol_version="2025-11-25",network_transport="pipe"} 3`,
 		`mcp_server_operation_duration_seconds_sum{error_type="",gen_ai_operation_name="execute_tool",gen_ai_tool_name="files__read",mcp_method_name="tools/call",network_transport="pipe",rpc_response_status_code=""} 2`,
 		`mcp_server_operation_duration_seconds_count{error_type="",gen_ai_operation_name="execute_tool",gen_ai_tool_name="_other",mcp_method_name="tools/call",network_transport="",rpc_response_status_code=""} 1`,
 		`mcp_server_operation_duration_seconds_count{error_type="",gen_ai_operation_name="",gen_ai_tool_name="",mcp_method_name="_other",network_transport="",rpc_response_status_code=""} 1`,
