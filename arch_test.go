@@ -29,6 +29,7 @@ var layers = [][]string{
 	{"regular"},
 	{"schema"},
 	{"internal/visible"},
+	{"internal/jsonc"},
 	{"internal/diag"},
 	{"internal/tomltree"},
 	{"internal/shell"},

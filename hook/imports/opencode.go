@@ -4,6 +4,7 @@ import (
 	"bytes"
 
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/jsonc"
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
@@ -41,7 +42,7 @@ type opencodeRule struct {
 }
 
 func (c *opencode) read(f File) error {
-	text := withoutComments(bytes.TrimPrefix(f.Text, []byte("\ufeff")))
+	text := jsonc.Plain(bytes.TrimPrefix(f.Text, []byte("\ufeff")))
 	f.Text = text
 	root, err := jsonstream.Parse(text, jsonstream.Options{ObjectRoot: true, MaxExponent: jsonstream.AnyExponent})
 	if err != nil {
@@ -126,51 +127,4 @@ func (c *opencode) put(f File, v jsonstream.Value, r opencodeRule, text, decisio
 		}
 	}
 	c.list = append(c.list, r)
-}
-
-// withoutComments puts blanks in the place of comments and of commas before a closing
-// bracket, so that every offset stays.
-func withoutComments(text []byte) []byte {
-	out := bytes.Clone(text)
-	comma := -1
-	for i := 0; i < len(out); i++ {
-		switch c := out[i]; {
-		case c == '"':
-			comma = -1
-			for i++; i < len(out) && out[i] != '"'; i++ {
-				if out[i] == '\\' {
-					i++
-				}
-			}
-		case c == '/' && i+1 < len(out) && (out[i+1] == '/' || out[i+1] == '*'):
-			end := "\n"
-			if out[i+1] == '*' {
-				end = "*/"
-			}
-			n := bytes.Index(out[i+2:], []byte(end))
-			if n < 0 {
-				n = len(out) - i - 2
-			}
-			last := i + 2 + n
-			if end == "*/" {
-				last += 2
-			}
-			for ; i < min(last, len(out)); i++ {
-				if out[i] != '\n' {
-					out[i] = ' '
-				}
-			}
-			i--
-		case c == ',':
-			comma = i
-		case c == ']' || c == '}':
-			if comma >= 0 {
-				out[comma] = ' '
-			}
-			comma = -1
-		case c != ' ' && c != '\t' && c != '\n' && c != '\r':
-			comma = -1
-		}
-	}
-	return out
 }

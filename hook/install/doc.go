@@ -115,8 +115,9 @@ type Plan struct {
 	// Also are the files for the events that are not about a call that is to run.
 	Also []*Plan
 
-	entries []entry
-	top     []member // members that the settings need beside the hooks
+	entries  []entry
+	comments bool     // the host reads settings with comments
+	top      []member // members that the settings need beside the hooks
 }
 
 // entry is one hook in the settings: the path of the list, and the element to append.
@@ -166,6 +167,7 @@ func Make(host string, at Place, c Command) (*Plan, error) {
 		if at.Scope == Project {
 			p.Mode = 0o644
 		}
+		p.comments = s.comments
 		s.fill(p, c)
 		return p, nil
 	}

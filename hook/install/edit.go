@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/stopgate/stopgate/internal/jsonc"
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
@@ -30,18 +31,18 @@ func (p *Plan) Install(before []byte) ([]byte, error) {
 		text = []byte("{\n}\n")
 	}
 	for _, m := range p.top {
-		root, err := parse(text)
+		root, err := p.parse(text)
 		if err != nil {
 			return nil, err
 		}
 		if _, ok := root.Get(m.name); !ok {
-			if text, err = insert(text, root, str(m.name)+": "+m.text, 1); err != nil {
+			if text, err = p.insert(text, root, str(m.name)+": "+m.text, 1); err != nil {
 				return nil, err
 			}
 		}
 	}
 	for _, e := range p.entries {
-		if text, err = add(text, e.path, e.text); err != nil {
+		if text, err = p.add(text, e.path, e.text); err != nil {
 			return nil, err
 		}
 	}
@@ -61,7 +62,7 @@ func (p *Plan) Uninstall(before []byte) ([]byte, error) {
 	if err != nil || bytes.Equal(text, before) {
 		return text, err
 	}
-	root, err := parse(text)
+	root, err := p.parse(text)
 	if err != nil {
 		return nil, err
 	}
@@ -75,7 +76,7 @@ func (p *Plan) Uninstall(before []byte) ([]byte, error) {
 			only = -1
 		}
 	}
-	if root.Len() == 0 || only > 0 && root.Len() <= only {
+	if (root.Len() == 0 || only > 0 && root.Len() <= only) && bytes.Equal(text, p.plain(text)) {
 		return nil, nil
 	}
 	return text, nil
@@ -86,7 +87,7 @@ func (p *Plan) Installed(text []byte) bool {
 	if p.Whole != nil {
 		return bytes.Equal(text, p.Whole)
 	}
-	root, err := parse(text)
+	root, err := p.parse(text)
 	if err != nil {
 		return false
 	}
@@ -118,7 +119,7 @@ func (p *Plan) Lines(text []byte) []string {
 	if p.Whole != nil {
 		return p.whole(text)
 	}
-	root, err := parse(text)
+	root, err := p.parse(text)
 	if err != nil {
 		return nil
 	}
@@ -219,7 +220,7 @@ func (p *Plan) remove(text []byte) ([]byte, error) {
 	if len(bytes.TrimSpace(text)) == 0 {
 		return text, nil
 	}
-	root, err := parse(text)
+	root, err := p.parse(text)
 	if err != nil {
 		return nil, err
 	}
@@ -244,6 +245,18 @@ func (p *Plan) remove(text []byte) ([]byte, error) {
 	if hooks.Len() == 0 {
 		return text, nil
 	}
+	if left == 0 && root.Len() == 1 {
+		// What stood before the first member came with it.
+		for key, list := range root.Members() {
+			start, _ := key.Span()
+			_, end := list.Span()
+			start = len(bytes.TrimRight(text[:start], " \t\r\n"))
+			if rest := bytes.TrimLeft(text[end:], " \t\r\n"); bytes.HasPrefix(rest, []byte(",")) {
+				end = len(text) - len(rest) + 1 // the last comma, where there may be one
+			}
+			return jsonstream.Splice(nil, text, []jsonstream.Edit{{Start: start, End: end}})
+		}
+	}
 	if left == 0 {
 		return jsonstream.Splice(nil, text, root.AppendRemovals(nil, func(key, _ jsonstream.Value) bool { return key.IsText("hooks") }))
 	}
@@ -251,7 +264,7 @@ func (p *Plan) remove(text []byte) ([]byte, error) {
 	if text, err = jsonstream.Splice(nil, text, edits); err != nil {
 		return nil, err
 	}
-	if root, err = parse(text); err != nil {
+	if root, err = p.parse(text); err != nil {
 		return nil, err
 	}
 	hooks, _ = root.Get("hooks")
@@ -262,17 +275,29 @@ func (p *Plan) remove(text []byte) ([]byte, error) {
 	return jsonstream.Splice(nil, text, edits)
 }
 
-func parse(text []byte) (jsonstream.Value, error) {
-	root, err := jsonstream.Parse(text, jsonstream.Options{ObjectRoot: true, MaxExponent: jsonstream.AnyExponent})
+func (p *Plan) parse(text []byte) (jsonstream.Value, error) {
+	root, err := jsonstream.Parse(p.plain(text), jsonstream.Options{ObjectRoot: true, MaxExponent: jsonstream.AnyExponent})
 	if err != nil {
-		return root, fmt.Errorf("the settings are not plain JSON, so they are left alone: %w", err)
+		hint := ""
+		if plain := jsonc.Plain(text); !p.comments && !bytes.Equal(plain, text) {
+			hint = "; " + p.Host + " may not read comments and last commas there either, take them out"
+		}
+		return root, fmt.Errorf("the settings are not plain JSON, so they are left alone: %w%s", err, hint)
 	}
 	return root, nil
 }
 
+// plain is a text without the comments that the host takes, every offset as it was.
+func (p *Plan) plain(text []byte) []byte {
+	if p.comments {
+		return jsonc.Plain(text)
+	}
+	return text
+}
+
 // add appends an element to the list at a path, and makes what is missing on the way.
-func add(text []byte, path []string, element string) ([]byte, error) {
-	root, err := parse(text)
+func (p *Plan) add(text []byte, path []string, element string) ([]byte, error) {
+	root, err := p.parse(text)
 	if err != nil {
 		return nil, err
 	}
@@ -284,25 +309,25 @@ func add(text []byte, path []string, element string) ([]byte, error) {
 			for i := len(rest) - 1; i >= 0; i-- {
 				value = "{\n" + indent(depth+2+i) + str(rest[i]) + ": " + value + "\n" + indent(depth+1+i) + "}"
 			}
-			return insert(text, at, str(name)+": "+value, depth+1)
+			return p.insert(text, at, str(name)+": "+value, depth+1)
 		}
 		at = next
 	}
 	if at.Kind() != jsonstream.Array {
 		return nil, errors.New("the settings have something else than a list at " + strings.Join(path, "."))
 	}
-	return insert(text, at, element, len(path)+1)
+	return p.insert(text, at, element, len(path)+1)
 }
 
 func indent(depth int) string { return strings.Repeat("  ", depth) }
 
 // insert puts a member or an element behind the last one.
-func insert(text []byte, into jsonstream.Value, what string, depth int) ([]byte, error) {
+func (p *Plan) insert(text []byte, into jsonstream.Value, what string, depth int) ([]byte, error) {
 	if k := into.Kind(); k != jsonstream.Object && k != jsonstream.Array {
 		return nil, errors.New("the settings have a value where hooks belong")
 	}
 	start, end := into.Span()
-	inside := text[start+1 : end-1]
+	inside := p.plain(text)[start+1 : end-1]
 	last := start + 1 + len(bytes.TrimRight(inside, " \t\r\n"))
 	lead := ""
 	if bytes.Contains(text[last:end-1], []byte("\n")) { // a line for each

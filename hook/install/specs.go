@@ -14,6 +14,7 @@ type spec struct {
 	host          string
 	user, project string // below the home and the project's directory; "" for none
 	deadline      time.Duration
+	comments      bool // in its settings
 	fill          func(p *Plan, c Command)
 }
 
@@ -23,11 +24,11 @@ func specs() []spec {
 			"timeout", "600", "PreToolUse *", "PostToolUse *", "PostToolUseFailure *", "UserPromptSubmit")},
 		{host: "codex", user: ".codex/hooks.json", project: ".codex/hooks.json", fill: nested(
 			"timeout", "600", "PreToolUse *", "PostToolUse *", "UserPromptSubmit")},
-		{host: "qwen-code", user: ".qwen/settings.json", project: ".qwen/settings.json", fill: nested(
+		{host: "qwen-code", user: ".qwen/settings.json", project: ".qwen/settings.json", comments: true, fill: nested(
 			"timeout", "600000", "PreToolUse *", "PostToolUse *", "PostToolUseFailure *", "UserPromptSubmit")},
-		{host: "gemini-cli", user: ".gemini/settings.json", project: ".gemini/settings.json", fill: nested(
+		{host: "gemini-cli", user: ".gemini/settings.json", project: ".gemini/settings.json", comments: true, fill: nested(
 			"timeout", "600000", "BeforeTool .*", "AfterTool .*", "BeforeAgent")},
-		{host: "crush", user: ".config/crush/crush.json", project: ".crush.json", fill: flat(
+		{host: "crush", user: ".config/crush/crush.json", project: ".crush.json", comments: true, fill: flat(
 			`"timeout":600`, nil, "PreToolUse")},
 		{host: "cursor", user: ".cursor/hooks.json", project: ".cursor/hooks.json", fill: flat(
 			`"timeout":600,"failClosed":true`, []member{{"version", "1"}},
