@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -133,6 +134,12 @@ func TestWhatIsNotThere(t *testing.T) {
 	}
 	path := filepath.Join(t.TempDir(), "text")
 	if err := os.WriteFile(path, []byte("not a row\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := records.Open(t.Context(), path); err == nil || !strings.Contains(err.Error(), "holds no records") {
+		t.Errorf("text was opened as a log: %v", err)
+	}
+	if err := os.WriteFile(path, []byte("{not a row\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if err := open(t, path).Rows(t.Context(), 0, "", func(records.Row) bool { return true }); err == nil {
