@@ -149,7 +149,11 @@ func (p *pending) sit(ctx context.Context) {
 }
 
 func (p *pending) sees(s session.State) session.View {
-	return session.View{State: p.turn.alone.over(s), Owner: owner(&p.call), Now: p.g.now().UnixMilli(), Horizon: p.horizon}
+	now := p.now
+	if now == 0 {
+		now = p.g.now().UnixMilli()
+	}
+	return session.View{State: p.turn.alone.over(s), Owner: owner(&p.call), Now: now, Horizon: p.horizon}
 }
 
 type runner func(session.Policy, func() session.Decision) session.Decision

@@ -189,10 +189,8 @@ type moment struct {
 func momentOf(v *session.View) moment { return moment{true, v.State.Head, v.Now, v.Horizon} }
 
 // leaving is the hash of the canonical arguments that leave: those that were judged,
-// unless a path was cleaned (DECISIONS K4).
+// unless a path was cleaned (DECISIONS K4). The call is committed: they do not change.
 func (p *pending) leaving() string {
-	p.mu.Lock()
-	defer p.mu.Unlock()
 	if p.eval == nil || bytes.Equal(p.eval.Document().Text(), p.final) {
 		return p.hash
 	}

@@ -35,11 +35,12 @@ type pending struct {
 	under   *compiled // the policy it began with
 	bound             // to the call's tool; empty if that panicked
 	turn    *turn
-	solo    turn // of a call that is a turn by itself
-	alone   bool // nobody but Decide has it
-	whole   bool // the session policies are asked once, see decideIn
-	objects bool // and they object
-	waited  bool // for somebody: other goroutines may know the call
+	solo    turn  // of a call that is a turn by itself
+	alone   bool  // nobody but Decide has it
+	whole   bool  // the session policies are asked once, see decideIn
+	now     int64 // Unix milliseconds: the one moment of a call that waits for nothing; 0 for any other
+	objects bool  // and they object
+	waited  bool  // for somebody: other goroutines may know the call
 	desk    *desk
 
 	set       *session.Set       // the session policies it began with that hear of its tool

@@ -97,7 +97,7 @@ func (p *pending) dropped() {
 
 // resolve begins the last part of the way; p.mu is held.
 func (p *pending) resolve(ctx context.Context) context.Context {
-	p.stage, p.waited = resolving, true
+	p.stage, p.waited, p.now = resolving, true, 0
 	ctx, p.abort = context.WithCancelCause(ctx)
 	return ctx
 }

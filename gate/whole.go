@@ -17,13 +17,16 @@ import (
 // decideIn decides a call with complete arguments in a turn, nil for a turn of its
 // own.
 func (g *Gate) decideIn(ctx context.Context, t *turn, call *stopgate.Call, out *stopgate.Outcome) error {
-	id, err := newProposalID(g.now(), g.entropy)
+	now := g.now()
+	id, err := newProposalID(now, g.entropy)
 	if err != nil {
 		return err
 	}
 	args := call.Args
 	p := g.pendingAtDesk(id, t, call)
-	p.whole = p.canBeWhole(t)
+	if p.whole = p.canBeWhole(t); p.whole {
+		p.now = now.UnixMilli()
+	}
 	p.judge(ctx, args)
 	if p.whole && p.governed && !p.plain() {
 		p = p.afresh(ctx, t, args)
