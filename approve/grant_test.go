@@ -1,6 +1,7 @@
 package approve_test
 
 import (
+	"context"
 	"errors"
 	"strings"
 	"testing"
@@ -170,3 +171,21 @@ func TestGrantWithNobodyThere(t *testing.T) {
 }
 
 var _ gate.Approver = (*approve.Queue)(nil)
+
+// lost is a store whose grants cannot be read.
+type lost struct{ approve.Store }
+
+func (lost) Grants(context.Context, approve.GrantFilter) ([]approve.Grant, error) {
+	return nil, errors.New("the disk is gone")
+}
+
+// Proves Q25: grants that cannot be read answer nothing.
+func TestGrantsThatCannotBeRead(t *testing.T) {
+	q, err := approve.New(lost{new(mem.Approvals)}, approve.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a, ok, err := q.Granted(t.Context(), gate.View{}); ok || err == nil {
+		t.Errorf("%+v, %v, %v", a, ok, err)
+	}
+}
