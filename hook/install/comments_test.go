@@ -59,3 +59,30 @@ func TestComments(t *testing.T) {
 		t.Errorf("codex: %v", err)
 	}
 }
+
+// Proves S51: an older hook of stopgate that stands beside somebody else's in one element
+// is replaced and removed like any other, and the other one stays.
+func TestBesideOthers(t *testing.T) {
+	p, err := install.Make("claude-code", install.Place{Scope: install.User, Home: "/home/u"}, install.Command{Program: "/bin/stopgate"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const before = `{"hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [{"type":"command","command":"other"},{"type":"command","command":"/old/stopgate hook claude-code"}]},
+ {"hooks":[{"type":"command","command":"/older/stopgate hook claude-code"},{"type":"command","command":"/oldest/stopgate-hook claude-code"}]}]}}`
+	const without = `{"hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [{"type":"command","command":"other"}]}]}}`
+	after, err := p.Install([]byte(before))
+	if err != nil || !p.Installed(after) || len(p.Lines(after)) != 1 || strings.Contains(string(after), "/old") || !strings.Contains(string(after), `"other"`) {
+		t.Errorf("%v\n%s", err, after)
+	}
+	if p.Installed([]byte(strings.Replace(string(after), `"command":"other"}`, `"command":"other"},{"type":"command","command":"/old/stopgate hook claude-code"}`, 1))) {
+		t.Error("an old hook beside another counts as nothing")
+	}
+	for _, text := range []string{string(after), before} {
+		if back, err := p.Uninstall([]byte(text)); err != nil || string(back) != without {
+			t.Errorf("%v\n%s", err, back)
+		}
+	}
+	if _, err := p.Install([]byte(`{"hooks":[]}`)); err == nil || !strings.Contains(err.Error(), "something else than an object at hooks") {
+		t.Errorf("%v", err)
+	}
+}

@@ -96,7 +96,7 @@ func (p *Plan) Installed(text []byte) bool {
 		if !ok {
 			return false
 		}
-		n := 0
+		n := 0 // one of ours, and none among somebody else's
 		want, _ := jsonstream.Parse([]byte(e.text), jsonstream.Options{})
 		for v := range list.Elements() {
 			if p.ours(v) {
@@ -104,6 +104,8 @@ func (p *Plan) Installed(text []byte) bool {
 				if jsonstream.HashCanonical(v) != jsonstream.HashCanonical(want) {
 					return false
 				}
+			} else if len(p.commands(v)) > 0 {
+				return false
 			}
 		}
 		if n != 1 {
@@ -207,12 +209,29 @@ func Program(line string) (path string, small bool) {
 	return path, !strings.HasPrefix(line, "hook ")
 }
 
-// ours reports whether an element is nothing but a hook of stopgate.
+// ours reports whether an element is nothing but hooks of stopgate.
 func (p *Plan) ours(v jsonstream.Value) bool {
-	if hooks, ok := v.Get("hooks"); ok && hooks.Len() > 1 {
-		return false
+	n := len(p.commands(v))
+	if hooks, ok := v.Get("hooks"); ok {
+		return n > 0 && n == hooks.Len()
 	}
-	return len(p.commands(v)) > 0
+	return n > 0
+}
+
+// removeBeside takes the hooks of stopgate out of elements that have others too.
+func (p *Plan) removeBeside(text []byte, hooks jsonstream.Value) ([]byte, error) {
+	var edits []jsonstream.Edit
+	for _, list := range hooks.Members() {
+		for v := range list.Elements() {
+			if inner, ok := v.Get("hooks"); ok && !p.ours(v) {
+				edits = inner.AppendRemovals(edits, func(_, h jsonstream.Value) bool {
+					c, ok := h.Get("command")
+					return ok && starts(c.Text(), p.Host)
+				})
+			}
+		}
+	}
+	return jsonstream.Splice(nil, text, edits)
 }
 
 // remove takes out every hook of stopgate, and lists and members that are empty then.
@@ -228,6 +247,13 @@ func (p *Plan) remove(text []byte) ([]byte, error) {
 	if !ok {
 		return text, nil
 	}
+	if text, err = p.removeBeside(text, hooks); err != nil {
+		return nil, err
+	}
+	if root, err = p.parse(text); err != nil {
+		return nil, err
+	}
+	hooks, _ = root.Get("hooks")
 	emptied := map[string]bool{}
 	left := 0
 	for key, list := range hooks.Members() {
@@ -303,6 +329,9 @@ func (p *Plan) add(text []byte, path []string, element string) ([]byte, error) {
 	}
 	at := root
 	for depth, name := range path {
+		if at.Kind() != jsonstream.Object {
+			return nil, errors.New("the settings have something else than an object at " + strings.Join(path[:depth], "."))
+		}
 		next, ok := at.Get(name)
 		if !ok {
 			rest, value := path[depth+1:], "[\n"+indent(len(path)+1)+element+"\n"+indent(len(path))+"]"
