@@ -19,11 +19,15 @@ type Line struct {
 	// Complete is not set if there may be commands that Commands does not have: the
 	// text could not be parsed, or it runs what it computes.
 	Complete bool
+	// Excess: commands inside commands are more than is looked at. Whoever suspects has to
+	// take the line for what he looks for.
+	Excess bool
 
 	words     []Word
 	redirects []Redirect
 	text      []byte    // of words whose quotes are removed
 	flat      []Command // commands that are being unwrapped
+	nested    int       // what was spent on commands inside commands: bytes and words
 }
 
 // Command is one simple command.
@@ -84,7 +88,7 @@ func (r *Redirect) Harmless() bool {
 // Read takes a command line apart.
 func (l *Line) Read(text []byte) {
 	l.Commands, l.words, l.redirects, l.text = l.Commands[:0], l.words[:0], l.redirects[:0], l.text[:0]
-	l.Plain, l.Complete = true, true
+	l.Plain, l.Complete, l.Excess, l.nested = true, true, false, 0
 	l.read(text, parent{index: -1}, 0)
 	l.finish()
 }
@@ -107,9 +111,24 @@ type parent struct{ index, from, to int }
 // cut into pieces.
 const maxDepth = 8
 
+// maxNested bounds what is looked at inside other commands, in bytes of texts and in words:
+// a line that nests more is suspect as it is.
+const maxNested = 256 << 10
+
+// spend reports whether there is enough left to look at so much more.
+func (l *Line) spend(n int) bool {
+	if l.nested += n; l.nested > maxNested {
+		l.Plain, l.Complete, l.Excess = false, false, true
+	}
+	return !l.Excess
+}
+
 // read adds the commands of a text that is a command line by itself.
 func (l *Line) read(text []byte, from parent, depth int) {
 	first := len(l.Commands)
+	if depth > 0 && !l.spend(len(text)) {
+		return
+	}
 	switch {
 	case depth <= maxDepth && l.strict(text, from):
 	case depth <= maxDepth && l.parse(text, from):

@@ -88,10 +88,13 @@ func (l *Line) unwrap(i, depth int) {
 	}
 }
 
-// tail adds the words from at on as a command of their own.
+// tail adds the words from at on as a command of their own; nil if that is too much.
 func (l *Line) tail(i, at, end, to int, depth int) *Command {
 	c := &l.Commands[i]
 	words := c.Words[at:end:end]
+	if !l.spend(len(words)) {
+		return nil
+	}
 	plain := c.Plain
 	if first := words[0]; first.Literal && !commandWord(first) {
 		plain = false // a shell's own time, or env, reads it in another way
@@ -119,8 +122,8 @@ func (l *Line) wrapper(i int, w *wrapper, depth int) {
 		l.split(i, w.line(c.Words[:at]), depth) // env -S
 	case at < len(c.Words):
 		index := len(l.Commands)
-		l.tail(i, at, len(c.Words), len(c.Words), depth)
-		if w.open {
+		child := l.tail(i, at, len(c.Words), len(c.Words), depth)
+		if child != nil && w.open {
 			l.Commands[index].Open = true
 			if w.replaces(c.Words[:at], l.Commands[index].Words[0].Text) {
 				l.unclear(index)

@@ -11,7 +11,7 @@ import (
 // it is not plain.
 func (l *Line) ReadWords(words [][]byte, whole bool) {
 	l.Commands, l.words, l.redirects, l.text = l.Commands[:0], l.words[:0], l.redirects[:0], l.text[:0]
-	l.Plain, l.Complete = true, whole
+	l.Plain, l.Complete, l.Excess, l.nested = true, whole, false, 0
 	plain := whole && len(words) > 0 && len(words[0]) > 0
 	for i, text := range words {
 		plain = plain && shown(text)

@@ -131,13 +131,21 @@ func (t *commandTest) match(line []byte) bool {
 
 // judge judges the line as a whole: certainty needs every command of it, suspicion
 // needs one.
-func (t *commandTest) judge(v *Value) bool {
-	for i := range v.Commands() {
-		if t.command(v, i) == t.restrictive {
-			return t.restrictive
+func (t *commandTest) judge(v *Value) bool { return judgeEach(t, v, t.restrictive) }
+
+// judgeEach judges the commands of a line one by one. Suspicion looks at what a command
+// runs together with it.
+func judgeEach(t commandJudge, v *Value, restrictive bool) bool {
+	l := v.line()
+	for i := 0; i < v.Commands(); i++ {
+		if t.command(v, i) == restrictive {
+			return restrictive
+		}
+		if restrictive && i < len(l.Commands) {
+			i = max(i, l.Commands[i].End-1)
 		}
 	}
-	return !t.restrictive
+	return !restrictive
 }
 
 // commandJudge judges one simple command of a line by itself.
@@ -199,7 +207,7 @@ func (t *commandTest) command(v *Value, i int) bool {
 	if !t.restrictive {
 		return l.Plain && i < len(l.Commands) && t.grants(l, i)
 	}
-	if t.raw(v.text) {
+	if l.Excess || t.raw(v.text) {
 		return true
 	}
 	if i < len(l.Commands) {

@@ -53,19 +53,15 @@ func (t *commandPaths) match(line []byte) bool {
 	return t.judge(&v)
 }
 
-func (t *commandPaths) judge(v *Value) bool {
-	for i := range v.Commands() {
-		if t.command(v, i) == t.restrictive {
-			return t.restrictive
-		}
-	}
-	return !t.restrictive
-}
+func (t *commandPaths) judge(v *Value) bool { return judgeEach(t, v, t.restrictive) }
 
 func (t *commandPaths) command(v *Value, i int) bool {
 	l := v.line()
 	if !t.restrictive {
 		return l.Plain && i < len(l.Commands) && t.grants(&l.Commands[i])
+	}
+	if l.Excess {
+		return true
 	}
 	if i < len(l.Commands) {
 		for k := i; k < l.Commands[i].End; k++ {

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/stopgate/stopgate/policy/match"
+	"github.com/stopgate/stopgate/schema"
 )
 
 // Proves E1, E2, E3, E4, E5, E6, E7, E8, E9, E10, E11, E12, E13, E14, E15, E16, E17, E18,
@@ -197,4 +198,21 @@ func TestUsage(t *testing.T) {
 	}
 	specError(t, spec(match.Usage, "git [!-a]"), aCommand, restrictive, nowhere)
 	specError(t, spec(match.Usage, "git"), aPath, permissive, project)
+}
+
+// Proves E25: a line that nests more commands than are looked at is certain of nothing, and
+// suspect of everything.
+func TestE25_Excess(t *testing.T) {
+	line := []byte(strings.Repeat("env -S ", 100<<10) + "ls")
+	for _, m := range []*match.Matcher{
+		compile(t, spec(match.Prefix, "rm"), aCommand, restrictive, project),
+		compile(t, spec(match.Glob, "conf/**"), match.Target{Type: schema.String, Annotation: schema.Command, Paths: true}, restrictive, project),
+	} {
+		if !m.Whole(line) {
+			t.Error("a restrictive condition does not hold")
+		}
+	}
+	if compile(t, spec(match.Usage, "env [-*] **"), aCommand, permissive, project).Whole(line) {
+		t.Error("a permissive condition holds")
+	}
 }

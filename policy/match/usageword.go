@@ -89,6 +89,9 @@ func (g *wordGlob) text(text []byte) bool {
 
 // program judges a word that names a program, with suspicion.
 func (g *wordGlob) program(w *shell.Word) bool {
+	if len(w.Text) > maxProgram {
+		return false
+	}
 	for _, name := range g.exact {
 		if sameProgram(w, name) {
 			return true
