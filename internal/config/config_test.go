@@ -204,3 +204,48 @@ func TestPipesAreNoPolicies(t *testing.T) {
 		t.Errorf("%v, %v", set, err)
 	}
 }
+
+// Proves H20: a repository inside another one hides no policy of the outer one, which may
+// only tighten there, trusted or not; and the outer one alone leaves the starter in place.
+func TestH20_RepositoryInsideRepository(t *testing.T) {
+	home := tree(t, nil)
+	dir := tree(t, map[string]string{
+		".git/HEAD": "", "stopgate.toml": "version = 1 # outermost", "mid/.git/HEAD": "", "mid/a/stopgate.toml": "version = 1 # a", "mid/a/in/.git": "gitdir: x", "mid/a/in/stopgate.toml": "version = 1 # in",
+	})
+	in := filepath.Join(dir, "mid", "a", "in")
+	for _, trusted := range []bool{false, true} {
+		set, err := config.Discover(config.Where{Dir: in, UserDir: home, Starter: []byte("version = 1")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for i, f := range set.Files {
+			name, _ := filepath.Rel(dir, f.Path)
+			if f.Scope == config.Embedded {
+				name = "starter"
+			}
+			if tightens := set.Sources()[i].Tightens; tightens != (f.Root != "") {
+				t.Errorf("%s: tightens %v", name, tightens)
+			} else if tightens {
+				root, _ := filepath.Rel(dir, f.Root)
+				name += ">" + root
+			}
+			got = append(got, filepath.ToSlash(name))
+		}
+		want := "mid/a/in/stopgate.toml starter mid/a/stopgate.toml>mid stopgate.toml>."
+		if trusted {
+			want = "mid/a/in/stopgate.toml mid/a/stopgate.toml>mid stopgate.toml>."
+		}
+		if strings.Join(got, " ") != want || set.Root != in {
+			t.Errorf("trusted %v: %v, root %s", trusted, got, set.Root)
+		}
+		if err := config.Trust(home, set.Files[0]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Chmod(filepath.Join(dir, "stopgate.toml"), 0); err == nil && os.Getuid() != 0 {
+		if _, err := config.Discover(config.Where{Dir: in, UserDir: home, Starter: []byte("version = 1")}); err == nil {
+			t.Error("a policy around that cannot be read was passed over")
+		}
+	}
+}

@@ -13,6 +13,7 @@
 package config
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -79,8 +80,8 @@ func (s Set) Beside(other Set) Set {
 		if f.Scope != Project || slices.ContainsFunc(s.Files, func(own File) bool { return own.Path == f.Path }) {
 			continue
 		}
-		if f.Root = other.Root; f.Root == "" {
-			f.Root = filepath.Dir(f.Path)
+		if f.Root == "" {
+			f.Root = cmp.Or(other.Root, filepath.Dir(f.Path))
 		}
 		s.Files = append(s.Files, f)
 	}
@@ -174,8 +175,12 @@ func Discover(w Where) (Set, error) {
 		return Set{}, err
 	}
 	set.Files = append(set.Files, project...)
+	around, err := findAround(w, set.Root)
+	if err != nil {
+		return Set{}, err
+	}
 	switch trusted := slices.ContainsFunc(set.Files, func(f File) bool { return f.Trusted }); {
-	case len(set.Files) == 0 && w.Starter == nil:
+	case len(set.Files)+len(around) == 0 && w.Starter == nil:
 		return Set{}, ErrNone
 	case !trusted && w.Starter != nil:
 		// A file that may only tighten cannot take the place of what held without it.
@@ -183,7 +188,32 @@ func Discover(w Where) (Set, error) {
 			Path: "starter.toml (built in)", Scope: Embedded, Text: w.Starter, Hash: hash(w.Starter), Trusted: true,
 		})
 	}
+	set.Files = append(set.Files, around...)
 	return set, nil
+}
+
+// findAround takes the files of the repositories around the project's own. They may only
+// tighten: a repository inside another one, which an agent makes with one command, is no
+// way out of what holds around it, and no reason to loosen (H20).
+func findAround(w Where, root string) (all []File, err error) {
+	for inner := root; inner != "" && filepath.Dir(inner) != inner; {
+		outer := repositoryRoot(filepath.Dir(inner))
+		if outer == "" {
+			break
+		}
+		above := w
+		above.Dir = filepath.Dir(inner)
+		files, err := findProject(above, outer)
+		if err != nil {
+			return nil, err
+		}
+		for _, f := range files {
+			f.Root = outer
+			all = append(all, f)
+		}
+		inner = outer
+	}
+	return all, nil
 }
 
 // findProject takes the nearest file from the working directory upward to the
