@@ -413,6 +413,24 @@ func TestEventsThatAreNotInstalled(t *testing.T) {
 	}
 }
 
+// Proves FM9: what a further member of an event says hides neither the command that it is
+// about nor arguments under another spelling.
+func TestFurtherMembers(t *testing.T) {
+	for _, c := range []struct{ host, input string }{
+		{"cursor", `{"conversation_id":"s1","hook_event_name":"beforeShellExecution","tool_name":"free","tool_input":{},"command":"rm -rf /","cwd":"/srv/proj"}`},
+		{"cursor", `{"conversation_id":"s1","hook_event_name":"beforeReadFile","tool_name":"free","file_path":"/srv/proj/x","content":""}`},
+		{"copilot-cli", `{"sessionId":"s1","cwd":"/srv/proj","prompt":"hi","tool_name":"bash","tool_input":{"command":"rm -rf /"}}`},
+		{"generic", `{"tool":"Shell","tool_input":null,"args":{"command":"rm -rf /"}}`},
+		{"generic", `{"tool_name":null,"tool":"Shell","args":{"command":"rm -rf /"}}`},
+	} {
+		h := host(t, c.host)
+		r := ask(t, h, hook.Options{Open: opener(t, program(t, contract), h)}, c.input)
+		if got := hostDoes(c.host, r); got != blocks {
+			t.Errorf("%s: %s: the host %s", c.host, c.input, got)
+		}
+	}
+}
+
 // Proves S51: a host says that it cannot ask, cannot take new input or cannot keep
 // results back where it cannot, so that doctor does.
 func TestHolesAreSaid(t *testing.T) {
