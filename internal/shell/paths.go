@@ -59,6 +59,9 @@ func (c *Command) Paths(yield func(path *Word, use Use, redirected bool) bool) {
 	if readers()[name] {
 		use = Reads
 	}
+	if placers()[name] && !c.placed(yield) {
+		return
+	}
 	skip, script := scripted()[name], false
 	says := spoken(name, c.Words)
 	for i := range c.Words[1:] {
@@ -124,6 +127,42 @@ func (c *Command) Paths(yield func(path *Word, use Use, redirected bool) bool) {
 		}
 	}
 }
+
+// placers put files into a directory under the names that they have.
+var placers = set("cp mv ln install rsync scp")
+
+// placed yields what a command writes if its last word, or any value of an option, is a
+// directory: "cp x/app.toml conf" writes conf/app.toml.
+func (c *Command) placed(yield func(path *Word, use Use, redirected bool) bool) bool {
+	words := c.Words[1:]
+	if len(words) < 2 || len(words) > maxPlaced {
+		return true
+	}
+	dirs := []Word{words[len(words)-1]}
+	for i, w := range words {
+		if dir, ok := bytes.CutPrefix(w.Text, []byte("--target-directory=")); ok {
+			dirs = append(dirs, Word{Text: dir, Literal: w.Literal, Glob: w.Glob})
+		} else if i+1 < len(words) && len(w.Text) > 1 && w.Text[0] == '-' && (w.Text[1] != '-' && w.Text[len(w.Text)-1] == 't' || string(w.Text) == "--target-directory") {
+			dirs = append(dirs, words[i+1])
+		}
+	}
+	for _, dir := range dirs {
+		for _, w := range words {
+			name := Base(bytes.TrimRight(w.Text, "/"))
+			if len(dir.Text) == 0 || len(name) == 0 || w.Text[0] == '-' {
+				continue
+			}
+			text := append(append(bytes.Clone(dir.Text), '/'), name...)
+			if !yield(&Word{Text: text, Literal: w.Literal && dir.Literal, Glob: w.Glob || dir.Glob}, Writes|Suspected, false) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// maxPlaced bounds the words for which that is asked.
+const maxPlaced = 1024
 
 // hiddenGlob reports wildcards in a path of which a component begins with a dot.
 func hiddenGlob(text []byte) bool {

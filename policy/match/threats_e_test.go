@@ -216,3 +216,16 @@ func TestE25_Excess(t *testing.T) {
 		t.Error("a permissive condition holds")
 	}
 }
+
+// Proves K0a: a file that is put into a directory is written under the name that it has.
+func TestK0a_PlacedFiles(t *testing.T) {
+	guard := compile(t, spec(match.Glob, "conf/app.toml"), match.Target{Type: schema.String, Annotation: schema.Command, Paths: true}, restrictive, project)
+	for line, want := range map[string]bool{
+		"cp x/app.toml conf": true, "mv x/app.toml conf/": true, "cp -t conf x/app.toml": true, "install --target-directory=conf app.toml": true, "ln -s y/app.toml a b conf": true,
+		"cp x/app.toml other": false, "cp app.toml x.toml": false, "cp conf/a.toml x": false,
+	} {
+		if got := guard.Whole([]byte(line)); got != want {
+			t.Errorf("%q: %v, want %v", line, got, want)
+		}
+	}
+}
