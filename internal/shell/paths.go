@@ -59,7 +59,7 @@ func (c *Command) Paths(yield func(path *Word, use Use, redirected bool) bool) {
 	if readers()[name] {
 		use = Reads
 	}
-	if placers()[name] && !c.placed(yield) {
+	if !c.Placed(yield) {
 		return
 	}
 	skip, script := scripted()[name], false
@@ -131,13 +131,13 @@ func (c *Command) Paths(yield func(path *Word, use Use, redirected bool) bool) {
 // placers put files into a directory under the names that they have.
 var placers = set("cp mv ln install rsync scp")
 
-// placed yields what a command writes if its last word, or any value of an option, is a
-// directory: "cp x/app.toml conf" writes conf/app.toml.
-func (c *Command) placed(yield func(path *Word, use Use, redirected bool) bool) bool {
-	words := c.Words[1:]
-	if len(words) < 2 || len(words) > maxPlaced {
+// Placed yields what a command writes if its last word, or any value of an option, is a
+// directory: "cp x/app.toml conf" writes conf/app.toml. It reports whether yield always did.
+func (c *Command) Placed(yield func(path *Word, use Use, redirected bool) bool) bool {
+	if !c.Puts() {
 		return true
 	}
+	words := c.Words[1:]
 	dirs := []Word{words[len(words)-1]}
 	for i, w := range words {
 		if dir, ok := bytes.CutPrefix(w.Text, []byte("--target-directory=")); ok {
@@ -159,6 +159,11 @@ func (c *Command) placed(yield func(path *Word, use Use, redirected bool) bool) 
 		}
 	}
 	return true
+}
+
+// Puts reports a command that may put files into a directory under the names that they have.
+func (c *Command) Puts() bool {
+	return len(c.Words) > 2 && len(c.Words) <= maxPlaced && placers()[string(familiar(c.Program()))]
 }
 
 // maxPlaced bounds the words for which that is asked.

@@ -335,9 +335,30 @@ func (p *Protected) command(c *shell.Command) (protection Protection, entry stri
 			raise(path(word[at+1:], c.Words[i].Literal))
 		}
 	}
+	if c.Puts() {
+		raise(p.placed(c))
+	}
 	for i := range c.Redirects {
 		raise(path(c.Redirects[i].Target.Text, c.Redirects[i].Target.Literal))
 	}
+	return protection, entry
+}
+
+// placed judges the files that a command puts into directories.
+func (p *Protected) placed(c *shell.Command) (protection Protection, entry string) {
+	c.Placed(func(w *shell.Word, _ shell.Use, _ bool) bool {
+		place := &p.shell
+		if w.Literal {
+			place = &p.literal
+		}
+		c.Places(w.Text, func(text []byte) bool {
+			if q, e := p.judge(text, place); q > protection {
+				protection, entry = q, e
+			}
+			return true
+		})
+		return true
+	})
 	return protection, entry
 }
 

@@ -217,6 +217,18 @@ func TestE25_Excess(t *testing.T) {
 	}
 }
 
+// Proves H20: a file that is put into a directory of the protected list is on it.
+func TestH20_PlacedFiles(t *testing.T) {
+	p := match.NewProtected(project)
+	for line, want := range map[string]match.Protection{
+		"cp x/settings.json .claude": match.ProtectedAsk, "mv hooks.json .codex/": match.ProtectedAsk, "cp -t .claude settings.local.json": match.ProtectedAsk, "cp settings.json src": match.Unprotected,
+	} {
+		if got, _ := p.Command([]byte(line)); got != want {
+			t.Errorf("%q: %v, want %v", line, got, want)
+		}
+	}
+}
+
 // Proves K0a: a file that is put into a directory is written under the name that it has.
 func TestK0a_PlacedFiles(t *testing.T) {
 	guard := compile(t, spec(match.Glob, "conf/app.toml"), match.Target{Type: schema.String, Annotation: schema.Command, Paths: true}, restrictive, project)
