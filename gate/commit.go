@@ -225,7 +225,7 @@ func (p *pending) storeKnows(result *stopgate.Verdict) bool {
 // letGo gives back what the call used; p.mu is held.
 func (p *pending) letGo() {
 	if e, ok := p.eval.(*eval.Evaluation); ok && p.received <= maxPooled {
-		p.g.evals.Put(e)
+		p.under.bindings.evals.Put(e)
 	}
 	p.eval, p.said, p.final = nil, &undecided, nil
 	if !p.alone {

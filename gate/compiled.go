@@ -26,7 +26,7 @@ type compiled struct {
 	observe     bool
 	strict      *compiled // of one that observes: the same, enforced
 	denyMode    DenyMode
-	bindings    bindings
+	bindings    *bindings
 
 	sessions    *session.Registry // of the files; nil for none
 	sessionHash string
@@ -106,7 +106,7 @@ func (g *Gate) compile(p *policy.Program) (*compiled, error) {
 
 func (g *Gate) compileAs(p *policy.Program, enforcement string) (*compiled, error) {
 	s := p.Settings().Gate
-	c := &compiled{hash: p.Hash(), paths: p.PathResolution(), observe: enforcement == "observe", denyMode: DenyThrow, denialLimit: denialLimit}
+	c := &compiled{hash: p.Hash(), paths: p.PathResolution(), observe: enforcement == "observe", denyMode: DenyThrow, denialLimit: denialLimit, bindings: g.bindingsOf(p)}
 	c.hash, c.unversioned = g.versions(c.hash)
 	if s.DenyMode == "tool_result" {
 		c.denyMode = DenyToolResult
@@ -116,7 +116,7 @@ func (g *Gate) compileAs(p *policy.Program, enforcement string) (*compiled, erro
 	}
 	c.bind = func(call stopgate.Call, under eval.Circumstances) rules {
 		under.Governed = len(g.policies) > 0
-		return pooled{p.BindUnder(call, under), &g.evals}
+		return pooled{p.BindUnder(call, under), &c.bindings.evals}
 	}
 	if p.LooksAtSessions() {
 		c.situation = p.Situation
@@ -227,7 +227,35 @@ type recent[K comparable, V any] struct {
 // bindings are the bindings of calls; one after the other is often of the same tool.
 type bindings struct {
 	recent[bindingKey, *binding]
-	last atomic.Pointer[binding]
+	last  atomic.Pointer[binding]
+	evals sync.Pool // of *eval.Evaluation
+}
+
+// Bindings outlive a gate: what a program is for a tool is made once for all gates that
+// share them, in a process that makes a gate for every call. The zero Bindings is ready,
+// for one program, and safe for concurrent use.
+type Bindings struct {
+	mu      sync.Mutex
+	program *policy.Program
+	made    *bindings
+}
+
+// bindingsOf are those of a program: shared ones, unless they are another program's, or
+// policies in Go govern calls too.
+func (g *Gate) bindingsOf(p *policy.Program) *bindings {
+	b := g.config.bindings
+	if b == nil || len(g.policies) > 0 {
+		return new(bindings)
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.program == nil {
+		b.program, b.made = p, new(bindings)
+	}
+	if b.program != p {
+		return new(bindings)
+	}
+	return b.made
 }
 
 type binding struct {

@@ -27,7 +27,6 @@ type Gate struct {
 	current   atomic.Pointer[compiled]
 	ledger    ledger
 	released  recent[stopgate.ProposalID, *release]
-	evals     sync.Pool // of *eval.Evaluation
 	desks     sync.Pool // of *desk
 	used      approvals
 	turns     recent[turnKey, *turn]

@@ -62,6 +62,7 @@ type config struct {
 	entropy  io.Reader
 	denyMode DenyMode
 	limits   Limits
+	bindings *Bindings
 }
 
 // Option sets one thing of a [Gate].
@@ -97,6 +98,9 @@ func WithToolPolicies(p ...ToolPolicy) Option {
 func WithHandoffPolicies(p ...HandoffPolicy) Option {
 	return func(c *config) { c.handoffs = append(c.handoffs, p...) }
 }
+
+// WithBindings shares what is made of the program for each tool with other gates.
+func WithBindings(b *Bindings) Option { return func(c *config) { c.bindings = b } }
 
 // WithStore keeps the facts of sessions. Without a store the tools that a session
 // policy governs are denied store_unavailable.
