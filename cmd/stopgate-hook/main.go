@@ -4,15 +4,18 @@
 //
 // An agent starts it once for every call of a tool and waits for its answer, so it links
 // only what almost every call needs. It belongs beside the stopgate of the same version,
-// to which it leaves the rest; see package hook/process.
+// to which it leaves the rest; see package hook/process. Where a resident runs
+// (`stopgate-hook serve`) it asks that one, before anything else; see package early.
 package main
 
 import (
 	"os"
 
+	"github.com/stopgate/stopgate/cmd/stopgate-hook/early"
 	"github.com/stopgate/stopgate/hook/process"
+	"github.com/stopgate/stopgate/hook/resident"
 )
 
 func main() {
-	os.Exit(process.Small(os.Args[1:], process.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}))
+	os.Exit(resident.Program(os.Args[1:], early.Asked, process.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}))
 }

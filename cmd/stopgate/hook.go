@@ -23,6 +23,7 @@ func newHook(s streams) *cobra.Command {
 		Args:      cobra.ArbitraryArgs,
 	}
 	f.Add(cmd.Flags())
+	cmd.AddCommand(newHookServe())
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		return exitStatus{hookProgram().Serve(cmd.Context(), args, &f, hookStreams(s))}
 	}
@@ -37,8 +38,12 @@ func hookStreams(s streams) process.Streams {
 }
 
 // runHook is hook without the tree of commands: it is one process per call, and nothing
-// is set up that the call does not need. It reports false for what is not an event: help.
+// is set up that the call does not need. It reports false for what is not an event: help,
+// and serve.
 func runHook(args []string, s streams) (code int, ok bool) {
+	if len(args) > 0 && args[0] == "serve" {
+		return 0, false
+	}
 	return hookProgram().Main(args, hookStreams(s))
 }
 

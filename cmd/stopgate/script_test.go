@@ -12,7 +12,9 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/stopgate/stopgate/hook/ask"
 	"github.com/stopgate/stopgate/hook/process"
+	"github.com/stopgate/stopgate/hook/resident"
 )
 
 var update = flag.Bool("update", false, "rewrite golden outputs of scripts and documentation")
@@ -25,7 +27,7 @@ func TestMain(m *testing.M) {
 
 // smallMain is what cmd/stopgate-hook does.
 func smallMain() {
-	os.Exit(process.Small(os.Args[1:], process.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}))
+	os.Exit(resident.Program(os.Args[1:], ask.Resident(os.Args[1:]), process.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}))
 }
 
 // Proves K30, K35, S50, H14, H20, FM10.

@@ -30,6 +30,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"github.com/stopgate/stopgate/jsonstream"
@@ -50,11 +51,14 @@ type Call struct {
 	Host, Session, ID string
 }
 
-// Desk is a directory of calls that are being decided.
+// Desk is a directory of calls that are being decided. It is safe for concurrent use.
 type Desk struct {
 	dir   string
 	under string
 	now   func() time.Time
+
+	mu    sync.Mutex
+	swept time.Time
 }
 
 // At returns the desk in a directory, which is made when it is needed. Processes that
@@ -289,8 +293,19 @@ func pause(ctx context.Context) error {
 	}
 }
 
-// sweep removes what nobody can be about any more. What cannot be removed stays.
+// sweep removes what nobody can be about any more, at most once in a Window. What cannot
+// be removed stays.
 func (d *Desk) sweep() {
+	d.mu.Lock()
+	now := d.now()
+	early := !d.swept.IsZero() && now.Sub(d.swept).Abs() < Window
+	if !early {
+		d.swept = now
+	}
+	d.mu.Unlock()
+	if early {
+		return
+	}
 	entries, err := os.ReadDir(d.dir)
 	if err != nil {
 		return

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/place"
 	"github.com/stopgate/stopgate/internal/release"
 	"github.com/stopgate/stopgate/policy"
@@ -36,9 +37,9 @@ const (
 	oldChecked = 30 * 24 * time.Hour
 )
 
-// remember opens what is remembered for the options of this process.
-func remember(o policy.Options) *checked {
-	dir, err := place.Path("checked")
+// remember opens what a user has remembered for some options.
+func remember(o policy.Options, a config.Account) *checked {
+	dir, err := place.PathOf("checked", a)
 	if err != nil {
 		return &checked{}
 	}
@@ -102,5 +103,5 @@ func (c *checked) sweep() {
 // may write to.
 func own(path string, want fs.FileMode) bool {
 	info, err := os.Lstat(path)
-	return err == nil && info.Mode().Type() == want && info.Mode().Perm()&0o022 == 0 && ours(info)
+	return err == nil && info.Mode().Type() == want && info.Mode().Perm()&0o022 == 0 && Ours(info)
 }

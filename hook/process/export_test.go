@@ -1,12 +1,15 @@
 package process
 
-import "github.com/stopgate/stopgate/policy"
+import (
+	"github.com/stopgate/stopgate/internal/config"
+	"github.com/stopgate/stopgate/policy"
+)
 
 // Checked is what is remembered under some options.
 type Checked struct{ c *checked }
 
 // Remember opens it.
-func Remember(o policy.Options) Checked { return Checked{remember(o)} }
+func Remember(o policy.Options) Checked { return Checked{remember(o, config.Account{})} }
 
 // Dir is where it is kept.
 func (c Checked) Dir() string { return c.c.dir }

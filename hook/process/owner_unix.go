@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// ours reports whether the user owns a file.
-func ours(info fs.FileInfo) bool {
+// Ours reports whether the user owns a file.
+func Ours(info fs.FileInfo) bool {
 	at, ok := info.Sys().(*syscall.Stat_t)
 	return ok && int(at.Uid) == os.Geteuid()
 }

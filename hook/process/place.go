@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -53,18 +52,24 @@ func runDir(run, dir string, real func(string) (string, bool)) (there string, lo
 	return there, !ok
 }
 
+// projectVariables are what hosts say in the environment about the project.
+func projectVariables() []string {
+	return []string{"CLAUDE_PROJECT_DIR", "GEMINI_PROJECT_DIR", "CURSOR_PROJECT_DIR", "QWEN_PROJECT_DIR"}
+}
+
 // projectDir is what the host says about the project, the session's working directory, or
-// our own. A model may change the second, so the first counts where there is one: said.
-func projectDir(session string) (dir string, said bool, err error) {
-	for _, name := range []string{"CLAUDE_PROJECT_DIR", "GEMINI_PROJECT_DIR", "CURSOR_PROJECT_DIR", "QWEN_PROJECT_DIR"} {
-		if dir := os.Getenv(name); filepath.IsAbs(dir) {
+// that of the process. A model may change the second, so the first counts where there is
+// one: said.
+func (c Caller) projectDir(session string) (dir string, said bool, err error) {
+	for _, name := range projectVariables() {
+		if dir := c.Env(name); filepath.IsAbs(dir) {
 			return dir, true, nil
 		}
 	}
 	if filepath.IsAbs(session) {
 		return session, false, nil
 	}
-	dir, err = os.Getwd()
+	dir, err = c.workingDir()
 	if err != nil {
 		return "", false, fmt.Errorf("find the project: %w", err)
 	}

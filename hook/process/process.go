@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"runtime/debug"
 	"sync"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"github.com/stopgate/stopgate/approve"
 	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/hook"
+	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/diag"
 	"github.com/stopgate/stopgate/internal/place"
 	"github.com/stopgate/stopgate/internal/tomltree"
@@ -32,6 +34,28 @@ type Program struct {
 	Tell   func(table *tomltree.Value) ([]approve.Notifier, error)
 	// Full finds the program that can do all; nil for this one.
 	Full func() (string, error)
+	// Caller is the process that an agent started; the zero Caller is this one.
+	Caller Caller
+	// Spent is how much of the deadline was over when the program began.
+	Spent time.Duration
+
+	guest *guest // nil: the process answers this event alone
+}
+
+// Caller is what is known of the process that an agent started, beside its command line:
+// all that an answer depends on and that another process would not find out for itself.
+type Caller struct {
+	config.Account
+	// Dir is the working directory of another process.
+	Dir string
+}
+
+// workingDir is where relative paths of the command line begin.
+func (c Caller) workingDir() (string, error) {
+	if c.Getenv == nil {
+		return os.Getwd()
+	}
+	return c.Dir, nil
 }
 
 // Streams are the event, the answer, and what people read.
@@ -85,18 +109,24 @@ func (f *Flags) words(host string, left time.Duration) []string {
 // false for what is no event: somebody asks for help.
 func (p Program) Main(args []string, s Streams) (code int, ok bool) {
 	debug.SetGCPercent(800) // the process ends before a collection pays
-	var f Flags
-	set := pflag.NewFlagSet("hook", pflag.ContinueOnError)
-	set.SetOutput(io.Discard)
-	f.Add(set)
-	switch err := set.Parse(args); {
+	f, set, err := parse(args)
+	switch {
 	case errors.Is(err, pflag.ErrHelp):
 		return 0, false
 	case err != nil:
 		fmt.Fprintf(s.Err, "stopgate: hook: %v; the call is blocked\n", err)
 		return exitDenied, true
 	}
-	return p.Serve(context.Background(), set.Args(), &f, s), true
+	return p.Serve(context.Background(), set.Args(), f, s), true
+}
+
+// parse reads a command line.
+func parse(args []string) (*Flags, *pflag.FlagSet, error) {
+	var f Flags
+	set := pflag.NewFlagSet("hook", pflag.ContinueOnError)
+	set.SetOutput(io.Discard)
+	f.Add(set)
+	return &f, set, set.Parse(args)
 }
 
 // Serve answers one event. Even a wrong command line blocks: the host would run
@@ -114,12 +144,18 @@ func (p Program) Serve(ctx context.Context, args []string, f *Flags, s Streams) 
 	// Hosts give standard error to the model: the reason first, then what people need.
 	talk := new(aside)
 	defer talk.writeTo(s.Err)
-	w := &wiring{program: p, host: host, flags: f, talk: talk, began: time.Now()}
+	flags := *f
+	flags.Place.Account = p.Caller.Account
+	if flags.Deadline <= 0 {
+		flags.Deadline = hook.DefaultDeadline
+	}
+	flags.Deadline = max(flags.Deadline-p.Spent, time.Millisecond)
+	w := &wiring{program: p, host: host, flags: &flags, talk: talk, began: time.Now()}
 	input := s.In
 	if p.Full != nil {
 		input = io.TeeReader(s.In, &w.event)
 	}
-	r := host.Run(ctx, hook.Options{Open: w.open, Observe: f.Observe, Allow: f.Allow, Deadline: f.Deadline, Talk: talk}, input)
+	r := host.Run(ctx, hook.Options{Open: w.open, Observe: f.Observe, Allow: f.Allow, Deadline: flags.Deadline, Talk: talk}, input)
 	// An answer that does not reach the host is no answer.
 	if _, err := s.Out.Write(r.Stdout); err != nil && !f.Observe {
 		fmt.Fprintf(s.Err, "stopgate: the answer cannot be written: %v; the call is blocked\n", err)

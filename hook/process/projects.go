@@ -29,8 +29,8 @@ type projects struct {
 
 // projectsAt returns the projects beside a store, or false where the store is memory: then
 // nothing outlives the process.
-func projectsAt(url string) (p projects, ok bool, err error) {
-	store, err := place.StorePath(url)
+func projectsAt(url string, a config.Account) (p projects, ok bool, err error) {
+	store, err := place.StorePathOf(url, a)
 	if err != nil || store == place.Memory {
 		return p, false, err
 	}
@@ -129,11 +129,11 @@ func (p projects) name(e *hook.Event) string {
 // works, if that was asked: a policy there may still tighten, lest a session that a model
 // let begin elsewhere is free in every project.
 func (w *wiring) project(ctx context.Context, e *hook.Event) (dir, now string, err error) {
-	now, said, err := projectDir(e.Dir)
+	now, said, err := w.program.Caller.projectDir(e.Dir)
 	if err != nil || said || ctx.Err() != nil {
 		return now, now, err
 	}
-	p, ok, err := projectsAt(w.flags.Place.Store)
+	p, ok, err := projectsAt(w.flags.Place.Store, w.program.Caller.Account)
 	if err != nil || !ok {
 		return now, now, err
 	}
@@ -147,8 +147,11 @@ func (w *wiring) policies(ctx context.Context, e *hook.Event) (set config.Set, d
 	if err != nil {
 		return set, dir, err
 	}
-	where := config.Standard(dir)
+	where := w.program.Caller.Standard(dir)
 	where.Policy = w.flags.Policies
+	if w.program.guest != nil {
+		where.Held = w.program.guest.kept.held
+	}
 	if set, err = config.Discover(where); err != nil || now == dir {
 		return set, dir, err
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/spf13/pflag"
 	"github.com/stopgate/stopgate/hook"
@@ -21,13 +22,14 @@ in the form that this agent enforces. The agent starts it; see stopgate install.
 Whatever goes wrong - an event that cannot be read, a policy with mistakes, a store
 that is locked, a panic, the deadline - is a denial.`
 
-// Small is the small program: it answers an event, or says what it is.
-func Small(args []string, s Streams) int {
+// Small is the small program: it answers an event, or says what it is. spent is how much
+// of the deadline is over.
+func Small(args []string, spent time.Duration, s Streams) int {
 	if len(args) == 1 && args[0] == "--version" {
 		fmt.Fprintln(s.Out, release.Line(SmallName))
 		return 0
 	}
-	if code, ok := (Program{Full: beside}).Main(args, s); ok {
+	if code, ok := (Program{Full: beside, Spent: spent}).Main(args, s); ok {
 		return code
 	}
 	var f Flags

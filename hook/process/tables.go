@@ -75,6 +75,9 @@ func (w *wiring) leave(ctx context.Context, p *policy.Program) error {
 	if (w.program.Judges != nil || len(p.Judges()) == 0) && (w.program.Tell != nil || told(p) == nil) {
 		return nil
 	}
+	if w.program.guest != nil {
+		return w.program.guest.decline()
+	}
 	if w.program.Full == nil {
 		return errors.New("this program cannot do what the policy asks for")
 	}

@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"time"
 
@@ -48,26 +47,22 @@ func (w *wiring) open(ctx context.Context, e *hook.Event) (*hook.Backend, error)
 		o.Root = dir
 	}
 	if o.Dir = e.Dir; o.Dir == "" {
-		o.Dir, _ = os.Getwd()
+		o.Dir, _ = w.program.Caller.workingDir()
 	}
-	o.Home, _ = os.UserHomeDir()
+	o.Home, _ = w.program.Caller.Home()
 	o.Links = &match.Links{Real: realpath.From(o.Root)}
 	o.Run, o.RunLost = runDir(e.Run, o.Dir, o.Links.Real)
 	o.RunDoubt, o.RunLost = e.RunDoubt, o.RunLost || e.RunLost
-	known := remember(o)
-	o.Checked = known.knows
-	program, mistakes := policy.Compile(set.Sources(), o)
-	if program == nil || mistakes.HasErrors() {
-		io.WriteString(w.talk, visible.Lines(diag.Text(mistakes.Errors(), set.Text)))
-		return nil, config.MistakesError{List: mistakes, Set: set}
+	program, bindings, err := w.compile(set, o)
+	if err != nil {
+		return nil, err
 	}
-	known.keep()
 	allows, list := hookTable(program.Settings().Tables["hook"])
 	if list.HasErrors() {
 		io.WriteString(w.talk, visible.Lines(diag.Text(list, set.Text)))
 		return nil, config.MistakesError{List: list, Set: set}
 	}
-	if id := os.Getenv("STOPGATE_SESSION"); id != "" {
+	if id := w.program.Caller.Env("STOPGATE_SESSION"); id != "" {
 		e.Call.Session = stopgate.SessionID(id)
 	}
 	b := &hook.Backend{Allow: allows, Results: len(program.SessionPolicies()) > 0 || program.WithholdsResults()}
@@ -88,7 +83,7 @@ func (w *wiring) open(ctx context.Context, e *hook.Event) (*hook.Backend, error)
 		options = append(options, w.program.Judges(w.store))
 	}
 	b.Gate, err = gate.New(program, append(options,
-		gate.WithApprover(b.Approver), gate.WithDenyMode(gate.DenyToolResult), gate.WithLimits(w.limits()))...)
+		gate.WithApprover(b.Approver), gate.WithBindings(bindings), gate.WithDenyMode(gate.DenyToolResult), gate.WithLimits(w.limits()))...)
 	if err != nil || w.store == nil {
 		return b, err
 	}
@@ -98,6 +93,25 @@ func (w *wiring) open(ctx context.Context, e *hook.Event) (*hook.Backend, error)
 	}
 	b.Gate.Lock(standing)
 	return b, nil
+}
+
+// compile makes the program of the policy files, or says what is wrong with them.
+func (w *wiring) compile(set config.Set, o policy.Options) (*policy.Program, *gate.Bindings, error) {
+	sources := set.Sources()
+	program, bindings, mistakes := w.kept().compile(sources, o, func() (*policy.Program, diag.List) {
+		known := remember(o, w.program.Caller.Account)
+		o.Checked = known.knows
+		program, mistakes := policy.Compile(sources, o)
+		if program != nil && !mistakes.HasErrors() {
+			known.keep()
+		}
+		return program, mistakes
+	})
+	if program == nil || mistakes.HasErrors() {
+		io.WriteString(w.talk, visible.Lines(diag.Text(mistakes.Errors(), set.Text)))
+		return nil, nil, config.MistakesError{List: mistakes, Set: set}
+	}
+	return program, bindings, nil
 }
 
 // limits are those of a machine on which sixteen hooks start at once, within the
@@ -114,6 +128,9 @@ func (w *wiring) state(ctx context.Context, program *policy.Program, set config.
 	if err != nil {
 		return nil, nil, err
 	}
+	if w.program.guest != nil && !filepath.IsAbs(settings.Store) {
+		return nil, nil, w.program.guest.decline()
+	}
 	if settings.Store == place.Memory {
 		// Memory ends with the process. Without a store what sessions govern is denied.
 		lines, err := openLines(ctx, settings)
@@ -122,16 +139,35 @@ func (w *wiring) state(ctx context.Context, program *policy.Program, set config.
 		}
 		return []gate.Option{gate.WithRecorder(lines)}, nil, nil
 	}
-	store, err := settings.Open(ctx)
+	store, err := w.openStore(ctx, settings)
 	if err != nil {
 		return nil, nil, err
 	}
-	w.store, w.once = store, once.At(filepath.Join(filepath.Dir(settings.Store), "hooks"), w.rules(set))
-	queue, err := approve.New(store, w.questions(program))
-	if err != nil {
+	w.store, w.once = store, w.kept().desk(filepath.Join(filepath.Dir(settings.Store), "hooks"), w.rules(set))
+	var queue gate.Approver
+	if queue, err = approve.New(store, w.questions(program)); err != nil {
 		return nil, nil, err
+	}
+	if w.program.guest != nil {
+		queue = waiting{queue, w.program.guest.waits}
 	}
 	return []gate.Option{gate.WithStore(store), gate.WithRecorder(store.Recorder())}, queue, nil
+}
+
+// openStore opens the store, or takes the one that is kept.
+func (w *wiring) openStore(ctx context.Context, settings place.Settings) (*sqlite.Store, error) {
+	if w.program.guest != nil {
+		return w.program.guest.open(ctx, settings)
+	}
+	return settings.Open(ctx)
+}
+
+// kept is what is kept from event to event, nil for nothing.
+func (w *wiring) kept() *Kept {
+	if w.program.guest == nil {
+		return nil
+	}
+	return w.program.guest.kept
 }
 
 // rules name what this process decides by: policy files and flags.

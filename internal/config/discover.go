@@ -110,19 +110,20 @@ type Where struct {
 	UserDir, SystemDir string
 	// Starter is used when no file is found; nil makes that an error.
 	Starter []byte
+	// Held reports that this process must not open and close a file, because it has locks
+	// on it: that is an error. It is asked about each policy file twice, before it is
+	// opened, with nil, and once it is open: then it keeps the file open. Nil for none.
+	Held func(file fs.FileInfo, open *os.File) bool
 }
+
+// errHeld is the error of a policy file that is none.
+var errHeld = errors.New("it belongs to a store")
 
 // ErrNone says that there is no policy file and no starter policy.
 var ErrNone = errors.New("no policy file found; write one with the name " + FileName + " or name one with --policy")
 
-// Standard looks in the usual places for a working directory.
-func Standard(dir string) Where {
-	w := Where{Dir: dir, SystemDir: "/etc/stopgate", Starter: Starter()}
-	if base, err := os.UserConfigDir(); err == nil {
-		w.UserDir = filepath.Join(base, "stopgate")
-	}
-	return w
-}
+// Standard looks in the usual places for a working directory of this process.
+func Standard(dir string) Where { return Account{}.Standard(dir) }
 
 // UserFile is the user's own file, whether it is there or not; "" where nobody knows.
 func (w Where) UserFile() string {
@@ -141,7 +142,7 @@ func Discover(w Where) (Set, error) {
 	}
 	if len(w.Policy) > 0 {
 		for _, path := range w.Policy {
-			f, err := read(path, Flag)
+			f, err := w.read(path, Flag)
 			if err != nil {
 				return Set{}, err
 			}
@@ -157,7 +158,7 @@ func Discover(w Where) (Set, error) {
 		if place.dir == "" {
 			continue
 		}
-		f, err := read(filepath.Join(place.dir, FileName), place.scope)
+		f, err := w.read(filepath.Join(place.dir, FileName), place.scope)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
@@ -229,7 +230,7 @@ func findProject(w Where, root string) ([]File, error) {
 	}
 	var files []File
 	for {
-		f, err := read(filepath.Join(dir, FileName), Project)
+		f, err := w.read(filepath.Join(dir, FileName), Project)
 		if err == nil {
 			f.Trusted, err = Trusted(w.UserDir, f.Hash)
 			files = append(files, f)
@@ -275,7 +276,7 @@ func repositoryRoot(dir string) string {
 	}
 }
 
-func read(path string, scope Scope) (File, error) {
+func (w Where) read(path string, scope Scope) (File, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return File{}, fmt.Errorf("read policy: %w", err)
@@ -288,7 +289,10 @@ func read(path string, scope Scope) (File, error) {
 	if scope != Flag && !info.Mode().IsRegular() {
 		return File{}, fmt.Errorf("read policy: %s is no regular file", path)
 	}
-	text, err := ReadFile(path, MaxFile)
+	if w.Held != nil && w.Held(info, nil) {
+		return File{}, fmt.Errorf("read policy: %s: %w", path, errHeld)
+	}
+	text, err := readFile(path, MaxFile, w.Held)
 	if err != nil {
 		return File{}, fmt.Errorf("read policy: %w", err)
 	}
@@ -297,10 +301,17 @@ func read(path string, scope Scope) (File, error) {
 
 // ReadFile reads a file of at most so many bytes. Devices and pipes, which have no size
 // beforehand, are read no further either.
-func ReadFile(path string, most int64) ([]byte, error) {
+func ReadFile(path string, most int64) ([]byte, error) { return readFile(path, most, nil) }
+
+func readFile(path string, most int64, held func(fs.FileInfo, *os.File) bool) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
+	}
+	if held != nil {
+		if info, err := f.Stat(); err != nil || held(info, f) {
+			return nil, fmt.Errorf("%s: %w", path, errHeld)
+		}
 	}
 	defer f.Close()
 	text, err := io.ReadAll(io.LimitReader(f, most+1))

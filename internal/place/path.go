@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/stopgate/stopgate/internal/config"
 )
 
 // Memory is the URL of a store that ends with the process.
@@ -17,12 +19,15 @@ type URLError struct{ text string }
 func (e *URLError) Error() string { return e.text }
 
 // StorePath reads the URL of a store: a path, or [Memory]. Without one it is a file in
-// the user's state directory.
-func StorePath(url string) (string, error) {
+// the state directory of the user of this process.
+func StorePath(url string) (string, error) { return StorePathOf(url, config.Account{}) }
+
+// StorePathOf reads the URL of a user's store.
+func StorePathOf(url string, a config.Account) (string, error) {
 	scheme, rest, found := strings.Cut(url, ":")
 	switch {
 	case url == "":
-		return Path("stopgate.db")
+		return PathOf("stopgate.db", a)
 	case url == Memory, url == "memory:":
 		return Memory, nil
 	case found && (scheme == "sqlite" || scheme == "file"):
@@ -37,11 +42,14 @@ func StorePath(url string) (string, error) {
 	return url, nil
 }
 
-// Path names a file in the user's state directory.
-func Path(name string) (string, error) {
-	dir := os.Getenv("XDG_STATE_HOME")
+// Path names a file in the state directory of the user of this process.
+func Path(name string) (string, error) { return PathOf(name, config.Account{}) }
+
+// PathOf names a file in a user's state directory.
+func PathOf(name string, a config.Account) (string, error) {
+	dir := a.Env("XDG_STATE_HOME")
 	if dir == "" {
-		home, err := os.UserHomeDir()
+		home, err := a.Home()
 		if err != nil {
 			return "", fmt.Errorf("find the state directory: %w; name the file with --store", err)
 		}

@@ -40,15 +40,16 @@ type Settings struct {
 
 // Flags are what the command line says; they win over the tables.
 type Flags struct {
-	Store string // a URL
-	Audit string // a file of JSON lines
+	Store   string         // a URL
+	Audit   string         // a file of JSON lines
+	Account config.Account // whose state directory it is
 }
 
 // Of reads the tables [audit] and [store]; set has the files that mistakes in them point
 // to. Mistakes are a [config.MistakesError].
 func Of(tables map[string]*tomltree.Value, set config.Set, f Flags) (Settings, error) {
 	a, mistakes := auditConfig(tables["audit"])
-	s, more := storeConfig(tables["store"])
+	s, more := storeConfig(tables["store"], f.Account)
 	if mistakes = append(mistakes, more...); mistakes.HasErrors() {
 		return Settings{}, config.MistakesError{List: mistakes, Set: set}
 	}
@@ -79,7 +80,7 @@ func Of(tables map[string]*tomltree.Value, set config.Set, f Flags) (Settings, e
 	if f.Store != "" {
 		url = f.Store
 	}
-	settings.Store, err = StorePath(url)
+	settings.Store, err = StorePathOf(url, f.Account)
 	return settings, err
 }
 

@@ -2,6 +2,7 @@ package place
 
 import (
 	"github.com/stopgate/stopgate/audit"
+	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/diag"
 	"github.com/stopgate/stopgate/internal/tomltree"
 )
@@ -26,7 +27,7 @@ type storeTable struct {
 // Check finds the mistakes in the tables [audit] and [store].
 func Check(tables map[string]*tomltree.Value) diag.List {
 	_, mistakes := auditConfig(tables["audit"])
-	_, more := storeConfig(tables["store"])
+	_, more := storeConfig(tables["store"], config.Account{})
 	return append(mistakes, more...)
 }
 
@@ -50,10 +51,10 @@ func auditConfig(table *tomltree.Value) (auditTable, diag.List) {
 }
 
 // storeConfig reads the table [store].
-func storeConfig(table *tomltree.Value) (storeTable, diag.List) {
+func storeConfig(table *tomltree.Value, a config.Account) (storeTable, diag.List) {
 	var t storeTable
 	r := tomltree.Read(table, &t)
-	_, err := StorePath(t.URL)
+	_, err := StorePathOf(t.URL, a)
 	r.Reject("url", err)
 	return t, r.Mistakes
 }

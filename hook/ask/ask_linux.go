@@ -1,0 +1,200 @@
+package ask
+
+import (
+	"os"
+	"syscall"
+	"time"
+)
+
+// ask asks the resident at a path, if there is one, within the deadline.
+func (a *Asked) ask(path string, args []string, limit time.Duration) {
+	c, ok := connect(path, min(limit/4, maxPatience))
+	if !ok {
+		return
+	}
+	defer c.close()
+	defer func() { a.Spent = time.Since(c.began) }()
+	q := Question{Args: args, Env: environment()}
+	var err error
+	if q.Dir, err = os.Getwd(); err != nil || !a.readAll(c.until) {
+		return
+	}
+	q.Event = a.read
+	if r, ok := c.put(&q, limit); ok && r.Kind == Answered {
+		a.Reply = r
+	}
+}
+
+// Status asks the resident about itself. The text is for people; false says why there is
+// none.
+func Status() (text string, ok bool) {
+	path, ok := Path()
+	if !ok {
+		return "there is no place for its socket", false
+	}
+	if _, err := os.Lstat(path); err != nil {
+		return "none is running", false
+	}
+	c, ok := connect(path, maxPatience)
+	if !ok {
+		return "none is running that this program may believe", false
+	}
+	defer c.close()
+	r, ok := c.put(&Question{Status: true}, maxPatience)
+	if !ok || r.Kind != Answered {
+		return "it does not answer", false
+	}
+	return string(r.Out), true
+}
+
+// connection is one to a process that may be believed.
+type connection struct {
+	fd    int
+	peer  *peer
+	began time.Time
+	until time.Time
+}
+
+// connect finds the resident. It reports false where there is none, or one that is not
+// believed.
+func connect(path string, patience time.Duration) (*connection, bool) {
+	fd, err := syscall.Socket(syscall.AF_UNIX, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return nil, false
+	}
+	c := &connection{fd: fd, began: time.Now()}
+	c.until = c.began.Add(patience)
+	c.limit(syscall.SO_SNDTIMEO)
+	if syscall.Connect(fd, &syscall.SockaddrUnix{Name: path}) == nil {
+		if c.peer = peerOf(fd); c.peer != nil && c.peer.runs() && c.peer.sees() &&
+			syscall.SetsockoptInt(fd, syscall.SOL_SOCKET, syscall.SO_PASSCRED, 1) == nil {
+			return c, true
+		}
+	}
+	c.close()
+	return nil, false
+}
+
+func (c *connection) close() {
+	syscall.Close(c.fd)
+	if c.peer != nil {
+		c.peer.close()
+	}
+}
+
+// put asks, and waits for the answer; beyond c.until only while a person is asked.
+func (c *connection) put(q *Question, limit time.Duration) (r Reply, ok bool) {
+	// Drawn only now: the peer had not seen it when it was looked at.
+	if !random(q.Nonce[:]) {
+		return r, false
+	}
+	q.Spent = time.Since(c.began)
+	text := q.Append(nil)
+	if len(text) > MaxQuestion || !c.send(text) {
+		return r, false
+	}
+	r, ok = c.reply(q.Nonce, limit)
+	return r, ok && c.peer.runs() // still the same process, running the same file
+}
+
+// limit lets waiting for the socket end.
+func (c *connection) limit(what int) bool {
+	left := time.Until(c.until)
+	if left <= 0 {
+		return false
+	}
+	t := syscall.NsecToTimeval(int64(max(left, time.Millisecond)))
+	return syscall.SetsockoptTimeval(c.fd, syscall.SOL_SOCKET, what, &t) == nil
+}
+
+func (c *connection) send(text []byte) bool {
+	for len(text) > 0 {
+		if !c.limit(syscall.SO_SNDTIMEO) {
+			return false
+		}
+		n, err := syscall.SendmsgN(c.fd, text, nil, nil, syscall.MSG_NOSIGNAL)
+		if err != nil && err != syscall.EINTR {
+			return false
+		}
+		text = text[max(n, 0):]
+	}
+	return true
+}
+
+// reply reads the answer. Every byte of it has to be written by the process that was
+// looked at: the kernel says who wrote it.
+func (c *connection) reply(nonce [nonceLen]byte, limit time.Duration) (r Reply, ok bool) {
+	var text []byte
+	piece, control := make([]byte, 16<<10), make([]byte, 64)
+	for {
+		if !c.limit(syscall.SO_RCVTIMEO) {
+			return r, false
+		}
+		n, m, _, _, err := syscall.Recvmsg(c.fd, piece, control, 0)
+		if err == syscall.EINTR {
+			continue
+		}
+		if err != nil || n == 0 || !c.peer.wrote(control[:m]) || len(text)+n > MaxReply {
+			return r, false
+		}
+		text = append(text, piece[:n]...)
+		for cut := false; !cut; {
+			var rest []byte
+			r = Reply{}
+			if rest, cut, err = r.Parse(text, nonce); err != nil {
+				return r, false
+			}
+			if !cut && r.Kind != Held {
+				return r, len(rest) == 0
+			}
+			if !cut {
+				text, c.until = rest, c.began.Add(limit)
+			}
+		}
+	}
+}
+
+// readAll reads standard input, and reports whether its end was reached.
+func (a *Asked) readAll(until time.Time) bool {
+	a.read = make([]byte, 0, 8<<10)
+	for len(a.read) < MaxQuestion {
+		left := time.Until(until)
+		if left <= 0 {
+			return false
+		}
+		wait := syscall.NsecToTimeval(int64(left))
+		var set syscall.FdSet
+		set.Bits[0] = 1
+		switch n, err := syscall.Select(1, &set, nil, nil, &wait); {
+		case err == syscall.EINTR:
+			continue
+		case err != nil || n == 0:
+			return false
+		}
+		if len(a.read) == cap(a.read) {
+			a.read = append(a.read, 0)[:len(a.read)]
+		}
+		n, err := syscall.Read(0, a.read[len(a.read):cap(a.read)])
+		switch {
+		case err == syscall.EINTR:
+			continue
+		case err != nil:
+			return false
+		case n == 0:
+			a.whole = true
+			return true
+		}
+		a.read = a.read[:len(a.read)+n]
+	}
+	return false
+}
+
+func random(b []byte) bool {
+	fd, err := syscall.Open("/dev/urandom", syscall.O_RDONLY|syscall.O_CLOEXEC, 0)
+	if err != nil {
+		return false
+	}
+	defer syscall.Close(fd)
+	n, err := syscall.Read(fd, b)
+	return err == nil && n == len(b)
+}
