@@ -41,7 +41,7 @@ type ScriptedPolicy struct {
 }
 
 func (s *ScriptedPolicy) compiled() *compiled {
-	c := &compiled{hash: s.Hash, observe: s.Observe, denyMode: s.Mode}
+	c := &compiled{hash: s.Hash, observe: s.Observe, denyMode: s.Mode, bindings: new(bindings)}
 	if c.denyMode == DenyByPolicy {
 		c.denyMode = DenyToolResult
 	}

@@ -99,15 +99,18 @@ Exit: 0 every installed hook denies, 1 one does not, or none is installed.`,
 				ok = false
 			}
 		}
+		resident := residentOf(cmd.Context())
 		if *format == "json" {
 			if err := writeJSON(s.out, struct {
-				OK    bool      `json:"ok"`
-				Hosts []checkup `json:"hosts"`
-			}{ok, found}); err != nil {
+				OK       bool          `json:"ok"`
+				Resident *residentJSON `json:"resident,omitempty"`
+				Hosts    []checkup     `json:"hosts"`
+			}{ok, resident, found}); err != nil {
 				return err
 			}
 		} else {
 			printCheckups(s.out, found)
+			resident.print(s.out)
 		}
 		if !ok {
 			return exitStatus{exitTrouble}

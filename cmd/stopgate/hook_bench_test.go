@@ -51,8 +51,8 @@ func main() {
 
 // hookBench is a directory with the programs, and a project with the coding starter.
 type hookBench struct {
-	dir, project string
-	calls        atomic.Int64
+	dir, state, project string
+	calls               atomic.Int64
 }
 
 // goBuild makes a program as make build does.
@@ -75,6 +75,12 @@ func newHookBench(b *testing.B) *hookBench {
 		}
 		h.goBuild(b, name, source)
 	}
+	state, err := os.MkdirTemp("", "sg") // a socket's path is short
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { os.RemoveAll(state) })
+	h.state = state
 	h.project = filepath.Join(h.dir, "project")
 	if err := os.MkdirAll(filepath.Join(h.project, ".git"), 0o755); err != nil {
 		b.Fatal(err)
@@ -92,7 +98,7 @@ func newHookBench(b *testing.B) *hookBench {
 func (h *hookBench) command(program, event string, args ...string) *exec.Cmd {
 	cmd := exec.Command(filepath.Join(h.dir, program), args...)
 	cmd.Stdin = strings.NewReader(strings.ReplaceAll(event, "ID", fmt.Sprint("call", h.calls.Add(1))))
-	cmd.Env = append(os.Environ(), "HOME="+h.dir, "XDG_STATE_HOME=", "XDG_CONFIG_HOME=")
+	cmd.Env = append(os.Environ(), "HOME="+h.dir, "XDG_STATE_HOME="+h.state, "XDG_CONFIG_HOME=")
 	return cmd
 }
 
@@ -115,12 +121,40 @@ func BenchmarkHook(b *testing.B) {
 		{"command", process.SmallName, command, []string{"claude-code"}},
 		{"read-full", "stopgate", read, []string{"hook", "claude-code"}},
 		{"command-full", "stopgate", command, []string{"hook", "claude-code"}},
+		{"read-warm", process.SmallName, read, []string{"claude-code"}},
+		{"command-warm", process.SmallName, command, []string{"claude-code"}},
 	} {
 		for _, at := range []int{1, 16} {
 			b.Run(fmt.Sprintf("%s/%d", c.name, at), func(b *testing.B) {
+				if strings.HasSuffix(c.name, "-warm") {
+					defer h.serve(b)()
+				}
 				h.measure(b, at, func() *exec.Cmd { return h.command(c.program, c.event, c.args...) })
 			})
 		}
+	}
+}
+
+// serve starts a resident; the function ends it, and reports the processor time that it
+// used for each call.
+func (h *hookBench) serve(b *testing.B) func() {
+	resident := h.command(process.SmallName, "", "serve")
+	if err := resident.Start(); err != nil {
+		b.Fatal(err)
+	}
+	for end := time.Now().Add(30 * time.Second); h.command(process.SmallName, "", "serve", "--status").Run() != nil; {
+		if time.Now().After(end) {
+			b.Fatal("no resident")
+		}
+	}
+	before := h.calls.Load()
+	return func() {
+		resident.Process.Signal(os.Interrupt)
+		if err := resident.Wait(); err != nil {
+			b.Error(err)
+		}
+		used := resident.ProcessState.UserTime() + resident.ProcessState.SystemTime()
+		b.ReportMetric(float64(used.Microseconds())/1000/float64(h.calls.Load()-before), "resident-cpu-ms")
 	}
 }
 

@@ -65,14 +65,14 @@ func (h *hookHome) socket() string {
 	return filepath.Join(h.dir, ".local", "state", "stopgate", "hook.sock")
 }
 
-// said is what a process said.
-type said struct {
+// hookSaid is what a process said.
+type hookSaid struct {
 	exit     int
 	out, err string
 }
 
 // run starts the small program.
-func (h *hookHome) run(input string, args ...string) said {
+func (h *hookHome) run(input string, args ...string) hookSaid {
 	h.t.Helper()
 	ctx, cancel := context.WithTimeout(h.t.Context(), time.Minute)
 	defer cancel()
@@ -86,11 +86,11 @@ func (h *hookHome) run(input string, args ...string) said {
 	if err != nil && !errors.As(err, &exit) {
 		h.t.Fatal(err)
 	}
-	return said{cmd.ProcessState.ExitCode(), out.String(), talk.String()}
+	return hookSaid{cmd.ProcessState.ExitCode(), out.String(), talk.String()}
 }
 
 // hook asks about an event under the policy of the home.
-func (h *hookHome) hook(host, event string, args ...string) said {
+func (h *hookHome) hook(host, event string, args ...string) hookSaid {
 	return h.run(event, append([]string{host, "--policy", filepath.Join(h.dir, "policy.toml")}, args...)...)
 }
 
@@ -199,7 +199,7 @@ func TestResidentFollows(t *testing.T) {
 	h := newHookHome(t, residentPolicy)
 	h.serve()
 	id := 0
-	ask := func(file string, want int, more ...string) said {
+	ask := func(file string, want int, more ...string) hookSaid {
 		t.Helper()
 		id++
 		got := h.hook("claude-code", readEvent("/srv/proj", "/srv/proj/"+file, fmt.Sprint("f", id)), more...)
@@ -260,6 +260,18 @@ func TestResidentIsOne(t *testing.T) {
 	h.serve()
 	if got := h.run("", "serve"); got.exit != 1 || !strings.Contains(got.err, "another process serves") {
 		t.Errorf("%+v", got)
+	}
+	doctor := func(format string) string {
+		cmd := exec.Command("stopgate", "doctor", "--format", format)
+		cmd.Dir, cmd.Env = h.dir, atHome(h.dir)
+		out, _ := cmd.Output() // no hook is installed
+		return string(out)
+	}
+	if text := doctor("text"); !strings.Contains(text, "resident: hooks ask stopgate-hook ") {
+		t.Error(text)
+	}
+	if text := doctor("json"); !strings.Contains(text, `"answers":true`) {
+		t.Error(text)
 	}
 	if info, err := os.Stat(h.socket()); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("%v %v", info, err)
