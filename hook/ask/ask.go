@@ -129,7 +129,7 @@ func deadline(args []string) (d time.Duration, ok bool) {
 		if err != nil || given <= 0 {
 			return 0, false
 		}
-		d = min(d, given)
+		d = given
 	}
 	return d, ok
 }

@@ -278,7 +278,7 @@ func (k *Kept) Answer(ctx context.Context, v Visit, s Streams) (code int, lenien
 		return 0, false, false
 	}
 	guest := &guest{kept: k, waits: v.Waits}
-	p := Program{Caller: v.Caller, Spent: v.Spent + f.Deadline/100, guest: guest}
+	p := Program{Caller: v.Caller, Spent: max(v.Spent, 0) + f.Deadline/100, guest: guest}
 	code = p.Serve(ctx, set.Args(), f, s)
 	guest.leave()
 	return code, f.Observe, !guest.declined.Load()
