@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -80,17 +81,32 @@ func framedProvider(t *testing.T, settings string, script func(c framed, stream 
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { ln.Close() })
 	requests = new(atomic.Int64)
-	go func() {
+	// A connection whose stream has just been given up is not idle yet when the gateway
+	// closes, so the provider ends it.
+	over := make(chan struct{})
+	var serving sync.WaitGroup
+	t.Cleanup(func() { ln.Close(); close(over); serving.Wait() })
+	serving.Go(func() {
 		for {
 			conn, err := ln.Accept()
 			if err != nil {
 				return
 			}
-			go serveFrames(framed{conn, bufio.NewReader(conn)}, settings, requests, script)
+			serving.Go(func() {
+				served := make(chan struct{})
+				go func() {
+					select {
+					case <-over:
+						conn.Close()
+					case <-served:
+					}
+				}()
+				serveFrames(framed{conn, bufio.NewReader(conn)}, settings, requests, script)
+				close(served)
+			})
 		}
-	}()
+	})
 	ca = string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: lender.Certificate().Raw}))
 	return "https://" + ln.Addr().String(), ca, requests
 }

@@ -66,7 +66,8 @@ f.toml:1:7: error SG0106: no
  1 | 名前 = 日本x
    |          ^^^
 `},
-		{"combining", "e\u0301 = bad", "bad", "\nf.toml:1:6: error SG0106: no\n 1 | e\u0301 = bad\n   |     ^^^\n"},
+		{"combining", "\u0e19\u0e49 = bad", "bad", "\nf.toml:1:6: error SG0106: no\n 1 | \u0e19\u0e49 = bad\n   |     ^^^\n"},
+		{"mark of any script", "e\u0301 = bad", "bad", "\nf.toml:1:6: error SG0106: no\n 1 | e<U+0301> = bad\n   |             ^^^\n"},
 		{"controls", "a\x1b[2J\u202e\u200b\xff = bad", "bad", `
 f.toml:1:12: error SG0106: no
  1 | a<U+001B>[2J<U+202E><U+200B><FF> = bad
