@@ -222,10 +222,12 @@ func (b *batch) RecordAll(ctx context.Context, rows []*stopgate.Record) error {
 // at once, in the order of the calls; if that fails none of the calls leaves, in
 // whatever way it fails, and every proposal counts as one lost row.
 func TestTogetherInOneWrite(t *testing.T) {
+	over := make(chan struct{}) // ends the writes that hang
+	defer close(over)
 	for _, stored := range []bool{false, true} {
 		for name, fault := range map[string]func(int) error{
 			"well": nil, "error": func(int) error { return errDisk }, "panic": func(int) error { panic("no") },
-			"hang": func(int) error { select {} },
+			"hang": func(int) error { <-over; return errDisk },
 		} {
 			rec := &batch{fault: fault}
 			if fault != nil {
