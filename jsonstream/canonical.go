@@ -61,8 +61,8 @@ func (c *canonical) digest(text, long []byte) {
 
 // member is one member of an object, to be sorted by its key.
 type member struct {
-	key        []byte
-	name, data Value
+	key []byte
+	at  uint32 // node of the key; that of the value follows
 }
 
 // longString is the length from which a string is not copied.
@@ -99,14 +99,14 @@ func (c *canonical) append(dst []byte, v Value) []byte {
 func (c *canonical) appendObject(dst []byte, v Value) []byte {
 	first := len(c.members)
 	sorted := true
-	for key, value := range v.Members() {
+	for key := range v.Members() {
 		text, ok := key.TextBytes()
 		if !ok {
 			text = key.AppendText(nil)
 		}
 		n := len(c.members)
 		sorted = sorted && (n == first || bytes.Compare(c.members[n-1].key, text) < 0)
-		c.members = append(c.members, member{text, key, value})
+		c.members = append(c.members, member{text, key.at})
 	}
 	end := len(c.members)
 	if !sorted {
@@ -117,9 +117,9 @@ func (c *canonical) appendObject(dst []byte, v Value) []byte {
 		if i > first {
 			dst = append(dst, ',')
 		}
-		m := c.members[i] // the list may move below
-		dst = append(m.name.appendQuoted(dst), ':')
-		dst = c.append(dst, m.data)
+		at := c.members[i].at
+		dst = append(Value{v.doc, at}.appendQuoted(dst), ':')
+		dst = c.append(dst, Value{v.doc, at + 1})
 	}
 	clear(c.members[first:])
 	c.members = c.members[:first]
