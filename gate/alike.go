@@ -4,14 +4,33 @@ import (
 	"slices"
 	"sync/atomic"
 
+	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/session"
 )
 
-// alike is what the store keeps of the last call of a binding: the next one mostly has
-// it in common, and then it is kept once. What is shared is not written to.
+// alike is what calls of a binding have in common. Of what the store keeps of the last
+// one the next mostly says the same, and then it is kept once. What is shared is not
+// written to.
 type alike struct {
 	marks   atomic.Pointer[[]session.Mark]
 	release atomic.Pointer[session.Release]
+	hearers atomic.Pointer[hearers]
+}
+
+// hearers are the session policies among all that hear of the binding's tool.
+type hearers struct{ all, some *session.Set }
+
+// hearersOf finds those of a tool, once as long as the policies stay the same.
+func (a *alike) hearersOf(all *session.Set, tool stopgate.ToolName) *session.Set {
+	if a == nil {
+		return all.For(tool)
+	}
+	if last := a.hearers.Load(); last != nil && last.all == all {
+		return last.some
+	}
+	some := all.For(tool)
+	a.hearers.Store(&hearers{all, some})
+	return some
 }
 
 // sameMarks returns marks that may be kept, for marks in memory that is used again.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/policy/eval"
+	"github.com/stopgate/stopgate/session"
 )
 
 // commit has the last word of the session policies, writes the row and makes the
@@ -18,8 +19,13 @@ import (
 func (p *pending) commit(ctx context.Context, approval *stopgate.Approval, edited bool) {
 	c := commitment{pending: p, edited: edited}
 	c.decide(approval)
+	c.carryOut(ctx)
+}
+
+// carryOut is what commit does once the outcome is made.
+func (c *commitment) carryOut(ctx context.Context) {
 	if c.leaves {
-		if c.leave(ctx); p.objects {
+		if c.leave(ctx); c.objects {
 			return
 		}
 	}
@@ -36,13 +42,22 @@ type commitment struct {
 	wrote   bool // the row, with the facts
 	denial  counted
 	because stopgate.Code // of a denial whose code is that of the limit
+
+	// What the store took, and the position of the facts before.
+	facts []session.Fact
+	head  uint64
 }
 
 // decide makes the outcome of a call as it stands.
 func (c *commitment) decide(approval *stopgate.Approval) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.decideLocked(approval)
+}
+
+// decideLocked is decide with p.mu held.
+func (c *commitment) decideLocked(approval *stopgate.Approval) {
 	p := c.pending
-	p.mu.Lock()
-	defer p.mu.Unlock()
 	p.obey()
 	p.stage = committed
 	c.row = p.conclude(approval, c.edited)
@@ -68,6 +83,9 @@ func (c *commitment) ready(ctx context.Context) {
 	p := c.pending
 	if c.leaves {
 		p.mu.Lock()
+		if c.facts != nil {
+			p.factsAt, p.left = c.head, c.facts
+		}
 		switch {
 		case p.over && c.out.Status == stopgate.Allowed:
 			c.row = p.conclude(nil, c.edited)

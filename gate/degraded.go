@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/jsonstream"
@@ -14,6 +15,7 @@ import (
 // doubts are the sessions whose state may lack a result, as long as the store did
 // not take that in (FM16). Too many of them make every session uncertain.
 type doubts struct {
+	some   atomic.Bool // there was one: almost always there never is
 	mu     sync.Mutex
 	owners map[session.Owner]bool
 	all    bool
@@ -25,6 +27,7 @@ const maxDoubts = 4096
 func (d *doubts) add(o session.Owner) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	d.some.Store(true)
 	if d.owners == nil {
 		d.owners = make(map[session.Owner]bool)
 	}
@@ -36,6 +39,9 @@ func (d *doubts) add(o session.Owner) {
 }
 
 func (d *doubts) has(o session.Owner) bool {
+	if !d.some.Load() {
+		return false
+	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.all || d.owners[o]
@@ -57,7 +63,7 @@ func (d *doubts) count() int64 {
 // operator looked at it.
 func (g *Gate) uncertain(o session.Owner, s session.State) bool {
 	self, _ := s.Cell(session.Self)
-	return self.Condition().Degraded || g.doubts.has(o)
+	return self.Self != nil && self.Self.Degraded || g.doubts.has(o)
 }
 
 // degrade remembers that a result could not be stored, in the store as soon as it

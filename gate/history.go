@@ -91,7 +91,7 @@ func (p *pending) sit(ctx context.Context) {
 	g := p.g
 	all := p.under.policies(p.turn.begunWith(g.registry))
 	p.tool = p.under.name(p.call.Tool)
-	p.set = all.For(p.tool)
+	p.set = p.like.hearersOf(all, p.tool)
 	p.governed = p.set.Len() > 0
 	if all.Len() == 0 && !p.under.inherits || p.whole {
 		return

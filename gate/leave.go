@@ -36,7 +36,7 @@ func (c *commitment) leave(ctx context.Context) {
 	defer c.turn.alone.hold()()
 	if c.g.local && ctx.Err() == nil {
 		r := updateHere(ctx, c.g.store, owner(&c.call), d.keys, c.desk.decide)
-		c.wrote = d.became(ctx, r, d.head)
+		c.became(ctx, d, r, d.head)
 		return
 	}
 	r := update(ctx, c.g, owner(&c.call), d.keys, func(s session.State) (Change, uint64, error) {
@@ -44,7 +44,7 @@ func (c *commitment) leave(ctx context.Context) {
 		change, err := at.decide(s)
 		return change, at.head, err
 	})
-	c.wrote = d.became(ctx, reply[struct{}]{fault: r.fault, err: r.err, stack: r.stack}, r.value)
+	c.became(ctx, d, reply[struct{}]{fault: r.fault, err: r.err, stack: r.stack}, r.value)
 }
 
 // decide is what the store asks: the check, and what is written if nobody objects.
@@ -131,20 +131,16 @@ func (d *departure) rows(rows []*stopgate.Record, head uint64) []*stopgate.Recor
 	return append(rows, &r)
 }
 
-// became takes what the store said, and reports whether the row is written.
-func (d *departure) became(ctx context.Context, r reply[struct{}], head uint64) (wrote bool) {
-	p := d.pending
-	if r.fault == none {
-		p.mu.Lock()
-		p.factsAt, p.left = head, d.facts
-		p.mu.Unlock()
-		if p.turn.alone != nil {
-			p.turn.alone.left(head, d.facts...)
-		}
-		return d.row != nil
+// became takes what the store said.
+func (c *commitment) became(ctx context.Context, d *departure, r reply[struct{}], head uint64) {
+	if r.fault != none {
+		d.failed(ctx, r)
+		return
 	}
-	d.failed(ctx, r)
-	return false
+	c.facts, c.head, c.wrote = d.facts, head, d.row != nil
+	if alone := c.turn.alone; alone != nil {
+		alone.left(head, d.facts...)
+	}
 }
 
 // failed takes a refusal of the session policies, or a fault of the store.

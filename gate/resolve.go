@@ -21,29 +21,36 @@ func (p *pending) Resolve(ctx context.Context) (out stopgate.Outcome, err error)
 
 // resolveTo is Resolve with a place for the outcome, which is large.
 func (p *pending) resolveTo(ctx context.Context, out *stopgate.Outcome) error {
-	p.mu.Lock()
-	switch {
-	case p.stage < closed:
-		p.mu.Unlock()
+	c, last := commitment{pending: p}, p
+	switch inner, err := c.begin(ctx); {
+	case err != nil:
 		*out = stopgate.Outcome{Proposal: p.id}
-		return ErrOpen
-	case p.stage > closed:
-		p.mu.Unlock()
-		*out = stopgate.Outcome{Proposal: p.id}
-		return ErrResolved
-	}
-	last := p
-	if p.plain() {
-		p.stage = resolving
-		p.mu.Unlock()
-		p.commit(ctx, nil, false)
-	} else {
-		inner := p.resolve(ctx)
-		p.mu.Unlock()
+		return err
+	case inner == nil:
+		c.carryOut(ctx)
+	default:
 		last = p.settle(ctx, inner)
 	}
 	last.handOut(out)
 	return p.g.denial(p.under, p.kind, out)
+}
+
+// begin decides a call of which nobody else is asked anything. For any other it returns
+// the context of what is asked.
+func (c *commitment) begin(ctx context.Context) (inner context.Context, err error) {
+	p := c.pending
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch {
+	case p.stage < closed:
+		return nil, ErrOpen
+	case p.stage > closed:
+		return nil, ErrResolved
+	case p.plain():
+		c.decideLocked(nil)
+		return nil, nil
+	}
+	return p.resolve(ctx), nil
 }
 
 // handOut gives the outcome away.

@@ -190,7 +190,7 @@ func (g *Gate) departTogether(ctx context.Context, calls []*commitment) bool {
 		if r.fault == none {
 			head = r.value[i]
 		}
-		calls[i].wrote = departures[i].became(ctx, reply[struct{}]{fault: r.fault, err: r.err, stack: r.stack}, head)
+		calls[i].became(ctx, departures[i], reply[struct{}]{fault: r.fault, err: r.err, stack: r.stack}, head)
 	}
 	return true
 }
