@@ -302,7 +302,17 @@ func (c *Condition) rewind(span Span) {
 
 // What follows changes cells that [Entry.change] returned: their lists are their own.
 
-func (c *Cell) permit(p Permit) { c.Permits = append(newest(c.Permits, maxPermits-1), p) }
+func (c *Cell) permit(p Permit) { c.Permits = push(c.Permits, &p, maxPermits) }
+
+// push adds an item to a list of so many at most; the oldest make room.
+func push[T any](list []T, item *T, most int) []T {
+	if len(list) == most {
+		copy(list, list[1:])
+		list[most-1] = *item
+		return list
+	}
+	return append(newest(list, most-1), *item)
+}
 
 // newest drops the oldest items of a list that has too many.
 func newest[T any](list []T, most int) []T {
@@ -322,7 +332,7 @@ func bound(k *Key) int {
 }
 
 // open adds a call in flight. The oldest of too many is forgotten.
-func (c *Cell) open(o *Open, most int) { c.Open = append(newest(c.Open, most-1), *o) }
+func (c *Cell) open(o *Open, most int) { c.Open = push(c.Open, o, most) }
 
 func (c *Cell) close(id stopgate.ProposalID) {
 	if at := slices.IndexFunc(c.Open, func(o Open) bool { return o.Proposal == id }); at >= 0 {
@@ -345,12 +355,16 @@ func (c *Cell) back(b Back) {
 	if len(c.Back) >= maxBack {
 		c.Lost = c.Back[0].Seq
 	}
-	c.Back = append(newest(c.Back, maxBack-1), b)
+	c.Back = push(c.Back, &b, maxBack)
 }
 
-// Without returns a cell of SpaceCallID that does not name a call, for a store that
-// forgets the call; the cell itself if it does not.
-func (c *Cell) Without(id stopgate.ProposalID) *Cell {
+// Without returns a cell of SpaceCallID that does not name a released call, for a store
+// that forgets the call; the cell itself if it does not.
+func (c *Cell) Without(released *Fact) *Cell {
+	if older(released, c.Open) && older(released, c.Past) {
+		return c
+	}
+	id := released.Proposal
 	named := func(o Open) bool { return o.Proposal == id }
 	if !slices.ContainsFunc(c.Open, named) && !slices.ContainsFunc(c.Past, named) {
 		return c
@@ -362,6 +376,9 @@ func (c *Cell) Without(id stopgate.ProposalID) *Cell {
 	}
 	return some
 }
+
+// older reports that a call was released before all of a list.
+func older(released *Fact, list []Open) bool { return len(list) == 0 || released.Seq < list[0].Seq }
 
 // count adds n calls, at the time at, to the totals.
 func (c *Cell) count(m *Mark, at int64, n int64) {

@@ -284,12 +284,12 @@ func (f *filesPart) check(v *View, c *Call) Decision {
 }
 
 func (f *Files) knows(v *View, c *Call, path string) (known, pending bool) {
-	own := v.Cell(f.cell(path))
+	own := v.cell(f.cell(path))
 	broken := uint64(0)
 	if !f.broken.Empty() { // otherwise nothing takes knowledge away
-		broken = max(own.Broken, v.Cell(f.everything()).Broken)
+		broken = max(own.Broken, v.cell(f.everything()).Broken)
 		for dir, ok := parent(path); ok; dir, ok = parent(dir) {
-			broken = max(broken, v.Cell(f.cell(dir)).Broken)
+			broken = max(broken, v.cell(f.cell(dir)).Broken)
 		}
 	}
 	want := ""

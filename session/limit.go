@@ -243,7 +243,7 @@ func (q quotaPart) check(v *View, c *Call) Decision {
 		}
 	}
 	for _, value := range values {
-		calls, sum := q.used(v, v.Cell(q.cell(value)))
+		calls, sum := q.used(v, v.cell(q.cell(value)))
 		if (q.counted || q.inFlight) && calls >= q.count || q.summed && sum.Add(amount).Cmp(q.max) > 0 {
 			return q.exceeded(calls, sum)
 		}

@@ -102,6 +102,14 @@ func (v View) Cell(k Key) *Cell {
 	return c
 }
 
+// cell is Cell without a copy of the view.
+func (v *View) cell(k Key) *Cell {
+	if e := entryOf(v.State.cells, &k); e != nil {
+		return e.Cell
+	}
+	return &zero
+}
+
 // Data is the session's data, an object; not valid if there is none.
 func (v View) Data() jsonstream.Value { return dataOf(v.Cell(DataKey).Text) }
 
@@ -138,8 +146,7 @@ func (v *View) stands(p *Permit, broken uint64) bool {
 	if p.Seq > v.Horizon || p.Seq < broken {
 		return false
 	}
-	self := v.Cell(Self)
-	if self.Self != nil {
+	if self := v.cell(Self); self.Self != nil {
 		for _, span := range self.Self.Rewinds {
 			if p.Seq > span.After && p.Seq <= span.To {
 				return false

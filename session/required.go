@@ -180,16 +180,16 @@ func (r *Requirement) missingFor(v *View, values []string) (missing []string, pe
 	waiting := 0
 	broken := uint64(0)
 	if !r.broken.Empty() {
-		broken = v.Cell(r.invalidated("")).Broken
+		broken = v.cell(r.invalidated("")).Broken
 	}
 	for i, tool := range r.requires {
 		met, open := true, false
 		for _, value := range values {
 			since := broken
 			if value != "" && !r.broken.Empty() {
-				since = max(since, v.Cell(r.invalidated(value)).Broken)
+				since = max(since, v.cell(r.invalidated(value)).Broken)
 			}
-			cell := v.Cell(r.success(i, value))
+			cell := v.cell(r.success(i, value))
 			if !r.stands(v, cell, since) {
 				met = false
 				open = open || underWay(v, cell, since)
@@ -203,7 +203,7 @@ func (r *Requirement) missingFor(v *View, values []string) (missing []string, pe
 		}
 	}
 	for _, name := range r.approvals {
-		if !r.stands(v, v.Cell(ApprovalKey(name)), broken) {
+		if !r.stands(v, v.cell(ApprovalKey(name)), broken) {
 			missing = append(missing, "approval of "+name)
 		}
 	}

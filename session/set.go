@@ -128,7 +128,7 @@ func addKeys(keys, some []Key) []Key {
 // addKey adds a key that is not there.
 func addKey(keys []Key, k *Key) []Key {
 	for i := range keys {
-		if keys[i].is(k) {
+		if has := &keys[i]; has.Space == k.Space && has.is(k) {
 			return keys
 		}
 	}

@@ -32,10 +32,8 @@ func NewState(head uint64, cells []Entry) State {
 
 // Cell returns the cell of a key; ok is false if it was not loaded.
 func (s State) Cell(k Key) (c *Cell, ok bool) {
-	for i := range s.cells {
-		if s.cells[i].Key.is(&k) {
-			return s.cells[i].Cell, true
-		}
+	if e := entryOf(s.cells, &k); e != nil {
+		return e.Cell, true
 	}
 	return &zero, false
 }
@@ -120,12 +118,21 @@ func (s *State) handOut() {
 	}
 }
 
-// find returns the entry of a key. Of one that was asked for twice the first counts.
-func (s *State) find(k *Key) (*Entry, error) {
-	for i := range s.cells {
-		if e := &s.cells[i]; e.Key.is(k) {
-			return e, nil
+// entryOf returns the entry of a key, nil if there is none. Of one that was asked for
+// twice the first counts.
+func entryOf(cells []Entry, k *Key) *Entry {
+	for i := range cells {
+		if e := &cells[i]; e.Key.Space == k.Space && e.Key.is(k) {
+			return e
 		}
+	}
+	return nil
+}
+
+// find is entryOf for a cell that has to be there.
+func (s *State) find(k *Key) (*Entry, error) {
+	if e := entryOf(s.cells, k); e != nil {
+		return e, nil
 	}
 	return nil, fmt.Errorf("%w: %s", ErrNotLoaded, k.Text())
 }

@@ -16,6 +16,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/gate"
@@ -29,16 +30,19 @@ var _ gate.Local = (*Store)(nil)
 // meet.
 type Store struct {
 	mu         sync.RWMutex
-	principals map[stopgate.Principal]*principal
+	principals map[stopgate.Principal]*principal // none is ever removed
+	last       atomic.Pointer[principal]         // the one of the last update
 	lockdown   gate.Lockdown
 }
 
 // principal is one unit of updates.
 type principal struct {
+	name     stopgate.Principal
 	mu       sync.Mutex
 	head     uint64
-	shared   cells // of scope OfPrincipal
-	sessions map[stopgate.SessionID]*record
+	shared   cells                          // of scope OfPrincipal
+	sessions map[stopgate.SessionID]*record // none is ever removed
+	last     *record                        // the one that was asked for last
 
 	// Memory of the update that is under way: its cells, where they are kept, and the
 	// cell of its call.
@@ -77,21 +81,23 @@ func (s *Store) Update(ctx context.Context, o session.Owner, keys []session.Key,
 	p := s.ensure(o.Principal)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	r := p.sessions[o.Session]
+	r := p.session(o.Session)
 	state := p.begin(r, keys)
 	change, err := decide(state)
 	if err != nil || len(change.Facts) == 0 {
 		return err
 	}
 	if r == nil {
-		r = newRecord()
+		r = newRecord(o.Session)
 	}
 	facts := r.log.add(change.Facts)
 	if err := state.Extend(facts); err != nil {
 		r.log.cut(len(facts))
 		return err
 	}
-	p.sessions[o.Session] = r
+	if p.last != r {
+		p.sessions[o.Session], p.last = r, r
+	}
 	p.keep(r, &state)
 	return nil
 }
@@ -173,17 +179,38 @@ func (s *Store) find(name stopgate.Principal) *principal {
 }
 
 func (s *Store) ensure(name stopgate.Principal) *principal {
-	if p := s.find(name); p != nil {
+	if p := s.last.Load(); p != nil && p.name == name {
 		return p
 	}
+	p := s.find(name)
+	if p == nil {
+		p = s.add(name)
+	}
+	s.last.Store(p)
+	return p
+}
+
+func (s *Store) add(name stopgate.Principal) *principal {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	p := s.principals[name]
 	if p == nil {
-		p = &principal{sessions: map[stopgate.SessionID]*record{}}
+		p = &principal{name: name, sessions: map[stopgate.SessionID]*record{}}
 		s.principals[name] = p
 	}
 	return p
+}
+
+// session returns a session of the principal, nil if there is none; p.mu is held.
+func (p *principal) session(id stopgate.SessionID) *record {
+	if r := p.last; r != nil && r.id == id {
+		return r
+	}
+	r := p.sessions[id]
+	if r != nil {
+		p.last = r
+	}
+	return r
 }
 
 // zero is the cell of a key about which there is no fact.
@@ -191,7 +218,7 @@ var zero session.Cell
 
 // load reads cells; p.mu is held. Whoever asked may look at them for ever.
 func (p *principal) load(o session.Owner, keys []session.Key) session.State {
-	own := p.sessions[o.Session]
+	own := p.session(o.Session)
 	entries := make([]session.Entry, len(keys))
 	for i := range keys {
 		e := &entries[i]
@@ -244,19 +271,20 @@ func (p *principal) begin(own *record, keys []session.Key) session.State {
 	room := &p.call
 	for i := range keys {
 		k, e := &keys[i], &p.entries[i]
+		e.Key, e.Changed = *k, false
 		if isCall(k) {
 			if room == nil {
 				room = new(session.Cell)
 			}
 			own.call(k, room)
-			*e, p.places[i], room = session.Entry{Key: *k, Cell: room, Own: true}, nil, nil
+			e.Cell, e.Own, p.places[i], room = room, true, nil, nil
 			continue
 		}
 		at := p.place(own, k)
 		if p.places[i] = at; at != nil {
-			*e = session.Entry{Key: *k, Cell: at.cell, Own: !at.lent}
+			e.Cell, e.Own = at.cell, !at.lent
 		} else {
-			*e = session.Entry{Key: *k, Cell: &zero}
+			e.Cell, e.Own = &zero, false
 		}
 	}
 	return session.NewState(p.head, p.entries)

@@ -3,6 +3,7 @@ package mem
 import (
 	"time"
 
+	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/session"
 )
 
@@ -77,14 +78,15 @@ func (c *cells) remove(k *session.Key) {
 
 // record is what one session has of its own.
 type record struct {
+	id    stopgate.SessionID
 	cells cells
 	calls calls
 	log   log
 }
 
 // newRecord has a place for the session's own cell, which every update asks for.
-func newRecord() *record {
-	r := new(record)
+func newRecord(id stopgate.SessionID) *record {
+	r := &record{id: id}
 	r.cells.add(session.Self, new(session.Cell))
 	return r
 }
@@ -117,7 +119,7 @@ func (r *record) unname(released *session.Fact) {
 	if at == nil {
 		return
 	}
-	if at.put(at.cell.Without(released.Proposal)); at.cell.IsZero() {
+	if at.put(at.cell.Without(released)); at.cell.IsZero() {
 		r.cells.remove(&k)
 	}
 }
