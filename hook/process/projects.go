@@ -5,10 +5,12 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/stopgate/stopgate/hook"
@@ -63,7 +65,7 @@ func (p projects) of(e *hook.Event, now string) (string, error) {
 
 // read reads a file, and keeps it from being swept.
 func (p projects) read(path string) (string, error) {
-	text, err := config.ReadFile(path, 1<<16)
+	text, info, err := readRegular(path, 1<<16)
 	if err != nil {
 		return "", err
 	}
@@ -71,10 +73,39 @@ func (p projects) read(path string) (string, error) {
 	if !whole || !filepath.IsAbs(dir) {
 		return "", fmt.Errorf("%s names no directory", path)
 	}
-	if info, err := os.Stat(path); err == nil && p.now().Sub(info.ModTime()) > keepProjects/30 {
+	if p.now().Sub(info.ModTime()) > keepProjects/30 {
 		_ = os.Chtimes(path, p.now(), p.now()) // the worst is that it is forgotten in a month
 	}
 	return dir, nil
+}
+
+// readRegular reads a file of at most so many bytes, and nothing that leads to another
+// one or keeps its reader waiting: what is opened is what was looked at.
+func readRegular(path string, most int64) ([]byte, fs.FileInfo, error) {
+	seen, err := os.Lstat(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	if !seen.Mode().IsRegular() {
+		return nil, nil, fmt.Errorf("%s is no regular file", path)
+	}
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, nil, err
+	}
+	if !os.SameFile(seen, info) {
+		return nil, nil, fmt.Errorf("%s is another file than a moment ago", path)
+	}
+	text, err := io.ReadAll(io.LimitReader(f, most+1))
+	if err == nil && int64(len(text)) > most {
+		err = fmt.Errorf("%s is longer than %d bytes", path, most)
+	}
+	return text, info, err
 }
 
 // write writes a file whole, unless another process was first: then it says what stands

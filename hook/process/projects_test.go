@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/stopgate/stopgate/hook/process"
@@ -104,12 +105,35 @@ func TestProjectThatCannotBeRead(t *testing.T) {
 	if err != nil || len(files) != 1 {
 		t.Fatalf("%v, %v", files, err)
 	}
-	for _, text := range []string{"", w.repo, "relative\n", strings.Repeat("x", 1<<17)} {
+	for _, text := range []string{"", w.repo, "relative\n", "\x00\xff\n", strings.Repeat("x", 1<<17)} {
 		if err := os.WriteFile(files[0], []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		if code, said := w.hook(t, "codex", "s", w.other, "ls src"); code != 2 || !strings.Contains(said, "where the session began") {
 			t.Errorf("%.20q: exit %d: %s", text, code, said)
+		}
+	}
+	// What is no regular file is refused without looking into it, also where no project is.
+	whole := filepath.Join(filepath.Dir(files[0]), "whole")
+	if err := os.WriteFile(whole, []byte(w.other+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, make := range map[string]func() error{
+		"a directory":     func() error { return os.Mkdir(files[0], 0o700) },
+		"a dangling link": func() error { return os.Symlink(files[0]+".gone", files[0]) },
+		"a link":          func() error { return os.Symlink(whole, files[0]) },
+		"a pipe":          func() error { return syscall.Mkfifo(files[0], 0o600) },
+	} {
+		if err := os.Remove(files[0]); err != nil {
+			t.Fatal(err)
+		}
+		if err := make(); err != nil {
+			t.Fatal(err)
+		}
+		for _, dir := range []string{w.other, w.nowhere} {
+			if code, said := w.hook(t, "codex", "s", dir, "ls src"); code != 2 || !strings.Contains(said, "is no regular file") {
+				t.Errorf("%s, from %s: exit %d: %s", name, dir, code, said)
+			}
 		}
 	}
 }
