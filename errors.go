@@ -137,7 +137,7 @@ var publicTexts = map[Code]string{
 	CodeRuleSkipped:            "The call was not run because a rule skips it.",
 	CodeUnknownParameter:       "The call uses a parameter the tool does not declare.",
 	CodeControlCharacter:       "A value contains a control character.",
-	CodeProtectedTarget:        "The call touches a protected file; a person must decide.",
+	CodeProtectedTarget:        "The call touches, or may touch, a protected file.",
 	CodeGuardedBelow:           "The command reads whole directories in which files may be guarded; a person must decide.",
 	CodePatchNotReadable:       "The patch cannot be read with certainty; a person must decide.",
 	CodeCommandNotAnalysable:   "The command uses shell features that cannot be checked; write it as plain commands.",
