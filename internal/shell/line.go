@@ -19,8 +19,8 @@ type Line struct {
 	// Complete is not set if there may be commands that Commands does not have: the
 	// text could not be parsed, or it runs what it computes.
 	Complete bool
-	// Excess: commands inside commands are more than is looked at. Whoever suspects has to
-	// take the line for what he looks for.
+	// Excess: commands inside commands, or files put into directories, are more than is
+	// looked at. Whoever suspects has to take the line for what he looks for.
 	Excess bool
 
 	words     []Word
@@ -95,9 +95,16 @@ func (l *Line) Read(text []byte) {
 
 // finish works out what the commands say about the line, and about each other.
 func (l *Line) finish() {
+	placed := 0
 	for i := range l.Commands {
 		c := &l.Commands[i]
 		l.Plain = l.Plain && c.Plain
+		if c.Puts() {
+			placed += len(c.directories()) * len(c.Words)
+		}
+	}
+	if placed > maxPlaced {
+		l.Plain, l.Complete, l.Excess = false, false, true
 	}
 	l.Plain = l.Plain && l.Complete && len(l.Commands) > 0
 	l.moved()

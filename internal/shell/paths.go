@@ -138,15 +138,7 @@ func (c *Command) Placed(yield func(path *Word, use Use, redirected bool) bool) 
 		return true
 	}
 	words := c.Words[1:]
-	dirs := []Word{words[len(words)-1]}
-	for i, w := range words {
-		if dir, ok := bytes.CutPrefix(w.Text, []byte("--target-directory=")); ok {
-			dirs = append(dirs, Word{Text: dir, Literal: w.Literal, Glob: w.Glob})
-		} else if i+1 < len(words) && len(w.Text) > 1 && w.Text[0] == '-' && (w.Text[1] != '-' && w.Text[len(w.Text)-1] == 't' || string(w.Text) == "--target-directory") {
-			dirs = append(dirs, words[i+1])
-		}
-	}
-	for _, dir := range dirs {
+	for _, dir := range c.directories() {
 		for _, w := range words {
 			name := Base(bytes.TrimRight(w.Text, "/"))
 			if len(dir.Text) == 0 || len(name) == 0 || w.Text[0] == '-' {
@@ -163,11 +155,27 @@ func (c *Command) Placed(yield func(path *Word, use Use, redirected bool) bool) 
 
 // Puts reports a command that may put files into a directory under the names that they have.
 func (c *Command) Puts() bool {
-	return len(c.Words) > 2 && len(c.Words) <= maxPlaced && placers()[string(familiar(c.Program()))]
+	return len(c.Words) > 2 && placers()[string(familiar(c.Program()))]
 }
 
-// maxPlaced bounds the words for which that is asked.
-const maxPlaced = 1024
+// directories are the words of a command that [Command.Puts] which may be directories: the
+// last one, and the values of options.
+func (c *Command) directories() []Word {
+	words := c.Words[1:]
+	dirs := []Word{words[len(words)-1]}
+	for i, w := range words {
+		if dir, ok := bytes.CutPrefix(w.Text, []byte("--target-directory=")); ok {
+			dirs = append(dirs, Word{Text: dir, Literal: w.Literal, Glob: w.Glob})
+		} else if i+1 < len(words) && len(w.Text) > 1 && w.Text[0] == '-' && (w.Text[1] != '-' && w.Text[len(w.Text)-1] == 't' || string(w.Text) == "--target-directory") {
+			dirs = append(dirs, words[i+1])
+		}
+	}
+	return dirs
+}
+
+// maxPlaced bounds what the commands of a line can put into directories, in pairs of a word
+// and a directory: a line with more is suspect as it is.
+const maxPlaced = 64 << 10
 
 // hiddenGlob reports wildcards in a path of which a component begins with a dot.
 func hiddenGlob(text []byte) bool {

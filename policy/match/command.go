@@ -218,8 +218,8 @@ func (t *commandTest) command(v *Value, i int) bool {
 		}
 	}
 	other := v.otherLine()
-	if other == nil {
-		return false
+	if other == nil || other.Excess {
+		return other != nil
 	}
 	for k := range other.Commands {
 		if t.suspects(other, k) {

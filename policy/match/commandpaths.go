@@ -71,6 +71,9 @@ func (t *commandPaths) command(v *Value, i int) bool {
 		}
 	}
 	if other := v.otherLine(); other != nil {
+		if other.Excess {
+			return true
+		}
 		for k := range other.Commands {
 			if t.suspects(&other.Commands[k]) {
 				return true

@@ -279,8 +279,11 @@ func (p *Protected) JudgeCommand(v *Value) (protection Protection, entry string)
 		lines = append(lines, other)
 	}
 	for _, l := range lines {
+		if l.Excess && protection < ProtectedAsk { // what was not looked at may touch it
+			protection, entry = ProtectedAsk, tooManyReadings
+		}
 		for i := range l.Commands {
-			if q, e := p.command(&l.Commands[i]); q > protection {
+			if q, e := p.command(&l.Commands[i], !l.Excess); q > protection {
 				protection, entry = q, e
 			}
 		}
@@ -289,8 +292,9 @@ func (p *Protected) JudgeCommand(v *Value) (protection Protection, entry string)
 }
 
 // command judges one simple command. Every word counts, wherever it stands: who gives
-// a protected path to a program means it.
-func (p *Protected) command(c *shell.Command) (protection Protection, entry string) {
+// a protected path to a program means it. puts: files that are put into directories count
+// too.
+func (p *Protected) command(c *shell.Command, puts bool) (protection Protection, entry string) {
 	raise := func(q Protection, e string) {
 		if q > protection {
 			protection, entry = q, e
@@ -335,7 +339,7 @@ func (p *Protected) command(c *shell.Command) (protection Protection, entry stri
 			raise(path(word[at+1:], c.Words[i].Literal))
 		}
 	}
-	if c.Puts() {
+	if puts && c.Puts() {
 		raise(p.placed(c))
 	}
 	for i := range c.Redirects {

@@ -217,6 +217,33 @@ func TestE25_Excess(t *testing.T) {
 	}
 }
 
+// Proves E25, H20: what is not looked at in a line, as it is written or in another form of
+// it, may touch the protected list; what is looked at counts all the same.
+func TestE25_H20_ExcessIsProtected(t *testing.T) {
+	p := match.NewProtected(project)
+	rm := compile(t, spec(match.Prefix, "rm"), aCommand, restrictive, project)
+	many := func(shell string) string {
+		return strings.Repeat(shell+" -c ': "+strings.Repeat("a ", 500)+"'\n", 280)
+	}
+	for _, test := range []struct {
+		name, line string
+		want       match.Protection
+	}{
+		{"nested", many("sh") + "sh -c 'echo x > .claude/settings.json'", match.ProtectedAsk},
+		{"nested, in another form", many("\uff53\uff48") + "\uff53\uff48 -c 'echo x > .claude/settings.json; rm x'", match.ProtectedAsk},
+		{"denied beside it", "stopgate trust\n" + many("sh"), match.ProtectedDenied},
+		{"padded words", "cp" + strings.Repeat(" -v", 1100) + " x/settings.json .claude", match.ProtectedAsk},
+		{"padded directories", "cp" + strings.Repeat(" -S -t -Sa", 300) + " x/settings.json .claude", match.ProtectedAsk},
+	} {
+		if got, entry := p.Command([]byte(test.line)); got != test.want {
+			t.Errorf("%s: %v by %s, want %v", test.name, got, entry, test.want)
+		}
+		if strings.HasPrefix(test.name, "nested") && !rm.Whole([]byte(test.line)) {
+			t.Errorf("%s: the line may run rm", test.name)
+		}
+	}
+}
+
 // Proves H20: a file that is put into a directory of the protected list is on it.
 func TestH20_PlacedFiles(t *testing.T) {
 	p := match.NewProtected(project)
@@ -234,6 +261,7 @@ func TestK0a_PlacedFiles(t *testing.T) {
 	guard := compile(t, spec(match.Glob, "conf/app.toml"), match.Target{Type: schema.String, Annotation: schema.Command, Paths: true}, restrictive, project)
 	for line, want := range map[string]bool{
 		"cp x/app.toml conf": true, "mv x/app.toml conf/": true, "cp -t conf x/app.toml": true, "install --target-directory=conf app.toml": true, "ln -s y/app.toml a b conf": true,
+		"cp" + strings.Repeat(" -v", 1100) + " x/app.toml conf": true, "cp" + strings.Repeat(" -v", 70000) + " x/app.toml other": true,
 		"cp x/app.toml other": false, "cp app.toml x.toml": false, "cp conf/a.toml x": false,
 	} {
 		if got := guard.Whole([]byte(line)); got != want {
