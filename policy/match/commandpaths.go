@@ -29,7 +29,7 @@ func compileCommandPaths(s Spec, t Target, restrictive bool, env Env) (textTest,
 	env = env.ofCommands()
 	var err *SpecError
 	if test.path, err = compilePath(s, false, restrictive, env); err == nil && restrictive {
-		test.expanding, err = compilePath(s, true, restrictive, env)
+		test.expanding = expanding(test.path)
 		asShells(test.expanding)
 	}
 	return test, err

@@ -1,7 +1,7 @@
 package match
 
 import (
-	"fmt"
+	"encoding/binary"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -80,7 +80,7 @@ func addExcept(n *automaton.NFA, from int, members [][]rune, star automaton.Set,
 		if len(at) == 0 {
 			return free
 		}
-		key := fmt.Sprint(at)
+		key := at.key()
 		if state, ok := states[key]; ok {
 			return state
 		}
@@ -108,6 +108,15 @@ func addExcept(n *automaton.NFA, from int, members [][]rune, star automaton.Set,
 	}
 	n.Free(from, grow(first.closed(members)))
 	return end
+}
+
+// key names the places.
+func (at exceptPlaces) key() string {
+	var b []byte
+	for _, p := range at {
+		b = binary.AppendUvarint(binary.AppendUvarint(b, uint64(p[0])), uint64(p[1]))
+	}
+	return string(b)
 }
 
 // next lists, in order, the code points that lead on from some place; whole says that a

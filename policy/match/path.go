@@ -5,25 +5,15 @@ import (
 	"cmp"
 	"slices"
 	"strings"
-	"sync"
-	"sync/atomic"
 
 	"github.com/stopgate/stopgate/internal/automaton"
 )
 
 // pathTest judges the value of a path parameter: certainty if it is permissive,
 // suspicion if it is restrictive (1.3, THREATS C).
-//
-// Its automaton is built when values need it: conditions that an index answers never
-// do, and the first few values walk the states it is made of, which is all that a
-// process for one call ever asks.
 type pathTest struct {
 	place
-	nfa    func() *automaton.NFA
-	once   sync.Once
-	built  pathAutomaton
-	direct func() *automaton.NFA // without free edges, made once
-	walked atomic.Int64          // what was spent on walking, in bytes
+	*pathStates
 	// aimed limits values with wildcards, nil if all count.
 	aimed func(pattern string) bool
 	// listed leaves it to the caller that there may be more readings than are listed.
@@ -100,12 +90,6 @@ func (e Env) ofCommands() Env {
 	return e.normal()
 }
 
-// newPathTest tests what make makes, when the first value needs it.
-func newPathTest(p place, make func() *automaton.NFA) *pathTest {
-	nfa := sync.OnceValue(make)
-	return &pathTest{place: p, nfa: nfa, direct: sync.OnceValue(func() *automaton.NFA { return nfa().Direct() })}
-}
-
 // automaton returns the set of paths, built once.
 func (t *pathTest) automaton() *pathAutomaton {
 	t.once.Do(func() { t.built = buildPath(t.nfa(), t.place) })
@@ -127,9 +111,6 @@ func buildPath(n *automaton.NFA, p place) pathAutomaton {
 	}
 	return a
 }
-
-// made is a set of paths that is there already.
-func made(n *automaton.NFA) func() *automaton.NFA { return func() *automaton.NFA { return n } }
 
 // rootText is what an automaton reads for the root, nil if there is none.
 func (p *place) rootText() []byte {
@@ -264,7 +245,7 @@ func cutRoot(path, root []byte) (rel []byte, inside bool) {
 // absolute, as far as they exist; folded as well if suspicion is asked. high says
 // that it may have code points above ASCII.
 func (t *pathTest) holds(canonical []byte, high bool) bool {
-	if t.walked.Load() < walkedEnough && t.walked.Add(int64(len(canonical)+walkedValue)) <= walkedEnough {
+	if t.walked.more(canonical) {
 		return t.walks(canonical, high)
 	}
 	if t.folded && (high || t.automaton().language.DFA() == nil) {
@@ -274,13 +255,6 @@ func (t *pathTest) holds(canonical []byte, high bool) bool {
 	}
 	return t.inside(canonical)
 }
-
-// Building the automaton costs about as much as walking this many bytes; a value costs
-// some beside its own.
-const (
-	walkedEnough = 1 << 9
-	walkedValue  = 1 << 4
-)
 
 // walks is holds without the automaton.
 func (t *pathTest) walks(canonical []byte, high bool) bool {
@@ -298,21 +272,20 @@ func (t *pathTest) walks(canonical []byte, high bool) bool {
 }
 
 func (t *pathTest) walksInside(canonical []byte) bool {
-	n := t.direct()
 	if len(canonical) > 0 && canonical[0] == '/' {
 		rel, ok := t.cutRoot(canonical)
 		if !ok {
-			return n.Matches(string(canonical))
+			return t.walk(canonical)
 		}
 		canonical = rel
 	}
 	switch {
-	case n.Matches(string(canonical)):
+	case t.walk(canonical):
 		return true
-	case t.env.Root == "" || bytes.HasPrefix(canonical, []byte("../")) || string(canonical) == "..":
+	case t.env.Root == "" || climbs(canonical):
 		return false
 	}
-	return n.Matches(string(joined(t.rootText(), canonical)))
+	return t.walkBelow(t.rootText(), canonical)
 }
 
 func (t *pathTest) inside(canonical []byte) bool {
@@ -328,7 +301,7 @@ func (t *pathTest) inside(canonical []byte) bool {
 	switch {
 	case a.language.Accepts(canonical):
 		return true
-	case t.env.Root == "" || bytes.HasPrefix(canonical, []byte("../")) || string(canonical) == "..":
+	case t.env.Root == "" || climbs(canonical):
 		return false
 	case dfa == nil:
 		return a.language.Accepts(joined(a.rootText, canonical))

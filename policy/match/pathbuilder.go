@@ -1,7 +1,6 @@
 package match
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/stopgate/stopgate/internal/automaton"
@@ -15,52 +14,30 @@ type pathBuilder struct {
 	restrictive bool // globs also name what is below what they match
 	folded      bool
 	suspects    bool        // literals also stand where they may be meant
-	negates     bool        // a class or an exception says what it leaves out
 	top         int         // the state of absolute, 0 before it is needed
 	behind      map[int]int // see names
 }
 
+// add adds a value of a condition.
 func (b *pathBuilder) add(k Kind, text string) *SpecError {
-	switch k {
-	case Suffix, Glob:
-		if err := checkForm(text); err != nil {
-			return err
-		}
+	list, err := readPath(k, text, b.restrictive)
+	if err == nil {
+		b.addAll(list)
 	}
-	switch k {
-	case Suffix:
-		return b.addSuffix(text)
-	case Glob:
-		lists, err := parsePathGlob(text)
-		if err != nil {
-			return err
-		}
-		for _, tokens := range lists {
-			b.negates = b.negates || slices.ContainsFunc(tokens, func(t globToken) bool { return t.negated })
-			lit, err := splitGlob(text, tokens)
-			if err != nil {
-				return err
-			}
-			if err := b.checkGlob(lit); err != nil {
-				return err
-			}
-			lit.below = b.restrictive
-			b.addLiteral(lit)
-		}
-		return nil
+	return err
+}
+
+func (b *pathBuilder) addAll(list []pathLiteral) {
+	for _, lit := range list {
+		b.addLiteral(lit)
 	}
-	if err := checkPathLiteral(k, text, b.restrictive); err != nil {
-		return err
-	}
-	lit := splitLiteral(text)
-	lit.below = k == Prefix
-	b.addLiteral(lit)
-	return nil
 }
 
 // addLiteral adds a literal in the forms in which values are compared.
 func (b *pathBuilder) addLiteral(lit pathLiteral) {
 	switch {
+	case lit.suffix != "":
+		b.addSuffix(lit.suffix)
 	case lit.absolute:
 		b.addComponents(b.absolute(), lit.components, lit.below)
 	case lit.home:
@@ -190,21 +167,13 @@ func (b *pathBuilder) addComponent(at int, tokens []globToken) int {
 
 // addSuffix adds every path that ends with a text. For certainty it lies below
 // the root: no literal says where else it could.
-func (b *pathBuilder) addSuffix(text string) *SpecError {
-	switch {
-	case text == "":
-		return whole(0, "is empty, so the condition always matches", "leave the condition out")
-	case strings.HasSuffix(text, "/"):
-		return whole(0, "ends with a separator, which cleaning removes", "")
-	case strings.ContainsFunc(text, invisible):
-		return whole(0, "has a control or invisible character", "")
-	}
+func (b *pathBuilder) addSuffix(text string) {
 	if b.folded {
 		text = fold(text)
 	}
 	if b.suspects {
 		b.Accept(b.Text(b.Loop(0, automaton.Any), text))
-		return nil
+		return
 	}
 	if !strings.HasPrefix(text, "/") {
 		b.Accept(b.Text(0, text))
@@ -212,5 +181,4 @@ func (b *pathBuilder) addSuffix(text string) *SpecError {
 	first := b.State()
 	b.Edge(0, notSlash, first)
 	b.Accept(b.Text(b.Loop(first, automaton.Any), text))
-	return nil
 }

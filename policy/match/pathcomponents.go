@@ -1,13 +1,78 @@
 package match
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // pathLiteral is one literal or one alternative of a glob, in components.
 type pathLiteral struct {
 	absolute   bool
 	home       bool // starts with "~/"
 	components [][]globToken
-	below      bool // also stands for everything below it
+	below      bool   // also stands for everything below it
+	negates    bool   // a class or an exception says what it leaves out
+	suffix     string // instead of all these: what a path ends with
+}
+
+// readPath reads a value of a condition on paths, which must be in canonical form, as
+// what it stands for. Restrictive globs also stand for what is below what they match.
+func readPath(k Kind, text string, restrictive bool) ([]pathLiteral, *SpecError) {
+	switch k {
+	case Suffix, Glob:
+		if err := checkForm(text); err != nil {
+			return nil, err
+		}
+	}
+	switch k {
+	case Suffix:
+		return []pathLiteral{{suffix: text}}, checkSuffix(text)
+	case Glob:
+		return readGlob(text, restrictive)
+	}
+	if err := checkPathLiteral(k, text, restrictive); err != nil {
+		return nil, err
+	}
+	return []pathLiteral{splitPath(k, text)}, nil
+}
+
+// splitPath is readPath for a literal that has been checked.
+func splitPath(k Kind, text string) pathLiteral {
+	lit := splitLiteral(text)
+	lit.below = k == Prefix
+	return lit
+}
+
+func readGlob(text string, restrictive bool) (list []pathLiteral, _ *SpecError) {
+	alternatives, err := parsePathGlob(text)
+	if err != nil {
+		return nil, err
+	}
+	for _, tokens := range alternatives {
+		lit, err := splitGlob(text, tokens)
+		if err == nil {
+			err = lit.checkUps(restrictive)
+		}
+		if err != nil {
+			return nil, err
+		}
+		lit.below = restrictive
+		lit.negates = slices.ContainsFunc(tokens, func(t globToken) bool { return t.negated })
+		list = append(list, lit)
+	}
+	return list, nil
+}
+
+func checkSuffix(text string) *SpecError {
+	switch {
+	case text == "":
+		return whole(0, "is empty, so the condition always matches", "leave the condition out")
+	case strings.HasSuffix(text, "/"):
+		return whole(0, "ends with a separator, which cleaning removes", "")
+	case strings.ContainsFunc(text, invisible):
+		return whole(0, "has a control or invisible character", "")
+	}
+	return nil
 }
 
 func splitLiteral(text string) pathLiteral {
@@ -87,11 +152,12 @@ func checkComponent(tokens []globToken, at int) *SpecError {
 	return checkException(tokens)
 }
 
-func (b *pathBuilder) checkGlob(lit pathLiteral) *SpecError {
+// checkUps refuses ".." where no canonical path has it.
+func (lit *pathLiteral) checkUps(restrictive bool) *SpecError {
 	ups := 0
 	for i, tokens := range lit.components {
 		if isText(tokens, "..") {
-			if i != ups || lit.absolute || lit.home || !b.restrictive {
+			if i != ups || lit.absolute || lit.home || !restrictive {
 				return &SpecError{Offset: tokens[0].at, Message: `has ".." as a component, which cleaning removes`, Hint: "write the directory that is meant"}
 			}
 			ups++

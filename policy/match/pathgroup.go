@@ -1,14 +1,10 @@
 package match
 
-import (
-	"slices"
-
-	"github.com/stopgate/stopgate/regular"
-)
+import "slices"
 
 // PathGroup finds, among many conditions on paths, those that a value satisfies: the
 // value is read once, literals are looked up in it, and patterns, globs and suffixes run as
-// two automata. It answers as [Matcher.Judge] of each would.
+// two automata, which are made when values need them. It answers as [Matcher.Judge] of each would.
 type PathGroup struct {
 	place    place
 	all      []int32
@@ -31,13 +27,13 @@ func (g *PathGroup) Add(m *Matcher, member int32) bool {
 		if test.expands {
 			return false
 		}
-		g.patterns.add(test.test.(patterns).language(), member)
+		g.patterns.addPattern(test.test.(patterns).language(), member)
 	case *pathTest:
 		switch {
 		case test.expands:
 			return false
 		case m.kind == Glob || m.kind == Suffix:
-			g.globs.add(regular.FromNFA(test.nfa()), member)
+			g.globs.addGlob(test.pathStates, member)
 		case !g.literals.add(&g.place, m, member):
 			return false
 		}
@@ -51,8 +47,6 @@ func (g *PathGroup) Add(m *Matcher, member int32) bool {
 // Build ends the adding.
 func (g *PathGroup) Build() {
 	g.literals.build()
-	g.globs.build()
-	g.patterns.build()
 }
 
 // Empty reports whether the group has no condition.

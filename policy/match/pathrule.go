@@ -1,11 +1,10 @@
 package match
 
 import (
+	"slices"
 	"strings"
 
 	"golang.org/x/text/unicode/norm"
-
-	"github.com/stopgate/stopgate/internal/automaton"
 )
 
 // compilePath compiles a matcher on a path.
@@ -15,50 +14,71 @@ func compilePath(s Spec, expands, restrictive bool, env Env) (textTest, *SpecErr
 		test, err := compilePatterns(s)
 		return &pathPattern{place: p, test: test}, err
 	}
-	if s.Kind == Const || s.Kind == Enum || s.Kind == Prefix {
-		return compileLiterals(s, p)
+	read, negating, err := readPaths(s, restrictive)
+	if err != nil {
+		return nil, err
 	}
-	b := pathBuilder{NFA: automaton.New(), env: p.env, restrictive: restrictive, folded: restrictive, suspects: restrictive}
-	var negating []string
-	for i, lit := range s.Values {
-		b.negates = false
-		if err := b.add(s.Kind, lit.Text); err != nil {
-			err.Index = i
-			return nil, err
-		}
-		if b.negates {
-			negating = append(negating, lit.Text)
-		}
-	}
-	test := newPathTest(p, made(b.NFA))
-	if !restrictive || negating == nil {
+	b := pathBuilder{env: p.env, restrictive: restrictive, folded: restrictive, suspects: restrictive}
+	test := &pathTest{place: p, pathStates: newPathStates(b, read)}
+	if negating == nil {
 		return test, nil
 	}
 	// "[!a]" is also satisfied by "A", which no folded text shows.
-	exact := pathBuilder{NFA: automaton.New(), env: p.env, restrictive: true, suspects: true}
-	for _, text := range negating {
-		_ = exact.add(s.Kind, text)
-	}
-	p.folded = false
-	return eitherPath{test, newPathTest(p, made(exact.NFA))}, nil
+	b.folded, p.folded = false, false
+	exact := newPathStates(b, func() []pathLiteral { return negating })
+	return eitherPath{test, &pathTest{place: p, pathStates: exact}}, nil
 }
 
-// compileLiterals checks literals, of which nothing is built before it is needed: most
-// are looked up by an index.
-func compileLiterals(s Spec, p place) (textTest, *SpecError) {
+// readPaths checks the values of a condition on paths, and says what they stand for when
+// that is needed: most literals are looked up by an index. negating are the values of a
+// restrictive one that say what they leave out.
+func readPaths(s Spec, restrictive bool) (read func() []pathLiteral, negating []pathLiteral, _ *SpecError) {
+	if s.Kind == Const || s.Kind == Enum || s.Kind == Prefix {
+		for i, lit := range s.Values {
+			if err := checkPathLiteral(s.Kind, lit.Text, restrictive); err != nil {
+				err.Index = i
+				return nil, nil, err
+			}
+		}
+		return func() (list []pathLiteral) {
+			for _, lit := range s.Values {
+				list = append(list, splitPath(s.Kind, lit.Text))
+			}
+			return list
+		}, nil, nil
+	}
+	var list []pathLiteral
 	for i, lit := range s.Values {
-		if err := checkPathLiteral(s.Kind, lit.Text, p.restrictive); err != nil {
+		one, err := readPath(s.Kind, lit.Text, restrictive)
+		if err != nil {
 			err.Index = i
-			return nil, err
+			return nil, nil, err
+		}
+		list = append(list, one...)
+		if restrictive && slices.ContainsFunc(one, func(l pathLiteral) bool { return l.negates }) {
+			negating = append(negating, one...)
 		}
 	}
-	return newPathTest(p, func() *automaton.NFA {
-		b := pathBuilder{NFA: automaton.New(), env: p.env, restrictive: p.restrictive, folded: p.restrictive, suspects: p.restrictive}
-		for _, lit := range s.Values {
-			_ = b.add(s.Kind, lit.Text) // has been checked
-		}
-		return b.NFA
-	}), nil
+	return func() []pathLiteral { return list }, negating, nil
+}
+
+// expanding is a test of values that a tool expands, from one of values that none does.
+func expanding(test textTest) textTest {
+	switch t := test.(type) {
+	case *pathPattern:
+		p := t.place
+		p.expands = true
+		return &pathPattern{place: p, test: t.test}
+	case eitherPath:
+		return eitherPath{t[0].expanding(), t[1].expanding()}
+	}
+	return test.(*pathTest).expanding()
+}
+
+func (t *pathTest) expanding() *pathTest {
+	p := t.place
+	p.expands = true
+	return &pathTest{place: p, pathStates: t.pathStates}
 }
 
 // eitherPath holds if one of two tests does.

@@ -6,7 +6,6 @@ import (
 	"sync"
 	"unicode/utf8"
 
-	"github.com/stopgate/stopgate/internal/automaton"
 	"github.com/stopgate/stopgate/internal/shell"
 )
 
@@ -124,30 +123,28 @@ func (p *Protected) add(g protectedGlob, protection Protection) {
 	p.lines = append(p.lines, l)
 }
 
-func (p *Protected) builder() pathBuilder {
-	return pathBuilder{NFA: automaton.New(), env: p.place.env, restrictive: true, folded: true, suspects: true}
-}
-
-func (l *protectedLine) addTo(b *pathBuilder) {
+// literals are what the line stands for.
+func (l *protectedLine) literals() []pathLiteral {
 	if l.names == "" {
-		b.addLiteral(splitLiteral(l.glob))
-	} else if err := b.add(Glob, l.glob); err != nil {
+		return []pathLiteral{splitLiteral(l.glob)}
+	}
+	list, err := readPath(Glob, l.glob, true)
+	if err != nil {
 		panic("protected list: " + l.glob + ": " + err.Error()) // not reached: the list is constant, and every test compiles it
 	}
+	return list
 }
 
-func (p *Protected) test(b pathBuilder) *pathTest {
-	t := newPathTest(p.place, made(b.NFA))
-	t.aimed, t.listed = aims, true
-	return t
+func (p *Protected) test(list []pathLiteral) *pathTest {
+	b := pathBuilder{env: p.place.env, restrictive: true, folded: true, suspects: true}
+	states := newPathStates(b, func() []pathLiteral { return list })
+	return &pathTest{place: p.place, pathStates: states, aimed: aims, listed: true}
 }
 
 // lineTest is the test of one line. One that is a name anywhere is touched by wildcards
 // only if they begin with a part of the name.
 func (p *Protected) lineTest(l *protectedLine) *pathTest {
-	b := p.builder()
-	l.addTo(&b)
-	t := p.test(b)
+	t := p.test(l.literals())
 	if name, ok := strings.CutPrefix(l.glob, "**/"); ok && l.names != "" && !strings.Contains(name, "/") {
 		t.aimed = func(pattern string) bool {
 			last := pattern[strings.LastIndexByte(pattern, '/')+1:]
@@ -159,13 +156,13 @@ func (p *Protected) lineTest(l *protectedLine) *pathTest {
 
 // union is the test of all lines of one protection.
 func (p *Protected) union(protection Protection) *pathTest {
-	b := p.builder()
+	var list []pathLiteral
 	for _, l := range p.lines {
 		if l.protection == protection {
-			l.addTo(&b)
+			list = append(list, l.literals()...)
 		}
 	}
-	return p.test(b)
+	return p.test(list)
 }
 
 // Path judges the value of a path parameter. entry is the line of the list that
