@@ -67,7 +67,7 @@ func (p *Policies) Bind(c stopgate.Call) *Binding { return p.BindUnder(c, Circum
 
 // BindUnder is Bind under circumstances that are known.
 func (p *Policies) BindUnder(c stopgate.Call, under Circumstances) *Binding {
-	b := &binder{policies: p, call: c, under: under, out: new(Binding)}
+	b := &binder{policies: p, call: c, under: under, out: new(Binding), matchers: make(matchers)}
 	b.bind()
 	return b.out
 }
@@ -113,6 +113,7 @@ type binder struct {
 	out      *Binding
 	base     *schema.Schema // what the call's definition says
 	voices   []*Voice
+	matchers matchers
 	sure     bool // the call or an operator's file says that there is such a tool
 }
 

@@ -165,7 +165,7 @@ func (c *compiler) misfit(v *Voice, r *syntax.Rule) string {
 		if len(reach.Places) == 0 { // nothing is known there
 			continue
 		}
-		if !slices.ContainsFunc(reach.Places, func(p *schema.Place) bool { return len(fitCondition(&probe, p, v.Env).texts) > 0 }) {
+		if !slices.ContainsFunc(reach.Places, func(p *schema.Place) bool { return len(c.matchers.fit(&probe, p, v.Env).texts) > 0 }) {
 			return k.Spec.Kind.String() + " does not fit the parameter " + k.Arg.String()
 		}
 	}
@@ -268,7 +268,7 @@ func (c *compiler) unknown() {
 // graphs builds the shapes of every view.
 func (c *compiler) graphs() bool {
 	for _, p := range c.parts {
-		g := &grapher{plan: c.plan, view: p.view, ons: p.ons, conditions: c.conditions}
+		g := &grapher{plan: c.plan, view: p.view, ons: p.ons, conditions: c.conditions, matchers: c.matchers}
 		if !g.graph(p.pointer) {
 			c.trouble = "the schema is too large"
 			return false

@@ -45,7 +45,7 @@ func (g *grapher) fit(c int32, p *schema.Place) *fitting {
 		if k.permissive && k.on == "" {
 			g.judgedBeside(&k)
 		}
-		f = fitCondition(&k, p, k.env)
+		f = g.matchers.fit(&k, p, k.env)
 	}
 	g.fitted[key] = f
 	return f
@@ -72,7 +72,7 @@ func (g *grapher) fitBundle(k *cond, p *schema.Place) *fitting {
 	for i, c := range g.conditions[k.bundle] {
 		one := *k
 		one.kind, one.ast = c.Spec.Kind, c
-		fit := fitCondition(&one, p, k.env)
+		fit := g.matchers.fit(&one, p, k.env)
 		f.fits |= fit.fits
 		f.index.Add(index.Member{ID: b.rules[i], Class: uint8(g.plan.rules[b.rules[i]].mode), Readings: fit.texts})
 	}
@@ -80,7 +80,8 @@ func (g *grapher) fitBundle(k *cond, p *schema.Place) *fitting {
 	return f
 }
 
-func fitCondition(k *cond, p *schema.Place, env match.Env) *fitting {
+// fit compiles one condition for a place.
+func (all matchers) fit(k *cond, p *schema.Place, env match.Env) *fitting {
 	target := match.Target{}
 	known := true
 	for _, q := range p.Within() {
@@ -99,8 +100,8 @@ func fitCondition(k *cond, p *schema.Place, env match.Env) *fitting {
 		if alone := k.ast.Spec.Kind == match.Reads || k.ast.Spec.Kind == match.Writes; alone && k.permissive && !k.accompanied {
 			continue
 		}
-		m, err := match.Compile(k.ast.Spec, target, !k.permissive, env)
-		if err != nil {
+		m, ok := all.compile(k.ast.Spec, target, !k.permissive, env)
+		if !ok {
 			continue
 		}
 		f.texts = append(f.texts, m)

@@ -19,6 +19,7 @@ type grapher struct {
 	ons  []int32 // conditions that look at every value of a type
 	// conditions are those of the rules of each bundle.
 	conditions [][]*syntax.Condition
+	matchers   matchers
 
 	unknown *schema.Place
 	node    *trie // of ons: what deep threads of theirs stand at

@@ -105,6 +105,19 @@ func compileCommand(s Spec, t Target, restrictive bool, env Env) (textTest, *Spe
 	return test, nil
 }
 
+// Beside is the matcher with what other conditions of its rule judge, as
+// [Target.ReadsJudged] and WritesJudged say it.
+func (m *Matcher) Beside(readsJudged, writesJudged bool) *Matcher {
+	test, ok := m.text.(*commandTest)
+	if !ok || test.readsJudged == readsJudged && test.writesJudged == writesJudged {
+		return m
+	}
+	other, words := *m, *test
+	words.readsJudged, words.writesJudged = readsJudged, writesJudged
+	other.text = &words
+	return &other
+}
+
 // compileWords reads literals that are compared word by word.
 func (t *commandTest) compileWords(s Spec) *SpecError {
 	for i, lit := range s.Values {

@@ -15,6 +15,9 @@ type wordGlob struct {
 }
 
 func parseWordGlob(text string) (g wordGlob, err *SpecError) {
+	if words := plainWords(text); words != nil {
+		return wordGlob{first: words[0], exact: words}, nil
+	}
 	lists, err := parseGlob(text, false)
 	if err != nil {
 		return g, err
@@ -37,6 +40,26 @@ func parseWordGlob(text string) (g wordGlob, err *SpecError) {
 		g.first = g.exact[0]
 	}
 	return g, nil
+}
+
+// plainWords lists the words of a glob that is one word, or has one pair of braces and no
+// other wildcards, as nearly all have; nil for others.
+func plainWords(text string) []string {
+	before, rest, braces := strings.Cut(text, "{")
+	inner, after, closed := strings.Cut(rest, "}")
+	switch {
+	case !utf8.ValidString(text) || strings.ContainsAny(before, `*?[}\`) || closed && strings.ContainsAny(after, `*?[{}\`):
+		return nil
+	case !braces:
+		return []string{text}
+	case !closed || inner == "" || strings.ContainsAny(inner, `*?[{\`) || strings.Count(inner, ",") >= maxAlternatives:
+		return nil
+	}
+	words := strings.Split(inner, ",")
+	for i, w := range words {
+		words[i] = before + w + after
+	}
+	return words
 }
 
 // literals are the words that the glob matches, nil if they cannot be listed.
@@ -142,7 +165,7 @@ func (t *globToken) takes(r rune) bool {
 	case globLiteral:
 		return t.r == r
 	case globClass:
-		return t.set.Contains(r) != t.negated
+		return t.set.Contains(r)
 	}
 	return t.kind == globAny
 }
