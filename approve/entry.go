@@ -61,8 +61,8 @@ type Entry struct {
 	Asking []string `json:"asking,omitempty"`
 
 	Asked time.Time `json:"asked"`
-	// Until is when the exchange that asked stops waiting; Expires, when an answer is
-	// refused and an approval that was not used is void.
+	// Until is when the last exchange that asked stops waiting, not after Asked where none
+	// did; Expires, when an answer is refused and an approval that was not used is void.
 	Until   time.Time `json:"until,omitzero"`
 	Expires time.Time `json:"expires"`
 
@@ -192,6 +192,10 @@ func (e Entry) over(now time.Time) bool {
 
 // slack is how far clocks may be apart, or set right, without consequence.
 const slack = time.Minute
+
+// Unattended reports a question that no exchange waited for: nobody was there, and its call
+// was denied at once.
+func (e Entry) Unattended() bool { return !e.Until.IsZero() && !e.Until.After(e.Asked) }
 
 // Over reports whether nothing can become of the entry any more: nobody has to see what it
 // was about.

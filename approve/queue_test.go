@@ -467,6 +467,29 @@ func TestNobodyThere(t *testing.T) {
 		if !strings.Contains(out.Verdict.Public, e.ID) {
 			t.Fatal(out.Verdict.Public)
 		}
+		if !e.Unattended() {
+			t.Errorf("a call that was denied waits until %v", e.Until)
+		}
+
+		// Somebody comes, and the call is repeated: now it waits.
+		ctx, leave = context.WithCancel(t.Context())
+		defer leave()
+		go d.queue.Watch(ctx, func([]approve.Entry) error { return nil })
+		synctest.Wait()
+		done = d.decide(t.Context(), call("write", page))
+		synctest.Wait()
+		if again := d.asked(); again.ID != e.ID || again.Unattended() {
+			t.Errorf("%s waits until %v", again.ID, again.Until)
+		}
+		d.answer(e.ID, approve.Reply{Kind: approve.Yes})
+		d.wants(done, "")
+		leave()
+		time.Sleep(10 * time.Second)
+
+		out = d.wants(d.decide(t.Context(), call("write", page)), stopgate.CodeApprovalPending)
+		if e = d.asked(); !strings.Contains(out.Verdict.Public, e.ID) {
+			t.Fatal(out.Verdict.Public)
+		}
 		d.answer(e.ID, approve.Reply{Kind: approve.Yes})
 		d.wants(d.decide(t.Context(), call("write", page)), "")
 	})

@@ -125,7 +125,9 @@ func (w *wait) alone(ctx context.Context, view gate.View) (gate.Answer, bool, er
 	if !w.queue.opts.Defer {
 		return gate.Answer{}, false, errNobody
 	}
-	if err := w.open(ctx, view); err != nil {
+	later := view
+	later.Until = w.queue.opts.Now() // the call waits no longer
+	if err := w.open(ctx, later); err != nil {
 		return gate.Answer{}, false, err
 	}
 	return view.Defer(w.entry.ID), true, nil
@@ -158,11 +160,20 @@ func (w *wait) open(ctx context.Context, view gate.View) error {
 		return err
 	}
 	w.entry, w.shared = e, e.ID != fresh.ID
-	if !w.shared {
+	switch {
+	case !w.shared:
 		w.queue.bell.ring()
 		w.queue.tell(ctx, e)
+	case e.State == Waiting && e.Until.Before(fresh.Until):
+		// The call that opened it may have stopped waiting; this one does not.
+		w.entry, err = w.queue.store.ChangeEntry(ctx, e.ID, func(e Entry) (Entry, error) {
+			if e.State == Waiting && e.Until.Before(fresh.Until) {
+				e.Until = fresh.Until
+			}
+			return e, nil
+		})
 	}
-	return nil
+	return err
 }
 
 // complete shows the whole call in an entry that was opened for a part of it.

@@ -234,7 +234,7 @@ func (s *Server) questionOf(ctx context.Context, id stopgate.ProposalID) *Approv
 		return nil
 	}
 	list, err := s.options.Queue.List(ctx, approve.Filter{State: approve.Waiting, Proposal: id, Limit: 1})
-	if err != nil || len(list) == 0 {
+	if err != nil || len(list) == 0 || list[0].Unattended() { // then the call has ended, or does now
 		return nil
 	}
 	return &Approval{ID: list[0].ID}

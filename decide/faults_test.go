@@ -102,3 +102,47 @@ func TestFaultsAtEveryPort(t *testing.T) {
 	d.wants(d.do("", "POST", "/v1/calls", `{"tool":"write","args":{"path":"README"}}`, "Prefer", "wait=20"), 200, `"status":"denied"`)
 	d.wants(d.do("", "POST", "/v1/calls", `{"tool":"write","args":{"path":"src/a"}}`), 200, `"status":"allowed"`)
 }
+
+// slowQuestions adds an entry and does not say so before the question was looked for again.
+type slowQuestions struct {
+	approve.Store
+	looks chan struct{}
+}
+
+func (s slowQuestions) AddEntry(ctx context.Context, e approve.Entry, same func(approve.Entry) bool) (approve.Entry, error) {
+	e, err := s.Store.AddEntry(ctx, e, same)
+	for range 3 {
+		select {
+		case <-s.looks:
+		case <-ctx.Done():
+		}
+	}
+	return e, err
+}
+
+func (s slowQuestions) Entries(ctx context.Context, f approve.Filter) ([]approve.Entry, error) {
+	list, err := s.Store.Entries(ctx, f)
+	if f.Proposal != "" {
+		select {
+		case s.looks <- struct{}{}:
+		default:
+		}
+	}
+	return list, err
+}
+
+// Proves S5, S43: a call that nobody can be asked about, and that is to be repeated, has
+// ended: it is not pending, also while its question is being written.
+func TestS5_NobodyIsThere(t *testing.T) {
+	queue, err := approve.New(slowQuestions{new(mem.Approvals), make(chan struct{})}, approve.Options{Defer: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := newDesk(t, func(o *decide.Options) {
+		o.Queue = queue
+		if o.Gate, err = gate.New(o.Program(), gate.WithApprover(queue), gate.WithDenyMode(gate.DenyToolResult)); err != nil {
+			t.Fatal(err)
+		}
+	})
+	d.wants(d.do("agent", "POST", "/v1/calls", `{"tool":"write","args":{"path":"README"},"session":"s"}`), 200, `"code":"approval_pending"`)
+}
