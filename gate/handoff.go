@@ -59,7 +59,9 @@ func (g *Gate) handoffIn(ctx context.Context, t *turn, h HandoffCall) (stopgate.
 		return stopgate.Outcome{}, err
 	}
 	p.kind, p.to = Handoff, h.To
+	short(p, &p.to, maxName)
 	p.begin()
+	p.checkNames()
 	payload := h.Payload
 	if len(payload) == 0 {
 		payload = []byte("{}")

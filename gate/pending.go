@@ -40,6 +40,7 @@ type pending struct {
 	whole   bool  // the session policies are asked once, see decideIn
 	now     int64 // Unix milliseconds: the one moment of a call that waits for nothing; 0 for any other
 	objects bool  // and they object
+	cut     bool  // one of its names was too long
 	waited  bool  // for somebody: other goroutines may know the call
 	desk    *desk
 
@@ -124,6 +125,7 @@ func (g *Gate) open(ctx context.Context, t *turn, call stopgate.Call, parent sto
 func (p *pending) enter(ctx context.Context) {
 	p.recall(ctx)
 	p.begin()
+	p.checkNames()
 	p.obey()
 	if !p.over {
 		p.sit(ctx)
@@ -145,6 +147,7 @@ func (g *Gate) newPending(t *turn, call stopgate.Call, parent stopgate.ProposalI
 
 // start makes a pending that knows its call ready to be entered.
 func (p *pending) start(g *Gate) {
+	p.shorten()
 	p.g, p.under, p.set, p.tool, p.said = g, g.current.Load(), noPolicies, p.call.Tool, &undecided
 	if p.turn == nil {
 		p.turn = &p.solo
@@ -169,6 +172,9 @@ func (p *pending) Identify(id stopgate.CallID) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.call.ID = id
+	if p.shorten(); p.stage < committed {
+		p.checkNames()
+	}
 }
 
 // Enforced reports whether verdicts hold the call back; false in observe mode,

@@ -1,0 +1,38 @@
+package gate
+
+import "github.com/stopgate/stopgate"
+
+// Bounds of the names that a call has, in bytes. Models, clients and servers choose them,
+// and all that is kept of a call has them. The id of a call may be long: some providers
+// put into it what they want to be told again.
+const (
+	maxName   = 1 << 10
+	maxCallID = 64 << 10
+)
+
+// shorten cuts the names of the call that are too long, as rows have them. Such a call is
+// denied: see [pending.checkNames].
+func (p *pending) shorten() {
+	c := &p.call
+	short(p, &c.Tool, maxName)
+	short(p, &c.ID, maxCallID)
+	short(p, &c.Session, maxName)
+	short(p, &c.Agent, maxName)
+	short(p, &c.Turn, maxName)
+	short(p, &c.Server, maxName)
+}
+
+func short[T ~string](p *pending, name *T, most int) {
+	if len(*name) > most {
+		*name, p.cut = T(word(string(*name))), true
+	}
+}
+
+// checkNames denies a call with a name that was too long; p.mu is held, or nobody else
+// has the call.
+func (p *pending) checkNames() {
+	if p.cut && !p.over {
+		p.cause = "a name"
+		p.push(p.refusal(stopgate.LayerIntegrity, stopgate.CodeLimitExceeded))
+	}
+}
