@@ -80,6 +80,31 @@ func TestS34GrantForOneOfTwoReasons(t *testing.T) {
 	})
 }
 
+// Proves S34: a grant that says only what it was made for, as they did in earlier
+// versions, holds on: where nothing else asks.
+func TestS34GrantOfAnEarlierVersion(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		write := func(path string) stopgate.Call { return call("write", `{"path":"`+path+`"}`) }
+		store := new(mem.Approvals)
+		d := newDesk(t, store, quiet)
+		d.gate = gateOf(t, d, program(t, guarded))
+		g := d.grant(write("lib/a"), approve.Scope{Wider: []approve.Value{{Pointer: "/path", How: approve.Below, Text: "lib"}}})
+		_, err := store.ChangeGrant(context.Background(), g.ID, func(g approve.Grant) (approve.Grant, error) {
+			g.Asking = nil
+			return g, nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d.asks(write("lib/b")) {
+			t.Error("the rule the grant was made for asks again")
+		}
+		if !d.asks(write("lib/secret/b")) {
+			t.Error("it answered for the tool's own rule")
+		}
+	})
+}
+
 // Proves S34: the rules that ask are known for every command of a line.
 func TestS34EveryCommandAsks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -1,6 +1,7 @@
 package approve
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -190,7 +191,7 @@ func (g Grant) covers(v gate.View, now time.Time) bool {
 		return false
 	}
 	for _, name := range v.Asking {
-		if !slices.Contains(g.Asking, name) {
+		if !g.answers(name) {
 			return false
 		}
 	}
@@ -205,6 +206,15 @@ func (g Grant) covers(v gate.View, now time.Time) bool {
 		}
 	}
 	return true
+}
+
+// answers reports whether something that asks was put before whoever gave the grant. A
+// grant of an earlier version names what it was made for alone.
+func (g Grant) answers(name string) bool {
+	if len(g.Asking) == 0 {
+		return name == cmp.Or(string(g.Rule), string(g.Code))
+	}
+	return slices.Contains(g.Asking, name)
 }
 
 // covers reports whether a leaf is what the grant wants of it.
