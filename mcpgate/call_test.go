@@ -129,6 +129,9 @@ func TestSessionPolicies(t *testing.T) {
 	answer = `{"content":[],"isError":"true"}` // a failure to clients that are no stricter
 	c.ask(call("6", "test", `{}`))
 	has(t, c.ask(call("7", "deploy", `{}`)), "prerequisite_missing")
+	answer = `{"content":[],"isError":null}` // a member that says nothing
+	c.ask(call("8", "test", `{}`))
+	hasNot(t, c.ask(call("9", "deploy", `{}`)), "prerequisite_missing")
 	answer = `{"content":[],"isError":false}`
 	c.ask(call("4", "test", `{}`))
 	has(t, c.ask(call("5", "deploy", `{}`)), `"result":{"content":[],"isError":false}`)

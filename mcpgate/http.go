@@ -130,10 +130,11 @@ func (h *Handler) expected(r *http.Request) bool {
 // credential is the token of a request, and its path without it. Of two tokens that
 // differ neither counts: whose request it is would be a guess (G10).
 func credential(r *http.Request) (path, token string) {
-	path, token = r.URL.Path, bearerOf(r)
+	path = r.URL.Path
+	token, known := bearerOf(r)
 	if rest, ok := strings.CutPrefix(path, "/k/"); ok {
 		inPath, rest, _ := strings.Cut(rest, "/")
-		if token != inPath && len(r.Header.Values("Authorization")) > 0 {
+		if !known || token != "" && token != inPath {
 			inPath = ""
 		}
 		return "/" + rest, inPath
@@ -141,14 +142,20 @@ func credential(r *http.Request) (path, token string) {
 	return path, token
 }
 
-// bearerOf is the token in the one Authorization header of a request.
-func bearerOf(r *http.Request) (token string) {
-	if values := r.Header.Values("Authorization"); len(values) == 1 {
-		if scheme, given, ok := strings.Cut(values[0], " "); ok && strings.EqualFold(scheme, "Bearer") {
-			token = strings.TrimSpace(given)
-		}
+// bearerOf is the token in the one Authorization header of a request; not known, where
+// it is not plainly one. What has another scheme is none: it may be the password for a
+// proxy in front of the gate.
+func bearerOf(r *http.Request) (token string, known bool) {
+	values := r.Header.Values("Authorization")
+	if len(values) != 1 {
+		return "", len(values) == 0
 	}
-	return token
+	scheme, given, _ := strings.Cut(values[0], " ")
+	if !strings.EqualFold(scheme, "Bearer") {
+		return "", true
+	}
+	token = strings.TrimSpace(given)
+	return token, token != ""
 }
 
 // fail answers what is no MCP request yet.

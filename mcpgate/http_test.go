@@ -501,6 +501,9 @@ func TestG10TwoNames(t *testing.T) {
 		{"anna in both places", "POST", "/k/anna-token/mcp", func(http.Header) {}, 200},
 		{"anna in the path, bert beside", "POST", "/k/anna-token/mcp", func(h http.Header) { h.Set("Authorization", "Bearer bert-token") }, 401},
 		{"anna in the path, nobody beside", "POST", "/k/anna-token/mcp", func(h http.Header) { h.Set("Authorization", "Bearer x") }, 401},
+		{"anna in the path, a proxy's password beside", "POST", "/k/anna-token/mcp", func(h http.Header) { h.Set("Authorization", "Basic eDp5") }, 200},
+		{"anna in the path, no token beside", "POST", "/k/anna-token/mcp", func(h http.Header) { h.Set("Authorization", "Bearer ") }, 401},
+		{"a password alone", "POST", "/mcp", func(h http.Header) { h.Set("Authorization", "Basic anna-token") }, 401},
 		{"nobody in the path, anna beside", "POST", "/k//mcp", func(http.Header) {}, 401},
 		{"anna twice", "POST", "/mcp", func(h http.Header) { h.Add("Authorization", "Bearer anna-token") }, 401},
 		{"anna and bert", "POST", "/mcp", func(h http.Header) { h.Add("Authorization", "Bearer bert-token") }, 401},
@@ -590,4 +593,57 @@ func TestG8ChangedAllTheTime(t *testing.T) {
 	l.say(t, prompts)
 	l.say(t, tools)
 	want(t, c.next(), tools)
+}
+
+// Proves G8: a client that opens its stream anew hears again of lists that change: what
+// was said on the one before may have been lost.
+func TestChangedOnAnotherStream(t *testing.T) {
+	f := newFake(echoTool)
+	links := make(chan *fakeLink, 1)
+	f.answers["tools/call"] = func(_ context.Context, l *fakeLink, _ *link.Call, _ *jsonrpc.Message) (string, error) {
+		links <- l
+		return `{"content":[]}`, nil
+	}
+	s := setup(t, free, mcpgate.Settings{}, map[string]*fake{"": f}).http(t)
+	id := s.session(t)
+	text(t, s.request(t, http.MethodPost, call("1", "echo", `{}`), map[string]string{"Mcp-Session-Id": id}))
+	l := <-links
+	const changed = `{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`
+	const level = `{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"x"}}`
+	hears := func(wanted ...string) {
+		t.Helper()
+		var own *http.Response
+		until(t, "the stream opens", func() bool {
+			own = s.request(t, http.MethodGet, "", map[string]string{"Mcp-Session-Id": id})
+			if own.StatusCode != 200 {
+				own.Body.Close()
+			}
+			return own.StatusCode == 200
+		})
+		defer own.Body.Close()
+		stream := bufio.NewReader(own.Body)
+		for line := ""; line != ": open\n"; {
+			var err error
+			if line, err = stream.ReadString('\n'); err != nil {
+				t.Fatal(err)
+			}
+		}
+		l.say(t, changed)
+		l.say(t, changed)
+		l.say(t, level)
+		for _, w := range wanted {
+			for {
+				line, err := stream.ReadString('\n')
+				if err != nil {
+					t.Fatal(err)
+				}
+				if data, ok := strings.CutPrefix(line, "data: "); ok {
+					want(t, strings.TrimSpace(data), w)
+					break
+				}
+			}
+		}
+	}
+	hears(changed, level)
+	hears(changed, level)
 }

@@ -255,11 +255,15 @@ func (h *httpSession) stray(text []byte) bool {
 		return true
 	}
 	h.mu.Lock()
-	defer h.mu.Unlock()
-	if len(h.kept) == maxKept {
+	full := len(h.kept) == maxKept
+	if full {
 		h.kept = h.kept[1:]
 	}
 	h.kept = append(h.kept, text)
+	h.mu.Unlock()
+	if full {
+		h.peer.renew()
+	}
 	return true
 }
 
@@ -276,6 +280,7 @@ func (h *httpSession) stream(ctx context.Context, w http.ResponseWriter) {
 	kept := h.kept
 	h.kept = nil
 	h.mu.Unlock()
+	h.peer.renew() // what was said on a stream that broke off may be lost
 	out.open()
 	for _, text := range kept {
 		out.send(text)

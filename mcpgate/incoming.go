@@ -50,15 +50,16 @@ func (c *conn) incoming(m *jsonrpc.Message, x *exchange) {
 			e.Replace(id, []byte(x.id))
 		}
 	}
-	if list := changed(m.Method); list != "" && !subscribed && c.isStale(list) {
+	list := changed(m.Method)
+	if list != "" && !subscribed && c.isStale(list) {
 		return
 	}
 	text, err := e.Text()
 	if err != nil {
 		return
 	}
-	if x == nil || !x.tell(text) {
-		c.p.out(text)
+	if heard := x != nil && x.tell(text) || c.p.out(text); !heard && list != "" {
+		c.listed(list)
 	}
 }
 
@@ -91,6 +92,15 @@ func (c *conn) listed(method string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.stale, list)
+}
+
+// renew lets the client hear again of lists that change: it may not have heard before.
+func (p *peer) renew() {
+	for _, c := range p.conns {
+		c.mu.Lock()
+		clear(c.stale)
+		c.mu.Unlock()
+	}
 }
 
 // memberOf is a member that is an object.

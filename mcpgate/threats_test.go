@@ -23,6 +23,7 @@ func TestG8Ambiguity(t *testing.T) {
 	b := setup(t, rmAndEcho, mcpgate.Settings{}, map[string]*fake{"": f})
 	c := b.stdio()
 	c.hello(`{}`)
+	until(t, "the server hears of the client", func() bool { return strings.Contains(f.all(), "notifications/initialized") })
 	before := f.all()
 	for name, text := range map[string]string{
 		"method twice":             `{"jsonrpc":"2.0","id":1,"method":"tools/call","method":"ping","params":{"name":"rm","arguments":{}}}`,
@@ -98,6 +99,7 @@ func TestG8RequestsWithoutAnId(t *testing.T) {
 	b := setup(t, rmAndEcho, mcpgate.Settings{}, map[string]*fake{"": f})
 	c := b.stdio()
 	c.hello(`{}`)
+	until(t, "the server hears of the client", func() bool { return strings.Contains(f.all(), "notifications/initialized") })
 	before := f.all()
 	for _, text := range []string{
 		`{"jsonrpc":"2.0","method":"tools/call","params":{"name":"rm","arguments":{"text":"never"}}}`,

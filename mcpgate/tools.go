@@ -210,7 +210,7 @@ func (p *peer) deliver(ctx context.Context, m *jsonrpc.Message, x *exchange, c *
 	body := r.Message.Result
 	if r.Message.Kind == jsonrpc.Failure {
 		body, seen.Failed = r.Message.Error, true
-	} else if failed, ok := body.Get("isError"); ok && failed.Kind() != jsonstream.False {
+	} else if failed, ok := body.Get("isError"); ok && failed.Kind() != jsonstream.False && failed.Kind() != jsonstream.Null {
 		seen.Failed = true // also a word for it that some clients take for true
 	}
 	seen.Data = body.Raw()
