@@ -3,6 +3,7 @@ package gate
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/session"
@@ -54,8 +55,8 @@ type turn struct {
 	mu       sync.Mutex
 	known    bool
 	head     uint64
-	transfer stopgate.ProposalID // the transition that was taken
-	policies *session.Set        // those in Go, see begunWith
+	transfer stopgate.ProposalID         // the transition that was taken
+	policies atomic.Pointer[session.Set] // those in Go, see begunWith
 
 	// Set before the first call, see Remember.
 	alone *alone // nil: the session's own facts
@@ -78,12 +79,10 @@ func (g *Gate) turn(o session.Owner, id stopgate.TurnID) *turn {
 // begunWith returns the policies in Go that the turn began with: those that are there
 // when its first call asks (DECISIONS S37).
 func (t *turn) begunWith(r *session.Registry) *session.Set {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.policies == nil {
-		t.policies = r.Set()
+	if t.policies.Load() == nil {
+		t.policies.CompareAndSwap(nil, r.Set())
 	}
-	return t.policies
+	return t.policies.Load()
 }
 
 // begun returns the position of the facts that the turn sees, if it is known.

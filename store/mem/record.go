@@ -107,7 +107,10 @@ func (r *record) forget(now int64) {
 		}
 		r.calls.dropFirst()
 	}
-	for r.log.n > 1 && (r.log.n > maxFacts || r.log.first().At < now-maxAge) {
+	if most = maxFacts + batch; r.log.n > most {
+		most = maxFacts
+	}
+	for r.log.n > 1 && (r.log.n > most || r.log.first().At < now-maxAge) {
 		r.log.drop()
 	}
 }
