@@ -21,7 +21,6 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"strconv"
 
@@ -62,13 +61,11 @@ const (
 func NewBody(chain string, r *stopgate.Record) (Body, error) {
 	row := *r
 	row.Seq, row.Chain, row.Prev, row.Hash = 0, chain, "", ""
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(&row); err != nil {
-		return nil, fmt.Errorf("audit row: %w", err)
+	w := rowWriter{dst: make([]byte, 0, 1024)}
+	if w.row(&row); w.err != nil {
+		return nil, fmt.Errorf("audit row: %w", w.err)
 	}
-	body := bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+	body := w.dst
 	if len(body)+len(Genesis)*2+20 > MaxRow {
 		return nil, fmt.Errorf("audit row: %d bytes are more than %d", len(body), MaxRow)
 	}
