@@ -30,12 +30,17 @@ const (
 
 // globToken is one element of a glob without braces.
 type globToken struct {
-	set     automaton.Set
+	*globMore
 	at      int // byte in the glob
 	r       rune
 	kind    globKind
-	negated bool     // it says what it leaves out: set is the complement of what is written
-	except  [][]rune // of globExcept: texts, with anyRun for "*"
+	negated bool // it says what it leaves out: set is the complement of what is written
+}
+
+// globMore is what few tokens have.
+type globMore struct {
+	set    automaton.Set // of globClass
+	except [][]rune      // of globExcept: texts, with anyRun for "*"
 }
 
 // literalTokens is a text without wildcards.
@@ -157,12 +162,12 @@ func (p *globParser) token() (globToken, *SpecError) {
 		return globToken{kind: globAny, at: at}, nil
 	case '[':
 		set, negated, err := p.class(at)
-		return globToken{kind: globClass, set: set, negated: negated, at: at}, err
+		return globToken{kind: globClass, globMore: &globMore{set: set}, negated: negated, at: at}, err
 	case '!':
 		if p.excepts && strings.HasPrefix(p.text[p.pos:], "(") {
 			p.pos++
 			except, err := p.exception(at)
-			return globToken{kind: globExcept, except: except, negated: true, at: at}, err
+			return globToken{kind: globExcept, globMore: &globMore{except: except}, negated: true, at: at}, err
 		}
 	case '\\':
 		if p.pos == len(p.text) {
