@@ -138,7 +138,7 @@ var publicTexts = map[Code]string{
 	CodeUnknownParameter:       "The call uses a parameter the tool does not declare.",
 	CodeControlCharacter:       "A value contains a control character.",
 	CodeProtectedTarget:        "The call touches, or may touch, a protected file.",
-	CodeGuardedBelow:           "The command reads whole directories in which files may be guarded; a person must decide.",
+	CodeGuardedBelow:           "The command reads or renames whole directories in which files may be guarded; a person must decide.",
 	CodePatchNotReadable:       "The patch cannot be read with certainty; a person must decide.",
 	CodeCommandNotAnalysable:   "The command uses shell features that cannot be checked; write it as plain commands.",
 	CodePrerequisiteMissing:    "Another call must have succeeded first.",

@@ -16,6 +16,11 @@ type Sweep struct {
 	Hidden bool
 	// Moved: a command before it changes the directory.
 	Moved bool
+	// Renames: nothing is shown. The files get, or also get, paths that lead through
+	// another directory; below it their names are the same.
+	Renames bool
+	// Single: it may be a single file as well.
+	Single bool
 }
 
 // quiet are programs that say of a file no more than its name, size, dates or sum, or
@@ -23,8 +28,8 @@ type Sweep struct {
 var quiet = set(`ls stat file wc du df md5sum sha1sum sha224sum sha256sum sha384sum sha512sum cksum b2sum sum md5 shasum basename dirname
 	realpath readlink echo printf test [ true false rm rmdir touch chmod chown chgrp mkdir kill`)
 
-// Sweeps calls yield for the directories that the line reads as a whole, until yield
-// returns false: recursive searches, copies and archives, files that find or xargs gives
+// Sweeps calls yield for the directories that the line reads or renames as a whole, until
+// yield returns false: recursive searches, copies and archives, files that find or xargs gives
 // to programs that show them, and what git has stored of a whole tree. git show and git
 // diff are not among them: they show one change.
 func (l *Line) Sweeps(yield func(s *Sweep) bool) {
@@ -64,7 +69,13 @@ func (l *Line) sweep(i int, yield func(*Sweep) bool) bool {
 		return !s.archives() || s.lists(name) && s.operands(false)
 	case "zip", "7z", "7za", "7zz":
 		return s.lists(name) && s.operands(false)
-	case "cp", "scp":
+	case "cp":
+		return !s.cluster("rRa", "tS") && !s.long("recursive", "archive") || s.renames(c.Words[1:], false)
+	case "mv":
+		return s.renames(c.Words[1:], true)
+	case "ln":
+		return !s.cluster("s", "tS") && !s.long("symbolic") || s.renames(c.Words[1:], true) && s.links()
+	case "scp":
 		return !s.cluster("rRa", "tS") && !s.long("recursive", "archive") || s.operands(!s.cluster("t", "") && !s.long("target-directory"))
 	case "rsync", "rclone":
 		return s.lists(name) && s.operands(!s.cluster("t", "") && !s.long("target-directory"))
@@ -256,12 +267,7 @@ func (s *sweeper) search(values string, hidden, input bool) bool {
 // current directory if there are none. The last one of several may be written to.
 func (s *sweeper) operands(target bool) bool {
 	c := s.command
-	var all []*Word
-	for i := range c.Words[1:] {
-		if w := &c.Words[i+1]; len(w.Text) > 0 && w.Text[0] != '-' {
-			all = append(all, w)
-		}
-	}
+	all := operandsOf(c.Words[1:])
 	if target && len(all) > 1 {
 		all = all[:len(all)-1]
 	}

@@ -6,7 +6,7 @@ import (
 )
 
 // git yields the trees of which git shows or packs what it has stored, and directories
-// that it compares without a repository.
+// that it renames, or compares without a repository.
 func (s *sweeper) git() bool {
 	c := s.command
 	at := 1
@@ -38,6 +38,8 @@ func (s *sweeper) git() bool {
 		if !s.has("--stdin", "--batch", "--batch-command") && !s.long("batch=") {
 			return true
 		}
+	case "mv":
+		return s.renames(args, true)
 	case "grep", "archive":
 	default:
 		return true

@@ -1,6 +1,8 @@
 package match
 
 import (
+	"sync"
+
 	"github.com/stopgate/stopgate/internal/shell"
 )
 
@@ -13,9 +15,10 @@ import (
 type commandPaths struct {
 	use         shell.Use
 	restrictive bool
-	path        textTest // of words that the shell takes literally
-	expanding   textTest // of words that it expands; nil if the condition is permissive
-	below       bool     // what is read without being named counts too
+	path        textTest         // of words that the shell takes literally
+	expanding   textTest         // of words that it expands; nil if the condition is permissive
+	below       bool             // what is read without being named counts too
+	above       func() ancestors // with below
 }
 
 func compileCommandPaths(s Spec, t Target, restrictive bool, env Env) (textTest, *SpecError) {
@@ -31,6 +34,9 @@ func compileCommandPaths(s Spec, t Target, restrictive bool, env Env) (textTest,
 	if test.path, err = compilePath(s, false, restrictive, env); err == nil && restrictive {
 		test.expanding = expanding(test.path)
 		asShells(test.expanding)
+	}
+	if err == nil && t.Below {
+		test.above = sync.OnceValue(func() ancestors { return ancestorsOf(s, env) })
 	}
 	return test, err
 }

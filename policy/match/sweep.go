@@ -9,7 +9,8 @@ import (
 )
 
 // Sweeps reports that a guard on paths could hold for a file that a command line reads
-// without naming it, below a directory that it reads as a whole. Nobody looks at a disk:
+// without naming it, below a directory that it reads as a whole, or would no longer hold for
+// it, below one that gets another name. Nobody looks at a disk:
 // it is enough that there may be such a file.
 func (m *Matcher) Sweeps(v *Value) bool {
 	t, ok := m.text.(*commandPaths)
@@ -42,6 +43,12 @@ func (t *commandPaths) reaches(s *shell.Sweep) bool {
 	test, ok := t.path.(sweptTest)
 	if !ok {
 		return true
+	}
+	if p, pattern := t.path.(*pathPattern); s.Renames && !s.Anywhere && (!pattern || s.Single) {
+		if pattern {
+			return p.loses(string(s.Dir.Text), s.Dir.Literal)
+		}
+		return t.above().hold(s.Dir.Text, s.Dir.Literal)
 	}
 	moved := s.Moved && (len(s.Dir.Text) == 0 || s.Dir.Text[0] != '/')
 	return s.Anywhere || moved || test.sweeps(string(s.Dir.Text), s.Dir.Literal, s.Hidden)

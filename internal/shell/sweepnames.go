@@ -1,0 +1,65 @@
+package shell
+
+import "bytes"
+
+// renames yields the operands among some words to which a command gives another path, in
+// each of the directories where it may work. The last one is where they go, unless an
+// option says where, or that two of them are exchanged.
+func (s *sweeper) renames(words []Word, single bool) bool {
+	sources := operandsOf(words)
+	if len(sources) > 1 && !s.cluster("t", "S") && !s.long("target-directory", "exchange") {
+		sources = sources[:len(sources)-1]
+	}
+	for _, w := range sources {
+		if !s.renamed(w, w.Text, single) {
+			return false
+		}
+	}
+	return true
+}
+
+// links yields what the operands of ln mean from the directories where the links lie: a
+// relative one is read there.
+func (s *sweeper) links() bool {
+	words := s.command.Words[1:]
+	if len(words) > maxLinks {
+		return s.yield(&Sweep{Anywhere: true, Hidden: true})
+	}
+	for _, dir := range s.command.directories() {
+		above, _ := bytes.CutSuffix(dir.Text, Base(dir.Text))
+		for _, w := range operandsOf(words) {
+			for _, from := range [][]byte{dir.Text, above} {
+				if len(from) == 0 || bytes.Equal(w.Text, dir.Text) || w.Text[0] == '/' || w.Text[0] == '~' {
+					continue
+				}
+				text := append(append(bytes.Clone(from), '/'), w.Text...)
+				if !s.renamed(&Word{Literal: w.Literal && dir.Literal}, text, true) {
+					return false
+				}
+			}
+		}
+	}
+	return true
+}
+
+// maxLinks bounds the words of ln for which that is asked.
+const maxLinks = 1024
+
+func (s *sweeper) renamed(w *Word, path []byte, single bool) bool {
+	more := true
+	s.command.Places(path, func(text []byte) bool {
+		more = s.yield(&Sweep{Dir: Word{Text: text, Literal: w.Literal, Quoted: w.Quoted, Glob: w.Glob}, Hidden: true, Moved: s.command.Moved, Renames: true, Single: single})
+		return more
+	})
+	return more
+}
+
+// operandsOf are the words that are no options, values of options among them.
+func operandsOf(words []Word) (list []*Word) {
+	for i := range words {
+		if w := &words[i]; len(w.Text) > 0 && w.Text[0] != '-' {
+			list = append(list, w)
+		}
+	}
+	return list
+}
