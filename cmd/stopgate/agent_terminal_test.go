@@ -129,7 +129,9 @@ func (s *seat) types(text string) {
 // it was.
 func (s *seat) ends(code int) {
 	s.t.Helper()
+	late := time.AfterFunc(time.Minute, func() { s.cmd.Process.Kill() })
 	s.cmd.Wait()
+	late.Stop()
 	if got := s.cmd.ProcessState.ExitCode(); got != code {
 		s.t.Errorf("exit code %d, want %d:\n%s", got, code, s.screen)
 	}
@@ -316,7 +318,7 @@ func TestAgentIsKilledAndResumed(t *testing.T) {
 	s = sitDown(t, dir, env, nil, append(args, "--resume")...)
 	s.sees("resumed: 4 entries. It ended where the model has to speak")
 	s.types("\r")
-	s.sees("I was interrupted.")
+	s.sees("I was interrupted.", "(?m)^>$")
 	s.types("\x04")
 	s.ends(exitOK)
 	cmd := exec.Command("stopgate", "agent", "--list", "--format", "json")
