@@ -29,6 +29,7 @@ var layers = [][]string{
 	{"regular"},
 	{"schema"},
 	{"internal/visible"},
+	{"internal/stack"},
 	{"internal/jsonc"},
 	{"internal/diag"},
 	{"internal/tomltree"},

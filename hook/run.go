@@ -11,6 +11,7 @@ import (
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/hook/once"
+	"github.com/stopgate/stopgate/internal/stack"
 	"github.com/stopgate/stopgate/jsonstream"
 	"github.com/stopgate/stopgate/session"
 )
@@ -63,7 +64,7 @@ func (h *Host) Run(ctx context.Context, o Options, input io.Reader) Reply {
 	}
 	read, done := make(chan *Event, 1), make(chan result, 1)
 	go func() {
-		roomy(false)
+		stack.Grow()
 		e, a := new(Event), failure(stopgate.CodePolicyError)
 		defer func() {
 			if p := recover(); p != nil {

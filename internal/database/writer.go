@@ -8,6 +8,8 @@ import (
 	"runtime"
 	"sync/atomic"
 	"time"
+
+	"github.com/stopgate/stopgate/internal/stack"
 )
 
 // Bounds of what waits and of what shares a transaction.
@@ -97,7 +99,7 @@ func (db *DB) err() error {
 
 // run is the writing goroutine: one transaction and one sync for all that waits.
 func (db *DB) run() {
-	roomy(false)
+	stack.Grow()
 	defer close(db.ended)
 	defer func() { db.closed = db.disconnect() }()
 	var batch []*entry
