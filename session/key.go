@@ -113,3 +113,18 @@ func ParseKey(text string) (Key, error) {
 	}
 	return k, nil
 }
+
+// DataKey is the cell of the session's data.
+var DataKey = Key{Space: SpaceData}
+
+// CallKey is the cell of a proposal.
+func CallKey(id stopgate.ProposalID) Key { return Key{Space: SpaceCall, Value: string(id)} }
+
+// ApprovalKey is the cell of the approvals of one name.
+func ApprovalKey(name string) Key { return Key{Space: SpaceApproval, Name: name} }
+
+// OpenKey is the cell that names the open proposals of a call id. Calls without an
+// id are found by their tool (DECISIONS S23).
+func OpenKey(id stopgate.CallID, tool stopgate.ToolName) Key {
+	return Key{Space: SpaceCallID, Name: string(tool), Value: ValueOf(string(id))}
+}

@@ -1,0 +1,63 @@
+package shell
+
+import "bytes"
+
+// Simple reports a text that is one simple command of unquoted literal words without
+// redirections.
+func Simple(text []byte) bool {
+	var l Line
+	if !l.strict(text, parent{index: -1}) || len(l.Commands) != 1 || len(l.Commands[0].Redirects) > 0 {
+		return false
+	}
+	for _, w := range l.Commands[0].Words {
+		if w.Quoted {
+			return false
+		}
+	}
+	return !bytes.ContainsAny(text, ";&<>")
+}
+
+// commandWord reports whether a word can name a program, and nothing but that.
+func commandWord(w Word) bool {
+	if len(w.Text) == 0 || w.Text[0] == '%' || IsAssignment(w.Text) || Reserved(w.Text) {
+		return false
+	}
+	for _, b := range w.Text {
+		if b <= ' ' || b >= 0x7f {
+			return false
+		}
+	}
+	return true
+}
+
+// IsAssignment reports NAME=... and NAME+=...
+func IsAssignment(word []byte) bool {
+	i := 0
+	for i < len(word) && (isLetter(word[i]) || i > 0 && word[i] >= '0' && word[i] <= '9') {
+		i++
+	}
+	if i > 0 && i < len(word) && word[i] == '[' { // of an element
+		return true
+	}
+	if i > 0 && i < len(word) && word[i] == '+' {
+		i++
+		return i < len(word) && word[i] == '='
+	}
+	return i > 0 && i < len(word) && word[i] == '='
+}
+
+// Reserved reports a word that does not name the command behind it.
+func Reserved(word []byte) bool { return reserved()[string(word)] }
+
+var reserved = set("! [[ ]] {} case coproc do done elif else esac fi for foreach function if in repeat select then until while { } end endif endsw noglob nocorrect")
+
+func isNumber(text []byte) bool {
+	for _, c := range text {
+		if c < '0' || c > '9' {
+			return false
+		}
+	}
+	return len(text) > 0
+}
+
+func isLetter(c byte) bool { return c == '_' || 'a' <= c|0x20 && c|0x20 <= 'z' }
