@@ -15,7 +15,7 @@ import (
 // ErrSteps says that one message led to more answers than it may.
 var ErrSteps = errors.New("agent: the model did not come to an end")
 
-// errInterrupted is the cause that [Interrupt] gives.
+// errInterrupted is the cause that [Interrupted] gives.
 var errInterrupted = errors.New("interrupted")
 
 // Interrupted is the cause with which a person ends what is under way: the call that

@@ -2,11 +2,11 @@
 // is a server, to the servers a client, and every tool call passes the gate.
 //
 //	g, err := mcpgate.New(mcpgate.Options{
-//		Gate: gate, Program: program, Pins: pins,
+//		Gate: gate, Program: current, Pins: pins,
 //		Servers: []mcpgate.Server{{Identity: "npx server-filesystem", Open: start}},
 //	})
 //	...
-//	err = g.ServeStdio(ctx, os.Stdin, os.Stdout)   // or g.Handler() for streamable HTTP
+//	err = g.ServeStdio(ctx, owner, os.Stdin, os.Stdout) // or g.Handler for streamable HTTP
 //
 // It works on raw messages (wire/jsonrpc): a message is judged by its own bytes, what
 // the gate does not change is forwarded as it came, unknown members included, and the

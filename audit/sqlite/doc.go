@@ -18,6 +18,6 @@
 //     [Recorder.Write] puts it into the transaction of whoever writes more than the
 //     row (DECISIONS S25).
 //   - A proposal has one decision row: the table has no room for a second.
-//   - [Prune] removes old rows from the start of the chain and leaves a checkpoint
+//   - [Recorder.Prune] removes old rows from the start of the chain and leaves a checkpoint
 //     in it; arguments go by an age of their own, and no row changes for it (S13).
 package sqlite

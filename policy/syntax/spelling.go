@@ -50,7 +50,7 @@ func (r *Rule) Lines() []string {
 	return lines
 }
 
-// ruleParts lists the keys of a rule; spelled is for [Rule.meaning].
+// ruleParts lists the keys of a rule; spelled is for [Rule.Meaning].
 func ruleParts(r *Rule, spelled bool) []formatPart {
 	var parts []formatPart
 	if r.Compound {

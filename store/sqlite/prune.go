@@ -26,8 +26,9 @@ type Pruned struct {
 const pruneStep = 2000
 
 // Retain removes what is older than the retention says: rows and arguments as
-// [audit.Recorder.Prune] does; conversations, the ledger and the arguments of questions by the age of arguments; facts and approvals by the age of rows; and sessions
-// in which nothing happened for that long, with all that they add up to. Cells of
+// [audit.Recorder.Prune] does; conversations, the ledger and the arguments of questions
+// by the age of arguments; facts and approvals by the age of rows; and sessions in which
+// nothing happened for that long, with all that they add up to. Cells of
 // the principal, positions, and the cells of living sessions stay, but for those of
 // single calls whose result was never heard of.
 func (s *Store) Retain(ctx context.Context, keep audit.Retention, now time.Time) (p Pruned, err error) {

@@ -6,7 +6,7 @@
 //		reply(jsonrpc.AppendError(nil, err.(*jsonrpc.Error).ID, jsonrpc.InvalidRequest, "..."))
 //	}
 //	name, ok := m.Params.Get("name")
-//	forward(m.WithID(nil, "17"))
+//	text, err := m.Edit().ID("17").Text()
 //
 // What it promises (WIRE 8.2, THREATS G8):
 //
