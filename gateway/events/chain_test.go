@@ -166,7 +166,7 @@ func TestEmit(t *testing.T) {
 			t.Errorf("hooks can change %s of a stream", f.Name)
 		}
 	}
-	var silent *events.Exchange = run.Exchange()
+	silent := run.Exchange()
 	silent.Emit(events.Event{Type: "a.b", Severity: events.Error})
 	if told[1].Severity.String() != "error" || events.Warning.String() != "warning" || events.Severity(9).String() != "error" {
 		t.Error(told[1])

@@ -13,7 +13,7 @@ import (
 )
 
 // message is what a client of the standard gets.
-type message struct{ typ, data, id string }
+type message struct{ typ, data string }
 
 // naive reads a whole stream as the standard describes it: normalise line ends,
 // split, interpret. It is written without looking at the decoder.
