@@ -178,4 +178,5 @@ var publicTexts = map[Code]string{
 	CodeOriginRejected:         "This origin or host is not allowed.",
 	CodeRouteUnknown:           "This route is not served.",
 	CodeCancelled:              "The call was cancelled before it was decided.",
+	CodeConfigInvalid:          "The policy cannot be used; an operator must mend it.",
 }

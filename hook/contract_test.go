@@ -225,7 +225,7 @@ policy.result = [ { mode = "skip" } ]
 	const failed = `{"session_id":"s1","cwd":"/srv/proj","hook_event_name":"PostToolUseFailure","tool_name":"Read","tool_input":{"file_path":"src/a"},"error":"the words","is_interrupt":false,"tool_use_id":"toolu_1"}`
 	const sentence = "stopgate: The call ran; its result is withheld by policy. (result_withheld)"
 	envelope := strings.ReplaceAll(`{"status":"denied","code":"result_withheld","publicReason":"The call ran; its result is withheld by policy.","data":null}`, `"`, `\"`)
-	const broken = "stopgate: A policy does not allow this call. (config_invalid)"
+	const broken = "stopgate: The policy cannot be used; an operator must mend it. (config_invalid)"
 	claude := func(reason, output string) string {
 		output = `{"type":"text","file":{"filePath":"","content":"` + output + `","numLines":1,"startLine":1,"totalLines":1}}`
 		return `{"decision":"block","reason":"` + reason + `","hookSpecificOutput":{"hookEventName":"PostToolUse","updatedToolOutput":` + output + `,"updatedMCPToolOutput":` + output + `}}`
@@ -281,7 +281,7 @@ func TestShapeOfResults(t *testing.T) {
 	} {
 		none := func(context.Context, *hook.Event) (*hook.Backend, error) { return nil, nil }
 		r := ask(t, host(t, "claude-code"), hook.Options{Open: none}, fmt.Sprintf(event, c.tool, c.result))
-		want := `"updatedToolOutput":` + strings.ReplaceAll(c.want, "NO", "stopgate: A policy does not allow this call. (config_invalid)")
+		want := `"updatedToolOutput":` + strings.ReplaceAll(c.want, "NO", "stopgate: The policy cannot be used; an operator must mend it. (config_invalid)")
 		if !strings.Contains(string(r.Stdout), want) || strings.Contains(string(r.Stdout), "secret") {
 			t.Errorf("%s: %s, want\n%s", c.tool, r.Stdout, want)
 		}

@@ -50,15 +50,15 @@ func (p projects) of(e *hook.Event, now string) (string, error) {
 	case err == nil:
 		return dir, nil
 	case !errors.Is(err, fs.ErrNotExist):
-		return "", fmt.Errorf("find where the session began: %w", err)
+		return "", unusable{fmt.Errorf("find where the session began: %w", err)}
 	}
 	// A directory that belongs to no project has no policy to lose.
-	if config.ProjectRoot(now) == "" {
-		return now, nil
+	if root, err := config.ProjectRoot(now); err != nil || root == "" {
+		return now, err
 	}
 	dir, err := p.write(path, now)
 	if err != nil {
-		return "", fmt.Errorf("remember where the session began: %w", err)
+		return "", unusable{fmt.Errorf("remember where the session began: %w", err)}
 	}
 	return dir, nil
 }
@@ -71,7 +71,7 @@ func (p projects) read(path string) (string, error) {
 	}
 	dir, whole := strings.CutSuffix(string(text), "\n")
 	if !whole || !filepath.IsAbs(dir) {
-		return "", fmt.Errorf("%s names no directory", path)
+		return "", fmt.Errorf("%s names no directory; without that file the session begins where it works now", path)
 	}
 	if p.now().Sub(info.ModTime()) > keepProjects/30 {
 		_ = os.Chtimes(path, p.now(), p.now()) // the worst is that it is forgotten in a month

@@ -109,7 +109,7 @@ func TestProjectThatCannotBeRead(t *testing.T) {
 		if err := os.WriteFile(files[0], []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if code, said := w.hook(t, "codex", "s", w.other, "ls src"); code != 2 || !strings.Contains(said, "where the session began") {
+		if code, said := w.hook(t, "codex", "s", w.other, "ls src"); code != 2 || !strings.Contains(said, "where the session began") || !strings.Contains(said, "(store_unavailable)") {
 			t.Errorf("%.20q: exit %d: %s", text, code, said)
 		}
 	}

@@ -89,7 +89,7 @@ func (w *wiring) open(ctx context.Context, e *hook.Event) (*hook.Backend, error)
 	}
 	standing, err := w.store.Lockdown(ctx)
 	if err != nil {
-		return nil, err
+		return nil, unusable{err}
 	}
 	b.Gate.Lock(standing)
 	return b, nil
@@ -141,7 +141,7 @@ func (w *wiring) state(ctx context.Context, program *policy.Program, set config.
 	}
 	store, err := w.openStore(ctx, settings)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, unusable{err}
 	}
 	w.store, w.once = store, w.kept().desk(filepath.Join(filepath.Dir(settings.Store), "hooks"), w.rules(set))
 	var queue gate.Approver
@@ -161,6 +161,15 @@ func (w *wiring) openStore(ctx context.Context, settings place.Settings) (*sqlit
 	}
 	return settings.Open(ctx)
 }
+
+// unusable says that what the gate keeps cannot be used: no policy is to be mended.
+type unusable struct{ error }
+
+// Code is the code of the denial.
+func (unusable) Code() stopgate.Code { return stopgate.CodeStoreUnavailable }
+
+// Unwrap returns what happened.
+func (u unusable) Unwrap() error { return u.error }
 
 // kept is what is kept from event to event, nil for nothing.
 func (w *wiring) kept() *Kept {

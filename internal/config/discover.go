@@ -23,6 +23,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"syscall"
 
 	"github.com/stopgate/stopgate/policy"
 )
@@ -138,7 +139,11 @@ func (w Where) UserFile() string {
 func Discover(w Where) (Set, error) {
 	var set Set
 	if w.Dir != "" {
-		set.Root = repositoryRoot(w.Dir)
+		root, err := repositoryRoot(w.Dir)
+		if err != nil {
+			return Set{}, err
+		}
+		set.Root = root
 	}
 	if len(w.Policy) > 0 {
 		for _, path := range w.Policy {
@@ -198,7 +203,10 @@ func Discover(w Where) (Set, error) {
 // way out of what holds around it, and no reason to loosen (H20).
 func findAround(w Where, root string) (all []File, err error) {
 	for inner := root; inner != "" && filepath.Dir(inner) != inner; {
-		outer := repositoryRoot(filepath.Dir(inner))
+		outer, err := repositoryRoot(filepath.Dir(inner))
+		if err != nil {
+			return nil, err
+		}
 		if outer == "" {
 			break
 		}
@@ -248,36 +256,55 @@ func findProject(w Where, root string) ([]File, error) {
 
 // ProjectRoot is where the project around a directory begins: the root of its repository,
 // or the directory itself if it has a policy file; "" if it belongs to none.
-func ProjectRoot(dir string) string {
-	if root := repositoryRoot(dir); root != "" {
-		return root
+func ProjectRoot(dir string) (string, error) {
+	if root, err := repositoryRoot(dir); root != "" || err != nil {
+		return root, err
 	}
-	if _, err := os.Lstat(filepath.Join(dir, FileName)); err == nil {
-		return dir
+	there, err := stands(filepath.Join(dir, FileName))
+	if !there {
+		dir = ""
 	}
-	return ""
+	return dir, err
 }
 
-// repositoryRoot is the nearest directory at or above dir that holds .git.
-func repositoryRoot(dir string) string {
+// repositoryRoot is the nearest directory at or above dir that holds .git. A disk that
+// does not say is an error: the policy of the project would count for nothing.
+func repositoryRoot(dir string) (string, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
-		return ""
+		return "", fmt.Errorf("find the project: %w", err)
 	}
 	for {
-		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
-			return dir
+		if there, err := stands(filepath.Join(dir, ".git")); there || err != nil {
+			return dir, err
 		}
 		parent := filepath.Dir(dir)
 		if parent == dir {
-			return ""
+			return "", nil
 		}
 		dir = parent
 	}
 }
 
+// stands reports whether something has that name. Below what is no directory nothing does.
+func stands(path string) (bool, error) {
+	_, err := os.Lstat(path)
+	switch {
+	case err == nil:
+		return true, nil
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
+		return false, nil
+	}
+	return false, fmt.Errorf("find the project: %w", err)
+}
+
 func (w Where) read(path string, scope Scope) (File, error) {
 	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		if link := dangling(path); link != "" {
+			return File{}, fmt.Errorf("read policy: %s leads nowhere, so that %s cannot be read; mend or remove that link", link, path)
+		}
+	}
 	if err != nil {
 		return File{}, fmt.Errorf("read policy: %w", err)
 	}
@@ -297,6 +324,23 @@ func (w Where) read(path string, scope Scope) (File, error) {
 		return File{}, fmt.Errorf("read policy: %w", err)
 	}
 	return File{Path: path, Scope: scope, Text: text, Hash: hash(text)}, nil
+}
+
+// dangling is the symbolic link on the way to a file that keeps it from being found, ""
+// if there simply is no such file. Whoever made the link meant a policy to hold, which is
+// on a disk that is not mounted, or was moved (FM10).
+func dangling(path string) string {
+	for {
+		info, err := os.Lstat(path)
+		if err == nil && info.Mode().Type() == fs.ModeSymlink {
+			return path
+		}
+		parent := filepath.Dir(path)
+		if err == nil || parent == path {
+			return ""
+		}
+		path = parent
+	}
 }
 
 // ReadFile reads a file of at most so many bytes. Devices and pipes, which have no size
@@ -328,6 +372,11 @@ func ownerOnly(path string) error {
 	if err != nil {
 		return fmt.Errorf("read policy: %w", err)
 	}
+	return notOthers(path, info)
+}
+
+// notOthers refuses what others than its owner can change.
+func notOthers(path string, info fs.FileInfo) error {
 	if mode := info.Mode().Perm(); mode&0o022 != 0 {
 		return fmt.Errorf("read policy: %s can be changed by other users (mode %04o); run: chmod go-w %s", path, mode, path)
 	}

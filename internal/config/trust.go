@@ -1,7 +1,6 @@
 package config
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -28,29 +27,35 @@ func Grants(userDir string) ([]Grant, error) {
 	if userDir == "" {
 		return nil, nil
 	}
-	path := filepath.Join(userDir, trustFile)
-	f, err := os.Open(path)
+	text, err := readTrusted(filepath.Join(userDir, trustFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read the list of trusted policies: %w", err)
 	}
-	defer f.Close()
-	if err := ownerOnly(path); err != nil {
-		return nil, err
-	}
 	var list []Grant
-	lines := bufio.NewScanner(f)
-	for lines.Scan() {
-		if hash, path, _ := strings.Cut(lines.Text(), " "); hash != "" {
+	for line := range strings.Lines(string(text)) {
+		if hash, path, _ := strings.Cut(strings.TrimRight(line, "\r\n"), " "); hash != "" {
 			list = append(list, Grant{hash, path})
 		}
 	}
-	if err := lines.Err(); err != nil {
-		return nil, fmt.Errorf("read the list of trusted policies: %w", err)
-	}
 	return list, nil
+}
+
+// readTrusted reads the list, and nothing that keeps its reader waiting.
+func readTrusted(path string) ([]byte, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is no regular file", path)
+	}
+	if err := notOthers(path, info); err != nil {
+		return nil, err
+	}
+	return ReadFile(path, MaxFile)
 }
 
 // Trusted reports whether the user trusted a file with this hash.
@@ -75,12 +80,20 @@ func Trust(userDir string, f File) error {
 	if err := os.MkdirAll(userDir, 0o700); err != nil {
 		return fmt.Errorf("trust policy: %w", err)
 	}
-	list, err := os.OpenFile(filepath.Join(userDir, trustFile), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	added := line(Grant{f.Hash, path})
+	name := filepath.Join(userDir, trustFile)
+	if text, err := readTrusted(name); err == nil && len(text) > 0 && text[len(text)-1] != '\n' {
+		added = "\n" + added // what was cut when it was written ends here
+	}
+	list, err := os.OpenFile(name, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
 		return fmt.Errorf("trust policy: %w", err)
 	}
-	_, err = list.WriteString(line(Grant{f.Hash, path}))
-	return errors.Join(err, list.Sync(), list.Close())
+	_, err = list.WriteString(added)
+	if err := errors.Join(err, list.Sync(), list.Close()); err != nil {
+		return fmt.Errorf("trust policy: %w", err)
+	}
+	return nil
 }
 
 // line writes a grant as it stands in the list.
