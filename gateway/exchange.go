@@ -259,7 +259,7 @@ func (x *exchange) end() {
 	if x.fault != "" {
 		x.g.faults.count(x.fault)
 	}
-	x.g.log.Info("exchange", "dialect", x.dialect.Name(), "upstream", x.upstream.ID, "calls", x.sum.calls+len(x.calls.list),
+	x.g.log.Info("exchange", "dialect", x.dialect.Name(), "upstream", x.upstream.ID, "calls", x.sum.calls+len(x.calls.list), "denied", x.sum.denied+x.calls.denied,
 		"fault", string(x.fault), "enforced", x.enforced, "dropped", x.notes.Dropped, "usage_complete", !x.notes.UsageIncomplete,
 		"duration", time.Since(x.start).Round(time.Millisecond))
 }

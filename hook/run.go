@@ -175,6 +175,9 @@ func (h *Host) gate(ctx context.Context, o Options, b *Backend, e *Event) Answer
 	case !p.Enforced() && (err == nil || out.Allowed()):
 		return Answer{Action: Silent}
 	case !out.Allowed():
+		if h := b.Gate.Health(); h.LostRows > 0 {
+			o.say("the decision cannot be recorded: %v", h.LostBecause)
+		}
 		return refused(out)
 	case err != nil:
 		o.say("%v", err)

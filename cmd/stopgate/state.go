@@ -97,8 +97,8 @@ func (st *state) trust(ctx context.Context, end context.CancelCauseFunc) {
 }
 
 // attend serves, and does meanwhile what every gate that runs for a while needs: it
-// follows the orders to lock down, keeps the store tidy, sends telemetry, and ends when
-// the records cannot be trusted any more.
+// follows the orders to lock down, keeps the store tidy, sends telemetry, says why it can
+// allow nothing, and ends when the records cannot be trusted any more.
 func (st *state) attend(ctx context.Context, g *gate.Gate, tele *telemetry, log *slog.Logger, ordered func(gate.Lockdown),
 	serve func(ctx context.Context, cancel context.CancelCauseFunc) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -118,6 +118,7 @@ func (st *state) attend(ctx context.Context, g *gate.Gate, tele *telemetry, log 
 	beside.Go(func() { g.Follow(ctx, st.orders, lockdownPoll, ordered) })
 	beside.Go(func() { st.tidy(ctx, log) })
 	beside.Go(func() { st.trust(ctx, cancel) })
+	beside.Go(func() { (&ailing{log: log, place: st.place}).watch(ctx, g.Health) })
 	err = serve(ctx, cancel)
 	if cause := context.Cause(ctx); errors.As(cause, new(hintedError)) {
 		return errors.Join(cause, err)

@@ -116,6 +116,9 @@ func TestUpServesAndDrains(t *testing.T) {
 	if err != nil || !strings.Contains(string(rows), `"status":"denied"`) {
 		t.Errorf("records %s, %v", rows, err)
 	}
+	if !strings.Contains(s.stderr.String(), "calls=1 denied=1 ") {
+		t.Errorf("the line of the exchange names no verdict: %s", s.stderr)
+	}
 	if !strings.Contains(s.stderr.String(), "stopgate: listening on "+s.url+", records in records.jsonl") {
 		t.Errorf("standard error: %s", s.stderr)
 	}

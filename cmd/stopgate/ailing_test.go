@@ -1,0 +1,65 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stopgate/stopgate/gate"
+)
+
+// Proves FM4: standard error says why nothing is allowed, without a line for each call.
+func TestAiling(t *testing.T) {
+	full := errors.New("database or disk is full")
+	for _, c := range []struct {
+		name  string
+		ill   gate.Health
+		lasts time.Duration
+		want  []string
+	}{
+		{"records", gate.Health{LostRows: 7, LostBecause: full}, 150 * time.Second, []string{
+			`ERROR msg="nothing is allowed: the records cannot be written" records=x.db rows=7 cause="database or disk is full"`,
+			`ERROR msg="nothing is allowed`, `ERROR msg="nothing is allowed`, `INFO msg="the records are written again" records=x.db`}},
+		{"records for a moment", gate.Health{LostRows: 1, LostBecause: full}, 1500 * time.Millisecond, []string{`msg="nothing is allowed`, `written again`}},
+		{"a session", gate.Health{Uncertain: 1}, 3 * time.Second, []string{`stopgate sessions reconcile" sessions=1`, "no session is uncertain"}},
+		{"a port", gate.Health{Stuck: 2}, 5 * time.Second, []string{"does not answer", "answers again"}},
+		{"a port for a moment", gate.Health{Stuck: 2}, 1500 * time.Millisecond, nil},
+		{"nothing", gate.Health{}, time.Hour, nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var said strings.Builder
+				a := &ailing{log: slog.New(slog.NewTextHandler(&said, nil)), place: "x.db"}
+				var ill atomic.Bool
+				ctx, stop := context.WithCancel(t.Context())
+				go a.watch(ctx, func() gate.Health {
+					if ill.Load() {
+						return c.ill
+					}
+					return gate.Health{}
+				})
+				time.Sleep(500 * time.Millisecond)
+				ill.Store(true)
+				time.Sleep(c.lasts)
+				ill.Store(false)
+				time.Sleep(2 * time.Minute)
+				stop()
+				synctest.Wait()
+				lines := strings.SplitAfter(said.String(), "\n")
+				if lines = lines[:len(lines)-1]; len(lines) != len(c.want) {
+					t.Fatalf("%d lines, not %d:\n%s", len(lines), len(c.want), said.String())
+				}
+				for i, want := range c.want {
+					if !strings.Contains(lines[i], want) {
+						t.Errorf("line %d: %s, not %s", i, lines[i], want)
+					}
+				}
+			})
+		})
+	}
+}
