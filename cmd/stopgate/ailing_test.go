@@ -25,10 +25,10 @@ func TestAiling(t *testing.T) {
 		{"records", gate.Health{LostRows: 7, LostBecause: full}, 150 * time.Second, []string{
 			`ERROR msg="nothing is allowed: the records cannot be written" records=x.db rows=7 cause="database or disk is full"`,
 			`ERROR msg="nothing is allowed`, `ERROR msg="nothing is allowed`, `INFO msg="the records are written again" records=x.db`}},
-		{"records for a moment", gate.Health{LostRows: 1, LostBecause: full}, 1500 * time.Millisecond, []string{`msg="nothing is allowed`, `written again`}},
+		{"records for a moment", gate.Health{LostRows: 1, LostBecause: full}, 1200 * time.Millisecond, []string{`msg="nothing is allowed`, `written again`}},
 		{"a session", gate.Health{Uncertain: 1}, 3 * time.Second, []string{`stopgate sessions reconcile" sessions=1`, "no session is uncertain"}},
 		{"a port", gate.Health{Stuck: 2}, 5 * time.Second, []string{"does not answer", "answers again"}},
-		{"a port for a moment", gate.Health{Stuck: 2}, 1500 * time.Millisecond, nil},
+		{"a port for a moment", gate.Health{Stuck: 2}, 1200 * time.Millisecond, nil},
 		{"nothing", gate.Health{}, time.Hour, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
