@@ -109,87 +109,45 @@ func texts(v *tomltree.Value, key string) (list []string, ok bool) {
 	return list, true
 }
 
+// geminiKeys are what a rule may say.
+var geminiKeys = []string{"toolName", "mcpName", "subagent", "toolAnnotations", "argsPattern", "commandPrefix", "commandRegex", "decision",
+	"priority", "modes", "interactive", "allowRedirection", "allow_redirection", "denyMessage", "deny_message", "name", "description"}
+
+// first is the text of a member, of a list its first.
+func first(v *tomltree.Value, key string) string {
+	list, ok := texts(v, key)
+	if !ok || len(list) == 0 {
+		return ""
+	}
+	return list[0]
+}
+
 func (g *gemini) rule(tier int, f File, v *tomltree.Value) error {
 	line := lineOfTable(v)
-	wrong := func(format string, args ...any) error { return &Error{f.Name, line, fmt.Sprintf(format, args...)} }
-	known := []string{"toolName", "mcpName", "subagent", "toolAnnotations", "argsPattern", "commandPrefix", "commandRegex", "decision",
-		"priority", "modes", "interactive", "allowRedirection", "allow_redirection", "denyMessage", "deny_message", "name", "description"}
-	for _, e := range v.Entries {
-		if !slices.Contains(known, e.Key) {
-			return wrong("%s is not known", e.Key)
+	r := geminiRule{tier: tier}
+	wrong := r.head(v)
+	if wrong == "" {
+		r.from = g.add(f.Name, line, summary(v), first(v, "decision"))
+		if why := g.elsewhere(v); why != "" {
+			r.from.leftOut("%s", why)
+			return nil
 		}
+		wrong = r.condition(v)
 	}
-	get := func(key string) string {
-		list, ok := texts(v, key)
-		if !ok || len(list) == 0 {
-			return ""
-		}
-		return list[0]
+	if wrong != "" {
+		return &Error{f.Name, line, wrong}
 	}
-	decision := get("decision")
-	m, ok := mode(decision)
-	if !ok || decision == "ask" || decision == "prompt" || decision == "forbidden" {
-		return wrong("decision is %q: it can be allow, deny or ask_user", decision)
-	}
-	r := geminiRule{mode: m, tier: tier}
-	p := v.Get("priority")
-	if p == nil || p.Value.Kind != tomltree.Integer {
-		return wrong("priority is no number")
-	}
-	var err error
-	if r.priority, err = strconv.ParseInt(p.Value.Text, 10, 64); err != nil || r.priority < 0 || r.priority > 999 {
-		return wrong("priority is not from 0 to 999")
-	}
-	r.from = g.add(f.Name, line, summary(v), decision)
-	if deny := get("denyMessage") + get("deny_message"); m == stopgate.Deny {
-		r.reason = reasonOf(deny)
-	}
-	modes, _ := texts(v, "modes")
-	if len(modes) > 0 && !slices.Contains(modes, g.options.Mode) {
-		r.from.leftOut("it holds in other modes than %s", g.options.Mode)
-		return nil
-	}
-	if e := v.Get("interactive"); e != nil && e.Value.Text == "false" {
-		r.from.leftOut("it holds only where nobody can be asked")
-		return nil
-	}
-	for _, key := range []string{"subagent", "toolAnnotations"} {
-		if v.Get(key) != nil {
-			r.unsaid = key + " cannot be said"
-		}
-	}
-	names, ok1 := texts(v, "toolName")
-	prefixes, ok2 := texts(v, "commandPrefix")
-	if !ok1 || !ok2 {
-		return wrong("toolName and commandPrefix are strings, or lists of them")
-	}
-	server := get("mcpName")
-	regex, args := get("commandRegex"), get("argsPattern")
-	if len(prefixes) > 0 || regex != "" {
-		if len(names) == 0 {
-			names = []string{"run_shell_command"}
-		}
-		if len(names) != 1 || names[0] != "run_shell_command" || args != "" || len(prefixes) > 0 && regex != "" {
-			return wrong("commandPrefix and commandRegex stand alone, with toolName run_shell_command")
-		}
-	}
-	r.prefixes = prefixes
+	names, _ := texts(v, "toolName")
 	switch {
-	case regex != "":
-		r.cond = pattern("/command", regex, m == stopgate.Unattended)
-	case args != "":
-		if arg, rest, ok := argument(args); ok {
-			r.cond = pattern(arg, rest, m == stopgate.Unattended)
-		}
-	}
-	if (regex != "" || args != "") && r.cond == nil {
-		r.unsaid = "its pattern on the arguments as JSON cannot be said"
-	}
-	if len(names) == 0 {
+	case len(names) > 0:
+	case r.commands(v):
+		names = []string{shellOfGemini}
+	default:
 		names = []string{"*"}
 	}
+	server := first(v, "mcpName")
 	for _, n := range names {
-		name, exact, ok := geminiName(server, n, m == stopgate.Unattended)
+		name, exact, ok := geminiName(server, n, r.mode == stopgate.Unattended)
 		if !ok {
 			r.from.leftOut("the name of the tool has a \"*\" that is not at its end")
 			return nil
@@ -201,6 +159,85 @@ func (g *gemini) rule(tier int, f File, v *tomltree.Value) error {
 	}
 	g.list = append(g.list, r)
 	return nil
+}
+
+// head reads what a rule decides, and its priority. It returns what is wrong with it, or "".
+func (r *geminiRule) head(v *tomltree.Value) (wrong string) {
+	for _, e := range v.Entries {
+		if !slices.Contains(geminiKeys, e.Key) {
+			return e.Key + " is not known"
+		}
+	}
+	decision := first(v, "decision")
+	m, ok := mode(decision)
+	if !ok || decision == "ask" || decision == "prompt" || decision == "forbidden" {
+		return fmt.Sprintf("decision is %q: it can be allow, deny or ask_user", decision)
+	}
+	r.mode = m
+	p := v.Get("priority")
+	if p == nil || p.Value.Kind != tomltree.Integer {
+		return "priority is no number"
+	}
+	var err error
+	if r.priority, err = strconv.ParseInt(p.Value.Text, 10, 64); err != nil || r.priority < 0 || r.priority > 999 {
+		return "priority is not from 0 to 999"
+	}
+	if m == stopgate.Deny {
+		r.reason = reasonOf(first(v, "denyMessage") + first(v, "deny_message"))
+	}
+	return ""
+}
+
+// elsewhere says why a rule does not hold where the policy will, or "".
+func (g *gemini) elsewhere(v *tomltree.Value) string {
+	if modes, _ := texts(v, "modes"); len(modes) > 0 && !slices.Contains(modes, g.options.Mode) {
+		return "it holds in other modes than " + g.options.Mode
+	}
+	if e := v.Get("interactive"); e != nil && e.Value.Text == "false" {
+		return "it holds only where nobody can be asked"
+	}
+	return ""
+}
+
+// shellOfGemini is the tool that rules on commands are about.
+const shellOfGemini = "run_shell_command"
+
+// commands reports a rule on commands.
+func (r *geminiRule) commands(v *tomltree.Value) bool {
+	return len(r.prefixes) > 0 || first(v, "commandRegex") != ""
+}
+
+// condition reads which calls of its tools a rule is about. It returns what is wrong with
+// it, or "".
+func (r *geminiRule) condition(v *tomltree.Value) (wrong string) {
+	for _, key := range []string{"subagent", "toolAnnotations"} {
+		if v.Get(key) != nil {
+			r.unsaid = key + " cannot be said"
+		}
+	}
+	names, ok1 := texts(v, "toolName")
+	prefixes, ok2 := texts(v, "commandPrefix")
+	if !ok1 || !ok2 {
+		return "toolName and commandPrefix are strings, or lists of them"
+	}
+	r.prefixes = prefixes
+	regex, args := first(v, "commandRegex"), first(v, "argsPattern")
+	shell := len(names) == 0 || len(names) == 1 && names[0] == shellOfGemini
+	if r.commands(v) && (!shell || args != "" || len(prefixes) > 0 && regex != "") {
+		return "commandPrefix and commandRegex stand alone, with toolName " + shellOfGemini
+	}
+	switch {
+	case regex != "":
+		r.cond = pattern("/command", regex, r.mode == stopgate.Unattended)
+	case args != "":
+		if arg, rest, ok := argument(args); ok {
+			r.cond = pattern(arg, rest, r.mode == stopgate.Unattended)
+		}
+	}
+	if (regex != "" || args != "") && r.cond == nil {
+		r.unsaid = "its pattern on the arguments as JSON cannot be said"
+	}
+	return ""
 }
 
 func lineOfTable(v *tomltree.Value) int {

@@ -79,19 +79,8 @@ func (c *Command) Paths(yield func(path *Word, use Use, redirected bool) bool) {
 			if script && len(text) > 2 && !scriptPaths(name, w.part(2, len(text)), yield) || !attached(name, w, yield) {
 				return
 			}
-			if at := bytes.IndexByte(text, '='); at >= 0 && at+1 < len(text) {
-				if !yield(&Word{Text: text[at+1:], Literal: w.Literal, Quoted: w.Quoted, Glob: w.Glob}, Reads|Writes, false) {
-					return
-				}
-			} else if len(text) > 2 && text[1] != '-' && bytes.ContainsAny(text, "./") { // -oFILE
-				if !yield(&Word{Text: text[2:], Literal: w.Literal, Quoted: w.Quoted, Glob: w.Glob}, Reads|Writes, false) {
-					return
-				}
-			}
-			for at := 2; at < len(text) && at <= longestCluster && text[1] != '-' && text[at] != '='; at++ { // -nFILE, -rnfFILE
-				if !yield(&Word{Text: text[at:], Literal: w.Literal, Quoted: w.Quoted, Glob: w.Glob}, use|Suspected, false) {
-					return
-				}
+			if !optionPaths(w, use, yield) {
+				return
 			}
 			continue
 		case skip:
@@ -126,6 +115,27 @@ func (c *Command) Paths(yield func(path *Word, use Use, redirected bool) bool) {
 			return
 		}
 	}
+}
+
+// optionPaths yields what the word of an option may name: its value, and what is left of a
+// cluster of letters behind each of them.
+func optionPaths(w *Word, use Use, yield func(path *Word, use Use, redirected bool) bool) bool {
+	text := w.Text
+	if at := bytes.IndexByte(text, '='); at >= 0 && at+1 < len(text) {
+		if !yield(w.part(at+1, len(text)), Reads|Writes, false) {
+			return false
+		}
+	} else if len(text) > 2 && text[1] != '-' && bytes.ContainsAny(text, "./") { // -oFILE
+		if !yield(w.part(2, len(text)), Reads|Writes, false) {
+			return false
+		}
+	}
+	for at := 2; at < len(text) && at <= longestCluster && text[1] != '-' && text[at] != '='; at++ { // -nFILE, -rnfFILE
+		if !yield(w.part(at, len(text)), use|Suspected, false) {
+			return false
+		}
+	}
+	return true
 }
 
 // placers put files into a directory under the names that they have.
@@ -205,7 +215,7 @@ func attached(program string, w *Word, yield func(path *Word, use Use, redirecte
 		if !yield(part, Reads, false) {
 			return false
 		}
-		if bytes.IndexAny(text[at:], ";,") < 0 {
+		if !bytes.ContainsAny(text[at:], ";,") {
 			return true
 		}
 		for name := range bytes.FieldsFuncSeq(text[at:], func(r rune) bool { return r == ';' || r == ',' }) {

@@ -232,5 +232,5 @@ var archivers = set("tar bsdtar gtar")
 
 // bundle reports letters of tar without a dash among which is one that names a program.
 func bundle(word []byte) bool {
-	return len(word) > 0 && word[0] != '-' && bytes.IndexAny(word, "IF") > 0 && bytes.IndexAny(word, "/._") < 0
+	return len(word) > 0 && word[0] != '-' && bytes.IndexAny(word, "IF") > 0 && !bytes.ContainsAny(word, "/._")
 }

@@ -46,7 +46,7 @@ func (o *spokenOptions) value(words []Word, k int) bool {
 	}
 	option := words[k-1].Text
 	named := o.names()[string(option)] ||
-		o.letter != 0 && len(option) > 2 && option[0] == '-' && option[1] != '-' && bytes.IndexByte(option, o.letter) == len(option)-1 && bytes.IndexAny(option, "FCct") < 0
+		o.letter != 0 && len(option) > 2 && option[0] == '-' && option[1] != '-' && bytes.IndexByte(option, o.letter) == len(option)-1 && !bytes.ContainsAny(option, "FCct")
 	return named && !o.taken(words, k-1)
 }
 

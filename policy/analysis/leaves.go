@@ -47,97 +47,136 @@ func leavesOf(list []*Condition) []*Condition {
 // apart is how many conditions that want all leaves are met one by one.
 const apart = 64
 
-// withLeaves builds a list. Every leaf avoids what forbids any leaf; each condition
-// that wants one leaf gets one, and each that takes lists of its own leaves only is
-// shown one of another kind, or a branch without a leaf.
-func (s *solver) withLeaves(q *choiceQuery, v *Variable) (Choice, status) {
-	base := leafQuery{variable: v}
-	var wanted, closed []*Condition
+// leafConditions divides the conditions of a query that ask about leaves, or about one
+// being there: what every leaf has to satisfy, what wants one leaf that satisfies it, and
+// what wants one that does not.
+func (q *choiceQuery) leafConditions(v *Variable) (every leafQuery, wanted, closed []*Condition) {
+	every.variable = v
+	asksLeaf := func(k *Condition) bool { return k.Subject == Leaves || k.Subject == Present && k.Present }
 	for _, k := range q.in {
-		switch leaf := k.Subject == Leaves || k.Subject == Present && k.Present; {
-		case leaf && k.All:
-			base.in = append(base.in, k)
-		case leaf:
+		switch {
+		case !asksLeaf(k):
+		case k.All:
+			every.in = append(every.in, k)
+		default:
 			wanted = append(wanted, k)
 		}
 	}
 	for _, k := range q.out {
-		switch leaf := k.Subject == Leaves || k.Subject == Present && k.Present; {
-		case leaf && k.All:
+		switch {
+		case !asksLeaf(k):
+		case k.All:
 			closed = append(closed, k)
-		case leaf:
-			base.out = append(base.out, k)
+		default:
+			every.out = append(every.out, k)
 		}
 	}
 	for _, t := range q.taken {
-		base.taken = append(base.taken, taken{t.list, t.index.any, t.limit})
+		every.taken = append(every.taken, taken{t.list, t.index.any, t.limit})
 	}
-	var c Choice
-	result := found
-	add := func(l *leafQuery) bool {
-		x, st := s.leaf(l)
-		if st != found {
-			q.blame.add(l.blame)
-			result = st
-			return false
-		}
-		if !slices.Contains(c.Leaves, x) {
-			c.Leaves = append(c.Leaves, x)
-		}
-		return true
+	return every, wanted, closed
+}
+
+// leafList is a list that is being built.
+type leafList struct {
+	s      *solver
+	q      *choiceQuery
+	choice Choice
+	failed status // why a leaf that is needed could not be found
+}
+
+// add appends a leaf that a query finds.
+func (l *leafList) add(query *leafQuery) bool {
+	x, st := l.s.leaf(query)
+	if st != found {
+		l.q.blame.add(query.blame)
+		l.failed = st
+		return false
 	}
+	if !slices.Contains(l.choice.Leaves, x) {
+		l.choice.Leaves = append(l.choice.Leaves, x)
+	}
+	return true
+}
+
+// try appends a leaf that would be convenient.
+func (l *leafList) try(query *leafQuery) bool {
+	x, st := l.s.leaf(query)
+	if st == found {
+		l.choice.Leaves = append(l.choice.Leaves, x)
+	}
+	return st == found
+}
+
+// violates reports whether some leaf shows that a condition does not hold for all.
+func (l *leafList) violates(k *Condition, v *Variable) bool {
+	return slices.ContainsFunc(l.choice.Leaves, func(x Value) bool { return !k.has(x, v.Domain.odd(x)) })
+}
+
+// withLeaves builds a list. Every leaf avoids what forbids any leaf; each condition
+// that wants one leaf gets one, and each that takes lists of its own leaves only is
+// shown one of another kind, or a branch without a leaf.
+func (s *solver) withLeaves(q *choiceQuery, v *Variable) (Choice, status) {
+	base, wanted, closed := q.leafConditions(v)
 	open, everything := s.openings(q, &base, closed)
+	l := leafList{s: s, q: q}
 	hole := v.Holes && len(base.in) == 0 && len(open)+len(closed) > 0
+	l.choice.Hole = hole
+	unshown := func() bool { return !hole && len(open)+len(closed) > 0 }
 	for _, k := range wanted {
 		one := base
 		one.in = append(slices.Clone(base.in), k)
-		if !hole && len(open)+len(closed) > 0 { // a leaf that shows all of them wrong at once
+		if unshown() { // a leaf that shows all of them wrong at once
 			both := everything
 			both.in = one.in
-			if x, st := s.leaf(&both); st == found {
-				c.Leaves = append(c.Leaves, x)
+			if l.try(&both) {
 				open, closed = nil, nil
 				continue
 			}
 		}
-		if !add(&one) {
-			return Choice{}, result
+		if !l.add(&one) {
+			return Choice{}, l.failed
 		}
 	}
-	c.Hole = hole
-	if !hole && len(open)+len(closed) > 0 {
-		if x, st := s.leaf(&everything); st == found {
-			c.Leaves = append(c.Leaves, x)
-			open, closed = nil, nil
+	if unshown() && l.try(&everything) {
+		open, closed = nil, nil
+	}
+	if unshown() {
+		if st := l.showEach(&base, v, open, closed); st != found {
+			return Choice{}, st
 		}
 	}
-	if !hole {
-		if len(open)+len(closed) > apart {
-			return Choice{}, unknown
+	if len(l.choice.Leaves) == 0 && !hole && !l.add(&base) {
+		return Choice{}, l.failed
+	}
+	return s.counted(q, v, l.choice)
+}
+
+// showEach gives every condition that wants all leaves one that it does not have.
+func (l *leafList) showEach(base *leafQuery, v *Variable, open []openEntry, closed []*Condition) status {
+	if len(open)+len(closed) > apart {
+		return unknown
+	}
+	show := func(k *Condition) bool {
+		if l.violates(k, v) {
+			return true
 		}
-		for _, e := range open {
-			if slices.ContainsFunc(c.Leaves, func(x Value) bool { return !e.condition.has(x, v.Domain.odd(x)) }) {
-				continue
-			}
-			other := base
-			other.out = append(slices.Clone(base.out), e.condition)
-			if !add(&other) {
-				q.blame[ruleID{e.list, e.rule}] = true
-				return Choice{}, result
-			}
-		}
-		for _, k := range closed {
-			other := base
-			other.out = append(slices.Clone(base.out), k)
-			if !slices.ContainsFunc(c.Leaves, func(x Value) bool { return !k.has(x, v.Domain.odd(x)) }) && !add(&other) {
-				return Choice{}, result
-			}
+		other := *base
+		other.out = append(slices.Clone(base.out), k)
+		return l.add(&other)
+	}
+	for _, e := range open {
+		if !show(e.condition) {
+			l.q.blame[ruleID{e.list, e.rule}] = true
+			return l.failed
 		}
 	}
-	if len(c.Leaves) == 0 && !c.Hole && !add(&base) {
-		return Choice{}, result
+	for _, k := range closed {
+		if !show(k) {
+			return l.failed
+		}
 	}
-	return s.counted(q, v, c)
+	return found
 }
 
 // openEntry is a rule of a list that wants all leaves.

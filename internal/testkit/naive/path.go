@@ -113,92 +113,106 @@ func (p *Policy) matchesPath(kind, literal, value string, permissive bool) bool 
 // restrictive rules): each step is applied to everything found before it.
 func (p *Policy) readings(value string) []string {
 	all := []string{value}
-	add := func(step func(string) string) {
+	for _, step := range []func(string) string{
+		withoutInvisible, beforeNUL, pathOfURL, unescaped, unescaped, slashed, p.fromHome,
+		eachName(beforeSemicolon), behindColon, behindDrive, namesBeforeColon, eachName(trimmedEnd), compose,
+	} {
 		for _, r := range all {
 			if next := step(r); !slices.Contains(all, next) {
 				all = append(all, next)
 			}
 		}
 	}
-	add(func(r string) string {
-		return strings.Map(func(c rune) rune {
-			if isControl(c) || isZeroWidth(c) {
-				return -1
-			}
-			return c
-		}, r)
-	})
-	add(func(r string) string { before, _, _ := strings.Cut(r, "\x00"); return before })
-	add(func(r string) string {
-		if u, err := url.Parse(r); err == nil && u.Scheme != "" && u.Path != "" {
-			return u.Path
-		}
-		return r
-	})
-	for range 2 {
-		add(func(r string) string {
-			if d, err := url.PathUnescape(r); err == nil {
-				return d
-			}
-			return r
-		})
-	}
-	add(func(r string) string { return strings.ReplaceAll(r, `\`, "/") })
-	add(func(r string) string {
-		for _, name := range []string{"~", "$HOME", "${HOME}"} {
-			if rest, ok := strings.CutPrefix(r, name); ok && p.Home != "" && (rest == "" || rest[0] == '/') {
-				return p.Home + rest
-			}
-		}
-		return r
-	})
-	component := func(edit func(string) string) {
-		add(func(r string) string {
-			parts := strings.Split(r, "/")
-			for i, c := range parts {
-				if strings.Trim(c, ".") != "" {
-					parts[i] = edit(c)
-				}
-			}
-			return strings.Join(parts, "/")
-		})
-	}
-	component(func(c string) string { before, _, _ := strings.Cut(c, ";"); return before })
-	// A stream, or behind a drive or host; a URL's scheme is none of these (C9, C10, C14).
-	colon := func(r string) bool {
-		_, behind, ok := strings.Cut(r, ":")
-		return ok && !strings.HasPrefix(behind, "//")
-	}
-	add(func(r string) string {
-		if !colon(r) {
-			return r
-		}
-		_, behind, _ := strings.Cut(r, ":")
-		return behind
-	})
-	add(func(r string) string { // who drops a drive with its root reads a relative path
-		if !colon(r) {
-			return r
-		}
-		_, behind, _ := strings.Cut(r, ":")
-		return strings.TrimLeft(behind, `/\`)
-	})
-	add(func(r string) string {
-		if !colon(r) {
-			return r
-		}
-		parts := strings.Split(r, "/")
-		for i, c := range parts {
-			parts[i], _, _ = strings.Cut(c, ":")
-		}
-		return strings.Join(parts, "/")
-	})
-	component(func(c string) string { return strings.TrimRight(c, `. "'`) })
-	add(compose)
 	for i, r := range all {
 		all[i] = clean(r)
 	}
 	return all
+}
+
+func withoutInvisible(r string) string {
+	return strings.Map(func(c rune) rune {
+		if isControl(c) || isZeroWidth(c) {
+			return -1
+		}
+		return c
+	}, r)
+}
+
+func beforeNUL(r string) string { before, _, _ := strings.Cut(r, "\x00"); return before }
+
+func beforeSemicolon(c string) string { before, _, _ := strings.Cut(c, ";"); return before }
+
+func slashed(r string) string { return strings.ReplaceAll(r, `\`, "/") }
+
+func trimmedEnd(c string) string { return strings.TrimRight(c, `. "'`) }
+
+func pathOfURL(r string) string {
+	if u, err := url.Parse(r); err == nil && u.Scheme != "" && u.Path != "" {
+		return u.Path
+	}
+	return r
+}
+
+func unescaped(r string) string {
+	if d, err := url.PathUnescape(r); err == nil {
+		return d
+	}
+	return r
+}
+
+func (p *Policy) fromHome(r string) string {
+	for _, name := range []string{"~", "$HOME", "${HOME}"} {
+		if rest, ok := strings.CutPrefix(r, name); ok && p.Home != "" && (rest == "" || rest[0] == '/') {
+			return p.Home + rest
+		}
+	}
+	return r
+}
+
+// eachName applies an edit to the components that are names.
+func eachName(edit func(string) string) func(string) string {
+	return func(r string) string {
+		parts := strings.Split(r, "/")
+		for i, c := range parts {
+			if strings.Trim(c, ".") != "" {
+				parts[i] = edit(c)
+			}
+		}
+		return strings.Join(parts, "/")
+	}
+}
+
+// afterColon is what stands behind a stream's, a drive's or a host's colon; a URL's
+// scheme is none of these (C9, C10, C14).
+func afterColon(r string) (behind string, ok bool) {
+	_, behind, ok = strings.Cut(r, ":")
+	return behind, ok && !strings.HasPrefix(behind, "//")
+}
+
+func behindColon(r string) string {
+	if behind, ok := afterColon(r); ok {
+		return behind
+	}
+	return r
+}
+
+// behindDrive is for who drops a drive with its root, and reads a relative path.
+func behindDrive(r string) string {
+	if behind, ok := afterColon(r); ok {
+		return strings.TrimLeft(behind, `/\`)
+	}
+	return r
+}
+
+func namesBeforeColon(r string) string {
+	if _, ok := afterColon(r); !ok {
+		return r
+	}
+	parts := strings.Split(r, "/")
+	for i, c := range parts {
+		parts[i], _, _ = strings.Cut(c, ":")
+	}
+	return strings.Join(parts, "/")
 }
 
 // compare applies a matcher to a cleaned path.
