@@ -3,6 +3,9 @@ package session_test
 import (
 	"errors"
 	"math/big"
+	"slices"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -286,6 +289,79 @@ func TestRewinds(t *testing.T) {
 	c, _ = s.Cell(session.Self)
 	if diff := cmp.Diff([]session.Span{{After: 8, To: 16}}, c.Condition().Rewinds); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// Proves S15, H7: however often a session was taken back, what any of the restores took
+// away stays away, and what came after them counts.
+func TestManyRewinds(t *testing.T) {
+	s := load(10, session.Self)
+	var taken []uint64
+	for range 200 {
+		s = apply(t, s, session.Fact{Kind: session.Spoke}, session.Fact{Kind: session.Spoke}, session.Fact{Kind: session.Restored, To: s.Head + 1})
+		taken = append(taken, s.Head-1)
+	}
+	s = apply(t, s, session.Fact{Kind: session.Spoke})
+	view := session.View{State: s, Horizon: s.Head}
+	for _, at := range taken {
+		if view.Stands(session.Permit{Seq: at}, 0) {
+			t.Errorf("the fact at %d counts again", at)
+		}
+	}
+	if !view.Stands(session.Permit{Seq: s.Head}, 0) {
+		t.Error("what came after the last restore does not count")
+	}
+	if view.Stands(session.Permit{Seq: s.Head}, s.Head+1) || view.Stands(session.Permit{Seq: s.Head + 1}, 0) {
+		t.Error("what was invalidated, or is not there yet, counts")
+	}
+}
+
+// Proves H5: a call that was withdrawn is none that a client may tell a result of; one that
+// ended is, and of one id only so many are kept.
+func TestCallsOfAnID(t *testing.T) {
+	id := session.Key{Space: session.SpaceCallID, Name: "test", Value: "call_0"}
+	calls := func(kind session.Kind, n int) *session.Cell {
+		keys := []session.Key{session.Self}
+		var facts []session.Fact
+		for i := range n {
+			f := released(strconv.Itoa(i))
+			keys = append(keys, f.Keys()...)
+			facts = append(facts, f, ended(kind, strconv.Itoa(i), 1001))
+		}
+		slices.SortFunc(keys, func(a, b session.Key) int { return strings.Compare(a.Text(), b.Text()) })
+		cell, _ := apply(t, load(0, slices.Compact(keys)...), facts...).Cell(id)
+		return cell
+	}
+	if c := calls(session.Withdrawn, 1); len(c.Open)+len(c.Past) != 0 {
+		t.Errorf("%+v", c)
+	}
+	if c := calls(session.Succeeded, 1); len(c.Open) != 0 || len(c.Past) != 1 {
+		t.Errorf("%+v", c)
+	}
+	if c := calls(session.Succeeded, 100); len(c.Past) != 64 || c.Past[63].Proposal != "99" {
+		t.Errorf("%d calls of one id are kept", len(c.Past))
+	}
+}
+
+// Proves H12: two values never share a cell, also where one is spelled like the name of
+// another; a text that names no kind of cell is an error.
+func TestKeysOfValues(t *testing.T) {
+	long := strings.Repeat("v", 1000)
+	seen := map[string]string{}
+	for _, text := range []string{"", "a", "A", long, long + "v", session.ValueOf(long), session.ValueOf(session.ValueOf(long)), "sha256:", long[:200], long[:201]} {
+		value := session.ValueOf(text)
+		if other, ok := seen[value]; ok {
+			t.Errorf("%.80q and %.80q have one value", text, other)
+		}
+		if seen[value] = text; len(value) > 200 {
+			t.Errorf("the value of %d bytes has %d", len(text), len(value))
+		}
+	}
+	for word, want := range map[string]bool{"self": true, "limit": true, "Self": false, "nowhere": false} {
+		var s session.Space
+		if err := s.UnmarshalText([]byte(word)); (err == nil) != want {
+			t.Errorf("%q: %v", word, err)
+		}
 	}
 }
 

@@ -220,6 +220,10 @@ func TestNoKey(t *testing.T) {
 	loose.expect("merge", `{}`, ok)
 	loose.expect("write_file", `{}`, ok)
 	loose.expect("pay", `{}`, ok)
+	// Only a key that is missing is let through.
+	loose.expect("merge", `{"pr":1}`, stopgate.CodePrerequisiteMissing)
+	loose.expect("write_file", `{"path":"a"}`, stopgate.CodeReadRequired)
+	loose.expect("pay", `{"amount":11}`, stopgate.CodeSessionPolicyDenied)
 }
 
 // Proves TPS-21, TPS-22, TPS-23, Q15, P15, H12: a file must be read before it is
@@ -258,7 +262,9 @@ func TestOneTurn(t *testing.T) {
 	b.run("warm", `{}`, session.Succeeded)
 	b.turn = b.head
 	c := b.release("test", `{}`)
-	b.expect("deploy", `{}`, stopgate.CodePrerequisitePending)
+	if d := b.expect("deploy", `{}`, stopgate.CodePrerequisitePending); d.Public != "" {
+		t.Errorf("%q is said of a call that is under way", d.Public)
+	}
 	b.add(session.Fact{Kind: session.Succeeded, Proposal: c.Proposal, Observed: true})
 	b.expect("deploy", `{}`, stopgate.CodePrerequisitePending)
 	b.run("read_file", `{"path":"a"}`, session.Succeeded)
@@ -295,7 +301,8 @@ func TestGivenBackLater(t *testing.T) {
 	}
 }
 
-// within, invalidated_by, require_observed and accept_unknown of both policies.
+// Proves S23, S24, X13: within, invalidated_by, require_observed and accept_unknown of what
+// a call needs before it.
 func TestWhatCounts(t *testing.T) {
 	b := newBook(t, session.Require("deploy").After("test").Within(time.Minute).InvalidatedBy("edit").Observed())
 	b.run("test", `{}`, session.Succeeded)
@@ -324,6 +331,40 @@ func TestWhatCounts(t *testing.T) {
 	keyed.expect("deploy", `{"env":2}`, ok)
 	keyed.release("wipe", `{}`)
 	keyed.expect("deploy", `{"env":2}`, stopgate.CodePrerequisiteMissing)
+}
+
+// Proves Q15, S24, X13: within, require_observed, accept_unknown and content_hash of what
+// was read.
+func TestWhatCountsAsRead(t *testing.T) {
+	write := func(b *book, code stopgate.Code) {
+		t.Helper()
+		if d := b.expect("write_file", `{"path":"a"}`, code); code != ok && d.Meta["tool"] != "write_file" {
+			t.Errorf("%+v", d)
+		}
+	}
+	b := newBook(t, session.ReadBeforeWrite().Within(time.Minute).Observed())
+	b.run("read_file", `{"path":"a"}`, session.Succeeded)
+	b.now += 60_000
+	write(b, ok)
+	b.now++
+	write(b, stopgate.CodeReadRequired)
+	b.now -= 100_000
+	write(b, stopgate.CodeReadRequired) // a clock that went back proves nothing
+	unseen := newBook(t, session.ReadBeforeWrite().Observed())
+	c := unseen.release("read_file", `{"path":"a"}`)
+	unseen.add(session.Fact{Kind: session.Succeeded, Proposal: c.Proposal})
+	write(unseen, stopgate.CodeReadRequired)
+	for accepts, p := range map[bool]*session.Files{false: session.ReadBeforeWrite(), true: session.ReadBeforeWrite().AcceptUnknown()} {
+		b := newBook(t, p)
+		b.run("read_file", `{"path":"a"}`, session.Finished)
+		write(b, map[bool]stopgate.Code{false: stopgate.CodeReadRequired, true: ok}[accepts])
+	}
+	hashed := newBook(t, session.ReadBeforeWrite().ContentHash("/was"))
+	hashed.run("read_file", `{"path":"a"}`, session.Succeeded) // its content has the hash "hread_file"
+	for was, code := range map[string]stopgate.Code{"hread_file": ok, "HREAD_FILE": ok, "other": stopgate.CodeReadRequired, "": stopgate.CodeReadRequired} {
+		hashed.expect("write_file", `{"path":"a","was":"`+was+`"}`, code)
+	}
+	write(hashed, stopgate.CodeReadRequired)
 }
 
 // Proves TPS-39: an approval in the session, given by name or by approving a call.
@@ -471,6 +512,8 @@ func TestRegistry(t *testing.T) {
 		"nothing": session.Require("x"), "no name": session.Require("x").After("y").Named(""), "nil": nil, "glob": session.Require("[").After("y"),
 		"pointer": session.Require("x").After("y").Key("z"), "limit": session.Limit("x"), "window": session.Limit("x").Calls(1).Within(1),
 		"in flight": session.Limit("x").InFlight(5000), "sum": session.Limit("x").Sum("/a", "-1"), "reads": session.ReadBeforeWrite().Reads(),
+		"writes": session.ReadBeforeWrite().Writes(), "hash": session.ReadBeforeWrite().ContentHash("x"), "one glob": session.Require("x", "[").After("y"),
+		"key before a hash": session.ReadBeforeWrite().Key("z").ContentHash("/h"),
 	} {
 		if r.Register(bad) == nil {
 			t.Errorf("%s was registered", name)
