@@ -1,11 +1,14 @@
 package ask_test
 
 import (
+	"io"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 
 	"github.com/stopgate/stopgate/hook/ask"
@@ -49,16 +52,30 @@ func listen(t *testing.T) (*net.UnixListener, *atomic.Int64) {
 	return ln, got
 }
 
-// TestMain lets this program, or a copy of it, be the one that asks.
+// TestMain lets this program, or a copy of it, be the one that asks: about the command
+// line of a variable. It says what came of it in its status, and what it read.
 func TestMain(m *testing.M) {
-	if os.Getenv("ASK_RESIDENT") != "" {
-		a := ask.Resident([]string{"claude-code"})
-		if a.Answered() {
-			os.Exit(7)
+	line, asks := os.LookupEnv("ASK_RESIDENT")
+	if !asks {
+		os.Exit(m.Run())
+	}
+	if path, connects := strings.CutPrefix(line, "connect "); connects {
+		c, err := net.Dial("unix", path)
+		if err != nil {
+			os.Exit(9)
 		}
+		_, _ = io.Copy(io.Discard, c)
 		os.Exit(0)
 	}
-	os.Exit(m.Run())
+	a := ask.Resident(strings.Fields(line))
+	if a.Answered() {
+		os.Exit(a.Say(os.Stdout, os.Stderr))
+	}
+	os.Stderr.WriteString(a.Spent.String())
+	if _, err := io.Copy(os.Stdout, a.Input()); err != nil {
+		os.Exit(9)
+	}
+	os.Exit(0)
 }
 
 // Proves FM9: nothing is sent to a process that does not run the asker's own file, or that
@@ -72,7 +89,7 @@ func TestNothingIsSentToOthers(t *testing.T) {
 	asks := func(name string, args ...string) {
 		t.Helper()
 		cmd := exec.Command(name, args...)
-		cmd.Env = append(os.Environ(), "ASK_RESIDENT=1")
+		cmd.Env = append(os.Environ(), "ASK_RESIDENT=claude-code")
 		if err := cmd.Run(); err != nil {
 			t.Fatal(err)
 		}
@@ -101,6 +118,79 @@ func TestNothingIsSentToOthers(t *testing.T) {
 	asks(own)
 	if got.Load() == 0 {
 		t.Error("nothing was sent to the same file either")
+	}
+}
+
+// Proves FM9: who asks is believed only as another process of this user that runs the same
+// file.
+func TestWhoIsBelieved(t *testing.T) {
+	dir, err := os.MkdirTemp("", "sg")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	if err := os.Chmod(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, "s")
+	ln, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ln.Close()
+	if err := os.Chmod(path, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	own, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(own)
+	if err != nil {
+		t.Fatal(err)
+	}
+	copied, linked := filepath.Join(dir, "copy"), filepath.Join(dir, "link")
+	if err := os.WriteFile(copied, text, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	believed := func(program string, as *syscall.Credential) (yes bool) {
+		t.Helper()
+		cmd := exec.Command(program)
+		cmd.Env = []string{"ASK_RESIDENT=connect " + path}
+		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: as}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		c, err := ln.AcceptUnix()
+		if err != nil {
+			t.Fatal(err)
+		}
+		raw, err := c.SyscallConn()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := raw.Control(func(fd uintptr) { yes = ask.Believes(fd) }); err != nil {
+			t.Fatal(err)
+		}
+		c.Close()
+		if err := cmd.Wait(); err != nil {
+			t.Fatal(err)
+		}
+		return yes
+	}
+	if !believed(own, nil) {
+		t.Error("the same file of the same user is not believed")
+	}
+	if believed(copied, nil) {
+		t.Error("another file is believed")
+	}
+	if os.Geteuid() == 0 && os.Link(own, linked) == nil && os.Chmod(linked, 0o755) == nil { // only root can become another user
+		if !believed(linked, nil) {
+			t.Error("another name of the same file is not believed")
+		}
+		if believed(linked, &syscall.Credential{Uid: 65534, Gid: 65534}) {
+			t.Error("another user is believed")
+		}
 	}
 }
 
