@@ -107,6 +107,8 @@ func newGrant(e Entry, s Scope, by string, now time.Time) (Grant, error) {
 		return Grant{}, ErrNoName
 	case !e.Complete:
 		return Grant{}, ErrIncomplete
+	case e.Binding.Result != "": // what came back is not what will come back
+		return Grant{}, fmt.Errorf("%w: it is about a result", ErrNoGrant)
 	case e.Session == "":
 		return Grant{}, fmt.Errorf("%w: the call belongs to no session", ErrNoGrant)
 	case session.Weak(g.Session): // WIRE 7.3, DECISIONS S35
@@ -187,7 +189,7 @@ func (g Grant) covers(v gate.View, now time.Time) bool {
 	case !v.Complete, !g.live(now), verdict.Mode != stopgate.Ask, verdict.Code != g.Code, rule != g.Rule,
 		verdict.Code == stopgate.CodeRuleMatched && rule == "",
 		b.Principal != g.Principal, b.Session == "", g.Session != "" && b.Session != g.Session,
-		b.Tool != g.Tool, b.Definition != g.Definition, b.Server != g.Server, !g.grantable(verdict.Floors), len(v.Leaves) != len(g.Values):
+		b.Result != "", b.Tool != g.Tool, b.Definition != g.Definition, b.Server != g.Server, !g.grantable(verdict.Floors), len(v.Leaves) != len(g.Values):
 		return false
 	}
 	for _, name := range v.Asking {

@@ -113,6 +113,31 @@ func TestReleaseOfSeveralLayers(t *testing.T) {
 	}
 }
 
+// Proves K4, M18: where rules judge a line command by command, the paths that the rule of
+// any of its commands depends on are cleaned, and no others.
+func TestReleaseBesideCommands(t *testing.T) {
+	b := compile(t, `version = 1
+[tools.t.parameters]
+command = { type = "command" }
+in = { type = "path" }
+out = { type = "path" }
+[tools.t.policy]
+run = [
+  { all = [ { arg = "/command", prefix = "ls" }, { arg = "/in", prefix = "src" } ], mode = "unattended" },
+  { all = [ { arg = "/command", prefix = "make" }, { arg = "/out", prefix = "src" } ], mode = "unattended" },
+]
+`).Bind(stopgate.Call{Tool: "t"})
+	for command, want := range map[string]string{
+		"ls": `"in":"src/a","out":"src//b"}`, "make": `"in":"src//a","out":"src/b"}`, "make && ls -l": `"in":"src/a","out":"src/b"}`,
+	} {
+		e := b.Evaluate()
+		e.Feed([]byte(`{"command":"` + command + `","in":"src//a","out":"src//b"}`))
+		if v := e.Close(stopgate.Ended); v.Mode != stopgate.Unattended || !strings.HasSuffix(string(e.Args()), want) {
+			t.Errorf("%s: %s releases %s", command, spell(v), e.Args())
+		}
+	}
+}
+
 // Proves C5: what an evaluation permits depends on where a link leads.
 func TestFollowedLinks(t *testing.T) {
 	text := rules(`arg = "/path", prefix = "src/", mode = "unattended"`, `mode = "ask"`)
