@@ -1,6 +1,7 @@
 package hook_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -54,7 +55,7 @@ func TestSearches(t *testing.T) {
 		h := host(t, tool.host)
 		hit := [][2]string{
 			{"conf", "secret/*"}, {"conf/", "./secret/*"}, {"conf", "s*/a"}, {"conf", "**/secret/a.go"}, {"conf", "{x,secret}/*"}, {"src/../conf", "secret"},
-			{"/srv/proj/conf", "secret/**"}, {".", "conf/secret/*"}, {"src", "**/.env"}, {"src", ".env*"}, {"src", ".e*"}, {"src", "[.]env"}, {"src", "{.env,a.go}"},
+			{"/srv/proj/conf", "secret/**"}, {".", "conf/secret/*"}, {"src", "**/.env"}, {"src", ".env*"}, {"src", ".e*"}, {"src", "[.]env"}, {"src", "{.env,a.go}"}, {"src", "*/.e*"},
 			{"src", "**/id_rsa"}, {"src", "id_r*"}, {"src", "a/*.key"}, {"src", "*.{go,key}"}, {"/home/u", ".ssh/*"}, {"~", ".ssh/config"}, {"src", `\\u002eenv`},
 		}
 		miss := [][2]string{
@@ -64,7 +65,7 @@ func TestSearches(t *testing.T) {
 			hit = append(hit, [2]string{"src", "../conf/secret/*"}, [2]string{"src", "/srv/proj/conf/secret/*"})
 			miss = miss[:len(miss)-2]
 		} else {
-			hit = append(hit, [2]string{"src", "*.go .env"}, [2]string{"src", "*.go,*.key"})
+			hit = append(hit, [2]string{"src", "*.go .env"}, [2]string{"src", "*.go,*.key"}, [2]string{"src", "conf/secret/*"})
 		}
 		for want, list := range map[string][][2]string{blocks: hit, runs: miss} {
 			for _, c := range list {
@@ -96,12 +97,26 @@ func TestFolders(t *testing.T) {
 		`{"pattern":"x","paths":"src"}`:                            runs,
 		`{"pattern":"x","glob":"secret/*","paths":["src","conf"]}`: blocks,
 		`{"pattern":"x","glob":"secret/*","paths":["src","docs"]}`: runs,
+		// More than can be looked at is not looked at in part.
+		`{"pattern":"x","glob":"secret/*","paths":[` + numbered(80) + `"conf"]}`: blocks,
+		`{"pattern":"x","glob":"secret/*","paths":[` + numbered(80) + `"docs"]}`: runs,
+		`{"pattern":"x","glob":"secret/*","paths":[` + numbered(400) + `"docs"]}`: blocks,
+		`{"pattern":"x","glob":"secret/*","paths":[` + numbered(400) + `"conf"]}`: blocks,
 	} {
 		r := ask(t, h, hook.Options{Open: opener(t, p, h)}, event("copilot-cli", "grep", args))
 		if got := hostDoes("copilot-cli", r); got != want {
 			t.Errorf("%s: the host %s, want %s: %s", args, got, want, r.Stdout)
 		}
 	}
+}
+
+// numbered is the beginning of a list of so many directories.
+func numbered(n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, `"d%d",`, i)
+	}
+	return b.String()
 }
 
 // Proves S32, S40: what was added to a search is never given to the host, a path that has to
