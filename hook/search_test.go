@@ -98,8 +98,8 @@ func TestFolders(t *testing.T) {
 		`{"pattern":"x","glob":"secret/*","paths":["src","conf"]}`: blocks,
 		`{"pattern":"x","glob":"secret/*","paths":["src","docs"]}`: runs,
 		// More than can be looked at is not looked at in part.
-		`{"pattern":"x","glob":"secret/*","paths":[` + numbered(80) + `"conf"]}`: blocks,
-		`{"pattern":"x","glob":"secret/*","paths":[` + numbered(80) + `"docs"]}`: runs,
+		`{"pattern":"x","glob":"secret/*","paths":[` + numbered(80) + `"conf"]}`:  blocks,
+		`{"pattern":"x","glob":"secret/*","paths":[` + numbered(80) + `"docs"]}`:  runs,
 		`{"pattern":"x","glob":"secret/*","paths":[` + numbered(400) + `"docs"]}`: blocks,
 		`{"pattern":"x","glob":"secret/*","paths":[` + numbered(400) + `"conf"]}`: blocks,
 	} {
