@@ -15,17 +15,32 @@ const maxDirs = 16
 func (l *Line) moved() {
 	moved := false
 	var dirs []string
+	into, sure := "", l.Plain && l.beginsElsewhere()
 	for i := range l.Commands {
 		c := &l.Commands[i]
-		c.Moved, c.Dirs = moved, dirs
-		if c.Parent >= 0 && len(l.Commands[c.Parent].Dirs) > len(dirs) {
-			c.Moved, c.Dirs = true, l.Commands[c.Parent].Dirs
+		c.Moved, c.Dirs, c.Into, c.Sure = moved, dirs, into, sure && moved && into != ""
+		if c.Parent >= 0 {
+			p := &l.Commands[c.Parent]
+			if len(p.Dirs) > len(dirs) {
+				c.Moved, c.Dirs = true, p.Dirs
+			}
+			if c.Moved && p.Into != c.Into {
+				c.Into = "" // an option of the parent moves it, or another command inside it
+			}
+			c.Sure = c.Sure && p.Sure && c.Into != ""
+		} else {
+			c.Sure = c.Sure && c.joined
 		}
 		name := c.Program()
 		if len(name) == 0 {
 			continue
 		}
 		if movers()[string(name)] {
+			if dir := c.enters(); !moved || into == dir {
+				into = dir
+			} else {
+				into = ""
+			}
 			moved = true
 			dirs = entered(dirs, operand(c.Words[1:]))
 			continue
@@ -33,9 +48,29 @@ func (l *Line) moved() {
 		for k := 1; k < len(c.Words); k++ {
 			if dir := directoryOption(string(name), c.Words, k); dir != "" {
 				c.Moved, c.Dirs = true, entered(c.Dirs, dir)
+				c.Into, c.Sure = "", false
 			}
 		}
 	}
+}
+
+// enters is the absolute directory that "cd DIR" leads to, whatever CDPATH says, "" for any
+// other change of directory.
+func (c *Command) enters() string {
+	if len(c.Words) != 2 || len(c.Redirects) > 0 || string(c.Words[0].Text) != "cd" {
+		return ""
+	}
+	if dir := &c.Words[1]; c.Plain && dir.Literal && len(dir.Text) > 0 && dir.Text[0] == '/' {
+		return string(dir.Text)
+	}
+	return ""
+}
+
+// beginsElsewhere reports a line that begins with "cd DIR &&": what is joined to it with &&
+// and | runs in DIR or not at all.
+func (l *Line) beginsElsewhere() bool {
+	return len(l.Commands) > 1 && l.Commands[0].joined && l.Commands[0].enters() != "" &&
+		l.Commands[1].joined && !l.Commands[1].Piped
 }
 
 // operand is the first word that is no option, "" if there is none that names a

@@ -53,6 +53,12 @@ type Command struct {
 	// command may begin beside the one in which the line starts: those that commands before
 	// it change to (E22), and that options of it or of what runs it name.
 	Dirs []string
+	// Into is the one directory, as it is written, that every change of directory before the
+	// command leads to; "" if there is none, if there are several, and if it is not absolute.
+	// Sure: the command works there if it runs at all. If not it may also work where the line
+	// begins: the change may have failed, or been made by another process.
+	Into string
+	Sure bool
 	// Piped: it reads what another one of a plain line prints.
 	Piped bool
 	// Feeds: another command of the line takes words from its input, so that what this
@@ -61,6 +67,9 @@ type Command struct {
 
 	script []byte // text that a shell reads from its input
 	braces []byte // a first word whose braces make it a command
+	// joined: nothing but && and | stands between it and the first command of the line, and
+	// both stand in the line itself.
+	joined bool
 }
 
 // Word is one word of a command.

@@ -17,6 +17,7 @@ type strictReader struct {
 	words, redirects int  // where those of the command under way begin
 	needs            bool // a command has to follow
 	piped            bool // the command under way stands behind a pipe
+	apart            bool // something other than && and | stands before it
 }
 
 // strict adds the commands of a plain text. If the text is not plain it adds nothing.
@@ -40,6 +41,7 @@ func (r *strictReader) list() bool {
 			r.pos++
 			if r.inCommand() {
 				r.end()
+				r.apart = true
 			}
 		case ';', '&', '|':
 			if !r.inCommand() {
@@ -58,6 +60,7 @@ func (r *strictReader) list() bool {
 				return false // |& and &> are not POSIX
 			}
 			r.needs, r.piped = double || c == '|', c == '|' && !double
+			r.apart = r.apart || c == ';' || (c == '&') != double
 		case '<', '>':
 			if !r.redirect() {
 				return false
@@ -104,7 +107,8 @@ func (r *strictReader) inCommand() bool {
 func (r *strictReader) end() {
 	l := r.line
 	words, redirects := l.words[r.words:len(l.words):len(l.words)], l.redirects[r.redirects:len(l.redirects):len(l.redirects)]
-	l.add(words, redirects, r.from, true).Piped = r.piped
+	c := l.add(words, redirects, r.from, true)
+	c.Piped, c.joined = r.piped, !r.apart && r.from.index < 0
 	r.words, r.redirects, r.needs = len(l.words), len(l.redirects), false
 	r.piped = false
 }

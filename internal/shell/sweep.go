@@ -14,13 +14,17 @@ type Sweep struct {
 	Anywhere bool
 	// Hidden: files and directories whose names begin with a dot as well.
 	Hidden bool
-	// Moved: a command before it changes the directory.
+	// Moved: a command before it changes the directory; Into and Sure as in [Command].
 	Moved bool
+	Into  string
+	Sure  bool
 	// Renames: nothing is shown. The files get, or also get, paths that lead through
 	// another directory; below it their names are the same.
 	Renames bool
 	// Single: it may be a single file as well.
 	Single bool
+
+	away bool // an option of the command itself may move it
 }
 
 // quiet are programs that say of a file no more than its name, size, dates or sum, or
@@ -34,7 +38,14 @@ var quiet = set(`ls stat file wc du df md5sum sha1sum sha224sum sha256sum sha384
 // diff are not among them: they show one change.
 func (l *Line) Sweeps(yield func(s *Sweep) bool) {
 	for i := range l.Commands {
-		if c := &l.Commands[i]; len(c.Words) > 0 && !l.sweep(i, yield) {
+		c := &l.Commands[i]
+		from := func(s *Sweep) bool {
+			if !s.away {
+				s.Into, s.Sure = c.Into, c.Sure
+			}
+			return yield(s)
+		}
+		if len(c.Words) > 0 && !l.sweep(i, from) {
 			return
 		}
 	}

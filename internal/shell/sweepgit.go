@@ -49,7 +49,7 @@ func (s *sweeper) git() bool {
 			return s.pathspecs(args[i+1:])
 		}
 	}
-	return s.yield(&Sweep{Hidden: true, Moved: c.Moved || at > 1})
+	return s.yield(&Sweep{Hidden: true, Moved: c.Moved || at > 1, away: at > 1})
 }
 
 // pathspecs yields the directories that git's own patterns name: those with wildcards or

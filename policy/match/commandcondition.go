@@ -18,6 +18,7 @@ type commandTest struct {
 	text        wholeTest // other kinds: by text
 	// Another condition of the rule judges what the commands read, or write.
 	readsJudged, writesJudged bool
+	base                      base
 }
 
 type commandLiteral struct {
@@ -29,13 +30,13 @@ func compileCommand(s Spec, t Target, restrictive bool, env Env) (textTest, *Spe
 	if t.Paths {
 		return compileCommandPaths(s, t, restrictive, env)
 	}
-	test := &commandTest{kind: s.Kind, restrictive: restrictive, readsJudged: t.ReadsJudged, writesJudged: t.WritesJudged}
+	test := &commandTest{kind: s.Kind, restrictive: restrictive, readsJudged: t.ReadsJudged, writesJudged: t.WritesJudged, base: baseOf(env)}
 	var err *SpecError
 	switch s.Kind {
 	case Const, Enum, Prefix:
 		err = test.compileWords(s)
 	case Usage:
-		test.usages, err = compileUsages(s, restrictive)
+		test.usages, err = compileUsages(s, restrictive, env)
 	case Pattern:
 		test.text, err = compilePatterns(s)
 	case Reads, Writes:
@@ -130,7 +131,7 @@ func (t *commandTest) grants(l *shell.Line, i int) bool {
 		return false
 	}
 	first := c.Words[0]
-	if c.Moved && bytes.IndexByte(first.Text, '/') > 0 {
+	if bytes.IndexByte(first.Text, '/') > 0 && !t.base.stays(c) {
 		return false // E22: a program whose path depends on the directory
 	}
 	switch {

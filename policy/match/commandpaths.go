@@ -19,10 +19,11 @@ type commandPaths struct {
 	expanding   textTest         // of words that it expands; nil if the condition is permissive
 	below       bool             // what is read without being named counts too
 	above       func() ancestors // with below
+	base        base
 }
 
 func compileCommandPaths(s Spec, t Target, restrictive bool, env Env) (textTest, *SpecError) {
-	test := &commandPaths{use: shell.Reads | shell.Writes, restrictive: restrictive, below: t.Below}
+	test := &commandPaths{use: shell.Reads | shell.Writes, restrictive: restrictive, below: t.Below, base: baseOf(env)}
 	switch s.Kind {
 	case Reads:
 		test.use, s.Kind = shell.Reads, Glob
@@ -96,7 +97,8 @@ func (t *commandPaths) grants(c *shell.Command) bool {
 		if use&t.use == 0 || use&shell.Suspected != 0 || !redirected && !certain {
 			return true
 		}
-		inside = path.Literal && !path.Glob && (!c.Moved || path.Text[0] == '/') && t.path.match(path.Text)
+		text, certain := t.base.from(path.Text, c.Moved, c.Into, c.Sure)
+		inside = path.Literal && !path.Glob && certain && t.path.match(text)
 		return inside
 	})
 	return inside

@@ -50,8 +50,8 @@ func (t *commandPaths) reaches(s *shell.Sweep) bool {
 		}
 		return t.above().hold(s.Dir.Text, s.Dir.Literal)
 	}
-	moved := s.Moved && (len(s.Dir.Text) == 0 || s.Dir.Text[0] != '/')
-	return s.Anywhere || moved || test.sweeps(string(s.Dir.Text), s.Dir.Literal, s.Hidden)
+	dir, certain := t.base.from(s.Dir.Text, s.Moved, s.Into, s.Sure)
+	return s.Anywhere || !certain || test.sweeps(string(dir), s.Dir.Literal, s.Hidden)
 }
 
 // sweptTest judges directories that are read as a whole, as they are written; literal

@@ -18,6 +18,8 @@ import (
 //	           value if it has one: "-n *" is -n 5 and -n5, "--max *" is --max 5 and --max=5
 //	[!a|b]     options that the command must not have, abbreviated or in a cluster
 //	<command>  a command that this one runs, and which the rules permit by itself
+//	<root>     the root of the project, or the directory in which the command begins, as an
+//	           absolute path: behind "cd <root> &&" paths mean what they mean without it
 //
 // Options are words that begin with "-". A usage matches a command only if it mentions
 // every option that the command has; "[-*]" mentions them all, "[--]" the end of the
@@ -27,6 +29,7 @@ type usage struct {
 	elements  []element
 	excluded  []string
 	delegates bool // it has a <command>
+	rooted    bool // it has a <root>
 }
 
 type elementKind uint8
@@ -36,6 +39,7 @@ const (
 	anyWords
 	options
 	runsCommand
+	theRoot
 )
 
 type element struct {
@@ -51,10 +55,12 @@ type option struct {
 	wild  bool
 	value *wordGlob // nil: it has none
 	runs  bool      // its value is a <command>
+	root  bool      // its value is the <root>
 }
 
 // usages are the usages of one condition by the programs they name.
 type usages struct {
+	base
 	byName map[string][]*usage
 	other  []*usage // of programs that are named by wildcards
 	all    []*usage
@@ -63,12 +69,15 @@ type usages struct {
 // maxElements bounds one usage: a state is a bit.
 const maxElements = 60
 
-func compileUsages(s Spec, restrictive bool) (*usages, *SpecError) {
-	all := &usages{byName: make(map[string][]*usage)}
+func compileUsages(s Spec, restrictive bool, env Env) (*usages, *SpecError) {
+	all := &usages{base: baseOf(env), byName: make(map[string][]*usage)}
 	for i, lit := range s.Values {
 		u, err := parseUsage(lit.Text)
 		if err == nil && restrictive && len(u.excluded) > 0 {
 			err = whole(i, "excludes options, which only a permissive rule can", "put a rule that permits these options above this one")
+		}
+		if err == nil && restrictive && u.rooted {
+			err = whole(i, "has <root>, which only a permissive rule can: nobody is certain that a word names another directory", "`*` is any word")
 		}
 		if err != nil {
 			err.Index = i
@@ -93,12 +102,12 @@ func (all *usages) grants(l *shell.Line, i int) bool {
 		return false
 	}
 	for _, u := range all.byName[string(c.Words[0].Text)] {
-		if u.grants(l, i) {
+		if u.grants(l, i, &all.base) {
 			return true
 		}
 	}
 	for _, u := range all.other {
-		if u.grants(l, i) {
+		if u.grants(l, i, &all.base) {
 			return true
 		}
 	}
@@ -120,11 +129,12 @@ type usageRun struct {
 	line  *shell.Line
 	index int
 	words []shell.Word
+	base  *base
 	at    []uint64 // states that are possible before each word
 	plain bool     // behind "--"
 }
 
-func (u *usage) grants(l *shell.Line, i int) bool {
+func (u *usage) grants(l *shell.Line, i int, b *base) bool {
 	c := &l.Commands[i]
 	for k := 1; k < len(c.Words); k++ {
 		if u.excludes(c.Words[k].Text) {
@@ -132,7 +142,7 @@ func (u *usage) grants(l *shell.Line, i int) bool {
 		}
 	}
 	var buf [64]uint64
-	r := usageRun{usage: u, line: l, index: i, words: c.Words, at: buf[:0]}
+	r := usageRun{usage: u, line: l, index: i, words: c.Words, base: b, at: buf[:0]}
 	if n := len(c.Words) + 1; n <= len(buf) {
 		r.at = buf[:n]
 	} else {
@@ -186,6 +196,10 @@ func (r *usageRun) step(k int) {
 			if to := r.command(k); to > k {
 				r.at[to] |= 1 << (p + 1)
 			}
+		case theRoot:
+			if r.base.names(w) {
+				r.at[k+1] |= 1 << (p + 1)
+			}
 		}
 	}
 	if string(w.Text) == "--" {
@@ -223,6 +237,10 @@ func (r *usageRun) taken(k, p int, o *option, value []byte, attached bool) {
 		if to := r.command(k + 1); to > k+1 {
 			r.at[to] |= 1 << p
 		}
+	case o.root:
+		if !attached && k+1 < len(r.words) && r.base.names(&r.words[k+1]) {
+			r.at[k+2] |= 1 << p
+		}
 	case o.value == nil:
 		r.at[k+1] |= 1 << p
 	case attached:
@@ -249,7 +267,7 @@ func (r *usageRun) cluster(k, p int, letters []byte) {
 				}
 				rest := letters[i+1:]
 				switch {
-				case o.value == nil && !o.runs:
+				case o.value == nil && !o.runs && !o.root:
 					flag = true
 				case len(rest) > 0:
 					r.taken(k, p, o, rest, true)

@@ -33,6 +33,8 @@ func parseUsage(text string) (*usage, *SpecError) {
 			e.kind = anyWords
 		case "<command>":
 			e.kind, u.delegates = runsCommand, true
+		case "<root>":
+			e.kind, u.rooted = theRoot, true
 		default:
 			g, err := parseWordGlob(word)
 			if err != nil {
@@ -98,9 +100,12 @@ func (u *usage) group(text string, at int) *SpecError {
 					return err
 				}
 			}
-			if len(words) == 2 && words[1] == "<command>" {
+			switch {
+			case len(words) == 2 && words[1] == "<command>":
 				o.runs, u.delegates = true, true
-			} else if len(words) == 2 {
+			case len(words) == 2 && words[1] == "<root>":
+				o.root, u.rooted = true, true
+			case len(words) == 2:
 				g, err := parseWordGlob(words[1])
 				if err != nil {
 					err.Offset += at + strings.Index(part, words[1])
