@@ -32,8 +32,9 @@ type wiring struct {
 	talk    io.Writer
 	event   bytes.Buffer // as far as it was read, where the full program may need it
 	began   time.Time
-	store   *sqlite.Store // nil: there is none
+	store   *sqlite.Store // nil: there is none, and neither of the next two
 	once    *once.Desk
+	asking  *obedient
 }
 
 func (w *wiring) open(ctx context.Context, e *hook.Event) (*hook.Backend, error) {
@@ -92,6 +93,7 @@ func (w *wiring) open(ctx context.Context, e *hook.Event) (*hook.Backend, error)
 		return nil, unusable{err}
 	}
 	b.Gate.Lock(standing)
+	w.asking.gate = b.Gate
 	return b, nil
 }
 
@@ -151,7 +153,8 @@ func (w *wiring) state(ctx context.Context, program *policy.Program, set config.
 	if w.program.guest != nil {
 		queue = waiting{queue, w.program.guest.waits}
 	}
-	return []gate.Option{gate.WithStore(store), gate.WithRecorder(store.Recorder())}, queue, nil
+	w.asking = &obedient{Approver: queue, orders: store}
+	return []gate.Option{gate.WithStore(store), gate.WithRecorder(store.Recorder())}, w.asking, nil
 }
 
 // openStore opens the store, or takes the one that is kept.
