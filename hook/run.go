@@ -188,7 +188,11 @@ func (h *Host) gate(ctx context.Context, o Options, b *Backend, e *Event) Answer
 
 func refused(out stopgate.Outcome) Answer {
 	v := out.Envelope()
-	return Answer{Code: v.Code, Public: v.PublicReason, Stop: v.Code == stopgate.CodeDenialLimit}
+	a := Answer{Code: v.Code, Public: v.PublicReason, Stop: v.Code == stopgate.CodeDenialLimit}
+	if v.Code == stopgate.CodeApprovalPending {
+		a.Public += " The user answers in a terminal: stopgate approvals watch"
+	}
+	return a
 }
 
 // release lets an allowed call go, as far as the host can run exactly what was judged.

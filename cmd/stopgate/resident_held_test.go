@@ -32,13 +32,20 @@ func (h *hookHome) store() *sqlite.Store {
 	return store
 }
 
-// desk is the person who answers the questions of a hookHome.
+// desk is the person who answers the questions of a hookHome, and who is there.
 func (h *hookHome) desk() *approve.Queue {
 	h.t.Helper()
-	q, err := approve.New(h.store(), approve.Options{})
-	if err == nil {
-		err = q.Attend(h.t.Context(), time.Hour)
+	q := h.questions()
+	if err := q.Attend(h.t.Context(), time.Hour); err != nil {
+		h.t.Fatal(err)
 	}
+	return q
+}
+
+// questions are those of a hookHome.
+func (h *hookHome) questions() *approve.Queue {
+	h.t.Helper()
+	q, err := approve.New(h.store(), approve.Options{})
 	if err != nil {
 		h.t.Fatal(err)
 	}
@@ -107,14 +114,14 @@ func inState(t *testing.T, q *approve.Queue, about string, state approve.State) 
 	return approve.Entry{}
 }
 
-// Proves FM8, FM9, H16: a question that a resident holds is answered, given up and lost as
+// Proves FM8, FM9, H16, S47: a question that a resident holds is answered, given up and lost as
 // one that the hook itself holds: with a yes the call runs, with anything else it does not,
 // and the host hears of it before the deadline.
 func TestResidentHolds(t *testing.T) {
 	alone, with := newHookHome(t, residentPolicy), newHookHome(t, residentPolicy)
 	resident := with.serve("--idle", "0")
 	for _, h := range []*hookHome{alone, with} {
-		q := h.desk()
+		q := h.questions()
 		reply := func(about string, kind approve.Kind) {
 			t.Helper()
 			e := inState(t, q, about, approve.Waiting)
@@ -122,6 +129,18 @@ func TestResidentHolds(t *testing.T) {
 				t.Error(err)
 			}
 		}
+		// Nobody is there: the call does not wait, and runs when it is repeated after a yes.
+		if got := h.start("make alone", "alone", "1m").answer(t); got.exit != 2 || !strings.Contains(got.err, "The user answers in a terminal: stopgate approvals watch (approval_pending)") {
+			t.Errorf("alone: %+v", got)
+		}
+		reply("make alone", approve.Yes)
+		if got := h.start("make alone", "alone again", "1m").answer(t); got != (hookSaid{}) {
+			t.Errorf("alone again: %+v", got)
+		}
+		if got := h.start("make alone", "alone once more", "1m").answer(t); got.exit != 2 {
+			t.Errorf("alone once more: %+v", got)
+		}
+		h.desk()
 		yes := h.start("make yes", "yes", "1m")
 		reply("make yes", approve.Yes)
 		if got := yes.answer(t); got != (hookSaid{}) {
@@ -143,7 +162,7 @@ func TestResidentHolds(t *testing.T) {
 			t.Errorf("after a late yes: %+v", got)
 		}
 	}
-	if answered, left := with.counts(); answered != 4 || left != 0 {
+	if answered, left := with.counts(); answered != 7 || left != 0 {
 		t.Errorf("the resident answered %d, and left %d", answered, left)
 	}
 

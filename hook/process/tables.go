@@ -59,14 +59,16 @@ func (w *wiring) questions(p *policy.Program) approve.Options {
 	return o
 }
 
-// defers reads [approvals] absent.
+// defers reads [approvals] absent. Unlike other surfaces a hook keeps a question that nobody
+// can answer now unless it is told not to: who sits before the agent hears of it there, and
+// can answer before the call is repeated (DECISIONS S47).
 func defers(p *policy.Program) bool {
 	table := p.Settings().Tables["approvals"]
 	if table == nil {
-		return false
+		return true
 	}
 	absent := table.Get("absent")
-	return absent != nil && absent.Value.Text == "defer"
+	return absent == nil || absent.Value.Text == "defer"
 }
 
 // leave lets the full program answer where this one cannot do what the policy asks for.
