@@ -26,8 +26,9 @@ func CanaryDenied(said string) bool {
 
 // Canary is the host's event about a call that every policy denies, because it starts
 // a command of stopgate's own administration (DECISIONS S4): sent through the command
-// line that is installed, it proves that a denial arrives (DECISIONS S51).
-func (h *Host) Canary(dir string) []byte {
+// line that is installed, it proves that a denial arrives (DECISIONS S51). id is the host's
+// of the call: one that comes twice may be answered once.
+func (h *Host) Canary(dir, id string) []byte {
 	shell := "Bash"
 	if h.tools != nil {
 		for _, t := range h.tools.list {
@@ -53,7 +54,7 @@ func (h *Host) Canary(dir string) []byte {
 		outer := new(members).str("hookName", name).str(h.fields.session[len(h.fields.session)-1], "doctor").raw(h.nested[0], call.end())
 		return outer.str("cwd", dir).line()
 	}
-	return call.str(h.fields.id[0], "doctor").str(h.fields.session[0], "doctor").str(h.fields.dir[0], dir).line()
+	return call.str(h.fields.id[0], id).str(h.fields.session[0], "doctor").str(h.fields.dir[0], dir).line()
 }
 
 // Blocks reports whether the host takes a reply for a denial. Where its documentation

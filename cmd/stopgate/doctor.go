@@ -3,21 +3,19 @@ package main
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
-	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/stopgate/stopgate/hook"
 	"github.com/stopgate/stopgate/hook/install"
-	"github.com/stopgate/stopgate/hook/process"
-	"github.com/stopgate/stopgate/internal/diag"
-	"github.com/stopgate/stopgate/internal/release"
 	"github.com/stopgate/stopgate/internal/visible"
 )
 
@@ -28,14 +26,18 @@ type checkup struct {
 	Scope install.Scope `json:"scope"`
 	File  string        `json:"file"`
 	// Status is guarded, observing, broken or not_installed.
-	Status   string   `json:"status"`
-	Problem  string   `json:"problem,omitempty"`
-	Hint     string   `json:"hint,omitempty"`
-	Millis   int64    `json:"ms,omitempty"`
-	Commands []string `json:"commands,omitempty"`
-	Holes    []string `json:"holes,omitempty"`
+	Status  string `json:"status"`
+	Problem string `json:"problem,omitempty"`
+	Hint    string `json:"hint,omitempty"`
+	Millis  int64  `json:"ms,omitempty"`
+	// AloneMillis is how long the hook took without the resident that it asks.
+	AloneMillis int64    `json:"alone_ms,omitempty"`
+	Commands    []string `json:"commands,omitempty"`
+	Holes       []string `json:"holes,omitempty"`
 	// Version is what the host's program says of itself, where it is installed.
 	Version string `json:"version,omitempty"`
+	// Outdated says that the settings are not what this stopgate would write there.
+	Outdated bool `json:"outdated,omitempty"`
 	// Live is what came of running the host itself, where that was asked for.
 	Live *liveJSON `json:"live,omitempty"`
 	// Uncovered are tools of the host that no table of the policy names, Met those of
@@ -78,7 +80,7 @@ Exit: 0 every installed hook denies, 1 one does not, or none is installed.`,
 			h, _ := hook.Lookup(name)
 			for _, project := range []bool{false, true} {
 				c, there := examine(cmd.Context(), h, project)
-				if there {
+				if there && !slices.ContainsFunc(found, func(d checkup) bool { return d.Host == c.Host && d.File == c.File }) {
 					c.Version = versionOf(cmd.Context(), h.Name)
 					c.cover(cmd.Context(), h)
 					if *live && c.Status == "guarded" {
@@ -99,7 +101,7 @@ Exit: 0 every installed hook denies, 1 one does not, or none is installed.`,
 				ok = false
 			}
 		}
-		resident := residentOf(cmd.Context())
+		resident := residentOf(cmd.Context(), found)
 		if *format == "json" {
 			if err := writeJSON(s.out, struct {
 				OK       bool          `json:"ok"`
@@ -118,106 +120,6 @@ Exit: 0 every installed hook denies, 1 one does not, or none is installed.`,
 		return nil
 	}
 	return cmd
-}
-
-// examine looks at one settings file and reports whether there is a hook in it.
-func examine(ctx context.Context, h *hook.Host, project bool) (c checkup, there bool) {
-	f := installFlags{project: project}
-	p, err := f.plan(h.Name)
-	if err != nil {
-		return c, false
-	}
-	c = checkup{Host: h.Name, Scope: install.User, File: p.File, Status: "broken", Holes: h.Holes}
-	if project {
-		c.Scope = install.Project
-	}
-	text, err := os.ReadFile(p.File)
-	if errors.Is(err, os.ErrNotExist) {
-		return c, false
-	}
-	if err != nil {
-		c.Problem = err.Error()
-		return c, true
-	}
-	c.Commands = p.Lines(text)
-	switch {
-	case len(c.Commands) == 0 && !bytes.Contains(text, []byte("stopgate")):
-		return c, false
-	case len(c.Commands) == 0:
-		c.Problem, c.Hint = "the settings name stopgate, but no hook in them starts it before a tool", "stopgate install "+h.Name
-		return c, true
-	}
-	for _, line := range c.Commands {
-		if problem := programProblem(line); problem != "" {
-			c.Problem, c.Hint = problem, "stopgate install "+h.Name
-			if _, err := os.Stat(programOf(line)); err != nil && !strings.Contains(line, " --observe") {
-				return c, true // it blocks, and no answer of it would say why
-			}
-		}
-		began := time.Now()
-		reply, err := canary(ctx, h, line)
-		c.Millis = time.Since(began).Milliseconds()
-		said := string(reply.Stdout) + string(reply.Stderr)
-		switch {
-		case err != nil:
-			c.Problem = err.Error()
-		case strings.Contains(line, " --observe") && reply.Exit == 0:
-			c.Status, c.Problem = "observing", "nothing is held back: the hook was installed with --observe"
-			return c, true
-		case !h.Blocks(reply):
-			c.Problem = "a call that must be denied was not: " + visible.Elide(said, 200)
-			c.Hint = "stopgate install " + h.Name
-		case !hook.CanaryDenied(said):
-			c.Problem = "every call is denied, for another reason than its rules: " + visible.Elide(causeOf(string(reply.Stderr)), 300)
-			c.Hint = "stopgate check"
-			if strings.Contains(said, string(diag.Untrusted)) {
-				c.Hint = "stopgate trust, if you wrote that file"
-			}
-		default:
-			c.Status = "guarded"
-			for _, q := range p.Also {
-				if text, _ := os.ReadFile(q.File); c.Problem == "" && len(q.Lines(text)) == 0 {
-					c.Problem, c.Hint = "the gate hears nothing of "+filepath.Base(q.File)+": "+visible.Text(q.File)+" does not start it", "stopgate install "+h.Name
-				}
-			}
-			continue
-		}
-		c.Status = "broken"
-		return c, true
-	}
-	return c, true
-}
-
-// programOf is the program that a command line starts.
-func programOf(line string) string {
-	path, _ := install.Program(line)
-	return path
-}
-
-// programProblem says what is wrong with the program that a command line starts, before
-// it is asked anything: it is not there, or the small one does not belong to this stopgate.
-func programProblem(line string) string {
-	path, small := install.Program(line)
-	if !filepath.IsAbs(path) {
-		return ""
-	}
-	if _, err := os.Stat(path); err != nil {
-		if strings.Contains(line, " --observe") {
-			return visible.Text(path) + " is not there: nothing is recorded"
-		}
-		return visible.Text(path) + " is not there: every call is blocked"
-	}
-	if !small || !isSmall(path) {
-		return ""
-	}
-	full := filepath.Join(filepath.Dir(path), "stopgate"+filepath.Ext(path))
-	if _, err := os.Stat(full); err != nil {
-		return visible.Text(full) + " is not there: policies with judges, and questions that somebody is told of, need it beside " + process.SmallName
-	}
-	if theirs, ours := smallVersion(path), release.Line(process.SmallName); theirs != ours {
-		return fmt.Sprintf("%s is another version than this stopgate: it says %q, not %q", visible.Text(path), visible.Text(theirs), ours)
-	}
-	return ""
 }
 
 // causeOf is the line that says why a hook could not decide: the first mistake of the
@@ -247,7 +149,7 @@ func canary(ctx context.Context, h *hook.Host, line string) (r hook.Reply, err e
 	}
 	cmd := exec.CommandContext(ctx, "/bin/sh", "-c", line)
 	var out, said bytes.Buffer
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(h.Canary(dir)), &out, &said
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(h.Canary(dir, "doctor-"+rand.Text())), &out, &said
 	err = cmd.Run()
 	var exit *exec.ExitError
 	if errors.As(err, &exit) {
@@ -266,7 +168,11 @@ func printCheckups(w io.Writer, found []checkup) {
 	for _, c := range found {
 		switch c.Status {
 		case "guarded":
-			fmt.Fprintf(w, "%s: guarded by %s (%s settings, denied in %d ms)\n", c.Host, visible.Text(c.File), c.Scope, c.Millis)
+			took := fmt.Sprintf("denied in %d ms", c.Millis)
+			if c.AloneMillis > 0 {
+				took += fmt.Sprintf(", and in %d ms without the resident", c.AloneMillis)
+			}
+			fmt.Fprintf(w, "%s: guarded by %s (%s settings, %s)\n", c.Host, visible.Text(c.File), c.Scope, took)
 			if c.Problem != "" {
 				fmt.Fprintf(w, "  but: %s\n", c.Problem)
 			}

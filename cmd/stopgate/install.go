@@ -2,16 +2,13 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/stopgate/stopgate/hook"
@@ -19,7 +16,6 @@ import (
 	"github.com/stopgate/stopgate/hook/process"
 	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/diag"
-	"github.com/stopgate/stopgate/internal/release"
 	"github.com/stopgate/stopgate/internal/textdiff"
 	"github.com/stopgate/stopgate/internal/visible"
 )
@@ -77,25 +73,35 @@ func newUninstall(s streams) *cobra.Command {
 	return cmd
 }
 
-// plan says what is installed where.
-func (f *installFlags) plan(host string) (*install.Plan, error) {
-	home, _ := os.UserHomeDir()
-	dir, err := os.Getwd()
-	if err != nil {
-		return nil, err
-	}
-	at := install.Place{Scope: install.User, Home: home, Dir: dir}
+// place says whose settings are meant.
+func (f *installFlags) place() (at install.Place, err error) {
+	at.Scope = install.User
 	if f.project {
 		at.Scope = install.Project
 	}
-	c := install.Command{Program: f.program, Small: isSmall(f.program)}
-	if c.Program == "" {
-		if c.Program, err = os.Executable(); err != nil {
-			return nil, fmt.Errorf("find this program: %w; name it with --program", err)
-		}
-		if small := smallBeside(c.Program); small != "" {
-			c.Program, c.Small = small, true
-		}
+	at.Home, _ = os.UserHomeDir()
+	at.Dir, err = os.Getwd()
+	return at, err
+}
+
+// at says where something is installed, and not what.
+func (f *installFlags) at(host string) (*install.Plan, error) {
+	at, err := f.place()
+	if err != nil {
+		return nil, err
+	}
+	return install.Make(host, at, install.Command{Program: process.SmallName})
+}
+
+// plan says what is installed where.
+func (f *installFlags) plan(host string) (*install.Plan, error) {
+	at, err := f.place()
+	if err != nil {
+		return nil, err
+	}
+	c, err := f.command()
+	if err != nil {
+		return nil, err
 	}
 	for _, p := range f.policies {
 		if p, err = filepath.Abs(p); err != nil {
@@ -113,36 +119,6 @@ func (f *installFlags) plan(host string) (*install.Plan, error) {
 		c.Flags = append(c.Flags, "--observe")
 	}
 	return install.Make(host, at, c)
-}
-
-// isSmall reports whether a path names the program that does nothing but answer hooks.
-func isSmall(path string) bool {
-	name := filepath.Base(path)
-	return strings.TrimSuffix(name, filepath.Ext(name)) == process.SmallName
-}
-
-// smallBeside is the small program beside this one, "" where there is none of the same
-// version: hooks then start this one.
-func smallBeside(program string) string {
-	small := filepath.Join(filepath.Dir(program), process.SmallName+filepath.Ext(program))
-	if smallVersion(small) != release.Line(process.SmallName) {
-		return ""
-	}
-	return small
-}
-
-// smallVersion is what a small program says of its version, "" if it says nothing.
-func smallVersion(path string) string {
-	if at, err := os.Stat(path); err != nil || !at.Mode().IsRegular() {
-		return ""
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
-	defer cancel()
-	out, err := exec.CommandContext(ctx, path, "--version").Output()
-	if err != nil {
-		return ""
-	}
-	return strings.TrimSpace(string(out))
 }
 
 // theHost is the one argument of the commands about hosts.
@@ -164,11 +140,11 @@ func theHost(args []string) (*hook.Host, error) {
 // hostsHere lists the hosts of which there is a program or a directory of settings.
 func hostsHere() (names []string) {
 	for _, name := range hook.Names() {
-		p, err := (&installFlags{program: process.SmallName}).plan(name)
+		p, err := (&installFlags{}).at(name)
 		if err != nil {
 			continue
 		}
-		text, _ := os.ReadFile(p.File)
+		text, _ := readSettings(p.File)
 		_, home := os.Stat(p.Home())
 		_, program := exec.LookPath(programs[name])
 		switch {
@@ -192,7 +168,7 @@ type settingsChange struct {
 func changesOf(s streams, p *install.Plan, in bool) (changes []settingsChange, err error) {
 	for i, q := range append([]*install.Plan{p}, p.Also...) {
 		c := settingsChange{Plan: q}
-		if c.before, err = os.ReadFile(q.File); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if c.before, err = readSettings(q.File); err != nil {
 			return nil, err
 		}
 		change := q.Uninstall
@@ -203,8 +179,10 @@ func changesOf(s streams, p *install.Plan, in bool) (changes []settingsChange, e
 		switch {
 		case err != nil && i > 0:
 			fmt.Fprintf(s.err, "stopgate: the gate does not hear of this event: %s\n", visible.Text(err.Error()))
+		case err != nil && q.Whole != nil:
+			return nil, err
 		case err != nil:
-			return nil, fmt.Errorf("%s: %w", q.File, err)
+			return nil, fmt.Errorf("%s is left alone: %w", q.File, err)
 		case !bytes.Equal(c.before, c.after):
 			changes = append(changes, c)
 		}
@@ -277,38 +255,4 @@ func sayWhatHolds(w io.Writer, policies []string) {
 			fmt.Fprintln(w, "stopgate: there is no policy here yet, so the built-in one holds: reading is free, everything else is asked; stopgate init writes one")
 		}
 	}
-}
-
-// replaceSettings writes the file in one step and keeps what was there beside it.
-func replaceSettings(p *install.Plan, before, after []byte) error {
-	file, err := filepath.EvalSymlinks(p.File) // settings are often links into a repository
-	if err != nil {
-		file = p.File
-	}
-	mode := fs.FileMode(p.Mode)
-	if info, err := os.Stat(file); err == nil {
-		mode = info.Mode().Perm()
-	}
-	if before != nil {
-		backup := file + ".stopgate-" + time.Now().UTC().Format("20060102T150405Z") + ".bak"
-		if err := os.WriteFile(backup, before, mode); err != nil {
-			return fmt.Errorf("keep the old settings: %w", err)
-		}
-	}
-	if after == nil {
-		return os.Remove(file)
-	}
-	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-		return err
-	}
-	next, err := os.CreateTemp(filepath.Dir(file), ".stopgate-*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(next.Name()) // gone if it was renamed
-	_, err = next.Write(after)
-	if err := errors.Join(err, next.Chmod(mode), next.Sync(), next.Close()); err != nil {
-		return err
-	}
-	return os.Rename(next.Name(), file)
 }

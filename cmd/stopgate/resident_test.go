@@ -157,7 +157,7 @@ func TestResidentSaysTheSame(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		canary := string(h.Canary("/srv/proj"))
+		canary := string(h.Canary("/srv/proj", "doctor"))
 		for _, command := range []string{"stopgate approvals list", "ls -l", "make all", "rm -rf /", "cat ~/.ssh/id_rsa"} {
 			for _, flags := range [][]string{{"--deadline", "2s"}, {"--deadline=2s", "--fewer-prompts"}, {"--observe"}} {
 				n++

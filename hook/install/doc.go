@@ -16,7 +16,6 @@ package install
 import (
 	"fmt"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 )
@@ -46,56 +45,12 @@ type Command struct {
 	Flags []string // of stopgate hook
 }
 
-// words are the command line: the program, and what it is told.
-func (c Command) words(host string, deadline time.Duration) []string {
-	words := []string{c.Program, "hook", host, "--deadline", deadline.String()}
-	if c.Small {
-		words = append(words[:1], words[2:]...)
-	}
-	return append(words, c.Flags...)
-}
-
 // Timeout is what the host is told to wait, and Deadline what the command line promises
 // (DECISIONS S47): an approval may take minutes.
 const (
 	Timeout  = 600 * time.Second
 	Deadline = 570 * time.Second
 )
-
-// line is the shell command of a host. A program that is missing or was killed has an
-// exit status of its own, which hosts take for a hook that does not matter.
-func (c Command) line(host string, deadline time.Duration) string {
-	return shell(c.words(host, deadline))
-}
-
-// shell is the line that starts a program with its arguments.
-func shell(words []string) string {
-	observes := slices.Contains(words, observe)
-	words = slices.Clone(words)
-	for i, word := range words {
-		words[i] = quote(word)
-	}
-	if observes {
-		return strings.Join(words, " ")
-	}
-	return strings.Join(words, " ") + " || { s=$?; [ $s = 2 ] || [ $s = 49 ] || echo 'stopgate did not answer: the call is blocked' >&2; [ $s = 49 ] && exit 49; exit 2; }"
-}
-
-// observe is the flag of a hook that holds nothing back.
-const observe = "--observe"
-
-func (c Command) observes() bool { return slices.Contains(c.Flags, observe) }
-
-// quote writes a word for a POSIX shell.
-func quote(word string) string {
-	plain := func(r rune) bool {
-		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./=:@+,", r)
-	}
-	if word != "" && strings.IndexFunc(word, func(r rune) bool { return !plain(r) }) < 0 {
-		return word
-	}
-	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
-}
 
 // Plan is what installing the hook of one host changes: one file, and where the host has a
 // file for each event, those in Also.

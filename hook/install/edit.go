@@ -115,6 +115,15 @@ func (p *Plan) Installed(text []byte) bool {
 	return true
 }
 
+// Check says why the settings cannot be read, nil if they can.
+func (p *Plan) Check(text []byte) error {
+	if p.Whole != nil || len(bytes.TrimSpace(text)) == 0 {
+		return nil
+	}
+	_, err := p.parse(text)
+	return err
+}
+
 // Lines are the command lines of stopgate's hooks in the file, for an event that is
 // about a tool, as the host would run them.
 func (p *Plan) Lines(text []byte) []string {
@@ -195,18 +204,6 @@ func (p *Plan) commands(v jsonstream.Value) []string {
 func starts(line, host string) bool {
 	return strings.Contains(line, "stopgate") && strings.Contains(line, " hook "+host) ||
 		strings.Contains(line, "stopgate-hook "+host) || strings.Contains(line, "stopgate-hook' "+host)
-}
-
-// Program is the program that a command line of [Plan.Lines] starts, and whether it is the
-// small one.
-func Program(line string) (path string, small bool) {
-	switch quoted, rest, _ := strings.Cut(line, "' "); {
-	case strings.HasPrefix(line, "'"):
-		path, line = strings.ReplaceAll(quoted[1:], `'\''`, "'"), rest
-	default:
-		path, line, _ = strings.Cut(line, " ")
-	}
-	return path, !strings.HasPrefix(line, "hook ")
 }
 
 // ours reports whether an element is nothing but hooks of stopgate.
@@ -305,10 +302,12 @@ func (p *Plan) parse(text []byte) (jsonstream.Value, error) {
 	root, err := jsonstream.Parse(p.plain(text), jsonstream.Options{ObjectRoot: true, MaxExponent: jsonstream.AnyExponent})
 	if err != nil {
 		hint := ""
-		if plain := jsonc.Plain(text); !p.comments && !bytes.Equal(plain, text) {
+		if bytes.HasPrefix(text, []byte("\xef\xbb\xbf")) {
+			hint = "; they begin with a byte order mark, which " + p.Host + " may not read either, take it out"
+		} else if plain := jsonc.Plain(text); !p.comments && !bytes.Equal(plain, text) {
 			hint = "; " + p.Host + " may not read comments and last commas there either, take them out"
 		}
-		return root, fmt.Errorf("the settings are not plain JSON, so they are left alone: %w%s", err, hint)
+		return root, fmt.Errorf("the settings are not plain JSON: %w%s", err, hint)
 	}
 	return root, nil
 }
@@ -367,5 +366,9 @@ func (p *Plan) insert(text []byte, into jsonstream.Value, what string, depth int
 	if into.Len() > 0 {
 		lead = "," + lead
 	}
-	return jsonstream.Splice(nil, text, []jsonstream.Edit{{Start: last, End: last, Text: []byte(lead + what)}})
+	what = lead + what
+	if n := bytes.Count(text, []byte("\n")); n > 0 && n == bytes.Count(text, []byte("\r\n")) {
+		what = strings.ReplaceAll(what, "\n", "\r\n")
+	}
+	return jsonstream.Splice(nil, text, []jsonstream.Edit{{Start: last, End: last, Text: []byte(what)}})
 }

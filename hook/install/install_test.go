@@ -3,6 +3,7 @@ package install_test
 import (
 	"encoding/json"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 
@@ -28,6 +29,7 @@ var versioned = map[string]bool{"cursor": true, "copilot-cli": true}
 var settings = map[string]string{
 	"none":        "",
 	"other keys":  "{\n  \"model\": \"opus\",\n  \"permissions\": {\"allow\": [\"Bash(ls:*)\"]}\n}\n",
+	"crlf":        "{\r\n  \"a\": 1,\r\n  \"hooks\": {\r\n    \"Stop\": []\r\n  }\r\n}\r\n",
 	"one line":    `{"a":1,"b":[1.0,2]}`,
 	"tabs":        "{\n\t\"a\": {\n\t\t\"b\": 1\n\t}\n}",
 	"empty hooks": "{\n  \"hooks\": {\"PreToolUse\": []},\n  \"z\": 1e3\n}\n",
@@ -53,6 +55,9 @@ func TestInstallAndUninstall(t *testing.T) {
 				}
 				if p.Whole == nil && !json.Valid(after) {
 					t.Fatalf("no JSON:\n%s", after)
+				}
+				if n := strings.Count(string(after), "\n"); what == "crlf" && strings.Count(string(after), "\r\n") != n {
+					t.Errorf("lines end in two ways: %q", after)
 				}
 				if !p.Installed(after) || p.Installed([]byte(before)) {
 					t.Errorf("Installed does not see it:\n%s", after)
@@ -120,6 +125,47 @@ func TestLinesAreThoseOfTheFile(t *testing.T) {
 	for _, text := range []string{"// written by stopgate install pi\n", "// written by stopgate install pi\nspawn(oops, {\n", "spawn(\"/x/stopgate\", [\"hook\", \"pi\"], {\n"} {
 		if got := plan(t, "pi").Lines([]byte(text)); got != nil {
 			t.Errorf("%q has %q", text, got)
+		}
+	}
+}
+
+// Proves S51: a command line is read as it was written, wherever the program stands.
+func TestParse(t *testing.T) {
+	for _, c := range []install.Command{
+		{Program: "/usr/bin/stopgate"},
+		{Program: "/usr/bin/stopgate-hook", Small: true},
+		{Program: "/o'n/e' f/stopgate-hook", Small: true, Flags: []string{"--policy", "/srv/a 'b' c.toml", "--observe"}},
+		{Program: `/größe/"x" $HOME/\stopgate`, Flags: []string{"--store", "sqlite:/x y.db", "--fewer-prompts"}},
+		{Program: `C:\Program Files\stopgate\stopgate.exe`},
+	} {
+		for _, name := range hook.Names() {
+			if name == "generic" {
+				continue
+			}
+			p, err := install.Make(name, install.Place{Scope: install.User, Home: "/home/u"}, c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			text, err := p.Install(nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			lines := p.Lines(text)
+			if len(lines) != 1 {
+				t.Fatalf("%s: %q", name, lines)
+			}
+			got, ok := install.Parse(lines[0])
+			if !ok || got.Program != c.Program || got.Small != c.Small || !slices.Equal(got.Flags, c.Flags) {
+				t.Errorf("%s: %q is read as %+v (%t), not %+v", name, lines[0], got, ok, c)
+			}
+			if path, small := install.Program(lines[0]); path != c.Program || small != c.Small {
+				t.Errorf("%s: %q starts %q (%t)", name, lines[0], path, small)
+			}
+		}
+	}
+	for _, line := range []string{"", "stopgate", "stopgate hook", "stopgate hook codex", `"/x y/stopgate" hook codex --deadline 1s`, "'stopgate hook codex --deadline 1s"} {
+		if got, ok := install.Parse(line); ok {
+			t.Errorf("%q is read as %+v", line, got)
 		}
 	}
 }
