@@ -165,6 +165,23 @@ var errReads = errors.New("a snapshot does not write")
 // Snapshot runs f on the state of one moment: what it reads fits together, and no
 // writer waits for it. f must not write.
 func (db *DB) Snapshot(ctx context.Context, f func(tx *Tx) error) error {
+	return db.read(ctx, func(c *conn) error { return c.snapshot(ctx, f) })
+}
+
+// Get reads one row into dest and reports whether there is one: a snapshot of one
+// statement, which needs no transaction around it.
+func (db *DB) Get(ctx context.Context, dest []any, query string, args ...any) (found bool, err error) {
+	err = db.read(ctx, func(c *conn) error {
+		return patiently(ctx, func() error {
+			found, err = (&Tx{c: c, reads: true}).Get(dest, query, args...)
+			return err
+		})
+	})
+	return found, err
+}
+
+// read runs f on a connection that nobody else uses.
+func (db *DB) read(ctx context.Context, f func(*conn) error) error {
 	if err := db.err(); err != nil {
 		return err
 	}
@@ -174,7 +191,7 @@ func (db *DB) Snapshot(ctx context.Context, f func(tx *Tx) error) error {
 	if db.first.Add(1) <= fewSnapshots && db.idle.TryLock() {
 		defer db.idle.Unlock()
 		if db.conn != nil {
-			return db.conn.snapshot(ctx, f)
+			return f(db.conn)
 		}
 	}
 	c, err := db.readers.take(ctx)
@@ -187,7 +204,7 @@ func (db *DB) Snapshot(ctx context.Context, f func(tx *Tx) error) error {
 			c.close()
 		}
 	}()
-	err = c.snapshot(ctx, f)
+	err = f(c)
 	if code(err) == 0 {
 		good = true
 		db.readers.give(c)

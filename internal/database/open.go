@@ -157,19 +157,43 @@ func (db *DB) connect(ctx context.Context, components []Component) error {
 	return db.shorten(ctx)
 }
 
-// longLog is the size of a write-ahead log that Open empties, in bytes.
-const longLog = 128 * 4096
+// Bounds of a write-ahead log that Open copies into the file: in pages that are not
+// there yet, and in bytes.
+const (
+	longLog = 128
+	hugeLog = 1024 * 4096
+)
 
-// shorten empties a long write-ahead log. A process that ends without Close, as short
-// ones do, leaves it behind, and the next process that is alone has to read it all. No
-// other one would begin it anew: how much of it is in the file already is forgotten with
-// the process, so that it would grow, and be copied whole, with every commit. What is in
-// the way now will be gone at another Open.
+// shorten copies a long write-ahead log into the file. A process that ends without
+// Close, as short ones do, leaves the log behind, and the next process that is alone has
+// to read it all. No other one would begin it anew: how much of it is in the file already
+// is forgotten with the process, so that it would grow, and be copied whole, with every
+// commit. What is in the way now will be gone at another Open.
+//
+// The next commit then begins the log anew, where it stands: to sync what is written over
+// takes the file system less than half of what a file takes that grows. Only one that has
+// become huge, because somebody always read it, is cut off.
 func (db *DB) shorten(ctx context.Context) error {
-	if info, err := os.Stat(db.path + "-wal"); err != nil || info.Size() < longLog {
+	info, err := os.Stat(db.path + "-wal")
+	if err != nil || info.Size() < longLog*4096 {
 		return nil
 	}
-	if _, err := db.conn.ExecContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)"); err != nil && distrusted(err) {
+	checkpoint := "PRAGMA wal_checkpoint(TRUNCATE)"
+	if info.Size() < hugeLog {
+		var busy, pages, copied int
+		err := db.conn.QueryRowContext(ctx, "PRAGMA wal_checkpoint(NOOP)").Scan(&busy, &pages, &copied)
+		if err != nil || pages-copied < longLog {
+			return onlyDistrusted(err)
+		}
+		checkpoint = "PRAGMA wal_checkpoint(PASSIVE)"
+	}
+	_, err = db.conn.ExecContext(ctx, checkpoint)
+	return onlyDistrusted(err)
+}
+
+// onlyDistrusted leaves out errors that do not make the file a bad one.
+func onlyDistrusted(err error) error {
+	if err != nil && distrusted(err) {
 		return err
 	}
 	return nil
@@ -178,7 +202,7 @@ func (db *DB) shorten(ctx context.Context) error {
 // pool is a set of connections. Waiting for other processes is done here, not by
 // SQLite, whose steps are coarse and know of no ctx.
 func (db *DB) pool(pragma string) (*sql.DB, error) {
-	query := url.Values{"_pragma": {"busy_timeout(0)", "temp_store(memory)", pragma}}
+	query := url.Values{"_pragma": {"temp_store(memory)", pragma}}
 	connector, err := sqlite.NewConnector("file:" + (&url.URL{Path: db.path}).EscapedPath() + "?" + query.Encode())
 	if err != nil {
 		return nil, err
