@@ -28,7 +28,7 @@ func (s *Store) AddEntry(ctx context.Context, e approve.Entry, same func(approve
 					kept = old
 				}
 				return !found
-			}, "SELECT body FROM approvals WHERE binding = ? ORDER BY number DESC", binding)
+			}, "SELECT body FROM approvals WHERE binding = ? AND binding <> '' ORDER BY number DESC", binding)
 			if err != nil || found {
 				return err
 			}
