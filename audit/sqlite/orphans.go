@@ -43,7 +43,7 @@ func (r *Recorder) Cancel(ctx context.Context, before, now time.Time) (n int, er
 
 // asked returns the first asked row of every proposal without a decision.
 func asked(tx *database.Tx, before time.Time) (orphans []*stopgate.Record, err error) {
-	rows, err := tx.Query("SELECT line FROM audit_rows e WHERE NOT final AND id IS NOT NULL AND time < ? "+
+	rows, err := tx.Query("SELECT line FROM audit_rows e INDEXED BY audit_events WHERE NOT final AND id IS NOT NULL AND time < ? "+
 		"AND instr(line, CAST(',\"event\":\"asked\",' AS BLOB)) > 0 AND NOT EXISTS (SELECT 1 FROM audit_rows d WHERE d.final AND d.id = e.id) ORDER BY seq", before.UnixMicro())
 	if err != nil {
 		return nil, err

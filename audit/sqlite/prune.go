@@ -31,14 +31,9 @@ const pruneStep = 2000
 // were proposed. The chain then begins behind what was removed, and a checkpoint
 // row, written in the same transaction, names the last of it (DECISIONS S25).
 func (r *Recorder) Prune(ctx context.Context, keep Retention, now time.Time) (p Pruned, err error) {
-	for !keep.Arguments.IsZero() {
-		n, err := r.pruneArguments(ctx, keep.Arguments)
-		p.Arguments += n
-		if err != nil {
+	if !keep.Arguments.IsZero() {
+		if p.Arguments, err = r.pruneArguments(ctx, keep.Arguments); err != nil {
 			return p, fmt.Errorf("prune audit arguments: %w", err)
-		}
-		if n < pruneStep {
-			break
 		}
 	}
 	for !keep.Rows.IsZero() {
@@ -54,17 +49,36 @@ func (r *Recorder) Prune(ctx context.Context, keep Retention, now time.Time) (p 
 	return p, nil
 }
 
+// pruneArguments walks over all arguments once, in the order in which they were kept.
+// Which ones are old is looked up before the change, so that no writer waits for it.
 func (r *Recorder) pruneArguments(ctx context.Context, before time.Time) (n int64, err error) {
-	err = r.db.Change(ctx, func(tx *database.Tx) error {
-		done, err := tx.Exec("DELETE FROM audit_arguments WHERE hash IN (SELECT hash FROM audit_arguments WHERE time < ? LIMIT ?)",
-			before.UnixMicro(), pruneStep)
-		if err == nil {
-			n, err = done.RowsAffected()
+	for last := int64(0); ; {
+		from := last
+		found, err := r.db.Get(ctx, []any{&last}, oldArguments, from, before.UnixMicro(), pruneStep)
+		if err != nil || !found {
+			return n, err
 		}
-		return err
-	})
-	return n, err
+		gone := int64(0)
+		err = r.db.Change(ctx, func(tx *database.Tx) error {
+			done, err := tx.Exec(deleteArguments, from, last, before.UnixMicro())
+			if err == nil {
+				gone, err = done.RowsAffected()
+			}
+			return err
+		})
+		if err != nil {
+			return n, err
+		}
+		n += gone
+	}
 }
+
+const (
+	// oldArguments is the end of the next step over arguments that are old.
+	oldArguments = "SELECT max(rowid) FROM (SELECT rowid FROM audit_arguments WHERE rowid > ? AND time < ? ORDER BY rowid LIMIT ?) HAVING count(*) > 0"
+	// deleteArguments takes the step.
+	deleteArguments = "DELETE FROM audit_arguments WHERE rowid > ? AND rowid <= ? AND time < ?"
+)
 
 func (r *Recorder) pruneRows(ctx context.Context, before, now time.Time) (n int64, err error) {
 	err = r.db.Change(ctx, func(tx *database.Tx) error {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/audit"
@@ -41,13 +42,10 @@ func New(ctx context.Context, db *database.DB, o Options) (*Recorder, error) {
 			return nil, err
 		}
 	}
-	err := db.Snapshot(ctx, func(tx *database.Tx) error {
-		found, err := tx.Get([]any{&r.chain}, "SELECT id FROM audit_chain")
-		if err == nil && !found {
-			err = errors.New("the chain has no id")
-		}
-		return err
-	})
+	found, err := db.Get(ctx, []any{&r.chain}, "SELECT id FROM audit_chain")
+	if err == nil && !found {
+		err = errors.New("the chain has no id")
+	}
 	if err != nil {
 		return nil, fmt.Errorf("audit rows of %s: %w", db.Path(), err)
 	}
@@ -153,9 +151,14 @@ type tail struct {
 
 const (
 	selectHead      = "SELECT seq, substr(line, -66) FROM audit_rows ORDER BY seq DESC LIMIT 1"
-	insertArguments = "INSERT INTO audit_arguments(hash, time, redacted, text) VALUES(?, ?, ?, ?) " +
-		"ON CONFLICT(hash) DO UPDATE SET time = max(time, excluded.time)"
+	insertArguments = "INSERT INTO audit_arguments(hash, time, redacted, text) VALUES(?, ?, ?, ?) ON CONFLICT(hash) DO NOTHING"
+	renewArguments  = "UPDATE audit_arguments SET time = ? WHERE hash = ? AND time < ?"
 )
+
+// renewal is how old the time of arguments may be that are proposed again, in
+// microseconds: they may go by so much earlier, and calls that are repeated write them
+// once.
+const renewal = int64(time.Hour / time.Microsecond)
 
 var insertRow = database.NewInsert("INSERT INTO audit_rows(seq, time, final, id, session, line)", 6, "")
 
@@ -196,11 +199,23 @@ func (r *Recorder) Write(tx *database.Tx, e Entry) error {
 	if e.hash == "" {
 		return nil
 	}
-	_, err := tx.Exec(insertArguments, e.hash, e.time, orNull(e.redacted), e.args)
-	if err != nil {
+	if err := e.keep(tx); err != nil {
 		return fmt.Errorf("audit arguments: %w", err)
 	}
 	return nil
+}
+
+// keep writes the arguments, unless they are there.
+func (e *Entry) keep(tx *database.Tx) error {
+	done, err := tx.Exec(insertArguments, e.hash, e.time, orNull(e.redacted), e.args)
+	if err != nil {
+		return err
+	}
+	if n, err := done.RowsAffected(); n > 0 || err != nil {
+		return err
+	}
+	_, err = tx.Exec(renewArguments, e.time, e.hash, e.time-renewal)
+	return err
 }
 
 // headOf reads the end of the chain.

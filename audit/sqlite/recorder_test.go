@@ -289,6 +289,49 @@ func TestPruneInSteps(t *testing.T) {
 	}
 }
 
+// Proves S13, K0d: arguments that are proposed again stay by the last time they were, to
+// the hour, old ones go wherever they stand among young ones, and in as many steps as it takes.
+func TestArgumentsGoByTheirLastTime(t *testing.T) {
+	db := open(t, filepath.Join(t.TempDir(), "a.db"))
+	rec := recorder(t, db, sqlite.Options{Arguments: audit.KeepFull})
+	propose := func(id, hash int, at time.Time) {
+		t.Helper()
+		row := decision(fmt.Sprint(id))
+		row.Time, row.ArgsHash, row.Args = at, fmt.Sprintf("%064d", hash), []byte("{}")
+		record(t, rec, row)
+	}
+	const proposed = 4500
+	var together sync.WaitGroup
+	for i := range proposed {
+		together.Go(func() { propose(i, i, at) })
+	}
+	together.Wait()
+	propose(proposed, 7, at.Add(time.Minute))  // too soon to be written
+	propose(proposed+1, 8, at.Add(-time.Hour)) // a clock that went back takes nothing
+	propose(proposed+2, 9, at.Add(2*time.Hour))
+	propose(proposed+3, 10, at.Add(61*time.Minute))
+	prune := func(before time.Time) int64 {
+		t.Helper()
+		got, err := rec.Prune(ctx, sqlite.Retention{Arguments: before}, at)
+		if err != nil {
+			t.Error(err)
+		}
+		return got.Arguments
+	}
+	if n := prune(at); n != 0 {
+		t.Errorf("%d went too early", n)
+	}
+	if n := prune(at.Add(time.Hour)); n != proposed-2 {
+		t.Errorf("%d went, want all but two", n)
+	}
+	if n := prune(at.Add(90 * time.Minute)); n != 1 {
+		t.Errorf("%d went, want one", n)
+	}
+	if _, ok, err := sqlite.ArgumentsOf(ctx, db, fmt.Sprintf("%064d", 9)); !ok || err != nil {
+		t.Errorf("the youngest are gone: %v", err)
+	}
+}
+
 // Proves that reading by session and from the end finds what it should.
 func TestRows(t *testing.T) {
 	db := open(t, filepath.Join(t.TempDir(), "a.db"))

@@ -32,4 +32,6 @@ CREATE TABLE audit_arguments(
 	text BLOB NOT NULL
 ) STRICT;
 CREATE INDEX audit_ages ON audit_arguments(time);
+`, `
+DROP INDEX audit_ages;
 `}}

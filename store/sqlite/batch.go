@@ -20,31 +20,27 @@ type batch struct {
 }
 
 const (
-	selectPrincipal = "SELECT id, head FROM principals WHERE name = ?"
-	selectSession   = "SELECT id FROM sessions WHERE principal = ? AND name = ?"
-	updatePrincipal = "UPDATE principals SET head = ? WHERE id = ?"
-	updateSession   = "UPDATE sessions SET facts = facts + ?, last = ?, head = ? WHERE id = ?"
+	selectOwner = "SELECT id, head FROM sessions WHERE principal = ? AND name = ?"
+	selectIDs   = "SELECT min(coalesce((SELECT min(id) FROM sessions), 0), 0) - 1, max(coalesce((SELECT max(id) FROM sessions), 0), 0) + 1"
+	insertOwner = "INSERT INTO sessions(id, principal, name, facts, first, last, head) VALUES(?, ?, ?, 0, ?, ?, 0)"
+	updateOwner = "UPDATE sessions SET facts = facts + ?, last = ?, head = ? WHERE id = ?"
 )
 
 var (
 	insertFact = database.NewInsert("INSERT INTO facts(session, seq, at, fact)", 4, "")
-	insertCell = database.NewInsert("INSERT INTO cells(owner, key, at, cell)", 4,
-		"ON CONFLICT(owner, key) DO UPDATE SET at = excluded.at, cell = excluded.cell")
+	insertCell = database.NewInsert("REPLACE INTO cells(owner, key, at, cell)", 4, "")
 )
 
 // usual are the statements of an update that releases a call, which has three cells at
 // least.
 func usual() []string {
-	return []string{selectPrincipal, selectSession, queries()[roomsFor(3)], insertFact.Row(), insertCell.Row(), updatePrincipal, updateSession}
+	return []string{selectOwner, queries()[roomsFor(3)], insertFact.Row(), insertCell.Row(), updateOwner}
 }
 
-// principal is a row of principals. The id is 0 until somebody wrote to it.
+// principal is the row of a principal, with the negative id; 0 until somebody wrote to it.
 type principal struct {
-	id       int64
-	head     uint64
-	cells    cells
+	record
 	sessions map[stopgate.SessionID]*record
-	dirty    bool
 }
 
 // record is a row of sessions, with what the batch adds to it.
@@ -87,8 +83,8 @@ func batchOf(tx *database.Tx) *batch {
 func (b *batch) locate(o session.Owner) (*principal, *record, error) {
 	p := b.principals[o.Principal]
 	if p == nil {
-		p = &principal{cells: cells{}, sessions: map[stopgate.SessionID]*record{}}
-		if _, err := b.tx.Get([]any{&p.id, &p.head}, selectPrincipal, string(o.Principal)); err != nil {
+		p = &principal{record: record{cells: cells{}}, sessions: map[stopgate.SessionID]*record{}}
+		if _, err := b.tx.Get([]any{&p.id, &p.head}, selectOwner, 0, string(o.Principal)); err != nil {
 			return nil, nil, err
 		}
 		b.principals[o.Principal] = p
@@ -97,7 +93,7 @@ func (b *batch) locate(o session.Owner) (*principal, *record, error) {
 	if r == nil {
 		r = &record{cells: cells{}}
 		if p.id != 0 {
-			if _, err := b.tx.Get([]any{&r.id}, selectSession, p.id, string(o.Session)); err != nil {
+			if _, err := b.tx.Get([]any{&r.id, &r.head}, selectOwner, -p.id, string(o.Session)); err != nil {
 				return nil, nil, err
 			}
 		}
@@ -115,7 +111,7 @@ func (b *batch) load(o session.Owner, keys []session.Key) (session.State, error)
 	if err := b.fill(r.id, session.OfSession, keys, r.cells); err != nil {
 		return session.State{}, err
 	}
-	if err := b.fill(-p.id, session.OfPrincipal, keys, p.cells); err != nil {
+	if err := b.fill(p.id, session.OfPrincipal, keys, p.cells); err != nil {
 		return session.State{}, err
 	}
 	entries := make([]session.Entry, len(keys))
@@ -227,33 +223,32 @@ func (b *batch) keep(o session.Owner, next session.State, facts []session.Fact) 
 			r.cells[e.Key] = &cell{now: e.Cell, at: at, dirty: true}
 		}
 	}
-	r.facts += int64(len(facts))
-	r.last, r.head = at, next.Head
-	p.head, p.dirty = next.Head, true
+	for _, row := range []*record{r, &p.record} {
+		row.facts += int64(len(facts))
+		row.last, row.head = at, next.Head
+	}
 	return nil
 }
 
 // make gives an owner the rows it lacks.
 func (b *batch) make(o session.Owner, p *principal, r *record, at int64) error {
+	if r.id != 0 {
+		return nil
+	}
+	var below, above int64
+	if _, err := b.tx.Get([]any{&below, &above}, selectIDs); err != nil {
+		return err
+	}
 	if p.id == 0 {
-		done, err := b.tx.Exec("INSERT INTO principals(name, head) VALUES(?, 0)", string(o.Principal))
-		if err != nil {
+		if _, err := b.tx.Exec(insertOwner, below, 0, string(o.Principal), at, at); err != nil {
 			return err
 		}
-		if p.id, err = done.LastInsertId(); err != nil {
-			return err
-		}
+		p.id = below
 	}
-	if r.id == 0 {
-		done, err := b.tx.Exec("INSERT INTO sessions(principal, name, facts, first, last, head) VALUES(?, ?, 0, ?, ?, 0)",
-			p.id, string(o.Session), at, at)
-		if err != nil {
-			return err
-		}
-		if r.id, err = done.LastInsertId(); err != nil {
-			return err
-		}
+	if _, err := b.tx.Exec(insertOwner, above, -p.id, string(o.Session), at, at); err != nil {
+		return err
 	}
+	r.id = above
 	return nil
 }
 
@@ -263,22 +258,13 @@ func (b *batch) flush() error {
 		return err
 	}
 	for _, p := range b.principals {
-		if !p.dirty {
-			continue
-		}
-		if _, err := b.tx.Exec(updatePrincipal, p.head, p.id); err != nil {
+		if err := b.update(&p.record); err != nil {
 			return err
 		}
-		b.write(-p.id, p.cells)
 		for _, r := range p.sessions {
-			if r.facts == 0 {
-				continue
-			}
-			_, err := b.tx.Exec(updateSession, r.facts, r.last, r.head, r.id)
-			if err != nil {
+			if err := b.update(r); err != nil {
 				return err
 			}
-			b.write(r.id, r.cells)
 		}
 	}
 	err := b.tx.Insert(insertCell, b.changed)
@@ -286,10 +272,16 @@ func (b *batch) flush() error {
 	return err
 }
 
-func (b *batch) write(owner int64, cells cells) {
-	for k, c := range cells {
+// update writes the row of an owner that has new facts, and leaves its cells to flush.
+func (b *batch) update(r *record) error {
+	if r.facts == 0 {
+		return nil
+	}
+	for k, c := range r.cells {
 		if c.dirty {
-			b.changed = append(b.changed, owner, k.Text(), c.at, session.MarshalCell(*c.now))
+			b.changed = append(b.changed, r.id, k.Text(), c.at, session.MarshalCell(*c.now))
 		}
 	}
+	_, err := b.tx.Exec(updateOwner, r.facts, r.last, r.head, r.id)
+	return err
 }

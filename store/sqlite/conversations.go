@@ -27,6 +27,8 @@ CREATE TABLE conversation_entries(
 	body BLOB NOT NULL,
 	PRIMARY KEY(conversation, seq)
 ) STRICT, WITHOUT ROWID;
+`, `
+DROP INDEX conversations_changed;
 `}}
 
 var _ conversation.Store = (*Store)(nil)

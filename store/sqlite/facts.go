@@ -63,7 +63,7 @@ func (s *Store) Facts(ctx context.Context, o session.Owner, after uint64, limit 
 	err = s.db.Snapshot(ctx, func(tx *database.Tx) error {
 		facts = nil
 		rows, err := tx.Query("SELECT fact FROM facts WHERE session = ("+
-			"SELECT s.id FROM sessions s JOIN principals p ON p.id = s.principal WHERE p.name = ? AND s.name = ?) AND seq > ? ORDER BY seq LIMIT ?",
+			"SELECT s.id FROM sessions p JOIN sessions s ON s.principal = -p.id WHERE p.principal = 0 AND p.name = ? AND s.name = ?) AND seq > ? ORDER BY seq LIMIT ?",
 			string(o.Principal), string(o.Session), after, max(limit, 0))
 		if err != nil {
 			return err
@@ -92,7 +92,7 @@ func (s *Store) Facts(ctx context.Context, o session.Owner, after uint64, limit 
 func (s *Store) Principals(ctx context.Context, id stopgate.SessionID, limit int) (list []stopgate.Principal, err error) {
 	err = s.db.Snapshot(ctx, func(tx *database.Tx) error {
 		list = nil
-		rows, err := tx.Query("SELECT p.name FROM principals p JOIN sessions s ON s.principal = p.id AND s.name = ?1 ORDER BY p.name LIMIT ?2", string(id), max(limit, 0))
+		rows, err := tx.Query("SELECT p.name FROM sessions p JOIN sessions s ON s.principal = -p.id AND s.name = ?1 WHERE p.principal = 0 ORDER BY p.name LIMIT ?2", string(id), max(limit, 0))
 		if err != nil {
 			return err
 		}
@@ -116,8 +116,8 @@ func (s *Store) Principals(ctx context.Context, id stopgate.SessionID, limit int
 func (s *Store) Sessions(ctx context.Context, of stopgate.Principal, limit int) (list []session.Info, err error) {
 	err = s.db.Snapshot(ctx, func(tx *database.Tx) error {
 		list = nil
-		rows, err := tx.Query("SELECT p.name, s.name, s.facts, s.first, s.last, s.head FROM sessions s JOIN principals p ON p.id = s.principal "+
-			"WHERE ?1 = '' OR p.name = ?1 ORDER BY s.last DESC, s.head DESC, p.name, s.name LIMIT ?2", string(of), max(limit, 0))
+		rows, err := tx.Query("SELECT p.name, s.name, s.facts, s.first, s.last, s.head FROM sessions s JOIN sessions p ON p.id = -s.principal "+
+			"WHERE s.principal > 0 AND (?1 = '' OR p.name = ?1) ORDER BY s.last DESC, s.head DESC, p.name, s.name LIMIT ?2", string(of), max(limit, 0))
 		if err != nil {
 			return err
 		}

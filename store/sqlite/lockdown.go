@@ -13,17 +13,13 @@ var _ gate.Lockdowns = (*Store)(nil)
 
 // Lockdown implements [gate.Lockdowns].
 func (s *Store) Lockdown(ctx context.Context) (l gate.Lockdown, err error) {
-	err = s.db.Snapshot(ctx, func(tx *database.Tx) error {
-		var since int64
-		l = gate.Lockdown{}
-		found, err := tx.Get([]any{&since, &l.By, &l.Reason}, "SELECT since, author, reason FROM lockdown")
-		if found {
-			l.Since = time.UnixMicro(since).UTC()
-		}
-		return err
-	})
-	if err != nil {
+	var since int64
+	found, err := s.db.Get(ctx, []any{&since, &l.By, &l.Reason}, "SELECT since, author, reason FROM lockdown")
+	switch {
+	case err != nil:
 		return gate.Lockdown{}, fmt.Errorf("read the lockdown: %w", err)
+	case found:
+		l.Since = time.UnixMicro(since).UTC()
 	}
 	return l, nil
 }

@@ -81,7 +81,7 @@ func (s *Store) pruneSession(ctx context.Context, before int64, p *Pruned) (more
 		facts, sessions = 0, 0
 		var id, last int64
 		var err error
-		more, err = tx.Get([]any{&id, &last}, "SELECT id, last FROM sessions WHERE first < ? ORDER BY first LIMIT 1", before)
+		more, err = tx.Get([]any{&id, &last}, "SELECT id, last FROM sessions WHERE principal > 0 AND first < ? ORDER BY first LIMIT 1", before)
 		if err != nil || !more {
 			return err
 		}

@@ -5,7 +5,13 @@ import "github.com/stopgate/stopgate/internal/database"
 // tables are the tables of the store. Times of facts and of the gateway's ledger are
 // Unix milliseconds, those of approvals Unix microseconds.
 //
-// A cell belongs to a session (its id) or to a principal (its id, negative).
+// A principal stands among the sessions, whose id it has with the sign turned: 0 is its
+// principal. What a call changes of both is on one page, and found by one statement. A cell
+// belongs to the id of either.
+//
+// There are no indexes for what is seldom asked, and none for what removes old rows: each
+// one would be read by every process that opens the file, and most of them written by every
+// call.
 var tables = database.Component{Name: "store", Migrations: []string{`
 CREATE TABLE principals(
 	id INTEGER PRIMARY KEY,
@@ -83,4 +89,10 @@ CREATE TABLE ledger(
 	PRIMARY KEY(principal, key)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX ledger_at ON ledger(at);
+`, `
+INSERT INTO sessions(id, principal, name, facts, first, last, head) SELECT -id, 0, name, 0, 0, 0, head FROM principals;
+DROP TABLE principals;
+DROP INDEX approvals_state;
+DROP INDEX grants_tool;
+DROP INDEX ledger_at;
 `}}
