@@ -49,7 +49,11 @@ func Status() (text string, ok bool) {
 
 // connection is one to a process that may be believed.
 type connection struct {
-	fd    int
+	// Waiting is left to the runtime's poller. A thread that waits in a system call keeps
+	// its processor, and the runtime looks after that every few microseconds: while a
+	// resident answered, that took as long as all else that asking does.
+	file  *os.File
+	raw   syscall.RawConn
 	peer  *peer
 	began time.Time
 	until time.Time
@@ -58,16 +62,19 @@ type connection struct {
 // connect finds the resident. It reports false where there is none, or one that is not
 // believed.
 func connect(path string, patience time.Duration) (*connection, bool) {
-	fd, err := syscall.Socket(syscall.AF_UNIX, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
+	began := time.Now()
+	fd, err := syscall.Socket(syscall.AF_UNIX, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC|syscall.SOCK_NONBLOCK, 0)
 	if err != nil {
 		return nil, false
 	}
-	c := &connection{fd: fd, began: time.Now()}
-	c.until = c.began.Add(patience)
-	c.limit(syscall.SO_SNDTIMEO)
-	if syscall.Connect(fd, &syscall.SockaddrUnix{Name: path}) == nil {
-		if c.peer = peerOf(fd); c.peer != nil && c.peer.runs() && c.peer.sees() &&
-			syscall.SetsockoptInt(fd, syscall.SOL_SOCKET, syscall.SO_PASSCRED, 1) == nil {
+	if syscall.Connect(fd, &syscall.SockaddrUnix{Name: path}) != nil {
+		syscall.Close(fd)
+		return nil, false
+	}
+	c := &connection{file: os.NewFile(uintptr(fd), path), peer: peerOf(fd), began: began, until: began.Add(patience)}
+	if c.peer != nil && c.peer.runs() && c.peer.sees() && syscall.SetsockoptInt(fd, syscall.SOL_SOCKET, syscall.SO_PASSCRED, 1) == nil {
+		c.raw, err = c.file.SyscallConn()
+		if err == nil && c.wait() {
 			return c, true
 		}
 	}
@@ -76,11 +83,14 @@ func connect(path string, patience time.Duration) (*connection, bool) {
 }
 
 func (c *connection) close() {
-	syscall.Close(c.fd)
+	c.file.Close()
 	if c.peer != nil {
 		c.peer.close()
 	}
 }
+
+// wait lets waiting for the socket end with c.until.
+func (c *connection) wait() bool { return c.file.SetDeadline(c.until) == nil }
 
 // put asks, and waits for the answer; beyond c.until only while a person is asked.
 func (c *connection) put(q *Question, limit time.Duration) (r Reply, ok bool) {
@@ -97,49 +107,52 @@ func (c *connection) put(q *Question, limit time.Duration) (r Reply, ok bool) {
 	return r, ok && c.peer.runs() // still the same process, running the same file
 }
 
-// limit lets waiting for the socket end.
-func (c *connection) limit(what int) bool {
-	left := time.Until(c.until)
-	if left <= 0 {
-		return false
-	}
-	t := syscall.NsecToTimeval(int64(max(left, time.Millisecond)))
-	return syscall.SetsockoptTimeval(c.fd, syscall.SOL_SOCKET, what, &t) == nil
+func (c *connection) send(text []byte) bool {
+	var failed error
+	err := c.raw.Write(func(fd uintptr) bool {
+		for failed == nil && len(text) > 0 {
+			n, err := syscall.SendmsgN(int(fd), text, nil, nil, syscall.MSG_NOSIGNAL)
+			switch err {
+			case syscall.EAGAIN:
+				return false
+			case nil, syscall.EINTR:
+				text = text[max(n, 0):]
+			default:
+				failed = err
+			}
+		}
+		return true
+	})
+	return err == nil && failed == nil
 }
 
-func (c *connection) send(text []byte) bool {
-	for len(text) > 0 {
-		if !c.limit(syscall.SO_SNDTIMEO) {
-			return false
+// receive reads what is there, once something is.
+func (c *connection) receive(text, control []byte) (n, m int, ok bool) {
+	var failed error
+	err := c.raw.Read(func(fd uintptr) bool {
+		failed = syscall.EINTR
+		for failed == syscall.EINTR {
+			n, m, _, _, failed = syscall.Recvmsg(int(fd), text, control, 0)
 		}
-		n, err := syscall.SendmsgN(c.fd, text, nil, nil, syscall.MSG_NOSIGNAL)
-		if err != nil && err != syscall.EINTR {
-			return false
-		}
-		text = text[max(n, 0):]
-	}
-	return true
+		return failed != syscall.EAGAIN
+	})
+	return n, m, err == nil && failed == nil && n > 0
 }
 
 // reply reads the answer. Every byte of it has to be written by the process that was
 // looked at: the kernel says who wrote it.
 func (c *connection) reply(nonce [nonceLen]byte, limit time.Duration) (r Reply, ok bool) {
 	var text []byte
-	piece, control := make([]byte, 16<<10), make([]byte, 64)
+	piece, control := make([]byte, 4<<10), make([]byte, 64)
 	for {
-		if !c.limit(syscall.SO_RCVTIMEO) {
-			return r, false
-		}
-		n, m, _, _, err := syscall.Recvmsg(c.fd, piece, control, 0)
-		if err == syscall.EINTR {
-			continue
-		}
-		if err != nil || n == 0 || !c.peer.wrote(control[:m]) || len(text)+n > MaxReply {
+		n, m, ok := c.receive(piece, control)
+		if !ok || !c.peer.wrote(control[:m]) || len(text)+n > MaxReply {
 			return r, false
 		}
 		text = append(text, piece[:n]...)
 		for cut := false; !cut; {
 			var rest []byte
+			var err error
 			r = Reply{}
 			if rest, cut, err = r.Parse(text, nonce); err != nil {
 				return r, false
@@ -149,6 +162,9 @@ func (c *connection) reply(nonce [nonceLen]byte, limit time.Duration) (r Reply, 
 			}
 			if !cut {
 				text, c.until = rest, c.began.Add(limit)
+				if !c.wait() {
+					return r, false
+				}
 			}
 		}
 	}

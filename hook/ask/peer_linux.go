@@ -11,7 +11,11 @@ import (
 type peer struct {
 	pid int32
 	dir int // file descriptor
+	exe file
 }
+
+// file says which one something is. The zero file is none.
+type file struct{ dev, ino uint64 }
 
 // places are the names in /proc of what two processes must have in common to see the same
 // files, processes and users.
@@ -30,31 +34,45 @@ func peerOf(fd int) *peer {
 	if err != nil {
 		return nil
 	}
-	return &peer{cred.Pid, dir}
+	return &peer{cred.Pid, dir, own("exe")}
 }
 
 func (p *peer) close() { syscall.Close(p.dir) }
 
 // runs reports whether the process is alive and runs the very file that this one runs.
-func (p *peer) runs() bool { return p.shares("exe") }
+func (p *peer) runs() bool { return p.exe != file{} && p.its("exe") == p.exe }
 
 // sees reports whether the process sees the files, processes and users that this one sees.
 func (p *peer) sees() bool {
 	for _, name := range places() {
-		if !p.shares(name) {
+		if ours := own(name); ours == (file{}) || p.its(name) != ours {
 			return false
 		}
 	}
 	return true
 }
 
-// shares reports whether something of the process is the very same for this one.
-func (p *peer) shares(name string) bool {
-	var theirs, ours syscall.Stat_t
-	if syscall.Stat("/proc/self/fd/"+strconv.Itoa(p.dir)+"/"+name, &theirs) != nil || syscall.Stat("/proc/self/"+name, &ours) != nil {
-		return false
+// its is what a name in /proc stands for of the process.
+func (p *peer) its(name string) (f file) {
+	fd, err := syscall.Openat(p.dir, name, openPath|syscall.O_CLOEXEC, 0)
+	if err != nil {
+		return f
 	}
-	return theirs.Dev == ours.Dev && theirs.Ino == ours.Ino && ours.Ino != 0
+	defer syscall.Close(fd)
+	var s syscall.Stat_t
+	if syscall.Fstat(fd, &s) != nil {
+		return f
+	}
+	return file{uint64(s.Dev), s.Ino}
+}
+
+// own is what a name in /proc stands for of this process.
+func own(name string) (f file) {
+	var s syscall.Stat_t
+	if syscall.Stat("/proc/self/"+name, &s) != nil {
+		return f
+	}
+	return file{uint64(s.Dev), s.Ino}
 }
 
 // wrote reports whether the process wrote what came with a control message.
