@@ -3,72 +3,121 @@ package shell
 import (
 	"bytes"
 	"strings"
-	"sync"
 )
 
-// codeFlagTable lists options that run code (E16): programs, a colon, options. A
-// long option also stands for its abbreviations, an option of one letter for every
-// cluster that has it; a word without a dash stands for NAME=.
-const codeFlagTable = `
-git-rebase: --exec -x
-git-clone: -u
-git-difftool: --extcmd -x
-git-filter-branch: --setup --subdirectory-filter --env-filter --tree-filter --index-filter --parent-filter --msg-filter --commit-filter --tag-name-filter
-git-send-email: --sendmail-cmd --smtp-server --to-cmd --cc-cmd --header-cmd
-git-daemon: --access-hook
-git-shell: -c
-git: --upload-pack --receive-pack --exec --ext-diff --textconv --open-files-in-pager --gpg-program --tool --extcmd -O
-fd fdfind: --exec --exec-batch -x -X
-rg: --pre --hostname-bin
-ag ack: --pager
-sort: --compress-program
-man: --html --pager --config-file -H -P -C
-nm ar ranlib ld gcc-nm gcc-ar llvm-nm: --plugin -plugin
-bat delta: --pager
-go: -exec -toolexec -vettool
-tar bsdtar gtar: --checkpoint-action --to-command --use-compress-program --rsh-command --rmt-command --info-script --new-volume-script -I -F
-fzf: --preview --bind --listen-unsafe --become --with-shell
-rsync: --rsh -e
-scp sftp: -S -o
-split: --filter
-zip: --unzip-command -TT
-ctags: --options
-vim vi nvim ex view gvim vimdiff: -c --cmd -S +
-less more most: +
-mapfile readarray: -C
-fc: -e
-nodemon watchexec: --exec -x --on-busy-update
-emacs: --eval --load --funcall -f -l
-ncat nc: -e -c --exec --sh-exec --lua-exec
-nmap: --script
-tcpdump: -z
-make gmake: --eval SHELL= MAKE= .SHELLFLAGS=
-cargo: --config
-npm pnpm yarn: --script-shell --node-options
-node nodejs: --require --import --loader -r
-gcc g++ cc c++ clang: -wrapper -B -fplugin
-psql: --log-file
-mysql: --pager --init-command
-hg: --config
-svn: --diff-cmd --diff3-cmd --editor-cmd --config-option
-wget: --use-askpass --config
-dpkg apt apt-get: -o --option
-ffmpeg: -filter_script
-gdb lldb: -ex -x --eval-command --command
-kubectl: --kubeconfig --exec-command
-helm: --post-renderer
-`
+// codeFlagsOf lists the options of a program that run code (E16), "" for none. A long
+// option also stands for its abbreviations, an option of one letter for every cluster
+// that has it; a word without a dash stands for NAME=.
+func codeFlagsOf(program string) string {
+	switch program {
+	case "git-rebase":
+		return "--exec -x"
+	case "git-clone":
+		return "-u"
+	case "git-difftool":
+		return "--extcmd -x"
+	case "git-filter-branch":
+		return "--setup --subdirectory-filter --env-filter --tree-filter --index-filter --parent-filter --msg-filter --commit-filter --tag-name-filter"
+	case "git-send-email":
+		return "--sendmail-cmd --smtp-server --to-cmd --cc-cmd --header-cmd"
+	case "git-daemon":
+		return "--access-hook"
+	case "git-shell":
+		return "-c"
+	case "git":
+		return "--upload-pack --receive-pack --exec --ext-diff --textconv --open-files-in-pager --gpg-program --tool --extcmd -O"
+	case "fd", "fdfind":
+		return "--exec --exec-batch -x -X"
+	case "rg":
+		return "--pre --hostname-bin"
+	case "ag", "ack":
+		return "--pager"
+	case "sort":
+		return "--compress-program"
+	case "man":
+		return "--html --pager --config-file -H -P -C"
+	case "nm", "ar", "ranlib", "ld", "gcc-nm", "gcc-ar", "llvm-nm":
+		return "--plugin -plugin"
+	case "bat", "delta":
+		return "--pager"
+	case "go":
+		return "-exec -toolexec -vettool"
+	case "tar", "bsdtar", "gtar":
+		return "--checkpoint-action --to-command --use-compress-program --rsh-command --rmt-command --info-script --new-volume-script -I -F"
+	case "fzf":
+		return "--preview --bind --listen-unsafe --become --with-shell"
+	case "rsync":
+		return "--rsh -e"
+	case "scp", "sftp":
+		return "-S -o"
+	case "split":
+		return "--filter"
+	case "zip":
+		return "--unzip-command -TT"
+	case "ctags":
+		return "--options"
+	case "vim", "vi", "nvim", "ex", "view", "gvim", "vimdiff":
+		return "-c --cmd -S +"
+	case "less", "more", "most":
+		return "+"
+	case "mapfile", "readarray":
+		return "-C"
+	case "fc":
+		return "-e"
+	case "nodemon", "watchexec":
+		return "--exec -x --on-busy-update"
+	case "emacs":
+		return "--eval --load --funcall -f -l"
+	case "ncat", "nc":
+		return "-e -c --exec --sh-exec --lua-exec"
+	case "nmap":
+		return "--script"
+	case "tcpdump":
+		return "-z"
+	case "make", "gmake":
+		return "--eval SHELL= MAKE= .SHELLFLAGS="
+	case "cargo":
+		return "--config"
+	case "npm", "pnpm", "yarn":
+		return "--script-shell --node-options"
+	case "node", "nodejs":
+		return "--require --import --loader -r"
+	case "gcc", "g++", "cc", "c++", "clang":
+		return "-wrapper -B -fplugin"
+	case "psql":
+		return "--log-file"
+	case "mysql":
+		return "--pager --init-command"
+	case "hg":
+		return "--config"
+	case "svn":
+		return "--diff-cmd --diff3-cmd --editor-cmd --config-option"
+	case "wget":
+		return "--use-askpass --config"
+	case "dpkg", "apt", "apt-get":
+		return "-o --option"
+	case "ffmpeg":
+		return "-filter_script"
+	case "gdb", "lldb":
+		return "-ex -x --eval-command --command"
+	case "kubectl":
+		return "--kubeconfig --exec-command"
+	case "helm":
+		return "--post-renderer"
+	}
+	return ""
+}
 
 // tails are programs whose option is followed by a command in words.
-var tails = set("fd fdfind")
+var tails = words{"fd", "fdfind"}
 
 // codeFlag is one option that runs code.
-type codeFlag struct{ name string }
+type codeFlag string
 
 // match reports a word that is the option, or may be read as it, and its value if
 // that is in the same word.
 func (f codeFlag) match(word []byte) (value []byte, attached, ok bool) {
-	name := f.name
+	name := string(f)
 	switch {
 	case strings.HasPrefix(name, "--"):
 		option, value, attached := bytes.Cut(word, []byte("="))
@@ -93,29 +142,6 @@ func (f codeFlag) match(word []byte) (value []byte, attached, ok bool) {
 	return value, attached, string(option) == name || string(option) == "-"+name
 }
 
-var codeFlags = sync.OnceValue(func() map[string][]codeFlag {
-	table := map[string][]codeFlag{}
-	for line := range strings.Lines(codeFlagTable) {
-		names, options, _ := strings.Cut(line, ":")
-		for name := range strings.FieldsSeq(names) {
-			for option := range strings.FieldsSeq(options) {
-				table[name] = append(table[name], codeFlag{option})
-			}
-		}
-	}
-	return table
-})
-
-// codeFlagNames are the programs of the table.
-func codeFlagNames() string {
-	var b strings.Builder
-	for line := range strings.Lines(codeFlagTable) {
-		names, _, _ := strings.Cut(line, ":")
-		b.WriteString(names + " ")
-	}
-	return b.String()
-}
-
 // TakesCode reports a program that has an option which runs code: words that nobody
 // can see may hold it.
-func TakesCode(program []byte) bool { return known()[string(familiar(Base(program)))] }
+func TakesCode(program []byte) bool { return known(string(familiar(Base(program)))) }

@@ -6,7 +6,7 @@ import (
 )
 
 // movers change the directory of the commands behind them.
-var movers = set("cd pushd popd chdir z")
+var movers = words{"cd", "pushd", "popd", "chdir", "z"}
 
 // maxDirs bounds the directories that are followed: each change may or may not happen.
 const maxDirs = 16
@@ -35,7 +35,7 @@ func (l *Line) moved() {
 		if len(name) == 0 {
 			continue
 		}
-		if movers()[string(name)] {
+		if movers.has(string(name)) {
 			if dir := c.enters(); !moved || into == dir {
 				into = dir
 			} else {
@@ -92,8 +92,8 @@ func operand(words []Word) string {
 // directoryOptions name the directory that a program works in, whichever it is;
 // programs with -C take one there too.
 var (
-	directoryOptions = set("--directory --chdir --cwd --work-tree --working-directory --working-dir")
-	directoryLetters = set("env git make gmake bmake ninja tar bsdtar gtar cargo go sudo doas pnpm")
+	directoryOptions = words{"--directory", "--chdir", "--cwd", "--work-tree", "--working-directory", "--working-dir"}
+	directoryLetters = words{"env", "git", "make", "gmake", "bmake", "ninja", "tar", "bsdtar", "gtar", "cargo", "go", "sudo", "doas", "pnpm"}
 )
 
 // directoryOption is the directory that the word at k says a program works in, "" if it
@@ -103,13 +103,13 @@ func directoryOption(program string, words []Word, k int) string {
 	if len(text) < 2 || text[0] != '-' {
 		return ""
 	}
-	if option, value, ok := bytes.Cut(text, []byte("=")); ok && directoryOptions()[string(option)] {
+	if option, value, ok := bytes.Cut(text, []byte("=")); ok && directoryOptions.has(string(option)) {
 		return string(value)
 	}
 	switch {
-	case k+1 < len(words) && (directoryOptions()[string(text)] || string(text) == "-C" && directoryLetters()[program] || string(text) == "-D" && program == "sudo"):
+	case k+1 < len(words) && (directoryOptions.has(string(text)) || string(text) == "-C" && directoryLetters.has(program) || string(text) == "-D" && program == "sudo"):
 		return string(words[k+1].Text)
-	case text[1] == 'C' && len(text) > 2 && directoryLetters()[program]:
+	case text[1] == 'C' && len(text) > 2 && directoryLetters.has(program):
 		return string(text[2:])
 	}
 	return ""

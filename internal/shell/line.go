@@ -1,10 +1,6 @@
 package shell
 
-import (
-	"bytes"
-	"strings"
-	"sync"
-)
+import "bytes"
 
 // Line is a command line taken apart. It is reused with Read and belongs to one
 // goroutine; what it gave out before is not valid after the next Read.
@@ -188,17 +184,3 @@ func (c *Command) Program() []byte {
 
 // Base returns the last component of a program's path.
 func Base(word []byte) []byte { return word[bytes.LastIndexAny(word, `/\`)+1:] }
-
-// words is a set of words. It is made when it is first asked, which in most processes
-// that start for one call is never.
-type words func() map[string]bool
-
-func set(text string) words { return sync.OnceValue(func() map[string]bool { return setOf(text) }) }
-
-func setOf(text string) map[string]bool {
-	m := make(map[string]bool)
-	for w := range strings.FieldsSeq(text) {
-		m[w] = true
-	}
-	return m
-}

@@ -112,7 +112,7 @@ func (w *walker) statement(s *syntax.Stmt) {
 		}
 	}
 	c := l.add(l.words[words:len(l.words):len(l.words)], l.redirects[redirects:len(l.redirects):len(l.redirects)], w.from, false)
-	if script != nil && shells()[string(bytes.ToLower(c.Program()))] {
+	if script != nil && shells.has(string(bytes.ToLower(c.Program()))) {
 		c.script = l.word(script).Text
 	}
 	if len(c.Words) > 0 && c.Words[0].Braces {

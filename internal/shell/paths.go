@@ -18,25 +18,33 @@ const (
 )
 
 // pathless are programs whose words are no paths.
-var pathless = set(`echo printf true false : kill pkill pgrep killall sleep seq date exit return whoami id hostname uname uptime expr basename
-	dirname alias unalias export unset yes tty nproc arch which type hash ping host dig nslookup`)
+var pathless = words{
+	"echo", "printf", "true", "false", ":", "kill", "pkill", "pgrep", "killall", "sleep", "seq", "date", "exit", "return", "whoami", "id", "hostname",
+	"uname", "uptime", "expr", "basename", "dirname", "alias", "unalias", "export", "unset", "yes", "tty", "nproc", "arch", "which", "type", "hash",
+	"ping", "host", "dig", "nslookup",
+}
 
 // readers are programs that only read the files they are given.
-var readers = set(`cat bat less more head tail nl tac rev wc ls tree stat file du df md5sum sha1sum sha256sum sha512sum cksum b2sum sum od xxd
-	hexdump strings cut paste join comm diff cmp sdiff fold fmt expand unexpand column tr uniq grep egrep fgrep zgrep rg ag ack zcat bzcat xzcat
-	realpath readlink jq pwd cd pushd find fd fdfind source . md5 shasum`)
+var readers = words{
+	"cat", "bat", "less", "more", "head", "tail", "nl", "tac", "rev", "wc", "ls", "tree", "stat", "file", "du", "df", "md5sum", "sha1sum", "sha256sum",
+	"sha512sum", "cksum", "b2sum", "sum", "od", "xxd", "hexdump", "strings", "cut", "paste", "join", "comm", "diff", "cmp", "sdiff", "fold", "fmt",
+	"expand", "unexpand", "column", "tr", "uniq", "grep", "egrep", "fgrep", "zgrep", "rg", "ag", "ack", "zcat", "bzcat", "xzcat", "realpath", "readlink",
+	"jq", "pwd", "cd", "pushd", "find", "fd", "fdfind", "source", ".", "md5", "shasum",
+}
 
 // scripted are programs whose first operand is a pattern or a script, unless an option
 // gives it.
-var scripted = set("grep egrep fgrep zgrep rg ag ack sed gsed awk gawk mawk nawk jq yq tr fd fdfind")
+var scripted = words{
+	"grep", "egrep", "fgrep", "zgrep", "rg", "ag", "ack", "sed", "gsed", "awk", "gawk", "mawk", "nawk", "jq", "yq", "tr", "fd", "fdfind",
+}
 
 // copiers write their last operand and read the others.
-var copiers = set("cp install rsync scp")
+var copiers = words{"cp", "install", "rsync", "scp"}
 
 // Certain reports a program whose operands are paths and nothing else.
 func Certain(program []byte) bool {
 	name := string(program)
-	return readers()[name] && !scripted()[name] || name == "tee" || name == "touch" || name == "mkdir" || name == "rm" || name == "rmdir"
+	return readers.has(name) && !scripted.has(name) || name == "tee" || name == "touch" || name == "mkdir" || name == "rm" || name == "rmdir"
 }
 
 // Paths calls yield for every word of the command that may name a file, and for the
@@ -52,17 +60,17 @@ func (c *Command) Paths(yield func(path *Word, use Use, redirected bool) bool) {
 		}
 	}
 	name := string(bytes.ToLower(c.Program()))
-	if pathless()[name] && !c.Feeds || len(c.Words) == 0 {
+	if pathless.has(name) && !c.Feeds || len(c.Words) == 0 {
 		return
 	}
 	use := Reads | Writes
-	if readers()[name] {
+	if readers.has(name) {
 		use = Reads
 	}
 	if !c.Placed(yield) {
 		return
 	}
-	skip, script := scripted()[name], false
+	skip, script := scripted.has(name), false
 	says := spoken(name, c.Words)
 	for i := range c.Words[1:] {
 		w := &c.Words[i+1]
@@ -74,7 +82,7 @@ func (c *Command) Paths(yield func(path *Word, use Use, redirected bool) bool) {
 		case says.value(c.Words, i+1):
 			continue
 		case text[0] == '-':
-			script = scripted()[name] && givesScript(name, text)
+			script = scripted.has(name) && givesScript(name, text)
 			skip = skip && !script
 			if script && len(text) > 2 && !scriptPaths(name, w.part(2, len(text)), yield) || !attached(name, w, yield) {
 				return
@@ -97,7 +105,7 @@ func (c *Command) Paths(yield func(path *Word, use Use, redirected bool) bool) {
 			}
 		}
 		one := use
-		if copiers()[name] && i+2 < len(c.Words) {
+		if copiers.has(name) && i+2 < len(c.Words) {
 			one = Reads
 		}
 		if name == "git" && hiddenGlob(text) { // git expands it, quoted or not
@@ -139,7 +147,7 @@ func optionPaths(w *Word, use Use, yield func(path *Word, use Use, redirected bo
 }
 
 // placers put files into a directory under the names that they have.
-var placers = set("cp mv ln install rsync scp")
+var placers = words{"cp", "mv", "ln", "install", "rsync", "scp"}
 
 // Placed yields what a command writes if its last word, or any value of an option, is a
 // directory: "cp x/app.toml conf" writes conf/app.toml. It reports whether yield always did.
@@ -165,7 +173,7 @@ func (c *Command) Placed(yield func(path *Word, use Use, redirected bool) bool) 
 
 // Puts reports a command that may put files into a directory under the names that they have.
 func (c *Command) Puts() bool {
-	return len(c.Words) > 2 && placers()[string(familiar(c.Program()))]
+	return len(c.Words) > 2 && placers.has(string(familiar(c.Program())))
 }
 
 // directories are the words of a command that [Command.Puts] which may be directories: the
@@ -198,7 +206,7 @@ func (w *Word) part(from, to int) *Word {
 }
 
 // uploaders send the file that a word names behind @ or <, wherever that stands in it.
-var uploaders = set("curl http https xh httpie")
+var uploaders = words{"curl", "http", "https", "xh", "httpie"}
 
 // attached yields files that a program finds inside a word: @FILE, NAME=@FILE;type=x,
 // NAME=<FILE,FILE, and what git has stored of a FILE, REVISION:FILE or :2:FILE.
@@ -246,7 +254,7 @@ func attached(program string, w *Word, yield func(path *Word, use Use, redirecte
 				return false
 			}
 		}
-	case uploaders()[program]:
+	case uploaders.has(program):
 		if !from(bytes.IndexByte(text, '@') + 1) {
 			return false
 		}

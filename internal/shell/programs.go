@@ -1,6 +1,9 @@
 package shell
 
-import "bytes"
+import (
+	"bytes"
+	"strings"
+)
 
 // shell finds the command line of sh -c.
 func (l *Line) shell(i, depth int) {
@@ -75,7 +78,7 @@ func (l *Line) find(i, depth int) {
 			index := len(l.Commands)
 			l.tail(i, at+1, end, end+1, depth)
 			for j := index; j < len(l.Commands); j++ {
-				if shells()[string(bytes.ToLower(l.Commands[j].Program()))] && holdsFileName(l.Commands[j].Words) {
+				if shells.has(string(bytes.ToLower(l.Commands[j].Program()))) && holdsFileName(l.Commands[j].Words) {
 					l.unclear(j) // the name of a file becomes a part of a command line
 				}
 			}
@@ -195,25 +198,28 @@ func (l *Line) loosely(i, depth int) {
 // flags looks for options that run code, behind the word that names the program, and
 // reads their values as command lines.
 func (l *Line) flags(i, from int, name string, depth int) {
-	list := codeFlags()[name]
-	if list == nil {
+	list := codeFlagsOf(name)
+	if list == "" {
 		return
 	}
 	c := l.Commands[i]
-	if archivers()[name] && len(c.Words) > 1 && bundle(c.Words[1].Text) {
+	if archivers.has(name) && len(c.Words) > 1 && bundle(c.Words[1].Text) {
 		l.Commands[i].Runs = true // tar xfI: the values follow in other words
 		for at := 2; at < len(c.Words); at++ {
 			l.suspect(i, at, c.Words[at].Text)
 		}
 	}
 	for at := from + 1; at < len(c.Words); at++ {
-		for _, f := range list {
-			value, attached, ok := f.match(c.Words[at].Text)
+		if !isOption(c.Words[at].Text) {
+			continue
+		}
+		for option := range strings.FieldsSeq(list) {
+			value, attached, ok := codeFlag(option).match(c.Words[at].Text)
 			if !ok {
 				continue
 			}
 			l.Commands[i].Runs = true
-			if !attached && tails()[name] && at+1 < len(c.Words) {
+			if !attached && tails.has(name) && at+1 < len(c.Words) {
 				l.tail(i, at+1, len(c.Words), len(c.Words), depth)
 				return
 			}
@@ -228,7 +234,12 @@ func (l *Line) flags(i, from int, name string, depth int) {
 	}
 }
 
-var archivers = set("tar bsdtar gtar")
+// isOption reports a word that an option of [codeFlagsOf] may stand for.
+func isOption(word []byte) bool {
+	return len(word) > 0 && (word[0] == '-' || word[0] == '+' || bytes.IndexByte(word, '=') > 0)
+}
+
+var archivers = words{"tar", "bsdtar", "gtar"}
 
 // bundle reports letters of tar without a dash among which is one that names a program.
 func bundle(word []byte) bool {

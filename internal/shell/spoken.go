@@ -10,14 +10,17 @@ type spokenOptions struct {
 }
 
 var (
-	commitTexts = spokenOptions{set("-m --message --author --date --trailer"), 'm'}
-	logTexts    = spokenOptions{set("--grep --author --committer --since --until --after --before --format --pretty --date"), 0}
-	reviewTexts = spokenOptions{set("-t --title -b --body -l --label --notes --subject"), 0}
+	commitTexts = spokenOptions{words{"-m", "--message", "--author", "--date", "--trailer"}, 'm'}
+	logTexts    = spokenOptions{words{"--grep", "--author", "--committer", "--since", "--until", "--after", "--before", "--format", "--pretty", "--date"}, 0}
+	reviewTexts = spokenOptions{words{"-t", "--title", "-b", "--body", "-l", "--label", "--notes", "--subject"}, 0}
 	noTexts     = spokenOptions{}
 )
 
 // valueTakers are options of the same commands whose value may look like one of those.
-var valueTakers = set("-F --file -C --reuse-message -c --reedit-message -t --template --pathspec-from-file --fixup --squash --cleanup --body-file --author --date --trailer -m --message -b --body --title -l --label")
+var valueTakers = words{
+	"-F", "--file", "-C", "--reuse-message", "-c", "--reedit-message", "-t", "--template", "--pathspec-from-file", "--fixup", "--squash", "--cleanup",
+	"--body-file", "--author", "--date", "--trailer", "-m", "--message", "-b", "--body", "--title", "-l", "--label",
+}
 
 // spoken are the options of a command that only take texts.
 func spoken(program string, words []Word) *spokenOptions {
@@ -41,11 +44,11 @@ func (o *spokenOptions) value(words []Word, k int) bool {
 	if o.names == nil || k < 2 {
 		return false
 	}
-	if option, _, ok := bytes.Cut(words[k].Text, []byte("=")); ok && len(option) > 2 && o.names()[string(option)] {
+	if option, _, ok := bytes.Cut(words[k].Text, []byte("=")); ok && len(option) > 2 && o.names.has(string(option)) {
 		return !o.taken(words, k)
 	}
 	option := words[k-1].Text
-	named := o.names()[string(option)] ||
+	named := o.names.has(string(option)) ||
 		o.letter != 0 && len(option) > 2 && option[0] == '-' && option[1] != '-' && bytes.IndexByte(option, o.letter) == len(option)-1 && !bytes.ContainsAny(option, "FCct")
 	return named && !o.taken(words, k-1)
 }
@@ -53,5 +56,5 @@ func (o *spokenOptions) value(words []Word, k int) bool {
 // taken reports that the option at k may itself be the value of the option before it.
 func (o *spokenOptions) taken(words []Word, k int) bool {
 	before := words[k-1].Text
-	return valueTakers()[string(before)] || k > 2 && string(before) == "--"
+	return valueTakers.has(string(before)) || k > 2 && string(before) == "--"
 }

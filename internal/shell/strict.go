@@ -93,10 +93,10 @@ func (r *strictReader) misnamed(w Word) bool {
 	if len(l.words) == r.words || w.Text == nil || bytes.IndexByte(w.Text, '=') < 0 || IsAssignment(w.Text) {
 		return false
 	}
-	return declaring()[string(l.words[r.words].Text)] && w.Text[0] != '-'
+	return declaring.has(string(l.words[r.words].Text)) && w.Text[0] != '-'
 }
 
-var declaring = set("export declare typeset local readonly nameref")
+var declaring = words{"export", "declare", "typeset", "local", "readonly", "nameref"}
 
 // inCommand reports whether a command is under way.
 func (r *strictReader) inCommand() bool {

@@ -29,8 +29,11 @@ type Sweep struct {
 
 // quiet are programs that say of a file no more than its name, size, dates or sum, or
 // remove it.
-var quiet = set(`ls stat file wc du df md5sum sha1sum sha224sum sha256sum sha384sum sha512sum cksum b2sum sum md5 shasum basename dirname
-	realpath readlink echo printf test [ true false rm rmdir touch chmod chown chgrp mkdir kill`)
+var quiet = words{
+	"ls", "stat", "file", "wc", "du", "df", "md5sum", "sha1sum", "sha224sum", "sha256sum", "sha384sum", "sha512sum", "cksum", "b2sum", "sum", "md5",
+	"shasum", "basename", "dirname", "realpath", "readlink", "echo", "printf", "test", "[", "true", "false", "rm", "rmdir", "touch", "chmod", "chown",
+	"chgrp", "mkdir", "kill",
+}
 
 // Sweeps calls yield for the directories that the line reads or renames as a whole, until
 // yield returns false: recursive searches, copies and archives, files that find or xargs gives
@@ -55,7 +58,7 @@ func (l *Line) sweep(i int, yield func(*Sweep) bool) bool {
 	c := &l.Commands[i]
 	name := string(bytes.ToLower(c.Program()))
 	s := sweeper{command: c, yield: yield}
-	if c.Open && !quiet()[name] {
+	if c.Open && !quiet.has(name) {
 		return yield(&Sweep{Anywhere: true, Hidden: true, Moved: c.Moved})
 	}
 	switch name {
@@ -162,7 +165,7 @@ func (c *Command) stdin() bool {
 func (l *Line) shown(find int) bool {
 	for k := find + 1; k < l.Commands[find].End && k < len(l.Commands); k++ {
 		c := &l.Commands[k]
-		if len(c.Words) > 0 && holdsFileName(c.Words) && !quiet()[string(bytes.ToLower(c.Program()))] {
+		if len(c.Words) > 0 && holdsFileName(c.Words) && !quiet.has(string(bytes.ToLower(c.Program()))) {
 			return true
 		}
 	}
@@ -227,15 +230,18 @@ const (
 	searchValues = "efmABCdDEgjMrtTG"
 )
 
-var longValues = set(`regexp file max-count after-context before-context context include exclude exclude-dir exclude-from directories devices label
-	encoding engine glob iglob threads max-columns max-depth max-filesize replace type type-not type-add type-clear path-separator pre pre-glob sort sortr
-	color colors context-separator field-context-separator field-match-separator hyperlink-format dfa-size-limit regex-size-limit ignore-file hostname-bin
-	depth file-search-regex ignore ignore-dir path-to-ignore pager width workers match output group ignore-directory`)
+var longValues = words{
+	"regexp", "file", "max-count", "after-context", "before-context", "context", "include", "exclude", "exclude-dir", "exclude-from", "directories",
+	"devices", "label", "encoding", "engine", "glob", "iglob", "threads", "max-columns", "max-depth", "max-filesize", "replace", "type", "type-not",
+	"type-add", "type-clear", "path-separator", "pre", "pre-glob", "sort", "sortr", "color", "colors", "context-separator", "field-context-separator",
+	"field-match-separator", "hyperlink-format", "dfa-size-limit", "regex-size-limit", "ignore-file", "hostname-bin", "depth", "file-search-regex",
+	"ignore", "ignore-dir", "path-to-ignore", "pager", "width", "workers", "match", "output", "group", "ignore-directory",
+}
 
 // takes reports an option whose value is the next word.
 func takes(option []byte, values string) bool {
 	if name, long := bytes.CutPrefix(option, []byte("--")); long {
-		return longValues()[string(name)]
+		return longValues.has(string(name))
 	}
 	for i, c := range option[1:] {
 		if strings.IndexByte(values, c) >= 0 {

@@ -3,111 +3,136 @@ package shell
 import (
 	"bytes"
 	"strings"
-	"sync"
 )
 
+// words is a set of words. It is laid out by the linker and asked one word after the
+// other: a process that starts for one call has no use for a map that it would make first,
+// and a map is no faster for so few.
+type words []string
+
+func (w words) has(word string) bool {
+	for _, s := range w {
+		if len(s) == len(word) && s[0] == word[0] && s == word {
+			return true
+		}
+	}
+	return false
+}
+
 // shells read a command line behind -c.
-var shells = set("sh bash dash zsh ksh mksh oksh ash fish rbash rzsh yash")
+var shells = words{"sh", "bash", "dash", "zsh", "ksh", "mksh", "oksh", "ash", "fish", "rbash", "rzsh", "yash"}
 
 // environment are builtins that change how later words are read (E21, E26).
-var environment = set("alias unalias enable hash trap shopt set bind complete compgen unset")
+var environment = words{"alias", "unalias", "enable", "hash", "trap", "shopt", "set", "bind", "complete", "compgen", "unset"}
 
 // evaluating are builtins that some shell lets evaluate their words once more, as
 // arithmetic or as the name of a variable.
-var evaluating = set("printf print test [ let read unset declare typeset local export readonly wait getopts mapfile readarray ulimit return exit shift")
+var evaluating = words{
+	"printf", "print", "test", "[", "let", "read", "unset", "declare", "typeset", "local", "export", "readonly", "wait", "getopts", "mapfile",
+	"readarray", "ulimit", "return", "exit", "shift",
+}
 
-// interpreters, and the letters of their options that take code.
-var interpreters = map[string]string{
-	"python": "c", "python2": "c", "python3": "c", "pypy3": "c", "perl": "eE", "ruby": "e", "node": "ep", "nodejs": "ep", "bun": "ep",
-	"php": "rBRE", "lua": "e", "luajit": "e", "osascript": "e", "rscript": "e", "r": "e", "julia": "eE", "elixir": "e", "erl": "e", "ghc": "e", "groovy": "e", "tclsh": "c",
+// listed reports that a word stands in a short list, between blanks.
+func listed(list, word string) bool {
+	for w := range strings.FieldsSeq(list) {
+		if w == word {
+			return true
+		}
+	}
+	return false
+}
+
+// codeLetters are the letters of an interpreter's options that take code, "" for a program
+// that is none.
+func codeLetters(program string) string {
+	switch program {
+	case "python", "python2", "python3", "pypy3", "tclsh":
+		return "c"
+	case "perl", "julia":
+		return "eE"
+	case "node", "nodejs", "bun":
+		return "ep"
+	case "php":
+		return "rBRE"
+	case "ruby", "lua", "luajit", "osascript", "rscript", "r", "elixir", "erl", "ghc", "groovy":
+		return "e"
+	}
+	return ""
 }
 
 // loose wrappers run a part of their words, or a text, in a way that depends on more
 // than their options.
-var loose = set(`. source su ssh watch parallel sem script busybox toybox flock npx bunx pnpx uvx runuser pkexec systemd-run unshare nsenter
-	chroot taskset setarch linux32 linux64 strace ltrace gdb entr powershell pwsh cmd csh tcsh start-stop-daemon dbus-run-session
-	proot fakeroot firejail bwrap expect unbuffer rlwrap ts osh ysh oil nu elvish xonsh capsh sg at batch tmux screen`)
+var loose = words{
+	".", "source", "su", "ssh", "watch", "parallel", "sem", "script", "busybox", "toybox", "flock", "npx", "bunx", "pnpx", "uvx", "runuser", "pkexec",
+	"systemd-run", "unshare", "nsenter", "chroot", "taskset", "setarch", "linux32", "linux64", "strace", "ltrace", "gdb", "entr", "powershell", "pwsh",
+	"cmd", "csh", "tcsh", "start-stop-daemon", "dbus-run-session", "proot", "fakeroot", "firejail", "bwrap", "expect", "unbuffer", "rlwrap", "ts", "osh",
+	"ysh", "oil", "nu", "elvish", "xonsh", "capsh", "sg", "at", "batch", "tmux", "screen",
+}
 
 // wrapper says how to find the command behind a wrapper's own options.
 type wrapper struct {
-	flags, values         string // options of one letter, without and with a value
-	longFlags, longValues map[string]bool
-	operands              int    // words between the options and the command
-	assigns               bool   // NAME=value may stand there
-	open                  bool   // the command gets more words
-	lineFlag              bool   // its -S takes a command line
-	queries               string // options with which nothing is run
-	number                bool   // -5 is an option
+	options  string // with ":" for those that have a value, "!" for those with which nothing is run
+	operands int    // words between the options and the command
+	assigns  bool   // NAME=value may stand there
+	open     bool   // the command gets more words
+	lineFlag bool   // its -S takes a command line
+	number   bool   // -5 is an option
 }
 
-// The table of wrappers that are understood: name, options (with ":" for those that
-// have a value, "!" for those with which nothing is run), number of operands, "=" if
-// assignments may follow, "..." if the command gets more words.
-const wrapperTable = `
-env       -i -0 -v -u: -C: -P: --ignore-environment --null --debug --unset: --chdir: -S: --split-string: =
-timeout   -f -v -p -k: -s: --foreground --verbose --preserve-status --kill-after: --signal: 1
-nice      -# -n: --adjustment:
-nohup
-setsid    -c -f -w --ctty --fork --wait
-stdbuf    -i: -o: -e: --input: --output: --error:
-ionice    -t -c: -n: --ignore --class: --classdata:
-chrt      -b -f -i -o -r 1
-time      -p -l -v -a -f: -o: --portability --verbose --format:
-command   -p -v! -V!
-builtin
-exec      -c -l -a:
-sudo      -n -S -E -H -k -b -A -i -s -u: -g: -p: -C: -D: -h: -r: -t: --non-interactive --preserve-env --user: --group: =
-doas      -n -s -u: -C:
-xargs     -0 -r -t -p -x -o -I: -n: -P: -s: -L: -d: -a: -E: -J: -R: --null --no-run-if-empty --verbose --max-args: --max-procs: --delimiter: --replace: --max-lines: --arg-file: ...
-caffeinate -d -i -m -s -u -t: -w:
-arch      -# -e: -d: -c
-`
-
-var wrappers = sync.OnceValue(func() map[string]*wrapper {
-	table := map[string]*wrapper{}
-	for line := range strings.Lines(wrapperTable) {
-		fields := strings.Fields(line)
-		if len(fields) == 0 {
-			continue
-		}
-		w := &wrapper{longFlags: map[string]bool{}, longValues: map[string]bool{}}
-		for _, f := range fields[1:] {
-			w.learn(f)
-		}
-		if fields[0] == "env" {
-			w.lineFlag = true
-		}
-		table[fields[0]] = w
+// wrapperOf finds a wrapper that is understood.
+func wrapperOf(program string) (w wrapper, ok bool) {
+	switch program {
+	case "env":
+		return wrapper{options: "-i -0 -v -u: -C: -P: --ignore-environment --null --debug --unset: --chdir: -S: --split-string:", assigns: true, lineFlag: true}, true
+	case "timeout":
+		return wrapper{options: "-f -v -p -k: -s: --foreground --verbose --preserve-status --kill-after: --signal:", operands: 1}, true
+	case "nice":
+		return wrapper{options: "-n: --adjustment:", number: true}, true
+	case "nohup":
+		return w, true
+	case "setsid":
+		return wrapper{options: "-c -f -w --ctty --fork --wait"}, true
+	case "stdbuf":
+		return wrapper{options: "-i: -o: -e: --input: --output: --error:"}, true
+	case "ionice":
+		return wrapper{options: "-t -c: -n: --ignore --class: --classdata:"}, true
+	case "chrt":
+		return wrapper{options: "-b -f -i -o -r", operands: 1}, true
+	case "time":
+		return wrapper{options: "-p -l -v -a -f: -o: --portability --verbose --format:"}, true
+	case "command":
+		return wrapper{options: "-p -v! -V!"}, true
+	case "builtin":
+		return w, true
+	case "exec":
+		return wrapper{options: "-c -l -a:"}, true
+	case "sudo":
+		return wrapper{options: "-n -S -E -H -k -b -A -i -s -u: -g: -p: -C: -D: -h: -r: -t: --non-interactive --preserve-env --user: --group:", assigns: true}, true
+	case "doas":
+		return wrapper{options: "-n -s -u: -C:"}, true
+	case "xargs":
+		return wrapper{options: "-0 -r -t -p -x -o -I: -n: -P: -s: -L: -d: -a: -E: -J: -R: --null --no-run-if-empty --verbose --max-args: --max-procs: --delimiter: --replace: --max-lines: --arg-file:", open: true}, true
+	case "caffeinate":
+		return wrapper{options: "-d -i -m -s -u -t: -w:"}, true
+	case "arch":
+		return wrapper{options: "-e: -d: -c", number: true}, true
 	}
-	return table
-})
+	return w, false
+}
 
-func (w *wrapper) learn(f string) {
-	switch name, value := strings.CutSuffix(f, ":"); {
-	case f == "=":
-		w.assigns = true
-	case f == "...":
-		w.open = true
-	case f == "-#":
-		w.number = true
-	case f == "1":
-		w.operands = 1
-	case strings.HasSuffix(f, "!"):
-		w.queries += f[1:2]
-	case strings.HasPrefix(f, "--") && value:
-		w.longValues[name] = true
-	case strings.HasPrefix(f, "--"):
-		w.longFlags[f] = true
-	case value:
-		w.values += name[1:]
-	default:
-		w.flags += f[1:]
+// option looks up an option, and whether it has a value, or says that nothing is run.
+func (w wrapper) option(name string) (value, query, ok bool) {
+	for field := range strings.FieldsSeq(w.options) {
+		if strings.TrimRight(field, ":!") == name {
+			return strings.HasSuffix(field, ":"), strings.HasSuffix(field, "!"), true
+		}
 	}
+	return false, false, false
 }
 
 // skip finds the first word of the command: len(words) if there is none. It is not ok
 // where an option is not known.
-func (w *wrapper) skip(words []Word) (at int, ok bool) {
+func (w wrapper) skip(words []Word) (at int, ok bool) {
 	for at = 1; at < len(words); at++ {
 		if !words[at].Literal {
 			return at, false
@@ -122,12 +147,12 @@ func (w *wrapper) skip(words []Word) (at int, ok bool) {
 		}
 		if strings.HasPrefix(text, "--") {
 			name, _, attached := strings.Cut(text, "=")
-			switch {
-			case w.longFlags[name]:
-			case w.longValues[name] && !attached:
-				at++
-			case !w.longValues[name]:
+			value, _, ok := w.option(name)
+			if !ok {
 				return at, false
+			}
+			if value && !attached {
+				at++
 			}
 			continue
 		}
@@ -135,17 +160,18 @@ func (w *wrapper) skip(words []Word) (at int, ok bool) {
 			continue
 		}
 		for i := 1; i < len(text); i++ {
-			switch f := text[i]; {
-			case strings.IndexByte(w.queries, f) >= 0:
+			value, query, ok := w.option("-" + text[i:i+1])
+			if !ok {
+				return at, false
+			}
+			if query {
 				return len(words), true
-			case strings.IndexByte(w.flags, f) >= 0:
-			case strings.IndexByte(w.values, f) >= 0:
+			}
+			if value {
 				if i+1 == len(text) {
 					at++
 				}
-				i = len(text)
-			default:
-				return at, false
+				break
 			}
 		}
 	}
@@ -157,7 +183,7 @@ func (w *wrapper) skip(words []Word) (at int, ok bool) {
 
 // replaces reports whether an option of xargs puts its input where the program's name
 // stands: some do with -I cat what others do with -I {}.
-func (w *wrapper) replaces(options []Word, program []byte) bool {
+func (w wrapper) replaces(options []Word, program []byte) bool {
 	for i, o := range options[1:] {
 		text := o.Text
 		var mark []byte
@@ -180,7 +206,7 @@ func (w *wrapper) replaces(options []Word, program []byte) bool {
 
 // line returns the index of the word that has the command line of env -S, alone or
 // behind the option; 0 if there is none.
-func (w *wrapper) line(words []Word) int {
+func (w wrapper) line(words []Word) int {
 	for i := 1; i < len(words); i++ {
 		text := words[i].Text
 		switch {
@@ -206,46 +232,24 @@ func (w *wrapper) line(words []Word) int {
 	return 0
 }
 
-// known are the programs that unwrap looks at.
-var known = words(sync.OnceValue(func() map[string]bool {
-	m := setOf("eval find git deno")
-	for _, more := range []map[string]bool{shells(), environment(), loose(), evaluating(), setOf(codeFlagNames())} {
-		for name := range more {
-			m[name] = true
-		}
+// known reports a program that unwrap looks at.
+func known(program string) bool {
+	switch program {
+	case "find", "git", "deno":
+		return true
 	}
-	for name := range interpreters {
-		m[name] = true
-	}
-	for name := range runners() {
-		m[name] = true
-	}
-	for line := range strings.Lines(wrapperTable) {
-		if f := strings.Fields(line); len(f) > 0 {
-			m[f[0]] = true
-		}
-	}
-	return m
-}))
+	return wrapping(program) || environment.has(program) || evaluating.has(program) ||
+		codeLetters(program) != "" || codeFlagsOf(program) != "" || runnerWords(program) != ""
+}
 
-// wrapping are the programs that run a part of their words.
-var wrapping = words(sync.OnceValue(func() map[string]bool {
-	m := setOf("eval")
-	for _, more := range []map[string]bool{shells(), loose()} {
-		for name := range more {
-			m[name] = true
-		}
-	}
-	for line := range strings.Lines(wrapperTable) {
-		if f := strings.Fields(line); len(f) > 0 {
-			m[f[0]] = true
-		}
-	}
-	return m
-}))
+// wrapping reports a program that runs a part of its words.
+func wrapping(program string) bool {
+	_, ok := wrapperOf(program)
+	return ok || program == "eval" || shells.has(program) || loose.has(program)
+}
 
 // Wrapper reports a program that runs a part of its words.
 func Wrapper(name []byte) bool {
-	name = familiar(name)
-	return wrapping()[string(name)] || runners()[string(name)][anywhere]
+	program := string(familiar(name))
+	return wrapping(program) || runnerWords(program) == anywhere
 }

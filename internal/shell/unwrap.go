@@ -8,7 +8,7 @@ func (l *Line) unwrapAll(first, depth int) {
 	wraps := false
 	for i := first; i < len(l.Commands) && !wraps; i++ {
 		c := &l.Commands[i]
-		wraps = c.script != nil || c.braces != nil || known()[string(c.Program())] || oddName(c.Program())
+		wraps = c.script != nil || c.braces != nil || known(string(c.Program())) || oddName(c.Program())
 	}
 	if !wraps {
 		for i := first; i < len(l.Commands); i++ {
@@ -52,16 +52,16 @@ func (l *Line) unwrap(i, depth int) {
 		return
 	}
 	name := string(familiar(c.Program()))
-	if deep := depth > maxDepth+1; deep && known()[name] {
+	if deep := depth > maxDepth+1; deep && known(name) {
 		l.Plain, l.Complete = false, false
 		return
 	}
 	l.flags(i, 0, name, depth)
-	if evaluating()[name] {
+	if evaluating.has(name) {
 		l.subscripts(i)
 	}
 	switch {
-	case shells()[name]:
+	case shells.has(name):
 		l.shell(i, depth)
 	case name == "eval":
 		l.joined(i, 1, depth)
@@ -69,20 +69,20 @@ func (l *Line) unwrap(i, depth int) {
 		l.find(i, depth)
 	case name == "git":
 		l.git(i, depth)
-	case environment()[name]:
+	case environment.has(name):
 		l.Commands[i].Plain = false
-	case interpreters[name] != "":
-		l.interpreter(i, interpreters[name])
+	case codeLetters(name) != "":
+		l.interpreter(i, codeLetters(name))
 	case name == "deno":
 		if len(c.Words) > 1 && string(c.Words[1].Text) == "eval" {
 			l.unclear(i)
 		}
-	case loose()[name]:
+	case loose.has(name):
 		l.loosely(i, depth)
 	default:
-		if w, ok := wrappers()[name]; ok {
+		if w, ok := wrapperOf(name); ok {
 			l.wrapper(i, w, depth)
-		} else if behind := runners()[name]; behind != nil {
+		} else if behind := runnerWords(name); behind != "" {
 			l.runner(i, behind, depth)
 		}
 	}
@@ -111,7 +111,7 @@ func (l *Line) tail(i, at, end, to int, depth int) *Command {
 func (l *Line) unclear(i int) { l.Commands[i].Plain = false }
 
 // wrapper finds the command behind the options of a wrapper.
-func (l *Line) wrapper(i int, w *wrapper, depth int) {
+func (l *Line) wrapper(i int, w wrapper, depth int) {
 	c := l.Commands[i]
 	at, ok := w.skip(c.Words)
 	switch {

@@ -47,9 +47,12 @@ func IsAssignment(word []byte) bool {
 }
 
 // Reserved reports a word that does not name the command behind it.
-func Reserved(word []byte) bool { return reserved()[string(word)] }
+func Reserved(word []byte) bool { return reserved.has(string(word)) }
 
-var reserved = set("! [[ ]] {} case coproc do done elif else esac fi for foreach function if in repeat select then until while { } end endif endsw noglob nocorrect")
+var reserved = words{
+	"!", "[[", "]]", "{}", "case", "coproc", "do", "done", "elif", "else", "esac", "fi", "for", "foreach", "function", "if", "in", "repeat", "select", "then",
+	"until", "while", "{", "}", "end", "endif", "endsw", "noglob", "nocorrect",
+}
 
 func isNumber(text []byte) bool {
 	for _, c := range text {
