@@ -2,7 +2,6 @@ package hook
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/stopgate/stopgate/internal/diag"
@@ -59,27 +58,35 @@ type fixedTool struct {
 	members []string
 }
 
-// hosts lists every host, in the order in which people read of them.
-func hosts() []*Host {
-	return []*Host{
-		claudeCode(), codex(), geminiCLI(), copilotCLI(), cursor(), qwenCode(), crush(), opencode(), cline(), pi(), generic(),
+// maker makes a host: a process that answers one event needs one of them.
+type maker struct {
+	name string
+	make func() *Host
+}
+
+// makers are those of every host, in the order in which people read of them.
+func makers() []maker {
+	return []maker{
+		{"claude-code", claudeCode}, {"codex", codex}, {"gemini-cli", geminiCLI}, {"copilot-cli", copilotCLI}, {"cursor", cursor}, {"qwen-code", qwenCode},
+		{"crush", crush}, {"opencode", opencode}, {"cline", cline}, {"pi", pi}, {"generic", generic},
 	}
 }
 
 // Names lists the hosts.
 func Names() []string {
 	var names []string
-	for _, h := range hosts() {
-		names = append(names, h.Name)
+	for _, m := range makers() {
+		names = append(names, m.name)
 	}
 	return names
 }
 
 // Lookup returns the host with a name.
 func Lookup(name string) (*Host, error) {
-	all := hosts()
-	if i := slices.IndexFunc(all, func(h *Host) bool { return h.Name == name }); i >= 0 {
-		return all[i], nil
+	for _, m := range makers() {
+		if m.name == name {
+			return m.make(), nil
+		}
 	}
 	if near := diag.Suggest(name, Names()); near != "" {
 		return nil, fmt.Errorf("no host is called %q; did you mean %s?", name, near)
