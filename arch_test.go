@@ -71,6 +71,7 @@ var layers = [][]string{
 	{"mcpgate"},
 	{"decide"},
 	{"decide/client"},
+	{"internal/plainfile"},
 	{"hook/once", "hook/ask"},
 	{"hook"},
 	{"hook/install", "hook/imports"},

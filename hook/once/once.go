@@ -28,11 +28,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"sync"
 	"time"
 
+	"github.com/stopgate/stopgate/internal/plainfile"
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
@@ -68,6 +70,7 @@ func At(dir, under string) *Desk { return &Desk{dir: dir, under: under, now: tim
 // Turn is the duty to decide.
 type Turn struct {
 	file *os.File // nil: nobody waits
+	end  int64    // of the file, which nobody else writes to
 	now  func() time.Time
 }
 
@@ -77,13 +80,10 @@ const maxClaim = 80 << 20
 // Enter waits until it is known who decides. With a Turn it is the caller; without one
 // said is what another process has answered. The end of ctx is an error.
 func (d *Desk) Enter(ctx context.Context, c Call) (turn *Turn, said []byte, err error) {
-	if err := os.MkdirAll(d.dir, 0o700); err != nil {
-		return nil, nil, err
-	}
 	path := filepath.Join(d.dir, c.name(d.under))
 	waited := false
 	for {
-		f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+		f, err := d.open(path)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -104,11 +104,12 @@ func (d *Desk) Enter(ctx context.Context, c Call) (turn *Turn, said []byte, err 
 			}
 			continue
 		}
-		if !same(f, path) { // taken away by a sweep
+		info := named(f, path)
+		if info == nil { // taken away by a sweep
 			f.Close()
 			continue
 		}
-		turn, said, err := d.owned(f, c, waited)
+		turn, said, err := d.owned(f, info.Size(), c, waited)
 		if turn == nil || turn.file == nil {
 			f.Close()
 		}
@@ -116,31 +117,44 @@ func (d *Desk) Enter(ctx context.Context, c Call) (turn *Turn, said []byte, err 
 	}
 }
 
+// open opens the file of a call, or makes it, and the directory if there is none.
+func (d *Desk) open(path string) (*os.File, error) {
+	f, err := plainfile.Open(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if errors.Is(err, fs.ErrNotExist) {
+		if err := os.MkdirAll(d.dir, 0o700); err != nil {
+			return nil, err
+		}
+		return plainfile.Open(path, os.O_RDWR|os.O_CREATE, 0o600)
+	}
+	return f, err
+}
+
 // owned decides with the lock in hand.
-func (d *Desk) owned(f *os.File, c Call, waited bool) (*Turn, []byte, error) {
-	other := read(f)
-	if other != nil && other.about(c) {
-		age := d.now().Sub(other.ended).Abs() // a clock that was put back makes no answer young
-		switch {
-		case !other.answered && (waited || age < Window):
-			return nil, nil, ErrUnanswered
-		case other.answered && (waited || age < Window) && other.given(c.Host) < other.share(c):
-			err := appendLine(f, `{"given":`+quote(c.Host)+`}`)
-			if err == nil {
-				err = os.WriteFile(filepath.Join(d.dir, c.twin()), nil, 0o600)
+func (d *Desk) owned(f *os.File, size int64, c Call, waited bool) (*Turn, []byte, error) {
+	if size > 0 {
+		if other := read(f); other != nil && other.about(c) {
+			age := d.now().Sub(other.ended).Abs() // a clock that was put back makes no answer young
+			switch {
+			case !other.answered && (waited || age < Window):
+				return nil, nil, ErrUnanswered
+			case other.answered && (waited || age < Window) && other.given(c.Host) < other.share(c):
+				_, err := writeLine(f, size, `{"given":`+quote(c.Host)+`}`)
+				if err == nil {
+					err = os.WriteFile(filepath.Join(d.dir, c.twin()), nil, 0o600)
+				}
+				return nil, other.said, err
 			}
-			return nil, other.said, err
+		}
+		if err := f.Truncate(0); err != nil {
+			return nil, nil, err
 		}
 	}
 	d.sweep()
-	err := f.Truncate(0)
-	if err == nil {
-		err = appendLine(f, fmt.Sprintf(`{"host":%s,"session":%s,"id":%s,"at":%d}`, quote(c.Host), quote(c.Session), quote(c.ID), d.now().UnixMilli()))
-	}
+	end, err := writeLine(f, 0, fmt.Sprintf(`{"host":%s,"session":%s,"id":%s,"at":%d}`, quote(c.Host), quote(c.Session), quote(c.ID), d.now().UnixMilli()))
 	if err != nil {
 		return nil, nil, err
 	}
-	return &Turn{file: f, now: d.now}, nil, nil
+	return &Turn{file: f, end: end, now: d.now}, nil, nil
 }
 
 // Settle leaves the answer, which is JSON, to whoever else is asked.
@@ -148,7 +162,7 @@ func (t *Turn) Settle(answer []byte) error {
 	if t.file == nil {
 		return nil
 	}
-	err := appendLine(t.file, fmt.Sprintf(`{"at":%d,"said":%s}`, t.now().UnixMilli(), answer))
+	_, err := writeLine(t.file, t.end, fmt.Sprintf(`{"at":%d,"said":%s}`, t.now().UnixMilli(), answer))
 	return errors.Join(err, t.Leave())
 }
 
@@ -240,13 +254,10 @@ func millis(root jsonstream.Value) time.Time {
 
 func quote(text string) string { return string(jsonstream.AppendQuote(nil, text)) }
 
-// appendLine writes a line in one piece.
-func appendLine(f *os.File, line string) error {
-	if _, err := f.Seek(0, io.SeekEnd); err != nil {
-		return err
-	}
-	_, err := f.Write([]byte(line + "\n"))
-	return err
+// writeLine writes a line in one piece behind what stands there, and says where it ends.
+func writeLine(f *os.File, at int64, line string) (end int64, err error) {
+	n, err := f.WriteAt([]byte(line+"\n"), at)
+	return at + int64(n), err
 }
 
 // name is the file of a call.
@@ -271,14 +282,16 @@ func (d *Desk) Gave(c Call) bool {
 // twins is how long it is remembered that a call was given another's answer.
 const twins = time.Hour
 
-// same reports whether a file still has its name.
-func same(f *os.File, path string) bool {
+// named says about a file what its directory does, nil if it does not have its name any more.
+func named(f *os.File, path string) fs.FileInfo {
 	a, err := f.Stat()
 	if err != nil {
-		return false
+		return nil
 	}
-	b, err := os.Stat(path)
-	return err == nil && os.SameFile(a, b)
+	if b, err := os.Stat(path); err != nil || !os.SameFile(a, b) {
+		return nil
+	}
+	return a
 }
 
 // pause waits for a moment.
@@ -327,7 +340,7 @@ func (d *Desk) sweep() {
 
 // remove removes the file of a call that nobody decides about.
 func (d *Desk) remove(path string) {
-	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	f, err := plainfile.Open(path, os.O_RDWR, 0)
 	if err != nil {
 		return
 	}
@@ -335,8 +348,7 @@ func (d *Desk) remove(path string) {
 	if free, err := lock(f); err != nil || !free {
 		return
 	}
-	info, err := f.Stat()
-	if err == nil && d.now().Sub(info.ModTime()) >= 2*Window && same(f, path) {
+	if info := named(f, path); info != nil && d.now().Sub(info.ModTime()) >= 2*Window {
 		_ = os.Remove(path)
 	}
 }

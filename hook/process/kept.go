@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/hook/once"
+	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/diag"
 	"github.com/stopgate/stopgate/internal/place"
 	"github.com/stopgate/stopgate/policy"
@@ -47,18 +49,17 @@ type keptProgram struct {
 	used     int64
 }
 
-// compile finds the program of some sources under some options, or makes it. A program
+// compile finds the program of some files under some options, or makes it. A program
 // with mistakes is never kept.
-func (k *Kept) compile(sources []policy.Source, o policy.Options, compile func() (*policy.Program, diag.List)) (*policy.Program, *gate.Bindings, diag.List) {
+func (k *Kept) compile(set config.Set, o policy.Options, compile func() (*policy.Program, diag.List)) (*policy.Program, *gate.Bindings, diag.List) {
 	if k == nil {
 		program, mistakes := compile()
 		return program, nil, mistakes
 	}
 	sum := sha256.New()
 	fmt.Fprintf(sum, "%q %q %q %q %t %t %t %d\n", o.Root, o.Home, o.Dir, o.Run, o.RunDoubt, o.RunLost, o.Strict, o.UnknownTool)
-	for _, s := range sources {
-		fmt.Fprintf(sum, "%q %t %t %q %d ", s.Name, s.Trusted, s.Tightens, s.Root, len(s.Text))
-		sum.Write(s.Text)
+	for _, f := range set.Files {
+		fmt.Fprintf(sum, "%q %t %q %s ", f.Path, f.Trusted, f.Root, f.Hash)
 	}
 	key := [sha256.Size]byte(sum.Sum(nil))
 	if p := k.known(key, nil); p != nil {
@@ -104,10 +105,11 @@ func (k *Kept) known(key [sha256.Size]byte, made *keptProgram) *keptProgram {
 type keptStore struct {
 	settings place.Settings
 	opening  sync.Mutex
-	store    *sqlite.Store // nil until it is open
-	file     fs.FileInfo   // under its name when it was opened
-	users    int           // Kept.mu
-	stale    bool          // nobody else gets it: Kept.mu
+	store    *sqlite.Store                 // nil until it is open
+	file     fs.FileInfo                   // under its name when it was opened
+	parts    atomic.Pointer[[]fs.FileInfo] // of the open store, all that it has locks on; nil if that is not known
+	users    int                           // Kept.mu
+	stale    bool                          // nobody else gets it: Kept.mu
 }
 
 // errFull says that there are more stores than are kept.
@@ -126,6 +128,9 @@ func (k *Kept) open(ctx context.Context, settings place.Settings) (store *sqlite
 	if s.store == nil {
 		if s.store, err = settings.Open(ctx); err == nil {
 			s.file, err = os.Stat(settings.Store)
+			if parts := s.named(); len(parts) == len(storeFiles()) {
+				s.parts.Store(&parts)
+			}
 		}
 		if err != nil {
 			k.retire(s)
@@ -227,16 +232,31 @@ func (k *Kept) held(file fs.FileInfo, open *os.File) bool {
 	defer k.mu.Unlock()
 	yes := false
 	for _, s := range k.stores {
-		for _, part := range []string{"", "-wal", "-shm"} {
-			if info, err := os.Stat(s.settings.Store + part); err == nil && os.SameFile(info, file) {
-				yes = true
-			}
+		parts := s.parts.Load()
+		if parts == nil {
+			now := s.named()
+			parts = &now
 		}
+		yes = yes || slices.ContainsFunc(*parts, func(part fs.FileInfo) bool { return os.SameFile(part, file) })
 	}
 	if yes && open != nil {
 		k.unclosed = append(k.unclosed, open)
 	}
 	return yes
+}
+
+// storeFiles are what the name of a store ends in where it has locks.
+func storeFiles() []string { return []string{"", "-wal", "-shm"} }
+
+// named are the files that have the names of the store now. An open store keeps those that
+// had them when it was opened.
+func (s *keptStore) named() (list []fs.FileInfo) {
+	for _, part := range storeFiles() {
+		if info, err := os.Stat(s.settings.Store + part); err == nil {
+			list = append(list, info)
+		}
+	}
+	return list
 }
 
 // desk is where it is known who decides about a call.

@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -16,6 +15,7 @@ import (
 	"github.com/stopgate/stopgate/hook"
 	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/place"
+	"github.com/stopgate/stopgate/internal/plainfile"
 )
 
 // keepProjects is how long it is remembered where a session began that nobody hears of.
@@ -89,7 +89,7 @@ func readRegular(path string, most int64) ([]byte, fs.FileInfo, error) {
 	if !seen.Mode().IsRegular() {
 		return nil, nil, fmt.Errorf("%s is no regular file", path)
 	}
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	f, err := plainfile.Open(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -101,10 +101,7 @@ func readRegular(path string, most int64) ([]byte, fs.FileInfo, error) {
 	if !os.SameFile(seen, info) {
 		return nil, nil, fmt.Errorf("%s is another file than a moment ago", path)
 	}
-	text, err := io.ReadAll(io.LimitReader(f, most+1))
-	if err == nil && int64(len(text)) > most {
-		err = fmt.Errorf("%s is longer than %d bytes", path, most)
-	}
+	text, err := plainfile.Read(f, most)
 	return text, info, err
 }
 

@@ -51,7 +51,7 @@ func (w *wiring) open(ctx context.Context, e *hook.Event) (*hook.Backend, error)
 		o.Dir, _ = w.program.Caller.workingDir()
 	}
 	o.Home, _ = w.program.Caller.Home()
-	o.Links = &match.Links{Real: realpath.From(o.Root)}
+	o.Links = &match.Links{Real: realpath.From(o.Root), Walk: realpath.Walk(o.Root)}
 	o.Run, o.RunLost = runDir(e.Run, o.Dir, o.Links.Real)
 	o.RunDoubt, o.RunLost = e.RunDoubt, o.RunLost || e.RunLost
 	program, bindings, err := w.compile(set, o)
@@ -99,11 +99,10 @@ func (w *wiring) open(ctx context.Context, e *hook.Event) (*hook.Backend, error)
 
 // compile makes the program of the policy files, or says what is wrong with them.
 func (w *wiring) compile(set config.Set, o policy.Options) (*policy.Program, *gate.Bindings, error) {
-	sources := set.Sources()
-	program, bindings, mistakes := w.kept().compile(sources, o, func() (*policy.Program, diag.List) {
+	program, bindings, mistakes := w.kept().compile(set, o, func() (*policy.Program, diag.List) {
 		known := remember(o, w.program.Caller.Account)
 		o.Checked = known.knows
-		program, mistakes := policy.Compile(sources, o)
+		program, mistakes := policy.Compile(set.Sources(), o)
 		if program != nil && !mistakes.HasErrors() {
 			known.keep()
 		}
@@ -185,9 +184,8 @@ func (w *wiring) kept() *Kept {
 // rules name what this process decides by: policy files and flags.
 func (w *wiring) rules(set config.Set) string {
 	sum := sha256.New()
-	for _, s := range set.Sources() {
-		fmt.Fprintf(sum, "%q %t %d ", s.Name, s.Trusted, len(s.Text))
-		sum.Write(s.Text)
+	for _, f := range set.Files {
+		fmt.Fprintf(sum, "%q %t %s ", f.Path, f.Trusted, f.Hash)
 	}
 	fmt.Fprintf(sum, "%t %t", w.flags.Allow, w.flags.Observe)
 	return fmt.Sprintf("%x", sum.Sum(nil))

@@ -18,13 +18,13 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"syscall"
 
+	"github.com/stopgate/stopgate/internal/plainfile"
 	"github.com/stopgate/stopgate/policy"
 )
 
@@ -348,7 +348,7 @@ func dangling(path string) string {
 func ReadFile(path string, most int64) ([]byte, error) { return readFile(path, most, nil) }
 
 func readFile(path string, most int64, held func(fs.FileInfo, *os.File) bool) ([]byte, error) {
-	f, err := os.Open(path)
+	f, err := plainfile.Open(path, os.O_RDONLY, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -358,11 +358,7 @@ func readFile(path string, most int64, held func(fs.FileInfo, *os.File) bool) ([
 		}
 	}
 	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, most+1))
-	if err == nil && int64(len(text)) > most {
-		err = fmt.Errorf("%s is longer than %d bytes", path, most)
-	}
-	return text, err
+	return plainfile.Read(f, most)
 }
 
 // ownerOnly refuses a trusted file that others can change: whoever writes it

@@ -1,0 +1,23 @@
+//go:build unix
+
+package plainfile
+
+import (
+	"errors"
+	"os"
+	"syscall"
+)
+
+// Open is [os.OpenFile] for what is no socket, pipe or terminal. One of those is opened all
+// the same; it waits as any other file does, in the system.
+func Open(path string, flag int, mode os.FileMode) (*os.File, error) {
+	for {
+		fd, err := syscall.Open(path, flag|syscall.O_CLOEXEC, uint32(mode.Perm()))
+		switch {
+		case err == nil:
+			return os.NewFile(uintptr(fd), path), nil
+		case !errors.Is(err, syscall.EINTR):
+			return nil, &os.PathError{Op: "open", Path: path, Err: err}
+		}
+	}
+}

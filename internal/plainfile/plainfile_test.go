@@ -1,0 +1,84 @@
+package plainfile_test
+
+import (
+	"bytes"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"testing"
+
+	"github.com/stopgate/stopgate/internal/plainfile"
+)
+
+// Proves that a file is read whole or not at all, whatever its size is said to be.
+func TestRead(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "file")
+	for _, size := range []int{0, 1, 511, 512, 513, 5000, 70_000} {
+		want := bytes.Repeat([]byte("abcdefg"), size/7+1)[:size]
+		if err := os.WriteFile(path, want, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		for _, most := range []int{size - 1, size, size + 1, 1 << 20} {
+			if most < 0 {
+				continue
+			}
+			f, err := plainfile.Open(path, os.O_RDONLY, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := plainfile.Read(f, int64(most))
+			if most < size && err == nil || most >= size && (err != nil || !bytes.Equal(got, want)) {
+				t.Errorf("%d bytes, at most %d: %d bytes, %v", size, most, len(got), err)
+			}
+			if err := f.Close(); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}
+
+// Proves that what has no size beforehand is read to its end, and no further than asked.
+func TestReadWithoutASize(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("needs /proc and /dev")
+	}
+	f, err := plainfile.Open("/proc/self/status", os.O_RDONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if text, err := plainfile.Read(f, 1<<20); err != nil || !bytes.HasPrefix(text, []byte("Name:")) || !bytes.HasSuffix(text, []byte("\n")) {
+		t.Errorf("%q, %v", text, err)
+	}
+	zero, err := plainfile.Open("/dev/zero", os.O_RDONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer zero.Close()
+	if _, err := plainfile.Read(zero, 100_000); err == nil {
+		t.Error("a device without end was read")
+	}
+}
+
+// Proves that a file that is made has its mode, and that what is not there is said as
+// package os says it.
+func TestOpen(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "file")
+	if _, err := plainfile.Open(path, os.O_RDWR, 0); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("%v", err)
+	}
+	f, err := plainfile.Open(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if runtime.GOOS != "windows" && info.Mode() != 0o600 {
+		t.Errorf("mode %v", info.Mode())
+	}
+}
