@@ -133,7 +133,7 @@ func (f *mcpFlags) paths(set config.Set) policy.Options {
 	if o.Root == "" {
 		o.Root, _ = os.Getwd() // without one, fewer rules permit
 	}
-	o.Links = &match.Links{Real: realpath.From(o.Root)}
+	o.Links = &match.Links{Real: realpath.From(o.Root), Walk: realpath.Walk(o.Root)}
 	o.Dir, _ = os.Getwd() // of servers, which may begin below the root
 	o.Home, _ = os.UserHomeDir()
 	return o

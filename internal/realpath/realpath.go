@@ -1,7 +1,7 @@
 // Package realpath says which file a path names on this machine, for a gate that sees the
 // file system that the tools see (THREATS C5).
 //
-//	links := match.Links{Real: realpath.From("/home/me/project")}
+//	links := match.Links{Real: realpath.From("/home/me/project"), Walk: realpath.Walk("/home/me/project")}
 //
 // What it promises: it opens and changes nothing, and never reads a file's content. The
 // answer is that of the moment it was asked in: who can change links between the decision
@@ -30,12 +30,54 @@ const maxLinks = 40
 // to the machine and not to the project: what lies behind them keeps the name that rules
 // are written with. The function remembers nothing and is safe for concurrent use.
 func From(root string) func(name string) (real string, ok bool) {
-	return func(name string) (string, bool) { return follow(root, name) }
+	return func(name string) (string, bool) { return follow(root, name, look) }
+}
+
+// Walk makes functions that say what that of [From] says, and remember what they saw: for
+// the paths of one moment. Each belongs to one goroutine.
+func Walk(root string) func() func(name string) (real string, ok bool) {
+	return func() func(name string) (string, bool) {
+		type answer struct {
+			real string
+			ok   bool
+		}
+		type sight struct {
+			link bool
+			err  error
+		}
+		var said map[string]answer
+		var seen map[string]sight
+		remembers := func(at string) (link bool, err error) {
+			s, known := seen[at]
+			if !known {
+				s.link, s.err = look(at)
+				seen[at] = s
+			}
+			return s.link, s.err
+		}
+		return func(name string) (string, bool) {
+			a, known := said[name]
+			if !known {
+				if said == nil {
+					said, seen = make(map[string]answer), make(map[string]sight)
+				}
+				a.real, a.ok = follow(root, name, remembers)
+				said[name] = a
+			}
+			return a.real, a.ok
+		}
+	}
+}
+
+// look reports whether a name is that of a link.
+func look(at string) (link bool, err error) {
+	info, err := os.Lstat(at)
+	return err == nil && info.Mode()&fs.ModeSymlink != 0, err
 }
 
 // follow walks a path component by component. shown is where it is by the names of rules,
 // real by those of the file system.
-func follow(root, name string) (string, bool) {
+func follow(root, name string, look func(at string) (link bool, err error)) (string, bool) {
 	if !path.IsAbs(name) || strings.Contains(name, "\x00") {
 		return "", false
 	}
@@ -52,7 +94,7 @@ func follow(root, name string) (string, bool) {
 			continue
 		}
 		at, as := path.Join(real, c), path.Join(shown, c)
-		info, err := os.Lstat(at)
+		link, err := look(at)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 			if slices.Contains(rest, "..") {
@@ -61,7 +103,7 @@ func follow(root, name string) (string, bool) {
 			return path.Join(as, path.Join(rest...)), true
 		case err != nil:
 			return "", false
-		case info.Mode()&fs.ModeSymlink == 0:
+		case !link:
 			shown, real = as, at
 			continue
 		}

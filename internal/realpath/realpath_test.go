@@ -38,6 +38,9 @@ func TestReal(t *testing.T) {
 		"proj/src/secret": "../.env", "proj/up": "..", "proj/out": "/etc", "proj/loop": "loop", "proj/a": "b", "proj/b": "src",
 		"proj/dangling": "nowhere/x", "home": "proj",
 	}, "proj/src/x", "proj/.env", "proj/file", "other/y")
+	walks := map[string]func(string) (string, bool){
+		"proj": realpath.Walk(filepath.Join(dir, "proj"))(), "home": realpath.Walk(filepath.Join(dir, "home"))(),
+	}
 	for _, c := range []struct{ root, name, want string }{
 		{"proj", "proj/src/x", "proj/src/x"},
 		{"proj", "proj/src/./x", "proj/src/x"},
@@ -70,6 +73,9 @@ func TestReal(t *testing.T) {
 		if real != want || ok != (want != "") {
 			t.Errorf("%s from %s: %q, %v, want %q", c.name, c.root, real, ok, want)
 		}
+		if again, same := walks[c.root](dir + "/" + c.name); again != real || same != ok {
+			t.Errorf("%s from %s: %q, %v by a walk that remembers", c.name, c.root, again, same)
+		}
 	}
 	from := realpath.From(filepath.Join(dir, "proj"))
 	if real, ok := from(dir + "/proj/out/passwd"); !ok || real != "/etc/passwd" {
@@ -79,5 +85,25 @@ func TestReal(t *testing.T) {
 		if real, ok := from(name); ok {
 			t.Errorf("%q: %q", name, real)
 		}
+	}
+}
+
+// Proves C5: a walk remembers for itself alone: the next one sees the links that there are
+// then.
+func TestWalkRemembersForItself(t *testing.T) {
+	dir := tree(t, map[string]string{"a": "one"}, "one/x", "two/x")
+	walk := realpath.Walk(dir)
+	first := walk()
+	if real, ok := first(dir + "/a/x"); !ok || real != dir+"/one/x" {
+		t.Fatal(real, ok)
+	}
+	if err := os.Remove(dir + "/a"); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("two", dir+"/a"); err != nil {
+		t.Fatal(err)
+	}
+	if real, ok := walk()(dir + "/a/x"); !ok || real != dir+"/two/x" {
+		t.Error(real, ok)
 	}
 }

@@ -103,7 +103,7 @@ func (m *Matcher) NamesCommand(v *Value, i int) bool {
 		return l.Plain && t.grants(l, i)
 	case *commandPaths:
 		if t.restrictive {
-			return t.suspects(&l.Commands[i])
+			return t.suspects(v, &l.Commands[i])
 		}
 	}
 	return false

@@ -65,14 +65,14 @@ func (t *commandPaths) judge(v *Value) bool { return judgeEach(t, v, t.restricti
 func (t *commandPaths) command(v *Value, i int) bool {
 	l := v.line()
 	if !t.restrictive {
-		return l.Plain && i < len(l.Commands) && t.grants(&l.Commands[i])
+		return l.Plain && i < len(l.Commands) && t.grants(v, &l.Commands[i])
 	}
 	if l.Excess {
 		return true
 	}
 	if i < len(l.Commands) {
 		for k := i; k < l.Commands[i].End; k++ {
-			if t.suspects(&l.Commands[k]) {
+			if t.suspects(v, &l.Commands[k]) {
 				return true
 			}
 		}
@@ -82,7 +82,7 @@ func (t *commandPaths) command(v *Value, i int) bool {
 			return true
 		}
 		for k := range other.Commands {
-			if t.suspects(&other.Commands[k]) {
+			if t.suspects(v, &other.Commands[k]) {
 				return true
 			}
 		}
@@ -90,7 +90,7 @@ func (t *commandPaths) command(v *Value, i int) bool {
 	return false
 }
 
-func (t *commandPaths) grants(c *shell.Command) bool {
+func (t *commandPaths) grants(v *Value, c *shell.Command) bool {
 	certain := shell.Certain(c.Program())
 	inside := true
 	c.Paths(func(path *shell.Word, use shell.Use, redirected bool) bool {
@@ -98,13 +98,13 @@ func (t *commandPaths) grants(c *shell.Command) bool {
 			return true
 		}
 		text, certain := t.base.from(path.Text, c.Moved, c.Into, c.Sure)
-		inside = path.Literal && !path.Glob && certain && t.path.match(text)
+		inside = path.Literal && !path.Glob && certain && judgeWord(t.path, v, text)
 		return inside
 	})
 	return inside
 }
 
-func (t *commandPaths) suspects(c *shell.Command) bool {
+func (t *commandPaths) suspects(v *Value, c *shell.Command) bool {
 	hit := false
 	c.Paths(func(path *shell.Word, use shell.Use, _ bool) bool {
 		test := t.path
@@ -113,11 +113,19 @@ func (t *commandPaths) suspects(c *shell.Command) bool {
 		}
 		if use&t.use != 0 && len(path.Text) > 0 {
 			c.Places(path.Text, func(text []byte) bool {
-				hit = test.match(text)
+				hit = judgeWord(test, v, text)
 				return !hit
 			})
 		}
 		return !hit
 	})
 	return hit
+}
+
+// judgeWord judges a path that a command line names.
+func judgeWord(t textTest, line *Value, path []byte) bool {
+	if shared, ok := t.(sharedTest); ok {
+		return shared.judge(line.word(path))
+	}
+	return t.match(path)
 }

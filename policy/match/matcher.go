@@ -59,6 +59,9 @@ type Links struct {
 	// Real returns what an absolute path names once all links are followed, as an absolute
 	// path, or false if nobody knows. It has to be safe for concurrent use.
 	Real func(path string) (real string, ok bool)
+	// Walk makes a function that says what Real says and may remember what it saw, for one
+	// string that is judged, by one goroutine; nil where nothing is worth remembering.
+	Walk func() func(path string) (real string, ok bool)
 }
 
 // Result is what is known about a condition on one value. The zero Result is

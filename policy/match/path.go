@@ -58,7 +58,7 @@ func buildPath(n *automaton.NFA, p place) pathAutomaton {
 func (t *pathTest) match(value []byte) bool {
 	var buf [256]byte
 	canonical, info, plain := t.examine(buf[:0], value)
-	if plain && t.admits(canonical, info) {
+	if plain && t.admits(canonical, info, nil) {
 		return t.holds(canonical, info.high)
 	}
 	return t.restrictive && t.suspects(Readings(string(value), t.env, t.expands))

@@ -76,7 +76,7 @@ func (p *place) rootText() []byte {
 // and reports that it is the only reading.
 func (p *place) certain(dst, value []byte) (canonical []byte, certain bool) {
 	canonical, info, plain := p.examine(dst, value)
-	return canonical, plain && p.admits(canonical, info)
+	return canonical, plain && p.admits(canonical, info, nil)
 }
 
 // examine is [examine] with certainty about where a relative path begins: one that is
@@ -107,7 +107,7 @@ func (p *place) arrive(canonical []byte, info lexical) ([]byte, lexical) {
 
 // itself reports that no link leads a path elsewhere than it says. Behind ".." a link
 // decides where one is.
-func (p *place) itself(canonical []byte, info lexical) bool {
+func (p *place) itself(canonical []byte, info lexical, way *trail) bool {
 	name := string(canonical)
 	if !info.absolute {
 		if p.env.Root == "" {
@@ -115,7 +115,7 @@ func (p *place) itself(canonical []byte, info lexical) bool {
 		}
 		name = string(joined([]byte(p.env.Root), canonical))
 	}
-	real, ok := p.env.Links.Real(name)
+	real, ok := way.follow(p.env.Links, name)
 	return ok && info.lowest == untouched && real == name
 }
 
@@ -123,10 +123,10 @@ func (p *place) itself(canonical []byte, info lexical) bool {
 const wildcards = "*?[{("
 
 // admits reports that a plainly written value has one reading in this place too.
-func (p *place) admits(canonical []byte, info lexical) bool {
+func (p *place) admits(canonical []byte, info lexical, way *trail) bool {
 	root := p.env.Root
 	switch {
-	case p.expands && info.wild, p.moved(info), p.env.Links != nil && !p.itself(canonical, info):
+	case p.expands && info.wild, p.moved(info), p.env.Links != nil && !p.itself(canonical, info, way):
 		return false
 	case info.absolute: // it may not climb above the root and come back
 		_, inside := cutRoot(canonical, []byte(root))

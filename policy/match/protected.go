@@ -171,31 +171,31 @@ func (p *Protected) union(protection Protection) *pathTest {
 // Of a value with wildcards only what a shell would expand counts, and only if it
 // says where it aims: ".git/h*" touches, "src/*" does not.
 func (p *Protected) Path(value []byte) (protection Protection, entry string) {
-	return p.judge(value, &p.place)
-}
-
-// PathOf is Path for a value that matchers judge too: the path is read once.
-func (p *Protected) PathOf(v *Value) (protection Protection, entry string) {
-	if !v.valid || len(v.text) > Budget {
-		return ProtectedAsk, tooManyReadings
-	}
-	if canonical, certain := v.certain(&p.place); certain {
-		return p.answer(p.touched(canonical, v.info.high))
-	}
-	return p.suspect(v.readings(&p.place))
-}
-
-// judge judges a value that is read from a place.
-func (p *Protected) judge(value []byte, from *place) (protection Protection, entry string) {
 	if !utf8.Valid(value) || len(value) > Budget {
 		return ProtectedAsk, tooManyReadings
 	}
 	var buf [256]byte
-	canonical, info, plain := from.examine(buf[:0], value)
-	if plain && from.admits(canonical, info) {
+	canonical, info, plain := p.place.examine(buf[:0], value)
+	if plain && p.place.admits(canonical, info, nil) {
 		return p.answer(p.touched(canonical, info.high))
 	}
-	return p.suspect(Readings(string(value), from.env, from.expands))
+	return p.suspect(Readings(string(value), p.place.env, p.place.expands))
+}
+
+// PathOf is Path for a value that matchers judge too: the path is read once.
+func (p *Protected) PathOf(v *Value) (protection Protection, entry string) {
+	return p.judgeFrom(v, &p.place)
+}
+
+// judgeFrom judges a value that is read from a place.
+func (p *Protected) judgeFrom(v *Value, from *place) (protection Protection, entry string) {
+	if !v.valid || len(v.text) > Budget {
+		return ProtectedAsk, tooManyReadings
+	}
+	if canonical, certain := v.certain(from); certain {
+		return p.answer(p.touched(canonical, v.info.high))
+	}
+	return p.suspect(v.readings(from))
 }
 
 // suspect judges the readings of a value.
@@ -280,7 +280,7 @@ func (p *Protected) JudgeCommand(v *Value) (protection Protection, entry string)
 			protection, entry = ProtectedAsk, tooManyReadings
 		}
 		for i := range l.Commands {
-			if q, e := p.command(&l.Commands[i], !l.Excess); q > protection {
+			if q, e := p.command(v, &l.Commands[i], !l.Excess); q > protection {
 				protection, entry = q, e
 			}
 		}
@@ -291,7 +291,7 @@ func (p *Protected) JudgeCommand(v *Value) (protection Protection, entry string)
 // command judges one simple command. Every word counts, wherever it stands: who gives
 // a protected path to a program means it. puts: files that are put into directories count
 // too.
-func (p *Protected) command(c *shell.Command, puts bool) (protection Protection, entry string) {
+func (p *Protected) command(v *Value, c *shell.Command, puts bool) (protection Protection, entry string) {
 	raise := func(q Protection, e string) {
 		if q > protection {
 			protection, entry = q, e
@@ -303,7 +303,7 @@ func (p *Protected) command(c *shell.Command, puts bool) (protection Protection,
 			place = &p.literal
 		}
 		c.Places(text, func(text []byte) bool {
-			if q, e := p.judge(text, place); q > protection {
+			if q, e := p.judgeFrom(v.word(text), place); q > protection {
 				protection, entry = q, e
 			}
 			return true
@@ -337,7 +337,7 @@ func (p *Protected) command(c *shell.Command, puts bool) (protection Protection,
 		}
 	}
 	if puts && c.Puts() {
-		raise(p.placed(c))
+		raise(p.placed(v, c))
 	}
 	for i := range c.Redirects {
 		raise(path(c.Redirects[i].Target.Text, c.Redirects[i].Target.Literal))
@@ -346,14 +346,14 @@ func (p *Protected) command(c *shell.Command, puts bool) (protection Protection,
 }
 
 // placed judges the files that a command puts into directories.
-func (p *Protected) placed(c *shell.Command) (protection Protection, entry string) {
+func (p *Protected) placed(v *Value, c *shell.Command) (protection Protection, entry string) {
 	c.Placed(func(w *shell.Word, _ shell.Use, _ bool) bool {
 		place := &p.shell
 		if w.Literal {
 			place = &p.literal
 		}
 		c.Places(w.Text, func(text []byte) bool {
-			if q, e := p.judge(text, place); q > protection {
+			if q, e := p.judgeFrom(v.word(text), place); q > protection {
 				protection, entry = q, e
 			}
 			return true

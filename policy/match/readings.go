@@ -83,7 +83,12 @@ func (s Steps) String() string {
 // long or too wild to list: a restrictive condition then holds without looking.
 // expands says that the tool expands wildcards and braces (C15).
 func Readings(path string, env Env, expands bool) (list []Reading, complete bool) {
-	l := lister{env: env, complete: true}
+	return readings(path, env, expands, nil)
+}
+
+// readings is Readings of a path whose links are followed along a trail.
+func readings(path string, env Env, expands bool, way *trail) (list []Reading, complete bool) {
+	l := lister{env: env, way: way, complete: true}
 	l.addText(path, 0)
 	if len(path) > maxPath || !utf8.ValidString(path) {
 		l.complete = false
@@ -100,6 +105,7 @@ func Readings(path string, env Env, expands bool) (list []Reading, complete bool
 // lister collects the spellings of one path and then their readings.
 type lister struct {
 	env      Env
+	way      *trail
 	texts    []spelling
 	readings []Reading
 	complete bool
@@ -235,7 +241,7 @@ func (l *lister) addReal(t spelling) {
 
 // follow adds where an absolute path leads.
 func (l *lister) follow(name string, t spelling) {
-	real, ok := l.env.Links.Real(name)
+	real, ok := l.way.follow(l.env.Links, name)
 	if !ok {
 		l.complete = false
 		return

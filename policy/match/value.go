@@ -1,6 +1,7 @@
 package match
 
 import (
+	"bytes"
 	"unicode/utf8"
 
 	"github.com/stopgate/stopgate/internal/shell"
@@ -32,6 +33,22 @@ type Value struct {
 	listed   bool
 	env      Env
 	expands  bool
+
+	sure   [4]certainty // what certain said, of the first few places
+	places int
+	words  []*Value // of a command line, as paths; the first named of them are of this one
+	named  int
+	more   map[string]*Value // words of a line that has many
+	own    trail             // of the links of its paths
+	trail  *trail            // of the line, for a word
+}
+
+// certainty is what [Value.certain] says in a place.
+type certainty struct {
+	env                  Env
+	expands, restrictive bool
+	canonical            []byte
+	ok                   bool
 }
 
 // Reset sets the string, which must not change while it is judged.
@@ -45,6 +62,72 @@ func (v *Value) ResetText(text []byte) {
 	v.text, v.valid = text, true
 	v.examined, v.parsed, v.lineKnown, v.otherKnown = false, false, false, false
 	v.listed, v.list = false, nil
+	v.places, v.named, v.more = 0, 0, nil
+	v.own, v.trail = trail{}, nil
+}
+
+// fewWords are found by looking at each, and their memory is used again.
+const fewWords = 32
+
+// word is a path that a command line names, which all conditions share.
+func (v *Value) word(path []byte) *Value {
+	for _, w := range v.words[:v.named] {
+		if bytes.Equal(w.text, path) {
+			return w
+		}
+	}
+	if v.named == fewWords {
+		return v.furtherWord(path)
+	}
+	if v.named == len(v.words) {
+		v.words = append(v.words, new(Value))
+	}
+	w := v.words[v.named]
+	v.named++
+	w.read(path, v)
+	return w
+}
+
+func (v *Value) furtherWord(path []byte) *Value {
+	w := v.more[string(path)]
+	if w == nil {
+		if v.more == nil {
+			v.more = make(map[string]*Value)
+		}
+		w = new(Value)
+		w.read(path, v)
+		v.more[string(path)] = w
+	}
+	return w
+}
+
+// read makes a value one of a line's words.
+func (v *Value) read(path []byte, line *Value) {
+	if len(path) > len(v.buf) {
+		v.Reset(bytes.Clone(path)) // nobody keeps the memory of a long one
+	} else {
+		v.vector = append(v.vector[:0], path...)
+		v.Reset(v.vector)
+	}
+	v.trail = line.way()
+}
+
+// trail remembers where links lead while one string is judged: the conditions on it, and the
+// words of a command line, have the same way to go.
+type trail struct {
+	links *Links
+	real  func(path string) (real string, ok bool)
+}
+
+// follow is [Links.Real].
+func (t *trail) follow(l *Links, path string) (real string, ok bool) {
+	if t == nil || l.Walk == nil {
+		return l.Real(path)
+	}
+	if t.links != l {
+		t.links, t.real = l, l.Walk()
+	}
+	return t.real(path)
 }
 
 // ResetWords sets the words of an argument vector, which must not change while they are
@@ -106,11 +189,29 @@ func (v *Value) certain(p *place) (canonical []byte, certain bool) {
 	if p.usual && v.plain && !v.info.absolute && !v.info.wild {
 		return v.canonical, true
 	}
+	for i := range v.sure[:v.places] {
+		if s := &v.sure[i]; s.expands == p.expands && s.restrictive == p.restrictive && s.env == p.env {
+			return s.canonical, s.ok
+		}
+	}
 	canonical, info := v.canonical, v.info
 	if v.plain && p.moved(info) {
 		canonical, info = p.arrive(canonical, info)
 	}
-	return canonical, v.plain && p.admits(canonical, info)
+	certain = v.plain && p.admits(canonical, info, v.way())
+	if v.places < len(v.sure) {
+		v.sure[v.places] = certainty{p.env, p.expands, p.restrictive, canonical, certain}
+		v.places++
+	}
+	return canonical, certain
+}
+
+// way is the trail of the string.
+func (v *Value) way() *trail {
+	if v.trail != nil {
+		return v.trail
+	}
+	return &v.own
 }
 
 // lowered is a path with its ASCII letters in lower case; the next one takes its memory.
@@ -125,7 +226,7 @@ func (v *Value) lowered(path []byte) []byte {
 // readings is Readings for the string.
 func (v *Value) readings(p *place) (list []Reading, complete bool) {
 	if !v.listed || v.env != p.env || v.expands != p.expands {
-		v.list, v.complete = Readings(string(v.text), p.env, p.expands)
+		v.list, v.complete = readings(string(v.text), p.env, p.expands, v.way())
 		v.listed, v.env, v.expands = true, p.env, p.expands
 	}
 	return v.list, v.complete
