@@ -15,7 +15,7 @@ func claudeCode() *Host {
 		Name: "claude-code", Title: "Claude Code", Asks: true, Rewrite: Replace, Results: true,
 		Holes: []string{
 			"a hook that does not answer within its timeout lets the call run; the gate answers long before, but not when the whole machine hangs",
-			"subagents and sessions that run with other settings (--settings, --bare, CLAUDE_CONFIG_DIR) do not load this hook; an administrator's managed settings do not have that hole",
+			"subagents and sessions that run with other settings (--settings, --bare, another CLAUDE_CONFIG_DIR) do not load this hook; an administrator's managed settings do not have that hole",
 			"what a call that failed said cannot be kept from the model; only results can, and not those of tools whose output Claude Code lets no hook replace",
 			otherHooks,
 			"calls of other hooks, status lines and MCP servers that start by themselves do not pass here",

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/hook"
+	"github.com/stopgate/stopgate/hook/install"
 	"github.com/stopgate/stopgate/internal/replay"
 	"github.com/stopgate/stopgate/internal/visible"
 )
@@ -115,17 +116,11 @@ func (c *checkup) runOnce(ctx context.Context, h *hook.Host, program, dir string
 	}
 	defer model.Close()
 	host := liveHosts(model.URL)[h.Name]
-	into, from := home, ""
-	if from, err = os.UserHomeDir(); err != nil {
-		return r, err
-	}
+	at := install.Place{Scope: install.User, Home: home, Dir: work} // without the variables of this process
 	if project {
-		into = work
-		if from, err = os.Getwd(); err != nil {
-			return r, err
-		}
+		at.Scope = install.Project
 	}
-	name, err := filepath.Rel(from, c.File)
+	p, err := install.Make(h.Name, at, install.Command{})
 	if err != nil {
 		return r, err
 	}
@@ -134,7 +129,7 @@ func (c *checkup) runOnce(ctx context.Context, h *hook.Host, program, dir string
 		files[filepath.Join(home, name)] = text
 	}
 	if settings != nil {
-		files[filepath.Join(into, name)] = string(settings)
+		files[p.File] = string(settings)
 	}
 	for path, text := range files {
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {

@@ -75,7 +75,7 @@ func newUninstall(s streams) *cobra.Command {
 
 // place says whose settings are meant.
 func (f *installFlags) place() (at install.Place, err error) {
-	at.Scope = install.User
+	at.Scope, at.Getenv = install.User, os.Getenv
 	if f.project {
 		at.Scope = install.Project
 	}

@@ -44,9 +44,9 @@ func TestContract(t *testing.T) {
 		{"pi", ".pi/agent/extensions/stopgate.js", ".pi/extensions/stopgate.js", ""},
 	} {
 		t.Run(c.host, func(t *testing.T) {
-			for at, want := range map[install.Place]string{
-				{Scope: install.User, Home: "/home/u"}:   "/home/u/" + c.user,
-				{Scope: install.Project, Dir: "/srv/pr"}: "/srv/pr/" + c.project,
+			for want, at := range map[string]install.Place{
+				"/home/u/" + c.user:    {Scope: install.User, Home: "/home/u"},
+				"/srv/pr/" + c.project: {Scope: install.Project, Dir: "/srv/pr"},
 			} {
 				p, err := install.Make(c.host, at, install.Command{Program: "/bin/stopgate"})
 				if err != nil {
@@ -79,5 +79,39 @@ func TestContract(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// Where hosts look for the settings of their user if a variable says so, by their documentation
+// and what the real ones do.
+func TestElsewhere(t *testing.T) {
+	for _, c := range []struct{ host, variable, value, want string }{
+		{"claude-code", "CLAUDE_CONFIG_DIR", "/x/claude", "/x/claude/settings.json"},
+		{"codex", "CODEX_HOME", "/x/codex", "/x/codex/hooks.json"},
+		{"codex", "CODEX_HOME", "~/codex", "/home/u/codex/hooks.json"},
+		{"codex", "CODEX_HOME", "", "/home/u/.codex/hooks.json"},
+		{"codex", "CODEX_HOME", "codex", ""},
+		{"gemini-cli", "GEMINI_CLI_HOME", "/x", "/x/.gemini/settings.json"},
+		{"qwen-code", "QWEN_HOME", "/x/qwen", "/x/qwen/settings.json"},
+		{"copilot-cli", "COPILOT_HOME", "/x/copilot", "/x/copilot/hooks/stopgate.json"},
+		{"crush", "XDG_CONFIG_HOME", "/x/c", "/x/c/crush/crush.json"},
+		{"opencode", "XDG_CONFIG_HOME", "/x/c", "/x/c/opencode/plugins/stopgate.js"},
+		{"pi", "PI_CODING_AGENT_DIR", "/x/pi", "/x/pi/extensions/stopgate.js"},
+		{"cline", "XDG_CONFIG_HOME", "/x/c", "/home/u/Documents/Cline/Hooks/PreToolUse"},
+	} {
+		at := install.Place{Scope: install.User, Home: "/home/u", Dir: "/srv/pr", Getenv: func(name string) string {
+			if name == c.variable {
+				return c.value
+			}
+			return ""
+		}}
+		p, err := install.Make(c.host, at, install.Command{Program: "/bin/stopgate"})
+		if (err != nil) != (c.want == "") || err == nil && p.File != c.want {
+			t.Errorf("%s with %s=%s: %v, %v", c.host, c.variable, c.value, p, err)
+		}
+		at.Scope = install.Project
+		if p, err := install.Make(c.host, at, install.Command{Program: "/bin/stopgate"}); err != nil || !strings.HasPrefix(p.File, "/srv/pr/") {
+			t.Errorf("%s in a project with %s=%s: %v, %v", c.host, c.variable, c.value, p, err)
+		}
 	}
 }

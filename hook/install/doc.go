@@ -34,6 +34,27 @@ type Place struct {
 	Scope Scope
 	Home  string // the user's home directory
 	Dir   string // the project's directory
+	// Getenv reads the environment in which the host runs, for the variables by which it
+	// looks for its settings elsewhere (CODEX_HOME and the like); nil for none.
+	Getenv func(string) string
+}
+
+// file is the settings file that is at a path below the home directory unless a variable
+// says otherwise: "CODEX_HOME .codex" stands for .codex.
+func (at Place) file(path, variable string) (string, error) {
+	name, stands, ok := strings.Cut(variable, " ")
+	if !ok || at.Getenv == nil || at.Getenv(name) == "" {
+		return filepath.Join(at.Home, filepath.FromSlash(path)), nil
+	}
+	dir := at.Getenv(name)
+	if rest, ok := strings.CutPrefix(dir, "~/"); ok {
+		dir = filepath.Join(at.Home, rest)
+	}
+	if !filepath.IsAbs(dir) {
+		return "", fmt.Errorf("%s=%s is no absolute path: where the settings are depends on the directory", name, dir)
+	}
+	rest := strings.TrimPrefix(path, stands)
+	return filepath.Join(dir, filepath.FromSlash(rest)), nil
 }
 
 // Command is what the host starts.
@@ -107,18 +128,18 @@ func Make(host string, at Place, c Command) (*Plan, error) {
 		if s.host != host {
 			continue
 		}
-		dir := s.user
-		if at.Scope == Project {
-			dir = s.project
-		}
-		if dir == "" {
-			return nil, fmt.Errorf("install %s: this host has no hooks in %s settings", host, at.Scope)
+		file := filepath.Join(base, filepath.FromSlash(s.project))
+		if at.Scope == User {
+			var err error
+			if file, err = at.file(s.user, s.variable); err != nil {
+				return nil, fmt.Errorf("install %s: %w", host, err)
+			}
 		}
 		deadline := Deadline
 		if s.deadline != 0 {
 			deadline = s.deadline
 		}
-		p := &Plan{Host: host, File: filepath.Join(base, filepath.FromSlash(dir)), Line: c.line(host, deadline), Mode: 0o600}
+		p := &Plan{Host: host, File: file, Line: c.line(host, deadline), Mode: 0o600}
 		if at.Scope == Project {
 			p.Mode = 0o644
 		}

@@ -12,7 +12,8 @@ import (
 // spec says where a host keeps hooks and how one is written there.
 type spec struct {
 	host          string
-	user, project string // below the home and the project's directory; "" for none
+	user, project string // below the home and the project's directory
+	variable      string // of the environment, and which directory of user it stands for
 	deadline      time.Duration
 	comments      bool // in its settings
 	fill          func(p *Plan, c Command)
@@ -20,24 +21,24 @@ type spec struct {
 
 func specs() []spec {
 	return []spec{
-		{host: "claude-code", user: ".claude/settings.json", project: ".claude/settings.json", fill: nested(
+		{host: "claude-code", user: ".claude/settings.json", project: ".claude/settings.json", variable: "CLAUDE_CONFIG_DIR .claude", fill: nested(
 			"timeout", "600", "PreToolUse *", "PostToolUse *", "PostToolUseFailure *", "UserPromptSubmit")},
-		{host: "codex", user: ".codex/hooks.json", project: ".codex/hooks.json", fill: nested(
+		{host: "codex", user: ".codex/hooks.json", project: ".codex/hooks.json", variable: "CODEX_HOME .codex", fill: nested(
 			"timeout", "600", "PreToolUse *", "PostToolUse *", "UserPromptSubmit")},
-		{host: "qwen-code", user: ".qwen/settings.json", project: ".qwen/settings.json", comments: true, fill: nested(
+		{host: "qwen-code", user: ".qwen/settings.json", project: ".qwen/settings.json", comments: true, variable: "QWEN_HOME .qwen", fill: nested(
 			"timeout", "600000", "PreToolUse *", "PostToolUse *", "PostToolUseFailure *", "UserPromptSubmit")},
-		{host: "gemini-cli", user: ".gemini/settings.json", project: ".gemini/settings.json", comments: true, fill: nested(
+		{host: "gemini-cli", user: ".gemini/settings.json", project: ".gemini/settings.json", comments: true, variable: "GEMINI_CLI_HOME ", fill: nested(
 			"timeout", "600000", "BeforeTool .*", "AfterTool .*", "BeforeAgent")},
-		{host: "crush", user: ".config/crush/crush.json", project: ".crush.json", comments: true, fill: flat(
+		{host: "crush", user: ".config/crush/crush.json", project: ".crush.json", comments: true, variable: "XDG_CONFIG_HOME .config", fill: flat(
 			`"timeout":600`, nil, "PreToolUse")},
 		{host: "cursor", user: ".cursor/hooks.json", project: ".cursor/hooks.json", fill: flat(
 			`"timeout":600,"failClosed":true`, []member{{"version", "1"}},
 			"preToolUse", "beforeShellExecution", "beforeMCPExecution", "beforeReadFile", "postToolUse", "beforeSubmitPrompt")},
-		{host: "copilot-cli", user: ".copilot/hooks/stopgate.json", project: ".github/hooks/stopgate.json", fill: flat(
+		{host: "copilot-cli", user: ".copilot/hooks/stopgate.json", project: ".github/hooks/stopgate.json", variable: "COPILOT_HOME .copilot", fill: flat(
 			`"type":"command","timeoutSec":600`, []member{{"version", "1"}}, "PreToolUse", "PostToolUse", "UserPromptSubmit")},
 		{host: "cline", user: "Documents/Cline/Hooks/PreToolUse", project: ".clinerules/hooks/PreToolUse", deadline: 24 * time.Second, fill: clineScript},
-		{host: "opencode", user: ".config/opencode/plugins/stopgate.js", project: ".opencode/plugins/stopgate.js", fill: opencodePlugin},
-		{host: "pi", user: ".pi/agent/extensions/stopgate.js", project: ".pi/extensions/stopgate.js", fill: piExtension},
+		{host: "opencode", user: ".config/opencode/plugins/stopgate.js", project: ".opencode/plugins/stopgate.js", variable: "XDG_CONFIG_HOME .config", fill: opencodePlugin},
+		{host: "pi", user: ".pi/agent/extensions/stopgate.js", project: ".pi/extensions/stopgate.js", variable: "PI_CODING_AGENT_DIR .pi/agent", fill: piExtension},
 	}
 }
 

@@ -18,7 +18,7 @@ result = [ { mode = "skip" } ]
 // With a rule on results the agent's model does not read what a call printed, but that it
 // was withheld. A host that cannot do this says so in its holes.
 func TestHookKeepsResults(t *testing.T) {
-	binary := gate.Build(t)
+	binary := gate.BuildBoth(t)
 	each(t, func(t *testing.T, a *agent) {
 		m := newModel(t, a, []string{"touch one; echo what-the-call-''printed"})
 		home, work := t.TempDir(), t.TempDir()
@@ -42,7 +42,7 @@ run = "ask"
 
 // What the policy wants asked does not run where nobody sits before the agent.
 func TestHookAsksNobody(t *testing.T) {
-	binary := gate.Build(t)
+	binary := gate.BuildBoth(t)
 	each(t, func(t *testing.T, a *agent) {
 		m := newModel(t, a, []string{"touch one"})
 		home, work := t.TempDir(), t.TempDir()

@@ -103,7 +103,7 @@ func (a *agent) install(t *testing.T, binary, home, policy string, more ...strin
 		t.Fatal(err)
 	}
 	cmd := exec.Command(binary, append([]string{"install", a.host, "--user", "--policy", file}, more...)...)
-	cmd.Env = append(os.Environ(), gate.Home(home)...)
+	cmd.Env = append(append(os.Environ(), gate.Home(home)...), a.env...)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("stopgate install: %v\n%s", err, out)
 	}
@@ -113,7 +113,7 @@ func (a *agent) install(t *testing.T, binary, home, policy string, more ...strin
 // With the hook in its settings the agent asks before every call: the denied one does
 // not run, and the model is told why.
 func TestHook(t *testing.T) {
-	binary := gate.Build(t)
+	binary := gate.BuildBoth(t)
 	each(t, func(t *testing.T, a *agent) {
 		m := newModel(t, a, steps...)
 		home, work := t.TempDir(), t.TempDir()
@@ -125,7 +125,7 @@ func TestHook(t *testing.T) {
 
 // A hook that cannot decide, here for want of a readable policy, lets nothing run.
 func TestHookFails(t *testing.T) {
-	binary := gate.Build(t)
+	binary := gate.BuildBoth(t)
 	each(t, func(t *testing.T, a *agent) {
 		m := newModel(t, a, steps...)
 		home, work := t.TempDir(), t.TempDir()
@@ -143,7 +143,7 @@ func TestHookFails(t *testing.T) {
 
 // What `stopgate doctor --live` says of each: it asks the hook, and the call does not run.
 func TestDoctor(t *testing.T) {
-	binary := gate.Build(t)
+	binary := gate.BuildBoth(t)
 	bin, err := filepath.Abs(filepath.Join("node_modules", ".bin"))
 	if err != nil {
 		t.Fatal(err)

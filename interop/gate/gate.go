@@ -15,13 +15,24 @@ import (
 // Build builds the program into a folder that the test removes.
 func Build(t testing.TB) string {
 	t.Helper()
-	binary := filepath.Join(t.TempDir(), "stopgate")
-	cmd := exec.Command("go", "build", "-o", binary, "./cmd/stopgate")
+	return build(t, "./cmd/stopgate")
+}
+
+// BuildBoth builds it with stopgate-hook beside it, as `make build` does.
+func BuildBoth(t testing.TB) string {
+	t.Helper()
+	return build(t, "./cmd/...")
+}
+
+func build(t testing.TB, packages string) string {
+	t.Helper()
+	dir := t.TempDir()
+	cmd := exec.Command("go", "build", "-o", dir+string(filepath.Separator), packages)
 	cmd.Dir = filepath.Join("..", "..")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("go build: %v\n%s", err, out)
 	}
-	return binary
+	return filepath.Join(dir, "stopgate")
 }
 
 // Home is the environment of a program that keeps its files below dir.
