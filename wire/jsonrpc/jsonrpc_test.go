@@ -173,3 +173,42 @@ func FuzzRead(f *testing.F) {
 		}
 	})
 }
+
+// Proves G8, A4, A5, A6: a member whose name a lenient reader takes for one that the gate
+// reads - by case, by characters that nobody sees, that end a text or that are another form
+// of a letter - makes a message none, however long it is; any other name is the sender's own.
+func TestLookalikes(t *testing.T) {
+	for name, lookalike := range map[string]bool{
+		"Name": true, "NAME": true, "name\x00": true, "name\x00x": true, "na\x00me": true, " name": true, "name ": true, "name\t": true, "name\x7f": true,
+		"n\u200bame": true, "name\u00ad": true, "\ufeffname": true, "name\u00a0": true, "ｎame": true, "name\u2028": true, "name" + strings.Repeat("\u200b", 60): true,
+		"name" + strings.Repeat(" ", 200): true,
+		"names": false, "nam": false, "n-ame": false, "x\x00name": false, "náme": false, "name" + strings.Repeat("x", 200): false, "na me x": false,
+	} {
+		quoted := string(jsonstream.AppendQuote(nil, []byte(name)))
+		for _, text := range []string{
+			`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a",` + quoted + `:"b"}}`,
+			`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{` + quoted + `:"b","name":"a"}}`,
+		} {
+			if _, err := jsonrpc.Read([]byte(text)); (err != nil) != lookalike {
+				t.Errorf("%s: %v", text, err)
+			}
+		}
+	}
+	for name, lookalike := range map[string]bool{
+		"Method": true, "method\x00": true, "method ": true, "ｍethod": true, "met\u00adhod": true, "paramſ": true, "Params": true, "\u212abc": false, "x": false,
+	} {
+		text := `{"jsonrpc":"2.0","id":1,"method":"ping",` + string(jsonstream.AppendQuote(nil, []byte(name))) + `:{}}`
+		if _, err := jsonrpc.Read([]byte(text)); (err != nil) != lookalike {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+	for method, strange := range map[string]bool{
+		"tools/call": false, "ping": false, "x/y": false, "tools/list": false, "my/call": false,
+		"Tools/Call": true, "tools/call ": true, "tools/call\x00": true, "tools//call": true, "/tools/call": true, "tools\\call": true, "tools.call": true, "tools/ca\u200bll": true,
+		"my/Call": true, "my.call": true, "tools/call/": true,
+	} {
+		if got := jsonrpc.StrangeMethod(method); got != strange {
+			t.Errorf("%q: %t", method, got)
+		}
+	}
+}
