@@ -249,6 +249,10 @@ func TestPrune(t *testing.T) {
 	if !strings.HasPrefix(log, `{"v":1,"seq":7,`) || !strings.Contains(log, `"event":"checkpoint","cause":"pruned","count":6,"checkpoint":{"seq":6,`) {
 		t.Errorf("log %s", log)
 	}
+	// What is gone is not removed, nor said to be, again.
+	if got, err := rec.Prune(ctx, sqlite.Retention{Rows: now.Add(-4 * day), Arguments: now.Add(-2 * day)}, now); err != nil || got != (sqlite.Pruned{}) || verify(t, db) != report {
+		t.Errorf("pruned again %+v, %v", got, err)
+	}
 	// Everything may go; the chain goes on.
 	got, err = rec.Prune(ctx, sqlite.Retention{Rows: now.Add(day)}, now.Add(day))
 	if err != nil || got.Rows != 5 {
@@ -260,14 +264,16 @@ func TestPrune(t *testing.T) {
 	}
 }
 
-// Proves that pruning goes on in steps until all that is old is gone.
+// Proves S25: reading goes on page by page, and pruning in steps, until there is no more.
 func TestPruneInSteps(t *testing.T) {
 	db := open(t, filepath.Join(t.TempDir(), "a.db"))
-	rec := recorder(t, db, sqlite.Options{})
+	rec := recorder(t, db, sqlite.Options{Arguments: audit.KeepFull})
 	const rows = 5000
 	err := db.Change(ctx, func(tx *database.Tx) error {
 		for i := range rows {
-			e, err := rec.Prepare(decision(fmt.Sprint(i)))
+			row := decision(fmt.Sprint(i))
+			row.ArgsHash, row.Args = fmt.Sprintf("%064d", i), []byte("{}")
+			e, err := rec.Prepare(row)
 			if err != nil {
 				return err
 			}
@@ -280,8 +286,16 @@ func TestPruneInSteps(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := rec.Prune(ctx, sqlite.Retention{Rows: at.Add(time.Second)}, at.Add(time.Hour))
-	if err != nil || got.Rows != rows {
+	read := int64(0)
+	err = sqlite.Rows(ctx, db, 0, "", func(seq int64, _ []byte) bool {
+		read++
+		return seq == read
+	})
+	if err != nil || read != rows {
+		t.Errorf("%d rows are read in order: %v", read, err)
+	}
+	got, err := rec.Prune(ctx, sqlite.Retention{Rows: at.Add(time.Second), Arguments: at.Add(time.Second)}, at.Add(time.Hour))
+	if err != nil || got != (sqlite.Pruned{Rows: rows, Arguments: rows}) {
 		t.Errorf("pruned %+v, %v", got, err)
 	}
 	if report := verify(t, db); report.Rows != 3 { // one checkpoint for each step

@@ -182,7 +182,7 @@ func TestLookalikes(t *testing.T) {
 		"Name": true, "NAME": true, "name\x00": true, "name\x00x": true, "na\x00me": true, " name": true, "name ": true, "name\t": true, "name\x7f": true,
 		"n\u200bame": true, "name\u00ad": true, "\ufeffname": true, "name\u00a0": true, "ｎame": true, "name\u2028": true, "name" + strings.Repeat("\u200b", 60): true,
 		"name" + strings.Repeat(" ", 200): true,
-		"names": false, "nam": false, "n-ame": false, "x\x00name": false, "náme": false, "name" + strings.Repeat("x", 200): false, "na me x": false,
+		"names":                           false, "nam": false, "n-ame": false, "x\x00name": false, "náme": false, "name" + strings.Repeat("x", 200): false, "na me x": false,
 	} {
 		quoted := string(jsonstream.AppendQuote(nil, []byte(name)))
 		for _, text := range []string{
