@@ -307,9 +307,9 @@ func TestThreatH7Snapshots(t *testing.T) {
 	}
 }
 
-// Proves H8, H9, H10, H11, H12: see the tests of package session; here that the gate
-// denies with their codes, at the end of the arguments or before any.
-func TestThreatsH8ToH12AtTheGate(t *testing.T) {
+// Proves H8, H12: see the tests of package session; here that the gate denies with their
+// codes, at the end of the arguments or before any.
+func TestThreatsH8AndH12AtTheGate(t *testing.T) {
 	b := newBench(t)
 	b.expect("write", `{"filename":"a"}`, stopgate.CodeKeyUnavailable)
 	b.run("read", `{"path":"./a"}`, ``)

@@ -2,6 +2,7 @@ package mcpgate_test
 
 import (
 	"context"
+	"maps"
 	"strings"
 	"testing"
 
@@ -245,6 +246,18 @@ func TestG1G3Names(t *testing.T) {
 	}
 	if n := len(f.calls("tools/call")); n != 0 {
 		t.Errorf("%d calls reached the server", n)
+	}
+	confusable := map[string]bool{}
+	for _, row := range b.rows.Decisions() {
+		if row.Status != stopgate.StatusDenied || row.Code != stopgate.CodePolicyNotConfigured {
+			t.Errorf("row %+v", row)
+		}
+		confusable[string(row.Tool)] = row.Cause == "name"
+	}
+	if want := map[string]bool{
+		"r\u0435ad_file": true, `"read_file\u200b"`: true, "read_file ": true, "read/file": true, "Read_File": false, "READ_FILE": false, "ok": false, "bare": false,
+	}; !maps.Equal(confusable, want) {
+		t.Errorf("on record as no names: %v, want %v", confusable, want)
 	}
 	// The first delimiter splits: a server's id has none.
 	for _, id := range []string{"a__b", "a_b", "A", "", strings.Repeat("a", 33), "a.b"} {

@@ -1,6 +1,9 @@
 package process
 
 import (
+	"time"
+
+	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/policy"
 )
@@ -19,3 +22,9 @@ func (c Checked) Knows(s policy.Source) bool { return c.c.knows(s) }
 
 // Keep remembers what was asked about.
 func (c Checked) Keep() { c.c.keep() }
+
+// Limits are those of a hook with a deadline.
+func Limits(deadline time.Duration) gate.Limits {
+	w := wiring{flags: &Flags{Deadline: deadline}}
+	return w.limits()
+}

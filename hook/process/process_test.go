@@ -30,6 +30,20 @@ func TestSpentTimeCounts(t *testing.T) {
 	}
 }
 
+// Proves FM9: whatever the deadline, a fifth of it, or five seconds, are kept to answer in,
+// and no single step of a decision may use up all the rest.
+func TestMargin(t *testing.T) {
+	for deadline, hold := range map[time.Duration]time.Duration{
+		500 * time.Millisecond: 400 * time.Millisecond, 10 * time.Second: 8 * time.Second, 24 * time.Second: 19200 * time.Millisecond,
+		25 * time.Second: 20 * time.Second, 10 * time.Minute: 595 * time.Second,
+	} {
+		l := process.Limits(deadline)
+		if l.Hold != hold || l.Policy > min(hold, 2*time.Second) || l.Store > min(hold, 8*time.Second) || l.Record > min(hold, 8*time.Second) {
+			t.Errorf("%s: %+v", deadline, l)
+		}
+	}
+}
+
 // Proves FM9, I14: a command line that is wrong and an answer that cannot be written block,
 // whatever the policy says; observing blocks nothing.
 func TestWhatBlocksByItself(t *testing.T) {
