@@ -36,6 +36,8 @@ var layers = [][]string{
 	{"internal/shell"},
 	{"internal/patch"},
 	{"policy/literal"},
+	{"policy/glob"},
+	{"policy/usage"},
 	{"policy/match"},
 	{"policy/syntax"},
 	{"policy/analysis"},
@@ -96,7 +98,7 @@ var testOnly = "internal/testkit/"
 // (STYLE "Shape").
 var pure = []string{
 	"jsonstream", "internal/automaton", "internal/alternating", "regular", "schema", "internal/shell", "internal/patch",
-	"policy/literal", "policy/match", "policy/syntax", "policy/analysis", "policy/index", "policy/eval", "policy/symbolic", "policy", "session", "wire/jsonrpc",
+	"policy/literal", "policy/glob", "policy/usage", "policy/match", "policy/syntax", "policy/analysis", "policy/index", "policy/eval", "policy/symbolic", "policy", "session", "wire/jsonrpc",
 }
 
 // impure are the imports that a pure package must not have.

@@ -8,7 +8,7 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/jsonstream"
-	"github.com/stopgate/stopgate/policy/match"
+	"github.com/stopgate/stopgate/policy/glob"
 	"github.com/stopgate/stopgate/policy/syntax"
 	"github.com/stopgate/stopgate/session"
 )
@@ -109,8 +109,8 @@ func (c *compiled) handoff(from, to stopgate.AgentName) hand {
 }
 
 func fits(globs []string, name string) bool {
-	return slices.ContainsFunc(globs, func(glob string) bool {
-		n, err := match.ParseName(glob)
+	return slices.ContainsFunc(globs, func(text string) bool {
+		n, err := glob.ParseName(text)
 		return err == nil && n.Match(name)
 	})
 }

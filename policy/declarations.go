@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/policy/glob"
 	"github.com/stopgate/stopgate/policy/match"
 	"github.com/stopgate/stopgate/policy/syntax"
 	"github.com/stopgate/stopgate/schema"
@@ -52,8 +53,8 @@ func (p *Program) keyedByPath(s *syntax.SessionPolicy) bool {
 
 // concerns reports whether a table speaks of a tool, or of tools that a glob names.
 func concerns(t *syntax.ToolTable, tool string) bool {
-	matches := func(glob, name string) bool {
-		n, err := match.ParseName(glob)
+	matches := func(text, name string) bool {
+		n, err := glob.ParseName(text)
 		return err == nil && n.Match(name)
 	}
 	return matches(t.Name, tool) || slices.ContainsFunc(append([]string{t.Name}, t.Also...), func(name string) bool { return matches(tool, name) })

@@ -7,6 +7,7 @@ import (
 	"github.com/stopgate/stopgate/internal/automaton"
 	"github.com/stopgate/stopgate/policy/analysis"
 	"github.com/stopgate/stopgate/policy/eval"
+	"github.com/stopgate/stopgate/policy/glob"
 	"github.com/stopgate/stopgate/policy/match"
 	"github.com/stopgate/stopgate/policy/symbolic"
 	"github.com/stopgate/stopgate/policy/syntax"
@@ -83,14 +84,14 @@ func (c *comparer) fresh(in, globs, names []string) (string, bool) {
 		taken.Accept(taken.Text(0, text))
 	}
 	var inside, outside []automaton.Walker
-	if any, err := match.ParseName("?*"); err == nil {
+	if any, err := glob.ParseName("?*"); err == nil {
 		inside = append(inside, any.Walker()) // a search needs something that every name is told by
 	}
 	if a := taken.Compile().DFA(); a != nil {
 		outside = append(outside, a)
 	}
 	for _, g := range slices.Compact(slices.Sorted(slices.Values(globs))) {
-		n, err := match.ParseName(g)
+		n, err := glob.ParseName(g)
 		if err != nil || n.Walker() == nil {
 			return "", false
 		}

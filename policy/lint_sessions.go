@@ -8,7 +8,7 @@ import (
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/diag"
 	"github.com/stopgate/stopgate/internal/tomltree"
-	"github.com/stopgate/stopgate/policy/match"
+	"github.com/stopgate/stopgate/policy/glob"
 	"github.com/stopgate/stopgate/policy/syntax"
 )
 
@@ -52,7 +52,7 @@ func (c *checker) lintScopes() {
 	}
 	var known []string
 	for _, t := range c.policy.Tools {
-		name, err := match.ParseName(t.Name)
+		name, err := glob.ParseName(t.Name)
 		if err != nil {
 			return
 		}
@@ -78,7 +78,7 @@ func (c *checker) lintScopes() {
 
 // selects reports whether a name or glob is that of one of some tools.
 func selects(text string, tools []string) bool {
-	name, err := match.ParseName(text)
+	name, err := glob.ParseName(text)
 	return err != nil || slices.ContainsFunc(tools, name.Match)
 }
 

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/stopgate/stopgate"
-	"github.com/stopgate/stopgate/policy/match"
+	"github.com/stopgate/stopgate/policy/glob"
 )
 
 // Selector is a set of tools: names, and globs over names (TPS-05, TPS-26). The
@@ -14,7 +14,7 @@ import (
 // (THREATS H10).
 type Selector struct {
 	exact []stopgate.ToolName
-	globs []*match.Name
+	globs []*glob.Name
 	texts []string
 	err   error
 }
@@ -23,7 +23,7 @@ type Selector struct {
 func Select(tools ...string) Selector {
 	var s Selector
 	for _, text := range tools {
-		name, err := match.ParseName(text)
+		name, err := glob.ParseName(text)
 		switch {
 		case text == "":
 			s.err = errors.Join(s.err, errors.New("an empty tool name"))

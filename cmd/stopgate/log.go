@@ -11,10 +11,11 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/records"
 	"github.com/stopgate/stopgate/internal/visible"
-	"github.com/stopgate/stopgate/policy/match"
+	"github.com/stopgate/stopgate/policy/glob"
 )
 
 func newLog(s streams) *cobra.Command {
@@ -94,7 +95,7 @@ func (f *listFlags) filter(now time.Time) (r records.Filter, err error) {
 		Session: stopgate.SessionID(f.session), Agent: stopgate.AgentName(f.agent), Surface: stopgate.Surface(f.surface), Decisions: f.decisions,
 	}
 	if f.tool != "" {
-		if r.Tool, err = match.ParseName(f.tool); err != nil {
+		if r.Tool, err = glob.ParseName(f.tool); err != nil {
 			return r, usagef("--tool: %w", err)
 		}
 	}

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate"
-	"github.com/stopgate/stopgate/policy/match"
+	"github.com/stopgate/stopgate/policy/glob"
 )
 
 // Filter chooses rows. A zero field lets everything through.
@@ -15,7 +15,7 @@ type Filter struct {
 	Session stopgate.SessionID
 	Agent   stopgate.AgentName
 	Surface stopgate.Surface
-	Tool    *match.Name // a tool name or a glob of them
+	Tool    *glob.Name // a tool name or a glob of them
 	Modes   []stopgate.Mode
 	Codes   []stopgate.Code
 	Status  []stopgate.RecordStatus

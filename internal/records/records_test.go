@@ -17,7 +17,7 @@ import (
 	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/internal/database"
 	"github.com/stopgate/stopgate/internal/records"
-	"github.com/stopgate/stopgate/policy/match"
+	"github.com/stopgate/stopgate/policy/glob"
 )
 
 var at = time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC)
@@ -149,7 +149,7 @@ func TestWhatIsNotThere(t *testing.T) {
 
 // Proves that what a filter asks for and a row lacks is not let through.
 func TestFilter(t *testing.T) {
-	name, err := match.ParseName("fs_[12]")
+	name, err := glob.ParseName("fs_[12]")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/stopgate/stopgate/internal/automaton"
+	"github.com/stopgate/stopgate/policy/glob"
 	"github.com/stopgate/stopgate/regular"
 )
 
@@ -86,7 +87,7 @@ func (b *pathBuilder) addAncestors(lit pathLiteral) {
 		}
 	}
 	for k := 1; k < len(lit.components); k++ {
-		if part := lit.components[:k]; slices.ContainsFunc(part, func(c []globToken) bool { return !isDoubleStar(c) }) {
+		if part := lit.components[:k]; slices.ContainsFunc(part, func(c []glob.Token) bool { return !isDoubleStar(c) }) {
 			b.addLiteral(pathLiteral{absolute: lit.absolute, home: lit.home, components: slices.Clip(part)})
 		}
 	}

@@ -122,8 +122,6 @@ func (v *Value) AppendCommand(dst []byte, i int) []byte {
 func (m *Matcher) JudgesCommands() bool { _, ok := m.text.(commandJudge); return ok }
 
 const (
-	// maxProgram is the length in bytes beyond which a word names no program on any system.
-	maxProgram = 8 << 10
 	// maxBeginnings is from how many places of one command a text is judged that is
 	// not compared by words; a command with more of them is suspect as it is.
 	maxBeginnings = 256

@@ -7,6 +7,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"github.com/stopgate/stopgate/internal/shell"
+	"github.com/stopgate/stopgate/policy/usage"
 )
 
 // commandTest judges a command line, and each simple command of it.
@@ -14,7 +15,7 @@ type commandTest struct {
 	kind        Kind
 	restrictive bool
 	literals    []commandLiteral // const, enum, prefix: by words
-	usages      *usages
+	usages      *usage.List
 	text        wholeTest // other kinds: by text
 	// Another condition of the rule judges what the commands read, or write.
 	readsJudged, writesJudged bool
@@ -52,6 +53,19 @@ func compileCommand(s Spec, t Target, restrictive bool, env Env) (textTest, *Spe
 		return nil, err
 	}
 	return test, nil
+}
+
+func compileUsages(s Spec, restrictive bool, env Env) (*usage.List, *SpecError) {
+	texts := make([]string, len(s.Values))
+	for i, lit := range s.Values {
+		texts[i] = lit.Text
+	}
+	b := baseOf(env)
+	list, err := usage.Compile(texts, restrictive, b.names)
+	if err != nil {
+		return nil, &SpecError{Index: err.Index, Offset: err.Offset, Message: err.Message, Hint: err.Hint}
+	}
+	return list, nil
 }
 
 // Beside is the matcher with what other conditions of its rule judge, as
@@ -136,7 +150,7 @@ func (t *commandTest) grants(l *shell.Line, i int) bool {
 	}
 	switch {
 	case t.usages != nil:
-		return t.usages.grants(l, i)
+		return t.usages.Grants(l, i)
 	case t.text != nil:
 		var buf [256]byte
 		return !c.Open && !first.Quoted && t.text.holds(appendWords(buf[:0], c.Words))
@@ -245,7 +259,7 @@ func (t *commandTest) raw(line []byte) bool {
 func (t *commandTest) begins(words []shell.Word) bool {
 	switch {
 	case t.usages != nil:
-		return t.usages.suspects(words)
+		return t.usages.Suspects(words)
 	case t.text != nil:
 		var buf [256]byte
 		return t.text.holds(appendWords(buf[:0], words))
@@ -263,7 +277,7 @@ func (t *commandTest) beginsWith(words []shell.Word, want []string) bool {
 		return false
 	}
 	for i, text := range want {
-		if i == 0 && !sameProgram(&words[0], text) || i > 0 && string(words[i].Text) != text {
+		if i == 0 && !usage.SameProgram(&words[0], text) || i > 0 && string(words[i].Text) != text {
 			return false
 		}
 	}
@@ -279,23 +293,6 @@ func appendWords(dst []byte, words []shell.Word) []byte {
 		dst = append(dst, words[i].Text...)
 	}
 	return dst
-}
-
-// sameProgram compares the word that names a program: also by its last component,
-// without case, as some file systems do, and by what its wildcards may mean.
-func sameProgram(w *shell.Word, name string) bool {
-	if len(w.Text) > maxProgram {
-		return false
-	}
-	base := shell.Base(w.Text)
-	if equalFold(w.Text, name) || equalFold(base, name) || len(base) == len(name)+len(".exe") && equalFold(base, name+".exe") {
-		return true
-	}
-	if w.Glob {
-		lists, err := parseGlob(string(base), false)
-		return err != nil || anyTokens(lists, name)
-	}
-	return false
 }
 
 // otherForm is the line without what is not seen and with compatibility characters

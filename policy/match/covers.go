@@ -9,6 +9,7 @@ import (
 	"github.com/stopgate/stopgate/internal/automaton"
 	"github.com/stopgate/stopgate/internal/shell"
 	"github.com/stopgate/stopgate/jsonstream"
+	"github.com/stopgate/stopgate/policy/glob"
 	"github.com/stopgate/stopgate/schema"
 )
 
@@ -277,13 +278,13 @@ func canonicalPaths() *automaton.DFA {
 	begin, dot, dots, name := n.State(), n.State(), n.State(), n.State()
 	n.Free(0, begin)
 	n.Free(slash, begin)
-	written := notSlash.Minus(automaton.Single('.'))
+	written := glob.Component.Minus(automaton.Single('.'))
 	n.Edge(begin, automaton.Single('.'), dot)
 	n.Edge(begin, written, name)
 	n.Edge(dot, automaton.Single('.'), dots)
 	n.Edge(dot, written, name)
-	n.Edge(dots, notSlash, name)
-	n.Edge(name, notSlash, name)
+	n.Edge(dots, glob.Component, name)
+	n.Edge(name, glob.Component, name)
 	n.Edge(name, automaton.Single('/'), begin)
 	n.Accept(name)
 	return n.Compile().DFA()

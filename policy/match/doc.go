@@ -39,15 +39,9 @@
 //
 // # Globs
 //
-// A glob matches the whole value (K18).
-//
-//   - any run of code points; on a path and in names none of them "/"
-//     ?        one code point; on a path and in names not "/"
-//     [a-z]    one of these, [!a-z] one of the others; on a path never "/"
-//     {a,b}    either; may be nested, and may hold "/"
-//     \x       the code point x
-//     !(a|*b)  on a path, behind some text: any text, also none, but a and what ends in b
-//     **       on a path, as a whole component: any number of components, also none
+// A glob matches the whole value (K18); package glob has the language. On a path none of
+// its elements matches "/" but an alternative in braces that spells it, and "**" as a whole
+// component stands for any number of components, also none.
 //
 // On a path a restrictive glob also matches everything below a matched directory,
 // and one that begins with "**" also outside the root. "~/" at the start of a path

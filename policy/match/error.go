@@ -1,6 +1,10 @@
 package match
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/stopgate/stopgate/policy/glob"
+)
 
 // SpecError says which literal of a condition cannot be compiled and why
 // (D25-30, D25-31, C17, K18, K20). It becomes a diagnostic of the policy file.
@@ -30,4 +34,9 @@ func (e *SpecError) Error() string {
 // whole is an error about a whole literal.
 func whole(index int, message, hint string) *SpecError {
 	return &SpecError{Index: index, Offset: -1, Message: message, Hint: hint}
+}
+
+// ofGlob is the error of a glob as that of a condition with one literal.
+func ofGlob(e *glob.Error) *SpecError {
+	return &SpecError{Offset: e.Offset, Message: e.Message, Hint: e.Hint}
 }

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/stopgate/stopgate/internal/automaton"
+	"github.com/stopgate/stopgate/policy/glob"
 )
 
 // expand adds what a tool that expands braces and wildcards makes of each
@@ -170,10 +171,10 @@ func addVisiblePattern(n *automaton.NFA, at int, c string) int {
 		return addComponentPattern(n, at, c)
 	}
 	inside, end := n.State(), n.State()
-	n.Edge(at, notSlash.Minus(automaton.Single('.')), inside)
+	n.Edge(at, glob.Component.Minus(automaton.Single('.')), inside)
 	if c[0] == '*' {
 		n.Free(addVisiblePattern(n, at, c[1:]), end)
-		n.Edge(inside, notSlash, inside)
+		n.Edge(inside, glob.Component, inside)
 	}
 	n.Free(addComponentPattern(n, inside, c[1:]), end)
 	return end
@@ -182,11 +183,11 @@ func addVisiblePattern(n *automaton.NFA, at int, c string) int {
 // addComponentPattern adds one component of a value with wildcards.
 func addComponentPattern(n *automaton.NFA, at int, c string) int {
 	if !strings.ContainsAny(c, "(){}") {
-		if lists, err := parseGlob(strings.ReplaceAll(c, "[^", "[!"), true); err == nil {
-			return addRun(n, at, lists[0], notSlash, true)
+		if lists, err := glob.Parse(strings.ReplaceAll(c, "[^", "[!"), true); err == nil {
+			return glob.Add(n, at, lists[0], glob.Component, fold)
 		}
 	}
 	const special = "*?[]()@+!\\{}"
-	at = n.Loop(n.Text(at, c[:strings.IndexAny(c, special)]), notSlash)
+	at = n.Loop(n.Text(at, c[:strings.IndexAny(c, special)]), glob.Component)
 	return n.Text(at, c[strings.LastIndexAny(c, special)+1:])
 }

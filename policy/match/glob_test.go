@@ -6,9 +6,8 @@ import (
 
 	"github.com/bmatcuk/doublestar/v4"
 	"github.com/stopgate/stopgate/internal/testkit/property"
-	"pgregory.net/rapid"
-
 	"github.com/stopgate/stopgate/policy/match"
+	"pgregory.net/rapid"
 )
 
 // Proves K18.
@@ -282,38 +281,4 @@ func FuzzGlob(f *testing.F) {
 			t.Fatalf("%q grants %q and does not suspect it", glob, path)
 		}
 	})
-}
-
-// Proves K0b, G2.
-func TestNames(t *testing.T) {
-	for _, c := range []struct {
-		glob, name string
-		want       bool
-		prefix     string
-		exact      bool
-	}{
-		{"github__*", "github__create_issue", true, "github__", false},
-		{"github__*", "Github__create", false, "github__", false},
-		{"vfs_*", "Vfs_write", false, "vfs_", false},
-		{"read_file", "read_file", true, "read_file", true},
-		{"read_file", "read_file2", false, "read_file", true},
-		{"*", "anything", true, "", false},
-		{"{read,recall}_file", "recall_file", true, "re", false},
-		{"fs_{read}", "fs_read", true, "fs_read", true},
-		{"a?c", "abc", true, "a", false},
-		{"a*", "a/b", false, "a", false},
-		{"", "", true, "", true},
-	} {
-		n, err := match.ParseName(c.glob)
-		if err != nil {
-			t.Fatal(err)
-		}
-		prefix, exact := n.LiteralPrefix()
-		if got := n.Match(c.name); got != c.want || prefix != c.prefix || exact != c.exact || n.String() != c.glob {
-			t.Errorf("%q on %q: %v, prefix %q, exact %v", c.glob, c.name, got, prefix, exact)
-		}
-	}
-	if _, err := match.ParseName("a["); err == nil || err.Error() != "glob: an opening bracket without a closing one (at byte 1)" {
-		t.Errorf("got %v", err)
-	}
 }

@@ -29,10 +29,6 @@ type pathAutomaton struct {
 	atRoot, inRoot uint32
 }
 
-// rootMark stands for the first "/" of the absolute form of a path below the
-// root. It is a noncharacter, which counts as invisible in a path.
-const rootMark = '\U0010FFFF'
-
 // automaton returns the set of paths, built once.
 func (t *pathTest) automaton() *pathAutomaton {
 	t.once.Do(func() { t.built = buildPath(t.nfa(), t.place) })

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/stopgate/stopgate/internal/automaton"
+	"github.com/stopgate/stopgate/policy/glob"
 )
 
 // pathBuilder builds the set of canonical paths that the literals of a condition
@@ -93,7 +94,7 @@ func (b *pathBuilder) absolute() int {
 	if b.top == 0 {
 		b.top = b.State()
 		b.Edge(0, automaton.Single('/'), b.top)
-		b.Edge(0, automaton.Single(rootMark), b.top)
+		b.Edge(0, automaton.Single(glob.Root), b.top)
 	}
 	return b.top
 }
@@ -113,14 +114,14 @@ func (b *pathBuilder) names(at int) int {
 	}
 	b.behind[at] = start
 	b.Free(at, start)
-	b.Edge(start, notSlash, inside)
-	b.Edge(inside, notSlash, inside)
+	b.Edge(start, glob.Component, inside)
+	b.Edge(inside, glob.Component, inside)
 	b.Edge(inside, automaton.Single('/'), start)
 	return start
 }
 
 // addComponents adds paths whose components, behind at, match those given.
-func (b *pathBuilder) addComponents(at int, components [][]globToken, below bool) {
+func (b *pathBuilder) addComponents(at int, components [][]glob.Token, below bool) {
 	separate := false // a separator stands before the next component
 	for i, c := range components {
 		switch {
@@ -132,8 +133,8 @@ func (b *pathBuilder) addComponents(at int, components [][]globToken, below bool
 		case separate: // any number of components with a separator before each
 			before, name := b.State(), b.State()
 			b.Free(at, before)
-			b.Edge(b.Text(before, "/"), notSlash, name)
-			b.Edge(name, notSlash, name)
+			b.Edge(b.Text(before, "/"), glob.Component, name)
+			b.Edge(name, glob.Component, name)
 			b.Free(name, before)
 			at = before
 		case i < len(components)-1:
@@ -141,8 +142,8 @@ func (b *pathBuilder) addComponents(at int, components [][]globToken, below bool
 		default: // none, or one after any number of others
 			b.Accept(at)
 			name := b.State()
-			b.Edge(b.names(at), notSlash, name)
-			b.Edge(name, notSlash, name)
+			b.Edge(b.names(at), glob.Component, name)
+			b.Edge(name, glob.Component, name)
 			at = name
 		}
 	}
@@ -156,13 +157,16 @@ func (b *pathBuilder) addComponents(at int, components [][]globToken, below bool
 }
 
 // addComponent adds one component, which is never empty.
-func (b *pathBuilder) addComponent(at int, tokens []globToken) int {
-	if len(tokens) == 1 && tokens[0].kind == globStar {
+func (b *pathBuilder) addComponent(at int, tokens []glob.Token) int {
+	if len(tokens) == 1 && tokens[0].Kind == glob.Star {
 		name := b.State()
-		b.Edge(at, notSlash, name)
+		b.Edge(at, glob.Component, name)
 		at = name
 	}
-	return addRun(b.NFA, at, tokens, notSlash, b.folded)
+	if b.folded {
+		return glob.Add(b.NFA, at, tokens, glob.Component, fold)
+	}
+	return glob.Add(b.NFA, at, tokens, glob.Component, nil)
 }
 
 // addSuffix adds every path that ends with a text. For certainty it lies below
@@ -179,6 +183,6 @@ func (b *pathBuilder) addSuffix(text string) {
 		b.Accept(b.Text(0, text))
 	}
 	first := b.State()
-	b.Edge(0, notSlash, first)
+	b.Edge(0, glob.Component, first)
 	b.Accept(b.Text(b.Loop(first, automaton.Any), text))
 }

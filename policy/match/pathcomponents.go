@@ -3,13 +3,15 @@ package match
 import (
 	"slices"
 	"strings"
+
+	"github.com/stopgate/stopgate/policy/glob"
 )
 
 // pathLiteral is one literal or one alternative of a glob, in components.
 type pathLiteral struct {
 	absolute   bool
 	home       bool // starts with "~/"
-	components [][]globToken
+	components [][]glob.Token
 	below      bool   // also stands for everything below it
 	negates    bool   // a class or an exception says what it leaves out
 	suffix     string // instead of all these: what a path ends with
@@ -44,9 +46,9 @@ func splitPath(k Kind, text string) pathLiteral {
 }
 
 func readGlob(text string, restrictive bool) (list []pathLiteral, _ *SpecError) {
-	alternatives, err := parsePathGlob(text)
-	if err != nil {
-		return nil, err
+	alternatives, bad := glob.ParsePath(text)
+	if bad != nil {
+		return nil, ofGlob(bad)
 	}
 	for _, tokens := range alternatives {
 		lit, err := splitGlob(text, tokens)
@@ -57,7 +59,7 @@ func readGlob(text string, restrictive bool) (list []pathLiteral, _ *SpecError) 
 			return nil, err
 		}
 		lit.below = restrictive
-		lit.negates = slices.ContainsFunc(tokens, func(t globToken) bool { return t.negated })
+		lit.negates = slices.ContainsFunc(tokens, func(t glob.Token) bool { return t.Negated })
 		list = append(list, lit)
 	}
 	return list, nil
@@ -86,9 +88,9 @@ func splitLiteral(text string) pathLiteral {
 		return lit
 	}
 	for _, c := range strings.Split(text, "/") {
-		var tokens []globToken
+		var tokens []glob.Token
 		for _, r := range c {
-			tokens = append(tokens, globToken{r: r})
+			tokens = append(tokens, glob.Token{Rune: r})
 		}
 		lit.components = append(lit.components, tokens)
 	}
@@ -96,9 +98,9 @@ func splitLiteral(text string) pathLiteral {
 }
 
 // splitGlob cuts the tokens of one alternative into components.
-func splitGlob(text string, tokens []globToken) (pathLiteral, *SpecError) {
+func splitGlob(text string, tokens []glob.Token) (pathLiteral, *SpecError) {
 	var lit pathLiteral
-	var component []globToken
+	var component []glob.Token
 	end := len(text)
 	flush := func(at int) *SpecError {
 		err := checkComponent(component, at)
@@ -107,7 +109,7 @@ func splitGlob(text string, tokens []globToken) (pathLiteral, *SpecError) {
 		return err
 	}
 	for i, t := range tokens {
-		if t.kind != globLiteral || t.r != '/' {
+		if t.Kind != glob.Literal || t.Rune != '/' {
 			component = append(component, t)
 			continue
 		}
@@ -115,7 +117,7 @@ func splitGlob(text string, tokens []globToken) (pathLiteral, *SpecError) {
 			lit.absolute = true
 			continue
 		}
-		if err := flush(t.at); err != nil {
+		if err := flush(t.At); err != nil {
 			return lit, err
 		}
 	}
@@ -137,19 +139,22 @@ func splitGlob(text string, tokens []globToken) (pathLiteral, *SpecError) {
 }
 
 // checkComponent refuses what no canonical path can match.
-func checkComponent(tokens []globToken, at int) *SpecError {
+func checkComponent(tokens []glob.Token, at int) *SpecError {
 	if len(tokens) == 0 {
 		return &SpecError{Offset: at, Message: "has an empty component", Hint: "write one separator"}
 	}
 	if isText(tokens, ".") {
-		return &SpecError{Offset: tokens[0].at, Message: `has "." as a component, which cleaning removes`, Hint: "leave it out"}
+		return &SpecError{Offset: tokens[0].At, Message: `has "." as a component, which cleaning removes`, Hint: "leave it out"}
 	}
 	for i := 1; i < len(tokens); i++ {
-		if tokens[i].kind == globStar && tokens[i-1].kind == globStar && len(tokens) != 2 {
-			return &SpecError{Offset: tokens[i-1].at, Message: `"**" stands for whole components only`, Hint: "`*` within a component, `**/` before it"}
+		if tokens[i].Kind == glob.Star && tokens[i-1].Kind == glob.Star && len(tokens) != 2 {
+			return &SpecError{Offset: tokens[i-1].At, Message: `"**" stands for whole components only`, Hint: "`*` within a component, `**/` before it"}
 		}
 	}
-	return checkException(tokens)
+	if err := glob.CheckException(tokens); err != nil {
+		return ofGlob(err)
+	}
+	return nil
 }
 
 // checkUps refuses ".." where no canonical path has it.
@@ -158,7 +163,7 @@ func (lit *pathLiteral) checkUps(restrictive bool) *SpecError {
 	for i, tokens := range lit.components {
 		if isText(tokens, "..") {
 			if i != ups || lit.absolute || lit.home || !restrictive {
-				return &SpecError{Offset: tokens[0].at, Message: `has ".." as a component, which cleaning removes`, Hint: "write the directory that is meant"}
+				return &SpecError{Offset: tokens[0].At, Message: `has ".." as a component, which cleaning removes`, Hint: "write the directory that is meant"}
 			}
 			ups++
 		}
@@ -166,11 +171,11 @@ func (lit *pathLiteral) checkUps(restrictive bool) *SpecError {
 	return nil
 }
 
-func isDoubleStar(tokens []globToken) bool {
-	return len(tokens) == 2 && tokens[0].kind == globStar && tokens[1].kind == globStar
+func isDoubleStar(tokens []glob.Token) bool {
+	return len(tokens) == 2 && tokens[0].Kind == glob.Star && tokens[1].Kind == glob.Star
 }
 
-func isText(tokens []globToken, text string) bool {
-	s, n := literalRun(tokens)
+func isText(tokens []glob.Token, text string) bool {
+	s, n := glob.LiteralRun(tokens)
 	return n == len(tokens) && s == text
 }

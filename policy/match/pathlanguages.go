@@ -3,6 +3,7 @@ package match
 import (
 	"sync"
 
+	"github.com/stopgate/stopgate/policy/glob"
 	"github.com/stopgate/stopgate/regular"
 )
 
@@ -76,7 +77,7 @@ func (l *languages) findBelow(members []int32, mark, rel []byte) []int32 {
 	machine := l.automaton()
 	s := machine.Start()
 	feedAll(machine, &s, mark)
-	if len(rel) > 0 && string(mark) != string(rootMark) {
+	if len(rel) > 0 && string(mark) != string(glob.Root) {
 		feedAll(machine, &s, separator)
 	}
 	feedAll(machine, &s, rel)

@@ -3,6 +3,8 @@ package match
 import (
 	"bytes"
 	"cmp"
+
+	"github.com/stopgate/stopgate/policy/glob"
 )
 
 // place is where a value is read, and how.
@@ -24,7 +26,7 @@ func newPlace(env Env, expands, restrictive bool) place {
 		p.root = []byte(fold(p.env.Root))
 	}
 	if p.env.Root != "" {
-		p.mark = []byte(string(rootMark) + string(p.root[1:]))
+		p.mark = []byte(string(glob.Root) + string(p.root[1:]))
 	}
 	p.usual = !p.system && p.env.Root != "/" && !p.moved(lexical{}) && p.env.Links == nil
 	return p
@@ -69,7 +71,7 @@ func (p *place) rootText() []byte {
 	if p.folded {
 		root = fold(root)
 	}
-	return []byte(string(rootMark) + root[1:])
+	return []byte(string(glob.Root) + root[1:])
 }
 
 // certain returns the canonical form of a value, in dst or in the value itself,
@@ -181,7 +183,7 @@ func cutRoot(path, root []byte) (rel []byte, inside bool) {
 // joined puts a relative path behind the text of the root.
 func joined(root, rel []byte) []byte {
 	out := bytes.Clone(root)
-	if len(rel) > 0 && string(root) != string(rootMark) {
+	if len(rel) > 0 && string(root) != string(glob.Root) {
 		out = append(out, '/')
 	}
 	return append(out, rel...)

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/stopgate/stopgate/internal/automaton"
+	"github.com/stopgate/stopgate/policy/glob"
 )
 
 // pathStates are the paths that literals stand for. What finds them is made when values
@@ -119,7 +120,7 @@ func (lit *pathLiteral) name(folded bool) (longest string) {
 			continue // the root says where that is
 		}
 		for len(tokens) > 0 {
-			text, n := literalRun(tokens)
+			text, n := glob.LiteralRun(tokens)
 			longer(text)
 			tokens = tokens[max(n, 1):]
 		}

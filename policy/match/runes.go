@@ -10,8 +10,6 @@ import (
 )
 
 var (
-	notSlash = automaton.Single('/').Union(automaton.Single(rootMark)).Complement() // what a component is made of
-
 	// zeroWidth is what the second form of K21 leaves out.
 	zeroWidth = automaton.Ranges(0x00AD, 0x00AD, 0x180E, 0x180E, 0x200B, 0x200F, 0x202A, 0x202E, 0x2060, 0x2064, 0x2066, 0x2069, 0xFEFF, 0xFEFF)
 	// whiteSpace is Unicode's property White_Space, what the third form trims.

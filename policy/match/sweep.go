@@ -5,6 +5,7 @@ import (
 
 	"github.com/stopgate/stopgate/internal/automaton"
 	"github.com/stopgate/stopgate/internal/shell"
+	"github.com/stopgate/stopgate/policy/glob"
 	"github.com/stopgate/stopgate/regular"
 )
 
@@ -139,24 +140,24 @@ func (t *pathTest) below(dir string, glob, hidden bool) bool {
 
 // underneath is the set of folded paths below a canonical directory; dots says that
 // names may begin with one.
-func underneath(dir string, glob, dots bool) *automaton.NFA {
+func underneath(dir string, pattern, dots bool) *automaton.NFA {
 	n := automaton.New()
 	at := 0
 	switch {
 	case dir == "/":
 		at = n.Text(at, "/")
-	case glob:
+	case pattern:
 		at = n.Text(addValuePattern(n, dir, true), "/")
 	case dir != "":
 		at = n.Text(at, fold(dir)+"/")
 	}
-	first := notSlash
+	first := glob.Component
 	if !dots {
 		first = first.Minus(automaton.Single('.'))
 	}
 	name := n.State()
 	n.Edge(at, first, name)
-	n.Edge(name, notSlash, name)
+	n.Edge(name, glob.Component, name)
 	n.Edge(name, automaton.Single('/'), at)
 	n.Accept(name)
 	return n.Direct()

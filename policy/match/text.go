@@ -9,6 +9,7 @@ import (
 
 	"github.com/stopgate/stopgate/internal/automaton"
 	"github.com/stopgate/stopgate/internal/patch"
+	"github.com/stopgate/stopgate/policy/glob"
 	"github.com/stopgate/stopgate/regular"
 	"github.com/stopgate/stopgate/schema"
 )
@@ -82,17 +83,17 @@ func addString(n *automaton.NFA, k Kind, text string) *SpecError {
 
 // addStringGlob adds a glob without separators: "*" is any run (K18).
 func addStringGlob(n *automaton.NFA, text string) *SpecError {
-	lists, err := parseGlob(text, false)
+	lists, err := glob.Parse(text, false)
 	if err != nil {
-		return err
+		return ofGlob(err)
 	}
 	for _, tokens := range lists {
 		for i := 1; i < len(tokens); i++ {
-			if tokens[i].kind == globStar && tokens[i-1].kind == globStar {
-				return &SpecError{Offset: tokens[i-1].at, Message: `"**" has a meaning on paths only`, Hint: "`*` is any run of a string"}
+			if tokens[i].Kind == glob.Star && tokens[i-1].Kind == glob.Star {
+				return &SpecError{Offset: tokens[i-1].At, Message: `"**" has a meaning on paths only`, Hint: "`*` is any run of a string"}
 			}
 		}
-		n.Accept(addRun(n, 0, tokens, automaton.Any, false))
+		n.Accept(glob.Add(n, 0, tokens, automaton.Any, nil))
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/stopgate/stopgate/internal/automaton"
+	"github.com/stopgate/stopgate/policy/glob"
 	"github.com/stopgate/stopgate/regular"
 	"github.com/stopgate/stopgate/schema"
 )
@@ -159,7 +160,7 @@ func rooted(a *automaton.DFA, root string) []automaton.Walker {
 	if root == "" {
 		return []automaton.Walker{a}
 	}
-	w := &rootWalker{DFA: a, at: a.After(a.First(), []byte(string(rootMark)+root[1:]))}
+	w := &rootWalker{DFA: a, at: a.After(a.First(), []byte(string(glob.Root)+root[1:]))}
 	if w.in = w.at; root != "/" {
 		w.in = a.After(w.at, []byte("/"))
 	}
@@ -320,7 +321,7 @@ func plainPaths(expands bool) *automaton.DFA {
 			never = append(never, r, r)
 		}
 	}
-	name := notSlash.Minus(automaton.Ranges(never...))
+	name := glob.Component.Minus(automaton.Ranges(never...))
 	dull := name.Minus(automaton.Ranges(edge...)).Minus(automaton.Single('~')) // may stand anywhere
 	digit := automaton.Ranges('0', '9')
 	n := automaton.New()

@@ -6,7 +6,7 @@ import (
 
 	"github.com/stopgate/stopgate/internal/automaton"
 	"github.com/stopgate/stopgate/policy/analysis"
-	"github.com/stopgate/stopgate/policy/match"
+	"github.com/stopgate/stopgate/policy/glob"
 	"github.com/stopgate/stopgate/policy/syntax"
 )
 
@@ -55,9 +55,9 @@ func (t *Translation) fact(key string, globs []string) analysis.Condition {
 		})
 	}
 	set := &analysis.Set{}
-	var names []*match.Name
-	for _, glob := range globs {
-		name, err := match.ParseName(glob)
+	var names []*glob.Name
+	for _, text := range globs {
+		name, err := glob.ParseName(text)
 		if err != nil {
 			continue // Parse has refused it
 		}
@@ -69,11 +69,11 @@ func (t *Translation) fact(key string, globs []string) analysis.Condition {
 		set.Texts.Languages = func() []automaton.Walker { return nameWalkers(names) }
 	}
 	return analysis.Condition{Variable: n, AtMost: -1, Set: set, Named: set, Key: key + "\x00" + strings.Join(globs, "\x00"), Holds: func(v analysis.Value) bool {
-		return slices.ContainsFunc(names, func(name *match.Name) bool { return name.Match(v.Text) })
+		return slices.ContainsFunc(names, func(name *glob.Name) bool { return name.Match(v.Text) })
 	}}
 }
 
-func nameWalkers(names []*match.Name) []automaton.Walker {
+func nameWalkers(names []*glob.Name) []automaton.Walker {
 	var list []automaton.Walker
 	for _, n := range names {
 		if w := n.Walker(); w != nil {

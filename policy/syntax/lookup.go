@@ -7,6 +7,7 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/tomltree"
+	"github.com/stopgate/stopgate/policy/glob"
 	"github.com/stopgate/stopgate/policy/match"
 	"github.com/stopgate/stopgate/schema"
 )
@@ -21,8 +22,8 @@ func IsGlob(name string) bool { return strings.ContainsAny(name, `*?[]{}\`) }
 
 // literalPrefix is the part of a well-formed glob that decides which of two globs
 // is nearer (K0b).
-func literalPrefix(glob string) string {
-	name, _ := match.ParseName(glob)
+func literalPrefix(text string) string {
+	name, _ := glob.ParseName(text)
 	prefix, _ := name.LiteralPrefix()
 	return prefix
 }
@@ -41,7 +42,7 @@ func (f *File) TablesFor(tool string) []*ToolTable {
 			found = append(found, candidate{t, stopgate.MaxToolName + 1})
 			continue
 		}
-		name, err := match.ParseName(t.Name)
+		name, err := glob.ParseName(t.Name)
 		if err == nil && name.Match(tool) {
 			prefix, _ := name.LiteralPrefix()
 			found = append(found, candidate{t, len(prefix)})
@@ -103,8 +104,8 @@ func StrictestParams(a, b ParamAction) ParamAction {
 // MatchesAny reports whether a name matches one of some globs, as they stand in `when`,
 // `tools` and `from`. What is no glob matches nothing.
 func MatchesAny(globs []string, name string) bool {
-	return slices.ContainsFunc(globs, func(glob string) bool {
-		n, err := match.ParseName(glob)
+	return slices.ContainsFunc(globs, func(text string) bool {
+		n, err := glob.ParseName(text)
 		return err == nil && n.Match(name)
 	})
 }

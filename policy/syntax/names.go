@@ -3,7 +3,7 @@ package syntax
 import "strings"
 
 // namesMeet reports whether two globs over tool names claim one tool, and which.
-// Globs have the form of [match.ParseName]: `*` any run, `?` one character,
+// Globs have the form of [glob.ParseName]: `*` any run, `?` one character,
 // `[a-z]` and `[!a-z]` classes, `{a,b}` alternatives, `\x` a literal.
 //
 // It walks both globs at once over a small alphabet that holds a character of

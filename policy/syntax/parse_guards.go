@@ -6,7 +6,7 @@ import (
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/diag"
 	"github.com/stopgate/stopgate/internal/tomltree"
-	"github.com/stopgate/stopgate/policy/match"
+	"github.com/stopgate/stopgate/policy/glob"
 )
 
 var surfaces = []string{
@@ -83,14 +83,12 @@ func (p *parser) when(e *tomltree.Entry) *When {
 
 // factName checks a name or glob of when; surfaces are a closed list.
 func (p *parser) factName(key string, v *tomltree.Value) {
-	if _, err := match.ParseName(v.Text); err != nil {
+	if _, err := glob.ParseName(v.Text); err != nil {
 		at, message, hint := v.Range, err.Error(), ""
-		var spec *match.SpecError
-		if errors.As(err, &spec) {
-			message, hint = spec.Message, spec.Hint
-			if spec.Offset >= 0 {
-				at = v.Place(spec.Offset)
-			}
+		var wrong *glob.Error
+		if errors.As(err, &wrong) {
+			message, hint = wrong.Message, wrong.Hint
+			at = v.Place(wrong.Offset)
 		}
 		p.report(diag.BadGlob, at, message, hint)
 		return

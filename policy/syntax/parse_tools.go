@@ -7,7 +7,7 @@ import (
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/diag"
 	"github.com/stopgate/stopgate/internal/tomltree"
-	"github.com/stopgate/stopgate/policy/match"
+	"github.com/stopgate/stopgate/policy/glob"
 )
 
 // tools reads [tools.NAME], and [conversation.tools.NAME] as D25 spells it (K27).
@@ -44,11 +44,11 @@ func (p *parser) toolName(name string, at diag.Range) {
 		}
 		return
 	}
-	if _, err := match.ParseName(name); err != nil {
+	if _, err := glob.ParseName(name); err != nil {
 		message := err.Error()
-		var spec *match.SpecError
-		if errors.As(err, &spec) {
-			message = spec.Message
+		var wrong *glob.Error
+		if errors.As(err, &wrong) {
+			message = wrong.Message
 		}
 		p.report(diag.BadName, at, "the glob "+tomltree.Quote(name)+" names no tools: "+message, "")
 	}
@@ -165,7 +165,7 @@ func (p *parser) claims() {
 		for i, name := range t.Also {
 			claim(name, t.also[i].Range)
 		}
-		if _, err := match.ParseName(t.Name); err == nil && IsGlob(t.Name) && t.Name != EveryTool {
+		if _, err := glob.ParseName(t.Name); err == nil && IsGlob(t.Name) && t.Name != EveryTool {
 			globs = append(globs, t)
 		}
 	}

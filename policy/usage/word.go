@@ -1,24 +1,25 @@
-package match
+package usage
 
 import (
 	"strings"
 	"unicode/utf8"
 
 	"github.com/stopgate/stopgate/internal/shell"
+	"github.com/stopgate/stopgate/policy/glob"
 )
 
 // wordGlob matches one word.
 type wordGlob struct {
 	first        string // the first alternative as written
 	exact        []string
-	alternatives [][]globToken
+	alternatives [][]glob.Token
 }
 
-func parseWordGlob(text string) (g wordGlob, err *SpecError) {
+func parseWordGlob(text string) (g wordGlob, err *glob.Error) {
 	if words := plainWords(text); words != nil {
 		return wordGlob{first: words[0], exact: words}, nil
 	}
-	lists, err := parseGlob(text, false)
+	lists, err := glob.Parse(text, false)
 	if err != nil {
 		return g, err
 	}
@@ -26,8 +27,8 @@ func parseWordGlob(text string) (g wordGlob, err *SpecError) {
 		var literal strings.Builder
 		plain := true
 		for _, t := range tokens {
-			plain = plain && t.kind == globLiteral
-			literal.WriteRune(t.r)
+			plain = plain && t.Kind == glob.Literal
+			literal.WriteRune(t.Rune)
 		}
 		if plain {
 			g.exact = append(g.exact, literal.String())
@@ -52,7 +53,7 @@ func plainWords(text string) []string {
 		return nil
 	case !braces:
 		return []string{text}
-	case !closed || inner == "" || strings.ContainsAny(inner, `*?[{\`) || strings.Count(inner, ",") >= maxAlternatives:
+	case !closed || inner == "" || strings.ContainsAny(inner, `*?[{\`) || strings.Count(inner, ",") >= glob.MaxAlternatives:
 		return nil
 	}
 	words := strings.Split(inner, ",")
@@ -75,7 +76,7 @@ func (g *wordGlob) literals() []string {
 func (g *wordGlob) match(w *shell.Word) bool {
 	for _, text := range g.exact {
 		if string(w.Text) == text {
-			return !w.Quoted || anyTokens(g.alternatives, text)
+			return !w.Quoted || glob.MatchAny(g.alternatives, []byte(text))
 		}
 	}
 	return len(g.alternatives) > 0 && g.text(w.Text)
@@ -89,7 +90,7 @@ func (g *wordGlob) option(w *shell.Word) bool {
 		}
 	}
 	for _, tokens := range g.alternatives {
-		if tokens[0].kind == globLiteral && tokens[0].r == '-' && matchTokens(tokens, w.Text) {
+		if tokens[0].Kind == glob.Literal && tokens[0].Rune == '-' && glob.Match(tokens, w.Text) {
 			return true
 		}
 	}
@@ -103,7 +104,7 @@ func (g *wordGlob) text(text []byte) bool {
 		}
 	}
 	for _, tokens := range g.alternatives {
-		if matchTokens(tokens, text) {
+		if glob.Match(tokens, text) {
 			return true
 		}
 	}
@@ -112,60 +113,13 @@ func (g *wordGlob) text(text []byte) bool {
 
 // program judges a word that names a program, with suspicion.
 func (g *wordGlob) program(w *shell.Word) bool {
-	if len(w.Text) > maxProgram {
+	if len(w.Text) > MaxProgram {
 		return false
 	}
 	for _, name := range g.exact {
-		if sameProgram(w, name) {
+		if SameProgram(w, name) {
 			return true
 		}
 	}
 	return g.text(w.Text) || g.text(shell.Base(w.Text))
-}
-
-func anyTokens(lists [][]globToken, text string) bool {
-	for _, tokens := range lists {
-		if matchTokens(tokens, []byte(text)) {
-			return true
-		}
-	}
-	return false
-}
-
-// matchTokens matches a text against a glob without braces in time proportional to
-// the product of their lengths.
-func matchTokens(tokens []globToken, text []byte) bool {
-	t, i, star, mark := 0, 0, -1, 0
-	for i < len(text) {
-		if t < len(tokens) && tokens[t].kind == globStar {
-			star, mark = t, i
-			t++
-			continue
-		}
-		r, size := utf8.DecodeRune(text[i:])
-		if t < len(tokens) && tokens[t].takes(r) {
-			t, i = t+1, i+size
-			continue
-		}
-		if star < 0 {
-			return false
-		}
-		_, size = utf8.DecodeRune(text[mark:])
-		mark += size
-		t, i = star+1, mark
-	}
-	for t < len(tokens) && tokens[t].kind == globStar {
-		t++
-	}
-	return t == len(tokens)
-}
-
-func (t *globToken) takes(r rune) bool {
-	switch t.kind {
-	case globLiteral:
-		return t.r == r
-	case globClass:
-		return t.set.Contains(r)
-	}
-	return t.kind == globAny
 }

@@ -1,4 +1,4 @@
-package match
+package glob
 
 import (
 	"strings"
@@ -19,30 +19,29 @@ type Name struct {
 	exact    bool
 }
 
-// ParseName reads a glob over names. The error is a *SpecError.
-func ParseName(glob string) (*Name, error) {
-	if !strings.ContainsAny(glob, `*?[{}\`) {
-		return newName(glob, [][]globToken{literalTokens(glob)}), nil
+// ParseName reads a glob over names. The error is an *Error.
+func ParseName(text string) (*Name, error) {
+	if !strings.ContainsAny(text, `*?[{}\`) {
+		return newName(text, [][]Token{Text(text)}), nil
 	}
-	lists, err := parseGlob(glob, true)
+	lists, err := Parse(text, true)
 	if err != nil {
-		err.Kind = Glob
 		return nil, err
 	}
-	return newName(glob, lists), nil
+	return newName(text, lists), nil
 }
 
-func newName(glob string, lists [][]globToken) *Name {
-	text, length := literalRun(lists[0])
+func newName(glob string, lists [][]Token) *Name {
+	text, length := LiteralRun(lists[0])
 	name := &Name{text: glob, prefix: text, exact: len(lists) == 1 && length == len(lists[0])}
 	for _, tokens := range lists[1:] {
-		text, _ := literalRun(tokens)
+		text, _ := LiteralRun(tokens)
 		name.prefix = text[:commonPrefix(text, name.prefix)]
 	}
 	name.language = sync.OnceValue(func() *automaton.Language {
 		n := automaton.New()
 		for _, tokens := range lists {
-			n.Accept(addRun(n, 0, tokens, notSlash, false))
+			n.Accept(Add(n, 0, tokens, Component, nil))
 		}
 		return n.Compile()
 	})
@@ -70,4 +69,12 @@ func (n *Name) Walker() automaton.Walker {
 		return a
 	}
 	return nil
+}
+
+func commonPrefix(a, b string) int {
+	n := 0
+	for n < len(a) && n < len(b) && a[n] == b[n] {
+		n++
+	}
+	return n
 }

@@ -1,4 +1,4 @@
-package match
+package usage
 
 import (
 	"bytes"
@@ -7,29 +7,11 @@ import (
 	"github.com/stopgate/stopgate/internal/shell"
 )
 
-// A usage says which words a command may have, in the manner of the synopsis of a
-// manual page:
-//
-//	git [-C *|--no-pager] {log,show} [--oneline|-n *|-p] **
-//
-//	word       a glob for one word: "log", "{log,show}", "*.go". It never matches an option
-//	**         any number of words that are no options
-//	[a|b|...]  options that may stand anywhere from here on, each with a glob for its
-//	           value if it has one: "-n *" is -n 5 and -n5, "--max *" is --max 5 and --max=5
-//	[!a|b]     options that the command must not have, abbreviated or in a cluster
-//	<command>  a command that this one runs, and which the rules permit by itself
-//	<root>     the root of the project, or the directory in which the command begins, as an
-//	           absolute path: behind "cd <root> &&" paths mean what they mean without it
-//
-// Options are words that begin with "-". A usage matches a command only if it mentions
-// every option that the command has; "[-*]" mentions them all, "[--]" the end of the
-// options. One letter behind one dash may stand in a cluster: [-l|-a] permits -la.
+// usage is one usage.
 type usage struct {
-	text      string
-	elements  []element
-	excluded  []string
-	delegates bool // it has a <command>
-	rooted    bool // it has a <root>
+	elements []element
+	excluded []string
+	rooted   bool // it has a <root>
 }
 
 type elementKind uint8
@@ -58,26 +40,28 @@ type option struct {
 	root  bool      // its value is the <root>
 }
 
-// usages are the usages of one condition by the programs they name.
-type usages struct {
-	base
+// List is the usages of one condition, by the programs they name. It does not change.
+type List struct {
 	byName map[string][]*usage
 	other  []*usage // of programs that are named by wildcards
 	all    []*usage
+	root   func(*shell.Word) bool
 }
 
 // maxElements bounds one usage: a state is a bit.
 const maxElements = 60
 
-func compileUsages(s Spec, restrictive bool, env Env) (*usages, *SpecError) {
-	all := &usages{base: baseOf(env), byName: make(map[string][]*usage)}
-	for i, lit := range s.Values {
-		u, err := parseUsage(lit.Text)
+// Compile reads usages. Those of a restrictive condition exclude no options and have no
+// <root>. root tells which words that stands for, as far as it is certain.
+func Compile(texts []string, restrictive bool, root func(*shell.Word) bool) (*List, *Error) {
+	all := &List{byName: make(map[string][]*usage), root: root}
+	for i, text := range texts {
+		u, err := parse(text)
 		if err == nil && restrictive && len(u.excluded) > 0 {
-			err = whole(i, "excludes options, which only a permissive rule can", "put a rule that permits these options above this one")
+			err = &Error{Offset: -1, Message: "excludes options, which only a permissive rule can", Hint: "put a rule that permits these options above this one"}
 		}
 		if err == nil && restrictive && u.rooted {
-			err = whole(i, "has <root>, which only a permissive rule can: nobody is certain that a word names another directory", "`*` is any word")
+			err = &Error{Offset: -1, Message: "has <root>, which only a permissive rule can: nobody is certain that a word names another directory", Hint: "`*` is any word"}
 		}
 		if err != nil {
 			err.Index = i
@@ -95,26 +79,27 @@ func compileUsages(s Spec, restrictive bool, env Env) (*usages, *SpecError) {
 	return all, nil
 }
 
-// grants reports a usage that a command certainly follows.
-func (all *usages) grants(l *shell.Line, i int) bool {
+// Grants reports a usage that command i of a line certainly follows.
+func (all *List) Grants(l *shell.Line, i int) bool {
 	c := &l.Commands[i]
 	if c.Open || c.Words[0].Quoted {
 		return false
 	}
 	for _, u := range all.byName[string(c.Words[0].Text)] {
-		if u.grants(l, i, &all.base) {
+		if u.grants(l, i, all.root) {
 			return true
 		}
 	}
 	for _, u := range all.other {
-		if u.grants(l, i, &all.base) {
+		if u.grants(l, i, all.root) {
 			return true
 		}
 	}
 	return false
 }
 
-func (all *usages) suspects(words []shell.Word) bool {
+// Suspects reports a usage that words may follow.
+func (all *List) Suspects(words []shell.Word) bool {
 	for _, u := range all.all {
 		if u.suspects(words) {
 			return true
@@ -123,18 +108,18 @@ func (all *usages) suspects(words []shell.Word) bool {
 	return false
 }
 
-// usageRun is one attempt to match a command.
-type usageRun struct {
+// run is one attempt to match a command.
+type run struct {
 	usage *usage
 	line  *shell.Line
 	index int
 	words []shell.Word
-	base  *base
+	root  func(*shell.Word) bool
 	at    []uint64 // states that are possible before each word
 	plain bool     // behind "--"
 }
 
-func (u *usage) grants(l *shell.Line, i int, b *base) bool {
+func (u *usage) grants(l *shell.Line, i int, root func(*shell.Word) bool) bool {
 	c := &l.Commands[i]
 	for k := 1; k < len(c.Words); k++ {
 		if u.excludes(c.Words[k].Text) {
@@ -142,7 +127,7 @@ func (u *usage) grants(l *shell.Line, i int, b *base) bool {
 		}
 	}
 	var buf [64]uint64
-	r := usageRun{usage: u, line: l, index: i, words: c.Words, base: b, at: buf[:0]}
+	r := run{usage: u, line: l, index: i, words: c.Words, root: root, at: buf[:0]}
 	if n := len(c.Words) + 1; n <= len(buf) {
 		r.at = buf[:n]
 	} else {
@@ -166,7 +151,7 @@ func (u *usage) close(states uint64) uint64 {
 }
 
 // step goes over one word.
-func (r *usageRun) step(k int) {
+func (r *run) step(k int) {
 	u, w := r.usage, &r.words[k]
 	states := u.close(r.at[k])
 	if states == 0 {
@@ -197,7 +182,7 @@ func (r *usageRun) step(k int) {
 				r.at[to] |= 1 << (p + 1)
 			}
 		case theRoot:
-			if r.base.names(w) {
+			if r.root(w) {
 				r.at[k+1] |= 1 << (p + 1)
 			}
 		}
@@ -208,7 +193,7 @@ func (r *usageRun) step(k int) {
 }
 
 // option goes over an option that is permitted in state p.
-func (r *usageRun) option(k, p int) {
+func (r *run) option(k, p int) {
 	w := r.words[k].Text
 	for i := range p {
 		for j := range r.usage.elements[i].options {
@@ -231,14 +216,14 @@ func (r *usageRun) option(k, p int) {
 }
 
 // taken goes behind an option and its value.
-func (r *usageRun) taken(k, p int, o *option, value []byte, attached bool) {
+func (r *run) taken(k, p int, o *option, value []byte, attached bool) {
 	switch {
 	case o.runs:
 		if to := r.command(k + 1); to > k+1 {
 			r.at[to] |= 1 << p
 		}
 	case o.root:
-		if !attached && k+1 < len(r.words) && r.base.names(&r.words[k+1]) {
+		if !attached && k+1 < len(r.words) && r.root(&r.words[k+1]) {
 			r.at[k+2] |= 1 << p
 		}
 	case o.value == nil:
@@ -256,7 +241,7 @@ func (r *usageRun) taken(k, p int, o *option, value []byte, attached bool) {
 }
 
 // cluster reads -abc as -a -b -c, of which the last may have a value.
-func (r *usageRun) cluster(k, p int, letters []byte) {
+func (r *run) cluster(k, p int, letters []byte) {
 	for i := range letters {
 		flag := false
 		for e := range p {
@@ -285,7 +270,7 @@ func (r *usageRun) cluster(k, p int, letters []byte) {
 
 // command returns the index behind the command that begins at a word, or that the
 // word holds, 0 if there is none.
-func (r *usageRun) command(k int) (to int) {
+func (r *run) command(k int) (to int) {
 	for i := r.index + 1; i < r.line.Commands[r.index].End; i++ {
 		if c := &r.line.Commands[i]; c.Parent == r.index && c.From == k {
 			to = c.To

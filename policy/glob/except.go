@@ -1,4 +1,4 @@
-package match
+package glob
 
 import (
 	"encoding/binary"
@@ -13,7 +13,7 @@ import (
 const anyRun rune = -1
 
 // exception reads the rest of "!(a|*b)".
-func (p *globParser) exception(at int) (except [][]rune, _ *SpecError) {
+func (p *parser) exception(at int) (except [][]rune, _ *Error) {
 	var text []rune
 	for p.pos < len(p.text) {
 		r, size := utf8.DecodeRuneInString(p.text[p.pos:])
@@ -45,16 +45,16 @@ func (p *globParser) exception(at int) (except [][]rune, _ *SpecError) {
 	return nil, p.fail(at, `\!`, "an exception without its closing parenthesis")
 }
 
-// checkException refuses an exception that means less than it says: "*" takes any text, so
+// CheckException refuses an exception that means less than it says: "*" takes any text, so
 // that "*!(.go)" is everything, and a component is never empty.
-func checkException(tokens []globToken) *SpecError {
+func CheckException(tokens []Token) *Error {
 	for i, t := range tokens {
 		switch {
-		case t.kind != globExcept:
+		case t.Kind != Except:
 		case i == 0:
-			return &SpecError{Offset: t.at, Message: "an exception stands behind some text", Hint: "`.env!(.example)` is every name that begins with .env but .env.example"}
-		case slices.ContainsFunc(tokens, func(t globToken) bool { return t.kind == globStar }):
-			return &SpecError{Offset: t.at, Message: "`*` stands for what the exception leaves out too", Hint: "an exception already stands for any other text"}
+			return &Error{Offset: t.At, Message: "an exception stands behind some text", Hint: "`.env!(.example)` is every name that begins with .env but .env.example"}
+		case slices.ContainsFunc(tokens, func(t Token) bool { return t.Kind == Star }):
+			return &Error{Offset: t.At, Message: "`*` stands for what the exception leaves out too", Hint: "an exception already stands for any other text"}
 		}
 	}
 	return nil
@@ -67,9 +67,9 @@ type exceptPlaces [][2]int
 // addExcept adds every run of star behind from that no member of an exception is, and
 // returns where they end. It follows all members at once: a text that leaves them all is
 // free.
-func addExcept(n *automaton.NFA, from int, members [][]rune, star automaton.Set, folded bool) int {
-	if folded {
-		members = foldedMembers(members)
+func addExcept(n *automaton.NFA, from int, members [][]rune, star automaton.Set, fold func(string) string) int {
+	if fold != nil {
+		members = foldedMembers(members, fold)
 	}
 	free, end := n.State(), n.State()
 	n.Edge(free, star, free)
@@ -94,7 +94,7 @@ func addExcept(n *automaton.NFA, from int, members [][]rune, star automaton.Set,
 		for _, r := range letters {
 			n.Edge(state, automaton.Single(r), grow(at.step(members, r)))
 			taken := automaton.Single(r)
-			if folded {
+			if fold != nil {
 				taken = taken.Folded()
 			}
 			others = others.Minus(taken)
@@ -160,7 +160,7 @@ func (at exceptPlaces) closed(members [][]rune) exceptPlaces {
 }
 
 // foldedMembers are the members for folded texts.
-func foldedMembers(members [][]rune) [][]rune {
+func foldedMembers(members [][]rune, fold func(string) string) [][]rune {
 	var all [][]rune
 	for _, m := range members {
 		var folded []rune

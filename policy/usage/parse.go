@@ -1,10 +1,14 @@
-package match
+package usage
 
-import "strings"
+import (
+	"strings"
 
-// parseUsage reads a usage.
-func parseUsage(text string) (*usage, *SpecError) {
-	u := &usage{text: text}
+	"github.com/stopgate/stopgate/policy/glob"
+)
+
+// parse reads a usage.
+func parse(text string) (*usage, *Error) {
+	u := &usage{}
 	for rest := text; ; {
 		rest = strings.TrimLeft(rest, " ")
 		at := len(text) - len(rest)
@@ -32,14 +36,13 @@ func parseUsage(text string) (*usage, *SpecError) {
 		case "**":
 			e.kind = anyWords
 		case "<command>":
-			e.kind, u.delegates = runsCommand, true
+			e.kind = runsCommand
 		case "<root>":
 			e.kind, u.rooted = theRoot, true
 		default:
 			g, err := parseWordGlob(word)
 			if err != nil {
-				err.Offset += at
-				return nil, err
+				return nil, inGlob(err, at)
 			}
 			e.glob = g
 		}
@@ -51,9 +54,12 @@ func parseUsage(text string) (*usage, *SpecError) {
 	return u, nil
 }
 
-func faultAt(at int, message, hint string) *SpecError {
-	return &SpecError{Offset: at, Message: message, Hint: hint}
+func faultAt(at int, message, hint string) *Error {
+	return &Error{Offset: at, Message: message, Hint: hint}
 }
+
+// inGlob is the error about a glob that stands at a byte of the usage.
+func inGlob(err *glob.Error, at int) *Error { return faultAt(at+err.Offset, err.Message, err.Hint) }
 
 // groupEnd finds the bracket that closes a group: classes of globs may stand in it.
 func groupEnd(text string) int {
@@ -74,7 +80,7 @@ func groupEnd(text string) int {
 }
 
 // group reads the inside of [...].
-func (u *usage) group(text string, at int) *SpecError {
+func (u *usage) group(text string, at int) *Error {
 	excluding := strings.HasPrefix(text, "!")
 	if excluding {
 		text, at = text[1:], at+1
@@ -93,23 +99,22 @@ func (u *usage) group(text string, at int) *SpecError {
 			u.excluded = append(u.excluded, words[0])
 		default:
 			o := option{name: words[0]}
-			var err *SpecError
 			if o.wild = strings.ContainsAny(o.name, "*?[{\\"); o.wild {
-				if o.glob, err = parseWordGlob(o.name); err != nil {
-					err.Offset += at
-					return err
+				g, err := parseWordGlob(o.name)
+				if err != nil {
+					return inGlob(err, at)
 				}
+				o.glob = g
 			}
 			switch {
 			case len(words) == 2 && words[1] == "<command>":
-				o.runs, u.delegates = true, true
+				o.runs = true
 			case len(words) == 2 && words[1] == "<root>":
 				o.root, u.rooted = true, true
 			case len(words) == 2:
 				g, err := parseWordGlob(words[1])
 				if err != nil {
-					err.Offset += at + strings.Index(part, words[1])
-					return err
+					return inGlob(err, at+strings.Index(part, words[1]))
 				}
 				o.value = &g
 			}

@@ -1,4 +1,4 @@
-package match
+package glob
 
 import (
 	"fmt"
@@ -9,86 +9,84 @@ import (
 	"github.com/stopgate/stopgate/internal/automaton"
 )
 
-// The glob language (K18): "*" any run, "?" one code point, "[a-z]" and "[!a-z]"
-// classes, "{a,b}" alternatives that may be nested, "\x" a literal x. Where "/"
-// separates components, none of them matches it but an alternative that spells
-// it, and "**" as a whole component stands for zero or more components. On a path
-// "!(a|b)" is any text within a component but these.
+// Root stands for the first "/" of an absolute path in automata of paths below a root. It
+// is a noncharacter, and no wildcard takes it.
+const Root = '\U0010FFFF'
 
-// maxAlternatives bounds what the braces of one glob may multiply to.
-const maxAlternatives = 1024
+// Component is what a component of a path is made of: everything but "/" and [Root].
+var Component = automaton.Single('/').Union(automaton.Single(Root)).Complement()
 
-type globKind uint8
+// MaxAlternatives bounds what the braces of one glob may multiply to.
+const MaxAlternatives = 1024
 
+// Kind says what an element of a glob is.
+type Kind uint8
+
+// The elements.
 const (
-	globLiteral globKind = iota
-	globAny              // ?
-	globStar             // *
-	globClass
-	globExcept // !(a|b)
+	Literal Kind = iota // one code point as it is written
+	Any                 // ?
+	Star                // *
+	Class               // [a-z]
+	Except              // !(a|b)
 )
 
-// globToken is one element of a glob without braces.
-type globToken struct {
-	*globMore
-	at      int // byte in the glob
-	r       rune
-	kind    globKind
-	negated bool // it says what it leaves out: set is the complement of what is written
+// Token is one element of a glob without braces.
+type Token struct {
+	*more
+	At      int  // byte in the glob
+	Rune    rune // of Literal
+	Kind    Kind
+	Negated bool // it says what it leaves out
 }
 
-// globMore is what few tokens have.
-type globMore struct {
-	set    automaton.Set // of globClass
-	except [][]rune      // of globExcept: texts, with anyRun for "*"
+// more is what few tokens have.
+type more struct {
+	set    automaton.Set // of Class; of a negated one the complement of what is written
+	except [][]rune      // of Except: texts, with anyRun for "*"
 }
 
-// literalTokens is a text without wildcards.
-func literalTokens(text string) []globToken {
-	tokens := make([]globToken, 0, len(text))
+// Text is a text without wildcards.
+func Text(text string) []Token {
+	tokens := make([]Token, 0, len(text))
 	for at, r := range text {
-		tokens = append(tokens, globToken{r: r, at: at})
+		tokens = append(tokens, Token{Rune: r, At: at})
 	}
 	return tokens
 }
 
-// globParser reads a glob into its alternatives.
-type globParser struct {
+// parser reads a glob into its alternatives.
+type parser struct {
 	text      string
 	pos       int
 	separated bool // "/" separates components
 	excepts   bool // "!(" begins an exception
 }
 
-// parseGlob returns the token lists of a glob's alternatives: braces multiplied
-// out, in text order.
-func parseGlob(text string, separated bool) ([][]globToken, *SpecError) {
-	return (&globParser{text: text, separated: separated}).parse()
+// Parse returns the token lists of a glob's alternatives: braces multiplied out, in text
+// order. In a separated glob no class takes "/".
+func Parse(text string, separated bool) ([][]Token, *Error) {
+	return (&parser{text: text, separated: separated}).parse()
 }
 
-// parsePathGlob is parseGlob for paths.
-func parsePathGlob(text string) ([][]globToken, *SpecError) {
-	return (&globParser{text: text, separated: true, excepts: true}).parse()
+// ParsePath is Parse for a path: separated, and with exceptions.
+func ParsePath(text string) ([][]Token, *Error) {
+	return (&parser{text: text, separated: true, excepts: true}).parse()
 }
 
-func (p *globParser) parse() ([][]globToken, *SpecError) {
-	lists, err := p.alternatives(false)
-	if err == nil {
-		return lists, nil
-	}
-	err.Index = 0
-	return nil, err
+func (p *parser) parse() ([][]Token, *Error) {
+	return p.alternatives(false)
 }
 
-func (p *globParser) fail(at int, hint, format string, args ...any) *SpecError {
-	return &SpecError{Offset: at, Message: fmt.Sprintf(format, args...), Hint: hint}
+func (p *parser) fail(at int, hint, format string, args ...any) *Error {
+	return &Error{Offset: at, Message: fmt.Sprintf(format, args...), Hint: hint}
 }
 
 // alternatives reads up to the end, or up to the brace that closes the group.
-func (p *globParser) alternatives(inBraces bool) ([][]globToken, *SpecError) {
+func (p *parser) alternatives(inBraces bool) ([][]Token, *Error) {
 	start := p.pos
-	var done [][]globToken
-	now := [][]globToken{p.room()}
+	var done [][]Token
+	now := [][]Token{p.room()}
 	for p.pos < len(p.text) {
 		at := p.pos
 		c := p.text[at]
@@ -99,15 +97,15 @@ func (p *globParser) alternatives(inBraces bool) ([][]globToken, *SpecError) {
 			if err != nil {
 				return nil, err
 			}
-			if len(now)*len(inner) > maxAlternatives {
-				return nil, p.fail(at, "write a list under [lists]", "the braces stand for more than %d alternatives", maxAlternatives)
+			if len(now)*len(inner) > MaxAlternatives {
+				return nil, p.fail(at, "write a list under [lists]", "the braces stand for more than %d alternatives", MaxAlternatives)
 			}
 			now = multiply(now, inner)
 			continue
 		case c == ',' && inBraces:
 			p.pos++
 			done = append(done, now...)
-			now = [][]globToken{p.room()}
+			now = [][]Token{p.room()}
 			continue
 		case c == '}' && inBraces:
 			p.pos++
@@ -133,16 +131,16 @@ func (p *globParser) alternatives(inBraces bool) ([][]globToken, *SpecError) {
 }
 
 // room is an empty list for the tokens up to the next brace or comma.
-func (p *globParser) room() []globToken {
+func (p *parser) room() []Token {
 	n := strings.IndexAny(p.text[p.pos:], "{},")
 	if n < 0 {
 		n = len(p.text) - p.pos
 	}
-	return make([]globToken, 0, n)
+	return make([]Token, 0, n)
 }
 
-func multiply(left, right [][]globToken) [][]globToken {
-	var out [][]globToken
+func multiply(left, right [][]Token) [][]Token {
+	var out [][]Token
 	for _, l := range left {
 		for _, r := range right {
 			out = append(out, slices.Concat(l, r))
@@ -151,36 +149,36 @@ func multiply(left, right [][]globToken) [][]globToken {
 	return out
 }
 
-func (p *globParser) token() (globToken, *SpecError) {
+func (p *parser) token() (Token, *Error) {
 	at := p.pos
 	r, size := utf8.DecodeRuneInString(p.text[at:])
 	p.pos += size
 	switch r {
 	case '*':
-		return globToken{kind: globStar, at: at}, nil
+		return Token{Kind: Star, At: at}, nil
 	case '?':
-		return globToken{kind: globAny, at: at}, nil
+		return Token{Kind: Any, At: at}, nil
 	case '[':
 		set, negated, err := p.class(at)
-		return globToken{kind: globClass, globMore: &globMore{set: set}, negated: negated, at: at}, err
+		return Token{Kind: Class, more: &more{set: set}, Negated: negated, At: at}, err
 	case '!':
 		if p.excepts && strings.HasPrefix(p.text[p.pos:], "(") {
 			p.pos++
 			except, err := p.exception(at)
-			return globToken{kind: globExcept, globMore: &globMore{except: except}, negated: true, at: at}, err
+			return Token{Kind: Except, more: &more{except: except}, Negated: true, At: at}, err
 		}
 	case '\\':
 		if p.pos == len(p.text) {
-			return globToken{}, p.fail(at, `\\`, "a backslash with nothing behind it")
+			return Token{}, p.fail(at, `\\`, "a backslash with nothing behind it")
 		}
 		r, size = utf8.DecodeRuneInString(p.text[p.pos:])
 		p.pos += size
 	}
-	return globToken{kind: globLiteral, r: r, at: at}, nil
+	return Token{Kind: Literal, Rune: r, At: at}, nil
 }
 
 // class reads the rest of "[a-z]" or "[!a-z]".
-func (p *globParser) class(at int) (set automaton.Set, negated bool, _ *SpecError) {
+func (p *parser) class(at int) (set automaton.Set, negated bool, _ *Error) {
 	negated = strings.HasPrefix(p.text[p.pos:], "!")
 	if negated {
 		p.pos++
@@ -225,13 +223,13 @@ func (p *globParser) class(at int) (set automaton.Set, negated bool, _ *SpecErro
 		set = set.Complement()
 	}
 	if p.separated {
-		set = set.Intersect(notSlash)
+		set = set.Intersect(Component)
 	}
 	return set, negated, nil
 }
 
 // member reads one code point of a class.
-func (p *globParser) member(class int) (rune, *SpecError) {
+func (p *parser) member(class int) (rune, *Error) {
 	rest := p.text[p.pos:]
 	escaped := strings.HasPrefix(rest, `\`)
 	if escaped {
@@ -246,30 +244,30 @@ func (p *globParser) member(class int) (rune, *SpecError) {
 	return r, nil
 }
 
-// addRun adds tokens without "**" behind from, with star for the code points
-// that "*" and "?" match, and returns where they end. A folded run matches folded
-// texts.
-func addRun(n *automaton.NFA, from int, tokens []globToken, star automaton.Set, folded bool) int {
+// Add adds tokens without "**" to an automaton behind the state from, with star for the
+// code points that "*" and "?" match, and returns where they end. fold is nil, or how the
+// texts that the automaton will read are folded.
+func Add(n *automaton.NFA, from int, tokens []Token, star automaton.Set, fold func(string) string) int {
 	for i := 0; i < len(tokens); i++ {
-		if text, length := literalRun(tokens[i:]); length > 0 {
-			if folded {
+		if text, length := LiteralRun(tokens[i:]); length > 0 {
+			if fold != nil {
 				text = fold(text)
 			}
 			from = n.Text(from, text)
 			i += length - 1
 			continue
 		}
-		switch tokens[i].kind {
-		case globStar:
+		switch tokens[i].Kind {
+		case Star:
 			from = n.Loop(from, star)
 			continue
-		case globExcept:
-			from = addExcept(n, from, tokens[i].except, star, folded)
+		case Except:
+			from = addExcept(n, from, tokens[i].except, star, fold)
 			continue
 		}
 		set := star
-		if tokens[i].kind == globClass {
-			if set = tokens[i].set; folded {
+		if tokens[i].Kind == Class {
+			if set = tokens[i].set; fold != nil {
 				set = tokens[i].folded(star)
 			}
 		}
@@ -281,18 +279,18 @@ func addRun(n *automaton.NFA, from int, tokens []globToken, star automaton.Set, 
 }
 
 // folded is the class for folded texts: what it is without regard to case.
-func (t globToken) folded(star automaton.Set) automaton.Set {
-	if !t.negated {
+func (t Token) folded(star automaton.Set) automaton.Set {
+	if !t.Negated {
 		return t.set.Folded()
 	}
 	return t.set.Complement().Folded().Complement().Intersect(star)
 }
 
-// literalRun returns the text that tokens begin with and how many of them it is.
-func literalRun(tokens []globToken) (text string, length int) {
+// LiteralRun returns the text that tokens begin with and how many of them it is.
+func LiteralRun(tokens []Token) (text string, length int) {
 	var b strings.Builder
-	for length < len(tokens) && tokens[length].kind == globLiteral {
-		b.WriteRune(tokens[length].r)
+	for length < len(tokens) && tokens[length].Kind == Literal {
+		b.WriteRune(tokens[length].Rune)
 		length++
 	}
 	return b.String(), length
