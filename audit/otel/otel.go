@@ -21,6 +21,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"net/url"
 	"strings"
 	"time"
@@ -82,6 +83,7 @@ func Open(ctx context.Context, o Options) (*Tracer, error) {
 		settings := []otlptracehttp.Option{
 			otlptracehttp.WithTimeout(exportLimit), otlptracehttp.WithCompression(otlptracehttp.GzipCompression),
 			otlptracehttp.WithRetry(otlptracehttp.RetryConfig{Enabled: false}), // the queue has newer spans by then
+			otlptracehttp.WithProxy(stay),
 		}
 		if o.Endpoint != "" {
 			settings = append(settings, otlptracehttp.WithEndpointURL(o.Endpoint+"/v1/traces"))
@@ -105,6 +107,16 @@ func Open(ctx context.Context, o Options) (*Tracer, error) {
 	)
 	t.tracer = t.provider.Tracer("github.com/stopgate/stopgate", trace.WithInstrumentationVersion(o.Version))
 	return t, nil
+}
+
+// stay is the proxy of a request to the collector, and an error for one that goes where an
+// answer says: spans are for the collector alone. A client of our own would not look at
+// the certificates that the environment names.
+func stay(r *http.Request) (*url.URL, error) {
+	if r.Response != nil {
+		return nil, fmt.Errorf("the collector answered %s, which is not followed", r.Response.Status)
+	}
+	return http.ProxyFromEnvironment(r)
 }
 
 // Stats are a tracer's numbers since its start, in spans.

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -389,6 +390,24 @@ func TestCollector(t *testing.T) {
 	closed(t, x)
 	if got := x.Stats(); got.Failed != 1 || told != 1 {
 		t.Errorf("%+v, told %d times", got, told)
+	}
+}
+
+// Proves F18: spans, and the headers with the key, go to the collector and nowhere else.
+func TestCollectorThatSendsElsewhere(t *testing.T) {
+	var elsewhere atomic.Int64
+	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { elsewhere.Add(1) }))
+	defer other.Close()
+	for _, status := range []int{301, 302, 303, 307, 308} {
+		server := httptest.NewServer(http.RedirectHandler(other.URL, status))
+		var told error
+		x := open(t, otel.Options{Endpoint: server.URL, Headers: map[string]string{"x-key": "k"}, Failed: func(err error) { told = err }})
+		x.Trace(t.Context(), gate.TraceEvent{Name: gate.TraceTool, Row: &stopgate.Record{Tool: "t"}})
+		closed(t, x)
+		server.Close()
+		if n := elsewhere.Load(); n != 0 || told == nil || !strings.Contains(told.Error(), "which is not followed") {
+			t.Errorf("%d: %d requests elsewhere, told %v", status, n, told)
+		}
 	}
 }
 

@@ -173,7 +173,8 @@ type eventSource struct {
 
 // source finds the API.
 func (f *eventFlags) source() (*eventSource, error) {
-	s := &eventSource{client: &http.Client{}, all: f.all}
+	// The token is for the API that was named, and for no other.
+	s := &eventSource{client: &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}, all: f.all}
 	if f.tokenEnv != "" {
 		if s.token = os.Getenv(f.tokenEnv); s.token == "" {
 			return nil, usagef("--token-env: the environment variable %s is not set", f.tokenEnv)

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"modernc.org/sqlite"
+	lib "modernc.org/sqlite/lib"
 )
 
 // applicationID marks a file as ours in its header: "stpg".
@@ -243,10 +244,11 @@ func (db *DB) prepare(ctx context.Context, components []Component) error {
 
 // openError explains what opening a file that is no database says.
 func openError(err error) error {
-	if distrusted(err) {
+	switch code(err) & 0xff {
+	case lib.SQLITE_CORRUPT, lib.SQLITE_NOTADB:
 		return fmt.Errorf("%w: %w", ErrForeign, err)
 	}
-	return err
+	return err // also of a disk that fails: that says nothing about the file
 }
 
 // compare reports whether there is nothing to do.
