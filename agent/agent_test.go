@@ -428,6 +428,9 @@ func TestInterrupt(t *testing.T) {
 		for _, body := range r.Requests() {
 			chat.Legal(t, provider.Chat, body)
 		}
+		if c := r.Call(1); c.Verdict.Public != "The turn was interrupted before this call was decided." || !strings.Contains(c.Result, "interrupted before this call was decided") {
+			t.Errorf("the person and the model are told %q, %q", c.Verdict.Public, c.Result)
+		}
 		if r.File("src/a.txt") != "" {
 			t.Error("it ran")
 		}

@@ -169,6 +169,9 @@ func (a *Agent) ends(ctx context.Context, out stopgate.Outcome) bool {
 
 // refuse tells the model that a call did not run.
 func (a *Agent) refuse(ctx context.Context, c *call, out stopgate.Outcome) error {
+	if out.Verdict.Code == stopgate.CodeClientGone {
+		out.Verdict.Public = "The turn was interrupted before this call was decided." // the client is the person here
+	}
 	text := wire.DenialText(c.tool, c.declared, out.Verdict.Public, out.Verdict.Code)
 	err := a.append(ctx, conversation.Entry{
 		Kind: conversation.Result, Call: c.part, Text: text, Failed: out.Status != stopgate.Skipped,

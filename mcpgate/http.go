@@ -109,6 +109,20 @@ func fail(w http.ResponseWriter, status int, code stopgate.Code) {
 	_, _ = w.Write(envelopeText(env))
 }
 
+// What there is too much of, and what makes room.
+const (
+	tooManySessions = "As many sessions are at work as there may be, 256 for one principal: end one with DELETE, or try again later."
+	tooManyRequests = "As many requests of this session are at work as there may be: try again when one is answered."
+)
+
+// overloaded refuses what there is no room for now (FM14).
+func overloaded(w http.ResponseWriter, why string) {
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Retry-After", "1")
+	w.WriteHeader(http.StatusServiceUnavailable)
+	_, _ = w.Write(envelopeText(stopgate.Envelope{Status: "denied", Code: stopgate.CodeOverloaded, PublicReason: why}))
+}
+
 // failure answers with a JSON-RPC error.
 func failure(w http.ResponseWriter, status int, id jsonrpc.ID, code int, message string, data []byte) {
 	w.Header().Set("Content-Type", "application/json")

@@ -529,6 +529,39 @@ func TestG10TwoNames(t *testing.T) {
 	}
 }
 
+// Proves FM14: where every session is at work a new one is refused with a hint, and there is
+// room again as soon as one ends.
+func TestFM14EverySessionAtWork(t *testing.T) {
+	f := newFake(echoTool)
+	s := setup(t, free, mcpgate.Settings{}, map[string]*fake{"": f}).http(t)
+	var last *http.Response
+	for range 256 {
+		r := s.request(t, http.MethodPost, initialize, nil)
+		if text(t, r); r.StatusCode != 200 {
+			t.Fatalf("status %d", r.StatusCode)
+		}
+		last = s.request(t, http.MethodGet, "", map[string]string{"Mcp-Session-Id": r.Header.Get("Mcp-Session-Id")})
+		defer last.Body.Close()
+		if last.StatusCode != 200 {
+			t.Fatalf("status %d", last.StatusCode)
+		}
+	}
+	r := s.request(t, http.MethodPost, initialize, nil)
+	if got := text(t, r); r.StatusCode != 503 || r.Header.Get("Retry-After") == "" || !strings.Contains(got, "DELETE") || !strings.Contains(got, "overloaded") {
+		t.Errorf("%d %v %s", r.StatusCode, r.Header, got)
+	}
+	last.Body.Close()
+	for deadline := time.Now().Add(10 * time.Second); ; {
+		r := s.request(t, http.MethodPost, initialize, nil)
+		if text(t, r); r.StatusCode == 200 {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("status %d although a session is at rest", r.StatusCode)
+		}
+	}
+}
+
 // Proves G8, FM14: a principal that opens one session after the other, each with servers
 // of its own, loses those that it uses least, and takes nobody else's away.
 func TestFM14SessionsOfOne(t *testing.T) {

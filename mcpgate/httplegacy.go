@@ -19,7 +19,7 @@ func (h *Handler) legacy(w http.ResponseWriter, r *http.Request, who stopgate.Pr
 	switch {
 	case m.Method == "initialize" && m.Kind == jsonrpc.Request && id == "":
 		if s = h.sessions.begin(who); s == nil {
-			fail(w, http.StatusServiceUnavailable, stopgate.CodeOverloaded)
+			overloaded(w, tooManySessions)
 			return
 		}
 		w.Header().Set("Mcp-Session-Id", s.id)

@@ -34,7 +34,7 @@ func (h *Handler) modern(w http.ResponseWriter, r *http.Request, who stopgate.Pr
 	}
 	p := h.sessions.shared(h.weak(r, who))
 	if p == nil {
-		fail(w, http.StatusServiceUnavailable, stopgate.CodeOverloaded)
+		overloaded(w, tooManySessions)
 		return
 	}
 	if m.Kind != jsonrpc.Request {
@@ -45,7 +45,7 @@ func (h *Handler) modern(w http.ResponseWriter, r *http.Request, who stopgate.Pr
 	out := newResponder(w, true)
 	ctx, x, ok := p.begin(r.Context(), m, out.send)
 	if !ok {
-		fail(w, http.StatusServiceUnavailable, stopgate.CodeOverloaded)
+		overloaded(w, tooManyRequests)
 		return
 	}
 	x.header = func(name string) (string, bool) {
