@@ -17,6 +17,7 @@ import (
 type policyFlags struct {
 	files []string
 	tools string
+	again bool // they were read before: see [config.Where]
 }
 
 func (f *policyFlags) add(cmd *cobra.Command) {
@@ -47,7 +48,7 @@ func (f *policyFlags) loadAt(talk io.Writer, at func(config.Set) policy.Options)
 		return l, fmt.Errorf("load policy: %w", err)
 	}
 	where := config.Standard(dir)
-	where.Policy = f.files
+	where.Policy, where.Again = f.files, f.again
 	if l.set, err = config.Discover(where); err != nil {
 		return l, unread(err)
 	}

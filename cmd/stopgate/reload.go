@@ -44,18 +44,31 @@ type reloader struct {
 	hangup chan os.Signal
 }
 
+// reloadLeave is how long a reload may take that is under way when the gate ends. A disk
+// that does not answer keeps nobody from stopping it.
+const reloadLeave = 5 * time.Second
+
 // start listens for SIGHUP, and reloads then and when a file changes, until ctx ends.
 // Whoever starts it waits for done.
 func (r *reloader) start(ctx context.Context) (done <-chan struct{}) {
+	r.flags.again = true
 	r.seen, r.hangup = r.state(), make(chan os.Signal, 1)
 	signal.Notify(r.hangup, syscall.SIGHUP)
-	ended := make(chan struct{})
+	ended, left := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(ended)
 		defer signal.Stop(r.hangup)
 		r.run(ctx)
 	}()
-	return ended
+	go func() {
+		defer close(left)
+		<-ctx.Done()
+		select {
+		case <-ended:
+		case <-time.After(reloadLeave):
+		}
+	}()
+	return left
 }
 
 func (r *reloader) run(ctx context.Context) {
@@ -87,7 +100,10 @@ func (r *reloader) run(ctx context.Context) {
 
 // reload reads everything anew and says what came of it.
 func (r *reloader) reload(ctx context.Context) {
-	err := r.try()
+	err := r.readable()
+	if err == nil {
+		err = r.try()
+	}
 	if err == nil {
 		r.log.Info("reloaded", "policy", r.gate.PolicyHash()[:12])
 		return
@@ -103,6 +119,20 @@ func (r *reloader) reload(ctx context.Context) {
 	}
 	r.log.Error("reload refused: what was in force stays", "error", err, "policy", r.gate.PolicyHash()[:12])
 	r.gate.Reject(ctx, cause)
+}
+
+// readable refuses files that can be read only once: a pipe would keep the reload, and all
+// that come behind it, waiting for ever.
+func (r *reloader) readable() error {
+	for _, path := range append(r.files(), r.flags.tools) {
+		if path == "" {
+			continue
+		}
+		if at, err := os.Stat(path); err == nil && !at.Mode().IsRegular() {
+			return fmt.Errorf("%s is no regular file", visible.Text(path))
+		}
+	}
+	return nil
 }
 
 // sameFiles reports a file of the policy that is not there any more: it took its rules
@@ -122,7 +152,7 @@ func (r *reloader) state() string {
 	var text strings.Builder
 	if dir, err := os.Getwd(); err == nil {
 		where := config.Standard(dir)
-		where.Policy = f.files
+		where.Policy, where.Again = f.files, f.again
 		if set, err := config.Discover(where); err == nil {
 			for _, file := range set.Files {
 				fmt.Fprintf(&text, "%s %s %t\n", file.Path, file.Hash, file.Trusted)

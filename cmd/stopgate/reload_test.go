@@ -117,6 +117,47 @@ func TestUpReloads(t *testing.T) {
 	}
 }
 
+// Proves FM11, FM12: a pipe in the place of a policy, of tools or of a token stops neither
+// the reloads behind it nor the gate's end.
+func TestUpReloadsNoPipes(t *testing.T) {
+	dir := t.TempDir()
+	const policy = "version = 1\n[tools.fs_create_file.policy]\nrun = [{ mode = \"deny\", reason = \"REASON\" }]\n[gateway.tokens.anna]\nfile = \"anna.token\"\n"
+	first, tools := strings.Replace(policy, "REASON", "the first rule", 1), `[{"type":"function","function":{"name":"x","parameters":{"type":"object"}}}]`
+	for name, text := range map[string]string{"p.toml": first, "tools.json": tools, "anna.token": "3d1c3a7e5b9f48c2"} {
+		writeIn(t, dir, name, text)
+	}
+	s := startUp(t, dir, "--policy", "p.toml", "--tools", "tools.json", "--audit", "records.jsonl")
+	health := func(word string) func() bool {
+		return func() bool { return strings.Contains(get(t, s.url+"/healthz"), `"status":"`+word+`"`) }
+	}
+	pipe := func(name string) {
+		t.Helper()
+		if err := os.Remove(filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
+		if err := syscall.Mkfifo(filepath.Join(dir, name), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.cmd.Process.Signal(syscall.SIGHUP); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, text := range map[string]string{"p.toml": first, "tools.json": tools, "anna.token": "3d1c3a7e5b9f48c2"} {
+		pipe(name)
+		until(t, name+" as a pipe is refused", health("degraded"))
+		if err := os.Remove(filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
+		writeIn(t, dir, name, text)
+		until(t, name+" is read again", health("ok"))
+	}
+	pipe("p.toml")
+	until(t, "the pipe is refused", health("degraded"))
+	if code := s.stop(t); code != exitOK || !strings.Contains(s.stderr.String(), "p.toml is no regular file") {
+		t.Errorf("exit code %d\n%s", code, s.stderr)
+	}
+}
+
 // A user's own policy that goes away takes no rule along while up runs.
 func TestUpKeepsALayerThatIsGone(t *testing.T) {
 	dir := t.TempDir()

@@ -111,6 +111,9 @@ type Where struct {
 	UserDir, SystemDir string
 	// Starter is used when no file is found; nil makes that an error.
 	Starter []byte
+	// Again says that files were read before. What may be read only once, such as a pipe,
+	// would keep its reader waiting now, and is refused.
+	Again bool
 	// Held reports that this process must not open and close a file, because it has locks
 	// on it: that is an error. It is asked about each policy file twice, before it is
 	// opened, with nil, and once it is open: then it keeps the file open. Nil for none.
@@ -313,7 +316,7 @@ func (w Where) read(path string, scope Scope) (File, error) {
 	}
 	// A pipe in a repository would keep whoever looks for a policy waiting for ever. One
 	// that somebody names is meant: `--policy <(...)`.
-	if scope != Flag && !info.Mode().IsRegular() {
+	if (scope != Flag || w.Again) && !info.Mode().IsRegular() {
 		return File{}, fmt.Errorf("read policy: %s is no regular file", path)
 	}
 	if w.Held != nil && w.Held(info, nil) {
