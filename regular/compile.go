@@ -3,6 +3,7 @@ package regular
 import (
 	"slices"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -41,6 +42,10 @@ func compile(pattern string) (*Pattern, *SyntaxError) {
 		anchored: root.anchored(opStart) && root.anchored(opEnd),
 		modified: modified,
 		negative: root.find(func(n *node) bool { return n.op == opLook && n.negative }) != nil,
+	}
+	// U+FFFD may stand for bytes that are not UTF-8.
+	if literal := p.Literal(); !strings.ContainsRune(literal, utf8.RuneError) {
+		p.needle = []byte(literal)
 	}
 	return p, nil
 }

@@ -1,6 +1,7 @@
 package regular
 
 import (
+	"bytes"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -17,6 +18,7 @@ type Pattern struct {
 	anchored bool
 	modified bool
 	negative bool
+	needle   []byte // in every text in which the pattern is found
 
 	// What runs this pattern alone, made when it is first used: over a text that is
 	// complete, and over one that is still arriving; and its walk.
@@ -49,6 +51,9 @@ func Compile(pattern string) (*Pattern, error) {
 // Match reports whether the pattern is found anywhere in text. Bytes that are
 // not UTF-8 are read as U+FFFD each; JSON text that was accepted has none.
 func (p *Pattern) Match(text []byte) bool {
+	if !bytes.Contains(text, p.needle) {
+		return false // a process that judges one text has no automaton to make
+	}
 	if p.walked.Load() { // what analysis asks of has its states already
 		w := p.walk()
 		at := w.First()

@@ -47,12 +47,31 @@ func TestLiteralsAreInEveryMatch(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		before := p.Match(text)
-		if before && !bytes.Contains(text, []byte(p.Literal())) {
+		a := p.Automaton() // which does not know the literal
+		s := a.Start()
+		a.Feed(&s, text)
+		found := a.Accepts(&s, 0)
+		if found && !bytes.Contains(text, []byte(p.Literal())) {
 			t.Fatalf("%s is found in %q, which lacks %q", source, text, p.Literal())
 		}
-		if p.Walker(); p.Match(text) != before {
-			t.Fatalf("%s in %q: %t, and walked %t", source, text, before, !before)
+		if p.Match(text) != found {
+			t.Fatalf("%s in %q: %t, and matched %t", source, text, found, !found)
+		}
+		if p.Walker(); p.Match(text) != found {
+			t.Fatalf("%s in %q: %t, and walked %t", source, text, found, !found)
 		}
 	})
+}
+
+// A literal with U+FFFD is found in bytes that are not UTF-8.
+func TestReplacementCharacters(t *testing.T) {
+	p, err := regular.Compile("a\uFFFDb")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for text, want := range map[string]bool{"a\xffb": true, "a\uFFFDb": true, "ab": false} {
+		if p.Match([]byte(text)) != want {
+			t.Errorf("%q: not %t", text, want)
+		}
+	}
 }
