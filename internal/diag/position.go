@@ -40,19 +40,19 @@ const block = 1 << 6
 // NewLines prepares a text. It keeps a reference to it.
 func NewLines(text []byte) *Lines {
 	l := &Lines{text: text, starts: make([]int, 1, 1+bytes.Count(text, []byte("\n")))}
-	points := 0
-	for i, c := range text {
-		if utf8.RuneStart(c) {
-			points++
+	for at := bytes.IndexByte(text, '\n') + 1; at > 0; {
+		l.starts = append(l.starts, at)
+		next := bytes.IndexByte(text[at:], '\n') + 1
+		if next == 0 {
+			break
 		}
-		if c == '\n' {
-			l.starts = append(l.starts, i+1)
-		}
+		at += next
 	}
-	if points == len(text) {
+	if isASCII(text) {
 		return l
 	}
-	l.points, points = make([]int, 0, len(text)/block+1), 0
+	points := 0
+	l.points = make([]int, 0, len(text)/block+1)
 	for i, c := range text {
 		if i%block == 0 {
 			l.points = append(l.points, points)
@@ -62,6 +62,14 @@ func NewLines(text []byte) *Lines {
 		}
 	}
 	return l
+}
+
+func isASCII(text []byte) bool {
+	var all byte
+	for _, c := range text {
+		all |= c
+	}
+	return all < utf8.RuneSelf
 }
 
 // pointsBefore counts the code points before an offset.
@@ -83,14 +91,24 @@ func (l *Lines) pointsBefore(offset int) int {
 // moved to its nearest end.
 func (l *Lines) Position(offset int) Position {
 	offset = max(0, min(offset, len(l.text)))
-	line := sort.Search(len(l.starts), func(i int) bool { return l.starts[i] > offset })
-	start := l.starts[line-1]
-	return Position{Offset: offset, Line: line, Column: l.pointsBefore(offset) - l.pointsBefore(start) + 1}
+	return l.position(offset, sort.Search(len(l.starts), func(i int) bool { return l.starts[i] > offset }))
+}
+
+// position is that of an offset in a line.
+func (l *Lines) position(offset, line int) Position {
+	return Position{Offset: offset, Line: line, Column: l.pointsBefore(offset) - l.pointsBefore(l.starts[line-1]) + 1}
 }
 
 // Range returns the place of the bytes from start to end.
 func (l *Lines) Range(start, end int) Range {
-	return Range{l.Position(start), l.Position(max(start, end))}
+	r := Range{Start: l.Position(start)}
+	end = min(max(start, end), len(l.text))
+	if line := r.Start.Line; end >= 0 && (line == len(l.starts) || end < l.starts[line]) {
+		r.End = l.position(end, line) // most pieces end on the line on which they begin
+	} else {
+		r.End = l.Position(end)
+	}
+	return r
 }
 
 // line returns a line of the text without its end, nil if there is none.

@@ -19,18 +19,45 @@ type formatPart struct {
 }
 
 func (p formatPart) String() string {
-	if p.items != nil {
-		return p.key + " = [" + strings.Join(p.items, ", ") + "]"
+	var b strings.Builder
+	p.write(&b)
+	return b.String()
+}
+
+func (p formatPart) write(b *strings.Builder) {
+	b.WriteString(p.key)
+	b.WriteString(" = ")
+	if p.items == nil {
+		b.WriteString(p.value)
+		return
 	}
-	return p.key + " = " + p.value
+	b.WriteByte('[')
+	for i, item := range p.items {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(item)
+	}
+	b.WriteByte(']')
 }
 
 func joinParts(parts []formatPart) string {
-	var texts []string
+	size := 0
 	for _, p := range parts {
-		texts = append(texts, p.String())
+		size += len(p.key) + len(p.value) + len(" = [], ")
+		for _, item := range p.items {
+			size += len(item) + len(", ")
+		}
 	}
-	return strings.Join(texts, ", ")
+	var b strings.Builder
+	b.Grow(size)
+	for i, p := range parts {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		p.write(&b)
+	}
+	return b.String()
 }
 
 // Text writes the rule on one line, as it stands between the braces of a list.
@@ -52,7 +79,7 @@ func (r *Rule) Lines() []string {
 
 // ruleParts lists the keys of a rule; spelled is for [Rule.Meaning].
 func ruleParts(r *Rule, spelled bool) []formatPart {
-	var parts []formatPart
+	parts := make([]formatPart, 0, 8)
 	if r.Compound {
 		all := formatPart{key: "all", items: []string{}}
 		for i := range r.Conditions {
@@ -116,14 +143,15 @@ var quantifiers = [...]string{QuantifierAny: "any", QuantifierAll: "all"}
 func (q Quantifier) String() string { return quantifiers[min(q, QuantifierAll)] }
 
 func conditionParts(c *Condition, spelled bool) []formatPart {
-	parts := []formatPart{{key: "arg", value: tomltree.Quote(c.Arg.String())}}
+	about := formatPart{key: "arg", value: tomltree.Quote(c.Arg.String())}
 	if c.On != "" {
-		parts[0] = formatPart{key: "on", value: tomltree.Quote(c.On)}
+		about = formatPart{key: "on", value: tomltree.Quote(c.On)}
 	}
+	parts := append(make([]formatPart, 0, 3), about)
 	key := c.Spec.Kind.String()
 	switch {
 	case spelled:
-		var texts []string
+		texts := make([]string, 0, len(c.Spec.Values))
 		for _, l := range c.Spec.Values {
 			texts = append(texts, l.JSON)
 		}
