@@ -1,6 +1,9 @@
 package session
 
 import (
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
 	"encoding/json"
 	"math"
 	"strconv"
@@ -30,9 +33,9 @@ func readCell(text []byte) (c Cell, ok bool) {
 		case "steps":
 			c.Steps = items(&r, v, r.step)
 		case "open":
-			c.Open = items(&r, v, r.open)
+			c.Open = r.opens(v)
 		case "past":
-			c.Past = items(&r, v, r.open)
+			c.Past = r.opens(v)
 		case "back":
 			c.Back = items(&r, v, r.back)
 		case "lost":
@@ -164,6 +167,59 @@ func (r *reader) step(s *Step, key string, v jsonstream.Value) bool {
 		return false
 	}
 	return true
+}
+
+// opens reads calls in either form.
+func (r *reader) opens(v jsonstream.Value) []Open {
+	if !r.is(v, jsonstream.Array) {
+		return nil
+	}
+	out := make([]Open, v.Len())
+	i := 0
+	for e := range v.Elements() {
+		if e.Kind() == jsonstream.Array {
+			r.listed(e, &out[i])
+		} else {
+			members(r, e, &out[i], r.open)
+		}
+		i++
+	}
+	return out
+}
+
+// listed reads the list that a call is.
+func (r *reader) listed(v jsonstream.Value, o *Open) {
+	n := 0
+	for e := range v.Elements() {
+		switch n {
+		case 0:
+			o.Proposal = stopgate.ProposalID(r.text(e))
+		case 1:
+			o.At = r.int(e)
+		case 2:
+			o.Seq = r.uint(e)
+		case 3:
+			o.Args = r.sum(e)
+		case 4:
+			o.Held = r.flag(e)
+		}
+		n++
+	}
+	r.ok = r.ok && (n == 4 || n == 5 && o.Held)
+}
+
+// sum reads a SHA-256.
+func (r *reader) sum(v jsonstream.Value) string {
+	var sum [sha256.Size]byte
+	text := r.text(v)
+	if len(text) != base64.RawURLEncoding.EncodedLen(len(sum)) {
+		r.ok = false
+		return ""
+	}
+	if n, err := base64.RawURLEncoding.Strict().Decode(sum[:], []byte(text)); err != nil || n != len(sum) { // line ends are left out
+		r.ok = false
+	}
+	return hex.EncodeToString(sum[:])
 }
 
 func (r *reader) open(o *Open, key string, v jsonstream.Value) bool {

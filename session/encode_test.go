@@ -119,3 +119,39 @@ func TestOddCells(t *testing.T) {
 		}
 	}
 }
+
+// Proves S38: calls in flight and past are written short, read as they were in either
+// form, and refused in any other: none of them is forgotten.
+func TestCallsInCells(t *testing.T) {
+	sum := strings.Repeat("0123456789abcdef", 4)
+	calls := []session.Open{
+		{Proposal: "01M80W5YKZD9GT31TYM9ZA7HVG", At: 1795325885057, Seq: 13, Args: sum},
+		{Proposal: "q\"", At: -1, Seq: 1<<64 - 1, Args: sum, Held: true},
+		{Proposal: "upper", Args: strings.ToUpper(sum), Held: true},
+		{Proposal: "none"},
+		{Proposal: "other", Seq: 1, Args: "ASNFZ4mrze8BI0VniavN7wEjRWeJq83vASNFZ4mrze8"},
+	}
+	cell := session.Cell{Open: calls, Past: calls[:2], Seq: 3}
+	text := session.MarshalCell(cell)
+	const short = `["01M80W5YKZD9GT31TYM9ZA7HVG",1795325885057,13,"ASNFZ4mrze8BI0VniavN7wEjRWeJq83vASNFZ4mrze8"],` +
+		`["q\"",-1,18446744073709551615,"ASNFZ4mrze8BI0VniavN7wEjRWeJq83vASNFZ4mrze8",true]`
+	if !strings.HasPrefix(string(text), `{"open":[`+short+`,{"proposal":"upper",`) || !strings.HasSuffix(string(text), `,"past":[`+short+`],"seq":3}`) {
+		t.Errorf("%s", text)
+	}
+	for _, text := range []string{string(text), spelled(t, cell)} {
+		got, err := session.UnmarshalCell([]byte(text))
+		if diff := cmp.Diff(cell, got, amounts); diff != "" || err != nil {
+			t.Errorf("%s is read as another: %s (%v)", text, diff, err)
+		}
+	}
+	const b64 = `"ASNFZ4mrze8BI0VniavN7wEjRWeJq83vASNFZ4mrze8"`
+	for _, list := range []string{
+		`[]`, `["p"]`, `["p",1,2]`, `["p",1,2,` + b64 + `,false]`, `["p",1,2,` + b64 + `,true,true]`, `["p",1,2,` + b64 + `,1]`, `["p",1,2,""]`, `["p",1,2,"AAAA"]`,
+		`["p",1,2,` + b64[:44] + `="]`, `["p",1,2,` + b64[:43] + `9"]`, `["p",1,2,` + b64[:44] + `AAAA"]`, `["p",1,2,` + b64[:20] + `\n` + b64[20:] + `]`,
+		`[1,1,2,` + b64 + `]`, `["p","1",2,` + b64 + `]`, `["p",1,-2,` + b64 + `]`, `[["p",1,2,` + b64 + `]]`, `["p",1,2,null]`,
+	} {
+		if c, err := session.UnmarshalCell([]byte(`{"open":[` + list + `]}`)); err == nil {
+			t.Errorf("%s is read as %+v", list, c.Open)
+		}
+	}
+}

@@ -1,6 +1,8 @@
 package sqlite
 
 import (
+	"encoding/json"
+	"fmt"
 	"strings"
 	"sync"
 
@@ -23,6 +25,7 @@ const (
 	selectOwner = "SELECT id, head FROM sessions WHERE principal = ? AND name = ?"
 	selectIDs   = "SELECT min(coalesce((SELECT min(id) FROM sessions), 0), 0) - 1, max(coalesce((SELECT max(id) FROM sessions), 0), 0) + 1"
 	insertOwner = "INSERT INTO sessions(id, principal, name, facts, first, last, head) VALUES(?, ?, ?, 0, ?, ?, 0)"
+	selectFact  = "SELECT fact FROM facts WHERE session = ? AND seq = ?"
 	updateOwner = "UPDATE sessions SET facts = facts + ?, last = ?, head = ? WHERE id = ?"
 )
 
@@ -195,7 +198,60 @@ func (b *batch) read(args []any, byText map[string]session.Key, into cells) erro
 		}
 		into[byText[key]].now = &c
 	}
-	return rows.Err()
+	if err := rows.Err(); err != nil {
+		return err
+	}
+	for _, k := range byText {
+		if c := into[k]; k.Space == session.SpaceCall && c.now.Call.Fact != nil {
+			if c.now, err = b.referred(args[0].(int64), c.now); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// The cell of a call says again what the facts of its release and its end say. A file
+// holds only their positions there, in facts that have no kind; the cells of older
+// versions have both facts whole.
+
+// referring is a cell as the file holds it.
+func referring(k session.Key, c session.Cell) session.Cell {
+	if k.Space == session.SpaceCall && k.Scope == session.OfSession {
+		c.Call.Fact, c.Call.End = position(c.Call.Fact), position(c.Call.End)
+	}
+	return c
+}
+
+func position(f *session.Fact) *session.Fact {
+	if f == nil {
+		return nil
+	}
+	return &session.Fact{Seq: f.Seq}
+}
+
+// referred is a cell with the facts that it refers to. A call whose facts are forgotten
+// is.
+func (b *batch) referred(owner int64, c *session.Cell) (*session.Cell, error) {
+	for _, f := range []**session.Fact{&c.Call.Fact, &c.Call.End} {
+		if *f == nil || (*f).Kind != "" {
+			continue
+		}
+		var text []byte
+		found, err := b.tx.Get([]any{&text}, selectFact, owner, int64((*f).Seq))
+		if err != nil {
+			return nil, err
+		}
+		if !found {
+			return &zero, nil
+		}
+		whole := new(session.Fact)
+		if err := json.Unmarshal(text, whole); err != nil {
+			return nil, fmt.Errorf("fact of a session: %w", err)
+		}
+		*f = whole
+	}
+	return c, nil
 }
 
 // keep takes what an update changed, to be written by flush. If it fails, the
@@ -279,7 +335,7 @@ func (b *batch) update(r *record) error {
 	}
 	for k, c := range r.cells {
 		if c.dirty {
-			b.changed = append(b.changed, r.id, k.Text(), c.at, session.MarshalCell(*c.now))
+			b.changed = append(b.changed, r.id, k.Text(), c.at, session.MarshalCell(referring(k, *c.now)))
 		}
 	}
 	_, err := b.tx.Exec(updateOwner, r.facts, r.last, r.head, r.id)

@@ -9,6 +9,7 @@ import (
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/approve"
 	audit "github.com/stopgate/stopgate/audit/sqlite"
+	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/internal/testkit/approvals"
 	"github.com/stopgate/stopgate/internal/testkit/storetest"
 	"github.com/stopgate/stopgate/session"
@@ -73,5 +74,63 @@ func TestRetain(t *testing.T) {
 	storetest.Add(t, s, living, note(young)) // positions go on
 	if facts, err := s.Facts(ctx, living, 0, 10); err != nil || len(facts) != 1 || facts[0].Seq != 9 {
 		t.Errorf("facts %v, %v", facts, err)
+	}
+}
+
+// Proves I19, S61: what is known of a call stands in the facts once, is read whole, and is
+// forgotten with the fact of its release, also where its end is young.
+func TestACallIsItsFacts(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "s.db")
+	s := open(t, path)
+	now := time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC)
+	old, young := now.AddDate(0, 0, -100).UnixMilli(), now.UnixMilli()
+	owner := session.Owner{Principal: "local", Session: "s"}
+	end := func(id string) {
+		t.Helper()
+		keys := []session.Key{session.Self, session.CallKey(stopgate.ProposalID(id)), session.OpenKey(stopgate.CallID(id), "t")}
+		err := s.Update(ctx, owner, keys, func(session.State) (gate.Change, error) {
+			return gate.Change{Facts: []session.Fact{{Kind: session.Succeeded, At: young, Proposal: stopgate.ProposalID(id), Hash: "h"}}}, nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	release := func(id string, at int64) {
+		t.Helper()
+		storetest.Add(t, s, owner, session.Fact{Kind: session.Released, At: at, Proposal: stopgate.ProposalID(id), Tool: "t", CallID: stopgate.CallID(id),
+			ArgsHash: "of the arguments", Release: &session.Release{Policy: "p"}})
+	}
+	call := func(id string) session.Issued {
+		t.Helper()
+		k := session.CallKey(stopgate.ProposalID(id))
+		state, err := s.Load(ctx, owner, []session.Key{k})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, _ := state.Cell(k)
+		return c.Call
+	}
+	release("a", old)
+	release("b", old)
+	release("c", young)
+	end("b")
+	end("c")
+	if a := call("a"); a.Fact == nil || a.Fact.Seq != 1 || a.Fact.Release.Policy != "p" || a.Done != "" || a.End != nil {
+		t.Errorf("in flight %+v", a)
+	}
+	for id, seq := range map[string]uint64{"b": 4, "c": 5} {
+		if c := call(id); c.Fact == nil || c.Fact.Kind != session.Released || c.Done != session.Succeeded || c.End == nil || c.End.Seq != seq || c.End.Hash != "h" {
+			t.Errorf("%s: %+v", id, c)
+		}
+	}
+	var twice int
+	if err := raw(t, path).QueryRow("SELECT count(*) FROM cells WHERE instr(cell, CAST('of the arguments' AS BLOB)) AND key GLOB 'call/*'").Scan(&twice); err != nil || twice != 0 {
+		t.Errorf("%d calls stand in cells too, %v", twice, err)
+	}
+	if _, err := s.Retain(ctx, audit.Retention{Rows: now.AddDate(0, 0, -90)}, now); err != nil {
+		t.Fatal(err)
+	}
+	if a, b, c := call("a"), call("b"), call("c"); a != (session.Issued{}) || b != (session.Issued{}) || c.Fact == nil {
+		t.Errorf("afterwards %+v, %+v, %+v", a, b, c)
 	}
 }

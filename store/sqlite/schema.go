@@ -9,6 +9,8 @@ import "github.com/stopgate/stopgate/internal/database"
 // principal. What a call changes of both is on one page, and found by one statement. A cell
 // belongs to the id of either.
 //
+// The cell of a call refers to the facts of its release and its end by their positions.
+//
 // There are no indexes for what is seldom asked, and none for what removes old rows: each
 // one would be read by every process that opens the file, and most of them written by every
 // call.

@@ -96,6 +96,12 @@ func TestUpgrade(t *testing.T) {
 	if err := s.Recorder().Record(ctx, row("after")); err != nil {
 		t.Fatal(err)
 	}
+	if state, err = s.Load(ctx, two, []session.Key{call}); err != nil {
+		t.Fatal(err)
+	}
+	if c, _ := state.Cell(call); c.Call.Fact == nil || c.Call.Fact.Tool != "Read" || c.Call.Done != session.Finished || c.Call.End == nil || c.Call.End.At != 1795328150000 {
+		t.Errorf("ended %+v", c)
+	}
 	list, err = s.Sessions(ctx, "local", 10)
 	if err != nil || len(list) != 3 || list[0].Head != 10 || list[1].Head != 9 || list[1].Facts != 3 {
 		t.Errorf("afterwards %v, %v", list, err)
