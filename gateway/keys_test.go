@@ -22,11 +22,12 @@ func TestCredentials(t *testing.T) {
 		{"passed as it is, key form", "", "", "/v1/messages/count_tokens", map[string]string{"X-Api-Key": "sk-client"}, "|sk-client"},
 		{"replaced", "openai", "sk-gate", "/v1/embeddings", map[string]string{"Authorization": "Bearer sk-client"}, "Bearer sk-gate|"},
 		{"replaced, key form", "anthropic", "sk-gate", "/v1/messages/count_tokens", map[string]string{"X-Api-Key": "sk-client", "Authorization": "Bearer x"}, "|sk-gate"},
+		{"replaced, every form of it", "openai", "sk-gate", "/v1/embeddings", map[string]string{"X-Api-Key": "sk-client", "Api-Key": "sk-other", "Authorization": "Bearer x"}, "Bearer sk-gate|"},
 		{"replaced, one upstream for both", "", "sk-gate", "/v1/messages/count_tokens", map[string]string{"Anthropic-Version": "2023-06-01"}, "|sk-gate"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			r := newRig(t, allowAll, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				io.WriteString(w, r.Header.Get("Authorization")+"|"+r.Header.Get("X-Api-Key"))
+				io.WriteString(w, r.Header.Get("Authorization")+"|"+r.Header.Get("X-Api-Key")+r.Header.Get("Api-Key"))
 			}), func(o *gateway.Options) {
 				o.Upstreams[0].API, o.Upstreams[0].Key = test.api, test.key
 				if test.key != "" {

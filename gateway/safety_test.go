@@ -107,7 +107,7 @@ func TestAuditFailure(t *testing.T) {
 	}
 }
 
-// Proves K34, D26-23, D26-32: a skip is soft, also where denials are errors; and an ask that
+// Proves K34: a skip is soft, also where denials are errors; and an ask that
 // nobody can answer is a denial.
 func TestSkipAndAsk(t *testing.T) {
 	const policy = "version = 1\n[tools.\"*\".policy]\nrun = \"unattended\"\n[tools.a.policy]\nrun = [{ mode = \"skip\" }]\n[tools.b.policy]\nrun = \"ask\"\n"
