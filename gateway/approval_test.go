@@ -90,7 +90,7 @@ func TestDenialKeepsOtherCalls(t *testing.T) {
 					runtime.Gosched() // until the denial has been taken note of
 				}
 				say(1, `"function":{"arguments":"\"z\":\"`+strings.Repeat("z", 1000)+`\","}`) // for nothing
-				select { // silence, for longer than a response gets in which nothing can run
+				select {                                                                      // silence, for longer than a response gets in which nothing can run
 				case <-req.Context().Done():
 				case <-time.After(150 * time.Millisecond):
 				}
