@@ -154,6 +154,9 @@ func (c *checker) oneCommand(r *symbolic.Rule) bool {
 	return true
 }
 
+// maxNamed is how many parameters a hint lists.
+const maxNamed = 12
+
 // missing reports a pointer that resolves to nothing. Rules that stand for many
 // tools are skipped where a tool lacks their parameter (D25-47, Q5).
 func (c *checker) missing(l *checkedList, r *syntax.Rule, k *syntax.Condition, reach schema.Reach) {
@@ -162,6 +165,8 @@ func (c *checker) missing(l *checkedList, r *syntax.Rule, k *syntax.Condition, r
 		near := slices.Clone(k.Arg)
 		near[reach.Missing] = reach.Suggestion
 		hint = "did you mean `" + tomltree.Quote(near.String()) + "`?"
+	} else if n := len(reach.Names); n > 0 && n <= maxNamed && !l.shared {
+		hint = "possible: " + diag.Words(reach.Names)
 	}
 	if !l.shared {
 		c.report(diag.NoSuchParameter, k.SegmentPlace(reach.Missing),

@@ -154,12 +154,12 @@ func sharedArray(a, b *symbolic.Condition) string {
 // lintName notes a restrictive path literal that names less than people expect
 // (C4).
 func (c *checker) lintName(r *syntax.Rule, k *syntax.Condition) {
-	if r.Mode.Permissive() || k.Spec.Kind != match.Const && k.Spec.Kind != match.Enum && k.Spec.Kind != match.Prefix {
+	if r.Mode.Permissive() || k.Spec.Kind != match.Const && k.Spec.Kind != match.Enum && k.Spec.Kind != match.Prefix && k.Spec.Kind != match.Glob {
 		return
 	}
 	for i, lit := range k.Spec.Values {
 		name := strings.TrimSuffix(lit.Text, "/")
-		if lit.Kind != match.LiteralString || !strings.HasPrefix(name, ".") || strings.ContainsAny(name, "/ ") || len(name) < 2 {
+		if lit.Kind != match.LiteralString || !strings.HasPrefix(name, ".") || strings.ContainsAny(name, "/ *?[{") || len(name) < 2 {
 			continue
 		}
 		c.report(diag.LiteralDotFile, k.ValueRange(i), fmt.Sprintf("this is the one `%s` in the root; `%s.local` and `app/%s` are others", name, name, name),

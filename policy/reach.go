@@ -3,6 +3,7 @@ package policy
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/diag"
@@ -159,8 +160,11 @@ func (c *checker) contradicts(r *symbolic.Rule, looks *symbolic.Condition) {
 		c.report(diag.NeverHolds, r.Pos, r.Label()+" never holds: its conditions contradict each other", "")
 		return
 	}
-	c.report(diag.NeverHolds, looks.Pos, fmt.Sprintf("%s never holds: no value that the schema allows for `%s` satisfies `%s`", r.Label(), looks.Arg, looks.Text()),
-		"look at the `enum`, the bounds and the `pattern` of the parameter")
+	hint := "look at the `enum`, the bounds and the `pattern` of the parameter"
+	if len(looks.Spec.Values) > 0 && strings.HasPrefix(looks.Spec.Values[0].Text, "~") {
+		hint = "nobody is certain where `~` leads: write a path from the root of the project, or an absolute one"
+	}
+	c.report(diag.NeverHolds, looks.Pos, fmt.Sprintf("%s never holds: no value that the schema allows for `%s` satisfies `%s`", r.Label(), looks.Arg, looks.Text()), hint)
 }
 
 // shadowed warns about a rule that only lists of mixed values reach.

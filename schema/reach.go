@@ -33,6 +33,9 @@ type Reach struct {
 	Problem string
 	// Suggestion is a declared name that the missing segment resembles, or "".
 	Suggestion string
+	// Names are the parameters that there are where Missing is named, if none of them looks
+	// like it.
+	Names []string
 	// Expanded is the pointer with "*" written for each array it crosses (Q1); of a
 	// pointer that does not resolve, the part that does.
 	Expanded string
@@ -48,7 +51,7 @@ func (s *Schema) Reach(p jsonstream.Pointer) Reach {
 	w := walk{at: []*Place{s.Place()}, reach: Reach{Missing: -1}}
 	for i, segment := range p {
 		if !w.step(segment) {
-			w.reach = Reach{Missing: i, Problem: w.reach.Problem, Suggestion: w.reach.Suggestion}
+			w.reach = Reach{Missing: i, Problem: w.reach.Problem, Suggestion: w.reach.Suggestion, Names: w.reach.Names}
 			w.reach.Expanded = w.expanded.String()
 			return w.reach
 		}
@@ -188,7 +191,9 @@ func (w *walk) explain(segment string, indexing bool) {
 		r.Problem = "* stands for the elements of an array, and there is none here"
 	default:
 		r.Problem = "no parameter is named " + strconv.Quote(segment) + " here"
-		r.Suggestion = resembling(segment, names)
+		if r.Suggestion = resembling(segment, names); r.Suggestion == "" {
+			r.Names = names
+		}
 	}
 }
 

@@ -86,6 +86,10 @@ func (r *reader) syntaxHint(at int) string {
 		return "TOML wants quotes: `" + string(bytes.Replace(line, []byte("*"), []byte(`"*"`), 1)) + "`"
 	case text[at] == ':':
 		return "TOML writes `key = value`"
+	case bytes.HasPrefix(text[at:], []byte("\u201c")), bytes.HasPrefix(text[at:], []byte("\u201d")), bytes.HasPrefix(text[at:], []byte("\u2018")), bytes.HasPrefix(text[at:], []byte("\u2019")):
+		return "write straight quotes: `\"ask\"`"
+	case at > 0 && text[at-1] == '\\' || text[at] == '\\':
+		return "in single quotes a backslash is a backslash: `pattern = '^git\\s+push'`"
 	}
 	return ""
 }

@@ -90,7 +90,11 @@ func (t *commandTest) compileWords(s Spec) *SpecError {
 		case len(c.words) == 0:
 			return whole(i, "has no words", "")
 		case !plain && !t.restrictive:
-			return whole(i, "is not a plain command, so the condition never matches", "write one command without quotes, operators and expansions")
+			hint := "write one command without quotes, operators and expansions"
+			if t.kind == Prefix && strings.ContainsAny(lit.Text, "*?") {
+				hint = "a prefix needs no wildcard at its end, it compares the first words; `usage` has wildcards"
+			}
+			return whole(i, "is not a plain command, so the condition never matches", hint)
 		case !plain:
 			c.raw = strings.TrimSpace(lit.Text)
 		}

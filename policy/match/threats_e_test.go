@@ -197,6 +197,9 @@ func TestUsage(t *testing.T) {
 		specError(t, spec(match.Usage, wrong), aCommand, permissive, nowhere)
 	}
 	specError(t, spec(match.Usage, "git [!-a]"), aCommand, restrictive, nowhere)
+	if err := specError(t, spec(match.Prefix, "git status*"), aCommand, permissive, nowhere); !strings.Contains(err.Hint, "no wildcard") {
+		t.Errorf("a prefix with a wildcard: %q", err.Hint)
+	}
 	specError(t, spec(match.Usage, "git"), aPath, permissive, project)
 }
 

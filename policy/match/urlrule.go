@@ -67,7 +67,7 @@ func readHostLiteral(text string, _ Kind) (urlLiteral, *SpecError) {
 	}
 	name, under := strings.CutPrefix(text, "*.")
 	if strings.Contains(name, "*") && !strings.HasSuffix(name, ":*") || name == "" {
-		return l, whole(0, "has a wildcard that is not a whole first label", "`*.example.com` is every name below example.com")
+		return l, whole(0, "has a wildcard that is not a whole first label", "`*.example.com` is every name below example.com; every URL: `present = true` in place of `host`")
 	}
 	if at := strings.LastIndexByte(name, ':'); at >= 0 && !strings.HasSuffix(name, "]") {
 		if l.port = name[at+1:]; l.port != "*" && !isPort([]byte(l.port)) {

@@ -3,6 +3,7 @@ package syntax
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/stopgate/stopgate/internal/diag"
 	"github.com/stopgate/stopgate/internal/tomltree"
@@ -90,16 +91,30 @@ func (p *parser) known(t *tomltree.Value, keys ...[]string) {
 	all := slices.Concat(keys...)
 	for _, e := range t.Entries {
 		if !slices.Contains(all, e.Key) {
-			p.report(diag.UnknownKey, e.KeyRange, "unknown key `"+tomltree.Key(e.Key)+"`", diag.DidYouMean(e.Key, all))
+			p.report(diag.UnknownKey, e.KeyRange, "unknown key `"+tomltree.Key(e.Key)+"`", didYouMean(e.Key, foreignKeys, all))
 		}
 	}
+}
+
+// foreignKeys are what other programs call keys of rules.
+var foreignKeys = map[string]string{
+	"action": "mode", "effect": "mode", "decision": "mode", "verdict": "mode", "permission": "mode", "regex": "pattern", "regexp": "pattern", "match_regex": "pattern",
+	"matches": "pattern", "equals": "const", "one_of": "enum", "starts_with": "prefix", "ends_with": "suffix", "argument": "arg", "param": "arg", "parameter": "arg",
+	"message": "reason", "comment": "note", "min": "minimum", "max": "maximum", "exists": "present", "domain": "host",
 }
 
 // The readers below report a wrong value and then return ok = false. A nil entry
 // is absent, not wrong.
 
 func (p *parser) wrongType(e *tomltree.Entry, want string) {
-	p.report(diag.WrongType, e.Value.Range, fmt.Sprintf("`%s` must be %s, not %s", e.Key, want, e.Value.Kind), "")
+	hint := ""
+	switch {
+	case want == anArrayOfTables && e.Value.Kind == tomltree.Table && !e.Value.Inline:
+		hint = "write `[[" + tomltree.Key(e.Key) + "]]`, once for each"
+	case strings.HasSuffix(e.Key, "_in") && e.Value.Kind == tomltree.Array:
+		hint = "put the values into `[lists]` and name them here: `" + e.Key + " = \"NAME\"`"
+	}
+	p.report(diag.WrongType, e.Value.Range, fmt.Sprintf("`%s` must be %s, not %s", e.Key, want, e.Value.Kind), hint)
 }
 
 func (p *parser) table(e *tomltree.Entry) bool {
@@ -168,13 +183,15 @@ func (p *parser) texts(e *tomltree.Entry) (values []*tomltree.Value) {
 	return values
 }
 
+const anArrayOfTables = "an array of tables"
+
 // elements reads an array of tables, in brackets or under [[headers]].
 func (p *parser) elements(e *tomltree.Entry) []*tomltree.Value {
 	if e == nil {
 		return nil
 	}
 	if e.Value.Kind != tomltree.Array {
-		p.wrongType(e, "an array of tables")
+		p.wrongType(e, anArrayOfTables)
 		return nil
 	}
 	var tables []*tomltree.Value

@@ -92,7 +92,7 @@ func (p *parser) condition(t *tomltree.Value, guard bool) (c Condition, ok bool)
 		if e == nil {
 			e = on
 		}
-		p.report(diag.BadCondition, e.KeyRange, "`"+e.Key+"` without a matcher", "add one of "+diag.Words(matcherKeys[:10]))
+		p.report(diag.BadCondition, e.KeyRange, "`"+e.Key+"` without a matcher", matcherHint(e))
 		return c, false
 	case arg == nil && on == nil:
 		p.report(diag.BadCondition, matcher.KeyRange, "`"+matcher.Key+"` without `arg`", "say which parameter it looks at: `arg = \"/path\"`")
@@ -114,6 +114,18 @@ func (p *parser) condition(t *tomltree.Value, guard bool) (c Condition, ok bool)
 		ok = ok && isText
 	}
 	return c, p.matcher(matcher, &c) && ok
+}
+
+// matcherHint says what a condition compares with, by what it looks at.
+func matcherHint(e *tomltree.Entry) string {
+	hint := map[string]string{
+		"path": "`glob = \"**/.env*\"` or `prefix = \"secrets/\"`", "command": "`prefix = \"git push\"`, `usage = \"git push **\"` or `pattern`",
+		"url": "`host = \"*.example.com\"` or `scheme`",
+	}[e.Value.Text]
+	if e.Key == "arg" || hint == "" {
+		hint = "`const`, `enum`, `prefix`, `suffix`, `glob`, `pattern`, `minimum`, `maximum`"
+	}
+	return "add " + hint + "; for every value: `present = true`"
 }
 
 // pointer reads a JSON Pointer that names a parameter (D25-12, K22).

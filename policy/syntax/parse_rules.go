@@ -3,6 +3,7 @@ package syntax
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"unicode"
 	"unicode/utf8"
 
@@ -21,6 +22,20 @@ const (
 
 var modes = []string{"unattended", "ask", "edit", "skip", "deny"}
 
+// foreignModes are what other programs call them.
+var foreignModes = map[string]string{
+	"allow": "unattended", "allowed": "unattended", "permit": "unattended", "accept": "unattended", "auto": "unattended", "approve": "unattended", "yes": "unattended",
+	"confirm": "ask", "prompt": "ask", "review": "ask", "block": "deny", "reject": "deny", "forbid": "deny", "refuse": "deny", "never": "deny", "no": "deny",
+}
+
+// didYouMean is [diag.DidYouMean], but for what is written in the words of others.
+func didYouMean(word string, foreign map[string]string, candidates []string) string {
+	if ours := foreign[strings.ToLower(word)]; slices.Contains(candidates, ours) {
+		return "did you mean `" + ours + "`?"
+	}
+	return diag.DidYouMean(word, candidates)
+}
+
 // mode reads a mode that a list of this kind may have (K0a, K32, K33).
 func (p *parser) mode(v *tomltree.Value, key string, kind ListKind) (m stopgate.Mode, ok bool) {
 	if v.Kind != tomltree.String {
@@ -30,7 +45,7 @@ func (p *parser) mode(v *tomltree.Value, key string, kind ListKind) (m stopgate.
 	m, err := stopgate.ParseMode(v.Text)
 	switch {
 	case err != nil:
-		p.report(diag.BadValue, v.Range, fmt.Sprintf("there is no mode %q", v.Text), diag.DidYouMean(v.Text, modes))
+		p.report(diag.BadValue, v.Range, fmt.Sprintf("there is no mode %q", v.Text), didYouMean(v.Text, foreignModes, modes))
 	case kind == ResultList && m == stopgate.Deny:
 		p.report(diag.ModeNotHere, v.Range, "a result cannot be denied: the call has run", "write `\"skip\"` to withhold it")
 	case kind == GuardList && m.Permissive():

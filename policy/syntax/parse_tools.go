@@ -2,6 +2,7 @@ package syntax
 
 import (
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/stopgate/stopgate"
@@ -56,7 +57,15 @@ func (p *parser) toolName(name string, at diag.Range) {
 
 func (p *parser) toolTable(e *tomltree.Entry) *ToolTable {
 	t := e.Value
-	p.known(t, toolKeys)
+	var dotted []string // reported here
+	for _, own := range t.Entries {
+		if own.Value.Kind == tomltree.Table && !own.Value.Inline && !slices.Contains(toolKeys, own.Key) && diag.Suggest(own.Key, toolKeys) == "" {
+			p.report(diag.UnknownKey, own.KeyRange, "unknown key `"+tomltree.Key(own.Key)+"`",
+				"a tool whose name has dots needs quotes: `[tools."+tomltree.Quote(e.Key+"."+dottedName(own))+"]`")
+			dotted = append(dotted, own.Key)
+		}
+	}
+	p.known(t, toolKeys, dotted)
 	table := &ToolTable{Name: e.Key, Pos: e.KeyRange}
 	table.Success = p.success(t.Get("success"))
 	table.Source, _ = p.word(t.Get("source"), "local", "mcp", "builtin", "remote")
@@ -90,6 +99,19 @@ func (p *parser) toolTable(e *tomltree.Entry) *ToolTable {
 }
 
 // localCommand reads the command that the terminal agent runs for a tool.
+// dottedName is the rest of a tool's name that TOML took for tables in one another.
+func dottedName(e *tomltree.Entry) string {
+	name := e.Key
+	for v := e.Value; len(v.Entries) == 1; {
+		e = v.Entries[0]
+		if v = e.Value; v.Kind != tomltree.Table || slices.Contains(toolKeys, e.Key) {
+			break
+		}
+		name += "." + e.Key
+	}
+	return name
+}
+
 func (p *parser) localCommand(t *tomltree.Value, table *ToolTable) {
 	e := t.Get("command")
 	if e == nil {
