@@ -320,7 +320,7 @@ func TestResidentOfAnOldProgram(t *testing.T) {
 // Proves FM9: more hooks at once than a resident takes all get the answers that they would
 // get alone, and each call has one row.
 func TestResidentOfMany(t *testing.T) {
-	n := 100
+	n := 80
 	if testing.Short() {
 		n = 20
 	}

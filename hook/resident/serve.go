@@ -32,8 +32,12 @@ type Options struct {
 
 // Limits of one question.
 const (
-	maxAtOnce = 64
-	readTime  = 2 * time.Second
+	maxAtOnce  = 64   // that are read and decided
+	maxWaiting = 1024 // connections
+	readTime   = 2 * time.Second
+	// patience is how long a question waits to be one of them. Asked about so many calls
+	// at once, the askers would take longer: they would wait for each other at the store.
+	patience = 1500 * time.Millisecond
 )
 
 // ErrReplaced says that there is another version of the program now.
@@ -49,7 +53,8 @@ type resident struct {
 	declined atomic.Int64
 	last     atomic.Int64 // Unix time in nanoseconds
 	busy     sync.WaitGroup
-	slots    chan struct{}
+	slots    chan struct{} // for connections
+	deciding chan struct{}
 	replaced chan struct{}
 	once     sync.Once
 }
@@ -74,7 +79,7 @@ func Serve(ctx context.Context, o Options) error {
 	}
 	defer ln.Close()
 	debug.SetGCPercent(400)
-	r := &resident{kept: new(process.Kept), file: file, began: time.Now(), slots: make(chan struct{}, maxAtOnce), replaced: make(chan struct{})}
+	r := &resident{kept: new(process.Kept), file: file, began: time.Now(), slots: make(chan struct{}, maxWaiting), deciding: make(chan struct{}, maxAtOnce), replaced: make(chan struct{})}
 	r.last.Store(r.began.UnixNano())
 	o.say("%s answers hooks at %s", release.Line(process.SmallName), path)
 	ctx, end := context.WithCancelCause(ctx)
@@ -170,7 +175,11 @@ func (r *resident) serve(c *net.UnixConn) {
 			r.declined.Add(1)
 		}
 	}()
-	if c.SetDeadline(time.Now().Add(readTime)) != nil || !r.believes(c) {
+	if !r.believes(c) || !r.turn() {
+		return // it decides itself
+	}
+	defer func() { <-r.deciding }()
+	if c.SetDeadline(time.Now().Add(readTime)) != nil {
 		return
 	}
 	q, err := read(c)
@@ -184,6 +193,24 @@ func (r *resident) serve(c *net.UnixConn) {
 	r.last.Store(time.Now().UnixNano())
 	r.write(c, q, r.answer(c, q))
 	r.last.Store(time.Now().UnixNano())
+}
+
+// turn waits until a question can be decided, and reports whether it can.
+func (r *resident) turn() bool {
+	select {
+	case r.deciding <- struct{}{}:
+		return true
+	default:
+	}
+	wait := time.NewTimer(patience)
+	defer wait.Stop()
+	select {
+	case r.deciding <- struct{}{}:
+		return true
+	case <-wait.C:
+		r.declined.Add(1)
+		return false
+	}
 }
 
 // believes reports whether the asker is one of ours. One that is not may be of a newer
