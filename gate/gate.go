@@ -198,6 +198,11 @@ func (g *Gate) Health() Health {
 	return h
 }
 
+// Mend tries to put on record how many rows were lost, if any were, and reports whether
+// none is missing now (FM4). Every call does so before its own row; a gate to which nobody
+// sends a call while its [Health] is bad would stay so.
+func (g *Gate) Mend(ctx context.Context) bool { return g.ledger.mended(context.WithoutCancel(ctx)) }
+
 // denial is the error that goes with an outcome in deny mode throw.
 func (g *Gate) denial(c *compiled, kind Kind, o *stopgate.Outcome) error {
 	if o.Status != stopgate.Denied {

@@ -73,6 +73,37 @@ func TestTheLogIsDown(t *testing.T) {
 	}
 }
 
+// Proves FM4: a gate that gets no call, because its health is bad, recovers as soon as its
+// log is back.
+func TestTheLogRecoversWithoutACall(t *testing.T) {
+	var rec ports.Recorder
+	var down atomic.Bool
+	rec.Fault = func(context.Context, int, *stopgate.Record) error {
+		if down.Load() {
+			return errDisk
+		}
+		return nil
+	}
+	g := newGate(t, gate.WithRecorder(&rec))
+	if !g.Mend(t.Context()) || len(rec.Rows()) != 0 {
+		t.Errorf("nothing is lost, and the rows are %s", fmt.Sprint(sequence(&rec)))
+	}
+	down.Store(true)
+	want(t, decide(t, g, "free", `{}`), stopgate.Denied, stopgate.CodeAuditUnavailable)
+	if g.Mend(t.Context()) || !g.Health().Failing() {
+		t.Error("recovered without a log")
+	}
+	down.Store(false)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if !g.Mend(ctx) || g.Health().Failing() {
+		t.Errorf("health %+v", g.Health())
+	}
+	if got := fmt.Sprint(sequence(&rec)); got != "[gap 1 release_failed 0]" {
+		t.Errorf("rows %s", got)
+	}
+}
+
 // The log fails again while it recovers: nothing is counted twice or forgotten.
 func TestTheLogFailsWhileItRecovers(t *testing.T) {
 	for broken := range 4 { // the gap, the release_failed rows, the row itself

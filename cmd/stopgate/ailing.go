@@ -10,7 +10,8 @@ import (
 
 // ailing tells people why a gate denies calls that its policy would let run: when it
 // begins, once a minute while it lasts, and when it is over (FM2, FM4, FM16). The rows that
-// would say so are those that cannot be written.
+// would say so are those that cannot be written. It also tries to write them: a gate that
+// is not ready may get no call that would.
 type ailing struct {
 	log   *slog.Logger
 	place string // of the records
@@ -29,14 +30,24 @@ const (
 	ailingAgain = time.Minute
 )
 
+// ailable is what may be ailing, as [gate.Gate] is.
+type ailable interface {
+	Health() gate.Health
+	Mend(ctx context.Context) bool
+}
+
 // watch looks at a gate until ctx ends.
-func (a *ailing) watch(ctx context.Context, health func() gate.Health) {
+func (a *ailing) watch(ctx context.Context, g ailable) {
 	tick := time.NewTicker(ailingPoll)
 	defer tick.Stop()
 	for {
 		select {
 		case now := <-tick.C:
-			a.look(health(), now)
+			h := g.Health()
+			a.look(h, now)
+			if h.LostRows > 0 {
+				g.Mend(ctx)
+			}
 		case <-ctx.Done():
 			return
 		}

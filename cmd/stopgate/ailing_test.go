@@ -13,6 +13,22 @@ import (
 	"github.com/stopgate/stopgate/gate"
 )
 
+// ill is a gate with something wrong now and then.
+type ill struct {
+	health gate.Health
+	now    atomic.Bool
+	mended atomic.Int64
+}
+
+func (p *ill) Health() gate.Health {
+	if p.now.Load() {
+		return p.health
+	}
+	return gate.Health{}
+}
+
+func (p *ill) Mend(context.Context) bool { p.mended.Add(1); return false }
+
 // Proves FM4: standard error says why nothing is allowed, without a line for each call.
 func TestAiling(t *testing.T) {
 	full := errors.New("database or disk is full")
@@ -35,21 +51,19 @@ func TestAiling(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var said strings.Builder
 				a := &ailing{log: slog.New(slog.NewTextHandler(&said, nil)), place: "x.db"}
-				var ill atomic.Bool
 				ctx, stop := context.WithCancel(t.Context())
-				go a.watch(ctx, func() gate.Health {
-					if ill.Load() {
-						return c.ill
-					}
-					return gate.Health{}
-				})
+				p := &ill{health: c.ill}
+				go a.watch(ctx, p)
 				time.Sleep(500 * time.Millisecond)
-				ill.Store(true)
+				p.now.Store(true)
 				time.Sleep(c.lasts)
-				ill.Store(false)
+				p.now.Store(false)
 				time.Sleep(2 * time.Minute)
 				stop()
 				synctest.Wait()
+				if mended := p.mended.Load() > 0; mended != (c.ill.LostRows > 0) {
+					t.Errorf("tried to write rows: %t", mended)
+				}
 				lines := strings.SplitAfter(said.String(), "\n")
 				if lines = lines[:len(lines)-1]; len(lines) != len(c.want) {
 					t.Fatalf("%d lines, not %d:\n%s", len(lines), len(c.want), said.String())

@@ -118,7 +118,7 @@ func (st *state) attend(ctx context.Context, g *gate.Gate, tele *telemetry, log 
 	beside.Go(func() { g.Follow(ctx, st.orders, lockdownPoll, ordered) })
 	beside.Go(func() { st.tidy(ctx, log) })
 	beside.Go(func() { st.trust(ctx, cancel) })
-	beside.Go(func() { (&ailing{log: log, place: st.place}).watch(ctx, g.Health) })
+	beside.Go(func() { (&ailing{log: log, place: st.place}).watch(ctx, g) })
 	err = serve(ctx, cancel)
 	if cause := context.Cause(ctx); errors.As(cause, new(hintedError)) {
 		return errors.Join(cause, err)
