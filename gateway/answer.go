@@ -17,19 +17,24 @@ import (
 	"github.com/stopgate/stopgate/wire/sse"
 )
 
-// run sends the request and serves the answer in the framing it comes in.
-func (x *exchange) run(r *http.Request, body []byte) {
+// ask sends the request and gives the answer to serve, for as long as the exchange is
+// watched.
+func (x *exchange) ask(r *http.Request, body []byte, serve func(*http.Response)) {
 	stopGateway := context.AfterFunc(x.g.stopped, func() { x.cancel(errDraining) })
 	defer stopGateway()
 	x.watch.begin(x)
 	defer x.watch.end()
-
 	answer, no := x.send(r, body)
 	if no != nil {
 		x.refuse(no)
 		return
 	}
 	defer answer.Body.Close()
+	serve(answer)
+}
+
+// serve serves an answer in the framing it comes in.
+func (x *exchange) serve(answer *http.Response) {
 	content, err := decoded(answer.Header["Content-Encoding"], answer.Body)
 	kind := mediaType(answer.Header)
 	switch {

@@ -77,7 +77,7 @@ func (g *Gateway) serveGated(w http.ResponseWriter, r *http.Request, rt *route, 
 		g.refuse(w, r, no)
 		return
 	}
-	x.run(r, body)
+	x.ask(r, body, x.serve)
 }
 
 // ready makes the request what the provider may see.

@@ -1,7 +1,6 @@
 package gateway
 
 import (
-	"context"
 	"io"
 	"net/http"
 	"strings"
@@ -25,7 +24,7 @@ func (g *Gateway) servePassed(w http.ResponseWriter, r *http.Request, rt *route,
 	if rt.how == passedUnjudged {
 		x.unjudged(stopgate.CodeNotEvaluated, rt.method+" /"+strings.Join(rt.segments, "/"))
 	}
-	x.forward(r, body)
+	x.ask(r, body, x.forward)
 }
 
 // serveCounted forwards a request that holds a conversation, to be counted or made
@@ -44,21 +43,11 @@ func (g *Gateway) serveCounted(w http.ResponseWriter, r *http.Request, rt *route
 		g.refuse(w, r, no)
 		return
 	}
-	x.forward(r, body)
+	x.ask(r, body, x.forward)
 }
 
-// forward sends a request and passes its answer on.
-func (x *exchange) forward(r *http.Request, body []byte) {
-	stopGateway := context.AfterFunc(x.g.stopped, func() { x.cancel(errDraining) })
-	defer stopGateway()
-	x.watch.begin(x)
-	defer x.watch.end()
-	answer, no := x.send(r, body)
-	if no != nil {
-		x.refuse(no)
-		return
-	}
-	defer answer.Body.Close()
+// forward passes an answer on, whatever it is.
+func (x *exchange) forward(answer *http.Response) {
 	if answer.StatusCode >= 300 && answer.StatusCode < 400 {
 		x.refuse(badAnswer("The model provider answered with a redirect."))
 		return

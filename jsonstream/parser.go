@@ -335,7 +335,7 @@ func (p *Parser) appendPointer(dst []byte) []byte {
 		if i+1 < len(p.frames) {
 			last = int(p.frames[i+1].keys.first)
 		}
-		dst = appendToken(dst, p.keys.bytes(&p.keys.list[last-1]))
+		dst = AppendToken(dst, p.keys.bytes(&p.keys.list[last-1]))
 	}
 	return dst
 }

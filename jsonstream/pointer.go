@@ -48,7 +48,7 @@ func ParsePointer(s string) (Pointer, error) {
 func (p Pointer) String() string {
 	var b []byte
 	for _, token := range p {
-		b = appendToken(b, token)
+		b = AppendToken(b, token)
 	}
 	return string(b)
 }
@@ -107,18 +107,20 @@ func (p Pointer) All(dst []Value, v Value) (values []Value, complete bool) {
 	return dst, false
 }
 
-// appendToken appends "/" and a reference token with its escapes.
-func appendToken[T []byte | string](dst []byte, token T) []byte {
+// AppendToken appends "/" and a reference token with its escapes (RFC 6901 section 3).
+func AppendToken[T []byte | string](dst []byte, token T) []byte {
 	dst = append(dst, '/')
+	from := 0
 	for i := range len(token) {
-		switch c := token[i]; c {
+		switch token[i] {
 		case '~':
-			dst = append(dst, "~0"...)
+			dst = append(append(dst, token[from:i]...), "~0"...)
 		case '/':
-			dst = append(dst, "~1"...)
+			dst = append(append(dst, token[from:i]...), "~1"...)
 		default:
-			dst = append(dst, c)
+			continue
 		}
+		from = i + 1
 	}
-	return dst
+	return append(dst, token[from:]...)
 }

@@ -3,7 +3,6 @@ package tui
 import (
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/agent/arguments"
@@ -21,7 +20,6 @@ type Asked struct {
 	Preview    string   // what the call would change
 	Behind     int      // questions that wait behind this one
 	All        bool     // in full
-	Now        time.Time
 }
 
 // Question shows a question: what would run, why somebody is asked, and what of it has

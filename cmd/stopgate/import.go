@@ -17,8 +17,8 @@ import (
 
 // importSource is an agent whose rules can be imported.
 type importSource struct {
-	name, title string
-	read        func([]imports.File, imports.Options) (*imports.Result, error)
+	name string
+	read func([]imports.File, imports.Options) (*imports.Result, error)
 	// places are where its rules are, the least important first: globs below the
 	// home directory (~/), the project, or the root of the file system.
 	places []string
@@ -26,13 +26,13 @@ type importSource struct {
 
 func importSources() []importSource {
 	return []importSource{
-		{"claude-settings", "the permissions of Claude Code", imports.Claude, []string{
+		{"claude-settings", imports.Claude, []string{
 			"~/.claude/settings.json", ".claude/settings.json", ".claude/settings.local.json", "/etc/claude-code/managed-settings.json"}},
-		{"gemini-policy", "the policies of Gemini CLI", imports.Gemini, []string{
+		{"gemini-policy", imports.Gemini, []string{
 			".gemini/policies/*.toml", "~/.gemini/policies/*.toml", "/etc/gemini-cli/policies/*.toml"}},
-		{"codex-rules", "the rules of Codex", imports.Codex, []string{
+		{"codex-rules", imports.Codex, []string{
 			"~/.codex/config.toml", "~/.codex/rules/*.rules", ".codex/rules/*.rules"}},
-		{"opencode", "the permissions of opencode", imports.OpenCode, []string{
+		{"opencode", imports.OpenCode, []string{
 			"~/.config/opencode/opencode.json", "~/.config/opencode/opencode.jsonc", "opencode.json", "opencode.jsonc"}},
 	}
 }

@@ -64,7 +64,7 @@ func (c *claude) each(list []tableOfFiles, f func(t *table, arg string)) {
 
 // globs are the globs of a rule for files; none if nothing can be said.
 func (c *claude) globs(r claudeRule) []string {
-	globs, exact, problem := ignored{text: r.what, root: c.options.Root}.globs(r.mode == stopgate.Unattended)
+	globs, exact, problem := ignored{text: r.what}.globs(r.mode == stopgate.Unattended)
 	switch {
 	case problem != "" && r.mode == stopgate.Unattended:
 		r.from.leftOut("%s", problem)

@@ -7,10 +7,7 @@ import (
 
 // ignored is a pattern in the manner of .gitignore, as Claude Code reads it: against
 // the working directory, "/" the project, "//" the file system, "~/" the home.
-type ignored struct {
-	text string
-	root string
-}
+type ignored struct{ text string }
 
 // globs translates it into globs of ours. Those of a rule that permits mean no more than
 // the pattern, the others no less. exact says that they mean the same.

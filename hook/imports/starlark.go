@@ -17,7 +17,6 @@ type call struct {
 
 // value is a string, or a list. The zero value is None.
 type value struct {
-	line   int
 	text   string
 	list   []value
 	isText bool
@@ -135,7 +134,6 @@ func (s *starlark) call() (c call, err error) {
 const maxDepth = 16
 
 func (s *starlark) value() (v value, err error) {
-	v.line = s.line
 	switch {
 	case strings.HasPrefix(s.text, "None"):
 		if name := s.name(); name != "None" {

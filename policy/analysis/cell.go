@@ -18,14 +18,13 @@ type cell struct {
 	choices  []Choice
 	branches int
 	by       blame // what the proof so far rests on
-	at       int   // the variable where nothing was left, none if it takes several
 }
 
 // solve searches a call in the cell.
 func (c *cell) solve() Finding {
 	n := len(c.variables)
 	c.in, c.out, c.choices = make([][]*Condition, n), make([][]*Condition, n), make([]Choice, n)
-	c.branches, c.by, c.at = c.budget.Branches, blame{}, none
+	c.branches, c.by = c.budget.Branches, blame{}
 	for _, r := range c.rules {
 		if r == nil {
 			continue

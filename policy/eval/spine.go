@@ -1,8 +1,9 @@
 package eval
 
 import (
-	"bytes"
 	"strconv"
+
+	"github.com/stopgate/stopgate/jsonstream"
 )
 
 // spine remembers where in the document an evaluation stands, so that a verdict
@@ -46,7 +47,7 @@ func (p *spine) pop() {
 // key moves to a member of the innermost object.
 func (p *spine) key(key []byte) {
 	top := &p.steps[len(p.steps)-1]
-	p.way = appendToken(p.way[:top.start], key)
+	p.way = jsonstream.AppendToken(p.way[:top.start], key)
 	top.end, p.fresh = int32(len(p.way)), false
 }
 
@@ -95,22 +96,3 @@ func (p *spine) keep(text []byte) span {
 
 // pointer returns the text of a mark.
 func (p *spine) pointer(s span) []byte { return p.text[s.start:s.end] }
-
-// appendToken appends a reference token with its escapes (RFC 6901 section 3).
-func appendToken(dst, token []byte) []byte {
-	dst = append(dst, '/')
-	if bytes.IndexByte(token, '~') < 0 && bytes.IndexByte(token, '/') < 0 {
-		return append(dst, token...)
-	}
-	for _, c := range token {
-		switch c {
-		case '~':
-			dst = append(dst, "~0"...)
-		case '/':
-			dst = append(dst, "~1"...)
-		default:
-			dst = append(dst, c)
-		}
-	}
-	return dst
-}
