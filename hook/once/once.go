@@ -31,6 +31,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 
@@ -145,13 +146,16 @@ func (d *Desk) owned(f *os.File, size int64, c Call, waited bool) (*Turn, []byte
 				return nil, other.said, err
 			}
 		}
-		if err := f.Truncate(0); err != nil {
-			return nil, nil, err
-		}
 	}
 	d.sweep()
-	end, err := writeLine(f, 0, fmt.Sprintf(`{"host":%s,"session":%s,"id":%s,"at":%d}`, quote(c.Host), quote(c.Session), quote(c.ID), d.now().UnixMilli()))
-	if err != nil {
+	line := fmt.Sprintf(`{"host":%s,"session":%s,"id":%s,"at":%d}`, quote(c.Host), quote(c.Session), quote(c.ID), d.now().UnixMilli())
+	end := int64(len(line)) + 1
+	// What stood there becomes a blank line, behind which nothing counts. A file that is cut
+	// and written again is brought to the disk when it is closed, by some file systems.
+	if blank := size - end; blank > 0 {
+		line += "\n" + strings.Repeat(" ", int(blank-1))
+	}
+	if _, err := writeLine(f, 0, line); err != nil {
 		return nil, nil, err
 	}
 	return &Turn{file: f, end: end, now: d.now}, nil, nil

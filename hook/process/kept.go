@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/gate"
+	"github.com/stopgate/stopgate/hook"
 	"github.com/stopgate/stopgate/hook/once"
 	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/diag"
@@ -32,6 +33,8 @@ type Kept struct {
 	programs map[[sha256.Size]byte]*keptProgram
 	stores   []*keptStore
 	desks    map[string]*once.Desk
+	hosts    map[string]*hook.Host
+	begun    map[string]beginning
 	unclosed []*os.File
 	clock    int64 // counts uses
 }
@@ -41,6 +44,7 @@ const (
 	maxPrograms = 32
 	maxStores   = 8
 	maxDesks    = 64
+	maxBegun    = 1024
 )
 
 type keptProgram struct {
@@ -276,6 +280,55 @@ func (k *Kept) desk(dir, rules string) *once.Desk {
 	d := once.At(dir, rules)
 	k.desks[key] = d
 	return d
+}
+
+// host is a host by its name.
+func (k *Kept) host(name string) (*hook.Host, error) {
+	if k == nil {
+		return hook.Lookup(name)
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if h := k.hosts[name]; h != nil {
+		return h, nil
+	}
+	h, err := hook.Lookup(name)
+	if err == nil {
+		if k.hosts == nil {
+			k.hosts = make(map[string]*hook.Host)
+		}
+		k.hosts[name] = h
+	}
+	return h, err
+}
+
+// beginning is what a file of [projects] says, and what was read.
+type beginning struct {
+	file fs.FileInfo
+	dir  string
+}
+
+// began is what was read of a file that is written once, if it is that file still.
+func (k *Kept) began(path string, now fs.FileInfo) (dir string, ok bool) {
+	if k == nil {
+		return "", false
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	b, ok := k.begun[path]
+	return b.dir, ok && os.SameFile(b.file, now) && b.file.ModTime().Equal(now.ModTime()) && b.file.Size() == now.Size() && b.file.Mode() == now.Mode()
+}
+
+func (k *Kept) keepBeginning(path string, file fs.FileInfo, dir string) {
+	if k == nil {
+		return
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.begun == nil || len(k.begun) >= maxBegun {
+		k.begun = make(map[string]beginning)
+	}
+	k.begun[path] = beginning{file, dir}
 }
 
 // Visit is an event that another process was asked about, and asks this one.

@@ -25,8 +25,9 @@ const keepProjects = 30 * 24 * time.Hour
 // works now: a model may change that, and would lose the project's policy with it. Each
 // session has a file beside the store, which is written once and trusted as the store is.
 type projects struct {
-	dir string
-	now func() time.Time
+	dir  string
+	now  func() time.Time
+	kept *Kept // nil: nothing is
 }
 
 // projectsAt returns the projects beside a store, or false where the store is memory: then
@@ -36,7 +37,7 @@ func projectsAt(url string, a config.Account) (p projects, ok bool, err error) {
 	if err != nil || store == place.Memory {
 		return p, false, err
 	}
-	return projects{filepath.Join(filepath.Dir(store), "hooks"), time.Now}, true, nil
+	return projects{dir: filepath.Join(filepath.Dir(store), "hooks"), now: time.Now}, true, nil
 }
 
 // of is the project of an event: the one in which its session began, if that was one.
@@ -65,13 +66,22 @@ func (p projects) of(e *hook.Event, now string) (string, error) {
 
 // read reads a file, and keeps it from being swept.
 func (p projects) read(path string) (string, error) {
-	text, info, err := readRegular(path, 1<<16)
+	seen, err := os.Lstat(path)
 	if err != nil {
 		return "", err
 	}
-	dir, whole := strings.CutSuffix(string(text), "\n")
-	if !whole || !filepath.IsAbs(dir) {
-		return "", fmt.Errorf("%s names no directory; without that file the session begins where it works now", path)
+	dir, known := p.kept.began(path, seen)
+	info := seen
+	if !known {
+		var text []byte
+		if text, info, err = readRegular(path, seen, 1<<16); err != nil {
+			return "", err
+		}
+		var whole bool
+		if dir, whole = strings.CutSuffix(string(text), "\n"); !whole || !filepath.IsAbs(dir) {
+			return "", fmt.Errorf("%s names no directory; without that file the session begins where it works now", path)
+		}
+		p.kept.keepBeginning(path, info, dir)
 	}
 	if p.now().Sub(info.ModTime()) > keepProjects/30 {
 		_ = os.Chtimes(path, p.now(), p.now()) // the worst is that it is forgotten in a month
@@ -80,12 +90,8 @@ func (p projects) read(path string) (string, error) {
 }
 
 // readRegular reads a file of at most so many bytes, and nothing that leads to another
-// one or keeps its reader waiting: what is opened is what was looked at.
-func readRegular(path string, most int64) ([]byte, fs.FileInfo, error) {
-	seen, err := os.Lstat(path)
-	if err != nil {
-		return nil, nil, err
-	}
+// one or keeps its reader waiting: what is opened is what was seen.
+func readRegular(path string, seen fs.FileInfo, most int64) ([]byte, fs.FileInfo, error) {
 	if !seen.Mode().IsRegular() {
 		return nil, nil, fmt.Errorf("%s is no regular file", path)
 	}
@@ -165,6 +171,7 @@ func (w *wiring) project(ctx context.Context, e *hook.Event) (dir, now string, e
 	if err != nil || !ok {
 		return now, now, err
 	}
+	p.kept = w.kept()
 	dir, err = p.of(e, now)
 	return dir, now, err
 }
