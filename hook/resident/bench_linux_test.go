@@ -175,8 +175,8 @@ func (h *home) ask(event string) error {
 // STOPGATE_TEST_PROFILE=FILE the resident writes a profile.
 func BenchmarkServe(b *testing.B) {
 	for _, c := range []struct{ name, tool, input string }{
-		{"read", "Read", `{"file_path":"PROJECT/a.go"}`},
-		{"command", "Bash", `{"command":"go test ./... && git status"}`},
+		{"read", "Read", `{"file_path":"PROJECT/ID.go"}`},
+		{"command", "Bash", `{"command":"go test ./... -run ID && git status"}`},
 	} {
 		for _, at := range []int{1, 16} {
 			b.Run(fmt.Sprintf("%s/%d", c.name, at), func(b *testing.B) {
