@@ -9,6 +9,23 @@ import (
 	"github.com/stopgate/stopgate/schema"
 )
 
+// Proves I9, A6: what nobody sees in a name, or what ends it for some readers, does not make
+// it another one; what can be seen does.
+func TestFoldHidden(t *testing.T) {
+	want := schema.Fold([]byte("path"))
+	for r, hidden := range map[rune]bool{
+		0: true, 1: true, 0x1F: true, ' ': false, 0x7F: true, 0xAD: true, 0x180E: true, 0xFEFF: true,
+		0x200A: false, 0x200B: true, 0x200F: true, 0x2010: false, 0x2029: false, 0x202A: true, 0x202E: true, 0x2030: false,
+		0x205F: false, 0x2060: true, 0x2064: true, 0x2065: false, 0x2066: true, 0x2069: true, '-': false, 'x': false,
+	} {
+		for _, name := range []string{"pa" + string(r) + "th", string(r) + "path", "path" + string(r)} {
+			if same := schema.Fold([]byte(name)) == want; same != hidden {
+				t.Errorf("%U in %+q: the same name %t, want %t", r, name, same, hidden)
+			}
+		}
+	}
+}
+
 // Proves A5, A25, I9: over all of Unicode, what case or a normal form makes of a
 // character folds to the same, and folding again changes nothing.
 func TestFoldAllOfUnicode(t *testing.T) {

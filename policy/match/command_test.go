@@ -242,3 +242,19 @@ func TestLongCommandsEnd(t *testing.T) {
 		guard.Whole([]byte(line))
 	}
 }
+
+// Proves S40, E19: words that only resemble an argument vector grant nothing; suspicion sees
+// them all the same.
+func TestWordsThatAreNoVector(t *testing.T) {
+	words := [][]byte{[]byte("git"), []byte("status")}
+	for whole, want := range map[bool]bool{true: true, false: false} {
+		var v match.Value
+		v.ResetWords(words, whole)
+		if got := compile(t, spec(match.Prefix, "git status"), aCommand, permissive, nowhere).Judge(&v); got != want {
+			t.Errorf("whole %t: granted %t", whole, got)
+		}
+		if !compile(t, spec(match.Prefix, "git status"), aCommand, restrictive, nowhere).Judge(&v) {
+			t.Errorf("whole %t: not suspected", whole)
+		}
+	}
+}

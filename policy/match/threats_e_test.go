@@ -170,6 +170,7 @@ func TestUsage(t *testing.T) {
 		{"x [--max *] *", "x --max=5 y", true},
 		{"x [--max *] *", "x --max 5 y", true},
 		{"x [--max *] *", "x --ma 5 y", false},
+		{"x [--max *] *", "x --run=5 y", false}, // another option of the same length
 		{"x [--max [0-9]*] *", "x --max y z", false},
 		{"sort [-*] [!-o|--output] **", "sort -u -k 2 x", true},
 		{"sort [-*] [!-o|--output] **", "sort -uo x y", false},
