@@ -41,7 +41,7 @@ func decideBatch(cmd *cobra.Command, s streams, f *callFlags, file string, posit
 		defer opened.Close()
 		in = opened
 	}
-	l, err := f.load(s.err)
+	l, err := f.loadCall(s.err)
 	if err != nil {
 		return err
 	}

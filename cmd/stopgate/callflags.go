@@ -3,12 +3,16 @@ package main
 import (
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/config"
+	"github.com/stopgate/stopgate/internal/realpath"
 	"github.com/stopgate/stopgate/jsonstream"
 	"github.com/stopgate/stopgate/policy"
+	"github.com/stopgate/stopgate/policy/match"
 )
 
 // callFlags describe one call; decide and explain share them.
@@ -16,7 +20,7 @@ type callFlags struct {
 	policyFlags
 	tool, session, agent string
 	args, argsFile       string
-	data                 string
+	data, root           string
 }
 
 func (f *callFlags) add(cmd *cobra.Command) {
@@ -28,6 +32,32 @@ func (f *callFlags) add(cmd *cobra.Command) {
 	flags.StringVar(&f.session, "session", "", "`ID` of the session")
 	flags.StringVar(&f.agent, "agent", "", "`NAME` of the agent")
 	flags.StringVar(&f.data, "session-data", "", "the session's data as a `JSON` object, for conditions on it (default: conditions are in doubt)")
+	flags.StringVar(&f.root, "root", "", "`DIR` is the root of the project, and paths lead through its files, as for a hook that works there (default: unknown, so that no absolute path is certain)")
+	_ = cmd.MarkFlagDirname("root")
+}
+
+// loadCall is load with what the flags say of where the call begins.
+func (f *callFlags) loadCall(talk io.Writer) (loaded, error) {
+	if f.root == "" {
+		return f.load(talk)
+	}
+	o, err := f.paths()
+	if err != nil {
+		return loaded{}, err
+	}
+	return f.loadAt(talk, func(config.Set) policy.Options { return o })
+}
+
+func (f *callFlags) paths() (o policy.Options, err error) {
+	if o.Root, err = filepath.Abs(f.root); err != nil {
+		return o, fmt.Errorf("find the root: %w", err)
+	}
+	if info, err := os.Stat(o.Root); err != nil || !info.IsDir() {
+		return o, usagef("--root %s is no directory", f.root)
+	}
+	o.Home, _ = os.UserHomeDir() // without one, fewer rules permit
+	o.Links = &match.Links{Real: realpath.From(o.Root)}
+	return o, nil
 }
 
 // arguments returns the argument text exactly as it was given. A lone "-" as
@@ -111,7 +141,7 @@ func (f *callFlags) judge(cmd *cobra.Command, s streams, args []string) (c judge
 	if c.text, err = f.arguments(cmd, args, s.in); err != nil {
 		return c, err
 	}
-	l, err := f.load(s.err)
+	l, err := f.loadCall(s.err)
 	if err != nil {
 		return c, err
 	}
