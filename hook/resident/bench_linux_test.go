@@ -66,7 +66,7 @@ type home struct {
 	calls        atomic.Int64
 }
 
-func newHome(b *testing.B) *home {
+func newHome(b testing.TB) *home {
 	dir, err := os.MkdirTemp("", "sg") // a socket's path is short
 	if err != nil {
 		b.Fatal(err)
@@ -97,7 +97,7 @@ func newHome(b *testing.B) *home {
 }
 
 // serve starts the resident, and ends it with the benchmark.
-func (h *home) serve(b *testing.B) {
+func (h *home) serve(b testing.TB) {
 	h.resident = exec.Command(os.Args[0])
 	h.resident.Env = append(os.Environ(), "HOME="+h.dir, "XDG_STATE_HOME=", "XDG_CONFIG_HOME=", serves+"="+os.Getenv(profiles))
 	var said bytes.Buffer
@@ -128,7 +128,7 @@ func (h *home) socket() string {
 }
 
 // used is the processor time of the resident so far.
-func (h *home) used(b *testing.B) (sum time.Duration) {
+func (h *home) used(b testing.TB) (sum time.Duration) {
 	tasks, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", h.resident.Process.Pid))
 	if err != nil || len(tasks) == 0 {
 		b.Skip("this system does not say what a process uses")

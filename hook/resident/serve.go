@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/stopgate/stopgate/hook/ask"
@@ -32,12 +33,8 @@ type Options struct {
 
 // Limits of one question.
 const (
-	maxAtOnce  = 64   // that are read and decided
 	maxWaiting = 1024 // connections
 	readTime   = 2 * time.Second
-	// patience is how long a question waits to be one of them. Asked about so many calls
-	// at once, the askers would take longer: they would wait for each other at the store.
-	patience = 1500 * time.Millisecond
 )
 
 // ErrReplaced says that there is another version of the program now.
@@ -54,7 +51,7 @@ type resident struct {
 	last     atomic.Int64 // Unix time in nanoseconds
 	busy     sync.WaitGroup
 	slots    chan struct{} // for connections
-	deciding chan struct{}
+	turns    turns
 	replaced chan struct{}
 	once     sync.Once
 }
@@ -79,7 +76,7 @@ func Serve(ctx context.Context, o Options) error {
 	}
 	defer ln.Close()
 	debug.SetGCPercent(400)
-	r := &resident{kept: new(process.Kept), file: file, began: time.Now(), slots: make(chan struct{}, maxWaiting), deciding: make(chan struct{}, maxAtOnce), replaced: make(chan struct{})}
+	r := &resident{kept: new(process.Kept), file: file, began: time.Now(), slots: make(chan struct{}, maxWaiting), turns: newTurns(), replaced: make(chan struct{})}
 	r.last.Store(r.began.UnixNano())
 	o.say("%s answers hooks at %s", release.Line(process.SmallName), path)
 	ctx, end := context.WithCancelCause(ctx)
@@ -149,10 +146,17 @@ func (r *resident) watch(ctx context.Context, idle time.Duration, end func(error
 func (r *resident) accept(ctx context.Context, ln *net.UnixListener) error {
 	for {
 		c, err := ln.AcceptUnix()
-		if err != nil {
-			if ctx.Err() != nil {
-				return nil
+		switch {
+		case err == nil:
+		case ctx.Err() != nil:
+			return nil
+		case exhausted(err): // until something is closed, askers decide themselves
+			select {
+			case <-time.After(exhaustion):
+			case <-ctx.Done():
 			}
+			continue
+		default:
 			return err
 		}
 		select {
@@ -167,6 +171,19 @@ func (r *resident) accept(ctx context.Context, ln *net.UnixListener) error {
 	}
 }
 
+// exhaustion is how long nobody is let in when the system has no descriptor left.
+const exhaustion = 20 * time.Millisecond
+
+// exhausted reports an error of accepting a connection that is over once something else is.
+func exhausted(err error) bool {
+	for _, e := range []error{syscall.EMFILE, syscall.ENFILE, syscall.ENOBUFS, syscall.ENOMEM} {
+		if errors.Is(err, e) {
+			return true
+		}
+	}
+	return false
+}
+
 // serve answers one question. Whatever goes wrong ends the connection without an answer.
 func (r *resident) serve(c *net.UnixConn) {
 	defer c.Close()
@@ -175,14 +192,24 @@ func (r *resident) serve(c *net.UnixConn) {
 			r.declined.Add(1)
 		}
 	}()
-	if !r.believes(c) || !r.turn() {
+	if !r.believes(c) || c.SetDeadline(time.Now().Add(readTime)) != nil {
 		return // it decides itself
 	}
-	defer func() { <-r.deciding }()
+	// Nobody takes a turn who has not begun to ask.
+	header := make([]byte, ask.HeaderLen)
+	if _, err := io.ReadFull(c, header); err != nil {
+		return
+	}
+	t := r.turns.take()
+	if t == nil {
+		r.declined.Add(1)
+		return
+	}
+	defer t.end()
 	if c.SetDeadline(time.Now().Add(readTime)) != nil {
 		return
 	}
-	q, err := read(c)
+	q, err := read(c, header)
 	if err != nil {
 		return
 	}
@@ -191,26 +218,8 @@ func (r *resident) serve(c *net.UnixConn) {
 		return
 	}
 	r.last.Store(time.Now().UnixNano())
-	r.write(c, q, r.answer(c, q))
+	r.write(c, q, r.answer(c, q, t))
 	r.last.Store(time.Now().UnixNano())
-}
-
-// turn waits until a question can be decided, and reports whether it can.
-func (r *resident) turn() bool {
-	select {
-	case r.deciding <- struct{}{}:
-		return true
-	default:
-	}
-	wait := time.NewTimer(patience)
-	defer wait.Stop()
-	select {
-	case r.deciding <- struct{}{}:
-		return true
-	case <-wait.C:
-		r.declined.Add(1)
-		return false
-	}
 }
 
 // believes reports whether the asker is one of ours. One that is not may be of a newer
@@ -233,11 +242,8 @@ func (r *resident) believes(c *net.UnixConn) (yes bool) {
 	return yes
 }
 
-func read(c *net.UnixConn) (*ask.Question, error) {
-	header := make([]byte, ask.HeaderLen)
-	if _, err := io.ReadFull(c, header); err != nil {
-		return nil, err
-	}
+// read reads the question behind a header.
+func read(c *net.UnixConn, header []byte) (*ask.Question, error) {
 	n, err := ask.BodyLen(header)
 	if err != nil {
 		return nil, err
@@ -251,7 +257,7 @@ func read(c *net.UnixConn) (*ask.Question, error) {
 }
 
 // answer decides an event as the asker would.
-func (r *resident) answer(c *net.UnixConn, q *ask.Question) ask.Reply {
+func (r *resident) answer(c *net.UnixConn, q *ask.Question, t *turn) ask.Reply {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	env := make(map[string]string)
@@ -266,6 +272,7 @@ func (r *resident) answer(c *net.UnixConn, q *ask.Question) ask.Reply {
 		Args:   q.Args, Spent: q.Spent,
 		Waits: func() {
 			held.Do(func() {
+				t.hold()
 				c.SetDeadline(time.Time{}) // the asker has one
 				r.write(c, q, ask.Reply{Kind: ask.Held})
 				go func() {
