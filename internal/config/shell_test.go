@@ -111,6 +111,7 @@ func TestCodingPolicy(t *testing.T) {
 	for want, commands := range map[string][]string{
 		"unattended": {
 			"ls", "ls -la src", "git status", "git diff HEAD~1 -- src", "git log --oneline -n 5 | head -20", "cat go.mod",
+			"echo \"$(cat <<'EOF'\nit's (a b)\nEOF\n)\"",
 			"cat main.go | grep -n foo", "find . -name '*.go' -type f | wc -l", "pwd && ls 2>/dev/null", "bash -lc 'ls | head'", "timeout 10 ls", "sed -n 10,20p a.go",
 			"git branch -a", "go list ./...", "python3 --version", "date +%s", "test -f x && cat x", "git show HEAD~3:src/a.go", "git stash list", "echo done",
 			"rg foo", "rg -n 'todo|fixme' src", "tr a-z A-Z < names", "jq -r .scripts.test package.json", "cat a.json | jq .name", "awk '{print $1}' a", "ps aux | awk '{print $2, $11}'", "[ -f x ] && cat x",

@@ -87,6 +87,10 @@ func literalOf(w *syntax.Word) (string, bool) {
 			case *syntax.DblQuoted:
 				ok = ok && !p.Dollar
 				parts(p.Parts, true)
+			case *syntax.CmdSubst:
+				text, printed := printedOf(p)
+				ok = ok && quoted && printed
+				b.WriteString(text)
 			default:
 				ok = false
 			}
@@ -96,12 +100,29 @@ func literalOf(w *syntax.Word) (string, bool) {
 	return b.String(), ok
 }
 
-// Proves E6, E19, E27. What is plain is read by a full parser as the same commands with
+// printedOf is what a substitution prints that is one cat of a text that is not expanded.
+func printedOf(s *syntax.CmdSubst) (string, bool) {
+	if len(s.Stmts) != 1 || len(s.Stmts[0].Redirs) != 1 {
+		return "", false
+	}
+	c, call := s.Stmts[0].Cmd.(*syntax.CallExpr)
+	r := s.Stmts[0].Redirs[0]
+	if !call || len(c.Args) != 1 || len(c.Assigns) > 0 || c.Args[0].Lit() != "cat" || r.Op != syntax.Hdoc || r.Hdoc == nil {
+		return "", false
+	}
+	switch r.Word.Parts[0].(type) {
+	case *syntax.SglQuoted, *syntax.DblQuoted:
+		return strings.TrimRight(r.Hdoc.Lit(), "\n"), true
+	}
+	return "", false
+}
+
+// Proves E6, E7, E11, E19, E27. What is plain is read by a full parser as the same commands with
 // the same words, as Bash and as POSIX shell; and no text makes a reader fail.
 func FuzzRead(f *testing.F) {
 	for _, s := range []string{
 		"git status && ls", "a | b; c & d\ne", "a 'b c' \"d\" e\\ f", "a >b 2>&1", "time a", "export A=b", "a $(b)", "bash -c 'a b'", "a @{u} b^ c~1", "a !",
-		"find . -exec a {} \\;", "a\\\nb", "a 1>b", "a=b", "let x", "export 0=", "{} a", "a <<E\nE", "a\x00b", "\xff", "time -p a | b",
+		"find . -exec a {} \\;", "a\\\nb", "a 1>b", "a=b", "let x", "export 0=", "{} a", "a <<E\nE", "a \"$(cat <<'E'\nb (c)\nE\n)\"", "a\x00b", "\xff", "time -p a | b",
 	} {
 		f.Add(s)
 	}

@@ -55,6 +55,9 @@ type Command struct {
 	// begins: the change may have failed, or been made by another process.
 	Into string
 	Sure bool
+	// Prints: words of it are texts that cat prints, "$(cat <<'END' ...)". They are literal;
+	// that cat runs as well, without options and files.
+	Prints bool
 	// Piped: it reads what another one of a plain line prints.
 	Piped bool
 	// Feeds: another command of the line takes words from its input, so that what this

@@ -197,11 +197,27 @@ func appendParts(dst []byte, parts []syntax.WordPart, w *Word, quoted bool) []by
 			if p.Exp != nil && p.Exp.Word != nil { // ${x:-rm}
 				dst = appendParts(dst, p.Exp.Word.Parts, w, quoted)
 			}
+		case *syntax.CmdSubst:
+			w.Literal = false
+			if text := printedBy(p.Stmts); quoted && text != nil {
+				dst = append(dst, bytes.TrimRight(appendParts(nil, text.Parts, w, true), "\n")...)
+			}
 		default:
 			w.Literal = false
 		}
 	}
 	return dst
+}
+
+// printedBy is the text that $(cat <<END ...) prints, nil of any other substitution.
+func printedBy(list []*syntax.Stmt) *syntax.Word {
+	if len(list) != 1 || len(list[0].Redirs) != 1 {
+		return nil
+	}
+	if c, ok := list[0].Cmd.(*syntax.CallExpr); !ok || len(c.Args) != 1 || string(Base([]byte(c.Args[0].Lit()))) != "cat" {
+		return nil
+	}
+	return list[0].Redirs[0].Hdoc
 }
 
 // appendLit removes backslashes from a text outside of quotes, or inside of double

@@ -18,13 +18,15 @@ type strictReader struct {
 	needs            bool // a command has to follow
 	piped            bool // the command under way stands behind a pipe
 	apart            bool // something other than && and | stands before it
+	prints           bool // a word of the command under way is printed by a cat
+	printing         bool // so is one of some command
 }
 
 // strict adds the commands of a plain text. If the text is not plain it adds nothing.
 func (l *Line) strict(text []byte, from parent) bool {
 	r := strictReader{line: l, text: text, from: from, words: len(l.words), redirects: len(l.redirects)}
 	commands := len(l.Commands)
-	if r.list() && len(l.Commands) > commands {
+	if r.list() && len(l.Commands) > commands && !(r.printing && renames(l.Commands[commands:])) {
 		return true
 	}
 	l.Commands, l.words, l.redirects = l.Commands[:commands], l.words[:r.words], l.redirects[:r.redirects]
@@ -108,9 +110,9 @@ func (r *strictReader) end() {
 	l := r.line
 	words, redirects := l.words[r.words:len(l.words):len(l.words)], l.redirects[r.redirects:len(l.redirects):len(l.redirects)]
 	c := l.add(words, redirects, r.from, true)
-	c.Piped, c.joined = r.piped, !r.apart && r.from.index < 0
+	c.Piped, c.Prints, c.joined = r.piped, r.prints, !r.apart && r.from.index < 0
 	r.words, r.redirects, r.needs = len(l.words), len(l.redirects), false
-	r.piped = false
+	r.piped, r.prints = false, false
 }
 
 // redirect reads < > >> >| with a word, and >&1 and the like, which open nothing.
@@ -232,7 +234,7 @@ func (r *strictReader) single() bool {
 	return false
 }
 
-// double reads "..." without expansions.
+// double reads "..." without expansions, but for a text that cat prints.
 func (r *strictReader) double() bool {
 	l := r.line
 	for i := r.pos + 1; i < len(r.text); i++ {
@@ -240,7 +242,13 @@ func (r *strictReader) double() bool {
 		case c == '"':
 			r.pos = i + 1
 			return true
-		case c == '$' || c == '`' || c == '!' || c < ' ' || c == 0x7f:
+		case c == '$':
+			next, ok := r.printed(i)
+			if !ok {
+				return false
+			}
+			i = next - 1
+		case c == '`' || c == '!' || c < ' ' || c == 0x7f:
 			return false
 		case c == '\\':
 			if i++; i == len(r.text) {

@@ -157,7 +157,7 @@ func (t *commandTest) grants(l *shell.Line, i int) bool {
 		return t.usages.Grants(l, i)
 	case t.text != nil:
 		var buf [256]byte
-		return !c.Open && !first.Quoted && t.text.holds(appendWords(buf[:0], c.Words))
+		return !c.Open && !c.Prints && !first.Quoted && t.text.holds(appendWords(buf[:0], c.Words))
 	}
 	for k := range t.literals {
 		if t.spelt(l, i, t.literals[k].words) {
@@ -196,6 +196,9 @@ func (t *commandTest) suspects(l *shell.Line, i int) bool {
 		}
 		return t.begins(words)
 	}
+	if l.Commands[i].Prints && begins(printer) {
+		return true
+	}
 	behind, command := false, true // behind a wrapper; the word may be a command
 	var program []byte             // that may run what stands behind one of its words
 	for k := range words {
@@ -215,6 +218,9 @@ func (t *commandTest) suspects(l *shell.Line, i int) bool {
 	}
 	return false
 }
+
+// printer is the command whose text stands in a word ([shell.Command.Prints]).
+var printer = []shell.Word{{Text: []byte("cat"), Literal: true}}
 
 // values reports that what stands behind some = of a word may begin a command: the value
 // by itself, or, where it has blanks, as a command line.

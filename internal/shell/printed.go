@@ -1,0 +1,171 @@
+package shell
+
+import (
+	"bytes"
+	"unicode/utf8"
+)
+
+// printed reads a text that is printed into "..." as it is written, and returns the place
+// behind it:
+//
+//	$(cat <<'END'
+//	text
+//	END
+//	)
+//
+// It is taken only where old shells cannot find another end. Some of them look for the
+// closing parenthesis as if the text were commands: Bash before 4.0, which is the sh of
+// macOS, counts parentheses and skips what is quoted or a comment. A parenthesis of the
+// text therefore never closes more than one of the text opens, whatever is skipped; and
+// where something may be skipped, no parenthesis follows on the line, so that such a shell
+// finds this end or refuses the line.
+func (r *strictReader) printed(at int) (next int, ok bool) {
+	if r.from.index >= 0 { // a shell in which the line may have given cat another meaning
+		return 0, false
+	}
+	opened, ok := bytes.CutPrefix(r.text[at:], []byte("$("))
+	if !ok {
+		return 0, false
+	}
+	rest, ok := bytes.CutPrefix(skipBlanks(opened), []byte("cat"))
+	if !ok || len(rest) == 0 || rest[0] != ' ' && rest[0] != '<' {
+		return 0, false
+	}
+	if rest, ok = bytes.CutPrefix(skipBlanks(rest), []byte("<<")); !ok {
+		return 0, false
+	}
+	end, rest, ok := delimiter(skipBlanks(rest))
+	if !ok {
+		return 0, false
+	}
+	text, rest, ok := document(rest, end)
+	if !ok {
+		return 0, false
+	}
+	if rest = bytes.TrimLeft(rest, " \n"); len(rest) == 0 || rest[0] != ')' {
+		return 0, false
+	}
+	rest = rest[1:]
+	if skipped, sure := counted(text); !sure || skipped && bytes.IndexByte(rest, ')') >= 0 {
+		return 0, false
+	}
+	r.line.text = append(r.line.text, bytes.TrimRight(text, "\n")...)
+	r.prints, r.printing = true, true
+	return len(r.text) - len(rest), true
+}
+
+func skipBlanks(text []byte) []byte { return bytes.TrimLeft(text, " ") }
+
+// delimiter reads what ends a text, in quotes, and the rest of its line.
+func delimiter(text []byte) (end, rest []byte, ok bool) {
+	if len(text) == 0 || text[0] != '\'' && text[0] != '"' {
+		return nil, nil, false
+	}
+	end, rest, ok = bytes.Cut(text[1:], text[:1])
+	for i, c := range end {
+		ok = ok && (isLetter(c) || i > 0 && '0' <= c && c <= '9')
+	}
+	rest, line := bytes.CutPrefix(skipBlanks(rest), []byte("\n"))
+	return end, rest, ok && line && len(end) > 0
+}
+
+// document reads the lines up to the one that is the delimiter. No line before may be taken
+// for it, no line is joined with the next one, and there is nothing that is not shown, or
+// that an interactive shell replaces.
+func document(from, end []byte) (text, rest []byte, ok bool) {
+	for rest = from; ; {
+		line, behind, ended := bytes.Cut(rest, []byte("\n"))
+		if !ended {
+			return nil, nil, false
+		}
+		if bytes.Equal(line, end) {
+			return from[:len(from)-len(rest)], behind, true
+		}
+		if bytes.HasPrefix(skipBlanks(line), end) || bytes.HasSuffix(line, []byte(`\`)) || !shownLine(line) {
+			return nil, nil, false
+		}
+		rest = behind
+	}
+}
+
+// shownLine reports characters that are printed as themselves, and no ! but before a blank
+// or at the end.
+func shownLine(line []byte) bool {
+	for i := 0; i < len(line); {
+		switch c := line[i]; {
+		case c >= utf8.RuneSelf:
+			size := visible(line[i:])
+			if size == 0 {
+				return false
+			}
+			i += size
+		case c < ' ' || c == 0x7f || c == '!' && i+1 < len(line) && line[i+1] != ' ':
+			return false
+		default:
+			i++
+		}
+	}
+	return true
+}
+
+// counted reports that a reader who counts parentheses, and skips what he takes for quoted
+// or for a comment, does not come to an end within a text. Where something before an opening
+// parenthesis may make him skip it, nothing up to the closing one ends what he skips: he
+// counts both or none. skipped: there is something that he may skip, so that he may also go
+// beyond the text.
+func counted(text []byte) (skipped, sure bool) {
+	if bytes.IndexByte(text, '(') < 0 && bytes.IndexByte(text, ')') < 0 {
+		return bytes.ContainsAny(text, "'\"`\\#$"), true
+	}
+	if bytes.Contains(text, []byte("${")) || bytes.Contains(text, []byte("$[")) {
+		return true, false
+	}
+	depth, doubtful := 0, 0 // parentheses that are open; from which on they may be skipped
+	comment := false
+	for i, c := range text {
+		switch c {
+		case '\'', '"', '`':
+			if doubtful > 0 {
+				return true, false
+			}
+			skipped = true
+		case '\n':
+			if doubtful > 0 && comment {
+				return true, false
+			}
+		case '\\', '#':
+			skipped, comment = true, comment || c == '#'
+		case '(':
+			if i > 0 && text[i-1] == '\\' {
+				return true, false
+			}
+			if depth++; skipped && doubtful == 0 {
+				doubtful = depth
+			}
+		case ')':
+			if depth--; depth < 0 {
+				return true, false
+			}
+			if depth < doubtful {
+				doubtful = 0
+			}
+		}
+	}
+	return skipped, depth == 0
+}
+
+// renames reports a command that may give cat another meaning for what follows.
+func renames(commands []Command) bool {
+	for i := range commands {
+		if words := commands[i].Words; len(words) > 0 && naming.has(string(Base(words[0].Text))) {
+			return true
+		}
+	}
+	return false
+}
+
+var naming = words{
+	"alias", "unalias", "hash", "rehash", "enable", "disable", "export", "declare", "typeset", "local", "private", "readonly", "nameref", "integer",
+	"float", "set", "unset", "setopt", "unsetopt", "shopt", "emulate", "autoload", "functions", "zmodload", "read", "mapfile", "readarray", "getopts",
+	"let", "eval", "source", ".", "trap", "time", "builtin", "command", "print", "wait", "vared", "exec",
+}
