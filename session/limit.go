@@ -36,7 +36,7 @@ type Quota struct {
 	space string // the name of its cells, made when a call is first looked at
 }
 
-// inflightTTL is how long a call without a result counts as in flight (S44).
+// inflightTTL is how long a call without a result is held to be in flight (S44).
 const inflightTTL = 10 * time.Minute
 
 // Limit begins a policy over tools, names or globs, counted together. By default it

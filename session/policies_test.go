@@ -274,6 +274,28 @@ func TestOneTurn(t *testing.T) {
 	b.expect("write_file", `{"path":"a"}`, ok)
 }
 
+// Proves S44: a call of which nothing was heard for long is no reason to wait: what has to
+// be called is named.
+func TestNotHeardOf(t *testing.T) {
+	b := newBook(t, session.Require("deploy").After("test"), session.ReadBeforeWrite().Reads("read").Writes("write"))
+	for range 9 {
+		b.release("test", `{}`)
+		b.release("read", `{"path":"a"}`)
+	}
+	b.now += 10*60_000 - 1
+	b.expect("deploy", `{}`, stopgate.CodePrerequisitePending)
+	b.expect("write", `{"path":"a"}`, stopgate.CodePrerequisitePending)
+	b.now++
+	if d := b.expect("deploy", `{}`, stopgate.CodePrerequisiteMissing); !strings.HasPrefix(d.Public, "Call test first") {
+		t.Errorf("%q", d.Public)
+	}
+	b.expect("write", `{"path":"a"}`, stopgate.CodeReadRequired)
+	b.run("test", `{}`, session.Succeeded)
+	b.run("read", `{"path":"a"}`, session.Succeeded)
+	b.expect("deploy", `{}`, ok)
+	b.expect("write", `{"path":"a"}`, ok)
+}
+
 // Proves H4, S8: what a call gave back is still reserved in a turn that had begun, also
 // when there are more of them than a cell names; the next turn has it back.
 func TestGivenBackLater(t *testing.T) {

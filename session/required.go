@@ -228,10 +228,12 @@ func (r *Requirement) stands(v *View, c *Cell, broken uint64) bool {
 	return false
 }
 
-// underWay reports that the prerequisite was called and cannot count yet.
+// underWay reports that the prerequisite was called and cannot count yet. A call of which
+// nothing was heard for long is not waited for: the host's user refused it, or nobody
+// listened to results then.
 func underWay(v *View, c *Cell, broken uint64) bool {
 	for _, o := range c.Open {
-		if o.Seq > broken {
+		if o.Seq > broken && v.Now-o.At < inflightTTL.Milliseconds() {
 			return true
 		}
 	}

@@ -146,7 +146,7 @@ func (r *Recorder) Record(ctx context.Context, row *stopgate.Record) error {
 // between them perhaps: they wait for the disk together, not one after the other. An
 // error holds for all of them.
 func (r *Recorder) RecordAll(ctx context.Context, rows []*stopgate.Record) error {
-	if err := r.err(); err != nil {
+	if err := r.Err(); err != nil {
 		return err
 	}
 	if err := ctx.Err(); err != nil {
@@ -236,7 +236,8 @@ func (r *Recorder) chain() string {
 	return r.head.Chain
 }
 
-func (r *Recorder) err() error {
+// Err is the *UntrustedError that closed Failed, nil while the file is trusted.
+func (r *Recorder) Err() error {
 	if u := r.untrusted.Load(); u != nil {
 		return u
 	}

@@ -75,7 +75,7 @@ func (r *Recorder) collect(batch []*entry) []*entry {
 
 // commit writes and syncs rows; nil means that they are on the disk.
 func (r *Recorder) commit(batch []*entry) error {
-	if err := r.err(); err != nil || len(batch) == 0 {
+	if err := r.Err(); err != nil || len(batch) == 0 {
 		return err
 	}
 	if err := r.turn(); err != nil {

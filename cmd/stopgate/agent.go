@@ -238,7 +238,7 @@ func (r *agentRun) run(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	return front.run(ctx, a)
+	return ended(ctx, front.run(ctx, a))
 }
 
 // gate is the gate of this run, with somebody to ask, or nobody.

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"sync"
 	"time"
@@ -89,12 +88,15 @@ func (st *state) close() error {
 func (st *state) trust(ctx context.Context, end context.CancelCauseFunc) {
 	select {
 	case <-st.failed[0]:
+		end(hintedError{st.store.Database().Err(), untilThen})
 	case <-st.failed[1]:
+		end(hintedError{st.lines.Err(), untilThen})
 	case <-ctx.Done():
-		return
 	}
-	end(hintedError{fmt.Errorf("the records in %s cannot be trusted any more", st.place), "look at the disk, then start again"})
 }
+
+// untilThen is what holds while nobody does what the error of a record says.
+const untilThen = "no call runs until then"
 
 // attend serves, and does meanwhile what every gate that runs for a while needs: it
 // follows the orders to lock down, keeps the store tidy, sends telemetry, says why it can
@@ -119,8 +121,12 @@ func (st *state) attend(ctx context.Context, g *gate.Gate, tele *telemetry, log 
 	beside.Go(func() { st.tidy(ctx, log) })
 	beside.Go(func() { st.trust(ctx, cancel) })
 	beside.Go(func() { (&ailing{log: log, place: st.place}).watch(ctx, g) })
-	err = serve(ctx, cancel)
-	if cause := context.Cause(ctx); errors.As(cause, new(hintedError)) {
+	return ended(ctx, serve(ctx, cancel))
+}
+
+// ended is how something ended that ran until ctx did: with the trouble that ended ctx.
+func ended(ctx context.Context, err error) error {
+	if cause := context.Cause(ctx); errors.As(cause, new(hintedError)) && !errors.Is(err, cause) {
 		return errors.Join(cause, err)
 	}
 	return err

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"database/sql"
 	"encoding/json"
 	"io"
 	"net"
@@ -140,6 +141,44 @@ func TestUpWithoutAnything(t *testing.T) {
 	}
 	if _, err := os.Stat(filepath.Join(dir, ".local", "state", "stopgate", "stopgate.db")); err != nil {
 		t.Error(err)
+	}
+}
+
+// Proves FM4: a gate beside which a newer stopgate changes the store lets nothing run, and
+// ends with what to do: its supervisor starts the newer one.
+func TestUpBesideANewerStore(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "p.toml"), []byte("version = 1\n[tools.look.policy]\nrun = \"unattended\"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := startUp(t, dir, "--policy", "p.toml", "--store", "sqlite:s.db")
+	call := func(id string) any {
+		t.Helper()
+		_, answer := s.ask(t, "", "POST", "/v1/calls", `{"tool":"look","args":{},"session":"s","call_id":"`+id+`"}`)
+		return answer["status"]
+	}
+	if got := call("one"); got != "allowed" {
+		t.Fatalf("the first call: %v", got)
+	}
+	db, err := sql.Open("sqlite", "file:"+filepath.Join(dir, "s.db")+"?_pragma=busy_timeout(10000)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.Exec("BEGIN IMMEDIATE; ALTER TABLE sessions RENAME TO owners; UPDATE components SET version = version + 1 WHERE name = 'store'; COMMIT"); err != nil {
+		t.Fatal(err)
+	}
+	if got := call("two"); got != "denied" {
+		t.Errorf("the second call: %v", got)
+	}
+	s.cmd.Wait()
+	if code := s.cmd.ProcessState.ExitCode(); code != exitTrouble {
+		t.Errorf("exit code %d", code)
+	}
+	for _, want := range []string{"its store tables have version", "use the newer stopgate, and start this again", "hint: no call runs until then"} {
+		if !strings.Contains(s.stderr.String(), want) {
+			t.Errorf("standard error lacks %q: %s", want, s.stderr)
+		}
 	}
 }
 

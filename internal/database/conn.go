@@ -1,6 +1,7 @@
 package database
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -182,7 +183,7 @@ func (db *DB) Get(ctx context.Context, dest []any, query string, args ...any) (f
 
 // read runs f on a connection that nobody else uses.
 func (db *DB) read(ctx context.Context, f func(*conn) error) error {
-	if err := db.err(); err != nil {
+	if err := db.Err(); err != nil {
 		return err
 	}
 	if err := ctx.Err(); err != nil {
@@ -191,7 +192,8 @@ func (db *DB) read(ctx context.Context, f func(*conn) error) error {
 	if db.first.Add(1) <= fewSnapshots && db.idle.TryLock() {
 		defer db.idle.Unlock()
 		if db.conn != nil {
-			return f(db.conn)
+			err := f(db.conn)
+			return cmp.Or(db.left(db.conn, err), err)
 		}
 	}
 	c, err := db.readers.take(ctx)
@@ -209,7 +211,7 @@ func (db *DB) read(ctx context.Context, f func(*conn) error) error {
 		good = true
 		db.readers.give(c)
 	}
-	return err
+	return cmp.Or(db.left(c, err), err)
 }
 
 // fewSnapshots are read on the writer's connection, if it is idle: another one costs a

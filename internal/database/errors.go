@@ -35,6 +35,10 @@ type UntrustedError struct {
 
 // Error says what happened and what to do.
 func (e *UntrustedError) Error() string {
+	var newer *NewerError
+	if errors.As(e.Err, &newer) {
+		return fmt.Sprintf("database %s was changed while this process ran: %v, and start this again", e.Path, e.Err)
+	}
 	return fmt.Sprintf("database %s is not trusted any more: %v; check the disk and start again", e.Path, e.Err)
 }
 

@@ -23,6 +23,10 @@ const applicationID = 0x73747067
 
 // Component is a group of tables with a version of its own. Version n is what its
 // first n migrations made; they are only ever appended to.
+//
+// A process that runs looks at versions only when a statement of its own fails. A
+// migration after which older statements would read or write something wrong has to take
+// from them a table or a column that they name.
 type Component struct {
 	Name       string
 	Migrations []string // SQL, several statements each
@@ -36,6 +40,7 @@ type DB struct {
 	writer  *sql.DB // one connection
 	conn    *conn   // the writing goroutine's own while it writes; nil at the end
 	turn    *turn   // to write, among processes
+	parts   []Component
 	idle    sync.Mutex
 	first   atomic.Int64 // snapshots so far
 	readers pool
@@ -64,7 +69,7 @@ func Open(ctx context.Context, path string, components ...Component) (*DB, error
 		return nil, fmt.Errorf("database: %w", err)
 	}
 	db := &DB{
-		path: path, turn: newTurn(path), queue: make(chan *entry, maxQueue), closing: make(chan struct{}),
+		path: path, turn: newTurn(path), parts: components, queue: make(chan *entry, maxQueue), closing: make(chan struct{}),
 		ended: make(chan struct{}), failed: make(chan struct{}),
 	}
 	if db.file, err = create(path); err != nil {
@@ -247,8 +252,12 @@ func openError(err error) error {
 	switch code(err) & 0xff {
 	case lib.SQLITE_CORRUPT, lib.SQLITE_NOTADB:
 		return fmt.Errorf("%w: %w", ErrForeign, err)
+	case lib.SQLITE_CANTOPEN, lib.SQLITE_READONLY:
+		return fmt.Errorf("%w: the file and its directory have to be writable, also for reading: read a copy elsewhere", err)
+	case lib.SQLITE_IOERR: // of a disk that fails: that says nothing about the file
+		return fmt.Errorf("%w: the disk fails, or is full", err)
 	}
-	return err // also of a disk that fails: that says nothing about the file
+	return err
 }
 
 // compare reports whether there is nothing to do.
@@ -262,6 +271,23 @@ func compare(current map[string]int, components []Component) (upToDate bool, err
 		upToDate = upToDate && have == len(c.Migrations)
 	}
 	return upToDate, nil
+}
+
+// left is why a statement failed that was good when the file was opened: a newer version
+// has changed the tables since, and this process has to end. It is nil for other reasons.
+func (db *DB) left(c *conn, failed error) error {
+	if code(failed)&0xff != lib.SQLITE_ERROR || db.untrusted.Load() != nil {
+		return nil
+	}
+	current, err := c.versions(context.Background())
+	if err != nil {
+		return nil
+	}
+	var newer *NewerError
+	if _, err := compare(current, db.parts); errors.As(err, &newer) {
+		return db.distrust(newer)
+	}
+	return nil
 }
 
 // versions reads the version of every component.

@@ -1,6 +1,7 @@
 package database
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -24,7 +25,6 @@ const maxWait = 30 * time.Second
 
 // entry is one change on its way.
 type entry struct {
-	ctx    context.Context
 	f      func(tx *Tx) error
 	likely []string
 	state  atomic.Int32
@@ -51,13 +51,13 @@ const (
 // The statements that f is likely to run can be named: those of a process's first change
 // are prepared before other processes wait for it.
 func (db *DB) Change(ctx context.Context, f func(tx *Tx) error, likely ...string) error {
-	if err := db.err(); err != nil {
+	if err := db.Err(); err != nil {
 		return err
 	}
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	e := &entry{ctx: ctx, f: f, likely: likely, done: make(chan error, 1)}
+	e := &entry{f: f, likely: likely, done: make(chan error, 1)}
 	select {
 	case db.queue <- e:
 	case <-db.closing:
@@ -90,7 +90,8 @@ func (e *entry) answer(err error) error {
 	return err
 }
 
-func (db *DB) err() error {
+// Err is the *UntrustedError that closed Failed, nil while the file is trusted.
+func (db *DB) Err() error {
 	if u := db.untrusted.Load(); u != nil {
 		return u
 	}
@@ -182,6 +183,9 @@ func (db *DB) transact(batch []*entry) (spoiled bool) {
 		err = db.distrust(err)
 	}
 	for _, e := range batch {
+		if left := db.left(db.conn, cmp.Or(e.err, err)); left != nil {
+			e.err = left
+		}
 		if e.err != nil {
 			e.done <- e.err
 		} else {
@@ -194,7 +198,7 @@ func (db *DB) transact(batch []*entry) (spoiled bool) {
 // begin takes the write lock. It waits for other processes as long as a caller
 // does.
 func (db *DB) begin(batch []*entry) error {
-	if err := db.err(); err != nil {
+	if err := db.Err(); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), maxWait)

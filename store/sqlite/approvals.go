@@ -15,10 +15,7 @@ var _ approve.Store = (*Store)(nil)
 
 // AddEntry implements [approve.Store].
 func (s *Store) AddEntry(ctx context.Context, e approve.Entry, same func(approve.Entry) bool) (kept approve.Entry, err error) {
-	binding := ""
-	if e.Complete {
-		binding = e.Binding.Hash()
-	}
+	binding := bindingOf(&e)
 	err = s.db.Change(ctx, func(tx *database.Tx) error {
 		kept = e
 		if binding != "" {
@@ -69,33 +66,26 @@ func (s *Store) Entries(ctx context.Context, f approve.Filter) (out []approve.En
 }
 
 // ChangeEntry implements [approve.Store].
-func (s *Store) ChangeEntry(ctx context.Context, id string, change func(approve.Entry) (approve.Entry, error)) (e approve.Entry, err error) {
-	err = s.db.Change(ctx, func(tx *database.Tx) error {
-		now, err := get[approve.Entry](tx, "SELECT body FROM approvals WHERE id = ?", id)
+func (s *Store) ChangeEntry(ctx context.Context, id string, change func(approve.Entry) (approve.Entry, error)) (approve.Entry, error) {
+	e, err := rewrite(ctx, s.db, "SELECT body FROM approvals WHERE id = ?", id, change, func(tx *database.Tx, e *approve.Entry) error {
+		body, err := s.bodyOf(*e)
 		if err != nil {
 			return err
 		}
-		next, err := change(now)
-		if err != nil {
-			return err
-		}
-		body, err := s.bodyOf(next)
-		if err != nil {
-			return err
-		}
-		binding := ""
-		if next.Complete {
-			binding = next.Binding.Hash()
-		}
-		e = next
 		_, err = tx.Exec("UPDATE approvals SET binding = ?, state = ?, principal = ?, session = ?, expires = ?, body = ? WHERE id = ?",
-			binding, string(next.State), string(next.Principal), string(next.Session), next.Expires.UnixMicro(), body, id)
+			bindingOf(e), string(e.State), string(e.Principal), string(e.Session), e.Expires.UnixMicro(), body, id)
 		return err
 	})
-	if err != nil {
-		return approve.Entry{}, ofQueue("change the question", err)
+	return e, ofQueue("change the question", err)
+}
+
+// bindingOf is by what a question is found that asks the same; "" while nobody knows all
+// that it asks.
+func bindingOf(e *approve.Entry) string {
+	if !e.Complete {
+		return ""
 	}
-	return e, nil
+	return e.Binding.Hash()
 }
 
 // AddGrant implements [approve.Store].
@@ -127,29 +117,36 @@ func (s *Store) Grants(ctx context.Context, f approve.GrantFilter) (out []approv
 }
 
 // ChangeGrant implements [approve.Store].
-func (s *Store) ChangeGrant(ctx context.Context, id string, change func(approve.Grant) (approve.Grant, error)) (g approve.Grant, err error) {
-	err = s.db.Change(ctx, func(tx *database.Tx) error {
-		now, err := get[approve.Grant](tx, "SELECT body FROM grants WHERE id = ?", id)
+func (s *Store) ChangeGrant(ctx context.Context, id string, change func(approve.Grant) (approve.Grant, error)) (approve.Grant, error) {
+	g, err := rewrite(ctx, s.db, "SELECT body FROM grants WHERE id = ?", id, change, func(tx *database.Tx, g *approve.Grant) error {
+		body, err := json.Marshal(g)
 		if err != nil {
 			return err
 		}
-		next, err := change(now)
-		if err != nil {
-			return err
-		}
-		body, err := json.Marshal(next)
-		if err != nil {
-			return err
-		}
-		g = next
 		_, err = tx.Exec("UPDATE grants SET principal = ?, tool = ?, expires = ?, body = ? WHERE id = ?",
-			string(next.Principal), string(next.Tool), next.Expires.UnixMicro(), body, id)
+			string(g.Principal), string(g.Tool), g.Expires.UnixMicro(), body, id)
 		return err
 	})
+	return g, ofQueue("change the grant", err)
+}
+
+// rewrite changes what one body says, and writes it. After an error x is zero.
+func rewrite[T any](ctx context.Context, db *database.DB, query, id string, change func(T) (T, error), write func(*database.Tx, *T) error) (x T, err error) {
+	err = db.Change(ctx, func(tx *database.Tx) error {
+		now, err := get[T](tx, query, id)
+		if err != nil {
+			return err
+		}
+		if x, err = change(now); err != nil {
+			return err
+		}
+		return write(tx, &x)
+	})
 	if err != nil {
-		return approve.Grant{}, ofQueue("change the grant", err)
+		var none T
+		return none, err
 	}
-	return g, nil
+	return x, nil
 }
 
 // Attend implements [approve.Store].

@@ -97,6 +97,13 @@ func (s *Store) pruneSession(ctx context.Context, before int64, p *Pruned) (more
 				"facts = (SELECT count(*) FROM facts WHERE session = ?1) WHERE id = ?1", id)
 			return err
 		}
+		// Its id may become another session's. A clock that was set back leaves facts that are
+		// younger than the last.
+		rest, err := affected(tx, "DELETE FROM facts WHERE session = ?", id)
+		if err != nil {
+			return err
+		}
+		facts += rest
 		if _, err := affected(tx, "DELETE FROM cells WHERE owner = ?", id); err != nil {
 			return err
 		}

@@ -134,3 +134,23 @@ func TestACallIsItsFacts(t *testing.T) {
 		t.Errorf("afterwards %+v, %+v, %+v", a, b, c)
 	}
 }
+
+// Proves I19, S61: an idle session goes whole, also where its clock was set back: its id may
+// become another's.
+func TestAnIdleSessionGoesWhole(t *testing.T) {
+	s := open(t, filepath.Join(t.TempDir(), "s.db"))
+	now := time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC)
+	old, young := now.AddDate(0, 0, -100).UnixMilli(), now.UnixMilli()
+	fact := func(at int64) session.Fact { return session.Fact{Kind: session.Spoke, At: at} }
+	gone := session.Owner{Principal: "a", Session: "gone"}
+	storetest.Add(t, s, gone, fact(old), fact(young), fact(old))
+	got, err := s.Retain(ctx, audit.Retention{Rows: now.AddDate(0, 0, -90)}, now)
+	if err != nil || got.Facts != 3 || got.Sessions != 1 {
+		t.Errorf("removed %+v, %v", got, err)
+	}
+	next := session.Owner{Principal: "b", Session: "next"}
+	storetest.Add(t, s, next, fact(young), fact(young+1))
+	if facts, err := s.Facts(ctx, next, 0, 10); err != nil || len(facts) != 2 || facts[1].At != young+1 {
+		t.Errorf("facts %v, %v", facts, err)
+	}
+}
