@@ -23,6 +23,9 @@ type Sweep struct {
 	Renames bool
 	// Single: it may be a single file as well.
 	Single bool
+	// Repository: what is read is all of the repository around Dir, not only what lies below
+	// Dir. It is never Sure.
+	Repository bool
 
 	away bool // an option of the command itself may move it
 }
@@ -44,7 +47,7 @@ func (l *Line) Sweeps(yield func(s *Sweep) bool) {
 		c := &l.Commands[i]
 		from := func(s *Sweep) bool {
 			if !s.away {
-				s.Into, s.Sure = c.Into, c.Sure
+				s.Into, s.Sure = c.Into, c.Sure && !s.Repository
 			}
 			return yield(s)
 		}

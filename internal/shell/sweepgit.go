@@ -49,17 +49,18 @@ func (s *sweeper) git() bool {
 			return s.pathspecs(args[i+1:])
 		}
 	}
-	return s.yield(&Sweep{Hidden: true, Moved: c.Moved || at > 1, away: at > 1})
+	return s.yield(&Sweep{Hidden: true, Repository: true, Moved: c.Moved || at > 1, away: at > 1})
 }
 
 // pathspecs yields the directories that git's own patterns name: those with wildcards or
 // magic may mean anything.
 func (s *sweeper) pathspecs(specs []Word) bool {
 	for _, w := range specs {
-		if len(w.Text) > 0 && (w.Text[0] == ':' || bytes.ContainsAny(w.Text, `*?[\`)) {
+		magic := len(w.Text) > 0 && (w.Text[0] == ':' || bytes.ContainsAny(w.Text, `*?[\`))
+		if magic {
 			w = Word{}
 		}
-		if !s.yield(&Sweep{Dir: w, Hidden: true, Moved: s.command.Moved}) {
+		if !s.yield(&Sweep{Dir: w, Hidden: true, Repository: magic, Moved: s.command.Moved}) {
 			return false
 		}
 	}

@@ -42,6 +42,12 @@ func (b *base) begins(dir string) bool {
 	return dir != "" && b.dir != "" && strings.TrimSuffix(dir, "/") == b.dir
 }
 
+// below reports that lines begin below the root, and not in it.
+func (b *base) below() bool {
+	rel, inside := cutRoot([]byte(b.dir), []byte(b.root))
+	return inside && len(rel) > 0
+}
+
 // stays reports a command that works where the line begins: no change of directory stands
 // before it, or only one that changes nothing (E22).
 func (b *base) stays(c *shell.Command) bool { return !c.Moved || b.begins(c.Into) }

@@ -197,6 +197,20 @@ func TestE22_SweepsBehindCd(t *testing.T) {
 		{"/srv/proj/conf", "cd /srv/proj/src; rg x", true},
 		{"/srv/proj/conf", "cd /srv/proj/src && rg x $y", true},
 		{"/srv/proj/src", "cd /srv/proj/src; rg x", false},
+		// Below the root, git shows what the whole repository has: history, and what ":/" names.
+		{"/srv/proj/src", "git log -p", true},
+		{"/srv/proj/src", "git log -p -- .", false},
+		{"/srv/proj/src", "git log -p -- :/", true},
+		{"/srv/proj/src", "git grep x :/", true},
+		{"/srv/proj/src", "cd /srv/proj/src && git log -p", true},
+		{"", "cd /srv/proj/src && git log -p", true},
+		{"", "cd /srv/proj/src && git show a..b", true},
+		{"", "cd /srv/proj/src && git stash show -p", true},
+		{"", "cd /srv/proj/src && git grep x :/", true},
+		{"", "cd /srv/proj/src && git log -p -- .", false},
+		{"", "cd /srv/proj/src && git log -p -- ':(top)conf'", true},
+		{"", "cd /usr && git log -p", true}, // nobody knows whose repository that is
+		{"/usr", "git log -p", false},
 	} {
 		if got := swept(c.dir, c.line); got != c.want {
 			t.Errorf("in %q, %s: %v, want %v", c.dir, c.line, got, c.want)

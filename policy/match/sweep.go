@@ -52,7 +52,8 @@ func (t *commandPaths) reaches(s *shell.Sweep) bool {
 		return t.above().hold(s.Dir.Text, s.Dir.Literal)
 	}
 	dir, certain := t.base.from(s.Dir.Text, s.Moved, s.Into, s.Sure)
-	return s.Anywhere || !certain || test.sweeps(string(dir), s.Dir.Literal, s.Hidden)
+	return s.Anywhere || !certain || test.sweeps(string(dir), s.Dir.Literal, s.Hidden) ||
+		s.Repository && t.base.below() && test.sweeps(t.base.root, true, s.Hidden)
 }
 
 // sweptTest judges directories that are read as a whole, as they are written; literal
