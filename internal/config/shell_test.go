@@ -117,11 +117,11 @@ func TestCodingPolicy(t *testing.T) {
 			"rg foo", "rg -n 'todo|fixme' src", "tr a-z A-Z < names", "jq -r .scripts.test package.json", "cat a.json | jq .name", "awk '{print $1}' a", "ps aux | awk '{print $2, $11}'", "[ -f x ] && cat x",
 			"sort a | uniq -c | sort -rn | head", "git tag -l 'v*'", "git config --get user.name", "git check-ignore -v x", "git cat-file -t HEAD", "node -v", "npm ls --depth=0", "pip show -f requests",
 			"docker ps -a", "gofmt -l src", "command -v go", "cat .env.example", "git reflog", "file a.bin", "diff a.txt b.txt", "git diff main..dev -- src",
-			"cd /srv/proj && ls", "cd /srv/proj && git diff HEAD~1 | head", `cd "/srv/proj" && cat a.json | jq .name`, "cd /srv/proj && rg foo src", "git -C /srv/proj status", "time ls",
+			"cd /srv/proj && ls", "cd /srv/proj && git diff HEAD~1 | head", `cd "/srv/proj" && cat a.json | jq .name`, "cd /srv/proj && rg foo src", "git -C /srv/proj status", "time ls", "base64 -d a",
 		},
 		"ask": {
 			"go test ./...", "make", "npm test", "npm install", "npx x", "curl https://example.com", "git push", "git branch new", "git branch -D x", "git tag -d x", "git stash drop",
-			"rm -rf build", "rm -f /tmp/x", "rm -rf /srv/proj/build", "rm -rf ~/x", "rm x /usr", "ls; rm x", "echo x > f", "echo x | tee f", "cat $(ls)", "ls *.go", "X=1 ls", "eval ls", "sudo ls", "ls\nrm x", "ls | sh", "bash x.sh", "bash -c 'ls; rm x'",
+			"rm -rf build", "rm -f /tmp/x", "rm -rf /srv/proj/build", "rm -rf ~/x", "ls; rm x", "base64 -o a b", "base64 -Do a b", "base64 --out=a b", "echo x > f", "echo x | tee f", "cat $(ls)", "ls *.go", "X=1 ls", "eval ls", "sudo ls", "ls\nrm x", "ls | sh", "bash x.sh", "bash -c 'ls; rm x'",
 			"find . -delete", "find . -exec rm {} +", "find . -fprint f", "sort -o a b", "sort -uoa b", "diff --output=x a b", "tree -o f", "rg --pre ./x y", "git -c core.pager=./x log",
 			"git diff --output=x", "git grep -O./x y", "git -C x -c a=b log", "sed -i s/a/b/ f", "sed -n '1w x' f", "sed '1e rm x' f", "date -s 0", "date -f x", "printf -v PATH /x", "test -v 'a[$(x)]'",
 			"go list -exec=x", "go list -toolexec=./x ./...", "go env -w X=y", "cargo run x --help", "python3 -c 'print(1)' --version", "python3 -v", "grep -rn foo .", "rg -. foo", "rg -uu foo src", "rg --glob .env foo", "git log -p",
@@ -137,7 +137,7 @@ func TestCodingPolicy(t *testing.T) {
 			"cd /srv && rg foo", "cd /srv/proj; cd src/x; git status", "(cd src/x; git status)", "cd /srv/proj && grep -rn foo .", "set", "set -a", "set -- x", "time rm x", "git -C src/x status", "git --git-dir=src/x log", "GIT_DIR=src/x git log",
 		},
 		"deny": {
-			"cat .env", "rm -rf /", "rm -rf / ; ls", "rm -rf /*", "rm -fr -- ~", "rm -rf ~/*", "sudo rm -rf /etc/*", "rm -rf /home/", "cd /srv/proj && rm -rf /", "cd /srv/proj && cat .env", "cd /srv/proj && cat src/../.env", "cd conf && cat .env", "cd /etc && cat shadow", "cat < .env", "git show HEAD:.env", "grep x ~/.ssh/id_rsa", "cat /proc/self/environ",
+			"cat .env", "rm -rf /", "rm -rf //", "rm -rf /.", "rm -rf build /", "rm -rf x /usr", "rm -rf / ; ls", "rm -rf /*", "rm -fr -- ~", "rm -rf ~/*", "sudo rm -rf /etc/*", "rm -rf /home/", "cd /srv/proj && rm -rf /", "cd /srv/proj && cat .env", "cd /srv/proj && cat src/../.env", "cd conf && cat .env", "cd /etc && cat shadow", "cat < .env", "git show HEAD:.env", "grep x ~/.ssh/id_rsa", "cat /proc/self/environ",
 			"echo x > .git/hooks/pre-commit", "cat ~/.aws/credentials",
 			"cat .env.example .env", "cp .env.example .env", "rg foo server.key", "cat /home/u/.claude/.credentials.json", "cat /proc/7/fd/3", "git show ':(glob).e*'", "git diff -- '.e*'", "git show ':(top).env'",
 			"jq . .docker/config.json", "jq -n 'import \"./.docker/config\" as $d; $d'", "cat /home/u/.bash_history",
