@@ -88,7 +88,6 @@ func TestPrintedNearly(t *testing.T) {
 		strings.Replace(text, "cat", "env cat", 1),
 		strings.Replace(text, "$(", "$((", 1),
 		strings.Replace(text, "$(", "`", 1),
-		strings.Replace(text, "$(", "<(", 1),
 		strings.Replace(text, "\"$(", "$(", 1),
 		strings.Replace(text, ")\"", "; rm x)\"", 1),
 		strings.Replace(text, ")\"", "rm x)\"", 1),
@@ -153,6 +152,23 @@ func TestPrintedByAShell(t *testing.T) {
 		l.Read([]byte(line))
 		if !l.Plain {
 			t.Errorf("%q is not plain", line)
+			continue
+		}
+		quotedToo(t, sh, text)
+		out, err := exec.Command(sh, "-c", line).Output()
+		if want := string(l.Commands[0].Words[2].Text) + ","; err != nil || string(out) != want {
+			t.Errorf("%q: the shell prints %q, %v, want %q", line, out, err, want)
+		}
+	}
+}
+
+// quotedToo holds the reader of quotes to the same.
+func quotedToo(t *testing.T, sh, text string) {
+	t.Helper()
+	for _, quoted := range []string{"'" + text + "'", `"` + text + `"`} {
+		var l shell.Line
+		line := "printf %s, " + quoted
+		if l.Read([]byte(line)); !l.Plain {
 			continue
 		}
 		out, err := exec.Command(sh, "-c", line).Output()

@@ -221,7 +221,7 @@ func (r *strictReader) single() bool {
 			r.line.text = append(r.line.text, r.text[r.pos+1:i]...)
 			r.pos = i + 1
 			return true
-		case c < ' ' || c == 0x7f:
+		case c < ' ' && c != '\n' || c == 0x7f:
 			return false
 		case c >= utf8.RuneSelf:
 			size := visible(r.text[i:])
@@ -248,7 +248,7 @@ func (r *strictReader) double() bool {
 				return false
 			}
 			i = next - 1
-		case c == '`' || c == '!' || c < ' ' || c == 0x7f:
+		case c == '`' || c == '!' || c < ' ' && c != '\n' || c == 0x7f:
 			return false
 		case c == '\\':
 			if i++; i == len(r.text) {

@@ -157,7 +157,9 @@ func (t *commandTest) grants(l *shell.Line, i int) bool {
 		return t.usages.Grants(l, i)
 	case t.text != nil:
 		var buf [256]byte
-		return !c.Open && !c.Prints && !first.Quoted && t.text.holds(appendWords(buf[:0], c.Words))
+		words := appendWords(buf[:0], c.Words)
+		// A word of several lines could stand for lines of the command.
+		return !c.Open && !first.Quoted && bytes.IndexByte(words, '\n') < 0 && t.text.holds(words)
 	}
 	for k := range t.literals {
 		if t.spelt(l, i, t.literals[k].words) {
