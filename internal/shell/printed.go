@@ -81,11 +81,21 @@ func document(from, end []byte) (text, rest []byte, ok bool) {
 		if bytes.Equal(line, end) {
 			return from[:len(from)-len(rest)], behind, true
 		}
-		if bytes.HasPrefix(skipBlanks(line), end) || bytes.HasSuffix(line, []byte(`\`)) || !shownLine(line) {
+		if bytes.HasPrefix(skipBlanks(line), end) || mixed(line, end) || bytes.HasSuffix(line, []byte(`\`)) || !shownLine(line) {
 			return nil, nil, false
 		}
 		rest = behind
 	}
+}
+
+// mixed reports a line that begins as the delimiter does and goes on beyond ASCII: dash
+// loses the first byte of that.
+func mixed(line, end []byte) bool {
+	n := 0
+	for n < len(line) && n < len(end) && line[n] == end[n] {
+		n++
+	}
+	return n > 0 && n < len(line) && line[n] >= utf8.RuneSelf
 }
 
 // shownLine reports characters that are printed as themselves, and no ! but before a blank

@@ -101,6 +101,7 @@ func TestPrintedNearly(t *testing.T) {
 		strings.Replace(text, "\nEOF", "", 1),
 		strings.Replace(text, "\nEOF\n)", "\nEOF)", 1),
 		printing("EOF)\ny"), printing(" EOF"), printing("EOFX"), // that another reader takes for the end
+		printing("EO\u00e9"), printing("y\nE\u00e9"), // of which dash loses a byte
 		printing("y\\\nz"), printing("y\\"),
 		printing("a\tb"), printing("a\rb"), printing("a\x00b"), printing("a\x1bb"), printing("a\x7fb"), printing("a\u200bb"), printing("a\u202eb"), printing("a\xffb"),
 		printing("!!"), printing("a !x"), printing("a!\"b"),
@@ -145,7 +146,7 @@ func TestPrintedByAShell(t *testing.T) {
 	}
 	for _, text := range []string{
 		"x\n\n", "\n x \n\ny", "it's $HOME `id` $(id) \"q\" \\n & | ; < > * # ~ {a,b}", "feat(shell): (y (z))\n\n🤖 [A](https://example.com)",
-		"done! yes!\nEO\nXEOF", "don't (again\nand again)", "fix (issue #12), (issue #13)", "\\\\ \\a \\$x \\` \\\"", "%s\\n", "<<'X'\nX", "case x in (a) esac",
+		"done! yes!\nEO\nXEOF", "E \u00e9\n\u00e9\n \u00e9EO", "don't (again\nand again)", "fix (issue #12), (issue #13)", "\\\\ \\a \\$x \\` \\\"", "%s\\n", "<<'X'\nX", "case x in (a) esac",
 	} {
 		line := strings.Replace(printing(text), "git commit -m", "printf %s,", 1)
 		var l shell.Line
