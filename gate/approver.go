@@ -31,6 +31,12 @@ type Abilities struct {
 	// and takes the answer later, for the identical call (DECISIONS S5): the call
 	// is then denied approval_pending instead of approval_timeout or no_approver.
 	Keeps bool
+	// Immediate says that the approver answers by itself and at once, and that nobody
+	// sees the question before the call has its outcome, as where it is left to a
+	// host's own prompt ([View.Refer]). The rows about the question are then written
+	// with the call's own, in one step where the store can; those of every other
+	// question are durable before anybody is asked.
+	Immediate bool
 }
 
 // Binding is everything that an approval belongs to (INVARIANTS I16). An approval

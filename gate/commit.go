@@ -109,6 +109,7 @@ func (c *commitment) finished(ctx context.Context) {
 		p.giveBack(ctx)
 		p.turn.back(p.id)
 	}
+	p.tellKept(ctx)
 	p.mu.Lock()
 	c.out.Verdict = *p.latest()
 	if !c.out.Enforced && c.out.Verdict.Code != stopgate.CodeCancelled {
@@ -125,13 +126,22 @@ func (c *commitment) finished(ctx context.Context) {
 	}
 }
 
-// write writes the row by itself.
+// write writes the row without facts.
 func (c *commitment) write(ctx context.Context) {
-	write := c.g.ledger.write
-	if c.missed { // it is counted
-		write = c.g.ledger.try
+	switch {
+	case c.missed: // it is counted
+		c.written(c.g.ledger.try(ctx, c.row))
+	case len(c.kept) > 0:
+		c.written(c.g.ledger.writeAll(ctx, c.rows(nil)))
+	default:
+		c.written(c.g.ledger.write(ctx, c.row))
 	}
-	c.written(write(ctx, c.row))
+}
+
+// rows appends what is written of the call at its end: what was kept of a question,
+// and its row.
+func (c *commitment) rows(rows []*stopgate.Record) []*stopgate.Record {
+	return append(withKept(rows, c.kept), c.row)
 }
 
 // written takes what the log said: what has no row does not leave.

@@ -30,7 +30,7 @@ type counted struct {
 func (p *pending) countDenial(ctx context.Context, row *stopgate.Record) counted {
 	g := p.g
 	p.mu.Lock()
-	v := p.verdict()
+	v, kept := p.verdict(), p.kept
 	p.mu.Unlock()
 	counts := v.Mode == stopgate.Deny && v.Layer != stopgate.LayerFailure && v.Code != stopgate.CodeLockdown &&
 		(v.Layer != stopgate.LayerApproval || v.Code == stopgate.CodeApprovalDeclined)
@@ -64,7 +64,7 @@ func (p *pending) countDenial(ctx context.Context, row *stopgate.Record) counted
 			if c.limited {
 				r.Cause, r.Code = strings.TrimSpace(string(r.Code)+" "+r.Cause), stopgate.CodeDenialLimit
 			}
-			change.Rows = []*stopgate.Record{&r}
+			change.Rows = append(withKept(nil, kept), &r)
 		}
 		return change, c, nil
 	})

@@ -203,3 +203,11 @@ func HexHash(text string) string {
 
 // StoreOf is the store of a gate.
 func StoreOf(g *Gate) Store { return g.store }
+
+// AwaitAnswer waits until the open question is answered.
+func (p *pending) AwaitAnswer() {
+	p.mu.Lock()
+	q := p.prompt
+	p.mu.Unlock()
+	<-q.ended
+}

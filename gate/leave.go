@@ -20,7 +20,8 @@ type departure struct {
 	keys     []session.Key
 	view     session.View
 	run      runner
-	row      *stopgate.Record // for a journal
+	row      *stopgate.Record  // for a journal
+	kept     []stopgate.Record // before it
 	enforced bool
 	head     uint64 // what decide was asked on
 }
@@ -95,7 +96,7 @@ func (c *commitment) departs(ctx context.Context) *departure {
 	}
 	d.keys = keys
 	if p.g.journal {
-		d.row = c.row
+		d.row, d.kept = c.row, c.kept
 	}
 	return d
 }
@@ -121,14 +122,14 @@ func (d *departure) check(s session.State) error {
 	return nil
 }
 
-// rows appends the row, with the position of the facts it was decided on.
+// rows appends what a journal writes of the call: the row with the position of the facts it was decided on.
 func (d *departure) rows(rows []*stopgate.Record, head uint64) []*stopgate.Record {
 	if d.row == nil {
 		return rows
 	}
 	r := *d.row
 	r.FactsAt = head
-	return append(rows, &r)
+	return append(withKept(rows, d.kept), &r)
 }
 
 // became takes what the store said.
@@ -153,6 +154,9 @@ func (d *departure) failed(ctx context.Context, r reply[struct{}]) {
 	case errors.As(r.err, &no):
 		p.object(no.all, no.head)
 	case d.row != nil:
+		for _, lost := range withKept(nil, d.kept) {
+			p.g.ledger.miss(lost, r.err)
+		}
 		p.g.ledger.miss(d.row, r.err)
 		p.missed = true
 		p.fail(stopgate.CodeAuditUnavailable, "journal", r.fault, r.stack)

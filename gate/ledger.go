@@ -46,10 +46,17 @@ func (l *ledger) write(ctx context.Context, r *stopgate.Record) error {
 	return nil
 }
 
-// writeAll is write for several rows at once, each a copy of its own.
-func (l *ledger) writeAll(ctx context.Context, rows []*stopgate.Record) error {
+// writeAll is write for several rows at once, each a copy of its own. A recorder that
+// takes one row at a time gets them in their order; the error is that of the last.
+func (l *ledger) writeAll(ctx context.Context, rows []*stopgate.Record) (err error) {
+	if l.batch == nil || len(rows) == 1 {
+		for _, r := range rows {
+			err = l.write(ctx, r)
+		}
+		return err
+	}
 	ctx = context.WithoutCancel(ctx)
-	err := errRecord
+	err = errRecord
 	if l.mended(ctx) {
 		err = l.answered(ctx, func(ctx context.Context) error { return l.batch.RecordAll(ctx, rows) })
 	}
@@ -141,12 +148,21 @@ func (l *ledger) sayUnreleased(ctx context.Context, r stopgate.Record) {
 // note writes an event row.
 func (l *ledger) note(ctx context.Context, r stopgate.Record) error {
 	l.complete(&r)
+	return l.put(ctx, r)
+}
+
+// put writes an event row that is complete.
+func (l *ledger) put(ctx context.Context, r stopgate.Record) error {
 	seen := r // the row itself belongs to the recorder from here on
 	err := l.write(ctx, &r)
-	if l.told != nil {
-		l.told(ctx, seen)
-	}
+	l.tell(ctx, seen)
 	return err
+}
+
+func (l *ledger) tell(ctx context.Context, r stopgate.Record) {
+	if l.told != nil {
+		l.told(ctx, r)
+	}
 }
 
 func (l *ledger) complete(r *stopgate.Record) {

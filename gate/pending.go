@@ -88,9 +88,10 @@ type pending struct {
 	factsAt      uint64             // position of the facts that were looked at
 	wished       wish               // what session policies need, once asked
 	wishes       bool
-	cleared      moment         // no session policy objected to the complete call then
-	left         []session.Fact // the facts of its release
-	missed       bool           // its row is counted as lost
+	cleared      moment            // no session policy objected to the complete call then
+	left         []session.Fact    // the facts of its release
+	missed       bool              // its row is counted as lost
+	kept         []stopgate.Record // rows about a question that go with its own; never written to
 	out          stopgate.Outcome
 }
 

@@ -180,7 +180,7 @@ func (p *pending) await(ctx context.Context, q *prompt) {
 	case able.fault != none, !q.able.Reachable && !q.able.Keeps, q.verdict.Mode == stopgate.Edit && !q.able.CanEdit:
 		q.code = stopgate.CodeNoApprover
 	default:
-		p.note(ctx, stopgate.AuditAsked, "", nil)
+		p.note(ctx, q, stopgate.AuditAsked, "", nil)
 		hold, cancel := context.WithTimeoutCause(ctx, g.limits.Hold, ErrHold)
 		defer cancel()
 		r := invoke(hold, &g.ports.approver, 0, func(ctx context.Context) (Answer, error) {
@@ -189,7 +189,7 @@ func (p *pending) await(ctx context.Context, q *prompt) {
 		q.answer, q.took = r.value, time.Since(q.began)
 		q.code = q.judge(r)
 		if !q.answer.Referred { // else nobody answered
-			p.note(ctx, stopgate.AuditAnswered, q.code, &stopgate.Approval{
+			p.note(ctx, q, stopgate.AuditAnswered, q.code, &stopgate.Approval{
 				ID: q.answer.ID, By: q.answer.By, Edited: q.answer.Kind == Edited,
 			})
 		}

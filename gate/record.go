@@ -79,13 +79,44 @@ func (p *pending) keepArgs(r *stopgate.Record) {
 	}
 }
 
-// note writes an event row about the call.
-func (p *pending) note(ctx context.Context, event stopgate.AuditEvent, code stopgate.Code, a *stopgate.Approval) {
+// note writes an event row about a question, or keeps it for [commitment.rows] where
+// nobody has been asked anything before those are written.
+func (p *pending) note(ctx context.Context, q *prompt, event stopgate.AuditEvent, code stopgate.Code, a *stopgate.Approval) {
 	p.mu.Lock()
 	r := p.identity()
-	p.mu.Unlock()
 	r.Event, r.Code, r.Approval = event, code, a
+	if q.able.Immediate {
+		p.g.ledger.complete(&r)
+		p.kept = append(p.kept, r)
+		p.mu.Unlock()
+		return
+	}
+	before := p.kept // of an earlier question
+	p.kept = nil
+	p.mu.Unlock()
+	for i := range before {
+		p.g.ledger.put(ctx, before[i])
+	}
 	p.g.ledger.note(ctx, r)
+}
+
+// withKept appends copies of the rows that were kept, for somebody who keeps them.
+func withKept(rows []*stopgate.Record, kept []stopgate.Record) []*stopgate.Record {
+	for _, r := range kept {
+		rows = append(rows, &r)
+	}
+	return rows
+}
+
+// tellKept says that the rows that were kept are written or lost.
+func (p *pending) tellKept(ctx context.Context) {
+	p.mu.Lock()
+	kept := p.kept
+	p.kept = nil
+	p.mu.Unlock()
+	for _, r := range kept {
+		p.g.ledger.tell(ctx, r)
+	}
 }
 
 // clean makes every word of a row that came from outside fit for a log: printable

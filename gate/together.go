@@ -140,7 +140,7 @@ func (g *Gate) finishTogether(ctx context.Context, calls []*commitment) {
 		case g.ledger.batch == nil || c.missed || c.row == nil:
 			c.write(ctx)
 		default:
-			rows, of = append(rows, c.row), append(of, c)
+			rows, of = c.rows(rows), append(of, c)
 		}
 	}
 	if len(rows) > 0 {

@@ -39,8 +39,8 @@ func (a *Approver) asks() bool {
 // has to be edited needs somebody else (DECISIONS K31).
 func (a *Approver) Abilities(ctx context.Context, call *stopgate.Call) gate.Abilities {
 	switch {
-	case a.asks(), a.harmless:
-		return gate.Abilities{Reachable: true}
+	case a.asks(), a.harmless: // the host asks when it has the answer to its hook
+		return gate.Abilities{Reachable: true, Immediate: true}
 	case a.queue == nil:
 		return gate.Abilities{}
 	}
