@@ -76,9 +76,13 @@ policy.run = [ { arg = "/command", prefix = "ls", mode = "unattended" }, { mode 
 			}
 		}
 	}
-	for i := range many {
-		if r := put(fmt.Sprint("make ", i), fmt.Sprint("held", i)); r.Kind != ask.Held {
-			t.Fatalf("question %d: %+v", i, r)
+	end := time.Now().Add(time.Minute)
+	for held, n := 0, 0; held < many; n++ {
+		switch r := put(fmt.Sprint("make ", n), fmt.Sprint("held", n)); {
+		case r.Kind == ask.Held:
+			held++
+		case r.Kind != ask.Answered || r.Exit == 0 || time.Now().After(end): // a machine that starves denies some
+			t.Fatalf("question %d: %+v", n, r)
 		}
 	}
 	for range many {
@@ -88,7 +92,7 @@ policy.run = [ { arg = "/command", prefix = "ls", mode = "unattended" }, { mode 
 		t.Errorf("behind %d others: %+v: %s", many, r, r.Err)
 	}
 	waiting, err := store.Entries(t.Context(), approve.Filter{State: approve.Waiting})
-	if err != nil || len(waiting) != many {
+	if err != nil || len(waiting) < many {
 		t.Errorf("%d questions wait, %v", len(waiting), err)
 	}
 }
