@@ -41,6 +41,9 @@ type Options struct {
 	// Links follows symbolic links, nil where the gate does not see the file system of the
 	// tools: paths are then compared as they are written (THREATS C5).
 	Links *match.Links
+	// Settings says where programs of this machine keep their settings and the gate its
+	// state, where that is not below a home directory; nil for nowhere else.
+	Settings *match.Settings
 	// Strict turns lints into errors (K0i).
 	Strict bool
 	// Untrusted holds a file to what a project file may say (S3). Compile sets it
@@ -71,7 +74,7 @@ func (o Options) of(s Source) Options {
 
 // environment is the directories that paths are read against where a file names none.
 func (o Options) environment() match.Env {
-	return match.Env{Root: o.Root, Home: o.Home, Dir: o.Dir, Run: o.Run, Doubt: o.RunDoubt, Lost: o.RunLost, Links: o.Links}
+	return match.Env{Root: o.Root, Home: o.Home, Dir: o.Dir, Run: o.Run, Doubt: o.RunDoubt, Lost: o.RunLost, Links: o.Links, Settings: o.Settings}
 }
 
 // Identity names everything that [Check] looks at in a source: 64 hexadecimal digits, the

@@ -19,6 +19,7 @@ import (
 	"github.com/stopgate/stopgate/approve"
 	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/hook"
+	"github.com/stopgate/stopgate/hook/process"
 	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/leash"
 	"github.com/stopgate/stopgate/internal/realpath"
@@ -167,6 +168,7 @@ func (r *agentRun) policy() error {
 func (r *agentRun) options() policy.Options {
 	o := policy.Options{Root: r.dir, Links: &match.Links{Real: realpath.From(r.dir), Walk: realpath.Walk(r.dir)}}
 	o.Home, _ = os.UserHomeDir() // without one, fewer rules permit
+	o.Settings = process.Settings(config.Account{}, r.flags.Store)
 	return o
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/hook/process"
 	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/realpath"
 	"github.com/stopgate/stopgate/jsonstream"
@@ -56,6 +57,7 @@ func (f *callFlags) paths() (o policy.Options, err error) {
 		return o, usagef("--root %s is no directory", f.root)
 	}
 	o.Home, _ = os.UserHomeDir() // without one, fewer rules permit
+	o.Settings = process.Settings(config.Account{}, "")
 	o.Links = &match.Links{Real: realpath.From(o.Root)}
 	return o, nil
 }

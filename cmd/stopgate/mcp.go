@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/gate"
+	"github.com/stopgate/stopgate/hook/process"
 	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/metrics"
 	"github.com/stopgate/stopgate/internal/place"
@@ -136,6 +137,7 @@ func (f *mcpFlags) paths(set config.Set) policy.Options {
 	o.Links = &match.Links{Real: realpath.From(o.Root), Walk: realpath.Walk(o.Root)}
 	o.Dir, _ = os.Getwd() // of servers, which may begin below the root
 	o.Home, _ = os.UserHomeDir()
+	o.Settings = process.Settings(config.Account{}, f.Store)
 	return o
 }
 

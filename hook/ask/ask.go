@@ -37,7 +37,9 @@ type Asked struct {
 // Variables are the variables of the environment that an answer depends on.
 func Variables() []string {
 	return []string{"HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME", "STOPGATE_SESSION",
-		"CLAUDE_PROJECT_DIR", "GEMINI_PROJECT_DIR", "CURSOR_PROJECT_DIR", "QWEN_PROJECT_DIR"}
+		"CLAUDE_PROJECT_DIR", "GEMINI_PROJECT_DIR", "CURSOR_PROJECT_DIR", "QWEN_PROJECT_DIR",
+		"XDG_DATA_HOME", "CLAUDE_CONFIG_DIR", "CODEX_HOME", "QWEN_HOME", "COPILOT_HOME", "PI_CODING_AGENT_DIR",
+		"OPENCODE_CONFIG_DIR", "OPENCODE_CONFIG", "GIT_CONFIG_GLOBAL"}
 }
 
 // maxPatience is how long a resident may take that asks nobody.

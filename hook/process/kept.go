@@ -61,7 +61,7 @@ func (k *Kept) compile(set config.Set, o policy.Options, compile func() (*policy
 		return program, nil, mistakes
 	}
 	sum := sha256.New()
-	fmt.Fprintf(sum, "%q %q %q %q %t %t %t %d\n", o.Root, o.Home, o.Dir, o.Run, o.RunDoubt, o.RunLost, o.Strict, o.UnknownTool)
+	fmt.Fprintf(sum, "%q %q %q %q %t %t %t %d %s\n", o.Root, o.Home, o.Dir, o.Run, o.RunDoubt, o.RunLost, o.Strict, o.UnknownTool, digest(o.Settings))
 	for _, f := range set.Files {
 		fmt.Fprintf(sum, "%q %t %q %s ", f.Path, f.Trusted, f.Root, f.Hash)
 	}

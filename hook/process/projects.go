@@ -21,6 +21,9 @@ import (
 // keepProjects is how long it is remembered where a session began that nobody hears of.
 const keepProjects = 30 * 24 * time.Hour
 
+// besideStore is the directory beside a store in which hooks keep what is not in it.
+const besideStore = "hooks"
+
 // projects remembers in which project a session began, for hosts that say only where it
 // works now: a model may change that, and would lose the project's policy with it. Each
 // session has a file beside the store, which is written once and trusted as the store is.
@@ -37,7 +40,7 @@ func projectsAt(url string, a config.Account) (p projects, ok bool, err error) {
 	if err != nil || store == place.Memory {
 		return p, false, err
 	}
-	return projects{dir: filepath.Join(filepath.Dir(store), "hooks"), now: time.Now}, true, nil
+	return projects{dir: filepath.Join(filepath.Dir(store), besideStore), now: time.Now}, true, nil
 }
 
 // of is the project of an event: the one in which its session began, if that was one.

@@ -39,6 +39,19 @@ func told(p *policy.Program) *tomltree.Value {
 	return table
 }
 
+// storeURL is what the table [store] says, "" for nothing.
+func storeURL(p *policy.Program) string {
+	table := p.Settings().Tables["store"]
+	if table == nil {
+		return ""
+	}
+	url := table.Get("url")
+	if url == nil {
+		return ""
+	}
+	return url.Value.Text
+}
+
 // questions say who is told when a call waits for an answer. What is wrong with them
 // leaves nobody to tell, so that the call is denied, and nothing else is.
 func (w *wiring) questions(p *policy.Program) approve.Options {

@@ -51,12 +51,21 @@ func (w *wiring) open(ctx context.Context, e *hook.Event) (*hook.Backend, error)
 		o.Dir, _ = w.program.Caller.workingDir()
 	}
 	o.Home, _ = w.program.Caller.Home()
+	o.Settings = Settings(w.program.Caller.Account, w.flags.Place.Store)
 	o.Links = &match.Links{Real: realpath.From(o.Root), Walk: realpath.Walk(o.Root)}
 	o.Run, o.RunLost = runDir(e.Run, o.Dir, o.Links.Real)
 	o.RunDoubt, o.RunLost = e.RunDoubt, o.RunLost || e.RunLost
 	program, bindings, err := w.compile(set, o)
 	if err != nil {
 		return nil, err
+	}
+	if url := storeURL(program); url != "" && w.flags.Place.Store == "" {
+		// Only the policy says which files are the gate's own.
+		if o.Settings = Settings(w.program.Caller.Account, url); o.Settings != nil {
+			if program, bindings, err = w.compile(set, o); err != nil {
+				return nil, err
+			}
+		}
 	}
 	allows, list := hookTable(program.Settings().Tables["hook"])
 	if list.HasErrors() {
@@ -144,7 +153,7 @@ func (w *wiring) state(ctx context.Context, program *policy.Program, set config.
 	if err != nil {
 		return nil, nil, unusable{err}
 	}
-	w.store, w.once = store, w.kept().desk(filepath.Join(filepath.Dir(settings.Store), "hooks"), w.rules(set))
+	w.store, w.once = store, w.kept().desk(filepath.Join(filepath.Dir(settings.Store), besideStore), w.rules(set))
 	var queue gate.Approver
 	if queue, err = approve.New(store, w.questions(program)); err != nil {
 		return nil, nil, err

@@ -52,6 +52,8 @@ type Env struct {
 	// Links follows symbolic links where the gate sees the file system of the tools, nil
 	// elsewhere: paths are then compared as they are written (C5).
 	Links *Links
+	// Settings says what is protected beside what the list names; nil for nothing.
+	Settings *Settings
 }
 
 // Links knows the file system that tools work in.

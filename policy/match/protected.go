@@ -87,6 +87,7 @@ type Protected struct {
 // protectedLine is one line of the list, or a file.
 type protectedLine struct {
 	protectedGlob
+	base       string // of a line about one directory, which is no glob; "" for others
 	protection Protection
 	test       func() *pathTest
 }
@@ -102,9 +103,11 @@ func NewProtected(env Env, files ...string) *Protected {
 	for _, g := range deniedPaths {
 		p.add(g, ProtectedDenied)
 	}
+	p.elsewhere(env.Settings, deniedPaths, ProtectedDenied)
 	for _, g := range askedPaths {
 		p.add(g, ProtectedAsk)
 	}
+	p.elsewhere(env.Settings, askedPaths, ProtectedAsk)
 	p.denied = sync.OnceValue(func() *pathTest { return p.union(ProtectedDenied) })
 	p.asked = sync.OnceValue(func() *pathTest { return p.union(ProtectedAsk) })
 	for _, f := range files {
@@ -125,12 +128,20 @@ func (p *Protected) add(g protectedGlob, protection Protection) {
 
 // literals are what the line stands for.
 func (l *protectedLine) literals() []pathLiteral {
-	if l.names == "" {
+	switch {
+	case l.base != "":
+		return l.below()
+	case l.names == "":
 		return []pathLiteral{splitLiteral(l.glob)}
 	}
-	list, err := readPath(Glob, l.glob, true)
+	return readListed(l.glob)
+}
+
+// readListed reads a glob of the list.
+func readListed(glob string) []pathLiteral {
+	list, err := readPath(Glob, glob, true)
 	if err != nil {
-		panic("protected list: " + l.glob + ": " + err.Error()) // not reached: the list is constant, and every test compiles it
+		panic("protected list: " + glob + ": " + err.Error()) // not reached: the list is constant, and every test compiles it
 	}
 	return list
 }
