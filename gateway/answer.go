@@ -97,6 +97,7 @@ func (x *exchange) send(r *http.Request, body []byte) (*http.Response, *refusal)
 	if late.Stop(); err == nil {
 		sent.drop()
 		x.seen.answered(answer)
+		x.heard = answer.StatusCode
 		return answer, nil
 	}
 	code, message := x.why(err)
@@ -106,6 +107,7 @@ func (x *exchange) send(r *http.Request, body []byte) (*http.Response, *refusal)
 		status = http.StatusGatewayTimeout
 	case stopgate.CodeOverloaded:
 		status = http.StatusServiceUnavailable
+	case stopgate.CodeClientGone: // it hung up: nothing is wrong with the provider
 	default:
 		x.g.log.Warn("upstream unreachable", "upstream", x.upstream.ID, "error", err)
 		if code == stopgate.CodeUpstreamError && message == "" {

@@ -53,6 +53,7 @@ type exchange struct {
 	fault stopgate.Code  // why the response ended badly, "" if it did not
 	notes wire.Notes     // what the response showed beside its calls
 	start time.Time
+	heard int // the status of the provider's last answer, 0 without one
 
 	mu        sync.Mutex // output, codec and watch
 	watch     watch
@@ -259,9 +260,7 @@ func (x *exchange) end() {
 	if x.fault != "" {
 		x.g.faults.count(x.fault)
 	}
-	x.g.log.Info("exchange", "dialect", x.dialect.Name(), "upstream", x.upstream.ID, "calls", x.sum.calls+len(x.calls.list), "denied", x.sum.denied+x.calls.denied,
-		"fault", string(x.fault), "enforced", x.enforced, "dropped", x.notes.Dropped, "usage_complete", !x.notes.UsageIncomplete,
-		"duration", time.Since(x.start).Round(time.Millisecond))
+	x.say()
 }
 
 // remember keeps what the response showed beside its calls, and records what was

@@ -163,7 +163,7 @@ func (g *Gateway) overloaded(n int64, l Limits) bool {
 func (g *Gateway) refuse(w http.ResponseWriter, r *http.Request, no *refusal) {
 	g.faults.count(no.code)
 	writeRefusal(w, errorDialect(r), no)
-	g.log.Info("request refused", "method", r.Method, "code", string(no.code), "status", no.status)
+	g.sayRefused(r, no)
 }
 
 func writeRefusal(w http.ResponseWriter, d wire.Dialect, no *refusal) {

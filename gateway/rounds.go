@@ -161,11 +161,13 @@ type sum struct {
 	calls, denied    int
 	received, wasted int64
 	judged           judged
+	codes            []string // why calls did not run
 }
 
 func (s *sum) add(c *calls) {
 	s.calls += len(c.list)
 	s.denied += c.denied
+	s.codes = c.codes(s.codes)
 	s.received += c.received
 	s.wasted += c.wasted
 }

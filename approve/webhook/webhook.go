@@ -120,7 +120,7 @@ func (h *Hook) page(id string) string {
 func (h *Hook) post(ctx context.Context, body []byte) (again bool, err error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, h.URL, bytes.NewReader(body))
 	if err != nil {
-		return false, fmt.Errorf("webhook: %w", err)
+		return false, errors.New("webhook: the address cannot be read")
 	}
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("User-Agent", "stopgate")
@@ -136,8 +136,12 @@ func (h *Hook) post(ctx context.Context, body []byte) (again bool, err error) {
 		client = &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	}
 	answer, err := client.Do(r)
+	var failed *url.Error
+	if errors.As(err, &failed) { // names the address, in whose path a chat's secret stands
+		err = failed.Err
+	}
 	if err != nil {
-		return true, fmt.Errorf("webhook: %w", err)
+		return true, fmt.Errorf("webhook: %s: %w", r.URL.Host, err)
 	}
 	defer answer.Body.Close()
 	io.CopyN(io.Discard, answer.Body, 64<<10) // so that the connection can be used again

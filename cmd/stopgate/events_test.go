@@ -111,7 +111,16 @@ func TestEventsThroughRedis(t *testing.T) {
 		t.Error("the stream is empty")
 	}
 	s.stop(t)
-	if !strings.Contains(s.stderr.String(), `"msg":"exchange"`) {
-		t.Errorf("the log is not JSON:\n%s", s.stderr)
+	for line := range strings.Lines(s.stderr.String()) {
+		var said map[string]any
+		if err := json.Unmarshal([]byte(line), &said); err != nil || said["msg"] == "" {
+			t.Errorf("a line that is not JSON: %s", line)
+		}
+		if took, ok := said["duration"].(float64); said["msg"] == "exchange" && (!ok || took > 60) {
+			t.Errorf("the duration is not in seconds: %s", line)
+		}
+	}
+	if !strings.Contains(s.stderr.String(), `"msg":"exchange"`) || !strings.Contains(s.stderr.String(), `"msg":"listening on `) {
+		t.Errorf("the log lacks lines:\n%s", s.stderr)
 	}
 }

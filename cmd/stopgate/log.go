@@ -65,17 +65,19 @@ Without --store and --audit it reads the records that up would write here.`,
 
 // listFlags choose rows.
 type listFlags struct {
-	session, agent, surface, tool string
-	modes, codes, status, events  []string
-	since, until                  string
-	last                          int64
-	decisions, follow, wouldDeny  bool
+	session, agent, principal    string
+	surface, tool                string
+	modes, codes, status, events []string
+	since, until                 string
+	last                         int64
+	decisions, follow, wouldDeny bool
 }
 
 func (f *listFlags) add(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&f.session, "session", "", "rows of one session `ID`")
 	flags.StringVar(&f.agent, "agent", "", "rows of one agent `NAME`")
+	flags.StringVar(&f.principal, "principal", "", "rows of one principal `NAME`: whose token it was")
 	flags.StringVar(&f.surface, "surface", "", "rows of one surface: gateway, hook, mcp, agent, decide, library")
 	flags.StringVar(&f.tool, "tool", "", "rows of tools by `NAME` or glob")
 	flags.StringSliceVar(&f.modes, "mode", nil, "decisions of a `MODE`: unattended, ask, edit, skip, deny")
@@ -92,7 +94,7 @@ func (f *listFlags) add(cmd *cobra.Command) {
 
 func (f *listFlags) filter(now time.Time) (r records.Filter, err error) {
 	r = records.Filter{
-		Session: stopgate.SessionID(f.session), Agent: stopgate.AgentName(f.agent), Surface: stopgate.Surface(f.surface), Decisions: f.decisions,
+		Session: stopgate.SessionID(f.session), Agent: stopgate.AgentName(f.agent), Principal: stopgate.Principal(f.principal), Surface: stopgate.Surface(f.surface), Decisions: f.decisions,
 	}
 	if f.tool != "" {
 		if r.Tool, err = glob.ParseName(f.tool); err != nil {
@@ -232,6 +234,10 @@ func writeRow(out *bufio.Writer, r records.Row, format string) error {
 	return err
 }
 
+// whose reports whether it says something whose call it was: "local" is everybody's who
+// needs no token on this machine.
+func whose(p stopgate.Principal) bool { return p != "" && p != "local" }
+
 // isReferred says of a row that the program that runs the tool asks its user, of whose
 // answer the gate hears nothing until it sees a result.
 func isReferred(r *stopgate.Record) bool { return r.Approval != nil && r.Approval.Referred }
@@ -242,6 +248,9 @@ func rowText(r *stopgate.Record) string {
 	what := string(r.Status)
 	if r.Kind == stopgate.RecordEvent {
 		what = string(r.Event)
+		if r.Event == stopgate.AuditAnswered && r.Approval != nil && r.Approval.By == "" {
+			what = "not answered"
+		}
 	} else if r.Status == stopgate.StatusObserved && r.Mode != nil {
 		what = "would " + r.Mode.String()
 	} else if isReferred(r) {
@@ -261,6 +270,7 @@ func rowText(r *stopgate.Record) string {
 	case r.Approval == nil:
 	case isReferred(r):
 		parts = append(parts, "asked by "+visible.Text(r.Approval.By)+", answer not heard")
+	case r.Approval.By == "": // nobody answered
 	default:
 		parts = append(parts, "by "+visible.Text(r.Approval.By))
 	}
@@ -272,6 +282,9 @@ func rowText(r *stopgate.Record) string {
 	}
 	if r.Session != "" {
 		parts = append(parts, "session "+visible.Text(string(r.Session)))
+	}
+	if whose(r.Principal) {
+		parts = append(parts, "of "+visible.Text(string(r.Principal)))
 	}
 	if r.ID != "" {
 		parts = append(parts, visible.Text(string(r.ID)))

@@ -151,11 +151,12 @@ func (r *mcpRun) run(ctx context.Context, specs []serverSpec) error {
 	if err != nil {
 		return err
 	}
-	ordered := func(l gate.Lockdown) { fmt.Fprintf(r.err, "stopgate: %s\n", lockdownText(l)) }
+	ordered := func(l gate.Lockdown) { r.talk.teller(r.err)(lockdownText(l)) }
 	return r.state.attend(ctx, g, tele, r.log, ordered, func(ctx context.Context, _ context.CancelCauseFunc) error {
-		fmt.Fprintf(r.err, "stopgate: MCP gateway for %s, records in %s, policy %.12s\n", count(len(specs), "server"), r.state.place, g.PolicyHash())
+		tell := r.talk.teller(r.err)
+		tell(fmt.Sprintf("MCP gateway for %s, records in %s, policy %.12s", count(len(specs), "server"), r.state.place, g.PolicyHash()))
 		if !g.Enforced() {
-			fmt.Fprintln(r.err, "stopgate: OBSERVE MODE: nothing is held back; records say what would have been decided")
+			tell(observing)
 		}
 		return r.serve(ctx, gw, g)
 	})
@@ -211,7 +212,7 @@ func (r *mcpRun) serve(ctx context.Context, gw *mcpgate.Gateway, g *gate.Gate) e
 	defer cancel()
 	changes := &mcpReload{run: r, gate: g, gateway: gw}
 	reloads := &reloader{
-		flags: &r.flags.policyFlags, err: r.err, log: r.log, gate: g, try: changes.try,
+		flags: &r.flags.policyFlags, show: r.talk.shower(r.err), log: r.log, gate: g, try: changes.try,
 		files: func() []string { return r.settings.files },
 	}
 	pins := &pinWatch{store: r.state.pins(), tell: gw.PolicyChanged}

@@ -49,7 +49,7 @@ func (r *mcpRun) serveHTTP(ctx context.Context, gw *mcpgate.Gateway, follow func
 	server := &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10}
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(ln) }()
-	fmt.Fprintf(r.err, "stopgate: listening on %s\n", at.MCP)
+	r.talk.teller(r.err)("listening on " + at.MCP)
 	if err = writeJSON(r.out, at); err == nil {
 		select {
 		case <-ctx.Done():

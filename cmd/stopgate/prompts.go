@@ -47,7 +47,7 @@ Whoever is asked too often stops reading: this is the number to keep small.`,
 			return err
 		}
 		if *format == "json" {
-			return writeJSON(s.out, reportJSON{p.First, p.Last, p.Calls, p.Asked, p.Approved, p.Granted, p.Repeated, p.PerHundred(), p.Rules()})
+			return writeJSON(s.out, reportJSON{p.First, p.Last, p.Calls, p.Asked, p.Approved, p.Referred, p.Ran, p.Unasked, p.Granted, p.Repeated, p.PerHundred(), p.Rules()})
 		}
 		_, err = io.WriteString(s.out, promptsText(p))
 		return err
@@ -62,6 +62,9 @@ type reportJSON struct {
 	Calls    int              `json:"calls"`
 	Asked    int              `json:"asked"`
 	Approved int              `json:"approved"`
+	Referred int              `json:"referred"`
+	Ran      int              `json:"ran"`
+	Unasked  int              `json:"unasked"`
 	Granted  int              `json:"granted"`
 	Repeated int              `json:"repeated"`
 	Hundred  float64          `json:"per_hundred"`
@@ -85,6 +88,12 @@ func prompts(ctx context.Context, log *records.Log, filter records.Filter) (*rec
 func promptsText(p *records.Prompts) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%.1f prompts per 100 calls: %d of %d calls were asked about, %d approved; grants answered %d\n", p.PerHundred(), p.Asked, p.Calls, p.Approved, p.Granted)
+	if p.Referred > 0 {
+		fmt.Fprintf(&b, "%d of them were left to the prompt of the agent's own program, whose answer is not heard; %d of these ran\n", p.Referred, p.Ran)
+	}
+	if p.Unasked > 0 {
+		fmt.Fprintf(&b, "%d more needed an answer while nobody could give one, and were denied: stopgate log --code no_approver\n", p.Unasked)
+	}
 	if p.Asked == 0 {
 		return b.String()
 	}
@@ -95,9 +104,16 @@ func promptsText(p *records.Prompts) string {
 			where = fmt.Sprintf(" %s:%d", visible.Text(r.File), r.Line)
 		}
 		fmt.Fprintf(&b, "  %5d  %8d  %8d  %s  %s%s, %s\n", r.Asked, r.Approved, r.Repeated, visible.Text(string(r.Tool)), r.Code, where, visible.Text(string(r.Example)))
+		if r.Referred > 0 {
+			fmt.Fprintf(&b, "                             %d left to the host, %d of these ran\n", r.Referred, r.Ran)
+		}
 		switch r.Propose {
 		case "rule":
-			b.WriteString("                             all of them were approved: a rule can say so; stopgate replay shows what it would change\n")
+			all := "approved"
+			if r.Ran > 0 {
+				all = "approved, or ran"
+			}
+			fmt.Fprintf(&b, "                             all of them were %s: a rule can say so; stopgate replay shows what it would change\n", all)
 		case "grant":
 			b.WriteString("                             a session repeats what was approved: a grant would have answered (a at the terminal)\n")
 		}

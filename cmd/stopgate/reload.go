@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"log/slog"
 	"os"
@@ -15,7 +14,6 @@ import (
 
 	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/internal/config"
-	"github.com/stopgate/stopgate/internal/diag"
 	"github.com/stopgate/stopgate/internal/visible"
 )
 
@@ -28,7 +26,7 @@ const reloadPoll = time.Second
 // (FM11).
 type reloader struct {
 	flags *policyFlags
-	err   io.Writer
+	show  func(mistakesError) // shows people the mistakes of a policy
 	log   *slog.Logger
 	gate  *gate.Gate
 	// files are further files that matter beside those of the policy.
@@ -112,7 +110,7 @@ func (r *reloader) reload(ctx context.Context) {
 	var mistakes mistakesError
 	if errors.As(err, &mistakes) {
 		mistakes.List.Sort()
-		fmt.Fprint(r.err, diag.Text(mistakes.List.Errors(), mistakes.Set.Text))
+		r.show(mistakes)
 		if first := mistakes.List.Errors(); len(first) > 0 {
 			cause = fmt.Sprintf("%s in %s:%d", first[0].Code, first[0].File, first[0].Range.Start.Line)
 		}

@@ -205,13 +205,45 @@ func hidden(l loaded) ([]string, error) {
 	return list, nil
 }
 
-// logger writes lines to w.
+// logger writes lines to w. As JSON a duration is in seconds, as in metrics.
 func (s *telemetrySettings) logger(w io.Writer) *slog.Logger {
 	o := &slog.HandlerOptions{Level: s.LogLevel.Level}
 	if s.LogFormat == "json" {
+		o.ReplaceAttr = func(_ []string, a slog.Attr) slog.Attr {
+			if a.Value.Kind() == slog.KindDuration {
+				a.Value = slog.Float64Value(a.Value.Duration().Seconds())
+			}
+			return a
+		}
 		return slog.New(slog.NewJSONHandler(w, o))
 	}
 	return slog.New(slog.NewTextHandler(w, o))
+}
+
+// teller tells people on w what they should know whatever the level of the log is. Where
+// programs read the log it is a line of it, so that every line is JSON.
+func (s *telemetrySettings) teller(w io.Writer) func(text string) {
+	if s.LogFormat != "json" {
+		return func(text string) { fmt.Fprintf(w, "stopgate: %s\n", text) }
+	}
+	every := *s
+	every.LogLevel.Level = slog.LevelDebug
+	log := every.logger(w)
+	return func(text string) { log.Info(text) }
+}
+
+// shower shows the mistakes of a policy to people on w, with their lines and carets, or,
+// where programs read the log, as a line each.
+func (s *telemetrySettings) shower(w io.Writer) func(mistakesError) {
+	if s.LogFormat != "json" {
+		return func(m mistakesError) { fmt.Fprint(w, diag.Text(m.List.Errors(), m.Set.Text)) }
+	}
+	log := s.logger(w)
+	return func(m mistakesError) {
+		for _, d := range m.List.Errors() {
+			log.Error(d.Message, "code", string(d.Code), "file", d.File, "line", d.Range.Start.Line, "column", d.Range.Start.Column, "hint", d.Hint)
+		}
+	}
 }
 
 // telemetry is what carries events and numbers out of a running gate.

@@ -78,11 +78,8 @@ func up(ctx context.Context, s streams, f *upFlags) error {
 		return err
 	}
 	options, secrets, err := gatewaySettings(l, f)
-	if err != nil {
-		return err
-	}
-	desk, err := deskSettings(l, f)
-	if err != nil {
+	desk, err2 := deskSettings(l, f)
+	if err := together(err, err2); err != nil {
 		return err
 	}
 	settings, err := stateOf(l, f.stateFlags)
@@ -99,7 +96,7 @@ func up(ctx context.Context, s streams, f *upFlags) error {
 	if err != nil {
 		return err
 	}
-	u := &upRun{streams: s, flags: f, loaded: l, gateway: options, secrets: secrets, desk: desk, state: st, talk: talk, log: log}
+	u := &upRun{streams: s, flags: f, loaded: l, gateway: options, secrets: secrets, desk: desk, state: st, talk: talk, log: log, tell: talk.teller(s.err)}
 	return errors.Join(u.run(ctx), st.close())
 }
 
@@ -114,6 +111,7 @@ type upRun struct {
 	state   *state
 	talk    telemetrySettings
 	log     *slog.Logger
+	tell    func(string)      // people, see teller
 	model   http.RoundTripper // answers canned requests
 	numbers *metrics.Metrics
 	current atomic.Pointer[policy.Program]
@@ -170,7 +168,7 @@ func (u *upRun) run(ctx context.Context) error {
 // ordered tells about a lockdown, or its end. Whoever ordered it wrote the record
 // into the store; records elsewhere get theirs here.
 func (u *upRun) ordered(l gate.Lockdown) {
-	fmt.Fprintf(u.err, "stopgate: %s\n", lockdownText(l))
+	u.tell(lockdownText(l))
 	if u.state.lines != nil {
 		_ = u.gateway.Gate.Note(context.Background(), gate.LockdownRow(l, l.By)) // one that is lost is counted
 	}
@@ -201,7 +199,7 @@ func (u *upRun) serve(ctx context.Context, cancel context.CancelCauseFunc, serve
 	}
 	changes := &upReload{up: u, gw: gw, api: server}
 	reloads := &reloader{
-		flags: &u.flags.policyFlags, err: u.err, log: u.log, gate: o.Gate, try: changes.try,
+		flags: &u.flags.policyFlags, show: u.talk.shower(u.err), log: u.log, gate: o.Gate, try: changes.try,
 		files: func() []string { return u.secrets },
 	}
 	if tls != nil {
@@ -258,6 +256,9 @@ func loopback(host string) bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
+// observing is said of a gate that holds nothing back.
+const observing = "OBSERVE MODE: nothing is held back; records say what would have been decided"
+
 // announce says where everything is: on standard error for people, on standard
 // output for programs.
 func (u *upRun) announce(ln net.Listener, d *desk) error {
@@ -270,23 +271,23 @@ func (u *upRun) announce(ln net.Listener, d *desk) error {
 	if at.Socket == at.API {
 		at.Socket = nil
 	}
-	fmt.Fprintf(u.err, "stopgate: listening on %s, records in %s, policy %.12s\n", at.Gateway, visible.Text(u.state.place), g.PolicyHash())
-	fmt.Fprintf(u.err, "stopgate: point clients at it: OPENAI_BASE_URL=%s/v1 or ANTHROPIC_BASE_URL=%s\n", at.Gateway, at.Gateway)
+	u.tell(fmt.Sprintf("listening on %s, records in %s, policy %.12s", at.Gateway, visible.Text(u.state.place), g.PolicyHash()))
+	u.tell(fmt.Sprintf("point clients at it: OPENAI_BASE_URL=%s/v1 or ANTHROPIC_BASE_URL=%s", at.Gateway, at.Gateway))
 	at.Console = d.pages(u.desk.api.PublicURL)
 	if at.API != nil {
-		fmt.Fprintf(u.err, "stopgate: decision API on %s; questions: stopgate approvals watch\n", visible.Text(*at.API))
+		u.tell("decision API on " + visible.Text(*at.API) + "; questions: stopgate approvals watch")
 	}
 	if at.Console != nil {
-		fmt.Fprintf(u.err, "stopgate: questions in a browser: %s\n", visible.Text(*at.Console))
+		u.tell("questions in a browser: " + visible.Text(*at.Console))
 	}
 	for _, scope := range scopes(u.program) {
-		fmt.Fprintf(u.err, "stopgate: %s\n", visible.Text(scope))
+		u.tell(visible.Text(scope))
 	}
 	if l := g.Lockdown(); l.Stands() {
-		fmt.Fprintf(u.err, "stopgate: %s\n", lockdownText(l))
+		u.tell(lockdownText(l))
 	}
 	if !g.Enforced() {
-		fmt.Fprintln(u.err, "stopgate: OBSERVE MODE: nothing is held back; records say what would have been decided")
+		u.tell(observing)
 	}
 	return writeJSON(u.out, at)
 }

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"database/sql"
 	"encoding/json"
+	"errors"
 	"io"
 	"net"
 	"net/http"
@@ -240,4 +241,20 @@ func TestUpCannotStart(t *testing.T) {
 // stopgate's elsewhere.
 func atHome(dir string) []string {
 	return append(os.Environ(), "HOME="+dir, "XDG_CONFIG_HOME=", "XDG_STATE_HOME=", "XDG_RUNTIME_DIR=")
+}
+
+// Proves that everything that keeps up from starting is said in one run, whatever table it stands in.
+func TestUpSaysAllMistakes(t *testing.T) {
+	dir := t.TempDir()
+	policy := "version = 1\n[gateway.tokens.a]\nenv = \"NOT_SET_A\"\n[api.tokens.b]\nscopes = [\"operate\"]\nenv = \"NOT_SET_B\"\n"
+	if err := os.WriteFile(filepath.Join(dir, "p.toml"), []byte(policy), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("stopgate", "up", "--policy", "p.toml", "--listen", "127.0.0.1:0")
+	cmd.Dir, cmd.Env = dir, atHome(dir)
+	out, err := cmd.CombinedOutput()
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) || exit.ExitCode() != 3 || !strings.Contains(string(out), "NOT_SET_A") || !strings.Contains(string(out), "NOT_SET_B") {
+		t.Errorf("%v: %s", err, out)
+	}
 }

@@ -27,6 +27,26 @@ func gatewaySettings(l loaded, f *upFlags) (options gateway.Options, files []str
 	return options, files, nil
 }
 
+// together is the mistakes of several parts of the policy as those of one, so that all of
+// them are found in one run; of other errors the first.
+func together(errs ...error) error {
+	var all mistakesError
+	for _, err := range errs {
+		var mistakes mistakesError
+		switch {
+		case errors.As(err, &mistakes):
+			all.Set = mistakes.Set
+			all.List = append(all.List, mistakes.List...)
+		case err != nil:
+			return err
+		}
+	}
+	if len(all.List) == 0 {
+		return nil
+	}
+	return all
+}
+
 // noting is a reader that notes which files it reads.
 func noting(from secret.Reader, files *[]string) secret.Reader {
 	note := func(read func(string) ([]byte, error)) func(string) ([]byte, error) {

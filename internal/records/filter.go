@@ -14,12 +14,14 @@ import (
 type Filter struct {
 	Session stopgate.SessionID
 	Agent   stopgate.AgentName
-	Surface stopgate.Surface
-	Tool    *glob.Name // a tool name or a glob of them
-	Modes   []stopgate.Mode
-	Codes   []stopgate.Code
-	Status  []stopgate.RecordStatus
-	Events  []stopgate.AuditEvent
+	// Principal is whose call it was.
+	Principal stopgate.Principal
+	Surface   stopgate.Surface
+	Tool      *glob.Name // a tool name or a glob of them
+	Modes     []stopgate.Mode
+	Codes     []stopgate.Code
+	Status    []stopgate.RecordStatus
+	Events    []stopgate.AuditEvent
 	// Decisions leaves event rows out.
 	Decisions    bool
 	Since, Until time.Time
@@ -31,6 +33,7 @@ func (f *Filter) Lets(r *stopgate.Record) bool {
 	switch {
 	case f.Session != "" && r.Session != f.Session,
 		f.Agent != "" && r.Agent != f.Agent,
+		f.Principal != "" && r.Principal != f.Principal,
 		f.Surface != "" && r.Surface != f.Surface,
 		f.Tool != nil && !f.Tool.Match(string(r.Tool)),
 		f.Decisions && r.Kind != stopgate.RecordDecision,

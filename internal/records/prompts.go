@@ -16,6 +16,9 @@ type Prompts struct {
 	Calls     int       // all calls that were decided
 	Asked     int       // those that somebody was asked about
 	Approved  int       // of these
+	Referred  int       // of these, left to the prompt of a hook's host, whose answer nobody hears
+	Ran       int       // of the referred ones, those whose result was seen: the host let them run
+	Unasked   int       // beside the asked ones: calls that somebody had to be asked about while nobody could answer
 	Granted   int       // calls that a grant answered, and nobody was asked about
 	Repeated  int       // calls equal to one of their session that was approved before
 	First     time.Time // of the rows
@@ -23,6 +26,13 @@ type Prompts struct {
 	questions map[stopgate.ProposalID]bool // asked, and not decided yet
 	approved  map[callKey]bool
 	rules     map[askKey]*Asking
+	referred  map[stopgate.ProposalID]referral // without a result yet
+}
+
+// referral is a call that was left to the prompt of a host.
+type referral struct {
+	asking *Asking
+	call   callKey
 }
 
 type askKey struct {
@@ -48,13 +58,17 @@ type Asking struct {
 
 	Asked    int `json:"asked"`
 	Approved int `json:"approved"`
+	// Referred counts calls that were left to the prompt of a hook's host, Ran those of
+	// them whose result was seen: somebody there said yes, or a rule of the host did.
+	Referred int `json:"referred"`
+	Ran      int `json:"ran"`
 	// Repeated counts calls equal to one of their session that was approved before: a
 	// grant would have answered them.
 	Repeated int `json:"repeated"`
 	// Example is the newest of the proposals.
 	Example stopgate.ProposalID `json:"example"`
-	// Propose is what would save prompts: "rule" where everything was approved, "grant"
-	// where calls repeat, "" for nothing.
+	// Propose is what would save prompts: "rule" where everything was approved or ran,
+	// "grant" where calls repeat, "" for nothing.
 	Propose string `json:"propose,omitempty"`
 }
 
@@ -65,6 +79,7 @@ const enough = 5
 func (p *Prompts) Add(r *stopgate.Record) {
 	if p.questions == nil {
 		p.questions, p.approved, p.rules = map[stopgate.ProposalID]bool{}, map[callKey]bool{}, map[askKey]*Asking{}
+		p.referred = map[stopgate.ProposalID]referral{}
 	}
 	if p.First.IsZero() {
 		p.First = r.Time
@@ -73,6 +88,13 @@ func (p *Prompts) Add(r *stopgate.Record) {
 	switch {
 	case r.Event == stopgate.AuditAsked:
 		p.questions[r.ID] = true
+	case r.Event == stopgate.AuditResult:
+		if left, ok := p.referred[r.ID]; ok {
+			delete(p.referred, r.ID)
+			p.Ran++
+			left.asking.Ran++
+			p.approved[left.call] = true
+		}
 	case r.Kind == stopgate.RecordDecision:
 		p.Calls++
 		ok := p.questions[r.ID]
@@ -82,6 +104,8 @@ func (p *Prompts) Add(r *stopgate.Record) {
 			p.Granted++
 		case ok:
 			p.decided(r)
+		case r.Code == stopgate.CodeNoApprover:
+			p.Unasked++
 		}
 	}
 }
@@ -110,7 +134,12 @@ func (p *Prompts) decided(r *stopgate.Record) {
 		p.Repeated++
 		a.Repeated++
 	}
-	if r.Status == stopgate.StatusAllowed || r.Status == stopgate.StatusEdited {
+	switch {
+	case r.Approval != nil && r.Approval.Referred:
+		p.Referred++
+		a.Referred++
+		p.referred[r.ID] = referral{a, same}
+	case r.Status == stopgate.StatusAllowed || r.Status == stopgate.StatusEdited:
 		p.Approved++
 		a.Approved++
 		p.approved[same] = true
@@ -130,7 +159,7 @@ func (p *Prompts) Rules() []Asking {
 	list := []Asking{}
 	for a := range maps.Values(p.rules) {
 		switch {
-		case a.Asked >= enough && a.Approved == a.Asked:
+		case a.Asked >= enough && a.Approved+a.Ran == a.Asked:
 			a.Propose = "rule"
 		case a.Repeated > 0:
 			a.Propose = "grant"

@@ -58,3 +58,34 @@ func TestPrompts(t *testing.T) {
 		t.Errorf("%s, want\n%s", got, want)
 	}
 }
+
+// Proves S63, H15: a question that was left to a host is no approval, its result says
+// that the call ran; who could not be asked is counted.
+func TestPromptsReferred(t *testing.T) {
+	var p records.Prompts
+	rule := &stopgate.RuleRef{File: "p.toml", Line: 4}
+	for i := range 6 {
+		id := stopgate.ProposalID(fmt.Sprint("P", i))
+		p.Add(&stopgate.Record{Time: at, Kind: stopgate.RecordEvent, Event: stopgate.AuditAsked, ID: id})
+		p.Add(&stopgate.Record{
+			Time: at, Kind: stopgate.RecordDecision, ID: id, Tool: "Bash", Session: "s", ArgsHash: "a", Status: stopgate.StatusAllowed, Rule: rule,
+			Approval: &stopgate.Approval{ID: "Q", By: "claude-code", Referred: true},
+		})
+		if i < 5 { // twice: a result counts once
+			for range 2 {
+				p.Add(&stopgate.Record{Time: at, Kind: stopgate.RecordEvent, Event: stopgate.AuditResult, ID: id})
+			}
+		}
+	}
+	p.Add(&stopgate.Record{Time: at, Kind: stopgate.RecordDecision, ID: "N", Tool: "Bash", Status: stopgate.StatusDenied, Code: stopgate.CodeNoApprover, Rule: rule})
+	if p.Calls != 7 || p.Asked != 6 || p.Approved != 0 || p.Referred != 6 || p.Ran != 5 || p.Unasked != 1 || p.Repeated != 5 {
+		t.Errorf("%+v", p)
+	}
+	if r := p.Rules(); len(r) != 1 || r[0].Approved != 0 || r[0].Referred != 6 || r[0].Ran != 5 || r[0].Propose != "grant" {
+		t.Errorf("%+v", r)
+	}
+	p.Add(&stopgate.Record{Time: at, Kind: stopgate.RecordEvent, Event: stopgate.AuditResult, ID: "P5"})
+	if r := p.Rules(); r[0].Ran != 6 || r[0].Propose != "rule" {
+		t.Errorf("%+v", r)
+	}
+}

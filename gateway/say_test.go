@@ -1,0 +1,55 @@
+package gateway_test
+
+import (
+	"log/slog"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stopgate/stopgate/gateway"
+)
+
+// Proves that the log says of every exchange whose it was, where it went and why calls
+// did not run, and of a request that was not let in where it came from.
+func TestExchangeLine(t *testing.T) {
+	logs := &buffer{}
+	body := chatStream("tool_calls", chatCall(0, "call_1", "a", `{"path":".env"}`), chatCall(1, "call_2", "b", `{"path":"src/a"}`))
+	r := newRig(t, denyingEnv, script{body: body}, func(o *gateway.Options) { o.Log = slog.New(slog.NewTextHandler(logs, nil)) })
+	mustLine := func(words ...string) {
+		t.Helper()
+		lines := strings.Split(strings.TrimSpace(logs.String()), "\n")
+		mustContain(t, lines[len(lines)-1], words...)
+	}
+	r.send("POST", chatPath, chatRequest(true), map[string]string{"X-Stopgate-Session": "s1", "X-Stopgate-Agent": "triage"})
+	waitForLine(t, logs, "msg=exchange")
+	mustLine("principal=local", "agent=triage", "session=s1", "model=", "upstream=test", "upstream_status=200", "calls=2", "denied=1", "codes=rule_matched", `fault=""`)
+	r.send("POST", "/v1/wrong/"+strings.Repeat("x", 500), "{}", nil)
+	mustLine("request refused", "client=127.0.0.1", "path=/v1/wrong/xxx", "xx...", "code=route_unknown")
+	r.send("POST", "/k/sg_0123456789abcdef/v1/wrong", "{}", nil)
+	mustLine("request refused", `path=""`)
+}
+
+// Proves that an error of the provider stands in the log with its status.
+func TestExchangeLineOfAnError(t *testing.T) {
+	logs := &buffer{}
+	busy := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(http.StatusTooManyRequests)
+		_, _ = w.Write([]byte(`{"error":{"message":"slow down"}}`))
+	})
+	r := newRig(t, denyingEnv, busy, func(o *gateway.Options) { o.Log = slog.New(slog.NewTextHandler(logs, nil)) })
+	r.post(chatPath, chatRequest(false))
+	waitForLine(t, logs, "msg=exchange")
+	mustContain(t, logs.String(), "upstream_status=429", "fault=upstream_error", "calls=0", `codes=""`)
+}
+
+// waitForLine waits for a line that is written behind the answer.
+func waitForLine(t *testing.T, logs *buffer, word string) {
+	t.Helper()
+	for deadline := time.Now().Add(5 * time.Second); !strings.Contains(logs.String(), word); time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("no %q in %s", word, logs)
+		}
+	}
+}
