@@ -89,7 +89,7 @@ func promptsText(p *records.Prompts) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%.1f prompts per 100 calls: %d of %d calls were asked about, %d approved; grants answered %d\n", p.PerHundred(), p.Asked, p.Calls, p.Approved, p.Granted)
 	if p.Referred > 0 {
-		fmt.Fprintf(&b, "%d of them were left to the prompt of the agent's own program, whose answer is not heard; %d of these ran\n", p.Referred, p.Ran)
+		fmt.Fprintf(&b, "%d of them were left to the prompt of the agent's own program, whose answer is not heard; results of %d of these were seen\n", p.Referred, p.Ran)
 	}
 	if p.Unasked > 0 {
 		fmt.Fprintf(&b, "%d more needed an answer while nobody could give one, and were denied: stopgate log --code no_approver\n", p.Unasked)
@@ -105,7 +105,7 @@ func promptsText(p *records.Prompts) string {
 		}
 		fmt.Fprintf(&b, "  %5d  %8d  %8d  %s  %s%s, %s\n", r.Asked, r.Approved, r.Repeated, visible.Text(string(r.Tool)), r.Code, where, visible.Text(string(r.Example)))
 		if r.Referred > 0 {
-			fmt.Fprintf(&b, "                             %d left to the host, %d of these ran\n", r.Referred, r.Ran)
+			fmt.Fprintf(&b, "                             %d left to the host, results of %d of these were seen\n", r.Referred, r.Ran)
 		}
 		switch r.Propose {
 		case "rule":
