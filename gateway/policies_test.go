@@ -463,30 +463,32 @@ func TestAfterTheEnd(t *testing.T) {
 // taken for silent.
 func TestKeepaliveWhileHooksWork(t *testing.T) {
 	slow := onDelta(func(_ *events.Exchange, s *events.Stream, delta string) error {
-		time.Sleep(150 * time.Millisecond) // what a slow hook does
+		time.Sleep(600 * time.Millisecond) // what a slow hook does
 		return s.SendText(delta, false)
 	})
 	slowCall := onCallComplete(func(_ *events.Exchange, s *events.Stream, b *events.Call) error {
-		time.Sleep(150 * time.Millisecond)
+		time.Sleep(600 * time.Millisecond)
 		return s.Send(events.BlockChunk(b))
 	})
-	// A text that a policy holds back to its end: the events without it go on.
-	pieces := strings.Repeat(chatEvent(`{"content":"x"}`, "null"), 15)
+	// A text that a policy holds back to its end: the events without it go on. All of them
+	// take longer than an upstream may be silent, and that is long enough for a busy machine.
+	const count = 60
+	pieces := strings.Repeat(chatEvent(`{"content":"x"}`, "null"), count)
 	r := newRig(t, allowAll, paced{pieces + chatEvent(`{}`, `"stop"`) + chatDone, 20 * time.Millisecond}, func(o *gateway.Options) {
 		o.Policies = []events.Policy{wholeText{}}
 		o.Settings.Timeouts.Keepalive, o.Settings.Timeouts.KeepaliveFirst = 20*time.Millisecond, 20*time.Millisecond
-		o.Settings.Timeouts.Idle, o.Settings.Timeouts.IdleFirst = 200*time.Millisecond, 200*time.Millisecond
+		o.Settings.Timeouts.Idle, o.Settings.Timeouts.IdleFirst = time.Second, time.Second
 	})
 	got := r.post(chatPath, chatRequest(true))
-	mustContain(t, got.body, strings.Repeat("x", 15), "[DONE]")
-	if n := strings.Count(got.body, `"content":""`); n != 15 {
+	mustContain(t, got.body, strings.Repeat("x", count), "[DONE]")
+	if n := strings.Count(got.body, `"content":""`); n != count {
 		t.Errorf("%d events while text is held back\n%s", n, got.body)
 	}
 	for name, p := range map[string]events.Policy{"text": slow, "call": slowCall} {
 		r := newRig(t, allowAll, http.HandlerFunc(talker), func(o *gateway.Options) {
 			o.Policies = []events.Policy{p}
 			o.Settings.Timeouts.Keepalive, o.Settings.Timeouts.KeepaliveFirst = 20*time.Millisecond, 20*time.Millisecond
-			o.Settings.Timeouts.Idle, o.Settings.Timeouts.IdleFirst = 100*time.Millisecond, 100*time.Millisecond
+			o.Settings.Timeouts.Idle, o.Settings.Timeouts.IdleFirst = 500*time.Millisecond, 500*time.Millisecond
 		})
 		got := r.post(chatPath, chatRequest(true))
 		if n := strings.Count(got.body, ": stopgate"); n < 2 {
