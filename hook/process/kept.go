@@ -1,27 +1,18 @@
 package process
 
 import (
-	"context"
 	"crypto/sha256"
-	"errors"
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
-	"slices"
-	"strings"
 	"sync"
-	"sync/atomic"
-	"time"
 
 	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/hook"
 	"github.com/stopgate/stopgate/hook/once"
 	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/diag"
-	"github.com/stopgate/stopgate/internal/place"
 	"github.com/stopgate/stopgate/policy"
-	"github.com/stopgate/stopgate/store/sqlite"
 )
 
 // Kept is what a process keeps that answers many events: compiled policies by all that
@@ -105,164 +96,6 @@ func (k *Kept) known(key [sha256.Size]byte, made *keptProgram) *keptProgram {
 	return p
 }
 
-// keptStore is an open store, or one that is being opened.
-type keptStore struct {
-	settings place.Settings
-	opening  sync.Mutex
-	store    *sqlite.Store                 // nil until it is open
-	file     fs.FileInfo                   // under its name when it was opened
-	parts    atomic.Pointer[[]fs.FileInfo] // of the open store, all that it has locks on; nil if that is not known
-	users    int                           // Kept.mu
-	stale    bool                          // nobody else gets it: Kept.mu
-}
-
-// errFull says that there are more stores than are kept.
-var errFull = errors.New("there are too many stores")
-
-// open opens a store, or takes the open one if it is still what its name means: what was
-// removed or replaced is opened anew, as another process would. The caller releases it.
-func (k *Kept) open(ctx context.Context, settings place.Settings) (store *sqlite.Store, release func(), err error) {
-	s, err := k.store(settings)
-	if err != nil {
-		return nil, nil, err
-	}
-	release = func() { k.release(s) }
-	s.opening.Lock()
-	defer s.opening.Unlock()
-	if s.store == nil {
-		if s.store, err = settings.Open(ctx); err == nil {
-			s.file, err = os.Stat(settings.Store)
-			if parts := s.named(); len(parts) == len(storeFiles()) {
-				s.parts.Store(&parts)
-			}
-		}
-		if err != nil {
-			k.retire(s)
-			release()
-			return nil, nil, err
-		}
-	}
-	return s.store, release, nil
-}
-
-// store finds the place of a store among those that are kept.
-func (k *Kept) store(settings place.Settings) (*keptStore, error) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	for _, s := range k.stores {
-		if !s.stale && s.settings.Same(settings) {
-			if s.current() {
-				s.users++
-				return s, nil
-			}
-			s.stale = true
-		}
-	}
-	k.sweep()
-	if len(k.stores) >= maxStores {
-		return nil, errFull
-	}
-	s := &keptStore{settings: settings, users: 1}
-	k.stores = append(k.stores, s)
-	return s, nil
-}
-
-// current reports whether a store is trusted, and its file the one under its name. One
-// that is being opened is.
-func (s *keptStore) current() bool {
-	if !s.opening.TryLock() {
-		return true
-	}
-	defer s.opening.Unlock()
-	if s.store == nil {
-		return true
-	}
-	select {
-	case <-s.store.Failed():
-		return false
-	default:
-	}
-	now, err := os.Stat(s.settings.Store)
-	return err == nil && os.SameFile(now, s.file)
-}
-
-func (k *Kept) retire(s *keptStore) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	s.stale = true
-}
-
-func (k *Kept) release(s *keptStore) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	s.users--
-	k.sweep()
-}
-
-// sweep closes stale stores that nobody uses; k.mu is held.
-func (k *Kept) sweep() {
-	rest := k.stores[:0]
-	for _, s := range k.stores {
-		switch {
-		case !s.stale || s.users > 0:
-			rest = append(rest, s)
-		case s.store != nil:
-			_ = s.store.Close() // every row is durable, and the file is not ours any more
-		}
-	}
-	clear(k.stores[len(rest):])
-	k.stores = rest
-}
-
-// Close closes the stores. Nobody uses them any more.
-func (k *Kept) Close() error {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	var errs []error
-	for _, s := range k.stores {
-		if s.store != nil {
-			errs = append(errs, s.store.Close())
-		}
-	}
-	k.stores = nil
-	return errors.Join(errs...)
-}
-
-// held reports whether a file belongs to an open store: to open and close it would take
-// this process's locks on it away, which the system keeps by process. One that was opened
-// already stays open, as long as the process lives.
-func (k *Kept) held(file fs.FileInfo, open *os.File) bool {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	yes := false
-	for _, s := range k.stores {
-		parts := s.parts.Load()
-		if parts == nil {
-			now := s.named()
-			parts = &now
-		}
-		yes = yes || slices.ContainsFunc(*parts, func(part fs.FileInfo) bool { return os.SameFile(part, file) })
-	}
-	if yes && open != nil {
-		k.unclosed = append(k.unclosed, open)
-	}
-	return yes
-}
-
-// storeFiles are what the name of a store ends in where it has locks.
-func storeFiles() []string { return []string{"", "-wal", "-shm"} }
-
-// named are the files that have the names of the store now. An open store keeps those that
-// had them when it was opened.
-func (s *keptStore) named() (list []fs.FileInfo) {
-	for _, part := range storeFiles() {
-		if info, err := os.Stat(s.settings.Store + part); err == nil {
-			list = append(list, info)
-		}
-	}
-	return list
-}
-
 // desk is where it is known who decides about a call.
 func (k *Kept) desk(dir, rules string) *once.Desk {
 	if k == nil {
@@ -329,103 +162,4 @@ func (k *Kept) keepBeginning(path string, file fs.FileInfo, dir string) {
 		k.begun = make(map[string]beginning)
 	}
 	k.begun[path] = beginning{file, dir}
-}
-
-// Visit is an event that another process was asked about, and asks this one.
-type Visit struct {
-	Caller Caller
-	Args   []string // the command line
-	// Spent is how long the other process has been at it.
-	Spent time.Duration
-	// Waits is called when a person is asked, and the answer may take as long as the
-	// deadline lets it.
-	Waits func()
-}
-
-// Answer answers an event as [Small] does in a process of its own. It reports false for
-// what the other process has to do itself: what takes the full program, what has no store,
-// and whatever is said relative to its working directory.
-func (k *Kept) Answer(ctx context.Context, v Visit, s Streams) (code int, lenient, ok bool) {
-	f, set, err := parse(v.Args)
-	if err != nil || !f.absolute() {
-		return 0, false, false
-	}
-	guest := &guest{kept: k, waits: v.Waits}
-	p := Program{Caller: v.Caller, Spent: max(v.Spent, 0) + f.Deadline/100, guest: guest}
-	code = p.Serve(ctx, set.Args(), f, s)
-	guest.leave()
-	return code, f.Observe, !guest.declined.Load()
-}
-
-// absolute reports whether the files of a command line are the same for every process.
-func (f *Flags) absolute() bool {
-	store, err := place.StorePath(f.Place.Store)
-	if err != nil || f.Place.Store != "" && !filepath.IsAbs(store) {
-		return false
-	}
-	for _, name := range f.Policies {
-		real, err := filepath.EvalSymlinks(name)
-		if err != nil || !filepath.IsAbs(name) || strings.HasPrefix(real, "/proc/") || strings.HasPrefix(real, "/dev/") {
-			return false
-		}
-	}
-	return true
-}
-
-// guest is what an event has of the process that answers it.
-type guest struct {
-	kept     *Kept
-	waits    func()
-	declined atomic.Bool
-
-	mu      sync.Mutex
-	left    bool
-	release func()
-}
-
-// errDeclined is what the gate is told of an event that the other process has to decide.
-var errDeclined = errors.New("the process that was asked has to decide")
-
-func (g *guest) decline() error {
-	g.declined.Store(true)
-	return errDeclined
-}
-
-// open opens a store until the event is answered. The gate may be at work after the
-// deadline: then the store is never released, and closed with the process.
-func (g *guest) open(ctx context.Context, settings place.Settings) (*sqlite.Store, error) {
-	store, release, err := g.kept.open(ctx, settings)
-	if errors.Is(err, errFull) {
-		return nil, g.decline()
-	}
-	if err != nil {
-		return nil, err
-	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if !g.left {
-		g.release = release
-	}
-	return store, nil
-}
-
-func (g *guest) leave() {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.left = true
-	if g.release != nil {
-		g.release()
-	}
-}
-
-// waiting tells when an approver asks a person.
-type waiting struct {
-	gate.Approver
-	told func()
-}
-
-// Approve implements [gate.Approver].
-func (w waiting) Approve(ctx context.Context, q *gate.Question) (gate.Answer, error) {
-	w.told()
-	return w.Approver.Approve(ctx, q)
 }

@@ -1,0 +1,131 @@
+package match
+
+import (
+	"bytes"
+	"strings"
+
+	"github.com/stopgate/stopgate/internal/shell"
+)
+
+// administration are the subcommands of stopgate that answer for a person or
+// remove the gate (S4).
+var administration = map[string]bool{
+	"approvals": true, "grants": true, "install": true, "uninstall": true, "sessions": true, "pin": true, "lockdown": true, "trust": true,
+}
+
+// Command judges a command line: what administers stopgate, what configures git,
+// and every word that may be a protected path. entry says what it touches.
+func (p *Protected) Command(line []byte) (protection Protection, entry string) {
+	v := new(Value)
+	v.Reset(line)
+	return p.JudgeCommand(v)
+}
+
+// JudgeCommand is Command for a value that matchers judge too.
+func (p *Protected) JudgeCommand(v *Value) (protection Protection, entry string) {
+	if !v.valid || len(v.text) > Budget {
+		return ProtectedAsk, tooManyReadings
+	}
+	lines := []*shell.Line{v.line()}
+	if other := v.otherLine(); other != nil {
+		lines = append(lines, other)
+	}
+	for _, l := range lines {
+		if l.Excess && protection < ProtectedAsk { // what was not looked at may touch it
+			protection, entry = ProtectedAsk, tooManyReadings
+		}
+		for i := range l.Commands {
+			if q, e := p.command(v, &l.Commands[i], !l.Excess); q > protection {
+				protection, entry = q, e
+			}
+		}
+	}
+	return protection, entry
+}
+
+// command judges one simple command. Every word counts, wherever it stands: who gives
+// a protected path to a program means it. puts: files that are put into directories count
+// too.
+func (p *Protected) command(v *Value, c *shell.Command, puts bool) (protection Protection, entry string) {
+	raise := func(q Protection, e string) {
+		if q > protection {
+			protection, entry = q, e
+		}
+	}
+	path := func(text []byte, literal bool) (protection Protection, entry string) {
+		place := &p.shell
+		if literal {
+			place = &p.literal
+		}
+		c.Places(text, func(text []byte) bool {
+			if q, e := p.judgeFrom(v.word(text), place); q > protection {
+				protection, entry = q, e
+			}
+			return true
+		})
+		return protection, entry
+	}
+	var program string // stopgate or git, once it was named
+	for i := range c.Words {
+		word := c.Words[i].Text
+		if len(word) == 0 {
+			continue
+		}
+		name := shell.Base(word)
+		switch {
+		case bytes.EqualFold(name, []byte("stopgate")):
+			program = "stopgate"
+		case bytes.EqualFold(name, []byte("git")):
+			program = "git"
+		case program == "stopgate" && administration[string(word)]:
+			raise(ProtectedDenied, "stopgate "+string(word))
+		case program == "git" && string(word) == "config" && !readsConfig(c.Words[i+1:]):
+			raise(ProtectedAsk, "git config")
+		}
+		if word[0] != '-' {
+			raise(path(word, c.Words[i].Literal))
+		} else if len(word) > 2 && bytes.ContainsAny(word, "./") { // -oFILE
+			raise(path(word[2:], c.Words[i].Literal))
+		}
+		if at := bytes.IndexByte(word, '='); at >= 0 {
+			raise(path(word[at+1:], c.Words[i].Literal))
+		}
+	}
+	if puts && c.Puts() {
+		raise(p.placed(v, c))
+	}
+	for i := range c.Redirects {
+		raise(path(c.Redirects[i].Target.Text, c.Redirects[i].Target.Literal))
+	}
+	return protection, entry
+}
+
+// placed judges the files that a command puts into directories.
+func (p *Protected) placed(v *Value, c *shell.Command) (protection Protection, entry string) {
+	c.Placed(func(w *shell.Word, _ shell.Use, _ bool) bool {
+		place := &p.shell
+		if w.Literal {
+			place = &p.literal
+		}
+		c.Places(w.Text, func(text []byte) bool {
+			if q, e := p.judgeFrom(v.word(text), place); q > protection {
+				protection, entry = q, e
+			}
+			return true
+		})
+		return true
+	})
+	return protection, entry
+}
+
+// readsConfig reports arguments of git config that only print.
+func readsConfig(args []shell.Word) bool {
+	if len(args) == 0 {
+		return false
+	}
+	switch strings.TrimLeft(string(args[0].Text), "-") {
+	case "get", "get-all", "get-regexp", "list", "l", "show-origin":
+		return true
+	}
+	return false
+}
