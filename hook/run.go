@@ -6,12 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"time"
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/hook/once"
 	"github.com/stopgate/stopgate/internal/stack"
+	"github.com/stopgate/stopgate/internal/visible"
 	"github.com/stopgate/stopgate/jsonstream"
 	"github.com/stopgate/stopgate/session"
 )
@@ -204,7 +206,7 @@ func (h *Host) release(b *Backend, e *Event, out stopgate.Outcome) Answer {
 	switch {
 	case out.Approval == nil, b.Approver != nil && b.Approver.harmless:
 	case out.Approval.Referred:
-		a.Action = Ask
+		a.Action, a.Public = Ask, asking(&out.Verdict)
 	default:
 		a.Action = Allow // somebody said yes: the host need not ask again
 	}
@@ -228,6 +230,18 @@ func (h *Host) release(b *Backend, e *Event, out stopgate.Outcome) Answer {
 		}
 	}
 	return a
+}
+
+// asking is what the host's user reads above a question. The host shows the call itself;
+// where the rule has no reason, its place says at least who asks.
+func asking(v *stopgate.Verdict) string {
+	switch {
+	case v.Code != stopgate.CodeRuleMatched || v.Public != v.Code.Public():
+		return v.Public
+	case v.Rule == nil:
+		return "The policy wants you to decide this call."
+	}
+	return fmt.Sprintf("The policy wants you to decide this call (%s:%d has no reason)", visible.Text(filepath.Base(v.Rule.File)), v.Rule.Line)
 }
 
 // compare says whether the arguments that may run mean what the host sent, and if not,

@@ -297,6 +297,22 @@ approvals = ["Shell"]
 	}
 }
 
+// Proves S44, K37: above a question the host's user reads the rule's reason, and of a rule
+// without one its place, not that some rule decided something.
+func TestReferredAskSaysWhoAsks(t *testing.T) {
+	h := host(t, "claude-code")
+	for _, c := range []struct{ rule, want string }{
+		{`run = "ask"`, "The policy wants you to decide this call (p.toml:3 has no reason)"},
+		{`run = [{ mode = "ask", reason = "deploys are looked at" }]`, "deploys are looked at"},
+	} {
+		p := program(t, "version = 1\n[tools.deploy.policy]\n"+c.rule+"\n")
+		r := ask(t, h, hook.Options{Open: opener(t, p, h)}, event(h.Name, "deploy", `{}`))
+		if hostDoes(h.Name, r) != asks || !strings.Contains(string(r.Stdout), c.want) {
+			t.Errorf("%s: %s", c.rule, r.Stdout)
+		}
+	}
+}
+
 // Proves S28: after too many denials the turn is stopped in the host's own form.
 func TestDenialLimit(t *testing.T) {
 	p := program(t, rules)

@@ -31,12 +31,9 @@ func (c *checker) examples(label string, r *syntax.Rule, s *schema.Schema) {
 			s, _ = schema.FromParameters([]schema.Parameter{{Name: "value", Type: []string{r.Conditions[0].On}}})
 		}
 		probe.Conditions = []syntax.Condition{k}
-		pointer = k.Arg
-		if expanded, err := jsonstream.ParsePointer(s.Reach(pointer).Expanded); err == nil {
-			pointer = expanded
-		}
+		pointer = examplePointer(&probe, s)
 	}
-	binding := c.alone(&probe, s)
+	binding := c.only([]*syntax.Rule{&probe}, s)
 	for _, x := range r.Examples {
 		args := x.Value.JSON
 		switch {
@@ -89,10 +86,23 @@ func (c *checker) argumentsExist(x syntax.Example, s *schema.Schema) bool {
 	return ok
 }
 
-// alone binds a rule as if it were the only one of a tool. It stands in the list
+// examplePointer is where the value of an example stands that is no object: at the
+// argument of the rule's only condition, nil if the rule has several.
+func examplePointer(r *syntax.Rule, s *schema.Schema) jsonstream.Pointer {
+	if len(r.Conditions) != 1 {
+		return nil
+	}
+	pointer := r.Conditions[0].Arg
+	if expanded, err := jsonstream.ParsePointer(s.Reach(pointer).Expanded); err == nil {
+		return expanded
+	}
+	return pointer
+}
+
+// only binds rules as if they were the only ones of a tool. They stand in the list
 // for results, which looks at arguments and at nothing else.
-func (c *checker) alone(r *syntax.Rule, s *schema.Schema) *eval.Binding {
-	table := &syntax.ToolTable{Name: "example", Schema: s, Result: &syntax.RuleList{Rules: []*syntax.Rule{r}}}
+func (c *checker) only(rules []*syntax.Rule, s *schema.Schema) *eval.Binding {
+	table := &syntax.ToolTable{Name: "example", Schema: s, Result: &syntax.RuleList{Rules: rules}}
 	file := &syntax.File{Tools: []*syntax.ToolTable{table}}
 	return eval.New([]*eval.Layer{{File: file, Trusted: true, Env: c.env}}, stopgate.Deny).Bind(stopgate.Call{Tool: "example"})
 }

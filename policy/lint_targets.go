@@ -154,7 +154,8 @@ func (c *checker) uselessIgnores(l *checkedList, r *symbolic.Rule, flagged map[s
 		return
 	}
 	for i, pointer := range r.Ignores {
-		useful := false
+		useful := !slices.ContainsFunc(r.Bound, func(k *symbolic.Condition) bool { return k.Arg[0] == pointer[0] }) &&
+			len(pointer) == 1 && !l.tool.isTarget(pointer[0]) // SG0402 would name it
 		for name := range flagged {
 			target, err := jsonstream.ParsePointer(name)
 			useful = useful || err == nil && slices.ContainsFunc(l.tool.schema.Reach(target).Places, func(p *schema.Place) bool {
@@ -165,6 +166,11 @@ func (c *checker) uselessIgnores(l *checkedList, r *symbolic.Rule, flagged map[s
 			c.report(diag.UselessOptOut, r.IgnoresPos[i], fmt.Sprintf("`%s` is nothing that %s leaves open", pointer, r.Label()), "remove it from `ignores`")
 		}
 	}
+}
+
+// isTarget reports that a parameter is a target, or has one.
+func (t *checkedTool) isTarget(name string) bool {
+	return slices.ContainsFunc(t.targets(), func(at callTarget) bool { return at.pointer[0] == name })
 }
 
 // lintParameters notes parameters that may change the meaning of a call and that no
@@ -192,17 +198,14 @@ func (c *checker) lintParameters(l *checkedList) {
 	if permissive == nil {
 		return
 	}
-	for _, t := range l.tool.targets() {
-		looked[t.pointer[0]] = true // lintTargets has said what there is to say
-	}
 	var names []string
 	for _, p := range l.tool.schema.Place().Properties() {
-		if !looked[p.Name] {
+		if !looked[p.Name] && !l.tool.isTarget(p.Name) { // lintTargets has said what there is to say
 			names = append(names, jsonstream.Pointer{p.Name}.String())
 		}
 	}
 	if len(names) > 0 {
 		c.report(diag.IgnoresParameter, permissive.Pos, fmt.Sprintf("no unattended rule of %s looks at %s", l.tool.label(), some(names)),
-			"a flag like `force` or `recursive` can change what a call does: constrain it with `all = [...]`")
+			"a flag like `force` or `recursive` can change what a call does: constrain it with `all = [...]`, or list it in `ignores` if it cannot")
 	}
 }

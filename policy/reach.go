@@ -7,6 +7,7 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/diag"
+	"github.com/stopgate/stopgate/jsonstream"
 	"github.com/stopgate/stopgate/policy/analysis"
 	"github.com/stopgate/stopgate/policy/match"
 	"github.com/stopgate/stopgate/policy/symbolic"
@@ -37,6 +38,7 @@ func (c *checker) reachability(l *checkedList) {
 			}
 		}
 		switch {
+		case f.Answer == match.NotProven && c.shown(l, i):
 		case f.Answer == match.NotProven:
 			if near := near(r, l.rules[:i]); len(near) > 0 {
 				open, by = append(open, r), append(by, near...)
@@ -56,6 +58,33 @@ func (c *checker) reachability(l *checkedList) {
 		c.report(diag.NotProven, open[0].Pos, fmt.Sprintf("whether the rules above leave anything to %s was not decided", ruleNames(open)), "",
 			relatedRules(by, 1)...)
 	}
+}
+
+// shown reports that an example of a rule reaches it below the rules above, which is a
+// proof where analysis found none. Rules with facts of the call are left to analysis.
+func (c *checker) shown(l *checkedList, i int) bool {
+	var rules []*syntax.Rule
+	for _, r := range l.rules[:i+1] {
+		if r.When != nil {
+			return false
+		}
+		rules = append(rules, r.Rule)
+	}
+	r := rules[i]
+	pointer := examplePointer(r, l.tool.schema)
+	binding := c.only(rules, l.tool.schema)
+	return slices.ContainsFunc(r.Examples, func(x syntax.Example) bool {
+		args := x.Value.JSON
+		if x.Value.Kind != match.LiteralObject {
+			args = around(pointer, args)
+		}
+		var doc jsonstream.Document
+		if !x.Matches || doc.Scan([]byte(args), jsonstream.Options{MaxExponent: jsonstream.AnyExponent}) != nil {
+			return false
+		}
+		by := binding.ResultMode(&doc).Rule
+		return by != nil && by.Line == r.Pos.Start.Line && by.Index == r.Index
+	})
 }
 
 // maxPairs is how many pairs of rules on commands of one list are compared.

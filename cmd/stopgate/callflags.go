@@ -13,6 +13,7 @@ import (
 	"github.com/stopgate/stopgate/internal/realpath"
 	"github.com/stopgate/stopgate/jsonstream"
 	"github.com/stopgate/stopgate/policy"
+	"github.com/stopgate/stopgate/policy/eval"
 	"github.com/stopgate/stopgate/policy/match"
 )
 
@@ -135,6 +136,14 @@ type judged struct {
 	objections []objection // of session policies
 }
 
+// explain says rule by rule what the policy alone says of the call.
+func (c *judged) explain() eval.Explanation {
+	e := c.program.BindUnder(c.Call, eval.Circumstances{Situation: c.program.Situation(c.data)}).Evaluate()
+	e.Feed(c.text)
+	e.Close(stopgate.Ended)
+	return e.Explain()
+}
+
 // judge reads the call that the flags describe and decides it.
 func (f *callFlags) judge(cmd *cobra.Command, s streams, args []string) (c judged, err error) {
 	if c.Call, err = f.call(); err != nil {
@@ -164,6 +173,6 @@ func (f *callFlags) judge(cmd *cobra.Command, s streams, args []string) (c judge
 	if err != nil {
 		return c, err
 	}
-	c.answer, c.objections = j.answer(c.Call, verdict, len(c.text)), j.said.objections()
+	c.answer, c.objections = j.answer(c.Call, verdict, len(c.text)).explained(c.explain()), j.said.objections()
 	return c, nil
 }

@@ -81,6 +81,12 @@ type answer struct {
 	Candidates []int `json:"candidates,omitempty"`
 	// Segment is the simple command that decided, where the value at Pointer has several.
 	Segment *stopgate.Segment `json:"segment,omitempty"`
+	// Reading is how a guard read the value at Pointer, where it is not as it is written:
+	// the word of a command line, or what a path may mean.
+	Reading string `json:"reading,omitempty"`
+	// Untrusted is the file whose rule says unattended, which counted as ask because nobody
+	// trusts the file.
+	Untrusted string `json:"untrusted,omitempty"`
 	// Judge says that a judge reviews the call too, who was not asked.
 	Judge bool `json:"judge,omitempty"`
 	// Floors are the lower bounds that values raised.
@@ -162,7 +168,14 @@ func (a answer) text() string {
 	if a.Segment != nil {
 		fmt.Fprintf(&b, "  command   %s\n", visible.Part(a.Segment.Index, a.Segment.Of, a.Segment.Text))
 	}
+	if a.Reading != "" {
+		fmt.Fprintf(&b, "  read as   %s\n", visible.Text(visible.Elide(a.Reading, 200)))
+	}
 	fmt.Fprintf(&b, "  decided   at byte %d of %d\n", a.DecidedAt, a.Bytes)
+	if a.Untrusted != "" {
+		fmt.Fprintf(&b, "  untrusted %s: its \"unattended\" counts as \"ask\"; trust it with: stopgate trust %s\n",
+			visible.Text(a.Untrusted), visible.ShellWord(a.Untrusted))
+	}
 	if a.Judge {
 		b.WriteString("  judge     reviews this call too; it was not asked\n")
 	}

@@ -34,10 +34,7 @@ Exit: as decide.`,
 		if err != nil {
 			return err
 		}
-		evaluation := call.program.BindUnder(call.Call, eval.Circumstances{Situation: call.program.Situation(call.data)}).Evaluate()
-		evaluation.Feed(call.text)
-		evaluation.Close(stopgate.Ended)
-		answer, explanation := call.answer, evaluation.Explain()
+		answer, explanation := call.answer, call.explain()
 		if *format == "json" {
 			err = writeJSON(s.out, explanationJSON{
 				answer, traceOf(explanation.Trace), explanation.Lists, call.objections,
@@ -96,6 +93,27 @@ func sessionText(p *policy.Program, a answer, said []objection) string {
 		}
 	}
 	return b.String()
+}
+
+// asWritten ends the reading of a path that means what it says.
+const asWritten = " (as written)"
+
+// explained adds what a rule's place does not tell: how a guard read the value, and that
+// the permission of a file that nobody trusts did not count.
+func (a answer) explained(x eval.Explanation) answer {
+	for _, list := range x.Lists {
+		for _, rule := range list.Rules {
+			if rule.Lowered && rule.Status == eval.Matched && a.Mode == stopgate.Ask {
+				a.Untrusted = list.File
+			}
+			for _, c := range rule.Conditions {
+				if rule.Named && len(c.Readings) > 0 && !strings.HasSuffix(c.Readings[0], asWritten) && a.Reading == "" {
+					a.Reading = c.Readings[0]
+				}
+			}
+		}
+	}
+	return a
 }
 
 // traceStep is one published verdict.
@@ -169,6 +187,9 @@ func explainRule(b *strings.Builder, rule eval.RuleExplanation) {
 		fmt.Fprintf(b, " at byte %d", rule.At)
 	}
 	b.WriteByte('\n')
+	if rule.Lowered && rule.Status == eval.Matched {
+		b.WriteString("            says unattended, which counts as ask: the file is not trusted\n")
+	}
 	for _, c := range rule.Conditions {
 		target := c.Arg
 		if c.On != "" {

@@ -177,7 +177,7 @@ func (c *compiler) rule(v *Voice, r *syntax.Rule, lowered bool) {
 	ref := r.Ref(v.File.Name)
 	out := rule{first: int32(len(c.plan.conds)), mode: r.Mode, list: int32(len(c.plan.lists)), ref: &ref, public: r.Reason}
 	if lowered && r.Mode.Permissive() {
-		out.mode = stopgate.Ask
+		out.mode, out.lowered = stopgate.Ask, true
 	}
 	if out.public == "" {
 		out.public = codeOf(out.mode).Public()

@@ -64,7 +64,9 @@ type RuleExplanation struct {
 	At     int64            `json:"at"` // the byte that showed it, for a rule that matched or was eliminated
 	// Named is set for the rule that the verdict names: without it another rule, or
 	// none, would have decided (INVARIANTS I25).
-	Named      bool                   `json:"named"`
+	Named bool `json:"named"`
+	// Lowered says that the rule is written unattended, which counts as ask (K35).
+	Lowered    bool                   `json:"lowered,omitempty"`
 	Skipped    string                 `json:"skipped,omitempty"` // why a rule was skipped
 	Conditions []ConditionExplanation `json:"conditions,omitempty"`
 }
@@ -82,7 +84,8 @@ type ConditionExplanation struct {
 	At      int64  `json:"at"`
 	Pointer string `json:"pointer,omitempty"` // of the value that showed it
 	// Readings are how a path was read when it matched a restrictive condition: the
-	// reading that did, and what was done to the value for it (K56).
+	// reading that did, and what was done to the value for it (K56); of a command line
+	// for which a guard held, the word that did.
 	Readings []string `json:"readings,omitempty"`
 }
 
@@ -158,7 +161,7 @@ func (e *Evaluation) explainGuards(l *list) []ListExplanation {
 // judged command by command.
 func (e *Evaluation) explainRule(r, lane int32, above bool) RuleExplanation {
 	rule := &e.plan.rules[r]
-	x := RuleExplanation{Ref: *rule.ref, Mode: rule.mode, Status: statusOf(e.phaseOf(r, lane), Matched, Eliminated), At: e.knownAt(r)}
+	x := RuleExplanation{Ref: *rule.ref, Mode: rule.mode, Status: statusOf(e.phaseOf(r, lane), Matched, Eliminated), At: e.knownAt(r), Lowered: rule.lowered}
 	if rule.commands && lane >= 0 {
 		x.At = max(x.At, e.lanes.all[lane].at)
 	}
@@ -216,6 +219,13 @@ func (e *Evaluation) explainCondition(r, c, lane int32) ConditionExplanation {
 	}
 	x.At, x.Pointer = st.at, string(e.spine.pointer(path))
 	if p == holds && !k.permissive && st.value.end > st.value.start {
+		if found, ok := e.suspect(rule); ok {
+			x.Readings = []string{found.Word + " (a word of the command)"}
+			if found.Expands {
+				x.Readings = []string{found.Word + " (a word of the command, which the shell may expand to such a file)"}
+			}
+			return x
+		}
 		x.Readings = readingOf(ast.Spec, k.env, string(e.spine.pointer(st.value)))
 	}
 	return x

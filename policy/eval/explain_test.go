@@ -8,6 +8,7 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/testkit/gen"
+	"github.com/stopgate/stopgate/jsonstream"
 	"github.com/stopgate/stopgate/policy/eval"
 	"github.com/stopgate/stopgate/policy/match"
 )
@@ -76,6 +77,56 @@ rules user0 [*] says ask named=true lowered=false
 	}
 	if x := e.Explain(); brief(x.Verdict) != "ask rule_matched rule 3" || x.Bytes != 57 || len(x.Trace) != 1 {
 		t.Fatalf("%s, %d bytes, %d verdicts", spell(x.Verdict), x.Bytes, len(x.Trace))
+	}
+}
+
+// Proves K0a, K56, F19: a guard on paths that holds for a command line names the word, and
+// says in public, without the word, when only what a shell may make of it is such a file.
+func TestExplainCommandWord(t *testing.T) {
+	const hint = "keys (the shell may make such a file of a word with wildcards or variables: write the names out)"
+	policy := layers(t, match.Env{}, `
+[tools.t]
+parameters.command = { type = "command" }
+policy.run = "unattended"
+[[guard]]
+on = "path"
+glob = "**/*.pem"
+mode = "deny"
+reason = "keys"
+`, `
+[[guard]]
+on = "path"
+glob = "**/.env"
+mode = "deny"
+[[guard]]
+on = "path"
+glob = "**/*.secret"
+mode = "deny"
+`)
+	for _, c := range []struct{ line, public, reading string }{
+		{"cat v*", hint, "v* (a word of the command, which the shell may expand to such a file)"},
+		{"ls && rm x* src", hint, "x* (a word of the command, which the shell may expand to such a file)"},
+		{"cat v* a.pem", "keys", "a.pem (a word of the command)"},
+		{"cat src/../a.pem", "keys", "src/../a.pem (a word of the command)"},
+		{"echo '*'; cat < a.pem", "keys", "a.pem (a word of the command)"},
+	} {
+		e := policy.Bind(stopgate.Call{Tool: "t"}).Evaluate()
+		e.Feed([]byte(`{"command":` + string(jsonstream.AppendQuote(nil, c.line)) + `}`))
+		v := e.Close(stopgate.Ended)
+		if v.Mode != stopgate.Deny || v.Public != c.public || strings.Contains(v.Public, c.reading) {
+			t.Errorf("%s: %s, %q", c.line, v.Mode, v.Public)
+		}
+		found := ""
+		for _, l := range e.Explain().Lists {
+			for _, r := range l.Rules {
+				if r.Named && len(r.Conditions) == 1 {
+					found = strings.Join(r.Conditions[0].Readings, ", ")
+				}
+			}
+		}
+		if found != c.reading {
+			t.Errorf("%s is read as %q, want %q", c.line, found, c.reading)
+		}
 	}
 }
 

@@ -92,6 +92,7 @@ type rule struct {
 	sole       *syntax.Condition // of a rule in a bundle
 	commands   bool              // some condition is judged command by command
 	ref        *stopgate.RuleRef
+	lowered    bool   // it is written unattended and counts as ask (K35)
 	public     string // the rule's reason, or what is said without one (K37)
 }
 

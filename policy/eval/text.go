@@ -264,6 +264,9 @@ func (e *Evaluation) textEnd() {
 		case st.phase != holds || x.result != match.Hit || x.m.Incremental():
 		case x.m.JudgesCommands():
 			e.segmentOf(x.test.cond, 0, x.m)
+			if e.plan.conds[x.test.cond].on != "" {
+				st.value = e.spine.keep(e.text())
+			}
 		default:
 			st.value = e.spine.keep(e.text())
 		}

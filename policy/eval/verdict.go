@@ -111,6 +111,9 @@ func (e *Evaluation) say(i int) {
 		if r.first < r.end { // it looks at a value
 			v.Pointer, v.Segment = e.pointerOf(st.cursor, st.lane), e.segmentFor(st.cursor, st.lane)
 		}
+		if l.guard && e.expands(r) {
+			v.Public += expansionHint
+		}
 	case e.saidBefore(v):
 		v.Candidates, v.Public = e.verdict.Candidates, e.verdict.Public
 	default:

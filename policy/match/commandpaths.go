@@ -107,19 +107,63 @@ func (t *commandPaths) grants(v *Value, c *shell.Command) bool {
 func (t *commandPaths) suspects(v *Value, c *shell.Command) bool {
 	hit := false
 	c.Paths(func(path *shell.Word, use shell.Use, _ bool) bool {
-		test := t.path
-		if !path.Literal {
-			test = t.expanding
-		}
-		if use&t.use != 0 && len(path.Text) > 0 {
-			c.Places(path.Text, func(text []byte) bool {
-				hit = judgeWord(test, v, text)
-				return !hit
-			})
-		}
+		hit = t.suspect(v, c, path, use)
 		return !hit
 	})
 	return hit
+}
+
+// suspect judges one word of a command.
+func (t *commandPaths) suspect(v *Value, c *shell.Command, path *shell.Word, use shell.Use) bool {
+	if use&t.use == 0 || len(path.Text) == 0 {
+		return false
+	}
+	test, hit := t.path, false
+	if !path.Literal {
+		test = t.expanding
+	}
+	c.Places(path.Text, func(text []byte) bool {
+		hit = judgeWord(test, v, text)
+		return !hit
+	})
+	return hit
+}
+
+// Suspect is the word of a command line for which a restrictive condition on paths
+// holds. Expands says that no word of the line is such a file as it is written: the
+// shell may make one of this word.
+type Suspect struct {
+	Word    string
+	Expands bool
+}
+
+// Suspects finds the word for which the condition holds for a command line, for
+// explanations: a word that is such a file as it is written, or else one that may become
+// it. It is false where no single word is to blame.
+func (m *Matcher) Suspects(v *Value) (found Suspect, ok bool) {
+	t, is := m.text.(*commandPaths)
+	if !is || !t.restrictive || !v.valid || len(v.text) > Budget {
+		return found, false
+	}
+	for _, l := range []*shell.Line{v.line(), v.otherLine()} {
+		if l == nil {
+			continue
+		}
+		for i := range l.Commands {
+			c := &l.Commands[i]
+			c.Paths(func(path *shell.Word, use shell.Use, _ bool) bool {
+				if ok && !path.Literal || !t.suspect(v, c, path, use) {
+					return true
+				}
+				found, ok = Suspect{string(path.Text), !path.Literal}, true
+				return found.Expands
+			})
+			if ok && !found.Expands {
+				return found, true
+			}
+		}
+	}
+	return found, ok
 }
 
 // judgeWord judges a path that a command line names.
