@@ -29,11 +29,8 @@ func sequence(rec *ports.Recorder) (s []string) {
 	return s
 }
 
-// Proves I22, FM4, H19, S26: while the log cannot be written nothing is allowed
-// and denials go on; the first row after it can is the gap with the count of what
-// is missing, and behind it the allows that never left.
-func TestTheLogIsDown(t *testing.T) {
-	var rec ports.Recorder
+// ailing makes a log whose disk fails while the answer is true.
+func ailing(rec *ports.Recorder) *atomic.Bool {
 	var down atomic.Bool
 	rec.Fault = func(context.Context, int, *stopgate.Record) error {
 		if down.Load() {
@@ -41,6 +38,15 @@ func TestTheLogIsDown(t *testing.T) {
 		}
 		return nil
 	}
+	return &down
+}
+
+// Proves I22, FM4, H19, S26: while the log cannot be written nothing is allowed
+// and denials go on; the first row after it can is the gap with the count of what
+// is missing, and behind it the allows that never left.
+func TestTheLogIsDown(t *testing.T) {
+	var rec ports.Recorder
+	down := ailing(&rec)
 	g := newGate(t, gate.WithRecorder(&rec))
 	if !decide(t, g, "free", `{}`).Allowed() {
 		t.Fatal("denied with a log")
@@ -77,13 +83,7 @@ func TestTheLogIsDown(t *testing.T) {
 // log is back.
 func TestTheLogRecoversWithoutACall(t *testing.T) {
 	var rec ports.Recorder
-	var down atomic.Bool
-	rec.Fault = func(context.Context, int, *stopgate.Record) error {
-		if down.Load() {
-			return errDisk
-		}
-		return nil
-	}
+	down := ailing(&rec)
 	g := newGate(t, gate.WithRecorder(&rec))
 	if !g.Mend(t.Context()) || len(rec.Rows()) != 0 {
 		t.Errorf("nothing is lost, and the rows are %s", fmt.Sprint(sequence(&rec)))
