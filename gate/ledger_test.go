@@ -145,18 +145,13 @@ func TestTheLogFailsWhileItRecovers(t *testing.T) {
 // More allows than can be named are counted.
 func TestManyAllowsThatNeverLeft(t *testing.T) {
 	var rec ports.Recorder
-	down := true
-	rec.Fault = func(context.Context, int, *stopgate.Record) error {
-		if down {
-			return errDisk
-		}
-		return nil
-	}
+	down := ailing(&rec)
+	down.Store(true)
 	g := newGate(t, gate.WithRecorder(&rec))
 	for range 70 {
 		decide(t, g, "free", `{}`)
 	}
-	down = false
+	down.Store(false)
 	decide(t, g, "free", `{}`)
 	said := rec.Events(stopgate.AuditReleaseFailed)
 	if len(said) != 65 || said[64].Count != 6 || said[64].ID != "" {

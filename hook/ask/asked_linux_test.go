@@ -7,7 +7,6 @@ import (
 	"net"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -27,23 +26,8 @@ type resident struct {
 
 func newResident(t *testing.T) *resident {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "sg") // a socket's path is short
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { os.RemoveAll(dir) })
-	t.Setenv("HOME", dir)
-	t.Setenv("XDG_STATE_HOME", "")
 	t.Setenv("GEMINI_PROJECT_DIR", "")
-	path, _ := ask.Path()
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	ln, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { ln.Close() })
+	ln := residence(t, false)
 	r := &resident{t: t}
 	go func() {
 		for {

@@ -14,17 +14,20 @@ import (
 	"github.com/stopgate/stopgate/hook/ask"
 )
 
-// listen starts a listener where the resident of this user would be, and counts the bytes
-// that arrive there.
-func listen(t *testing.T) (*net.UnixListener, *atomic.Int64) {
+// residence is a listener where the resident of this user would be, below its home or where
+// a variable moves that.
+func residence(t *testing.T, moved bool) *net.UnixListener {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "sg")
+	dir, err := os.MkdirTemp("", "sg") // a socket's path is short
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { os.RemoveAll(dir) })
-	t.Setenv("XDG_STATE_HOME", dir)
 	t.Setenv("HOME", dir)
+	t.Setenv("XDG_STATE_HOME", "")
+	if moved {
+		t.Setenv("XDG_STATE_HOME", dir)
+	}
 	path, ok := ask.Path()
 	if !ok {
 		t.Fatal("no place")
@@ -37,6 +40,14 @@ func listen(t *testing.T) (*net.UnixListener, *atomic.Int64) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { ln.Close() })
+	return ln
+}
+
+// listen starts a listener where the resident of this user would be, and counts the bytes
+// that arrive there.
+func listen(t *testing.T) (*net.UnixListener, *atomic.Int64) {
+	t.Helper()
+	ln := residence(t, true)
 	got := new(atomic.Int64)
 	go func() {
 		for {

@@ -39,29 +39,6 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// Proves that what has no size beforehand is read to its end, and no further than asked.
-func TestReadWithoutASize(t *testing.T) {
-	if runtime.GOOS != "linux" {
-		t.Skip("needs /proc and /dev")
-	}
-	f, err := plainfile.Open("/proc/self/status", os.O_RDONLY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	if text, err := plainfile.Read(f, 1<<20); err != nil || !bytes.HasPrefix(text, []byte("Name:")) || !bytes.HasSuffix(text, []byte("\n")) {
-		t.Errorf("%q, %v", text, err)
-	}
-	zero, err := plainfile.Open("/dev/zero", os.O_RDONLY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer zero.Close()
-	if _, err := plainfile.Read(zero, 100_000); err == nil {
-		t.Error("a device without end was read")
-	}
-}
-
 // Proves that a file that is made has its mode, and that what is not there is said as
 // package os says it.
 func TestOpen(t *testing.T) {

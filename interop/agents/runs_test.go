@@ -31,8 +31,11 @@ run = [
 var steps = [][]string{{"touch one"}, {"touch forbidden", "touch three"}}
 
 // each runs a test with every agent.
-func each(t *testing.T, run func(t *testing.T, a *agent)) {
-	for _, a := range agents {
+func each(t *testing.T, run func(t *testing.T, a *agent)) { eachOf(t, agents, run) }
+
+// eachOf runs a test with some of them.
+func eachOf(t *testing.T, some []*agent, run func(t *testing.T, a *agent)) {
+	for _, a := range some {
 		t.Run(a.name, func(t *testing.T) { run(t, a) })
 	}
 }
