@@ -26,73 +26,91 @@ type Pending struct {
 	*pending
 }
 
+// pending is the call behind a [Pending]. What it knows stands in groups; from mu on, mu
+// is held by whoever touches it while others may know the call.
 type pending struct {
-	g       *Gate
-	id      stopgate.ProposalID
-	parent  stopgate.ProposalID
-	call    stopgate.Call
-	kind    Kind
-	under   *compiled // the policy it began with
-	bound             // to the call's tool; empty if that panicked
-	turn    *turn
-	solo    turn  // of a call that is a turn by itself
-	alone   bool  // nobody but Decide has it
-	whole   bool  // the session policies are asked once, see decideIn
-	now     int64 // Unix milliseconds: the one moment of a call that waits for nothing; 0 for any other
-	objects bool  // and they object
-	cut     bool  // one of its names was too long
-	waited  bool  // for somebody: other goroutines may know the call
-	desk    *desk
+	g      *Gate
+	id     stopgate.ProposalID
+	parent stopgate.ProposalID // in whose place somebody's edit put it
+	call   stopgate.Call
+	kind   Kind
+	under  *compiled // the policy it began with
+	bound            // to the call's tool; empty if that panicked
+	turn   *turn
+	solo   turn // of a call that is a turn by itself
+	course
+	inSession
+	transfer
 
-	set       *session.Set       // the session policies it began with that hear of its tool
-	governed  bool               // there are some
-	tool      stopgate.ToolName  // by which facts know it
-	to        stopgate.AgentName // the receiving agent of a handoff
-	hand      hand
-	senders   []string         // agents whose tables hold too
-	horizon   uint64           // position of the facts as the turn sees them
-	data      jsonstream.Value // of the session, as the rules see it; not valid if unknown
-	opened    time.Time        // for the tracer
-	complete  time.Time        // when its last byte had come, for the tracer
-	permitted bool             // a policy in Go said so
+	mu    sync.Mutex
+	stage stage
+	arguments
+	judgement
+	consultation
+	missed bool // its row is counted as lost
+	out    stopgate.Outcome
+}
 
-	mu       sync.Mutex
+// course is which way a call takes through the gate, and when.
+type course struct {
+	alone    bool      // nobody but Decide has it
+	whole    bool      // the session policies are asked once, see decideIn
+	objects  bool      // and they object
+	now      int64     // Unix milliseconds: the one moment of a call that waits for nothing; 0 for any other
+	cut      bool      // one of its names was too long
+	waited   bool      // for somebody: other goroutines may know the call
+	desk     *desk     // what it works with
+	opened   time.Time // for the tracer
+	complete time.Time // when its last byte had come, for the tracer
+}
+
+// inSession is the call in its session: what was known there when it began, what the
+// session policies want and say, and what it leaves.
+type inSession struct {
+	set      *session.Set      // the session policies it began with that hear of its tool
+	governed bool              // there are some
+	tool     stopgate.ToolName // by which facts know it
+	horizon  uint64            // position of the facts as the turn sees them
+	data     jsonstream.Value  // of the session, as the rules see it; not valid if unknown
+
+	wished     wish // what session policies need, once asked
+	wishes     bool
+	cleared    moment             // no session policy objected to the complete call then
+	objections []string           // of session policies
+	objected   []session.Decision // the same, for the trace
+	factsAt    uint64             // position of the facts that were looked at
+	left       []session.Fact     // the facts of its release; mu is held
+}
+
+// transfer is what a handoff adds to a call.
+type transfer struct {
+	to      stopgate.AgentName // the receiving agent
+	hand    hand
+	senders []string // agents whose tables hold too
+}
+
+// judgement is the verdict as it grows.
+type judgement struct {
 	eval     evaluation         // nil once settled, or after a panic
 	said     *stopgate.Verdict  // its latest verdict, not nil while there is one
 	own      []stopgate.Verdict // what the layers around the rules said
 	trace    []stopgate.Verdict // everything, once settled
-	raw      []byte             // the bytes as they came, in observe mode and for a recorder that keeps them
-	received int64
-	ended    bool // the arguments came to their end
-	stage    stage
-	closing  bool          // Close has begun
-	watch    *watch        // for arguments by which the call can be denied early
-	done     chan struct{} // made on demand, closed when the verdict is terminal
-	over     bool          // done is closed, or would be
-	prompt   *prompt
-	hearing  *hearing                // of the judges, nil before they were asked
-	judged   *stopgate.Review        // the strictest of their answers
-	abort    context.CancelCauseFunc // ends a Resolve that waits
+	over     bool               // the verdict is terminal
+	done     chan struct{}      // made on demand, closed when it is
+	cause    string             // a word of detail for the record
+	judgedBy string             // hash of the policy that decided, if not the one it began with
+}
 
-	final []byte // the complete arguments that would run; the evaluation's
-	hash  string // SHA-256 in hex of the canonical arguments
-	// SHA-256 in hex of the very bytes that may run, if somebody wants to know.
-	releasedHash string
-	granted      *stopgate.Approval // an edited call comes with it
-	judgedBy     string             // hash of the policy that decided, if not the one it began with
-	objections   []string           // of session policies
-	objected     []session.Decision // the same, for the trace
-	opinions     []opinion          // of tool and handoff policies, for the trace
-	redacted     string             // the arguments as a tracer may see them
-	cause        string             // a word of detail for the record
-	factsAt      uint64             // position of the facts that were looked at
-	wished       wish               // what session policies need, once asked
-	wishes       bool
-	cleared      moment            // no session policy objected to the complete call then
-	left         []session.Fact    // the facts of its release
-	missed       bool              // its row is counted as lost
-	kept         []stopgate.Record // rows about a question that go with its own; never written to
-	out          stopgate.Outcome
+// consultation is who was asked, and what they said.
+type consultation struct {
+	abort     context.CancelCauseFunc // ends a Resolve that waits
+	permitted bool                    // a policy in Go said so
+	opinions  []opinion               // of tool and handoff policies, for the trace
+	hearing   *hearing                // of the judges, nil before they were asked
+	judged    *stopgate.Review        // the strictest of their answers
+	prompt    *prompt
+	granted   *stopgate.Approval // an edited call comes with it
+	kept      []stopgate.Record  // rows about a question that go with its own; never written to
 }
 
 // stage is how far a call has come. It only grows.
@@ -105,14 +123,6 @@ const (
 	committed              // the row is being written: nothing changes any more
 	settled                // there is an outcome
 )
-
-// maxRaw bounds what observe mode keeps of a call: the limit on arguments
-// (THREATS 2.2). Of a longer one the surface has the bytes, see Outcome.Args.
-const maxRaw = 16 << 20
-
-// maxKept bounds what a recorder keeps of the arguments of a call that was refused
-// before they were judged to their end.
-const maxKept = 1 << 20
 
 func (g *Gate) open(ctx context.Context, t *turn, call stopgate.Call, parent stopgate.ProposalID) (*pending, error) {
 	p, err := g.newPending(t, call, parent)
@@ -181,74 +191,6 @@ func (p *pending) Identify(id stopgate.CallID) {
 // Enforced reports whether verdicts hold the call back; false in observe mode,
 // where the surface lets every byte pass as it comes (DECISIONS K38).
 func (p *pending) Enforced() bool { return !p.under.observe }
-
-// Feed takes the next bytes of the arguments and returns the verdict so far: the
-// last of the transitions that [Pending.Trace] lists. After a terminal verdict and
-// after Close the bytes are discarded.
-func (p *pending) Feed(chunk []byte) stopgate.Verdict {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.feed(chunk)
-	return p.verdict()
-}
-
-// feed is Feed with p.mu held.
-func (p *pending) feed(chunk []byte) {
-	if p.stage != feeding || p.closing {
-		return
-	}
-	if w := p.watch; w != nil && !p.over {
-		if n := w.see(chunk, p.received); n >= 0 {
-			p.watch = nil
-			p.consume(chunk[:n])
-			if chunk = chunk[n:]; !p.over {
-				p.asSeen(w)
-			}
-		}
-	}
-	p.consume(chunk)
-}
-
-// consume hands bytes to the evaluation; p.mu is held.
-func (p *pending) consume(chunk []byte) {
-	p.received += int64(len(chunk))
-	if p.under.observe && p.received <= maxRaw || p.g.ledger.keeps && p.received <= maxKept {
-		p.raw = append(p.raw, chunk...)
-	}
-	if !p.over {
-		p.evaluate(func() { p.eval.Feed(chunk) })
-	}
-}
-
-// Close ends the arguments and returns the verdict of integrity, rules and session
-// policies. A second Close changes nothing (DECISIONS K51).
-func (p *pending) Close(end stopgate.End) stopgate.Verdict {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.close(end)
-	return p.verdict()
-}
-
-// close is Close with p.mu held.
-func (p *pending) close(end stopgate.End) {
-	if p.stage != feeding || p.closing {
-		return
-	}
-	p.closing = true
-	if p.g.tracer != nil {
-		p.complete = time.Now()
-	}
-	if !p.over {
-		p.evaluate(func() {
-			p.eval.Close(end)
-			p.take()
-		})
-	}
-	p.foresee()
-	if p.stage == feeding {
-		p.stage, p.ended = closed, end == stopgate.Ended
-	}
-}
 
 // Refuse denies the call for a reason that the surface found: protocol_violation,
 // envelope_mismatch, stream_truncated, client_gone. It holds until the outcome is

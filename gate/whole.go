@@ -66,7 +66,7 @@ func (p *pending) canBeWhole(t *turn) bool {
 // own begins anew too: it sees the facts as they are now.
 func (p *pending) afresh(ctx context.Context, t *turn, args []byte) *pending {
 	p.letGo()
-	again := &pending{id: p.id, call: p.call, turn: t, alone: true, cut: p.cut}
+	again := &pending{id: p.id, call: p.call, turn: t, course: course{alone: true, cut: p.cut}}
 	again.start(p.g)
 	again.judge(ctx, args)
 	return again

@@ -1,0 +1,97 @@
+package gate
+
+import (
+	"time"
+
+	"github.com/stopgate/stopgate"
+)
+
+// arguments are what has come of them, and what would run.
+type arguments struct {
+	received int64  // bytes
+	raw      []byte // as they came, in observe mode and for a recorder that keeps them
+	watch    *watch // for those by which the call can be denied early
+	closing  bool   // Close has begun
+	ended    bool   // they came to their end
+
+	final        []byte // the complete ones that would run; the evaluation's
+	hash         string // SHA-256 in hex of the canonical text
+	releasedHash string // SHA-256 in hex of the very bytes that may run, if somebody wants to know
+	redacted     string // as a tracer may see them
+}
+
+// maxRaw bounds what observe mode keeps of a call: the limit on arguments
+// (THREATS 2.2). Of a longer one the surface has the bytes, see Outcome.Args.
+const maxRaw = 16 << 20
+
+// maxKept bounds what a recorder keeps of the arguments of a call that was refused
+// before they were judged to their end.
+const maxKept = 1 << 20
+
+// Feed takes the next bytes of the arguments and returns the verdict so far: the
+// last of the transitions that [Pending.Trace] lists. After a terminal verdict and
+// after Close the bytes are discarded.
+func (p *pending) Feed(chunk []byte) stopgate.Verdict {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.feed(chunk)
+	return p.verdict()
+}
+
+// feed is Feed with p.mu held.
+func (p *pending) feed(chunk []byte) {
+	if p.stage != feeding || p.closing {
+		return
+	}
+	if w := p.watch; w != nil && !p.over {
+		if n := w.see(chunk, p.received); n >= 0 {
+			p.watch = nil
+			p.consume(chunk[:n])
+			if chunk = chunk[n:]; !p.over {
+				p.asSeen(w)
+			}
+		}
+	}
+	p.consume(chunk)
+}
+
+// consume hands bytes to the evaluation; p.mu is held.
+func (p *pending) consume(chunk []byte) {
+	p.received += int64(len(chunk))
+	if p.under.observe && p.received <= maxRaw || p.g.ledger.keeps && p.received <= maxKept {
+		p.raw = append(p.raw, chunk...)
+	}
+	if !p.over {
+		p.evaluate(func() { p.eval.Feed(chunk) })
+	}
+}
+
+// Close ends the arguments and returns the verdict of integrity, rules and session
+// policies. A second Close changes nothing (DECISIONS K51).
+func (p *pending) Close(end stopgate.End) stopgate.Verdict {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.close(end)
+	return p.verdict()
+}
+
+// close is Close with p.mu held.
+func (p *pending) close(end stopgate.End) {
+	if p.stage != feeding || p.closing {
+		return
+	}
+	p.closing = true
+	if p.g.tracer != nil {
+		p.complete = time.Now()
+	}
+	if !p.over {
+		p.evaluate(func() {
+			p.eval.Close(end)
+			p.take()
+		})
+	}
+	p.foresee()
+	if p.stage == feeding {
+		p.stage, p.ended = closed, end == stopgate.Ended
+	}
+}
