@@ -153,7 +153,7 @@ func TestG7ResultPolicy(t *testing.T) {
 	has(t, c.ask(call("3", "write_file", `{"path":".env"}`)), "Unknown tool")
 }
 
-// Proves WIRE 8.2: with several servers names are joined, lists are one after the other,
+// Proves WIRE 8.2: with several servers names are joined, lists are one list,
 // and everything goes to the server that it belongs to.
 func TestSeveralServers(t *testing.T) {
 	one, two := newFake(echoTool), newFake(strings.Replace(echoTool, "echo", "say", 1))
@@ -178,26 +178,17 @@ func TestSeveralServers(t *testing.T) {
 	b := setup(t, "[tools.\"one__*\".policy]\nrun = \"unattended\"\n[tools.two__say.policy]\nrun = \"unattended\"\n", mcpgate.Settings{}, map[string]*fake{"one": one, "two": two}, "one", "two")
 	c := b.stdio()
 	has(t, c.hello(`{}`), `"serverInfo":{"name":"stopgate","version":"test"}`, `"capabilities":{"tools":{"listChanged":true}}`)
-	has(t, c.ask(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`), `"name":"one__echo"`, `"nextCursor":"1:"`)
-	has(t, c.ask(`{"jsonrpc":"2.0","id":2,"method":"tools/list","params":{"cursor":"1:"}}`), `"name":"two__say"`)
-	hasNot(t, two.all(), "cursor")
+	has(t, c.ask(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`), `"name":"one__echo"`, `"name":"two__say"`)
 	has(t, c.ask(`{"jsonrpc":"2.0","id":3,"method":"tools/list","params":{"cursor":"x"}}`), `-32602`)
 	has(t, c.ask(call("4", "two__say", `{}`)), "ran")
 	has(t, two.calls("tools/call")[0], `"name":"say"`)
 	if len(one.calls("tools/call")) != 0 {
 		t.Error("the call reached the other server too")
 	}
-	has(t, c.ask(`{"jsonrpc":"2.0","id":5,"method":"prompts/list"}`), `"name":"one__p"`)
+	has(t, c.ask(`{"jsonrpc":"2.0","id":5,"method":"prompts/list"}`), `"name":"one__p"`, `"name":"two__p"`)
 	has(t, c.ask(`{"jsonrpc":"2.0","id":6,"method":"prompts/get","params":{"name":"two__p"}}`), `"two p"`)
-	for id, method := range []string{"resources/list", "resources/templates/list"} {
-		for at, cursor := range []string{"", `{"cursor":"1:"}`} {
-			text := `{"jsonrpc":"2.0","id":"` + string(rune('a'+2*id+at)) + `","method":"` + method + `"`
-			if cursor != "" {
-				text += `,"params":` + cursor
-			}
-			c.ask(text + "}")
-		}
-	}
+	has(t, c.ask(`{"jsonrpc":"2.0","id":"a","method":"resources/list"}`), "test://one", "test://two")
+	has(t, c.ask(`{"jsonrpc":"2.0","id":"b","method":"resources/templates/list"}`), "x://one", "x://two")
 	has(t, c.ask(`{"jsonrpc":"2.0","id":7,"method":"resources/read","params":{"uri":"test://two"}}`), "of two")
 	has(t, c.ask(`{"jsonrpc":"2.0","id":8,"method":"resources/read","params":{"uri":"x://one/7"}}`), "of one")
 	has(t, c.ask(`{"jsonrpc":"2.0","id":9,"method":"resources/read","params":{"uri":"y://"}}`), "Resource not found")

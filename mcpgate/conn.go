@@ -32,6 +32,8 @@ type conn struct {
 	began   time.Time                // of link
 	calls   map[jsonrpc.ID]*exchange // by our id
 	stale   map[string]bool          // lists that the client knows to have changed and did not ask for since
+	// entering gives the client's first introduction up; nil where none is under way.
+	entering context.CancelCauseFunc
 }
 
 func newConn(p *peer, s *Server) *conn {
@@ -160,11 +162,30 @@ func (c *conn) request(ctx context.Context, o outgoing) (r link.Reply, err error
 		ctx, o.seen = c.p.g.observed(ctx, o.about)
 		defer func() { o.seen.replied(r, err) }()
 	}
+	if c.isEntering() {
+		return link.Reply{}, errUnreachable
+	}
 	l, err := c.open(ctx)
 	if err != nil {
 		return link.Reply{}, err
 	}
 	return c.ask(ctx, l, o)
+}
+
+// isEntering reports whether the client's first introduction is under way.
+func (c *conn) isEntering() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.entering != nil
+}
+
+// giveUp ends the client's first introduction, if it is under way.
+func (c *conn) giveUp(why error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.entering != nil {
+		c.entering(why)
+	}
 }
 
 // errSilent is why a request ended that a server did not answer.
@@ -212,6 +233,9 @@ func (c *conn) ask(ctx context.Context, l link.Link, o outgoing) (link.Reply, er
 func (c *conn) send(ctx context.Context, method string, text []byte) {
 	c.mu.Lock()
 	l, version := c.link, c.version
+	if c.entering != nil {
+		l = nil // it is told when it is in
+	}
 	c.mu.Unlock()
 	if l == nil {
 		return
@@ -229,6 +253,7 @@ func (c *conn) exchangeOf(id jsonrpc.ID) *exchange {
 }
 
 func (c *conn) close() {
+	c.giveUp(errCancelled)
 	c.mu.Lock()
 	l := c.link
 	c.over("")

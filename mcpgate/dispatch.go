@@ -2,6 +2,7 @@ package mcpgate
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 
@@ -164,34 +165,49 @@ func (p *peer) result(x *exchange, result []byte) reply {
 	return reply{text: jsonrpc.AppendResult(nil, x.id, result)}
 }
 
-// everywhere sends a request to every server; the last failure is the answer, else the
-// last result.
+// everywhere sends a request to every server; the first result is the answer, else the
+// first failure.
 func (p *peer) everywhere(ctx context.Context, m *jsonrpc.Message, x *exchange) reply {
-	var last reply
-	for _, c := range p.conns {
-		r, err := c.pass(m, x, nil)
-		if err != nil {
-			return p.unreachable(m.ID, c, err)
-		}
-		if last.text == nil || r.Message.Kind == jsonrpc.Response || p.g.one() {
-			last = p.forward(x, r)
+	if p.g.one() {
+		return p.passTo(ctx, p.conns[0], m, x, nil)
+	}
+	here, none := present(p, gather(ctx, p, func(c *conn) (link.Reply, error) { return c.pass(m, x, nil) }, nil))
+	if none != nil {
+		return p.unreachable(m.ID, p.conns[0], none)
+	}
+	for _, s := range here {
+		if s.value.Message.Kind == jsonrpc.Response {
+			return p.forward(x, s.value)
 		}
 	}
-	return last
+	return p.forward(x, here[0].value)
 }
 
-// listen opens the subscription of the revision without sessions, at every server. It
-// lasts until the client goes or one of the servers ends it.
+// listen opens the subscription of the revision without sessions, at every server that is
+// there. It lasts until the client goes or one of the servers ends it.
 func (p *peer) listen(ctx context.Context, m *jsonrpc.Message, x *exchange) reply {
 	if p.g.one() {
 		return p.passTo(ctx, p.conns[0], m, x, nil)
 	}
 	defer x.cancel(nil) // of the others
-	ends := make(chan reply, len(p.conns))
+	ends := make(chan said[link.Reply], len(p.conns))
 	for _, c := range p.conns {
-		p.g.work.Go(func() { ends <- p.passTo(ctx, c, m, x, nil) })
+		p.g.work.Go(func() {
+			r, err := c.pass(m, x, nil)
+			ends <- said[link.Reply]{c, r, err}
+		})
 	}
-	return <-ends
+	var last said[link.Reply]
+	for range p.conns {
+		if last = <-ends; !errors.Is(last.err, errUnreachable) {
+			break
+		}
+		p.missing(last.conn, last.err)
+	}
+	if last.err != nil {
+		return p.unreachable(m.ID, last.conn, last.err)
+	}
+	return p.forward(x, last.value)
 }
 
 // status of HTTP for the errors that the gate answers itself.

@@ -38,8 +38,8 @@ type hello struct {
 	initialized []byte           // the notification, nil before it came
 }
 
-// initialize answers the client's introduction: every server is told, and what they
-// have in common is the answer.
+// initialize answers the client's introduction: every server is told, and what those have
+// in common that answer is the answer. One that is missing takes nothing from the others.
 func (p *peer) initialize(ctx context.Context, m *jsonrpc.Message, x *exchange) reply {
 	if x.modern || !m.Params.IsValid() {
 		return refuse(m.ID, jsonrpc.InvalidParams, "initialize needs params")
@@ -52,35 +52,59 @@ func (p *peer) initialize(ctx context.Context, m *jsonrpc.Message, x *exchange) 
 	}
 	capabilities, _ := m.Params.Get("capabilities")
 	h := &hello{message: m}
-	replies := make([]link.Reply, len(p.conns))
-	for i, c := range p.conns {
-		r, err := c.introduce(ctx, h, x)
-		if err != nil {
-			return p.unreachable(m.ID, c, err)
-		}
-		if r.Message.Kind == jsonrpc.Failure {
+	if p.g.one() {
+		r, err := p.conns[0].introduce(ctx, h, x)
+		switch {
+		case err != nil:
+			return p.unreachable(m.ID, p.conns[0], err)
+		case r.Message.Kind == jsonrpc.Failure:
 			return p.forward(x, r)
-		}
-		replies[i] = r
-	}
-	least := ""
-	for _, r := range replies {
-		v, _ := r.Message.Result.Get("protocolVersion")
-		version := v.Text()
-		if !slices.Contains(legacyRevisions, version) {
+		case !known(r):
 			return refuse(m.ID, jsonrpc.UnsupportedVersion, "the server speaks a revision that the gate does not know")
 		}
-		if least == "" || version < least {
+		p.begun(h, textOf(r.Message.Result, "protocolVersion"), capabilities)
+		return p.forward(x, r)
+	}
+	answers := gather(ctx, p, func(c *conn) (link.Reply, error) { return c.enter(ctx, h, x) }, p.arrive)
+	here, none := present(p, answers)
+	if none != nil {
+		for _, c := range p.conns {
+			c.giveUp(none)
+		}
+		return p.nobody(m, x, answers[0])
+	}
+	least := ""
+	for _, s := range here {
+		if version := textOf(s.value.Message.Result, "protocolVersion"); least == "" || version < least {
 			least = version
 		}
 	}
+	p.begun(h, least, capabilities)
+	return p.result(x, p.g.combined(least, here))
+}
+
+// begun keeps what initialize has settled.
+func (p *peer) begun(h *hello, version string, capabilities jsonstream.Value) {
 	p.mu.Lock()
-	p.version, p.abilities, p.hello = least, abilitiesOf(capabilities), h
-	p.mu.Unlock()
-	if p.g.one() {
-		return p.forward(x, replies[0])
+	defer p.mu.Unlock()
+	p.version, p.abilities, p.hello = version, abilitiesOf(capabilities), h
+}
+
+// nobody answers initialize where no server did: with the refusal of the first, or why it
+// is not there.
+func (p *peer) nobody(m *jsonrpc.Message, x *exchange, first said[link.Reply]) reply {
+	switch {
+	case errors.Is(first.err, errRefused):
+		return p.forward(x, first.value)
+	case errors.Is(first.err, errRevision):
+		return refuse(m.ID, jsonrpc.UnsupportedVersion, "the server speaks a revision that the gate does not know")
 	}
-	return p.result(x, p.g.combined(least, replies))
+	return p.unreachable(m.ID, first.conn, first.err)
+}
+
+// known reports whether a server's answer to initialize names a revision of sessions.
+func known(r link.Reply) bool {
+	return slices.Contains(legacyRevisions, textOf(r.Message.Result, "protocolVersion"))
 }
 
 // introduction is the text of initialize for one server: without what the policy keeps
@@ -154,20 +178,21 @@ func (p *peer) initialized(ctx context.Context, m *jsonrpc.Message) {
 	p.tellAll(ctx, m)
 }
 
-// discover answers server/discover: what all servers have in common.
+// discover answers server/discover: what all servers have in common that answer.
 func (p *peer) discover(ctx context.Context, m *jsonrpc.Message, x *exchange) reply {
-	var replies []link.Reply
-	for _, c := range p.conns {
-		r, err := c.pass(m, x, nil)
-		if err != nil {
-			return p.unreachable(m.ID, c, err)
-		}
-		if p.g.one() || r.Message.Kind == jsonrpc.Failure {
-			return p.forward(x, r)
-		}
-		replies = append(replies, r)
+	if p.g.one() {
+		return p.passTo(ctx, p.conns[0], m, x, nil)
 	}
-	return p.result(x, p.g.discovered(replies))
+	here, none := present(p, gather(ctx, p, func(c *conn) (link.Reply, error) { return c.pass(m, x, nil) }, nil))
+	if none != nil {
+		return p.unreachable(m.ID, p.conns[0], none)
+	}
+	for _, s := range here {
+		if s.value.Message.Kind == jsonrpc.Failure {
+			return p.forward(x, s.value)
+		}
+	}
+	return p.result(x, p.g.discovered(here))
 }
 
 // unreachable answers for a server that does not.

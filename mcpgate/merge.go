@@ -13,18 +13,18 @@ import (
 var sharedCapabilities = []string{"completions", "logging", "prompts", "resources", "tools"}
 
 // combined is the answer to initialize for several servers.
-func (g *Gateway) combined(version string, replies []link.Reply) []byte {
+func (g *Gateway) combined(version string, replies []said[link.Reply]) []byte {
 	var o object
 	o.text("protocolVersion", version).raw("capabilities", capabilities(replies)).raw("serverInfo", g.implementation())
 	return o.optional("instructions", g.instructions(replies)).end()
 }
 
 // discovered is the answer to server/discover for several servers.
-func (g *Gateway) discovered(replies []link.Reply) []byte {
+func (g *Gateway) discovered(replies []said[link.Reply]) []byte {
 	var versions []string
 	for i, r := range replies {
 		var these []string
-		if list, ok := r.Message.Result.Get("supportedVersions"); ok && list.Kind() == jsonstream.Array {
+		if list, ok := r.value.Message.Result.Get("supportedVersions"); ok && list.Kind() == jsonstream.Array {
 			for v := range list.Elements() {
 				if v.Kind() == jsonstream.String {
 					these = append(these, v.Text())
@@ -52,13 +52,13 @@ func (g *Gateway) discovered(replies []link.Reply) []byte {
 }
 
 // capabilities are what any of the servers can do.
-func capabilities(replies []link.Reply) []byte {
+func capabilities(replies []said[link.Reply]) []byte {
 	var all object
 	for _, name := range sharedCapabilities {
 		found := false
 		var flags []string
 		for _, r := range replies {
-			declared, _ := memberOf(r.Message.Result, "capabilities")
+			declared, _ := memberOf(r.value.Message.Result, "capabilities")
 			one, ok := memberOf(declared, name)
 			if !ok {
 				continue
@@ -69,6 +69,10 @@ func capabilities(replies []link.Reply) []byte {
 					flags = append(flags, flag)
 				}
 			}
+		}
+		if name == "tools" && !slices.Contains(flags, "listChanged") {
+			// Servers come and go behind the gate, and so does the policy.
+			found, flags = true, append(flags, "listChanged")
 		}
 		if !found {
 			continue
@@ -83,11 +87,11 @@ func capabilities(replies []link.Reply) []byte {
 }
 
 // instructions of all servers, one after the other.
-func (g *Gateway) instructions(replies []link.Reply) string {
+func (g *Gateway) instructions(replies []said[link.Reply]) string {
 	var parts []string
-	for i, r := range replies {
-		if v, ok := r.Message.Result.Get("instructions"); ok && v.Kind() == jsonstream.String && v.Text() != "" {
-			parts = append(parts, string(g.servers[i].ID)+": "+v.Text())
+	for _, r := range replies {
+		if v, ok := r.value.Message.Result.Get("instructions"); ok && v.Kind() == jsonstream.String && v.Text() != "" {
+			parts = append(parts, string(r.conn.server.ID)+": "+v.Text())
 		}
 	}
 	return strings.Join(parts, "\n\n")

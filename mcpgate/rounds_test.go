@@ -138,11 +138,11 @@ func TestDiscoverSeveral(t *testing.T) {
 	c := b.stdio()
 	want(t, c.ask(`{"jsonrpc":"2.0","id":1,"method":"server/discover","params":{`+meta+`}}`),
 		`{"jsonrpc":"2.0","id":1,"result":{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{"tools":{"listChanged":true}},"_meta":{"io.modelcontextprotocol/serverInfo":{"name":"stopgate","version":"test"}},"instructions":"one: I am one\n\ntwo: I am two","ttlMs":0,"cacheScope":"private"}}`)
-	// A server that is missing leaves its page empty; the others are there.
+	// A server that is missing takes nothing from the other: nobody keeps that list.
 	servers["one"].refuse = link.ErrDead
 	c = b.stdio()
-	has(t, c.ask(`{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{`+meta+`}}`), `"tools":[]`, `"nextCursor":"1:"`)
-	has(t, c.ask(`{"jsonrpc":"2.0","id":2,"method":"tools/list","params":{`+meta+`,"cursor":"1:"}}`), `"two__echo"`)
+	has(t, c.ask(`{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{`+meta+`}}`), `"result":{"tools":[{"name":"two__echo"`, `"ttlMs":0,"cacheScope":"private"}`)
+	has(t, c.ask(`{"jsonrpc":"2.0","id":2,"method":"server/discover","params":{`+meta+`}}`), `"instructions":"two: I am two"`)
 }
 
 // Proves WIRE 8.3: a server may take back what it asked the client, and the client says

@@ -2,7 +2,6 @@ package mcpgate
 
 import (
 	"context"
-	"strconv"
 	"strings"
 
 	"github.com/stopgate/stopgate"
@@ -35,8 +34,7 @@ func (c *conn) joined(name string) string {
 	return string(c.server.ID) + "__" + name
 }
 
-// list answers a list of prompts or resources. With several servers a page is one of
-// one server's: the cursor says whose, and what its own cursor is.
+// list answers a list of prompts or resources.
 func (p *peer) list(ctx context.Context, m *jsonrpc.Message, x *exchange) reply {
 	return p.page(ctx, m, x, func(c *conn, e *jsonrpc.Edits, result jsonstream.Value) {
 		if list, ok := result.Get("prompts"); ok && list.Kind() == jsonstream.Array && !p.g.one() {
@@ -106,86 +104,6 @@ func (p *peer) homeOf(uri string) *conn {
 		}
 	}
 	return best
-}
-
-// page asks the server whose turn it is for one page of a list and lets edit change it.
-func (p *peer) page(ctx context.Context, m *jsonrpc.Message, x *exchange, edit func(*conn, *jsonrpc.Edits, jsonstream.Value)) reply {
-	at, theirs, cursor, ok := p.cursor(m)
-	if !ok {
-		return refuse(m.ID, jsonrpc.InvalidParams, "this cursor is not the gate's")
-	}
-	c := p.conns[at]
-	c.listed(m.Method)
-	r, err := c.pass(m, x, func(e *jsonrpc.Edits) {
-		switch {
-		case p.g.one() || !cursor.IsValid():
-		case theirs == "":
-			e.Remove(m.Params, func(name string) bool { return name == "cursor" })
-		default:
-			e.Replace(cursor, jsonstream.AppendQuote(nil, theirs))
-		}
-	})
-	switch {
-	case err != nil && p.g.one():
-		return p.unreachable(m.ID, c, err)
-	case err != nil:
-		// The others are there all the same.
-		p.g.log.Warn("a server's list is missing", "server", c.name(), "error", err)
-		return p.result(x, x.emptyPage(m.Method, at))
-	case r.Message.Kind == jsonrpc.Failure && !p.g.one():
-		return p.result(x, x.emptyPage(m.Method, at))
-	case r.Message.Kind == jsonrpc.Failure:
-		return p.forward(x, r)
-	}
-	e := r.Message.Edit().ID(x.id)
-	edit(c, e, r.Message.Result)
-	if !p.g.one() {
-		next := textOf(r.Message.Result, "nextCursor")
-		if next != "" {
-			next = strconv.Itoa(at) + ":" + next
-		} else if at+1 < len(p.conns) {
-			next = strconv.Itoa(at+1) + ":"
-		}
-		if next != "" {
-			e.Set(r.Message.Result, "nextCursor", jsonstream.AppendQuote(nil, next))
-		}
-	}
-	text, err := e.Text()
-	if err != nil {
-		return refuse(x.id, jsonrpc.InternalError, "the server's answer cannot be forwarded")
-	}
-	return reply{text: text, status: r.Status, stream: r.Stream}
-}
-
-// cursor takes the client's cursor apart.
-func (p *peer) cursor(m *jsonrpc.Message) (at int, theirs string, v jsonstream.Value, ok bool) {
-	if m.Params.IsValid() {
-		v, _ = m.Params.Get("cursor")
-	}
-	if p.g.one() || !v.IsValid() {
-		return 0, "", v, true
-	}
-	if v.Kind() != jsonstream.String {
-		return 0, "", v, false
-	}
-	first, rest, found := strings.Cut(v.Text(), ":")
-	at, err := strconv.Atoi(first)
-	return at, rest, v, found && err == nil && at >= 0 && at < len(p.conns)
-}
-
-// emptyPage stands for the list of a server that gave none.
-func (x *exchange) emptyPage(method string, at int) []byte {
-	name := map[string]string{
-		"tools/list": "tools", "prompts/list": "prompts", "resources/list": "resources", "resources/templates/list": "resourceTemplates",
-	}[method]
-	out := append(jsonstream.AppendQuote([]byte("{"), name), ":[]"...)
-	if x.modern {
-		out = append(out, `,"resultType":"complete","ttlMs":0,"cacheScope":"private"`...)
-	}
-	if at+1 < len(x.p.conns) {
-		out = append(out, `,"nextCursor":"`+strconv.Itoa(at+1)+`:"`...)
-	}
-	return append(out, '}')
 }
 
 // getPrompt forwards prompts/get, past the policy's table mcp.prompts.get if there is

@@ -21,18 +21,18 @@ const longestTTL = time.Minute
 
 // listTools answers tools/list with the tools that the client can ever run (WIRE 8.4).
 func (p *peer) listTools(ctx context.Context, m *jsonrpc.Message, x *exchange) reply {
+	seen := map[string]bool{}
 	return p.page(ctx, m, x, func(c *conn, e *jsonrpc.Edits, result jsonstream.Value) {
 		list, ok := result.Get("tools")
 		if !ok || list.Kind() != jsonstream.Array {
 			return
 		}
-		seen := map[stopgate.ToolName]bool{}
 		e.RemoveElements(list, func(v jsonstream.Value) bool {
 			t := c.learn(v)
-			if t == nil || seen[t.Name] || !c.shown(t) {
+			if t == nil || seen[c.joined(string(t.Name))] || !c.shown(t) {
 				return true
 			}
-			seen[t.Name] = true
+			seen[c.joined(string(t.Name))] = true
 			if name, _ := v.Get("name"); !p.g.one() {
 				e.Replace(name, jsonstream.AppendQuote(nil, c.joined(name.Text())))
 			}
