@@ -139,7 +139,7 @@ func (d *Desk) owned(f *os.File, size int64, c Call, waited bool) (*Turn, []byte
 			case !other.answered && (waited || age < Window):
 				return nil, nil, ErrUnanswered
 			case other.answered && (waited || age < Window) && other.given(c.Host) < other.share(c):
-				_, err := writeLine(f, size, `{"given":`+quote(c.Host)+`}`)
+				err := writeLine(f, other.end, `{"given":`+quote(c.Host)+`}`)
 				if err == nil {
 					err = os.WriteFile(filepath.Join(d.dir, c.twin()), nil, 0o600)
 				}
@@ -155,7 +155,7 @@ func (d *Desk) owned(f *os.File, size int64, c Call, waited bool) (*Turn, []byte
 	if blank := size - end; blank > 0 {
 		line += "\n" + strings.Repeat(" ", int(blank-1))
 	}
-	if _, err := writeLine(f, 0, line); err != nil {
+	if err := writeLine(f, 0, line); err != nil {
 		return nil, nil, err
 	}
 	return &Turn{file: f, end: end, now: d.now}, nil, nil
@@ -166,7 +166,7 @@ func (t *Turn) Settle(answer []byte) error {
 	if t.file == nil {
 		return nil
 	}
-	_, err := writeLine(t.file, t.end, fmt.Sprintf(`{"at":%d,"said":%s}`, t.now().UnixMilli(), answer))
+	err := writeLine(t.file, t.end, fmt.Sprintf(`{"at":%d,"said":%s}`, t.now().UnixMilli(), answer))
 	return errors.Join(err, t.Leave())
 }
 
@@ -187,6 +187,7 @@ type claim struct {
 	ended             time.Time // of the decision, or its beginning where there is none
 	said              []byte
 	to                []string // hosts that the answer was given to
+	end               int64    // of its lines; what is behind them is of an earlier claim
 }
 
 // about reports whether a claim can be about a call.
@@ -240,6 +241,7 @@ func read(f *os.File) *claim {
 				k.said, k.answered, k.ended = bytes.Clone(said.Raw()), true, at
 			}
 		}
+		k.end += int64(len(line))
 	}
 	return k
 }
@@ -258,10 +260,10 @@ func millis(root jsonstream.Value) time.Time {
 
 func quote(text string) string { return string(jsonstream.AppendQuote(nil, text)) }
 
-// writeLine writes a line in one piece behind what stands there, and says where it ends.
-func writeLine(f *os.File, at int64, line string) (end int64, err error) {
-	n, err := f.WriteAt([]byte(line+"\n"), at)
-	return at + int64(n), err
+// writeLine writes a line in one piece.
+func writeLine(f *os.File, at int64, line string) error {
+	_, err := f.WriteAt([]byte(line+"\n"), at)
+	return err
 }
 
 // name is the file of a call.

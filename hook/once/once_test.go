@@ -87,10 +87,21 @@ func TestOneHost(t *testing.T) {
 			t.Errorf("%s: %v %v", c.what, second, err)
 		}
 	}
+	elsewhere := claude
+	elsewhere.Session = "another"
+	d := once.At(t.TempDir(), "p")
+	turn, _, err := enter(t, d, claude)
+	if err != nil {
+		t.Fatal(err)
+	}
+	turn.Settle([]byte(`{}`))
+	if second, said, err := enter(t, d, elsewhere); err != nil || second == nil {
+		t.Errorf("the same id in another session: %v %q %v", second, said, err)
+	}
 	other := claude
 	other.Hash[0] = 9
-	d := once.At(t.TempDir(), "p")
-	turn, _, _ := enter(t, d, claude)
+	d = once.At(t.TempDir(), "p")
+	turn, _, _ = enter(t, d, claude)
 	defer turn.Leave()
 	if second, _, err := enter(t, d, other); err != nil || second == nil {
 		t.Errorf("other arguments: %v %v", second, err)
@@ -186,4 +197,37 @@ func child(env string) {
 		}
 	}
 	os.Exit(0)
+}
+
+// Proves S49, C14: a file that was used before gives no answer away more often than a new
+// one: what stood in it before was longer, and shorter.
+func TestUsedAgain(t *testing.T) {
+	for _, answers := range [][2]string{
+		{`{"action":"ask"}`, `{"action":"ask"}`},
+		{`{"action":"ask","reason":"` + strings.Repeat("long ", 40) + `"}`, `{}`},
+		{`{}`, `{"action":"ask","reason":"` + strings.Repeat("long ", 40) + `"}`},
+	} {
+		d := once.At(t.TempDir(), "p")
+		for n, answer := range answers {
+			turn, _, err := enter(t, d, as("claude-code", fmt.Sprint("t", n)))
+			if err != nil || turn == nil {
+				t.Fatal(turn, err)
+			}
+			if err := turn.Settle([]byte(answer)); err != nil {
+				t.Fatal(err)
+			}
+			if turn, said, err := enter(t, d, as("cursor", fmt.Sprint("u", n))); err != nil || turn != nil || said != answer {
+				t.Errorf("call %d: %v %q %v", n, turn, said, err)
+			}
+			if n == 0 {
+				continue
+			}
+			again, said, err := enter(t, d, as("cursor", "again"))
+			if err != nil || again == nil {
+				t.Errorf("a call that is made again is given the answer %s of the one before, %v", said, err)
+				continue
+			}
+			again.Leave()
+		}
+	}
 }
