@@ -157,6 +157,9 @@ func TestWhatIsAnAnswer(t *testing.T) {
 	if dir, err := os.Getwd(); err != nil || q.Dir != dir {
 		t.Errorf("directory %q", q.Dir)
 	}
+	if q.Spent <= 0 {
+		t.Errorf("%v were spent", q.Spent)
+	}
 	if want := "HOME=" + os.Getenv("HOME"); !slices.Contains(q.Env, want) || slices.ContainsFunc(q.Env, func(s string) bool { return strings.HasSuffix(s, "=") }) {
 		t.Errorf("environment %q, which has to have %s and nothing that is not set", q.Env, want)
 	}

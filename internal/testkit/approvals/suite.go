@@ -57,6 +57,7 @@ func Test(t *testing.T, open Opener, reopen Reopener) {
 		{"keeps everything of an entry", keepsEntries},
 		{"an entry with the same binding can stand for a new one", joins},
 		{"changes an entry, or nothing", changes},
+		{"finds a changed entry by what it is now", finds},
 		{"lists by filter, newest first", lists},
 		{"one of many racing changes counts", races},
 		{"keeps, uses and ends grants", keepsGrants},
@@ -135,6 +136,65 @@ func changes(t *testing.T, open Opener, _ Reopener) {
 	}
 	if _, err := s.ChangeEntry(t.Context(), "b", func(e approve.Entry) (approve.Entry, error) { return e, nil }); !errors.Is(err, approve.ErrUnknown) {
 		t.Fatal(err)
+	}
+}
+
+// A question is asked before all of the call is known, and completed later.
+func finds(t *testing.T, open Opener, _ Reopener) {
+	s := open(t)
+	early, whole := Entry("a"), Entry("a")
+	early.Complete, early.Binding = false, gate.Binding{}
+	early.Principal, early.Session, early.Expires = "eve", "s0", start
+	whole.State = approve.Approved
+	add(t, s, early)
+	if _, err := s.ChangeEntry(t.Context(), "a", func(approve.Entry) (approve.Entry, error) { return whole, nil }); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		filter approve.Filter
+		want   int
+	}{
+		{approve.Filter{State: whole.State, Principal: whole.Principal, Session: whole.Session, Live: start.Add(time.Minute)}, 1},
+		{approve.Filter{State: early.State}, 0}, {approve.Filter{Principal: early.Principal}, 0}, {approve.Filter{Session: early.Session}, 0},
+	} {
+		if list, err := s.Entries(t.Context(), c.filter); err != nil || len(list) != c.want {
+			t.Errorf("%+v: %v, want %d (%v)", c.filter, list, c.want, err)
+		}
+	}
+	if n, err := s.Prune(t.Context(), start.Add(time.Minute)); err != nil || n != 0 {
+		t.Errorf("%d pruned by what was, %v", n, err)
+	}
+	again := whole
+	again.ID = "b"
+	if got, err := s.AddEntry(t.Context(), again, func(approve.Entry) bool { return true }); err != nil || got.ID != "a" {
+		t.Errorf("it is not found by its binding: %s, %v", got.ID, err)
+	}
+	if _, err := s.ChangeEntry(t.Context(), "a", func(e approve.Entry) (approve.Entry, error) {
+		e.Binding.Args = "other"
+		return e, nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := s.AddEntry(t.Context(), again, func(approve.Entry) bool { return true }); err != nil || got.ID != "b" {
+		t.Errorf("it is found by a binding that it no longer has: %s, %v", got.ID, err)
+	}
+	if err := s.AddGrant(t.Context(), grant("g")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.ChangeGrant(t.Context(), "g", func(g approve.Grant) (approve.Grant, error) {
+		g.Principal, g.Tool, g.Expires = "bob", "build", start.Add(2*time.Hour)
+		return g, nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	live := start.Add(time.Hour)
+	if list, err := s.Grants(t.Context(), approve.GrantFilter{Principal: "bob", Tool: "build", Live: live}); err != nil || len(list) != 1 {
+		t.Errorf("grants by what they are now: %v, %v", list, err)
+	}
+	for _, f := range []approve.GrantFilter{{Principal: "anna"}, {Tool: "deploy"}} {
+		if list, err := s.Grants(t.Context(), f); err != nil || len(list) != 0 {
+			t.Errorf("grants by what they were: %v, %v", list, err)
+		}
 	}
 }
 
