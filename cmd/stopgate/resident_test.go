@@ -328,12 +328,13 @@ func TestResidentIsOne(t *testing.T) {
 }
 
 // Proves FM9, I14: whatever a resident does, no call runs that a process of its own would
-// not let run, and none is stopped for it: 10,000 faults with STOPGATE_LONG.
+// not let run, and none is stopped for it: 9,000 faults with STOPGATE_LONG.
 func TestResidentFaults(t *testing.T) {
 	rounds := 2
 	if os.Getenv("STOPGATE_LONG") != "" {
 		rounds = 400
 	}
+	const hangs = "it hangs"
 	h := newHookHome(t, residentPolicy)
 	allow := ask.Reply{Kind: ask.Answered}
 	text := func(r ask.Reply, q *ask.Question) []byte { return r.Append(nil, q.Nonce) }
@@ -369,7 +370,7 @@ func TestResidentFaults(t *testing.T) {
 			cmd.Stdin, cmd.Stdout = bytes.NewReader(text(allow, q)), f
 			_ = cmd.Run()
 		}},
-		{"it hangs", false, func(c *net.UnixConn, _ *ask.Question) { io.Copy(io.Discard, c) }},
+		{hangs, false, func(c *net.UnixConn, _ *ask.Question) { io.Copy(io.Discard, c) }},
 		{"none: it answers", true, func(c *net.UnixConn, q *ask.Question) { c.Write(text(allow, q)) }},
 	}
 	ln, err := socket.Listen(h.socket())
@@ -405,15 +406,18 @@ func TestResidentFaults(t *testing.T) {
 		}
 	}()
 	n := 0
-	for range rounds {
+	for round := range rounds {
 		for i, f := range faults {
+			if f.what == hangs && round%10 != 0 {
+				continue // who asks waits for two seconds
+			}
 			now.Store(int64(i))
 			for file, want := range map[string]int{"free/a": 0, "secret": 2} {
 				n++
 				if f.rules {
 					want = 0
 				}
-				got := h.hook("claude-code", readEvent("/srv/proj", "/srv/proj/"+file, fmt.Sprint("r", n)), "--deadline", "4s")
+				got := h.hook("claude-code", readEvent("/srv/proj", "/srv/proj/"+file, fmt.Sprint("r", n)))
 				if got.exit != want || want == 2 && !strings.Contains(got.err, "not that") {
 					t.Errorf("%s: %s: %+v, not %d", f.what, file, got, want)
 				}
