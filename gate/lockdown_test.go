@@ -168,6 +168,8 @@ func TestFollow(t *testing.T) {
 			{func() { o.fail.Store(false); o.SetLockdown(ctx, gate.Lockdown{}) }, false},
 			{func() { o.fail.Store(true) }, true},
 			{func() { o.fail.Store(false) }, false},
+			{func() { o.SetLockdown(ctx, gate.Lockdown{Since: stop.Since}) }, true}, // by nobody, for no reason
+			{func() { o.SetLockdown(ctx, gate.Lockdown{}) }, false},
 		} {
 			step.change()
 			time.Sleep(2 * time.Second)
@@ -178,7 +180,7 @@ func TestFollow(t *testing.T) {
 		}
 		end()
 		<-done
-		if len(heard) != 4 || heard[0] != stop || heard[1].Stands() || !heard[2].Stands() || heard[3].Stands() {
+		if len(heard) != 6 || heard[0] != stop || heard[1].Stands() || !heard[2].Stands() || heard[3].Stands() || !heard[4].Stands() || heard[5].Stands() {
 			t.Errorf("%+v", heard)
 		}
 		o.fail.Store(true)

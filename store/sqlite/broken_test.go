@@ -213,6 +213,14 @@ func TestWhatCannotBeReadIsAnError(t *testing.T) {
 		"principals": {[]string{"sessions"}, func(b broken) error { _, err := b.Principals(ctx, "old", 1); return err }},
 		"a question": {[]string{"approvals"}, func(b broken) error { _, err := b.Entry(ctx, "a"); return err }},
 		"questions":  {[]string{"approvals"}, func(b broken) error { _, err := b.Entries(ctx, approve.Filter{}); return err }},
+		"a question that is asked": {[]string{"approvals"}, func(b broken) error {
+			_, err := b.AddEntry(ctx, approvals.Entry("a"), func(approve.Entry) bool { return true })
+			return err
+		}},
+		"what is old": {[]string{"sessions", "approvals", "grants", "ledger", "conversations", "audit_rows", "audit_arguments"}, func(b broken) error {
+			_, err := b.Retain(ctx, audit.Retention{Rows: brokenAt, Arguments: brokenAt.Add(-time.Second)}, time.Now().Add(time.Hour))
+			return err
+		}},
 		"grants":     {[]string{"grants"}, func(b broken) error { _, err := b.Grants(ctx, approve.GrantFilter{}); return err }},
 		"attendance": {[]string{"attendance"}, func(b broken) error { _, err := b.Attended(ctx); return err }},
 		"a lockdown": {[]string{"lockdown"}, func(b broken) error { _, err := b.Lockdown(ctx); return err }},

@@ -280,6 +280,14 @@ func keepsGrants(t *testing.T, open Opener, reopen Reopener) {
 	if err != nil || len(list) != 1 || !cmp.Equal(list[0], want) {
 		t.Fatal(err, cmp.Diff([]approve.Grant{want}, list))
 	}
+	younger := grant("younger")
+	younger.Limit = 1
+	if err := s.AddGrant(t.Context(), younger); err != nil {
+		t.Fatal(err)
+	}
+	if list, err := s.Grants(t.Context(), approve.GrantFilter{Live: start}); err != nil || len(list) != 2 || list[0].ID != "younger" || list[1].ID != "g" {
+		t.Errorf("%v, not the younger one and the other, %v", list, err)
+	}
 	for _, f := range []approve.GrantFilter{{Principal: "bob"}, {Tool: "x"}, {Live: start.Add(time.Hour)}} {
 		if list, err := s.Grants(t.Context(), f); err != nil || len(list) != 0 {
 			t.Errorf("%+v lets %v through (%v)", f, list, err)
@@ -289,15 +297,15 @@ func keepsGrants(t *testing.T, open Opener, reopen Reopener) {
 		g.Uses++
 		return g, nil
 	}
-	for range 2 {
-		if _, err := s.ChangeGrant(t.Context(), "g", use); err != nil {
+	for _, id := range []string{"g", "younger", "g"} {
+		if _, err := s.ChangeGrant(t.Context(), id, use); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if list, _ := s.Grants(t.Context(), approve.GrantFilter{Live: start}); len(list) != 0 {
 		t.Error("a used up grant is live")
 	}
-	if list, _ := s.Grants(t.Context(), approve.GrantFilter{}); len(list) != 1 || list[0].Uses != 2 {
+	if list, _ := s.Grants(t.Context(), approve.GrantFilter{}); len(list) != 2 || list[1].Uses != 2 {
 		t.Error(list)
 	}
 	if _, err := s.ChangeGrant(t.Context(), "h", use); !errors.Is(err, approve.ErrUnknown) {
