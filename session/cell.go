@@ -18,7 +18,7 @@ type Cell struct {
 	// Broken is the position of the newest fact that invalidated the permits before it.
 	Broken uint64 `json:"broken,omitempty"`
 	// Count and Sum are totals for ever, Steps the totals of the latest steps of
-	// time, oldest first.
+	// time, oldest first: of a window, and of the two before it that are apart from it.
 	Count int64  `json:"count,omitempty"`
 	Sum   Amount `json:"sum,omitzero"`
 	Steps []Step `json:"steps,omitempty"`

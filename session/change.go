@@ -110,16 +110,53 @@ func (c *Cell) count(m *Mark, at int64, n int64) {
 			return
 		}
 		steps = slices.Insert(steps, i, Step{At: step})
+		steps, i = forget(steps, i)
 	}
 	steps[i].Count = max(steps[i].Count+n, 0)
 	steps[i].Sum = total(steps[i].Sum, m.Amount, n)
-	// What is older than the window is dropped.
-	newest := steps[len(steps)-1].At
-	old := 0
-	for steps[old].At < newest-Steps {
-		old++
+	c.Steps = steps
+}
+
+// Bounds of what a cell keeps of other eras. An era is what was counted without a pause
+// longer than the window: between two of them lies a long silence, or a clock that was set.
+const (
+	maxEras  = 3
+	maxSteps = maxEras * (Steps + 1)
+)
+
+// forget drops what the step at i makes too old, and returns where the step is now. Only
+// the step's own era is: a clock that was put forward and back again has to find what it
+// counted before, and what it counts now, beside what was counted ahead of it (FM13).
+func forget(steps []Step, i int) ([]Step, int) {
+	first := i
+	for first > 0 && steps[first].At-steps[first-1].At <= Steps {
+		first--
 	}
-	c.Steps = slices.Delete(steps, 0, old)
+	kept := first
+	for steps[kept].At < steps[i].At-Steps {
+		kept++
+	}
+	steps, i = slices.Delete(steps, first, kept), i-(kept-first)
+	for eras(steps) > maxEras || len(steps) > maxSteps {
+		if last := len(steps) - 1; first == 0 { // all others are ahead: they count in any case
+			steps[last-1].Count += steps[last].Count
+			steps[last-1].Sum = steps[last-1].Sum.Add(steps[last].Sum)
+			steps = steps[:last]
+			continue
+		}
+		steps, i, first = slices.Delete(steps, 0, 1), i-1, first-1
+	}
+	return steps, i
+}
+
+func eras(steps []Step) int {
+	n := 1
+	for i := 1; i < len(steps); i++ {
+		if steps[i].At-steps[i-1].At > Steps {
+			n++
+		}
+	}
+	return n
 }
 
 func total(sum, amount Amount, n int64) Amount {
