@@ -82,7 +82,7 @@ func (q *Queue) Watch(ctx context.Context, show func([]Entry) error) error {
 	var until time.Time
 	for first := true; ; first = false {
 		rung := q.bell.wait()
-		if now := q.opts.Now(); until.Sub(now) < attendance/2 {
+		if now := q.opts.Now(); until.Sub(now) < attendance/2 || until.Sub(now) > attendance {
 			until = now.Add(attendance)
 			if err := q.store.Attend(ctx, until); err != nil {
 				return err
@@ -107,11 +107,15 @@ func (q *Queue) Watch(ctx context.Context, show func([]Entry) error) error {
 	}
 }
 
-// Attend notes that somebody will be reading the queue for some time, as a watcher
-// does: calls that need an answer meanwhile wait for one.
+// Attend notes that somebody will be reading the queue for some time, MaxAttendance at
+// most, as a watcher does: calls that need an answer meanwhile wait for one.
 func (q *Queue) Attend(ctx context.Context, d time.Duration) error {
-	return q.store.Attend(ctx, q.opts.Now().Add(d))
+	return q.store.Attend(ctx, q.opts.Now().Add(min(d, MaxAttendance)))
 }
+
+// MaxAttendance is how long somebody is believed to read the queue without saying so
+// again. What is noted of a later time is of a clock that was set back since (FM13).
+const MaxAttendance = 10 * time.Minute
 
 // attendance is how long a watcher that vanished is still believed to be there.
 const attendance = 4 * time.Second

@@ -167,6 +167,36 @@ func TestH16GrantAfterANo(t *testing.T) {
 	})
 }
 
+// Proves FM13: a yes from a time that has not come any more is none, and nobody reads the
+// queue because somebody did then: the identical call is kept to be answered, at once.
+func TestFM13QuestionsOfAClockSetBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var back time.Duration
+		o := approve.Options{Defer: true, Now: func() time.Time { return time.Now().Add(-back) }}
+		d := newDesk(t, new(mem.Approvals), o)
+		d.wants(d.decide(t.Context(), call("run", `{"command":"make"}`)), stopgate.CodeApprovalPending)
+		old := d.asked()
+		d.answer(old.ID, approve.Reply{Kind: approve.Yes})
+		if err := d.queue.Attend(t.Context(), time.Second); err != nil {
+			t.Fatal(err)
+		}
+		back = 2 * time.Hour
+		d.wants(d.decide(t.Context(), call("run", `{"command":"make"}`)), stopgate.CodeApprovalPending)
+		if e := d.asked(); e.ID == old.ID {
+			t.Error("the old question is asked again")
+		}
+		if able := d.queue.Abilities(t.Context(), &stopgate.Call{Tool: "run"}); able.Reachable {
+			t.Error("who read the queue before the clock was set back is still said to")
+		}
+		if err := d.queue.Attend(t.Context(), time.Second); err != nil {
+			t.Fatal(err)
+		}
+		if able := d.queue.Abilities(t.Context(), &stopgate.Call{Tool: "run"}); !able.Reachable {
+			t.Error("nobody is said to read the queue, and somebody does")
+		}
+	})
+}
+
 // Proves FM13: a clock that is set back makes no answer and no grant last longer.
 func TestFM13ClockSetBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

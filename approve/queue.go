@@ -78,7 +78,8 @@ func (q *Queue) reachable(ctx context.Context) bool {
 		return true
 	}
 	until, err := q.store.Attended(ctx)
-	return err == nil && q.opts.Now().Before(until)
+	left := until.Sub(q.opts.Now())
+	return err == nil && left > 0 && left <= MaxAttendance
 }
 
 // prepared reports whether something was said in advance about a tool.
@@ -89,7 +90,7 @@ func (q *Queue) prepared(ctx context.Context, call *stopgate.Call) bool {
 		return err == nil
 	}
 	entries, err := q.store.Entries(ctx, Filter{Principal: call.Principal, Session: call.Session, Live: now})
-	return err == nil && slices.ContainsFunc(entries, func(e Entry) bool { return e.Tool == call.Tool && e.usable() })
+	return err == nil && slices.ContainsFunc(entries, func(e Entry) bool { return e.Tool == call.Tool && e.usable() && !e.over(now) })
 }
 
 // Approve implements [gate.Approver]: it waits for an answer, a grant, or the end of

@@ -32,7 +32,9 @@ type Store interface {
 	ChangeGrant(ctx context.Context, id string, change func(Grant) (Grant, error)) (Grant, error)
 
 	// Attend notes that somebody reads the queue until a time; Attended returns the
-	// latest time noted, zero if there is none. It need not be durable.
+	// latest time noted, zero if there is none. It need not be durable. A time that is
+	// more than MaxAttendance before the latest one replaces it: that was noted before
+	// the clock was set back.
 	Attend(ctx context.Context, until time.Time) error
 	Attended(ctx context.Context) (time.Time, error)
 

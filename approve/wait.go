@@ -135,12 +135,13 @@ func (w *wait) alone(ctx context.Context, view gate.View) (gate.Answer, bool, er
 
 // again uses the yes that somebody gave to the identical call before (S5).
 func (w *wait) again(ctx context.Context, view gate.View) (gate.Answer, bool, error) {
-	entries, err := w.queue.store.Entries(ctx, Filter{Principal: view.Binding.Principal, Session: view.Binding.Session, Live: w.queue.opts.Now()})
+	now := w.queue.opts.Now()
+	entries, err := w.queue.store.Entries(ctx, Filter{Principal: view.Binding.Principal, Session: view.Binding.Session, Live: now})
 	if err != nil {
 		return gate.Answer{}, false, err
 	}
 	for _, e := range entries {
-		if e.usable() && e.Binding == view.Binding {
+		if e.usable() && !e.over(now) && e.Binding == view.Binding {
 			if w.entry.ID != "" {
 				w.withdraw(ctx)
 			}

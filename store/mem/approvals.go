@@ -124,7 +124,7 @@ func replace[T any](at *T, change func(T) (T, error)) (T, error) {
 func (a *Approvals) Attend(_ context.Context, until time.Time) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if until.After(a.attended) {
+	if until.After(a.attended) || a.attended.Sub(until) > approve.MaxAttendance {
 		a.attended = until
 	}
 	return nil

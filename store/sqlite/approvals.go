@@ -152,8 +152,8 @@ func rewrite[T any](ctx context.Context, db *database.DB, query, id string, chan
 // Attend implements [approve.Store].
 func (s *Store) Attend(ctx context.Context, until time.Time) error {
 	return ofQueue("note who reads", s.db.Change(ctx, func(tx *database.Tx) error {
-		_, err := tx.Exec("INSERT INTO attendance(one, until) VALUES(1, ?) ON CONFLICT(one) DO UPDATE SET until = max(until, excluded.until)",
-			until.UnixMicro())
+		_, err := tx.Exec("INSERT INTO attendance(one, until) VALUES(1, ?1) ON CONFLICT(one) DO UPDATE SET until = excluded.until "+
+			"WHERE until < ?1 OR until > ?1 + ?2", until.UnixMicro(), approve.MaxAttendance.Microseconds())
 		return err
 	}))
 }

@@ -326,6 +326,13 @@ func attends(t *testing.T, open Opener, _ Reopener) {
 	if at, err := s.Attended(t.Context()); err != nil || !at.Equal(start.Add(time.Minute)) {
 		t.Fatal(at, err)
 	}
+	yesterday := start.AddDate(0, 0, -1)
+	if err := s.Attend(t.Context(), yesterday); err != nil {
+		t.Fatal(err)
+	}
+	if at, err := s.Attended(t.Context()); err != nil || !at.Equal(yesterday) {
+		t.Fatalf("the clock was set back: %v %v", at, err)
+	}
 }
 
 func prunes(t *testing.T, open Opener, _ Reopener) {
