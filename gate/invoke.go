@@ -102,12 +102,16 @@ func invoke[T any](ctx context.Context, p *port, limit time.Duration, f func(con
 }
 
 // timed calls code that returns when its context ends, on the goroutine of its caller.
-// What comes back after the deadline came too late here as well. ctx has no end.
+// What comes back after the deadline came too late here as well; what it says of why is
+// kept for people. ctx has no end.
 func timed[T any](ctx context.Context, limit time.Duration, f func(context.Context) (T, error)) reply[T] {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	r := inline(ctx, f)
 	if err := ctx.Err(); err != nil {
+		if r.err != nil {
+			err = r.err
+		}
 		return reply[T]{fault: late, err: err}
 	}
 	return r

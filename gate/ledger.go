@@ -3,6 +3,7 @@ package gate
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"time"
 
@@ -190,6 +191,8 @@ func (l *ledger) answered(ctx context.Context, record func(context.Context) erro
 		return nil
 	case failed:
 		return answer.err
+	case late:
+		return fmt.Errorf("recorder: %v: %w", answer.fault, answer.err)
 	}
 	return errors.New("recorder: " + answer.fault.String())
 }

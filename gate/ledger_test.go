@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -270,6 +271,7 @@ func TestPunctualRecorder(t *testing.T) {
 		"silent":         func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() },
 		"written, late":  func(ctx context.Context) error { <-ctx.Done(); return nil },
 		"panic, late":    func(ctx context.Context) error { <-ctx.Done(); panic("disk") },
+		"says why, late": func(ctx context.Context) error { <-ctx.Done(); return errDisk },
 		"nothing at all": nil,
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -292,6 +294,9 @@ func TestPunctualRecorder(t *testing.T) {
 					return
 				}
 				want(t, out, stopgate.Denied, stopgate.CodeAuditUnavailable)
+				if why := g.Health().LostBecause; name == "says why, late" && (!errors.Is(why, errDisk) || !strings.Contains(why.Error(), "timeout")) {
+					t.Errorf("the health says %v", why)
+				}
 				want(t, decide(t, g, "free", `{}`), stopgate.Allowed, stopgate.CodeRuleMatched)
 				if n := len(rec.Events(stopgate.AuditGap)); n != 1 {
 					t.Errorf("%d rows say that one is missing", n)
