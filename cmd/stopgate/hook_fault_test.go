@@ -25,6 +25,43 @@ func TestHookFaults(t *testing.T) {
 	t.Run("stopgate-hook", func(t *testing.T) { hookFaults(t, process.SmallName) })
 }
 
+// Proves FM9: a hook whose host closed its end of a pipe ends with the status that blocks,
+// not by a signal, which lets the call run.
+func TestHookOutlivesPipes(t *testing.T) {
+	dir := t.TempDir()
+	policy := filepath.Join(dir, "policy.toml")
+	if err := os.WriteFile(policy, []byte("version = 1\n[tools.Read]\npolicy.run = \"deny\"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	event := `{"session_id":"s","cwd":"` + dir + `","hook_event_name":"PreToolUse","tool_name":"Read","tool_input":{"file_path":"a"},"tool_use_id":"t"}`
+	for _, words := range [][]string{{"stopgate", "hook", "claude-code"}, {process.SmallName, "claude-code"}} {
+		for _, closed := range []string{"out", "err", "both"} {
+			program, err := exec.LookPath(words[0])
+			if err != nil {
+				t.Fatal(err)
+			}
+			r, w, err := os.Pipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.Close()
+			cmd := exec.Command(program, append(words[1:], "--policy", policy, "--store", "sqlite:"+filepath.Join(dir, "s.db"))...)
+			cmd.Env, cmd.Stdin = append(os.Environ(), "HOME="+dir, "XDG_STATE_HOME=", "XDG_CONFIG_HOME="), strings.NewReader(event)
+			if closed != "err" {
+				cmd.Stdout = w
+			}
+			if closed != "out" {
+				cmd.Stderr = w
+			}
+			err = cmd.Run()
+			w.Close()
+			if cmd.ProcessState.ExitCode() != 2 {
+				t.Errorf("%s, %s closed: %v", words[0], closed, err)
+			}
+		}
+	}
+}
+
 // hookFaults: whatever goes wrong around a hook process, the command line that
 // install writes does not let the call run: texts that are no events, policies and stores
 // that cannot be used, a disk that is full, a process that is killed.

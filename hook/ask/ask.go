@@ -21,6 +21,8 @@ package ask
 import (
 	"io"
 	"os"
+	"os/signal"
+	"syscall"
 	"time"
 )
 
@@ -73,6 +75,7 @@ func (a *Asked) Answered() bool { return a.Reply.Kind == Answered }
 
 // Say writes the answer as the process that decides would, and returns its status.
 func (a *Asked) Say(out, err io.Writer) int {
+	OutlivePipes()
 	// An answer that does not reach the host is no answer.
 	if _, failed := out.Write(a.Reply.Out); failed != nil && !a.Reply.Lenient {
 		_, _ = io.WriteString(err, "stopgate: the answer cannot be written: "+failed.Error()+"; the call is blocked\n")
@@ -81,6 +84,10 @@ func (a *Asked) Say(out, err io.Writer) int {
 	_, _ = err.Write(a.Reply.Err)
 	return int(a.Reply.Exit)
 }
+
+// OutlivePipes keeps the process alive where nobody reads its output any more: hosts let
+// a call run whose hook was ended by a signal.
+func OutlivePipes() { signal.Ignore(syscall.SIGPIPE) }
 
 // Input is standard input from its beginning.
 func (a *Asked) Input() io.Reader {

@@ -14,6 +14,7 @@ import (
 	"github.com/stopgate/stopgate/approve"
 	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/hook"
+	"github.com/stopgate/stopgate/hook/ask"
 	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/diag"
 	"github.com/stopgate/stopgate/internal/place"
@@ -109,6 +110,7 @@ func (f *Flags) words(host string, left time.Duration) []string {
 // false for what is no event: somebody asks for help.
 func (p Program) Main(args []string, s Streams) (code int, ok bool) {
 	debug.SetGCPercent(800) // the process ends before a collection pays
+	ask.OutlivePipes()
 	f, set, err := parse(args)
 	switch {
 	case errors.Is(err, pflag.ErrHelp):
