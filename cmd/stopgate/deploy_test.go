@@ -1,10 +1,15 @@
 package main
 
 import (
+	"io"
+	"log"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -81,5 +86,60 @@ func TestHealth(t *testing.T) {
 		if out, err := cmd.CombinedOutput(); err == nil || cmd.ProcessState.ExitCode() != exitTrouble {
 			t.Errorf("health %v of nothing: %v\n%s", args, err, out)
 		}
+	}
+}
+
+// Proves that whoever runs the example's service finds its store and its socket without
+// a flag: what is typed in a hurry is lockdown, not paths.
+func TestDeployedStateIsFound(t *testing.T) {
+	dir := t.TempDir()
+	text, err := os.ReadFile(deploy + "stopgate.toml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const place = "/var/lib/stopgate/"
+	if n := strings.Count(string(text), place); n != 2 {
+		t.Fatalf("the example names %s %d times, not for store and socket", place, n)
+	}
+	own := filepath.Join(dir, ".config", "stopgate", "stopgate.toml")
+	if runtime.GOOS == "darwin" {
+		own = filepath.Join(dir, "Library", "Application Support", "stopgate", "stopgate.toml")
+	}
+	state, err := os.MkdirTemp("", "state") // a short path: it has to fit into a socket's
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(state) })
+	if err := os.MkdirAll(filepath.Dir(own), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(own, []byte(strings.ReplaceAll(string(text), place, state+"/")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"STOPGATE_TOKEN", "OPENAI_API_KEY", "ANTHROPIC_API_KEY"} {
+		t.Setenv(name, "sg_0123456789abcdef")
+	}
+	s := startUp(t, dir)
+	for _, name := range []string{"STOPGATE_TOKEN", "OPENAI_API_KEY", "ANTHROPIC_API_KEY"} {
+		os.Unsetenv(name)
+	}
+	for _, args := range [][]string{{"health"}, {"lockdown"}, {"log"}, {"log", "verify"}, {"report"}, {"approvals"}, {"grants"}, {"sessions"}} {
+		stopgateAt(t, dir, args...)
+	}
+	if out := stopgateAt(t, dir, "lockdown", "--status"); !strings.Contains(out, "LOCKDOWN") {
+		t.Errorf("lockdown: %s", out)
+	}
+	s.stop(t)
+}
+
+// Proves that a probe that cannot trust the gate's certificate says so.
+func TestHealthOfUntrustedCertificate(t *testing.T) {
+	server := httptest.NewTLSServer(http.NotFoundHandler())
+	defer server.Close()
+	server.Config.ErrorLog = log.New(io.Discard, "", 0)
+	cmd := exec.Command("stopgate", "health", "--url", server.URL)
+	cmd.Env = atHome(t.TempDir())
+	if out, _ := cmd.CombinedOutput(); !strings.Contains(string(out), "SSL_CERT_FILE") {
+		t.Errorf("%s", out)
 	}
 }

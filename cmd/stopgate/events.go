@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -19,12 +20,14 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/stopgate/stopgate/audit/live"
 	"github.com/stopgate/stopgate/audit/redis"
+	"github.com/stopgate/stopgate/internal/tomltree"
 	"github.com/stopgate/stopgate/internal/visible"
 )
 
 // eventFlags say where events come from and which of them count.
 type eventFlags struct {
 	url, tokenEnv, channel string
+	policies               []string // whose [api] says where the API is
 	types, tools, sessions []string
 	all                    bool
 	count                  int
@@ -47,6 +50,7 @@ machine, of one elsewhere, or a Redis server that gates publish to.`,
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&f.url, "url", "", "`URL` of a decision API (unix:, http:, https:) or of Redis (redis:, rediss:, unix with --channel); default: of up on this machine")
+	f.addPolicy(cmd)
 	flags.StringVar(&f.tokenEnv, "token-env", "", "environment `VARIABLE` with a token of the scope operate")
 	flags.StringVar(&f.channel, "channel", "", "`NAME` of the channel in Redis (default "+redis.Channel+")")
 	flags.StringSliceVar(&f.types, "type", nil, "only these `TYPES`: decision, asked, answered, result, reload ...")
@@ -182,7 +186,7 @@ func (f *eventFlags) source() (*eventSource, error) {
 	}
 	text := f.url
 	if text == "" {
-		path, err := defaultSocket()
+		path, err := socketOfUp(f.policies)
 		if err != nil {
 			return nil, err
 		}
@@ -215,6 +219,31 @@ func (f *eventFlags) source() (*eventSource, error) {
 	return s, nil
 }
 
+// addPolicy adds the flag that says whose gate is meant.
+func (f *eventFlags) addPolicy(cmd *cobra.Command) {
+	cmd.Flags().StringArrayVar(&f.policies, "policy", nil, "policy `FILE` whose [api] says where the gate answers (default: as up finds it)")
+	_ = cmd.MarkFlagFilename("policy", "toml")
+}
+
+// socketOfUp is the socket that up listens on where no flag names one.
+func socketOfUp(policies []string) (string, error) {
+	set, tables, err := operatorTables(policies)
+	if err != nil {
+		return "", err
+	}
+	var api apiTable
+	if mistakes := tomltree.Decode(tables["api"], &api); mistakes.HasErrors() {
+		return "", mistakesError{List: mistakes, Set: set}
+	}
+	switch api.Socket {
+	case "":
+		return defaultSocket()
+	case noSocket:
+		return "", hintedError{errors.New("the gate has no socket: [api] socket is " + noSocket), "name its address with --url"}
+	}
+	return api.Socket, nil
+}
+
 // unreached says that nobody answers, in fewer words than the layers below.
 func (s *eventSource) unreached(err error) error {
 	var inner *url.Error
@@ -222,6 +251,9 @@ func (s *eventSource) unreached(err error) error {
 		err = inner.Err
 	}
 	hint := "is stopgate up running? name its API with --url, as its first line of output says"
+	if certificate := (*tls.CertificateVerificationError)(nil); errors.As(err, &certificate) {
+		hint = "name the gate as its certificate does, trust its CA with SSL_CERT_FILE=FILE, or ask on its socket: --url unix:PATH"
+	}
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ECONNREFUSED) {
 		return hintedError{fmt.Errorf("no gate answers at %s", s.at), hint}
 	}

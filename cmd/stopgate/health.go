@@ -28,6 +28,7 @@ Exit: 0 yes, 1 no.`,
 		Args: noArgs,
 	}
 	cmd.Flags().StringVar(&f.url, "url", "", "`URL` of the gateway or of the decision API: unix:, http: or https:; default: the API of up on this machine")
+	f.addPolicy(cmd)
 	cmd.Flags().BoolVar(&live, "live", false, "ask only whether the process is there")
 	cmd.Flags().DurationVar(&limit, "timeout", 2*time.Second, "how long to wait")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
@@ -55,7 +56,7 @@ Exit: 0 yes, 1 no.`,
 			return fmt.Errorf("health: %w", err)
 		}
 		if resp.StatusCode == http.StatusNotFound {
-			return hintedError{fmt.Errorf("health: what answers at %s is no gate", f.url), "name the gateway or the decision API, as the first line of output of stopgate up says"}
+			return hintedError{fmt.Errorf("health: what answers at %s is no gate", api.at), "name the gateway or the decision API, as the first line of output of stopgate up says"}
 		}
 		if resp.StatusCode != http.StatusOK {
 			return fmt.Errorf("health: not ready: %s: %s", resp.Status, visible.Text(string(text)))
