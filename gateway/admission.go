@@ -17,6 +17,7 @@ type refusal struct {
 	status  int
 	code    stopgate.Code
 	message string // empty: the code's public text
+	why     string // for the log alone; empty: the code says it
 }
 
 // admit checks where a request comes from: Host and Origin against their lists
@@ -24,25 +25,40 @@ type refusal struct {
 // the request.
 func (v *visit) admit(r *http.Request) *refusal {
 	if !v.knownHost(r.Host) {
-		return &refusal{status: http.StatusForbidden, code: stopgate.CodeOriginRejected, message: "This host name is not allowed."}
+		return &refusal{status: http.StatusForbidden, code: stopgate.CodeOriginRejected, message: foreignHost, why: "host " + cut(r.Host)}
 	}
 	for _, origin := range r.Header["Origin"] {
 		if !v.knownOrigin(origin, r.Host) {
-			return &refusal{status: http.StatusForbidden, code: stopgate.CodeOriginRejected}
+			return &refusal{status: http.StatusForbidden, code: stopgate.CodeOriginRejected, message: foreignOrigin, why: "origin " + cut(origin)}
 		}
 	}
 	v.principal = local
 	if len(v.tokens) > 0 {
+		token, shown := takeToken(r)
 		var known bool
-		if v.principal, known = v.bearer(takeToken(r)); !known {
-			return &refusal{status: http.StatusUnauthorized, code: stopgate.CodeUnauthenticated, message: noToken}
+		if v.principal, known = v.bearer(token); !known {
+			no := &refusal{status: http.StatusUnauthorized, code: stopgate.CodeUnauthenticated, message: noToken, why: "no token"}
+			switch {
+			case token != "":
+				no.message, no.why = unknownToken, "unknown token"
+			case shown > 1:
+				no.message, no.why = differentTokens, "tokens that differ"
+			}
+			return no
 		}
 	}
 	return nil
 }
 
-// noToken is for people who have a key of the provider and none of this gate.
-const noToken = "This gate wants a token of its own: as the API key, in the header X-Stopgate-Token, or in the base URL as /k/TOKEN."
+// What clients are told that were not let in. noToken is for people who have a key of the
+// provider and none of this gate.
+const (
+	noToken         = "This gate wants a token of its own: as the API key, in the header X-Stopgate-Token, or in the base URL as /k/TOKEN."
+	unknownToken    = "This gate does not know this token: it is mistyped, or was taken back."
+	differentTokens = "This request shows different tokens of the gate: send one."
+	foreignHost     = "This gate does not answer to this host name: its names are those in [gateway] hosts of its policy, and loopback."
+	foreignOrigin   = "Pages of this origin may not call this gate: [gateway] origins of its policy lists those that may."
+)
 
 // knownHost reports whether a Host header names this gateway. A page that was
 // rebound to the loopback address still sends its own name.
@@ -67,8 +83,8 @@ func (c *configuration) knownOrigin(origin, host string) bool {
 
 // takeToken finds the gate token in any of its places and removes it from all of them,
 // so that it never goes upstream. Two that differ are none: whose request it is would
-// be a guess (G10).
-func takeToken(r *http.Request) string {
+// be a guess (G10). shown is in how many places there was one.
+func takeToken(r *http.Request) (token string, shown int) {
 	tokens := takeTokens(r.Header)
 	if rest, ok := strings.CutPrefix(r.URL.Path, "/k/"); ok && r.URL.RawPath == "" {
 		if token, path, ok := strings.Cut(rest, "/"); ok {
@@ -82,9 +98,9 @@ func takeToken(r *http.Request) string {
 		}
 	}
 	if len(tokens) == 0 || slices.ContainsFunc(tokens, func(t string) bool { return t != tokens[0] }) {
-		return ""
+		return "", len(tokens)
 	}
-	return tokens[0]
+	return tokens[0], len(tokens)
 }
 
 // bearer finds who a token belongs to. All tokens are compared, so that the time it

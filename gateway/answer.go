@@ -3,6 +3,7 @@ package gateway
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"mime"
 	"net/http"
@@ -117,12 +118,22 @@ func (x *exchange) send(r *http.Request, body []byte) (*http.Response, *refusal)
 	return nil, &refusal{status: status, code: code, message: message}
 }
 
+// tooLate names the limit that a provider did not keep, as the settings call it.
+func (x *exchange) tooLate(limit string, d time.Duration) string {
+	return fmt.Sprintf("The model provider did not answer in time: upstream %s, %s = %q.", x.upstream.ID, limit, d)
+}
+
 // why names what cut an exchange short, given the error of a read or of a
 // request. The message is "" where the code's own text says enough.
 func (x *exchange) why(err error) (stopgate.Code, string) {
 	var failed *events.HookError
 	switch cause := context.Cause(x.ctx); {
-	case errors.Is(cause, errAnswerLate), errors.Is(cause, errIdle), errors.Is(cause, errTotal):
+	case errors.Is(cause, errAnswerLate):
+		if x.req.Stream {
+			return stopgate.CodeUpstreamTimeout, x.tooLate("answer", x.upstream.Timeouts.Answer)
+		}
+		return stopgate.CodeUpstreamTimeout, x.tooLate("answer_whole", x.upstream.Timeouts.AnswerWhole)
+	case errors.Is(cause, errIdle), errors.Is(cause, errTotal):
 		return stopgate.CodeUpstreamTimeout, ""
 	case errors.Is(cause, errDraining):
 		return stopgate.CodeOverloaded, "The gate is shutting down; try again later."

@@ -95,13 +95,13 @@ func unserved(routes []route, r *http.Request) string {
 	var judged []string
 	hint := ""
 	for i := range routes {
-		if routes[i].how != gated {
-			continue
-		}
 		path := "/" + strings.Join(routes[i].segments, "/")
-		judged = append(judged, path)
+		if routes[i].how == gated {
+			judged = append(judged, path)
+		}
 		switch rest := strings.TrimPrefix(path, "/v1"); {
-		case r.URL.Path == path:
+		case rest == path: // of a probe, or added by passthrough
+		case r.URL.Path == path && routes[i].how == gated:
 			hint = " This one takes POST only."
 		case r.URL.Path == "/v1"+path:
 			hint = " This client wants a base URL without /v1."

@@ -47,7 +47,8 @@ func (c *calls) codes(list []string) []string {
 }
 
 // sayRefused writes the line of a request that was not let in. What a client wrote into
-// the path stands in it only where no route has it and no token can be in it.
+// the path stands in it only where no route has it and no token can be in it; of a name
+// that is not the gate's it is said which.
 func (g *Gateway) sayRefused(r *http.Request, no *refusal) {
 	client := r.RemoteAddr
 	if host, _, err := net.SplitHostPort(client); err == nil {
@@ -57,7 +58,7 @@ func (g *Gateway) sayRefused(r *http.Request, no *refusal) {
 	if no.code == stopgate.CodeRouteUnknown && !strings.HasPrefix(r.URL.Path, "/k/") {
 		path = cut(r.URL.Path)
 	}
-	g.log.Info("request refused", "client", client, "method", r.Method, "path", path, "code", string(no.code), "status", no.status)
+	g.log.Info("request refused", "client", client, "method", r.Method, "path", path, "code", string(no.code), "why", no.why, "status", no.status)
 }
 
 // cut is a text that is no longer than a line of the log bears.

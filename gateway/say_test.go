@@ -1,6 +1,7 @@
 package gateway_test
 
 import (
+	"crypto/sha256"
 	"log/slog"
 	"net/http"
 	"strings"
@@ -28,6 +29,42 @@ func TestExchangeLine(t *testing.T) {
 	mustLine("request refused", "client=127.0.0.1", "path=/v1/wrong/xxx", "xx...", "code=route_unknown")
 	r.send("POST", "/k/sg_0123456789abcdef/v1/wrong", "{}", nil)
 	mustLine("request refused", `path=""`)
+}
+
+// Proves that who is not let in is told what to change, and the log what was wrong.
+func TestRefusedLine(t *testing.T) {
+	for _, test := range []struct {
+		name   string
+		header map[string]string
+		client string // what the client reads
+		line   string
+	}{
+		{"a host name", map[string]string{"Host": "gw.corp.example"}, "[gateway] hosts", `why="host gw.corp.example"`},
+		{"an origin", map[string]string{"Origin": "https://evil.example"}, "[gateway] origins", `why="origin https://evil.example"`},
+		{"no token", nil, "wants a token of its own", `why="no token"`},
+		{"a key of the provider", map[string]string{"Authorization": "Bearer sk-0123456789abcdef"}, "wants a token of its own", `why="no token"`},
+		{"a token of somebody else", map[string]string{"Authorization": "Bearer sg_0123456789abcdef"}, "does not know this token", `why="unknown token"`},
+		{"two tokens", map[string]string{"Authorization": "Bearer sg_0123456789abcdef", "X-Stopgate-Token": "sg_other"}, "different tokens", `why="tokens that differ"`},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			logs := &buffer{}
+			r := newRig(t, allowAll, unreachable(t), func(o *gateway.Options) {
+				o.Log = slog.New(slog.NewTextHandler(logs, nil))
+				o.Tokens = []gateway.Token{{Name: "ci", SHA256: sha256.Sum256([]byte("sg_the_right_one"))}}
+			})
+			a := r.send("POST", chatPath, chatRequest(false), test.header)
+			mustContain(t, a.body, test.client)
+			mustContain(t, logs.String(), test.line)
+			for _, said := range []string{"corp.example", "evil.example", "0123456789abcdef"} {
+				if strings.Contains(a.body, said) {
+					t.Errorf("the answer repeats the request: %s", a.body)
+				}
+			}
+			if strings.Contains(logs.String(), "0123456789abcdef") {
+				t.Errorf("the log has a token: %s", logs)
+			}
+		})
+	}
 }
 
 // Proves that an error of the provider stands in the log with its status.

@@ -50,6 +50,8 @@ func TestOwnWaitingTimes(t *testing.T) {
 	for _, streamed := range []bool{true, false} {
 		if a := r.post(chatPath, chatRequest(streamed)); a.status != http.StatusGatewayTimeout {
 			t.Errorf("streamed %t: %d %s", streamed, a.status, a.body)
+		} else {
+			mustContain(t, a.body, "upstream test", map[bool]string{true: "answer =", false: "answer_whole ="}[streamed], "50ms")
 		}
 	}
 	if a := r.send("POST", chatPath, chatRequest(true), map[string]string{"Begin": "1"}); a.err == nil {
