@@ -425,6 +425,8 @@ func TestLockdown(t *testing.T) {
 	d.wants(d.do("op", "PUT", "/v1/lockdown", `{"why":"x"}`), 400, "unknown_member")
 	d.wants(d.do("op", "PUT", "/v1/lockdown", `{"reason":"incident"}`), 200, `"locked":true`, `"by":"op"`, `"reason":"incident"`)
 	d.wants(d.do("op", "GET", "/v1/lockdown", ""), 200, `"locked":true`)
+	d.wants(d.do("", "GET", "/readyz", ""), 200, `{"status":"ready","lockdown":true}`)
+	d.wants(d.do("", "GET", "/healthz", ""), 200, `{"status":"ok","lockdown":true}`)
 	d.wants(d.do("agent", "GET", "/v1/calls/"+id, "", "Prefer", "wait=10"), 200, `"code":"lockdown"`)
 	d.wants(d.do("agent", "POST", "/v1/calls", `{"tool":"write","args":{"path":"src/a"}}`), 200, `"code":"lockdown"`)
 	d.wants(d.do("op", "DELETE", "/v1/lockdown", ""), 200, `{"locked":false}`)

@@ -2,7 +2,6 @@ package decide
 
 import (
 	"crypto/rand"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -213,7 +212,7 @@ func (s *Server) records(w http.ResponseWriter, r *http.Request, _ caller) *prob
 
 // health answers GET /healthz: the process is there.
 func (s *Server) health(w http.ResponseWriter, _ *http.Request) {
-	writeJSON(w, http.StatusOK, json.RawMessage(`{"status":"ok"}`))
+	writeJSON(w, http.StatusOK, s.probed("ok"))
 }
 
 // ready answers GET /readyz: calls can be allowed. A gate that can only deny is not
@@ -223,5 +222,15 @@ func (s *Server) ready(w http.ResponseWriter, _ *http.Request) {
 		unavailable("the gate's records or ports").write(w)
 		return
 	}
-	writeJSON(w, http.StatusOK, json.RawMessage(`{"status":"ready"}`))
+	writeJSON(w, http.StatusOK, s.probed("ready"))
+}
+
+// probe is the answer to a probe.
+type probe struct {
+	Status   string `json:"status"`
+	Lockdown bool   `json:"lockdown"` // which is no failure of the gate: it does as it was told
+}
+
+func (s *Server) probed(status string) probe {
+	return probe{status, s.options.Gate.Lockdown().Stands()}
 }

@@ -225,7 +225,8 @@ func (f *faults) copy() map[stopgate.Code]int64 {
 
 // serveHealth answers probes: healthz while the process works, readyz while it
 // takes requests and its audit log can be written (FM4). A policy that was rejected
-// shows, but the one before is as good as it was (FM11).
+// shows, but the one before is as good as it was (FM11). So does a lockdown: it is an
+// order that the gate carries out, and no reason to restart it or to send clients past it.
 func (g *Gateway) serveHealth(w http.ResponseWriter, how treatment) {
 	status, word := http.StatusOK, "ok"
 	switch h := g.gate.Health(); {
@@ -238,5 +239,5 @@ func (g *Gateway) serveHealth(w http.ResponseWriter, how treatment) {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_, _ = io.WriteString(w, fmt.Sprintf(`{"status":%q,"exchanges":%d,"held_bytes":%d}`+"\n", word, g.exchanges.Load(), g.held.Load()))
+	_, _ = io.WriteString(w, fmt.Sprintf(`{"status":%q,"exchanges":%d,"held_bytes":%d,"lockdown":%t}`+"\n", word, g.exchanges.Load(), g.held.Load(), g.gate.Lockdown().Stands()))
 }

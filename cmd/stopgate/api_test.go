@@ -81,6 +81,37 @@ func (s *server) ask(t *testing.T, token, method, path, body string) (status int
 
 const createFile = `{"tool":"fs_create_file","args":{"path":"a","content":"b"},"session":"s"}`
 
+// Proves S59: an order over the API stands in the log of up, as one of the command line
+// does, and probes show it without calling it a failure.
+func TestUpSaysLockdowns(t *testing.T) {
+	s := newAPI(t, "--log-format", "json", "--log-level", "warn")
+	probes := func(want bool) {
+		t.Helper()
+		for _, url := range []string{s.url, s.api} {
+			for _, path := range []string{"/healthz", "/readyz"} {
+				if status, a := (&server{api: url}).ask(t, "-", "GET", path, ""); status != http.StatusOK || a["lockdown"] != want {
+					t.Errorf("%s%s: %d %v", url, path, status, a)
+				}
+			}
+		}
+	}
+	probes(false)
+	if status, a := s.ask(t, "anna-anna-anna-anna", "PUT", "/v1/lockdown", `{"reason":"incident 7"}`); status != http.StatusOK {
+		t.Fatal(status, a)
+	}
+	probes(true)
+	if status, a := s.ask(t, "anna-anna-anna-anna", "DELETE", "/v1/lockdown", ""); status != http.StatusOK {
+		t.Fatal(status, a)
+	}
+	probes(false)
+	s.stop(t)
+	for _, want := range []string{`"LOCKDOWN: every call is denied`, `"by":"anna","reason":"incident 7"`, "the lockdown is lifted"} {
+		if n := strings.Count(s.stderr.String(), want); n != 1 {
+			t.Errorf("%d times %q in:\n%s", n, want, s.stderr)
+		}
+	}
+}
+
 // Proves S43, S5, S4, K53: up serves the decision API on a socket without a token and
 // on an address with one; a question waits until somebody with the scope answers it,
 // also while nobody does, and the identical call then runs.

@@ -118,3 +118,27 @@ func order(ctx context.Context, store *sqlite.Store, l gate.Lockdown) (gate.Lock
 	}
 	return l, nil
 }
+
+// sayOrder writes the line of an order. It is a warning, which no usual level hides.
+func (u *upRun) sayOrder(l gate.Lockdown) {
+	if !l.Stands() {
+		u.log.Warn("the lockdown is lifted")
+		return
+	}
+	u.log.Warn("LOCKDOWN: every call is denied; lift it with: stopgate lockdown --lift", "since", l.Since, "by", l.By, "reason", l.Reason)
+}
+
+// saidOrders says of every order that is given here what [gate.Gate.Follow] says of
+// those that others give.
+type saidOrders struct {
+	gate.Lockdowns
+	say func(gate.Lockdown)
+}
+
+func (o saidOrders) SetLockdown(ctx context.Context, l gate.Lockdown) error {
+	err := o.Lockdowns.SetLockdown(ctx, l)
+	if err == nil {
+		o.say(l)
+	}
+	return err
+}

@@ -251,7 +251,7 @@ func TestLockdownFromTheCommandLine(t *testing.T) {
 	if code := s.stop(t); code != exitOK {
 		t.Error(code, s.stderr)
 	}
-	if !strings.Contains(s.stderr.String(), ": look at the logs; every call is denied") {
+	if !strings.Contains(s.stderr.String(), `reason="look at the logs"`) {
 		t.Error(s.stderr)
 	}
 	s = startUp(t, s.cmd.Dir, "--policy", "p.toml", "--api-listen", "127.0.0.1:0")

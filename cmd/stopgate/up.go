@@ -153,7 +153,7 @@ func (u *upRun) run(ctx context.Context) error {
 	}
 	u.complete(&u.gateway)
 	server, err := decide.New(decide.Options{
-		Gate: g, Program: u.current.Load, Queue: queue, Sessions: u.state.facts, Lockdowns: u.state.orders,
+		Gate: g, Program: u.current.Load, Queue: queue, Sessions: u.state.facts, Lockdowns: saidOrders{u.state.orders, u.sayOrder},
 		Records: ledger{u.state.place}, Tokens: u.desk.tokens, Metrics: u.numbers.Handler(), Events: tele.events,
 		PublicURL: u.desk.api.PublicURL,
 	})
@@ -168,7 +168,7 @@ func (u *upRun) run(ctx context.Context) error {
 // ordered tells about a lockdown, or its end. Whoever ordered it wrote the record
 // into the store; records elsewhere get theirs here.
 func (u *upRun) ordered(l gate.Lockdown) {
-	u.tell(lockdownText(l))
+	u.sayOrder(l)
 	if u.state.lines != nil {
 		_ = u.gateway.Gate.Note(context.Background(), gate.LockdownRow(l, l.By)) // one that is lost is counted
 	}
@@ -284,7 +284,7 @@ func (u *upRun) announce(ln net.Listener, d *desk) error {
 		u.tell(visible.Text(scope))
 	}
 	if l := g.Lockdown(); l.Stands() {
-		u.tell(lockdownText(l))
+		u.sayOrder(l)
 	}
 	if !g.Enforced() {
 		u.tell(observing)
