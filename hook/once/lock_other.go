@@ -8,3 +8,5 @@ import (
 )
 
 func lock(*os.File) (bool, error) { return false, errors.ErrUnsupported }
+
+func unlock(*os.File) error { return errors.ErrUnsupported }

@@ -22,3 +22,5 @@ func lock(f *os.File) (free bool, err error) {
 		}
 	}
 }
+
+func unlock(f *os.File) error { return syscall.Flock(int(f.Fd()), syscall.LOCK_UN) }

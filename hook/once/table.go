@@ -1,0 +1,268 @@
+package once
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/stopgate/stopgate/internal/plainfile"
+	"github.com/stopgate/stopgate/jsonstream"
+)
+
+// tables is how many there are, one for each first digit of keys: few, so that what is over
+// does not stand there for long, and more than one, so that few wait for each other.
+const tables = 16
+
+// key names calls that may be one, in hexadecimal digits.
+type key [32]byte
+
+// table is a file of claims, and the right to read and write it: nobody has that for longer
+// than it takes to change a line.
+//
+// A line is a key, the lane of who decides, or a dash once there is an answer, a time, and
+// the rest as JSON. An empty line is the end: what stands behind it, or behind a line that
+// is torn, does not count.
+type table struct {
+	file   *os.File
+	name   string // of the table and its lanes, without their endings
+	claims []claim
+	size   int // of the file, in bytes
+}
+
+// claim is what is known of one call.
+type claim struct {
+	key  key
+	lane int       // of who decides; answered: there is an answer
+	at   time.Time // of the decision, or its beginning where there is none
+	// line is what stands there, as long as nobody asks what it says, and rest its JSON.
+	line, rest []byte
+
+	host, session, id string
+	said              []byte
+	to                []string // hosts that the answer was given to
+}
+
+// answered is the lane of a claim about which nobody decides any more.
+const answered = -1
+
+func (k *claim) answered() bool { return k.lane == answered }
+
+// maxTable is how much of a table is read, in bytes: there is less.
+const maxTable = 256 << 20
+
+// open takes the table of a key in hand.
+func (d *Desk) open(ctx context.Context, k key) (*table, error) {
+	name := filepath.Join(d.dir, fmt.Sprintf("%c", k[0]))
+	f, err := plainfile.Open(name+".calls", os.O_RDWR|os.O_CREATE, 0o600)
+	if errors.Is(err, fs.ErrNotExist) {
+		if err := os.MkdirAll(d.dir, 0o700); err != nil {
+			return nil, err
+		}
+		f, err = plainfile.Open(name+".calls", os.O_RDWR|os.O_CREATE, 0o600)
+	}
+	if err != nil {
+		return nil, err
+	}
+	t := &table{file: f, name: name}
+	if err := t.lock(ctx); err != nil {
+		f.Close()
+		return nil, err
+	}
+	return t, nil
+}
+
+// lock takes the table in hand, and reads it.
+func (t *table) lock(ctx context.Context) error {
+	for wait := 50 * time.Microsecond; ; wait = min(2*wait, patience) {
+		free, err := lock(t.file)
+		if err != nil {
+			return fmt.Errorf("lock %s: %w", t.file.Name(), err)
+		}
+		if free {
+			return t.read()
+		}
+		if err := pause(ctx, wait); err != nil {
+			return err
+		}
+	}
+}
+
+// unlock lets others have it.
+func (t *table) unlock() error { return unlock(t.file) }
+
+func (t *table) close() error { return t.file.Close() }
+
+// usual is how long a table mostly is, in bytes.
+const usual = 4 << 10
+
+func (t *table) read() error {
+	text := make([]byte, usual)
+	n, err := t.file.ReadAt(text, 0)
+	for err == nil && len(text) < maxTable { // there is more
+		text = make([]byte, 4*len(text))
+		n, err = t.file.ReadAt(text, 0)
+	}
+	if err != nil && err != io.EOF {
+		return err
+	}
+	t.claims, t.size = t.claims[:0], n
+	for rest := text[:n]; ; {
+		end := bytes.IndexByte(rest, '\n') + 1
+		k, ok := parse(rest[:end])
+		if !ok {
+			return nil
+		}
+		t.claims, rest = append(t.claims, k), rest[end:]
+	}
+}
+
+// parse reads what everybody needs of a line. Under many calls a table has many.
+func parse(line []byte) (k claim, ok bool) {
+	name, rest, _ := bytes.Cut(line, []byte(" "))
+	lane, rest, _ := bytes.Cut(rest, []byte(" "))
+	at, rest, ok := bytes.Cut(rest, []byte(" "))
+	if !ok || copy(k.key[:], name) != len(name) || len(name) != len(k.key) {
+		return k, false
+	}
+	ms, err := strconv.ParseInt(string(at), 10, 64)
+	k.lane = answered
+	if err == nil && string(lane) != "-" {
+		k.lane, err = strconv.Atoi(string(lane))
+	}
+	k.at, k.line, k.rest = time.UnixMilli(ms), line, rest
+	return k, err == nil && k.lane >= answered
+}
+
+// understand reads all of a line. One that says nothing is nobody's.
+func (k *claim) understand() bool {
+	root, err := jsonstream.Parse(k.rest, jsonstream.Options{ObjectRoot: true, MaxBytes: maxTable, MaxExponent: jsonstream.AnyExponent})
+	if err != nil {
+		return false
+	}
+	text := func(name string) string {
+		v, _ := root.Get(name)
+		return v.Text()
+	}
+	k.host, k.session, k.id = text("host"), text("session"), text("id")
+	if to, ok := root.Get("to"); ok {
+		for host := range to.Elements() {
+			k.to = append(k.to, host.Text())
+		}
+	}
+	if said, ok := root.Get("said"); ok {
+		k.said = bytes.Clone(said.Raw())
+	}
+	k.line, k.rest = nil, nil
+	return k.answered() == (k.said != nil)
+}
+
+// append writes a line.
+func (k *claim) append(to []byte) []byte {
+	if k.line != nil {
+		return append(to, k.line...)
+	}
+	lane := "-"
+	if !k.answered() {
+		lane = strconv.Itoa(k.lane)
+	}
+	to = fmt.Appendf(to, "%s %s %d ", k.key[:], lane, k.at.UnixMilli())
+	to = jsonstream.AppendQuote(append(to, `{"host":`...), k.host)
+	to = jsonstream.AppendQuote(append(to, `,"session":`...), k.session)
+	to = jsonstream.AppendQuote(append(to, `,"id":`...), k.id)
+	for i, host := range k.to {
+		to = append(to, [2]string{`,"to":[`, `,`}[min(i, 1)]...)
+		to = jsonstream.AppendQuote(to, host)
+	}
+	if k.to != nil {
+		to = append(to, ']')
+	}
+	if k.said != nil { // a break in it stands between tokens
+		to = append(append(to, `,"said":`...), bytes.ReplaceAll(k.said, []byte("\n"), []byte(" "))...)
+	}
+	return append(to, "}\n"...)
+}
+
+// find finds the claim about a key; nil if there is none.
+func (t *table) find(k key) *claim {
+	i := slices.IndexFunc(t.claims, func(other claim) bool { return other.key == k })
+	if i < 0 || !t.claims[i].understand() {
+		return nil
+	}
+	return &t.claims[i]
+}
+
+// write writes the claims over what stood there, of which nothing stays. A file that is cut
+// and written again is brought to the disk when it is closed, by some file systems; only
+// one that was long is.
+func (t *table) write() error {
+	text := make([]byte, 0, max(t.size+usual/4, usual))
+	for i := range t.claims {
+		text = t.claims[i].append(text)
+	}
+	text = append(text, '\n')
+	end := len(text)
+	if end < t.size {
+		text = append(text, bytes.Repeat([]byte(" "), t.size-end)...)
+	}
+	_, err := t.file.WriteAt(text, 0)
+	if err == nil && t.size > 16*usual && end < usual {
+		err = t.file.Truncate(int64(end))
+	}
+	return err
+}
+
+// forget drops the claim about a key, and those that nobody can be about any more.
+func (t *table) forget(now time.Time, replaced key) {
+	t.claims = slices.DeleteFunc(t.claims, func(k claim) bool {
+		return k.key == replaced || now.Sub(k.at).Abs() >= 2*Window && !t.decides(&k)
+	})
+}
+
+// decides reports whether somebody decides about a claim.
+func (t *table) decides(k *claim) bool {
+	if k.answered() {
+		return false
+	}
+	f, free, err := t.try(k.lane, 0)
+	if f != nil {
+		f.Close()
+	}
+	return !free && !errors.Is(err, fs.ErrNotExist) // who cannot be looked at decides
+}
+
+// lane takes a lane that no claim names.
+func (t *table) lane() (lane int, mine *os.File, err error) {
+	for ; ; lane++ {
+		if slices.ContainsFunc(t.claims, func(k claim) bool { return k.lane == lane }) {
+			continue
+		}
+		f, free, err := t.try(lane, os.O_CREATE)
+		if err != nil {
+			return 0, nil, err
+		}
+		if free {
+			return lane, f, nil
+		}
+		f.Close() // of one that has just answered
+	}
+}
+
+// try takes a lane, if nobody else has it.
+func (t *table) try(lane, flag int) (f *os.File, free bool, err error) {
+	if f, err = plainfile.Open(fmt.Sprintf("%s-%d.lane", t.name, lane), os.O_RDWR|flag, 0o600); err != nil {
+		return nil, false, err
+	}
+	if free, err = lock(f); err != nil {
+		f.Close()
+		return nil, false, err
+	}
+	return f, free, nil
+}

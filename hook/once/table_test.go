@@ -1,0 +1,220 @@
+//go:build unix
+
+package once
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// clocked is a desk whose clock stands where the test puts it.
+func clocked(t *testing.T) (d *Desk, pass func(time.Duration)) {
+	t.Helper()
+	d = At(t.TempDir(), "rules")
+	now := time.Now()
+	d.now = func() time.Time { return now }
+	return d, func(by time.Duration) { now = now.Add(by) }
+}
+
+// call is the call of a number, as a host asks about it.
+func call(n int, host string) Call {
+	return Call{Principal: "local", Tool: "Bash", Hash: [32]byte{byte(n), byte(n >> 8)}, Host: host, Session: "s", ID: fmt.Sprint(host, n)}
+}
+
+// decide takes the turn about a call, which nobody else has.
+func decide(t *testing.T, d *Desk, c Call) *Turn {
+	t.Helper()
+	turn, said, err := d.Enter(t.Context(), c)
+	if err != nil || turn == nil || turn.table == nil {
+		t.Fatalf("%s: %+v %s %v", c.ID, turn, said, err)
+	}
+	return turn
+}
+
+// files are the names of a desk's files, and what stands in them.
+func files(t *testing.T, d *Desk) (names []string, text string) {
+	t.Helper()
+	names, err := filepath.Glob(filepath.Join(d.dir, "*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range names {
+		part, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text += string(part)
+	}
+	return names, text
+}
+
+// Proves S49: calls that are decided at once, more than there are tables, are kept apart, in
+// whatever order they end.
+func TestManyAtOnce(t *testing.T) {
+	d, pass := clocked(t)
+	const many = 200
+	turns := make([]*Turn, many)
+	for n := range turns {
+		turns[n] = decide(t, d, call(n, "claude-code"))
+	}
+	pass(time.Hour) // somebody was asked
+	for n := many - 1; n >= 0; n-- {
+		if n%3 == 0 {
+			turns[n].Leave()
+		} else if err := turns[n].Settle(fmt.Appendf(nil, `{"n":%d}`, n)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for n := range turns {
+		turn, said, err := d.Enter(t.Context(), call(n, "cursor"))
+		switch {
+		case n%3 == 0: // an hour ago, as far as anybody knows
+			if err != nil || turn == nil {
+				t.Errorf("%d was left: %s %v", n, said, err)
+			}
+			turn.Leave()
+		case err != nil || turn != nil || string(said) != fmt.Sprintf(`{"n":%d}`, n):
+			t.Errorf("%d: %+v %s %v", n, turn, said, err)
+		}
+	}
+}
+
+// Proves S49, FM9: who waits for a call that takes long gets its answer, or the error of one
+// that ends without, also among claims that are over.
+func TestOneThatTakesLong(t *testing.T) {
+	d, pass := clocked(t)
+	long, lost := decide(t, d, call(1, "claude-code")), decide(t, d, call(2, "claude-code"))
+	pass(time.Minute)
+	for n := range 300 { // others come and go at every table
+		if err := decide(t, d, call(1000+n, "claude-code")).Settle([]byte(`{}`)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	gets := func(n int, want string, wrong error) {
+		t.Helper()
+		turn, said, err := d.Enter(t.Context(), call(n, "cursor"))
+		if turn != nil || string(said) != want || !errors.Is(err, wrong) {
+			t.Errorf("%d: %+v %s %v", n, turn, said, err)
+		}
+	}
+	short, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	if turn, said, err := d.Enter(short, call(1, "cursor")); turn != nil || said != nil || !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("nobody has answered: %+v %s %v", turn, said, err)
+	}
+	if err := long.Settle([]byte(`{"long":1}`)); err != nil {
+		t.Fatal(err)
+	}
+	gets(1, `{"long":1}`, nil)
+	pass(-time.Minute + Window/2) // the one that is lost began a moment ago
+	lost.Leave()
+	gets(2, "", ErrUnanswered)
+}
+
+// Proves S49: a long answer, and one with line breaks, is given as it is, and nothing of it
+// stays once calls came to its table for which it is too old; files do not grow in number.
+func TestNothingStays(t *testing.T) {
+	d, pass := clocked(t)
+	answers := []string{`{"input":"` + strings.Repeat("secret ", 100_000) + `"}`, "{\n \"input\": \"secret\"\n}"}
+	for n, answer := range answers {
+		if err := decide(t, d, call(n, "claude-code")).Settle([]byte(answer)); err != nil {
+			t.Fatal(err)
+		}
+		turn, said, err := d.Enter(t.Context(), call(n, "cursor"))
+		if err != nil || turn != nil || string(said) != strings.ReplaceAll(answer, "\n", " ") {
+			t.Errorf("%d: %+v %d bytes %v", n, turn, len(said), err)
+		}
+	}
+	pass(2 * twins)
+	for n := range 300 {
+		if err := decide(t, d, call(100+n, "claude-code")).Settle([]byte(`{}`)); err != nil {
+			t.Fatal(err)
+		}
+		pass(Window)
+	}
+	d.sweep()
+	names, text := files(t, d)
+	if strings.Contains(text, "secret") || len(text) > 2*tables*usual {
+		t.Errorf("%d bytes are left, of an answer: %t", len(text), strings.Contains(text, "secret"))
+	}
+	if len(names) > 2*tables+len(answers) {
+		t.Errorf("%d files: %q", len(names), names)
+	}
+}
+
+// Proves S49: a table that is torn anywhere says what stands before that, and can be used.
+func TestTornTable(t *testing.T) {
+	d, _ := clocked(t)
+	c := call(1, "claude-code")
+	if err := decide(t, d, c).Settle([]byte(`{"n":1}`)); err != nil {
+		t.Fatal(err)
+	}
+	names, err := filepath.Glob(filepath.Join(d.dir, "*.calls"))
+	if err != nil || len(names) != 1 {
+		t.Fatal(names, err)
+	}
+	whole, err := os.ReadFile(names[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := c
+	other.Host = "cursor"
+	for n := range whole {
+		for _, text := range []string{string(whole[:n]), string(whole[:n]) + "\x00" + string(whole[n+1:])} {
+			if err := os.WriteFile(names[0], []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			turn, said, err := d.Enter(t.Context(), other)
+			if turn != nil {
+				err = errors.Join(err, turn.Settle([]byte(`{"n":2}`)))
+			}
+			if err != nil && !errors.Is(err, ErrUnanswered) || turn == nil && err == nil && string(said) != `{"n":1}` {
+				t.Fatalf("%q: %+v %s %v", text, turn, said, err)
+			}
+		}
+	}
+}
+
+// Proves S49: hooks of one host that begin at once are about one call by its id, also where
+// the same arguments were proposed before under another one.
+func TestSameArgumentsBefore(t *testing.T) {
+	for round := range 50 {
+		d, _ := clocked(t)
+		before := call(1, "claude-code")
+		if err := decide(t, d, before).Settle([]byte(`{}`)); err != nil {
+			t.Fatal(err)
+		}
+		now := before
+		now.ID = "again"
+		var turns, given atomic.Int32
+		var hooks sync.WaitGroup
+		for range 3 {
+			hooks.Go(func() {
+				turn, said, err := d.Enter(t.Context(), now)
+				switch {
+				case err != nil:
+					t.Error(err)
+				case turn == nil && string(said) == `{"n":1}`:
+					given.Add(1)
+				case turn != nil:
+					turns.Add(1)
+					if err := turn.Settle([]byte(`{"n":1}`)); err != nil {
+						t.Error(err)
+					}
+				}
+			})
+		}
+		hooks.Wait()
+		if turns.Load() != 1 || given.Load() != 2 {
+			t.Fatalf("round %d: %d decided, %d were given the answer", round, turns.Load(), given.Load())
+		}
+	}
+}
