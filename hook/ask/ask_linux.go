@@ -54,6 +54,7 @@ type connection struct {
 	// resident answered, that took as long as all else that asking does.
 	file  *os.File
 	raw   syscall.RawConn
+	own   Self
 	peer  *peer
 	began time.Time
 	until time.Time
@@ -71,8 +72,8 @@ func connect(path string, patience time.Duration) (*connection, bool) {
 		syscall.Close(fd)
 		return nil, false
 	}
-	c := &connection{file: os.NewFile(uintptr(fd), path), peer: peerOf(fd), began: began, until: began.Add(patience)}
-	if c.peer != nil && c.peer.runs() && c.peer.sees() && syscall.SetsockoptInt(fd, syscall.SOL_SOCKET, syscall.SO_PASSCRED, 1) == nil {
+	c := &connection{file: os.NewFile(uintptr(fd), path), own: Own(), peer: peerOf(fd), began: began, until: began.Add(patience)}
+	if c.peer != nil && c.own.is(c.peer) && c.own.sees(c.peer) && syscall.SetsockoptInt(fd, syscall.SOL_SOCKET, syscall.SO_PASSCRED, 1) == nil {
 		c.raw, err = c.file.SyscallConn()
 		if err == nil && c.wait() {
 			return c, true
@@ -104,7 +105,7 @@ func (c *connection) put(q *Question, limit time.Duration) (r Reply, ok bool) {
 		return r, false
 	}
 	r, ok = c.reply(q.Nonce, limit)
-	return r, ok && c.peer.runs() // still the same process, running the same file
+	return r, ok && c.own.is(c.peer) // still the same process, running the same file
 }
 
 func (c *connection) send(text []byte) bool {

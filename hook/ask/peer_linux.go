@@ -10,16 +10,9 @@ import (
 // that process alone, also when another one gets its number.
 type peer struct {
 	pid int32
-	dir int // file descriptor
-	exe file
+	dir int    // file descriptor
+	its string // path of what is said of the process: that of dir
 }
-
-// file says which one something is. The zero file is none.
-type file struct{ dev, ino uint64 }
-
-// places are the names in /proc of what two processes must have in common to see the same
-// files, processes and users.
-func places() []string { return []string{"root", "ns/mnt", "ns/pid", "ns/user"} }
 
 const openPath = 0x200000 // O_PATH
 
@@ -34,46 +27,10 @@ func peerOf(fd int) *peer {
 	if err != nil {
 		return nil
 	}
-	return &peer{cred.Pid, dir, own("exe")}
+	return &peer{cred.Pid, dir, "/proc/self/fd/" + strconv.Itoa(dir) + "/"}
 }
 
 func (p *peer) close() { syscall.Close(p.dir) }
-
-// runs reports whether the process is alive and runs the very file that this one runs.
-func (p *peer) runs() bool { return p.exe != file{} && p.its("exe") == p.exe }
-
-// sees reports whether the process sees the files, processes and users that this one sees.
-func (p *peer) sees() bool {
-	for _, name := range places() {
-		if ours := own(name); ours == (file{}) || p.its(name) != ours {
-			return false
-		}
-	}
-	return true
-}
-
-// its is what a name in /proc stands for of the process.
-func (p *peer) its(name string) (f file) {
-	fd, err := syscall.Openat(p.dir, name, openPath|syscall.O_CLOEXEC, 0)
-	if err != nil {
-		return f
-	}
-	defer syscall.Close(fd)
-	var s syscall.Stat_t
-	if syscall.Fstat(fd, &s) != nil {
-		return f
-	}
-	return file{uint64(s.Dev), s.Ino}
-}
-
-// own is what a name in /proc stands for of this process.
-func own(name string) (f file) {
-	var s syscall.Stat_t
-	if syscall.Stat("/proc/self/"+name, &s) != nil {
-		return f
-	}
-	return file{uint64(s.Dev), s.Ino}
-}
 
 // wrote reports whether the process wrote what came with a control message.
 func (p *peer) wrote(control []byte) bool {
@@ -85,13 +42,61 @@ func (p *peer) wrote(control []byte) bool {
 	return err == nil && cred.Pid == p.pid && int(cred.Uid) == os.Geteuid()
 }
 
+// file says which one something is. The zero file is none.
+type file struct{ dev, ino uint64 }
+
+// places are the names in /proc of what two processes must have in common to see the same
+// files, processes and users.
+func places() [4]string { return [...]string{"root", "ns/mnt", "ns/pid", "ns/user"} }
+
+// Self is what a process has in common with those that it believes: the file that it runs,
+// and the files, processes and users that it sees. The zero Self believes nobody.
+type Self struct {
+	exe    file
+	places [4]file
+}
+
+// Own looks at this process. What it finds holds while the process lives, which changes
+// nothing of it; if somebody else gives it another root, it believes nobody any more who
+// has that.
+func Own() (s Self) {
+	const own = "/proc/self/"
+	s.exe = fileAt(own + "exe")
+	for i, name := range places() {
+		s.places[i] = fileAt(own + name)
+	}
+	return s
+}
+
 // Believes reports whether the process that made a connection is the other end of this
 // protocol: of this user, running the file that this process runs, seeing what it sees.
-func Believes(fd uintptr) bool {
+func (s Self) Believes(fd uintptr) bool {
 	p := peerOf(int(fd))
 	if p == nil {
 		return false
 	}
 	defer p.close()
-	return p.runs() && p.sees()
+	return s.is(p) && s.sees(p)
+}
+
+// is reports whether a process is alive and runs the very file that this one runs.
+func (s Self) is(p *peer) bool { return s.exe != file{} && fileAt(p.its+"exe") == s.exe }
+
+// sees reports whether a process sees the files, processes and users that this one sees.
+func (s Self) sees(p *peer) bool {
+	for i, name := range places() {
+		if ours := s.places[i]; ours == (file{}) || fileAt(p.its+name) != ours {
+			return false
+		}
+	}
+	return true
+}
+
+// fileAt is what a name in /proc stands for.
+func fileAt(name string) (f file) {
+	var s syscall.Stat_t
+	if syscall.Stat(name, &s) != nil {
+		return f
+	}
+	return file{uint64(s.Dev), s.Ino}
 }

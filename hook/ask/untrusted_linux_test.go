@@ -180,7 +180,7 @@ func TestWhoIsBelieved(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := raw.Control(func(fd uintptr) { yes = ask.Believes(fd) }); err != nil {
+		if err := raw.Control(func(fd uintptr) { yes = ask.Own().Believes(fd) }); err != nil {
 			t.Fatal(err)
 		}
 		c.Close()

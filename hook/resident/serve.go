@@ -43,6 +43,7 @@ var ErrReplaced = errors.New("the program was replaced")
 // resident is one that serves.
 type resident struct {
 	kept  *process.Kept
+	self  ask.Self
 	file  string // the program
 	began time.Time
 
@@ -76,7 +77,7 @@ func Serve(ctx context.Context, o Options) error {
 	}
 	defer ln.Close()
 	debug.SetGCPercent(400)
-	r := &resident{kept: new(process.Kept), file: file, began: time.Now(), slots: make(chan struct{}, maxWaiting), turns: newTurns(), replaced: make(chan struct{})}
+	r := &resident{kept: new(process.Kept), self: ask.Own(), file: file, began: time.Now(), slots: make(chan struct{}, maxWaiting), turns: newTurns(), replaced: make(chan struct{})}
 	r.last.Store(r.began.UnixNano())
 	o.say("%s answers hooks at %s", release.Line(process.SmallName), path)
 	ctx, end := context.WithCancelCause(ctx)
@@ -229,7 +230,7 @@ func (r *resident) believes(c *net.UnixConn) (yes bool) {
 	if err != nil {
 		return false
 	}
-	if raw.Control(func(fd uintptr) { yes = ask.Believes(fd) }) != nil {
+	if raw.Control(func(fd uintptr) { yes = r.self.Believes(fd) }) != nil {
 		return false
 	}
 	if !yes {
