@@ -136,7 +136,7 @@ func TestAnswerThinking(t *testing.T) {
 				t.Fatal(a.status, a.err, a.body)
 			}
 			refused := func(id string) string {
-				return `{"type":"tool_result","tool_use_id":"` + id + `","content":"{\"status\":\"denied\",\"code\":\"rule_matched\",\"publicReason\":\"A rule of the policy decided this call.\",\"data\":null}","is_error":true}`
+				return `{"type":"tool_result","tool_use_id":"` + id + `","content":"{\"status\":\"denied\",\"code\":\"rule_matched\",\"publicReason\":\"A rule of the policy denies this call.\",\"data\":null}","is_error":true}`
 			}
 			round1 := askedToGo + `,{"role":"assistant","content":[` + first + "," + hello + "," + use1 + `]},{"role":"user","content":[` + refused("x1") + `]}`
 			round2 := round1 + `,{"role":"assistant","content":[` + think2 + "," + use2 + `]},{"role":"user","content":[` + refused("x2") + `]}`
@@ -194,7 +194,7 @@ func TestAnswerThinkingOnce(t *testing.T) {
 	bye := `{"text":"and on \u00e9","type":"text"}`
 	allowed := `{"id":"x9","input":{"n":1},"name":"d","type":"tool_use"}`
 	result := func(id string) string {
-		return `{"role":"user","content":[{"type":"tool_result","tool_use_id":"` + id + `","content":"{\"status\":\"denied\",\"code\":\"rule_matched\",\"publicReason\":\"A rule of the policy decided this call.\",\"data\":null}","is_error":true}]}`
+		return `{"role":"user","content":[{"type":"tool_result","tool_use_id":"` + id + `","content":"{\"status\":\"denied\",\"code\":\"rule_matched\",\"publicReason\":\"A rule of the policy denies this call.\",\"data\":null}","is_error":true}]}`
 	}
 	turn := func(blocks ...string) string {
 		return `{"role":"assistant","content":[` + strings.Join(blocks, ",") + `]}`

@@ -3,6 +3,7 @@ package mcpgate
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 	"time"
 
 	"github.com/stopgate/stopgate"
@@ -162,10 +163,19 @@ func (a asker) Notify(_ context.Context, e approve.Entry) error {
 // (THREATS H14).
 func prompt(v gate.View) string {
 	text := fmt.Sprintf("stopgate: may the tool %s run with these arguments?\n%s", v.Call.Tool, visible.Elide(visible.Text(v.Args), 2000))
-	if v.Verdict.Public != "" {
-		text += "\nWhy it asks: " + visible.Text(v.Verdict.Public)
+	return text + "\nWhy it asks: " + because(v.Verdict)
+}
+
+// because is why somebody is asked: the policy's own reason, what the code says, or else
+// which rule it was.
+func because(v stopgate.Verdict) string {
+	switch {
+	case v.Public != "" && v.Public != stopgate.CodeRuleMatched.Public():
+		return visible.Text(v.Public)
+	case v.Rule == nil:
+		return "a rule of the policy wants a person to look at it"
 	}
-	return text
+	return fmt.Sprintf("a rule of the policy wants a person to look at it (%s:%d)", visible.Text(filepath.Base(v.Rule.File)), v.Rule.Line)
 }
 
 // requested is the form of the question.

@@ -34,6 +34,15 @@ func stateOf(t testing.TB, line string) string {
 	return v.Text()
 }
 
+// tampered is a state with one character changed, whose every bit counts.
+func tampered(state string) string {
+	mid, other := len(state)/2, "A"
+	if state[mid] == 'A' {
+		other = "B"
+	}
+	return state[:mid] + other + state[mid+1:]
+}
+
 func back(state, decision string) string {
 	return `,"requestState":` + string(jsonstream.AppendQuote(nil, state)) +
 		`,"inputResponses":{"stopgate.approval":{"action":"accept","content":{"decision":"` + decision + `"}}}`
@@ -47,11 +56,11 @@ func TestInputRequired(t *testing.T) {
 	c := b.stdio()
 	args := `{"text":"a\u202eb"}`
 	line := c.ask(modernCall("1", args, ""))
-	has(t, line, `"resultType":"input_required"`, `"stopgate.approval":{"method":"elicitation/create"`, `"mode":"form"`, `"enum":["allow","deny"]`, `\\u{202e}`)
+	has(t, line, `Why it asks: a rule of the policy wants a person to look at it (p.toml:`, `"resultType":"input_required"`, `"stopgate.approval":{"method":"elicitation/create"`, `"mode":"form"`, `"enum":["allow","deny"]`, `\\u{202e}`)
 	state := stateOf(t, line)
 	hasNot(t, state, "echo", "local")
 	for name, more := range map[string]string{
-		"tampered":            back(state[:len(state)-2]+"AA", "allow"),
+		"tampered":            back(tampered(state), "allow"),
 		"cut":                 back(state[:20], "allow"),
 		"not ours":            back("whatever", "allow"),
 		"another form":        `,"requestState":7`,
@@ -104,7 +113,7 @@ func TestNobodyAsked(t *testing.T) {
 	has(t, b.stdio().ask(strings.Replace(modernCall("1", `{}`, ""), `"elicitation":{}`, ``, 1)), "no_approver")
 	c := b.stdio()
 	c.hello(`{}`)
-	has(t, c.ask(call("1", "echo", `{}`)), "no_approver")
+	has(t, c.ask(call("1", "echo", `{}`)), "no_approver", "The user answers in a terminal: stopgate approvals watch")
 	b = setup(t, "[tools.echo.policy]\nrun = \"edit\"\n", mcpgate.Settings{Elicitation: true}, map[string]*fake{"": f})
 	c = b.stdio()
 	c.hello(`{"elicitation":{}}`)

@@ -84,6 +84,10 @@ func (g *Gateway) never(call stopgate.Call, definition string) bool {
 // 8.5).
 func (g *Gateway) denial(x *exchange, out stopgate.Outcome) reply {
 	env := out.Envelope()
+	if x.p.stdio && (env.Code == stopgate.CodeNoApprover || env.Code == stopgate.CodeApprovalPending) {
+		// The client is on this machine, and so is its user, whom the model can tell.
+		env.PublicReason += " The user answers in a terminal: stopgate approvals watch"
+	}
 	if g.set.DenyAsError {
 		return reply{text: jsonrpc.AppendError(nil, x.id, jsonrpc.Denied, env.PublicReason, envelopeText(env))}
 	}

@@ -200,7 +200,11 @@ func (p *peer) run(ctx context.Context, m *jsonrpc.Message, x *exchange, c *conn
 			return reply{}
 		}
 		p.g.log.Warn("a call did not reach its server, or has no answer", "server", c.name(), "tool", name, "error", err)
-		return p.g.denial(x, refused(stopgate.CodeToolUnreachable))
+		lost := refused(stopgate.CodeToolUnreachable)
+		if !errors.Is(err, errUnreachable) { // it was sent
+			lost.Verdict.Public = "The tool's server did not answer; the call may have run."
+		}
+		return p.g.denial(x, lost)
 	}
 	return p.deliver(seeing, m, x, c, r, seen, out)
 }

@@ -154,7 +154,7 @@ func (r *mcpRun) run(ctx context.Context, specs []serverSpec) error {
 	ordered := func(l gate.Lockdown) { r.talk.teller(r.err)(lockdownText(l)) }
 	return r.state.attend(ctx, g, tele, r.log, ordered, func(ctx context.Context, _ context.CancelCauseFunc) error {
 		tell := r.talk.teller(r.err)
-		tell(fmt.Sprintf("MCP gateway for %s, records in %s, policy %.12s", count(len(specs), "server"), r.state.place, g.PolicyHash()))
+		tell(fmt.Sprintf("MCP gateway for %s, records in %s, policy %.12s; questions: stopgate approvals watch", count(len(specs), "server"), r.state.place, g.PolicyHash()))
 		if !g.Enforced() {
 			tell(observing)
 		}

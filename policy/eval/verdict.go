@@ -35,7 +35,7 @@ func (e *Evaluation) settle() (terminal bool) {
 		e.cause = e.fault.cause
 		e.publish(&stopgate.Verdict{
 			Mode: stopgate.Deny, Layer: stopgate.LayerIntegrity, Code: e.fault.code,
-			Pointer: e.fault.pointer, Public: e.fault.code.Public(),
+			Pointer: e.fault.pointer, Public: e.fault.public(),
 		})
 		return true
 	}
@@ -119,8 +119,8 @@ func (e *Evaluation) say(i int) {
 	default:
 		v.Candidates, v.Public = e.candidates(i)
 	}
-	if v.Public == "" {
-		v.Public = v.Code.Public()
+	if v.Public == "" || v.Public == v.Code.Public() {
+		v.Public = unexplained(v)
 	}
 	e.publish(v)
 	e.said = now
@@ -135,7 +135,7 @@ func codeOf(m stopgate.Mode) stopgate.Code {
 }
 
 func floorVerdict(f *stopgate.Floor) *stopgate.Verdict {
-	return &stopgate.Verdict{Mode: f.Mode, Layer: stopgate.LayerFloor, Code: f.Code, Pointer: f.Pointer, Public: f.Code.Public()}
+	return &stopgate.Verdict{Mode: f.Mode, Layer: stopgate.LayerFloor, Code: f.Code, Pointer: f.Pointer, Public: floorPublic(f)}
 }
 
 // saidBefore reports that a verdict without a rule says nothing new, so that nobody has
