@@ -34,12 +34,23 @@ func serve(t *testing.T, binary, home string) *resident {
 		_ = r.Process.Signal(syscall.SIGTERM)
 		_ = r.Wait()
 	})
-	for end := time.Now().Add(30 * time.Second); r.command("serve", "--status").Run() != nil; {
+	r.status(t)
+	return r
+}
+
+// status is what it says about itself. Who asks waits for two seconds, which is little on a
+// machine on which agents start.
+func (r *resident) status(t *testing.T) string {
+	t.Helper()
+	for end := time.Now().Add(time.Minute); ; {
+		out, err := r.command("serve", "--status").CombinedOutput()
+		if err == nil {
+			return string(out)
+		}
 		if time.Now().After(end) {
-			t.Fatal("no resident")
+			t.Fatalf("no resident: %v: %s", err, out)
 		}
 	}
-	return r
 }
 
 func (r *resident) command(args ...string) *exec.Cmd {
@@ -51,12 +62,12 @@ func (r *resident) command(args ...string) *exec.Cmd {
 // answered is how many events it answered.
 func (r *resident) answered(t *testing.T) (n int) {
 	t.Helper()
-	out, err := r.command("serve", "--status").Output()
-	m := regexp.MustCompile(`: (\d+) events answered, 0 left`).FindSubmatch(out)
-	if err != nil || m == nil {
-		t.Fatalf("%v: %s", err, out)
+	out := r.status(t)
+	m := regexp.MustCompile(`: (\d+) events answered, 0 left`).FindStringSubmatch(out)
+	if m == nil {
+		t.Fatal(out)
 	}
-	fmt.Sscan(string(m[1]), &n)
+	fmt.Sscan(m[1], &n)
 	return n
 }
 
