@@ -97,6 +97,25 @@ func TestList(t *testing.T) {
 	}
 }
 
+// Proves C1: a command whose words are not all seen is granted by no usage, one that another
+// command runs as it is by its own.
+func TestCommandsInCommands(t *testing.T) {
+	list, fault := usage.Compile([]string{"cat **"}, false, nil)
+	if fault != nil {
+		t.Fatal(fault)
+	}
+	for text, want := range map[string]bool{"env cat a": true, "timeout 5 cat a": true, "xargs cat": false, "xargs cat a": false} {
+		var line shell.Line
+		line.Read([]byte(text))
+		if len(line.Commands) != 2 {
+			t.Fatalf("%s is %d commands", text, len(line.Commands))
+		}
+		if got := list.Grants(&line, 1); got != want || !list.Suspects(line.Commands[1].Words) {
+			t.Errorf("%s: its command is granted: %v", text, got)
+		}
+	}
+}
+
 // A usage that says nothing, or what nobody could be held to, is an error where it stands.
 func TestFaults(t *testing.T) {
 	for text, want := range map[string]struct {
