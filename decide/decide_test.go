@@ -216,14 +216,16 @@ func TestPendingCalls(t *testing.T) {
 	}
 	d.wants(d.do("agent", "GET", "/v1/calls/"+id, ""), 202, question)
 	d.wants(d.do("op", "GET", "/v1/calls/"+id, ""), 404)
-	q := d.wants(d.do("anna", "GET", "/v1/approvals?state=waiting", ""), 200, question, `"tool":"write"`)
-	_ = q
-	seen := d.wants(d.do("anna", "GET", "/v1/approvals/"+question, ""), 200, `"state":"waiting"`, `README`)
-	_ = seen
+	listed := d.wants(d.do("anna", "GET", "/v1/approvals?state=waiting", ""), 200, question, `"tool":"write"`)
+	shown := d.wants(d.do("anna", "GET", "/v1/approvals/"+question, ""), 200, `"state":"waiting"`, `README`)
+	seen, _ := shown.get("seen").(string)
+	if seen == "" || listed.get("approvals").([]any)[0].(map[string]any)["seen"] != seen {
+		t.Fatalf("what is seen is %q, and in the list %v", seen, listed.get("approvals"))
+	}
 	d.wants(d.do("agent", "POST", "/v1/approvals/"+question, `{"answer":"approve"}`), 403, "scope_missing")
 	d.wants(d.do("anna", "POST", "/v1/approvals/"+question, `{"answer":"approve","seen":"other"}`), 409, "approval_stale")
 	d.wants(d.do("anna", "POST", "/v1/approvals/"+question, `{"answer":"yes"}`), 400)
-	d.wants(d.do("anna", "POST", "/v1/approvals/"+question, `{"answer":"approve"}`), 200, `"state":"approved"`)
+	d.wants(d.do("anna", "POST", "/v1/approvals/"+question, `{"answer":"approve","seen":"`+seen+`"}`), 200, `"state":"approved"`)
 	d.wants(d.do("agent", "GET", "/v1/calls/"+id, "", "Prefer", "wait=10"), 200, `"status":"allowed"`, `"by":"anna"`, `"args":{"path":"README"}`)
 	d.wants(d.do("anna", "POST", "/v1/approvals/"+question, `{"answer":"deny"}`), 409, "already_answered")
 	d.wants(d.do("anna", "GET", "/v1/approvals/nothing", ""), 404)
@@ -542,6 +544,7 @@ func TestBodies(t *testing.T) {
 		t.Errorf("%d records of requests that were none", n)
 	}
 	d.wants(d.do("", "POST", "/v1/calls", `{"tool":"web","args":{"q":"x"},"definition":{"description":"d","parameters":{"type":"object"}}}`), 200)
+	d.wants(d.do("", "POST", "/v1/calls", `{"tool":"write","args":{"path":"src/a"},"definition":{"parameters":{"type":"object","properties":{"path":{"type":"integer"}}}}}`), 200, `"code":"policy_invalid_for_schema"`)
 }
 
 // Proves FM4, I22: a gate that cannot write its records is not ready.
