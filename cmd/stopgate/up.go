@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -35,9 +36,9 @@ func newUp(s streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "up",
 		Short: "run the gateway on loopback, and the decision API",
-		Long: `up listens for OpenAI Chat Completions and Anthropic Messages requests, forwards
-them to the provider with the client's own credential, and decides every tool
-call of the answers. Requests without a credential, and models named stopgate-*,
+		Long: `up listens for requests of OpenAI Chat Completions, OpenAI Responses and Anthropic
+Messages, forwards them to the provider with the client's own credential, and decides
+every tool call of the answers. Requests without a credential, and models named stopgate-*,
 are answered by a built-in replay model, so that everything can be tried at once.
 
 Beside it stands the decision API, on a Unix socket that only you can open: other
@@ -48,6 +49,9 @@ When it listens it prints one line of JSON on standard output; logs go to
 standard error. It drains and stops on SIGINT and SIGTERM. Policy files that change
 come into force by themselves, and on SIGHUP; one with mistakes is refused and what
 was in force stays.`,
+		Example: `  stopgate up
+  stopgate up --openai-upstream http://127.0.0.1:11434/v1
+  stopgate up --policy stopgate.toml --log-format json`,
 		Args: noArgs,
 	}
 	f.policyFlags.add(cmd)
@@ -242,7 +246,13 @@ func (u *upRun) certificate(o *gateway.Options) (*certificate.Files, error) {
 		}
 		return nil, nil
 	}
-	files, err := certificate.Open(o.Settings.TLSCert, o.Settings.TLSKey, func(err error) { u.log.Error("certificate", "error", err) })
+	files, err := certificate.Open(o.Settings.TLSCert, o.Settings.TLSKey, func(leaf *x509.Certificate, holds bool) {
+		level, text := slog.LevelInfo, "certificate"
+		if !holds {
+			level, text = slog.LevelWarn, "the certificate does not hold now: clients will refuse it"
+		}
+		u.log.Log(context.Background(), level, text, "file", o.Settings.TLSCert, "names", leaf.DNSNames, "from", leaf.NotBefore, "to", leaf.NotAfter)
+	}, func(err error) { u.log.Error("certificate", "error", err) })
 	if err != nil {
 		return nil, hintedError{err, "tls_cert and tls_key name PEM files that belong together; only the gateway's user and group can read the key"}
 	}

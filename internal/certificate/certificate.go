@@ -2,16 +2,17 @@
 // they change: certificates are renewed every few weeks, and nobody restarts a gateway
 // for it.
 //
-//	files, err := certificate.Open("tls.crt", "tls.key", nil)
+//	files, err := certificate.Open("tls.crt", "tls.key", nil, nil)
 //	server.TLSConfig = files.Config()
 //
-// What it promises: files that cannot be read, or do not belong together, keep the
-// certificate that was good; connections that are open are not touched. A key that other
+// What it promises: files that cannot be read, do not belong together, or have a
+// certificate that does not hold now, keep the certificate that was good; connections that are open are not touched. A key that other
 // users can read is no good, as a token's file is.
 package certificate
 
 import (
 	"crypto/tls"
+	"crypto/x509"
 	"fmt"
 	"io/fs"
 	"os"
@@ -27,6 +28,7 @@ const interval = time.Second
 // Files are a certificate and its key. They may be used from several goroutines.
 type Files struct {
 	certificate, key string
+	taken            func(leaf *x509.Certificate, holds bool)
 	failed           func(error)
 
 	mu      sync.Mutex
@@ -42,10 +44,12 @@ type mark struct {
 	mode    fs.FileMode
 }
 
-// Open reads a certificate with its chain and its key, both PEM. failed hears of files
-// that changed and are no good; nil for nobody.
-func Open(certificate, key string, failed func(error)) (*Files, error) {
-	f := &Files{certificate: certificate, key: key, failed: failed}
+// Open reads a certificate with its chain and its key, both PEM. taken hears of every
+// certificate that is served from then on, the first one included, and whether it holds
+// at this moment; failed of files that changed and are no good. Both may be nil, and may
+// not use the files.
+func Open(certificate, key string, taken func(leaf *x509.Certificate, holds bool), failed func(error)) (*Files, error) {
+	f := &Files{certificate: certificate, key: key, taken: taken, failed: failed}
 	seen, err := f.marks()
 	if err != nil {
 		return nil, fmt.Errorf("TLS certificate: %w", err)
@@ -112,8 +116,20 @@ func (f *Files) load(seen [2]mark) error {
 	if err != nil {
 		return fmt.Errorf("TLS certificate %s with key %s: %w", f.certificate, f.key, err)
 	}
+	if f.current != nil && !valid(pair.Leaf) && valid(f.current.Leaf) {
+		return fmt.Errorf("TLS certificate %s holds from %s to %s only", f.certificate, pair.Leaf.NotBefore.Format(time.RFC3339), pair.Leaf.NotAfter.Format(time.RFC3339))
+	}
 	f.current = &pair
+	if f.taken != nil {
+		f.taken(pair.Leaf, valid(pair.Leaf))
+	}
 	return nil
+}
+
+// valid reports whether a certificate holds now.
+func valid(leaf *x509.Certificate) bool {
+	now := time.Now()
+	return !now.Before(leaf.NotBefore) && !now.After(leaf.NotAfter)
 }
 
 func (f *Files) pair() (tls.Certificate, error) {
