@@ -21,6 +21,7 @@ import (
 
 func newApprovals(s streams) *cobra.Command {
 	cmd := group("approvals", "see and answer what calls wait for", newApprovalsList(s))
+	cmd.Example = "  stopgate approvals watch"
 	cmd.AddCommand(newApprovalsShow(s), newApprovalsWatch(), newApprovalsAnswer(s))
 	return cmd
 }

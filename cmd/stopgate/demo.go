@@ -38,7 +38,8 @@ func newDemo(s streams) *cobra.Command {
 through it. It shows for each call the verdict, why, at which byte of the
 arguments it was certain, and what the model did not have to write any more.
 No key and no network is needed.`,
-		Args: noArgs,
+		Example: "  stopgate demo --pace 40",
+		Args:    noArgs,
 	}
 	cmd.Flags().BoolVar(&showPolicy, "show-policy", false, "print the demo's policy and do nothing else")
 	cmd.Flags().Float64Var(&pace, "pace", 2000, "tokens per second of the replay model; 0 is as fast as possible")

@@ -60,6 +60,8 @@ starts the agent itself, with a copy of its settings in a directory of its own a
 scripted model in the place of the real one, and lets it try the call.
 
 Exit: 0 every installed hook denies, 1 one does not, or none is installed.`,
+		Example: `  stopgate doctor
+  stopgate doctor claude-code --live`,
 		ValidArgs: hook.Names(),
 		Args:      atMostOne,
 	}
@@ -107,7 +109,7 @@ Exit: 0 every installed hook denies, 1 one does not, or none is installed.`,
 				OK       bool          `json:"ok"`
 				Resident *residentJSON `json:"resident,omitempty"`
 				Hosts    []checkup     `json:"hosts"`
-			}{ok, resident, found}); err != nil {
+			}{ok, resident, append([]checkup{}, found...)}); err != nil {
 				return err
 			}
 		} else {

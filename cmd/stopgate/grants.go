@@ -14,6 +14,7 @@ import (
 
 func newGrants(s streams) *cobra.Command {
 	cmd := group("grants", "see and take back what was answered for the future", newGrantsList(s))
+	cmd.Example = "  stopgate grants --all\n  stopgate grants revoke ID"
 	cmd.AddCommand(newGrantsRevoke(s))
 	return cmd
 }

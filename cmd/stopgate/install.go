@@ -65,6 +65,7 @@ func newUninstall(s streams) *cobra.Command {
 		Use:       "uninstall HOST",
 		Short:     "take the hook out of the settings of a coding agent",
 		Long:      "uninstall takes out what install put in, and nothing else.",
+		Example:   "  stopgate uninstall claude-code --dry-run",
 		ValidArgs: hook.Names(),
 		Args:      cobra.ArbitraryArgs,
 	}

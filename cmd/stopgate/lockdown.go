@@ -28,6 +28,9 @@ func newLockdown(s streams) *cobra.Command {
 		Long: `lockdown denies every call of every gate that uses the store, those that wait for
 an answer too, also after a restart. When the command returns it holds. Lifting it
 needs a terminal with a person at it.`,
+		Example: `  stopgate lockdown --reason "incident 7"
+  stopgate lockdown --status
+  stopgate lockdown --lift`,
 		Args: noArgs,
 	}
 	f.add(cmd)

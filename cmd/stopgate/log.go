@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -87,7 +88,7 @@ func (f *listFlags) add(cmd *cobra.Command) {
 	flags.StringVar(&f.since, "since", "", "rows from a `TIME` on: 2026-11-21, 2026-11-21T10:00:00Z, or a span back from now: 90m, 24h, 7d")
 	flags.StringVar(&f.until, "until", "", "rows before a `TIME`")
 	flags.BoolVar(&f.decisions, "decisions", false, "leave out event rows")
-	flags.Int64VarP(&f.last, "last", "n", 0, "only the newest `N` of the rows, before filters")
+	flags.Int64VarP(&f.last, "last", "n", 0, "only the newest `N` of the rows that the filters let through")
 	flags.BoolVarP(&f.follow, "follow", "f", false, "go on with rows as they are written, until interrupted")
 	flags.BoolVar(&f.wouldDeny, "would-deny", false, "sum up by tool and rule what observe mode let pass and enforcing would hold back")
 }
@@ -155,11 +156,7 @@ var (
 func known[T ~string](flag string, words []string, list []T) (some []T, err error) {
 	for _, w := range words {
 		if !slices.Contains(list, T(w)) {
-			var names []string
-			for _, v := range list {
-				names = append(names, string(v))
-			}
-			return nil, usagef("%s: there is no %q; there are %s", flag, w, strings.Join(names, ", "))
+			return nil, usagef("%s: there is no %q; there are %s", flag, w, strings.Join(texts(list), ", "))
 		}
 		some = append(some, T(w))
 	}
@@ -191,14 +188,47 @@ func parseTime(text string, now time.Time) (time.Time, error) {
 // followEvery is how often a followed log is looked at.
 const followEvery = 200 * time.Millisecond
 
+// newest keeps the newest n rows that it was given.
+type newest struct {
+	n    int64
+	rows []records.Row
+}
+
+func (k *newest) add(r records.Row) {
+	r.Line = slices.Clone(r.Line)
+	k.rows = append(k.rows, r)
+	if over := int64(len(k.rows)) - k.n; over >= k.n { // half of them, not each time one
+		k.rows = append(k.rows[:0], k.rows[over:]...)
+	}
+}
+
+// list returns them, the oldest first.
+func (k *newest) list() []records.Row { return k.rows[max(0, int64(len(k.rows))-k.n):] }
+
 // listRows writes rows as they stand, and with follow as they come.
 func listRows(ctx context.Context, w io.Writer, log *records.Log, filter records.Filter, f *listFlags, format string) error {
 	out := bufio.NewWriter(w)
 	after := int64(0)
 	if f.last > 0 {
+		// Without filters the newest rows are known without reading the others.
 		var err error
-		if after, err = log.Last(ctx, f.last); err != nil {
-			return err
+		if reflect.ValueOf(filter).IsZero() {
+			after, err = log.Last(ctx, f.last)
+		} else {
+			kept := &newest{n: f.last}
+			err = log.Rows(ctx, 0, filter.Session, func(r records.Row) bool {
+				after = max(after, r.Seq)
+				if filter.Lets(&r.Record) {
+					kept.add(r)
+				}
+				return true
+			})
+			for _, r := range kept.list() {
+				err = errors.Join(err, writeRow(out, r, format))
+			}
+		}
+		if err != nil {
+			return errors.Join(err, out.Flush())
 		}
 	}
 	for {

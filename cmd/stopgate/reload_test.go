@@ -222,6 +222,9 @@ func TestUpServesHTTPS(t *testing.T) {
 	if code := s.stop(t); code != exitOK {
 		t.Errorf("exit code %d\n%s", code, s.stderr)
 	}
+	if n := strings.Count(s.stderr.String(), "msg=certificate file="); n != 2 {
+		t.Errorf("the log names %d certificates:\n%s", n, s.stderr)
+	}
 }
 
 // issue writes a certificate and its key, and returns who trusts it.

@@ -75,12 +75,23 @@ func newRoot(s streams) *cobra.Command {
 		}
 		completion.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 	}
+	complete(root)
 	return root
 }
 
 func newHelp(root *cobra.Command) *cobra.Command {
 	return &cobra.Command{
 		Use: "help [COMMAND]", Short: "say how a command is used",
+		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) (names []string, _ cobra.ShellCompDirective) {
+			if of, _, err := root.Find(args); err == nil {
+				for _, c := range of.Commands() {
+					if c.IsAvailableCommand() {
+						names = append(names, c.Name()+"\t"+c.Short)
+					}
+				}
+			}
+			return names, cobra.ShellCompDirectiveNoFileComp
+		},
 		RunE: func(_ *cobra.Command, args []string) error {
 			cmd, rest, err := root.Find(args)
 			if err != nil || len(rest) > 0 && cmd == root {

@@ -19,6 +19,7 @@ import (
 
 func newSessions(s streams) *cobra.Command {
 	cmd := group("sessions", "look at sessions and their facts", newSessionsList(s))
+	cmd.Example = "  stopgate sessions -n 10\n  stopgate sessions show ID"
 	cmd.AddCommand(newSessionsShow(s), newSessionsReset(s), newSessionsReconcile(s))
 	return cmd
 }
