@@ -61,7 +61,7 @@ func At(dir, under string) *Desk { return &Desk{dir: dir, under: under, now: tim
 
 // Turn is the duty to decide.
 type Turn struct {
-	table *table // nil: nobody waits
+	table *table // nil once it is over
 	key   key
 	lane  int
 	mine  *os.File // the lane
@@ -78,7 +78,7 @@ func (d *Desk) Enter(ctx context.Context, c Call) (turn *Turn, said []byte, err 
 		if err != nil {
 			return nil, nil, err
 		}
-		other := t.find(k)
+		other := t.find(k, c)
 		if other == nil || !t.decides(other) {
 			turn, said, err := d.owned(t, other, k, c, waited)
 			if turn == nil {
@@ -87,9 +87,6 @@ func (d *Desk) Enter(ctx context.Context, c Call) (turn *Turn, said []byte, err 
 			return turn, said, err
 		}
 		t.close()
-		if !other.about(c) {
-			return &Turn{now: d.now}, nil, nil // another call with the same arguments
-		}
 		waited = true
 		if err := pause(ctx, patience); err != nil {
 			return nil, nil, err
@@ -102,7 +99,7 @@ const patience = 2 * time.Millisecond
 
 // owned decides while nobody else decides about the call. The table is in hand.
 func (d *Desk) owned(t *table, other *claim, k key, c Call, waited bool) (*Turn, []byte, error) {
-	if other != nil && other.about(c) {
+	if other != nil {
 		age := d.now().Sub(other.at).Abs() // a clock that was put back makes no answer young
 		switch {
 		case !other.answered() && (waited || age < Window):
@@ -146,8 +143,8 @@ func (t *Turn) settle(answer []byte) error {
 	if err := t.table.lock(ctx); err != nil {
 		return err
 	}
-	mine := t.table.find(t.key)
-	if mine == nil || mine.lane != t.lane {
+	mine := t.table.of(t.key, t.lane)
+	if mine == nil {
 		return fmt.Errorf("%s does not have the call any more", t.table.file.Name())
 	}
 	mine.said, mine.at, mine.lane = answer, t.now(), answered

@@ -143,6 +143,9 @@ func parse(line []byte) (k claim, ok bool) {
 
 // understand reads all of a line. One that says nothing is nobody's.
 func (k *claim) understand() bool {
+	if k.line == nil {
+		return true
+	}
 	root, err := jsonstream.Parse(k.rest, jsonstream.Options{ObjectRoot: true, MaxBytes: maxTable, MaxExponent: jsonstream.AnyExponent})
 	if err != nil {
 		return false
@@ -190,9 +193,25 @@ func (k *claim) append(to []byte) []byte {
 	return append(to, "}\n"...)
 }
 
-// find finds the claim about a key; nil if there is none.
-func (t *table) find(k key) *claim {
-	i := slices.IndexFunc(t.claims, func(other claim) bool { return other.key == k })
+// find finds the claim that a call can be about; nil if there is none. Of those of other
+// hosts that is the newest one whose answer the call's host has not got.
+func (t *table) find(k key, c Call) (found *claim) {
+	for i := range t.claims {
+		other := &t.claims[i]
+		switch {
+		case other.key != k || !other.understand() || !other.about(c):
+		case other.host == c.Host:
+			return other
+		case found == nil || other.given(c.Host) < other.share(c):
+			found = other
+		}
+	}
+	return found
+}
+
+// of is the claim of who has a lane; nil if there is none.
+func (t *table) of(k key, lane int) *claim {
+	i := slices.IndexFunc(t.claims, func(other claim) bool { return other.key == k && other.lane == lane })
 	if i < 0 || !t.claims[i].understand() {
 		return nil
 	}
@@ -219,10 +238,11 @@ func (t *table) write() error {
 	return err
 }
 
-// forget drops the claim about a key, and those that nobody can be about any more.
+// forget drops the claims that a new one about a key takes the place of, and those that
+// nobody can be about any more. What is being decided stays.
 func (t *table) forget(now time.Time, replaced key) {
 	t.claims = slices.DeleteFunc(t.claims, func(k claim) bool {
-		return k.key == replaced || now.Sub(k.at).Abs() >= 2*Window && !t.decides(&k)
+		return (k.key == replaced || now.Sub(k.at).Abs() >= 2*Window) && !t.decides(&k)
 	})
 }
 

@@ -218,3 +218,34 @@ func TestSameArgumentsBefore(t *testing.T) {
 		}
 	}
 }
+
+// Proves S49: calls of the same arguments that are decided at once have an answer each, for
+// their own second hook and for one of another host.
+func TestSameArgumentsAtOnce(t *testing.T) {
+	d, _ := clocked(t)
+	as := func(host, id string) Call {
+		c := call(1, host)
+		c.ID = id
+		return c
+	}
+	first, second := decide(t, d, as("claude-code", "a")), decide(t, d, as("claude-code", "b"))
+	short, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	if turn, said, err := d.Enter(short, as("claude-code", "b")); turn != nil || said != nil || !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("the second is being decided: %+v %s %v", turn, said, err)
+	}
+	for turn, answer := range map[*Turn]string{first: `{"n":1}`, second: `{"n":2}`} {
+		if err := turn.Settle([]byte(answer)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []struct{ host, id, want string }{
+		{"claude-code", "a", `{"n":1}`}, {"claude-code", "b", `{"n":2}`}, {"cursor", "x", `{"n":2}`}, {"cursor", "y", `{"n":1}`}, {"claude-code", "a", `{"n":1}`},
+	} {
+		turn, said, err := d.Enter(t.Context(), as(c.host, c.id))
+		if turn != nil || string(said) != c.want || err != nil {
+			t.Errorf("%s %s: %+v %s %v", c.host, c.id, turn, said, err)
+		}
+	}
+	decide(t, d, as("cursor", "z")).Leave()
+}
