@@ -36,6 +36,9 @@ func TestMain(m *testing.M) {
 	if profile, is := os.LookupEnv(serves); is {
 		serve(profile)
 	}
+	if status, is := other(); is {
+		os.Exit(status)
+	}
 	os.Exit(m.Run())
 }
 
@@ -63,6 +66,7 @@ func serve(profile string) {
 type home struct {
 	dir, project string
 	resident     *exec.Cmd
+	dead         bool // the resident was killed
 	calls        atomic.Int64
 }
 
@@ -107,7 +111,7 @@ func (h *home) serve(b testing.TB) {
 	}
 	b.Cleanup(func() {
 		h.resident.Process.Signal(os.Interrupt)
-		if err := h.resident.Wait(); err != nil {
+		if err := h.resident.Wait(); err != nil && !h.dead {
 			b.Errorf("%v\n%s", err, said.String())
 		}
 	})
