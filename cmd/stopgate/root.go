@@ -44,6 +44,9 @@ func newRoot(s streams) *cobra.Command {
 		if errors.As(err, &invalid) && slices.Contains([]string{"int", "int64", "float64"}, invalid.GetFlag().Value.Type()) {
 			return usagef("--%s wants a number, not %q (see '%s --help')", invalid.GetFlag().Name, invalid.GetValue(), cmd.CommandPath())
 		}
+		if invalid != nil && invalid.GetFlag().Value.Type() == "duration" {
+			return usagef("--%s wants a time with its unit, such as 500ms, 10s or 5m, not %q (see '%s --help')", invalid.GetFlag().Name, invalid.GetValue(), cmd.CommandPath())
+		}
 		return usagef("%w (see '%s --help')", err, cmd.CommandPath())
 	})
 	group := func(id, title string, commands ...*cobra.Command) {
