@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -58,6 +59,10 @@ func (a *agent) settings(t *testing.T, home, base string) {
 	}
 }
 
+// maxRun is how long an agent may take: on a machine that is busy some take minutes for what
+// is otherwise done in seconds.
+const maxRun = 10 * time.Minute
+
 // run runs an agent in a folder of its own until it ends.
 func (a *agent) run(t *testing.T, home, work, base string) string {
 	t.Helper()
@@ -66,7 +71,7 @@ func (a *agent) run(t *testing.T, home, work, base string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), maxRun)
 	defer cancel()
 	args := a.command(base, prompt)
 	cmd := exec.CommandContext(ctx, filepath.Join(bin, args[0]), args[1:]...)
@@ -78,9 +83,16 @@ func (a *agent) run(t *testing.T, home, work, base string) string {
 	for i, e := range cmd.Env {
 		cmd.Env[i] = strings.ReplaceAll(e, "=BASE", "="+base)
 	}
+	// What it started ends with it, and holds its output open no longer.
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	cmd.WaitDelay = 10 * time.Second
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
-	if err := cmd.Run(); err != nil {
+	switch err := cmd.Run(); {
+	case ctx.Err() != nil:
+		t.Errorf("%s did not end within %v\n%s", a.name, maxRun, out.String())
+	case err != nil:
 		t.Errorf("%s: %v\n%s", a.name, err, out.String())
 	}
 	return out.String()
