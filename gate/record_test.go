@@ -122,6 +122,26 @@ func TestNamesInRowsArePrintableAndShort(t *testing.T) {
 	}
 }
 
+// Proves H17: models choose the names of parameters, which stand in the pointers of a row
+// and of its floors.
+func TestPointersInRowsArePrintable(t *testing.T) {
+	verdict := decided(stopgate.Deny)
+	verdict.Pointer = "/a\u202eb\u009b"
+	verdict.Floors = []stopgate.Floor{{Pointer: verdict.Pointer, Mode: stopgate.Deny, Code: stopgate.CodeUnknownParameter}}
+	var rec ports.Recorder
+	policy := &gate.ScriptedPolicy{Tools: map[stopgate.ToolName]gate.Script{"t": {Steps: []gate.Step{{At: gate.AtEnd, Verdict: verdict}}}}}
+	g, err := gate.NewScripted(policy, gate.WithRecorder(&rec))
+	if err != nil {
+		t.Fatal(err)
+	}
+	decide(t, g, "t", `{}`)
+	const want = `"/a\u202eb\u009b"`
+	r := rec.Decisions()[0]
+	if r.Pointer != want || len(r.Floors) != 1 || r.Floors[0].Pointer != want {
+		t.Errorf("pointer %s, floors %+v, want %s", r.Pointer, r.Floors, want)
+	}
+}
+
 // Lists in rows have an end.
 func TestListsInRowsAreBounded(t *testing.T) {
 	verdict := decided(stopgate.Deny)
