@@ -3,6 +3,7 @@ package mcpgate_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -50,6 +51,29 @@ func TestWholeLists(t *testing.T) {
 		}
 	}
 	has(t, b.stdio().ask(`{"jsonrpc":"2.0","id":3,"method":"tools/list","params":{`+meta+`}}`), `"ttlMs":7000,"cacheScope":"private"`)
+}
+
+// Proves I14, WIRE 8.4: a server whose list has no end takes nothing from the others, and
+// what it lists is left out somewhere.
+func TestListWithoutEnd(t *testing.T) {
+	one, two := newFake(), newFake(named("say"))
+	one.answers["tools/list"] = func(_ context.Context, _ *fakeLink, _ *link.Call, m *jsonrpc.Message) (string, error) {
+		page := 1
+		if m.Params.IsValid() {
+			cursor, _ := m.Params.Get("cursor")
+			fmt.Sscan(cursor.Text(), &page)
+		}
+		return fmt.Sprintf(`{"tools":[%s],"nextCursor":"%d"}`, named(fmt.Sprint("t", page)), page+1), nil
+	}
+	b := setup(t, free, mcpgate.Settings{}, map[string]*fake{"one": one, "two": two}, "one", "two")
+	c := b.stdio()
+	c.hello(`{}`)
+	got := c.ask(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)
+	has(t, got, `"name":"one__t1"`)
+	has(t, got, `"name":"one__t100"`)
+	has(t, got, `"name":"two__say"`)
+	hasNot(t, got, `"name":"one__t101"`)
+	hasNot(t, got, "nextCursor")
 }
 
 // Proves I14, WIRE 8.2: a server that cannot be started, or does not let the client in,
