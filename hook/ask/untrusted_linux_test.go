@@ -164,6 +164,7 @@ func TestWhoIsBelieved(t *testing.T) {
 	if err := os.WriteFile(copied, text, 0o755); err != nil {
 		t.Fatal(err)
 	}
+	self := ask.Own()
 	believed := func(program string, as *syscall.Credential) (yes bool) {
 		t.Helper()
 		cmd := exec.Command(program)
@@ -180,7 +181,7 @@ func TestWhoIsBelieved(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := raw.Control(func(fd uintptr) { yes = ask.Own().Believes(fd) }); err != nil {
+		if err := raw.Control(func(fd uintptr) { yes = self.Believes(fd) }); err != nil {
 			t.Fatal(err)
 		}
 		c.Close()
@@ -192,6 +193,11 @@ func TestWhoIsBelieved(t *testing.T) {
 	if !believed(own, nil) {
 		t.Error("the same file of the same user is not believed")
 	}
+	self = ask.Self{}
+	if believed(own, nil) {
+		t.Error("a process that knows nothing of itself believes somebody")
+	}
+	self = ask.Own()
 	if believed(copied, nil) {
 		t.Error("another file is believed")
 	}
