@@ -30,6 +30,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"sync"
 	"time"
 )
 
@@ -53,6 +54,8 @@ type Desk struct {
 	dir   string
 	under string
 	now   func() time.Time
+
+	tables sync.Pool // of *table: room
 }
 
 // At returns the desk in a directory, which is made when it is needed. Processes that

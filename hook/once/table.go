@@ -35,6 +35,11 @@ type table struct {
 	name   string // of the table and its lanes, without their endings
 	claims []claim
 	size   int // of the file, in bytes
+
+	desk *Desk
+	// What was read, which the claims are parts of, and what was written: room for the next
+	// table of the desk.
+	text, next []byte
 }
 
 // claim is what is known of one call.
@@ -71,9 +76,13 @@ func (d *Desk) open(ctx context.Context, k key) (*table, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &table{file: f, name: name}
+	t, _ := d.tables.Get().(*table)
+	if t == nil {
+		t = &table{desk: d, text: make([]byte, usual)}
+	}
+	t.file, t.name = f, name
 	if err := t.lock(ctx); err != nil {
-		f.Close()
+		t.close()
 		return nil, err
 	}
 	return t, nil
@@ -98,23 +107,33 @@ func (t *table) lock(ctx context.Context) error {
 // unlock lets others have it.
 func (t *table) unlock() error { return unlock(t.file) }
 
-func (t *table) close() error { return t.file.Close() }
+// close ends the use of the table.
+func (t *table) close() error {
+	err := t.file.Close()
+	clear(t.claims)
+	if t.file, t.claims = nil, t.claims[:0]; len(t.text) <= long {
+		t.desk.tables.Put(t)
+	}
+	return err
+}
 
-// usual is how long a table mostly is, in bytes.
-const usual = 4 << 10
+// usual is how long a table mostly is, in bytes, and long what no room is kept for.
+const (
+	usual = 4 << 10
+	long  = 64 << 10
+)
 
 func (t *table) read() error {
-	text := make([]byte, usual)
-	n, err := t.file.ReadAt(text, 0)
-	for err == nil && len(text) < maxTable { // there is more
-		text = make([]byte, 4*len(text))
-		n, err = t.file.ReadAt(text, 0)
+	n, err := t.file.ReadAt(t.text, 0)
+	for err == nil && len(t.text) < maxTable { // there is more
+		t.text = make([]byte, 4*len(t.text))
+		n, err = t.file.ReadAt(t.text, 0)
 	}
 	if err != nil && err != io.EOF {
 		return err
 	}
 	t.claims, t.size = t.claims[:0], n
-	for rest := text[:n]; ; {
+	for rest := t.text[:n]; ; {
 		end := bytes.IndexByte(rest, '\n') + 1
 		k, ok := parse(rest[:end])
 		if !ok {
@@ -222,7 +241,7 @@ func (t *table) of(k key, lane int) *claim {
 // and written again is brought to the disk when it is closed, by some file systems; only
 // one that was long is.
 func (t *table) write() error {
-	text := make([]byte, 0, max(t.size+usual/4, usual))
+	text := slices.Grow(t.next[:0], t.size+usual/4)
 	for i := range t.claims {
 		text = t.claims[i].append(text)
 	}
@@ -231,8 +250,9 @@ func (t *table) write() error {
 	if end < t.size {
 		text = append(text, bytes.Repeat([]byte(" "), t.size-end)...)
 	}
+	t.next = text
 	_, err := t.file.WriteAt(text, 0)
-	if err == nil && t.size > 16*usual && end < usual {
+	if err == nil && t.size > long && end < usual {
 		err = t.file.Truncate(int64(end))
 	}
 	return err
