@@ -14,6 +14,7 @@ import (
 	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/hook/process"
 	"github.com/stopgate/stopgate/internal/config"
+	"github.com/stopgate/stopgate/internal/leash"
 	"github.com/stopgate/stopgate/internal/metrics"
 	"github.com/stopgate/stopgate/internal/place"
 	"github.com/stopgate/stopgate/internal/realpath"
@@ -87,6 +88,7 @@ type mcpRun struct {
 	talk  telemetrySettings
 	log   *slog.Logger
 	own   []mcpgate.Token // that this run made up, where none is configured
+	leash leash.Leash     // of servers
 	// current is the policy in force.
 	current atomic.Pointer[policy.Program]
 }
@@ -147,6 +149,7 @@ func (r *mcpRun) run(ctx context.Context, specs []serverSpec) error {
 		return err
 	}
 	defer tele.close()
+	defer r.leash.Close()
 	gw, g, err := r.gateway(specs, tele)
 	if err != nil {
 		return err
@@ -178,7 +181,7 @@ func (r *mcpRun) gateway(specs []serverSpec, tele *telemetry) (*mcpgate.Gateway,
 		Settings: r.settings.set, Log: r.log, Version: release.Version(), Pins: r.settings.pinsFor(specs, r.state.pins()), Observer: tele.mcpObserver(),
 	}
 	for _, spec := range specs {
-		o.Servers = append(o.Servers, spec.server(r.err))
+		o.Servers = append(o.Servers, spec.server(r.err, r.leash.Hold))
 	}
 	hold := r.settings.set.Hold
 	if hold == 0 {

@@ -106,15 +106,15 @@ func parseServer(text string) (serverSpec, error) {
 	return spec, nil
 }
 
-// server is the spec for the gateway.
-func (s serverSpec) server(talk io.Writer) mcpgate.Server {
+// server is the spec for the gateway; hold is told of its process.
+func (s serverSpec) server(talk io.Writer, hold func(group int) (release func())) mcpgate.Server {
 	name := s.id
 	if name == "" {
 		name = "server"
 	}
 	return mcpgate.Server{
 		ID: stopgate.ServerID(s.id), Identity: s.identity(),
-		Open: s.opener(link.Command{Stderr: &prefixed{out: talk, prefix: name}}),
+		Open: s.opener(link.Command{Stderr: &prefixed{out: talk, prefix: name}, Hold: hold}),
 	}
 }
 
