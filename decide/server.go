@@ -3,6 +3,7 @@ package decide
 import (
 	"context"
 	"errors"
+	"log"
 	"net"
 	"net/http"
 	"slices"
@@ -47,6 +48,8 @@ type Options struct {
 	// PublicURL is where browsers find the pages of questions, if not at the address of
 	// the listener; "" for none.
 	PublicURL string
+	// Trouble hears what goes wrong with connections, nil for nobody.
+	Trouble *log.Logger
 }
 
 // Server is the decision API. Its methods may be used from several goroutines.
@@ -113,7 +116,9 @@ func (s *Server) Serve(ln net.Listener) error { return s.serve(ln, s.Handler(fal
 func (s *Server) ServeLocal(ln net.Listener) error { return s.serve(ln, s.Handler(true)) }
 
 func (s *Server) serve(ln net.Listener, h http.Handler) error {
-	server := &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10}
+	server := &http.Server{
+		Handler: h, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10, ErrorLog: s.options.Trouble,
+	}
 	s.mu.Lock()
 	if s.closed {
 		s.mu.Unlock()

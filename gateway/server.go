@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"log"
+	"log/slog"
 	"net"
 	"net/http"
+	"strings"
 	"time"
 )
 
@@ -22,7 +24,7 @@ func (g *Gateway) Serve(ctx context.Context, ln net.Listener) error {
 		ReadHeaderTimeout: g.conf.Load().settings.Timeouts.Header,
 		MaxHeaderBytes:    64 << 10,
 		IdleTimeout:       2 * time.Minute,
-		ErrorLog:          log.New(logWriter{g}, "", 0),
+		ErrorLog:          Complaints(g.log),
 		TLSConfig:         g.tls.Clone(),
 	}
 	failed := make(chan error, 1)
@@ -80,11 +82,19 @@ func shutdown(srv *http.Server, limit time.Duration) error {
 	return err
 }
 
-// logWriter passes the server's own complaints on as they are: they name
-// addresses, never content.
-type logWriter struct{ g *Gateway }
+// Complaints passes what an HTTP server says of its connections on to a log: as a warning
+// that it can take none, which is at most one in a second, and the rest for who debugs. They
+// name addresses, never content.
+func Complaints(to *slog.Logger) *log.Logger { return log.New(complaints{to}, "", 0) }
 
-func (w logWriter) Write(p []byte) (int, error) {
-	w.g.log.Debug("http", "message", string(p))
+type complaints struct{ to *slog.Logger }
+
+func (c complaints) Write(p []byte) (int, error) {
+	text := strings.TrimSuffix(string(p), "\n")
+	if what, ok := strings.CutPrefix(text, "http: Accept error: "); ok {
+		c.to.Warn("no connection can be taken", "error", what)
+	} else {
+		c.to.Debug("http", "message", text)
+	}
 	return len(p), nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"time"
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/audit"
@@ -71,6 +72,20 @@ func Last(ctx context.Context, db *database.DB, n int64) (after int64, err error
 		return 0, fmt.Errorf("read audit rows: %w", err)
 	}
 	return max(after, 0), nil
+}
+
+// Newest returns when the last row was written, by the clock of who wrote it; zero if there
+// is none.
+func Newest(ctx context.Context, db *database.DB) (at time.Time, err error) {
+	var micro int64
+	found, err := db.Get(ctx, []any{&micro}, "SELECT time FROM audit_rows ORDER BY seq DESC LIMIT 1")
+	switch {
+	case err != nil:
+		return time.Time{}, fmt.Errorf("read audit rows: %w", err)
+	case found:
+		at = time.UnixMicro(micro)
+	}
+	return at, nil
 }
 
 // Of returns the lines about one proposal, oldest first.

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/stopgate/stopgate/gateway"
 	"github.com/stopgate/stopgate/mcpgate"
 )
 
@@ -46,7 +47,9 @@ func (r *mcpRun) serveHTTP(ctx context.Context, gw *mcpgate.Gateway, follow func
 	}
 	following := follow(handler)
 	defer func() { end(); <-following }()
-	server := &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10}
+	server := &http.Server{
+		Handler: handler, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10, ErrorLog: gateway.Complaints(r.log),
+	}
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(ln) }()
 	r.talk.teller(r.err)("listening on " + at.MCP)

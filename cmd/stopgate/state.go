@@ -9,6 +9,7 @@ import (
 
 	"github.com/stopgate/stopgate/approve"
 	"github.com/stopgate/stopgate/audit/jsonl"
+	rows "github.com/stopgate/stopgate/audit/sqlite"
 	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/internal/place"
 	"github.com/stopgate/stopgate/store/mem"
@@ -110,6 +111,10 @@ func (st *state) attend(ctx context.Context, g *gate.Gate, tele *telemetry, log 
 		return err
 	}
 	g.Lock(standing)
+	last, err := st.newest(ctx)
+	if err != nil {
+		return err
+	}
 	var beside sync.WaitGroup
 	tele.run(ctx)
 	defer func() {
@@ -118,7 +123,7 @@ func (st *state) attend(ctx context.Context, g *gate.Gate, tele *telemetry, log 
 		beside.Wait()
 	}()
 	beside.Go(func() { g.Follow(ctx, st.orders, lockdownPoll, ordered) })
-	beside.Go(func() { st.tidy(ctx, log) })
+	beside.Go(func() { st.tidy(ctx, log, last) })
 	beside.Go(func() { st.trust(ctx, cancel) })
 	beside.Go(func() { (&ailing{log: log, place: st.place}).watch(ctx, g) })
 	return ended(ctx, serve(ctx, cancel))
@@ -136,9 +141,22 @@ func ended(ctx context.Context, err error) error {
 // live one waits for so long.
 const orphanAge = time.Hour
 
+// leap is how far the clock may be ahead of when the gate last knew it: what is pruned is
+// gone, and the clock may be put right within hours (FM13).
+const leap = 7 * 24 * time.Hour
+
+// newest is when the last record was written, zero if there is none.
+func (st *state) newest(ctx context.Context) (time.Time, error) {
+	if st.store == nil {
+		return time.Time{}, nil
+	}
+	return rows.Newest(ctx, st.store.Database())
+}
+
 // tidy records what dead processes left open and prunes what is older than the
-// retention, now and every few hours, until ctx ends.
-func (st *state) tidy(ctx context.Context, log *slog.Logger) {
+// retention, now and every few hours, until ctx ends: by a clock that did not leap since
+// last.
+func (st *state) tidy(ctx context.Context, log *slog.Logger, last time.Time) {
 	if st.store == nil && st.lines == nil {
 		return
 	}
@@ -146,6 +164,16 @@ func (st *state) tidy(ctx context.Context, log *slog.Logger) {
 	defer ticker.Stop()
 	for {
 		now := time.Now()
+		leapt := !last.IsZero() && now.Round(0).Sub(last) > leap
+		if leapt {
+			log.Warn("nothing is pruned for the next hours: the clock is far ahead of the last record, or of when it was looked at last", "then", last.UTC(), "now", now.UTC())
+		}
+		if last = now.Round(0); leapt {
+			if !pause(ctx, ticker) {
+				return
+			}
+			continue
+		}
 		if st.lines != nil && st.settings.RowsDays > 0 {
 			switch gone, err := jsonl.Prune(st.place, st.settings.Retention(now).Rows); {
 			case err != nil:

@@ -159,7 +159,7 @@ func (u *upRun) run(ctx context.Context) error {
 	server, err := decide.New(decide.Options{
 		Gate: g, Program: u.current.Load, Queue: queue, Sessions: u.state.facts, Lockdowns: saidOrders{u.state.orders, u.sayOrder},
 		Records: ledger{u.state.place}, Tokens: u.desk.tokens, Metrics: u.numbers.Handler(), Events: tele.events,
-		PublicURL: u.desk.api.PublicURL,
+		PublicURL: u.desk.api.PublicURL, Trouble: gateway.Complaints(u.log),
 	})
 	if err != nil {
 		return err

@@ -26,7 +26,7 @@ const (
 	selectIDs   = "SELECT min(coalesce((SELECT min(id) FROM sessions), 0), 0) - 1, max(coalesce((SELECT max(id) FROM sessions), 0), 0) + 1"
 	insertOwner = "INSERT INTO sessions(id, principal, name, facts, first, last, head) VALUES(?, ?, ?, 0, ?, ?, 0)"
 	selectFact  = "SELECT fact FROM facts WHERE session = ? AND seq = ?"
-	updateOwner = "UPDATE sessions SET facts = facts + ?, last = ?, head = ? WHERE id = ?"
+	updateOwner = "UPDATE sessions SET facts = facts + ?, last = max(last, ?), head = ? WHERE id = ?"
 )
 
 var (
@@ -281,7 +281,7 @@ func (b *batch) keep(o session.Owner, next session.State, facts []session.Fact) 
 	}
 	for _, row := range []*record{r, &p.record} {
 		row.facts += int64(len(facts))
-		row.last, row.head = at, next.Head
+		row.last, row.head = max(row.last, at), next.Head // a clock that is set back makes no session old
 	}
 	return nil
 }

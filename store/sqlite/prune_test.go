@@ -135,17 +135,23 @@ func TestACallIsItsFacts(t *testing.T) {
 	}
 }
 
-// Proves I19, S61: an idle session goes whole, also where its clock was set back: its id may
-// become another's.
+// Proves I19, S61, FM13: an idle session goes whole, also where its clock was set back: its
+// id may become another's. It is as young as the youngest of its facts.
 func TestAnIdleSessionGoesWhole(t *testing.T) {
 	s := open(t, filepath.Join(t.TempDir(), "s.db"))
 	now := time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC)
 	old, young := now.AddDate(0, 0, -100).UnixMilli(), now.UnixMilli()
 	fact := func(at int64) session.Fact { return session.Fact{Kind: session.Spoke, At: at} }
 	gone := session.Owner{Principal: "a", Session: "gone"}
-	storetest.Add(t, s, gone, fact(old), fact(young), fact(old))
+	for _, f := range []session.Fact{fact(old), fact(young), fact(old)} {
+		storetest.Add(t, s, gone, f)
+	}
 	got, err := s.Retain(ctx, audit.Retention{Rows: now.AddDate(0, 0, -90)}, now)
-	if err != nil || got.Facts != 3 || got.Sessions != 1 {
+	if err != nil || got.Facts != 2 || got.Sessions != 0 {
+		t.Errorf("removed %+v, %v", got, err)
+	}
+	later := now.AddDate(0, 0, 91)
+	if got, err = s.Retain(ctx, audit.Retention{Rows: later.AddDate(0, 0, -90)}, later); err != nil || got.Facts != 1 || got.Sessions != 1 {
 		t.Errorf("removed %+v, %v", got, err)
 	}
 	next := session.Owner{Principal: "b", Session: "next"}

@@ -1,0 +1,58 @@
+package main
+
+import (
+	"context"
+	"log/slog"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/place"
+)
+
+// Proves FM13: a gate that starts under a clock far ahead of its last record prunes nothing
+// yet; under one that went on as clocks do it prunes at once.
+func TestAClockThatLeaptPrunesNothing(t *testing.T) {
+	const old = 100 * 24 * time.Hour
+	for name, newest := range map[string]time.Duration{"it leapt": old, "it went on": time.Hour} {
+		t.Run(name, func(t *testing.T) {
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			st, err := openState(ctx, place.Settings{Store: filepath.Join(t.TempDir(), "s.db"), RowsDays: 90})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer st.close()
+			for _, ago := range []time.Duration{old, newest} {
+				row := stopgate.Record{Version: stopgate.RecordVersion, Kind: stopgate.RecordEvent, Event: stopgate.AuditReload, Time: time.Now().Add(-ago)}
+				if err := st.records.Record(ctx, &row); err != nil {
+					t.Fatal(err)
+				}
+			}
+			last, err := st.newest(ctx)
+			if err != nil || time.Since(last) < newest || time.Since(last) > newest+time.Hour {
+				t.Fatal(last, err)
+			}
+			said := new(heard)
+			over := make(chan struct{})
+			go func() {
+				defer close(over)
+				st.tidy(ctx, slog.New(slog.NewTextHandler(said, nil)), last)
+			}()
+			for said.String() == "" { // what it says is the last that it does
+				time.Sleep(time.Millisecond)
+			}
+			cancel()
+			<-over
+			if leapt := strings.Contains(said.String(), "the clock is far ahead"); leapt != (name == "it leapt") {
+				t.Error(said)
+			}
+			// Behind what is pruned a checkpoint says so.
+			if after, err := st.newest(t.Context()); err != nil || (time.Since(after) < time.Hour) != (name == "it went on") {
+				t.Errorf("the newest row is of %v, %v", after, err)
+			}
+		})
+	}
+}

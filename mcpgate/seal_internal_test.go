@@ -1,0 +1,26 @@
+package mcpgate
+
+import (
+	"testing"
+	"time"
+)
+
+// Proves FM13: a sealed state ends by its time, and with a clock that is set back before it
+// was made; one that was set right by seconds ends nothing.
+func TestStatesEnd(t *testing.T) {
+	s, err := newSealer(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	made := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	text := s.seal(state{Session: "s", Issued: made, Expires: made.Add(stateLife)})
+	for after, valid := range map[time.Duration]bool{
+		0: true, stateLife - time.Second: true, stateLife: false, 24 * time.Hour: false,
+		-30 * time.Second: true, -2 * time.Minute: false, -24 * time.Hour: false,
+	} {
+		st, err := s.open(text, made.Add(after))
+		if (err == nil) != valid || st.Session != "" != valid {
+			t.Errorf("%v later: %+v %v", after, st, err)
+		}
+	}
+}
