@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 
 	"github.com/spf13/cobra"
 	"github.com/stopgate/stopgate"
@@ -86,7 +87,7 @@ model says goes to standard output, everything else to standard error.`,
 		case f.style != "" && f.style != "call" && f.style != "json":
 			return usagef("unknown style %q: want call or json", f.style)
 		}
-		ctx, stop := interruptible(cmd.Context())
+		ctx, stop := interruptible(cmd.Context(), syscall.SIGHUP) // its terminal was closed
 		defer stop()
 		return runAgent(ctx, s, &f, *format, strings.Join(args, " "))
 	}

@@ -294,6 +294,28 @@ func TestAgentInAPipe(t *testing.T) {
 	}
 }
 
+// Proves I23: where the terminal is closed over a question, the call has its last row before
+// the agent ends.
+func TestAgentWhoseTerminalIsClosed(t *testing.T) {
+	dir, env := agentHome(t, map[string]string{
+		"script": "model stopgate-test\nturn\ncall run_command\n  command string echo over\n",
+		"p.toml": "version = 1\n[tools.run_command.policy]\nrun = \"ask\"\n",
+	})
+	s := sitDown(t, dir, env, nil, "--script", "script", "--pace", "0", "--policy", "p.toml")
+	s.sees("(?m)^>$")
+	s.types("go\r")
+	s.sees("y once")
+	if err := s.cmd.Process.Signal(syscall.SIGHUP); err != nil {
+		t.Fatal(err)
+	}
+	s.cmd.Wait()
+	cmd := exec.Command("stopgate", "log", "--format", "json")
+	cmd.Dir, cmd.Env = dir, env
+	if rows, err := cmd.Output(); err != nil || !strings.Contains(string(rows), `"event":"asked"`) || !strings.Contains(string(rows), `"kind":"decision"`) {
+		t.Errorf("%v\n%s", err, rows)
+	}
+}
+
 // Proves S7 for a process: killed while a command runs, it takes the command along; the
 // conversation goes on, and the model is told.
 func TestAgentIsKilledAndResumed(t *testing.T) {

@@ -106,10 +106,10 @@ func (w *written) status(s streams, code int) int {
 	return exitTrouble
 }
 
-// interruptible ends a command's work at SIGINT and SIGTERM. A second signal ends
-// the process at once. Commands that hold nothing to put away do without it.
-func interruptible(ctx context.Context) (context.Context, context.CancelFunc) {
-	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+// interruptible ends a command's work at SIGINT, SIGTERM and what else is named. A second
+// signal ends the process at once. Commands that hold nothing to put away do without it.
+func interruptible(ctx context.Context, also ...os.Signal) (context.Context, context.CancelFunc) {
+	ctx, stop := signal.NotifyContext(ctx, append(also, os.Interrupt, syscall.SIGTERM)...)
 	context.AfterFunc(ctx, stop)
 	return ctx, stop
 }
