@@ -3,6 +3,7 @@ package approve_test
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -195,6 +196,29 @@ func TestFM13QuestionsOfAClockSetBack(t *testing.T) {
 			t.Error("nobody is said to read the queue, and somebody does")
 		}
 	})
+}
+
+// Proves FM13: a call does not wait on for an answer that nobody can give any more, because
+// the clock was set, or the machine slept.
+func TestFM13QuestionsEndWithTheClock(t *testing.T) {
+	for _, by := range []time.Duration{2 * time.Hour, -2 * time.Hour} {
+		synctest.Test(t, func(t *testing.T) {
+			var set atomic.Int64
+			o := approve.Options{Notify: []approve.Notifier{silent{}}, Now: func() time.Time { return time.Now().Add(time.Duration(set.Load())) }}
+			d := newDesk(t, new(mem.Approvals), o)
+			began := time.Now()
+			done := d.decide(t.Context(), call("run", `{"command":"make"}`))
+			e := d.asked()
+			set.Store(int64(by))
+			d.wants(done, stopgate.CodeApprovalTimeout)
+			if took := time.Since(began); took > time.Second {
+				t.Errorf("%v: the call waited for %v", by, took)
+			}
+			if e, err := d.queue.Entry(t.Context(), e.ID); err != nil || e.State != approve.Withdrawn {
+				t.Errorf("%v: %+v %v", by, e, err)
+			}
+		})
+	}
 }
 
 // Proves FM13: a clock that is set back makes no answer and no grant last longer.

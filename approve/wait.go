@@ -83,6 +83,10 @@ func (w *wait) look(ctx context.Context, view gate.View) (a gate.Answer, done bo
 		return gate.Answer{}, false, err
 	}
 	switch w.entry.State {
+	case Waiting:
+		if w.entry.over(w.queue.opts.Now()) { // the clock was set, and no answer is taken any more
+			return gate.Answer{}, false, gate.ErrHold
+		}
 	case Declined:
 		a = view.Decline(w.entry.By)
 		a.ID, a.Via, a.Public = w.entry.ID, w.entry.Via, w.entry.Reason

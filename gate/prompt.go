@@ -17,7 +17,8 @@ type withdrawn struct{ code stopgate.Code }
 func (w withdrawn) Error() string { return "withdrawn: " + string(w.code) }
 
 // ErrHold is the cause of an approver's context that ended because nobody answered
-// in time (DECISIONS S5). Behind every other cause the call itself is gone.
+// in time (DECISIONS S5). Behind every other cause the call itself is gone. An approver
+// returns it whose question ended before.
 var ErrHold = errors.New("gate: nobody answered in time")
 
 // prompt is one question on its way.
@@ -221,6 +222,9 @@ func (q *prompt) judge(r reply[Answer]) stopgate.Code {
 		}
 		return stopgate.CodeApprovalPending
 	default:
+		if errors.Is(r.err, ErrHold) {
+			return stopgate.CodeApprovalTimeout
+		}
 		return stopgate.CodeNoApprover
 	}
 	switch r.value.Kind {
