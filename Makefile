@@ -3,7 +3,7 @@
 #            client libraries against the gateway
 GO ?= go
 
-.PHONY: run build tools test test-long agents peers bench fuzz properties check clean
+.PHONY: run build cross release tools test test-long agents peers bench fuzz properties check clean
 
 run: build
 	./bin/stopgate demo
@@ -12,8 +12,35 @@ run: build
 # Without the tag gRPC brings pages that nobody sees, and with them 10 MB
 # (docs/dependencies.md).
 # stopgate-hook answers hooks: agents start it once for each call.
+#
+# Go itself writes the version and the revision of the checkout into the programs. VERSION
+# says it where there is no checkout, as in an image.
+VERSION ?=
+VCS := $(if $(VERSION),-buildvcs=false)
+BUILD = CGO_ENABLED=0 $(GO) build -tags grpcnotrace -trimpath $(VCS) -ldflags "-s -w $(if $(VERSION),-X github.com/stopgate/stopgate/internal/release.version=$(VERSION))"
+
 build:
-	CGO_ENABLED=0 $(GO) build -tags grpcnotrace -trimpath -ldflags "-s -w" -o bin/ ./cmd/...
+	$(BUILD) -o bin/ ./cmd/...
+
+# Systems that are not this one: macOS with its tests, and Windows, where programs only
+# say that it is not supported but packages are good for other programs.
+cross:
+	GOOS=darwin GOARCH=arm64 $(GO) vet ./...
+	GOOS=windows GOARCH=amd64 $(GO) build ./...
+
+# Archives with both programs for every supported system, and their checksums: the same
+# bytes from every checkout of a commit with the same compiler. Needs GNU tar.
+RELEASES = linux/amd64 linux/arm64 darwin/amd64 darwin/arm64
+release: NAME = stopgate-$(or $(VERSION),$(shell git describe --tags --always --dirty))
+release:
+	rm -rf dist && mkdir dist
+	@set -e; for system in $(RELEASES); do \
+	  name=$(NAME)-$${system%/*}-$${system#*/}; mkdir dist/$$name; cp LICENSE README.md CHANGELOG.md dist/$$name; \
+	  echo "== $$name"; GOOS=$${system%/*} GOARCH=$${system#*/} $(BUILD) -o dist/$$name/ ./cmd/...; \
+	  tar -C dist --sort=name --mtime="@$$(git log -1 --format=%ct)" --owner=0 --group=0 --numeric-owner --mode=go-w -cf - $$name | gzip -n9 > dist/$$name.tar.gz; \
+	  rm -r dist/$$name; \
+	done
+	cd dist && sha256sum *.tar.gz > SHA256SUMS
 
 # What tests start: installed by name where it is missing and can be.
 tools:
@@ -58,4 +85,4 @@ agents:
 	$(MAKE) -C interop agents
 
 clean:
-	rm -rf bin
+	rm -rf bin dist

@@ -9,13 +9,20 @@
 package main
 
 import (
+	"fmt"
 	"os"
+	"runtime"
 
 	"github.com/stopgate/stopgate/cmd/stopgate-hook/early"
 	"github.com/stopgate/stopgate/hook/process"
 	"github.com/stopgate/stopgate/hook/resident"
+	"github.com/stopgate/stopgate/internal/release"
 )
 
 func main() {
+	if why := release.Unsupported(runtime.GOOS); why != "" {
+		fmt.Fprintf(os.Stderr, "stopgate: %s; the call is blocked\n", why)
+		os.Exit(2) // any other status would let the call run
+	}
 	os.Exit(resident.Program(os.Args[1:], early.Asked, process.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}))
 }

@@ -22,8 +22,11 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"runtime"
 	"sync"
 	"syscall"
+
+	"github.com/stopgate/stopgate/internal/release"
 )
 
 // Exit codes; docs/reference/exit-codes.md says the same.
@@ -48,6 +51,9 @@ type streams struct {
 }
 
 func run(args []string, s streams) int {
+	if code, no := unsupported(runtime.GOOS, args, s.err); no {
+		return code
+	}
 	// version answers before anything else is set up.
 	if len(args) == 1 && (args[0] == "version" || args[0] == "--version") {
 		out := &written{to: s.out}
@@ -65,6 +71,21 @@ func run(args []string, s streams) int {
 	root.SetArgs(args)
 	cmd, err := root.ExecuteContextC(context.Background())
 	return out.status(s, report(streams{s.in, out, s.err}, cmd, err))
+}
+
+// unsupported says before all else that nothing works on a system, and reports whether that
+// is so. To an agent that asks a hook it says no: another status would let the call run.
+func unsupported(system string, args []string, talk io.Writer) (code int, no bool) {
+	why := release.Unsupported(system)
+	if why == "" {
+		return exitOK, false
+	}
+	code = exitTrouble
+	if len(args) > 0 && args[0] == "hook" {
+		why, code = why+"; the call is blocked", exitDenied
+	}
+	fmt.Fprintf(talk, "stopgate: %s\n", why)
+	return code, true
 }
 
 // written remembers that output was lost: help and version are written by code that

@@ -22,7 +22,6 @@ import (
 	"os"
 	"os/exec"
 	"sync"
-	"syscall"
 )
 
 // script keeps the groups that are held, and kills them when its input ends.
@@ -69,7 +68,7 @@ func (l *Leash) start() error {
 	}
 	cmd := exec.Command("/bin/sh", "-c", script)
 	cmd.Dir, cmd.Env, cmd.Stdin = "/", []string{}, theirs
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	cmd.SysProcAttr = apart()
 	if err := cmd.Start(); err != nil {
 		l.err = errors.Join(fmt.Errorf("leash: %w", err), theirs.Close(), ours.Close())
 		return l.err

@@ -66,7 +66,7 @@ func Start(c Command, events Events) (*Process, error) {
 	}
 	cmd := exec.Command(c.Args[0], c.Args[1:]...)
 	cmd.Env, cmd.Dir, cmd.Stderr = c.Env, c.Dir, c.Stderr
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	group(cmd)
 	// Descendants that keep standard error open must not hold Wait for ever.
 	cmd.WaitDelay = time.Second
 	theirIn, in, err := os.Pipe()
@@ -102,7 +102,7 @@ func Start(c Command, events Events) (*Process, error) {
 // holds the output open.
 func (p *Process) wait(release func()) {
 	_ = p.cmd.Wait()
-	p.signal(syscall.SIGKILL)
+	signalGroup(p.cmd, syscall.SIGKILL)
 	release()
 	_ = p.out.SetReadDeadline(time.Now().Add(time.Second))
 	p.in.Close()
@@ -270,7 +270,7 @@ func (p *Process) Send(_ context.Context, c *Call) error {
 		if errors.Is(err, os.ErrDeadlineExceeded) {
 			// Half a line may stand in the pipe: nothing can follow it.
 			p.events.noise("the server does not read its input: it is stopped")
-			p.signal(syscall.SIGKILL)
+			signalGroup(p.cmd, syscall.SIGKILL)
 		}
 		return ErrDead
 	}
@@ -301,14 +301,11 @@ func (p *Process) end() {
 			patience.Stop()
 			return
 		case <-patience.C:
-			p.signal(signal)
+			signalGroup(p.cmd, signal)
 		}
 	}
 	<-p.exited
 }
-
-// signal reaches the whole process group.
-func (p *Process) signal(s syscall.Signal) { _ = syscall.Kill(-p.cmd.Process.Pid, s) }
 
 // Done implements [Link].
 func (p *Process) Done() <-chan struct{} { return p.done }

@@ -20,7 +20,6 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/stopgate/stopgate"
@@ -223,7 +222,7 @@ func (s *Store) change(edit func(*file) error) (err error) {
 		return fmt.Errorf("pin: %w", err)
 	}
 	defer lock.Close()
-	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
+	if err := await(lock); err != nil {
 		return fmt.Errorf("pin: lock: %w", err)
 	}
 	s.known = nil

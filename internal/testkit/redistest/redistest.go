@@ -1,3 +1,5 @@
+//go:build unix
+
 // Package redistest runs a real Redis server for a test.
 package redistest
 

@@ -1,0 +1,28 @@
+package main
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+)
+
+// Proves S62: where nothing works, one line says so before anything else, and a hook blocks.
+func TestUnsupported(t *testing.T) {
+	for _, c := range []struct {
+		args string
+		code int
+	}{{"version", exitTrouble}, {"", exitTrouble}, {"up --policy p", exitTrouble}, {"hook claude-code", exitDenied}} {
+		var talk bytes.Buffer
+		code, no := unsupported("windows", strings.Fields(c.args), &talk)
+		said := talk.String()
+		if !no || code != c.code || strings.Count(said, "\n") != 1 || !strings.Contains(said, "WSL 2") {
+			t.Errorf("%q: %v %d %q", c.args, no, code, said)
+		}
+		if strings.Contains(said, "blocked") != (code == exitDenied) {
+			t.Errorf("%q: %q", c.args, said)
+		}
+	}
+	if _, no := unsupported("linux", nil, nil); no {
+		t.Error("Linux is supported")
+	}
+}

@@ -1,0 +1,14 @@
+package release
+
+// Unsupported says why the programs do not run on a system, by its name in Go, and what to
+// do; "" where they do. Locks, sockets, terminals and the owners of files, on which their
+// promises rest, are those of Unix (DECISIONS S62).
+func Unsupported(system string) string {
+	switch system {
+	case "windows":
+		return "Windows is not supported; run it in WSL 2, beside the agents: https://learn.microsoft.com/windows/wsl/install"
+	case "plan9", "js", "wasip1":
+		return "this system is not supported: Linux and macOS are"
+	}
+	return ""
+}
