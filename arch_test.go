@@ -30,6 +30,7 @@ var layers = [][]string{
 	{"schema"},
 	{"internal/visible"},
 	{"internal/stack"},
+	{"internal/owner"},
 	{"internal/jsonc"},
 	{"internal/diag"},
 	{"internal/tomltree"},

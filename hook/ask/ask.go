@@ -161,7 +161,7 @@ func Path() (string, bool) {
 }
 
 // maxPath is the longest path of a socket.
-const maxPath = 103 - len(".new")
+const maxPath = 103 - len(".new/s")
 
 func environment() (env []string) {
 	for _, name := range Variables() {

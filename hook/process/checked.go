@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/internal/config"
+	"github.com/stopgate/stopgate/internal/owner"
 	"github.com/stopgate/stopgate/internal/place"
 	"github.com/stopgate/stopgate/internal/release"
 	"github.com/stopgate/stopgate/policy"
@@ -103,5 +104,5 @@ func (c *checked) sweep() {
 // may write to.
 func own(path string, want fs.FileMode) bool {
 	info, err := os.Lstat(path)
-	return err == nil && info.Mode().Type() == want && info.Mode().Perm()&0o022 == 0 && Ours(info)
+	return err == nil && info.Mode().Type() == want && info.Mode().Perm()&0o022 == 0 && owner.Mine(info)
 }

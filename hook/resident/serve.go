@@ -19,6 +19,7 @@ import (
 	"github.com/stopgate/stopgate/hook/ask"
 	"github.com/stopgate/stopgate/hook/process"
 	"github.com/stopgate/stopgate/internal/config"
+	"github.com/stopgate/stopgate/internal/owner"
 	"github.com/stopgate/stopgate/internal/release"
 	"github.com/stopgate/stopgate/internal/socket"
 )
@@ -113,7 +114,7 @@ func private(dir string) error {
 	if err != nil {
 		return err
 	}
-	if !info.IsDir() || info.Mode().Perm()&0o022 != 0 || !process.Ours(info) {
+	if !info.IsDir() || info.Mode().Perm()&0o022 != 0 || !owner.Mine(info) {
 		return fmt.Errorf("%s belongs to another user, or others can write to it (mode %04o)", dir, info.Mode().Perm())
 	}
 	return nil

@@ -107,15 +107,29 @@ func TestWhatCannotBeReadIsNoPolicyError(t *testing.T) {
 	}
 }
 
-// Proves H20.
-func TestUserFileThatOthersCanChangeIsRefused(t *testing.T) {
-	root := tree(t, map[string]string{"home/stopgate.toml": "version = 1"})
-	if err := os.Chmod(filepath.Join(root, "home", "stopgate.toml"), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	_, err := config.Discover(config.Where{UserDir: filepath.Join(root, "home")})
-	if err == nil || !strings.Contains(err.Error(), "chmod go-w") {
-		t.Errorf("want an error that says what to do, got %v", err)
+// Proves H20: an operator's file that everybody can change, or replace, is refused, whether
+// it was found or named; what a project holds is believed by its bytes.
+func TestFilesThatOthersCanChangeAreRefused(t *testing.T) {
+	for open, refused := range map[string]string{"home/stopgate.toml": "user", "home": "user", ".": "user", "etc/stopgate.toml": "system", "named.toml": "flag", "repo/stopgate.toml": ""} {
+		t.Run(open, func(t *testing.T) {
+			root := tree(t, map[string]string{"home/stopgate.toml": "version = 1", "etc/stopgate.toml": "version = 1", "named.toml": "version = 1", "repo/stopgate.toml": "version = 1"})
+			if err := os.Chmod(filepath.Join(root, open), 0o777); err != nil {
+				t.Fatal(err)
+			}
+			for scope, where := range map[string]config.Where{
+				"user": {UserDir: filepath.Join(root, "home")}, "system": {SystemDir: filepath.Join(root, "etc")},
+				"flag": {Policy: []string{filepath.Join(root, "named.toml")}}, "project": {Dir: filepath.Join(root, "repo")},
+			} {
+				_, err := config.Discover(where)
+				if scope == refused || open == "." && scope == "system" {
+					if err == nil || !strings.Contains(err.Error(), "chmod go-w") {
+						t.Errorf("%s: want an error that says what to do, got %v", scope, err)
+					}
+				} else if err != nil {
+					t.Errorf("%s: %v", scope, err)
+				}
+			}
+		})
 	}
 }
 

@@ -24,6 +24,7 @@ import (
 	"slices"
 	"syscall"
 
+	"github.com/stopgate/stopgate/internal/owner"
 	"github.com/stopgate/stopgate/internal/plainfile"
 	"github.com/stopgate/stopgate/policy"
 )
@@ -173,8 +174,8 @@ func Discover(w Where) (Set, error) {
 		if err != nil {
 			return Set{}, err
 		}
-		if err := ownerOnly(f.Path); err != nil {
-			return Set{}, err
+		if err := owner.Policy(f.Path); err != nil {
+			return Set{}, fmt.Errorf("read policy: %w", err)
 		}
 		f.Trusted = true
 		set.Files = append(set.Files, f)
@@ -319,6 +320,11 @@ func (w Where) read(path string, scope Scope) (File, error) {
 	if (scope != Flag || w.Again) && !info.Mode().IsRegular() {
 		return File{}, fmt.Errorf("read policy: %s is no regular file", path)
 	}
+	if scope == Flag {
+		if err := owner.Named(path, info); err != nil {
+			return File{}, fmt.Errorf("read policy: %w", err)
+		}
+	}
 	if w.Held != nil && w.Held(info, nil) {
 		return File{}, fmt.Errorf("read policy: %s: %w", path, errHeld)
 	}
@@ -362,24 +368,6 @@ func readFile(path string, most int64, held func(fs.FileInfo, *os.File) bool) ([
 	}
 	defer f.Close()
 	return plainfile.Read(f, most)
-}
-
-// ownerOnly refuses a trusted file that others can change: whoever writes it
-// decides what every agent of the user may do.
-func ownerOnly(path string) error {
-	info, err := os.Stat(path)
-	if err != nil {
-		return fmt.Errorf("read policy: %w", err)
-	}
-	return notOthers(path, info)
-}
-
-// notOthers refuses what others than its owner can change.
-func notOthers(path string, info fs.FileInfo) error {
-	if mode := info.Mode().Perm(); mode&0o022 != 0 {
-		return fmt.Errorf("read policy: %s can be changed by other users (mode %04o); run: chmod go-w %s", path, mode, path)
-	}
-	return nil
 }
 
 func hash(text []byte) string {

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/stopgate/stopgate/internal/owner"
 )
 
 // trustFile lists the hashes of trusted project files, one per line: hash, a
@@ -52,7 +54,7 @@ func readTrusted(path string) ([]byte, error) {
 	if !info.Mode().IsRegular() {
 		return nil, fmt.Errorf("%s is no regular file", path)
 	}
-	if err := notOthers(path, info); err != nil {
+	if err := owner.Policy(path); err != nil {
 		return nil, err
 	}
 	return ReadFile(path, MaxFile)

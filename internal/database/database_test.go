@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -368,5 +369,28 @@ func BenchmarkOpen(b *testing.B) {
 			b.Fatal(err)
 		}
 		db.Close()
+	}
+}
+
+// Proves S4: a file beside which others can put files of their own is not opened. SQLite
+// would take a write-ahead log of theirs for the newest of what the file holds.
+func TestDirectoriesOfOthersAreRefused(t *testing.T) {
+	dir, real := t.TempDir(), t.TempDir()
+	for _, path := range []string{dir, real} {
+		if err := os.Chmod(path, 0o777); err != nil {
+			t.Fatal(err)
+		}
+	}
+	private := t.TempDir()
+	if err := errors.Join(os.WriteFile(filepath.Join(real, "a.db"), nil, 0o600), os.Symlink(filepath.Join(real, "a.db"), filepath.Join(private, "a.db"))); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{filepath.Join(dir, "a.db"), filepath.Join(private, "a.db")} {
+		if db, err := database.Open(t.Context(), path, numbers); err == nil {
+			db.Close()
+			t.Errorf("%s was opened", path)
+		} else if !strings.Contains(err.Error(), "chmod go-w") {
+			t.Error(err)
+		}
 	}
 }

@@ -9,11 +9,13 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"github.com/stopgate/stopgate/internal/owner"
 	"modernc.org/sqlite"
 	lib "modernc.org/sqlite/lib"
 )
@@ -101,6 +103,9 @@ func (db *DB) Close() error {
 // has its name, and an existing one is never opened here: closing it would drop
 // the locks of another connection of this process.
 func create(path string) (os.FileInfo, error) {
+	if err := trusted(path); err != nil {
+		return nil, err
+	}
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		f, err := os.CreateTemp(filepath.Dir(path), ".new-*.db") // mode 0600
 		if err != nil {
@@ -127,6 +132,19 @@ func create(path string) (os.FileInfo, error) {
 		}
 	}
 	return info, nil
+}
+
+// trusted refuses a file beside which others can put files of their own: what SQLite finds
+// beside a database it takes for the newest of its content.
+func trusted(path string) error {
+	dir := filepath.Dir(path)
+	if err := owner.State(dir); err != nil {
+		return bare(err)
+	}
+	if real, err := filepath.EvalSymlinks(path); err == nil && filepath.Dir(real) != dir {
+		return bare(owner.State(filepath.Dir(real)))
+	}
+	return nil
 }
 
 // bare is an error of the file system without the path, which stands in our text.
@@ -209,6 +227,10 @@ func onlyDistrusted(err error) error {
 // SQLite, whose steps are coarse and know of no ctx.
 func (db *DB) pool(pragma string) (*sql.DB, error) {
 	query := url.Values{"_pragma": {"temp_store(memory)", pragma}}
+	if runtime.GOOS == "darwin" {
+		// There a plain sync leaves what was written in the disk's cache (fsync(2)).
+		query.Add("_pragma", "fullfsync(true)")
+	}
 	connector, err := sqlite.NewConnector("file:" + (&url.URL{Path: db.path}).EscapedPath() + "?" + query.Encode())
 	if err != nil {
 		return nil, err

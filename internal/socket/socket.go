@@ -6,7 +6,8 @@
 //	}
 //	defer ln.Close() // takes the socket away
 //
-// What it promises: nobody but this user can open the socket, at no moment; a socket
+// What it promises: nobody but this user can open the socket, at no moment, nor put another
+// one in its place; a socket
 // that a dead process left behind is replaced, one that is served is not; of several
 // processes that begin at once one gets it.
 package socket
@@ -18,6 +19,9 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"syscall"
+
+	"github.com/stopgate/stopgate/internal/owner"
 )
 
 // MaxPath is the longest path of a socket in bytes, the least of the systems that
@@ -53,14 +57,21 @@ func Listen(path string) (*Listener, error) {
 	return l, nil
 }
 
-// fresh is the ending of a socket that is not open to others yet.
-const fresh = ".new"
+// fresh is the ending of a directory for this user alone, in which the socket is made: with
+// some umasks it is open to others until its mode is set. inFresh is its name there.
+const (
+	fresh   = ".new"
+	inFresh = fresh + "/s"
+)
 
 func listen(path string) (l *Listener, err error) {
-	if len(path)+len(fresh) > MaxPath {
+	if len(path)+len(inFresh) > MaxPath {
 		return nil, ErrTooLong
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return nil, err
+	}
+	if err := owner.State(filepath.Dir(path)); err != nil {
 		return nil, err
 	}
 	switch at, err := os.Lstat(path); {
@@ -79,21 +90,27 @@ func listen(path string) (l *Listener, err error) {
 			l.lock.Close()
 		}
 	}()
-	// Made under another name, narrowed, then moved: nobody can connect in between,
-	// and a stale socket is replaced in one step.
-	if err := os.Remove(path + fresh); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	// Made elsewhere, narrowed, then moved: nobody can connect in between, and a stale
+	// socket is replaced in one step.
+	for _, left := range []string{path + inFresh, path + fresh} {
+		if err := os.Remove(left); err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) {
+			return nil, err
+		}
+	}
+	if err := os.Mkdir(path+fresh, 0o700); err != nil {
 		return nil, err
 	}
-	l.UnixListener, err = net.ListenUnix("unix", &net.UnixAddr{Name: path + fresh, Net: "unix"})
+	defer os.Remove(path + fresh)
+	l.UnixListener, err = net.ListenUnix("unix", &net.UnixAddr{Name: path + inFresh, Net: "unix"})
 	if err != nil {
 		return nil, err
 	}
 	l.SetUnlinkOnClose(false)
-	if err = os.Chmod(path+fresh, 0o600); err == nil {
-		err = os.Rename(path+fresh, path)
+	if err = os.Chmod(path+inFresh, 0o600); err == nil {
+		err = os.Rename(path+inFresh, path)
 	}
 	if err != nil {
-		return nil, errors.Join(err, l.UnixListener.Close(), os.Remove(path+fresh))
+		return nil, errors.Join(err, l.UnixListener.Close(), os.Remove(path+inFresh))
 	}
 	return l, nil
 }

@@ -40,6 +40,9 @@ func TestListen(t *testing.T) {
 	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("the socket is still there: %v", err)
 	}
+	if left, err := filepath.Glob(path + ".new*"); len(left) > 0 || err != nil {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
 
 	// What a dead process leaves behind: a socket that nobody serves.
 	dead, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
@@ -48,6 +51,13 @@ func TestListen(t *testing.T) {
 	}
 	dead.SetUnlinkOnClose(false)
 	dead.Close()
+	// And one that ended while it began.
+	if err := os.Mkdir(path+".new", 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path+".new/s", nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
 	next, err := socket.Listen(path)
 	if err != nil {
 		t.Fatal(err)
@@ -103,6 +113,12 @@ func TestRefused(t *testing.T) {
 	}
 	if _, err := socket.Listen(filepath.Join(dir, strings.Repeat("x", 200))); !errors.Is(err, socket.ErrTooLong) {
 		t.Error(err)
+	}
+	if err := os.Chmod(dir, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := socket.Listen(filepath.Join(dir, "s")); err == nil || !strings.Contains(err.Error(), "chmod go-w") {
+		t.Errorf("a directory for everybody: %v", err)
 	}
 	if _, err := socket.Listen(filepath.Join(file, "s")); err == nil {
 		t.Error("a directory that is a file")

@@ -23,6 +23,7 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/owner"
 )
 
 // Definition is one definition of a tool.
@@ -190,6 +191,9 @@ func (s *Store) read() (*file, error) {
 	}
 	if s.known != nil && os.SameFile(at, s.as) && at.ModTime().Equal(s.as.ModTime()) && at.Size() == s.as.Size() {
 		return s.known, nil
+	}
+	if err := owner.Policy(s.path); err != nil { // what is accepted is as good as a policy
+		return nil, fmt.Errorf("pin: %w", err)
 	}
 	text, err := os.ReadFile(s.path)
 	if err != nil {
