@@ -169,7 +169,7 @@ func (r *agentRun) policy() error {
 func (r *agentRun) options() policy.Options {
 	o := policy.Options{Root: r.dir, Links: &match.Links{Real: realpath.From(r.dir), Walk: realpath.Walk(r.dir)}}
 	o.Home, _ = os.UserHomeDir() // without one, fewer rules permit
-	o.Settings = process.Settings(config.Account{}, r.flags.Store)
+	o.Settings = process.Settings(config.Account{}, o.Root, r.flags.Store)
 	return o
 }
 

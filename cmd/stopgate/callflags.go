@@ -58,7 +58,7 @@ func (f *callFlags) paths() (o policy.Options, err error) {
 		return o, usagef("--root %s is no directory", f.root)
 	}
 	o.Home, _ = os.UserHomeDir() // without one, fewer rules permit
-	o.Settings = process.Settings(config.Account{}, "")
+	o.Settings = process.Settings(config.Account{}, o.Root, "")
 	o.Links = &match.Links{Real: realpath.From(o.Root)}
 	return o, nil
 }

@@ -139,7 +139,7 @@ func (f *mcpFlags) paths(set config.Set) policy.Options {
 	o.Links = &match.Links{Real: realpath.From(o.Root), Walk: realpath.Walk(o.Root)}
 	o.Dir, _ = os.Getwd() // of servers, which may begin below the root
 	o.Home, _ = os.UserHomeDir()
-	o.Settings = process.Settings(config.Account{}, f.Store)
+	o.Settings = process.Settings(config.Account{}, o.Root, f.Store)
 	return o
 }
 

@@ -3,6 +3,7 @@ package process
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/stopgate/stopgate/internal/config"
@@ -27,10 +28,11 @@ func movables() []movable {
 	}
 }
 
-// Settings is what the environment of an account says about where programs keep their
-// settings, and about the gate's own store; nil where that is where it usually is. url is
-// the store of the command line, "" for the usual one.
-func Settings(a config.Account, url string) *match.Settings {
+// Settings is what the environment of an account, and symbolic links in its home and in the
+// root of a project, say about where programs keep their settings, and about the gate's own
+// store; nil where that is where it usually is. root is "" for no project, url the store of
+// the command line, "" for the usual one.
+func Settings(a config.Account, root, url string) *match.Settings {
 	var s match.Settings
 	home, _ := a.Home()
 	for _, m := range movables() {
@@ -49,8 +51,15 @@ func Settings(a config.Account, url string) *match.Settings {
 			}
 		}
 	}
+	for _, m := range slices.Clone(s.Moved) {
+		linksIn(&s, m.To, m.From, match.Named())
+	}
+	links(&s, home)
+	if root != home {
+		links(&s, root)
+	}
 	if url != "" {
-		s.Denied = stateBeside(url, a)
+		s.Denied = append(s.Denied, stateBeside(url, a)...)
 	}
 	if len(s.Moved)+len(s.Asked)+len(s.Denied) == 0 {
 		return nil

@@ -51,7 +51,7 @@ func TestSettings(t *testing.T) {
 				return "/home/u"
 			}
 			return c.env[name]
-		}}, c.url)
+		}}, "", c.url)
 		if diff := cmp.Diff(c.want, got); diff != "" {
 			t.Errorf("%s: %s", c.what, diff)
 		}
@@ -68,7 +68,7 @@ func TestVariablesOfHosts(t *testing.T) {
 		read = append(read, name)
 		return env[name]
 	}}
-	process.Settings(account, "")
+	process.Settings(account, "", "")
 	slices.Sort(read)
 	for _, name := range slices.Compact(read) {
 		if !slices.Contains(ask.Variables(), name) {
@@ -90,7 +90,7 @@ func TestVariablesOfHosts(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			list := match.NewProtected(match.Env{Root: "/srv/proj", Home: "/home/u", Settings: process.Settings(account, "")})
+			list := match.NewProtected(match.Env{Root: "/srv/proj", Home: "/home/u", Settings: process.Settings(account, "", "")})
 			if got, _ := list.Path([]byte(p.File)); got != match.ProtectedAsk {
 				t.Errorf("%s: with %s, %s is not protected", host, name, p.File)
 			}

@@ -51,7 +51,7 @@ func (w *wiring) open(ctx context.Context, e *hook.Event) (*hook.Backend, error)
 		o.Dir, _ = w.program.Caller.workingDir()
 	}
 	o.Home, _ = w.program.Caller.Home()
-	o.Settings = Settings(w.program.Caller.Account, w.flags.Place.Store)
+	o.Settings = Settings(w.program.Caller.Account, o.Root, w.flags.Place.Store)
 	o.Links = &match.Links{Real: realpath.From(o.Root), Walk: realpath.Walk(o.Root)}
 	o.Run, o.RunLost = runDir(e.Run, o.Dir, o.Links.Real)
 	o.RunDoubt, o.RunLost = e.RunDoubt, o.RunLost || e.RunLost
@@ -61,7 +61,7 @@ func (w *wiring) open(ctx context.Context, e *hook.Event) (*hook.Backend, error)
 	}
 	if url := storeURL(program); url != "" && w.flags.Place.Store == "" {
 		// Only the policy says which files are the gate's own.
-		if o.Settings = Settings(w.program.Caller.Account, url); o.Settings != nil {
+		if o.Settings = Settings(w.program.Caller.Account, o.Root, url); o.Settings != nil {
 			if program, bindings, err = w.compile(set, o); err != nil {
 				return nil, err
 			}

@@ -106,3 +106,29 @@ func (n *nameIndex) component(name []byte, f func(line int)) {
 		}
 	}
 }
+
+// Named lists what the protected list names below a home or a project, as far as it says it
+// without wildcards: files, and directories with all that the list says of their inside.
+// Whoever sees the file system looks there for links.
+func Named() (names []string) {
+	for _, list := range [][]protectedGlob{deniedPaths, askedPaths} {
+		for _, g := range list {
+			name, anywhere := strings.CutPrefix(g.glob, "**/")
+			if !anywhere {
+				continue
+			}
+			whole := strings.Split(name, "/")
+			plain := 0
+			for plain < len(whole) && !strings.ContainsAny(whole[plain], "*{") {
+				plain++
+			}
+			if plain > 0 {
+				names = append(names, strings.Join(whole[:plain], "/"))
+			} else if len(whole) == 1 {
+				names = slices.AppendSeq(names, strings.SplitSeq(g.names, "|"))
+			}
+		}
+	}
+	slices.Sort(names)
+	return slices.DeleteFunc(slices.Compact(names), func(name string) bool { return strings.HasSuffix(name, "*") })
+}
