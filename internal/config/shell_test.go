@@ -65,9 +65,10 @@ func TestShellPolicy(t *testing.T) {
 			"aws ec2 describe-instances --filters Name=x,Values=y", "gcloud --project=p compute instances list", "terraform show", "docker run --help", "env -u HOME -- git status",
 			"python3 --version", "java -version", "node -v", "cargo build --help", "kubectl logs -f x", "kubectl get pods -A", "man ls", "man -k sort", "ps -ef", "ps -C node", "jq -r .env.name x",
 			"git remote show origin", "ss -tlnp", "pip show -f x", "docker buildx ls", "docker compose up --help", "printf '%s\\n' x", "test -f x", "jq '.a[$x]' f", "cat .env.example", "diff .env.dist app/.env.local.sample", "git show HEAD:.env.template",
+			"ls *.go", "cat src/*.go", "ls ~", "echo \"exit: $?\"", "CI=1 git log", "! test -f x", "# look\nls",
 		},
 		"ask": {
-			"rm -rf build", "git push", "git log > log.txt", "cat $(ls)", "ls *.go", "X=1 ls", "make", "go test ./...", "find . -delete", "find . -exec rm {} +",
+			"rm -rf build", "git push", "git log > log.txt", "cat $(ls)", "ls {a,b}", "cat *", "X=1 ls", "make", "go test ./...", "find . -delete", "find . -exec rm {} +",
 			"git -c core.pager=./x log", "git branch new", "git config user.name x", "sort -o a b", "sort -uoa b", "xargs rm", "git ls-files | xargs rg x", "bash x.sh",
 			"bash -c 'ls; rm x'", "timeout 10 rm x", "curl https://example.com", "sed -i s/a/b/ f", "sed '1e rm x' f", "awk 'BEGIN{system(1)}'", "ls | sh", "echo x | tee f",
 			"kubectl get secret x -o yaml", "kubectl delete pod x", "kubectl exec x -- ls", "npm audit fix", "npm install", "poetry version patch", "gcloud compute instances delete list",
@@ -118,14 +119,37 @@ func TestCodingPolicy(t *testing.T) {
 			"sort a | uniq -c | sort -rn | head", "git tag -l 'v*'", "git config --get user.name", "git check-ignore -v x", "git cat-file -t HEAD", "node -v", "npm ls --depth=0", "pip show -f requests",
 			"docker ps -a", "gofmt -l src", "command -v go", "cat .env.example", "git reflog", "file a.bin", "diff a.txt b.txt", "git diff main..dev -- src",
 			"cd /srv/proj && ls", "cd /srv/proj && git diff HEAD~1 | head", `cd "/srv/proj" && cat a.json | jq .name`, "cd /srv/proj && rg foo src", "git -C /srv/proj status", "time ls", "base64 -d a",
+			// Wildcards, numbers and texts of which it is certain what a program is given.
+			"ls -la src/*.go", "ls *.md", "cat src/*.go | wc -l", "grep -n foo src/*.go", "ls ~/", "echo \"exit: $?\"", "[ $? -eq 0 ] && echo yes", "echo \"$(git rev-parse HEAD)\"", "echo $(date)", "echo $PATH",
+			"LC_ALL=C sort a", "CI=1 ls", "GIT_PAGER=cat git log", "! grep -q foo a", "# list the files\nls -la", "ls \\\n  -la", "set -euo pipefail\nls", "cat <<'EOF'\nrm -rf x\nEOF",
+			// Searches that say which files they read, and one change.
+			"grep -rn foo src --include=*.go", "grep -rn --include='*.py' foo .", "rg -g '*.go' foo", "rg -g '!vendor' foo", "find . -name '*.go' -exec grep -l foo {} +", "git grep foo -- '*.go'", "git log -p -1",
+			"git ls-files | xargs wc -l", "find . -name x | xargs ls -la",
+			// Scripts that compute.
+			"sed 's/a b/c/' f", "sed -n '/^func/,/^}/p' a.go", "sed -e 's/[[:space:]]*$//' f", "awk 'NR>=10 && NR<=20 {print $2}' f", "awk -F: '{n += $3} END {print n}' f", "jq '.a[] | select(.b == 1) | .c' f.json",
+			// What agents may write without asking, they may write this way too.
+			"cat > src/a.go <<'EOF'\npackage a\n\nfunc f() { run(`rm x`) }\nEOF", "mkdir -p src/app", "git diff > docs/x.diff", "echo x | tee src/a",
+			"git add src/a.go", "git add -u", "docker logs web",
 		},
 		"ask": {
 			"go test ./...", "make", "npm test", "npm install", "npx x", "curl https://example.com", "git push", "git branch new", "git branch -D x", "git tag -d x", "git stash drop",
-			"rm -rf build", "rm -f /tmp/x", "rm -rf /srv/proj/build", "rm -rf ~/x", "ls; rm x", "base64 -o a b", "base64 -Do a b", "base64 --out=a b", "echo x > f", "echo x | tee f", "cat $(ls)", "ls *.go", "X=1 ls", "eval ls", "sudo ls", "ls\nrm x", "ls | sh", "bash x.sh", "bash -c 'ls; rm x'",
+			"rm -rf build", "rm -f /tmp/x", "rm -rf /srv/proj/build", "rm -rf ~/x", "ls; rm x", "base64 -o a b", "base64 -Do a b", "base64 --out=a b", "echo x > f", "echo x | tee f", "cat $(ls)", "ls {a,b}", "X=1 ls", "eval ls", "sudo ls", "ls\nrm x", "ls | sh", "bash x.sh", "bash -c 'ls; rm x'",
 			"find . -delete", "find . -exec rm {} +", "find . -fprint f", "sort -o a b", "sort -uoa b", "diff --output=x a b", "tree -o f", "rg --pre ./x y", "git -c core.pager=./x log",
 			"git diff --output=x", "git grep -O./x y", "git -C x -c a=b log", "sed -i s/a/b/ f", "sed -n '1w x' f", "sed '1e rm x' f", "date -s 0", "date -f x", "printf -v PATH /x", "test -v 'a[$(x)]'",
 			"go list -exec=x", "go list -toolexec=./x ./...", "go env -w X=y", "cargo run x --help", "python3 -c 'print(1)' --version", "python3 -v", "grep -rn foo .", "rg -. foo", "rg -uu foo src", "rg --glob .env foo", "git log -p",
 			"sleep 1 & rm x", "timeout 10 rm x", "which -a x; make",
+			// What a wildcard may name is an option, a script or guarded; what stands before a command changes what runs.
+			"grep foo *", "sed *", "sort *", "rm *.o", "cat *", "cat src/*", "cat ~root/x", "cat $HOME/x", "echo $TOKEN", "echo \"$(rm x)\"", "echo $(cat x | sh)", "kill $?", "printf -v$? x", "PATH=. ls", "LD_PRELOAD=./x ls", "CI=1 make", "GIT_PAGER=./x git log", "LC_ALL=../x ls", "CI=$(x) ls", "! rm x",
+			"# it's\nrm x\n# it's", "ls # rm x", "ls \\\n; rm x", "cat <<EOF\n$(rm x)\nEOF", "cat <<'EOF' | sh\nls\nEOF", "sh <<'EOF'\nls\nEOF", "cat <<'EOF'\nx\nEOF\nrm x", "cat > Makefile <<'EOF'\nx\nEOF", "set -a", "set -o posix",
+			// Filters that name other files too, or none.
+			"grep -rn foo . --exclude=x --include='*.go'", "grep -r -e --include=*.go .", "grep -r -f --include=*.go .", "grep -rn foo --include='*.local' .", "grep -rn foo --inc='*.go' --inc='*' .", "rg -g '*.go' -g '*' foo", "rg -g '*.go' --iglob '*' foo", "rg -g '.*' foo",
+			"find . -name '*.go' -o -exec cat {} +", "find . ! -name '*.go' -exec cat {} +", "find . -path -name '*.go' -exec cat {} +", "find . -name '*.go' -exec cat {}/../x {} +", "find . -exec cat {} + -name '*.go'", "find . -name '*.go' | xargs cat", "git log -p -1 -n 5", "git grep foo -- '*.go' ':/'",
+			"git add -A", "git add .", "git add conf", "git commit -m x", "ls | xargs sort", "ls | xargs rg x", "ls | xargs -I {} sh -c {}",
+			"rg --type-add 'x:.env' -tx foo", "rg -tall foo", "rg --type sh foo", "docker top c eww", "echo $HOME/*", "git stash show -p",
+			// Scripts that do more.
+			"sed 's/a/b/w f' x", "sed 's/a/b/e' x", "sed 's/a/b/;w f' x", "sed -n '/a/{w f' x", "sed 's/[/]/e' x", "sed p -e 'w f' x", "sed -f x y", "sed 'r f' x", "sed -n 's/[]/]/w f/' x", "awk '{print > \"f\"}' x", "awk '{print | \"sh\"}' x", "awk 'BEGIN{ARGV[1]=\".e\" \"nv\"} 1' x", "awk '{ \"ls\" | getline }' x", "awk '{print \"}\" > \"f\"}' x",
+			"awk '{print ENVIRON[\"X\"]}' x", "awk 1 /inet/tcp/0/example.com/80", "awk -f x y", "jq -n '$ENV.X'", "jq 'import \"x\" as $x; .' f", "jq -f x f", "jq --arg a . env f",
+			"mkdir x", "touch Makefile", "tee Makefile", "cat > src/../Makefile <<'EOF'\nx\nEOF", "echo x > src/go.sum", "uniq a src/b", "sort -o src/a b", "git diff > x",
 			// Names that stand in a list, directories that are compared, patches in a cluster of options.
 			"sort --files0-from=src/list", "strings @src/list", "diff -N src .", "diff src .", "git diff --no-index src .", "git diff src /home", "git log -zp", "git log --binary", "git show HEAD~5..HEAD",
 			"git show --stdin", "git log -p -- '?env'", "find src -execdir git status ;",
@@ -139,7 +163,8 @@ func TestCodingPolicy(t *testing.T) {
 		"deny": {
 			"cat .env", "rm -rf /", "rm -rf //", "rm -rf /.", "rm -rf build /", "rm -rf x /usr", "rm -rf / ; ls", "rm -rf /*", "rm -fr -- ~", "rm -rf ~/*", "sudo rm -rf /etc/*", "rm -rf /home/", "cd /srv/proj && rm -rf /", "cd /srv/proj && cat .env", "cd /srv/proj && cat src/../.env", "cd conf && cat .env", "cd /etc && cat shadow", "cat < .env", "git show HEAD:.env", "grep x ~/.ssh/id_rsa", "cat /proc/self/environ",
 			"echo x > .git/hooks/pre-commit", "cat ~/.aws/credentials",
-			"cat .env.example .env", "cp .env.example .env", "rg foo server.key", "cat /home/u/.claude/.credentials.json", "cat /proc/7/fd/3", "git show ':(glob).e*'", "git diff -- '.e*'", "git show ':(top).env'",
+			"cat .env.example .env", "cp .env.example .env", "rg foo server.key", "cat /home/u/.claude/.credentials.json", "cat /proc/7/fd/3", "git show ':(glob).e*'", "git diff -- '.e*'", "git show ':(top).env'", "rg --ignore-file .env foo", "grep --exclude-from .env x f", "echo ~/.ssh/*", "ls .ssh/*", "cat ~/.aws/*", "cat .e*", "cat > .env <<'EOF'\nx\nEOF", "echo \"$(cat .env)\"",
+			"jq -n --arg a b 'import \"./.docker/config\" as $d; $d'",
 			"jq . .docker/config.json", "jq -n 'import \"./.docker/config\" as $d; $d'", "cat /home/u/.bash_history",
 		},
 	} {

@@ -10,8 +10,8 @@ import (
 	"github.com/stopgate/stopgate/internal/shell"
 )
 
-// commandsOf reads a line with the full parser as one kind of shell. ok is not set if
-// it is more than simple commands of literal words.
+// commandsOf reads a line with the full parser as one kind of shell, commands in $(...)
+// behind the one whose word that is. ok is not set if it is more than simple commands.
 func commandsOf(line string, lang syntax.LangVariant) (all [][]string, ok bool) {
 	file, err := syntax.NewParser(syntax.Variant(lang)).Parse(strings.NewReader(line), "")
 	if err != nil {
@@ -21,16 +21,19 @@ func commandsOf(line string, lang syntax.LangVariant) (all [][]string, ok bool) 
 	var statement func(s *syntax.Stmt)
 	statement = func(s *syntax.Stmt) {
 		var words []string
-		ok = ok && !s.Negated && !s.Coprocess
+		var inside []*syntax.Stmt
+		ok = ok && !s.Coprocess
 		switch c := s.Cmd.(type) {
 		case *syntax.BinaryCmd:
 			statement(c.X)
 			statement(c.Y)
 			return
 		case *syntax.CallExpr:
-			ok = ok && len(c.Assigns) == 0
+			for _, a := range c.Assigns {
+				ok = ok && len(c.Args) > 0 && !a.Append && a.Index == nil && strings.Contains("CI NO_COLOR TERM TZ LANG LC_ALL PAGER GIT_PAGER", a.Name.Value)
+			}
 			for _, w := range c.Args {
-				text, literal := literalOf(w)
+				text, literal := literalOf(line, w, &inside)
 				ok = ok && literal
 				words = append(words, text)
 			}
@@ -60,6 +63,9 @@ func commandsOf(line string, lang syntax.LangVariant) (all [][]string, ok bool) 
 			ok = false
 		}
 		all = append(all, words)
+		for _, s := range inside {
+			statement(s)
+		}
 	}
 	for _, s := range file.Stmts {
 		statement(s)
@@ -67,7 +73,9 @@ func commandsOf(line string, lang syntax.LangVariant) (all [][]string, ok bool) 
 	return all, ok
 }
 
-func literalOf(w *syntax.Word) (string, bool) {
+// literalOf is a word without quotes. What is expanded in it stays as it is written; inside
+// gets the statements of substitutions.
+func literalOf(line string, w *syntax.Word, inside *[]*syntax.Stmt) (string, bool) {
 	var b strings.Builder
 	ok := true
 	var parts func(list []syntax.WordPart, quoted bool)
@@ -87,9 +95,14 @@ func literalOf(w *syntax.Word) (string, bool) {
 			case *syntax.DblQuoted:
 				ok = ok && !p.Dollar
 				parts(p.Parts, true)
+			case *syntax.ParamExp:
+				b.WriteString(line[p.Pos().Offset():p.End().Offset()])
 			case *syntax.CmdSubst:
 				text, printed := printedOf(p)
-				ok = ok && quoted && printed
+				if ok = ok && !p.Backquotes; !printed || !quoted {
+					text = line[p.Pos().Offset():p.End().Offset()]
+					*inside = append(*inside, p.Stmts...)
+				}
 				b.WriteString(text)
 			default:
 				ok = false
@@ -123,6 +136,7 @@ func FuzzRead(f *testing.F) {
 	for _, s := range []string{
 		"git status && ls", "a | b; c & d\ne", "a 'b c' \"d\" e\\ f", "a >b 2>&1", "time a", "export A=b", "a $(b)", "bash -c 'a b'", "a @{u} b^ c~1", "a !",
 		"find . -exec a {} \\;", "a\\\nb", "a 1>b", "a=b", "let x", "export 0=", "{} a", "a <<E\nE", "a \"$(cat <<'E'\nb (c)\nE\n)\"", "a\x00b", "\xff", "time -p a | b",
+		"ls src/*.go ~/x", "echo \"$?\" $(ls a | b) c", "CI=1 a; ! b", "# x\na \\\n b", "cat >a <<'E' | b\n$(x)\nE\nc",
 	} {
 		f.Add(s)
 	}

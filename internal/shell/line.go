@@ -8,8 +8,9 @@ type Line struct {
 	// Commands are the simple commands in text order, each followed by the commands
 	// unwrapped from it.
 	Commands []Command
-	// Plain says that the line is a list of simple commands with literal words, that
-	// every shell reads alike, and that so are the commands unwrapped from them.
+	// Plain says that the line is a list of simple commands that every shell reads alike,
+	// of words that are literal or become operands, and that so are the commands unwrapped
+	// from them.
 	// Redirections to literal targets are plain; [Command.Redirects] has them.
 	Plain bool
 	// Complete is not set if there may be commands that Commands does not have: the
@@ -36,7 +37,8 @@ type Command struct {
 	Parent, From, To int
 	// End is the index behind the last command unwrapped from this one.
 	End int
-	// Plain: literal words, no assignment, and its place in the line is plain.
+	// Plain: words of which it is certain what they become, no assignment that could change
+	// what runs, and its place in the line is plain.
 	Plain bool
 	// Runs: an option of it runs code (E16).
 	Runs bool
@@ -60,6 +62,8 @@ type Command struct {
 	Prints bool
 	// Piped: it reads what another one of a plain line prints.
 	Piped bool
+	// Fed: it reads a text that stands in the line itself.
+	Fed bool
 	// Feeds: another command of the line takes words from its input, so that what this
 	// one prints may name files.
 	Feeds bool
@@ -74,7 +78,8 @@ type Command struct {
 // Word is one word of a command.
 type Word struct {
 	Text []byte // without quotes; of a word that is not Literal what can be seen
-	// Literal: nothing in it is expanded.
+	// Literal: nothing in it is expanded. In a plain line what is expanded becomes operands
+	// of a program that reads the files they name, or shows or compares them.
 	Literal bool
 	// Quoted: some of it stood in quotes or behind a backslash.
 	Quoted bool
@@ -170,11 +175,20 @@ func (l *Line) fed() {
 	for i := range l.Commands {
 		if l.Commands[i].Open {
 			for k := range l.Commands {
-				l.Commands[k].Feeds = k != i
+				c := &l.Commands[k]
+				c.Feeds = k != i
+				for _, w := range c.Words {
+					l.Plain = l.Plain && (w.Literal || w.Glob || w.Text[0] == '~')
+				}
 			}
 			return
 		}
 	}
+}
+
+// MayBeOption reports a word that may become one that begins with a dash.
+func (w *Word) MayBeOption() bool {
+	return !w.Literal && len(w.Text) > 0 && bytes.IndexByte([]byte("*?$"), w.Text[0]) >= 0
 }
 
 // Program is the last component of the first word, nil if there is none.

@@ -38,6 +38,9 @@ var scripted = words{
 	"grep", "egrep", "fgrep", "zgrep", "rg", "ag", "ack", "sed", "gsed", "awk", "gawk", "mawk", "nawk", "jq", "yq", "tr", "fd", "fdfind",
 }
 
+// givesFile are options of them whose value, in the next word, is a file and no script.
+var givesFile = words{"--exclude-from", "--ignore-file", "--path-to-ignore"}
+
 // copiers write their last operand and read the others.
 var copiers = words{"cp", "install", "rsync", "scp"}
 
@@ -61,6 +64,11 @@ func (c *Command) Paths(yield func(path *Word, use Use, redirected bool) bool) {
 	}
 	name := string(bytes.ToLower(c.Program()))
 	if pathless.has(name) && !c.Feeds || len(c.Words) == 0 {
+		for i := range c.Words {
+			if w := &c.Words[i]; c.Plain && w.Glob && !w.Literal && !yield(w, Reads, false) {
+				return // what the shell finds is shown
+			}
+		}
 		return
 	}
 	use := Reads | Writes
@@ -91,6 +99,11 @@ func (c *Command) Paths(yield func(path *Word, use Use, redirected bool) bool) {
 				return
 			}
 			continue
+		case skip && givesFile.has(string(c.Words[i].Text)):
+			if !yield(w, Reads, false) {
+				return
+			}
+			continue
 		case skip:
 			skip = false
 			if !scriptPaths(name, w, yield) {
@@ -111,7 +124,13 @@ func (c *Command) Paths(yield func(path *Word, use Use, redirected bool) bool) {
 		if name == "git" && hiddenGlob(text) { // git expands it, quoted or not
 			w = &Word{Text: text, Quoted: w.Quoted, Glob: true}
 		}
+		if name == "jq" && !scriptPaths(name, w, yield) { // behind --arg NAME VALUE
+			return
+		}
 		if !yield(w, one, false) {
+			return
+		}
+		if dir := w.writtenDir(); len(dir) > 0 && !yield(&Word{Text: dir, Literal: true}, one, false) {
 			return
 		}
 		if at := bytes.IndexByte(text, '='); at >= 0 && at+1 < len(text) { // of=FILE
@@ -123,6 +142,14 @@ func (c *Command) Paths(yield func(path *Word, use Use, redirected bool) bool) {
 			return
 		}
 	}
+}
+
+// writtenDir is the directory before the first wildcard of a word, none of a word without.
+func (w *Word) writtenDir() []byte {
+	if !w.Glob || w.Literal {
+		return nil
+	}
+	return w.Text[:max(0, bytes.LastIndexByte(w.Text[:max(0, bytes.IndexAny(w.Text, "*?["))], '/'))]
 }
 
 // optionPaths yields what the word of an option may name: its value, and what is left of a

@@ -110,7 +110,7 @@ func TestPrintedNearly(t *testing.T) {
 		printing("it's") + " 'x)'", printing("it's") + "; echo $(id)", printing("a # b") + "; echo 'c)'", printing("a \\ b") + "; echo 'c)'",
 		"cat() { id; }; " + text, "alias cat=id; " + text, "export PATH=.; " + text, "hash -p ./x cat; " + text, "enable -n x\n" + text, "source x; " + text,
 		". ./x; " + text, "eval x; " + text, "set -o posix; " + text, "read PATH; " + text, "time export PATH=.; " + text, "command export PATH=.; " + text,
-		"PATH=. " + text, "cat <<'EOF'\nx\nEOF", "\"$(cat <<'EOF'\nls\nEOF\n)\" x", "echo <<'EOF' x\nx\nEOF",
+		"PATH=. " + text, "\"$(cat <<'EOF'\nls\nEOF\n)\" x", "echo <<'EOF' x\nx\nEOF",
 	} {
 		var l shell.Line
 		if l.Read([]byte(c)); l.Plain && !l.Commands[0].Words[0].Quoted {

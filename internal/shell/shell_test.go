@@ -95,7 +95,7 @@ func TestRead(t *testing.T) {
 		{"a |", "unknown: a"},
 		{"(a; b)", "odd: a / b"},
 		{"{ a; b; }", "odd: a / b"},
-		{"! a", "odd: a"},
+		{"! a", "plain: a"},
 		{"if a; then b; elif c; then d; else e; fi", "odd: a / b / c / d / e"},
 		{"while a; do b; done", "odd: a / b"},
 		{"for x in $(a); do b; done", "odd: a / b"},

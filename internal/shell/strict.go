@@ -14,12 +14,18 @@ type strictReader struct {
 	pos  int
 	from parent
 
-	words, redirects int  // where those of the command under way begin
-	needs            bool // a command has to follow
-	piped            bool // the command under way stands behind a pipe
-	apart            bool // something other than && and | stands before it
-	prints           bool // a word of the command under way is printed by a cat
-	printing         bool // so is one of some command
+	words, redirects int      // where those of the command under way begin
+	needs            bool     // a command has to follow
+	piped            bool     // the command under way stands behind a pipe
+	apart            bool     // something other than && and | stands before it
+	prints           bool     // a word of the command under way is printed by a cat
+	printing         bool     // so is one of some command
+	prefixed         bool     // ! or NAME=VALUE stands before the command under way
+	computed         bool     // the word under way has a number in it, or what a command prints
+	within           bool     // the text stands in $(...)
+	inner            [][]byte // texts in $(...) of the command under way
+	document         []byte   // what ends the text that follows the line, as input of a command
+	reads            bool     // of the command under way
 }
 
 // strict adds the commands of a plain text. If the text is not plain it adds nothing.
@@ -40,16 +46,47 @@ func (r *strictReader) list() bool {
 		case ' ', '\t':
 			r.pos++
 		case '\n':
+			if r.prefixed && !r.inCommand() {
+				return false
+			}
 			r.pos++
+			if r.document != nil && !r.skipDocument() {
+				return false
+			}
 			if r.inCommand() {
-				r.end()
+				if !r.end() {
+					return false
+				}
 				r.apart = true
 			}
+		case '\\':
+			if r.pos+1 < len(r.text) && r.text[r.pos+1] == '\n' && r.document == nil {
+				r.pos += 2 // the line goes on in the next one
+				continue
+			}
+			if !r.next() {
+				return false
+			}
+		case '#':
+			if !r.remark() {
+				return false
+			}
+		case '!':
+			if r.inCommand() || r.prefixed || r.piped || r.pos+1 == len(r.text) || r.text[r.pos+1] != ' ' {
+				if !r.next() {
+					return false
+				}
+				continue
+			}
+			r.pos++
+			r.prefixed, r.needs, r.apart = true, true, true
 		case ';', '&', '|':
 			if !r.inCommand() {
 				return false
 			}
-			r.end()
+			if !r.end() {
+				return false
+			}
 			r.pos++
 			double := r.pos < len(r.text) && r.text[r.pos] == c
 			if double {
@@ -72,20 +109,39 @@ func (r *strictReader) list() bool {
 				r.pos++
 				continue
 			}
-			w, ok := r.word()
-			if !ok || len(r.line.words) == r.words && !commandWord(w) || r.misnamed(w) {
+			if !r.next() {
 				return false
 			}
-			if next := r.pos; next < len(r.text) && (r.text[next] == '<' || r.text[next] == '>') && isNumber(w.Text) {
-				return false // a descriptor of several digits
-			}
-			r.line.words = append(r.line.words, w)
 		}
 	}
-	if r.inCommand() {
-		r.end()
+	if r.inCommand() && !r.end() {
+		return false
 	}
-	return !r.needs
+	return !r.needs && r.document == nil
+}
+
+// next reads the next word of a command.
+func (r *strictReader) next() bool {
+	start := r.pos
+	w, ok := r.word()
+	if !ok {
+		return false
+	}
+	if !r.inCommand() && harmlessAssignment(w) {
+		r.prefixed, r.needs = true, true
+		return true
+	}
+	if len(r.line.words) == r.words && !commandWord(w) || r.misnamed(w) {
+		return false
+	}
+	if !w.Literal && !r.expands(&w, r.text[start:r.pos]) {
+		return false
+	}
+	if next := r.pos; next < len(r.text) && (r.text[next] == '<' || r.text[next] == '>') && isNumber(w.Text) {
+		return false // a descriptor of several digits
+	}
+	r.line.words = append(r.line.words, w)
+	return true
 }
 
 // misnamed reports NAME=VALUE behind a builtin that sets variables where NAME cannot be one:
@@ -105,14 +161,20 @@ func (r *strictReader) inCommand() bool {
 	return len(r.line.words) > r.words || len(r.line.redirects) > r.redirects
 }
 
-// end ends the command under way.
-func (r *strictReader) end() {
+// end ends the command under way. It reports false if it is not certain what that runs.
+func (r *strictReader) end() bool {
 	l := r.line
 	words, redirects := l.words[r.words:len(l.words):len(l.words)], l.redirects[r.redirects:len(l.redirects):len(l.redirects)]
 	c := l.add(words, redirects, r.from, true)
 	c.Piped, c.Prints, c.joined = r.piped, r.prints, !r.apart && r.from.index < 0
 	r.words, r.redirects, r.needs = len(l.words), len(l.redirects), false
-	r.piped, r.prints = false, false
+	if r.reads && (len(words) == 0 || c.stdin() || !documented.has(string(words[0].Text))) {
+		return false // two inputs, or a program for which the text may be more than a text
+	}
+	c.Fed = r.reads
+	piped := c.Piped || c.stdin()
+	r.piped, r.prints, r.prefixed, r.reads = false, false, false, false
+	return r.substituted(piped)
 }
 
 // redirect reads < > >> >| with a word, and >&1 and the like, which open nothing.
@@ -140,6 +202,9 @@ func (r *strictReader) redirect() bool {
 		return true
 	case write && (c == '>' || c == '|'):
 		r.pos++
+	case !write && c == '<':
+		r.pos++
+		return r.opensDocument()
 	case c == '<' || c == '>' || c == '(':
 		return false
 	}
@@ -150,7 +215,7 @@ func (r *strictReader) redirect() bool {
 		return false
 	}
 	w, ok := r.word()
-	if !ok || len(w.Text) == 0 || r.pos < len(r.text) && (r.text[r.pos] == '<' || r.text[r.pos] == '>') {
+	if !ok || !w.Literal || len(w.Text) == 0 || r.pos < len(r.text) && (r.text[r.pos] == '<' || r.text[r.pos] == '>') {
 		return false
 	}
 	r.line.redirects = append(r.line.redirects, Redirect{Target: w, Write: write})
@@ -198,6 +263,18 @@ func (r *strictReader) word() (w Word, ok bool) {
 		case c == '\\':
 			w.Quoted = true
 			ok = r.escaped()
+		case c == '*' || c == '?' || c == '~' && r.pos == start:
+			w.Literal, w.Glob, ok = false, w.Glob || c != '~', true
+			if c == '~' && r.pos+1 < len(r.text) && r.text[r.pos+1] != '/' && !ends(r.text[r.pos+1]) {
+				return w, false
+			}
+			l.text = append(l.text, c)
+			r.pos++
+		case c == '$':
+			var next int
+			if next, ok = r.parameter(r.pos); ok {
+				r.pos = next
+			}
 		default:
 			ok = r.odd(start)
 		}
@@ -206,6 +283,9 @@ func (r *strictReader) word() (w Word, ok bool) {
 		}
 	}
 	w.Text = l.text[at:len(l.text):len(l.text)]
+	if r.computed {
+		w.Literal, w.Quoted = false, true
+	}
 	return w, true
 }
 
@@ -244,6 +324,9 @@ func (r *strictReader) double() bool {
 			return true
 		case c == '$':
 			next, ok := r.printed(i)
+			if !ok {
+				next, ok = r.parameter(i)
+			}
 			if !ok {
 				return false
 			}

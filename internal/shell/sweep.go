@@ -14,6 +14,10 @@ type Sweep struct {
 	Anywhere bool
 	// Hidden: files and directories whose names begin with a dot as well.
 	Hidden bool
+	// Names are wildcards for the names of the files, none: all of them.
+	Names []string
+	// Files: Dir is a word with wildcards, and what it names are the files.
+	Files bool
 	// Moved: a command before it changes the directory; Into and Sure as in [Command].
 	Moved bool
 	Into  string
@@ -51,10 +55,24 @@ func (l *Line) Sweeps(yield func(s *Sweep) bool) {
 			}
 			return yield(s)
 		}
-		if len(c.Words) > 0 && !l.sweep(i, from) {
+		if len(c.Words) > 0 && (l.Plain && !c.spreads(from) || !l.sweep(i, from)) {
 			return
 		}
 	}
+}
+
+// spreads yields what the wildcards of a command's words name, unless it shows no more than
+// names.
+func (c *Command) spreads(yield func(*Sweep) bool) bool {
+	if quiet.has(string(c.Program())) {
+		return true
+	}
+	for _, w := range c.Words {
+		if w.Glob && !w.Literal && !yield(&Sweep{Dir: w, Files: true, Moved: c.Moved}) {
+			return false
+		}
+	}
+	return true
 }
 
 func (l *Line) sweep(i int, yield func(*Sweep) bool) bool {
@@ -66,17 +84,28 @@ func (l *Line) sweep(i int, yield func(*Sweep) bool) bool {
 	}
 	switch name {
 	case "rgrep", "rga":
-		return s.search(grepValues, true, false)
+		return s.search(grepValues, true, false, nil)
 	case "grep", "egrep", "fgrep", "zgrep":
-		return !s.cluster("rR", grepValues) && !s.long("recursive", "dereference-recursive", "directories") && !s.cluster("d", "efmABCD") ||
-			s.search(grepValues, true, false)
+		if !s.cluster("rR", grepValues) && !s.long("recursive", "dereference-recursive", "directories") && !s.cluster("d", "efmABCD") {
+			return true
+		}
+		var names []string
+		if name != "zgrep" {
+			names = s.included()
+		}
+		return s.search(grepValues, true, false, names)
 	case "rg", "ag", "ack", "ugrep", "ug":
 		if s.has("--files", "--type-list", "--version", "--help", "-V", "-h") {
 			return true
 		}
-		return s.search(searchValues, s.searchesHidden(name), c.stdin())
+		hidden := s.searchesHidden(name)
+		if hidden && name == "rg" {
+			names, only := s.globbed()
+			return s.search(searchValues, !only || names != nil, c.stdin(), names)
+		}
+		return s.search(searchValues, hidden, c.stdin(), nil)
 	case "find":
-		return !l.shown(i) || s.roots()
+		return !l.shown(i) || s.roots(s.found())
 	case "fd", "fdfind":
 		return !s.cluster("xX", "dtecgSojE") && !s.long("exec", "exec-batch") ||
 			s.yield(&Sweep{Hidden: true, Moved: c.Moved}) && s.operands(false)
@@ -154,14 +183,14 @@ func (s *sweeper) compares() bool {
 	return operands > 1 && likely == operands
 }
 
-// stdin reports a command whose input comes from a pipe or a file.
+// stdin reports a command whose input comes from a pipe, a file or the line itself.
 func (c *Command) stdin() bool {
 	for i := range c.Redirects {
 		if !c.Redirects[i].Write {
 			return true
 		}
 	}
-	return c.Piped
+	return c.Piped || c.Fed
 }
 
 // shown reports that find gives files to a program that shows or copies them.
@@ -244,7 +273,7 @@ var longValues = words{
 // takes reports an option whose value is the next word.
 func takes(option []byte, values string) bool {
 	if name, long := bytes.CutPrefix(option, []byte("--")); long {
-		return longValues.has(string(name))
+		return longValues.has(string(name)) && (values != grepValues || string(name) != "color")
 	}
 	for i, c := range option[1:] {
 		if strings.IndexByte(values, c) >= 0 {
@@ -254,9 +283,9 @@ func takes(option []byte, values string) bool {
 	return false
 }
 
-// search yields the operands behind the pattern, unless an option gives it; the current
+// search yields, limited to files of some names, the operands behind the pattern, unless an option gives it; the current
 // directory if there are none and the input is not searched.
-func (s *sweeper) search(values string, hidden, input bool) bool {
+func (s *sweeper) search(values string, hidden, input bool, names []string) bool {
 	c := s.command
 	skip := !s.cluster("ef", strings.Trim(values, "ef")) && !s.long("regexp", "file", "match")
 	found, only := false, false
@@ -275,12 +304,12 @@ func (s *sweeper) search(values string, hidden, input bool) bool {
 			skip = false
 		default:
 			found = true
-			if !s.yield(&Sweep{Dir: *w, Hidden: hidden, Moved: c.Moved}) {
+			if !s.yield((&Sweep{Dir: *w, Hidden: hidden, Moved: c.Moved}).named(names)) {
 				return false
 			}
 		}
 	}
-	return found || input || s.yield(&Sweep{Hidden: hidden, Moved: c.Moved})
+	return found || input || s.yield((&Sweep{Hidden: hidden, Moved: c.Moved}).named(names))
 }
 
 // operands yields the words that are no options, values of options among them; the
@@ -299,8 +328,8 @@ func (s *sweeper) operands(target bool) bool {
 	return len(all) > 0 || s.yield(&Sweep{Hidden: true, Moved: c.Moved})
 }
 
-// roots yields the directories that find starts from.
-func (s *sweeper) roots() bool {
+// roots yields the directories that find starts from, limited to files of some names.
+func (s *sweeper) roots(names []string) bool {
 	c, found := s.command, false
 	for i := range c.Words[1:] {
 		w := &c.Words[i+1]
@@ -310,14 +339,14 @@ func (s *sweeper) roots() bool {
 		case strings.HasPrefix(text, "-files0-from"):
 			return s.yield(&Sweep{Anywhere: true, Hidden: true, Moved: c.Moved})
 		case text == "" || text[0] == '-' || text == "(" || text == "!":
-			return found || s.yield(&Sweep{Hidden: true, Moved: c.Moved})
+			return found || s.yield((&Sweep{Hidden: true, Moved: c.Moved}).named(names))
 		}
 		found = true
-		if !s.yield(&Sweep{Dir: *w, Hidden: true, Moved: c.Moved}) {
+		if !s.yield((&Sweep{Dir: *w, Hidden: true, Moved: c.Moved}).named(names)) {
 			return false
 		}
 	}
-	return found || s.yield(&Sweep{Hidden: true, Moved: c.Moved})
+	return found || s.yield((&Sweep{Hidden: true, Moved: c.Moved}).named(names))
 }
 
 // searchesHidden reports a search that does not leave out hidden files: because an
@@ -325,6 +354,9 @@ func (s *sweeper) roots() bool {
 func (s *sweeper) searchesHidden(name string) bool {
 	if name != "rg" && name != "ag" {
 		return true
+	}
+	if name == "rg" && (s.cluster("t", "efmABCEgjMrTd") || s.long("type")) {
+		return true // see globbed
 	}
 	if s.long("hidden", "glob", "iglob", "unrestricted", "all-types", "search-binary", "file-search-regex", "no-ignore") {
 		return true

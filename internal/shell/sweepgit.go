@@ -27,9 +27,11 @@ func (s *sweeper) git() bool {
 		}
 		return s.operands(false) // of both directories, and of the word "diff"
 	case "log", "whatchanged", "reflog", "stash":
-		if !s.patches(args) && !s.has("--stdin") {
+		if !s.has("--stdin") && (!s.patches(args) || oneChange(args)) {
 			return true
 		}
+	case "add", "stage":
+		return s.adds(args)
 	case "show":
 		if !several(args) && !s.has("--stdin") {
 			return true
@@ -53,18 +55,60 @@ func (s *sweeper) git() bool {
 }
 
 // pathspecs yields the directories that git's own patterns name: those with wildcards or
-// magic may mean anything.
+// magic may mean anything, but for "*.go" and "src/*.go".
 func (s *sweeper) pathspecs(specs []Word) bool {
 	for _, w := range specs {
 		magic := len(w.Text) > 0 && (w.Text[0] == ':' || bytes.ContainsAny(w.Text, `*?[\`))
+		var names []string
+		if name := Base(w.Text); magic && len(name) > 1 && name[0] == '*' && bytes.IndexAny(w.Text, `*?[\:`) == len(w.Text)-len(name) {
+			if names = nameGlob(&Word{Text: name, Literal: true}); bytes.ContainsAny(name[1:], "*?{}") {
+				names = nil
+			}
+		}
 		if magic {
 			w = Word{}
 		}
-		if !s.yield(&Sweep{Dir: w, Hidden: true, Repository: magic, Moved: s.command.Moved}) {
+		if !s.yield((&Sweep{Dir: w, Hidden: true, Repository: magic, Moved: s.command.Moved}).named(names)) {
 			return false
 		}
 	}
 	return true
+}
+
+// adds yields what git add stores without being told its name, for git diff to show: all
+// files, and those of directories. A name with an extension is taken for that of a file.
+func (s *sweeper) adds(args []Word) bool {
+	c := s.command
+	if s.has("-u", "--update") {
+		return true
+	}
+	all := s.cluster("A", "") || s.long("all", "no-ignore-removal", "pathspec-from-file")
+	for _, w := range operandsOf(args) {
+		name := Base(w.Text)
+		if file := len(name) > 1 && bytes.IndexByte(name[1:], '.') >= 0 && name[len(name)-1] != '.' && !bytes.ContainsAny(w.Text, `*?[\:`); file && !all {
+			continue
+		}
+		all = true
+		break
+	}
+	return !all || s.yield(&Sweep{Hidden: true, Repository: true, Moved: c.Moved || len(c.Words) > len(args)+2, away: len(c.Words) > len(args)+2})
+}
+
+// oneChange reports options of git log that limit it to one change.
+func oneChange(args []Word) bool {
+	limits, ones := 0, 0
+	for i, w := range args {
+		text := string(w.Text)
+		switch {
+		case text == "--":
+			return limits == 1 && ones == 1
+		case text == "-1", text == "-n1", text == "--max-count=1", text == "-n" && i+1 < len(args) && string(args[i+1].Text) == "1":
+			limits, ones = limits+1, ones+1
+		case len(text) > 1 && text[0] == '-' && (isNumber(w.Text[1:]) || text[1] == 'n' || strings.HasPrefix(text, "--m") || strings.HasPrefix(text, "--no-m")):
+			limits++
+		}
+	}
+	return limits == 1 && ones == 1
 }
 
 // patchOptions are the long options that make git log show what changed.

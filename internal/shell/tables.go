@@ -235,7 +235,7 @@ func (w wrapper) line(words []Word) int {
 // known reports a program that unwrap looks at.
 func known(program string) bool {
 	switch program {
-	case "find", "git", "deno":
+	case "find", "git", "deno", "awk", "gawk":
 		return true
 	}
 	return wrapping(program) || environment.has(program) || evaluating.has(program) ||

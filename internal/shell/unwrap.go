@@ -29,6 +29,23 @@ func (l *Line) unwrapAll(first, depth int) {
 	l.flat = l.flat[:from]
 }
 
+// stops reports options of set that make a shell stop at errors, or show what it runs, and
+// change nothing of what it reads.
+func stops(words []Word) bool {
+	for i := range words {
+		w := &words[i]
+		if i > 0 && string(w.Text) == "pipefail" && !w.Quoted && words[i-1].Text[len(words[i-1].Text)-1] == 'o' {
+			continue
+		}
+		letters, ok := bytes.CutPrefix(w.Text, []byte("-"))
+		if !ok || w.Quoted || len(letters) == 0 || len(bytes.Trim(letters, "euxo")) > 0 || bytes.IndexByte(letters[:len(letters)-1], 'o') >= 0 ||
+			letters[len(letters)-1] == 'o' && i+1 == len(words) {
+			return false
+		}
+	}
+	return len(words) > 0
+}
+
 // hasUpper: file systems without case find rm as RM.
 func hasUpper(name []byte) bool {
 	for _, c := range name {
@@ -69,8 +86,12 @@ func (l *Line) unwrap(i, depth int) {
 		l.find(i, depth)
 	case name == "git":
 		l.git(i, depth)
+	case name == "awk" || name == "gawk":
+		for _, w := range c.Words[1:] { // a connection, to gawk
+			l.Commands[i].Runs = l.Commands[i].Runs || bytes.HasPrefix(w.Text, []byte("/inet"))
+		}
 	case environment.has(name):
-		l.Commands[i].Plain = false
+		l.Commands[i].Plain = c.Plain && name == "set" && stops(c.Words[1:])
 	case codeLetters(name) != "":
 		l.interpreter(i, codeLetters(name))
 	case name == "deno":
@@ -96,7 +117,7 @@ func (l *Line) tail(i, at, end, to int, depth int) *Command {
 		return nil
 	}
 	plain := c.Plain
-	if first := words[0]; first.Literal && !commandWord(first) {
+	if first := words[0]; !first.Literal || !commandWord(first) {
 		plain = false // a shell's own time, or env, reads it in another way
 	}
 	child := l.add(words, nil, parent{i, at, to}, plain)

@@ -9,8 +9,9 @@ func Simple(text []byte) bool {
 	if !l.strict(text, parent{index: -1}) || len(l.Commands) != 1 || len(l.Commands[0].Redirects) > 0 {
 		return false
 	}
-	for _, w := range l.Commands[0].Words {
-		if w.Quoted {
+	fields := bytes.Fields(text) // more than the words where something else stands before them
+	for i, w := range l.Commands[0].Words {
+		if w.Quoted || !w.Literal || i >= len(fields) || !bytes.Equal(w.Text, fields[i]) {
 			return false
 		}
 	}

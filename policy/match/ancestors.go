@@ -118,7 +118,7 @@ func (t *pathPattern) loses(dir string, literal bool) bool {
 	for _, p := range list {
 		language := patterns{p}.language()
 		meets := func(dir string, glob bool) regular.Answer {
-			return regular.Intersect(language, regular.FromNFA(underneath(dir, glob, true))).Empty(regular.DefaultBudget)
+			return regular.Intersect(language, regular.FromNFA(underneath(dir, glob, swept{hidden: true}))).Empty(regular.DefaultBudget)
 		}
 		if meets(elsewhere, false) == regular.No {
 			continue

@@ -2,6 +2,7 @@ package match
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 
 	"golang.org/x/text/unicode/norm"
@@ -157,6 +158,9 @@ func (t *commandTest) grants(l *shell.Line, i int) bool {
 		return t.usages.Grants(l, i)
 	case t.text != nil:
 		var buf [256]byte
+		if slices.ContainsFunc(c.Words, func(w shell.Word) bool { return !w.Literal }) {
+			return false // what the shell makes of it is another text
+		}
 		words := appendWords(buf[:0], c.Words)
 		// A word of several lines could stand for lines of the command.
 		return !c.Open && !first.Quoted && bytes.IndexByte(words, '\n') < 0 && t.text.holds(words)
@@ -180,7 +184,7 @@ func (t *commandTest) spelt(l *shell.Line, i int, words []string) bool {
 		return false
 	}
 	for k, want := range words {
-		if w := &c.Words[k]; w.Quoted || string(w.Text) != want {
+		if w := &c.Words[k]; w.Quoted || !w.Literal || string(w.Text) != want {
 			return false
 		}
 	}

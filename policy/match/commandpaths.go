@@ -17,6 +17,7 @@ type commandPaths struct {
 	restrictive bool
 	path        textTest         // of words that the shell takes literally
 	expanding   textTest         // of words that it expands; nil if the condition is permissive
+	spread      textTest         // of words with wildcards that a plain line has: all that they name
 	below       bool             // what is read without being named counts too
 	above       func() ancestors // with below
 	base        base
@@ -34,7 +35,9 @@ func compileCommandPaths(s Spec, t Target, restrictive bool, env Env) (textTest,
 	var err *SpecError
 	if test.path, err = compilePath(s, false, restrictive, env); err == nil && restrictive {
 		test.expanding = expanding(test.path)
-		asShells(test.expanding)
+		asShells(test.expanding, aims)
+		test.spread = expanding(test.path)
+		asShells(test.spread, func(string) bool { return true })
 	}
 	if err == nil && t.Below {
 		test.above = sync.OnceValue(func() ancestors { return ancestorsOf(s, env) })
@@ -43,14 +46,14 @@ func compileCommandPaths(s Spec, t Target, restrictive bool, env Env) (textTest,
 }
 
 // asShells makes wildcards mean what they mean to a shell - none of them stands for the
-// dot that a name begins with - and only where they say what they aim at: "*.go" might
-// be a secret's name, but nobody who writes it means that.
-func asShells(t textTest) {
+// dot that a name begins with. aimed limits them, to refuse, to those that say what they
+// aim at: "*.go" might be a secret's name, but nobody who writes it means that.
+func asShells(t textTest, aimed func(pattern string) bool) {
 	switch t := t.(type) {
 	case *pathTest:
-		t.aimed = aims
+		t.aimed = aimed
 	case eitherPath:
-		t[0].aimed, t[1].aimed = aims, aims
+		t[0].aimed, t[1].aimed = aimed, aimed
 	}
 }
 

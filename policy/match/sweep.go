@@ -12,17 +12,18 @@ import (
 // Sweeps reports that a guard on paths could hold for a file that a command line reads
 // without naming it, below a directory that it reads as a whole, or would no longer hold for
 // it, below one that gets another name. Nobody looks at a disk:
-// it is enough that there may be such a file.
+// it is enough that there may be such a file. What a wildcard names counts too, also where
+// whole directories do not.
 func (m *Matcher) Sweeps(v *Value) bool {
 	t, ok := m.text.(*commandPaths)
-	if !ok || !t.below || !v.valid || len(v.text) > Budget {
+	if !ok || !t.restrictive || !v.valid || len(v.text) > Budget {
 		return false
 	}
 	for _, l := range []*shell.Line{v.line(), v.otherLine()} {
 		hit := false
 		if l != nil {
 			l.Sweeps(func(s *shell.Sweep) bool {
-				hit = t.reaches(s)
+				hit = (t.below || s.Files && t.use&shell.Reads != 0) && t.reaches(s)
 				return !hit
 			})
 		}
@@ -36,7 +37,7 @@ func (m *Matcher) Sweeps(v *Value) bool {
 // JudgesSweeps reports whether Sweeps may ever be true.
 func (m *Matcher) JudgesSweeps() bool {
 	t, ok := m.text.(*commandPaths)
-	return ok && t.below
+	return ok && t.restrictive
 }
 
 // reaches reports that the test could hold for a file that is swept.
@@ -52,14 +53,24 @@ func (t *commandPaths) reaches(s *shell.Sweep) bool {
 		return t.above().hold(s.Dir.Text, s.Dir.Literal)
 	}
 	dir, certain := t.base.from(s.Dir.Text, s.Moved, s.Into, s.Sure)
-	return s.Anywhere || !certain || test.sweeps(string(dir), s.Dir.Literal, s.Hidden) ||
-		s.Repository && t.base.below() && test.sweeps(t.base.root, true, s.Hidden)
+	if s.Files {
+		return !certain || t.spread.match(dir)
+	}
+	which := swept{s.Hidden, s.Names}
+	return s.Anywhere || !certain || test.sweeps(string(dir), s.Dir.Literal, which) ||
+		s.Repository && t.base.below() && test.sweeps(t.base.root, true, which)
+}
+
+// swept says which files below a directory are read.
+type swept struct {
+	hidden bool
+	names  []string // wildcards; none: all
 }
 
 // sweptTest judges directories that are read as a whole, as they are written; literal
 // says that nothing in it is expanded.
 type sweptTest interface {
-	sweeps(dir string, literal, hidden bool) bool
+	sweeps(dir string, literal bool, which swept) bool
 }
 
 var (
@@ -68,23 +79,23 @@ var (
 	_ sweptTest = (*pathPattern)(nil)
 )
 
-func (t eitherPath) sweeps(dir string, literal, hidden bool) bool {
-	return t[0].sweeps(dir, literal, hidden) || t[1].sweeps(dir, literal, hidden)
+func (t eitherPath) sweeps(dir string, literal bool, which swept) bool {
+	return t[0].sweeps(dir, literal, which) || t[1].sweeps(dir, literal, which)
 }
 
-func (t *pathTest) sweeps(dir string, literal, hidden bool) bool {
-	return t.place.anyBelow(dir, literal, func(r Reading) bool { return t.below(r.Path, r.Glob, hidden) })
+func (t *pathTest) sweeps(dir string, literal bool, which swept) bool {
+	return t.place.anyBelow(dir, literal, func(r Reading) bool { return t.below(r.Path, r.Glob, which) })
 }
 
 // sweeps: a pattern that is searched for anywhere in a path says little about where. It
 // is asked without the root, below which it sees relative paths too.
-func (t *pathPattern) sweeps(dir string, literal, hidden bool) bool {
+func (t *pathPattern) sweeps(dir string, literal bool, which swept) bool {
 	p, ok := t.test.(patterns)
 	if !ok {
 		return true
 	}
 	return t.place.anyBelow(dir, literal, func(r Reading) bool {
-		found := regular.Intersect(p.language(), regular.FromNFA(underneath(r.Path, r.Glob, hidden)))
+		found := regular.Intersect(p.language(), regular.FromNFA(underneath(r.Path, r.Glob, which)))
 		return found.Empty(regular.DefaultBudget) != regular.Yes || strings.HasPrefix(r.Path, "/")
 	})
 }
@@ -114,13 +125,13 @@ func (p *place) anyBelow(dir string, literal bool, below func(r Reading) bool) b
 }
 
 // below reports that some path below a directory satisfies the test.
-func (t *pathTest) below(dir string, glob, hidden bool) bool {
+func (t *pathTest) below(dir string, glob bool, which swept) bool {
 	a := t.automaton()
 	dfa := a.language.DFA()
 	if dfa == nil {
 		return true
 	}
-	under := underneath(dir, glob, hidden)
+	under := underneath(dir, glob, which)
 	if dfa.Meets(dfa.First(), under) {
 		return true
 	}
@@ -132,16 +143,15 @@ func (t *pathTest) below(dir string, glob, hidden bool) bool {
 		return dfa.Meets(a.inRoot, under)
 	}
 	if rel, inside := insideRoot(dir, root); inside {
-		return t.below(rel, glob, hidden)
+		return t.below(rel, glob, which)
 	}
 	// The root stands below what stands above it.
 	_, above := cutRoot([]byte(fold(root)), []byte(fold(dir)))
-	return glob || above && t.below("", false, hidden)
+	return glob || above && t.below("", false, which)
 }
 
-// underneath is the set of folded paths below a canonical directory; dots says that
-// names may begin with one.
-func underneath(dir string, pattern, dots bool) *automaton.NFA {
+// underneath is the set of folded paths of files below a canonical directory.
+func underneath(dir string, pattern bool, which swept) *automaton.NFA {
 	n := automaton.New()
 	at := 0
 	switch {
@@ -153,13 +163,22 @@ func underneath(dir string, pattern, dots bool) *automaton.NFA {
 		at = n.Text(at, fold(dir)+"/")
 	}
 	first := glob.Component
-	if !dots {
+	if !which.hidden {
 		first = first.Minus(automaton.Single('.'))
 	}
 	name := n.State()
 	n.Edge(at, first, name)
 	n.Edge(name, glob.Component, name)
 	n.Edge(name, automaton.Single('/'), at)
-	n.Accept(name)
+	for _, text := range which.names {
+		if which.hidden {
+			n.Accept(addComponentPattern(n, at, fold(text)))
+		} else {
+			n.Accept(addVisiblePattern(n, at, fold(text)))
+		}
+	}
+	if len(which.names) == 0 {
+		n.Accept(name)
+	}
 	return n.Direct()
 }

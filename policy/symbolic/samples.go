@@ -74,6 +74,8 @@ func follows(usage string) []string {
 				word = several
 			case "<command>":
 				word = "true"
+			case "<script>":
+				word = "p"
 			default:
 				word = strings.NewReplacer("*", "x", "?", "x").Replace(syntax.Alternatives(word)[0])
 			}

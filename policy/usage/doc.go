@@ -9,6 +9,7 @@
 //	           value if it has one: "-n *" is -n 5 and -n5, "--max *" is --max 5 and --max=5
 //	[!a|b]     options that the command must not have, abbreviated or in a cluster
 //	<command>  a command that this one runs, and which the rules permit by itself
+//	<script>   a script of sed, awk or jq that computes and does nothing else
 //	<root>     the root of the project, or the directory in which the command begins, as an
 //	           absolute path: behind "cd <root> &&" paths mean what they mean without it
 //

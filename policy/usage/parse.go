@@ -39,6 +39,8 @@ func parse(text string) (*usage, *Error) {
 			e.kind = runsCommand
 		case "<root>":
 			e.kind, u.rooted = theRoot, true
+		case "<script>":
+			e.kind, u.scripted = aScript, true
 		default:
 			g, err := parseWordGlob(word)
 			if err != nil {

@@ -12,6 +12,7 @@ type usage struct {
 	elements []element
 	excluded []string
 	rooted   bool // it has a <root>
+	scripted bool // it has a <script>
 }
 
 type elementKind uint8
@@ -22,6 +23,7 @@ const (
 	options
 	runsCommand
 	theRoot
+	aScript
 )
 
 type element struct {
@@ -60,6 +62,9 @@ func Compile(texts []string, restrictive bool, root func(*shell.Word) bool) (*Li
 		if err == nil && restrictive && len(u.excluded) > 0 {
 			err = &Error{Offset: -1, Message: "excludes options, which only a permissive rule can", Hint: "put a rule that permits these options above this one"}
 		}
+		if err == nil && restrictive && u.scripted {
+			err = &Error{Offset: -1, Message: "has <script>, which only a permissive rule can: it says what a script certainly does not do", Hint: "`*` is any word"}
+		}
 		if err == nil && restrictive && u.rooted {
 			err = &Error{Offset: -1, Message: "has <root>, which only a permissive rule can: nobody is certain that a word names another directory", Hint: "`*` is any word"}
 		}
@@ -82,7 +87,7 @@ func Compile(texts []string, restrictive bool, root func(*shell.Word) bool) (*Li
 // Grants reports a usage that command i of a line certainly follows.
 func (all *List) Grants(l *shell.Line, i int) bool {
 	c := &l.Commands[i]
-	if c.Open || c.Words[0].Quoted {
+	if c.Words[0].Quoted || !c.Words[0].Literal {
 		return false
 	}
 	for _, u := range all.byName[string(c.Words[0].Text)] {
@@ -137,7 +142,22 @@ func (u *usage) grants(l *shell.Line, i int, root func(*shell.Word) bool) bool {
 	for k := range c.Words {
 		r.step(k)
 	}
+	if last := len(u.elements) - 1; c.Open { // more words follow, whatever they are
+		return u.close(r.at[len(c.Words)])&(1<<last) != 0 && u.elements[last].kind == anyWords && u.anyOption(last) && !shell.TakesCode(c.Words[0].Text)
+	}
 	return u.close(r.at[len(c.Words)])&(1<<len(u.elements)) != 0
+}
+
+// anyOption reports that every option may stand in a state.
+func (u *usage) anyOption(p int) bool {
+	for i := range p {
+		for j := range u.elements[i].options {
+			if o := &u.elements[i].options[j]; o.name == "-*" && o.value == nil && !o.runs && !o.root {
+				return len(u.excluded) == 0
+			}
+		}
+	}
+	return false
 }
 
 // close adds the states that are reached without a word.
@@ -155,6 +175,14 @@ func (r *run) step(k int) {
 	u, w := r.usage, &r.words[k]
 	states := u.close(r.at[k])
 	if states == 0 {
+		return
+	}
+	if !w.Literal { // operands, as many as there are
+		for p := range u.elements {
+			if states&(1<<p) != 0 && u.elements[p].kind == anyWords && (r.plain || !w.MayBeOption() || u.anyOption(p)) {
+				r.at[k+1] |= 1 << p
+			}
+		}
 		return
 	}
 	isOption := !r.plain && len(w.Text) > 1 && w.Text[0] == '-'
@@ -180,6 +208,10 @@ func (r *run) step(k int) {
 		case runsCommand:
 			if to := r.command(k); to > k {
 				r.at[to] |= 1 << (p + 1)
+			}
+		case aScript:
+			if !isOption && shell.Computes(r.words[0].Text, w.Text) {
+				r.at[k+1] |= 1 << (p + 1)
 			}
 		case theRoot:
 			if r.root(w) {
@@ -234,7 +266,7 @@ func (r *run) taken(k, p int, o *option, value []byte, attached bool) {
 		}
 	case k+1 < len(r.words):
 		next := &r.words[k+1]
-		if dash := len(next.Text) > 1 && next.Text[0] == '-'; (!dash || len(o.value.first) > 0 && o.value.first[0] == '-') && o.value.match(next) {
+		if dash := len(next.Text) > 1 && next.Text[0] == '-'; next.Literal && (!dash || len(o.value.first) > 0 && o.value.first[0] == '-') && o.value.match(next) {
 			r.at[k+2] |= 1 << p
 		}
 	}

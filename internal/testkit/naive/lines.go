@@ -22,7 +22,7 @@ var lines = map[string]line{
 	"git status && ls":     {true, []part{{"git status", nil, []string{"status"}}, {"ls", nil, nil}}},
 	"ls -l | rm x":         {true, []part{{"ls -l", nil, nil}, {"rm x", nil, []string{"x"}}}},
 	"ls src/a\ngit push":   {true, []part{{"ls src/a", nil, []string{"src/a"}}, {"git push", nil, []string{"push"}}}},
-	"echo $(rm x)":         {false, []part{{"echo ", nil, nil}, {"rm x", nil, []string{"x"}}}},
+	"echo $(rm x)":         {true, []part{{"echo $(rm\u00a0x)", nil, nil}, {"rm x", nil, []string{"x"}}}},
 	"ls > .env":            {false, []part{{"ls", nil, []string{".env"}}}},
 	">x rm y":              {false, []part{{"rm y", nil, []string{"x", "y"}}}},
 	"ls 2>/dev/null":       {true, []part{{"ls", nil, nil}}},

@@ -1,0 +1,209 @@
+package shell
+
+import "bytes"
+
+// Computes reports a script of sed, awk or jq that turns text into text and does nothing
+// else: it runs nothing, opens no file beside those that the command names, and reads no
+// environment. Many other scripts do nothing else either.
+func Computes(program, script []byte) bool {
+	for _, c := range script {
+		if c < ' ' && c != '\n' && c != '\t' || c >= 0x7f {
+			return false
+		}
+	}
+	switch string(program) {
+	case "sed", "gsed":
+		s := sedScript{script}
+		return len(script) > 0 && s.commands()
+	case "awk", "gawk", "mawk", "nawk":
+		return awkComputes(script)
+	case "jq":
+		return len(script) > 0 && !containsAny(script, "env", "ENV", "import", "include", "module", "input_line", "get_search_list", "$__", "halt", "debug", "stderr")
+	}
+	return false
+}
+
+func containsAny(text []byte, parts ...string) bool {
+	for _, p := range parts {
+		if bytes.Contains(text, []byte(p)) {
+			return true
+		}
+	}
+	return false
+}
+
+// awkComputes looks for the letters of what would do more, wherever they stand: awk cannot
+// put a name together. ">" is a comparison before the first brace and a file behind it.
+func awkComputes(script []byte) bool {
+	if len(script) == 0 || script[0] == '-' || containsAny(script, "system", "getline", "ENVIRON", "ARGV", "ARGC", "ARGIND", "SYMTAB", "PROCINFO", "@", "\\\n", "close", "fflush", "inet") {
+		return false
+	}
+	braces := false
+	for i, c := range script {
+		next := byte(0)
+		if i+1 < len(script) {
+			next = script[i+1]
+		}
+		switch c {
+		case '{':
+			braces = true
+		case '|':
+			if next != '|' && (i == 0 || script[i-1] != '|') {
+				return false
+			}
+		case '>':
+			if braces && next != '=' || next == '>' {
+				return false
+			}
+		case '#', '`':
+			return false
+		}
+	}
+	return !bytes.Contains(script, []byte("|||"))
+}
+
+// sedScript reads a script of sed. What is left is the script behind what was read.
+type sedScript struct{ left []byte }
+
+// commands reads commands up to the end of the script: those that print, delete, move on
+// and replace, for lines and ranges of lines.
+func (s *sedScript) commands() bool {
+	for {
+		s.left = bytes.TrimLeft(s.left, " ;\n")
+		if len(s.left) == 0 {
+			return true
+		}
+		if s.address() && s.skip(',') {
+			if s.skip('+') || s.skip('~') { // GNU: so many lines, or up to a multiple
+				if !s.number() {
+					return false
+				}
+			} else if !s.address() {
+				return false
+			}
+		}
+		s.blanks()
+		if s.skip('!') {
+			s.blanks()
+		}
+		if len(s.left) == 0 {
+			return false
+		}
+		c := s.left[0]
+		s.left = s.left[1:]
+		switch c {
+		case 'p', 'd', 'q', '=', 'n', 'N', 'D', 'P', 'g', 'G', 'h', 'H', 'x':
+		case 's':
+			if !s.replaces() {
+				return false
+			}
+		default:
+			return false
+		}
+		s.blanks()
+		if len(s.left) > 0 && s.left[0] != ';' && s.left[0] != '\n' {
+			return false
+		}
+	}
+}
+
+func (s *sedScript) blanks() { s.left = bytes.TrimLeft(s.left, " ") }
+
+func (s *sedScript) skip(c byte) bool {
+	if len(s.left) == 0 || s.left[0] != c {
+		return false
+	}
+	s.left = s.left[1:]
+	return true
+}
+
+func (s *sedScript) number() bool {
+	n := 0
+	for n < len(s.left) && '0' <= s.left[n] && s.left[n] <= '9' {
+		n++
+	}
+	s.left = s.left[n:]
+	return n > 0
+}
+
+// address reads the number of a line, $ or /pattern/. It reports false, and reads nothing, if
+// there is none.
+func (s *sedScript) address() bool {
+	switch {
+	case s.number():
+		if s.skip('~') {
+			return s.number()
+		}
+		return true
+	case s.skip('$'):
+		return true
+	}
+	rest := *s
+	if !rest.skip('/') || !rest.until('/') {
+		return false
+	}
+	rest.skip('I')
+	*s = rest
+	return true
+}
+
+// until reads up to a delimiter that no backslash quotes. A delimiter in brackets ends the
+// pattern for some and not for others: it is not taken.
+func (s *sedScript) until(end byte) bool {
+	for i := 0; i < len(s.left); i++ {
+		switch s.left[i] {
+		case end:
+			s.left = s.left[i+1:]
+			return true
+		case '\\':
+			if i++; i == len(s.left) || s.left[i] == '\n' {
+				return false
+			}
+		case '\n':
+			return false
+		case '[':
+			if i = bracketed(s.left, i+1, end); i < 0 {
+				return false
+			}
+		}
+	}
+	return false
+}
+
+// bracketed returns the place of the ] that ends brackets, -1 if there is none or if there is
+// something in them that not everybody reads alike.
+func bracketed(text []byte, at int, end byte) int {
+	for first := true; at < len(text); at++ {
+		switch c := text[at]; {
+		case c == '^' && first:
+			continue
+		case c == ']' && !first:
+			return at
+		case c == end || c == '\n' || c == '\\' && (at+1 == len(text) || text[at+1] == ']' || text[at+1] == end || text[at+1] == '\\'):
+			return -1
+		case c == '[' && at+1 < len(text) && bytes.IndexByte([]byte(":.="), text[at+1]) >= 0:
+			class := bytes.Index(text[at+2:], []byte{text[at+1], ']'})
+			if class < 0 || bytes.IndexByte(text[at:at+2+class], end) >= 0 {
+				return -1
+			}
+			at += class + 3
+		}
+		first = false
+	}
+	return -1
+}
+
+// replaces reads the rest of s/pattern/text/ with flags that only say which, and whether it
+// is printed.
+func (s *sedScript) replaces() bool {
+	if len(s.left) == 0 || bytes.IndexByte([]byte("/|,#:@%_"), s.left[0]) < 0 {
+		return false
+	}
+	end := s.left[0]
+	s.left = s.left[1:]
+	if !s.until(end) || !s.until(end) {
+		return false
+	}
+	s.left = bytes.TrimLeft(s.left, "gpiI0123456789")
+	return true
+}
