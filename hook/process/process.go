@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime"
 	"runtime/debug"
 	"sync"
 	"time"
@@ -111,6 +112,9 @@ func (f *Flags) words(host string, left time.Duration) []string {
 func (p Program) Main(args []string, s Streams) (code int, ok bool) {
 	debug.SetGCPercent(800) // the process ends before a collection pays
 	ask.OutlivePipes()
+	// One thing is done after the other: threads of which each looks whether another one has
+	// work for it, and is woken to find none, are time of processors that other hooks need.
+	runtime.GOMAXPROCS(1)
 	f, set, err := parse(args)
 	switch {
 	case errors.Is(err, pflag.ErrHelp):
