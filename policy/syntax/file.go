@@ -126,6 +126,8 @@ type Rule struct {
 
 	IgnoresPos          []diag.Range // of each of Ignores
 	MatchPos, OptOutPos diag.Range   // of match and allow_unsafe_prefix; zero where not written
+
+	parsed string // Meaning, as the file was parsed
 }
 
 // Condition is one matcher on one pointer, or on every parameter of a type.

@@ -15,12 +15,13 @@ import (
 // when the same text starts to decide differently (S36).
 const meaningVersion = "stopgate-policy-2"
 
-// ruleID identifies a rule by what it says and where (S34): it survives changes of
+// identify gives a rule the id of what it says and where (S34): it survives changes of
 // other rules, of order, of spelling, and nothing else. The values of named lists
 // are part of it.
-func ruleID(tool, list string, r *Rule) stopgate.RuleID {
-	sum := sha256.Sum256([]byte(tool + "\x00" + list + "\x00" + r.Meaning()))
-	return stopgate.RuleID(hex.EncodeToString(sum[:16]))
+func (r *Rule) identify(tool, list string) {
+	r.parsed = r.Meaning()
+	sum := sha256.Sum256([]byte(tool + "\x00" + list + "\x00" + r.parsed))
+	r.ID = stopgate.RuleID(hex.EncodeToString(sum[:16]))
 }
 
 // meaning collects what a policy means as lines.
@@ -91,7 +92,7 @@ func (f *File) meaning() []byte {
 	}
 	w.line("[guard]")
 	for _, g := range f.Guards {
-		w.line(g.Meaning())
+		w.line(g.parsed)
 	}
 	for _, s := range f.Sessions {
 		w.line("[session] " + s.meaning())
@@ -111,7 +112,7 @@ func (w *meaning) list(key string, l *RuleList) {
 	}
 	w.line(key)
 	for _, r := range l.Rules {
-		w.line(r.Meaning())
+		w.line(r.parsed)
 	}
 }
 

@@ -22,7 +22,7 @@ func (p *parser) guards(e *tomltree.Entry) {
 		if !ok {
 			continue
 		}
-		r.ID = ruleID(EveryTool, "guard", r)
+		r.identify(EveryTool, "guard")
 		if before := first[r.ID]; before != nil {
 			p.report(diag.Duplicate, r.Pos, "the guard is already written", "keep one of the two",
 				diag.Related{Range: before.Pos, Message: "the first one is here"})

@@ -165,7 +165,7 @@ func (p *parser) policyTable(t *tomltree.Value, table *ToolTable) {
 			continue
 		}
 		for _, r := range l.list.Rules {
-			r.ID = ruleID(table.Name, l.name, r)
+			r.identify(table.Name, l.name)
 		}
 	}
 }
