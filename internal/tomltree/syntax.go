@@ -24,7 +24,7 @@ func Parse(file string, text []byte) (*Document, diag.List) {
 		r.report(diag.TooLarge, diag.Range{}, "the file has more than 4 MiB", "")
 		return nil, r.diags
 	}
-	r.doc.Root = &Value{Kind: Table, made: byHeader, doc: r.doc}
+	r.doc.Root = r.newValue(Value{Kind: Table, made: byHeader})
 	r.table = r.doc.Root
 	r.parser.KeepComments = true
 	r.parser.Reset(text)
@@ -48,6 +48,23 @@ type reader struct {
 	table   *Value // the current table
 	tooDeep bool
 	diags   diag.List
+	values  []Value // room for the next ones
+	entries []Entry
+}
+
+// newValue is a value of the document. Values and entries come in blocks: a file has
+// hundreds, and all of them live as long as the document.
+func (r *reader) newValue(v Value) *Value {
+	v.doc = r.doc
+	return next(&r.values, v)
+}
+
+func next[T any](room *[]T, v T) *T {
+	if len(*room) == cap(*room) {
+		*room = make([]T, 0, 32)
+	}
+	*room = append(*room, v)
+	return &(*room)[len(*room)-1]
 }
 
 func (r *reader) report(code diag.Code, at diag.Range, message, hint string, related ...diag.Related) {
@@ -147,7 +164,7 @@ func (r *reader) gap(at int) bool {
 func (r *reader) header(n *unstable.Node, keys []Entry) {
 	last := keys[len(keys)-1]
 	at := keys[0].KeyRange.To(last.KeyRange)
-	r.table = &Value{Kind: Table, made: byHeader, doc: r.doc, Range: at} // stays if the header is wrong
+	r.table = r.newValue(Value{Kind: Table, made: byHeader, Range: at}) // stays if the header is wrong
 	if r.depth(len(keys), at) {
 		return
 	}
@@ -155,7 +172,7 @@ func (r *reader) header(n *unstable.Node, keys []Entry) {
 	for _, k := range keys[:len(keys)-1] {
 		e := parent.Get(k.Key)
 		if e == nil {
-			e = &Entry{Key: k.Key, KeyRange: k.KeyRange, Value: &Value{Kind: Table, made: byPath, doc: r.doc, Range: at}}
+			e = next(&r.entries, Entry{Key: k.Key, KeyRange: k.KeyRange, Value: r.newValue(Value{Kind: Table, made: byPath, Range: at})})
 			parent.add(e)
 		}
 		parent = e.Value
@@ -172,9 +189,9 @@ func (r *reader) header(n *unstable.Node, keys []Entry) {
 	if n.Kind == unstable.ArrayTable {
 		switch {
 		case e == nil:
-			parent.add(&Entry{Key: last.Key, KeyRange: last.KeyRange, Value: &Value{
-				Kind: Array, Headers: true, made: byHeader, doc: r.doc, Range: at, Elements: []*Value{table},
-			}})
+			parent.add(next(&r.entries, Entry{Key: last.Key, KeyRange: last.KeyRange, Value: r.newValue(Value{
+				Kind: Array, Headers: true, made: byHeader, Range: at, Elements: []*Value{table},
+			})}))
 		case e.Value.Headers:
 			e.Value.Elements = append(e.Value.Elements, table)
 		default:
@@ -184,7 +201,7 @@ func (r *reader) header(n *unstable.Node, keys []Entry) {
 	}
 	switch {
 	case e == nil:
-		parent.add(&Entry{Key: last.Key, KeyRange: last.KeyRange, Value: table})
+		parent.add(next(&r.entries, Entry{Key: last.Key, KeyRange: last.KeyRange, Value: table}))
 	case e.Value.Kind == Table && e.Value.made == byPath:
 		e.KeyRange = last.KeyRange
 		v := e.Value
@@ -207,9 +224,9 @@ func (r *reader) keyValue(table *Value, n *unstable.Node, keys []Entry, depth in
 	for _, k := range keys[:len(keys)-1] {
 		e := table.Get(k.Key)
 		if e == nil {
-			e = &Entry{Key: k.Key, KeyRange: k.KeyRange, Value: &Value{
-				Kind: Table, made: byDots, doc: r.doc, Range: keys[0].KeyRange.To(value.Range),
-			}}
+			e = next(&r.entries, Entry{Key: k.Key, KeyRange: k.KeyRange, Value: r.newValue(Value{
+				Kind: Table, made: byDots, Range: keys[0].KeyRange.To(value.Range),
+			})})
 			table.add(e)
 		}
 		if e.Value.Kind != Table || e.Value.made != byDots {
@@ -222,7 +239,7 @@ func (r *reader) keyValue(table *Value, n *unstable.Node, keys []Entry, depth in
 		r.twice(last, e)
 		return value, end
 	}
-	table.add(&Entry{Key: last.Key, KeyRange: last.KeyRange, Value: value})
+	table.add(next(&r.entries, Entry{Key: last.Key, KeyRange: last.KeyRange, Value: value}))
 	return value, end
 }
 
@@ -237,7 +254,7 @@ func (r *reader) valueStart(at int) int {
 // value copies a value that starts at an offset and returns the offset behind it.
 // The parser does not say where arrays and inline tables end, so the walk does.
 func (r *reader) value(n *unstable.Node, start, depth int) (*Value, int) {
-	v := &Value{doc: r.doc, made: byValue}
+	v := r.newValue(Value{made: byValue})
 	end := start + int(n.Raw.Length)
 	switch n.Kind {
 	case unstable.String:

@@ -33,6 +33,9 @@ func Path(keys []string) string {
 // Quote spells a string: as a literal string where that saves escapes, else as a
 // basic string with an escape for everything that does not show itself.
 func Quote(text string) string {
+	if plain(text) {
+		return `"` + text + `"`
+	}
 	literal := strings.ContainsAny(text, `"\`) && !strings.Contains(text, "'")
 	for _, r := range text {
 		literal = literal && shows(r)
@@ -63,6 +66,17 @@ func Quote(text string) string {
 	}
 	b.WriteByte('"')
 	return b.String()
+}
+
+// plain reports whether a text is printable ASCII that a basic string holds as it is, as
+// nearly all are.
+func plain(text string) bool {
+	for i := range len(text) {
+		if c := text[i]; c < ' ' || c > '~' || c == '"' || c == '\\' {
+			return false
+		}
+	}
+	return true
 }
 
 // shows reports whether a reader sees a code point for what it is.
