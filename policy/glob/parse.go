@@ -2,7 +2,6 @@ package glob
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -139,11 +138,22 @@ func (p *parser) room() []Token {
 	return make([]Token, 0, n)
 }
 
+// multiply lists every left one with every right one behind it, in room of one piece.
 func multiply(left, right [][]Token) [][]Token {
-	var out [][]Token
+	size := 0
+	for _, l := range left {
+		size += len(right) * len(l)
+	}
+	for _, r := range right {
+		size += len(left) * len(r)
+	}
+	room := make([]Token, 0, size)
+	out := make([][]Token, 0, len(left)*len(right))
 	for _, l := range left {
 		for _, r := range right {
-			out = append(out, slices.Concat(l, r))
+			from := len(room)
+			room = append(append(room, l...), r...)
+			out = append(out, room[from:len(room):len(room)])
 		}
 	}
 	return out
@@ -288,10 +298,13 @@ func (t Token) folded(star automaton.Set) automaton.Set {
 
 // LiteralRun returns the text that tokens begin with and how many of them it is.
 func LiteralRun(tokens []Token) (text string, length int) {
-	var b strings.Builder
 	for length < len(tokens) && tokens[length].Kind == Literal {
-		b.WriteRune(tokens[length].Rune)
 		length++
+	}
+	var b strings.Builder
+	b.Grow(length)
+	for _, t := range tokens[:length] {
+		b.WriteRune(t.Rune)
 	}
 	return b.String(), length
 }

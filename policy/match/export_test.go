@@ -13,7 +13,7 @@ type ProtectedLine struct {
 func (p *Protected) Lines() (all []ProtectedLine) {
 	for _, l := range p.lines {
 		if l.names != "" {
-			all = append(all, ProtectedLine{l.glob, l.names, l.protection, regular.FromNFA(l.test().nfa())})
+			all = append(all, ProtectedLine{l.glob, l.names, l.protection, regular.FromNFA(p.lineTest(l).nfa())})
 		}
 	}
 	return all

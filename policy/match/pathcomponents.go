@@ -97,37 +97,36 @@ func splitLiteral(text string) pathLiteral {
 	return lit
 }
 
-// splitGlob cuts the tokens of one alternative into components.
+// splitGlob cuts the tokens of one alternative into components, which stay where they are.
 func splitGlob(text string, tokens []glob.Token) (pathLiteral, *SpecError) {
 	var lit pathLiteral
-	var component []glob.Token
-	end := len(text)
-	flush := func(at int) *SpecError {
-		err := checkComponent(component, at)
+	begins, end := 0, len(text)
+	flush := func(to, at int) *SpecError {
+		component := tokens[begins:to:to]
 		lit.components = append(lit.components, component)
-		component = nil
-		return err
+		begins = to + 1
+		return checkComponent(component, at)
 	}
+	lit.components = make([][]glob.Token, 0, 4)
 	for i, t := range tokens {
 		if t.Kind != glob.Literal || t.Rune != '/' {
-			component = append(component, t)
 			continue
 		}
 		if i == 0 {
-			lit.absolute = true
+			lit.absolute, begins = true, 1
 			continue
 		}
-		if err := flush(t.At); err != nil {
+		if err := flush(i, t.At); err != nil {
 			return lit, err
 		}
 	}
 	if lit.absolute && len(tokens) == 1 {
 		return lit, nil
 	}
-	if len(component) == 0 && len(tokens) > 0 {
+	if begins == len(tokens) && len(tokens) > 0 {
 		return lit, &SpecError{Offset: end - 1, Message: "ends with a separator", Hint: "`" + text + "**` is everything below"}
 	}
-	if err := flush(end); err != nil {
+	if err := flush(len(tokens), end); err != nil {
 		return lit, err
 	}
 	if !lit.absolute && len(lit.components) > 1 {
@@ -176,6 +175,12 @@ func isDoubleStar(tokens []glob.Token) bool {
 }
 
 func isText(tokens []glob.Token, text string) bool {
-	s, n := glob.LiteralRun(tokens)
-	return n == len(tokens) && s == text
+	i := 0
+	for _, r := range text {
+		if i == len(tokens) || tokens[i].Kind != glob.Literal || tokens[i].Rune != r {
+			return false
+		}
+		i++
+	}
+	return i == len(tokens)
 }

@@ -86,7 +86,9 @@ type protectedLine struct {
 	protectedGlob
 	base       string // of a line about one directory, which is no glob; "" for others
 	protection Protection
-	test       func() *pathTest
+
+	made sync.Once
+	test *pathTest // once made
 }
 
 // NewProtected prepares the list for an environment. files are further paths to
@@ -118,9 +120,7 @@ func NewProtected(env Env, files ...string) *Protected {
 
 // add adds a line; one without names is a file.
 func (p *Protected) add(g protectedGlob, protection Protection) {
-	l := &protectedLine{protectedGlob: g, protection: protection}
-	l.test = sync.OnceValue(func() *pathTest { return p.lineTest(l) })
-	p.lines = append(p.lines, l)
+	p.lines = append(p.lines, &protectedLine{protectedGlob: g, protection: protection})
 }
 
 // literals are what the line stands for.
@@ -152,6 +152,11 @@ func (p *Protected) test(list []pathLiteral) *pathTest {
 // lineTest is the test of one line. One that is a name anywhere is touched by wildcards
 // only if they begin with a part of the name.
 func (p *Protected) lineTest(l *protectedLine) *pathTest {
+	l.made.Do(func() { l.test = p.newLineTest(l) })
+	return l.test
+}
+
+func (p *Protected) newLineTest(l *protectedLine) *pathTest {
 	t := p.test(l.literals())
 	if name, ok := strings.CutPrefix(l.glob, "**/"); ok && l.names != "" && !strings.Contains(name, "/") {
 		t.aimed = func(pattern string) bool {
@@ -238,7 +243,7 @@ func (p *Protected) answer(line int) (protection Protection, entry string) {
 func (p *Protected) touched(canonical []byte, high bool) (first int) {
 	first = len(p.lines)
 	p.names().each(canonical, high, func(line int) {
-		if line < first && p.lines[line].test().holds(canonical, high) {
+		if line < first && p.lineTest(p.lines[line]).holds(canonical, high) {
 			first = line
 		}
 	})
@@ -253,7 +258,7 @@ func (p *Protected) touchedBy(pattern string, bound int) int {
 	}
 	denied, asked := p.denied().mayHold(pattern), p.asked().mayHold(pattern)
 	for i, l := range p.lines[:bound] {
-		if (l.protection == ProtectedDenied && denied || l.protection == ProtectedAsk && asked) && l.test().mayHold(pattern) {
+		if (l.protection == ProtectedDenied && denied || l.protection == ProtectedAsk && asked) && p.lineTest(l).mayHold(pattern) {
 			return i
 		}
 	}

@@ -8,7 +8,7 @@ import (
 
 // parse reads a usage.
 func parse(text string) (*usage, *Error) {
-	u := &usage{}
+	u := &usage{elements: make([]element, 0, 4)}
 	for rest := text; ; {
 		rest = strings.TrimLeft(rest, " ")
 		at := len(text) - len(rest)
@@ -88,6 +88,9 @@ func (u *usage) group(text string, at int) *Error {
 		text, at = text[1:], at+1
 	}
 	e := element{kind: options}
+	if !excluding {
+		e.options = make([]option, 0, 1+strings.Count(text, "|"))
+	}
 	for part := range strings.SplitSeq(text, "|") {
 		words := strings.Fields(part)
 		switch {

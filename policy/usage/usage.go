@@ -56,7 +56,7 @@ const maxElements = 60
 // Compile reads usages. Those of a restrictive condition exclude no options and have no
 // <root>. root tells which words that stands for, as far as it is certain.
 func Compile(texts []string, restrictive bool, root func(*shell.Word) bool) (*List, *Error) {
-	all := &List{byName: make(map[string][]*usage), root: root}
+	all := &List{byName: make(map[string][]*usage, len(texts)), all: make([]*usage, 0, len(texts)), root: root}
 	for i, text := range texts {
 		u, err := parse(text)
 		if err == nil && restrictive && len(u.excluded) > 0 {
