@@ -7,6 +7,8 @@ import (
 	"errors"
 	"math/rand/v2"
 	"time"
+
+	"github.com/stopgate/stopgate/internal/stack"
 )
 
 // jitter spreads processes that wait for the same lock.
@@ -189,6 +191,7 @@ func (db *DB) read(ctx context.Context, f func(*conn) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+	stack.Grow()
 	if db.first.Add(1) <= fewSnapshots && db.idle.TryLock() {
 		defer db.idle.Unlock()
 		if db.conn != nil {
