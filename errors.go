@@ -112,71 +112,127 @@ func (c Code) Valid() bool {
 // no rule internals, no upstream text (THREATS 7). An unknown code gets a neutral
 // sentence.
 func (c Code) Public() string {
-	if text, ok := publicTexts[c]; ok {
-		return text
+	switch c {
+	case CodeMalformedArguments:
+		return "The arguments are not valid JSON."
+	case CodeDuplicateKey:
+		return "An object in the arguments contains the same key twice."
+	case CodeAmbiguousKey:
+		return "Two keys in the arguments can be read as the same parameter."
+	case CodeTrailingData:
+		return "There is data after the end of the arguments."
+	case CodeTruncatedArguments:
+		return "The arguments end before they are complete."
+	case CodeNonObjectRoot:
+		return "The arguments must be one JSON object."
+	case CodeLimitExceeded:
+		return "The call exceeds a size or depth limit."
+	case CodeSchemaViolation:
+		return "The arguments do not fit the tool's schema."
+	case CodeProtocolViolation:
+		return "The message that carries the call breaks the protocol."
+	case CodeEnvelopeMismatch:
+		return "The message carries different versions of the same call."
+	case CodeStreamTruncated:
+		return "The model's answer ended before the call was complete."
+	case CodePolicyNotConfigured:
+		return "No policy covers this tool."
+	case CodePolicyInvalidForSchema:
+		return "The policy for this tool does not fit the tool's current schema."
+	case CodeNoRuleMatched:
+		return "No rule covers these arguments; a person must decide."
+	case CodeRuleMatched:
+		return "A rule of the policy decided this call."
+	case CodeRuleSkipped:
+		return "The call was not run because a rule skips it."
+	case CodeUnknownParameter:
+		return "The call uses a parameter the tool does not declare."
+	case CodeControlCharacter:
+		return "A value contains a control character."
+	case CodeProtectedTarget:
+		return "The call touches, or may touch, a protected file."
+	case CodeGuardedBelow:
+		return "The command reads or renames whole directories in which files may be guarded; a person must decide."
+	case CodePatchNotReadable:
+		return "The patch cannot be read with certainty; a person must decide."
+	case CodeCommandNotAnalysable:
+		return "The command uses shell features that cannot be checked; write it as plain commands."
+	case CodePrerequisiteMissing:
+		return "Another call must have succeeded first."
+	case CodePrerequisitePending:
+		return "The required call is in the same turn; wait for its result, then repeat this call."
+	case CodeReadRequired:
+		return "Read this target before changing it."
+	case CodeKeyUnavailable:
+		return "The call does not name the target that its session policy needs."
+	case CodeSessionPolicyDenied:
+		return "A session policy does not allow this call now."
+	case CodeHandoffAlreadyTaken:
+		return "Only one handoff is possible in a turn."
+	case CodeJudgeDenied:
+		return "A safety review did not accept this call."
+	case CodeServerToolNotAllowed:
+		return "This tool runs at the provider and is not allowed."
+	case CodeBackgroundNotSupported:
+		return "Background responses are not allowed here."
+	case CodeResultWithheld:
+		return "The call ran; its result is withheld by policy."
+	case CodeDenialLimit:
+		return "Too many calls were denied; stop and ask the user."
+	case CodePolicyDropped:
+		return "A policy of this gateway removed the call."
+	case CodeRequestRejected:
+		return "A policy of this gateway does not allow the request."
+	case CodeLockdown:
+		return "Everything is denied until an operator lifts the lockdown."
+	case CodeNoApprover:
+		return "This call needs an approval and nobody can give one here."
+	case CodeApprovalPending:
+		return "An approval is pending; repeat the identical call later."
+	case CodeApprovalDeclined:
+		return "The approver declined this call."
+	case CodeApprovalTimeout:
+		return "Nobody approved this call in time."
+	case CodeApprovalStale:
+		return "The approval does not belong to this call any more."
+	case CodeClientGone:
+		return "The client went away before the call was decided."
+	case CodePolicyError:
+		return "The policy failed while it looked at this call."
+	case CodePolicyTimeout:
+		return "The policy did not decide in time."
+	case CodeInvalidPolicyResult:
+		return "The policy gave an invalid answer."
+	case CodeJudgeUnavailable:
+		return "The safety review could not be completed."
+	case CodeStoreUnavailable:
+		return "The session's state cannot be read now."
+	case CodeSessionDegraded:
+		return "The session's state is uncertain; an operator must reconcile it."
+	case CodeAuditUnavailable:
+		return "The decision cannot be recorded now."
+	case CodeToolUnreachable:
+		return "The tool's server does not answer."
+	case CodeToolDefinitionChanged:
+		return "The tool has changed since it was accepted; an operator must accept it again."
+	case CodeUpstreamError:
+		return "The model provider answered with an error."
+	case CodeUpstreamTimeout:
+		return "The model provider did not answer in time."
+	case CodeOverloaded:
+		return "The gate is at its limit; try again later."
+	case CodeSnapshotRejected:
+		return "The saved state was not accepted."
+	case CodeUnauthenticated:
+		return "Authentication is missing or failed."
+	case CodeOriginRejected:
+		return "This origin or host is not allowed."
+	case CodeRouteUnknown:
+		return "This route is not served."
+	case CodeCancelled:
+		return "The call was cancelled before it was decided."
+	case CodeConfigInvalid:
+		return "The policy cannot be used; an operator must mend it."
 	}
 	return "A policy does not allow this call."
-}
-
-var publicTexts = map[Code]string{
-	CodeMalformedArguments:     "The arguments are not valid JSON.",
-	CodeDuplicateKey:           "An object in the arguments contains the same key twice.",
-	CodeAmbiguousKey:           "Two keys in the arguments can be read as the same parameter.",
-	CodeTrailingData:           "There is data after the end of the arguments.",
-	CodeTruncatedArguments:     "The arguments end before they are complete.",
-	CodeNonObjectRoot:          "The arguments must be one JSON object.",
-	CodeLimitExceeded:          "The call exceeds a size or depth limit.",
-	CodeSchemaViolation:        "The arguments do not fit the tool's schema.",
-	CodeProtocolViolation:      "The message that carries the call breaks the protocol.",
-	CodeEnvelopeMismatch:       "The message carries different versions of the same call.",
-	CodeStreamTruncated:        "The model's answer ended before the call was complete.",
-	CodePolicyNotConfigured:    "No policy covers this tool.",
-	CodePolicyInvalidForSchema: "The policy for this tool does not fit the tool's current schema.",
-	CodeNoRuleMatched:          "No rule covers these arguments; a person must decide.",
-	CodeRuleMatched:            "A rule of the policy decided this call.",
-	CodeRuleSkipped:            "The call was not run because a rule skips it.",
-	CodeUnknownParameter:       "The call uses a parameter the tool does not declare.",
-	CodeControlCharacter:       "A value contains a control character.",
-	CodeProtectedTarget:        "The call touches, or may touch, a protected file.",
-	CodeGuardedBelow:           "The command reads or renames whole directories in which files may be guarded; a person must decide.",
-	CodePatchNotReadable:       "The patch cannot be read with certainty; a person must decide.",
-	CodeCommandNotAnalysable:   "The command uses shell features that cannot be checked; write it as plain commands.",
-	CodePrerequisiteMissing:    "Another call must have succeeded first.",
-	CodePrerequisitePending:    "The required call is in the same turn; wait for its result, then repeat this call.",
-	CodeReadRequired:           "Read this target before changing it.",
-	CodeKeyUnavailable:         "The call does not name the target that its session policy needs.",
-	CodeSessionPolicyDenied:    "A session policy does not allow this call now.",
-	CodeHandoffAlreadyTaken:    "Only one handoff is possible in a turn.",
-	CodeJudgeDenied:            "A safety review did not accept this call.",
-	CodeServerToolNotAllowed:   "This tool runs at the provider and is not allowed.",
-	CodeBackgroundNotSupported: "Background responses are not allowed here.",
-	CodeResultWithheld:         "The call ran; its result is withheld by policy.",
-	CodeDenialLimit:            "Too many calls were denied; stop and ask the user.",
-	CodePolicyDropped:          "A policy of this gateway removed the call.",
-	CodeRequestRejected:        "A policy of this gateway does not allow the request.",
-	CodeLockdown:               "Everything is denied until an operator lifts the lockdown.",
-	CodeNoApprover:             "This call needs an approval and nobody can give one here.",
-	CodeApprovalPending:        "An approval is pending; repeat the identical call later.",
-	CodeApprovalDeclined:       "The approver declined this call.",
-	CodeApprovalTimeout:        "Nobody approved this call in time.",
-	CodeApprovalStale:          "The approval does not belong to this call any more.",
-	CodeClientGone:             "The client went away before the call was decided.",
-	CodePolicyError:            "The policy failed while it looked at this call.",
-	CodePolicyTimeout:          "The policy did not decide in time.",
-	CodeInvalidPolicyResult:    "The policy gave an invalid answer.",
-	CodeJudgeUnavailable:       "The safety review could not be completed.",
-	CodeStoreUnavailable:       "The session's state cannot be read now.",
-	CodeSessionDegraded:        "The session's state is uncertain; an operator must reconcile it.",
-	CodeAuditUnavailable:       "The decision cannot be recorded now.",
-	CodeToolUnreachable:        "The tool's server does not answer.",
-	CodeToolDefinitionChanged:  "The tool has changed since it was accepted; an operator must accept it again.",
-	CodeUpstreamError:          "The model provider answered with an error.",
-	CodeUpstreamTimeout:        "The model provider did not answer in time.",
-	CodeOverloaded:             "The gate is at its limit; try again later.",
-	CodeSnapshotRejected:       "The saved state was not accepted.",
-	CodeUnauthenticated:        "Authentication is missing or failed.",
-	CodeOriginRejected:         "This origin or host is not allowed.",
-	CodeRouteUnknown:           "This route is not served.",
-	CodeCancelled:              "The call was cancelled before it was decided.",
-	CodeConfigInvalid:          "The policy cannot be used; an operator must mend it.",
 }

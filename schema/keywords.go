@@ -160,12 +160,15 @@ func (k *keywords) readStructure(key string, v jsonstream.Value, at *trail) bool
 	return true
 }
 
-// described are keywords that say nothing about which values fit.
-var described = map[string]bool{
-	"$schema": true, "$id": true, "id": true, "$comment": true, "$anchor": true, "$dynamicAnchor": true, "$recursiveAnchor": true,
-	"$vocabulary": true, "$defs": true, "definitions": true, "examples": true, "example": true, "deprecated": true, "readOnly": true,
-	"writeOnly": true, "contentEncoding": true, "contentMediaType": true, "contentSchema": true, "discriminator": true, "xml": true,
-	"externalDocs": true,
+// described reports keywords that say nothing about which values fit.
+func described(key string) bool {
+	switch key {
+	case "$schema", "$id", "id", "$comment", "$anchor", "$dynamicAnchor", "$recursiveAnchor", "$vocabulary", "$defs", "definitions",
+		"examples", "example", "deprecated", "readOnly", "writeOnly", "contentEncoding", "contentMediaType", "contentSchema",
+		"discriminator", "xml", "externalDocs":
+		return true
+	}
+	return false
 }
 
 // readOther takes what is left: descriptions, keywords that are not validated,
@@ -178,7 +181,7 @@ func (k *keywords) readOther(key string, v jsonstream.Value, at *trail) {
 		}
 		k.skip(key, at, key+" is not validated")
 	default:
-		if !described[key] && !strings.HasPrefix(key, "x-") {
+		if !described(key) && !strings.HasPrefix(key, "x-") {
 			k.note(at, key, "not a keyword that stopgate knows; it is ignored")
 		}
 	}

@@ -7,10 +7,14 @@ import (
 	"github.com/stopgate/stopgate/internal/shell"
 )
 
-// administration are the subcommands of stopgate that answer for a person or
+// administration reports the subcommands of stopgate that answer for a person or
 // remove the gate (S4).
-var administration = map[string]bool{
-	"approvals": true, "grants": true, "install": true, "uninstall": true, "sessions": true, "pin": true, "lockdown": true, "trust": true,
+func administration(subcommand []byte) bool {
+	switch string(subcommand) {
+	case "approvals", "grants", "install", "uninstall", "sessions", "pin", "lockdown", "trust":
+		return true
+	}
+	return false
 }
 
 // Command judges a command line: what administers stopgate, what configures git,
@@ -77,7 +81,7 @@ func (p *Protected) command(v *Value, c *shell.Command, puts bool) (protection P
 			program = "stopgate"
 		case bytes.EqualFold(name, []byte("git")):
 			program = "git"
-		case program == "stopgate" && administration[string(word)]:
+		case program == "stopgate" && administration(word):
 			raise(ProtectedDenied, "stopgate "+string(word))
 		case program == "git" && string(word) == "config" && !readsConfig(c.Words[i+1:]):
 			raise(ProtectedAsk, "git config")

@@ -88,19 +88,20 @@ func (p *parser) old(at diag.Range, message, hint string) {
 
 // known reports the keys of a table that are not in one of the lists.
 func (p *parser) known(t *tomltree.Value, keys ...[]string) {
-	all := slices.Concat(keys...)
 	for _, e := range t.Entries {
-		if !slices.Contains(all, e.Key) {
-			p.report(diag.UnknownKey, e.KeyRange, "unknown key `"+tomltree.Key(e.Key)+"`", didYouMean(e.Key, foreignKeys, all))
+		if !slices.ContainsFunc(keys, func(list []string) bool { return slices.Contains(list, e.Key) }) {
+			p.report(diag.UnknownKey, e.KeyRange, "unknown key `"+tomltree.Key(e.Key)+"`", didYouMean(e.Key, foreignKeys(), slices.Concat(keys...)))
 		}
 	}
 }
 
 // foreignKeys are what other programs call keys of rules.
-var foreignKeys = map[string]string{
-	"action": "mode", "effect": "mode", "decision": "mode", "verdict": "mode", "permission": "mode", "regex": "pattern", "regexp": "pattern", "match_regex": "pattern",
-	"matches": "pattern", "equals": "const", "one_of": "enum", "starts_with": "prefix", "ends_with": "suffix", "argument": "arg", "param": "arg", "parameter": "arg",
-	"message": "reason", "comment": "note", "min": "minimum", "max": "maximum", "exists": "present", "domain": "host",
+func foreignKeys() map[string]string {
+	return map[string]string{
+		"action": "mode", "effect": "mode", "decision": "mode", "verdict": "mode", "permission": "mode", "regex": "pattern", "regexp": "pattern", "match_regex": "pattern",
+		"matches": "pattern", "equals": "const", "one_of": "enum", "starts_with": "prefix", "ends_with": "suffix", "argument": "arg", "param": "arg", "parameter": "arg",
+		"message": "reason", "comment": "note", "min": "minimum", "max": "maximum", "exists": "present", "domain": "host",
+	}
 }
 
 // The readers below report a wrong value and then return ok = false. A nil entry

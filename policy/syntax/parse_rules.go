@@ -23,9 +23,11 @@ const (
 var modes = []string{"unattended", "ask", "edit", "skip", "deny"}
 
 // foreignModes are what other programs call them.
-var foreignModes = map[string]string{
-	"allow": "unattended", "allowed": "unattended", "permit": "unattended", "accept": "unattended", "auto": "unattended", "approve": "unattended", "yes": "unattended",
-	"confirm": "ask", "prompt": "ask", "review": "ask", "block": "deny", "reject": "deny", "forbid": "deny", "refuse": "deny", "never": "deny", "no": "deny",
+func foreignModes() map[string]string {
+	return map[string]string{
+		"allow": "unattended", "allowed": "unattended", "permit": "unattended", "accept": "unattended", "auto": "unattended", "approve": "unattended", "yes": "unattended",
+		"confirm": "ask", "prompt": "ask", "review": "ask", "block": "deny", "reject": "deny", "forbid": "deny", "refuse": "deny", "never": "deny", "no": "deny",
+	}
 }
 
 // didYouMean is [diag.DidYouMean], but for what is written in the words of others.
@@ -45,7 +47,7 @@ func (p *parser) mode(v *tomltree.Value, key string, kind ListKind) (m stopgate.
 	m, err := stopgate.ParseMode(v.Text)
 	switch {
 	case err != nil:
-		p.report(diag.BadValue, v.Range, fmt.Sprintf("there is no mode %q", v.Text), didYouMean(v.Text, foreignModes, modes))
+		p.report(diag.BadValue, v.Range, fmt.Sprintf("there is no mode %q", v.Text), didYouMean(v.Text, foreignModes(), modes))
 	case kind == ResultList && m == stopgate.Deny:
 		p.report(diag.ModeNotHere, v.Range, "a result cannot be denied: the call has run", "write `\"skip\"` to withhold it")
 	case kind == GuardList && m.Permissive():

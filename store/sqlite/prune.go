@@ -67,8 +67,8 @@ func (s *Store) Retain(ctx context.Context, keep audit.Retention, now time.Time)
 }
 
 // singleCalls are the cells that one call leaves behind.
-var singleCalls = fmt.Sprintf("at < ? AND (key GLOB '%s/*' OR key GLOB '%s/*' OR key GLOB '%s/*')",
-	session.SpaceCall, session.SpaceCallID, session.SpaceTurn)
+var singleCalls = "at < ? AND (key GLOB '" + session.SpaceCall.String() + "/*' OR key GLOB '" + session.SpaceCallID.String() +
+	"/*' OR key GLOB '" + session.SpaceTurn.String() + "/*')"
 
 // pruneSession takes one step on the session with the oldest fact, and reports
 // whether there was something to do.
