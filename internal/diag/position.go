@@ -2,6 +2,7 @@ package diag
 
 import (
 	"bytes"
+	"encoding/binary"
 	"sort"
 	"unicode/utf8"
 )
@@ -65,11 +66,15 @@ func NewLines(text []byte) *Lines {
 }
 
 func isASCII(text []byte) bool {
-	var all byte
-	for _, c := range text {
-		all |= c
+	var eight uint64
+	for ; len(text) >= 8; text = text[8:] {
+		eight |= binary.NativeEndian.Uint64(text)
 	}
-	return all < utf8.RuneSelf
+	var one byte
+	for _, c := range text {
+		one |= c
+	}
+	return eight&0x8080808080808080 == 0 && one < utf8.RuneSelf
 }
 
 // pointsBefore counts the code points before an offset.

@@ -50,6 +50,7 @@ type reader struct {
 	diags   diag.List
 	values  []Value // room for the next ones
 	entries []Entry
+	key     []Entry // and for keys
 }
 
 // newValue is a value of the document. Values and entries come in blocks: a file has
@@ -152,7 +153,10 @@ func keysOf(keys []Entry) []string {
 // gap reports whether what begins at an offset is the first thing in its line and
 // stands below a blank one.
 func (r *reader) gap(at int) bool {
-	before := bytes.TrimRight(r.doc.Text[:at], " \t[")
+	before := r.doc.Text[:at]
+	for len(before) > 0 && (before[len(before)-1] == ' ' || before[len(before)-1] == '\t' || before[len(before)-1] == '[') {
+		before = before[:len(before)-1]
+	}
 	if len(before) == 0 || before[len(before)-1] != '\n' {
 		return false
 	}
@@ -332,16 +336,23 @@ func (r *reader) container(v *Value, n *unstable.Node, start, depth int) (end in
 // skip returns the offset of the next byte that is neither white space nor comma.
 // There is one: brackets are closed in a text that was parsed.
 func (r *reader) skip(at int) int {
-	for strings.IndexByte(" \t\r\n,", r.doc.Text[at]) >= 0 {
-		at++
+	for {
+		switch r.doc.Text[at] {
+		case ' ', '\t', '\r', '\n', ',':
+			at++
+		default:
+			return at
+		}
 	}
-	return at
 }
 
 // keys copies a dotted key; the values of the entries are not set. Of one with more
 // parts than are allowed the first ones and the last are copied.
 func (r *reader) keys(it unstable.Iterator) []Entry {
-	var keys []Entry
+	if len(r.key) == cap(r.key) {
+		r.key = make([]Entry, 0, 32)
+	}
+	keys := r.key[len(r.key):]
 	var last *unstable.Node
 	add := func(n *unstable.Node) {
 		from := int(n.Raw.Offset)
@@ -356,7 +367,8 @@ func (r *reader) keys(it unstable.Iterator) []Entry {
 	if last != nil {
 		add(last)
 	}
-	return keys
+	r.key = r.key[:min(len(r.key)+len(keys), cap(r.key))] // one that did not fit has moved
+	return keys[:len(keys):len(keys)]
 }
 
 // depth reports whether a nesting exceeds the limit, once per file.

@@ -50,7 +50,7 @@ type Value struct {
 	OwnLines bool
 
 	made  origin
-	index map[string]*Entry // Table
+	index map[string]*Entry // Table of more than few entries
 	doc   *Document
 }
 
@@ -86,19 +86,35 @@ func (v *Value) Get(key string) *Entry {
 	if v == nil {
 		return nil
 	}
-	return v.index[key]
+	if v.index != nil {
+		return v.index[key]
+	}
+	for _, e := range v.Entries {
+		if e.Key == key {
+			return e
+		}
+	}
+	return nil
 }
 
 // File returns the name of the file the value stands in.
 func (v *Value) File() string { return v.doc.File }
 
+// few entries are looked through; most tables are rules and parameters of that size.
+const few = 8
+
 // add appends a member; the key must be new.
 func (v *Value) add(e *Entry) {
-	if v.index == nil {
-		v.index = make(map[string]*Entry)
-	}
-	v.index[e.Key] = e
 	v.Entries = append(v.Entries, e)
+	switch {
+	case v.index != nil:
+		v.index[e.Key] = e
+	case len(v.Entries) > few:
+		v.index = make(map[string]*Entry, 2*few)
+		for _, e := range v.Entries {
+			v.index[e.Key] = e
+		}
+	}
 }
 
 // Place returns the place of the byte of a string's text with this offset: where
