@@ -60,6 +60,7 @@ type parser struct {
 	pos       int
 	separated bool // "/" separates components
 	excepts   bool // "!(" begins an exception
+	rooms     []Token
 }
 
 // Parse returns the token lists of a glob's alternatives: braces multiplied out, in text
@@ -129,13 +130,19 @@ func (p *parser) alternatives(inBraces bool) ([][]Token, *Error) {
 	return now, nil
 }
 
-// room is an empty list for the tokens up to the next brace or comma.
+// room is an empty list for the tokens up to the next brace or comma. All rooms together
+// have no more than the text.
 func (p *parser) room() []Token {
-	n := strings.IndexAny(p.text[p.pos:], "{},")
-	if n < 0 {
-		n = len(p.text) - p.pos
+	if p.rooms == nil {
+		p.rooms = make([]Token, len(p.text))
 	}
-	return make([]Token, 0, n)
+	n := 0
+	for n < len(p.text)-p.pos && p.text[p.pos+n] != '{' && p.text[p.pos+n] != '}' && p.text[p.pos+n] != ',' {
+		n++
+	}
+	room := p.rooms[:0:n]
+	p.rooms = p.rooms[n:]
+	return room
 }
 
 // multiply lists every left one with every right one behind it, in room of one piece.

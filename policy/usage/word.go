@@ -24,14 +24,8 @@ func parseWordGlob(text string) (g wordGlob, err *glob.Error) {
 		return g, err
 	}
 	for _, tokens := range lists {
-		var literal strings.Builder
-		plain := true
-		for _, t := range tokens {
-			plain = plain && t.Kind == glob.Literal
-			literal.WriteRune(t.Rune)
-		}
-		if plain {
-			g.exact = append(g.exact, literal.String())
+		if literal, n := glob.LiteralRun(tokens); n == len(tokens) {
+			g.exact = append(g.exact, literal)
 		} else {
 			g.alternatives = append(g.alternatives, tokens)
 		}
