@@ -2,7 +2,6 @@ package eval
 
 import (
 	"strconv"
-	"strings"
 
 	"github.com/stopgate/stopgate/policy/match"
 	"github.com/stopgate/stopgate/schema"
@@ -93,32 +92,35 @@ type stance struct {
 
 // key identifies a stance. places numbers the places.
 func (st stance) key(places map[*schema.Place]int) string {
-	number := func(p *schema.Place) string {
+	var room [64]byte
+	b := room[:0]
+	number := func(p *schema.Place) {
 		if p == nil {
-			return "-"
+			b = append(b, '-')
+			return
 		}
 		n, ok := places[p]
 		if !ok {
 			n = len(places)
 			places[p] = n
 		}
-		return strconv.Itoa(n)
+		b = strconv.AppendInt(b, int64(n), 10)
 	}
-	var b strings.Builder
-	b.WriteString(number(st.place) + ":" + strconv.Itoa(int(st.needs)) + strconv.FormatBool(st.wrong))
+	number(st.place)
+	b = strconv.AppendBool(strconv.AppendInt(append(b, ':'), int64(st.needs), 10), st.wrong)
 	for _, t := range st.threads {
-		b.WriteString("|" + strconv.Itoa(t.node.id))
+		b = strconv.AppendInt(append(b, '|'), int64(t.node.id), 10)
 		for _, mark := range []struct {
 			set bool
 			c   byte
 		}{{t.flat, 'f'}, {t.generous, 'g'}, {t.deep, 'd'}} {
 			if mark.set {
-				b.WriteByte(mark.c)
+				b = append(b, mark.c)
 			}
 		}
-		b.WriteString(number(t.origin))
+		number(t.origin)
 	}
-	return b.String()
+	return string(b)
 }
 
 // add appends a thread unless it is idle or there already.

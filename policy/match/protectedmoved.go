@@ -62,11 +62,12 @@ func behind(glob, dir string) (rest string, ok bool) {
 	if !anywhere {
 		return "", false
 	}
-	if rest, ok = strings.CutPrefix(name, dir+"/"); ok {
-		return rest, true
+	if rest, ok = strings.CutPrefix(name, dir); ok && strings.HasPrefix(rest, "/") {
+		return rest[1:], true
 	}
 	whole, ok := strings.CutSuffix(name, "/**")
-	return "**", ok && strings.HasPrefix(dir+"/", whole+"/")
+	rest, within := strings.CutPrefix(dir, whole)
+	return "**", ok && within && (rest == "" || rest[0] == '/')
 }
 
 // addBelow adds a line about what is called rest in a directory, which begins with "/"; with
