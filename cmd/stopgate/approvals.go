@@ -236,8 +236,9 @@ func pretty(text string) string {
 func newApprovalsAnswer(s streams) *cobra.Command {
 	var f deskFlags
 	cmd := &cobra.Command{
-		Use:   "answer ID",
-		Short: "answer one question, at this terminal",
+		Use:        "answer ID",
+		Short:      "answer one question, at this terminal",
+		SuggestFor: []string{"approve", "allow", "deny", "edit"},
 		Long: `answer shows a question at the terminal it was started from, together with a code.
 A yes must come with the code, so that only somebody who sees the terminal can give
 it. Without a terminal nothing can be answered.`,

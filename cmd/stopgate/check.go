@@ -24,8 +24,9 @@ func newCheck(s streams) *cobra.Command {
 	var strict, reach bool
 	var toolsFile string
 	cmd := &cobra.Command{
-		Use:   "check [FILE...]",
-		Short: "proofread policy files",
+		Use:        "check [FILE...]",
+		SuggestFor: []string{"lint", "validate"},
+		Short:      "proofread policy files",
 		Long: `check finds every mistake of a policy in one run: wrong types, unknown arguments,
 rules that can never fire, permissive traps. Each diagnostic has a position, a
 stable code and a hint.

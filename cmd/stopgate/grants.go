@@ -77,6 +77,7 @@ func newGrantsRevoke(s streams) *cobra.Command {
 	var f deskFlags
 	cmd := &cobra.Command{
 		Use: "revoke ID...", Short: "take grants back",
+		SuggestFor: []string{"delete", "remove", "rm"},
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return usagef("%s takes the ids of grants, as 'stopgate grants list' prints them", cmd.CommandPath())

@@ -119,6 +119,11 @@ func unknownCommand(cmd *cobra.Command, name string) error {
 			names = append(names, c.Name())
 		}
 	}
+	for _, c := range cmd.Commands() {
+		if slices.Contains(c.SuggestFor, name) {
+			return usagef("unknown command %q; the command is %s (see '%s --help')", name, c.CommandPath(), c.CommandPath())
+		}
+	}
 	if near := diag.Suggest(name, names); near != "" {
 		return usagef("unknown command %q; did you mean %s? (see '%s --help')", name, near, cmd.CommandPath())
 	}

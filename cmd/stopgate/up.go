@@ -34,8 +34,9 @@ type upFlags struct {
 func newUp(s streams) *cobra.Command {
 	var f upFlags
 	cmd := &cobra.Command{
-		Use:   "up",
-		Short: "run the gateway on loopback, and the decision API",
+		Use:        "up",
+		SuggestFor: []string{"serve", "start", "gateway", "proxy"},
+		Short:      "run the gateway on loopback, and the decision API",
 		Long: `up listens for requests of OpenAI Chat Completions, OpenAI Responses and Anthropic
 Messages, forwards them to the provider with the client's own credential, and decides
 every tool call of the answers. Requests without a credential, and models named stopgate-*,
