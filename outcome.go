@@ -78,11 +78,12 @@ func (o Outcome) Envelope() Envelope {
 type Result struct {
 	// Proposal is the gate's id of the call; where the surface does not know it, the
 	// newest released call with the same Call, Tool and ArgsHash is meant (S23).
-	Proposal  ProposalID
-	Call      CallID
+	Proposal ProposalID
+	Call     CallID
+	// Session and Principal are those of the call: the result of another's call is none.
 	Session   SessionID
 	Principal Principal
-	Tool      ToolName
+	Tool      ToolName // of the call; "" takes the tool of Proposal
 	// ArgsHash is the SHA-256 in hex of the canonical arguments; "" if Proposal says
 	// which call it was.
 	ArgsHash string

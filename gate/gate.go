@@ -61,7 +61,7 @@ func New(p *policy.Program, opts ...Option) (*Gate, error) {
 func newGate(c *config) *Gate {
 	g := &Gate{config: *c}
 	g.ledger.recorder, g.ledger.limit, g.ledger.now = c.recorder, c.limits.Record, c.now
-	g.ledger.told = g.noted
+	g.ledger.told, g.ledger.trouble = g.noted, g.tell
 	g.ledger.batch, _ = c.recorder.(BatchRecorder)
 	if k, ok := c.recorder.(ArgumentKeeper); ok {
 		g.ledger.keeps = k.KeepsArguments()

@@ -36,30 +36,40 @@ func ask[T any](ctx context.Context, g *Gate, f func(context.Context) (T, error)
 
 // load reads cells.
 func (g *Gate) load(ctx context.Context, o session.Owner, keys []session.Key) reply[session.State] {
-	return ask(ctx, g, func(ctx context.Context) (session.State, error) {
+	r := ask(ctx, g, func(ctx context.Context) (session.State, error) {
 		return g.store.Load(ctx, o, keys)
 	})
+	g.tell("store", "", r.fault, r.err)
+	return r
 }
 
 // update runs decide on current cells and writes what it says. The value is decide's
 // own: an update that nobody waits for any more writes into nothing that is read.
 func update[T any](ctx context.Context, g *Gate, o session.Owner, keys []session.Key, decide func(session.State) (Change, T, error)) reply[T] {
-	return ask(ctx, g, func(ctx context.Context) (T, error) {
+	r := ask(ctx, g, func(ctx context.Context) (T, error) {
 		var value T
+		var ours error
 		err := g.store.Update(ctx, o, keys, func(s session.State) (Change, error) {
 			change, v, err := decide(s)
-			value = v
+			value, ours = v, err
 			return change, err
 		})
+		if err != nil && ours == nil && ctx.Err() == nil {
+			g.tell("store", "", failed, err)
+		}
 		return value, err
 	})
+	if r.fault != failed {
+		g.tell("store", "", r.fault, r.err)
+	}
+	return r
 }
 
 // updateHere calls a store that is nothing but memory.
 func updateHere(ctx context.Context, s Store, o session.Owner, keys []session.Key, decide func(session.State) (Change, error)) (r reply[struct{}]) {
 	defer func() {
-		if recover() != nil {
-			r = reply[struct{}]{fault: panicked, stack: stackHash()}
+		if v := recover(); v != nil {
+			r = reply[struct{}]{fault: panicked, stack: stackHash(), err: panicError(v)}
 		}
 	}()
 	if err := s.Update(ctx, o, keys, decide); err != nil {
@@ -167,6 +177,7 @@ func (p *pending) run(ctx context.Context) runner {
 	return func(policy session.Policy, f func() session.Decision) session.Decision {
 		r := invoke(ctx, &p.g.ports.policies, p.g.limits.Policy, func(context.Context) (session.Decision, error) { return f(), nil })
 		if r.fault != none {
+			p.g.tell("policy "+policy.Name(), p.id, r.fault, r.err)
 			return session.Deny(policyFault(r.fault, r.err), "")
 		}
 		return r.value

@@ -70,7 +70,7 @@ func invoke[T any](ctx context.Context, p *port, limit time.Duration, f func(con
 		r := reply[T]{fault: panicked}
 		defer func() {
 			if v := recover(); v != nil {
-				r.stack = stackHash()
+				r.stack, r.err = stackHash(), panicError(v)
 			}
 			if state.Swap(answered) == abandoned {
 				p.stuck.Add(-1)
@@ -120,8 +120,8 @@ func timed[T any](ctx context.Context, limit time.Duration, f func(context.Conte
 // inline calls f on the goroutine of its caller.
 func inline[T any](ctx context.Context, f func(context.Context) (T, error)) (r reply[T]) {
 	defer func() {
-		if recover() != nil {
-			r = reply[T]{fault: panicked, stack: stackHash()}
+		if v := recover(); v != nil {
+			r = reply[T]{fault: panicked, stack: stackHash(), err: panicError(v)}
 		}
 	}()
 	value, err := f(ctx)

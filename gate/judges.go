@@ -189,6 +189,7 @@ func (p *pending) ask1(ctx context.Context, prop Proposal, r *reviewer) finding 
 			return r.judge.Judge(ctx, prop)
 		})
 	}
+	p.g.tell("judge", p.id, reply.fault, reply.err)
 	f := finding{opinion: reply.value, code: stopgate.CodeJudgeDenied, fault: reply.fault, stack: reply.stack}
 	o := &f.opinion
 	switch {

@@ -3,6 +3,7 @@ package gate
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/stopgate/stopgate"
 )
@@ -43,11 +44,13 @@ func (p *pending) askPolicy(ctx context.Context, name string, check func(context
 	switch {
 	case r.fault != none:
 		d = Decision{Kind: Forbid, Reason: policyFault(r.fault, r.err)}
+		p.g.tell("policy "+name, p.id, r.fault, r.err)
 		p.fail(d.Reason, "policy "+name, r.fault, r.stack)
 	case d.Kind == NoOpinion:
 		return false
 	case d.Kind != Permit && d.Kind != Forbid, !d.Reason.Valid():
 		d = Decision{Kind: Forbid, Reason: stopgate.CodeInvalidPolicyResult}
+		p.g.tell("policy "+name, p.id, failed, fmt.Errorf("a decision of kind %d with the reason %q is none", r.value.Kind, r.value.Reason))
 		p.fail(d.Reason, "policy "+name, none, "")
 	case d.Kind == Forbid:
 		p.forbid(stopgate.LayerGate, d.Reason, d.Public)

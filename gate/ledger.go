@@ -20,6 +20,7 @@ type ledger struct {
 	limit    time.Duration
 	now      func() time.Time
 	told     func(context.Context, stopgate.Record) // hears of event rows; nil for nobody
+	trouble  func(string, stopgate.ProposalID, fault, error)
 	port     port
 
 	mu      sync.Mutex
@@ -185,6 +186,9 @@ func (l *ledger) answered(ctx context.Context, record func(context.Context) erro
 		answer = timed(ctx, l.limit, call)
 	} else {
 		answer = invoke(ctx, &l.port, l.limit, call)
+	}
+	if l.trouble != nil {
+		l.trouble("recorder", "", answer.fault, answer.err)
 	}
 	switch answer.fault {
 	case none:

@@ -49,7 +49,7 @@ type release struct {
 
 // of reports whether a result may belong to the call.
 func (r *release) of(result *stopgate.Result) bool {
-	return r.call.Tool == result.Tool && owner(&r.call) == session.Owner{Principal: result.Principal, Session: result.Session}
+	return (result.Tool == "" && result.Proposal != "" || r.call.Tool == result.Tool) && owner(&r.call) == session.Owner{Principal: result.Principal, Session: result.Session}
 }
 
 // row begins an event row about the call.
@@ -176,10 +176,13 @@ func (g *Gate) match(ctx context.Context, r *stopgate.Result) (*release, error) 
 		return nil, state.problem("result")
 	}
 	cell, _ := state.value.Cell(k)
-	if cell.Call.Fact == nil || cell.Call.Done != "" || cell.Call.Fact.Tool != tool || cell.Call.Fact.Release == nil {
+	f := cell.Call.Fact
+	if f != nil && r.Tool == "" {
+		r.Tool, tool = f.Tool, f.Tool
+	}
+	if f == nil || cell.Call.Done != "" || f.Tool != tool || f.Release == nil {
 		return nil, ErrUnmatched
 	}
-	f := cell.Call.Fact
 	call := stopgate.Call{
 		Tool: r.Tool, ID: f.CallID, Session: o.Session, Principal: o.Principal, Turn: f.Turn, Agent: f.Agent,
 		Dialect: f.Release.Dialect, Surface: f.Release.Surface,
@@ -235,6 +238,7 @@ func (g *Gate) learn(ctx context.Context, rel *release, r stopgate.Result) error
 				return set.NotifyResult(v, res), nil
 			})
 			if notes.fault != none {
+				g.tell("session policies", r.Proposal, notes.fault, notes.err)
 				return Change{}, struct{}{}, errors.New("session policies: " + notes.fault.String())
 			}
 			change.Facts = append(change.Facts, notes.value...)

@@ -63,6 +63,7 @@ type config struct {
 	denyMode DenyMode
 	limits   Limits
 	bindings *Bindings
+	trouble  func(Trouble)
 }
 
 // Option sets one thing of a [Gate].

@@ -175,6 +175,7 @@ func (p *pending) await(ctx context.Context, q *prompt) {
 		return g.approver.Abilities(ctx, &call), nil
 	})
 	q.able = able.value
+	g.tell("approver", p.id, able.fault, able.err)
 	switch {
 	case able.fault == gone:
 		q.code = endCode(able.err)
@@ -189,6 +190,10 @@ func (p *pending) await(ctx context.Context, q *prompt) {
 		})
 		q.answer, q.took = r.value, time.Since(q.began)
 		q.code = q.judge(r)
+		g.tell("approver", p.id, r.fault, r.err)
+		if r.fault == none && q.code == stopgate.CodeInvalidPolicyResult {
+			g.tell("approver", p.id, failed, errNoAnswer)
+		}
 		if !q.answer.Referred { // else nobody answered
 			p.note(ctx, q, stopgate.AuditAnswered, q.code, &stopgate.Approval{
 				ID: q.answer.ID, By: q.answer.By, Edited: q.answer.Kind == Edited,

@@ -39,6 +39,12 @@ func (t *Turn) Decide(ctx context.Context, call stopgate.Call) (out stopgate.Out
 	return out, err
 }
 
+// Observe is [Gate.Observe] for a call of the turn's session.
+func (t *Turn) Observe(ctx context.Context, r stopgate.Result) (Delivery, error) {
+	r.Session, r.Principal = t.owner.Session, t.owner.Principal
+	return t.g.Observe(ctx, r)
+}
+
 // Handoff is [Gate.Handoff] in the turn.
 func (t *Turn) Handoff(ctx context.Context, h HandoffCall) (stopgate.Outcome, error) {
 	h.Session, h.Principal, h.Turn = t.owner.Session, t.owner.Principal, t.id

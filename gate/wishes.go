@@ -30,6 +30,7 @@ func (p *pending) subject(c *session.Call) (ok bool) {
 func (p *pending) needs(ctx context.Context, c *session.Call) (keys []session.Key, marks []session.Mark, ok bool) {
 	keys, marks, r := p.wishesOf(ctx, c)
 	if r.fault != none {
+		p.g.tell("session policies", p.id, r.fault, r.err)
 		p.fail(policyFault(r.fault, r.err), "sessions", r.fault, r.stack)
 	}
 	return keys, marks, r.fault == none

@@ -25,6 +25,13 @@ type Program struct {
 	hash     string
 }
 
+// Diagnostics is what Compile, Check and Diff find, each with its place, code and hint: the
+// type by a name that programs outside of this module can write.
+type Diagnostics = diag.List
+
+// Diagnostic is one of them.
+type Diagnostic = diag.Diagnostic
+
 // Compile parses and checks policy files, the operator's before the project's,
 // and prepares them. If any of them has an error the program is nil. Warnings come
 // with the program.

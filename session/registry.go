@@ -104,7 +104,7 @@ func (r *Registry) change(what string, f func(*Set) (*Set, bool)) error {
 	defer r.mu.Unlock()
 	next, ok := f(r.current.Load())
 	if !ok {
-		return ErrName
+		return fmt.Errorf("%w: %s: the name is taken, or nobody has it", ErrName, what)
 	}
 	next.tools = make(map[stopgate.ToolName]*governed)
 	if r.watch != nil {

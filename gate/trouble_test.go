@@ -1,0 +1,115 @@
+package gate_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/gate"
+	"github.com/stopgate/stopgate/policy"
+	"github.com/stopgate/stopgate/session"
+	"github.com/stopgate/stopgate/store/mem"
+)
+
+// bad is a policy, an approver, a judge and a recorder that fails in one way.
+type bad func(ctx context.Context) error
+
+func (bad) Name() string { return "bad" }
+
+func (b bad) Check(ctx context.Context, _ gate.Proposal) (gate.Decision, error) {
+	return gate.Decision{}, b(ctx)
+}
+
+func (bad) Abilities(context.Context, *stopgate.Call) gate.Abilities {
+	return gate.Abilities{Reachable: true}
+}
+
+func (b bad) Approve(ctx context.Context, _ *gate.Question) (gate.Answer, error) {
+	return gate.Answer{}, b(ctx)
+}
+
+func (b bad) Judge(ctx context.Context, _ gate.Proposal) (gate.Opinion, error) {
+	return gate.Opinion{}, b(ctx)
+}
+
+func (b bad) Record(ctx context.Context, _ *stopgate.Record) error { return b(ctx) }
+
+// badStore is a store that cannot be read.
+type badStore struct{ gate.Store }
+
+func (badStore) Load(context.Context, session.Owner, []session.Key) (session.State, error) {
+	return session.State{}, errors.New("no route to the store")
+}
+
+func (badStore) Update(context.Context, session.Owner, []session.Key, func(session.State) (gate.Change, error)) error {
+	return errors.New("no route to the store")
+}
+
+// Proves H17, I14: what code that the gate calls did wrong is told to the program that
+// wrote it, in its own words, and to nobody else; who listens changes nothing.
+func TestTrouble(t *testing.T) {
+	const text = "version = 1\n[tools.free.policy]\nrun = \"unattended\"\n[tools.asked.policy]\nrun = \"ask\"\n" +
+		"[[session]]\ntype = \"limit\"\ntools = [\"counted\"]\nmax_calls = 1\n[tools.counted.policy]\nrun = \"unattended\"\n"
+	program, mistakes := policy.Compile([]policy.Source{{Name: "p.toml", Text: []byte(text), Trusted: true}}, policy.Options{})
+	if program == nil {
+		t.Fatal(mistakes)
+	}
+	fails := bad(func(context.Context) error { return errors.New("secret words") })
+	panics := bad(func(context.Context) error { panic("secret words") })
+	hangs := bad(func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() })
+	silent := bad(func(context.Context) error { return nil })
+	for name, c := range map[string]struct {
+		tool stopgate.ToolName
+		with gate.Option
+		code stopgate.Code
+		want string // of what is told, "" for nothing
+	}{
+		"policy fails":    {"free", gate.WithToolPolicies(fails), stopgate.CodePolicyError, "policy bad: secret words"},
+		"policy panics":   {"free", gate.WithToolPolicies(panics), stopgate.CodePolicyError, "policy bad: panic: secret words\ngoroutine "},
+		"policy hangs":    {"free", gate.WithToolPolicies(hangs), stopgate.CodePolicyTimeout, "policy bad: timeout"},
+		"policy silent":   {"free", gate.WithToolPolicies(silent), stopgate.CodeInvalidPolicyResult, "policy bad: a decision of kind 0"},
+		"approver fails":  {"asked", gate.WithApprover(fails), stopgate.CodeNoApprover, "approver: secret words"},
+		"approver panics": {"asked", gate.WithApprover(panics), stopgate.CodeNoApprover, "approver: panic: secret words"},
+		"approver silent": {"asked", gate.WithApprover(silent), stopgate.CodeInvalidPolicyResult, "approver: the answer is none"},
+		"judge fails":     {"free", gate.WithJudge(fails, stopgate.Deny), stopgate.CodeJudgeUnavailable, "judge: secret words"},
+		"recorder fails":  {"free", gate.WithRecorder(fails), stopgate.CodeAuditUnavailable, "recorder: secret words"},
+		"recorder panics": {"free", gate.WithRecorder(panics), stopgate.CodeAuditUnavailable, "recorder: panic: secret words"},
+		"store fails":     {"counted", gate.WithStore(badStore{mem.New()}), stopgate.CodeStoreUnavailable, "store: no route to the store"},
+		"all is well":     {"free", gate.WithStore(mem.New()), stopgate.CodeRuleMatched, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var mu sync.Mutex
+			var told []string
+			g, err := gate.New(program, c.with, gate.WithLimits(gate.Limits{Policy: 5 * time.Millisecond}), gate.WithDenyMode(gate.DenyToolResult),
+				gate.WithTrouble(func(w gate.Trouble) {
+					mu.Lock()
+					defer mu.Unlock()
+					told = append(told, fmt.Sprint(w))
+					panic("and so does the listener")
+				}))
+			if err != nil {
+				t.Fatal(err)
+			}
+			out, err := g.Decide(t.Context(), stopgate.Call{Tool: c.tool, Session: "s", Args: []byte(`{}`)})
+			if err != nil || out.Verdict.Code != c.code {
+				t.Fatalf("%v %v, want %s", out.Verdict, err, c.code)
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			switch all := strings.Join(told, "\n"); {
+			case c.want == "" && all != "":
+				t.Errorf("told: %s", all)
+			case !strings.HasPrefix(all, c.want):
+				t.Errorf("told %q, want %q", all, c.want)
+			}
+			if strings.Contains(fmt.Sprint(out.Envelope()), "secret") {
+				t.Errorf("the model is told %v", out.Envelope())
+			}
+		})
+	}
+}
