@@ -29,13 +29,14 @@ cross:
 	GOOS=windows GOARCH=amd64 $(GO) build ./...
 
 # Archives with both programs for every supported system, and their checksums: the same
-# bytes from every checkout of a commit with the same compiler. Needs GNU tar.
+# bytes from every checkout of a commit with the same compiler. The tag, or what git makes
+# of the last one, is their version. Needs GNU tar.
 RELEASES = linux/amd64 linux/arm64 darwin/amd64 darwin/arm64
-release: NAME = stopgate-$(or $(VERSION),$(shell git describe --tags --always --dirty))
+release: VERSION := $(or $(VERSION),$(shell git describe --tags --always --dirty))
 release:
 	rm -rf dist && mkdir dist
 	@set -e; for system in $(RELEASES); do \
-	  name=$(NAME)-$${system%/*}-$${system#*/}; mkdir dist/$$name; cp LICENSE README.md CHANGELOG.md dist/$$name; \
+	  name=stopgate-$(VERSION)-$${system%/*}-$${system#*/}; mkdir dist/$$name; cp LICENSE README.md CHANGELOG.md dist/$$name; \
 	  echo "== $$name"; GOOS=$${system%/*} GOARCH=$${system#*/} $(BUILD) -o dist/$$name/ ./cmd/...; \
 	  tar -C dist --sort=name --mtime="@$$(git log -1 --format=%ct)" --owner=0 --group=0 --numeric-owner --mode=go-w -cf - $$name | gzip -n9 > dist/$$name.tar.gz; \
 	  rm -r dist/$$name; \
