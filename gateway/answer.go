@@ -118,6 +118,9 @@ func (x *exchange) send(r *http.Request, body []byte) (*http.Response, *refusal)
 	return nil, &refusal{status: status, code: code, message: message}
 }
 
+// shuttingDown is told to who comes, or is still there, when the gateway ends.
+const shuttingDown = "The gate is shutting down; try again later."
+
 // tooLate names the limit that a provider did not keep, as the settings call it.
 func (x *exchange) tooLate(limit string, d time.Duration) string {
 	return fmt.Sprintf("The model provider did not answer in time: upstream %s, %s = %q.", x.upstream.ID, limit, d)
@@ -136,7 +139,7 @@ func (x *exchange) why(err error) (stopgate.Code, string) {
 	case errors.Is(cause, errIdle), errors.Is(cause, errTotal):
 		return stopgate.CodeUpstreamTimeout, ""
 	case errors.Is(cause, errDraining):
-		return stopgate.CodeOverloaded, "The gate is shutting down; try again later."
+		return stopgate.CodeOverloaded, shuttingDown
 	case cause != nil:
 		return stopgate.CodeClientGone, ""
 	case errors.As(err, &failed):

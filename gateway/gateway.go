@@ -119,10 +119,11 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer g.exchanges.Add(-1)
 	w, r = g.watched(w, r, rt, &v)
 	defer v.seen.end()
+	message, full := g.overloaded(n, v.settings.Limits)
 	switch {
-	case g.overloaded(n, v.settings.Limits):
+	case full != "":
 		w.Header().Set("Retry-After", "1")
-		g.refuse(w, r, &refusal{status: http.StatusServiceUnavailable, code: stopgate.CodeOverloaded})
+		g.refuse(w, r, &refusal{status: http.StatusServiceUnavailable, code: stopgate.CodeOverloaded, message: message, why: full})
 	case rt.how == gated:
 		g.serveGated(w, r, rt, v)
 	case rt.how == counted:
@@ -154,9 +155,18 @@ func (v *visit) route(r *http.Request) (*route, *refusal) {
 	return nil, &refusal{status: http.StatusNotFound, code: stopgate.CodeRouteUnknown, message: unserved(v.routes, r)}
 }
 
-// overloaded reports whether the n-th request at once is one too many (FM14).
-func (g *Gateway) overloaded(n int64, l Limits) bool {
-	return n > l.Exchanges || g.held.Load() >= l.HeldProcess || g.draining.Load()
+// overloaded is why the n-th request at once is one too many, for its client, "" for the
+// code's own text, and for the log, "" if it is not (FM14).
+func (g *Gateway) overloaded(n int64, l Limits) (message, why string) {
+	switch {
+	case g.draining.Load():
+		return shuttingDown, "draining"
+	case n > l.Exchanges:
+		return "", "[limits] exchanges"
+	case g.held.Load() >= l.HeldProcess:
+		return "", "[limits] held_bytes_total"
+	}
+	return "", ""
 }
 
 // refuse answers with an error in the form of the dialect that the path suggests.

@@ -255,7 +255,7 @@ func TestDrainAtShutdown(t *testing.T) {
 			if a := r.send("GET", "/readyz", "", nil); a.status != 503 || !strings.Contains(a.body, `"draining"`) {
 				t.Errorf("not ready: %d %s", a.status, a.body)
 			}
-			if a := r.post(chatPath, chatRequest(true)); a.status != 503 || a.header.Get("Retry-After") == "" {
+			if a := r.post(chatPath, chatRequest(true)); a.status != 503 || a.header.Get("Retry-After") == "" || !strings.Contains(a.body, "shutting down") {
 				t.Errorf("a new request: %d %s", a.status, a.body)
 			}
 			if finishes {
