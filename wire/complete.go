@@ -15,7 +15,10 @@ func Complete(text []byte) []byte {
 	if p.Feed(text) == nil && p.Close() == nil {
 		return text
 	}
-	if c.end == 0 {
+	switch {
+	case c.whole: // what went wrong stands behind it
+		return text[:c.end]
+	case c.end == 0:
 		return []byte("{}")
 	}
 	part := bytes.TrimRight(text[:c.end], ", \t\r\n")
@@ -26,6 +29,7 @@ func Complete(text []byte) []byte {
 type completed struct {
 	depth int
 	end   int64
+	whole bool // the object itself ended there
 }
 
 // Event implements [jsonstream.Handler].
@@ -35,7 +39,9 @@ func (c *completed) Event(e *jsonstream.Event) (stop bool) {
 		c.depth++
 		return false
 	case jsonstream.ObjectEnd, jsonstream.ArrayEnd:
-		c.depth--
+		if c.depth--; c.depth == 0 {
+			c.whole, c.end = true, e.Offset
+		}
 	case jsonstream.Key, jsonstream.StringStart, jsonstream.StringPart, jsonstream.End:
 		return false
 	}
