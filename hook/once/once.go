@@ -75,13 +75,13 @@ type Turn struct {
 // said is what another process has answered. The end of ctx is an error.
 func (d *Desk) Enter(ctx context.Context, c Call) (turn *Turn, said []byte, err error) {
 	k := c.key(d.under)
-	waited := false
-	for {
+	var waited caller
+	for wait := patience; ; wait = min(wait+wait/16, impatience) {
 		t, err := d.open(ctx, k)
 		if err != nil {
 			return nil, nil, err
 		}
-		other := t.find(k, c)
+		other := t.find(k, c, waited)
 		if other == nil || !t.decides(other) {
 			turn, said, err := d.owned(t, other, k, c, waited)
 			if turn == nil {
@@ -89,42 +89,46 @@ func (d *Desk) Enter(ctx context.Context, c Call) (turn *Turn, said []byte, err 
 			}
 			return turn, said, err
 		}
+		waited = other.caller
 		t.close()
-		waited = true
-		if err := pause(ctx, patience); err != nil {
+		if err := pause(ctx, wait); err != nil {
 			return nil, nil, err
 		}
 	}
 }
 
-// patience is how long who waits for an answer does not look.
-const patience = 2 * time.Millisecond
+// patience is how long who waits for an answer does not look, and impatience where that
+// takes long, because a person is asked: then looking would cost more than it gains.
+const (
+	patience   = 2 * time.Millisecond
+	impatience = 32 * time.Millisecond
+)
 
 // owned decides while nobody else decides about the call. The table is in hand.
-func (d *Desk) owned(t *table, other *claim, k key, c Call, waited bool) (*Turn, []byte, error) {
-	if other != nil {
-		age := d.now().Sub(other.at).Abs() // a clock that was put back makes no answer young
-		switch {
-		case !other.answered() && (waited || age < Window):
-			return nil, nil, ErrUnanswered
-		case other.answered() && (waited || age < Window) && other.given(c.Host) < other.share(c):
-			other.to = append(other.to, c.Host)
-			err := t.write()
-			if err == nil {
-				err = d.remember(c)
-			}
-			return nil, other.said, err
+func (d *Desk) owned(t *table, other *claim, k key, c Call, waited caller) (*Turn, []byte, error) {
+	switch {
+	case other == nil && waited != (caller{}): // it was decided, and how is not known any more
+		return nil, nil, ErrUnanswered
+	case other == nil:
+	case !other.answered():
+		return nil, nil, ErrUnanswered
+	case other.given(c.Host) < other.share(c):
+		other.to = append(other.to, c.Host)
+		err := t.write()
+		if err == nil {
+			err = d.remember(c)
 		}
+		return nil, other.said, err
 	}
 	if t.size == 0 { // the first one, it may be after an update
 		d.sweep()
 	}
-	t.forget(d.now(), k)
+	t.forget(d.now(), k, c.caller())
 	lane, mine, err := t.lane()
 	if err != nil {
 		return nil, nil, err
 	}
-	t.claims = append(t.claims, claim{key: k, lane: lane, at: d.now(), host: c.Host, session: c.Session, id: c.ID})
+	t.claims = append(t.claims, claim{key: k, lane: lane, at: d.now(), caller: c.caller()})
 	if err := errors.Join(t.write(), t.unlock()); err != nil {
 		mine.Close()
 		return nil, nil, err
@@ -164,31 +168,10 @@ func (t *Turn) Leave() error {
 	return err
 }
 
-// about reports whether a claim can be about a call.
-func (k *claim) about(c Call) bool {
-	if k.host != c.Host {
-		return true // what their ids say of each other is not known
-	}
-	return k.id != "" && k.id == c.ID && k.session == c.Session
-}
+// caller is who asks, by what hosts say of themselves.
+type caller struct{ host, session, id string }
 
-// share is how often an answer is given to a host: once to another one; to its own as
-// often as a hook can stand in settings beside the first.
-func (k *claim) share(c Call) int {
-	if k.host != c.Host {
-		return 1
-	}
-	return 2
-}
-
-func (k *claim) given(host string) (n int) {
-	for _, h := range k.to {
-		if h == host {
-			n++
-		}
-	}
-	return n
-}
+func (c Call) caller() caller { return caller{c.Host, c.Session, c.ID} }
 
 // key is what the calls have in common that may be one.
 func (c Call) key(under string) (k key) {

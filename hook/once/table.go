@@ -10,11 +10,9 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/stopgate/stopgate/internal/plainfile"
-	"github.com/stopgate/stopgate/jsonstream"
 )
 
 // tables is how many there are, one for each first digit of keys: few, so that what is over
@@ -41,24 +39,6 @@ type table struct {
 	// table of the desk.
 	text, next []byte
 }
-
-// claim is what is known of one call.
-type claim struct {
-	key  key
-	lane int       // of who decides; answered: there is an answer
-	at   time.Time // of the decision, or its beginning where there is none
-	// line is what stands there, as long as nobody asks what it says, and rest its JSON.
-	line, rest []byte
-
-	host, session, id string
-	said              []byte
-	to                []string // hosts that the answer was given to
-}
-
-// answered is the lane of a claim about which nobody decides any more.
-const answered = -1
-
-func (k *claim) answered() bool { return k.lane == answered }
 
 // maxTable is how much of a table is read, in bytes: there is less.
 const maxTable = 256 << 20
@@ -143,82 +123,16 @@ func (t *table) read() error {
 	}
 }
 
-// parse reads what everybody needs of a line. Under many calls a table has many.
-func parse(line []byte) (k claim, ok bool) {
-	name, rest, _ := bytes.Cut(line, []byte(" "))
-	lane, rest, _ := bytes.Cut(rest, []byte(" "))
-	at, rest, ok := bytes.Cut(rest, []byte(" "))
-	if !ok || copy(k.key[:], name) != len(name) || len(name) != len(k.key) {
-		return k, false
-	}
-	ms, err := strconv.ParseInt(string(at), 10, 64)
-	k.lane = answered
-	if err == nil && string(lane) != "-" {
-		k.lane, err = strconv.Atoi(string(lane))
-	}
-	k.at, k.line, k.rest = time.UnixMilli(ms), line, rest
-	return k, err == nil && k.lane >= answered
-}
-
-// understand reads all of a line. One that says nothing is nobody's.
-func (k *claim) understand() bool {
-	if k.line == nil {
-		return true
-	}
-	root, err := jsonstream.Parse(k.rest, jsonstream.Options{ObjectRoot: true, MaxBytes: maxTable, MaxExponent: jsonstream.AnyExponent})
-	if err != nil {
-		return false
-	}
-	text := func(name string) string {
-		v, _ := root.Get(name)
-		return v.Text()
-	}
-	k.host, k.session, k.id = text("host"), text("session"), text("id")
-	if to, ok := root.Get("to"); ok {
-		for host := range to.Elements() {
-			k.to = append(k.to, host.Text())
-		}
-	}
-	if said, ok := root.Get("said"); ok {
-		k.said = bytes.Clone(said.Raw())
-	}
-	k.line, k.rest = nil, nil
-	return k.answered() == (k.said != nil)
-}
-
-// append writes a line.
-func (k *claim) append(to []byte) []byte {
-	if k.line != nil {
-		return append(to, k.line...)
-	}
-	lane := "-"
-	if !k.answered() {
-		lane = strconv.Itoa(k.lane)
-	}
-	to = fmt.Appendf(to, "%s %s %d ", k.key[:], lane, k.at.UnixMilli())
-	to = jsonstream.AppendQuote(append(to, `{"host":`...), k.host)
-	to = jsonstream.AppendQuote(append(to, `,"session":`...), k.session)
-	to = jsonstream.AppendQuote(append(to, `,"id":`...), k.id)
-	for i, host := range k.to {
-		to = append(to, [2]string{`,"to":[`, `,`}[min(i, 1)]...)
-		to = jsonstream.AppendQuote(to, host)
-	}
-	if k.to != nil {
-		to = append(to, ']')
-	}
-	if k.said != nil { // a break in it stands between tokens
-		to = append(append(to, `,"said":`...), bytes.ReplaceAll(k.said, []byte("\n"), []byte(" "))...)
-	}
-	return append(to, "}\n"...)
-}
-
-// find finds the claim that a call can be about; nil if there is none. Of those of other
-// hosts that is the newest one whose answer the call's host has not got.
-func (t *table) find(k key, c Call) (found *claim) {
+// find finds the claim that a call can be about, which is being decided, young, or the one
+// that was waited for; nil if there is none. Of those of other hosts that is the newest one
+// whose answer the call's host has not got.
+func (t *table) find(k key, c Call, waited caller) (found *claim) {
+	now := t.desk.now()
 	for i := range t.claims {
 		other := &t.claims[i]
 		switch {
 		case other.key != k || !other.understand() || !other.about(c):
+		case other.age(now) >= Window && other.caller != waited && !t.decides(other):
 		case other.host == c.Host:
 			return other
 		case found == nil || other.given(c.Host) < other.share(c):
@@ -237,9 +151,10 @@ func (t *table) of(k key, lane int) *claim {
 	return &t.claims[i]
 }
 
-// write writes the claims over what stood there, of which nothing stays. A file that is cut
-// and written again is brought to the disk when it is closed, by some file systems; only
-// one that was long is.
+// write writes the claims over what stood there, of which nothing stays. What makes the file
+// longer is written first, behind the end, where it does not count: if there is no room for
+// it, what stood there still does. A file that is cut and written again is brought to the
+// disk when it is closed, by some file systems; only one that was long is.
 func (t *table) write() error {
 	text := slices.Grow(t.next[:0], t.size+usual/4)
 	for i := range t.claims {
@@ -251,6 +166,12 @@ func (t *table) write() error {
 		text = append(text, bytes.Repeat([]byte(" "), t.size-end)...)
 	}
 	t.next = text
+	if t.size > 0 && end > t.size {
+		if _, err := t.file.WriteAt(text[t.size:], int64(t.size)); err != nil {
+			return err
+		}
+		text = text[:t.size]
+	}
 	_, err := t.file.WriteAt(text, 0)
 	if err == nil && t.size > long && end < usual {
 		err = t.file.Truncate(int64(end))
@@ -258,11 +179,12 @@ func (t *table) write() error {
 	return err
 }
 
-// forget drops the claims that a new one about a key takes the place of, and those that
-// nobody can be about any more. What is being decided stays.
-func (t *table) forget(now time.Time, replaced key) {
+// forget drops the claim that a new one takes the place of, and those that nobody can be
+// about any more. What is being decided stays, and so do other calls with the same key: their
+// own second hooks may still come.
+func (t *table) forget(now time.Time, replaced key, by caller) {
 	t.claims = slices.DeleteFunc(t.claims, func(k claim) bool {
-		return (k.key == replaced || now.Sub(k.at).Abs() >= 2*Window) && !t.decides(&k)
+		return (k.key == replaced && k.caller == by || k.age(now) >= 2*Window) && !t.decides(&k)
 	})
 }
 
