@@ -1,9 +1,13 @@
 package session_test
 
 import (
+	"strconv"
 	"testing"
 	"time"
 
+	"pgregory.net/rapid"
+
+	"github.com/stopgate/stopgate/internal/testkit/property"
 	"github.com/stopgate/stopgate/session"
 )
 
@@ -76,4 +80,48 @@ func TestStepsAreBounded(t *testing.T) {
 			t.Errorf("%s: %d of 500 calls ahead of the clock count", name, total)
 		}
 	}
+}
+
+// Proves FM13: under a clock that goes on, and one that leaps between three times, each of
+// which goes on too, a limit counts what a list of all calls says, also of those that failed.
+func TestLimitsCountAsAListDoes(t *testing.T) {
+	property.Check(t, func(t *rapid.T) {
+		const step = 1000
+		const window = session.Steps * step
+		limit := session.Limit("mail").Calls(0).Within(window * time.Millisecond) // it says how many there were
+		b := &book{t: new(testing.T), reg: session.NewRegistry(), cells: map[session.Key]*session.Cell{}}
+		if err := b.reg.Register(limit); err != nil {
+			t.Fatal(err)
+		}
+		clocks := []int64{20 * window, 20*window + rapid.Int64Range(2*window, 9*window).Draw(t, "forward"), 20*window - rapid.Int64Range(2*window, 9*window).Draw(t, "back")}
+		leaps := rapid.Bool().Draw(t, "leaps")
+		pace := rapid.SampledFrom([]int64{step / 3, step, window / 9}).Draw(t, "pace")
+		if leaps {
+			pace = min(pace, window/200) // no time reaches the next
+		}
+		var counted []int64
+		in := 0
+		for range rapid.IntRange(1, 100).Draw(t, "calls") {
+			if leaps {
+				in = rapid.IntRange(0, 2).Draw(t, "time")
+			}
+			clocks[in] += rapid.Int64Range(0, 2*pace).Draw(t, "later")
+			b.now = clocks[in]
+			want := 0
+			for _, at := range counted {
+				if b.now/step-at/step <= session.Steps {
+					want++
+				}
+			}
+			if d := b.check("mail", `{}`); d.Meta["calls"] != strconv.Itoa(want) {
+				t.Fatalf("%s calls count, of %v at %d, not %d", d.Meta["calls"], counted, b.now, want)
+			}
+			if rapid.IntRange(0, 4).Draw(t, "fails") == 0 {
+				b.run("mail", `{}`, session.Failed)
+				continue
+			}
+			b.release("mail", `{}`)
+			counted = append(counted, b.now)
+		}
+	})
 }
