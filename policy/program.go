@@ -52,7 +52,9 @@ func compileFiles(sources []Source, o Options, check func(*syntax.File, Options)
 		if o.Checked == nil || !o.Checked(s) {
 			all = append(all, check(file, own)...)
 		}
-		layers = append(layers, &eval.Layer{File: file, Trusted: s.Trusted && !s.Tightens, Env: file.Environment(own.environment())})
+		env := file.Environment(own.environment())
+		env.Checked = true // now, or by whoever says so
+		layers = append(layers, &eval.Layer{File: file, Trusted: s.Trusted && !s.Tightens, Env: env})
 	}
 	all.Sort()
 	if all.HasErrors() || len(layers) < len(sources) {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/stopgate/stopgate/internal/plainfile"
 	"github.com/stopgate/stopgate/policy/match"
 )
 
@@ -17,11 +18,12 @@ const fewEntries = 512
 // links finds which files and directories below a home or a project, of those that the
 // protected list names, are symbolic links: settings are often kept in a repository of
 // their own. What they lead to is the same file under another name, and protected as it.
-func links(s *match.Settings, base string) {
+// named are the names of that list.
+func links(s *match.Settings, base string, named []string) {
 	if !filepath.IsAbs(base) {
 		return
 	}
-	top, named := entries(base), match.Named()
+	top := entries(base)
 	for _, name := range named {
 		path, rest, deep := strings.Cut(name, "/")
 		at, there := lookAt(base, path, top)
@@ -56,7 +58,7 @@ func linksIn(s *match.Settings, dir, name string, named []string) {
 
 // entries are what stands in a directory, by name; nil if it is large, or cannot be read.
 func entries(dir string) map[string]fs.DirEntry {
-	f, err := os.Open(dir)
+	f, err := plainfile.Open(dir, os.O_RDONLY, 0)
 	if err != nil {
 		return nil
 	}

@@ -51,12 +51,13 @@ func Settings(a config.Account, root, url string) *match.Settings {
 			}
 		}
 	}
+	named := match.Named()
 	for _, m := range slices.Clone(s.Moved) {
-		linksIn(&s, m.To, m.From, match.Named())
+		linksIn(&s, m.To, m.From, named)
 	}
-	links(&s, home)
+	links(&s, home, named)
 	if root != home {
-		links(&s, root)
+		links(&s, root, named)
 	}
 	if url != "" {
 		s.Denied = append(s.Denied, stateBeside(url, a)...)

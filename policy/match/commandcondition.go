@@ -62,6 +62,9 @@ func compileUsages(s Spec, restrictive bool, env Env) (*usage.List, *SpecError) 
 		texts[i] = lit.Text
 	}
 	b := baseOf(env)
+	if env.Checked {
+		return usage.Checked(texts, b.names), nil
+	}
 	list, err := usage.Compile(texts, restrictive, b.names)
 	if err != nil {
 		return nil, &SpecError{Index: err.Index, Offset: err.Offset, Message: err.Message, Hint: err.Hint}

@@ -54,6 +54,9 @@ type Env struct {
 	Links *Links
 	// Settings says what is protected beside what the list names; nil for nothing.
 	Settings *Settings
+	// Checked says that the conditions were compiled before, without a mistake: what no
+	// value needs is not read.
+	Checked bool
 }
 
 // Links knows the file system that tools work in.

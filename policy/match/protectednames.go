@@ -112,20 +112,17 @@ func (n *nameIndex) component(name []byte, f func(line int)) {
 // Whoever sees the file system looks there for links.
 func Named() (names []string) {
 	for _, list := range [][]protectedGlob{deniedPaths, askedPaths} {
-		for _, g := range list {
-			name, anywhere := strings.CutPrefix(g.glob, "**/")
-			if !anywhere {
-				continue
-			}
-			whole := strings.Split(name, "/")
-			plain := 0
-			for plain < len(whole) && !strings.ContainsAny(whole[plain], "*{") {
-				plain++
-			}
-			if plain > 0 {
-				names = append(names, strings.Join(whole[:plain], "/"))
-			} else if len(whole) == 1 {
-				names = slices.AppendSeq(names, strings.SplitSeq(g.names, "|"))
+		for i := range list {
+			name, anywhere := strings.CutPrefix(list[i].glob, "**/")
+			wild := strings.IndexAny(name, "*{")
+			switch parent := strings.LastIndexByte(name[:max(wild, 0)], '/'); {
+			case !anywhere:
+			case wild < 0:
+				names = append(names, name)
+			case parent > 0:
+				names = append(names, name[:parent])
+			case strings.IndexByte(name, '/') < 0: // a file whose names stand beside it
+				names = slices.AppendSeq(names, strings.SplitSeq(list[i].names, "|"))
 			}
 		}
 	}

@@ -24,6 +24,9 @@
 //	list.Grants(&line, 0)              // command 0 of a shell.Line certainly follows it
 //	list.Suspects(line.Commands[0].Words) // it may
 //
+// A process that lives for one call reads usages that [Compile] found good before with
+// [Checked], which looks into those of the programs that are called.
+//
 // What it promises: a command that is granted has no word and no option that the usage
 // does not mention, whichever way its program reads them; a quoted word, and one that the
 // shell may change, is never taken for a word that a usage spells.

@@ -7,7 +7,7 @@ import (
 	"github.com/stopgate/stopgate/internal/shell"
 )
 
-// usage is one usage.
+// usage is one usage, read.
 type usage struct {
 	elements []element
 	excluded []string
@@ -40,77 +40,6 @@ type option struct {
 	value *wordGlob // nil: it has none
 	runs  bool      // its value is a <command>
 	root  bool      // its value is the <root>
-}
-
-// List is the usages of one condition, by the programs they name. It does not change.
-type List struct {
-	byName map[string][]*usage
-	other  []*usage // of programs that are named by wildcards
-	all    []*usage
-	root   func(*shell.Word) bool
-}
-
-// maxElements bounds one usage: a state is a bit.
-const maxElements = 60
-
-// Compile reads usages. Those of a restrictive condition exclude no options and have no
-// <root>. root tells which words that stands for, as far as it is certain.
-func Compile(texts []string, restrictive bool, root func(*shell.Word) bool) (*List, *Error) {
-	all := &List{byName: make(map[string][]*usage, len(texts)), all: make([]*usage, 0, len(texts)), root: root}
-	for i, text := range texts {
-		u, err := parse(text)
-		if err == nil && restrictive && len(u.excluded) > 0 {
-			err = &Error{Offset: -1, Message: "excludes options, which only a permissive rule can", Hint: "put a rule that permits these options above this one"}
-		}
-		if err == nil && restrictive && u.scripted {
-			err = &Error{Offset: -1, Message: "has <script>, which only a permissive rule can: it says what a script certainly does not do", Hint: "`*` is any word"}
-		}
-		if err == nil && restrictive && u.rooted {
-			err = &Error{Offset: -1, Message: "has <root>, which only a permissive rule can: nobody is certain that a word names another directory", Hint: "`*` is any word"}
-		}
-		if err != nil {
-			err.Index = i
-			return nil, err
-		}
-		all.all = append(all.all, u)
-		names := u.elements[0].glob.literals()
-		if names == nil {
-			all.other = append(all.other, u)
-		}
-		for _, name := range names {
-			all.byName[name] = append(all.byName[name], u)
-		}
-	}
-	return all, nil
-}
-
-// Grants reports a usage that command i of a line certainly follows.
-func (all *List) Grants(l *shell.Line, i int) bool {
-	c := &l.Commands[i]
-	if c.Words[0].Quoted || !c.Words[0].Literal {
-		return false
-	}
-	for _, u := range all.byName[string(c.Words[0].Text)] {
-		if u.grants(l, i, all.root) {
-			return true
-		}
-	}
-	for _, u := range all.other {
-		if u.grants(l, i, all.root) {
-			return true
-		}
-	}
-	return false
-}
-
-// Suspects reports a usage that words may follow.
-func (all *List) Suspects(words []shell.Word) bool {
-	for _, u := range all.all {
-		if u.suspects(words) {
-			return true
-		}
-	}
-	return false
 }
 
 // run is one attempt to match a command.

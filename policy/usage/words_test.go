@@ -57,7 +57,8 @@ func TestWords(t *testing.T) {
 		"timeout * <command>":     {"timeout 5 ls -l": granted, "timeout 5": neither, "timeout -s 9 5 ls": suspected},
 		"env [-i|-C <command>]":   {"env": granted, "env -i": granted, "env -C": suspected},
 	} {
-		list, fault := usage.Compile([]string{text}, false, func(w *shell.Word) bool { return w.Literal && string(w.Text) == "/srv/proj" })
+		root := func(w *shell.Word) bool { return w.Literal && string(w.Text) == "/srv/proj" }
+		list, fault := usage.Compile([]string{text}, false, root)
 		if fault != nil {
 			t.Errorf("%s: %v", text, fault)
 			continue
@@ -65,18 +66,20 @@ func TestWords(t *testing.T) {
 		for command, want := range commands {
 			var line shell.Line
 			line.Read([]byte(command))
-			got := neither
-			if list.Suspects(line.Commands[0].Words) {
-				got = suspected
-			}
-			if list.Grants(&line, 0) {
-				if got == neither && !strings.Contains(text, "<root>") {
-					t.Errorf("%s: %s is granted, and not suspected", text, command)
+			for _, list := range []*usage.List{list, usage.Checked([]string{text}, root)} { // read now, or here
+				got := neither
+				if list.Suspects(line.Commands[0].Words) {
+					got = suspected
 				}
-				got = granted
-			}
-			if got != want {
-				t.Errorf("%s: %s is %q, not %q", text, command, got, want)
+				if list.Grants(&line, 0) {
+					if got == neither && !strings.Contains(text, "<root>") {
+						t.Errorf("%s: %s is granted, and not suspected", text, command)
+					}
+					got = granted
+				}
+				if got != want {
+					t.Errorf("%s: %s is %q, not %q", text, command, got, want)
+				}
 			}
 		}
 	}
@@ -116,7 +119,8 @@ func TestCommandsInCommands(t *testing.T) {
 	}
 }
 
-// A usage that says nothing, or what nobody could be held to, is an error where it stands.
+// A usage that says nothing, or what nobody could be held to, is an error where it stands;
+// one that was not looked at grants nothing, and what it may mean is suspected.
 func TestFaults(t *testing.T) {
 	for text, want := range map[string]struct {
 		restrictive bool
@@ -145,6 +149,11 @@ func TestFaults(t *testing.T) {
 			t.Errorf("%q is a usage", text)
 		} else if fault.Index != 1 || fault.Offset != want.offset || !strings.Contains(fault.Message, want.message) {
 			t.Errorf("%q: usage %d, byte %d: %s, not byte %d: %s", text, fault.Index, fault.Offset, fault.Message, want.offset, want.message)
+		}
+		var line shell.Line
+		line.Read([]byte("x -a b"))
+		if list := usage.Checked([]string{text}, nil); !want.restrictive && (list.Grants(&line, 0) || strings.HasPrefix(text, "x") && !list.Suspects(line.Commands[0].Words)) {
+			t.Errorf("%q is followed, or not suspected", text)
 		}
 	}
 	for _, text := range []string{"x [!-a]", "cd <root>", "x" + strings.Repeat(" y", 59), "x [+a]"} {
