@@ -56,5 +56,6 @@ func hookNotifiers(table *tomltree.Value) ([]approve.Notifier, error) {
 	if c.diags.HasErrors() {
 		return nil, c.diags.Err()
 	}
+	outlivePipes() // what was ignored so far, the command of notify would inherit
 	return c.s.notifiers(), nil
 }

@@ -127,6 +127,11 @@ func (w *written) status(s streams, code int) int {
 	return exitTrouble
 }
 
+// outlivePipes keeps the process alive where nobody reads its output any more: who writes
+// gets an error, and puts away what there is. The signal is caught, and not ignored: programs
+// that are started would inherit that, and pipelines in them rely on its end.
+func outlivePipes() { signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) }
+
 // interruptible ends a command's work at SIGINT, SIGTERM and what else is named. A second
 // signal ends the process at once. Commands that hold nothing to put away do without it.
 func interruptible(ctx context.Context, also ...os.Signal) (context.Context, context.CancelFunc) {

@@ -69,6 +69,7 @@ until you accept it: stopgate mcp pin.`,
 	f.stateFlags.add(cmd)
 	f.talkFlags.add(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		outlivePipes()
 		ctx, stop := interruptible(cmd.Context())
 		defer stop()
 		return serveMCP(ctx, s, &f, args)
