@@ -316,6 +316,19 @@ func TestAgentWhoseTerminalIsClosed(t *testing.T) {
 	}
 }
 
+// An agent that was started to outlive its terminal, as nohup does, goes on.
+func TestAgentUnderNohup(t *testing.T) {
+	dir, env := agentHome(t, map[string]string{
+		"script": "model stopgate-test\nturn\ncall run_command\n  command string kill -s HUP $PPID\nturn\nsay It goes on.\n",
+		"p.toml": "version = 1\n[tools.run_command.policy]\nrun = \"unattended\"\n",
+	})
+	cmd := exec.Command("/bin/sh", "-c", `trap '' HUP; exec stopgate agent --script script --pace 0 --policy p.toml go`)
+	cmd.Dir, cmd.Env = dir, env
+	if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "It goes on.") {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
 // Proves S7 for a process: killed while a command runs, it takes the command along; the
 // conversation goes on, and the model is told.
 func TestAgentIsKilledAndResumed(t *testing.T) {

@@ -23,6 +23,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime"
+	"slices"
 	"sync"
 	"syscall"
 
@@ -132,9 +133,11 @@ func (w *written) status(s streams, code int) int {
 // that are started would inherit that, and pipelines in them rely on its end.
 func outlivePipes() { signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) }
 
-// interruptible ends a command's work at SIGINT, SIGTERM and what else is named. A second
-// signal ends the process at once. Commands that hold nothing to put away do without it.
+// interruptible ends a command's work at SIGINT, SIGTERM and what else is named, unless who
+// started the process has it ignore that, as nohup does. A second signal ends the process at
+// once. Commands that hold nothing to put away do without it.
 func interruptible(ctx context.Context, also ...os.Signal) (context.Context, context.CancelFunc) {
+	also = slices.DeleteFunc(also, signal.Ignored)
 	ctx, stop := signal.NotifyContext(ctx, append(also, os.Interrupt, syscall.SIGTERM)...)
 	context.AfterFunc(ctx, stop)
 	return ctx, stop
