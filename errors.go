@@ -214,7 +214,7 @@ func (c Code) Public() string {
 	case CodeToolUnreachable:
 		return "The tool's server does not answer."
 	case CodeToolDefinitionChanged:
-		return "The tool has changed since it was accepted; an operator must accept it again."
+		return "The tool has changed since it was accepted; a person must accept it again: 'stopgate mcp pin list --changed' shows it."
 	case CodeUpstreamError:
 		return "The model provider answered with an error."
 	case CodeUpstreamTimeout:

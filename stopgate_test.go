@@ -160,7 +160,7 @@ var threatCodes = map[string]string{
 	"session_degraded":        "The session's state is uncertain; an operator must reconcile it.",
 	"audit_unavailable":       "The decision cannot be recorded now.",
 	"tool_unreachable":        "The tool's server does not answer.",
-	"tool_definition_changed": "The tool has changed since it was accepted; an operator must accept it again.",
+	"tool_definition_changed": "The tool has changed since it was accepted; a person must accept it again: 'stopgate mcp pin list --changed' shows it.",
 	"upstream_error":          "The model provider answered with an error.",
 	"upstream_timeout":        "The model provider did not answer in time.",
 	"overloaded":              "The gate is at its limit; try again later.",

@@ -2,6 +2,7 @@ package mcpgate
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"mime"
 	"net/http"
@@ -143,11 +144,11 @@ func (h *Handler) post(w http.ResponseWriter, r *http.Request, who stopgate.Prin
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, jsonrpc.MaxBytes))
 	if err != nil {
-		status := http.StatusBadRequest
+		status, why := http.StatusBadRequest, "the message cannot be read"
 		if errors.As(err, new(*http.MaxBytesError)) {
-			status = http.StatusRequestEntityTooLarge
+			status, why = http.StatusRequestEntityTooLarge, fmt.Sprintf("the message is longer than %d MiB, which no setting changes", jsonrpc.MaxBytes>>20)
 		}
-		http.Error(w, "the message cannot be read", status)
+		http.Error(w, why, status)
 		return
 	}
 	m, err := jsonrpc.Read(body)

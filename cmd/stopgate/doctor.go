@@ -165,7 +165,7 @@ func canary(ctx context.Context, h *hook.Host, line string) (r hook.Reply, err e
 
 func printCheckups(w io.Writer, found []checkup) {
 	if len(found) == 0 {
-		fmt.Fprintln(w, "no hook is installed; install one with: stopgate install HOST")
+		fmt.Fprintln(w, "no hook is installed; install one with: stopgate install HOST\nMCP servers behind stopgate mcp need none, and nothing is said of them here")
 	}
 	for _, c := range found {
 		switch c.Status {

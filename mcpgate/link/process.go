@@ -122,7 +122,7 @@ func (p *Process) read() {
 		}
 		if err != nil {
 			if errors.Is(err, errLong) {
-				p.events.noise("a message that is too long: the server is stopped")
+				p.events.noise(fmt.Sprintf("a message longer than %d MiB, which no setting changes: the server is stopped", jsonrpc.MaxBytes>>20))
 			}
 			break
 		}

@@ -203,6 +203,9 @@ func TestProcessFaults(t *testing.T) {
 			if what != "garbage" {
 				<-p.Done()
 			}
+			if _, noise := h.text(); strings.Contains(noise, "longer than 32 MiB") != (what == "long") {
+				t.Errorf("noise %q", noise)
+			}
 		})
 	}
 }
