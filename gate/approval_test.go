@@ -44,8 +44,11 @@ func TestAnswers(t *testing.T) {
 		{"no answer", "asked", somebody, func(v gate.View) gate.Answer { return gate.Answer{} }, stopgate.CodeInvalidPolicyResult},
 		{"an answer that does not exist", "asked", somebody, func(v gate.View) gate.Answer { a := v.Approve("ann"); a.Kind = 9; return a }, stopgate.CodeInvalidPolicyResult},
 		{"an edit of somebody who cannot", "asked", somebody, func(v gate.View) gate.Answer { return v.Edit("ann", []byte(`{}`)) }, stopgate.CodeInvalidPolicyResult},
-		{"an approval by hand, of nothing", "asked", somebody, func(v gate.View) gate.Answer { return gate.Answer{Kind: gate.Approved} }, stopgate.CodeApprovalStale},
-		{"an approval of unseen arguments that were all there", "asked", somebody, func(v gate.View) gate.Answer { return gate.Answer{Kind: gate.Approved, Unseen: true} }, stopgate.CodeApprovalStale},
+		{"a yes of nobody", "asked", somebody, func(v gate.View) gate.Answer { return v.Approve("") }, stopgate.CodeInvalidPolicyResult},
+		{"an edit of nobody", "edited", editor, func(v gate.View) gate.Answer { return v.Edit("", []byte(`{}`)) }, stopgate.CodeInvalidPolicyResult},
+		{"a no of nobody", "asked", somebody, func(v gate.View) gate.Answer { return v.Decline("") }, stopgate.CodeApprovalDeclined},
+		{"an approval by hand, of nothing", "asked", somebody, func(v gate.View) gate.Answer { return gate.Answer{Kind: gate.Approved, By: "ann"} }, stopgate.CodeApprovalStale},
+		{"an approval of unseen arguments that were all there", "asked", somebody, func(v gate.View) gate.Answer { return gate.Answer{Kind: gate.Approved, By: "ann", Unseen: true} }, stopgate.CodeApprovalStale},
 		{"an allowed call is not asked", "free", somebody, func(v gate.View) gate.Answer { return v.Decline("ann") }, ""},
 		{"a denied call is not asked", "denied", somebody, yes, stopgate.CodeRuleMatched},
 	} {
@@ -460,7 +463,7 @@ func TestUnseenApprovalOfTheSecondPrompt(t *testing.T) {
 	answered := make(chan struct{}, 2)
 	g, err := gate.NewScripted(policy, gate.WithApprover(ports.Approver(func(context.Context, *gate.Question) (gate.Answer, error) {
 		answered <- struct{}{}
-		return gate.Answer{Kind: gate.Approved, Unseen: true, Seen: 5}, nil
+		return gate.Answer{Kind: gate.Approved, By: "ann", Unseen: true, Seen: 5}, nil
 	})))
 	if err != nil {
 		t.Fatal(err)

@@ -129,7 +129,7 @@ type Answer struct {
 	// ID names the approval in records. It is used once: a second call that comes
 	// with it is approval_stale. "" takes the proposal's id.
 	ID string
-	By string // who answered
+	By string // who answered; a yes and an edit of nobody are no answer
 	// Via is how the answer came: a channel of package approve, "host" where it was
 	// referred, or a word of the approver's own; "" if it does not say.
 	Via string

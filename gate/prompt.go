@@ -217,7 +217,8 @@ func (p *pending) await(ctx context.Context, q *prompt) {
 	}
 }
 
-// judge says what an answer that cannot allow means, "" for one that can.
+// judge says what an answer that cannot allow means, "" for one that can. A yes that
+// nobody gave would be a row about which nobody can be asked.
 func (q *prompt) judge(r reply[Answer]) stopgate.Code {
 	switch r.fault {
 	case none:
@@ -234,9 +235,11 @@ func (q *prompt) judge(r reply[Answer]) stopgate.Code {
 	}
 	switch r.value.Kind {
 	case Approved:
-		return ""
+		if r.value.By != "" {
+			return ""
+		}
 	case Edited:
-		if q.able.CanEdit {
+		if r.value.By != "" && q.able.CanEdit {
 			return ""
 		}
 	case Declined:

@@ -30,7 +30,7 @@ func (t Trouble) String() string { return t.Who + ": " + t.Err.Error() }
 func WithTrouble(f func(Trouble)) Option { return func(c *config) { c.trouble = f } }
 
 // errNoAnswer is what an approver did that returned no error and no answer either.
-var errNoAnswer = errors.New("the answer is none: make it with a method of the View, and edit only with Abilities.CanEdit")
+var errNoAnswer = errors.New("the answer is none: make it with a method of the View, say who gave it, and edit only with Abilities.CanEdit")
 
 // errPanic begins the error of a panic.
 var errPanic = errors.New("panic")
