@@ -163,7 +163,8 @@ func definitionOf(v jsonstream.Value, name stopgate.ToolName) (*stopgate.ToolDef
 }
 
 // argsOf reads the arguments: args, a JSON object, or raw, the text as it was
-// received.
+// received. A string in args is the text in the wrong member: said to the program that
+// sent it, because the model behind it can do nothing about it.
 func argsOf(m map[string]jsonstream.Value) ([]byte, *problem) {
 	args, whole := m["args"]
 	raw, asText := m["raw"]
@@ -174,6 +175,8 @@ func argsOf(m map[string]jsonstream.Value) ([]byte, *problem) {
 		return nil, badRequest("member_type", "raw must be a string")
 	case asText:
 		return raw.AppendText([]byte{}), nil
+	case args.Kind() == jsonstream.String:
+		return nil, badRequest("member_type", "args is the JSON object itself; arguments as text, as APIs of models send them, go into raw")
 	}
 	return append([]byte{}, args.Raw()...), nil
 }

@@ -536,6 +536,7 @@ func TestBodies(t *testing.T) {
 		{`{"args":{}}`, "member_missing"}, {`{"tool":"write"}`, "member_missing"}, {`{"tool":"write","args":{},"raw":"{}"}`, "member_missing"},
 		{`{"tool":1,"args":{}}`, "member_type"}, {`{"tool":"write","raw":{}}`, "member_type"}, {`{"tool":"write","args":{},"definition":1}`, "member_type"},
 		{`{"tool":"write","args":{},"definition":{"schema":{}}}`, "unknown_member"},
+		{`{"tool":"write","args":"{\"path\":\"src/a\"}"}`, "go into raw"},
 	} {
 		d.wants(d.do("", "POST", "/v1/calls", c.body), 400, c.code)
 	}
