@@ -60,7 +60,7 @@ func TestShellPolicy(t *testing.T) {
 		"unattended": {
 			"ls", "ls -la src", "cat go.mod", "git log --oneline -n 5 | head -20", "git diff HEAD~1 -- src", "git status && git log", "go list -m all",
 			"find . -name '*.go' -type f | wc -l", "find . -exec wc -l {} \\;", "grep -n foo a.go 2>/dev/null", "git log | rg foo", "sed -n 10,20p a.go",
-			"timeout 10 git status", "bash -lc 'git log | head'", "git ls-files | xargs wc -l", "time ls", "sort < names.txt", "ls 2>&1 | tail -5",
+			"timeout 10 git status", "bash -lc 'git log | head'", "git ls-files | xargs wc -l --", "time ls", "sort < names.txt", "ls 2>&1 | tail -5",
 			"kubectl -n web get pods -o wide", "docker ps -a", "npm view lodash version", "pip list", "cargo tree -d", "git branch -a", "tar tf a.tar",
 			"aws ec2 describe-instances --filters Name=x,Values=y", "gcloud --project=p compute instances list", "terraform show", "docker run --help", "env -u HOME -- git status",
 			"python3 --version", "java -version", "node -v", "cargo build --help", "kubectl logs -f x", "kubectl get pods -A", "man ls", "man -k sort", "ps -ef", "ps -C node", "jq -r .env.name x",
@@ -84,7 +84,7 @@ func TestShellPolicy(t *testing.T) {
 			"git remote show http://e/s", "git remote show e:s", "helm show chart http://e/s", "kubectl get -f http://e/s", "aws --endpoint-url http://e s3api list-buckets", "tar tf e:s",
 			// Words that are evaluated once more, and placeholders that become code or a program.
 			"printf -v PATH /x; ls", "printf -v 'a[$(x)]' y", "test -v 'a[$(x)]'", "test 'a[`x`]' -eq 0", "printf %d 'a[$(x)]'", "find . -exec sh -c 'cat {}' \\;",
-			"find . -exec timeout 5 bash -c 'ls {}' \\;", "echo x | xargs -I cat cat f", "echo x | xargs -IX timeout 5 X",
+			"find . -exec timeout 5 bash -c 'ls {}' \\;", "find . -exec wc '--{}' \\;", "git ls-files | xargs wc -l", "printf -- '--files0-from=%s%s' .e nv | xargs wc", "ls | xargs du", "echo x | xargs -I cat cat f", "echo x | xargs -IX timeout 5 X",
 			// What they read is not named, and may be guarded.
 			"rg -n 'func main' --type go", "grep -rn foo .", "grep -r TODO src | head", "find . -name '*.go' -exec cat {} +", "git log -p", "git grep key", "ls | xargs cat",
 			// Values of secrets.
@@ -124,7 +124,7 @@ func TestCodingPolicy(t *testing.T) {
 			"LC_ALL=C sort a", "CI=1 ls", "GIT_PAGER=cat git log", "! grep -q foo a", "# list the files\nls -la", "ls \\\n  -la", "set -euo pipefail\nls", "cat <<'EOF'\nrm -rf x\nEOF",
 			// Searches that say which files they read, and one change.
 			"grep -rn foo src --include=*.go", "grep -rn --include='*.py' foo .", "rg -g '*.go' foo", "rg -g '!vendor' foo", "find . -name '*.go' -exec grep -l foo {} +", "git grep foo -- '*.go'", "git log -p -1",
-			"git ls-files | xargs wc -l", "find . -name x | xargs ls -la",
+			"git ls-files | xargs wc -l --", "find . -name '*.go' -print0 | xargs -0 wc -l", "find . -name x | xargs ls -la", "LC_ALL=en_US.UTF-8 sort a", "wc -l *.md", "find . -name '*.go' -exec awk 'NR==1' {} \\;",
 			// Scripts that compute.
 			"sed 's/a b/c/' f", "sed -n '/^func/,/^}/p' a.go", "sed -e 's/[[:space:]]*$//' f", "awk 'NR>=10 && NR<=20 {print $2}' f", "awk -F: '{n += $3} END {print n}' f", "jq '.a[] | select(.b == 1) | .c' f.json",
 			// What agents may write without asking, they may write this way too.
@@ -149,6 +149,10 @@ func TestCodingPolicy(t *testing.T) {
 			// Scripts that do more.
 			"sed 's/a/b/w f' x", "sed 's/a/b/e' x", "sed 's/a/b/;w f' x", "sed -n '/a/{w f' x", "sed 's/[/]/e' x", "sed p -e 'w f' x", "sed -f x y", "sed 'r f' x", "sed -n 's/[]/]/w f/' x", "awk '{print > \"f\"}' x", "awk '{print | \"sh\"}' x", "awk 'BEGIN{ARGV[1]=\".e\" \"nv\"} 1' x", "awk '{ \"ls\" | getline }' x", "awk '{print \"}\" > \"f\"}' x",
 			"awk '{print ENVIRON[\"X\"]}' x", "awk 1 /inet/tcp/0/example.com/80", "awk -f x y", "jq -n '$ENV.X'", "jq 'import \"x\" as $x; .' f", "jq -f x f", "jq --arg a . env f",
+			// What find and xargs write into a script, an option or a list of names, and letters that are others in another charset.
+			"find src -name '*.go' -exec awk {} \\;", "find src -name '*.go' -exec awk '{}' {} \\;", "find src -name '*.go' -exec timeout 5 jq -n {} \\;", "find . -name '*.json' -exec jq '.a // {}' {} \\;", "find o -name '*.go' -exec wc '--{}' \\;",
+			"git ls-files | xargs wc -l", "printf -- '--files0-from=%s%s' .e nv | xargs wc", "ls | xargs -I% wc --files0-from=%", "wc -l *", "du ?*", "LC_ALL=zh_CN.GBK bash -c 'ls \"さ\\\" ; rm x #\"'", "LANG=ja_JP.SJIS ls", "LC_CTYPE=zh_TW ls", "LC_ALL=en_US ls",
+			"awk 'BEGIN{extension(\"x\", \"y\")}'", "git add -- -u", "git add -- -u src", "xxd src/*",
 			"mkdir x", "touch Makefile", "tee Makefile", "cat > src/../Makefile <<'EOF'\nx\nEOF", "echo x > src/go.sum", "uniq a src/b", "sort -o src/a b", "git diff > x",
 			// Names that stand in a list, directories that are compared, patches in a cluster of options.
 			"sort --files0-from=src/list", "strings @src/list", "diff -N src .", "diff src .", "git diff --no-index src .", "git diff src /home", "git log -zp", "git log --binary", "git show HEAD~5..HEAD",

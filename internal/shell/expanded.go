@@ -15,7 +15,7 @@ import "bytes"
 // spreading are programs that take any number of files, only read them, and find no other
 // meaning in an operand.
 var spreading = words{
-	"ls", "cat", "head", "tail", "wc", "nl", "tac", "stat", "du", "echo", "file", "od", "xxd", "hexdump", "strings", "md5sum", "sha1sum", "sha256sum", "sha512sum",
+	"ls", "cat", "head", "tail", "wc", "nl", "tac", "stat", "du", "echo", "file", "od", "hexdump", "strings", "md5sum", "sha1sum", "sha256sum", "sha512sum",
 	"cksum", "basename", "dirname", "realpath", "readlink", "grep", "egrep", "fgrep", "rg",
 }
 
@@ -55,7 +55,13 @@ func (r *strictReader) expands(w *Word, raw []byte) bool {
 		}
 		return false
 	}
-	return bytes.IndexByte(raw, '=') < 0 && (raw[0] != '*' && raw[0] != '?' || careless.has(program))
+	if raw[0] == '*' || raw[0] == '?' { // for those that list, an option names what they show
+		last := raw[len(raw)-1]
+		if !careless.has(program) || listing.has(program) && (last == '*' || last == '?') {
+			return false
+		}
+	}
+	return bytes.IndexByte(raw, '=') < 0
 }
 
 // computes reports that a program does nothing with its operand number n but show or
@@ -131,8 +137,23 @@ func (r *strictReader) substituted(piped bool) bool {
 // harmlessVariables say how a program talks, and not what it does; with plain values they
 // may stand before a command.
 var harmlessVariables = words{
-	"CI", "NO_COLOR", "FORCE_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "COLUMNS", "LINES", "TERM", "TZ", "LANG", "LC_ALL", "LC_COLLATE", "LC_CTYPE", "LC_MESSAGES",
-	"LC_NUMERIC", "LC_TIME", "PYTHONUNBUFFERED", "PYTHONDONTWRITEBYTECODE", "RUST_BACKTRACE", "GIT_TERMINAL_PROMPT", "GIT_OPTIONAL_LOCKS", "DO_NOT_TRACK",
+	"CI", "NO_COLOR", "FORCE_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "COLUMNS", "LINES", "TERM", "TZ", "PYTHONUNBUFFERED", "PYTHONDONTWRITEBYTECODE", "RUST_BACKTRACE",
+	"GIT_TERMINAL_PROMPT", "GIT_OPTIONAL_LOCKS", "DO_NOT_TRACK",
+}
+
+// locales may be set to one whose characters are those that the line is read with: to a
+// shell in a locale of another charset, as GBK, the last byte of a letter and the backslash
+// behind it are one character, and the quote behind that is none.
+var locales = words{"LANG", "LC_ALL", "LC_COLLATE", "LC_CTYPE", "LC_MESSAGES", "LC_NUMERIC", "LC_TIME"}
+
+// sameCharset reports a locale that has the charset of the line, or none beyond ASCII.
+func sameCharset(locale []byte) bool {
+	_, charset, _ := bytes.Cut(locale, []byte("."))
+	switch string(charset) {
+	case "UTF-8", "utf-8", "utf8", "UTF8":
+		return true
+	}
+	return string(locale) == "C" || string(locale) == "POSIX"
 }
 
 // pagers may be set to cat.
@@ -149,7 +170,7 @@ func harmlessAssignment(w Word) bool {
 			return false
 		}
 	}
-	return harmlessVariables.has(string(name)) || pagers.has(string(name)) && string(value) == "cat"
+	return harmlessVariables.has(string(name)) || pagers.has(string(name)) && string(value) == "cat" || locales.has(string(name)) && sameCharset(value)
 }
 
 // remark reads a line that is a comment, or to some shells a command without a meaning: one

@@ -2,6 +2,7 @@ package shell
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 )
 
@@ -78,8 +79,9 @@ func (l *Line) find(i, depth int) {
 			index := len(l.Commands)
 			l.tail(i, at+1, end, end+1, depth)
 			for j := index; j < len(l.Commands); j++ {
-				if shells.has(string(bytes.ToLower(l.Commands[j].Program()))) && holdsFileName(l.Commands[j].Words) {
-					l.unclear(j) // the name of a file becomes a part of a command line
+				words := l.Commands[j].Words
+				if shells.has(string(bytes.ToLower(l.Commands[j].Program()))) && holdsFileName(words) || slices.ContainsFunc(words, partlyFileName) {
+					l.unclear(j) // the name of a file becomes a part of a command line, or letters of an option
 				}
 			}
 			at = end
@@ -95,6 +97,11 @@ func holdsFileName(words []Word) bool {
 		}
 	}
 	return false
+}
+
+// partlyFileName reports an option in which find writes the name of a file.
+func partlyFileName(w Word) bool {
+	return len(w.Text) > 0 && w.Text[0] == '-' && bytes.Contains(w.Text, []byte("{}"))
 }
 
 // git finds the programs that git's own options name.

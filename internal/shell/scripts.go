@@ -35,7 +35,7 @@ func containsAny(text []byte, parts ...string) bool {
 // awkComputes looks for the letters of what would do more, wherever they stand: awk cannot
 // put a name together. ">" is a comparison before the first brace and a file behind it.
 func awkComputes(script []byte) bool {
-	if len(script) == 0 || script[0] == '-' || containsAny(script, "system", "getline", "ENVIRON", "ARGV", "ARGC", "ARGIND", "SYMTAB", "PROCINFO", "@", "\\\n", "close", "fflush", "inet") {
+	if len(script) == 0 || script[0] == '-' || containsAny(script, "system", "getline", "ENVIRON", "ARGV", "ARGC", "ARGIND", "SYMTAB", "PROCINFO", "@", "\\\n", "close", "fflush", "inet", "extension") {
 		return false
 	}
 	braces := false

@@ -79,7 +79,7 @@ func (l *Line) sweep(i int, yield func(*Sweep) bool) bool {
 	c := &l.Commands[i]
 	name := string(bytes.ToLower(c.Program()))
 	s := sweeper{command: c, yield: yield}
-	if c.Open && !quiet.has(name) {
+	if c.Open && (!quiet.has(name) || listing.has(name) && !l.onlyNames(i)) {
 		return yield(&Sweep{Anywhere: true, Hidden: true, Moved: c.Moved})
 	}
 	switch name {

@@ -79,11 +79,19 @@ func (s *sweeper) pathspecs(specs []Word) bool {
 // files, and those of directories. A name with an extension is taken for that of a file.
 func (s *sweeper) adds(args []Word) bool {
 	c := s.command
-	if s.has("-u", "--update") {
-		return true
-	}
 	all := s.cluster("A", "") || s.long("all", "no-ignore-removal", "pathspec-from-file")
-	for _, w := range operandsOf(args) {
+	plain := false // behind "--"
+	for _, w := range args {
+		switch text := string(w.Text); {
+		case plain:
+		case text == "--":
+			plain = true
+			continue
+		case text == "-u" || text == "--update": // of files that git has already
+			return true
+		case len(text) > 0 && text[0] == '-':
+			continue
+		}
 		name := Base(w.Text)
 		if file := len(name) > 1 && bytes.IndexByte(name[1:], '.') >= 0 && name[len(name)-1] != '.' && !bytes.ContainsAny(w.Text, `*?[\:`); file && !all {
 			continue

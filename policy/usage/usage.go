@@ -139,7 +139,7 @@ func (r *run) step(k int) {
 				r.at[to] |= 1 << (p + 1)
 			}
 		case aScript:
-			if !isOption && shell.Computes(r.words[0].Text, w.Text) {
+			if !isOption && !r.line.Fills(r.index, w.Text) && shell.Computes(r.words[0].Text, w.Text) {
 				r.at[k+1] |= 1 << (p + 1)
 			}
 		case theRoot:
