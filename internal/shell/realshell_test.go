@@ -17,9 +17,10 @@ import (
 // programs are commands of generated lines; each writes down the words it was given.
 var programs = []string{"ls", "cat", "grep", "head", "wc", "tee", "frob"}
 
+// A record is one write, so that commands of a pipe do not write into each other's.
 const recorder = `#!/bin/sh
-printf '[%s]' "${0##*/}" "$@" >> "$RECORD"
-printf '\n' >> "$RECORD"
+record=$(printf '[%s]' "${0##*/}" "$@")
+printf '%s\n' "$record" >> "$RECORD"
 `
 
 // workplace makes a directory with files that wildcards can name, a home, and the programs.
