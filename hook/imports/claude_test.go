@@ -37,8 +37,14 @@ func (s claudeSettings) bash(l line) stopgate.Mode {
 			out = strictest(out, special)
 			texts[0] += " " + l.after[i]
 		}
-		if l.after[i] == "> out" {
+		switch l.after[i] {
+		case "> out":
 			out = strictest(out, special)
+		case "$?", "$HOME":
+			out = strictest(out, special)
+			texts[0] += " " + l.after[i]
+		case nextLine:
+			texts[0] += " " + l.after[i]
 		}
 		allowed := texts[:1:1]
 		if l.before[i] != "" {

@@ -49,6 +49,17 @@ func TestRules(t *testing.T) {
 		{"edits and commands", "settings.json", `{"permissions":{"deny":["Edit(go.sum)"],"allow":["Bash"]}}`, "Bash", `{"command":"rm go.sum"}`, deny},
 		{"reading and commands", "settings.json", `{"permissions":{"deny":["Read(.env)"],"allow":["Bash(cat *)"]}}`, "Bash", `{"command":"cat a/.env"}`, deny},
 
+		{"a plain word in quotes", "settings.json", `{"permissions":{"allow":["Bash(ls *)"]}}`, "Bash", `{"command":"ls \"-l\" *.go && ls ~/x"}`, allow},
+		{"an assignment that says little", "settings.json", `{"permissions":{"allow":["Bash(git *)"]}}`, "Bash", `{"command":"git log; GIT_PAGER=cat git log"}`, ask},
+		{"but every command", "settings.json", `{"permissions":{"allow":["Bash(git *)","Bash"]}}`, "Bash", `{"command":"CI=1 git log"}`, allow},
+		{"and what is denied", "settings.json", `{"permissions":{"allow":["Bash(git *)"],"deny":["Bash(git push *)"]}}`, "Bash", `{"command":"CI=1 git push x"}`, deny},
+		{"a comment", "settings.json", `{"permissions":{"allow":["Bash(git *)"]}}`, "Bash", `{"command":"# look\ngit log"}`, ask},
+		{"a text in the line", "settings.json", `{"permissions":{"allow":["Bash(cat *)"]}}`, "Bash", `{"command":"cat - <<'E'\nx\nE"}`, ask},
+		{"what a command prints", "settings.json", `{"permissions":{"allow":["Bash(echo *)","Bash(git *)"]}}`, "Bash", `{"command":"echo \"$(git log)\""}`, ask},
+		{"the message of a commit", "settings.json", `{"permissions":{"allow":["Bash(git *)"]}}`, "Bash", `{"command":"git commit -m \"$(cat <<'EOF'\nx\nEOF\n)\""}`, allow},
+		{"which others ask about", "opencode.json", `{"permission":{"bash":{"git *":"allow"}}}`, "bash", `{"command":"git commit -m \"$(cat <<'EOF'\nx\nEOF\n)\""}`, ask},
+		{"where nothing is asked", "settings.json", `{"permissions":{"defaultMode":"dontAsk","allow":["Bash(git *)"]}}`, "Bash", `{"command":"CI=1 git log"}`, deny},
+
 		{"patches of the project", "config.toml", "sandbox_mode = 'workspace-write'", "apply_patch", `{"patch_paths":["src/a"]}`, allow},
 		{"patches elsewhere", "config.toml", "sandbox_mode = 'workspace-write'", "apply_patch", `{"patch_paths":["../a"]}`, ask},
 		{"no sandbox", "config.toml", "sandbox_mode = 'danger-full-access'", "apply_patch", `{"patch_paths":["src/a"]}`, ask},

@@ -100,7 +100,10 @@ func (l line) plain() bool {
 	return true
 }
 
-var vocabulary = []string{"git", "status", "push", "commit", "main", "--force", "npm", "run", "test", "build:x", "build", "ls", "lsx", "-la", "src/a", "cat", "x"}
+var vocabulary = []string{"git", "status", "push", "commit", "main", "--force", "npm", "run", "test", "echo", "build:x", "build", "ls", "lsx", "-la", "src/a", "cat", "x"}
+
+// nextLine goes on with a word in the next line.
+const nextLine = "\\\n main"
 
 // aLine draws command lines.
 func aLine() *rapid.Generator[line] {
@@ -108,8 +111,8 @@ func aLine() *rapid.Generator[line] {
 		for i := range rapid.IntRange(1, 3).Draw(t, "commands") {
 			words := rapid.SliceOfN(rapid.SampledFrom(vocabulary), 1, 5).Draw(t, "words")
 			l.commands = append(l.commands, words)
-			l.before = append(l.before, rapid.SampledFrom([]string{"", "", "", "", "FOO=1", "timeout 5", "sudo", "env"}).Draw(t, "before"))
-			l.after = append(l.after, rapid.SampledFrom([]string{"", "", "", "", "> out", "$(git push)", "2>&1"}).Draw(t, "after"))
+			l.before = append(l.before, rapid.SampledFrom([]string{"", "", "", "", "FOO=1", "CI=1", "!", "timeout 5", "sudo", "env"}).Draw(t, "before"))
+			l.after = append(l.after, rapid.SampledFrom([]string{"", "", "", "", "> out", "$(git push)", "$?", "$HOME", "2>&1", nextLine}).Draw(t, "after"))
 			l.quoted = append(l.quoted, rapid.SampledFrom([]int{-1, -1, -1, 0, 1, 2}).Draw(t, "quoted"))
 			if i > 0 {
 				l.joined = append(l.joined, rapid.SampledFrom([]string{" && ", "; ", " | ", " || ", "\n"}).Draw(t, "joined"))

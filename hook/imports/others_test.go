@@ -136,6 +136,11 @@ func (m firstMatch) line(l line, extracts bool) stopgate.Mode {
 			text += " $(git push)"
 		case "> out":
 			out = strictest(out, stopgate.Ask)
+		case "$?", "$HOME":
+			out = strictest(out, stopgate.Ask)
+			text += " " + l.after[i]
+		case nextLine:
+			text += " " + l.after[i]
 		}
 		// A word means the same in quotes, whether the host sees that or not.
 		weakest := func(text string) stopgate.Mode {

@@ -28,6 +28,7 @@ func (d *draft) finish() (*Result, error) {
 		t.precede()
 		d.cut(t)
 	}
+	d.asWritten()
 	var text string
 	var left diag.List
 	for range maxRounds {
