@@ -50,6 +50,8 @@ type Backend struct {
 	Approver *Approver
 	// Once keeps several hooks from deciding about one call; nil where each decides.
 	Once *once.Desk
+	// Waits is told that another hook decides about the call; nil for nobody.
+	Waits func()
 }
 
 // Run reads one event and answers it. It returns by the deadline, whatever the rest

@@ -16,6 +16,7 @@ func (h *Host) once(ctx context.Context, o Options, b *Backend, e *Event, decide
 	if b.Once == nil || !ok {
 		return decide()
 	}
+	call.Waits = b.Waits
 	turn, said, err := b.Once.Enter(ctx, call)
 	switch {
 	case err != nil:

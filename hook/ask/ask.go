@@ -44,7 +44,7 @@ func Variables() []string {
 		"OPENCODE_CONFIG_DIR", "OPENCODE_CONFIG", "GIT_CONFIG_GLOBAL"}
 }
 
-// maxPatience is how long a resident may take that asks nobody.
+// maxPatience is how long a resident may take that waits for nobody.
 const maxPatience = 2 * time.Second
 
 // Resident asks the resident about the event on standard input, with the arguments of

@@ -93,7 +93,7 @@ func (c *connection) close() {
 // wait lets waiting for the socket end with c.until.
 func (c *connection) wait() bool { return c.file.SetDeadline(c.until) == nil }
 
-// put asks, and waits for the answer; beyond c.until only while a person is asked.
+// put asks, and waits for the answer; beyond c.until only where that is [Held].
 func (c *connection) put(q *Question, limit time.Duration) (r Reply, ok bool) {
 	// Drawn only now: the peer had not seen it when it was looked at.
 	if !random(q.Nonce[:]) {

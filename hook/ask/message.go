@@ -41,7 +41,7 @@ type Kind byte
 
 // The kinds.
 const (
-	Held     Kind = 1 + iota // a person is asked: the answer takes as long as the deadline lets it
+	Held     Kind = 1 + iota // a person is asked, or another hook decides: the answer takes as long as the deadline lets it
 	Answered                 // the answer
 	Declined                 // the process has to decide itself
 )

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 )
 
 // alike is a call as a host asks about it that has the same arguments as every other one here.
@@ -50,17 +49,11 @@ func TestSameArgumentsMeanwhile(t *testing.T) {
 // waiting begins to ask about a call that is being decided, and returns when that was seen.
 func waiting(t *testing.T, d *Desk, c Call) (answer <-chan string) {
 	t.Helper()
-	looks := make(chan struct{})
-	own := &Desk{dir: d.dir, under: d.under, now: func() time.Time {
-		select {
-		case looks <- struct{}{}:
-		default:
-		}
-		return d.now()
-	}}
+	seen := make(chan struct{})
+	c.Waits = func() { close(seen) }
 	done := make(chan string, 1)
 	go func() {
-		turn, said, err := own.Enter(t.Context(), c)
+		turn, said, err := d.Enter(t.Context(), c)
 		if turn != nil {
 			turn.Leave()
 			done <- "the turn"
@@ -68,7 +61,7 @@ func waiting(t *testing.T, d *Desk, c Call) (answer <-chan string) {
 		}
 		done <- fmt.Sprintf("%s %v", said, err)
 	}()
-	<-looks
+	<-seen
 	return done
 }
 

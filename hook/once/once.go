@@ -47,6 +47,9 @@ type Call struct {
 	Dir             string   // where relative paths begin
 	// Host, Session and ID are how this hook's host calls itself, the session, the call.
 	Host, Session, ID string
+	// Waits is told that another process decides, whose answer may take minutes; nil for
+	// nobody.
+	Waits func()
 }
 
 // Desk is a directory of calls that are being decided. It is safe for concurrent use.
@@ -89,8 +92,12 @@ func (d *Desk) Enter(ctx context.Context, c Call) (turn *Turn, said []byte, err 
 			}
 			return turn, said, err
 		}
+		first := waited == caller{}
 		waited = other.caller
 		t.close()
+		if first && c.Waits != nil {
+			c.Waits()
+		}
 		if err := pause(ctx, wait); err != nil {
 			return nil, nil, err
 		}

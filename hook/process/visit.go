@@ -20,8 +20,8 @@ type Visit struct {
 	Args   []string // the command line
 	// Spent is how long the other process has been at it.
 	Spent time.Duration
-	// Waits is called when a person is asked, and the answer may take as long as the
-	// deadline lets it.
+	// Waits is called when a person is asked, or another hook decides about the call, and
+	// the answer may take as long as the deadline lets it.
 	Waits func()
 }
 

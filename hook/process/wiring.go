@@ -89,6 +89,9 @@ func (w *wiring) open(ctx context.Context, e *hook.Event) (*hook.Backend, error)
 	}
 	b.Approver = w.host.Approver(e, queue)
 	b.Once = w.once
+	if w.program.guest != nil {
+		b.Waits = w.program.guest.waits
+	}
 	if w.program.Judges != nil {
 		options = append(options, w.program.Judges(w.store))
 	}

@@ -213,6 +213,62 @@ func TestDecidesTooLate(t *testing.T) {
 	}
 }
 
+// Proves S49: where another hook decides about a call, the resident says at once that it
+// waits: the asker does not wait beside it, so that nobody who has left takes the one answer
+// that there is for his host.
+func TestWaitsForAnotherHook(t *testing.T) {
+	h := newHome(t)
+	h.serve(t)
+	release := h.stop(t)
+	first := h.hook(t, "1m", h.reads("first"))
+	h.claimed(t, "first")
+	q := ask.Question{
+		Args: []string{"cursor", "--deadline", "1m"}, Dir: h.project, Env: []string{"HOME=" + h.dir},
+		Event: fmt.Appendf(nil, `{"conversation_id":"c","cwd":%q,"hook_event_name":"preToolUse","tool_name":"Read","tool_input":{"file_path":"%s/x.go"},"tool_use_id":"second"}`, h.project, h.project),
+	}
+	c, err := net.Dial("unix", h.socket())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if err := c.SetDeadline(time.Now().Add(time.Minute)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Write(q.Append(nil)); err != nil {
+		t.Fatal(err)
+	}
+	var said []byte
+	reply := func() (r ask.Reply) {
+		t.Helper()
+		for piece := make([]byte, 4<<10); ; {
+			if rest, cut, err := r.Parse(said, q.Nonce); err != nil {
+				t.Fatal(err)
+			} else if !cut {
+				said = rest
+				return r
+			}
+			n, err := c.Read(piece)
+			if err != nil {
+				t.Fatalf("nobody answers: %v", err)
+			}
+			said = append(said, piece[:n]...)
+		}
+	}
+	if r := reply(); r.Kind != ask.Held {
+		t.Errorf("another hook decides: %+v: %s", r, r.Err)
+	}
+	release()
+	if r := reply(); r.Kind != ask.Answered || r.Exit != 0 {
+		t.Errorf("it has decided: %+v: %s", r, r.Err)
+	}
+	if said := soon(t, first); said != "exit 0: " {
+		t.Errorf("the first one: %s", said)
+	}
+	if got, want := h.decisions(t), []string{"first allowed"}; !slices.Equal(got, want) {
+		t.Errorf("%q was decided, not %q", got, want)
+	}
+}
+
 // Proves FM9, H20: a process that runs another file gets no word, whatever it says, and the
 // resident goes on; nor does what is no question.
 func TestStrangers(t *testing.T) {

@@ -8,7 +8,7 @@ import (
 // Limits of what is done at once.
 const (
 	maxAtOnce = 64  // questions that are read and decided
-	maxHeld   = 256 // and those about which a person is asked
+	maxHeld   = 256 // and those about which a person is asked, or another hook decides
 	// patience is how long a question waits for its turn. Asked about so many calls at once,
 	// the askers would take longer: they would wait for each other at the store.
 	patience = 1500 * time.Millisecond
@@ -48,7 +48,7 @@ func (all turns) take() *turn {
 	}
 }
 
-// hold lets another question be decided while a person is asked about this one, which may
+// hold lets another question be decided while somebody else decides about this one, which may
 // take minutes. Where too many are held already, it keeps its place. The gate may still be
 // at work when the question is over.
 func (t *turn) hold() {

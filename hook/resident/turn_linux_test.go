@@ -33,7 +33,7 @@ policy.run = [ { arg = "/command", prefix = "ls", mode = "unattended" }, { mode 
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { store.Close() })
-	if err := store.Attend(t.Context(), time.Now().Add(time.Hour)); err != nil {
+	if err := store.Attend(t.Context(), time.Now().Add(approve.MaxAttendance)); err != nil {
 		t.Fatal(err)
 	}
 	h.serve(t)
