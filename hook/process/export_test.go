@@ -28,3 +28,6 @@ func Limits(deadline time.Duration) gate.Limits {
 	w := wiring{flags: &Flags{Deadline: deadline}}
 	return w.limits()
 }
+
+// Whole reports whether all that a directory has is known.
+func Whole(dir string) bool { return entries(dir) != nil }

@@ -1,6 +1,7 @@
 package process
 
 import (
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -45,10 +46,7 @@ func links(s *match.Settings, base string, named []string) {
 
 // linksIn is links for what stands in a directory, which the protected list calls name.
 func linksIn(s *match.Settings, dir, name string, named []string) {
-	list, err := os.ReadDir(dir)
-	if err != nil {
-		return // nobody else finds settings there
-	}
+	list, _ := os.ReadDir(dir) // of what cannot be read, what can be
 	for _, e := range list {
 		if e.Type() == fs.ModeSymlink {
 			lead(s, filepath.Join(dir, e.Name()), name+"/"+e.Name(), named)
@@ -63,8 +61,8 @@ func entries(dir string) map[string]fs.DirEntry {
 		return nil
 	}
 	defer f.Close()
-	list, _ := f.ReadDir(fewEntries)
-	if len(list) == fewEntries {
+	list, err := f.ReadDir(fewEntries)
+	if len(list) == fewEntries || err != nil && err != io.EOF {
 		return nil
 	}
 	all := make(map[string]fs.DirEntry, len(list))

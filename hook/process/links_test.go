@@ -94,3 +94,17 @@ func TestLinkedSettingsInAHook(t *testing.T) {
 		}
 	}
 }
+
+// A directory that cannot be read to its end is not taken for one without links.
+func TestUnreadableDirectories(t *testing.T) {
+	dir := t.TempDir()
+	linked(t, filepath.Join(dir, "link"), filepath.Join(dir, "file"))
+	if !process.Whole(dir) {
+		t.Error("a directory is not known")
+	}
+	for _, name := range []string{"file", "none"} {
+		if process.Whole(filepath.Join(dir, name)) {
+			t.Errorf("%s is known to have no links", name)
+		}
+	}
+}
