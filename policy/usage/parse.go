@@ -1,6 +1,7 @@
 package usage
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/stopgate/stopgate/policy/glob"
@@ -53,7 +54,28 @@ func parse(text string) (*usage, *Error) {
 	if len(u.elements) == 0 || u.elements[0].kind != oneWord {
 		return nil, faultAt(0, "does not begin with a program", "`git {log,show} **`")
 	}
+	if name, ok := u.otherScript(); ok {
+		return nil, faultAt(max(0, strings.Index(text, name)), "has <script> beside an option that may give another script, or write", "name the options that only say how it is run: `sed [-n|-E] <script> **`")
+	}
 	return u, nil
+}
+
+// scriptOptions are options of programs with a script that give another one, or make it
+// write: with them <script> says nothing.
+var scriptOptions = []string{"-f", "-i", "-l", "-L", "--file", "--from-file", "--expression", "--in-place", "--source", "--include", "--load", "--library-path"}
+
+// otherScript finds such an option in a usage that has a <script>. -e takes a script, or, in
+// jq, has no value.
+func (u *usage) otherScript() (name string, ok bool) {
+	for i := range u.elements {
+		for j := range u.elements[i].options {
+			o := &u.elements[i].options[j]
+			if u.scripted && (o.wild || slices.Contains(scriptOptions, o.name) || o.name == "-e" && o.value != nil) {
+				return o.name, true
+			}
+		}
+	}
+	return "", false
 }
 
 func faultAt(at int, message, hint string) *Error {

@@ -143,6 +143,11 @@ func TestFaults(t *testing.T) {
 		"x [!-a]":                      {true, -1, "excludes options"},
 		"cd <root>":                    {true, -1, "<root>"},
 		"git [-C <root>]":              {true, -1, "<root>"},
+		"x <script>":                   {true, -1, "<script>"},
+		"x [-*] <script> **":           {false, 3, "another script"},
+		"x [-n|-f *] <script>":         {false, 6, "another script"},
+		"x <script> ** [--in-place]":   {false, 15, "another script"},
+		"x [-e *] <script>":            {false, 3, "another script"},
 	} {
 		_, fault := usage.Compile([]string{"x", text}, want.restrictive, nil)
 		if fault == nil {
@@ -156,7 +161,7 @@ func TestFaults(t *testing.T) {
 			t.Errorf("%q is followed, or not suspected", text)
 		}
 	}
-	for _, text := range []string{"x [!-a]", "cd <root>", "x" + strings.Repeat(" y", 59), "x [+a]"} {
+	for _, text := range []string{"x [!-a]", "cd <root>", "x [-n|-e] <script> **", "x" + strings.Repeat(" y", 59), "x [+a]"} {
 		if _, fault := usage.Compile([]string{text}, false, nil); fault != nil {
 			t.Errorf("%q: %v", text, fault)
 		}
