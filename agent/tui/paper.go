@@ -12,6 +12,7 @@ type paper struct {
 	style Style
 	raw   bool     // the terminal adds no carriage return
 	live  []string // what is drawn below
+	rows  int      // that it takes on the screen
 	back  int
 	err   error
 }
@@ -22,8 +23,10 @@ func (p *paper) draw(stay, live []string, back int) {
 	if !p.style.Live {
 		live = nil
 	}
-	if most := p.style.lines() - 1; len(live) > most {
-		live = live[len(live)-most:]
+	most := p.style.lines() - 1
+	live = live[max(0, len(live)-most):]
+	for len(live) > 1 && p.style.rows(live) > most {
+		live = live[1:]
 	}
 	if len(stay) == 0 && same(live, p.live) && back == p.back {
 		return
@@ -33,10 +36,10 @@ func (p *paper) draw(stay, live []string, back int) {
 		end = "\r\n"
 	}
 	var b strings.Builder
-	if n := len(p.live); n > 0 {
+	if len(p.live) > 0 {
 		b.WriteString("\r")
-		if n > 1 {
-			fmt.Fprintf(&b, "\x1b[%dA", n-1)
+		if p.rows > 1 {
+			fmt.Fprintf(&b, "\x1b[%dA", p.rows-1)
 		}
 		b.WriteString("\x1b[J")
 	}
@@ -47,7 +50,7 @@ func (p *paper) draw(stay, live []string, back int) {
 	if back > 0 && len(live) > 0 {
 		fmt.Fprintf(&b, "\x1b[%dD", back)
 	}
-	p.live, p.back = live, back
+	p.live, p.rows, p.back = live, p.style.rows(live), back
 	p.write(b.String())
 }
 

@@ -41,6 +41,21 @@ func TestYes(t *testing.T) {
 	}
 }
 
+// Proves D26-19: what was drawn again leaves nothing behind on a screen that is narrower
+// than what is drawn for.
+func TestNarrowScreen(t *testing.T) {
+	for _, width := range []int{12, 30, 39, 40} {
+		p := asked(t, func(o *tui.Options, _ *chat.Options) { o.Style.Width, o.Style.Color = width, true })
+		p.presses('y')
+		all := strings.ReplaceAll(p.sees("Done.", "\n>"), "\n", "")
+		for _, stray := range []string{"wants to run", "is asked", "once", "\u25cc", "\u25b8"} {
+			if strings.Contains(all, stray) {
+				t.Errorf("%d columns: %q still stands on the screen:\n%s", width, stray, p.screen)
+			}
+		}
+	}
+}
+
 // Proves D26-20, H2: an early y counts when the call is complete.
 func TestEarlyYes(t *testing.T) {
 	p := sit(t, create)

@@ -41,6 +41,19 @@ func (s Style) lines() int {
 	return max(s.Height, 5)
 }
 
+// rows is how many rows of the screen lines take: a terminal breaks those that are wider
+// than it, also where it is narrower than anything that we draw for.
+func (s Style) rows(lines []string) (n int) {
+	width := s.columns()
+	if s.Width > 0 {
+		width = s.Width
+	}
+	for _, l := range lines {
+		n += max(1, (cells(unpainted(l))+width-1)/width)
+	}
+	return n
+}
+
 // colours.
 const (
 	bold   = "1"
@@ -57,6 +70,19 @@ func (s Style) paint(colour, text string) string {
 		return text
 	}
 	return "\x1b[" + colour + "m" + text + "\x1b[0m"
+}
+
+// unpainted takes the colours of paint out again.
+func unpainted(text string) string {
+	var b strings.Builder
+	for {
+		before, rest, coloured := strings.Cut(text, "\x1b[")
+		b.WriteString(before)
+		if !coloured {
+			return b.String()
+		}
+		_, text, _ = strings.Cut(rest, "m")
+	}
 }
 
 // marks are what stands before a call; ASCII where nothing else is sure to be shown.
