@@ -4,6 +4,8 @@ import (
 	"errors"
 	"strings"
 	"testing"
+
+	"github.com/stopgate/stopgate/internal/config"
 )
 
 type full struct{}
@@ -40,6 +42,16 @@ func TestReport(t *testing.T) {
 		!strings.Contains(out.String(), "100.0 prompts per 100 calls: 5 of 5 calls were asked about, 4 approved; grants answered 0") ||
 		!strings.Contains(out.String(), "a grant would have answered") {
 		t.Errorf("exit %d: %s%s", code, &out, &talk)
+	}
+	for name, want := range map[string]string{"p.toml": "a rule can say so, above line 3; stopgate log show ", config.StarterPath: "in a policy of yours (stopgate init)"} {
+		store := t.TempDir() + "/s.db"
+		if err := seedStore(store, name, "version = 1\n[tools.t.policy]\nrun = \"ask\"\n", "s t {\"a\":1}\ns t {\"a\":2}\ns t {\"a\":3}\ns t {\"a\":4}\ns t {\"a\":5}\n"); err != nil {
+			t.Fatal(err)
+		}
+		var out strings.Builder
+		if code := run([]string{"report", store}, streams{in: strings.NewReader(""), out: &out, err: &talk}); code != exitOK || !strings.Contains(out.String(), want) {
+			t.Errorf("%s: exit %d: %s%s, want %q", name, code, &out, &talk, want)
+		}
 	}
 	out.Reset()
 	if code := run([]string{"report", store, "--format", "json", "--since", "1h"}, streams{in: strings.NewReader(""), out: &out, err: &talk}); code != exitOK ||

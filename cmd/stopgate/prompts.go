@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/records"
 	"github.com/stopgate/stopgate/internal/visible"
 )
@@ -109,11 +110,18 @@ func promptsText(p *records.Prompts) string {
 		}
 		switch r.Propose {
 		case "rule":
-			all := "approved"
+			all, where := "approved", ""
 			if r.Ran > 0 {
 				all = "approved, or ran"
 			}
-			fmt.Fprintf(&b, "                             all of them were %s: a rule can say so; stopgate replay shows what it would change\n", all)
+			switch {
+			case r.File == config.StarterPath:
+				where = ", in a policy of yours (stopgate init)"
+			case r.File != "":
+				where = fmt.Sprintf(", above line %d", r.Line)
+			}
+			fmt.Fprintf(&b, "                             all of them were %s: a rule can say so%s; stopgate log show %s is the newest,\n", all, where, visible.Text(string(r.Example)))
+			b.WriteString("                             stopgate replay --policy FILE says what FILE with that rule would change\n")
 		case "grant":
 			b.WriteString("                             a session repeats what was approved: a grant would have answered (a at the terminal)\n")
 		}

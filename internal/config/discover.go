@@ -47,6 +47,9 @@ const (
 	Embedded Scope = "embedded" // the starter policy inside the binary
 )
 
+// StarterPath is how the starter policy is shown to people, and in records.
+const StarterPath = "starter.toml (built in)"
+
 // File is one policy file.
 type File struct {
 	Path    string // as shown to people
@@ -195,7 +198,7 @@ func Discover(w Where) (Set, error) {
 	case !trusted && w.Starter != nil:
 		// A file that may only tighten cannot take the place of what held without it.
 		set.Files = append(set.Files, File{
-			Path: "starter.toml (built in)", Scope: Embedded, Text: w.Starter, Hash: hash(w.Starter), Trusted: true,
+			Path: StarterPath, Scope: Embedded, Text: w.Starter, Hash: hash(w.Starter), Trusted: true,
 		})
 	}
 	set.Files = append(set.Files, around...)
