@@ -65,7 +65,7 @@ func TestShellPolicy(t *testing.T) {
 			"aws ec2 describe-instances --filters Name=x,Values=y", "gcloud --project=p compute instances list", "terraform show", "docker run --help", "env -u HOME -- git status",
 			"python3 --version", "java -version", "node -v", "cargo build --help", "kubectl logs -f x", "kubectl get pods -A", "man ls", "man -k sort", "ps -ef", "ps -C node", "jq -r .env.name x",
 			"git remote show origin", "ss -tlnp", "pip show -f x", "docker buildx ls", "docker compose up --help", "printf '%s\\n' x", "test -f x", "jq '.a[$x]' f", "cat .env.example", "diff .env.dist app/.env.local.sample", "git show HEAD:.env.template",
-			"ls *.go", "cat src/*.go", "ls ~", "echo \"exit: $?\"", "CI=1 git log", "! test -f x", "# look\nls",
+			"ls *.go", "cat src/*.go", "ls ~", "ls src/te*", "wc -l a*.md", "echo \"exit: $?\"", "CI=1 git log", "! test -f x", "# look\nls",
 		},
 		"ask": {
 			"rm -rf build", "git push", "git log > log.txt", "cat $(ls)", "ls {a,b}", "cat *", "X=1 ls", "make", "go test ./...", "find . -delete", "find . -exec rm {} +",
@@ -120,7 +120,7 @@ func TestCodingPolicy(t *testing.T) {
 			"docker ps -a", "gofmt -l src", "command -v go", "cat .env.example", "git reflog", "file a.bin", "diff a.txt b.txt", "git diff main..dev -- src",
 			"cd /srv/proj && ls", "cd /srv/proj && git diff HEAD~1 | head", `cd "/srv/proj" && cat a.json | jq .name`, "cd /srv/proj && rg foo src", "git -C /srv/proj status", "time ls", "base64 -d a",
 			// Wildcards, numbers and texts of which it is certain what a program is given.
-			"ls -la src/*.go", "ls *.md", "cat src/*.go | wc -l", "grep -n foo src/*.go", "ls ~/", "echo \"exit: $?\"", "[ $? -eq 0 ] && echo yes", "echo \"$(git rev-parse HEAD)\"", "echo $(date)", "echo $PATH",
+			"ls -la src/*.go", "ls *.md", "ls src/te*", "ls -d b*", "echo docs/k*", "wc -l src/te*.go", "cat src/*.go | wc -l", "grep -n foo src/*.go", "ls ~/", "echo \"exit: $?\"", "[ $? -eq 0 ] && echo yes", "echo \"$(git rev-parse HEAD)\"", "echo $(date)", "echo $PATH",
 			"LC_ALL=C sort a", "CI=1 ls", "GIT_PAGER=cat git log", "! grep -q foo a", "# list the files\nls -la", "ls \\\n  -la", "set -euo pipefail\nls", "cat <<'EOF'\nrm -rf x\nEOF",
 			// Searches that say which files they read, and one change.
 			"grep -rn foo src --include=*.go", "grep -rn --include='*.py' foo .", "rg -g '*.go' foo", "rg -g '!vendor' foo", "find . -name '*.go' -exec grep -l foo {} +", "git grep foo -- '*.go'", "git log -p -1",
@@ -166,7 +166,7 @@ func TestCodingPolicy(t *testing.T) {
 		},
 		"deny": {
 			"cat .env", "rm -rf /", "rm -rf //", "rm -rf /.", "rm -rf build /", "rm -rf x /usr", "rm -rf / ; ls", "rm -rf /*", "rm -fr -- ~", "rm -rf ~/*", "sudo rm -rf /etc/*", "rm -rf /home/", "cd /srv/proj && rm -rf /", "cd /srv/proj && cat .env", "cd /srv/proj && cat src/../.env", "cd conf && cat .env", "cd /etc && cat shadow", "cat < .env", "git show HEAD:.env", "grep x ~/.ssh/id_rsa", "cat /proc/self/environ",
-			"echo x > .git/hooks/pre-commit", "cat ~/.aws/credentials",
+			"echo x > .git/hooks/pre-commit", "cat ~/.aws/credentials", "cat id_*", "echo id_* | xargs cat", "cat /etc/shado?", "cat /proc/self/env*", "ls ~/.ss*/*", "echo .e*", "wc src/.e*",
 			"cat .env.example .env", "cp .env.example .env", "rg foo server.key", "cat /home/u/.claude/.credentials.json", "cat /proc/7/fd/3", "git show ':(glob).e*'", "git diff -- '.e*'", "git show ':(top).env'", "rg --ignore-file .env foo", "grep --exclude-from .env x f", "echo ~/.ssh/*", "ls .ssh/*", "cat ~/.aws/*", "cat .e*", "cat > .env <<'EOF'\nx\nEOF", "echo \"$(cat .env)\"",
 			"jq -n --arg a b 'import \"./.docker/config\" as $d; $d'",
 			"jq . .docker/config.json", "jq -n 'import \"./.docker/config\" as $d; $d'", "cat /home/u/.bash_history",

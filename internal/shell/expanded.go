@@ -19,6 +19,12 @@ var spreading = words{
 	"cksum", "basename", "dirname", "realpath", "readlink", "grep", "egrep", "fgrep", "rg",
 }
 
+// ShowsNames reports a program that says no more of the files that wildcards in its words
+// name than their names, sizes, dates or sums.
+func ShowsNames(program []byte) bool {
+	return spreading.has(string(program)) && quiet.has(string(program))
+}
+
 // careless are those of them that no option makes do more than read the files they are
 // given: the name of a file may be taken for one.
 var careless = words{"ls", "cat", "head", "tail", "wc", "nl", "tac", "stat", "du", "echo"}

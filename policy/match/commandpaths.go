@@ -17,6 +17,7 @@ type commandPaths struct {
 	restrictive bool
 	path        textTest         // of words that the shell takes literally
 	expanding   textTest         // of words that it expands; nil if the condition is permissive
+	dotted      textTest         // of words with wildcards of a program that shows names
 	spread      textTest         // of words with wildcards that a plain line has: all that they name
 	below       bool             // what is read without being named counts too
 	above       func() ancestors // with below
@@ -36,6 +37,8 @@ func compileCommandPaths(s Spec, t Target, restrictive bool, env Env) (textTest,
 	if test.path, err = compilePath(s, false, restrictive, env); err == nil && restrictive {
 		test.expanding = expanding(test.path)
 		asShells(test.expanding, aims)
+		test.dotted = expanding(test.path)
+		asShells(test.dotted, aimsAtDot)
 		test.spread = expanding(test.path)
 		asShells(test.spread, func(string) bool { return true })
 	}
@@ -122,7 +125,11 @@ func (t *commandPaths) suspect(v *Value, c *shell.Command, path *shell.Word, use
 		return false
 	}
 	test, hit := t.path, false
-	if !path.Literal {
+	switch {
+	case path.Literal:
+	case c.Plain && !c.Feeds && path.Glob && shell.ShowsNames(c.Program()): // "a*" may be a.pem, but ls shows no more than "*" does
+		test = t.dotted
+	default:
 		test = t.expanding
 	}
 	c.Places(path.Text, func(text []byte) bool {

@@ -50,13 +50,24 @@ func isPattern(s string) bool {
 // wildcard has text before it.
 func aims(path string) bool {
 	all := true
-	for _, c := range strings.Split(path, "/") {
+	for c := range strings.SplitSeq(path, "/") {
 		if len(c) > 1 && c[0] == '.' {
 			return true
 		}
 		all = all && (c == "" || !isPattern(c[:1]))
 	}
 	return all
+}
+
+// aimsAtDot reports a path with a component that starts with a written dot, as hidden files
+// and directories do.
+func aimsAtDot(path string) bool {
+	for c := range strings.SplitSeq(path, "/") {
+		if len(c) > 1 && c[0] == '.' && c != ".." {
+			return true
+		}
+	}
+	return false
 }
 
 // mayClimb reports a component with wildcards that may stand for "." or "..",
