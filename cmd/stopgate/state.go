@@ -154,8 +154,8 @@ func (st *state) newest(ctx context.Context) (time.Time, error) {
 }
 
 // tidy records what dead processes left open and prunes what is older than the
-// retention, now and every few hours, until ctx ends: by a clock that did not leap since
-// last.
+// retention, now and every few hours, until ctx ends. Of a clock that leapt since last it
+// believes no more than the leap: a gate that is used seldom, for an hour, prunes too.
 func (st *state) tidy(ctx context.Context, log *slog.Logger, last time.Time) {
 	if st.store == nil && st.lines == nil {
 		return
@@ -164,18 +164,14 @@ func (st *state) tidy(ctx context.Context, log *slog.Logger, last time.Time) {
 	defer ticker.Stop()
 	for {
 		now := time.Now()
-		leapt := !last.IsZero() && now.Round(0).Sub(last) > leap
+		believed, leapt := now, !last.IsZero() && now.Round(0).Sub(last) > leap
 		if leapt {
-			log.Warn("nothing is pruned for the next hours: the clock is far ahead of the last record, or of when it was looked at last", "then", last.UTC(), "now", now.UTC())
+			believed = last.Add(leap)
+			log.Warn("little is pruned for the next hours: the clock is far ahead of the last record, or of when it was looked at last", "then", last.UTC(), "now", now.UTC())
 		}
-		if last = now.Round(0); leapt {
-			if !pause(ctx, ticker) {
-				return
-			}
-			continue
-		}
+		last = now.Round(0)
 		if st.lines != nil && st.settings.RowsDays > 0 {
-			switch gone, err := jsonl.Prune(st.place, st.settings.Retention(now).Rows); {
+			switch gone, err := jsonl.Prune(st.place, st.settings.Retention(believed).Rows); {
 			case err != nil:
 				log.Warn("old files of records could not be pruned", "error", err)
 			case gone.Files > 0:
@@ -188,10 +184,12 @@ func (st *state) tidy(ctx context.Context, log *slog.Logger, last time.Time) {
 			}
 			continue
 		}
-		if n, err := st.store.Recorder().Cancel(ctx, now.Add(-orphanAge), now); err == nil && n > 0 {
-			log.Info("recorded as cancelled: their process died", "proposals", n)
+		if !leapt { // by such a clock every question that waits is old
+			if n, err := st.store.Recorder().Cancel(ctx, now.Add(-orphanAge), now); err == nil && n > 0 {
+				log.Info("recorded as cancelled: their process died", "proposals", n)
+			}
 		}
-		gone, err := st.store.Retain(ctx, st.settings.Retention(now), now)
+		gone, err := st.store.Retain(ctx, st.settings.Retention(believed), now)
 		switch {
 		case ctx.Err() != nil:
 			return
