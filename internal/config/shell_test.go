@@ -120,7 +120,7 @@ func TestCodingPolicy(t *testing.T) {
 			"docker ps -a", "gofmt -l src", "command -v go", "cat .env.example", "git reflog", "file a.bin", "diff a.txt b.txt", "git diff main..dev -- src",
 			"cd /srv/proj && ls", "cd /srv/proj && git diff HEAD~1 | head", `cd "/srv/proj" && cat a.json | jq .name`, "cd /srv/proj && rg foo src", "git -C /srv/proj status", "time ls", "base64 -d a",
 			// Wildcards, numbers and texts of which it is certain what a program is given.
-			"ls -la src/*.go", "ls *.md", "ls src/te*", "ls -d b*", "echo docs/k*", "wc -l src/te*.go", "cat src/*.go | wc -l", "grep -n foo src/*.go", "ls ~/", "echo \"exit: $?\"", "[ $? -eq 0 ] && echo yes", "echo \"$(git rev-parse HEAD)\"", "echo $(date)", "echo $PATH",
+			"ls -la src/*.go", "ls *.md", "ls src/te*", "ls s*", "wc -l src/c*.go", "ls src/st*", "ls -d b*", "echo docs/k*", "wc -l src/te*.go", "cat src/*.go | wc -l", "grep -n foo src/*.go", "ls ~/", "echo \"exit: $?\"", "[ $? -eq 0 ] && echo yes", "echo \"$(git rev-parse HEAD)\"", "echo $(date)", "echo $PATH",
 			"LC_ALL=C sort a", "CI=1 ls", "GIT_PAGER=cat git log", "! grep -q foo a", "# list the files\nls -la", "ls \\\n  -la", "set -euo pipefail\nls", "cat <<'EOF'\nrm -rf x\nEOF",
 			// Searches that say which files they read, and one change.
 			"grep -rn foo src --include=*.go", "grep -rn --include='*.py' foo .", "rg -g '*.go' foo", "rg -g '!vendor' foo", "find . -name '*.go' -exec grep -l foo {} +", "git grep foo -- '*.go'", "git log -p -1",
@@ -166,7 +166,7 @@ func TestCodingPolicy(t *testing.T) {
 		},
 		"deny": {
 			"cat .env", "rm -rf /", "rm -rf //", "rm -rf /.", "rm -rf build /", "rm -rf x /usr", "rm -rf / ; ls", "rm -rf /*", "rm -fr -- ~", "rm -rf ~/*", "sudo rm -rf /etc/*", "rm -rf /home/", "cd /srv/proj && rm -rf /", "cd /srv/proj && cat .env", "cd /srv/proj && cat src/../.env", "cd conf && cat .env", "cd /etc && cat shadow", "cat < .env", "git show HEAD:.env", "grep x ~/.ssh/id_rsa", "cat /proc/self/environ",
-			"echo x > .git/hooks/pre-commit", "cat ~/.aws/credentials", "cat id_*", "echo id_* | xargs cat", "cat /etc/shado?", "cat /proc/self/env*", "ls ~/.ss*/*", "echo .e*", "wc src/.e*",
+			"echo x > .git/hooks/pre-commit", "cat ~/.aws/credentials", "cat id_*", "echo id_* | xargs cat", "cat stopg*", "cat src/s*", "cat /etc/shado?", "cat /proc/self/env*", "ls ~/.ss*/*", "echo .e*", "wc src/.e*",
 			"cat .env.example .env", "cp .env.example .env", "rg foo server.key", "cat /home/u/.claude/.credentials.json", "cat /proc/7/fd/3", "git show ':(glob).e*'", "git diff -- '.e*'", "git show ':(top).env'", "rg --ignore-file .env foo", "grep --exclude-from .env x f", "echo ~/.ssh/*", "ls .ssh/*", "cat ~/.aws/*", "cat .e*", "cat > .env <<'EOF'\nx\nEOF", "echo \"$(cat .env)\"",
 			"jq -n --arg a b 'import \"./.docker/config\" as $d; $d'",
 			"jq . .docker/config.json", "jq -n 'import \"./.docker/config\" as $d; $d'", "cat /home/u/.bash_history",

@@ -69,6 +69,7 @@ func (p *Protected) command(v *Value, c *shell.Command, puts bool) (protection P
 		})
 		return protection, entry
 	}
+	names := c.Plain && !c.Feeds && shell.ShowsNames(c.Program())
 	var program string // stopgate or git, once it was named
 	for i := range c.Words {
 		word := c.Words[i].Text
@@ -85,6 +86,9 @@ func (p *Protected) command(v *Value, c *shell.Command, puts bool) (protection P
 			raise(ProtectedDenied, "stopgate "+string(word))
 		case program == "git" && string(word) == "config" && !readsConfig(c.Words[i+1:]):
 			raise(ProtectedAsk, "git config")
+		}
+		if names && c.Words[i].Glob && !c.Words[i].Literal && !aimsAtDot(string(word)) {
+			continue // "s*" may be stopgate.sock, but ls shows no more than "*" does
 		}
 		if word[0] != '-' {
 			raise(path(word, c.Words[i].Literal))
