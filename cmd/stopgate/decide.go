@@ -135,6 +135,10 @@ func (a answer) nearest(p *policy.Program) answer {
 	}
 	slices.Sort(names)
 	a.Cause = "no table of the policy names it"
+	declared := stopgate.Call{Tool: a.Tool, Definition: &stopgate.ToolDefinition{Name: a.Tool, Schema: []byte(`{"type":"object"}`)}}
+	if _, unknown := p.Bind(declared).Unknown(); !unknown {
+		a.Cause += `, and the table "*" is for tools that are declared: by --tools, by a table of their own, in a request`
+	}
 	if hint := diag.DidYouMean(string(a.Tool), names); hint != "" {
 		a.Cause += "; " + hint
 	}
