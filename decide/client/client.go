@@ -160,6 +160,9 @@ func (c *Client) open(ctx context.Context, r request, body io.Reader) (*http.Res
 	}
 	in, err := c.http.Do(out)
 	if err != nil {
+		if dial := new(net.OpError); errors.As(err, &dial) && dial.Op == "dial" {
+			return nil, fmt.Errorf("client: no gate answers; stopgate up starts one: %w", err)
+		}
 		return nil, fmt.Errorf("client: %w", err)
 	}
 	if in.StatusCode/100 != 2 {

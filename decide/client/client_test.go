@@ -666,7 +666,7 @@ func TestAddresses(t *testing.T) {
 		t.Fatal(err)
 	}
 	var failed *url.Error
-	if _, err := c.Decide(t.Context(), client.Call{Tool: "x"}); !errors.As(err, &failed) {
+	if _, err := c.Decide(t.Context(), client.Call{Tool: "x"}); !errors.As(err, &failed) || !strings.Contains(err.Error(), "stopgate up starts one") {
 		t.Error(err)
 	}
 }
