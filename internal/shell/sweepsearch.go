@@ -1,0 +1,80 @@
+package shell
+
+import (
+	"bytes"
+	"strings"
+)
+
+// Programs that search: which of their words are directories, and what they leave out.
+
+// Options with values of programs that search: letters, and long ones that may have the
+// value in the next word. A word that is taken for a value is no directory.
+const (
+	grepValues   = "efmABCdD"
+	searchValues = "efmABCdDEgjMrtTG"
+)
+
+var longValues = words{
+	"regexp", "file", "max-count", "after-context", "before-context", "context", "include", "exclude", "exclude-dir", "exclude-from", "directories",
+	"devices", "label", "encoding", "engine", "glob", "iglob", "threads", "max-columns", "max-depth", "max-filesize", "replace", "type", "type-not",
+	"type-add", "type-clear", "path-separator", "pre", "pre-glob", "sort", "sortr", "color", "colors", "context-separator", "field-context-separator",
+	"field-match-separator", "hyperlink-format", "dfa-size-limit", "regex-size-limit", "ignore-file", "hostname-bin", "depth", "file-search-regex",
+	"ignore", "ignore-dir", "path-to-ignore", "pager", "width", "workers", "match", "output", "group", "ignore-directory",
+}
+
+// takes reports an option whose value is the next word.
+func takes(option []byte, values string) bool {
+	if name, long := bytes.CutPrefix(option, []byte("--")); long {
+		return longValues.has(string(name)) && (values != grepValues || string(name) != "color")
+	}
+	for i, c := range option[1:] {
+		if strings.IndexByte(values, c) >= 0 {
+			return i == len(option)-2
+		}
+	}
+	return false
+}
+
+// search yields, limited to files of some names, the operands behind the pattern, unless an option gives it; the current
+// directory if there are none and the input is not searched.
+func (s *sweeper) search(values string, hidden, input bool, names []string) bool {
+	c := s.command
+	skip := !s.cluster("ef", strings.Trim(values, "ef")) && !s.long("regexp", "file", "match")
+	found, only := false, false
+	for i := 1; i < len(c.Words); i++ {
+		w := &c.Words[i]
+		switch {
+		case len(w.Text) == 0 && !skip:
+			continue
+		case !only && string(w.Text) == "--":
+			only = true
+		case !only && len(w.Text) > 1 && w.Text[0] == '-':
+			if takes(w.Text, values) {
+				i++
+			}
+		case skip:
+			skip = false
+		default:
+			found = true
+			if !s.yield((&Sweep{Dir: *w, Hidden: hidden, Moved: c.Moved}).named(names)) {
+				return false
+			}
+		}
+	}
+	return found || input || s.yield((&Sweep{Hidden: hidden, Moved: c.Moved}).named(names))
+}
+
+// searchesHidden reports a search that does not leave out hidden files: because an
+// option says so, or because one names files by a glob.
+func (s *sweeper) searchesHidden(name string) bool {
+	if name != "rg" && name != "ag" {
+		return true
+	}
+	if name == "rg" && (s.cluster("t", "efmABCEgjMrTd") || s.long("type")) {
+		return true // see globbed
+	}
+	if s.long("hidden", "glob", "iglob", "unrestricted", "all-types", "search-binary", "file-search-regex", "no-ignore") {
+		return true
+	}
+	return s.cluster(".ug", "efmABCtTjErM") || name == "ag" && s.cluster("aUuGt", "")
+}
