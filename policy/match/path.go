@@ -153,11 +153,16 @@ func (t *pathTest) inside(canonical []byte) bool {
 // mayHold judges a value that the tool expands: it holds if some path it can
 // stand for does.
 func (t *pathTest) mayHold(pattern string) bool {
+	every := t.aimed == nil
+	return (every || t.aimed(pattern)) && t.meets(pattern, every)
+}
+
+// meets is mayHold whatever the pattern aims at; every says that its wildcards also match
+// what begins with a dot.
+func (t *pathTest) meets(pattern string, every bool) bool {
 	a := t.automaton()
-	dfa, every := a.language.DFA(), t.aimed == nil
+	dfa := a.language.DFA()
 	switch {
-	case !every && !t.aimed(pattern):
-		return false
 	case dfa == nil || dfa.Meets(dfa.First(), valuePattern(pattern, every)):
 		return true
 	case !strings.HasPrefix(pattern, "/"):

@@ -213,18 +213,44 @@ func (p *Protected) judgeFrom(v *Value, from *place) (protection Protection, ent
 
 // suspect judges the readings of a value.
 func (p *Protected) suspect(list []Reading, complete bool) (protection Protection, entry string) {
-	first := len(p.lines)
+	first, reached := len(p.lines), len(p.lines)
 	for _, r := range list {
-		if r.Glob {
+		if r.Glob && aims(r.Path) {
 			first = min(first, p.touchedBy(r.Path, first))
+		} else if r.Glob {
+			reached = min(reached, p.reached(r.Path))
 		} else {
 			first = min(first, p.touched([]byte(r.Path), true))
 		}
 	}
-	if first == len(p.lines) && !complete {
+	switch {
+	case first < len(p.lines):
+		return p.answer(first)
+	case !complete:
 		return ProtectedAsk, tooManyReadings
+	case reached < len(p.lines):
+		return ProtectedAsk, p.lines[reached].glob
 	}
-	return p.answer(first)
+	return Unprotected, ""
+}
+
+// reached returns a line of what is denied that a value with wildcards may stand for though
+// it names nothing of it: "/run/user/*/*/*" has the tokens of a gate, too. Below the root of
+// a project nobody keeps them; there such a value is any file.
+func (p *Protected) reached(pattern string) int {
+	root := p.place.env.Root
+	if inside, below := strings.CutPrefix(pattern, root); root != "" && below && strings.HasPrefix(inside, "/") {
+		return len(p.lines)
+	}
+	if !strings.HasPrefix(pattern, "/") && !strings.HasPrefix(pattern, "..") || !p.denied().meets(pattern, false) {
+		return len(p.lines)
+	}
+	for i, l := range p.lines {
+		if l.protection == ProtectedDenied && p.lineTest(l).meets(pattern, false) {
+			return i
+		}
+	}
+	return len(p.lines)
 }
 
 // tooManyReadings stands for the line that a value may touch when its readings
@@ -253,9 +279,6 @@ func (p *Protected) touched(canonical []byte, high bool) (first int) {
 // touchedBy returns the first line, below a bound, that one of the paths touches which a
 // value with wildcards may stand for.
 func (p *Protected) touchedBy(pattern string, bound int) int {
-	if !aims(pattern) {
-		return bound
-	}
 	denied, asked := p.denied().mayHold(pattern), p.asked().mayHold(pattern)
 	for i, l := range p.lines[:bound] {
 		if (l.protection == ProtectedDenied && denied || l.protection == ProtectedAsk && asked) && p.lineTest(l).mayHold(pattern) {

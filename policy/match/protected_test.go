@@ -195,6 +195,26 @@ func TestProtectedAgreesWithItsLines(t *testing.T) {
 	}
 }
 
+// Proves S4: wildcards that name nothing of the gate's own reach its sockets and tokens all
+// the same, outside of the project; a person is asked.
+func TestProtectedBehindWildcards(t *testing.T) {
+	p := match.NewProtected(project)
+	for line, want := range map[string]match.Protection{
+		"cat /run/user/*/*/*":                match.ProtectedAsk,
+		"cat /run/user/?000/*":               match.ProtectedAsk,
+		"head -1 ../*/*":                     match.ProtectedAsk,
+		"cat /run/user/1000/stopgate*.token": match.ProtectedDenied,
+		"cat " + project.Root + "/src/*":     match.Unprotected,
+		"cat src/*":                          match.Unprotected,
+		"cat /usr/include/*.h":               match.Unprotected,
+		"ls /run/user/*/*":                   match.Unprotected, // shows no more than names
+	} {
+		if got, entry := p.Command([]byte(line)); got != want {
+			t.Errorf("%s: %v by %q, want %v", line, got, entry, want)
+		}
+	}
+}
+
 // Proves K2, H20: no agent changes its own hooks, permissions, extensions, subagents,
 // commands or MCP servers without a person, on any host; its other files are free.
 func TestProtectedHosts(t *testing.T) {
