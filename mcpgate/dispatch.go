@@ -168,12 +168,9 @@ func (p *peer) result(x *exchange, result []byte) reply {
 // everywhere sends a request to every server; the first result is the answer, else the
 // first failure.
 func (p *peer) everywhere(ctx context.Context, m *jsonrpc.Message, x *exchange) reply {
-	if p.g.one() {
-		return p.passTo(ctx, p.conns[0], m, x, nil)
-	}
-	here, none := present(p, gather(ctx, p, func(c *conn) (link.Reply, error) { return c.pass(m, x, nil) }, nil))
-	if none != nil {
-		return p.unreachable(m.ID, p.conns[0], none)
+	here, alone := p.fromAll(ctx, m, x)
+	if len(here) == 0 {
+		return alone
 	}
 	for _, s := range here {
 		if s.value.Message.Kind == jsonrpc.Response {
@@ -181,6 +178,19 @@ func (p *peer) everywhere(ctx context.Context, m *jsonrpc.Message, x *exchange) 
 		}
 	}
 	return p.forward(x, here[0].value)
+}
+
+// fromAll sends a request to every server and returns what those that are there answer.
+// Where there is one server, or none of them is there, alone is the answer.
+func (p *peer) fromAll(ctx context.Context, m *jsonrpc.Message, x *exchange) (here []said[link.Reply], alone reply) {
+	if p.g.one() {
+		return nil, p.passTo(ctx, p.conns[0], m, x, nil)
+	}
+	here, none := present(p, gather(ctx, p, func(c *conn) (link.Reply, error) { return c.pass(m, x, nil) }, nil))
+	if none != nil {
+		return nil, p.unreachable(m.ID, p.conns[0], none)
+	}
+	return here, reply{}
 }
 
 // listen opens the subscription of the revision without sessions, at every server that is

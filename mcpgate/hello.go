@@ -180,12 +180,9 @@ func (p *peer) initialized(ctx context.Context, m *jsonrpc.Message) {
 
 // discover answers server/discover: what all servers have in common that answer.
 func (p *peer) discover(ctx context.Context, m *jsonrpc.Message, x *exchange) reply {
-	if p.g.one() {
-		return p.passTo(ctx, p.conns[0], m, x, nil)
-	}
-	here, none := present(p, gather(ctx, p, func(c *conn) (link.Reply, error) { return c.pass(m, x, nil) }, nil))
-	if none != nil {
-		return p.unreachable(m.ID, p.conns[0], none)
+	here, alone := p.fromAll(ctx, m, x)
+	if len(here) == 0 {
+		return alone
 	}
 	for _, s := range here {
 		if s.value.Message.Kind == jsonrpc.Failure {
