@@ -31,6 +31,7 @@ var layers = [][]string{
 	{"internal/visible"},
 	{"internal/stack"},
 	{"internal/owner"},
+	{"internal/spool"},
 	{"internal/jsonc"},
 	{"internal/diag"},
 	{"internal/tomltree"},

@@ -36,6 +36,15 @@ func (q *Queue) Granted(ctx context.Context, view gate.View) (a gate.Answer, ok 
 		a := view.Approve(g.By)
 		a.Via = ViaGrant
 		a.ID = "grant:" + g.ID + ":" + string(view.Proposal) // a grant is used many times, an approval once
+		a.GiveBack = func(ctx context.Context) {
+			_, err := q.store.ChangeGrant(ctx, g.ID, func(g Grant) (Grant, error) {
+				g.Uses = max(g.Uses-1, 0)
+				return g, nil
+			})
+			if err != nil {
+				q.opts.Failed("give the use of a grant back", err)
+			}
+		}
 		return a, true, nil
 	}
 	return gate.Answer{}, false, nil

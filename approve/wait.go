@@ -210,6 +210,8 @@ func (w *wait) use(ctx context.Context, view gate.View) (gate.Answer, bool, erro
 	case errors.Is(err, ErrAnswered): // declined in the meantime
 		return w.look(ctx, view)
 	case err != nil:
+		// It may be written all the same, and nobody hears of the answer.
+		w.queue.giveBack(context.WithoutCancel(ctx), w.entry.ID, view.Proposal)
 		return gate.Answer{}, false, err
 	}
 	w.queue.bell.ring()
@@ -218,8 +220,31 @@ func (w *wait) use(ctx context.Context, view gate.View) (gate.Answer, bool, erro
 		a = view.Edit(e.By, []byte(e.Edit))
 	}
 	a.ID, a.Via = e.ID, e.Via
+	a.GiveBack = func(ctx context.Context) { w.queue.giveBack(ctx, e.ID, view.Proposal) }
 	return a, true, nil
 }
+
+// giveBack makes a yes usable again that a call used which did not leave.
+func (q *Queue) giveBack(ctx context.Context, id string, of stopgate.ProposalID) {
+	ctx, cancel := context.WithTimeout(ctx, giveBackLimit)
+	defer cancel()
+	_, err := q.store.ChangeEntry(ctx, id, func(e Entry) (Entry, error) {
+		if e.State == Used && e.UsedBy == of {
+			e.State, e.UsedBy = Approved, ""
+			if e.Edit != "" {
+				e.State = Edited
+			}
+		}
+		return e, nil
+	})
+	if err != nil {
+		q.opts.Failed("give an approval back", err)
+	}
+	q.bell.ring()
+}
+
+// giveBackLimit is the time to give an approval back.
+const giveBackLimit = time.Second
 
 // granted looks for a grant that answers the question, and uses it.
 func (w *wait) granted(ctx context.Context, view gate.View) (gate.Answer, bool, error) {

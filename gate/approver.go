@@ -144,6 +144,10 @@ type Answer struct {
 	// View's Received (THREATS H2, DECISIONS K17).
 	Unseen bool
 	Seen   int64
+	// GiveBack takes back that the answer was used. The gate calls it once where a call that
+	// was approved does not leave after all: a yes is spent on a call, never on a failure.
+	// nil for an answer that is not kept.
+	GiveBack func(ctx context.Context)
 	// Referred says of Approved that nobody said yes here: see [View.Refer].
 	Referred bool
 }

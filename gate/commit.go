@@ -108,6 +108,9 @@ func (c *commitment) finished(ctx context.Context) {
 	if c.out.Status != stopgate.Allowed && c.out.Enforced {
 		p.giveBack(ctx)
 		p.turn.back(p.id)
+		if !c.edited {
+			p.unspend(ctx)
+		}
 	}
 	p.tellKept(ctx)
 	p.mu.Lock()
@@ -129,6 +132,8 @@ func (c *commitment) finished(ctx context.Context) {
 // write writes the row without facts.
 func (c *commitment) write(ctx context.Context) {
 	switch {
+	case c.spooled:
+		c.written(nil)
 	case c.missed: // it is counted
 		c.written(c.g.ledger.try(ctx, c.row))
 	case len(c.kept) > 0:

@@ -45,7 +45,9 @@ func (p *pending) countDenial(ctx context.Context, row *stopgate.Record) counted
 		fact.Key = p.stickyKey()
 	}
 	limit := p.under.denialLimit
-	r := update(context.WithoutCancel(ctx), g, owner(&p.call), fact.Keys(), func(s session.State) (Change, counted, error) {
+	ctx, cancel := outlive(ctx)
+	defer cancel()
+	r := update(ctx, g, owner(&p.call), fact.Keys(), func(s session.State) (Change, counted, error) {
 		self, _ := s.Cell(session.Self)
 		now, same := self.Condition(), min(limit, identicalLimit)
 		alike := 0

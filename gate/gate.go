@@ -34,6 +34,7 @@ type Gate struct {
 	doubts    doubts
 	lock      lockdown
 	rejected  atomic.Bool // the last policy that was offered was no good
+	sharing   *stall      // of a store that several writers share
 	local     bool        // the store is nothing but memory
 	journal   bool        // and this one writes the rows too
 	rows      bool        // somebody reads them
@@ -69,11 +70,26 @@ func newGate(c *config) *Gate {
 	if r, ok := c.recorder.(PunctualRecorder); ok {
 		g.ledger.punctual = r.Punctual()
 	}
+	if s, ok := c.recorder.(Spooler); ok {
+		g.ledger.spool = s
+	}
+	if r, ok := c.recorder.(Advancing); ok {
+		g.ledger.sharing = &stall{advanced: r.Advanced, limit: c.limits.Store}
+		if g.ledger.spool != nil {
+			g.ledger.sharing.waiting = g.ledger.spool.Spooled
+		}
+	}
+	if s, ok := c.store.(Advancing); ok {
+		g.sharing = &stall{advanced: s.Advanced, limit: c.limits.Store}
+	}
 	if s, ok := c.store.(Local); ok {
 		g.local = s.InMemory()
 	}
 	if j, ok := c.store.(Journal); ok && c.recorder != nil {
 		g.journal = j.Records(c.recorder)
+	}
+	if g.journal && g.ledger.sharing != nil {
+		g.sharing = g.ledger.sharing // what keeps one from being written keeps the other
 	}
 	g.rows = c.recorder != nil || c.tracer != nil
 	g.registry.Watch(func(change string) {
@@ -168,8 +184,11 @@ type Health struct {
 	// LostRows counts the audit rows that could not be written since the last one
 	// that could. While it is not zero nothing is allowed out.
 	LostRows int64
-	// LostBecause is the recorder's error behind them.
+	// LostBecause is the recorder's error behind them, or behind those that are spooled.
 	LostBecause error
+	// Spooled says that rows wait on the disk, with all that they hold, until the recorder
+	// takes them (see [Spooler]).
+	Spooled bool
 	// Stuck counts calls to ports that overran their deadline and have not
 	// returned yet.
 	Stuck int64
@@ -181,7 +200,7 @@ type Health struct {
 }
 
 // Degraded reports whether something is wrong now.
-func (h Health) Degraded() bool { return h.Failing() || h.Rejected }
+func (h Health) Degraded() bool { return h.Failing() || h.Rejected || h.Spooled }
 
 // Failing reports whether calls are denied that the policy would let run.
 func (h Health) Failing() bool { return h.LostRows > 0 || h.Stuck > 0 || h.Uncertain > 0 }
@@ -189,7 +208,8 @@ func (h Health) Failing() bool { return h.LostRows > 0 || h.Stuck > 0 || h.Uncer
 // Health reports the state of the ports (FM4, FM14).
 func (g *Gate) Health() Health {
 	h := Health{Stuck: g.ledger.port.stuck.Load(), Rejected: g.rejected.Load()}
-	h.LostRows, h.LostBecause = g.ledger.health()
+	h.Spooled = g.ledger.spool != nil && g.ledger.spool.Spooled()
+	h.LostRows, h.LostBecause = g.ledger.health(h.Spooled)
 	for _, p := range []*port{&g.ports.approver, &g.ports.judge, &g.ports.policies, &g.ports.sessions, &g.ports.tracer} {
 		h.Stuck += p.stuck.Load()
 	}

@@ -25,6 +25,9 @@ func (objected) Error() string { return "a session policy objects" }
 
 // ask calls the store: inline if it is nothing but memory, else under a deadline.
 func ask[T any](ctx context.Context, g *Gate, f func(context.Context) (T, error)) reply[T] {
+	if g.sharing != nil {
+		return during(ctx, g.sharing, &g.ports.sessions, false, f)
+	}
 	if !g.local {
 		return invoke(ctx, &g.ports.sessions, g.limits.Store, f)
 	}

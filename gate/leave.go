@@ -61,7 +61,7 @@ func (d *departure) decide(s session.State) (Change, error) {
 // call cannot leave: it is denied, now or when its row is written.
 func (c *commitment) departs(ctx context.Context) *departure {
 	p := c.pending
-	if p.g.journal && !p.g.ledger.mended(context.WithoutCancel(ctx)) {
+	if p.g.journal && !p.g.ledger.ready(ctx) {
 		return nil
 	}
 	d := &p.atDesk().departure
@@ -157,7 +157,7 @@ func (d *departure) failed(ctx context.Context, r reply[struct{}]) {
 		for _, lost := range withKept(nil, d.kept) {
 			p.g.ledger.miss(lost, r.err)
 		}
-		p.g.ledger.miss(d.row, r.err)
+		p.spooled = p.g.ledger.miss(d.row, r.err)
 		p.missed = true
 		p.fail(stopgate.CodeAuditUnavailable, "journal", r.fault, r.stack)
 		p.doubt(ctx, d.facts, r.fault)
@@ -225,7 +225,9 @@ func (p *pending) giveBack(ctx context.Context) {
 	}
 	back := session.Fact{At: p.g.now().UnixMilli(), Kind: session.Withdrawn, Proposal: p.id}
 	keys := back.AppendKeys(left[0].Keys())
-	update(context.WithoutCancel(ctx), p.g, owner(&p.call), keys, func(s session.State) (Change, struct{}, error) {
+	ctx, cancel := outlive(ctx)
+	defer cancel()
+	update(ctx, p.g, owner(&p.call), keys, func(s session.State) (Change, struct{}, error) {
 		return Change{Facts: []session.Fact{back}}, struct{}{}, nil
 	})
 	p.turn.alone.back(left[0], back)

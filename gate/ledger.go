@@ -22,6 +22,8 @@ type ledger struct {
 	told     func(context.Context, stopgate.Record) // hears of event rows; nil for nobody
 	trouble  func(string, stopgate.ProposalID, fault, error)
 	port     port
+	sharing  *stall  // of a recorder that several writers share
+	spool    Spooler // the recorder; nil if it keeps nothing that it cannot write
 
 	mu      sync.Mutex
 	lost    int64
@@ -57,7 +59,8 @@ func (l *ledger) writeAll(ctx context.Context, rows []*stopgate.Record) (err err
 		}
 		return err
 	}
-	ctx = context.WithoutCancel(ctx)
+	ctx, cancel := l.lasting(ctx)
+	defer cancel()
 	err = errRecord
 	if l.mended(ctx) {
 		err = l.answered(ctx, func(ctx context.Context) error { return l.batch.RecordAll(ctx, rows) })
@@ -78,11 +81,29 @@ func (l *ledger) try(ctx context.Context, r *stopgate.Record) error {
 	if l.recorder == nil {
 		return nil
 	}
-	ctx = context.WithoutCancel(ctx)
+	ctx, cancel := l.lasting(ctx)
+	defer cancel()
 	if !l.mended(ctx) {
 		return errRecord
 	}
 	return l.attempt(ctx, r)
+}
+
+// lasting is the context of a row. A recorder that spools is waited for as long as the
+// caller lives, because the row outlives the caller in the spool; any other one for its
+// own time, because the row of a call that was given up is needed most.
+func (l *ledger) lasting(ctx context.Context) (context.Context, context.CancelFunc) {
+	if l.spool == nil || l.sharing == nil {
+		return context.WithoutCancel(ctx), func() {}
+	}
+	return ctx, func() {}
+}
+
+// ready is mended within the time of a caller.
+func (l *ledger) ready(ctx context.Context) bool {
+	ctx, cancel := l.lasting(ctx)
+	defer cancel()
+	return l.mended(ctx)
 }
 
 // mended reports whether no row is missing, after one attempt to write the gap if
@@ -182,7 +203,9 @@ func (l *ledger) attempt(ctx context.Context, r *stopgate.Record) error {
 func (l *ledger) answered(ctx context.Context, record func(context.Context) error) error {
 	call := func(ctx context.Context) (struct{}, error) { return struct{}{}, record(ctx) }
 	var answer reply[struct{}]
-	if l.punctual {
+	if l.sharing != nil {
+		answer = during(ctx, l.sharing, &l.port, l.punctual, call)
+	} else if l.punctual {
 		answer = timed(ctx, l.limit, call)
 	} else {
 		answer = invoke(ctx, &l.port, l.limit, call)
@@ -201,23 +224,47 @@ func (l *ledger) answered(ctx context.Context, record func(context.Context) erro
 	return errors.New("recorder: " + answer.fault.String())
 }
 
-// miss counts a row as lost. The row may exist all the same: an allow that did
-// not leave is remembered, so that the log can say so.
-func (l *ledger) miss(r *stopgate.Record, cause error) {
+// miss spools what a row that was not written becomes, or counts it as lost. The row may
+// exist all the same: an allow that did not leave is remembered, so that the log can say
+// so.
+func (l *ledger) miss(r *stopgate.Record, cause error) (spooled bool) {
+	spooled = l.spool != nil && l.spool.Spool(l.instead(r)) == nil
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.lost++
 	if cause != nil && !errors.Is(cause, errRecord) {
 		l.cause = cause
 	}
+	if spooled {
+		return true
+	}
+	l.lost++
 	if r.Status != stopgate.StatusAllowed {
-		return
+		return false
 	}
 	if len(l.unsaid) < maxUnsaid {
 		l.unsaid = append(l.unsaid, r.ID)
 	} else {
 		l.dropped++
 	}
+	return false
+}
+
+// instead are the rows of a call whose row was not written in time. It has permitted
+// nothing: of an allow it is the denial that became of it, and the word that the allow did
+// not leave, in case its row was written after all.
+func (l *ledger) instead(r *stopgate.Record) []*stopgate.Record {
+	if r.Status != stopgate.StatusAllowed {
+		return []*stopgate.Record{r}
+	}
+	denied, mode := *r, stopgate.Deny
+	denied.Status, denied.Mode, denied.Layer, denied.Code = stopgate.StatusDenied, &mode, stopgate.LayerFailure, stopgate.CodeAuditUnavailable
+	denied.Rule, denied.Candidates, denied.Approval, denied.ReleasedHash = nil, nil, nil, ""
+	back := stopgate.Record{
+		ID: r.ID, Session: r.Session, Principal: r.Principal, Tool: r.Tool,
+		Event: stopgate.AuditReleaseFailed, Code: stopgate.CodeAuditUnavailable,
+	}
+	l.complete(&back)
+	return []*stopgate.Record{&denied, &back}
 }
 
 func (l *ledger) missing() int64 {
@@ -226,11 +273,11 @@ func (l *ledger) missing() int64 {
 	return l.lost
 }
 
-// health returns the number of lost rows and, while there are any, why.
-func (l *ledger) health() (int64, error) {
+// health returns the number of lost rows and, while there are any or some are spooled, why.
+func (l *ledger) health(spooled bool) (int64, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.lost == 0 {
+	if l.lost == 0 && !spooled {
 		return 0, nil
 	}
 	return l.lost, l.cause

@@ -62,6 +62,13 @@ func (l *lockdown) add(p *pending) bool {
 	return true
 }
 
+// open is how many calls wait for people.
+func (l *lockdown) open() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.asked)
+}
+
 func (l *lockdown) remove(p *pending) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -126,7 +126,9 @@ func (g *Gate) Observe(ctx context.Context, r stopgate.Result) (Delivery, error)
 	case err != nil:
 		// The call did run (FM16).
 		row.Code = stopgate.CodeExecutedStateUnknown
-		g.degrade(context.WithoutCancel(ctx), owner(&rel.call))
+		last, cancel := outlive(ctx)
+		g.degrade(last, owner(&rel.call))
+		cancel()
 	}
 	g.ledger.note(ctx, row)
 	switch {
@@ -198,7 +200,8 @@ func (g *Gate) learn(ctx context.Context, rel *release, r stopgate.Result) error
 	if g.store == nil {
 		return nil
 	}
-	ctx = context.WithoutCancel(ctx)
+	ctx, cancel := outlive(ctx)
+	defer cancel()
 	k, whose := session.CallKey(r.Proposal), owner(&rel.call)
 	state := g.load(ctx, whose, []session.Key{k})
 	if state.fault != none {

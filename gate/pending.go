@@ -47,8 +47,9 @@ type pending struct {
 	arguments
 	judgement
 	consultation
-	missed bool // its row is counted as lost
-	out    stopgate.Outcome
+	missed  bool // its row is counted as lost, or spooled
+	spooled bool // the latter
+	out     stopgate.Outcome
 }
 
 // course is which way a call takes through the gate, and when.
@@ -109,8 +110,10 @@ type consultation struct {
 	hearing   *hearing                // of the judges, nil before they were asked
 	judged    *stopgate.Review        // the strictest of their answers
 	prompt    *prompt
-	granted   *stopgate.Approval // an edited call comes with it
-	kept      []stopgate.Record  // rows about a question that go with its own; never written to
+	granted   *stopgate.Approval    // an edited call comes with it
+	unspent   func(context.Context) // gives it back
+	uses      bool                  // the approval of the prompt, or of the call that this one is an edit of
+	kept      []stopgate.Record     // rows about a question that go with its own; never written to
 }
 
 // stage is how far a call has come. It only grows.

@@ -21,6 +21,10 @@ func (w withdrawn) Error() string { return "withdrawn: " + string(w.code) }
 // returns it whose question ended before.
 var ErrHold = errors.New("gate: nobody answered in time")
 
+// MaxQuestions is how many questions may be open at a gate at once. A call that would
+// have to be asked about beyond it is denied overloaded (FM14).
+const MaxQuestions = 2000
+
 // prompt is one question on its way.
 type prompt struct {
 	question *Question
@@ -48,6 +52,42 @@ func (q *prompt) said() (a *stopgate.Approval, via string) {
 		return nil, ""
 	}
 	return &stopgate.Approval{ID: q.answer.ID, By: q.answer.By, Edited: q.answer.Kind == Edited, Referred: q.answer.Referred}, q.answer.Via
+}
+
+// unspend gives the approval back that the call came with: it did not leave. An edit that
+// the policy refuses was used: the same edit would be refused again.
+func (p *pending) unspend(ctx context.Context) {
+	p.mu.Lock()
+	back, id := p.unspent, ""
+	p.unspent = nil
+	failed := p.latest().Layer == stopgate.LayerFailure
+	if p.granted != nil {
+		id = p.granted.ID
+		if !failed {
+			back = nil
+		}
+	}
+	if q := p.prompt; q != nil && p.granted == nil {
+		select {
+		case <-q.ended:
+			if q.answer.Kind == Approved || failed {
+				back, id = q.answer.GiveBack, q.answer.ID
+			}
+			q.answer.GiveBack = nil
+		default:
+		}
+	}
+	p.mu.Unlock()
+	if back == nil {
+		return
+	}
+	if p.uses {
+		p.g.used.forget(id)
+	}
+	invoke(context.WithoutCancel(ctx), &p.g.ports.approver, p.g.limits.Abilities, func(ctx context.Context) (struct{}, error) {
+		back(ctx)
+		return struct{}{}, nil
+	})
 }
 
 // Ask puts the call in front of the approver and returns at once. It may be
@@ -89,6 +129,13 @@ func (p *pending) ask(ctx context.Context) {
 	q.until = q.asked.Add(p.g.limits.Hold)
 	if sooner, ok := ctx.Deadline(); ok && time.Until(sooner) < p.g.limits.Hold {
 		q.until = q.asked.Add(time.Until(sooner))
+	}
+	if p.g.lock.open() >= MaxQuestions {
+		cancel(nil)
+		v := p.refusal(stopgate.LayerApproval, stopgate.CodeOverloaded)
+		v.DecidedAt = p.verdict().DecidedAt
+		p.push(v)
+		return
 	}
 	if !p.g.lock.add(p) {
 		cancel(nil)
@@ -288,6 +335,13 @@ func (a *approvals) use(id string, now time.Time, expires time.Time) bool {
 	}
 	a.used[id] = expires
 	return true
+}
+
+// forget makes an approval usable again.
+func (a *approvals) forget(id string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	delete(a.used, id)
 }
 
 // expired reports whether the time for an answer is over, by the wall clock or by

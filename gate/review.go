@@ -105,6 +105,8 @@ func (p *pending) answer(ctx context.Context) (*Answer, standing) {
 		a.ID = string(p.id)
 	} else if !p.g.used.use(a.ID, now, q.asked.Add(p.g.limits.Approval)) {
 		return &a, stale
+	} else {
+		p.uses = true
 	}
 	return &a, satisfied
 }
@@ -140,6 +142,11 @@ func (p *pending) edit(ctx context.Context, args []byte, approval *stopgate.Appr
 		return nil
 	}
 	child.granted = approval
+	p.mu.Lock()
+	if p.prompt != nil { // it has ended
+		child.unspent, child.uses = p.prompt.answer.GiveBack, p.uses
+	}
+	p.mu.Unlock()
 	child.Feed(args)
 	child.Close(stopgate.Ended)
 	child.mu.Lock()

@@ -34,6 +34,9 @@ type Options struct {
 	Allow bool
 	// Deadline is the time for everything, 0 for DefaultDeadline.
 	Deadline time.Duration
+	// Unrecorded is told of a call that is denied although no gate decided, so that it has
+	// a row as well; nil for nobody.
+	Unrecorded func(e *Event, code stopgate.Code)
 	// Talk gets one line about what went wrong, for people; nil for nobody.
 	Talk io.Writer
 }
@@ -87,7 +90,10 @@ func (h *Host) Run(ctx context.Context, o Options, input io.Reader) Reply {
 			return
 		}
 		read <- e
-		a = h.decide(ctx, o, e)
+		// The gate ends before the host has to be answered, with a row.
+		own, cancel := context.WithTimeout(ctx, o.Deadline-min(o.Deadline/10, 2*time.Second))
+		defer cancel()
+		a = h.decide(own, o, e)
 	}()
 	e := new(Event)
 	for {
@@ -98,8 +104,16 @@ func (h *Host) Run(ctx context.Context, o Options, input io.Reader) Reply {
 			return h.reply(o, r.event, r.answer)
 		case <-ctx.Done():
 			o.say("no verdict within %v", o.Deadline)
+			o.unrecorded(e, stopgate.CodePolicyTimeout)
 			return h.reply(o, e, failure(stopgate.CodePolicyTimeout))
 		}
+	}
+}
+
+// unrecorded has a call recorded that is denied without a gate.
+func (o Options) unrecorded(e *Event, code stopgate.Code) {
+	if o.Unrecorded != nil && e.Kind == Before && !o.Observe {
+		o.Unrecorded(e, code)
 	}
 }
 
@@ -133,11 +147,13 @@ func (h *Host) decide(ctx context.Context, o Options, e *Event) Answer {
 	b, err := o.Open(ctx, e)
 	if err != nil || b == nil || b.Gate == nil {
 		o.say("the gate cannot decide: %v", err)
+		code := stopgate.CodeConfigInvalid
 		var coded interface{ Code() stopgate.Code }
 		if errors.As(err, &coded) {
-			return failure(coded.Code())
+			code = coded.Code()
 		}
-		return failure(stopgate.CodeConfigInvalid)
+		o.unrecorded(e, code)
+		return failure(code)
 	}
 	b.Allow = b.Allow || o.Allow
 	switch e.Kind {
@@ -179,7 +195,7 @@ func (h *Host) gate(ctx context.Context, o Options, b *Backend, e *Event) Answer
 	case !p.Enforced() && (err == nil || out.Allowed()):
 		return Answer{Action: Silent}
 	case !out.Allowed():
-		if h := b.Gate.Health(); h.LostRows > 0 {
+		if h := b.Gate.Health(); h.LostRows > 0 || h.Spooled && h.LostBecause != nil {
 			o.say("the decision cannot be recorded: %v", h.LostBecause)
 		}
 		return refused(out)

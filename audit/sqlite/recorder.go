@@ -6,11 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/audit"
 	"github.com/stopgate/stopgate/internal/database"
+	"github.com/stopgate/stopgate/internal/spool"
 )
 
 // Options change what a recorder keeps beside the rows. The zero Options keep no
@@ -28,11 +30,14 @@ type Recorder struct {
 	chain  string
 	o      Options
 	likely []string // statements of a decision's row
+
+	spool   *spool.Dir
+	merging atomic.Bool // a goroutine moves spooled rows into the chain
 }
 
 // New returns a recorder for a database that has the [Tables].
 func New(ctx context.Context, db *database.DB, o Options) (*Recorder, error) {
-	r := &Recorder{db: db, o: o, likely: []string{selectHead, insertRow.Row()}}
+	r := &Recorder{db: db, o: o, spool: spool.At(db.Path()), likely: []string{selectHead, insertRow.Row()}}
 	if r.KeepsArguments() {
 		r.likely = append(r.likely, insertArguments)
 	}
@@ -48,6 +53,9 @@ func New(ctx context.Context, db *database.DB, o Options) (*Recorder, error) {
 	}
 	if err != nil {
 		return nil, fmt.Errorf("audit rows of %s: %w", db.Path(), err)
+	}
+	if r.spool.Waiting() > 0 {
+		r.merge()
 	}
 	return r, nil
 }
@@ -80,6 +88,9 @@ func (r *Recorder) Kept(args []byte) []byte {
 // Punctual reports that every call returns when its context ends: the file is in the
 // hands of a goroutine of its own.
 func (r *Recorder) Punctual() bool { return true }
+
+// Advanced changes whenever a process has written to the file; see [database.DB.Advanced].
+func (r *Recorder) Advanced() uint64 { return r.db.Advanced() }
 
 // Record appends a row and returns when it is on the disk. An error means that it
 // is not in the log, or that nobody can tell.

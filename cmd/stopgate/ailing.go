@@ -55,7 +55,7 @@ func (a *ailing) watch(ctx context.Context, g ailable) {
 }
 
 func (a *ailing) look(h gate.Health, now time.Time) {
-	a.lost.tell(h.LostRows > 0, false, now, func() {
+	a.lost.tell(h.LostRows > 0 || h.Spooled && h.LostBecause != nil, h.LostRows == 0, now, func() {
 		a.log.Error("nothing is allowed: the records cannot be written", "records", a.place, "rows", h.LostRows, "cause", h.LostBecause)
 	}, func() { a.log.Info("the records are written again", "records", a.place) })
 	a.uncertain.tell(h.Uncertain > 0, false, now, func() {

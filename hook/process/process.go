@@ -165,7 +165,7 @@ func (p Program) Serve(ctx context.Context, args []string, f *Flags, s Streams) 
 	if p.Full != nil {
 		input = io.TeeReader(s.In, &w.event)
 	}
-	r := host.Run(ctx, hook.Options{Open: w.open, Observe: f.Observe, Allow: f.Allow, Deadline: flags.Deadline, Talk: talk}, input)
+	r := host.Run(ctx, hook.Options{Open: w.open, Observe: f.Observe, Allow: f.Allow, Deadline: flags.Deadline, Talk: talk, Unrecorded: w.unrecorded}, input)
 	// An answer that does not reach the host is no answer.
 	if _, err := s.Out.Write(r.Stdout); err != nil && !f.Observe {
 		fmt.Fprintf(s.Err, "stopgate: the answer cannot be written: %v; the call is blocked\n", err)

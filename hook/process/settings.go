@@ -87,6 +87,7 @@ func stateBeside(url string, a config.Account) (list []string) {
 		for _, end := range storeFiles() {
 			list = append(list, name+end)
 		}
+		list = append(list, name+"-head", name+"-spool")
 		list = append(list, filepath.Join(filepath.Dir(name), besideStore))
 	}
 	return list

@@ -44,7 +44,7 @@ func TestSettings(t *testing.T) {
 		{"behind a link", map[string]string{"XDG_STATE_HOME": dir + "/link"}, "", &match.Settings{
 			Moved: []match.Moved{{From: ".local/state", To: dir + "/link"}, {From: ".local/state", To: dir}},
 		}},
-		{"a store", nil, "sqlite:/srv/own.db", &match.Settings{Denied: []string{"/srv/own.db", "/srv/own.db-wal", "/srv/own.db-shm", "/srv/hooks"}}},
+		{"a store", nil, "sqlite:/srv/own.db", &match.Settings{Denied: []string{"/srv/own.db", "/srv/own.db-wal", "/srv/own.db-shm", "/srv/own.db-head", "/srv/own.db-spool", "/srv/hooks"}}},
 	} {
 		got := process.Settings(config.Account{Getenv: func(name string) string {
 			if name == "HOME" {

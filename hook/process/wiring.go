@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"sync/atomic"
 	"time"
 
 	"github.com/stopgate/stopgate"
@@ -35,6 +36,8 @@ type wiring struct {
 	store   *sqlite.Store // nil: there is none, and neither of the next two
 	once    *once.Desk
 	asking  *obedient
+
+	settings atomic.Pointer[place.Settings] // nil before they are known
 }
 
 func (w *wiring) open(ctx context.Context, e *hook.Event) (*hook.Backend, error) {
@@ -127,11 +130,12 @@ func (w *wiring) compile(set config.Set, o policy.Options) (*policy.Program, *ga
 	return program, bindings, nil
 }
 
-// limits are those of a machine on which sixteen hooks start at once, within the
-// deadline (FM9): the margin is 20 % of it, 5 s at most.
+// limits are those of a machine on which many hooks start at once, within the
+// deadline (FM9): the margin is 20 % of it, 5 s at most. A store that advances is waited
+// for until then, one that does not for its own limit.
 func (w *wiring) limits() gate.Limits {
 	left := w.flags.Deadline - min(w.flags.Deadline/5, 5*time.Second)
-	return gate.Limits{Policy: min(left, 2*time.Second), Store: min(left, 8*time.Second), Record: min(left, 8*time.Second), Hold: left}
+	return gate.Limits{Policy: min(left, 2*time.Second), Record: min(left, 8*time.Second), Hold: left}
 }
 
 // state opens what the gate keeps. The store is not closed: that would write more than
@@ -141,6 +145,7 @@ func (w *wiring) state(ctx context.Context, program *policy.Program, set config.
 	if err != nil {
 		return nil, nil, err
 	}
+	w.settings.Store(&settings)
 	if w.program.guest != nil && !filepath.IsAbs(settings.Store) {
 		return nil, nil, w.program.guest.decline()
 	}

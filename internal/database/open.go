@@ -47,6 +47,8 @@ type DB struct {
 	callers int
 	lasted  time.Duration
 
+	commits atomic.Uint64 // of this process
+
 	untrusted atomic.Pointer[UntrustedError]
 	failed    chan struct{} // closed with untrusted
 }
@@ -79,6 +81,20 @@ func (db *DB) Path() string { return db.path }
 // Failed is closed when the file is not trusted any more; every change then
 // returns the *UntrustedError.
 func (db *DB) Failed() <-chan struct{} { return db.failed }
+
+// Ended is closed when nothing is written any more: after Close.
+func (db *DB) Ended() <-chan struct{} { return db.ended }
+
+// Advanced changes whenever this process or another one has written to the file: a
+// writer that has to wait while it does is late, and one that waits while it does not
+// may wait for ever. It takes no lock.
+func (db *DB) Advanced() uint64 {
+	n := db.commits.Load()
+	if log, err := os.Stat(db.path + "-wal"); err == nil {
+		n += uint64(log.ModTime().UnixNano()) + uint64(log.Size())
+	}
+	return n
+}
 
 // Close makes durable what is queued and closes the file.
 func (db *DB) Close() error {

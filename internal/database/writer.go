@@ -171,6 +171,8 @@ func (db *DB) transact(batch []*entry) (spoiled bool) {
 		}
 		if err != nil {
 			db.rollback()
+		} else {
+			db.commits.Add(1)
 		}
 	}
 	if errors.Is(err, errSpoiled) {

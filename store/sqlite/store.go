@@ -68,5 +68,8 @@ func (s *Store) Records(r gate.Recorder) bool {
 	return ok && rec.Database() == s.db
 }
 
+// Advanced changes whenever a process has written to the file, this one or another.
+func (s *Store) Advanced() uint64 { return s.db.Advanced() }
+
 // Failed is closed when the file is not trusted any more (FM4).
 func (s *Store) Failed() <-chan struct{} { return s.db.Failed() }

@@ -1,0 +1,30 @@
+package gate
+
+import (
+	"encoding/hex"
+	"time"
+
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/jsonstream"
+)
+
+// Refusal is the row of a call that a surface denies because it has no gate: the store or
+// the policy cannot be opened, or the time is over. Like every row it is about exactly one
+// proposal, whose id is new.
+func Refusal(call stopgate.Call, code stopgate.Code, now time.Time) (stopgate.Record, error) {
+	id, err := newProposalID(now, newRandomness())
+	if err != nil {
+		return stopgate.Record{}, err
+	}
+	mode, enforced := stopgate.Deny, true
+	r := identity(&call)
+	r.ID, r.Version, r.Kind, r.Time = id, stopgate.RecordVersion, stopgate.RecordDecision, now.UTC()
+	r.Status, r.Mode, r.Layer, r.Code, r.Enforced = stopgate.StatusDenied, &mode, stopgate.LayerFailure, code, &enforced
+	r.ArgsBytes = int64(len(call.Args))
+	if v, err := jsonstream.Parse(call.Args, jsonstream.Options{}); err == nil {
+		sum := jsonstream.HashCanonical(v)
+		r.ArgsHash, r.Args = hex.EncodeToString(sum[:]), call.Args
+	}
+	clean(&r)
+	return r, nil
+}

@@ -1,0 +1,195 @@
+// Package spool keeps lines that a store cannot take yet in files next to it, and hands
+// them over when it can.
+//
+// Every process appends to a file of its own, which it holds a lock on, and syncs it
+// before a line counts as kept. [Dir.Drain] hands over this process's file and the files
+// of processes that have ended. A file is removed after its lines are taken: a crash in
+// between hands them over again, so that whoever takes them leaves out what it has.
+package spool
+
+import (
+	"bufio"
+	"bytes"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+)
+
+// MaxBytes is how much one process spools before [Dir.Append] fails with [ErrFull].
+const MaxBytes = 64 << 20
+
+// ErrFull says that a process has spooled all that it may.
+var ErrFull = errors.New("the spool is full")
+
+// suffix ends the names of spool files.
+const suffix = ".jsonl"
+
+// Dir is the spool of one store.
+type Dir struct {
+	path string
+	max  int64
+
+	mu   sync.Mutex
+	own  *os.File // nil before the first line, and after its lines were taken
+	size int64
+}
+
+// At returns the spool of a store's file. It makes nothing.
+func At(store string) *Dir { return &Dir{path: store + "-spool", max: MaxBytes} }
+
+// Limit changes how much this process may spool.
+func (d *Dir) Limit(bytes int64) { d.max = bytes }
+
+// Append keeps lines, each ended by one line end, and returns after they are synced.
+// After an error none of them counts as kept.
+func (d *Dir) Append(lines []byte) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.size+int64(len(lines)) > d.max {
+		return ErrFull
+	}
+	if err := d.open(); err != nil {
+		return fmt.Errorf("spool: %w", err)
+	}
+	_, err := d.own.Write(lines)
+	if err == nil {
+		err = d.own.Sync()
+	}
+	if err != nil {
+		// Half a line must not join the next one. After a failed sync the file is not
+		// trusted again: what is in it is handed over, nothing is added to it.
+		if d.own.Truncate(d.size) != nil || d.size > 0 {
+			_ = d.own.Close()
+			d.own, d.size = nil, 0
+		}
+		return fmt.Errorf("spool: %w", err)
+	}
+	d.size += int64(len(lines))
+	return nil
+}
+
+// open makes this process's file, locked before it has its name.
+func (d *Dir) open() error {
+	if d.own != nil {
+		return nil
+	}
+	if err := os.MkdirAll(d.path, 0o700); err != nil {
+		return err
+	}
+	name := filepath.Join(d.path, rand.Text())
+	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL|os.O_APPEND, 0o600)
+	if err != nil {
+		return err
+	}
+	if _, err = lock(f); err == nil {
+		err = os.Rename(name, name+suffix)
+	}
+	if err == nil {
+		err = syncDir(d.path)
+	}
+	if err != nil {
+		_ = f.Close()
+		_ = os.Remove(name)
+		_ = os.Remove(name + suffix)
+		return err
+	}
+	d.own, d.size = f, 0
+	return nil
+}
+
+// Waiting reports how many files wait to be taken.
+func (d *Dir) Waiting() int { return len(d.names()) }
+
+func (d *Dir) names() (list []string) {
+	entries, err := os.ReadDir(d.path)
+	if err != nil {
+		return nil
+	}
+	for _, e := range entries {
+		if strings.HasSuffix(e.Name(), suffix) && e.Type().IsRegular() {
+			list = append(list, filepath.Join(d.path, e.Name()))
+		}
+	}
+	return list
+}
+
+// Drain hands all lines over that no living process is still adding to, and those of
+// this process. take gets the complete lines of one file; after an error the file stays.
+func (d *Dir) Drain(take func(lines [][]byte) error) error {
+	if err := d.drainOwn(take); err != nil {
+		return err
+	}
+	for _, name := range d.names() {
+		if err := d.drainOther(name, take); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (d *Dir) drainOwn(take func([][]byte) error) error {
+	d.mu.Lock()
+	f := d.own
+	d.own, d.size = nil, 0 // lines that come meanwhile begin another file
+	d.mu.Unlock()
+	if f == nil {
+		return nil
+	}
+	defer f.Close()
+	return handOver(strings.TrimSuffix(f.Name(), suffix)+suffix, take)
+}
+
+func (d *Dir) drainOther(name string, take func([][]byte) error) error {
+	f, err := os.OpenFile(name, os.O_RDWR|noFollow, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("spool: %w", err)
+	}
+	defer f.Close()
+	free, err := lock(f)
+	if err != nil || !free {
+		return err
+	}
+	return handOver(name, take)
+}
+
+// handOver takes the lines of a locked file and removes it.
+func handOver(name string, take func([][]byte) error) error {
+	text, err := os.ReadFile(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // another process was faster
+	}
+	if err != nil {
+		return fmt.Errorf("spool: %w", err)
+	}
+	var lines [][]byte
+	in := bufio.NewReader(bytes.NewReader(text))
+	for {
+		line, err := in.ReadBytes('\n')
+		if err != nil {
+			break // what has no end was never acknowledged
+		}
+		lines = append(lines, line[:len(line)-1])
+	}
+	if err := take(lines); err != nil {
+		return err
+	}
+	return os.Remove(name)
+}
+
+// syncDir makes a new name durable.
+func syncDir(path string) error {
+	dir, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	return dir.Sync()
+}
