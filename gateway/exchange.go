@@ -205,7 +205,7 @@ func (x *exchange) serverTools() *refusal {
 		}
 		if x.enforced {
 			return &refusal{status: http.StatusBadRequest, code: stopgate.CodeServerToolNotAllowed,
-				message: "This request uses a tool that runs at the provider" + named(typ) + " and is not allowed. List its type in [gateway] server_tools to allow it."}
+				message: "This request uses a tool that runs at the provider" + named(typ) + " and is not allowed. List it in [gateway] server_tools to allow it."}
 		}
 		x.unjudged(stopgate.CodeServerToolNotAllowed, "")
 	}
@@ -214,7 +214,7 @@ func (x *exchange) serverTools() *refusal {
 
 // named is a type's name for a message, if it looks like one.
 func named(typ string) string {
-	if !stopgate.ValidToolName(stopgate.ToolName(typ)) {
+	if !stopgate.ValidToolName(stopgate.ToolName(strings.ReplaceAll(typ, "/", "."))) { // models have a / in their names
 		return ""
 	}
 	return " (" + typ + ")"

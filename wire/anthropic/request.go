@@ -7,7 +7,18 @@ import (
 )
 
 // requestNames are the members that a request is judged by.
-var requestNames = []string{"messages", "tools", "stream", "tool_choice", "model", "mcp_servers", "max_tokens", "system"}
+var requestNames = []string{"messages", "tools", "stream", "tool_choice", "model", "mcp_servers", "max_tokens", "system",
+	"extra_body", "container"}
+
+// switches reads the members that Request does not.
+var switches = wire.Switches{
+	Read: []string{"messages", "tools", "stream", "tool_choice", "model", "mcp_servers"},
+	Plain: map[string]bool{
+		"anthropic_beta": true, "anthropic_version": true, "betas": true, "enable_thinking": true, "cache_control": true, "context_management": true, "inference_geo": true,
+		"messages": true, "metadata": true, "output_config": true, "output_format": true, "service_tier": true, "speed": true, "stop_sequences": true,
+		"system": true, "temperature": true, "thinking": true, "top_k": true, "top_p": true,
+	},
+}
 
 // Request implements [wire.Dialect] (WIRE 4.1, 4.9).
 func (Dialect) Request(body []byte) (*wire.Request, error) {
@@ -28,6 +39,7 @@ func (Dialect) Request(body []byte) (*wire.Request, error) {
 		switch string(key) {
 		case "model":
 			r.Model = v.Text()
+			r.DeclareModel(r.Model)
 		case "metadata":
 			if id, _ := v.Get("user_id"); len(id.Raw()) <= maxUserID {
 				r.Hints.UserID = id.Text()
@@ -43,10 +55,6 @@ func (Dialect) Request(body []byte) (*wire.Request, error) {
 					return nil, err
 				}
 			}
-		case "mcp_servers":
-			if v.Len() > 0 {
-				r.DeclareServer("mcp_servers")
-			}
 		case "tool_choice":
 			if typ, ok := v.Get("type"); ok && typ.IsText("none") {
 				conversational = false
@@ -56,6 +64,8 @@ func (Dialect) Request(body []byte) (*wire.Request, error) {
 				r.MaxTokens = limit
 				conversational = conversational && limit > 1
 			}
+		default:
+			switches.Member(r, key, v)
 		}
 	}
 	r.Conversational = conversational && len(r.Tools) > 0

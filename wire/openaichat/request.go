@@ -9,6 +9,30 @@ import (
 // customSchema is what rules see of a tool that takes free text (WIRE 2.3).
 const customSchema = `{"type":"object","properties":{"input":{"type":"string"}},"required":["input"],"additionalProperties":false}`
 
+// requestNames are the members that a request is judged by.
+var requestNames = []string{"messages", "tools", "functions", "n", "stream", "prompt_cache_key", "tool_choice", "model", "models",
+	"plugins", "web_search_options", "search_parameters", "enable_search", "compound_custom", "mcp_servers", "data_sources", "connectors",
+	"venice_parameters", "extra_body", "web_search"}
+
+// switches reads the members that Request does not: those of OpenAI, and of servers that are
+// compatible with it.
+var switches = wire.Switches{
+	Read: []string{"messages", "tools", "functions", "n", "stream", "model", "models", "tool_choice"},
+	Plain: names("audio", "chat_template", "extra_headers", "frequency_penalty", "function_call", "guided_choice", "guided_grammar", "guided_json", "guided_regex",
+		"include_reasoning", "logit_bias", "logprobs", "max_completion_tokens", "max_tokens", "metadata", "modalities", "parallel_tool_calls", "prediction",
+		"presence_penalty", "prompt_cache_key", "prompt_cache_retention", "reasoning", "reasoning_effort", "response_format", "safety_identifier", "seed",
+		"service_tier", "stop", "store", "stream_options", "temperature", "thinking", "tool_choice", "tool_stream", "max_tool_calls", "top_k", "top_logprobs", "top_p",
+		"user", "verbosity", "enable_thinking", "enable_prefix_caching", "enable_caching"),
+}
+
+func names(list ...string) map[string]bool {
+	set := make(map[string]bool, len(list))
+	for _, name := range list {
+		set[name] = true
+	}
+	return set
+}
+
 // Request implements [wire.Dialect] (WIRE 2.1, 2.8, 4.9).
 func (Dialect) Request(body []byte) (*wire.Request, error) {
 	var doc jsonstream.Document
@@ -19,8 +43,7 @@ func (Dialect) Request(body []byte) (*wire.Request, error) {
 	conversational, cacheKey := true, ""
 	for k, v := range doc.Root().Members() {
 		key := wire.Key(k)
-		if wire.Lookalike(key, "messages", "tools", "functions", "n", "stream", "prompt_cache_key", "tool_choice", "model",
-			"plugins", "web_search_options", "search_parameters", "enable_search", "compound_custom") {
+		if wire.Lookalike(key, requestNames...) {
 			return nil, wire.BadRequest("The request has a member whose name differs from a known one only in case.")
 		}
 		if !wire.Present(v) {
@@ -29,8 +52,14 @@ func (Dialect) Request(body []byte) (*wire.Request, error) {
 		switch string(key) {
 		case "model":
 			r.Model = v.Text()
+			r.DeclareModel(r.Model)
+		case "models":
+			r.DeclareModels(v)
 		case "messages":
 			readHistory(r, v)
+			if err := declareLoaded(r, v); err != nil {
+				return nil, err
+			}
 		case "prompt_cache_key":
 			cacheKey = v.Text()
 		case "stream":
@@ -42,7 +71,7 @@ func (Dialect) Request(body []byte) (*wire.Request, error) {
 				return nil, wire.BadRequest("tools is not an array.")
 			}
 			for tool := range v.Elements() {
-				if err := declareTool(r, tool); err != nil {
+				if err := declareTool(r, tool, r.Declare); err != nil {
 					return nil, err
 				}
 			}
@@ -51,13 +80,7 @@ func (Dialect) Request(body []byte) (*wire.Request, error) {
 				return nil, wire.BadRequest("functions is not an array.")
 			}
 			for function := range v.Elements() {
-				declareFunction(r, function)
-			}
-		case "web_search_options", "plugins", "compound_custom":
-			r.DeclareServer(string(key))
-		case "search_parameters", "enable_search":
-			if mode, _ := v.Get("mode"); v.Kind() != jsonstream.False && !mode.IsText("off") {
-				r.DeclareServer(string(key))
+				declareFunction(function, r.Declare)
 			}
 		case "tool_choice":
 			if v.IsText("none") {
@@ -68,6 +91,8 @@ func (Dialect) Request(body []byte) (*wire.Request, error) {
 				r.MaxTokens = limit
 				conversational = conversational && limit > 1
 			}
+		default:
+			switches.Member(r, key, v)
 		}
 	}
 	r.Conversational = conversational && len(r.Tools) > 0
@@ -78,7 +103,7 @@ func (Dialect) Request(body []byte) (*wire.Request, error) {
 // declareTool reads one entry of tools. An entry that runs at the client is
 // declared by name; anything else runs at the provider or is unknown, and the
 // surface decides by its type (WIRE 2.8).
-func declareTool(r *wire.Request, tool jsonstream.Value) error {
+func declareTool(r *wire.Request, tool jsonstream.Value, declare func(stopgate.ToolDefinition)) error {
 	if tool.Kind() != jsonstream.Object {
 		return wire.BadRequest("An entry of tools is not an object.")
 	}
@@ -86,11 +111,11 @@ func declareTool(r *wire.Request, tool jsonstream.Value) error {
 	function, isFunction := tool.Get("function")
 	switch {
 	case typ.IsText("function"), !wire.Present(typ) && isFunction:
-		declareFunction(r, function)
+		declareFunction(function, declare)
 	case typ.IsText("custom"):
 		custom, _ := tool.Get("custom")
 		if name, ok := custom.Get("name"); ok && name.Kind() == jsonstream.String {
-			r.Declare(stopgate.ToolDefinition{
+			declare(stopgate.ToolDefinition{
 				Name:        stopgate.ToolName(name.Text()),
 				Description: text(custom, "description"),
 				Schema:      []byte(customSchema),
@@ -107,7 +132,7 @@ func declareTool(r *wire.Request, tool jsonstream.Value) error {
 // declareFunction reads {name, description, parameters}, the same in tools and
 // in the legacy member functions. What has no name declares nothing: the
 // provider judges it.
-func declareFunction(r *wire.Request, function jsonstream.Value) {
+func declareFunction(function jsonstream.Value, declare func(stopgate.ToolDefinition)) {
 	name, ok := function.Get("name")
 	if !ok || name.Kind() != jsonstream.String {
 		return
@@ -120,7 +145,24 @@ func declareFunction(r *wire.Request, function jsonstream.Value) {
 	if parameters, ok := function.Get("parameters"); ok && wire.Present(parameters) {
 		def.Schema = append([]byte(nil), parameters.Raw()...)
 	}
-	r.Declare(def)
+	declare(def)
+}
+
+// declareLoaded reads the tools that messages of the client declare. A message of the model
+// declares none: what it says comes from the provider.
+func declareLoaded(r *wire.Request, messages jsonstream.Value) error {
+	for message := range messages.Elements() {
+		tools, ok := message.Get("tools")
+		if role, _ := message.Get("role"); !ok || !role.IsText("system") && !role.IsText("developer") {
+			continue
+		}
+		for tool := range tools.Elements() {
+			if err := declareTool(r, tool, r.DeclareLoaded); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 func text(object jsonstream.Value, key string) string {

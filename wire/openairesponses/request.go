@@ -13,7 +13,18 @@ const customSchema = `{"type":"object","properties":{"input":{"type":"string"}},
 
 // requestNames are the members that a request is judged by.
 var requestNames = []string{"input", "tools", "stream", "tool_choice", "model", "background", "previous_response_id", "conversation", "prompt", "prompt_cache_key",
-	"instructions"}
+	"instructions", "mcp_servers", "extra_body"}
+
+// switches reads the members that Request does not.
+var switches = wire.Switches{
+	Read: []string{"input", "tools", "stream", "tool_choice", "model", "background", "previous_response_id", "conversation", "prompt"},
+	Plain: map[string]bool{
+		"context_management": true, "include": true, "input": true, "instructions": true, "max_output_tokens": true, "max_tool_calls": true, "metadata": true,
+		"moderation": true, "parallel_tool_calls": true, "prompt_cache_key": true, "prompt_cache_options": true, "prompt_cache_retention": true, "reasoning": true,
+		"safety_identifier": true, "service_tier": true, "store": true, "stream_options": true, "temperature": true, "text": true, "tool_choice": true,
+		"top_logprobs": true, "top_p": true, "truncation": true, "user": true, "enable_thinking": true, "client_metadata": true,
+	},
+}
 
 // Request implements [wire.Dialect] (WIRE 3.1).
 func (Dialect) Request(body []byte) (*wire.Request, error) {
@@ -35,6 +46,9 @@ func (Dialect) Request(body []byte) (*wire.Request, error) {
 		switch string(key) {
 		case "model":
 			r.Model = v.Text()
+			r.DeclareModel(r.Model)
+		case "models":
+			r.DeclareModels(v)
 		case "instructions":
 			speech.System(v)
 		case "conversation", "previous_response_id", "prompt_cache_key":
@@ -58,7 +72,7 @@ func (Dialect) Request(body []byte) (*wire.Request, error) {
 				return nil, wire.BadRequest("tools is not an array.")
 			}
 			for tool := range v.Elements() {
-				if err := declare(r, tool, ""); err != nil {
+				if err := declare(r, tool, "", r.Declare); err != nil {
 					return nil, err
 				}
 			}
@@ -68,10 +82,16 @@ func (Dialect) Request(body []byte) (*wire.Request, error) {
 			if v.IsText("none") {
 				conversational = false
 			}
+		case "input":
+		default:
+			switches.Member(r, key, v)
 		}
 	}
-	r.Conversational = conversational && len(r.Tools) > 0
 	input, _ := doc.Root().Get("input")
+	if err := declareLoaded(r, input); err != nil {
+		return nil, err
+	}
+	r.Conversational = conversational && len(r.Tools) > 0
 	r.Past = readHistory(input, &speech)
 	said := speech.Hints(r.Hints.Previous)
 	r.Hints.Opening, r.Hints.Spoken = said.Opening, said.Spoken
@@ -80,7 +100,7 @@ func (Dialect) Request(body []byte) (*wire.Request, error) {
 
 // declare reads one entry of tools (WIRE 3.1). Client tools that this version
 // cannot judge are refused by name (DECISIONS S57).
-func declare(r *wire.Request, tool jsonstream.Value, namespace string) error {
+func declare(r *wire.Request, tool jsonstream.Value, namespace string, add func(stopgate.ToolDefinition)) error {
 	typ, _ := tool.Get("type")
 	if tool.Kind() != jsonstream.Object || typ.Kind() != jsonstream.String {
 		return wire.BadRequest("An entry of tools is not an object with a type.")
@@ -94,7 +114,7 @@ func declare(r *wire.Request, tool jsonstream.Value, namespace string) error {
 	}
 	switch name := typ.Text(); {
 	case name == "function", name == "custom":
-		declareNamed(r, tool, name, namespace)
+		declareNamed(tool, name, namespace, add)
 	case name == "namespace":
 		group := text(tool, "name")
 		members, _ := tool.Get("tools")
@@ -102,19 +122,19 @@ func declare(r *wire.Request, tool jsonstream.Value, namespace string) error {
 			return wire.BadRequest("A namespace in tools needs a name and tools, and none inside of it.")
 		}
 		for member := range members.Elements() {
-			if err := declare(r, member, group); err != nil {
+			if err := declare(r, member, group, add); err != nil {
 				return err
 			}
 		}
 	case name == "local_shell":
-		declareBuiltin(r, localShell)
+		declareBuiltin(add, localShell)
 	case name == "apply_patch":
-		declareBuiltin(r, applyPatch)
+		declareBuiltin(add, applyPatch)
 	case name == "shell":
 		if environment, ok := tool.Get("environment"); ok && wire.Present(environment) && text(environment, "type") != "local" {
 			r.DeclareServer(name)
 		} else {
-			declareBuiltin(r, shell)
+			declareBuiltin(add, shell)
 		}
 	case strings.HasPrefix(name, "computer"), name == "tool_search" && text(tool, "execution") == "client":
 		refuseTool(r, name)
@@ -132,7 +152,7 @@ func declare(r *wire.Request, tool jsonstream.Value, namespace string) error {
 
 // declareNamed declares a function or a tool that takes free text. What has no
 // name declares nothing: the provider judges it.
-func declareNamed(r *wire.Request, tool jsonstream.Value, typ, namespace string) {
+func declareNamed(tool jsonstream.Value, typ, namespace string, add func(stopgate.ToolDefinition)) {
 	name, _ := tool.Get("name")
 	if name.Kind() != jsonstream.String {
 		return
@@ -149,15 +169,46 @@ func declareNamed(r *wire.Request, tool jsonstream.Value, typ, namespace string)
 			def.Schema = append([]byte(nil), parameters.Raw()...)
 		}
 	}
-	r.Declare(def)
+	add(def)
 }
 
-func declareBuiltin(r *wire.Request, k kind) {
+func declareBuiltin(add func(stopgate.ToolDefinition), k kind) {
 	b := builtins[k]
-	r.Declare(stopgate.ToolDefinition{Name: stopgate.ToolName(b.tool), Schema: []byte(b.schema)})
+	add(stopgate.ToolDefinition{Name: stopgate.ToolName(b.tool), Schema: []byte(b.schema)})
 }
 
 func refuseTool(r *wire.Request, what string) {
 	r.Refusals = append(r.Refusals, &wire.RequestError{Status: 400, Code: stopgate.CodePolicyNotConfigured,
 		Message: "This request declares a tool with " + what + ", whose calls the gate cannot judge."})
+}
+
+// declareLoaded reads the tools that items of the input declare: the client's own lists, and
+// what a search for tools found. A list of a connector's tools means tools that run at the
+// provider.
+func declareLoaded(r *wire.Request, input jsonstream.Value) error {
+	for item := range input.Elements() {
+		tools, ok := item.Get("tools")
+		if !ok {
+			continue
+		}
+		switch text(item, "type") {
+		case "additional_tools", "tool_search_output":
+			if !wire.Present(tools) {
+				continue
+			}
+			if tools.Kind() != jsonstream.Array {
+				return wire.BadRequest("tools of an item in input is not an array.")
+			}
+			for tool := range tools.Elements() {
+				if err := declare(r, tool, "", r.DeclareLoaded); err != nil {
+					return err
+				}
+			}
+		case "mcp_list_tools":
+			if tools.Len() > 0 {
+				r.DeclareServer("mcp")
+			}
+		}
+	}
+	return nil
 }
