@@ -27,6 +27,7 @@ const (
 	CodeNoRuleMatched          Code = "no_rule_matched"
 	CodeRuleMatched            Code = "rule_matched"
 	CodeRuleSkipped            Code = "rule_skipped"
+	CodeMatcherBudget          Code = "matcher_budget"
 	CodeUnknownParameter       Code = "unknown_parameter"
 	CodeControlCharacter       Code = "control_character"
 	CodeProtectedTarget        Code = "protected_target"
@@ -84,7 +85,6 @@ const (
 	CodeRouteUnknown         Code = "route_unknown"
 	CodeNotEvaluated         Code = "not_evaluated"
 	CodeUnmatchedResult      Code = "unmatched_result"
-	CodeMatcherBudget        Code = "matcher_budget"
 	CodeCancelled            Code = "cancelled"
 	CodeExecutedStateUnknown Code = "executed_state_unknown"
 	CodeConfigInvalid        Code = "config_invalid"
@@ -145,6 +145,8 @@ func (c Code) Public() string {
 		return "A rule of the policy decided this call."
 	case CodeRuleSkipped:
 		return "The call was not run because a rule skips it."
+	case CodeMatcherBudget:
+		return "A value is too long to be examined; send it in smaller parts."
 	case CodeUnknownParameter:
 		return "The call uses a parameter the tool does not declare."
 	case CodeControlCharacter:

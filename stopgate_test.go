@@ -170,7 +170,7 @@ var threatCodes = map[string]string{
 	"origin_rejected": "This origin or host is not allowed.",
 	"route_unknown":   "This route is not served.",
 
-	"not_evaluated": "", "unmatched_result": "", "matcher_budget": "", "cancelled": "The call was cancelled before it was decided.",
+	"not_evaluated": "", "unmatched_result": "", "matcher_budget": "A value is too long to be examined; send it in smaller parts.", "cancelled": "The call was cancelled before it was decided.",
 	"executed_state_unknown": "", "config_invalid": "", "config_reload_rejected": "",
 }
 

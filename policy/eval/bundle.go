@@ -18,6 +18,8 @@ type bundleState struct {
 	// leaves matched. seen says that there was a leaf.
 	found []int32
 	seen  bool
+	// limited are rules that a value satisfied by its length; see [match.Matcher.Exceeds].
+	limited []int32
 	// index and text say which rules the string that is arriving leaves waiting, nil if
 	// it leaves all.
 	index *index.Index
@@ -26,6 +28,7 @@ type bundleState struct {
 
 func (b *bundleState) reset(of *bundle) {
 	b.hit, b.open, b.found, b.seen, b.index, b.text = literal.Empty(), of.all, b.found[:0], false, nil, nil
+	b.limited = b.limited[:0]
 }
 
 // matched takes a value at a site of condition c, a bundle: the rules it satisfies. alone

@@ -37,7 +37,6 @@ type Evaluation struct {
 	texts     []textTest
 	watches   []textWatch
 	hits      index.Hits
-	passed    int64 // its bytes before the piece at hand
 	undecided int
 	commands  bool // a test judges it command by command
 	decoded   bool // scratch holds its text
@@ -93,7 +92,7 @@ func (e *Evaluation) reset(p *plan) {
 	e.verdict, e.before, e.said = stopgate.Verdict{}, e.before[:0], said{}
 	e.fault, e.floors = fault{}, nil
 	e.texts, e.watches, e.undecided, e.decoded = e.texts[:0], e.watches[:0], 0, false
-	e.commands, e.passed = false, 0
+	e.commands = false
 	e.released, e.unclean = nil, false
 }
 

@@ -18,11 +18,13 @@ const (
 // condState is what one evaluation knows of one condition.
 type condState struct {
 	phase phase
-	leaf  bool  // a leaf matched
-	open  int32 // sites at which a leaf can still appear
-	at    int64 // byte that decided it
-	path  span  // pointer of the value that decided it
-	value span  // the text of that value, if it was a path
+	leaf  bool // a leaf matched
+	// limited says that a value satisfied it by its length; see [match.Matcher.Exceeds].
+	limited bool
+	open    int32 // sites at which a leaf can still appear
+	at      int64 // byte that decided it
+	path    span  // pointer of the value that decided it
+	value   span  // the text of that value, if it was a path
 }
 
 // ruleState is what one evaluation knows of one rule.

@@ -81,13 +81,12 @@ func (e *Evaluation) textPart(ev *jsonstream.Event) (stop bool) {
 	if e.Copies() {
 		return false
 	}
-	shown, before := 0, e.passed
-	e.passed += int64(len(ev.Text))
+	shown := 0
 	if len(e.texts) == 1 && len(e.watches) == 0 {
-		return e.onlyPart(ev, before)
+		return e.onlyPart(ev)
 	}
 	for i := range e.texts {
-		if x := &e.texts[i]; e.reading(x) && e.feed(x, ev.Text, 0, before) {
+		if x := &e.texts[i]; e.reading(x) && e.feed(x, ev.Text, 0) {
 			shown++
 		}
 	}
@@ -112,7 +111,7 @@ func (e *Evaluation) textPart(ev *jsonstream.Event) (stop bool) {
 		if e.reach(offset(ev, test.shows)) {
 			return true
 		}
-		if e.showText(test, ev.Text, before) {
+		if e.showText(test, ev.Text) {
 			shown++
 		}
 	}
@@ -121,7 +120,7 @@ func (e *Evaluation) textPart(ev *jsonstream.Event) (stop bool) {
 
 // onlyPart is textPart for a string with one test. Nothing else can happen at its bytes, so
 // each is settled before the next one is read.
-func (e *Evaluation) onlyPart(ev *jsonstream.Event, before int64) (stop bool) {
+func (e *Evaluation) onlyPart(ev *jsonstream.Event) (stop bool) {
 	x := &e.texts[0]
 	if !e.reading(x) {
 		return false
@@ -129,7 +128,7 @@ func (e *Evaluation) onlyPart(ev *jsonstream.Event, before int64) (stop bool) {
 	if e.dirty && e.settle() {
 		return true
 	}
-	for from := 0; e.feed(x, ev.Text, from, before); {
+	for from := 0; e.feed(x, ev.Text, from); {
 		from = x.shows
 		e.at = offset(ev, from)
 		if x.index != nil {
@@ -151,7 +150,7 @@ func (e *Evaluation) onlyPart(ev *jsonstream.Event, before int64) (stop bool) {
 // reading reports whether a test looks at the piece at hand.
 func (e *Evaluation) reading(x *textTest) bool {
 	x.shows = 0
-	return x.result == match.Undecided && e.conds[x.test.cond].phase == waiting && (x.index == nil || x.index.Arrives() || e.passed > match.Budget)
+	return x.result == match.Undecided && e.conds[x.test.cond].phase == waiting && (x.index == nil || x.index.Arrives())
 }
 
 // nextShown is what shows something first in the piece at hand.
@@ -172,7 +171,7 @@ func (e *Evaluation) nextShown() (test *textTest, watch *textWatch) {
 
 // showText takes what a test showed in a piece of text, and gives it the rest. It reports
 // whether that shows more.
-func (e *Evaluation) showText(x *textTest, text []byte, before int64) (more bool) {
+func (e *Evaluation) showText(x *textTest, text []byte) (more bool) {
 	from := x.shows
 	x.shows = 0
 	if x.index == nil {
@@ -180,15 +179,14 @@ func (e *Evaluation) showText(x *textTest, text []byte, before int64) (more bool
 		return false
 	}
 	e.progress(x, false)
-	return x.result == match.Undecided && e.feed(x, text, from, before)
+	return x.result == match.Undecided && e.feed(x, text, from)
 }
 
-// feed gives a test the text of a piece from a byte on, until it finds something. before
-// is how much of the string stands before the piece.
-func (e *Evaluation) feed(x *textTest, text []byte, from int, before int64) (found bool) {
+// feed gives a test the text of a piece from a byte on, until it finds something.
+func (e *Evaluation) feed(x *textTest, text []byte, from int) (found bool) {
 	var n int
 	if x.index != nil {
-		n, found = x.index.Feed(&x.arriving, text[from:], before+int64(from))
+		n, found = x.index.Feed(&x.arriving, text[from:])
 	} else if x.result, n = x.m.Feed(&x.state, text[from:]); x.result != match.Undecided {
 		found = true
 		e.undecided--
@@ -255,6 +253,7 @@ func (e *Evaluation) textEnd() {
 			x.result = x.m.End(&x.state)
 		case x.m.Judge(e.wholeText()):
 			x.result = match.Hit
+			e.limit(x)
 		default:
 			x.result = match.Miss
 		}
@@ -276,7 +275,7 @@ func (e *Evaluation) textEnd() {
 		e.protected(&e.watches[i])
 	}
 	e.texts, e.watches, e.undecided = e.texts[:0], e.watches[:0], 0
-	e.decoded, e.prepared, e.passed = false, false, 0
+	e.decoded, e.prepared = false, false
 }
 
 // swept takes whether a command reads directories in which a guard protects files.
@@ -327,7 +326,11 @@ func (e *Evaluation) reads(x *textTest, v *match.Value, n int) bool {
 	case x.m.Incremental():
 		return x.m.End(&x.state) == match.Hit
 	}
-	return x.m.JudgeCommand(v, n)
+	hit := x.m.JudgeCommand(v, n)
+	if hit {
+		e.limit(x)
+	}
+	return hit
 }
 
 // endIndex takes the end of a string that the index of a bundle judges.
@@ -338,6 +341,8 @@ func (e *Evaluation) endIndex(x *textTest) {
 	x.index.End(&x.arriving, e.wholeText(), &e.hits)
 	e.matched(x.test.cond, x.test.site, &e.hits, x.alone)
 	if len(e.hits.Members) > 0 {
+		b := &e.bundles[e.plan.conds[x.test.cond].bundle]
+		b.limited = append(b.limited, e.hits.Limited...)
 		e.conds[x.test.cond].value = e.spine.keep(e.text())
 		if x.index.HasAlone() {
 			e.bundleSegments(x)

@@ -108,6 +108,9 @@ func (e *Evaluation) say(i int) {
 	case st.holds:
 		r := &e.plan.rules[st.cursor]
 		v.Rule, v.Public = r.ref, r.public
+		if e.limited(st.cursor) {
+			v.Code, v.Public = stopgate.CodeMatcherBudget, stopgate.CodeMatcherBudget.Public()
+		}
 		if r.first < r.end { // it looks at a value
 			v.Pointer, v.Segment = e.pointerOf(st.cursor, st.lane), e.segmentFor(st.cursor, st.lane)
 		}

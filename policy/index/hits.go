@@ -12,23 +12,19 @@ type Hits struct {
 	literal.Summary
 	// Members lists them, in no order; not set by Number unless asked for.
 	Members []int32
+	// Limited lists members that are satisfied because the string is too long to be
+	// examined, and for nothing that is in it; see [match.Matcher.Exceeds].
+	Limited []int32
 }
 
 // Reset empties the hits.
-func (h *Hits) Reset() { h.Summary, h.Members = literal.Empty(), h.Members[:0] }
+func (h *Hits) Reset() {
+	h.Summary, h.Members, h.Limited = literal.Empty(), h.Members[:0], h.Limited[:0]
+}
 
 // End finds the members that a complete string satisfies.
 func (x *Index) End(s *State, v *match.Value, h *Hits) {
 	h.Reset()
-	if s.spent {
-		for m := range x.classes {
-			if x.Sure(s, int32(m)) {
-				h.Members = append(h.Members, int32(m))
-			}
-		}
-		x.summarise(h)
-		return
-	}
 	if x.tree != nil {
 		h.Members = x.tree.End(&s.cursor, h.Members)
 	}
@@ -37,12 +33,21 @@ func (x *Index) End(s *State, v *match.Value, h *Hits) {
 	}
 	texts := len(h.Members)
 	if !x.paths.Empty() {
-		h.Members = x.paths.Find(v, h.Members)
+		found, limited := x.paths.Find(v, h.Members)
+		h.Members, h.Limited = found, append(h.Limited, limited...)
 	}
 	for i := range x.single {
-		if x.single[i].Readings[0].Judge(v) {
+		switch m := x.single[i].Readings[0]; {
+		case !m.Judge(v):
+		case x.restrictive && m.Exceeds(v):
+			h.Limited = append(h.Limited, x.single[i].ID)
+		default:
 			h.Members = append(h.Members, x.single[i].ID)
 		}
+	}
+	if len(h.Limited) > 0 {
+		h.Limited = slices.DeleteFunc(h.Limited, func(m int32) bool { return slices.Contains(h.Members, m) })
+		h.Members = append(h.Members, h.Limited...)
 	}
 	if len(h.Members) == 0 {
 		return

@@ -135,20 +135,17 @@ func (x *Index) Build() {
 type State struct {
 	cursor literal.Cursor
 	rest   restState
-	spent  bool // the string is longer than what conditions look at (K12)
 }
 
 // Set makes a state stand where another one does, in memory of its own.
 func (s *State) Set(o *State) {
 	s.cursor.Set(&o.cursor)
 	s.rest.set(&o.rest)
-	s.spent = o.spent
 }
 
 // Start begins a string and reports whether something is known of a member before its
 // first byte.
 func (x *Index) Start(s *State) (known bool) {
-	s.spent = false
 	if x.tree != nil {
 		x.tree.Start(&s.cursor)
 	}
@@ -156,8 +153,7 @@ func (x *Index) Start(s *State) (known bool) {
 	return x.sure
 }
 
-// Arrives reports whether something can become known of a string before its end, as
-// long as it is not longer than what conditions look at.
+// Arrives reports whether something can become known of a string before its end.
 func (x *Index) Arrives() bool { return x.tree != nil || len(x.rest.parts) > 0 }
 
 // Steady reports whether what is known of a member stays known as a text goes on without
@@ -166,30 +162,12 @@ func (x *Index) Arrives() bool { return x.tree != nil || len(x.rest.parts) > 0 }
 func (x *Index) Steady() bool { return !x.rest.formless }
 
 // Feed reads decoded text, whole code points, up to and including the first with which
-// something becomes known of a member, and returns the number of bytes read. before is how
-// much of the string came before.
-func (x *Index) Feed(s *State, text []byte, before int64) (read int, changed bool) {
-	if s.spent {
-		return len(text), false
-	}
-	within := text
-	if before+int64(len(text)) > match.Budget {
-		within = text[:match.WholePoints(text, match.Budget-before)]
-	}
-	if read = len(within); x.Arrives() {
-		read, changed = x.feed(s, within)
-	}
-	if changed || read < len(within) || len(within) == len(text) {
-		return read, changed
-	}
-	s.spent = true
-	return read + match.PointLength(text[read:]), true
-}
-
-// feed gives text to the tree and to the automaton. While both run they go side by side,
-// so that none is ahead of what the other one finds.
-func (x *Index) feed(s *State, text []byte) (read int, changed bool) {
+// something becomes known of a member, and returns the number of bytes read. The tree and the
+// automaton go side by side while both run, so that none is ahead of what the other one finds.
+func (x *Index) Feed(s *State, text []byte) (read int, changed bool) {
 	switch {
+	case !x.Arrives():
+		return len(text), false
 	case len(x.rest.parts) == 0, x.tree != nil && x.rest.decided(&s.rest):
 		return x.tree.Feed(&s.cursor, text)
 	case x.rest.decided(&s.rest):
@@ -213,14 +191,14 @@ func (x *Index) feed(s *State, text []byte) (read int, changed bool) {
 
 // Lost reports that no continuation satisfies any member.
 func (x *Index) Lost(s *State) bool {
-	return x.late.First() == literal.None && len(x.sweeps) == 0 && !s.spent &&
+	return x.late.First() == literal.None && len(x.sweeps) == 0 &&
 		(x.tree == nil || x.tree.Lost(&s.cursor)) && (len(x.rest.parts) == 0 || x.rest.lost(&s.rest))
 }
 
 // Known is Hit and Open in one, without adding anything up, where the index and the text are
 // so simple that it can be; they are valid until the state moves on.
 func (x *Index) Known(s *State) (hit, open *literal.Summary, ok bool) {
-	if !x.plain || s.spent {
+	if !x.plain {
 		return nil, nil, false
 	}
 	open, ok = x.tree.Ahead(&s.cursor)
@@ -230,9 +208,6 @@ func (x *Index) Known(s *State) (hit, open *literal.Summary, ok bool) {
 
 // Hit adds to a summary the members that every continuation satisfies.
 func (x *Index) Hit(s *State, sum *literal.Summary) {
-	if s.spent && x.restrictive {
-		x.open(s, sum)
-	}
 	if len(x.rest.parts) > 0 {
 		x.rest.accepted(&s.rest, func(m int32) {
 			if x.restrictive || x.readings[m] == 1 {
@@ -257,12 +232,6 @@ func (x *Index) Hit(s *State, sum *literal.Summary) {
 // Open adds to a summary the members that some continuation satisfies and some does
 // not; members that are hit may be among them.
 func (x *Index) Open(s *State, sum *literal.Summary) {
-	if !s.spent {
-		x.open(s, sum)
-	}
-}
-
-func (x *Index) open(s *State, sum *literal.Summary) {
 	sum.Merge(&x.late)
 	if len(x.rest.parts) > 0 {
 		add := func(m int32) { sum.Add(m, x.classes[m]) }
@@ -282,22 +251,12 @@ func (x *Index) open(s *State, sum *literal.Summary) {
 
 // Sure reports whether every continuation satisfies a member.
 func (x *Index) Sure(s *State, member int32) bool {
-	if s.spent && x.restrictive && x.alive(s, member) {
-		return true
-	}
 	return (x.restrictive || x.readings[member] == 1) &&
 		(x.rest.fate(&s.rest, member) == automaton.Accepts || x.tree != nil && slices.Contains(s.cursor.Met(), member))
 }
 
 // Alive reports whether some continuation satisfies a member.
 func (x *Index) Alive(s *State, member int32) bool {
-	if s.spent {
-		return x.Sure(s, member)
-	}
-	return x.alive(s, member)
-}
-
-func (x *Index) alive(s *State, member int32) bool {
 	if x.tree != nil && x.tree.Alive(&s.cursor, member) || x.rest.fate(&s.rest, member) != automaton.Rejects {
 		return true
 	}

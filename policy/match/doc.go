@@ -19,8 +19,9 @@
 //     change the answer, whatever the chunks (K10, I2). A path, command or URL is
 //     decided on the whole value (K13).
 //   - Numbers compare exactly (A19-A21, I10).
-//   - No limit weakens an answer: what is too long, too disguised or not valid
-//     UTF-8 satisfies a restrictive condition and fails a permissive one (K12).
+//   - No limit weakens an answer: a command line or a patch of more than [Budget], what is
+//     too disguised or not valid UTF-8 satisfies a restrictive condition and fails a
+//     permissive one. Strings, paths and URLs have no limit.
 //   - A compiled [Matcher] is immutable and safe for concurrent use. Matching a
 //     plainly written value allocates nothing; only a disguised path, command or
 //     URL, and a restrictive path beyond ASCII, is spelled out on the heap.

@@ -137,8 +137,8 @@ func TestRareReadings(t *testing.T) {
 // Proves K59.
 func TestRareURLs(t *testing.T) {
 	must := compile(t, spec(match.Host, "h.example"), aURL, restrictive, nowhere)
-	if !must.Whole([]byte("//u@" + strings.Repeat("a", 40000))) {
-		t.Error("what is too long to spell out is suspect")
+	if must.Whole([]byte("//u@"+strings.Repeat("a", 2<<20))) || !must.Whole([]byte("//u@h.example\\"+strings.Repeat("%2541;x@y:\\", 1<<18))) {
+		t.Error("long URLs are read as short ones are")
 	}
 	if must.Whole([]byte("//u@xn--a.\u00fc/")) {
 		t.Error("a host that cannot be punycoded")

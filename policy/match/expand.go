@@ -12,6 +12,10 @@ import (
 // and is compared by asking whether it can stand for a path inside the rule.
 func (l *lister) expand() {
 	for _, t := range l.texts[:len(l.texts):len(l.texts)] {
+		if len(t.text) > maxPath {
+			l.complete, l.long = false, true
+			continue
+		}
 		words, ok := braceWords(t.text, MaxReadings)
 		if !ok {
 			l.complete = false

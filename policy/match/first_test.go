@@ -66,7 +66,8 @@ func TestFirstAndLaterValues(t *testing.T) {
 		}
 		first, firstGroup, grouped := make()
 		v.Reset([]byte(value))
-		found, foundLater := firstGroup.Find(&v, nil), laterGroup.Find(&v, nil)
+		found, _ := firstGroup.Find(&v, nil)
+		foundLater, _ := laterGroup.Find(&v, nil)
 		for i := range all {
 			want := later[i].Whole([]byte(value))
 			if got := first[i].Whole([]byte(value)); got != want {

@@ -113,7 +113,8 @@ func TestPathMatchers(t *testing.T) {
 		{"root beyond ASCII", match.Prefix, "src", match.Env{Root: "/srv/\u00dc"}, "/srv/\u00dc/src/a", true, true},
 		{"root beyond ASCII in another case", match.Prefix, "src", match.Env{Root: "/srv/\u00dc"}, "/srv/\u00fc/src/a", false, true},
 		{"root in front of a name", match.Prefix, "/srv/proj", project, "/srv/projx", false, false},
-		{"too long to spell out", match.Prefix, "src", project, "~" + string(make([]byte, 40000)), false, true},
+		{"a long tail that is cut", match.Prefix, "src", project, "~" + string(make([]byte, 40000)), false, false},
+		{"a long tail that is cut, inside", match.Prefix, "src", project, "src/a" + string(make([]byte, 40000)), false, true},
 		{"not UTF-8", match.Prefix, "src", project, "src/\xff", false, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {

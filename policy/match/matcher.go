@@ -91,24 +91,18 @@ func (r Result) String() string {
 	return "undecided"
 }
 
-// Budget is how many decoded bytes of one string a matcher looks at (K12). A
-// condition still undecided at the byte behind them is decided on the strict side.
+// Budget is the length in bytes up to which command lines and patches are taken apart. A condition on a longer one is decided on the strict side; see [Matcher.Exceeds].
+// Strings, paths and URLs are judged whatever their length.
 const Budget = 1 << 20
 
 // State is one matcher's view of one string that is still arriving. It is a
 // plain value: copy it, embed it, reuse it with [Matcher.Start].
 type State struct {
-	read  int64  // decoded bytes consumed
-	at    uint32 // state of the automaton, or code points counted
-	tail  uint32 // white space counted that is not yet known to be inside
-	spent bool
+	at   uint32 // state of the automaton, or code points counted
+	tail uint32 // white space counted that is not yet known to be inside
 
 	machine regular.State // of the automaton of a pattern
 }
-
-// Spent reports that the answer came from the budget, not from the value: the
-// record notes matcher_budget.
-func (s *State) Spent() bool { return s.spent }
 
 // Matcher is one compiled condition. It is immutable.
 type Matcher struct {
@@ -128,7 +122,7 @@ type Matcher struct {
 // textTest judges whole strings. Implementations that also implement stepTest
 // judge them while they arrive.
 type textTest interface {
-	// match judges a complete, valid string within the budget.
+	// match judges a complete, valid string.
 	match(value []byte) bool
 }
 
@@ -174,7 +168,7 @@ func (m *Matcher) Annotation() schema.Annotation { return m.annotation }
 func (m *Matcher) Fits() schema.Type { return m.fits }
 
 // Incremental reports whether a string can be decided before its end. If not,
-// Feed only watches the budget and the answer comes from Whole.
+// Feed decides nothing and the answer comes from Whole.
 func (m *Matcher) Incremental() bool { _, ok := m.text.(stepTest); return ok }
 
 // Start begins a new string and returns what is known before its first byte.
@@ -194,39 +188,16 @@ func (m *Matcher) Start(s *State) Result {
 // answer left Undecided (all of them while it has not), always at the end of a
 // code point. The answer does not depend on how the string was cut.
 func (m *Matcher) Feed(s *State, text []byte) (Result, int) {
-	within := text
-	if s.read+int64(len(text)) > Budget {
-		within = text[:WholePoints(text, Budget-s.read)]
-	}
 	if test, ok := m.text.(stepTest); ok {
-		if r, n := test.feed(s, within); r != Undecided {
-			s.read += int64(n)
-			return r, n
-		}
+		return test.feed(s, text)
 	}
-	s.read += int64(len(within))
-	if len(within) == len(text) {
-		return Undecided, len(text)
-	}
-	_, size := utf8.DecodeRune(text[len(within):])
-	s.spent = true
-	return m.strict(), len(within) + size
+	return Undecided, len(text)
 }
 
 // PointLength returns the number of bytes of the code point that text begins with.
 func PointLength(text []byte) int {
 	_, size := utf8.DecodeRune(text)
 	return size
-}
-
-// WholePoints returns how many bytes at the start of text are whole code points
-// and not more than limit.
-func WholePoints(text []byte, limit int64) int {
-	n := int(limit)
-	for n > 0 && !utf8.RuneStart(text[n]) {
-		n--
-	}
-	return n
 }
 
 // End returns Hit or Miss for a string that is complete. Only a matcher that is
@@ -258,15 +229,10 @@ func (m *Matcher) Whole(value []byte) bool {
 	if !utf8.Valid(value) {
 		return m.restrictive
 	}
-	if len(value) <= Budget {
-		return m.text.match(value)
+	if m.exceeds(value) {
+		return m.restrictive
 	}
-	var s State
-	r := m.Start(&s)
-	if r == Undecided {
-		r, _ = m.Feed(&s, value)
-	}
-	return r == Hit
+	return m.text.match(value)
 }
 
 // Number judges a number (D25-24 to D25-27).

@@ -202,7 +202,11 @@ func (t *pathPattern) judge(v *Value) bool {
 		return t.reads(string(canonical))
 	}
 	list, complete := v.readings(&t.place)
-	return !complete || slices.ContainsFunc(list, func(r Reading) bool { return r.Glob || t.reads(r.Path) })
+	return !complete || t.readsAny(list)
+}
+
+func (t *pathPattern) readsAny(list []Reading) bool {
+	return slices.ContainsFunc(list, func(r Reading) bool { return r.Glob || t.reads(r.Path) })
 }
 
 // reads judges one reading, with and without case.

@@ -59,10 +59,11 @@ func (g *PathGroup) Has(member int32) bool {
 }
 
 // Find appends the conditions that a complete string satisfies, in no order; one may
-// be repeated.
-func (g *PathGroup) Find(v *Value, members []int32) []int32 {
-	if !v.valid || len(v.text) > Budget {
-		return g.strict(members)
+// be repeated. limited are the conditions that the string satisfies because it is too long
+// for its readings to be listed; they may be found too.
+func (g *PathGroup) Find(v *Value, members []int32) (found, limited []int32) {
+	if !v.valid {
+		return g.strict(members), nil
 	}
 	patterns := len(g.patterns.members) > 0
 	if patterns && g.place.restrictive {
@@ -77,16 +78,19 @@ func (g *PathGroup) Find(v *Value, members []int32) []int32 {
 			members = g.pattern(rel, v, &v.info, members)
 		}
 		if g.place.folded && (v.info.high || v.info.upper) {
-			return g.suspected(canonical, v, &v.info, members)
+			return g.suspected(canonical, v, &v.info, members), nil
 		}
-		return g.inside(canonical, members)
+		return g.inside(canonical, members), nil
 	}
 	if !g.place.restrictive {
-		return members
+		return members, nil
 	}
 	list, complete := v.readings(&g.place)
-	if !complete {
-		return g.strict(members)
+	switch {
+	case !complete && v.long:
+		limited = g.all
+	case !complete:
+		return g.strict(members), nil
 	}
 	unexamined := lexical{high: true, upper: true}
 	for _, r := range list {
@@ -95,7 +99,7 @@ func (g *PathGroup) Find(v *Value, members []int32) []int32 {
 		}
 		members = g.suspected([]byte(r.Path), v, &unexamined, members)
 	}
-	return members
+	return members, limited
 }
 
 // strict appends what cannot weaken a verdict.

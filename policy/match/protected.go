@@ -184,7 +184,7 @@ func (p *Protected) union(protection Protection) *pathTest {
 // Of a value with wildcards only what a shell would expand counts, and only if it
 // says where it aims: ".git/h*" touches, "src/*" does not.
 func (p *Protected) Path(value []byte) (protection Protection, entry string) {
-	if !utf8.Valid(value) || len(value) > Budget {
+	if !utf8.Valid(value) {
 		return ProtectedAsk, tooManyReadings
 	}
 	var buf [256]byte
@@ -202,7 +202,7 @@ func (p *Protected) PathOf(v *Value) (protection Protection, entry string) {
 
 // judgeFrom judges a value that is read from a place.
 func (p *Protected) judgeFrom(v *Value, from *place) (protection Protection, entry string) {
-	if !v.valid || len(v.text) > Budget {
+	if !v.valid {
 		return ProtectedAsk, tooManyReadings
 	}
 	if canonical, certain := v.certain(from); certain {

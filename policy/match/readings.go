@@ -11,12 +11,12 @@ import (
 // MaxReadings is how many readings of one path are listed (K56).
 const MaxReadings = 16
 
-// maxPath is the length in bytes beyond which a path is not spelled out: no file
-// system takes a longer one.
-const maxPath = 32 << 10
-
-// maxTexts bounds the spellings behind the readings of one path.
-const maxTexts = 64
+// maxTexts bounds the spellings behind the readings of one path, and maxSpelled their
+// bytes.
+const (
+	maxTexts   = 64
+	maxSpelled = 8 << 20
+)
 
 // Reading is one way in which some tool could understand a path (K56).
 type Reading struct {
@@ -83,14 +83,16 @@ func (s Steps) String() string {
 // long or too wild to list: a restrictive condition then holds without looking.
 // expands says that the tool expands wildcards and braces (C15).
 func Readings(path string, env Env, expands bool) (list []Reading, complete bool) {
-	return readings(path, env, expands, nil)
+	list, complete, _ = readings(path, env, expands, nil)
+	return list, complete
 }
 
-// readings is Readings of a path whose links are followed along a trail.
-func readings(path string, env Env, expands bool, way *trail) (list []Reading, complete bool) {
+// readings is Readings of a path whose links are followed along a trail. long says that
+// the length of the path is why the list is not complete.
+func readings(path string, env Env, expands bool, way *trail) (list []Reading, complete, long bool) {
 	l := lister{env: env, way: way, complete: true}
 	l.addText(path, 0)
-	if len(path) > maxPath || !utf8.ValidString(path) {
+	if !utf8.ValidString(path) {
 		l.complete = false
 	} else {
 		l.transform(expands)
@@ -99,7 +101,7 @@ func readings(path string, env Env, expands bool, way *trail) (list []Reading, c
 		l.addReadings(t)
 		l.addReal(t)
 	}
-	return l.readings, l.complete
+	return l.readings, l.complete, l.long
 }
 
 // lister collects the spellings of one path and then their readings.
@@ -109,6 +111,8 @@ type lister struct {
 	texts    []spelling
 	readings []Reading
 	complete bool
+	spelled  int  // bytes of texts
+	long     bool // a spelling was left out because there would be too many bytes
 }
 
 type spelling struct {
@@ -170,10 +174,11 @@ func (l *lister) addText(text string, steps Steps) {
 			return
 		}
 	}
-	if len(l.texts) == maxTexts {
-		l.complete = false
+	if len(l.texts) == maxTexts || l.spelled+len(text) > maxSpelled {
+		l.complete, l.long = false, l.long || len(l.texts) < maxTexts
 		return
 	}
+	l.spelled += len(text)
 	l.texts = append(l.texts, spelling{text: text, steps: steps})
 }
 
@@ -241,6 +246,9 @@ func (l *lister) addReal(t spelling) {
 
 // follow adds where an absolute path leads.
 func (l *lister) follow(name string, t spelling) {
+	if name = short(name); name == "" {
+		return
+	}
 	real, ok := l.way.follow(l.env.Links, name)
 	if !ok {
 		l.complete = false

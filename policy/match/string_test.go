@@ -115,55 +115,76 @@ func TestD7_NearEqualStrings(t *testing.T) {
 	}
 }
 
-// Proves K12.
-func TestK12_Budget(t *testing.T) {
-	long := strings.Repeat("x", match.Budget)
+// Proves that automata judge strings of any length, whole or in pieces.
+func TestLongStrings(t *testing.T) {
+	long := strings.Repeat("x", 2<<20)
 	for _, c := range []struct {
-		name        string
-		kind        match.Kind
-		literal     string
-		value       string
-		must, may   bool // restrictive, permissive
-		spent       bool
-		at          int
-		incremental bool
+		name    string
+		kind    match.Kind
+		literal string
+		value   string
+		hit     bool
+		at      int
 	}{
-		{"decided before", match.Const, "rm", long + "x", false, false, false, 1, true},
-		{"undecided at the limit", match.Suffix, "x", long, true, true, false, -1, true},
-		{"undecided behind it", match.Suffix, "x", long + "x", true, false, true, match.Budget + 1, true},
-		{"undecided and not inside", match.Suffix, "y", long + "x", true, false, true, match.Budget + 1, true},
-		{"a code point across the limit", match.Suffix, "y", long[1:] + "\u00e9", true, false, true, match.Budget + 1, true},
-		{"a prefix is decided", match.Prefix, "x", long + "x", true, true, false, 1, true},
+		{"decided early", match.Const, "rm", long, false, 1},
+		{"a suffix", match.Suffix, "xx", long, true, -1},
+		{"no suffix", match.Suffix, "y", long, false, -1},
+		{"a suffix behind all", match.Suffix, "\u00e9", long + "\u00e9", true, -1},
+		{"a glob", match.Glob, "*x*y", long + "y", true, -1},
+		{"no glob", match.Glob, "*y*", long, false, -1},
+		{"a pattern", match.Pattern, "AKIA[0-9A-Z]{16}", long + "AKIA0123456789ABCDEF", true, len(long) + 20},
+		{"no pattern", match.Pattern, "AKIA[0-9A-Z]{16}", long, false, -1},
+		{"a prefix", match.Prefix, "x", long, true, 1},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			for _, polarity := range []bool{restrictive, permissive} {
-				want := c.may
-				if polarity == restrictive {
-					want = c.must
-				}
-				m := compile(t, spec(c.kind, c.literal), aString, polarity, nowhere)
-				if got := m.Whole([]byte(c.value)); got != want {
-					t.Errorf("restrictive %v: whole %v, want %v", polarity, got, want)
-				}
-				r, at := feed(m, c.value, 3, match.Budget-1)
-				if (r == match.Hit) != want || at != c.at {
-					t.Errorf("restrictive %v: fed %v at %d, want %v at %d", polarity, r, at, want, c.at)
-				}
+		for _, polarity := range []bool{restrictive, permissive} {
+			m := compile(t, spec(c.kind, c.literal), aString, polarity, nowhere)
+			if got := m.Whole([]byte(c.value)); got != c.hit {
+				t.Errorf("%s, restrictive %v: whole %v, want %v", c.name, polarity, got, c.hit)
 			}
-		})
+			r, at := feed(m, c.value, 3, 1<<20, 2<<20)
+			if (r == match.Hit) != c.hit || at != c.at {
+				t.Errorf("%s, restrictive %v: fed %v at %d, want %v at %d", c.name, polarity, r, at, c.hit, c.at)
+			}
+			var v match.Value
+			if v.Reset([]byte(c.value)); m.Exceeds(&v) {
+				t.Errorf("%s, restrictive %v: the answer is called a limit", c.name, polarity)
+			}
+		}
 	}
-	var s match.State
-	m := compile(t, spec(match.Suffix, "y"), aString, restrictive, nowhere)
-	m.Start(&s)
-	if m.Feed(&s, []byte(long)); s.Spent() {
-		t.Error("spent at the limit")
-	}
-	if r, n := m.Feed(&s, []byte("\u00e9")); r != match.Hit || n != 2 || !s.Spent() {
-		t.Errorf("behind the limit: %v after %d bytes, spent %v", r, n, s.Spent())
-	}
-	m = compile(t, spec(match.Prefix, "src"), aPath, permissive, project)
-	m.Start(&s)
-	if r, n := m.Feed(&s, []byte("src/"+long)); r != match.Miss || n != match.Budget+1 || !s.Spent() {
-		t.Errorf("a path behind the limit: %v after %d bytes", r, n)
+}
+
+// Proves which values are too long to be examined, and that this weakens nothing.
+func TestExceeds(t *testing.T) {
+	long := strings.Repeat("x", 2<<20)
+	prose := strings.Repeat("a line of text, with \"quotes\".\n", 1<<16)
+	for _, c := range []struct {
+		name         string
+		kind         match.Kind
+		literal      string
+		target       match.Target
+		value        string
+		hit, exceeds bool
+	}{
+		{"a path", match.Glob, "**/.env", aPath, long, false, false},
+		{"a path that is inside", match.Glob, "**/.env", aPath, strings.Repeat("./", 1<<20) + ".env", true, false},
+		{"prose as a path", match.Glob, "**/.env", aPath, prose, false, false},
+		{"a path with too many readings", match.Glob, "**/.env", aPath, strings.Repeat("%2541;x:y\\", 1<<20), true, true},
+		{"a command", match.Prefix, "rm", aCommand, long, true, true},
+		{"a url", match.Host, "example.com", aURL, "https://example.org\\" + long, false, false},
+		{"a patch", match.Glob, "**/.env", aPatch, long, true, true},
+		{"data", match.Host, "example.com", aURL, "data:text/plain," + long, false, false},
+	} {
+		m := compile(t, spec(c.kind, c.literal), c.target, restrictive, nowhere)
+		var v match.Value
+		v.Reset([]byte(c.value))
+		if hit, exceeds := m.Judge(&v), m.Exceeds(&v); hit != c.hit || hit && exceeds != c.exceeds {
+			t.Errorf("%s: hit %v, exceeds %v, want %v, %v", c.name, hit, exceeds, c.hit, c.exceeds)
+		}
+		if got := m.Whole([]byte(c.value)); got != c.hit {
+			t.Errorf("%s: whole %v, want %v", c.name, got, c.hit)
+		}
+		if c.exceeds && compile(t, spec(c.kind, c.literal), c.target, permissive, nowhere).Judge(&v) {
+			t.Errorf("%s: permitted", c.name)
+		}
 	}
 }

@@ -24,9 +24,6 @@ type looseHost struct {
 
 // suspected judges every plausible reading of a URL.
 func (t *urlTest) suspected(value string) bool {
-	if len(value) > maxPath {
-		return true
-	}
 	for _, text := range urlTexts(value) {
 		if t.pattern != nil {
 			if t.pattern.holds([]byte(text)) {

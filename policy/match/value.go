@@ -30,6 +30,7 @@ type Value struct {
 
 	list     []Reading // in env, with expands
 	complete bool
+	long     bool // list lacks readings because the text is long
 	listed   bool
 	env      Env
 	expands  bool
@@ -146,7 +147,7 @@ func (v *Value) Text() []byte { return v.text }
 // Judge judges a complete string as [Matcher.Whole] does.
 func (m *Matcher) Judge(v *Value) bool {
 	test, ok := m.text.(sharedTest)
-	if !ok || !v.valid || len(v.text) > Budget {
+	if !ok || !v.valid || m.exceeds(v.text) {
 		return m.Whole(v.text)
 	}
 	return test.judge(v)
@@ -226,7 +227,7 @@ func (v *Value) lowered(path []byte) []byte {
 // readings is Readings for the string.
 func (v *Value) readings(p *place) (list []Reading, complete bool) {
 	if !v.listed || v.env != p.env || v.expands != p.expands {
-		v.list, v.complete = readings(string(v.text), p.env, p.expands, v.way())
+		v.list, v.complete, v.long = readings(string(v.text), p.env, p.expands, v.way())
 		v.listed, v.env, v.expands = true, p.env, p.expands
 	}
 	return v.list, v.complete
@@ -246,7 +247,7 @@ func (v *Value) line() *shell.Line {
 	if !v.lineKnown {
 		text := v.text
 		if len(text) > Budget {
-			text = nil // nobody looks at it (K12); it is not analysable
+			text = nil // every condition on it is decided by its length; it is not analysable
 		}
 		v.commands.Read(text)
 		v.lineKnown = true
