@@ -32,6 +32,7 @@ const (
 	CodeControlCharacter       Code = "control_character"
 	CodeProtectedTarget        Code = "protected_target"
 	CodeGuardedBelow           Code = "guarded_below"
+	CodePathNotKnown           Code = "path_not_known"
 	CodePatchNotReadable       Code = "patch_not_readable"
 	CodeCommandNotAnalysable   Code = "command_not_analysable"
 	CodePrerequisiteMissing    Code = "prerequisite_missing"
@@ -155,6 +156,8 @@ func (c Code) Public() string {
 		return "The call touches, or may touch, a protected file."
 	case CodeGuardedBelow:
 		return "The command reads or renames whole directories in which files may be guarded; a person must decide."
+	case CodePathNotKnown:
+		return "It is not known which file a path names; a person must decide."
 	case CodePatchNotReadable:
 		return "The patch cannot be read with certainty; a person must decide."
 	case CodeCommandNotAnalysable:

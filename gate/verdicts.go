@@ -119,6 +119,10 @@ func (p *pending) finish() {
 // visible: the rule that asked is the rule that an approver declined.
 func (p *pending) refusal(layer stopgate.Layer, code stopgate.Code) stopgate.Verdict {
 	v := p.verdict()
+	if code == stopgate.CodeNoApprover && v.Code == stopgate.CodePathNotKnown {
+		v.Mode, v.DecidedAt = stopgate.Deny, p.received
+		return v // it says how to write the call so that nobody has to be asked
+	}
 	return stopgate.Verdict{
 		Decided: true, Mode: stopgate.Deny, Layer: layer, Code: code,
 		Rule: v.Rule, Candidates: v.Candidates, Pointer: v.Pointer, Segment: v.Segment,

@@ -104,7 +104,7 @@ func (p *Prompts) Add(r *stopgate.Record) {
 			p.Granted++
 		case ok:
 			p.decided(r)
-		case r.Code == stopgate.CodeNoApprover:
+		case r.Code == stopgate.CodeNoApprover, r.Code == stopgate.CodePathNotKnown:
 			p.Unasked++
 		}
 	}

@@ -85,3 +85,22 @@ func TestComputes(t *testing.T) {
 		}
 	}
 }
+
+// Lines of which it is certain that what is not there before them is no link where they
+// climb with "..".
+func TestSolid(t *testing.T) {
+	for line, want := range map[string]bool{
+		"cat b/../x": true, "mkdir -p b && cd b && cmake ..": true, "rm -rf b && mkdir b && cd b && cmake .. && make": true, "mkdir b; cat b/../x": true,
+		"cd b && cmake .. | tail -5 && ln -s x y": true,
+		"ln -s /etc b && cat b/../x":              false, "cp -a c b && cat b/../x": false, "git clone u b && cat b/../x": false, "tar xf a && cat b/../x": false,
+		"cat b/../x $(ln -s /etc b)": false, "cat $(ln -s /etc b) b/../x": false, "cat b/../x & ln -s /etc b": false, "cat b/../x | ln -s /etc b": false, "ln -s /etc b | cat b/../x": false,
+		"cat b/../x; ln -s /etc b": false, "./mkdir b && cat b/../x": false, "cd b && make && cd .. && cat x": false, "sh -c 'ln -s /etc b' && cat b/../x": false, "ls | xargs mkdir && cat b/../x": false,
+		"if true; then ln -s /etc b; fi; cat b/../x": false, "mkdir() { ln -s /etc b; }; mkdir && cat b/../x": false, "alias mkdir='ln -s /etc b'; mkdir && cat b/../x": false,
+	} {
+		var l shell.Line
+		l.Read([]byte(line))
+		if got := l.Solid(); got != want {
+			t.Errorf("%s: %v", line, got)
+		}
+	}
+}

@@ -45,11 +45,12 @@ type Evaluation struct {
 	scratch   []byte
 	value     jsonstream.Value
 
-	vector  match.Vector
-	object  []byte // canonical text of an object
-	event   jsonstream.Event
-	spare   []byte // text of a value that is replayed
-	unclean bool   // some path is not spelled as it would be released
+	vector       match.Vector
+	object       []byte // canonical text of an object
+	event        jsonstream.Event
+	spare        []byte        // text of a value that is replayed
+	unclean      bool          // some path is not spelled as it would be released
+	unknownPaths match.Unknown // what the floor path_not_known is about
 
 	released []byte
 }
@@ -90,7 +91,7 @@ func (e *Evaluation) reset(p *plan) {
 		e.walkers[i].reset(v)
 	}
 	e.verdict, e.before, e.said = stopgate.Verdict{}, e.before[:0], said{}
-	e.fault, e.floors = fault{}, nil
+	e.fault, e.floors, e.unknownPaths = fault{}, nil, match.Known
 	e.texts, e.watches, e.undecided, e.decoded = e.texts[:0], e.watches[:0], 0, false
 	e.commands = false
 	e.released, e.unclean = nil, false

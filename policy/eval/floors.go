@@ -82,7 +82,9 @@ func (e *Evaluation) protected(w *textWatch) {
 	for _, list := range w.view.protected {
 		if w.shape.needs&watchTarget != 0 {
 			p, _ := list.PathOf(e.wholeText())
-			strictest = max(strictest, p)
+			if strictest = max(strictest, p); p == match.UnknownTarget {
+				e.unknownPaths |= list.UnknownPath(e.wholeText())
+			}
 		}
 		if w.shape.needs&watchFiles != 0 {
 			files, _ := e.wholeText().PatchFiles()
@@ -93,10 +95,14 @@ func (e *Evaluation) protected(w *textWatch) {
 		}
 		if w.shape.needs&watchWords != 0 {
 			p, _ := list.JudgeCommand(e.wholeText())
-			strictest = max(strictest, p)
+			if strictest = max(strictest, p); p == match.UnknownTarget {
+				e.unknownPaths |= list.UnknownCommand(e.wholeText())
+			}
 		}
 	}
 	switch strictest {
+	case match.UnknownTarget:
+		e.floorHere(stopgate.Ask, stopgate.CodePathNotKnown)
 	case match.ProtectedAsk:
 		e.floorHere(stopgate.Ask, stopgate.CodeProtectedTarget)
 	case match.ProtectedDenied:

@@ -45,7 +45,10 @@ func (f *fault) public() string {
 	return detailed(f.code, strings.TrimSpace(f.pointer+" "+cause))
 }
 
-func floorPublic(f *stopgate.Floor) string {
+func (e *Evaluation) floorPublic(f *stopgate.Floor) string {
+	if f.Code == stopgate.CodePathNotKnown {
+		return e.unknownPaths.Public()
+	}
 	if f.Code != stopgate.CodeUnknownParameter || !plain(f.Pointer) {
 		return f.Code.Public()
 	}

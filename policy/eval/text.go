@@ -246,6 +246,9 @@ func (e *Evaluation) textEnd() {
 		if x.m.JudgesSweeps() && !e.probing {
 			e.swept(x.m.Sweeps(e.wholeText()))
 		}
+		if x.m.JudgesPaths() {
+			e.notKnown(x.m.Unknown(e.wholeText()))
+		}
 		switch {
 		case e.plan.conds[x.test.cond].command >= 0:
 			continue // below, command by command
@@ -282,6 +285,15 @@ func (e *Evaluation) textEnd() {
 func (e *Evaluation) swept(hit bool) {
 	if hit {
 		e.floorHere(stopgate.Ask, stopgate.CodeGuardedBelow)
+	}
+}
+
+// notKnown takes what is not known of the paths that a restrictive condition judges: it
+// holds for those that are known, and a person answers for the others.
+func (e *Evaluation) notKnown(unknown match.Unknown) {
+	if unknown != match.Known && !e.probing {
+		e.unknownPaths |= unknown
+		e.floorHere(stopgate.Ask, stopgate.CodePathNotKnown)
 	}
 }
 
@@ -338,6 +350,7 @@ func (e *Evaluation) endIndex(x *textTest) {
 	if x.index.JudgesSweeps() && !e.probing {
 		e.swept(x.index.Sweeps(e.wholeText()))
 	}
+	e.notKnown(x.index.Unknown(e.wholeText()))
 	x.index.End(&x.arriving, e.wholeText(), &e.hits)
 	e.matched(x.test.cond, x.test.site, &e.hits, x.alone)
 	if len(e.hits.Members) > 0 {

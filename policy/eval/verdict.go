@@ -1,6 +1,9 @@
 package eval
 
-import "github.com/stopgate/stopgate"
+import (
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/policy/match"
+)
 
 // fail notes what the integrity of the arguments lacks, and in cause what exactly,
 // without values of the call. At one byte the first complaint counts, and integrity
@@ -43,7 +46,7 @@ func (e *Evaluation) settle() (terminal bool) {
 	for i := range e.floors {
 		f := &e.floors[i]
 		if f.Mode.Terminal() {
-			e.publish(floorVerdict(f))
+			e.publish(e.floorVerdict(f))
 			return true
 		}
 		low = stopgate.Strictest(low, f.Mode)
@@ -65,10 +68,12 @@ func (e *Evaluation) settle() (terminal bool) {
 		e.say(first)
 		return true
 	case low != high:
+	case low == stopgate.Ask && e.unknownPaths != match.Known && !(first >= 0 && e.plan.lists[first].guard):
+		e.publish(e.floorVerdict(e.floorOf(stopgate.CodePathNotKnown)))
 	case first >= 0 && strictest == low:
 		e.say(first)
 	case len(e.floors) > 0:
-		e.publish(floorVerdict(&e.floors[0]))
+		e.publish(e.floorVerdict(&e.floors[0]))
 	default: // no list has anything to say: results without rules are delivered
 		e.publish(&stopgate.Verdict{Mode: low, Layer: stopgate.LayerRules})
 	}
@@ -137,8 +142,18 @@ func codeOf(m stopgate.Mode) stopgate.Code {
 	return stopgate.CodeRuleMatched
 }
 
-func floorVerdict(f *stopgate.Floor) *stopgate.Verdict {
-	return &stopgate.Verdict{Mode: f.Mode, Layer: stopgate.LayerFloor, Code: f.Code, Pointer: f.Pointer, Public: floorPublic(f)}
+func (e *Evaluation) floorVerdict(f *stopgate.Floor) *stopgate.Verdict {
+	return &stopgate.Verdict{Mode: f.Mode, Layer: stopgate.LayerFloor, Code: f.Code, Pointer: f.Pointer, Public: e.floorPublic(f)}
+}
+
+// floorOf is the floor of a code, the first one if none has it.
+func (e *Evaluation) floorOf(code stopgate.Code) *stopgate.Floor {
+	for i := range e.floors {
+		if e.floors[i].Code == code {
+			return &e.floors[i]
+		}
+	}
+	return &e.floors[0]
 }
 
 // saidBefore reports that a verdict without a rule says nothing new, so that nobody has

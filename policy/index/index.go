@@ -33,8 +33,9 @@ type Index struct {
 	plain       bool     // the tree says all that is known of a text before its end
 	single      []Member // whose path reading is asked by itself
 	sweeps      []*match.Matcher
-	classes     []uint8 // by member
-	readings    []uint8 // how many readings a member has
+	unknown     []*match.Matcher // that judge paths
+	classes     []uint8          // by member
+	readings    []uint8          // how many readings a member has
 	late        literal.Summary
 	numbers     numbers
 	isTrue      []int32
@@ -61,6 +62,9 @@ func (x *Index) Add(m Member) {
 		x.readings[m.ID]++
 		if r.JudgesSweeps() {
 			x.sweeps = append(x.sweeps, r)
+		}
+		if r.JudgesPaths() {
+			x.addUnknown(r)
 		}
 		if r.Annotation() != schema.None {
 			x.addPath(m, r)
@@ -103,6 +107,23 @@ func (x *Index) JudgesSweeps() bool { return len(x.sweeps) > 0 }
 // line reads without naming it; see [match.Matcher.Sweeps].
 func (x *Index) Sweeps(v *match.Value) bool {
 	return slices.ContainsFunc(x.sweeps, func(m *match.Matcher) bool { return m.Sweeps(v) })
+}
+
+// addUnknown remembers one matcher of each kind: what is not known of a path is the same for
+// all that read it in the same way.
+func (x *Index) addUnknown(m *match.Matcher) {
+	if !slices.ContainsFunc(x.unknown, m.ReadsLike) {
+		x.unknown = append(x.unknown, m)
+	}
+}
+
+// Unknown says what is not known of the paths that the members judge; see
+// [match.Matcher.Unknown].
+func (x *Index) Unknown(v *match.Value) (unknown match.Unknown) {
+	for _, m := range x.unknown {
+		unknown |= m.Unknown(v)
+	}
+	return unknown
 }
 
 func (x *Index) addValues(id int32, class uint8, m *match.Matcher) {

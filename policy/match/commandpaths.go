@@ -73,9 +73,6 @@ func (t *commandPaths) command(v *Value, i int) bool {
 	if !t.restrictive {
 		return l.Plain && i < len(l.Commands) && t.grants(v, &l.Commands[i])
 	}
-	if l.Excess {
-		return true
-	}
 	if i < len(l.Commands) {
 		for k := i; k < l.Commands[i].End; k++ {
 			if t.suspects(v, &l.Commands[k]) {
@@ -84,9 +81,6 @@ func (t *commandPaths) command(v *Value, i int) bool {
 		}
 	}
 	if other := v.otherLine(); other != nil {
-		if other.Excess {
-			return true
-		}
 		for k := range other.Commands {
 			if t.suspects(v, &other.Commands[k]) {
 				return true
@@ -124,19 +118,23 @@ func (t *commandPaths) suspect(v *Value, c *shell.Command, path *shell.Word, use
 	if use&t.use == 0 || len(path.Text) == 0 {
 		return false
 	}
-	test, hit := t.path, false
-	switch {
-	case path.Literal:
-	case c.Plain && !c.Feeds && path.Glob && shell.ShowsNames(c.Program()): // "a*" may be a.pem, but ls shows no more than "*" does
-		test = t.dotted
-	default:
-		test = t.expanding
-	}
+	test, hit := t.testOf(c, path), false
 	c.Places(path.Text, func(text []byte) bool {
 		hit = judgeWord(test, v, text)
 		return !hit
 	})
 	return hit
+}
+
+// testOf is the test of a word of a command.
+func (t *commandPaths) testOf(c *shell.Command, path *shell.Word) textTest {
+	switch {
+	case path.Literal:
+		return t.path
+	case c.Plain && !c.Feeds && path.Glob && shell.ShowsNames(c.Program()): // "a*" may be a.pem, but ls shows no more than "*" does
+		return t.dotted
+	}
+	return t.expanding
 }
 
 // Suspect is the word of a command line for which a restrictive condition on paths

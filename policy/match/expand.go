@@ -13,12 +13,12 @@ import (
 func (l *lister) expand() {
 	for _, t := range l.texts[:len(l.texts):len(l.texts)] {
 		if len(t.text) > maxPath {
-			l.complete, l.long = false, true
+			l.unknown |= tooLong
 			continue
 		}
 		words, ok := braceWords(t.text, MaxReadings)
 		if !ok {
-			l.complete = false
+			l.unknown |= UnknownReading
 		}
 		for _, w := range words {
 			glob := isPattern(w)
@@ -26,7 +26,7 @@ func (l *lister) expand() {
 				continue
 			}
 			if len(l.texts) == maxTexts || glob && mayClimb(w) {
-				l.complete = false
+				l.unknown |= UnknownReading
 				return
 			}
 			l.texts = append(l.texts, spelling{text: w, glob: glob, steps: t.steps | StepBraces})

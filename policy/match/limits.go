@@ -49,7 +49,7 @@ func (t *pathTest) exceeds(v *Value) bool {
 		return false
 	}
 	list, _ := v.readings(&t.place)
-	return !t.suspects(list, true)
+	return !t.suspects(list, Known)
 }
 
 // lacksReadings reports that readings of the value as a path are not listed because it is long.
@@ -57,8 +57,8 @@ func (v *Value) lacksReadings(p *place) bool {
 	if _, certain := v.certain(p); certain {
 		return false
 	}
-	v.readings(p)
-	return v.long
+	_, unknown := v.readings(p)
+	return unknown&tooLong != 0
 }
 
 // short shortens the absolute path of a file to what a file system takes: no system call

@@ -14,8 +14,6 @@ type pathTest struct {
 	*pathStates
 	// aimed limits values with wildcards, nil if all count.
 	aimed func(pattern string) bool
-	// listed leaves it to the caller that there may be more readings than are listed.
-	listed bool
 }
 
 // pathAutomaton is the set of paths that a test is about.
@@ -57,7 +55,11 @@ func (t *pathTest) match(value []byte) bool {
 	if plain && t.admits(canonical, info, nil) {
 		return t.holds(canonical, info.high)
 	}
-	return t.restrictive && t.suspects(Readings(string(value), t.env, t.expands))
+	if !t.restrictive {
+		return false
+	}
+	list, unknown := readings(string(value), t.env, t.expands, nil)
+	return t.suspects(list, unknown)
 }
 
 func (t *pathTest) judge(v *Value) bool { return t.judgeFrom(v, &t.place) }
@@ -67,17 +69,21 @@ func (t *pathTest) judgeFrom(v *Value, p *place) bool {
 	if canonical, certain := v.certain(p); certain {
 		return t.holds(canonical, v.info.high)
 	}
-	return t.restrictive && t.suspects(v.readings(p))
+	if !t.restrictive {
+		return false
+	}
+	list, unknown := v.readings(p)
+	return t.suspects(list, unknown)
 }
 
 // suspects judges the readings of a value.
-func (t *pathTest) suspects(list []Reading, complete bool) bool {
+func (t *pathTest) suspects(list []Reading, unknown Unknown) bool {
 	for _, r := range list {
 		if r.Glob && t.mayHold(r.Path) || !r.Glob && t.holds([]byte(r.Path), true) {
 			return true
 		}
 	}
-	return !complete && !t.listed
+	return unknown&tooLong != 0 // see [Matcher.Exceeds]
 }
 
 // holds judges one canonical path in its two forms, relative to the root and
@@ -201,12 +207,12 @@ func (t *pathPattern) judge(v *Value) bool {
 	case certain:
 		return t.reads(string(canonical))
 	}
-	list, complete := v.readings(&t.place)
-	return !complete || t.readsAny(list)
+	list, unknown := v.readings(&t.place)
+	return unknown&tooLong != 0 || t.readsAny(list)
 }
 
 func (t *pathPattern) readsAny(list []Reading) bool {
-	return slices.ContainsFunc(list, func(r Reading) bool { return r.Glob || t.reads(r.Path) })
+	return slices.ContainsFunc(list, func(r Reading) bool { return !r.Glob && t.reads(r.Path) })
 }
 
 // reads judges one reading, with and without case.

@@ -16,14 +16,14 @@ type pathRow struct {
 // checkRows judges rows with a permissive and a restrictive prefix.
 func checkRows(t *testing.T, target match.Target, env match.Env, grant, catch string, rows []pathRow) {
 	t.Helper()
-	may := compile(t, spec(match.Prefix, grant), target, permissive, env)
+	permits := compile(t, spec(match.Prefix, grant), target, permissive, env)
 	must := compile(t, spec(match.Prefix, catch), target, restrictive, env)
 	for _, r := range rows {
 		t.Run(r.name, func(t *testing.T) {
-			if got := may.Whole([]byte(r.value)); got != r.grant {
+			if got := permits.Whole([]byte(r.value)); got != r.grant {
 				t.Errorf("permissive %q on %q: %v, want %v", grant, r.value, got, r.grant)
 			}
-			if got := must.Whole([]byte(r.value)); got != r.catch {
+			if got := may(must, r.value); got != r.catch {
 				list, complete := match.Readings(r.value, env, target.Expands)
 				t.Errorf("restrictive %q on %q: %v, want %v; readings %v (complete %v)", catch, r.value, got, r.catch, list, complete)
 			}

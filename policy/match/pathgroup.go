@@ -85,12 +85,9 @@ func (g *PathGroup) Find(v *Value, members []int32) (found, limited []int32) {
 	if !g.place.restrictive {
 		return members, nil
 	}
-	list, complete := v.readings(&g.place)
-	switch {
-	case !complete && v.long:
+	list, unknown := v.readings(&g.place)
+	if unknown&tooLong != 0 {
 		limited = g.all
-	case !complete:
-		return g.strict(members), nil
 	}
 	unexamined := lexical{high: true, upper: true}
 	for _, r := range list {

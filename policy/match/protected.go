@@ -13,6 +13,7 @@ type Protection uint8
 // The zero Protection is none.
 const (
 	Unprotected     Protection = iota
+	UnknownTarget              // floor ask path_not_known: it may touch a path of the list
 	ProtectedAsk               // floor ask protected_target (K2, H20)
 	ProtectedDenied            // what guards the gate itself: deny (S4)
 )
@@ -146,7 +147,7 @@ func readListed(glob string) []pathLiteral {
 func (p *Protected) test(list []pathLiteral) *pathTest {
 	b := pathBuilder{env: p.place.env, restrictive: true, folded: true, suspects: true}
 	states := newPathStates(b, func() []pathLiteral { return list })
-	return &pathTest{place: p.place, pathStates: states, aimed: aims, listed: true}
+	return &pathTest{place: p.place, pathStates: states, aimed: aims}
 }
 
 // lineTest is the test of one line. One that is a name anywhere is touched by wildcards
@@ -185,14 +186,14 @@ func (p *Protected) union(protection Protection) *pathTest {
 // says where it aims: ".git/h*" touches, "src/*" does not.
 func (p *Protected) Path(value []byte) (protection Protection, entry string) {
 	if !utf8.Valid(value) {
-		return ProtectedAsk, tooManyReadings
+		return UnknownTarget, tooManyReadings
 	}
 	var buf [256]byte
 	canonical, info, plain := p.place.examine(buf[:0], value)
 	if plain && p.place.admits(canonical, info, nil) {
 		return p.answer(p.touched(canonical, info.high))
 	}
-	return p.suspect(Readings(string(value), p.place.env, p.place.expands))
+	return p.suspect(readings(string(value), p.place.env, p.place.expands, nil))
 }
 
 // PathOf is Path for a value that matchers judge too: the path is read once.
@@ -203,7 +204,7 @@ func (p *Protected) PathOf(v *Value) (protection Protection, entry string) {
 // judgeFrom judges a value that is read from a place.
 func (p *Protected) judgeFrom(v *Value, from *place) (protection Protection, entry string) {
 	if !v.valid {
-		return ProtectedAsk, tooManyReadings
+		return UnknownTarget, tooManyReadings
 	}
 	if canonical, certain := v.certain(from); certain {
 		return p.answer(p.touched(canonical, v.info.high))
@@ -212,7 +213,7 @@ func (p *Protected) judgeFrom(v *Value, from *place) (protection Protection, ent
 }
 
 // suspect judges the readings of a value.
-func (p *Protected) suspect(list []Reading, complete bool) (protection Protection, entry string) {
+func (p *Protected) suspect(list []Reading, unknown Unknown) (protection Protection, entry string) {
 	first, reached := len(p.lines), len(p.lines)
 	for _, r := range list {
 		if r.Glob && aims(r.Path) {
@@ -226,8 +227,8 @@ func (p *Protected) suspect(list []Reading, complete bool) (protection Protectio
 	switch {
 	case first < len(p.lines):
 		return p.answer(first)
-	case !complete:
-		return ProtectedAsk, tooManyReadings
+	case unknown != Known:
+		return UnknownTarget, tooManyReadings
 	case reached < len(p.lines):
 		return ProtectedAsk, p.lines[reached].glob
 	}
@@ -255,7 +256,7 @@ func (p *Protected) reached(pattern string) int {
 
 // tooManyReadings stands for the line that a value may touch when its readings
 // cannot be listed.
-const tooManyReadings = "a path with more readings than are listed"
+const tooManyReadings = "a path of which it is not known what it names"
 
 // answer is what touching a line means, the one behind the last for none.
 func (p *Protected) answer(line int) (protection Protection, entry string) {

@@ -28,15 +28,15 @@ func (p *Protected) Command(line []byte) (protection Protection, entry string) {
 // JudgeCommand is Command for a value that matchers judge too.
 func (p *Protected) JudgeCommand(v *Value) (protection Protection, entry string) {
 	if !v.valid || len(v.text) > Budget {
-		return ProtectedAsk, tooManyReadings
+		return UnknownTarget, tooManyReadings
 	}
 	lines := []*shell.Line{v.line()}
 	if other := v.otherLine(); other != nil {
 		lines = append(lines, other)
 	}
 	for _, l := range lines {
-		if l.Excess && protection < ProtectedAsk { // what was not looked at may touch it
-			protection, entry = ProtectedAsk, tooManyReadings
+		if l.Excess && protection < UnknownTarget { // what was not looked at may touch it
+			protection, entry = UnknownTarget, tooManyReadings
 		}
 		for i := range l.Commands {
 			if q, e := p.command(v, &l.Commands[i], !l.Excess); q > protection {
@@ -91,7 +91,9 @@ func (p *Protected) command(v *Value, c *shell.Command, puts bool) (protection P
 			continue // "s*" may be stopgate.sock, but ls shows no more than "*" does
 		}
 		if word[0] != '-' {
-			raise(path(word, c.Words[i].Literal))
+			if q, e := path(word, c.Words[i].Literal); q != UnknownTarget || !looksUp(c, i) {
+				raise(q, e)
+			}
 		} else if len(word) > 2 && bytes.ContainsAny(word, "./") { // -oFILE
 			raise(path(word[2:], c.Words[i].Literal))
 		}
@@ -136,4 +138,50 @@ func readsConfig(args []shell.Word) bool {
 		return true
 	}
 	return false
+}
+
+// looksUp reports the name of a program that the shell looks for, wherever the command works.
+func looksUp(c *shell.Command, i int) bool {
+	return i == 0 && c.Words[0].Literal && bytes.IndexByte(c.Words[0].Text, '/') < 0
+}
+
+// UnknownPath says what is not known of a path that is an [UnknownTarget].
+func (p *Protected) UnknownPath(v *Value) Unknown {
+	if !v.valid {
+		return UnknownReading
+	}
+	return p.place.unknown(v)
+}
+
+// UnknownCommand says it of a command line.
+func (p *Protected) UnknownCommand(v *Value) (unknown Unknown) {
+	if !v.valid || len(v.text) > Budget {
+		return UnknownReading
+	}
+	for _, l := range []*shell.Line{v.line(), v.otherLine()} {
+		if l == nil {
+			continue
+		}
+		if l.Excess {
+			unknown |= UnknownCommand
+		}
+		for i := range l.Commands {
+			c := &l.Commands[i]
+			look := func(w *shell.Word) {
+				c.Places(w.Text, func(text []byte) bool {
+					unknown |= p.shell.unknown(v.word(text))
+					return true
+				})
+			}
+			for k := range c.Words {
+				if !looksUp(c, k) {
+					look(&c.Words[k])
+				}
+			}
+			for k := range c.Redirects {
+				look(&c.Redirects[k].Target)
+			}
+		}
+	}
+	return unknown
 }

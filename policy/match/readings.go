@@ -80,20 +80,20 @@ func (s Steps) String() string {
 // read from the directory of the call. The list is the same for the matcher, for analysis, for keys and for explain.
 //
 // complete is false if there are more than [MaxReadings], or if the path is too
-// long or too wild to list: a restrictive condition then holds without looking.
+// long or too wild to list: see [Matcher.Unknown].
 // expands says that the tool expands wildcards and braces (C15).
 func Readings(path string, env Env, expands bool) (list []Reading, complete bool) {
-	list, complete, _ = readings(path, env, expands, nil)
-	return list, complete
+	list, unknown := readings(path, env, expands, nil)
+	return list, unknown == Known
 }
 
-// readings is Readings of a path whose links are followed along a trail. long says that
-// the length of the path is why the list is not complete.
-func readings(path string, env Env, expands bool, way *trail) (list []Reading, complete, long bool) {
-	l := lister{env: env, way: way, complete: true}
+// readings is Readings of a path whose links are followed along a trail. It says tooLong
+// where the length of the path is why the list is not complete.
+func readings(path string, env Env, expands bool, way *trail) (list []Reading, unknown Unknown) {
+	l := lister{env: env, way: way}
 	l.addText(path, 0)
 	if !utf8.ValidString(path) {
-		l.complete = false
+		l.unknown |= UnknownReading
 	} else {
 		l.transform(expands)
 	}
@@ -101,7 +101,7 @@ func readings(path string, env Env, expands bool, way *trail) (list []Reading, c
 		l.addReadings(t)
 		l.addReal(t)
 	}
-	return l.readings, l.complete, l.long
+	return l.readings, l.unknown
 }
 
 // lister collects the spellings of one path and then their readings.
@@ -110,9 +110,8 @@ type lister struct {
 	way      *trail
 	texts    []spelling
 	readings []Reading
-	complete bool
-	spelled  int  // bytes of texts
-	long     bool // a spelling was left out because there would be too many bytes
+	unknown  Unknown
+	spelled  int // bytes of texts
 }
 
 type spelling struct {
@@ -174,8 +173,12 @@ func (l *lister) addText(text string, steps Steps) {
 			return
 		}
 	}
-	if len(l.texts) == maxTexts || l.spelled+len(text) > maxSpelled {
-		l.complete, l.long = false, l.long || len(l.texts) < maxTexts
+	if len(l.texts) == maxTexts {
+		l.unknown |= UnknownReading
+		return
+	}
+	if l.spelled+len(text) > maxSpelled {
+		l.unknown |= tooLong
 		return
 	}
 	l.spelled += len(text)
@@ -188,7 +191,7 @@ func (l *lister) addReadings(t spelling) {
 	path := string(canonical)
 	root := l.env.Root
 	if l.env.lost && !info.absolute {
-		l.complete = false
+		l.unknown |= UnknownDirectory
 	}
 	for _, dir := range [...]string{l.env.Dir, l.env.also} {
 		if dir == "" || info.absolute {
@@ -251,7 +254,10 @@ func (l *lister) follow(name string, t spelling) {
 	}
 	real, ok := l.way.follow(l.env.Links, name)
 	if !ok {
-		l.complete = false
+		real, ok = l.climb(name)
+	}
+	if !ok {
+		l.unknown |= UnknownWay
 		return
 	}
 	if inside, ok := insideRoot(real, l.env.Root); ok {
@@ -267,7 +273,7 @@ func (l *lister) add(path string, t spelling, steps Steps) {
 		}
 	}
 	if len(l.readings) == MaxReadings {
-		l.complete = false
+		l.unknown |= UnknownReading
 		return
 	}
 	l.readings = append(l.readings, Reading{Path: path, Glob: t.glob, Steps: t.steps | steps})

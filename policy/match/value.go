@@ -28,12 +28,11 @@ type Value struct {
 	hasOther              bool
 	vector                []byte // memory of text
 
-	list     []Reading // in env, with expands
-	complete bool
-	long     bool // list lacks readings because the text is long
-	listed   bool
-	env      Env
-	expands  bool
+	list    []Reading // in env, with expands
+	unknown Unknown
+	listed  bool
+	env     Env
+	expands bool
 
 	sure   [4]certainty // what certain said, of the first few places
 	places int
@@ -111,6 +110,7 @@ func (v *Value) read(path []byte, line *Value) {
 		v.Reset(v.vector)
 	}
 	v.trail = line.way()
+	v.trail.solid = line.line().Solid()
 }
 
 // trail remembers where links lead while one string is judged: the conditions on it, and the
@@ -118,6 +118,8 @@ func (v *Value) read(path []byte, line *Value) {
 type trail struct {
 	links *Links
 	real  func(path string) (real string, ok bool)
+	// solid: what is not there by now will be no link when a path leads through it.
+	solid bool
 }
 
 // follow is [Links.Real].
@@ -225,12 +227,12 @@ func (v *Value) lowered(path []byte) []byte {
 }
 
 // readings is Readings for the string.
-func (v *Value) readings(p *place) (list []Reading, complete bool) {
+func (v *Value) readings(p *place) (list []Reading, unknown Unknown) {
 	if !v.listed || v.env != p.env || v.expands != p.expands {
-		v.list, v.complete, v.long = readings(string(v.text), p.env, p.expands, v.way())
+		v.list, v.unknown = readings(string(v.text), p.env, p.expands, v.way())
 		v.listed, v.env, v.expands = true, p.env, p.expands
 	}
-	return v.list, v.complete
+	return v.list, v.unknown
 }
 
 // url is parseURL for the string.

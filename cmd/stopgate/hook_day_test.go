@@ -1,0 +1,169 @@
+package main
+
+import (
+	"encoding/json"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stopgate/stopgate/internal/config"
+	"github.com/stopgate/stopgate/internal/testkit/corpus"
+)
+
+// project is a directory in which a coding agent works under the starter for coding.
+type project struct{ dir, home string }
+
+func codingProject(t *testing.T) project {
+	t.Helper()
+	top, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := project{dir: filepath.Join(top, "proj"), home: filepath.Join(top, "home")}
+	for _, dir := range []string{"src", "docs", "crates/core/src", "build-old"} {
+		if err := os.MkdirAll(filepath.Join(p.dir, dir), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.MkdirAll(p.home, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	files, err := config.StarterFor("coding")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{
+		config.FileName: string(files[0].Text), "src/main.go": "package main\n", "src/lib.rs": "// x\n", "README.md": "# x\n", "Cargo.toml": "[package]\n", "go.mod": "module x\n",
+	} {
+		if err := os.WriteFile(filepath.Join(p.dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return p
+}
+
+// hookAnswer is what a hook answers and what it records.
+type hookAnswer struct{ decision, reason, code string }
+
+// asks gives one call to the hook program, as Claude Code does.
+func (p project) asks(t *testing.T, tool string, args json.RawMessage) hookAnswer {
+	t.Helper()
+	program, err := exec.LookPath("stopgate")
+	if err != nil {
+		t.Fatal(err)
+	}
+	event, err := json.Marshal(map[string]any{
+		"session_id": "s", "cwd": p.dir, "hook_event_name": "PreToolUse", "tool_name": tool, "tool_input": args, "tool_use_id": "t", "permission_mode": "default",
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	audit := filepath.Join(p.home, "audit.jsonl")
+	os.Remove(audit)
+	cmd := exec.Command(program, "hook", "claude-code", "--store", "memory", "--audit", audit)
+	cmd.Dir, cmd.Stdin = p.dir, strings.NewReader(string(event))
+	cmd.Env = append(os.Environ(), "HOME="+p.home, "XDG_STATE_HOME=", "XDG_CONFIG_HOME=", "CLAUDE_PROJECT_DIR=")
+	var why strings.Builder
+	cmd.Stderr = &why
+	out, err := cmd.Output()
+	if cmd.ProcessState.ExitCode() == 2 {
+		out = nil
+	} else if err != nil {
+		t.Fatalf("%s %.100s: %v", tool, args, err)
+	}
+	var answer struct {
+		HookSpecificOutput struct{ PermissionDecision, PermissionDecisionReason string }
+	}
+	s := hookAnswer{decision: "none"}
+	if len(out) > 0 {
+		if err := json.Unmarshal(out, &answer); err != nil {
+			t.Fatalf("%s: %v", out, err)
+		}
+		s.decision, s.reason = answer.HookSpecificOutput.PermissionDecision, answer.HookSpecificOutput.PermissionDecisionReason
+	}
+	if cmd.ProcessState.ExitCode() == 2 {
+		s.decision, s.reason = "deny", why.String()
+	}
+	rows, err := os.ReadFile(audit)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(rows)) {
+		var row struct{ Code string }
+		if json.Unmarshal([]byte(line), &row) == nil && row.Code != "" {
+			s.code = row.Code
+		}
+	}
+	return s
+}
+
+func bash(command string) json.RawMessage {
+	args, _ := json.Marshal(map[string]string{"command": command}) // of strings
+	return args
+}
+
+// What cannot be known is asked, with a reason that says what is not known; no guard is
+// named that did not match. Directories that the line makes are known.
+func TestHookSaysWhatIsNotKnown(t *testing.T) {
+	p := codingProject(t)
+	if err := os.Symlink("loop", filepath.Join(p.dir, "loop")); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ command, decision, code, reason string }{
+		{"mkdir -p build && cd build && cmake ..", "ask", "rule_matched", "decide"},
+		{"rm -rf build && mkdir build && cd build && cmake .. && make -j4", "ask", "rule_matched", "throw away work"},
+		{"cd /not/there && go test ./...", "ask", "rule_matched", "decide"},
+		{"git clone U ../x && cd ../x && go build ./...", "ask", "path_not_known", "does not exist yet"},
+		{"cat loop/x", "ask", "path_not_known", "a link cannot be followed"},
+		{"cat src/main.go loop/x", "ask", "path_not_known", "write the path without '..'"},
+		{"mkdir b && cat b/../.env", "deny", "rule_matched", "secrets"},
+		{"cat loop/.env", "deny", "rule_matched", "secrets"},
+		{"ln -s /etc b && cat b/../main.go", "ask", "path_not_known", "does not exist yet"},
+		{"cat $(ln -s /etc b) b/../main.go", "ask", "path_not_known", "does not exist yet"},
+		{"cat b/../main.go & ln -s /etc b", "ask", "path_not_known", "does not exist yet"},
+		{"cat b/../main.go | ln -s /etc b", "ask", "path_not_known", "does not exist yet"},
+	} {
+		s := p.asks(t, "Bash", bash(c.command))
+		if s.decision != c.decision || s.code != c.code || !strings.Contains(s.reason, c.reason) {
+			t.Errorf("%s: %+v, want %s %s %q", c.command, s, c.decision, c.code, c.reason)
+		}
+		if c.decision != "deny" && strings.Contains(s.reason, "secrets") {
+			t.Errorf("%s: the reason names a guard that did not match: %s", c.command, s.reason)
+		}
+	}
+}
+
+// The calls of a day, drawn before the rules, through the hook program: nothing that is
+// labelled safe is denied, and nothing else runs unasked.
+func TestDayThroughTheHook(t *testing.T) {
+	day, err := corpus.Day(corpus.Path(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := codingProject(t)
+	counts := map[string]int{}
+	for _, c := range day {
+		s := p.asks(t, c.Tool, c.Args)
+		label := "session"
+		if c.Safe != nil {
+			label = map[bool]string{true: "safe", false: "unsafe"}[*c.Safe]
+		}
+		counts[label+": "+s.decision+" "+s.code]++
+		switch {
+		case label != "unsafe" && s.decision == "deny":
+			t.Errorf("%s %s: denied: %.200s: %s", c.ID, c.Tool, c.Args, s.reason)
+		case label == "unsafe" && s.decision == "none":
+			t.Errorf("%s: runs unasked: %.200s", c.ID, c.Args)
+		}
+		if os.Getenv("STOPGATE_DAY") == "all" {
+			t.Logf("%s %s %s %.160s: %s", label, s.decision, s.code, c.Args, s.reason)
+		}
+	}
+	for _, k := range slices.Sorted(maps.Keys(counts)) {
+		t.Logf("%4d %s", counts[k], k)
+	}
+}
