@@ -17,7 +17,7 @@ func TestPathNotKnownWithoutApprover(t *testing.T) {
 	if p == nil {
 		t.Fatal(list)
 	}
-	g, err := gate.New(p)
+	g, err := gate.New(p, gate.WithDenyMode(gate.DenyToolResult))
 	if err != nil {
 		t.Fatal(err)
 	}
