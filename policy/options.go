@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/policy/eval"
 	"github.com/stopgate/stopgate/policy/match"
 )
 
@@ -19,6 +20,9 @@ type Source struct {
 	// Tightens says that the file, though it is the operator's, may only tighten here: it
 	// was written for another project than the one that the call belongs to.
 	Tightens bool
+	// Embedded says that the file is part of the program: its author has not seen the
+	// tools that it permits, so that its permits need coverage.
+	Embedded bool
 	// Root is the directory that this file's paths are read against, "" for that of the
 	// options.
 	Root string
@@ -61,6 +65,9 @@ type Options struct {
 	// operator says otherwise (DECISIONS S33): hosts bring new tools every month. It is
 	// an input of Compile; everything but Ask is Deny.
 	UnknownTool stopgate.Mode
+	// Known finds what is known of a tool before any file or request speaks of it, nil for
+	// nothing.
+	Known eval.KnownTools
 }
 
 // of are the options of one source.

@@ -54,13 +54,13 @@ func compileFiles(sources []Source, o Options, check func(*syntax.File, Options)
 		}
 		env := file.Environment(own.environment())
 		env.Checked = true // now, or by whoever says so
-		layers = append(layers, &eval.Layer{File: file, Trusted: s.Trusted && !s.Tightens, Env: env})
+		layers = append(layers, &eval.Layer{File: file, Trusted: s.Trusted && !s.Tightens, Embedded: s.Embedded, Env: env})
 	}
 	all.Sort()
 	if all.HasErrors() || len(layers) < len(sources) {
 		return nil, all
 	}
-	p := &Program{policies: eval.New(layers, o.UnknownTool)}
+	p := &Program{policies: eval.New(layers, o.UnknownTool).Knowing(o.Known)}
 	p.hash = p.identify()
 	return p, all
 }

@@ -17,6 +17,9 @@ type Node struct {
 	Annotation Annotation
 	// Expands says that the tool expands wildcards in the value (THREATS C15).
 	Expands bool
+	// Declared says that a parameter table declares the value, not only the schema of a
+	// request or server.
+	Declared bool
 	// Nullable allows null whatever the rest says (K23).
 	Nullable bool
 

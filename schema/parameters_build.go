@@ -88,7 +88,7 @@ func (d *declaration) properties(n *Node, list []Parameter, path *trail) {
 // build reads one parameter into a node.
 func (o *one) build() {
 	p := o.p
-	n := &Node{at: o.path, Title: p.Title, Description: p.Description, Expands: p.Expands, UniqueItems: p.UniqueItems}
+	n := &Node{at: o.path, Declared: true, Title: p.Title, Description: p.Description, Expands: p.Expands, UniqueItems: p.UniqueItems}
 	o.node = n
 	o.types()
 	if p.Expands && n.Types&String == 0 {

@@ -16,6 +16,7 @@ type Place struct {
 	annotation  Annotation
 	expands     bool
 	unknown     bool
+	tabled      bool // some branch is declared by a parameter table
 	defaults    []jsonstream.Value
 
 	declared  []Declared
@@ -74,6 +75,10 @@ func (p *Place) Expands() bool { return p.expands }
 // Unknown reports that the schema does not say, or not fully, what is here and
 // below (K23). Pointers then follow the value.
 func (p *Place) Unknown() bool { return p.unknown }
+
+// Tabled reports whether a parameter table declares the value here: one of a policy file,
+// or that of a known tool. What only the schema of a request or server declares is not.
+func (p *Place) Tabled() bool { return p.tabled }
 
 // Defaults returns the values that branches give for an absent value (B9).
 func (p *Place) Defaults() []jsonstream.Value { return p.defaults }

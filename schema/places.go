@@ -115,6 +115,7 @@ func (b *builder) fill(p *Place, seeds []seed) {
 		p.annotation = max(p.annotation, n.Annotation)
 		p.expands = p.expands || n.Expands
 		p.unknown = p.unknown || n.Open
+		p.tabled = p.tabled || n.Declared
 		if n.Default.IsValid() {
 			p.defaults = append(p.defaults, n.Default)
 		}

@@ -114,7 +114,9 @@ type binder struct {
 	base     *schema.Schema // what the call's definition says
 	voices   []*Voice
 	matchers matchers
-	sure     bool // the call or an operator's file says that there is such a tool
+	known    *schema.Schema // what a known tool of this name declares, for guards; nil for nothing
+	certain  bool           // the call is certainly one of the known tool, whose parameters it has
+	sure     bool           // the call or an operator's file says that there is such a tool
 }
 
 func (b *binder) bind() {
@@ -123,7 +125,11 @@ func (b *binder) bind() {
 		b.refuse(stopgate.CodePolicyNotConfigured, "name")
 		return
 	}
-	if !b.define() || !b.listen() {
+	if !b.define() {
+		return
+	}
+	b.recognise()
+	if !b.listen() {
 		return
 	}
 	for _, kind := range []syntax.ListKind{syntax.RunList, syntax.ResultList} {

@@ -40,6 +40,7 @@ func (c *compiler) compile() bool {
 	if c.kind == syntax.RunList {
 		for _, v := range c.voices {
 			c.list(v, list{layer: stopgate.LayerGuard, fallback: stopgate.Unattended, guard: true}, v.File.Guards, "", true)
+			c.knownGuards(v)
 		}
 	}
 	spoken := false

@@ -16,6 +16,8 @@ type Layer struct {
 	// Trusted says that the file is the operator's: any other one may only tighten
 	// (S3, K35).
 	Trusted bool
+	// Embedded says that the file is part of the program, not written for these tools.
+	Embedded bool
 	// Env is the directories that the file's paths are read against.
 	Env match.Env
 	// Protected lists the targets that no rule permits to change (K2). New sets it.
@@ -30,6 +32,7 @@ type Policies struct {
 	layers []*Layer
 	// unknownTool is the mode of unknown tools where no operator says any.
 	unknownTool stopgate.Mode
+	known       KnownTools
 	tests       []dataTest // of the rules that look at the session, by key
 }
 

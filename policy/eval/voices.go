@@ -24,7 +24,7 @@ type Voice struct {
 // no rule. judged is false if the call is refused, whatever its arguments are.
 func (p *Policies) Voices(c stopgate.Call) (voices []*Voice, judged bool) {
 	b := &binder{policies: p, call: c, out: new(Binding)}
-	judged = b.define() && b.listen()
+	judged = b.define() && b.recognise() && b.listen()
 	return b.voices, judged
 }
 
@@ -91,7 +91,7 @@ func (b *binder) hear(v *Voice) bool {
 	own := syntax.DeclaredSchema(v.Tables, string(b.call.Tool), b.base)
 	switch {
 	case own == nil:
-		v.Schema = b.base
+		v.Schema = b.typed()
 	case b.base == nil:
 		v.Schema = own
 	default:
