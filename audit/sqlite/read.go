@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"time"
@@ -9,6 +10,7 @@ import (
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/audit"
 	"github.com/stopgate/stopgate/internal/database"
+	"github.com/stopgate/stopgate/jsonstream"
 )
 
 // page is how many rows one snapshot reads: a reader that is slow does not keep
@@ -135,6 +137,49 @@ type Arguments struct {
 	Text []byte
 	// Redacted are the pointers of the values that were taken out.
 	Redacted []string
+	// Changed says that they are not the arguments any more that the row's hash is of. What
+	// was taken out of redacted ones is not known: they are not compared.
+	Changed bool
+}
+
+// differs reports whether arguments that are kept whole have another hash.
+func differs(hash string, text []byte) bool {
+	v, err := jsonstream.Parse(text, jsonstream.Options{MaxExponent: jsonstream.AnyExponent})
+	if err != nil {
+		return true
+	}
+	sum := jsonstream.HashCanonical(v)
+	return hex.EncodeToString(sum[:]) != hash
+}
+
+// ChangedArguments lists the hashes of arguments that were changed after they were stored.
+func ChangedArguments(ctx context.Context, db *database.DB) (changed []string, err error) {
+	for after, more := int64(0), true; more; {
+		err := db.Snapshot(ctx, func(tx *database.Tx) error {
+			rows, err := tx.Query("SELECT rowid, hash, text FROM audit_arguments WHERE rowid > ? AND redacted IS NULL ORDER BY rowid LIMIT ?", after, page)
+			if err != nil {
+				return err
+			}
+			defer rows.Close()
+			n := 0
+			for ; rows.Next(); n++ {
+				var hash string
+				var text []byte
+				if err := rows.Scan(&after, &hash, &text); err != nil {
+					return err
+				}
+				if differs(hash, text) {
+					changed = append(changed, hash)
+				}
+			}
+			more = n == page
+			return rows.Err()
+		})
+		if err != nil {
+			return nil, fmt.Errorf("read audit arguments: %w", err)
+		}
+	}
+	return changed, nil
 }
 
 // ArgumentsOf returns the arguments of a hash; ok is false if they are not kept.
@@ -145,6 +190,7 @@ func ArgumentsOf(ctx context.Context, db *database.DB, hash string) (a Arguments
 		if ok, err = tx.Get([]any{&a.Text, &redacted}, "SELECT text, redacted FROM audit_arguments WHERE hash = ?", hash); err != nil {
 			return err
 		}
+		a.Changed = ok && redacted == nil && differs(hash, a.Text)
 		if redacted != nil {
 			return json.Unmarshal([]byte(*redacted), &a.Redacted)
 		}

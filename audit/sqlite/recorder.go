@@ -31,13 +31,14 @@ type Recorder struct {
 	o      Options
 	likely []string // statements of a decision's row
 
+	head    *headFile
 	spool   *spool.Dir
 	merging atomic.Bool // a goroutine moves spooled rows into the chain
 }
 
 // New returns a recorder for a database that has the [Tables].
 func New(ctx context.Context, db *database.DB, o Options) (*Recorder, error) {
-	r := &Recorder{db: db, o: o, spool: spool.At(db.Path()), likely: []string{selectHead, insertRow.Row()}}
+	r := &Recorder{db: db, o: o, spool: spool.At(db.Path()), head: &headFile{path: database.HeadPath(db.Path())}, likely: []string{selectHead, insertRow.Row()}}
 	if r.KeepsArguments() {
 		r.likely = append(r.likely, insertArguments)
 	}
@@ -53,6 +54,9 @@ func New(ctx context.Context, db *database.DB, o Options) (*Recorder, error) {
 	}
 	if err != nil {
 		return nil, fmt.Errorf("audit rows of %s: %w", db.Path(), err)
+	}
+	if err := r.guardHead(ctx); err != nil {
+		return nil, err
 	}
 	if r.spool.Waiting() > 0 {
 		r.merge()
@@ -203,6 +207,7 @@ func (r *Recorder) Write(tx *database.Tx, e Entry) error {
 		t = &tail{head: *head}
 		tx.Keep(chainKey{}, t)
 		tx.Finally(func() error { return t.flush(tx) })
+		tx.After(func() { _ = r.head.move(t.head, false) }) // a head that is behind is no damage
 	}
 	tx.Later()
 	line := t.head.Append(nil, e.body)

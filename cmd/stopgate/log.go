@@ -60,7 +60,7 @@ Without --store and --audit it reads the records that up would write here.`,
 		}
 		return errors.Join(listRows(ctx, s.out, log, filter, &list, *format))
 	}
-	cmd.AddCommand(newLogShow(s), newLogVerify(s), newLogHead(s), newLogExport(s), newLogPrune(s))
+	cmd.AddCommand(newLogShow(s), newLogVerify(s), newLogHead(s), newLogExport(s), newLogPrune(s), newLogRestored(s))
 	return cmd
 }
 

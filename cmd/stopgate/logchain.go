@@ -7,11 +7,13 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/stopgate/stopgate/audit"
 	"github.com/stopgate/stopgate/audit/jsonl"
+	"github.com/stopgate/stopgate/internal/database"
 	"github.com/stopgate/stopgate/internal/place"
 	"github.com/stopgate/stopgate/internal/records"
 	"github.com/stopgate/stopgate/internal/visible"
@@ -20,15 +22,18 @@ import (
 
 // verifyJSON is what verify writes for programs; it changes only by addition.
 type verifyJSON struct {
-	OK     bool   `json:"ok"`
-	Rows   int64  `json:"rows"`
-	Chain  string `json:"chain"`
-	Seq    int64  `json:"seq"`
-	Hash   string `json:"hash"`
-	Lost   int64  `json:"lost"`
-	Torn   int64  `json:"torn"`
-	Known  int64  `json:"known,omitempty"` // number of the row that --head names
-	Reason string `json:"reason,omitempty"`
+	OK    bool   `json:"ok"`
+	Rows  int64  `json:"rows"`
+	Chain string `json:"chain"`
+	Seq   int64  `json:"seq"`
+	Hash  string `json:"hash"`
+	Lost  int64  `json:"lost"`
+	Torn  int64  `json:"torn"`
+	Known int64  `json:"known,omitempty"` // number of the row that --head names
+	// Changed are the hashes of arguments that were changed after they were stored.
+	Changed []string `json:"changed_arguments,omitempty"`
+	Spooled bool     `json:"spooled,omitempty"` // rows wait next to the store
+	Reason  string   `json:"reason,omitempty"`
 }
 
 func newLogVerify(s streams) *cobra.Command {
@@ -37,10 +42,11 @@ func newLogVerify(s streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "verify [FILE]",
 		Short: "check that no row was changed, removed or inserted",
-		Long: `verify reads the whole chain of records. It finds every change but two: rows cut off
-at the end, and a chain written anew by whoever owns the file. Those show if a
-head kept elsewhere ('stopgate log head') is not in the chain: name its hash with
---head.
+		Long: `verify reads the whole chain of records and compares stored arguments with the hashes
+in their rows. Rows cut off at the end show because the file STORE-head, which
+follows the chain, names one that is not there. What is left is a chain and a head
+file written anew by whoever owns them. That shows if a head kept elsewhere
+('stopgate log head') is not in the chain: name its hash with --head.
 
 Exit: 0 the chain is whole, 1 it is not, or could not be read.`,
 		Args: atMostOne,
@@ -56,16 +62,20 @@ Exit: 0 the chain is whole, 1 it is not, or could not be read.`,
 		defer log.Close()
 		check, err := log.Verify(cmd.Context(), head)
 		var broken *audit.BrokenError
-		if err != nil && !errors.As(err, &broken) {
+		var damaged *database.DamagedError
+		if err != nil && !errors.As(err, &broken) && !errors.As(err, &damaged) {
 			return err
 		}
 		answer := verifyJSON{
 			OK: err == nil, Rows: check.Rows, Chain: check.Head.Chain, Seq: check.Head.Seq, Hash: check.Head.Hash,
-			Lost: check.Lost, Torn: check.Torn, Known: check.Known,
+			Lost: check.Lost, Torn: check.Torn, Known: check.Known, Changed: check.Changed, Spooled: check.Spooled,
 		}
 		switch {
 		case err != nil:
 			answer.Reason = err.Error()
+		case len(check.Changed) > 0:
+			answer.OK, answer.Reason = false, fmt.Sprintf("the stored arguments of %s were changed: they have another hash than their rows name (args_hash %s)",
+				count(len(check.Changed), "call"), strings.Join(check.Changed[:min(len(check.Changed), 5)], ", "))
 		case head != "" && check.Known == 0:
 			answer.OK, answer.Reason = false, "no row has the hash of the head: rows were cut off, pruned, or the chain was written anew"
 		}
@@ -97,10 +107,56 @@ func verifyText(out io.Writer, path string, v verifyJSON) error {
 	if v.Lost > 0 {
 		fmt.Fprintf(out, "  %d rows could not be written when they were due, as the gap rows say\n", v.Lost)
 	}
+	if v.Spooled {
+		fmt.Fprintf(out, "  rows that the store did not take wait next to it, and are added by the next stopgate that can write to it\n")
+	}
 	if v.Torn > 0 {
 		fmt.Fprintf(out, "  %d bytes of an unfinished write stand at the end; they were never acknowledged\n", v.Torn)
 	}
 	return nil
+}
+
+// restoredJSON is what restored writes for programs.
+type restoredJSON struct {
+	Before headJSON `json:"before"`
+	After  headJSON `json:"after"`
+}
+
+func newLogRestored(s streams) *cobra.Command {
+	var f logFlags
+	var by string
+	cmd := &cobra.Command{
+		Use:   "restored --by NAME",
+		Short: "accept a backup that was put in place of the store",
+		Long: `restored makes the end of the records that are there the one that is expected from now
+on. Without it a store that holds fewer rows than were written is damaged, and
+nothing runs. A row names who accepted it, and the number of the row that was
+written last. Stop every stopgate that uses the store first.`,
+		Args: noArgs,
+	}
+	f.add(cmd)
+	cmd.Flags().StringVar(&by, "by", "", "`NAME` of the operator, for the records")
+	format := formatFlag(cmd, "text", "json")
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		if strings.TrimSpace(by) == "" {
+			return usagef("name who accepts the backup with --by")
+		}
+		log, _, err := f.open(cmd.Context())
+		if err != nil {
+			return err
+		}
+		defer log.Close()
+		before, after, err := log.Accept(cmd.Context(), by, time.Now())
+		if err != nil {
+			return err
+		}
+		if *format == "json" {
+			return writeJSON(s.out, restoredJSON{headJSON(before), headJSON(after)})
+		}
+		_, err = fmt.Fprintf(s.out, "accepted: the records end at row %d; row %d was expected\n", after.Seq, before.Seq)
+		return err
+	}
+	return cmd
 }
 
 // headJSON is what head writes for programs.

@@ -22,6 +22,8 @@ type showJSON struct {
 	Rows      []json.RawMessage   `json:"rows"`
 	Arguments *string             `json:"arguments"` // as they were kept, null if they are not
 	Redacted  []string            `json:"redacted,omitempty"`
+	// Changed says that the arguments are not those that were judged.
+	Changed bool `json:"arguments_changed,omitempty"`
 	// Data is the session's data under which the lists are explained, if rules look at it
 	// and somebody knows it.
 	Data json.RawMessage `json:"session_data,omitempty"`
@@ -97,6 +99,7 @@ type show struct {
 	decision *records.Row
 	args     []byte // nil: not kept
 	redacted []string
+	changed  bool             // since they were stored
 	data     jsonstream.Value // of the session, not valid if nobody knows
 	// looked says that rules look at the session's data.
 	looked bool
@@ -114,14 +117,14 @@ func newShow(ctx context.Context, log *records.Log, rows []records.Row) (show, e
 	}
 	kept, ok, err := log.Arguments(ctx, &w.decision.Record)
 	if ok {
-		w.args, w.redacted = kept.Text, kept.Redacted
+		w.args, w.redacted, w.changed = kept.Text, kept.Redacted, kept.Changed
 	}
 	return w, err
 }
 
 // explain judges the call again, if the policy is the one that decided.
 func (w *show) explain(ctx context.Context, p *policyFlags, settings place.Settings) (answer, *eval.Explanation, error) {
-	if w.decision == nil || w.args == nil || w.redacted != nil {
+	if w.decision == nil || w.args == nil || w.redacted != nil || w.changed {
 		return answer{}, nil, nil
 	}
 	l, err := p.load(io.Discard)
@@ -159,7 +162,7 @@ func callOf(r *stopgate.Record, tools []stopgate.ToolDefinition) stopgate.Call {
 }
 
 func (w show) json(x *eval.Explanation) showJSON {
-	out := showJSON{ID: w.rows[0].ID, Redacted: w.redacted}
+	out := showJSON{ID: w.rows[0].ID, Redacted: w.redacted, Changed: w.changed}
 	for _, r := range w.rows {
 		out.Rows = append(out.Rows, r.Line)
 	}
@@ -245,6 +248,9 @@ func (w show) decisionText(b *strings.Builder, r *stopgate.Record) {
 	switch {
 	case w.args == nil:
 		line("arguments", "not kept")
+	case w.changed:
+		line("arguments", "CHANGED since they were stored: they have another hash than the row names")
+		line("now", "%s", visible.Lines(visible.Elide(string(w.args), 4000)))
 	case w.redacted != nil:
 		line("arguments", "%s", visible.Lines(visible.Elide(string(w.args), 4000)))
 		line("redacted", "%s", visible.Text(strings.Join(w.redacted, " ")))

@@ -115,6 +115,7 @@ const (
 	notKept    = "arguments not kept"
 	notWhole   = "arguments not whole"
 	redacted   = "arguments redacted"
+	changed    = "its stored arguments were changed"
 	notByRules = "not decided by the policy"
 	notJudged  = "no judge's answer recorded"
 )
@@ -187,6 +188,9 @@ func (r *replayJSON) judge(ctx context.Context, j judge, l loaded, log *records.
 		return nil
 	case kept.Redacted != nil:
 		r.Unreplayable[redacted]++
+		return nil
+	case kept.Changed:
+		r.Unreplayable[changed]++
 		return nil
 	}
 	call := callOf(&row.Record, l.tools)

@@ -62,6 +62,7 @@ type Tx struct {
 	wrote  bool
 	values map[any]any
 	last   []func() error
+	after  []func()
 }
 
 // Exec runs a statement. Statements are prepared once and kept: queries are
@@ -119,6 +120,9 @@ func (tx *Tx) Keep(key, value any) {
 // is made durable: what many changes would write again and again is written once.
 // An error of f fails them all.
 func (tx *Tx) Finally(f func() error) { tx.last = append(tx.last, f) }
+
+// After runs f once the transaction is durable, before another one of this process begins.
+func (tx *Tx) After(f func()) { tx.after = append(tx.after, f) }
 
 // maxReaders bounds how many snapshots are read at once.
 const maxReaders = 4

@@ -45,6 +45,21 @@ func (e *UntrustedError) Error() string {
 // Unwrap returns what happened.
 func (e *UntrustedError) Unwrap() error { return e.Err }
 
+// DamagedError says that a file lost what it held: its content is not what the last writer
+// left there.
+type DamagedError struct {
+	Path string
+	Err  error
+}
+
+// Error says what is wrong and what to do.
+func (e *DamagedError) Error() string {
+	return fmt.Sprintf("database %s is damaged: %v; keep it for inspection and put a backup in its place, then run 'stopgate log restored --by NAME'; or move it and %s away to begin anew", e.Path, e.Err, HeadPath(e.Path))
+}
+
+// Unwrap returns what is wrong.
+func (e *DamagedError) Unwrap() error { return e.Err }
+
 // code is SQLite's extended result code of an error, 0 if it has none.
 func code(err error) int {
 	var e *sqlite.Error

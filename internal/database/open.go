@@ -44,10 +44,12 @@ type DB struct {
 	// The writing goroutine's own: whether it has begun to write, how many callers there
 	// were at the last commit, and how long it lasted.
 	began   bool
+	after   []func() // of the transaction, once it is durable
 	callers int
 	lasted  time.Duration
 
 	commits atomic.Uint64 // of this process
+	guard   atomic.Pointer[guard]
 
 	untrusted atomic.Pointer[UntrustedError]
 	failed    chan struct{} // closed with untrusted
@@ -63,6 +65,9 @@ func Open(ctx context.Context, path string, components ...Component) (*DB, error
 	db := &DB{
 		path: path, turn: newTurn(path), parts: components, queue: make(chan *entry, maxQueue), closing: make(chan struct{}),
 		ended: make(chan struct{}), failed: make(chan struct{}),
+	}
+	if err := missing(path); err != nil {
+		return nil, err
 	}
 	if db.file, err = create(path); err != nil {
 		return nil, fmt.Errorf("database %s: %w", path, err)

@@ -173,7 +173,11 @@ func (db *DB) transact(batch []*entry) (spoiled bool) {
 			db.rollback()
 		} else {
 			db.commits.Add(1)
+			for _, f := range db.after {
+				f()
+			}
 		}
+		db.after = nil
 	}
 	if errors.Is(err, errSpoiled) {
 		if len(batch) > 1 {
@@ -255,6 +259,7 @@ func (db *DB) apply(batch []*entry) error {
 			return err
 		}
 	}
+	db.after = tx.after
 	return nil
 }
 

@@ -22,12 +22,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
+	"time"
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/audit"
 	"github.com/stopgate/stopgate/audit/sqlite"
 	"github.com/stopgate/stopgate/internal/database"
+	"github.com/stopgate/stopgate/internal/spool"
 )
 
 // Row is one audit row.
@@ -48,10 +51,14 @@ type Log struct {
 // fs.ErrNotExist.
 func Open(ctx context.Context, path string) (*Log, error) {
 	head, err := beginning(path)
+	if errors.Is(err, fs.ErrNotExist) && headed(path) {
+		return nil, &database.DamagedError{Path: path, Err: errors.New("the file is gone")}
+	}
 	if err != nil {
 		return nil, fmt.Errorf("audit log: %w", err)
 	}
 	switch {
+	case headed(path): // whatever it begins with: the log may hold its first page
 	case len(head) == 0, head[0] == '{':
 		return &Log{path: path, file: reader{path: path}}, nil
 	case string(head) != magic:
@@ -62,6 +69,12 @@ func Open(ctx context.Context, path string) (*Log, error) {
 		return nil, err
 	}
 	return &Log{path: path, db: db}, nil
+}
+
+// headed reports whether a head file says that a store with rows was here.
+func headed(path string) bool {
+	info, err := os.Stat(database.HeadPath(path))
+	return err == nil && info.Size() > 0
 }
 
 // magic is how a store's file begins.
@@ -176,6 +189,11 @@ func (l *Log) Head(ctx context.Context) (head audit.Head, err error) {
 // Check is what [Log.Verify] found.
 type Check struct {
 	audit.Report
+	// Changed are the hashes of stored arguments that are not those any more that their rows
+	// name.
+	Changed []string
+	// Spooled says that rows wait next to the store, and are not in the chain yet.
+	Spooled bool
 	// Known is the number of the row that has the hash that was asked for, 0 if the
 	// chain has none.
 	Known int64
@@ -200,6 +218,14 @@ func (l *Log) Verify(ctx context.Context, head string) (c Check, err error) {
 	}
 	c.Report, err = v.End()
 	c.Torn = torn
+	if err != nil || l.db == nil {
+		return c, err
+	}
+	c.Spooled = spool.At(l.path).Waiting() > 0
+	if err := sqlite.CheckHead(ctx, l.db); err != nil {
+		return c, err
+	}
+	c.Changed, err = sqlite.ChangedArguments(ctx, l.db)
 	return c, err
 }
 
@@ -223,4 +249,13 @@ func (l *Log) Arguments(ctx context.Context, r *stopgate.Record) (a sqlite.Argum
 		return a, false, nil
 	}
 	return sqlite.ArgumentsOf(ctx, l.db, r.ArgsHash)
+}
+
+// Accept makes the end of the chain what the head file names, after an operator put a
+// backup in place of the store; see [sqlite.Accept].
+func (l *Log) Accept(ctx context.Context, by string, now time.Time) (before, after audit.Head, err error) {
+	if l.db == nil {
+		return before, after, errors.New("records in a file have no head file")
+	}
+	return sqlite.Accept(ctx, l.db, by, now)
 }
