@@ -173,6 +173,9 @@ func (s *Server) finish(ctx context.Context, p *proposal, open *gate.Pending) {
 		s.fail(p, err)
 		return
 	}
+	if out.Proposal != open.ID() { // somebody edited the call: its result comes under the new id
+		s.calls.keep(out.Proposal, p)
+	}
 	p.set(answerOf(&p.call, p.bytes, out))
 	close(p.decided)
 }

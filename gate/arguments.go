@@ -91,6 +91,7 @@ func (p *pending) close(end stopgate.End) {
 		})
 	}
 	p.foresee()
+	p.announce()
 	if p.stage == feeding {
 		p.stage, p.ended = closed, end == stopgate.Ended
 	}

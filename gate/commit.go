@@ -277,6 +277,9 @@ func (p *pending) end(result *resultSaid) {
 	p.letGo()
 	p.own, p.raw, p.left = nil, nil, nil
 	p.stage = settled
+	if p.shared() {
+		p.turn.part(p.id)
+	}
 	if !p.over {
 		p.over = true
 		if p.done != nil {

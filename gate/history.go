@@ -159,6 +159,9 @@ func (p *pending) sit(ctx context.Context) {
 		_, all := p.set.CheckEach(&v, &c, p.run(ctx))
 		p.object(all, r.value.Head)
 	}
+	if governed && p.shared() && !p.isOver() {
+		p.turn.join(p.id, session.ToolKey(p.tool))
+	}
 }
 
 func (p *pending) sees(s session.State) session.View {
@@ -166,7 +169,7 @@ func (p *pending) sees(s session.State) session.View {
 	if now == 0 {
 		now = p.g.now().UnixMilli()
 	}
-	return session.View{State: p.turn.alone.over(s), Owner: owner(&p.call), Now: now, Horizon: p.horizon}
+	return session.View{State: p.turn.alone.over(s), Owner: owner(&p.call), Now: now, Horizon: p.horizon, UnderWay: p.turn.underWay(p.id)}
 }
 
 type runner func(session.Policy, func() session.Decision) session.Decision

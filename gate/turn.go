@@ -63,6 +63,7 @@ type turn struct {
 	head     uint64
 	transfer stopgate.ProposalID         // the transition that was taken
 	policies atomic.Pointer[session.Set] // those in Go, see begunWith
+	siblings []sibling                   // its calls without an outcome, in the order of the response
 
 	// Set before the first call, see Remember.
 	alone *alone // nil: the session's own facts

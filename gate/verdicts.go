@@ -100,6 +100,9 @@ func (p *pending) push(v stopgate.Verdict) {
 // finish marks the verdict terminal and ends everything that waits.
 func (p *pending) finish() {
 	p.over = true
+	if p.shared() {
+		p.turn.part(p.id)
+	}
 	if p.done != nil {
 		close(p.done)
 	}

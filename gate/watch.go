@@ -110,5 +110,7 @@ func (p *pending) asSeen(w *watch) {
 		all, head = look()
 		p.mu.Lock()
 	}
-	p.objectLocked(all, head)
+	if !p.premature(all) {
+		p.objectLocked(all, head)
+	}
 }

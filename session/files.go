@@ -284,7 +284,8 @@ func (f *filesPart) check(v *View, c *Call) Decision {
 }
 
 func (f *Files) knows(v *View, c *Call, path string) (known, pending bool) {
-	own := v.cell(f.cell(path))
+	key := f.cell(path)
+	own := v.cell(key)
 	broken := uint64(0)
 	if !f.broken.Empty() { // otherwise nothing takes knowledge away
 		broken = max(own.Broken, v.cell(f.everything()).Broken)
@@ -311,7 +312,7 @@ func (f *Files) knows(v *View, c *Call, path string) (known, pending bool) {
 		// With a content hash only the newest knowledge counts.
 		return want == "" || want == p.Hash, false
 	}
-	return false, underWay(v, own, broken)
+	return false, underWay(v, &key, own, broken)
 }
 
 func (f *Files) unread(c *Call, pending bool) Decision {

@@ -94,6 +94,9 @@ type View struct {
 	// Horizon is the position as of the turn's first call: what permits and came
 	// later does not count in this turn (DECISIONS S8).
 	Horizon uint64
+	// UnderWay are the cells that open calls of the same turn would permit: the model
+	// made them before this call, and they have no outcome yet. They permit nothing.
+	UnderWay []Key
 }
 
 // Cell returns a cell that the policy needs. A cell that was not asked for is empty.

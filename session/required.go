@@ -189,10 +189,11 @@ func (r *Requirement) missingFor(v *View, values []string) (missing []string, pe
 			if value != "" && !r.broken.Empty() {
 				since = max(since, v.cell(r.invalidated(value)).Broken)
 			}
-			cell := v.cell(r.success(i, value))
+			key := r.success(i, value)
+			cell := v.cell(key)
 			if !r.stands(v, cell, since) {
 				met = false
-				open = open || underWay(v, cell, since)
+				open = open || underWay(v, &key, cell, since)
 			}
 		}
 		if !met {
@@ -231,7 +232,10 @@ func (r *Requirement) stands(v *View, c *Cell, broken uint64) bool {
 // underWay reports that the prerequisite was called and cannot count yet. A call of which
 // nothing was heard for long is not waited for: the host's user refused it, or nobody
 // listened to results then.
-func underWay(v *View, c *Cell, broken uint64) bool {
+func underWay(v *View, k *Key, c *Cell, broken uint64) bool {
+	if slices.Contains(v.UnderWay, *k) {
+		return true
+	}
 	for _, o := range c.Open {
 		if o.Seq > broken && v.Now-o.At < inflightTTL.Milliseconds() {
 			return true

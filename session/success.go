@@ -28,15 +28,27 @@ func CompileSuccess(s *syntax.Success) (*Success, error) {
 }
 
 // Of reports whether the data of a result says that the call succeeded. Data that
-// cannot be read does not.
+// cannot be read does not. An MCP result is read by what it carries: its text, or its
+// structured content.
 func (s *Success) Of(data []byte) bool {
+	v, err := jsonstream.Parse(data, jsonstream.Options{})
 	if s.text != nil {
+		if err == nil {
+			data = resultText(v, data)
+		}
 		return s.text.Whole(data)
 	}
-	v, err := jsonstream.Parse(data, jsonstream.Options{})
 	if err != nil {
 		return false
 	}
+	if s.holds(v) {
+		return true
+	}
+	inner, ok := carried(v)
+	return ok && s.holds(inner)
+}
+
+func (s *Success) holds(v jsonstream.Value) bool {
 	if s.when != nil {
 		holds, _ := s.when.Holds(v)
 		return holds

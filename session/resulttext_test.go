@@ -1,0 +1,44 @@
+package session_test
+
+import (
+	"testing"
+
+	"github.com/stopgate/stopgate/policy"
+	"github.com/stopgate/stopgate/session"
+)
+
+// A result tells its success in the same way whatever surface brings it.
+func TestResultsReadAlike(t *testing.T) {
+	for _, c := range []struct {
+		success, data string
+		want          bool
+	}{
+		{`{ pattern = "^PASS" }`, `PASS 3`, true},
+		{`{ pattern = "^PASS" }`, `"PASS 3"`, true},
+		{`{ pattern = "^PASS" }`, `{"content":[{"type":"text","text":"PASS 3"}]}`, true},
+		{`{ pattern = "^PASS" }`, `{"content":[{"type":"text","text":"FAIL"},{"type":"text","text":"PASS 3"}]}`, false},
+		{`{ pattern = "^PASS" }`, `{"content":"PASS"}`, false},
+		{`{ pattern = "^PASS" }`, `{"content":["PASS"]}`, false},
+		{`{ pattern = "^PASS" }`, `"FAIL"`, false},
+		{`{ exit_code = "/code" }`, `{"code":0}`, true},
+		{`{ exit_code = "/code" }`, `{"content":[],"structuredContent":{"code":0}}`, true},
+		{`{ exit_code = "/structuredContent/code" }`, `{"content":[],"structuredContent":{"code":0}}`, true},
+		{`{ exit_code = "/code" }`, `{"content":[{"type":"text","text":"{\"code\":0}"}]}`, true},
+		{`{ exit_code = "/code" }`, `{"content":[{"type":"text","text":"{\"code\":0}"}],"structuredContent":{"code":1}}`, false},
+		{`{ exit_code = "/code" }`, `{"content":[{"type":"text","text":"code 0"}]}`, false},
+		{`{ exit_code = "/code" }`, `"0"`, false},
+	} {
+		program, mistakes := policy.Compile([]policy.Source{{Name: "p.toml", Trusted: true, Text: []byte(
+			"version = 1\n[tools.test]\nsuccess = " + c.success + "\n[[session]]\ntype = \"require\"\nbefore = \"deploy\"\nrequires = [\"test\"]\n")}}, policy.Options{})
+		if program == nil {
+			t.Fatal(mistakes)
+		}
+		rule, err := session.CompileSuccess(program.Success("test"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := rule.Of([]byte(c.data)); got != c.want {
+			t.Errorf("success = %s of %s: %v, want %v", c.success, c.data, got, c.want)
+		}
+	}
+}
