@@ -35,6 +35,7 @@ var layers = [][]string{
 	{"internal/jsonc"},
 	{"internal/diag"},
 	{"internal/tomltree"},
+	{"internal/knowntools"},
 	{"internal/shell"},
 	{"internal/patch"},
 	{"policy/literal"},

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/knowntools"
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
@@ -30,12 +31,10 @@ func CanaryDenied(said string) bool {
 // of the call: one that comes twice may be answered once.
 func (h *Host) Canary(dir, id string) []byte {
 	shell := "Bash"
-	if h.tools != nil {
-		for _, t := range h.tools.list {
-			if strings.HasPrefix(t.args, "command=command") {
-				shell, _, _ = strings.Cut(t.names, " ")
-				break
-			}
+	for _, t := range h.tools.Tools() {
+		if len(t.Parameters) > 0 && t.Parameters[0].Name == "command" && t.Parameters[0].Kind != knowntools.Value && t.Parameters[0].Kind != knowntools.Patch {
+			shell = t.Names[0]
+			break
 		}
 	}
 	name := h.event

@@ -25,7 +25,6 @@ func claudeCode() *Host {
 		failures: map[string]bool{
 			"PostToolUseFailure": true,
 		},
-		tools:  claudeTools(),
 		mcp:    parts("mcp__", "__"),
 		answer: claudeAnswer,
 	}
@@ -119,46 +118,4 @@ func appendShaped(dst []byte, name string, v jsonstream.Value, text []byte) []by
 		return append(dst, m.end()...)
 	}
 	return append(dst, v.Raw()...)
-}
-
-// claudeTools are the built-in tools of Claude Code.
-func claudeTools() *tools {
-	return &tools{[]tool{
-		{names: "Bash", args: "command=command description timeout run_in_background dangerouslyDisableSandbox"},
-		{names: "Read", args: "file_path=path offset limit pages allow_large"},
-		{names: "Write", args: "file_path=path content"},
-		{names: "Edit", args: "file_path=path old_string new_string replace_all"},
-		{names: "MultiEdit", args: "file_path=path edits"},
-		{names: "NotebookRead", args: "notebook_path=path cell_id"},
-		{names: "NotebookEdit", args: "notebook_path=path cell_id cell_number cell_type edit_mode new_source"},
-		{names: "Glob", args: "pattern=glob path=folder"},
-		{names: "Grep", args: "pattern path=folder glob=filter type output_mode -A -B -C -n -i -o context head_limit offset multiline"},
-		{names: "LS", args: "path=path ignore"},
-		{names: "LSP", args: "operation filePath=path line character query"},
-		{names: "WebFetch", args: "url=url prompt"},
-		{names: "WebSearch", args: "query allowed_domains blocked_domains"},
-		{names: "Task Agent", args: "description prompt subagent_type model effort run_in_background isolation resume name mode team_name"},
-		{names: "Monitor", args: "command=command description timeout_ms persistent"},
-		{names: "Workflow", args: "script name description title args scriptPath=path resumeFromRunId"},
-		{names: "ScheduleWakeup", args: "delaySeconds reason prompt stop noop"},
-		{names: "ListAgents", args: "channel q cursor", harmless: true},
-		{names: "ReportFindings", args: "level findings", harmless: true},
-		{names: "Skill", args: "skill args command"},
-		{names: "SlashCommand"},
-		{names: "TodoWrite", args: "todos", harmless: true},
-		{names: "TodoRead", harmless: true},
-		{names: "TaskCreate", args: "subject description activeForm metadata", harmless: true},
-		{names: "TaskUpdate", args: "taskId status subject description activeForm owner addBlocks addBlockedBy metadata", harmless: true},
-		{names: "TaskGet", args: "taskId", harmless: true},
-		{names: "TaskList", harmless: true},
-		{names: "BashOutput", args: "bash_id filter", harmless: true},
-		{names: "TaskOutput AgentOutputTool", args: "task_id agentId block timeout wait_up_to", harmless: true},
-		{names: "TaskStop KillShell KillBash", args: "task_id shell_id", harmless: true},
-		{names: "ExitPlanMode", args: "plan allowedPrompts", harmless: true},
-		{names: "EnterPlanMode", harmless: true},
-		{names: "AskUserQuestion", args: "questions answers metadata annotations", harmless: true},
-		{names: "ToolSearch", args: "query max_results", harmless: true},
-		{names: "ListMcpResourcesTool", args: "server", harmless: true},
-		{names: "ReadMcpResourceTool", args: "server uri"},
-	}}
 }

@@ -19,19 +19,8 @@ func codex() *Host {
 		fields:    snake,
 		events:    map[string]Kind{"PreToolUse": Before, "PermissionRequest": Before, "PostToolUse": After, "UserPromptSubmit": Prompt},
 		prompting: "PermissionRequest",
-		tools: &tools{[]tool{
-			{names: "Bash shell local_shell exec_command", args: "command=argv cmd=argv workdir=dir timeout_ms description login shell tty prefix_rule yield_time_ms max_output_tokens justification sandbox_permissions with_escalated_permissions"},
-			{names: "apply_patch", args: "command input patch", patch: "command input patch"},
-			{names: "update_plan", args: "plan explanation", harmless: true},
-			{names: "view_image", args: "path=path"},
-			{names: "write_stdin", args: "session_id chars yield_time_ms max_output_tokens"},
-			{names: "web_search", args: "query"},
-			{names: "request_user_input", args: "questions", harmless: true},
-			{names: "get_goal", harmless: true},
-			{names: "create_goal update_goal", args: "objective token_budget status", harmless: true},
-		}},
-		mcp:    parts("mcp__", "__"),
-		answer: codexAnswer,
+		mcp:       parts("mcp__", "__"),
+		answer:    codexAnswer,
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/stopgate/stopgate/internal/knowntools"
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
@@ -16,19 +17,19 @@ var directories = strings.Fields("workdir working_dir working_directory workingD
 // directory notes where the call says that its command lines run (THREATS C3, K19). A tool
 // of whose parameters a table knows it runs them there; of any other nobody knows whether
 // it looks at the parameter.
-func (t tool) directory(e *Event) {
+func (t contract) directory(e *Event) {
 	args, err := jsonstream.Parse(e.Call.Args, jsonstream.Options{ObjectRoot: true, MaxBytes: MaxInput, MaxExponent: jsonstream.AnyExponent})
 	if err != nil {
 		return // the gate refuses it
 	}
 	var known []string
-	runs := t.names == "" // of tools that no table knows, a policy may know more
-	for word := range strings.FieldsSeq(t.args) {
-		switch arg, kind, _ := strings.Cut(word, "="); kind {
-		case "command", "argv":
+	runs := t.unknown() // of tools that no table knows, a policy may know more
+	for _, p := range t.Parameters {
+		switch p.Kind {
+		case knowntools.Command, knowntools.Argv:
 			runs = true
-		case "dir":
-			known = append(known, arg)
+		case knowntools.Directory:
+			known = append(known, p.Name)
 		}
 	}
 	if !runs {

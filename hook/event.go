@@ -159,16 +159,16 @@ func (h *Host) call(e *Event, root, tool jsonstream.Value) error {
 		e.Call.Args = args
 	}
 	h.name(e, root)
-	p, ok := h.tools.find(e.HostTool)
-	p.directory(e)
-	if ok && p.patch != "" {
-		args, err := withFiles(e.Call.Args, p.patch)
+	t := h.contract(e.HostTool, e.own())
+	t.directory(e)
+	if patch := t.patch(); patch != nil {
+		args, err := withFiles(e.Call.Args, patch)
 		if err != nil {
 			return err
 		}
 		e.Call.Args, e.Extra = args, true
 	}
-	more, ok := p.withTargets(e.Call.Args)
+	more, ok := t.withTargets(e.Call.Args)
 	if !ok {
 		return errSearch
 	}

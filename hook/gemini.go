@@ -15,7 +15,6 @@ func geminiCLI() *Host {
 		fields: snake,
 		broke:  func(_, result jsonstream.Value) bool { return present(result, "error") },
 		events: map[string]Kind{"BeforeTool": Before, "AfterTool": After, "BeforeAgent": Prompt},
-		tools:  geminiTools(),
 		answer: geminiAnswer,
 	}
 }
@@ -47,34 +46,6 @@ func withheldText(a Answer) string {
 	return a.reason()
 }
 
-func geminiTools() *tools {
-	return &tools{[]tool{
-		{names: "run_shell_command", args: "command=command description directory=dir dir_path=dir is_background delay_ms timeout"},
-		{names: "read_file", args: "file_path=path absolute_path=path offset limit start_line end_line"},
-		{names: "read_many_files", args: "paths=globs include=globs exclude recursive useDefaultExcludes file_filtering_options"},
-		{names: "write_file", args: "file_path=path content"},
-		{names: "replace edit", args: "file_path=path old_string new_string instruction expected_replacements replace_all allow_multiple"},
-		{names: "list_directory", args: "path=path dir_path=path ignore respect_git_ignore file_filtering_options"},
-		{names: "glob", args: "pattern=glob path=folder dir_path=folder case_sensitive respect_git_ignore respect_gemini_ignore"},
-		{names: "search_file_content grep_search grep", args: "pattern path=folder dir_path=folder include=filter glob=filter limit include_pattern=filter exclude_pattern names_only max_matches_per_file total_max_matches context after before no_ignore fixed_strings case_sensitive"},
-		{names: "web_fetch", args: "prompt url=url"},
-		{names: "google_web_search web_search", args: "query"},
-		{names: "save_memory", args: "fact scope"},
-		{names: "write_todos todo_write", args: "todos", harmless: true},
-		{names: "ask_user", args: "questions", harmless: true},
-		{names: "enter_plan_mode exit_plan_mode", args: "reason plan_path=path plan", harmless: true},
-		{names: "activate_skill skill", args: "name skill args"},
-		{names: "notebook_edit", args: "notebook_path=path cell_id new_source cell_type edit_mode"},
-		{names: "invoke_agent agent", args: "agent_name prompt description subagent_type fork_turns fork_tools fork_profile run_in_background isolation working_dir=path"},
-		{names: "tool_call", args: "name arguments"},
-		{names: "update_topic", args: "title summary strategic_intent", harmless: true},
-		{names: "list_background_processes list_agents get_goal", harmless: true},
-		{names: "read_background_output", args: "pid lines delay_ms", harmless: true},
-		{names: "tool_search", args: "query max_results", harmless: true},
-		{names: "update_goal", args: "status reason blockerKind", harmless: true},
-	}}
-}
-
 // qwenCode speaks the hooks of Qwen Code, which took over Claude Code's events and
 // answers and kept Gemini CLI's tools. It asks its user on a hook's word since July 2026;
 // before, and where nobody sits in front of it, it denies.
@@ -92,7 +63,6 @@ func qwenCode() *Host {
 			"UserPromptSubmit": Prompt, "BeforeAgent": Prompt,
 		},
 		failures: map[string]bool{"PostToolUseFailure": true},
-		tools:    geminiTools(),
 		mcp:      parts("mcp__", "__"),
 		answer:   qwenAnswer,
 	}

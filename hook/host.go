@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/stopgate/stopgate/internal/diag"
+	"github.com/stopgate/stopgate/internal/knowntools"
 )
 
 // Rewrite says what a host does with new arguments.
@@ -43,7 +44,7 @@ type Host struct {
 	fixed     map[string]fixedTool
 	prefix    map[string]string // what an event leaves out before the names of its tools
 	nested    []string          // members of the event in which tool, input and result stand
-	tools     *tools
+	tools     *knowntools.Host
 	mcp       func(h *Host, tool string) (server, name string, ok bool)
 	answer    func(h *Host, e *Event, a Answer) Reply
 }
@@ -85,7 +86,9 @@ func Names() []string {
 func Lookup(name string) (*Host, error) {
 	for _, m := range makers() {
 		if m.name == name {
-			return m.make(), nil
+			h := m.make()
+			h.tools = knowntools.ForHost(name)
+			return h, nil
 		}
 	}
 	if near := diag.Suggest(name, Names()); near != "" {
@@ -99,9 +102,9 @@ func Lookup(name string) (*Host, error) {
 // just said that it exists (DECISIONS S33).
 func (h *Host) name(e *Event, root value) {
 	e.Call.Tool, e.Call.Server = canonical(h, e.HostTool, root)
-	p, ok := h.tools.find(e.HostTool)
-	e.Harmless = ok && p.harmless
-	e.Call.Definition = p.definition(e.Call.Tool)
+	t := h.contract(e.HostTool, e.own())
+	e.Harmless = t.Harmless
+	e.Call.Definition = t.definition(e.Call.Tool)
 }
 
 // parts splits the name of an MCP tool: what stands before the first sep behind the

@@ -1,8 +1,6 @@
 package hook
 
 import (
-	"strings"
-
 	"github.com/stopgate/stopgate/internal/patch"
 	"github.com/stopgate/stopgate/jsonstream"
 )
@@ -10,7 +8,7 @@ import (
 // withFiles adds the files that a patch touches to the arguments of the call, as
 // "patch_paths", so that guards and rules on paths see them (DECISIONS S40). A patch
 // that cannot be read, or arguments that have such a member already, are refused.
-func withFiles(args []byte, member string) ([]byte, error) {
+func withFiles(args []byte, members []string) ([]byte, error) {
 	root, err := jsonstream.Parse(args, jsonstream.Options{ObjectRoot: true, MaxExponent: jsonstream.AnyExponent})
 	if err != nil {
 		return args, nil // the gate says what is wrong with them
@@ -19,7 +17,7 @@ func withFiles(args []byte, member string) ([]byte, error) {
 		return nil, errPatch
 	}
 	text := ""
-	for _, m := range strings.Fields(member) {
+	for _, m := range members {
 		if v, ok := root.Get(m); ok {
 			if v.Kind() != jsonstream.String || text != "" {
 				return nil, errPatch

@@ -25,7 +25,6 @@ func plain(name, title string) *Host {
 			"PostToolUse": After, "postToolUse": After, "post_tool_use": After, "AfterTool": After, "tool_result": After,
 			"UserPromptSubmit": Prompt,
 		},
-		tools:  anyTools(),
 		mcp:    parts("mcp__", "__"),
 		answer: plainAnswer,
 	}
@@ -49,15 +48,6 @@ func cline() *Host {
 	h.fields.tool = []string{"toolName", "tool_name", "tool", "name"}
 	h.fields.roots = []string{"workspaceRoots"}
 	h.nested = []string{"tool_call", "tool_result", "preToolUse", "postToolUse"}
-	h.tools = &tools{append([]tool{
-		{names: "run_commands", args: "commands[]=command"},
-		{names: "read_files", args: "files[].path=path"},
-		{names: "editor", args: "path=path old_text new_text insert_line"},
-		{names: "search_codebase", args: "queries"},
-		{names: "fetch_web_content", args: "requests[].url=url"},
-		{names: "spawn_agent", args: "systemPrompt task"},
-		{names: "ask_question", args: "question options", harmless: true},
-	}, anyTools().list...)}
 	h.events["prompt_submit"] = Prompt
 	h.broke = func(event, _ value) bool {
 		success, ok := event.Get("success")
@@ -108,23 +98,4 @@ func extension(name, title string) *Host {
 		return refusal(a, new(members).flag("block", true).str("reason", a.reason()))
 	}
 	return h
-}
-
-// anyTools are tools by the names that several hosts use.
-func anyTools() *tools {
-	list := []tool{
-		{names: "bash shell execute_command run_command run_terminal_cmd", args: "command=command description timeout workdir=dir cwd=dir requires_approval run_in_background"},
-		{names: "read view read_file", args: "filePath=path path=path file_path=path offset limit"},
-		{names: "write create write_to_file write_file", args: "filePath=path path=path file_path=path content"},
-		{names: "edit replace_in_file str_replace", args: "filePath=path path=path file_path=path oldString newString oldText newText old_string new_string replaceAll replace_all diff edits"},
-		{names: "apply_patch patch", args: "patchText input patch command", patch: "patchText input patch command"},
-		{names: "ls list list_files list_directory", args: "path=path recursive ignore limit"},
-		{names: "glob find", args: "pattern=glob path=folder limit"},
-		{names: "grep search_files", args: "pattern path=folder include=filter glob=filter regex file_pattern=filter ignoreCase literal context limit"},
-		{names: "webfetch web_fetch fetch", args: "url=url format timeout prompt"},
-		{names: "task", args: "description prompt subagent_type task_id command"},
-		{names: "skill", args: "name"},
-		{names: "todowrite todoread", args: "todos", harmless: true},
-	}
-	return &tools{append(list, claudeTools().list...)}
 }

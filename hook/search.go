@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/stopgate/stopgate/internal/knowntools"
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
@@ -32,19 +33,19 @@ type search struct {
 }
 
 // of reads the contract of a tool. It reports false where there is nothing to find.
-func (s *search) of(t tool) bool {
-	if t.names == "" {
+func (s *search) of(t contract) bool {
+	if t.unknown() {
 		s.folders, s.globs = usualFolders, usualFiles
 		return true
 	}
-	for word := range strings.FieldsSeq(t.args) {
-		switch arg, kind, _ := strings.Cut(word, "="); kind {
-		case "folder":
-			s.folders = append(s.folders, arg)
-		case "glob", "globs":
-			s.globs = append(s.globs, arg)
-		case "filter":
-			s.filters = append(s.filters, arg)
+	for _, p := range t.Parameters {
+		switch p.Kind {
+		case knowntools.Folder:
+			s.folders = append(s.folders, p.Name)
+		case knowntools.Glob:
+			s.globs = append(s.globs, p.Name)
+		case knowntools.Filter:
+			s.filters = append(s.filters, p.Name)
 		}
 	}
 	return len(s.globs)+len(s.filters) > 0
@@ -52,7 +53,7 @@ func (s *search) of(t tool) bool {
 
 // withTargets adds what a search looks at to the arguments, so that guards see it. ok is
 // false where that cannot be said; the arguments are nil where nothing is to be added.
-func (t tool) withTargets(args []byte) (more []byte, ok bool) {
+func (t contract) withTargets(args []byte) (more []byte, ok bool) {
 	var s search
 	if !s.of(t) {
 		return nil, true
@@ -61,7 +62,7 @@ func (t tool) withTargets(args []byte) (more []byte, ok bool) {
 	if err != nil {
 		return nil, true // the gate says what is wrong with them
 	}
-	paths, ok := s.targets(root, t.names == "")
+	paths, ok := s.targets(root, t.unknown())
 	if !ok || len(paths) == 0 {
 		return nil, ok
 	}

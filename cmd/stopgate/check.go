@@ -21,7 +21,7 @@ import (
 )
 
 func newCheck(s streams) *cobra.Command {
-	var strict, reach bool
+	var strict, reach, known bool
 	var toolsFile string
 	cmd := &cobra.Command{
 		Use:        "check [FILE...]",
@@ -33,15 +33,23 @@ stable code and a hint.
 
 Exit: 0 clean or warnings only, 3 mistakes.`,
 		Example: `  stopgate check stopgate.toml
+  stopgate check --known-tools
   stopgate check --strict --tools tools.json --format sarif stopgate.toml > stopgate.sarif`,
 	}
 	cmd.Flags().BoolVar(&strict, "strict", false, "treat warnings about traps as mistakes")
 	cmd.Flags().BoolVar(&reach, "reach", false, "show for every rule a call that reaches it, or what covers it")
 	cmd.Flags().StringVar(&toolsFile, "tools", "", "tool definitions as JSON `FILE`, to check rules against their schemas")
+	cmd.Flags().BoolVar(&known, "known-tools", false, "print the table of tools whose parameters are known by name, as text or json, and check nothing")
 	_ = cmd.MarkFlagFilename("tools", "json")
 	format := formatFlag(cmd, "text", "json", "sarif", "github", "junit")
 	cmd.ValidArgsFunction = tomlFiles
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if known {
+			if len(args) > 0 || *format != "text" && *format != "json" {
+				return usagef("--known-tools takes no files, and writes text or json")
+			}
+			return writeKnownTools(s.out, *format)
+		}
 		if len(args) == 0 {
 			args = []string{config.FileName}
 		}

@@ -1,0 +1,122 @@
+package hook_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/stopgate/stopgate/hook"
+	"github.com/stopgate/stopgate/internal/knowntools"
+)
+
+// guarding lets everything run that a guard does not see.
+const guarding = `
+version = 1
+[tools."*".policy]
+run = "unattended"
+[[guard]]
+on = "path"
+glob = "**/.env"
+mode = "deny"
+[[guard]]
+on = "command"
+prefix = "rm "
+mode = "deny"
+[[guard]]
+on = "url"
+host = "evil.example"
+mode = "deny"
+`
+
+// values are a value that the guards deny and one that they let pass, of every kind.
+var values = map[knowntools.Kind][2]string{
+	knowntools.Value:     {`"x"`, `"x"`},
+	knowntools.Path:      {`"src/.env"`, `"src/a.go"`},
+	knowntools.Directory: {`"src/.env"`, `"src"`},
+	knowntools.Folder:    {`"src/.env"`, `"src"`},
+	knowntools.Glob:      {`"src/.env"`, `"src/*.go"`},
+	knowntools.Filter:    {`".env"`, `"*.go"`},
+	knowntools.Command:   {`"rm a"`, `"ls"`},
+	knowntools.Argv:      {`"rm a"`, `"ls"`},
+	knowntools.URL:       {`"https://evil.example/"`, `"https://go.dev/"`},
+	knowntools.Patch:     {`"*** Begin Patch\n*** Delete File: .env\n*** End Patch"`, `"*** Begin Patch\n*** Delete File: a.go\n*** End Patch"`},
+}
+
+// argument is a parameter with a value as JSON.
+func argument(p knowntools.Parameter, value string) string {
+	if p.Member != "" {
+		value = fmt.Sprintf("{%q:%s}", p.Member, value)
+	}
+	if p.List {
+		value = "[" + value + "]"
+	}
+	return fmt.Sprintf("%q:%s", p.Name, value)
+}
+
+// Every row of the table guards: with any of its parameters that mean something, a call of
+// the tool is denied through the hook of its host where the value is guarded, and runs where
+// it is not. Tools of MCP servers, and of agents without an adapter, are found by their name.
+func TestKnownTools(t *testing.T) {
+	p := program(t, guarding)
+	rows := 0
+	for _, product := range knowntools.All() {
+		name, prefix := "generic", ""
+		switch {
+		case len(product.Hosts) > 0 && before[product.Hosts[0]] != "":
+			name = product.Hosts[0]
+		case len(product.Servers) > 0:
+			name, prefix = "claude-code", "mcp__"+product.Servers[0]+"__"
+		}
+		h := host(t, name)
+		o := hook.Options{Open: opener(t, p, h)}
+		answer := func(tool, args string) string {
+			r := ask(t, h, o, fmt.Sprintf(before[name], prefix+tool, args))
+			if h.Blocks(r) {
+				return blocks
+			}
+			return runs
+		}
+		for _, tool := range product.Tools {
+			rows++
+			for _, n := range tool.Names {
+				if got := answer(n, `{}`); got != runs && !patched(tool) {
+					t.Errorf("%s: %s without arguments: %s", product.Name, n, got)
+				}
+				for _, parameter := range tool.Parameters {
+					v := values[parameter.Kind]
+					for i, want := range []string{blocks, runs} {
+						if parameter.Kind == knowntools.Value || patched(tool) && parameter.Kind != knowntools.Patch {
+							continue
+						}
+						args := "{" + argument(parameter, v[i]) + "}"
+						if parameter.Kind == knowntools.Directory { // where no command runs it means nothing
+							args = "{" + argument(parameter, v[i]) + `,"command":"ls"}`
+						}
+						if want == runs && name == "generic" && prefix == "" && product.Name != "generic" && builtIn(h, n) {
+							continue // the host's own tool of this name has other parameters
+						}
+						if got := answer(n, args); got != want {
+							t.Errorf("%s: %s %s: %s, want %s", product.Name, n, args, got, want)
+						}
+					}
+				}
+			}
+		}
+	}
+	if rows < 200 {
+		t.Errorf("the table has %d rows", rows)
+	}
+}
+
+func builtIn(h *hook.Host, name string) bool {
+	return slices.ContainsFunc(h.Known(), func(k hook.Known) bool { return string(k.Name) == name })
+}
+
+func patched(t *knowntools.Tool) bool {
+	for _, p := range t.Parameters {
+		if p.Kind == knowntools.Patch {
+			return true
+		}
+	}
+	return false
+}

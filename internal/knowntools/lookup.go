@@ -1,0 +1,92 @@
+package knowntools
+
+import (
+	"bytes"
+	"slices"
+)
+
+// All returns the products in the order of their names.
+func All() []*Product {
+	list := make([]*Product, 0, len(Products()))
+	for _, name := range Products() {
+		list = append(list, Load(name))
+	}
+	return list
+}
+
+// ByName returns the rows of every product that have the name, in the order of the
+// products. Who calls it knows nothing of the tool but its name. Only files in which the
+// name occurs are parsed.
+func ByName(name string) (rows []*Tool) {
+	word := []byte(`"` + name + `"`)
+	for _, p := range Products() {
+		if !bytes.Contains(Text(p), word) {
+			continue
+		}
+		if t := Load(p).byName[name]; t != nil {
+			rows = append(rows, t)
+		}
+	}
+	return rows
+}
+
+// Host is the built-in tools of a host. The nil Host has none.
+type Host struct{ products []*Product }
+
+// ForHost returns the tools of a host, nil if no product is called like it and names it as
+// a host. No file but those of the host is parsed.
+func ForHost(name string) *Host {
+	if !slices.Contains(Products(), name) || !slices.Contains(Load(name).Hosts, name) {
+		return nil
+	}
+	h := new(Host)
+	h.include(name)
+	return h
+}
+
+func (h *Host) include(name string) {
+	p := Load(name)
+	if slices.Contains(h.products, p) {
+		return
+	}
+	h.products = append(h.products, p)
+	for _, more := range p.Includes {
+		h.include(more)
+	}
+}
+
+// Tool returns the row of a tool of the host, nil if there is none.
+func (h *Host) Tool(name string) *Tool {
+	if h == nil {
+		return nil
+	}
+	for _, p := range h.products {
+		if t := p.byName[name]; t != nil {
+			return t
+		}
+	}
+	return nil
+}
+
+// Tools returns the rows of the host. Of rows with the same name the first counts.
+func (h *Host) Tools() (list []*Tool) {
+	if h == nil {
+		return nil
+	}
+	for _, p := range h.products {
+		list = append(list, p.Tools...)
+	}
+	return list
+}
+
+// ForServer returns the row of a tool of an MCP server, by the server's name and the tool's
+// own, nil if there is none. That the server is the one that the row was read from is for
+// the caller to know: from the pinned definition of the tool.
+func ForServer(server, tool string) *Tool {
+	for _, t := range ByName(tool) {
+		if slices.Contains(t.Product.Servers, server) {
+			return t
+		}
+	}
+	return nil
+}

@@ -1,0 +1,117 @@
+package knowntools
+
+import (
+	"embed"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/stopgate/stopgate/internal/diag"
+	"github.com/stopgate/stopgate/internal/tomltree"
+)
+
+// Version is the version of the form of the table.
+const Version = 1
+
+//go:embed data/*.toml
+var files embed.FS
+
+// Products lists the names of the products.
+func Products() []string {
+	entries, _ := files.ReadDir("data") // of a directory that is compiled in
+	names := make([]string, len(entries))
+	for i, e := range entries {
+		names[i] = strings.TrimSuffix(e.Name(), ".toml")
+	}
+	return names
+}
+
+// Text returns the file of a product as it is.
+func Text(name string) []byte {
+	text, err := files.ReadFile("data/" + name + ".toml")
+	if err != nil {
+		panic(fmt.Sprintf("knowntools: no product %q", name))
+	}
+	return text
+}
+
+var (
+	mu     sync.Mutex
+	loaded = map[string]*Product{}
+)
+
+// Load returns a product. It panics if there is none of the name, or if its file is
+// broken: both are mistakes of the program, and a gate that panics denies.
+func Load(name string) *Product {
+	mu.Lock()
+	defer mu.Unlock()
+	p := loaded[name]
+	if p == nil {
+		var found diag.List
+		if p, found = Parse(name+".toml", Text(name)); found.HasErrors() {
+			panic(fmt.Sprintf("knowntools: %v", found))
+		}
+		loaded[name] = p
+	}
+	return p
+}
+
+// Parse reads the file of a product.
+func Parse(file string, text []byte) (*Product, diag.List) {
+	doc, found := tomltree.Parse(file, text)
+	if found.HasErrors() {
+		return nil, found
+	}
+	var in struct {
+		Version  int      `toml:"version,required"`
+		Product  string   `toml:"product,required"`
+		Title    string   `toml:"title,required"`
+		Source   string   `toml:"source,required"`
+		Hosts    []string `toml:"hosts"`
+		Servers  []string `toml:"servers"`
+		Includes []string `toml:"includes"`
+		Tools    []struct {
+			Names      []string        `toml:"names,required"`
+			Harmless   bool            `toml:"harmless"`
+			Source     string          `toml:"source"`
+			Parameters *tomltree.Value `toml:"parameters"`
+		} `toml:"tool"`
+	}
+	if found = tomltree.Decode(doc.Root, &in); found.HasErrors() {
+		return nil, found
+	}
+	mistake := func(v *tomltree.Value, format string, args ...any) {
+		found.Add(diag.Diagnostic{Code: diag.WrongType, File: file, Range: v.Range, Message: fmt.Sprintf(format, args...)})
+	}
+	if in.Version != Version {
+		mistake(doc.Root, "version %d is not %d", in.Version, Version)
+	}
+	p := &Product{
+		Name: in.Product, Title: in.Title, Source: in.Source, Hosts: in.Hosts, Servers: in.Servers, Includes: in.Includes,
+		Tools: make([]*Tool, 0, len(in.Tools)), byName: make(map[string]*Tool, len(in.Tools)),
+	}
+	for _, row := range in.Tools {
+		t := &Tool{Names: row.Names, Harmless: row.Harmless, Source: row.Source, Product: p}
+		if t.Source == "" {
+			t.Source = p.Source
+		}
+		if row.Parameters != nil {
+			for _, e := range row.Parameters.Entries {
+				kind := Kind(e.Value.Text)
+				if e.Value.Kind != tomltree.String || !slices.Contains(Kinds(), kind) {
+					mistake(e.Value, "parameter %s: %q is not a kind", e.Key, e.Value.Text)
+				}
+				t.Parameters = append(t.Parameters, parameter(e.Key, kind))
+			}
+		}
+		p.Tools = append(p.Tools, t)
+		for _, name := range t.Names {
+			if p.byName[name] != nil {
+				mistake(doc.Root, "two rows have the name %s", name)
+			}
+			p.byName[name] = t
+		}
+	}
+	return p, found
+}

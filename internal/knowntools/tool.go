@@ -1,0 +1,87 @@
+package knowntools
+
+import "strings"
+
+// Kind is what the value of a parameter means.
+type Kind string
+
+// The kinds. The zero Kind is not one.
+const (
+	Value     Kind = "value"     // known, and neither a path nor a command nor an address
+	Path      Kind = "path"      // a file or a directory
+	Command   Kind = "command"   // a command line of a shell
+	Argv      Kind = "argv"      // a command line or an argument vector
+	URL       Kind = "url"       // an address
+	Patch     Kind = "patch"     // a patch in the form of apply_patch, which names files
+	Directory Kind = "directory" // the directory in which the tool runs a command
+	Folder    Kind = "folder"    // the directory, or the directories, in which the tool searches
+	Glob      Kind = "glob"      // a pattern of paths, which begins in the folder
+	Filter    Kind = "filter"    // a pattern of the files below the folder that the tool looks at
+)
+
+// Kinds lists all kinds.
+func Kinds() []Kind {
+	return []Kind{Value, Path, Command, Argv, URL, Patch, Directory, Folder, Glob, Filter}
+}
+
+// Type is the type of such values in policy files: path, command, argv, url, or string if
+// a condition on their text is all that policies can say.
+func (k Kind) Type() string {
+	switch k {
+	case Path, Directory, Folder, Glob:
+		return "path"
+	case Command, Argv, URL:
+		return string(k)
+	}
+	return "string"
+}
+
+// Parameter is one argument of a tool.
+type Parameter struct {
+	Name string
+	// List says that the argument is a list. Member is the member of an object, or of the
+	// objects in the list, that is the value; "" if there is no object.
+	List   bool
+	Member string
+	Kind   Kind
+}
+
+// String is the parameter as the table writes it.
+func (p Parameter) String() string {
+	s := p.Name
+	if p.List {
+		s += "[]"
+	}
+	if p.Member != "" {
+		s += "." + p.Member
+	}
+	return s
+}
+
+func parameter(key string, kind Kind) Parameter {
+	p := Parameter{Kind: kind}
+	p.Name, p.Member, _ = strings.Cut(key, ".")
+	p.Name, p.List = strings.CutSuffix(p.Name, "[]")
+	return p
+}
+
+// Tool is one row: a tool under all of its names. It must not be changed.
+type Tool struct {
+	Names      []string
+	Parameters []Parameter // in the order of the table
+	// Harmless says that the tool changes nothing and reveals nothing outside of the
+	// project.
+	Harmless bool
+	// Source is the package and version, or the contract, that the row was read from.
+	Source  string
+	Product *Product
+}
+
+// Product is one file of the table.
+type Product struct {
+	Name, Title, Source      string
+	Hosts, Servers, Includes []string
+	Tools                    []*Tool
+
+	byName map[string]*Tool
+}
