@@ -45,6 +45,7 @@ type call struct {
 	declared bool // by the request
 	choice   int
 	held     int64
+	wasted   int64  // argument bytes that came behind the denial
 	asked    bool   // somebody is being asked, or nobody can be
 	terminal bool   // its verdict cannot change any more
 	resolved bool   // outcome is set, the audit row is written
@@ -105,7 +106,7 @@ func (c *calls) arguments(n int, piece []byte) {
 	c.received += size
 	switch {
 	case held.terminal:
-		c.wasted += size
+		c.waste(held, size)
 	case c.held+size > c.x.settings.Limits.HeldResponse:
 		c.feed()
 		c.note(held, held.pending.Refuse(stopgate.CodeLimitExceeded))
@@ -138,9 +139,25 @@ func (c *calls) give(args []byte) {
 	held := &c.list[c.batched]
 	v := held.pending.Feed(args)
 	if !held.terminal && v.Terminal() {
-		c.wasted += max(0, held.held-v.DecidedAt)
+		c.waste(held, max(0, held.held-v.DecidedAt))
 	}
 	c.note(held, v)
+}
+
+// waste counts argument bytes that came behind the denial of their call.
+func (c *calls) waste(held *call, size int64) {
+	held.wasted += size
+	c.wasted += size
+}
+
+// overdue reports whether one denied call went on for limit bytes behind its decision.
+func (c *calls) overdue(limit int64) bool {
+	for i := range c.list {
+		if held := &c.list[i]; held.terminal && held.wasted >= limit {
+			return true
+		}
+	}
+	return false
 }
 
 // start opens a proposal. Codecs number calls from 0 in upstream order.

@@ -24,6 +24,7 @@ import (
 //	answer_rounds = 2               # how often a model is answered in one response
 //	on_block = "call"               # or "stop": a denied call ends the others
 //	after_deny = "cancel"           # or "drain"
+//	cancel_after = 4096             # bytes of one denied call behind its decision
 //	passthrough = ["GET /v1/files/{id}"]
 //	server_tools = ["web_search_*"]
 //	pass_items = []                 # unknown item types of Responses that pass
@@ -77,6 +78,7 @@ type gatewayTable struct {
 	Rounds      *int       `toml:"answer_rounds"`
 	OnBlock     OnBlock    `toml:"on_block"`
 	AfterDeny   *AfterDeny `toml:"after_deny"`
+	CancelAfter *int64     `toml:"cancel_after"`
 	Passthrough []string   `toml:"passthrough"`
 	ServerTools []string   `toml:"server_tools"`
 	PassItems   []string   `toml:"pass_items"`
@@ -144,6 +146,11 @@ func (c *configurer) gateway(t *tomltree.Value) {
 	}
 	if table.AfterDeny != nil {
 		s.AfterDeny = *table.AfterDeny
+	}
+	if table.CancelAfter != nil {
+		if s.CancelAfter = *table.CancelAfter; s.CancelAfter < 0 {
+			c.report(t.Get("cancel_after").Value, "cancel_after is a number of bytes, 0 or more")
+		}
 	}
 	if e := t.Get("passthrough"); e != nil && e.Value.Kind == tomltree.Array {
 		for _, v := range e.Value.Elements {

@@ -14,37 +14,25 @@ import (
 // This file holds the ways in which a streamed response ends, beside the proper
 // one. Each writes a legal end in the dialect's form (WIRE L6, L10).
 
-// A denied call that nothing follows yet cancels the upstream (WIRE 2.7, 4.6), but
-// not at once: a call next to it that is on its way already shall not be lost for
-// the sake of a few bytes. So long, or so many bytes of arguments for nothing, and
-// no further call: then the provider is stopped.
-const (
-	graceTime  = 50 * time.Millisecond
-	graceBytes = 256
-)
-
-// waste ends, in time, a response in which nothing can run any more.
+// waste ends a response in which nothing can run any more and whose provider goes on
+// with a denied call. A denied call that is shorter than cancel_after is read to its
+// end, however slowly it comes: calls may follow it.
 func (s *stream) waste() {
-	if s.rounds.left > 0 && s.settings.AfterDeny == DrainUpstream { // the model is answered, and all that it says is heard
-		return
-	}
-	if !s.calls.allDenied() || !s.stream.CanCancel() {
+	drain := s.settings.AfterDeny == DrainUpstream
+	switch {
+	case drain && s.rounds.left > 0: // the model is answered, and all that it says is heard
+	case !s.calls.allDenied() || !s.stream.CanCancel():
 		s.watch.drainBy = time.Time{}
-		return
-	}
-	if s.settings.AfterDeny != DrainUpstream && s.calls.wasted >= graceBytes {
+	case drain:
+		s.watch.endBy(s.settings.Timeouts.DrainUpstream)
+	case s.calls.overdue(s.settings.CancelAfter):
 		s.cut()
-		return
+	default: // comments are no sign that it goes on
+		if s.watch.events != s.spoken {
+			s.spoken, s.watch.drainBy = s.watch.events, time.Time{}
+		}
+		s.watch.endBy(s.settings.Timeouts.DrainUpstream)
 	}
-	s.watch.endBy(s.patience())
-}
-
-// patience is how long a provider may go on for nothing.
-func (x *exchange) patience() time.Duration {
-	if x.settings.AfterDeny == DrainUpstream {
-		return x.settings.Timeouts.DrainUpstream
-	}
-	return graceTime
 }
 
 // await watches a call that somebody is asked about while its response streams on:
@@ -69,10 +57,23 @@ func (x *exchange) await(p *gate.Pending) {
 		switch {
 		case x.calls.denied > 0 && x.settings.OnDeny == DenyError:
 			x.cancel(errDenied)
-		case x.calls.allDenied() && x.stream.CanCancel():
-			x.watch.endBy(x.patience())
+		case !x.calls.allDenied() || !x.stream.CanCancel():
+		case x.settings.AfterDeny == CancelUpstream && x.calls.overdue(x.settings.CancelAfter):
+			x.interrupt()
+		default:
+			x.watch.endBy(x.settings.Timeouts.DrainUpstream)
 		}
 	})
+}
+
+// interrupt ends the reading of the upstream, which becomes a cut. Called with mu held.
+func (x *exchange) interrupt() {
+	if x.rounds.left > 0 && x.stop != nil { // the client may hear of more
+		x.rounds.cut = true
+		x.stop()
+		return
+	}
+	x.cancel(errDenied)
 }
 
 // cut stops the upstream. The model is answered with what it had said so far (DECISIONS
@@ -100,7 +101,11 @@ func (s *stream) cut() {
 		s.abort(stopgate.CodeStreamTruncated, "")
 		return
 	}
-	out, err := s.stream.Release(s.out, s.calls.releases(all), nil)
+	outcomes := s.calls.releases(all)
+	if n := len(outcomes); n > 0 {
+		outcomes[n-1].Text += " " + wire.StoppedText
+	}
+	out, err := s.stream.Release(s.out, outcomes, nil)
 	s.out = out
 	if err != nil {
 		s.abortFor(err)

@@ -68,6 +68,6 @@ run = [
 	fmt.Println("the call reached the client:", strings.Contains(string(body), "tool_calls"))
 	// Output:
 	// answered by replay
-	// [stopgate] The tool call `fs_create_file` was not run: secrets stay out of reach (rule_matched).
+	// [stopgate] The tool call `fs_create_file` was not run: secrets stay out of reach (rule_matched). The answer was stopped at this call: tool calls that would have followed it were not made.
 	// the call reached the client: false
 }

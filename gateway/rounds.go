@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"cmp"
 	"crypto/rand"
 	"io"
 	"net/http"
@@ -112,14 +113,18 @@ func (x *exchange) next(all []int) ([]byte, bool) {
 		return nil, false
 	}
 	r.now.Answers = nil
-	for _, i := range all {
+	for n, i := range all {
 		c := &x.calls.list[i]
 		v := c.outcome.Verdict
 		if !c.resolved || c.outcome.Allowed() || !answerable(v) {
 			return nil, false
 		}
+		public := v.Public
+		if x.stopped && n == len(all)-1 {
+			public = cmp.Or(public, v.Code.Public()) + " " + wire.StoppedText
+		}
 		r.now.Answers = append(r.now.Answers, wire.Answered{
-			Call: c.id, Text: wire.Envelope(v.Code, v.Public), Skipped: c.outcome.Status == stopgate.Skipped,
+			Call: c.id, Text: wire.Envelope(v.Code, public), Skipped: c.outcome.Status == stopgate.Skipped,
 		})
 	}
 	next, ok := r.dialect.Answer(r.sent, r.now)

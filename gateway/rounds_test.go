@@ -223,13 +223,16 @@ func TestAnswerCuts(t *testing.T) {
 			t.Run(fmt.Sprint(c.in.name, " slow ", slow), func(t *testing.T) {
 				m := &model{}
 				provider := &cutting{endless: endless{begin: c.begin, more: c.more, gone: make(chan int64, 1)}, then: m}
-				if slow { // fewer bytes than are let go by: the time ends it
+				if slow { // nothing more of the call comes: silence ends it
 					provider.more = ": waiting\n\n"
 				}
 				book := new(notebook)
 				r := newRig(t, denyingEnv, provider, func(o *gateway.Options) {
 					answering(2)(o)
 					o.Observer = book
+					if slow {
+						o.Settings.Timeouts.DrainUpstream = 100 * time.Millisecond
+					}
 				})
 				m.will(saidCall{"x2", "b", `{"n":2}`})
 				a := r.send("POST", c.in.path, mustJSON(c.in.request(true, []string{"a", "b"}, []said{user("go")})), nil)

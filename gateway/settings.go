@@ -29,6 +29,9 @@ type Settings struct {
 	// AfterDeny says what becomes of the upstream's response once everything that
 	// it could still bring is denied.
 	AfterDeny AfterDeny
+	// CancelAfter is how many bytes of one denied call may arrive behind its decision
+	// before the upstream is cancelled, with CancelUpstream. 0 cancels at the decision.
+	CancelAfter int64
 	// Passthrough are further routes, "METHOD /path/{name}", forwarded unjudged
 	// and recorded as not_evaluated (WIRE 0.4).
 	Passthrough []string
@@ -74,8 +77,8 @@ type AfterDeny uint8
 
 // The zero value stops the upstream at once.
 const (
-	CancelUpstream AfterDeny = iota
-	DrainUpstream            // read to the end, unseen, for usage and audit
+	CancelUpstream AfterDeny = iota // cancelled once CancelAfter bytes of one denied call came in vain
+	DrainUpstream                   // read to the end, unseen, for usage and audit
 )
 
 // Limits bound what one response and all of them together may hold (WIRE 1.2,
@@ -129,7 +132,7 @@ func (t Timeouts) over(base Timeouts) Timeouts {
 // DefaultSettings returns the documented defaults: loopback only.
 func DefaultSettings() Settings {
 	return Settings{
-		Listen: "127.0.0.1:8788", AnswerRounds: 2,
+		Listen: "127.0.0.1:8788", AnswerRounds: 2, CancelAfter: 4 << 10,
 		Limits: Limits{
 			Request: 64 << 20, Event: 32 << 20, Body: 32 << 20, Calls: 256,
 			HeldResponse: 32 << 20, HeldProcess: 1 << 30, Exchanges: 10_000,
@@ -149,6 +152,9 @@ func DefaultSettings() Settings {
 func (s *Settings) check(guarded bool) error {
 	if s.OnDeny > DenyAnswer || s.AnswerRounds < 0 || s.OnBlock > BlockTurn || s.AfterDeny > DrainUpstream {
 		return errors.New("gateway: unknown on_deny, on_block or after_deny")
+	}
+	if s.CancelAfter < 0 {
+		return errors.New("gateway: cancel_after must not be negative")
 	}
 	for _, n := range []int64{s.Limits.Request, int64(s.Limits.Event), int64(s.Limits.Body), int64(s.Limits.Calls),
 		s.Limits.HeldResponse, s.Limits.HeldProcess, s.Limits.Exchanges} {

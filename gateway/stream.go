@@ -90,6 +90,7 @@ type stream struct {
 	out     []byte // for the client, not written yet
 	err     error  // of the last read
 	over    bool   // the response has its end
+	spoken  int    // watch.events when the provider was last waited for without a purpose
 }
 
 // run reads to the end of the response: one read, all events in it, one write,

@@ -106,12 +106,9 @@ func (c *watch) look() {
 	case c.reading && now.Sub(c.read) >= c.idleLimit():
 		x.cancel(errIdle)
 		return
-	case c.reading && !c.drainBy.IsZero() && !now.Before(c.drainBy) && x.rounds.left > 0 && x.stop != nil:
-		c.drainBy, x.rounds.cut = time.Time{}, true // the client may hear of more
-		x.stop()
 	case c.reading && !c.drainBy.IsZero() && !now.Before(c.drainBy):
-		x.cancel(errDenied)
-		return
+		c.drainBy = time.Time{}
+		x.interrupt()
 	}
 	c.keepAwake(now)
 	c.soon(c.next(now))

@@ -26,6 +26,9 @@ func DenialText(tool stopgate.ToolName, declared bool, public string, code stopg
 	return "[stopgate] The tool call `" + name + "` was not run: " + sentence(public) + " (" + string(code) + ")."
 }
 
+// StoppedText follows the denial of the call at which a response was cut off.
+const StoppedText = "The answer was stopped at this call: tool calls that would have followed it were not made."
+
 // sentence puts a reason on one line of valid UTF-8 and takes its full stop off:
 // a rule's reason must not look like a second line of ours.
 func sentence(s string) string {
