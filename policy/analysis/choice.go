@@ -13,7 +13,7 @@ type Choice struct {
 // holds evaluates a condition by THREATS 4.2, K5 and B9.
 func (k *Condition) holds(v *Variable, c *Choice) bool {
 	empty := c.Absent || c.Null || len(c.Leaves) == 0
-	fallback := c.Absent && v.Default != nil
+	fallback := c.Absent && (v.Default != nil || v.DefaultNull)
 	if k.Subject == Present {
 		return k.presence(v, c, empty, fallback)
 	}
@@ -22,6 +22,8 @@ func (k *Condition) holds(v *Variable, c *Choice) bool {
 		return !c.Absent && !c.Null && n >= k.AtLeast && (k.AtMost < 0 || n <= k.AtMost) && (n > 0 || !k.All)
 	}
 	switch {
+	case c.Null, c.Absent && v.DefaultNull:
+		return k.Null
 	case fallback && !k.Permissive:
 		return k.has(*v.Default, v.Domain.odd(*v.Default))
 	case empty:

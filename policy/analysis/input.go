@@ -87,6 +87,9 @@ type Condition struct {
 	// Permissive conditions take a default and null for no value; the others take
 	// them for a value and for none (K5, B9).
 	Permissive bool
+	// Null: the condition names null. It holds for null, and for what is null by default
+	// also if it is permissive.
+	Null bool
 	// Set holds the leaves that satisfy the condition, or some of them if it is open:
 	// what the condition takes away from the rules below.
 	Set *Set
@@ -122,6 +125,8 @@ type Variable struct {
 	Optional, Holes, Null bool
 	// Default is what stands for an absent value, nil if there is none.
 	Default *Value
+	// DefaultNull: null stands for an absent value.
+	DefaultNull bool
 	// Domain holds the values that a leaf may have. Where it is open in a kind it
 	// holds all of that kind.
 	Domain Domain

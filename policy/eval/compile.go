@@ -204,6 +204,7 @@ func (c *compiler) condition(v *Voice, r *syntax.Rule, k *syntax.Condition) {
 			out.all = q == syntax.QuantifierAll
 		}
 	}
+	out.null, _ = k.Spec.NamesNull()
 	out.want = k.Spec.Kind == match.Present && k.Spec.Values[0].Text == "true"
 	if k.On == "" {
 		out.pointer, out.expanded = k.Arg.String(), c.reach(v, k).Expanded
@@ -225,7 +226,7 @@ func (c *compiler) commands(v *Voice, l *list) {
 		for k := r.first; k < r.end; k++ {
 			cond := &c.plan.conds[k]
 			reach := c.reach(v, cond.ast)
-			if cond.kind == match.Present || counts(cond.kind) || !slices.ContainsFunc(reach.Places, (*schema.Place).Runs) {
+			if _, onlyNull := cond.ast.Spec.NamesNull(); onlyNull || cond.kind == match.Present || counts(cond.kind) || !slices.ContainsFunc(reach.Places, (*schema.Place).Runs) {
 				continue
 			}
 			cond.command = l.commands

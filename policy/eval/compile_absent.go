@@ -3,6 +3,7 @@ package eval
 import (
 	"slices"
 
+	"github.com/stopgate/stopgate/jsonstream"
 	"github.com/stopgate/stopgate/policy/match"
 )
 
@@ -149,8 +150,8 @@ func (g *grapher) without(site int32) absenceKind {
 }
 
 // byDefault gives the defaults of a place to the conditions there and notes what
-// they answer. For permissive conditions a default is no value; for present it is,
-// like null, a value and none (K5).
+// they answer. For permissive conditions a default is no value, but null for those that
+// name null; for present it is, like null, a value and none (K5).
 func (g *absentees) byDefault(s *shape) []absence {
 	probe := g.probe
 	g.plan.blank()
@@ -172,7 +173,7 @@ func (g *absentees) byDefault(s *shape) []absence {
 		kind := noValue
 		var found []int32
 		switch {
-		case k.permissive:
+		case k.permissive && (!k.null || !slices.ContainsFunc(s.place.Defaults(), isNull) || slices.ContainsFunc(s.place.Defaults(), isValue)):
 		case k.bundle >= 0:
 			if b := &probe.bundles[k.bundle]; b.seen {
 				kind, found = byDefault, b.rules(k.all)
@@ -188,3 +189,7 @@ func (g *absentees) byDefault(s *shape) []absence {
 	}
 	return all
 }
+
+func isNull(v jsonstream.Value) bool { return v.Kind() == jsonstream.Null }
+
+func isValue(v jsonstream.Value) bool { return v.Kind() != jsonstream.Null }

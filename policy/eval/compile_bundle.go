@@ -78,7 +78,7 @@ func (c *compiler) put(v *Voice, k cond, arg jsonstream.Pointer) {
 func (c *compiler) bundles(v *Voice, k *syntax.Condition) bool {
 	switch k.Spec.Kind {
 	case match.Const, match.Enum:
-		if slices.ContainsFunc(k.Spec.Values, func(l match.Literal) bool { return l.Kind == match.LiteralObject }) {
+		if slices.ContainsFunc(k.Spec.Values, func(l match.Literal) bool { return l.Kind == match.LiteralObject || l.Kind == match.LiteralNull }) {
 			return false
 		}
 	case match.Prefix, match.Suffix, match.Glob, match.Pattern, match.Minimum, match.Maximum, match.ExclusiveMinimum, match.ExclusiveMaximum:

@@ -109,6 +109,7 @@ type cond struct {
 	sites      int32 // number of places at which leaves can appear
 	kind       match.Kind
 	want       bool   // of present
+	null       bool   // it names null
 	pointer    string // of the rule
 	expanded   string // the same with "*" for every array it crosses
 	env        match.Env

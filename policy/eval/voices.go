@@ -18,6 +18,8 @@ type Voice struct {
 	Schema   *schema.Schema
 	Params   syntax.ParamAction
 	OnSchema stopgate.Mode
+
+	saysOnSchema bool // the file itself has on_schema_violation for the tool
 }
 
 // Voices says what every file says about the tool of a call, as far as that depends on
@@ -68,6 +70,7 @@ func (b *binder) listen() bool {
 			return false
 		}
 	}
+	b.inheritOnSchema()
 	if !speaks && b.out.otherwise == stopgate.Deny {
 		b.refuse(stopgate.CodePolicyNotConfigured, "")
 		return false
@@ -75,17 +78,35 @@ func (b *binder) listen() bool {
 	return true
 }
 
+// inheritOnSchema gives a file that does not set on_schema_violation what the trusted files
+// set that do, the strictest of them: a setting of one file is not undone by the default
+// of another one.
+func (b *binder) inheritOnSchema() {
+	set, mode := false, stopgate.Ask
+	for _, v := range b.voices {
+		if v.Trusted && v.saysOnSchema {
+			set, mode = true, stopgate.Strictest(mode, v.OnSchema)
+		}
+	}
+	for _, v := range b.voices {
+		if set && !v.saysOnSchema {
+			v.OnSchema = mode
+		}
+	}
+}
+
 // hear takes the settings of one file's tables, each from the most specific table
 // that has it (D25-04).
 func (b *binder) hear(v *Voice) bool {
 	v.Params, v.OnSchema = v.File.Gate.UnknownParams, v.File.Gate.OnSchemaViolation
+	v.saysOnSchema = v.File.Gate.Says("on_schema_violation")
 	for i := len(v.Tables) - 1; i >= 0; i-- {
 		t := v.Tables[i]
 		if t.Unknown != nil {
 			v.Params = *t.Unknown
 		}
 		if t.OnSchema != nil {
-			v.OnSchema = *t.OnSchema
+			v.OnSchema, v.saysOnSchema = *t.OnSchema, true
 		}
 	}
 	own := syntax.DeclaredSchema(v.Tables, string(b.call.Tool), b.base)

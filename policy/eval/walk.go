@@ -228,6 +228,8 @@ func (w *walker) scalar(e *Evaluation, p place, ev *jsonstream.Event) {
 			e.present(t.site, kind == nullType, !p.many)
 		case kind&t.fits&^t.wrong == 0:
 			e.leaf(t.site, false, alone && !t.many)
+		case kind == nullType:
+			e.leaf(t.site, t.texts[0].Null(), alone && !t.many)
 		case kind == booleanType:
 			e.leaf(t.site, t.texts[0].Bool(ev.Kind == jsonstream.True), alone && !t.many)
 		default:

@@ -43,7 +43,7 @@ func (m *Matcher) compile(s Spec, t Target, env Env) *SpecError {
 		return whole(-1, "no such matcher", "")
 	}
 	m.fits = natural.Intersect(reach)
-	if m.fits == 0 {
+	if _, onlyNull := s.NamesNull(); m.fits == 0 && !onlyNull {
 		return whole(-1, "looks at "+natural.String()+", but the parameter is "+reach.String(), "")
 	}
 	if len(s.Values) == 0 {
@@ -100,6 +100,10 @@ func (m *Matcher) compileEqual(s Spec, t Target, env Env) *SpecError {
 			} else {
 				m.values.isFalse = true
 			}
+		case LiteralNull: // whether the schema admits it says the schema
+			m.values.isNull = true
+			fits |= schema.Null
+			continue
 		case LiteralObject:
 			accepted = schema.Object
 			if m.values.objects == nil {
@@ -220,6 +224,8 @@ func describe(lit Literal) string {
 		return lit.Text
 	case LiteralArray:
 		return "an array"
+	case LiteralNull:
+		return "null"
 	}
 	return "an object"
 }

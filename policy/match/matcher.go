@@ -241,6 +241,9 @@ func (m *Matcher) Number(d jsonstream.Decimal) bool { return m.values.number(d) 
 // Bool judges a boolean (D25-29).
 func (m *Matcher) Bool(b bool) bool { return m.values.boolean(b) }
 
+// Null reports whether null satisfies the condition: only a const or enum that names it.
+func (m *Matcher) Null() bool { return m.values.isNull }
+
 // Canonical judges an object by its canonical text as [jsonstream.AppendCanonical]
 // writes it (D25-20).
 func (m *Matcher) Canonical(text []byte) bool { return m.values.canonical(text) }

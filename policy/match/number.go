@@ -7,6 +7,7 @@ import "github.com/stopgate/stopgate/jsonstream"
 type valueTest struct {
 	numbers         []jsonstream.Decimal // const, enum
 	isTrue, isFalse bool
+	isNull          bool
 	objects         map[string]bool    // canonical texts
 	bound           Kind               // the range or count, 0 for const and enum
 	limit           jsonstream.Decimal // of a range

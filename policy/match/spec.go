@@ -54,23 +54,35 @@ func ParseKind(key string) (Kind, bool) {
 // LiteralKind is the JSON type of a literal in a rule.
 type LiteralKind uint8
 
-// The JSON types a rule can write (null cannot be written in TOML: K26).
+// The JSON types a rule can write. TOML has no null: a rule writes it as { null = true }.
 const (
 	LiteralString LiteralKind = iota + 1
 	LiteralNumber
 	LiteralBool
 	LiteralArray
 	LiteralObject
+	LiteralNull
 )
 
 // Literal is a value written in a rule, exactly as it was written.
 type Literal struct {
 	Kind LiteralKind
 	// Text is the string's text; for a number its exact decimal literal; for a
-	// boolean "true" or "false".
+	// boolean "true" or "false", for null "null".
 	Text string
 	// JSON is the canonical JSON text of the value, for every kind.
 	JSON string
+}
+
+// NamesNull reports whether null is among the values that a const or enum compares with,
+// and whether it is the only one.
+func (s Spec) NamesNull() (named, only bool) {
+	only = len(s.Values) > 0
+	for _, lit := range s.Values {
+		named = named || lit.Kind == LiteralNull
+		only = only && lit.Kind == LiteralNull
+	}
+	return named, only
 }
 
 // Spec is a matcher as the policy file writes it, before it meets a type. A

@@ -255,6 +255,7 @@ func (t *Translation) defaults(n int, k *Condition, v *analysis.Variable) {
 		if value, ok := leafOf(found[0], k); ok {
 			v.Default = &value
 		}
+		v.DefaultNull = found[0].Kind() == jsonstream.Null
 	case len(found) > 0:
 		t.doubtful[n] = true
 	}
@@ -309,6 +310,10 @@ func (t *Translation) condition(k *Condition) analysis.Condition {
 			out.Subject, out.AtMost = analysis.Count, n
 		}
 	default:
+		if out.Null, _ = k.Spec.NamesNull(); out.Null && v.Several { // elements that are null are no leaves
+			out.Subject = analysis.Opaque
+			break
+		}
 		out.Set, out.Named = k.sets()
 		if !out.Set.Every && out.Set.Texts.Open || out.Set.Texts.Languages != nil {
 			out.Key = t.sameKey(k)

@@ -9,8 +9,8 @@ import (
 	"github.com/stopgate/stopgate/policy/match"
 )
 
-// literal reads a value of a rule as the JSON value it stands for (D25-20). Null
-// cannot be written; { number = "..." } is a number that TOML cannot hold (K26).
+// literal reads a value of a rule as the JSON value it stands for (D25-20):
+// { null = true } is null, { number = "..." } a number that TOML cannot hold (K26).
 func (p *parser) literal(v *tomltree.Value) (lit match.Literal, ok bool) {
 	switch v.Kind {
 	case tomltree.String:
@@ -23,12 +23,21 @@ func (p *parser) literal(v *tomltree.Value) (lit match.Literal, ok bool) {
 		if e := v.Get("number"); e != nil && len(v.Entries) == 1 && e.Value.Kind == tomltree.String {
 			return p.number(e.Value, e.Value.Text)
 		}
+		if isNull(v) {
+			return match.Literal{Kind: match.LiteralNull, Text: "null", JSON: "null"}, true
+		}
 		return p.composite(v, match.LiteralObject)
 	case tomltree.Array:
 		return p.composite(v, match.LiteralArray)
 	}
 	p.report(diag.WrongType, v.Range, "JSON has no dates", "write `"+tomltree.Quote(v.Text)+"`")
 	return lit, false
+}
+
+// isNull reports the spelling of null.
+func isNull(v *tomltree.Value) bool {
+	e := v.Get("null")
+	return e != nil && len(v.Entries) == 1 && e.Value.Kind == tomltree.Bool && e.Value.Text == "true"
 }
 
 // number keeps the literal as it is written, without underscores (K26).
@@ -57,7 +66,7 @@ func (p *parser) composite(v *tomltree.Value, kind match.LiteralKind) (lit match
 }
 
 func (p *parser) json(dst []byte, v *tomltree.Value) ([]byte, bool) {
-	wrapped := v.Kind == tomltree.Table && len(v.Entries) == 1 && v.Get("number") != nil
+	wrapped := v.Kind == tomltree.Table && len(v.Entries) == 1 && (v.Get("number") != nil || isNull(v))
 	if v.Kind != tomltree.Array && (v.Kind != tomltree.Table || wrapped) {
 		lit, ok := p.literal(v)
 		return append(dst, lit.JSON...), ok

@@ -195,11 +195,16 @@ func literalText(l match.Literal) string {
 		return numberText(l.Text)
 	case match.LiteralBool:
 		return l.Text
+	case match.LiteralNull:
+		return nullText
 	}
 	// The literal is canonical JSON that this package wrote.
 	v, _ := jsonstream.Parse([]byte(l.JSON), jsonstream.Options{MaxDepth: 512, MaxExponent: jsonstream.AnyExponent})
 	return jsonText(v)
 }
+
+// nullText is null in TOML, which has no word for it.
+const nullText = "{ null = true }"
 
 // numberText writes a number plainly if every TOML reader takes it (K26).
 func numberText(text string) string {
@@ -238,6 +243,8 @@ func jsonText(v jsonstream.Value) string {
 		return tomltree.Quote(v.Text())
 	case jsonstream.Number:
 		return numberText(string(v.Raw()))
+	case jsonstream.Null:
+		return nullText
 	}
 	return string(v.Raw())
 }

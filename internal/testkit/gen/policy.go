@@ -190,6 +190,11 @@ func condition(r *rand.Rand, s *naive.Schema) naive.Cond {
 		if k.Kind == "enum" {
 			k.Values = another(k.Values, number(r, t))
 		}
+	case naive.Null:
+		k.Kind, k.Values = "const", []*naive.Node{{Kind: naive.Null, Text: "null"}}
+		if r.IntN(3) == 0 {
+			k.Kind, k.Values = "enum", append(k.Values, number(r, naive.Number))
+		}
 	case naive.Bool:
 		k.Kind, k.Values = "const", []*naive.Node{{Kind: naive.Bool, Text: pick(r, []string{"true", "false"})}}
 	case naive.Array:
@@ -323,6 +328,8 @@ func literal(n *naive.Node) string {
 			all = append(all, quote(m.Key)+" = "+literal(m.Value))
 		}
 		return "{ " + strings.Join(all, ", ") + " }"
+	case naive.Null:
+		return "{ null = true }"
 	}
 	return n.Text
 }

@@ -84,6 +84,7 @@ var fields = []field{
 	{"argvs", func(*rand.Rand) *naive.Schema { return list(vector()) }},
 	{"patch", func(*rand.Rand) *naive.Schema { return one(naive.String, "patch") }},
 	{"cmds", func(*rand.Rand) *naive.Schema { return list(one(naive.String, "command")) }},
+	{"maybe", func(*rand.Rand) *naive.Schema { return &naive.Schema{Types: []string{naive.Number, naive.Null}} }},
 	{"either", func(*rand.Rand) *naive.Schema {
 		return &naive.Schema{Types: []string{naive.String, naive.Array}, Items: one(naive.String, "")}
 	}},
@@ -98,7 +99,7 @@ func tool(r *rand.Rand) *naive.Schema {
 		if r.IntN(8) == 0 {
 			p.Aliases = []string{p.Name + "_alias"}
 		}
-		if !p.Required && len(p.Schema.Types) == 1 && !commands(p.Schema) && r.IntN(6) == 0 {
+		if !p.Required && (len(p.Schema.Types) == 1 || fields[i].name == "maybe") && !commands(p.Schema) && r.IntN(6) == 0 {
 			p.Schema.Default = defaultOf(r, p.Schema)
 		}
 		root.Props = append(root.Props, p)

@@ -5,6 +5,9 @@ func (k *Cond) commands(v view) bool {
 	if k.On != "" || k.Kind == "present" || k.Kind == "min_items" || k.Kind == "max_items" {
 		return false
 	}
+	if _, only := k.null(); only {
+		return false
+	}
 	for _, a := range v.at(k.Arg).annotations() {
 		if a == "command" {
 			return true

@@ -15,11 +15,26 @@ func (c *call) floors(file int) {
 	if c.root.End == Never || Valid(c.root, l.Schema) {
 		return
 	}
-	if l.OnSchema == "ask" {
+	if c.policy.onSchema(l) == "ask" {
 		c.event(Verdict{Mode: "ask", Code: "schema_violation", Layer: "floor", At: c.root.End})
 	} else {
 		c.event(Verdict{Mode: "deny", Code: "schema_violation", Layer: "integrity", At: c.root.End})
 	}
+}
+
+// onSchema is what a layer does about arguments that do not fit: what it says itself, else
+// the strictest that a trusted layer says, else "deny".
+func (p *Policy) onSchema(l *Layer) string {
+	said := l.OnSchema
+	for i := range p.Layers {
+		o := &p.Layers[i]
+		switch {
+		case l.OnSchema != "" || o.Untrusted || !o.Speaks:
+		case o.OnSchema == "deny" || said == "":
+			said = o.OnSchema
+		}
+	}
+	return said
 }
 
 // keys judges the keys of every object: ambiguous ones deny (A4 to A6, A25, B6),

@@ -188,6 +188,8 @@ func (l *look) absent(v view, tokens []string, at int) {
 		l.unsure(at)
 	case l.cond.Kind == "present" && l.cond.Values[0].Text == "false":
 		l.take(true, at)
+	case l.permissive && l.nulls(defaults):
+		l.take(true, at)
 	case l.permissive || len(defaults) == 0:
 		l.miss(at)
 	default:
@@ -207,6 +209,26 @@ func (l *look) absent(v view, tokens []string, at int) {
 			}
 		}
 	}
+}
+
+// nulls reports a condition that names null, about something that is null by default.
+func (l *look) nulls(defaults []defaulted) bool {
+	for _, d := range defaults {
+		if d.value.Kind != Null || len(d.tokens) > 0 {
+			return false
+		}
+	}
+	named, _ := l.cond.null()
+	return named && len(defaults) > 0
+}
+
+// null reports whether a condition names null, and nothing else.
+func (c *Cond) null() (named, only bool) {
+	only = true
+	for _, v := range c.Values {
+		named, only = named || v.Kind == Null, only && v.Kind == Null
+	}
+	return named, named && only
 }
 
 type defaulted struct {

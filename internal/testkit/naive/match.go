@@ -91,11 +91,10 @@ func textual(c *Cond) bool {
 	return false
 }
 
-// scalar judges numbers, booleans and null, which nothing in TOML equals.
+// scalar judges numbers, booleans and null.
 func scalar(c *Cond, n *Node) bool {
 	for _, v := range c.Values {
 		switch {
-		case n.Kind == Null:
 		case c.Kind == "const" || c.Kind == "enum":
 			if equal(n, v) {
 				return true
