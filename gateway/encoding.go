@@ -1,10 +1,16 @@
 package gateway
 
 import (
+	"bufio"
+	"compress/flate"
 	"compress/gzip"
+	"compress/zlib"
 	"errors"
 	"io"
 	"strings"
+
+	"github.com/andybalholm/brotli"
+	"github.com/klauspost/compress/zstd"
 )
 
 // A body may expand to this many times its size (WIRE 9.2), counted from
@@ -14,44 +20,97 @@ const (
 	ratioFloor = 64 << 10
 )
 
+// maxWindow is how much of its output a zstd body may refer back to, the most that RFC 8878
+// wants a decoder on the web to support. It bounds the memory of one body.
+const maxWindow = 8 << 20
+
 var (
 	errEncoding = errors.New("unknown content encoding")
 	errRatio    = errors.New("compressed body expands too far")
+	errTrailing = errors.New("data follows the compressed body")
 )
 
-// decoded returns the reader of a body with the content encodings given. Only
-// identity and one gzip are known.
-func decoded(encodings []string, body io.Reader) (io.Reader, error) {
-	switch encoding := strings.ToLower(strings.TrimSpace(strings.Join(encodings, ","))); encoding {
-	case "", "identity":
-		return body, nil
-	case "gzip", "x-gzip":
-		return &inflater{in: &countingReader{r: body}}, nil
-	}
-	return nil, errEncoding
+// encodings open the content encodings that are decoded, by name.
+var encodings = map[string]func(*bufio.Reader) (io.Reader, error){
+	"gzip":    openGzip,
+	"x-gzip":  openGzip,
+	"deflate": openDeflate,
+	"br":      func(in *bufio.Reader) (io.Reader, error) { return brotli.NewReader(in), nil },
+	"zstd":    openZstd,
 }
 
-// inflater reads gzip and fails when the output outgrows the input.
+// decoded returns the reader of a body with the content encodings given: none, or one that
+// is known. The limits of a body apply to what it returns.
+func decoded(given []string, body io.Reader) (io.Reader, error) {
+	encoding := strings.ToLower(strings.TrimSpace(strings.Join(given, ",")))
+	if encoding == "" || encoding == "identity" {
+		return body, nil
+	}
+	open, ok := encodings[encoding]
+	if !ok {
+		return nil, errEncoding
+	}
+	in := &countingReader{r: body}
+	return &inflater{in: in, buffered: bufio.NewReader(in), open: open}, nil
+}
+
+func openGzip(in *bufio.Reader) (io.Reader, error) { return gzip.NewReader(in) }
+
+// openDeflate reads the zlib format of RFC 9110, and the bare deflate that some servers send
+// under the same name.
+func openDeflate(in *bufio.Reader) (io.Reader, error) {
+	const deflated = 8 // the compression method of zlib
+	if head, err := in.Peek(2); err == nil && head[0]&0x0f == deflated && (int(head[0])<<8|int(head[1]))%31 == 0 {
+		return zlib.NewReader(in)
+	}
+	return flate.NewReader(in), nil
+}
+
+// openZstd starts no goroutine: nothing has to be closed.
+func openZstd(in *bufio.Reader) (io.Reader, error) {
+	return zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))
+}
+
+// inflater decodes a body. It fails when the output outgrows the input, and when the input
+// goes on behind the end of the body.
 type inflater struct {
-	in  *countingReader
-	z   *gzip.Reader
-	out int64
+	in       *countingReader
+	buffered *bufio.Reader
+	open     func(*bufio.Reader) (io.Reader, error)
+	z        io.Reader
+	out      int64
 }
 
 func (r *inflater) Read(p []byte) (int, error) {
 	if r.z == nil {
-		z, err := gzip.NewReader(r.in)
+		z, err := r.open(r.buffered)
 		if err != nil {
-			return 0, err
+			return 0, unexpected(err)
 		}
 		r.z = z
 	}
 	n, err := r.z.Read(p)
 	r.out += int64(n)
-	if r.out > ratioFloor && r.out > maxRatio*r.in.n {
+	switch {
+	case r.out > ratioFloor && r.out > maxRatio*r.in.n,
+		errors.Is(err, zstd.ErrWindowSizeExceeded), errors.Is(err, zstd.ErrDecoderSizeExceeded):
 		return 0, errRatio
+	case err == io.EOF:
+		if _, more := r.buffered.ReadByte(); more == nil {
+			return n, errTrailing
+		} else if more != io.EOF {
+			return n, more
+		}
 	}
 	return n, err
+}
+
+// unexpected is the error of a body that ends in its header: an end there is no end.
+func unexpected(err error) error {
+	if err == io.EOF {
+		return io.ErrUnexpectedEOF
+	}
+	return err
 }
 
 type countingReader struct {
