@@ -270,6 +270,9 @@ func (x *exchange) remember(n wire.Notes) {
 	for _, what := range n.NotEvaluated {
 		x.unjudged(stopgate.CodeNotEvaluated, what)
 	}
+	for _, event := range n.Strange {
+		x.unjudged(stopgate.CodeEnvelopeMismatch, event)
+	}
 }
 
 // unjudged records that something passed which may have carried a call (L12). A

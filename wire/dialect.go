@@ -143,6 +143,9 @@ type Notes struct {
 	// NotEvaluated names what may have carried a call and was not judged, such as
 	// blocks of tools that ran at the provider (L12).
 	NotEvaluated []string
+	// Strange names the events that did not fit into a response without calls, which was
+	// forwarded as it came.
+	Strange []string
 	// UsageIncomplete says that the client's usage numbers do not cover the whole
 	// response, because the upstream was cancelled.
 	UsageIncomplete bool

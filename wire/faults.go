@@ -45,11 +45,18 @@ const (
 
 // Pass remembers the type of something that was forwarded without a judgement
 // (L12), each once.
-func (n *Notes) Pass(typ string) {
+func (n *Notes) Pass(typ string) { n.NotEvaluated = noted(n.NotEvaluated, typ) }
+
+func noted(list []string, typ string) []string {
 	if len(typ) > maxNote {
 		typ = strings.ToValidUTF8(typ[:maxNote], "")
 	}
-	if len(n.NotEvaluated) < maxNotes && !slices.Contains(n.NotEvaluated, typ) {
-		n.NotEvaluated = append(n.NotEvaluated, typ)
+	if len(list) < maxNotes && !slices.Contains(list, typ) {
+		list = append(list, typ)
 	}
+	return list
 }
+
+// Odd notes an event that does not fit into its answer and was forwarded, because the answer
+// has no call.
+func (n *Notes) Odd(typ string) { n.Strange = noted(n.Strange, typ) }

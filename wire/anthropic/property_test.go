@@ -170,6 +170,9 @@ func TestI24BrokenStreams(t *testing.T) {
 		rt.Log(stream)
 		limits := wire.Options{MaxHeld: rapid.SampledFrom([]int{0, 0, 400}).Draw(rt, "held"), MaxCalls: rapid.SampledFrom([]int{0, 1}).Draw(rt, "calls")}
 		r := play(t, newGate(t, deny...), request(t), limits, stream)
+		if len(r.Notes.Strange) > 0 && len(r.Gate.Calls) == 0 {
+			return // the client has what the provider sent
+		}
 		m, err := read(r.Out, false)
 		if err != nil {
 			rt.Fatal(err)

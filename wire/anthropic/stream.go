@@ -40,6 +40,7 @@ type stream struct {
 	tail      bool // a message_delta was seen: no block may follow
 	over      bool // one with a stop reason was seen
 	stripped  bool // no call survived: later stop reasons are changed too
+	strange   bool // the events do not add up, and no call is among them
 	cancelled bool // the upstream was cancelled, Release writes the end
 	ended     bool // the terminal event was written
 
@@ -74,6 +75,9 @@ func (s *stream) Event(dst []byte, ev *sse.Event) ([]byte, wire.Need, error) {
 	}
 	if s.frame.misplaced() {
 		return dst, wire.Nothing, wire.UnknownCall()
+	}
+	if s.strange || s.free() && s.oddBeginning() {
+		return s.passStrange(dst, ev)
 	}
 	var err error
 	need := wire.Nothing
@@ -218,6 +222,10 @@ func (s *stream) EOF(dst, tail []byte) ([]byte, wire.Need, error) {
 	if scan(&s.doc, ev.Data, s.o.MaxBytes) != nil || !s.frame.read(s.doc.Root()) ||
 		s.frame.typ != "message_stop" || len(ev.Type) > 0 && string(ev.Type) != s.frame.typ {
 		return dst, wire.Nothing, wire.Cut()
+	}
+	if s.strange {
+		s.ended = true
+		return appendNamed(dst, &ev, s.frame.typ), wire.Finished, nil
 	}
 	return s.messageStop(dst, &ev)
 }

@@ -72,11 +72,13 @@ func TestMalformedStreams(t *testing.T) {
 		{name: "another case in a block", in: begin + start(0, `{"type":"text","Name":"a"}`)},
 		{name: "another case in a delta", in: begin + textStart(0) + delta(0, `{"Partial_json":"x"}`)},
 		{name: "another case in the message", in: ev("message_start", `,"message":{"Content":[]}`)},
-		{name: "two beginnings", in: begin + begin},
+		{name: "two beginnings and a call", in: begin + begin + callA(0)},
+		{name: "a call and two beginnings", in: begin + callA(0) + begin},
 		{name: "a beginning without a message", in: ev("message_start", "")},
 		{name: "a call in the beginning", in: ev("message_start", `,"message":{"content":[{"type":"tool_use"}]}`)},
 		{name: "content that is no array", in: ev("message_start", `,"message":{"content":"x"}`)},
-		{name: "a block before the beginning", in: textStart(0)},
+		{name: "a call before the beginning", in: toolStart(0, "a")},
+		{name: "a block and a call without a beginning", in: textStart(0) + stop(0) + toolStart(1, "a")},
 		{name: "the end before the beginning", in: finish("end_turn")},
 		{name: "no end while a block is open", in: begin + textStart(0) + ev("message_delta", `,"delta":{"stop_reason":null}`)},
 		{name: "no end while a call is open", in: begin + toolStart(0, "a") + ev("message_delta", `,"delta":{}`) + stop(0) + finish("tool_use")},
@@ -478,6 +480,21 @@ func TestSpill(t *testing.T) {
 			}
 		} else if err != gone {
 			t.Errorf("spill %d: %v", n, err)
+		}
+	}
+}
+
+// A message without calls that begins twice, or not at all, passes byte for byte, and the
+// event that does not fit is noted.
+func TestOddBeginnings(t *testing.T) {
+	text := textStart(0) + textDelta(0, "x") + textDelta(0, "y") + stop(0) + finish("end_turn") + theStop
+	for name, in := range map[string]string{
+		"message_start":       begin + begin + text,
+		"content_block_start": text,
+	} {
+		r := play(t, newGate(t), request(t), wire.Options{}, in)
+		if r.Err != nil || r.Out != in || len(r.Notes.Strange) != 1 || r.Notes.Strange[0] != name {
+			t.Errorf("%s: error %v, noted %q, client:\n%s", name, r.Err, r.Notes.Strange, r.Out)
 		}
 	}
 }

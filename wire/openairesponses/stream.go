@@ -36,6 +36,8 @@ type stream struct {
 
 	finish  sse.Event // the terminal event, kept until Release
 	waiting bool
+	failed  bool // the upstream sent an error: response.failed may follow
+	strange bool // the events do not add up, and no call is among them
 	ended   bool // the terminal event was written
 
 	written int    // items that the client has, after Release and Interlude
@@ -76,6 +78,8 @@ func (s *stream) Event(dst []byte, ev *sse.Event) ([]byte, wire.Need, error) {
 		return dst, wire.Nothing, nil
 	case !ev.Dispatched:
 		return ev.AppendTo(dst), wire.Nothing, nil
+	case s.failed:
+		return s.behindError(dst, ev)
 	case s.repeats(ev):
 		if s.again() {
 			dst = ev.AppendTo(dst)
@@ -92,6 +96,9 @@ func (s *stream) Event(dst []byte, ev *sse.Event) ([]byte, wire.Need, error) {
 	if s.misplaced() {
 		return dst, wire.Nothing, wire.UnknownCall()
 	}
+	if s.strange || s.free() && s.oddBeginning() {
+		return s.passStrange(dst, ev)
+	}
 	var err error
 	need := wire.Nothing
 	switch s.frame.typ {
@@ -107,7 +114,7 @@ func (s *stream) Event(dst []byte, ev *sse.Event) ([]byte, wire.Need, error) {
 		dst, need, err = s.terminal(dst, ev)
 	case "error":
 		s.refuseOpen(stopgate.CodeUpstreamError)
-		s.pending, s.queue, s.ended, need = 0, nil, true, wire.Finished
+		s.pending, s.queue, s.failed = 0, nil, true
 		dst = s.write(dst, ev)
 	default:
 		dst, err = s.other(dst, ev)
@@ -216,7 +223,8 @@ func (s *stream) pass(dst []byte, ev *sse.Event) ([]byte, error) {
 
 // EOF implements [wire.Stream]: a stream without a terminal event was cut.
 func (s *stream) EOF(dst, _ []byte) ([]byte, wire.Need, error) {
-	if s.ended {
+	if s.ended || s.failed {
+		s.ended = true
 		return dst, wire.Finished, nil
 	}
 	return dst, wire.Nothing, wire.Cut()
@@ -237,6 +245,9 @@ func (s *stream) Abort(dst []byte, code stopgate.Code, message string) []byte {
 	s.refuseOpen(code)
 	s.pending, s.waiting, s.ended = 0, false, true
 	s.queue = nil
+	if s.failed {
+		return dst // the client has the upstream's error
+	}
 	if message == "" {
 		message = code.Public()
 	}
@@ -253,7 +264,7 @@ func (s *stream) Abort(dst []byte, code stopgate.Code, message string) []byte {
 // Keepalive implements [wire.Stream] (DECISIONS S17). An event of ours takes a
 // number, so it comes only while something is held and numbers are ours.
 func (s *stream) Keepalive(dst []byte, long bool) []byte {
-	if !long || !s.begun || s.ended || len(s.queue) == 0 {
+	if !long || !s.begun || s.ended || s.failed || len(s.queue) == 0 {
 		return sse.AppendKeepalive(dst)
 	}
 	dst = sse.AppendOpen(dst, inProgress)

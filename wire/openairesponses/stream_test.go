@@ -390,14 +390,15 @@ func TestMalformedStreams(t *testing.T) {
 		{name: "another case in the response", in: start + data(`{"type":"response.completed","response":{"Output":[]}}`)},
 		{name: "an output that is no list", in: start + data(`{"type":"response.completed","response":{"output":{}}}`)},
 		{name: "an output of strings", in: start + data(`{"type":"response.completed","response":{"output":["x"]}}`)},
-		{name: "two beginnings", in: start + start},
+		{name: "two beginnings and a call", in: start + start + data(`{"type":"response.output_item.added","output_index":0,"item":`+function("a", "")+`}`)},
 		{name: "a beginning without a response", in: data(`{"type":"response.created"}`)},
 		{name: "a call in the beginning", in: data(`{"type":"response.created","response":{"output":[` + function("a", "{}") + `]}}`), code: stopgate.CodePolicyNotConfigured},
 		{name: "a call in an error", in: start + data(`{"type":"error","response":{"output":[`+function("a", "{}")+`]}}`), code: stopgate.CodePolicyNotConfigured},
 		{name: "a call beside an end", in: start + data(`{"type":"response.completed","response":{},"item":`+function("a", "{}")+`}`), code: stopgate.CodePolicyNotConfigured},
 		{name: "a call beside an item", in: start + data(`{"type":"response.output_item.added","output_index":0,"item":`+reasoning+`,"response":{"output":[`+function("a", "{}")+`]}}`), code: stopgate.CodePolicyNotConfigured},
-		{name: "an item in front of the beginning", in: data(`{"type":"response.output_item.added","output_index":0,"item":` + reasoning + `}`)},
-		{name: "an end in front of the beginning", in: data(`{"type":"response.completed","response":{}}`)},
+		{name: "a call in front of the beginning", in: data(`{"type":"response.output_item.added","output_index":0,"item":` + function("a", "") + `}`)},
+		{name: "a call behind an item in front of the beginning", in: data(`{"type":"response.output_item.added","output_index":0,"item":`+reasoning+`}`) + data(`{"type":"response.output_item.added","output_index":1,"item":`+function("a", "")+`}`)},
+		{name: "an end with a call in front of the beginning", in: data(`{"type":"response.completed","response":{"output":[` + function("a", "{}") + `]}}`)},
 		{name: "an end without a response", in: start + data(`{"type":"response.completed"}`)},
 		{name: "no position", in: start + data(`{"type":"response.output_item.added","item":`+reasoning+`}`)},
 		{name: "a position that is no number", in: start + data(`{"type":"response.output_item.added","output_index":"0","item":`+reasoning+`}`)},
@@ -597,5 +598,43 @@ func TestOddIDs(t *testing.T) {
 	upstream = strings.Replace(upstream, "event: response.new", "event: new", 1)
 	if r := play(t, codec.NewGate(t), request(t), wire.Options{}, upstream); r.Out != upstream || len(r.Notes.NotEvaluated) != 1 {
 		t.Errorf("noted %v\n%s", r.Notes.NotEvaluated, r.Out)
+	}
+}
+
+// data is a frame without an event line.
+func data(payload string) string { return "data: " + payload + "\n\n" }
+
+// A response without calls that begins twice, or not at all, passes byte for byte, and the
+// event that does not fit is noted.
+func TestOddBeginnings(t *testing.T) {
+	whole := begin().say("x").completed()
+	created, rest, _ := strings.Cut(whole, "\n\n")
+	for name, in := range map[string]string{
+		"response.created":           created + "\n\n" + whole,
+		"response.output_item.added": rest,
+	} {
+		r := play(t, codec.NewGate(t), request(t), wire.Options{}, in)
+		if r.Err != nil || r.Out != in || len(r.Notes.Strange) != 1 || r.Notes.Strange[0] != name {
+			t.Errorf("%s: error %v, noted %q, client:\n%s", name, r.Err, r.Notes.Strange, r.Out)
+		}
+	}
+}
+
+// Behind an error event, response.failed reaches the client, and nothing else does.
+func TestFailedBehindAnError(t *testing.T) {
+	failed := func(output string) string {
+		return data(`{"type":"response.failed","sequence_number":3,"response":{"status":"failed","output":[` + output + `]}}`)
+	}
+	in := begin().event("error", `"code":"x","message":"y","param":null`).b.String()
+	for _, c := range []struct{ name, behind, want string }{
+		{"failed", failed(""), failed("")},
+		{"failed with a call", failed(function("a", "{}")), ""},
+		{"another item first", data(`{"type":"response.output_item.added","output_index":0,"item":`+function("a", "")+`}`) + failed(""), failed("")},
+		{"nothing", "", ""},
+		{"completed", data(`{"type":"response.completed","response":{"status":"completed","output":[]}}`), ""},
+	} {
+		if r := play(t, codec.NewGate(t), request(t), wire.Options{}, in+c.behind); r.Err != nil || r.Out != in+c.want {
+			t.Errorf("%s: error %v, client:\n%s", c.name, r.Err, r.Out)
+		}
 	}
 }
