@@ -59,7 +59,8 @@ func New(ctx context.Context, db *database.DB, o Options) (*Recorder, error) {
 		return nil, err
 	}
 	if r.spool.Waiting() > 0 {
-		r.merge()
+		// Not by a process that lives for one call: many of them at once would do nothing else.
+		time.AfterFunc(mergeDelay, r.merge)
 	}
 	return r, nil
 }

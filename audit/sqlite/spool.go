@@ -102,6 +102,11 @@ func (r *Recorder) merge() {
 			}
 		}()
 		pause := firstPause
+		select { // what was in the way is likely to be still
+		case <-time.After(pause):
+		case <-ctx.Done():
+			return
+		}
 		for r.spool.Waiting() > 0 {
 			err := r.Merge(ctx)
 			if r.db.Err() != nil || ctx.Err() != nil {
@@ -122,6 +127,7 @@ func (r *Recorder) merge() {
 
 // Bounds of the pause between two attempts.
 const (
+	mergeDelay = time.Second // after the store was opened
 	firstPause = 20 * time.Millisecond
 	lastPause  = time.Second
 )

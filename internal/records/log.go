@@ -68,7 +68,23 @@ func Open(ctx context.Context, path string) (*Log, error) {
 	if err != nil {
 		return nil, err
 	}
+	if spool.At(path).Waiting() > 0 {
+		moveSpooled(ctx, db)
+	}
 	return &Log{path: path, db: db}, nil
+}
+
+// mergeTime bounds how long a reader waits for rows that are not in the chain yet.
+const mergeTime = 5 * time.Second
+
+// moveSpooled moves rows into the chain that wait next to it, if the store takes them:
+// [Log.Verify] says what is left.
+func moveSpooled(ctx context.Context, db *database.DB) {
+	ctx, cancel := context.WithTimeout(ctx, mergeTime)
+	defer cancel()
+	if r, err := sqlite.New(ctx, db, sqlite.Options{}); err == nil {
+		_ = r.Merge(ctx)
+	}
 }
 
 // headed reports whether a head file says that a store with rows was here.
