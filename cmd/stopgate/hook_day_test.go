@@ -64,7 +64,7 @@ func (p project) asks(t *testing.T, tool string, args json.RawMessage) hookAnswe
 	}
 	audit := filepath.Join(p.home, "audit.jsonl")
 	os.Remove(audit)
-	cmd := exec.Command(program, "hook", "claude-code", "--store", "memory", "--audit", audit)
+	cmd := exec.Command(program, "hook", "claude-code", "--store", "memory", "--audit", audit, "--policy", filepath.Join(p.dir, config.FileName))
 	cmd.Dir, cmd.Stdin = p.dir, strings.NewReader(string(event))
 	cmd.Env = append(os.Environ(), "HOME="+p.home, "XDG_STATE_HOME=", "XDG_CONFIG_HOME=", "CLAUDE_PROJECT_DIR=")
 	var why strings.Builder
