@@ -180,6 +180,33 @@ func TestCodingPolicy(t *testing.T) {
 	}
 }
 
+// What destroys the home or the system is denied in any spelling; what is only like it is not.
+func TestNever(t *testing.T) {
+	for _, kind := range []string{"coding", "shell"} {
+		judge := shellGate(t, kind, "", "")
+		for want, commands := range map[string][]string{
+			"deny": {
+				`rm -rf "$HOME"`, "rm -rf $HOME", "rm -rf ${HOME}", `rm -rf "${HOME}/"`, "rm -rf $HOME/*", `rm -rf "$HOME"/*`, "rm -rf ~", "rm -rf ~/", "rm -rf ~/.", "rm -rf ~/./*", "rm -rf ~root", "rm -rf ~u/",
+				"rm -rf /./", "rm -rf /.//", "rm -rf /../", "rm -rf /usr/../", "rm -rf /*", "rm -rf /.*", "rm -rf /{*,.*}", "rm -rf /u*", "rm -rf /etc/", "rm -rf /ETC", "rm -rf //etc/./*", "rm -rf /usr/local/..", "rm -rf /home/u", "rm -rf /home/u/x/..",
+				"rm -rf ../../..", "rm -rf ..", "rm -rf ../..", "rm -rf ../../../..", "rm -rf ../../etc", "rm -rf /srv/proj/../..", "rm -rf src/../../../",
+				"rm -r -f -- /", "rm --recursive --no-preserve-root /", "rm -rf build / x", "sudo rm -rf /", "env -i rm -rf /", "bash -c 'rm -rf /'", "ls; rm -rf /", "cd / && rm -rf *", "cd / && rm -rf ./*", "cd ~ && rm -rf *", "cd /etc; rm -rf .", "echo x | xargs rm -rf /",
+				"find / -delete", "find ~ -delete", "find $HOME -delete", "find / -type f -delete", "find / -exec rm -rf {} +", "find -L /usr -delete", "find /./ -delete", "cd / && find . -delete",
+				"cat image > /dev/sda", "dd if=image of=/dev/sda", "cp image /dev/nvme0n1", "tee /dev/sda < image", "echo x >> /dev/disk/by-id/x", "shred /dev/sdb", "chmod -R 777 /", "chown -R u:u ~", "chmod -R 777 /etc", "chown -R u /usr",
+			},
+			"ask": {
+				"rm -rf build", "rm -rf ./build/*", "rm -f /tmp/x", "rm -rf /tmp/*", "rm -rf ~/x", "rm -rf $HOME/x", "rm -rf /srv/proj/build", "rm -rf *", "rm -rf ./*", "rm -rf .", "rm -rf ../proj/build", "rm -rf /home/u/x/y", `rm -rf "$HOME/x"`, "rm -rf $HOMEx", "rm -rf /usr/local/x",
+				"cd /tmp && rm -rf *", "cd src && rm -rf *", "find . -delete", "find src -name '*.o' -delete", "find build -exec rm {} +", "rm etc", "rm -rf home", "chmod -R 755 src", "chmod 600 ~/x",
+			},
+		} {
+			for _, c := range commands {
+				if v := judge(c); v.Mode.String() != want {
+					t.Errorf("%s: %q: %v, want %s", kind, c, v, want)
+				}
+			}
+		}
+	}
+}
+
 // The example in the repository is the policy that comes with the program.
 func TestShellPolicyIsAnExample(t *testing.T) {
 	text, err := os.ReadFile("../../examples/policies/shell.toml")

@@ -85,6 +85,8 @@ type Word struct {
 	Quoted bool
 	// Glob: it has wildcards that the shell expands. Braces: it has braces that it does.
 	Glob, Braces bool
+	// Home: the variable HOME stands before Text, which leaves it out as it does all variables.
+	Home bool
 }
 
 // Redirect is a redirection that opens a file.

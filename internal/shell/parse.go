@@ -193,6 +193,9 @@ func appendParts(dst []byte, parts []syntax.WordPart, w *Word, quoted bool) []by
 			w.Literal, w.Glob = false, true
 			dst = append(dst, p.Op.String()+p.Pattern.Value+")"...)
 		case *syntax.ParamExp:
+			if w.Literal && len(dst) == 0 && p.Param != nil && p.Param.Value == "HOME" && !p.Length && !p.Excl {
+				w.Home = true
+			}
 			w.Literal = false
 			if p.Exp != nil && p.Exp.Word != nil { // ${x:-rm}
 				dst = appendParts(dst, p.Exp.Word.Parts, w, quoted)

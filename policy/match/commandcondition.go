@@ -61,11 +61,12 @@ func compileUsages(s Spec, restrictive bool, env Env) (*usage.List, *SpecError) 
 	for i, lit := range s.Values {
 		texts[i] = lit.Text
 	}
-	b := baseOf(env)
+	b, v := baseOf(env), vitalOf(env)
+	places := usage.Places{Root: b.names, System: v.names}
 	if env.Checked {
-		return usage.Checked(texts, b.names), nil
+		return usage.Checked(texts, places), nil
 	}
-	list, err := usage.Compile(texts, restrictive, b.names)
+	list, err := usage.Compile(texts, restrictive, places)
 	if err != nil {
 		return nil, &SpecError{Index: err.Index, Offset: err.Offset, Message: err.Message, Hint: err.Hint}
 	}
@@ -203,7 +204,7 @@ func (t *commandTest) suspects(l *shell.Line, i int) bool {
 		if judged++; t.literals == nil && judged > maxBeginnings {
 			return true
 		}
-		return t.begins(words)
+		return t.begins(words, l.Commands[i].Dirs)
 	}
 	if l.Commands[i].Prints && begins(printer) {
 		return true
@@ -275,10 +276,10 @@ func (t *commandTest) raw(line []byte) bool {
 
 // begins judges words of which the first is a command. Words are compared as words;
 // everything else sees them with single spaces between them.
-func (t *commandTest) begins(words []shell.Word) bool {
+func (t *commandTest) begins(words []shell.Word, dirs []string) bool {
 	switch {
 	case t.usages != nil:
-		return t.usages.Suspects(words)
+		return t.usages.Suspects(words, dirs)
 	case t.text != nil:
 		var buf [256]byte
 		return t.text.holds(appendWords(buf[:0], words))

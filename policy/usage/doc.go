@@ -10,6 +10,8 @@
 //	[!a|b]     options that the command must not have, abbreviated or in a cluster
 //	<command>  a command that this one runs, and which the rules permit by itself
 //	<script>   a script of sed, awk or jq that computes and does nothing else
+//	<system>   the root of the file system, a directory of the system in it, the home or one
+//	           above it, or all that lies in one of them, in any spelling: `rm ** <system> **`
 //	<root>     the root of the project, or the directory in which the command begins, as an
 //	           absolute path: behind "cd <root> &&" paths mean what they mean without it
 //
@@ -17,7 +19,7 @@
 // every option that the command has; "[-*]" mentions them all, "[--]" the end of the
 // options. One letter behind one dash may stand in a cluster: [-l|-a] permits -la.
 //
-//	list, err := usage.Compile([]string{"git {log,show} [--oneline|-n *] **"}, false, root)
+//	list, err := usage.Compile([]string{"git {log,show} [--oneline|-n *] **"}, false, usage.Places{Root: root})
 //	if err != nil {
 //		return err // *usage.Error: which usage, the byte, a message, a hint
 //	}

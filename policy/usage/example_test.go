@@ -10,7 +10,7 @@ import (
 // Which commands follow a usage for certain, and which may.
 func ExampleCompile() {
 	project := func(w *shell.Word) bool { return w.Literal && string(w.Text) == "/srv/proj" }
-	list, err := usage.Compile([]string{"git [-C <root>] {log,show} [--oneline|-n *] **"}, false, project)
+	list, err := usage.Compile([]string{"git [-C <root>] {log,show} [--oneline|-n *] **"}, false, usage.Places{Root: project})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -18,7 +18,7 @@ func ExampleCompile() {
 	for _, text := range []string{"git log -n5 main", "git -C /srv/proj log", "git -C /etc log", "git log --output=x", "git 'log'", "git push"} {
 		var line shell.Line
 		line.Read([]byte(text))
-		fmt.Printf("%-20s granted %-5t suspected %t\n", text, list.Grants(&line, 0), list.Suspects(line.Commands[0].Words))
+		fmt.Printf("%-20s granted %-5t suspected %t\n", text, list.Grants(&line, 0), list.Suspects(line.Commands[0].Words, nil))
 	}
 	// Output:
 	// git log -n5 main     granted true  suspected true

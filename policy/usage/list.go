@@ -12,7 +12,14 @@ type List struct {
 	byName map[string][]*entry
 	other  []*entry // of programs that are named by wildcards
 	all    []*entry
-	root   func(*shell.Word) bool
+	places Places
+}
+
+// Places tells which words the names of places stand for.
+type Places struct {
+	Root func(*shell.Word) bool // <root>, as far as it is certain
+	// <system>, as far as it is possible, for a command that may work in some directories
+	System func(w *shell.Word, dirs []string) bool
 }
 
 // entry is a usage of which only the program is read, until a command names it.
@@ -27,13 +34,15 @@ type entry struct {
 const maxElements = 60
 
 // Compile reads usages. Those of a restrictive condition exclude no options, and have
-// neither <script> nor <root>. root tells which words that stands for, as far as it is certain.
-func Compile(texts []string, restrictive bool, root func(*shell.Word) bool) (*List, *Error) {
-	all := Checked(texts, root)
+// neither <script> nor <root>; only they have <system>.
+func Compile(texts []string, restrictive bool, places Places) (*List, *Error) {
+	all := Checked(texts, places)
 	for i, e := range all.all {
 		u, err := parse(e.text)
 		if err == nil && restrictive {
 			err = u.loosens()
+		} else if err == nil && u.vital {
+			err = &Error{Offset: -1, Message: "has <system>, which only a restrictive rule can: it is what a word may name", Hint: "`*` is any word"}
 		}
 		if err != nil {
 			err.Index = i
@@ -47,8 +56,8 @@ func Compile(texts []string, restrictive bool, root func(*shell.Word) bool) (*Li
 // Checked is Compile for usages in which that found no mistake before: each is read when a
 // command names its program. One with a mistake is followed by no command for certain, and
 // by each of its program possibly.
-func Checked(texts []string, root func(*shell.Word) bool) *List {
-	all := &List{byName: make(map[string][]*entry, len(texts)), all: make([]*entry, 0, len(texts)), root: root}
+func Checked(texts []string, places Places) *List {
+	all := &List{byName: make(map[string][]*entry, len(texts)), all: make([]*entry, 0, len(texts)), places: places}
 	entries := make([]entry, len(texts))
 	for i, text := range texts {
 		e := &entries[i]
@@ -81,7 +90,7 @@ func (all *List) Grants(l *shell.Line, i int) bool {
 	}
 	for _, list := range [2][]*entry{all.byName[string(c.Words[0].Text)], all.other} {
 		for _, e := range list {
-			if u := e.read(); u != nil && u.grants(l, i, all.root) {
+			if u := e.read(); u != nil && u.grants(l, i, all.places.Root) {
 				return true
 			}
 		}
@@ -89,8 +98,9 @@ func (all *List) Grants(l *shell.Line, i int) bool {
 	return false
 }
 
-// Suspects reports a usage that words may follow.
-func (all *List) Suspects(words []shell.Word) bool {
+// Suspects reports a usage that words may follow. dirs are the directories in which the
+// command may work, as [shell.Command.Dirs] has them.
+func (all *List) Suspects(words []shell.Word, dirs []string) bool {
 	if len(words) == 0 {
 		return false
 	}
@@ -98,7 +108,7 @@ func (all *List) Suspects(words []shell.Word) bool {
 		if e.program.first != "" && !e.program.program(&words[0]) {
 			continue
 		}
-		if u := e.read(); u == nil || u.suspects(words) {
+		if u := e.read(); u == nil || u.suspects(words, func(w *shell.Word) bool { return all.places.System == nil || all.places.System(w, dirs) }) {
 			return true
 		}
 	}

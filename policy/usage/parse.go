@@ -40,6 +40,8 @@ func parse(text string) (*usage, *Error) {
 			e.kind = runsCommand
 		case "<root>":
 			e.kind, u.rooted = theRoot, true
+		case "<system>":
+			e.kind, u.vital = theSystem, true
 		case "<script>":
 			e.kind, u.scripted = aScript, true
 		default:

@@ -13,6 +13,7 @@ type usage struct {
 	excluded []string
 	rooted   bool // it has a <root>
 	scripted bool // it has a <script>
+	vital    bool // it has a <system>
 }
 
 type elementKind uint8
@@ -24,6 +25,7 @@ const (
 	runsCommand
 	theRoot
 	aScript
+	theSystem
 )
 
 type element struct {
@@ -269,7 +271,7 @@ func (u *usage) excludes(word []byte) bool {
 
 // suspects reports words that may follow the usage: any option may stand anywhere,
 // with a value or without.
-func (u *usage) suspects(words []shell.Word) bool {
+func (u *usage) suspects(words []shell.Word, system func(*shell.Word) bool) bool {
 	states := u.close(1)
 	skipped := uint64(0) // states in which the word may be an option's value
 	for k := range words {
@@ -283,6 +285,8 @@ func (u *usage) suspects(words []shell.Word) bool {
 			switch e := &u.elements[p]; {
 			case e.kind == anyWords || e.kind == runsCommand:
 				next |= 1<<p | 1<<(p+1)
+			case e.kind == theSystem && k > 0 && !isOption && system(w):
+				next |= 1 << (p + 1)
 			case e.kind == oneWord && (k == 0 && e.glob.program(w) || k > 0 && e.glob.text(w.Text)):
 				next |= 1 << (p + 1)
 			}

@@ -58,7 +58,7 @@ func TestWords(t *testing.T) {
 		"env [-i|-C <command>]":   {"env": granted, "env -i": granted, "env -C": suspected},
 	} {
 		root := func(w *shell.Word) bool { return w.Literal && string(w.Text) == "/srv/proj" }
-		list, fault := usage.Compile([]string{text}, false, root)
+		list, fault := usage.Compile([]string{text}, false, usage.Places{Root: root})
 		if fault != nil {
 			t.Errorf("%s: %v", text, fault)
 			continue
@@ -66,9 +66,9 @@ func TestWords(t *testing.T) {
 		for command, want := range commands {
 			var line shell.Line
 			line.Read([]byte(command))
-			for _, list := range []*usage.List{list, usage.Checked([]string{text}, root)} { // read now, or here
+			for _, list := range []*usage.List{list, usage.Checked([]string{text}, usage.Places{Root: root})} { // read now, or here
 				got := neither
-				if list.Suspects(line.Commands[0].Words) {
+				if list.Suspects(line.Commands[0].Words, nil) {
 					got = suspected
 				}
 				if list.Grants(&line, 0) {
@@ -87,14 +87,14 @@ func TestWords(t *testing.T) {
 
 // Proves C1: several usages are one list, and whatever may be one of them is found.
 func TestList(t *testing.T) {
-	list, fault := usage.Compile([]string{"git log", "{cat,tac} *", "py* -V", "git show"}, false, nil)
+	list, fault := usage.Compile([]string{"git log", "{cat,tac} *", "py* -V", "git show"}, false, usage.Places{})
 	if fault != nil {
 		t.Fatal(fault)
 	}
 	for command, want := range map[string]bool{"git log": true, "git show": true, "cat a": true, "tac a": true, "python -V": true, "git push": false, "python x": false, "head a": false} {
 		var line shell.Line
 		line.Read([]byte(command))
-		if list.Grants(&line, 0) != want || list.Suspects(line.Commands[0].Words) != want {
+		if list.Grants(&line, 0) != want || list.Suspects(line.Commands[0].Words, nil) != want {
 			t.Errorf("%s: not %v", command, want)
 		}
 	}
@@ -103,7 +103,7 @@ func TestList(t *testing.T) {
 // Proves C1: a command whose words are not all seen is granted by no usage, one that another
 // command runs as it is by its own.
 func TestCommandsInCommands(t *testing.T) {
-	list, fault := usage.Compile([]string{"cat **"}, false, nil)
+	list, fault := usage.Compile([]string{"cat **"}, false, usage.Places{})
 	if fault != nil {
 		t.Fatal(fault)
 	}
@@ -113,7 +113,7 @@ func TestCommandsInCommands(t *testing.T) {
 		if len(line.Commands) != 2 {
 			t.Fatalf("%s is %d commands", text, len(line.Commands))
 		}
-		if got := list.Grants(&line, 1); got != want || !list.Suspects(line.Commands[1].Words) {
+		if got := list.Grants(&line, 1); got != want || !list.Suspects(line.Commands[1].Words, nil) {
 			t.Errorf("%s: its command is granted: %v", text, got)
 		}
 	}
@@ -149,7 +149,7 @@ func TestFaults(t *testing.T) {
 		"x <script> ** [--in-place]":   {false, 15, "another script"},
 		"x [-e *] <script>":            {false, 3, "another script"},
 	} {
-		_, fault := usage.Compile([]string{"x", text}, want.restrictive, nil)
+		_, fault := usage.Compile([]string{"x", text}, want.restrictive, usage.Places{})
 		if fault == nil {
 			t.Errorf("%q is a usage", text)
 		} else if fault.Index != 1 || fault.Offset != want.offset || !strings.Contains(fault.Message, want.message) {
@@ -157,12 +157,12 @@ func TestFaults(t *testing.T) {
 		}
 		var line shell.Line
 		line.Read([]byte("x -a b"))
-		if list := usage.Checked([]string{text}, nil); !want.restrictive && (list.Grants(&line, 0) || strings.HasPrefix(text, "x") && !list.Suspects(line.Commands[0].Words)) {
+		if list := usage.Checked([]string{text}, usage.Places{}); !want.restrictive && (list.Grants(&line, 0) || strings.HasPrefix(text, "x") && !list.Suspects(line.Commands[0].Words, nil)) {
 			t.Errorf("%q is followed, or not suspected", text)
 		}
 	}
 	for _, text := range []string{"x [!-a]", "cd <root>", "x [-n|-e] <script> **", "x" + strings.Repeat(" y", 59), "x [+a]"} {
-		if _, fault := usage.Compile([]string{text}, false, nil); fault != nil {
+		if _, fault := usage.Compile([]string{text}, false, usage.Places{}); fault != nil {
 			t.Errorf("%q: %v", text, fault)
 		}
 	}
