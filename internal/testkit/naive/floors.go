@@ -220,6 +220,11 @@ func (l *look) everywhere(n *Node, v view) int {
 		hit, at := l.policy.test(l.cond, n, v, l.permissive)
 		l.take(hit, at)
 		return at
+	case n.Kind == String && l.suspicious() && v.suspected():
+		if n.End < Never && l.policy.suspects(l.cond, n.Text) {
+			l.take(true, n.End)
+		}
+		return n.End
 	case n.Kind == Array && v.vector():
 		if one := n.vector(); one != nil {
 			l.everywhere(one, vectorView)
@@ -257,7 +262,7 @@ func (l *look) everywhere(n *Node, v view) int {
 // come only if one of them can hold a value of its type.
 func (l *look) members(n *Node, v view) int {
 	end := n.Start
-	if l.cond.On == "string" {
+	if l.cond.On == "string" || l.suspicious() {
 		end = n.End // an undeclared member may hold a string
 	}
 	taken, cut := map[string]bool{}, false
@@ -269,7 +274,7 @@ func (l *look) members(n *Node, v view) int {
 			taken[property] = true
 		}
 		member, _ := v.key(m.Key)
-		if at := l.everywhere(m.Value, member); member.holds(l.cond.On) {
+		if at := l.everywhere(m.Value, member); l.waits(member) {
 			end = max(end, at)
 		}
 	}
@@ -278,7 +283,7 @@ func (l *look) members(n *Node, v view) int {
 			end = n.End
 		}
 		for _, p := range s.Props {
-			if member, _ := v.key(p.Name); member.holds(l.cond.On) && !taken[p.Name] {
+			if member, _ := v.key(p.Name); l.waits(member) && !taken[p.Name] {
 				if end = n.End; cut {
 					end = Never
 				} else if n.End < Never {
