@@ -22,6 +22,7 @@ import (
 	"github.com/stopgate/stopgate/hook"
 	"github.com/stopgate/stopgate/hook/process"
 	"github.com/stopgate/stopgate/internal/config"
+	"github.com/stopgate/stopgate/internal/knowntools"
 	"github.com/stopgate/stopgate/internal/leash"
 	"github.com/stopgate/stopgate/internal/realpath"
 	"github.com/stopgate/stopgate/policy"
@@ -170,6 +171,7 @@ func (r *agentRun) options() policy.Options {
 	o := policy.Options{Root: r.dir, Links: &match.Links{Real: realpath.From(r.dir), Walk: realpath.Walk(r.dir)}}
 	o.Home, _ = os.UserHomeDir() // without one, fewer rules permit
 	o.Settings = process.Settings(config.Account{}, o.Root, r.flags.Store)
+	o.Known = knowntools.Recognise
 	return o
 }
 

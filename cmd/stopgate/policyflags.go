@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/config"
+	"github.com/stopgate/stopgate/internal/knowntools"
 	"github.com/stopgate/stopgate/policy"
 )
 
@@ -57,7 +58,7 @@ func (f *policyFlags) loadAt(talk io.Writer, at func(config.Set) policy.Options)
 	}
 	l.set.Say(talk)
 	options := at(l.set)
-	options.Definitions = l.tools
+	options.Definitions, options.Known = l.tools, knowntools.Recognise
 	program, mistakes := policy.Compile(l.set.Sources(), options)
 	if program == nil || mistakes.HasErrors() {
 		return l, mistakesError{List: mistakes, Set: l.set}

@@ -17,6 +17,7 @@ import (
 	"github.com/stopgate/stopgate/hook/once"
 	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/diag"
+	"github.com/stopgate/stopgate/internal/knowntools"
 	"github.com/stopgate/stopgate/internal/place"
 	"github.com/stopgate/stopgate/internal/realpath"
 	"github.com/stopgate/stopgate/internal/visible"
@@ -116,7 +117,7 @@ func (w *wiring) open(ctx context.Context, e *hook.Event) (*hook.Backend, error)
 func (w *wiring) compile(set config.Set, o policy.Options) (*policy.Program, *gate.Bindings, error) {
 	program, bindings, mistakes := w.kept().compile(set, o, func() (*policy.Program, diag.List) {
 		known := remember(o, w.program.Caller.Account)
-		o.Checked = known.knows
+		o.Checked, o.Known = known.knows, knowntools.Recognise
 		program, mistakes := policy.Compile(set.Sources(), o)
 		if program != nil && !mistakes.HasErrors() {
 			known.keep()

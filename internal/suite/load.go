@@ -12,6 +12,7 @@ import (
 	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/diag"
+	"github.com/stopgate/stopgate/internal/knowntools"
 	"github.com/stopgate/stopgate/internal/tomltree"
 	"github.com/stopgate/stopgate/policy"
 	"github.com/stopgate/stopgate/policy/eval"
@@ -159,7 +160,7 @@ func Load(path string, o Options) (*Suite, diag.List, error) {
 			return s, nil, fmt.Errorf("%s: %w", path, err)
 		}
 		s.files.Files = append(s.files.Files, under.Files...)
-		program, found := policy.Compile(under.Sources(), policy.Options{Root: h.Root, Home: h.Home, Definitions: s.tools})
+		program, found := policy.Compile(under.Sources(), policy.Options{Root: h.Root, Home: h.Home, Definitions: s.tools, Known: knowntools.Recognise})
 		s.program = program
 		r.mistakes = append(r.mistakes, found.Errors()...)
 	}

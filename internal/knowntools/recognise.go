@@ -1,0 +1,98 @@
+package knowntools
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/policy/eval"
+	"github.com/stopgate/stopgate/schema"
+)
+
+var _ eval.KnownTools = Recognise
+
+// Recognise finds the known tool of a call for the evaluator. A tool that is built into the
+// host whose hook made the call is certainly the one of the row. Of any other tool only the
+// name is known: it gets the types that all rows of that name have together, and guards see
+// more because of them.
+func Recognise(call stopgate.Call) (known eval.KnownTool, ok bool) {
+	var rows []*Tool
+	if call.Surface == stopgate.SurfaceHook && call.Server == "" {
+		if t := ForHost(call.Dialect).Tool(string(call.Tool)); t != nil {
+			rows, known.Certain = []*Tool{t}, true
+		}
+	}
+	if rows == nil {
+		rows = candidates(call)
+	}
+	if len(rows) == 0 {
+		return eval.KnownTool{}, false
+	}
+	s, err := schema.FromParameters(together(rows))
+	if err != nil {
+		return eval.KnownTool{}, false
+	}
+	known.Name, known.Parameters = stopgate.ToolName(rows[0].Names[0]), s
+	return known, true
+}
+
+// candidates are the rows that a tool can be by its name, with and without the name of its
+// server in front.
+func candidates(call stopgate.Call) []*Tool {
+	rows := ByName(string(call.Tool))
+	if own, ok := strings.CutPrefix(string(call.Tool), string(call.Server)+"__"); ok && call.Server != "" {
+		rows = append(rows, ByName(own)...)
+	}
+	return rows
+}
+
+// together are the parameters with a meaning that rows have, each once. Where rows differ
+// in what a name means, the first one that says it counts.
+func together(rows []*Tool) (list []schema.Parameter) {
+	for _, row := range rows {
+		for _, p := range row.Parameters {
+			if p.Kind.Type() == "string" {
+				continue
+			}
+			i := slices.IndexFunc(list, func(q schema.Parameter) bool { return q.Name == p.Name })
+			if i < 0 {
+				list = append(list, p.schema())
+				continue
+			}
+			list[i] = both(list[i], p.schema())
+		}
+	}
+	return list
+}
+
+// both is a parameter that rows give in two forms, as one value and as a list.
+func both(a, b schema.Parameter) schema.Parameter {
+	if a.Items == nil && b.Items != nil && !slices.Contains(a.Type, "object") && !slices.Contains(a.Type, "argv") {
+		a.Type, a.Items = append(slices.Clone(a.Type), "array"), b.Items
+	} else if a.Items != nil && b.Items == nil && len(a.Type) == 1 && !slices.Contains(b.Type, "object") && !slices.Contains(b.Type, "argv") {
+		a.Type = append(slices.Clone(b.Type), "array")
+	}
+	return a
+}
+
+// schema is the parameter as a policy file would declare it.
+func (p Parameter) schema() schema.Parameter {
+	value := schema.Parameter{Type: []string{p.Kind.Type()}}
+	if p.Kind == Argv {
+		value.Type = []string{"argv", "string"} // as words or as one line
+	}
+	if p.Member != "" {
+		member := value
+		member.Name = p.Member
+		value = schema.Parameter{Type: []string{"object"}, Properties: []schema.Parameter{member}, Additional: &schema.AdditionalParameter{Allowed: true}}
+	}
+	switch {
+	case p.List:
+		item := value
+		value = schema.Parameter{Type: []string{"array"}, Items: &item}
+	case p.Kind == Folder:
+		value = schema.Parameter{Type: []string{"path", "array"}, Items: &schema.Parameter{Type: []string{"path"}}}
+	}
+	value.Name = p.Name
+	return value
+}

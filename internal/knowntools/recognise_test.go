@@ -1,0 +1,95 @@
+package knowntools_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/knowntools"
+	"github.com/stopgate/stopgate/policy"
+)
+
+// A gate that knows a tool only by its name guards every parameter that a row of the name
+// gives a meaning, whatever the request declares it to be, and lets harmless calls run.
+func TestRecognise(t *testing.T) {
+	program, found := policy.Compile([]policy.Source{{Name: "p.toml", Trusted: true, Text: []byte(`
+version = 1
+[tools."*".policy]
+run = "unattended"
+[[guard]]
+on = "path"
+glob = "**/.env"
+mode = "deny"
+[[guard]]
+on = "command"
+prefix = "rm "
+mode = "deny"
+[[guard]]
+on = "url"
+host = "evil.example"
+mode = "deny"
+`)}}, policy.Options{Known: knowntools.Recognise})
+	if found.HasErrors() {
+		t.Fatal(found)
+	}
+	values := map[string][2]string{"path": {`"a/.env"`, `"a/b.go"`}, "command": {`"rm a"`, `"ls"`}, "argv": {`"rm a"`, `"ls"`}, "url": {`"https://evil.example/"`, `"https://go.dev/"`}}
+	for _, product := range knowntools.All() {
+		for _, tool := range product.Tools {
+			for _, name := range tool.Names {
+				for _, p := range tool.Parameters {
+					v, typed := values[p.Kind.Type()]
+					if !typed {
+						continue
+					}
+					for i, want := range []stopgate.Mode{stopgate.Deny, stopgate.Unattended} {
+						value, declared := v[i], `{"type":"string"}`
+						if p.Member != "" {
+							value, declared = fmt.Sprintf("{%q:%s}", p.Member, value), fmt.Sprintf(`{"type":"object","properties":{%q:%s}}`, p.Member, declared)
+						}
+						if p.List {
+							value, declared = "["+value+"]", `{"type":"array","items":`+declared+`}`
+						}
+						call := stopgate.Call{Tool: stopgate.ToolName(name), Surface: stopgate.SurfaceGateway, Definition: &stopgate.ToolDefinition{
+							Name: stopgate.ToolName(name), Schema: fmt.Appendf(nil, `{"type":"object","properties":{%q:%s}}`, p.Name, declared),
+						}}
+						if strings.Contains(name, "__") {
+							call.Server = stopgate.ServerID(strings.Split(name, "__")[0])
+						}
+						e := program.Bind(call).Evaluate()
+						fmt.Fprintf(feed{e.Feed}, "{%q:%s}", p.Name, value)
+						if got := e.Close(stopgate.Ended); got.Mode != want {
+							t.Errorf("%s: %s %s: %s: %v (%s), want %v", product.Name, name, p, value, got.Mode, got.Code, want)
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+type feed struct{ f func([]byte) stopgate.Verdict }
+
+func (w feed) Write(text []byte) (int, error) {
+	w.f(text)
+	return len(text), nil
+}
+
+// Only the tool that a host has built in is certain.
+func TestCertain(t *testing.T) {
+	for _, test := range []struct {
+		call       stopgate.Call
+		ok, surely bool
+	}{
+		{stopgate.Call{Tool: "Bash", Surface: stopgate.SurfaceHook, Dialect: "claude-code"}, true, true},
+		{stopgate.Call{Tool: "Bash", Surface: stopgate.SurfaceGateway, Dialect: "claude-code"}, true, false},
+		{stopgate.Call{Tool: "git__git_add", Server: "git", Surface: stopgate.SurfaceHook, Dialect: "claude-code"}, true, false},
+		{stopgate.Call{Tool: "git_add", Server: "git", Surface: stopgate.SurfaceMCP}, true, false},
+		{stopgate.Call{Tool: "get_weather", Surface: stopgate.SurfaceHook, Dialect: "claude-code"}, false, false},
+	} {
+		known, ok := knowntools.Recognise(test.call)
+		if ok != test.ok || known.Certain != test.surely {
+			t.Errorf("%s of %s on %s: known %t, certain %t", test.call.Tool, test.call.Server, test.call.Surface, ok, known.Certain)
+		}
+	}
+}
