@@ -208,7 +208,9 @@ func (x *exchange) harmless(body []byte) bool {
 		if v.Kind() != jsonstream.Object {
 			continue
 		}
-		need, err := x.dialect.Body(&wire.Request{}, unheard{}, x.options(len(body)+1)).Decode(v.Raw())
+		o := x.options(len(body) + 1)
+		o.AnyKind = true
+		need, err := x.dialect.Body(&wire.Request{}, unheard{}, o).Decode(v.Raw())
 		if err != nil || need != wire.Finished {
 			return false
 		}

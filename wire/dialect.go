@@ -45,6 +45,9 @@ type Options struct {
 	// PassItems are the types of output items that no codec knows and that may pass
 	// unjudged ([gateway] pass_items).
 	PassItems []string
+	// AnyKind accepts a body that is no answer of the dialect, such as an error in
+	// words of the provider's own.
+	AnyKind bool
 	// MaxCalls is how many calls one response may have (WIRE 1.2).
 	MaxCalls int
 	// MaxHeld bounds the bytes that the codec itself holds back: arguments

@@ -60,3 +60,33 @@ func noted(list []string, typ string) []string {
 // Odd notes an event that does not fit into its answer and was forwarded, because the answer
 // has no call.
 func (n *Notes) Odd(typ string) { n.Strange = noted(n.Strange, typ) }
+
+// WrongKind is the end of a body that is not the answer that was asked for: an event of a
+// stream, or an answer in another dialect. A client may find calls in it that no codec of
+// this dialect looks for.
+func WrongKind() *StreamError {
+	return &StreamError{Code: stopgate.CodeUpstreamError, Message: "The provider's answer is not of the kind that was asked for."}
+}
+
+// StrayCall reports whether a member that no codec reads has the name and the form of calls,
+// in any of the dialects.
+func StrayCall(key []byte, v jsonstream.Value) bool {
+	if v.Kind() != jsonstream.Object && v.Kind() != jsonstream.Array || v.Len() == 0 {
+		return false
+	}
+	switch string(key) {
+	case "tool_calls", "tool_call", "function_call", "function_calls", "tool_use", "tool_uses":
+		return true
+	}
+	return Lookalike(key, "tool_calls", "tool_call", "function_call", "function_calls", "tool_use", "tool_uses")
+}
+
+// HoldsStrayCall reports whether a member of an object is a [StrayCall].
+func HoldsStrayCall(object jsonstream.Value) bool {
+	for k, v := range object.Members() {
+		if StrayCall(Key(k), v) {
+			return true
+		}
+	}
+	return false
+}

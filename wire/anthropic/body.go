@@ -38,8 +38,11 @@ func (b *body) decode(text []byte) *wire.StreamError {
 	if !wire.Plain(root, messageNames) {
 		return wire.Malformed(nil)
 	}
-	if misplacedIn(root) {
+	if misplacedIn(root) || wire.HoldsStrayCall(root) {
 		return wire.UnknownCall()
+	}
+	if !b.o.AnyKind && !ofKind(root) {
+		return wire.WrongKind()
 	}
 	b.content, _ = root.Get("content")
 	b.reason, _ = root.Get("stop_reason")
@@ -56,6 +59,9 @@ func (b *body) decode(text []byte) *wire.StreamError {
 		if v.Kind() != jsonstream.Object || !wire.Plain(v, blockNames) {
 			return wire.Malformed(nil)
 		}
+		if wire.HoldsStrayCall(v) {
+			return wire.UnknownCall()
+		}
 		kind := kindOf(v)
 		if !kind.call() {
 			b.order = append(b.order, nil)
@@ -70,6 +76,18 @@ func (b *body) decode(text []byte) *wire.StreamError {
 		b.finish(ending(b.reason))
 	}
 	return nil
+}
+
+// ofKind reports whether the body is a message, or an error: not an event of a stream, and no
+// answer in another dialect.
+func ofKind(root jsonstream.Value) bool {
+	typ, _ := root.Get("type")
+	fault, _ := root.Get("error")
+	_, content := root.Get("content")
+	if wire.Present(typ) {
+		return typ.IsText("message") || typ.IsText("error") && wire.Present(fault)
+	}
+	return content || wire.Present(fault)
 }
 
 // Release implements [wire.Body].

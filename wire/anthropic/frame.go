@@ -15,6 +15,7 @@ type frame struct {
 	root  jsonstream.Value
 
 	message, contents jsonstream.Value // of that name
+	stray             bool             // there are calls in a member that no client reads
 }
 
 // The members that a client reads. One that only folds to such a name could be
@@ -56,8 +57,10 @@ func (f *frame) read(root jsonstream.Value) bool {
 			if wire.Lookalike(key, frameNames...) {
 				return false
 			}
+			f.stray = f.stray || wire.StrayCall(key, v)
 		}
 	}
+	f.stray = f.stray || wire.HoldsStrayCall(f.block) || wire.HoldsStrayCall(f.delta) || wire.HoldsStrayCall(f.message)
 	return f.typ != "" && wire.Plain(f.block, blockNames) && wire.Plain(f.delta, deltaNames)
 }
 
@@ -73,7 +76,7 @@ func misplacedIn(root jsonstream.Value) bool {
 // misplaced reports whether an event has a call where none belongs (L14): a block, or a
 // message with blocks, in an event that is not there for it.
 func (f *frame) misplaced() bool {
-	if f.block.IsValid() && f.typ != blockStart && kindOf(f.block).call() || holdsCall(f.contents) {
+	if f.stray || f.block.IsValid() && f.typ != blockStart && kindOf(f.block).call() || holdsCall(f.contents) {
 		return true
 	}
 	if f.message.IsValid() && f.typ != "message_start" {

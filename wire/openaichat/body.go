@@ -36,6 +36,9 @@ func (b *body) decode(text []byte) *wire.StreamError {
 	if !b.chunk.read(b.doc.Root(), messageMember) {
 		return wire.Malformed(nil)
 	}
+	if !b.o.AnyKind && !b.ofKind() {
+		return wire.WrongKind()
+	}
 	b.answer(&b.chunk)
 	for i := range b.chunk.elements {
 		e := &b.chunk.elements[i]
@@ -55,6 +58,24 @@ func (b *body) decode(text []byte) *wire.StreamError {
 		b.finish(e.choice, ending(e.reason))
 	}
 	return nil
+}
+
+// ofKind reports whether the body is a completion, or an error: not an event of a stream, and
+// no answer in another dialect.
+func (b *body) ofKind() bool {
+	if b.chunk.fault.IsValid() {
+		return true
+	}
+	object, _ := b.doc.Root().Get("object")
+	if !b.chunk.choices.IsValid() || object.IsText("chat.completion.chunk") {
+		return false
+	}
+	for i := range b.chunk.elements {
+		if _, ok := b.chunk.elements[i].v.Get(deltaMember); ok && !b.chunk.elements[i].delta.IsValid() {
+			return false
+		}
+	}
+	return true
 }
 
 // collect gives the calls of one message to the assembly. Each element of

@@ -172,7 +172,7 @@ func odd(key []byte, v jsonstream.Value, names []string) bool {
 
 // carriesCalls reports whether a member has the name of calls and is not empty.
 func carriesCalls(key []byte, v jsonstream.Value) bool {
-	return (string(key) == "tool_calls" || string(key) == "function_call") && wire.Present(v) && (v.Kind() != jsonstream.Array || v.Len() > 0)
+	return wire.StrayCall(key, v) || (string(key) == "tool_calls" || string(key) == "function_call") && wire.Present(v) && (v.Kind() != jsonstream.Array || v.Len() > 0)
 }
 
 // alien reports whether a value where no conforming client looks for calls has

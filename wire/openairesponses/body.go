@@ -39,6 +39,12 @@ func (b *body) decode(body []byte) *wire.StreamError {
 	if b.carriesCall(inner) || ok && plainlyCall(item) {
 		return wire.UnknownCall() // an event of a stream
 	}
+	if wire.HoldsStrayCall(root) {
+		return wire.UnknownCall()
+	}
+	if !b.o.AnyKind && !ofKind(root) {
+		return wire.WrongKind()
+	}
 	b.answer(root)
 	b.response = text(root, "id")
 	output, _ := root.Get("output")
@@ -63,6 +69,19 @@ func (b *body) decode(body []byte) *wire.StreamError {
 		b.finish(end)
 	}
 	return nil
+}
+
+// ofKind reports whether the body is a response, or an error: not an event of a stream, and
+// no answer in another dialect.
+func ofKind(root jsonstream.Value) bool {
+	fault, _ := root.Get("error")
+	object, _ := root.Get("object")
+	_, output := root.Get("output")
+	typ, _ := root.Get("type")
+	if wire.Present(typ) {
+		return typ.IsText("error") && wire.Present(fault)
+	}
+	return output || object.IsText("response") || wire.Present(fault)
 }
 
 // Release implements [wire.Body].

@@ -80,7 +80,7 @@ func TestBodies(t *testing.T) {
 	a := function("a", "{}")
 	for _, c := range []struct{ name, in, codes, want string }{
 		{"no calls", bodyOf("completed", reasoning), "", bodyOf("completed", reasoning)},
-		{"no output", `{"id":"x"}`, "", `{"id":"x"}`},
+		{"no output", `{"id":"x","object":"response"}`, "", `{"id":"x","object":"response"}`},
 		{"incomplete", bodyOf("incomplete", a), "stream_truncated", ""},
 		{"in progress", bodyOf("in_progress", a), "stream_truncated", ""},
 		{"no status", strings.Replace(bodyOf("completed", a), `"status":"completed","output"`, `"output"`, 1), "allowed", ""},

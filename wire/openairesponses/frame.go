@@ -17,6 +17,7 @@ type frame struct {
 	root     jsonstream.Value
 
 	part, output jsonstream.Value // of that name
+	stray        bool             // there are calls in a member that no client reads
 }
 
 // The members that a client reads. One that only folds to such a name could be
@@ -89,8 +90,10 @@ func (f *frame) read(root jsonstream.Value) bool {
 			if wire.Lookalike(key, frameNames...) {
 				return false
 			}
+			f.stray = f.stray || wire.StrayCall(key, v)
 		}
 	}
+	f.stray = f.stray || wire.HoldsStrayCall(f.item) || wire.HoldsStrayCall(f.response) || wire.HoldsStrayCall(f.delta) || wire.HoldsStrayCall(f.part)
 	return f.typ != "" && wire.Plain(f.item, itemNames) && wire.Plain(f.response, responseNames) && plainOutput(f.response)
 }
 

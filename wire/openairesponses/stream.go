@@ -139,7 +139,7 @@ func (s *stream) copiesIn(ev *sse.Event) func(rest []byte) int {
 // response in an event that is not there for it (L14).
 func (s *stream) misplaced() bool {
 	framing := s.frame.typ == itemAdded || s.frame.typ == itemDone
-	if s.frame.part.IsValid() && plainlyCall(s.frame.part) {
+	if s.frame.stray || s.frame.part.IsValid() && plainlyCall(s.frame.part) {
 		return true
 	}
 	if s.frame.output.IsValid() && slices.ContainsFunc(slices.Collect(s.frame.output.Elements()), plainlyCall) {
