@@ -13,10 +13,14 @@ import (
 // model, does not reach the provider unless the operator listed it.
 func TestToolSwitchesAreRefused(t *testing.T) {
 	asked := 0
-	provider := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	provider := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		asked++
 		w.Header().Set("Content-Type", "application/json")
-		fmt.Fprint(w, `{"id":"r","object":"response","choices":[],"output":[],"type":"message","role":"assistant","content":[]}`)
+		fmt.Fprint(w, map[string]string{
+			chatPath:        `{"choices":[]}`,
+			"/v1/responses": `{"id":"r","object":"response","output":[]}`,
+			anthropicPath:   `{"type":"message","role":"assistant","content":[]}`,
+		}[r.URL.Path])
 	})
 	for _, listed := range []bool{false, true} {
 		r := newRig(t, allowAll, provider, func(o *gateway.Options) {
