@@ -47,6 +47,7 @@ const (
 	AuditLockdown        AuditEvent = "lockdown"         // an operator ordered to deny everything
 	AuditLifted          AuditEvent = "lifted"           // and took that back
 	AuditStopped         AuditEvent = "stopped"          // Count calls of a session were denied in a row: its turn is stopped
+	AuditAnswerStopped   AuditEvent = "answer_stopped"   // a provider was stopped within a denied call: Usage is what is known of its answer
 	AuditNotEvaluated    AuditEvent = "not_evaluated"    // what may carry a call passed unjudged
 	AuditUnmatchedResult AuditEvent = "unmatched_result" // a result of no released call
 	AuditGap             AuditEvent = "gap"              // Count rows could not be written
@@ -100,6 +101,7 @@ type Record struct {
 	PathResolution string       `json:"path_resolution,omitempty"`
 	Enforced       *bool        `json:"enforced,omitempty"`
 	Count          int64        `json:"count,omitempty"` // of event rows: how many rows, bytes, results or denials they are about
+	Usage          *Usage       `json:"usage,omitempty"` // of AuditAnswerStopped
 	Checkpoint     *Checkpoint  `json:"checkpoint,omitempty"`
 	Prev           string       `json:"prev"`
 	Hash           string       `json:"hash"`
@@ -107,6 +109,13 @@ type Record struct {
 	// Args is the argument text behind ArgsHash, for recorders that keep arguments
 	// apart from the rows (DECISIONS S13). It is no part of the row.
 	Args []byte `json:"-"`
+}
+
+// Usage are the tokens of an answer that was stopped.
+type Usage struct {
+	Input     int64 `json:"input_tokens"`
+	Output    int64 `json:"output_tokens"`
+	Estimated bool  `json:"usage_estimated,omitempty"` // from bytes: the provider had sent no number
 }
 
 // Checkpoint is the last of the rows that were pruned from the start of a chain.

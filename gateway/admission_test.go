@@ -39,7 +39,7 @@ func (r *rig) send(method, path, body string, header map[string]string) answer {
 	}
 	defer res.Body.Close()
 	text, err := io.ReadAll(res.Body)
-	return answer{res.StatusCode, res.Header, string(text), err}
+	return answer{res.StatusCode, res.Header, string(text), err, res.Trailer}
 }
 
 // Proves G9, S46.

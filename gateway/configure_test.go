@@ -50,7 +50,7 @@ func TestConfigure(t *testing.T) {
 	if len(diags) > 0 || len(o.Upstreams) > 0 || o.Token != "" {
 		t.Fatalf("%+v, %v", o, diags)
 	}
-	if s := o.Settings; s.Listen != "127.0.0.1:8788" || s.OnDeny != gateway.DenyText || s.AfterDeny != gateway.CancelUpstream ||
+	if s := o.Settings; s.Listen != "127.0.0.1:8788" || s.OnDeny != gateway.DenyText || s.AfterDeny != gateway.CancelUpstream || s.CancelAfter != 4096 ||
 		s.Limits.Request != 64<<20 || s.Limits.Event != 32<<20 || s.Limits.Calls != 256 || s.Limits.HeldResponse != 32<<20 || s.Limits.HeldProcess != 1<<30 || s.Limits.Exchanges != 10_000 ||
 		s.Timeouts.Answer != 120*time.Second || s.Timeouts.AnswerWhole != 600*time.Second || s.Timeouts.IdleFirst != 300*time.Second || s.Timeouts.Idle != 60*time.Second ||
 		s.Timeouts.Exchange != 30*time.Minute || s.Timeouts.Write != 30*time.Second || s.Timeouts.Drain != 30*time.Second || s.Timeouts.Connect != 10*time.Second {
@@ -66,6 +66,7 @@ token_env = "TOKEN"
 on_deny = "text"
 on_block = "call"
 after_deny = "drain"
+cancel_after = 100
 passthrough = ["GET /v1/files/{id}"]
 server_tools = ["web_search_*"]
 [upstream.local]
@@ -97,7 +98,7 @@ exchange = "1h"
 	}
 	s := o.Settings
 	if s.Listen != "0.0.0.0:9000" || s.Hosts[0] != "gate.example" || s.Origins[0] != "https://app.example" || o.Token != "sg_1" ||
-		s.OnDeny != gateway.DenyText || s.AfterDeny != gateway.DrainUpstream || s.Passthrough[0] != "GET /v1/files/{id}" || s.ServerTools[0] != "web_search_*" ||
+		s.OnDeny != gateway.DenyText || s.AfterDeny != gateway.DrainUpstream || s.CancelAfter != 100 || s.Passthrough[0] != "GET /v1/files/{id}" || s.ServerTools[0] != "web_search_*" ||
 		s.Limits.HeldResponse != 1000 || s.Limits.Calls != 3 || s.Limits.Event != 32<<20 || s.Timeouts.Idle != 2*time.Second || s.Timeouts.Exchange != time.Hour {
 		t.Errorf("settings: %+v", s)
 	}
@@ -134,6 +135,7 @@ func TestConfigureMistakes(t *testing.T) {
 	for _, test := range []struct{ name, text, want string }{
 		{"unknown key", "[gateway]\nlisten_on = \"x\"", "unknown key"},
 		{"unknown word", "[gateway]\non_deny = \"ask\"", "text or error or answer"},
+		{"a negative number for cancel_after", "[gateway]\ncancel_after = -1", "cancel_after is a number of bytes"},
 		{"unknown word for after_deny", "[gateway]\nafter_deny = \"stop\"", "cancel or drain"},
 		{"unknown word", "[gateway]\non_block = \"turn\"", "call or stop"},
 		{"broken route", "[gateway]\npassthrough = [\"GET /v1/x\", \"/v1/y\"]", "METHOD"},
@@ -205,7 +207,7 @@ func TestSettingsAreDocumented(t *testing.T) {
 		}
 	}
 	values := map[string]string{
-		"listen": `"127.0.0.1:1"`, "token_env": `"TOKEN"`, "on_deny": `"text"`, "on_block": `"stop"`, "answer_rounds": "3", "after_deny": `"cancel"`, "base_url": `"https://x"`, "api": `"openai"`, "key_env": `"KEY"`,
+		"listen": `"127.0.0.1:1"`, "token_env": `"TOKEN"`, "on_deny": `"text"`, "on_block": `"stop"`, "answer_rounds": "3", "after_deny": `"cancel"`, "cancel_after": "0", "base_url": `"https://x"`, "api": `"openai"`, "key_env": `"KEY"`,
 		"object_arguments": "true", "hosts": "[]", "origins": "[]", "passthrough": "[]", "server_tools": "[]", "pass_items": "[]",
 		"tls_cert": `"x"`, "tls_key": `"y"`, "models": `["m"]`, "key_file": `"key"`, "ca_file": `"ca"`, "connections": "1",
 		"connect": `"1s"`, "answer": `"1s"`, "answer_whole": `"1s"`, "idle_first": `"1s"`, "idle": `"1s"`,
@@ -229,7 +231,7 @@ func TestSettingsAreDocumented(t *testing.T) {
 		}
 	}
 	o, diags := configure(t, text, "")
-	if diags.HasErrors() || count != 15+12+17 {
+	if diags.HasErrors() || count != 16+12+17 {
 		t.Errorf("%d settings, %v:\n%s", count, diags, text)
 	}
 	if o.Settings.Limits != (gateway.Limits{Request: 1, Event: 1, Body: 1, Calls: 1, HeldResponse: 1, HeldProcess: 1, Exchanges: 1}) || o.Settings.Timeouts.Drain != time.Second || o.Settings.Timeouts.Connect != time.Second {

@@ -4,11 +4,14 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/gateway"
 )
 
@@ -112,7 +115,9 @@ func TestCancelAfter(t *testing.T) {
 				p := stepping{begin: begin, more: test.more, next: make(chan struct{}), gone: make(chan struct{})}
 				r := newRig(t, denyingEnv, p, func(o *gateway.Options) { o.Settings.CancelAfter = after })
 				answered := make(chan answer, 1)
-				go func() { answered <- r.post(test.path, test.request) }()
+				go func() {
+					answered <- r.post(test.path, strings.Replace(test.request, `"stream":true`, `"stream":true,"stream_options":{"include_usage":true}`, 1))
+				}()
 				sent := 0
 				var a answer
 				for over := false; !over; {
@@ -124,13 +129,36 @@ func TestCancelAfter(t *testing.T) {
 					}
 				}
 				<-p.gone
-				mustContain(t, a.body, "hi", "`a` was not run", "The answer was stopped at this call", test.end)
+				mustContain(t, a.body, "hi", "`a` was not run", "The answer was stopped at this call", test.end, `"usage":{`)
+				if estimated := name == "Chat"; (a.trailer.Get("X-Stopgate-Usage-Estimated") == "true") != estimated {
+					t.Errorf("trailer %v", a.trailer)
+				}
+				r.log.wait(t, 1)
+				row := r.log.event(t, stopgate.AuditAnswerStopped)
+				if row.Usage == nil || row.Usage.Output == 0 || row.Usage.Estimated != (name == "Chat") {
+					t.Errorf("row %+v, usage %+v", row, row.Usage)
+				}
 				mustLack(t, a.body, ".env", "xxxx")
 				if least := len(begin) + int(after)/len(piece) - 1; sent < least {
 					t.Errorf("stopped behind %d events, want at least %d", sent, least)
 				}
-				r.log.wait(t, 1)
 			})
 		}
 	}
+}
+
+// event waits for an event row, which may be written after the client has its answer.
+func (l *log) event(t *testing.T, kind stopgate.AuditEvent) stopgate.Record {
+	t.Helper()
+	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); runtime.Gosched() {
+		l.mu.Lock()
+		i := slices.IndexFunc(l.rows, func(r stopgate.Record) bool { return r.Event == kind })
+		if i >= 0 {
+			defer l.mu.Unlock()
+			return l.rows[i]
+		}
+		l.mu.Unlock()
+	}
+	t.Fatalf("no row %s", kind)
+	return stopgate.Record{}
 }

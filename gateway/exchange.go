@@ -122,6 +122,7 @@ func readRequest(d wire.Dialect, body []byte) (*wire.Request, *refusal) {
 	var bad *wire.RequestError
 	switch {
 	case err == nil:
+		req.Bytes = len(body)
 		return req, nil
 	case errors.As(err, &bad):
 		return nil, &refusal{status: bad.Status, code: bad.Code, message: bad.Message}
@@ -256,6 +257,10 @@ func (x *exchange) end() {
 	}
 	x.calls.held = 0
 	x.account()
+	if x.stopped && x.notes.UsageIncomplete {
+		t := x.notes.Answer.Tokens
+		x.note(stopgate.Record{Event: stopgate.AuditAnswerStopped, Usage: &stopgate.Usage{Input: t.Input, Output: t.Output, Estimated: x.notes.UsageEstimated}})
+	}
 	x.seen.result(x)
 	if x.fault != "" {
 		x.g.faults.count(x.fault)

@@ -129,6 +129,8 @@ type answer struct {
 	header http.Header
 	body   string
 	err    error // of reading the body: the stream was broken off
+
+	trailer http.Header
 }
 
 func (r *rig) post(path, body string) answer {
@@ -139,7 +141,7 @@ func (r *rig) post(path, body string) answer {
 	}
 	defer res.Body.Close()
 	text, err := io.ReadAll(res.Body)
-	return answer{res.StatusCode, res.Header, string(text), err}
+	return answer{res.StatusCode, res.Header, string(text), err, res.Trailer}
 }
 
 // The paths of the two dialects.

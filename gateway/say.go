@@ -23,7 +23,8 @@ func (x *exchange) say() {
 	x.g.log.Info("exchange", "principal", string(x.principal), "agent", string(x.agent), "session", string(x.session),
 		"dialect", x.dialect.Name(), "model", cut(x.req.Model), "upstream", x.upstream.ID, "upstream_status", x.heard,
 		"calls", x.sum.calls+len(x.calls.list), "denied", x.sum.denied+x.calls.denied, "codes", strings.Join(codes, ","),
-		"fault", string(x.fault), "enforced", x.enforced, "dropped", x.notes.Dropped, "usage_complete", !x.notes.UsageIncomplete,
+		"fault", string(x.fault), "enforced", x.enforced, "dropped", x.notes.Dropped, "usage_complete", !x.notes.UsageIncomplete, "usage_estimated", x.notes.UsageEstimated,
+		"input_tokens", x.notes.Answer.Tokens.Input, "output_tokens", x.notes.Answer.Tokens.Output,
 		"duration", time.Since(x.start).Round(time.Millisecond))
 }
 

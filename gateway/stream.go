@@ -37,6 +37,9 @@ func (x *exchange) serveStream(answer *http.Response, content io.Reader) {
 		s.observe()
 	}
 	x.rememberStream()
+	if x.notes.UsageEstimated && x.enforced {
+		x.w.Header().Set(http.TrailerPrefix+"X-Stopgate-Usage-Estimated", "true")
+	}
 	if x.fault != "" || x.broken != nil {
 		// The only end that no client takes for a complete answer (WIRE 9.6).
 		panic(http.ErrAbortHandler)

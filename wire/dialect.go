@@ -152,6 +152,9 @@ type Notes struct {
 	// UsageIncomplete says that the client's usage numbers do not cover the whole
 	// response, because the upstream was cancelled.
 	UsageIncomplete bool
+	// UsageEstimated says that these numbers are no provider's: it was stopped before it
+	// sent any, and they follow from the bytes of the request and the response.
+	UsageEstimated bool
 	// MadeUpIDs counts the calls that got an id from the gate.
 	MadeUpIDs int
 	// Answer is what the response says about itself.

@@ -27,6 +27,7 @@ type Repeat struct {
 	padding int    // where in it spaces may stand, -1 for nowhere
 
 	last  []byte // that matched
+	size  int    // of the texts in the last match or run
 	found [maxVary]place
 
 	decode, spell    bool
@@ -153,7 +154,7 @@ func (r *Repeat) Match(payload []byte) bool {
 	if r.n == 0 {
 		return false
 	}
-	r.last, r.decoded, r.spelled = payload, r.decoded[:0], r.spelled[:0]
+	r.last, r.decoded, r.spelled, r.size = payload, r.decoded[:0], r.spelled[:0], 0
 	n := r.match(payload, r.payload, r.tail[:len(r.tail)-r.lines], &r.found)
 	return n == len(payload) && n > 0
 }
@@ -166,7 +167,7 @@ func (r *Repeat) Run(stream []byte, most int) (size, events int) {
 	if r.n == 0 || !r.plain {
 		return 0, 0
 	}
-	r.decoded, r.spelled = r.decoded[:0], r.spelled[:0]
+	r.decoded, r.spelled, r.size = r.decoded[:0], r.spelled[:0], 0
 	most = min(most, 2*maxRepeat)
 	var found [2][maxVary]place // of every other one: the one that fails leaves its own
 	for len(r.decoded)+len(r.spelled) < maxRun {
@@ -216,8 +217,9 @@ func (r *Repeat) match(text []byte, from int, tail []byte, found *[maxVary]place
 	if r.decode {
 		r.decoded = decoded
 	}
+	first := r.place(found, 0)
+	r.size += first.to - first.from - len(`""`)
 	if r.spell {
-		first := r.place(found, 0)
 		r.spelled = append(r.spelled, text[first.from+1:first.to-1]...)
 	}
 	return len(text) - len(rest) + n
@@ -251,6 +253,9 @@ func (r *Repeat) place(found *[maxVary]place, i int) place {
 	}
 	return place{}
 }
+
+// Size is how long the first of Learn's values, strings, are in the last match or run.
+func (r *Repeat) Size() int { return r.size }
 
 // Decoded is the collected text of the last match or run, until the next one.
 func (r *Repeat) Decoded() []byte { return r.decoded }

@@ -40,6 +40,10 @@ type Request struct {
 	// MaxTokens is how many tokens the answer may have; 0 if the request does not say it
 	// in a form that is understood.
 	MaxTokens int
+	// Bytes is the size of the request, for an estimate of its tokens.
+	Bytes int
+	// IncludeUsage says that a streamed Chat response ends with its usage.
+	IncludeUsage bool
 	// Tools are the client-executed tools that the request declares, in its order.
 	Tools []stopgate.ToolDefinition
 	// Unknown are declared names that mean no tool: of a form that the gate does

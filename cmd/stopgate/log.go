@@ -144,7 +144,7 @@ var (
 	rowEvents = []stopgate.AuditEvent{
 		stopgate.AuditAsked, stopgate.AuditAnswered, stopgate.AuditResult, stopgate.AuditReleaseFailed, stopgate.AuditReload,
 		stopgate.AuditSnapshot, stopgate.AuditRestored, stopgate.AuditReconciled, stopgate.AuditLockdown, stopgate.AuditLifted,
-		stopgate.AuditStopped, stopgate.AuditNotEvaluated, stopgate.AuditUnmatchedResult, stopgate.AuditGap, stopgate.AuditTornTail,
+		stopgate.AuditStopped, stopgate.AuditAnswerStopped, stopgate.AuditNotEvaluated, stopgate.AuditUnmatchedResult, stopgate.AuditGap, stopgate.AuditTornTail,
 		stopgate.AuditCheckpoint,
 	}
 	rowSurfaces = []stopgate.Surface{

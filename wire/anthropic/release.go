@@ -188,6 +188,10 @@ func (s *stream) Cancel() {
 // cancelTail appends the end of a response whose upstream was cancelled, with the
 // last usage that was seen.
 func (s *stream) cancelTail(dst []byte) []byte {
+	t := s.notes.Estimate(s.req.Bytes, s.generated)
+	if s.notes.UsageEstimated {
+		s.usage.estimate(t)
+	}
 	dst = sse.AppendOpen(dst, "message_delta")
 	dst = append(dst, `{"type":"message_delta","delta":{"stop_reason":"end_turn","stop_sequence":null},"usage":`...)
 	dst = sse.AppendClose(append(s.usage.appendTo(dst), '}'))

@@ -24,6 +24,8 @@ type stream struct {
 	queue []heldEvent // from the first call on, in upstream order
 	usage usage
 
+	generated int64 // bytes of text so far
+
 	// The last event, if the next one may be the same with other text, and the
 	// call that it continued, nil if it was text.
 	repeat    wire.Repeat
@@ -85,6 +87,7 @@ func (s *stream) Event(dst []byte, ev *sse.Event) ([]byte, wire.Need, error) {
 	case "message_start":
 		dst, err = s.messageStart(dst, ev)
 	case blockStart, blockDelta, blockStop:
+		s.generated += wire.Generated(s.frame.block) + wire.Generated(s.frame.delta)
 		dst, err = s.content(dst, ev)
 	case "message_delta":
 		dst, err = s.messageDelta(dst, ev)

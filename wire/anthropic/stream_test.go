@@ -303,7 +303,10 @@ func TestCancelWithoutUsage(t *testing.T) {
 	feed(t, st, ev("message_start", `,"message":{"content":[]}`)+toolStart(0, "a"))
 	st.Cancel()
 	out, _ := st.Release(nil, g.Outcomes(true), nil)
-	if !strings.Contains(string(out), `"usage":{"output_tokens":0}}`) {
+	if !st.Notes().UsageEstimated {
+		t.Error("the estimate is not marked")
+	}
+	if !strings.Contains(string(out), `"usage":{"input_tokens":0,"output_tokens":1}}`) {
 		t.Errorf("got %s", out)
 	}
 }

@@ -1,6 +1,11 @@
 package anthropic
 
-import "github.com/stopgate/stopgate/jsonstream"
+import (
+	"strconv"
+
+	"github.com/stopgate/stopgate/jsonstream"
+	"github.com/stopgate/stopgate/wire"
+)
 
 // usageNames are the cumulative counters of a response.
 var usageNames = [...]string{"input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens", "output_tokens"}
@@ -17,6 +22,12 @@ func (u *usage) read(object jsonstream.Value) {
 			u[i] = append(u[i][:0], n.Raw()...)
 		}
 	}
+}
+
+// estimate takes counters that no provider sent.
+func (u *usage) estimate(t wire.Tokens) {
+	u[0] = strconv.AppendInt(nil, t.Input, 10)
+	u[len(u)-1] = strconv.AppendInt(nil, t.Output, 10)
 }
 
 // appendTo appends an object; clients want at least output_tokens in it.

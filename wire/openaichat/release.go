@@ -1,6 +1,7 @@
 package openaichat
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 
@@ -257,13 +258,24 @@ func (s *stream) Cancel() {
 	s.assembly.finish(s.choices[0], stopgate.Cancelled)
 }
 
-// cancelTail appends the end of a response whose upstream was cancelled: there
-// is no usage, and the finish is a normal one.
+// cancelTail appends the end of a response whose upstream was cancelled: the finish is
+// a normal one. Clients that asked for usage get the last that the provider sent, else
+// an estimate.
 func (s *stream) cancelTail(dst []byte, outcomes []wire.Release) []byte {
 	c := s.choices[0]
 	dst, _ = s.endChoice(dst, c, outcomes, nil)
 	dst = openDelta(s.openChunk(dst), c)
 	dst = closeChunk(append(dst, `{},"finish_reason":"stop"}`...))
 	s.ended = true
+	t := s.notes.Estimate(s.req.Bytes, s.generated)
+	if s.req.IncludeUsage {
+		dst = append(s.openChunk(dst), `],"usage":`...)
+		if !s.notes.UsageEstimated && len(s.usage) > 0 {
+			dst = append(dst, s.usage...)
+		} else {
+			dst = fmt.Appendf(dst, `{"prompt_tokens":%d,"completion_tokens":%d,"total_tokens":%d}`, t.Input, t.Output, t.Input+t.Output)
+		}
+		dst = sse.AppendClose(append(dst, '}'))
+	}
 	return append(dst, doneEvent...)
 }

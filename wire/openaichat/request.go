@@ -62,6 +62,9 @@ func (Dialect) Request(body []byte) (*wire.Request, error) {
 			}
 		case "prompt_cache_key":
 			cacheKey = v.Text()
+		case "stream_options":
+			usage, _ := v.Get("include_usage")
+			r.IncludeUsage = usage.Kind() == jsonstream.True
 		case "stream":
 			r.Stream = v.Kind() == jsonstream.True
 		case "n":

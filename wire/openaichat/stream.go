@@ -33,6 +33,9 @@ type stream struct {
 	failed    bool // the upstream sent an error
 	ended     bool // the terminal event was written
 
+	usage     []byte // the last that the provider sent
+	generated int64  // bytes of text so far
+
 	extra string // a text of the gate's own
 }
 
@@ -68,6 +71,13 @@ func (s *stream) Event(dst []byte, ev *sse.Event) ([]byte, wire.Need, error) {
 		return dst, wire.Nothing, wire.Malformed(nil)
 	}
 	s.answer(&s.chunk)
+	if s.chunk.usage {
+		usage, _ := s.chunk.root.Get("usage")
+		s.usage = append(s.usage[:0], usage.Raw()...)
+	}
+	for i := range s.chunk.elements {
+		s.generated += wire.Generated(s.chunk.elements[i].delta)
+	}
 	if s.chunk.fault.IsValid() {
 		return s.upstreamError(dst, ev), wire.Nothing, nil
 	}
