@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"bytes"
 	"cmp"
 	"slices"
 
@@ -33,14 +34,17 @@ type RulePlace struct {
 	Text  string `json:"text,omitempty"` // the rule in canonical form
 }
 
-// Change is a set of calls that one rule decides in the old file and another one in
-// the new, with another mode.
+// Change is what one edit does: it moves calls from one mode to another.
 type Change struct {
-	Tool      stopgate.ToolName `json:"tool"`
-	List      string            `json:"list"` // "run" or "result"
-	From      stopgate.Mode     `json:"-"`
-	To        stopgate.Mode     `json:"-"`
-	Direction Direction         `json:"direction"`
+	// Tool is that of the witness; Tools are all tools that the edit moves calls of so.
+	Tool  stopgate.ToolName   `json:"tool"`
+	Tools []stopgate.ToolName `json:"tools"`
+	// Edit is the place in [Difference.Edits], -1 where no rule or guard was edited.
+	Edit      int           `json:"edit"`
+	List      string        `json:"list"` // "run" or "result"
+	From      stopgate.Mode `json:"-"`
+	To        stopgate.Mode `json:"-"`
+	Direction Direction     `json:"direction"`
 	// Witness is a shortest such call, with the facts that it needs.
 	Witness stopgate.Call `json:"-"`
 	// Old and New decide it, nil where the verdict has no rule: a tool that the file
@@ -48,14 +52,18 @@ type Change struct {
 	Old, New *RulePlace `json:"-"`
 	// Note says what no rule says: "unknown tool", "unknown_params".
 	Note string `json:"note,omitempty"`
+
+	situated bool // the witness needs data of a session
 }
 
 // Difference is what Diff found out.
 type Difference struct {
 	Changes []Change
-	// Complete says that every call which the two files decide with different modes is
-	// in one of the changes. Equal policies have no changes and are complete: they are
-	// proved equal.
+	// Edits are what was changed in rules, guards and lists.
+	Edits []*Edit
+	// Complete reports that every call which the two files decide with different modes is
+	// moved by one of the changes' edits, in the direction of one of its changes. Equal
+	// policies have no changes and are complete: they are proved equal.
 	Complete bool
 	// Same says that the files say the same in the same words, but for their order and their
 	// comments: then there is no call, however it is written, that they decide differently.
@@ -66,8 +74,8 @@ type Difference struct {
 	Tools int
 }
 
-// Diff lists every (old rule, new rule) cell in which the mode changes, with a
-// witness that both programs were asked about (DESIGN 9). Values are plainly written
+// Diff lists what every edit of a rule, a guard or a list changes: from which mode to
+// which, for which tools, with a witness that both programs were asked about. Values are plainly written
 // ones that fit the schemas, and protected targets, of which the floor is the same in
 // both, are left out where anything else is in the cell. Both files count as the
 // operator's. The lists are those of mistakes; the difference is nil if there are
@@ -89,13 +97,26 @@ func difference(before, after Source, o Options, compared func(stopgate.ToolName
 	if p == nil || q == nil {
 		return nil, old, new
 	}
-	c := &comparer{before: p, after: q, options: o, out: &Difference{Complete: true}}
-	c.settings()
+	c := &comparer{before: p, after: q, options: o, out: &Difference{Complete: true}, classes: make(map[string]*toolClass),
+		bindings: make(map[bindingKey]*eval.Binding)}
 	c.out.Same = syntax.Hash(p.file()) == syntax.Hash(q.file())
-	for _, tool := range c.tools() {
+	if bytes.Equal(before.Text, after.Text) {
+		return c.out, old, new
+	}
+	c.edits = newEdits(p.file(), q.file())
+	c.settings()
+	tools := c.tools()
+	for i, tool := range tools {
+		if o.Progress != nil {
+			o.Progress(i, len(tools))
+		}
 		if compared(tool.name) {
 			c.tool(tool)
 		}
+	}
+	c.out.Edits = c.edits.list
+	for _, note := range c.opened {
+		c.out.Open = append(c.out.Open, note.String())
 	}
 	slices.SortStableFunc(c.out.Changes, func(a, b Change) int {
 		return cmp.Or(cmp.Compare(a.Tool, b.Tool), cmp.Compare(a.List, b.List))
@@ -116,6 +137,11 @@ type comparer struct {
 	before, after *Program
 	options       Options
 	out           *Difference
+	edits         *edits
+	classes       map[string]*toolClass
+	class         *toolClass // of the tool that is compared
+	opened        []*openNote
+	bindings      map[bindingKey]*eval.Binding
 }
 
 // file is the only file of a program.
@@ -140,6 +166,9 @@ func (c *comparer) side(p *Program, tool *comparedTool) *sidePolicy {
 func (c *comparer) tool(tool *comparedTool) {
 	c.out.Tools++
 	before, after := c.side(c.before, tool), c.side(c.after, tool)
+	if c.seen(tool, before, after) {
+		return
+	}
 	if !before.Speaks && !after.Speaks && len(before.File.Guards)+len(after.File.Guards) == 0 {
 		c.unknownTool(tool)
 		return
@@ -181,51 +210,42 @@ func (c *comparer) list(tool *comparedTool, kind syntax.ListKind, before, after 
 		sides[i] = policyOf(t, b)
 	}
 	t.Schema = shared
-	if why := commandsDiffer(bound); why != "" {
-		c.open(tool, why)
-	}
 	if t.Mixed {
 		c.open(tool, "rules ask about the presence of one of several command lines")
 	}
 	if before.Schema.Hash() != after.Schema.Hash() {
 		c.open(tool, "the parameters are declared differently")
 	}
+	e := c.editsOf(bound)
+	for i := range sides {
+		sides[i].Edits, sides[i].GuardEdits, sides[i].EndEdited = e.rules[i], e.guards[i], bound[0].end != bound[1].end
+	}
 	list := t.Space()
-	meet := refusalsMeet(bound)
+	meet := refusalsMeet(bound) && e.refuses()
 	confirm := func(cell analysis.Cell) bool {
 		change, ok := c.confirm(tool, kind, t, cell, bound)
 		if ok {
 			c.add(change)
+			e.found(&change)
 		}
 		return !ok && !(meet && c.orders(tool, kind, t, cell.Witness, bound))
 	}
-	result := analysis.Compare(list, sides[0], sides[1], analysis.Budget{}, confirm)
-	if !result.Complete {
-		c.open(tool, "not every pair of rules was decided")
+	exact := false
+	if len(e.numbers) > 0 || sides[0].EndEdited {
+		if bound[0].commands || bound[1].commands {
+			c.sampled(tool, kind, t, bound, e)
+		}
+		if !bound[0].commands && !bound[1].commands || !e.onlyCommands() {
+			exact = analysis.Compare(list, sides[0], sides[1], analysis.Budget{}, confirm).Complete && !bound[0].commands && !bound[1].commands
+		}
+		if !exact {
+			c.undecided(tool, bound, e)
+		}
 	}
 	if meet {
 		c.refusals(tool, kind, t, list, sides, bound)
 	}
 }
-
-// open notes that something was not decided.
-func (c *comparer) open(tool *comparedTool, why string) {
-	c.out.Complete = false
-	if text := "`" + string(tool.name) + "`: " + why; !slices.Contains(c.out.Open, text) {
-		c.out.Open = append(c.out.Open, text)
-	}
-}
-
-func (c *comparer) add(change Change) {
-	if !slices.ContainsFunc(c.out.Changes, func(have Change) bool {
-		return have.Tool == change.Tool && have.List == change.List && have.From == change.From && have.To == change.To &&
-			samePlace(have.Old, change.Old) && samePlace(have.New, change.New)
-	}) {
-		c.out.Changes = append(c.out.Changes, change)
-	}
-}
-
-func samePlace(a, b *RulePlace) bool { return a == b || a != nil && b != nil && *a == *b }
 
 // confirm asks both programs about a witness.
 func (c *comparer) confirm(tool *comparedTool, kind syntax.ListKind, t *symbolic.Translation, cell analysis.Cell, bound [2]*boundPolicy) (Change, bool) {
@@ -234,7 +254,7 @@ func (c *comparer) confirm(tool *comparedTool, kind syntax.ListKind, t *symbolic
 		return Change{}, false
 	}
 	change, _, differs := c.ask(tool, kind, t, cell.Witness, args)
-	change.Old, change.New = bound[0].place(cell.Old), bound[1].place(cell.New)
+	change.Old, change.New, change.Edit = bound[0].place(cell.Old), bound[1].place(cell.New), max(cell.Edit, unpaired)
 	return change, differs
 }
 
@@ -245,10 +265,15 @@ func (c *comparer) ask(tool *comparedTool, kind syntax.ListKind, t *symbolic.Tra
 		Tool: tool.name, Definition: tool.definition, Args: args, Agent: stopgate.AgentName(agent), Surface: stopgate.Surface(surface),
 		Server: stopgate.ServerID(server), Principal: stopgate.Principal(principal),
 	}
-	situation := t.Situation(witness)
-	from, to := verdictOf(c.before, call, situation, kind), verdictOf(c.after, call, situation, kind)
+	return c.judge(call, t.Situation(witness), kind)
+}
+
+// judge asks both programs about a call.
+func (c *comparer) judge(call stopgate.Call, situation eval.Situation, kind syntax.ListKind) (change Change, said [2]stopgate.Verdict, differs bool) {
+	from, to := c.verdict(c.before, call, situation, kind), c.verdict(c.after, call, situation, kind)
 	change = Change{
-		Tool: tool.name, List: kind.String(), From: from.Mode, To: to.Mode, Witness: call, Direction: directionOf(from.Mode, to.Mode),
+		Tool: call.Tool, Tools: []stopgate.ToolName{call.Tool}, Edit: unpaired, List: kind.String(),
+		From: from.Mode, To: to.Mode, Witness: call, Direction: directionOf(from.Mode, to.Mode), situated: situation != eval.Situation{},
 	}
 	return change, [2]stopgate.Verdict{from, to}, from.Mode != to.Mode
 }
@@ -260,9 +285,21 @@ func directionOf(from, to stopgate.Mode) Direction {
 	return Tightened
 }
 
-// verdictOf asks a program about a call.
-func verdictOf(p *Program, call stopgate.Call, s eval.Situation, kind syntax.ListKind) stopgate.Verdict {
-	b := p.BindUnder(call, eval.Circumstances{Situation: s})
+// bindingKey is what a binding of a program depends on.
+type bindingKey struct {
+	program                                 *Program
+	tool, agent, surface, server, principal string
+	situation                               eval.Situation
+}
+
+// verdict asks a program about a call.
+func (c *comparer) verdict(p *Program, call stopgate.Call, s eval.Situation, kind syntax.ListKind) stopgate.Verdict {
+	key := bindingKey{p, string(call.Tool), string(call.Agent), string(call.Surface), string(call.Server), string(call.Principal), s}
+	b := c.bindings[key]
+	if b == nil {
+		b = p.BindUnder(call, eval.Circumstances{Situation: s})
+		c.bindings[key] = b
+	}
 	e := b.Evaluate()
 	e.Feed(call.Args)
 	v := e.Close(stopgate.Ended)

@@ -58,6 +58,7 @@ func (c *comparer) orders(tool *comparedTool, kind syntax.ListKind, t *symbolic.
 		change, said, differs := c.ask(tool, kind, t, witness, text)
 		if differs {
 			change.Old, change.New = bound[0].said(said[0]), bound[1].said(said[1])
+			change.Edit = c.attributed(&change)
 			c.add(change)
 			return true
 		}

@@ -118,9 +118,6 @@ func (c *comparer) newTool(tool *comparedTool, before, after *sidePolicy) {
 		c.open(tool, "the rules do not fit the tool's schema")
 		return
 	}
-	if why := commandsDiffer([2]*boundPolicy{{}, b}); why != "" {
-		c.open(tool, why)
-	}
 	t := symbolic.New(known.Env, known.Schema)
 	t.Welcome = symbolic.Unprotected(known.Protected)
 	p := policyOf(t, b)
@@ -151,9 +148,11 @@ func (c *comparer) newTool(tool *comparedTool, before, after *sidePolicy) {
 		c.add(change)
 		return false
 	}
-	if !analysis.Compare(t.Space(), nothing, p, analysis.Budget{}, confirm).Complete {
-		c.open(tool, "not every rule was decided")
+	complete := analysis.Compare(t.Space(), nothing, p, analysis.Budget{}, confirm).Complete
+	if complete && !b.commands || unknown == stopgate.Deny && len(c.class.changes) > 0 {
+		return // all that changes is in one direction, which a call shows
 	}
+	c.open(tool, "not every rule was compared with what becomes of unknown tools")
 }
 
 // settings reports settings that change verdicts beside all rules.
@@ -183,49 +182,10 @@ func (c *comparer) settings() {
 // unknownTool compares what becomes of a tool that neither file knows.
 func (c *comparer) unknownTool(tool *comparedTool) {
 	call := stopgate.Call{Tool: tool.name, Definition: tool.definition, Args: []byte("{}")}
-	from, to := verdictOf(c.before, call, eval.Situation{}, syntax.RunList).Mode, verdictOf(c.after, call, eval.Situation{}, syntax.RunList).Mode
+	from, to := c.verdict(c.before, call, eval.Situation{}, syntax.RunList).Mode, c.verdict(c.after, call, eval.Situation{}, syntax.RunList).Mode
 	if from != to {
-		c.add(Change{Tool: tool.name, List: syntax.RunList.String(), From: from, To: to, Direction: directionOf(from, to), Witness: call, Note: "unknown tool"})
+		c.add(Change{Tool: tool.name, Tools: []stopgate.ToolName{tool.name}, Edit: unpaired, List: syntax.RunList.String(), From: from, To: to, Direction: directionOf(from, to), Witness: call, Note: "unknown tool"})
 	}
-}
-
-// commandsDiffer says what two policies may see differently in the command lines of a
-// tool, "" if that is nothing. Guards on paths look for files in commands, and whether a
-// line that nothing understands is asked about depends on all rules that look at it: no
-// pair of rules shows either. Where nothing of that differs, and nothing else does that
-// such a guard may stand above, command lines are judged alike.
-func commandsDiffer(bound [2]*boundPolicy) string {
-	if !bound[0].commands && !bound[1].commands {
-		return ""
-	}
-	var about, whole [2][]string
-	guarded := false
-	for i, b := range bound {
-		note := func(r *symbolic.Rule) {
-			if slices.ContainsFunc(r.Bound, (*symbolic.Condition).IsCommand) {
-				about[i] = append(about[i], r.Rule.Meaning())
-			}
-		}
-		for _, r := range b.rules {
-			whole[i] = append(whole[i], r.Rule.Meaning())
-			note(r)
-		}
-		for _, g := range b.guards {
-			note(g)
-		}
-		for _, g := range b.written {
-			if slices.ContainsFunc(g.Conditions, func(k syntax.Condition) bool { return k.On == "path" }) {
-				about[i], guarded = append(about[i], g.Meaning()), true
-			}
-		}
-	}
-	switch {
-	case !slices.Equal(about[0], about[1]):
-		return "rules or guards that look at command lines change, and not everything that they see in one is compared"
-	case guarded && !slices.Equal(whole[0], whole[1]):
-		return "rules change beside guards on paths, and what command lines read and write is not compared"
-	}
-	return ""
 }
 
 // runsCommands reports a tool with a parameter that is a command line, or a patch: values

@@ -68,6 +68,8 @@ type Options struct {
 	// Known finds what is known of a tool before any file or request speaks of it, nil for
 	// nothing.
 	Known eval.KnownTools
+	// Progress is told by Diff how many of the tools it has compared, nil for nobody.
+	Progress func(done, of int)
 }
 
 // of are the options of one source.

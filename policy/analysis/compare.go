@@ -18,14 +18,22 @@ type Policy struct {
 	// GuardModes are those of the guards. One guard may be several rules here, one for
 	// each variable it looks at.
 	GuardModes []int
+	// Edits number the edits that the rules and guards belong to, -1 for those that both
+	// policies have, in the same order; nil if that is not known. Then every pair of
+	// deciders is a case of its own, otherwise every edit with the two modes is one.
+	Edits, GuardEdits []int
+	// EndEdited says that the two policies answer differently where no rule matches.
+	EndEdited bool
 }
 
 // Cell is a set of calls in which one rule or guard decides in the old policy, and
 // another one in the new, with another mode.
 type Cell struct {
 	Old, New Decider
-	// Witness is a call of the cell, nil if it was not decided whether there is one.
+	// Witness is a call of the cell.
 	Witness []Choice
+	// Edit is the edit that the cell shows, -1 if edits are not known.
+	Edit int
 }
 
 // Decider is what decides a call: a guard, a rule, or the end of the list.
@@ -50,6 +58,8 @@ type outcome struct {
 	Decider
 	rule, guard           *Rule
 	ruleLimit, guardLimit int32
+	edit                  int // that it belongs to, none if both policies have it
+	guardEdited           bool
 }
 
 // Compare lists the cells in which two policies over the same variables answer with
@@ -65,37 +75,94 @@ func Compare(list List, before, after *Policy, b Budget, refute func(Cell) bool)
 	}
 	s.thorough = len(before.Rules)+len(after.Rules) <= thoroughRules
 	out := Comparison{Complete: true}
-	known := make(map[[2]Decider]bool)
-	twins := [2][]int{twinsOf(p.Rules, q.Rules), twinsOf(q.Rules, p.Rules)}
-	pairs := s.budget.Cells
-	for _, x := range p.outcomes() {
-		for _, y := range q.outcomes() {
-			key := [2]Decider{x.Decider, y.Decider}
-			if x.Mode == y.Mode || known[key] || hidden(x, y, twins) || conflicting(x.rule, y.rule) {
-				continue
+	c := comparison{solver: s, refute: refute, out: &out, pairs: s.budget.Cells, known: make(map[cellKey]bool),
+		twins: [2][]int{twinsOf(p.Rules, q.Rules), twinsOf(q.Rules, p.Rules)}}
+	olds, news := p.outcomes(), q.outcomes()
+	if before.Edits == nil || after.Edits == nil {
+		for i := range olds {
+			for j := range news {
+				c.pair(&olds[i], &news[j], none)
 			}
-			if pairs--; pairs < 0 {
-				out.Complete = false
-				return out
+		}
+		return out
+	}
+	// Where the verdicts differ, a rule or a guard that only one policy has decides in one
+	// of them, or decides its list below a guard: of the others the same ones match.
+	for i := range olds {
+		edit := olds[i].edit
+		for j := range news {
+			switch {
+			case blocked(&olds[i], &news[j]):
+			case edit != none:
+				c.pair(&olds[i], &news[j], edit)
+			case news[j].edit != none:
+				c.pair(&olds[i], &news[j], news[j].edit)
 			}
-			out.Pairs++
-			c := &cell{solver: s, rules: []*Rule{x.rule, x.guard, y.rule, y.guard},
-				limits: []int32{x.ruleLimit, x.guardLimit, y.ruleLimit, y.guardLimit}}
-			switch f := c.solve(); f.Answer {
-			case match.Yes:
-				found := Cell{Old: x.Decider, New: y.Decider, Witness: f.Witness}
-				if refute != nil && refute(found) {
-					out.Complete = false
-					continue
-				}
-				known[key] = true
-				out.Cells = append(out.Cells, found)
-			case match.NotProven:
-				out.Complete = false
-			}
+		}
+		if c.pairs < 0 {
+			break
 		}
 	}
 	return out
+}
+
+// blocked reports that the stricter of two outcomes is that of a guard which both policies
+// have: it would hold in the other one too.
+func blocked(x, y *outcome) bool {
+	if y.Mode < x.Mode {
+		x = y
+	}
+	return x.guard != nil && !x.guardEdited
+}
+
+// comparison is the state of [Compare].
+type comparison struct {
+	*solver
+	refute func(Cell) bool
+	out    *Comparison
+	pairs  int
+	known  map[cellKey]bool
+	twins  [2][]int
+}
+
+// cellKey tells the cells apart that are listed once.
+type cellKey struct {
+	old, new Decider // without known edits
+	edit     int
+	from, to int
+}
+
+// pair searches a call that one outcome of the old policy and one of the new decide.
+func (c *comparison) pair(x, y *outcome, edit int) {
+	if x.Mode == y.Mode || c.pairs < 0 {
+		return
+	}
+	key := cellKey{edit: edit, from: x.Mode, to: y.Mode}
+	if edit == none {
+		key = cellKey{old: x.Decider, new: y.Decider, edit: none}
+	}
+	if c.known[key] || hidden(x, y, &c.twins) || c.disjoint(x.rule, y.rule) || c.disjoint(x.rule, y.guard) || c.disjoint(x.guard, y.rule) {
+		return
+	}
+	if c.pairs--; c.pairs < 0 {
+		c.out.Complete = false
+		return
+	}
+	c.out.Pairs++
+	one := &cell{solver: c.solver, rules: []*Rule{x.rule, x.guard, y.rule, y.guard},
+		limits: []int32{x.ruleLimit, x.guardLimit, y.ruleLimit, y.guardLimit}}
+	switch f := one.solve(); f.Answer {
+	case match.Yes:
+		found := Cell{Old: x.Decider, New: y.Decider, Witness: f.Witness, Edit: edit}
+		if c.refute != nil && c.refute(found) {
+			c.out.Complete = false
+			return
+		}
+		c.known[key] = true
+		c.out.Cells = append(c.out.Cells, found)
+	case match.NotProven:
+		c.out.Complete = false
+	}
 }
 
 // thoroughRules is up to how many rules the shortest witness is searched for every
@@ -135,7 +202,8 @@ func (o *orderedPolicy) outcomes() []outcome {
 		}
 	}
 	for g := range o.Guards {
-		out := outcome{Decider: Decider{true, o.names[g], o.GuardModes[g]}, guard: &o.Guards[g], guardLimit: int32(g)}
+		out := outcome{Decider: Decider{true, o.names[g], o.GuardModes[g]}, guard: &o.Guards[g], guardLimit: int32(g), edit: o.guardEdit(g)}
+		out.guardEdited = out.edit != none
 		switch {
 		case out.Mode <= strictest: // whatever the list says
 			list = append(list, out)
@@ -151,7 +219,7 @@ func (o *orderedPolicy) outcomes() []outcome {
 		if o.skipped(i) {
 			continue
 		}
-		out := o.behind(outcome{}, i)
+		out := o.behind(outcome{edit: none}, i)
 		out.Decider = Decider{Index: i, Mode: out.ruleMode(o, i)}
 		for _, m := range o.GuardModes {
 			if m <= out.Mode {
@@ -171,8 +239,32 @@ func (o *orderedPolicy) behind(out outcome, i int) outcome {
 	if i >= 0 {
 		out.rule, out.ruleLimit = &o.Rules[i], int32(i)
 	}
+	if out.edit == none {
+		out.edit = o.ruleEdit(i)
+	}
 	return out
 }
+
+// ruleEdit is the edit of a rule, or of the end of the list.
+func (o *orderedPolicy) ruleEdit(i int) int {
+	switch {
+	case i < 0 && o.EndEdited:
+		return endEdit
+	case i < 0 || o.Edits == nil:
+		return none
+	}
+	return o.Edits[i]
+}
+
+func (o *orderedPolicy) guardEdit(g int) int {
+	if o.GuardEdits == nil {
+		return none
+	}
+	return o.GuardEdits[o.names[g]]
+}
+
+// endEdit is the edit of what holds where no rule matches.
+const endEdit = -2
 
 func (outcome) ruleMode(o *orderedPolicy, i int) int {
 	if i < 0 {
@@ -204,24 +296,45 @@ func twinsOf(rules, others []Rule) []int {
 
 // hidden reports that one of the two rules stands further up in the other list,
 // which then decides itself: the common proof where two policies have much in common.
-func hidden(x, y outcome, twins [2][]int) bool {
+func hidden(x, y *outcome, twins *[2][]int) bool {
 	return x.rule != nil && above(twins[0][x.ruleLimit], y) || y.rule != nil && above(twins[1][y.ruleLimit], x)
 }
 
 // above reports that a rule stands above what decides.
-func above(rule int, o outcome) bool { return rule != none && int32(rule) < o.ruleLimit }
+func above(rule int, o *outcome) bool { return rule != none && int32(rule) < o.ruleLimit }
 
-// conflicting reports rules that surely have no call in common: both want one of
-// some literals of one variable with one leaf.
-func conflicting(a, b *Rule) bool {
-	if a == nil || b == nil || len(a.Conditions) != 1 || len(b.Conditions) != 1 {
+// disjoint reports rules that surely have no call in common: both want a literal of one
+// variable with one leaf, and none of the first is one of the second.
+func (c *comparison) disjoint(a, b *Rule) bool {
+	if a == nil || b == nil {
 		return false
 	}
-	x, y := &a.Conditions[0], &b.Conditions[0]
-	if x.Variable != y.Variable || x.Subject != Leaves || y.Subject != Leaves || !x.All || !y.All || !x.Permissive || !y.Permissive {
+	for i := range a.Conditions {
+		for j := range b.Conditions {
+			if x, y := &a.Conditions[i], &b.Conditions[j]; x.Variable == y.Variable && apartOn(&c.variables[x.Variable], x, y) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func apartOn(v *Variable, x, y *Condition) bool {
+	if v.Several || v.Default != nil || v.Null || x.Subject != Leaves || y.Subject != Leaves {
 		return false
 	}
-	s, t := &x.Set.Texts, &y.Set.Texts
-	return s.literal() && t.literal() && len(s.Below)+len(t.Below) == 0 && len(s.Exact) == 1 && len(t.Exact) == 1 && s.Exact[0] != t.Exact[0] &&
-		len(x.Set.Intervals)+len(y.Set.Intervals)+len(x.Set.Objects)+len(y.Set.Objects) == 0 && !x.Set.True && !x.Set.False
+	if !x.listed(y) {
+		x, y = y, x
+	}
+	return x.listed(y) && !slices.ContainsFunc(x.Named.Texts.Exact, func(text string) bool {
+		value := Value{Kind: Text, Text: text}
+		return y.has(value, v.Domain.odd(value))
+	})
+}
+
+// listed reports that only some texts satisfy a condition, as another one compares them.
+func (k *Condition) listed(other *Condition) bool {
+	s, t := k.Named, &k.Named.Texts
+	return !s.Every && t.literal() && len(t.Below) == 0 && len(t.Exact) > 0 && len(t.Exact) <= manyLiterals &&
+		len(s.Intervals)+len(s.Objects) == 0 && !s.True && !s.False && (!k.Set.Texts.Folded || other.Set.Texts.Folded)
 }

@@ -1,0 +1,234 @@
+package policy
+
+import (
+	"slices"
+
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/policy/match"
+	"github.com/stopgate/stopgate/policy/symbolic"
+	"github.com/stopgate/stopgate/policy/syntax"
+)
+
+// directions are the directions in which an edit may change a verdict.
+type directions struct{ loosened, tightened bool }
+
+func (d *directions) allow(from, to stopgate.Mode) {
+	switch {
+	case from == to:
+	case directionOf(from, to) == Loosened:
+		d.loosened = true
+	default:
+		d.tightened = true
+	}
+}
+
+func (d *directions) add(other directions) {
+	d.loosened, d.tightened = d.loosened || other.loosened, d.tightened || other.tightened
+}
+
+// possible are the directions in which an edit may change verdicts, by the modes of what
+// judges before and after it.
+func (e *toolEdits) possible(n int) (may directions) {
+	if looks := [2]bool{e.bound[0].looks(), e.bound[1].looks()}; looks[0] != looks[1] {
+		may = directions{loosened: looks[0], tightened: looks[1]} // lines that nothing understands
+	}
+	for side, b := range e.bound {
+		for j, r := range b.rules {
+			if e.rules[side][j] != n {
+				continue
+			}
+			twin := e.twin(1-side, n, r)
+			if twin != nil && side == 1 {
+				continue // seen from the old side
+			}
+			was, is := r, twin
+			if side == 1 {
+				was, is = nil, r
+			}
+			may.add(e.ofRule(was, is))
+		}
+		for j, g := range b.origin {
+			if e.guards[side][j] == n {
+				may.add(ofGuard(e.all[n], g))
+			}
+		}
+		if b.commands {
+			for _, g := range b.written {
+				if g == e.all[n].old || g == e.all[n].new || e.concerns(n, g) {
+					may.add(ofGuard(e.all[n], g))
+				}
+			}
+		}
+	}
+	return may
+}
+
+// concerns reports a guard that an edit of a named list changed.
+func (e *toolEdits) concerns(n int, g *syntax.Rule) bool {
+	return slices.ContainsFunc(e.pairs[n], func(pair [2]*syntax.Rule) bool { return pair[0] == g || pair[1] == g })
+}
+
+// twin finds the rule of the other side that an edit pairs with one.
+func (e *toolEdits) twin(side, n int, r *symbolic.Rule) *symbolic.Rule {
+	for _, pair := range e.pairs[n] {
+		if pair[1-side] != r.Rule {
+			continue
+		}
+		for _, other := range e.bound[side].rules {
+			if other.Rule == pair[side] {
+				return other
+			}
+		}
+	}
+	return nil
+}
+
+// ofRule bounds what becomes of calls when a rule becomes another one, nil for none.
+func (e *toolEdits) ofRule(was, is *symbolic.Rule) (may directions) {
+	shrinks, grows := true, true
+	if was != nil && is != nil {
+		shrinks, grows = change(was.Rule, is.Rule)
+		may.allow(was.Mode, is.Mode)
+	}
+	if was != nil && shrinks {
+		for _, to := range e.instead(1, is, was) {
+			may.allow(was.Mode, to)
+		}
+	}
+	if is != nil && grows {
+		for _, from := range e.instead(0, was, is) {
+			may.allow(from, is.Mode)
+		}
+	}
+	return may
+}
+
+// instead are the modes of what may judge the calls that one side gives to a rule, and the
+// other to something else.
+func (e *toolEdits) instead(side int, twin, given *symbolic.Rule) []stopgate.Mode {
+	b := e.bound[side]
+	from := 0
+	if twin != nil {
+		from = slices.Index(b.rules, twin) + 1
+	} else {
+		from = e.below(side, given)
+	}
+	modes := []stopgate.Mode{b.end}
+	caught := false
+	for i, r := range b.rules {
+		if (i >= from || e.rules[side][i] >= 0) && !apartByNames(given, r) {
+			modes = append(modes, r.Mode)
+		}
+		caught = caught || i >= from && r.CatchAll()
+	}
+	if caught {
+		modes = modes[1:]
+	}
+	return modes
+}
+
+// below is the first position of one side below the place of a rule of the other.
+func (e *toolEdits) below(side int, r *symbolic.Rule) int {
+	other := e.bound[1-side]
+	at := slices.Index(other.rules, r)
+	for i := at - 1; i >= 0; i-- {
+		if e.rules[1-side][i] >= 0 {
+			continue
+		}
+		key := meanings([]*syntax.Rule{other.rules[i].Rule})[0]
+		for j, mine := range e.bound[side].rules {
+			if e.rules[side][j] < 0 && meanings([]*syntax.Rule{mine.Rule})[0] == key {
+				return j + 1
+			}
+		}
+	}
+	return 0
+}
+
+// change reports whether a rule that becomes another one may match fewer calls, and whether
+// it may match more.
+func change(was, is *syntax.Rule) (shrinks, grows bool) {
+	if len(was.Conditions) != len(is.Conditions) || was.Match != is.Match || whenText(was) != whenText(is) || !slices.EqualFunc(was.Ignores, is.Ignores, slices.Equal) {
+		return true, true
+	}
+	for i := range was.Conditions {
+		k, l := &was.Conditions[i], &is.Conditions[i]
+		same := slices.EqualFunc(k.Spec.Values, l.Spec.Values, func(a, b match.Literal) bool { return a.JSON == b.JSON })
+		switch {
+		case k.On != l.On || k.Arg.String() != l.Arg.String() || k.Match != l.Match || k.Spec.Kind != l.Spec.Kind:
+			return true, true
+		case same:
+		case !listOfAlternatives(k.Spec.Kind):
+			return true, true
+		default:
+			shrinks = shrinks || !contains(l.Spec.Values, k.Spec.Values)
+			grows = grows || !contains(k.Spec.Values, l.Spec.Values)
+		}
+		shrinks = shrinks || !k.IgnoreBelow && l.IgnoreBelow
+		grows = grows || k.IgnoreBelow && !l.IgnoreBelow
+	}
+	// A rule that suspects matches what is not certain, one that permits does not.
+	if was.Mode.Permissive() != is.Mode.Permissive() {
+		shrinks = shrinks || is.Mode.Permissive()
+		grows = grows || was.Mode.Permissive()
+	}
+	return shrinks, grows
+}
+
+func whenText(r *syntax.Rule) string {
+	plain := syntax.Rule{When: r.When, Mode: stopgate.Ask}
+	return plain.Meaning()
+}
+
+// listOfAlternatives reports matchers of which one value is enough: another value never
+// takes a match away.
+func listOfAlternatives(k match.Kind) bool {
+	switch k {
+	case match.Enum, match.Prefix, match.Suffix, match.Glob, match.Host, match.Scheme, match.Usage, match.Reads, match.Writes:
+		return true
+	}
+	return false
+}
+
+// contains reports whether all values of one list are in another.
+func contains(all, some []match.Literal) bool {
+	return !slices.ContainsFunc(some, func(lit match.Literal) bool {
+		return !slices.ContainsFunc(all, func(have match.Literal) bool { return have.JSON == lit.JSON })
+	})
+}
+
+// ofGuard bounds what an edit of a guard does: it only ever makes calls stricter.
+func ofGuard(edit *Edit, _ *syntax.Rule) (may directions) {
+	was, is := edit.old, edit.new
+	switch {
+	case was == nil:
+		may.tightened = true
+	case is == nil:
+		may.loosened = true
+	default:
+		shrinks, grows := change(was, is)
+		may.allow(was.Mode, is.Mode)
+		may.loosened, may.tightened = may.loosened || shrinks, may.tightened || grows
+	}
+	return may
+}
+
+// apartByNames reports that no command that one rule is given matches the other: each wants
+// its own first words, and all of them are written out.
+func apartByNames(a, b *symbolic.Rule) bool {
+	for _, k := range a.Bound {
+		for _, l := range b.Bound {
+			if k.Key == l.Key && symbolic.ApartByNames(k, l) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// looks reports whether some rule or guard looks at command lines.
+func (b *boundPolicy) looks() bool {
+	command := func(r *symbolic.Rule) bool { return slices.ContainsFunc(r.Bound, (*symbolic.Condition).IsCommand) }
+	return b.commands && (slices.ContainsFunc(b.rules, command) || slices.ContainsFunc(b.guards, command) ||
+		slices.ContainsFunc(b.written, func(g *syntax.Rule) bool { return len(g.Conditions) == 1 && g.Conditions[0].On == "path" }))
+}

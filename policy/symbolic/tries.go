@@ -1,0 +1,121 @@
+package symbolic
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/stopgate/stopgate/policy/analysis"
+	"github.com/stopgate/stopgate/policy/match"
+	"github.com/stopgate/stopgate/policy/syntax"
+)
+
+// Tries lists choices under which a rule probably matches, made from some of the literals of
+// its conditions. Nothing is proved of them: whoever takes one asks an evaluator about it.
+func (t *Translation) Tries(r *Rule, literals func(*Condition) []match.Literal) (list [][]analysis.Choice) {
+	if len(r.Bound) == 0 {
+		return [][]analysis.Choice{t.nothing()}
+	}
+	for _, k := range r.Bound {
+		n := t.Variable(k)
+		for _, lit := range literals(k) {
+			for _, text := range k.tries(lit) {
+				witness := t.With(n, text)
+				for _, other := range r.Bound {
+					if m := t.Variable(other); m != n {
+						if texts := other.samples(); len(texts) > 0 {
+							witness[m] = leafChoice(texts[0])
+						}
+					}
+				}
+				list = append(list, witness)
+			}
+		}
+	}
+	return list
+}
+
+// With is a choice of one text for one variable, and of nothing for all others.
+func (t *Translation) With(variable int, text string) []analysis.Choice {
+	list := t.nothing()
+	list[variable] = leafChoice(text)
+	return list
+}
+
+func (t *Translation) nothing() []analysis.Choice {
+	list := make([]analysis.Choice, len(t.all))
+	for i := range list {
+		list[i].Absent = true
+	}
+	return list
+}
+
+func leafChoice(text string) analysis.Choice {
+	return analysis.Choice{Leaves: []analysis.Value{{Kind: analysis.Text, Text: text}}}
+}
+
+// tries are texts that probably satisfy a condition with one literal.
+func (k *Condition) tries(lit match.Literal) []string {
+	if lit.Kind != match.LiteralString {
+		return nil
+	}
+	var texts []string
+	for _, written := range alternatives(k.Spec.Kind, lit.Text) {
+		texts = append(texts, guesses(k.Spec.Kind, written)...)
+	}
+	if k.IsCommand() {
+		texts = slices.Concat(texts, k.redirected(texts))
+	}
+	slices.Sort(texts)
+	return slices.Compact(texts)
+}
+
+// maxAlternatives is how many ways of writing a literal are tried.
+const maxAlternatives = 24
+
+// alternatives are ways of writing a literal that has some.
+func alternatives(kind match.Kind, text string) []string {
+	if kind != match.Usage && kind != match.Glob && kind != match.Reads && kind != match.Writes {
+		return []string{text}
+	}
+	list := syntax.Alternatives(text)
+	return list[:min(len(list), maxAlternatives)]
+}
+
+// Touching lists commands that read or write files which a condition on paths names.
+func Touching(kind match.Kind, text string) []string {
+	var list []string
+	for _, written := range alternatives(kind, text) {
+		for _, file := range guesses(kind, written) {
+			list = append(list, "cat "+file, "rm "+file, "cp "+file+" src/q7", "cat "+path.Dir(file)+"/*", "grep -r x "+path.Dir(file), "ls "+file)
+		}
+	}
+	return list
+}
+
+// ApartByNames reports that no plain command satisfies two conditions on commands: the first
+// words of both are written out, and they have none in common.
+func ApartByNames(a, b *Condition) bool {
+	x, okX := a.names()
+	y, okY := b.names()
+	return okX && okY && !slices.ContainsFunc(x, func(name string) bool { return slices.Contains(y, name) })
+}
+
+// names are the first words of the usages of a condition. It reports false if they are not
+// all written out.
+func (k *Condition) names() ([]string, bool) {
+	if k.Spec.Kind != match.Usage {
+		return nil, false
+	}
+	var names []string
+	for _, lit := range k.Spec.Values {
+		word, _, _ := strings.Cut(lit.Text, " ")
+		for _, name := range syntax.Alternatives(word) {
+			if strings.ContainsAny(name, "*?[]{}<>\\") {
+				return nil, false
+			}
+			names = append(names, strings.ToLower(path.Base(name)))
+		}
+	}
+	return names, true
+}
