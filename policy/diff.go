@@ -195,9 +195,6 @@ func (c *comparer) list(tool *comparedTool, kind syntax.ListKind, before, after 
 	if shared == nil {
 		shared = after.Schema
 	}
-	t := symbolic.New(c.before.layers()[0].Env, shared)
-	t.Keyed, t.Welcome = true, symbolic.Unprotected(c.before.layers()[0].Protected)
-	sides := [2]*analysis.Policy{}
 	var bound [2]*boundPolicy
 	for i, s := range []*sidePolicy{before, after} {
 		b, ok := c.bind(s, tool, kind)
@@ -205,18 +202,26 @@ func (c *comparer) list(tool *comparedTool, kind syntax.ListKind, before, after 
 			c.open(tool, "the rules do not fit the tool's schema")
 			return
 		}
-		t.Schema, t.Env = s.Schema, s.Env
 		bound[i] = b
-		sides[i] = policyOf(t, b)
-	}
-	t.Schema = shared
-	if t.Mixed {
-		c.open(tool, "rules ask about the presence of one of several command lines")
 	}
 	if before.Schema.Hash() != after.Schema.Hash() {
 		c.open(tool, "the parameters are declared differently")
 	}
 	e := c.editsOf(bound)
+	if len(e.numbers) == 0 && bound[0].end == bound[1].end {
+		return
+	}
+	t := symbolic.New(c.before.layers()[0].Env, shared)
+	t.Keyed, t.Welcome = true, symbolic.Unprotected(c.before.layers()[0].Protected)
+	sides := [2]*analysis.Policy{}
+	for i, s := range []*sidePolicy{before, after} {
+		t.Schema, t.Env = s.Schema, s.Env
+		sides[i] = policyOf(t, bound[i])
+	}
+	t.Schema = shared
+	if t.Mixed {
+		c.open(tool, "rules ask about the presence of one of several command lines")
+	}
 	for i := range sides {
 		sides[i].Edits, sides[i].GuardEdits, sides[i].EndEdited = e.rules[i], e.guards[i], bound[0].end != bound[1].end
 	}
@@ -231,21 +236,23 @@ func (c *comparer) list(tool *comparedTool, kind syntax.ListKind, before, after 
 		return !ok && !(meet && c.orders(tool, kind, t, cell.Witness, bound))
 	}
 	exact := false
-	if len(e.numbers) > 0 || sides[0].EndEdited {
-		if bound[0].commands || bound[1].commands {
-			c.sampled(tool, kind, t, bound, e)
-		}
-		if !bound[0].commands && !bound[1].commands || !e.onlyCommands() {
-			exact = analysis.Compare(list, sides[0], sides[1], analysis.Budget{}, confirm).Complete && !bound[0].commands && !bound[1].commands
-		}
-		if !exact {
-			c.undecided(tool, bound, e)
-		}
+	commands := bound[0].commands || bound[1].commands
+	if commands {
+		c.sampled(tool, kind, t, bound, e)
+	}
+	if !commands || !e.onlyCommands() {
+		exact = analysis.Compare(list, sides[0], sides[1], analysis.Budget{Cells: maxCells}, confirm).Complete && !commands
+	}
+	if !exact {
+		c.undecided(tool, e)
 	}
 	if meet {
 		c.refusals(tool, kind, t, list, sides, bound)
 	}
 }
+
+// maxCells is how many pairs of what decides are compared for one list of a tool.
+const maxCells = 2_000_000
 
 // confirm asks both programs about a witness.
 func (c *comparer) confirm(tool *comparedTool, kind syntax.ListKind, t *symbolic.Translation, cell analysis.Cell, bound [2]*boundPolicy) (Change, bool) {

@@ -269,7 +269,7 @@ func (e *toolEdits) missing(n int) directions {
 }
 
 // undecided says of every edit what no call shows.
-func (c *comparer) undecided(tool *comparedTool, bound [2]*boundPolicy, e *toolEdits) {
+func (c *comparer) undecided(tool *comparedTool, e *toolEdits) {
 	for _, n := range e.numbers {
 		missing, name := e.missing(n), c.edits.list[n].Name
 		switch {

@@ -45,7 +45,7 @@ func (e *toolEdits) possible(n int) (may directions) {
 			if side == 1 {
 				was, is = nil, r
 			}
-			may.add(e.ofRule(was, is))
+			may.add(e.ofRule(n, was, is))
 		}
 		for j, g := range b.origin {
 			if e.guards[side][j] == n {
@@ -84,28 +84,38 @@ func (e *toolEdits) twin(side, n int, r *symbolic.Rule) *symbolic.Rule {
 }
 
 // ofRule bounds what becomes of calls when a rule becomes another one, nil for none.
-func (e *toolEdits) ofRule(was, is *symbolic.Rule) (may directions) {
+func (e *toolEdits) ofRule(n int, was, is *symbolic.Rule) (may directions) {
 	shrinks, grows := true, true
 	if was != nil && is != nil {
 		shrinks, grows = change(was.Rule, is.Rule)
 		may.allow(was.Mode, is.Mode)
 	}
 	if was != nil && shrinks {
-		for _, to := range e.instead(1, is, was) {
+		for _, to := range e.instead(1, n, is, was) {
 			may.allow(was.Mode, to)
 		}
 	}
 	if is != nil && grows {
-		for _, from := range e.instead(0, was, is) {
+		for _, from := range e.instead(0, n, was, is) {
 			may.allow(from, is.Mode)
 		}
 	}
+	// A rule that suspects what is done with files takes certainty from the others.
+	may.loosened = may.loosened || was != nil && shrinks && looksAtFiles(was)
+	may.tightened = may.tightened || is != nil && grows && looksAtFiles(is)
 	return may
+}
+
+// looksAtFiles reports a rule that suspects commands for the files that they touch.
+func looksAtFiles(r *symbolic.Rule) bool {
+	return !r.Mode.Permissive() && slices.ContainsFunc(r.Bound, func(k *symbolic.Condition) bool {
+		return k.Spec.Kind == match.Reads || k.Spec.Kind == match.Writes
+	})
 }
 
 // instead are the modes of what may judge the calls that one side gives to a rule, and the
 // other to something else.
-func (e *toolEdits) instead(side int, twin, given *symbolic.Rule) []stopgate.Mode {
+func (e *toolEdits) instead(side, n int, twin, given *symbolic.Rule) []stopgate.Mode {
 	b := e.bound[side]
 	from := 0
 	if twin != nil {
@@ -116,13 +126,20 @@ func (e *toolEdits) instead(side int, twin, given *symbolic.Rule) []stopgate.Mod
 	modes := []stopgate.Mode{b.end}
 	caught := false
 	for i, r := range b.rules {
-		if (i >= from || e.rules[side][i] >= 0) && !apartByNames(given, r) {
+		if (i >= from || e.rules[side][i] >= 0) && !e.apartByNames(n, given, r) {
 			modes = append(modes, r.Mode)
 		}
 		caught = caught || i >= from && r.CatchAll()
 	}
 	if caught {
 		modes = modes[1:]
+	}
+	if given.Mode == stopgate.Skip { // the first of two refusals in a call answers
+		for _, g := range b.written {
+			if g.Mode == stopgate.Deny {
+				modes = append(modes, g.Mode)
+			}
+		}
 	}
 	return modes
 }
@@ -197,28 +214,28 @@ func contains(all, some []match.Literal) bool {
 	})
 }
 
-// ofGuard bounds what an edit of a guard does: it only ever makes calls stricter.
+// ofGuard bounds what an edit of a guard does: it only ever makes calls stricter, but for
+// one that skips and is met before what denies.
 func ofGuard(edit *Edit, _ *syntax.Rule) (may directions) {
 	was, is := edit.old, edit.new
-	switch {
-	case was == nil:
-		may.tightened = true
-	case is == nil:
-		may.loosened = true
-	default:
-		shrinks, grows := change(was, is)
+	shrinks, grows := was != nil, is != nil
+	if was != nil && is != nil {
+		shrinks, grows = change(was, is)
 		may.allow(was.Mode, is.Mode)
-		may.loosened, may.tightened = may.loosened || shrinks, may.tightened || grows
+	}
+	may.loosened, may.tightened = may.loosened || shrinks, may.tightened || grows
+	if was != nil && was.Mode == stopgate.Skip || is != nil && is.Mode == stopgate.Skip {
+		return directions{loosened: true, tightened: true}
 	}
 	return may
 }
 
-// apartByNames reports that no command that one rule is given matches the other: each wants
+// apartByNames reports that no command that an edit gives to one rule matches the other: each wants
 // its own first words, and all of them are written out.
-func apartByNames(a, b *symbolic.Rule) bool {
+func (e *toolEdits) apartByNames(n int, a, b *symbolic.Rule) bool {
 	for _, k := range a.Bound {
 		for _, l := range b.Bound {
-			if k.Key == l.Key && symbolic.ApartByNames(k, l) {
+			if k.Key == l.Key && symbolic.ApartByNames(k, e.changed(n, k), l) {
 				return true
 			}
 		}

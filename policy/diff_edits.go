@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -116,6 +117,9 @@ func (e *edits) number(old, new *syntax.Rule, guard bool) int {
 			return nil
 		}
 		edit.Name = r.Label()
+		if guard {
+			edit.Name = fmt.Sprintf("guard %d", r.Index+1)
+		}
 		return &RulePlace{File: file, Line: r.Pos.Start.Line, Index: r.Index, Guard: guard, Text: r.Text()}
 	}
 	edit.Old, edit.New = place(e.files[0], old), place(e.files[1], new)

@@ -15,18 +15,19 @@ import (
 
 func newDiff(s streams) *cobra.Command {
 	var failOn, toolsFile string
+	var undecided bool
 	cmd := &cobra.Command{
 		Use:   "diff OLD NEW",
 		Short: "show which calls a change of a policy decides in another way",
-		Long: `diff compares two policy files by what they decide: for every rule of the old file and
-every rule of the new one between which a call changes its mode, it shows a shortest
-such call, what it was and what it becomes. A change is loosened or tightened. If there
-are none and everything was decided, the files are proved equivalent.
+		Long: `diff compares two policy files by what they decide: for every edit of a rule, a guard or
+a list it shows a call whose mode changes, what it was and what it becomes, and which
+tools that concerns. A change is loosened or tightened. If there are none and everything
+was decided, the files are proved equivalent.
 
 Compared are plainly written arguments that fit the tools' schemas.
 
-Exit: 0, or 3 with --fail-on if there is such a change, or if not everything could be
-decided; 3 if a file has mistakes.`,
+Exit: 0, or 3 with --fail-on if there is such a change, or, without --allow-undecided, if
+not everything could be decided; 3 if a file has mistakes.`,
 		Example: `  stopgate diff old.toml stopgate.toml
   git show main:stopgate.toml > old.toml && stopgate diff --fail-on loosened old.toml stopgate.toml`,
 		ValidArgsFunction: tomlFiles,
@@ -39,9 +40,10 @@ decided; 3 if a file has mistakes.`,
 	}
 	cmd.Flags().StringVar(&failOn, "fail-on", "", "exit 3 on changes of this kind: `loosened` or any")
 	cmd.Flags().StringVar(&toolsFile, "tools", "", "tool definitions as JSON `FILE`: the tools and schemas to compare for")
+	cmd.Flags().BoolVar(&undecided, "allow-undecided", false, "with --fail-on, accept what could not be decided")
 	_ = cmd.MarkFlagFilename("tools", "json")
 	_ = cmd.RegisterFlagCompletionFunc("fail-on", cobra.FixedCompletions([]string{"loosened", "any"}, cobra.ShellCompDirectiveNoFileComp))
-	format := formatFlag(cmd, "text", "json")
+	format := formatFlag(cmd, "text", "json", "sarif", "github", "junit")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if failOn != "" && failOn != "loosened" && failOn != "any" {
 			return usagef("--fail-on is loosened or any, not %q", failOn)
@@ -58,23 +60,28 @@ decided; 3 if a file has mistakes.`,
 			}
 			sources[i] = policy.Source{Name: name, Text: text}
 		}
-		d, old, new := policy.Diff(sources[0], sources[1], policy.Options{Definitions: tools})
+		progress, finish := progressOn(s.err)
+		d, old, new := policy.Diff(sources[0], sources[1], policy.Options{Definitions: tools, Progress: progress})
+		finish()
+		set := config.Set{}
+		for _, source := range sources {
+			set.Files = append(set.Files, config.File{Path: source.Name, Text: source.Text})
+		}
 		if d == nil {
-			set := config.Set{}
-			for _, source := range sources {
-				set.Files = append(set.Files, config.File{Path: source.Name, Text: source.Text})
-			}
 			return mistakesError{List: append(old, new...), Set: set}
 		}
-		if *format == "json" {
-			err = writeJSON(s.out, differenceJSON(d))
-		} else {
+		switch *format {
+		case "text":
 			_, err = fmt.Fprint(s.out, differenceText(d))
+		case "json":
+			err = writeJSON(s.out, differenceJSON(d))
+		default:
+			err = writeDifference(s, *format, d, set)
 		}
 		if err != nil {
 			return err
 		}
-		if failOn == "any" && len(d.Changes) > 0 || failOn != "" && (!d.Complete || slices.ContainsFunc(d.Changes, loosened)) {
+		if failOn == "any" && len(d.Changes) > 0 || failOn != "" && (!d.Complete && !undecided || slices.ContainsFunc(d.Changes, loosened)) {
 			return exitStatus{exitMistakes}
 		}
 		return nil
@@ -102,7 +109,10 @@ func differenceText(d *policy.Difference) string {
 		if c.List == "result" {
 			list = " (result)"
 		}
-		fmt.Fprintf(&b, "%s %s%s: %s -> %s\n", c.Direction, visible.Text(string(c.Tool)), list, c.From, c.To)
+		fmt.Fprintf(&b, "%s %s%s: %s -> %s\n", c.Direction, visible.Text(toolsText(c.Tools)), list, c.From, c.To)
+		if c.Edit >= 0 && strings.HasPrefix(d.Edits[c.Edit].Name, "lists.") {
+			fmt.Fprintf(&b, "  edit  %s\n", visible.Text(d.Edits[c.Edit].Name))
+		}
 		fmt.Fprintf(&b, "  call  %s\n", visible.Lines(witnessText(c.Witness)))
 		fmt.Fprintf(&b, "  was   %-10s %s\n", c.From, deciderText(c.Old, c.Note))
 		fmt.Fprintf(&b, "  is    %-10s %s\n\n", c.To, deciderText(c.New, c.Note))
@@ -112,6 +122,20 @@ func differenceText(d *policy.Difference) string {
 	}
 	fmt.Fprintln(&b, summaryText(d))
 	return b.String()
+}
+
+// toolsText names tools, not all of many.
+func toolsText(tools []stopgate.ToolName) string {
+	const most = 4
+	names := make([]string, 0, most)
+	for _, tool := range tools[:min(most, len(tools))] {
+		names = append(names, string(tool))
+	}
+	text := strings.Join(names, ", ")
+	if more := len(tools) - most; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
 }
 
 func summaryText(d *policy.Difference) string {
@@ -173,15 +197,17 @@ func differenceJSON(d *policy.Difference) any {
 		Principal string          `json:"principal,omitempty"`
 	}
 	type change struct {
-		Tool      string            `json:"tool"`
-		List      string            `json:"list"`
-		From      stopgate.Mode     `json:"from"`
-		To        stopgate.Mode     `json:"to"`
-		Direction policy.Direction  `json:"direction"`
-		Witness   witness           `json:"witness"`
-		Old       *policy.RulePlace `json:"old_rule"`
-		New       *policy.RulePlace `json:"new_rule"`
-		Note      string            `json:"note,omitempty"`
+		Tool      string              `json:"tool"`
+		Tools     []stopgate.ToolName `json:"tools"`
+		Edit      string              `json:"edit,omitempty"`
+		List      string              `json:"list"`
+		From      stopgate.Mode       `json:"from"`
+		To        stopgate.Mode       `json:"to"`
+		Direction policy.Direction    `json:"direction"`
+		Witness   witness             `json:"witness"`
+		Old       *policy.RulePlace   `json:"old_rule"`
+		New       *policy.RulePlace   `json:"new_rule"`
+		Note      string              `json:"note,omitempty"`
 	}
 	out := struct {
 		Changes  []change `json:"changes"`
@@ -189,9 +215,12 @@ func differenceJSON(d *policy.Difference) any {
 		Open     []string `json:"open,omitempty"`
 	}{Changes: []change{}, Complete: d.Complete, Open: d.Open}
 	for _, c := range d.Changes {
-		w := c.Witness
+		w, edit := c.Witness, ""
+		if c.Edit >= 0 {
+			edit = d.Edits[c.Edit].Name
+		}
 		out.Changes = append(out.Changes, change{
-			Tool: string(c.Tool), List: c.List, From: c.From, To: c.To, Direction: c.Direction, Old: c.Old, New: c.New, Note: c.Note,
+			Tool: string(c.Tool), Tools: c.Tools, Edit: edit, List: c.List, From: c.From, To: c.To, Direction: c.Direction, Old: c.Old, New: c.New, Note: c.Note,
 			Witness: witness{json.RawMessage(w.Args), string(w.Agent), string(w.Surface), string(w.Server), string(w.Principal)},
 		})
 	}

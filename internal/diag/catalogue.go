@@ -83,6 +83,13 @@ const (
 	WrongExample Code = "SG0501"
 )
 
+// What a comparison of two policies shows.
+const (
+	LoosenedCalls  Code = "SG0601"
+	TightenedCalls Code = "SG0602"
+	NotCompared    Code = "SG0603"
+)
+
 // Entry is a line of the catalogue.
 type Entry struct {
 	Code     Code
@@ -187,4 +194,8 @@ var catalogue = [...]Entry{
 	{GovernsNothing, "governs_nothing", Warning, trap, "a session policy governs no tool that is known (THREATS H10)"},
 
 	{WrongExample, "wrong_example", Error, legal, "a rule does not treat one of its examples as it says"},
+
+	{LoosenedCalls, "loosened", Warning, legal, "diff: an edit lets more run, or asks less"},
+	{TightenedCalls, "tightened", Note, legal, "diff: an edit lets less run, or asks more"},
+	{NotCompared, "not_compared", Warning, legal, "diff: what an edit changes was not decided"},
 }

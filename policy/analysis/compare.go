@@ -89,14 +89,10 @@ func Compare(list List, before, after *Policy, b Budget, refute func(Cell) bool)
 	// Where the verdicts differ, a rule or a guard that only one policy has decides in one
 	// of them, or decides its list below a guard: of the others the same ones match.
 	for i := range olds {
-		edit := olds[i].edit
 		for j := range news {
-			switch {
-			case blocked(&olds[i], &news[j]):
-			case edit != none:
-				c.pair(&olds[i], &news[j], edit)
-			case news[j].edit != none:
-				c.pair(&olds[i], &news[j], news[j].edit)
+			x, y := &olds[i], &news[j]
+			if (x.edit != none || y.edit != none) && !blocked(x, y) {
+				c.pair(x, y, editOf(x, y))
 			}
 		}
 		if c.pairs < 0 {
@@ -104,6 +100,17 @@ func Compare(list List, before, after *Policy, b Budget, refute func(Cell) bool)
 		}
 	}
 	return out
+}
+
+// editOf is the edit of the stricter of two outcomes, or of the other one.
+func editOf(x, y *outcome) int {
+	if y.Mode < x.Mode {
+		x, y = y, x
+	}
+	if x.edit != none {
+		return x.edit
+	}
+	return y.edit
 }
 
 // blocked reports that the stricter of two outcomes is that of a guard which both policies

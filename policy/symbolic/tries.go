@@ -93,22 +93,23 @@ func Touching(kind match.Kind, text string) []string {
 	return list
 }
 
-// ApartByNames reports that no plain command satisfies two conditions on commands: the first
-// words of both are written out, and they have none in common.
-func ApartByNames(a, b *Condition) bool {
-	x, okX := a.names()
-	y, okY := b.names()
+// ApartByNames reports that no plain command satisfies some values of one condition on
+// commands, and another condition: the first words of both are written out, and they have
+// none in common.
+func ApartByNames(a *Condition, values []match.Literal, b *Condition) bool {
+	x, okX := a.names(values)
+	y, okY := b.names(b.Spec.Values)
 	return okX && okY && !slices.ContainsFunc(x, func(name string) bool { return slices.Contains(y, name) })
 }
 
-// names are the first words of the usages of a condition. It reports false if they are not
+// names are the first words of usages of a condition. It reports false if they are not
 // all written out.
-func (k *Condition) names() ([]string, bool) {
+func (k *Condition) names(values []match.Literal) ([]string, bool) {
 	if k.Spec.Kind != match.Usage {
 		return nil, false
 	}
 	var names []string
-	for _, lit := range k.Spec.Values {
+	for _, lit := range values {
 		word, _, _ := strings.Cut(lit.Text, " ")
 		for _, name := range syntax.Alternatives(word) {
 			if strings.ContainsAny(name, "*?[]{}<>\\") {
