@@ -226,10 +226,15 @@ func (e *toolEdits) values(n int, r *syntax.Rule, values []match.Literal) []matc
 	own := slices.DeleteFunc(slices.Clone(values), func(lit match.Literal) bool {
 		return slices.ContainsFunc(others, func(o match.Literal) bool { return o.JSON == lit.JSON })
 	})
-	if len(own) == 0 {
-		return values
+	if len(own) > 0 {
+		return own
 	}
-	return own
+	for _, k := range r.Conditions { // another condition of the rule is what was edited
+		if slices.ContainsFunc(k.Spec.Values, func(lit match.Literal) bool { return len(others) > 0 && !contains(others, []match.Literal{lit}) }) {
+			return nil
+		}
+	}
+	return values
 }
 
 // refuses reports whether an edit touches what skips or denies, or stands above a rule of
