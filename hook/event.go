@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/visible"
@@ -28,6 +29,7 @@ const (
 // Event is one thing that a host tells its hook.
 type Event struct {
 	Kind Kind
+	open atomic.Bool // a gate has the call: its row is the gate's
 	// Name is the event as the host calls it.
 	Name string
 	// HostTool is the tool as the host calls it; Call.Tool is the name that policies

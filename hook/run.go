@@ -104,7 +104,9 @@ func (h *Host) Run(ctx context.Context, o Options, input io.Reader) Reply {
 			return h.reply(o, r.event, r.answer)
 		case <-ctx.Done():
 			o.say("no verdict within %v", o.Deadline)
-			o.unrecorded(e, stopgate.CodePolicyTimeout)
+			if !e.open.Load() { // else the gate's own time ended before, with a row
+				o.unrecorded(e, stopgate.CodePolicyTimeout)
+			}
 			return h.reply(o, e, failure(stopgate.CodePolicyTimeout))
 		}
 	}
@@ -179,6 +181,7 @@ func (h *Host) spoke(ctx context.Context, o Options, b *Backend, e *Event) Answe
 func (h *Host) gate(ctx context.Context, o Options, b *Backend, e *Event) Answer {
 	call := e.Call
 	call.Args = nil
+	e.open.Store(true)
 	p, err := b.Gate.Open(ctx, call)
 	if err != nil {
 		o.say("%v", err)

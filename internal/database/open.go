@@ -66,6 +66,7 @@ func Open(ctx context.Context, path string, components ...Component) (*DB, error
 		path: path, turn: newTurn(path), parts: components, queue: make(chan *entry, maxQueue), closing: make(chan struct{}),
 		ended: make(chan struct{}), failed: make(chan struct{}),
 	}
+	db.turn.advanced = db.Advanced
 	if err := missing(path); err != nil {
 		return nil, err
 	}
@@ -90,11 +91,14 @@ func (db *DB) Failed() <-chan struct{} { return db.failed }
 // Ended is closed when nothing is written any more: after Close.
 func (db *DB) Ended() <-chan struct{} { return db.ended }
 
-// Advanced changes whenever this process or another one has written to the file: a
-// writer that has to wait while it does is late, and one that waits while it does not
+// Advanced changes whenever this process or another one has written to the file, or has
+// the lock to write and goes on with it: a writer that has to wait while it does is late, and one that waits while it does not
 // may wait for ever. It takes no lock.
 func (db *DB) Advanced() uint64 {
 	n := db.commits.Load()
+	if begun, err := os.Stat(db.turn.path); err == nil {
+		n += uint64(begun.ModTime().UnixNano())
+	}
 	if log, err := os.Stat(db.path + "-wal"); err == nil {
 		n += uint64(log.ModTime().UnixNano()) + uint64(log.Size())
 	}
@@ -283,23 +287,28 @@ func (db *DB) disconnect() error {
 const (
 	shortWait = 100 * time.Microsecond
 	longWait  = 5 * time.Millisecond
+	// Who has waited long looks less often: where hundreds do, looking is all that the
+	// machine would do.
+	longestWait = 200 * time.Millisecond
 )
 
 // patiently tries again for as long as others are in the way and ctx lives.
 func patiently(ctx context.Context, try func() error) error {
-	wait := shortWait
+	wait, waited := shortWait, time.Duration(0)
 	for {
 		err := try()
 		if err == nil || !busy(err) {
 			return err
 		}
-		timer := time.NewTimer(jitter(wait))
+		pause := jitter(wait)
+		waited += pause
+		timer := time.NewTimer(pause)
 		select {
 		case <-timer.C:
 		case <-ctx.Done():
 			timer.Stop()
 			return fmt.Errorf("%w: %w", ErrBusy, context.Cause(ctx))
 		}
-		wait = min(2*wait, longWait)
+		wait = min(2*wait, max(longWait, min(waited/8, longestWait)))
 	}
 }

@@ -13,10 +13,11 @@ import (
 //
 // The line is a courtesy. SQLite's lock is what keeps writers apart, and whoever cannot
 // stand in line asks for it as before: where there is no file, where the file system has
-// no such locks, and where the line has not moved for patience, because a process was
+// no such locks, and where nobody has written for patience, because a process was
 // stopped at its head.
 type turn struct {
-	path string
+	path     string
+	advanced func() uint64 // changes when somebody has written; nil if that is not known
 
 	mu      sync.Mutex
 	file    int  // descriptor, -1 before it is needed
@@ -28,8 +29,20 @@ type turn struct {
 	arrived chan struct{} // one signal per head reached
 }
 
-// patience is how long one waits in line.
+// patience is how long one waits in a line that does not move.
 const patience = time.Second
+
+// lookAround is how often one who waits in line looks whether the caller still wants to:
+// seldom, because hundreds of processes may wait, and the one that writes needs the
+// processor.
+const lookAround = 50 * time.Millisecond
+
+func (t *turn) now() uint64 {
+	if t.advanced == nil {
+		return 0
+	}
+	return t.advanced()
+}
 
 func newTurn(path string) *turn {
 	return &turn{path: path + "-turn", file: -1, arrived: make(chan struct{}, 1)}
@@ -43,8 +56,9 @@ func (t *turn) enter(ctx context.Context, wanted func() bool) {
 	}
 	over := time.NewTimer(patience)
 	defer over.Stop()
-	look := time.NewTicker(longWait)
+	look := time.NewTicker(lookAround)
 	defer look.Stop()
+	before := t.now()
 	for {
 		select {
 		case <-t.arrived:
@@ -54,6 +68,11 @@ func (t *turn) enter(ctx context.Context, wanted func() bool) {
 				continue
 			}
 		case <-over.C:
+			if now := t.now(); now != before { // the line moves
+				before = now
+				over.Reset(patience)
+				continue
+			}
 			t.mu.Lock()
 			t.stuck = t.waits
 			t.mu.Unlock()
@@ -116,6 +135,15 @@ func (t *turn) wait(file int) {
 		return
 	}
 	t.arrived <- struct{}{}
+}
+
+// mark says to who waits that a writer has SQLite's lock, by the time of the file.
+func (t *turn) mark() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.file >= 0 {
+		markTurn(t.file)
+	}
 }
 
 // leave lets the next one pass.

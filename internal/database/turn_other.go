@@ -10,3 +10,5 @@ func tryTurn(int) (bool, error)    { return false, errors.ErrUnsupported }
 func awaitTurn(int) error          { return errors.ErrUnsupported }
 func passTurn(int)                 {}
 func closeTurn(int)                {}
+
+func markTurn(int) {}

@@ -221,6 +221,9 @@ func (db *DB) begin(batch []*entry) error {
 	}
 	return patiently(ctx, func() error {
 		err := db.conn.run("BEGIN IMMEDIATE")
+		if err == nil {
+			db.turn.mark()
+		}
 		if err != nil && busy(err) && !wanted(batch) {
 			return nil // apply finds nobody; the transaction is not there, which rollback does not mind
 		}
@@ -243,6 +246,7 @@ func (db *DB) apply(batch []*entry) error {
 	tx := &Tx{c: db.conn}
 	for _, e := range batch {
 		if e.state.Load() == taken || e.state.CompareAndSwap(waiting, taken) {
+			db.commits.Add(1) // many changes may need longer than one who waits is patient
 			before := tx.wrote
 			tx.wrote = false
 			if e.call(tx); e.err != nil && tx.wrote {
