@@ -1,8 +1,9 @@
 package schema
 
 // Fitting is what the parameters of a table for many tools mean for one of them:
-// those that the tool has, with a type in common. The others are left out, as the
-// rules of such a table are (D25-47), and nothing is closed or required by it.
+// those that the tool has, with a type in common, and those that a tool whose schema names no
+// parameters may have. The others are left out, as the rules of such a table are (D25-47), and
+// nothing is closed or required by it.
 // Base is the tool's own schema, nil if it is unknown. The result is nil if
 // nothing is left.
 func Fitting(base, file *Schema) *Schema {
@@ -12,7 +13,7 @@ func Fitting(base, file *Schema) *Schema {
 	// What the tool does not declare stays undeclared (K24); nobody knows what a tool
 	// without a schema declares.
 	root := &Node{Types: Object, HasProperties: true}
-	if base == nil {
+	if base == nil || base.Place().Member([]byte("\x00")).Kind == FreeForm {
 		root.Additional = AdditionalAllowed
 	}
 	for _, p := range file.Root.Properties {
@@ -38,7 +39,7 @@ func (s *Schema) fits(p Property) bool {
 	if err != nil {
 		return false
 	}
-	if s.Place().Member([]byte(p.Name)).Kind != DeclaredName {
+	if m := s.Place().Member([]byte(p.Name)); m.Kind != DeclaredName && m.Kind != FreeForm {
 		return false
 	}
 	_, err2 := Overlay(s, one)

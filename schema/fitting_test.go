@@ -47,6 +47,17 @@ func TestFitting(t *testing.T) {
 	if m := both.Place().Member([]byte("depth")); m.Kind != schema.Undeclared {
 		t.Error("a table for many tools makes a parameter that the tool does not declare look like data (K24)")
 	}
+	anything, _, _ := schema.ParseJSON([]byte(`{"type":"object"}`))
+	both, err = schema.Overlay(anything, schema.Fitting(anything, file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m := both.Place().Member([]byte("path")); m.Kind != schema.DeclaredName || m.Place.Annotation() != schema.Path {
+		t.Error("a tool whose schema names no parameters takes no type from the table for many tools")
+	}
+	if m := both.Place().Member([]byte("other")); m.Kind != schema.FreeForm {
+		t.Error("a table for many tools closes a schema that names no parameters")
+	}
 	none, _, _ := schema.ParseJSON([]byte(`{"type":"object","properties":{"x":{"type":"string"}}}`))
 	if schema.Fitting(none, file) != nil || schema.Fitting(base, nil) != nil {
 		t.Error("something is left of nothing")

@@ -203,6 +203,9 @@ func explainRule(b *strings.Builder, rule eval.RuleExplanation) {
 		for _, reading := range c.Readings {
 			fmt.Fprintf(b, "              read as %s\n", visible.Text(visible.Elide(reading, 200)))
 		}
+		if c.Uncertain != "" {
+			fmt.Fprintf(b, "              uncertain: %s\n", visible.Text(visible.Elide(c.Uncertain, 300)))
+		}
 	}
 }
 

@@ -87,6 +87,8 @@ type ConditionExplanation struct {
 	// reading that did, and what was done to the value for it (K56); of a command line
 	// for which a guard held, the word that did.
 	Readings []string `json:"readings,omitempty"`
+	// Uncertain is why a permissive condition fails for a value for which it may hold.
+	Uncertain string `json:"uncertain,omitempty"`
 }
 
 // Explain says how the verdict came about. It can be asked at any time; what it
@@ -218,6 +220,9 @@ func (e *Evaluation) explainCondition(r, c, lane int32) ConditionExplanation {
 		return x
 	}
 	x.At, x.Pointer = st.at, string(e.spine.pointer(path))
+	if p == failed && k.permissive && st.value.end > st.value.start {
+		x.Uncertain = e.uncertain(k, ast, x.Pointer, string(e.spine.pointer(st.value)))
+	}
 	if p == holds && !k.permissive && st.value.end > st.value.start {
 		if found, ok := e.suspect(rule); ok {
 			x.Readings = []string{found.Word + " (a word of the command)"}

@@ -261,6 +261,7 @@ func (e *Evaluation) textEnd() {
 			x.result = match.Miss
 		}
 		e.textResult(x)
+		e.explainable(x.test.cond)
 		st := &e.conds[x.test.cond]
 		switch {
 		case st.phase != holds || x.result != match.Hit || x.m.Incremental():
@@ -364,6 +365,7 @@ func (e *Evaluation) endIndex(x *textTest) {
 			e.bundleSegments(x)
 		}
 	}
+	e.explainable(x.test.cond)
 }
 
 // wholeText is the string that has just ended, with what its matchers share.
