@@ -124,8 +124,7 @@ func (s *suspected) holds(text []byte) bool {
 
 // plausible lists what a string may name: itself, the path of a file URI, the value of
 // key=value, and the strings of a JSON text. What has several lines, or is longer than a
-// path can be, is prose, and what begins
-// with "!" names what a search leaves out.
+// path can be, is prose.
 func plausible(to [][]byte, text []byte, depth int) [][]byte {
 	trimmed := bytes.TrimSpace(text)
 	if len(trimmed) > 1 && depth < maxSuspectedDeep && len(trimmed) <= maxSuspectedJSON && (trimmed[0] == '{' || trimmed[0] == '[' || trimmed[0] == '"') {
@@ -133,7 +132,7 @@ func plausible(to [][]byte, text []byte, depth int) [][]byte {
 			to = leavesOf(to, v, depth+1)
 		}
 	}
-	if len(trimmed) == 0 || trimmed[0] == '!' || len(trimmed) > maxSuspectedText || bytes.ContainsAny(trimmed, "\r\n") {
+	if len(trimmed) == 0 || len(trimmed) > maxSuspectedText || bytes.ContainsAny(trimmed, "\r\n") {
 		return to
 	}
 	to = append(to, text)

@@ -44,7 +44,6 @@ policy.run = "unattended"
 		`{"uri":"FILE://localhost/home/u/.ssh/id_rsa"}`:   stopgate.Deny,
 		`{"options":{"a":{"b":"/home/u/.ssh/id_rsa"}}}`:   stopgate.Deny,
 		`{"options":{"a":"{\"b\":[\"x\",\".env\"]}"}}`:    stopgate.Deny,
-		`{"uri":"!.env"}`:                                 stopgate.Unattended,
 		`{"uri":"file=.env"}`:                             stopgate.Deny,
 		`{"uri":"rm -rf /"}`:                              stopgate.Deny,
 		`{"uri":"https://evil.example/a"}`:                stopgate.Deny,

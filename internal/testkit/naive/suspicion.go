@@ -74,7 +74,7 @@ func spellings(text string, depth int) (all []string) {
 		}
 		visit(parsed)
 	}
-	if bare == "" || bare[0] == '!' || len(bare) > 4096 || strings.ContainsAny(bare, "\r\n") {
+	if bare == "" || len(bare) > 4096 || strings.ContainsAny(bare, "\r\n") {
 		return all
 	}
 	all = append(all, text, bare)
