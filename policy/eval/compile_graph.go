@@ -28,9 +28,7 @@ type grapher struct {
 	order   []*shape // as they were found
 	stances []stance
 	fitted  map[fitKey]*fitting
-	// suspicions are those of conditions on every value of a type.
-	suspicions map[int32]*suspicion
-	over       bool
+	over    bool
 }
 
 // graph builds the shapes below the root. It reports false if there are too many.
@@ -38,7 +36,7 @@ func (g *grapher) graph(t *trie) bool {
 	g.unknown = (*schema.Schema)(nil).Place()
 	g.node = &trie{id: -1, conds: g.ons, sites: slices.Repeat([]int32{anySite}, len(g.ons))}
 	g.places, g.shapes = make(map[*schema.Place]int), make(map[string]*shape)
-	g.fitted, g.suspicions = make(map[fitKey]*fitting), make(map[int32]*suspicion)
+	g.fitted = make(map[fitKey]*fitting)
 	root := stance{place: g.view.schema.Place()}
 	root.add(thread{node: t})
 	g.view.root = g.shape(root)
@@ -90,17 +88,9 @@ func (g *grapher) build(s *shape, st stance) {
 				x.site, x.many = anySite, true
 			}
 			s.tests = append(s.tests, x)
-		} else if g.suspects(c, s.place) {
-			if how := g.suspicion(c); how != nil {
-				x := test{site: unsited, cond: c, suspicion: how}
-				if st.wrong {
-					x.site, x.many = anySite, true
-				}
-				s.tests, s.suspects = append(s.tests, x), true
-			}
 		}
 	}
-	s.analyse = s.needs&watchWords != 0 && slices.ContainsFunc(s.tests, func(t test) bool { return t.suspicion == nil })
+	s.analyse = s.needs&watchWords != 0 && len(s.tests) > 0
 	for i := range s.tests {
 		t := &s.tests[i]
 		k := &g.plan.conds[t.cond]

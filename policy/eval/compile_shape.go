@@ -26,8 +26,6 @@ type shape struct {
 	deeper []int32  // the sites below alone: a scalar here has no such branch
 	within []int32  // those of them that only elements of an array can reach ("*")
 	needs  textNeed // floors on strings here
-	// suspects: guards read the strings here by suspicion.
-	suspects bool
 	// analyse: a condition looks at a command here, which has to be analysable (THREATS
 	// E); redirects: one of them judges what commands read or write.
 	analyse, redirects bool
@@ -107,11 +105,8 @@ type test struct {
 	wrong typeSet
 	// many says that several values can stand at the site whatever the place: the
 	// test looks at everything below a value of the wrong type.
-	many bool
-	// suspicion is how a guard reads strings here that no parameter table declares, nil if
-	// the guard looks at the place as its schema has it.
-	suspicion *suspicion
-	present   bool // the condition asks whether a value is there, not which
+	many    bool
+	present bool // the condition asks whether a value is there, not which
 	// texts judge strings: one matcher, or several readings of a place whose type
 	// or annotation is not certain. The first one judges everything else.
 	texts []*match.Matcher

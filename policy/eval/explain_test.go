@@ -58,8 +58,8 @@ mode = "skip"
 	e.Feed([]byte(`{"n":1,"path":"src/a","edits":[{"at":"src/%2e%2e/.env"}]}`))
 	e.Close(stopgate.Ended)
 	const want = `guard user0 [] says nothing named=false lowered=false
- 0 skip eliminated at 57 named=false 
-   path glob fails at 57  []
+ 0 skip eliminated at 56 named=false 
+   path glob fails at 56 /edits []
 rules user0 [*] says ask named=true lowered=false
  2 edit eliminated at 7 named=false 
    /n minimum fails at 7 /n []

@@ -276,9 +276,6 @@ func (e *Evaluation) textEnd() {
 	}
 	e.commandEnd()
 	for i := range e.watches {
-		if s := e.watches[i].shape; s.suspects {
-			e.suspected(s)
-		}
 		e.protected(&e.watches[i])
 	}
 	e.texts, e.watches, e.undecided = e.texts[:0], e.watches[:0], 0

@@ -143,7 +143,6 @@ func (w *walker) openObject(e *Evaluation, f *frame) {
 	for i := range s.tests {
 		t := &s.tests[i]
 		switch {
-		case t.suspicion != nil:
 		case t.present:
 			e.present(t.site, s.wrongObject, !f.many)
 		case t.fits&objectType == 0:
@@ -223,7 +222,6 @@ func (w *walker) scalar(e *Evaluation, p place, ev *jsonstream.Event) {
 	for i := range s.tests {
 		t := &s.tests[i]
 		switch {
-		case t.suspicion != nil:
 		case t.index != nil:
 			e.judgeScalar(t, kind&t.fits&^t.wrong != 0, ev, alone && !t.many)
 		case t.present:
@@ -281,7 +279,6 @@ func (w *walker) startText(e *Evaluation, p place, written typeSet) {
 		t := &s.tests[i]
 		alone := !p.many && !t.many
 		switch {
-		case t.suspicion != nil:
 		case t.present:
 			e.present(t.site, false, !p.many)
 		case stringType&t.fits != 0 && written&t.wrong == 0:
@@ -301,7 +298,7 @@ func (w *walker) startText(e *Evaluation, p place, written typeSet) {
 		}
 	}
 	w.notContainer(e, p)
-	if s.needs != 0 || s.suspects {
+	if s.needs != 0 {
 		e.watches = append(e.watches, textWatch{view: w.view, shape: s})
 	}
 }

@@ -178,7 +178,7 @@ func (c *call) cond(k *Cond, permissive bool, v view) (holds bool, at int) {
 	if k.Match != "" {
 		l.all = k.Match == "all"
 	}
-	if k.On != "" && k.On != "string" && !v.holds(k.On) && !l.suspicious() {
+	if k.On != "" && k.On != "string" && !v.holds(k.On) {
 		return false, 0 // the tool has no such parameter
 	}
 	if k.On != "" {

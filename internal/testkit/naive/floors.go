@@ -220,11 +220,6 @@ func (l *look) everywhere(n *Node, v view) int {
 		hit, at := l.policy.test(l.cond, n, v, l.permissive)
 		l.take(hit, at)
 		return at
-	case n.Kind == String && l.suspicious() && v.suspected():
-		if n.End < Never && l.policy.suspects(l.cond, n.Text) {
-			l.take(true, n.End)
-		}
-		return n.End
 	case n.Kind == Array && v.vector():
 		if one := n.vector(); one != nil {
 			l.everywhere(one, vectorView)
@@ -262,7 +257,7 @@ func (l *look) everywhere(n *Node, v view) int {
 // come only if one of them can hold a value of its type.
 func (l *look) members(n *Node, v view) int {
 	end := n.Start
-	if l.cond.On == "string" || l.suspicious() {
+	if l.cond.On == "string" {
 		end = n.End // an undeclared member may hold a string
 	}
 	taken, cut := map[string]bool{}, false
@@ -274,7 +269,7 @@ func (l *look) members(n *Node, v view) int {
 			taken[property] = true
 		}
 		member, _ := v.key(m.Key)
-		if at := l.everywhere(m.Value, member); l.waits(member) {
+		if at := l.everywhere(m.Value, member); member.holds(l.cond.On) {
 			end = max(end, at)
 		}
 	}
@@ -283,7 +278,7 @@ func (l *look) members(n *Node, v view) int {
 			end = n.End
 		}
 		for _, p := range s.Props {
-			if member, _ := v.key(p.Name); l.waits(member) && !taken[p.Name] {
+			if member, _ := v.key(p.Name); member.holds(l.cond.On) && !taken[p.Name] {
 				if end = n.End; cut {
 					end = Never
 				} else if n.End < Never {
