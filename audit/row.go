@@ -81,6 +81,7 @@ func (w *rowWriter) row(r *stopgate.Record) {
 		w.dst = strconv.AppendBool(w.dst, *r.Enforced)
 	}
 	w.intIf("count", r.Count)
+	other(w, "usage", r.Usage, r.Usage != nil)
 	other(w, "checkpoint", r.Checkpoint, r.Checkpoint != nil)
 	w.string("prev", r.Prev)
 	w.string("hash", r.Hash)

@@ -102,6 +102,9 @@ func TestEveryCodeIsProduced(t *testing.T) {
 		all.WriteString(golden.Part(archive, "diagnostics"))
 	}
 	for _, e := range diag.Catalogue() {
+		if strings.HasPrefix(string(e.Code), "SG06") {
+			continue // of comparisons, see the script diff of cmd/stopgate
+		}
 		if !strings.Contains(all.String(), " "+string(e.Code)+": ") {
 			t.Errorf("%s %s is never produced", e.Code, e.Name)
 		}

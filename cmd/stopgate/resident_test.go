@@ -232,7 +232,7 @@ func TestResidentFollows(t *testing.T) {
 	ask("free/a", 0)
 	// Another store under the same name.
 	store := filepath.Join(h.dir, ".local", "state", "stopgate", "stopgate.db")
-	for _, end := range []string{"", "-wal", "-shm"} {
+	for _, end := range []string{"", "-wal", "-shm", "-head"} {
 		if err := os.Remove(store + end); err != nil && !os.IsNotExist(err) {
 			t.Fatal(err)
 		}
