@@ -28,6 +28,8 @@ type shape struct {
 	needs  textNeed // floors on strings here
 	// suspects: guards read the strings here by suspicion.
 	suspects bool
+	// leaf says when a value here may lack cover.
+	leaf leafTime
 	// analyse: a condition looks at a command here, which has to be analysable (THREATS
 	// E); redirects: one of them judges what commands read or write.
 	analyse, redirects bool

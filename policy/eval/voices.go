@@ -18,6 +18,8 @@ type Voice struct {
 	Schema   *schema.Schema
 	Params   syntax.ParamAction
 	OnSchema stopgate.Mode
+	// Uncovered is what becomes of a permit when a parameter is there that it does not cover.
+	Uncovered syntax.ParamAction
 
 	saysOnSchema bool // the file itself has on_schema_violation for the tool
 }
@@ -98,6 +100,7 @@ func (b *binder) inheritOnSchema() {
 // hear takes the settings of one file's tables, each from the most specific table
 // that has it (D25-04).
 func (b *binder) hear(v *Voice) bool {
+	v.Uncovered = v.File.Gate.Uncovered
 	v.Params, v.OnSchema = v.File.Gate.UnknownParams, v.File.Gate.OnSchemaViolation
 	v.saysOnSchema = v.File.Gate.Says("on_schema_violation")
 	for i := len(v.Tables) - 1; i >= 0; i-- {
@@ -105,9 +108,15 @@ func (b *binder) hear(v *Voice) bool {
 		if t.Unknown != nil {
 			v.Params = *t.Unknown
 		}
+		if t.Uncovered != nil {
+			v.Uncovered = *t.Uncovered
+		}
 		if t.OnSchema != nil {
 			v.OnSchema, v.saysOnSchema = *t.OnSchema, true
 		}
+	}
+	if !v.Trusted && v.Uncovered == syntax.ParamAllow {
+		v.Uncovered = syntax.ParamAsk
 	}
 	own := syntax.DeclaredSchema(v.Tables, string(b.call.Tool), b.base)
 	switch {
