@@ -24,6 +24,7 @@ const module = "github.com/stopgate/stopgate"
 var layers = [][]string{
 	{"."},
 	{"jsonstream"},
+	{"internal/ucd"},
 	{"internal/automaton"},
 	{"internal/alternating"},
 	{"regular"},
@@ -100,7 +101,7 @@ var testOnly = "internal/testkit/"
 // pure packages hold the meaning: no I/O, no clock, no goroutine, no logging
 // (STYLE "Shape").
 var pure = []string{
-	"jsonstream", "internal/automaton", "internal/alternating", "regular", "schema", "internal/shell", "internal/patch",
+	"jsonstream", "internal/ucd", "internal/automaton", "internal/alternating", "regular", "schema", "internal/shell", "internal/patch",
 	"policy/literal", "policy/glob", "policy/usage", "policy/match", "policy/syntax", "policy/analysis", "policy/index", "policy/eval", "policy/symbolic", "policy", "session", "wire/jsonrpc",
 }
 

@@ -19,6 +19,8 @@
 //
 //   - A construct means here what it means in ECMA-262, or the pattern is refused
 //     with the byte where the construct stands. Nothing is reinterpreted (D4).
+//   - Properties (`\p{...}`, Script_Extensions and Emoji included) and the folding of case
+//     are those of Unicode 16.0.0, whatever the compiler's version.
 //   - Matching takes time linear in the text, whatever the pattern: lookaround and
 //     modifiers included. Backreferences, which no automaton runs, are refused (D8,
 //     K52).

@@ -333,7 +333,7 @@ func (p *parser) modifiers(at int) {
 // groupName parses a name and ">" behind "(?<" or "\k<".
 func (p *parser) groupName() string {
 	at := p.pos
-	start, part := identifiers()
+	start, part := p.known(at, "ID_Start"), p.known(at, "ID_Continue")
 	var name []rune
 	for !p.accept(">") {
 		if p.pos == len(p.text) {

@@ -72,6 +72,10 @@ var matching = []struct {
 	{"escaped group name", `^(?<\u0061\u{62}>x)$`, []string{"x"}, nil},
 	{"one name in two alternatives", "^(?:(?<n>a)|(?<n>b))$", []string{"a", "b"}, []string{"ab"}},
 	{"one name in alternatives of groups", "^((?<n>a)|((?<n>b)|(?<n>c)))$", []string{"a", "b", "c"}, []string{""}},
+	{"what only folding of Unicode 15.1 and 16 makes equal", "^(?i:\u0390\u03b0\ufb05\u0264)$", []string{"\u0390\u03b0\ufb05\u0264", "\u1fd3\u1fe3\ufb06\ua7cb"}, []string{"\u0390\u03b0\ufb05k"}},
+	{"a class that folds to what is not in it", `^(?i:[\u1fd3\u1fe3\ufb06]+[^k])$`, []string{"\u0390\u03b0\ufb05a"}, []string{"\u0390\u03b0\ufb05\u212a"}},
+	{"properties of Unicode 16", `^\p{Script=Garay}\p{Emoji}\p{Emoji_Presentation}\p{ExtPict}\P{EComp}\p{XID_Start}\p{CWU}\p{Bidi_M}\p{CI}\p{DI}$`, []string{"\U00010d50\u2764\U0001f600\u2764xxx(\u00ad\u00ad"}, []string{"\U00010d50a\U0001f600\u2764xxx(\u00ad\u00ad"}},
+	{"the scripts that use a character", `^\p{Script_Extensions=Greek}\p{scx=Deva}\p{scx=Beng}\p{scx=Latn}\P{sc=Grek}$`, []string{"\u0342\u0964\u0964a\u0342"}, []string{"\u0342\u0964\u0964\u0964\u0342"}},
 	{"category", `^\p{Letter}\p{L}\p{gc=Lu}\p{General_Category=Lowercase_Letter}$`, []string{"éxÀß"}, []string{"éxàß", "1xÀß"}},
 	{"category aliases", `^\p{digit}\p{punct}\p{cntrl}\p{Combining_Mark}$`, []string{"\u0663!\x01\u0301"}, []string{"a!\x01\u0301"}},
 	{"no category", `^\P{L}$`, []string{"1", "\n"}, []string{"a"}},
@@ -241,9 +245,6 @@ var refused = []struct {
 	{"D5: size", strings.Repeat("(?:abcd){1000}", 3), 0, "too large", true},
 	{"ranges", strings.Repeat(`\p{L}`, 100), 0, "too large", true},
 	{"length", strings.Repeat("a", 1<<16+1), 1 << 16, "longer than", true},
-	{"script extensions", `\p{Script_Extensions=Greek}`, 0, "Script_Extensions", true},
-	{"script extensions by code", `\p{scx=Grek}`, 0, "Script_Extensions", true},
-	{"property without tables", `\p{Emoji}`, 0, "not supported", true},
 }
 
 // Proves D3, D4, D5, D8, Q9: invalid patterns and patterns that are not run in
@@ -363,6 +364,24 @@ func TestPatternTraits(t *testing.T) {
 		p, err := regular.Compile(pattern)
 		if err != nil || p.Modified() != want[0] || p.NegativeLook() != want[1] {
 			t.Errorf("%q: %v, modified %v, negative %v", pattern, err, p.Modified(), p.NegativeLook())
+		}
+	}
+}
+
+// Proves Q9: every property has its table, and every table its property.
+func TestProperties(t *testing.T) {
+	names := regular.PropertyNames()
+	if len(names) < 650 {
+		t.Fatalf("%d names", len(names))
+	}
+	for _, name := range names {
+		if _, err := regular.Compile(`\p{` + name + `}`); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for _, name := range []string{"", "L=", "gc=", "gc=Emoji", "sc=Emoji", "scx=Nobody", "Greek", "emoji", "Script", "RGI_Emoji", "Lu=Y", "gc=Lu=Lu", "sc=greek"} {
+		if _, err := regular.Compile(`\p{` + name + `}`); err == nil {
+			t.Errorf("%q names a property", name)
 		}
 	}
 }

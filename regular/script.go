@@ -1,27 +1,22 @@
 package regular
 
 import (
-	"unicode"
-
-	"github.com/stopgate/stopgate/internal/automaton"
+	"github.com/stopgate/stopgate/internal/ucd"
 )
 
-// script finds a script by its long name or one of its codes of ISO 15924.
-func script(name string) (set, bool) {
+// script finds a script by its long name or one of its codes of ISO 15924: the code points
+// that belong to it ("sc="), or that its texts use ("scx=").
+func script(property, name string) (set, bool) {
 	if long, ok := lookup(scriptCodes, name); ok {
 		name = long
 	}
-	if t, ok := unicode.Scripts[name]; ok {
-		return tables(t), true
-	}
-	if name != "Unknown" && name != "Zzzz" {
+	if _, ok := ucd.Property("sc=" + name); !ok {
 		return nil, false
 	}
-	var known set
-	for _, t := range unicode.Scripts {
-		known = append(known, tables(t)...)
+	if _, ok := ucd.Property(property + name); !ok {
+		property = "sc="
 	}
-	return automaton.Of(known).Complement(), true
+	return table(property + name), true
 }
 
 // scriptCodes lists the codes of each script that has a name of its own.
@@ -63,6 +58,7 @@ Egyptian_Hieroglyphs Egyp
 Elbasan Elba
 Elymaic Elym
 Ethiopic Ethi
+Garay Gara
 Georgian Geor
 Glagolitic Glag
 Gothic Goth
@@ -71,6 +67,7 @@ Greek Grek
 Gujarati Gujr
 Gunjala_Gondi Gong
 Gurmukhi Guru
+Gurung_Khema Gukh
 Han Hani
 Hangul Hang
 Hanifi_Rohingya Rohg
@@ -92,6 +89,7 @@ Khitan_Small_Script Kits
 Khmer Khmr
 Khojki Khoj
 Khudawadi Sind
+Kirat_Rai Krai
 Lao Laoo
 Latin Latn
 Lepcha Lepc
@@ -126,6 +124,7 @@ Nushu Nshu
 Nyiakeng_Puachue_Hmong Hmnp
 Ogham Ogam
 Ol_Chiki Olck
+Ol_Onal Onao
 Old_Hungarian Hung
 Old_Italic Ital
 Old_North_Arabian Narb
@@ -157,6 +156,7 @@ Sogdian Sogd
 Sora_Sompeng Sora
 Soyombo Soyo
 Sundanese Sund
+Sunuwar Sunu
 Syloti_Nagri Sylo
 Syriac Syrc
 Tagalog Tglg
@@ -173,7 +173,10 @@ Thaana Thaa
 Tibetan Tibt
 Tifinagh Tfng
 Tirhuta Tirh
+Todhri Todr
+Tulu_Tigalari Tutg
 Ugaritic Ugar
+Unknown Zzzz
 Vai Vaii
 Vithkuqi Vith
 Wancho Wcho

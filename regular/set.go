@@ -2,7 +2,6 @@ package regular
 
 import (
 	"slices"
-	"unicode"
 
 	"github.com/stopgate/stopgate/internal/automaton"
 )
@@ -18,29 +17,6 @@ func single(r rune) set { return automaton.Single(r) }
 // union returns the code points of any of the sets.
 func union(sets ...set) set { return automaton.Of(slices.Concat(sets...)) }
 
-// tables returns the code points of Unicode tables.
-func tables(list ...*unicode.RangeTable) set {
-	var spans []span
-	add := func(lo, hi, stride rune) {
-		if stride == 1 {
-			spans = append(spans, span{Low: lo, High: hi})
-			return
-		}
-		for r := lo; r <= hi; r += stride {
-			spans = append(spans, span{Low: r, High: r})
-		}
-	}
-	for _, t := range list {
-		for _, r := range t.R16 {
-			add(rune(r.Lo), rune(r.Hi), rune(r.Stride))
-		}
-		for _, r := range t.R32 {
-			add(rune(r.Lo), rune(r.Hi), rune(r.Stride))
-		}
-	}
-	return automaton.Of(spans)
-}
-
 // The sets that ECMA-262 names by an escape. They are functions so that no
 // caller can change them.
 
@@ -55,7 +31,7 @@ func words() set { return automaton.Ranges('0', '9', 'A', 'Z', '_', '_', 'a', 'z
 // spaces is \s: WhiteSpace and LineTerminator, that is TAB to CR, the category
 // Zs, the byte order mark, and the two Unicode line ends.
 func spaces() set {
-	return union(automaton.Ranges('\t', '\r', 0x2028, 0x2029, 0xFEFF, 0xFEFF), tables(unicode.Zs))
+	return union(automaton.Ranges('\t', '\r', 0x2028, 0x2029, 0xFEFF, 0xFEFF), table("gc=Space_Separator"))
 }
 
 // lineEnds are the code points that `.` does not match.

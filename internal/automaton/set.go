@@ -2,8 +2,9 @@ package automaton
 
 import (
 	"slices"
-	"unicode"
 	"unicode/utf8"
+
+	"github.com/stopgate/stopgate/internal/ucd"
 )
 
 // Span is a range of code points, both ends included.
@@ -92,33 +93,26 @@ func (s Set) Minus(t Set) Set { return s.Complement().Union(t).Complement() }
 // only.
 func (s Set) Folded() Set {
 	const few = 512
+	out := slices.Clone(s)
 	size := 0
 	for _, sp := range s {
 		size += int(sp.High-sp.Low) + 1
 	}
-	out := slices.Clone(s)
-	add := func(c rune) {
-		for o := unicode.SimpleFold(c); o != c; o = unicode.SimpleFold(o) {
-			out = append(out, Span{o, o})
-		}
-	}
 	if size <= few {
 		for _, sp := range s {
 			for c := sp.Low; c <= sp.High; c++ {
-				add(c)
+				for o := ucd.Fold(c); o != c; o = ucd.Fold(o) {
+					out = append(out, Span{o, o})
+				}
 			}
 		}
 		return Of(out)
 	}
-	// Every code point that has others beside it has one of them in these ranges.
-	for _, r := range unicode.CaseRanges {
-		for c := rune(r.Lo); c <= rune(r.Hi); c++ {
-			for o, first := c, true; first || o != c; o, first = unicode.SimpleFold(o), false {
-				if s.Contains(o) {
-					out = append(out, Span{c, c})
-					add(c)
-					break
-				}
+	for c := range ucd.Folding() {
+		for o := ucd.Fold(c); o != c; o = ucd.Fold(o) {
+			if s.Contains(o) {
+				out = append(out, Span{c, c})
+				break
 			}
 		}
 	}
