@@ -33,6 +33,7 @@ var layers = [][]string{
 	{"internal/stack"},
 	{"internal/owner"},
 	{"internal/spool"},
+	{"internal/crowd"},
 	{"internal/jsonc"},
 	{"internal/diag"},
 	{"internal/tomltree"},

@@ -74,13 +74,13 @@ func newGate(c *config) *Gate {
 		g.ledger.spool = s
 	}
 	if r, ok := c.recorder.(Advancing); ok {
-		g.ledger.sharing = &stall{advanced: r.Advanced, limit: c.limits.Store}
+		g.ledger.sharing = sharing(r, c.limits.Store)
 		if g.ledger.spool != nil {
 			g.ledger.sharing.waiting = g.ledger.spool.Spooled
 		}
 	}
 	if s, ok := c.store.(Advancing); ok {
-		g.sharing = &stall{advanced: s.Advanced, limit: c.limits.Store}
+		g.sharing = sharing(s, c.limits.Store)
 	}
 	if s, ok := c.store.(Local); ok {
 		g.local = s.InMemory()

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/crowd"
 )
 
 // Advancing is implemented by a [Store] and a [Recorder] that several writers share.
@@ -20,6 +21,15 @@ type Advancing interface {
 	// Advanced returns a number that changes whenever something was written, by this
 	// process or another. It is cheap and does not block.
 	Advanced() uint64
+}
+
+// Crowded is implemented by an [Advancing] port whose writers run on this machine. Where
+// more threads want a processor than there are, a writer that gets none for a while is not
+// stuck: the time without progress is that of a writer which gets its share.
+type Crowded interface {
+	Advancing
+	// Share is the part of a processor that a thread gets now, 1 for all of it.
+	Share() float64
 }
 
 // Spooler is a [Recorder] that keeps rows durably where it cannot write them now, and
@@ -37,12 +47,16 @@ type Spooler interface {
 // busy to give up.
 const stallSteps = 10
 
+// longestStep bounds a step where a writer gets only a small share of a processor.
+const longestStep = time.Second
+
 // errStalled is the cause of a context that ended because nothing was written.
 var errStalled = errors.New("nothing was written for too long")
 
 // stall finds out whether a port that is shared still advances.
 type stall struct {
 	advanced func() uint64
+	share    func() float64 // of a processor that a writer gets; nil for all of it
 	limit    time.Duration
 	waiting  func() bool // rows are spooled, and somebody tries to write them; nil for never
 	closed   atomic.Bool // it was found not to advance, and may be so still
@@ -50,6 +64,23 @@ type stall struct {
 	mu   sync.Mutex
 	at   uint64    // where it did not
 	when time.Time // and since when that is known
+}
+
+// sharing is the stall of a port that several writers share.
+func sharing(p Advancing, limit time.Duration) *stall {
+	s := &stall{advanced: p.Advanced, limit: limit}
+	if c, ok := p.(Crowded); ok {
+		s.share = c.Share
+	}
+	return s
+}
+
+// step is how long the next step lasts.
+func (s *stall) step() time.Duration {
+	if s.share == nil {
+		return s.limit / stallSteps
+	}
+	return crowd.Stretch(s.limit/stallSteps, s.share(), longestStep)
 }
 
 // unavailable reports that the port was found not to advance, has not since, and that
@@ -81,7 +112,7 @@ func (s *stall) watch(ctx context.Context) (inner context.Context, stop func()) 
 	inner, cancel := context.WithCancelCause(ctx)
 	w := &watcher{stall: s, cancel: cancel, at: s.advanced()}
 	w.mu.Lock()
-	w.timer = time.AfterFunc(s.limit/stallSteps, w.step)
+	w.timer = time.AfterFunc(s.limit/stallSteps, w.look)
 	w.mu.Unlock()
 	return inner, func() {
 		w.mu.Lock()
@@ -104,7 +135,7 @@ type watcher struct {
 	steps int
 }
 
-func (w *watcher) step() {
+func (w *watcher) look() {
 	now := w.advanced()
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -120,7 +151,7 @@ func (w *watcher) step() {
 		w.cancel(errStalled)
 		return
 	}
-	w.timer.Reset(w.limit / stallSteps)
+	w.timer.Reset(w.step())
 }
 
 // outlive is a context for what has to be written although the call was given up: it keeps

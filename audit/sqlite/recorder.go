@@ -11,6 +11,7 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/audit"
+	"github.com/stopgate/stopgate/internal/crowd"
 	"github.com/stopgate/stopgate/internal/database"
 	"github.com/stopgate/stopgate/internal/spool"
 )
@@ -96,6 +97,9 @@ func (r *Recorder) Punctual() bool { return true }
 
 // Advanced changes whenever a process has written to the file; see [database.DB.Advanced].
 func (r *Recorder) Advanced() uint64 { return r.db.Advanced() }
+
+// Share is the part of a processor that a writer gets now: all of them run here.
+func (r *Recorder) Share() float64 { return crowd.Share() }
 
 // Record appends a row and returns when it is on the disk. An error means that it
 // is not in the log, or that nobody can tell.

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/stopgate/stopgate/internal/crowd"
 	lib "modernc.org/sqlite/lib"
 )
 
@@ -36,12 +37,18 @@ func missing(path string) error {
 	return nil
 }
 
-// checkEvery is how often a file that was written to is looked at.
-const checkEvery = time.Second
+// checkEvery is how often a file that was written to is looked at. Hundreds of processes
+// may have it open, and each of them reads the whole log: where more want a processor than
+// there are, they look as much less often, and leave the time to who writes.
+const (
+	checkEvery  = time.Second
+	checkSeldom = time.Minute
+)
 
 // Guard looks for damage once a second, where anything was written since the last look,
 // until Close: a file that was cut, replaced or overwritten, and a write-ahead log that the
-// next process could not read. What it finds ends the use of the file. check looks at the
+// next process could not read. On a crowded machine it looks less often, and whoever writes
+// looks at the size of the file and the head of the log before every commit (see intact). What it finds ends the use of the file. check looks at the
 // content, over a connection that has cached nothing; its error is damage where it is a
 // *DamagedError.
 func (db *DB) Guard(check func(tx *Tx) error) {
@@ -49,9 +56,14 @@ func (db *DB) Guard(check func(tx *Tx) error) {
 	go func() {
 		tick := time.NewTicker(checkEvery)
 		defer tick.Stop()
+		last := time.Now()
 		for {
 			select {
 			case <-tick.C:
+				if time.Since(last) < crowd.Stretch(checkEvery, crowd.Share(), checkSeldom)-checkEvery/2 {
+					continue
+				}
+				last = time.Now()
 				if err := g.look(); err != nil {
 					_ = db.distrust(err)
 					return
@@ -80,6 +92,59 @@ func (db *DB) CheckNow() error {
 		_ = db.distrust(err)
 	}
 	return err
+}
+
+// intact looks at what costs little before a change is written: the size of the file, and
+// the head of the log. Only where that is wrong it looks as Guard does.
+func (db *DB) intact() error {
+	info, err := os.Stat(db.path)
+	if err != nil || !os.SameFile(info, db.file) {
+		return errors.New("the file was removed or replaced")
+	}
+	g := db.guard.Load()
+	if g == nil || info.Size() >= minSize && headed(db.path+"-wal") {
+		return nil
+	}
+	g.mu.Lock()
+	g.seen = ""
+	g.mu.Unlock()
+	return g.look()
+}
+
+// headed reports whether a log begins as one does in which something was written.
+func headed(path string) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	_, ok := readHeader(f)
+	return ok
+}
+
+// readHeader reads the beginning of a log.
+func readHeader(f io.Reader) (header []byte, ok bool) {
+	header = make([]byte, logHeader)
+	if _, err := io.ReadFull(f, header); err != nil {
+		return nil, false
+	}
+	sum := logSum{order: byteOrder(header)}
+	if sum.order == nil {
+		return nil, false
+	}
+	sum.add(header[:24])
+	return header, sum.is(header[24:])
+}
+
+// byteOrder is that of the checksums of a log, nil if this is no header of one.
+func byteOrder(header []byte) binary.ByteOrder {
+	switch binary.BigEndian.Uint32(header) {
+	case 0x377f0682:
+		return binary.LittleEndian
+	case 0x377f0683:
+		return binary.BigEndian
+	}
+	return nil
 }
 
 type guard struct {
@@ -157,7 +222,7 @@ func (g *guard) log(ctx context.Context, c *conn) error {
 			return onlyDamage(err)
 		}
 		valid, readErr := validFrames(g.db.path + "-wal")
-		if readErr != nil || valid >= pages {
+		if readErr != nil && !errors.Is(readErr, fs.ErrNotExist) || valid >= pages {
 			return nil
 		}
 		err = fmt.Errorf("the write-ahead log has %d of %d pages left that can be read", valid, pages)
@@ -182,23 +247,12 @@ func validFrames(path string) (n int, err error) {
 		return 0, err
 	}
 	defer f.Close()
-	header := make([]byte, logHeader)
-	if _, err := io.ReadFull(f, header); err != nil {
+	header, ok := readHeader(f)
+	if !ok {
 		return 0, nil
 	}
-	magic := binary.BigEndian.Uint32(header)
-	if magic&^1 != 0x377f0682 {
-		return 0, nil
-	}
-	var order binary.ByteOrder = binary.LittleEndian
-	if magic&1 != 0 {
-		order = binary.BigEndian
-	}
-	sum := logSum{order: order}
+	sum := logSum{order: byteOrder(header)}
 	sum.add(header[:24])
-	if !sum.is(header[24:]) {
-		return 0, nil
-	}
 	frame := make([]byte, frameHeader+int(binary.BigEndian.Uint32(header[8:])&0x1ffff))
 	for {
 		if _, err := io.ReadFull(f, frame); err != nil {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"sync"
 	"time"
+
+	"github.com/stopgate/stopgate/internal/crowd"
 )
 
 // turn lets processes that want to write wait in line: who comes first writes first,
@@ -29,8 +31,12 @@ type turn struct {
 	arrived chan struct{} // one signal per head reached
 }
 
-// patience is how long one waits in a line that does not move.
-const patience = time.Second
+// patience is how long one waits in a line that does not move: longer where the machine is
+// so crowded that its head may not have had a turn to run.
+const (
+	patience        = time.Second
+	longestPatience = 10 * time.Second
+)
 
 // lookAround is how often one who waits in line looks whether the caller still wants to:
 // seldom, because hundreds of processes may wait, and the one that writes needs the
@@ -54,7 +60,7 @@ func (t *turn) enter(ctx context.Context, wanted func() bool) {
 	if !t.stand() {
 		return
 	}
-	over := time.NewTimer(patience)
+	over := time.NewTimer(crowd.Stretch(patience, crowd.Share(), longestPatience))
 	defer over.Stop()
 	look := time.NewTicker(lookAround)
 	defer look.Stop()
@@ -70,7 +76,7 @@ func (t *turn) enter(ctx context.Context, wanted func() bool) {
 		case <-over.C:
 			if now := t.now(); now != before { // the line moves
 				before = now
-				over.Reset(patience)
+				over.Reset(crowd.Stretch(patience, crowd.Share(), longestPatience))
 				continue
 			}
 			t.mu.Lock()

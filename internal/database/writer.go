@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"runtime"
 	"sync/atomic"
 	"time"
@@ -216,10 +215,7 @@ func (db *DB) begin(batch []*entry) error {
 		}
 	}
 	db.turn.enter(ctx, func() bool { return wanted(batch) })
-	if info, err := os.Stat(db.path); err != nil || !os.SameFile(info, db.file) {
-		return db.distrust(errors.New("the file was removed or replaced"))
-	}
-	return patiently(ctx, func() error {
+	err := patiently(ctx, func() error {
 		err := db.conn.run("BEGIN IMMEDIATE")
 		if err == nil {
 			db.turn.mark()
@@ -229,6 +225,11 @@ func (db *DB) begin(batch []*entry) error {
 		}
 		return err
 	})
+	if damaged := db.intact(); damaged != nil {
+		db.rollback()
+		return db.distrust(damaged)
+	}
+	return err
 }
 
 // wanted reports whether somebody still waits for the batch.

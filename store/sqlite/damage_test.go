@@ -114,6 +114,34 @@ func TestDamageInPlace(t *testing.T) {
 	}
 }
 
+// What is seen without reading the file is seen before the next change is written, whoever
+// writes it: a process that lives for one call looks no other time.
+func TestDamageIsSeenByWhoWrites(t *testing.T) {
+	for name, damage := range map[string]func(t *testing.T, path string){
+		"cut to nothing":  func(t *testing.T, path string) { must(t, os.Truncate(path, 0)) },
+		"the log's head":  func(t *testing.T, path string) { overwrite(t, path+"-wal", 32) },
+		"the log's 8 KiB": func(t *testing.T, path string) { overwrite(t, path+"-wal", 8<<10) },
+		"the log cut":     func(t *testing.T, path string) { must(t, os.Truncate(path+"-wal", 10)) },
+		"an empty log":    func(t *testing.T, path string) { must(t, os.Truncate(path+"-wal", 0)) },
+		"no log":          func(t *testing.T, path string) { must(t, os.Remove(path+"-wal")) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "s.db")
+			s, err := sqlite.Open(ctx, path, sqlite.Options{})
+			must(t, err)
+			defer s.Close()
+			g := deciding(t, s, 10)
+			damage(t, path)
+			if out := decideYes(t, g); out.Allowed() {
+				t.Errorf("a call left: %v", out.Verdict)
+			}
+			if s.Database().Err() == nil {
+				t.Error("the file is still trusted")
+			}
+		})
+	}
+}
+
 func must(t *testing.T, err error) {
 	t.Helper()
 	if err != nil {

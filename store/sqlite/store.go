@@ -20,10 +20,14 @@ import (
 
 	audit "github.com/stopgate/stopgate/audit/sqlite"
 	"github.com/stopgate/stopgate/gate"
+	"github.com/stopgate/stopgate/internal/crowd"
 	"github.com/stopgate/stopgate/internal/database"
 )
 
-var _ gate.Journal = (*Store)(nil)
+var (
+	_ gate.Journal = (*Store)(nil)
+	_ gate.Crowded = (*Store)(nil)
+)
 
 // Options change what is kept. The zero Options keep no arguments.
 type Options struct {
@@ -70,6 +74,9 @@ func (s *Store) Records(r gate.Recorder) bool {
 
 // Advanced changes whenever a process has written to the file, this one or another.
 func (s *Store) Advanced() uint64 { return s.db.Advanced() }
+
+// Share is the part of a processor that a writer gets now: all of them run here.
+func (s *Store) Share() float64 { return crowd.Share() }
 
 // Failed is closed when the file is not trusted any more (FM4).
 func (s *Store) Failed() <-chan struct{} { return s.db.Failed() }
