@@ -37,23 +37,9 @@ func (h *Host) Canary(dir, id string) []byte {
 			break
 		}
 	}
-	name := h.event
-	for _, n := range []string{"PreToolUse", "BeforeTool", "preToolUse"} {
-		if h.events[n] == Before {
-			name = n
-			break
-		}
-	}
-	call := new(members)
-	if len(h.nested) == 0 {
-		call.str(h.fields.event[0], name)
-	}
-	call.str(h.fields.tool[0], shell).raw(h.fields.input[0], []byte(`{"command":"stopgate approvals list"}`))
-	if len(h.nested) > 0 {
-		outer := new(members).str("hookName", name).str(h.fields.session[len(h.fields.session)-1], "doctor").raw(h.nested[0], call.end())
-		return outer.str("cwd", dir).line()
-	}
-	return call.str(h.fields.id[0], id).str(h.fields.session[0], "doctor").str(h.fields.dir[0], dir).line()
+	return h.Proposes(stopgate.Call{
+		Tool: stopgate.ToolName(shell), Args: []byte(`{"command":"stopgate approvals list"}`), ID: stopgate.CallID(id), Session: "doctor",
+	}, dir)
 }
 
 // Blocks reports whether the host takes a reply for a denial. Where its documentation

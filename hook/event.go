@@ -80,9 +80,9 @@ var snake = fields{
 	agent: []string{"agent_type"}, result: []string{"tool_response"}, failed: []string{"error"},
 }
 
-// read takes an event apart. An event that is no strict JSON, or that names no tool
+// Read takes an event apart. An event that is no strict JSON, or that names no tool
 // where it has to, is an error, and the answer to errors blocks.
-func (h *Host) read(text []byte) (*Event, error) {
+func (h *Host) Read(text []byte) (*Event, error) {
 	e := new(Event)
 	root, err := jsonstream.Parse(text, jsonstream.Options{ObjectRoot: true, MaxBytes: MaxInput, MaxExponent: jsonstream.AnyExponent})
 	if err != nil {
@@ -161,7 +161,7 @@ func (h *Host) call(e *Event, root, tool jsonstream.Value) error {
 		e.Call.Args = args
 	}
 	h.name(e, root)
-	t := h.contract(e.HostTool, e.own())
+	t := h.contract(e)
 	t.directory(e)
 	if patch := t.patch(); patch != nil {
 		args, err := withFiles(e.Call.Args, patch)

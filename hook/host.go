@@ -102,7 +102,7 @@ func Lookup(name string) (*Host, error) {
 // just said that it exists (DECISIONS S33).
 func (h *Host) name(e *Event, root value) {
 	e.Call.Tool, e.Call.Server = canonical(h, e.HostTool, root)
-	t := h.contract(e.HostTool, e.own())
+	t := h.contract(e)
 	e.Harmless = t.Harmless
 	e.Call.Definition = t.definition(e.Call.Tool)
 }

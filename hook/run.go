@@ -82,7 +82,7 @@ func (h *Host) Run(ctx context.Context, o Options, input io.Reader) Reply {
 		}()
 		text, err := io.ReadAll(io.LimitReader(input, MaxInput+1))
 		if err == nil {
-			e, err = h.read(text)
+			e, err = h.Read(text)
 		}
 		if err != nil {
 			o.say("the event of %s cannot be read: %v", h.Title, err)
@@ -191,7 +191,7 @@ func (h *Host) gate(ctx context.Context, o Options, b *Backend, e *Event) Answer
 	p.Feed(e.Call.Args)
 	v := p.Close(stopgate.Ended)
 	if b.Approver != nil {
-		b.Approver.harmless = e.Harmless && v.Code == stopgate.CodePolicyNotConfigured
+		b.Approver.harmless = e.passes(v)
 	}
 	out, err := p.Resolve(ctx)
 	switch {
@@ -231,7 +231,12 @@ func (h *Host) release(b *Backend, e *Event, out stopgate.Outcome) Answer {
 	default:
 		a.Action = Allow // somebody said yes: the host need not ask again
 	}
-	args, err := e.theirs(out.Args)
+	return h.giving(e, a, out.Args)
+}
+
+// giving is an answer that lets the call go with these arguments.
+func (h *Host) giving(e *Event, a Answer, args []byte) Answer {
+	args, err := e.theirs(args)
 	if err != nil {
 		return failure(stopgate.CodePolicyError)
 	}

@@ -40,17 +40,18 @@ type contract struct {
 	builtIn bool
 }
 
-// contract returns what is known of a tool of the host. Of any other tool, of an MCP server
-// for one, the rows of its name only add to what usual sees: it may be a stranger's.
-func (h *Host) contract(tool, name string) contract {
-	if t := h.tools.Tool(tool); t != nil {
+// contract returns what is known of the tool of an event, if it is one of the host. Of any
+// other tool, of an MCP server for one, the rows of its name only add to what usual sees: it
+// may be a stranger's.
+func (h *Host) contract(e *Event) contract {
+	if t := h.tools.Tool(e.HostTool); t != nil && e.Call.Server == "" {
 		return contract{t, true}
 	}
 	more := *usual
 	has := func(name string) bool {
 		return slices.ContainsFunc(more.Parameters, func(p knowntools.Parameter) bool { return p.Name == name })
 	}
-	for _, row := range knowntools.ByName(name) {
+	for _, row := range knowntools.ByName(e.own()) {
 		for _, p := range row.Parameters {
 			if p.Kind.Type() != "string" && !has(p.Name) {
 				more.Parameters = append(slices.Clip(more.Parameters), p)

@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/policy"
 	"github.com/stopgate/stopgate/policy/eval"
 	"github.com/stopgate/stopgate/session"
 	"github.com/stopgate/stopgate/wire/jsonrpc"
@@ -72,12 +73,19 @@ func (g *Gateway) never(call stopgate.Call, definition string) bool {
 	if hidden, ok := g.lists.known[key]; ok {
 		return hidden
 	}
-	hidden := !program.LooksAtSessions() && program.BindUnder(call, eval.Circumstances{}).Evaluate().Verdict().Terminal()
+	hidden := Hidden(program, call)
 	if len(g.lists.known) >= maxVerdicts {
 		clear(g.lists.known)
 	}
 	g.lists.known[key] = hidden
 	return hidden
+}
+
+// Hidden reports whether a policy refuses every call of the tool of a call before its first
+// argument: clients are not shown it, and a call of it is answered as one of a tool that is
+// not there.
+func Hidden(program *policy.Program, call stopgate.Call) bool {
+	return !program.LooksAtSessions() && program.BindUnder(call, eval.Circumstances{}).Evaluate().Verdict().Terminal()
 }
 
 // denial is the result of a tool call that did not run, as the model reads it (WIRE

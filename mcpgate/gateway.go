@@ -171,10 +171,13 @@ func (g *Gateway) one() bool { return len(g.servers) == 1 }
 
 // call is what the gate is told about a call of a server's tool.
 func (g *Gateway) call(o session.Owner, s *Server, tool stopgate.ToolName, d *stopgate.ToolDefinition) stopgate.Call {
-	return stopgate.Call{
-		Tool: canonical(s.ID, tool), Session: o.Session, Principal: o.Principal, Server: s.ID,
-		Surface: stopgate.SurfaceMCP, Dialect: dialect, Definition: d,
-	}
+	return Proposed(stopgate.Call{Session: o.Session, Principal: o.Principal, Definition: d}, s.ID, tool)
+}
+
+// Proposed is a call as the gateway hands it to the gate: of a tool as its server calls it.
+func Proposed(c stopgate.Call, server stopgate.ServerID, tool stopgate.ToolName) stopgate.Call {
+	c.Tool, c.Server, c.Surface, c.Dialect = canonical(server, tool), server, stopgate.SurfaceMCP, dialect
+	return c
 }
 
 const dialect = "mcp"

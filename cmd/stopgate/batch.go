@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/hook"
 	"github.com/stopgate/stopgate/internal/visible"
 	"github.com/stopgate/stopgate/jsonstream"
 )
@@ -41,8 +42,15 @@ func decideBatch(cmd *cobra.Command, s streams, f *callFlags, file string, posit
 		defer opened.Close()
 		in = opened
 	}
-	l, err := f.loadCall(s.err)
+	at, err := f.surface(f.root)
 	if err != nil {
+		return err
+	}
+	l, err := at.find(s.err, &f.policyFlags)
+	if err != nil {
+		return err
+	}
+	if err := at.compile(&l, proposal{}); err != nil {
 		return err
 	}
 	out := bufio.NewWriter(s.out)
@@ -50,7 +58,7 @@ func decideBatch(cmd *cobra.Command, s streams, f *callFlags, file string, posit
 	if err != nil {
 		return err
 	}
-	b := batch{judge: j, tools: l.tools, out: out, talk: s.err}
+	b := batch{judge: j, at: at, server: stopgate.ServerID(f.server), loaded: l, out: out, talk: s.err}
 	err = b.run(cmd, in)
 	// A writer that failed fails again here, with the same error.
 	if flushed := out.Flush(); err == nil {
@@ -69,7 +77,10 @@ func decideBatch(cmd *cobra.Command, s streams, f *callFlags, file string, posit
 // are judged by what its earlier ones did.
 type batch struct {
 	judge
-	tools  []stopgate.ToolDefinition
+	at     surface
+	server stopgate.ServerID
+	loaded loaded
+	last   *hook.Event // for which the policy was compiled
 	out    *bufio.Writer
 	talk   io.Writer
 	doc    jsonstream.Document
@@ -106,6 +117,12 @@ func (b *batch) line(ctx context.Context, number int, line []byte) error {
 		fmt.Fprintf(b.talk, "stopgate: batch line %d: %s\n", number, visible.Lines(err.Error()))
 		return writeJSON(b.out, unreadLine{Line: number, Error: err.Error()})
 	}
+	if p.unread != nil {
+		return writeJSON(b.out, b.at.unreadable(p.proposal, p.size))
+	}
+	if err := b.move(p.event); err != nil {
+		return fmt.Errorf("batch line %d: %w", number, err)
+	}
 	if p.data != nil {
 		if err := b.tell(ctx, &p.call, p.data); err != nil {
 			return fmt.Errorf("batch line %d: %w", number, err)
@@ -120,7 +137,21 @@ func (b *batch) line(ctx context.Context, number int, line []byte) error {
 	if err != nil {
 		return fmt.Errorf("batch line %d: %w", number, err)
 	}
-	return writeJSON(b.out, b.answer(p.call, verdict, len(p.args)))
+	a := b.answer(p.call, verdict, p.size)
+	e := p.evaluate(b.program, jsonstream.Value{})
+	return writeJSON(b.out, b.at.answers(a, p.proposal, verdict, e.Args(), b.program))
+}
+
+// move compiles the policy again where the commands of the next call run elsewhere.
+func (b *batch) move(next *hook.Event) error {
+	if !b.at.runsElsewhere(b.last, next) {
+		return nil
+	}
+	if err := b.at.compile(&b.loaded, proposal{event: next}); err != nil {
+		return err
+	}
+	b.last, b.program = next, b.loaded.program
+	return b.gate.Swap(b.program)
 }
 
 // unreadLine is the answer to a line that cannot be read.
@@ -129,10 +160,10 @@ type unreadLine struct {
 	Error string `json:"error"`
 }
 
-// proposal is what a line says.
-type proposal struct {
-	call   stopgate.Call
-	args   []byte
+// batchLine is what a line says.
+type batchLine struct {
+	proposal
+	size   int  // of the arguments as they stand there
 	ran    bool // the line has a result
 	result []byte
 	data   []byte // nil: the session's data stay
@@ -140,13 +171,13 @@ type proposal struct {
 
 // parse reads {"session","agent","tool","args"|"raw","id","result"?}. args is
 // judged as it is spelled on the line; raw is the argument text as received.
-func (b *batch) parse(line []byte) (proposal, error) {
+func (b *batch) parse(line []byte) (batchLine, error) {
 	if err := b.doc.Scan(line, jsonstream.Options{MaxBytes: maxLine}); err != nil {
-		return proposal{}, err
+		return batchLine{}, err
 	}
 	root := b.doc.Root()
 	if root.Kind() != jsonstream.Object {
-		return proposal{}, fmt.Errorf("want an object, got %s", root.Kind())
+		return batchLine{}, fmt.Errorf("want an object, got %s", root.Kind())
 	}
 	texts := map[string]string{}
 	for _, key := range []string{"session", "agent", "tool", "id"} {
@@ -154,37 +185,41 @@ func (b *batch) parse(line []byte) (proposal, error) {
 		switch {
 		case !ok || v.Kind() == jsonstream.Null:
 		case v.Kind() != jsonstream.String:
-			return proposal{}, fmt.Errorf("%q must be a string", key)
+			return batchLine{}, fmt.Errorf("%q must be a string", key)
 		default:
 			texts[key] = v.Text()
 		}
 	}
 	if texts["tool"] == "" {
-		return proposal{}, errors.New(`it has no "tool"`)
+		return batchLine{}, errors.New(`it has no "tool"`)
 	}
 	args, hasArgs := root.Get("args")
 	raw, hasRaw := root.Get("raw")
 	var text []byte
 	switch {
 	case hasArgs == hasRaw:
-		return proposal{}, errors.New(`give the arguments once, as "args" or as "raw"`)
+		return batchLine{}, errors.New(`give the arguments once, as "args" or as "raw"`)
 	case hasRaw && raw.Kind() != jsonstream.String:
-		return proposal{}, errors.New(`"raw" must be the argument text as a string`)
+		return batchLine{}, errors.New(`"raw" must be the argument text as a string`)
 	case hasRaw:
 		text = raw.AppendText(nil)
 	default:
 		text = bytes.Clone(args.Raw())
 	}
 	name := stopgate.ToolName(texts["tool"])
-	p := proposal{args: text, call: stopgate.Call{
+	made, err := b.at.proposes(stopgate.Call{
 		ID: stopgate.CallID(texts["id"]), Tool: name, Session: stopgate.SessionID(texts["session"]),
-		Agent: stopgate.AgentName(texts["agent"]), Surface: stopgate.SurfaceDecide, Definition: definitionOf(b.tools, name),
-	}}
+		Agent: stopgate.AgentName(texts["agent"]), Server: b.server,
+	}, text, b.loaded.tools)
+	if err != nil {
+		return batchLine{}, err
+	}
+	p := batchLine{proposal: made, size: len(text)}
 	if result, ok := root.Get("result"); ok {
 		p.ran, p.result = true, bytes.Clone(result.Raw())
 	}
 	if data, ok := root.Get("session_data"); ok && data.Kind() != jsonstream.Object {
-		return proposal{}, fmt.Errorf("\"session_data\" must be an object, not %s", data.Kind())
+		return batchLine{}, fmt.Errorf("\"session_data\" must be an object, not %s", data.Kind())
 	} else if ok {
 		p.data = bytes.Clone(data.Raw())
 	}

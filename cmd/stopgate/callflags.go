@@ -3,23 +3,19 @@ package main
 import (
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 	"github.com/stopgate/stopgate"
-	"github.com/stopgate/stopgate/hook/process"
 	"github.com/stopgate/stopgate/internal/config"
-	"github.com/stopgate/stopgate/internal/realpath"
 	"github.com/stopgate/stopgate/jsonstream"
 	"github.com/stopgate/stopgate/policy"
 	"github.com/stopgate/stopgate/policy/eval"
-	"github.com/stopgate/stopgate/policy/match"
 )
 
 // callFlags describe one call; decide and explain share them.
 type callFlags struct {
 	policyFlags
+	surfaceFlags
 	tool, session, agent string
 	args, argsFile       string
 	data, root           string
@@ -27,6 +23,7 @@ type callFlags struct {
 
 func (f *callFlags) add(cmd *cobra.Command) {
 	f.policyFlags.add(cmd)
+	f.surfaceFlags.add(cmd)
 	flags := cmd.Flags()
 	flags.StringVar(&f.tool, "tool", "", "`NAME` of the tool")
 	flags.StringVar(&f.args, "args", "", "the arguments as `JSON`")
@@ -34,33 +31,8 @@ func (f *callFlags) add(cmd *cobra.Command) {
 	flags.StringVar(&f.session, "session", "", "`ID` of the session")
 	flags.StringVar(&f.agent, "agent", "", "`NAME` of the agent")
 	flags.StringVar(&f.data, "session-data", "", "the session's data as a `JSON` object, for conditions on it (default: conditions are in doubt)")
-	flags.StringVar(&f.root, "root", "", "`DIR` is the root of the project, and paths lead through its files, as for a hook that works there (default: unknown, so that no absolute path is certain)")
+	flags.StringVar(&f.root, "root", "", "`DIR` is the root of the project, and paths lead through its files, as for a hook that works there (default: unknown, so that no absolute path is certain; of a surface that knows it, the working directory)")
 	_ = cmd.MarkFlagDirname("root")
-}
-
-// loadCall is load with what the flags say of where the call begins.
-func (f *callFlags) loadCall(talk io.Writer) (loaded, error) {
-	if f.root == "" {
-		return f.load(talk)
-	}
-	o, err := f.paths()
-	if err != nil {
-		return loaded{}, err
-	}
-	return f.loadAt(talk, func(config.Set) policy.Options { return o })
-}
-
-func (f *callFlags) paths() (o policy.Options, err error) {
-	if o.Root, err = filepath.Abs(f.root); err != nil {
-		return o, fmt.Errorf("find the root: %w", err)
-	}
-	if info, err := os.Stat(o.Root); err != nil || !info.IsDir() {
-		return o, usagef("--root %s is no directory", f.root)
-	}
-	o.Home, _ = os.UserHomeDir() // without one, fewer rules permit
-	o.Settings = process.Settings(config.Account{}, o.Root, "")
-	o.Links = &match.Links{Real: realpath.From(o.Root)}
-	return o, nil
 }
 
 // arguments returns the argument text exactly as it was given. A lone "-" as
@@ -122,41 +94,65 @@ func (f *callFlags) call() (stopgate.Call, error) {
 	}
 	return stopgate.Call{
 		Tool: stopgate.ToolName(f.tool), Session: session,
-		Agent: stopgate.AgentName(f.agent), Surface: stopgate.SurfaceDecide,
+		Agent: stopgate.AgentName(f.agent), Server: stopgate.ServerID(f.server),
 	}, nil
 }
 
 // judged is a call and what the policy says of it.
 type judged struct {
-	stopgate.Call
-	text    []byte           // the arguments as they were given
+	proposal
 	data    jsonstream.Value // the session's, not valid if nobody gave them
-	program *policy.Program
+	program *policy.Program  // nil: the surface could not read the call
 	answer
 	objections []objection // of session policies
 }
 
+// evaluate says what the rules alone say of the call.
+func (p proposal) evaluate(program *policy.Program, data jsonstream.Value) *eval.Evaluation {
+	e := program.BindUnder(p.call, eval.Circumstances{Situation: program.Situation(data)}).Evaluate()
+	e.Feed(p.args)
+	e.Close(stopgate.Ended)
+	return e
+}
+
 // explain says rule by rule what the policy alone says of the call.
 func (c *judged) explain() eval.Explanation {
-	e := c.program.BindUnder(c.Call, eval.Circumstances{Situation: c.program.Situation(c.data)}).Evaluate()
-	e.Feed(c.text)
-	e.Close(stopgate.Ended)
-	return e.Explain()
+	if c.program == nil {
+		return eval.Explanation{}
+	}
+	return c.evaluate(c.program, c.data).Explain()
 }
 
 // judge reads the call that the flags describe and decides it.
 func (f *callFlags) judge(cmd *cobra.Command, s streams, args []string) (c judged, err error) {
-	if c.Call, err = f.call(); err != nil {
-		return c, err
-	}
-	if c.text, err = f.arguments(cmd, args, s.in); err != nil {
-		return c, err
-	}
-	l, err := f.loadCall(s.err)
+	at, err := f.surface(f.root)
 	if err != nil {
 		return c, err
 	}
-	c.program, c.Definition = l.program, definitionOf(l.tools, c.Call.Tool)
+	call, err := f.call()
+	if err != nil {
+		return c, err
+	}
+	text, err := f.arguments(cmd, args, s.in)
+	if err != nil {
+		return c, err
+	}
+	l, err := at.find(s.err, &f.policyFlags)
+	if err != nil {
+		return c, err
+	}
+	if c.proposal, err = at.proposes(call, text, l.tools); err != nil {
+		return c, err
+	}
+	c.fresh, c.told = true, f.data != ""
+	if err := at.compile(&l, c.proposal); err != nil {
+		return c, err
+	}
+	if c.unread != nil {
+		c.answer = at.unreadable(c.proposal, len(text))
+		return c, nil
+	}
+	c.program = l.program
 	if c.data, err = f.situation(); err != nil {
 		return c, err
 	}
@@ -165,14 +161,16 @@ func (f *callFlags) judge(cmd *cobra.Command, s streams, args []string) (c judge
 		return c, err
 	}
 	if f.data != "" {
-		if err := j.tell(cmd.Context(), &c.Call, c.data.Raw()); err != nil {
+		if err := j.tell(cmd.Context(), &c.call, c.data.Raw()); err != nil {
 			return c, usagef("--session-data: %w", err)
 		}
 	}
-	verdict, err := j.decide(cmd.Context(), c.Call, c.text)
+	verdict, err := j.decide(cmd.Context(), c.call, c.args)
 	if err != nil {
 		return c, err
 	}
-	c.answer, c.objections = j.answer(c.Call, verdict, len(c.text)).explained(c.explain()), j.said.objections()
+	e := c.evaluate(c.program, c.data)
+	c.answer = at.answers(j.answer(c.call, verdict, len(text)).explained(e.Explain()), c.proposal, verdict, e.Args(), c.program)
+	c.objections = j.said.objections()
 	return c, nil
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -23,6 +24,11 @@ func newDecide(s streams) *cobra.Command {
 		Long: `decide says what the policy does with a call: its mode, why, and at which byte of
 the arguments that was certain. Nobody is asked: ask and edit are reported.
 
+With --as it answers as that surface would: a hook of a coding agent, which knows the
+agent's tools, the project and its files; the MCP gateway; the LLM gateway. --tool is then
+the tool's name there, and --tools what the server or the request declares. Without --as the
+answer may differ from that of a surface, and says why.
+
 A batch is JSON Lines: {"tool","args"|"raw","session","agent","id","result",
 "session_data"}, where raw is the argument text as received, a line with a result is a
 call that ran, and session_data, an object, sets the session's data before the call.
@@ -32,6 +38,7 @@ Exit: 0 unattended, 2 deny or skip, 4 ask or edit, or a judge would be asked,
 3 policy mistakes;
 a batch: 0 if every line could be read, else 1.`,
 		Example: `  stopgate decide --policy stopgate.toml --tool fs_read_file --args '{"path":"src/a.go"}'
+  stopgate decide --as claude-code --tool Read --args '{"file_path":".env"}'
   stopgate decide --tool deploy --args '{}' --session-data '{"frozen":true}'
   stopgate decide --batch calls.jsonl --format json`,
 		Args: atMostOne,
@@ -73,7 +80,11 @@ type answer struct {
 	Pointer   string            `json:"pointer"`
 	DecidedAt int64             `json:"decided_at"`
 	Bytes     int               `json:"bytes"`
-	Public    string            `json:"public"`
+	// As is the surface whose answer this is, "" for none. MayDiffer is what was not said,
+	// so that a surface may answer otherwise.
+	As        string   `json:"as,omitempty"`
+	MayDiffer []string `json:"may_differ,omitempty"`
+	Public    string   `json:"public"`
 	// Cause is what exactly the arguments or the tool's definition lack.
 	Cause   string             `json:"cause,omitempty"`
 	Session stopgate.SessionID `json:"session"`
@@ -176,6 +187,12 @@ func (a answer) text() string {
 		fmt.Fprintf(&b, "  read as   %s\n", visible.Text(visible.Elide(a.Reading, 200)))
 	}
 	fmt.Fprintf(&b, "  decided   at byte %d of %d\n", a.DecidedAt, a.Bytes)
+	switch {
+	case len(a.MayDiffer) > 0:
+		fmt.Fprintf(&b, "  surface   %s may answer otherwise: %s\n", cmp.Or(a.As, "any"), strings.Join(a.MayDiffer, ", "))
+	case a.As != "":
+		fmt.Fprintf(&b, "  surface   %s\n", a.As)
+	}
 	if a.Untrusted != "" {
 		fmt.Fprintf(&b, "  untrusted %s: its \"unattended\" counts as \"ask\"; trust it with: stopgate trust %s\n",
 			visible.Text(a.Untrusted), visible.ShellWord(a.Untrusted))

@@ -63,6 +63,9 @@ type explanationJSON struct {
 // sessionText is what the session policies say of a call in a session where nothing has
 // happened yet.
 func sessionText(p *policy.Program, a answer, said []objection) string {
+	if p == nil {
+		return "" // no policy was asked
+	}
 	registry, err := session.Compile(p.SessionPolicies(), p.Environment())
 	if err != nil {
 		return ""

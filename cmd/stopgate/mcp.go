@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -133,14 +134,16 @@ func (f *mcpFlags) paths(set config.Set) policy.Options {
 	if f.http != "" {
 		return policy.Options{}
 	}
-	o := policy.Options{Root: set.Root}
-	if o.Root == "" {
-		o.Root, _ = os.Getwd() // without one, fewer rules permit
-	}
+	dir, _ := os.Getwd() // without one, fewer rules permit
+	return besideServers(set, dir, f.Store)
+}
+
+// besideServers is what is known where servers work in dir, which may be below the root.
+func besideServers(set config.Set, dir, store string) policy.Options {
+	o := policy.Options{Root: cmp.Or(set.Root, dir), Dir: dir}
 	o.Links = &match.Links{Real: realpath.From(o.Root), Walk: realpath.Walk(o.Root)}
-	o.Dir, _ = os.Getwd() // of servers, which may begin below the root
 	o.Home, _ = os.UserHomeDir()
-	o.Settings = process.Settings(config.Account{}, o.Root, f.Store)
+	o.Settings = process.Settings(config.Account{}, o.Root, store)
 	return o
 }
 

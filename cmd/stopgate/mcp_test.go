@@ -41,6 +41,11 @@ func fakeMCPServer() {
 		case "initialize":
 			result = `{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"fake","version":"1"}}`
 		case "tools/list":
+			if len(os.Args) == 2 && strings.HasSuffix(os.Args[1], ".tools.json") {
+				text, _ := os.ReadFile(os.Args[1]) // without it there are none
+				result = `{"tools":` + string(text) + `}`
+				break
+			}
 			result = `{"tools":[{"name":"write_file","description":"` + description + `","inputSchema":{"type":"object","properties":{"path":{"type":"string"}}}}]}`
 		}
 		fmt.Println(string(jsonrpc.AppendResult(nil, m.ID, []byte(result))))

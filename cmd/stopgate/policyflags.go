@@ -18,7 +18,8 @@ import (
 type policyFlags struct {
 	files []string
 	tools string
-	again bool // they were read before: see [config.Where]
+	dir   string // where files are looked for, "" for the working directory
+	again bool   // they were read before: see [config.Where]
 }
 
 func (f *policyFlags) add(cmd *cobra.Command) {
@@ -43,10 +44,22 @@ func (f *policyFlags) load(talk io.Writer) (loaded, error) {
 
 // loadAt is load for a surface that knows where relative paths begin (DECISIONS K19).
 func (f *policyFlags) loadAt(talk io.Writer, at func(config.Set) policy.Options) (loaded, error) {
-	var l loaded
-	dir, err := os.Getwd()
+	l, err := f.find(talk)
 	if err != nil {
-		return l, fmt.Errorf("load policy: %w", err)
+		return l, err
+	}
+	options := at(l.set)
+	options.Definitions = l.tools
+	return l, l.compile(options)
+}
+
+// find finds and reads the policy.
+func (f *policyFlags) find(talk io.Writer) (l loaded, err error) {
+	dir := f.dir
+	if dir == "" {
+		if dir, err = os.Getwd(); err != nil {
+			return l, fmt.Errorf("load policy: %w", err)
+		}
 	}
 	where := config.Standard(dir)
 	where.Policy, where.Again = f.files, f.again
@@ -57,14 +70,18 @@ func (f *policyFlags) loadAt(talk io.Writer, at func(config.Set) policy.Options)
 		return l, err
 	}
 	l.set.Say(talk)
-	options := at(l.set)
-	options.Definitions, options.Known = l.tools, knowntools.Recognise
-	program, mistakes := policy.Compile(l.set.Sources(), options)
+	return l, nil
+}
+
+// compile makes the program of what was read.
+func (l *loaded) compile(o policy.Options) error {
+	o.Known = knowntools.Recognise
+	program, mistakes := policy.Compile(l.set.Sources(), o)
 	if program == nil || mistakes.HasErrors() {
-		return l, mistakesError{List: mistakes, Set: l.set}
+		return mistakesError{List: mistakes, Set: l.set}
 	}
 	l.program = program
-	return l, nil
+	return nil
 }
 
 // unread adds the way out to an error of reading a policy.

@@ -19,10 +19,8 @@ import (
 	"github.com/stopgate/stopgate/internal/diag"
 	"github.com/stopgate/stopgate/internal/knowntools"
 	"github.com/stopgate/stopgate/internal/place"
-	"github.com/stopgate/stopgate/internal/realpath"
 	"github.com/stopgate/stopgate/internal/visible"
 	"github.com/stopgate/stopgate/policy"
-	"github.com/stopgate/stopgate/policy/match"
 	"github.com/stopgate/stopgate/store/sqlite"
 )
 
@@ -47,28 +45,14 @@ func (w *wiring) open(ctx context.Context, e *hook.Event) (*hook.Backend, error)
 		return nil, err
 	}
 	set.Say(w.talk)
-	o := policy.Options{Root: set.Root, UnknownTool: stopgate.Ask}
-	if o.Root == "" {
-		o.Root = dir
-	}
-	if o.Dir = e.Dir; o.Dir == "" {
-		o.Dir, _ = w.program.Caller.workingDir()
-	}
-	o.Home, _ = w.program.Caller.Home()
-	o.Settings = Settings(w.program.Caller.Account, o.Root, w.flags.Place.Store)
-	o.Links = &match.Links{Real: realpath.From(o.Root), Walk: realpath.Walk(o.Root)}
-	o.Run, o.RunLost = runDir(e.Run, o.Dir, o.Links.Real)
-	o.RunDoubt, o.RunLost = e.RunDoubt, o.RunLost || e.RunLost
+	o := w.program.Caller.Options(set, dir, e, w.flags.Place.Store)
 	program, bindings, err := w.compile(set, o)
 	if err != nil {
 		return nil, err
 	}
-	if url := storeURL(program); url != "" && w.flags.Place.Store == "" {
-		// Only the policy says which files are the gate's own.
-		if o.Settings = Settings(w.program.Caller.Account, o.Root, url); o.Settings != nil {
-			if program, bindings, err = w.compile(set, o); err != nil {
-				return nil, err
-			}
+	if w.flags.Place.Store == "" && w.program.Caller.Stored(&o, program) {
+		if program, bindings, err = w.compile(set, o); err != nil {
+			return nil, err
 		}
 	}
 	allows, list := hookTable(program.Settings().Tables["hook"])
