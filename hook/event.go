@@ -29,7 +29,7 @@ const (
 // Event is one thing that a host tells its hook.
 type Event struct {
 	Kind Kind
-	open atomic.Bool // a gate has the call: its row is the gate's
+	row  atomic.Bool // somebody writes its row: a gate that has the call, or who denies without one
 	// Name is the event as the host calls it.
 	Name string
 	// HostTool is the tool as the host calls it; Call.Tool is the name that policies

@@ -104,17 +104,16 @@ func (h *Host) Run(ctx context.Context, o Options, input io.Reader) Reply {
 			return h.reply(o, r.event, r.answer)
 		case <-ctx.Done():
 			o.say("no verdict within %v", o.Deadline)
-			if !e.open.Load() { // else the gate's own time ended before, with a row
-				o.unrecorded(e, stopgate.CodePolicyTimeout)
-			}
+			o.unrecorded(e, stopgate.CodePolicyTimeout)
 			return h.reply(o, e, failure(stopgate.CodePolicyTimeout))
 		}
 	}
 }
 
-// unrecorded has a call recorded that is denied without a gate.
+// unrecorded has a call recorded that is denied without a gate. A gate that has it writes
+// the row itself, also when its time is over: that ends before.
 func (o Options) unrecorded(e *Event, code stopgate.Code) {
-	if o.Unrecorded != nil && e.Kind == Before && !o.Observe {
+	if o.Unrecorded != nil && e.Kind == Before && !o.Observe && e.row.CompareAndSwap(false, true) {
 		o.Unrecorded(e, code)
 	}
 }
@@ -181,7 +180,9 @@ func (h *Host) spoke(ctx context.Context, o Options, b *Backend, e *Event) Answe
 func (h *Host) gate(ctx context.Context, o Options, b *Backend, e *Event) Answer {
 	call := e.Call
 	call.Args = nil
-	e.open.Store(true)
+	if !e.row.CompareAndSwap(false, true) {
+		return failure(stopgate.CodePolicyTimeout) // denied and recorded, while the gate was made
+	}
 	p, err := b.Gate.Open(ctx, call)
 	if err != nil {
 		o.say("%v", err)

@@ -37,6 +37,7 @@ type Dir struct {
 	mu   sync.Mutex
 	own  *os.File // nil before the first line, and after its lines were taken
 	size int64
+	left map[string]int64 // sizes of files of this process whose lines were not taken yet
 }
 
 // At returns the spool of a store's file. It makes nothing.
@@ -50,7 +51,11 @@ func (d *Dir) Limit(bytes int64) { d.max = bytes }
 func (d *Dir) Append(lines []byte) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.size+int64(len(lines)) > d.max {
+	total := d.size + int64(len(lines))
+	for _, size := range d.left {
+		total += size
+	}
+	if total > d.max {
 		return ErrFull
 	}
 	if err := d.open(); err != nil {
@@ -65,7 +70,7 @@ func (d *Dir) Append(lines []byte) error {
 		// trusted again: what is in it is handed over, nothing is added to it.
 		if d.own.Truncate(d.size) != nil || d.size > 0 {
 			_ = d.own.Close()
-			d.own, d.size = nil, 0
+			d.leave(strings.TrimSuffix(d.own.Name(), suffix) + suffix)
 		}
 		return fmt.Errorf("spool: %w", err)
 	}
@@ -135,13 +140,27 @@ func (d *Dir) Drain(take func(lines [][]byte) error) error {
 func (d *Dir) drainOwn(take func([][]byte) error) error {
 	d.mu.Lock()
 	f := d.own
-	d.own, d.size = nil, 0 // lines that come meanwhile begin another file
+	name := ""
+	if f != nil {
+		name = strings.TrimSuffix(f.Name(), suffix) + suffix
+		d.leave(name)
+	}
 	d.mu.Unlock()
 	if f == nil {
 		return nil
 	}
 	defer f.Close()
-	return handOver(strings.TrimSuffix(f.Name(), suffix)+suffix, take)
+	return d.handOver(name, take)
+}
+
+// leave keeps this process's file for later: lines that come meanwhile begin another one.
+// d.mu is held.
+func (d *Dir) leave(name string) {
+	if d.left == nil {
+		d.left = map[string]int64{}
+	}
+	d.left[name] += d.size
+	d.own, d.size = nil, 0
 }
 
 func (d *Dir) drainOther(name string, take func([][]byte) error) error {
@@ -157,13 +176,14 @@ func (d *Dir) drainOther(name string, take func([][]byte) error) error {
 	if err != nil || !free {
 		return err
 	}
-	return handOver(name, take)
+	return d.handOver(name, take)
 }
 
 // handOver takes the lines of a locked file and removes it.
-func handOver(name string, take func([][]byte) error) error {
+func (d *Dir) handOver(name string, take func([][]byte) error) error {
 	text, err := os.ReadFile(name)
 	if errors.Is(err, fs.ErrNotExist) {
+		d.taken(name)
 		return nil // another process was faster
 	}
 	if err != nil {
@@ -181,7 +201,17 @@ func handOver(name string, take func([][]byte) error) error {
 	if err := take(lines); err != nil {
 		return err
 	}
-	return os.Remove(name)
+	if err := os.Remove(name); err != nil {
+		return fmt.Errorf("spool: %w", err)
+	}
+	d.taken(name)
+	return nil
+}
+
+func (d *Dir) taken(name string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	delete(d.left, name)
 }
 
 // syncDir makes a new name durable.

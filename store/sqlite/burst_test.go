@@ -5,8 +5,10 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -210,16 +212,14 @@ func (r *refusing) Update(ctx context.Context, o session.Owner, keys []session.K
 	return r.Store.Update(ctx, o, keys, decide)
 }
 
-// A store that another process holds for good denies within the limit, and not once for
-// every row: the rows wait next to the store, and are in the chain when it is free.
-func TestALockedStoreDeniesAtOnce(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "s.db")
-	g, _, s := asking(t, path)
+// lockOut holds the write lock of a store in another connection until it is let go.
+func lockOut(t *testing.T, path string) (letGo func()) {
+	t.Helper()
 	other, err := sql.Open("sqlite", path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer other.Close()
+	t.Cleanup(func() { other.Close() })
 	hold, err := other.Conn(ctx)
 	if err != nil {
 		t.Fatal(err)
@@ -227,6 +227,56 @@ func TestALockedStoreDeniesAtOnce(t *testing.T) {
 	if _, err := hold.ExecContext(ctx, "BEGIN IMMEDIATE"); err != nil {
 		t.Fatal(err)
 	}
+	return func() {
+		t.Helper()
+		if _, err := hold.ExecContext(ctx, "ROLLBACK"); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// Where neither the store nor the spool can be written, nothing is allowed out, denials are
+// counted, and the gap that counts them is the first row when the store is there again.
+func TestNoStoreAndNoSpool(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "s.db")
+	s := open(t, path)
+	g := deciding(t, s, 1)
+	must(t, os.WriteFile(path+"-spool", nil, 0o600)) // no directory, also for root
+	letGo := lockOut(t, path)
+	denied := int64(0)
+	for ; denied < 3; denied++ {
+		if out := decideYes(t, g); out.Allowed() || out.Verdict.Code != stopgate.CodeAuditUnavailable {
+			t.Errorf("%v", out.Verdict)
+		}
+	}
+	if g.Health().LostRows != denied {
+		t.Errorf("health %+v", g.Health())
+	}
+	letGo()
+	for !decideYes(t, g).Allowed() { // it is asked again after a while
+		denied++
+	}
+	if counts := count(t, s); counts["gap"] != 1 || counts["allowed"] != 2 || g.Health().LostRows != 0 {
+		t.Errorf("rows %v, health %+v", counts, g.Health())
+	}
+	said := ""
+	must(t, rows.Rows(ctx, s.Database(), 0, "", func(_ int64, line []byte) bool {
+		if member(string(line), "event") == "gap" {
+			said = string(line)
+		}
+		return true
+	}))
+	if !strings.Contains(said, fmt.Sprintf(`"count":%d,`, denied)) {
+		t.Errorf("%d rows were lost: %s", denied, said)
+	}
+}
+
+// A store that another process holds for good denies within the limit, and not once for
+// every row: the rows wait next to the store, and are in the chain when it is free.
+func TestALockedStoreDeniesAtOnce(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "s.db")
+	g, _, s := asking(t, path)
+	letGo := lockOut(t, path)
 	const calls = 20
 	began := time.Now()
 	for i := range calls {
@@ -239,9 +289,7 @@ func TestALockedStoreDeniesAtOnce(t *testing.T) {
 	if h := g.Health(); h.LostRows != 0 || !h.Spooled {
 		t.Errorf("health %+v", h)
 	}
-	if _, err := hold.ExecContext(ctx, "ROLLBACK"); err != nil {
-		t.Fatal(err)
-	}
+	letGo()
 	for s.Recorder().Spooled() {
 		runtime.Gosched()
 	}
