@@ -54,6 +54,10 @@ type ToolDefinition struct {
 	// EmptyMeansNone says that the dialect documents empty argument text as "no
 	// arguments" (THREATS A14).
 	EmptyMeansNone bool
+	// Pinned says that the definition is the accepted one of the call's server: who sets it
+	// has compared them (THREATS G4). What is known of the tools of a server of that name
+	// then counts as known of this one.
+	Pinned bool
 }
 
 // MaxToolName is the longest legal tool name in bytes (THREATS G1).

@@ -7,6 +7,8 @@ import (
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/policy"
+	"github.com/stopgate/stopgate/policy/eval"
+	"github.com/stopgate/stopgate/schema"
 )
 
 // Proves I13: gates that share bindings decide as gates that share nothing, each by its own
@@ -42,4 +44,33 @@ func TestSharedBindings(t *testing.T) {
 		})
 	}
 	group.Wait()
+}
+
+// Calls of which only one has a pinned definition share no binding, in either order.
+func TestPinnedDefinitionsHaveTheirOwnBinding(t *testing.T) {
+	row, err := schema.FromParameters([]schema.Parameter{{Name: "to", Type: []string{"path"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, list := policy.Compile([]policy.Source{{Name: "p", Trusted: true, Text: []byte(`version = 1
+[tools.read]
+policy.run = [{ arg = "/to", glob = "src/**", mode = "unattended" }, { mode = "deny" }]
+`)}}, policy.Options{Root: "/srv", Known: func(call stopgate.Call) (eval.KnownTool, bool) {
+		return eval.KnownTool{Name: "read", Parameters: row, Certain: call.Definition.Pinned}, true
+	}})
+	if list.HasErrors() {
+		t.Fatal(list)
+	}
+	g, err := gate.New(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, pinned := range []bool{true, false, true} {
+		out, _ := g.Decide(t.Context(), stopgate.Call{Tool: "read", Args: []byte(`{"to":"/srv/src/a"}`), Definition: &stopgate.ToolDefinition{
+			Name: "read", Schema: []byte(`{"type":"object","properties":{"to":{"type":"string"}}}`), Pinned: pinned,
+		}})
+		if out.Allowed() != pinned {
+			t.Errorf("pinned %t: %v", pinned, out.Verdict)
+		}
+	}
 }

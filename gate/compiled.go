@@ -93,7 +93,9 @@ type bindingKey struct {
 	server     stopgate.ServerID
 	surface    stopgate.Surface
 	situation  eval.Situation
+	dialect    string
 	declared   bool
+	pinned     bool
 	definition [sha256.Size]byte
 }
 
@@ -168,10 +170,10 @@ func (c *compiled) binding(call *stopgate.Call, data jsonstream.Value) bound {
 	}
 	key := bindingKey{
 		tool: call.Tool, agent: call.Agent, principal: call.Principal,
-		server: call.Server, surface: call.Surface, situation: under.Situation, declared: call.Definition != nil,
+		server: call.Server, surface: call.Surface, dialect: call.Dialect, situation: under.Situation, declared: call.Definition != nil,
 	}
 	if key.declared {
-		key.definition = hashDefinition(call.Definition)
+		key.pinned, key.definition = call.Definition.Pinned, hashDefinition(call.Definition)
 	}
 	if last := c.bindings.last.Load(); last != nil && last.bindingKey == key {
 		return last.bound
@@ -189,7 +191,7 @@ func (c *compiled) binding(call *stopgate.Call, data jsonstream.Value) bound {
 	if key.declared {
 		b.definition = hex.EncodeToString(key.definition[:])
 	}
-	if len(call.Tool)+len(call.Agent)+len(call.Principal)+len(call.Server)+len(call.Surface) <= maxKeyText {
+	if len(call.Tool)+len(call.Agent)+len(call.Principal)+len(call.Server)+len(call.Surface)+len(call.Dialect) <= maxKeyText {
 		c.bindings.put(key, &binding{key, b})
 	}
 	return b

@@ -167,6 +167,14 @@ func (c *conn) shown(t *tool) bool {
 	if !c.p.g.gate.Enforced() {
 		return true
 	}
-	call := c.p.g.call(c.p.owner, c.server, t.Name, &t.ToolDefinition)
-	return !t.invalid && !c.p.g.never(call, t.Hash) && c.accepted(t)
+	accepted := c.accepted(t)
+	return !t.invalid && accepted && !c.p.g.never(c.proposed(t, accepted), t.Hash)
+}
+
+// proposed is what the gate is told about a call of a tool whose definition may be the
+// accepted one. Without pins nobody knows.
+func (c *conn) proposed(t *tool, accepted bool) stopgate.Call {
+	d := t.ToolDefinition
+	d.Pinned = accepted && c.p.g.pins != nil
+	return c.p.g.call(c.p.owner, c.server, t.Name, &d)
 }

@@ -55,6 +55,7 @@ type verdictKey struct {
 	tool               stopgate.ToolName
 	server             stopgate.ServerID
 	principal          stopgate.Principal
+	pinned             bool
 }
 
 func newVerdicts() *verdicts { return &verdicts{known: map[verdictKey]bool{}} }
@@ -67,7 +68,7 @@ const maxVerdicts = 10_000
 // look at the session, nothing is hidden.
 func (g *Gateway) never(call stopgate.Call, definition string) bool {
 	program := g.program()
-	key := verdictKey{program.Hash(), definition, call.Tool, call.Server, call.Principal}
+	key := verdictKey{program.Hash(), definition, call.Tool, call.Server, call.Principal, call.Definition != nil && call.Definition.Pinned}
 	g.lists.mu.Lock()
 	defer g.lists.mu.Unlock()
 	if hidden, ok := g.lists.known[key]; ok {

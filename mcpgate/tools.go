@@ -89,7 +89,8 @@ func (p *peer) callTool(ctx context.Context, m *jsonrpc.Message, x *exchange) re
 			return p.mismatch(ctx, m, x, c, t, wrong)
 		}
 	}
-	call := p.g.call(p.owner, c.server, t.Name, &t.ToolDefinition)
+	accepted := c.accepted(t)
+	call := c.proposed(t, accepted)
 	call.ID = stopgate.CallID(m.ID)
 	if p.g.gate.Enforced() && (p.g.never(call, t.Hash) || t.invalid && !p.stdio) {
 		return p.unknown(ctx, m, x, t.Name, c)
@@ -103,7 +104,7 @@ func (p *peer) callTool(ctx context.Context, m *jsonrpc.Message, x *exchange) re
 		return p.g.denial(x, refused(stopgate.CodePolicyError))
 	}
 	defer pending.Cancel(ctx)
-	if !c.accepted(t) {
+	if !accepted {
 		pending.Refuse(stopgate.CodeToolDefinitionChanged)
 	}
 	pending.Feed(args)
@@ -169,7 +170,8 @@ func (p *peer) lost(ctx context.Context, m *jsonrpc.Message, x *exchange, c *con
 
 // mismatch refuses a call whose headers say something else than its body (WIRE 8.7).
 func (p *peer) mismatch(ctx context.Context, m *jsonrpc.Message, x *exchange, c *conn, t *tool, wrong string) reply {
-	call := p.g.call(p.owner, c.server, t.Name, &t.ToolDefinition)
+	accepted := c.accepted(t)
+	call := c.proposed(t, accepted)
 	call.ID = stopgate.CallID(m.ID)
 	p.refuseCall(ctx, call, stopgate.CodeEnvelopeMismatch)
 	return refuse(x.id, jsonrpc.HeaderMismatch, wrong)

@@ -150,6 +150,7 @@ func (l *listing) take(sent, shown jsonstream.Value) {
 		}
 		l.hidden = append(l.hidden, name)
 	}
+	t.Pinned = l.set.o.Pins != nil && !t.changed
 	l.tools = append(l.tools, t)
 }
 

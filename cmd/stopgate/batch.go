@@ -123,6 +123,7 @@ func (b *batch) line(ctx context.Context, number int, line []byte) error {
 	if err := b.move(p.event); err != nil {
 		return fmt.Errorf("batch line %d: %w", number, err)
 	}
+	b.at.hide(&p.proposal, b.program)
 	if p.data != nil {
 		if err := b.tell(ctx, &p.call, p.data); err != nil {
 			return fmt.Errorf("batch line %d: %w", number, err)
@@ -137,9 +138,7 @@ func (b *batch) line(ctx context.Context, number int, line []byte) error {
 	if err != nil {
 		return fmt.Errorf("batch line %d: %w", number, err)
 	}
-	a := b.answer(p.call, verdict, p.size)
-	e := p.evaluate(b.program, jsonstream.Value{})
-	return writeJSON(b.out, b.at.answers(a, p.proposal, verdict, e.Args(), b.program))
+	return writeJSON(b.out, b.at.answers(b.answer(p.call, verdict, p.size), p.proposal, verdict, jsonstream.Value{}, b.program))
 }
 
 // move compiles the policy again where the commands of the next call run elsewhere.

@@ -153,6 +153,7 @@ func (f *callFlags) judge(cmd *cobra.Command, s streams, args []string) (c judge
 		return c, nil
 	}
 	c.program = l.program
+	at.hide(&c.proposal, l.program)
 	if c.data, err = f.situation(); err != nil {
 		return c, err
 	}
@@ -169,8 +170,7 @@ func (f *callFlags) judge(cmd *cobra.Command, s streams, args []string) (c judge
 	if err != nil {
 		return c, err
 	}
-	e := c.evaluate(c.program, c.data)
-	c.answer = at.answers(j.answer(c.call, verdict, len(text)).explained(e.Explain()), c.proposal, verdict, e.Args(), c.program)
+	c.answer = at.answers(j.answer(c.call, verdict, len(text)).explained(c.explain()), c.proposal, verdict, c.data, c.program)
 	c.objections = j.said.objections()
 	return c, nil
 }

@@ -39,6 +39,8 @@ run = [ { arg = "/path", prefix = "src/", mode = "unattended" }, { mode = "deny"
 run = "deny"
 [tools.files__hidden.policy]
 run = "deny"
+[tools.files__misfit.policy]
+run = [ { arg = "/none", prefix = "a", mode = "unattended" } ]
 [tools.free.policy]
 run = "unattended"
 [tools.files__free.policy]
@@ -60,6 +62,7 @@ func surfaceCalls(dir string) []struct{ tool, args string } {
 		{"free", `{"x":1}`},
 		{"free", `[1]`},
 		{"hidden", `{}`},
+		{"misfit", `{"path":"a"}`},
 		{"TodoWrite", `{"todos":[]}`},
 		{"nobody_knows", `{"path":"src/.env"}`},
 		{"nobody_knows", `{"path":"src/a"}`},

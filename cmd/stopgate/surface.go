@@ -13,8 +13,10 @@ import (
 	"github.com/stopgate/stopgate/hook/process"
 	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/diag"
+	"github.com/stopgate/stopgate/jsonstream"
 	"github.com/stopgate/stopgate/mcpgate"
 	"github.com/stopgate/stopgate/policy"
+	"github.com/stopgate/stopgate/policy/eval"
 )
 
 // The surfaces that are no host of hooks, as --as names them.
@@ -82,6 +84,8 @@ type proposal struct {
 	unread error       // why the hook cannot read it
 	fresh  bool        // nobody says what happened in the session
 	told   bool        // but what its data are
+	hidden bool        // clients are not shown the tool
+	absent bool        // and the policy refuses nothing that is not there
 }
 
 // proposes makes a call the one that the gate of the surface would see.
@@ -106,7 +110,11 @@ func (s surface) proposes(call stopgate.Call, args []byte, tools []stopgate.Tool
 		if server, rest, ok := strings.Cut(own, "__"); ok && call.Server == "" && mcpgate.ValidServerID(stopgate.ServerID(server)) {
 			p.call.Server, own = stopgate.ServerID(server), rest
 		}
-		p.call.Definition = definitionOf(tools, stopgate.ToolName(own))
+		if d := definitionOf(tools, stopgate.ToolName(own)); d != nil {
+			d := *d
+			d.Pinned = true // one that is not accepted runs nothing
+			p.call.Definition = &d
+		}
 		p.call = mcpgate.Proposed(p.call, p.call.Server, stopgate.ToolName(own))
 	case s.host != nil:
 		if len(tools) > 0 {
@@ -181,12 +189,20 @@ func (s surface) runsElsewhere(last, next *hook.Event) bool {
 	return last == nil && next.Run+next.Dir != "" || last != nil && (last.Run != next.Run || last.Dir != next.Dir || last.RunDoubt != next.RunDoubt || last.RunLost != next.RunLost)
 }
 
-// answers makes an answer the surface's. runs are the arguments that may run.
-func (s surface) answers(a answer, p proposal, v stopgate.Verdict, runs []byte, program *policy.Program) answer {
+// hide makes a call one of a tool that is not there, where the surface says so to clients.
+func (s surface) hide(p *proposal, program *policy.Program) {
+	if s.name == asMCP && p.call.Definition != nil && mcpgate.Hidden(program, p.call) {
+		p.call.Definition, p.hidden = nil, true
+		p.absent = !program.BindUnder(p.call, eval.Circumstances{}).Evaluate().Verdict().Terminal()
+	}
+}
+
+// answers makes an answer the surface's. data are the session's.
+func (s surface) answers(a answer, p proposal, v stopgate.Verdict, data jsonstream.Value, program *policy.Program) answer {
 	a.As, a.MayDiffer = s.name, s.doubts(p, program)
 	switch {
 	case p.event != nil:
-		said := s.host.Foresee(p.event, v, runs)
+		said := s.host.Foresee(p.event, v, p.evaluate(program, data).Args())
 		a.Public = said.Public
 		if said.Action == hook.Block && !a.Mode.Terminal() {
 			a.Mode, a.Code, a.Layer, a.Rule = stopgate.Deny, said.Code, stopgate.LayerIntegrity, nil
@@ -194,7 +210,12 @@ func (s surface) answers(a answer, p proposal, v stopgate.Verdict, runs []byte, 
 		if said.Action != hook.Block && said.Action != hook.Ask && a.Mode == stopgate.Ask {
 			a.Mode, a.Cause = stopgate.Unattended, "the tool changes nothing and reveals nothing outside of the project: nobody is asked"
 		}
-	case s.name == asMCP && p.call.Definition != nil && mcpgate.Hidden(program, p.call):
+	case p.hidden:
+		if p.absent {
+			a.Pointer, a.DecidedAt = "", 0
+			a.Mode, a.Layer, a.Code, a.Rule = stopgate.Deny, stopgate.LayerIntegrity, stopgate.CodePolicyNotConfigured, nil
+			a.Public = a.Code.Public()
+		}
 		a.Cause = "every call of the tool is refused, so clients are not shown it: the answer is \"Unknown tool\""
 	}
 	return a
@@ -216,7 +237,7 @@ func (s surface) doubts(p proposal, program *policy.Program) (why []string) {
 			why = append(why, "no root of the project (--root)")
 		}
 	}
-	if s.host == nil && p.call.Definition == nil {
+	if s.host == nil && p.call.Definition == nil && !p.hidden {
 		why = append(why, "no definition of the tool (--tools)")
 	}
 	if p.fresh && (len(program.SessionPolicies()) > 0 || program.LooksAtSessions() && !p.told) {

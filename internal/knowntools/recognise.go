@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/jsonstream"
 	"github.com/stopgate/stopgate/policy/eval"
 	"github.com/stopgate/stopgate/schema"
 )
@@ -12,15 +13,19 @@ import (
 var _ eval.KnownTools = Recognise
 
 // Recognise finds the known tool of a call for the evaluator. A tool that is built into the
-// host whose hook made the call is certainly the one of the row. Of any other tool only the
-// name is known: it gets the types that all rows of that name have together, and guards see
-// more because of them.
+// host whose hook made the call is certainly the one of the row, and so is a tool of an MCP
+// server of the row's name whose pinned definition has all parameters of the row. Of any other
+// tool only the name is known: it gets the types that all rows of that name have together, and
+// guards see more because of them.
 func Recognise(call stopgate.Call) (known eval.KnownTool, ok bool) {
 	var rows []*Tool
 	if call.Surface == stopgate.SurfaceHook && call.Server == "" {
 		if t := ForHost(call.Dialect).Tool(string(call.Tool)); t != nil {
 			rows, known.Certain = []*Tool{t}, true
 		}
+	}
+	if t := pinned(call); t != nil {
+		rows, known.Certain = []*Tool{t}, true
 	}
 	if rows == nil {
 		rows = candidates(call)
@@ -34,6 +39,26 @@ func Recognise(call stopgate.Call) (known eval.KnownTool, ok bool) {
 	}
 	known.Name, known.Parameters = stopgate.ToolName(rows[0].Names[0]), s
 	return known, true
+}
+
+// pinned is the row of a tool whose definition is pinned, nil if the server has none, or if the
+// definition lacks a parameter of it.
+func pinned(call stopgate.Call) *Tool {
+	if call.Server == "" || call.Definition == nil || !call.Definition.Pinned {
+		return nil
+	}
+	t := ForServer(string(call.Server), strings.TrimPrefix(string(call.Tool), string(call.Server)+"__"))
+	definition, err := jsonstream.Parse(call.Definition.Schema, jsonstream.Options{ObjectRoot: true})
+	if t == nil || err != nil {
+		return nil
+	}
+	declared, _ := definition.Get("properties")
+	for _, p := range t.Parameters {
+		if _, ok := declared.Get(p.Name); !ok {
+			return nil
+		}
+	}
+	return t
 }
 
 // candidates are the rows that a tool can be by its name, with and without the name of its

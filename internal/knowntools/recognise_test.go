@@ -75,8 +75,13 @@ func (w feed) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// Only the tool that a host has built in is certain.
+// Only the tool that a host has built in is certain, and one of a server whose pinned
+// definition has the parameters of the row.
 func TestCertain(t *testing.T) {
+	whole := stopgate.ToolDefinition{Schema: []byte(`{"properties":{"repo_path":{},"files":{}}}`), Pinned: true}
+	less, loose := whole, whole
+	less.Schema = []byte(`{"properties":{"repo_path":{}}}`)
+	loose.Pinned = false
 	for _, test := range []struct {
 		call       stopgate.Call
 		ok, surely bool
@@ -85,6 +90,11 @@ func TestCertain(t *testing.T) {
 		{stopgate.Call{Tool: "Bash", Surface: stopgate.SurfaceGateway, Dialect: "claude-code"}, true, false},
 		{stopgate.Call{Tool: "git__git_add", Server: "git", Surface: stopgate.SurfaceHook, Dialect: "claude-code"}, true, false},
 		{stopgate.Call{Tool: "git_add", Server: "git", Surface: stopgate.SurfaceMCP}, true, false},
+		{stopgate.Call{Tool: "git__git_add", Server: "git", Surface: stopgate.SurfaceMCP, Definition: &whole}, true, true},
+		{stopgate.Call{Tool: "git__git_add", Server: "git", Surface: stopgate.SurfaceMCP, Definition: &less}, true, false},
+		{stopgate.Call{Tool: "git__git_add", Server: "git", Surface: stopgate.SurfaceMCP, Definition: &loose}, true, false},
+		{stopgate.Call{Tool: "other__git_add", Server: "other", Surface: stopgate.SurfaceMCP, Definition: &whole}, true, false},
+		{stopgate.Call{Tool: "git_add", Surface: stopgate.SurfaceGateway, Definition: &whole}, true, false},
 		{stopgate.Call{Tool: "get_weather", Surface: stopgate.SurfaceHook, Dialect: "claude-code"}, false, false},
 	} {
 		known, ok := knowntools.Recognise(test.call)

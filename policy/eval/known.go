@@ -7,7 +7,7 @@ import (
 
 // KnownTools finds what is known of the tool of a call before any policy file or
 // definition speaks of it. It is called once for each binding, must answer alike for calls
-// that agree in name, agent, surface, server and definition, and does no I/O.
+// that agree in name, agent, surface, dialect, server and definition, and does no I/O.
 type KnownTools func(call stopgate.Call) (tool KnownTool, ok bool)
 
 // KnownTool is a tool with the types of its parameters.
