@@ -6,6 +6,7 @@ import (
 
 	"github.com/stopgate/stopgate/internal/diag"
 	"github.com/stopgate/stopgate/internal/tomltree"
+	"github.com/stopgate/stopgate/policy/eval"
 	"github.com/stopgate/stopgate/policy/match"
 	"github.com/stopgate/stopgate/policy/symbolic"
 	"github.com/stopgate/stopgate/policy/syntax"
@@ -75,6 +76,9 @@ type checkedList struct {
 	shared bool
 	tool   *checkedTool
 	rules  []*symbolic.Rule // those that apply and fit
+
+	binding *eval.Binding // see factless
+	bound   []*syntax.Rule
 }
 
 // list checks one list for one tool.

@@ -9,6 +9,7 @@ import (
 	"github.com/stopgate/stopgate/internal/diag"
 	"github.com/stopgate/stopgate/jsonstream"
 	"github.com/stopgate/stopgate/policy/analysis"
+	"github.com/stopgate/stopgate/policy/eval"
 	"github.com/stopgate/stopgate/policy/match"
 	"github.com/stopgate/stopgate/policy/symbolic"
 	"github.com/stopgate/stopgate/policy/syntax"
@@ -63,17 +64,13 @@ func (c *checker) reachability(l *checkedList) {
 // shown reports that an example of a rule reaches it below the rules above, which is a
 // proof where analysis found none. Rules with facts of the call are left to analysis.
 func (c *checker) shown(l *checkedList, i int) bool {
-	var rules []*syntax.Rule
-	for _, r := range l.rules[:i+1] {
-		if r.When != nil {
-			return false
-		}
-		rules = append(rules, r.Rule)
+	r := l.rules[i].Rule
+	if len(r.Examples) == 0 {
+		return false
 	}
-	r := rules[i]
 	pointer := examplePointer(r, l.tool.schema)
-	binding := c.only(rules, l.tool.schema)
-	return slices.ContainsFunc(r.Examples, func(x syntax.Example) bool {
+	binding, rules := l.factless(c)
+	return i < rules && slices.ContainsFunc(r.Examples, func(x syntax.Example) bool {
 		args := x.Value.JSON
 		if x.Value.Kind != match.LiteralObject {
 			args = around(pointer, args)
@@ -85,6 +82,20 @@ func (c *checker) shown(l *checkedList, i int) bool {
 		by := binding.ResultMode(&doc).Rule
 		return by != nil && by.Line == r.Pos.Start.Line && by.Index == r.Index
 	})
+}
+
+// factless binds the rules above the first one with facts of the call, once, and counts them.
+func (l *checkedList) factless(c *checker) (b *eval.Binding, rules int) {
+	if l.binding == nil {
+		for _, r := range l.rules {
+			if r.When != nil {
+				break
+			}
+			l.bound = append(l.bound, r.Rule)
+		}
+		l.binding = c.only(l.bound, l.tool.schema)
+	}
+	return l.binding, len(l.bound)
 }
 
 // maxPairs is how many pairs of rules on commands of one list are compared.

@@ -20,6 +20,9 @@ type column struct {
 	single  []entry  // of them, those that are asked one by one
 	joined  []joined // and those that are asked together
 	within  contents // and those that are asked only if a text has their literal
+	keyed   keyed
+	key     func(string) (string, bool) // of the variable
+	headed  [2]heads                    // and those that are asked only if a text has their beginning, as in tables
 	bools   [2]int32
 	objects map[string]int32
 	points  map[jsonstream.Decimal]int32
@@ -48,8 +51,8 @@ type end struct {
 	cut         Cut
 }
 
-func newColumn() *column {
-	c := &column{every: none, bools: [2]int32{none, none}, objects: map[string]int32{}, points: map[jsonstream.Decimal]int32{}}
+func newColumn(key func(string) (string, bool)) *column {
+	c := &column{key: key, every: none, bools: [2]int32{none, none}, objects: map[string]int32{}, points: map[jsonstream.Decimal]int32{}}
 	for i := range c.tables {
 		c.tables[i] = table{exact: map[string]int32{}, below: map[string]int32{}}
 	}
@@ -89,7 +92,11 @@ func (c *column) add(rule int32, k *Condition) {
 	}
 	if !s.Texts.literal() {
 		c.rest = append(c.rest, e)
-		if !c.within.add(e) {
+		if c.key != nil && s.Texts.Keys != nil {
+			c.keyed.add(e)
+		} else if h := &c.headed[s.Texts.form()]; c.within.fewer(&s.Texts, h) {
+			c.within.add(e)
+		} else if !h.add(e) {
 			c.single = append(c.single, e)
 			c.join()
 		}
@@ -173,6 +180,11 @@ func (c *column) first(v Value, odd bool, limit int32) int32 {
 				c.within.find(v, lower, take)
 			}
 		}
+		c.keyed.find(v, c.key, take)
+		c.headed[0].find(v, v.Text, take)
+		if len(c.headed[1].by) > 0 {
+			c.headed[1].find(v, foldASCII(v.Text), take)
+		}
 		for i := range c.joined {
 			c.joined[i].find(v.Text, take)
 		}
@@ -180,7 +192,7 @@ func (c *column) first(v Value, odd bool, limit int32) int32 {
 			if e.rule >= best {
 				break
 			}
-			if e.condition.mayHold(v.Text) && e.condition.Holds(v) {
+			if e.condition.Holds(v) {
 				take(e.rule, true)
 			}
 		}
@@ -263,15 +275,6 @@ func (c *column) beginning(text string, limit int32) int32 {
 	return best
 }
 
-// mayHold reports whether a text can be in the languages of a condition.
-func (k *Condition) mayHold(text string) bool {
-	t := &k.Set.Texts
-	if t.Folded && t.Head != "" {
-		return len(text) >= len(t.Head) && foldASCII(text[:len(t.Head)]) == t.Head
-	}
-	return strings.HasPrefix(text, t.Head)
-}
-
 // odd reports a value that literals do not tell everything about.
 func (d *Domain) odd(v Value) bool { return v.Kind == Text && d.Odd != nil && d.Odd(v.Text) }
 
@@ -279,6 +282,9 @@ func (d *Domain) odd(v Value) bool { return v.Kind == Text && d.Odd != nil && d.
 func (k *Condition) has(v Value, odd bool) bool {
 	if k.Set.Every {
 		return true
+	}
+	if v.Kind == Number {
+		return slices.ContainsFunc(k.Set.Intervals, func(in Interval) bool { return in.contains(v.Number) })
 	}
 	t := &k.Set.Texts
 	if v.Kind != Text || odd || !t.literal() || len(t.Exact) > manyLiterals {

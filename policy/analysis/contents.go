@@ -11,14 +11,11 @@ type contents struct {
 // gram is the length of the keys.
 const gram = 3
 
-// add adds a condition. It reports false if its literal is too short.
-func (c *contents) add(e entry) bool {
-	literal := e.condition.Set.Texts.Contains
+// rarest is the key of a literal under which the fewest conditions stand, "" if it is too
+// short.
+func (c *contents) rarest(literal string) string {
 	if len(literal) < gram {
-		return false
-	}
-	if c.by == nil {
-		c.by = make(map[string][]entry)
+		return ""
 	}
 	rarest := literal[:gram]
 	for i := 1; i+gram <= len(literal); i++ {
@@ -26,8 +23,21 @@ func (c *contents) add(e entry) bool {
 			rarest = key
 		}
 	}
-	c.by[rarest] = append(c.by[rarest], e)
-	return true
+	return rarest
+}
+
+// fewer reports whether a condition stands among fewer others here than by its beginning.
+func (c *contents) fewer(t *Texts, h *heads) bool {
+	key := c.rarest(t.Contains)
+	return key != "" && (t.Head == "" || len(c.by[key]) <= len(h.by[t.Head]))
+}
+
+func (c *contents) add(e entry) {
+	if c.by == nil {
+		c.by = make(map[string][]entry)
+	}
+	key := c.rarest(e.condition.Set.Texts.Contains)
+	c.by[key] = append(c.by[key], e)
 }
 
 // find hands on the rules below a limit whose condition holds for a text, and whose literal
@@ -40,6 +50,88 @@ func (c *contents) find(v Value, form string, take func(int32, bool)) {
 				take(e.rule, true)
 				break // the first of this key
 			}
+		}
+	}
+}
+
+// heads finds, among conditions whose texts all begin with some literal, those that may hold
+// for a text: it looks up the beginnings of the text.
+type heads struct {
+	by      map[string][]entry
+	lengths []bool // which lengths the keys have
+}
+
+// form is the place of a set in what is kept for texts as they are written, and without
+// ASCII case.
+func (t *Texts) form() int {
+	if t.Folded {
+		return 1
+	}
+	return 0
+}
+
+// add adds a condition. It reports false if nothing is known of how its texts begin.
+func (h *heads) add(e entry) bool {
+	head := e.condition.Set.Texts.Head
+	if head == "" {
+		return false
+	}
+	if h.by == nil {
+		h.by = make(map[string][]entry)
+	}
+	h.by[head] = append(h.by[head], e)
+	for len(h.lengths) <= len(head) {
+		h.lengths = append(h.lengths, false)
+	}
+	h.lengths[len(head)] = true
+	return true
+}
+
+// find hands on the rules whose condition holds for a text that has a form.
+func (h *heads) find(v Value, form string, take func(int32, bool)) {
+	for n := 0; n <= len(form) && n < len(h.lengths); n++ {
+		if !h.lengths[n] {
+			continue
+		}
+		for _, e := range h.by[form[:n]] {
+			if e.condition.Holds(v) {
+				take(e.rule, true)
+				break // the first with this beginning
+			}
+		}
+	}
+}
+
+// keyed finds conditions by the keys of their texts.
+type keyed struct {
+	by  map[string][]entry
+	all []entry
+}
+
+func (k *keyed) add(e entry) {
+	if k.by == nil {
+		k.by = make(map[string][]entry)
+	}
+	for _, key := range e.condition.Set.Texts.Keys {
+		k.by[key] = append(k.by[key], e)
+	}
+	k.all = append(k.all, e)
+}
+
+// find hands on a rule whose condition holds for a text, the first among those that were
+// asked.
+func (k *keyed) find(v Value, of func(string) (string, bool), take func(int32, bool)) {
+	if len(k.all) == 0 {
+		return
+	}
+	list := k.all
+	if key, ok := of(v.Text); ok {
+		list = k.by[key]
+	}
+	for _, e := range list {
+		if e.condition.Holds(v) {
+			take(e.rule, true)
+			return
 		}
 	}
 }

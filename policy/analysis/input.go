@@ -44,6 +44,9 @@ type Texts struct {
 	// Contains is what every text of the languages has in it, in its form without ASCII case
 	// if CaseToo says so, "" if nothing is known.
 	Contains string
+	// Keys are what [Domain.Key] says of every text of the set of which it says something, nil
+	// if nothing is known.
+	Keys []string
 	// Samples are texts that are probably in the languages: they are tried before a search.
 	Samples func() []string
 	// Head is what every text of the languages begins with (compared as Folded
@@ -150,6 +153,9 @@ type Domain struct {
 	// Odd reports a text that conditions may compare in other forms than as it is
 	// written: their literals do not tell then. Nil if there is none.
 	Odd func(string) bool
+	// Key is what tells a text apart among sets with keys. It reports false of a text that
+	// may be in any of them. Nil if there are none.
+	Key func(string) (string, bool)
 	// Admits asks whether a value is in the domain, nil for all.
 	Admits func(Value) bool
 	// Welcome is asked before a value that the domain admits is taken as a witness,

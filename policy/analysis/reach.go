@@ -34,8 +34,9 @@ type side struct {
 
 func newSide(number int, variables []Variable, rules []Rule) *side {
 	l := &side{number: number, rules: rules, catchAll: none}
-	for range variables {
-		l.indexes = append(l.indexes, &index{any: newColumn(), all: newColumn()})
+	for i := range variables {
+		key := variables[i].Domain.Key
+		l.indexes = append(l.indexes, &index{any: newColumn(key), all: newColumn(key)})
 	}
 	return l
 }

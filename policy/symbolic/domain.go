@@ -34,6 +34,9 @@ func (t *Translation) domain(k *Condition) analysis.Domain {
 	if len(k.Readings) == 1 && k.Readings[0] == schema.Path {
 		d.Languages = func() (inside, outside []automaton.Walker) { return match.PlainPaths(t.Env, k.Reach.Expands) }
 	}
+	if a := k.Readings[0]; len(k.Readings) == 1 && (a == schema.Command || a == schema.URL) {
+		d.Key = func(text string) (string, bool) { return k.scratch(text).Key(a) }
+	}
 	form := k.form()
 	if form == asVector {
 		d.Admits = func(v analysis.Value) bool { _, ok := match.Words(v.Text); return ok }

@@ -31,18 +31,26 @@ func (k *Condition) holdsAs(m *match.Matcher, reading schema.Annotation, v analy
 		if reading == schema.Path && k.Readings[0] == schema.Path {
 			text = match.PathText(text)
 		}
-		k.Scratch.Reset([]byte(text))
+		value := k.scratch(text)
 		if reading == schema.Command {
 			// The first command speaks for all: each is judged by itself (K29).
-			return m.JudgeCommand(k.Scratch, 0)
+			return m.JudgeCommand(value, 0)
 		}
-		return m.Judge(k.Scratch)
+		return m.Judge(value)
 	case analysis.Number:
 		return m.Number(v.Number)
 	case analysis.Boolean:
 		return m.Bool(v.True)
 	}
 	return m.Canonical([]byte(v.Text))
+}
+
+// scratch is the value of a text. Many conditions are asked about one text.
+func (k *Condition) scratch(text string) *match.Value {
+	if string(k.Scratch.Text()) != text {
+		k.Scratch.Reset([]byte(text))
+	}
+	return k.Scratch
 }
 
 // sets translates what a condition accepts among the leaves: what it takes away
@@ -110,14 +118,87 @@ func (k *Condition) texts() (set, named analysis.Texts) {
 			if permissive {
 				set.Head = head
 			}
+		} else {
+			set.Folded, set.Head = true, strings.ToLower(head)
 		}
+		k.literalPart(&set)
 		if k.built()[0].Walkers() != nil && k.built()[0].Named() != nil {
 			return set, named
 		}
 	}
 	// What no automaton describes is known by samples, and by what matchers know
 	// about each other.
-	return analysis.Texts{Open: true}, analysis.Texts{Open: true, Exact: k.samples()}
+	open := analysis.Texts{Open: true}
+	if !slices.ContainsFunc(k.Readings, func(a schema.Annotation) bool { return a != schema.None && a != schema.Path }) {
+		k.literalPart(&open)
+	} else if len(k.Readings) == 1 {
+		open.Keys = k.built()[0].Keys()
+	}
+	return open, analysis.Texts{Open: true, Exact: k.samples()}
+}
+
+// literalPart says what is in every text of a glob or of a suffix.
+func (k *Condition) literalPart(t *analysis.Texts) {
+	if len(k.Spec.Values) != 1 || k.Spec.Kind != match.Glob && k.Spec.Kind != match.Suffix {
+		return
+	}
+	text, path := k.Spec.Values[0].Text, slices.Contains(k.Readings, schema.Path)
+	if path && (text == "" || strings.ContainsRune("/~.{", rune(text[0]))) || !isASCII(text) {
+		return // of a path, what is written may stand above the root
+	}
+	if k.Spec.Kind == match.Glob {
+		text = longestLiteral(text)
+	}
+	if path {
+		text = strings.Trim(text, "/") // "**/x" also matches "x"
+		t.CaseToo = !k.Rule.Mode.Permissive()
+	}
+	if t.Contains = text; t.CaseToo {
+		t.Contains = strings.ToLower(text)
+	}
+}
+
+// longestLiteral is the longest part of a glob that stands in every text that it matches. Of
+// what is rarely written it knows nothing.
+func longestLiteral(text string) (longest string) {
+	if strings.ContainsAny(text, `\(`) {
+		return ""
+	}
+	depth, from := 0, 0 // in braces; where the part begins
+	end := func(at int) {
+		if depth == 0 && at-from > len(longest) {
+			longest = text[from:at]
+		}
+	}
+	for i := 0; i < len(text); i++ {
+		switch text[i] {
+		case '[':
+			end(i)
+			first := min(i+2, len(text)) // "]" may be the first of a class
+			if first < len(text) && text[i+1] == '!' {
+				first++
+			}
+			class := strings.IndexByte(text[min(first, len(text)):], ']')
+			if class < 0 {
+				return ""
+			}
+			i = first + class
+			from = i + 1
+		case '{':
+			end(i)
+			depth++
+		case '}':
+			depth, from = depth-1, i+1
+		case '*', '?':
+			end(i)
+			from = i + 1
+		}
+		if depth < 0 {
+			return ""
+		}
+	}
+	end(len(text))
+	return longest
 }
 
 // fewParts is the size of patterns whose automata are taken to be small before they are
