@@ -30,7 +30,11 @@ func (x *exchange) ask(r *http.Request, body []byte, serve func(*http.Response))
 		x.refuse(no)
 		return
 	}
-	defer answer.Body.Close()
+	defer func() {
+		if x.later == nil {
+			answer.Body.Close()
+		}
+	}()
 	serve(answer)
 }
 
@@ -82,9 +86,7 @@ func mediaType(h http.Header) string {
 // send makes the upstream request and waits for the response header.
 func (x *exchange) send(r *http.Request, body []byte) (*http.Response, *refusal) {
 	var sent payload
-	var ctx context.Context
-	ctx, x.stop = context.WithCancel(x.ctx)
-	out, err := x.upstream.request(ctx, r, &sent, body)
+	out, err := x.upstream.request(x.reach(), r, &sent, body)
 	if err != nil {
 		return nil, badAnswer("")
 	}

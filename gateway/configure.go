@@ -181,13 +181,15 @@ type limitsTable struct {
 	Exchange       time.Duration `toml:"exchange"`
 	Write          time.Duration `toml:"write"`
 	Drain          time.Duration `toml:"drain"`
+	ReadOn         time.Duration `toml:"read_on"`
+	ReadOnBytes    int64         `toml:"read_on_bytes"`
 }
 
 func (c *configurer) limits(t *tomltree.Value) {
 	l, d := &c.o.Settings.Limits, &c.o.Settings.Timeouts
 	table := limitsTable{
 		l.Request, l.Event, l.Body, l.Calls, l.HeldResponse, l.HeldProcess, l.Exchanges,
-		d.Header, d.Request, d.Connect, d.Answer, d.AnswerWhole, d.IdleFirst, d.Idle, d.Exchange, d.Write, d.Drain,
+		d.Header, d.Request, d.Connect, d.Answer, d.AnswerWhole, d.IdleFirst, d.Idle, d.Exchange, d.Write, d.Drain, d.ReadOn, l.ReadOn,
 	}
 	found := tomltree.Decode(t, &table)
 	c.diags = append(c.diags, found...)
@@ -203,6 +205,7 @@ func (c *configurer) limits(t *tomltree.Value) {
 	l.HeldResponse, l.HeldProcess, l.Exchanges = table.HeldBytes, table.HeldBytesTotal, table.Exchanges
 	d.Header, d.Request, d.Connect, d.Answer, d.AnswerWhole = table.Header, table.Request, table.Connect, table.Answer, table.AnswerWhole
 	d.IdleFirst, d.Idle, d.Exchange, d.Write, d.Drain = table.IdleFirst, table.Idle, table.Exchange, table.Write, table.Drain
+	d.ReadOn, l.ReadOn = table.ReadOn, table.ReadOnBytes
 }
 
 // zero reports whether a number or duration is not above zero: no setting of

@@ -231,10 +231,10 @@ func TestSettingsAreDocumented(t *testing.T) {
 		}
 	}
 	o, diags := configure(t, text, "")
-	if diags.HasErrors() || count != 16+12+17 {
+	if diags.HasErrors() || count != 16+12+19 {
 		t.Errorf("%d settings, %v:\n%s", count, diags, text)
 	}
-	if o.Settings.Limits != (gateway.Limits{Request: 1, Event: 1, Body: 1, Calls: 1, HeldResponse: 1, HeldProcess: 1, Exchanges: 1}) || o.Settings.Timeouts.Drain != time.Second || o.Settings.Timeouts.Connect != time.Second {
+	if o.Settings.Limits != (gateway.Limits{Request: 1, Event: 1, Body: 1, Calls: 1, HeldResponse: 1, HeldProcess: 1, Exchanges: 1, ReadOn: 1}) || o.Settings.Timeouts.Drain != time.Second || o.Settings.Timeouts.ReadOn != time.Second || o.Settings.Timeouts.Connect != time.Second {
 		t.Errorf("settings: %+v", o.Settings)
 	}
 }

@@ -59,6 +59,8 @@ func TestDenialKeepsWhatFollows(t *testing.T) {
 		"Messages": {anthropicPath, anthropicRequest(true),
 			anthropicStart + anthropicCall(0, "toolu_1", "a", `{"path":"x"}`) + anthropicCall(1, "toolu_2", "b", `{"path":"src/b"}`) + anthropicEnd("tool_use"),
 			[]string{"`a` was not run", `"name":"b"`, "src/b", `"stop_reason":"tool_use"`, `"output_tokens":9`, "message_stop"}},
+		"Responses": {responsesPath, responsesRequest(true, ""), responsesStream([2]string{"a", `{"path":"x"}`}, [2]string{"b", `{"path":"src/b"}`}),
+			[]string{"`a` was not run", `"name":"b"`, "src/b", `"usage":{"output_tokens":3}`, "response.completed"}},
 	} {
 		for _, pace := range []time.Duration{time.Millisecond, 5 * time.Millisecond, 20 * time.Millisecond, 50 * time.Millisecond, 5 * time.Second} {
 			t.Run(fmt.Sprint(name, " ", pace), func(t *testing.T) {
@@ -107,6 +109,7 @@ func TestCancelAfter(t *testing.T) {
 			anthropicStart + anthropicText(0, "hi") + "event: content_block_start\n" + `data: {"type":"content_block_start","index":1,"content_block":{"type":"tool_use","id":"t","name":"a","input":{}}}` + "\n\n" +
 				"event: content_block_delta\n" + `data: {"type":"content_block_delta","index":1,"delta":{"type":"input_json_delta","partial_json":"{\"path\":\".env\",\"c\":\""}}` + "\n\n",
 			"event: content_block_delta\n" + `data: {"type":"content_block_delta","index":1,"delta":{"type":"input_json_delta","partial_json":"` + piece + `"}}` + "\n\n", `"stop_reason":"end_turn"`},
+		"Responses": {responsesPath, responsesRequest(true, `,"store":false`), responsesBegin("a", `{\"path\":\".env\",\"c\":\"`), responsesMore(piece), `"status":"completed"`},
 	} {
 		for _, after := range []int64{0, 256, 4 << 10} {
 			t.Run(fmt.Sprint(name, " after ", after), func(t *testing.T) {
@@ -130,12 +133,12 @@ func TestCancelAfter(t *testing.T) {
 				}
 				<-p.gone
 				mustContain(t, a.body, "hi", "`a` was not run", "The answer was stopped at this call", test.end, `"usage":{`)
-				if estimated := name == "Chat"; (a.trailer.Get("X-Stopgate-Usage-Estimated") == "true") != estimated {
+				if estimated := name != "Messages"; (a.trailer.Get("X-Stopgate-Usage-Estimated") == "true") != estimated {
 					t.Errorf("trailer %v", a.trailer)
 				}
 				r.log.wait(t, 1)
 				row := r.log.event(t, stopgate.AuditAnswerStopped)
-				if row.Usage == nil || row.Usage.Output == 0 || row.Usage.Estimated != (name == "Chat") {
+				if row.Usage == nil || row.Usage.Output == 0 || row.Usage.Estimated != (name != "Messages") {
 					t.Errorf("row %+v, usage %+v", row, row.Usage)
 				}
 				mustLack(t, a.body, ".env", "xxxx")
@@ -144,6 +147,101 @@ func TestCancelAfter(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// A call that the codec refuses is cut off like one that a rule denies.
+func TestCancelAfterRefusal(t *testing.T) {
+	piece := strings.Repeat("x", 64)
+	for name, test := range map[string]struct{ path, request, begin, more string }{
+		"Chat": {chatPath, chatRequest(true),
+			chatEvent(`{"role":"assistant","tool_calls":[{"index":0,"id":"call_1","type":"function","function":{"name":"a","arguments":"{"}}]}`, "null") +
+				chatEvent(`{"tool_calls":[{"index":0,"function":{"name":"b","arguments":""}}]}`, "null"),
+			chatEvent(`{"tool_calls":[{"index":0,"function":{"arguments":"`+piece+`"}}]}`, "null")},
+		"Messages": {anthropicPath, anthropicRequest(true),
+			anthropicStart + "event: content_block_start\n" + `data: {"type":"content_block_start","index":0,"content_block":{"type":"tool_use","id":"","name":"a","input":{}}}` + "\n\n",
+			"event: content_block_delta\n" + `data: {"type":"content_block_delta","index":0,"delta":{"type":"input_json_delta","partial_json":"` + piece + `"}}` + "\n\n"},
+		"Responses": {responsesPath, responsesRequest(true, `,"store":false`),
+			strings.Replace(responsesBegin("a", "{"), `"call_id":"call_a"`, `"call_id":""`, 1), responsesMore(piece)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			begin := perEvent(test.begin)
+			begin = begin[:len(begin)-1]
+			p := stepping{begin: begin, more: test.more, next: make(chan struct{}), gone: make(chan struct{})}
+			r := newRig(t, allowAll, p, nil)
+			answered := make(chan answer, 1)
+			go func() { answered <- r.post(test.path, test.request) }()
+			sent := 0
+			for over := false; !over; {
+				select {
+				case p.next <- struct{}{}:
+					sent++
+				case a := <-answered:
+					over = true
+					mustContain(t, a.body, "`a` was not run", "The answer was stopped at this call", "protocol_violation")
+				}
+			}
+			<-p.gone
+			if least := 4<<10/len(piece) - 1; sent < least {
+				t.Errorf("stopped behind %d events, want at least %d", sent, least)
+			}
+		})
+	}
+}
+
+// A round whose model was cut off in the middle of a denied call goes on with what it had
+// said, and has its row; the usage counts it.
+func TestAnswerAfterCut(t *testing.T) {
+	piece := strings.Repeat("x", 64)
+	for name, test := range map[string]struct {
+		path, request, begin, more, then string
+		again                            []string
+	}{
+		"Chat": {chatPath, strings.Replace(chatRequest(true), `"stream":true`, `"stream":true,"stream_options":{"include_usage":true}`, 1),
+			chatEvent(`{"role":"assistant","content":"hi"}`, "null") + chatEvent(`{"tool_calls":[{"index":0,"id":"call_a","type":"function","function":{"name":"a","arguments":"{\"path\":\".env\",\"c\":\""}}]}`, "null"),
+			chatEvent(`{"tool_calls":[{"index":0,"function":{"arguments":"`+piece+`"}}]}`, "null"),
+			chatEvent(`{"role":"assistant","content":"then"}`, "null") + chatEvent("{}", `"stop"`) + usageChunk + chatDone,
+			[]string{`"arguments":"{\"path\":\".env\"}"`, `"tool_call_id":"call_a"`}},
+		"Responses": {responsesPath, responsesRequest(true, ""), responsesBegin("a", `{\"path\":\".env\",\"c\":\"`), responsesMore(piece),
+			responsesEvent("response.created", `"response":{"id":"resp_2","status":"in_progress","output":[]}`) +
+				responsesEvent("response.completed", `"response":{"id":"resp_2","status":"completed","output":[],"usage":{"input_tokens":7,"output_tokens":3,"total_tokens":10}}`),
+			[]string{`"type":"function_call","status":"completed","call_id":"call_a","name":"a","arguments":"{\"path\":\".env\"}"`, `"type":"function_call_output","call_id":"call_a"`}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			begin := perEvent(test.begin)
+			begin = begin[:len(begin)-1]
+			first := stepping{begin: begin, more: test.more, next: make(chan struct{}), gone: make(chan struct{})}
+			requests := make(chan string, 2)
+			r := newRig(t, denyingEnv, http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+				body, _ := io.ReadAll(q.Body)
+				requests <- string(body)
+				if strings.Contains(string(body), `"status\":\"denied`) {
+					script{body: test.then}.ServeHTTP(w, q)
+					return
+				}
+				first.ServeHTTP(w, q)
+			}), func(o *gateway.Options) { o.Settings.OnDeny = gateway.DenyAnswer })
+			answered := make(chan answer, 1)
+			go func() { answered <- r.post(test.path, test.request) }()
+			var a answer
+			for over := false; !over; {
+				select {
+				case first.next <- struct{}{}:
+				case a = <-answered:
+					over = true
+				}
+			}
+			<-first.gone
+			<-requests
+			mustContain(t, <-requests, test.again...)
+			if a.err != nil || a.trailer.Get("X-Stopgate-Usage-Estimated") != "true" {
+				t.Errorf("%v, trailer %v", a.err, a.trailer)
+			}
+			mustLack(t, a.body, `"total_tokens":10`, ".env", "xxxx")
+			if row := r.log.event(t, stopgate.AuditAnswerStopped); row.Usage == nil || !row.Usage.Estimated || row.Usage.Output == 0 {
+				t.Errorf("row %+v", row)
+			}
+		})
 	}
 }
 

@@ -25,7 +25,7 @@ func (s *stream) waste() {
 		s.watch.drainBy = time.Time{}
 	case drain:
 		s.watch.endBy(s.settings.Timeouts.DrainUpstream)
-	case s.calls.overdue(s.settings.CancelAfter):
+	case s.overdue():
 		s.cut()
 	default: // comments are no sign that it goes on
 		if s.watch.events != s.spoken {
@@ -33,6 +33,13 @@ func (s *stream) waste() {
 		}
 		s.watch.endBy(s.settings.Timeouts.DrainUpstream)
 	}
+}
+
+// overdue reports whether one call went on for cancel_after bytes behind its denial, by a
+// verdict or by the codec.
+func (x *exchange) overdue() bool {
+	limit := x.settings.CancelAfter
+	return x.calls.overdue(limit) || x.stream.Vain() >= max(limit, 1)
 }
 
 // await watches a call that somebody is asked about while its response streams on:
@@ -58,7 +65,7 @@ func (x *exchange) await(p *gate.Pending) {
 		case x.calls.denied > 0 && x.settings.OnDeny == DenyError:
 			x.cancel(errDenied)
 		case !x.calls.allDenied() || !x.stream.CanCancel():
-		case x.settings.AfterDeny == CancelUpstream && x.calls.overdue(x.settings.CancelAfter):
+		case x.settings.AfterDeny == CancelUpstream && x.overdue():
 			x.interrupt()
 		default:
 			x.watch.endBy(x.settings.Timeouts.DrainUpstream)
@@ -81,8 +88,11 @@ func (x *exchange) interrupt() {
 func (s *stream) cut() {
 	can := s.stream.CanCancel()
 	s.stopped = true
-	s.stop()
-	s.body.Close()
+	on := can && s.readsOn()
+	if !on {
+		s.stop()
+		s.body.Close()
+	}
 	s.stream.Cancel()
 	s.calls.ended = s.calls.ended[:0]
 	all := s.calls.unresolved()
@@ -97,6 +107,9 @@ func (s *stream) cut() {
 	}
 	s.over = true
 	s.cancel(errDenied)
+	if on {
+		s.readOn()
+	}
 	if !can { // something began after the decision to stop: it has no end
 		s.abort(stopgate.CodeStreamTruncated, "")
 		return
@@ -107,6 +120,7 @@ func (s *stream) cut() {
 	}
 	out, err := s.stream.Release(s.out, outcomes, nil)
 	s.out = out
+	s.keep(s.stream, nil)
 	if err != nil {
 		s.abortFor(err)
 	}
@@ -178,7 +192,9 @@ func (s *stream) finish() {
 		s.watch.reading = false
 	}
 	s.cancel(errOver)
-	s.body.Close()
+	if s.later == nil {
+		s.body.Close()
+	}
 }
 
 // maxLinger is how much of an answer is read after its end.

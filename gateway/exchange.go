@@ -46,6 +46,8 @@ type exchange struct {
 	seen     *sight
 	stopped  bool        // the provider was stopped: nothing is left that may run
 	stop     func()      // stops it, and nothing else
+	letGo     func() bool // lets it go on after the exchange; nil where that makes no sense
+	later     *reading    // what goes on
 	policies *events.Run // the event policies at work, nil without any
 
 	calls calls
@@ -177,6 +179,7 @@ func (g *Gateway) newExchange(w http.ResponseWriter, r *http.Request, v visit, d
 	if agent := r.Header.Get("X-Stopgate-Agent"); validName(agent) {
 		x.agent = stopgate.AgentName(agent)
 	}
+	history.Await(r.Context(), req, g.book, v.principal)
 	x.past = history.Find(x.records, req, r.Header, history.Options{
 		Book: g.book, Dialect: d, Principal: v.principal, Upstream: up.ID, Failed: g.forgot,
 		CacheKeyIsSession: v.settings.CacheKeyIsSession, ShareSubagents: v.settings.ShareSubagents,
@@ -257,15 +260,18 @@ func (x *exchange) end() {
 	}
 	x.calls.held = 0
 	x.account()
-	if x.stopped && x.notes.UsageIncomplete {
-		t := x.notes.Answer.Tokens
-		x.note(stopgate.Record{Event: stopgate.AuditAnswerStopped, Usage: &stopgate.Usage{Input: t.Input, Output: t.Output, Estimated: x.notes.UsageEstimated}})
+	if x.stopped && x.notes.UsageIncomplete && x.later == nil {
+		x.noteStopped("")
 	}
 	x.seen.result(x)
 	if x.fault != "" {
 		x.g.faults.count(x.fault)
 	}
 	x.say()
+	if x.later != nil {
+		x.g.exchanges.Add(1)
+		go x.later.run()
+	}
 }
 
 // remember keeps what the response showed beside its calls, and records what was

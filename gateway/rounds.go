@@ -148,6 +148,12 @@ func answerable(v stopgate.Verdict) bool {
 // nextRound makes the exchange ready for the next round.
 func (x *exchange) nextRound(sent []byte) {
 	r := &x.rounds
+	if x.stopped && x.notes.UsageIncomplete {
+		x.noteStopped("")
+		if x.notes.UsageEstimated {
+			r.now.Estimate, x.sum.estimated = x.notes.Answer.Tokens, true
+		}
+	}
 	r.said = append(r.said, r.now)
 	r.now, r.size, r.sent, r.cut = wire.Said{}, 0, sent, false
 	r.left--
@@ -166,6 +172,7 @@ type sum struct {
 	calls, denied    int
 	received, wasted int64
 	judged           judged
+	estimated        bool     // the usage of one of them is
 	codes            []string // why calls did not run
 }
 
@@ -214,7 +221,7 @@ func (s *stream) again(all []int) bool {
 		s.abort(stopgate.CodeUpstreamError, "")
 		return true
 	}
-	s.content, s.err = s.texts(content), nil
+	s.raw, s.content, s.err = content, s.texts(content), nil
 	s.buf.decoder.Reset(s.buf.in[:], sse.Limits{MaxEvent: s.settings.Limits.Event, Lent: &s.g.lent})
 	s.stream = s.rounds.dialect.Join(s.stream, s.rounds.said, s.dialect.Stream(s.req, &s.calls, s.options(s.settings.Limits.Event)))
 	return true

@@ -91,6 +91,7 @@ type Limits struct {
 	HeldResponse int64 // argument bytes that one response holds back
 	HeldProcess  int64 // argument bytes that all responses hold back
 	Exchanges    int64 // number of requests at once
+	ReadOn       int64 // bytes of a stored response that are read after its client has the end
 }
 
 // Timeouts bound every wait (WIRE 9.5, FM5).
@@ -111,6 +112,7 @@ type Timeouts struct {
 	Linger         time.Duration // reading on after the response's end
 	Hook           time.Duration // one hook of an event policy
 	Drain          time.Duration // finishing exchanges at shutdown
+	ReadOn         time.Duration // reading a stored response after its client has the end
 }
 
 // over returns t with the waiting times for an upstream that are not zero here.
@@ -135,7 +137,7 @@ func DefaultSettings() Settings {
 		Listen: "127.0.0.1:8788", AnswerRounds: 2, CancelAfter: 4 << 10,
 		Limits: Limits{
 			Request: 64 << 20, Event: 32 << 20, Body: 32 << 20, Calls: 256,
-			HeldResponse: 32 << 20, HeldProcess: 1 << 30, Exchanges: 10_000,
+			HeldResponse: 32 << 20, HeldProcess: 1 << 30, Exchanges: 10_000, ReadOn: 64 << 20,
 		},
 		Timeouts: Timeouts{
 			Header: 10 * time.Second, Request: time.Minute, Connect: 10 * time.Second,
@@ -143,6 +145,7 @@ func DefaultSettings() Settings {
 			IdleFirst: 5 * time.Minute, Idle: time.Minute, Exchange: 30 * time.Minute,
 			Write: 30 * time.Second, Keepalive: 10 * time.Second, KeepaliveFirst: 5 * time.Second,
 			DrainUpstream: 30 * time.Second, Unary: 50 * time.Second, Linger: 250 * time.Millisecond, Hook: 10 * time.Second, Drain: 30 * time.Second,
+			ReadOn: 2 * time.Minute,
 		},
 	}
 }
@@ -157,14 +160,14 @@ func (s *Settings) check(guarded bool) error {
 		return errors.New("gateway: cancel_after must not be negative")
 	}
 	for _, n := range []int64{s.Limits.Request, int64(s.Limits.Event), int64(s.Limits.Body), int64(s.Limits.Calls),
-		s.Limits.HeldResponse, s.Limits.HeldProcess, s.Limits.Exchanges} {
+		s.Limits.HeldResponse, s.Limits.HeldProcess, s.Limits.Exchanges, s.Limits.ReadOn} {
 		if n <= 0 {
 			return errors.New("gateway: every limit must be above zero")
 		}
 	}
 	t := &s.Timeouts
 	for _, d := range []time.Duration{t.Header, t.Request, t.Connect, t.Answer, t.AnswerWhole, t.IdleFirst, t.Idle,
-		t.Exchange, t.Write, t.Keepalive, t.KeepaliveFirst, t.DrainUpstream, t.Unary, t.Linger, t.Hook, t.Drain} {
+		t.Exchange, t.Write, t.Keepalive, t.KeepaliveFirst, t.DrainUpstream, t.Unary, t.Linger, t.Hook, t.Drain, t.ReadOn} {
 		if d <= 0 {
 			return errors.New("gateway: every timeout must be above zero")
 		}

@@ -28,16 +28,19 @@ type buffers struct {
 func (x *exchange) serveStream(answer *http.Response, content io.Reader) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	s := x.openStream(answer, x.texts(content))
-	defer x.g.buffers.Put(s.buf)
-	defer s.buf.decoder.Close()
+	s := x.openStream(answer, content)
+	defer func() {
+		if x.later == nil {
+			s.free()
+		}
+	}()
 	if x.enforced {
 		s.run()
 	} else {
 		s.observe()
 	}
 	x.rememberStream()
-	if x.notes.UsageEstimated && x.enforced {
+	if (x.notes.UsageEstimated || x.sum.estimated) && x.enforced {
 		x.w.Header().Set(http.TrailerPrefix+"X-Stopgate-Usage-Estimated", "true")
 	}
 	if x.fault != "" || x.broken != nil {
@@ -70,7 +73,7 @@ func (x *exchange) openStream(answer *http.Response, content io.Reader) *stream 
 		x.broken = err
 	}
 	x.stream = x.dialect.Stream(x.req, &x.calls, x.options(x.settings.Limits.Event))
-	return &stream{exchange: x, body: answer.Body, content: content, buf: buf}
+	return &stream{exchange: x, body: answer.Body, raw: content, content: x.texts(content), buf: buf}
 }
 
 // options are the codec's, with a limit on what is read at once.
@@ -87,7 +90,8 @@ func (x *exchange) options(maxBytes int) wire.Options {
 type stream struct {
 	*exchange
 	body    io.Closer // to stop the answer
-	content io.Reader // what is in it
+	raw     io.Reader // what is in it
+	content io.Reader // the same, as the event policies leave it
 	buf     *buffers
 	fresh   []byte // what the last read brought
 	out     []byte // for the client, not written yet

@@ -185,6 +185,9 @@ type Stream interface {
 	// Cancelled; the driver resolves them and calls Release, which writes the
 	// denials and a legal end of the response.
 	Cancel()
+	// Vain is how many bytes of arguments came behind the codec's own refusal of their
+	// call, for the call with the most of them.
+	Vain() int64
 	// Abort appends the dialect's error event, and nothing after it. Held calls
 	// are refused with the code. An empty message becomes the code's public text.
 	Abort(dst []byte, code stopgate.Code, message string) []byte

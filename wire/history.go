@@ -1,6 +1,9 @@
 package wire
 
-import "github.com/stopgate/stopgate"
+import (
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/wire/sse"
+)
 
 // Replaced is a denied call that the provider knows and the client does not, because
 // something else stands in its place: a message, or nothing.
@@ -28,6 +31,25 @@ type History interface {
 // of a call instead of the call: the ids of the items, by those of their calls.
 type Items interface {
 	Items() map[stopgate.CallID]stopgate.CallID
+}
+
+// Follower is implemented by the streams of a dialect whose provider keeps responses. The
+// provider of a response that was cancelled here may be read on, so that it keeps all of it.
+type Follower interface {
+	History
+	// Follow takes an event that comes after Release has written the end of the response,
+	// and reports whether it is the last. Notes and Replaced then count what it says.
+	Follow(ev *sse.Event) (over bool)
+	// Followed lists the calls that the provider made after the cancellation. No client
+	// has them.
+	Followed() []Followed
+}
+
+// Followed is a call that was made after the response had been cancelled.
+type Followed struct {
+	Call stopgate.CallID
+	Tool stopgate.ToolName
+	Args []byte // empty if they are not one JSON object
 }
 
 // Ledger finds what was replaced.

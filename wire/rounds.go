@@ -16,6 +16,8 @@ type Said struct {
 	Body    []byte
 	Shown   []byte // what the client gets of Body
 	Answers []Answered
+	// Estimate is the usage of a round that was cancelled before its provider sent any.
+	Estimate Tokens
 }
 
 // Answered is what the model is told about a call that did not run.

@@ -183,20 +183,11 @@ func (s *Stream) Stop() {
 }
 
 func (s *Stream) settle() {
-	if s.stop || s.over || s.ctx.Err() != nil || !s.sink.Refused() {
+	if s.stop || s.over || s.ctx.Err() != nil || !s.sink.Refused() || !s.codec.CanCancel() {
 		return
 	}
-	switch {
-	case s.codec.CanCancel():
-		s.codec.Cancel()
-		s.out, _ = s.codec.Release(s.out[:0], nil, nil) // nobody reads it
-	case s.api == Responses && s.codec.Pending() > 0:
-		// A gateway reads these answers to their end, because the provider keeps them;
-		// ours are not kept.
-		s.out = s.codec.Abort(s.out[:0], stopgate.CodeCancelled, "")
-	default:
-		return
-	}
+	s.codec.Cancel()
+	s.out, _ = s.codec.Release(s.out[:0], nil, nil) // nobody reads it
 	s.stop = true
 	s.cancel(errStopped)
 }

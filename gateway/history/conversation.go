@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/gateway/ledger"
@@ -44,6 +45,9 @@ type Conversation struct {
 	links []ledger.Call // of the responses that the request continues
 	ids   []string      // of the rounds of the response so far
 	kept  bool
+
+	released []ledger.Call
+	until    time.Time // see Reading
 }
 
 // Find finds out which conversation a request belongs to (WIRE 7.3, DECISIONS S22): the

@@ -3,6 +3,7 @@ package history
 import (
 	"cmp"
 	"context"
+	"time"
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/gateway/ledger"
@@ -92,6 +93,28 @@ func (c *Conversation) KeepRound(ctx context.Context, req *wire.Request, codec a
 	c.store(ctx, "", ledger.Response{Session: c.Session, Denied: denied}, nil)
 }
 
+// Await waits for a response, or a conversation, that the request continues, if a gateway
+// is still reading what the provider stores of it.
+func Await(ctx context.Context, req *wire.Request, b *ledger.Book, p stopgate.Principal) {
+	if id := req.Hints.Previous; id != "" {
+		b.Await(ctx, p, id)
+	}
+	if id := req.Hints.Conversation; id != "" {
+		b.Await(ctx, p, conversationID(id))
+	}
+}
+
+// Reading says that the provider's answer will be read until some time after Keep.
+func (c *Conversation) Reading(until time.Time) { c.until = until }
+
+// KeepRest remembers what the provider stored of the response after Keep. Nobody waits for
+// it any longer.
+func (c *Conversation) KeepRest(ctx context.Context, req *wire.Request, codec wire.History) {
+	c.until = time.Time{}
+	id, denied := codec.Replaced()
+	c.keepResponse(ctx, req, id, denied, nil)
+}
+
 // Keep remembers the response, once: the calls that it released, and what stands in it for
 // others. It comes before the client has its end and can continue it. seams are those of
 // a body that was joined.
@@ -112,18 +135,25 @@ func (c *Conversation) Keep(ctx context.Context, req *wire.Request, codec any, c
 	if _, ok := c.o.Dialect.(wire.Rememberer); ok { // elsewhere every request has its calls
 		released = withItems(calls(), codec)
 	}
-	r := ledger.Response{Session: c.Session, Denied: denied}
-	if c.Guessed {
-		r.Calls = append(c.links[:len(c.links):len(c.links)], released...)
-	}
-	c.store(ctx, id, r, released)
-	if conversation := req.Hints.Conversation; conversation != "" {
-		c.store(ctx, conversationID(conversation), ledger.Response{Session: c.Session, Denied: denied}, nil)
-	}
+	c.released = released
+	c.keepResponse(ctx, req, id, denied, released)
 	for _, before := range c.ids {
 		if before != id && id != "" {
 			c.store(ctx, before, ledger.Response{Session: c.Session, Next: id}, nil)
 		}
+	}
+}
+
+// keepResponse stores the entries of the response and of its conversation.
+func (c *Conversation) keepResponse(ctx context.Context, req *wire.Request, id string, denied []wire.Replaced, released []ledger.Call) {
+	r := ledger.Response{Session: c.Session, Denied: denied, Until: c.until}
+	conversation := r
+	if c.Guessed {
+		r.Calls = append(c.links[:len(c.links):len(c.links)], c.released...)
+	}
+	c.store(ctx, id, r, released)
+	if req.Hints.Conversation != "" {
+		c.store(ctx, conversationID(req.Hints.Conversation), conversation, nil)
 	}
 }
 

@@ -47,6 +47,9 @@ type Response struct {
 	// Next is the response in which this one went on, when the gate had answered its
 	// calls: whoever continues this one continues that.
 	Next string `json:"next,omitempty"`
+	// Until is set while a gateway still reads the provider's answer, of which the client
+	// has the end: then it is known which calls are in it. It is over by this time.
+	Until time.Time `json:"until,omitzero"`
 }
 
 // Call is a released call.

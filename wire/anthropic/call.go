@@ -20,7 +20,8 @@ type call struct {
 	fed        bool   // argument text was given to the sink
 	over       bool   // CallRefused or CallEnded was emitted
 	refused    bool
-	programmed bool // called by code at the provider (WIRE 4.7)
+	vain       int64 // bytes of arguments behind the refusal
+	programmed bool  // called by code at the provider (WIRE 4.7)
 }
 
 // calls tells the sink about the calls of one response.
@@ -33,6 +34,7 @@ type calls struct {
 	held    int // bytes that the codec itself keeps
 	end     stopgate.End
 	notes   wire.Notes
+	vain    int64          // see Vain
 	event   stopgate.Event // reused: a sink sees it only during its call
 	text    []byte         // reused for unescaped strings
 }
@@ -49,6 +51,9 @@ func (c *calls) Pending() int { return c.pending }
 
 // Notes implements [wire.Stream] and [wire.Body].
 func (c *calls) Notes() wire.Notes { return c.notes }
+
+// Vain implements [wire.Stream].
+func (c *calls) Vain() int64 { return c.vain }
 
 // kind is what a content block is to the gate (WIRE 4.4).
 type kind uint8
@@ -192,6 +197,10 @@ func (c *calls) hold(k *call, n int) bool {
 
 // feed takes the next piece of a call's argument text.
 func (c *calls) feed(k *call, text []byte) {
+	if k.refused {
+		k.vain += int64(len(text))
+		c.vain = max(c.vain, k.vain)
+	}
 	if k.over || len(text) == 0 {
 		return
 	}

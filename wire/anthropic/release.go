@@ -182,16 +182,15 @@ func (s *stream) Cancel() {
 	}
 	s.cancelled, s.tail, s.over = true, true, true
 	s.notes.UsageIncomplete = true
+	if t := s.notes.Estimate(s.req.Bytes, s.generated); s.notes.UsageEstimated {
+		s.usage.estimate(t)
+	}
 	s.calls.finish(stopgate.Cancelled)
 }
 
 // cancelTail appends the end of a response whose upstream was cancelled, with the
 // last usage that was seen.
 func (s *stream) cancelTail(dst []byte) []byte {
-	t := s.notes.Estimate(s.req.Bytes, s.generated)
-	if s.notes.UsageEstimated {
-		s.usage.estimate(t)
-	}
 	dst = sse.AppendOpen(dst, "message_delta")
 	dst = append(dst, `{"type":"message_delta","delta":{"stop_reason":"end_turn","stop_sequence":null},"usage":`...)
 	dst = sse.AppendClose(append(s.usage.appendTo(dst), '}'))

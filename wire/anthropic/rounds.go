@@ -228,6 +228,9 @@ func usages(said []wire.Said) (list []jsonstream.Value) {
 			}
 			u.read(v)
 		}
+		if round.Estimate.Known {
+			u.estimate(round.Estimate)
+		}
 		if sum, err := jsonstream.Parse(u.appendTo(nil), wire.EnvelopeOptions(1<<10)); err == nil {
 			list = append(list, sum)
 		}

@@ -188,6 +188,7 @@ func (a *assembly) apply(c *choice, k *call, t *entry) {
 	}
 	switch {
 	case k.over:
+		a.waste(k, len(t.arguments.Raw()))
 		return
 	case t.bad:
 		code = stopgate.CodeProtocolViolation

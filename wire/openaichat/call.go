@@ -37,8 +37,9 @@ type call struct {
 	started    bool // CallStarted was emitted
 	over       bool // CallRefused or CallEnded was emitted
 	refused    bool
-	superseded bool // another call has taken its index
-	opened     bool // custom: the object around the text was begun
+	vain       int64 // bytes of arguments behind the refusal
+	superseded bool  // another call has taken its index
+	opened     bool  // custom: the object around the text was begun
 
 	early   []byte // arguments that came before the name
 	balance balance
@@ -105,6 +106,7 @@ type assembly struct {
 	whole   bool // every call stands in one place
 	held    int  // bytes held in calls
 	notes   wire.Notes
+	vain    int64          // see Vain
 	event   stopgate.Event // reused: a sink sees it only during its call
 	text    []byte         // reused for unescaped strings
 	quoted  []byte         // reused for custom text
@@ -248,9 +250,21 @@ func (a *assembly) hold(c *choice, k *call, n int) bool {
 // unhold takes back what hold counted.
 func (a *assembly) unhold(n int) { a.held -= n }
 
+// Vain implements [wire.Stream].
+func (a *assembly) Vain() int64 { return a.vain }
+
+// waste counts argument bytes of a call that is refused already.
+func (a *assembly) waste(k *call, n int) {
+	if k.refused {
+		k.vain += int64(n)
+		a.vain = max(a.vain, k.vain)
+	}
+}
+
 // feed takes the next piece of a call's argument text.
 func (a *assembly) feed(c *choice, k *call, text []byte) {
 	if k.over || len(text) == 0 {
+		a.waste(k, len(text))
 		return
 	}
 	if !a.whole {

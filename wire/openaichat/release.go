@@ -255,7 +255,13 @@ func (s *stream) Cancel() {
 	}
 	s.cancelled = true
 	s.notes.UsageIncomplete = true
+	s.notes.Estimate(s.req.Bytes, s.generated)
 	s.assembly.finish(s.choices[0], stopgate.Cancelled)
+}
+
+// appendUsage appends a usage object.
+func appendUsage(dst []byte, t wire.Tokens) []byte {
+	return fmt.Appendf(dst, `{"prompt_tokens":%d,"completion_tokens":%d,"total_tokens":%d}`, t.Input, t.Output, t.Input+t.Output)
 }
 
 // cancelTail appends the end of a response whose upstream was cancelled: the finish is
@@ -267,13 +273,13 @@ func (s *stream) cancelTail(dst []byte, outcomes []wire.Release) []byte {
 	dst = openDelta(s.openChunk(dst), c)
 	dst = closeChunk(append(dst, `{},"finish_reason":"stop"}`...))
 	s.ended = true
-	t := s.notes.Estimate(s.req.Bytes, s.generated)
+	t := s.notes.Answer.Tokens
 	if s.req.IncludeUsage {
 		dst = append(s.openChunk(dst), `],"usage":`...)
 		if !s.notes.UsageEstimated && len(s.usage) > 0 {
 			dst = append(dst, s.usage...)
 		} else {
-			dst = fmt.Appendf(dst, `{"prompt_tokens":%d,"completion_tokens":%d,"total_tokens":%d}`, t.Input, t.Output, t.Input+t.Output)
+			dst = appendUsage(dst, t)
 		}
 		dst = sse.AppendClose(append(dst, '}'))
 	}

@@ -247,6 +247,9 @@ func usages(said []wire.Said) (list []jsonstream.Value) {
 				}
 			}
 		}
+		if !last.IsValid() && round.Estimate.Known {
+			last, _ = jsonstream.Parse(appendUsage(nil, round.Estimate), wire.EnvelopeOptions(1<<10))
+		}
 		if last.IsValid() {
 			list = append(list, last)
 		}

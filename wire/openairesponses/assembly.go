@@ -28,6 +28,7 @@ func (s *stream) itemAdded(dst []byte, ev *sse.Event) ([]byte, error) {
 		if kind == provider {
 			s.notes.Pass(text(s.frame.item, "type"))
 		}
+		s.openItems++
 		return s.pass(dst, ev)
 	}
 	k := s.start(s.frame.item, kind, s.frame.index)
@@ -138,6 +139,8 @@ func (s *stream) itemDone(dst []byte, ev *sse.Event) ([]byte, error) {
 		if kind.call() {
 			return dst, wire.UnknownCall()
 		}
+		s.openItems--
+		s.gist.keep(i, s.frame.item.Raw())
 		return s.pass(dst, ev)
 	}
 	s.close(it.call, s.frame.item, kind)
@@ -155,6 +158,7 @@ func (s *stream) terminal(dst []byte, ev *sse.Event) ([]byte, wire.Need, error) 
 		return dst, wire.Nothing, err
 	}
 	s.answer(s.frame.response)
+	s.response = text(s.frame.response, "id")
 	if len(s.list) == 0 {
 		s.ended = true
 		return s.write(dst, ev), wire.Finished, nil

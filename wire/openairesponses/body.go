@@ -91,7 +91,7 @@ func (b *body) Release(dst []byte, outcomes []wire.Release) ([]byte, error) {
 	if stuck {
 		return dst, &wire.StreamError{Code: stopgate.CodeProtocolViolation, Message: stuckMessage}
 	}
-	b.remember(b.doc.Root(), list)
+	b.remember(list, finished(b.doc.Root()))
 	var edits wire.Edits
 	b.editResponse(&edits, b.doc.Root(), at, list)
 	text := b.doc.Text()

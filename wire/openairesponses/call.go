@@ -26,13 +26,19 @@ type call struct {
 
 	copies
 	parts map[int]*part
+	said  []byte // the argument text, as far as saidBytes
 
 	opened     bool // the object around free text was begun
 	closed     bool // the item's last event was seen
 	over       bool // CallRefused or CallEnded was emitted
 	refused    bool
-	programmed bool // called by code at the provider
+	vain       int64 // bytes of arguments behind the refusal
+	programmed bool  // called by code at the provider
 }
+
+// saidBytes is how much of a call's argument text is kept for the history of a response
+// that is cancelled.
+const saidBytes = 4 << 10
 
 // part is a piece of the arguments that is streamed ahead of them: a command of a
 // shell_call, the diff of an apply_patch_call.
@@ -51,6 +57,7 @@ type calls struct {
 	held    int // bytes that the codec itself keeps
 	end     stopgate.End
 	notes   wire.Notes
+	vain    int64          // see Vain
 	event   stopgate.Event // reused: a sink sees it only during its call
 	text    []byte         // reused for unescaped strings
 	quoted  []byte         // reused for free text
@@ -81,6 +88,9 @@ func (c *calls) answer(response jsonstream.Value) {
 
 // Notes implements [wire.Stream] and [wire.Body].
 func (c *calls) Notes() wire.Notes { return c.notes }
+
+// Vain implements [wire.Stream].
+func (c *calls) Vain() int64 { return c.vain }
 
 // start announces the call of an item at a position.
 func (c *calls) start(item jsonstream.Value, kind kind, index int) *call {
@@ -168,6 +178,10 @@ func (c *calls) decoded(v jsonstream.Value) []byte {
 func (c *calls) delta(k *call, piece, raw []byte) {
 	switch {
 	case k.over, len(piece) == 0:
+		if k.refused {
+			k.vain += int64(len(piece))
+			c.vain = max(c.vain, k.vain)
+		}
 		return
 	case k.settled:
 		c.refuse(k, stopgate.CodeTrailingData) // F2
@@ -180,6 +194,7 @@ func (c *calls) delta(k *call, piece, raw []byte) {
 // feed gives argument text to the sink. Free text becomes the value of the one
 // member that rules see (WIRE 3.3).
 func (c *calls) feed(k *call, text []byte) {
+	k.said = append(k.said, text[:min(len(text), saidBytes-len(k.said))]...)
 	if k.kind == custom {
 		c.open(k)
 		c.quoted = jsonstream.AppendQuote(c.quoted[:0], text)

@@ -37,20 +37,26 @@ func (c *calls) Items() map[stopgate.CallID]stopgate.CallID {
 	return items
 }
 
-// remember notes the denied calls of a response that is released, with their items
-// as its output has them.
-func (c *calls) remember(response jsonstream.Value, list []outcome) {
-	c.response = text(response, "id")
-	output, _ := response.Get("output")
+// remember notes the denied calls of a response that is released, with their items.
+func (c *calls) remember(list []outcome, item func(k *call) []byte) {
 	for i, k := range c.list {
 		if list[i].value != nil {
 			continue
 		}
 		r := wire.Replaced{Message: messageID(k), Text: list[i].text, Call: k.id, Output: appendResult(nil, k, list[i].told)}
-		if item, ok := output.Index(k.index); ok && !k.refused {
-			r.Item = append([]byte(nil), item.Raw()...)
+		if !k.refused {
+			r.Item = item(k)
 		}
 		c.replaced = append(c.replaced, r)
+	}
+}
+
+// finished gives the items of a response as its output has them.
+func finished(response jsonstream.Value) func(k *call) []byte {
+	output, _ := response.Get("output")
+	return func(k *call) []byte {
+		item, _ := output.Index(k.index)
+		return bytes.Clone(item.Raw())
 	}
 }
 

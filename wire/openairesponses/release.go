@@ -86,7 +86,10 @@ const stuckMessage = "A call made by code at the provider was not run."
 
 // Release implements [wire.Stream] (WIRE 3.5).
 func (s *stream) Release(dst []byte, outcomes []wire.Release, spill wire.Spill) ([]byte, error) {
-	if !s.waiting {
+	switch {
+	case s.cancelled:
+		return s.writeCancelled(dst, outcomes, true), nil
+	case !s.waiting:
 		return dst, nil
 	}
 	list, stuck := s.settle(outcomes, s.frame.response, s.at)
@@ -94,6 +97,7 @@ func (s *stream) Release(dst []byte, outcomes []wire.Release, spill wire.Spill) 
 		return s.Abort(dst, stopgate.CodeProtocolViolation, stuckMessage), nil
 	}
 	s.waiting, s.ended = false, true
+	s.remember(list, finished(s.frame.response))
 	dst, err := s.writeHeld(dst, list, spill)
 	if err != nil {
 		return dst, err
@@ -109,7 +113,6 @@ func (s *stream) Release(dst []byte, outcomes []wire.Release, spill wire.Spill) 
 // writeHeld appends what was held, with what became of each call, and a text of the
 // gate's own behind it.
 func (s *stream) writeHeld(dst []byte, list []outcome, spill wire.Spill) ([]byte, error) {
-	s.remember(s.frame.response, list)
 	queue := s.queue
 	s.queue, s.held = nil, 0
 	var err error

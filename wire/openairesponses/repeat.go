@@ -56,6 +56,7 @@ func (s *stream) Repeats(dst, text []byte) (out []byte, size, events int) {
 // again handles events that repeat the last one with other text, and reports whether
 // they are for the client.
 func (s *stream) again() bool {
+	s.generated += int64(s.repeat.Size())
 	if s.continued != nil {
 		s.delta(s.continued, s.repeat.Decoded(), s.repeat.Spelled())
 		return false

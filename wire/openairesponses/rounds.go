@@ -120,29 +120,6 @@ func resultOf(results [][]byte, answers []wire.Answered, item jsonstream.Value, 
 	return false
 }
 
-// outputOf lists the items of a round. Servers that store nothing may leave them out of
-// the last event.
-func outputOf(said wire.Said) (items []jsonstream.Value, ok bool) {
-	response, ok := lastResponse(said)
-	if !ok {
-		return nil, false
-	}
-	output, _ := response.Get("output")
-	for item := range output.Elements() {
-		items = append(items, item)
-	}
-	if len(items) > 0 {
-		return items, true
-	}
-	for _, data := range said.Events {
-		v, err := jsonstream.Parse(data, wire.EnvelopeOptions(len(data)+1))
-		if item, ok := v.Get("item"); err == nil && ok && text(v, "type") == itemDone {
-			items = append(items, item)
-		}
-	}
-	return items, len(items) > 0
-}
-
 // lastResponse is the response object at the end of a round.
 func lastResponse(said wire.Said) (jsonstream.Value, bool) {
 	if said.Body != nil {
@@ -162,7 +139,11 @@ func lastResponse(said wire.Said) (jsonstream.Value, bool) {
 func usages(said []wire.Said) (list []jsonstream.Value) {
 	for _, round := range said {
 		response, _ := lastResponse(round)
-		if u, _ := response.Get("usage"); u.Kind() == jsonstream.Object {
+		u, _ := response.Get("usage")
+		if round.Estimate.Known {
+			u, _ = jsonstream.Parse(appendUsage(nil, round.Estimate), wire.EnvelopeOptions(1<<10))
+		}
+		if u.Kind() == jsonstream.Object {
 			list = append(list, u)
 		}
 	}
@@ -200,11 +181,15 @@ func (s *shown) prepend(edits *wire.Edits, response jsonstream.Value) {
 
 // Interlude implements [wire.Interluder].
 func (s *stream) Interlude(dst []byte, outcomes []wire.Release) []byte {
-	if !s.waiting {
+	switch {
+	case s.cancelled:
+		return s.writeCancelled(dst, outcomes, false)
+	case !s.waiting:
 		return dst
 	}
 	list, _ := s.settle(outcomes, s.frame.response, s.at)
 	s.waiting = false
+	s.remember(list, finished(s.frame.response))
 	dst, _ = s.writeHeld(dst, list, nil) // without a spill nothing fails
 	s.edits = s.edits[:0]
 	s.editResponse(&s.edits, s.frame.response, s.at, list)

@@ -40,6 +40,12 @@ type stream struct {
 	strange bool // the events do not add up, and no call is among them
 	ended   bool // the terminal event was written
 
+	openItems int   // items that are no calls and are not finished
+	generated int64 // bytes of text so far
+	gist      gist
+	cancelled bool // the upstream was cancelled, Release writes the end
+	followed  followed
+
 	written int    // items that the client has, after Release and Interlude
 	shown   shown  // of a response that goes on in another round
 	extra   string // a text of the gate's own
@@ -68,7 +74,7 @@ type heldEvent struct {
 // Event implements [wire.Stream].
 func (s *stream) Event(dst []byte, ev *sse.Event) ([]byte, wire.Need, error) {
 	switch {
-	case s.ended, s.waiting:
+	case s.ended, s.cancelled, s.waiting:
 		if ev.Dispatched && string(ev.Data) != "[DONE]" {
 			s.notes.Dropped++
 		}
@@ -93,6 +99,7 @@ func (s *stream) Event(dst []byte, ev *sse.Event) ([]byte, wire.Need, error) {
 	if !s.frame.read(s.doc.Root()) || len(ev.Type) > 0 && string(ev.Type) != s.frame.typ {
 		return dst, wire.Nothing, wire.Malformed(nil)
 	}
+	s.generated += wire.Generated(s.frame.delta)
 	if s.misplaced() {
 		return dst, wire.Nothing, wire.UnknownCall()
 	}
@@ -155,6 +162,8 @@ func (s *stream) created(dst []byte, ev *sse.Event) ([]byte, error) {
 	}
 	s.begun, s.response = true, text(s.frame.response, "id")
 	s.head = appendHead(s.head, s.frame.response)
+	s.gist.begin(s.frame.response)
+	s.notes.Answer.Read(s.frame.response)
 	return s.write(dst, ev), nil
 }
 
@@ -230,20 +239,13 @@ func (s *stream) EOF(dst, _ []byte) ([]byte, wire.Need, error) {
 	return dst, wire.Nothing, wire.Cut()
 }
 
-// CanCancel implements [wire.Stream]: responses are always read to their end,
-// because their usage and their stored copy are complete only there (WIRE 3.6).
-func (s *stream) CanCancel() bool { return false }
-
-// Cancel implements [wire.Stream]. It is never asked for, see CanCancel.
-func (s *stream) Cancel() {}
-
 // Abort implements [wire.Stream] (WIRE 3.6).
 func (s *stream) Abort(dst []byte, code stopgate.Code, message string) []byte {
 	if s.ended {
 		return dst
 	}
 	s.refuseOpen(code)
-	s.pending, s.waiting, s.ended = 0, false, true
+	s.pending, s.waiting, s.cancelled, s.ended = 0, false, false, true
 	s.queue = nil
 	if s.failed {
 		return dst // the client has the upstream's error
