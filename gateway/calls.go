@@ -164,6 +164,7 @@ func (c *calls) start(e *stopgate.Event) {
 	for len(c.list) <= e.Call {
 		c.list = append(c.list, call{terminal: true})
 	}
+	late := c.allDenied() && c.x.enforced && c.x.stream != nil && c.x.cuttable()
 	definition := c.x.req.Tool(e.Tool)
 	p, err := c.open1(e.Tool, e.ID, definition)
 	if err != nil {
@@ -177,6 +178,9 @@ func (c *calls) start(e *stopgate.Event) {
 	c.note(held, p.Verdict())
 	if c.x.req.Refuses(e.Tool) {
 		c.note(held, p.Refuse(stopgate.CodePolicyNotConfigured))
+	}
+	if late { // what comes behind a call at which the response is cut is not made
+		c.note(held, p.Refuse(stopgate.CodeCancelled))
 	}
 	c.block()
 }

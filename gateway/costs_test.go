@@ -150,6 +150,30 @@ func TestCancelAfter(t *testing.T) {
 	}
 }
 
+// Which calls of an answer are made does not depend on how its bytes arrive: a denied call
+// that is longer than cancel_after ends it, in one read or in many.
+func TestCutHoweverItArrives(t *testing.T) {
+	long, short := `{"path":".env","content":"`+strings.Repeat("x", 6<<10)+`"}`, `{"path":".env","content":"`+strings.Repeat("x", 3<<10)+`"}`
+	for _, in := range tongues() {
+		for _, test := range []struct {
+			args  string
+			lives bool
+		}{{long, false}, {short, true}} {
+			body := in.response(true, "answer_1", []saidCall{{"x1", "a", test.args}, {"x2", "b", `{"path":"src/b"}`}})
+			for name, split := range map[string]func(string) []string{"at once": whole, "by events": perEvent} {
+				t.Run(fmt.Sprint(in.name, " ", len(test.args), " ", name), func(t *testing.T) {
+					r := newRig(t, denyingEnv, script{body: body, split: split}, nil)
+					a := r.send("POST", in.path, mustJSON(in.request(true, []string{"a", "b"}, []said{user("go")})), nil)
+					mustContain(t, a.body, "`a` was not run")
+					if lives := strings.Contains(a.body, `"x2"`); lives != test.lives || strings.Contains(a.body, "was stopped") == test.lives {
+						t.Errorf("the call behind it lives: %v\n%s", lives, a.body)
+					}
+				})
+			}
+		}
+	}
+}
+
 // A call that the codec refuses is cut off like one that a rule denies.
 func TestCancelAfterRefusal(t *testing.T) {
 	piece := strings.Repeat("x", 64)

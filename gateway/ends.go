@@ -25,7 +25,7 @@ func (s *stream) waste() {
 		s.watch.drainBy = time.Time{}
 	case drain:
 		s.watch.endBy(s.settings.Timeouts.DrainUpstream)
-	case s.overdue():
+	case s.cuttable():
 		s.cut()
 	default: // comments are no sign that it goes on
 		if s.watch.events != s.spoken {
@@ -35,11 +35,12 @@ func (s *stream) waste() {
 	}
 }
 
-// overdue reports whether one call went on for cancel_after bytes behind its denial, by a
-// verdict or by the codec.
-func (x *exchange) overdue() bool {
+// cuttable reports whether one denied call of a response in which nothing else may run went
+// on for cancel_after bytes behind its denial, by a verdict or by the codec. It is asked
+// behind every event: which calls are made then does not depend on how the events arrive.
+func (x *exchange) cuttable() bool {
 	limit := x.settings.CancelAfter
-	return x.calls.overdue(limit) || x.stream.Vain() >= max(limit, 1)
+	return x.settings.AfterDeny == CancelUpstream && x.stream.CanCancel() && (x.calls.overdue(limit) || x.stream.Vain() >= max(limit, 1))
 }
 
 // await watches a call that somebody is asked about while its response streams on:
@@ -65,7 +66,7 @@ func (x *exchange) await(p *gate.Pending) {
 		case x.calls.denied > 0 && x.settings.OnDeny == DenyError:
 			x.cancel(errDenied)
 		case !x.calls.allDenied() || !x.stream.CanCancel():
-		case x.settings.AfterDeny == CancelUpstream && x.overdue():
+		case x.cuttable():
 			x.interrupt()
 		default:
 			x.watch.endBy(x.settings.Timeouts.DrainUpstream)

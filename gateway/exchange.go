@@ -46,8 +46,8 @@ type exchange struct {
 	seen     *sight
 	stopped  bool        // the provider was stopped: nothing is left that may run
 	stop     func()      // stops it, and nothing else
-	letGo     func() bool // lets it go on after the exchange; nil where that makes no sense
-	later     *reading    // what goes on
+	letGo    func() bool // lets it go on after the exchange; nil where that makes no sense
+	later    *reading    // what goes on
 	policies *events.Run // the event policies at work, nil without any
 
 	calls calls

@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"context"
+	"io"
 	"time"
 
 	"github.com/stopgate/stopgate"
@@ -43,7 +44,7 @@ type reading struct {
 // model that will be answered needs no stored response: it gets everything back.
 func (s *stream) readsOn() bool {
 	_, ok := s.stream.(wire.Follower)
-	return ok && s.letGo != nil && s.err == nil && s.letGo()
+	return ok && s.letGo != nil && (s.err == nil || s.err == io.EOF) && s.letGo()
 }
 
 // readOn keeps the upstream for the time after the exchange.

@@ -125,9 +125,7 @@ func (s *stream) run() {
 // afterRead looks at what the events of one read have brought.
 func (s *stream) afterRead() {
 	s.calls.feed()
-	if len(s.calls.unseen) > 0 {
-		s.unlocked(s.calls.show)
-	}
+	s.showUnseen()
 	s.calls.refresh()
 	switch {
 	case s.calls.denied > 0 && s.settings.OnDeny == DenyError:
@@ -136,6 +134,13 @@ func (s *stream) afterRead() {
 		s.endOfInput()
 	default:
 		s.waste()
+	}
+}
+
+// showUnseen shows the event policies the arguments that they have not seen.
+func (s *stream) showUnseen() {
+	if len(s.calls.unseen) > 0 {
+		s.unlocked(s.calls.show)
 	}
 }
 
@@ -179,6 +184,10 @@ func (s *stream) events() {
 			s.watch.events++
 		}
 		s.event(ev)
+		if !s.over && s.calls.allDenied() && s.cuttable() {
+			s.showUnseen()
+			s.cut()
+		}
 	}
 }
 

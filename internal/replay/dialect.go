@@ -50,6 +50,7 @@ type scripted struct {
 	model   string
 	step    int // which response of the conversation
 	usage   bool
+	store   bool // the client may continue the response by its id
 	prompt  int // tokens of the request, roughly
 	created int64
 }

@@ -91,7 +91,8 @@ type request struct {
 	Messages []struct {
 		Role string `json:"role"`
 	} `json:"messages"`
-	Input    json.RawMessage `json:"input"` // of Responses, like Previous
+	Input    json.RawMessage `json:"input"` // of Responses, like Previous and Store
+	Store    *bool           `json:"store"`
 	Previous string          `json:"previous_response_id"`
 	bytes    int             // length of the body
 }
@@ -162,7 +163,7 @@ func (u *Upstream) answer(w http.ResponseWriter, r *http.Request, d dialect, req
 	p := u.player(w, r, d, scenario.Model)
 	step := req.answered()
 	a := &scripted{Turn: scenario.turn(step), model: scenario.Model, step: step, usage: req.StreamOptions.IncludeUsage,
-		prompt: req.bytes / 4, created: u.o.Now().Unix()}
+		store: req.Store == nil || *req.Store, prompt: req.bytes / 4, created: u.o.Now().Unix()}
 	p.report.Total = a.size()
 	defer p.end()
 	if p.first() != nil {

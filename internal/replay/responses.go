@@ -70,8 +70,8 @@ func wholeResponses(a *scripted) []byte {
 
 func (a *scripted) response(status, output, usage string) string {
 	return fmt.Sprintf(`{"id":%q,"object":"response","created_at":%d,"status":%q,"background":false,"error":null,"incomplete_details":null,"model":%s,`+
-		`"output":%s,"parallel_tool_calls":true,"previous_response_id":null,"store":true,"tool_choice":"auto","tools":[],"usage":%s}`,
-		a.id(fmt.Sprintf("resp_%d_", a.step), "response"), a.created, status, quote(a.model), output, usage)
+		`"output":%s,"parallel_tool_calls":true,"previous_response_id":null,"store":%t,"tool_choice":"auto","tools":[],"usage":%s}`,
+		a.id(fmt.Sprintf("resp_%d_", a.step), "response"), a.created, status, quote(a.model), output, a.store, usage)
 }
 
 func (a *scripted) output() string {

@@ -13,7 +13,6 @@ import (
 const answering = policy + `
 [gateway]
 on_deny = "answer"
-after_deny = "drain"
 `
 
 // thinking puts thoughts in front of an answer: blocks with a signature, or items that
@@ -73,9 +72,6 @@ func answerCases(api string) (list []testCase) {
 		finish := finishes[api][0]
 		if len(survive) == 0 {
 			finish = finishes[api][1]
-		}
-		if api != "responses" && len(rounds) > 1 {
-			rounds = nil // a provider that is stopped leaves no usage to report
 		}
 		w := want{texts: texts, calls: survive, finish: finish, tokens: 42 * len(rounds)}
 		list = append(list, testCase{name: api + "-" + name, script: s, want: w})

@@ -94,8 +94,15 @@ func TestPeopleAndEndlessCalls(t *testing.T) {
 		callDelta(`"index":0,"function":{"arguments":"`+content+`"}`))}
 	scripts["endless-messages"] = &script{api: "messages", endless: true, events: append(append([]string{messageStart()}, textBlock(0, preamble)...),
 		toolStart(1, badA), inputDelta(1, `{"path":"denied","more":"`), inputDelta(1, content))}
+	var r responses
+	r.begin()
+	r.message(preamble)
+	r.callBegins(badA)
+	r.callDelta(badA, `{"path":"denied","more":"`)
+	r.callDelta(badA, content)
+	scripts["endless-responses"] = &script{api: "responses", endless: true, events: r.list}
 	p := newProvider(t, scripts)
-	g := gate.Up(t, gate.Build(t), p.URL, policy, "ANNA_TOKEN="+token)
+	g := gate.Up(t, gate.Build(t), p.URL, policy+"\n[limits]\nread_on_bytes = 1000000\n", "ANNA_TOKEN="+token)
 	newPerson(t, g)
 	t.Run("group", func(t *testing.T) {
 		for _, cl := range clients(t) {
@@ -114,9 +121,6 @@ func TestPeopleAndEndlessCalls(t *testing.T) {
 						t.Errorf("it took %v, nobody can have answered", took)
 					}
 				})
-			}
-			if cl.api == "responses" {
-				continue // is always read to its end
 			}
 			t.Run(fmt.Sprintf("endless/%s/%s", cl.name, cl.kind), func(t *testing.T) {
 				t.Parallel()

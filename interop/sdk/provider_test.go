@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 )
 
 // script is what the provider says to a request whose model is its name.
@@ -124,7 +125,11 @@ func (p *provider) stream(w http.ResponseWriter, r *http.Request, s *script, fra
 			flush()
 		}
 	default:
+		pace, _ := time.ParseDuration(string(frame))
 		for _, e := range s.events {
+			if time.Sleep(pace); r.Context().Err() != nil {
+				return
+			}
 			if frame == crlf {
 				e = strings.ReplaceAll(e, "\n", "\r\n")
 			}
@@ -217,3 +222,7 @@ func (p *provider) strict(s *script, body []byte) error {
 	}
 	return strictHistory(s.api, body, previous.said)
 }
+
+// width is how long the pieces of a call's arguments are: short ones, but not more than
+// about 64.
+func width(args string) int { return max(7, len(args)/64) }

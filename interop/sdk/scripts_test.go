@@ -55,7 +55,7 @@ func callDelta(members string) string { return delta(0, `"tool_calls":[{`+member
 // chatCall are the chunks of a call: its head, and its arguments in pieces.
 func chatCall(index int, c toolCall) []string {
 	list := []string{callDelta(fmt.Sprintf(`"index":%d,"id":%s,"type":"function","function":{"name":%s,"arguments":""}`, index, quote(c.ID), quote(c.Name)))}
-	for _, p := range pieces(c.Args, 7) {
+	for _, p := range pieces(c.Args, width(c.Args)) {
 		list = append(list, callDelta(fmt.Sprintf(`"index":%d,"function":{"arguments":%s}`, index, quote(p))))
 	}
 	return list
@@ -130,7 +130,7 @@ func toolStart(index int, c toolCall) string {
 
 func toolBlock(index int, c toolCall) []string {
 	list := []string{toolStart(index, c), inputDelta(index, "")}
-	for _, p := range pieces(c.Args, 7) {
+	for _, p := range pieces(c.Args, width(c.Args)) {
 		list = append(list, inputDelta(index, p))
 	}
 	return append(list, blockStop(index))
@@ -229,7 +229,7 @@ func (r *responses) callEnds(c toolCall) {
 
 func (r *responses) call(c toolCall) {
 	r.callBegins(c)
-	for _, p := range pieces(c.Args, 7) {
+	for _, p := range pieces(c.Args, width(c.Args)) {
 		r.callDelta(c, p)
 	}
 	r.callEnds(c)

@@ -70,10 +70,7 @@ func TestClients(t *testing.T) {
 		}
 	}
 	p := newProvider(t, scripts)
-	// A provider that is slow behind a denial, as on a busy machine, would be stopped:
-	// what it still had to say is then missing, which is right and not what is compared
-	// here. TestPeopleAndEndlessCalls has the providers that are stopped.
-	g := gate.Up(t, gate.Build(t), p.URL, policy+"\n[gateway]\nafter_deny = \"drain\"\n", "ANNA_TOKEN="+token)
+	g := gate.Up(t, gate.Build(t), p.URL, policy, "ANNA_TOKEN="+token)
 	t.Run("group", func(t *testing.T) {
 		for _, cl := range clients(t) {
 			t.Run(cl.name+"/"+cl.kind, func(t *testing.T) {
