@@ -140,6 +140,7 @@ func (s *stream) itemDone(dst []byte, ev *sse.Event) ([]byte, error) {
 			return dst, wire.UnknownCall()
 		}
 		s.openItems--
+		s.finished += wire.Generated(s.frame.item)
 		s.gist.keep(i, s.frame.item.Raw())
 		return s.pass(dst, ev)
 	}

@@ -72,7 +72,7 @@ func (s *stream) Cancel() {
 	}
 	s.cancelled = true
 	s.notes.UsageIncomplete = true
-	s.notes.Estimate(s.req.Bytes, s.generated)
+	s.notes.Estimate(s.req.Bytes, max(s.generated, s.finished))
 	s.calls.finish(stopgate.Cancelled)
 }
 

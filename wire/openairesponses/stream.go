@@ -41,7 +41,8 @@ type stream struct {
 	ended   bool // the terminal event was written
 
 	openItems int   // items that are no calls and are not finished
-	generated int64 // bytes of text so far
+	generated int64 // bytes of text in deltas
+	finished  int64 // and in finished items
 	gist      gist
 	cancelled bool // the upstream was cancelled, Release writes the end
 	followed  followed
