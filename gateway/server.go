@@ -48,6 +48,7 @@ func (g *Gateway) Serve(ctx context.Context, ln net.Listener) error {
 	if err != nil {
 		err = shutdown(srv, lastWords)
 	}
+	g.idle(time.Now().Add(lastWords)) // what is read on ends at once, and is recorded
 	if err != nil {
 		err = srv.Close()
 	}
@@ -64,12 +65,17 @@ func (g *Gateway) drain(srv *http.Server, limit time.Duration) time.Duration {
 	until := time.Now().Add(limit)
 	g.draining.Store(true)
 	srv.SetKeepAlivesEnabled(false)
+	g.idle(until)
+	return max(time.Until(until), often)
+}
+
+// idle waits until no exchange is left, not even one whose client is gone.
+func (g *Gateway) idle(until time.Time) {
 	ticker := time.NewTicker(often)
 	defer ticker.Stop()
 	for g.exchanges.Load() > 0 && time.Now().Before(until) {
 		<-ticker.C
 	}
-	return max(time.Until(until), often)
 }
 
 func shutdown(srv *http.Server, limit time.Duration) error {
