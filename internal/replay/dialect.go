@@ -51,7 +51,7 @@ type scripted struct {
 	step    int // which response of the conversation
 	usage   bool
 	store   bool // the client may continue the response by its id
-	prompt  int // tokens of the request, roughly
+	prompt  int  // tokens of the request, roughly
 	created int64
 }
 
