@@ -186,7 +186,7 @@ func misfitCode(k *syntax.Condition, spec *match.SpecError, target match.Target)
 	switch {
 	case !isString || !takesString:
 		return diag.LiteralType
-	case k.Spec.Kind == match.Glob:
+	case k.Spec.Kind == match.Glob, k.Spec.Kind == match.Outside:
 		return diag.BadGlob
 	case k.Spec.Kind == match.Pattern:
 		return diag.BadPattern

@@ -109,7 +109,7 @@ func (e *toolEdits) ofRule(n int, was, is *symbolic.Rule) (may directions) {
 // looksAtFiles reports a rule that suspects commands for the files that they touch.
 func looksAtFiles(r *symbolic.Rule) bool {
 	return !r.Mode.Permissive() && slices.ContainsFunc(r.Bound, func(k *symbolic.Condition) bool {
-		return k.Spec.Kind == match.Reads || k.Spec.Kind == match.Writes
+		return k.Spec.Kind == match.Reads || k.Spec.Kind == match.Writes || k.Spec.Kind == match.Outside
 	})
 }
 
@@ -175,6 +175,9 @@ func change(was, is *syntax.Rule) (shrinks, grows bool) {
 		case k.On != l.On || k.Arg.String() != l.Arg.String() || k.Match != l.Match || k.Spec.Kind != l.Spec.Kind:
 			return true, true
 		case same:
+		case k.Spec.Kind == match.Outside: // another place takes matches away
+			shrinks = shrinks || !contains(k.Spec.Values, l.Spec.Values)
+			grows = grows || !contains(l.Spec.Values, k.Spec.Values)
 		case !listOfAlternatives(k.Spec.Kind):
 			return true, true
 		default:

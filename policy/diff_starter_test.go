@@ -92,7 +92,7 @@ func TestDiffOfTheStarter(t *testing.T) {
 			}
 		}
 	}
-	if undecided*20 > compared {
+	if undecided > 1+compared/20 { // one is too many only of many
 		t.Errorf("%d edits of %d are not decided", undecided, compared)
 	}
 	t.Logf("%d compared, slowest %v", compared, slowest)

@@ -116,20 +116,21 @@ func TestHookSaysWhatIsNotKnown(t *testing.T) {
 	for _, c := range []struct{ command, decision, code, reason string }{
 		{"mkdir -p build && cd build && cmake ..", "ask", "rule_matched", "decide"},
 		{"rm -rf build && mkdir build && cd build && cmake .. && make -j4", "ask", "rule_matched", "throw away work"},
-		{"cd /not/there && go test ./...", "ask", "rule_matched", "decide"},
-		{"git clone U ../x && cd ../x && go build ./...", "ask", "path_not_known", "does not exist yet"},
+		{"cd /not/there && go test ./...", "ask", "rule_matched", "outside of the project"},
+		{"git clone U ../x && cd ../x && go build ./...", "ask", "rule_matched", "outside of the project"},
+		{"cat src/../../x", "ask", "rule_matched", "outside of the project"},
 		{"cat loop/x", "ask", "path_not_known", "a link cannot be followed"},
 		{"cat src/main.go loop/x", "ask", "path_not_known", "write the path without '..'"},
 		{"mkdir b && cat b/../.env", "deny", "rule_matched", "secrets"},
 		{"cat loop/.env", "deny", "rule_matched", "secrets"},
-		{"ln -s /etc b && cat b/../main.go", "ask", "path_not_known", "does not exist yet"},
+		{"ln -s src b && cat b/../main.go", "ask", "path_not_known", "does not exist yet"},
 		{`rm -rf "$HOME"`, "deny", "rule_matched", "destroys more"},
 		{"rm -rf ../..", "deny", "rule_matched", "destroys more"},
 		{"find / -delete", "deny", "rule_matched", "destroys more"},
 		{"cat image > /dev/sda", "deny", "rule_matched", "destroys more"},
-		{"cat $(ln -s /etc b) b/../main.go", "ask", "path_not_known", "does not exist yet"},
-		{"cat b/../main.go & ln -s /etc b", "ask", "path_not_known", "does not exist yet"},
-		{"cat b/../main.go | ln -s /etc b", "ask", "path_not_known", "does not exist yet"},
+		{"cat $(ln -s src b) b/../main.go", "ask", "path_not_known", "does not exist yet"},
+		{"cat b/../main.go & ln -s src b", "ask", "path_not_known", "does not exist yet"},
+		{"cat b/../main.go | ln -s src b", "ask", "path_not_known", "does not exist yet"},
 	} {
 		s := p.asks(t, "Bash", bash(c.command))
 		if s.decision != c.decision || s.code != c.code || !strings.Contains(s.reason, c.reason) {
@@ -169,5 +170,40 @@ func TestDayThroughTheHook(t *testing.T) {
 	}
 	for _, k := range slices.Sorted(maps.Keys(counts)) {
 		t.Logf("%4d %s", counts[k], k)
+	}
+}
+
+// Reading is free by place, and places are judged behind links.
+func TestHookReadsByPlace(t *testing.T) {
+	p := codingProject(t)
+	for name, target := range map[string]string{"away": p.home, "near": "src", "cookies": filepath.Join(p.home, "Cookies"), "header": "/usr/include"} {
+		if err := os.Symlink(target, filepath.Join(p.dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []struct{ tool, args, decision string }{
+		{"Read", "src/main.go", "none"},
+		{"Read", "near/main.go", "none"},
+		{"Read", "header/stdio.h", "none"},
+		{"Read", "away/x", "ask"},
+		{"Read", "cookies", "ask"},
+		{"Read", "/proc/kcore", "ask"},
+		{"Read", "/etc/hosts", "ask"},
+		{"Read", filepath.Join(p.home, ".config/sops/age/keys.txt"), "ask"},
+		{"Read", filepath.Join(p.home, ".ssh/id_rsa"), "deny"},
+		{"Bash", "cat near/main.go", "none"},
+		{"Bash", "cat away/x", "ask"},
+		{"Bash", "cat cookies", "ask"},
+		{"Bash", "head -5 ~/.m2/settings.xml", "ask"},
+		{"Bash", "ls ~/go/pkg/mod", "none"},
+	} {
+		args := bash(c.args)
+		if c.tool == "Read" {
+			args, _ = json.Marshal(map[string]string{"file_path": c.args}) // of strings
+		}
+		s := p.asks(t, c.tool, args)
+		if s.decision != c.decision || c.decision == "ask" && !strings.Contains(s.reason, "outside of the project") {
+			t.Errorf("%s %s: %+v, want %s", c.tool, c.args, s, c.decision)
+		}
 	}
 }

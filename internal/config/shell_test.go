@@ -65,7 +65,7 @@ func TestShellPolicy(t *testing.T) {
 			"aws ec2 describe-instances --filters Name=x,Values=y", "gcloud --project=p compute instances list", "terraform show", "docker run --help", "env -u HOME -- git status",
 			"python3 --version", "java -version", "node -v", "cargo build --help", "kubectl logs -f x", "kubectl get pods -A", "man ls", "man -k sort", "ps -ef", "ps -C node", "jq -r .env.name x",
 			"git remote show origin", "ss -tlnp", "pip show -f x", "docker buildx ls", "docker compose up --help", "printf '%s\\n' x", "test -f x", "jq '.a[$x]' f", "cat .env.example", "diff .env.dist app/.env.local.sample", "git show HEAD:.env.template",
-			"ls *.go", "cat src/*.go", "ls ~", "ls src/te*", "wc -l a*.md", "echo \"exit: $?\"", "CI=1 git log", "! test -f x", "# look\nls",
+			"ls *.go", "cat src/*.go", "ls /tmp", "ls src/te*", "wc -l a*.md", "echo \"exit: $?\"", "CI=1 git log", "! test -f x", "# look\nls",
 		},
 		"ask": {
 			"rm -rf build", "git push", "git log > log.txt", "cat $(ls)", "ls {a,b}", "cat *", "X=1 ls", "make", "go test ./...", "find . -delete", "find . -exec rm {} +",
@@ -120,7 +120,7 @@ func TestCodingPolicy(t *testing.T) {
 			"docker ps -a", "gofmt -l src", "command -v go", "cat .env.example", "git reflog", "file a.bin", "diff a.txt b.txt", "git diff main..dev -- src",
 			"cd /srv/proj && ls", "cd /srv/proj && git diff HEAD~1 | head", `cd "/srv/proj" && cat a.json | jq .name`, "cd /srv/proj && rg foo src", "git -C /srv/proj status", "time ls", "base64 -d a",
 			// Wildcards, numbers and texts of which it is certain what a program is given.
-			"ls -la src/*.go", "ls *.md", "ls src/te*", "ls s*", "wc -l src/c*.go", "ls src/st*", "ls -d b*", "echo docs/k*", "wc -l src/te*.go", "cat src/*.go | wc -l", "grep -n foo src/*.go", "ls ~/", "echo \"exit: $?\"", "[ $? -eq 0 ] && echo yes", "echo \"$(git rev-parse HEAD)\"", "echo $(date)", "echo $PATH",
+			"ls -la src/*.go", "ls *.md", "ls src/te*", "ls s*", "wc -l src/c*.go", "ls src/st*", "ls -d b*", "echo docs/k*", "wc -l src/te*.go", "cat src/*.go | wc -l", "grep -n foo src/*.go", "ls ~/go/pkg/mod", "echo \"exit: $?\"", "[ $? -eq 0 ] && echo yes", "echo \"$(git rev-parse HEAD)\"", "echo $(date)", "echo $PATH",
 			"LC_ALL=C sort a", "CI=1 ls", "GIT_PAGER=cat git log", "! grep -q foo a", "# list the files\nls -la", "ls \\\n  -la", "set -euo pipefail\nls", "cat <<'EOF'\nrm -rf x\nEOF",
 			// Searches that say which files they read, and one change.
 			"grep -rn foo src --include=*.go", "grep -rn --include='*.py' foo .", "rg -g '*.go' foo", "rg -g '!vendor' foo", "find . -name '*.go' -exec grep -l foo {} +", "git grep foo -- '*.go'", "git log -p -1",
@@ -176,6 +176,67 @@ func TestCodingPolicy(t *testing.T) {
 			if v := judge(c); v.Mode.String() != want {
 				t.Errorf("%q: %v, want %s", c, v, want)
 			}
+		}
+	}
+}
+
+// Reading is free by place: in the project and in what every machine has. What lies elsewhere
+// is asked, whatever it is called, and secrets stay denied.
+func TestPlaces(t *testing.T) {
+	for _, kind := range []string{"coding", "shell"} {
+		judge := shellGate(t, kind, "", "")
+		for want, commands := range map[string][]string{
+			"unattended": {
+				"cat src/a.go", "cat /srv/proj/src/a.go", "ls /usr/include", "cat /usr/include/stdio.h", "grep -n foo /usr/include/stdio.h", "ls ~/go/pkg/mod", "cat ~/go/pkg/mod/example.com/x@v1/a.go", "head -5 /home/u/.cargo/registry/src/x/a.rs",
+				"ls /usr/share/doc", "cat /usr/lib/go-1.22/src/fmt/print.go", "ls ~/go/pkg/mod/*", "diff a.txt src/b.txt", "cut -d/ -f2 a", "find . -perm /644", "ls /tmp",
+			},
+			"ask": {
+				// Cookies, keyrings, wallets, settings and histories: no list has all their names.
+				"cat ~/.config/google-chrome/Default/Cookies", "cat ~/.mozilla/firefox/x.default/cookies.sqlite", "cat ~/.local/share/keyrings/login.keyring", "cat ~/.config/sops/age/keys.txt", "cat ~/.bitcoin/wallet.dat",
+				"cat ~/.m2/settings.xml", "cat ~/kubeconfig", "cat ~/.kube/dev.yaml", "cat /home/u/x/terraform.tfvars", "cat ~/service-account.json", "cat /proc/kcore", "cat /proc/self/maps", "cat ~/.claude/history.jsonl", "cat ~/.local/share/fish/fish_history",
+				"cat /etc/hosts", "ls /var/log", "cat /dev/mem", "cat /sys/class/net", "ls ~", "ls /srv", "cat /root/x", "cat /opt/x", "cat /srv/other/x", "cat ../x", "head -c 99 /dev/sda", "strings /dev/mem", "du -sh ~", "stat ~/x", "find / -name x", "find ~ -type f", "cat /mnt/c/x",
+				// By other ways.
+				"cat src/../../x", "cat /usr/include/../../etc/hosts", "cat /usr/share/doc/../../../etc/hosts", "cat ~/go/pkg/mod/../../../x", "cat < /etc/hosts", "sort /etc/hosts", "grep -f /etc/hosts a", "grep -f/etc/hosts a", "wc --files0-from=/tmp/l", "diff /etc/hosts a", "git diff --no-index /etc/hosts a",
+				"ls /etc/*", "ls ../*", "cat ~root/x", "timeout 5 cat /etc/hosts", "bash -c 'cat /etc/hosts'", "find src -exec cat /etc/hosts {} +", "sed -n 1p /etc/hosts", "awk 1 /etc/hosts", "jq . /etc/x.json", "tar tf /tmp/a.tar", "cd /srv/proj && cat /etc/hosts", "tail -n5 -- /etc/hosts", "file /etc/hosts", "cat /tmp/x", "cat /tmp/*",
+			},
+			"deny": {"cat ~/.ssh/id_rsa", "cat ~/.aws/credentials", "cat .env", "cat /proc/self/environ", "cat /etc/shadow", "cat ~/.kube/config"},
+		} {
+			for _, c := range commands {
+				if v := judge(c); v.Mode.String() != want {
+					t.Errorf("%s: %q: %v, want %s", kind, c, v, want)
+				}
+			}
+		}
+	}
+}
+
+// The same for tools that read files, with a root and without.
+func TestPlacesOfTools(t *testing.T) {
+	for _, c := range []struct {
+		root, tool, args, want string
+	}{
+		{"/srv/proj", "Read", `{"file_path":"src/a.go"}`, "unattended"},
+		{"/srv/proj", "Read", `{"file_path":"/srv/proj/src/a.go"}`, "unattended"},
+		{"/srv/proj", "Read", `{"file_path":"/usr/include/stdio.h"}`, "unattended"},
+		{"/srv/proj", "Read", `{"file_path":"/home/u/.config/sops/age/keys.txt"}`, "ask"},
+		{"/srv/proj", "Read", `{"file_path":"../x"}`, "ask"},
+		{"/srv/proj", "Read", `{"file_path":"/etc/passwd"}`, "ask"},
+		{"/srv/proj", "Grep", `{"pattern":"x","path":"/home/u"}`, "ask"},
+		{"/srv/proj", "Read", `{"file_path":".env"}`, "deny"},
+		{"", "Read", `{"file_path":"src/a.go"}`, "unattended"},
+		{"", "Read", `{"file_path":"/usr/include/stdio.h"}`, "unattended"},
+		{"", "Read", `{"file_path":"/srv/proj/src/a.go"}`, "ask"},
+		{"", "Read", `{"file_path":"../a.go"}`, "ask"},
+		{"", "Read", `{"file_path":"~/go/pkg/mod/x"}`, "ask"},
+	} {
+		p, list := policy.Compile([]policy.Source{{Name: "stopgate.toml", Text: starter(t, "coding"), Trusted: true}}, policy.Options{Root: c.root, Home: map[bool]string{true: "/home/u"}[c.root != ""]})
+		if p == nil {
+			t.Fatal(list)
+		}
+		e := p.Bind(stopgate.Call{Tool: stopgate.ToolName(c.tool), Definition: &stopgate.ToolDefinition{Schema: []byte(`{"type":"object","properties":{"file_path":{"type":"string"},"pattern":{"type":"string"},"path":{"type":"string"}}}`)}}).Evaluate()
+		e.Feed([]byte(c.args))
+		if v := e.Close(stopgate.Ended); v.Mode.String() != c.want {
+			t.Errorf("root %q: %s %s: %v, want %s", c.root, c.tool, c.args, v, c.want)
 		}
 	}
 }

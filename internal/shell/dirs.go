@@ -16,11 +16,14 @@ func (l *Line) moved() {
 	moved := false
 	var dirs []string
 	into, sure := "", l.Plain && l.beginsElsewhere()
+	place, located := "", l.Plain
 	for i := range l.Commands {
 		c := &l.Commands[i]
 		c.Moved, c.Dirs, c.Into, c.Sure = moved, dirs, into, sure && moved && into != ""
+		c.Place, c.Located = place, located && (c.joined || !moved)
 		if c.Parent >= 0 {
 			p := &l.Commands[c.Parent]
+			c.Place, c.Located = p.Place, p.Located && located
 			if len(p.Dirs) > len(dirs) {
 				c.Moved, c.Dirs = true, p.Dirs
 			}
@@ -42,6 +45,9 @@ func (l *Line) moved() {
 				into = ""
 			}
 			moved = true
+			next := i + 1
+			located = located && c.Parent < 0 && c.joined && !c.Piped && next < len(l.Commands) && !l.Commands[next].Piped
+			place, located = c.goes(place, located)
 			dirs = entered(dirs, operand(c.Words[1:]))
 			continue
 		}
@@ -49,6 +55,7 @@ func (l *Line) moved() {
 			if dir := directoryOption(string(name), c.Words, k); dir != "" {
 				c.Moved, c.Dirs = true, entered(c.Dirs, dir)
 				c.Into, c.Sure = "", false
+				c.Located = false
 			}
 		}
 	}
@@ -64,6 +71,22 @@ func (c *Command) enters() string {
 		return string(dir.Text)
 	}
 	return ""
+}
+
+// goes is the directory that "cd DIR" leads to from another one.
+func (c *Command) goes(from string, known bool) (place string, sure bool) {
+	if !known || len(c.Words) != 2 || len(c.Redirects) > 0 || string(c.Words[0].Text) != "cd" {
+		return "", false
+	}
+	dir := &c.Words[1]
+	switch text := string(dir.Text); {
+	case !c.Plain || !dir.Literal || text == "" || text[0] == '-' || text[0] == '~' || text[0] == '+':
+		return "", false
+	case text[0] == '/' || from == "":
+		return text, true
+	default:
+		return strings.TrimSuffix(from, "/") + "/" + text, true
+	}
 }
 
 // beginsElsewhere reports a line that begins with "cd DIR &&": what is joined to it with &&
@@ -131,6 +154,17 @@ func entered(dirs []string, dir string) []string {
 		}
 	}
 	return list
+}
+
+// At is a path of the command as it is written from where the line begins, if that is known.
+func (c *Command) At(path []byte) (at []byte, known bool) {
+	switch {
+	case len(path) > 0 && (path[0] == '/' || path[0] == '~'), c.Located && c.Place == "":
+		return path, true
+	case !c.Located:
+		return nil, false
+	}
+	return append(append([]byte(nil), strings.TrimSuffix(c.Place, "/")+"/"...), path...), true
 }
 
 // Places calls yield with the text of a path as it is written and, if it is relative, with

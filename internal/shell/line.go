@@ -57,6 +57,11 @@ type Command struct {
 	// begins: the change may have failed, or been made by another process.
 	Into string
 	Sure bool
+	// Place is the directory, as it is written, in which the command works if it runs at all
+	// and the shell looks for directories where it is; "" where the line begins. Located says that this is
+	// known.
+	Place   string
+	Located bool
 	// Prints: words of it are texts that cat prints, "$(cat <<'END' ...)". They are literal;
 	// that cat runs as well, without options and files.
 	Prints bool

@@ -21,7 +21,7 @@ const (
 var pathless = words{
 	"echo", "printf", "true", "false", ":", "kill", "pkill", "pgrep", "killall", "sleep", "seq", "date", "exit", "return", "whoami", "id", "hostname",
 	"uname", "uptime", "expr", "basename", "dirname", "alias", "unalias", "export", "unset", "yes", "tty", "nproc", "arch", "which", "type", "hash",
-	"ping", "host", "dig", "nslookup",
+	"ping", "host", "dig", "nslookup", "dscl", "scutil",
 }
 
 // readers are programs that only read the files they are given.
@@ -87,7 +87,7 @@ func (c *Command) Paths(yield func(path *Word, use Use, redirected bool) bool) {
 		case len(text) == 0:
 			skip = false // grep '' FILE
 			continue
-		case says.value(c.Words, i+1):
+		case says.value(c.Words, i+1), name == "find" && string(c.Words[i].Text) == "-perm":
 			continue
 		case text[0] == '-':
 			script = scripted.has(name) && givesScript(name, text)
@@ -95,9 +95,11 @@ func (c *Command) Paths(yield func(path *Word, use Use, redirected bool) bool) {
 			if script && len(text) > 2 && !scriptPaths(name, w.part(2, len(text)), yield) || !attached(name, w, yield) {
 				return
 			}
-			if !optionPaths(w, use, yield) {
+			if !delimits(name, text) && !optionPaths(w, use, yield) {
 				return
 			}
+			continue
+		case len(bytes.Trim(text, "/")) == 0 && len(c.Words[i].Text) == 2 && delimits(name, c.Words[i].Text):
 			continue
 		case skip && givesFile.has(string(c.Words[i].Text)):
 			if !yield(w, Reads, false) {
@@ -142,6 +144,25 @@ func (c *Command) Paths(yield func(path *Word, use Use, redirected bool) bool) {
 			return
 		}
 	}
+}
+
+// delimits reports an option whose value separates fields: the slash of "cut -d/" is no
+// directory.
+func delimits(program string, option []byte) bool {
+	if len(option) < 2 || option[0] != '-' || len(option) > 2 && len(bytes.Trim(option[2:], "/")) > 0 {
+		return false
+	}
+	switch program {
+	case "cut", "paste":
+		return option[1] == 'd'
+	case "sort", "join":
+		return option[1] == 't'
+	case "awk", "gawk", "mawk", "nawk":
+		return option[1] == 'F'
+	case "column":
+		return option[1] == 's'
+	}
+	return false
 }
 
 // writtenDir is the directory before the first wildcard of a word, none of a word without.
@@ -319,10 +340,10 @@ func scriptPaths(program string, w *Word, yield func(path *Word, use Use, redire
 		}
 	case "awk", "gawk", "mawk", "nawk", "jq", "yq":
 		for quoted := range odd(bytes.Split(w.Text, []byte{'"'})) {
-			if json := append(bytes.Clone(quoted), ".json"...); program == "jq" && len(quoted) > 0 && !yield(&Word{Text: json, Literal: w.Literal, Quoted: true}, Reads, false) {
+			if json := append(bytes.Clone(quoted), ".json"...); program == "jq" && len(bytes.Trim(quoted, "/")) > 0 && !yield(&Word{Text: json, Literal: w.Literal, Quoted: true}, Reads, false) {
 				return false
 			}
-			if len(quoted) > 0 && !yield(&Word{Text: quoted, Literal: w.Literal, Quoted: true}, Reads|Writes, false) {
+			if len(bytes.Trim(quoted, "/")) > 0 && !yield(&Word{Text: quoted, Literal: w.Literal, Quoted: true}, Reads|Writes, false) {
 				return false
 			}
 		}

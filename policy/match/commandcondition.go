@@ -41,7 +41,7 @@ func compileCommand(s Spec, t Target, restrictive bool, env Env) (textTest, *Spe
 		test.usages, err = compileUsages(s, restrictive, env)
 	case Pattern:
 		test.text, err = compilePatterns(s)
-	case Reads, Writes:
+	case Reads, Writes, Outside:
 		return compileCommandPaths(s, t, restrictive, env)
 	default:
 		n, fault := stringLanguage(s)

@@ -42,7 +42,7 @@ func compileCommandPaths(s Spec, t Target, restrictive bool, env Env) (textTest,
 		test.spread = expanding(test.path)
 		asShells(test.spread, func(string) bool { return true })
 	}
-	if err == nil && t.Below {
+	if err == nil && t.Below && s.Kind != Outside {
 		test.above = sync.OnceValue(func() ancestors { return ancestorsOf(s, env) })
 	}
 	return test, err
@@ -119,11 +119,23 @@ func (t *commandPaths) suspect(v *Value, c *shell.Command, path *shell.Word, use
 		return false
 	}
 	test, hit := t.testOf(c, path), false
-	c.Places(path.Text, func(text []byte) bool {
+	places(test, c, path.Text, func(text []byte) bool {
 		hit = judgeWord(test, v, text)
 		return !hit
 	})
 	return hit
+}
+
+// places calls yield with what a word may name from the directories in which its command may
+// work. For who asks what leads out of the project, one that is known is the only one.
+func places(test textTest, c *shell.Command, word []byte, yield func(path []byte) bool) {
+	if _, outside := test.(*outsideTest); outside {
+		if at, known := c.At(word); known {
+			yield(at)
+			return
+		}
+	}
+	c.Places(word, yield)
 }
 
 // testOf is the test of a word of a command.

@@ -14,7 +14,7 @@ func (k Kind) natural() schema.Type {
 	switch k {
 	case Const, Enum:
 		return anyType &^ schema.Array
-	case Pattern, Prefix, Suffix, Glob, MaxLength, Host, Scheme, Usage, Reads, Writes:
+	case Pattern, Prefix, Suffix, Glob, MaxLength, Host, Scheme, Usage, Reads, Writes, Outside:
 		return schema.String
 	case Minimum, Maximum, ExclusiveMinimum, ExclusiveMaximum:
 		return schema.Number | schema.Integer
@@ -171,6 +171,9 @@ func (m *Matcher) compileText(s Spec, t Target, env Env) (err *SpecError) {
 	}
 	if (s.Kind == Usage || s.Kind == Reads || s.Kind == Writes) && t.Annotation != schema.Command {
 		return whole(-1, "looks at command lines, but the parameter is none", `declare it with type = "command"`)
+	}
+	if s.Kind == Outside && t.Annotation != schema.Path && t.Annotation != schema.Command && t.Annotation != schema.Patch {
+		return whole(-1, "looks at paths, but the parameter is none", `declare it with type = "path"`)
 	}
 	if m.unbuilt && t.Annotation != schema.Patch {
 		if done, err := checkLiterals(s, t, m.restrictive); done {

@@ -46,6 +46,11 @@ func Covers(earlier, later *Matcher) Answer {
 		return NotProven
 	case e.kind == Present || l.kind == Present:
 		return answer(e.kind == l.kind && e.want == l.want)
+	case e.kind == Outside || l.kind == Outside:
+		if e.kind == l.kind && written(e, l) {
+			return Yes // fewer places, more that is outside
+		}
+		return NotProven
 	case l.annotation == schema.Patch:
 		return NotProven
 	case l.annotation == schema.Command && l.text != nil && l.kind != MaxLength:
@@ -222,7 +227,7 @@ func (m *Matcher) coversLanguage(l *Matcher) Answer {
 	}
 	var domain *automaton.DFA
 	if m.annotation == schema.Path {
-		domain = canonicalPaths()
+		domain = canonicalPaths(true)
 	}
 	yes, proven := automaton.Included(later, earlier, domain)
 	if !proven || !yes && domain != nil && (m.leavesRoot() || l.leavesRoot()) {
@@ -269,15 +274,18 @@ func (m *Matcher) language(folded bool) *automaton.DFA {
 	return a
 }
 
-// canonicalPaths accepts the canonical forms of paths that do not climb.
-func canonicalPaths() *automaton.DFA {
+// canonicalPaths accepts the canonical forms of paths that do not climb, relative ones and,
+// if they are wanted, absolute ones.
+func canonicalPaths(absolute bool) *automaton.DFA {
 	n := automaton.New()
 	n.Accept(0)
-	slash := n.Text(0, "/")
-	n.Accept(slash)
 	begin, dot, dots, name := n.State(), n.State(), n.State(), n.State()
 	n.Free(0, begin)
-	n.Free(slash, begin)
+	if absolute {
+		slash := n.Text(0, "/")
+		n.Accept(slash)
+		n.Free(slash, begin)
+	}
 	written := glob.Component.Minus(automaton.Single('.'))
 	n.Edge(begin, automaton.Single('.'), dot)
 	n.Edge(begin, written, name)

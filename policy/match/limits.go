@@ -25,6 +25,8 @@ func (m *Matcher) Exceeds(v *Value) bool {
 		return t.exceeds(v)
 	case eitherPath:
 		return t[0].exceeds(v) || t[1].exceeds(v)
+	case *outsideTest:
+		return v.lacksReadings(&t.place) && !t.leads(v)
 	case *pathPattern:
 		return t.restrictive && v.lacksReadings(&t.place) && !t.test.holds(v.text) && !t.readsAny(v.list)
 	}

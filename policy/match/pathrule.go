@@ -9,6 +9,9 @@ import (
 
 // compilePath compiles a matcher on a path.
 func compilePath(s Spec, expands, restrictive bool, env Env) (textTest, *SpecError) {
+	if s.Kind == Outside {
+		return compileOutside(s, expands, restrictive, env)
+	}
 	p := newPlace(env, expands, restrictive)
 	if s.Kind == Pattern {
 		test, err := compilePatterns(s)
@@ -71,6 +74,8 @@ func expanding(test textTest) textTest {
 		return &pathPattern{place: p, test: t.test}
 	case eitherPath:
 		return eitherPath{t[0].expanding(), t[1].expanding()}
+	case *outsideTest:
+		return t.expanding()
 	}
 	return test.(*pathTest).expanding()
 }

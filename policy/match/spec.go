@@ -24,13 +24,14 @@ const (
 	Usage
 	Reads
 	Writes
+	Outside
 )
 
 var kindNames = [...]string{
 	Const: "const", Enum: "enum", Pattern: "pattern", Prefix: "prefix", Suffix: "suffix", Glob: "glob",
 	Minimum: "minimum", Maximum: "maximum", ExclusiveMinimum: "exclusive_minimum", ExclusiveMaximum: "exclusive_maximum",
 	Present: "present", MinItems: "min_items", MaxItems: "max_items", MaxLength: "max_length", Host: "host", Scheme: "scheme",
-	Usage: "usage", Reads: "reads", Writes: "writes",
+	Usage: "usage", Reads: "reads", Writes: "writes", Outside: "outside",
 }
 
 // String spells the matcher as the policy file does.

@@ -46,6 +46,9 @@ func (t *commandPaths) reaches(s *shell.Sweep) bool {
 	if !ok {
 		return true
 	}
+	if _, outside := t.path.(*outsideTest); outside && s.Renames {
+		return false // its words say where it leads
+	}
 	if p, pattern := t.path.(*pathPattern); s.Renames && !s.Anywhere && (!pattern || s.Single) {
 		if pattern {
 			return p.loses(string(s.Dir.Text), s.Dir.Literal)
@@ -77,6 +80,7 @@ var (
 	_ sweptTest = (*pathTest)(nil)
 	_ sweptTest = eitherPath{}
 	_ sweptTest = (*pathPattern)(nil)
+	_ sweptTest = (*outsideTest)(nil)
 )
 
 func (t eitherPath) sweeps(dir string, literal bool, which swept) bool {

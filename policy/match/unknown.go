@@ -42,6 +42,8 @@ func (m *Matcher) JudgesPaths() bool {
 		return true
 	case *pathPattern:
 		return t.restrictive
+	case *outsideTest:
+		return true
 	case *commandPaths:
 		return t.restrictive
 	}
@@ -65,6 +67,8 @@ func (m *Matcher) Unknown(v *Value) Unknown {
 		return t.place.unknown(v)
 	case eitherPath:
 		return t[0].place.unknown(v)
+	case *outsideTest:
+		return t.place.unknown(v)
 	case *pathPattern:
 		u := t.place.unknown(v)
 		if list, _ := v.readings(&t.place); t.restrictive && t.wild(v, list) {
@@ -134,7 +138,7 @@ func (t *commandPaths) unknown(v *Value) (unknown Unknown) {
 					return true
 				}
 				test := t.testOf(c, path)
-				c.Places(path.Text, func(text []byte) bool {
+				places(test, c, path.Text, func(text []byte) bool {
 					unknown |= (&Matcher{text: test}).Unknown(v.word(text))
 					return true
 				})

@@ -162,6 +162,7 @@ var (
 	_ sharedTest = (*pathTest)(nil)
 	_ sharedTest = eitherPath{}
 	_ sharedTest = (*pathPattern)(nil)
+	_ sharedTest = (*outsideTest)(nil)
 	_ sharedTest = (*commandTest)(nil)
 	_ sharedTest = (*commandPaths)(nil)
 	_ sharedTest = (*urlTest)(nil)

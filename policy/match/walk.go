@@ -65,6 +65,8 @@ func (m *Matcher) Walkers() []automaton.Walker {
 		return []automaton.Walker{&lengthWalker{*test}}
 	case *pathTest:
 		return test.walkers()
+	case *outsideTest:
+		return test.walkers()
 	case *patternText:
 		return patternWalkers(test.test)
 	case *pathPattern:
@@ -112,6 +114,8 @@ func (m *Matcher) Named() []automaton.Walker {
 		return patternWalkers(test.test)
 	case *pathPattern:
 		return patternWalkers(test.test)
+	case *outsideTest:
+		return test.walkers()
 	case *stepText, *pathTest, eitherPath:
 		a := m.language(false)
 		if a == nil {

@@ -111,7 +111,7 @@ func guesses(kind match.Kind, text string) []string {
 			list = append(list, "cat "+path, "tee "+path, "x > "+path, "x < "+path)
 		}
 		return list
-	case match.Glob:
+	case match.Glob, match.Outside: // what is in a place, which only the other ones leave out
 		var list []string
 		for _, glob := range syntax.Alternatives(text)[:1] {
 			for _, filler := range []string{"x", "q7w9"} {

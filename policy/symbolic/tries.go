@@ -75,7 +75,7 @@ const maxAlternatives = 24
 
 // alternatives are ways of writing a literal that has some.
 func alternatives(kind match.Kind, text string) []string {
-	if kind != match.Usage && kind != match.Glob && kind != match.Reads && kind != match.Writes {
+	if kind != match.Usage && kind != match.Glob && kind != match.Reads && kind != match.Writes && kind != match.Outside {
 		return []string{text}
 	}
 	list := syntax.Alternatives(text)

@@ -60,7 +60,7 @@ var untrusted = []string{"version", "tools", "conversation", "guard", "session",
 // "_in" for those that take the values of a named list (K60).
 var matcherKeys = func() []string {
 	var keys []string
-	for k := match.Const; k <= match.Writes; k++ {
+	for k := match.Const; k <= match.Outside; k++ {
 		keys = append(keys, k.String())
 	}
 	for _, k := range listed {
@@ -72,7 +72,7 @@ var matcherKeys = func() []string {
 // listed are the matchers that a named list can feed.
 var listed = []match.Kind{
 	match.Const, match.Enum, match.Pattern, match.Prefix, match.Suffix, match.Glob, match.Host, match.Scheme,
-	match.Usage, match.Reads, match.Writes,
+	match.Usage, match.Reads, match.Writes, match.Outside,
 }
 
 // matcherKey splits a key into its matcher and whether it names a list.

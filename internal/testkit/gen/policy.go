@@ -156,7 +156,9 @@ func guard(r *rand.Rand, s *naive.Schema) naive.Rule {
 	k := condition(r, s)
 	if r.IntN(2) == 0 {
 		k = matcher(r, naive.Cond{On: "path"}, "path")
-		switch r.IntN(4) {
+		switch r.IntN(5) {
+		case 4:
+			k = naive.Cond{On: "path", Kind: "outside", Values: []*naive.Node{text(pick(r, []string{"**", "src/**", "/etc/**", "/srv/proj/src"}))}}
 		case 0:
 			k = matcher(r, naive.Cond{On: "string"}, "")
 		case 1:

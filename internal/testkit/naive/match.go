@@ -79,7 +79,7 @@ func (p *Policy) namedPath(c *Cond, n *Node, v view) bool {
 
 func textual(c *Cond) bool {
 	switch c.Kind {
-	case "pattern", "prefix", "suffix", "glob", "host", "scheme", "max_length":
+	case "pattern", "prefix", "suffix", "glob", "host", "scheme", "max_length", "outside":
 		return true
 	case "const", "enum":
 		for _, v := range c.Values {

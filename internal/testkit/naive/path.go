@@ -98,11 +98,28 @@ func plainPath(path string) bool {
 }
 
 func (p *Policy) matchesPath(kind, literal, value string, permissive bool) bool {
+	if kind == "outside" {
+		return p.leaves(literal, value)
+	}
 	if permissive {
 		return plainPath(value) && p.compare(kind, literal, clean(value), false)
 	}
 	for _, r := range p.readings(value) {
 		if p.compare(kind, literal, r, true) {
+			return true
+		}
+	}
+	return false
+}
+
+// leaves reports that something a path may mean lies outside of a place.
+func (p *Policy) leaves(place, value string) bool {
+	inside := func(path string) bool { return p.compare("glob", place, path, false) }
+	if plainPath(value) {
+		return !inside(clean(value))
+	}
+	for _, r := range p.readings(value) {
+		if !inside(r) {
 			return true
 		}
 	}
