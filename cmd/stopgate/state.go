@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"sync"
 	"time"
@@ -48,45 +47,29 @@ func (st *state) open(ctx context.Context, s place.Settings) (err error) {
 		}
 		st.facts, st.questions, st.orders = st.store, st.store, st.store
 		st.records, st.place, st.failed[0] = st.store.Recorder(), s.Store, st.store.Failed()
-	} else if st.memory(); s.AuditFile == "" {
-		return st.ownLines(s)
+	} else {
+		st.memory()
 	}
-	if s.AuditFile == "" {
+	if s.AuditFile == "" && s.Store != place.Memory {
 		return nil
 	}
 	return st.openLines(s)
 }
 
-// maxOwnLines bounds how many processes with a store in memory run at once.
-const maxOwnLines = 1000
-
-// ownLines opens the records of a store in memory, which shares nothing: the first file
-// that no other process writes to.
-func (st *state) ownLines(s place.Settings) (err error) {
-	for n := 1; n <= maxOwnLines; n++ {
-		name := "audit.jsonl"
-		if n > 1 {
-			name = fmt.Sprintf("audit-%d.jsonl", n)
-		}
-		if s.AuditFile, err = place.File(name); err != nil {
-			return err
-		}
-		if err = st.openLines(s); !errors.Is(err, jsonl.ErrInUse) {
-			return err
-		}
-	}
-	return err
-}
-
 func (st *state) openLines(s place.Settings) (err error) {
-	st.lines, err = s.Lines(s.AuditFile)
+	path := s.AuditFile
+	if path == "" {
+		st.lines, path, err = s.OwnLines()
+	} else {
+		st.lines, err = s.Lines(path)
+	}
 	if errors.Is(err, jsonl.ErrInUse) {
 		return hintedError{err, "name another file with --audit, or stop the stopgate that writes to this one"}
 	}
 	if err != nil {
 		return err
 	}
-	st.records, st.place, st.failed[1] = st.lines, s.AuditFile, st.lines.Failed()
+	st.records, st.place, st.failed[1] = st.lines, path, st.lines.Failed()
 	return nil
 }
 

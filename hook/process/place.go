@@ -14,17 +14,15 @@ import (
 	"github.com/stopgate/stopgate/internal/place"
 )
 
-// openLines opens a file of records, of which there is one writer at a time.
+// openLines opens a file of records, of which there is one writer at a time: the one that
+// the settings name, in its turn, else one that nobody else writes to.
 func openLines(ctx context.Context, settings place.Settings) (*jsonl.Recorder, error) {
-	path := settings.AuditFile
-	if path == "" {
-		var err error
-		if path, err = place.File("audit.jsonl"); err != nil {
-			return nil, err
-		}
+	if settings.AuditFile == "" {
+		lines, _, err := settings.OwnLines()
+		return lines, err
 	}
 	for {
-		lines, err := settings.Lines(path)
+		lines, err := settings.Lines(settings.AuditFile)
 		if !errors.Is(err, jsonl.ErrInUse) {
 			return lines, err
 		}

@@ -38,11 +38,12 @@ func missing(path string) error {
 }
 
 // checkEvery is how often a file that was written to is looked at. Hundreds of processes
-// may have it open, and each of them reads the whole log: where more want a processor than
-// there are, they look as much less often, and leave the time to who writes.
+// may have it open, and each of them reads the whole log: where more than eight threads want
+// each processor, they look as much less often, and leave the time to who writes.
 const (
 	checkEvery  = time.Second
 	checkSeldom = time.Minute
+	checkCrowd  = 8
 )
 
 // Guard looks for damage once a second, where anything was written since the last look,
@@ -60,7 +61,7 @@ func (db *DB) Guard(check func(tx *Tx) error) {
 		for {
 			select {
 			case <-tick.C:
-				if time.Since(last) < crowd.Stretch(checkEvery, crowd.Share(), checkSeldom)-checkEvery/2 {
+				if time.Since(last) < crowd.Stretch(checkEvery, checkCrowd*crowd.Share(), checkSeldom)-checkEvery/2 {
 					continue
 				}
 				last = time.Now()
@@ -198,6 +199,10 @@ func (g *guard) content() error {
 	defer c.close()
 	if err := g.log(ctx, c); err != nil {
 		return err
+	}
+	// The definitions of the tables and their versions are what the file begins with.
+	if _, err := c.versions(ctx); err != nil {
+		return onlyDamage(err)
 	}
 	return onlyDamage(c.snapshot(ctx, g.check))
 }

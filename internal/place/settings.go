@@ -2,6 +2,7 @@ package place
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -100,6 +101,27 @@ func (s Settings) Open(ctx context.Context) (*sqlite.Store, error) {
 // Lines opens a file of JSON lines.
 func (s Settings) Lines(path string) (*jsonl.Recorder, error) {
 	return jsonl.Open(path, jsonl.Options{RotateBytes: s.RotateBytes, RotateAge: time.Duration(s.RotateDays) * 24 * time.Hour, Trouble: s.Trouble})
+}
+
+// maxOwnLines bounds how many processes with a store in memory run at once.
+const maxOwnLines = 1000
+
+// OwnLines opens the records of a store in memory, which shares nothing: the first file
+// that no other process writes to, below the state directory of the user of this process.
+func (s Settings) OwnLines() (lines *jsonl.Recorder, path string, err error) {
+	for n := 1; n <= maxOwnLines; n++ {
+		name := "audit.jsonl"
+		if n > 1 {
+			name = fmt.Sprintf("audit-%d.jsonl", n)
+		}
+		if path, err = File(name); err != nil {
+			return nil, "", err
+		}
+		if lines, err = s.Lines(path); !errors.Is(err, jsonl.ErrInUse) {
+			return lines, path, err
+		}
+	}
+	return nil, "", err
 }
 
 // Retention is from when on things are kept; 0 days keep all.
