@@ -17,6 +17,7 @@ type Place struct {
 	expands     bool
 	unknown     bool
 	tabled      bool // some branch is declared by a parameter table
+	whole       bool // with all that is in it
 	defaults    []jsonstream.Value
 
 	declared  []Declared
@@ -79,6 +80,10 @@ func (p *Place) Unknown() bool { return p.unknown }
 // Tabled reports whether a parameter table declares the value here: one of a policy file,
 // or that of a known tool. What only the schema of a request or server declares is not.
 func (p *Place) Tabled() bool { return p.tabled }
+
+// Whole reports whether a parameter table declares the value with all that is in it: the table
+// of a known tool names values of which it does not say what they are made of.
+func (p *Place) Whole() bool { return p.whole }
 
 // Defaults returns the values that branches give for an absent value (B9).
 func (p *Place) Defaults() []jsonstream.Value { return p.defaults }

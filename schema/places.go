@@ -116,6 +116,7 @@ func (b *builder) fill(p *Place, seeds []seed) {
 		p.expands = p.expands || n.Expands
 		p.unknown = p.unknown || n.Open
 		p.tabled = p.tabled || n.Declared
+		p.whole = p.whole || n.Declared && n.Types == AnyType && len(n.beside())+len(n.below()) == 0
 		if n.Default.IsValid() {
 			p.defaults = append(p.defaults, n.Default)
 		}

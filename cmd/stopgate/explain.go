@@ -206,6 +206,9 @@ func explainRule(b *strings.Builder, rule eval.RuleExplanation) {
 		for _, reading := range c.Readings {
 			fmt.Fprintf(b, "              read as %s\n", visible.Text(visible.Elide(reading, 200)))
 		}
+		if c.Undeclared {
+			fmt.Fprintf(b, "              no parameter table declares %s; it may be a %s, and counts as one\n", visible.Text(c.Pointer), c.On)
+		}
 		if c.Uncertain != "" {
 			fmt.Fprintf(b, "              uncertain: %s\n", visible.Text(visible.Elide(c.Uncertain, 300)))
 		}

@@ -13,15 +13,19 @@ import (
 var _ eval.KnownTools = Recognise
 
 // Recognise finds the known tool of a call for the evaluator. A tool that is built into the
-// host whose hook made the call is certainly the one of the row, and so is a tool of an MCP
-// server of the row's name whose pinned definition has all parameters of the row. Of any other
-// tool only the name is known: it gets the types that all rows of that name have together, and
-// guards see more because of them.
+// host whose hook made the call is certainly the one of the row, and its definition is that of
+// the host's adapter; so is the definition of a tool that the agent has of its own. A tool of
+// an MCP server of the row's name whose pinned definition has all parameters of the row is
+// certainly that one too. Of any other tool only the name is known: it gets the types that all
+// rows of that name have together, and guards see more because of them.
 func Recognise(call stopgate.Call) (known eval.KnownTool, ok bool) {
+	if call.Surface == stopgate.SurfaceAgent && call.Server == "" && call.Definition != nil {
+		return eval.KnownTool{Name: call.Tool, Certain: true, Own: true}, true
+	}
 	var rows []*Tool
 	if call.Surface == stopgate.SurfaceHook && call.Server == "" {
 		if t := ForHost(call.Dialect).Tool(string(call.Tool)); t != nil {
-			rows, known.Certain = []*Tool{t}, true
+			rows, known.Certain, known.Own = []*Tool{t}, true, true
 		}
 	}
 	if t := pinned(call); t != nil {
@@ -33,7 +37,7 @@ func Recognise(call stopgate.Call) (known eval.KnownTool, ok bool) {
 	if len(rows) == 0 {
 		return eval.KnownTool{}, false
 	}
-	s, err := schema.FromParameters(together(rows))
+	s, err := schema.FromParameters(together(rows, known.Certain))
 	if err != nil {
 		return eval.KnownTool{}, false
 	}
@@ -71,12 +75,16 @@ func candidates(call stopgate.Call) []*Tool {
 	return rows
 }
 
-// together are the parameters with a meaning that rows have, each once. Where rows differ
-// in what a name means, the first one that says it counts.
-func together(rows []*Tool) (list []schema.Parameter) {
+// together are the parameters with a meaning that rows have, each once, and where it is
+// certain which tool it is the others too. Where rows differ in what a name means, the first
+// one that says it counts.
+func together(rows []*Tool, certain bool) (list []schema.Parameter) {
 	for _, row := range rows {
 		for _, p := range row.Parameters {
 			if p.Kind.Type() == "string" {
+				if certain {
+					list = append(list, schema.Parameter{Name: p.Name, Type: anything})
+				}
 				continue
 			}
 			i := slices.IndexFunc(list, func(q schema.Parameter) bool { return q.Name == p.Name })
@@ -89,6 +97,9 @@ func together(rows []*Tool) (list []schema.Parameter) {
 	}
 	return list
 }
+
+// anything is the type of a value of which a row says no more than that the tool has it.
+var anything = []string{"null", "boolean", "integer", "number", "string", "array", "object"}
 
 // both is a parameter that rows give in two forms, as one value and as a list.
 func both(a, b schema.Parameter) schema.Parameter {

@@ -41,7 +41,7 @@ func (e *Evaluation) Asking() (names []string) {
 func (e *Evaluation) asking(l *list, lane int32, add func(string)) {
 	for r := l.first; r < l.end; r++ {
 		rule, p := &e.plan.rules[r], e.phaseOf(r, lane)
-		if p == failed {
+		if p == failed || l.suspects && p == waiting {
 			continue
 		}
 		if !rule.mode.Permissive() {

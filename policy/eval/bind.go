@@ -115,6 +115,7 @@ type binder struct {
 	voices   []*Voice
 	matchers matchers
 	known    *schema.Schema // what a known tool of this name declares, for guards; nil for nothing
+	row      *schema.Schema // its parameters alone, whatever the definition says
 	certain  bool           // the call is certainly one of the known tool, whose parameters it has
 	sure     bool           // the call or an operator's file says that there is such a tool
 }

@@ -160,7 +160,7 @@ mode = "ask"
 		{"asks", `{"from":".env"}`, "deny rule_matched rule 0", "/from"},
 		{"asks", `{"from":"a"}`, "ask rule_matched rule 0", ""},
 		{"free", `{"any":{"thing":["AKIAIOSF"]}}`, "skip rule_skipped rule 1", "/any/thing/0"},
-		{"free", `{"path":".env"}`, "unattended rule_matched rule 0", ""}, // nobody says that it is a path
+		{"free", `{"path":".env"}`, "deny rule_matched rule 0", "/path"}, // it may be a path
 	} {
 		v := final(t, p.Bind(stopgate.Call{Tool: stopgate.ToolName(c.tool)}), c.args)
 		if brief(v) != c.want || c.pointer != "" && v.Pointer != c.pointer {

@@ -24,10 +24,11 @@ type compiler struct {
 
 // part is a view under construction.
 type part struct {
-	view    *view
-	pointer *trie
-	ids     int
-	ons     []int32
+	view       *view
+	pointer    *trie
+	ids        int
+	ons        []int32
+	suspicions []*suspicion
 }
 
 func newCompiler(b *binder, kind syntax.ListKind) *compiler {
@@ -41,6 +42,7 @@ func (c *compiler) compile() bool {
 		for _, v := range c.voices {
 			c.list(v, list{layer: stopgate.LayerGuard, fallback: stopgate.Unattended, guard: true}, v.File.Guards, "", true)
 			c.knownGuards(v)
+			c.suspicion(v)
 		}
 	}
 	spoken := false
@@ -139,8 +141,12 @@ func (c *compiler) list(v *Voice, l list, rules []*syntax.Rule, table string, fo
 		c.rule(v, r, l.note.lowered)
 	}
 	l.end = int32(len(c.plan.rules))
+	if l.suspects {
+		l.note.skipped = nil // the list of all guards says it
+	}
 	c.commands(v, &l)
 	c.gather(v, &l, conds)
+	c.suspect(v, &l)
 	if l.guard && l.first == l.end && len(l.note.skipped) == 0 {
 		return true
 	}
@@ -270,7 +276,7 @@ func (c *compiler) unknown() {
 // graphs builds the shapes of every view.
 func (c *compiler) graphs() bool {
 	for _, p := range c.parts {
-		g := &grapher{plan: c.plan, view: p.view, ons: p.ons, conditions: c.conditions, matchers: c.matchers}
+		g := &grapher{plan: c.plan, view: p.view, ons: p.ons, suspicions: p.suspicions, conditions: c.conditions, matchers: c.matchers}
 		if !g.graph(p.pointer) {
 			c.trouble = "the schema is too large"
 			return false

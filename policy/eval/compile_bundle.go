@@ -44,7 +44,7 @@ func (c *compiler) gather(v *Voice, l *list, first int) {
 	for i := l.first; i < l.end; i++ {
 		r := &c.plan.rules[i]
 		from, end := int(r.first)-first, int(r.end)-first
-		if len(written[from:end]) == 1 && l.commands == 0 && c.bundles(v, written[from].ast) {
+		if len(written[from:end]) == 1 && l.commands == 0 && !l.suspects && c.bundles(v, written[from].ast) {
 			c.bundle(v, l, i, &written[from], bundles)
 			continue
 		}
@@ -53,6 +53,7 @@ func (c *compiler) gather(v *Voice, l *list, first int) {
 		l.own = append(l.own, i)
 		r.first = int32(len(c.plan.conds))
 		for k := from; k < end; k++ {
+			written[k].suspects = l.suspects
 			c.put(v, written[k], written[k].ast.Arg)
 		}
 		r.end = int32(len(c.plan.conds))
@@ -63,9 +64,11 @@ func (c *compiler) gather(v *Voice, l *list, first int) {
 // put adds a condition and the site where its leaves can stand.
 func (c *compiler) put(v *Voice, k cond, arg jsonstream.Pointer) {
 	p, id := c.part(v), int32(len(c.plan.conds))
-	if k.on != "" {
+	switch {
+	case k.suspects: // see suspicion
+	case k.on != "":
 		p.ons = append(p.ons, id)
-	} else {
+	default:
 		k.sites = 1
 		p.insert(v.Schema, arg, id, int32(len(c.plan.sites)))
 		c.plan.sites = append(c.plan.sites, id)

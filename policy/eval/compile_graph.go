@@ -20,6 +20,8 @@ type grapher struct {
 	// conditions are those of the rules of each bundle.
 	conditions [][]*syntax.Condition
 	matchers   matchers
+	// suspicions are those of the guards that look through the view.
+	suspicions []*suspicion
 
 	unknown *schema.Place
 	node    *trie // of ons: what deep threads of theirs stand at
@@ -90,6 +92,7 @@ func (g *grapher) build(s *shape, st stance) {
 			s.tests = append(s.tests, x)
 		}
 	}
+	g.suspect(s, st)
 	s.analyse = s.needs&watchWords != 0 && len(s.tests) > 0
 	for i := range s.tests {
 		t := &s.tests[i]
@@ -179,7 +182,7 @@ func (g *grapher) members(s *shape, st stance) {
 	below := g.below(s, st)
 	if s.wrongObject {
 		place := objectBelow(s.place)
-		next := stance{place: place, threads: below, wrong: true}
+		next := stance{place: place, threads: below, wrong: true, listed: st.lists()}
 		if place == nil {
 			next.place, next.needs = g.unknown, s.needs
 		} else {
@@ -207,7 +210,7 @@ func (g *grapher) members(s *shape, st stance) {
 			}
 		}
 	}
-	s.extra = g.shape(stance{place: s.place.Others().Place, threads: below, needs: st.needs, wrong: st.wrong})
+	s.extra = g.shape(stance{place: s.place.Others().Place, threads: below, needs: st.needs, wrong: st.wrong, listed: st.lists()})
 }
 
 // below lists the threads that every member of an object continues: those of the
@@ -252,7 +255,7 @@ func objectBelow(p *schema.Place) *schema.Place {
 
 // member is the stance of a declared member under all its names.
 func (st stance) member(p *schema.Place, names []string, below []thread) stance {
-	next := stance{place: p, needs: st.needs, wrong: st.wrong}
+	next := stance{place: p, needs: st.needs, wrong: st.wrong, listed: st.lists()}
 	for _, t := range st.threads {
 		if t.deep {
 			continue
@@ -286,7 +289,7 @@ func (g *grapher) elements(s *shape, st stance) {
 		return
 	}
 	at := func(p *schema.Place) *shape {
-		next := stance{place: p, needs: st.needs, wrong: st.wrong || s.wrongArray}
+		next := stance{place: p, needs: st.needs, wrong: st.wrong || s.wrongArray, listed: st.lists()}
 		for _, t := range st.threads {
 			next.cross(t, s.wrongArray)
 		}
@@ -340,7 +343,7 @@ func (g *grapher) prune() {
 	keep := make(map[*shape]bool)
 	for _, s := range g.order {
 		s.links(func(to *shape) { from[to] = append(from[to], s) })
-		if len(s.tests)+len(s.counts)+len(s.under) > 0 || s.needs != 0 || s.judges {
+		if len(s.tests)+len(s.counts)+len(s.under) > 0 || len(s.suspects) > 0 || s.needs != 0 || s.judges {
 			useful, keep[s] = append(useful, s), true
 		}
 	}

@@ -26,6 +26,8 @@ type shape struct {
 	deeper []int32  // the sites below alone: a scalar here has no such branch
 	within []int32  // those of them that only elements of an array can reach ("*")
 	needs  textNeed // floors on strings here
+	// suspects are the guards that read strings here although nobody declares them.
+	suspects []suspect
 	// analyse: a condition looks at a command here, which has to be analysable (THREATS
 	// E); redirects: one of them judges what commands read or write.
 	analyse, redirects bool

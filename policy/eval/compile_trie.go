@@ -88,6 +88,12 @@ type stance struct {
 	threads []thread
 	wrong   bool     // inside a value of the wrong type: only a match counts
 	needs   textNeed // inherited from such a value
+	listed  bool     // inside a value that a table declares without saying what is in it
+}
+
+// lists reports whether what is inside the value counts as declared.
+func (st stance) lists() bool {
+	return st.listed || st.place.Whole()
 }
 
 // key identifies a stance. places numbers the places.
@@ -108,6 +114,9 @@ func (st stance) key(places map[*schema.Place]int) string {
 	}
 	number(st.place)
 	b = strconv.AppendBool(strconv.AppendInt(append(b, ':'), int64(st.needs), 10), st.wrong)
+	if st.listed {
+		b = append(b, 'l')
+	}
 	for _, t := range st.threads {
 		b = strconv.AppendInt(append(b, '|'), int64(t.node.id), 10)
 		for _, mark := range []struct {

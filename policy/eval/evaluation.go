@@ -36,6 +36,8 @@ type Evaluation struct {
 	// The string that is arriving, and the value that ended last.
 	texts     []textTest
 	watches   []textWatch
+	suspects  []suspect   // guards that read it although nobody declares it
+	guess     match.Value // one reading of it
 	hits      index.Hits
 	undecided int
 	commands  bool // a test judges it command by command
@@ -93,6 +95,7 @@ func (e *Evaluation) reset(p *plan) {
 	e.verdict, e.before, e.said = stopgate.Verdict{}, e.before[:0], said{}
 	e.fault, e.floors, e.unknownPaths = fault{}, nil, match.Known
 	e.texts, e.watches, e.undecided, e.decoded = e.texts[:0], e.watches[:0], 0, false
+	e.suspects = e.suspects[:0]
 	e.commands = false
 	e.released, e.unclean = nil, false
 }

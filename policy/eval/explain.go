@@ -87,6 +87,9 @@ type ConditionExplanation struct {
 	// reading that did, and what was done to the value for it (K56); of a command line
 	// for which a guard held, the word that did.
 	Readings []string `json:"readings,omitempty"`
+	// Undeclared says that no parameter table declares the value: the guard on a type read it
+	// for what it may be.
+	Undeclared bool `json:"undeclared,omitempty"`
 	// Uncertain is why a permissive condition fails for a value for which it may hold.
 	Uncertain string `json:"uncertain,omitempty"`
 }
@@ -150,6 +153,9 @@ func (e *Evaluation) explainGuards(l *list) []ListExplanation {
 		all = append(all, x)
 	}
 	for r := l.first; r < l.end; r++ {
+		if l.suspects && e.phaseOf(r, noLane) != holds {
+			continue // the list of all guards shows it
+		}
 		add(e.explainRule(r, noLane, false))
 	}
 	for _, s := range l.note.skipped {
@@ -219,7 +225,7 @@ func (e *Evaluation) explainCondition(r, c, lane int32) ConditionExplanation {
 		x.At, x.Pointer = l.at, string(e.spine.pointer(l.path))
 		return x
 	}
-	x.At, x.Pointer = st.at, string(e.spine.pointer(path))
+	x.At, x.Pointer, x.Undeclared = st.at, string(e.spine.pointer(path)), st.guessed
 	if p == failed && k.permissive && st.value.end > st.value.start {
 		x.Uncertain = e.uncertain(k, ast, x.Pointer, string(e.spine.pointer(st.value)))
 	}

@@ -20,6 +20,9 @@ type KnownTool struct {
 	// server is the one that is listed and its definition is pinned. Without it a tool has
 	// only the name of a known one, and the types can make verdicts stricter, never weaker.
 	Certain bool
+	// Own says that the definition of the call was written by this program, a host adapter or
+	// the agent: what it declares counts as declared by a parameter table.
+	Own bool
 }
 
 // Knowing makes policies take what a tool's parameters are from a list of known tools,
@@ -35,22 +38,27 @@ func (b *binder) recognise() bool {
 		return true
 	}
 	tool, ok := b.policies.known(b.call)
-	if !ok || tool.Parameters == nil {
+	if !ok {
 		return true
+	}
+	if tool.Own {
+		b.base = schema.Marked(b.base, true)
+	}
+	if tool.Parameters == nil {
+		return true
+	}
+	b.certain = tool.Certain && b.base != nil && hasAll(b.base, tool.Parameters)
+	b.row = tool.Parameters
+	if !b.certain {
+		b.row = schema.Marked(b.row, false) // a name alone declares nothing
 	}
 	// Parameters that the definition does not have, or has with another type, are left out.
-	b.known = schema.Fitting(b.base, tool.Parameters)
-	if b.known == nil {
+	if b.known = schema.Fitting(b.base, b.row); b.known == nil || b.base == nil {
 		return true
 	}
-	if b.base != nil {
-		merged, err := schema.Overlay(b.base, b.known)
-		if err != nil {
-			b.known = nil
-			return true
-		}
-		b.known = merged
-		b.certain = tool.Certain && hasAll(b.base, tool.Parameters)
+	merged, err := schema.Overlay(b.base, b.known)
+	if b.known = merged; err != nil {
+		b.known, b.certain = nil, false
 	}
 	return true
 }

@@ -54,6 +54,7 @@ type list struct {
 	fallback stopgate.Mode
 	code     stopgate.Code // of the fallback
 	guard    bool          // its rules are guards; the fallback is no answer
+	suspects bool          // they read the strings that nobody declares, and nothing waits for it
 	// own are its rules that are in no bundle; their states stand together, as those of
 	// its bundles do, which stand for all others.
 	own                    []int32
@@ -113,6 +114,7 @@ type cond struct {
 	pointer    string // of the rule
 	expanded   string // the same with "*" for every array it crosses
 	env        match.Env
+	suspects   bool              // it reads the strings that nobody declares, and has no sites
 	command    int32             // its number among the commands of its list, -1 if it is none
 	ast        *syntax.Condition // nil for a bundle
 	// What other conditions of the rule judge of the same command: see judgedBeside.

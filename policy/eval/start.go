@@ -48,7 +48,7 @@ func (p *plan) prepare() {
 	// pointer the tool lacks are left out of the plan, this is what remains.
 	for i := range p.conds {
 		switch k := &p.conds[i]; {
-		case k.sites > 0:
+		case k.sites > 0 || k.suspects:
 		case k.bundle >= 0:
 			e.endBundle(k, &e.conds[i])
 		default:

@@ -21,6 +21,7 @@ type condState struct {
 	leaf  bool // a leaf matched
 	// limited says that a value satisfied it by its length; see [match.Matcher.Exceeds].
 	limited bool
+	guessed bool  // by a string that nobody declares
 	open    int32 // sites at which a leaf can still appear
 	at      int64 // byte that decided it
 	path    span  // pointer of the value that decided it
@@ -249,7 +250,8 @@ func (s *state) walk(i int) {
 }
 
 // walkGuards recomputes what the guards of a file object. One that skips or denies ends
-// the call, whatever the others may still say.
+// the call, whatever the others may still say. What guards may read into strings that are
+// still to come keeps nothing waiting, as floors do not.
 func (s *state) walkGuards(i int) {
 	l, st := &s.plan.lists[i], &s.lists[i]
 	hit, open := literal.Empty(), literal.Empty()
@@ -263,7 +265,9 @@ func (s *state) walkGuards(i int) {
 		case holds:
 			hit.Add(r, uint8(s.plan.rules[r].mode))
 		case waiting:
-			open.Add(r, uint8(s.plan.rules[r].mode))
+			if !l.suspects {
+				open.Add(r, uint8(s.plan.rules[r].mode))
+			}
 		}
 	}
 	st.low, st.high, st.cursor, st.end, st.holds, st.abstains = l.fallback, l.fallback, l.end, literal.None, false, true

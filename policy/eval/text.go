@@ -275,6 +275,7 @@ func (e *Evaluation) textEnd() {
 		}
 	}
 	e.commandEnd()
+	e.suspected()
 	for i := range e.watches {
 		e.protected(&e.watches[i])
 	}

@@ -207,6 +207,10 @@ func (e *Evaluation) candidates(i int) (rules []int, public string) {
 	return append(rules, stopgate.ImplicitAsk), ""
 }
 
+// sameRule reports whether two verdicts name one rule, or none. A guard stands in several
+// lists, one for each way of looking.
+func sameRule(a, b *stopgate.RuleRef) bool { return a == b || a != nil && b != nil && *a == *b }
+
 // publish makes a verdict the latest one, if it says anything new. While the mode
 // stays the same it stays known since the byte that showed it first. The first one may
 // have been written in its place.
@@ -220,7 +224,7 @@ func (e *Evaluation) publish(v *stopgate.Verdict) {
 	if last.Decided {
 		if last.Mode == v.Mode {
 			v.DecidedAt = last.DecidedAt
-			if last.Layer == v.Layer && last.Code == v.Code && last.Rule == v.Rule && len(last.Floors) == len(v.Floors) {
+			if last.Layer == v.Layer && last.Code == v.Code && sameRule(last.Rule, v.Rule) && len(last.Floors) == len(v.Floors) {
 				return
 			}
 		}

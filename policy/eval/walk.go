@@ -301,6 +301,9 @@ func (w *walker) startText(e *Evaluation, p place, written typeSet) {
 	if s.needs != 0 {
 		e.watches = append(e.watches, textWatch{view: w.view, shape: s})
 	}
+	if len(s.suspects) > 0 && written == stringType {
+		e.suspects = append(e.suspects, s.suspects...)
+	}
 }
 
 // endString takes the closing quote, after the tests have ended.

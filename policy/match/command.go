@@ -1,6 +1,10 @@
 package match
 
-import "github.com/stopgate/stopgate/internal/shell"
+import (
+	"slices"
+
+	"github.com/stopgate/stopgate/internal/shell"
+)
 
 // Command is what is known about a shell command line.
 type Command struct {
@@ -42,6 +46,15 @@ func (v *Value) Analysable(redirects bool) bool {
 		}
 	}
 	return true
+}
+
+// NamesPrograms reports whether the string can be read as a command line that says which
+// programs it runs. Most texts that are no command lines cannot.
+func (v *Value) NamesPrograms() bool {
+	l := v.line()
+	return l.Complete && !l.Excess && len(l.Commands) > 0 && !slices.ContainsFunc(l.Commands, func(c shell.Command) bool {
+		return len(c.Words) == 0 || len(c.Words[0].Text) == 0 || !c.Words[0].Literal || c.Words[0].Glob
+	})
 }
 
 // redirected reports a redirection of one of these directions that opens a file.

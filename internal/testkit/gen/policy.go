@@ -44,6 +44,7 @@ func Draw(r *rand.Rand) *Case {
 	inFile := known && r.IntN(3) > 0
 	if known && !inFile {
 		c.Definition, c.Defined = definition(c.tool), true
+		requested(c.tool)
 	}
 	for i := range 1 + r.IntN(6)/5 {
 		c.layer(r, i, known, inFile && i == 0)
@@ -122,6 +123,22 @@ func addRule(rules []naive.Rule, k naive.Rule) []naive.Rule {
 		}
 	}
 	return append(rules, k)
+}
+
+// requested marks what only a request's schema declares.
+func requested(s *naive.Schema) {
+	if s == nil {
+		return
+	}
+	s.Requested = true
+	requested(s.Items)
+	requested(s.Extra)
+	for _, p := range s.Props {
+		requested(p.Schema)
+	}
+	for _, one := range s.AnyOf {
+		requested(one)
+	}
 }
 
 // withoutAliases is what a request's schema says of a tool: JSON Schema has no

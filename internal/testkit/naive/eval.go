@@ -20,7 +20,8 @@ type list struct {
 	commands  []*list
 	follows   *list
 	following int
-	from      int // of one command: when it is complete
+	from      int  // of one command: when it is complete
+	suspects  bool // nothing waits for it
 }
 
 // mode is what a rule of the list answers here.
@@ -34,6 +35,9 @@ func (l *list) mode(i int) string {
 // possible walks the list as far as it is known with byte t (THREATS 4.3): the
 // modes that may come out of it and the rules they come from.
 func (l *list) possible(t int) (modes []string, rules []int) {
+	if l.suspects && l.at[0] > t {
+		return []string{"unattended"}, []int{-2}
+	}
 	for i := range l.rules {
 		known := l.at[i] <= t
 		if known && !l.holds[i] {
@@ -121,6 +125,7 @@ func (p *Policy) Trace(text string) []Verdict {
 func (c *call) guards(file int) {
 	for i, g := range c.policy.Layers[file].Guards {
 		c.list(&list{layer: "guard", file: file, guard: i, rules: []Rule{g}}, c.policy.Layers[file].Schema)
+		defer c.suspicion(file, i, g) // behind all others
 	}
 }
 

@@ -53,6 +53,7 @@ type Schema struct {
 	MaxLength  int    // in code points, 0 for none
 	MinItems   int
 	Default    *Node
+	Requested  bool // only the request's schema says it, no parameter table
 }
 
 // Prop is one property.
