@@ -16,9 +16,14 @@ import (
 
 // condition compiles a condition for a tool's parameter (D25-30, D25-31).
 func (c *checker) condition(l *checkedList, r *syntax.Rule, k *syntax.Condition, reach schema.Reach) (*symbolic.Condition, bool) {
+	return c.conditionAs(l, r, k, reach, readingsOf(reach, k.Spec.Kind))
+}
+
+// conditionAs is condition for a string that is read in some ways, whatever the schema calls it.
+func (c *checker) conditionAs(l *checkedList, r *syntax.Rule, k *syntax.Condition, reach schema.Reach, readings []schema.Annotation) (*symbolic.Condition, bool) {
 	bound := &symbolic.Condition{
 		Condition: k, Rule: r, Reach: reach, Key: reach.Expanded, Several: reach.CrossesArray || reach.Unknown,
-		Lacks: symbolic.MayLack(l.tool.schema, reach), Env: c.env, All: r.Mode.Permissive(), Readings: readingsOf(reach, k.Spec.Kind),
+		Lacks: symbolic.MayLack(l.tool.schema, reach), Env: c.env, All: r.Mode.Permissive(), Readings: readings,
 		Scratch: &c.scratch,
 	}
 	if bound.Key == "" || reach.Unknown {
@@ -37,7 +42,6 @@ func (c *checker) condition(l *checkedList, r *syntax.Rule, k *syntax.Condition,
 		return bound, false
 	}
 	var wrong *match.SpecError
-	readings := bound.Readings
 	bound.Readings = nil
 	for _, a := range readings {
 		bound.Target.Annotation = a
@@ -261,7 +265,7 @@ func (c *checker) pathSeen(t *checkedTool) {
 		return
 	}
 	for _, p := range t.schema.All() {
-		if p.HasWithin(schema.Path) || p.Runs() || p.HasWithin(schema.Patch) || p.HasWithin(schema.URL) || p.Unknown() {
+		if p.HasWithin(schema.Path) || p.Runs() || p.HasWithin(schema.Patch) || p.HasWithin(schema.URL) || p.Unknown() || !p.Tabled() && p.Types()&schema.String != 0 {
 			return
 		}
 	}

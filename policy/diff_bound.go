@@ -119,7 +119,8 @@ func (c *checker) guardOn(l *checkedList, g *syntax.Rule) []*symbolic.Rule {
 	var list []*symbolic.Rule
 	a, _ := schema.ParseAnnotation(g.Conditions[0].On)
 	for pointer, place := range l.tool.schema.All() {
-		if place.Seen()&schema.String == 0 || !place.Guarded(g.Conditions[0].On) || a == schema.Path && (place.Runs() || place.HasWithin(schema.Patch)) {
+		suspected := !place.Tabled() && !place.Guarded(g.Conditions[0].On) && eval.Suspects(g)
+		if place.Seen()&schema.String == 0 || !place.Guarded(g.Conditions[0].On) && !suspected || a == schema.Path && (place.Runs() || place.HasWithin(schema.Patch)) {
 			continue // what command lines read and write is no value: see commandsDiffer
 		}
 		k := g.Conditions[0]
@@ -130,7 +131,11 @@ func (c *checker) guardOn(l *checkedList, g *syntax.Rule) []*symbolic.Rule {
 		if reach.Missing >= 0 {
 			continue
 		}
-		bound, fits := c.condition(l, &one, &one.Conditions[0], reach)
+		readings := readingsOf(reach, k.Spec.Kind)
+		if suspected {
+			readings = []schema.Annotation{a}
+		}
+		bound, fits := c.conditionAs(l, &one, &one.Conditions[0], reach, readings)
 		if !fits {
 			continue
 		}

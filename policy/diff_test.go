@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/diag"
 	"github.com/stopgate/stopgate/policy"
 )
@@ -213,4 +214,26 @@ func TestDiffIsExact(t *testing.T) {
 
 func hasOnly(list diag.List, code diag.Code) bool {
 	return !slices.ContainsFunc(list, func(d diag.Diagnostic) bool { return d.Severity == diag.Error && d.Code != code })
+}
+
+// A guard also reads the strings that only a request declares, so an edit of it changes what
+// becomes of calls that have them; what a table declares it leaves alone.
+func TestDiffOfSuspicion(t *testing.T) {
+	const old = "version = 1\n[tools.t]\nparameters.title = { type = \"string\" }\npolicy.run = \"ask\"\n"
+	o := policy.Options{Definitions: []stopgate.ToolDefinition{{Name: "t", Schema: []byte(`{"type":"object","properties":{"title":{"type":"string"},"target_file":{"type":"string"}}}`)}}}
+	for guard, want := range map[string]string{
+		"on = \"path\"\nglob = \"**/*.pem\"\n":    "t run ask->deny tightened: 0 -> guard 0 {\"target_file\":\".pem\"} \ncomplete: true\n",
+		"on = \"command\"\nusage = \"reboot\"\n":  "t run ask->deny tightened: 0 -> guard 0 {\"target_file\":\"reboot\"} \ncomplete: true\n",
+		"on = \"url\"\nhost = \"evil.example\"\n": "t run ask->deny tightened: 0 -> guard 0 {\"target_file\":\"https://evil.example\"} \ncomplete: true\n",
+		"on = \"string\"\nprefix = \"AKIA\"\n":    "",
+		"arg = \"/title\"\nprefix = \"AKIA\"\n":   "",
+	} {
+		got := changes(t, old, old+"[[guard]]\nmode = \"deny\"\n"+guard, o)
+		if want != "" && got != want {
+			t.Errorf("%s\n%s", guard, got)
+		}
+		if strings.Contains(got, "title") != (want == "") {
+			t.Errorf("%s\n%s", guard, got)
+		}
+	}
 }

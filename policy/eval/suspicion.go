@@ -60,7 +60,7 @@ func readsOf(on string) reads {
 
 // suspicion adds the second list of a file's guards.
 func (c *compiler) suspicion(v *Voice) {
-	guards := slices.DeleteFunc(slices.Clone(v.File.Guards), func(g *syntax.Rule) bool { return !suspects(g) })
+	guards := slices.DeleteFunc(slices.Clone(v.File.Guards), func(g *syntax.Rule) bool { return !Suspects(g) })
 	typed := *v
 	typed.Schema = c.suspected(v)
 	c.list(&typed, list{layer: stopgate.LayerGuard, fallback: stopgate.Unattended, guard: true, suspects: true}, guards, "", true)
@@ -82,9 +82,9 @@ func (c *compiler) suspected(v *Voice) *schema.Schema {
 	return typed
 }
 
-// suspects reports whether a guard also reads strings that nobody declares: one about what
+// Suspects reports whether a guard also reads strings that nobody declares: one about what
 // they name, which one of them satisfies.
-func suspects(g *syntax.Rule) bool {
+func Suspects(g *syntax.Rule) bool {
 	if len(g.Conditions) != 1 || g.Match == syntax.QuantifierAll {
 		return false
 	}
