@@ -79,20 +79,25 @@ func candidates(call stopgate.Call) []*Tool {
 // certain which tool it is the others too. Where rows differ in what a name means, the first
 // one that says it counts.
 func together(rows []*Tool, certain bool) (list []schema.Parameter) {
+	find := func(name string) int {
+		return slices.IndexFunc(list, func(q schema.Parameter) bool { return q.Name == name })
+	}
+	var values []string
 	for _, row := range rows {
 		for _, p := range row.Parameters {
-			if p.Kind.Type() == "string" {
-				if certain {
-					list = append(list, schema.Parameter{Name: p.Name, Type: anything})
-				}
-				continue
-			}
-			i := slices.IndexFunc(list, func(q schema.Parameter) bool { return q.Name == p.Name })
-			if i < 0 {
+			switch i := find(p.Name); {
+			case p.Kind.Type() == "string":
+				values = append(values, p.Name)
+			case i < 0:
 				list = append(list, p.schema())
-				continue
+			default:
+				list[i] = both(list[i], p.schema())
 			}
-			list[i] = both(list[i], p.schema())
+		}
+	}
+	for _, name := range values {
+		if certain && find(name) < 0 {
+			list = append(list, schema.Parameter{Name: name, Type: anything})
 		}
 	}
 	return list

@@ -103,3 +103,39 @@ func TestCertain(t *testing.T) {
 		}
 	}
 }
+
+// Where it is certain which tool it is, the row declares its values with all that is in them,
+// and guards leave them alone. A name alone declares nothing.
+func TestCertainRowsDeclareValues(t *testing.T) {
+	program, found := policy.Compile([]policy.Source{{Name: "p.toml", Trusted: true, Text: []byte(`
+version = 1
+[tools."*".policy]
+run = "unattended"
+[[guard]]
+on = "path"
+glob = "**/.env"
+mode = "deny"
+`)}}, policy.Options{Known: knowntools.Recognise})
+	if found.HasErrors() {
+		t.Fatal(found)
+	}
+	edits := []byte(`{"type":"object","properties":{"path":{"type":"string"},"dryRun":{"type":"boolean"},"edits":{"type":"array","items":{"type":"object","properties":{"oldText":{"type":"string"},"newText":{"type":"string"}}}}}}`)
+	for _, c := range []struct {
+		call stopgate.Call
+		args string
+		want stopgate.Mode
+	}{
+		{stopgate.Call{Tool: "filesystem__edit_file", Server: "filesystem", Definition: &stopgate.ToolDefinition{Schema: edits, Pinned: true}}, `{"path":"a","edits":[{"oldText":".env"}]}`, stopgate.Unattended},
+		{stopgate.Call{Tool: "filesystem__edit_file", Server: "filesystem", Definition: &stopgate.ToolDefinition{Schema: edits, Pinned: true}}, `{"path":".env","edits":[{"oldText":"a"}]}`, stopgate.Deny},
+		{stopgate.Call{Tool: "filesystem__edit_file", Server: "filesystem", Definition: &stopgate.ToolDefinition{Schema: edits}}, `{"path":"a","edits":[{"oldText":".env"}]}`, stopgate.Deny},
+		{stopgate.Call{Tool: "t", Surface: stopgate.SurfaceAgent, Definition: &stopgate.ToolDefinition{Schema: edits}}, `{"path":".env","edits":[{"oldText":".env"}]}`, stopgate.Unattended},
+		{stopgate.Call{Tool: "t", Surface: stopgate.SurfaceAgent, Server: "s", Definition: &stopgate.ToolDefinition{Schema: edits}}, `{"path":"a","edits":[{"oldText":".env"}]}`, stopgate.Deny},
+	} {
+		c.call.Definition.Name = c.call.Tool
+		e := program.Bind(c.call).Evaluate()
+		e.Feed([]byte(c.args))
+		if v := e.Close(stopgate.Ended); v.Mode != c.want {
+			t.Errorf("%s of %q on %q, pinned %t: %s: %v %s", c.call.Tool, c.call.Server, c.call.Surface, c.call.Definition.Pinned, c.args, v.Mode, v.Code)
+		}
+	}
+}

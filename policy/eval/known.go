@@ -53,13 +53,10 @@ func (b *binder) recognise() bool {
 		b.row = schema.Marked(b.row, false) // a name alone declares nothing
 	}
 	// Parameters that the definition does not have, or has with another type, are left out.
-	if b.known = schema.Fitting(b.base, b.row); b.known == nil || b.base == nil {
-		return true
+	if b.known = schema.Fitting(b.base, b.row); b.known != nil && b.base != nil {
+		b.known, _ = schema.Overlay(b.base, b.known) // nil where they contradict
 	}
-	merged, err := schema.Overlay(b.base, b.known)
-	if b.known = merged; err != nil {
-		b.known, b.certain = nil, false
-	}
+	b.certain = b.certain && b.known != nil
 	return true
 }
 
