@@ -127,6 +127,7 @@ func TestCodingPolicy(t *testing.T) {
 			"git ls-files | xargs wc -l --", "find . -name '*.go' -print0 | xargs -0 wc -l", "find . -name x | xargs ls -la", "LC_ALL=en_US.UTF-8 sort a", "wc -l *.md", "find . -name '*.go' -exec awk 'NR==1' {} \\;",
 			// Scripts that compute.
 			"sed 's/a b/c/' f", "sed -n '/^func/,/^}/p' a.go", "sed -e 's/[[:space:]]*$//' f", "awk 'NR>=10 && NR<=20 {print $2}' f", "awk -F: '{n += $3} END {print n}' f", "jq '.a[] | select(.b == 1) | .c' f.json",
+			"gh pr view 5", "gh pr list", "kubectl get pods -n web", "kubectl logs x", "aws s3 ls", "terraform show", "cargo tree -d", "npm view lodash version", "env ls", "nice ls", "uv pip list", "systemctl status x", "docker run --help",
 			// What agents may write without asking, they may write this way too.
 			"cat > src/a.go <<'EOF'\npackage a\n\nfunc f() { run(`rm x`) }\nEOF", "mkdir -p src/app", "git diff > docs/x.diff", "echo x | tee src/a",
 			"git add src/a.go", "git add -u", "docker logs web",
@@ -160,6 +161,10 @@ func TestCodingPolicy(t *testing.T) {
 			// Hosts that go asks, code that projects choose, environments.
 			"go list -m example.com/secret@latest", "go doc example.com/secret@v1", "yarn --version", "pnpm --version", "jq env a", "jq '.a | env' a", "jq -n '$ENV'", "jq '.[env.x]' a", "awk '{print $1 > \"x\"}' a",
 			"awk '{system($1)}' a", "awk '{print $1}; END{system(1)}' a", "ps axe", "ps -E", "ps eww", "git config -l", "git config --get http.extraheader", "git config user.name x", "git tag v1", "gofmt -w a.go", "uniq a b",
+			// Of the lists that it has from the starter for shells: what runs, writes, sends or shows values.
+			"fzf --preview='cat {}'", "fzf --bind='ctrl-a:execute(rm x)'", "fzf --bind 'ctrl-a:down,ctrl-b:become(sh)'", "fzf --bind=ctrl-a:reload(ls)", "fzf --bind=start:execute(x)+down", "fzf --bind=a:execute(x):down", "fzf --listen", "kubectl exec x -- ls", "kubectl get secret x -o yaml", "kubectl --kubeconfig=./x get pods", "kubectl get -f http://e/s",
+			"kubectl delete pod x", "gcloud compute instances delete list", "aws --endpoint-url http://e s3api list-buckets", "aws s3 cp a s3://b", "terraform apply", "terraform output -raw x", "gh pr merge 5", "gh pr create", "gh api /x", "gh repo delete x", "gh pr view -w 5", "gh pr view --web 5", "npm audit fix", "npm view http://e/s", "pip install x",
+			"pip list -i http://e/s", "cargo install x", "rustup update", "uv run x", "uv sync", "poetry install", "helm install x", "systemctl restart x", "journalctl --vacuum-size=1", "env X=1 ls", "env -S 'rm x'", "env", "nice rm x", "nohup make", "stdbuf -o0 make", "command rm x", "man -P ./x ls", "launchctl load x", "defaults write x y z", "ps eww", "ip link set x down", "brew install x",
 			// A directory with HEAD, objects and refs is a repository to git, with settings that run programs.
 			"cd src/x && git status", "cd /srv/proj/src/x && git status", "cd /srv/proj && cd src/x && git log", "cd /srv/proj && git -C src/x log", "git -C /srv/proj -C src/x log", "cd /srv/proj && make",
 			"cd /srv && rg foo", "cd /srv/proj; cd src/x; git status", "(cd src/x; git status)", "cd /srv/proj && grep -rn foo .", "set", "set -a", "set -- x", "time rm x", "git -C src/x status", "git --git-dir=src/x log", "GIT_DIR=src/x git log",
@@ -264,6 +269,33 @@ func TestNever(t *testing.T) {
 					t.Errorf("%s: %q: %v, want %s", kind, c, v, want)
 				}
 			}
+		}
+	}
+}
+
+// The starter for coding permits what that for shells does, but for yarn and pnpm, which run
+// code that the project names.
+func TestStartersAgree(t *testing.T) {
+	lists := func(kind string) map[string]string {
+		all := map[string]string{}
+		for block := range strings.SplitSeq("\n"+string(starter(t, kind)), "\n]\n") {
+			name, lines, ok := strings.Cut(block[strings.LastIndex(block[:max(0, strings.Index(block, " = [\n"))], "\n")+1:], " = [\n")
+			if ok {
+				all[name] = lines
+			}
+		}
+		return all
+	}
+	coding, shell := lists("coding"), lists("shell")
+	for _, name := range []string{"places", "system", "help", "github", "toolchains", "clusters", "cloud", "macos", "wrappers", "secret_values"} {
+		var want []string
+		for line := range strings.Lines(shell[name] + "\n") {
+			if !strings.HasPrefix(line, `  "yarn `) && !strings.HasPrefix(line, `  "pnpm `) {
+				want = append(want, strings.ReplaceAll(line, ",yarn,pnpm,", ","))
+			}
+		}
+		if got := coding[name] + "\n"; got == "\n" || got != strings.Join(want, "") {
+			t.Errorf("the lists %q differ: coding has %s", name, got)
 		}
 	}
 }

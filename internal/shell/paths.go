@@ -87,7 +87,7 @@ func (c *Command) Paths(yield func(path *Word, use Use, redirected bool) bool) {
 		case len(text) == 0:
 			skip = false // grep '' FILE
 			continue
-		case says.value(c.Words, i+1), name == "find" && string(c.Words[i].Text) == "-perm":
+		case says.value(c.Words, i+1), name == "find" && string(c.Words[i].Text) == "-perm", name == "gcloud" && bytes.HasPrefix(text, []byte("//")):
 			continue
 		case text[0] == '-':
 			script = scripted.has(name) && givesScript(name, text)
