@@ -281,6 +281,9 @@ func (x *exchange) remember(n wire.Notes) {
 	for _, what := range n.NotEvaluated {
 		x.unjudged(stopgate.CodeNotEvaluated, what)
 	}
+	for _, name := range n.Removed {
+		x.unjudged(stopgate.CodeEnvelopeMismatch, "dropped "+name)
+	}
 	for _, event := range n.Strange {
 		x.unjudged(stopgate.CodeEnvelopeMismatch, event)
 	}

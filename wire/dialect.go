@@ -149,6 +149,9 @@ type Notes struct {
 	// Strange names the events that did not fit into a response without calls, which was
 	// forwarded as it came.
 	Strange []string
+	// Removed names what was taken out of the response because a client may take it for a
+	// call, and nobody judged it.
+	Removed []string
 	// UsageIncomplete says that the client's usage numbers do not cover the whole
 	// response, because the upstream was cancelled.
 	UsageIncomplete bool

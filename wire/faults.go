@@ -74,11 +74,12 @@ func StrayCall(key []byte, v jsonstream.Value) bool {
 	if v.Kind() != jsonstream.Object && v.Kind() != jsonstream.Array || v.Len() == 0 {
 		return false
 	}
-	switch string(key) {
-	case "tool_calls", "tool_call", "function_call", "function_calls", "tool_use", "tool_uses":
-		return true
+	for _, name := range callNames {
+		if string(key) == name {
+			return true
+		}
 	}
-	return Lookalike(key, "tool_calls", "tool_call", "function_call", "function_calls", "tool_use", "tool_uses")
+	return Lookalike(key, callNames...)
 }
 
 // HoldsStrayCall reports whether a member of an object is a [StrayCall].

@@ -15,6 +15,7 @@ type body struct {
 	content jsonstream.Value
 	reason  jsonstream.Value
 	order   []*call // by position in content, nil for other blocks
+	clean   bool    // something was taken out of it
 }
 
 // Decode implements [wire.Body].
@@ -24,7 +25,7 @@ func (b *body) Decode(text []byte) (wire.Need, error) {
 		b.pending = 0
 		return wire.Nothing, err
 	}
-	if b.pending == 0 {
+	if b.pending == 0 && !b.clean {
 		return wire.Finished, nil
 	}
 	return wire.Resolve, nil
@@ -33,6 +34,12 @@ func (b *body) Decode(text []byte) (wire.Need, error) {
 func (b *body) decode(text []byte) *wire.StreamError {
 	if err := scan(&b.doc, text, b.o.MaxBytes); err != nil {
 		return wire.Malformed(err)
+	}
+	var edits wire.Edits
+	if b.clean = b.notes.Strays(&edits, b.doc.Root(), eventShape); b.clean {
+		if err := scan(&b.doc, edits.AppendTo(nil, text, 0, len(text)), b.o.MaxBytes); err != nil {
+			return wire.Malformed(err)
+		}
 	}
 	root := b.doc.Root()
 	if !wire.Plain(root, messageNames) {

@@ -96,7 +96,7 @@ func TestBodyMalformed(t *testing.T) {
 		{"two types", `{"content":[{"type":"tool_use","id":"i","name":"a","input":{"x":1,"x":2},"type":"text"}]}`, wire.Options{}, stopgate.CodeEnvelopeMismatch},
 		{"a repeated key in the input of a tool at the provider", `{"content":[{"type":"server_tool_use","id":"i","name":"a","input":{"x":1,"x":2}}]}`, wire.Options{}, stopgate.CodeEnvelopeMismatch},
 		{"a repeated key, and too many values", `{"content":[{"type":"tool_use","id":"i","name":"a","input":{"x":1,"x":[` + strings.Repeat("0,", 2<<20) + `0]}}]}`, wire.Options{}, stopgate.CodeLimitExceeded},
-		{"another case", `{"content":[],"Content":[` + call + `]}`, wire.Options{}, stopgate.CodeEnvelopeMismatch},
+		{"another case", `{"content":[],"Content":[1]}`, wire.Options{}, stopgate.CodeEnvelopeMismatch},
 		{"another case in a block", `{"content":[` + call + `,{"type":"text","Type":"tool_use"}]}`, wire.Options{}, stopgate.CodeEnvelopeMismatch},
 	} {
 		t.Run(c.name, func(t *testing.T) {

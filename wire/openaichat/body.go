@@ -13,6 +13,7 @@ type body struct {
 	assembly
 	doc   jsonstream.Document
 	chunk chunk
+	clean bool // something was taken out of it
 }
 
 // Decode implements [wire.Body].
@@ -23,7 +24,7 @@ func (b *body) Decode(text []byte) (wire.Need, error) {
 		b.pending = 0
 		return wire.Nothing, err
 	}
-	if b.pending == 0 {
+	if b.pending == 0 && !b.clean {
 		return wire.Finished, nil
 	}
 	return wire.Resolve, nil
@@ -32,6 +33,12 @@ func (b *body) Decode(text []byte) (wire.Need, error) {
 func (b *body) decode(text []byte) *wire.StreamError {
 	if err := b.doc.Scan(text, wire.EnvelopeOptions(b.o.MaxBytes)); err != nil {
 		return wire.Malformed(err)
+	}
+	var edits wire.Edits
+	if b.clean = b.notes.Strays(&edits, b.doc.Root(), bodyShape); b.clean {
+		if err := b.doc.Scan(edits.AppendTo(nil, text, 0, len(text)), wire.EnvelopeOptions(b.o.MaxBytes)); err != nil {
+			return wire.Malformed(err)
+		}
 	}
 	if !b.chunk.read(b.doc.Root(), messageMember) {
 		return wire.Malformed(nil)

@@ -75,7 +75,7 @@ func TestBody(t *testing.T) {
 			want: `{"choices":[{"message":{"content":"[stopgate] The tool call ` + "`a`" + ` was not run: The message carries different versions of the same call (envelope_mismatch).\n[stopgate] The tool call ` + "`b`" + ` was not run: The message carries different versions of the same call (envelope_mismatch)."},"finish_reason":"stop"}]}`},
 		{name: "a copy of the calls where no client reads them goes", deny: "a",
 			in:   `{"choices":[{"delta":{"tool_calls":[` + call("i", "a", "{}") + `]},"message":{"tool_calls":[` + call("i", "a", "{}") + `],"content":"x"},"finish_reason":"stop"}],"x":1}`,
-			want: `{"choices":[{"message":{"content":"x\n\n` + denialA + `"},"finish_reason":"stop"}],"x":1}`},
+			want: `{"choices":[{"delta":{},"message":{"content":"x\n\n` + denialA + `"},"finish_reason":"stop"}],"x":1}`},
 		{name: "members that say nothing stay", in: `{"Choices":null,"tool_calls":[],"choices":[{"Message":null,"delta":{"content":"x"},"message":{"Tool_Calls":null,"content":"x","x":{"tool_calls":[]}},"finish_reason":"stop"}],"x":1}`},
 		{name: "names that look like the known ones inside an allowed call go",
 			in:   `{"choices":[{"message":{"tool_calls":[{"ID":"z","id":"i","function":{"Arguments":"{\"path\":1}","name":"a","arguments":"{}","NAME":"b"}}]},"finish_reason":"stop"}]}`,

@@ -67,6 +67,16 @@ func (s *stream) Event(dst []byte, ev *sse.Event) ([]byte, wire.Need, error) {
 	if err := s.doc.Scan(ev.Data, wire.EnvelopeOptions(s.o.MaxBytes)); err != nil {
 		return dst, wire.Nothing, wire.Malformed(err)
 	}
+	if wire.OfOtherDialect(s.doc.Root(), Dialect{}.Name()) {
+		return dst, wire.Nothing, wire.WrongKind()
+	}
+	s.edits = s.edits[:0]
+	if s.notes.Strays(&s.edits, s.doc.Root(), chunkShape) {
+		own := ev.With(s.edits.AppendTo(nil, ev.Data, 0, len(ev.Data)))
+		if ev = &own; s.doc.Scan(ev.Data, wire.EnvelopeOptions(s.o.MaxBytes)) != nil {
+			return dst, wire.Nothing, wire.Malformed(nil)
+		}
+	}
 	if !s.chunk.read(s.doc.Root(), deltaMember) {
 		return dst, wire.Nothing, wire.Malformed(nil)
 	}

@@ -11,6 +11,7 @@ type body struct {
 	calls
 	doc   jsonstream.Document
 	order []*call // by position in output, nil for other items
+	clean bool    // something was taken out of it
 }
 
 // Decode implements [wire.Body].
@@ -20,7 +21,7 @@ func (b *body) Decode(text []byte) (wire.Need, error) {
 		b.pending = 0
 		return wire.Nothing, err
 	}
-	if b.pending == 0 {
+	if b.pending == 0 && !b.clean {
 		return wire.Finished, nil
 	}
 	return wire.Resolve, nil
@@ -29,6 +30,12 @@ func (b *body) Decode(text []byte) (wire.Need, error) {
 func (b *body) decode(body []byte) *wire.StreamError {
 	if err := scan(&b.doc, body, b.o.MaxBytes, nil); err != nil {
 		return wire.Malformed(err)
+	}
+	var edits wire.Edits
+	if b.clean = b.notes.Strays(&edits, b.doc.Root(), bodyShape); b.clean {
+		if err := scan(&b.doc, edits.AppendTo(nil, body, 0, len(body)), b.o.MaxBytes, nil); err != nil {
+			return wire.Malformed(err)
+		}
 	}
 	root := b.doc.Root()
 	if !wire.Plain(root, responseNames) || !plainOutput(root) {

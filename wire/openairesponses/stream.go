@@ -97,6 +97,16 @@ func (s *stream) Event(dst []byte, ev *sse.Event) ([]byte, wire.Need, error) {
 	if err := scan(&s.doc, ev.Data, s.o.MaxBytes, s.copiesIn(ev)); err != nil {
 		return dst, wire.Nothing, wire.Malformed(err)
 	}
+	if wire.OfOtherDialect(s.doc.Root(), Dialect{}.Name()) {
+		return dst, wire.Nothing, wire.WrongKind()
+	}
+	s.edits = s.edits[:0]
+	if s.notes.Strays(&s.edits, s.doc.Root(), eventShape) {
+		own := ev.With(s.edits.AppendTo(nil, ev.Data, 0, len(ev.Data)))
+		if ev = &own; scan(&s.doc, ev.Data, s.o.MaxBytes, nil) != nil {
+			return dst, wire.Nothing, wire.Malformed(nil)
+		}
+	}
 	if !s.frame.read(s.doc.Root()) || len(ev.Type) > 0 && string(ev.Type) != s.frame.typ {
 		return dst, wire.Nothing, wire.Malformed(nil)
 	}

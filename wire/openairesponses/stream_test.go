@@ -415,7 +415,7 @@ func TestMalformedStreams(t *testing.T) {
 		{name: "a call in an unknown event", in: start + data(`{"type":"response.new","item":`+function("a", "{}")+`}`), code: stopgate.CodePolicyNotConfigured},
 		{name: "a call as a part", in: begin().added(message("")).b.String() + data(`{"type":"response.content_part.added","output_index":0,"part":`+function("a", "{}")+`}`), code: stopgate.CodePolicyNotConfigured},
 		{name: "a call in an event that is a response", in: start + data(`{"type":"response","output":[`+reasoning+`,`+function("a", "{}")+`]}`), code: stopgate.CodePolicyNotConfigured},
-		{name: "an output behind a NUL", in: start + data(`{"type":"response.completed","response":{"output\u0000":[`+function("a", "{}")+`]}}`)},
+		{name: "an output behind a NUL", in: start + data(`{"type":"response.completed","response":{"output\u0000":[1]}}`)},
 		{name: "a call in a report", in: start + data(`{"type":"response.in_progress","response":{"output":[`+function("a", "{}")+`]}}`), code: stopgate.CodePolicyNotConfigured},
 		{name: "other items at the end", in: begin().call("a", "{}").event("response.completed", `"response":{"output":[%s]}`, reasoning).b.String()},
 		{name: "a call for a message at the end", in: begin().say("x").event("response.completed", `"response":{"output":[%s]}`, function("a", "{}")).b.String()},

@@ -59,6 +59,18 @@ func (e *Event) AppendHead(dst []byte) []byte {
 	return append(e.appendFields(dst), "data: "...)
 }
 
+// With returns the event with another payload, in memory of its own.
+func (e *Event) With(data []byte) Event {
+	raw := e.AppendHead(nil)
+	at := len(raw)
+	raw = e.AppendTail(append(raw, data...), at)
+	c := *e
+	c.Raw, c.Data, c.dataAt, c.reframe = raw, raw[at:at+len(data)], at, false
+	c.Type = append([]byte(nil), e.Type...)
+	c.id, c.retry = append([]byte(nil), e.id...), append([]byte(nil), e.retry...)
+	return c
+}
+
 // AppendTail appends what stands behind the payload that begins at dst[payload].
 // A changed payload stands on one line: an LF in it, which in JSON can only be
 // white space, becomes a space.
