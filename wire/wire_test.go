@@ -507,3 +507,22 @@ func TestRepeatRun(t *testing.T) {
 		t.Errorf("%d events of many in one run", events)
 	}
 }
+
+// Values in which no call is are not taken for one, wherever they stand.
+func TestNoStrays(t *testing.T) {
+	for _, text := range []string{
+		`{"usage":{"server_tool_use":{"web_search_requests":1}},"tool_calls":[],"function_call":null,"x":{"name":"n"},"y":[{"type":"text","text":"tool_calls"}]}`,
+		`{"tools":[{"type":"function","function":{"name":"a","parameters":{"type":"object"}}}],"tool_choice":{"type":"function","function":{"name":"a"}}}`,
+		`{"search_results":[{"name":"n","url":"u"}],"executed_tools":[{"type":"search","arguments":"{}","output":"x"}],"citations":["a"]}`,
+	} {
+		v, err := jsonstream.Parse([]byte(text), wire.EnvelopeOptions(len(text)+1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var n wire.Notes
+		var edits wire.Edits
+		if n.Strays(&edits, v, wire.Anything) || len(edits) > 0 || n.Dropped > 0 {
+			t.Errorf("%s: %v", text, n.Removed)
+		}
+	}
+}

@@ -36,7 +36,7 @@ func (b *body) decode(text []byte) *wire.StreamError {
 		return wire.Malformed(err)
 	}
 	var edits wire.Edits
-	if b.clean = b.notes.Strays(&edits, b.doc.Root(), eventShape); b.clean {
+	if b.clean = !b.o.AnyKind && b.notes.Strays(&edits, b.doc.Root(), eventShape); b.clean {
 		if err := scan(&b.doc, edits.AppendTo(nil, text, 0, len(text)), b.o.MaxBytes); err != nil {
 			return wire.Malformed(err)
 		}

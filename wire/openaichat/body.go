@@ -35,7 +35,7 @@ func (b *body) decode(text []byte) *wire.StreamError {
 		return wire.Malformed(err)
 	}
 	var edits wire.Edits
-	if b.clean = b.notes.Strays(&edits, b.doc.Root(), bodyShape); b.clean {
+	if b.clean = !b.o.AnyKind && b.notes.Strays(&edits, b.doc.Root(), bodyShape); b.clean {
 		if err := b.doc.Scan(edits.AppendTo(nil, text, 0, len(text)), wire.EnvelopeOptions(b.o.MaxBytes)); err != nil {
 			return wire.Malformed(err)
 		}

@@ -32,7 +32,7 @@ func (b *body) decode(body []byte) *wire.StreamError {
 		return wire.Malformed(err)
 	}
 	var edits wire.Edits
-	if b.clean = b.notes.Strays(&edits, b.doc.Root(), bodyShape); b.clean {
+	if b.clean = !b.o.AnyKind && b.notes.Strays(&edits, b.doc.Root(), bodyShape); b.clean {
 		if err := scan(&b.doc, edits.AppendTo(nil, body, 0, len(body)), b.o.MaxBytes, nil); err != nil {
 			return wire.Malformed(err)
 		}
