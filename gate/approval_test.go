@@ -103,7 +103,7 @@ func TestSlowAbilities(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			somebody := ports.Able{Can: gate.Abilities{Reachable: true}, Answer: ports.Yes}
-			out := decide(t, newGate(t, gate.WithApprover(pensive{somebody, c.after})), "asked", `{"a":1}`)
+			out := decide(t, newGate(t, gate.WithApprover(pensive{somebody, c.after}), gate.WithLimits(gate.ProductLimits)), "asked", `{"a":1}`)
 			if c.code != "" {
 				want(t, out, stopgate.Denied, c.code)
 			} else if !out.Allowed() {

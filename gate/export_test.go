@@ -3,6 +3,7 @@ package gate
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"time"
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/jsonstream"
@@ -39,6 +40,18 @@ type ScriptedPolicy struct {
 	Tools   map[stopgate.ToolName]Script
 	Binds   func() // called for every binding that is made
 }
+
+// Limits that no machine reaches, however busy it is: a test that is about one says so
+// with WithLimits, and runs under the clock of testing/synctest.
+func init() {
+	ProductLimits = defaultLimits
+	defaultLimits = Limits{
+		Policy: time.Hour, Store: time.Hour, Judge: time.Hour, Record: time.Hour, Abilities: time.Hour, Hold: defaultLimits.Hold, Approval: defaultLimits.Approval,
+	}
+}
+
+// ProductLimits are the defaults outside of these tests.
+var ProductLimits Limits
 
 func (s *ScriptedPolicy) compiled() *compiled {
 	c := &compiled{hash: s.Hash, observe: s.Observe, denyMode: s.Mode, bindings: new(bindings)}

@@ -107,8 +107,10 @@ func newStage(t testing.TB, at string, fault faultKind) *stage {
 		}
 		return err
 	}
+	limits := gate.ProductLimits
+	limits.Hold = time.Minute
 	g, err := gate.NewScripted(tools(), append(s.sessions(), gate.WithRecorder(&s.rec),
-		gate.WithLimits(gate.Limits{Hold: time.Minute}),
+		gate.WithLimits(limits),
 		gate.WithToolPolicies(ports.ToolPolicy{As: "go", Answer: func(ctx context.Context, p gate.Proposal) (gate.Decision, error) {
 			bad, err := s.meet(ctx, "policy")
 			if bad {
@@ -384,7 +386,7 @@ func TestAHungPortIsNotCalledForEver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var calls atomic.Int64
 		var healed atomic.Bool
-		g := newGate(t, gate.WithToolPolicies(ports.ToolPolicy{As: "hung", Answer: func(context.Context, gate.Proposal) (gate.Decision, error) {
+		g := newGate(t, gate.WithLimits(gate.ProductLimits), gate.WithToolPolicies(ports.ToolPolicy{As: "hung", Answer: func(context.Context, gate.Proposal) (gate.Decision, error) {
 			if calls.Add(1); !healed.Load() {
 				time.Sleep(24 * time.Hour)
 			}

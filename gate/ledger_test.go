@@ -174,7 +174,7 @@ func TestTheLogHangs(t *testing.T) {
 			}
 			return nil
 		}
-		g := newGate(t, gate.WithRecorder(&rec))
+		g := newGate(t, gate.WithRecorder(&rec), gate.WithLimits(gate.ProductLimits))
 		for round := range 3 {
 			var callers sync.WaitGroup
 			start := time.Now()

@@ -24,18 +24,23 @@ type Limits struct {
 	Approval  time.Duration // how long an answer is accepted, from asking: 15 min
 }
 
+var defaultLimits = Limits{
+	Policy: 50 * time.Millisecond, Store: 250 * time.Millisecond, Judge: 10 * time.Second, Record: time.Second, Abilities: time.Second,
+	Hold: 15 * time.Minute, Approval: 15 * time.Minute,
+}
+
 func (l Limits) withDefaults() Limits {
 	for _, f := range []struct {
 		field *time.Duration
 		value time.Duration
 	}{
-		{&l.Policy, 50 * time.Millisecond},
-		{&l.Store, 250 * time.Millisecond},
-		{&l.Judge, 10 * time.Second},
-		{&l.Record, time.Second},
-		{&l.Abilities, time.Second},
-		{&l.Hold, 15 * time.Minute},
-		{&l.Approval, 15 * time.Minute},
+		{&l.Policy, defaultLimits.Policy},
+		{&l.Store, defaultLimits.Store},
+		{&l.Judge, defaultLimits.Judge},
+		{&l.Record, defaultLimits.Record},
+		{&l.Abilities, defaultLimits.Abilities},
+		{&l.Hold, defaultLimits.Hold},
+		{&l.Approval, defaultLimits.Approval},
 	} {
 		if *f.field <= 0 {
 			*f.field = f.value

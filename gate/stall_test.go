@@ -65,7 +65,7 @@ func TestAWriterWithoutAProcessorIsLate(t *testing.T) {
 				if c.turn > 0 {
 					time.AfterFunc(c.turn, func() { close(l.turn) })
 				}
-				g, err := gate.New(compile(t, "version = 1\n[gate]\ndeny_mode = \"tool_result\"\n[tools.t.policy]\nrun = \"unattended\"\n"), gate.WithRecorder(l))
+				g, err := gate.New(compile(t, "version = 1\n[gate]\ndeny_mode = \"tool_result\"\n[tools.t.policy]\nrun = \"unattended\"\n"), gate.WithRecorder(l), gate.WithLimits(gate.ProductLimits))
 				if err != nil {
 					t.Fatal(err)
 				}

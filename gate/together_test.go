@@ -233,7 +233,10 @@ func TestTogetherInOneWrite(t *testing.T) {
 			if fault != nil {
 				rec.Fault = func(context.Context, int, *stopgate.Record) error { return errDisk }
 			}
-			opts := []gate.Option{gate.WithRecorder(rec), gate.WithDenyMode(gate.DenyToolResult), gate.WithLimits(gate.Limits{Record: 50 * time.Millisecond})}
+			opts := []gate.Option{gate.WithRecorder(rec), gate.WithDenyMode(gate.DenyToolResult)}
+			if name == "hang" {
+				opts = append(opts, gate.WithLimits(gate.Limits{Record: 50 * time.Millisecond}))
+			}
 			if stored {
 				opts = append(opts, gate.WithStore(&ports.Store{Memory: true}))
 			}

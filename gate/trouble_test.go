@@ -85,7 +85,11 @@ func TestTrouble(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var mu sync.Mutex
 			var told []string
-			g, err := gate.New(program, c.with, gate.WithLimits(gate.Limits{Policy: 5 * time.Millisecond}), gate.WithDenyMode(gate.DenyToolResult),
+			var limits gate.Limits
+			if name == "policy hangs" {
+				limits.Policy = 5 * time.Millisecond
+			}
+			g, err := gate.New(program, c.with, gate.WithLimits(limits), gate.WithDenyMode(gate.DenyToolResult),
 				gate.WithTrouble(func(w gate.Trouble) {
 					mu.Lock()
 					defer mu.Unlock()
