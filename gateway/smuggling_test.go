@@ -134,7 +134,7 @@ func TestSlowRequests(t *testing.T) {
 	} {
 		begin := time.Now()
 		statuses, all := raw(t, "http://"+ln.Addr().String(), text)
-		if took := time.Since(begin); took > 1500*time.Millisecond {
+		if took := time.Since(begin); took > time.Minute {
 			t.Errorf("%s: %v", name, took)
 		}
 		if len(statuses) > 0 && statuses[0] < 400 {

@@ -210,14 +210,14 @@ func TestDenialCancelsTheUpstream(t *testing.T) {
 			r := newRig(t, denyingEnv, provider, nil)
 			begin := time.Now()
 			a := r.post(test.path, test.request)
-			if a.err != nil || time.Since(begin) > 5*time.Second {
+			if a.err != nil || time.Since(begin) > time.Minute {
 				t.Fatalf("after %v: %v", time.Since(begin), a.err)
 			}
 			mustContain(t, a.body, "hi", "`a` was not run", test.end)
 			mustLack(t, a.body, ".env", "xxxx")
 			select {
 			case <-provider.gone:
-			case <-time.After(5 * time.Second):
+			case <-time.After(time.Minute):
 				t.Error("the provider was not cancelled")
 			}
 			r.log.wait(t, 1)
@@ -337,7 +337,7 @@ func TestClientGoesAway(t *testing.T) {
 	res.Body.Close()
 	select {
 	case <-provider.gone:
-	case <-time.After(5 * time.Second):
+	case <-time.After(time.Minute):
 		t.Fatal("the provider was not cancelled")
 	}
 	if rows := r.log.wait(t, 1); rows[0] != "a denied client_gone" {

@@ -191,14 +191,6 @@ func (b *being) call(m *jsonrpc.Message) {
 		fmt.Fprintln(os.Stderr, "out of luck")
 		os.Exit(3)
 	case "hang":
-	case "progress":
-		meta, _ := m.Params.Get("_meta")
-		token, _ := meta.Get("progressToken")
-		for i := range 8 {
-			exec.Command("/bin/sleep", "0.3").Run()
-			b.say(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":%s,"progress":%d,"total":8,"message":"step"}}`, token.Raw(), i+1))
-		}
-		b.result(m, text("at last"))
 	}
 }
 

@@ -155,7 +155,7 @@ func TestBadServer(t *testing.T) {
 		for i := range n {
 			s.Write(tool(i))
 		}
-		if took := time.Since(begin); took > time.Second {
+		if took := time.Since(begin); took > 30*time.Second {
 			t.Errorf("%d events took %v to write", n, took)
 		}
 	}
