@@ -77,7 +77,7 @@ func sit(t *testing.T, script string, change ...settings) *person {
 		cancel()
 		select {
 		case <-p.ended:
-		case <-time.After(15 * time.Second):
+		case <-time.After(time.Minute):
 			t.Error("the session does not end")
 		}
 		if odd := p.screen.Odd(); len(odd) > 0 {
@@ -99,7 +99,7 @@ func (p *person) types(k tui.Keys) {
 	p.T.Helper()
 	select {
 	case p.keys <- k:
-	case <-time.After(15 * time.Second):
+	case <-time.After(time.Minute):
 		p.T.Fatalf("nobody reads the keys; the screen shows\n%s", p.screen)
 	}
 }
