@@ -10,7 +10,7 @@ func codex() *Host {
 		Name: "codex", Title: "Codex", Rewrite: Replace, Results: true,
 		Holes: []string{
 			"a hook that crashes, is killed without its shell, or takes longer than its timeout lets the call run",
-			"hooks outside of managed configuration run only after the user trusted them in Codex; until then nothing is gated",
+			"hooks outside of managed configuration run only after the user trusted them in Codex, and those of a project only after the user trusted the project; until then nothing is gated, and Codex says nothing of it",
 			"tools that send no PreToolUse event (web search, built-in readers) are not seen",
 			"the event does not say in which directory a command runs (workdir): its paths are read from the session's directory",
 			otherHooks,

@@ -2,6 +2,9 @@ package hook
 
 import "github.com/stopgate/stopgate/jsonstream"
 
+// untrustedFolder is a hole of hosts that can ask their user whether to trust a folder.
+const untrustedFolder = "where folder trust is on, the settings of a project that is not trusted are not loaded, nor is a hook in them"
+
 // geminiCLI speaks the hooks of Gemini CLI: BeforeTool, AfterTool, BeforeAgent.
 func geminiCLI() *Host {
 	return &Host{
@@ -11,6 +14,7 @@ func geminiCLI() *Host {
 			"a hook cannot make Gemini CLI ask: what the policy wants asked is denied, or answered through stopgate approvals",
 			otherHooks,
 			"new arguments are merged: an edit that takes a member away is denied",
+			untrustedFolder,
 		},
 		fields: snake,
 		broke:  func(_, result jsonstream.Value) bool { return present(result, "error") },
@@ -56,6 +60,7 @@ func qwenCode() *Host {
 			"a hook that crashes, is killed without its shell, or takes longer than its timeout lets the call run",
 			"where nobody can be asked (--prompt, agents in the background, versions before 0.19.7) Qwen Code denies what the policy wants asked",
 			"results cannot be kept from the model",
+			untrustedFolder,
 		},
 		fields: snake,
 		events: map[string]Kind{

@@ -25,7 +25,8 @@ type checkup struct {
 	Host  string        `json:"host"`
 	Scope install.Scope `json:"scope"`
 	File  string        `json:"file"`
-	// Status is guarded, observing, broken or not_installed.
+	// Status is guarded, untrusted, observing, broken or not_installed. Of an untrusted one
+	// the hook denies, and the host does not run it.
 	Status  string `json:"status"`
 	Problem string `json:"problem,omitempty"`
 	Hint    string `json:"hint,omitempty"`
@@ -59,7 +60,7 @@ That shows that the hook denies, not that the agent calls it. --live shows that 
 starts the agent itself, with a copy of its settings in a directory of its own and a
 scripted model in the place of the real one, and lets it try the call.
 
-Exit: 0 every installed hook denies, 1 one does not, or none is installed.`,
+Exit: 0 every installed hook denies and would run, 1 one does not, or none is installed.`,
 		Example: `  stopgate doctor
   stopgate doctor claude-code --live`,
 		ValidArgs: hook.Names(),
@@ -85,7 +86,7 @@ Exit: 0 every installed hook denies, 1 one does not, or none is installed.`,
 				if there && !slices.ContainsFunc(found, func(d checkup) bool { return d.Host == c.Host && d.File == c.File }) {
 					c.Version = versionOf(cmd.Context(), h.Name)
 					c.cover(cmd.Context(), h)
-					if *live && c.Status == "guarded" {
+					if *live && (c.Status == "guarded" || c.Status == "untrusted") {
 						c.prove(cmd.Context(), h, project)
 					}
 					ok = (ok || len(found) == 0) && c.Status == "guarded"
@@ -178,12 +179,12 @@ func printCheckups(w io.Writer, found []checkup) {
 			if c.Problem != "" {
 				fmt.Fprintf(w, "  but: %s\n", c.Problem)
 			}
-			c.printLive(w)
 		case "not_installed":
 			fmt.Fprintf(w, "%s: not installed\n", c.Host)
 		default:
 			fmt.Fprintf(w, "%s: %s: %s\n  in %s\n", c.Host, strings.ToUpper(c.Status), visible.Lines(c.Problem), visible.Text(c.File))
 		}
+		c.printLive(w)
 		if c.Hint != "" {
 			fmt.Fprintf(w, "  try: %s\n", c.Hint)
 		}

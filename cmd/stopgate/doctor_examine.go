@@ -94,6 +94,9 @@ func examine(ctx context.Context, h *hook.Host, project bool) (c checkup, there 
 		c.Status = "broken"
 		return c, true
 	}
+	if h.Name == "codex" {
+		c.trusted(ctx, at)
+	}
 	return c, true
 }
 

@@ -16,6 +16,9 @@ type liveHost struct {
 	// files are settings by their path below the home directory.
 	files map[string]string
 	env   []string
+	// stub are further settings, in the file beside that is not the hook's: the user's, or
+	// those of the project, which win.
+	beside, stub string
 	// google: it speaks Google's API.
 	google bool
 }
@@ -44,7 +47,8 @@ func liveHosts(base string) map[string]liveHost {
 			command: func(string) []string {
 				return []string{"exec", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox", "--dangerously-bypass-hook-trust", livePrompt}
 			},
-			files: map[string]string{".codex/config.toml": "model = \"" + liveModel + "\"\nmodel_provider = \"doctor\"\n[model_providers.doctor]\nname = \"doctor\"\nbase_url = \"" + base + "/v1\"\nenv_key = \"OPENAI_API_KEY\"\nwire_api = \"responses\"\n"}},
+			files: map[string]string{".codex/config.toml": "model = \"" + liveModel + "\"\nmodel_provider = \"doctor\"\n[model_providers.doctor]\nname = \"doctor\"\nbase_url = \"" + base + "/v1\"\nenv_key = \"OPENAI_API_KEY\"\nwire_api = \"responses\"\n" +
+				"[projects.\"" + liveWork + "\"]\ntrust_level = \"trusted\"\n"}}, // else it loads no hooks of the directory
 		"opencode": {tool: "bash", args: described,
 			command: func(string) []string { return []string{"run", "--model", "doctor/" + liveModel, livePrompt} },
 			files: map[string]string{".config/opencode/opencode.json": `{"autoupdate": false, "share": "disabled", "small_model": "doctor/` + liveModel + `", "permission": {"bash": "allow"},
@@ -56,7 +60,8 @@ func liveHosts(base string) map[string]liveHost {
 		},
 			command: func(base string) []string {
 				return []string{"--yolo", "--auth-type", "openai", "--openai-base-url", base + "/v1", "--openai-api-key", "sk-test", "--model", liveModel, "--prompt", livePrompt}
-			}},
+			},
+			files: map[string]string{".qwen/trustedFolders.json": `{"` + liveWork + `":"TRUST_FOLDER"}`}},
 		"pi": {tool: "bash", args: asCommand("command"),
 			command: func(string) []string {
 				return []string{"--provider", "doctor", "--model", liveModel, "--print", livePrompt}
@@ -80,9 +85,15 @@ func liveHosts(base string) map[string]liveHost {
 			command: func(string) []string {
 				return []string{"--yolo", "--skip-trust", "--model", "gemini-2.5-flash", "--prompt", livePrompt}
 			},
-			env: []string{"GEMINI_API_KEY=test", "GOOGLE_GEMINI_BASE_URL=" + base, "GEMINI_DEFAULT_AUTH_TYPE=gemini-api-key"}},
+			// In the settings of the scope in which the hook is not.
+			beside: ".gemini/settings.json", stub: `{"security":{"auth":{"selectedType":"gemini-api-key"}},"privacy":{"usageStatisticsEnabled":false},"general":{"enableAutoUpdate":false}}`,
+			files: map[string]string{".gemini/trustedFolders.json": `{"` + liveWork + `":"TRUST_FOLDER"}`},
+			env:   []string{"GEMINI_API_KEY=test", "GOOGLE_GEMINI_BASE_URL=" + base}},
 	}
 }
+
+// liveWork stands in files for the directory in which the host runs.
+const liveWork = "${WORK}"
 
 // liveModel is how hosts call the scripted model.
 const liveModel = "doctor-model"

@@ -63,6 +63,9 @@ func (c *checkup) prove(ctx context.Context, h *hook.Host, project bool) {
 		return
 	}
 	defer os.RemoveAll(dir)
+	if real, err := filepath.EvalSymlinks(dir); err == nil {
+		dir = real // as hosts name it
+	}
 	ctx, cancel := context.WithTimeout(ctx, liveLimit)
 	defer cancel()
 	if err := c.runLive(ctx, h, program, dir, project); err != nil {
@@ -126,7 +129,15 @@ func (c *checkup) runOnce(ctx context.Context, h *hook.Host, program, dir string
 	}
 	files := map[string]string{filepath.Join(work, "README.md"): "A directory of stopgate doctor.\n"}
 	for name, text := range host.files {
-		files[filepath.Join(home, name)] = text
+		files[filepath.Join(home, name)] = strings.ReplaceAll(text, liveWork, work)
+	}
+	for _, dir := range []string{home, work} {
+		if path := filepath.Join(dir, host.beside); host.stub != "" && path != p.File {
+			files[path] = host.stub
+		}
+		if err := os.MkdirAll(dir, 0o700); err != nil { // some hosts do not begin without
+			return r, err
+		}
 	}
 	if settings != nil {
 		files[p.File] = string(settings)
@@ -208,6 +219,8 @@ func (m *liveServer) asked() string {
 func (c *checkup) printLive(w io.Writer) {
 	switch {
 	case c.Live == nil:
+	case c.Live.Proved && c.Status == "untrusted":
+		fmt.Fprintf(w, "  live: proved for a place that is trusted: there %s asked the hook, and the denied call did not run\n", programs[c.Host])
 	case c.Live.Proved:
 		fmt.Fprintf(w, "  live: proved: %s asked the hook, and the denied call did not run\n", programs[c.Host])
 	default:

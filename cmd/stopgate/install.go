@@ -224,7 +224,7 @@ func changeSettings(s streams, args []string, f *installFlags, in bool) error {
 	if in {
 		fmt.Fprintf(s.err, "stopgate: installed for %s; try it with: stopgate doctor %s\n", h.Title, h.Name)
 		if h.Name == "codex" {
-			fmt.Fprintln(s.err, "stopgate: Codex runs the hook only after you trusted it there")
+			fmt.Fprintln(s.err, "stopgate: nothing is guarded before you trusted it in Codex, which passes over any other hook without a word: "+codexTrust)
 		}
 		sayWhatHolds(s.err, f.policies)
 		return nil

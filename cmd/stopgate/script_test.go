@@ -22,7 +22,7 @@ var update = flag.Bool("update", false, "rewrite golden outputs of scripts and d
 // TestMain makes the command itself available to scripts, to tests that start
 // processes, and to the transcripts in the documentation.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"stopgate": main, "stopgate-hook": smallMain, "fake-mcp-server": fakeMCPServer, "qwen": fakeAgent})
+	testscript.Main(m, map[string]func(){"stopgate": main, "stopgate-hook": smallMain, "fake-mcp-server": fakeMCPServer, "qwen": fakeAgent, "codex": fakeCodex})
 }
 
 // smallMain is what cmd/stopgate-hook does.

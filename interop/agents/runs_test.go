@@ -159,9 +159,54 @@ func TestDoctor(t *testing.T) {
 		cmd.Dir = t.TempDir()
 		cmd.Env = append(append(os.Environ(), gate.Home(home)...), "PATH="+bin+":"+os.Getenv("PATH"))
 		out, err := cmd.CombinedOutput()
-		if err != nil || !strings.Contains(string(out), "live: proved:") {
+		ok := err == nil && strings.Contains(string(out), "live: proved:")
+		if a == codex { // nobody has trusted the hook there
+			ok = err != nil && strings.Contains(string(out), "codex: UNTRUSTED: Codex runs no hook") && strings.Contains(string(out), "live: proved for a place that is trusted:")
+		}
+		if !ok {
 			t.Errorf("%v\n%s", err, out)
 		}
 		t.Logf("%s", out)
 	})
+}
+
+// Doctor believes of Codex's trust what Codex says: a hook of a project guards when the project
+// and the hook are trusted, and not before.
+func TestDoctorKnowsWhatCodexTrusts(t *testing.T) {
+	binary := gate.BuildBoth(t)
+	bin, err := filepath.Abs(filepath.Join("node_modules", ".bin"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(filepath.Join(bin, "codex")); err != nil {
+		t.Skip("codex is not installed")
+	}
+	home, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	work := filepath.Join(home, "work")
+	if err := os.MkdirAll(filepath.Join(home, ".codex"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(work, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	run := func(args ...string) string {
+		cmd := exec.Command(binary, args...)
+		cmd.Dir, cmd.Env = work, append(append(os.Environ(), gate.Home(home)...), "PATH="+bin+":"+os.Getenv("PATH"), "CODEX_HOME=")
+		out, _ := cmd.CombinedOutput()
+		return string(out)
+	}
+	run("install", "codex", "--project")
+	if out := run("doctor", "codex", "--live"); !strings.Contains(out, "Codex loads no hooks of a project that you have not trusted") || !strings.Contains(out, "live: proved for a place that is trusted") {
+		t.Errorf("untrusted: %s", out)
+	}
+	settings := filepath.Join(home, ".codex", "config.toml")
+	if err := os.WriteFile(settings, []byte("[projects.\""+work+"\"]\ntrust_level = \"trusted\"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out := run("doctor", "codex"); !strings.Contains(out, "Codex runs no hook before you have reviewed it") {
+		t.Errorf("a trusted project: %s", out)
+	}
 }

@@ -1,0 +1,188 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/stopgate/stopgate/hook/install"
+	"github.com/stopgate/stopgate/internal/config"
+	"github.com/stopgate/stopgate/internal/tomltree"
+	"github.com/stopgate/stopgate/internal/visible"
+	"github.com/stopgate/stopgate/jsonstream"
+)
+
+// What keeps Codex from running a hook, and what ends that.
+const (
+	codexNoProject = "Codex loads no hooks of a project that you have not trusted, and you have not trusted this one: no call is gated"
+	codexNoHook    = "Codex runs no hook before you have reviewed it, and you have not reviewed this one as it is: no call is gated"
+	codexTrust     = "start codex in the project, trust the folder where it asks, and trust the hook with /hooks"
+)
+
+// trusted finds out whether Codex runs hooks that deny well: it runs nothing that its user
+// has not trusted there, and says nothing of it.
+func (c *checkup) trusted(ctx context.Context, at install.Place) {
+	problem, unsure := "", ""
+	if hooks, err := codexHooks(ctx, at.Dir); err == nil {
+		problem = c.untrusted(hooks)
+	} else {
+		problem, unsure = trustedInSettings(at, c.File)
+	}
+	switch {
+	case problem != "":
+		c.Status, c.Problem, c.Hint = "untrusted", problem, codexTrust
+	case unsure != "" && c.Problem == "":
+		c.Problem = unsure
+	}
+}
+
+// untrusted says what is missing for one of the hooks that Codex lists to be a hook of the
+// settings, and to run.
+func (c *checkup) untrusted(hooks jsonstream.Value) (problem string) {
+	problem = codexNoHook
+	if c.Scope == install.Project {
+		problem = codexNoProject
+	}
+	for hook := range hooks.Elements() {
+		if !sameFile(textOf(hook, "sourcePath"), c.File) || textOf(hook, "eventName") != "preToolUse" || !slices.Contains(c.Commands, textOf(hook, "command")) {
+			continue
+		}
+		problem = codexNoHook
+		enabled, _ := hook.Get("enabled")
+		if status := textOf(hook, "trustStatus"); enabled.Kind() == jsonstream.True && (status == "trusted" || status == "managed") {
+			return ""
+		}
+	}
+	return problem
+}
+
+// codexHooks asks Codex itself for the hooks that it finds in a directory.
+func codexHooks(ctx context.Context, dir string) (hooks jsonstream.Value, err error) {
+	program, err := exec.LookPath(programs["codex"])
+	if err != nil {
+		return hooks, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, 15*time.Second)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, program, "app-server")
+	cmd.Dir, cmd.WaitDelay = dir, time.Second
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return hooks, err
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return hooks, err
+	}
+	if err := cmd.Start(); err != nil {
+		return hooks, err
+	}
+	defer func() {
+		cancel()
+		_ = cmd.Wait()
+	}()
+	lines := bufio.NewReaderSize(out, 1<<16)
+	ask := func(request, id string) (jsonstream.Value, error) {
+		if _, err := in.Write([]byte(request + "\n")); err != nil || id == "" {
+			return jsonstream.Value{}, err
+		}
+		for {
+			line, err := readLine(lines)
+			if err != nil {
+				return jsonstream.Value{}, err
+			}
+			root, err := jsonstream.Parse(line, jsonstream.Options{ObjectRoot: true})
+			if err != nil {
+				return jsonstream.Value{}, err
+			}
+			if got, ok := root.Get("id"); ok && string(got.Raw()) == id {
+				result, _ := root.Get("result")
+				return result, nil
+			}
+		}
+	}
+	if _, err := ask(`{"id":1,"method":"initialize","params":{"clientInfo":{"name":"stopgate","version":"1"}}}`, "1"); err != nil {
+		return hooks, err
+	}
+	if _, err := ask(`{"method":"initialized"}`, ""); err != nil {
+		return hooks, err
+	}
+	result, err := ask(`{"id":2,"method":"hooks/list","params":{"cwds":[`+string(jsonstream.AppendQuote(nil, dir))+`]}}`, "2")
+	if err != nil {
+		return hooks, err
+	}
+	data, _ := result.Get("data")
+	for entry := range data.Elements() {
+		if list, ok := entry.Get("hooks"); ok && list.Kind() == jsonstream.Array {
+			return list, nil
+		}
+	}
+	return hooks, errors.New("codex lists no hooks")
+}
+
+func textOf(v jsonstream.Value, name string) string {
+	m, _ := v.Get(name)
+	return m.Text()
+}
+
+// trustedInSettings reads from Codex's settings what it would say if it were here. That a
+// hook was trusted is there, but not whether it was this one.
+func trustedInSettings(at install.Place, file string) (problem, unsure string) {
+	p, err := install.Make("codex", install.Place{Scope: install.User, Home: at.Home, Dir: at.Dir, Getenv: at.Getenv}, install.Command{})
+	if err != nil {
+		return codexNoHook, ""
+	}
+	settings := filepath.Join(filepath.Dir(p.File), "config.toml")
+	text, err := readSettings(settings)
+	if err != nil {
+		return err.Error(), ""
+	}
+	doc, found := tomltree.Parse(settings, text)
+	if found.HasErrors() {
+		return visible.Text(settings) + " cannot be read, and nobody knows what Codex makes of it", ""
+	}
+	if at.Scope == install.Project {
+		root, err := config.ProjectRoot(at.Dir)
+		trusted := err == nil && root != "" && textAt(doc.Root, "projects", root, "trust_level") == "trusted"
+		trusted = trusted || textAt(doc.Root, "projects", at.Dir, "trust_level") == "trusted"
+		if !trusted {
+			return codexNoProject, ""
+		}
+	}
+	state := member(doc.Root, "hooks", "state")
+	if state != nil {
+		for _, e := range state.Entries {
+			if strings.HasPrefix(e.Key, file+":pre_tool_use:") && textAt(e.Value, "trusted_hash") != "" {
+				return "", "codex could not be asked whether it trusts the hook as it is now; try /hooks there"
+			}
+		}
+	}
+	return codexNoHook, ""
+}
+
+// member follows keys through tables, nil where there is none.
+func member(v *tomltree.Value, keys ...string) *tomltree.Value {
+	for _, key := range keys {
+		if v == nil || v.Kind != tomltree.Table {
+			return nil
+		}
+		e := v.Get(key)
+		if e == nil {
+			return nil
+		}
+		v = e.Value
+	}
+	return v
+}
+
+func textAt(v *tomltree.Value, keys ...string) string {
+	if v = member(v, keys...); v == nil || v.Kind != tomltree.String {
+		return ""
+	}
+	return v.Text
+}
