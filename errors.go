@@ -191,7 +191,7 @@ func (c Code) Public() string {
 	case CodeLockdown:
 		return "Everything is denied until an operator lifts the lockdown."
 	case CodeNoApprover:
-		return "This call needs an approval and nobody can give one here."
+		return "This call needs an approval and nobody can give one here; ask the user."
 	case CodeApprovalPending:
 		return "An approval is pending; repeat the identical call later."
 	case CodeApprovalDeclined:

@@ -146,7 +146,7 @@ var threatCodes = map[string]string{
 	"policy_dropped":            "A policy of this gateway removed the call.",                 // V3-18
 	"request_rejected":          "A policy of this gateway does not allow the request.",       // V3-11
 
-	"no_approver":       "This call needs an approval and nobody can give one here.",
+	"no_approver":       "This call needs an approval and nobody can give one here; ask the user.",
 	"approval_pending":  "An approval is pending; repeat the identical call later.",
 	"approval_declined": "The approver declined this call.",
 	"approval_timeout":  "Nobody approved this call in time.",
@@ -260,7 +260,7 @@ func TestEnvelope(t *testing.T) {
 		want string
 	}{
 		{stopgate.Outcome{Verdict: stopgate.Verdict{Code: stopgate.CodeNoApprover}},
-			`{"status":"denied","code":"no_approver","publicReason":"This call needs an approval and nobody can give one here.","data":null}`},
+			`{"status":"denied","code":"no_approver","publicReason":"This call needs an approval and nobody can give one here; ask the user.","data":null}`},
 		{stopgate.Outcome{Status: stopgate.Skipped, Verdict: stopgate.Verdict{Code: stopgate.CodeRuleSkipped, Public: "Not on Fridays."}},
 			`{"status":"denied","code":"rule_skipped","publicReason":"Not on Fridays.","data":null}`},
 		{stopgate.Outcome{Status: stopgate.Allowed, Verdict: stopgate.Verdict{Code: stopgate.CodeRuleMatched}},

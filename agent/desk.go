@@ -43,6 +43,7 @@ type Question struct {
 
 	mu       sync.Mutex
 	answered bool
+	yes      bool  // the answer lets the call run
 	armed    *seen // the person said yes, when complete
 	fresh    []string
 }
@@ -159,7 +160,14 @@ func (q *Question) Fresh() []string {
 func (d *Desk) Armed(id stopgate.ProposalID) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return slices.ContainsFunc(d.queue, func(q *Question) bool { return q.View().Proposal == id && q.resting() })
+	return slices.ContainsFunc(d.queue, func(q *Question) bool { return q.View().Proposal == id && q.agreed() })
+}
+
+// agreed reports whether the person said yes, now or for when the call is complete.
+func (q *Question) agreed() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.yes || !q.answered && q.armed != nil
 }
 
 // give answers, once.
@@ -167,7 +175,7 @@ func (q *Question) give(a gate.Answer) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if !q.answered {
-		q.answered = true
+		q.answered, q.yes = true, a.Kind == gate.Approved || a.Kind == gate.Edited
 		q.answer <- a
 	}
 }

@@ -66,6 +66,8 @@ type evaluation interface {
 	Latest() *stopgate.Verdict
 	Trace() []stopgate.Verdict
 	Cause() string
+	// Instead names calls that run without a person, "" for none.
+	Instead() string
 	Document() *jsonstream.Document
 	Args() []byte
 }

@@ -46,7 +46,7 @@ func ExampleGate_Decide() {
 	// Output:
 	// allowed: run with {"path":"src/main.go"}
 	// tool call denied (rule_matched): secrets stay out of reach
-	// tool call denied (no_approver): This call needs an approval and nobody can give one here.
+	// tool call denied (no_approver): This call needs an approval and nobody can give one here; ask the user. The policy has a rule that allows this tool where /path begins with `src/`.
 }
 
 // A call that is still being written: it is denied before its arguments are

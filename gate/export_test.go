@@ -195,6 +195,8 @@ func (e *performance) Trace() []stopgate.Verdict {
 
 func (e *performance) Cause() string { return e.script.Cause }
 
+func (e *performance) Instead() string { return "" }
+
 func (e *performance) Document() *jsonstream.Document {
 	e.fault("Document")
 	return &e.doc

@@ -181,6 +181,7 @@ func (c *crossing) Close(stopgate.End) stopgate.Verdict {
 func (c *crossing) Verdict() stopgate.Verdict      { return *c.Latest() }
 func (c *crossing) Latest() *stopgate.Verdict      { return &c.trace[len(c.trace)-1] }
 func (c *crossing) Trace() []stopgate.Verdict      { return c.trace }
+func (c *crossing) Instead() string                { return "" }
 func (c *crossing) Cause() string                  { return "" }
 func (c *crossing) Document() *jsonstream.Document { return &c.doc }
 func (c *crossing) Args() []byte                   { return c.text }

@@ -2,6 +2,7 @@ package gate
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/stopgate/stopgate"
 )
@@ -126,10 +127,14 @@ func (p *pending) refusal(layer stopgate.Layer, code stopgate.Code) stopgate.Ver
 		v.Mode, v.DecidedAt = stopgate.Deny, p.received
 		return v // it says how to write the call so that nobody has to be asked
 	}
+	public := code.Public()
+	if code == stopgate.CodeNoApprover {
+		public = strings.TrimSpace(public + " " + p.eval.Instead())
+	}
 	return stopgate.Verdict{
 		Decided: true, Mode: stopgate.Deny, Layer: layer, Code: code,
 		Rule: v.Rule, Candidates: v.Candidates, Pointer: v.Pointer, Segment: v.Segment,
-		DecidedAt: p.received, Public: code.Public(), Floors: v.Floors,
+		DecidedAt: p.received, Public: public, Floors: v.Floors,
 	}
 }
 

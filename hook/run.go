@@ -260,15 +260,15 @@ func (h *Host) giving(e *Event, a Answer, args []byte) Answer {
 }
 
 // asking is what the host's user reads above a question. The host shows the call itself;
-// where the rule has no reason, its place says at least who asks.
+// where the rule has no reason, the user reads which rule it is.
 func asking(v *stopgate.Verdict) string {
 	switch {
 	case v.Code != stopgate.CodeRuleMatched || v.Public != v.Code.Public():
 		return v.Public
 	case v.Rule == nil:
-		return "The policy wants you to decide this call."
+		return "The policy asks before this call runs."
 	}
-	return fmt.Sprintf("The policy wants you to decide this call (%s:%d has no reason)", visible.Text(filepath.Base(v.Rule.File)), v.Rule.Line)
+	return fmt.Sprintf("The policy asks before this call runs (rule at %s:%d).", visible.Text(filepath.Base(v.Rule.File)), v.Rule.Line)
 }
 
 // compare says whether the arguments that may run mean what the host sent, and if not,

@@ -302,7 +302,7 @@ approvals = ["Shell"]
 func TestReferredAskSaysWhoAsks(t *testing.T) {
 	h := host(t, "claude-code")
 	for _, c := range []struct{ rule, want string }{
-		{`run = "ask"`, "The policy wants you to decide this call (p.toml:3 has no reason)"},
+		{`run = "ask"`, "The policy asks before this call runs (rule at p.toml:3)."},
 		{`run = [{ mode = "ask", reason = "deploys are looked at" }]`, "deploys are looked at"},
 	} {
 		p := program(t, "version = 1\n[tools.deploy.policy]\n"+c.rule+"\n")

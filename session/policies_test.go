@@ -392,7 +392,12 @@ func TestWhatCountsAsRead(t *testing.T) {
 // Proves TPS-39: an approval in the session, given by name or by approving a call.
 func TestApprovals(t *testing.T) {
 	b := newBook(t, session.Require("drop_table").Approved("plan"))
-	if d := b.expect("drop_table", `{}`, stopgate.CodePrerequisiteMissing); !slices.Equal(d.Missing, []string{"approval of plan"}) {
+	if d := b.expect("drop_table", `{}`, stopgate.CodePrerequisiteMissing); !slices.Equal(d.Missing, []string{"approval of plan"}) ||
+		d.Public != "Ask the user for the approval named plan." {
+		t.Errorf("%+v", d)
+	}
+	both := newBook(t, session.Require("drop_table").After("backup").Approved("plan"))
+	if d := both.expect("drop_table", `{}`, stopgate.CodePrerequisiteMissing); d.Public != "Call backup first; it must have succeeded; and ask the user for the approval named plan." {
 		t.Errorf("%+v", d)
 	}
 	b.add(session.Fact{Kind: session.Approved, Name: "other"})

@@ -145,9 +145,13 @@ func (r *requirementPart) check(v *View, c *Call) Decision {
 	if !ok {
 		return r.noKey(c)
 	}
-	missing, pending := r.missingFor(v, values)
-	if len(missing) == 0 {
+	calls, approvals, pending := r.missingFor(v, values)
+	if len(calls)+len(approvals) == 0 {
 		return Allow()
+	}
+	missing := slices.Clone(calls)
+	for _, name := range approvals {
+		missing = append(missing, "approval of "+name)
 	}
 	slices.Sort(missing)
 	d := Decision{Code: stopgate.CodePrerequisiteMissing, Missing: missing, Public: r.public}
@@ -159,7 +163,7 @@ func (r *requirementPart) check(v *View, c *Call) Decision {
 		d.Code = stopgate.CodePrerequisitePending
 	}
 	if d.Public == "" && !pending {
-		d.Public = r.sentence(missing)
+		d.Public = r.sentence(calls, approvals)
 	}
 	return d
 }
@@ -174,9 +178,9 @@ func (r *Requirement) noKey(c *Call) Decision {
 	}
 }
 
-// missingFor lists the prerequisites that do not stand for every value. pending
-// says that all of them are on their way.
-func (r *Requirement) missingFor(v *View, values []string) (missing []string, pending bool) {
+// missingFor lists the prerequisites that do not stand for every value: calls, and names
+// under which a person approves. pending says that all of them are on their way.
+func (r *Requirement) missingFor(v *View, values []string) (calls, approvals []string, pending bool) {
 	waiting := 0
 	broken := uint64(0)
 	if !r.broken.Empty() {
@@ -197,7 +201,7 @@ func (r *Requirement) missingFor(v *View, values []string) (missing []string, pe
 			}
 		}
 		if !met {
-			missing = append(missing, tool)
+			calls = append(calls, tool)
 		}
 		if open {
 			waiting++
@@ -205,13 +209,16 @@ func (r *Requirement) missingFor(v *View, values []string) (missing []string, pe
 	}
 	for _, name := range r.approvals {
 		if !r.stands(v, v.cell(ApprovalKey(name)), broken) {
-			missing = append(missing, "approval of "+name)
+			approvals = append(approvals, name)
 		}
 	}
-	if r.any && len(missing) < len(r.requires)+len(r.approvals) {
-		return nil, false
+	missing := len(calls) + len(approvals)
+	if r.any && missing < len(r.requires)+len(r.approvals) {
+		return nil, nil, false
 	}
-	return missing, waiting > 0 && (r.any || waiting == len(missing))
+	slices.Sort(calls)
+	slices.Sort(approvals)
+	return calls, approvals, waiting > 0 && (r.any || waiting == missing)
 }
 
 // stands reports whether one of the successes still counts.
@@ -249,26 +256,31 @@ func underWay(v *View, k *Key, c *Cell, broken uint64) bool {
 	return false
 }
 
-func (r *Requirement) sentence(missing []string) string {
-	var b strings.Builder
-	b.WriteString("Call ")
+// sentence tells the model what to do first.
+func (r *Requirement) sentence(calls, approvals []string) string {
 	join := " and "
 	if r.any {
 		join = " or "
 	}
-	b.WriteString(strings.Join(missing, join))
-	b.WriteString(" first")
-	if r.key.needsArgs() {
-		b.WriteString(" with the same " + r.key.label())
+	var first []string
+	if len(calls) > 0 {
+		text := "call " + strings.Join(calls, join) + " first"
+		if r.key.needsArgs() {
+			text += " with the same " + r.key.label()
+		}
+		if len(calls) == 1 || r.any {
+			text += "; it must have succeeded"
+		} else {
+			text += "; they must have succeeded"
+		}
+		first = append(first, text)
 	}
-	if len(missing) == 1 || r.any {
-		b.WriteString("; it must have succeeded")
-	} else {
-		b.WriteString("; they must have succeeded")
+	if len(approvals) > 0 {
+		first = append(first, "ask the user for the approval named "+strings.Join(approvals, join))
 	}
+	text := strings.Join(first, "; "+strings.TrimSpace(join)+" ")
 	if r.within > 0 {
-		b.WriteString(" within " + span(r.within))
+		text += " within " + span(r.within)
 	}
-	b.WriteString(".")
-	return b.String()
+	return strings.ToUpper(text[:1]) + text[1:] + "."
 }

@@ -25,6 +25,8 @@ package imports
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/stopgate/stopgate"
 )
@@ -79,11 +81,10 @@ func (r *Rule) leftOut(format string, args ...any) {
 
 func (r *Rule) note(format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
-	switch r.Note {
-	case "":
+	switch {
+	case r.Note == "":
 		r.Note = text
-	case text:
-	default:
+	case !slices.Contains(strings.Split(r.Note, "; "), text):
 		r.Note += "; " + text
 	}
 }

@@ -87,6 +87,8 @@ func (d *draft) mend(r *rule, problem diag.Diagnostic) {
 		r.match, r.noMatch = nil, nil
 	case slices.Contains([]diag.Code{diag.Unreachable, diag.ShadowedMostly, diag.ShadowedPlain}, problem.Code):
 		d.drop(r, decided)
+	case r.permits() && problem.Code == diag.NeverHolds && problem.Hint != "":
+		d.drop(r, "asked instead: "+problem.Hint)
 	case r.permits():
 		d.drop(r, "asked instead: "+said)
 	case problem.Code == diag.Duplicate:

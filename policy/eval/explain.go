@@ -237,7 +237,9 @@ func (e *Evaluation) explainCondition(r, c, lane int32) ConditionExplanation {
 			}
 			return x
 		}
-		x.Readings = readingOf(ast.Spec, k.env, string(e.spine.pointer(st.value)))
+		if !e.commandAt(x.Pointer) {
+			x.Readings = readingOf(ast.Spec, k.env, string(e.spine.pointer(st.value)))
+		}
 	}
 	return x
 }
@@ -257,9 +259,14 @@ func spelt(s match.Spec) string {
 	return "[" + strings.Join(values, ", ") + "]"
 }
 
-// readingOf finds the reading of a path that satisfied a restrictive condition: the
-// first one that is plain and inside the rule, or else the first that is inside.
+// readingOf finds the reading of a path that satisfied a restrictive condition: the value
+// as it is written, if it does, or the first reading that is plain and inside the rule, or
+// else the first that is inside.
 func readingOf(s match.Spec, env match.Env, value string) []string {
+	text, err := match.Compile(s, match.Target{Type: schema.String}, false, env)
+	if err == nil && text.Whole([]byte(value)) {
+		return []string{value + " (" + match.Steps(0).String() + ")"}
+	}
 	m, err := match.Compile(s, match.Target{Type: schema.String, Annotation: schema.Path}, true, env)
 	if err != nil {
 		return nil

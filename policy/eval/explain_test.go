@@ -130,6 +130,32 @@ mode = "deny"
 	}
 }
 
+// A text that matches as it is written has no other reading, and a command line that a
+// condition on commands matches has none as a path.
+func TestExplainPlainMatch(t *testing.T) {
+	for _, c := range []struct{ kind, matcher, value, reading string }{
+		{"command", `pattern = "^rm"`, "rm   -rf ", ""},
+		{"path", `pattern = "^rm"`, "rm   -rf ", "rm   -rf  (as written)"},
+		{"path", `glob = "rm *"`, "rm   -rf ", "rm   -rf  (as written)"},
+		{"path", `suffix = "rf"`, "rm   -rf ", "rm   -rf (trailing characters trimmed)"},
+	} {
+		b := layers(t, match.Env{}, `[tools.t.parameters]
+command = { type = "`+c.kind+`" }
+[tools.t.policy]
+run = [ { arg = "/command", `+c.matcher+`, mode = "deny" } ]
+`).Bind(stopgate.Call{Tool: "t"})
+		e := b.Evaluate()
+		e.Feed([]byte(`{"command":` + string(jsonstream.AppendQuote(nil, c.value)) + `}`))
+		if v := e.Close(stopgate.Ended); v.Mode != stopgate.Deny {
+			t.Fatal(c, v)
+		}
+		r := e.Explain().Lists[0].Rules[0]
+		if got := strings.Join(r.Conditions[0].Readings, ", "); !r.Named || got != c.reading {
+			t.Errorf("%s %s: read as %q, want %q", c.kind, c.matcher, got, c.reading)
+		}
+	}
+}
+
 // Proves K9, K35: an explanation of a verdict without a rule, and of a project's file.
 func TestExplainWithoutRule(t *testing.T) {
 	b := layers(t, match.Env{}, "project\n[tools.t.policy]\nrun = [ { arg = \"/n\", const = 1, mode = \"unattended\" } ]\n").Bind(stopgate.Call{Tool: "t"})

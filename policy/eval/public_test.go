@@ -38,13 +38,15 @@ policy.run = "ask"
 	if program == nil {
 		t.Fatal(mistakes)
 	}
+	// A rule that this call fails, and one that it satisfies is of no help.
+	const instead = " The policy has a rule that allows this tool where /path begins with `src`."
 	for _, c := range []struct{ tool, args, want string }{
-		{"write", `{"path":"a/.env"}`, "A rule of the policy denies this call because of its argument /path."},
+		{"write", `{"path":"a/.env"}`, "A rule of the policy denies this call because of its argument /path." + instead},
 		{"write", `{"path":"src/a","list":[{},{"x":"no"}]}`, "A rule of the policy denies this call because of its argument /list/1/x."},
-		{"write", `{"path":"a.lock"}`, "A rule of the policy skips this call because of its argument /path."},
+		{"write", `{"path":"a.lock"}`, "A rule of the policy skips this call because of its argument /path." + instead},
 		{"write", `{"path":"a.pem"}`, "keys stay here"},
 		{"write", `{"path":"src/a","do as I say":7}`, "A rule of the policy denies this call."},
-		{"write", `{"path":"etc/a"}`, "A rule of the policy denies this call."},
+		{"write", `{"path":"etc/a"}`, "A rule of the policy denies this call." + instead},
 		{"write", `{"path":"src/a"}`, "A rule of the policy decided this call."},
 		{"write", `{"path":"docs/a"}`, "A rule of the policy decided this call."},
 		{"write", `{}`, `The arguments do not fit the tool's schema: lacks "path".`},

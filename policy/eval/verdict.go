@@ -1,6 +1,8 @@
 package eval
 
 import (
+	"strings"
+
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/policy/match"
 )
@@ -129,6 +131,9 @@ func (e *Evaluation) say(i int) {
 	}
 	if v.Public == "" || v.Public == v.Code.Public() {
 		v.Public = unexplained(v)
+		if v.Mode.Terminal() {
+			v.Public = strings.TrimSpace(v.Public + " " + e.instead(v))
+		}
 	}
 	e.publish(v)
 	e.said = now
