@@ -215,6 +215,35 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
+// What a file is called is no secret; what another command takes from the names, or what find
+// does with them, is.
+func TestNamesOnly(t *testing.T) {
+	for _, kind := range []string{"coding", "shell"} {
+		judge := shellGate(t, kind, "", "")
+		for want, commands := range map[string][]string{
+			"unattended": {
+				"ls -la .env", "ls .env config/.env.local", "test -f .env", "[ -f .env ]", "test -f .env && echo yes", "[ -f server.key ] || echo none", "stat .env", "stat -c %s id_rsa", "git check-ignore .env", "git check-ignore -v server.pem", "find . -name '*.pem'", "find . -name .env -type f",
+				"find . -name '*.pem' -not -path './node_modules/*'", "git ls-files .env", "git ls-files | wc -l", "ls .git", "ls -la .git/refs", "readlink .env", "realpath .env", "find . -name '*.key' | wc -l", "ls .env; ls src", "bash -c 'ls .env'", "ls -la /srv/proj/.env", "cd /srv/proj && ls .env",
+				"cat ca.pem", "cat certs/fullchain.pem", "cat id_rsa.pub", "cat keys/deploy.pub", "cat src/i18n/en.key", "cat locales/de.key",
+			},
+			"ask": {
+				"ls ~/.ssh", "ls -la ~/.ssh/id_rsa", "test -f /etc/shadow", "stat ~/.aws/credentials", "find / -name id_rsa", "git check-ignore /home/u/.ssh/id_rsa", "realpath ~/.ssh", "ls ../.env",
+			},
+			"deny": {
+				"cat .env", "ls .env | xargs cat", "ls .env | xargs -n1 cat", "find . -name .env | xargs cat", "find . -name .env -exec cat {} +", "find . -name .env -delete", "find . -name .env -fprint x", "find . -fprintf .env x", "find . -fls .env", "find .env -ok cat {} ;", "ls < .env", "test -f x < .env", "ls x > .env", "stat x; cat .env",
+				"cat $(ls .env)", "head \"$(find . -name .env)\"", "for f in $(ls .env); do cat $f; done", "ls .env | while read f; do cat $f; done", "eval cat $(ls .env)", "wc .env", "file .env", "grep x .env", "git ls-files -X .env", "git ls-files --exclude-from=.env", "git ls-files -oX.env", "git show HEAD:.env", "git diff .env", "cp .env x", "rm .env", "echo $(<.env)", "ls .ssh/*", "ls -la .e*",
+				"cat server.pem", "cat key.pem", "cat ca-key.pem", "cat certs/privkey.pem", "cat server.key", "cat certs/en.key", "cat i18n/server/x.key", "cat i18n/../server.key", "cat id_rsa", "cat id_rsa.public", "cat id_rsa.pub.bak", "find -f .env", "find . -files0-from .env", "xargs ls .env", "xargs -a .env ls",
+			},
+		} {
+			for _, c := range commands {
+				if v := judge(c); v.Mode.String() != want {
+					t.Errorf("%s: %q: %v, want %s", kind, c, v, want)
+				}
+			}
+		}
+	}
+}
+
 // The same for tools that read files, with a root and without.
 func TestPlacesOfTools(t *testing.T) {
 	for _, c := range []struct {

@@ -10,11 +10,13 @@ type Use uint8
 
 // A path whose use is not known is both. Suspected marks the end of an option's word
 // that only is a path if a letter of the word is an option with a value: enough to
-// suspect it, too little to ask it of a rule that permits.
+// suspect it, too little to ask it of a rule that permits. Of a path that is Named no more is
+// shown than what it is called, and that it is there.
 const (
 	Reads Use = 1 << iota
 	Writes
 	Suspected
+	Named
 )
 
 // pathless are programs whose words are no paths.
@@ -63,6 +65,15 @@ func (c *Command) Paths(yield func(path *Word, use Use, redirected bool) bool) {
 		}
 	}
 	name := string(bytes.ToLower(c.Program()))
+	if c.namesOnly() {
+		each := yield
+		yield = func(path *Word, use Use, redirected bool) bool {
+			if !redirected && path.written() {
+				use = use&Suspected | Named
+			}
+			return each(path, use, redirected)
+		}
+	}
 	if pathless.has(name) && !c.Feeds || len(c.Words) == 0 {
 		for i := range c.Words {
 			if w := &c.Words[i]; c.Plain && w.Glob && !w.Literal && !yield(w, Reads, false) {

@@ -6,7 +6,7 @@
 //     [a-z]    one of these, [!a-z] one of the others
 //     {a,b}    either; may be nested
 //     \x       the code point x
-//     !(a|*b)  on a path, behind some text: any text, also none, but a and what ends in b
+//     !(a|*b)  on a path: any text, also none in a longer name, but a and what ends in b
 //
 // Where "/" separates components, none of them matches it but an alternative that spells
 // it. What "**" means is the caller's matter: here it is two tokens.

@@ -48,11 +48,9 @@ func (p *parser) exception(at int) (except [][]rune, _ *Error) {
 // CheckException refuses an exception that means less than it says: "*" takes any text, so
 // that "*!(.go)" is everything, and a component is never empty.
 func CheckException(tokens []Token) *Error {
-	for i, t := range tokens {
+	for _, t := range tokens {
 		switch {
 		case t.Kind != Except:
-		case i == 0:
-			return &Error{Offset: t.At, Message: "an exception stands behind some text", Hint: "`.env!(.example)` is every name that begins with .env but .env.example"}
 		case slices.ContainsFunc(tokens, func(t Token) bool { return t.Kind == Star }):
 			return &Error{Offset: t.At, Message: "`*` stands for what the exception leaves out too", Hint: "an exception already stands for any other text"}
 		}

@@ -279,7 +279,11 @@ func Add(n *automaton.NFA, from int, tokens []Token, star automaton.Set, fold fu
 			from = n.Loop(from, star)
 			continue
 		case Except:
-			from = addExcept(n, from, tokens[i].except, star, fold)
+			members := tokens[i].except
+			if len(tokens) == 1 {
+				members = append([][]rune{nil}, members...) // no name is empty
+			}
+			from = addExcept(n, from, members, star, fold)
 			continue
 		}
 		set := star

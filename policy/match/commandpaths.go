@@ -26,11 +26,13 @@ type commandPaths struct {
 
 func compileCommandPaths(s Spec, t Target, restrictive bool, env Env) (textTest, *SpecError) {
 	test := &commandPaths{use: shell.Reads | shell.Writes, restrictive: restrictive, below: t.Below, base: baseOf(env)}
-	switch s.Kind {
-	case Reads:
-		test.use, s.Kind = shell.Reads, Glob
-	case Writes:
+	switch {
+	case s.Kind == Reads:
+		test.use, s.Kind = shell.Reads|shell.Named, Glob
+	case s.Kind == Writes:
 		test.use, s.Kind = shell.Writes, Glob
+	case s.Kind == Outside || !restrictive: // a guard on files is not about their names
+		test.use |= shell.Named
 	}
 	env = env.ofCommands()
 	var err *SpecError

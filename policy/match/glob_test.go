@@ -130,8 +130,6 @@ func TestK18_GlobErrors(t *testing.T) {
 		{"a!([b])", aPath, 3},
 		{"a!({b,c})", aPath, 3},
 		{"a!(b/c)", aPath, 4},
-		{"!(b)", aPath, 0},
-		{"a/!(b)", aPath, 2},
 		{"a*!(b)", aPath, 2},
 		{"a!(b)*", aPath, 1},
 		{"a[b", aPath, 1},

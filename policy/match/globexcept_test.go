@@ -12,6 +12,26 @@ import (
 	"github.com/stopgate/stopgate/schema"
 )
 
+// An exception may begin a name, which is never empty, or be all of it.
+func TestExceptionsFirst(t *testing.T) {
+	for glob, values := range map[string]map[string]bool{
+		"**/!(ca|*-ca).pem":       {"server.pem": true, "a/x.pem": true, "ca.pem": false, "a/my-ca.pem": false, "ca.pem.bak": false, "CA.pem": true, "a/ca.pem/x.pem": true, "ca2.pem": true},
+		"**/!(i18n|locale)/*.key": {"a/en.key": true, "i18n/en.key": false, "a/i18n/en.key": false, "i18n/x/en.key": true, "en.key": false, "/en.key": false},
+		"a/!(b)":                  {"a/c": true, "a/b": false, "a": false, "a/bc": true, "a/b/c": false},
+	} {
+		grant := compile(t, spec(match.Glob, glob), aPath, permissive, project)
+		guard := compile(t, spec(match.Glob, glob), aPath, restrictive, project)
+		for value, want := range values {
+			if got := grant.Whole([]byte(value)); got != want {
+				t.Errorf("%s permits %s: %v", glob, value, got)
+			}
+			if want && !guard.Whole([]byte(value)) {
+				t.Errorf("%s does not catch %s", glob, value)
+			}
+		}
+	}
+}
+
 // Proves K18, C6, C8, C15: an exception leaves out the names that it lists, and no other
 // spelling of what the glob is about.
 func TestK18_Exceptions(t *testing.T) {

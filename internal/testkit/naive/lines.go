@@ -123,9 +123,14 @@ func matchesCommand(kind, literal, text string, permissive bool) bool {
 	return permissive
 }
 
-// pathsOf are the words of a line that may name files (K0a).
-func pathsOf(text string) (all []string) {
-	for _, p := range lineOf(text).parts {
+// pathsOf are the words of a line that may name files (K0a). Of those that ls shows it is
+// only asked where they lie.
+func pathsOf(kind, text string) (all []string) {
+	l := lineOf(text)
+	for _, p := range l.parts {
+		if program, _, _ := strings.Cut(p.text, " "); program == "ls" && l.plain && kind != "outside" {
+			continue
+		}
 		all = append(all, p.paths...)
 	}
 	return all

@@ -62,7 +62,7 @@ func (p *Policy) namedPath(c *Cond, n *Node, v view) bool {
 		var names []string
 		switch a {
 		case "command":
-			names = pathsOf(n.Text)
+			names = pathsOf(c.Kind, n.Text)
 		case "patch":
 			names = patches[n.Text]
 		}

@@ -92,7 +92,7 @@ func vectorLine(words []string, whole bool) line {
 		}
 		l.plain = l.plain && inner.plain
 		l.parts = append([]part{p}, inner.parts...)
-		l.parts[0].paths = append(pathsOf(words[2]), words[2])
+		l.parts[0].paths = []string{words[2]}
 		return l
 	case len(words) > 2 && words[0] == "timeout":
 		inner := vectorLine(words[2:], whole)

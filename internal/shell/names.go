@@ -1,0 +1,69 @@
+package shell
+
+import (
+	"bytes"
+	"strings"
+)
+
+// namesOnly reports a command of a plain line that shows no more of the files that its words
+// name than what they are called, how large and how old they are, and where links lead. What
+// another command reads as names is not shown: "ls .env | xargs cat".
+func (c *Command) namesOnly() bool {
+	if !c.Plain || c.Feeds || c.Open || len(c.Words) == 0 {
+		return false
+	}
+	switch string(c.Words[0].Text) {
+	case "ls", "stat", "test", "[", "realpath", "readlink":
+		return true
+	case "find":
+		return c.findsNames()
+	case "git":
+		return c.gitNames()
+	}
+	return false
+}
+
+// written reports a word that stands for one name, which may lie in a home.
+func (w *Word) written() bool {
+	return w.Literal || len(w.Text) > 0 && w.Text[0] == '~' && !w.Glob && !w.Braces && !w.Home
+}
+
+// findsNames reports a find that runs, deletes and writes nothing, and takes no names from a
+// file.
+func (c *Command) findsNames() bool {
+	for _, w := range c.Words[1:] {
+		text := string(w.Text)
+		switch text {
+		case "-follow", "-fstype", "-false":
+			continue
+		}
+		for _, action := range []string{"-exec", "-ok", "-delete", "-f"} {
+			if strings.HasPrefix(text, action) || !w.written() {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// gitNames reports "git check-ignore" and "git ls-files" without options that take names or
+// patterns from files.
+func (c *Command) gitNames() bool {
+	if len(c.Words) < 2 {
+		return false
+	}
+	switch string(c.Words[1].Text) {
+	case "check-ignore":
+		return true
+	case "ls-files":
+	default:
+		return false
+	}
+	for _, w := range c.Words[2:] {
+		if len(w.Text) > 1 && w.Text[0] == '-' && (w.Text[1] != '-' && bytes.IndexByte(w.Text, 'X') > 0 ||
+			bytes.HasPrefix(w.Text, []byte("--e")) || bytes.HasPrefix(w.Text, []byte("--p"))) {
+			return false
+		}
+	}
+	return true
+}
