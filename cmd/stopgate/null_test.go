@@ -71,3 +71,67 @@ run = "unattended"
 		t.Errorf("diff: %s", out)
 	}
 }
+
+// Null is permitted where a rule names it, a default of null too, and what does not fit the
+// schema is asked where [gate] says so: through a hook, the MCP gateway and a gateway alike.
+func TestNullOnSurfaces(t *testing.T) {
+	list := `[ { arg = "/limit", const = { null = true }, mode = "unattended", ignores = ["/query"] }, { arg = "/limit", maximum = 10, mode = "unattended", ignores = ["/query"] }, { mode = "deny" } ]`
+	dir := liveIn(t, `version = 1
+[gate]
+on_schema_violation = "ask"
+denial_limit = 0
+[approvals]
+unary_timeout = "10ms"
+[tools.files__search.policy]
+run = `+list+`
+[tools.search.policy]
+run = `+list+`
+[tools.files__strict.policy]
+run = "unattended"
+[tools.strict.policy]
+run = "unattended"
+`)
+	search := `{"type":"object","required":["query"],"properties":{"query":{"type":"string"},"limit":{"anyOf":[{"type":"integer"},{"type":"null"}],"default":null}}}`
+	strict := `{"type":"object","properties":{"n":{"type":"integer"}}}`
+	cases := []struct{ tool, args, status, code string }{
+		{"search", `{"query":"x","limit":null}`, "allowed", "rule_matched"},
+		{"search", `{"query":"x"}`, "allowed", "rule_matched"},
+		{"search", `{"query":"x","limit":7}`, "allowed", "rule_matched"},
+		{"search", `{"query":"x","limit":70}`, "denied", "rule_matched"},
+		{"search", `{"query":"x","limit":"7"}`, "denied", "rule_matched"}, // the last rule, stricter than the question
+		{"strict", `{"n":7}`, "allowed", "rule_matched"},
+		{"strict", `{"n":null}`, "denied", "schema_violation"},
+	}
+	asked := func(p surfaced) bool {
+		return p.Code == "no_approver" || p.Code == "approval_pending" || p.Mode == "ask" && p.Code == "schema_violation"
+	}
+	check := func(where, args, status, code string, p surfaced) {
+		t.Helper()
+		if code == "schema_violation" && asked(p) || p.Status == status && p.Code == code {
+			return
+		}
+		t.Errorf("%s: %s: %+v, want %s %s", where, args, p, status, code)
+	}
+	m := newLiveMCP(t, dir, "files", `[{"name":"search","inputSchema":`+search+`},{"name":"strict","inputSchema":`+strict+`}]`)
+	g := newLiveGateway(t, dir)
+	for _, c := range cases {
+		check("MCP gateway", c.args, c.status, c.code, m.calls(t, c.tool, c.args))
+		schema := map[string]string{"search": search, "strict": strict}[c.tool]
+		check("gateway", c.args, c.status, c.code, g.calls(t, c.tool, c.args, schema))
+	}
+	// A hook hears of no schema: the policy declares the parameters.
+	for _, tool := range []string{"files__search", "files__strict"} {
+		parameters := map[string]string{
+			"files__search": "query = { type = \"string\", required = true }\nlimit = { type = [\"integer\", \"null\"], default = { null = true } }\n",
+			"files__strict": "n = { type = \"integer\" }\n",
+		}[tool]
+		text, err := os.ReadFile("p.toml")
+		if err != nil {
+			t.Fatal(err)
+		}
+		writeIn(t, dir, "p.toml", string(text)+"[tools."+tool+".parameters]\n"+parameters)
+	}
+	for _, c := range cases {
+		check("hook", c.args, c.status, c.code, throughHook(t, dir, "codex", "mcp__files__"+c.tool, c.args))
+	}
+}

@@ -73,7 +73,7 @@ func (e *Evaluation) annotationsAt(k *cond, ast *syntax.Condition, pointer strin
 			return readings(&cond{on: ast.On, kind: ast.Spec.Kind, ast: ast}, p, known)
 		}
 	}
-	return []schema.Annotation{schema.None}
+	return []schema.Annotation{schema.None, schema.Path} // nobody gave the tool a schema
 }
 
 // spellings lists the first readings of a path.

@@ -40,4 +40,11 @@ func TestUncertain(t *testing.T) {
 			t.Errorf("%s: %s, uncertain %q; want %s, %q", c.name, spell(v), why, c.want, c.why)
 		}
 	}
+	// Nor is there a type where nobody gave the tool a schema.
+	e := compile(t, strings.Replace(rules("", pattern), `"*"`, "fetch", 1)).Bind(stopgate.Call{Tool: "fetch"}).Evaluate()
+	e.Feed([]byte(`{"url":"` + web + `"}`))
+	e.Close(stopgate.Ended)
+	if why := e.Explain().Lists[0].Rules[0].Conditions[0].Uncertain; !strings.Contains(why, "counts as a path too") {
+		t.Errorf("without a schema: uncertain %q", why)
+	}
 }
