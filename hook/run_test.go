@@ -115,7 +115,7 @@ func TestEveryHost(t *testing.T) {
 			{"asked", shell, `{"command":"make"}`, asked},
 			{"denied", shell, `{"command":"rm -rf /"}`, blocks},
 			{"guarded", "Read", `{"file_path":"/srv/proj/.env"}`, blocks},
-			{"guarded command", shell, `{"command":"ls .env"}`, blocks},
+			{"guarded command", shell, `{"command":"cat .env"}`, blocks},
 			{"no such rule", "SomethingNew", `{}`, blocks},
 			{"arguments are no object", "Read", `[1]`, blocks},
 			{"a key twice", "Read", `{"file_path":"src/a","file_path":".env"}`, blocks},
