@@ -36,6 +36,7 @@ var layers = [][]string{
 	{"internal/crowd"},
 	{"internal/jsonc"},
 	{"internal/diag"},
+	{"internal/manual"},
 	{"internal/tomltree"},
 	{"internal/shell"},
 	{"internal/patch"},

@@ -264,10 +264,15 @@ func (c *checker) pathSeen(t *checkedTool) {
 	if guard == nil || t.schema == nil {
 		return
 	}
-	for _, p := range t.schema.All() {
+	text := false // that may name a file
+	for pointer, p := range t.schema.All() {
+		text = text || p.Types()&schema.String != 0 && len(pointer) == 1
 		if p.HasWithin(schema.Path) || p.Runs() || p.HasWithin(schema.Patch) || p.HasWithin(schema.URL) || p.Unknown() || !p.Tabled() && p.Types()&schema.String != 0 {
 			return
 		}
+	}
+	if !text {
+		return
 	}
 	c.report(diag.NoPathSeen, t.at, "no guard on paths sees anything in the calls of "+t.label()+": it declares no path, no patch, no command and no url",
 		"where a parameter is a file name, write `type = \"path\"`",

@@ -76,9 +76,30 @@ func (c *checker) lintPattern(r *symbolic.Rule, k *symbolic.Condition) {
 		}
 		if !p.AnchoredBothEnds() {
 			c.report(diag.Unanchored, k.ValueRange(i), fmt.Sprintf("%s also runs values that only contain a match of this pattern", r.Label()),
-				"write `pattern = "+tomltree.Quote(anchor(lit.Text))+"`")
+				anchorHint(lit.Text))
 		}
 	}
+}
+
+// anchorHint says how to write a pattern that lets nothing else in. What its author left open
+// on one side is rarely meant to be nothing.
+func anchorHint(pattern string) string {
+	const some = `[\w./-]*`
+	whole := "`pattern = " + tomltree.Quote(anchor(pattern)) + "`"
+	begins := strings.HasPrefix(pattern, "^")
+	open := ""
+	switch ends := strings.HasSuffix(pattern, "$") && !strings.HasSuffix(pattern, `\$`); {
+	case strings.Contains(pattern, "|"): // one side of it may be anchored
+	case begins && !ends:
+		open = "^(?:" + pattern[1:] + ")" + some + "$"
+	case ends && !begins:
+		open = "^" + some + "(?:" + strings.TrimSuffix(pattern, "$") + ")$"
+	}
+	if p, err := regular.Compile(open); open == "" || err != nil || !p.AnchoredBothEnds() {
+		return "write " + whole
+	}
+	side := map[bool]string{true: "follow", false: "stand before it"}[begins]
+	return "say what may " + side + ", as in `pattern = " + tomltree.Quote(open) + "`; if nothing may, write " + whole
 }
 
 // anchor writes a pattern so that it has to match the whole value.

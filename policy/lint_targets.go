@@ -173,6 +173,16 @@ func (t *checkedTool) isTarget(name string) bool {
 	return slices.ContainsFunc(t.targets(), func(at callTarget) bool { return at.pointer[0] == name })
 }
 
+// harmless are names of parameters that change how much a call says, how long it takes or what
+// text it has, not what it does to what.
+var harmless = map[string]bool{
+	"content": true, "contents": true, "text": true, "body": true, "description": true, "explanation": true, "reason": true, "title": true,
+	"summary": true, "message": true, "comment": true, "prompt": true, "old_string": true, "new_string": true, "old_str": true, "new_str": true, "new_source": true,
+	"timeout": true, "timeout_ms": true, "offset": true, "limit": true, "head_limit": true, "line": true, "page": true, "per_page": true, "max_results": true, "context": true,
+	"-i": true, "-n": true, "-A": true, "-B": true, "-C": true, "multiline": true, "case_sensitive": true, "output_mode": true, "format": true, "verbose": true,
+	"replace_all": true, "run_in_background": true,
+}
+
 // lintParameters notes parameters that may change the meaning of a call and that no
 // permissive rule looks at (B7).
 func (c *checker) lintParameters(l *checkedList) {
@@ -200,7 +210,7 @@ func (c *checker) lintParameters(l *checkedList) {
 	}
 	var names []string
 	for _, p := range l.tool.schema.Place().Properties() {
-		if !looked[p.Name] && !l.tool.isTarget(p.Name) { // lintTargets has said what there is to say
+		if !looked[p.Name] && !harmless[p.Name] && !l.tool.isTarget(p.Name) { // lintTargets has said what there is to say
 			names = append(names, jsonstream.Pointer{p.Name}.String())
 		}
 	}

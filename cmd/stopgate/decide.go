@@ -59,7 +59,7 @@ a batch: 0 if every line could be read, else 1.`,
 		if *format == "json" {
 			err = writeJSON(s.out, answer)
 		} else {
-			_, err = io.WriteString(s.out, answer.text())
+			_, err = io.WriteString(s.out, coloured(s.out, answer.text()))
 		}
 		if err != nil {
 			return err

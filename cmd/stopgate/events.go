@@ -162,7 +162,7 @@ func eventLine(e *live.Event) string {
 	if e.Record == nil {
 		return fmt.Sprintf("%s  %s\n", e.Time.Local().Format(time.DateTime), e.Type)
 	}
-	return rowText(e.Record) + "\n"
+	return rowText(e.Record, "") + "\n"
 }
 
 // eventSource is a decision API.

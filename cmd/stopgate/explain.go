@@ -17,19 +17,35 @@ import (
 
 func newExplain(s streams) *cobra.Command {
 	var f callFlags
+	var short bool
 	cmd := &cobra.Command{
-		Use:   "explain --tool NAME --args JSON",
-		Short: "say rule by rule why a call gets its verdict",
+		Use:   "explain [CODE | --tool NAME --args JSON]",
+		Short: "say rule by rule why a call gets its verdict, or what a code means",
 		Long: `explain judges one call like decide and shows every list and rule that had a say:
-what matched, what was eliminated, by which value and at which byte.
+what matched, what was eliminated, by which value and at which byte. --short says in a
+few lines what decided.
 
-Exit: as decide.`,
-		Example: `  stopgate explain --policy stopgate.toml --tool fs_modify_file --args '{"path":"src/../.env"}'`,
-		Args:    atMostOne,
+With the CODE of a diagnostic or the reason code of a verdict it says what that means
+and what to do.
+
+Exit: as decide; of a CODE 0.`,
+		Example: `  stopgate explain --policy stopgate.toml --tool fs_modify_file --args '{"path":"src/../.env"}'
+  stopgate explain --short --tool Bash --args '{"command":"rm -rf build"}'
+  stopgate explain SG0301
+  stopgate explain path_not_known`,
+		Args:              atMostOne,
+		ValidArgsFunction: completeCodes,
 	}
 	f.add(cmd)
+	cmd.Flags().BoolVar(&short, "short", false, "say what decided and why, in ten lines at most")
 	format := formatFlag(cmd, "text", "json")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if len(args) == 1 && args[0] != "-" && !cmd.Flags().Changed("tool") {
+			return explainCode(s, args[0], *format)
+		}
+		if short && *format != "text" {
+			return usagef("--short writes text")
+		}
 		call, err := f.judge(cmd, s, args)
 		if err != nil {
 			return err
@@ -39,8 +55,10 @@ Exit: as decide.`,
 			err = writeJSON(s.out, explanationJSON{
 				answer, traceOf(explanation.Trace), explanation.Lists, call.objections,
 			})
+		} else if short {
+			_, err = io.WriteString(s.out, coloured(s.out, shortText(answer, explanation, call.objections)))
 		} else {
-			_, err = io.WriteString(s.out, explainText(answer, explanation)+sessionText(call.program, answer, call.objections))
+			_, err = io.WriteString(s.out, coloured(s.out, explainText(answer, explanation)+sessionText(call.program, answer, call.objections)))
 		}
 		if err != nil {
 			return err

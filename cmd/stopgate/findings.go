@@ -29,7 +29,7 @@ func writeFindings(s streams, format string, list diag.List, set config.Set) err
 	case "junit":
 		return ci.JUnit(s.out, []ci.Suite{{Name: "stopgate check", Cases: checkedFiles(list, set)}})
 	}
-	_, err := io.WriteString(s.out, diag.Text(list, set.Text))
+	_, err := io.WriteString(s.out, coloured(s.out, diag.Text(list, set.Text)))
 	return errors.Join(err, checkSummary(s, list, len(set.Files)))
 }
 

@@ -36,14 +36,26 @@ layout; 3 if a file is no TOML.`,
 	}
 	cmd.Flags().BoolVar(&check, "check", false, "change nothing, list the files that would change")
 	cmd.Flags().BoolVar(&show, "diff", false, "change nothing, show what would change")
+	format := formatFlag(cmd, "text", "json")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if len(args) == 0 {
 			args = []string{config.FileName}
 		}
 		f := formatting{streams: s, check: check, diff: show}
+		if *format == "json" {
+			f.report = []formattedJSON{}
+		}
 		for _, path := range args {
 			if err := f.file(path); err != nil {
 				return err
+			}
+		}
+		if f.report != nil {
+			if err := writeJSON(s.out, f.report); err != nil {
+				return err
+			}
+			if len(f.mistakes) > 0 {
+				return exitStatus{exitMistakes}
 			}
 		}
 		switch {
@@ -69,6 +81,18 @@ type formatting struct {
 	changed     int
 	mistakes    diag.List
 	set         config.Set
+	report      []formattedJSON // for programs, nil for people
+}
+
+// formattedJSON is what fmt says of a file for programs; it changes only by addition.
+type formattedJSON struct {
+	File    string `json:"file"`
+	Changed bool   `json:"changed"` // it is not in canonical layout, or was not
+	Written bool   `json:"written"`
+	// Diff is what changes, with --diff; Text the canonical text of standard input.
+	Diff     string    `json:"diff,omitempty"`
+	Text     string    `json:"text,omitempty"`
+	Mistakes diag.List `json:"mistakes,omitempty"`
 }
 
 func (f *formatting) file(path string) error {
@@ -80,11 +104,17 @@ func (f *formatting) file(path string) error {
 	if found.HasErrors() {
 		f.mistakes = append(f.mistakes, found...)
 		f.set.Files = append(f.set.Files, config.File{Path: name, Text: text})
+		if f.report != nil {
+			f.report = append(f.report, formattedJSON{File: name, Mistakes: found})
+		}
 		return nil
 	}
 	changed := !bytes.Equal(text, out)
 	if changed {
 		f.changed++
+	}
+	if f.report != nil {
+		return f.reported(path, name, text, out)
 	}
 	switch {
 	case f.check || f.diff:
@@ -100,6 +130,26 @@ func (f *formatting) file(path string) error {
 		err = replaceFile(path, out)
 	}
 	return err
+}
+
+// reported is what file does for programs.
+func (f *formatting) reported(path, name string, text, out []byte) error {
+	said := formattedJSON{File: name, Changed: !bytes.Equal(text, out)}
+	switch {
+	case f.check || f.diff:
+		if f.diff {
+			said.Diff = textdiff.Unified(name, string(text), string(out))
+		}
+	case path == "-":
+		said.Text = string(out)
+	case said.Changed:
+		if err := replaceFile(path, out); err != nil {
+			return err
+		}
+		said.Written = true
+	}
+	f.report = append(f.report, said)
+	return nil
 }
 
 func (f *formatting) read(path string) (text []byte, name string, err error) {

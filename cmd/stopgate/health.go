@@ -5,11 +5,20 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/stopgate/stopgate/internal/visible"
 )
+
+// healthJSON is what health writes for programs; it changes only by addition.
+type healthJSON struct {
+	OK     bool   `json:"ok"`
+	At     string `json:"at"`
+	Status int    `json:"status"`
+	Text   string `json:"text"`
+}
 
 func newHealth(s streams) *cobra.Command {
 	var f eventFlags
@@ -31,6 +40,7 @@ Exit: 0 yes, 1 no.`,
 	f.addPolicy(cmd)
 	cmd.Flags().BoolVar(&live, "live", false, "ask only whether the process is there")
 	cmd.Flags().DurationVar(&limit, "timeout", 2*time.Second, "how long to wait")
+	format := formatFlag(cmd, "text", "json")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		api, err := f.source()
 		if err != nil {
@@ -57,6 +67,15 @@ Exit: 0 yes, 1 no.`,
 		}
 		if resp.StatusCode == http.StatusNotFound {
 			return hintedError{fmt.Errorf("health: what answers at %s is no gate", api.at), "name the gateway or the decision API, as the first line of output of stopgate up says"}
+		}
+		if *format == "json" {
+			if err := writeJSON(s.out, healthJSON{resp.StatusCode == http.StatusOK, api.at, resp.StatusCode, strings.TrimSpace(string(text))}); err != nil {
+				return err
+			}
+			if resp.StatusCode != http.StatusOK {
+				return exitStatus{exitTrouble}
+			}
+			return nil
 		}
 		if resp.StatusCode != http.StatusOK {
 			return fmt.Errorf("health: not ready: %s: %s", resp.Status, visible.Text(string(text)))

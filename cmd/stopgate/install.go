@@ -26,9 +26,11 @@ type installFlags struct {
 	fewer, observe     bool
 	program, store     string
 	policies           []string
+	format             *string
 }
 
 func (f *installFlags) add(cmd *cobra.Command) {
+	f.format = formatFlag(cmd, "text", "json")
 	cmd.Flags().BoolVar(&f.user, "user", false, "in the user's settings, for all projects (default)")
 	cmd.Flags().BoolVar(&f.project, "project", false, "in the settings of the project in the working directory")
 	cmd.Flags().BoolVar(&f.dry, "dry-run", false, "show the change and make none")
@@ -191,6 +193,27 @@ func changesOf(s streams, p *install.Plan, in bool) (changes []settingsChange, e
 	return changes, nil
 }
 
+// settingsJSON is what install and uninstall write for programs; it changes only by addition.
+type settingsJSON struct {
+	Host    string         `json:"host"`
+	File    string         `json:"file"`
+	DryRun  bool           `json:"dry_run"`
+	Changes []fileDiffJSON `json:"changes"`
+}
+
+type fileDiffJSON struct {
+	File string `json:"file"`
+	Diff string `json:"diff"`
+}
+
+func settingsReport(host string, p *install.Plan, changes []settingsChange, dry bool) settingsJSON {
+	report := settingsJSON{Host: host, File: p.File, DryRun: dry, Changes: []fileDiffJSON{}}
+	for _, c := range changes {
+		report.Changes = append(report.Changes, fileDiffJSON{c.File, textdiff.Unified(c.File, string(c.before), string(c.after))})
+	}
+	return report
+}
+
 func changeSettings(s streams, args []string, f *installFlags, in bool) error {
 	h, err := theHost(args)
 	if err != nil {
@@ -204,11 +227,20 @@ func changeSettings(s streams, args []string, f *installFlags, in bool) error {
 	if err != nil {
 		return err
 	}
-	if len(changes) == 0 {
+	if *f.format == "json" {
+		if err := writeJSON(s.out, settingsReport(h.Name, p, changes, f.dry)); err != nil {
+			return err
+		}
+	} else if len(changes) == 0 {
 		fmt.Fprintf(s.out, "%s: nothing to change\n", visible.Text(p.File))
+	}
+	if len(changes) == 0 {
 		return nil
 	}
 	for _, c := range changes {
+		if *f.format == "json" {
+			break
+		}
 		for line := range strings.Lines(textdiff.Unified(c.File, string(c.before), string(c.after))) {
 			fmt.Fprintln(s.out, visible.Text(strings.TrimSuffix(line, "\n")))
 		}

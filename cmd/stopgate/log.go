@@ -224,7 +224,7 @@ func listRows(ctx context.Context, w io.Writer, log *records.Log, filter records
 				return true
 			})
 			for _, r := range kept.list() {
-				err = errors.Join(err, writeRow(out, r, format))
+				err = errors.Join(err, writeRow(ctx, w, out, log, r, format))
 			}
 		}
 		if err != nil {
@@ -238,7 +238,7 @@ func listRows(ctx context.Context, w io.Writer, log *records.Log, filter records
 			if !filter.Lets(&r.Record) {
 				return true
 			}
-			failed = writeRow(out, r, format)
+			failed = writeRow(ctx, w, out, log, r, format)
 			return failed == nil
 		})
 		if ctx.Err() != nil && f.follow {
@@ -255,12 +255,22 @@ func listRows(ctx context.Context, w io.Writer, log *records.Log, filter records
 	}
 }
 
-func writeRow(out *bufio.Writer, r records.Row, format string) error {
+func writeRow(ctx context.Context, w io.Writer, out *bufio.Writer, log *records.Log, r records.Row, format string) error {
 	if format == "json" {
 		out.Write(r.Line)
 		return out.WriteByte('\n')
 	}
-	_, err := out.WriteString(rowText(&r.Record) + "\n")
+	called := ""
+	if r.Kind != stopgate.RecordEvent {
+		kept, ok, err := log.Arguments(ctx, &r.Record)
+		if err != nil {
+			return err
+		}
+		if ok {
+			called = calledWith(kept.Text)
+		}
+	}
+	_, err := out.WriteString(coloured(w, rowText(&r.Record, called)+"\n"))
 	return err
 }
 
@@ -273,8 +283,8 @@ func whose(p stopgate.Principal) bool { return p != "" && p != "local" }
 func isReferred(r *stopgate.Record) bool { return r.Approval != nil && r.Approval.Referred }
 
 // rowText is a row for people: time, what happened, to what, why, and the id to
-// show it by.
-func rowText(r *stopgate.Record) string {
+// show it by. called is what the call was about, "" where nobody knows.
+func rowText(r *stopgate.Record, called string) string {
 	what := string(r.Status)
 	if r.Kind == stopgate.RecordEvent {
 		what = string(r.Event)
@@ -287,6 +297,9 @@ func rowText(r *stopgate.Record) string {
 		what = "left to host"
 	}
 	parts := []string{r.Time.Local().Format("2006-01-02 15:04:05"), fmt.Sprintf("%-16s", what), fmt.Sprintf("%-20s", visible.Text(string(r.Tool)))}
+	if called != "" {
+		parts = append(parts, called)
+	}
 	if r.Code != "" {
 		parts = append(parts, string(r.Code))
 	}

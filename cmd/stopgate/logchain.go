@@ -196,27 +196,44 @@ func newLogHead(s streams) *cobra.Command {
 
 func newLogExport(s streams) *cobra.Command {
 	var f logFlags
+	var output string
 	cmd := &cobra.Command{
 		Use:   "export [FILE]",
 		Short: "write all rows as JSON Lines, as they were sealed",
 		Long: `export writes the chain as it is kept, so that verify can check the export too.
-Arguments are not part of it.`,
-		Args: atMostOne,
+Arguments are not part of it. FILE is what is read, as with verify; the export goes to
+standard output, or to a new file with --output.`,
+		Example: "  stopgate log export --output rows.jsonl\n  stopgate log verify rows.jsonl",
+		Args:    atMostOne,
 	}
 	f.add(cmd)
+	cmd.Flags().StringVarP(&output, "output", "o", "", "write to a new `FILE` (default: standard output)")
+	_ = cmd.MarkFlagFilename("output", "jsonl")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		log, err := f.openNamed(cmd, args)
 		if err != nil {
 			return err
 		}
 		defer log.Close()
-		out := bufio.NewWriter(s.out)
+		to, done := s.out, func() error { return nil }
+		if output != "" {
+			file, err := os.OpenFile(output, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+			if errors.Is(err, fs.ErrExist) {
+				return hintedError{fmt.Errorf("log export: %s is there already; nothing was written", visible.Text(output)), "name another file"}
+			}
+			if err != nil {
+				return fmt.Errorf("log export: %w", err)
+			}
+			defer file.Close()
+			to, done = file, file.Sync
+		}
+		out := bufio.NewWriter(to)
 		var failed error
 		err = log.Lines(cmd.Context(), 0, "", func(line []byte) bool {
 			_, failed = out.Write(append(line, '\n'))
 			return failed == nil
 		})
-		return errors.Join(err, failed, out.Flush())
+		return errors.Join(err, failed, out.Flush(), done())
 	}
 	return cmd
 }

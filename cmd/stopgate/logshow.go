@@ -182,7 +182,7 @@ func (w show) json(x *eval.Explanation) showJSON {
 func (w show) text(out io.Writer, a answer, x *eval.Explanation) error {
 	var b strings.Builder
 	for _, r := range w.rows {
-		b.WriteString(rowText(&r.Record) + "\n")
+		b.WriteString(rowText(&r.Record, "") + "\n")
 	}
 	if w.decision != nil {
 		w.decisionText(&b, &w.decision.Record)

@@ -119,6 +119,7 @@ func newPinShow(s streams) *cobra.Command {
 	var f pinFlags
 	cmd := &cobra.Command{Use: "show SERVER TOOL", Short: "show a tool's definition, and how it changed", Args: twoNames}
 	f.add(cmd)
+	format := formatFlag(cmd, "text", "json")
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
 		store, err := f.open()
 		if err != nil {
@@ -128,9 +129,26 @@ func newPinShow(s streams) *cobra.Command {
 		if err != nil {
 			return err
 		}
+		if *format == "json" {
+			said := pinnedJSON{Server: string(p.Server), Tool: string(p.Tool), Accepted: string(p.Accepted.Text)}
+			if p.Changed != nil {
+				text := string(p.Changed.Text)
+				said.Changed = &text
+			}
+			return writeJSON(s.out, said)
+		}
 		return writePin(s.out, p)
 	}
 	return cmd
+}
+
+// pinnedJSON is what show writes for programs; it changes only by addition. The
+// definitions are texts: what a server says need be no JSON.
+type pinnedJSON struct {
+	Server   string  `json:"server"`
+	Tool     string  `json:"tool"`
+	Accepted string  `json:"accepted"`
+	Changed  *string `json:"changed"`
 }
 
 // writePin shows a definition; of one that changed, the difference.

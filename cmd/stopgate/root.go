@@ -62,10 +62,7 @@ func newRoot(s streams) *cobra.Command {
 		newCheck(s), newTest(s), newDecide(s), newExplain(s), newDiff(s), newFmt(s), newTrust(s), newReplay(s), newSchema(s))
 	group("people", "Answer calls, and stop them:", newApprovals(s), newGrants(s), newLockdown(s))
 	group("records", "Look at what happened:", newLog(s), newEvents(s), newReport(s), newSessions(s), newHealth(s))
-	root.AddCommand(&cobra.Command{
-		Use: "version", Short: "print the version", Args: noArgs,
-		Run: func(*cobra.Command, []string) { printVersion(s.out) },
-	})
+	root.AddCommand(newVersion(s))
 	root.SetHelpCommand(newHelp(root))
 	root.InitDefaultCompletionCmd("completion")
 	if completion, _, err := root.Find([]string{"completion"}); err == nil {

@@ -125,7 +125,7 @@ func (p *parser) alternatives(inBraces bool) ([][]Token, *Error) {
 		}
 	}
 	if inBraces {
-		return nil, p.fail(start-1, `\{`, "an opening brace without a closing one")
+		return nil, p.fail(start-1, "`{a,b}` is either; `\\{` is the character", "an opening brace without a closing one")
 	}
 	return now, nil
 }
@@ -228,7 +228,7 @@ func (p *parser) class(at int) (set automaton.Set, negated bool, _ *Error) {
 			}
 		}
 		if high < low {
-			return nil, false, p.fail(from, fmt.Sprintf("%c-%c", high, low), "a range that ends before it starts")
+			return nil, false, p.fail(from, fmt.Sprintf("`%c-%c`", high, low), "a range that ends before it starts")
 		}
 		bounds = append(bounds, low, high)
 	}
@@ -254,7 +254,7 @@ func (p *parser) member(class int) (rune, *Error) {
 		p.pos++
 	}
 	if rest == "" {
-		return 0, p.fail(class, `\[`, "an opening bracket without a closing one")
+		return 0, p.fail(class, "`[ab]` is one of these; `\\[` is the character", "an opening bracket without a closing one")
 	}
 	r, size := utf8.DecodeRuneInString(rest)
 	p.pos += size

@@ -147,7 +147,7 @@ func checkComponent(tokens []glob.Token, at int) *SpecError {
 	}
 	for i := 1; i < len(tokens); i++ {
 		if tokens[i].Kind == glob.Star && tokens[i-1].Kind == glob.Star && len(tokens) != 2 {
-			return &SpecError{Offset: tokens[i-1].At, Message: `"**" stands for whole components only`, Hint: "`*` within a component, `**/` before it"}
+			return &SpecError{Offset: tokens[i-1].At, Message: `"**" stands for whole components only`, Hint: "`*` is any text within a component, `**/` any directories before it: `**/*.go` is every such file"}
 		}
 	}
 	if err := glob.CheckException(tokens); err != nil {
