@@ -3,6 +3,7 @@ package imports_test
 import (
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -335,4 +336,24 @@ func TestOpenCodeFiles(t *testing.T) {
 			compare(t, j, p, got, host, false)
 		}
 	})
+}
+
+// What a report says of a rule is said of that rule: it names no rule of the policy, which
+// whoever imports has not seen, and says nothing twice.
+func TestReportsAreAboutTheSource(t *testing.T) {
+	const settings = `{"permissions":{"allow":["Read(~/foo/**)","Bash(sudo:*)","Bash(awk:*)","Read(C:\\\\x)","Read(*)"],"deny":["Edit(~/.ssh/**)","Read(src/../y)"]}}`
+	result, err := imports.Claude([]imports.File{{Name: "settings.json", Text: []byte(settings)}}, imports.Options{Root: "/srv/proj"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	own := regexp.MustCompile(`\b(rule|guard) \d`)
+	for _, r := range result.Rules {
+		seen := make(map[string]bool)
+		for part := range strings.SplitSeq(r.Note, "; ") {
+			if own.MatchString(part) || seen[part] {
+				t.Errorf("%s: %s", r.Text, r.Note)
+			}
+			seen[part] = true
+		}
+	}
 }

@@ -3,6 +3,7 @@ package imports
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -81,14 +82,12 @@ func (d *draft) proofread(text string) diag.List {
 // mend changes a rule that the language does not accept, so that the policy is no
 // weaker for it.
 func (d *draft) mend(r *rule, problem diag.Diagnostic) {
-	said := strings.TrimSpace(problem.Message)
+	said := ofTheSource(problem)
 	switch {
 	case problem.Code == diag.WrongExample:
 		r.match, r.noMatch = nil, nil
 	case slices.Contains([]diag.Code{diag.Unreachable, diag.ShadowedMostly, diag.ShadowedPlain}, problem.Code):
 		d.drop(r, decided)
-	case r.permits() && problem.Code == diag.NeverHolds && problem.Hint != "":
-		d.drop(r, "asked instead: "+problem.Hint)
 	case r.permits():
 		d.drop(r, "asked instead: "+said)
 	case problem.Code == diag.Duplicate:
@@ -109,6 +108,29 @@ func (d *draft) mend(r *rule, problem diag.Diagnostic) {
 	default:
 		d.drop(r, said)
 	}
+}
+
+// ruleLabel is how diagnostics name a rule of the policy that is being written, which whoever
+// imports has not seen.
+var ruleLabel = regexp.MustCompile(`^(rule|guard) \d+(, ` + "`[^`]*`" + `)?(:|) `)
+
+// ofTheSource says why a rule of the source is not said as it is, in its terms.
+func ofTheSource(problem diag.Diagnostic) string {
+	said := strings.TrimSpace(problem.Message)
+	switch problem.Code {
+	case diag.NeverHolds:
+		if strings.Contains(said, `"~`) {
+			return "nobody is certain where `~` leads"
+		}
+		return "no call certainly means what it names"
+	case diag.PathLiteral, diag.BadGlob, diag.BadPattern, diag.MatcherType, diag.LiteralType:
+		said = ruleLabel.ReplaceAllString(said, "")
+		if _, rest, ok := strings.Cut(said, "` "); ok && strings.HasPrefix(said, "`") {
+			return "it " + rest // the name of the matcher is ours
+		}
+		return said
+	}
+	return ruleLabel.ReplaceAllString(said, "it ")
 }
 
 // denies reports whether a rule below denies something.
