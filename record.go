@@ -99,6 +99,7 @@ type Record struct {
 	Unversioned    []string     `json:"unversioned,omitempty"` // policies in Go that say no version, so that the hash cannot tell two of them apart
 	Definition     string       `json:"definition,omitempty"`  // hash of the tool definition
 	PathResolution string       `json:"path_resolution,omitempty"`
+	Context        *Context     `json:"context,omitempty"` // of decisions
 	Enforced       *bool        `json:"enforced,omitempty"`
 	Count          int64        `json:"count,omitempty"` // of event rows: how many rows, bytes, results or denials they are about
 	Usage          *Usage       `json:"usage,omitempty"` // of AuditAnswerStopped
@@ -109,6 +110,27 @@ type Record struct {
 	// Args is the argument text behind ArgsHash, for recorders that keep arguments
 	// apart from the rows (DECISIONS S13). It is no part of the row.
 	Args []byte `json:"-"`
+}
+
+// Context is what a call was judged with beside its arguments, its definition and the
+// policy, as far as it was known there: with it the call can be judged again.
+type Context struct {
+	Root string `json:"root,omitempty"` // of the project
+	Dir  string `json:"dir,omitempty"`  // in which relative paths begin, where that is not the root
+	Home string `json:"home,omitempty"`
+	// Run is the SHA-256 in hex of the directory that the call itself names for its command
+	// lines. RunDoubt says that the tool may not look at what the call says, RunLost that it
+	// names none that can be known.
+	Run      string   `json:"run,omitempty"`
+	RunDoubt bool     `json:"run_doubt,omitempty"`
+	RunLost  bool     `json:"run_lost,omitempty"`
+	Server   ServerID `json:"server,omitempty"`
+	Pinned   bool     `json:"pinned,omitempty"` // the definition was the accepted one of the server
+	// SessionData is the SHA-256 in hex of the session's canonical data, where rules look at
+	// them and they were known.
+	SessionData string `json:"session_data,omitempty"`
+	// Cut says that a directory has a name that rows do not hold.
+	Cut bool `json:"cut,omitempty"`
 }
 
 // Usage are the tokens of an answer that was stopped.

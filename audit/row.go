@@ -76,6 +76,9 @@ func (w *rowWriter) row(r *stopgate.Record) {
 	other(w, "unversioned", r.Unversioned, len(r.Unversioned) > 0)
 	w.text("definition", r.Definition)
 	w.text("path_resolution", r.PathResolution)
+	if r.Context != nil {
+		w.context(r.Context)
+	}
 	if r.Enforced != nil {
 		w.key("enforced")
 		w.dst = strconv.AppendBool(w.dst, *r.Enforced)
@@ -96,6 +99,29 @@ func (w *rowWriter) rule(r *stopgate.RuleRef) {
 	w.int("index", int64(r.Index))
 	w.text("id", string(r.ID))
 	w.dst = append(w.dst, '}')
+}
+
+func (w *rowWriter) context(c *stopgate.Context) {
+	w.key("context")
+	w.dst = append(w.dst, '{')
+	w.text("root", c.Root)
+	w.text("dir", c.Dir)
+	w.text("home", c.Home)
+	w.text("run", c.Run)
+	w.true("run_doubt", c.RunDoubt)
+	w.true("run_lost", c.RunLost)
+	w.text("server", string(c.Server))
+	w.true("pinned", c.Pinned)
+	w.text("session_data", c.SessionData)
+	w.true("cut", c.Cut)
+	w.dst = append(w.dst, '}')
+}
+
+func (w *rowWriter) true(name string, is bool) {
+	if is {
+		w.key(name)
+		w.dst = append(w.dst, "true"...)
+	}
 }
 
 func (w *rowWriter) key(name string) {

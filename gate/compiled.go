@@ -19,8 +19,9 @@ import (
 type compiled struct {
 	bind func(stopgate.Call, eval.Circumstances) rules
 	hash string
-	// paths says how paths are read.
-	paths string
+	// paths says how paths are read, context where they begin; nil for nowhere.
+	paths   string
+	context *stopgate.Context
 	// unversioned are the policies in Go without a version.
 	unversioned []string
 	observe     bool
@@ -111,6 +112,7 @@ func (g *Gate) compile(p *policy.Program) (*compiled, error) {
 func (g *Gate) compileAs(p *policy.Program, enforcement string) (*compiled, error) {
 	s := p.Settings().Gate
 	c := &compiled{hash: p.Hash(), paths: p.PathResolution(), observe: enforcement == "observe", denyMode: DenyThrow, denialLimit: denialLimit, bindings: g.bindingsOf(p)}
+	c.context = contextOf(p)
 	c.hash, c.unversioned = g.versions(c.hash)
 	if s.DenyMode == "tool_result" {
 		c.denyMode = DenyToolResult
@@ -198,6 +200,9 @@ func (c *compiled) binding(call *stopgate.Call, data jsonstream.Value) bound {
 	}
 	return b
 }
+
+// DefinitionHash is the hash of a definition as rows have it, in hex.
+func DefinitionHash(d *stopgate.ToolDefinition) string { return hexOf(hashDefinition(d)) }
 
 // hashDefinition identifies a tool definition: a change of any of its parts, the
 // description included, makes it another one.

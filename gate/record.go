@@ -55,6 +55,7 @@ func (p *pending) row(v *stopgate.Verdict, status stopgate.RecordStatus, approva
 	}
 	r.Floors, r.Objections, r.Judge, r.Approval, r.FactsAt = v.Floors, p.objections, p.judged, approval, p.factsAt
 	r.Policy, r.Definition, r.PathResolution, r.Enforced = p.policyHash(), p.definition, cmp.Or(p.under.paths, "lexical"), &of.enforced
+	r.Context = p.context()
 	r.ReleasedHash = p.releasedHash
 	if p.g.ledger.keeps {
 		p.keepArgs(r)

@@ -61,7 +61,7 @@ func TestARow(t *testing.T) {
 		`"rule":{"file":"stopgate.toml","line":7,"index":2,"id":"r1"},"candidates":[2,-1],"pointer":"/path","decided_at":11,` +
 		`"floors":[{"mode":"ask","code":"protected_target","pointer":"/path","at":9}],` +
 		`"approval":{"id":"01ARYZ6S41000G40R40M30E209","by":"ann"},"policy":"policy-1","definition":"` + definition + `",` +
-		`"path_resolution":"lexical","enforced":true,"prev":"","hash":""}`
+		`"path_resolution":"lexical","context":{"server":"files"},"enforced":true,"prev":"","hash":""}`
 	if string(got) != want {
 		t.Errorf("row\n got %s\nwant %s", got, want)
 	}

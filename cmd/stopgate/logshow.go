@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/place"
 	"github.com/stopgate/stopgate/internal/records"
 	"github.com/stopgate/stopgate/internal/visible"
@@ -30,6 +31,10 @@ type showJSON struct {
 	// Lists explain the verdict rule by rule, if the policy of the record is the one
 	// that holds here and the arguments are whole.
 	Lists []eval.ListExplanation `json:"lists,omitempty"`
+	// Gone is what of the call's setting is not known any more, Differs how the verdict
+	// that the lists explain is another one than the record's.
+	Gone    []string `json:"context_gone,omitempty"`
+	Differs string   `json:"differs,omitempty"`
 }
 
 func newLogShow(s streams) *cobra.Command {
@@ -103,6 +108,10 @@ type show struct {
 	data     jsonstream.Value // of the session, not valid if nobody knows
 	// looked says that rules look at the session's data.
 	looked bool
+	// gone is what of the call's setting is not known any more, differs how the verdict is
+	// another one now; "" if it is not.
+	gone    []string
+	differs string
 }
 
 func newShow(ctx context.Context, log *records.Log, rows []records.Row) (show, error) {
@@ -127,38 +136,43 @@ func (w *show) explain(ctx context.Context, p *policyFlags, settings place.Setti
 	if w.decision == nil || w.args == nil || w.redacted != nil || w.changed {
 		return answer{}, nil, nil
 	}
-	l, err := p.load(io.Discard)
-	if err != nil || l.program.Hash() != w.decision.Policy {
+	r := &w.decision.Record
+	was := settingOf(r, w.args, config.Account{})
+	l, ok := was.load(p, r)
+	if !ok {
 		return answer{}, nil, nil
 	}
-	if w.looked = l.program.LooksAtSessions(); w.looked && !w.data.IsValid() {
-		then, ok, err := dataThen(ctx, settings, &w.decision.Record)
-		if err != nil {
-			return answer{}, nil, err
+	if w.looked = l.program.LooksAtSessions(); w.looked {
+		if !w.data.IsValid() {
+			then, ok, err := dataThen(ctx, settings, r)
+			if err != nil {
+				return answer{}, nil, err
+			}
+			if ok {
+				w.data = then
+			}
 		}
-		if ok {
-			w.data = then
-		}
+		w.data = was.then(r, w.data)
 	}
-	call := callOf(&w.decision.Record, l.tools)
+	call := was.callOf(r, w.args, l.tools)
 	evaluation := l.program.BindUnder(call, eval.Circumstances{Situation: l.program.Situation(w.data)}).Evaluate()
 	evaluation.Feed(w.args)
 	verdict := evaluation.Close(stopgate.Ended)
 	x := evaluation.Explain()
+	w.gone = was.gone
+	if said, ok := ruled(r); ok && said.Mode != verdict.Mode {
+		w.differs = differs(r, said.Mode, verdict)
+	}
 	return newAnswer(call, verdict, len(w.args)), &x, nil
 }
 
-// callOf is the call that a row is about. Of its definition a row knows only that
-// there was one.
-func callOf(r *stopgate.Record, tools []stopgate.ToolDefinition) stopgate.Call {
-	call := stopgate.Call{
-		Tool: r.Tool, ID: r.CallID, Session: r.Session, Turn: r.Turn, Agent: r.Agent, Principal: r.Principal,
-		Surface: r.Surface, Dialect: r.Dialect, Definition: definitionOf(tools, r.Tool),
+// differs says why the rules by themselves, judged again, may say another thing than a row.
+func differs(r *stopgate.Record, said stopgate.Mode, v stopgate.Verdict) string {
+	why := "files, links or what is known of the tool may have changed since"
+	if r.Layer != stopgate.LayerRules && r.Layer != stopgate.LayerGuard {
+		why = fmt.Sprintf("the record's is of the layer %s, which is not judged again", r.Layer)
 	}
-	if call.Definition == nil && r.Definition != "" {
-		call.Definition = &stopgate.ToolDefinition{Name: r.Tool}
-	}
-	return call
+	return fmt.Sprintf("judged again the rules say %s (%s), and the record says %s: %s", v.Mode, v.Code, said, why)
 }
 
 func (w show) json(x *eval.Explanation) showJSON {
@@ -171,7 +185,7 @@ func (w show) json(x *eval.Explanation) showJSON {
 		out.Arguments = &text
 	}
 	if x != nil {
-		out.Lists = x.Lists
+		out.Lists, out.Gone, out.Differs = x.Lists, w.gone, w.differs
 		if w.looked && w.data.IsValid() {
 			out.Data = json.RawMessage(w.data.Raw())
 		}
@@ -190,6 +204,13 @@ func (w show) text(out io.Writer, a answer, x *eval.Explanation) error {
 	switch {
 	case x != nil:
 		b.WriteString("\n" + explainText(a, *x))
+		if w.differs != "" || len(w.gone) > 0 {
+			b.WriteByte('\n')
+		}
+		if w.differs != "" {
+			fmt.Fprintf(&b, "  ANOTHER VERDICT: %s\n", visible.Text(w.differs))
+		}
+		b.WriteString(goneText(w.gone))
 		switch {
 		case w.looked && w.data.IsValid():
 			fmt.Fprintf(&b, "\nRules look at the session's data: %s\n", visible.Lines(visible.Elide(string(w.data.Raw()), 4000)))

@@ -13,8 +13,10 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/gate"
+	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/records"
 	"github.com/stopgate/stopgate/internal/visible"
+	"github.com/stopgate/stopgate/jsonstream"
 	"github.com/stopgate/stopgate/policy"
 )
 
@@ -89,8 +91,14 @@ type replayJSON struct {
 	// Unreplayable counts calls that could not be judged again, by reason.
 	Unreplayable map[string]int `json:"unreplayable"`
 
-	now      time.Time // of the row at hand
-	released map[stopgate.ProposalID]released
+	// Incomplete counts calls that were judged again without all that was known then.
+	Incomplete int `json:"incomplete,omitempty"`
+
+	incomplete string // the first of them, and what is not known
+	programs   map[string]*policy.Program
+	current    string    // key of the program in force
+	now        time.Time // of the row at hand
+	released   map[stopgate.ProposalID]released
 }
 
 // replayChange is one call whose verdict is another one now.
@@ -193,7 +201,19 @@ func (r *replayJSON) judge(ctx context.Context, j judge, l loaded, log *records.
 		r.Unreplayable[changed]++
 		return nil
 	}
-	call := callOf(&row.Record, l.tools)
+	then, err := r.under(j, l, &row.Record, kept.Text)
+	if err != nil {
+		return err
+	}
+	call := then.callOf(&row.Record, kept.Text, l.tools)
+	if l.program.LooksAtSessions() {
+		then.then(&row.Record, noData) // what sessions were told is in no row
+	}
+	if len(then.gone) > 0 {
+		if r.Incomplete++; r.incomplete == "" {
+			r.incomplete = fmt.Sprintf("%s: %s", row.ID, then.gone[0])
+		}
+	}
 	var v stopgate.Verdict
 	if row.Status == stopgate.StatusAllowed || row.Status == stopgate.StatusObserved {
 		var id stopgate.ProposalID
@@ -229,6 +249,34 @@ func (r *replayJSON) judge(ctx context.Context, j judge, l loaded, log *records.
 		Seq: row.Seq, ID: row.ID, Session: row.Session, Tool: row.Tool, Direction: direction, Was: was, Would: now,
 	})
 	return nil
+}
+
+// noData are those of a session that was told nothing.
+var noData, _ = jsonstream.Parse([]byte("{}"), jsonstream.Options{})
+
+// maxSettings bounds how many programs are kept, one for each setting of calls.
+const maxSettings = 64
+
+// under puts the policy into force as it is in the setting of a recorded call.
+func (r *replayJSON) under(j judge, l loaded, row *stopgate.Record, args []byte) (setting, error) {
+	s := settingOf(row, args, config.Account{})
+	key := s.key()
+	if key == r.current {
+		return s, nil
+	}
+	program := r.programs[key]
+	if program == nil {
+		own := l
+		if err := s.compile(&own); err != nil {
+			return s, err
+		}
+		if program = own.program; r.programs == nil || len(r.programs) >= maxSettings {
+			r.programs = map[string]*policy.Program{}
+		}
+		r.programs[key] = program
+	}
+	r.current = key
+	return s, j.gate.Swap(program)
 }
 
 // ruled is the verdict of a row as far as the policy and its judge gave it. A declined
@@ -310,6 +358,9 @@ func (r *replayJSON) text() string {
 			why += fmt.Sprintf(" %s:%d", visible.Text(k.rule.File), k.rule.Line)
 		}
 		fmt.Fprintf(&b, "  %5d  %-20s %-11s %-11s %s, %s\n", g.calls, visible.Text(string(k.tool)), k.was, k.would, why, visible.Text(string(g.change.ID)))
+	}
+	if r.Incomplete > 0 {
+		fmt.Fprintf(&b, "judged again without all that was known then: %d, the first of them %s\n", r.Incomplete, visible.Text(r.incomplete))
 	}
 	reasons := make([]string, 0, len(r.Unreplayable))
 	for reason := range r.Unreplayable {
