@@ -18,12 +18,14 @@ import (
 func newExplain(s streams) *cobra.Command {
 	var f callFlags
 	var short bool
+	var recorded recordFlags
 	cmd := &cobra.Command{
 		Use:   "explain [CODE | --tool NAME --args JSON]",
 		Short: "say rule by rule why a call gets its verdict, or what a code means",
 		Long: `explain judges one call like decide and shows every list and rule that had a say:
 what matched, what was eliminated, by which value and at which byte. --short says in a
-few lines what decided.
+few lines what decided. With --record it explains a call that was recorded, in the
+project, directory and home of then.
 
 With the CODE of a diagnostic or the reason code of a verdict it says what that means
 and what to do.
@@ -37,9 +39,16 @@ Exit: as decide; of a CODE 0.`,
 		ValidArgsFunction: completeCodes,
 	}
 	f.add(cmd)
+	recorded.add(cmd)
 	cmd.Flags().BoolVar(&short, "short", false, "say what decided and why, in ten lines at most")
 	format := formatFlag(cmd, "text", "json")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if recorded.id != "" {
+			if short || len(args) > 0 {
+				return usagef("--record explains one recorded call in full: leave out the rest")
+			}
+			return recorded.explain(cmd, s, &f, *format)
+		}
 		if len(args) == 1 && args[0] != "-" && !cmd.Flags().Changed("tool") {
 			return explainCode(s, args[0], *format)
 		}

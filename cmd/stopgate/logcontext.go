@@ -203,10 +203,16 @@ func (s *setting) then(r *stopgate.Record, data jsonstream.Value) jsonstream.Val
 	return jsonstream.Value{} // as it was
 }
 
-// goneText says what is missing of a judgement, for people.
-func goneText(gone []string) string {
-	text := ""
-	for _, what := range gone {
+// differenceText says what a judgement lacks, and that it is another one, for people.
+func (w *show) differenceText() string {
+	if w.differs == "" && len(w.gone) == 0 {
+		return ""
+	}
+	text := "\n"
+	if w.differs != "" {
+		text += "  ANOTHER VERDICT: " + visible.Text(w.differs) + "\n"
+	}
+	for _, what := range w.gone {
 		text += "  not here any more: " + visible.Text(what) + "\n"
 	}
 	return text

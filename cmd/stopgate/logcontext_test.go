@@ -86,6 +86,16 @@ func TestRecordsAreJudgedInTheirSetting(t *testing.T) {
 		t.Errorf("replay: %d %s", exit, out)
 	}
 
+	if exit, out := h.in(elsewhere, "explain", "--record", string(row.ID), "--policy", policyFile); exit != exitOK || !strings.Contains(out, "=>   1  line 5") || strings.Contains(out, "ANOTHER") {
+		t.Errorf("explain: %d %s", exit, out)
+	}
+	if exit, out := h.in(elsewhere, "explain", "--record", string(row.ID), "--tool", "x"); exit != exitUsage {
+		t.Errorf("explain: %d %s", exit, out)
+	}
+	if exit, out := h.in(elsewhere, "explain", "--record", "nobody"); exit != exitTrouble || !strings.Contains(out, `no decision is recorded about "nobody"`) {
+		t.Errorf("explain: %d %s", exit, out)
+	}
+
 	// A directory that the call names for its command, of which the row has a hash.
 	if said := h.hook("claude-code", event("mcp__box__shell", `{"command":"cat a","cwd":"../secret"}`, "c2")); said.exit != 2 || !strings.Contains(said.out, "deny") {
 		t.Fatalf("%+v", said)
@@ -145,6 +155,9 @@ func TestRowsWithoutAContext(t *testing.T) {
 	text, said := h.shown(t, h.dir, string(row.ID), "--policy", policyFile)
 	if len(said.Gone) != 1 || !strings.Contains(text, "the row is of an older version") || said.Differs == "" || !strings.Contains(text, "ANOTHER VERDICT: judged again the rules say deny") {
 		t.Errorf("differs %q, gone %q\n%s", said.Differs, said.Gone, text)
+	}
+	if exit, out := h.in(h.dir, "explain", "--record", string(row.ID), "--policy", policyFile); exit != exitDenied || !strings.Contains(out, "ANOTHER VERDICT") {
+		t.Errorf("explain: %d %s", exit, out)
 	}
 	if exit, out := h.in(h.dir, "log", "verify"); exit != exitOK {
 		t.Errorf("verify: %s", out)

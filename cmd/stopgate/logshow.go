@@ -204,13 +204,7 @@ func (w show) text(out io.Writer, a answer, x *eval.Explanation) error {
 	switch {
 	case x != nil:
 		b.WriteString("\n" + explainText(a, *x))
-		if w.differs != "" || len(w.gone) > 0 {
-			b.WriteByte('\n')
-		}
-		if w.differs != "" {
-			fmt.Fprintf(&b, "  ANOTHER VERDICT: %s\n", visible.Text(w.differs))
-		}
-		b.WriteString(goneText(w.gone))
+		b.WriteString(w.differenceText())
 		switch {
 		case w.looked && w.data.IsValid():
 			fmt.Fprintf(&b, "\nRules look at the session's data: %s\n", visible.Lines(visible.Elide(string(w.data.Raw()), 4000)))
