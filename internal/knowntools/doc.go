@@ -23,5 +23,5 @@
 // stranger's tool can have the same name. Nothing may become more permissive because of it.
 // [ForHost] and [ForServer] find rows of tools whose origin the caller knows.
 //
-// A product is parsed when it is first asked for.
+// The names are the first line of a row. What is asked for is parsed then, one row or all.
 package knowntools

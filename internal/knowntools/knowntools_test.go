@@ -1,6 +1,7 @@
 package knowntools_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -53,6 +54,34 @@ func TestLookup(t *testing.T) {
 	}
 	if got := knowntools.ByName("read_file"); len(got) < 3 {
 		t.Errorf("read_file has %d rows", len(got))
+	}
+}
+
+// A row that is parsed alone is the one of the whole file, under each of its names.
+func TestRowsAlone(t *testing.T) {
+	say := func(tools ...*knowntools.Tool) (text string) {
+		for _, tool := range tools {
+			text += fmt.Sprintln(tool.Product.Name, tool.Names, tool.Parameters, tool.Harmless, tool.Source)
+		}
+		return text
+	}
+	for _, p := range knowntools.All() {
+		for _, tool := range p.Tools {
+			for _, name := range tool.Names {
+				rows := knowntools.ByName(name)
+				if !strings.Contains(say(rows...), say(tool)) {
+					t.Errorf("%s: %s alone is %s", p.Name, name, say(rows...))
+				}
+				if h := knowntools.ForHost(p.Name); h != nil && say(h.Tool(name)) != say(tool) {
+					t.Errorf("%s: %s of the host is %s", p.Name, name, say(h.Tool(name)))
+				}
+			}
+		}
+	}
+	for _, name := range []string{"", `Read", "Write`, "names", "Bash\n"} {
+		if got := knowntools.ForHost("claude-code").Tool(name); got != nil {
+			t.Errorf("%q is %s", name, say(got))
+		}
 	}
 }
 

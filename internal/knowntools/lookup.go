@@ -15,15 +15,14 @@ func All() []*Product {
 }
 
 // ByName returns the rows of every product that have the name, in the order of the
-// products. Who calls it knows nothing of the tool but its name. Only files in which the
-// name occurs are parsed.
+// products. Who calls it knows nothing of the tool but its name. Only those rows are parsed.
 func ByName(name string) (rows []*Tool) {
 	word := []byte(`"` + name + `"`)
 	for _, p := range Products() {
 		if !bytes.Contains(Text(p), word) {
 			continue
 		}
-		if t := Load(p).byName[name]; t != nil {
+		if t := row(p, name); t != nil {
 			rows = append(rows, t)
 		}
 	}
@@ -31,12 +30,12 @@ func ByName(name string) (rows []*Tool) {
 }
 
 // Host is the built-in tools of a host. The nil Host has none.
-type Host struct{ products []*Product }
+type Host struct{ products []string }
 
 // ForHost returns the tools of a host, nil if no product is called like it and names it as
-// a host. No file but those of the host is parsed.
+// a host. No row is parsed before it is asked for.
 func ForHost(name string) *Host {
-	if !slices.Contains(Products(), name) || !slices.Contains(Load(name).Hosts, name) {
+	if !slices.Contains(Products(), name) || !slices.Contains(head(name).Hosts, name) {
 		return nil
 	}
 	h := new(Host)
@@ -45,12 +44,11 @@ func ForHost(name string) *Host {
 }
 
 func (h *Host) include(name string) {
-	p := Load(name)
-	if slices.Contains(h.products, p) {
+	if slices.Contains(h.products, name) {
 		return
 	}
-	h.products = append(h.products, p)
-	for _, more := range p.Includes {
+	h.products = append(h.products, name)
+	for _, more := range head(name).Includes {
 		h.include(more)
 	}
 }
@@ -61,7 +59,7 @@ func (h *Host) Tool(name string) *Tool {
 		return nil
 	}
 	for _, p := range h.products {
-		if t := p.byName[name]; t != nil {
+		if t := row(p, name); t != nil {
 			return t
 		}
 	}
@@ -74,7 +72,7 @@ func (h *Host) Tools() (list []*Tool) {
 		return nil
 	}
 	for _, p := range h.products {
-		list = append(list, p.Tools...)
+		list = append(list, Load(p).Tools...)
 	}
 	return list
 }

@@ -1,6 +1,7 @@
 package knowntools
 
 import (
+	"bytes"
 	"embed"
 	"fmt"
 	"slices"
@@ -39,6 +40,8 @@ func Text(name string) []byte {
 var (
 	mu     sync.Mutex
 	loaded = map[string]*Product{}
+	heads  = map[string]*Product{} // without their rows
+	rows   = map[[2]string]*Tool{} // by product and name; nil where there is none
 )
 
 // Load returns a product. It panics if there is none of the name, or if its file is
@@ -46,13 +49,61 @@ var (
 func Load(name string) *Product {
 	mu.Lock()
 	defer mu.Unlock()
-	p := loaded[name]
-	if p == nil {
-		var found diag.List
-		if p, found = Parse(name+".toml", Text(name)); found.HasErrors() {
-			panic(fmt.Sprintf("knowntools: %v", found))
+	return kept(loaded, name, Text(name))
+}
+
+// head returns a product without its rows.
+func head(name string) *Product {
+	mu.Lock()
+	defer mu.Unlock()
+	begin, _, _ := bytes.Cut(Text(name), rowHeader)
+	return kept(heads, name, begin)
+}
+
+// rowHeader begins a row. The names of the row are the line behind it.
+var rowHeader = []byte("\n[[tool]]\n")
+
+// row returns the row of a product that has a name, nil if there is none. Only that row is
+// parsed: a process that answers one call needs one.
+func row(product, name string) *Tool {
+	mu.Lock()
+	defer mu.Unlock()
+	key := [2]string{product, name}
+	if t, known := rows[key]; known {
+		return t
+	}
+	var found *Tool
+	blocks := bytes.Split(Text(product), rowHeader)
+	for _, block := range blocks[1:] {
+		if names, _, _ := bytes.Cut(block, []byte("\n")); bytes.Contains(names, []byte(`"`+name+`"`)) {
+			if found = parsed(product, slices.Concat(blocks[0], rowHeader, block)).byName[name]; found != nil {
+				break
+			}
 		}
-		loaded[name] = p
+	}
+	if len(rows) < maxRows {
+		rows[key] = found
+	}
+	return found
+}
+
+// maxRows bounds how many names are remembered.
+const maxRows = 4096
+
+// kept parses a product once. mu is held.
+func kept(products map[string]*Product, name string, text []byte) *Product {
+	p := products[name]
+	if p == nil {
+		p = parsed(name, text)
+		products[name] = p
+	}
+	return p
+}
+
+func parsed(name string, text []byte) *Product {
+	p, found := Parse(name+".toml", text)
+	if found.HasErrors() {
+		panic(fmt.Sprintf("knowntools: %v", found))
 	}
 	return p
 }
