@@ -2,9 +2,11 @@ package stopgate_test
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"sort"
 	"strings"
 	"testing"
@@ -81,4 +83,56 @@ func TestEveryRequirementIsProved(t *testing.T) {
 	if len(open) > 0 {
 		t.Logf("not proved by a test, and why:\n%s", strings.Join(open, "\n"))
 	}
+}
+
+// notIDs are words in comments that have the form of an id, and names of whole series.
+var notIDs = map[string]bool{"RE2": true, "V8": true, "C0": true, "D25": true, "D26": true, "V3": true}
+
+var definition = regexp.MustCompile(`(?m)^\| ([A-Z][A-Za-z0-9-]*) \|`)
+
+// Every id that a comment cites is defined in docs/design, once.
+func TestEveryIDIsDefined(t *testing.T) {
+	defined := map[string]string{}
+	pages, err := filepath.Glob("docs/design/*.md")
+	if err != nil || len(pages) == 0 {
+		t.Fatal("no pages", err)
+	}
+	for _, page := range pages {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range definition.FindAllStringSubmatch(string(text), -1) {
+			if other, twice := defined[m[1]]; twice {
+				t.Errorf("%s is defined in %s and in %s", m[1], other, page)
+			}
+			defined[m[1]] = page
+		}
+	}
+	cited := map[string]string{}
+	for _, f := range sources(t) {
+		text, err := os.ReadFile(f.path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(string(text)) {
+			_, comment, found := strings.Cut(line, "//")
+			if !found {
+				continue
+			}
+			for _, id := range idPattern.FindAllString(comment, -1) {
+				if cited[id] == "" && !notIDs[id] {
+					cited[id] = f.path
+				}
+			}
+		}
+	}
+	missing := 0
+	for _, id := range slices.Sorted(maps.Keys(cited)) {
+		if defined[id] == "" {
+			missing++
+			t.Errorf("%s, cited in %s, is not defined in docs/design", id, cited[id])
+		}
+	}
+	t.Logf("%d ids are cited, %d defined, %d missing", len(cited), len(defined), missing)
 }

@@ -36,15 +36,15 @@ type heldEvent struct {
 // content handles the events of a content block.
 func (s *stream) content(dst []byte, ev *sse.Event) ([]byte, error) {
 	switch {
-	case !s.begun || s.frame.index < 0: // A1
+	case !s.begun || s.frame.index < 0: // AM1
 		return dst, wire.Malformed(nil)
 	case s.tail:
-		// A block behind message_delta bricks the session (A4).
+		// A block behind message_delta bricks the session (AM4).
 		s.notes.Dropped++
 		return dst, nil
 	case s.frame.typ == blockStart:
 		return s.begin(dst, ev)
-	case s.frame.index >= len(s.blocks) || s.blocks[s.frame.index].closed: // A3
+	case s.frame.index >= len(s.blocks) || s.blocks[s.frame.index].closed: // AM3
 		return dst, wire.Malformed(nil)
 	}
 	b := s.blocks[s.frame.index]
@@ -91,7 +91,7 @@ func (s *stream) argument(k *call) {
 const maxBlocks = 1 << 16
 
 // begin handles the start of a block. Blocks start in order and without gaps
-// (A2): a client that puts them into a list would give the deltas behind a gap to
+// (AM2): a client that puts them into a list would give the deltas behind a gap to
 // no block, and run a call without its arguments.
 func (s *stream) begin(dst []byte, ev *sse.Event) ([]byte, error) {
 	switch {

@@ -22,7 +22,7 @@ func (s seams) Message(id string) (wire.Replaced, bool) {
 	return r, ok
 }
 
-// Proves S6, A7, L2: a message that holds the thinking of several turns is taken apart
+// Proves S6, AM7, L2: a message that holds the thinking of several turns is taken apart
 // where the ledger knows the place, and nothing else of a request changes.
 func TestRestoreThinking(t *testing.T) {
 	at := func(signature string) string {
@@ -64,7 +64,7 @@ func TestRestoreThinking(t *testing.T) {
 	}
 }
 
-// Proves S6, A6, WIRE 4.7: a streamed message is put together again with everything that
+// Proves S6, AM6, WIRE 4.7: a streamed message is put together again with everything that
 // the provider wants back.
 func TestAnswer(t *testing.T) {
 	event := func(typ, members string) []byte { return []byte(`{"type":"` + typ + `",` + members + `}`) }

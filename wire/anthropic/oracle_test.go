@@ -74,7 +74,7 @@ func block(raw json.RawMessage) (*content, error) {
 }
 
 // read is a client of the dialect, written for the tests without looking at the
-// codec. The error is about the stream's form; strict adds the laws A1 to A4 and
+// codec. The error is about the stream's form; strict adds the laws AM1 to AM4 and
 // what else is demanded of the gate's own output.
 func read(stream string, strict bool) (*message, error) {
 	if strict && strings.Contains(strings.ReplaceAll(stream, "\r\n", ""), "\r") {
@@ -209,7 +209,7 @@ func (m *message) check() error {
 		if c.typ == "text" && strings.HasPrefix(c.text, "[stopgate]") {
 			for _, before := range m.blocks[:i] {
 				if before.typ == "tool_use" {
-					return fmt.Errorf("our text stands behind a call (A5)")
+					return fmt.Errorf("our text stands behind a call")
 				}
 			}
 		}

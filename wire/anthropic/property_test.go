@@ -113,7 +113,7 @@ func TestI13Interleaving(t *testing.T) {
 	})
 }
 
-// Proves I24, L6, L10, A4, F11, FM5: streams of events in any order, most of them
+// Proves I24, L6, L10, AM4, F11, FM5: streams of events in any order, most of them
 // breaking the dialect's laws, with any verdicts: one end, dense indexes, never
 // half a call, never a call that was not allowed.
 func TestI24BrokenStreams(t *testing.T) {
@@ -186,7 +186,7 @@ func TestI24BrokenStreams(t *testing.T) {
 	})
 }
 
-// Proves I2, I12, A1, A7, A8, W38: an event that repeats the one before it takes a
+// Proves I2, I12, AM1, AM7, AM8, W38: an event that repeats the one before it takes a
 // short way, and that way is never another one: streams of such events, padded or
 // not, with a few bytes changed anywhere, are read as if every event were read in
 // full (play compares the two).

@@ -49,7 +49,7 @@ func (s *stream) reread(data []byte) {
 // writeQueue appends the denial text in the place of the first call, then what
 // was held, without the denied calls, densely numbered. Blocks that the upstream
 // left open are closed: those in front of the first call before it, the others at
-// the end (A3).
+// the end (AM3).
 func (s *stream) writeQueue(dst []byte, args [][]byte, lines []string, spill wire.Spill) ([]byte, error) {
 	dst = s.closeOpen(dst)
 	if s.extra != "" {

@@ -184,7 +184,7 @@ func (b *saidBlock) take(delta jsonstream.Value) bool {
 }
 
 // whole is the block as a history has it; nil for an empty text, which is refused there
-// (A6).
+// (AM6).
 func (b *saidBlock) whole() (block []byte) {
 	var edits wire.Edits
 	for i, d := range deltaTexts {

@@ -141,7 +141,7 @@ func (s *stream) messageStart(dst []byte, ev *sse.Event) ([]byte, error) {
 
 // messageDelta handles the end signal of the turn. One without a stop reason is
 // no end: behind a held call it waits with everything else, and while a block is
-// open it is refused, since no block may go on behind it (A3, A4). Held calls
+// open it is refused, since no block may go on behind it (AM3, AM4). Held calls
 // wait for message_stop: a stream that is cut in front of it releases none (W33).
 func (s *stream) messageDelta(dst []byte, ev *sse.Event) ([]byte, error) {
 	reason, _ := s.frame.delta.Get("stop_reason")
@@ -183,7 +183,7 @@ func (s *stream) messageStop(dst []byte, ev *sse.Event) ([]byte, wire.Need, erro
 	s.waiting = true
 	for _, b := range s.blocks {
 		if b.call != nil && !b.closed && s.ending == stopgate.Ended {
-			s.refuse(b.call, stopgate.CodeProtocolViolation) // A3
+			s.refuse(b.call, stopgate.CodeProtocolViolation) // AM3
 		}
 	}
 	s.calls.finish(s.ending)
@@ -196,7 +196,7 @@ func (s *stream) anyOpen() bool {
 	return slices.ContainsFunc(s.blocks, func(b *block) bool { return !b.closed })
 }
 
-// appendMessageDelta writes a message_delta so that it tells the truth (A8).
+// appendMessageDelta writes a message_delta so that it tells the truth (AM8).
 func (s *stream) appendMessageDelta(dst []byte, ev *sse.Event) []byte {
 	reason, _ := s.frame.delta.Get("stop_reason")
 	if !s.stripped || !reason.IsText("tool_use") {

@@ -52,7 +52,7 @@ func finish(reason string) string {
 
 func callA(i int) string { return toolStart(i, "a") + args(i, "{}") + stop(i) }
 
-// Proves F12, F14, A1, L6, L14, W33, W38: streams that break the dialect's laws
+// Proves F12, F14, AM1, L6, L14, W33, W38: streams that break the dialect's laws
 // end with one error, and no call of them gets out.
 func TestMalformedStreams(t *testing.T) {
 	data := func(s string) string { return "data: " + s + "\n\n" }
