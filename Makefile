@@ -3,7 +3,7 @@
 #            client libraries against the gateway
 GO ?= go
 
-.PHONY: run build cross release tools test test-long agents peers bench fuzz properties check clean
+.PHONY: run build cross release tools house test test-long agents peers bench fuzz properties check clean
 
 run: build
 	./bin/stopgate demo
@@ -42,6 +42,11 @@ release:
 	  rm -r dist/$$name; \
 	done
 	cd dist && sha256sum *.tar.gz > SHA256SUMS
+
+# Measures of the code: lines, what deciding links, sizes of packages and types, what is
+# exported, words of comments.
+house:
+	@$(GO) run ./internal/testkit/house
 
 # What tests start: installed by name where it is missing and can be.
 tools:
