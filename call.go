@@ -58,6 +58,9 @@ type ToolDefinition struct {
 	// has compared them (THREATS G4). What is known of the tools of a server of that name
 	// then counts as known of this one.
 	Pinned bool
+	// Strict says that the request forces a call of the tool, or has the provider keep its
+	// arguments to the schema: what frameworks do with a tool that is the form of an answer.
+	Strict bool
 }
 
 // MaxToolName is the longest legal tool name in bytes (THREATS G1).

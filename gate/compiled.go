@@ -99,6 +99,7 @@ type bindingKey struct {
 	dialect    string
 	declared   bool
 	pinned     bool
+	strict     bool
 	definition [sha256.Size]byte
 }
 
@@ -177,7 +178,7 @@ func (c *compiled) binding(call *stopgate.Call, data jsonstream.Value) bound {
 		server: call.Server, surface: call.Surface, dialect: call.Dialect, situation: under.Situation, declared: call.Definition != nil,
 	}
 	if key.declared {
-		key.pinned, key.definition = call.Definition.Pinned, hashDefinition(call.Definition)
+		key.pinned, key.strict, key.definition = call.Definition.Pinned, call.Definition.Strict, hashDefinition(call.Definition)
 	}
 	if last := c.bindings.last.Load(); last != nil && last.bindingKey == key {
 		return last.bound

@@ -30,6 +30,8 @@ func TestDiffBesideRules(t *testing.T) {
 			"t run ask->unattended loosened: -1 -> 0 {\"n\":1} \nopen: `t`: the parameters are declared differently\ncomplete: false\n"},
 		{"what becomes of unknown tools", "", "[gate]\nunknown_tool = \"ask\"\n", policy.Options{},
 			"x run deny->ask loosened: - -> - {} unknown tool\ncomplete: true\n"},
+		{"what becomes of structured output", "[tools.\"*\".policy]\nrun = \"ask\"\n", "[gate]\nstructured_output = \"unattended\"\n[tools.\"*\".policy]\nrun = \"ask\"\n", policy.Options{},
+			"final_result run ask->unattended loosened: - -> - {} structured output\ncomplete: true\n"},
 		{"a tool that a server defines", beside, "[tools.t.policy]\nrun = [ { arg = \"/n\", const = 2, mode = \"unattended\" }, { mode = \"ask\" } ]\n", defined,
 			"t run unattended->ask tightened: 0 -> 1 {\"n\":1} \nt run ask->unattended loosened: 1 -> 0 {\"n\":2} \ncomplete: true\n"},
 		{"rules that do not fit it", beside, "[tools.t.policy]\nrun = [ { arg = \"/m\", const = 2, mode = \"unattended\" }, { mode = \"ask\" } ]\n", defined, ""},

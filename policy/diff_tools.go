@@ -171,11 +171,30 @@ func (c *comparer) settings() {
 		return text
 	}
 	differs("gate.enforcement", or(old.Gate.Enforcement, "enforce"), or(new.Gate.Enforcement, "enforce"))
+	c.structuredOutput()
 	differs("paths.root", or(old.Paths.Root, "unknown"), or(new.Paths.Root, "unknown"))
 	differs("paths.home", or(old.Paths.Home, "unknown"), or(new.Paths.Home, "unknown"))
 	if !slices.Equal(old.Declarations(), new.Declarations()) {
 		c.out.Complete = false
 		c.out.Open = append(c.out.Open, "session policies, handoffs or the judge change, which are not compared")
+	}
+}
+
+// structuredOutput compares what becomes of a tool that is recognised as the form of the
+// model's answer, which no table names.
+func (c *comparer) structuredOutput() {
+	call := stopgate.Call{Tool: "final_result", Surface: stopgate.SurfaceGateway, Definition: &stopgate.ToolDefinition{Strict: true}, Args: []byte("{}")}
+	mode := func(s *Program) stopgate.Mode {
+		if s.file().Gate.StructuredOutput == stopgate.Unattended {
+			return stopgate.Unattended
+		}
+		return c.verdict(s, call, eval.Situation{}, syntax.RunList).Mode
+	}
+	if c.before.file().Gate.StructuredOutput == c.after.file().Gate.StructuredOutput {
+		return
+	}
+	if from, to := mode(c.before), mode(c.after); from != to {
+		c.out.Changes = append(c.out.Changes, Change{Tool: call.Tool, Tools: []stopgate.ToolName{call.Tool}, Edit: unpaired, List: syntax.RunList.String(), From: from, To: to, Direction: directionOf(from, to), Witness: call, Note: "structured output"})
 	}
 }
 

@@ -90,6 +90,15 @@ func (r *Request) Declare(def stopgate.ToolDefinition) {
 	r.Unknown = append(r.Unknown, string(def.Name))
 }
 
+// Force notes that the request forces a call of a tool, of any of them if name is "".
+func (r *Request) Force(name stopgate.ToolName) {
+	for i := range r.Tools {
+		if name == "" || r.Tools[i].Name == name {
+			r.Tools[i].Strict = true
+		}
+	}
+}
+
 // DeclareServer adds the type of a tool that runs at the provider.
 func (r *Request) DeclareServer(typ string) {
 	for _, known := range r.ServerTools {

@@ -62,7 +62,7 @@ Exit: as decide; of a CODE 0.`,
 		answer, explanation := call.answer, call.explain()
 		if *format == "json" {
 			err = writeJSON(s.out, explanationJSON{
-				answer, traceOf(explanation.Trace), explanation.Lists, call.objections,
+				answer, explanation.Recognised, traceOf(explanation.Trace), explanation.Lists, call.objections,
 			})
 		} else if short {
 			_, err = io.WriteString(s.out, coloured(s.out, shortText(answer, explanation, call.objections)))
@@ -80,8 +80,9 @@ Exit: as decide; of a CODE 0.`,
 // explanationJSON is decide's answer and how it came about.
 type explanationJSON struct {
 	answer
-	Trace []traceStep            `json:"trace"`
-	Lists []eval.ListExplanation `json:"lists"`
+	Recognised string                 `json:"recognised,omitempty"`
+	Trace      []traceStep            `json:"trace"`
+	Lists      []eval.ListExplanation `json:"lists"`
 	// Objections are those of session policies, in a session where nothing has happened
 	// yet.
 	Objections []objection `json:"objections,omitempty"`
@@ -166,6 +167,9 @@ func traceOf(trace []stopgate.Verdict) []traceStep {
 func explainText(a answer, x eval.Explanation) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n%s", visible.Text(string(a.Tool)), a.because(x.Cause).text())
+	if x.Recognised != "" {
+		fmt.Fprintf(&b, "  known as  %s\n", x.Recognised)
+	}
 	for _, floor := range a.Floors {
 		fmt.Fprintf(&b, "  floor     %s %s at byte %d%s\n", floor.Mode, floor.Code, floor.At, at(floor.Pointer))
 	}

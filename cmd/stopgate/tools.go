@@ -61,6 +61,9 @@ func readTool(entry jsonstream.Value) (stopgate.ToolDefinition, error) {
 	if description, ok := entry.Get("description"); ok && description.Kind() == jsonstream.String {
 		tool.Description = description.Text()
 	}
+	if strict, ok := entry.Get("strict"); ok {
+		tool.Strict = strict.Kind() == jsonstream.True
+	}
 	for _, member := range []string{"parameters", "input_schema", "inputSchema"} {
 		if schema, ok := entry.Get(member); ok {
 			tool.Schema = schema.Raw()

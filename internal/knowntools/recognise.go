@@ -22,6 +22,9 @@ func Recognise(call stopgate.Call) (known eval.KnownTool, ok bool) {
 	if call.Surface == stopgate.SurfaceAgent && call.Server == "" && call.Definition != nil {
 		return eval.KnownTool{Name: call.Tool, Certain: true, Own: true}, true
 	}
+	if answer, transfer := output(call); answer || transfer {
+		return eval.KnownTool{Name: call.Tool, Output: answer, Handoff: transfer}, true
+	}
 	var rows []*Tool
 	if call.Surface == stopgate.SurfaceHook && call.Server == "" {
 		if t := ForHost(call.Dialect).Tool(string(call.Tool)); t != nil {

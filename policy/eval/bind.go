@@ -117,6 +117,9 @@ type binder struct {
 	known    *schema.Schema // what a known tool of this name declares, for guards; nil for nothing
 	row      *schema.Schema // its parameters alone, whatever the definition says
 	certain  bool           // the call is certainly one of the known tool, whose parameters it has
+	output   bool           // the call is the form of the model's answer
+	handoff  bool           // or a handoff
+	passed   bool           // and passes the rules for all tools in some file
 	sure     bool           // the call or an operator's file says that there is such a tool
 }
 
@@ -142,6 +145,7 @@ func (b *binder) bind() {
 		c.plan.prepare()
 		if kind == syntax.RunList {
 			b.out.run = c.plan
+			b.out.run.recognised = b.recognisedNote()
 		} else {
 			b.out.result = c.plan
 		}

@@ -16,7 +16,10 @@ type Explanation struct {
 	Cause   string           // what exactly was refused, without values of the call
 	Bytes   int64            // argument bytes received
 	Trace   []stopgate.Verdict
-	Lists   []ListExplanation // in the order in which lists of one mode are named
+	// Recognised says what the tool was recognised as beside its name, and what follows; "" for
+	// nothing.
+	Recognised string
+	Lists      []ListExplanation // in the order in which lists of one mode are named
 }
 
 // ListExplanation is one rule list, or one guard, that was asked about the call.
@@ -101,6 +104,7 @@ func (e *Evaluation) Explain() Explanation {
 	if e.plan == nil {
 		return x
 	}
+	x.Recognised = e.plan.recognised
 	for i := range e.plan.lists {
 		x.Lists = append(x.Lists, e.explainList(i)...)
 	}

@@ -23,6 +23,10 @@ type KnownTool struct {
 	// Own says that the definition of the call was written by this program, a host adapter or
 	// the agent: what it declares counts as declared by a parameter table.
 	Own bool
+	// Output says that a call of the tool is the form of the model's answer: nothing runs.
+	Output bool
+	// Handoff says that a call of the tool hands the conversation to another agent.
+	Handoff bool
 }
 
 // Knowing makes policies take what a tool's parameters are from a list of known tools,
@@ -41,6 +45,7 @@ func (b *binder) recognise() bool {
 	if !ok {
 		return true
 	}
+	b.output, b.handoff = tool.Output, tool.Handoff
 	if tool.Own {
 		b.base = schema.Marked(b.base, true)
 	}

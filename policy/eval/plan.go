@@ -20,6 +20,8 @@ type plan struct {
 	bundles []bundle
 	own     int32
 	start   start
+	// recognised says what the call was recognised as, beside its name.
+	recognised string
 	// commands is how many conditions of all lists are judged command by command.
 	commands int32
 }

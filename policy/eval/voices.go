@@ -65,6 +65,7 @@ func (b *binder) listen() bool {
 		if !v.Speaks {
 			v.Tables = nil
 		}
+		b.pass(v)
 		if !b.hear(v) {
 			b.refuse(stopgate.CodePolicyInvalidForSchema, "overlay")
 			return false

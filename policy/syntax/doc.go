@@ -19,7 +19,8 @@
 //	version = 1
 //	[gate]                      unknown_tool = "deny" | "ask"; unknown_params = "ask" | "deny" | "allow"
 //	                            on_schema_violation = "deny" | "ask"; deny_mode = "tool_result" | "throw"
-//	                            enforcement = "enforce" | "observe"; strict = true | false; denial_limit = N
+//	                            enforcement = "enforce" | "observe"; strict = true | false; denial_limit = N;
+//	                            structured_output = "rules" | "unattended"
 //	[paths]                     root = "/..."; home = "/..."
 //	[lists]                     NAME = [ value, ... ]
 //	[tools.NAME]                source, command, also = [ "..." ], summary, description, success, unknown_params,

@@ -40,6 +40,9 @@ type GateSettings struct {
 	// DenialLimit is after how many denials in a row a session is stopped (S28); nil
 	// if the file does not say, 0 for never.
 	DenialLimit *int64
+	// StructuredOutput is what becomes of a call that is recognised as the form of the
+	// model's answer: Unattended lets it pass, everything else leaves it to the rules.
+	StructuredOutput stopgate.Mode
 
 	written *tomltree.Value // nil: the file has no [gate]
 }

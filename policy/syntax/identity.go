@@ -45,6 +45,9 @@ func (g GateSettings) text() string {
 	if g.Enforcement != "" {
 		parts = append(parts, "enforcement = "+tomltree.Quote(g.Enforcement))
 	}
+	if g.StructuredOutput == stopgate.Unattended {
+		parts = append(parts, `structured_output = "unattended"`)
+	}
 	parts = append(parts, "strict = "+strconv.FormatBool(g.Strict))
 	return strings.Join(parts, "\n") + "\n"
 }

@@ -26,6 +26,9 @@ func (p *parser) gate(e *tomltree.Entry) {
 	g.DenyMode, _ = p.word(t.Get("deny_mode"), "tool_result", "throw")
 	g.Enforcement, _ = p.word(t.Get("enforcement"), "enforce", "observe")
 	g.Strict = p.flag(t.Get("strict"))
+	if word, ok := p.word(t.Get("structured_output"), "rules", "unattended"); ok && word == "unattended" {
+		g.StructuredOutput = stopgate.Unattended
+	}
 	g.DenialLimit = p.whole(t.Get("denial_limit"), math.MaxInt32)
 }
 

@@ -10,7 +10,7 @@ import (
 // not listed here is an error.
 var (
 	topKeys  = []string{"version", "gate", "paths", "lists", "tools", "guard", "session", "handoffs", "judge"}
-	gateKeys = []string{"unknown_tool", "unknown_params", "on_schema_violation", "deny_mode", "enforcement", "strict", "denial_limit"}
+	gateKeys = []string{"unknown_tool", "unknown_params", "on_schema_violation", "deny_mode", "enforcement", "strict", "denial_limit", "structured_output"}
 	pathKeys = []string{"root", "home"}
 	toolKeys = []string{
 		"source", "command", "also", "summary", "description", "parameters", "policy",

@@ -28,6 +28,7 @@ func (Dialect) Request(body []byte) (*wire.Request, error) {
 	}
 	r := &wire.Request{N: 1}
 	conversational := true
+	var choice jsonstream.Value
 	for k, v := range doc.Root().Members() {
 		key := wire.Key(k)
 		if wire.Lookalike(key, requestNames...) {
@@ -56,6 +57,7 @@ func (Dialect) Request(body []byte) (*wire.Request, error) {
 				}
 			}
 		case "tool_choice":
+			choice = v
 			if typ, ok := v.Get("type"); ok && typ.IsText("none") {
 				conversational = false
 			}
@@ -67,6 +69,13 @@ func (Dialect) Request(body []byte) (*wire.Request, error) {
 		default:
 			switches.Member(r, key, v)
 		}
+	}
+	name, _ := choice.Get("name")
+	switch typ, _ := choice.Get("type"); {
+	case typ.IsText("tool") && name.Text() != "":
+		r.Force(stopgate.ToolName(name.Text()))
+	case typ.IsText("any"):
+		r.Force("")
 	}
 	r.Conversational = conversational && len(r.Tools) > 0
 	readHistory(r, doc.Root())
@@ -86,6 +95,8 @@ func declare(r *wire.Request, tool jsonstream.Value) error {
 		if name.Kind() != jsonstream.String {
 			return nil // declares nothing: the provider judges it
 		}
+		strict, _ := tool.Get("strict")
+		def.Strict = strict.Kind() == jsonstream.True
 		if d, ok := tool.Get("description"); ok {
 			def.Description = d.Text()
 		}

@@ -41,6 +41,7 @@ func (Dialect) Request(body []byte) (*wire.Request, error) {
 	}
 	r := &wire.Request{N: 1}
 	conversational, cacheKey := true, ""
+	var choice jsonstream.Value
 	for k, v := range doc.Root().Members() {
 		key := wire.Key(k)
 		if wire.Lookalike(key, requestNames...) {
@@ -86,7 +87,7 @@ func (Dialect) Request(body []byte) (*wire.Request, error) {
 				declareFunction(function, r.Declare)
 			}
 		case "tool_choice":
-			if v.IsText("none") {
+			if choice = v; v.IsText("none") {
 				conversational = false
 			}
 		case "max_tokens", "max_completion_tokens":
@@ -97,6 +98,11 @@ func (Dialect) Request(body []byte) (*wire.Request, error) {
 		default:
 			switches.Member(r, key, v)
 		}
+	}
+	if function, ok := choice.Get("function"); ok && text(function, "name") != "" {
+		r.Force(stopgate.ToolName(text(function, "name")))
+	} else if choice.IsText("required") {
+		r.Force("")
 	}
 	r.Conversational = conversational && len(r.Tools) > 0
 	r.Hints.CacheKey = cacheKey
@@ -145,6 +151,8 @@ func declareFunction(function jsonstream.Value, declare func(stopgate.ToolDefini
 		Description:    text(function, "description"),
 		EmptyMeansNone: true,
 	}
+	strict, _ := function.Get("strict")
+	def.Strict = strict.Kind() == jsonstream.True
 	if parameters, ok := function.Get("parameters"); ok && wire.Present(parameters) {
 		def.Schema = append([]byte(nil), parameters.Raw()...)
 	}

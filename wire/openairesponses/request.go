@@ -35,6 +35,7 @@ func (Dialect) Request(body []byte) (*wire.Request, error) {
 	r := &wire.Request{N: 1}
 	conversational := true
 	var speech wire.Speech
+	var choice jsonstream.Value
 	for k, v := range doc.Root().Members() {
 		key := wire.Key(k)
 		if wire.Lookalike(key, requestNames...) {
@@ -79,7 +80,7 @@ func (Dialect) Request(body []byte) (*wire.Request, error) {
 		case "prompt": // kept at the provider, with tools of which nothing is known here
 			r.DeclareServer("prompt")
 		case "tool_choice":
-			if v.IsText("none") {
+			if choice = v; v.IsText("none") {
 				conversational = false
 			}
 		case "input":
@@ -90,6 +91,11 @@ func (Dialect) Request(body []byte) (*wire.Request, error) {
 	input, _ := doc.Root().Get("input")
 	if err := declareLoaded(r, input); err != nil {
 		return nil, err
+	}
+	if name := text(choice, "name"); name != "" && text(choice, "type") == "function" {
+		r.Force(stopgate.ToolName(name))
+	} else if choice.IsText("required") {
+		r.Force("")
 	}
 	r.Conversational = conversational && len(r.Tools) > 0
 	r.Past = readHistory(input, &speech)
@@ -165,6 +171,8 @@ func declareNamed(tool jsonstream.Value, typ, namespace string, add func(stopgat
 		def.Schema = []byte(customSchema)
 	} else {
 		def.EmptyMeansNone = true
+		strict, _ := tool.Get("strict")
+		def.Strict = strict.Kind() == jsonstream.True
 		if parameters, ok := tool.Get("parameters"); ok && wire.Present(parameters) {
 			def.Schema = append([]byte(nil), parameters.Raw()...)
 		}

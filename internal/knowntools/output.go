@@ -1,0 +1,29 @@
+package knowntools
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/stopgate/stopgate"
+)
+
+// outputs are names that agent frameworks give to the tool with which a model gives its
+// answer: pydantic-ai, LangChain and LangGraph, the Vercel AI SDK, Claude's agent SDK,
+// smolagents and DSPy. Nothing runs for a call of it.
+var outputs = []string{"final_result", "final_answer", "json", "StructuredOutput", "submit_output"}
+
+// handoff begins the names of tools with which the agents of the OpenAI Agents SDK, LangGraph
+// and AutoGen hand a conversation over.
+const handoff = "transfer_to_"
+
+// output says what a tool of a request to the LLM gateway is beside its name: the form of the
+// model's answer, or a handoff. The request has to say it too, by forcing the call or by
+// being strict about its arguments, and the tool must be no other one that is known: of a
+// server, or of a host.
+func output(call stopgate.Call) (answer, transfer bool) {
+	d := call.Definition
+	if call.Surface != stopgate.SurfaceGateway || call.Server != "" || d == nil || !d.Strict || len(ByName(string(call.Tool))) > 0 {
+		return false, false
+	}
+	return slices.Contains(outputs, string(call.Tool)), strings.HasPrefix(string(call.Tool), handoff) && len(call.Tool) > len(handoff)
+}
