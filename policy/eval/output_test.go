@@ -57,9 +57,21 @@ func TestStructuredOutput(t *testing.T) {
 			t.Errorf("%s: %v %s, %q, want %v", c.name, v.Mode, v.Code, note, c.want)
 		}
 	}
-	for _, text := range []string{passes} { // a file that nobody trusts may not have the setting
-		if _, list := policy.Compile([]policy.Source{{Name: "p.toml", Text: []byte(text)}}, policy.Options{}); !list.HasErrors() {
-			t.Error("an untrusted file may loosen")
-		}
+}
+
+// A file that nobody trusts may have the setting, so that init can write it; it means nothing.
+func TestStructuredOutputUntrusted(t *testing.T) {
+	p, list := policy.Compile([]policy.Source{{Name: "p.toml", Text: []byte("version = 1\n[gate]\nstructured_output = \"unattended\"\n[tools.\"*\".policy]\nrun = \"ask\"\n")}}, policy.Options{
+		Known: func(call stopgate.Call) (eval.KnownTool, bool) {
+			return eval.KnownTool{Name: call.Tool, Output: true}, true
+		},
+	})
+	if p == nil {
+		t.Fatal(list)
+	}
+	e := p.Bind(stopgate.Call{Tool: "final_result", Definition: &stopgate.ToolDefinition{Schema: []byte(`{"type":"object"}`)}}).Evaluate()
+	e.Feed([]byte("{}"))
+	if v := e.Close(stopgate.Ended); v.Mode == stopgate.Unattended || e.Explain().Recognised == "" {
+		t.Errorf("%+v", v)
 	}
 }

@@ -143,11 +143,13 @@ func (f *File) OperatorOnly() []*tomltree.Entry {
 	})
 }
 
-// tightens reports that a table [gate] holds nothing but what is as strict as it can be.
+// tightens reports that a table [gate] holds nothing but what is as strict as it can be, and
+// structured_output, which means nothing in a file that nobody trusts.
 func (g *GateSettings) tightens() bool {
 	strictest := map[string]bool{
 		"strict": g.Strict, "unknown_tool": g.UnknownTool == stopgate.Deny,
-		"unknown_params": g.UnknownParams == ParamDeny, "on_schema_violation": g.OnSchemaViolation == stopgate.Deny,
+		"structured_output": true,
+		"unknown_params":    g.UnknownParams == ParamDeny, "on_schema_violation": g.OnSchemaViolation == stopgate.Deny,
 	}
 	return g.written != nil && !slices.ContainsFunc(g.written.Entries, func(e *tomltree.Entry) bool { return !strictest[e.Key] })
 }
