@@ -168,7 +168,7 @@ func (r *agentRun) policy() error {
 
 // options say where paths of rules begin.
 func (r *agentRun) options() policy.Options {
-	o := policy.Options{Root: r.dir, Links: &match.Links{Real: realpath.From(r.dir), Walk: realpath.Walk(r.dir)}}
+	o := policy.Options{Root: r.dir, Links: &match.Links{Real: realpath.From(r.dir), Walk: realpath.Walk(r.dir), Files: realpath.Files(realpath.Enough)}}
 	o.Home, _ = os.UserHomeDir() // without one, fewer rules permit
 	o.Settings = process.Settings(config.Account{}, o.Root, r.flags.Store)
 	o.Known = knowntools.Recognise

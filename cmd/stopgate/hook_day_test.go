@@ -207,3 +207,45 @@ func TestHookReadsByPlace(t *testing.T) {
 		}
 	}
 }
+
+// A command that reads whole directories is asked only if a guarded file lies there now, or
+// nobody can see whether one does.
+func TestHookLooksAtTheDisk(t *testing.T) {
+	p := codingProject(t)
+	put := func(name string) {
+		t.Helper()
+		path := filepath.Join(p.dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	check := func(when string, want map[string]string) {
+		t.Helper()
+		for command, decision := range want {
+			if s := p.asks(t, "Bash", bash(command)); s.decision != decision || decision == "ask" && s.code != "guarded_below" {
+				t.Errorf("%s: %s: %+v, want %s", when, command, s, decision)
+			}
+		}
+	}
+	check("no repository", map[string]string{"git add -A": "ask", "grep -rn W src": "none", "grep -rn W .": "none", "rg -uu W": "none"})
+	put(".git/config")
+	check("clean", map[string]string{
+		"grep -rn W src": "none", "grep -rn W src docs": "none", "rg -uu W src": "none", "rg --hidden W src": "none", "find src -exec cat {} +": "none", "find src -name '*.go' -exec grep -l W {} +": "none", "git add -A": "none", "git add .": "none", "git add src": "none",
+		"cd " + p.dir + " && grep -rn W src": "none", "grep -rn W src | head -5": "none", "git add -A && git status": "none",
+		// What is not seen, or not whole.
+		"grep -rn W .": "ask", "grep -rn W": "ask", "grep -Rn W src": "ask", "rg -Luu W src": "ask", "rg --follow -uu W src": "ask", "find -L src -exec cat {} +": "ask", "grep -rn W none": "ask", "git grep W": "ask", "git log -p": "ask", "ls | xargs cat": "ask",
+		"find src | xargs grep -r W": "ask", "find src -exec cat {}/x {} +": "ask", "find src -exec grep -r W {} +": "ask", "find src -exec tail {} + -o -exec grep -R W {} +": "ask", "grep -rn W src/../src": "none", "bash -c 'grep -rn W src'": "none",
+	})
+	if err := os.Symlink("../docs", filepath.Join(p.dir, "src", "docs")); err != nil {
+		t.Fatal(err)
+	}
+	put("docs/keys/.env")
+	check("a secret beside", map[string]string{"grep -rn W src": "none", "grep -rn W docs": "ask", "git add -A": "ask", "rg -uu W docs": "ask", "rg W docs": "none", "grep -rn W src docs": "ask", "grep -Rn W src": "ask", "grep -rn --include='*.go' W docs": "none", "find docs -name '*.md' -exec cat {} +": "none", "grep -rn W src/docs": "ask"})
+	if err := os.Symlink("../docs/keys/.env", filepath.Join(p.dir, "src", "notes")); err != nil {
+		t.Fatal(err)
+	}
+	check("a link to it", map[string]string{"find src -exec cat {} +": "ask", "grep -rn W src": "ask", "rg W src": "none"})
+}

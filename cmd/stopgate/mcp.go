@@ -141,7 +141,7 @@ func (f *mcpFlags) paths(set config.Set) policy.Options {
 // besideServers is what is known where servers work in dir, which may be below the root.
 func besideServers(set config.Set, dir, store string) policy.Options {
 	o := policy.Options{Root: cmp.Or(set.Root, dir), Dir: dir}
-	o.Links = &match.Links{Real: realpath.From(o.Root), Walk: realpath.Walk(o.Root)}
+	o.Links = &match.Links{Real: realpath.From(o.Root), Walk: realpath.Walk(o.Root), Files: realpath.Files(realpath.Enough)}
 	o.Home, _ = os.UserHomeDir()
 	o.Settings = process.Settings(config.Account{}, o.Root, store)
 	return o

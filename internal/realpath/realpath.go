@@ -1,7 +1,7 @@
 // Package realpath says which file a path names on this machine, for a gate that sees the
 // file system that the tools see (THREATS C5).
 //
-//	links := match.Links{Real: realpath.From("/home/me/project"), Walk: realpath.Walk("/home/me/project")}
+//	links := match.Links{Real: realpath.From("/home/me/project"), Walk: realpath.Walk("/home/me/project"), Files: realpath.Files(realpath.Enough)}
 //
 // What it promises: it opens and changes nothing, and never reads a file's content. The
 // answer is that of the moment it was asked in: who can change links between the decision

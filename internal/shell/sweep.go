@@ -31,6 +31,10 @@ type Sweep struct {
 	// Dir. It is never Sure.
 	Repository bool
 
+	// Disk: what is read are files that lie there, and what links among them lead to, but no
+	// directory behind a link. Stored: not what git keeps for itself.
+	Disk, Stored bool
+
 	away bool // an option of the command itself may move it
 }
 
@@ -79,6 +83,12 @@ func (l *Line) sweep(i int, yield func(*Sweep) bool) bool {
 	c := &l.Commands[i]
 	name := string(bytes.ToLower(c.Program()))
 	s := sweeper{command: c, yield: yield}
+	if l.keepsFiles() && s.onDisk(name) {
+		s.yield = func(w *Sweep) bool {
+			w.Disk, w.Stored = true, name == "git"
+			return yield(w)
+		}
+	}
 	if c.Open && (!quiet.has(name) || listing.has(name) && !l.onlyNames(i)) {
 		return yield(&Sweep{Anywhere: true, Hidden: true, Moved: c.Moved})
 	}

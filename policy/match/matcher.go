@@ -1,6 +1,7 @@
 package match
 
 import (
+	"io/fs"
 	"unicode/utf8"
 
 	"github.com/stopgate/stopgate/jsonstream"
@@ -67,6 +68,10 @@ type Links struct {
 	// Walk makes a function that says what Real says and may remember what it saw, for one
 	// string that is judged, by one goroutine; nil where nothing is worth remembering.
 	Walk func() func(path string) (real string, ok bool)
+	// Files calls each for what lies below a directory, at any depth, without following links:
+	// with its name below the directory, and its type. whole says that this was all, and that
+	// the directory is there. nil: nobody looks. It has to be safe for concurrent use.
+	Files func(dir string, each func(name string, mode fs.FileMode)) (whole bool)
 }
 
 // Result is what is known about a condition on one value. The zero Result is

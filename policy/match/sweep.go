@@ -23,7 +23,7 @@ func (m *Matcher) Sweeps(v *Value) bool {
 		hit := false
 		if l != nil {
 			l.Sweeps(func(s *shell.Sweep) bool {
-				hit = (t.below || s.Files && t.use&shell.Reads != 0) && t.reaches(s)
+				hit = (t.below || s.Files && t.use&shell.Reads != 0) && t.reaches(s) && !t.clear(v, s)
 				return !hit
 			})
 		}

@@ -1,6 +1,7 @@
 package match
 
 import (
+	"io/fs"
 	"bytes"
 	"unicode/utf8"
 
@@ -120,6 +121,29 @@ type trail struct {
 	real  func(path string) (real string, ok bool)
 	// solid: what is not there by now will be no link when a path leads through it.
 	solid bool
+	files map[string]listing // by directory
+}
+
+// listing is what lies below a directory.
+type listing struct {
+	names []string
+	modes []fs.FileMode
+	whole bool
+}
+
+// list is [Links.Files], asked once for each directory.
+func (t *trail) list(l *Links, dir string) listing {
+	found, known := t.files[dir]
+	if !known {
+		found.whole = l.Files(dir, func(name string, mode fs.FileMode) {
+			found.names, found.modes = append(found.names, name), append(found.modes, mode)
+		})
+		if t.files == nil {
+			t.files = make(map[string]listing)
+		}
+		t.files[dir] = found
+	}
+	return found
 }
 
 // follow is [Links.Real].
