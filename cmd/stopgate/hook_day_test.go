@@ -114,7 +114,7 @@ func TestHookSaysWhatIsNotKnown(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range []struct{ command, decision, code, reason string }{
-		{"mkdir -p build && cd build && cmake ..", "ask", "rule_matched", "decide"},
+		{"mkdir -p build && cd build && cmake ..", "ask", "rule_matched", "asks before"},
 		{"rm -rf build && mkdir build && cd build && cmake .. && make -j4", "ask", "rule_matched", "throw away work"},
 		{"cd /not/there && go test ./...", "ask", "rule_matched", "outside of the project"},
 		{"git clone U ../x && cd ../x && go build ./...", "ask", "rule_matched", "outside of the project"},
@@ -237,7 +237,7 @@ func TestHookLooksAtTheDisk(t *testing.T) {
 		"cd " + p.dir + " && grep -rn W src": "none", "grep -rn W src | head -5": "none", "git add -A && git status": "none",
 		// What is not seen, or not whole.
 		"grep -rn W .": "ask", "grep -rn W": "ask", "grep -Rn W src": "ask", "rg -Luu W src": "ask", "rg --follow -uu W src": "ask", "find -L src -exec cat {} +": "ask", "grep -rn W none": "ask", "git grep W": "ask", "git log -p": "ask", "ls | xargs cat": "ask",
-		"find src | xargs grep -r W": "ask", "find src -exec cat {}/x {} +": "ask", "find src -exec grep -r W {} +": "ask", "find src -exec tail {} + -o -exec grep -R W {} +": "ask", "grep -rn W src/../src": "none", "bash -c 'grep -rn W src'": "none",
+		"find src | xargs grep -r W": "ask", "find src -exec grep -r W {} +": "ask", "find src -exec tail {} + -o -exec grep -R W {} +": "ask", "grep -rn W src/../src": "none", "bash -c 'grep -rn W src'": "none",
 	})
 	if err := os.Symlink("../docs", filepath.Join(p.dir, "src", "docs")); err != nil {
 		t.Fatal(err)
