@@ -1,8 +1,8 @@
 package match
 
 import (
-	"io/fs"
 	"bytes"
+	"io/fs"
 	"unicode/utf8"
 
 	"github.com/stopgate/stopgate/internal/shell"
