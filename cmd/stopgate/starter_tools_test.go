@@ -1,0 +1,59 @@
+package main
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/stopgate/stopgate/internal/config"
+	"github.com/stopgate/stopgate/internal/knowntools"
+	"github.com/stopgate/stopgate/internal/tomltree"
+)
+
+// What a starter says that a parameter of a tool means, the table of known tools says too, for
+// every tool of that name that has the parameter: there is one truth about them.
+func TestStartersAgreeWithKnownTools(t *testing.T) {
+	compared := 0
+	for _, kind := range config.Kinds() {
+		files, err := config.StarterFor(kind)
+		if err != nil {
+			t.Fatal(err)
+		}
+		doc, found := tomltree.Parse(kind, files[0].Text)
+		if found.HasErrors() {
+			t.Fatal(found)
+		}
+		for _, table := range member(doc.Root, "tools").Entries {
+			names := []string{table.Key}
+			if also := member(table.Value, "also"); also != nil {
+				for _, e := range also.Elements {
+					names = append(names, e.Text)
+				}
+			}
+			parameters := member(table.Value, "parameters")
+			if parameters == nil || table.Key == "*" {
+				continue
+			}
+			for _, name := range names {
+				for _, row := range knowntools.ByName(name) {
+					for _, p := range parameters.Entries {
+						i := slices.IndexFunc(row.Parameters, func(k knowntools.Parameter) bool { return k.String() == p.Key })
+						if i < 0 {
+							continue
+						}
+						says, knows := textAt(p.Value, "type"), row.Parameters[i].Kind.Type()
+						if knows == "string" && !slices.Contains([]string{"path", "command", "argv", "url", "patch"}, says) {
+							continue // neither gives it a meaning
+						}
+						compared++
+						if says != knows && (says != "command" || knows != "argv") {
+							t.Errorf("%s: %s of %s is a %s, and a %s in %s", kind, p.Key, name, says, knows, row.Product.Name)
+						}
+					}
+				}
+			}
+		}
+	}
+	if compared < 20 {
+		t.Errorf("%d parameters were compared", compared)
+	}
+}
