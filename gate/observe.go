@@ -105,6 +105,9 @@ func (p *pending) resultRules(r *resultSaid) {
 // ErrUnmatched (THREATS H5).
 func (g *Gate) Observe(ctx context.Context, r stopgate.Result) (Delivery, error) {
 	rel, err := g.match(ctx, &r)
+	if err != nil && !errors.Is(err, ErrUnmatched) {
+		return g.missed(ctx, r, err)
+	}
 	if err != nil {
 		g.ledger.note(ctx, stopgate.Record{
 			Event: stopgate.AuditUnmatchedResult, Code: stopgate.CodeUnmatchedResult, ID: r.Proposal,
@@ -138,6 +141,19 @@ func (g *Gate) Observe(ctx context.Context, r stopgate.Result) (Delivery, error)
 		return g.review(ctx, rel, r), err
 	}
 	return withheld(mode), err
+}
+
+// missed takes a result of which nobody can find out whose it is, because the store does not
+// say: the call did run, and what became of it is not known (FM16).
+func (g *Gate) missed(ctx context.Context, r stopgate.Result, err error) (Delivery, error) {
+	last, cancel := outlive(ctx)
+	g.degrade(last, session.Owner{Principal: r.Principal, Session: r.Session})
+	cancel()
+	g.ledger.note(ctx, stopgate.Record{
+		Event: stopgate.AuditResult, Code: stopgate.CodeExecutedStateUnknown, ID: r.Proposal, Cause: resultCause(r, session.Finished),
+		Session: r.Session, Principal: r.Principal, Tool: r.Tool, CallID: r.Call, Policy: g.PolicyHash(),
+	})
+	return withheld(stopgate.Deny), err
 }
 
 // match finds the released call that a result belongs to, in memory or among the

@@ -204,3 +204,42 @@ func TestResultsInObserveMode(t *testing.T) {
 		t.Errorf("%+v, %v", d, err)
 	}
 }
+
+// Proves FM16: the same holds for a gate that has to ask the store whose result it is, as a
+// process does that another one's call is told to: the session is uncertain there too.
+func TestAResultWhoseCallCannotBeFound(t *testing.T) {
+	var rec ports.Recorder
+	broken := false
+	store := &ports.Store{Fault: func(context.Context, string) error {
+		if broken {
+			return errDisk
+		}
+		return nil
+	}}
+	governs := ports.SessionPolicy{As: "p", For: []string{"t"}, Answer: func(session.View, session.Call) session.Decision { return session.Allow() }}
+	both := [2]*gate.Gate{}
+	for i := range both {
+		var err error
+		both[i], err = gate.NewScripted(one("p", says(stopgate.Unattended)), gate.WithRecorder(&rec), gate.WithStore(store), gate.WithSessionPolicies(ports.Registry(governs)))
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	out := decide(t, both[0], "t", `{}`)
+	broken = true
+	r := result(out)
+	r.Session = "s"
+	if d, err := both[1].Observe(ctx, r); err == nil || d.Delivered() {
+		t.Errorf("%+v, %v", d, err)
+	}
+	broken = false
+	if rows := rec.Events(stopgate.AuditResult); len(rows) != 1 || rows[0].Code != stopgate.CodeExecutedStateUnknown || len(rec.Events(stopgate.AuditUnmatchedResult)) != 0 {
+		t.Errorf("rows %+v", rows)
+	}
+	want(t, decide(t, both[1], "t", `{}`), stopgate.Denied, stopgate.CodeSessionDegraded)
+	// A result of no call at all changes nothing.
+	r.Proposal, r.Session = "01ARYZ6S41000G40R40M30E209", "other"
+	if _, err := both[1].Observe(ctx, r); !errors.Is(err, gate.ErrUnmatched) {
+		t.Error(err)
+	}
+}

@@ -9,6 +9,8 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/gate"
+	"github.com/stopgate/stopgate/internal/testkit/ports"
+	"github.com/stopgate/stopgate/session"
 )
 
 // line is a recorder that several processes write to: a row is written when those before it
@@ -79,6 +81,67 @@ func TestAWriterWithoutAProcessorIsLate(t *testing.T) {
 				}
 				if took := time.Since(began); took != c.after {
 					t.Errorf("it took %v, want %v", took, c.after)
+				}
+			})
+		})
+	}
+}
+
+// advancing is a store that others write to all the time.
+type advancing struct {
+	*ports.Store
+	written atomic.Uint64
+}
+
+func (a *advancing) Advanced() uint64 { return a.written.Load() }
+
+// Proves FM16: a result is late, and not lost, for as long as the store advances and its
+// caller waits; then its session is uncertain.
+func TestALateResultIsWaitedFor(t *testing.T) {
+	for _, c := range []struct {
+		name     string
+		deadline time.Duration
+		lost     bool
+	}{{"the caller waits", 10 * time.Minute, false}, {"the caller's time is over", 10 * time.Second, true}} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				busy := false
+				s := &advancing{Store: &ports.Store{Fault: func(ctx context.Context, _ string) error {
+					if !busy {
+						return nil
+					}
+					select {
+					case <-time.After(20 * time.Second):
+						return nil
+					case <-ctx.Done():
+						return context.Cause(ctx)
+					}
+				}}}
+				var others *time.Timer
+				others = time.AfterFunc(100*time.Millisecond, func() { s.written.Add(1); others.Reset(100 * time.Millisecond) })
+				defer func() { others.Stop() }()
+				var rec ports.Recorder
+				governs := ports.SessionPolicy{As: "p", For: []string{"t"}, Answer: func(session.View, session.Call) session.Decision { return session.Allow() }}
+				g, err := gate.NewScripted(one("p", says(stopgate.Unattended)), gate.WithRecorder(&rec), gate.WithStore(s),
+					gate.WithSessionPolicies(ports.Registry(governs)), gate.WithLimits(gate.ProductLimits))
+				if err != nil {
+					t.Fatal(err)
+				}
+				out := decide(t, g, "t", `{}`)
+				busy = true
+				within, stop := context.WithTimeout(ctx, c.deadline)
+				defer stop()
+				if _, err := g.Observe(within, result(out)); (err != nil) != c.lost {
+					t.Errorf("%v", err)
+				}
+				busy = false
+				if c.lost {
+					want(t, decide(t, g, "t", `{}`), stopgate.Denied, stopgate.CodeSessionDegraded)
+				} else {
+					want(t, decide(t, g, "t", `{}`), stopgate.Allowed, "unattended_rule")
+				}
+				if code := rec.Events(stopgate.AuditResult)[0].Code; (code == stopgate.CodeExecutedStateUnknown) != c.lost {
+					t.Errorf("the row has the code %q", code)
 				}
 			})
 		})
