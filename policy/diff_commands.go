@@ -114,6 +114,7 @@ func (c *comparer) sampled(tool *comparedTool, kind syntax.ListKind, t *symbolic
 		for j, r := range b.rules {
 			if n := e.rules[i][j]; n >= 0 {
 				try(r, func(k *symbolic.Condition) []match.Literal { return e.changed(n, k) })
+				c.sampledCrossed(tool, kind, t, b, r, n, e)
 			}
 		}
 		for j, g := range b.guards {
@@ -133,6 +134,21 @@ func (c *comparer) sampled(tool *comparedTool, kind syntax.ListKind, t *symbolic
 		for _, r := range b.rules {
 			if try(r, all); e.settled() {
 				return
+			}
+		}
+	}
+}
+
+// sampledCrossed asks about commands that other rules let run, with what an edited pattern
+// looks for.
+func (c *comparer) sampledCrossed(tool *comparedTool, kind syntax.ListKind, t *symbolic.Translation, b *boundPolicy, r *symbolic.Rule, n int, e *toolEdits) {
+	for _, k := range r.Bound {
+		for _, text := range t.Crossed(k, e.changed(n, k), b.rules) {
+			if e.missing(n) == (directions{}) {
+				return
+			}
+			if args, ok := t.Document(t.With(t.Variable(k), text)); ok {
+				c.show(tool, kind, t, nil, args, e)
 			}
 		}
 	}

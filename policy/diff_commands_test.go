@@ -126,3 +126,46 @@ func modeIn(p *policy.Program, call stopgate.Call) stopgate.Mode {
 	e.Feed(call.Args)
 	return e.Close(stopgate.Ended).Mode
 }
+
+// What deleting a pattern above lets run is found among lines that other rules permit; a
+// suspicious rule with a condition less is never looser.
+func TestDiffOfPatternsOnCommands(t *testing.T) {
+	const before = `version = 1
+[tools.Bash.parameters]
+command = { type = "command", required = true }
+[tools.Bash.policy]
+run = [
+  { all = [
+    { arg = "/command", usage = "git **" },
+    { arg = "/command", pattern = "force" },
+  ], mode = "deny" },
+  { arg = "/command", pattern = '^git\b.*\bextraheader\b', mode = "ask" },
+  { arg = "/command", usage = "git {log,show} **", mode = "unattended" },
+  { mode = "ask" },
+]
+`
+	for _, c := range []struct{ name, without, loosened, tightened string }{
+		{"a pattern above", "  { arg = \"/command\", pattern = '^git\\b.*\\bextraheader\\b', mode = \"ask\" },\n", "extraheader", ""},
+		{"a member", "    { arg = \"/command\", pattern = \"force\" },\n", "", "git"},
+	} {
+		after := strings.Replace(before, c.without, "", 1)
+		if after == before {
+			t.Fatal(c.name)
+		}
+		d, old, new := policy.Diff(policy.Source{Name: "old.toml", Text: []byte(before)}, policy.Source{Name: "new.toml", Text: []byte(after)}, policy.Options{})
+		if d == nil {
+			t.Fatal(old, new)
+		}
+		if !d.Complete {
+			t.Errorf("%s: not decided: %v", c.name, d.Open)
+		}
+		shown := map[policy.Direction]string{}
+		for _, change := range d.Changes {
+			shown[change.Direction] += string(change.Witness.Args)
+		}
+		if (c.loosened == "") != (shown[policy.Loosened] == "") || !strings.Contains(shown[policy.Loosened], c.loosened) ||
+			(c.tightened == "") != (shown[policy.Tightened] == "") || !strings.Contains(shown[policy.Tightened], c.tightened) {
+			t.Errorf("%s: %v", c.name, shown)
+		}
+	}
+}

@@ -165,6 +165,9 @@ func (e *toolEdits) below(side int, r *symbolic.Rule) int {
 // change reports whether a rule that becomes another one may match fewer calls, and whether
 // it may match more.
 func change(was, is *syntax.Rule) (shrinks, grows bool) {
+	if fewer, more, ok := members(was, is); ok {
+		return fewer, more
+	}
 	if len(was.Conditions) != len(is.Conditions) || was.Match != is.Match || whenText(was) != whenText(is) || !slices.EqualFunc(was.Ignores, is.Ignores, slices.Equal) {
 		return true, true
 	}
@@ -193,6 +196,36 @@ func change(was, is *syntax.Rule) (shrinks, grows bool) {
 		grows = grows || was.Mode.Permissive()
 	}
 	return shrinks, grows
+}
+
+// members compares suspicious rules of which one has all conditions of the other: with fewer of
+// them it matches more. What permits also depends on the conditions beside it.
+func members(was, is *syntax.Rule) (shrinks, grows, ok bool) {
+	if was.Mode.Permissive() || is.Mode.Permissive() || len(was.Conditions) == len(is.Conditions) || was.Match != is.Match || whenText(was) != whenText(is) ||
+		len(was.Ignores)+len(is.Ignores) > 0 || len(was.Conditions) == 0 || len(is.Conditions) == 0 {
+		return false, false, false
+	}
+	all, some := was, is
+	if len(was.Conditions) < len(is.Conditions) {
+		all, some = is, was
+	}
+	written := func(k *syntax.Condition) string {
+		return (&syntax.Rule{Conditions: []syntax.Condition{*k}, Mode: stopgate.Ask}).Meaning()
+	}
+	has := func(r *syntax.Rule, k *syntax.Condition) bool {
+		return slices.ContainsFunc(r.Conditions, func(other syntax.Condition) bool { return written(&other) == written(k) })
+	}
+	for i := range some.Conditions {
+		if !has(all, &some.Conditions[i]) {
+			return false, false, false
+		}
+	}
+	for i := range all.Conditions { // one on files takes certainty from other rules
+		if k := &all.Conditions[i]; (k.Spec.Kind == match.Reads || k.Spec.Kind == match.Writes) && !has(some, k) {
+			return false, false, false
+		}
+	}
+	return all == is, all == was, true
 }
 
 func whenText(r *syntax.Rule) string {

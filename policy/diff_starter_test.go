@@ -66,17 +66,26 @@ func oneLineEdits(text string) (list []struct{ name, text string }) {
 	return list
 }
 
-// Edits of one line of the starter are decided, but for some that leave a rule without
-// effect, those that change the types of parameters, and refusals that meet others.
+// limited reports a note about what the comparison does not decide yet: edits that change the
+// types of parameters, some on command lines, and skips that meet denials.
+func limited(note string, all []string) bool {
+	tools, why, _ := strings.Cut(note, ": ")
+	meets := func(other string) bool {
+		return strings.HasPrefix(other, tools+": ") && strings.Contains(other, "a skip and a deny meet")
+	}
+	return strings.Contains(why, "declared differently") || strings.Contains(why, "a skip and a deny meet") || strings.Contains(tools, "`Bash`") || slices.ContainsFunc(all, meets)
+}
+
+// Edits of one line of the starter are decided, but for what is limited.
 func TestDiffOfTheStarter(t *testing.T) {
 	text := starter(t)
 	edits := oneLineEdits(text)
 	if os.Getenv("STOPGATE_LONG") == "" {
 		r := rand.New(rand.NewPCG(1, 2))
 		r.Shuffle(len(edits), func(i, j int) { edits[i], edits[j] = edits[j], edits[i] })
-		edits = edits[:6]
+		edits = edits[:4]
 	}
-	undecided := 0
+	undecided, notes := 0, 0
 	compared, slowest := 0, time.Duration(0)
 	for _, edit := range edits {
 		start := time.Now()
@@ -89,8 +98,8 @@ func TestDiffOfTheStarter(t *testing.T) {
 		slowest = max(slowest, took)
 		t.Logf("%s: %v, %d changes", edit.name, took.Round(time.Millisecond), len(d.Changes))
 		for _, open := range d.Open {
-			if !strings.Contains(open, "declared differently") && !strings.Contains(open, "a skip and a deny meet") {
-				t.Logf("%s: %s", edit.name, open)
+			t.Logf("%s: %s", edit.name, open)
+			if notes++; !limited(open, d.Open) {
 				undecided++
 			}
 		}

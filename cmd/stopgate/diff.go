@@ -22,9 +22,10 @@ func newDiff(s streams) *cobra.Command {
 		Long: `diff compares two policy files by what they decide: for every edit of a rule, a guard or
 a list it shows a call whose mode changes, what it was and what it becomes, and which
 tools that concerns. A change is loosened or tightened. If there are none and everything
-was decided, the files are proved equivalent.
+was decided, no edit moves a call.
 
-Compared are plainly written arguments that fit the tools' schemas.
+Compared are plainly written arguments that fit the tools' schemas. Command lines are not
+searched: what an edit can do to them is bounded, and shown by lines made of the edit.
 
 Exit: 0, or 3 with --fail-on if there is such a change, or, without --allow-undecided, if
 not everything could be decided; 3 if a file has mistakes.`,

@@ -88,10 +88,20 @@ func Compare(list List, before, after *Policy, b Budget, refute func(Cell) bool)
 	}
 	// Where the verdicts differ, a rule or a guard that only one policy has decides in one
 	// of them, or decides its list below a guard: of the others the same ones match.
+	every, edited := make([]int, len(news)), []int(nil)
+	for j := range news {
+		every[j] = j
+		if news[j].edit != none {
+			edited = append(edited, j)
+		}
+	}
 	for i := range olds {
-		for j := range news {
-			x, y := &olds[i], &news[j]
-			if (x.edit != none || y.edit != none) && !blocked(x, y) {
+		with := edited
+		if olds[i].edit != none {
+			with = every
+		}
+		for _, j := range with {
+			if x, y := &olds[i], &news[j]; !blocked(x, y) {
 				c.pair(x, y, editOf(x, y))
 			}
 		}

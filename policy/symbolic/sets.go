@@ -3,6 +3,7 @@ package symbolic
 import (
 	"slices"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/stopgate/stopgate/internal/automaton"
@@ -98,8 +99,8 @@ func (k *Condition) texts() (set, named analysis.Texts) {
 		return set, named
 	}
 	if len(k.Readings) == 1 && (k.Readings[0] == schema.None || k.Readings[0] == schema.Path) {
-		set = analysis.Texts{Languages: func() []automaton.Walker { return k.built()[0].Walkers() }}
-		named = analysis.Texts{Languages: func() []automaton.Walker { return k.built()[0].Named() }}
+		set = analysis.Texts{Languages: sync.OnceValue(func() []automaton.Walker { return k.built()[0].Walkers() })}
+		named = analysis.Texts{Languages: sync.OnceValue(func() []automaton.Walker { return k.built()[0].Named() })}
 		if k.Spec.Kind == match.Pattern && len(k.Spec.Values) == 1 {
 			set.CaseToo = !permissive && k.Readings[0] == schema.Path
 			if p := k.built()[0].SinglePattern(); p != nil {
@@ -122,7 +123,7 @@ func (k *Condition) texts() (set, named analysis.Texts) {
 			set.Folded, set.Head = true, strings.ToLower(head)
 		}
 		k.literalPart(&set)
-		if k.built()[0].Walkers() != nil && k.built()[0].Named() != nil {
+		if set.Languages() != nil && named.Languages() != nil {
 			return set, named
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/stopgate/stopgate/policy/analysis"
 	"github.com/stopgate/stopgate/policy/match"
 	"github.com/stopgate/stopgate/policy/syntax"
+	"github.com/stopgate/stopgate/regular"
 )
 
 // Tries lists choices under which a rule probably matches, made from some of the literals of
@@ -34,6 +35,46 @@ func (t *Translation) Tries(r *Rule, literals func(*Condition) []match.Literal) 
 	}
 	return list
 }
+
+// Crossed lists command lines that rules probably let run, with what patterns on the same
+// parameter look for added to them.
+func (t *Translation) Crossed(k *Condition, literals []match.Literal, rules []*Rule) (list []string) {
+	if k.Spec.Kind != match.Pattern || !k.IsCommand() {
+		return nil
+	}
+	var looked []string
+	for _, lit := range literals {
+		if p, err := regular.Compile(lit.Text); err == nil {
+			for _, text := range []string{p.Literal(), p.Sample()} {
+				if text != "" && !slices.Contains(looked, text) {
+					looked = append(looked, text)
+				}
+			}
+		}
+	}
+	list = slices.Clone(looked)
+	for _, r := range rules {
+		for _, other := range r.Bound {
+			if !r.Mode.Permissive() || other.Key != k.Key || other.Spec.Kind != match.Usage {
+				continue
+			}
+			for _, usage := range other.Spec.Values {
+				for _, written := range alternatives(match.Usage, usage.Text) {
+					line := follows(written)[0]
+					for _, text := range looked {
+						if list = append(list, line+" "+text); len(list) >= maxCrossed {
+							return list
+						}
+					}
+				}
+			}
+		}
+	}
+	return list
+}
+
+// maxCrossed is how many lines are made of two rules.
+const maxCrossed = 2_000
 
 // With is a choice of one text for one variable, and of nothing for all others.
 func (t *Translation) With(variable int, text string) []analysis.Choice {
