@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -104,8 +105,8 @@ func TestDiffOfTheStarter(t *testing.T) {
 			}
 		}
 	}
-	if undecided > 1+compared/20 { // one is too many only of many
-		t.Errorf("%d edits of %d are not decided", undecided, compared)
+	if undecided > 0 {
+		t.Errorf("%d notes about %d edits name no known limit", undecided, compared)
 	}
-	t.Logf("%d compared, slowest %v", compared, slowest)
+	t.Logf("%d compared, %d notes, slowest %v", compared, notes, slowest)
 }
