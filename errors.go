@@ -29,6 +29,7 @@ const (
 	CodeRuleSkipped            Code = "rule_skipped"
 	CodeMatcherBudget          Code = "matcher_budget"
 	CodeUnknownParameter       Code = "unknown_parameter"
+	CodeParameterNotCovered    Code = "parameter_not_covered"
 	CodeControlCharacter       Code = "control_character"
 	CodeProtectedTarget        Code = "protected_target"
 	CodeGuardedBelow           Code = "guarded_below"
@@ -150,6 +151,8 @@ func (c Code) Public() string {
 		return "A value is too long to be examined; send it in smaller parts."
 	case CodeUnknownParameter:
 		return "The call uses a parameter the tool does not declare."
+	case CodeParameterNotCovered:
+		return "The call uses a parameter that no rule looks at and no table declares; leave it out, or have it declared."
 	case CodeControlCharacter:
 		return "A value contains a control character."
 	case CodeProtectedTarget:

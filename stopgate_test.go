@@ -128,6 +128,7 @@ var threatCodes = map[string]string{
 	"control_character":         "A value contains a control character.",
 	"protected_target":          "The call touches, or may touch, a protected file.",
 	"path_not_known":            "It is not known which file a path names; a person must decide.",
+	"parameter_not_covered":     "",
 	"guarded_below":             "The command reads or renames whole directories in which files may be guarded; a person must decide.",
 	"patch_not_readable":        "The patch cannot be read with certainty; a person must decide.",
 	"command_not_analysable":    "The command uses shell features that cannot be checked; write it as plain commands.",

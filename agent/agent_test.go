@@ -233,7 +233,7 @@ say Done.
 // Proves H2: a target that was only half there was not seen.
 func TestHalfATargetIsNotSeen(t *testing.T) {
 	r := chat.New(t, chat.Options{
-		Policy: "version = 1\n[tools.\"*\".policy]\nrun = [{ arg = \"/x\", const = 1, mode = \"unattended\" }, { mode = \"ask\" }]\n",
+		Policy: "version = 1\n[tools.\"*\"]\nuncovered = \"allow\"\n[tools.\"*\".policy]\nrun = [{ arg = \"/x\", const = 1, mode = \"unattended\" }, { mode = \"ask\" }]\n",
 		Script: "turn\ncall fs_delete_file\n  path string src/a/b/c/d/e/f/g/h/i/j/k/l/m/n.txt\nturn\nsay Done.\n",
 	})
 	r.Hold(8)

@@ -64,7 +64,7 @@ say Done.
 	for _, api := range []provider.API{provider.Chat, provider.Responses, provider.Messages} {
 		book := new(notebook)
 		r := chat.New(t, chat.Options{
-			Script: script, API: api, Policy: "version = 1\n[tools.\"*\".policy]\nrun = \"unattended\"\n", Files: map[string]string{"a.txt": "content"}, Observer: agent.Observers(book, nobody{}),
+			Script: script, API: api, Policy: "version = 1\n[tools.\"*\"]\nuncovered = \"allow\"\n[tools.\"*\".policy]\nrun = \"unattended\"\n", Files: map[string]string{"a.txt": "content"}, Observer: agent.Observers(book, nobody{}),
 		})
 		if end := <-r.Say(t.Context(), "go"); end.Err != nil || end.Sum.Ran != 2 {
 			t.Fatalf("%s: %+v", api, end)

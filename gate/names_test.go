@@ -23,7 +23,7 @@ func TestH17_LongNames(t *testing.T) {
 	} {
 		for _, governed := range []string{"", "[[session]]\ntype = \"limit\"\ntools = \"*\"\nmax_calls = 100\n"} {
 			store, rec := mem.New(), new(ports.Recorder)
-			g := fileGate(t, "version = 1\n[gate]\ndeny_mode = \"tool_result\"\n[tools.\"free*\".policy]\nrun = \"unattended\"\n[tools.free.policy]\nrun = \"unattended\"\n"+governed,
+			g := fileGate(t, "version = 1\n[gate]\ndeny_mode = \"tool_result\"\n[tools.\"free*\"]\nuncovered = \"allow\"\n[tools.\"free*\".policy]\nrun = \"unattended\"\n[tools.free.policy]\nrun = \"unattended\"\n"+governed,
 				gate.WithStore(store), gate.WithRecorder(rec))
 			check := func(how string, out stopgate.Outcome, err error) {
 				t.Helper()

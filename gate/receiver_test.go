@@ -9,6 +9,7 @@ import (
 // Proves S41, X15: a tool whose name says whom it hands over to is judged as that handoff.
 func TestReceiverInTheNameOfATool(t *testing.T) {
 	g := fileGate(t, `version = 1
+gate.uncovered = "allow"
 [tools."transfer_to_*"]
 policy.run = "unattended"
 [[handoffs]]

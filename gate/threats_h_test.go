@@ -19,6 +19,8 @@ import (
 const sessionFile = `version = 1
 [gate]
 deny_mode = "tool_result"
+[tools."*"]
+uncovered = "allow"
 [tools."*".policy]
 run = "unattended"
 [tools.test]

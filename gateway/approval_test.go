@@ -86,7 +86,7 @@ func TestDenialKeepsOtherCalls(t *testing.T) {
 	for name, mode := range map[string]string{"by a rule": "deny", "by a person": "ask"} {
 		t.Run(name, func(t *testing.T) {
 			const long = 5000
-			policy := "version = 1\n[tools.\"*\".policy]\nrun = \"unattended\"\n[tools.a.policy]\nrun = [ { arg = \"/x\", present = true, mode = \"" + mode + "\" }, { mode = \"unattended\" } ]\n"
+			policy := "version = 1\n[tools.\"*\"]\nuncovered = \"allow\"\n[tools.\"*\".policy]\nrun = \"unattended\"\n[tools.a.policy]\nrun = [ { arg = \"/x\", present = true, mode = \"" + mode + "\" }, { mode = \"unattended\" } ]\n"
 			var r *rig
 			begun := make(chan struct{})
 			provider := http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {

@@ -49,6 +49,8 @@ func TestCredentials(t *testing.T) {
 // acts at once, while the provider is still sending.
 func TestAgentAndEarlyError(t *testing.T) {
 	const policy = `version = 1
+[tools."*"]
+uncovered = "allow"
 [tools."*".policy]
 run = [{ when = { agent = "intern" }, mode = "deny" }, { mode = "unattended" }]
 `

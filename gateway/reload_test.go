@@ -115,6 +115,8 @@ func TestReloadKeepsStreams(t *testing.T) {
 // token may stand, and rules see it.
 func TestPrincipalsOfTokens(t *testing.T) {
 	const policy = `version = 1
+[tools."*"]
+uncovered = "allow"
 [tools."*".policy]
 run = [{ when = { principal = "intern" }, mode = "deny" }, { mode = "unattended" }]
 `

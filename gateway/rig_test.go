@@ -16,7 +16,7 @@ import (
 )
 
 // allowAll is the policy most tests use: tools that nothing denies may run.
-const allowAll = "version = 1\n[tools.\"*\".policy]\nrun = \"unattended\"\n"
+const allowAll = "version = 1\n[tools.\"*\"]\nuncovered = \"allow\"\n[tools.\"*\".policy]\nrun = \"unattended\"\n"
 
 // denying denies every call of some tools and allows all others.
 func denying(tools ...string) string {

@@ -110,7 +110,7 @@ func TestAuditFailure(t *testing.T) {
 // Proves K34: a skip is soft, also where denials are errors; and an ask that
 // nobody can answer is a denial.
 func TestSkipAndAsk(t *testing.T) {
-	const policy = "version = 1\n[tools.\"*\".policy]\nrun = \"unattended\"\n[tools.a.policy]\nrun = [{ mode = \"skip\" }]\n[tools.b.policy]\nrun = \"ask\"\n"
+	const policy = "version = 1\n[tools.\"*\"]\nuncovered = \"allow\"\n[tools.\"*\".policy]\nrun = \"unattended\"\n[tools.a.policy]\nrun = [{ mode = \"skip\" }]\n[tools.b.policy]\nrun = \"ask\"\n"
 	skip := chatStream("tool_calls", chatCall(0, "call_1", "a", `{}`))
 	r := newRig(t, policy, script{body: skip}, func(o *gateway.Options) { o.Settings.OnDeny = gateway.DenyError })
 	a := r.post(chatPath, chatRequest(true))
@@ -135,7 +135,7 @@ func TestSkipAndAsk(t *testing.T) {
 // Proves D26-07, P2: an ask that nobody can answer ends the call at the byte that
 // asked, and the provider stops there.
 func TestAskWithoutApproverStopsTheUpstream(t *testing.T) {
-	const policy = "version = 1\n[tools.\"*\".policy]\nrun = [{ arg = \"/path\", const = \"ok\", mode = \"unattended\" }, { mode = \"ask\" }]\n"
+	const policy = "version = 1\n[tools.\"*\"]\nuncovered = \"allow\"\n[tools.\"*\".policy]\nrun = [{ arg = \"/path\", const = \"ok\", mode = \"unattended\" }, { mode = \"ask\" }]\n"
 	provider := endless{
 		begin: chatEvent(`{"tool_calls":[{"index":0,"id":"call_1","type":"function","function":{"name":"a","arguments":"{\"path\":\"other\",\"c\":\""}}]}`, "null"),
 		more:  chatEvent(`{"tool_calls":[{"index":0,"function":{"arguments":"xxxxxxxx"}}]}`, "null"),
@@ -209,6 +209,8 @@ func TestReplayThroughTheGate(t *testing.T) {
 		t.Fatal(err)
 	}
 	const policy = `version = 1
+[tools."*"]
+uncovered = "allow"
 [tools."*".policy]
 run = "unattended"
 [tools.fs_create_file.parameters.path]

@@ -226,7 +226,7 @@ func TestDenialCancelsTheUpstream(t *testing.T) {
 }
 
 // denyingEnv denies paths named .env for every tool, as soon as the path is known.
-const denyingEnv = "version = 1\n[tools.\"*\".policy]\nrun = [{ arg = \"/path\", const = \".env\", mode = \"deny\" }, { mode = \"unattended\" }]\n"
+const denyingEnv = "version = 1\n[tools.\"*\"]\nuncovered = \"allow\"\n[tools.\"*\".policy]\nrun = [{ arg = \"/path\", const = \".env\", mode = \"deny\" }, { mode = \"unattended\" }]\n"
 
 // Proves W6 with after_deny = "drain": the provider's own end is waited for, and
 // not for ever.

@@ -19,6 +19,8 @@ func Example() {
 	}
 	program, mistakes := policy.Compile([]policy.Source{{Name: "stopgate.toml", Trusted: true, Text: []byte(`
 version = 1
+[tools."*"]
+uncovered = "allow"
 [tools."*".policy]
 run = "unattended"
 [[guard]]

@@ -12,6 +12,8 @@ import (
 // guarding lets everything run that a guard does not see.
 const guarding = `
 version = 1
+[tools."*"]
+uncovered = "allow"
 [tools."*".policy]
 run = "unattended"
 [[guard]]

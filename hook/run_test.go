@@ -10,6 +10,7 @@ import (
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/hook"
+	"github.com/stopgate/stopgate/internal/knowntools"
 	"github.com/stopgate/stopgate/internal/testkit/ports"
 	"github.com/stopgate/stopgate/policy"
 )
@@ -49,7 +50,7 @@ reason = "secrets stay out of reach"
 func program(t testing.TB, text string) *policy.Program {
 	t.Helper()
 	p, mistakes := policy.Compile([]policy.Source{{Name: "p.toml", Text: []byte(text), Trusted: true}},
-		policy.Options{Root: "/srv/proj", Home: "/home/u", UnknownTool: stopgate.Ask})
+		policy.Options{Root: "/srv/proj", Home: "/home/u", UnknownTool: stopgate.Ask, Known: knowntools.Recognise})
 	if mistakes.HasErrors() {
 		t.Fatal(mistakes)
 	}

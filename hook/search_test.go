@@ -10,6 +10,8 @@ import (
 
 const searching = `
 version = 1
+[tools."*"]
+uncovered = "allow"
 [tools."*".policy]
 run = "unattended"
 [[guard]]

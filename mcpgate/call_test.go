@@ -175,7 +175,7 @@ func TestSeveralServers(t *testing.T) {
 			return `{"contents":[{"text":"of ` + name + `"}]}`, nil
 		}
 	}
-	b := setup(t, "[tools.\"one__*\".policy]\nrun = \"unattended\"\n[tools.two__say.policy]\nrun = \"unattended\"\n", mcpgate.Settings{}, map[string]*fake{"one": one, "two": two}, "one", "two")
+	b := setup(t, "[tools.\"one__*\"]\nuncovered = \"allow\"\n[tools.\"one__*\".policy]\nrun = \"unattended\"\n[tools.two__say.policy]\nrun = \"unattended\"\n", mcpgate.Settings{}, map[string]*fake{"one": one, "two": two}, "one", "two")
 	c := b.stdio()
 	has(t, c.hello(`{}`), `"serverInfo":{"name":"stopgate","version":"test"}`, `"capabilities":{"tools":{"listChanged":true}}`)
 	has(t, c.ask(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`), `"name":"one__echo"`, `"name":"two__say"`)

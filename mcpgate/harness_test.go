@@ -197,7 +197,7 @@ func program(t testing.TB, text string) *policy.Program {
 }
 
 // free lets every tool run.
-const free = "[tools.\"*\".policy]\nrun = \"unattended\"\n"
+const free = "[tools.\"*\"]\nuncovered = \"allow\"\n[tools.\"*\".policy]\nrun = \"unattended\"\n"
 
 // setup makes a gateway before servers; a name "" is a server without one.
 func setup(t testing.TB, text string, set mcpgate.Settings, servers map[string]*fake, order ...string) *bench {

@@ -237,7 +237,7 @@ func TestG1G3Names(t *testing.T) {
 		tools = append(tools, strings.Replace(echoTool, "echo", name, 1))
 	}
 	f := newFake(append(tools, strings.Replace(echoTool, "echo", "read_file", 1), strings.Replace(echoTool, `"name":"echo"`, `"name":"ok","Name":"rm"`, 1), `{"name":"bare"}`, `7`)...)
-	b := setup(t, "[tools.\"*\".policy]\nrun = \"unattended\"\n[tools.a__b__c.policy]\nrun = \"unattended\"\n", mcpgate.Settings{}, map[string]*fake{"": f})
+	b := setup(t, "[tools.\"*\"]\nuncovered = \"allow\"\n[tools.\"*\".policy]\nrun = \"unattended\"\n[tools.a__b__c.policy]\nrun = \"unattended\"\n", mcpgate.Settings{}, map[string]*fake{"": f})
 	c := b.stdio()
 	c.hello(`{}`)
 	want(t, c.ask(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`), `{"jsonrpc":"2.0","id":1,"result":{"tools":[`+strings.Replace(echoTool, "echo", "read_file", 1)+`]}}`)
@@ -358,7 +358,7 @@ func TestG11ServerAsks(t *testing.T) {
 // Proves G2: globs of tool names tell case apart.
 func TestG2GlobCase(t *testing.T) {
 	f := newFake(strings.Replace(echoTool, "echo", "Vfs_write", 1), strings.Replace(echoTool, "echo", "vfs_read", 1))
-	b := setup(t, "[tools.\"vfs_*\".policy]\nrun = \"unattended\"\n", mcpgate.Settings{}, map[string]*fake{"": f})
+	b := setup(t, "[tools.\"vfs_*\"]\nuncovered = \"allow\"\n[tools.\"vfs_*\".policy]\nrun = \"unattended\"\n", mcpgate.Settings{}, map[string]*fake{"": f})
 	c := b.stdio()
 	c.hello(`{}`)
 	has(t, c.ask(call("1", "vfs_read", `{}`)), "ran")

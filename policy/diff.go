@@ -180,8 +180,8 @@ func (c *comparer) tool(tool *comparedTool) {
 		}
 		return
 	}
-	if before.Params != after.Params || before.OnSchema != after.OnSchema {
-		c.open(tool, "`unknown_params` or `on_schema_violation` changes, which no pair of rules shows")
+	if before.Params != after.Params || before.OnSchema != after.OnSchema || before.Uncovered != after.Uncovered {
+		c.open(tool, "`unknown_params`, `uncovered` or `on_schema_violation` changes, which no pair of rules shows")
 	}
 	for _, kind := range []syntax.ListKind{syntax.RunList, syntax.ResultList} {
 		c.list(tool, kind, before, after)

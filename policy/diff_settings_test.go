@@ -38,7 +38,7 @@ func TestDiffBesideRules(t *testing.T) {
 		{"other parameters", known, "[tools.t.parameters]\nn = { type = \"integer\" }\n[tools.t.policy]\nrun = [ { arg = \"/n\", const = 1, mode = \"unattended\" }, { mode = \"ask\" } ]\n", policy.Options{},
 			"open: `t`: the parameters are declared differently\ncomplete: false\n"},
 		{"unknown parameters", known, "[tools.t]\nunknown_params = \"deny\"\n" + known, policy.Options{},
-			"open: `t`: `unknown_params` or `on_schema_violation` changes, which no pair of rules shows\ncomplete: false\n"},
+			"open: `t`: `unknown_params`, `uncovered` or `on_schema_violation` changes, which no pair of rules shows\ncomplete: false\n"},
 		{"enforcement and paths", "[paths]\nroot = \"/a\"\n" + known, "[gate]\nenforcement = \"observe\"\n" + known, policy.Options{},
 			"open: `gate.enforcement` changes from enforce to observe, which no pair of rules shows\nopen: `paths.root` changes from /a to unknown, which no pair of rules shows\ncomplete: false\n"},
 	} {

@@ -133,6 +133,7 @@ func (p *Program) Settings() Settings {
 		}
 		s.Gate.UnknownTool = stopgate.Strictest(s.Gate.UnknownTool, g.UnknownTool)
 		s.Gate.UnknownParams = syntax.StrictestParams(s.Gate.UnknownParams, g.UnknownParams)
+		s.Gate.Uncovered = syntax.StrictestParams(s.Gate.Uncovered, g.Uncovered)
 		s.Gate.OnSchemaViolation = stopgate.Strictest(s.Gate.OnSchemaViolation, g.OnSchemaViolation)
 		s.Gate.Strict = s.Gate.Strict || g.Strict
 		s.Gate.DenialLimit = strictestLimit(s.Gate.DenialLimit, g.DenialLimit)

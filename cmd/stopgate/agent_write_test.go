@@ -125,7 +125,7 @@ func TestAgentWritesNoRule(t *testing.T) {
 		args                     []string
 		trust                    bool
 	}{
-		{"the project asks", "version = 1\n[tools.\"*\".policy]\nrun = \"unattended\"\n", "version = 1\n[tools.fs_create_file.policy]\nrun = \"ask\"\n", "what asks stands in", nil, false},
+		{"the project asks", "version = 1\n[tools.\"*\"]\nuncovered = \"allow\"\n[tools.\"*\".policy]\nrun = \"unattended\"\n", "version = 1\n[tools.fs_create_file.policy]\nrun = \"ask\"\n", "what asks stands in", nil, false},
 		{"both ask", "version = 1\n[tools.\"*\".policy]\nrun = \"ask\"\n", "version = 1\n[tools.fs_create_file.policy]\nrun = \"ask\"\n", "asked about|what asks stands in", nil, false},
 		{"a named policy", "", "version = 1\n[tools.\"*\".policy]\nrun = \"ask\"\n", "--policy names the files of this run", []string{"--policy", "stopgate.toml"}, false},
 		{"only the project has one", "", "version = 1\n[tools.\"*\".policy]\nrun = \"ask\"\n", "what asks stands in", nil, false},

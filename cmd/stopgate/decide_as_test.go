@@ -33,6 +33,8 @@ file_path = { type = "path" }
 run = [ { arg = "/file_path", prefix = "src/", mode = "unattended" }, { mode = "ask", reason = "who reads that?" } ]
 [tools.files__Read.parameters]
 file_path = { type = "path" }
+[tools."*__write_file"]
+uncovered = "allow"
 [tools."*__write_file".policy]
 run = [ { arg = "/path", prefix = "src/", mode = "unattended" }, { mode = "deny" } ]
 [tools.hidden.policy]

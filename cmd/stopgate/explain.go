@@ -195,12 +195,22 @@ func explainList(b *strings.Builder, list eval.ListExplanation) {
 		says += ", which counts"
 	}
 	fmt.Fprintf(b, "%s of %s %s\n", name, visible.Text(list.File), says)
+	if list.Uncovered != "" {
+		fmt.Fprintf(b, "  its permit does not look at %s, and no table declares it: parameters.%s = { type = \"path\" }, or what it is, a rule for it, or ignores\n",
+			visible.Text(list.Uncovered), visible.Text(firstName(list.Uncovered)))
+	}
 	if g := list.Segment; g != nil {
 		fmt.Fprintf(b, "  for command %s\n", visible.Part(g.Index, g.Of, g.Text))
 	}
 	for _, rule := range list.Rules {
 		explainRule(b, rule)
 	}
+}
+
+// firstName is the parameter that a pointer begins with.
+func firstName(pointer string) string {
+	name, _, _ := strings.Cut(strings.TrimPrefix(pointer, "/"), "/")
+	return tomlKey(name)
 }
 
 // marks show at a glance what became of a rule.

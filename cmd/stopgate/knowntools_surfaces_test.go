@@ -16,6 +16,8 @@ const guardsOnly = `version = 1
 denial_limit = 0
 [approvals]
 unary_timeout = "10ms"
+[tools."*"]
+uncovered = "allow"
 [tools."*".policy]
 run = "unattended"
 [[guard]]

@@ -159,7 +159,7 @@ func TestMCPStarter(t *testing.T) {
 // nothing of ours; named servers get what is named.
 func TestMCPEnvironment(t *testing.T) {
 	dir := t.TempDir()
-	free := writeIn(t, dir, "free.toml", "version = 1\n[tools.\"*\".policy]\nrun = \"unattended\"\n")
+	free := writeIn(t, dir, "free.toml", "version = 1\n[tools.\"*\"]\nuncovered = \"allow\"\n[tools.\"*\".policy]\nrun = \"unattended\"\n")
 	c := startMCP(t, dir, "--policy", free, "--", "fake-mcp-server")
 	c.hello()
 	contains(t, c.ask(writeCall), `"token t0 store "`)
@@ -197,7 +197,7 @@ func writeIn(t *testing.T, dir, name, text string) string {
 // change, and nobody else can.
 func TestMCPPin(t *testing.T) {
 	dir := t.TempDir()
-	free := writeIn(t, dir, "free.toml", "version = 1\n[tools.\"*\".policy]\nrun = \"unattended\"\n")
+	free := writeIn(t, dir, "free.toml", "version = 1\n[tools.\"*\"]\nuncovered = \"allow\"\n[tools.\"*\".policy]\nrun = \"unattended\"\n")
 	run := func(change string) string {
 		t.Setenv("THE_CHANGE", change)
 		c := startMCP(t, dir, "--policy", free, "--env", "THE_CHANGE", "--server", "it=fake-mcp-server x")
@@ -248,7 +248,7 @@ func TestMCPPin(t *testing.T) {
 // session, and the client hears that its tools may be others.
 func TestMCPPinIsNoticed(t *testing.T) {
 	dir := t.TempDir()
-	free := writeIn(t, dir, "free.toml", "version = 1\n[tools.\"*\".policy]\nrun = \"unattended\"\n")
+	free := writeIn(t, dir, "free.toml", "version = 1\n[tools.\"*\"]\nuncovered = \"allow\"\n[tools.\"*\".policy]\nrun = \"unattended\"\n")
 	start := func(change string) *mcpClient {
 		t.Setenv("THE_CHANGE", change)
 		c := startMCP(t, dir, "--policy", free, "--env", "THE_CHANGE", "--server", "it=fake-mcp-server x")
@@ -311,7 +311,7 @@ func pinAtTerminal(t *testing.T, dir string, args ...string) string {
 // is the end of its servers.
 func TestMCPHTTP(t *testing.T) {
 	dir := t.TempDir()
-	free := writeIn(t, dir, "free.toml", "version = 1\n[tools.\"*\".policy]\nrun = \"unattended\"\n")
+	free := writeIn(t, dir, "free.toml", "version = 1\n[tools.\"*\"]\nuncovered = \"allow\"\n[tools.\"*\".policy]\nrun = \"unattended\"\n")
 	c := startMCP(t, dir, "--policy", free, "--http", "127.0.0.1:0", "--", "fake-mcp-server")
 	line, err := c.out.ReadString('\n')
 	if err != nil {

@@ -16,7 +16,7 @@ func TestPinsInThePolicyFile(t *testing.T) {
 	policy := filepath.Join(dir, "p.toml")
 	run := func(pins string) string {
 		t.Helper()
-		text := "version = 1\n[tools.\"*\".policy]\nrun = \"unattended\"\n[mcp.servers.notes]\ncommand = [\"fake-mcp-server\"]\n" + pins
+		text := "version = 1\n[tools.\"*\"]\nuncovered = \"allow\"\n[tools.\"*\".policy]\nrun = \"unattended\"\n[mcp.servers.notes]\ncommand = [\"fake-mcp-server\"]\n" + pins
 		if err := os.WriteFile(policy, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}

@@ -22,7 +22,7 @@ func TestMCPReloads(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	free := "version = 1\n[tools.\"*\".policy]\nrun = \"unattended\"\n"
+	free := "version = 1\n[tools.\"*\"]\nuncovered = \"allow\"\n[tools.\"*\".policy]\nrun = \"unattended\"\n"
 	write(strings.Replace(free, "unattended", "deny", 1))
 	c := startMCP(t, dir, "--policy", policy, "--", "fake-mcp-server")
 	c.hello()

@@ -150,3 +150,38 @@ func TestGuardsSeeUndeclaredNames(t *testing.T) {
 		})
 	}
 }
+
+// Proves that permission is earned: a permit runs no call with a parameter that only the
+// request declares, on any surface, unless the operator says so.
+func TestPermitsCoverWhatTheyRun(t *testing.T) {
+	const schema = `{"type":"object","properties":{"path":{"type":"string"},"target_file":{"type":"string"},"count":{"type":"integer"}}}`
+	const own = `version = 1
+[gate]
+unknown_tool = "ask"
+[tools.save_it]
+also = ["srv__save_it"]
+policy.run = [{ arg = "/path", prefix = "src/", mode = "unattended" }]
+`
+	for name, decide := range surfaces {
+		t.Run(name, func(t *testing.T) {
+			for _, c := range []struct{ policy, args, mode, code string }{
+				{own, `{"path":"src/a","count":1}`, "unattended", "rule_matched"},
+				{own, `{"path":"src/a","target_file":"lib/b"}`, "ask", "parameter_not_covered"},
+				{own + "uncovered = \"deny\"\n", `{"path":"src/a","target_file":"lib/b"}`, "deny", "parameter_not_covered"},
+				{own + "uncovered = \"allow\"\n", `{"path":"src/a","target_file":"lib/b"}`, "unattended", "rule_matched"},
+				{strings.Replace(own, `"unattended"`, `"unattended", ignores = ["/target_file"]`, 1), `{"path":"src/a","target_file":"lib/b"}`, "unattended", "rule_matched"},
+				{"version = 1\n[tools.\"*\".policy]\nrun = \"unattended\"\n", `{"path":"src/a"}`, "ask", "parameter_not_covered"},
+				{"version = 1\n[tools.\"*save_it\".policy]\nrun = \"unattended\"\n", `{"path":"src/a"}`, "ask", "parameter_not_covered"},
+				{"version = 1\n[tools.save_it]\nalso = [\"srv__save_it\"]\npolicy.run = \"unattended\"\n", `{"path":"src/a"}`, "unattended", "rule_matched"},
+			} {
+				dir := t.TempDir()
+				writeIn(t, dir, "p.toml", c.policy)
+				mode, code := decide(t, dir, "save_it", schema, c.args)
+				asked := c.mode == "ask" && code == "no_approver" // a question that nobody is there to answer
+				if !asked && (mode != c.mode || code != c.code) {
+					t.Errorf("%s\n%s: %s %s, want %s %s", c.policy, c.args, mode, code, c.mode, c.code)
+				}
+			}
+		})
+	}
+}

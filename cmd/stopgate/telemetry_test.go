@@ -133,7 +133,7 @@ func TestAgentSendsSpans(t *testing.T) {
 	defer busy.Close()
 	dir := t.TempDir()
 	for name, text := range map[string]string{
-		"p.toml": "version = 1\n[tools.\"*\".policy]\nrun = \"unattended\"\n[audit]\nredact = [\"/**/path\"]\n[telemetry]\ncontent = true\nmetrics = \"" + busy.Addr().String() + "\"\n[telemetry.otlp]\nendpoint = \"" + collector.URL + "\"\n",
+		"p.toml": "version = 1\n[tools.\"*\"]\nuncovered = \"allow\"\n[tools.\"*\".policy]\nrun = \"unattended\"\n[audit]\nredact = [\"/**/path\"]\n[telemetry]\ncontent = true\nmetrics = \"" + busy.Addr().String() + "\"\n[telemetry.otlp]\nendpoint = \"" + collector.URL + "\"\n",
 		"a.txt":  "what the file says",
 		"s":      "model scripted\nturn\ncall fs_read_file\n  path string a.txt\nturn\nsay Done.\n",
 	} {

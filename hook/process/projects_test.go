@@ -32,7 +32,7 @@ func newWorld(t *testing.T) world {
 			t.Fatal(err)
 		}
 	}
-	write(filepath.Join(root, "config", "stopgate", "stopgate.toml"), "version = 1\n[tools.\"*\".policy]\nrun = \"unattended\"\n")
+	write(filepath.Join(root, "config", "stopgate", "stopgate.toml"), "version = 1\n[tools.\"*\"]\nuncovered = \"allow\"\n[tools.\"*\".policy]\nrun = \"unattended\"\n")
 	write(filepath.Join(w.repo, "stopgate.toml"), "version = 1\n[[guard]]\non = \"path\"\nglob = \"conf/secret/**\"\nmode = \"deny\"\n")
 	t.Setenv("HOME", root)
 	t.Setenv("XDG_CONFIG_HOME", filepath.Join(root, "config"))

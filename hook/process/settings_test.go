@@ -127,7 +127,7 @@ func TestStoreOfThePolicyIsProtected(t *testing.T) {
 	if err := os.Mkdir(own, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	text := "version = 1\n[store]\nurl = \"sqlite:" + own + "/gate.db\"\n[tools.\"*\".policy]\nrun = \"unattended\"\n"
+	text := "version = 1\n[store]\nurl = \"sqlite:" + own + "/gate.db\"\n[tools.\"*\"]\nuncovered = \"allow\"\n[tools.\"*\".policy]\nrun = \"unattended\"\n"
 	if err := os.WriteFile(filepath.Join(root, "config", "stopgate", "stopgate.toml"), []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}

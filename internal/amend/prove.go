@@ -8,6 +8,7 @@ import (
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/diag"
 	"github.com/stopgate/stopgate/policy"
+	"github.com/stopgate/stopgate/policy/eval"
 	"github.com/stopgate/stopgate/policy/syntax"
 )
 
@@ -19,7 +20,9 @@ var ErrNoEffect = errors.New("the rule would change nothing")
 // `stopgate check` says about the rule; an error says why the file must not be changed
 // so.
 func (c Change) Prove(definition stopgate.ToolDefinition) (proved Change, notes []string, err error) {
-	o := policy.Options{Definitions: []stopgate.ToolDefinition{definition}}
+	o := policy.Options{Definitions: []stopgate.ToolDefinition{definition}, Known: func(stopgate.Call) (eval.KnownTool, bool) {
+		return eval.KnownTool{Name: definition.Name, Own: true}, true // who writes the rule sees all that the tool declares
+	}}
 	// The file must be right for who knows the tool, and for who does not.
 	found := c.check(policy.Options{})
 	if c.undeclared(found) {

@@ -74,7 +74,7 @@ type Set struct {
 func (s Set) Sources() []policy.Source {
 	sources := make([]policy.Source, len(s.Files))
 	for i, f := range s.Files {
-		sources[i] = policy.Source{Name: f.Path, Text: f.Text, Trusted: f.Trusted, Tightens: f.Root != "", Root: f.Root}
+		sources[i] = policy.Source{Name: f.Path, Text: f.Text, Trusted: f.Trusted, Tightens: f.Root != "", Root: f.Root, Embedded: f.Scope == Embedded}
 	}
 	return sources
 }

@@ -15,6 +15,8 @@ import (
 func TestRecognise(t *testing.T) {
 	program, found := policy.Compile([]policy.Source{{Name: "p.toml", Trusted: true, Text: []byte(`
 version = 1
+[tools."*"]
+uncovered = "allow"
 [tools."*".policy]
 run = "unattended"
 [[guard]]
@@ -109,6 +111,8 @@ func TestCertain(t *testing.T) {
 func TestCertainRowsDeclareValues(t *testing.T) {
 	program, found := policy.Compile([]policy.Source{{Name: "p.toml", Trusted: true, Text: []byte(`
 version = 1
+[tools."*"]
+uncovered = "allow"
 [tools."*".policy]
 run = "unattended"
 [[guard]]

@@ -70,7 +70,7 @@ func run(t *testing.T, path string, o suite.Options) (*suite.Report, []string) {
 // decides.
 func TestFolder(t *testing.T) {
 	dir := write(t, map[string]string{
-		"stopgate.toml":     "version = 1\n[tools.\"*\".policy]\nrun = \"unattended\"\n",
+		"stopgate.toml":     "version = 1\n[tools.\"*\"]\nuncovered = \"allow\"\n[tools.\"*\".policy]\nrun = \"unattended\"\n",
 		"a/b/tools.json":    "read by the test's own reader",
 		"a/b/x.test.toml":   "[[case]]\nname = \"typed\"\ntool = \"read\"\nargs = { n = \"x\" }\nexpect = \"deny\"\ncode = \"schema_violation\"\n",
 		"a/.c/y.test.toml":  "not read",

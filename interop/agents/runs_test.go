@@ -17,6 +17,8 @@ const policy = `version = 1
 [gateway]
 server_tools = ["web_search"]
 
+[tools."*"]
+uncovered = "allow"
 [tools."*".policy]
 run = [
   { arg = "/command", pattern = "forbidden", mode = "deny", reason = "this file is not for agents" },

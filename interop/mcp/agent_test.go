@@ -56,8 +56,12 @@ command = ["NODE", "MEMORY"]
 [tools."files__*"]
 parameters.path = { type = "path" }
 policy.run = [{ arg = "/path", prefix = "DIR", mode = "unattended" }, { mode = "deny", reason = "outside of the project" }]
+[tools."memory__*"]
+uncovered = "allow"
 [tools."memory__*".policy]
 run = "unattended"
+[tools."every__*"]
+uncovered = "allow"
 [tools."every__*".policy]
 run = "unattended"
 [[guard]]

@@ -12,6 +12,8 @@ import (
 const everyone = `version = 1
 [gate]
 unknown_params = "allow"
+[tools."*"]
+uncovered = "allow"
 [tools."*".policy]
 run = "unattended"
 result = "unattended"

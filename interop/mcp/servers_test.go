@@ -86,7 +86,7 @@ func script(name string) string { return filepath.Join(modules, ".bin", name) }
 func TestInspector(t *testing.T) {
 	dir := project(t)
 	fs := gated(write(t, strings.ReplaceAll(files, "ROOT", dir)), node, script("mcp-server-filesystem"), dir)
-	memory := gated(write(t, "version = 1\n[tools.\"*\".policy]\nrun = \"unattended\"\n[tools.delete_entities.policy]\nrun = \"deny\"\n"), node, script("mcp-server-memory"))
+	memory := gated(write(t, "version = 1\n[tools.\"*\"]\nuncovered = \"allow\"\n[tools.\"*\".policy]\nrun = \"unattended\"\n[tools.delete_entities.policy]\nrun = \"deny\"\n"), node, script("mcp-server-memory"))
 	every := gated(write(t, "version = 1\n[tools.\"*\".policy]\nrun = \"deny\"\n[tools.echo.policy]\nrun = [{ arg = \"/message\", prefix = \"hello\", mode = \"unattended\" }, { mode = \"deny\", reason = \"be polite\" }]\n"), node, script("mcp-server-everything"))
 	for _, c := range []struct {
 		name        string

@@ -11,6 +11,8 @@ env = "ANNA_TOKEN"
 [tools."*".parameters]
 path = { type = "string" }
 
+[tools."*"]
+uncovered = "allow"
 [tools."*".policy]
 run = [
   { arg = "/path", const = "denied", mode = "deny", reason = "not this one" },

@@ -1,6 +1,10 @@
 package eval
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/stopgate/stopgate"
+)
 
 // Asking names everything that wants a person to see the call, in the order of the
 // lists: the ids of the rules that ask, and the code of every list that asks because
@@ -44,8 +48,11 @@ func (e *Evaluation) asking(l *list, lane int32, add func(string)) {
 		if p == failed || l.suspects && p == waiting {
 			continue
 		}
-		if !rule.mode.Permissive() {
+		switch {
+		case !rule.mode.Permissive():
 			add(string(rule.ref.ID))
+		case e.lacking(r) != nil:
+			add(string(stopgate.CodeParameterNotCovered))
 		}
 		if p == holds && !l.guard {
 			return

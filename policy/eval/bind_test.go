@@ -215,7 +215,7 @@ func TestSchemaArrives(t *testing.T) {
 		{"own rule lacks its parameter", own, object(`"file":{"type":"string"}`), `{"file":"a"}`, "deny policy_invalid_for_schema"},
 		{"own rule meets another type", own, object(`"path":{"type":"integer"}`), `{"path":1}`, "deny policy_invalid_for_schema"},
 		{"no schema: the rule stays", own, ``, `{"path":".env"}`, "deny rule_matched rule 0"},
-		{"rule of * lacks its parameter", star, object(`"file":{"type":"string"}`), `{"file":".env"}`, "unattended rule_matched rule 1"},
+		{"rule of * lacks its parameter", star, object(`"file":{"type":"string"}`), `{"file":".env"}`, "ask parameter_not_covered"},
 		{"rule of * fits", star, object(`"path":{"type":"string"}`), `{"path":".env"}`, "deny rule_matched rule 0"},
 		{"the file makes it a path", typed, object(`"path":{"type":"string"}`), `{"path":"src/../.env"}`, "deny rule_matched rule 0"},
 		{"the file contradicts", typed, object(`"path":{"type":"integer"}`), `{"path":1}`, "deny policy_invalid_for_schema"},

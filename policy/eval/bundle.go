@@ -47,7 +47,7 @@ func (s *state) matched(c, site int32, hits *index.Hits, alone bool) {
 		}
 		b.seen, s.done[site], st.open = true, true, 0
 		s.endBundle(k, st)
-		if l := &s.plan.lists[k.list]; l.foreseen && b.hit.First() == literal.None {
+		if l := &s.plan.lists[k.list]; l.foreseen && len(s.uncovered) == 0 && b.hit.First() == literal.None {
 			s.lists[k.list] = l.otherwise
 		}
 		return
@@ -79,7 +79,7 @@ func (s *state) matched(c, site int32, hits *index.Hits, alone bool) {
 // at the modes they have: while these are the same, what can come out of a list is.
 func (s *state) leave(k *cond, open *literal.Summary) {
 	b := &s.bundles[k.bundle]
-	same := b.open.Same(open, s.lists[k.list].end)
+	same := len(s.uncovered) == 0 && b.open.Same(open, s.lists[k.list].end)
 	if b.open = *open; !same {
 		s.changed(k)
 	}

@@ -75,6 +75,7 @@ func (c *compiler) voice(v *Voice) bool {
 	l := list{layer: stopgate.LayerRules, fallback: stopgate.Ask, code: stopgate.CodeNoRuleMatched}
 	l.note.lowered = !v.Trusted && !c.trusted()
 	l.note.table = table
+	l.cover(v, c.kind, p.view)
 	var written []*syntax.Rule
 	if rules != nil {
 		written = rules.Rules
@@ -139,6 +140,7 @@ func (c *compiler) list(v *Voice, l list, rules []*syntax.Rule, table string, fo
 			continue
 		}
 		c.rule(v, r, l.note.lowered)
+		c.plan.rules[len(c.plan.rules)-1].cover(&l, r, v, table)
 	}
 	l.end = int32(len(c.plan.rules))
 	if l.suspects {

@@ -2,6 +2,7 @@ package eval
 
 import (
 	"github.com/stopgate/stopgate/policy/index"
+	"github.com/stopgate/stopgate/policy/literal"
 	"github.com/stopgate/stopgate/policy/match"
 	"github.com/stopgate/stopgate/schema"
 )
@@ -17,15 +18,16 @@ type fitting struct {
 	texts []*match.Matcher
 	fits  typeSet
 	index *index.Index // of a bundle
+	first int32        // the first rule that looks at strings or objects, or none
 }
 
 // test makes the test of a condition whose leaves stand at a place.
 func (g *grapher) test(c, site int32, p *schema.Place) test {
 	if g.plan.conds[c].kind == match.Present {
-		return test{site: site, cond: c, present: true}
+		return test{site: site, cond: c, present: true, first: literal.None}
 	}
 	f := g.fit(c, p)
-	return test{site: site, cond: c, texts: f.texts, fits: f.fits, index: f.index}
+	return test{site: site, cond: c, texts: f.texts, fits: f.fits, index: f.index, first: f.first}
 }
 
 // fit compiles a condition for a place. A place may be read in several ways: a
@@ -46,6 +48,9 @@ func (g *grapher) fit(c int32, p *schema.Place) *fitting {
 			g.judgedBeside(&k)
 		}
 		f = g.matchers.fit(&k, p, k.env)
+		if f.first = literal.None; f.fits&(stringType|objectType) != 0 {
+			f.first = k.rule
+		}
 	}
 	g.fitted[key] = f
 	return f
@@ -68,12 +73,15 @@ func (g *grapher) judgedBeside(k *cond) {
 // fitBundle compiles the conditions of a bundle for a place, and the index of them.
 func (g *grapher) fitBundle(k *cond, p *schema.Place) *fitting {
 	b := &g.plan.bundles[k.bundle]
-	f := &fitting{index: index.New(!k.permissive, k.env)}
+	f := &fitting{index: index.New(!k.permissive, k.env), first: literal.None}
 	for i, c := range g.conditions[k.bundle] {
 		one := *k
 		one.kind, one.ast = c.Spec.Kind, c
 		fit := g.matchers.fit(&one, p, k.env)
 		f.fits |= fit.fits
+		if f.first == literal.None && fit.fits&(stringType|objectType) != 0 {
+			f.first = b.rules[i]
+		}
 		f.index.Add(index.Member{ID: b.rules[i], Class: uint8(g.plan.rules[b.rules[i]].mode), Readings: fit.texts})
 	}
 	f.index.Build()

@@ -50,6 +50,7 @@ func (g *grapher) graph(t *trie) bool {
 	}
 	g.guards()
 	g.absences()
+	g.covers()
 	g.prune()
 	return true
 }
@@ -343,7 +344,7 @@ func (g *grapher) prune() {
 	keep := make(map[*shape]bool)
 	for _, s := range g.order {
 		s.links(func(to *shape) { from[to] = append(from[to], s) })
-		if len(s.tests)+len(s.counts)+len(s.under) > 0 || len(s.suspects) > 0 || s.needs != 0 || s.judges {
+		if len(s.tests)+len(s.counts)+len(s.under) > 0 || len(s.suspects) > 0 || s.needs != 0 || s.judges || s.leaf != leafElsewhere {
 			useful, keep[s] = append(useful, s), true
 		}
 	}

@@ -28,6 +28,10 @@ type shape struct {
 	needs  textNeed // floors on strings here
 	// suspects are the guards that read strings here although nobody declares them.
 	suspects []suspect
+	// leaf says when a value here may lack cover; simple: no pointer leads into it.
+	leaf          leafTime
+	simple        bool
+	whole, partly looks // what covers a value here, and a list or an object that holds others
 	// analyse: a condition looks at a command here, which has to be analysable (THREATS
 	// E); redirects: one of them judges what commands read or write.
 	analyse, redirects bool
@@ -109,6 +113,8 @@ type test struct {
 	// test looks at everything below a value of the wrong type.
 	many    bool
 	present bool // the condition asks whether a value is there, not which
+	// first is the first rule of the condition that looks at strings or objects here, or none.
+	first int32
 	// texts judge strings: one matcher, or several readings of a place whose type
 	// or annotation is not certain. The first one judges everything else.
 	texts []*match.Matcher

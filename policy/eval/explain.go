@@ -39,6 +39,9 @@ type ListExplanation struct {
 	// Segment is the simple command that the rules are explained for: of several, each
 	// goes through the list by itself, and this is the first with the list's mode (K29).
 	Segment *stopgate.Segment `json:"segment,omitempty"`
+	// Uncovered is the pointer of a value that the permit of the list does not cover, for which
+	// the list does not answer unattended.
+	Uncovered string `json:"uncovered,omitempty"`
 	// Named is set for the list that the verdict names.
 	Named bool              `json:"named"`
 	Rules []RuleExplanation `json:"rules"`
@@ -126,6 +129,10 @@ func (e *Evaluation) explainList(i int) []ListExplanation {
 	}
 	if st.lane >= 0 {
 		x.Segment = e.lanes.all[st.lane].shown(&e.spine)
+	}
+	if leaf := e.lacksCover(i); leaf != nil {
+		x.Uncovered = leaf.pointer
+		x.Named = e.verdict.Code == stopgate.CodeParameterNotCovered && e.verdict.Pointer == leaf.pointer
 	}
 	above := false
 	for r := l.first; r < l.end; r++ {

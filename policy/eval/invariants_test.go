@@ -483,6 +483,9 @@ func TestI15Composition(t *testing.T) {
 		if len(c.Files) < 2 {
 			continue
 		}
+		if l := &c.Naive.Layers[1]; !l.Untrusted && (l.OnSchema == "ask" || l.Uncovered == "allow") {
+			continue // what an operator says here also holds for the tables of his other files
+		}
 		fewer := *c
 		fewer.Files = slices.Clone(c.Files[:1])
 		all, one := bind(t, c), bind(t, &fewer)

@@ -17,6 +17,7 @@ const nullable = `{"type":"object","properties":{"query":{"type":"string"},
 // null is no value for all others.
 func TestNull(t *testing.T) {
 	named := `version = 1
+gate.uncovered = "allow"
 [tools.fs_modify_file.policy]
 run = [
   { arg = "/limit", const = { null = true }, mode = "unattended" },
@@ -25,7 +26,7 @@ run = [
 ]
 `
 	one := func(rule string) string {
-		return "version = 1\n[tools.fs_modify_file.policy]\nrun = [\n  { " + rule + " },\n  { mode = \"ask\" },\n]\n"
+		return "version = 1\ngate.uncovered = \"allow\"\n[tools.fs_modify_file.policy]\nrun = [\n  { " + rule + " },\n  { mode = \"ask\" },\n]\n"
 	}
 	judge(t, []judgement{
 		{name: "null", policy: named, definition: nullable, args: `{"query":"a","limit":null}`, want: "unattended rule_matched rule 0", upto: `{"query":"a","limit":null}`, pointer: "/limit"},

@@ -2,6 +2,7 @@ package eval
 
 import (
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/jsonstream"
 	"github.com/stopgate/stopgate/policy/literal"
 	"github.com/stopgate/stopgate/policy/match"
 	"github.com/stopgate/stopgate/policy/syntax"
@@ -69,6 +70,12 @@ type list struct {
 	// otherwise is what comes out of the list if nothing holds in its only bundle;
 	// foreseen says that this is known.
 	otherwise listState
+	// coverage: permits of the list need it; uncovered is what they answer without. view is
+	// through which the list looks.
+	coverage  bool
+	uncovered stopgate.Mode
+	view      *view
+	tables    []*syntax.ToolTable
 	foreseen  bool
 	note      listNote
 }
@@ -95,8 +102,10 @@ type rule struct {
 	sole       *syntax.Condition // of a rule in a bundle
 	commands   bool              // some condition is judged command by command
 	ref        *stopgate.RuleRef
-	lowered    bool   // it is written unattended and counts as ask (K35)
-	public     string // the rule's reason, or what is said without one (K37)
+	lowered    bool                 // it is written unattended and counts as ask (K35)
+	public     string               // the rule's reason, or what is said without one (K37)
+	covering   bool                 // a permit that needs every parameter to be covered
+	ignores    []jsonstream.Pointer // parameters that need no cover
 }
 
 // cond is one condition of a rule.

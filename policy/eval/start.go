@@ -91,7 +91,7 @@ func (s *state) reset(p *plan) {
 	s.at, s.dirty = 0, false
 	s.spine.reset()
 	s.lanes.reset(p)
-	s.segments = s.segments[:0]
+	s.segments, s.uncovered = s.segments[:0], s.uncovered[:0]
 	for len(s.bundles) < len(p.bundles) {
 		s.bundles = append(s.bundles, bundleState{})
 	}

@@ -67,6 +67,8 @@ type state struct {
 	lanes lanes
 	// segments are the commands that decided conditions by themselves.
 	segments []condSegment
+	// uncovered are the values so far that some permit does not cover.
+	uncovered []uncoveredLeaf
 }
 
 // leaf takes a value at a site: it matches the condition or it does not. alone
@@ -215,6 +217,9 @@ func (s *state) walk(i int) {
 	case l.guard:
 		s.walkGuards(i)
 		return
+	case l.coverage && len(s.uncovered) > 0:
+		s.walkUncovered(i)
+		return
 	}
 	for int(st.step) < len(l.own) && s.rules[l.firstOwn+st.step].phase == failed {
 		st.step++
@@ -294,7 +299,7 @@ func (s *state) possible(l *list, from, lane int32) (low, high stopgate.Mode) {
 		if p == failed {
 			continue
 		}
-		m := s.plan.rules[r].mode
+		m := s.modeOf(r)
 		low, high = stopgate.Strictest(low, m), weakest(high, m)
 		if p == holds {
 			return low, high

@@ -85,6 +85,7 @@ func (e *Evaluation) settle() (terminal bool) {
 // said is what the verdict of a list follows from, but for the words for it.
 type said struct {
 	list, floors int32
+	uncovered    int32
 	cursor, lane int32
 	mode         stopgate.Mode
 	holds        bool
@@ -95,7 +96,7 @@ type said struct {
 // may turn out to have decided answer the same mode (K9).
 func (e *Evaluation) say(i int) {
 	l, st := &e.plan.lists[i], &e.lists[i]
-	now := said{list: int32(i + 1), floors: int32(len(e.floors)), cursor: st.cursor, lane: st.lane, mode: st.low, holds: st.holds}
+	now := said{list: int32(i + 1), floors: int32(len(e.floors)), uncovered: int32(len(e.uncovered)), cursor: st.cursor, lane: st.lane, mode: st.low, holds: st.holds}
 	if e.said == now {
 		return
 	}
@@ -104,7 +105,11 @@ func (e *Evaluation) say(i int) {
 		v = new(stopgate.Verdict)
 	}
 	v.Mode, v.Layer, v.Code = st.low, l.layer, codeOf(st.low)
+	leaf := e.lacksCover(i)
 	switch {
+	case leaf != nil:
+		v.Layer, v.Code, v.Pointer = stopgate.LayerFloor, stopgate.CodeParameterNotCovered, leaf.pointer
+		v.Public = notCovered(leaf.pointer)
 	case st.cursor == l.end:
 		v.Code = l.code
 		if st.lane >= 0 { // the command that no rule knows

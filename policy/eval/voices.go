@@ -18,8 +18,11 @@ type Voice struct {
 	Schema   *schema.Schema
 	Params   syntax.ParamAction
 	OnSchema stopgate.Mode
+	// Uncovered is what becomes of a permit when a parameter is there that it does not cover.
+	Uncovered syntax.ParamAction
 
-	saysOnSchema bool // the file itself has on_schema_violation for the tool
+	saysOnSchema  bool // the file itself has on_schema_violation for the tool
+	saysUncovered bool // and uncovered
 }
 
 // Voices says what every file says about the tool of a call, as far as that depends on
@@ -72,6 +75,7 @@ func (b *binder) listen() bool {
 		}
 	}
 	b.inheritOnSchema()
+	b.inheritUncovered()
 	if !speaks && b.out.otherwise == stopgate.Deny {
 		b.refuse(stopgate.CodePolicyNotConfigured, "")
 		return false
@@ -96,15 +100,38 @@ func (b *binder) inheritOnSchema() {
 	}
 }
 
+// inheritUncovered lets the strictest that any file says about parameters that a permit does
+// not cover hold for all files; one that nobody trusts cannot loosen what holds without it.
+func (b *binder) inheritUncovered() {
+	strictest := syntax.ParamAsk
+	set := false
+	for _, v := range b.voices {
+		switch {
+		case !v.saysUncovered || !v.Trusted && v.Uncovered == syntax.ParamAllow:
+		case set:
+			strictest = syntax.StrictestParams(strictest, v.Uncovered)
+		default:
+			set, strictest = true, v.Uncovered
+		}
+	}
+	for _, v := range b.voices {
+		v.Uncovered = strictest
+	}
+}
+
 // hear takes the settings of one file's tables, each from the most specific table
 // that has it (D25-04).
 func (b *binder) hear(v *Voice) bool {
+	v.Uncovered, v.saysUncovered = v.File.Gate.Uncovered, v.File.Gate.Says("uncovered")
 	v.Params, v.OnSchema = v.File.Gate.UnknownParams, v.File.Gate.OnSchemaViolation
 	v.saysOnSchema = v.File.Gate.Says("on_schema_violation")
 	for i := len(v.Tables) - 1; i >= 0; i-- {
 		t := v.Tables[i]
 		if t.Unknown != nil {
 			v.Params = *t.Unknown
+		}
+		if t.Uncovered != nil {
+			v.Uncovered, v.saysUncovered = *t.Uncovered, true
 		}
 		if t.OnSchema != nil {
 			v.OnSchema, v.saysOnSchema = *t.OnSchema, true

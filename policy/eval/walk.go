@@ -14,6 +14,7 @@ type walker struct {
 	seen   []uint64 // per open object: which keys and which members were seen
 	next   place    // of the member whose key came last
 	quiet  int      // how many containers deep the walker is in something it does not look at
+	told   bool     // the value of the key that came last needs no further look for cover
 	vector place    // of the argument vector that it is in, if that is why
 }
 
@@ -30,12 +31,14 @@ type frame struct {
 	array  bool
 	count  int // elements begun
 	seen   int // where its words begin in walker.seen
+	// covered: nothing in it needs cover of its own.
+	covered bool
 }
 
 func (w *walker) reset(v *view) {
 	w.view = v
 	w.frames, w.seen, w.quiet = w.frames[:0], w.seen[:0], 0
-	w.next, w.vector = place{shape: v.root}, place{}
+	w.next, w.vector, w.told = place{shape: v.root}, place{}, false
 }
 
 // event takes one event. String pieces are handled by the evaluation, which knows
@@ -63,6 +66,7 @@ func (w *walker) event(e *Evaluation, ev *jsonstream.Event) {
 		w.closeArray(e)
 	case jsonstream.StringStart:
 		if p := w.begin(e); p.shape != nil {
+			w.spelled(e, p.shape)
 			w.startText(e, p, stringType)
 		}
 	case jsonstream.StringEnd:
@@ -104,10 +108,12 @@ func (w *walker) open(e *Evaluation, p place, array bool) {
 		w.quiet = 1
 		return
 	case array && s.vector: // looked at as a whole
+		w.contained(e, s, false)
 		w.quiet, w.vector = 1, p
 		return
 	}
-	w.frames = append(w.frames, frame{place: p, inside: s, array: array, seen: len(w.seen)})
+	covered := w.contained(e, s, array && s.wrongArray || !array && s.wrongObject)
+	w.frames = append(w.frames, frame{place: p, inside: s, array: array, covered: covered, seen: len(w.seen)})
 	f := &w.frames[len(w.frames)-1]
 	if array {
 		if s.wrongArray {
@@ -331,6 +337,7 @@ func (w *walker) key(e *Evaluation, key []byte) {
 		return
 	}
 	w.next = place{g.to, f.many}
+	w.keyed(e, f, g.to)
 	if g.bit >= 0 {
 		w.seen[f.seen+int(g.bit>>6)] |= 1 << (g.bit & 63)
 	}
@@ -354,9 +361,13 @@ func (w *walker) otherKey(e *Evaluation, f *frame, key []byte) {
 	s := f.inside
 	w.next = place{s.extra, true}
 	if !s.judges {
+		w.keyed(e, f, s.extra)
 		return
 	}
 	m := s.place.Member(key)
+	if w.told = true; m.Kind != schema.Undeclared && m.Kind != schema.Forbidden { // those unknown_params judges
+		w.keyed(e, f, s.extra)
+	}
 	if m.Kind == schema.Ambiguous {
 		e.ambiguous(w.view)
 	}

@@ -18,13 +18,14 @@
 //
 //	version = 1
 //	[gate]                      unknown_tool = "deny" | "ask"; unknown_params = "ask" | "deny" | "allow"
+//	                            uncovered = "ask" | "deny" | "allow"
 //	                            on_schema_violation = "deny" | "ask"; deny_mode = "tool_result" | "throw"
 //	                            enforcement = "enforce" | "observe"; strict = true | false; denial_limit = N;
 //	                            structured_output = "rules" | "unattended"
 //	[paths]                     root = "/..."; home = "/..."
 //	[lists]                     NAME = [ value, ... ]
 //	[tools.NAME]                source, command, also = [ "..." ], summary, description, success, unknown_params,
-//	                            on_schema_violation
+//	                            uncovered, on_schema_violation
 //	[tools.NAME.parameters.P]   type = "string" | "number" | "integer" | "boolean" | "array" | "object" |
 //	                            "path" | "command" | "url" | "patch", and the words of JSON Schema in snake case
 //	[tools.NAME.policy]         run = MODE | [ RULE, ... ]; result = MODE | [ RULE, ... ]

@@ -33,6 +33,7 @@ type File struct {
 type GateSettings struct {
 	UnknownTool       stopgate.Mode // deny, or ask with unknown_tool = "ask"
 	UnknownParams     ParamAction   // default for tools that do not say
+	Uncovered         ParamAction   // parameters that a permit does not cover
 	OnSchemaViolation stopgate.Mode // deny or ask
 	DenyMode          string        // "", "tool_result" or "throw" (K33)
 	Enforcement       string        // "", "enforce" or "observe" (K38)
@@ -75,18 +76,19 @@ const (
 
 // ToolTable is one [tools.NAME] table; NAME may be a glob or "*" (K0b).
 type ToolTable struct {
-	Name     string
-	Also     []string       // further names of the same tool (S39)
-	Source   string         // who runs the tool; no meaning for verdicts (K0f)
-	Command  []string       // of a local tool: the program and its arguments
-	About    string         // summary and description, for models
-	Schema   *schema.Schema // from parameters; nil if the table declares none
-	Run      *RuleList      // nil: nothing said here
-	Result   *RuleList
-	Success  *Success       // how results are read; nil: nothing said here (S24)
-	Unknown  *ParamAction   // unknown_params of the tool
-	OnSchema *stopgate.Mode // on_schema_violation of the tool
-	Pos      diag.Range     // of the name
+	Name      string
+	Also      []string       // further names of the same tool (S39)
+	Source    string         // who runs the tool; no meaning for verdicts (K0f)
+	Command   []string       // of a local tool: the program and its arguments
+	About     string         // summary and description, for models
+	Schema    *schema.Schema // from parameters; nil if the table declares none
+	Run       *RuleList      // nil: nothing said here
+	Result    *RuleList
+	Success   *Success       // how results are read; nil: nothing said here (S24)
+	Unknown   *ParamAction   // unknown_params of the tool
+	Uncovered *ParamAction   // uncovered of the tool
+	OnSchema  *stopgate.Mode // on_schema_violation of the tool
+	Pos       diag.Range     // of the name
 
 	also []*tomltree.Value
 }

@@ -34,6 +34,7 @@ func (g GateSettings) text() string {
 	parts := []string{
 		"unknown_tool = " + tomltree.Quote(g.UnknownTool.String()),
 		"unknown_params = " + tomltree.Quote(g.UnknownParams.String()),
+		"uncovered = " + tomltree.Quote(g.Uncovered.String()),
 		"on_schema_violation = " + tomltree.Quote(g.OnSchemaViolation.String()),
 	}
 	if g.DenialLimit != nil {
@@ -80,6 +81,9 @@ func (f *File) meaning() []byte {
 		slices.Sort(also)
 		for _, name := range also {
 			w.line("also " + name)
+		}
+		if t.Uncovered != nil {
+			w.line("uncovered = " + t.Uncovered.String())
 		}
 		if t.Unknown != nil {
 			w.line("unknown_params = " + t.Unknown.String())

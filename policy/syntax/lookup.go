@@ -149,7 +149,7 @@ func (g *GateSettings) tightens() bool {
 	strictest := map[string]bool{
 		"strict": g.Strict, "unknown_tool": g.UnknownTool == stopgate.Deny,
 		"structured_output": true,
-		"unknown_params":    g.UnknownParams == ParamDeny, "on_schema_violation": g.OnSchemaViolation == stopgate.Deny,
+		"unknown_params":    g.UnknownParams == ParamDeny, "uncovered": g.Uncovered == ParamDeny, "on_schema_violation": g.OnSchemaViolation == stopgate.Deny,
 	}
 	return g.written != nil && !slices.ContainsFunc(g.written.Entries, func(e *tomltree.Entry) bool { return !strictest[e.Key] })
 }

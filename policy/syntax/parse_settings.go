@@ -23,6 +23,9 @@ func (p *parser) gate(e *tomltree.Entry) {
 	if action := p.paramAction(t.Get("unknown_params")); action != nil {
 		g.UnknownParams = *action
 	}
+	if action := p.paramAction(t.Get("uncovered")); action != nil {
+		g.Uncovered = *action
+	}
 	g.DenyMode, _ = p.word(t.Get("deny_mode"), "tool_result", "throw")
 	g.Enforcement, _ = p.word(t.Get("enforcement"), "enforce", "observe")
 	g.Strict = p.flag(t.Get("strict"))

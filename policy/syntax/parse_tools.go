@@ -87,6 +87,7 @@ func (p *parser) toolTable(e *tomltree.Entry) *ToolTable {
 	}
 	p.localCommand(t, table)
 	table.Unknown = p.paramAction(t.Get("unknown_params"))
+	table.Uncovered = p.paramAction(t.Get("uncovered"))
 	if violation := t.Get("on_schema_violation"); violation != nil {
 		mode := p.denyOrAsk(violation)
 		table.OnSchema = &mode

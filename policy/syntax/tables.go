@@ -10,11 +10,11 @@ import (
 // not listed here is an error.
 var (
 	topKeys  = []string{"version", "gate", "paths", "lists", "tools", "guard", "session", "handoffs", "judge"}
-	gateKeys = []string{"unknown_tool", "unknown_params", "on_schema_violation", "deny_mode", "enforcement", "strict", "denial_limit", "structured_output"}
+	gateKeys = []string{"unknown_tool", "unknown_params", "uncovered", "on_schema_violation", "deny_mode", "enforcement", "strict", "denial_limit", "structured_output"}
 	pathKeys = []string{"root", "home"}
 	toolKeys = []string{
 		"source", "command", "also", "summary", "description", "parameters", "policy",
-		"unknown_params", "on_schema_violation", "run", "result", "success",
+		"unknown_params", "uncovered", "on_schema_violation", "run", "result", "success",
 	}
 	policyKeys = []string{"run", "result"}
 	ruleKeys   = []string{"arg", "all", "match", "when", "mode", "reason", "note", "ignores", "allow_unsafe_prefix", "examples"}

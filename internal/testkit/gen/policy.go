@@ -77,6 +77,10 @@ func (c *Case) layer(r *rand.Rand, index int, known, declares bool) {
 			l.Unknown = pick(r, []string{"ask", "deny", "allow"})
 			fmt.Fprintf(&b, "unknown_params = %q\n", l.Unknown)
 		}
+		if r.IntN(3) > 0 {
+			l.Uncovered = pick(r, []string{"ask", "deny", "allow", "allow"})
+			fmt.Fprintf(&b, "uncovered = %q\n", l.Uncovered)
+		}
 		if r.IntN(5) == 0 {
 			l.OnSchema = pick(r, []string{"ask", "deny"})
 			fmt.Fprintf(&b, "on_schema_violation = %q\n", l.OnSchema)

@@ -22,10 +22,16 @@ type list struct {
 	following int
 	from      int  // of one command: when it is complete
 	suspects  bool // nothing waits for it
+	// When a permit is known not to cover the call, and what it answers then.
+	lacks     []int
+	uncovered string
 }
 
-// mode is what a rule of the list answers here.
-func (l *list) mode(i int) string {
+// mode is what a rule of the list answers here, as is known with byte t.
+func (l *list) mode(i, t int) string {
+	if l.lacks != nil && l.lacks[i] <= t {
+		return l.uncovered
+	}
 	if l.lowered && l.rules[i].Mode == "unattended" {
 		return "ask"
 	}
@@ -43,7 +49,7 @@ func (l *list) possible(t int) (modes []string, rules []int) {
 		if known && !l.holds[i] {
 			continue
 		}
-		modes, rules = append(modes, l.mode(i)), append(rules, i)
+		modes, rules = append(modes, l.mode(i, t)), append(rules, i)
 		if known {
 			return modes, rules
 		}
@@ -125,13 +131,18 @@ func (p *Policy) Trace(text string) []Verdict {
 func (c *call) guards(file int) {
 	for i, g := range c.policy.Layers[file].Guards {
 		c.list(&list{layer: "guard", file: file, guard: i, rules: []Rule{g}}, c.policy.Layers[file].Schema)
-		defer c.suspicion(file, i, g) // behind all others
+	}
+	for i, g := range c.policy.Layers[file].Guards {
+		c.suspicion(file, i, g)
 	}
 }
 
 // list finds out about every rule of a list.
 func (c *call) list(l *list, s *Schema) {
 	c.schema, l.rules = s, c.policy.present(l.rules)
+	if l.layer == "rules" {
+		c.uncovered(l.file, l)
+	}
 	c.fill(l, viewOf(s), nil)
 	if l.layer == "rules" {
 		c.byCommand(l, viewOf(s))
@@ -206,7 +217,7 @@ func (c *call) trace(length int) []Verdict {
 		times = append(times, e.At)
 	}
 	for _, l := range c.lists {
-		times = append(append(times, l.at...), l.following)
+		times = append(append(append(times, l.at...), l.following), l.lacks...)
 		for _, one := range l.commands {
 			times = append(append(times, one.at...), one.from)
 		}
@@ -328,6 +339,8 @@ func (l *list) verdict(mode string, rules []int, t int) Verdict {
 	switch {
 	case rules[0] == -1:
 		v.Code = "no_rule_matched"
+	case l.lacks != nil && l.lacks[rules[0]] <= t && l.uncovered == mode:
+		v.Code, v.Layer, v.File = "parameter_not_covered", "floor", 0
 	case l.at[rules[0]] <= t:
 		v.Rule = rules[0]
 	default:

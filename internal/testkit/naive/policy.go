@@ -19,6 +19,7 @@ type Layer struct {
 	Schema    *Schema // nil: unknown
 	Unknown   string  // unknown_params: "ask" (also if empty), "deny" or "allow"
 	OnSchema  string  // on_schema_violation: "deny" (also if empty) or "ask"
+	Uncovered string  // uncovered: "ask" (also if empty), "deny" or "allow"
 }
 
 // Rule is one rule or guard. No conditions: it is a catch-all.
