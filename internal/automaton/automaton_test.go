@@ -243,6 +243,16 @@ func TestInclusionAndIntersection(t *testing.T) {
 		if !proven {
 			t.Fatal("too large")
 		}
+		prefix := rapid.SampledFrom([]string{"", "a", "b", "ab", "A"}).Draw(t, "prefix")
+		from := a.After(a.First(), []byte(prefix))
+		if walked := e.nfa().Direct().Meets(prefix, b.Direct(), false); walked != a.Meets(from, b.Direct()) {
+			t.Fatalf("%+v behind %q and %+v meet: %v without an automaton", e, prefix, f, walked)
+		}
+		folded := e.nfa().Compile().DFA()
+		folded.FoldASCII()
+		if walked := e.nfa().Direct().Meets(prefix, b.Direct(), true); prefix != "A" && walked != folded.Meets(folded.After(folded.First(), []byte(prefix)), b.Direct()) {
+			t.Fatalf("%+v behind %q and %+v meet folded: %v without an automaton", e, prefix, f, walked)
+		}
 		for _, text := range all {
 			if yes && e.accepts(text) && !f.accepts(text) {
 				t.Fatalf("%+v is said to be included in %+v; %q is not", e, f, text)

@@ -105,6 +105,52 @@ func (a *DFA) Meets(from uint32, n *NFA) bool {
 	return false
 }
 
+// Meets reports whether some text of the set of a direct NFA, after a prefix, is in this
+// set, as [DFA.Meets] does without an automaton that takes long to make: both are walked
+// together. With fold the ASCII letters of n are read in lower case.
+func (s *NFA) Meets(prefix string, n *NFA, fold bool) bool {
+	const limit = 1 << 18
+	common := make([]int8, len(s.sets)*len(n.sets)) // 1: the two sets have a member in common, -1: none
+	meet := func(a, b int) bool {
+		at := &common[a*len(n.sets)+b]
+		if *at == 0 {
+			theirs := n.sets[b]
+			if fold {
+				theirs = theirs.lowerASCII()
+			}
+			*at = -1
+			if s.sets[a].meets(theirs) {
+				*at = 1
+			}
+		}
+		return *at > 0
+	}
+	type pair struct{ s, n int }
+	seen := map[pair]bool{}
+	var todo []pair
+	for _, at := range s.after(prefix) {
+		seen[pair{at, 0}] = true
+		todo = append(todo, pair{at, 0})
+	}
+	for len(todo) > 0 {
+		p := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		if s.states[p.s].accept && n.states[p.n].accept || len(seen) > limit {
+			return true
+		}
+		for _, theirs := range n.states[p.n].edges {
+			for _, ours := range s.states[p.s].edges {
+				q := pair{ours.to, theirs.to}
+				if !seen[q] && meet(ours.set, theirs.set) {
+					seen[q] = true
+					todo = append(todo, q)
+				}
+			}
+		}
+	}
+	return false
+}
+
 // classesOf returns the classes that have a member in s; class 0 whenever it
 // might.
 func (a *DFA) classesOf(s Set) []uint16 {

@@ -140,6 +140,11 @@ func (n *NFA) Direct() *NFA {
 // Matches reports whether a text is in the set of a direct NFA. It takes time in
 // the number of states for each code point.
 func (n *NFA) Matches(text string) bool {
+	return slices.ContainsFunc(n.after(text), func(s int) bool { return n.states[s].accept })
+}
+
+// after lists the states that a text leads to.
+func (n *NFA) after(text string) []int {
 	now, next := []int{0}, []int(nil)
 	for _, r := range text {
 		next = next[:0]
@@ -153,10 +158,10 @@ func (n *NFA) Matches(text string) bool {
 		slices.Sort(next)
 		now, next = slices.Compact(next), now
 		if len(now) == 0 {
-			return false
+			return nil
 		}
 	}
-	return slices.ContainsFunc(now, func(s int) bool { return n.states[s].accept })
+	return now
 }
 
 // classes splits the code points into classes that no set tells apart. Class 0

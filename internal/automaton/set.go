@@ -89,6 +89,34 @@ func (s Set) Intersect(t Set) Set {
 // Minus returns the members that are not in t.
 func (s Set) Minus(t Set) Set { return s.Complement().Union(t).Complement() }
 
+// meets reports whether the sets have a member in common.
+func (s Set) meets(t Set) bool {
+	for i, j := 0, 0; i < len(s) && j < len(t); {
+		switch {
+		case s[i].High < t[j].Low:
+			i++
+		case t[j].High < s[i].Low:
+			j++
+		default:
+			return true
+		}
+	}
+	return false
+}
+
+// lowerASCII has the lower-case letter for each upper-case one of ASCII.
+func (s Set) lowerASCII() Set {
+	upper := s.Intersect(Ranges('A', 'Z'))
+	if len(upper) == 0 {
+		return s
+	}
+	out := s.Minus(Ranges('A', 'Z'))
+	for _, sp := range upper {
+		out = append(out, Span{sp.Low + 'a' - 'A', sp.High + 'a' - 'A'})
+	}
+	return Of(out)
+}
+
 // Folded adds, for every member, the code points that differ from it in case
 // only.
 func (s Set) Folded() Set {

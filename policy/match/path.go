@@ -166,6 +166,9 @@ func (t *pathTest) mayHold(pattern string) bool {
 // meets is mayHold whatever the pattern aims at; every says that its wildcards also match
 // what begins with a dot.
 func (t *pathTest) meets(pattern string, every bool) bool {
+	if t.walked.more([]byte(pattern)) {
+		return t.walksMeeting(pattern, every)
+	}
 	a := t.automaton()
 	dfa := a.language.DFA()
 	switch {
@@ -176,6 +179,28 @@ func (t *pathTest) meets(pattern string, every bool) bool {
 	}
 	rel, ok := insideRoot(pattern, t.env.Root)
 	return ok && dfa.Meets(dfa.First(), valuePattern(rel, every))
+}
+
+// walksMeeting is meets without the automaton.
+func (t *pathTest) walksMeeting(pattern string, every bool) bool {
+	literals := t.direct()
+	switch {
+	case literals.Meets("", valuePattern(pattern, every), t.folded):
+		return true
+	case !strings.HasPrefix(pattern, "/"):
+		return t.env.Root != "" && literals.Meets(t.rootPrefix(), valuePattern(pattern, every), t.folded)
+	}
+	rel, ok := insideRoot(pattern, t.env.Root)
+	return ok && literals.Meets("", valuePattern(rel, every), t.folded)
+}
+
+// rootPrefix is what automata read before a path below the root.
+func (t *pathTest) rootPrefix() string {
+	prefix := string(t.rootText())
+	if t.env.Root != "/" {
+		prefix += "/"
+	}
+	return prefix
 }
 
 // wholeTest judges one spelling of a complete value.
