@@ -7,8 +7,12 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/signal"
 	"path/filepath"
+	"runtime"
+	"runtime/debug"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/stopgate/stopgate/jsonstream"
@@ -100,6 +104,14 @@ func throughHook(t *testing.T, dir, host, tool, args string) surfaced {
 	if host == "generic" {
 		event = fmt.Sprintf(`{"tool":%q,"args":%s,"cwd":%q}`, tool, args, dir)
 	}
+	// A hook sets up its whole process, which here has other tests to run.
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	defer debug.SetGCPercent(debug.SetGCPercent(100))
+	defer func() {
+		heard := make(chan os.Signal, 1)
+		signal.Notify(heard, syscall.SIGPIPE) // Reset leaves a signal ignored
+		signal.Stop(heard)
+	}()
 	run([]string{"hook", host, "--policy", "p.toml", "--store", "memory", "--audit", audit}, streams{in: strings.NewReader(event), out: &out, err: &talk})
 	p := lastRow(t, audit)
 	p.said = out.String() + talk.String()

@@ -54,7 +54,7 @@ func (l *list) cover(v *Voice, kind syntax.ListKind, w *view) {
 // cover says whether the rule that was added needs cover. One without conditions in the table
 // that an operator wrote for this tool permits the tool, whatever its parameters are.
 func (r *rule) cover(l *list, ast *syntax.Rule, v *Voice, table string) {
-	named := v.Trusted && !v.Embedded && !syntax.IsGlob(table)
+	named := v.Trusted && (!v.Embedded || v.passes) && !syntax.IsGlob(table)
 	r.covering = l.coverage && r.mode.Permissive() && (!named || len(ast.Conditions) > 0)
 	r.ignores = ast.Ignores
 }

@@ -57,7 +57,7 @@ func (b *binder) pass(v *Voice) {
 	if b.handoff && !b.handsOver() {
 		return
 	}
-	b.passed = true
+	b.passed, v.passes = true, true
 	own := *v.Tables[0]
 	own.Name = string(b.call.Tool)
 	own.Schema, own.Run = nil, passing()

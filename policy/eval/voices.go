@@ -23,6 +23,7 @@ type Voice struct {
 
 	saysOnSchema  bool // the file itself has on_schema_violation for the tool
 	saysUncovered bool // and uncovered
+	passes        bool // a setting lets the tool run, whatever its parameters are
 }
 
 // Voices says what every file says about the tool of a call, as far as that depends on
