@@ -44,6 +44,9 @@ func Home(dir string) []string {
 type Gate struct {
 	URL    string // of the gateway
 	Socket string // of the decision API
+
+	audit string // its file of rows
+	trace string // the golden file that they are compared with
 }
 
 // Up starts `stopgate up` with a policy in front of a provider, and stops it at the
@@ -55,9 +58,9 @@ func Up(t testing.TB, binary, provider, policy string, env ...string) *Gate {
 	if err := os.WriteFile(file, []byte(policy), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	g := &Gate{Socket: filepath.Join(dir, "api.sock")}
+	g := &Gate{Socket: filepath.Join(dir, "api.sock"), audit: filepath.Join(dir, "audit.jsonl")}
 	cmd := exec.Command(binary, "up", "--policy", file, "--listen", "127.0.0.1:0", "--api-socket", g.Socket,
-		"--store", "memory", "--audit", filepath.Join(dir, "audit.jsonl"), "--openai-upstream", provider+"/v1", "--anthropic-upstream", provider)
+		"--store", "memory", "--audit", g.audit, "--openai-upstream", provider+"/v1", "--anthropic-upstream", provider)
 	cmd.Env = append(append(os.Environ(), Home(dir)...), env...)
 	cmd.Dir = dir
 	var log strings.Builder
@@ -76,6 +79,7 @@ func Up(t testing.TB, binary, provider, policy string, env ...string) *Gate {
 		if err := cmd.Wait(); err != nil {
 			t.Errorf("stopgate up: %v\n%s", err, log.String())
 		}
+		g.compare(t)
 	})
 	var line struct {
 		Gateway string `json:"gateway"`

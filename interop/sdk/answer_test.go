@@ -115,6 +115,7 @@ func TestAnswers(t *testing.T) {
 	}
 	p := newProvider(t, scripts)
 	g := gate.Up(t, gate.Build(t), p.URL, answering, "ANNA_TOKEN="+token)
+	g.Trace("answers")
 	t.Run("group", func(t *testing.T) {
 		for _, cl := range clients(t) {
 			t.Run(cl.name+"/"+cl.kind, func(t *testing.T) {

@@ -71,6 +71,7 @@ func TestClients(t *testing.T) {
 	}
 	p := newProvider(t, scripts)
 	g := gate.Up(t, gate.Build(t), p.URL, policy, "ANNA_TOKEN="+token)
+	g.Trace("clients")
 	t.Run("group", func(t *testing.T) {
 		for _, cl := range clients(t) {
 			t.Run(cl.name+"/"+cl.kind, func(t *testing.T) {
