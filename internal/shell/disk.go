@@ -46,7 +46,7 @@ func (s *sweeper) onDisk(name string) bool {
 	case "grep", "egrep", "fgrep":
 		return !s.cluster("R", grepValues) && !s.long("dereference-recursive")
 	case "rg":
-		return !s.cluster("L", "efmABCEgjMrTtd") && !s.long("follow")
+		return !s.followsLinks(name)
 	case "find":
 		return !s.has("-L", "-H", "-follow", "-execdir", "-okdir") && !slices.ContainsFunc(c.Words, func(w Word) bool {
 			return len(w.Text) > len("{}") && bytes.Contains(w.Text, []byte("{}")) // what lies beside a file

@@ -1,9 +1,6 @@
 package shell
 
-import (
-	"bytes"
-	"iter"
-)
+import "bytes"
 
 // Use says what a command does with a path.
 type Use uint8
@@ -325,58 +322,6 @@ func attached(program string, w *Word, yield func(path *Word, use Use, redirecte
 	}
 	return true
 }
-
-// scriptPaths yields the files that the script of sed, awk or jq names: behind the commands
-// r and w, and in double quotes, where jq adds an extension. It suspects more than there
-// are.
-func scriptPaths(program string, w *Word, yield func(path *Word, use Use, redirected bool) bool) bool {
-	switch program {
-	case "sed", "gsed":
-		seen := 0
-		for at, c := range w.Text {
-			if bytes.IndexByte([]byte("rRwW"), c) < 0 || at > 0 && isLetter(w.Text[at-1]) {
-				continue
-			}
-			name, _, _ := bytes.Cut(w.Text[at+1:min(len(w.Text), at+1+maxName)], []byte("\n"))
-			name = bytes.TrimSpace(name)
-			word, _, blank := bytes.Cut(name, []byte(" "))
-			if seen++; !blank || seen > maxNames {
-				name = nil // nothing but the word
-			}
-			for _, text := range [][]byte{word, bytes.TrimRight(word, ";}"), name, bytes.TrimRight(name, " ;}")} {
-				if len(text) > 0 && !yield(&Word{Text: text, Literal: w.Literal, Quoted: true}, Reads|Writes, false) {
-					return false
-				}
-			}
-		}
-	case "awk", "gawk", "mawk", "nawk", "jq", "yq":
-		for quoted := range odd(bytes.Split(w.Text, []byte{'"'})) {
-			if json := append(bytes.Clone(quoted), ".json"...); program == "jq" && len(bytes.Trim(quoted, "/")) > 0 && !yield(&Word{Text: json, Literal: w.Literal, Quoted: true}, Reads, false) {
-				return false
-			}
-			if len(bytes.Trim(quoted, "/")) > 0 && !yield(&Word{Text: quoted, Literal: w.Literal, Quoted: true}, Reads|Writes, false) {
-				return false
-			}
-		}
-	}
-	return true
-}
-
-// odd are every second element, beginning with the second one.
-func odd(parts [][]byte) iter.Seq[[]byte] {
-	return func(yield func([]byte) bool) {
-		for i := 1; i < len(parts); i += 2 {
-			if !yield(parts[i]) {
-				return
-			}
-		}
-	}
-}
-
-const (
-	maxName  = 4096 // bytes beyond which a text names no file
-	maxNames = 256  // names with blanks that one script is asked for
-)
 
 // longestCluster is the number of letters of one word that are taken for options.
 const longestCluster = 12

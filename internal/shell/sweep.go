@@ -109,7 +109,10 @@ func (l *Line) sweep(i int, yield func(*Sweep) bool) bool {
 			return true
 		}
 		hidden := s.searchesHidden(name)
-		if hidden && name == "rg" {
+		switch {
+		case s.followsLinks(name):
+			hidden = true
+		case hidden && name == "rg":
 			names, only := s.globbed()
 			return s.search(searchValues, !only || names != nil, c.stdin(), names)
 		}

@@ -15,7 +15,7 @@ func TestSweeps(t *testing.T) {
 	for line, want := range map[string]string{
 		"grep -r key .": "~.", "grep -rn key src docs": "~src ~docs", "grep key a b": "", "grep -nr -e key src": "~src", "grep --recursive key": "~.",
 		"grep --dereference-r key": "~.", "grep -eerror src": "", "grep -d recurse key src": "~src", "grep -rA 3 key": "~.", "cp -r -t /x src": "@/x @src", "egrep -R key /": "~/", "GREP -r key x": "~x",
-		"rg key": ".", "rg key src": "src", "rg -. key": "~.", "rg --hid key src": "~src", "rg -uu key": "~.", "rg -g '*.go' key": ".", "rg --glob '*.go' key src": "src", "rg -g '*.local' key": "~.", "rg -g '!x' key": ".", "rg --iglob '*.go' key": "~.", "rg -n --type go key src": "src", "rg -C3 key src": "src", "rg -- -x src": "src",
+		"rg key": ".", "rg key src": "src", "rg -. key": "~.", "rg --hid key src": "~src", "rg -L key src": "~src", "rg -nL key": "~.", "rg --foll key src": "~src", "rg -e L src": "src", "ag -f key src": "~src", "rg -uu key": "~.", "rg -g '*.go' key": ".", "rg --glob '*.go' key src": "src", "rg -g '*.local' key": "~.", "rg -g '!x' key": ".", "rg --iglob '*.go' key": "~.", "rg -n --type go key src": "src", "rg -C3 key src": "src", "rg -- -x src": "src",
 		"rg --files": "", "cat a | rg key": "", "cat a | grep -r key": "~.", "cat a | rg key src": "src", "rg key < a": "", "ag key": ".", "ag -u key": "~.", "ack key lib": "~lib",
 		"find . -name x": "", "find . -exec cat {} +": "~.", "find -L a b -exec grep x {} \\;": "~a ~b", "find -exec cat {} \\;": "~.", "find . -exec wc -l {} +": "",
 		"find . -exec rm {} +": "", "find . -exec timeout 5 cat {} \\;": "~.", "find . -exec cat x \\;": "", "fd -x cat": "~. ~cat", "fd x -X cat": "~. ~x ~cat", "fd x": "",

@@ -64,6 +64,12 @@ func (s *sweeper) search(values string, hidden, input bool, names []string) bool
 	return found || input || s.yield((&Sweep{Hidden: hidden, Moved: c.Moved}).named(names))
 }
 
+// followsLinks reports a search that reads directories to which links lead, wherever and
+// whatever those are.
+func (s *sweeper) followsLinks(name string) bool {
+	return s.long("follow") || name == "rg" && s.cluster("L", "efmABCEgjMrTtd") || name == "ag" && s.cluster("f", "GABCm")
+}
+
 // searchesHidden reports a search that does not leave out hidden files: because an
 // option says so, or because one names files by a glob.
 func (s *sweeper) searchesHidden(name string) bool {

@@ -36,8 +36,8 @@ func plausible(to []reading, text []byte, depth int) []reading {
 	}
 	as := asPath | asCommand | asURL
 	scheme, rest := cutScheme(line)
-	if isRemote(scheme) || line[0] == '!' { // the latter is what a search leaves out
-		as &^= asPath
+	if (isRemote(scheme) || line[0] == '!') && !bytes.Contains(line, []byte("..")) {
+		as &^= asPath // an address, or what a search leaves out, unless it climbs to another path
 	}
 	to = append(to, reading{text, as})
 	if len(line) != len(text) {

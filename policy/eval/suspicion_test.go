@@ -78,6 +78,9 @@ func TestGuardsSuspectUndeclaredStrings(t *testing.T) {
 		`{"uri":"a=b=.env"}`:                                       stopgate.Deny,
 		`{"uri":"a b=.env"}`:                                       stopgate.Unattended,
 		`{"uri":"!.env"}`:                                          stopgate.Unattended, // what a search leaves out
+		`{"uri":"!**/.env"}`:                                       stopgate.Unattended,
+		`{"uri":"!/../.env"}`:                                      stopgate.Deny, // a path through a directory of that name
+		`{"uri":"http:/../.env"}`:                                  stopgate.Deny,
 		`{"uri":"rm -rf /"}`:                                       stopgate.Deny,
 		`{"uri":"{\"cmd\":\"rm -rf /\"}"}`:                         stopgate.Deny,
 		`{"uri":"echo x > /etc/passwd"}`:                           stopgate.Deny,

@@ -101,7 +101,7 @@ func spellings(text, on string, depth int) (all []string) {
 	if bare == "" || len(bare) > 4096 || strings.ContainsAny(bare, "\r\n") {
 		return all
 	}
-	if on != "path" || bare[0] != '!' && !remote.MatchString(bare) {
+	if on != "path" || bare[0] != '!' && !remote.MatchString(bare) || strings.Contains(bare, "..") {
 		all = append(all, text, bare)
 		if uri := hasURI.FindString(bare); uri != "" && on == "path" {
 			rest := bare[len(uri):]
