@@ -4,7 +4,7 @@ package stopgate
 type (
 	ToolName   string // as declared to the model; judged against ValidToolName
 	CallID     string // the provider's or host's id of a call; ids repeat, see ProposalID
-	ProposalID string // the gate's own id of a call: a ULID given at Open (DECISIONS S23)
+	ProposalID string // the gate's own id of a call: a ULID given at Open (S23)
 	SessionID  string // one conversation
 	AgentName  string // the agent that proposes the call
 	TurnID     string // one model response
@@ -52,10 +52,10 @@ type ToolDefinition struct {
 	// Schema is the tool's parameters as JSON Schema text; empty if none was given.
 	Schema []byte
 	// EmptyMeansNone says that the dialect documents empty argument text as "no
-	// arguments" (THREATS A14).
+	// arguments" (A14).
 	EmptyMeansNone bool
 	// Pinned says that the definition is the accepted one of the call's server: who sets it
-	// has compared them (THREATS G4). What is known of the tools of a server of that name
+	// has compared them (G4). What is known of the tools of a server of that name
 	// then counts as known of this one.
 	Pinned bool
 	// Strict says that the request forces a call of the tool, or has the provider keep its
@@ -63,11 +63,11 @@ type ToolDefinition struct {
 	Strict bool
 }
 
-// MaxToolName is the longest legal tool name in bytes (THREATS G1).
+// MaxToolName is the longest legal tool name in bytes (G1).
 const MaxToolName = 128
 
 // ValidToolName reports whether a name has the only form that the gate knows:
-// 1 to 128 characters of A-Z a-z 0-9 _ . : - (THREATS G1). Any other name is an
+// 1 to 128 characters of A-Z a-z 0-9 _ . : - (G1). Any other name is an
 // unknown tool.
 func ValidToolName(name ToolName) bool {
 	if len(name) == 0 || len(name) > MaxToolName {

@@ -1,11 +1,11 @@
 package stopgate
 
-// Code is a stable reason code (THREATS 7). Its meaning never changes; a new
+// Code is a stable reason code. Its meaning never changes; a new
 // meaning gets a new code. A gate or session policy may return its own code of
 // the form [a-z0-9_]{1,64}.
 type Code string
 
-// Integrity: deny, independent of the policy (THREATS 7.1).
+// Integrity: deny, independent of the policy.
 const (
 	CodeMalformedArguments Code = "malformed_arguments"
 	CodeDuplicateKey       Code = "duplicate_key"
@@ -20,7 +20,7 @@ const (
 	CodeStreamTruncated    Code = "stream_truncated"
 )
 
-// Policy (THREATS 7.2).
+// Policy.
 const (
 	CodePolicyNotConfigured    Code = "policy_not_configured"
 	CodePolicyInvalidForSchema Code = "policy_invalid_for_schema"
@@ -52,7 +52,7 @@ const (
 	CodeRequestRejected        Code = "request_rejected"
 )
 
-// Approval (THREATS 7.3).
+// Approval.
 const (
 	CodeNoApprover       Code = "no_approver"
 	CodeApprovalPending  Code = "approval_pending"
@@ -62,7 +62,7 @@ const (
 	CodeClientGone       Code = "client_gone"
 )
 
-// Failure: deny (THREATS 7.4).
+// Failure: deny.
 const (
 	CodePolicyError           Code = "policy_error"
 	CodePolicyTimeout         Code = "policy_timeout"
@@ -79,7 +79,7 @@ const (
 	CodeSnapshotRejected      Code = "snapshot_rejected"
 )
 
-// Requests refused before a call exists (THREATS 7.5), and codes of records and
+// Requests refused before a call exists, and codes of records and
 // operations only (7.6).
 const (
 	CodeUnauthenticated      Code = "unauthenticated"
@@ -96,7 +96,7 @@ const (
 // MaxCode is the longest legal code in bytes.
 const MaxCode = 64
 
-// Valid reports whether the code has the form [a-z0-9_]{1,64} (THREATS 7).
+// Valid reports whether the code has the form [a-z0-9_]{1,64}.
 func (c Code) Valid() bool {
 	if len(c) == 0 || len(c) > MaxCode {
 		return false
@@ -111,7 +111,7 @@ func (c Code) Valid() bool {
 }
 
 // Public returns the code's sentence for models and people: no argument values,
-// no rule internals, no upstream text (THREATS 7). An unknown code gets a neutral
+// no rule internals, no upstream text. An unknown code gets a neutral
 // sentence.
 func (c Code) Public() string {
 	switch c {

@@ -27,10 +27,10 @@ type Outcome struct {
 	Proposal ProposalID
 	Verdict  Verdict
 	// Args are the bytes that must run: the gate's own serialisation of the value
-	// that was judged (WIRE L4). Empty unless Status is Allowed.
+	// that was judged (L4). Empty unless Status is Allowed.
 	Args []byte
 	// Enforced is false in observe mode: the verdict is what would have been
-	// decided, and nothing was held back (REQUIREMENTS X1).
+	// decided, and nothing was held back (X1).
 	Enforced bool
 	// Approval says who approved an asked or edited call; nil if nobody had to.
 	Approval *Approval
@@ -52,7 +52,7 @@ type Approval struct {
 	Referred bool `json:"referred,omitempty"`
 }
 
-// Envelope is what a model is told about a call (G2-15, DECISIONS S10): always
+// Envelope is what a model is told about a call (G2-15, S10): always
 // these four members in this order, data null on a refusal.
 type Envelope struct {
 	Status       string  `json:"status"` // "ok" or "denied"
@@ -95,14 +95,14 @@ type Result struct {
 	// Data.
 	Raw []byte
 	// Observed says that the surface saw the result itself; otherwise it was
-	// reported by a client (REQUIREMENTS X13).
+	// reported by a client (X13).
 	Observed bool
 	// Flagged says that whoever reported the result could have said that it failed.
 	// Without it, and without a rule for the tool, nobody knows whether the call
-	// succeeded (DECISIONS S24). An observed result is always flagged.
+	// succeeded (S24). An observed result is always flagged.
 	Flagged bool
 	// Absent says that the surface has seen that nothing is where the call looked
-	// (REQUIREMENTS Q15). It counts on observed results only.
+	// (Q15). It counts on observed results only.
 	Absent bool
 	// Hash is the SHA-256 in hex of the content that the call showed; "" takes that of
 	// Raw or Data.

@@ -29,7 +29,7 @@ var series = []struct {
 var unproved = map[string]string{
 	"D25-46": "replaced: an edit is a new proposal and every layer runs again, which the tests of gate prove",
 	"D25-48": "non-goals are stated in SECURITY.md; nothing to run",
-	"D25-49": "access grants are not part of the gate; policy/match is the one place that compares paths",
+	"D25-49": "access grants are not part of the gate; internal/condition/match is the one place that compares paths",
 	"D25-51": "there is no coordinator beside the gate that could be handed a policy",
 	"D26-15": "a flag inside the evaluator; that no chunk border resets a match is proved as I2",
 	"P26":    "time is measured by jsonstream's BenchmarkLinear, not by a test",
@@ -90,7 +90,11 @@ var notIDs = map[string]bool{"RE2": true, "V8": true, "C0": true, "D25": true, "
 
 var definition = regexp.MustCompile(`(?m)^\| ([A-Z][A-Za-z0-9-]*) \|`)
 
-// Every id that a comment cites is defined in docs/design, once.
+// outside are citations of sections and ids of a page that is not in docs/design.
+var outside = regexp.MustCompile(`\b(?:WIRE|THREATS|DESIGN|HOSTS|STYLE|INVARIANTS|DECISIONS|REQUIREMENTS)[ .§]+[A-Z]{0,2}\d`)
+
+// Every id that a comment cites is defined in docs/design, once, and is cited without the name
+// of another page.
 func TestEveryIDIsDefined(t *testing.T) {
 	defined := map[string]string{}
 	pages, err := filepath.Glob("docs/design/*.md")
@@ -119,6 +123,9 @@ func TestEveryIDIsDefined(t *testing.T) {
 			_, comment, found := strings.Cut(line, "//")
 			if !found {
 				continue
+			}
+			if page := outside.FindString(comment); page != "" {
+				t.Errorf("%s cites %q: write the sentence that it refers to, or an id of docs/design alone", f.path, page)
 			}
 			for _, id := range idPattern.FindAllString(comment, -1) {
 				if cited[id] == "" && !notIDs[id] {

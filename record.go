@@ -5,7 +5,7 @@ import "time"
 // RecordKind tells the two kinds of audit rows apart.
 type RecordKind string
 
-// Exactly one decision row exists per proposal (INVARIANTS I23); everything else
+// Exactly one decision row exists per proposal (I23); everything else
 // that is worth keeping is an event row.
 const (
 	RecordDecision RecordKind = "decision"
@@ -16,7 +16,7 @@ const (
 // Version 1: 2026-11.
 const RecordVersion = 1
 
-// RecordStatus says in a decision row how the proposal ended (INVARIANTS I23).
+// RecordStatus says in a decision row how the proposal ended (I23).
 type RecordStatus string
 
 // The ends of a proposal. Only StatusAllowed means that a call left the gate by
@@ -31,7 +31,7 @@ const (
 	StatusObserved  RecordStatus = "observed"  // observe mode: nothing was enforced, the mode is what would have been
 )
 
-// AuditEvent names an event row (DECISIONS S25).
+// AuditEvent names an event row (S25).
 type AuditEvent string
 
 // The events.
@@ -56,7 +56,7 @@ const (
 )
 
 // Record is one durable audit row, the members in the order in which they are
-// written (DECISIONS S25); absent members are left out. Rows hold hashes, lengths,
+// written (S25); absent members are left out. Rows hold hashes, lengths,
 // pointers and codes, never argument values. Seq, Chain, Prev and Hash belong to
 // the recorder, which sets them when it writes the row.
 type Record struct {
@@ -108,7 +108,7 @@ type Record struct {
 	Hash           string       `json:"hash"`
 
 	// Args is the argument text behind ArgsHash, for recorders that keep arguments
-	// apart from the rows (DECISIONS S13). It is no part of the row.
+	// apart from the rows (S13). It is no part of the row.
 	Args []byte `json:"-"`
 }
 

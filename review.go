@@ -1,8 +1,8 @@
 package stopgate
 
-// Review is a judge's answer about a call, as audit rows hold it (DECISIONS S25):
+// Review is a judge's answer about a call, as audit rows hold it (S25):
 // what was asked of whom, and what came back, so that replay needs no model
-// (REQUIREMENTS X4). Of arguments it holds hashes.
+// (X4). Of arguments it holds hashes.
 type Review struct {
 	Model  string `json:"model,omitempty"`
 	Prompt string `json:"prompt,omitempty"` // SHA-256 in hex of the instructions and the form of the answer

@@ -43,7 +43,7 @@ func TestZeroValuesDeny(t *testing.T) {
 	}
 }
 
-// Proves K6, DESIGN 1: unattended < ask < edit < skip < deny, and what is no mode
+// Proves K6: unattended < ask < edit < skip < deny, and what is no mode
 // counts as deny.
 func TestModes(t *testing.T) {
 	order := []stopgate.Mode{stopgate.Unattended, stopgate.Ask, stopgate.Edit, stopgate.Skip, stopgate.Deny} // weakest first
@@ -103,8 +103,8 @@ func TestValidToolName(t *testing.T) {
 	}
 }
 
-// threatCodes is the table of stable codes (THREATS 7.1 to 7.6, with
-// protected_target of DECISIONS K2), and the public text of each; "" where the
+// threatCodes is the table of stable codes (with
+// protected_target of K2), and the public text of each; "" where the
 // table has none. Texts with names in them have a form without.
 var threatCodes = map[string]string{
 	"malformed_arguments": "The arguments are not valid JSON.",
@@ -143,7 +143,7 @@ var threatCodes = map[string]string{
 	"background_not_supported":  "Background responses are not allowed here.",
 	"result_withheld":           "The call ran; its result is withheld by policy.",
 	"denial_limit":              "Too many calls were denied; stop and ask the user.",
-	"lockdown":                  "Everything is denied until an operator lifts the lockdown.", // DECISIONS S59
+	"lockdown":                  "Everything is denied until an operator lifts the lockdown.", // S59
 	"policy_dropped":            "A policy of this gateway removed the call.",                 // V3-18
 	"request_rejected":          "A policy of this gateway does not allow the request.",       // V3-11
 

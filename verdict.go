@@ -3,7 +3,7 @@ package stopgate
 import "fmt"
 
 // Mode is what a rule answers. The zero value is [Deny]; smaller is stricter
-// (DECISIONS K6), and only [Strictest] compares two modes.
+// (K6), and only [Strictest] compares two modes.
 type Mode uint8
 
 // The modes from strictest to weakest.
@@ -50,7 +50,7 @@ func (m *Mode) UnmarshalText(text []byte) error {
 func (m Mode) Permissive() bool { return m == Unattended }
 
 // Terminal reports whether the mode ends a call at the byte that caused it:
-// nothing that arrives later changes it (DECISIONS K7).
+// nothing that arrives later changes it (K7).
 func (m Mode) Terminal() bool { return m != Unattended && m != Ask && m != Edit }
 
 // Strictest returns the stricter of two modes. Layers combine with it.
@@ -64,7 +64,7 @@ func Strictest(a, b Mode) Mode {
 // Layer names the part of the pipeline that decided.
 type Layer string
 
-// The layers in the order in which they speak at one byte (DECISIONS S30).
+// The layers in the order in which they speak at one byte (S30).
 const (
 	LayerIntegrity Layer = "integrity"
 	LayerGate      Layer = "gate"
@@ -90,7 +90,7 @@ type RuleRef struct {
 const ImplicitAsk = -1
 
 // Floor is a lower bound on strictness that a value raised, whatever the rules
-// say (THREATS 2.1).
+// say.
 type Floor struct {
 	Mode    Mode   `json:"mode"`
 	Code    Code   `json:"code"`
@@ -109,7 +109,7 @@ type Verdict struct {
 	Rule *RuleRef
 	// Candidates are the indexes of the rules that may turn out to have decided,
 	// in list order, when the verdict was reached because every outcome still
-	// possible has the same mode (DECISIONS K9). ImplicitAsk may be among them.
+	// possible has the same mode (K9). ImplicitAsk may be among them.
 	Candidates []int
 	// Pointer is the RFC 6901 pointer of the value that decided, if one did.
 	Pointer string
@@ -117,7 +117,7 @@ type Verdict struct {
 	// several.
 	Segment *Segment
 	// DecidedAt is the number of argument bytes after which the verdict was
-	// determined: 0 before any byte (DECISIONS K16).
+	// determined: 0 before any byte (K16).
 	DecidedAt int64
 	// Public is the sentence for models and people: no argument values, no internals.
 	Public string
@@ -126,7 +126,7 @@ type Verdict struct {
 }
 
 // Segment names one of several simple commands of a value: those that a command line lists,
-// each followed by what it runs (DECISIONS K29).
+// each followed by what it runs (K29).
 type Segment struct {
 	Index int `json:"index"` // from 0, in text order
 	Of    int `json:"of"`

@@ -10,7 +10,7 @@ import (
 )
 
 // Alerter is a [Notifier] that also tells what nobody has to answer: a session was stopped
-// after too many denials in a row (THREATS H22).
+// after too many denials in a row (H22).
 type Alerter interface {
 	// Alert is given the event row. What holds of Notify holds of it.
 	Alert(ctx context.Context, r stopgate.Record) error

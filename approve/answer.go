@@ -74,7 +74,7 @@ func (q *Queue) Revoke(ctx context.Context, id string) (Grant, error) {
 
 // Watch reports the entries that wait for an answer, now and whenever that may have
 // changed, to show, until ctx ends or show returns an error. While somebody watches,
-// the queue is reachable (DECISIONS S5).
+// the queue is reachable (S5).
 func (q *Queue) Watch(ctx context.Context, show func([]Entry) error) error {
 	tick := time.NewTicker(q.opts.Poll)
 	defer tick.Stop()

@@ -11,9 +11,9 @@ import (
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/approve"
 	"github.com/stopgate/stopgate/gate"
+	"github.com/stopgate/stopgate/internal/policy"
+	"github.com/stopgate/stopgate/internal/store/mem"
 	"github.com/stopgate/stopgate/internal/testkit/ports"
-	"github.com/stopgate/stopgate/policy"
-	"github.com/stopgate/stopgate/store/mem"
 )
 
 // program compiles a policy of files, the operator's first.

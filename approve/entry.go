@@ -25,7 +25,7 @@ const (
 // Entry is one question and what became of it.
 type Entry struct {
 	// ID names the entry in lists and messages. It is no credential: a model may know
-	// it (DECISIONS S4).
+	// it (S4).
 	ID       string              `json:"id"`
 	Proposal stopgate.ProposalID `json:"proposal"`
 	Parent   stopgate.ProposalID `json:"parent,omitempty"`
@@ -49,7 +49,7 @@ type Entry struct {
 	Floors  []stopgate.Floor  `json:"floors,omitempty"`
 
 	// Complete says that Args are all of the arguments. Until then only no is an
-	// answer (DECISIONS S54).
+	// answer (S54).
 	Complete bool         `json:"complete"`
 	Received int64        `json:"received"` // argument bytes so far
 	Args     string       `json:"args,omitempty"`
@@ -120,7 +120,7 @@ type Reply struct {
 	Args   []byte // of With: one JSON object
 	// Principal is whose token the answer came with, "" where a person sat at a terminal.
 	// With the token that proposed a call over the decision API only no is an answer
-	// (DECISIONS S4).
+	// (S4).
 	Principal stopgate.Principal
 	// Seen is the Entry.Binding's hash that was shown, "" for whatever the entry is
 	// now. A yes to something else is refused with ErrStale.
@@ -135,7 +135,7 @@ func (e Entry) answer(r Reply, now time.Time) (Entry, error) {
 	case e.over(now):
 		return e, ErrExpired
 	case r.Kind == No && e.usable():
-		// The first no wins, as long as the call has not left (THREATS H16).
+		// The first no wins, as long as the call has not left (H16).
 	case e.State != Waiting:
 		return e, fmt.Errorf("%w: %s", ErrAnswered, e.fate())
 	case r.Kind != No && r.Principal != "" && r.Principal == e.Principal && e.Surface == stopgate.SurfaceDecide:

@@ -10,15 +10,15 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/gate"
-	"github.com/stopgate/stopgate/policy/match"
-	"github.com/stopgate/stopgate/schema"
+	"github.com/stopgate/stopgate/internal/condition/match"
+	"github.com/stopgate/stopgate/internal/eval/schema"
 	"github.com/stopgate/stopgate/session"
 )
 
 // Grant answers questions before they are asked. It satisfies an ask - never edit,
 // skip or deny - for the reason it was made for: one rule, one floor, or the absence
 // of a rule, and no other that wants a person too; and only where every path, command and URL of the call, and every other
-// value of up to 256 bytes, is what it was (DECISIONS S34).
+// value of up to 256 bytes, is what it was (S34).
 type Grant struct {
 	ID        string             `json:"id"`
 	Principal stopgate.Principal `json:"principal,omitempty"`
@@ -111,7 +111,7 @@ func newGrant(e Entry, s Scope, by string, now time.Time) (Grant, error) {
 		return Grant{}, fmt.Errorf("%w: it is about a result", ErrNoGrant)
 	case e.Session == "":
 		return Grant{}, fmt.Errorf("%w: the call belongs to no session", ErrNoGrant)
-	case session.Weak(g.Session): // WIRE 7.3, DECISIONS S35
+	case session.Weak(g.Session): // S35
 		return Grant{}, fmt.Errorf("%w: its session is only a guess that other conversations may share", ErrNoGrant)
 	case e.Mode != stopgate.Ask:
 		return Grant{}, fmt.Errorf("%w: the policy says %s, and a grant satisfies only ask", ErrNoGrant, e.Mode)

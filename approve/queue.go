@@ -64,7 +64,7 @@ func New(store Store, o Options) (*Queue, error) {
 	return &Queue{store: store, opts: o}, nil
 }
 
-// Abilities implements [gate.Approver] (DECISIONS S5).
+// Abilities implements [gate.Approver] (S5).
 func (q *Queue) Abilities(ctx context.Context, call *stopgate.Call) gate.Abilities {
 	a := gate.Abilities{Reachable: q.reachable(ctx), CanEdit: true}
 	// A grant, or an answer that came after an earlier call had left, needs nobody.
@@ -95,7 +95,7 @@ func (q *Queue) prepared(ctx context.Context, call *stopgate.Call) bool {
 
 // Approve implements [gate.Approver]: it waits for an answer, a grant, or the end of
 // the exchange. When the exchange only stops waiting, the entry stays and can still
-// be answered; when the call is gone, it is withdrawn (DECISIONS S5, WIRE 9).
+// be answered; when the call is gone, it is withdrawn (S5).
 func (q *Queue) Approve(ctx context.Context, question *gate.Question) (gate.Answer, error) {
 	w := &wait{queue: q, question: question}
 	answer, err := w.run(ctx)

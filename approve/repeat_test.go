@@ -10,7 +10,7 @@ import (
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/approve"
 	"github.com/stopgate/stopgate/gate"
-	"github.com/stopgate/stopgate/store/mem"
+	"github.com/stopgate/stopgate/internal/store/mem"
 )
 
 // Proves S5, S54: a repeated call that is asked about while it still arrives finds the

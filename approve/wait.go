@@ -97,7 +97,7 @@ func (w *wait) look(ctx context.Context, view gate.View) (a gate.Answer, done bo
 		}
 	case Used, Withdrawn:
 		// Another exchange of the identical call had the answer, or gave up: this one
-		// asks anew (INVARIANTS I16).
+		// asks anew (I16).
 		w.entry, w.shared = Entry{}, false
 		return w.look(ctx, view)
 	}

@@ -10,23 +10,23 @@ import (
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
-// Keep says what is kept of the arguments behind a row (DECISIONS S13). Rows
-// themselves hold hashes only, so that deleting arguments touches no chain.
+// Keep is how much is stored of the arguments of a row (S13). Rows themselves contain only
+// hashes, so deleting arguments does not change the chain.
 type Keep uint8
 
-// The zero Keep keeps nothing.
+// The zero Keep stores nothing.
 const (
 	KeepNone     Keep = iota
-	KeepRedacted      // without the values that a [Redactor] takes out
+	KeepRedacted      // without the values that a [Redactor] removes
 	KeepFull
 )
 
 var keepNames = [...]string{"none", "redacted", "full"}
 
-// String spells the setting as the policy file does.
+// String returns the setting as it is written in the policy file.
 func (k Keep) String() string { return keepNames[min(int(k), len(keepNames)-1)] }
 
-// UnmarshalText reads the setting; an unknown one is an error.
+// UnmarshalText parses the setting; an unknown one is an error.
 func (k *Keep) UnmarshalText(text []byte) error {
 	i := slices.Index(keepNames[:], string(text))
 	if i < 0 {
@@ -36,19 +36,19 @@ func (k *Keep) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// Redacted is what stands in the place of a value that was taken out.
+// Redacted replaces a value that was removed.
 const Redacted = "[redacted]"
 
-// Redactor takes secrets out of arguments: the values at given places, and what
-// looks like a key or a token anywhere. The zero Redactor knows no place and no
-// pattern.
+// Redactor removes secrets from arguments: the values at configured pointers, and text
+// anywhere that has the form of a key or a token. The zero Redactor has no pointers and no
+// patterns.
 type Redactor struct {
-	places   []jsonstream.Pointer
-	tokens   func() []*regexp.Regexp // nil: none
+	pointers []jsonstream.Pointer
+	tokens   func() []*regexp.Regexp // if nil, there are none
 	patterns []*regexp.Regexp
 }
 
-// tokens are what secrets look like that have a form of their own.
+// tokens are patterns of secrets with a form of their own.
 var tokens = []string{
 	`-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(-----END [A-Z ]*PRIVATE KEY-----|$)`,
 	`\b(AKIA|ASIA)[0-9A-Z]{16}\b`,                                 // AWS
@@ -63,7 +63,7 @@ var tokens = []string{
 	`\b[a-z][a-z0-9+.-]*://[^\s/:@]+:[^\s/@]+@`, // a password in a URL
 }
 
-// wellKnown compiles tokens. Nobody pays for it who redacts nothing.
+// wellKnown compiles tokens, when the first arguments are redacted.
 func wellKnown() (all []*regexp.Regexp) {
 	for _, t := range tokens {
 		all = append(all, regexp.MustCompile(t))
@@ -71,18 +71,19 @@ func wellKnown() (all []*regexp.Regexp) {
 	return all
 }
 
-// NewRedactor takes out the values at the pointers (RFC 6901; a token * stands for
-// every member and element) and everything that one of the patterns (RE2) matches
-// in a string, beside the forms of well-known secrets.
+// NewRedactor returns a Redactor that removes the values at the pointers (RFC 6901; the
+// token * matches every member and element), all text in strings that matches one of the
+// patterns (RE2), and well-known forms of secrets. It returns an error if a pointer or a
+// pattern is invalid.
 func NewRedactor(pointers, patterns []string) (*Redactor, error) {
 	r := &Redactor{}
 	var errs []error
 	for _, p := range pointers {
-		place, err := jsonstream.ParsePointer(p)
+		pointer, err := jsonstream.ParsePointer(p)
 		if err != nil {
 			errs = append(errs, fmt.Errorf("pointer %q: %w", p, err))
 		}
-		r.places = append(r.places, place)
+		r.pointers = append(r.pointers, pointer)
 	}
 	for _, p := range patterns {
 		pattern, err := regexp.Compile(p)
@@ -95,9 +96,9 @@ func NewRedactor(pointers, patterns []string) (*Redactor, error) {
 	return r, errors.Join(errs...)
 }
 
-// Redact returns arguments without their secrets and the pointers of the values
-// that were changed, in the order of the text. Every other byte stays. A text that
-// is no JSON is an error: nobody knows where its secrets end.
+// Redact returns the arguments without their secrets, and the pointers of the changed
+// values in the order of the text. All other bytes stay. It returns an error for a text
+// that is not JSON, because the end of a secret in it is unknown.
 func (r *Redactor) Redact(args []byte) (text []byte, changed []string, err error) {
 	var doc jsonstream.Document
 	if err := doc.Scan(args, jsonstream.Options{}); err != nil {
@@ -150,8 +151,8 @@ func (w *redaction) value(at jsonstream.Pointer, v jsonstream.Value) {
 }
 
 func (w *redaction) named(at jsonstream.Pointer) bool {
-	return slices.ContainsFunc(w.places, func(place jsonstream.Pointer) bool {
-		return slices.EqualFunc(place, at, func(token, key string) bool { return token == "*" || token == key })
+	return slices.ContainsFunc(w.pointers, func(pointer jsonstream.Pointer) bool {
+		return slices.EqualFunc(pointer, at, func(token, key string) bool { return token == "*" || token == key })
 	})
 }
 

@@ -1,10 +1,10 @@
-// Package audit seals audit rows into a hash chain and verifies such chains. It
-// holds what every store of rows has in common; audit/jsonl keeps them in a file.
+// Package audit seals audit rows into a hash chain and verifies such chains. It contains
+// what all stores of rows share; internal/record/jsonl stores them in a file.
 //
-// A row is one line of JSON, the members in the order of [stopgate.Record]. Its
-// last member, hash, is the SHA-256 in hex of the line's bytes before `,"hash"`;
-// prev is the hash of the row before, 64 zeros in the first row; seq counts from 1
-// without gaps (DECISIONS S25).
+// A row is one line of JSON, with its members in the order of [stopgate.Record]. Its last
+// member, hash, is the hexadecimal SHA-256 of the bytes of the line before `,"hash"`; prev
+// is the hash of the previous row, 64 zeros in the first row; seq counts from 1 without
+// gaps (S25).
 //
 //	report, err := audit.Verify(file)
 //	var broken *audit.BrokenError
@@ -12,8 +12,8 @@
 //		fmt.Println("first broken line:", broken.Line)
 //	}
 //
-// The chain shows every edit, removal and insertion. It cannot show that its end
-// was cut off, or that its owner wrote it anew: compare with a [Head] that is kept
+// The chain reveals every edit, removal and insertion. It cannot reveal that its end was
+// truncated, or that its owner wrote it again: compare it with a [Head] that is stored
 // elsewhere.
 package audit
 
@@ -30,23 +30,23 @@ import (
 // Genesis is the hash before the first row.
 const Genesis = "0000000000000000000000000000000000000000000000000000000000000000"
 
-// Head is the end of a chain. The zero Head is the end of the empty one.
+// Head is the end of a chain. The zero Head is the end of an empty chain.
 type Head struct {
-	Chain string // the chain's id, one for each writer of a file
+	Chain string // id of the chain, one for each writer of a file
 	Seq   int64  // of the last row, 0 before the first
 	Hash  string // of the last row
 }
 
-// MaxRow is the longest legal row in bytes, its line end included. The gate's
-// rows are far below it.
+// MaxRow is the maximum length of a row in bytes, its line end included. The rows of the
+// gate are far shorter.
 const MaxRow = 64 << 10
 
-// Body is a row that is written out but not in a chain yet: everything but seq,
-// prev and hash. Making it is the expensive part and needs no order.
+// Body is an encoded row that is not in a chain yet: it lacks seq, prev and hash. Encoding
+// is the expensive part and needs no order.
 type Body []byte
 
-// A row starts with its version and its number and ends with two hashes; the
-// order of the members of stopgate.Record is the format.
+// A row starts with its version and its number and ends with two hashes. The order of the
+// members of stopgate.Record is part of the format.
 const (
 	openSeq   = `"seq":0,`
 	closeRow  = `"prev":"","hash":""}`
@@ -56,8 +56,8 @@ const (
 	closeHash = `"}`
 )
 
-// NewBody writes a row out under a chain's id. The row itself is not changed; its
-// Seq, Prev and Hash do not count.
+// NewBody encodes a row with the id of a chain. It does not change the row, and ignores its
+// Seq, Prev and Hash. It returns an error if the row exceeds MaxRow.
 func NewBody(chain string, r *stopgate.Record) (Body, error) {
 	row := *r
 	row.Seq, row.Chain, row.Prev, row.Hash = 0, chain, "", ""
@@ -72,8 +72,7 @@ func NewBody(chain string, r *stopgate.Record) (Body, error) {
 	return body, nil
 }
 
-// Append seals a row behind the head, appends its line to dst and makes it the
-// head.
+// Append seals a row after the head, appends its line to dst, and makes it the new head.
 func (h *Head) Append(dst []byte, b Body) []byte {
 	start := len(dst)
 	seq := bytes.Index(b, []byte(openSeq)) + len(`"seq":`)

@@ -11,16 +11,16 @@ import (
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
-// rowWriter writes the members of rows as encoding/json would, which spends more time on
-// its tables of stopgate.Record than a process for one call spends on its row. Members
-// that few rows have are left to it.
+// rowWriter writes the members of rows as encoding/json does, which needs more time for its
+// tables of stopgate.Record than a process for one call needs for its row. Rare members are
+// written by encoding/json.
 type rowWriter struct {
 	dst []byte
 	err error
 }
 
-// row writes a row in the order of stopgate.Record. What is zero is left out where the
-// record says so.
+// row writes a row in the order of stopgate.Record. Zero values are omitted where the
+// record omits them.
 func (w *rowWriter) row(r *stopgate.Record) {
 	w.dst = append(w.dst, '{')
 	w.int("v", int64(r.Version))
@@ -150,7 +150,8 @@ func (w *rowWriter) text(name, s string) {
 	}
 }
 
-// string writes a text. encoding/json also escapes what ends a line elsewhere than in JSON.
+// string writes a text. encoding/json also escapes characters that end lines outside of
+// JSON.
 func (w *rowWriter) string(name, s string) {
 	if strings.ContainsFunc(s, func(r rune) bool { return r >= utf8.RuneSelf }) {
 		other(w, name, s, true)
@@ -160,7 +161,7 @@ func (w *rowWriter) string(name, s string) {
 	w.dst = jsonstream.AppendQuote(w.dst, s)
 }
 
-// other writes a member, if it is there, by encoding/json.
+// other writes a member, if it is present, with encoding/json.
 func other[T any](w *rowWriter, name string, value T, there bool) {
 	if !there || w.err != nil {
 		return

@@ -15,42 +15,42 @@ import (
 	"github.com/stopgate/stopgate"
 )
 
-// Report is what [Verify] found.
+// Report is the result of [Verify].
 type Report struct {
-	Rows int64 // rows of the chain, up to the first broken one
+	Rows int64 // number of rows in the chain, up to the first broken one
 	Head Head  // of the last of them
-	Size int64 // bytes they take
-	Lost int64 // rows that the gate could not write, as the gap rows among them say
+	Size int64 // their length in bytes
+	Lost int64 // rows that the gate could not write, as reported by gap rows
 	// Since is the time of the first row.
 	Since time.Time
-	// Torn is how many bytes follow the last row that a write left unfinished when
-	// the process or the machine died. They were never acknowledged.
+	// Torn is the number of bytes after the last row that an unfinished write left when the
+	// process or the machine failed. They were never acknowledged.
 	Torn int64
 }
 
-// BrokenError says where a chain is broken first.
+// BrokenError is the first position at which a chain is broken.
 type BrokenError struct {
 	Line   int64 // 1-based
 	Offset int64 // of the line's first byte
 	Reason string
 }
 
-// Error gives the place and the reason.
+// Error returns the position and the reason.
 func (e *BrokenError) Error() string {
 	return fmt.Sprintf("audit chain is broken at line %d (byte %d): %s", e.Line, e.Offset, e.Reason)
 }
 
-// MaxTorn bounds what may be taken for an unfinished write. A writer must not
-// have more bytes than this under way without a sync.
+// MaxTorn limits what counts as an unfinished write. A writer must not have more bytes than
+// this in flight without a sync.
 const MaxTorn = 256 << 10
 
-// Verify reads a chain from its first row to its end. It returns a *BrokenError
-// for the first line that is not the row that belongs there, and the reader's
-// error if there is one; the report then covers what stands before.
+// Verify reads a chain from its first row to its end. It returns a *BrokenError for the
+// first line that is not the expected row, and the reader's error if there is one. The
+// report then covers the rows before it.
 //
-// The first row has number 1, or is a checkpoint that goes on from another file,
-// or follows rows that were pruned: a checkpoint further on then names them.
-// An unfinished write at the end is no error: see [Report.Torn].
+// The first row has number 1, or is a checkpoint that continues another file, or follows
+// pruned rows, which a later checkpoint must name. An unfinished write at the end is not an
+// error: see [Report.Torn].
 func Verify(r io.Reader) (Report, error) {
 	in := bufio.NewReaderSize(r, MaxRow)
 	v := NewVerifier()
@@ -72,23 +72,23 @@ func Verify(r io.Reader) (Report, error) {
 	}
 }
 
-// Verifier verifies a chain row by row, wherever its rows are kept.
+// Verifier verifies a chain row by row, for any store.
 type Verifier struct {
 	report Report
-	line   int64                // of the file that the rows stand in
-	offset int64                // of the row in it
+	line   int64                // of the file that contains the rows
+	offset int64                // of the row in the file
 	last   [len(Genesis)]byte   // hash of the last row
-	pruned *stopgate.Checkpoint // the row before the first, if no checkpoint has named it yet
+	pruned *stopgate.Checkpoint // the row before the first, until a checkpoint names it
 }
 
-// NewVerifier begins at the start of a chain.
+// NewVerifier returns a Verifier at the start of a chain.
 func NewVerifier() *Verifier {
 	v := &Verifier{}
 	copy(v.last[:], Genesis)
 	return v
 }
 
-// Report is what was found so far.
+// Report returns the report on the rows so far.
 func (v *Verifier) Report() Report {
 	report := v.report
 	if report.Rows > 0 {
@@ -97,8 +97,8 @@ func (v *Verifier) Report() Report {
 	return report
 }
 
-// Row takes the next row with its line end, or says with a *BrokenError why it is
-// not the next row.
+// Row verifies the next row with its line end. It returns a *BrokenError if the line is not
+// the next row.
 func (v *Verifier) Row(line []byte) error {
 	if reason := v.row(line); reason != "" {
 		return v.breaks(reason)
@@ -106,7 +106,7 @@ func (v *Verifier) Row(line []byte) error {
 	return nil
 }
 
-// End says whether the rows so far are a chain.
+// End reports whether the rows so far form a chain.
 func (v *Verifier) End() (Report, error) {
 	if v.pruned != nil {
 		return Report{Torn: v.report.Torn}, &BrokenError{Line: 1, Reason: "rows are missing before the first one, and no checkpoint says that they were pruned"}
@@ -114,15 +114,15 @@ func (v *Verifier) End() (Report, error) {
 	return v.Report(), nil
 }
 
-// File says that the next row is the first of another file of the same chain: lines are
-// counted from its start.
+// File records that the next row is the first of another file of the same chain, so that
+// line numbers start again.
 func (v *Verifier) File() { v.line, v.offset = 0, 0 }
 
 func (v *Verifier) breaks(reason string) error {
 	return &BrokenError{Line: v.line + 1, Offset: v.offset, Reason: reason}
 }
 
-// row takes one complete line, or says why it is not the next row.
+// row verifies one complete line, and returns the reason if it is not the next row.
 func (v *Verifier) row(line []byte) (reason string) {
 	body, ok := bytes.CutSuffix(line, []byte(closeHash+"\n"))
 	cut := len(body) - len(Genesis)
@@ -178,13 +178,13 @@ func (v *Verifier) row(line []byte) (reason string) {
 	return ""
 }
 
-// eventMember is how an event's name stands in a row. Text cannot look like it:
-// the quotes in it are escaped.
+// eventMember returns the member with an event's name as a row contains it. Text in a row
+// cannot be equal to it, because its quotes are escaped.
 func eventMember(e stopgate.AuditEvent) []byte {
 	return []byte(`,"event":"` + string(e) + `"`)
 }
 
-// opening reads version, number and chain, the members every row starts with.
+// opening reads version, number and chain, the members at the start of every row.
 func opening(body []byte) (seq int64, chain []byte, ok bool) {
 	rest, ok := bytes.CutPrefix(body, []byte(`{"v":`+strconv.Itoa(stopgate.RecordVersion)+`,"seq":`))
 	digits, rest, found := bytes.Cut(rest, []byte(`,"chain":"`))
@@ -193,8 +193,8 @@ func opening(body []byte) (seq int64, chain []byte, ok bool) {
 	return seq, chain, ok && found && closed && err == nil && seq > 0
 }
 
-// Opening reads of a row, with or without its line end, to which chain it belongs, its
-// number and its time. It verifies nothing.
+// Opening reads the chain, the number and the time of a row, with or without its line end.
+// It verifies nothing.
 func Opening(line []byte) (chain string, seq int64, at time.Time, err error) {
 	seq, id, ok := opening(line)
 	if !ok {
@@ -207,24 +207,22 @@ func Opening(line []byte) (chain string, seq int64, at time.Time, err error) {
 	return string(id), seq, row.Time, nil
 }
 
-// members reads what a gap or a checkpoint says from its body, which lacks its
-// hash.
+// members reads the members of a gap or a checkpoint from its body, which lacks its hash.
 func members(body []byte) (row struct {
 	Time       time.Time            `json:"time"`
 	Count      int64                `json:"count"`
 	Checkpoint *stopgate.Checkpoint `json:"checkpoint"`
 }) {
-	_ = json.Unmarshal(append(bytes.Clone(body), '}'), &row) // a row that says nothing says nothing
+	_ = json.Unmarshal(append(bytes.Clone(body), '}'), &row) // a row without these members leaves them zero
 	return row
 }
 
-// broken tells an unfinished write from a broken chain. A write that a power cut
-// left unfinished has its sectors written in any order: those that are missing
-// read as zeros, which no row contains, and whole rows of the same write may stand
-// behind them.
+// broken distinguishes an unfinished write from a broken chain. After a power failure the
+// sectors of an unfinished write are stored in any order: missing ones read as zeros, which
+// no row contains, and complete rows of the same write may follow them.
 func (v *Verifier) broken(in io.Reader, line []byte, b error) (Report, error) {
 	if v.pruned != nil {
-		return v.End() // none of the rows before is known to belong to the chain
+		return v.End() // the rows before are not known to belong to the chain
 	}
 	if bytes.IndexByte(line, 0) < 0 {
 		return v.Report(), b

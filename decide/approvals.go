@@ -16,10 +16,10 @@ import (
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
-// states are those of questions.
+// states are the states of questions.
 var states = []approve.State{approve.Waiting, approve.Approved, approve.Edited, approve.Declined, approve.Used, approve.Withdrawn}
 
-// questions answers GET /v1/approvals.
+// questions handles GET /v1/approvals.
 func (s *Server) questions(w http.ResponseWriter, r *http.Request, _ caller) *problem {
 	q := r.URL.Query()
 	f := approve.Filter{
@@ -40,10 +40,11 @@ func (s *Server) questions(w http.ResponseWriter, r *http.Request, _ caller) *pr
 	return nil
 }
 
-// entry is a question as the API tells it.
+// entry is the JSON form of a question.
 type entry struct {
 	approve.Entry
-	// Seen is the hash of the binding: whoever sends it back answers what they saw.
+	// Seen is the hash of the binding. A client that sends it back answers the question that it was
+	// shown.
 	Seen string `json:"seen,omitempty"`
 }
 
@@ -63,7 +64,7 @@ func entries(list []approve.Entry) []entry {
 	return out
 }
 
-// question answers GET /v1/approvals/{id}.
+// question handles GET /v1/approvals/{id}.
 func (s *Server) question(w http.ResponseWriter, r *http.Request, _ caller) *problem {
 	e, err := s.options.Queue.Entry(r.Context(), r.PathValue("id"))
 	if err != nil {
@@ -73,9 +74,9 @@ func (s *Server) question(w http.ResponseWriter, r *http.Request, _ caller) *pro
 	return nil
 }
 
-// watch answers GET /v1/approvals/watch: the list of waiting questions, now and
-// whenever it changes, as a line of JSON. Whoever watches can answer, so that calls
-// are asked and not denied (DECISIONS S5).
+// watch handles GET /v1/approvals/watch. It sends the list of waiting questions as a line of JSON,
+// at the start and after every change. A connected watcher counts as an available approver, so
+// calls are asked instead of denied (S5).
 func (s *Server) watch(w http.ResponseWriter, r *http.Request, _ caller) *problem {
 	ctx, stop := context.WithCancel(r.Context())
 	defer stop()
@@ -96,8 +97,8 @@ func (s *Server) watch(w http.ResponseWriter, r *http.Request, _ caller) *proble
 	return nil
 }
 
-// reply answers POST /v1/approvals/{id}: somebody says yes, no, or yes with other
-// arguments, for once or for the future.
+// reply handles POST /v1/approvals/{id}: approve, deny, or approve with edited arguments, once or
+// with a grant.
 func (s *Server) reply(w http.ResponseWriter, r *http.Request, who caller) *problem {
 	m, bad := members(w, r, "answer", "reason", "seen", "args", "grant")
 	if bad != nil {
@@ -108,7 +109,7 @@ func (s *Server) reply(w http.ResponseWriter, r *http.Request, who caller) *prob
 		return bad
 	}
 	answer := approve.Reply{By: string(who.name), Principal: who.name, Via: approve.ViaAPI}
-	if answer.Reason, bad = short(m, "reason", false, maxReason); bad != nil {
+	if answer.Reason, bad = nameMember(m, "reason", false, maxReason); bad != nil {
 		return bad
 	}
 	if answer.Seen, bad = text(m, "seen", false); bad != nil {
@@ -149,7 +150,7 @@ func (s *Server) reply(w http.ResponseWriter, r *http.Request, who caller) *prob
 	return nil
 }
 
-// scopeOf reads how far a grant reaches: {"seconds", "uses", "all_sessions", "wider"}.
+// scopeOf decodes the scope of a grant: {"seconds", "uses", "all_sessions", "wider"}.
 func scopeOf(v jsonstream.Value) (scope approve.Scope, bad *problem) {
 	wrong := badRequest("bad_grant", `a grant has seconds, uses, all_sessions, and wider: [{"pointer", "how": "below" or "words", "text"}]`)
 	if v.Kind() != jsonstream.Object {
@@ -158,7 +159,7 @@ func scopeOf(v jsonstream.Value) (scope approve.Scope, bad *problem) {
 	for key, member := range v.Members() {
 		switch name := key.Text(); {
 		case (name == "seconds" || name == "uses") && member.Kind() == jsonstream.Number:
-			n, ok := natural(member)
+			n, ok := positiveInt(member)
 			if !ok {
 				return scope, wrong
 			}
@@ -206,8 +207,8 @@ func wider(v jsonstream.Value) (w approve.Value, ok bool) {
 	return w, true
 }
 
-// natural reads a whole number from 1 to a million.
-func natural(v jsonstream.Value) (n int, ok bool) {
+// positiveInt decodes a whole number from 1 to a million.
+func positiveInt(v jsonstream.Value) (n int, ok bool) {
 	for _, c := range v.Raw() {
 		if c < '0' || c > '9' || n > 1_000_000 {
 			return 0, false
@@ -217,7 +218,7 @@ func natural(v jsonstream.Value) (n int, ok bool) {
 	return n, 0 < n && n <= 1_000_000
 }
 
-// grants answers GET /v1/grants.
+// grants handles GET /v1/grants.
 func (s *Server) grants(w http.ResponseWriter, r *http.Request, _ caller) *problem {
 	q := r.URL.Query()
 	f := approve.GrantFilter{Principal: stopgate.Principal(q.Get("principal")), Tool: stopgate.ToolName(q.Get("tool"))}
@@ -235,7 +236,7 @@ func (s *Server) grants(w http.ResponseWriter, r *http.Request, _ caller) *probl
 	return nil
 }
 
-// revoke answers DELETE /v1/grants/{id}.
+// revoke handles DELETE /v1/grants/{id}.
 func (s *Server) revoke(w http.ResponseWriter, r *http.Request, _ caller) *problem {
 	g, err := s.options.Queue.Revoke(r.Context(), r.PathValue("id"))
 	if err != nil {
@@ -245,7 +246,7 @@ func (s *Server) revoke(w http.ResponseWriter, r *http.Request, _ caller) *probl
 	return nil
 }
 
-// refused says why an answer does not count.
+// refused converts the error of an answer to a problem.
 func refused(err error) *problem {
 	for _, known := range []struct {
 		err    error

@@ -9,30 +9,31 @@ import (
 	"github.com/stopgate/stopgate"
 )
 
-// Scope is what a token may do (DECISIONS S43).
+// Scope is a set of permissions of a token (S43).
 type Scope uint8
 
 // The scopes. A token has any set of them.
 const (
-	Decide  Scope = 1 << iota // ask for decisions
-	Observe                   // its results count as observed; without, as reported
-	Approve                   // see and answer questions, make and revoke grants
-	Operate                   // read records and sessions, restore and reset them
+	Decide  Scope = 1 << iota // propose calls
+	Observe                   // results count as observed; without this scope as reported
+	Approve                   // read and answer questions, create and revoke grants
+	Operate                   // read records and sessions, restore and reset sessions
 
-	// onSocket is what a request on the socket may without a token, and no token says.
+	// onSocket is the permission of requests on the Unix socket without a token. Tokens cannot have
+	// it.
 	onSocket
 )
 
-// scopeNames are the scopes as settings spell them.
+// scopeNames are the names of scopes in settings.
 var scopeNames = map[string]Scope{"decide": Decide, "observe": Observe, "approve": Approve, "operate": Operate}
 
-// ParseScope reads a scope as settings spell it.
+// ParseScope returns the scope with a name from settings.
 func ParseScope(name string) (Scope, bool) {
 	s, ok := scopeNames[name]
 	return s, ok
 }
 
-// String names one scope.
+// String returns the name of a single scope.
 func (s Scope) String() string {
 	for name, scope := range scopeNames {
 		if s == scope {
@@ -42,32 +43,32 @@ func (s Scope) String() string {
 	return "several scopes"
 }
 
-// Token lets its bearer in. The token itself is not kept, only its hash.
+// Token authenticates a client. The server stores only the token's hash.
 type Token struct {
-	// Name is the principal that calls of the bearer belong to, and the name under
-	// which the bearer answers questions.
+	// Name is the principal of the bearer's calls, and the approver's name for the bearer's
+	// answers.
 	Name   stopgate.Principal
-	SHA256 [sha256.Size]byte // of the token's bytes
+	SHA256 [sha256.Size]byte // hash of the token's bytes
 	Scopes Scope
 }
 
-// Local is the principal of the machine's own programs (DECISIONS S22).
+// Local is the principal of programs on this machine (S22).
 const Local stopgate.Principal = "local"
 
-// caller is who made a request.
+// caller is the authenticated client of a request.
 type caller struct {
 	name   stopgate.Principal
 	scopes Scope
 }
 
-// caller finds out who makes a request. local says that it came over a channel that
-// only this user can open.
+// caller authenticates a request. local reports whether it arrived through a channel that only this
+// user can open.
 func (s *Server) caller(r *http.Request, local bool) (caller, *problem) {
 	if r.Header.Get("Origin") != "" {
 		return caller{}, &problem{Status: http.StatusForbidden, Code: "origin_refused", Detail: "browsers may not use this API"}
 	}
 	header := r.Header.Get("Authorization")
-	if len(r.Header.Values("Authorization")) > 1 { // what stands in front may have looked at another one
+	if len(r.Header.Values("Authorization")) > 1 { // a proxy may have checked a different one
 		return caller{}, &problem{Status: http.StatusUnauthorized, Code: "unauthorized", Detail: "one Authorization, not several"}
 	}
 	if header == "" && local {
@@ -81,10 +82,10 @@ func (s *Server) caller(r *http.Request, local bool) (caller, *problem) {
 	return caller{}, &problem{Status: http.StatusUnauthorized, Code: "unauthorized", Detail: "send Authorization: Bearer TOKEN, with a token of this gate"}
 }
 
-// bearer finds out whose a token is.
+// bearer returns the client of a token.
 func (s *Server) bearer(token string) (caller, bool) { return s.holder(sha256.Sum256([]byte(token))) }
 
-// holder finds out whose the token with a hash is.
+// holder returns the client of the token with this hash.
 func (s *Server) holder(sum [sha256.Size]byte) (caller, bool) {
 	for _, t := range *s.tokens.Load() {
 		if subtle.ConstantTimeCompare(sum[:], t.SHA256[:]) == 1 {
@@ -94,14 +95,14 @@ func (s *Server) holder(sum [sha256.Size]byte) (caller, bool) {
 	return caller{}, false
 }
 
-// approver is who a token lets answer on the pages.
+// approver returns the approver's name for the approval pages.
 func (s *Server) approver(sum [sha256.Size]byte) (name string, ok bool) {
 	who, ok := s.holder(sum)
-	return string(who.name), ok && who.may(Approve) == nil
+	return string(who.name), ok && who.require(Approve) == nil
 }
 
-// may refuses callers without a scope.
-func (c caller) may(scope Scope) *problem {
+// require returns a problem if the client lacks a scope.
+func (c caller) require(scope Scope) *problem {
 	if c.scopes&scope != 0 {
 		return nil
 	}

@@ -12,27 +12,26 @@ import (
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
-// maxBody bounds a request's body: the argument limit of a call and room for the
-// rest (THREATS 2.2).
+// maxBody limits the body of a request: the argument limit of a call plus the other members.
 const maxBody = 20 << 20
 
-// maxSending is how long a client may take to send a body that is read as a whole.
-const maxSending = time.Minute
+// bodyTimeout limits the time in which a client sends a body that is read as a whole.
+const bodyTimeout = time.Minute
 
-// wholeBody reads a body to its end.
-func wholeBody(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, error) {
-	// Where a channel has no deadlines there is nobody who could be slow.
+// readBody reads a body to its end.
+func readBody(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, error) {
+	// Channels without deadlines are in-process; they need no timeout.
 	control := http.NewResponseController(w)
-	_ = control.SetReadDeadline(time.Now().Add(maxSending))
+	_ = control.SetReadDeadline(time.Now().Add(bodyTimeout))
 	text, err := io.ReadAll(http.MaxBytesReader(w, r.Body, limit))
-	_ = control.SetReadDeadline(time.Time{}) // who waits for an answer may do so in silence
+	_ = control.SetReadDeadline(time.Time{}) // waiting for the response is not limited
 	return text, err
 }
 
-// members reads a body as one JSON object with these members and no others. A
-// repeated member, text behind the object, or a name in another case is refused.
+// members decodes a body as one JSON object with the known members. It rejects other members,
+// repeated members, names in a different case, and text after the object.
 func members(w http.ResponseWriter, r *http.Request, known ...string) (map[string]jsonstream.Value, *problem) {
-	text, err := wholeBody(w, r, maxBody)
+	text, err := readBody(w, r, maxBody)
 	var large *http.MaxBytesError
 	switch {
 	case errors.As(err, &large):
@@ -63,15 +62,15 @@ func object(text []byte, known ...string) (map[string]jsonstream.Value, *problem
 	return found, nil
 }
 
-// maxName bounds the names of a call in bytes: they stand in every row about it. maxReason
-// bounds what somebody says about an answer.
+// maxName limits the names of a call in bytes, because every row of the call contains them.
+// maxReason limits the reason of an answer.
 const (
 	maxName   = 1024
 	maxReason = 4096
 )
 
-// short reads a member that must be a string of a few bytes if it is there.
-func short(m map[string]jsonstream.Value, name string, required bool, limit int) (string, *problem) {
+// nameMember decodes an optional or required string member of limited length.
+func nameMember(m map[string]jsonstream.Value, name string, required bool, limit int) (string, *problem) {
 	s, bad := text(m, name, required)
 	if bad == nil && len(s) > limit {
 		return "", badRequest("too_long", name+" may have "+strconv.Itoa(limit)+" bytes")
@@ -79,7 +78,7 @@ func short(m map[string]jsonstream.Value, name string, required bool, limit int)
 	return s, bad
 }
 
-// text reads a member that must be a string if it is there.
+// text decodes an optional or required string member.
 func text(m map[string]jsonstream.Value, name string, required bool) (string, *problem) {
 	v, ok := m[name]
 	switch {
@@ -93,8 +92,8 @@ func text(m map[string]jsonstream.Value, name string, required bool) (string, *p
 	return v.Text(), nil
 }
 
-// truth reads a member that must be true or false if it is there.
-func truth(m map[string]jsonstream.Value, name string) (value, given bool, p *problem) {
+// boolean decodes an optional boolean member.
+func boolean(m map[string]jsonstream.Value, name string) (value, given bool, p *problem) {
 	v, ok := m[name]
 	switch {
 	case !ok:
@@ -107,14 +106,14 @@ func truth(m map[string]jsonstream.Value, name string) (value, given bool, p *pr
 	return false, true, badRequest("member_type", name+" must be true or false")
 }
 
-// callMembers are what a call consists of, without its arguments.
+// callMembers are the members of a call, without its arguments.
 var callMembers = []string{"tool", "session", "agent", "turn", "call_id", "server", "definition"}
 
-// callOf reads a call without its arguments.
+// callOf decodes a call without its arguments.
 func callOf(m map[string]jsonstream.Value, who caller) (c stopgate.Call, p *problem) {
 	var fields [6]string
 	for i, name := range callMembers[:6] {
-		if fields[i], p = short(m, name, name == "tool", maxName); p != nil {
+		if fields[i], p = nameMember(m, name, name == "tool", maxName); p != nil {
 			return c, p
 		}
 	}
@@ -129,8 +128,8 @@ func callOf(m map[string]jsonstream.Value, who caller) (c stopgate.Call, p *prob
 	return c, p
 }
 
-// wholeCall reads a body that is a call with its arguments, and returns the members
-// that are no part of it.
+// wholeCall decodes a body that is a call with its arguments. It returns all members, including
+// those named in more.
 func wholeCall(w http.ResponseWriter, r *http.Request, who caller, more ...string) (c stopgate.Call, args []byte, m map[string]jsonstream.Value, p *problem) {
 	known := append(callMembers[:len(callMembers):len(callMembers)], "args", "raw")
 	if m, p = members(w, r, append(known, more...)...); p != nil {
@@ -143,7 +142,7 @@ func wholeCall(w http.ResponseWriter, r *http.Request, who caller, more ...strin
 	return c, args, m, p
 }
 
-// definitionOf reads {"description", "parameters"}: what the tool was declared as.
+// definitionOf decodes the declaration of a tool: {"description", "parameters"}.
 func definitionOf(v jsonstream.Value, name stopgate.ToolName) (*stopgate.ToolDefinition, *problem) {
 	if v.Kind() != jsonstream.Object {
 		return nil, badRequest("member_type", "definition must be an object")
@@ -162,9 +161,9 @@ func definitionOf(v jsonstream.Value, name stopgate.ToolName) (*stopgate.ToolDef
 	return d, nil
 }
 
-// argsOf reads the arguments: args, a JSON object, or raw, the text as it was
-// received. A string in args is the text in the wrong member: said to the program that
-// sent it, because the model behind it can do nothing about it.
+// argsOf decodes the arguments: args, a JSON object, or raw, the text as received from the model. A
+// string in args is text in the wrong member and is a problem of the request; a denial would blame
+// the model, which cannot correct it.
 func argsOf(m map[string]jsonstream.Value) ([]byte, *problem) {
 	args, whole := m["args"]
 	raw, asText := m["raw"]
@@ -181,7 +180,7 @@ func argsOf(m map[string]jsonstream.Value) ([]byte, *problem) {
 	return append([]byte{}, args.Raw()...), nil
 }
 
-// anyObject reads a text that must be one JSON object.
+// anyObject parses text that must be one JSON object.
 func anyObject(text []byte) (jsonstream.Value, *problem) {
 	root, err := jsonstream.Parse(text, jsonstream.Options{})
 	switch {

@@ -15,62 +15,62 @@ import (
 	"github.com/stopgate/stopgate/gate"
 )
 
-// maxWait is the longest time a request may ask to wait for people.
+// maxWait limits the time for which a request can wait for approval.
 const maxWait = 10 * time.Minute
 
-// proposal is a call on its way, or its end.
-type proposal struct {
+// submission is a call that was submitted, pending or decided.
+type submission struct {
 	owner stopgate.Principal
 	call  stopgate.Call
-	sum   [sha256.Size]byte // of everything that was asked
+	sum   [sha256.Size]byte // hash of the whole request
 	bytes int64
 
-	decided chan struct{} // closed when answer is set for good
-	mu      sync.Mutex
-	answer  Answer
+	decided  chan struct{} // closed when decision is final
+	mu       sync.Mutex
+	decision Decision
 }
 
-func (p *proposal) now() Answer {
+func (p *submission) now() Decision {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.answer
+	return p.decision
 }
 
-func (p *proposal) set(a Answer) {
+func (p *submission) set(a Decision) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.answer = a
+	p.decision = a
 }
 
-// calls remembers proposals, the newest remembered of them, so that they can be
-// looked up and are not decided twice.
+// calls indexes submissions by id and by idempotency key, so that clients can look them up and no
+// call is decided twice. It evicts the oldest.
 type calls struct {
 	mu    sync.Mutex
-	byID  map[stopgate.ProposalID]*proposal
-	byKey map[string]*proposal
-	order []remembered
-	bytes int64 // of the arguments of all of them
+	byID  map[stopgate.ProposalID]*submission
+	byKey map[string]*submission
+	order []indexEntry
+	bytes int64 // size of all their arguments
 }
 
-type remembered struct {
+type indexEntry struct {
 	id    stopgate.ProposalID
 	key   string
 	bytes int64
 }
 
-// maxRemembered is how many proposals can be looked up, as long as their arguments are not
-// more than maxKept bytes: the newest can be in any case.
+// maxCalls and maxBytes limit the submissions that can be looked up and the size of their
+// arguments. The newest submission is always available.
 const (
-	maxRemembered = 10_000
-	maxKept       = 256 << 20
+	maxCalls = 10_000
+	maxBytes = 256 << 20
 )
 
 func newCalls() calls {
-	return calls{byID: map[stopgate.ProposalID]*proposal{}, byKey: map[string]*proposal{}}
+	return calls{byID: map[stopgate.ProposalID]*submission{}, byKey: map[string]*submission{}}
 }
 
-// claim returns the proposal under a key, or takes the key for a new one.
-func (c *calls) claim(key string, fresh *proposal) (p *proposal, mine bool) {
+// claim returns the existing submission of a key, or registers a new one.
+func (c *calls) claim(key string, fresh *submission) (p *submission, mine bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if old := c.byKey[key]; key != "" && old != nil {
@@ -78,25 +78,25 @@ func (c *calls) claim(key string, fresh *proposal) (p *proposal, mine bool) {
 	}
 	if key != "" {
 		c.byKey[key] = fresh
-		c.order = append(c.order, remembered{key: key})
-		c.forget()
+		c.order = append(c.order, indexEntry{key: key})
+		c.evict()
 	}
 	return fresh, true
 }
 
-// keep lets a proposal be looked up by its id.
-func (c *calls) keep(id stopgate.ProposalID, p *proposal) {
+// index makes a submission available by its id.
+func (c *calls) index(id stopgate.ProposalID, p *submission) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.byID[id] = p
-	c.order = append(c.order, remembered{id: id, bytes: p.bytes})
+	c.order = append(c.order, indexEntry{id: id, bytes: p.bytes})
 	c.bytes += p.bytes
-	c.forget()
+	c.evict()
 }
 
-// forget drops the oldest; c.mu is held.
-func (c *calls) forget() {
-	for len(c.order) > 2*maxRemembered || c.bytes > maxKept && len(c.order) > 2 {
+// evict removes the oldest submissions. c.mu must be locked.
+func (c *calls) evict() {
+	for len(c.order) > 2*maxCalls || c.bytes > maxBytes && len(c.order) > 2 {
 		c.bytes -= c.order[0].bytes
 		delete(c.byID, c.order[0].id)
 		delete(c.byKey, c.order[0].key)
@@ -104,7 +104,7 @@ func (c *calls) forget() {
 	}
 }
 
-func (c *calls) find(id stopgate.ProposalID, who caller) *proposal {
+func (c *calls) find(id stopgate.ProposalID, who caller) *submission {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if p := c.byID[id]; p != nil && p.owner == who.name {
@@ -113,10 +113,9 @@ func (c *calls) find(id stopgate.ProposalID, who caller) *proposal {
 	return nil
 }
 
-// propose answers POST /v1/calls: a call with complete arguments goes through every
-// layer.
+// propose handles POST /v1/calls: it evaluates a call with complete arguments through all layers.
 func (s *Server) propose(w http.ResponseWriter, r *http.Request, who caller) *problem {
-	wait, bad := patience(r)
+	wait, bad := waitOf(r)
 	if bad != nil {
 		return bad
 	}
@@ -124,7 +123,7 @@ func (s *Server) propose(w http.ResponseWriter, r *http.Request, who caller) *pr
 	if bad != nil {
 		return bad
 	}
-	fresh := &proposal{owner: who.name, call: call, sum: digest(&call, args), bytes: int64(len(args)), decided: make(chan struct{})}
+	fresh := &submission{owner: who.name, call: call, sum: digest(&call, args), bytes: int64(len(args)), decided: make(chan struct{})}
 	key := idempotencyKey(r, &call)
 	if len(r.Header.Get("Idempotency-Key")) > maxName {
 		return badRequest("too_long", "an Idempotency-Key may have "+strconv.Itoa(maxName)+" bytes")
@@ -137,7 +136,7 @@ func (s *Server) propose(w http.ResponseWriter, r *http.Request, who caller) *pr
 		return s.await(w, r, p, wait)
 	}
 	ctx := r.Context()
-	if key != "" { // whoever lost the connection asks again, and gets the answer of this call
+	if key != "" { // a client that lost its connection repeats the request and gets the decision of this call
 		ctx = context.WithoutCancel(ctx)
 	}
 	open, err := s.options.Gate.Open(ctx, call)
@@ -151,11 +150,11 @@ func (s *Server) propose(w http.ResponseWriter, r *http.Request, who caller) *pr
 	return s.await(w, r, p, wait)
 }
 
-// run takes a closed call to its end. A call that must be answered by somebody goes
-// on without the request; every other one ends with it.
-func (s *Server) run(ctx context.Context, p *proposal, open *gate.Pending) {
-	s.calls.keep(open.ID(), p)
-	p.set(Answer{
+// run resolves a closed call. A call that needs approval continues without the request; any other
+// call is resolved before run returns.
+func (s *Server) run(ctx context.Context, p *submission, open *gate.Pending) {
+	s.calls.index(open.ID(), p)
+	p.set(Decision{
 		ID: open.ID(), Tool: p.call.Tool, Session: p.call.Session, Status: pending, Verdict: verdictOf(open.Verdict()),
 		Bytes: p.bytes, Enforced: open.Enforced(),
 	})
@@ -166,30 +165,30 @@ func (s *Server) run(ctx context.Context, p *proposal, open *gate.Pending) {
 	s.work.Go(func() { s.finish(s.life, p, open) })
 }
 
-// finish resolves one call and keeps its answer.
-func (s *Server) finish(ctx context.Context, p *proposal, open *gate.Pending) {
+// finish resolves one call and stores its decision.
+func (s *Server) finish(ctx context.Context, p *submission, open *gate.Pending) {
 	out, err := open.Resolve(ctx)
 	if err != nil && out.Proposal == "" {
 		s.fail(p, err)
 		return
 	}
-	if out.Proposal != open.ID() { // somebody edited the call: its result comes under the new id
-		s.calls.keep(out.Proposal, p)
+	if out.Proposal != open.ID() { // an edited call has a new id; its result arrives under that id
+		s.calls.index(out.Proposal, p)
 	}
-	p.set(answerOf(&p.call, p.bytes, out))
+	p.set(decisionOf(&p.call, p.bytes, out))
 	close(p.decided)
 }
 
-// fail ends a proposal that the gate could not take.
-func (s *Server) fail(p *proposal, err error) {
+// fail denies a submission that the gate could not process.
+func (s *Server) fail(p *submission, err error) {
 	v := stopgate.Verdict{Decided: true, Layer: stopgate.LayerFailure, Code: stopgate.CodePolicyError}
-	p.set(answerOf(&p.call, p.bytes, stopgate.Outcome{Verdict: v, Enforced: true}))
+	p.set(decisionOf(&p.call, p.bytes, stopgate.Outcome{Verdict: v, Enforced: true}))
 	close(p.decided)
 }
 
-// await answers with a proposal's end, or after some time with what is known.
-func (s *Server) await(w http.ResponseWriter, r *http.Request, p *proposal, wait time.Duration) *problem {
-	a, done := s.see(r.Context(), p, wait)
+// await writes the decision of a submission, or its current state when the wait is over.
+func (s *Server) await(w http.ResponseWriter, r *http.Request, p *submission, wait time.Duration) *problem {
+	a, done := s.waitFor(r.Context(), p, wait)
 	w.Header().Set("Location", "/v1/calls/"+string(a.ID))
 	if done {
 		writeJSON(w, http.StatusOK, a)
@@ -199,16 +198,16 @@ func (s *Server) await(w http.ResponseWriter, r *http.Request, p *proposal, wait
 	return nil
 }
 
-// asking is how long a call without patience waits until it is known who is asked.
-const asking = 2 * time.Second
+// questionWait is how long a request without Prefer: wait waits for the id of the question.
+const questionWait = 2 * time.Second
 
-// see waits for a proposal's end. Without patience it waits only until the question
-// has its id.
-func (s *Server) see(ctx context.Context, p *proposal, wait time.Duration) (a Answer, done bool) {
-	limit := time.NewTimer(max(wait, asking))
+// waitFor waits for the decision of a submission. If wait is zero, it waits only until the question
+// has an id.
+func (s *Server) waitFor(ctx context.Context, p *submission, wait time.Duration) (a Decision, done bool) {
+	limit := time.NewTimer(max(wait, questionWait))
 	defer limit.Stop()
-	look := time.NewTicker(5 * time.Millisecond)
-	defer look.Stop()
+	poll := time.NewTicker(5 * time.Millisecond)
+	defer poll.Stop()
 	for {
 		if a = p.now(); wait == 0 && a.Status == pending {
 			if a.Approval = s.questionOf(ctx, a.ID); a.Approval != nil {
@@ -218,9 +217,9 @@ func (s *Server) see(ctx context.Context, p *proposal, wait time.Duration) (a An
 		select {
 		case <-p.decided:
 			return p.now(), true
-		case <-look.C:
+		case <-poll.C:
 			if wait > 0 {
-				look.Stop()
+				poll.Stop()
 			}
 		case <-limit.C:
 			a.Approval = s.questionOf(ctx, a.ID)
@@ -231,21 +230,21 @@ func (s *Server) see(ctx context.Context, p *proposal, wait time.Duration) (a An
 	}
 }
 
-// questionOf names the question that waits for a proposal.
+// questionOf returns the question that waits for a call.
 func (s *Server) questionOf(ctx context.Context, id stopgate.ProposalID) *Approval {
 	if s.options.Queue == nil {
 		return nil
 	}
 	list, err := s.options.Queue.List(ctx, approve.Filter{State: approve.Waiting, Proposal: id, Limit: 1})
-	if err != nil || len(list) == 0 || list[0].Unattended() { // then the call has ended, or does now
+	if err != nil || len(list) == 0 || list[0].Unattended() { // the call has ended, or ends now
 		return nil
 	}
 	return &Approval{ID: list[0].ID}
 }
 
-// look answers GET /v1/calls/{id}.
-func (s *Server) look(w http.ResponseWriter, r *http.Request, who caller) *problem {
-	wait, bad := patience(r)
+// status handles GET /v1/calls/{id}.
+func (s *Server) status(w http.ResponseWriter, r *http.Request, who caller) *problem {
+	wait, bad := waitOf(r)
 	if bad != nil {
 		return bad
 	}
@@ -256,8 +255,8 @@ func (s *Server) look(w http.ResponseWriter, r *http.Request, who caller) *probl
 	return s.await(w, r, p, wait)
 }
 
-// patience reads Prefer: wait=SECONDS (RFC 7240).
-func patience(r *http.Request) (time.Duration, *problem) {
+// waitOf decodes the header Prefer: wait=SECONDS (RFC 7240).
+func waitOf(r *http.Request) (time.Duration, *problem) {
 	for _, header := range r.Header.Values("Prefer") {
 		for part := range strings.SplitSeq(header, ",") {
 			name, value, _ := strings.Cut(strings.TrimSpace(part), "=")
@@ -274,8 +273,8 @@ func patience(r *http.Request) (time.Duration, *problem) {
 	return 0, nil
 }
 
-// idempotencyKey is the key under which a call is decided once: the client's own, or
-// session, turn and call id where all of them are known (DECISIONS S43).
+// idempotencyKey returns the key under which a call is decided only once: the client's own, or
+// session, turn and call id if all are known (S43).
 func idempotencyKey(r *http.Request, c *stopgate.Call) string {
 	if key := r.Header.Get("Idempotency-Key"); key != "" {
 		return strings.Join([]string{"k", string(c.Principal), key}, "\x00")
@@ -286,7 +285,7 @@ func idempotencyKey(r *http.Request, c *stopgate.Call) string {
 	return strings.Join([]string{"c", string(c.Principal), string(c.Session), string(c.Turn), string(c.ID)}, "\x00")
 }
 
-// digest is equal for two requests that propose the same call.
+// digest is equal for two requests that submit the same call.
 func digest(c *stopgate.Call, args []byte) [sha256.Size]byte {
 	parts := [][]byte{
 		[]byte(c.Tool), []byte(c.ID), []byte(c.Session), []byte(c.Turn), []byte(c.Agent), []byte(c.Server), args,

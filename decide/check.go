@@ -4,27 +4,27 @@ import (
 	"net/http"
 
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/jsonstream"
-	"github.com/stopgate/stopgate/policy/eval"
 )
 
-// check answers POST /v1/check: what the policy says about a call, without record,
-// question or consequence (DECISIONS S43). The member session_data takes the place of
-// the session's own data; without it conditions on them are in doubt.
+// check handles POST /v1/check: it evaluates the policy for a call without recording it, asking for
+// approval or changing state (S43). The member session_data replaces the session's data; without
+// it, conditions on session data are uncertain.
 func (s *Server) check(w http.ResponseWriter, r *http.Request, who caller) *problem {
 	call, args, m, bad := wholeCall(w, r, who, "session_data")
 	if bad != nil {
 		return bad
 	}
 	program := s.options.Program()
-	var under eval.Circumstances
+	var under gate.Circumstances
 	if data, ok := m["session_data"]; ok {
 		if data.Kind() != jsonstream.Object {
 			return badRequest("member_type", "session_data must be an object")
 		}
-		under.Situation = program.Situation(data)
+		under.Situation = program.SituationOf(data)
 	}
-	e := program.BindUnder(call, under).Evaluate()
+	e := program.RulesFor(call, under).Evaluate()
 	e.Feed(args)
 	v := e.Close(stopgate.Ended)
 	writeJSON(w, http.StatusOK, struct {

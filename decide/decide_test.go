@@ -20,10 +20,10 @@ import (
 	"github.com/stopgate/stopgate/approve"
 	"github.com/stopgate/stopgate/decide"
 	"github.com/stopgate/stopgate/gate"
+	"github.com/stopgate/stopgate/internal/policy"
+	"github.com/stopgate/stopgate/internal/store/mem"
 	"github.com/stopgate/stopgate/internal/testkit/ports"
-	"github.com/stopgate/stopgate/policy"
 	"github.com/stopgate/stopgate/session"
-	"github.com/stopgate/stopgate/store/mem"
 )
 
 const rules = `
@@ -106,7 +106,7 @@ func newDesk(t *testing.T, change func(*decide.Options)) *desk {
 		t.Fatal(err)
 	}
 	o := decide.Options{
-		Gate: d.gate, Program: func() *policy.Program { return program }, Queue: queue, Sessions: store, Records: rows{d.records}, Lockdowns: store,
+		Gate: d.gate, Program: func() gate.Policy { return program }, Queue: queue, Sessions: store, Records: rows{d.records}, Lockdowns: store,
 		Metrics: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "text/plain; version=0.0.4")
 			io.WriteString(w, "stopgate_up 1\n")

@@ -10,20 +10,20 @@ import (
 	"strings"
 	"time"
 
-	"github.com/stopgate/stopgate/audit/live"
+	"github.com/stopgate/stopgate/internal/record/live"
 )
 
-// maxWatchers is how many may watch events at once.
+// maxWatchers limits the number of concurrent event streams.
 const maxWatchers = 100
 
-// heartbeat is how often a watcher of events hears something.
+// heartbeat is the interval of comments in an event stream without events.
 const heartbeat = 15 * time.Second
 
-// eventWrite is how long one event may take to a watcher: who does not read is let go.
+// eventWrite limits the time of writing one event. Slow clients are disconnected.
 const eventWrite = 30 * time.Second
 
-// events answers GET /v1/events: what happens, as server-sent events. Who comes back
-// with the id of the last event goes on behind it, as far as it is kept.
+// events handles GET /v1/events: a stream of server-sent events. A client that reconnects with the
+// id of its last event continues after it, as far as events are still buffered.
 func (s *Server) events(w http.ResponseWriter, r *http.Request, _ caller) *problem {
 	after, bad := s.eventPosition(r)
 	if bad != nil {
@@ -61,7 +61,7 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request, _ caller) *probl
 				text += s.eventText(&e)
 			}
 		}
-		if err != nil { // nothing happened for a while
+		if err != nil { // no events since the last heartbeat
 			text = ": alive\n\n"
 		}
 		if text != "" && out.send(text) != nil {
@@ -70,17 +70,17 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request, _ caller) *probl
 	}
 }
 
-// eventBatch is how many events are written at once.
+// eventBatch is the number of events that are written at once.
 const eventBatch = 64
 
-// nextEvents waits for events, no longer than a heartbeat.
+// nextEvents waits for events, at most for one heartbeat.
 func (s *Server) nextEvents(ctx context.Context, r *live.Reader) ([]live.Event, uint64, error) {
 	ctx, cancel := context.WithTimeout(ctx, heartbeat)
 	defer cancel()
 	return r.Batch(ctx, make([]live.Event, 0, eventBatch))
 }
 
-// eventText is one event as it is sent.
+// eventText encodes one event.
 func (s *Server) eventText(e *live.Event) string {
 	data, err := json.Marshal(e)
 	if err != nil {
@@ -89,22 +89,22 @@ func (s *Server) eventText(e *live.Event) string {
 	return fmt.Sprintf("id: %s.%d\nevent: %s\ndata: %s\n\n", s.options.Events.Epoch(), e.Seq, e.Type, data)
 }
 
-// eventWriter sends to a watcher, who must take it in time.
+// eventWriter writes to a client with a deadline.
 type eventWriter struct {
 	w       http.ResponseWriter
 	control *http.ResponseController
 }
 
 func (o eventWriter) send(text string) error {
-	_ = o.control.SetWriteDeadline(time.Now().Add(eventWrite)) // a writer without deadlines is no connection
+	_ = o.control.SetWriteDeadline(time.Now().Add(eventWrite)) // a writer without deadlines is not a connection
 	if _, err := o.w.Write([]byte(text)); err != nil {
 		return err
 	}
 	return o.control.Flush()
 }
 
-// eventPosition is where a watcher begins: now, or behind the event that it saw last. An
-// id of a process that ended is older than everything that is kept.
+// eventPosition returns the start of a stream: now, or after the last event that the client
+// received. The id of an event of an earlier process counts as older than all buffered events.
 func (s *Server) eventPosition(r *http.Request) (uint64, *problem) {
 	text := r.Header.Get("Last-Event-ID")
 	if after := r.URL.Query().Get("after"); text == "" {
@@ -127,7 +127,7 @@ func (s *Server) eventPosition(r *http.Request) (uint64, *problem) {
 	return n, nil
 }
 
-// eventFilter says which events a watcher wants; empty lists want all.
+// eventFilter selects events. Empty lists select all.
 type eventFilter struct{ types, tools, sessions []string }
 
 func filterOf(r *http.Request) eventFilter {

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate"
-	"github.com/stopgate/stopgate/audit/live"
 	"github.com/stopgate/stopgate/decide"
+	"github.com/stopgate/stopgate/internal/record/live"
 )
 
 // watcher is a program that watches events over a socket.

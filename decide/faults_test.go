@@ -10,8 +10,8 @@ import (
 	"github.com/stopgate/stopgate/approve"
 	"github.com/stopgate/stopgate/decide"
 	"github.com/stopgate/stopgate/gate"
+	"github.com/stopgate/stopgate/internal/store/mem"
 	"github.com/stopgate/stopgate/session"
-	"github.com/stopgate/stopgate/store/mem"
 )
 
 var errDisk = errors.New("disk: secret detail")
@@ -62,7 +62,7 @@ type brokenOrders struct{}
 func (brokenOrders) Lockdown(context.Context) (gate.Lockdown, error)  { return gate.Lockdown{}, errDisk }
 func (brokenOrders) SetLockdown(context.Context, gate.Lockdown) error { return errDisk }
 
-// Proves FM1, FM4, I22: whatever stands behind the API and fails, nothing is allowed,
+// Proves FM4, I22: whatever stands behind the API and fails, nothing is allowed,
 // nothing is taken for done, and its own words stay inside.
 func TestFaultsAtEveryPort(t *testing.T) {
 	queue, err := approve.New(brokenQuestions{new(mem.Approvals)}, approve.Options{Notify: []approve.Notifier{silent{}}})

@@ -5,7 +5,7 @@ import (
 	"net/http"
 )
 
-// OpenAPI is the description of the API, OpenAPI 3.1.
+// OpenAPI is the description of the API in OpenAPI 3.1.
 //
 //go:embed openapi.yaml
 var OpenAPI []byte

@@ -6,8 +6,8 @@ import (
 	"net/http"
 )
 
-// problem is an error of the API (RFC 9457). Code is the stable name programs look
-// at; Detail is for people.
+// problem is an error response of the API (RFC 9457). Code is the stable name for programs; Detail
+// is for people.
 type problem struct {
 	Title  string `json:"title"`
 	Status int    `json:"status"`
@@ -15,7 +15,7 @@ type problem struct {
 	Detail string `json:"detail,omitempty"`
 }
 
-// Error makes a problem an error inside the package.
+// Error implements error.
 func (p *problem) Error() string { return p.Code + ": " + p.Detail }
 
 func (p *problem) write(w http.ResponseWriter) {
@@ -23,7 +23,7 @@ func (p *problem) write(w http.ResponseWriter) {
 	if p.Status == http.StatusUnauthorized {
 		w.Header().Set("WWW-Authenticate", "Bearer")
 	}
-	// Four strings and a number always marshal.
+	// Marshalling four strings and a number cannot fail.
 	text, _ := json.Marshal(p)
 	w.Header().Set("Content-Type", "application/problem+json")
 	w.WriteHeader(p.Status)
@@ -38,12 +38,12 @@ func notFound(detail string) *problem {
 	return &problem{Status: http.StatusNotFound, Code: "not_found", Detail: detail}
 }
 
-// unavailable is a part of the gate that failed: its own words stay inside.
+// unavailable reports a failing part of the gate without its internal error.
 func unavailable(what string) *problem {
 	return &problem{Status: http.StatusServiceUnavailable, Code: "unavailable", Detail: what + " cannot be used now; nothing was allowed"}
 }
 
-// writeJSON answers with a value.
+// writeJSON writes a value as a JSON response.
 func writeJSON(w http.ResponseWriter, status int, v any) {
 	text, err := encode(v)
 	if err != nil {
@@ -56,8 +56,8 @@ func writeJSON(w http.ResponseWriter, status int, v any) {
 	w.Write(text)
 }
 
-// encode is a value as one line of JSON. Every character stays as it is: the hash of
-// what may run is over these bytes.
+// encode marshals a value as one line of JSON without HTML escaping: the hash of the allowed
+// arguments covers these bytes.
 func encode(v any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)

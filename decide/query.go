@@ -8,12 +8,11 @@ import (
 	"strings"
 )
 
-// maxListed is how many entries a list shows.
+// maxListed limits the entries of a list.
 const maxListed = 1000
 
-// asks refuses what a route does not know: a filter that is spelled wrong would show
-// everything.
-func asks(r *http.Request, known []string) *problem {
+// checkQuery rejects unknown query parameters: a misspelled filter would list everything.
+func checkQuery(r *http.Request, known []string) *problem {
 	for name := range r.URL.Query() {
 		if slices.Contains(known, name) {
 			continue
@@ -27,7 +26,7 @@ func asks(r *http.Request, known []string) *problem {
 	return nil
 }
 
-// position reads ?after=.
+// position decodes ?after=.
 func position(r *http.Request) (uint64, *problem) {
 	text := r.URL.Query().Get("after")
 	if text == "" {
@@ -40,7 +39,7 @@ func position(r *http.Request) (uint64, *problem) {
 	return n, nil
 }
 
-// limit reads ?limit=.
+// limit decodes ?limit=.
 func limit(r *http.Request) (int, *problem) {
 	text := r.URL.Query().Get("limit")
 	if text == "" {
@@ -53,12 +52,12 @@ func limit(r *http.Request) (int, *problem) {
 	return n, nil
 }
 
-// plainly answers requests for addresses that are written in one way only, and the others
-// as those that there are not: a redirect to the plain one is for browsers.
-func plainly(mux *http.ServeMux) http.Handler {
-	lost := nowhere(mux)
+// canonicalPaths rejects paths that are not in canonical form as not found. ServeMux would redirect
+// them, which only browsers need.
+func canonicalPaths(mux *http.ServeMux) http.Handler {
+	lost := unknownRoute(mux)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		plain := path.Clean(r.URL.Path) == r.URL.Path || strings.HasPrefix(r.URL.Path, "/approvals/") // people type these
+		plain := path.Clean(r.URL.Path) == r.URL.Path || strings.HasPrefix(r.URL.Path, "/approvals/") // people type these addresses
 		if r.Method == http.MethodConnect || !plain {
 			lost(w, r)
 			return
@@ -67,8 +66,9 @@ func plainly(mux *http.ServeMux) http.Handler {
 	})
 }
 
-// nowhere answers what no route does: with 405 where another method would do.
-func nowhere(mux *http.ServeMux) http.HandlerFunc {
+// unknownRoute responds to unmatched requests: 405 if the path exists with another method, else
+// 404.
+func unknownRoute(mux *http.ServeMux) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		var methods []string
 		for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodDelete} {

@@ -9,8 +9,8 @@ import (
 	"github.com/stopgate/stopgate/gate"
 )
 
-// result answers POST /v1/calls/{id}/result: what came of an allowed call. The
-// answer says what of it the model gets.
+// result handles POST /v1/calls/{id}/result: the result of an allowed call. The response contains
+// the result for the model.
 func (s *Server) result(w http.ResponseWriter, r *http.Request, who caller) *problem {
 	m, bad := members(w, r, "data", "failed", "absent")
 	if bad != nil {
@@ -20,11 +20,11 @@ func (s *Server) result(w http.ResponseWriter, r *http.Request, who caller) *pro
 	if bad != nil {
 		return bad
 	}
-	failed, flagged, bad := truth(m, "failed")
+	failed, flagged, bad := boolean(m, "failed")
 	if bad != nil {
 		return bad
 	}
-	absent, _, bad := truth(m, "absent")
+	absent, _, bad := boolean(m, "absent")
 	if bad != nil {
 		return bad
 	}
@@ -51,7 +51,7 @@ func (s *Server) result(w http.ResponseWriter, r *http.Request, who caller) *pro
 	return nil
 }
 
-// handoff answers POST /v1/handoffs: may one agent hand control to another?
+// handoff handles POST /v1/handoffs: it decides whether one agent can hand control to another.
 func (s *Server) handoff(w http.ResponseWriter, r *http.Request, who caller) *problem {
 	m, bad := members(w, r, "from", "to", "session", "turn", "call_id", "payload")
 	if bad != nil {
@@ -59,7 +59,7 @@ func (s *Server) handoff(w http.ResponseWriter, r *http.Request, who caller) *pr
 	}
 	var fields [5]string
 	for i, name := range []string{"from", "to", "session", "turn", "call_id"} {
-		if fields[i], bad = short(m, name, name == "to", maxName); bad != nil {
+		if fields[i], bad = nameMember(m, name, name == "to", maxName); bad != nil {
 			return bad
 		}
 	}
@@ -74,7 +74,7 @@ func (s *Server) handoff(w http.ResponseWriter, r *http.Request, who caller) *pr
 	if err != nil && out.Proposal == "" {
 		return unavailable("the gate")
 	}
-	a := answerOf(&stopgate.Call{Tool: "handoff", Session: stopgate.SessionID(fields[2])}, int64(len(payload)), out)
+	a := decisionOf(&stopgate.Call{Tool: "handoff", Session: stopgate.SessionID(fields[2])}, int64(len(payload)), out)
 	if len(a.Args) == 0 {
 		a.Args = json.RawMessage(nil)
 	}

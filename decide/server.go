@@ -13,57 +13,55 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/approve"
-	"github.com/stopgate/stopgate/approve/page"
-	"github.com/stopgate/stopgate/audit/live"
 	"github.com/stopgate/stopgate/gate"
-	"github.com/stopgate/stopgate/policy"
+	"github.com/stopgate/stopgate/internal/approve/page"
+	"github.com/stopgate/stopgate/internal/record/live"
 )
 
-// Records reads audit rows, for operators.
+// Records reads audit rows for operators.
 type Records interface {
-	// Rows returns up to limit rows behind a sequence number, oldest first.
+	// Rows returns up to limit rows after a sequence number, oldest first.
 	Rows(ctx context.Context, after int64, limit int) ([]stopgate.Record, error)
 }
 
-// Options set up a [Server].
+// Options configure a [Server].
 type Options struct {
-	// Gate decides; required.
+	// Gate decides calls. Required.
 	Gate *gate.Gate
-	// Program returns the policy in force, for POST /v1/check; nil takes the route
-	// away.
-	Program func() *policy.Program
-	// Queue is where questions go; nil takes the routes of approvals away. It should
-	// be the gate's approver.
+	// Program returns the current policy for POST /v1/check. If nil, the route does not exist.
+	Program func() gate.Policy
+	// Queue holds the questions. If nil, the routes of approvals do not exist. It should be the
+	// gate's approver.
 	Queue *approve.Queue
-	// Sessions and Records let operators read; nil takes their routes away.
+	// Sessions and Records are read by operators. If nil, their routes do not exist.
 	Sessions gate.Store
 	Records  Records
-	// Lockdowns is where orders to deny everything are kept; nil takes the routes away.
+	// Lockdowns stores lockdowns. If nil, their routes do not exist.
 	Lockdowns gate.Lockdowns
-	// Events are what happens, for GET /v1/events; nil takes the route away.
+	// Events is the source of GET /v1/events. If nil, the route does not exist.
 	Events *live.Stream
-	// Metrics answers GET /metrics; nil takes it away.
+	// Metrics handles GET /metrics. If nil, the route does not exist.
 	Metrics http.Handler
 	Tokens  []Token
-	// PublicURL is where browsers find the pages of questions, if not at the address of
-	// the listener; "" for none.
+	// PublicURL is the address of the approval pages for browsers if it differs from the listener's
+	// address. It may be empty.
 	PublicURL string
-	// Trouble hears what goes wrong with connections, nil for nobody.
+	// Trouble logs errors of connections. It may be nil.
 	Trouble *log.Logger
 }
 
-// Server is the decision API. Its methods may be used from several goroutines.
+// Server serves the decision API. It is safe for concurrent use.
 type Server struct {
 	options Options
 	tokens  atomic.Pointer[[]Token]
 	calls   calls
-	pages   *page.Pages // nil where nobody could log in
-	// life ends when the server closes, as if nobody had answered in time: questions
-	// that an approver keeps can still be answered, for the call that comes again.
+	pages   *page.Pages // nil if no token can log in
+	// life is canceled when the server closes. Waiting calls then end as after a timeout; questions
+	// that an approver stores can still be answered for the call that is submitted again.
 	life context.Context
 	end  context.CancelCauseFunc
 	work sync.WaitGroup
-	// watchers counts who watches events.
+	// watchers counts the event streams.
 	watchers atomic.Int64
 
 	mu      sync.Mutex
@@ -71,7 +69,7 @@ type Server struct {
 	closed  bool
 }
 
-// New makes a server. It serves nothing until Serve or ServeLocal is called.
+// New returns a server. It serves nothing until Serve or ServeLocal is called.
 func New(o Options) (*Server, error) {
 	if o.Gate == nil {
 		return nil, errors.New("decide: the API needs a gate")
@@ -90,8 +88,8 @@ func New(o Options) (*Server, error) {
 	return s, nil
 }
 
-// SetTokens puts other tokens into the place of those that there are: for requests that
-// begin afterwards. On an error nothing changes.
+// SetTokens replaces all tokens for requests that start afterwards. On an error the tokens do not
+// change.
 func (s *Server) SetTokens(list []Token) error {
 	for _, t := range list {
 		if t.Name == "" || t.Scopes == 0 {
@@ -102,17 +100,17 @@ func (s *Server) SetTokens(list []Token) error {
 	return nil
 }
 
-// Pages reports whether Serve has pages on which people answer questions, /approvals:
-// there is a queue, and a token with the scope approve to log in with.
+// Pages reports whether Serve serves the approval pages at /approvals. They require a queue and a
+// token with the scope approve.
 func (s *Server) Pages() bool {
 	return s.options.Queue != nil && slices.ContainsFunc(s.options.Tokens, func(t Token) bool { return t.Scopes&Approve != 0 })
 }
 
-// Serve answers requests that carry a token, until Close.
+// Serve handles requests that carry a token, until Close.
 func (s *Server) Serve(ln net.Listener) error { return s.serve(ln, s.Handler(false)) }
 
-// ServeLocal answers the machine's own programs too, without a token and with the
-// scopes decide and observe: on a Unix socket that only this user can open.
+// ServeLocal also handles requests without a token, with the scopes decide and observe. Use it on a
+// Unix socket that only this user can open.
 func (s *Server) ServeLocal(ln net.Listener) error { return s.serve(ln, s.Handler(true)) }
 
 func (s *Server) serve(ln net.Listener, h http.Handler) error {
@@ -132,9 +130,9 @@ func (s *Server) serve(ln net.Listener, h http.Handler) error {
 	return nil
 }
 
-// Close stops listening and lets requests finish until ctx ends. Calls that wait for
-// people are denied as at the end of their hold: what the queue keeps can be answered
-// later, and the call proposed again (DECISIONS S5).
+// Close stops listening and lets requests finish until ctx ends. Calls that wait for approval are
+// denied as after their timeout; stored questions can be answered later, for the call that is
+// submitted again (S5).
 func (s *Server) Close(ctx context.Context) error {
 	s.mu.Lock()
 	s.closed = true
@@ -151,10 +149,10 @@ func (s *Server) Close(ctx context.Context) error {
 	return errors.Join(all...)
 }
 
-// handler is a route: it answers a caller who may use it.
+// handler handles a route for an authorized caller.
 type handler func(w http.ResponseWriter, r *http.Request, who caller) *problem
 
-// Handler is the API as one handler. local says that requests come over a channel
+// Handler returns the API as one handler. local reports whether requests arrive through a channel
 // that only this user can open.
 func (s *Server) Handler(local bool) http.Handler {
 	mux := http.NewServeMux()
@@ -164,16 +162,16 @@ func (s *Server) Handler(local bool) http.Handler {
 		}
 		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
 			if r.ContentLength < 0 {
-				// Without it the server would read a body that is still being written to
-				// its end before it answers. Where it is not supported it is not needed.
+				// Without full duplex the server would read a streamed body to its end before it
+				// responds. Connections without support do not need it.
 				_ = http.NewResponseController(w).EnableFullDuplex()
 			}
 			who, p := s.caller(r, local)
 			if p == nil {
-				p = who.may(scope)
+				p = who.require(scope)
 			}
 			if p == nil {
-				p = asks(r, query)
+				p = checkQuery(r, query)
 			}
 			if p == nil {
 				p = h(w, r, who)
@@ -187,7 +185,7 @@ func (s *Server) Handler(local bool) http.Handler {
 	route("POST /v1/check", Decide, o.Program != nil, s.check)
 	route("POST /v1/calls", Decide, true, s.propose)
 	route("POST /v1/calls/stream", Decide, true, s.stream)
-	route("GET /v1/calls/{id}", Decide, true, s.look)
+	route("GET /v1/calls/{id}", Decide, true, s.status)
 	route("POST /v1/calls/{id}/result", Decide, true, s.result)
 	route("POST /v1/handoffs", Decide, true, s.handoff)
 
@@ -217,12 +215,12 @@ func (s *Server) Handler(local bool) http.Handler {
 		o.Metrics.ServeHTTP(w, r)
 		return nil
 	})
-	if s.pages != nil && !local { // no browser opens a Unix socket
+	if s.pages != nil && !local { // browsers do not open Unix sockets
 		mux.Handle("/approvals", s.pages)
 		mux.Handle("/approvals/", s.pages)
 	}
 	mux.HandleFunc("GET /healthz", s.health)
 	mux.HandleFunc("GET /readyz", s.ready)
-	mux.HandleFunc("/", nowhere(mux))
-	return plainly(mux)
+	mux.HandleFunc("/", unknownRoute(mux))
+	return canonicalPaths(mux)
 }

@@ -14,13 +14,13 @@ import (
 	"github.com/stopgate/stopgate/session"
 )
 
-// newSession answers POST /v1/sessions with an id that nobody can guess (THREATS H6).
+// newSession handles POST /v1/sessions and returns an unpredictable id (H6).
 func (s *Server) newSession(w http.ResponseWriter, _ *http.Request, _ caller) *problem {
 	writeJSON(w, http.StatusCreated, map[string]string{"session": rand.Text()})
 	return nil
 }
 
-// sessions answers GET /v1/sessions.
+// sessions handles GET /v1/sessions.
 func (s *Server) sessions(w http.ResponseWriter, r *http.Request, _ caller) *problem {
 	most, bad := limit(r)
 	if bad != nil {
@@ -45,15 +45,15 @@ func (s *Server) sessions(w http.ResponseWriter, r *http.Request, _ caller) *pro
 type sessionInfo struct {
 	Session   stopgate.SessionID `json:"session"`
 	Principal stopgate.Principal `json:"principal"`
-	Facts     int64              `json:"facts"` // how many
+	Facts     int64              `json:"facts"` // number of facts
 	First     time.Time          `json:"first"`
 	Last      time.Time          `json:"last"`
 	Head      uint64             `json:"head"` // position of the last fact
 }
 
-// owner is the session a request is about: the principal is the caller unless it is
-// named. An operator who names none and means a session of somebody else's is told so:
-// the caller's own of the same name is another one, and empty.
+// owner returns the session of a request. Its principal is the caller unless the request names one.
+// If an operator names none and the session belongs to another principal, the problem reports it:
+// the caller's own session of that name would be a different, empty one.
 func (s *Server) owner(r *http.Request, who caller) (session.Owner, *problem) {
 	own := session.Owner{Principal: who.name, Session: stopgate.SessionID(r.PathValue("id"))}
 	if name := r.URL.Query().Get("principal"); name != "" {
@@ -73,7 +73,7 @@ func (s *Server) owner(r *http.Request, who caller) (session.Owner, *problem) {
 	}
 	var others []string
 	for _, name := range whose {
-		if name != own.Principal && name != "" { // calls without a principal have nobody to name
+		if name != own.Principal && name != "" { // callers without a principal cannot name one
 			others = append(others, strconv.Quote(string(name)))
 		}
 	}
@@ -87,10 +87,10 @@ func (s *Server) owner(r *http.Request, who caller) (session.Owner, *problem) {
 	return own, nil
 }
 
-// maxNamed bounds the principals that an answer names.
+// maxNamed limits the principals that a problem lists.
 const maxNamed = 8
 
-// facts answers GET /v1/sessions/{id}/facts.
+// facts handles GET /v1/sessions/{id}/facts.
 func (s *Server) facts(w http.ResponseWriter, r *http.Request, who caller) *problem {
 	after, bad := position(r)
 	if bad != nil {
@@ -115,9 +115,9 @@ func (s *Server) facts(w http.ResponseWriter, r *http.Request, who caller) *prob
 	return nil
 }
 
-// setData answers PUT /v1/sessions/{id}/data: the session's data becomes the body.
+// setData handles PUT /v1/sessions/{id}/data: it replaces the session's data with the body.
 func (s *Server) setData(w http.ResponseWriter, r *http.Request, who caller) *problem {
-	body, err := wholeBody(w, r, 1<<20)
+	body, err := readBody(w, r, 1<<20)
 	if err != nil {
 		return badRequest("body_unreadable", "the body is too long or ended early")
 	}
@@ -135,7 +135,7 @@ func (s *Server) setData(w http.ResponseWriter, r *http.Request, who caller) *pr
 	return nil
 }
 
-// snapshot answers POST /v1/sessions/{id}/snapshot.
+// snapshot handles POST /v1/sessions/{id}/snapshot.
 func (s *Server) snapshot(w http.ResponseWriter, r *http.Request, who caller) *problem {
 	of, bad := s.owner(r, who)
 	if bad != nil {
@@ -149,8 +149,7 @@ func (s *Server) snapshot(w http.ResponseWriter, r *http.Request, who caller) *p
 	return nil
 }
 
-// restore answers POST /v1/sessions/{id}/restore: an operator takes a session back
-// (THREATS H7).
+// restore handles POST /v1/sessions/{id}/restore: it restores a session to a snapshot (H7).
 func (s *Server) restore(w http.ResponseWriter, r *http.Request, who caller) *problem {
 	m, bad := members(w, r, "snapshot")
 	if bad != nil {
@@ -175,8 +174,8 @@ func (s *Server) restore(w http.ResponseWriter, r *http.Request, who caller) *pr
 	return nil
 }
 
-// reset answers POST /v1/sessions/{id}/reset: an operator lets a session go on that
-// is uncertain or was stopped (FM16, DECISIONS S28).
+// reset handles POST /v1/sessions/{id}/reset: it lets a session continue that is uncertain or was
+// stopped (FM16, S28).
 func (s *Server) reset(w http.ResponseWriter, r *http.Request, who caller) *problem {
 	of, bad := s.owner(r, who)
 	if bad != nil {
@@ -189,7 +188,7 @@ func (s *Server) reset(w http.ResponseWriter, r *http.Request, who caller) *prob
 	return nil
 }
 
-// records answers GET /v1/records.
+// records handles GET /v1/records.
 func (s *Server) records(w http.ResponseWriter, r *http.Request, _ caller) *problem {
 	after, bad := position(r)
 	if bad != nil {
@@ -210,13 +209,12 @@ func (s *Server) records(w http.ResponseWriter, r *http.Request, _ caller) *prob
 	return nil
 }
 
-// health answers GET /healthz: the process is there.
+// health handles GET /healthz: the process is running.
 func (s *Server) health(w http.ResponseWriter, _ *http.Request) {
 	writeJSON(w, http.StatusOK, s.probed("ok"))
 }
 
-// ready answers GET /readyz: calls can be allowed. A gate that can only deny is not
-// ready.
+// ready handles GET /readyz: the gate can allow calls. A gate that can only deny is not ready.
 func (s *Server) ready(w http.ResponseWriter, _ *http.Request) {
 	if h := s.options.Gate.Health(); h.Failing() {
 		unavailable("the gate's records or ports").write(w)
@@ -225,12 +223,12 @@ func (s *Server) ready(w http.ResponseWriter, _ *http.Request) {
 	writeJSON(w, http.StatusOK, s.probed("ready"))
 }
 
-// probe is the answer to a probe.
-type probe struct {
+// readiness is the body of a readiness response.
+type readiness struct {
 	Status   string `json:"status"`
-	Lockdown bool   `json:"lockdown"` // which is no failure of the gate: it does as it was told
+	Lockdown bool   `json:"lockdown"` // a lockdown is ordered and not a failure of the gate
 }
 
-func (s *Server) probed(status string) probe {
-	return probe{status, s.options.Gate.Lockdown().Stands()}
+func (s *Server) probed(status string) readiness {
+	return readiness{status, s.options.Gate.Lockdown().Stands()}
 }

@@ -11,26 +11,26 @@ import (
 	"github.com/stopgate/stopgate/gate"
 )
 
-// maxFirstLine bounds the line of a streamed call that says what is called.
+// maxFirstLine limits the first line of a streamed call, which names the tool.
 const maxFirstLine = 1 << 20
 
-// line is one line of a streamed answer.
+// line is one line of a streamed response.
 type line struct {
-	// Verdict is what is known so far. An unattended one is provisional: only Call lets
-	// the call run (D26).
+	// Verdict is the current verdict. An unattended verdict is provisional: only Call allows the
+	// call (D26).
 	Verdict *Verdict `json:"verdict,omitempty"`
-	// Received counts the argument bytes behind it.
+	// Received is the number of argument bytes that Verdict is based on.
 	Received int64 `json:"received,omitempty"`
-	// Call is the end.
-	Call *Answer `json:"call,omitempty"`
+	// Call is the decision, on the last line.
+	Call *Decision `json:"call,omitempty"`
 }
 
-// stream answers POST /v1/calls/stream. The body is one line of JSON that names the
-// tool, and behind it the argument text as it arrives; the answer is a line of JSON
-// for every change of the verdict and one for the end. A refusal ends the answer
-// while the body is still being written: whoever writes it can stop.
+// stream handles POST /v1/calls/stream. The body is one line of JSON that names the tool, followed
+// by the argument text as it arrives. The response is a line of JSON for every change of the
+// verdict and one for the decision. A denial ends the response while the body is still being sent,
+// so the client can stop the model.
 func (s *Server) stream(w http.ResponseWriter, r *http.Request, who caller) *problem {
-	wait, bad := patience(r)
+	wait, bad := waitOf(r)
 	if bad != nil {
 		return bad
 	}
@@ -55,25 +55,25 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request, who caller) *pro
 	w.Header().Set("Content-Type", "application/x-ndjson")
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(http.StatusOK)
-	p := &proposal{owner: who.name, call: call, decided: make(chan struct{})}
+	p := &submission{owner: who.name, call: call, decided: make(chan struct{})}
 	out := &lines{w: w, flush: control.Flush}
-	out.err = control.Flush() // the client may wait for the headers before it goes on
+	out.err = control.Flush() // the client may wait for the headers before it sends more
 	end := s.feed(r.Context(), p, open, in, out)
 	open.Close(end)
-	if out.err != nil { // nobody reads the answer
+	if out.err != nil { // the client no longer reads the response
 		open.Cancel(context.WithoutCancel(r.Context()))
 		return nil
 	}
 	out.verdict(open.Verdict(), p.bytes)
 	s.run(r.Context(), p, open)
-	answer, _ := s.see(r.Context(), p, wait)
+	answer, _ := s.waitFor(r.Context(), p, wait)
 	out.write(line{Call: &answer})
 	return nil
 }
 
-// feed hands the arguments to the gate as they arrive, until they end or nothing
-// can change the verdict any more.
-func (s *Server) feed(ctx context.Context, p *proposal, open *gate.Pending, in io.Reader, out *lines) stopgate.End {
+// feed passes the arguments to the gate as they arrive, until they end or the verdict can no longer
+// change.
+func (s *Server) feed(ctx context.Context, p *submission, open *gate.Pending, in io.Reader, out *lines) stopgate.End {
 	buffer := make([]byte, 32<<10)
 	asked := false
 	v := open.Verdict()
@@ -84,7 +84,7 @@ func (s *Server) feed(ctx context.Context, p *proposal, open *gate.Pending, in i
 		}
 		if v.Decided && !v.Mode.Permissive() && !asked {
 			asked = true
-			open.Ask(s.life) // what it cannot do, Resolve says
+			open.Ask(s.life) // Resolve reports its errors
 		}
 		n, err := in.Read(buffer)
 		if n > 0 {
@@ -105,7 +105,7 @@ func (s *Server) feed(ctx context.Context, p *proposal, open *gate.Pending, in i
 	}
 }
 
-// lines writes the answer, one line for every change.
+// lines writes the lines of a response, one for every change.
 type lines struct {
 	w     io.Writer
 	flush func() error
@@ -113,7 +113,7 @@ type lines struct {
 	err   error
 }
 
-// verdict writes a verdict that is new and ends nothing yet.
+// verdict writes a verdict that changed and is not terminal.
 func (l *lines) verdict(v stopgate.Verdict, received int64) {
 	if !v.Decided || v.Mode == l.last.Mode && v.Code == l.last.Code && l.last.Decided && len(v.Floors) == len(l.last.Floors) {
 		return

@@ -7,8 +7,7 @@ import (
 )
 
 // alone is what a turn may know of a session that was only guessed: the calls that
-// its own request tells and the ledger confirms, and what it releases itself (WIRE
-// 7.3). Of everything else that is written under the same guess it sees nothing.
+// its own request tells and the ledger confirms, and what it releases itself. Of everything else that is written under the same guess it sees nothing.
 type alone struct {
 	// leaving is held from the last check of a call to the fact of its release: the
 	// store only sees to the order of what it keeps itself.

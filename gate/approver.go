@@ -12,7 +12,7 @@ import (
 )
 
 // Approver puts a call in front of somebody who can answer: a terminal, a queue,
-// a web page. Without one, ask and edit deny no_approver (DESIGN 2).
+// a web page. Without one, ask and edit deny no_approver.
 type Approver interface {
 	// Abilities says what the approver can do for this call now.
 	Abilities(ctx context.Context, call *stopgate.Call) Abilities
@@ -26,9 +26,9 @@ type Approver interface {
 // Abilities is what an approver can do. The zero value is nobody.
 type Abilities struct {
 	Reachable bool // somebody can answer now
-	CanEdit   bool // and can change the arguments (DECISIONS K31)
+	CanEdit   bool // and can change the arguments (K31)
 	// Keeps says that the approver keeps a question that nobody answered in time
-	// and takes the answer later, for the identical call (DECISIONS S5): the call
+	// and takes the answer later, for the identical call (S5): the call
 	// is then denied approval_pending instead of approval_timeout or no_approver.
 	Keeps bool
 	// Immediate says that the approver answers by itself and at once, and that nobody
@@ -39,7 +39,7 @@ type Abilities struct {
 	Immediate bool
 }
 
-// Binding is everything that an approval belongs to (INVARIANTS I16). An approval
+// Binding is everything that an approval belongs to (I16). An approval
 // with another binding than the call's own at the final check is approval_stale.
 type Binding struct {
 	Args       string             `json:"args"` // SHA-256 in hex of the canonical arguments
@@ -89,13 +89,13 @@ type View struct {
 	// Binding is zero until the arguments are complete.
 	Binding Binding
 	// Leaves are what the arguments consist of, nil until Complete: what a grant
-	// looks at (DECISIONS S34).
+	// looks at (S34).
 	Leaves []Leaf
 	// Asking names all rules that want the call to be seen, and the codes of lists that
 	// ask without one; the verdict names only the first. nil until Complete.
 	Asking []string
 	// Until is when the call stops waiting and is denied; Expires, when an answer is
-	// refused, wherever it is kept (DECISIONS S5).
+	// refused, wherever it is kept (S5).
 	Until, Expires time.Time
 }
 
@@ -117,7 +117,7 @@ type AnswerKind uint8
 const (
 	Unanswered AnswerKind = iota
 	Declined              // no
-	Deferred              // not now: the call is denied approval_pending, the answer may come later (DECISIONS S5)
+	Deferred              // not now: the call is denied approval_pending, the answer may come later (S5)
 	Approved              // yes, exactly this
 	Edited                // yes, with Answer.Args instead
 )
@@ -141,7 +141,7 @@ type Answer struct {
 	Binding Binding
 	// Unseen says that the view was not complete: an approval then means "and
 	// whatever follows". It is asked again if a floor appears behind Seen, the
-	// View's Received (THREATS H2, DECISIONS K17).
+	// View's Received (H2, K17).
 	Unseen bool
 	Seen   int64
 	// GiveBack takes back that the answer was used. The gate calls it once where a call that
@@ -159,7 +159,7 @@ func (v View) Approve(by string) Answer { return v.answer(Approved, by) }
 // Refer leaves the question to the prompt of the program that runs the tool, as a
 // hook's host has one: the call may go on to that prompt, and what is answered there
 // nobody hears. It satisfies the ask and no policy that waits for an approval
-// (DECISIONS S44, TPS-39). Only a surface that can make the host ask may use it.
+// (S44, TPS-39). Only a surface that can make the host ask may use it.
 func (v View) Refer(to string) Answer {
 	a := v.answer(Approved, to)
 	a.Referred, a.Via = true, "host"
@@ -177,7 +177,7 @@ func (v View) Defer(id string) Answer {
 }
 
 // Edit answers yes with other arguments. They are a new proposal and go through
-// every layer (REQUIREMENTS X12).
+// every layer (X12).
 func (v View) Edit(by string, args []byte) Answer {
 	a := v.answer(Edited, by)
 	a.Args = args

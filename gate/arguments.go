@@ -20,8 +20,8 @@ type arguments struct {
 	redacted     string // as a tracer may see them
 }
 
-// maxRaw bounds what observe mode keeps of a call: the limit on arguments
-// (THREATS 2.2). Of a longer one the surface has the bytes, see Outcome.Args.
+// maxRaw bounds what observe mode keeps of a call: the limit on arguments.
+// Of a longer one the surface has the bytes, see Outcome.Args.
 const maxRaw = 16 << 20
 
 // maxKept bounds what a recorder keeps of the arguments of a call that was refused
@@ -67,7 +67,7 @@ func (p *pending) consume(chunk []byte) {
 }
 
 // Close ends the arguments and returns the verdict of integrity, rules and session
-// policies. A second Close changes nothing (DECISIONS K51).
+// policies. A second Close changes nothing (K51).
 func (p *pending) Close(end stopgate.End) stopgate.Verdict {
 	p.mu.Lock()
 	defer p.mu.Unlock()

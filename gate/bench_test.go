@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/stopgate/stopgate"
-	"github.com/stopgate/stopgate/audit/jsonl"
 	"github.com/stopgate/stopgate/gate"
+	"github.com/stopgate/stopgate/internal/record/jsonl"
 	"github.com/stopgate/stopgate/internal/testkit/cpu"
 )
 

@@ -7,7 +7,6 @@ import (
 	"encoding/binary"
 
 	"github.com/stopgate/stopgate"
-	"github.com/stopgate/stopgate/policy/eval"
 	"github.com/stopgate/stopgate/session"
 )
 
@@ -15,7 +14,7 @@ import (
 // outcome; where they object for the first time, and may do so at an earlier byte, it
 // does nothing. From here on nothing changes the verdict but these: an objection on
 // current facts, and a row that cannot be written. An allow without its row is a
-// denial (INVARIANTS I22, THREATS H19).
+// denial (I22, H19).
 func (p *pending) commit(ctx context.Context, approval *stopgate.Approval, edited bool) {
 	c := commitment{pending: p, edited: edited}
 	c.decide(approval)
@@ -191,7 +190,7 @@ func (p *pending) conclude(approval *stopgate.Approval, edited bool) *stopgate.R
 // give hands out the arguments that run: a copy, because the next call writes over
 // them, unless they are so large that their buffer is not used again.
 func (p *pending) give() []byte {
-	if p.received > maxPooled {
+	if p.received > maxReused {
 		return p.final
 	}
 	return bytes.Clone(p.final)
@@ -212,7 +211,7 @@ func hexOf(sum [sha256.Size]byte) string {
 }
 
 // stop replaces the code of a denial where there were too many in a row: it is
-// denied as it was, and the turn is over (DECISIONS S28).
+// denied as it was, and the turn is over (S28).
 func (p *pending) stop(row *stopgate.Record) (because stopgate.Code) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -245,9 +244,9 @@ func statusOf(out *stopgate.Outcome, v *stopgate.Verdict, edited bool) stopgate.
 	return stopgate.StatusDenied
 }
 
-// maxPooled is how many argument bytes an evaluation may have seen to be used
-// again: a large one does not keep its buffers.
-const maxPooled = 1 << 20
+// maxReused is how many argument bytes a call may have for its buffers to serve another
+// one.
+const maxReused = 1 << 20
 
 // storeKnows reports that the facts of the release say all that its result will ask
 // for, and are there without waiting.
@@ -257,8 +256,8 @@ func (p *pending) storeKnows(result *stopgate.Verdict) bool {
 
 // letGo gives back what the call used; p.mu is held.
 func (p *pending) letGo() {
-	if e, ok := p.eval.(*eval.Evaluation); ok && p.received <= maxPooled {
-		p.under.bindings.evals.Put(e)
+	if p.eval != nil && p.received <= maxReused {
+		p.eval.Release()
 	}
 	p.eval, p.said, p.final = nil, &undecided, nil
 	if !p.alone {

@@ -9,16 +9,13 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/jsonstream"
-	"github.com/stopgate/stopgate/policy"
-	"github.com/stopgate/stopgate/policy/eval"
-	"github.com/stopgate/stopgate/policy/syntax"
 	"github.com/stopgate/stopgate/session"
 )
 
 // compiled is a policy with what the gate keeps beside it.
 type compiled struct {
-	bind func(stopgate.Call, eval.Circumstances) rules
-	hash string
+	policy Policy
+	hash   string // of the policy together with the policies in Go
 	// paths says how paths are read, context where they begin; nil for nowhere.
 	paths   string
 	context *stopgate.Context
@@ -27,75 +24,40 @@ type compiled struct {
 	observe     bool
 	strict      *compiled // of one that observes: the same, enforced
 	denyMode    DenyMode
+	governed    bool // policies in Go decide about tools too
 	bindings    *bindings
 
 	sessions    *session.Registry // of the files; nil for none
 	sessionHash string
 	joined      atomic.Pointer[joined]
 	names       map[stopgate.ToolName]stopgate.ToolName
-	reading     func(stopgate.ToolName) *syntax.Success
 	readings    recent[stopgate.ToolName, *session.Success]
-	handoffs    [][]*syntax.Handoff
+	handoffs    [][]HandoffRule
 	inherits    bool
-	situation   func(data jsonstream.Value) eval.Situation // nil: no rule looks at sessions
 	denialLimit int
 	reviewers   []*reviewer
-	// looksAtResults: some tool has rules about its results.
-	looksAtResults bool
+	// looksAtSessions: some rule depends on the data of a session; looksAtResults: some
+	// tool has rules about its results.
+	looksAtSessions, looksAtResults bool
 }
 
 // bound is a policy bound to a tool as one request declares it.
 type bound struct {
-	rules
-	definition string // hash of the whole tool definition in hex, "" without one (THREATS G4)
-	// isPath is that of the binding; nil if nobody knows.
-	isPath func(jsonstream.Pointer) bool
-	like   *alike
-}
-
-// rules and evaluation are what the gate uses of a eval.Binding and a
-// eval.Evaluation. Tests put faults behind them.
-type rules interface {
-	evaluate() evaluation
-	Unknown() (otherwise stopgate.Mode, unknown bool)
-	ResultMode(executed *jsonstream.Document) stopgate.Verdict
-}
-
-type evaluation interface {
-	Feed(chunk []byte) stopgate.Verdict
-	Close(end stopgate.End) stopgate.Verdict
-	Latest() *stopgate.Verdict
-	Trace() []stopgate.Verdict
-	Cause() string
-	// Instead names calls that run without a person, "" for none.
-	Instead() string
-	Document() *jsonstream.Document
-	Args() []byte
-}
-
-// pooled is a binding that takes its evaluations from a pool.
-type pooled struct {
-	*eval.Binding
-	pool *sync.Pool // of *eval.Evaluation
-}
-
-func (b pooled) evaluate() evaluation {
-	if e, ok := b.pool.Get().(*eval.Evaluation); ok {
-		e.Reset(b.Binding)
-		return e
-	}
-	return b.Evaluate()
+	rules      Rules                         // nil after a panic
+	isPath     func(jsonstream.Pointer) bool // its IsPath, bound once
+	definition string                        // hash of the whole tool definition in hex, "" without one (G4)
+	like       *alike
 }
 
 // bindingKey is all of a call that a binding may depend on: the tool, what was
-// declared for it, and the facts of `when` (DECISIONS K0c, K60).
+// declared for it, and the facts of `when` (K0c, K60).
 type bindingKey struct {
 	tool       stopgate.ToolName
 	agent      stopgate.AgentName
 	principal  stopgate.Principal
 	server     stopgate.ServerID
 	surface    stopgate.Surface
-	situation  eval.Situation
+	situation  Situation
 	dialect    string
 	declared   bool
 	pinned     bool
@@ -106,38 +68,29 @@ type bindingKey struct {
 // maxKeyText bounds the names that a cached key holds on to.
 const maxKeyText = 1024
 
-func (g *Gate) compile(p *policy.Program) (*compiled, error) {
-	return g.compileAs(p, p.Settings().Gate.Enforcement)
+func (g *Gate) compile(p Policy) (*compiled, error) {
+	return g.compileAs(p, p.Gate().Observe)
 }
 
-func (g *Gate) compileAs(p *policy.Program, enforcement string) (*compiled, error) {
-	s := p.Settings().Gate
-	c := &compiled{hash: p.Hash(), paths: p.PathResolution(), observe: enforcement == "observe", denyMode: DenyThrow, denialLimit: denialLimit, bindings: g.bindingsOf(p)}
-	c.context = contextOf(p)
-	c.hash, c.unversioned = g.versions(c.hash)
-	if s.DenyMode == "tool_result" {
-		c.denyMode = DenyToolResult
+func (g *Gate) compileAs(p Policy, observe bool) (*compiled, error) {
+	s := p.Gate()
+	c := &compiled{policy: p, paths: s.Paths, context: contextOf(s.Context), observe: observe, denyMode: DenyThrow, denialLimit: denialLimit, bindings: g.bindingsOf(p), governed: len(g.policies) > 0}
+	c.hash, c.unversioned = g.versions(p.Hash())
+	if s.DenyMode != DenyByPolicy {
+		c.denyMode = s.DenyMode
 	}
 	if s.DenialLimit != nil {
 		c.denialLimit = int(*s.DenialLimit)
 	}
-	c.bind = func(call stopgate.Call, under eval.Circumstances) rules {
-		under.Governed = len(g.policies) > 0
-		return pooled{p.BindUnder(call, under), &c.bindings.evals}
-	}
-	if p.LooksAtSessions() {
-		c.situation = p.Situation
-	}
-	c.handoffs, c.sessionHash, c.names = p.Handoffs(), p.SessionHash(), p.ToolNames()
-	c.inherits, c.looksAtResults = inherits(c.handoffs), p.LooksAtResults()
-	c.reading = func(tool stopgate.ToolName) *syntax.Success { return p.Success(tool) }
+	c.handoffs, c.sessionHash, c.names = p.HandoffRules(), p.SessionHash(), p.ToolNames()
+	c.inherits, c.looksAtSessions, c.looksAtResults = inherits(c.handoffs), p.LooksAtSessions(), p.LooksAtResults()
 	var err error
-	if c.reviewers, err = g.reviewers(p.Judges()); err != nil {
+	if c.reviewers, err = g.reviewers(p.JudgeTables()); err != nil {
 		return nil, err
 	}
-	c.sessions, err = session.Compile(p.SessionPolicies(), p.Environment())
+	c.sessions, err = p.Sessions()
 	if err == nil && c.observe {
-		c.strict, err = g.compileAs(p, "enforce")
+		c.strict, err = g.compileAs(p, false)
 	}
 	return c, err
 }
@@ -158,7 +111,7 @@ func (c *compiled) policies(code *session.Set) *session.Set {
 
 type joined struct{ file, code, all *session.Set }
 
-// name is the name by which facts know a tool (DECISIONS S39).
+// name is the name by which facts know a tool (S39).
 func (c *compiled) name(tool stopgate.ToolName) stopgate.ToolName {
 	if known, ok := c.names[tool]; ok {
 		return known
@@ -169,9 +122,9 @@ func (c *compiled) name(tool stopgate.ToolName) stopgate.ToolName {
 // binding finds or makes the binding for a call in a session with some data, which
 // is not valid if nobody knows it.
 func (c *compiled) binding(call *stopgate.Call, data jsonstream.Value) bound {
-	var under eval.Circumstances
-	if c.situation != nil {
-		under.Situation = c.situation(data)
+	under := Circumstances{Governed: c.governed}
+	if c.looksAtSessions {
+		under.Situation = c.policy.SituationOf(data)
 	}
 	key := bindingKey{
 		tool: call.Tool, agent: call.Agent, principal: call.Principal,
@@ -187,12 +140,8 @@ func (c *compiled) binding(call *stopgate.Call, data jsonstream.Value) bound {
 		c.bindings.last.Store(b)
 		return b.bound
 	}
-	b := bound{rules: c.bind(*call, under), like: new(alike)}
-	if r, ok := b.rules.(interface {
-		IsPath(jsonstream.Pointer) bool
-	}); ok {
-		b.isPath = r.IsPath
-	}
+	b := bound{rules: c.policy.RulesFor(*call, under), like: new(alike)}
+	b.isPath = b.rules.IsPath
 	if key.declared {
 		b.definition = hex.EncodeToString(key.definition[:])
 	}
@@ -237,8 +186,7 @@ type recent[K comparable, V any] struct {
 // bindings are the bindings of calls; one after the other is often of the same tool.
 type bindings struct {
 	recent[bindingKey, *binding]
-	last  atomic.Pointer[binding]
-	evals sync.Pool // of *eval.Evaluation
+	last atomic.Pointer[binding]
 }
 
 // Bindings outlive a gate: what a program is for a tool is made once for all gates that
@@ -246,13 +194,13 @@ type bindings struct {
 // for one program, and safe for concurrent use.
 type Bindings struct {
 	mu      sync.Mutex
-	program *policy.Program
+	program Policy
 	made    *bindings
 }
 
 // bindingsOf are those of a program: shared ones, unless they are another program's, or
 // policies in Go govern calls too.
-func (g *Gate) bindingsOf(p *policy.Program) *bindings {
+func (g *Gate) bindingsOf(p Policy) *bindings {
 	b := g.config.bindings
 	if b == nil || len(g.policies) > 0 {
 		return new(bindings)

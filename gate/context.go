@@ -6,16 +6,14 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/jsonstream"
-	"github.com/stopgate/stopgate/policy"
 )
 
 // maxDirectory bounds the name of a directory in a row.
 const maxDirectory = 1024
 
-// contextOf is what rows keep of where a program reads paths, nil for nothing.
-func contextOf(p *policy.Program) *stopgate.Context {
-	env := p.Environment()
-	c := stopgate.Context{RunDoubt: env.Doubt, RunLost: env.Lost}
+// contextOf returns what rows record of where a policy reads paths, nil for nothing.
+func contextOf(env stopgate.Context) *stopgate.Context {
+	c := stopgate.Context{RunDoubt: env.RunDoubt, RunLost: env.RunLost}
 	keep := func(dir string) string {
 		if len(dir) > maxDirectory || !printable(dir) {
 			c.Cut = true

@@ -118,7 +118,7 @@ func (g *Gate) Reconcile(ctx context.Context, o session.Owner, by string) error 
 }
 
 // Spoke tells the gate that the user said something: denials are counted anew, and
-// what an approver declined may be asked again (DECISIONS S27, S28).
+// what an approver declined may be asked again (S27, S28).
 func (g *Gate) Spoke(ctx context.Context, o session.Owner) error {
 	return g.append(ctx, o, session.Fact{Kind: session.Spoke})
 }

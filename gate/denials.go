@@ -10,7 +10,7 @@ import (
 	"github.com/stopgate/stopgate/session"
 )
 
-// The limit on denials (DECISIONS S28).
+// The limit on denials (S28).
 const (
 	denialLimit    = 25
 	identicalLimit = 5
@@ -88,7 +88,7 @@ func (p *pending) likeness(v *stopgate.Verdict) string {
 }
 
 // Alerter is implemented by an [Approver] that also tells people what they are not asked
-// about: that a session was stopped (THREATS H22). r is the event row.
+// about: that a session was stopped (H22). r is the event row.
 type Alerter interface {
 	Alert(ctx context.Context, r stopgate.Record)
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/stopgate/stopgate"
 )
 
-// The kinds of denial that errors.Is tells apart (DECISIONS S20).
+// The kinds of denial that errors.Is tells apart (S20).
 var (
 	ErrToolDenied    = errors.New("tool call denied")
 	ErrHandoffDenied = errors.New("handoff denied")
@@ -22,7 +22,7 @@ const (
 )
 
 // Denied is the typed error of a hard denial (G2-14): a call that must not run in
-// deny mode throw. A skipped call is a soft refusal and no error (DECISIONS K34).
+// deny mode throw. A skipped call is a soft refusal and no error (K34).
 //
 //	var denied *gate.Denied
 //	if errors.As(err, &denied) {
@@ -50,7 +50,7 @@ func (d *Denied) sentinel() error {
 }
 
 // DenyMode says what [Pending.Resolve] and [Gate.Decide] return for a denied call
-// (G2-13, G2-14, DECISIONS K33).
+// (G2-13, G2-14, K33).
 type DenyMode uint8
 
 // The deny modes. The zero value leaves it to the policy file, and a file that

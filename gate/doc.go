@@ -24,9 +24,9 @@
 //
 // [Gate.Decide] is all of that for complete arguments.
 //
-// The layers in the order in which they speak (DESIGN 2):
+// The layers in the order in which they speak:
 //
-//	integrity, rules     packages policy and policy/eval, while the bytes arrive
+//	integrity, rules     packages policy and internal/eval, while the bytes arrive
 //	tool policies        [ToolPolicy], Go functions
 //	session policies     package session over a [Store]: at Open, at Close, and last with the release
 //	judge                [Judge], beside
@@ -35,7 +35,7 @@
 //	record               [Recorder]
 //
 // What it promises: the strictest layer wins and nothing runs without an explicit
-// allow (REQUIREMENTS X1). Published verdicts only get stricter (INVARIANTS I3).
+// allow (X1). Published verdicts only get stricter (I3).
 // No failure of any part makes a verdict weaker (I14). Every proposal gets exactly
 // one decision row, however it ends (I23), and an allow leaves only after its row
 // is durable (I22). What runs are the gate's own bytes, the ones that were judged

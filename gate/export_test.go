@@ -7,7 +7,7 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/jsonstream"
-	"github.com/stopgate/stopgate/policy/eval"
+	"github.com/stopgate/stopgate/session"
 )
 
 // Step is a verdict that a scripted policy reaches: after At argument bytes, or
@@ -53,53 +53,69 @@ func init() {
 // ProductLimits are the defaults outside of these tests.
 var ProductLimits Limits
 
-func (s *ScriptedPolicy) compiled() *compiled {
-	c := &compiled{hash: s.Hash, observe: s.Observe, denyMode: s.Mode, bindings: new(bindings)}
-	if c.denyMode == DenyByPolicy {
-		c.denyMode = DenyToolResult
+var _ Policy = policyOf{}
+
+// policyOf is a ScriptedPolicy as a gate uses it.
+type policyOf struct{ *ScriptedPolicy }
+
+func (s policyOf) Hash() string { return s.ScriptedPolicy.Hash }
+
+func (s policyOf) Gate() Settings {
+	set := Settings{Observe: s.Observe, DenyMode: s.Mode}
+	if set.DenyMode == DenyByPolicy {
+		set.DenyMode = DenyToolResult
 	}
-	c.bind = func(call stopgate.Call, _ eval.Circumstances) rules {
-		if s.Binds != nil {
-			s.Binds()
-		}
-		script, ok := s.Tools[call.Tool]
-		if !ok {
-			script.Steps = []Step{{Verdict: stopgate.Verdict{
-				Decided: true, Layer: stopgate.LayerIntegrity, Code: stopgate.CodePolicyNotConfigured,
-			}}}
-		}
-		if script.Panic == "Bind" {
-			panic("scripted")
-		}
-		return &scripted{script}
-	}
-	return c
+	return set
 }
+
+func (s policyOf) RulesFor(call stopgate.Call, _ Circumstances) Rules {
+	if s.Binds != nil {
+		s.Binds()
+	}
+	script, ok := s.Tools[call.Tool]
+	if !ok {
+		script.Steps = []Step{{Verdict: stopgate.Verdict{
+			Decided: true, Layer: stopgate.LayerIntegrity, Code: stopgate.CodePolicyNotConfigured,
+		}}}
+	}
+	if script.Panic == "Bind" {
+		panic("scripted")
+	}
+	return &scripted{script}
+}
+
+func (policyOf) LooksAtSessions() bool                              { return false }
+func (policyOf) SituationOf(jsonstream.Value) Situation             { return "" }
+func (policyOf) ToolNames() map[stopgate.ToolName]stopgate.ToolName { return nil }
+func (policyOf) HandoffRules() [][]HandoffRule                      { return nil }
+func (policyOf) JudgeTables() []*JudgeTable                         { return nil }
+func (policyOf) Sessions() (*session.Registry, error)               { return session.NewRegistry(), nil }
+func (policyOf) SessionHash() string                                { return "" }
+func (policyOf) ResultStatus(stopgate.ToolName) *session.Success    { return nil }
+func (policyOf) LooksAtResults() bool                               { return false }
 
 // NewScripted is New for a scripted policy.
-func NewScripted(s *ScriptedPolicy, opts ...Option) (*Gate, error) {
-	c, err := configure(opts)
-	if err != nil {
-		return nil, err
-	}
-	g := newGate(c)
-	g.current.Store(s.compiled())
-	return g, nil
-}
+func NewScripted(s *ScriptedPolicy, opts ...Option) (*Gate, error) { return New(policyOf{s}, opts...) }
 
 // SwapScripted is Swap for a scripted policy.
-func (g *Gate) SwapScripted(s *ScriptedPolicy) { g.swap(s.compiled()) }
+func (g *Gate) SwapScripted(s *ScriptedPolicy) {
+	if err := g.Swap(policyOf{s}); err != nil {
+		panic(err)
+	}
+}
 
 // Generation is the size of the gate's bounded memories.
 const Generation = generation
 
 type scripted struct{ Script }
 
-func (s *scripted) evaluate() evaluation {
+func (s *scripted) Evaluate() Evaluation {
 	e := &performance{script: s.Script}
 	e.reach(0)
 	return e
 }
+
+func (s *scripted) IsPath(jsonstream.Pointer) bool { return false }
 
 func (s *scripted) Unknown() (stopgate.Mode, bool) { return stopgate.Deny, false }
 
@@ -196,6 +212,12 @@ func (e *performance) Trace() []stopgate.Verdict {
 func (e *performance) Cause() string { return e.script.Cause }
 
 func (e *performance) Instead() string { return "" }
+
+func (e *performance) Leaves() []Leaf { return nil }
+
+func (e *performance) Asking() []string { return nil }
+
+func (e *performance) Release() {}
 
 func (e *performance) Document() *jsonstream.Document {
 	e.fault("Document")

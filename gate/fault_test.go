@@ -199,7 +199,7 @@ func (s *stage) run(t *testing.T, tool stopgate.ToolName) (out stopgate.Outcome,
 	return out, executed
 }
 
-// codes is the code of every fault at every port (INVARIANTS 2).
+// codes is the code of every fault at every port.
 var codes = map[string]map[faultKind]stopgate.Code{
 	"policy": {
 		fails: stopgate.CodePolicyError, panics: stopgate.CodePolicyError, exits: stopgate.CodePolicyError,

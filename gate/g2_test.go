@@ -162,14 +162,14 @@ func TestTraces(t *testing.T) {
 	if e.Args != `{"Password":"[redacted]","deep":{"a":[{"token":"[redacted]","n":1}],"token":"[redacted]"},"list":[{"key":"[redacted]"},5],"plain":"seen"}` {
 		t.Errorf("args %s", e.Args)
 	}
-	if e.Agent != "triage" || e.Turn != "t1" || e.Tool != "free" || e.CallID != "c1" || e.Policy != "policy-1" || e.Warning ||
+	if e.Agent != "triage" || e.Turn != "t1" || e.Tool != "free" || e.CallID != "c1" || e.Policy != g.PolicyHash() || e.Warning ||
 		e.Metadata["policy go"] != "fine" || e.Metadata["go.tier"] != "gold" || e.Metadata["layer"] != "rules" {
 		t.Errorf("%+v", e)
 	}
 	if d := seen.events[2]; d.Row == nil || d.Row.Time.IsZero() || d.Policy != "first" || d.Tool != "asked" || !d.Warning || d.Session != "s" || d.Metadata["missing"] != "x" || d.ID == "" {
 		t.Errorf("%+v", d)
 	}
-	if h := seen.events[3]; h.Agent != "triage" || h.Turn != "t1" || h.Policy != "policy-1" || h.Metadata["layer"] == "" || h.Handoff != "billing" || to != "billing" || h.Tool != "" || h.CallID != "h1" || strings.Contains(h.Args, "AKIA") {
+	if h := seen.events[3]; h.Agent != "triage" || h.Turn != "t1" || h.Policy != g.PolicyHash() || h.Metadata["layer"] == "" || h.Handoff != "billing" || to != "billing" || h.Tool != "" || h.CallID != "h1" || strings.Contains(h.Args, "AKIA") {
 		t.Errorf("%+v", h)
 	}
 }
@@ -210,7 +210,7 @@ func TestWhatPoliciesAreGiven(t *testing.T) {
 		}
 	}
 	for i, p := range seen {
-		if c := p.Call; c.Agent != "triage" || c.Turn != stopgate.TurnID(fmt.Sprint("t", i/2)) || c.Session != "s" || c.Principal != "ann" || c.Args != nil || p.Policy != "policy-1" {
+		if c := p.Call; c.Agent != "triage" || c.Turn != stopgate.TurnID(fmt.Sprint("t", i/2)) || c.Session != "s" || c.Principal != "ann" || c.Args != nil || p.Policy != g.PolicyHash() {
 			t.Errorf("proposal %d: %+v", i, p)
 		}
 		switch c := p.Call; i % 2 {

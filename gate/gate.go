@@ -3,12 +3,12 @@ package gate
 import (
 	"context"
 	"errors"
+	"reflect"
 	"runtime"
 	"sync"
 	"sync/atomic"
 
 	"github.com/stopgate/stopgate"
-	"github.com/stopgate/stopgate/policy"
 )
 
 // Misuse of the API. None of them is a decision.
@@ -21,7 +21,7 @@ var (
 )
 
 // Gate decides tool calls under one policy at a time. It is safe for concurrent
-// use, and calls do not influence each other (INVARIANTS I13).
+// use, and calls do not influence each other (I13).
 type Gate struct {
 	config
 	current   atomic.Pointer[compiled]
@@ -42,8 +42,8 @@ type Gate struct {
 }
 
 // New returns a gate for a compiled policy.
-func New(p *policy.Program, opts ...Option) (*Gate, error) {
-	if p == nil {
+func New(p Policy, opts ...Option) (*Gate, error) {
+	if absent(p) {
 		return nil, ErrNoPolicy
 	}
 	c, err := configure(opts)
@@ -57,6 +57,16 @@ func New(p *policy.Program, opts ...Option) (*Gate, error) {
 	}
 	g.current.Store(first)
 	return g, nil
+}
+
+// absent reports whether there is no policy: a nil interface, or a nil pointer in one, as
+// a compiler returns it beside its errors.
+func absent(p Policy) bool {
+	if p == nil {
+		return true
+	}
+	v := reflect.ValueOf(p)
+	return v.Kind() == reflect.Pointer && v.IsNil()
 }
 
 func newGate(c *config) *Gate {
@@ -117,7 +127,7 @@ func (g *Gate) openIn(ctx context.Context, t *turn, call stopgate.Call) (*Pendin
 }
 
 // Decide is Open, Feed, Close and Resolve for complete arguments. No arguments
-// are malformed ones (DECISIONS K50), unless the tool's dialect says that an
+// are malformed ones (K50), unless the tool's dialect says that an
 // empty text means none.
 func (g *Gate) Decide(ctx context.Context, call stopgate.Call) (out stopgate.Outcome, err error) {
 	var t *turn
@@ -130,10 +140,10 @@ func (g *Gate) Decide(ctx context.Context, call stopgate.Call) (out stopgate.Out
 
 // Swap puts another policy into force (FM11). Calls that are open go on under the
 // policy they began with and must pass the new one too before they are released
-// (DECISIONS S16). On an error nothing changes. What was turned on or off of the
+// (S16). On an error nothing changes. What was turned on or off of the
 // session policies of the file is as the new file says.
-func (g *Gate) Swap(p *policy.Program) error {
-	if p == nil {
+func (g *Gate) Swap(p Policy) error {
+	if absent(p) {
 		return ErrNoPolicy
 	}
 	next, err := g.compile(p)
@@ -162,7 +172,7 @@ func (g *Gate) swap(next *compiled) {
 	})
 }
 
-// PolicyHash identifies the policy in force (DECISIONS S36).
+// PolicyHash identifies the policy in force (S36).
 func (g *Gate) PolicyHash() string { return g.current.Load().hash }
 
 // Enforced reports whether calls are held back; false in observe mode, if there is no

@@ -8,8 +8,6 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/jsonstream"
-	"github.com/stopgate/stopgate/policy/glob"
-	"github.com/stopgate/stopgate/policy/syntax"
 	"github.com/stopgate/stopgate/session"
 )
 
@@ -33,7 +31,7 @@ type HandoffPolicy interface {
 	CheckHandoff(ctx context.Context, p Proposal) (Decision, error)
 }
 
-// main is the agent that nobody named (DECISIONS S41).
+// main is the agent that nobody named (S41).
 const mainAgent = stopgate.AgentName("main")
 
 // Handoff decides a proposal to hand control over. The entries of [[handoffs]] and
@@ -41,7 +39,7 @@ const mainAgent = stopgate.AgentName("main")
 // policy_not_configured. Session policies that select "handoff:TO" hold too, ask is
 // put to the approver, and every proposal gets its row. Outcome.Args is the payload.
 //
-// A transfer is possible once in a turn (REQUIREMENTS X15). In deny mode throw the
+// A transfer is possible once in a turn (X15). In deny mode throw the
 // error of a denial is a *Denied of kind [Handoff].
 func (g *Gate) Handoff(ctx context.Context, h HandoffCall) (stopgate.Outcome, error) {
 	return g.handoffIn(ctx, g.turn(session.Owner{Principal: h.Principal, Session: h.Session}, h.Turn), h)
@@ -90,7 +88,7 @@ func (c *compiled) handoff(from, to stopgate.AgentName) hand {
 	}
 	for _, layer := range c.handoffs {
 		for _, h := range layer {
-			if len(h.From) > 0 && !fits(h.From, string(from)) || !fits(h.To, string(to)) {
+			if !h.Applies(from, to) {
 				continue
 			}
 			if !all.said {
@@ -106,13 +104,6 @@ func (c *compiled) handoff(from, to stopgate.AgentName) hand {
 		}
 	}
 	return all
-}
-
-func fits(globs []string, name string) bool {
-	return slices.ContainsFunc(globs, func(text string) bool {
-		n, err := glob.ParseName(text)
-		return err == nil && n.Match(name)
-	})
 }
 
 // verdict is what the files say. With policies in Go there may still be an allow
@@ -141,7 +132,7 @@ type transition struct {
 	hand hand
 }
 
-func (t *transition) evaluate() evaluation {
+func (t *transition) Evaluate() Evaluation {
 	return &crossing{trace: []stopgate.Verdict{t.hand.verdict(len(t.g.handoffs) > 0)}}
 }
 
@@ -152,6 +143,9 @@ func (t *transition) Unknown() (stopgate.Mode, bool) { return stopgate.Deny, fal
 func (t *transition) ResultMode(*jsonstream.Document) stopgate.Verdict {
 	return stopgate.Verdict{Decided: true, Mode: stopgate.Unattended, Layer: stopgate.LayerRules, Code: stopgate.CodeRuleMatched}
 }
+
+// IsPath reports no paths.
+func (t *transition) IsPath(jsonstream.Pointer) bool { return false }
 
 type crossing struct {
 	text  []byte
@@ -185,22 +179,19 @@ func (c *crossing) Instead() string                { return "" }
 func (c *crossing) Cause() string                  { return "" }
 func (c *crossing) Document() *jsonstream.Document { return &c.doc }
 func (c *crossing) Args() []byte                   { return c.text }
+func (c *crossing) Leaves() []Leaf                 { return nil }
+func (c *crossing) Asking() []string               { return nil }
+func (c *crossing) Release()                       {}
 
 // receiver finds the agent that a tool's call hands over to, where a file declares
-// the tool as a handoff (DECISIONS S41): the argument it names, else what "*"
+// the tool as a handoff (S41): the argument it names, else what "*"
 // matches in the tool's name.
 func (c *compiled) receiver(tool stopgate.ToolName, args jsonstream.Value) (to stopgate.AgentName, is bool) {
 	for _, layer := range c.handoffs {
 		for _, h := range layer {
-			if h.Tool == "" || !fits([]string{h.Tool}, string(tool)) {
-				continue
+			if to, is := h.Receiver(tool, args); is {
+				return to, true
 			}
-			if len(h.ToArg) == 0 {
-				before, after, _ := strings.Cut(h.Tool, "*")
-				return stopgate.AgentName(strings.TrimSuffix(strings.TrimPrefix(string(tool), before), after)), true
-			}
-			v, _ := h.ToArg.Find(args)
-			return stopgate.AgentName(v.Text()), true
 		}
 	}
 	return "", false
@@ -251,7 +242,7 @@ func (p *pending) crossover(ctx context.Context, prop *Proposal) {
 	}
 }
 
-// Inheritance (DECISIONS S9): the tables that held for the agents who handed over
+// Inheritance (S9): the tables that held for the agents who handed over
 // hold for the receiver too, where the entry says so.
 
 // inheritKey is the cell with the agents whose tables hold for an agent.
@@ -260,9 +251,9 @@ func inheritKey(agent stopgate.AgentName) session.Key {
 }
 
 // inherits reports whether any handoff of the policy does.
-func inherits(layers [][]*syntax.Handoff) bool {
-	return slices.ContainsFunc(layers, func(l []*syntax.Handoff) bool {
-		return slices.ContainsFunc(l, func(h *syntax.Handoff) bool { return h.Inherit })
+func inherits(layers [][]HandoffRule) bool {
+	return slices.ContainsFunc(layers, func(l []HandoffRule) bool {
+		return slices.ContainsFunc(l, func(h HandoffRule) bool { return h.Inherit })
 	})
 }
 
@@ -290,7 +281,7 @@ func (p *pending) askSenders() {
 		call.Agent = stopgate.AgentName(sender)
 		func() {
 			defer p.recoverPolicy()
-			e := p.under.binding(&call, p.data).evaluate()
+			e := p.under.binding(&call, p.data).rules.Evaluate()
 			e.Feed(p.final)
 			v := e.Close(stopgate.Ended)
 			if !v.Decided {

@@ -82,9 +82,9 @@ func updateHere(ctx context.Context, s Store, o session.Owner, keys []session.Ke
 }
 
 // recall fetches the session's data where rules look at it, for as long as the call
-// is open (DECISIONS K60). What cannot be read is not known.
+// is open (K60). What cannot be read is not known.
 func (p *pending) recall(ctx context.Context) {
-	if p.under.situation == nil || p.g.store == nil || p.call.Session == "" {
+	if !p.under.looksAtSessions || p.g.store == nil || p.call.Session == "" {
 		return
 	}
 	r := p.g.load(ctx, owner(&p.call), []session.Key{session.DataKey})
@@ -98,7 +98,7 @@ func (p *pending) recall(ctx context.Context) {
 	p.data, _ = jsonstream.Parse([]byte(text), jsonstream.Options{})
 }
 
-// sit fixes what the session policies see of the session (DECISIONS S8), and asks
+// sit fixes what the session policies see of the session (S8), and asks
 // those that need no argument.
 func (p *pending) sit(ctx context.Context) {
 	g := p.g
@@ -200,7 +200,7 @@ func (p *pending) storeFault(f fault, err error, stack string) {
 }
 
 // foresee asks the session policies that need arguments as soon as these are
-// complete (DECISIONS S8); p.mu is held, and let go while a store is waited for.
+// complete (S8); p.mu is held, and let go while a store is waited for.
 func (p *pending) foresee() {
 	if p.over || p.whole || p.final == nil || p.g.store == nil || !p.set.Keyed(p.tool) {
 		return
@@ -254,7 +254,7 @@ func (p *pending) glance(ctx context.Context, c session.Call) glance {
 }
 
 // object takes the session policies' answer: all objections are kept, the first
-// one decides (REQUIREMENTS X2).
+// one decides (X2).
 func (p *pending) object(all []session.Decision, head uint64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -21,14 +21,14 @@ const (
 	crowded        // too many calls to this port never came back
 )
 
-// String is the word that records use; never text of the port (THREATS H17).
+// String is the word that records use; never text of the port (H17).
 func (f fault) String() string {
 	return [...]string{"", "error", "panic", "timeout", "context ended", "too many calls in flight"}[f]
 }
 
 // maxStuck is how many calls to one port may have overrun their deadline and not
 // returned. Beyond it the port is not called: a hung port must not collect
-// goroutines without bound (INVARIANTS FM14).
+// goroutines without bound (FM14).
 const maxStuck = 256
 
 // port guards the calls to one port.

@@ -9,13 +9,12 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate"
-	"github.com/stopgate/stopgate/policy/syntax"
 )
 
 // reviewer is a judge with what a policy file, or the program, says about it.
 type reviewer struct {
 	judge   Judge // nil: nobody can make one, and what it governs fails
-	table   *syntax.Judge
+	table   *JudgeTable
 	onError stopgate.Mode
 	limit   time.Duration
 }
@@ -25,7 +24,7 @@ type reviewer struct {
 const judgeGrace = 50 * time.Millisecond
 
 // reviewers makes the judges that files ask for.
-func (g *Gate) reviewers(tables []*syntax.Judge) ([]*reviewer, error) {
+func (g *Gate) reviewers(tables []*JudgeTable) ([]*reviewer, error) {
 	var all []*reviewer
 	for _, t := range tables {
 		r := &reviewer{table: t, onError: t.OnError, limit: time.Duration(t.Timeout)*time.Millisecond + judgeGrace}
@@ -42,7 +41,7 @@ func (g *Gate) reviewers(tables []*syntax.Judge) ([]*reviewer, error) {
 }
 
 // panel lists the judges of the call: the program's, and those of the files it began
-// with. In observe mode only those that want it are asked (DECISIONS S31).
+// with. In observe mode only those that want it are asked (S31).
 func (p *pending) panel() []*reviewer {
 	var list []*reviewer
 	if p.g.judge != nil && !p.under.observe {
@@ -71,7 +70,7 @@ type hearing struct {
 
 // Consult puts a closed call before its judges and returns at once; Resolve joins
 // them, and asks them if nobody did. A surface with several calls of one turn calls
-// it for each as it closes, so that they are judged at the same time (DECISIONS S29).
+// it for each as it closes, so that they are judged at the same time (S29).
 // A call that is denied already, or that is not closed, is not judged; an objection
 // ends the call where it is, an open prompt included.
 func (p *pending) Consult(ctx context.Context) {
@@ -124,7 +123,7 @@ func (p *pending) hear(ctx context.Context) {
 }
 
 // askCurrentJudges asks the judges of a policy that came into force while the call
-// was open, unless they have answered as they would now (DECISIONS S16).
+// was open, unless they have answered as they would now (S16).
 func (p *pending) askCurrentJudges(ctx context.Context) {
 	now := p.g.current.Load()
 	if now.hash == p.under.hash || now.observe || p.isOver() {
@@ -132,7 +131,7 @@ func (p *pending) askCurrentJudges(ctx context.Context) {
 	}
 	before := p.governing(p.under)
 	panel := slices.DeleteFunc(p.governing(now), func(r *reviewer) bool {
-		return slices.ContainsFunc(before, func(b *reviewer) bool { return b.table.Same(r.table) })
+		return slices.ContainsFunc(before, func(b *reviewer) bool { return b.table.Meaning == r.table.Meaning })
 	})
 	prop := p.proposal()
 	if len(panel) == 0 || prop == nil {
@@ -155,7 +154,7 @@ func (p *pending) consult(ctx context.Context, h *hearing, prop Proposal, panel 
 }
 
 // askAll asks all judges at once and applies what they say in their order. Opinions
-// can only tighten (REQUIREMENTS X4, FM1).
+// can only tighten (X4, FM1).
 func (p *pending) askAll(ctx context.Context, prop Proposal, panel []*reviewer) {
 	said := make([]finding, len(panel))
 	var group sync.WaitGroup

@@ -12,7 +12,6 @@ import (
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/internal/testkit/ports"
-	"github.com/stopgate/stopgate/policy/syntax"
 )
 
 // judgedPolicy has a judge of two of its tools.
@@ -34,7 +33,7 @@ tools = ["run", "mail", "wipe"]
 
 // panelOf makes judges of one function.
 func panelOf(j ports.Judge) gate.Option {
-	return gate.WithJudges(func(*syntax.Judge) (gate.Judge, error) { return j, nil })
+	return gate.WithJudges(func(*gate.JudgeTable) (gate.Judge, error) { return j, nil })
 }
 
 func judgedGate(t testing.TB, text string, opts ...gate.Option) *gate.Gate {
@@ -106,7 +105,7 @@ func TestJudgesThatFail(t *testing.T) {
 			t.Errorf("%s: %s, row %+v %+v", c.name, out.Status, r.Judge, r)
 		}
 	}
-	broken := gate.WithJudges(func(*syntax.Judge) (gate.Judge, error) { return nil, errors.New("no key") })
+	broken := gate.WithJudges(func(*gate.JudgeTable) (gate.Judge, error) { return nil, errors.New("no key") })
 	if _, err := gate.New(compile(t, judgedPolicy), broken); err == nil {
 		t.Error("a gate without the judge that its policy wants")
 	}
@@ -250,7 +249,7 @@ func TestSwapsAndJudges(t *testing.T) {
 	} {
 		asked := 0
 		var g *gate.Gate
-		g = judgedGate(t, judgedPolicy, gate.WithJudges(func(table *syntax.Judge) (gate.Judge, error) {
+		g = judgedGate(t, judgedPolicy, gate.WithJudges(func(table *gate.JudgeTable) (gate.Judge, error) {
 			return ports.Judge(func(context.Context, gate.Proposal) (gate.Opinion, error) {
 				if asked++; asked == 1 {
 					if err := g.Swap(compile(t, c.text)); err != nil {

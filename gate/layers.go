@@ -10,7 +10,7 @@ import (
 
 // askPolicies runs the tool policies. The first that forbids ends the call (G2-08 to
 // G2-12). None of them loosens what a file says; a tool that no file knows runs if one
-// permits it (DECISIONS S2).
+// permits it (S2).
 func (p *pending) askPolicies(ctx context.Context, prop *Proposal) {
 	for _, tp := range p.g.policies {
 		if p.isOver() {
@@ -26,8 +26,8 @@ func (p *pending) askPolicies(ctx context.Context, prop *Proposal) {
 }
 
 // requirePermit refuses a tool that no file knows and no policy permitted, or makes
-// it ask where the files want that (DECISIONS S2); p.mu is held.
-func (p *pending) requirePermit(r rules) {
+// it ask where the files want that (S2); p.mu is held.
+func (p *pending) requirePermit(r Rules) {
 	otherwise, unknown := r.Unknown()
 	if !unknown || p.permitted || p.over {
 		return
@@ -111,7 +111,7 @@ func (p *pending) pushFailure(code stopgate.Code, who string, f fault, stack str
 }
 
 // blame notes for the record who failed and how, without a word of theirs
-// (THREATS H17); p.mu is held.
+// (H17); p.mu is held.
 func (p *pending) blame(who string, f fault, stack string) {
 	if f == none {
 		who += ": invalid answer"

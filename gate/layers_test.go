@@ -68,7 +68,7 @@ func TestLayersSeeTheCall(t *testing.T) {
 		t.Fatal(err)
 	}
 	if seen.Args != `{"a":1.0}` || seen.ArgsHash != gate.HexHash(`{"a":1}`) || seen.ID != out.Proposal || seen.Call.Agent != "triage" ||
-		seen.Call.Args != nil || seen.Policy != "policy-1" || len(seen.Definition) != 64 || seen.Verdict.Mode != stopgate.Unattended {
+		seen.Call.Args != nil || seen.Policy != g.PolicyHash() || len(seen.Definition) != 64 || seen.Verdict.Mode != stopgate.Unattended {
 		t.Errorf("proposal %+v", seen)
 	}
 }

@@ -27,7 +27,7 @@ type departure struct {
 }
 
 // leave is the session policies' last word, on current facts, and the fact that the
-// call left: one atomic step (INVARIANTS I19). A journal writes the row in the same
+// call left: one atomic step (I19). A journal writes the row in the same
 // step. It denies, or lets live.
 func (c *commitment) leave(ctx context.Context) {
 	d := c.departs(ctx)
@@ -189,7 +189,7 @@ type moment struct {
 func momentOf(v *session.View) moment { return moment{true, v.State.Head, v.Now, v.Horizon} }
 
 // leaving is the hash of the canonical arguments that leave: those that were judged,
-// unless a path was cleaned (DECISIONS K4). The call is committed: they do not change.
+// unless a path was cleaned (K4). The call is committed: they do not change.
 func (p *pending) leaving() string {
 	if p.eval == nil || bytes.Equal(p.eval.Document().Text(), p.final) {
 		return p.hash

@@ -11,7 +11,7 @@ import (
 )
 
 // ledger writes audit rows and keeps count of those it could not write
-// (DECISIONS S26, FM4).
+// (S26, FM4).
 type ledger struct {
 	recorder Recorder      // nil: no audit
 	batch    BatchRecorder // the same; nil if it takes one row at a time

@@ -11,7 +11,7 @@ import (
 	"github.com/stopgate/stopgate"
 )
 
-// Lockdown is an operator's order to deny everything (DECISIONS S59). The zero
+// Lockdown is an operator's order to deny everything (S59). The zero
 // Lockdown is no order.
 type Lockdown struct {
 	Since  time.Time `json:"since,omitzero"`

@@ -6,8 +6,8 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/gate"
+	"github.com/stopgate/stopgate/internal/store/mem"
 	"github.com/stopgate/stopgate/session"
-	"github.com/stopgate/stopgate/store/mem"
 )
 
 // Proves S44: a release is written at the time when the call leaves, however long somebody

@@ -15,13 +15,13 @@ import (
 )
 
 // ErrUnmatched says that a result belongs to no call that this gate released, or
-// that its result came already (THREATS H5).
+// that its result came already (H5).
 var ErrUnmatched = errors.New("gate: the result belongs to no released call")
 
 // Delivery is what a model gets of a call's result. The zero Delivery withholds.
 type Delivery struct {
 	// Mode is the result rules' verdict on the arguments that ran: Unattended
-	// delivers, everything else withholds (DECISIONS K32).
+	// delivers, everything else withholds (K32).
 	Mode stopgate.Mode
 	Code stopgate.Code
 	// Data reaches the model: the result's own bytes, or an envelope that says
@@ -102,7 +102,7 @@ func (p *pending) resultRules(r *resultSaid) {
 // call ran. A result that a rule wants a person to see (ask, edit) is put to the
 // approver, and withheld where nobody is there or nobody can wait (K32, S11). A
 // result of no released call is an event row, changes nothing and is withheld with
-// ErrUnmatched (THREATS H5).
+// ErrUnmatched (H5).
 func (g *Gate) Observe(ctx context.Context, r stopgate.Result) (Delivery, error) {
 	rel, err := g.match(ctx, &r)
 	if err != nil && !errors.Is(err, ErrUnmatched) {
@@ -267,7 +267,7 @@ func (g *Gate) learn(ctx context.Context, rel *release, r stopgate.Result) error
 	return answer.problem("result")
 }
 
-// kindOf says how a call ended (DECISIONS S24).
+// kindOf says how a call ended (S24).
 func (c *compiled) kindOf(tool stopgate.ToolName, r stopgate.Result) session.Kind {
 	switch rule := c.success(tool); {
 	case r.Absent && r.Observed:
@@ -286,16 +286,10 @@ func (c *compiled) kindOf(tool stopgate.ToolName, r stopgate.Result) session.Kin
 
 // success is the rule by which results of a tool are read, nil if there is none.
 func (c *compiled) success(tool stopgate.ToolName) *session.Success {
-	if c.reading == nil {
-		return nil
-	}
 	if s, ok := c.readings.get(tool); ok {
 		return s
 	}
-	var s *session.Success
-	if written := c.reading(tool); written != nil {
-		s, _ = session.CompileSuccess(written) // it compiled when the file was checked
-	}
+	s := c.policy.ResultStatus(tool)
 	c.readings.put(tool, s)
 	return s
 }
@@ -309,7 +303,7 @@ func contentHash(r stopgate.Result) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// resultCause says how a result came (REQUIREMENTS X13).
+// resultCause says how a result came (X13).
 func resultCause(r stopgate.Result, kind session.Kind) string {
 	cause := "reported"
 	if r.Observed {

@@ -8,11 +8,10 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate"
-	"github.com/stopgate/stopgate/policy/syntax"
 	"github.com/stopgate/stopgate/session"
 )
 
-// Limits bound the time of everything the gate waits for (INVARIANTS 2). A zero
+// Limits bound the time of everything the gate waits for. A zero
 // field takes its default.
 type Limits struct {
 	Policy    time.Duration // one tool policy: 50 ms
@@ -56,7 +55,7 @@ type config struct {
 	approver Approver
 	judge    Judge
 	onError  stopgate.Mode // of the judge
-	judges   func(*syntax.Judge) (Judge, error)
+	judges   func(*JudgeTable) (Judge, error)
 	policies []ToolPolicy
 	handoffs []HandoffPolicy
 	store    Store
@@ -88,10 +87,10 @@ func WithJudge(j Judge, onError stopgate.Mode) Option {
 }
 
 // WithJudges says how to make the judges that policy files ask for ([judge]), such as
-// [github.com/stopgate/stopgate/judge.Bench.Judge]. It is called by New and by Swap,
+// [github.com/stopgate/stopgate/judge.Factory.Judge]. It is called by New and by Swap,
 // which fail if it does. Without it the calls that those judges govern are denied, or
 // asked about, judge_unavailable: a check that nobody makes never reads as passed.
-func WithJudges(open func(*syntax.Judge) (Judge, error)) Option {
+func WithJudges(open func(*JudgeTable) (Judge, error)) Option {
 	return func(c *config) { c.judges = open }
 }
 

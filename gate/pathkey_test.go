@@ -6,7 +6,7 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/gate"
-	"github.com/stopgate/stopgate/store/mem"
+	"github.com/stopgate/stopgate/internal/store/mem"
 )
 
 // Proves H12, TPS-18: a key that a table or the tool's own schema calls a path is compared

@@ -18,7 +18,7 @@ import (
 //	      at any time: Refuse, Cancel
 //
 // A Pending that is dropped without Resolve or Cancel is recorded as cancelled
-// when the garbage collector finds it (DECISIONS K51): a backstop, not a way to
+// when the garbage collector finds it (K51): a backstop, not a way to
 // end a call.
 type Pending struct {
 	// What is running on behalf of the call holds on to this alone, so that a
@@ -92,7 +92,7 @@ type transfer struct {
 
 // judgement is the verdict as it grows.
 type judgement struct {
-	eval     evaluation         // nil once settled, or after a panic
+	eval     Evaluation         // nil once settled, or after a panic
 	said     *stopgate.Verdict  // its latest verdict, not nil while there is one
 	own      []stopgate.Verdict // what the layers around the rules said
 	trace    []stopgate.Verdict // everything, once settled
@@ -192,7 +192,7 @@ func (p *pending) Identify(id stopgate.CallID) {
 }
 
 // Enforced reports whether verdicts hold the call back; false in observe mode,
-// where the surface lets every byte pass as it comes (DECISIONS K38).
+// where the surface lets every byte pass as it comes (K38).
 func (p *pending) Enforced() bool { return !p.under.observe }
 
 // Refuse denies the call for a reason that the surface found: protocol_violation,
@@ -226,7 +226,7 @@ func (p *pending) Verdict() stopgate.Verdict {
 }
 
 // Trace lists every verdict that was published, in order; they only get stricter
-// (INVARIANTS I2, I3).
+// (I2, I3).
 func (p *pending) Trace() []stopgate.Verdict {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -235,7 +235,7 @@ func (p *pending) Trace() []stopgate.Verdict {
 
 // Done is closed when the verdict is terminal, also where that happens out of
 // band: the approver declined, the deadline passed, the surface refused
-// (DECISIONS S1).
+// (S1).
 func (p *pending) Done() <-chan struct{} {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -10,6 +10,7 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/gate"
+	stopgatepolicy "github.com/stopgate/stopgate/internal/policy"
 	"github.com/stopgate/stopgate/internal/testkit/ports"
 )
 
@@ -421,8 +422,12 @@ func TestOptionsThatMakeNoGate(t *testing.T) {
 			t.Errorf("%s: accepted", name)
 		}
 	}
+	var missing *stopgatepolicy.Program // as Compile returns it with errors
 	if _, err := gate.New(nil); !errors.Is(err, gate.ErrNoPolicy) {
 		t.Errorf("no policy: %v", err)
+	}
+	if _, err := gate.New(missing); !errors.Is(err, gate.ErrNoPolicy) {
+		t.Errorf("a nil program: %v", err)
 	}
 	if _, err := gate.New(compile(t, "version = 1"), gate.WithClock(nil)); err == nil {
 		t.Error("no clock: accepted")

@@ -11,8 +11,8 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/gate"
+	"github.com/stopgate/stopgate/internal/policy"
 	"github.com/stopgate/stopgate/internal/testkit/ports"
-	"github.com/stopgate/stopgate/policy"
 	"go.uber.org/goleak"
 )
 

@@ -10,11 +10,11 @@ import (
 // The ports are what the gate needs from outside. All of them may be called from
 // several goroutines at once. The gate calls each under a deadline ([Limits]) on a
 // goroutine of its own ([Local] and [PunctualRecorder] are spared it) and recovers a panic: an error, a panic, an answer that is
-// no answer, and silence until the deadline all deny the call (INVARIANTS I14,
+// no answer, and silence until the deadline all deny the call (I14,
 // FM15). What a port returns after its deadline is never looked at.
 
 // Recorder writes audit rows. An allowed call leaves the gate only after Record
-// returned nil for its row (INVARIANTS I22).
+// returned nil for its row (I22).
 type Recorder interface {
 	// Record returns after the row is durable. It sets the row's Seq, Chain, Prev
 	// and Hash in its own copy. An error means that the row may or may not have
@@ -42,7 +42,7 @@ type PunctualRecorder interface {
 }
 
 // ArgumentKeeper is a recorder that keeps arguments beside the rows, which hold only
-// their hash (DECISIONS S13). Its rows come with [stopgate.Record.Args].
+// their hash (S13). Its rows come with [stopgate.Record.Args].
 type ArgumentKeeper interface {
 	Recorder
 	// KeepsArguments reports whether it does.
@@ -99,11 +99,11 @@ type Decision struct {
 	Metadata map[string]string
 }
 
-// ToolPolicy is a deterministic policy written in Go (G2): the layer "gate" of
+// ToolPolicy is a deterministic policy written in Go (G2-05): the layer "gate" of
 // the pipeline, after integrity and before session policies. It is asked once the
 // arguments are complete, in registration order, and the first Forbid stops. A tool
 // that no policy file knows runs if a policy permits it, and is otherwise unknown
-// (DECISIONS S2).
+// (S2).
 type ToolPolicy interface {
 	Name() string
 	Check(ctx context.Context, p Proposal) (Decision, error)
@@ -113,7 +113,7 @@ type ToolPolicy interface {
 type Opinion struct {
 	// Mode is the weakest mode the judge accepts: Unattended has no objection, Ask
 	// wants a person, Deny refuses. Another mode is invalid. The judge only
-	// tightens: a mode weaker than the verdict changes nothing (REQUIREMENTS X4).
+	// tightens: a mode weaker than the verdict changes nothing (X4).
 	Mode stopgate.Mode
 	// Probability is the judge's estimate that the call is harmful, 0 to 1; NaN and
 	// values outside are invalid.
@@ -138,7 +138,7 @@ func (e *JudgeError) Error() string { return "judge: " + e.Err.Error() }
 func (e *JudgeError) Unwrap() error { return e.Err }
 
 // Judge is a model that reviews a call after every deterministic layer let it
-// live. It runs beside an open prompt; both must pass (DECISIONS S29). Every
+// live. It runs beside an open prompt; both must pass (S29). Every
 // failure is judge_unavailable (FM1).
 type Judge interface {
 	Judge(ctx context.Context, p Proposal) (Opinion, error)

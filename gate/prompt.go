@@ -7,8 +7,6 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate"
-	"github.com/stopgate/stopgate/jsonstream"
-	"github.com/stopgate/stopgate/policy/eval"
 )
 
 // withdrawn is the cause of a context that ended because the call is decided.
@@ -17,7 +15,7 @@ type withdrawn struct{ code stopgate.Code }
 func (w withdrawn) Error() string { return "withdrawn: " + string(w.code) }
 
 // ErrHold is the cause of an approver's context that ended because nobody answered
-// in time (DECISIONS S5). Behind every other cause the call itself is gone. An approver
+// in time (S5). Behind every other cause the call itself is gone. An approver
 // returns it whose question ended before.
 var ErrHold = errors.New("gate: nobody answered in time")
 
@@ -92,7 +90,7 @@ func (p *pending) unspend(ctx context.Context) {
 
 // Ask puts the call in front of the approver and returns at once. It may be
 // called from the first ask or edit verdict on, while the arguments still arrive
-// (DECISIONS S1); Resolve joins it, and asks if nobody did. The prompt is
+// (S1); Resolve joins it, and asks if nobody did. The prompt is
 // withdrawn when ctx ends; a surface that can hold the call for a shorter time than
 // [Limits] allows ends ctx with the cause [ErrHold]. Without an approver, or with nobody there, the call is
 // denied at once. Where the verdict is terminal already there is nothing to ask;
@@ -175,27 +173,20 @@ func (p *pending) show() {
 	}
 }
 
-// leaves copies what the arguments consist of; p.mu is held.
-func (p *pending) leaves() (out []Leaf) {
-	e, ok := p.eval.(*eval.Evaluation)
-	if !ok {
+// leaves lists the values of the arguments; p.mu is held.
+func (p *pending) leaves() []Leaf {
+	if p.eval == nil {
 		return nil
 	}
-	for _, l := range e.Leaves() {
-		out = append(out, Leaf{
-			Pointer: l.Pointer, Type: l.Annotation.String(), Known: l.Known, JSON: string(jsonstream.AppendCanonical(nil, l.Value)),
-		})
-	}
-	return out
+	return p.eval.Leaves()
 }
 
-// asking is what wants the call to be seen; p.mu is held.
+// asking names every rule that asks; p.mu is held.
 func (p *pending) asking() []string {
-	e, ok := p.eval.(*eval.Evaluation)
-	if !ok {
+	if p.eval == nil {
 		return nil
 	}
-	return e.Asking()
+	return p.eval.Asking()
 }
 
 // binding is what an approval of the complete call belongs to; p.mu is held.
@@ -310,7 +301,7 @@ func endCode(cause error) stopgate.Code {
 }
 
 // approvals remembers the approvals that were used, until they have expired
-// anyway (INVARIANTS I16).
+// anyway (I16).
 type approvals struct {
 	mu   sync.Mutex
 	used map[string]time.Time

@@ -121,8 +121,7 @@ func (p *pending) tellKept(ctx context.Context) {
 }
 
 // clean makes every word of a row that came from outside fit for a log: printable
-// and short. Names and ids are what a model, a client or a server chose (THREATS
-// H17).
+// and short. Names and ids are what a model, a client or a server chose (H17).
 func clean(r *stopgate.Record) {
 	r.Session = stopgate.SessionID(word(string(r.Session)))
 	r.Principal = stopgate.Principal(word(string(r.Principal)))

@@ -167,7 +167,7 @@ func TestListsInRowsAreBounded(t *testing.T) {
 	for _, policies := range [][]session.Policy{nil, many} {
 		var rec ports.Recorder
 		decide(t, newGate(t, append(sessionsOf(policies...), gate.WithRecorder(&rec))...), "free", `{}`)
-		if n := len(rec.Decisions()[0].Objections); n != 0 && n != 64 || len(rec.Text()) > 32<<10 {
+		if n := len(rec.Decisions()[0].Objections); n != 0 && n != 64 || len(rec.Text()) > 64<<10 {
 			t.Errorf("%d objections, %d bytes", n, len(rec.Text()))
 		}
 	}

@@ -14,7 +14,7 @@ import (
 )
 
 // Told is what a client's request says about an earlier call of its conversation. It
-// is a claim: what it says counts only for a call that the gate released (WIRE 7.2).
+// is a claim: what it says counts only for a call that the gate released.
 type Told struct {
 	// Proposal is the call, where the surface knows it by itself.
 	Proposal stopgate.ProposalID
@@ -36,7 +36,7 @@ type Told struct {
 type Known struct {
 	// Proposal is the released call that is meant, "" if there is none.
 	Proposal stopgate.ProposalID
-	// Withheld says that the model must not get the result, but Data (DECISIONS S11):
+	// Withheld says that the model must not get the result, but Data (S11):
 	// the same bytes whenever it is asked.
 	Withheld bool
 	Data     []byte
@@ -45,13 +45,13 @@ type Known struct {
 // Memory is how a turn uses what it is told.
 type Memory struct {
 	// Learn makes facts of results. Without it the turn belongs to no conversation,
-	// and only what must be withheld is found (WIRE 4.9).
+	// and only what must be withheld is found.
 	Learn bool
 	// Alone says that the session was guessed: the turn sees nothing of it but what
-	// it is told now and the ledger confirms (WIRE 7.3).
+	// it is told now and the ledger confirms.
 	Alone bool
 	// Spoken identifies the user's newest message; another one than before means that
-	// the user said something (DECISIONS S27, S28). "" is none.
+	// the user said something (S27, S28). "" is none.
 	Spoken string
 	// Begins says that the request is the first of its conversation: the user spoke,
 	// whatever was said before under the same guess.
@@ -64,8 +64,11 @@ type Memory struct {
 // that the last one told is the newest released. The answers stand in the order of
 // told.
 //
-// An error means that facts may be missing: the turn then sees fewer successes than
-// there were, and in a session that was guessed governed calls are denied.
+// After an error facts may be missing. Where the released calls cannot be looked up, the
+// results that the request has are unknown to the turn, so its governed calls are denied
+// store_unavailable (FM2); the next request has the same results and is asked again. A result
+// that cannot be recorded makes the session uncertain (FM16). In a session that was guessed
+// any error denies the governed calls of the turn.
 func (t *Turn) Remember(ctx context.Context, like stopgate.Call, told []Told, m Memory) ([]Known, error) {
 	r := recollection{g: t.g, turn: t, like: t.mine(like), told: told, how: m, known: make([]Known, len(told)), open: make([]bool, len(told)), hashes: make([]string, len(told))}
 	if m.Alone {
@@ -73,7 +76,7 @@ func (t *Turn) Remember(ctx context.Context, like stopgate.Call, told []Told, m 
 	}
 	var err error
 	if t.g.store != nil {
-		if err = r.recall(ctx); err != nil && m.Alone {
+		if err = r.recall(ctx); err != nil && (m.Alone || r.unread) {
 			t.state.blind = true
 		}
 	}
@@ -91,6 +94,7 @@ type recollection struct {
 	known  []Known
 	open   []bool   // the result of the call is not known yet
 	hashes []string // of the arguments, "" until asked for
+	unread bool     // results were told, and the calls that they belong to could not be looked up
 }
 
 // recall finds the released calls that are told of, and learns from their results.
@@ -102,6 +106,7 @@ func (r *recollection) recall(ctx context.Context) error {
 	}
 	state := g.load(ctx, owner, distinctKeys(keys))
 	if state.fault != none {
+		r.unread = r.how.Learn && slices.ContainsFunc(r.told, func(t Told) bool { return t.Answered })
 		return state.problem("history")
 	}
 	var err error
@@ -139,7 +144,7 @@ func (r *recollection) key(i int) session.Key {
 	return session.OpenKey(r.told[i].Call, r.g.current.Load().name(r.told[i].Tool))
 }
 
-// align finds which released call each told one is (WIRE 7.2).
+// align finds which released call each told one is.
 func (r *recollection) align(s session.State) {
 	cells := make(map[session.Key][]candidate)
 	for _, e := range s.Entries() {
@@ -266,7 +271,7 @@ type unmatched struct {
 
 // judge decides about the results that the ledger says nothing of, by what the rules
 // say now about the arguments as they are told, and fills in what the model gets
-// (DECISIONS K32).
+// (K32).
 func (r *recollection) judge() {
 	now := r.g.current.Load()
 	for i := range r.told {
@@ -298,7 +303,7 @@ func (r *recollection) delivers(now *compiled, t *Told) (ok bool) {
 	if t.Args != nil {
 		_ = executed.Scan(t.Args(), jsonstream.Options{}) // what cannot be read is not valid, and is withheld
 	}
-	v := b.ResultMode(&executed)
+	v := b.rules.ResultMode(&executed)
 	return v.Decided && v.Mode.Permissive()
 }
 

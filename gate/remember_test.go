@@ -7,9 +7,9 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/gate"
-	"github.com/stopgate/stopgate/policy"
+	"github.com/stopgate/stopgate/internal/policy"
+	"github.com/stopgate/stopgate/internal/store/mem"
 	"github.com/stopgate/stopgate/session"
-	"github.com/stopgate/stopgate/store/mem"
 )
 
 const needsTest = `version = 1
@@ -60,22 +60,48 @@ func told(id, args, result string) gate.Told {
 }
 
 // Proves FM2, W51: where the history of a guessed session cannot be read, governed
-// calls are denied, and others are served; a named session sees what it knew.
+// calls are denied, and others are served. So it is in a named session if the history has
+// results, since a policy may restrict by them; without results it sees what it knew. The next
+// turn, which is told the same, is served.
 func TestRememberWithoutStore(t *testing.T) {
-	f := &failing{Store: mem.New()}
-	g := remembering(t, f)
-	ctx, o := t.Context(), session.Owner{Principal: "p", Session: session.WeakID("x")}
-	turn := g.Turn(o, "t1")
-	f.on = true
-	if _, err := turn.Remember(ctx, stopgate.Call{}, []gate.Told{told("c", "{}", "ok")}, gate.Memory{Learn: true, Alone: true}); err == nil {
-		t.Fatal("no error")
-	}
-	f.on = false
-	for tool, want := range map[stopgate.ToolName]stopgate.Code{"deploy": stopgate.CodeStoreUnavailable, "other": stopgate.CodeRuleMatched} {
-		out, err := turn.Decide(ctx, stopgate.Call{Tool: tool, ID: "d", Args: []byte(`{}`)})
-		if err != nil || out.Verdict.Code != want {
-			t.Errorf("%s: %s %v", tool, out.Verdict.Code, err)
-		}
+	for _, c := range []struct {
+		name, result string
+		session      stopgate.SessionID
+		alone        bool
+		deploy, next stopgate.Code
+	}{
+		{"guessed", "ok", session.WeakID("x"), true, stopgate.CodeStoreUnavailable, stopgate.CodeRuleMatched},
+		{"named", "ok", "x", false, stopgate.CodeStoreUnavailable, stopgate.CodeRuleMatched},
+		{"named, without a result", "", "x", false, stopgate.CodePrerequisitePending, stopgate.CodePrerequisitePending},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			f := &failing{Store: mem.New()}
+			g := remembering(t, f)
+			ctx, o := t.Context(), session.Owner{Principal: "p", Session: c.session}
+			if out, err := g.Turn(o, "t0").Decide(ctx, stopgate.Call{Tool: "test", ID: "c", Args: []byte(`{}`)}); err != nil || !out.Allowed() {
+				t.Fatal(out, err)
+			}
+			history := []gate.Told{told("c", "{}", c.result)}
+			turn := g.Turn(o, "t1")
+			f.on = true
+			if _, err := turn.Remember(ctx, stopgate.Call{}, history, gate.Memory{Learn: true, Alone: c.alone}); err == nil {
+				t.Fatal("no error")
+			}
+			f.on = false
+			for tool, want := range map[stopgate.ToolName]stopgate.Code{"deploy": c.deploy, "other": stopgate.CodeRuleMatched} {
+				out, err := turn.Decide(ctx, stopgate.Call{Tool: tool, ID: "d", Args: []byte(`{}`)})
+				if err != nil || out.Verdict.Code != want {
+					t.Errorf("%s: %s %v", tool, out.Verdict.Code, err)
+				}
+			}
+			turn = g.Turn(o, "t2")
+			if _, err := turn.Remember(ctx, stopgate.Call{}, history, gate.Memory{Learn: true, Alone: c.alone}); err != nil {
+				t.Fatal(err)
+			}
+			if out, err := turn.Decide(ctx, stopgate.Call{Tool: "deploy", ID: "e", Args: []byte(`{}`)}); err != nil || out.Verdict.Code != c.next {
+				t.Errorf("the next turn: %s %v", out.Verdict.Code, err)
+			}
+		})
 	}
 }
 

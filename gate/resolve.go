@@ -220,7 +220,7 @@ func (p *pending) propose() *Proposal {
 
 // askCurrentPolicy judges the call once more if another policy came into force
 // while it was open: the strictest wins, and an ask of the new policy has been put
-// to nobody (DECISIONS S16).
+// to nobody (S16).
 func (p *pending) askCurrentPolicy() {
 	now := p.g.current.Load()
 	p.mu.Lock()
@@ -231,10 +231,10 @@ func (p *pending) askCurrentPolicy() {
 	defer p.recoverPolicy()
 	p.judgedBy = now.hash
 	b := p.bind(now)
-	e := b.evaluate()
+	e := b.rules.Evaluate()
 	e.Feed(p.final)
 	v := e.Close(stopgate.Ended)
-	if otherwise, unknown := b.Unknown(); unknown && !p.permitted && v.Mode.Permissive() {
+	if otherwise, unknown := b.rules.Unknown(); unknown && !p.permitted && v.Mode.Permissive() {
 		v = p.refusal(stopgate.LayerIntegrity, stopgate.CodePolicyNotConfigured)
 		v.Mode = otherwise
 	}

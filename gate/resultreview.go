@@ -9,7 +9,7 @@ import (
 
 // review puts a result before the approver (D25-43): approved it is delivered, edited
 // it is replaced, and everything else withholds it. A gateway cannot wait with a
-// result that the client has already, so nobody is asked there (DECISIONS S11).
+// result that the client has already, so nobody is asked there (S11).
 func (g *Gate) review(ctx context.Context, rel *release, r stopgate.Result) Delivery {
 	v := rel.result
 	if g.approver == nil || rel.call.Surface == stopgate.SurfaceGateway {

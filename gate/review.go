@@ -8,7 +8,7 @@ import (
 )
 
 // review puts the call before the judge and, if its verdict asks, before the
-// approver, both at once; both must pass (DECISIONS S29). It returns the approval
+// approver, both at once; both must pass (S29). It returns the approval
 // that satisfies the verdict, nil if none is needed or the call is denied.
 func (p *pending) review(ctx context.Context) (*stopgate.Approval, *pending) {
 	p.promptIfAsked(ctx)
@@ -66,7 +66,7 @@ const (
 )
 
 // answer waits for the prompt and holds its answer against the call as it is now
-// (THREATS H1, H2). It is nil if there is no prompt or the call is denied.
+// (H1, H2). It is nil if there is no prompt or the call is denied.
 func (p *pending) answer(ctx context.Context) (*Answer, standing) {
 	p.mu.Lock()
 	q := p.prompt
@@ -133,7 +133,7 @@ func (p *pending) standing(q *prompt, v stopgate.Verdict, a Answer) standing {
 }
 
 // edit makes the edited arguments a proposal of its own and takes it through every
-// layer (REQUIREMENTS X12, THREATS H3). The person who wrote them satisfies ask
+// layer (X12, H3). The person who wrote them satisfies ask
 // and edit, never skip or deny.
 func (p *pending) edit(ctx context.Context, args []byte, approval *stopgate.Approval) *pending {
 	child, err := p.again(ctx)

@@ -16,7 +16,7 @@ type Handler func(ctx context.Context, args []byte) (data []byte, err error)
 
 // ErrAbsent is the error of a handler that has seen that nothing is where its call
 // looked, or one that wraps it: where a file is verified to be new, a session policy may
-// let it be written without having been read (REQUIREMENTS Q15).
+// let it be written without having been read (Q15).
 var ErrAbsent = errors.New("nothing is there")
 
 // Ran is what became of a call that [Gate.Run] was given.

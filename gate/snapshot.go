@@ -24,7 +24,7 @@ var ErrSnapshot = errors.New("gate: snapshot_rejected")
 const snapshotVersion = 1
 
 // seal is what a snapshot says: a position in the log of facts, which itself stays
-// where it is (DECISIONS S15).
+// where it is (S15).
 type seal struct {
 	Version   int                `json:"v"`
 	Principal stopgate.Principal `json:"principal"`
@@ -78,7 +78,7 @@ func (g *Gate) canSeal() error {
 	return nil
 }
 
-// Rewind is an operator's permission to take a session back (THREATS H7).
+// Rewind is an operator's permission to take a session back (H7).
 type Rewind struct {
 	// By is who restores; it is on record. Without a name nothing is taken back.
 	By string

@@ -8,14 +8,14 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate"
-	"github.com/stopgate/stopgate/internal/crowd"
+	"github.com/stopgate/stopgate/internal/system/crowd"
 )
 
 // Advancing is implemented by a [Store] and a [Recorder] that several writers share.
 //
 // A call that waits for one is late for as long as others are written, and is waited for
 // until its caller's own deadline: load alone denies nothing. Where nothing is written
-// for [Limits.Store], it is unavailable, and the call is denied (INVARIANTS FM2, FM4).
+// for [Limits.Store], it is unavailable, and the call is denied (FM2, FM4).
 // Calls of such a port return when their context ends.
 type Advancing interface {
 	// Advanced returns a number that changes whenever something was written, by this

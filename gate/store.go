@@ -7,11 +7,11 @@ import (
 	"github.com/stopgate/stopgate/session"
 )
 
-// Store keeps the facts of sessions and the cells they add up to (DESIGN 5). It
+// Store keeps the facts of sessions and the cells they add up to. It
 // knows nothing of what they mean: package session does.
 //
 // Everything of one principal is one unit: updates of its sessions happen one
-// after the other, as if there were no others (INVARIANTS I19), across processes
+// after the other, as if there were no others (I19), across processes
 // if the store is shared. An error means that nothing was changed, or that nobody
 // can tell; the gate then denies what the state governs, and never goes on with an
 // empty session (FM2). A cell that the store does not have is the zero cell, also
@@ -49,7 +49,7 @@ type Change struct {
 }
 
 // Journal is a store whose database holds the audit rows too, so that a decision
-// and its facts are written in one transaction (DECISIONS S25).
+// and its facts are written in one transaction (S25).
 type Journal interface {
 	Store
 	// Records reports whether the rows of r end up in this store's database.

@@ -9,7 +9,7 @@ import (
 )
 
 // Trouble is what exactly went wrong in code that the gate called: rows and models get a
-// code and a word for it, never its text (THREATS H17).
+// code and a word for it, never its text (H17).
 type Trouble struct {
 	// Who failed: "policy NAME", "approver", "judge", "store" or "recorder".
 	Who string

@@ -11,9 +11,9 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/gate"
-	"github.com/stopgate/stopgate/policy"
+	"github.com/stopgate/stopgate/internal/policy"
+	"github.com/stopgate/stopgate/internal/store/mem"
 	"github.com/stopgate/stopgate/session"
-	"github.com/stopgate/stopgate/store/mem"
 )
 
 // bad is a policy, an approver, a judge and a recorder that fails in one way.

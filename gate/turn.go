@@ -11,7 +11,7 @@ import (
 
 // Turn is one response of a model: its calls see the facts as they were when the
 // first of them was opened, and one of them at most hands control over for good
-// (DECISIONS S8, S9). Gateways and agents open a turn for each response; where a
+// (S8, S9). Gateways and agents open a turn for each response; where a
 // call is a turn of its own, [Gate.Open] is enough. Calls opened with the same
 // session and Call.Turn belong to one turn too.
 type Turn struct {
@@ -84,7 +84,7 @@ func (g *Gate) turn(o session.Owner, id stopgate.TurnID) *turn {
 }
 
 // begunWith returns the policies in Go that the turn began with: those that are there
-// when its first call asks (DECISIONS S37).
+// when its first call asks (S37).
 func (t *turn) begunWith(r *session.Registry) *session.Set {
 	if t.policies.Load() == nil {
 		t.policies.CompareAndSwap(nil, r.Set())

@@ -39,7 +39,7 @@ func (r *randomness) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// newProposalID makes a ULID (DECISIONS S23): 48 bits of Unix milliseconds and 80
+// newProposalID makes a ULID (S23): 48 bits of Unix milliseconds and 80
 // random bits as 26 characters that sort by time.
 func newProposalID(now time.Time, entropy io.Reader) (stopgate.ProposalID, error) {
 	var random [10]byte

@@ -13,7 +13,7 @@ import (
 func (p *pending) begin() {
 	defer p.recoverPolicy()
 	p.bound = p.bind(p.under)
-	p.eval = p.rules.evaluate()
+	p.eval = p.rules.Evaluate()
 	p.evaluate(func() {})
 }
 
@@ -86,7 +86,7 @@ func (p *pending) published() (trace []stopgate.Verdict) {
 
 // push adds a verdict of a layer around the rules. It can only tighten: nothing
 // follows a terminal verdict, and a mode that is not stricter changes nothing
-// (DECISIONS K7, INVARIANTS I3, I15).
+// (K7, I3, I15).
 func (p *pending) push(v stopgate.Verdict) {
 	before := p.latest()
 	if p.over || before.Decided && stopgate.Strictest(before.Mode, v.Mode) == before.Mode {
@@ -148,7 +148,7 @@ func (p *pending) take() {
 	p.cause = p.eval.Cause()
 }
 
-// layerOf says which layer a surface speaks for with a code (THREATS 7).
+// layerOf says which layer a surface speaks for with a code.
 func layerOf(code stopgate.Code) stopgate.Layer {
 	switch code {
 	case stopgate.CodeNoApprover, stopgate.CodeApprovalPending, stopgate.CodeApprovalDeclined,

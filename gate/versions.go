@@ -9,7 +9,7 @@ import (
 )
 
 // versions is the hash of a policy together with the policies written in Go that stand
-// beside it (DECISIONS S36): the file's own hash where there are none. Of those that
+// beside it (S36): the file's own hash where there are none. Of those that
 // have no version nobody can tell whether they are the same code: their names are
 // unversioned, for the records. Session policies count as they are registered when a
 // policy comes into force; what changes later is an event row.

@@ -10,7 +10,7 @@ import (
 )
 
 // watch looks for the arguments by which session policies can deny a call before it
-// is complete (DECISIONS S8). It reads the bytes beside the evaluation, and no
+// is complete (S8). It reads the bytes beside the evaluation, and no
 // further than the last of them.
 type watch struct {
 	parser   *jsonstream.Parser

@@ -7,8 +7,7 @@ import (
 )
 
 // A call whose arguments arrive asks every session policy as soon as that one can
-// object: the byte with which a denial is certain is part of the verdict (DECISIONS
-// S8). Where all arguments are there at once nobody acts on the bytes before the
+// object: the byte with which a denial is certain is part of the verdict (S8). Where all arguments are there at once nobody acts on the bytes before the
 // last, and one question is enough: the last one, on current facts, in the step that
 // releases the call. If nobody objects then, nobody would have objected to less of
 // the call on the same facts. If somebody does, or the call is not plainly allowed,

@@ -12,17 +12,16 @@ import (
 	"github.com/stopgate/stopgate"
 )
 
-// refusal is why a request does not go on.
+// refusal is the reason why a request is refused.
 type refusal struct {
 	status  int
 	code    stopgate.Code
-	message string // empty: the code's public text
-	why     string // for the log alone; empty: the code says it
+	message string // default: the public text of the code
+	why     string // for the log only; default: the code
 }
 
-// admit checks where a request comes from: Host and Origin against their lists
-// (G9, DECISIONS S46), and the token where one is set. It takes the token out of
-// the request.
+// admit checks Host and Origin against their allow lists (G9, S46) and the token, if one is
+// configured. It removes the token from the request.
 func (v *visit) admit(r *http.Request) *refusal {
 	if !v.knownHost(r.Host) {
 		return &refusal{status: http.StatusForbidden, code: stopgate.CodeOriginRejected, message: foreignHost, why: "host " + cut(r.Host)}
@@ -50,8 +49,8 @@ func (v *visit) admit(r *http.Request) *refusal {
 	return nil
 }
 
-// What clients are told that were not let in. noToken is for people who have a key of the
-// provider and none of this gate.
+// Messages for clients that were not admitted. noToken is for people who have a provider key and no
+// token of this gate.
 const (
 	noToken         = "This gate wants a token of its own: as the API key, in the header X-Stopgate-Token, or in the base URL as /k/TOKEN."
 	unknownToken    = "This gate does not know this token: it is mistyped, or was taken back."
@@ -60,8 +59,8 @@ const (
 	foreignOrigin   = "Pages of this origin may not call this gate: [gateway] origins of its policy lists those that may."
 )
 
-// knownHost reports whether a Host header names this gateway. A page that was
-// rebound to the loopback address still sends its own name.
+// knownHost reports whether a Host header names this gateway. Pages that use DNS rebinding to reach
+// loopback still send their own name.
 func (c *configuration) knownHost(hostport string) bool {
 	host := hostport
 	if h, _, err := net.SplitHostPort(hostport); err == nil {
@@ -71,7 +70,7 @@ func (c *configuration) knownHost(hostport string) bool {
 	return host != "" && (loopback(host) || c.hosts[host])
 }
 
-// knownOrigin reports whether a browser page may call: a listed origin, or the
+// knownOrigin reports whether browser pages of this origin are allowed: a configured origin, or the
 // gateway's own.
 func (c *configuration) knownOrigin(origin, host string) bool {
 	if c.origins[strings.ToLower(origin)] {
@@ -81,9 +80,9 @@ func (c *configuration) knownOrigin(origin, host string) bool {
 	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" && strings.EqualFold(u.Host, host)
 }
 
-// takeToken finds the gate token in any of its places and removes it from all of them,
-// so that it never goes upstream. Two that differ are none: whose request it is would
-// be a guess (G10). shown is in how many places there was one.
+// takeToken finds the gate token in all supported places and removes it from all of them, so that
+// it is never sent upstream. Two different tokens count as none, because the principal would be a
+// guess (G10). shown is the number of places with a token.
 func takeToken(r *http.Request) (token string, shown int) {
 	tokens := takeTokens(r.Header)
 	if rest, ok := strings.CutPrefix(r.URL.Path, "/k/"); ok && r.URL.RawPath == "" {
@@ -103,8 +102,7 @@ func takeToken(r *http.Request) (token string, shown int) {
 	return tokens[0], len(tokens)
 }
 
-// bearer finds who a token belongs to. All tokens are compared, so that the time it
-// takes says nothing.
+// bearer returns the principal of a token. It compares all tokens in constant time.
 func (c *configuration) bearer(token string) (who stopgate.Principal, known bool) {
 	sum := sha256.Sum256([]byte(token))
 	for i := range c.tokens {
@@ -115,6 +113,6 @@ func (c *configuration) bearer(token string) (who stopgate.Principal, known bool
 	return who, known
 }
 
-// validName reports whether client text may be used as an identifier: 1 to 128
-// characters of A-Z a-z 0-9 . _ : - (WIRE 7.3).
+// validName reports whether text of a client is acceptable as an identifier: 1 to 128 characters of
+// A-Z a-z 0-9 . _ : -
 func validName(s string) bool { return stopgate.ValidToolName(stopgate.ToolName(s)) }

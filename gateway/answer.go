@@ -13,13 +13,12 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/gateway/events"
+	"github.com/stopgate/stopgate/internal/wire"
+	"github.com/stopgate/stopgate/internal/wire/sse"
 	"github.com/stopgate/stopgate/jsonstream"
-	"github.com/stopgate/stopgate/wire"
-	"github.com/stopgate/stopgate/wire/sse"
 )
 
-// ask sends the request and gives the answer to serve, for as long as the exchange is
-// watched.
+// ask sends the request and passes the response to serve, under observation.
 func (x *exchange) ask(r *http.Request, body []byte, serve func(*http.Response)) {
 	stopGateway := context.AfterFunc(x.g.stopped, func() { x.cancel(errDraining) })
 	defer stopGateway()
@@ -38,7 +37,7 @@ func (x *exchange) ask(r *http.Request, body []byte, serve func(*http.Response))
 	serve(answer)
 }
 
-// serve serves an answer in the framing it comes in.
+// serve serves a response, streamed or not.
 func (x *exchange) serve(answer *http.Response) {
 	content, err := decoded(answer.Header["Content-Encoding"], answer.Body)
 	kind := mediaType(answer.Header)
@@ -61,7 +60,7 @@ func (x *exchange) serve(answer *http.Response) {
 	}
 }
 
-// saysSomething reports whether a status is that of an answer with a content.
+// saysSomething reports whether responses with this status have a body.
 func saysSomething(status int) bool {
 	return status >= 200 && status < 300 && status != http.StatusNoContent && status != http.StatusResetContent
 }
@@ -70,8 +69,8 @@ func badAnswer(message string) *refusal {
 	return &refusal{status: http.StatusBadGateway, code: stopgate.CodeUpstreamError, message: message}
 }
 
-// mediaType is the one content type of an answer; "" if there is none, two, or
-// one that cannot be read (F14).
+// mediaType returns the content type of a response, or "" if it is missing, repeated or malformed
+// (F14).
 func mediaType(h http.Header) string {
 	if len(h["Content-Type"]) != 1 {
 		return ""
@@ -83,7 +82,7 @@ func mediaType(h http.Header) string {
 	return kind
 }
 
-// send makes the upstream request and waits for the response header.
+// send sends the upstream request and waits for the response header.
 func (x *exchange) send(r *http.Request, body []byte) (*http.Response, *refusal) {
 	var sent payload
 	out, err := x.upstream.request(x.reach(), r, &sent, body)
@@ -110,7 +109,7 @@ func (x *exchange) send(r *http.Request, body []byte) (*http.Response, *refusal)
 		status = http.StatusGatewayTimeout
 	case stopgate.CodeOverloaded:
 		status = http.StatusServiceUnavailable
-	case stopgate.CodeClientGone: // it hung up: nothing is wrong with the provider
+	case stopgate.CodeClientGone: // the client disconnected; the provider is not at fault
 	default:
 		x.g.log.Warn("upstream unreachable", "upstream", x.upstream.ID, "error", err)
 		if code == stopgate.CodeUpstreamError && message == "" {
@@ -120,16 +119,16 @@ func (x *exchange) send(r *http.Request, body []byte) (*http.Response, *refusal)
 	return nil, &refusal{status: status, code: code, message: message}
 }
 
-// shuttingDown is told to who comes, or is still there, when the gateway ends.
+// shuttingDown is the message for new and remaining clients at shutdown.
 const shuttingDown = "The gate is shutting down; try again later."
 
-// tooLate names the limit that a provider did not keep, as the settings call it.
+// tooLate describes the timeout that a provider exceeded, by its name in the settings.
 func (x *exchange) tooLate(limit string, d time.Duration) string {
 	return fmt.Sprintf("The model provider did not answer in time: upstream %s, %s = %q.", x.upstream.ID, limit, d)
 }
 
-// why names what cut an exchange short, given the error of a read or of a
-// request. The message is "" where the code's own text says enough.
+// why returns the reason for the early end of an exchange, given the error of a read or a request.
+// The message is "" where the code's public text suffices.
 func (x *exchange) why(err error) (stopgate.Code, string) {
 	var failed *events.HookError
 	switch cause := context.Cause(x.ctx); {
@@ -154,11 +153,11 @@ func (x *exchange) why(err error) (stopgate.Code, string) {
 	return stopgate.CodeUpstreamError, ""
 }
 
-// refuse answers with an error before anything else was written.
+// refuse responds with an error before anything else was written.
 func (x *exchange) refuse(no *refusal) {
 	x.fault = no.code
 	if no.code == stopgate.CodeClientGone {
-		return // nobody is there to read it
+		return // the client is gone
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -171,8 +170,8 @@ func (x *exchange) refuse(no *refusal) {
 	writeRefusal(x.w, x.dialect, no)
 }
 
-// forwardError passes a provider's error answer on: in its own words if they are JSON
-// and an error, else in the dialect's form under the same status.
+// forwardError forwards a provider's error response: unchanged if it is JSON and an error, else in
+// the dialect's format with the same status.
 func (x *exchange) forwardError(answer *http.Response, content io.Reader, err error, kind string) {
 	x.fault = stopgate.CodeUpstreamError
 	var body []byte
@@ -192,9 +191,8 @@ func (x *exchange) forwardError(answer *http.Response, content io.Reader, err er
 	x.writeWhole(answer.StatusCode, body)
 }
 
-// harmless reports whether an error answer holds no call: there are clients that look
-// at the body alone, and in it they would find one that nobody judged (F14). Some
-// providers put the error into a list.
+// harmless reports whether an error response contains no call. Some clients ignore the status and
+// would execute a call in the body (F14). Some providers put the error into a list.
 func (x *exchange) harmless(body []byte) bool {
 	o := wire.EnvelopeOptions(len(body) + 1)
 	o.ObjectRoot = false
@@ -220,12 +218,12 @@ func (x *exchange) harmless(body []byte) bool {
 	return true
 }
 
-// unheard is a sink that nobody listens to.
+// unheard is a sink that discards all events.
 type unheard struct{}
 
 func (unheard) Event(*stopgate.Event) {}
 
-// writeWhole writes a response in one piece. Called with mu held.
+// writeWhole writes a response that is not streamed. mu must be locked.
 func (x *exchange) writeWhole(status int, body []byte) {
 	x.headed = true
 	h := x.w.Header()

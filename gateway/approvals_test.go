@@ -11,7 +11,7 @@ import (
 	"github.com/stopgate/stopgate/approve"
 	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/gateway"
-	"github.com/stopgate/stopgate/store/mem"
+	"github.com/stopgate/stopgate/internal/store/mem"
 )
 
 const askAll = "version = 1\n[tools.\"*\".policy]\nrun = \"ask\"\n"

@@ -44,6 +44,8 @@ func TestMain(m *testing.M) {
 		serveRole(benchGateway(arg))
 	case "policies":
 		serveRole(policedGateway(arg))
+	case "product":
+		serveRole(productGateway(arg))
 	case "many":
 		serveMany(arg)
 	}

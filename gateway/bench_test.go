@@ -15,7 +15,7 @@ import (
 )
 
 // The benchmarks compare the gateway with Go's ReverseProxy on the same traffic
-// in the same run; the numbers are ratios (DESIGN 8, DECISIONS K43). Provider,
+// in the same run; the numbers are ratios (K43). Provider,
 // proxy and gateway are processes of their own, the client is this one. The CPU
 // ratio is given for the whole chain and for the process in the middle alone.
 //
@@ -61,7 +61,7 @@ func compare(b *testing.B, source part, proxy, gated chain, workers, streams int
 	b.ReportMetric(0, "ns/op")
 }
 
-// Budgets: time 1.05, CPU 1.25 for calls; 1.15 and 1.5 for text (DESIGN 8).
+// Budgets: time 1.05, CPU 1.25 for calls; 1.15 and 1.5 for text.
 func BenchmarkFloodCalls(b *testing.B) { benchFlood(b, "calls") }
 func BenchmarkFloodText(b *testing.B)  { benchFlood(b, "text") }
 

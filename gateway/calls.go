@@ -5,38 +5,37 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/gate"
-	"github.com/stopgate/stopgate/wire"
+	"github.com/stopgate/stopgate/internal/wire"
 )
 
-// calls are the calls of one response. It is the sink of the codec: it opens a
-// proposal for each call, feeds it, and keeps count of what is held.
+// calls tracks the tool calls of one response. It implements wire.Sink: it opens a gate.Pending for
+// each call, feeds it argument bytes, and counts the bytes that are buffered.
 type calls struct {
 	x        *exchange
-	list     []call // by stopgate.Event.Call
-	ended    []int  // choices whose turn has ended and whose calls are not released
-	open     int    // calls that are not terminal yet
-	denied   int    // calls that a rule or the gate denied, not skips
-	held     int64  // argument bytes of calls that are not terminal
-	wasted   int64  // argument bytes that came after their call was denied
+	list     []call // indexed by stopgate.Event.Call
+	ended    []int  // choices whose turn has ended and whose calls are not released yet
+	open     int    // number of calls without a terminal verdict
+	denied   int    // number of calls denied by a rule or the gate, without skips
+	held     int64  // argument bytes of calls without a terminal verdict
+	wasted   int64  // argument bytes received after the denial of their call
 	received int64  // argument bytes of all calls
-	err      error  // the gate did not open a proposal
+	err      error  // the gate could not open a call
 
 	// For event policies.
 	watched bool          // some policy looks at calls
-	unseen  []piece       // arguments that they have not seen
-	broken  stopgate.Code // one of them failed
+	unseen  []piece       // arguments that the policies have not received yet
+	broken  stopgate.Code // code of a policy that failed
 
-	// Models send arguments a few bytes at a time. What one read brings of one
-	// call is collected and fed at once; verdicts and their offsets do not depend
-	// on it (INVARIANTS I2).
+	// Models send arguments a few bytes at a time. The bytes of one call in one read are batched
+	// and fed at once; verdicts and their offsets do not depend on it (I2).
 	batch   []byte
-	batched int // the call that batch belongs to
+	batched int // call of batch
 }
 
-// maxBatch is how many bytes of arguments are collected.
+// maxBatch limits the bytes of a batch.
 const maxBatch = readBuffer
 
-// call is one proposal on its way.
+// call is one tool call of the response.
 type call struct {
 	pending  *gate.Pending
 	tool     stopgate.ToolName
@@ -44,20 +43,20 @@ type call struct {
 	declared bool // by the request
 	choice   int
 	held     int64
-	wasted   int64  // argument bytes that came behind the denial
-	asked    bool   // somebody is being asked, or nobody can be
-	terminal bool   // its verdict cannot change any more
-	resolved bool   // outcome is set, the audit row is written
-	shown    bool   // the event policies have seen it
-	said     string // by a policy that dropped it
+	wasted   int64  // argument bytes received after the denial
+	asked    bool   // approval was requested, or no approver is available
+	terminal bool   // the verdict is final
+	resolved bool   // outcome is set and the audit row is written
+	shown    bool   // the event policies have received the call
+	said     string // replacement text of a policy that dropped the call
 	outcome  stopgate.Outcome
-	// delivered says that the client has it.
+	// delivered is true once the call was sent to the client.
 	delivered bool
 }
 
 var _ wire.Sink = (*calls)(nil)
 
-// Event takes what the codec saw.
+// Event handles an event of the codec.
 func (c *calls) Event(e *stopgate.Event) {
 	if e.Kind == stopgate.CallArguments {
 		c.arguments(e.Call, e.Args)
@@ -81,7 +80,7 @@ func (c *calls) Event(e *stopgate.Event) {
 		c.identify(held, e.ID)
 		c.note(held, held.pending.Close(e.End))
 		if !c.watched {
-			held.pending.Consult(c.x.ctx) // beside its siblings (DECISIONS S29)
+			held.pending.Consult(c.x.ctx) // concurrently with the other calls of the response (S29)
 		}
 	case stopgate.CallRefused:
 		c.identify(held, e.ID)
@@ -90,7 +89,7 @@ func (c *calls) Event(e *stopgate.Event) {
 	}
 }
 
-// arguments takes a piece of a call's arguments.
+// arguments handles a chunk of a call's arguments.
 func (c *calls) arguments(n int, piece []byte) {
 	if n < 0 || n >= len(c.list) || c.list[n].pending == nil {
 		return
@@ -113,7 +112,7 @@ func (c *calls) arguments(n int, piece []byte) {
 		c.held += size
 		held.held += size
 		c.batched = n
-		if len(piece) >= maxBatch { // and nothing is collected
+		if len(piece) >= maxBatch { // fed directly, without the batch
 			c.give(piece)
 			return
 		}
@@ -123,7 +122,7 @@ func (c *calls) arguments(n int, piece []byte) {
 	}
 }
 
-// feed gives the gate what was collected.
+// feed passes the batch to the gate.
 func (c *calls) feed() {
 	if len(c.batch) == 0 {
 		return
@@ -133,7 +132,7 @@ func (c *calls) feed() {
 	c.give(batch)
 }
 
-// give gives the gate arguments of the call that is collected.
+// give passes arguments of the batched call to the gate.
 func (c *calls) give(args []byte) {
 	held := &c.list[c.batched]
 	v := held.pending.Feed(args)
@@ -143,13 +142,13 @@ func (c *calls) give(args []byte) {
 	c.note(held, v)
 }
 
-// waste counts argument bytes that came behind the denial of their call.
+// waste counts argument bytes received after the denial of their call.
 func (c *calls) waste(held *call, size int64) {
 	held.wasted += size
 	c.wasted += size
 }
 
-// overdue reports whether one denied call went on for limit bytes behind its decision.
+// overdue reports whether a denied call continued for limit bytes after its denial.
 func (c *calls) overdue(limit int64) bool {
 	for i := range c.list {
 		if held := &c.list[i]; held.terminal && held.wasted >= limit {
@@ -159,7 +158,7 @@ func (c *calls) overdue(limit int64) bool {
 	return false
 }
 
-// start opens a proposal. Codecs number calls from 0 in upstream order.
+// start opens a call. Codecs number calls from 0 in upstream order.
 func (c *calls) start(e *stopgate.Event) {
 	for len(c.list) <= e.Call {
 		c.list = append(c.list, call{terminal: true})
@@ -176,16 +175,16 @@ func (c *calls) start(e *stopgate.Event) {
 	c.x.policies.Call(e.Call, e.Choice, e.ID, e.Tool)
 	c.open++
 	c.note(held, p.Verdict())
-	if c.x.req.Refuses(e.Tool) {
+	if c.x.req.IsUnknown(e.Tool) {
 		c.note(held, p.Refuse(stopgate.CodePolicyNotConfigured))
 	}
-	if late { // what comes behind a call at which the response is cut is not made
+	if late { // calls after the one at which the response is cancelled are ignored
 		c.note(held, p.Refuse(stopgate.CodeCancelled))
 	}
 	c.block()
 }
 
-// open1 opens a proposal.
+// open1 opens a call in the gate.
 func (c *calls) open1(tool stopgate.ToolName, id stopgate.CallID, definition *stopgate.ToolDefinition) (*gate.Pending, error) {
 	return c.x.turn.Open(c.x.records, stopgate.Call{
 		Tool: tool, ID: id, Agent: c.x.agent,
@@ -193,7 +192,7 @@ func (c *calls) open1(tool stopgate.ToolName, id stopgate.CallID, definition *st
 	})
 }
 
-// identify takes the id of a call that came after its start.
+// identify sets the id of a call that arrived after its start.
 func (c *calls) identify(held *call, id stopgate.CallID) {
 	if id != "" && id != held.id {
 		held.id = id
@@ -201,9 +200,8 @@ func (c *calls) identify(held *call, id stopgate.CallID) {
 	}
 }
 
-// note looks whether a verdict ended a call's way early. A call that a person
-// must answer is put in front of one at the byte that asked (D26-07); where nobody
-// can answer it is denied there, and the rest of it need not be generated.
+// note acts on a new verdict. It requests approval at the byte where the verdict asks (D26-07). If
+// no approver is available, the call is denied there, and the model need not generate the rest.
 func (c *calls) note(held *call, v stopgate.Verdict) {
 	if v.Decided && !v.Mode.Terminal() && !v.Mode.Permissive() && !held.asked {
 		held.asked = true
@@ -227,8 +225,8 @@ func (c *calls) note(held *call, v stopgate.Verdict) {
 	}
 }
 
-// block cancels every call that is not released, once one is denied and the settings
-// say that this ends the turn (REQUIREMENTS X10, DECISIONS S42).
+// block cancels every call that is not released once one is denied, if the settings end the turn
+// then (X10, S42).
 func (c *calls) block() {
 	if c.x.settings.OnBlock != BlockTurn || !c.x.enforced || c.denied == 0 {
 		return
@@ -240,8 +238,7 @@ func (c *calls) block() {
 	}
 }
 
-// refresh looks at the verdicts of calls that somebody is asked about: they change
-// by themselves.
+// refresh reads the verdicts of calls that await approval, which change on their own.
 func (c *calls) refresh() {
 	for i := range c.list {
 		if held := &c.list[i]; held.asked && !held.terminal {
@@ -250,7 +247,7 @@ func (c *calls) refresh() {
 	}
 }
 
-// allDenied reports whether there are calls and none of them can run any more.
+// allDenied reports whether there are calls and none of them can run any longer.
 func (c *calls) allDenied() bool { return c.open == 0 && len(c.list) > 0 }
 
 // due lists the calls of the choices that have ended, in upstream order.
@@ -271,9 +268,9 @@ func (c *calls) due() []int {
 	return due
 }
 
-// resolveAll ends the way of calls through the gate, in upstream order. Where a
-// denial ends the whole response, calls that may be denied come first: once one
-// is, the others are given up, not allowed (DECISIONS S42).
+// resolveAll resolves calls in upstream order. If a denial ends the whole response, it first
+// resolves the calls that may be denied: once one is, the others are cancelled instead of allowed
+// (S42).
 func (c *calls) resolveAll(ctx context.Context, due []int) {
 	c.askPolicies(ctx, due)
 	if (c.x.settings.OnDeny == DenyError || c.x.settings.OnBlock == BlockTurn) && c.x.enforced {
@@ -288,7 +285,7 @@ func (c *calls) resolveAll(ctx context.Context, due []int) {
 			return
 		}
 	}
-	if c.x.settings.OnBlock == BlockTurn { // what one of them becomes may end the others
+	if c.x.settings.OnBlock == BlockTurn { // the outcome of one call may cancel the others
 		for _, i := range due {
 			c.resolve(ctx, i)
 		}
@@ -297,8 +294,8 @@ func (c *calls) resolveAll(ctx context.Context, due []int) {
 	c.resolve(ctx, due...)
 }
 
-// resolve ends the way of calls, which are asked about at the same time and recorded
-// in this order. Afterwards the row of each is durable, or it is denied.
+// resolve resolves calls. Their approvals run concurrently, their rows are written in this order.
+// Afterwards the row of each call is durable, or the call is denied.
 func (c *calls) resolve(ctx context.Context, list ...int) {
 	var open []int
 	var pending []*gate.Pending
@@ -312,7 +309,7 @@ func (c *calls) resolve(ctx context.Context, list ...int) {
 			held.outcome = failed
 			continue
 		}
-		held.pending.Close(stopgate.Cancelled) // of a call that was given up before its end
+		held.pending.Close(stopgate.Cancelled) // a call that was cancelled before its end
 		open, pending = append(open, i), append(pending, held.pending)
 	}
 	for n, out := range c.x.g.gate.ResolveAll(ctx, pending) {
@@ -320,10 +317,10 @@ func (c *calls) resolve(ctx context.Context, list ...int) {
 	}
 }
 
-// failed is the outcome of a call that the gate said nothing about.
+// failed is the outcome of a call without a decision of the gate.
 var failed = stopgate.Outcome{Verdict: stopgate.Verdict{Decided: true, Layer: stopgate.LayerFailure, Code: stopgate.CodePolicyError}}
 
-// outcome takes what became of a call.
+// outcome stores the outcome of a call.
 func (c *calls) outcome(held *call, out stopgate.Outcome) {
 	if !out.Allowed() && out.Verdict.Code == "" {
 		out = failed
@@ -341,7 +338,7 @@ func (c *calls) outcome(held *call, out stopgate.Outcome) {
 	}
 }
 
-// unresolved lists the calls whose outcome is not known.
+// unresolved lists the calls without an outcome.
 func (c *calls) unresolved() []int {
 	var list []int
 	for i := range c.list {
@@ -352,8 +349,8 @@ func (c *calls) unresolved() []int {
 	return list
 }
 
-// giveUp ends the way of all calls because one of them was denied, and returns
-// what to tell about that one: the others are cancelled.
+// giveUp resolves all calls as cancelled because one of them was denied, and returns the code and
+// message of that one.
 func (c *calls) giveUp(ctx context.Context) (stopgate.Code, string) {
 	code, message := stopgate.CodePolicyError, ""
 	for i := len(c.list) - 1; i >= 0; i-- {

@@ -10,9 +10,8 @@ import (
 	"github.com/stopgate/stopgate/gateway/events"
 )
 
-// configuration is what a gateway goes by: its settings and what was made of them.
-// It never changes; [Gateway.Reload] puts another one in its place, and an exchange
-// keeps to the one it began with.
+// configuration holds the settings and everything derived from them. It is immutable:
+// [Gateway.Reload] replaces it, and an exchange keeps the one it started with.
 type configuration struct {
 	settings  Settings
 	upstreams upstreams
@@ -21,18 +20,18 @@ type configuration struct {
 	hosts     map[string]bool
 	origins   map[string]bool
 	tokens    []Token
-	chain     *events.Chain // of event policies
+	chain     *events.Chain // event policies
 }
 
-// Token lets a client in. The gateway knows its hash only.
+// Token authenticates a client. The gateway stores only its hash.
 type Token struct {
-	// Name is the principal of what the client does.
+	// Name is the principal of the client.
 	Name   stopgate.Principal
 	SHA256 [sha256.Size]byte
 }
 
-// newConfiguration checks settings and refuses those that would be unsafe. What is
-// open of the configuration before, if there is one, is used on.
+// newConfiguration validates settings and rejects unsafe ones. It reuses open connections of the
+// previous configuration, if any.
 func newConfiguration(o *Options, before *configuration) (*configuration, error) {
 	tokens, err := o.tokens()
 	if err != nil {
@@ -74,7 +73,7 @@ func newConfiguration(o *Options, before *configuration) (*configuration, error)
 	return c, nil
 }
 
-// tokens are all tokens of the options, by their hashes.
+// tokens returns all tokens of the options, as hashes.
 func (o *Options) tokens() ([]Token, error) {
 	list := o.Tokens
 	if o.Token != "" {
@@ -95,17 +94,15 @@ func (o *Options) tokens() ([]Token, error) {
 	return list, nil
 }
 
-// The principals of clients whose token has no name, and of those that need none
-// (DECISIONS S22).
+// The principals of clients with an unnamed token, and of clients that need no token (S22).
 const (
 	anyToken stopgate.Principal = "token"
 	local    stopgate.Principal = "local"
 )
 
-// Reload puts other settings, upstreams and tokens into force for the exchanges that
-// begin from now on; those that are under way keep to theirs, and upstreams that did
-// not change keep their connections. Gate, Replay, TLS and Log of o are not looked at,
-// and the address stays as it is: a listener is the caller's. On an error nothing
+// Reload applies new settings, upstreams and tokens to exchanges that start from now on. Running
+// exchanges keep theirs, and unchanged upstreams keep their connections. It ignores Gate, Replay,
+// TLS and Log of o, and the listen address: the caller owns the listener. On an error nothing
 // changes (FM11).
 func (g *Gateway) Reload(o Options) error {
 	apply, err := g.Prepare(o)
@@ -115,7 +112,7 @@ func (g *Gateway) Reload(o Options) error {
 	return err
 }
 
-// Prepare is Reload in two steps, for a caller with more to reload: apply cannot fail.
+// Prepare is Reload in two steps, for callers that reload more than the gateway. apply cannot fail.
 func (g *Gateway) Prepare(o Options) (apply func(), err error) {
 	before := g.conf.Load()
 	o.Replay = nil

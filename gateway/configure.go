@@ -5,10 +5,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/diag"
-	"github.com/stopgate/stopgate/internal/secret"
-	"github.com/stopgate/stopgate/internal/tomltree"
-	"github.com/stopgate/stopgate/policy"
+	"github.com/stopgate/stopgate/internal/lang/diag"
+	"github.com/stopgate/stopgate/internal/lang/tomltree"
+	"github.com/stopgate/stopgate/internal/policy"
+	"github.com/stopgate/stopgate/internal/system/secret"
 )
 
 // Configure reads the tables [gateway], [upstream.ID] and [limits] of the
@@ -49,7 +49,7 @@ import (
 // Every mistake is reported with its place. from finds tokens and keys.
 func Configure(s policy.Settings, from secret.Reader) (Options, diag.List) {
 	c := &configurer{o: Options{Settings: DefaultSettings()}, from: from}
-	if s.Gate.DenyMode == "throw" { // written out it sets both (DECISIONS K33)
+	if s.Gate.DenyMode == "throw" { // an explicit value sets both (K33)
 		c.o.Settings.OnDeny = DenyError
 	}
 	c.gateway(s.Tables["gateway"])
@@ -88,10 +88,10 @@ type gatewayTable struct {
 	Policies []policyTable `toml:"policies"`
 }
 
-// maxRounds bounds answer_rounds: every round is a request that costs tokens.
+// maxRounds limits answer_rounds: every round is a request that costs tokens.
 const maxRounds = 16
 
-// UnmarshalText reads on_block.
+// UnmarshalText parses on_block.
 func (b *OnBlock) UnmarshalText(text []byte) error {
 	*b = BlockCall
 	if string(text) == "stop" {
@@ -100,13 +100,13 @@ func (b *OnBlock) UnmarshalText(text []byte) error {
 	return word(text, "call", "stop")
 }
 
-// UnmarshalText reads on_deny.
+// UnmarshalText parses on_deny.
 func (d *OnDeny) UnmarshalText(text []byte) error {
 	*d = map[string]OnDeny{"error": DenyError, "answer": DenyAnswer}[string(text)]
 	return word(text, "text", "error", "answer")
 }
 
-// UnmarshalText reads after_deny.
+// UnmarshalText parses after_deny.
 func (d *AfterDeny) UnmarshalText(text []byte) error {
 	*d = CancelUpstream
 	if string(text) == "drain" {
@@ -208,8 +208,8 @@ func (c *configurer) limits(t *tomltree.Value) {
 	d.ReadOn, l.ReadOn = table.ReadOn, table.ReadOnBytes
 }
 
-// zero reports whether a number or duration is not above zero: no setting of
-// [limits] can be switched off.
+// zero reports whether a number or duration is not positive: settings of [limits] cannot be
+// disabled.
 func zero(v *tomltree.Value) bool {
 	if v.Kind == tomltree.String {
 		d, err := time.ParseDuration(v.Text)

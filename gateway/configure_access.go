@@ -2,10 +2,10 @@ package gateway
 
 import (
 	"github.com/stopgate/stopgate"
-	"github.com/stopgate/stopgate/internal/tomltree"
+	"github.com/stopgate/stopgate/internal/lang/tomltree"
 )
 
-// access is the part of the table [gateway] that says who gets in.
+// access is the part of the table [gateway] that controls access.
 type access struct {
 	TokenEnv string                `toml:"token_env"`
 	Tokens   map[string]tokenTable `toml:"tokens"`

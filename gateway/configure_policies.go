@@ -2,7 +2,7 @@ package gateway
 
 import (
 	"github.com/stopgate/stopgate/gateway/events"
-	"github.com/stopgate/stopgate/internal/tomltree"
+	"github.com/stopgate/stopgate/internal/lang/tomltree"
 )
 
 // policyTable is one table [[gateway.policies]].
@@ -17,7 +17,7 @@ type policyTable struct {
 
 type policyType string
 
-// UnmarshalText reads the type of a policy.
+// UnmarshalText parses the type of a policy.
 func (p *policyType) UnmarshalText(text []byte) error {
 	*p = policyType(text)
 	return word(text, "redact", "content_only", "passthrough")
@@ -25,13 +25,13 @@ func (p *policyType) UnmarshalText(text []byte) error {
 
 type direction string
 
-// UnmarshalText reads which way a redaction looks.
+// UnmarshalText parses the direction of a redaction.
 func (d *direction) UnmarshalText(text []byte) error {
 	*d = direction(text)
 	return word(text, "response", "request", "both")
 }
 
-// policies reads the event policies in the order of the file.
+// policies reads the event policies in file order.
 func (c *configurer) policies(tables []policyTable, at *tomltree.Entry) {
 	names := map[string]bool{}
 	for i, t := range tables {

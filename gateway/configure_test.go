@@ -12,10 +12,10 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/gateway"
-	"github.com/stopgate/stopgate/internal/diag"
-	"github.com/stopgate/stopgate/internal/secret"
-	"github.com/stopgate/stopgate/internal/tomltree"
-	"github.com/stopgate/stopgate/policy"
+	"github.com/stopgate/stopgate/internal/lang/diag"
+	"github.com/stopgate/stopgate/internal/lang/tomltree"
+	"github.com/stopgate/stopgate/internal/policy"
+	"github.com/stopgate/stopgate/internal/system/secret"
 )
 
 // configure reads the operational tables of a file.
@@ -43,7 +43,7 @@ func configure(t *testing.T, text string, denyMode string) (gateway.Options, dia
 	return gateway.Configure(s, from)
 }
 
-// Proves K0e, S61: every setting, and the defaults of WIRE 9.5 and 1.2 where
+// Proves K0e, S61: every setting, and the documented defaults where
 // nothing is said.
 func TestConfigure(t *testing.T) {
 	o, diags := configure(t, "", "")

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/tomltree"
+	"github.com/stopgate/stopgate/internal/lang/tomltree"
 )
 
 // upstreamTable is one table [upstream.ID].
@@ -28,7 +28,7 @@ type upstreamTable struct {
 
 type api string
 
-// UnmarshalText reads the name of an API.
+// UnmarshalText parses the name of an API.
 func (a *api) UnmarshalText(text []byte) error {
 	*a = api(text)
 	return word(text, "openai", "anthropic")
@@ -101,7 +101,7 @@ func (c *configurer) upstream(e *tomltree.Entry, t *upstreamTable) Upstream {
 	return u
 }
 
-// servesAlone reports upstreams that are for the same models of one API.
+// servesAlone reports upstreams that serve the same models of one API.
 func (c *configurer) servesAlone(served map[string]string, at *tomltree.Value, u *Upstream, api string) {
 	models := u.Models
 	if len(models) == 0 {
@@ -120,7 +120,7 @@ func (c *configurer) servesAlone(served map[string]string, at *tomltree.Value, u
 	}
 }
 
-// either returns the first of some keys that a table has.
+// either returns the first of some keys that exists in a table.
 func either(t *tomltree.Value, keys ...string) *tomltree.Entry {
 	for _, key := range keys {
 		if e := t.Get(key); e != nil {

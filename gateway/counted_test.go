@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"github.com/stopgate/stopgate/gateway/events"
+	"github.com/stopgate/stopgate/internal/store/mem"
 	"github.com/stopgate/stopgate/session"
-	"github.com/stopgate/stopgate/store/mem"
 )
 
 // sideDoors are the routes beside a dialect's own that take a conversation.
@@ -15,7 +15,7 @@ var sideDoors = map[string][]string{
 	"anthropic": {"/v1/messages/count_tokens"},
 }
 
-// Proves K32, S11, F16 (WIRE 4.2): a request that only counts or shortens a conversation
+// Proves K32, S11, F16: a request that only counts or shortens a conversation
 // does not bring the provider what a turn may not: withheld results, and what event
 // policies take out of requests. It moves no session, and is read as strictly.
 func TestSideDoors(t *testing.T) {

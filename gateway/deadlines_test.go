@@ -196,7 +196,7 @@ func TestUpstreamDeadlines(t *testing.T) {
 	}
 }
 
-// Proves FM5, FM13 (WIRE 9.5): waiting times that are shorter than the pauses in which
+// Proves FM5, FM13: waiting times that are shorter than the pauses in which
 // a stream is looked at are held to the millisecond, whenever they begin.
 func TestShortDeadlines(t *testing.T) {
 	head := chatEvent(`{"role":"assistant","content":""}`, "null")

@@ -4,20 +4,20 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/stopgate/stopgate/wire"
-	"github.com/stopgate/stopgate/wire/anthropic"
-	"github.com/stopgate/stopgate/wire/openaichat"
-	"github.com/stopgate/stopgate/wire/openairesponses"
+	"github.com/stopgate/stopgate/internal/wire"
+	"github.com/stopgate/stopgate/internal/wire/anthropic"
+	"github.com/stopgate/stopgate/internal/wire/openaichat"
+	"github.com/stopgate/stopgate/internal/wire/openairesponses"
 )
 
-// The routes that carry calls.
+// The routes whose responses can contain calls.
 const (
 	chatPath      = "/v1/chat/completions"
 	responsesPath = "/v1/responses"
 	messagesPath  = "/v1/messages"
 )
 
-// dialectOf is the dialect of a gated route, nil for other routes.
+// dialectOf returns the dialect of a gated route, or nil for other routes.
 func dialectOf(path string) wire.Dialect {
 	switch path {
 	case chatPath:
@@ -30,8 +30,8 @@ func dialectOf(path string) wire.Dialect {
 	return nil
 }
 
-// errorDialect is the dialect in which a request that is refused hears of it: that
-// of its path, or the one that its headers suggest.
+// errorDialect returns the dialect for the error response to a refused request: the one of its
+// path, or the one that its headers suggest.
 func errorDialect(r *http.Request) wire.Dialect {
 	path := chatPath
 	if strings.HasPrefix(r.URL.Path, responsesPath) {

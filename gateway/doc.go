@@ -1,30 +1,28 @@
-// Package gateway is the LLM API gateway: an http.Handler that stands between an
-// agent and its model provider, lets everything pass that is no tool call, and
-// holds every tool call until the gate has decided it.
+// Package gateway is the LLM API gateway: an http.Handler between an agent and its model provider.
+// It forwards everything except tool calls, and buffers every tool call until the gate has decided
+// it.
 //
 //	gw, err := gateway.New(gateway.Options{Gate: g, Settings: gateway.DefaultSettings()})
 //	err = gw.Serve(ctx, listener)
 //
-// A client is pointed at it by its base URL and nothing else; it speaks the
-// provider's own API (OpenAI Chat Completions, Anthropic Messages) in both
-// directions and never translates between them.
+// Clients need only its base URL. It uses the provider's own API (OpenAI Chat Completions, OpenAI
+// Responses, Anthropic Messages) in both directions and never translates between them.
 //
-// One exchange is one goroutine, the handler's. It reads the request to its end
-// and checks it, sends a new request upstream, and then owns decoding, gating and
-// writing of the response:
+// One goroutine, the handler's, runs one exchange. It reads and validates the request, sends a new
+// request upstream, and then decodes, gates and writes the response:
 //
 //	read -> sse.Decoder -> wire.Stream -> gate.Pending -> release or denial -> write, flush
 //
-// What it promises:
+// Guarantees:
 //
-//   - Nothing of a call reaches the client before the call's final verdict, and a
-//     denied call never does (WIRE L3); every proposal gets one audit row (I23).
-//   - What is not changed passes byte for byte, as soon as it was read: one write
-//     and one flush per read, and a flush is never left out on a guess.
-//   - A response that cannot go on ends with the dialect's error event and a broken
-//     body, so that no client mistakes it for a complete one (WIRE 9.6).
-//   - Routes are default-deny, upstreams come from the configuration only, nothing
-//     is redirected, and addresses of metadata services are not dialled.
-//   - Every wait has a deadline and every buffer a bound; over a limit a call is
-//     denied, never passed unjudged (FM14).
+//   - No byte of a call reaches the client before the call's final verdict, and a denied call
+//     never does; every pending call gets exactly one audit row (I23).
+//   - Unchanged bytes are forwarded as soon as they were read, with one write and one flush
+//     per read.
+//   - A response that cannot continue ends with the dialect's error event and an aborted body,
+//     so that no client mistakes it for a complete one.
+//   - Routes are denied by default, upstreams come only from the configuration, redirects are
+//     not followed, and addresses of metadata services are not dialled.
+//   - Every wait has a deadline and every buffer a limit; above a limit a call is denied,
+//     never forwarded without a verdict (FM14).
 package gateway

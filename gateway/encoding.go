@@ -13,15 +13,15 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// A body may expand to this many times its size (WIRE 9.2), counted from
-// ratioFloor on: the first bytes of a stream say little about its ratio.
+// A body can expand to at most this many times its size, checked from ratioFloor bytes on, because
+// the first bytes of a stream say little about its ratio.
 const (
 	maxRatio   = 100
 	ratioFloor = 64 << 10
 )
 
-// maxWindow is how much of its output a zstd body may refer back to, the most that RFC 8878
-// wants a decoder on the web to support. It bounds the memory of one body.
+// maxWindow limits the window of a zstd body to the size that RFC 8878 requires of decoders on the
+// web, and thereby the memory of one body.
 const maxWindow = 8 << 20
 
 var (
@@ -30,7 +30,7 @@ var (
 	errTrailing = errors.New("data follows the compressed body")
 )
 
-// encodings open the content encodings that are decoded, by name.
+// encodings are the decoders of the supported content encodings, by name.
 var encodings = map[string]func(*bufio.Reader) (io.Reader, error){
 	"gzip":    openGzip,
 	"x-gzip":  openGzip,
@@ -39,8 +39,8 @@ var encodings = map[string]func(*bufio.Reader) (io.Reader, error){
 	"zstd":    openZstd,
 }
 
-// decoded returns the reader of a body with the content encodings given: none, or one that
-// is known. The limits of a body apply to what it returns.
+// decoded returns a reader that decodes a body with the given content encodings: none, or a
+// supported one. The limits of a body apply to the decoded bytes.
 func decoded(given []string, body io.Reader) (io.Reader, error) {
 	encoding := strings.ToLower(strings.TrimSpace(strings.Join(given, ",")))
 	if encoding == "" || encoding == "identity" {
@@ -56,23 +56,23 @@ func decoded(given []string, body io.Reader) (io.Reader, error) {
 
 func openGzip(in *bufio.Reader) (io.Reader, error) { return gzip.NewReader(in) }
 
-// openDeflate reads the zlib format of RFC 9110, and the bare deflate that some servers send
-// under the same name.
+// openDeflate decodes the zlib format of RFC 9110, and the raw deflate format that some servers
+// send under the same name.
 func openDeflate(in *bufio.Reader) (io.Reader, error) {
-	const deflated = 8 // the compression method of zlib
+	const deflated = 8 // compression method of zlib
 	if head, err := in.Peek(2); err == nil && head[0]&0x0f == deflated && (int(head[0])<<8|int(head[1]))%31 == 0 {
 		return zlib.NewReader(in)
 	}
 	return flate.NewReader(in), nil
 }
 
-// openZstd starts no goroutine: nothing has to be closed.
+// openZstd starts no goroutines, so nothing has to be closed.
 func openZstd(in *bufio.Reader) (io.Reader, error) {
 	return zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))
 }
 
-// inflater decodes a body. It fails when the output outgrows the input, and when the input
-// goes on behind the end of the body.
+// inflater decodes a body. It returns an error if the output outgrows the input, and if input
+// follows the end of the body.
 type inflater struct {
 	in       *countingReader
 	buffered *bufio.Reader
@@ -105,7 +105,7 @@ func (r *inflater) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// unexpected is the error of a body that ends in its header: an end there is no end.
+// unexpected converts io.EOF within the header of a body to io.ErrUnexpectedEOF.
 func unexpected(err error) error {
 	if err == io.EOF {
 		return io.ErrUnexpectedEOF

@@ -8,26 +8,26 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/gate"
-	"github.com/stopgate/stopgate/wire"
+	"github.com/stopgate/stopgate/internal/wire"
 )
 
-// This file holds the ways in which a streamed response ends, beside the proper
-// one. Each writes a legal end in the dialect's form (WIRE L6, L10).
+// This file implements the early ends of a streamed response. Each writes a legal end in the
+// dialect's format (L6, L10).
 
-// waste ends a response in which nothing can run any more and whose provider goes on
-// with a denied call. A denied call that is shorter than cancel_after is read to its
-// end, however slowly it comes: calls may follow it.
+// waste ends a response in which no call can run any longer and whose provider continues a denied
+// call. A denied call shorter than cancel_after is read to its end, however slowly it arrives,
+// because other calls may follow it.
 func (s *stream) waste() {
 	drain := s.settings.AfterDeny == DrainUpstream
 	switch {
-	case drain && s.rounds.left > 0: // the model is answered, and all that it says is heard
+	case drain && s.rounds.left > 0: // the model will be answered, so its whole response is needed
 	case !s.calls.allDenied() || !s.stream.CanCancel():
 		s.watch.drainBy = time.Time{}
 	case drain:
 		s.watch.endBy(s.settings.Timeouts.DrainUpstream)
 	case s.cuttable():
 		s.cut()
-	default: // comments are no sign that it goes on
+	default: // comments are not a sign of progress
 		if s.watch.events != s.spoken {
 			s.spoken, s.watch.drainBy = s.watch.events, time.Time{}
 		}
@@ -35,17 +35,17 @@ func (s *stream) waste() {
 	}
 }
 
-// cuttable reports whether one denied call of a response in which nothing else may run went
-// on for cancel_after bytes behind its denial, by a verdict or by the codec. It is asked
-// behind every event: which calls are made then does not depend on how the events arrive.
+// cuttable reports whether, in a response in which no other call can run, one denied call continued
+// for cancel_after bytes after its denial by a verdict or by the codec. It is evaluated after every
+// event, so the calls of a response do not depend on how events arrive.
 func (x *exchange) cuttable() bool {
 	limit := x.settings.CancelAfter
-	return x.settings.AfterDeny == CancelUpstream && x.stream.CanCancel() && (x.calls.overdue(limit) || x.stream.Vain() >= max(limit, 1))
+	return x.settings.AfterDeny == CancelUpstream && x.stream.CanCancel() && (x.calls.overdue(limit) || x.stream.LateBytes() >= max(limit, 1))
 }
 
-// await watches a call that somebody is asked about while its response streams on:
-// a no that comes while the provider is silent ends what waits for it (S1). A
-// stream that works sees it by itself.
+// await waits concurrently for the approval of a call while its response is still streaming. A
+// denial that arrives while the provider is silent ends the response (S1). A stream that receives
+// events notices it by itself.
 func (x *exchange) await(p *gate.Pending) {
 	if x.stream == nil {
 		return
@@ -74,9 +74,9 @@ func (x *exchange) await(p *gate.Pending) {
 	})
 }
 
-// interrupt ends the reading of the upstream, which becomes a cut. Called with mu held.
+// interrupt stops reading the upstream, which leads to cut. mu must be locked.
 func (x *exchange) interrupt() {
-	if x.rounds.left > 0 && x.stop != nil { // the client may hear of more
+	if x.rounds.left > 0 && x.stop != nil { // the client may receive more
 		x.rounds.cut = true
 		x.stop()
 		return
@@ -84,8 +84,8 @@ func (x *exchange) interrupt() {
 	x.cancel(errDenied)
 }
 
-// cut stops the upstream. The model is answered with what it had said so far (DECISIONS
-// S7), or else the legal end of the response is written.
+// cut cancels the upstream. It answers the model with the response so far (S7), or else writes the
+// legal end of the response.
 func (s *stream) cut() {
 	can := s.stream.CanCancel()
 	s.stopped = true
@@ -97,9 +97,9 @@ func (s *stream) cut() {
 	s.stream.Cancel()
 	s.calls.ended = s.calls.ended[:0]
 	all := s.calls.unresolved()
-	write := func() { s.calls.resolveAll(s.records, all) } // denied already: this only writes the rows
+	write := func() { s.calls.resolveAll(s.records, all) } // already denied: this only writes the rows
 	if s.calls.watched {
-		s.unlocked(write) // and tells the event policies, which may take their time
+		s.unlocked(write) // and notifies the event policies, which may block
 	} else {
 		write()
 	}
@@ -111,7 +111,7 @@ func (s *stream) cut() {
 	if on {
 		s.readOn()
 	}
-	if !can { // something began after the decision to stop: it has no end
+	if !can { // something started after the decision to cancel and has no end
 		s.abort(stopgate.CodeStreamTruncated, "")
 		return
 	}
@@ -127,22 +127,22 @@ func (s *stream) cut() {
 	}
 }
 
-// cancelUpstream stops the provider: it generates no further token.
+// cancelUpstream cancels the upstream request, so that the provider generates no further tokens.
 func (s *stream) cancelUpstream() {
 	s.stopped = true
 	s.cancel(errDenied)
 	s.body.Close()
 }
 
-// denyAll ends the response because one call was denied and the form of a denial
-// is an error: calls that are not released are given up with it (DECISIONS S42).
+// denyAll ends the response because one call was denied and denials are reported as errors: it
+// cancels the calls that are not released (S42).
 func (s *stream) denyAll() {
 	s.cancelUpstream()
 	code, message := s.calls.giveUp(s.records)
 	s.abort(code, message)
 }
 
-// abortFor ends the response because the codec cannot go on.
+// abortFor ends the response because the codec cannot continue.
 func (s *stream) abortFor(err error) {
 	code, message := stopgate.CodeProtocolViolation, ""
 	var bad *wire.StreamError
@@ -159,8 +159,7 @@ func (s *stream) abort(code stopgate.Code, message string) {
 	s.out = s.stream.Abort(s.out, code, message)
 }
 
-// endOfInput handles the end of the upstream's body, or what kept it from being
-// read.
+// endOfInput handles the end of the upstream's body or a read error.
 func (s *stream) endOfInput() {
 	if s.err == io.EOF && context.Cause(s.ctx) == nil {
 		out, need, err := s.stream.EOF(s.out, s.buf.decoder.Tail())
@@ -175,15 +174,15 @@ func (s *stream) endOfInput() {
 		return
 	}
 	if s.rounds.cut || errors.Is(context.Cause(s.ctx), errDenied) {
-		s.cut() // the drain took too long
+		s.cut() // draining took too long
 		return
 	}
 	code, message := s.why(s.err)
 	s.abort(code, message)
 }
 
-// finish reads on for a moment after the response's end, so that the connection
-// can be used again, and closes the answer.
+// finish reads briefly after the end of the response, so that the connection can be reused, and
+// closes the body.
 func (s *stream) finish() {
 	if s.err == nil && s.fault == "" && context.Cause(s.ctx) == nil {
 		s.watch.drainBy = time.Now().Add(s.settings.Timeouts.Linger)
@@ -198,5 +197,5 @@ func (s *stream) finish() {
 	}
 }
 
-// maxLinger is how much of an answer is read after its end.
+// maxLinger limits the bytes that are read after the end of a response.
 const maxLinger = 64 << 10

@@ -10,8 +10,8 @@ import (
 
 	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/gateway"
+	"github.com/stopgate/stopgate/internal/policy"
 	"github.com/stopgate/stopgate/internal/replay"
-	"github.com/stopgate/stopgate/policy"
 )
 
 // A gateway in front of the built-in model, and a client that asks it to do

@@ -12,13 +12,13 @@ import (
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/gateway/events"
-	"github.com/stopgate/stopgate/gateway/history"
+	"github.com/stopgate/stopgate/internal/gateway/history"
+	"github.com/stopgate/stopgate/internal/wire"
 	"github.com/stopgate/stopgate/session"
-	"github.com/stopgate/stopgate/wire"
 )
 
-// exchange is one gated request and its response. The handler's goroutine owns
-// it; the watch's timer shares what mu guards.
+// exchange is one gated request and its response. The handler's goroutine owns it; it shares the
+// fields guarded by mu with the timer of watch.
 type exchange struct {
 	*configuration
 	g        *Gateway
@@ -29,45 +29,45 @@ type exchange struct {
 	upstream *upstream
 	enforced bool
 
-	ctx     context.Context // ends with the client, the gateway, a deadline
+	ctx     context.Context // canceled by the client, the gateway or a deadline
 	cancel  context.CancelCauseFunc
-	held    context.Context // the same, and with the time to wait for people; calls are asked about under it
-	records context.Context // the same as ctx without its end, for what must be recorded
+	held    context.Context // ctx with the time limit for approvals
+	records context.Context // ctx without cancellation, for audit rows
 
-	session   stopgate.SessionID
-	past      *history.Conversation // that the request is a part of
-	rounds    rounds
-	sum       sum // of the rounds before
-	turn      *gate.Turn
-	turnID    stopgate.TurnID
-	agent     stopgate.AgentName
-	principal stopgate.Principal
+	session      stopgate.SessionID
+	conversation *history.Conversation // conversation of the request
+	rounds       rounds
+	sum          sum // sums of the earlier rounds
+	turn         *gate.Turn
+	turnID       stopgate.TurnID
+	agent        stopgate.AgentName
+	principal    stopgate.Principal
 
 	seen     *sight
-	stopped  bool        // the provider was stopped: nothing is left that may run
-	stop     func()      // stops it, and nothing else
-	letGo    func() bool // lets it go on after the exchange; nil where that makes no sense
-	later    *reading    // what goes on
-	policies *events.Run // the event policies at work, nil without any
+	stopped  bool        // the provider was cancelled because no call could run any longer
+	stop     func()      // cancels the upstream request only
+	letGo    func() bool // keeps the upstream request alive after the exchange, or nil
+	later    *reading    // the upstream response that is read after the exchange
+	policies *events.Run // run of the event policies, or nil
 
 	calls calls
-	asked sync.WaitGroup // goroutines that wait for an answer, see await
-	fault stopgate.Code  // why the response ended badly, "" if it did not
-	notes wire.Notes     // what the response showed beside its calls
+	asked sync.WaitGroup // goroutines started by await
+	fault stopgate.Code  // why the response ended early, or ""
+	notes wire.Notes     // parts of the response other than calls
 	start time.Time
-	heard int // the status of the provider's last answer, 0 without one
+	heard int // status of the provider's last response, or 0
 
-	mu        sync.Mutex // output, codec and watch
+	mu        sync.Mutex // guards output, codec and watch
 	watch     watch
 	stream    wire.Stream
 	headed    bool  // the response header is written
-	broken    error // writing to the client failed
-	unflushed bool  // something was put behind the last flush
+	broken    error // error of writing to the client
+	unflushed bool  // bytes were written after the last flush
 	deadline  time.Time
-	accounted int64 // of calls.held, what Gateway.held knows
+	accounted int64 // part of calls.held that is counted in Gateway.held
 }
 
-// serveGated serves a request whose answer may carry calls. It waits below run: see
+// serveGated serves a request whose response can contain calls. It blocks below run: see
 // serveStream.
 func (g *Gateway) serveGated(w http.ResponseWriter, r *http.Request, rt *route, v visit) {
 	x, body := g.open(w, r, rt, v, dialectOf(r.URL.Path))
@@ -83,7 +83,7 @@ func (g *Gateway) serveGated(w http.ResponseWriter, r *http.Request, rt *route, 
 	x.ask(r, body, x.serve)
 }
 
-// ready makes the request what the provider may see.
+// ready converts the request to the form that is sent to the provider.
 //
 //go:noinline
 func (x *exchange) ready(r *http.Request, api string, body []byte) ([]byte, *refusal) {
@@ -101,8 +101,8 @@ func (x *exchange) ready(r *http.Request, api string, body []byte) ([]byte, *ref
 	return body, nil
 }
 
-// open reads a request that holds a conversation, and begins its exchange; there is none
-// if the request was refused.
+// open reads a request that contains a conversation and starts its exchange. It returns nil if the
+// request was refused.
 //
 //go:noinline
 func (g *Gateway) open(w http.ResponseWriter, r *http.Request, rt *route, v visit, d wire.Dialect) (*exchange, []byte) {
@@ -132,37 +132,36 @@ func readRequest(d wire.Dialect, body []byte) (*wire.Request, *refusal) {
 	return nil, &refusal{status: http.StatusBadRequest, code: stopgate.CodeProtocolViolation}
 }
 
-// history learns from the conversation in a request and makes it what the provider may
-// see: without the results that are withheld, as the event policies leave it, and with
-// the calls that the client does not know of.
+// history records the results in the conversation of a request and edits it for the provider: it
+// removes results that are withheld, applies the event policies, and restores calls that the client
+// does not have.
 func (x *exchange) history(r *http.Request, api string, body []byte) ([]byte, *refusal) {
 	x.turn = x.g.gate.Turn(session.Owner{Principal: x.principal, Session: x.session}, x.turnID)
 	like := stopgate.Call{Agent: x.agent, Surface: stopgate.SurfaceGateway, Dialect: x.dialect.Name()}
-	body = x.past.Recall(x.records, x.req, x.turn, like, body, x.enforced)
-	x.req.Past = nil // told now, and it holds on to the body
+	body = x.conversation.RecordResults(x.records, x.req, x.turn, like, body, x.enforced)
+	x.req.History = nil // recorded already, and it references the body
 	x.begin(r, body)
 	body, no := x.revise(r, api, body)
 	if no != nil {
 		return nil, no
 	}
-	x.req.Past = nil // as a policy has it
+	x.req.History = nil // as changed by a policy
 	if x.enforced {
-		body = x.past.Restore(x.records, body)
+		body = x.conversation.Restore(x.records, body)
 	}
 	return body, nil
 }
 
-// keepRound remembers an answer behind which the response goes on.
-func (x *exchange) keepRound(codec any) { x.past.KeepRound(x.records, x.req, codec) }
+// keepRound saves a provider response that the gateway itself continues.
+func (x *exchange) keepRound(codec any) { x.conversation.SaveRound(x.records, x.req, codec) }
 
-// keep remembers what was answered. It comes before the client has the end of the
-// response and can continue it.
-func (x *exchange) keep(codec any, seams []wire.Replaced) {
-	x.past.Keep(x.records, x.req, codec, x.calls.released, seams)
+// keep saves the response before the client receives its end and can continue it.
+func (x *exchange) keep(codec any, seams []wire.ReplacedCall) {
+	x.conversation.Save(x.records, x.req, codec, x.calls.released, seams)
 }
 
-// forgot says that the gateway could not read or keep something of a conversation.
-func (g *Gateway) forgot(what string, err error) {
+// reportHistory counts and logs an operation on the history of a conversation that failed.
+func (g *Gateway) reportHistory(what string, err error) {
 	g.faults.count(stopgate.CodeStoreUnavailable)
 	g.log.Warn(what, "error", err)
 }
@@ -179,17 +178,18 @@ func (g *Gateway) newExchange(w http.ResponseWriter, r *http.Request, v visit, d
 	if agent := r.Header.Get("X-Stopgate-Agent"); validName(agent) {
 		x.agent = stopgate.AgentName(agent)
 	}
-	history.Await(r.Context(), req, g.book, v.principal)
-	x.past = history.Find(x.records, req, r.Header, history.Options{
-		Book: g.book, Dialect: d, Principal: v.principal, Upstream: up.ID, Failed: g.forgot,
+	history.Await(r.Context(), req, g.responses, v.principal)
+	x.conversation = history.Find(x.records, req, r.Header, history.Options{
+		Log: g.responses, Dialect: d, Principal: v.principal, Upstream: up.ID, Failed: g.reportHistory,
 		CacheKeyIsSession: v.settings.CacheKeyIsSession, ShareSubagents: v.settings.ShareSubagents,
 	})
-	x.session = x.past.Session
+	x.session = x.conversation.Session
 	x.seen.begin(x)
 	return x
 }
 
-// refusals refuses what no codec can judge. In observe mode it passes and is noted.
+// refusals refuses requests that no codec can judge. In observe mode they are forwarded and
+// recorded.
 func (x *exchange) refusals() *refusal {
 	for _, no := range x.req.Refusals {
 		if x.enforced {
@@ -200,8 +200,8 @@ func (x *exchange) refusals() *refusal {
 	return nil
 }
 
-// serverTools refuses tools that would run at the provider, unless they are
-// listed (WIRE 2.8). In observe mode they pass and are noted.
+// serverTools refuses tools that run at the provider, unless they are configured. In observe mode
+// they are forwarded and recorded.
 func (x *exchange) serverTools() *refusal {
 	for _, typ := range x.req.ServerTools {
 		if listed(x.settings.ServerTools, typ) {
@@ -216,9 +216,9 @@ func (x *exchange) serverTools() *refusal {
 	return nil
 }
 
-// named is a type's name for a message, if it looks like one.
+// named returns the name of a type for a message if it is a valid name.
 func named(typ string) string {
-	if !stopgate.ValidToolName(stopgate.ToolName(strings.ReplaceAll(typ, "/", "."))) { // models have a / in their names
+	if !stopgate.ValidToolName(stopgate.ToolName(strings.ReplaceAll(typ, "/", "."))) { // names of models contain slashes
 		return ""
 	}
 	return " (" + typ + ")"
@@ -233,8 +233,8 @@ func listed(patterns []string, typ string) bool {
 	return false
 }
 
-// end writes the rows of what was given up, so that every proposal has one
-// (I23), and takes the exchange off the books.
+// end writes the rows of calls that were cancelled, so that every pending call has one (I23), and
+// releases the exchange's counters.
 func (x *exchange) end() {
 	x.cancel(errOver)
 	x.asked.Wait()
@@ -274,8 +274,8 @@ func (x *exchange) end() {
 	}
 }
 
-// remember keeps what the response showed beside its calls, and records what was
-// not judged (L10, L12).
+// remember stores the parts of the response other than calls and records those that were not judged
+// (L10, L12).
 func (x *exchange) remember(n wire.Notes) {
 	x.notes = n
 	for _, what := range n.NotEvaluated {
@@ -284,13 +284,13 @@ func (x *exchange) remember(n wire.Notes) {
 	for _, name := range n.Removed {
 		x.unjudged(stopgate.CodeEnvelopeMismatch, "dropped "+name)
 	}
-	for _, event := range n.Strange {
+	for _, event := range n.Unexpected {
 		x.unjudged(stopgate.CodeEnvelopeMismatch, event)
 	}
 }
 
-// unjudged records that something passed which may have carried a call (L12). A
-// row is large: inlined it would stay on the stack of every waiting stream.
+// unjudged records that something was forwarded which may have contained a call (L12). It is not
+// inlined because a row is large and would stay on the stack of every waiting stream.
 //
 //go:noinline
 func (x *exchange) unjudged(code stopgate.Code, cause string) {
@@ -301,11 +301,11 @@ func (x *exchange) unjudged(code stopgate.Code, cause string) {
 func (x *exchange) note(r stopgate.Record) {
 	r.Session, r.Turn, r.Agent, r.Principal = x.session, x.turnID, x.agent, x.principal
 	r.Surface, r.Dialect = stopgate.SurfaceGateway, x.dialect.Name()
-	// A row that cannot be written is counted by the gate and shows in its health.
+	// The gate counts a row that cannot be written and reports it in its health.
 	_ = x.g.gate.Note(x.records, r)
 }
 
-// account keeps the process's count of held bytes. Called with mu held.
+// account updates the process's count of buffered bytes. mu must be locked.
 func (x *exchange) account() {
 	if d := x.calls.held - x.accounted; d != 0 {
 		x.g.held.Add(d)

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/gate"
-	"github.com/stopgate/stopgate/policy"
+	"github.com/stopgate/stopgate/internal/policy"
 )
 
 // newGate compiles a policy as an operator's file. rec may be nil.

@@ -14,44 +14,44 @@ import (
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/gateway/events"
-	"github.com/stopgate/stopgate/gateway/ledger"
-	"github.com/stopgate/stopgate/wire"
-	"github.com/stopgate/stopgate/wire/sse"
+	"github.com/stopgate/stopgate/internal/gateway/responselog"
+	"github.com/stopgate/stopgate/internal/wire"
+	"github.com/stopgate/stopgate/internal/wire/sse"
 )
 
-// Options are what a Gateway is made of.
+// Options configure a Gateway.
 type Options struct {
-	// Gate decides the calls. It should be in deny mode tool_result.
+	// Gate decides the calls. Its deny mode should be tool_result.
 	Gate *gate.Gate
-	// Upstreams are the configured ones; an API without one goes to the provider's
-	// own address.
+	// Upstreams are the configured providers. An API without one uses the provider's public
+	// address.
 	Upstreams []Upstream
-	// Replay answers models "stopgate-*", and requests without a credential for an
-	// API that has no configured upstream (DECISIONS S45). May be nil.
+	// Replay serves models "stopgate-*", and requests without a credential for an API without a
+	// configured upstream (S45). It may be nil.
 	Replay http.RoundTripper
-	// Settings begin with DefaultSettings.
+	// Settings are the settings; start from DefaultSettings.
 	Settings Settings
-	// Token is what clients must show; needed for anything but loopback, and with
-	// upstream keys (DECISIONS S46). Tokens are more of them, each for one principal.
+	// Token is required from clients. It is mandatory for listeners other than loopback and with
+	// upstream keys (S46). Tokens are further tokens, each for one principal.
 	Token  string
 	Tokens []Token
-	// TLS makes Serve speak HTTPS; nil for plain HTTP.
+	// TLS makes Serve use HTTPS; nil means plain HTTP.
 	TLS *tls.Config
-	// Observer is told about exchanges. May be nil.
+	// Observer receives notifications about exchanges. It may be nil.
 	Observer Observer
-	// Policies take part in exchanges, in this order, in front of the gate (V3).
+	// Policies are the event policies, in order. They run before the gate.
 	Policies []events.Policy
-	// Events is told what policies and judges emit, with the context that the Observer
-	// gave the exchange. It must not block.
+	// Events receives the events of policies and judges, with the context that Observer returned
+	// for the exchange. It must not block.
 	Events func(context.Context, events.Event)
-	// Ledger remembers responses that can be continued by their id. Nil keeps them in
-	// memory, for this gateway alone.
-	Ledger ledger.Store
-	// Log gets one line per exchange, without content. Nil discards it.
+	// ResponseLog stores responses that clients can continue by id. If nil, they are stored in
+	// memory, for this gateway only.
+	ResponseLog responselog.Store
+	// Log receives one line per exchange, without content. Nil discards it.
 	Log *slog.Logger
 }
 
-// Gateway is the handler. It is safe for concurrent use.
+// Gateway is an http.Handler. It is safe for concurrent use.
 type Gateway struct {
 	gate     *gate.Gate
 	conf     atomic.Pointer[configuration]
@@ -60,19 +60,19 @@ type Gateway struct {
 	log      *slog.Logger
 	buffers  sync.Pool // of *buffers
 	outputs  sync.Pool // of *output
-	lent     sse.Buffers
+	lent     sse.BufferPool
 
-	stop      context.CancelCauseFunc // ends every exchange
+	stop      context.CancelCauseFunc // cancels every exchange
 	stopped   context.Context
 	draining  atomic.Bool
 	exchanges atomic.Int64
 	held      atomic.Int64
 	faults    faults
 	events    func(context.Context, events.Event)
-	book      *ledger.Book
+	responses *responselog.Log
 }
 
-// New returns a gateway. It refuses settings that would be unsafe.
+// New returns a gateway. It rejects unsafe settings.
 func New(o Options) (*Gateway, error) {
 	if o.Gate == nil {
 		return nil, errors.New("gateway: no gate")
@@ -86,20 +86,20 @@ func New(o Options) (*Gateway, error) {
 	if g.log == nil {
 		g.log = slog.New(slog.DiscardHandler)
 	}
-	g.book = ledger.New(o.Ledger)
+	g.responses = responselog.New(o.ResponseLog)
 	g.buffers.New = func() any { return new(buffers) }
 	g.outputs.New = func() any { return &output{p: make([]byte, 0, usualOutput)} }
 	g.stopped, g.stop = context.WithCancelCause(context.Background())
 	return g, nil
 }
 
-// Close ends every exchange and closes idle upstream connections.
+// Close cancels every exchange and closes idle upstream connections.
 func (g *Gateway) Close() {
 	g.stop(errDraining)
 	g.conf.Load().upstreams.closeIdle(upstreams{})
 }
 
-// ServeHTTP serves one request.
+// ServeHTTP implements [http.Handler].
 func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	v := visit{configuration: g.conf.Load()}
 	rt, no := v.route(r)
@@ -133,15 +133,14 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// visit is a request that comes in.
+// visit is an incoming request.
 type visit struct {
 	*configuration
 	principal stopgate.Principal
 	seen      *sight
 }
 
-// route finds out what a request wants and whether it may. Probes come under any
-// host name and show nothing but health.
+// route finds the route of a request and admits it. Health probes are allowed under any host name.
 func (v *visit) route(r *http.Request) (*route, *refusal) {
 	if rt := find(v.routes, r); rt != nil && (rt.how == health || rt.how == ready) {
 		return rt, nil
@@ -149,14 +148,15 @@ func (v *visit) route(r *http.Request) (*route, *refusal) {
 	if no := v.admit(r); no != nil {
 		return nil, no
 	}
-	if rt := find(v.routes, r); rt != nil { // the token may have stood in the path
+	if rt := find(v.routes, r); rt != nil { // the token may have been part of the path
 		return rt, nil
 	}
 	return nil, &refusal{status: http.StatusNotFound, code: stopgate.CodeRouteUnknown, message: unserved(v.routes, r)}
 }
 
-// overloaded is why the n-th request at once is one too many, for its client, "" for the
-// code's own text, and for the log, "" if it is not (FM14).
+// overloaded returns messages for the client and for the log if the n-th concurrent request exceeds
+// a limit (FM14). An empty message means the code's public text; an empty why means that no limit
+// is exceeded.
 func (g *Gateway) overloaded(n int64, l Limits) (message, why string) {
 	switch {
 	case g.draining.Load():
@@ -169,7 +169,7 @@ func (g *Gateway) overloaded(n int64, l Limits) (message, why string) {
 	return "", ""
 }
 
-// refuse answers with an error in the form of the dialect that the path suggests.
+// refuse responds with an error in the format of the dialect that the path suggests.
 func (g *Gateway) refuse(w http.ResponseWriter, r *http.Request, no *refusal) {
 	g.faults.count(no.code)
 	writeRefusal(w, errorDialect(r), no)
@@ -186,29 +186,29 @@ func writeRefusal(w http.ResponseWriter, d wire.Dialect, no *refusal) {
 	h.Set("Content-Type", "application/json")
 	h.Set("Content-Length", fmt.Sprint(len(body)))
 	if no.status != http.StatusServiceUnavailable && no.status != http.StatusBadGateway && no.status != http.StatusGatewayTimeout {
-		h.Set("X-Should-Retry", "false") // a repeated request meets the same policy
+		h.Set("X-Should-Retry", "false") // the same policy applies to a repeated request
 	}
 	if no.status == http.StatusUnauthorized {
 		h.Set("WWW-Authenticate", `Bearer realm="stopgate"`)
 	}
 	w.WriteHeader(no.status)
-	_, _ = w.Write(body) // nobody is left to tell
+	_, _ = w.Write(body) // the client is gone
 }
 
-// Stats are the gateway's own numbers.
+// Stats are counters of the gateway.
 type Stats struct {
-	Exchanges int64 // requests being served now
-	Held      int64 // argument bytes held back now
-	// Faults counts refusals and broken exchanges by code since the start.
+	Exchanges int64 // current number of requests
+	Held      int64 // argument bytes currently buffered
+	// Faults counts refusals and failed exchanges by code since the start.
 	Faults map[stopgate.Code]int64
 }
 
-// Stats reports the gateway's state.
+// Stats returns the current counters.
 func (g *Gateway) Stats() Stats {
 	return Stats{Exchanges: g.exchanges.Load(), Held: g.held.Load(), Faults: g.faults.copy()}
 }
 
-// faults counts by code: every fault moves a counter (INVARIANTS 2).
+// faults counts faults by code.
 type faults struct {
 	mu sync.Mutex
 	by map[stopgate.Code]int64
@@ -233,10 +233,10 @@ func (f *faults) copy() map[stopgate.Code]int64 {
 	return by
 }
 
-// serveHealth answers probes: healthz while the process works, readyz while it
-// takes requests and its audit log can be written (FM4). A policy that was rejected
-// shows, but the one before is as good as it was (FM11). So does a lockdown: it is an
-// order that the gate carries out, and no reason to restart it or to send clients past it.
+// serveHealth serves health probes: healthz succeeds while the process works, readyz while it
+// accepts requests and its audit log is writable (FM4). A rejected policy is shown but does not
+// fail the probe, because the previous policy is still in force (FM11). Neither does a lockdown: it
+// is an order that the gate carries out, not a reason to restart it or to bypass it.
 func (g *Gateway) serveHealth(w http.ResponseWriter, how treatment) {
 	status, word := http.StatusOK, "ok"
 	switch h := g.gate.Health(); {

@@ -5,10 +5,9 @@ import (
 	"strings"
 )
 
-// dropped are the headers of a request that never go upstream: hop-by-hop ones,
-// those the gateway writes itself, those that tell the provider about the client's
-// network (WIRE 9.2), those that could make another request of the one that was judged
-// (F17) and those that ask for a part of an answer.
+// dropped are the request headers that are never sent upstream: hop-by-hop headers, those that the
+// gateway writes itself, those that reveal the client's network, those that could change the
+// request that was judged (F17), and those that request a part of a response.
 var dropped = map[string]bool{
 	"Connection": true, "Keep-Alive": true, "Proxy-Authenticate": true, "Proxy-Authorization": true,
 	"Proxy-Connection": true, "Te": true, "Trailer": true, "Transfer-Encoding": true, "Upgrade": true,
@@ -20,11 +19,10 @@ var dropped = map[string]bool{
 	"Range": true, "If-Range": true, "If-Match": true, "If-None-Match": true, "If-Modified-Since": true, "If-Unmodified-Since": true,
 }
 
-// droppedAnswer are the headers of an answer that do not reach the client. The
-// length and the encoding are the gateway's, and so is what a digest is of; Alt-Svc and
-// Refresh would lead the client around the gate. What orders a server in front of the
-// gateway to answer with something else (X-Accel-Redirect and its like), or a browser to
-// do something about this host, is not a provider's to say.
+// droppedAnswer are the response headers that are never sent to the client. The gateway sets length
+// and encoding, which invalidates digests; Alt-Svc and Refresh would lead clients around the
+// gateway. Providers must not control a server in front of the gateway (X-Accel-Redirect and
+// similar) or a browser's state for this host.
 var droppedAnswer = map[string]bool{
 	"Connection": true, "Keep-Alive": true, "Proxy-Authenticate": true, "Proxy-Connection": true, "Te": true,
 	"Trailer": true, "Transfer-Encoding": true, "Upgrade": true, "Content-Length": true, "Content-Encoding": true,
@@ -34,13 +32,12 @@ var droppedAnswer = map[string]bool{
 	"X-Sendfile": true, "X-Lighttpd-Send-File": true, "X-Reproxy-Url": true, "X-Reproxy-File": true,
 }
 
-// ours reports whether a header belongs to the gate itself or names a forwarder.
+// ours reports whether a header belongs to the gateway or identifies a proxy.
 func ours(name string) bool {
 	return strings.HasPrefix(name, "X-Stopgate-") || strings.HasPrefix(name, "X-Forwarded-")
 }
 
-// requestHeader returns the headers for the upstream. Repeated values stay
-// repeated.
+// requestHeader returns the headers for the upstream. Repeated values stay repeated.
 func requestHeader(in http.Header) http.Header {
 	out := make(http.Header, len(in)+2)
 	named := namedInConnection(in)
@@ -48,22 +45,22 @@ func requestHeader(in http.Header) http.Header {
 		switch {
 		case dropped[name] || ours(name) || named[name]:
 		case name == "Idempotency-Key" || name == "X-Idempotency-Key":
-			// The transport repeats a POST by itself if it finds this header under
-			// its canonical name; a POST to a model is never repeated (WIRE 9.2).
+			// The transport retries a POST if it finds this header under its canonical name; a POST
+			// to a model must never be repeated.
 			out[strings.ToLower(name)] = values
 		default:
 			out[name] = values
 		}
 	}
-	takeTokens(out) // also where this gateway wants none: a provider has no use for them
+	takeTokens(out) // even if this gateway requires none: providers have no use for them
 	out["Accept-Encoding"] = []string{"identity"}
 	if _, ok := out["User-Agent"]; !ok {
-		out["User-Agent"] = nil // without it the transport names itself
+		out["User-Agent"] = nil // otherwise the transport adds its own
 	}
 	return out
 }
 
-// answerHeader copies the headers of an upstream's answer to the client's.
+// answerHeader copies the headers of an upstream's response to the client's.
 func answerHeader(dst, in http.Header) {
 	named := namedInConnection(in)
 	for name, values := range in {
@@ -73,7 +70,7 @@ func answerHeader(dst, in http.Header) {
 	}
 }
 
-// namedInConnection is the set of headers that Connection declares hop-by-hop.
+// namedInConnection returns the headers that Connection declares hop-by-hop.
 func namedInConnection(h http.Header) map[string]bool {
 	var named map[string]bool
 	for _, line := range h["Connection"] {
@@ -87,11 +84,10 @@ func namedInConnection(h http.Header) map[string]bool {
 	return named
 }
 
-// tokenPrefix marks a gate token where a provider's key may stand (S46).
+// tokenPrefix identifies a gate token in a header for a provider's key (S46).
 const tokenPrefix = "sg_"
 
-// takeTokens removes the gate tokens that stand where a provider's key may stand, and
-// returns them.
+// takeTokens removes gate tokens from the headers for a provider's key and returns them.
 func takeTokens(h http.Header) (tokens []string) {
 	for _, name := range [...]string{"Authorization", "X-Api-Key", "Api-Key"} {
 		var others []string
@@ -118,7 +114,7 @@ func takeTokens(h http.Header) (tokens []string) {
 	return tokens
 }
 
-// hasCredential reports whether a request carries a provider credential.
+// hasCredential reports whether a request contains a provider credential.
 func hasCredential(h http.Header) bool {
 	return h.Get("Authorization") != "" || h.Get("X-Api-Key") != "" || h.Get("Api-Key") != ""
 }

@@ -28,7 +28,7 @@ var orders = []string{
 	"Content-Digest", "Etag", "Content-Location", "Location",
 }
 
-// Proves WIRE 9.2, F17, F18: what reaches the provider is a new request.
+// Proves F17, F18: what reaches the provider is a new request.
 func TestRequestUpstream(t *testing.T) {
 	var got *http.Request
 	var body string
@@ -121,7 +121,7 @@ func gzipped(text string) string {
 	return out.String()
 }
 
-// Proves WIRE 9.2, FM14: encodings and sizes of requests.
+// Proves FM14: encodings and sizes of requests.
 func TestRequestBodies(t *testing.T) {
 	for _, test := range []struct {
 		name, encoding, body string
@@ -160,7 +160,7 @@ func TestRequestBodies(t *testing.T) {
 	}
 }
 
-// Proves WIRE 9.2: a POST is not repeated by the transport, not even when the
+// A POST is not repeated by the transport, not even when the
 // client says it may be.
 func TestNoRetry(t *testing.T) {
 	var requests atomic.Int64

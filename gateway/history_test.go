@@ -7,8 +7,8 @@ import (
 
 	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/gateway"
-	"github.com/stopgate/stopgate/store/mem"
-	"github.com/stopgate/stopgate/store/sqlite"
+	"github.com/stopgate/stopgate/internal/store/mem"
+	"github.com/stopgate/stopgate/internal/store/sqlite"
 )
 
 // guarded is a policy whose sessions need results. A result says how the call ended

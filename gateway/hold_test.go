@@ -12,7 +12,7 @@ import (
 	"github.com/stopgate/stopgate/approve"
 	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/gateway"
-	"github.com/stopgate/stopgate/store/mem"
+	"github.com/stopgate/stopgate/internal/store/mem"
 )
 
 // told makes a queue reachable.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/stopgate/stopgate/store/mem"
+	"github.com/stopgate/stopgate/internal/store/mem"
 )
 
 // shellFirst is a policy in which a shell must have run well before something is deployed.
@@ -37,7 +37,7 @@ func inForms(id string, items ...string) map[bool]script {
 	return map[bool]script{true: {body: stream + responsesEvent("response.completed", `"response":`+body)}, false: {body: body, kind: "application/json"}}
 }
 
-// Proves W50, WIRE 7.1: the result of a local shell may name the call's item and nothing
+// Proves W50: the result of a local shell may name the call's item and nothing
 // else, and the call may be a reference, or in the response before: it is found; a result
 // that may mean two calls, or one that was never released, is the result of none.
 func TestResultsByItem(t *testing.T) {

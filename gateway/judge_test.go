@@ -12,8 +12,8 @@ import (
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/gateway"
+	"github.com/stopgate/stopgate/internal/policy"
 	"github.com/stopgate/stopgate/judge"
-	"github.com/stopgate/stopgate/policy"
 )
 
 // reviewer is a judge's model: harmful is what contains "rm".

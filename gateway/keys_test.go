@@ -9,7 +9,7 @@ import (
 	"github.com/stopgate/stopgate/gateway"
 )
 
-// Proves WIRE 4.2, S46: a key of the gate takes the place of whatever the client
+// Proves S46: a key of the gate takes the place of whatever the client
 // sent, in the form of the API; without one the client's own credential passes in
 // the form it came.
 func TestCredentials(t *testing.T) {

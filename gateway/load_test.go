@@ -213,7 +213,7 @@ func TestOverload(t *testing.T) {
 	}
 }
 
-// Proves WIRE 9.5: at shutdown new requests are told to come back later and the gateway
+// At shutdown new requests are told to come back later and the gateway
 // is not ready; exchanges may finish; what does not finish ends
 // with an error event, and nothing is left behind.
 func TestDrainAtShutdown(t *testing.T) {

@@ -5,12 +5,11 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate"
-	"github.com/stopgate/stopgate/wire"
+	"github.com/stopgate/stopgate/internal/wire"
 )
 
-// observe passes a response as it comes, also a malformed one, and decides on the
-// side: what the codec writes is thrown away, and every row says that nothing was
-// enforced (DECISIONS K38).
+// observe forwards a response unchanged, even if it is malformed, and evaluates it concurrently.
+// The codec's output is discarded, and every row records that nothing was enforced (K38).
 func (s *stream) observe() {
 	judging := true
 	for s.err == nil && s.broken == nil {
@@ -38,8 +37,8 @@ func (s *stream) observe() {
 	s.body.Close()
 }
 
-// judge decides the complete events that were read. It reports whether the rest
-// of the stream can be judged as well.
+// judge evaluates the complete events that were read. It reports whether the rest of the stream can
+// be evaluated.
 func (s *stream) judge() bool {
 	ev := &s.buf.event
 	for {
@@ -66,7 +65,7 @@ func (s *stream) judge() bool {
 	}
 }
 
-// settle has the calls of a turn decided whose outcome nobody gets.
+// settle resolves the calls of a turn. Their outcomes have no effect.
 func (s *stream) settle() {
 	due := s.calls.due()
 	s.unlocked(func() { s.calls.resolveAll(s.ctx, due) })

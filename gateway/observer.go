@@ -9,82 +9,79 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate"
-	"github.com/stopgate/stopgate/wire"
+	"github.com/stopgate/stopgate/internal/wire"
 )
 
-// Observer is told about exchanges, for traces and numbers. It decides nothing; its
-// methods are called by the goroutine that serves the exchange and must not wait for
-// anything (INVARIANTS FM3).
+// Observer receives notifications about exchanges, for traces and metrics. It cannot change
+// decisions. Its methods run on the goroutine of the exchange and must not block (FM3).
 type Observer interface {
-	// Begin is told of a request that was let in. The context that it returns belongs to
-	// the exchange: the gate hands it on to tracers. The observation, nil for none, is
-	// told the rest.
+	// Begin is called for an admitted request. The gate passes the returned context to tracers. The
+	// returned observation receives the rest; it may be nil.
 	Begin(ctx context.Context, r *http.Request, o *Observed) (context.Context, Observation)
 }
 
-// Observation is the rest of an exchange. What o holds is complete at End only.
+// Observation receives the rest of an exchange. o is complete only in End.
 type Observation interface {
-	// Send is told that the request goes upstream now, and may add headers to it.
+	// Send is called before the request is sent upstream. It may add headers.
 	Send(o *Observed, h http.Header)
-	// Next is told that the provider's answer is read and that the gate answers its calls:
-	// another Send follows. Times and Answer are those of this answer.
+	// Next is called after a provider response that the gateway itself answers; another Send
+	// follows. Times and Answer are those of this response.
 	Next(o *Observed)
-	// End is told the end, once. o may be kept.
+	// End is called once at the end. It may retain o.
 	End(o *Observed)
 }
 
-// ContentObservation is an [Observation] that wants content: what models are asked, and
-// what they answer before the gate has judged it.
+// ContentObservation is an [Observation] that also receives content: requests to models, and their
+// responses before the gate has judged them.
 type ContentObservation interface {
 	Observation
-	// Content is given the body of a request to a model before Send is called. It may be
-	// kept and must not be changed. The writer gets the bytes of the answer as they come;
-	// nil for nobody.
+	// Content receives the body of a request before Send is called. It may retain body but must not
+	// modify it. The response's bytes are written to the returned writer, which may be nil.
 	Content(o *Observed, body []byte) io.Writer
 }
 
-// Observed is what there is to know about an exchange. It holds no content.
+// Observed describes an exchange without its content.
 type Observed struct {
 	Method, Route string // "/v1/models/{id}"
-	Dialect       string // "" for routes that carry no calls
+	Dialect       string // "" for routes without calls
 	Principal     stopgate.Principal
 	Agent         stopgate.AgentName
 	Session       stopgate.SessionID
-	SessionSource string // what named it, see history.Conversation
+	SessionSource string // source of the session id, see history.Conversation
 	Enforced      bool
 
-	Model    string // that the client asked for
+	Model    string // requested by the client
 	Streamed bool
-	Choices  int // that it asked for; 0 if it did not say
-	Limit    int // of tokens that it asked for; 0 if it did not say
+	Choices  int // requested number; 0 if absent
+	Limit    int // requested token limit; 0 if absent
 
 	Upstream, Address string // id, and HOST:PORT
 	Scheme            string // of the client's request: http or https
-	Path              string // of it, as the client wrote it
+	Path              string // path of the client's request, as received
 	HTTP              string // its version: "1.1", "2"
-	UpstreamHTTP      string // that of the provider's answer; "" without one
+	UpstreamHTTP      string // HTTP version of the provider's response, or ""
 	Canned            bool   // the upstream is the replay model
 
-	Begun, Sent, Answered, First, Ended time.Time // zero: never; Answered is the header, First the first bytes of the body
-	UpstreamStatus, Status              int       // of the provider's and of our answer; 0 if there was none
+	Begun, Sent, Answered, First, Ended time.Time // Zero if it did not happen. Answered is the time of the response header, First that of the first body bytes.
+	UpstreamStatus, Status              int       // status of the provider's and the gateway's response, or 0
 	Fault                               stopgate.Code
-	Answer                              wire.Answer
-	Events                              bool // the answer came as server-sent events
+	Answer                              wire.ResponseInfo
+	Events                              bool // the response was a stream of server-sent events
 
 	Calls, Denied int
-	Arguments     int64 // bytes of arguments that came
-	Discarded     int64 // of these, bytes behind the end of their call's way (DECISIONS S14)
-	Cancelled     bool  // the provider was stopped, because nothing was left that could run
+	Arguments     int64 // argument bytes received
+	Discarded     int64 // of these, bytes after the call's final verdict (S14)
+	Cancelled     bool  // the provider was cancelled because no call could run any longer
 }
 
-// sight is an exchange under observation. A nil sight observes nothing.
+// sight is the observation of an exchange. Methods of a nil sight do nothing.
 type sight struct {
 	Observed
 	to   Observation
-	copy io.Writer // gets the answer; nil for nobody
+	copy io.Writer // receives a copy of the response, or nil
 }
 
-// statusWriter notes the status of a response.
+// statusWriter records the status of a response.
 type statusWriter struct {
 	http.ResponseWriter
 	status *int
@@ -98,10 +95,10 @@ func (w statusWriter) WriteHeader(status int) {
 	w.ResponseWriter.WriteHeader(status)
 }
 
-// Unwrap serves http.ResponseController.
+// Unwrap supports http.ResponseController.
 func (w statusWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// watched puts an exchange under observation, if somebody observes.
+// watched starts the observation of an exchange if there is an observer.
 func (g *Gateway) watched(w http.ResponseWriter, r *http.Request, rt *route, v *visit) (http.ResponseWriter, *http.Request) {
 	if g.observer == nil {
 		return w, r
@@ -121,17 +118,17 @@ func (g *Gateway) watched(w http.ResponseWriter, r *http.Request, rt *route, v *
 	return statusWriter{w, &s.Status}, r.WithContext(ctx)
 }
 
-// begin notes what the request is.
+// begin records the properties of the request.
 func (s *sight) begin(x *exchange) {
 	if s == nil {
 		return
 	}
 	s.Dialect, s.Agent, s.Session, s.Enforced = x.dialect.Name(), x.agent, x.session, x.enforced
-	s.SessionSource = x.past.Source
+	s.SessionSource = x.conversation.Source
 	s.Model, s.Streamed, s.Choices, s.Limit = x.req.Model, x.req.Stream, x.req.N, x.req.MaxTokens
 }
 
-// sent notes that the request goes upstream.
+// sent records that the request is sent upstream.
 func (s *sight) sent(u *upstream, h http.Header, body []byte) {
 	if s == nil {
 		return
@@ -144,7 +141,7 @@ func (s *sight) sent(u *upstream, h http.Header, body []byte) {
 	s.to.Send(&s.Observed, h)
 }
 
-// answered notes the header of the answer.
+// answered records the header of the response.
 func (s *sight) answered(a *http.Response) {
 	if s == nil {
 		return
@@ -156,7 +153,7 @@ func (s *sight) answered(a *http.Response) {
 	}
 }
 
-// version is a version of HTTP as the conventions of OpenTelemetry write it.
+// version formats an HTTP version as OpenTelemetry's conventions require.
 func version(major, minor int) string {
 	switch {
 	case major == 0:
@@ -167,41 +164,41 @@ func version(major, minor int) string {
 	return strconv.Itoa(major)
 }
 
-// copied is a body of which somebody gets a copy.
+// copied is a body that is also copied to a writer.
 type copied struct {
 	io.Reader
 	io.Closer
 }
 
-// first notes the first bytes of the answer's body.
+// first records the time of the first bytes of the response body.
 func (s *sight) first(now time.Time) {
 	if s != nil && s.First.IsZero() {
 		s.First = now
 	}
 }
 
-// next notes the end of an answer behind which the response goes on.
+// next records the end of a response that the gateway continues.
 func (s *sight) next(x *exchange) {
 	if s == nil {
 		return
 	}
-	s.Answer, s.Ended, s.Cancelled = x.notes.Answer, time.Now(), x.stopped
+	s.Answer, s.Ended, s.Cancelled = x.notes.Response, time.Now(), x.stopped
 	s.to.Next(&s.Observed)
-	s.Answer, s.Answered, s.First, s.Ended, s.UpstreamStatus, s.UpstreamHTTP = wire.Answer{}, time.Time{}, time.Time{}, time.Time{}, 0, ""
+	s.Answer, s.Answered, s.First, s.Ended, s.UpstreamStatus, s.UpstreamHTTP = wire.ResponseInfo{}, time.Time{}, time.Time{}, time.Time{}, 0, ""
 }
 
-// result notes what came of the exchange; the exchange's mutex is held.
+// result records the result of the exchange. The exchange's mutex must be locked.
 func (s *sight) result(x *exchange) {
 	if s == nil {
 		return
 	}
-	s.Fault, s.Answer = x.fault, x.notes.Answer
+	s.Fault, s.Answer = x.fault, x.notes.Response
 	s.Calls, s.Denied = x.sum.calls+len(x.calls.list), x.sum.denied+x.calls.denied
 	s.Arguments, s.Discarded = x.sum.received+x.calls.received, x.sum.wasted+x.calls.wasted
 	s.Cancelled = x.stopped
 }
 
-// end tells the observer.
+// end notifies the observer of the end.
 func (s *sight) end() {
 	if s == nil {
 		return
@@ -210,7 +207,7 @@ func (s *sight) end() {
 	s.to.End(&s.Observed)
 }
 
-// Observers is an observer that tells several, in their order.
+// Observers returns an observer that notifies several, in order.
 func Observers(list ...Observer) Observer { return observers(list) }
 
 type observers []Observer
@@ -253,7 +250,7 @@ func (l observations) End(o *Observed) {
 	}
 }
 
-// Content implements [ContentObservation]: it is the first one's that wants it.
+// Content implements [ContentObservation] with the first observation that returns a writer.
 func (l observations) Content(o *Observed, body []byte) io.Writer {
 	for _, to := range l {
 		if c, ok := to.(ContentObservation); ok {
@@ -265,7 +262,7 @@ func (l observations) Content(o *Observed, body []byte) io.Writer {
 	return nil
 }
 
-// Span is that of the first observation that has one.
+// Span returns the span of the first observation that has one.
 func (l observations) Span() (trace, span string) {
 	for _, to := range l {
 		if s, ok := to.(spanned); ok {
@@ -280,7 +277,7 @@ type spanned interface {
 	Span() (trace, span string)
 }
 
-// span is the trace and the span of the exchange, empty without any.
+// span returns trace and span of the exchange, or "".
 func (s *sight) span() (trace, span string) {
 	if s == nil {
 		return "", ""
@@ -291,7 +288,7 @@ func (s *sight) span() (trace, span string) {
 	return "", ""
 }
 
-// Provider is the name of the provider of an exchange as the conventions spell it.
+// Provider returns the name of an exchange's provider as OpenTelemetry's conventions define it.
 func Provider(o *Observed) string {
 	for suffix, name := range map[string]string{
 		"openai.com": "openai", "anthropic.com": "anthropic", "openai.azure.com": "azure.ai.openai", "groq.com": "groq", "mistral.ai": "mistral_ai",
@@ -306,5 +303,5 @@ func Provider(o *Observed) string {
 	if o.Dialect == "anthropic" {
 		return "anthropic"
 	}
-	return "openai" // who speaks its API and says nothing else
+	return "openai" // servers that are compatible with its API
 }

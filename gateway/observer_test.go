@@ -91,7 +91,7 @@ func TestObserver(t *testing.T) {
 		o.Model != "m" || !o.Streamed || o.Upstream != "test" || o.Address != strings.TrimPrefix(r.up, "http://") || o.Status != 200 || o.UpstreamStatus != 200 || o.Fault != "" {
 		t.Errorf("%+v", o)
 	}
-	if o.Answer.ID != "x" || o.Answer.Model != "m" || strings.Join(o.Answer.Finish, " ") != "tool_calls" || o.Answer.Tokens.Input != 7 || o.Answer.Tokens.Output != 3 {
+	if o.Answer.ID != "x" || o.Answer.Model != "m" || strings.Join(o.Answer.FinishReasons, " ") != "tool_calls" || o.Answer.Tokens.Input != 7 || o.Answer.Tokens.Output != 3 {
 		t.Errorf("answer %+v", o.Answer)
 	}
 	if o.Calls != 2 || o.Denied != 1 || o.Arguments != int64(len(`{"path":"x"}{}`)) || o.Discarded == 0 || o.Cancelled {

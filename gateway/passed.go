@@ -7,11 +7,11 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate"
-	"github.com/stopgate/stopgate/wire"
+	"github.com/stopgate/stopgate/internal/wire"
 )
 
-// servePassed forwards a request whose answer cannot carry a call, or one of a
-// route that the operator lets pass unjudged and that is recorded so (L12).
+// servePassed forwards a request whose response cannot contain a call, or one of a passthrough
+// route, which is recorded as not evaluated (L12).
 func (g *Gateway) servePassed(w http.ResponseWriter, r *http.Request, rt *route, v visit) {
 	body, no := readBody(w, r, &v.settings)
 	if no != nil {
@@ -27,10 +27,9 @@ func (g *Gateway) servePassed(w http.ResponseWriter, r *http.Request, rt *route,
 	x.ask(r, body, x.forward)
 }
 
-// serveCounted forwards a request that holds a conversation, to be counted or made
-// shorter. What must not go to the provider in a turn does not go there now, either; and
-// nothing is learned: the turn that it is about comes, or came, as a request of its own
-// (WIRE 4.2).
+// serveCounted forwards a request that contains a conversation to be counted or compacted. It
+// withholds the same content as for a turn. It records no results, because the turn itself is a
+// separate request.
 func (g *Gateway) serveCounted(w http.ResponseWriter, r *http.Request, rt *route, v visit) {
 	x, body := g.open(w, r, rt, v, errorDialect(r))
 	if x == nil {
@@ -46,7 +45,7 @@ func (g *Gateway) serveCounted(w http.ResponseWriter, r *http.Request, rt *route
 	x.ask(r, body, x.forward)
 }
 
-// forward passes an answer on, whatever it is.
+// forward forwards a response of any kind.
 func (x *exchange) forward(answer *http.Response) {
 	if answer.StatusCode >= 300 && answer.StatusCode < 400 {
 		x.refuse(badAnswer("The model provider answered with a redirect."))
@@ -55,7 +54,7 @@ func (x *exchange) forward(answer *http.Response) {
 	x.pass(answer)
 }
 
-// pass copies an answer as it comes.
+// pass copies a response unchanged.
 func (x *exchange) pass(answer *http.Response) {
 	x.mu.Lock()
 	h := x.w.Header()

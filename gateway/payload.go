@@ -6,9 +6,9 @@ import (
 	"sync"
 )
 
-// payload is the body of a request to an upstream. The transport keeps the
-// request until the response's end, and histories are long: once the body was
-// sent and an answer is there, nobody needs it any more.
+// payload is the body of a request to an upstream. The transport retains the request until the end
+// of the response, and histories are long, so the bytes are dropped once the body was sent and a
+// response has arrived.
 type payload struct {
 	mu   sync.Mutex
 	data []byte
@@ -27,8 +27,8 @@ func (p *payload) attach(r *http.Request, data []byte) {
 	r.Body = &payloadReader{p: p}
 }
 
-// drop lets go of a body that was sent to its end. One that was not stays: the
-// transport is still reading it.
+// drop releases a body that was sent completely. The transport may still be reading an incomplete
+// one.
 func (p *payload) drop() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -37,8 +37,8 @@ func (p *payload) drop() {
 	}
 }
 
-// payloadReader reads a payload once; a transport may open another one to send
-// the request again on a connection that turned out to be closed.
+// payloadReader reads a payload once. A transport may open another one to send the request again if
+// a reused connection was closed.
 type payloadReader struct {
 	p  *payload
 	at int

@@ -13,19 +13,19 @@ import (
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/gateway/events"
 	"github.com/stopgate/stopgate/internal/visible"
-	"github.com/stopgate/stopgate/wire"
+	"github.com/stopgate/stopgate/internal/wire"
 )
 
-// This file is where event policies take part in an exchange (V3): in front of the
-// codec with texts, in front of the gate with calls.
+// This file runs event policies in an exchange: on texts before the codec, on calls before the
+// gate.
 
-// Policy takes part in exchanges; see package events.
+// Policy is an event policy; see package events.
 type Policy = events.Policy
 
-// Passthrough is the policy that does nothing.
+// Passthrough is a policy without hooks.
 type Passthrough = events.Passthrough
 
-// begin starts the run of the policies through an exchange.
+// begin starts the run of the policies for an exchange.
 func (x *exchange) begin(r *http.Request, body []byte) {
 	if len(x.chain.Names()) == 0 {
 		return
@@ -35,7 +35,7 @@ func (x *exchange) begin(r *http.Request, body []byte) {
 		trace, span = traceParent(r.Header.Get("Traceparent"))
 	}
 	var continues func() bool
-	if _, ok := x.dialect.(wire.Answerer); ok && x.answers() {
+	if _, ok := x.dialect.(wire.MultiRound); ok && x.answers() {
 		continues = x.mayGoOn
 	}
 	x.policies = x.chain.Begin(events.Setup{
@@ -48,7 +48,7 @@ func (x *exchange) begin(r *http.Request, body []byte) {
 	})
 }
 
-// traceParent reads a W3C traceparent header.
+// traceParent parses a W3C traceparent header.
 func traceParent(h string) (trace, span string) {
 	parts := strings.Split(h, "-")
 	if len(parts) < 4 || len(parts[1]) != 32 || len(parts[2]) != 16 || strings.Trim(parts[1]+parts[2], "0123456789abcdef") != "" {
@@ -57,8 +57,8 @@ func traceParent(h string) (trace, span string) {
 	return parts[1], parts[2]
 }
 
-// revise shows the request to the policies and reads what they made of it as strictly as
-// the client's.
+// revise passes the request through the policies and parses the result as strictly as the client's
+// request.
 func (x *exchange) revise(r *http.Request, api string, body []byte) ([]byte, *refusal) {
 	revised, err := x.policies.Request(x.ctx, body)
 	if err != nil {
@@ -80,7 +80,7 @@ func (x *exchange) revise(r *http.Request, api string, body []byte) ([]byte, *re
 	return revised, nil
 }
 
-// hookFailed logs what went wrong in a policy and returns the code for it.
+// hookFailed logs the failure of a policy and returns its code.
 func (x *exchange) hookFailed(err error) stopgate.Code {
 	x.g.log.Error("event policy", "error", err, "exchange", string(x.turnID))
 	var failed *events.HookError
@@ -90,12 +90,12 @@ func (x *exchange) hookFailed(err error) stopgate.Code {
 	return stopgate.CodePolicyError
 }
 
-// texts is the stream of a response as the policies leave it.
+// texts returns the stream of a response after the policies.
 func (x *exchange) texts(content io.Reader) io.Reader {
 	return x.policies.Reader(x.ctx, x.hearApart(content))
 }
 
-// textsOf is a response that is not streamed as the policies leave it.
+// textsOf returns a response that is not streamed after the policies.
 func (x *exchange) textsOf(body []byte) ([]byte, *refusal) {
 	body, err := x.policies.Body(x.ctx, body)
 	if err != nil {
@@ -104,14 +104,13 @@ func (x *exchange) textsOf(body []byte) ([]byte, *refusal) {
 	return body, nil
 }
 
-// piece is a part of a call's arguments that the policies have not seen.
+// piece is a chunk of a call's arguments that the policies have not received.
 type piece struct {
 	call int
 	text []byte
 }
 
-// keep remembers arguments for the policies. What one read brings of one call is shown
-// at once.
+// keep buffers arguments for the policies. The bytes of one call in one read are passed at once.
 func (c *calls) keep(call int, text []byte) {
 	if n := len(c.unseen); n > 0 && c.unseen[n-1].call == call {
 		c.unseen[n-1].text = append(c.unseen[n-1].text, text...)
@@ -120,8 +119,8 @@ func (c *calls) keep(call int, text []byte) {
 	c.unseen = append(c.unseen, piece{call, append([]byte(nil), text...)})
 }
 
-// show shows the policies the arguments that have come. A policy that fails refuses
-// the call, and every other that is not released.
+// show passes the buffered arguments to the policies. If a policy fails, the call is denied, and
+// with it every call that is not released.
 func (c *calls) show() {
 	for _, p := range c.unseen {
 		if err := c.x.policies.CallDelta(c.x.ctx, p.call, string(p.text)); err != nil && c.broken == "" {
@@ -131,8 +130,8 @@ func (c *calls) show() {
 	c.unseen = c.unseen[:0]
 }
 
-// askPolicies asks the policies about calls that are complete, in upstream order, and
-// puts what goes on before the judges (V3-15, X17). In observe mode they only look.
+// askPolicies passes complete calls through the policies in upstream order, and starts the judges
+// for those that are forwarded (X17). In observe mode the policies cannot change calls.
 func (c *calls) askPolicies(ctx context.Context, due []int) {
 	if !c.watched {
 		return
@@ -168,15 +167,15 @@ func (c *calls) askPolicies(ctx context.Context, due []int) {
 		switch {
 		case held.pending == nil || held.resolved:
 		case c.broken != "" && c.x.enforced:
-			held.pending.Refuse(c.broken) // those that went on before it failed too
+			held.pending.Refuse(c.broken) // including those that earlier policies forwarded
 		default:
 			held.pending.Consult(c.x.ctx)
 		}
 	}
 }
 
-// replace puts a call with the arguments of a policy in the place of the model's: another
-// proposal, judged from its first byte on.
+// replace replaces a call by one with the arguments of a policy. It is a new pending call, judged
+// from its first byte.
 func (c *calls) replace(held *call, args string) {
 	definition := c.x.req.Tool(held.tool)
 	next, err := c.open1(held.tool, held.id, definition)
@@ -184,7 +183,7 @@ func (c *calls) replace(held *call, args string) {
 	held.pending.Close(stopgate.Cancelled)
 	held.pending.Cancel(c.x.records)
 	if err != nil {
-		held.pending = nil // denied: there is no proposal
+		held.pending = nil // denied: no pending call was opened
 		return
 	}
 	if held.terminal {
@@ -194,25 +193,25 @@ func (c *calls) replace(held *call, args string) {
 	held.pending, held.asked = next, false
 	next.Feed([]byte(args))
 	c.note(held, next.Close(stopgate.Ended))
-	if c.x.req.Refuses(held.tool) {
+	if c.x.req.IsUnknown(held.tool) {
 		c.note(held, next.Refuse(stopgate.CodePolicyNotConfigured))
 	}
 }
 
-// emit tells an event to whoever watches.
+// emit reports an event to subscribers.
 func (x *exchange) emit(e events.Event) {
 	if x.g.events != nil {
 		x.g.events(x.records, e)
 	}
 }
 
-// judged counts what the judges said about the calls of an exchange.
+// judged counts the judges' opinions in an exchange.
 type judged struct {
 	judged, blocked, skipped int
 	reason                   string
 }
 
-// emitJudged emits an event of the judges.
+// emitJudged reports an event of the judges.
 func (x *exchange) emitJudged(typ, summary string, severity events.Severity, details map[string]any) {
 	x.emit(events.Event{
 		Type: typ, Summary: summary, Severity: severity, Details: details,
@@ -220,7 +219,7 @@ func (x *exchange) emitJudged(typ, summary string, severity events.Severity, det
 	})
 }
 
-// tellCalls emits what the judges said about the calls of a round (V3-23).
+// tellCalls reports the judges' opinions on the calls of a round.
 func (x *exchange) tellCalls() {
 	if x.g.events == nil || !slices.ContainsFunc(x.calls.list, func(c call) bool { return c.outcome.Judge != nil }) {
 		return
@@ -254,7 +253,7 @@ func (x *exchange) tellCalls() {
 	}
 }
 
-// tellJudged emits the same about the last round, and the sum of all (V3-24).
+// tellJudged reports those of the last round, and the sum of all.
 func (x *exchange) tellJudged() {
 	x.tellCalls()
 	n := &x.sum.judged

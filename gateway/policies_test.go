@@ -262,7 +262,7 @@ func (p blocker) OnStreamComplete(_ context.Context, x *events.Exchange) error {
 	return nil
 }
 
-// Proves X11, W5, DESIGN "always last": the gate judges what a policy makes of a call,
+// Proves X11, W5: the gate comes last. It judges what a policy makes of a call,
 // and no policy loosens a denial.
 func TestTheGateIsLast(t *testing.T) {
 	rules := allowAll + "[tools.a.policy]\nrun = [{ arg = \"/path\", const = \"secret\", mode = \"deny\" }, { mode = \"unattended\" }]\n[tools.b.policy]\nrun = \"deny\"\n"

@@ -6,24 +6,24 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate"
-	"github.com/stopgate/stopgate/wire"
-	"github.com/stopgate/stopgate/wire/sse"
+	"github.com/stopgate/stopgate/internal/wire"
+	"github.com/stopgate/stopgate/internal/wire/sse"
 )
 
-// A provider that stores a response stores what it had said when it is cut off, or nothing:
-// nobody could continue the response then. So the client of a stored response gets its end
-// where that of another one is cut off, and the gateway reads the provider's to its end
-// behind the client's back, into the ledger.
+// A provider that is cancelled stores either a truncated response or none, which nobody could
+// continue. If the provider stores the response, the client receives its end where other responses
+// are cancelled, and the gateway reads the rest in the background and writes it to the response
+// log.
 
-// stored reports whether the provider keeps the response that is asked for, so that it can
-// be continued by its id.
+// stored reports whether the provider stores the requested response, so that it can be continued by
+// id.
 func (x *exchange) stored() bool {
-	_, remembers := x.dialect.(wire.Rememberer)
+	_, remembers := x.dialect.(wire.Stateful)
 	return remembers && x.enforced && x.req.Stream && x.req.Conversational && !x.req.Hints.Unstored
 }
 
-// reach is the context of a request to the provider. That for a response that is stored
-// does not end with the client: it is cancelled with the exchange, until it is let go.
+// reach returns the context of a request to the provider. For a stored response it is not canceled
+// with the client, only with the exchange until letGo is called.
 func (x *exchange) reach() (ctx context.Context) {
 	if !x.stored() {
 		ctx, x.stop = context.WithCancel(x.ctx)
@@ -34,31 +34,31 @@ func (x *exchange) reach() (ctx context.Context) {
 	return ctx
 }
 
-// reading is a provider's answer that is read on after its exchange.
+// reading is a provider response that is read after its exchange.
 type reading struct {
 	*stream
-	codec wire.Follower
+	codec wire.BackgroundReader
 }
 
-// readsOn reports whether the provider of a response that is being cut is to be read on. A
-// model that will be answered needs no stored response: it gets everything back.
+// readsOn reports whether the rest of a cancelled response should be read. A model that will be
+// answered needs no stored response, because the next request contains everything.
 func (s *stream) readsOn() bool {
-	_, ok := s.stream.(wire.Follower)
+	_, ok := s.stream.(wire.BackgroundReader)
 	return ok && s.letGo != nil && (s.err == nil || s.err == io.EOF) && s.letGo()
 }
 
-// readOn keeps the upstream for the time after the exchange.
+// readOn keeps the upstream response for the time after the exchange.
 func (s *stream) readOn() {
-	codec, _ := s.stream.(wire.Follower)
+	codec, _ := s.stream.(wire.BackgroundReader)
 	s.later = &reading{s, codec}
-	s.past.Reading(time.Now().Add(s.settings.Timeouts.ReadOn + storing))
+	s.conversation.SetReadUntil(time.Now().Add(s.settings.Timeouts.ReadOn + storing))
 }
 
-// storing is how long it may take to store what was read.
+// storing is the time allowed for storing the result.
 const storing = 2 * time.Second
 
-// run reads the answer to its end, at most for a time and some bytes, and keeps what it
-// says. Nothing of the exchange is used any more but what it never changes.
+// run reads the response to its end, within limits of time and size, and saves the result. It uses
+// only immutable fields of the exchange.
 func (r *reading) run() {
 	defer r.g.exchanges.Add(-1)
 	defer r.free()
@@ -68,8 +68,8 @@ func (r *reading) run() {
 	defer late.Stop()
 	defer context.AfterFunc(r.g.stopped, r.stop)()
 	whole := r.read()
-	r.past.KeepRest(r.records, r.req, r.codec)
-	for _, c := range r.codec.Followed() {
+	r.conversation.SaveRest(r.records, r.req, r.codec)
+	for _, c := range r.codec.LateCalls() {
 		r.decline(c)
 	}
 	r.notes = r.stream.stream.Notes()
@@ -80,11 +80,11 @@ func (r *reading) run() {
 	r.noteStopped(cause)
 }
 
-// read reads the events. It reports whether the last of them came.
+// read reads the events. It reports whether the last one arrived.
 func (r *reading) read() bool {
 	d, ev := &r.buf.decoder, &r.buf.event
-	if r.raw != r.content { // policies had read ahead: the next whole event counts
-		d.Reset(r.buf.in[:], sse.Limits{MaxEvent: r.settings.Limits.Event, Lent: &r.g.lent})
+	if r.raw != r.content { // policies had read ahead: start with the next complete event
+		d.Reset(r.buf.in[:], sse.Limits{MaxEvent: r.settings.Limits.Event, Pool: &r.g.lent})
 	}
 	for left := r.settings.Limits.ReadOn; ; {
 		for {
@@ -95,7 +95,7 @@ func (r *reading) read() bool {
 			if !ok {
 				break
 			}
-			if r.codec.Follow(ev) {
+			if r.codec.ReadOn(ev) {
 				return true
 			}
 		}
@@ -107,8 +107,8 @@ func (r *reading) read() bool {
 	}
 }
 
-// decline records a call that came after the client had the end of its response.
-func (r *reading) decline(c wire.Followed) {
+// decline records a call that arrived after the client received the end of its response.
+func (r *reading) decline(c wire.LateCall) {
 	p, err := r.calls.open1(c.Tool, c.Call, r.req.Tool(c.Tool))
 	if err != nil {
 		return
@@ -118,14 +118,14 @@ func (r *reading) decline(c wire.Followed) {
 	p.Cancel(r.records)
 }
 
-// free gives the buffers of a stream back.
+// free returns the buffers of a stream to their pools.
 func (s *stream) free() {
 	s.buf.decoder.Close()
 	s.g.buffers.Put(s.buf)
 }
 
-// noteStopped records that the provider was stopped, and what its answer had cost.
+// noteStopped records that the provider was cancelled, and the cost of its response.
 func (x *exchange) noteStopped(cause string) {
-	t := x.notes.Answer.Tokens
+	t := x.notes.Response.Tokens
 	x.note(stopgate.Record{Event: stopgate.AuditAnswerStopped, Cause: cause, Usage: &stopgate.Usage{Input: t.Input, Output: t.Output, Estimated: x.notes.UsageEstimated}})
 }

@@ -2,46 +2,45 @@ package gateway
 
 import (
 	"github.com/stopgate/stopgate"
-	"github.com/stopgate/stopgate/gateway/ledger"
-	"github.com/stopgate/stopgate/wire"
+	"github.com/stopgate/stopgate/internal/gateway/responselog"
+	"github.com/stopgate/stopgate/internal/wire"
 )
 
-// releases puts outcomes into the codec's terms.
-func (c *calls) releases(due []int) []wire.Release {
-	list := make([]wire.Release, len(due))
+// releases converts outcomes to the codec's type.
+func (c *calls) releases(due []int) []wire.CallOutcome {
+	list := make([]wire.CallOutcome, len(due))
 	for i, n := range due {
 		list[i] = c.release(n)
 	}
 	return list
 }
 
-// release is one outcome in the codec's terms. One that is not enforced has no
-// place in a response that is.
-func (c *calls) release(i int) wire.Release {
+// release converts one outcome. Unenforced outcomes do not occur in an enforced response.
+func (c *calls) release(i int) wire.CallOutcome {
 	held := &c.list[i]
 	v := held.outcome.Verdict
 	if held.outcome.Allowed() && held.outcome.Enforced {
-		return wire.Release{Call: i, Allowed: true, Args: held.outcome.Args}
+		return wire.CallOutcome{Call: i, Allowed: true, Args: held.outcome.Args}
 	}
 	if held.said != "" && v.Code == stopgate.CodePolicyDropped {
-		return wire.Release{Call: i, Text: held.said, Answer: wire.Envelope(v.Code, v.Public)}
+		return wire.CallOutcome{Call: i, Text: held.said, Result: wire.DenialEnvelope(v.Code, v.Public)}
 	}
-	declared := held.declared || v.Rule != nil // by the policy (DECISIONS S21)
-	return wire.Release{Call: i, Text: wire.DenialText(held.tool, declared, v.Public, v.Code), Answer: wire.Envelope(v.Code, v.Public)}
+	declared := held.declared || v.Rule != nil // by the policy (S21)
+	return wire.CallOutcome{Call: i, Text: wire.DenialText(held.tool, declared, v.Public, v.Code), Result: wire.DenialEnvelope(v.Code, v.Public)}
 }
 
-// released lists the calls that may run, for who remembers them.
-func (c *calls) released() (list []ledger.Call) {
+// released lists the calls that can run, for the response log.
+func (c *calls) released() (list []responselog.Call) {
 	for i := range c.list {
 		if held := &c.list[i]; held.resolved && held.outcome.Allowed() {
-			list = append(list, ledger.Call{ID: held.id, Tool: held.tool, Proposal: held.outcome.Proposal})
+			list = append(list, responselog.Call{ID: held.id, Tool: held.tool, Proposal: held.outcome.Proposal})
 		}
 	}
 	return list
 }
 
-// delivered notes that the client has what was released.
-func (c *calls) delivered(outcomes []wire.Release) {
+// delivered marks released calls as sent to the client.
+func (c *calls) delivered(outcomes []wire.CallOutcome) {
 	for _, o := range outcomes {
 		c.list[o.Call].delivered = true
 	}

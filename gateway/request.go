@@ -9,8 +9,8 @@ import (
 	"github.com/stopgate/stopgate"
 )
 
-// readBody reads a request body to its end, before anything is sent upstream:
-// handing it on as it arrives would cut fast answers (WIRE 9.1).
+// readBody reads a request body to its end before anything is sent upstream. Streaming it upstream
+// would truncate fast responses.
 func readBody(w http.ResponseWriter, r *http.Request, s *Settings) ([]byte, *refusal) {
 	limit := s.Limits.Request
 	tooLarge := &refusal{status: http.StatusRequestEntityTooLarge, code: stopgate.CodeLimitExceeded, message: "The request body is too large."}
@@ -29,7 +29,7 @@ func readBody(w http.ResponseWriter, r *http.Request, s *Settings) ([]byte, *ref
 	switch {
 	case err == nil:
 		_ = rc.SetReadDeadline(time.Time{})
-		// Only now: a server in this mode must not be left with an unread body.
+		// Only now: in full duplex mode the server must not be left with an unread body.
 		_ = rc.EnableFullDuplex()
 		return body, nil
 	case errors.Is(err, errTooLong), errors.Is(err, errRatio), errors.As(err, &max):
@@ -40,12 +40,12 @@ func readBody(w http.ResponseWriter, r *http.Request, s *Settings) ([]byte, *ref
 
 var errTooLong = errors.New("body is too long")
 
-// readAll reads at most limit bytes; hint is the expected length or negative.
+// readAll reads at most limit bytes. hint is the expected length, or negative.
 func readAll(in io.Reader, hint, limit int64) ([]byte, error) {
 	const first = 8 << 10
 	size := int64(first)
 	if hint >= 0 && hint < limit {
-		size = min(hint+1, 1<<20) // one more, to see the end without growing; no promise is believed beyond 1 MiB
+		size = min(hint+1, 1<<20) // one more byte to read EOF without growing; hints above 1 MiB are not trusted
 	}
 	body := make([]byte, 0, size)
 	for {

@@ -9,72 +9,72 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate"
-	"github.com/stopgate/stopgate/gateway/ledger"
+	"github.com/stopgate/stopgate/internal/gateway/responselog"
+	"github.com/stopgate/stopgate/internal/wire"
+	"github.com/stopgate/stopgate/internal/wire/sse"
 	"github.com/stopgate/stopgate/jsonstream"
-	"github.com/stopgate/stopgate/wire"
-	"github.com/stopgate/stopgate/wire/sse"
 )
 
-// rounds are what is needed to answer a model that made only calls that did not run,
-// and to go on with it within one response (WIRE 0.3). The zero rounds answer nothing.
+// rounds is the state for answering a model, within one response, whose calls were all denied. The
+// zero rounds answers nothing.
 type rounds struct {
-	dialect wire.Answerer // nil: the answer ends with a text
+	dialect wire.MultiRound // nil: the response ends with a text
 	request *http.Request
-	sent    []byte      // the body that went upstream last
-	left    int         // how many rounds may follow
-	said    []wire.Said // of the rounds so far
-	now     wire.Said   // of this one
-	size    int         // bytes of now
-	apart   bool        // now is heard in front of the event policies
-	waiting bool        // for the model to go on
-	cut     bool        // the provider is being stopped: nothing that it says may run
+	sent    []byte       // last body sent upstream
+	left    int          // number of rounds left
+	said    []wire.Round // earlier rounds
+	now     wire.Round   // current round
+	size    int          // size of now in bytes
+	apart   bool         // now is recorded before the event policies
+	waiting bool         // the next round was requested
+	cut     bool         // the provider is being cancelled: none of its calls can run
 }
 
-// maxSaid bounds what is remembered of one round. A longer one is not continued.
+// maxSaid limits the recorded bytes of one round. A longer round is not continued.
 const maxSaid = 8 << 20
 
-// prepare sets the rounds up if the settings and the dialect know them.
+// prepare initialises the rounds if the settings enable them and the dialect supports them.
 func (x *exchange) prepare(r *http.Request, body []byte) {
-	if d, ok := x.dialect.(wire.Answerer); ok && x.answers() {
+	if d, ok := x.dialect.(wire.MultiRound); ok && x.answers() {
 		x.rounds = rounds{dialect: d, request: r, sent: body, left: x.settings.AnswerRounds}
 	}
 }
 
-// answers reports whether a model whose calls were all refused may be answered.
+// answers reports whether a model whose calls were all denied may be answered.
 func (x *exchange) answers() bool {
 	return x.settings.OnDeny == DenyAnswer && x.settings.AnswerRounds > 0 && x.enforced && x.req.Conversational && x.req.N == 1
 }
 
-// mayGoOn reports whether the answer that is being read may not be the last. It has calls
-// then, and the event policies do not know its end yet.
+// mayGoOn reports whether the current response may not be the last: it has calls, and its end was
+// not reported to the event policies.
 func (x *exchange) mayGoOn() bool {
 	return x.rounds.dialect != nil && x.rounds.left > 0 && len(x.calls.list) > 0
 }
 
-// hears reports whether events of the model are remembered.
+// hears reports whether events of the model are recorded.
 func (r *rounds) hears() bool { return r.dialect != nil && r.left > 0 }
 
-// hear remembers an event of the model.
+// hear records an event of the model.
 func (r *rounds) hear(data []byte) {
 	if !r.hears() {
 		return
 	}
 	if r.size += len(data); r.size > maxSaid {
-		r.left, r.now = 0, wire.Said{}
+		r.left, r.now = 0, wire.Round{}
 		return
 	}
 	r.now.Events = append(r.now.Events, slices.Clone(data))
 }
 
-// hearing hears the model in front of the event policies: the provider gets back what it
-// said, not what became of it.
+// hearing records the model's events before the event policies: the provider receives its own
+// response back, not the edited one.
 type hearing struct {
 	io.Reader
 	rounds  *rounds
 	decoder *sse.Decoder
 }
 
-// hearApart puts a hearing in front of event policies.
+// hearApart records events before the event policies.
 func (x *exchange) hearApart(content io.Reader) io.Reader {
 	if x.rounds.dialect == nil || x.policies == nil {
 		return content
@@ -105,14 +105,14 @@ func (h *hearing) Read(p []byte) (int, error) {
 	}
 }
 
-// next is the request of the next round, where all calls of this one were refused by a
-// rule, a policy or a person, and nothing speaks against going on.
+// next builds the request of the next round, if all calls of this one were denied by a rule, a
+// policy or a person, and no limit prevents it.
 func (x *exchange) next(all []int) ([]byte, bool) {
 	r := &x.rounds
 	if r.dialect == nil || r.left == 0 || len(all) == 0 || len(all) != len(x.calls.list) || x.policies.Ended() {
 		return nil, false
 	}
-	r.now.Answers = nil
+	r.now.Results = nil
 	for n, i := range all {
 		c := &x.calls.list[i]
 		v := c.outcome.Verdict
@@ -123,20 +123,19 @@ func (x *exchange) next(all []int) ([]byte, bool) {
 		if x.stopped && n == len(all)-1 {
 			public = cmp.Or(public, v.Code.Public()) + " " + wire.StoppedText
 		}
-		r.now.Answers = append(r.now.Answers, wire.Answered{
-			Call: c.id, Text: wire.Envelope(v.Code, public), Skipped: c.outcome.Status == stopgate.Skipped,
+		r.now.Results = append(r.now.Results, wire.CallResult{
+			Call: c.id, Text: wire.DenialEnvelope(v.Code, public), Skipped: c.outcome.Status == stopgate.Skipped,
 		})
 	}
-	next, ok := r.dialect.Answer(r.sent, r.now)
-	if _, restores := x.dialect.(wire.Restorer); restores && len(next)-len(r.sent) > ledger.MaxItem {
-		return nil, false // it could not be put right when the client sends it back
+	next, ok := r.dialect.NextRequest(r.sent, r.now)
+	if _, restores := x.dialect.(wire.Restorer); restores && len(next)-len(r.sent) > responselog.MaxItem {
+		return nil, false // it could not be restored when the client sends it back
 	}
 	return next, ok
 }
 
-// answerable reports whether the model may go on by itself after a refusal. Where
-// something failed, somebody has to answer first, or there were too many refusals
-// (DECISIONS S28), the turn ends.
+// answerable reports whether the model may continue after this denial. After a failure, a required
+// approval, or too many denials (S28), the turn ends.
 func answerable(v stopgate.Verdict) bool {
 	switch v.Code {
 	case stopgate.CodeDenialLimit, stopgate.CodeLockdown, stopgate.CodeApprovalPending, stopgate.CodeApprovalTimeout:
@@ -145,17 +144,17 @@ func answerable(v stopgate.Verdict) bool {
 	return v.Layer != stopgate.LayerFailure
 }
 
-// nextRound makes the exchange ready for the next round.
+// nextRound prepares the exchange for the next round.
 func (x *exchange) nextRound(sent []byte) {
 	r := &x.rounds
 	if x.stopped && x.notes.UsageIncomplete {
 		x.noteStopped("")
 		if x.notes.UsageEstimated {
-			r.now.Estimate, x.sum.estimated = x.notes.Answer.Tokens, true
+			r.now.Estimate, x.sum.estimated = x.notes.Response.Tokens, true
 		}
 	}
 	r.said = append(r.said, r.now)
-	r.now, r.size, r.sent, r.cut = wire.Said{}, 0, sent, false
+	r.now, r.size, r.sent, r.cut = wire.Round{}, 0, sent, false
 	r.left--
 	x.policies.Again()
 	x.tellCalls()
@@ -167,13 +166,13 @@ func (x *exchange) nextRound(sent []byte) {
 	x.turn = x.turn.Next(x.turnID)
 }
 
-// sum is what the rounds before came to.
+// sum holds the sums of the earlier rounds.
 type sum struct {
 	calls, denied    int
 	received, wasted int64
 	judged           judged
-	estimated        bool     // the usage of one of them is
-	codes            []string // why calls did not run
+	estimated        bool     // the usage of one round is estimated
+	codes            []string // codes of denied calls
 }
 
 func (s *sum) add(c *calls) {
@@ -184,16 +183,16 @@ func (s *sum) add(c *calls) {
 	s.wasted += c.wasted
 }
 
-// again answers the model and goes on with what it says then. It reports whether it
-// did; otherwise nothing has changed.
+// again answers the model and continues with its next response. It returns false, without a change,
+// if that is not possible.
 func (s *stream) again(all []int) bool {
 	sent, ok := s.next(all)
 	if !ok {
 		return false
 	}
 	s.flush()
-	if i, ok := s.stream.(wire.Interluder); ok { // before more is read: it has the event that ended the turn
-		s.out = i.Interlude(s.out, s.calls.releases(all))
+	if i, ok := s.stream.(wire.RoundCloser); ok { // before more is read: it references the event that ended the turn
+		s.out = i.CloseRound(s.out, s.calls.releases(all))
 	}
 	s.flush()
 	if !s.stopped {
@@ -202,12 +201,12 @@ func (s *stream) again(all []int) bool {
 	s.body.Close()
 	s.keepRound(s.stream)
 	s.remember(s.stream.Notes())
-	s.rounds.lastTokens(&s.notes.Answer)
+	s.rounds.lastTokens(&s.notes.Response)
 	s.flush()
 	s.nextRound(sent)
 	var answer *http.Response
 	var no *refusal
-	s.watch.drainBy = time.Time{} // of the answer before
+	s.watch.drainBy = time.Time{} // of the previous response
 	s.watch.reading, s.rounds.waiting = true, true
 	s.unlocked(func() { answer, no = s.send(s.rounds.request, sent) })
 	s.watch.reading, s.rounds.waiting = false, false
@@ -222,15 +221,15 @@ func (s *stream) again(all []int) bool {
 		return true
 	}
 	s.raw, s.content, s.err = content, s.texts(content), nil
-	s.buf.decoder.Reset(s.buf.in[:], sse.Limits{MaxEvent: s.settings.Limits.Event, Lent: &s.g.lent})
+	s.buf.decoder.Reset(s.buf.in[:], sse.Limits{MaxEvent: s.settings.Limits.Event, Pool: &s.g.lent})
 	s.stream = s.rounds.dialect.Join(s.stream, s.rounds.said, s.dialect.Stream(s.req, &s.calls, s.options(s.settings.Limits.Event)))
 	return true
 }
 
-// hearOut reads what follows the end of the turn: usage, and the end mark.
+// hearOut reads what follows the end of the turn: usage and the end marker.
 func (s *stream) hearOut() {
 	events := s.rounds.now.Events
-	if len(events) > 0 && s.rounds.dialect.Ends(events[len(events)-1]) {
+	if len(events) > 0 && s.rounds.dialect.IsLastEvent(events[len(events)-1]) {
 		return
 	}
 	s.watch.endBy(s.settings.Timeouts.DrainUpstream)
@@ -245,7 +244,7 @@ func (s *stream) hearOut() {
 				if !s.rounds.apart {
 					s.rounds.now.Events = append(s.rounds.now.Events, slices.Clone(ev.Data))
 				}
-				over = s.rounds.dialect.Ends(ev.Data)
+				over = s.rounds.dialect.IsLastEvent(ev.Data)
 			}
 		}
 		if !over {
@@ -257,9 +256,8 @@ func (s *stream) hearOut() {
 	s.watch.drainBy = time.Time{}
 }
 
-// lastWord tells the event policies that the response ends with this answer, where they
-// were not told because another one might have followed. It reports whether the response
-// goes on.
+// lastWord reports the end of the response to the event policies, if it was deferred because
+// another round might have followed. It returns whether the response can continue.
 func (s *stream) lastWord() bool {
 	if !s.policies.Ending() {
 		return true
@@ -273,14 +271,14 @@ func (s *stream) lastWord() bool {
 		s.abort(s.hookFailed(err), "")
 		return false
 	}
-	if to, ok := s.stream.(wire.Sayer); ok && more != "" {
-		to.Say(more)
+	if to, ok := s.stream.(wire.TextAdder); ok && more != "" {
+		to.AddText(more)
 	}
 	return true
 }
 
-// lastTokens reads what a provider says behind the end of the turn, which no codec saw.
-func (r *rounds) lastTokens(a *wire.Answer) {
+// lastTokens reads usage after the end of the turn, which the codec did not read.
+func (r *rounds) lastTokens(a *wire.ResponseInfo) {
 	const behind = 4
 	for _, data := range r.now.Events[max(0, len(r.now.Events)-behind):] {
 		if v, err := jsonstream.Parse(data, wire.EnvelopeOptions(len(data)+1)); err == nil {
@@ -289,7 +287,7 @@ func (r *rounds) lastTokens(a *wire.Answer) {
 	}
 }
 
-// wholeAgain is again for a body.
+// wholeAgain is again for a response that is not streamed.
 func (x *exchange) wholeAgain(sent []byte) {
 	x.nextRound(sent)
 	answer, no := x.send(x.rounds.request, sent)
@@ -306,9 +304,9 @@ func (x *exchange) wholeAgain(sent []byte) {
 	x.serveWhole(answer, content)
 }
 
-// final is the body of the last answer as a part of the whole response. seams is what it
-// takes to put the history right that comes back.
-func (x *exchange) final(body []byte) (joined []byte, seams []wire.Replaced, no *refusal) {
+// final joins the body of the last response with the earlier rounds. seams are required to restore
+// the history when the client sends it back.
+func (x *exchange) final(body []byte) (joined []byte, seams []wire.ReplacedCall, no *refusal) {
 	body, err := x.policies.FinishBody(x.ctx, body)
 	if err != nil {
 		return nil, nil, &refusal{status: http.StatusInternalServerError, code: x.hookFailed(err)}

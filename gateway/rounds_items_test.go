@@ -170,7 +170,7 @@ func itemsRequest(stream bool, more string) string {
 
 const goOn = `"input":[{"role":"user","content":"go"}],`
 
-// Proves S6, WIRE 0.3, L7, L10 for Responses: the items of all rounds stand in one
+// Proves S6, L7, L10 for Responses: the items of all rounds stand in one
 // response, a message in the place of each refused call, densely numbered, with the end
 // of the last round and the usage of all; the provider gets its own items back with an
 // envelope as the result of each.

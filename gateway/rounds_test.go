@@ -11,7 +11,7 @@ import (
 
 	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/gateway"
-	"github.com/stopgate/stopgate/store/mem"
+	"github.com/stopgate/stopgate/internal/store/mem"
 )
 
 func answering(rounds int) func(*gateway.Options) {

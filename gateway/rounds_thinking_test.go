@@ -122,7 +122,7 @@ func messageRequest(stream bool, messages ...string) string {
 
 const askedToGo = `{"role":"user","content":"go"}`
 
-// Proves S6, S7, P20, AM7 (WIRE 0.3): a model that thinks is answered with its thinking as
+// Proves S6, S7, P20, AM7: a model that thinks is answered with its thinking as
 // it was, signatures and all; the client has the thinking of all rounds in one message;
 // and what the client sends back is taken apart into the turns that the provider wrote,
 // where it is counted, too.
@@ -186,7 +186,7 @@ func TestAnswerThinking(t *testing.T) {
 	}
 }
 
-// Proves S6, AM7 (WIRE 0.3): models go on behind a result without thinking anew. Such a turn
+// Proves S6, AM7: models go on behind a result without thinking anew. Such a turn
 // is found by the signature before it and by what it begins with, also where a turn
 // between showed nothing; an equal text in another message is not taken for it.
 func TestAnswerThinkingOnce(t *testing.T) {
@@ -250,7 +250,7 @@ func TestAnswerThinkingOnce(t *testing.T) {
 	}
 }
 
-// Proves WIRE 4.7: code at the provider that waits for a call's result gets a refusal, in
+// Code at the provider that waits for a call's result gets a refusal, in
 // its container.
 func TestAnswerProgram(t *testing.T) {
 	program := `{"caller":{"tool_id":"s1","type":"code_execution_20250825"},"id":"x1","input":{},"name":"a","type":"tool_use"}`

@@ -8,29 +8,28 @@ import (
 	"github.com/stopgate/stopgate"
 )
 
-// treatment is what happens to the requests of a route. The zero value refuses.
+// treatment determines how requests of a route are handled. The zero value refuses them.
 type treatment uint8
 
 const (
 	refused treatment = iota
 	gated             // judged
-	passed            // forwarded: its answers cannot carry a call
-	counted           // the same, for requests that hold a conversation
+	passed            // forwarded: responses cannot contain a call
+	counted           // forwarded: requests contain a conversation
 	passedUnjudged
 	health
 	ready
 )
 
-// route is one line of the routing table. Segments in braces stand for any one
-// segment.
+// route is one entry of the routing table. A segment in braces matches any one segment.
 type route struct {
 	method   string
 	segments []string
-	api      string // which upstreams serve it: "openai", "anthropic", "" by the headers
+	api      string // selects the upstream: "openai", "anthropic", or "" to select by headers
 	how      treatment
 }
 
-// builtinRoutes are the routes of WIRE 0.4. Everything else is 404.
+// builtinRoutes returns the built-in routes. All other paths are 404.
 func builtinRoutes() []route {
 	return []route{
 		newRoute("POST", chatPath, "openai", gated),
@@ -51,7 +50,7 @@ func newRoute(method, path, api string, how treatment) route {
 	return route{method: method, segments: strings.Split(path[1:], "/"), api: api, how: how}
 }
 
-// parseRoutes reads [gateway] passthrough: "METHOD /path/{name}".
+// parseRoutes parses [gateway] passthrough: "METHOD /path/{name}".
 func parseRoutes(templates []string) ([]route, error) {
 	var list []route
 	for _, t := range templates {
@@ -74,9 +73,8 @@ func parseRoutes(templates []string) ([]route, error) {
 	return list, nil
 }
 
-// find returns the route of a request, nil for none. Only a path in its plain spelling has one:
-// no escapes, no empty and no dot segments, so that the upstream cannot read
-// another path than the one that was matched.
+// find returns the route of a request, or nil. It matches only canonical paths, without escapes,
+// empty and dot segments, so that the upstream cannot interpret the path differently.
 func find(routes []route, r *http.Request) *route {
 	if r.URL.RawPath != "" || !strings.HasPrefix(r.URL.Path, "/") {
 		return nil
@@ -89,8 +87,8 @@ func find(routes []route, r *http.Request) *route {
 	return nil
 }
 
-// unserved tells who came in by no route which there are for tool calls, and what is
-// wrong with the base URL where that can be seen. It repeats nothing of the request.
+// unserved returns the message for a request without a route: the routes for tool calls, and a hint
+// if the base URL looks wrong. It contains no part of the request.
 func unserved(routes []route, r *http.Request) string {
 	var judged []string
 	hint := ""
@@ -100,7 +98,7 @@ func unserved(routes []route, r *http.Request) string {
 			judged = append(judged, path)
 		}
 		switch rest := strings.TrimPrefix(path, "/v1"); {
-		case rest == path: // of a probe, or added by passthrough
+		case rest == path: // of a probe, or of passthrough
 		case r.URL.Path == path && routes[i].how == gated:
 			hint = " This one takes POST only."
 		case r.URL.Path == "/v1"+path:
@@ -136,7 +134,7 @@ func (r *route) matches(method, path string) bool {
 	return true
 }
 
-// plainSegment reports whether a path segment means the same to every reader.
+// plainSegment reports whether a path segment has only one interpretation.
 func plainSegment(s string) bool {
 	if s == "" || s == "." || s == ".." {
 		return false

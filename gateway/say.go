@@ -10,12 +10,12 @@ import (
 	"github.com/stopgate/stopgate"
 )
 
-// longestSaid is how much of a client's word stands in a line of the log.
+// longestSaid limits a client's text in a log line.
 const longestSaid = 128
 
-// say writes the line of an exchange that is over: whose it was, where it went, what
-// became of its calls, and why. Names stand in it as they do in rows, never content, and
-// no name that a model wrote: the records have the tools.
+// say logs an exchange that has ended: principal, upstream, outcomes of its calls and their
+// reasons. It logs names as rows contain them, but no content and no name that a model generated:
+// audit rows contain the tools.
 //
 //go:noinline
 func (x *exchange) say() {
@@ -24,11 +24,11 @@ func (x *exchange) say() {
 		"dialect", x.dialect.Name(), "model", cut(x.req.Model), "upstream", x.upstream.ID, "upstream_status", x.heard,
 		"calls", x.sum.calls+len(x.calls.list), "denied", x.sum.denied+x.calls.denied, "codes", strings.Join(codes, ","),
 		"fault", string(x.fault), "enforced", x.enforced, "dropped", x.notes.Dropped, "usage_complete", !x.notes.UsageIncomplete, "usage_estimated", x.notes.UsageEstimated,
-		"input_tokens", x.notes.Answer.Tokens.Input, "output_tokens", x.notes.Answer.Tokens.Output,
+		"input_tokens", x.notes.Response.Tokens.Input, "output_tokens", x.notes.Response.Tokens.Output,
 		"duration", time.Since(x.start).Round(time.Millisecond))
 }
 
-// codes adds to list why calls did not run, each reason once.
+// codes appends the codes of denied calls to list, each once.
 func (c *calls) codes(list []string) []string {
 	for i := range c.list {
 		held := &c.list[i]
@@ -47,9 +47,8 @@ func (c *calls) codes(list []string) []string {
 	return list
 }
 
-// sayRefused writes the line of a request that was not let in. What a client wrote into
-// the path stands in it only where no route has it and no token can be in it; of a name
-// that is not the gate's it is said which.
+// sayRefused logs a refused request. It includes the path only if no route matches and it cannot
+// contain a token, and the host name only if it is not the gateway's.
 func (g *Gateway) sayRefused(r *http.Request, no *refusal) {
 	client := r.RemoteAddr
 	if host, _, err := net.SplitHostPort(client); err == nil {
@@ -62,7 +61,7 @@ func (g *Gateway) sayRefused(r *http.Request, no *refusal) {
 	g.log.Info("request refused", "client", client, "method", r.Method, "path", path, "code", string(no.code), "why", no.why, "status", no.status)
 }
 
-// cut is a text that is no longer than a line of the log bears.
+// cut truncates text to the limit of a log line.
 func cut(text string) string {
 	if len(text) <= longestSaid {
 		return text

@@ -11,13 +11,11 @@ import (
 	"time"
 )
 
-// lastWords is how long exchanges have, after the drain, to write their error
-// events and records.
+// lastWords is the time after draining in which exchanges write their error events and rows.
 const lastWords = 5 * time.Second
 
-// Serve serves a listener until ctx ends. Then it takes no more connections, lets
-// exchanges finish for the time of Timeouts.Drain, ends the rest with an error
-// event, and returns when all of them are over.
+// Serve serves a listener until ctx ends. Then it closes the listener, lets exchanges finish within
+// Timeouts.Drain, ends the others with an error event, and returns when all have ended.
 func (g *Gateway) Serve(ctx context.Context, ln net.Listener) error {
 	srv := &http.Server{
 		Handler:           g,
@@ -48,19 +46,19 @@ func (g *Gateway) Serve(ctx context.Context, ln net.Listener) error {
 	if err != nil {
 		err = shutdown(srv, lastWords)
 	}
-	g.idle(time.Now().Add(lastWords)) // what is read on ends at once, and is recorded
+	g.idle(time.Now().Add(lastWords)) // background reads end at once and are recorded
 	if err != nil {
 		err = srv.Close()
 	}
-	<-failed // Serve returned when the listener was closed
+	<-failed // Serve has returned because the listener was closed
 	return err
 }
 
-// often is how often a drain looks whether it is over.
+// often is the interval in which draining checks for running exchanges.
 const often = 10 * time.Millisecond
 
-// drain waits until no exchange is left, while new ones are told to come back later, and
-// returns what is left of the limit.
+// drain waits until no exchange is running, while new ones are refused, and returns the remaining
+// time.
 func (g *Gateway) drain(srv *http.Server, limit time.Duration) time.Duration {
 	until := time.Now().Add(limit)
 	g.draining.Store(true)
@@ -69,7 +67,7 @@ func (g *Gateway) drain(srv *http.Server, limit time.Duration) time.Duration {
 	return max(time.Until(until), often)
 }
 
-// idle waits until no exchange is left, not even one whose client is gone.
+// idle waits until no exchange is running, including those whose client is gone.
 func (g *Gateway) idle(until time.Time) {
 	ticker := time.NewTicker(often)
 	defer ticker.Stop()
@@ -88,9 +86,9 @@ func shutdown(srv *http.Server, limit time.Duration) error {
 	return err
 }
 
-// Complaints passes what an HTTP server says of its connections on to a log: as a warning
-// that it can take none, which is at most one in a second, and the rest for who debugs. They
-// name addresses, never content.
+// Complaints returns a logger for the errors of an HTTP server: failures to accept connections are
+// logged as warnings, at most once per second, all others at debug level. The lines contain
+// addresses and no content.
 func Complaints(to *slog.Logger) *log.Logger { return log.New(complaints{to}, "", 0) }
 
 type complaints struct{ to *slog.Logger }

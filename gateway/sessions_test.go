@@ -10,9 +10,9 @@ import (
 
 	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/gateway"
+	"github.com/stopgate/stopgate/internal/store/mem"
+	"github.com/stopgate/stopgate/internal/store/sqlite"
 	"github.com/stopgate/stopgate/session"
-	"github.com/stopgate/stopgate/store/mem"
-	"github.com/stopgate/stopgate/store/sqlite"
 )
 
 // sessionOf sends a request that leads to one allowed call, and returns the session in
@@ -190,7 +190,7 @@ func TestContinuedByID(t *testing.T) {
 		}
 		t.Cleanup(func() { store.Close() })
 		return &talk{rig: newRig(t, guarded, m, func(o *gateway.Options) {
-			o.Gate, o.Ledger = newGate(t, guarded, store.Recorder(), gate.WithStore(store)), store
+			o.Gate, o.ResponseLog = newGate(t, guarded, store.Recorder(), gate.WithStore(store)), store
 		}), tongue: in, model: m, stream: true, tools: []string{"test", "deploy"}}
 	}
 	for _, restart := range []bool{false, true} {

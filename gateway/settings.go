@@ -10,42 +10,40 @@ import (
 	"time"
 )
 
-// Settings are the gateway's own settings. Begin with DefaultSettings.
+// Settings are the gateway's settings. Start from DefaultSettings.
 type Settings struct {
-	// Listen is the address to listen on. Anything but loopback needs a token.
+	// Listen is the address to listen on. Addresses other than loopback require a token.
 	Listen string
-	// Hosts are the names under which clients may reach the gateway, beside the
-	// loopback names and the host of Listen (G9).
+	// Hosts are further names under which clients reach the gateway, in addition to loopback names
+	// and the host of Listen (G9).
 	Hosts []string
-	// Origins are the browser origins that may send requests; none by default.
+	// Origins are the allowed browser origins; none by default.
 	Origins []string
-	// OnDeny is the form of a denial (WIRE 0.2).
+	// OnDeny is the form of a denial in a response.
 	OnDeny OnDeny
-	// AnswerRounds is how often a model is answered within one response, with
-	// DenyAnswer.
+	// AnswerRounds is how often a model is answered within one response with DenyAnswer.
 	AnswerRounds int
-	// OnBlock says what a denied call means for the other calls of its response.
+	// OnBlock determines how a denied call affects the other calls of its response.
 	OnBlock OnBlock
-	// AfterDeny says what becomes of the upstream's response once everything that
-	// it could still bring is denied.
+	// AfterDeny determines what happens to the upstream response once no call can run any longer.
 	AfterDeny AfterDeny
-	// CancelAfter is how many bytes of one denied call may arrive behind its decision
-	// before the upstream is cancelled, with CancelUpstream. 0 cancels at the decision.
+	// CancelAfter is the number of bytes of a denied call after which the upstream is cancelled,
+	// with CancelUpstream. 0 cancels at the denial.
 	CancelAfter int64
-	// Passthrough are further routes, "METHOD /path/{name}", forwarded unjudged
-	// and recorded as not_evaluated (WIRE 0.4).
+	// Passthrough are further routes, "METHOD /path/{name}", forwarded without a verdict and
+	// recorded as not_evaluated.
 	Passthrough []string
-	// ServerTools are the types of tools that may run at the provider; a trailing
-	// * stands for any suffix (WIRE 2.8).
+	// ServerTools are the types of tools that are allowed to run at the provider; a trailing *
+	// matches any suffix.
 	ServerTools []string
-	// PassItems are types of output items that the gateway does not know and that
-	// pass unjudged, recorded as not_evaluated (WIRE 3.3).
+	// PassItems are types of output items, unknown to the gateway, that are forwarded without a
+	// verdict and recorded as not_evaluated.
 	PassItems []string
-	// TLSCert and TLSKey name the files of the certificate; whoever serves opens them
-	// and sets [Options.TLS].
+	// TLSCert and TLSKey are the files of the certificate. The caller of Serve opens them and sets
+	// [Options.TLS].
 	TLSCert, TLSKey string
-	// CacheKeyIsSession takes prompt_cache_key for the id of a session: for clients
-	// that do not share it between conversations.
+	// CacheKeyIsSession uses prompt_cache_key as the id of a session, for clients that use one key
+	// per conversation.
 	CacheKeyIsSession bool
 	// ShareSubagents lets the sub-agents of a session share its facts.
 	ShareSubagents bool
@@ -58,43 +56,42 @@ type OnDeny uint8
 
 // The forms. The zero value replaces the call by a text.
 const (
-	DenyText   OnDeny = iota // a text stands for the call, the turn goes on
+	DenyText   OnDeny = iota // a text replaces the call and the turn continues
 	DenyError                // the response ends with the dialect's error event
-	DenyAnswer               // the model is answered and goes on, where nothing is left of its turn
+	DenyAnswer               // the model is answered and continues if none of its calls can run
 )
 
-// OnBlock says whether the other calls of a response go on beside a denied one.
+// OnBlock determines whether the other calls of a response continue after a denial.
 type OnBlock uint8
 
-// The zero value takes the denied call out and nothing else (REQUIREMENTS X10).
+// The zero value removes only the denied call (X10).
 const (
 	BlockCall OnBlock = iota
-	BlockTurn         // calls that are not released yet are cancelled, later ones too
+	BlockTurn         // cancels all calls that are not released yet, including later ones
 )
 
-// AfterDeny says whether a response whose calls are all denied is read on.
+// AfterDeny determines whether a response is read on once all its calls are denied.
 type AfterDeny uint8
 
-// The zero value stops the upstream at once.
+// The zero value cancels the upstream.
 const (
-	CancelUpstream AfterDeny = iota // cancelled once CancelAfter bytes of one denied call came in vain
-	DrainUpstream                   // read to the end, unseen, for usage and audit
+	CancelUpstream AfterDeny = iota // cancelled after CancelAfter bytes of one denied call
+	DrainUpstream                   // read to the end and discarded, for usage and audit
 )
 
-// Limits bound what one response and all of them together may hold (WIRE 1.2,
-// 9.5). Bytes, unless said otherwise.
+// Limits limit the memory of one response and of all responses. Bytes, unless stated otherwise.
 type Limits struct {
 	Request      int64 // one request body
 	Event        int   // one event of a response
 	Body         int   // one response that is not streamed
 	Calls        int   // number of calls of one response
-	HeldResponse int64 // argument bytes that one response holds back
-	HeldProcess  int64 // argument bytes that all responses hold back
-	Exchanges    int64 // number of requests at once
-	ReadOn       int64 // bytes of a stored response that are read after its client has the end
+	HeldResponse int64 // buffered argument bytes of one response
+	HeldProcess  int64 // buffered argument bytes of all responses
+	Exchanges    int64 // number of concurrent requests
+	ReadOn       int64 // bytes of a stored response that are read after its client received the end
 }
 
-// Timeouts bound every wait (WIRE 9.5, FM5).
+// Timeouts limit every wait (FM5).
 type Timeouts struct {
 	Header         time.Duration // a client's request header
 	Request        time.Duration // a client's request body
@@ -102,20 +99,20 @@ type Timeouts struct {
 	Answer         time.Duration // the upstream's response header, streamed
 	AnswerWhole    time.Duration // the same, not streamed
 	IdleFirst      time.Duration // between two upstream bytes, before the first content
-	Idle           time.Duration // between two upstream bytes, later
+	Idle           time.Duration // idle time of the upstream after the first content
 	Exchange       time.Duration // a whole exchange
 	Write          time.Duration // one write to the client
-	Keepalive      time.Duration // between two signs of life while something is held
-	KeepaliveFirst time.Duration // before the first of them
-	DrainUpstream  time.Duration // reading on after the last call was denied
-	Unary          time.Duration // waiting for people with a response that is not streamed
-	Linger         time.Duration // reading on after the response's end
+	Keepalive      time.Duration // interval of keepalives while something is buffered
+	KeepaliveFirst time.Duration // delay of the first keepalive
+	DrainUpstream  time.Duration // reading after the last call was denied
+	Unary          time.Duration // approval of calls in a response that is not streamed
+	Linger         time.Duration // reading after the end of the response
 	Hook           time.Duration // one hook of an event policy
 	Drain          time.Duration // finishing exchanges at shutdown
-	ReadOn         time.Duration // reading a stored response after its client has the end
+	ReadOn         time.Duration // reading a stored response after its client received the end
 }
 
-// over returns t with the waiting times for an upstream that are not zero here.
+// over returns t with the nonzero upstream timeouts of base.
 func (t Timeouts) over(base Timeouts) Timeouts {
 	for _, f := range []struct {
 		of   time.Duration
@@ -131,7 +128,7 @@ func (t Timeouts) over(base Timeouts) Timeouts {
 	return base
 }
 
-// DefaultSettings returns the documented defaults: loopback only.
+// DefaultSettings returns the documented defaults, which listen only on loopback.
 func DefaultSettings() Settings {
 	return Settings{
 		Listen: "127.0.0.1:8788", AnswerRounds: 2, CancelAfter: 4 << 10,
@@ -150,8 +147,8 @@ func DefaultSettings() Settings {
 	}
 }
 
-// check finds settings with which no gateway may start. guarded says that clients
-// need a token.
+// check returns an error for settings with which no gateway may start. guarded reports whether
+// clients need a token.
 func (s *Settings) check(guarded bool) error {
 	if s.OnDeny > DenyAnswer || s.AnswerRounds < 0 || s.OnBlock > BlockTurn || s.AfterDeny > DrainUpstream {
 		return errors.New("gateway: unknown on_deny, on_block or after_deny")
@@ -185,7 +182,7 @@ func (s *Settings) check(guarded bool) error {
 	return nil
 }
 
-// loopback reports whether a host is this machine and nothing else.
+// loopback reports whether a host is a loopback address.
 func loopback(host string) bool {
 	if strings.EqualFold(host, "localhost") {
 		return true
@@ -194,7 +191,7 @@ func loopback(host string) bool {
 	return err == nil && ip.Unmap().IsLoopback()
 }
 
-// checkUpstream reads an upstream's base URL.
+// checkUpstream parses an upstream's base URL.
 func checkUpstream(u Upstream) (*url.URL, error) {
 	base, err := url.Parse(u.BaseURL)
 	if err != nil {

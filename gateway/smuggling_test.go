@@ -116,7 +116,7 @@ func TestSmuggling(t *testing.T) {
 	}
 }
 
-// Proves WIRE 9.5: a request that never ends does not keep its place.
+// A request that never ends does not keep its place.
 func TestSlowRequests(t *testing.T) {
 	r := newRig(t, allowAll, unreachable(t), func(o *gateway.Options) {
 		o.Settings.Timeouts.Header, o.Settings.Timeouts.Request = 100*time.Millisecond, 100*time.Millisecond

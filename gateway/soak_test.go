@@ -17,7 +17,7 @@ import (
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/gateway"
-	"github.com/stopgate/stopgate/wire"
+	"github.com/stopgate/stopgate/internal/wire"
 )
 
 // quiet waits until a gateway serves nothing and holds nothing.
@@ -36,7 +36,7 @@ func quiet(t *testing.T, gw *gateway.Gateway) {
 	}
 }
 
-// Proves I13, W46 (INVARIANTS 5): a thousand streams that are open at the same time,
+// Proves I13, W46: a thousand streams that are open at the same time,
 // held and released in one moment, each hear their own calls, whole, and leave
 // nothing behind. The full number runs in the long tier.
 func TestStreamsAtOnce(t *testing.T) {
@@ -119,7 +119,7 @@ type watched struct {
 
 func (b *watched) Close() error { b.closed.Store(true); return nil }
 
-// Proves W53, FM7, I23 (INVARIANTS 3.4): a client that goes away at any byte of what
+// Proves W53, FM7, I23: a client that goes away at any byte of what
 // it would get. The provider is stopped, every call that began has one row, and
 // nothing stays held.
 func TestClientGoneAtEveryByte(t *testing.T) {
@@ -291,7 +291,7 @@ func TestFastStreamsOverHTTP2(t *testing.T) {
 						text, err := io.ReadAll(res.Body)
 						res.Body.Close()
 						cancel()
-						if res.ProtoMajor != 2 || err != nil || !strings.Contains(string(text[max(0, len(text)-500):]), ends[in.name]) || strings.Count(string(text), "0123456789abcdef") < strings.Count(args, "0123456789abcdef")-len(args)/wire.PieceSize-4 { // borders of pieces
+						if res.ProtoMajor != 2 || err != nil || !strings.Contains(string(text[max(0, len(text)-500):]), ends[in.name]) || strings.Count(string(text), "0123456789abcdef") < strings.Count(args, "0123456789abcdef")-len(args)/wire.ChunkSize-4 { // borders of pieces
 							t.Errorf("%s, %v, %d bytes", res.Proto, err, len(text))
 						}
 					}

@@ -181,7 +181,7 @@ func (d dialectStreams) names(t *testing.T, stream string) (names []string) {
 	return names
 }
 
-// Proves I2, I24, L2 (INVARIANTS 5): wherever a recorded stream is cut once, the
+// Proves I2, I24, L2: wherever a recorded stream is cut once, the
 // client gets the same bytes, whether its calls are allowed or denied.
 func TestEveryCutOfRecordings(t *testing.T) {
 	for _, d := range allStreams() {
@@ -204,7 +204,7 @@ func TestEveryCutOfRecordings(t *testing.T) {
 	}
 }
 
-// Proves I2, I24 (INVARIANTS 5): wherever a short stream is cut twice, byte order
+// Proves I2, I24: wherever a short stream is cut twice, byte order
 // mark, CRLF, characters and escapes included, the client gets the same bytes.
 func TestEveryTwoCuts(t *testing.T) {
 	for _, d := range allStreams() {
@@ -229,7 +229,7 @@ func TestEveryTwoCuts(t *testing.T) {
 	}
 }
 
-// Proves I2, I24 (INVARIANTS 5): recorded streams in a million random mixtures of
+// Proves I2, I24: recorded streams in a million random mixtures of
 // pieces, from single bytes to large reads.
 func TestRandomCuts(t *testing.T) {
 	for _, d := range allStreams() {

@@ -6,25 +6,24 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate"
-	"github.com/stopgate/stopgate/wire"
-	"github.com/stopgate/stopgate/wire/sse"
+	"github.com/stopgate/stopgate/internal/wire"
+	"github.com/stopgate/stopgate/internal/wire/sse"
 )
 
-// readBuffer is the size of the buffer of one stream, and of the upstream
-// connection's: one read takes everything that the connection has. Larger ones
-// would break the memory budget (DESIGN 8); a stream whose reads fill it is lent
-// one while they do.
+// readBuffer is the size of a stream's buffer and of the upstream connection's, so that one read
+// returns everything that the connection has buffered. Larger buffers would exceed the memory
+// budget; a stream whose reads fill it borrows a larger one temporarily.
 const readBuffer = 8 << 10
 
-// buffers are what a stream keeps while it waits, used again by later streams.
+// buffers are the buffers of a waiting stream, pooled.
 type buffers struct {
 	in      [readBuffer]byte
 	decoder sse.Decoder
 	event   sse.Event
 }
 
-// serveStream serves an event stream. The frames of the functions in which it
-// waits are kept small: their stack is a part of what an idle stream costs.
+// serveStream serves an event stream. The stack frames of the functions in which it blocks are kept
+// small: they are part of the memory of an idle stream.
 func (x *exchange) serveStream(answer *http.Response, content io.Reader) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -44,22 +43,22 @@ func (x *exchange) serveStream(answer *http.Response, content io.Reader) {
 		x.w.Header().Set(http.TrailerPrefix+"X-Stopgate-Usage-Estimated", "true")
 	}
 	if x.fault != "" || x.broken != nil {
-		// The only end that no client takes for a complete answer (WIRE 9.6).
+		// The only end that no client treats as a complete response.
 		panic(http.ErrAbortHandler)
 	}
 }
 
-// rememberStream keeps what a stream showed. Notes are large: inlined they would stay
-// on the stack of every stream that waits.
+// rememberStream stores the notes of a stream. It is not inlined because notes are large and would
+// stay on the stack of every waiting stream.
 //
 //go:noinline
 func (x *exchange) rememberStream() { x.remember(x.stream.Notes()) }
 
-// openStream sends the response's header and prepares the codec.
+// openStream writes the response header and creates the codec.
 func (x *exchange) openStream(answer *http.Response, content io.Reader) *stream {
 	g := x.g
 	buf := g.buffers.Get().(*buffers)
-	buf.decoder.Reset(buf.in[:], sse.Limits{MaxEvent: x.settings.Limits.Event, Lent: &g.lent})
+	buf.decoder.Reset(buf.in[:], sse.Limits{MaxEvent: x.settings.Limits.Event, Pool: &g.lent})
 	h := x.w.Header()
 	answerHeader(h, answer.Header)
 	h.Set("Content-Type", "text/event-stream")
@@ -76,32 +75,30 @@ func (x *exchange) openStream(answer *http.Response, content io.Reader) *stream 
 	return &stream{exchange: x, body: answer.Body, raw: content, content: x.texts(content), buf: buf}
 }
 
-// options are the codec's, with a limit on what is read at once.
+// options returns the codec's options with a limit for one unit.
 func (x *exchange) options(maxBytes int) wire.Options {
 	return wire.Options{
 		ObjectArguments: x.upstream.ObjectArguments, PassItems: x.settings.PassItems, MaxCalls: x.settings.Limits.Calls,
-		MaxHeld: int(x.settings.Limits.HeldResponse), MaxBytes: maxBytes,
+		MaxBuffered: int(x.settings.Limits.HeldResponse), MaxBytes: maxBytes,
 	}
 }
 
-// stream is a response that is being served. Its methods are called with the
-// exchange's mutex held, and give it up only while they wait for the upstream or
-// for the gate.
+// stream is a streamed response. Its methods require the exchange's mutex to be locked, and unlock
+// it only while they wait for the upstream or the gate.
 type stream struct {
 	*exchange
-	body    io.Closer // to stop the answer
-	raw     io.Reader // what is in it
-	content io.Reader // the same, as the event policies leave it
+	body    io.Closer // closes the response
+	raw     io.Reader // decoded body
+	content io.Reader // raw after the event policies
 	buf     *buffers
-	fresh   []byte // what the last read brought
-	out     []byte // for the client, not written yet
-	err     error  // of the last read
-	over    bool   // the response has its end
-	spoken  int    // watch.events when the provider was last waited for without a purpose
+	fresh   []byte // bytes of the last read
+	out     []byte // output that is not written yet
+	err     error  // error of the last read
+	over    bool   // the end of the response is written
+	spoken  int    // watch.events when the stream last drained the provider
 }
 
-// run reads to the end of the response: one read, all events in it, one write,
-// one flush.
+// run processes the response to its end: one read, all its events, one write, one flush.
 func (s *stream) run() {
 	for !s.over {
 		s.read()
@@ -122,7 +119,7 @@ func (s *stream) run() {
 	s.finish()
 }
 
-// afterRead looks at what the events of one read have brought.
+// afterRead acts on the events of one read.
 func (s *stream) afterRead() {
 	s.calls.feed()
 	s.showUnseen()
@@ -137,14 +134,14 @@ func (s *stream) afterRead() {
 	}
 }
 
-// showUnseen shows the event policies the arguments that they have not seen.
+// showUnseen passes buffered arguments to the event policies.
 func (s *stream) showUnseen() {
 	if len(s.calls.unseen) > 0 {
 		s.unlocked(s.calls.show)
 	}
 }
 
-// read waits for the upstream. The decoder's events end their life here.
+// read waits for the upstream. It invalidates the decoder's events.
 func (s *stream) read() {
 	s.fresh = s.buf.decoder.Space()
 	s.watch.awaitUpstream()
@@ -160,14 +157,14 @@ func (s *stream) readUnlocked() {
 	s.fresh, s.err = s.fresh[:n], err
 }
 
-// unlocked gives the mutex up while f waits. A panic in f finds it locked again.
+// unlocked unlocks the mutex while f runs. A panic in f finds it locked again.
 func (s *stream) unlocked(f func()) {
 	s.mu.Unlock()
 	defer s.mu.Lock()
 	f()
 }
 
-// events handles every complete event that was read.
+// events processes every complete event that was read.
 func (s *stream) events() {
 	ev := &s.buf.event
 	for !s.over {
@@ -191,15 +188,15 @@ func (s *stream) events() {
 	}
 }
 
-// repeats handles at once the events that only repeat the last one, where nobody wants
-// to see each of them.
+// repeats processes a batch of events that only repeat the last one with other text, if no
+// component needs the individual events.
 func (s *stream) repeats() {
-	to, ok := s.stream.(wire.Repeater)
+	to, ok := s.stream.(wire.BatchStream)
 	if !ok || s.calls.watched || s.rounds.hears() && !s.rounds.apart {
 		return
 	}
 	for {
-		out, size, n := to.Repeats(s.out, s.buf.decoder.Rest())
+		out, size, n := to.EventBatch(s.out, s.buf.decoder.Rest())
 		if s.out = out; size == 0 {
 			return
 		}
@@ -252,8 +249,8 @@ func (s *stream) release() {
 	}
 }
 
-// resolve waits for the gate: approvals and the audit row of every call. What can
-// be written before is written before.
+// resolve waits for the gate: approvals and the audit row of every call. Output that is ready is
+// written before.
 func (s *stream) resolve(due []int) {
 	s.flush()
 	s.watch.awaitGate()

@@ -14,22 +14,21 @@ import (
 	"testing"
 
 	"github.com/stopgate/stopgate"
-	"github.com/stopgate/stopgate/agent"
-	"github.com/stopgate/stopgate/agent/tools"
 	"github.com/stopgate/stopgate/decide"
 	"github.com/stopgate/stopgate/decide/client"
 	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/gateway"
 	"github.com/stopgate/stopgate/hook"
+	"github.com/stopgate/stopgate/internal/agent"
+	"github.com/stopgate/stopgate/internal/agent/tools"
+	"github.com/stopgate/stopgate/internal/mcp/jsonrpc"
+	"github.com/stopgate/stopgate/internal/mcp/link"
+	"github.com/stopgate/stopgate/internal/mcp/pin"
+	"github.com/stopgate/stopgate/internal/policy"
 	"github.com/stopgate/stopgate/internal/testkit/chat"
 	"github.com/stopgate/stopgate/internal/testkit/ports"
 	"github.com/stopgate/stopgate/mcpgate"
-	"github.com/stopgate/stopgate/mcpgate/link"
-	"github.com/stopgate/stopgate/mcpgate/pin"
-	"github.com/stopgate/stopgate/policy"
 	"github.com/stopgate/stopgate/session"
-	"github.com/stopgate/stopgate/store/mem"
-	"github.com/stopgate/stopgate/wire/jsonrpc"
 )
 
 func surfaces() []surface {
@@ -40,8 +39,8 @@ func surfaces() []surface {
 	for _, in := range tongues() {
 		for _, stream := range []bool{true, false} {
 			name := in.name + map[bool]string{true: ", streamed", false: ", whole"}[stream]
-			list = append(list, surface{name, func(t *testing.T, rows *ports.Recorder, turns [][]step) []string {
-				return playGateway(t, rows, turns, in, stream)
+			list = append(list, surface{name, func(t *testing.T, w world, turns [][]step) []string {
+				return playGateway(t, w, turns, in, stream)
 			}})
 		}
 	}
@@ -50,8 +49,16 @@ func surfaces() []surface {
 
 var everyone = session.Owner{Principal: "local", Session: "s"}
 
-func sequencedGate(t *testing.T, rows *ports.Recorder) *gate.Gate {
-	return newGate(t, sequenced, rows, gate.WithStore(mem.New()), gate.WithApprover(editor{}))
+// world is what a surface plays in.
+type world struct {
+	rows  *ports.Recorder
+	store gate.Store
+	// lossy: results may be lost, which the surface may report to its client.
+	lossy bool
+}
+
+func sequencedGate(t *testing.T, w world) *gate.Gate {
+	return newGate(t, sequenced, w.rows, gate.WithStore(w.store), gate.WithApprover(editor{}))
 }
 
 // edited are the arguments that somebody makes of those of a call that is asked about.
@@ -83,7 +90,7 @@ func tell(out *stopgate.Outcome) string {
 	return string(out.Verdict.Code) + " " + out.Verdict.Public + "\n"
 }
 
-func see(t *testing.T, g *gate.Gate, s step, out stopgate.Outcome) {
+func see(t *testing.T, w world, g *gate.Gate, s step, out stopgate.Outcome) {
 	t.Helper()
 	if out.Status != stopgate.Allowed {
 		return
@@ -92,15 +99,15 @@ func see(t *testing.T, g *gate.Gate, s step, out stopgate.Outcome) {
 		Proposal: out.Proposal, Session: everyone.Session, Principal: everyone.Principal, Tool: stopgate.ToolName(s.tool),
 		Failed: s.failed, Flagged: s.failed, Data: []byte(`"` + s.result + `"`),
 	})
-	if err != nil {
+	if err != nil && !w.lossy {
 		t.Fatal(err)
 	}
 }
 
 // playDecide decides the calls of a turn one after the other, and has the results when
 // the turn ends.
-func playDecide(t *testing.T, rows *ports.Recorder, turns [][]step) (told []string) {
-	g := sequencedGate(t, rows)
+func playDecide(t *testing.T, w world, turns [][]step) (told []string) {
+	g := sequencedGate(t, w)
 	for i, turn := range turns {
 		outs, text := make([]stopgate.Outcome, len(turn)), ""
 		for n, s := range turn {
@@ -111,7 +118,7 @@ func playDecide(t *testing.T, rows *ports.Recorder, turns [][]step) (told []stri
 			text += tell(&outs[n])
 		}
 		for n, s := range turn {
-			see(t, g, s, outs[n])
+			see(t, w, g, s, outs[n])
 		}
 		told = append(told, text)
 	}
@@ -119,8 +126,8 @@ func playDecide(t *testing.T, rows *ports.Recorder, turns [][]step) (told []stri
 }
 
 // playResolveAll has all calls of a turn before one of them is resolved.
-func playResolveAll(t *testing.T, rows *ports.Recorder, turns [][]step) (told []string) {
-	g := sequencedGate(t, rows)
+func playResolveAll(t *testing.T, w world, turns [][]step) (told []string) {
+	g := sequencedGate(t, w)
 	for i, turn := range turns {
 		var all []*gate.Pending
 		for _, s := range turn {
@@ -140,15 +147,15 @@ func playResolveAll(t *testing.T, rows *ports.Recorder, turns [][]step) (told []
 		outs := g.ResolveAll(t.Context(), all)
 		for n, s := range turn {
 			text += tell(&outs[n])
-			see(t, g, s, outs[n])
+			see(t, w, g, s, outs[n])
 		}
 		told = append(told, text)
 	}
 	return told
 }
 
-func playAPI(t *testing.T, rows *ports.Recorder, turns [][]step) (told []string) {
-	api, err := decide.New(decide.Options{Gate: sequencedGate(t, rows)})
+func playAPI(t *testing.T, w world, turns [][]step) (told []string) {
+	api, err := decide.New(decide.Options{Gate: sequencedGate(t, w)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -160,7 +167,7 @@ func playAPI(t *testing.T, rows *ports.Recorder, turns [][]step) (told []string)
 		t.Fatal(err)
 	}
 	for i, turn := range turns {
-		answers, text := make([]client.Answer, len(turn)), ""
+		answers, text := make([]client.Decision, len(turn)), ""
 		for n, s := range turn {
 			answers[n], err = c.Decide(t.Context(), client.Call{Tool: stopgate.ToolName(s.tool), Args: []byte(s.args), Session: "s", Turn: stopgate.TurnID(fmt.Sprint("t", i))})
 			if err != nil {
@@ -172,7 +179,7 @@ func playAPI(t *testing.T, rows *ports.Recorder, turns [][]step) (told []string)
 			if !answers[n].Allowed() {
 				continue
 			}
-			if _, err := c.Observe(t.Context(), answers[n].ID, client.Result{Failed: s.failed, Data: []byte(`"` + s.result + `"`)}); err != nil {
+			if _, err := c.Observe(t.Context(), answers[n].ID, client.Result{Failed: s.failed, Data: []byte(`"` + s.result + `"`)}); err != nil && !w.lossy {
 				t.Fatal(err)
 			}
 		}
@@ -182,14 +189,14 @@ func playAPI(t *testing.T, rows *ports.Recorder, turns [][]step) (told []string)
 }
 
 // playHook is asked about each call before one of the turn has run: a call is a turn.
-func playHook(t *testing.T, rows *ports.Recorder, turns [][]step) (told []string) {
+func playHook(t *testing.T, w world, turns [][]step) (told []string) {
 	host, err := hook.Lookup("claude-code")
 	if err != nil {
 		t.Fatal(err)
 	}
-	g := sequencedGate(t, rows)
+	g := sequencedGate(t, w)
 	o := hook.Options{Open: func(_ context.Context, e *hook.Event) (*hook.Backend, error) {
-		return &hook.Backend{Gate: g, Approver: host.Approver(e, nil), Results: true}, nil
+		return &hook.Backend{Gate: g, Approver: host.Approver(e, nil), ObservesResults: true}, nil
 	}}
 	event := func(kind, rest string, s step, id string) hook.Reply {
 		return host.Run(t.Context(), o, strings.NewReader(fmt.Sprintf(
@@ -260,14 +267,14 @@ func (*toolServer) Close() error                           { return nil }
 
 // playMCP sends the calls of a turn one after the other, and the server answers none of
 // them before the last one is decided: a call is a turn.
-func playMCP(t *testing.T, rows *ports.Recorder, turns [][]step) (told []string) {
+func playMCP(t *testing.T, w world, turns [][]step) (told []string) {
 	server := &toolServer{came: make(chan struct{}, 16), by: map[string]step{}}
 	program, mistakes := policy.Compile([]policy.Source{{Name: "p.toml", Text: []byte(sequenced), Trusted: true}}, policy.Options{})
 	if program == nil {
 		t.Fatal(mistakes)
 	}
 	g, err := mcpgate.New(mcpgate.Options{
-		Gate: sequencedGate(t, rows), Program: func() *policy.Program { return program }, Pins: pin.InMemory(),
+		Gate: sequencedGate(t, w), Program: func() mcpgate.Policy { return program }, Pins: pin.InMemory(),
 		Servers: []mcpgate.Server{{Identity: "x", Open: func(context.Context, link.Events) (link.Link, error) { return server, nil }}},
 	})
 	if err != nil {
@@ -328,9 +335,9 @@ func playMCP(t *testing.T, rows *ports.Recorder, turns [][]step) (told []string)
 }
 
 // playGateway is a client that repeats the history of the conversation in each request.
-func playGateway(t *testing.T, rows *ports.Recorder, turns [][]step, in tongue, stream bool) (told []string) {
+func playGateway(t *testing.T, w world, turns [][]step, in tongue, stream bool) (told []string) {
 	k := newTalk(t, in, sequenced, func(o *gateway.Options) {
-		o.Gate = sequencedGate(t, rows)
+		o.Gate = sequencedGate(t, w)
 		o.Settings.OnDeny = gateway.DenyText
 	})
 	k.stream, k.tools = stream, append(k.tools, "erase", "move")
@@ -354,7 +361,7 @@ func playGateway(t *testing.T, rows *ports.Recorder, turns [][]step, in tongue, 
 }
 
 // playAgent runs the tools itself.
-func playAgent(t *testing.T, rows *ports.Recorder, turns [][]step) (told []string) {
+func playAgent(t *testing.T, w world, turns [][]step) (told []string) {
 	script, local := "", map[string]tools.Local{}
 	for _, turn := range turns {
 		script += "turn\n"
@@ -377,7 +384,7 @@ func playAgent(t *testing.T, rows *ports.Recorder, turns [][]step) (told []strin
 			}
 		}
 	}
-	r := chat.New(t, chat.Options{Script: script + "turn\nsay Done.\n", Policy: sequenced, Local: slices.Collect(maps.Values(local))})
+	r := chat.New(t, chat.Options{Script: script + "turn\nsay Done.\n", Policy: sequenced, Local: slices.Collect(maps.Values(local)), Facts: w.store})
 	r.Answers(func(q *agent.Question) {
 		for v := q.View(); ; v = q.View() {
 			if v.Complete {
@@ -386,11 +393,15 @@ func playAgent(t *testing.T, rows *ports.Recorder, turns [][]step) (told []strin
 			}
 		}
 	})
-	if end := <-r.Say(t.Context(), "go on"); end.Err != nil {
+	end := <-r.Say(t.Context(), "go on")
+	if end.Err != nil && w.lossy { // a person is told of a lost result before the model goes on
+		end = <-r.Say(t.Context(), "go on")
+	}
+	if end.Err != nil {
 		t.Fatal(end.Err)
 	}
 	for _, row := range r.Records.Rows() {
-		if err := rows.Record(t.Context(), &row); err != nil {
+		if err := w.rows.Record(t.Context(), &row); err != nil {
 			t.Fatal(err)
 		}
 	}

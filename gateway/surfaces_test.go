@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/store/mem"
 	"github.com/stopgate/stopgate/internal/testkit/ports"
 )
 
@@ -67,6 +68,16 @@ type sequence struct {
 	turns   [][]step
 	want    []string
 	differs map[string]difference // by surface
+}
+
+// wantOn returns the codes on a surface.
+func (row *sequence) wantOn(surface string) []string {
+	for name, d := range row.differs {
+		if strings.HasPrefix(surface, name) {
+			return d.want
+		}
+	}
+	return row.want
 }
 
 type difference struct {
@@ -132,7 +143,7 @@ var sequences = []sequence{
 // client was told of the calls, one text for each turn.
 type surface struct {
 	name string
-	play func(t *testing.T, rows *ports.Recorder, turns [][]step) []string
+	play func(t *testing.T, w world, turns [][]step) []string
 }
 
 // The same sequence of calls gets the same codes and the same sentences on every surface.
@@ -142,13 +153,8 @@ func TestSurfacesAgree(t *testing.T) {
 			for _, s := range surfaces() {
 				t.Run(s.name, func(t *testing.T) {
 					rows := new(ports.Recorder)
-					told := s.play(t, rows, row.turns)
-					want := row.want
-					for name, d := range row.differs {
-						if strings.HasPrefix(s.name, name) {
-							want = d.want
-						}
-					}
+					told := s.play(t, world{rows: rows, store: mem.New()}, row.turns)
+					want := row.wantOn(s.name)
 					if got := codesOf(rows, row.turns); !slices.Equal(got, want) {
 						t.Fatalf("got %q, want %q", got, want)
 					}

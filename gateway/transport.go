@@ -12,9 +12,8 @@ import (
 	"time"
 )
 
-// newTransport returns the connection pool for one upstream: no compression of
-// its own, no redirects (RoundTrip never follows one), a dialer that refuses
-// addresses a model provider cannot have (WIRE 9.2, F18).
+// newTransport returns the connection pool of one upstream. It adds no compression, follows no
+// redirects, and refuses to dial addresses that are not model providers (F18).
 func newTransport(u *Upstream) (*http.Transport, error) {
 	dialer := &net.Dialer{Timeout: u.Timeouts.Connect, KeepAlive: 30 * time.Second, Control: refuseAddress}
 	trusted, err := authorities(u.Authorities)
@@ -34,12 +33,12 @@ func newTransport(u *Upstream) (*http.Transport, error) {
 		IdleConnTimeout:        90 * time.Second,
 		MaxResponseHeaderBytes: 256 << 10,
 		ReadBufferSize:         readBuffer,
-		WriteBufferSize:        2 << 10, // a request header; bodies are not buffered
+		WriteBufferSize:        2 << 10, // enough for a request header; bodies are not buffered
 		HTTP2:                  &http.HTTP2Config{SendPingTimeout: 30 * time.Second, PingTimeout: 15 * time.Second},
 	}, nil
 }
 
-// authorities is a TLS configuration that trusts further certificates; nil for none.
+// authorities returns a TLS configuration that trusts additional certificates, or nil.
 func authorities(pem string) (*tls.Config, error) {
 	if pem == "" {
 		return nil, nil
@@ -54,8 +53,8 @@ func authorities(pem string) (*tls.Config, error) {
 	return &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}, nil
 }
 
-// refuseAddress is called with each resolved address before it is dialled, so a
-// name that resolves to a forbidden address is refused as well.
+// refuseAddress is called with each resolved address before dialling, so that names which resolve
+// to a forbidden address are refused too.
 func refuseAddress(network, address string, _ syscall.RawConn) error {
 	target, err := netip.ParseAddrPort(address)
 	if err != nil {
@@ -76,15 +75,15 @@ var metadata = [...]netip.Addr{
 	netip.MustParseAddr("192.0.0.192"),     // Oracle
 }
 
-// nat64 and sixToFour embed an IPv4 address in an IPv6 one.
+// nat64 and sixToFour embed IPv4 addresses in IPv6 addresses.
 var (
 	nat64     = netip.MustParsePrefix("64:ff9b::/96")
 	sixToFour = netip.MustParsePrefix("2002::/16")
 )
 
-// forbiddenAddress reports whether no upstream may have the address: link-local
-// and metadata addresses, in every spelling that reaches them. Loopback and
-// private addresses are legal, models run there.
+// forbiddenAddress reports whether an address must not be dialled: link-local and metadata
+// addresses in every form that reaches them. Loopback and private addresses are allowed, because
+// models run there.
 func forbiddenAddress(ip netip.Addr) bool {
 	ip = ip.Unmap().WithZone("")
 	b := ip.As16()

@@ -10,36 +10,36 @@ import (
 	"strings"
 )
 
-// Upstream is a model provider, or a server that speaks like one.
+// Upstream is a model provider or a compatible server.
 type Upstream struct {
-	// ID names it in records, headers and messages.
+	// ID identifies it in records, headers and messages.
 	ID string
-	// API is "openai", "anthropic" or empty for both.
+	// API is "openai", "anthropic", or empty for both.
 	API string
-	// Models are the models that it serves: names, in which * stands for any text.
-	// One without is for all models that no other upstream of its API names; each API
-	// has one such upstream.
+	// Models are patterns of the models that it serves; * matches any text. An upstream without
+	// patterns serves all models that no other upstream of its API serves; each API has at most
+	// one.
 	Models []string
-	// BaseURL is where it lives. If its path ends in a version such as /v1, the
-	// version of the client's path is not repeated.
+	// BaseURL is its address. If the path ends in a version such as /v1, the version of the
+	// client's path is not repeated.
 	BaseURL string
-	// Key is sent instead of the client's credential. It needs a token (S46).
+	// Key replaces the client's credential. It requires a token (S46).
 	Key string
 	// ObjectArguments accepts arguments that are an object instead of a string.
 	ObjectArguments bool
-	// Connections bounds the connections to it; 0 does not.
+	// Connections limits the number of connections; 0 means no limit.
 	Connections int
-	// Authorities are PEM certificates, beside the system's, that it may be signed by.
+	// Authorities are PEM certificates of certificate authorities, in addition to the system's.
 	Authorities string
-	// Timeouts replaces the waiting times for the upstream that are not zero: Connect,
-	// Answer, AnswerWhole, IdleFirst, Idle.
+	// Timeouts overrides the nonzero upstream timeouts: Connect, Answer, AnswerWhole, IdleFirst,
+	// Idle.
 	Timeouts Timeouts
-	// Transport sends the requests. Nil means one that refuses addresses no
-	// provider has; another one must not follow redirects.
+	// Transport sends the requests. The default refuses addresses that are not providers. A custom
+	// one must not follow redirects.
 	Transport http.RoundTripper
 }
 
-// The providers' own addresses, used where nothing else is configured.
+// The providers' public addresses, used by default.
 const (
 	openaiURL    = "https://api.openai.com/v1"
 	anthropicURL = "https://api.anthropic.com"
@@ -49,12 +49,12 @@ const (
 type upstream struct {
 	Upstream
 	base      *url.URL
-	pool      *http.Transport // our own, to be closed
-	canned    bool            // answers are scripts and recordings, not a model's
-	byDefault bool            // nobody configured it
+	pool      *http.Transport // the gateway's own pool, to be closed
+	canned    bool            // responses are scripts or recordings
+	byDefault bool            // used by default, not configured
 }
 
-// apis lists the APIs that a setting means; nil for a word that is none.
+// apis returns the APIs of a setting, or nil for an unknown name.
 func apis(setting string) []string {
 	switch setting {
 	case "":
@@ -84,7 +84,7 @@ func openUpstream(u Upstream, t Timeouts) (*upstream, error) {
 	return up, nil
 }
 
-// request makes the request for the upstream: new, never a clone (WIRE 9.2).
+// request builds the request for the upstream from scratch; it never clones the client's.
 func (u *upstream) request(ctx context.Context, r *http.Request, body *payload, data []byte) (*http.Request, error) {
 	out, err := http.NewRequestWithContext(ctx, r.Method, u.url(r.URL), nil)
 	if err != nil {
@@ -110,7 +110,7 @@ func (u *upstream) request(ctx context.Context, r *http.Request, body *payload, 
 	return out, nil
 }
 
-// address is where the upstream is, HOST:PORT.
+// address returns HOST:PORT of the upstream.
 func (u *upstream) address() string {
 	if u.base.Port() != "" {
 		return u.base.Host
@@ -118,7 +118,7 @@ func (u *upstream) address() string {
 	return net.JoinHostPort(u.base.Hostname(), map[string]string{"http": "80", "https": "443"}[u.base.Scheme])
 }
 
-// url joins the base URL and the client's path and query.
+// url joins the base URL with the client's path and query.
 func (u *upstream) url(in *url.URL) string {
 	path := in.Path
 	base := strings.TrimSuffix(u.base.Path, "/")
@@ -138,7 +138,7 @@ func versioned(path string) bool {
 	return strings.Trim(last[1:], "0123456789") == ""
 }
 
-// Why an exchange was cut short, as causes of its context.
+// Causes of an exchange's context.
 var (
 	errAnswerLate = errors.New("the upstream did not answer in time")
 	errIdle       = errors.New("the upstream was silent for too long")

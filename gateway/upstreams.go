@@ -13,18 +13,17 @@ import (
 type upstreams struct {
 	all    []*upstream
 	models []modelRoute         // most specific first
-	others map[string]*upstream // by API: what serves all other models
+	others map[string]*upstream // by API: the upstream of all other models
 }
 
-// modelRoute says who serves the models with a name.
+// modelRoute maps a model pattern to an upstream.
 type modelRoute struct {
 	api, pattern string
 	to           *upstream
 }
 
-// openUpstreams checks the configured upstreams and adds the providers' own. guarded
-// says that clients need a token. Connections of the configuration before are kept
-// where nothing changed.
+// openUpstreams validates the configured upstreams and adds the defaults. guarded reports whether
+// clients need a token. Unchanged upstreams keep the connections of the previous configuration.
 func openUpstreams(o *Options, guarded bool, before *configuration) (upstreams, error) {
 	list := upstreams{others: map[string]*upstream{}}
 	ids := map[string]bool{}
@@ -78,7 +77,7 @@ func forModels(u Upstream) string {
 	return " for one of the models " + strings.Join(u.Models, ", ")
 }
 
-// open opens an upstream, or takes over the one of the configuration before.
+// open opens an upstream, or reuses the one of the previous configuration.
 func (l *upstreams) open(u Upstream, t Timeouts, before *configuration) (*upstream, error) {
 	up, err := openUpstream(u, t)
 	if err != nil {
@@ -95,14 +94,14 @@ func (l *upstreams) open(u Upstream, t Timeouts, before *configuration) (*upstre
 	return up, nil
 }
 
-// samePool reports whether connections of one upstream serve another one.
+// samePool reports whether two upstreams can share connections.
 func (u *upstream) samePool(other *upstream) bool {
 	return u.ID == other.ID && u.base.Scheme == other.base.Scheme && u.base.Host == other.base.Host &&
 		u.Connections == other.Connections && u.Authorities == other.Authorities && u.Timeouts.Connect == other.Timeouts.Connect
 }
 
-// add enters an upstream for one of its APIs. It returns another one that is there for
-// the same.
+// add registers an upstream for one API. It returns the upstream that already serves the same
+// models, if any.
 func (l *upstreams) add(api string, u *upstream) (taken *upstream) {
 	if len(u.Models) == 0 {
 		taken, l.others[api] = l.others[api], u
@@ -119,8 +118,7 @@ func (l *upstreams) add(api string, u *upstream) (taken *upstream) {
 	return nil
 }
 
-// specific orders patterns: a whole name before any pattern, then those with more
-// text before their first star.
+// specific orders patterns: names without a star first, then by the length before the first star.
 func specific(pattern string) int {
 	star := strings.IndexByte(pattern, '*')
 	if star < 0 {
@@ -129,7 +127,7 @@ func specific(pattern string) int {
 	return star
 }
 
-// matchesModel reports whether a pattern stands for a model's name.
+// matchesModel reports whether a pattern matches a model's name.
 func matchesModel(pattern, model string) bool {
 	parts := strings.Split(pattern, "*")
 	rest, ok := strings.CutPrefix(model, parts[0])
@@ -146,7 +144,7 @@ func matchesModel(pattern, model string) bool {
 	return ok && strings.HasSuffix(rest, parts[len(parts)-1])
 }
 
-// serving finds the upstream of a model.
+// serving returns the upstream of a model.
 func (l *upstreams) serving(api, model string) *upstream {
 	if model != "" {
 		for _, r := range l.models {
@@ -158,8 +156,8 @@ func (l *upstreams) serving(api, model string) *upstream {
 	return l.others[api]
 }
 
-// modelOf reads the model of a request that is forwarded unread otherwise, where it
-// decides who serves it. A body that can be read in two ways names none.
+// modelOf extracts the model from a request that is otherwise forwarded without parsing, if the
+// model selects the upstream. It returns "" for an ambiguous body.
 func (c *configuration) modelOf(body []byte) string {
 	if len(c.upstreams.models) == 0 || len(body) == 0 {
 		return ""
@@ -175,9 +173,8 @@ func (c *configuration) modelOf(body []byte) string {
 	return model.Text()
 }
 
-// choose finds the upstream of a request (S45): canned answers only for models
-// that are canned, and for requests without a credential that would otherwise go
-// to a provider nobody configured.
+// choose selects the upstream of a request (S45): replay only for replay models, and for requests
+// without a credential to an upstream that is not configured.
 func (c *configuration) choose(api, model string, h http.Header) *upstream {
 	if api == "" {
 		api = "openai"
@@ -192,7 +189,7 @@ func (c *configuration) choose(api, model string, h http.Header) *upstream {
 	return up
 }
 
-// closeIdle closes the connections that nobody uses, but those of kept.
+// closeIdle closes idle connections, except those shared with kept.
 func (l upstreams) closeIdle(kept upstreams) {
 	for _, u := range l.all {
 		if u.pool != nil && !slices.ContainsFunc(kept.all, func(k *upstream) bool { return k.pool == u.pool }) {

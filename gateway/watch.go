@@ -4,23 +4,22 @@ import (
 	"time"
 )
 
-// watch keeps an exchange's deadlines and its client awake. One timer serves all
-// of them; its function runs under the exchange's mutex, so what it writes stands
-// between two events. While the handler's goroutine writes, the timer waits: a
-// write has its own deadline.
+// watch enforces an exchange's deadlines and sends keepalives. One timer serves all of them. Its
+// function locks the exchange's mutex, so its output is between two events. While the handler's
+// goroutine writes, the timer waits: a write has its own deadline.
 type watch struct {
 	x         *exchange
 	timer     *time.Timer
 	over      bool
 	reading   bool      // the handler waits for the upstream
 	resolving bool      // the handler waits for the gate
-	read      time.Time // when the upstream was last heard
-	wrote     time.Time // when the client last got something
-	awake     bool      // the last thing it got was a keepalive
-	held      time.Time // since when something is held; zero if nothing is
-	events    int       // events with data so far
-	drainBy   time.Time // when reading on without a purpose ends; zero: no limit
-	due       time.Time // when the timer looks next
+	read      time.Time // time of the upstream's last byte
+	wrote     time.Time // time of the last write to the client
+	awake     bool      // the last write was a keepalive
+	held      time.Time // since when something is buffered, or zero
+	events    int       // number of events with data
+	drainBy   time.Time // deadline of draining, or zero
+	due       time.Time // next run of the timer
 }
 
 // begin starts the watch.
@@ -34,7 +33,7 @@ func (c *watch) begin(x *exchange) {
 	c.timer = time.AfterFunc(d, c.look)
 }
 
-// end stops it. Afterwards the timer's function does nothing.
+// end stops the watch. Afterwards the timer's function does nothing.
 func (c *watch) end() {
 	c.x.mu.Lock()
 	defer c.x.mu.Unlock()
@@ -42,29 +41,28 @@ func (c *watch) end() {
 	c.timer.Stop()
 }
 
-// awaitUpstream says that the handler begins to wait for the upstream. Called with mu held.
+// awaitUpstream marks the start of a wait for the upstream. mu must be locked.
 func (c *watch) awaitUpstream() {
 	c.reading, c.read = true, time.Now()
 	c.arm(c.read)
 }
 
-// awaitGate says that it begins to wait for the gate. Called with mu held.
+// awaitGate marks the start of a wait for the gate. mu must be locked.
 func (c *watch) awaitGate() {
 	c.resolving = true
 	c.arm(time.Now())
 }
 
-// arm makes the timer look when the first deadline is due, if it would look later.
-// A deadline that is put off needs no new time: the timer finds out when it looks.
+// arm schedules the timer for the earliest deadline if it is scheduled later. An extended deadline
+// needs no rescheduling: the timer checks it when it fires.
 func (c *watch) arm(now time.Time) {
 	if d := c.next(now); now.Add(d).Before(c.due) {
 		c.soon(d)
 	}
 }
 
-// A response has begun when more events than these have come: its head, and a
-// ping or the frame of its first block. Before that a reasoning model may be
-// silent for long.
+// headEvents is the number of events before the first content of a response: its head, and a ping
+// or the start of its first block. Until then a reasoning model may be silent for long.
 const headEvents = 2
 
 func (c *watch) idleLimit() time.Duration {
@@ -75,7 +73,7 @@ func (c *watch) idleLimit() time.Duration {
 	return t.IdleFirst
 }
 
-// holding reports whether the client waits for something that is here.
+// holding reports whether output for the client is buffered.
 func (c *watch) holding() bool {
 	return c.x.stream != nil && c.x.headed && c.x.enforced && (c.resolving || c.x.rounds.waiting || c.x.stream.Pending() > 0 || c.x.policies.Working())
 }
@@ -102,7 +100,7 @@ func (c *watch) look() {
 		x.cancel(errTotal)
 		return
 	case c.x.policies.Working():
-		c.read = now // the upstream is not waited for
+		c.read = now // the handler is not waiting for the upstream
 	case c.reading && now.Sub(c.read) >= c.idleLimit():
 		x.cancel(errIdle)
 		return
@@ -114,7 +112,7 @@ func (c *watch) look() {
 	c.soon(c.next(now))
 }
 
-// longHeld is when comment lines are no sign of life enough (DECISIONS S17).
+// longHeld is the time after which comment lines are not a sufficient keepalive (S17).
 const longHeld = time.Minute
 
 func (c *watch) keepAwake(now time.Time) {
@@ -135,8 +133,8 @@ func (c *watch) keepAwake(now time.Time) {
 	c.awake = true
 }
 
-// next is how long the timer sleeps: to the first deadline, or as long as it takes
-// a keepalive to become due, because what is held may change in between.
+// next returns the time until the first deadline, at most the keepalive interval, because buffering
+// may start in between.
 func (c *watch) next(now time.Time) time.Duration {
 	t := &c.x.settings.Timeouts
 	at := now.Add(t.KeepaliveFirst)
@@ -160,8 +158,8 @@ func earlier(a, b time.Time) time.Time {
 	return a
 }
 
-// endBy gives the reading of the upstream d from now, unless it has less already.
-// Called with mu held.
+// endBy limits the reading of the upstream to d from now, unless an earlier limit is set. mu must
+// be locked.
 func (c *watch) endBy(d time.Duration) {
 	if c.drainBy.IsZero() {
 		c.drainBy = time.Now().Add(d)
@@ -169,7 +167,7 @@ func (c *watch) endBy(d time.Duration) {
 	}
 }
 
-// soon makes the timer look again in d. Called with mu held.
+// soon schedules the timer in d. mu must be locked.
 func (c *watch) soon(d time.Duration) {
 	c.due = time.Now().Add(d)
 	c.timer.Reset(d)

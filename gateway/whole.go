@@ -9,11 +9,11 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/gate"
-	"github.com/stopgate/stopgate/wire"
+	"github.com/stopgate/stopgate/internal/wire"
 )
 
-// serveWhole serves a response that is one JSON body: the same sink, the same
-// gate, the same verdicts as a streamed one (WIRE L9, I12).
+// serveWhole serves a response that is one JSON body, with the same sink, gate and verdicts as a
+// streamed one (L9, I12).
 func (x *exchange) serveWhole(answer *http.Response, content io.Reader) {
 	body, no := x.readWhole(answer, content, int64(x.settings.Limits.Body))
 	if no != nil {
@@ -25,8 +25,8 @@ func (x *exchange) serveWhole(answer *http.Response, content io.Reader) {
 		x.refuse(no)
 		return
 	}
-	x.rounds.now.Shown = body
-	// Nothing keeps this client awake: it waits for people only so long (WIRE 1.4).
+	x.rounds.now.ClientBody = body
+	// No keepalives are possible, so approvals have a shorter time limit.
 	if len(x.rounds.said) == 0 {
 		held, cancel := context.WithTimeoutCause(x.ctx, x.settings.Timeouts.Unary, gate.ErrHold)
 		defer cancel()
@@ -60,8 +60,8 @@ func (x *exchange) serveWhole(answer *http.Response, content io.Reader) {
 		return
 	}
 	if sent, ok := x.next(all); ok {
-		if i, ok := codec.(wire.Interluder); ok {
-			x.rounds.now.Shown = i.Interlude(nil, x.calls.releases(all))
+		if i, ok := codec.(wire.RoundCloser); ok {
+			x.rounds.now.ClientBody = i.CloseRound(nil, x.calls.releases(all))
 		}
 		x.keepRound(codec)
 		x.wholeAgain(sent)
@@ -80,8 +80,7 @@ func (x *exchange) serveWhole(answer *http.Response, content io.Reader) {
 	}
 }
 
-// finishWhole ends the response with the body of its last answer, and reports whether the
-// client has it.
+// finishWhole writes the body of the last response and reports whether the client received it.
 func (x *exchange) finishWhole(answer *http.Response, codec wire.Body, body []byte) bool {
 	body, seams, no := x.final(body)
 	if no != nil {
@@ -104,7 +103,7 @@ func (x *exchange) answerWhole(answer *http.Response, body []byte) {
 	x.writeWhole(answer.StatusCode, body)
 }
 
-// readWhole reads a response to its end. Each read is a sign of life.
+// readWhole reads a response to its end. Each read counts as activity.
 func (x *exchange) readWhole(answer *http.Response, content io.Reader, limit int64) ([]byte, *refusal) {
 	x.mu.Lock()
 	x.watch.awaitUpstream()
@@ -127,7 +126,7 @@ func (x *exchange) readWhole(answer *http.Response, content io.Reader, limit int
 	return nil, &refusal{status: status, code: code, message: message}
 }
 
-// brokenAnswer is what a client gets for a response that cannot be read.
+// brokenAnswer returns the refusal for a response that cannot be read.
 func brokenAnswer(err error) *refusal {
 	no := &refusal{status: http.StatusBadGateway, code: stopgate.CodePolicyError}
 	var bad *wire.StreamError
@@ -137,7 +136,7 @@ func brokenAnswer(err error) *refusal {
 	return no
 }
 
-// heard tells the watch about every read.
+// heard notifies the watch of every read.
 type heard struct {
 	x *exchange
 	r io.Reader

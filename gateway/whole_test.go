@@ -89,7 +89,7 @@ func TestStreamedAndWholeAgree(t *testing.T) {
 	}
 }
 
-// Proves I23, W36 (WIRE 4.7): a denied call that code at the provider made ends a
+// Proves I23, W36: a denied call that code at the provider made ends a
 // whole body with an error status, and its row is written.
 func TestW36WholeBody(t *testing.T) {
 	body := `{"type":"message","role":"assistant","content":[{"type":"tool_use","id":"i1","name":"a","input":{},"caller":{"type":"code_execution_20250825"}}],"stop_reason":"tool_use"}`
@@ -182,7 +182,7 @@ func TestStrangeAnswers(t *testing.T) {
 	}
 }
 
-// Proves WIRE 2.1, 2.8: requests that are refused before anything is sent.
+// Proves 2.8: requests that are refused before anything is sent.
 func TestRefusedRequests(t *testing.T) {
 	for _, test := range []struct {
 		name, body string

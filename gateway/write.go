@@ -4,24 +4,24 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate"
-	"github.com/stopgate/stopgate/wire"
+	"github.com/stopgate/stopgate/internal/wire"
 )
 
-// output is a buffer for what goes to the client. A stream has one only while it
-// works: most streams wait most of the time.
+// output is a buffer for output to the client. A stream holds one only while it works, because most
+// streams are waiting.
 type output struct {
 	p     []byte
-	batch []byte // of arguments, see calls
+	batch []byte // batch of arguments, see calls
 }
 
-// The usual size of an output buffer, and the size up to which it is kept: what
-// was read, with what is added to it, and what a codec collects of a large call.
+// The usual size of an output buffer, and the size above which it is not pooled: one read, inserted
+// text, and the output of a large call.
 const (
 	usualOutput = readBuffer + readBuffer/2
-	keptOutput  = 2 * wire.SpillSize
+	keptOutput  = 2 * wire.FlushSize
 )
 
-// flush writes what there is for the client, at once.
+// flush writes the pending output to the client.
 func (s *stream) flush() {
 	if len(s.out) == 0 && !s.unflushed && s.broken == nil {
 		return
@@ -35,15 +35,15 @@ func (s *stream) flush() {
 	}
 }
 
-// maxChunk is what net/http writes as one chunk without an extra system call: its
-// buffer of 4 KiB holds the chunk with its frame. A chunk of any size takes three.
+// maxChunk is the size that net/http writes as one chunk in one system call: chunk and frame fit
+// into its buffer of 4 KiB. Larger chunks take three.
 const (
 	maxChunk  = 4<<10 - 16
 	fewChunks = 3 * maxChunk
 )
 
-// put gives the client a part of a release; the rest of it follows before mu is
-// given up, and the end of it is flushed. Called with mu held.
+// put writes a part of a release. The rest follows before mu is unlocked, and its end is flushed.
+// mu must be locked.
 func (x *exchange) put(p []byte) error {
 	if x.broken != nil || len(p) == 0 {
 		return x.broken
@@ -54,8 +54,7 @@ func (x *exchange) put(p []byte) error {
 	return x.broken
 }
 
-// write gives bytes to the client, whole events only, and all that was put before.
-// Called with mu held.
+// write writes complete events and everything that was put before. mu must be locked.
 func (x *exchange) write(p []byte, now time.Time) error {
 	if x.broken != nil || len(p) == 0 && !x.unflushed {
 		return x.broken
@@ -79,8 +78,8 @@ func (x *exchange) write(p []byte, now time.Time) error {
 	return err
 }
 
-// renew puts the write deadline off; not at every write, because that costs more
-// than a small write itself.
+// renew extends the write deadline, but not for every write, because that costs more than a small
+// write.
 func (x *exchange) renew(now time.Time) {
 	limit := x.settings.Timeouts.Write
 	if x.deadline.Sub(now) > limit-limit/16 {

@@ -7,39 +7,39 @@ import (
 	"github.com/stopgate/stopgate/gate"
 )
 
-// Approver says who answers what a policy wants asked, for one event: the host's own
-// prompt where there is one, otherwise whoever reads the approvals.
+// Approver requests approvals for one event: with the host's own prompt if it has one, from
+// the approval queue otherwise.
 type Approver struct {
 	host     *Host
 	event    *Event
 	queue    gate.Approver
-	harmless bool // an unknown tool without effects needs no answer (DECISIONS S33)
+	harmless bool // the tool is unknown and has no effects, so no approval is needed (S33)
 }
 
 var _ gate.Approver = (*Approver)(nil)
 
-// Approver is the gate's approver for an event. queue answers where the host cannot
-// ask; nil is nobody.
+// Approver returns the gate's approver for an event. queue is used if the host cannot ask;
+// it may be nil.
 func (h *Host) Approver(e *Event, queue gate.Approver) *Approver {
 	return &Approver{host: h, event: e, queue: queue}
 }
 
-// prompter is how records name an ask that was left to the host.
-func (h *Host) prompter() string { return "the prompt of " + h.Name }
+// promptName identifies the host's prompt in records.
+func (h *Host) promptName() string { return "the prompt of " + h.Name }
 
-// asks reports whether the host asks its user about this event.
-func (a *Approver) asks() bool {
-	if a.event.Kind != Before || !a.host.Asks && a.event.Name != a.host.prompting {
+// hostAsks reports whether the host can ask its user about this event.
+func (a *Approver) hostAsks() bool {
+	if a.event.Kind != Before || !a.host.CanAsk && a.event.Name != a.host.promptEvent {
 		return false
 	}
-	return a.host.answer(a.host, a.event, Answer{Action: Ask}).Exit == 0
+	return a.host.format(a.host, a.event, Decision{Action: Ask}).Exit == 0
 }
 
-// Abilities implements [gate.Approver]. A host shows the arguments as they are: what
-// has to be edited needs somebody else (DECISIONS K31).
+// Abilities implements [gate.Approver]. A host shows the arguments unchanged, so its user
+// cannot edit them (K31).
 func (a *Approver) Abilities(ctx context.Context, call *stopgate.Call) gate.Abilities {
 	switch {
-	case a.asks(), a.harmless: // the host asks when it has the answer to its hook
+	case a.hostAsks(), a.harmless: // the host asks after it has received the decision
 		return gate.Abilities{Reachable: true, Immediate: true}
 	case a.queue == nil:
 		return gate.Abilities{}
@@ -49,7 +49,7 @@ func (a *Approver) Abilities(ctx context.Context, call *stopgate.Call) gate.Abil
 
 // Approve implements [gate.Approver].
 func (a *Approver) Approve(ctx context.Context, q *gate.Question) (gate.Answer, error) {
-	if !a.asks() && !a.harmless {
+	if !a.hostAsks() && !a.harmless {
 		return a.queue.Approve(ctx, q)
 	}
 	view, err := q.Complete(ctx)
@@ -59,5 +59,5 @@ func (a *Approver) Approve(ctx context.Context, q *gate.Question) (gate.Answer, 
 	if a.harmless {
 		return view.Approve("hook: a tool without effects"), nil
 	}
-	return view.Refer(a.host.prompter()), nil
+	return view.Refer(a.host.promptName()), nil
 }

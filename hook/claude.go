@@ -7,26 +7,26 @@ import (
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
-// claudeCode speaks the hooks of Claude Code: PreToolUse, PostToolUse,
-// PostToolUseFailure and UserPromptSubmit. A denial is the JSON decision and exit
-// status 2 with the reason on standard error (FM9).
+// claudeCode supports the hooks of Claude Code: PreToolUse, PostToolUse, PostToolUseFailure
+// and UserPromptSubmit. A denial is the JSON decision and exit status 2 with the reason on
+// standard error (FM9).
 func claudeCode() *Host {
 	return &Host{
-		Name: "claude-code", Title: "Claude Code", Asks: true, Rewrite: Replace, Results: true,
-		Holes: []string{
-			"a hook that does not answer within its timeout lets the call run; the gate answers long before, but not when the whole machine hangs",
-			"subagents and sessions that run with other settings (--settings, --bare, another CLAUDE_CONFIG_DIR) do not load this hook; an administrator's managed settings do not have that hole",
-			"what a call that failed said cannot be kept from the model; only results can, and not those of tools whose output Claude Code lets no hook replace",
-			otherHooks,
-			"calls of other hooks, status lines and MCP servers that start by themselves do not pass here",
+		Name: "claude-code", Title: "Claude Code", CanAsk: true, Rewrite: ReplaceArgs, WithholdsResults: true,
+		Limitations: []string{
+			"if a hook exceeds its timeout, the call runs; the gate decides well before, unless the whole machine hangs",
+			"subagents and sessions that run with other settings (--settings, --bare, another CLAUDE_CONFIG_DIR) do not load this hook; managed settings of an administrator prevent this",
+			"output of failed calls cannot be withheld from the model; results can, unless Claude Code does not let hooks replace the output of the tool",
+			limitOtherHooks,
+			"commands of other hooks, status lines and MCP servers that Claude Code starts are not evaluated",
 		},
-		fields: snake,
+		fields: snakeCase,
 		events: claudeEvents(),
 		failures: map[string]bool{
 			"PostToolUseFailure": true,
 		},
-		mcp:    parts("mcp__", "__"),
-		answer: claudeAnswer,
+		splitMCP: splitPrefixed("mcp__", "__"),
+		format:   claudeReply,
 	}
 }
 
@@ -36,23 +36,23 @@ func claudeEvents() map[string]Kind {
 	}
 }
 
-// claudeAnswer is the form that Claude Code defined and others took over.
-func claudeAnswer(h *Host, e *Event, a Answer) Reply {
+// claudeReply formats a decision for Claude Code. Other hosts have adopted the format.
+func claudeReply(h *Host, e *Event, a Decision) Reply {
 	switch {
-	case a.Action == Silent:
+	case a.Action == Abstain:
 		return Reply{}
 	case e.Kind == After:
 		return claudeWithheld(h, e, a)
 	case a.Action == Allow:
 		return Reply{Stdout: claudeDecision("allow", a).line()}
-	case a.Action == Ask && h.Asks:
+	case a.Action == Ask && h.CanAsk:
 		return Reply{Stdout: claudeDecision("ask", a).line()}
 	}
 	a.Input = nil
-	return refusal(a, claudeDecision("deny", a))
+	return denyReply(a, claudeDecision("deny", a))
 }
 
-func claudeDecision(decision string, a Answer) *members {
+func claudeDecision(decision string, a Decision) *members {
 	m := new(members)
 	if a.Stop {
 		m.flag("continue", false).str("stopReason", a.reason())
@@ -60,27 +60,27 @@ func claudeDecision(decision string, a Answer) *members {
 	return m.raw("hookSpecificOutput", claudeSpecific(decision, a))
 }
 
-func claudeSpecific(decision string, a Answer) []byte {
+func claudeSpecific(decision string, a Decision) []byte {
 	return new(members).str("hookEventName", "PreToolUse").str("permissionDecision", decision).
 		str("permissionDecisionReason", a.reason()).raw("updatedInput", a.Input).end()
 }
 
-// claudeWithheld keeps the result of a call that ran from the model. The exit status
-// stays 0: with 2 the new output would not be read. The name of the event has to be the
-// one that came, and what a failed call said has no other form.
-func claudeWithheld(h *Host, e *Event, a Answer) Reply {
+// claudeWithheld withholds the result of a call that ran. The exit status is 0, because
+// with 2 Claude Code ignores the new output. The event name must be that of the input. The
+// output of a failed call cannot be replaced.
+func claudeWithheld(h *Host, e *Event, a Decision) Reply {
 	inner := new(members).str("hookEventName", e.Name)
 	if !h.failures[e.Name] {
-		output := shaped(e, withheldText(a))
+		output := sameShape(e, withheldText(a))
 		inner.raw("updatedToolOutput", output).raw("updatedMCPToolOutput", output)
 	}
 	m := new(members).str("decision", "block").str("reason", a.reason()).raw("hookSpecificOutput", inner.end())
 	return Reply{Stdout: m.line()}
 }
 
-// shaped is a result that says no more than a text, in the form of the one that came:
-// Claude Code shows the old result where the new one has not the form of its tool's.
-func shaped(e *Event, text string) []byte {
+// sameShape returns a result that contains only text, in the structure of the original
+// result. Claude Code shows the original if the structure of the new result differs.
+func sameShape(e *Event, text string) []byte {
 	quoted := jsonstream.AppendQuote(nil, text)
 	var result jsonstream.Document
 	err := result.Scan(e.Result, jsonstream.Options{MaxBytes: MaxInput, MaxExponent: jsonstream.AnyExponent})
@@ -88,17 +88,17 @@ func shaped(e *Event, text string) []byte {
 	switch {
 	case err != nil || root.Kind() == jsonstream.String:
 		return quoted
-	case e.HostTool == "Read" && root.Kind() == jsonstream.Object: // also of pictures
+	case e.HostTool == "Read" && root.Kind() == jsonstream.Object: // also for images
 		return fmt.Appendf(nil, `{"type":"text","file":{"filePath":"","content":%s,"numLines":1,"startLine":1,"totalLines":1}}`, quoted)
-	case root.Kind() == jsonstream.Array: // the parts of an answer of an MCP server
+	case root.Kind() == jsonstream.Array: // content of an MCP tool result
 		return fmt.Appendf(nil, `[{"type":"text","text":%s}]`, quoted)
 	}
-	return appendShaped(nil, "", root, quoted)
+	return appendSameShape(nil, "", root, quoted)
 }
 
-// appendShaped writes a value without its texts and lists. What it is called stays, where
-// that is a plain word.
-func appendShaped(dst []byte, name string, v jsonstream.Value, text []byte) []byte {
+// appendSameShape appends v without its texts and array elements. Type names are kept if
+// they are plain words.
+func appendSameShape(dst []byte, name string, v jsonstream.Value, text []byte) []byte {
 	switch v.Kind() {
 	case jsonstream.String:
 		switch {
@@ -113,7 +113,7 @@ func appendShaped(dst []byte, name string, v jsonstream.Value, text []byte) []by
 	case jsonstream.Object:
 		var m members
 		for key, member := range v.Members() {
-			m.raw(key.Text(), appendShaped(nil, key.Text(), member, text))
+			m.raw(key.Text(), appendSameShape(nil, key.Text(), member, text))
 		}
 		return append(dst, m.end()...)
 	}

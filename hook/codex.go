@@ -2,57 +2,57 @@ package hook
 
 import "github.com/stopgate/stopgate"
 
-// codex speaks the hooks of Codex. It asks nobody on a hook's word and runs the tool
-// where the answer is not one of the forms that it knows, so only two are ever used:
-// the denial with its reason, and the allow with new input.
+// codex supports the hooks of Codex. Hooks cannot make it ask, and it runs the tool if the
+// output is not one of the forms that it knows. Only two forms are used: a denial with its
+// reason, and an allow with new input.
 func codex() *Host {
 	return &Host{
-		Name: "codex", Title: "Codex", Rewrite: Replace, Results: true,
-		Holes: []string{
-			"a hook that crashes, is killed without its shell, or takes longer than its timeout lets the call run",
-			"hooks outside of managed configuration run only after the user trusted them in Codex, and those of a project only after the user trusted the project; until then nothing is gated, and Codex says nothing of it",
-			"tools that send no PreToolUse event (web search, built-in readers) are not seen",
-			"the event does not say in which directory a command runs (workdir): its paths are read from the session's directory",
-			otherHooks,
-			"a hook cannot make Codex ask: what the policy wants asked is denied, or answered through stopgate approvals",
+		Name: "codex", Title: "Codex", Rewrite: ReplaceArgs, WithholdsResults: true,
+		Limitations: []string{
+			"if a hook crashes, is killed without its shell, or exceeds its timeout, the call runs",
+			"hooks outside of managed configuration run only after the user has trusted them in Codex, and hooks of a project only after the user has trusted the project; until then no call is evaluated, and Codex does not report it",
+			"tools that send no PreToolUse event (web search, built-in readers) are not evaluated",
+			"the event does not contain the directory in which a command runs (workdir): its paths are resolved in the session's directory",
+			limitOtherHooks,
+			"a hook cannot make Codex ask: calls that need an approval are denied, or approved with stopgate approvals",
 		},
-		fields:    snake,
-		events:    map[string]Kind{"PreToolUse": Before, "PermissionRequest": Before, "PostToolUse": After, "UserPromptSubmit": Prompt},
-		prompting: "PermissionRequest",
-		mcp:       parts("mcp__", "__"),
-		answer:    codexAnswer,
+		fields:      snakeCase,
+		events:      map[string]Kind{"PreToolUse": Before, "PermissionRequest": Before, "PostToolUse": After, "UserPromptSubmit": Prompt},
+		promptEvent: "PermissionRequest",
+		splitMCP:    splitPrefixed("mcp__", "__"),
+		format:      codexReply,
 	}
 }
 
-func codexAnswer(h *Host, e *Event, a Answer) Reply {
-	if e.Name == h.prompting {
+func codexReply(h *Host, e *Event, a Decision) Reply {
+	if e.Name == h.promptEvent {
 		return codexPermission(a)
 	}
-	if e.Kind == After && a.Action != Silent {
-		// The reason stands in the place of the result. Any further member makes Codex take
-		// the answer for a failure, and the result for what the model reads.
+	if e.Kind == After && a.Action != Abstain {
+		// The reason replaces the result. With any other member, Codex treats the reply as
+		// a failure and shows the result to the model.
 		return Reply{Stdout: new(members).str("decision", "block").str("reason", withheldText(a)).line()}
 	}
 	if a.Action == Allow && a.Input == nil && e.Kind == Before {
-		return Reply{} // a bare allow is no answer to Codex
+		return Reply{} // Codex does not accept an allow without input
 	}
 	if e.Kind == Before {
-		a.Stop = false // "continue" makes the whole answer invalid
+		a.Stop = false // Codex rejects a reply with "continue"
 	}
-	return claudeAnswer(h, e, a)
+	return claudeReply(h, e, a)
 }
 
-// codexPermission answers where Codex is about to ask its user, often whether a call may
-// leave the sandbox, which no rule was about: nothing takes that question away, and a
-// denial comes before it. No new input is taken there.
-func codexPermission(a Answer) Reply {
+// codexPermission replies when Codex is about to ask its user, often whether a call may
+// leave the sandbox, which no rule decided. The gate never suppresses that question; a
+// denial precedes it. New input is not supported here.
+func codexPermission(a Decision) Reply {
 	switch {
 	case a.Input != nil:
-		a = Answer{Code: stopgate.CodeEnvelopeMismatch}
+		a = Decision{Code: stopgate.CodeEnvelopeMismatch}
 	case a.Action != Block:
 		return Reply{}
 	}
 	decision := new(members).str("behavior", "deny").str("message", a.reason()).end()
 	inner := new(members).str("hookEventName", "PermissionRequest").raw("decision", decision).end()
-	return refusal(a, new(members).raw("hookSpecificOutput", inner))
+	return denyReply(a, new(members).raw("hookSpecificOutput", inner))
 }

@@ -431,24 +431,24 @@ func TestFurtherMembers(t *testing.T) {
 	}
 }
 
-// Proves S51: a host says that it cannot ask, cannot take new input or cannot keep
-// results back where it cannot, so that doctor does.
-func TestHolesAreSaid(t *testing.T) {
+// Proves S51: the limitations of a host include that it cannot ask, cannot change input or cannot
+// withhold results, so that doctor reports them.
+func TestLimitationsAreDocumented(t *testing.T) {
 	about := map[string][]string{
 		"claude-code": {"another hook", "timeout", "other settings", "failed"},
 		"codex":       {"another hook", "crashes", "timeout", "trusted", "no PreToolUse event", "cannot make Codex ask"},
-		"gemini-cli":  {"another hook", "crashes", "no JSON", "timeout", "cannot make Gemini CLI ask", "merged"},
-		"copilot-cli": {"another hook", "timeout always", "cloud agent", ".claude/settings.json", "VS Code"},
-		"cursor":      {"failClosed", "reading files", "subagentStart", "cloud agents", ".claude/settings.json", "ask works", "cannot be kept"},
-		"qwen-code":   {"crashes", "timeout", "wants asked", "cannot be kept"},
-		"crush":       {"passes no hook", "another hook", "crashes", "timeout", "cannot make crush ask", "cannot be kept", "wait for results"},
-		"cline":       {"crashes", "timeout", "wants asked", "cannot be kept", "ends the run", "search_codebase"},
-		"opencode":    {"another extension", "wants asked", "failed"},
-		"pi":          {"another extension", "wants asked", "comes after this one"},
-		"generic":     {"crashes", "timeout", "wants asked", "cannot be kept"},
+		"gemini-cli":  {"another hook", "crashes", "invalid JSON", "timeout", "cannot make Gemini CLI ask", "merged"},
+		"copilot-cli": {"another hook", "always runs", "cloud agent", ".claude/settings.json", "VS Code"},
+		"cursor":      {"failClosed", "reading files", "subagentStart", "cloud agents", ".claude/settings.json", "ask works", "cannot be withheld"},
+		"qwen-code":   {"crashes", "timeout", "need an approval", "cannot be withheld"},
+		"crush":       {"run no hook", "another hook", "crashes", "timeout", "cannot make crush ask", "cannot be withheld", "depend on results"},
+		"cline":       {"crashes", "timeout", "need an approval", "cannot be withheld", "ends the run", "search_codebase"},
+		"opencode":    {"another extension", "need an approval", "failed"},
+		"pi":          {"another extension", "need an approval", "runs after this one"},
+		"generic":     {"crashes", "timeout", "need an approval", "cannot be withheld"},
 	}
 	for _, name := range hook.Names() {
-		all := strings.Join(host(t, name).Holes, "\n")
+		all := strings.Join(host(t, name).Limitations, "\n")
 		for _, part := range append(about[name], "") {
 			if !strings.Contains(all, part) || len(about[name]) == 0 {
 				t.Errorf("%s does not say %q:\n%s", name, part, all)

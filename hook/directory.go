@@ -11,19 +11,18 @@ import (
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
-// directories are the usual names of the parameter that says where a command runs.
-var directories = strings.Fields("workdir working_dir working_directory workingDirectory workingDir cwd dir dir_path directory")
+// usualWorkDirs are common names of the parameter for the working directory of a command.
+var usualWorkDirs = strings.Fields("workdir working_dir working_directory workingDirectory workingDir cwd dir dir_path directory")
 
-// directory notes where the call says that its command lines run (THREATS C3, K19). A tool
-// of whose parameters a table knows it runs them there; of any other nobody knows whether
-// it looks at the parameter.
-func (t contract) directory(e *Event) {
+// setWorkDir sets the working directory of the call's command lines (C3, K19). A tool with
+// known parameters uses it; for other tools it is uncertain whether they do.
+func (t contract) setWorkDir(e *Event) {
 	args, err := jsonstream.Parse(e.Call.Args, jsonstream.Options{ObjectRoot: true, MaxBytes: MaxInput, MaxExponent: jsonstream.AnyExponent})
 	if err != nil {
-		return // the gate refuses it
+		return // the gate rejects the arguments
 	}
 	var known []string
-	runs := t.unknown() // of tools that no table knows, a policy may know more
+	runs := t.unknown() // the policy may know commands of tools that no table knows
 	for _, p := range t.Parameters {
 		switch p.Kind {
 		case knowntools.Command, knowntools.Argv:
@@ -35,15 +34,15 @@ func (t contract) directory(e *Event) {
 	if !runs {
 		return
 	}
-	for _, name := range slices.Concat(known, directories) {
+	for _, name := range slices.Concat(known, usualWorkDirs) {
 		v, ok := args.Get(name)
 		switch {
 		case !ok, v.Kind() == jsonstream.Null, v.Kind() == jsonstream.String && v.Text() == "":
-			continue // it runs where the session works
+			continue // the tool uses the session's directory
 		case v.Kind() != jsonstream.String || !isPlainDirectory(v.Text()):
 			e.RunLost = true
 			continue
-		case e.Run != "" && e.below(v.Text()) != e.below(e.Run):
+		case e.Run != "" && e.resolveDir(v.Text()) != e.resolveDir(e.Run):
 			e.RunLost = true
 		}
 		e.Run = v.Text()
@@ -51,16 +50,15 @@ func (t contract) directory(e *Event) {
 	}
 }
 
-// below is a directory as it is read from that of the session.
-func (e *Event) below(dir string) string {
+// resolveDir resolves dir in the directory of the session.
+func (e *Event) resolveDir(dir string) string {
 	if path.IsAbs(dir) {
 		return path.Clean(dir)
 	}
 	return path.Clean(e.Dir + "/" + dir)
 }
 
-// isPlainDirectory reports that no tool takes a name that is not empty for something else
-// than another does.
+// isPlainDirectory reports whether all tools interpret the non-empty name in the same way.
 func isPlainDirectory(name string) bool {
 	return utf8.ValidString(name) && name[0] != '~' && strings.TrimSpace(name) == name && !strings.Contains(name, "://") &&
 		!strings.ContainsAny(name, "\\$%`*?\"'") && !strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) })

@@ -1,6 +1,6 @@
-// Package hook lets the gate decide inside coding agents that call a program
-// before they run a tool: it reads the host's event from standard input, asks the
-// gate, and answers in the form that this host enforces.
+// Package hook evaluates the tool calls of coding agents (hosts) that run a program before
+// each tool. It reads the host's event from standard input, asks the gate, and writes the
+// decision in the format that the host enforces.
 //
 //	host, err := hook.Lookup("claude-code")
 //	...
@@ -9,13 +9,15 @@
 //	os.Stderr.Write(reply.Stderr)
 //	os.Exit(reply.Exit)
 //
-// Most hosts run the tool when a hook crashes, prints garbage or takes too long.
-// So the package promises: every event about a tool gets an answer, in time, and
-// whatever goes wrong on the way - text that is no event, a policy that cannot be
-// read, a store that is locked, a panic, the deadline - is a denial in the host's
-// own form (INVARIANTS FM9, I14). The zero [Answer] blocks.
+// Most hosts run the tool if the hook crashes, prints invalid output or takes too long.
+// Therefore every event about a tool gets a decision before the deadline, and every failure
+// is a denial in the host's format: an invalid event, an unreadable policy, a locked store,
+// a panic, a timeout (FM9, I14). The zero [Decision] blocks.
 //
-// What cannot be promised from the inside is said by [Host.Holes]: a process that is
-// killed answers nothing. The command line that package hook/install writes covers
-// most of that.
+// A process that is killed writes nothing; [Host.Limitations] lists what a hook cannot
+// prevent. The command line that package internal/host/install writes covers most of these
+// cases.
+//
+// Reading order: run.go (one event), event.go (reading it), decision.go, host.go, then one
+// file per host: claude.go, codex.go, gemini.go, others.go, plain.go.
 package hook

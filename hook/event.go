@@ -13,75 +13,73 @@ import (
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
-// Kind says what a host's event is about. The zero Kind is an event that could not
-// be read.
+// Kind is the kind of a host's event. The zero Kind is an event that could not be read.
 type Kind uint8
 
-// The kinds.
+// Kinds of events.
 const (
 	Unreadable Kind = iota
 	Before          // a tool is about to run
 	After           // a tool ran
-	Prompt          // the user said something
-	Other           // nothing that the gate decides about
+	Prompt          // the user sent a prompt
+	Other           // no decision is needed
 )
 
-// Event is one thing that a host tells its hook.
+// Event is one event of a host.
 type Event struct {
-	Kind Kind
-	row  atomic.Bool // somebody writes its row: a gate that has the call, or who denies without one
-	// Name is the event as the host calls it.
+	Kind     Kind
+	recorded atomic.Bool // a record of the call is written, or a gate that writes it is open
+	// Name is the host's name of the event.
 	Name string
-	// HostTool is the tool as the host calls it; Call.Tool is the name that policies
-	// use (DECISIONS S39).
+	// HostTool is the host's name of the tool; Call.Tool is its name in policies (S39).
 	HostTool string
-	// Call holds the arguments as they came, in Call.Args.
+	// Call.Args holds the arguments as they were received.
 	Call stopgate.Call
-	// Extra is set where Call.Args hold the files of a patch, which the host did not write:
-	// new arguments are never given to the host then.
-	Extra bool
-	// Sent are the arguments as the host sent them where Call.Args hold what a search looks
-	// at too, nil otherwise.
-	Sent []byte
-	// Harmless says that the tool changes nothing and reveals nothing outside of the
-	// project (DECISIONS S33).
+	// PatchFiles reports that Call.Args contains the files of a patch, which the host did
+	// not send. Arguments are then never sent back to the host.
+	PatchFiles bool
+	// SentArgs are the arguments as the host sent them if the targets of a search were
+	// added to Call.Args, nil otherwise.
+	SentArgs []byte
+	// Harmless reports that the tool changes nothing and reads nothing outside the project
+	// (S33).
 	Harmless bool
-	// Dir is the working directory of the session, "" if the host does not say.
+	// Dir is the working directory of the session, "" if the event has none.
 	Dir string
-	// Run is the directory in which the call says that its command lines run, absolute or
-	// seen from Dir, "" if it says none. RunDoubt says that the tool may stay in Dir, RunLost
-	// that what the call says names no directory with certainty.
+	// Run is the directory in which the call's command lines run, absolute or relative
+	// to Dir, "" if the call has none. RunDoubt reports that the tool may use Dir
+	// instead, RunLost that the call does not name a directory unambiguously.
 	Run               string
 	RunDoubt, RunLost bool
-	// Result is what the tool gave back, as JSON; Failed that it did not succeed.
+	// Result is the result of the tool as JSON. Failed reports that the call failed.
 	Result []byte
 	Failed bool
 }
 
-// MaxInput is the longest event that is read, in bytes.
+// MaxInput is the maximum size of an event in bytes.
 const MaxInput = 64 << 20
 
 var (
-	errEvent   = errors.New("the event names no tool")
+	errNoTool  = errors.New("the event names no tool")
 	errNoEvent = errors.New("the event has no name")
-	errPatch   = errors.New("the patch cannot be read")
-	errSearch  = errors.New("the search looks at more places than can be judged")
+	errPatch   = errors.New("the patch cannot be parsed, or the arguments already contain patch_paths")
+	errSearch  = errors.New("the search has too many targets to evaluate, or the arguments already contain search_paths or search_globs")
 )
 
-// fields are the names of a host's members, each with its spellings.
+// fields are the names of a host's members, each with its variants.
 type fields struct {
 	event, tool, input, id, session, dir, roots, turn, agent, result, failed []string
 }
 
-// snake are the names that most hosts took over from Claude Code.
-var snake = fields{
+// snakeCase are the names of Claude Code, which most hosts have adopted.
+var snakeCase = fields{
 	event: []string{"hook_event_name"}, tool: []string{"tool_name"}, input: []string{"tool_input"},
 	id: []string{"tool_use_id"}, session: []string{"session_id"}, dir: []string{"cwd"}, turn: []string{"turn_id", "prompt_id"},
 	agent: []string{"agent_type"}, result: []string{"tool_response"}, failed: []string{"error"},
 }
 
-// Read takes an event apart. An event that is no strict JSON, or that names no tool
-// where it has to, is an error, and the answer to errors blocks.
+// Read parses an event. It returns an error if the event is not strict JSON or an event
+// about a tool names none; the caller must then block.
 func (h *Host) Read(text []byte) (*Event, error) {
 	e := new(Event)
 	root, err := jsonstream.Parse(text, jsonstream.Options{ObjectRoot: true, MaxBytes: MaxInput, MaxExponent: jsonstream.AnyExponent})
@@ -89,26 +87,26 @@ func (h *Host) Read(text []byte) (*Event, error) {
 		return e, err
 	}
 	e.Name = first(root, h.fields.event).Text()
-	if e.Name == "" && h.unnamed != nil {
-		e.Name = h.unnamed(root)
+	if e.Name == "" && h.eventName != nil {
+		e.Name = h.eventName(root)
 	}
 	if e.Name == "" {
-		e.Name = h.event
+		e.Name = h.defaultEvent
 	}
 	if e.Name == "" {
 		return e, errNoEvent
 	}
 	kind, known := h.events[e.Name]
 	inner := root
-	if v := first(root, h.nested); v.Kind() == jsonstream.Object {
+	if v := first(root, h.nestedMembers); v.Kind() == jsonstream.Object {
 		inner = v
 	}
 	tool := first(inner, h.fields.tool)
 	switch {
 	case !known && (tool.IsValid() || first(inner, h.fields.input).IsValid()):
-		return e, errors.New("an unknown event about a tool")
-	case !known && !isQuiet(e.Name):
-		return e, fmt.Errorf("an event that nobody knows: %s", visible.Elide(e.Name, 60))
+		return e, errors.New("unknown event about a tool")
+	case !known && !isIgnored(e.Name):
+		return e, fmt.Errorf("unknown event %q", visible.Elide(e.Name, 60))
 	case !known:
 		e.Kind = Other
 	default:
@@ -123,35 +121,35 @@ func (h *Host) Read(text []byte) (*Event, error) {
 		e.Call.Agent = "main"
 	}
 	if id := first(root, h.fields.session).Text(); id != "" {
-		// The client's own family of sessions (DECISIONS S22).
+		// Sessions of different hosts have different prefixes (S22).
 		e.Call.Session = stopgate.SessionID(h.Name + ":" + id)
 	}
 	if e.Kind == Prompt || e.Kind == Other {
 		return e, nil
 	}
-	err = h.call(e, inner, tool)
+	err = h.readCall(e, inner, tool)
 	if err != nil {
-		e.Kind = map[Kind]Kind{After: After}[e.Kind] // what ran is withheld, all else is refused
+		e.Kind = map[Kind]Kind{After: After}[e.Kind] // withhold the result of a tool that ran; block everything else
 	}
 	return e, err
 }
 
-// Principal is on whose behalf the calls of hooks are made (DECISIONS S22).
+// Principal is the principal of all calls of hooks (S22).
 const Principal stopgate.Principal = "local"
 
-// call reads the tool, its arguments and its result.
-func (h *Host) call(e *Event, root, tool jsonstream.Value) error {
+// readCall reads the tool, its arguments and its result.
+func (h *Host) readCall(e *Event, root, tool jsonstream.Value) error {
 	e.HostTool = tool.Text()
-	// What the event is about is not for a further member to say.
-	if fixed, ok := h.fixed[e.Name]; ok && (!tool.IsValid() || first(root, fixed.members).IsValid()) {
+	// An event about a fixed tool ignores a member that names another one.
+	if fixed, ok := h.fixedTools[e.Name]; ok && (!tool.IsValid() || first(root, fixed.members).IsValid()) {
 		e.HostTool = fixed.tool
 		e.Call.Args = pick(root, fixed.members)
 	}
 	if e.HostTool == "" {
-		return errEvent
+		return errNoTool
 	}
-	if !strings.HasPrefix(e.HostTool, h.prefix[e.Name]) {
-		e.HostTool = h.prefix[e.Name] + e.HostTool
+	if !strings.HasPrefix(e.HostTool, h.toolPrefix[e.Name]) {
+		e.HostTool = h.toolPrefix[e.Name] + e.HostTool
 	}
 	if e.Call.Args == nil {
 		args, err := object(first(root, h.fields.input))
@@ -160,22 +158,22 @@ func (h *Host) call(e *Event, root, tool jsonstream.Value) error {
 		}
 		e.Call.Args = args
 	}
-	h.name(e, root)
+	h.setTool(e, root)
 	t := h.contract(e)
-	t.directory(e)
+	t.setWorkDir(e)
 	if patch := t.patch(); patch != nil {
 		args, err := withFiles(e.Call.Args, patch)
 		if err != nil {
 			return err
 		}
-		e.Call.Args, e.Extra = args, true
+		e.Call.Args, e.PatchFiles = args, true
 	}
 	more, ok := t.withTargets(e.Call.Args)
 	if !ok {
 		return errSearch
 	}
 	if more != nil {
-		e.Call.Args, e.Sent = more, e.Call.Args
+		e.Call.Args, e.SentArgs = more, e.Call.Args
 	}
 	if e.Kind != After {
 		return nil
@@ -184,27 +182,27 @@ func (h *Host) call(e *Event, root, tool jsonstream.Value) error {
 	e.Result = result.Raw()
 	failed := first(root, h.fields.failed)
 	e.Failed = h.failures[e.Name] || failed.Kind() == jsonstream.True || failed.Kind() == jsonstream.String && failed.Text() != ""
-	e.Failed = e.Failed || h.broke != nil && h.broke(root, result)
+	e.Failed = e.Failed || h.isFailedResult != nil && h.isFailedResult(root, result)
 	if e.Result == nil && failed.IsValid() {
 		e.Result = failed.Raw()
 	}
 	return nil
 }
 
-// object is the text of the arguments. Some hosts send them as a string that holds
-// JSON, and leave them out where there are none.
+// object returns the text of the arguments. Some hosts encode them as a string that
+// contains JSON, and omit empty arguments.
 func object(v jsonstream.Value) ([]byte, error) {
 	switch v.Kind() {
 	case jsonstream.Invalid, jsonstream.Null:
 		return []byte("{}"), nil
 	case jsonstream.String:
-		return []byte(v.Text()), nil // the gate judges what it is
+		return []byte(v.Text()), nil // the gate evaluates whether it is JSON
 	}
 	return v.Raw(), nil
 }
 
-// dir is the directory of the session: where an event does not say it, the first of
-// the folders that the editor has open, as far as it is a path.
+// dir returns the directory of the session: the member of the event or else the first
+// absolute workspace folder.
 func (h *Host) dir(root jsonstream.Value) string {
 	if dir := first(root, h.fields.dir).Text(); dir != "" {
 		return dir
@@ -219,8 +217,7 @@ func (h *Host) dir(root jsonstream.Value) string {
 	return ""
 }
 
-// first is the first of several members that there is; one that says nothing hides no
-// other.
+// first returns the first of several members that is present and not null.
 func first(root jsonstream.Value, names []string) (found jsonstream.Value) {
 	for _, n := range names {
 		v, ok := root.Get(n)
@@ -234,26 +231,27 @@ func first(root jsonstream.Value, names []string) (found jsonstream.Value) {
 	return found
 }
 
-// quiet are the events of hosts that are about no call and no prompt, in lower case: a
-// hook that is set for them by hand says nothing. So it is with what is over. What is not
-// here may be a new name for an event about a tool, and is refused.
-const quiet = " sessionstart sessionend sessiondelete setup stop stopfailure agentstop subagentstart subagentstop interrupt " +
+// ignoredEvents are events of hosts that concern neither a call nor a prompt, in lower
+// case. A hook that is configured for them returns no decision. The same holds for events
+// after an operation. Other unknown events are refused, because they may be new events
+// about tools.
+const ignoredEvents = " sessionstart sessionend sessiondelete setup stop stopfailure agentstop subagentstart subagentstop interrupt " +
 	"precompact precompress notification configchange cwdchanged filechanged instructionsloaded worktreecreate worktreeremove " +
 	"teammateidle taskstart taskresume taskcancel taskcomplete taskcreated taskcompleted messagedisplay userpromptexpansion " +
 	"beforemodel beforetoolselection erroroccurred elicitation elicitationresult "
 
-func isQuiet(event string) bool {
+func isIgnored(event string) bool {
 	name := strings.ToLower(strings.NewReplacer("_", "", "-", "").Replace(event))
-	return strings.HasPrefix(name, "after") || strings.HasPrefix(name, "post") || !strings.Contains(name, " ") && strings.Contains(quiet, " "+name+" ")
+	return strings.HasPrefix(name, "after") || strings.HasPrefix(name, "post") || !strings.Contains(name, " ") && strings.Contains(ignoredEvents, " "+name+" ")
 }
 
-// present reports whether a member is there and not null.
+// present reports whether a member is present and not null.
 func present(v jsonstream.Value, name string) bool {
 	m, ok := v.Get(name)
 	return ok && m.Kind() != jsonstream.Null
 }
 
-// pick makes arguments of members of the event itself.
+// pick returns arguments that consist of members of the event.
 func pick(root jsonstream.Value, members []string) []byte {
 	args := []byte{'{'}
 	for _, m := range members {

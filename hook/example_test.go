@@ -7,7 +7,7 @@ import (
 
 	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/hook"
-	"github.com/stopgate/stopgate/policy"
+	"github.com/stopgate/stopgate/internal/policy"
 )
 
 // A coding agent asks before it runs a tool, and is answered in its own words.

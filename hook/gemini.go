@@ -2,30 +2,31 @@ package hook
 
 import "github.com/stopgate/stopgate/jsonstream"
 
-// untrustedFolder is a hole of hosts that can ask their user whether to trust a folder.
-const untrustedFolder = "where folder trust is on, the settings of a project that is not trusted are not loaded, nor is a hook in them"
+// limitUntrustedFolder is a limitation of hosts that ask their user whether to trust a
+// folder.
+const limitUntrustedFolder = "with folder trust enabled, the settings of an untrusted project are not loaded, including its hooks"
 
-// geminiCLI speaks the hooks of Gemini CLI: BeforeTool, AfterTool, BeforeAgent.
+// geminiCLI supports the hooks of Gemini CLI: BeforeTool, AfterTool, BeforeAgent.
 func geminiCLI() *Host {
 	return &Host{
-		Name: "gemini-cli", Title: "Gemini CLI", Rewrite: Merge, Results: true,
-		Holes: []string{
-			"a hook that crashes, prints what is no JSON, or takes longer than its timeout lets the call run",
-			"a hook cannot make Gemini CLI ask: what the policy wants asked is denied, or answered through stopgate approvals",
-			otherHooks,
-			"new arguments are merged: an edit that takes a member away is denied",
-			untrustedFolder,
+		Name: "gemini-cli", Title: "Gemini CLI", Rewrite: MergeArgs, WithholdsResults: true,
+		Limitations: []string{
+			"if a hook crashes, prints invalid JSON, or exceeds its timeout, the call runs",
+			"a hook cannot make Gemini CLI ask: calls that need an approval are denied, or approved with stopgate approvals",
+			limitOtherHooks,
+			"new arguments are merged: an edit that removes a member is denied",
+			limitUntrustedFolder,
 		},
-		fields: snake,
-		broke:  func(_, result jsonstream.Value) bool { return present(result, "error") },
-		events: map[string]Kind{"BeforeTool": Before, "AfterTool": After, "BeforeAgent": Prompt},
-		answer: geminiAnswer,
+		fields:         snakeCase,
+		isFailedResult: func(_, result jsonstream.Value) bool { return present(result, "error") },
+		events:         map[string]Kind{"BeforeTool": Before, "AfterTool": After, "BeforeAgent": Prompt},
+		format:         geminiReply,
 	}
 }
 
-func geminiAnswer(_ *Host, e *Event, a Answer) Reply {
+func geminiReply(_ *Host, e *Event, a Decision) Reply {
 	switch {
-	case a.Action == Silent:
+	case a.Action == Abstain:
 		return Reply{}
 	case e.Kind == After:
 		return Reply{Stdout: new(members).str("decision", "deny").str("reason", withheldText(a)).line()}
@@ -39,43 +40,43 @@ func geminiAnswer(_ *Host, e *Event, a Answer) Reply {
 	if a.Stop {
 		m.flag("continue", false).str("stopReason", a.reason())
 	}
-	return refusal(a, m)
+	return denyReply(a, m)
 }
 
-// withheldText is what stands in the place of a result.
-func withheldText(a Answer) string {
+// withheldText returns the text that replaces a result.
+func withheldText(a Decision) string {
 	if len(a.Output) > 0 {
 		return string(a.Output)
 	}
 	return a.reason()
 }
 
-// qwenCode speaks the hooks of Qwen Code, which took over Claude Code's events and
-// answers and kept Gemini CLI's tools. It asks its user on a hook's word since July 2026;
-// before, and where nobody sits in front of it, it denies.
+// qwenCode supports the hooks of Qwen Code, which uses the events and replies of Claude
+// Code and the tools of Gemini CLI. Since July 2026 a hook can make it ask its user;
+// earlier versions, and sessions without a user, deny instead.
 func qwenCode() *Host {
 	return &Host{
-		Name: "qwen-code", Title: "Qwen Code", Asks: true, Rewrite: Fixed,
-		Holes: []string{
-			"a hook that crashes, is killed without its shell, or takes longer than its timeout lets the call run",
-			"where nobody can be asked (--prompt, agents in the background, versions before 0.19.7) Qwen Code denies what the policy wants asked",
-			"results cannot be kept from the model",
-			untrustedFolder,
+		Name: "qwen-code", Title: "Qwen Code", CanAsk: true, Rewrite: NoRewrite,
+		Limitations: []string{
+			"if a hook crashes, is killed without its shell, or exceeds its timeout, the call runs",
+			"without a user to ask (--prompt, background agents, versions before 0.19.7) Qwen Code denies calls that need an approval",
+			"results cannot be withheld from the model",
+			limitUntrustedFolder,
 		},
-		fields: snake,
+		fields: snakeCase,
 		events: map[string]Kind{
 			"PreToolUse": Before, "BeforeTool": Before, "PostToolUse": After, "PostToolUseFailure": After, "AfterTool": After,
 			"UserPromptSubmit": Prompt, "BeforeAgent": Prompt,
 		},
 		failures: map[string]bool{"PostToolUseFailure": true},
-		mcp:      parts("mcp__", "__"),
-		answer:   qwenAnswer,
+		splitMCP: splitPrefixed("mcp__", "__"),
+		format:   qwenReply,
 	}
 }
 
-func qwenAnswer(h *Host, e *Event, a Answer) Reply {
+func qwenReply(h *Host, e *Event, a Decision) Reply {
 	if a.Action == Ask && e.Name == "PreToolUse" {
 		return Reply{Stdout: claudeDecision("ask", a).line()}
 	}
-	return plainAnswer(h, e, a)
+	return plainReply(h, e, a)
 }

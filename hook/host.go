@@ -4,87 +4,86 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/stopgate/stopgate/internal/diag"
 	"github.com/stopgate/stopgate/internal/knowntools"
+	"github.com/stopgate/stopgate/internal/lang/diag"
 )
 
-// Rewrite says what a host does with new arguments.
+// Rewrite describes how a host applies new arguments.
 type Rewrite uint8
 
-// The ways.
+// Ways to apply new arguments.
 const (
-	Fixed   Rewrite = iota // it takes none
-	Replace                // they replace what the model wrote
-	Merge                  // their members replace those of the same name: none can be taken out
+	NoRewrite   Rewrite = iota // not supported
+	ReplaceArgs                // they replace the model's arguments
+	MergeArgs                  // members replace those of the same name; members cannot be removed
 )
 
-// Host is a coding agent whose hooks the gate speaks. Hosts are values of this
-// package; see [Lookup].
+// Host is a coding agent whose hooks are supported; see [Lookup].
 type Host struct {
-	// Name is how commands and sessions call the host.
+	// Name is the name of the host in commands and session ids.
 	Name string
-	// Title is how people call it.
+	// Title is the name of the host for people.
 	Title string
-	// Asks says that a hook can make the host ask its user.
-	Asks bool
-	// Rewrite says whether arguments can be replaced.
+	// CanAsk reports whether a hook can make the host ask its user.
+	CanAsk bool
+	// Rewrite describes whether a hook can change the arguments.
 	Rewrite Rewrite
-	// Results says that a result can be kept from the model.
-	Results bool
-	// Holes are what a hook of this host cannot keep from happening, for people.
-	Holes []string
+	// WithholdsResults reports whether a hook can withhold a result from the model.
+	WithholdsResults bool
+	// Limitations describes for people what a hook of this host cannot prevent.
+	Limitations []string
 
-	fields    fields
-	events    map[string]Kind
-	prompting string                  // the event with which the host is about to ask its user anyway
-	event     string                  // the name of the event where the host does not say it
-	unnamed   func(root value) string // the name of the event, by its members; nil for event
-	failures  map[string]bool
-	broke     func(event, result value) bool // whether a result is one of a call that failed
-	fixed     map[string]fixedTool
-	prefix    map[string]string // what an event leaves out before the names of its tools
-	nested    []string          // members of the event in which tool, input and result stand
-	tools     *knowntools.Host
-	mcp       func(h *Host, tool string) (server, name string, ok bool)
-	answer    func(h *Host, e *Event, a Answer) Reply
+	fields         fields
+	events         map[string]Kind
+	promptEvent    string                  // the event before the host asks its user
+	defaultEvent   string                  // the event name if the event does not contain it
+	eventName      func(root value) string // derives the event name from the members; nil for defaultEvent
+	failures       map[string]bool
+	isFailedResult func(event, result value) bool // reports whether the result is that of a failed call
+	fixedTools     map[string]fixedTool
+	toolPrefix     map[string]string // prefix that an event omits from its tool names
+	nestedMembers  []string          // members of the event that contain tool, input and result
+	tools          *knowntools.Host
+	splitMCP       func(h *Host, tool string) (server, name string, ok bool)
+	format         func(h *Host, e *Event, a Decision) Reply
 }
 
-// otherHooks is a hole of hosts that run several hooks and take new arguments of each.
-const otherHooks = "another hook that gives new arguments makes the tool run with what the gate has not judged"
+// limitOtherHooks is a limitation of hosts that apply new arguments of several hooks.
+const limitOtherHooks = "another hook that changes the arguments makes the tool run with arguments that were not evaluated"
 
-// fixedTool is the tool that an event is always about, and the members of the event
-// that are its arguments.
+// fixedTool is the tool of an event that is always about the same tool, with the members of
+// the event that are its arguments.
 type fixedTool struct {
 	tool    string
 	members []string
 }
 
-// maker makes a host: a process that answers one event needs one of them.
-type maker struct {
+// hostEntry constructs a host on demand: a process that handles one event needs one host.
+type hostEntry struct {
 	name string
 	make func() *Host
 }
 
-// makers are those of every host, in the order in which people read of them.
-func makers() []maker {
-	return []maker{
+// registry returns all hosts, in the order for display.
+func registry() []hostEntry {
+	return []hostEntry{
 		{"claude-code", claudeCode}, {"codex", codex}, {"gemini-cli", geminiCLI}, {"copilot-cli", copilotCLI}, {"cursor", cursor}, {"qwen-code", qwenCode},
 		{"crush", crush}, {"opencode", opencode}, {"cline", cline}, {"pi", pi}, {"generic", generic},
 	}
 }
 
-// Names lists the hosts.
+// Names returns the names of all hosts.
 func Names() []string {
 	var names []string
-	for _, m := range makers() {
+	for _, m := range registry() {
 		names = append(names, m.name)
 	}
 	return names
 }
 
-// Lookup returns the host with a name.
+// Lookup returns the host with the given name.
 func Lookup(name string) (*Host, error) {
-	for _, m := range makers() {
+	for _, m := range registry() {
 		if m.name == name {
 			h := m.make()
 			h.tools = knowntools.ForHost(name)
@@ -92,24 +91,23 @@ func Lookup(name string) (*Host, error) {
 		}
 	}
 	if near := diag.Suggest(name, Names()); near != "" {
-		return nil, fmt.Errorf("no host is called %q; did you mean %s?", name, near)
+		return nil, fmt.Errorf("unknown host %q; did you mean %s?", name, near)
 	}
-	return nil, fmt.Errorf("no host is called %q; there are: %s", name, strings.Join(Names(), ", "))
+	return nil, fmt.Errorf("unknown host %q; supported hosts: %s", name, strings.Join(Names(), ", "))
 }
 
-// name finds the name that policies use for the tool of an event, and what is known
-// about the tool. A tool that no table knows is declared all the same: the host has
-// just said that it exists (DECISIONS S33).
-func (h *Host) name(e *Event, root value) {
+// setTool sets the tool's name in policies and its definition. A tool that no table
+// contains gets a definition as well, because the host has just named it (S33).
+func (h *Host) setTool(e *Event, root value) {
 	e.Call.Tool, e.Call.Server = canonical(h, e.HostTool, root)
 	t := h.contract(e)
 	e.Harmless = t.Harmless
 	e.Call.Definition = t.definition(e.Call.Tool)
 }
 
-// parts splits the name of an MCP tool: what stands before the first sep behind the
-// prefix is the server.
-func parts(prefix, sep string) func(*Host, string) (string, string, bool) {
+// splitPrefixed returns a function that splits the name of an MCP tool: the server is the
+// part between prefix and the first sep.
+func splitPrefixed(prefix, sep string) func(*Host, string) (string, string, bool) {
 	return func(_ *Host, tool string) (server, name string, ok bool) {
 		rest, ok := strings.CutPrefix(tool, prefix)
 		if !ok {

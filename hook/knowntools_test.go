@@ -111,7 +111,7 @@ func TestKnownTools(t *testing.T) {
 }
 
 func builtIn(h *hook.Host, name string) bool {
-	return slices.ContainsFunc(h.Known(), func(k hook.Known) bool { return string(k.Name) == name })
+	return slices.ContainsFunc(h.KnownTools(), func(k hook.KnownTool) bool { return string(k.Name) == name })
 }
 
 func patched(t *knowntools.Tool) bool {

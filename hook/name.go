@@ -9,8 +9,8 @@ import (
 
 type value = jsonstream.Value
 
-// canonical is the name of a tool in policies: SERVER__TOOL of an MCP tool, otherwise
-// the host's own name (DECISIONS S39).
+// canonical returns the name of a tool in policies: SERVER__TOOL for an MCP tool, the
+// host's name otherwise (S39).
 func canonical(h *Host, tool string, root value) (stopgate.ToolName, stopgate.ServerID) {
 	if of, ok := root.Get("mcp_context"); ok {
 		server, _ := of.Get("server_name")
@@ -19,16 +19,16 @@ func canonical(h *Host, tool string, root value) (stopgate.ToolName, stopgate.Se
 			return stopgate.ToolName(server.Text() + "__" + name.Text()), stopgate.ServerID(server.Text())
 		}
 	}
-	if h.mcp != nil {
-		if server, name, ok := h.mcp(h, tool); ok {
+	if h.splitMCP != nil {
+		if server, name, ok := h.splitMCP(h, tool); ok {
 			return stopgate.ToolName(server + "__" + name), stopgate.ServerID(server)
 		}
 	}
 	return stopgate.ToolName(tool), ""
 }
 
-// own is the name of the tool without its server's.
-func (e *Event) own() string {
+// toolName returns the name of the tool without that of its server.
+func (e *Event) toolName() string {
 	if e.Call.Server == "" {
 		return e.HostTool
 	}

@@ -1,17 +1,17 @@
 package hook
 
 import (
-	"github.com/stopgate/stopgate/internal/patch"
+	"github.com/stopgate/stopgate/internal/condition/patch"
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
-// withFiles adds the files that a patch touches to the arguments of the call, as
-// "patch_paths", so that guards and rules on paths see them (DECISIONS S40). A patch
-// that cannot be read, or arguments that have such a member already, are refused.
+// withFiles adds the files of a patch to the arguments as "patch_paths", so that guards and
+// rules on paths apply to them (S40). It returns an error if the patch cannot be parsed or
+// the arguments already have that member.
 func withFiles(args []byte, members []string) ([]byte, error) {
 	root, err := jsonstream.Parse(args, jsonstream.Options{ObjectRoot: true, MaxExponent: jsonstream.AnyExponent})
 	if err != nil {
-		return args, nil // the gate says what is wrong with them
+		return args, nil // the gate reports invalid arguments
 	}
 	if _, taken := root.Get(patchPaths); taken {
 		return nil, errPatch

@@ -11,54 +11,53 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/gate"
-	"github.com/stopgate/stopgate/hook/once"
-	"github.com/stopgate/stopgate/internal/stack"
+	"github.com/stopgate/stopgate/internal/hook/once"
+	"github.com/stopgate/stopgate/internal/system/stack"
 	"github.com/stopgate/stopgate/internal/visible"
 	"github.com/stopgate/stopgate/jsonstream"
 	"github.com/stopgate/stopgate/session"
 )
 
-// DefaultDeadline is how long an event may take where the host's timeout is not known
-// (DECISIONS S47): hosts give 30 s and more.
+// DefaultDeadline is the deadline for an event if the host's timeout is unknown (S47).
+// Timeouts of hosts are 30 s and more.
 const DefaultDeadline = 24 * time.Second
 
-// Options say how events are answered.
+// Options configure [Host.Run].
 type Options struct {
-	// Open makes the gate for an event; it is called once, when it is known that
-	// there is something to decide.
+	// Open returns the backend for an event. It is called once, after the event was read.
 	Open func(ctx context.Context, e *Event) (*Backend, error)
-	// Observe says nothing to the host, whatever happens (DECISIONS S31).
-	Observe bool
-	// Allow answers "allow" for calls that the policy lets run unattended, which skips
-	// the host's own question; otherwise nothing is said (DECISIONS S32).
+	// ObserveOnly makes every decision Abstain (S31).
+	ObserveOnly bool
+	// Allow replies "allow" for calls with mode unattended, which suppresses the host's own
+	// prompt. Otherwise the hook abstains (S32).
 	Allow bool
-	// Deadline is the time for everything, 0 for DefaultDeadline.
+	// Deadline limits the whole run, 0 for DefaultDeadline.
 	Deadline time.Duration
-	// Unrecorded is told of a call that is denied although no gate decided, so that it has
-	// a row as well; nil for nobody.
-	Unrecorded func(e *Event, code stopgate.Code)
-	// Talk gets one line about what went wrong, for people; nil for nobody.
-	Talk io.Writer
+	// RecordDenial is called for a call that is denied without a gate, so that it is
+	// recorded. It may be nil.
+	RecordDenial func(e *Event, code stopgate.Code)
+	// Log receives one line per failure, for people. It may be nil.
+	Log io.Writer
 }
 
-// Backend is what decides about one event.
+// Backend evaluates one event.
 type Backend struct {
 	Gate *gate.Gate
-	// Allow is Options.Allow as the policy file says it.
+	// Allow is Options.Allow as set in the policy file.
 	Allow bool
-	// Results says whether anybody wants to hear of results.
-	Results bool
-	// Approver answers where the host asks nobody; nil for nobody. It is the gate's
-	// approver through Approver.
+	// ObservesResults reports whether results are recorded or evaluated.
+	ObservesResults bool
+	// Approver requests approvals if the host cannot; it may be nil. It must also be the
+	// approver of the gate.
 	Approver *Approver
-	// Once keeps several hooks from deciding about one call; nil where each decides.
+	// Once makes several hooks share one decision about a call; nil if each decides alone.
 	Once *once.Desk
-	// Waits is told that another hook decides about the call; nil for nobody.
-	Waits func()
+	// OnWait is called if another hook is deciding about the call. It may be nil.
+	OnWait func()
 }
 
-// Run reads one event and answers it. It returns by the deadline, whatever the rest
-// of the process does.
+// Run reads one event and returns the reply. It returns by the deadline, even if the
+// backend blocks.
 func (h *Host) Run(ctx context.Context, o Options, input io.Reader) Reply {
 	if o.Deadline <= 0 {
 		o.Deadline = DefaultDeadline
@@ -67,16 +66,16 @@ func (h *Host) Run(ctx context.Context, o Options, input io.Reader) Reply {
 	defer cancel()
 	type result struct {
 		event  *Event
-		answer Answer
+		answer Decision
 	}
 	read, done := make(chan *Event, 1), make(chan result, 1)
 	go func() {
 		stack.Grow()
-		e, a := new(Event), failure(stopgate.CodePolicyError)
+		e, a := new(Event), failureDecision(stopgate.CodePolicyError)
 		defer func() {
 			if p := recover(); p != nil {
-				o.say("panic: %v", p)
-				a = failure(stopgate.CodePolicyError)
+				o.logf("panic: %v", p)
+				a = failureDecision(stopgate.CodePolicyError)
 			}
 			done <- result{e, a}
 		}()
@@ -85,12 +84,12 @@ func (h *Host) Run(ctx context.Context, o Options, input io.Reader) Reply {
 			e, err = h.Read(text)
 		}
 		if err != nil {
-			o.say("the event of %s cannot be read: %v", h.Title, err)
-			a = failure(stopgate.CodeProtocolViolation)
+			o.logf("reading the event of %s failed: %v", h.Title, err)
+			a = failureDecision(stopgate.CodeProtocolViolation)
 			return
 		}
 		read <- e
-		// The gate ends before the host has to be answered, with a row.
+		// The gate's deadline is earlier, so that it can write its record before the reply.
 		own, cancel := context.WithTimeout(ctx, o.Deadline-min(o.Deadline/10, 2*time.Second))
 		defer cancel()
 		a = h.decide(own, o, e)
@@ -103,165 +102,165 @@ func (h *Host) Run(ctx context.Context, o Options, input io.Reader) Reply {
 		case r := <-done:
 			return h.reply(o, r.event, r.answer)
 		case <-ctx.Done():
-			o.say("no verdict within %v", o.Deadline)
-			o.unrecorded(e, stopgate.CodePolicyTimeout)
-			return h.reply(o, e, failure(stopgate.CodePolicyTimeout))
+			o.logf("no decision within the deadline of %v", o.Deadline)
+			o.recordDenial(e, stopgate.CodePolicyTimeout)
+			return h.reply(o, e, failureDecision(stopgate.CodePolicyTimeout))
 		}
 	}
 }
 
-// unrecorded has a call recorded that is denied without a gate. A gate that has it writes
-// the row itself, also when its time is over: that ends before.
-func (o Options) unrecorded(e *Event, code stopgate.Code) {
-	if o.Unrecorded != nil && e.Kind == Before && !o.Observe && e.row.CompareAndSwap(false, true) {
-		o.Unrecorded(e, code)
+// recordDenial records a call that is denied without a gate. An open gate records the call
+// itself, also after a timeout.
+func (o Options) recordDenial(e *Event, code stopgate.Code) {
+	if o.RecordDenial != nil && e.Kind == Before && !o.ObserveOnly && e.recorded.CompareAndSwap(false, true) {
+		o.RecordDenial(e, code)
 	}
 }
 
-func (o Options) say(format string, args ...any) {
-	if o.Talk != nil {
-		fmt.Fprintf(o.Talk, "stopgate: "+format+"\n", args...)
+func (o Options) logf(format string, args ...any) {
+	if o.Log != nil {
+		fmt.Fprintf(o.Log, "stopgate: "+format+"\n", args...)
 	}
 }
 
-// reply is the answer in the host's words. Words that panic still block.
-func (h *Host) reply(o Options, e *Event, a Answer) (r Reply) {
-	if o.Observe {
-		a = Answer{Action: Silent}
+// reply formats the decision for the host. If formatting panics, it blocks.
+func (h *Host) reply(o Options, e *Event, a Decision) (r Reply) {
+	if o.ObserveOnly {
+		a = Decision{Action: Abstain}
 	}
 	if e.Kind == Prompt && a.Action == Block {
-		a = Answer{Action: Silent} // the user may always speak; the session only stays stricter
+		a = Decision{Action: Abstain} // prompts are never blocked; the session stays stricter
 	}
 	defer func() {
-		if p := recover(); p != nil && !o.Observe {
+		if p := recover(); p != nil && !o.ObserveOnly {
 			r = Reply{Stderr: []byte(a.reason() + "\n"), Exit: exitBlock}
 		}
 	}()
-	return h.answer(h, e, a)
+	return h.format(h, e, a)
 }
 
-// decide asks the gate.
-func (h *Host) decide(ctx context.Context, o Options, e *Event) Answer {
+// decide evaluates an event.
+func (h *Host) decide(ctx context.Context, o Options, e *Event) Decision {
 	if e.Kind == Other {
-		return Answer{Action: Silent}
+		return Decision{Action: Abstain}
 	}
 	b, err := o.Open(ctx, e)
 	if err != nil || b == nil || b.Gate == nil {
-		o.say("the gate cannot decide: %v", err)
+		o.logf("opening the gate failed: %v", err)
 		code := stopgate.CodeConfigInvalid
 		var coded interface{ Code() stopgate.Code }
 		if errors.As(err, &coded) {
 			code = coded.Code()
 		}
-		o.unrecorded(e, code)
-		return failure(code)
+		o.recordDenial(e, code)
+		return failureDecision(code)
 	}
 	b.Allow = b.Allow || o.Allow
 	switch e.Kind {
 	case Prompt:
-		return h.spoke(ctx, o, b, e)
+		return h.userPrompt(ctx, o, b, e)
 	case After:
 		return h.observe(ctx, o, b, e)
 	}
-	return h.once(ctx, o, b, e, func() Answer { return h.gate(ctx, o, b, e) })
+	return h.decideOnce(ctx, o, b, e, func() Decision { return h.decideCall(ctx, o, b, e) })
 }
 
-// spoke tells the gate that the user said something (DECISIONS S27, S28).
-func (h *Host) spoke(ctx context.Context, o Options, b *Backend, e *Event) Answer {
+// userPrompt tells the gate that the user sent a prompt (S27, S28).
+func (h *Host) userPrompt(ctx context.Context, o Options, b *Backend, e *Event) Decision {
 	if e.Call.Session != "" {
 		if err := b.Gate.Spoke(ctx, session.Owner{Principal: e.Call.Principal, Session: e.Call.Session}); err != nil {
-			o.say("the session cannot be written: %v", err)
+			o.logf("writing the session failed: %v", err)
 		}
 	}
-	return Answer{Action: Silent}
+	return Decision{Action: Abstain}
 }
 
-// gate decides a call.
-func (h *Host) gate(ctx context.Context, o Options, b *Backend, e *Event) Answer {
+// decideCall evaluates a call.
+func (h *Host) decideCall(ctx context.Context, o Options, b *Backend, e *Event) Decision {
 	call := e.Call
 	call.Args = nil
-	if !e.row.CompareAndSwap(false, true) {
-		return failure(stopgate.CodePolicyTimeout) // denied and recorded, while the gate was made
+	if !e.recorded.CompareAndSwap(false, true) {
+		return failureDecision(stopgate.CodePolicyTimeout) // it was denied and recorded while the backend was opened
 	}
 	p, err := b.Gate.Open(ctx, call)
 	if err != nil {
-		o.say("%v", err)
-		return failure(stopgate.CodePolicyError)
+		o.logf("%v", err)
+		return failureDecision(stopgate.CodePolicyError)
 	}
 	defer p.Cancel(ctx)
 	p.Feed(e.Call.Args)
 	v := p.Close(stopgate.Ended)
 	if b.Approver != nil {
-		b.Approver.harmless = e.passes(v)
+		b.Approver.harmless = e.isHarmlessUnknown(v)
 	}
 	out, err := p.Resolve(ctx)
 	switch {
 	case !p.Enforced() && (err == nil || out.Allowed()):
-		return Answer{Action: Silent}
+		return Decision{Action: Abstain}
 	case !out.Allowed():
 		if h := b.Gate.Health(); h.LostRows > 0 || h.Spooled && h.LostBecause != nil {
-			o.say("the decision cannot be recorded: %v", h.LostBecause)
+			o.logf("recording the decision failed: %v", h.LostBecause)
 		}
-		return refused(out)
+		return deniedDecision(out)
 	case err != nil:
-		o.say("%v", err)
-		return failure(stopgate.CodePolicyError)
+		o.logf("%v", err)
+		return failureDecision(stopgate.CodePolicyError)
 	}
 	return h.release(b, e, out)
 }
 
-func refused(out stopgate.Outcome) Answer {
+func deniedDecision(out stopgate.Outcome) Decision {
 	v := out.Envelope()
-	a := Answer{Code: v.Code, Public: v.PublicReason, Stop: v.Code == stopgate.CodeDenialLimit}
+	a := Decision{Code: v.Code, Public: v.PublicReason, Stop: v.Code == stopgate.CodeDenialLimit}
 	if v.Code == stopgate.CodeApprovalPending {
 		a.Public += " The user answers in a terminal: stopgate approvals watch"
 	}
 	return a
 }
 
-// release lets an allowed call go, as far as the host can run exactly what was judged.
-func (h *Host) release(b *Backend, e *Event, out stopgate.Outcome) Answer {
-	a := Answer{Code: out.Verdict.Code, Public: out.Verdict.Public, Action: Silent}
+// release returns the decision for an allowed call.
+func (h *Host) release(b *Backend, e *Event, out stopgate.Outcome) Decision {
+	a := Decision{Code: out.Verdict.Code, Public: out.Verdict.Public, Action: Abstain}
 	if b.Allow {
 		a.Action = Allow
 	}
 	switch {
 	case out.Approval == nil, b.Approver != nil && b.Approver.harmless:
 	case out.Approval.Referred:
-		a.Action, a.Public = Ask, asking(&out.Verdict)
+		a.Action, a.Public = Ask, askReason(&out.Verdict)
 	default:
-		a.Action = Allow // somebody said yes: the host need not ask again
+		a.Action = Allow // an approver has approved: the host need not ask again
 	}
-	return h.giving(e, a, out.Args)
+	return h.withArgs(e, a, out.Args)
 }
 
-// giving is an answer that lets the call go with these arguments.
-func (h *Host) giving(e *Event, a Answer, args []byte) Answer {
-	args, err := e.theirs(args)
+// withArgs returns a if the host can run the call with args, a denial otherwise.
+func (h *Host) withArgs(e *Event, a Decision, args []byte) Decision {
+	args, err := e.removeAdded(args)
 	if err != nil {
-		return failure(stopgate.CodePolicyError)
+		return failureDecision(stopgate.CodePolicyError)
 	}
 	same, fits := h.compare(e, args)
 	switch {
 	case same:
 		return a
 	case !fits:
-		return Answer{Code: stopgate.CodeEnvelopeMismatch, Public: "The arguments that may run differ from those that were sent, and this agent cannot change them. Write paths in their plain form."}
+		return Decision{Code: stopgate.CodeEnvelopeMismatch, Public: "The arguments that may run differ from those that were sent, and this agent cannot change them. Write paths in their plain form."}
 	}
 	a.Input = args
-	if a.Action == Silent {
-		// New input comes with a decision. Asking takes no prompt away (DECISIONS S32).
+	if a.Action == Abstain {
+		// New input requires a decision. Ask keeps the host's prompt (S32).
 		a.Action = Ask
-		if !h.Asks {
+		if !h.CanAsk {
 			a.Action = Allow
 		}
 	}
 	return a
 }
 
-// asking is what the host's user reads above a question. The host shows the call itself;
-// where the rule has no reason, the user reads which rule it is.
-func asking(v *stopgate.Verdict) string {
+// askReason returns the reason that the host's user reads in a prompt. If the rule has no
+// reason, it names the rule.
+func askReason(v *stopgate.Verdict) string {
 	switch {
 	case v.Code != stopgate.CodeRuleMatched || v.Public != v.Code.Public():
 		return v.Public
@@ -271,24 +270,24 @@ func asking(v *stopgate.Verdict) string {
 	return fmt.Sprintf("The policy asks before this call runs (rule at %s:%d).", visible.Text(filepath.Base(v.Rule.File)), v.Rule.Line)
 }
 
-// compare says whether the arguments that may run mean what the host sent, and if not,
-// whether the host can run them (DECISIONS S32).
+// compare reports whether args are equal to the arguments that the host sent, and if not,
+// whether the host can run them (S32).
 func (h *Host) compare(e *Event, args []byte) (same, fits bool) {
 	var sent, runs jsonstream.Document
 	options := jsonstream.Options{ObjectRoot: true, MaxBytes: MaxInput, MaxExponent: jsonstream.AnyExponent}
 	if runs.Scan(args, options) != nil {
 		return false, false
 	}
-	if sent.Scan(e.sent(), options) != nil {
-		return runs.Root().Len() == 0 && len(bytes.TrimSpace(e.sent())) == 0, false
+	if sent.Scan(e.sentArgs(), options) != nil {
+		return runs.Root().Len() == 0 && len(bytes.TrimSpace(e.sentArgs())) == 0, false
 	}
 	if jsonstream.HashCanonical(sent.Root()) == jsonstream.HashCanonical(runs.Root()) {
 		return true, true
 	}
-	if h.Rewrite == Fixed || e.Extra {
+	if h.Rewrite == NoRewrite || e.PatchFiles {
 		return false, false
 	}
-	if h.Rewrite == Merge {
+	if h.Rewrite == MergeArgs {
 		for key := range sent.Root().Members() {
 			if _, kept := runs.Root().Get(key.Text()); !kept {
 				return false, false
@@ -298,10 +297,10 @@ func (h *Host) compare(e *Event, args []byte) (same, fits bool) {
 	return false, true
 }
 
-// observe tells the gate how a call ended, and keeps back what a rule withholds.
-func (h *Host) observe(ctx context.Context, o Options, b *Backend, e *Event) Answer {
-	if !b.Results {
-		return Answer{Action: Silent}
+// observe records the result of a call and withholds it if a rule requires it.
+func (h *Host) observe(ctx context.Context, o Options, b *Backend, e *Event) Decision {
+	if !b.ObservesResults {
+		return Decision{Action: Abstain}
 	}
 	var args jsonstream.Document
 	if args.Scan(e.Call.Args, jsonstream.Options{ObjectRoot: true, MaxBytes: MaxInput, MaxExponent: jsonstream.AnyExponent}) != nil {
@@ -314,15 +313,15 @@ func (h *Host) observe(ctx context.Context, o Options, b *Backend, e *Event) Ans
 	})
 	switch {
 	case errors.Is(err, gate.ErrUnmatched) && !b.Gate.Enforced(), d.Delivered():
-		return Answer{Action: Silent}
-	case errors.Is(err, gate.ErrUnmatched) && h.gaveAway(b, e):
-		return Answer{Action: Silent} // the hook that decided hears of the result too
+		return Decision{Action: Abstain}
+	case errors.Is(err, gate.ErrUnmatched) && h.decidedElsewhere(b, e):
+		return Decision{Action: Abstain} // the hook that decided also receives the result
 	case err != nil:
-		o.say("the result cannot be recorded: %v", err)
+		o.logf("recording the result failed: %v", err)
 	}
 	a := withheld()
 	a.Code, a.Output = d.Code, d.Data
 	return a
 }
 
-func withheld() Answer { return failure(stopgate.CodeResultWithheld) }
+func withheld() Decision { return failureDecision(stopgate.CodeResultWithheld) }

@@ -11,8 +11,8 @@ import (
 	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/hook"
 	"github.com/stopgate/stopgate/internal/knowntools"
+	"github.com/stopgate/stopgate/internal/policy"
 	"github.com/stopgate/stopgate/internal/testkit/ports"
-	"github.com/stopgate/stopgate/policy"
 )
 
 // rules let files be read, and those of src be written, ask about commands that make, and
@@ -63,7 +63,7 @@ func opener(t testing.TB, p *policy.Program, host *hook.Host, more ...gate.Optio
 		a := host.Approver(e, nil)
 		options := append([]gate.Option{gate.WithApprover(a), gate.WithDenyMode(gate.DenyToolResult)}, more...)
 		g, err := gate.New(p, options...)
-		return &hook.Backend{Gate: g, Approver: a, Results: true}, err
+		return &hook.Backend{Gate: g, Approver: a, ObservesResults: true}, err
 	}
 }
 
@@ -264,7 +264,7 @@ func TestObserveIsSilent(t *testing.T) {
 	for _, name := range hook.Names() {
 		h := host(t, name)
 		for _, input := range []string{"{bad", event(name, "Shell", `{"command":"rm -rf /"}`)} {
-			r := ask(t, h, hook.Options{Open: opener(t, program(t, rules), h), Observe: true}, input)
+			r := ask(t, h, hook.Options{Open: opener(t, program(t, rules), h), ObserveOnly: true}, input)
 			if got := hostDoes(name, r); got != runs {
 				t.Errorf("%s: the host %s", name, got)
 			}

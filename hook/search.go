@@ -9,31 +9,31 @@ import (
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
-// The members that a search gets: what its parameters name together, as paths that are
-// taken literally, and as patterns that say what they aim at.
+// Members that are added to the arguments of a search: the combined targets of its
+// parameters, as literal paths and as patterns.
 const (
 	searchPaths = "search_paths"
 	searchGlobs = "search_globs"
 )
 
-// maxSearch is how many paths a call may name together; one with more is refused.
+// maxSearch is the maximum number of targets; calls with more are refused.
 const maxSearch = 256
 
-// usualFolders and usualFiles are the names under which tools that no table knows have a
-// directory, and files that may be meant to lie in it.
+// usualFolders and usualFiles are common parameter names for a directory, and for files
+// that may be relative to it, in tools that no table contains.
 var (
 	usualFolders = strings.Fields("path directory dir folder root base_path basePath cwd workdir")
 	usualFiles   = strings.Fields("filename file file_name fileName relative_path relativePath")
 )
 
-// search finds what the parameters of a call name together (THREATS C3, K0c): a search in
-// "conf" for "secret/*" looks at conf/secret/*, which neither of the two is.
+// search computes the targets of a search from several parameters (C3, K0c): a search in
+// "conf" for "secret/*" reads conf/secret/*, which neither parameter contains.
 type search struct {
 	folders, globs, filters []string // names of parameters
 }
 
-// of reads the contract of a tool. It reports false where there is nothing to find.
-func (s *search) of(t contract) bool {
+// load reads the parameters of a tool. It returns false if the tool has no such parameters.
+func (s *search) load(t contract) bool {
 	if t.unknown() {
 		s.folders, s.globs = usualFolders, usualFiles
 		return true
@@ -51,16 +51,17 @@ func (s *search) of(t contract) bool {
 	return len(s.globs)+len(s.filters) > 0
 }
 
-// withTargets adds what a search looks at to the arguments, so that guards see it. ok is
-// false where that cannot be said; the arguments are nil where nothing is to be added.
+// withTargets adds the targets of a search to the arguments, so that guards apply to them.
+// It returns nil if there is nothing to add. ok is false if the targets cannot be
+// determined.
 func (t contract) withTargets(args []byte) (more []byte, ok bool) {
 	var s search
-	if !s.of(t) {
+	if !s.load(t) {
 		return nil, true
 	}
 	root, err := jsonstream.Parse(args, jsonstream.Options{ObjectRoot: true, MaxBytes: MaxInput, MaxExponent: jsonstream.AnyExponent})
 	if err != nil {
-		return nil, true // the gate says what is wrong with them
+		return nil, true // the gate reports invalid arguments
 	}
 	paths, ok := s.targets(root, t.unknown())
 	if !ok || len(paths) == 0 {
@@ -77,23 +78,23 @@ func (t contract) withTargets(args []byte) (more []byte, ok bool) {
 		more = append(more, ',')
 	}
 	more = appendList(more, searchPaths, paths)
-	if globs := aimed(paths); len(globs) > 0 {
+	if globs := specificGlobs(paths); len(globs) > 0 {
 		more = appendList(append(more, ','), searchGlobs, globs)
 	}
 	return append(more, args[end-1:]...), true
 }
 
-// targets lists what the parameters name together, braces written out. Of a tool that no
-// table knows only what lies in a directory that it is given counts.
-// ok is false if they are too many.
+// targets returns the combined targets with braces expanded. For a tool that no table
+// contains, only targets below a given directory are returned. ok is false if there are too
+// many.
 func (s *search) targets(root value, unknown bool) (paths []string, ok bool) {
 	folders, globs, filters := values(root, s.folders), values(root, s.globs), values(root, s.filters)
 	if len(folders) == 0 && !unknown {
-		folders = []string{""} // where the session works
+		folders = []string{""} // the directory of the session
 	}
 	ok = true
 	add := func(text string) {
-		words, few := braces(text)
+		words, few := expandBraces(text)
 		for _, word := range words {
 			if word != "" && !slices.Contains(paths, word) {
 				paths = append(paths, word)
@@ -104,22 +105,22 @@ func (s *search) targets(root value, unknown bool) (paths []string, ok bool) {
 	}
 	for _, in := range folders {
 		for _, g := range globs {
-			add(below(in, g))
+			add(joinPath(in, g))
 		}
 		for _, f := range filters {
-			for _, f := range pieces(f) {
-				add(below(in, strings.TrimPrefix(f, "/")))
+			for _, f := range filterPatterns(f) {
+				add(joinPath(in, strings.TrimPrefix(f, "/")))
 				if !strings.HasPrefix(f, "/") && !strings.HasPrefix(f, "**/") {
-					add(below(in, "**/"+f)) // as ignore files have it, at any depth
+					add(joinPath(in, "**/"+f)) // at any depth, as in ignore files
 				}
-				add(f) // begins where the session works, in some versions
+				add(f) // relative to the session's directory in some versions
 			}
 		}
 	}
 	return paths, ok
 }
 
-// values are the texts of parameters, those of lists among them. What is no text is left
+// values returns the texts of parameters, including those in arrays. Other values are left
 // to the gate.
 func values(root value, names []string) (list []string) {
 	add := func(v value) {
@@ -140,18 +141,17 @@ func values(root value, names []string) (list []string) {
 	return list
 }
 
-// below is a name as it is read from a directory. Nothing is cleaned: what ".." leads to
-// is the gate's to say.
-func below(in, name string) string {
+// joinPath joins a directory and a name without cleaning: the gate resolves "..".
+func joinPath(in, name string) string {
 	if in == "" || path.IsAbs(name) || strings.HasPrefix(name, "~") {
 		return name
 	}
 	return strings.TrimSuffix(in, "/") + "/" + name
 }
 
-// pieces are the patterns of a filter: hosts take several, separated by blanks or commas,
-// and what "!" leaves out shows nothing.
-func pieces(filter string) (list []string) {
+// filterPatterns returns the patterns of a filter, which hosts separate by blanks or
+// commas. Patterns that start with "!" exclude files and are skipped.
+func filterPatterns(filter string) (list []string) {
 	add := func(word string) {
 		if word != "" && word[0] != '!' && !slices.Contains(list, word) {
 			list = append(list, word)
@@ -161,7 +161,7 @@ func pieces(filter string) (list []string) {
 	for word := range strings.FieldsSeq(filter) {
 		add(word)
 		depth := 0
-		for part := range strings.FieldsFuncSeq(word, func(r rune) bool { // not in braces
+		for part := range strings.FieldsFuncSeq(word, func(r rune) bool { // not inside braces
 			switch r {
 			case '{':
 				depth++
@@ -176,9 +176,9 @@ func pieces(filter string) (list []string) {
 	return list
 }
 
-// braces writes out the braces of a pattern, and sets of one character. few is false if
-// there are too many.
-func braces(pattern string) (words []string, few bool) {
+// expandBraces expands braces and one-character classes in a pattern. few is false if the
+// result is too large.
+func expandBraces(pattern string) (words []string, few bool) {
 	words = []string{pattern}
 	for i := 0; i < len(words); i++ {
 		for w := words[i]; ; {
@@ -212,11 +212,11 @@ func braces(pattern string) (words []string, few bool) {
 	return words, true
 }
 
-// aimed are the paths with wildcards that say what they aim at, for guards to see what
-// they may stand for: "conf/s*/key" and ".e*" do, "*.go" might be a secret's name, but
-// nobody who writes it means that. A "**" is any depth, so what is behind it is looked at
-// where the search begins.
-func aimed(paths []string) (list []string) {
+// specificGlobs returns the patterns that a guard can evaluate by the files they can match:
+// "conf/s*/key" and ".e*", but not "*.go", which could match a secret's name only by
+// accident. "**" matches any depth, so the part after it is evaluated at the start of the
+// search.
+func specificGlobs(paths []string) (list []string) {
 	for _, p := range paths {
 		var parts []string
 		wild, deep, aims, dot := false, false, true, false
@@ -249,17 +249,17 @@ func appendList(dst []byte, name string, texts []string) []byte {
 	return append(dst, ']')
 }
 
-// sent are the arguments as the host sent them.
-func (e *Event) sent() []byte {
-	if e.Sent != nil {
-		return e.Sent
+// sentArgs returns the arguments as the host sent them.
+func (e *Event) sentArgs() []byte {
+	if e.SentArgs != nil {
+		return e.SentArgs
 	}
 	return e.Call.Args
 }
 
-// theirs are arguments that may run without what was added to them.
-func (e *Event) theirs(args []byte) ([]byte, error) {
-	if e.Sent == nil {
+// removeAdded returns the arguments without the members that withTargets added.
+func (e *Event) removeAdded(args []byte) ([]byte, error) {
+	if e.SentArgs == nil {
 		return args, nil
 	}
 	root, err := jsonstream.Parse(args, jsonstream.Options{ObjectRoot: true, MaxBytes: MaxInput, MaxExponent: jsonstream.AnyExponent})

@@ -62,9 +62,9 @@ func TestATimeoutHasOneRow(t *testing.T) {
 				unrecorded := 0
 				began := time.Now()
 				r := h.Run(t.Context(), hook.Options{
-					Open:       func(ctx context.Context, e *hook.Event) (*hook.Backend, error) { return c.open(ctx, ready, e) },
-					Deadline:   10 * time.Second,
-					Unrecorded: func(*hook.Event, stopgate.Code) { unrecorded++ },
+					Open:         func(ctx context.Context, e *hook.Event) (*hook.Backend, error) { return c.open(ctx, ready, e) },
+					Deadline:     10 * time.Second,
+					RecordDenial: func(*hook.Event, stopgate.Code) { unrecorded++ },
 				}, strings.NewReader(event("crush", "Read", `{"file_path":"a"}`)))
 				if took := time.Since(began); took > 10*time.Second || hostDoes("crush", r) != blocks {
 					t.Errorf("the host %s after %v", hostDoes("crush", r), took)

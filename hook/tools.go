@@ -8,18 +8,19 @@ import (
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
-// Known is a built-in tool of a host, as its hook declares it.
-type Known struct {
+// KnownTool is a built-in tool of a host.
+type KnownTool struct {
 	stopgate.ToolDefinition
-	// Harmless says that the tool changes nothing and reveals nothing outside of the
-	// project (DECISIONS S33).
+	// Harmless reports that the tool changes nothing and reads nothing outside the project
+	// (S33).
 	Harmless bool
-	// Seen says that guards see paths, commands or addresses in its calls.
-	Seen bool
+	// Guarded reports that the tool has parameters that guards evaluate: paths, commands or
+	// addresses.
+	Guarded bool
 }
 
-// Known lists the tools of the host that the table of known tools has.
-func (h *Host) Known() (list []Known) {
+// KnownTools returns the host's tools in the table of known tools.
+func (h *Host) KnownTools() (list []KnownTool) {
 	for _, t := range h.tools.Tools() {
 		seen := false
 		for _, p := range t.Parameters {
@@ -27,31 +28,31 @@ func (h *Host) Known() (list []Known) {
 		}
 		for _, name := range t.Names {
 			c := contract{t, true}
-			list = append(list, Known{ToolDefinition: *c.definition(stopgate.ToolName(name)), Harmless: t.Harmless, Seen: seen})
+			list = append(list, KnownTool{ToolDefinition: *c.definition(stopgate.ToolName(name)), Harmless: t.Harmless, Guarded: seen})
 		}
 	}
 	return list
 }
 
-// contract is what is known of the parameters of a tool. It is known whose tool it is if
-// that is built into the host.
+// contract describes the parameters of a tool. builtIn reports that the tool is built into
+// the host.
 type contract struct {
 	*knowntools.Tool
 	builtIn bool
 }
 
-// contract returns what is known of the tool of an event, if it is one of the host. Of any
-// other tool, of an MCP server for one, the rows of its name only add to what usual sees: it
-// may be a stranger's.
+// contract returns the contract of an event's tool. For a tool that is not built in, such
+// as one of an MCP server, rows of the same name are added to usualParameters only, because
+// the tool may be a different one.
 func (h *Host) contract(e *Event) contract {
 	if t := h.tools.Tool(e.HostTool); t != nil && e.Call.Server == "" {
 		return contract{t, true}
 	}
-	more := *usual
+	more := *usualParameters
 	has := func(name string) bool {
 		return slices.ContainsFunc(more.Parameters, func(p knowntools.Parameter) bool { return p.Name == name })
 	}
-	for _, row := range knowntools.ByName(e.own()) {
+	for _, row := range knowntools.ByName(e.toolName()) {
 		for _, p := range row.Parameters {
 			if p.Kind.Type() != "string" && !has(p.Name) {
 				more.Parameters = append(slices.Clip(more.Parameters), p)
@@ -61,10 +62,10 @@ func (h *Host) contract(e *Event) contract {
 	return contract{&more, false}
 }
 
-// usual are the names under which tools that no table knows, those of MCP servers among
-// them, have paths, commands and addresses: a guard that sees one too many is better
-// than one that silently does not guard.
-var usual = &knowntools.Tool{Parameters: func() (list []knowntools.Parameter) {
+// usualParameters are common parameter names for paths, commands and addresses in tools
+// that no table contains, including those of MCP servers. Guards evaluate too many
+// parameters rather than too few.
+var usualParameters = &knowntools.Tool{Parameters: func() (list []knowntools.Parameter) {
 	for _, name := range []string{
 		"path", "file_path", "filePath", "filepath", "filename", "file", "absolute_path", "relative_path", "directory", "dir",
 		"notebook_path", "old_path", "new_path", "source", "destination", "target_file", "cwd", "workdir",
@@ -77,10 +78,10 @@ var usual = &knowntools.Tool{Parameters: func() (list []knowntools.Parameter) {
 		knowntools.Parameter{Name: "url", Kind: knowntools.URL})
 }()}
 
-// unknown reports that the tool may be anybody's.
+// unknown reports that the tool is not built into the host.
 func (t contract) unknown() bool { return !t.builtIn }
 
-// patch lists the parameters of which one is a patch, nil if the tool takes none.
+// patch returns the names of the parameters that can contain a patch.
 func (t contract) patch() (names []string) {
 	for _, p := range t.Parameters {
 		if p.Kind == knowntools.Patch {
@@ -90,8 +91,8 @@ func (t contract) patch() (names []string) {
 	return names
 }
 
-// definition declares the tool with what is known of its arguments, so that guards
-// see its paths, commands and addresses.
+// definition returns the definition of the tool with the types of its known parameters, so
+// that guards evaluate its paths, commands and addresses.
 func (t contract) definition(name stopgate.ToolName) *stopgate.ToolDefinition {
 	schema := []byte(`{"type":"object",`)
 	if t.unknown() {
@@ -101,7 +102,7 @@ func (t contract) definition(name stopgate.ToolName) *stopgate.ToolDefinition {
 	if t.patch() != nil {
 		schema = append(schema, `"`+patchPaths+`":{"type":"array","items":{"type":"string","x-stopgate-type":"path"}},`...)
 	}
-	if new(search).of(t) {
+	if new(search).load(t) {
 		schema = append(schema, `"`+searchPaths+`":{"type":"array","items":{"type":"string","x-stopgate-type":"path"}},`+
 			`"`+searchGlobs+`":{"type":"array","items":{"type":"string","x-stopgate-type":"path","x-stopgate-expands":true}},`...)
 	}
@@ -114,7 +115,7 @@ func (t contract) definition(name stopgate.ToolName) *stopgate.ToolDefinition {
 		if p.List {
 			open, end = `{"type":"array","items":`+open, end+`}`
 		}
-		schema = append(append(append(append(schema, open...), typed(p)...), end...), ',')
+		schema = append(append(append(append(schema, open...), parameterSchema(p)...), end...), ',')
 	}
 	if schema[len(schema)-1] == ',' {
 		schema = schema[:len(schema)-1]
@@ -122,13 +123,13 @@ func (t contract) definition(name stopgate.ToolName) *stopgate.ToolDefinition {
 	return &stopgate.ToolDefinition{Name: name, Schema: append(schema, "}}"...)}
 }
 
-// typed is the schema of a value of a parameter.
-func typed(p knowntools.Parameter) string {
+// parameterSchema returns the schema of a parameter's value.
+func parameterSchema(p knowntools.Parameter) string {
 	t := p.Kind.Type()
 	switch {
 	case t == "string":
 		return `{}`
-	case p.Kind == knowntools.Folder && !p.List: // some tools take several
+	case p.Kind == knowntools.Folder && !p.List: // some tools accept several
 		return `{"anyOf":[{"x-stopgate-type":"path"},{"type":"array","items":{"x-stopgate-type":"path"}}]}`
 	case p.List && t == "path" && p.Member == "":
 		return `{"type":"string","x-stopgate-type":"path"}`

@@ -4,7 +4,7 @@ import (
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
-// members writes a JSON object in the order of the calls. What is empty is left out.
+// members writes a JSON object in the order of the calls. Empty members are omitted.
 type members struct{ text []byte }
 
 func (m *members) key(name string) {
@@ -51,9 +51,8 @@ func (m *members) end() []byte {
 
 func (m *members) line() []byte { return append(m.end(), '\n') }
 
-// refusal is a reply that blocks twice: by the host's own words on standard output
-// and by the exit status with the reason on standard error. A host that does not
-// read the one takes the other.
-func refusal(a Answer, words *members) Reply {
+// denyReply is a reply that blocks in two ways: by the host's format on standard output,
+// and by the exit status with the reason on standard error.
+func denyReply(a Decision, words *members) Reply {
 	return Reply{Stdout: words.line(), Stderr: []byte(a.reason() + "\n"), Exit: exitBlock}
 }

@@ -2,26 +2,26 @@ package jsonstream
 
 import "slices"
 
-// Aggregator is a [Handler] that writes the value again while its events arrive:
-// same order of members, numbers as they were written, strings by [AppendQuote],
-// no white space outside of strings (WIRE L4). The result and its values are the
-// only source of the arguments that run (F043-08): the received text is never
-// passed on. The zero Aggregator is ready.
+// Aggregator is a [Handler] that writes the value again while its events arrive: members in
+// the same order, numbers as they are written, strings by [AppendQuote], and no white space
+// outside of strings (L4). The result and its values are the only source of the arguments
+// that run (F043-08): the received text is never passed on. The zero Aggregator is ready
+// for use.
 //
-// The value is whole at the End event, but it counts only when the parser's
-// Close has returned nil: until then data may follow.
+// The value is complete at the End event, but it counts only when the parser's Close has
+// returned nil, because data may follow it.
 type Aggregator struct {
 	doc Document
 	// last is the node that the latest event completed, plus 1.
 	last uint32
 }
 
-var _ Copier = (*Aggregator)(nil)
+var _ EncodedTextHandler = (*Aggregator)(nil)
 
-// Reset empties the aggregator for the next text and keeps its buffers. It ends
-// the life of the values and the bytes it gave out.
+// Reset empties the aggregator for the next text and retains its buffers. It invalidates
+// the values and the bytes that it returned.
 func (a *Aggregator) Reset() {
-	text := keep(a.doc.text, keptBytes)
+	text := reuse(a.doc.text, maxKeptBytes)
 	a.doc.Reset()
 	a.doc.text, a.last = text, 0
 }
@@ -29,7 +29,7 @@ func (a *Aggregator) Reset() {
 // Document returns the value. Its root is invalid until the End event.
 func (a *Aggregator) Document() *Document { return &a.doc }
 
-// Bytes returns the whole value in our spelling; nil until the End event.
+// Bytes returns the complete value as it was written; nil until the End event.
 func (a *Aggregator) Bytes() []byte { return a.doc.Text() }
 
 // Last returns the value that the latest event completed, at any depth, and the
@@ -42,7 +42,7 @@ func (a *Aggregator) Last() Value {
 	return Value{doc: &a.doc, at: a.last - 1}
 }
 
-// Event takes one event of a [Parser]. It never stops the parser.
+// Event processes one event of a [Parser]. It never stops the parser.
 func (a *Aggregator) Event(e *Event) (stop bool) {
 	d := &a.doc
 	a.last = 0
@@ -69,15 +69,15 @@ func (a *Aggregator) Event(e *Event) (stop bool) {
 		a.begin(String)
 		d.text = append(d.text, '"')
 	case StringPart:
-		if e.Escaped && (e.Spelled || needsEscape(e.Text[0])) {
+		if e.Escaped && (e.Encoded || needsEscape(e.Text[0])) {
 			d.nodes[len(d.nodes)-1].info |= infoEscaped
 		}
-		if e.Escaped && !e.Spelled && needsEscape(e.Text[0]) {
+		if e.Escaped && !e.Encoded && needsEscape(e.Text[0]) {
 			d.text = appendEscape(d.text, e.Text[0])
 			break
 		}
 		if cap(d.text)-len(d.text) < len(e.Text) {
-			// A long text doubles: append alone would copy it more often.
+			// A long text doubles its buffer: append alone would copy it more often.
 			d.text = slices.Grow(d.text, max(len(e.Text), len(d.text)))
 		}
 		d.text = append(d.text, e.Text...)
@@ -93,13 +93,14 @@ func (a *Aggregator) Event(e *Event) (stop bool) {
 	case Null:
 		scalar(a, Null, "null")
 	case End:
-		d.complete, d.ours = true, true
+		d.complete, d.canonicalQuotes = true, true
 	}
 	return false
 }
 
-// Copies implements [Copier]: all it does with text is to write it again.
-func (a *Aggregator) Copies() bool { return true }
+// WantsEncoded implements [EncodedTextHandler]: the aggregator only writes string text
+// again.
+func (a *Aggregator) WantsEncoded() bool { return true }
 
 // separate writes the comma before a member or element that is not the first.
 func (a *Aggregator) separate() {

@@ -8,7 +8,7 @@ import (
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
-// Proves DESIGN 8: no allocation for a chunk, a scan or a text in steady state.
+// No allocation for a chunk, a scan or a text in steady state.
 func TestNoAllocations(t *testing.T) {
 	many := "{"
 	for i := range 100 {

@@ -8,18 +8,17 @@ import (
 	"unicode/utf8"
 )
 
-// AppendCanonical appends the canonical text of v: members sorted by the bytes
-// of their keys, numbers as [Decimal.AppendCanonical] writes them, strings as
-// [AppendQuote] does, no white space. Two values have the same canonical text
-// exactly if they are equal in the sense of JSON Schema. Of the zero Value it
-// appends nothing.
+// AppendCanonical appends the canonical text of v: members sorted by the bytes of their
+// keys, numbers as [Decimal.AppendCanonical] writes them, strings as [AppendQuote] does,
+// and no white space. Two values have the same canonical text exactly if they are equal in
+// the sense of JSON Schema. It appends nothing for the zero Value.
 func AppendCanonical(dst []byte, v Value) []byte { return new(canonical).append(dst, v) }
 
 // HashCanonical returns the SHA-256 of the canonical text of v.
 func HashCanonical(v Value) [32]byte { return new(Hasher).Hash(v) }
 
-// Hasher is [HashCanonical] for values one after the other: it keeps its memory.
-// The zero Hasher is ready. It is not safe for concurrent use.
+// Hasher computes [HashCanonical] of several values and reuses its memory. The zero Hasher
+// is ready for use. It is not safe for concurrent use.
 type Hasher struct {
 	c    canonical
 	text []byte
@@ -28,8 +27,8 @@ type Hasher struct {
 
 // Hash returns the SHA-256 of the canonical text of v.
 func (h *Hasher) Hash(v Value) [32]byte {
-	h.c.hashes, h.c.begun = true, false
-	if h.text = h.c.append(h.text[:0], v); !h.c.begun {
+	h.c.hashes, h.c.started = true, false
+	if h.text = h.c.append(h.text[:0], v); !h.c.started {
 		return sha256.Sum256(h.text)
 	}
 	h.c.hash.Write(h.text)
@@ -37,23 +36,23 @@ func (h *Hasher) Hash(v Value) [32]byte {
 	return h.sum
 }
 
-// canonical writes canonical text. Where only its hash is wanted, a long string
-// goes there with what stands before it and is not copied.
+// canonical writes canonical text. If only the hash is needed, a long string is hashed
+// together with the text before it and is not copied.
 type canonical struct {
 	hashes  bool
-	begun   bool      // the hash has a part of the text
-	hash    hash.Hash // nil until there is one
+	started bool      // part of the text is in the hash
+	hash    hash.Hash // nil until it is needed
 	members []member  // of the objects that are being written, the innermost last
 }
 
-// digest takes the text so far, and a long string.
-func (c *canonical) digest(text, long []byte) {
+// hashText adds the text so far and a long string to the hash.
+func (c *canonical) hashText(text, long []byte) {
 	if c.hash == nil {
 		c.hash = sha256.New()
 	}
-	if !c.begun {
+	if !c.started {
 		c.hash.Reset()
-		c.begun = true
+		c.started = true
 	}
 	c.hash.Write(text)
 	c.hash.Write(long)
@@ -62,10 +61,10 @@ func (c *canonical) digest(text, long []byte) {
 // member is one member of an object, to be sorted by its key.
 type member struct {
 	key []byte
-	at  uint32 // node of the key; that of the value follows
+	at  uint32 // node of the key; the node of the value follows
 }
 
-// longString is the length from which a string is not copied.
+// longString is the length from which a string is hashed without a copy.
 const longString = 256
 
 func (c *canonical) append(dst []byte, v Value) []byte {
@@ -84,8 +83,8 @@ func (c *canonical) append(dst []byte, v Value) []byte {
 		}
 		return append(dst, ']')
 	case String:
-		if raw := v.Raw(); c.hashes && len(raw) >= longString && v.inOurSpelling() {
-			c.digest(dst, raw)
+		if raw := v.Raw(); c.hashes && len(raw) >= longString && v.hasOwnEncoding() {
+			c.hashText(dst, raw)
 			return dst[:0]
 		}
 		return v.appendQuoted(dst)
@@ -141,13 +140,13 @@ func sortMembers(m []member) {
 	}
 }
 
-// inOurSpelling reports whether a string is spelled as our encoder does.
-func (v Value) inOurSpelling() bool { return v.doc.ours || v.node().info&infoEscaped == 0 }
+// hasOwnEncoding reports whether a string is encoded as AppendQuote encodes it.
+func (v Value) hasOwnEncoding() bool { return v.doc.canonicalQuotes || v.node().info&infoEscaped == 0 }
 
-// appendQuoted appends a string in the spelling of our encoder.
+// appendQuoted appends a string in the encoding of AppendQuote.
 func (v Value) appendQuoted(dst []byte) []byte {
 	raw := v.Raw()
-	if v.inOurSpelling() {
+	if v.hasOwnEncoding() {
 		return append(dst, raw...)
 	}
 	dst = append(dst, '"')

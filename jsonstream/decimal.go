@@ -9,12 +9,11 @@ import (
 	"strings"
 )
 
-// Decimal is the exact value of a JSON number of any size. It is kept as sign,
-// digits and exponent and never expanded, so that 1e1000000 costs what its nine
-// characters cost (INVARIANTS I10, THREATS A19 to A21). It owns its digits and
-// refers to no text; up to 22 significant digits it needs no allocation. Two
-// Decimals are == exactly if they are equal in the sense of mathematics: 1, 1.0
-// and 1e0 are the same Decimal, 0 and -0 too. The zero Decimal is 0.
+// Decimal is the exact value of a JSON number of any size. It is stored as sign, digits and
+// exponent and never expanded, so that 1e1000000 costs as much as its nine characters (I10,
+// A19 to A21). It owns its digits and refers to no text; up to 22 significant digits it
+// needs no allocation. Two Decimals are == exactly if they are mathematically equal: 1, 1.0
+// and 1e0 are the same Decimal, and so are 0 and -0. The zero Decimal is 0.
 type Decimal struct {
 	// The value is d.ddd * 10^exponent, the first and the last digit are not 0.
 	// huge holds the digits of an exponent that is 10^18 or more away from 0;
@@ -29,9 +28,8 @@ type Decimal struct {
 
 var errNotNumber = errors.New("json: this is not a number")
 
-// ParseDecimal reads a number as JSON writes it (RFC 8259 section 6): no plus
-// sign, no leading zeros, no white space, no names. It takes any exponent; a
-// limit is the parser's matter.
+// ParseDecimal parses a JSON number (RFC 8259 section 6): no plus sign, no leading zeros,
+// no white space, no names. It accepts any exponent; the parser limits exponents.
 func ParseDecimal(literal []byte) (Decimal, error) {
 	if d, ok := smallInteger(literal); ok {
 		return d, nil
@@ -76,8 +74,8 @@ func ParseDecimal(literal []byte) (Decimal, error) {
 	return d, nil
 }
 
-// ParseInt reads the numbers that most are: integers of up to 18 digits, written without
-// a fraction or an exponent. ok says that the literal is such a one.
+// ParseInt parses the most common numbers: integers of up to 18 digits without a fraction
+// or an exponent. ok reports whether the literal is one of them.
 func ParseInt(literal []byte) (n int64, ok bool) {
 	digits := literal
 	negative := len(digits) > 0 && digits[0] == '-'
@@ -99,7 +97,7 @@ func ParseInt(literal []byte) (n int64, ok bool) {
 	return n, true
 }
 
-// smallInteger reads the numbers that almost all are: a few digits and nothing else.
+// smallInteger parses integers of a few digits, which almost all numbers are.
 func smallInteger(literal []byte) (d Decimal, ok bool) {
 	digits := literal
 	if len(digits) > 0 && digits[0] == '-' {
@@ -121,11 +119,11 @@ func smallInteger(literal []byte) (d Decimal, ok bool) {
 	return d, true
 }
 
-// hugeDigits is how many digits make an exponent huge: 10^18 has this many.
+// hugeDigits is the number of digits that makes an exponent huge: 10^18 has this many.
 const hugeDigits = 19
 
-// setExponent sets the exponent to place, which is smaller than the length of a
-// text, plus the exponent as it was written.
+// setExponent sets the exponent to place, which is smaller than the length of a text, plus
+// the written exponent.
 func (d *Decimal) setExponent(place int64, written []byte) {
 	sign := int64(1)
 	if len(written) > 0 && (written[0] == '-' || written[0] == '+') {
@@ -149,8 +147,8 @@ func (d *Decimal) setExponent(place int64, written []byte) {
 	d.exponent = sign * value
 }
 
-// addToDigits adds n to a number of at least hugeDigits-1 digits, beside which n
-// is small.
+// addToDigits adds n, which is comparatively small, to a number of at least hugeDigits-1
+// digits.
 func addToDigits(digits []byte, n int64) string {
 	sum := append([]byte{'0'}, digits...)
 	for i := len(sum) - 1; n != 0; i-- {
@@ -215,7 +213,7 @@ func (d *Decimal) compareExponent(e *Decimal) int {
 	return int(d.exponent) * order
 }
 
-// IsInteger reports whether d has no fraction, however it was written (A20).
+// IsInteger reports whether d has no fraction, however it is written (A20).
 func (d Decimal) IsInteger() bool {
 	if d.huge != "" {
 		return d.exponent > 0
@@ -223,7 +221,7 @@ func (d Decimal) IsInteger() bool {
 	return d.isZero() || d.exponent >= int64(len(d.digits()))-1
 }
 
-// Int64 returns d if it is an integer that an int64 can hold.
+// Int64 returns d if it is an integer that fits into an int64.
 func (d Decimal) Int64() (n int64, ok bool) {
 	if !d.IsInteger() || d.huge != "" || d.exponent > 18 {
 		return 0, false
@@ -251,9 +249,8 @@ const (
 	plainBelow = 21
 )
 
-// AppendCanonical appends the one text that stands for d and every number equal
-// to it: JSON, without an exponent if the first digit's place is between 10^-7
-// and 10^20, otherwise as d.ddde[-]n.
+// AppendCanonical appends the unique text of d and of every equal number: JSON, without an
+// exponent if the first digit is between 10^-7 and 10^20, otherwise as d.ddde[-]n.
 func (d Decimal) AppendCanonical(dst []byte) []byte {
 	if d.isZero() {
 		return append(dst, '0')

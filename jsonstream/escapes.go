@@ -7,14 +7,14 @@ import (
 	"unicode/utf8"
 )
 
-// shortEscapes is what a backslash and a byte stand for, 0 if they are none of
-// the eight short escapes. It is never written.
+// shortEscapes maps the character after a backslash to the character that the escape
+// encodes, 0 if it is not one of the eight short escapes. It is never written.
 var shortEscapes = [256]byte{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t'}
 
-// spelledRun returns the length of the longest prefix of b that is the inside of a
-// string as AppendQuote would write it, cut to whole characters, and whether there is
-// an escape in it. Control characters that have no short escape count as unusual.
-func spelledRun(b []byte) (n int, escaped bool) {
+// encodedRun returns the length of the longest prefix of b that is the inside of a string
+// as AppendQuote encodes it, limited to whole characters, and whether it contains an
+// escape. The escape of a control character without a short one ends the run.
+func encodedRun(b []byte) (n int, escaped bool) {
 	for n < len(b) {
 		if n+8 <= len(b) {
 			m := notPlain(binary.LittleEndian.Uint64(b[n:]))
@@ -45,8 +45,8 @@ func spelledRun(b []byte) (n int, escaped bool) {
 	return n, escaped
 }
 
-// unescape decodes the escape, or the pair of escapes of one character, that b
-// starts with. n is its length, and 0 if it is not complete or not right.
+// unescape decodes the escape, or the pair of escapes of one character, at the start of b.
+// n is its length, 0 if it is incomplete or invalid.
 func unescape(b []byte) (r rune, n int) {
 	if len(b) < 2 {
 		return 0, 0
@@ -68,7 +68,7 @@ func unescape(b []byte) (r rune, n int) {
 	return joinSurrogates(unit, low), 12
 }
 
-// codeUnit reads the escape \uXXXX that b starts with.
+// codeUnit decodes the escape \uXXXX at the start of b.
 func codeUnit(b []byte) (unit uint32, ok bool) {
 	if len(b) < 6 || b[0] != '\\' || b[1] != 'u' {
 		return 0, false
@@ -102,17 +102,17 @@ func joinSurrogates(high, low uint32) rune {
 	return rune(0x10000 + (high&0x3FF)<<10 + low&0x3FF)
 }
 
-// appendUnescaped appends the decoding of the inside of a string that was
-// accepted. It goes eight bytes at a time, as appendEscaped does.
+// appendUnescaped appends the decoded inside of an accepted string. It processes eight
+// bytes at a time, as appendEscaped does.
 func appendUnescaped(dst, inside []byte) []byte {
 	dst, _ = appendUnescapedPart(slices.Grow(dst, len(inside)), inside, len(dst)+len(inside))
 	return dst
 }
 
-// appendUnescapedPart is appendUnescaped until dst has enough bytes, or a few more; n
-// is how much of inside that took.
+// appendUnescapedPart is appendUnescaped until dst has enough bytes, or a few more; n is
+// the number of bytes of inside that it processed.
 func appendUnescapedPart(dst, inside []byte, enough int) (out []byte, n int) {
-	dst = slices.Grow(dst, min(len(inside), enough-len(dst)+8)) // a text is never longer than its spelling
+	dst = slices.Grow(dst, min(len(inside), enough-len(dst)+8)) // a text is never longer than its encoding
 	i := 0
 	for i < len(inside) && len(dst) < enough {
 		if i+8 <= len(inside) {
@@ -143,16 +143,15 @@ func appendUnescapedPart(dst, inside []byte, enough int) (out []byte, n int) {
 	return dst, i
 }
 
-// backslashes looks at eight bytes at once: the lowest bit set in the result lies in
-// the first one that is a backslash.
+// backslashes tests eight bytes at once: the lowest bit set in the result is in the first
+// backslash.
 func backslashes(w uint64) uint64 {
 	const ones, highs = 0x0101010101010101, 0x8080808080808080
 	w ^= '\\' * ones
 	return (w - ones) &^ w & highs
 }
 
-// equalUnescaped reports whether the inside of a string that was accepted
-// decodes to s.
+// equalUnescaped reports whether the inside of an accepted string decodes to s.
 func equalUnescaped(inside []byte, s string) bool {
 	var buf [utf8.UTFMax]byte
 	for i := 0; i < len(inside); {

@@ -6,19 +6,17 @@ import (
 	"github.com/stopgate/stopgate"
 )
 
-// Fragment is one step of a value that is being built, as F043 describes it: a
-// scalar, a piece of a string, or the end of a value, with its whole path from
-// the root, so that each fragment explains itself (F043-01). Fragments are
-// ephemeral: one is valid only during the call that delivers it, and nothing
-// stores them (F043-07).
+// Fragment is one step in the construction of a value: a scalar, a part of a string, or the
+// end of a value, with its whole path from the root (F043-01). Fragments are ephemeral: a
+// fragment is valid only during the call that delivers it and is never stored (F043-07).
 type Fragment struct {
 	Call stopgate.CallID
 	Tool stopgate.ToolName
 	Path []Segment
-	// Kind is Number, True, False or Null for a scalar, String for a piece of a
-	// string, End for Done. Nothing else is a fragment.
+	// Kind is Number, True, False or Null for a scalar, String for a part of a string, and
+	// End for Done. There are no other kinds.
 	Kind Kind
-	// Text is the literal of a scalar or the decoded piece of a string.
+	// Text is the literal of a scalar or the decoded part of a string.
 	Text []byte
 }
 
@@ -26,10 +24,10 @@ type Fragment struct {
 type Segment struct {
 	Key     string
 	Index   int
-	InArray bool // Index counts, not Key
+	InArray bool // the step is Index, not Key
 }
 
-// Append appends the text form of the fragment, which nests as F043 writes it:
+// Append appends the text form of the fragment, which nests:
 //
 //	ObjectEntry{patterns: ArrayItem{0, String("src/")}}
 func (f *Fragment) Append(dst []byte) []byte {
@@ -72,25 +70,25 @@ func isWord(key string) bool {
 	return key != ""
 }
 
-// FragmentWriter is a [Handler] that turns events into fragments. The zero
-// FragmentWriter collects their text form, one in a line, for tests and traces.
+// FragmentWriter is a [Handler] that converts events into fragments. The zero
+// FragmentWriter collects their text form, one per line, for tests and traces.
 type FragmentWriter struct {
-	// Call and Tool are carried by every fragment.
+	// Call and Tool are set in every fragment.
 	Call stopgate.CallID
 	Tool stopgate.ToolName
-	// Emit receives the fragments in place of the text form, if it is set. Its
-	// answer stops the parser.
+	// Emit receives the fragments instead of the text form, if it is set. If it returns
+	// stop, the parser stops.
 	Emit func(f *Fragment) (stop bool)
 
-	path  []Segment
-	piece []byte
-	begun bool // the string under way has had a piece
-	text  []byte
+	path    []Segment
+	piece   []byte
+	started bool // the current string has had a part
+	text    []byte
 }
 
 var _ Handler = (*FragmentWriter)(nil)
 
-// Event takes one event of a [Parser].
+// Event processes one event of a [Parser].
 func (w *FragmentWriter) Event(e *Event) (stop bool) {
 	switch e.Kind {
 	case ObjectStart:
@@ -103,11 +101,11 @@ func (w *FragmentWriter) Event(e *Event) (stop bool) {
 	case Key:
 		w.path[len(w.path)-1].Key = string(e.Text)
 	case StringStart:
-		w.piece, w.begun = w.piece[:0], false
+		w.piece, w.started = w.piece[:0], false
 	case StringPart:
 		w.piece = append(w.piece, e.Text...)
 	case StringEnd:
-		if !w.begun || len(w.piece) > 0 {
+		if !w.started || len(w.piece) > 0 {
 			stop = w.emit(String, w.piece)
 		}
 		return stop || w.done()
@@ -119,22 +117,21 @@ func (w *FragmentWriter) Event(e *Event) (stop bool) {
 	return false
 }
 
-// Flush ends the piece of a string that is being collected. Called after each
-// Feed it makes one piece of what a chunk brought, without it a string is one
-// piece.
+// Flush ends the current part of a string. Called after each Feed, it makes one part of the
+// text of a chunk; without it, a string is one part.
 func (w *FragmentWriter) Flush() (stop bool) {
 	if len(w.piece) == 0 {
 		return false
 	}
 	stop = w.emit(String, w.piece)
-	w.piece, w.begun = w.piece[:0], true
+	w.piece, w.started = w.piece[:0], true
 	return stop
 }
 
-// String returns the text form of the fragments so far, one in a line.
+// String returns the text form of the fragments so far, one per line.
 func (w *FragmentWriter) String() string { return string(w.text) }
 
-// done ends a value at its level and moves on to the next element (F043-02).
+// done ends a value at its level and moves to the next element (F043-02).
 func (w *FragmentWriter) done() (stop bool) {
 	w.piece = w.piece[:0]
 	stop = w.emit(End, nil)

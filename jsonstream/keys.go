@@ -5,18 +5,13 @@ import (
 	"hash/maphash"
 )
 
-// keySet holds the decoded keys of all open objects, outermost first, and finds
-// a key that an object already has. The keys of an object are compared one by
-// one while they are few; an object with more of them has them in a hash table
-// with a random seed, so that no choice of keys makes the search slow (THREATS
-// A18). The answers do not depend on the seed.
-//
-// Objects close in the reverse order of their opening. Therefore keys leave the
-// table in the reverse order of their insertion, and a slot can simply be
-// emptied: whatever was placed behind it because it was taken is gone already.
+// keySet stores the decoded keys of all open objects, outermost first, and finds a key that
+// an object already has. A few keys are compared one by one; the keys of an object with
+// more of them are in a hash table with a random seed, so that no choice of keys makes the
+// search slow (A18).
 type keySet struct {
-	// text is what a key that is written without escapes refers to; nil if every
-	// key lies in arena.
+	// text contains the keys that are written without escapes; nil if every key is in
+	// arena.
 	text  []byte
 	arena []byte
 	list  []keyRef
@@ -29,25 +24,25 @@ type keySet struct {
 type keyRef struct {
 	start, length uint32
 	hash          uint32 // 0 if the key is not in the table
-	inText        bool   // start counts in text, else in arena
+	inText        bool   // start is an offset in text, otherwise in arena
 }
 
 // objectKeys are the keys of one open object.
 type objectKeys struct {
 	// first is the index of the object's first key in the list.
 	first uint32
-	// seen has a bit for each key, chosen by its length and its ends. A key whose
-	// bit is not there is not there.
+	// seen has a bit for each key, chosen by its length and its ends. If the bit of a key
+	// is not set, the object does not have the key.
 	seen uint64
 }
 
-// fewKeys is how many keys of an object are compared one by one.
+// fewKeys is the number of keys of an object that are compared one by one.
 const fewKeys = 8
 
 func (s *keySet) reset(text []byte) {
 	s.close(&objectKeys{})
-	s.text, s.arena, s.list = text, keep(s.arena, keptBytes), keep(s.list, keptItems)
-	if cap(s.table) > 4*keptItems {
+	s.text, s.arena, s.list = text, reuse(s.arena, maxKeptBytes), reuse(s.list, maxKeptItems)
+	if cap(s.table) > 4*maxKeptItems {
 		s.table, s.used = nil, 0
 	}
 }
@@ -59,14 +54,14 @@ func (s *keySet) bytes(r *keyRef) []byte {
 	return s.arena[r.start : r.start+r.length]
 }
 
-// open begins an object.
+// open starts an object.
 func (s *keySet) open() objectKeys { return objectKeys{first: uint32(len(s.list))} }
 
-// count returns how many keys the innermost object has.
+// count returns the number of keys of the innermost object.
 func (s *keySet) count(o *objectKeys) int { return len(s.list) - int(o.first) }
 
-// add appends a key, to which r refers, to the innermost object and reports whether the object has
-// it for the first time.
+// add appends a key, to which r refers, to the innermost object and reports whether the
+// object did not have it before.
 func (s *keySet) add(o *objectKeys, key []byte, r keyRef) (unique bool) {
 	if s.count(o) >= fewKeys {
 		return s.addToMany(int(o.first), key, r)
@@ -91,7 +86,7 @@ func (s *keySet) addToMany(first int, key []byte, r keyRef) (unique bool) {
 	if s.list[first].hash == 0 {
 		for i := first; i < len(s.list); i++ {
 			s.list[i].hash = s.sum(first, s.bytes(&s.list[i]))
-			s.place(i)
+			s.insert(i)
 		}
 	}
 	r.hash = s.sum(first, key)
@@ -102,24 +97,24 @@ func (s *keySet) addToMany(first int, key []byte, r keyRef) (unique bool) {
 		}
 	}
 	s.list = append(s.list, r)
-	s.place(len(s.list) - 1)
+	s.insert(len(s.list) - 1)
 	return true
 }
 
-// close ends the innermost object and forgets its keys.
+// close ends the innermost object and removes its keys.
 func (s *keySet) close(o *objectKeys) {
 	first := int(o.first)
 	for i := len(s.list) - 1; i >= first; i-- {
 		if !s.list[i].inText {
 			s.arena = s.arena[:s.list[i].start]
 		}
-		s.forget(i)
+		s.remove(i)
 	}
 	s.list = s.list[:first]
 }
 
-// sum returns a hash that is never 0. The object goes into it, so that nested
-// objects with the same keys do not meet in the table.
+// sum returns a hash that is never 0. It includes the object, so that equal keys of nested
+// objects have different hashes.
 func (s *keySet) sum(first int, key []byte) uint32 {
 	if s.seed == (maphash.Seed{}) {
 		s.seed = maphash.MakeSeed()
@@ -131,8 +126,8 @@ func (s *keySet) sum(first int, key []byte) uint32 {
 func (s *keySet) slot(hash uint32) uint32 { return hash & uint32(len(s.table)-1) }
 func (s *keySet) after(at uint32) uint32  { return (at + 1) & uint32(len(s.table)-1) }
 
-// place enters key i, which has a hash, into the table.
-func (s *keySet) place(i int) {
+// insert adds key i, which has a hash, to the table.
+func (s *keySet) insert(i int) {
 	if 2*(s.used+1) > len(s.table) {
 		s.grow()
 	}
@@ -144,20 +139,19 @@ func (s *keySet) place(i int) {
 	s.used++
 }
 
-// grow doubles the table. It enters the keys again in their order, which is the
-// order in which they came.
+// grow doubles the table. It inserts the keys again in their order.
 func (s *keySet) grow() {
 	placed := s.used
 	s.table, s.used = make([]uint32, max(64, 2*len(s.table))), 0
 	for i := 0; s.used < placed; i++ {
 		if s.list[i].hash != 0 {
-			s.place(i)
+			s.insert(i)
 		}
 	}
 }
 
-// forget takes key i, the latest one, out of the table if it is there.
-func (s *keySet) forget(i int) {
+// remove removes key i, which is the latest one, from the table if it is there.
+func (s *keySet) remove(i int) {
 	hash := s.list[i].hash
 	if hash == 0 {
 		return

@@ -7,14 +7,13 @@ import (
 	"strings"
 )
 
-// longestDivisor is how many significant digits a divisor may have.
+// longestDivisor is the maximum number of significant digits of a divisor.
 const longestDivisor = 1024
 
-// IsMultipleOf reports whether d is an integer multiple of m, exactly (JSON
-// Schema multipleOf). Zero is a multiple of everything but zero, and of zero
-// nothing is one. The work is bounded, and what is beyond the bound is no
-// multiple: divisors of more than 1,024 significant digits and exponents of 10^18
-// and more.
+// IsMultipleOf reports whether d is an exact integer multiple of m (multipleOf of JSON
+// Schema). Zero is a multiple of everything except zero, and no number is a multiple of
+// zero. The work is bounded; a number beyond the bound is not a multiple: divisors of more
+// than 1,024 significant digits, and exponents of 10^18 and more.
 func (d Decimal) IsMultipleOf(m Decimal) bool {
 	switch {
 	case m.isZero():
@@ -39,7 +38,7 @@ func (d Decimal) IsMultipleOf(m Decimal) bool {
 	return dividesLong(a, b, shift)
 }
 
-// step is how many digits are taken at once.
+// step is the number of digits that are processed at once.
 const step = 18
 
 // dividesShort reports whether b, of at most 19 digits, divides a*10^shift.

@@ -6,7 +6,7 @@ import (
 	"github.com/stopgate/stopgate"
 )
 
-// numberState is how far a number has come.
+// numberState is the position in the grammar of a number.
 type numberState uint8
 
 const (
@@ -23,11 +23,11 @@ const (
 // number follows the grammar of a JSON number (RFC 8259 section 6).
 type number struct {
 	state    numberState
-	exponent int64 // absolute, as far as it was read
+	exponent int64 // absolute, as read so far
 	limit    int64 // of exponent; below 0: none
 }
 
-// startNumber begins with the first byte of a number.
+// startNumber starts a number with its first byte.
 func startNumber(c byte, limit int64) number {
 	n := number{limit: limit, state: inInteger}
 	switch c {
@@ -39,8 +39,8 @@ func startNumber(c byte, limit int64) number {
 	return n
 }
 
-// scan takes the bytes of b that continue the number and returns how many there
-// are. over says that the last of them makes the exponent exceed its limit.
+// scan processes the bytes of b that continue the number and returns their number. over
+// reports that the last of them makes the exponent exceed its limit.
 func (n *number) scan(b []byte) (used int, over bool) {
 	for i, c := range b {
 		digit := '0' <= c && c <= '9'
@@ -100,7 +100,7 @@ func (n *number) addExponent(digit int64) (over bool) {
 	return n.limit >= 0 && n.exponent > n.limit
 }
 
-// complete reports whether the number may end here.
+// complete reports whether the number can end here.
 func (n *number) complete() bool {
 	switch n.state {
 	case afterZero, inInteger, inFraction, inExponent:
@@ -130,7 +130,7 @@ func (p *Parser) readNumber(chunk []byte, i int) int {
 	return end
 }
 
-// startName begins true, false or null with its first letter.
+// startName starts true, false or null with its first letter.
 func (p *Parser) startName(name string) {
 	p.name, p.seen, p.state = name, 1, inLiteral
 }
@@ -151,8 +151,8 @@ func (p *Parser) readName(chunk []byte, i int) int {
 	return i
 }
 
-// endScalarBefore ends a complete number or literal name if c, the byte number
-// at, may stand behind it. Otherwise the number or name was never there.
+// endScalarBefore ends a complete number or literal name if c, the byte number at, is valid
+// after it. Otherwise the text is invalid, and no event is emitted.
 func (p *Parser) endScalarBefore(c byte, at int64) {
 	switch {
 	case isSpace(c):
@@ -171,7 +171,7 @@ func (p *Parser) endScalarBefore(c byte, at int64) {
 	p.endScalar(at)
 }
 
-// endScalar reports the number or literal name under way.
+// endScalar emits the event of the current number or literal name.
 func (p *Parser) endScalar(at int64) {
 	if p.state == inNumber {
 		p.endValue(Number, p.token, at)
@@ -187,8 +187,8 @@ func (p *Parser) endScalar(at int64) {
 	p.endValue(kind, nil, at)
 }
 
-// continuesToken reports whether c makes one wrong token of what stands before
-// it (012, 1.5.2, 0x1, nullx), in place of data behind a right one.
+// continuesToken reports whether c makes the text before it one invalid token (012, 1.5.2,
+// 0x1, nullx) instead of being data after a valid one.
 func continuesToken(c byte) bool {
 	switch {
 	case '0' <= c && c <= '9', 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z':

@@ -1,7 +1,6 @@
 package jsonstream
 
-// Limits that hold where [Options] leaves a field zero, and the largest values
-// that it can set (THREATS 2.2).
+// Limits for fields of [Options] that are zero, and the largest values of these fields.
 const (
 	DefaultMaxDepth    = 128
 	DefaultMaxMembers  = 10_000
@@ -13,39 +12,39 @@ const (
 	LargestMaxDepth = 512
 	LargestMaxBytes = 256 << 20
 
-	// AnyExponent as MaxExponent switches that limit off. The literal is kept
-	// and compared exactly all the same.
+	// AnyExponent as MaxExponent disables that limit. The literal is still stored and
+	// compared exactly.
 	AnyExponent = -1
 )
 
-// Options are the limits of a parse. The zero value is the default of every
-// limit; a value above the largest is taken as the largest. What exceeds a limit
-// is refused with limit_exceeded at the byte that exceeds it.
+// Options are the limits of a parse. Zero means the default of a limit; a value above the
+// largest counts as the largest. A text that exceeds a limit is refused with limit_exceeded
+// at the byte that exceeds it.
 type Options struct {
-	// MaxDepth is how deep arrays and objects may nest.
+	// MaxDepth limits the nesting of arrays and objects.
 	MaxDepth int
-	// MaxMembers is how many members one object may have.
+	// MaxMembers limits the members of one object.
 	MaxMembers int
-	// MaxValues is how many values the text may have at all depths together: one
-	// of two bytes takes 16 on the tape of a [Document] (THREATS A18).
+	// MaxValues limits the values of the text at all depths together: a value of two bytes
+	// needs 16 on the tape of a [Document] (A18).
 	MaxValues int
-	// MaxKey is the length of a key in bytes, decoded.
+	// MaxKey limits the length of a decoded key in bytes.
 	MaxKey int
-	// MaxBytes is the length of the whole text in bytes, white space included.
+	// MaxBytes limits the length of the whole text in bytes, white space included.
 	MaxBytes int64
-	// MaxExponent is the largest absolute exponent that a number may be written
-	// with; AnyExponent for no limit.
+	// MaxExponent limits the absolute value of a written exponent; AnyExponent means no
+	// limit.
 	MaxExponent int64
-	// ObjectRoot refuses every root but an object with non_object_root, at the
-	// first byte of the root (THREATS A15, A16).
+	// ObjectRoot refuses every root except an object with non_object_root, at the first
+	// byte of the root (A15, A16).
 	ObjectRoot bool
-	// RepeatedKeys accepts an object that has a key twice. It is for a reader that
-	// must find the way to a part of a text which is judged by itself: nothing that
-	// runs or decides may be read with it.
+	// RepeatedKeys accepts an object with a repeated key. It is for a reader that needs to
+	// find a part of a text that is evaluated separately. Nothing that runs or decides may
+	// be read with it.
 	RepeatedKeys bool
 }
 
-// fill fills the defaults in and applies the maxima.
+// fill sets defaults and applies the largest values.
 func (o *Options) fill() {
 	if o.MaxDepth <= 0 {
 		o.MaxDepth = DefaultMaxDepth

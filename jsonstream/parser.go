@@ -6,19 +6,19 @@ import (
 	"github.com/stopgate/stopgate"
 )
 
-// state is what the parser expects of the next byte.
+// state is what the parser expects next.
 type state uint8
 
 const (
 	unset    state = iota // no handler yet: refuses everything
 	stopped               // the handler has decided
-	failed                // p.err says why
+	failed                // p.err has the reason
 	finished              // closed, and the text was accepted
 
-	awaitValue   // a value: the root, or behind a colon or a comma
+	awaitValue   // a value: the root, or after a colon or a comma
 	firstElement // a value, or the end of the array
 	firstKey     // a key, or the end of the object
-	awaitKey     // a key, behind a comma
+	awaitKey     // a key, after a comma
 	awaitColon
 	awaitNext // a comma or the end of the container
 	afterRoot // white space
@@ -26,44 +26,44 @@ const (
 	inNumber
 	inLiteral
 	inText      // in a string or key, between two characters
-	inSequence  // in a UTF-8 sequence that a chunk border cut
-	inEscape    // behind a backslash
+	inSequence  // in a UTF-8 sequence that a chunk boundary splits
+	inEscape    // after a backslash
 	inHex       // in the digits of a \u escape
-	awaitLow    // behind the first half of a surrogate pair: a backslash
-	inLowEscape // behind that backslash: a "u"
+	awaitLow    // after the first half of a surrogate pair: a backslash
+	inLowEscape // after that backslash: a "u"
 )
 
 // frame is an open array or object.
 type frame struct {
 	object bool
 	keys   objectKeys
-	// done counts the complete elements of an array, which is the index of the
-	// element under way.
+	// done counts the complete elements of an array, which is the index of the current
+	// element.
 	done uint32
 }
 
-// Parser reads one JSON text that arrives in chunks cut anywhere, even inside an
-// escape, a UTF-8 sequence, a number or a literal name (F043-09), and reports
-// what it learns to a [Handler] at the byte that shows it. It takes any root
-// (F043-06) unless [Options.ObjectRoot] is set. It does not recurse, it
-// allocates nothing once its buffers have grown, and it is not safe for
-// concurrent use. A zero Parser, and one without a handler, refuses all text.
+// Parser parses one JSON text that arrives in chunks, which may end anywhere, even inside
+// an escape, a UTF-8 sequence, a number or a literal name (F043-09). It reports to a
+// [Handler] what the text contains, at the byte that shows it. It accepts any root
+// (F043-06) unless [Options.ObjectRoot] is set. It does not recurse, it allocates nothing
+// once its buffers have grown, and it is not safe for concurrent use. A zero Parser, and
+// one without a handler, refuses all text.
 type Parser struct {
-	handler Handler
-	copier  Copier // the handler, if it is one
-	options Options
-	event   Event
-	state   state
-	err     *Error
-	// offset counts the bytes consumed before the chunk in work; after the end,
-	// the bytes up to the event or error that ended the parse.
+	handler        Handler
+	encodedHandler EncodedTextHandler // the handler, if it is one
+	options        Options
+	event          Event
+	state          state
+	err            *Error
+	// offset counts the bytes consumed before the current chunk; after the end, the bytes
+	// up to the event or error that ended the parse.
 	offset int64
 	frames []frame
-	values int // begun so far
+	values int // number of started values
 	keys   keySet
 	number number
-	token  []byte // a number that a chunk border cut
-	name   string // the literal name under way, and how much of it was seen
+	token  []byte // a number that a chunk boundary splits
+	name   string // the current literal name, and the number of its bytes that were read
 	seen   int
 	text   textState
 }
@@ -75,24 +75,24 @@ func NewParser(h Handler, o Options) *Parser {
 	return p
 }
 
-// Reset makes the parser ready for a new text and keeps its buffers.
+// Reset prepares the parser for a new text and retains its buffers.
 func (p *Parser) Reset(h Handler, o Options) {
 	p.keys.reset(nil)
 	p.handler, p.options, p.event = h, o, Event{}
-	p.copier, _ = h.(Copier)
+	p.encodedHandler, _ = h.(EncodedTextHandler)
 	p.options.fill()
 	p.state, p.err, p.offset = awaitValue, nil, 0
 	p.values = 0
-	p.frames, p.token = p.frames[:0], keep(p.token, keptBytes)
+	p.frames, p.token = p.frames[:0], reuse(p.token, maxKeptBytes)
 	p.text = textState{}
 	if h == nil {
 		p.state = unset
 	}
 }
 
-// Feed takes the next bytes of the text. The error is an *[Error], is final, and
-// is returned by every later call. Once the handler has stopped the parser, and
-// after Close, Feed ignores what it gets.
+// Feed parses the next bytes of the text. The error is an *[Error], is final, and is
+// returned by every later call. Once the handler has stopped the parser, and after Close,
+// Feed ignores its input.
 func (p *Parser) Feed(chunk []byte) error {
 	if p.state < awaitValue {
 		return p.Err()
@@ -113,7 +113,7 @@ func (p *Parser) Feed(chunk []byte) error {
 		case inLiteral:
 			i = p.readName(chunk, i)
 		case inSequence, inEscape, inHex, awaitLow, inLowEscape:
-			p.readCut(chunk[i], p.offset+int64(i)+1)
+			p.readPending(chunk[i], p.offset+int64(i)+1)
 			i++
 		default:
 			if c := chunk[i]; !isSpace(c) {
@@ -131,9 +131,9 @@ func (p *Parser) Feed(chunk []byte) error {
 	return p.Err()
 }
 
-// Close ends the text. It reports truncated_arguments for a text that is not
-// complete, and malformed_arguments with Empty set for one without a value. The
-// error is the one that Feed would return, if there was one.
+// Close ends the text. It returns truncated_arguments for an incomplete text, and
+// malformed_arguments with Empty set for a text without a value. If Feed returned an error,
+// Close returns the same.
 func (p *Parser) Close() error {
 	switch {
 	case p.state < awaitValue:
@@ -164,17 +164,17 @@ func (p *Parser) Err() error {
 	return nil
 }
 
-// Offset returns how many bytes were consumed: those fed so far or, once the
-// handler has stopped or an error has come, those up to that event or error.
+// Offset returns the number of consumed bytes: those fed so far or, after a stop or an
+// error, those up to that event or error.
 func (p *Parser) Offset() int64 { return p.offset }
 
 // Stopped reports whether the handler stopped the parser.
 func (p *Parser) Stopped() bool { return p.state == stopped }
 
-// emit reports an event whose last byte is the byte number offset. The state
-// must be the one behind the event already.
+// emit passes an event to the handler whose last byte is the byte number offset. The state
+// must already be the one after the event.
 func (p *Parser) emit(kind Kind, text []byte, offset int64, escaped bool) {
-	// Field by field: a whole struct would be built aside and then copied.
+	// Field by field: a whole struct would be built separately and then copied.
 	e := &p.event
 	e.Kind, e.Text, e.Offset, e.Escaped = kind, text, offset, escaped
 	if p.handler.Event(e) {
@@ -192,8 +192,8 @@ func (p *Parser) malformed(offset int64, detail string) {
 	p.fail(stopgate.CodeMalformedArguments, offset, detail)
 }
 
-// readStructure takes a byte outside of strings, numbers and literal names that
-// is not white space.
+// readStructure processes a byte outside of strings, numbers and literal names that is not
+// white space.
 func (p *Parser) readStructure(c byte, at int64) {
 	switch {
 	case p.state == awaitNext && c == ',':
@@ -218,7 +218,7 @@ func (p *Parser) readStructure(c byte, at int64) {
 	}
 }
 
-// unexpected says what was expected in place of the byte c.
+// unexpected describes what was expected instead of the byte c.
 func unexpected(s state, c byte) string {
 	switch s {
 	case awaitColon:
@@ -232,7 +232,7 @@ func unexpected(s state, c byte) string {
 	return "a comma or the end of the container is missing"
 }
 
-// startValue takes the first byte of a value.
+// startValue processes the first byte of a value.
 func (p *Parser) startValue(c byte, at int64) {
 	if !startsValue(c) {
 		p.malformed(at, "this is not the start of a value")
@@ -276,7 +276,7 @@ func (p *Parser) startValue(c byte, at int64) {
 	}
 }
 
-// startsValue reports whether a value can begin with c.
+// startsValue reports whether a value can start with c.
 func startsValue(c byte) bool {
 	switch c {
 	case '{', '[', '"', 't', 'f', 'n', '-':
@@ -289,7 +289,7 @@ func isSpace(c byte) bool { return c == ' ' || c == '\n' || c == '\t' || c == '\
 
 func (p *Parser) top() *frame { return &p.frames[len(p.frames)-1] }
 
-// open enters an array or object, unless it would be too deep.
+// open enters an array or object, unless it exceeds the depth limit.
 func (p *Parser) open(object bool, at int64) bool {
 	if len(p.frames) == p.options.MaxDepth {
 		p.fail(stopgate.CodeLimitExceeded, at, "the nesting is too deep")
@@ -305,7 +305,7 @@ func (p *Parser) closeContainer(end Kind, at int64) {
 	p.endValue(end, nil, at)
 }
 
-// endValue reports the last event of a value and, if it was the root, the end.
+// endValue emits the last event of a value and, if it was the root, End.
 func (p *Parser) endValue(last Kind, text []byte, at int64) {
 	if len(p.frames) > 0 {
 		p.top().done++
@@ -320,7 +320,7 @@ func (p *Parser) endValue(last Kind, text []byte, at int64) {
 	}
 }
 
-// appendPointer appends the pointer of the value that is being read or awaited.
+// appendPointer appends the pointer of the value that is being read or expected.
 func (p *Parser) appendPointer(dst []byte) []byte {
 	for i := range p.frames {
 		f := &p.frames[i]
@@ -340,8 +340,8 @@ func (p *Parser) appendPointer(dst []byte) []byte {
 	return dst
 }
 
-// betweenMembers reports whether no member or element of the innermost container
-// is under way.
+// betweenMembers reports whether the parser is between members or elements of the innermost
+// container.
 func (p *Parser) betweenMembers() bool {
 	switch p.state {
 	case firstElement, firstKey, awaitKey, awaitNext:

@@ -10,18 +10,18 @@ import (
 // Pointer is the whole document.
 type Pointer []string
 
-// PointerError says at which byte of its text a pointer is not one.
+// PointerError is the error of an invalid pointer.
 type PointerError struct {
-	Offset  int // bytes before the fault
+	Offset  int // number of bytes before the error
 	Message string
 }
 
-// Error gives the message and the place.
+// Error returns the message and the offset.
 func (e *PointerError) Error() string {
 	return fmt.Sprintf("json pointer: %s at byte %d", e.Message, e.Offset)
 }
 
-// ParsePointer reads the text form: empty, or tokens each led by "/", in which
+// ParsePointer parses the text form: empty, or tokens that each start with "/", in which
 // "~0" is "~" and "~1" is "/" (RFC 6901 section 3). The error is a *PointerError.
 func ParsePointer(s string) (Pointer, error) {
 	if s == "" {
@@ -44,7 +44,7 @@ func ParsePointer(s string) (Pointer, error) {
 	return p, nil
 }
 
-// String gives the text form of the pointer; ParsePointer reads it back.
+// String returns the text form of the pointer, which ParsePointer accepts.
 func (p Pointer) String() string {
 	var b []byte
 	for _, token := range p {
@@ -53,8 +53,8 @@ func (p Pointer) String() string {
 	return string(b)
 }
 
-// Find returns the value that the pointer names in v, if there is one. A token
-// names an element of an array only as its decimal index without leading zeros.
+// Find returns the value that the pointer identifies in v, if there is one. A token
+// identifies an element of an array only as its decimal index without leading zeros.
 func (p Pointer) Find(v Value) (Value, bool) {
 	ok := v.IsValid()
 	for _, token := range p {
@@ -74,10 +74,10 @@ func (p Pointer) Find(v Value) (Value, bool) {
 	return v, ok
 }
 
-// All appends to dst the values that the pointer names in v, where the token "*"
-// stands for every element of an array and no other token for any. A member that is
-// missing is no value; complete is false where the pointer leads into something
-// that has no such part.
+// All appends to dst the values that the pointer identifies in v. The token "*" matches
+// every element of an array, and no other token matches an element. A missing member
+// matches no value. complete is false if the pointer leads into a value that cannot have
+// such a part.
 func (p Pointer) All(dst []Value, v Value) (values []Value, complete bool) {
 	if !v.IsValid() {
 		return dst, true
@@ -107,7 +107,7 @@ func (p Pointer) All(dst []Value, v Value) (values []Value, complete bool) {
 	return dst, false
 }
 
-// AppendToken appends "/" and a reference token with its escapes (RFC 6901 section 3).
+// AppendToken appends "/" and an escaped reference token (RFC 6901 section 3).
 func AppendToken[T []byte | string](dst []byte, token T) []byte {
 	dst = append(dst, '/')
 	from := 0

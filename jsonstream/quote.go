@@ -7,25 +7,25 @@ import (
 	"unicode/utf8"
 )
 
-// AppendQuote appends s as a JSON string: the only encoder of what stopgate
-// writes (WIRE L4). Escaped are the quote, the backslash and the control
-// characters below U+0020, in their short form where there is one; everything
-// else stays as it is. Bytes that are not UTF-8, which no accepted text
-// contains, become U+FFFD, so that the result is always a JSON string.
+// AppendQuote appends s as a JSON string. It is the only encoder of strings that the gate
+// writes (L4). It escapes the quote, the backslash and the control characters below U+0020,
+// with the short escape where there is one; all other characters are written as they are.
+// Bytes that are not UTF-8, which no accepted text contains, become U+FFFD, so that the
+// result is always a JSON string.
 func AppendQuote[T ~[]byte | ~string](dst []byte, s T) []byte {
 	dst = append(dst, '"')
 	dst = appendEscaped(dst, s)
 	return append(dst, '"')
 }
 
-// escapeLetters is what stands behind the backslash in the short escape of a byte that
-// needs one, 0 if there is none. It is never written.
+// escapeLetters maps a byte to the letter of its short escape, 0 if there is none. It is
+// never written.
 var escapeLetters = [256]byte{'"': '"', '\\': '\\', '\b': 'b', '\f': 'f', '\n': 'n', '\r': 'r', '\t': 't'}
 
 const hexDigits = "0123456789abcdef"
 
-// appendEscaped appends s as the inside of a JSON string. Plain text goes eight
-// bytes at a time; what is written beyond the text is overwritten by what follows.
+// appendEscaped appends s as the inside of a JSON string. It copies plain text eight bytes
+// at a time; bytes written beyond the text are overwritten by what follows.
 func appendEscaped[T ~[]byte | ~string](dst []byte, s T) []byte {
 	for i := 0; i < len(s); {
 		if i+8 <= len(s) {
@@ -45,7 +45,7 @@ func appendEscaped[T ~[]byte | ~string](dst []byte, s T) []byte {
 			dst, i = dst[:n+plain], i+plain
 			if e := escapeLetters[s[i]]; e != 0 {
 				dst, i = append(dst, '\\', e), i+1
-				if i < len(s) && escapeLetters[s[i]] != 0 { // in code they come in pairs
+				if i < len(s) && escapeLetters[s[i]] != 0 { // in source code they come in pairs
 					dst, i = append(dst, '\\', escapeLetters[s[i]]), i+1
 				}
 				continue
@@ -81,7 +81,7 @@ func IsQuote(text, s []byte) bool {
 	if len(text) < len(s)+2 || text[0] != '"' {
 		return false
 	}
-	var buf [16]byte // room for appendEscaped
+	var buf [16]byte // space for appendEscaped
 	at := 1
 	for i := 0; i < len(s); {
 		if i+8 <= len(s) && at+8 <= len(text) {
@@ -101,7 +101,7 @@ func IsQuote(text, s []byte) bool {
 			i, at = i+plain, at+plain
 		}
 		escapes := 0
-		for ; i < len(s) && escapes < 2 && escapeLetters[s[i]] != 0; escapes++ { // in code they come in pairs
+		for ; i < len(s) && escapes < 2 && escapeLetters[s[i]] != 0; escapes++ { // in source code they come in pairs
 			if at+2 > len(text) || text[at] != '\\' || text[at+1] != escapeLetters[s[i]] {
 				return false
 			}
@@ -123,14 +123,14 @@ func IsQuote(text, s []byte) bool {
 	return at+1 == len(text) && text[at] == '"'
 }
 
-// word is s[i:i+8] as a number.
+// word returns s[i:i+8] as a number.
 func word[T ~[]byte | ~string](s T, i int) uint64 {
 	_ = s[i+7]
 	return uint64(s[i]) | uint64(s[i+1])<<8 | uint64(s[i+2])<<16 | uint64(s[i+3])<<24 |
 		uint64(s[i+4])<<32 | uint64(s[i+5])<<40 | uint64(s[i+6])<<48 | uint64(s[i+7])<<56
 }
 
-// needsEscape reports whether an ASCII character cannot stand for itself.
+// needsEscape reports whether an ASCII character must be escaped.
 func needsEscape(c byte) bool { return c < ' ' || c == '"' || c == '\\' }
 
 // appendEscape appends the escape of a character that needs one.

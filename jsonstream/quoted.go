@@ -6,10 +6,10 @@ import (
 	"slices"
 )
 
-// ScanString returns the length of the JSON string that text starts with, its
-// quotes included, and whether it contains an escape. It is 0 if text does not
-// start with a string that a [Parser] accepts. It is for a caller that knows
-// what stands around the string already.
+// ScanString returns the length of the JSON string at the start of text, quotes included,
+// and whether it contains an escape. The length is 0 if text does not start with a string
+// that a [Parser] accepts. It is for a caller that knows the text around the string
+// already.
 func ScanString(text []byte) (n int, escaped bool) {
 	if len(text) == 0 || text[0] != '"' {
 		return 0, false
@@ -21,10 +21,10 @@ func ScanString(text []byte) (n int, escaped bool) {
 	return end, info&infoEscaped != 0
 }
 
-// AppendString is [ScanString] and [AppendUnescaped] in one pass: it appends the
-// decoded text of the JSON string that text starts with, and returns the string's
-// length with its quotes. The length is 0, and dst as it was, if there is none
-// that a [Parser] accepts.
+// AppendString combines [ScanString] and [AppendUnescaped]: it appends the decoded text of
+// the JSON string at the start of text, and returns the length of the string with its
+// quotes. If there is no string that a [Parser] accepts, it returns dst unchanged and
+// length 0.
 func AppendString(dst, text []byte) (out []byte, n int) {
 	if len(text) == 0 || text[0] != '"' {
 		return dst, 0
@@ -63,13 +63,13 @@ func AppendString(dst, text []byte) (out []byte, n int) {
 // appendRest is AppendString from text[i] on, for a string with long escapes, with
 // characters beyond ASCII, or close to the end of the text.
 func appendRest(dst []byte, had int, text []byte, i int) (out []byte, n int) {
-	end, _ := scanRest(text, i, 0)
+	end, _ := scanSlow(text, i, 0)
 	if end == refused {
 		return dst[:had], 0
 	}
 	return appendUnescaped(dst, text[i:end-1]), end
 }
 
-// AppendUnescaped appends the decoded text of a string that was accepted; inside
-// is the string without its quotes.
+// AppendUnescaped appends the decoded text of an accepted string; inside is the string
+// without its quotes.
 func AppendUnescaped(dst, inside []byte) []byte { return appendUnescaped(dst, inside) }

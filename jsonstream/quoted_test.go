@@ -100,7 +100,7 @@ func quotedByCharacter(s string) string {
 
 // Proves A7, L5: strings that the caller knows are not read again; what is wrong
 // elsewhere, or behind them, is refused as ever.
-func TestScanKnowing(t *testing.T) {
+func TestScanWithKnown(t *testing.T) {
 	inside := strings.Repeat(`known \" text `, 9)
 	asked := 0
 	known := func(rest []byte) int {
@@ -120,7 +120,7 @@ func TestScanKnowing(t *testing.T) {
 		`{"a":"` + inside + `","b":"x`: false,
 	} {
 		var d, full jsonstream.Document
-		if err := d.ScanKnowing([]byte(text), jsonstream.Options{}, known); (err == nil) != ok {
+		if err := d.ScanWithKnown([]byte(text), jsonstream.Options{}, known); (err == nil) != ok {
 			t.Errorf("%s: %v", text, err)
 		}
 		if err := full.Scan([]byte(text), jsonstream.Options{}); (err == nil) != ok {

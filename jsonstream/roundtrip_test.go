@@ -277,7 +277,7 @@ type copier struct {
 	copies bool
 }
 
-func (c *copier) Copies() bool { return c.copies }
+func (c *copier) WantsEncoded() bool { return c.copies }
 
 func (c *copier) Event(e *jsonstream.Event) (stop bool) {
 	switch e.Kind {
@@ -286,10 +286,10 @@ func (c *copier) Event(e *jsonstream.Event) (stop bool) {
 	case jsonstream.StringStart:
 		c.copies = false
 	case jsonstream.StringPart:
-		if e.Spelled && !c.copies {
+		if e.Encoded && !c.copies {
 			c.parts = append(c.parts, "spelled for nobody")
 		}
-		c.parts = append(c.parts, fmt.Sprintf("%s %t %t %d", e.Text, e.Spelled, e.Escaped, e.Offset))
+		c.parts = append(c.parts, fmt.Sprintf("%s %t %t %d", e.Text, e.Encoded, e.Escaped, e.Offset))
 		c.copies = c.copies || strings.Contains(string(e.Text), "x")
 	}
 	return false
@@ -297,7 +297,7 @@ func (c *copier) Event(e *jsonstream.Event) (stop bool) {
 
 // Proves F043-08: a handler that only copies gets text as it is spelled from the next
 // piece on, but for what we would spell in another way; keys are always decoded.
-func TestCopier(t *testing.T) {
+func TestEncodedTextHandler(t *testing.T) {
 	var c copier
 	p := jsonstream.NewParser(&c, jsonstream.Options{})
 	for _, piece := range []string{`{"k\n":"a\nx`, `b\n\"ü\/c\u0041d\`, `\e\ud83d\ude00`, `","l":"\t"}`} {

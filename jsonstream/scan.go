@@ -7,8 +7,8 @@ import (
 	"github.com/stopgate/stopgate"
 )
 
-// Parse reads a whole text into a document of its own and returns its root. The
-// document refers to the text. The error is an *[Error].
+// Parse parses a complete text into a new document and returns its root. The document
+// refers to the text. The error is an *[Error].
 func Parse(text []byte, o Options) (Value, error) {
 	d := new(Document)
 	if err := d.Scan(text, o); err != nil {
@@ -17,17 +17,17 @@ func Parse(text []byte, o Options) (Value, error) {
 	return d.Root(), nil
 }
 
-// Scan reads a whole text in one pass. It accepts what a [Parser] accepts with
-// the same options and returns the same *[Error] for everything else. The
-// document refers to the text, which must not change while the document is used.
-// A reused document allocates nothing once its buffers have grown.
-func (d *Document) Scan(text []byte, o Options) error { return d.ScanKnowing(text, o, nil) }
+// Scan parses a complete text in one pass. It accepts what a [Parser] accepts with the same
+// options, and returns the same *[Error] for every other text. The document refers to the
+// text, which must not change while the document is used. A reused document allocates
+// nothing once its buffers have grown.
+func (d *Document) Scan(text []byte, o Options) error { return d.ScanWithKnown(text, o, nil) }
 
-// ScanKnowing is Scan for a text in which long strings stand that were read before:
-// known is asked about each string value, with the text behind its opening quote.
-// It returns the length of the inside of an accepted string that the text starts
-// with, or 0 for none that it knows. Only what it promises is not read again.
-func (d *Document) ScanKnowing(text []byte, o Options, known func(rest []byte) int) error {
+// ScanWithKnown is like Scan for a text that contains long strings that were scanned
+// before. It calls known for each string value, with the text after its opening quote.
+// known returns the length of the inside of an accepted string at the start of that text,
+// or 0 if it knows none. Scan does not check such a string again.
+func (d *Document) ScanWithKnown(text []byte, o Options, known func(rest []byte) int) error {
 	d.Reset()
 	d.known = known
 	defer func() { d.known = nil }()
@@ -43,11 +43,11 @@ func (d *Document) ScanKnowing(text []byte, o Options, known func(rest []byte) i
 	return nil
 }
 
-// explain returns the error of a text that a scan refused. A scan only says no;
-// code, offset and pointer come from the one place that knows them.
+// explain returns the error of a text that a scan refused. A scan only fails; the parser
+// finds code, offset and pointer.
 func explain(text []byte, o Options) error {
 	refusal := error(&Error{Code: stopgate.CodeMalformedArguments, Offset: int64(len(text)), Detail: "the text was refused"})
-	p := NewParser(nothing{}, o)
+	p := NewParser(discard{}, o)
 	p.Feed(text)
 	if err := p.Close(); err != nil {
 		refusal = err
@@ -55,13 +55,13 @@ func explain(text []byte, o Options) error {
 	return refusal
 }
 
-// nothing is a handler for those who only want to know the error.
-type nothing struct{}
+// discard is a handler that ignores all events.
+type discard struct{}
 
-func (nothing) Event(*Event) bool { return false }
+func (discard) Event(*Event) bool { return false }
 
-// The methods below are one pass over d.text. They take a position in it and
-// return the one behind what they read, or refused.
+// The methods below make one pass over d.text. They start at a position in it and return
+// the position after the text that they read, or refused.
 
 // openNode is an array or object that is not closed yet.
 type openNode struct {
@@ -71,10 +71,10 @@ type openNode struct {
 	keys objectKeys
 }
 
-// refused stands for the position behind something that is not right.
+// refused is returned instead of a position for invalid text.
 const refused = -1
 
-// scanAll reads the text and reports whether it is accepted.
+// scanAll scans the text and reports whether it is accepted.
 func (d *Document) scanAll() bool {
 	text := d.text
 	i := skip(text, 0)
@@ -82,7 +82,7 @@ func (d *Document) scanAll() bool {
 		return false
 	}
 	for values := 0; i < len(text) && values < d.options.MaxValues; values++ {
-		// A value begins here.
+		// A value starts here.
 		var end int
 		var info uint32
 		switch c := text[i]; {
@@ -104,7 +104,7 @@ func (d *Document) scanAll() bool {
 			return false
 		}
 		d.push(node{start: uint32(i), end: uint32(end), next: uint32(len(d.nodes)) + 1, info: info})
-		if i = d.scanBehind(end); i == refused {
+		if i = d.scanAfter(end); i == refused {
 			return false
 		}
 		if len(d.open) == 0 {
@@ -114,9 +114,9 @@ func (d *Document) scanAll() bool {
 	return false
 }
 
-// scanBehind reads what stands behind a value: the ends of containers, then a
-// comma and, in an object, the next key; or the end of the text.
-func (d *Document) scanBehind(i int) int {
+// scanAfter reads the text after a value: the ends of containers, then a comma and, in an
+// object, the next key; or the end of the text.
+func (d *Document) scanAfter(i int) int {
 	text := d.text
 	for len(d.open) > 0 {
 		o := &d.open[len(d.open)-1]
@@ -146,8 +146,8 @@ func (d *Document) scanBehind(i int) int {
 	return skip(text, i)
 }
 
-// scanEnter reads an array or object up to its first value. An empty one it
-// reads whole: only then info is not 0.
+// scanEnter reads an array or object up to its first value. It reads an empty one
+// completely: only then info is not 0.
 func (d *Document) scanEnter(i int) (end int, info uint32) {
 	if len(d.open) == d.options.MaxDepth {
 		return refused, 0
@@ -168,7 +168,7 @@ func (d *Document) scanEnter(i int) (end int, info uint32) {
 	return first, 0
 }
 
-// scanKey reads a key, its colon and the white space behind it.
+// scanKey reads a key, its colon and the white space after it.
 func (d *Document) scanKey(i int) int {
 	text := d.text
 	o := &d.open[len(d.open)-1].keys
@@ -203,8 +203,8 @@ func (d *Document) scanKey(i int) int {
 	return skip(text, i+1)
 }
 
-// scanKnown is scanString for a string that was read before. Whether it has an
-// escape is not known; a decoder loses only time by looking for one.
+// scanKnown is scanString for a string that was scanned before. Whether it has an escape is
+// unknown; a decoder only loses time by searching for one.
 func (d *Document) scanKnown(i int) (end int, info uint32) {
 	if d.known == nil {
 		return refused, 0
@@ -216,8 +216,8 @@ func (d *Document) scanKnown(i int) (end int, info uint32) {
 	return end + 1, uint32(String) | infoEscaped
 }
 
-// scanString reads a string from behind its opening quote to behind its closing
-// one.
+// scanString reads a string from the byte after its opening quote to the byte after its
+// closing quote.
 func scanString(text []byte, i int) (end int, info uint32) {
 	info = uint32(String)
 	for i+8 <= len(text) {
@@ -236,12 +236,12 @@ func scanString(text []byte, i int) (end int, info uint32) {
 		}
 		i, info = i+2, info|infoEscaped
 	}
-	return scanRest(text, i, info)
+	return scanSlow(text, i, info)
 }
 
-// scanRest is scanString for a string with long escapes, with characters beyond
-// ASCII, or close to the end of the text.
-func scanRest(text []byte, i int, info uint32) (end int, all uint32) {
+// scanSlow is scanString for a string with long escapes, with characters beyond ASCII, or
+// close to the end of the text.
+func scanSlow(text []byte, i int, info uint32) (end int, all uint32) {
 	for i < len(text) {
 		n := 0
 		switch c := text[i]; {

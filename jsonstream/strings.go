@@ -6,24 +6,25 @@ import (
 	"github.com/stopgate/stopgate"
 )
 
-// textState is where the parser stands in a string or key.
+// textState is the state of the parser in a string or key.
 type textState struct {
-	key   bool // a key: its text is collected behind the keys of the open objects
+	key   bool // a key: its text is collected after the keys of the open objects
 	start uint32
 
-	// A UTF-8 sequence that a chunk border cut; also what an escape stands for.
-	cut       [utf8.UTFMax]byte
+	// pending is a UTF-8 sequence that a chunk boundary splits, or the decoded text of an
+	// escape.
+	pending   [utf8.UTFMax]byte
 	have      int
 	want      int
-	low, high byte // between these lies its next byte
+	low, high byte // limits of its next byte
 
-	// An escape that a chunk border cut, or that is wrong.
-	digits int    // hexadecimal digits seen
+	// An escape that a chunk boundary splits, or that is invalid.
+	digits int    // hexadecimal digits read
 	unit   uint32 // their value
 	lead   uint32 // the first half of a surrogate pair, 0 if there is none
 }
 
-// startKey takes the opening quote of a key.
+// startKey processes the opening quote of a key.
 func (p *Parser) startKey(at int64) {
 	if p.keys.count(&p.top().keys) == p.options.MaxMembers {
 		p.fail(stopgate.CodeLimitExceeded, at, "an object has too many members")
@@ -33,16 +34,16 @@ func (p *Parser) startKey(at int64) {
 	p.state = inText
 }
 
-// readText reads a string or key from chunk[i] on and returns where it stopped.
-// It takes what is complete in the chunk and right; whatever is cut by the end
-// of the chunk, or wrong, it leaves to readCut, which goes byte by byte and so
-// finds the first byte that shows an error, however the chunks are cut.
+// readText reads a string or key from chunk[i] on and returns where it stopped. It
+// processes what is complete in the chunk and valid. Text that the end of the chunk splits,
+// or that is invalid, is processed by readPending, byte by byte, which finds the first byte
+// that shows an error however the text is split.
 func (p *Parser) readText(chunk []byte, i int) int {
-	copies := !p.text.key && p.copier != nil && p.copier.Copies()
+	copies := !p.text.key && p.encodedHandler != nil && p.encodedHandler.WantsEncoded()
 	for i < len(chunk) && p.state == inText {
 		n := 0
 		switch c := chunk[i]; {
-		case copies && p.copy(chunk[i:], p.offset+int64(i), &n):
+		case copies && p.emitEncoded(chunk[i:], p.offset+int64(i), &n):
 		case c == '"':
 			p.endText(p.offset + int64(i) + 1)
 			return i + 1
@@ -52,8 +53,8 @@ func (p *Parser) readText(chunk []byte, i int) int {
 			}
 		case i+1 < len(chunk) && shortEscapes[chunk[i+1]] != 0:
 			n = 2
-			p.text.cut[0] = shortEscapes[chunk[i+1]]
-			p.addText(p.text.cut[:1], p.offset+int64(i+n), true)
+			p.text.pending[0] = shortEscapes[chunk[i+1]]
+			p.addText(p.text.pending[:1], p.offset+int64(i+n), true)
 		default:
 			var r rune
 			if r, n = unescape(chunk[i:]); n > 0 {
@@ -61,7 +62,7 @@ func (p *Parser) readText(chunk []byte, i int) int {
 			}
 		}
 		if n == 0 {
-			p.startCut(chunk[i], p.offset+int64(i)+1)
+			p.startPending(chunk[i], p.offset+int64(i)+1)
 			n = 1
 		}
 		i += n
@@ -69,21 +70,21 @@ func (p *Parser) readText(chunk []byte, i int) int {
 	return i
 }
 
-// copy reports what b begins with for a copier: as much as stands there as we would
-// write it. n is its length; at is the number of the byte in front of it.
-func (p *Parser) copy(b []byte, at int64, n *int) bool {
+// emitEncoded emits the start of b for an EncodedTextHandler, as far as it has the encoding
+// of AppendQuote. n is its length; at is the number of the byte before it.
+func (p *Parser) emitEncoded(b []byte, at int64, n *int) bool {
 	var escaped bool
-	if *n, escaped = spelledRun(b); *n == 0 {
+	if *n, escaped = encodedRun(b); *n == 0 {
 		return false
 	}
-	p.event.Spelled = true
+	p.event.Encoded = true
 	p.emit(StringPart, b[:*n], at+int64(*n), escaped)
-	p.event.Spelled = false
+	p.event.Encoded = false
 	return true
 }
 
-// startCut takes the first byte of something that is cut or wrong.
-func (p *Parser) startCut(c byte, at int64) {
+// startPending processes the first byte of text that is split or invalid.
+func (p *Parser) startPending(c byte, at int64) {
 	switch {
 	case c == '\\':
 		p.state = inEscape
@@ -94,8 +95,8 @@ func (p *Parser) startCut(c byte, at int64) {
 	}
 }
 
-// readCut takes one byte of an escape or a UTF-8 sequence.
-func (p *Parser) readCut(c byte, at int64) {
+// readPending processes one byte of an escape or a UTF-8 sequence.
+func (p *Parser) readPending(c byte, at int64) {
 	t := &p.text
 	switch p.state {
 	case inSequence:
@@ -126,8 +127,8 @@ func (p *Parser) readCut(c byte, at int64) {
 	}
 }
 
-// readHex takes a digit of a \u escape. Half a surrogate pair is refused at the
-// first digit that shows it.
+// readHex processes a digit of a \u escape. Half a surrogate pair is refused at the first
+// digit that shows it.
 func (p *Parser) readHex(c byte, at int64) {
 	t := &p.text
 	digit, ok := hexDigit(c)
@@ -154,14 +155,14 @@ func (p *Parser) readHex(c byte, at int64) {
 	}
 }
 
-// startSequence takes the first byte of a UTF-8 sequence that is cut or wrong.
+// startSequence processes the first byte of a UTF-8 sequence that is split or invalid.
 func (p *Parser) startSequence(c byte, at int64) {
 	t := &p.text
 	if t.want, t.low, t.high = sequenceShape(c); t.want == 0 {
 		p.malformed(at, "a string is not UTF-8")
 		return
 	}
-	t.cut[0], t.have = c, 1
+	t.pending[0], t.have = c, 1
 	p.state = inSequence
 }
 
@@ -171,19 +172,19 @@ func (p *Parser) continueSequence(c byte, at int64) {
 		p.malformed(at, "a string is not UTF-8")
 		return
 	}
-	t.cut[t.have] = c
+	t.pending[t.have] = c
 	t.have++
 	t.low, t.high = 0x80, 0xBF
 	if t.have == t.want {
 		p.state = inText
-		p.addText(t.cut[:t.have], at, false)
+		p.addText(t.pending[:t.have], at, false)
 	}
 }
 
 // addRune adds the decoding of an escape that ends at the byte number at.
 func (p *Parser) addRune(r rune, at int64) {
-	n := utf8.EncodeRune(p.text.cut[:], r)
-	p.addText(p.text.cut[:n], at, true)
+	n := utf8.EncodeRune(p.text.pending[:], r)
+	p.addText(p.text.pending[:n], at, true)
 }
 
 // addText adds whole characters, the last of which ends at the byte number at.
@@ -208,7 +209,7 @@ func (p *Parser) addText(b []byte, at int64, escaped bool) {
 	p.keys.arena = append(p.keys.arena, b...)
 }
 
-// endText takes the closing quote.
+// endText processes the closing quote.
 func (p *Parser) endText(at int64) {
 	if !p.text.key {
 		p.endValue(StringEnd, nil, at)

@@ -42,7 +42,7 @@ func suiteRows(t *testing.T) (rows []suiteRow) {
 	return rows
 }
 
-// Proves I7, I2, A17 and THREATS 6 items 1, 2, 3, 5, 6 and 7: every file of
+// Proves I7, I2, A17: every file of
 // JSONTestSuite, in every two pieces, gets the answer of the table; jsontext
 // confirms acceptance, value and the byte that shows an error.
 func TestJSONTestSuite(t *testing.T) {
@@ -101,7 +101,7 @@ func checkSuiteValue(t *testing.T, data []byte) {
 	}
 }
 
-// Proves THREATS 6 item 3: 500 levels are accepted with the largest depth.
+// 500 levels are accepted with the largest depth.
 func TestJSONTestSuiteDepth(t *testing.T) {
 	data, err := os.ReadFile(corpus.Path(t, "json", "test_parsing", "i_structure_500_nested_arrays.json"))
 	if err != nil {
@@ -112,7 +112,7 @@ func TestJSONTestSuiteDepth(t *testing.T) {
 	}
 }
 
-// Proves THREATS 6 item 4, A19, A20: the value of each accepted file of
+// Proves A19, A20: the value of each accepted file of
 // test_transform, worked out by hand.
 func TestJSONTestSuiteValues(t *testing.T) {
 	for file, want := range map[string]string{

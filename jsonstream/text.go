@@ -6,9 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// plainRun returns the length of the longest prefix of b that is string text
-// without quote, backslash or control character, cut to whole and valid UTF-8
-// sequences.
+// plainRun returns the length of the longest prefix of b that is string text without quote,
+// backslash or control character, limited to whole and valid UTF-8 sequences.
 func plainRun(b []byte) int {
 	i := 0
 	for {
@@ -35,12 +34,12 @@ func plainRun(b []byte) int {
 	}
 }
 
-// isPlain reports whether an ASCII byte stands for itself in a string.
+// isPlain reports whether an ASCII byte can be in a string without an escape.
 func isPlain(c byte) bool { return c >= ' ' && c < utf8.RuneSelf && c != '"' && c != '\\' }
 
-// notPlain looks at eight bytes at once. The lowest bit set in the result lies
-// in the first byte that is a quote, a backslash, below 0x20 or above 0x7F; bits
-// above it mean nothing, because a borrow may have set them.
+// notPlain tests eight bytes at once. The lowest bit set in the result is in the first byte
+// that is a quote, a backslash, below 0x20 or above 0x7F. Bits above it have no meaning,
+// because a borrow may have set them.
 func notPlain(w uint64) uint64 {
 	const (
 		ones  = 0x0101010101010101
@@ -52,9 +51,9 @@ func notPlain(w uint64) uint64 {
 	return (w | control | quote | backslash) & highs
 }
 
-// sequenceShape says, for the first byte of a UTF-8 sequence of more than one
-// byte, how long the sequence is and between which bytes the second lies (RFC
-// 3629 section 4). Length 0: no sequence starts with this byte.
+// sequenceShape returns, for the first byte of a UTF-8 sequence of more than one byte, the
+// length of the sequence and the limits of its second byte (RFC 3629 section 4). Length 0:
+// no sequence starts with this byte.
 func sequenceShape(c byte) (length int, low, high byte) {
 	switch {
 	case c < 0xC2 || c > 0xF4:
@@ -75,8 +74,8 @@ func sequenceShape(c byte) (length int, low, high byte) {
 	return 4, 0x80, 0xBF
 }
 
-// sequence returns the length of the valid UTF-8 sequence of more than one byte
-// that b starts with, 0 if there is none.
+// sequence returns the length of the valid UTF-8 sequence of more than one byte at the
+// start of b, 0 if there is none.
 func sequence[T ~[]byte | ~string](b T) int {
 	if len(b) >= 3 && b[0] > 0xE0 && b[0] < 0xED && b[1]&0xC0 == 0x80 && b[2]&0xC0 == 0x80 {
 		return 3 // the common case beyond Latin letters

@@ -45,7 +45,7 @@ func checkRefusals(t *testing.T, o jsonstream.Options, tests []refusal) {
 
 // Proves A1, A2, A3, I7: the byte that closes the second key shows it, at any
 // depth and in any spelling.
-func TestA1A2A3DuplicateKeys(t *testing.T) {
+func TestDuplicateKeys(t *testing.T) {
 	many := `{"a":0,"b":0,"c":0,"d":0,"e":0,"f":0,"g":0,"h":0,"i":0,"j":0,`
 	checkRefusals(t, jsonstream.Options{}, []refusal{
 		{"A1", `{"path":"src/a","content":"..","path":".env"}`, duplicate, 37, "/path"},
@@ -89,7 +89,7 @@ func TestRepeatedKeys(t *testing.T) {
 }
 
 // Proves A7, A8, A9, A10, A24, I7.
-func TestA7A8A9A10A24WrongText(t *testing.T) {
+func TestInvalidText(t *testing.T) {
 	checkRefusals(t, jsonstream.Options{}, []refusal{
 		{"A7", `{"path":"src/\ud800a"}`, malformed, 20, "/path"},
 		{"A7 at the end of the string", `{"path":"src/\ud800"}`, malformed, 20, "/path"},
@@ -130,7 +130,7 @@ func TestA7A8A9A10A24WrongText(t *testing.T) {
 }
 
 // Proves A12, A13, A14, A15, A16, I7.
-func TestA12A13A14Ends(t *testing.T) {
+func TestEndOfText(t *testing.T) {
 	checkRefusals(t, jsonstream.Options{}, []refusal{
 		{"A12 second value", `{"path":"src/a"} {"path":".env"}`, trailing, 18, ""},
 		{"A12 bracket", `{"path":"src/a"}}`, trailing, 17, ""},
@@ -194,7 +194,7 @@ func TestA12A13A14Ends(t *testing.T) {
 }
 
 // Proves A22, A23, I7.
-func TestA22A23Lenient(t *testing.T) {
+func TestLenientFormsAreRefused(t *testing.T) {
 	checkRefusals(t, jsonstream.Options{}, []refusal{
 		{"A22 NaN", `{"n":NaN}`, malformed, 6, "/n"},
 		{"A22 -Infinity", `{"n":-Infinity}`, malformed, 7, "/n"},
@@ -252,7 +252,7 @@ func TestA22A23Lenient(t *testing.T) {
 
 // Proves A17, A18, A21, I7: every limit at the byte that exceeds it, and not one
 // byte before.
-func TestA17A18A21Limits(t *testing.T) {
+func TestLimits(t *testing.T) {
 	small := jsonstream.Options{MaxDepth: 3, MaxMembers: 2, MaxKey: 4, MaxBytes: 40, MaxExponent: 20}
 	checkRefusals(t, small, []refusal{
 		{"A17", `[[[[`, limit, 4, "/0/0/0"},
@@ -321,8 +321,8 @@ func TestA17A18A21Limits(t *testing.T) {
 	}
 }
 
-// Proves A17, A18: the default limits of THREATS 2.2, and the largest depth.
-func TestA17A18Defaults(t *testing.T) {
+// Proves A17, A18: the default limits, and the largest depth.
+func TestDefaultLimits(t *testing.T) {
 	var members strings.Builder
 	for i := range 10_001 {
 		members.WriteString(`,"` + string(rune('a'+i%26)) + strings.Repeat("x", i/26) + `":0`)
@@ -359,7 +359,7 @@ func TestA17A18Defaults(t *testing.T) {
 }
 
 // Proves A17: memory is O(depth), whatever the length of the bomb.
-func TestA17BombMemory(t *testing.T) {
+func TestMemoryOfDeepAndWideTexts(t *testing.T) {
 	for _, unit := range []string{"[", `{"a":[`, `[{"":`} {
 		bomb := []byte(strings.Repeat(unit, 100_000))
 		p := jsonstream.NewParser(ignore{}, jsonstream.Options{})

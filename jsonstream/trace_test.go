@@ -12,7 +12,7 @@ import (
 )
 
 // anyNumber is the text layer without a limit on exponents, as the test suites
-// of others see it (THREATS 6).
+// of others see it.
 var anyNumber = jsonstream.Options{MaxExponent: jsonstream.AnyExponent}
 
 // recorder writes every event down in a form in which the pieces of a string do

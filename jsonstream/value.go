@@ -2,9 +2,9 @@ package jsonstream
 
 import "iter"
 
-// Value is a value, or a key, of a [Document]. The zero Value is invalid: its
-// kind is Invalid and every question about it is answered with nothing. It is
-// valid until its document is filled or reset.
+// Value is a value, or a key, of a [Document]. The zero Value is invalid: its kind is
+// Invalid, and its methods return zero values. A Value is valid until its document is
+// filled or reset.
 type Value struct {
 	doc *Document
 	at  uint32
@@ -24,8 +24,8 @@ func (v Value) Kind() Kind {
 	return Kind(v.node().info & infoKind)
 }
 
-// Span returns the value's place in the text of its document, a string with its
-// quotes.
+// Span returns the position of the value in the text of its document, with the quotes of a
+// string.
 func (v Value) Span() (start, end int) {
 	if v.doc == nil {
 		return 0, 0
@@ -61,7 +61,7 @@ func (v Value) TextBytes() (text []byte, ok bool) {
 	return v.doc.text[n.start+1 : n.end-1 : n.end-1], true
 }
 
-// AppendText appends the decoded text of a string; of any other value nothing.
+// AppendText appends the decoded text of a string. It appends nothing for any other value.
 func (v Value) AppendText(dst []byte) []byte {
 	if text, ok := v.TextBytes(); ok {
 		return append(dst, text...)
@@ -73,8 +73,9 @@ func (v Value) AppendText(dst []byte) []byte {
 	return appendUnescaped(dst, raw[1:len(raw)-1])
 }
 
-// TextParts is the decoded text of a string in parts of about the size of buf, which
-// they share; of any other value it is nothing. A part may end inside of a character.
+// TextParts returns the decoded text of a string in parts of approximately the size of buf,
+// which they share. For any other value it returns nothing. A part may end inside a
+// character.
 func (v Value) TextParts(buf []byte) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
 		if text, ok := v.TextBytes(); ok {
@@ -110,7 +111,7 @@ func (v Value) IsText(s string) bool {
 	if v.Kind() != String {
 		return false
 	}
-	// An escape is never shorter than what it stands for.
+	// An escape is never shorter than the character that it encodes.
 	if n := v.node(); int(n.end-n.start)-2 < len(s) {
 		return false
 	}
@@ -134,8 +135,8 @@ func (v Value) Get(key string) (Value, bool) {
 	return value, ok
 }
 
-// MemberSpan returns the place of an object's member in the text, from the first
-// quote of its key to the end of its value.
+// MemberSpan returns the position of an object's member in the text, from the first quote
+// of its key to the end of its value.
 func (v Value) MemberSpan(key string) (start, end int, ok bool) {
 	k, value, ok := v.member(key)
 	if !ok {
@@ -196,8 +197,8 @@ func (v Value) Elements() iter.Seq[Value] {
 	}
 }
 
-// Index returns the element of an array with this index, counted from 0. It
-// walks there: use Elements to see them all.
+// Index returns the element of an array with this index, counted from 0. It takes linear
+// time: use Elements to visit all elements.
 func (v Value) Index(index int) (Value, bool) {
 	if index < 0 || index >= v.Len() || v.Kind() != Array {
 		return Value{}, false

@@ -122,7 +122,7 @@ func TestIteration(t *testing.T) {
 }
 
 // Proves I7: what was not accepted has no value.
-func TestNoValue(t *testing.T) {
+func TestZeroValue(t *testing.T) {
 	var d jsonstream.Document
 	if d.Root().IsValid() || d.Text() != nil {
 		t.Error("a zero document has a value")
@@ -261,7 +261,7 @@ func TestSplice(t *testing.T) {
 }
 
 // Proves I8: removals with their commas, worked out by hand.
-func TestRemovalsByHand(t *testing.T) {
+func TestAppendRemovals(t *testing.T) {
 	for _, tt := range []struct{ text, remove, want string }{
 		{`{ "a":1, "b":2, "c":3 }`, "a", `{ "b":2, "c":3 }`},
 		{`{ "a":1, "b":2, "c":3 }`, "b", `{ "a":1, "c":3 }`},
@@ -285,7 +285,7 @@ func TestRemovalsByHand(t *testing.T) {
 }
 
 // Proves I8: whatever is removed, the rest is well-formed and as it was.
-func TestRemovals(t *testing.T) {
+func TestAppendRemovalsKeepsValidJSON(t *testing.T) {
 	check(t, func(t *rapid.T) {
 		doc := documents(2).Draw(t, "document")
 		root := mustParse(t, []byte(doc.text))

@@ -8,10 +8,10 @@ import (
 	"time"
 )
 
-// cacheKey is everything that an answer depends on (DECISIONS S27).
+// cacheKey contains everything that a response depends on (S27).
 type cacheKey struct{ input, definition, args, model, endpoint, prompt string }
 
-// hash identifies the key outside of the process.
+// hash identifies the key across processes.
 func (k cacheKey) hash() [32]byte {
 	h := sha256.New()
 	for _, part := range []string{k.input, k.definition, k.args, k.model, k.endpoint, k.prompt} {
@@ -21,69 +21,70 @@ func (k cacheKey) hash() [32]byte {
 	return [32]byte(h.Sum(nil))
 }
 
-// recall finds an answer: one that this process had, or an objection of another.
-func (j *judge) recall(ctx context.Context, k cacheKey, keep time.Duration) (answer, bool) {
-	now := j.bench.o.Now()
-	if said, ok := j.bench.known.get(k, now, keep); ok || keep <= 0 || j.bench.o.Objections == nil {
-		return said, ok
+// lookup returns a cached response of this process, or an objection that another process stored.
+func (j *judge) lookup(ctx context.Context, k cacheKey, maxAge time.Duration) (assessment, bool) {
+	now := j.factory.o.Now()
+	if a, ok := j.factory.known.get(k, now, maxAge); ok || maxAge <= 0 || j.factory.o.Objections == nil {
+		return a, ok
 	}
-	p, why, at, found, err := j.bench.o.Objections.Objection(ctx, k.hash())
-	// One that cannot be read is asked for again: the model denies as before, or fails.
-	if age := now.Sub(at); err != nil || !found || age < 0 || age >= keep || !(p >= 0 && p <= 1) || p < j.table.Threshold {
-		return answer{}, false
+	p, why, at, found, err := j.factory.o.Objections.Objection(ctx, k.hash())
+	// An objection that cannot be read is evaluated again: the model objects as before, or the
+	// judge fails.
+	if age := now.Sub(at); err != nil || !found || age < 0 || age >= maxAge || !(p >= 0 && p <= 1) || p < j.table.Threshold {
+		return assessment{}, false
 	}
-	return answer{p, why}, true
+	return assessment{p, why}, true
 }
 
-// remember keeps an answer, an objection also for others.
-func (j *judge) remember(ctx context.Context, k cacheKey, said answer, keep time.Duration) {
-	if keep <= 0 {
+// save caches a response, and stores an objection for other processes.
+func (j *judge) save(ctx context.Context, k cacheKey, a assessment, maxAge time.Duration) {
+	if maxAge <= 0 {
 		return
 	}
-	now := j.bench.o.Now()
-	j.bench.known.put(k, said, now)
-	if o := j.bench.o.Objections; o != nil && said.probability >= j.table.Threshold {
-		_ = o.KeepObjection(ctx, k.hash(), said.probability, said.explanation, now) // the call is denied all the same
+	now := j.factory.o.Now()
+	j.factory.known.put(k, a, now)
+	if o := j.factory.o.Objections; o != nil && a.probability >= j.table.Threshold {
+		_ = o.SaveObjection(ctx, k.hash(), a.probability, a.explanation, now) // without the stored objection the call is still denied
 	}
 }
 
-// remembered is an answer and when it was given.
-type remembered struct {
-	answer
+// cached is a response and its time.
+type cached struct {
+	assessment
 	at time.Time
 }
 
-// maxRemembered is how many answers are kept: the newest, in two generations.
-const maxRemembered = 8192
+// maxCached limits the number of cached responses. The newest are kept, in two generations.
+const maxCached = 8192
 
-// cache remembers answers, never failures.
+// cache holds responses, never failures.
 type cache struct {
 	mu         sync.Mutex
-	young, old map[cacheKey]remembered
+	young, old map[cacheKey]cached
 }
 
-// get finds an answer that is not older than keep.
-func (c *cache) get(k cacheKey, now time.Time, keep time.Duration) (answer, bool) {
+// get returns a response that is not older than maxAge.
+func (c *cache) get(k cacheKey, now time.Time, maxAge time.Duration) (assessment, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	r, ok := c.young[k]
 	if !ok {
 		r, ok = c.old[k]
 	}
-	if age := now.Sub(r.at); !ok || age < 0 || age >= keep {
-		return answer{}, false
+	if age := now.Sub(r.at); !ok || age < 0 || age >= maxAge {
+		return assessment{}, false
 	}
-	return r.answer, true
+	return r.assessment, true
 }
 
-func (c *cache) put(k cacheKey, a answer, now time.Time) {
+func (c *cache) put(k cacheKey, a assessment, now time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if len(c.young) >= maxRemembered/2 {
+	if len(c.young) >= maxCached/2 {
 		c.young, c.old = nil, c.young
 	}
 	if c.young == nil {
-		c.young = map[cacheKey]remembered{}
+		c.young = map[cacheKey]cached{}
 	}
-	c.young[k] = remembered{a, now}
+	c.young[k] = cached{a, now}
 }

@@ -7,12 +7,12 @@ import (
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
-// dialect is one API that a model can be asked over.
+// dialect is one API through which a model is queried.
 type dialect struct {
 	path    string
 	header  func(h http.Header, key string)
 	request func(model, instructions, input string) []byte
-	read    func(body []byte) (answer, error)
+	read    func(body []byte) (assessment, error)
 }
 
 var dialects = map[string]*dialect{
@@ -33,7 +33,7 @@ func apiKey(h http.Header, key string) {
 	}
 }
 
-// chatRequest forces the form by response_format.
+// chatRequest encodes a request that enforces the form through response_format.
 func chatRequest(model, instructions, input string) []byte {
 	b := jsonstream.AppendQuote([]byte(`{"model":`), model)
 	b = append(b, `,"stream":false,"messages":[{"role":"system","content":`...)
@@ -44,38 +44,38 @@ func chatRequest(model, instructions, input string) []byte {
 	return b
 }
 
-// readChat reads a completion: one choice that came to its end, with the form as its
-// text and nothing beside it.
-func readChat(body []byte) (answer, error) {
+// readChat decodes a completion. It requires exactly one finished choice whose text is the form,
+// without tool calls.
+func readChat(body []byte) (assessment, error) {
 	root, err := jsonstream.Parse(body, jsonstream.Options{ObjectRoot: true})
 	if err != nil {
-		return answer{}, errNoAnswer
+		return assessment{}, errForm
 	}
 	choices, _ := root.Get("choices")
 	choice, _ := choices.Index(0)
 	message, _ := choice.Get("message")
 	switch reason, _ := choice.Get("finish_reason"); {
 	case choices.Len() != 1 || message.Kind() != jsonstream.Object:
-		return answer{}, errNoAnswer
+		return assessment{}, errForm
 	case present(message, "refusal"), reason.IsText("content_filter"):
-		return answer{}, errRefused
+		return assessment{}, errRefused
 	case reason.IsText("length"):
-		return answer{}, errCut
+		return assessment{}, errTruncated
 	case !reason.IsText("stop"), calls(message):
-		return answer{}, errNoAnswer
+		return assessment{}, errForm
 	}
 	content, _ := message.Get("content")
 	if content.Kind() != jsonstream.String {
-		return answer{}, errNoAnswer
+		return assessment{}, errForm
 	}
 	verdict, err := jsonstream.Parse([]byte(content.Text()), jsonstream.Options{ObjectRoot: true})
 	if err != nil {
-		return answer{}, errNoAnswer
+		return assessment{}, errForm
 	}
 	return readForm(verdict)
 }
 
-// calls reports whether a message holds calls, which are no answer.
+// calls reports whether a message contains tool calls.
 func calls(message jsonstream.Value) bool {
 	list, _ := message.Get("tool_calls")
 	return list.Len() > 0 || present(message, "function_call")
@@ -86,7 +86,7 @@ func present(v jsonstream.Value, key string) bool {
 	return ok && member.Kind() != jsonstream.Null
 }
 
-// messagesRequest forces the form by the choice of a tool.
+// messagesRequest encodes a request that enforces the form through the choice of a tool.
 func messagesRequest(model, instructions, input string) []byte {
 	b := jsonstream.AppendQuote([]byte(`{"model":`), model)
 	b = append(b, `,"max_tokens":1024,"stream":false,"system":`...)
@@ -98,19 +98,19 @@ func messagesRequest(model, instructions, input string) []byte {
 	return b
 }
 
-// readMessage reads a message: exactly one call of the form's tool.
-func readMessage(body []byte) (answer, error) {
+// readMessage decodes a message. It requires exactly one call of the form's tool.
+func readMessage(body []byte) (assessment, error) {
 	root, err := jsonstream.Parse(body, jsonstream.Options{ObjectRoot: true})
 	if err != nil {
-		return answer{}, errNoAnswer
+		return assessment{}, errForm
 	}
 	switch reason, _ := root.Get("stop_reason"); {
 	case reason.IsText("refusal"):
-		return answer{}, errRefused
+		return assessment{}, errRefused
 	case reason.IsText("max_tokens"):
-		return answer{}, errCut
+		return assessment{}, errTruncated
 	case !reason.IsText("tool_use"):
-		return answer{}, errNoAnswer
+		return assessment{}, errForm
 	}
 	content, _ := root.Get("content")
 	var verdict jsonstream.Value
@@ -122,28 +122,28 @@ func readMessage(body []byte) (answer, error) {
 		case kind.IsText("tool_use") && name.IsText(formName) && !verdict.IsValid():
 			verdict, _ = block.Get("input")
 		default:
-			return answer{}, errNoAnswer
+			return assessment{}, errForm
 		}
 	}
 	return readForm(verdict)
 }
 
-// answer is what a model said.
-type answer struct {
+// assessment is the model's opinion of a call.
+type assessment struct {
 	probability float64
 	explanation string
 }
 
-// readForm reads the form: both members, of their types, and no other.
-func readForm(v jsonstream.Value) (answer, error) {
+// readForm decodes the form. It requires both members with their types, and no other member.
+func readForm(v jsonstream.Value) (assessment, error) {
 	probability, _ := v.Get("probability")
 	explanation, _ := v.Get("explanation")
 	if v.Kind() != jsonstream.Object || v.Len() != 2 || probability.Kind() != jsonstream.Number || explanation.Kind() != jsonstream.String {
-		return answer{}, errNoAnswer
+		return assessment{}, errForm
 	}
 	p, err := strconv.ParseFloat(string(probability.Raw()), 64)
 	if err != nil || !(p >= 0 && p <= 1) {
-		return answer{}, errNoAnswer
+		return assessment{}, errForm
 	}
-	return answer{p, explanation.Text()}, nil
+	return assessment{p, explanation.Text()}, nil
 }

@@ -9,8 +9,8 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/gate"
+	"github.com/stopgate/stopgate/internal/policy"
 	"github.com/stopgate/stopgate/judge"
-	"github.com/stopgate/stopgate/policy"
 )
 
 // A policy lets a tool run, and a model may object to single calls of it. The model is
@@ -45,8 +45,8 @@ threshold = 0.6
 		fmt.Println(mistakes)
 		return
 	}
-	bench := judge.New(judge.Options{})
-	g, err := gate.New(program, gate.WithJudges(bench.Judge), gate.WithDenyMode(gate.DenyToolResult))
+	factory := judge.New(judge.Options{})
+	g, err := gate.New(program, gate.WithJudges(factory.Judge), gate.WithDenyMode(gate.DenyToolResult))
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -10,13 +10,13 @@ import (
 const (
 	maxExplanation = 200 // characters
 	maxRead        = 4000
-	// quoted is the length from which on text that also stands in the arguments is
-	// taken for a quotation of them.
-	quoted = 12
+	// minQuote is the length in characters from which text that also occurs in the arguments counts
+	// as a quotation.
+	minQuote = 12
 )
 
-// describe makes an explanation fit for rows and people: one line, short, and without
-// what it quotes of the arguments, which may be a secret (THREATS H17, F19).
+// describe returns an explanation for audit rows and people: one short line, without quotations
+// from the arguments, which may be secret (H17, F19).
 func describe(explanation, args string) string {
 	if len(explanation) > maxRead {
 		explanation = explanation[:maxRead]
@@ -31,31 +31,31 @@ func describe(explanation, args string) string {
 	return explanation
 }
 
-// withoutQuotes replaces every stretch that also stands in the arguments, as they are
-// written or as they read.
+// withoutQuotes replaces every passage that also occurs in the arguments, in their raw or decoded
+// form.
 func withoutQuotes(text, args string) string {
-	if len(text) < quoted {
+	if len(text) < minQuote {
 		return text
 	}
 	parts := map[string]bool{}
-	for i := 0; i+quoted <= len(text); i++ {
-		parts[text[i:i+quoted]] = false
+	for i := 0; i+minQuote <= len(text); i++ {
+		parts[text[i:i+minQuote]] = false
 	}
 	for _, spelling := range []string{args, strings.Join(strings.Fields(unescape(args)), " ")} {
-		for i := 0; i+quoted <= len(spelling); i++ {
-			if _, ok := parts[spelling[i:i+quoted]]; ok {
-				parts[spelling[i:i+quoted]] = true
+		for i := 0; i+minQuote <= len(spelling); i++ {
+			if _, ok := parts[spelling[i:i+minQuote]]; ok {
+				parts[spelling[i:i+minQuote]] = true
 			}
 		}
 	}
 	var out strings.Builder
-	end := 0 // of the quotation that is being skipped
+	end := 0 // end of the quotation that is being skipped
 	for i, r := range text {
-		if i+quoted <= len(text) && parts[text[i:i+quoted]] {
+		if i+minQuote <= len(text) && parts[text[i:i+minQuote]] {
 			if i >= end {
 				out.WriteString(" […] ")
 			}
-			end = i + quoted
+			end = i + minQuote
 		}
 		if i >= end {
 			out.WriteRune(r)
@@ -64,7 +64,7 @@ func withoutQuotes(text, args string) string {
 	return strings.Join(strings.Fields(out.String()), " ")
 }
 
-// unescape reads a JSON text as its strings read, near enough to find quotations.
+// unescape decodes the strings in JSON text, approximately but well enough to find quotations.
 func unescape(args string) string {
 	return strings.NewReplacer(`\"`, `"`, `\\`, `\`, `\n`, "\n", `\t`, "\t", `\r`, "\r", `\/`, "/").Replace(args)
 }

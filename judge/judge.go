@@ -8,41 +8,39 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/gate"
-	"github.com/stopgate/stopgate/policy/syntax"
 )
 
-// judge is one table [judge] at work.
+// judge implements one [judge] table.
 type judge struct {
-	bench    *Bench
-	table    *syntax.Judge
+	factory  *Factory
+	table    *gate.JudgeTable
 	dialect  *dialect
 	endpoint string
-	address  string // of the endpoint, HOST:PORT
+	address  string // HOST:PORT of the endpoint
 	key      string
 	prompt   prompt
 }
 
 var _ gate.Judge = (*judge)(nil)
 
-func newJudge(b *Bench, t *syntax.Judge, d *dialect, endpoint *url.URL, key string) *judge {
-	return &judge{bench: b, table: t, dialect: d, endpoint: endpoint.String(), address: endpoint.Host, key: key, prompt: newPrompt(t.Guidance)}
+func newJudge(b *Factory, t *gate.JudgeTable, d *dialect, endpoint *url.URL, key string) *judge {
+	return &judge{factory: b, table: t, dialect: d, endpoint: endpoint.String(), address: endpoint.Host, key: key, prompt: newPrompt(t.Guidance)}
 }
 
-// Judge implements [gate.Judge]. It returns when there is an answer, or when the time
-// of the table is over. An error is a *gate.JudgeError, and nothing of the provider's
-// own words is in it.
+// Judge implements [gate.Judge]. It returns at the latest when the timeout of the table has passed.
+// Errors are of type *gate.JudgeError and contain no text of the provider.
 func (j *judge) Judge(ctx context.Context, prop gate.Proposal) (gate.Opinion, error) {
 	began := time.Now()
 	threshold := j.table.Threshold
 	review := stopgate.Review{Model: j.table.Model, Prompt: j.prompt.hash, Threshold: &threshold, API: j.table.API, Address: j.address}
 	fail := func(err error) (gate.Opinion, error) {
-		review.Fault, review.Millis = word(err), time.Since(began).Milliseconds()
+		review.Fault, review.Millis = errorText(err), time.Since(began).Milliseconds()
 		return gate.Opinion{}, &gate.JudgeError{Review: review, Err: err}
 	}
 	var text string
 	text, review.Input = input(&prop)
 	if len(prop.Args) > j.table.MaxBytes || len(text) > 8*j.table.MaxBytes+maxDescription {
-		// A part of the arguments is no call to judge (THREATS H13).
+		// Part of the arguments is not enough to judge a call (H13).
 		return fail(errTooLong)
 	}
 	key := cacheKey{
@@ -52,14 +50,14 @@ func (j *judge) Judge(ctx context.Context, prop gate.Proposal) (gate.Opinion, er
 	keep := time.Duration(j.table.Cache) * time.Millisecond
 	ctx, cancel := context.WithTimeout(ctx, time.Duration(j.table.Timeout)*time.Millisecond)
 	defer cancel()
-	said, cached := j.recall(ctx, key, keep)
+	said, cached := j.lookup(ctx, key, keep)
 	if !cached {
 		var err error
 		if said, review.Attempts, err = j.ask(ctx, text); err != nil {
 			return fail(err)
 		}
 		said.explanation = describe(said.explanation, prop.Args)
-		j.remember(ctx, key, said, keep)
+		j.save(ctx, key, said, keep)
 	}
 	review.Cached, review.Explanation, review.Millis = cached, said.explanation, time.Since(began).Milliseconds()
 	o := gate.Opinion{Mode: stopgate.Unattended, Probability: said.probability, Review: review}
@@ -72,24 +70,24 @@ func (j *judge) Judge(ctx context.Context, prop gate.Proposal) (gate.Opinion, er
 	return o, nil
 }
 
-// maxDescription bounds what a request may say about its tool.
+// maxDescription limits the size of a tool's description in the request.
 const maxDescription = 64 << 10
 
-// Why there is no answer. Rows hold these words (THREATS H17).
+// Failures of a judge. Audit rows contain these texts (H17).
 var (
-	errTooLong     = errors.New("arguments too long")
-	errConnection  = errors.New("connection failed")
-	errTimeout     = errors.New("timeout")
-	errNoAnswer    = errors.New("no answer in the form")
-	errRefused     = errors.New("model refused")
-	errCut         = errors.New("answer cut")
-	errLongAnswer  = errors.New("answer too long")
-	errContentType = errors.New("answer is not JSON")
+	errTooLong      = errors.New("arguments too long")
+	errConnection   = errors.New("connection failed")
+	errTimeout      = errors.New("timeout")
+	errForm         = errors.New("no answer in the form")
+	errRefused      = errors.New("model refused")
+	errTruncated    = errors.New("answer cut")
+	errLongResponse = errors.New("answer too long")
+	errContentType  = errors.New("answer is not JSON")
 )
 
-func word(err error) string {
+func errorText(err error) string {
 	var s statusError
-	for _, known := range []error{errTooLong, errConnection, errTimeout, errNoAnswer, errRefused, errCut, errLongAnswer, errContentType} {
+	for _, known := range []error{errTooLong, errConnection, errTimeout, errForm, errRefused, errTruncated, errLongResponse, errContentType} {
 		if errors.Is(err, known) {
 			return known.Error()
 		}

@@ -269,10 +269,10 @@ func TestTheSameProposal(t *testing.T) {
 		}
 		answerWith(w, "openai", verdict(0.9, fmt.Sprintf("answer %d", n)))
 	})
-	bench := judge.New(judge.Options{Now: func() time.Time { return now }})
+	factory := judge.New(judge.Options{Now: func() time.Time { return now }})
 	ask := func(more string, p gate.Proposal) gate.Opinion {
 		t.Helper()
-		j, err := bench.Judge(table(t, m.URL, more))
+		j, err := factory.Judge(table(t, m.URL, more))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -379,7 +379,7 @@ type others struct {
 	err  error
 }
 
-func (o *others) KeepObjection(_ context.Context, p [32]byte, probability float64, _ string, at time.Time) error {
+func (o *others) SaveObjection(_ context.Context, p [32]byte, probability float64, _ string, at time.Time) error {
 	if o.err == nil {
 		o.kept[p], o.at = probability, at
 	}

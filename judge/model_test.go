@@ -14,8 +14,9 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/gate"
+	"github.com/stopgate/stopgate/internal/lang/syntax"
+	"github.com/stopgate/stopgate/internal/policy"
 	"github.com/stopgate/stopgate/judge"
-	"github.com/stopgate/stopgate/policy/syntax"
 )
 
 // asked is one request as the scripted model got it.
@@ -111,17 +112,17 @@ func answerWith(w http.ResponseWriter, api, form string) {
 }
 
 // table is the table [judge] of a test.
-func table(t testing.TB, url, more string) *syntax.Judge {
+func table(t testing.TB, url, more string) *gate.JudgeTable {
 	t.Helper()
 	p, found := syntax.Parse("stopgate.toml", []byte("version = 1\n[judge]\nmodel = \"judge-1\"\nbase_url = \""+url+"\"\n"+more))
 	if found.HasErrors() {
 		t.Fatal(found)
 	}
-	return p.Judge
+	return policy.JudgeTable(p.Judge)
 }
 
-// open makes the judge of a table with a bench of its own.
-func open(t testing.TB, tbl *syntax.Judge, o judge.Options) gate.Judge {
+// open makes the judge of a table with a factory of its own.
+func open(t testing.TB, tbl *gate.JudgeTable, o judge.Options) gate.Judge {
 	t.Helper()
 	j, err := judge.New(o).Judge(tbl)
 	if err != nil {

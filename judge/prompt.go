@@ -14,22 +14,22 @@ import (
 //go:embed prompt.md
 var instructions string
 
-// form is the JSON Schema of an answer.
+// form is the JSON Schema of a response.
 const form = `{"type":"object","properties":{` +
 	`"probability":{"type":"number","minimum":0,"maximum":1,"description":"How likely running the call does harm."},` +
 	`"explanation":{"type":"string","description":"One sentence that says why."}},` +
 	`"required":["probability","explanation"],"additionalProperties":false}`
 
-// formName names the form, and the tool that the model is made to call.
+// formName names the schema, and the tool that the model is required to call.
 const formName = "verdict"
 
-// prompt is what a model is told, for all calls alike.
+// prompt holds the instructions for the model. They are the same for all calls.
 type prompt struct {
 	text string
-	hash string // SHA-256 in hex of the text and the form
+	hash string // SHA-256 in hex of text and form
 }
 
-// newPrompt adds the operator's guidance to the instructions.
+// newPrompt appends the operator's guidance to the instructions.
 func newPrompt(guidance string) prompt {
 	p := prompt{text: instructions}
 	if guidance != "" {
@@ -40,13 +40,12 @@ func newPrompt(guidance string) prompt {
 	return p
 }
 
-// separators are the line ends that JSON leaves as they are: the data is one line to
-// every reader.
+// separators escapes the line ends that JSON does not escape, so that every reader sees the data as
+// one line.
 var separators = strings.NewReplacer("\u0085", `\u0085`, "\u2028", `\u2028`, "\u2029", `\u2029`)
 
-// input is what a model is told about one call: the data between two lines with a
-// marker. The marker is a part of the data's own hash, so data that contains its marker
-// cannot be written.
+// input encodes one call for the model: the data between two lines with a marker. The marker is
+// part of the hash of the data, so no data can contain its own marker.
 func input(prop *gate.Proposal) (text, hash string) {
 	data := []byte(`{"tool":`)
 	data = jsonstream.AppendQuote(data, string(prop.Call.Tool))

@@ -9,14 +9,14 @@ import (
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/approve"
 	"github.com/stopgate/stopgate/gate"
+	"github.com/stopgate/stopgate/internal/mcp/jsonrpc"
 	"github.com/stopgate/stopgate/internal/visible"
 	"github.com/stopgate/stopgate/jsonstream"
-	"github.com/stopgate/stopgate/wire/jsonrpc"
 )
 
-// Approver answers what the policy asks: whoever reads the approvals and, where that is
-// nobody and the settings allow it, the user of the client (WIRE 8.6). The approval
-// queue is the authority in any case; the client's user is one way to answer it.
+// Approver requests approvals from the approval queue. If no approver watches the queue and
+// the settings allow it, it asks the user of the MCP client instead. The queue is
+// authoritative in both cases.
 type Approver struct {
 	queue *approve.Queue
 	store approve.Store
@@ -25,7 +25,7 @@ type Approver struct {
 
 var _ gate.Approver = (*Approver)(nil)
 
-// NewApprover makes an approver on a store of approvals.
+// NewApprover returns an approver that uses the given store.
 func NewApprover(store approve.Store, o approve.Options) (*Approver, error) {
 	q, err := approve.New(store, o)
 	if err != nil {
@@ -34,17 +34,16 @@ func NewApprover(store approve.Store, o approve.Options) (*Approver, error) {
 	return &Approver{queue: q, store: store, opts: o}, nil
 }
 
-// exchangeOf is the client's request that a call belongs to.
-func exchangeOf(ctx context.Context) *exchange {
-	x, _ := ctx.Value(exchangeKey{}).(*exchange)
+// requestOf returns the client's request in ctx, nil if there is none.
+func requestOf(ctx context.Context) *request {
+	x, _ := ctx.Value(requestKey{}).(*request)
 	return x
 }
 
-// Abilities implements [gate.Approver]. A client cannot change the arguments of a call
-// (DECISIONS K31).
+// Abilities implements [gate.Approver]. The client's user cannot edit arguments (K31).
 func (a *Approver) Abilities(ctx context.Context, call *stopgate.Call) gate.Abilities {
 	able := a.queue.Abilities(ctx, call)
-	if x := exchangeOf(ctx); !able.Reachable && x.elicits() {
+	if x := requestOf(ctx); !able.Reachable && x.elicits() {
 		return gate.Abilities{Reachable: true, Keeps: true}
 	}
 	return able
@@ -52,19 +51,19 @@ func (a *Approver) Abilities(ctx context.Context, call *stopgate.Call) gate.Abil
 
 // Approve implements [gate.Approver].
 func (a *Approver) Approve(ctx context.Context, q *gate.Question) (gate.Answer, error) {
-	x := exchangeOf(ctx)
+	x := requestOf(ctx)
 	view, _ := q.View()
 	if a.queue.Abilities(ctx, &view.Call).Reachable || !x.elicits() || view.OfResult {
 		return a.queue.Approve(ctx, q)
 	}
 	if x.modern {
-		return a.park(ctx, q, x)
+		return a.deferApproval(ctx, q, x)
 	}
 	return a.elicit(ctx, q, x)
 }
 
-// elicits reports whether the user of the client may answer.
-func (x *exchange) elicits() bool {
+// elicits reports whether the client can ask its user and the settings allow it.
+func (x *request) elicits() bool {
 	if x == nil || !x.p.g.set.Elicitation {
 		return false
 	}
@@ -76,9 +75,9 @@ func (x *exchange) elicits() bool {
 	return x.p.abilities.elicitation && x.p.version >= "2025-06-18"
 }
 
-// park keeps the question for the request that comes back with an answer, in the
-// revision where clients are asked by results.
-func (a *Approver) park(ctx context.Context, q *gate.Question, x *exchange) (gate.Answer, error) {
+// deferApproval stores the question. In the revision without sessions the client receives
+// it in a result and repeats the request with the answer.
+func (a *Approver) deferApproval(ctx context.Context, q *gate.Question, x *request) (gate.Answer, error) {
 	if no := x.declined(); no != "" {
 		view, err := q.Complete(ctx)
 		answer := view.Decline(clientUser)
@@ -95,28 +94,29 @@ func (a *Approver) park(ctx context.Context, q *gate.Question, x *exchange) (gat
 	if err == nil && answer.Kind == gate.Deferred {
 		view, _ := q.View()
 		x.mu.Lock()
-		x.parked = &parked{id: answer.ID, message: prompt(view)}
+		x.pendingApproval = &pendingApproval{id: answer.ID, message: prompt(view)}
 		x.mu.Unlock()
 	}
 	return answer, err
 }
 
-// declined is the question to which the client's user said no, "" if there is none.
-func (x *exchange) declined() string {
+// declined returns the id of the question that the client's user declined, "" if there is
+// none.
+func (x *request) declined() string {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	return x.no
+	return x.declinedID
 }
 
-// parked is a question that the next round answers.
-type parked struct{ id, message string }
+// pendingApproval is a question that the next round answers.
+type pendingApproval struct{ id, message string }
 
-// elicit puts the question to the client's user on the call's own stream.
-func (a *Approver) elicit(ctx context.Context, q *gate.Question, x *exchange) (gate.Answer, error) {
+// elicit asks the client's user on the call's own stream.
+func (a *Approver) elicit(ctx context.Context, q *gate.Question, x *request) (gate.Answer, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	added := make(chan approve.Entry, 1)
 	o := a.opts
-	o.Notify = []approve.Notifier{asker(added)}
+	o.Notify = []approve.Notifier{entryNotifier(added)}
 	queue, err := approve.New(a.store, o)
 	if err != nil {
 		cancel()
@@ -128,12 +128,12 @@ func (a *Approver) elicit(ctx context.Context, q *gate.Question, x *exchange) (g
 		select {
 		case e := <-added:
 			view, _ := q.View()
-			kind, ok := x.ask(ctx, prompt(view))
+			kind, ok := x.askUser(ctx, prompt(view))
 			if !ok {
 				return
 			}
 			if _, err := queue.Answer(ctx, e.ID, approve.Reply{Kind: kind, By: clientUser, Via: approve.ViaClient, Seen: e.Binding.Hash()}); err != nil && ctx.Err() == nil {
-				x.p.g.log.Warn("an answer does not count", "error", err)
+				x.p.g.log.Warn("the approval queue rejected an answer", "error", err)
 			}
 		case <-ctx.Done():
 		}
@@ -144,31 +144,30 @@ func (a *Approver) elicit(ctx context.Context, q *gate.Question, x *exchange) (g
 	return answer, err
 }
 
-// clientUser is how records name who answered.
+// clientUser identifies the client's user in records.
 const clientUser = "the user of the MCP client"
 
-// asker passes the entry of a question on.
-type asker chan approve.Entry
+// entryNotifier is a notifier that forwards the entry of a question.
+type entryNotifier chan approve.Entry
 
 // Name implements [approve.Notifier].
-func (asker) Name() string { return "MCP client" }
+func (entryNotifier) Name() string { return "MCP client" }
 
 // Notify implements [approve.Notifier].
-func (a asker) Notify(_ context.Context, e approve.Entry) error {
+func (a entryNotifier) Notify(_ context.Context, e approve.Entry) error {
 	a <- e
 	return nil
 }
 
-// prompt is what the client's user is shown: nothing in it can pass for something else
-// (THREATS H14).
+// prompt formats the question for the client's user. Untrusted text in it is escaped (H14).
 func prompt(v gate.View) string {
 	text := fmt.Sprintf("stopgate: may the tool %s run with these arguments?\n%s", v.Call.Tool, visible.Elide(visible.Text(v.Args), 2000))
-	return text + "\nWhy it asks: " + because(v.Verdict)
+	return text + "\nWhy it asks: " + reason(v.Verdict)
 }
 
-// because is why somebody is asked: the policy's own reason, what the code says, or else
-// which rule it was.
-func because(v stopgate.Verdict) string {
+// reason returns the reason for the question: the policy's own reason or, failing that, the
+// rule.
+func reason(v stopgate.Verdict) string {
 	switch {
 	case v.Public != "" && v.Public != stopgate.CodeRuleMatched.Public():
 		return visible.Text(v.Public)
@@ -178,8 +177,8 @@ func because(v stopgate.Verdict) string {
 	return fmt.Sprintf("a rule of the policy wants a person to look at it (%s:%d)", visible.Text(filepath.Base(v.Rule.File)), v.Rule.Line)
 }
 
-// requested is the form of the question.
-const requested = `"requestedSchema":{"type":"object","properties":{"decision":{"type":"string","enum":["allow","deny"]}},"required":["decision"]}`
+// requestedSchema is the schema of the answer in an elicitation.
+const requestedSchema = `"requestedSchema":{"type":"object","properties":{"decision":{"type":"string","enum":["allow","deny"]}},"required":["decision"]}`
 
 func elicitation(message string, mode bool) []byte {
 	out := []byte("{")
@@ -187,19 +186,20 @@ func elicitation(message string, mode bool) []byte {
 		out = append(out, `"mode":"form",`...)
 	}
 	out = jsonstream.AppendQuote(append(out, `"message":`...), message)
-	return append(append(append(out, ','), requested...), '}')
+	return append(append(append(out, ','), requestedSchema...), '}')
 }
 
-// ask sends the question and waits for the answer. Only "accept" with "allow" is yes.
-func (x *exchange) ask(ctx context.Context, message string) (approve.Kind, bool) {
-	a := &serverAsk{reply: make(chan *jsonrpc.Message, 1)}
-	id := x.p.expect(a)
-	defer x.p.forgo(id)
+// askUser sends the elicitation and waits for the answer. Only action "accept" with
+// decision "allow" approves.
+func (x *request) askUser(ctx context.Context, message string) (approve.Kind, bool) {
+	a := &serverRequest{reply: make(chan *jsonrpc.Message, 1)}
+	id := x.p.register(a)
+	defer x.p.unregister(id)
 	x.p.mu.Lock()
 	mode := x.p.version >= "2025-11-25"
 	x.p.mu.Unlock()
 	text := jsonrpc.AppendRequest(nil, id, "elicitation/create", elicitation(message, mode))
-	if !x.tell(text) && !x.p.out(text) {
+	if !x.send(text) && !x.p.sendUnsolicited(text) {
 		return approve.No, false
 	}
 	select {
@@ -207,7 +207,7 @@ func (x *exchange) ask(ctx context.Context, message string) (approve.Kind, bool)
 		return decision(m.Result), true
 	case <-ctx.Done():
 		params := append(append([]byte(`{"requestId":`), id...), `,"reason":"the question is over"}`...)
-		x.tell(jsonrpc.AppendRequest(nil, "", "notifications/cancelled", params))
+		x.send(jsonrpc.AppendRequest(nil, "", "notifications/cancelled", params))
 		return approve.No, false
 	}
 }
@@ -220,10 +220,10 @@ func decision(result jsonstream.Value) approve.Kind {
 	return approve.No
 }
 
-// settled takes the answer that a round brought into the queue. What is no answer, or
-// comes too late, changes nothing: the gate then asks anew or denies.
-func (p *peer) settled(ctx context.Context, m *jsonrpc.Message, x *exchange, r *round) {
-	if r == nil || r.void || r.state.Approval == "" || p.g.approver == nil || !p.g.set.Elicitation {
+// recordAnswer passes the answer of a round to the queue. An invalid or late answer has no
+// effect: the gate asks again or denies.
+func (p *client) recordAnswer(ctx context.Context, m *jsonrpc.Message, x *request, r *round) {
+	if r == nil || r.otherArgs || r.state.Approval == "" || p.g.approver == nil || !p.g.set.Elicitation {
 		return
 	}
 	inputs, ok := memberOf(m.Params, "inputResponses")
@@ -234,7 +234,7 @@ func (p *peer) settled(ctx context.Context, m *jsonrpc.Message, x *exchange, r *
 	if !ok {
 		return
 	}
-	// A result may stand by itself or in a member of its own.
+	// The result may be the value itself or its member "result".
 	if inner, ok := memberOf(answer, "result"); ok {
 		answer = inner
 	}
@@ -242,54 +242,54 @@ func (p *peer) settled(ctx context.Context, m *jsonrpc.Message, x *exchange, r *
 	_, err := p.g.approver.queue.Answer(ctx, r.state.Approval, approve.Reply{Kind: kind, By: clientUser, Via: approve.ViaClient})
 	switch {
 	case err != nil:
-		p.g.log.Warn("an answer does not count", "error", err)
+		p.g.log.Warn("the approval queue rejected an answer", "error", err)
 	case kind == approve.No:
 		x.mu.Lock()
-		x.no = r.state.Approval
+		x.declinedID = r.state.Approval
 		x.mu.Unlock()
 	}
 }
 
-// resolve waits for the call's outcome. In the revision without sessions a call that
-// must be asked about is answered with the question.
-func (p *peer) resolve(ctx context.Context, m *jsonrpc.Message, x *exchange, pending *gate.Pending, c *conn, name string, r *round) (stopgate.Outcome, *reply) {
-	p.settled(ctx, m, x, r)
+// resolve waits for the outcome of a call. In the revision without sessions, a call that
+// needs an approval returns a reply that asks for it.
+func (p *client) resolve(ctx context.Context, m *jsonrpc.Message, x *request, pending *gate.Pending, c *conn, name string, r *round) (stopgate.Outcome, *reply) {
+	p.recordAnswer(ctx, m, x, r)
 	stop := make(chan struct{})
 	defer close(stop)
-	if v := pending.Verdict(); x.token != nil && v.Decided && !v.Terminal() && !v.Mode.Permissive() {
-		p.g.work.Go(func() { x.waits(stop) })
+	if v := pending.Verdict(); x.progressToken != nil && v.Decided && !v.Terminal() && !v.Mode.Permissive() {
+		p.g.work.Go(func() { x.reportWaiting(stop) })
 	}
 	out, err := pending.Resolve(ctx)
 	if err != nil && out.Proposal == "" {
-		return refused(stopgate.CodePolicyError), nil
+		return refusedOutcome(stopgate.CodePolicyError), nil
 	}
 	x.mu.Lock()
-	question := x.parked
+	question := x.pendingApproval
 	x.mu.Unlock()
 	if question == nil || out.Allowed() || out.Verdict.Code != stopgate.CodeApprovalPending {
 		return out, nil
 	}
 	st := p.newState(m, c, name)
 	st.Approval = question.id
-	if r != nil && !r.void {
-		st.Theirs = r.state.Theirs
+	if r != nil && !r.otherArgs {
+		st.ServerState = r.state.ServerState
 	}
 	body := append([]byte(`{"resultType":"input_required","inputRequests":{"`+approvalKey+`":{"method":"elicitation/create","params":`), elicitation(question.message, true)...)
 	body = jsonstream.AppendQuote(append(body, `}},"requestState":`...), p.g.seal.seal(st))
 	return out, &reply{text: appendResult(x.id, append(body, '}'))}
 }
 
-// waits tells the client, as progress, that somebody is asked.
-func (x *exchange) waits(stop <-chan struct{}) {
-	tick := time.NewTicker(x.p.g.set.Word)
+// reportWaiting sends progress to the client while the call waits for an approval.
+func (x *request) reportWaiting(stop <-chan struct{}) {
+	tick := time.NewTicker(x.p.g.set.ProgressInterval)
 	defer tick.Stop()
 	for n := 1; ; n++ {
 		select {
 		case <-stop:
 			return
 		case <-tick.C:
-			params := append(append([]byte(`{"progressToken":`), x.token...), fmt.Sprintf(`,"progress":%d,"message":"waiting for an approval"}`, n)...)
-			if !x.tell(jsonrpc.AppendRequest(nil, "", "notifications/progress", params)) {
+			params := append(append([]byte(`{"progressToken":`), x.progressToken...), fmt.Sprintf(`,"progress":%d,"message":"waiting for an approval"}`, n)...)
+			if !x.send(jsonrpc.AppendRequest(nil, "", "notifications/progress", params)) {
 				return
 			}
 		}

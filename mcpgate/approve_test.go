@@ -8,9 +8,9 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/approve"
+	"github.com/stopgate/stopgate/internal/mcp/jsonrpc"
 	"github.com/stopgate/stopgate/jsonstream"
 	"github.com/stopgate/stopgate/mcpgate"
-	"github.com/stopgate/stopgate/wire/jsonrpc"
 )
 
 const asking = "[tools.echo.policy]\nrun = \"ask\"\n"
@@ -48,7 +48,7 @@ func back(state, decision string) string {
 		`,"inputResponses":{"stopgate.approval":{"action":"accept","content":{"decision":"` + decision + `"}}}`
 }
 
-// Proves W56, WIRE 8.6: in the revision without sessions the question is the answer; an
+// Proves W56: in the revision without sessions the question is the answer; an
 // acceptance runs the call exactly once, and everything else runs nothing.
 func TestInputRequired(t *testing.T) {
 	f := newFake(echoTool)
@@ -120,7 +120,7 @@ func TestNobodyAsked(t *testing.T) {
 	has(t, c.ask(call("1", "echo", `{}`)), "no_approver")
 }
 
-// Proves WIRE 8.6: with a session the client is asked on the call's own stream.
+// With a session the client is asked on the call's own stream.
 func TestElicitation(t *testing.T) {
 	for _, c := range []struct{ answer, want string }{
 		{`"result":{"action":"accept","content":{"decision":"allow"}}`, "ran"},
@@ -174,7 +174,7 @@ func (b *bench) watched(t *testing.T, kind approve.Kind) {
 	})
 }
 
-// Proves WIRE 8.6: who reads the approvals answers first; the client is not asked then.
+// Who reads the approvals answers first; the client is not asked then.
 func TestQueueFirst(t *testing.T) {
 	for kind, want := range map[approve.Kind]string{approve.Yes: "ran", approve.No: "approval_declined"} {
 		f := newFake(echoTool)
@@ -191,7 +191,7 @@ func TestQueueFirst(t *testing.T) {
 // answer that came later.
 func TestHoldEnds(t *testing.T) {
 	f := newFake(echoTool)
-	b := setup(t, asking, mcpgate.Settings{Elicitation: true, Hold: 100 * time.Millisecond}, map[string]*fake{"": f})
+	b := setup(t, asking, mcpgate.Settings{Elicitation: true, ApprovalTimeout: 100 * time.Millisecond}, map[string]*fake{"": f})
 	c := b.stdio()
 	c.hello(`{"elicitation":{}}`)
 	c.send(call("1", "echo", `{}`))

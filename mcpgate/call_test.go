@@ -6,9 +6,9 @@ import (
 	"testing"
 
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/mcp/jsonrpc"
+	"github.com/stopgate/stopgate/internal/mcp/link"
 	"github.com/stopgate/stopgate/mcpgate"
-	"github.com/stopgate/stopgate/mcpgate/link"
-	"github.com/stopgate/stopgate/wire/jsonrpc"
 )
 
 func serverOf(name string) stopgate.ServerID { return stopgate.ServerID(name) }
@@ -71,7 +71,7 @@ policy.run = [{ arg = "/path", prefix = "src/", mode = "unattended" }, { arg = "
 	}
 }
 
-// Proves WIRE 8.5: a denial as a JSON-RPC error, by choice.
+// A denial as a JSON-RPC error, by choice.
 func TestDenyAsError(t *testing.T) {
 	b := setup(t, "[tools.echo.policy]\nrun = [{ arg = \"/text\", const = \"x\", mode = \"deny\", reason = \"no x\" }, { mode = \"unattended\" }]\n",
 		mcpgate.Settings{DenyAsError: true}, map[string]*fake{"": newFake(echoTool)})
@@ -81,7 +81,7 @@ func TestDenyAsError(t *testing.T) {
 		`{"jsonrpc":"2.0","id":1,"error":{"code":-32010,"message":"no x","data":{"status":"denied","code":"rule_matched","publicReason":"no x","data":null}}}`)
 }
 
-// Proves WIRE 8.4: a tool that can never run is not listed, and a call of it is answered
+// A tool that can never run is not listed, and a call of it is answered
 // as one of a tool that does not exist.
 func TestListFilter(t *testing.T) {
 	f := newFake(echoTool, strings.Replace(echoTool, "echo", "rm", 1), strings.Replace(echoTool, "echo", "odd", 1))
@@ -153,7 +153,7 @@ func TestG7ResultPolicy(t *testing.T) {
 	has(t, c.ask(call("3", "write_file", `{"path":".env"}`)), "Unknown tool")
 }
 
-// Proves WIRE 8.2: with several servers names are joined, lists are one list,
+// With several servers names are joined, lists are one list,
 // and everything goes to the server that it belongs to.
 func TestSeveralServers(t *testing.T) {
 	one, two := newFake(echoTool), newFake(strings.Replace(echoTool, "echo", "say", 1))

@@ -8,30 +8,30 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/mcp/definition"
+	"github.com/stopgate/stopgate/internal/mcp/jsonrpc"
+	"github.com/stopgate/stopgate/internal/mcp/mirror"
 	"github.com/stopgate/stopgate/internal/visible"
 	"github.com/stopgate/stopgate/jsonstream"
-	"github.com/stopgate/stopgate/mcpgate/definition"
-	"github.com/stopgate/stopgate/mcpgate/mirror"
-	"github.com/stopgate/stopgate/wire/jsonrpc"
 )
 
 // tool is one tool of a server.
 type tool struct {
 	*definition.Tool
-	marks   mirror.Marks // arguments that headers mirror
-	invalid bool         // the marks are: HTTP must not offer the tool
+	headerParams   mirror.Params // arguments that are mirrored in headers
+	invalidHeaders bool          // headerParams are invalid: the tool is not offered over HTTP
 }
 
-// catalog is what a connection knows of its server's tools.
+// catalog caches the tools of a server for one connection.
 type catalog struct {
 	mu      sync.Mutex
 	tools   map[stopgate.ToolName]*tool
-	fetched time.Time // when the whole list was read, zero if it was not
+	fetched time.Time // when the complete list was read; zero if it was not
 	flight  sync.Mutex
 }
 
-// forget makes the next call ask the server again.
-func (k *catalog) forget() {
+// clear empties the cache, so that the next call reads the list again.
+func (k *catalog) clear() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.tools, k.fetched = nil, time.Time{}
@@ -59,28 +59,29 @@ const (
 	maxPages = 100
 )
 
-// learn takes one definition of the server's list in.
-func (c *conn) learn(v jsonstream.Value) *tool {
-	d, bad := definition.Read(v)
+// addTool adds one definition of the server's list to the catalog. It returns nil if the
+// definition is invalid.
+func (c *conn) addTool(v jsonstream.Value) *tool {
+	d, bad := definition.Parse(v)
 	if d == nil {
-		c.p.g.log.Warn("a tool is left out", "server", c.name(), "tool", visible.Elide(visible.Text(textOf(v, "name")), 64), "because", bad)
+		c.p.g.log.Warn("a tool with an invalid definition is not offered", "server", c.name(), "tool", visible.Elide(visible.Text(textOf(v, "name")), 64), "reason", bad)
 		return nil
 	}
 	t := &tool{Tool: d}
 	schema, _ := v.Get("inputSchema")
-	if t.marks, bad = mirror.Read(schema); bad != "" {
-		t.invalid = true
+	if t.headerParams, bad = mirror.ParseSchema(schema); bad != "" {
+		t.invalidHeaders = true
 	}
 	c.tools.put(t)
 	return t
 }
 
-// errList is why a server's tools are not known.
-var errList = errors.New("mcpgate: the server does not tell its tools")
+// errToolList is the error of an invalid response to tools/list.
+var errToolList = errors.New("mcpgate: the server's list of tools is invalid or too long")
 
-// find returns a tool's definition. What the client did not list the gate asks the
-// server for; nil without an error is a tool that the server does not have.
-func (c *conn) find(ctx context.Context, name stopgate.ToolName, x *exchange) (*tool, error) {
+// findTool returns a tool's definition and reads the server's list if necessary. It returns
+// nil without an error if the server does not have the tool.
+func (c *conn) findTool(ctx context.Context, name stopgate.ToolName, x *request) (*tool, error) {
 	if t, _ := c.tools.get(name); t != nil {
 		return t, nil
 	}
@@ -97,8 +98,8 @@ func (c *conn) find(ctx context.Context, name stopgate.ToolName, x *exchange) (*
 	return t, nil
 }
 
-// fetch reads the server's whole list.
-func (c *conn) fetch(ctx context.Context, x *exchange) error {
+// fetch reads the complete list of the server.
+func (c *conn) fetch(ctx context.Context, x *request) error {
 	cursor := ""
 	for range maxPages {
 		r, err := c.request(ctx, outgoing{
@@ -115,10 +116,10 @@ func (c *conn) fetch(ctx context.Context, x *exchange) error {
 			list, ok = r.Message.Result.Get("tools")
 		}
 		if !ok || list.Kind() != jsonstream.Array {
-			return errList
+			return errToolList
 		}
 		for v := range list.Elements() {
-			c.learn(v)
+			c.addTool(v)
 		}
 		next := textOf(r.Message.Result, "nextCursor")
 		if next == "" || next == cursor {
@@ -129,11 +130,11 @@ func (c *conn) fetch(ctx context.Context, x *exchange) error {
 		}
 		cursor = next
 	}
-	return errList
+	return errToolList
 }
 
-// listParams are the parameters of the gate's own tools/list.
-func (c *conn) listParams(x *exchange, cursor string) []byte {
+// listParams returns the parameters of the gateway's own tools/list request.
+func (c *conn) listParams(x *request, cursor string) []byte {
 	var parts []string
 	if cursor != "" {
 		parts = append(parts, `"cursor":`+string(jsonstream.AppendQuote(nil, cursor)))
@@ -145,8 +146,8 @@ func (c *conn) listParams(x *exchange, cursor string) []byte {
 	return []byte("{" + strings.Join(parts, ",") + "}")
 }
 
-// accepted reports whether a definition is the accepted one. Where that cannot be told
-// it is not.
+// accepted reports whether a definition is the accepted one. It returns false if the pins
+// cannot be read.
 func (c *conn) accepted(t *tool) bool {
 	if c.p.g.pins == nil {
 		return true
@@ -154,26 +155,26 @@ func (c *conn) accepted(t *tool) bool {
 	same, err := c.p.g.pins.Check(c.server.Identity, t.Name, t.Hash, t.Canonical)
 	switch {
 	case err != nil:
-		c.p.g.log.Error("the accepted definitions cannot be read", "error", err)
+		c.p.g.log.Error("reading the accepted tool definitions failed", "error", err)
 	case !same:
-		c.p.g.log.Warn("a tool has changed since it was accepted: it is disabled until stopgate mcp pin approve",
+		c.p.g.log.Warn("a tool changed since it was accepted and is disabled: review it with stopgate mcp pin approve",
 			"server", c.name(), "tool", t.Name)
 	}
 	return err == nil && same
 }
 
-// shown reports whether a tool stands in the client's list.
-func (c *conn) shown(t *tool) bool {
+// offered reports whether the client's list contains a tool.
+func (c *conn) offered(t *tool) bool {
 	if !c.p.g.gate.Enforced() {
 		return true
 	}
 	accepted := c.accepted(t)
-	return !t.invalid && accepted && !c.p.g.never(c.proposed(t, accepted), t.Hash)
+	return !t.invalidHeaders && accepted && !c.p.g.isHidden(c.callOf(t, accepted), t.Hash)
 }
 
-// proposed is what the gate is told about a call of a tool whose definition may be the
-// accepted one. Without pins nobody knows.
-func (c *conn) proposed(t *tool, accepted bool) stopgate.Call {
+// callOf returns the gate's call for a tool. Its definition counts as pinned only if pins
+// are configured and it is the accepted one.
+func (c *conn) callOf(t *tool, accepted bool) stopgate.Call {
 	d := t.ToolDefinition
 	d.Pinned = accepted && c.p.g.pins != nil
 	return c.p.g.call(c.p.owner, c.server, t.Name, &d)

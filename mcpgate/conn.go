@@ -9,88 +9,89 @@ import (
 	"sync"
 	"time"
 
-	"github.com/stopgate/stopgate/mcpgate/link"
-	"github.com/stopgate/stopgate/wire/jsonrpc"
+	"github.com/stopgate/stopgate/internal/mcp/jsonrpc"
+	"github.com/stopgate/stopgate/internal/mcp/link"
 )
 
-// conn is one client's connection to one server. It is opened when it is first needed
-// and again, after a pause that grows, when it failed.
+// conn is one client's connection to one server. It is opened on first use, and again after
+// a failure with increasing delays.
 type conn struct {
-	p      *peer
+	p      *client
 	server *Server
 	tools  catalog
 
-	opening sync.Mutex // one attempt at a time
+	opening sync.Mutex // serialises attempts to connect
 
-	mu      sync.Mutex
-	link    link.Link
-	last    int64 // of our ids towards the server
-	version string
-	failed  time.Time
-	pause   time.Duration
-	closed  bool
-	began   time.Time                // of link
-	calls   map[jsonrpc.ID]*exchange // by our id
-	stale   map[string]bool          // lists that the client knows to have changed and did not ask for since
-	// entering gives the client's first introduction up; nil where none is under way.
-	entering context.CancelCauseFunc
+	mu         sync.Mutex
+	link       link.Link
+	lastID     int64 // last request id towards the server
+	version    string
+	failed     time.Time
+	retryDelay time.Duration
+	closed     bool
+	began      time.Time               // when link was opened
+	calls      map[jsonrpc.ID]*request // by request id towards the server
+	stale      map[string]bool         // lists that the client was notified about and has not requested since
+	// cancelInit cancels the first initialize request; nil if none is running.
+	cancelInit context.CancelCauseFunc
 }
 
-func newConn(p *peer, s *Server) *conn {
-	return &conn{p: p, server: s, calls: map[jsonrpc.ID]*exchange{}, stale: map[string]bool{}}
+func newConn(p *client, s *Server) *conn {
+	return &conn{p: p, server: s, calls: map[jsonrpc.ID]*request{}, stale: map[string]bool{}}
 }
 
-// Pauses before a server that failed is started again.
+// Delays before a failed server is started again.
 const (
-	firstPause = 500 * time.Millisecond
-	longPause  = 30 * time.Second
+	minRetryDelay = 500 * time.Millisecond
+	maxRetryDelay = 30 * time.Second
 )
 
-// errUnreachable is why a server is not asked.
+// errUnreachable is the error of a request to a server without a connection.
 var errUnreachable = errors.New("mcpgate: the server cannot be reached")
 
-// open returns the link, opening it if it must be.
+// open returns the link and opens it if necessary.
 func (c *conn) open(ctx context.Context) (link.Link, error) {
 	c.opening.Lock()
 	defer c.opening.Unlock()
 	if l, err := c.current(); l != nil || err != nil {
 		return l, err
 	}
-	l, err := c.server.Open(context.WithoutCancel(ctx), link.Events{Stray: func(m *jsonrpc.Message) { c.incoming(m, nil) }, Noise: c.noise})
+	l, err := c.server.Open(context.WithoutCancel(ctx), link.Events{Unsolicited: func(m *jsonrpc.Message) { c.handleMessage(m, nil) }, Dropped: c.logDropped})
 	if err != nil {
-		c.lost()
-		c.p.g.log.Warn("a server cannot be reached", "server", c.name(), "error", err)
+		c.markFailed()
+		c.p.g.log.Warn("connecting to a server failed", "server", c.name(), "error", err)
 		return nil, fmt.Errorf("%w: %w", errUnreachable, err)
 	}
-	if err = c.greet(ctx, l); err == nil && c.take(l) {
+	if err = c.reinitialize(ctx, l); err == nil && c.setLink(l) {
 		return l, nil
 	}
-	c.lost()
+	c.markFailed()
 	c.p.g.work.Go(func() { _ = l.Close() })
-	c.p.g.log.Warn("a server does not take up its work again", "server", c.name(), "error", err)
+	c.p.g.log.Warn("initializing a restarted server failed", "server", c.name(), "error", err)
 	return nil, errUnreachable
 }
 
-// current is the link, if it lives; an error if it is too early for another one.
+// current returns the link if it is alive. It returns an error if it is too early to
+// reconnect.
 func (c *conn) current() (link.Link, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.link != nil {
 		select {
 		case <-c.link.Done():
-			c.gone()
+			c.markFailedLocked()
 		default:
 			return c.link, nil
 		}
 	}
-	if c.closed || time.Since(c.failed) < c.pause {
+	if c.closed || time.Since(c.failed) < c.retryDelay {
 		return nil, errUnreachable
 	}
 	return nil, nil
 }
 
-// take makes a link the one that requests go to.
-func (c *conn) take(l link.Link) bool {
+// setLink sets the link for requests. It returns false if the connection is closed.
+func (c *conn) setLink(l link.Link) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !c.closed {
@@ -99,37 +100,39 @@ func (c *conn) take(l link.Link) bool {
 	return !c.closed
 }
 
-// lost notes that there is no link.
-func (c *conn) lost() {
+// markFailed records that the link failed.
+func (c *conn) markFailed() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.gone()
+	c.markFailedLocked()
 }
 
-// gone is lost with c.mu held.
-func (c *conn) gone() {
-	c.over("unreachable")
+// markFailedLocked is markFailed with c.mu locked.
+func (c *conn) markFailedLocked() {
+	c.reportSession("unreachable")
 	c.link, c.failed = nil, time.Now()
-	c.pause = min(max(2*c.pause, firstPause), longPause)
-	c.tools.forget()
+	c.retryDelay = min(max(2*c.retryDelay, minRetryDelay), maxRetryDelay)
+	c.tools.clear()
 }
 
-// over tells of the session with the server, if there is one: the last revision has
-// none. c.mu is held.
-func (c *conn) over(failure string) {
+// reportSession reports the end of the session with the server to the observer, if the
+// revision has sessions. c.mu is locked.
+func (c *conn) reportSession(failure string) {
 	if c.link == nil || c.version == "" {
 		return
 	}
 	s := Session{Outgoing: true, Version: c.version, Began: c.began, Failure: failure}
-	if p, ok := c.link.(link.Placed); ok {
-		s.Transport = p.Place().Transport
+	if p, ok := c.link.(link.Traced); ok {
+		s.Transport = p.ConnInfo().Transport
 	}
-	c.p.g.over(s)
+	c.p.g.reportSession(s)
 }
 
-func (c *conn) noise(what string) { c.p.g.log.Warn("from a server", "server", c.name(), "what", what) }
+func (c *conn) logDropped(what string) {
+	c.p.g.log.Warn("input from a server was dropped", "server", c.name(), "what", what)
+}
 
-// name is the server in logs.
+// name returns the server's name for logs.
 func (c *conn) name() string {
 	if c.server.ID != "" {
 		return string(c.server.ID)
@@ -137,32 +140,32 @@ func (c *conn) name() string {
 	return c.server.Identity
 }
 
-// nextID takes one of our ids; c.mu is held.
+// nextID returns a new request id; c.mu is locked.
 func (c *conn) nextID() jsonrpc.ID {
-	c.last++
-	return jsonrpc.ID(strconv.FormatInt(c.last, 10))
+	c.lastID++
+	return jsonrpc.ID(strconv.FormatInt(c.lastID, 10))
 }
 
 // outgoing is a request to a server.
 type outgoing struct {
-	x       *exchange // whose request it is; nil for the gate's own
+	x       *request // the client's request that caused it; nil if the gateway did
 	method  string
-	about   Observed // what there is to observe beside the method
+	about   Observed // attributes for the observer
 	seen    *observation
 	text    func(id jsonrpc.ID, seen *observation) ([]byte, error)
 	version string
 	headers map[string]string
 }
 
-// request sends a request and waits for the response. A server that says nothing for
-// too long has failed.
+// request sends a request and waits for the response. It fails with errNoResponse if the
+// server sends neither a response nor progress within the timeout.
 func (c *conn) request(ctx context.Context, o outgoing) (r link.Reply, err error) {
 	if c.p.g.observer != nil {
 		o.about.Outgoing, o.about.Method, o.about.Server = true, o.method, c.name()
-		ctx, o.seen = c.p.g.observed(ctx, o.about)
-		defer func() { o.seen.replied(r, err) }()
+		ctx, o.seen = c.p.g.observe(ctx, o.about)
+		defer func() { o.seen.endWithReply(r, err) }()
 	}
-	if c.isEntering() {
+	if c.initializing() {
 		return link.Reply{}, errUnreachable
 	}
 	l, err := c.open(ctx)
@@ -172,24 +175,24 @@ func (c *conn) request(ctx context.Context, o outgoing) (r link.Reply, err error
 	return c.ask(ctx, l, o)
 }
 
-// isEntering reports whether the client's first introduction is under way.
-func (c *conn) isEntering() bool {
+// initializing reports whether the first initialize request is running.
+func (c *conn) initializing() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.entering != nil
+	return c.cancelInit != nil
 }
 
-// giveUp ends the client's first introduction, if it is under way.
-func (c *conn) giveUp(why error) {
+// cancelInitialize cancels the first initialize request if it is running.
+func (c *conn) cancelInitialize(why error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.entering != nil {
-		c.entering(why)
+	if c.cancelInit != nil {
+		c.cancelInit(why)
 	}
 }
 
-// errSilent is why a request ended that a server did not answer.
-var errSilent = errors.New("mcpgate: the server does not answer")
+// errNoResponse is the error of a request that timed out.
+var errNoResponse = errors.New("mcpgate: the server does not respond")
 
 func (c *conn) ask(ctx context.Context, l link.Link, o outgoing) (link.Reply, error) {
 	c.mu.Lock()
@@ -214,54 +217,54 @@ func (c *conn) ask(ctx context.Context, l link.Link, o outgoing) (link.Reply, er
 	o.seen.sent(l, id, version)
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	patience := time.AfterFunc(c.p.g.set.Timeout, func() { cancel(errSilent) })
-	defer patience.Stop()
+	timer := time.AfterFunc(c.p.g.set.Timeout, func() { cancel(errNoResponse) })
+	defer timer.Stop()
 	call := &link.Call{Text: text, ID: id, Method: o.method, Version: version, Headers: maps.Clone(o.headers)}
 	if o.method == "subscriptions/listen" {
-		patience.Stop()
+		timer.Stop()
 	}
-	call.On = func(m *jsonrpc.Message) {
+	call.OnMessage = func(m *jsonrpc.Message) {
 		if o.method != "subscriptions/listen" {
-			patience.Reset(c.p.g.set.Timeout)
+			timer.Reset(c.p.g.set.Timeout)
 		}
-		c.incoming(m, o.x)
+		c.handleMessage(m, o.x)
 	}
 	return l.Call(ctx, call)
 }
 
-// send sends a notification or a response, if the server is there.
+// send sends a notification or a response if the server is connected.
 func (c *conn) send(ctx context.Context, method string, text []byte) {
 	c.mu.Lock()
 	l, version := c.link, c.version
-	if c.entering != nil {
-		l = nil // it is told when it is in
+	if c.cancelInit != nil {
+		l = nil // the server receives it after initialization
 	}
 	c.mu.Unlock()
 	if l == nil {
 		return
 	}
 	if err := l.Send(ctx, &link.Call{Text: text, Method: method, Version: version}); err != nil {
-		c.p.g.log.Warn("a message did not reach a server", "server", c.name(), "method", method, "error", err)
+		c.p.g.log.Warn("sending a message to a server failed", "server", c.name(), "method", method, "error", err)
 	}
 }
 
-// exchangeOf finds the request of the client that one of our ids stands for.
-func (c *conn) exchangeOf(id jsonrpc.ID) *exchange {
+// requestByID returns the client's request that caused the request id towards the server.
+func (c *conn) requestByID(id jsonrpc.ID) *request {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.calls[id]
 }
 
 func (c *conn) close() {
-	c.giveUp(errCancelled)
+	c.cancelInitialize(errCancelled)
 	c.mu.Lock()
 	l := c.link
-	c.over("")
+	c.reportSession("")
 	c.link, c.closed = nil, true
 	c.mu.Unlock()
 	if l != nil {
 		if err := l.Close(); err != nil {
-			c.p.g.log.Warn("a server did not end well", "server", c.name(), "error", err)
+			c.p.g.log.Warn("closing the connection to a server failed", "server", c.name(), "error", err)
 		}
 	}
 }

@@ -5,21 +5,20 @@ import (
 	"sync"
 
 	"github.com/stopgate/stopgate"
-	"github.com/stopgate/stopgate/policy"
-	"github.com/stopgate/stopgate/policy/eval"
+	"github.com/stopgate/stopgate/gate"
+	"github.com/stopgate/stopgate/internal/mcp/jsonrpc"
 	"github.com/stopgate/stopgate/session"
-	"github.com/stopgate/stopgate/wire/jsonrpc"
 )
 
-// ask is what the gate is told about something else than a tool: its name is that of
-// the policy's table, and no definition makes it known.
-func (g *Gateway) ask(p *peer, s *Server, tool stopgate.ToolName) stopgate.Call {
+// tableCall returns the gate's call for an operation other than a tool call. Its name is
+// the name of the policy table, and it has no definition.
+func (g *Gateway) tableCall(p *client, s *Server, tool stopgate.ToolName) stopgate.Call {
 	c := g.call(p.owner, s, tool, nil)
 	c.Tool = tool
 	return c
 }
 
-// decide takes a call through the gate.
+// decide evaluates a call with complete arguments.
 func (g *Gateway) decide(ctx context.Context, call stopgate.Call, args []byte) (stopgate.Outcome, error) {
 	pending, err := g.gate.Open(ctx, call)
 	if err != nil {
@@ -31,26 +30,26 @@ func (g *Gateway) decide(ctx context.Context, call stopgate.Call, args []byte) (
 	return pending.Resolve(ctx)
 }
 
-// has reports whether the policy has a table of this very name.
-func (g *Gateway) has(tool stopgate.ToolName) bool {
+// hasTable reports whether the policy has a table with exactly this name.
+func (g *Gateway) hasTable(tool stopgate.ToolName) bool {
 	_, ok := g.program().Tools()[tool]
 	return ok
 }
 
-// mayAsk reports whether servers can ever ask for something.
-func (g *Gateway) mayAsk(o session.Owner, s *Server, tool stopgate.ToolName) bool {
+// mayRequest reports whether the policy can allow a server's request of this kind.
+func (g *Gateway) mayRequest(o session.Owner, s *Server, tool stopgate.ToolName) bool {
 	c := g.call(o, s, tool, nil)
 	c.Tool = tool
-	return !g.gate.Enforced() || !g.never(c, "")
+	return !g.gate.Enforced() || !g.isHidden(c, "")
 }
 
-// verdicts remembers which tools are denied whatever their arguments are.
-type verdicts struct {
-	mu    sync.Mutex
-	known map[verdictKey]bool
+// hiddenTools caches which tools are denied for all arguments.
+type hiddenTools struct {
+	mu     sync.Mutex
+	byCall map[hiddenKey]bool
 }
 
-type verdictKey struct {
+type hiddenKey struct {
 	policy, definition string
 	tool               stopgate.ToolName
 	server             stopgate.ServerID
@@ -58,43 +57,43 @@ type verdictKey struct {
 	pinned             bool
 }
 
-func newVerdicts() *verdicts { return &verdicts{known: map[verdictKey]bool{}} }
+func newHiddenTools() *hiddenTools { return &hiddenTools{byCall: map[hiddenKey]bool{}} }
 
-// maxVerdicts bounds what is remembered.
-const maxVerdicts = 10_000
+// maxHidden is the maximum number of cached entries.
+const maxHidden = 10_000
 
-// never reports whether every call of a tool is refused before its first argument:
-// such a tool is not shown (WIRE 8.4). It depends on the principal only; where rules
-// look at the session, nothing is hidden.
-func (g *Gateway) never(call stopgate.Call, definition string) bool {
+// isHidden reports whether every call of a tool is refused before its first argument. Such
+// a tool is not listed. The result depends on the principal only: if rules depend on the
+// session, no tool is hidden.
+func (g *Gateway) isHidden(call stopgate.Call, definition string) bool {
 	program := g.program()
-	key := verdictKey{program.Hash(), definition, call.Tool, call.Server, call.Principal, call.Definition != nil && call.Definition.Pinned}
-	g.lists.mu.Lock()
-	defer g.lists.mu.Unlock()
-	if hidden, ok := g.lists.known[key]; ok {
+	key := hiddenKey{program.Hash(), definition, call.Tool, call.Server, call.Principal, call.Definition != nil && call.Definition.Pinned}
+	g.hidden.mu.Lock()
+	defer g.hidden.mu.Unlock()
+	if hidden, ok := g.hidden.byCall[key]; ok {
 		return hidden
 	}
 	hidden := Hidden(program, call)
-	if len(g.lists.known) >= maxVerdicts {
-		clear(g.lists.known)
+	if len(g.hidden.byCall) >= maxHidden {
+		clear(g.hidden.byCall)
 	}
-	g.lists.known[key] = hidden
+	g.hidden.byCall[key] = hidden
 	return hidden
 }
 
-// Hidden reports whether a policy refuses every call of the tool of a call before its first
-// argument: clients are not shown it, and a call of it is answered as one of a tool that is
-// not there.
-func Hidden(program *policy.Program, call stopgate.Call) bool {
-	return !program.LooksAtSessions() && program.BindUnder(call, eval.Circumstances{}).Evaluate().Verdict().Terminal()
+// Hidden reports whether the policy refuses every call of the tool before its first
+// argument. Such a tool is not listed, and a call of it gets the same response as a call of
+// an unknown tool.
+func Hidden(program gate.Policy, call stopgate.Call) bool {
+	return !program.LooksAtSessions() && program.RulesFor(call, gate.Circumstances{}).Evaluate().Latest().Terminal()
 }
 
-// denial is the result of a tool call that did not run, as the model reads it (WIRE
-// 8.5).
-func (g *Gateway) denial(x *exchange, out stopgate.Outcome) reply {
+// denial returns the result of a tool call that did not run, for the model.
+func (g *Gateway) denial(x *request, out stopgate.Outcome) reply {
 	env := out.Envelope()
 	if x.p.stdio && (env.Code == stopgate.CodeNoApprover || env.Code == stopgate.CodeApprovalPending) {
-		// The client is on this machine, and so is its user, whom the model can tell.
+		// The client runs on this machine, and so does its user: the model can tell the
+		// user what to do.
 		env.PublicReason += " The user answers in a terminal: stopgate approvals watch"
 	}
 	if g.set.DenyAsError {
@@ -103,8 +102,8 @@ func (g *Gateway) denial(x *exchange, out stopgate.Outcome) reply {
 	return reply{text: result(x, env, out.Status != stopgate.Skipped)}
 }
 
-// result is a tool's result that consists of an envelope.
-func result(x *exchange, env stopgate.Envelope, isError bool) []byte {
+// result returns a tool result whose content is an envelope.
+func result(x *request, env stopgate.Envelope, isError bool) []byte {
 	var text, o object
 	text.text("type", "text").text("text", string(envelopeText(env)))
 	if x.modern {
@@ -114,9 +113,9 @@ func result(x *exchange, env stopgate.Envelope, isError bool) []byte {
 	return appendResult(x.id, o.end())
 }
 
-// refused is the outcome of a call that the surface refuses without the gate: for
-// what happens after the gate allowed it.
-func refused(code stopgate.Code) stopgate.Outcome {
+// refusedOutcome is the outcome of a call that the gateway refuses after the gate allowed
+// it, or without evaluating it.
+func refusedOutcome(code stopgate.Code) stopgate.Outcome {
 	return stopgate.Outcome{Verdict: stopgate.Verdict{
 		Decided: true, Layer: stopgate.LayerFailure, Code: code, Public: code.Public(),
 	}, Enforced: true}

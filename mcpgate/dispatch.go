@@ -7,14 +7,14 @@ import (
 	"strings"
 
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/mcp/jsonrpc"
+	"github.com/stopgate/stopgate/internal/mcp/link"
+	"github.com/stopgate/stopgate/internal/mcp/mirror"
 	"github.com/stopgate/stopgate/jsonstream"
-	"github.com/stopgate/stopgate/mcpgate/link"
-	"github.com/stopgate/stopgate/mcpgate/mirror"
-	"github.com/stopgate/stopgate/wire/jsonrpc"
 )
 
-// dispatch answers one request (WIRE 8.3).
-func (p *peer) dispatch(ctx context.Context, m *jsonrpc.Message, x *exchange) reply {
+// dispatch handles one request of the client.
+func (p *client) dispatch(ctx context.Context, m *jsonrpc.Message, x *request) reply {
 	if !x.modern && !p.ready(m.Method) {
 		return refuse(m.ID, jsonrpc.InvalidRequest, "the session is not initialized")
 	}
@@ -33,7 +33,7 @@ func (p *peer) dispatch(ctx context.Context, m *jsonrpc.Message, x *exchange) re
 	case "tools/call":
 		return p.callTool(ctx, m, x)
 	case "prompts/list", "resources/list", "resources/templates/list":
-		return p.list(ctx, m, x)
+		return p.listNamed(ctx, m, x)
 	case "prompts/get":
 		return p.getPrompt(ctx, m, x)
 	case "resources/read", "resources/subscribe", "resources/unsubscribe":
@@ -41,13 +41,13 @@ func (p *peer) dispatch(ctx context.Context, m *jsonrpc.Message, x *exchange) re
 	case "completion/complete":
 		return p.complete(ctx, m, x)
 	case "logging/setLevel":
-		return p.everywhere(ctx, m, x)
+		return p.sendToAll(ctx, m, x)
 	case "subscriptions/listen":
 		return p.listen(ctx, m, x)
 	}
 	switch {
-	case strings.HasSuffix(m.Method, "/call"), jsonrpc.StrangeMethod(m.Method):
-		// Whatever else runs something is not ours to understand (WIRE 8.3).
+	case strings.HasSuffix(m.Method, "/call"), jsonrpc.IsLookalikeMethod(m.Method):
+		// Other methods that run something are not evaluated and therefore refused.
 		p.g.unevaluated(ctx, p.owner, stopgate.CodePolicyNotConfigured, m.Method)
 		return refuse(m.ID, jsonrpc.MethodNotFound, "this method is not served")
 	case strings.HasPrefix(m.Method, "tasks/"):
@@ -59,22 +59,22 @@ func (p *peer) dispatch(ctx context.Context, m *jsonrpc.Message, x *exchange) re
 	return p.passTo(ctx, p.conns[0], m, x, nil)
 }
 
-// removed are methods that the revision without sessions does not have any more.
+// removed are methods that the revision without sessions has removed.
 var removed = []string{"initialize", "ping", "logging/setLevel", "resources/subscribe", "resources/unsubscribe"}
 
-// ready reports whether the client may ask for a method now.
-func (p *peer) ready(method string) bool {
+// ready reports whether the client can use a method in the current state of the session.
+func (p *client) ready(method string) bool {
 	if method == "initialize" || method == "ping" || method == "server/discover" {
 		return true
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.hello != nil
+	return p.handshake != nil
 }
 
-// passTo forwards a request to one server and its answer to the client. edit changes
-// the request on the way; nil changes nothing.
-func (p *peer) passTo(ctx context.Context, c *conn, m *jsonrpc.Message, x *exchange, edit func(*jsonrpc.Edits)) reply {
+// passTo forwards a request to one server and returns its response. edit, if not nil,
+// changes the request.
+func (p *client) passTo(ctx context.Context, c *conn, m *jsonrpc.Message, x *request, edit func(*jsonrpc.Edits)) reply {
 	r, err := c.pass(m, x, edit)
 	if err != nil {
 		return p.unreachable(m.ID, c, err)
@@ -82,16 +82,16 @@ func (p *peer) passTo(ctx context.Context, c *conn, m *jsonrpc.Message, x *excha
 	return p.forward(x, r)
 }
 
-// pass forwards a request with our id and our progress token.
-func (c *conn) pass(m *jsonrpc.Message, x *exchange, edit func(*jsonrpc.Edits)) (link.Reply, error) {
+// pass forwards a request under the gateway's own id and progress token.
+func (c *conn) pass(m *jsonrpc.Message, x *request, edit func(*jsonrpc.Edits)) (link.Reply, error) {
 	return c.passAs(m, x, nameOf(m), nil, nil, edit)
 }
 
-// passAs is pass for a request whose name towards the server is another one, with
-// headers that mirror arguments.
-func (c *conn) passAs(m *jsonrpc.Message, x *exchange, name string, args []byte, headers map[string]string, edit func(*jsonrpc.Edits)) (link.Reply, error) {
+// passAs is pass for a request that has another name towards the server, and headers that
+// mirror its arguments.
+func (c *conn) passAs(m *jsonrpc.Message, x *request, name string, args []byte, headers map[string]string, edit func(*jsonrpc.Edits)) (link.Reply, error) {
 	o := outgoing{x: x, method: m.Method}
-	if o.about.of(m, name); o.about.Tool != "" {
+	if o.about.setTarget(m, name); o.about.Tool != "" {
 		o.about.Tool = canonical(c.server.ID, o.about.Tool)
 	}
 	o.about.Arguments, o.about.Traced = args, x.meta.traceparent != ""
@@ -106,7 +106,7 @@ func (c *conn) passAs(m *jsonrpc.Message, x *exchange, name string, args []byte,
 	}
 	o.text = func(id jsonrpc.ID, seen *observation) ([]byte, error) {
 		e := m.Edit().ID(id)
-		seen.trace(e, m.Params)
+		seen.setTrace(e, m.Params)
 		if x.meta.token.IsValid() {
 			e.Replace(x.meta.token, []byte(id))
 		}
@@ -115,10 +115,10 @@ func (c *conn) passAs(m *jsonrpc.Message, x *exchange, name string, args []byte,
 		}
 		return e.Text()
 	}
-	return c.request(x.lasting, o)
+	return c.request(x.serverCtx, o)
 }
 
-// nameOf is the member that the header Mcp-Name mirrors.
+// nameOf returns the member that the header Mcp-Name mirrors.
 func nameOf(m *jsonrpc.Message) string {
 	member := ""
 	switch m.Method {
@@ -132,7 +132,7 @@ func nameOf(m *jsonrpc.Message) string {
 	return textOf(m.Params, member)
 }
 
-// textOf is a member that is a string, "" for everything else.
+// textOf returns a member that is a string, "" otherwise.
 func textOf(object jsonstream.Value, member string) string {
 	if !object.IsValid() || object.Kind() != jsonstream.Object {
 		return ""
@@ -143,8 +143,8 @@ func textOf(object jsonstream.Value, member string) string {
 	return ""
 }
 
-// forward answers with a server's response, under the client's id.
-func (p *peer) forward(x *exchange, r link.Reply) reply {
+// forward returns a server's response under the client's id.
+func (p *client) forward(x *request, r link.Reply) reply {
 	e := r.Message.Edit().ID(x.id)
 	if r.Message.Result.IsValid() {
 		if meta, ok := r.Message.Result.Get("_meta"); ok && meta.Kind() == jsonstream.Object {
@@ -155,22 +155,22 @@ func (p *peer) forward(x *exchange, r link.Reply) reply {
 	}
 	text, err := e.Text()
 	if err != nil {
-		return refuse(x.id, jsonrpc.InternalError, "the server's answer cannot be forwarded")
+		return refuse(x.id, jsonrpc.InternalError, "the server's response cannot be forwarded")
 	}
 	return reply{text: text, status: r.Status, stream: r.Stream}
 }
 
-// result answers with a result of the gate's own.
-func (p *peer) result(x *exchange, result []byte) reply {
+// result returns a response with a result of the gateway.
+func (p *client) result(x *request, result []byte) reply {
 	return reply{text: jsonrpc.AppendResult(nil, x.id, result)}
 }
 
-// everywhere sends a request to every server; the first result is the answer, else the
-// first failure.
-func (p *peer) everywhere(ctx context.Context, m *jsonrpc.Message, x *exchange) reply {
-	here, alone := p.fromAll(ctx, m, x)
+// sendToAll sends a request to every server and forwards the first result, or the first
+// error if there is no result.
+func (p *client) sendToAll(ctx context.Context, m *jsonrpc.Message, x *request) reply {
+	here, single := p.fromAll(ctx, m, x)
 	if len(here) == 0 {
-		return alone
+		return single
 	}
 	for _, s := range here {
 		if s.value.Message.Kind == jsonrpc.Response {
@@ -180,39 +180,39 @@ func (p *peer) everywhere(ctx context.Context, m *jsonrpc.Message, x *exchange) 
 	return p.forward(x, here[0].value)
 }
 
-// fromAll sends a request to every server and returns what those that are there answer.
-// Where there is one server, or none of them is there, alone is the answer.
-func (p *peer) fromAll(ctx context.Context, m *jsonrpc.Message, x *exchange) (here []said[link.Reply], alone reply) {
+// fromAll sends a request to every server and returns the responses. If there is only one
+// server, or no server responds, single is the reply to the client.
+func (p *client) fromAll(ctx context.Context, m *jsonrpc.Message, x *request) (results []serverResult[link.Reply], single reply) {
 	if p.g.one() {
 		return nil, p.passTo(ctx, p.conns[0], m, x, nil)
 	}
-	here, none := present(p, gather(ctx, p, func(c *conn) (link.Reply, error) { return c.pass(m, x, nil) }, nil))
+	results, none := succeeded(p, gather(ctx, p, func(c *conn) (link.Reply, error) { return c.pass(m, x, nil) }, nil))
 	if none != nil {
 		return nil, p.unreachable(m.ID, p.conns[0], none)
 	}
-	return here, reply{}
+	return results, reply{}
 }
 
-// listen opens the subscription of the revision without sessions, at every server that is
-// there. It lasts until the client goes or one of the servers ends it.
-func (p *peer) listen(ctx context.Context, m *jsonrpc.Message, x *exchange) reply {
+// listen opens a subscription at every connected server, in the revision without sessions.
+// It lasts until the client closes it or one of the servers ends it.
+func (p *client) listen(ctx context.Context, m *jsonrpc.Message, x *request) reply {
 	if p.g.one() {
 		return p.passTo(ctx, p.conns[0], m, x, nil)
 	}
-	defer x.cancel(nil) // of the others
-	ends := make(chan said[link.Reply], len(p.conns))
+	defer x.cancel(nil) // ends the subscriptions at the other servers
+	ends := make(chan serverResult[link.Reply], len(p.conns))
 	for _, c := range p.conns {
 		p.g.work.Go(func() {
 			r, err := c.pass(m, x, nil)
-			ends <- said[link.Reply]{c, r, err}
+			ends <- serverResult[link.Reply]{c, r, err}
 		})
 	}
-	var last said[link.Reply]
+	var last serverResult[link.Reply]
 	for range p.conns {
 		if last = <-ends; !errors.Is(last.err, errUnreachable) {
 			break
 		}
-		p.missing(last.conn, last.err)
+		p.logMissing(last.conn, last.err)
 	}
 	if last.err != nil {
 		return p.unreachable(m.ID, last.conn, last.err)
@@ -220,13 +220,13 @@ func (p *peer) listen(ctx context.Context, m *jsonrpc.Message, x *exchange) repl
 	return p.forward(x, last.value)
 }
 
-// status of HTTP for the errors that the gate answers itself.
+// statusOf returns the HTTP status for the gateway's own JSON-RPC errors.
 func statusOf(code int) int {
 	switch code {
 	case jsonrpc.ParseError, jsonrpc.InvalidRequest, jsonrpc.HeaderMismatch, jsonrpc.UnsupportedVersion:
 		return 400
 	case jsonrpc.MethodNotFound:
-		return 404 // in the revision without sessions; see responder
+		return 404 // in the revision without sessions only: see responder.finish
 	}
 	return 200
 }

@@ -1,5 +1,5 @@
-// Package mcpgate is the gate between an agent and its MCP servers: to the agent it
-// is a server, to the servers a client, and every tool call passes the gate.
+// Package mcpgate is a gateway between an agent and its MCP servers. It is a server to the
+// agent and a client to the servers, and it evaluates every tool call.
 //
 //	g, err := mcpgate.New(mcpgate.Options{
 //		Gate: gate, Program: current, Pins: pins,
@@ -8,22 +8,15 @@
 //	...
 //	err = g.ServeStdio(ctx, owner, os.Stdin, os.Stdout) // or g.Handler for streamable HTTP
 //
-// It works on raw messages (wire/jsonrpc): a message is judged by its own bytes, what
-// the gate does not change is forwarded as it came, unknown members included, and the
-// arguments that reach a server are the gate's serialisation of those that were judged
-// (WIRE 8). The types of an SDK would drop what they do not know, and would read
-// before the gate does.
+// The gateway works on raw messages (wire/jsonrpc). Bytes that it does not change are
+// forwarded unchanged, including unknown members. The arguments that a server receives are
+// the gate's serialisation of the evaluated value.
 //
-// What it promises:
+//   - A tool runs only after the gate allowed exactly this call, and no failure releases a call (I14). Methods that end in "/call", batches and messages that two readers could understand differently are refused (G8).
+//   - A tool whose definition changed is disabled until an operator accepts the new definition (G4).
+//   - Servers request sampling, elicitation and roots only if a table of the policy allows it (G11).
+//   - Request ids, progress tokens, subscriptions and sessions are the gateway's own towards every peer, so a client cannot use those of another one (CVE-2026-111770).
 //
-//   - A tool runs only after the gate allowed exactly this call; nothing that fails
-//     lets one through (INVARIANTS I14). Every other way to run something - a method
-//     that ends in "/call", a batch, a message that two readers could understand
-//     differently - is refused (THREATS G8).
-//   - A tool is what it was when it was first seen, or when an operator accepted it:
-//     a changed definition disables it (THREATS G4).
-//   - Servers ask for samplings, inputs and roots only where the policy has a table
-//     for that (THREATS G11).
-//   - Ids of requests, progress tokens, subscriptions and sessions of one client mean
-//     nothing to another one or to a server: the gate has its own (CVE-2026-111770).
+// Reading order: gateway.go, client.go, dispatch.go, tools.go (calls), conn.go (servers),
+// then approve.go, rounds.go and http.go.
 package mcpgate

@@ -8,12 +8,12 @@ import (
 	"strings"
 
 	"github.com/stopgate/stopgate/gate"
+	"github.com/stopgate/stopgate/internal/mcp/jsonrpc"
+	"github.com/stopgate/stopgate/internal/mcp/link"
+	"github.com/stopgate/stopgate/internal/mcp/pin"
 	"github.com/stopgate/stopgate/mcpgate"
-	"github.com/stopgate/stopgate/mcpgate/link"
-	"github.com/stopgate/stopgate/mcpgate/pin"
 	"github.com/stopgate/stopgate/policy"
 	"github.com/stopgate/stopgate/session"
-	"github.com/stopgate/stopgate/wire/jsonrpc"
 )
 
 // notes is an MCP server with two tools, in the same process. [link.Start] and
@@ -54,7 +54,7 @@ tools.erase.policy.run = "deny"
 		return
 	}
 	g, err := mcpgate.New(mcpgate.Options{
-		Gate: decides, Program: func() *policy.Program { return program }, Pins: pin.InMemory(),
+		Gate: decides, Program: func() mcpgate.Policy { return program }, Pins: pin.InMemory(),
 		Servers: []mcpgate.Server{{Identity: "notes", Open: func(context.Context, link.Events) (link.Link, error) { return notes{}, nil }}},
 	})
 	if err != nil {

@@ -11,10 +11,10 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/gate"
+	"github.com/stopgate/stopgate/internal/mcp/jsonrpc"
+	"github.com/stopgate/stopgate/internal/mcp/link"
 	"github.com/stopgate/stopgate/mcpgate"
-	"github.com/stopgate/stopgate/mcpgate/link"
 	"github.com/stopgate/stopgate/session"
-	"github.com/stopgate/stopgate/wire/jsonrpc"
 )
 
 // Proves I14: whatever a server does instead of answering, the call is denied and says
@@ -92,7 +92,7 @@ func TestListFaults(t *testing.T) {
 	}
 }
 
-// Proves W55, WIRE 8.8: a server that died is started again, after a pause, and told again who
+// Proves W55: a server that died is started again, after a pause, and told again who
 // the client is.
 func TestRestart(t *testing.T) {
 	f := newFake(echoTool)
@@ -159,7 +159,7 @@ func TestLockdown(t *testing.T) {
 	has(t, c.ask(call("2", "echo", `{}`)), "ran")
 }
 
-// Proves W55, WIRE 8.3: a request that the client cancels is cancelled at the server, and
+// Proves W55: a request that the client cancels is cancelled at the server, and
 // answered by nothing.
 func TestCancel(t *testing.T) {
 	f := newFake(echoTool)
@@ -204,7 +204,7 @@ func TestDeafClient(t *testing.T) {
 	})
 }
 
-// Proves WIRE 8.2: before it is initialized a session has nothing to ask for.
+// Before it is initialized a session has nothing to ask for.
 func TestNotInitialized(t *testing.T) {
 	f := newFake(echoTool)
 	c := setup(t, free, mcpgate.Settings{}, map[string]*fake{"": f}).stdio()

@@ -15,14 +15,14 @@ import (
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/approve"
 	"github.com/stopgate/stopgate/gate"
+	"github.com/stopgate/stopgate/internal/mcp/jsonrpc"
+	"github.com/stopgate/stopgate/internal/mcp/link"
+	"github.com/stopgate/stopgate/internal/mcp/pin"
+	"github.com/stopgate/stopgate/internal/policy"
+	"github.com/stopgate/stopgate/internal/store/mem"
 	"github.com/stopgate/stopgate/internal/testkit/ports"
 	"github.com/stopgate/stopgate/mcpgate"
-	"github.com/stopgate/stopgate/mcpgate/link"
-	"github.com/stopgate/stopgate/mcpgate/pin"
-	"github.com/stopgate/stopgate/policy"
 	"github.com/stopgate/stopgate/session"
-	"github.com/stopgate/stopgate/store/mem"
-	"github.com/stopgate/stopgate/wire/jsonrpc"
 	"go.uber.org/goleak"
 )
 
@@ -113,7 +113,7 @@ func (l *fakeLink) Call(ctx context.Context, c *link.Call) (link.Reply, error) {
 func (l *fakeLink) read(text []byte) (link.Reply, error) {
 	m, err := jsonrpc.Read(text)
 	if err != nil {
-		return link.Reply{}, &link.Garbage{Cause: err}
+		return link.Reply{}, &link.InvalidResponseError{Cause: err}
 	}
 	return link.Reply{Message: m}, nil
 }
@@ -130,7 +130,7 @@ func (l *fakeLink) say(t testing.TB, text string) {
 		t.Error(err)
 		return
 	}
-	l.events.Stray(m)
+	l.events.Unsolicited(m)
 }
 
 // calls are the texts of requests of one method that reached the server.
@@ -231,17 +231,17 @@ func build(t testing.TB, text string, set mcpgate.Settings, servers map[string]*
 	if err != nil {
 		t.Fatal(err)
 	}
-	if set.Hold == 0 {
-		set.Hold = 20 * time.Second
+	if set.ApprovalTimeout == 0 {
+		set.ApprovalTimeout = 20 * time.Second
 	}
 	b.gate, err = gate.New(p, gate.WithRecorder(b.rows), gate.WithStore(mem.New()), gate.WithApprover(approver),
-		gate.WithDenyMode(gate.DenyToolResult), gate.WithLimits(gate.Limits{Hold: set.Hold, Policy: 10 * time.Second, Store: 10 * time.Second, Record: 10 * time.Second}))
+		gate.WithDenyMode(gate.DenyToolResult), gate.WithLimits(gate.Limits{Hold: set.ApprovalTimeout, Policy: 10 * time.Second, Store: 10 * time.Second, Record: 10 * time.Second}))
 	if err != nil {
 		t.Fatal(err)
 	}
 	o := mcpgate.Options{
-		Gate: b.gate, Program: func() *policy.Program { return p }, Pins: b.pins, Approver: approver, Settings: set,
-		Log: slog.New(slog.NewTextHandler(b.log, nil)), Version: "test", Seal: []byte(strings.Repeat("k", 32)),
+		Gate: b.gate, Program: func() mcpgate.Policy { return p }, Pins: b.pins, Approver: approver, Settings: set,
+		Log: slog.New(slog.NewTextHandler(b.log, nil)), Version: "test", StateSecret: []byte(strings.Repeat("k", 32)),
 	}
 	if change != nil {
 		change(&o)

@@ -11,21 +11,21 @@ import (
 	"sync/atomic"
 
 	"github.com/stopgate/stopgate"
-	"github.com/stopgate/stopgate/wire/jsonrpc"
+	"github.com/stopgate/stopgate/internal/mcp/jsonrpc"
 )
 
-// HTTPOptions set up a [Handler].
+// HTTPOptions configure a [Handler].
 type HTTPOptions struct {
-	// Tokens let clients in. Every request needs one, on the loopback too (THREATS G9):
-	// as a bearer token, or in the path, /k/TOKEN/mcp, for clients that can only be
-	// given a URL.
+	// Tokens authenticate clients. Every request needs one, also on the loopback interface
+	// (G9): as a bearer token, or in the path /k/TOKEN/mcp for clients that can be given a
+	// URL only.
 	Tokens []Token
-	// Hosts are the values of the Host header that are let in, beside those of
-	// [Settings]: the names of the address listened on.
+	// Hosts are accepted values of the Host header, in addition to those in [Settings]: the
+	// names of the listening address.
 	Hosts []string
 }
 
-// Path is where the MCP endpoint is.
+// Path is the path of the MCP endpoint.
 const Path = "/mcp"
 
 // Handler serves clients over streamable HTTP. It is safe for concurrent use.
@@ -37,10 +37,10 @@ type Handler struct {
 	sessions sessions
 }
 
-// Handler returns the HTTP side of the gateway. Close it when it serves no more.
+// Handler returns the HTTP handler of the gateway. The caller must close it.
 func (g *Gateway) Handler(o HTTPOptions) (*Handler, error) {
 	if len(o.Tokens) == 0 {
-		return nil, errors.New("mcpgate: over HTTP there is no client without a token")
+		return nil, errors.New("mcpgate: no tokens are configured: HTTP clients need one")
 	}
 	h := &Handler{g: g, hosts: map[string]bool{}, origins: map[string]bool{}}
 	for _, host := range append(slices.Clone(o.Hosts), g.set.Hosts...) {
@@ -54,14 +54,14 @@ func (g *Gateway) Handler(o HTTPOptions) (*Handler, error) {
 	return h, nil
 }
 
-// SetTokens replaces the tokens that let clients in. Sessions go on as long as their
-// client has a token of the same name.
+// SetTokens replaces the tokens. A session stays usable if its client has a token of the
+// same name.
 func (h *Handler) SetTokens(tokens []Token) {
 	tokens = slices.Clone(tokens)
 	h.tokens.Store(&tokens)
 }
 
-// Close ends all sessions and the servers that belong to them.
+// Close ends all sessions and their connections to servers.
 func (h *Handler) Close() {
 	h.sessions.close()
 	h.g.work.Wait()
@@ -71,19 +71,19 @@ func (h *Handler) Close() {
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Cache-Control", "no-store, no-transform")
 	w.Header().Set("X-Content-Type-Options", "nosniff")
-	if !h.expected(r) {
-		fail(w, http.StatusForbidden, stopgate.CodeOriginRejected)
+	if !h.allowedOrigin(r) {
+		writeDenial(w, http.StatusForbidden, stopgate.CodeOriginRejected)
 		return
 	}
 	path, given := credential(r)
 	if path != Path {
-		fail(w, http.StatusNotFound, stopgate.CodeRouteUnknown)
+		writeDenial(w, http.StatusNotFound, stopgate.CodeRouteUnknown)
 		return
 	}
 	who, ok := bearer(*h.tokens.Load(), given)
 	if !ok {
 		w.Header().Set("WWW-Authenticate", `Bearer realm="stopgate"`)
-		fail(w, http.StatusUnauthorized, stopgate.CodeUnauthenticated)
+		writeDenial(w, http.StatusUnauthorized, stopgate.CodeUnauthenticated)
 		return
 	}
 	switch r.Method {
@@ -92,77 +92,77 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case http.MethodGet, http.MethodDelete:
 		if r.Header.Get("Mcp-Protocol-Version") >= modernRevision || r.Header.Get("Mcp-Session-Id") == "" {
 			w.Header().Set("Allow", "POST")
-			http.Error(w, "there are no sessions here", http.StatusMethodNotAllowed)
+			http.Error(w, "this protocol version has no sessions", http.StatusMethodNotAllowed)
 			return
 		}
-		h.session(w, r, who)
+		h.serveSession(w, r, who)
 	default:
 		w.Header().Set("Allow", "POST, GET, DELETE")
 		http.Error(w, "this method is not served", http.StatusMethodNotAllowed)
 	}
 }
 
-// fail answers what is no MCP request yet.
-func fail(w http.ResponseWriter, status int, code stopgate.Code) {
+// writeDenial writes the response to a request that is refused before MCP.
+func writeDenial(w http.ResponseWriter, status int, code stopgate.Code) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	env := stopgate.Envelope{Status: "denied", Code: code, PublicReason: code.Public()}
 	_, _ = w.Write(envelopeText(env))
 }
 
-// What there is too much of, and what makes room.
+// Reasons of writeOverloaded.
 const (
 	tooManySessions = "As many sessions are at work as there may be, 256 for one principal: end one with DELETE, or try again later."
 	tooManyRequests = "As many requests of this session are at work as there may be: try again when one is answered."
 )
 
-// overloaded refuses what there is no room for now (FM14).
-func overloaded(w http.ResponseWriter, why string) {
+// writeOverloaded refuses a request because a limit is reached (FM14).
+func writeOverloaded(w http.ResponseWriter, why string) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Retry-After", "1")
 	w.WriteHeader(http.StatusServiceUnavailable)
 	_, _ = w.Write(envelopeText(stopgate.Envelope{Status: "denied", Code: stopgate.CodeOverloaded, PublicReason: why}))
 }
 
-// failure answers with a JSON-RPC error.
-func failure(w http.ResponseWriter, status int, id jsonrpc.ID, code int, message string, data []byte) {
+// writeError writes a JSON-RPC error.
+func writeError(w http.ResponseWriter, status int, id jsonrpc.ID, code int, message string, data []byte) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	_, _ = w.Write(jsonrpc.AppendError(nil, id, code, message, data))
 }
 
-// post takes one message.
+// post handles one message.
 func (h *Handler) post(w http.ResponseWriter, r *http.Request, who stopgate.Principal) {
-	kind, _ := only(r, "Content-Type")
+	kind, _ := singleHeader(r, "Content-Type")
 	if t, _, err := mime.ParseMediaType(kind); err != nil || len(r.Header["Content-Type"]) > 1 || t != "application/json" || r.Header.Get("Content-Encoding") != "" {
-		http.Error(w, "send application/json", http.StatusUnsupportedMediaType)
+		http.Error(w, "the content type must be application/json", http.StatusUnsupportedMediaType)
 		return
 	}
 	if !accepts(r) {
-		http.Error(w, "accept application/json and text/event-stream", http.StatusNotAcceptable)
+		http.Error(w, "the Accept header must include application/json and text/event-stream", http.StatusNotAcceptable)
 		return
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, jsonrpc.MaxBytes))
 	if err != nil {
-		status, why := http.StatusBadRequest, "the message cannot be read"
+		status, why := http.StatusBadRequest, "reading the message failed"
 		if errors.As(err, new(*http.MaxBytesError)) {
-			status, why = http.StatusRequestEntityTooLarge, fmt.Sprintf("the message is longer than %d MiB, which no setting changes", jsonrpc.MaxBytes>>20)
+			status, why = http.StatusRequestEntityTooLarge, fmt.Sprintf("the message is longer than %d MiB (fixed limit)", jsonrpc.MaxBytes>>20)
 		}
 		http.Error(w, why, status)
 		return
 	}
 	m, err := jsonrpc.Read(body)
 	if err != nil {
-		o := h.weak(r, who)
+		o := h.sessionlessOwner(r, who)
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(http.StatusBadRequest)
-		_, _ = w.Write(h.g.broken(r.Context(), o, err))
+		_, _ = w.Write(h.g.invalidMessage(r.Context(), o, err))
 		return
 	}
 	meta := readMeta(m.Params)
-	switch version, ok := only(r, "Mcp-Protocol-Version"); {
+	switch version, ok := singleHeader(r, "Mcp-Protocol-Version"); {
 	case !ok:
-		failure(w, http.StatusBadRequest, m.ID, jsonrpc.HeaderMismatch, "Mcp-Protocol-Version stands there twice", nil)
+		writeError(w, http.StatusBadRequest, m.ID, jsonrpc.HeaderMismatch, "the header Mcp-Protocol-Version is repeated", nil)
 	case version >= modernRevision || meta.version != "":
 		h.modern(w, r, who, m, meta, version)
 	case version != "" && !slices.Contains(legacyRevisions, version):
@@ -172,7 +172,7 @@ func (h *Handler) post(w http.ResponseWriter, r *http.Request, who stopgate.Prin
 	}
 }
 
-// accepts reports whether the client takes both forms of an answer.
+// accepts reports whether the client accepts both forms of a response.
 func accepts(r *http.Request) bool {
 	var asJSON, asStream bool
 	for _, list := range r.Header.Values("Accept") {
@@ -191,8 +191,9 @@ func accepts(r *http.Request) bool {
 	return asJSON && asStream
 }
 
-// only is the single value of a header, "" for none; false where there are several.
-func only(r *http.Request, name string) (string, bool) {
+// singleHeader returns the value of a header, "" for none. It returns false if the header
+// is repeated.
+func singleHeader(r *http.Request, name string) (string, bool) {
 	values := r.Header.Values(name)
 	if len(values) == 0 {
 		return "", true

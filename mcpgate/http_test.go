@@ -13,9 +13,9 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/mcp/jsonrpc"
+	"github.com/stopgate/stopgate/internal/mcp/link"
 	"github.com/stopgate/stopgate/mcpgate"
-	"github.com/stopgate/stopgate/mcpgate/link"
-	"github.com/stopgate/stopgate/wire/jsonrpc"
 )
 
 // site is a gateway over HTTP, with a token for anna and one for bert.
@@ -169,7 +169,7 @@ func TestG9G10WhoMayCall(t *testing.T) {
 	}
 }
 
-// Proves WIRE 8.7, W56: what headers say is what the body says, or the message is
+// Proves W56: what headers say is what the body says, or the message is
 // refused; decisions use the body.
 func TestMirroredHeaders(t *testing.T) {
 	tool := `{"name":"echo","inputSchema":{"type":"object","properties":{"region":{"type":"string","x-mcp-header":"Region"},"n":{"type":"integer","x-mcp-header":"N"},"o":{"type":"object","properties":{"b":{"type":"boolean","x-mcp-header":"B"}}}}}}`
@@ -235,7 +235,7 @@ func TestMirroredHeaders(t *testing.T) {
 	}
 }
 
-// Proves WIRE 8.1: revisions, and what is no request at all.
+// Revisions, and what is no request at all.
 func TestHTTPRefusals(t *testing.T) {
 	f := newFake(echoTool)
 	s := setup(t, free, mcpgate.Settings{}, map[string]*fake{"": f}).http(t)
@@ -279,7 +279,7 @@ func TestHTTPRefusals(t *testing.T) {
 	}
 }
 
-// Proves WIRE 8.3: what a server says while it works stands on the request's own stream,
+// What a server says while it works stands on the request's own stream,
 // and what belongs to no request on the session's.
 func TestHTTPStreams(t *testing.T) {
 	f := newFake(echoTool)
@@ -287,7 +287,7 @@ func TestHTTPStreams(t *testing.T) {
 	release := make(chan struct{})
 	f.answers["tools/call"] = func(_ context.Context, l *fakeLink, c *link.Call, _ *jsonrpc.Message) (string, error) {
 		m, _ := jsonrpc.Read([]byte(`{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"one"}}`))
-		c.On(m)
+		c.OnMessage(m)
 		links <- l
 		<-release
 		return `{"content":[]}`, nil
@@ -324,7 +324,7 @@ func TestHTTPStreams(t *testing.T) {
 	}
 }
 
-// Proves WIRE 8.3: closing the stream cancels in the revision without sessions, and only
+// Closing the stream cancels in the revision without sessions, and only
 // there.
 func TestClientGone(t *testing.T) {
 	for _, modern := range []bool{true, false} {
@@ -376,7 +376,7 @@ func TestClientGone(t *testing.T) {
 	}
 }
 
-// Proves WIRE 8.3: a session that nobody uses ends, and its connection to the server with
+// A session that nobody uses ends, and its connection to the server with
 // it; a client that waits hears that we live.
 func TestIdleSession(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -420,17 +420,17 @@ func TestIdleSession(t *testing.T) {
 	})
 }
 
-// Proves WIRE 8.3: a client whose connection broke takes the stream of its request up
+// A client whose connection broke takes the stream of its request up
 // where it was, and gets the response there; nobody else does.
 func TestResume(t *testing.T) {
 	f := newFake(echoTool)
 	started, release := make(chan struct{}), make(chan struct{})
 	f.answers["tools/call"] = func(_ context.Context, _ *fakeLink, c *link.Call, _ *jsonrpc.Message) (string, error) {
 		m, _ := jsonrpc.Read([]byte(`{"jsonrpc":"2.0","method":"notifications/message","params":{"n":1}}`))
-		c.On(m)
+		c.OnMessage(m)
 		close(started)
 		<-release
-		c.On(m)
+		c.OnMessage(m)
 		return `{"content":[]}`, nil
 	}
 	s := setup(t, free, mcpgate.Settings{}, map[string]*fake{"": f}).http(t)

@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// expected reports whether a request may come from where it says it comes from: a page
-// of a browser is let in only if its origin is known, and under names that are ours, so
-// that no name can be bound to us (CVE-2025-66414).
-func (h *Handler) expected(r *http.Request) bool {
+// allowedOrigin reports whether the Host and Origin headers are accepted. Unknown hosts are
+// refused to prevent DNS rebinding (CVE-2025-66414), unknown origins so that web pages
+// cannot use the gateway.
+func (h *Handler) allowedOrigin(r *http.Request) bool {
 	host := strings.ToLower(r.Host)
 	bare := host
 	if name, _, err := net.SplitHostPort(host); err == nil {
@@ -30,8 +30,8 @@ func (h *Handler) expected(r *http.Request) bool {
 	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" && strings.EqualFold(u.Host, r.Host)
 }
 
-// credential is the token of a request, and its path without it. Of two tokens that
-// differ neither counts: whose request it is would be a guess (G10).
+// credential returns the token of a request, and its path without the token. If the header
+// and the path contain different tokens, neither is used (G10).
 func credential(r *http.Request) (path, token string) {
 	path = r.URL.Path
 	token, known := bearerOf(r)
@@ -45,9 +45,9 @@ func credential(r *http.Request) (path, token string) {
 	return path, token
 }
 
-// bearerOf is the token in the one Authorization header of a request; not known, where
-// it is not plainly one. What has another scheme is none: it may be the password for a
-// proxy in front of the gate.
+// bearerOf returns the token in the Authorization header. known is false if the header is
+// repeated or its token is empty. Another scheme counts as no token: it may be the password
+// for a proxy.
 func bearerOf(r *http.Request) (token string, known bool) {
 	values := r.Header.Values("Authorization")
 	if len(values) != 1 {

@@ -5,79 +5,79 @@ import (
 	"strings"
 
 	"github.com/stopgate/stopgate"
-	"github.com/stopgate/stopgate/wire/jsonrpc"
+	"github.com/stopgate/stopgate/internal/mcp/jsonrpc"
 )
 
-// legacy takes a message in one of the revisions with sessions.
+// legacy handles a message of the revisions with sessions.
 func (h *Handler) legacy(w http.ResponseWriter, r *http.Request, who stopgate.Principal, m *jsonrpc.Message) {
-	id, ok := only(r, "Mcp-Session-Id")
+	id, ok := singleHeader(r, "Mcp-Session-Id")
 	if !ok {
-		http.Error(w, "Mcp-Session-Id stands there twice", http.StatusBadRequest)
+		http.Error(w, "the header Mcp-Session-Id is repeated", http.StatusBadRequest)
 		return
 	}
 	var s *httpSession
 	switch {
 	case m.Method == "initialize" && m.Kind == jsonrpc.Request && id == "":
 		if s = h.sessions.begin(who); s == nil {
-			overloaded(w, tooManySessions)
+			writeOverloaded(w, tooManySessions)
 			return
 		}
 		w.Header().Set("Mcp-Session-Id", s.id)
 	case id == "":
-		failure(w, http.StatusBadRequest, m.ID, jsonrpc.InvalidRequest, "Mcp-Session-Id is missing: initialize first", nil)
+		writeError(w, http.StatusBadRequest, m.ID, jsonrpc.InvalidRequest, "the header Mcp-Session-Id is missing: send initialize first", nil)
 		return
 	default:
 		if s = h.sessions.find(id, who); s == nil {
-			failure(w, http.StatusNotFound, m.ID, jsonrpc.InvalidRequest, "there is no such session", nil)
+			writeError(w, http.StatusNotFound, m.ID, jsonrpc.InvalidRequest, "unknown session", nil)
 			return
 		}
 	}
-	defer s.leave()
+	defer s.release()
 	if m.Kind != jsonrpc.Request {
-		s.peer.note(r.Context(), m)
+		s.client.handleMessage(r.Context(), m)
 		w.WriteHeader(http.StatusAccepted)
 		return
 	}
 	out := newResponder(w, false)
 	if m.Method != "initialize" {
-		out.log = s.replay()
+		out.log = s.newEventLog()
 	}
-	// A client that is gone has not cancelled what it asked for; what waits for somebody
-	// is denied all the same.
-	answer := out.alive(func() reply { return s.peer.serve(r.Context(), m, out.send) })
-	if m.Method == "initialize" && !s.peer.ready("tools/list") {
+	// A disconnect does not cancel the request at the server. A call that waits for an
+	// approval is denied.
+	answer := out.serve(func() reply { return s.client.serve(r.Context(), m, out.send) })
+	if m.Method == "initialize" && !s.client.ready("tools/list") {
 		h.sessions.end(s)
 		w.Header().Del("Mcp-Session-Id")
 	}
 	out.finish(answer)
 }
 
-// session takes GET, the stream of a session, and DELETE, its end.
-func (h *Handler) session(w http.ResponseWriter, r *http.Request, who stopgate.Principal) {
-	id, ok := only(r, "Mcp-Session-Id")
+// serveSession handles GET, the stream of a session, and DELETE, its end.
+func (h *Handler) serveSession(w http.ResponseWriter, r *http.Request, who stopgate.Principal) {
+	id, ok := singleHeader(r, "Mcp-Session-Id")
 	if !ok {
-		http.Error(w, "Mcp-Session-Id stands there twice", http.StatusBadRequest)
+		http.Error(w, "the header Mcp-Session-Id is repeated", http.StatusBadRequest)
 		return
 	}
 	s := h.sessions.find(id, who)
 	if s == nil {
-		http.Error(w, "there is no such session", http.StatusNotFound)
+		http.Error(w, "unknown session", http.StatusNotFound)
 		return
 	}
-	defer s.leave()
+	defer s.release()
 	switch {
 	case r.Method == http.MethodDelete:
 		h.sessions.end(s)
 		w.WriteHeader(http.StatusNoContent)
 	case r.Header.Get("Last-Event-ID") != "":
-		log, n := s.find(r.Header.Get("Last-Event-ID"))
+		log, n := s.findLog(r.Header.Get("Last-Event-ID"))
 		if log == nil {
-			http.Error(w, "there is no such event, or not any more", http.StatusBadRequest)
+			http.Error(w, "unknown or expired event id", http.StatusBadRequest)
 			return
 		}
 		s.resume(r.Context(), w, log, n)
 	case !accepts(r) && !strings.Contains(r.Header.Get("Accept"), "text/event-stream"):
-		http.Error(w, "accept text/event-stream", http.StatusNotAcceptable)
+		http.Error(w, "the Accept header must include text/event-stream", http.StatusNotAcceptable)
 	default:
 		s.stream(r.Context(), w)
 	}

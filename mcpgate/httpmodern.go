@@ -4,12 +4,12 @@ import (
 	"net/http"
 
 	"github.com/stopgate/stopgate"
-	"github.com/stopgate/stopgate/mcpgate/mirror"
-	"github.com/stopgate/stopgate/wire/jsonrpc"
+	"github.com/stopgate/stopgate/internal/mcp/jsonrpc"
+	"github.com/stopgate/stopgate/internal/mcp/mirror"
 )
 
-// modern takes a message in the revision without sessions. What the headers say must be
-// what the body says (WIRE 8.7).
+// modern handles a message of the revision without sessions. The headers must agree with
+// the body.
 func (h *Handler) modern(w http.ResponseWriter, r *http.Request, who stopgate.Principal, m *jsonrpc.Message, meta requestMeta, version string) {
 	wrong, code := "", jsonrpc.HeaderMismatch
 	switch {
@@ -25,27 +25,27 @@ func (h *Handler) modern(w http.ResponseWriter, r *http.Request, who stopgate.Pr
 	case m.Kind == jsonrpc.Request && !meta.capabilities.IsValid():
 		wrong, code = "_meta has no "+metaCapabilities, jsonrpc.InvalidParams
 	default:
-		wrong = mirrorsEnvelope(r, m)
+		wrong = checkMirrored(r, m)
 	}
 	if wrong != "" {
-		h.refused(r, who, m, code)
-		failure(w, http.StatusBadRequest, m.ID, code, wrong, nil)
+		h.recordRefused(r, who, m, code)
+		writeError(w, http.StatusBadRequest, m.ID, code, wrong, nil)
 		return
 	}
-	p := h.sessions.shared(h.weak(r, who))
+	p := h.sessions.shared(h.sessionlessOwner(r, who))
 	if p == nil {
-		overloaded(w, tooManySessions)
+		writeOverloaded(w, tooManySessions)
 		return
 	}
 	if m.Kind != jsonrpc.Request {
-		// Without sessions there is nothing that a client's own message could be about.
+		// Without sessions, notifications and responses of a client refer to nothing.
 		w.WriteHeader(http.StatusAccepted)
 		return
 	}
 	out := newResponder(w, true)
 	ctx, x, ok := p.begin(r.Context(), m, out.send)
 	if !ok {
-		overloaded(w, tooManyRequests)
+		writeOverloaded(w, tooManyRequests)
 		return
 	}
 	x.header = func(name string) (string, bool) {
@@ -55,10 +55,10 @@ func (h *Handler) modern(w http.ResponseWriter, r *http.Request, who stopgate.Pr
 		}
 		return values[0], true
 	}
-	out.finish(out.alive(func() reply { return p.answer(ctx, m, x) }))
+	out.finish(out.serve(func() reply { return p.handle(ctx, m, x) }))
 }
 
-// unsupported answers for a revision that the gate does not know.
+// unsupported responds to an unknown protocol version.
 func (h *Handler) unsupported(w http.ResponseWriter, m *jsonrpc.Message, version string) {
 	var o object
 	list := []byte("[")
@@ -69,11 +69,11 @@ func (h *Handler) unsupported(w http.ResponseWriter, m *jsonrpc.Message, version
 		list = append(append(append(list, '"'), v...), '"')
 	}
 	o.raw("supported", append(list, ']')).text("requested", version)
-	failure(w, http.StatusBadRequest, m.ID, jsonrpc.UnsupportedVersion, "Unsupported protocol version", o.end())
+	writeError(w, http.StatusBadRequest, m.ID, jsonrpc.UnsupportedVersion, "Unsupported protocol version", o.end())
 }
 
-// refused puts a call on record whose message is refused.
-func (h *Handler) refused(r *http.Request, who stopgate.Principal, m *jsonrpc.Message, code int) {
+// recordRefused records a call whose message is refused.
+func (h *Handler) recordRefused(r *http.Request, who stopgate.Principal, m *jsonrpc.Message, code int) {
 	if m.Method != "tools/call" {
 		return
 	}
@@ -81,25 +81,26 @@ func (h *Handler) refused(r *http.Request, who stopgate.Principal, m *jsonrpc.Me
 	if code == jsonrpc.HeaderMismatch {
 		reason = stopgate.CodeEnvelopeMismatch
 	}
-	o := h.weak(r, who)
-	p := &peer{g: h.g, owner: o}
+	o := h.sessionlessOwner(r, who)
+	p := &client{g: h.g, owner: o}
 	p.refuseCall(r.Context(), stopgate.Call{
 		Tool: stopgate.ToolName(textOf(m.Params, "name")), ID: stopgate.CallID(m.ID), Session: o.Session, Principal: o.Principal,
 		Surface: stopgate.SurfaceMCP, Dialect: dialect,
 	}, reason)
 }
 
-// mirrorsEnvelope compares the headers that mirror the method and the name.
-func mirrorsEnvelope(r *http.Request, m *jsonrpc.Message) string {
+// checkMirrored compares the headers that mirror the method and the name. It returns the
+// difference, "" if there is none.
+func checkMirrored(r *http.Request, m *jsonrpc.Message) string {
 	if m.Method == "" {
 		return ""
 	}
-	method, ok := only(r, mirror.Method)
+	method, ok := singleHeader(r, mirror.Method)
 	if !ok || method != m.Method {
 		return "Mcp-Method must be the message's method"
 	}
 	want := nameOf(m)
-	name, ok := only(r, mirror.Name)
+	name, ok := singleHeader(r, mirror.Name)
 	decoded, valid := mirror.Decode(name)
 	if needs := m.Method == "tools/call" || m.Method == "prompts/get" || m.Method == "resources/read"; needs && (!ok || !valid || decoded != want) {
 		return "Mcp-Name must be the name in the message"

@@ -6,33 +6,33 @@ import (
 	"sync"
 	"time"
 
-	"github.com/stopgate/stopgate/wire/sse"
+	"github.com/stopgate/stopgate/internal/wire/sse"
 )
 
-// responder answers one HTTP request: with one JSON text, or, from the first message
-// on that comes before the response, with a stream.
+// responder writes the response to one HTTP request: one JSON text or, if another message
+// precedes the response, a stream.
 type responder struct {
 	w      http.ResponseWriter
 	rc     *http.ResponseController
 	modern bool
-	log    *replay // keeps what is said, nil where nothing can be taken up again
+	log    *eventLog // nil if the stream cannot be resumed
 
 	mu      sync.Mutex
 	started bool
-	over    bool
+	closed  bool
 }
 
 func newResponder(w http.ResponseWriter, modern bool) *responder {
 	return &responder{w: w, rc: http.NewResponseController(w), modern: modern}
 }
 
-// patience is how long a client may take to read one message.
-const patience = 30 * time.Second
+// writeTimeout limits the write of one message to a client.
+const writeTimeout = 30 * time.Second
 
-// quiet is how long a client hears nothing before it hears that we live.
-const quiet = 15 * time.Second
+// keepaliveInterval is the interval of keepalive comments on a silent stream.
+const keepaliveInterval = 15 * time.Second
 
-// send writes a message on the stream; false where there is none any more.
+// send writes a message on the stream. It returns false if the stream is closed.
 func (o *responder) send(text []byte) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -41,7 +41,7 @@ func (o *responder) send(text []byte) bool {
 	return o.write(o.log.event(n, text)) || o.log != nil
 }
 
-// open begins the stream.
+// open starts the stream.
 func (o *responder) open() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -51,52 +51,52 @@ func (o *responder) open() {
 	}
 }
 
-// start writes the head of a stream; o.mu is held.
+// start writes the header of a stream; o.mu is locked.
 func (o *responder) start() {
-	if o.started || o.over {
+	if o.started || o.closed {
 		return
 	}
 	o.started = true
 	o.w.Header().Set("Content-Type", "text/event-stream")
 	o.w.Header().Set("X-Accel-Buffering", "no")
 	o.w.WriteHeader(http.StatusOK)
-	o.log.begin()
+	o.log.register()
 	if primer := o.log.primer(); primer != nil {
 		o.write(primer)
 	}
 }
 
-// write writes and flushes; o.mu is held.
+// write writes and flushes; o.mu is locked.
 func (o *responder) write(text []byte) bool {
-	if o.over {
+	if o.closed {
 		return false
 	}
-	_ = o.rc.SetWriteDeadline(time.Now().Add(patience))
+	_ = o.rc.SetWriteDeadline(time.Now().Add(writeTimeout))
 	if _, err := o.w.Write(text); err != nil {
-		o.over = true
+		o.closed = true
 		return false
 	}
 	if err := o.rc.Flush(); err != nil {
-		o.over = true
+		o.closed = true
 		return false
 	}
 	_ = o.rc.SetWriteDeadline(time.Time{})
 	return true
 }
 
-// alive keeps the client waiting for work: a request that takes longer gets a stream,
-// and a sign of life on it.
-func (o *responder) alive(work func() reply) reply {
+// serve runs work. If it takes longer than keepaliveInterval, serve starts a stream and
+// sends keepalives.
+func (o *responder) serve(work func() reply) reply {
 	done := make(chan struct{})
 	var ticking sync.WaitGroup
-	ticking.Go(func() { o.beat(done) })
+	ticking.Go(func() { o.sendKeepalives(done) })
 	defer ticking.Wait()
 	defer close(done)
 	return work()
 }
 
-func (o *responder) beat(done <-chan struct{}) {
-	tick := time.NewTicker(quiet)
+func (o *responder) sendKeepalives(done <-chan struct{}) {
+	tick := time.NewTicker(keepaliveInterval)
 	defer tick.Stop()
 	for {
 		select {
@@ -111,9 +111,9 @@ func (o *responder) beat(done <-chan struct{}) {
 	}
 }
 
-// idle keeps a stream open until the client goes, or whoever it belongs to.
-func (o *responder) idle(ctx context.Context, gone <-chan struct{}) {
-	tick := time.NewTicker(quiet)
+// waitWithKeepalives keeps a stream open until the client disconnects or gone is closed.
+func (o *responder) waitWithKeepalives(ctx context.Context, gone <-chan struct{}) {
+	tick := time.NewTicker(keepaliveInterval)
 	defer tick.Stop()
 	for {
 		select {
@@ -132,26 +132,26 @@ func (o *responder) idle(ctx context.Context, gone <-chan struct{}) {
 	}
 }
 
-// end lets nothing more be written: the request's handler returns.
-func (o *responder) end() {
+// close prevents further writes: the request's handler returns.
+func (o *responder) close() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.over = true
+	o.closed = true
 }
 
 // finish writes the response.
 func (o *responder) finish(r reply) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	defer func() { o.over = true }()
+	defer func() { o.closed = true }()
 	switch {
 	case (o.started || r.stream) && r.text != nil:
 		n := o.log.add(r.text, true)
 		o.start()
 		o.write(o.log.event(n, r.text))
-	case o.over, o.started:
+	case o.closed, o.started:
 	case r.text == nil:
-		// The client cancelled: it wants no response.
+		// The client cancelled the request and expects no response.
 		o.start()
 	default:
 		status := r.status
@@ -159,7 +159,7 @@ func (o *responder) finish(r reply) {
 			status = http.StatusOK
 		}
 		if !o.modern && status == http.StatusNotFound {
-			// It would say that the session is gone.
+			// In revisions with sessions, 404 means that the session has ended.
 			status = http.StatusOK
 		}
 		o.w.Header().Set("Content-Type", "application/json")

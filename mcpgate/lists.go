@@ -4,80 +4,80 @@ import (
 	"bytes"
 	"context"
 
+	"github.com/stopgate/stopgate/internal/mcp/jsonrpc"
+	"github.com/stopgate/stopgate/internal/mcp/link"
+	"github.com/stopgate/stopgate/internal/mcp/mirror"
 	"github.com/stopgate/stopgate/jsonstream"
-	"github.com/stopgate/stopgate/mcpgate/link"
-	"github.com/stopgate/stopgate/mcpgate/mirror"
-	"github.com/stopgate/stopgate/wire/jsonrpc"
 )
 
-// editing changes what a server's page of a list says before the client reads it.
-type editing func(*conn, *jsonrpc.Edits, jsonstream.Value)
+// pageEditor changes a server's page of a list before it is sent to the client.
+type pageEditor func(*conn, *jsonrpc.Edits, jsonstream.Value)
 
-// page answers a request for a list. One server's pages are passed on as they are. The
-// lists of several are one answer, whole: many clients read the first page of a list and
-// no other, and would see the tools of the first server only.
-func (p *peer) page(ctx context.Context, m *jsonrpc.Message, x *exchange, edit editing) reply {
+// listPage handles a request for a list. The pages of a single server are forwarded. The
+// lists of several servers are merged into one page, because many clients read only the
+// first page and would miss the other servers.
+func (p *client) listPage(ctx context.Context, m *jsonrpc.Message, x *request, edit pageEditor) reply {
 	if !p.g.one() {
-		return p.lists(ctx, m, x, edit)
+		return p.mergedPage(ctx, m, x, edit)
 	}
 	c := p.conns[0]
-	c.listed(m.Method)
+	c.clearStale(m.Method)
 	r, err := c.pass(m, x, nil)
 	switch {
 	case err != nil:
 		return p.unreachable(m.ID, c, err)
-	case r.Message.Kind == jsonrpc.Failure:
+	case r.Message.Kind == jsonrpc.ErrorResponse:
 		return p.forward(x, r)
 	}
 	e := r.Message.Edit().ID(x.id)
 	edit(c, e, r.Message.Result)
 	text, err := e.Text()
 	if err != nil {
-		return refuse(x.id, jsonrpc.InternalError, "the server's answer cannot be forwarded")
+		return refuse(x.id, jsonrpc.InternalError, "the server's response cannot be forwarded")
 	}
 	return reply{text: text, status: r.Status, stream: r.Stream}
 }
 
-// lists joins the lists of all servers that answer.
-func (p *peer) lists(ctx context.Context, m *jsonrpc.Message, x *exchange, edit editing) reply {
+// mergedPage merges the lists of all responding servers.
+func (p *client) mergedPage(ctx context.Context, m *jsonrpc.Message, x *request, edit pageEditor) reply {
 	if m.Params.IsValid() {
 		if _, ok := m.Params.Get("cursor"); ok {
-			return refuse(m.ID, jsonrpc.InvalidParams, "this cursor is not the gate's: its lists have one page")
+			return refuse(m.ID, jsonrpc.InvalidParams, "invalid cursor: merged lists have only one page")
 		}
 	}
-	joined := joint{member: listMembers[m.Method], fresh: longestTTL.Milliseconds()}
-	// A server without such a list is no reason to have none.
+	joined := mergedList{member: listMembers[m.Method], ttl: maxTTL.Milliseconds()}
+	// Servers that do not offer such a list are skipped.
 	for _, s := range gather(ctx, p, func(c *conn) ([]link.Reply, error) { return c.pages(m, x) }, nil) {
 		if s.err != nil {
-			p.missing(s.conn, s.err)
-			joined.fresh = 0
+			p.logMissing(s.conn, s.err)
+			joined.ttl = 0
 		}
 		for _, r := range s.value {
 			e := r.Message.Edit()
 			edit(s.conn, e, r.Message.Result)
 			text, err := e.Text()
 			if err != nil || !joined.add(text) {
-				p.g.log.Warn("a page of a server's list is left out", "server", s.conn.name(), "method", m.Method)
+				p.g.log.Warn("an invalid page of a server's list was dropped", "server", s.conn.name(), "method", m.Method)
 			}
 		}
 	}
 	return p.result(x, joined.result(x.modern))
 }
 
-// listMembers are the members of results that hold the lists.
+// listMembers are the members of the results that contain the lists.
 var listMembers = map[string]string{
 	"tools/list": "tools", "prompts/list": "prompts", "resources/list": "resources", "resources/templates/list": "resourceTemplates",
 }
 
-// maxListing bounds the pages of one server that become a part of one answer, in bytes.
+// maxListing limits the size in bytes of one server's part of a merged list.
 const maxListing = 16 << 20
 
-// pages reads a server's list to its end. A server that has none gives no page. What came
-// before a failure counts.
-func (c *conn) pages(m *jsonrpc.Message, x *exchange) ([]link.Reply, error) {
-	c.listed(m.Method)
+// pages reads a server's list to its end. It returns no pages if the server has no such
+// list. Pages before a failure are returned.
+func (c *conn) pages(m *jsonrpc.Message, x *request) ([]link.Reply, error) {
+	c.clearStale(m.Method)
 	r, err := c.pass(m, x, nil)
-	if err != nil || r.Message.Kind == jsonrpc.Failure {
+	if err != nil || r.Message.Kind == jsonrpc.ErrorResponse {
 		return nil, err
 	}
 	pages, size := []link.Reply{r}, len(r.Message.Text)
@@ -88,7 +88,7 @@ func (c *conn) pages(m *jsonrpc.Message, x *exchange) ([]link.Reply, error) {
 		case next == "" || next == cursor:
 			return pages, nil
 		case len(pages) == maxPages || size > maxListing:
-			c.p.g.log.Warn("a server's list is too long: the rest is left out", "server", c.name(), "method", m.Method)
+			c.p.g.log.Warn("a server's list is too long and was truncated", "server", c.name(), "method", m.Method)
 			return pages, nil
 		}
 		cursor = next
@@ -98,22 +98,22 @@ func (c *conn) pages(m *jsonrpc.Message, x *exchange) ([]link.Reply, error) {
 		if x.modern {
 			o.version, o.headers = x.meta.version, map[string]string{mirror.Method: m.Method}
 		}
-		if r, err = c.request(x.lasting, o); err != nil || r.Message.Kind == jsonrpc.Failure {
+		if r, err = c.request(x.serverCtx, o); err != nil || r.Message.Kind == jsonrpc.ErrorResponse {
 			return pages, err
 		}
 		pages, size = append(pages, r), size+len(r.Message.Text)
 	}
 }
 
-// joint is a list that is made of several.
-type joint struct {
+// mergedList is a list that is merged from several pages.
+type mergedList struct {
 	member string
 	items  []byte
-	fresh  int64 // how long a client may keep it, in milliseconds
+	ttl    int64 // how long the client may cache it, in milliseconds
 }
 
-// add takes in one page, the text of a response; false if there is no list in it.
-func (j *joint) add(page []byte) bool {
+// add adds one page, the text of a response. It returns false if the page contains no list.
+func (j *mergedList) add(page []byte) bool {
 	m, err := jsonrpc.Read(page)
 	if err != nil || !m.Result.IsValid() {
 		return false
@@ -134,16 +134,16 @@ func (j *joint) add(page []byte) bool {
 			ms, _ = d.Int64()
 		}
 	}
-	j.fresh = max(min(j.fresh, ms), 0)
+	j.ttl = max(min(j.ttl, ms), 0)
 	return true
 }
 
-// result is the answer.
-func (j *joint) result(modern bool) []byte {
+// result returns the result of the list request.
+func (j *mergedList) result(modern bool) []byte {
 	var o object
 	o.raw(j.member, bytes.Join([][]byte{{'['}, j.items, {']'}}, nil))
 	if modern {
-		o.text("resultType", "complete").int("ttlMs", j.fresh).text("cacheScope", "private")
+		o.text("resultType", "complete").int("ttlMs", j.ttl).text("cacheScope", "private")
 	}
 	return o.end()
 }

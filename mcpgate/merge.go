@@ -4,23 +4,23 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/stopgate/stopgate/internal/mcp/link"
 	"github.com/stopgate/stopgate/jsonstream"
-	"github.com/stopgate/stopgate/mcpgate/link"
 )
 
-// What several servers can do together. Kinds of which requests name no server are left
-// out: experimental ones, and tasks.
+// sharedCapabilities are the capabilities that are merged. Experimental capabilities and
+// tasks are omitted: their requests do not name a server.
 var sharedCapabilities = []string{"completions", "logging", "prompts", "resources", "tools"}
 
-// combined is the answer to initialize for several servers.
-func (g *Gateway) combined(version string, replies []said[link.Reply]) []byte {
+// mergedInitialize returns the result of initialize for several servers.
+func (g *Gateway) mergedInitialize(version string, replies []serverResult[link.Reply]) []byte {
 	var o object
 	o.text("protocolVersion", version).raw("capabilities", capabilities(replies)).raw("serverInfo", g.implementation())
 	return o.optional("instructions", g.instructions(replies)).end()
 }
 
-// discovered is the answer to server/discover for several servers.
-func (g *Gateway) discovered(replies []said[link.Reply]) []byte {
+// mergedDiscover returns the result of server/discover for several servers.
+func (g *Gateway) mergedDiscover(replies []serverResult[link.Reply]) []byte {
 	var versions []string
 	for i, r := range replies {
 		var these []string
@@ -51,8 +51,8 @@ func (g *Gateway) discovered(replies []said[link.Reply]) []byte {
 	return o.optional("instructions", g.instructions(replies)).int("ttlMs", 0).text("cacheScope", "private").end()
 }
 
-// capabilities are what any of the servers can do.
-func capabilities(replies []said[link.Reply]) []byte {
+// capabilities returns the union of the servers' capabilities.
+func capabilities(replies []serverResult[link.Reply]) []byte {
 	var all object
 	for _, name := range sharedCapabilities {
 		found := false
@@ -71,7 +71,7 @@ func capabilities(replies []said[link.Reply]) []byte {
 			}
 		}
 		if name == "tools" && !slices.Contains(flags, "listChanged") {
-			// Servers come and go behind the gate, and so does the policy.
+			// The tools can change whenever a server reconnects or the policy changes.
 			found, flags = true, append(flags, "listChanged")
 		}
 		if !found {
@@ -86,8 +86,8 @@ func capabilities(replies []said[link.Reply]) []byte {
 	return all.end()
 }
 
-// instructions of all servers, one after the other.
-func (g *Gateway) instructions(replies []said[link.Reply]) string {
+// instructions joins the instructions of all servers.
+func (g *Gateway) instructions(replies []serverResult[link.Reply]) string {
 	var parts []string
 	for _, r := range replies {
 		if v, ok := r.value.Message.Result.Get("instructions"); ok && v.Kind() == jsonstream.String && v.Text() != "" {

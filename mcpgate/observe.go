@@ -6,68 +6,67 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/mcp/jsonrpc"
+	"github.com/stopgate/stopgate/internal/mcp/link"
 	"github.com/stopgate/stopgate/jsonstream"
-	"github.com/stopgate/stopgate/mcpgate/link"
-	"github.com/stopgate/stopgate/wire/jsonrpc"
 )
 
-// Observed is what there is to know about a request: one of a client, or one to a
-// server. Who answers it, and with what, is known at its end.
+// Observed describes a request of a client or to a server. Fields about the response are
+// set when the request has ended.
 type Observed struct {
-	Outgoing bool // to a server
+	Outgoing bool // the gateway sent it to a server
 	Method   string
-	Tool     stopgate.ToolName // of tools/call, as the policy names it; not to be trusted
-	Prompt   string            // of prompts/get; not to be trusted
+	Tool     stopgate.ToolName // of tools/call, as the policy names it; untrusted
+	Prompt   string            // of prompts/get; untrusted
 	Server   string            // of an outgoing request
-	Version  string            // of the protocol; "" before it is agreed
-	ID       string            // of the request: the text or the number
-	Session  string            // of the revisions that have sessions; whoever knows it can speak in it
+	Version  string            // protocol version; "" before it is negotiated
+	ID       string            // request id as text
+	Session  string            // session id in revisions with sessions; it is a credential
 	// Transport is "pipe" or "tcp", Protocol "http" or "", Address HOST:PORT of a server.
 	Transport, Protocol, Address string
 	Began, Ended                 time.Time
-	// Failure is why it failed: a JSON-RPC code, "tool_error" for a result that says so,
-	// "timeout" or "unreachable"; "" if it did not. Code is the JSON-RPC code alone.
+	// Failure is "" for success, or a JSON-RPC code, "tool_error", "timeout" or
+	// "unreachable". Code is the JSON-RPC code alone.
 	Failure, Code string
-	// Arguments and Result of tools/call, and Resource of the methods that name one, are
-	// content: an observer shows them only where it was told to.
+	// Arguments and Result of tools/call, and Resource, are content. Observers publish them
+	// only if configured to.
 	Arguments, Result []byte
 	Resource          string
-	// Traceparent and Tracestate name the trace that a request belongs to: what a client
-	// said, where it can be believed, and what the observer sets at the beginning of a
-	// request to a server, which is told so. Traced says that the client's own message
-	// names one.
+	// Traceparent and Tracestate identify the trace of the request. For a client's request
+	// they are the client's values if the client is trusted. For a request to a server the
+	// observer sets them when the request starts, and the gateway sends them. Traced
+	// reports whether the client's message contains a trace.
 	Traceparent, Tracestate string
 	Traced                  bool
 }
 
-// Observer is told about requests, for traces and numbers. It decides nothing and must
-// not wait for anything.
+// Observer receives requests for traces and metrics. It must not block.
 type Observer interface {
-	// Request is told of a request that begins. The context that it returns belongs to
-	// it; end is called once, when the request is over, and o is complete then. A nil end
-	// is not called.
+	// Request is called when a request starts. It returns the context for the request and a
+	// function that is called once, when the request has ended and o is complete. The
+	// function may be nil.
 	Request(ctx context.Context, o *Observed) (_ context.Context, end func())
 }
 
-// Session is a session that is over: of a client with the gate or, Outgoing, of the gate
-// with a server, from the moment in which there is one to talk to.
+// Session is an ended session: of a client with the gateway or, if Outgoing, of the gateway
+// with a server.
 type Session struct {
 	Outgoing  bool
-	Version   string // of the protocol; "" if none was agreed
+	Version   string // protocol version; "" if none was negotiated
 	Transport string // "pipe" or "tcp"
 	Began     time.Time
 	Ended     time.Time
-	Failure   string // "unreachable" if the server went by itself, else ""
+	Failure   string // "unreachable" if the server failed, "" otherwise
 }
 
-// SessionObserver is an [Observer] that is told of sessions, too, once they are over.
+// SessionObserver is an [Observer] that also receives ended sessions.
 type SessionObserver interface {
 	Observer
 	Session(s *Session)
 }
 
-// over tells of a session that is.
-func (g *Gateway) over(s Session) {
+// reportSession reports an ended session to the observer.
+func (g *Gateway) reportSession(s Session) {
 	to, ok := g.observer.(SessionObserver)
 	if !ok || s.Began.IsZero() {
 		return
@@ -76,7 +75,7 @@ func (g *Gateway) over(s Session) {
 	to.Session(&s)
 }
 
-// Observers is an observer that tells several, in their order.
+// Observers returns an observer that calls the given observers in order.
 func Observers(list ...Observer) Observer { return observers(list) }
 
 type observers []Observer
@@ -106,45 +105,45 @@ func (l observers) Session(s *Session) {
 	}
 }
 
-// observation is a request under observation. A nil one observes nothing.
+// observation is the observation of one request. A nil observation does nothing.
 type observation struct {
 	Observed
-	over func()
+	endFunc func()
 }
 
-// observed begins the observation of a request.
-func (g *Gateway) observed(ctx context.Context, o Observed) (context.Context, *observation) {
+// observe starts the observation of a request.
+func (g *Gateway) observe(ctx context.Context, o Observed) (context.Context, *observation) {
 	seen := &observation{Observed: o}
 	seen.Began = time.Now()
-	ctx, seen.over = g.observer.Request(ctx, &seen.Observed)
+	ctx, seen.endFunc = g.observer.Request(ctx, &seen.Observed)
 	return ctx, seen
 }
 
-// end tells the observer what became of the request.
+// end ends the observation.
 func (o *observation) end(failure, code string) {
 	if o == nil {
 		return
 	}
 	o.Ended, o.Failure, o.Code = time.Now(), failure, code
-	if o.over != nil {
-		o.over()
+	if o.endFunc != nil {
+		o.endFunc()
 	}
 }
 
-// sent notes where a request goes, and under which id of ours.
+// sent records the connection and the request id of an outgoing request.
 func (o *observation) sent(l link.Link, id jsonrpc.ID, version string) {
 	if o == nil {
 		return
 	}
 	o.ID, o.Version = string(id), version
-	if p, ok := l.(link.Placed); ok {
-		at := p.Place()
+	if p, ok := l.(link.Traced); ok {
+		at := p.ConnInfo()
 		o.Transport, o.Protocol, o.Address, o.Session = at.Transport, at.Protocol, at.Address, at.Session
 	}
 }
 
-// trace names the trace in a message to a server: the client's own name of it gives way.
-func (o *observation) trace(e *jsonrpc.Edits, params jsonstream.Value) {
+// setTrace replaces the trace context in a message to a server by the gateway's.
+func (o *observation) setTrace(e *jsonrpc.Edits, params jsonstream.Value) {
 	if o == nil || o.Traceparent == "" || params.Kind() != jsonstream.Object {
 		return
 	}
@@ -169,8 +168,8 @@ func (o *observation) trace(e *jsonrpc.Edits, params jsonstream.Value) {
 	e.Remove(meta, func(name string) bool { return name == "tracestate" })
 }
 
-// served is the observation of a client's request.
-func (p *peer) served(m *jsonrpc.Message, x *exchange) Observed {
+// observedRequest returns the observation attributes of a client's request.
+func (p *client) observedRequest(m *jsonrpc.Message, x *request) Observed {
 	o := Observed{Method: m.Method, ID: plainID(m.ID), Version: x.meta.version, Session: p.session, Transport: "tcp", Protocol: "http", Traced: x.meta.traceparent != ""}
 	if p.stdio {
 		o.Transport, o.Protocol = "pipe", ""
@@ -178,7 +177,7 @@ func (p *peer) served(m *jsonrpc.Message, x *exchange) Observed {
 	if p.stdio || p.owner.Principal != Local {
 		o.Traceparent, o.Tracestate = x.meta.traceparent, x.meta.tracestate
 	}
-	o.of(m, textOf(m.Params, "name"))
+	o.setTarget(m, textOf(m.Params, "name"))
 	if args, ok := m.Params.Get("arguments"); ok && m.Method == "tools/call" {
 		o.Arguments = args.Raw()
 	}
@@ -189,8 +188,8 @@ func (p *peer) served(m *jsonrpc.Message, x *exchange) Observed {
 	return o
 }
 
-// of notes what a request is about.
-func (o *Observed) of(m *jsonrpc.Message, name string) {
+// setTarget sets the tool, prompt or resource of a request.
+func (o *Observed) setTarget(m *jsonrpc.Message, name string) {
 	switch m.Method {
 	case "tools/call":
 		o.Tool = stopgate.ToolName(name)
@@ -201,7 +200,7 @@ func (o *Observed) of(m *jsonrpc.Message, name string) {
 	}
 }
 
-// plainID is an id as text: request-7 for the JSON text "request-7".
+// plainID returns an id as text: request-7 for the JSON text "request-7".
 func plainID(id jsonrpc.ID) string {
 	if v, err := jsonstream.Parse([]byte(id), jsonstream.Options{}); err == nil && v.Kind() == jsonstream.String {
 		return v.Text()
@@ -209,23 +208,24 @@ func plainID(id jsonrpc.ID) string {
 	return string(id)
 }
 
-// answered ends the observation of a client's request with the answer that it gets.
-func (o *observation) answered(answer []byte) {
+// endWithResponse ends the observation of a client's request with the response that the
+// client receives.
+func (o *observation) endWithResponse(answer []byte) {
 	if o == nil {
 		return
 	}
 	v, err := jsonstream.Parse(answer, jsonstream.Options{MaxBytes: jsonrpc.MaxBytes, MaxDepth: 160, MaxValues: 1 << 20, MaxExponent: jsonstream.AnyExponent})
 	if err != nil {
-		o.end("", "") // no answer at all: the client gave the request up
+		o.end("", "") // no response: the client cancelled the request
 		return
 	}
 	fault, _ := v.Get("error")
 	result, _ := v.Get("result")
-	o.ended(fault, result)
+	o.endWith(fault, result)
 }
 
-// ended is end for what an answer says.
-func (o *observation) ended(fault, result jsonstream.Value) {
+// endWith ends the observation with an error or a result.
+func (o *observation) endWith(fault, result jsonstream.Value) {
 	if code, ok := fault.Get("code"); ok {
 		o.end(string(code.Raw()), string(code.Raw()))
 		return
@@ -240,15 +240,15 @@ func (o *observation) ended(fault, result jsonstream.Value) {
 	o.end("", "")
 }
 
-// replied ends the observation of a request to a server.
-func (o *observation) replied(r link.Reply, err error) {
+// endWithReply ends the observation of a request to a server.
+func (o *observation) endWithReply(r link.Reply, err error) {
 	switch {
 	case o == nil:
-	case errors.Is(err, errSilent):
+	case errors.Is(err, errNoResponse):
 		o.end("timeout", "")
 	case err != nil || r.Message == nil:
 		o.end("unreachable", "")
 	default:
-		o.ended(r.Message.Error, r.Message.Result)
+		o.endWith(r.Message.Error, r.Message.Result)
 	}
 }

@@ -9,9 +9,9 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/stopgate/stopgate/internal/mcp/jsonrpc"
+	"github.com/stopgate/stopgate/internal/mcp/link"
 	"github.com/stopgate/stopgate/mcpgate"
-	"github.com/stopgate/stopgate/mcpgate/link"
-	"github.com/stopgate/stopgate/wire/jsonrpc"
 )
 
 // notebook is an observer that writes everything down.
@@ -45,7 +45,7 @@ func (nobody) Request(ctx context.Context, _ *mcpgate.Observed) (context.Context
 	return ctx, nil
 }
 
-// Proves WIRE 10.1, 10.2: an observer hears of every request of a client and of every
+// Proves 10.2: an observer hears of every request of a client and of every
 // one to a server, one inside the other, with what became of it.
 func TestObserver(t *testing.T) {
 	for _, test := range []struct {
@@ -107,11 +107,11 @@ func (l *ledger) Request(ctx context.Context, o *mcpgate.Observed) (context.Cont
 }
 
 // Place implements [link.Placed].
-func (l *fakeLink) Place() link.Place {
-	return link.Place{Transport: "tcp", Protocol: "http", Address: "files.example:443", Session: "the server's"}
+func (l *fakeLink) ConnInfo() link.ConnInfo {
+	return link.ConnInfo{Transport: "tcp", Protocol: "http", Address: "files.example:443", Session: "the server's"}
 }
 
-// Proves WIRE 8.7, 10.1: an observer is told which session, transport and ids a request
+// Proves 10.1: an observer is told which session, transport and ids a request
 // has, at either end; arguments and result are there as they are; the name of the trace
 // that a client sent gives way to ours, and everything else of _meta stays.
 func TestObserverDetails(t *testing.T) {
@@ -155,7 +155,7 @@ func TestObserverDetails(t *testing.T) {
 	}
 }
 
-// Proves WIRE 8.7: a server is told of a trace that the client did not name, beside what
+// A server is told of a trace that the client did not name, beside what
 // the gate itself puts into a call.
 func TestTraceWithoutOne(t *testing.T) {
 	f := newFake(echoTool)
@@ -190,7 +190,7 @@ func (teller) Request(ctx context.Context, o *mcpgate.Observed) (context.Context
 	return ctx, nil
 }
 
-// Proves WIRE 10.1, 10.2: a session over HTTP is told, and the trace that a client names
+// Proves 10.2: a session over HTTP is told, and the trace that a client names
 // which showed a token.
 func TestObserverHTTP(t *testing.T) {
 	book := new(ledger)
@@ -227,7 +227,7 @@ func (v visits) Session(s *mcpgate.Session) {
 	v.seen <- line
 }
 
-// Proves WIRE 10.2: an observer hears of every session that is over, with a client and
+// An observer hears of every session that is over, with a client and
 // with a server, and of why a server's ended.
 func TestSessionsObserved(t *testing.T) {
 	v := visits{seen: make(chan string, 10)}

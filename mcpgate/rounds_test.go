@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stopgate/stopgate/internal/mcp/jsonrpc"
+	"github.com/stopgate/stopgate/internal/mcp/link"
 	"github.com/stopgate/stopgate/mcpgate"
-	"github.com/stopgate/stopgate/mcpgate/link"
-	"github.com/stopgate/stopgate/wire/jsonrpc"
 )
 
 // rounds makes a server that wants an input before it answers.
@@ -26,7 +26,7 @@ func rounds(key, method, state string) *fake {
 
 const elicits = "[tools.\"mcp.elicitation\".policy]\nrun = \"unattended\"\n"
 
-// Proves WIRE 8.6: a server's own round trip goes through under the gate's seal, and its
+// A server's own round trip goes through under the gate's seal, and its
 // state comes back to it as it was.
 func TestServerRounds(t *testing.T) {
 	for method, params := range map[string]string{
@@ -76,7 +76,7 @@ func TestServerRoundsDenied(t *testing.T) {
 	}
 }
 
-// Proves WIRE 8.6: a call that waits says so to a client that wants to hear it.
+// A call that waits says so to a client that wants to hear it.
 func TestEverythingElse(t *testing.T) {
 	f := newFake(echoTool)
 	other := func(result string) handler {
@@ -89,7 +89,7 @@ func TestEverythingElse(t *testing.T) {
 	f.answers["server/discover"] = other(`{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{"tools":{}}}`)
 	f.answers["subscriptions/listen"] = func(ctx context.Context, l *fakeLink, c *link.Call, m *jsonrpc.Message) (string, error) {
 		note, _ := jsonrpc.Read([]byte(`{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{"_meta":{"io.modelcontextprotocol/subscriptionId":` + string(c.ID) + `}}}`))
-		c.On(note)
+		c.OnMessage(note)
 		return `{"resultType":"complete","_meta":{"io.modelcontextprotocol/subscriptionId":` + string(c.ID) + `}}`, nil
 	}
 	b := setup(t, free, mcpgate.Settings{}, map[string]*fake{"": f})
@@ -113,7 +113,7 @@ func TestEverythingElse(t *testing.T) {
 	has(t, b.http(t).post(t, "anna", `{"jsonrpc":"2.0","id":4,"method":"tasks/get","params":{`+meta+`,"taskId":"t"}}`), "-32602")
 }
 
-// Proves WIRE 8.4: how long a list may be kept is the gate's to say.
+// How long a list may be kept is the gate's to say.
 func TestCaching(t *testing.T) {
 	f := newFake(echoTool)
 	f.answers["tools/list"] = func(context.Context, *fakeLink, *link.Call, *jsonrpc.Message) (string, error) {
@@ -123,7 +123,7 @@ func TestCaching(t *testing.T) {
 	has(t, c.ask(`{"jsonrpc":"2.0","id":2,"method":"tools/list","params":{`+meta+`}}`), `"ttlMs":60000`, `"cacheScope":"private"`)
 }
 
-// Proves WIRE 8.2: two servers are discovered as one; what none of them names is not
+// Two servers are discovered as one; what none of them names is not
 // there.
 func TestDiscoverSeveral(t *testing.T) {
 	servers := map[string]*fake{}
@@ -145,7 +145,7 @@ func TestDiscoverSeveral(t *testing.T) {
 	has(t, c.ask(`{"jsonrpc":"2.0","id":2,"method":"server/discover","params":{`+meta+`}}`), `"instructions":"two: I am two"`)
 }
 
-// Proves WIRE 8.3: a server may take back what it asked the client, and the client says
+// A server may take back what it asked the client, and the client says
 // how far it is.
 func TestServerRequestLife(t *testing.T) {
 	f := newFake(echoTool)
@@ -215,7 +215,7 @@ func TestOverload(t *testing.T) {
 	}
 }
 
-// Proves WIRE 8.3: a subscription with several servers hears all of them, and ends with
+// A subscription with several servers hears all of them, and ends with
 // the first.
 func TestListenSeveral(t *testing.T) {
 	servers := map[string]*fake{}
@@ -225,7 +225,7 @@ func TestListenSeveral(t *testing.T) {
 		f := newFake(echoTool)
 		f.answers["subscriptions/listen"] = func(ctx context.Context, _ *fakeLink, c *link.Call, _ *jsonrpc.Message) (string, error) {
 			m, _ := jsonrpc.Read([]byte(`{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":"` + name + `","_meta":{"io.modelcontextprotocol/subscriptionId":` + string(c.ID) + `}}}`))
-			c.On(m)
+			c.OnMessage(m)
 			select {
 			case <-ctx.Done():
 				ended <- name
@@ -245,7 +245,7 @@ func TestListenSeveral(t *testing.T) {
 	<-ended
 }
 
-// Proves WIRE 8.2: what names a prompt or a resource goes to its server.
+// What names a prompt or a resource goes to its server.
 func TestCompleteSeveral(t *testing.T) {
 	servers := map[string]*fake{}
 	for _, name := range []string{"one", "two"} {
@@ -272,10 +272,10 @@ func TestCompleteSeveral(t *testing.T) {
 	has(t, c.ask(`{"jsonrpc":"2.0","id":6,"method":"prompts/get","params":{"name":"one__p"}}`), "only p")
 }
 
-// Proves W55, WIRE 8.6: a client that sent a progress token hears that somebody is asked.
+// Proves W55: a client that sent a progress token hears that somebody is asked.
 func TestWaiting(t *testing.T) {
 	f := newFake(echoTool)
-	b := setup(t, asking, mcpgate.Settings{Elicitation: true, Word: 10 * time.Millisecond}, map[string]*fake{"": f})
+	b := setup(t, asking, mcpgate.Settings{Elicitation: true, ProgressInterval: 10 * time.Millisecond}, map[string]*fake{"": f})
 	c := b.stdio()
 	c.hello(`{"elicitation":{}}`)
 	c.send(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo","arguments":{},"_meta":{"progressToken":"p"}}}`)

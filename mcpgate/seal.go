@@ -16,39 +16,38 @@ import (
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
-// state is what a client keeps for the gate between two rounds of one call. It is
-// sealed: a client can neither read nor change it, and it holds for the very call only
-// (WIRE 8.6).
+// state is the gateway's state between two rounds of one call. The client stores it
+// encrypted: it can neither read nor change it, and the state is valid for this call only.
 type state struct {
-	Principal stopgate.Principal
-	Session   stopgate.SessionID
-	Server    stopgate.ServerID
-	Method    string
-	Name      string
-	Args      string // SHA-256 in hex of the canonical arguments
-	Policy    string
-	Approval  string // the question that waits
-	Issued    time.Time
-	Expires   time.Time
-	Theirs    *string // the server's own state
+	Principal   stopgate.Principal
+	Session     stopgate.SessionID
+	Server      stopgate.ServerID
+	Method      string
+	Name        string
+	Args        string // SHA-256 of the canonical arguments in hex
+	Policy      string
+	Approval    string // id of the pending question
+	Issued      time.Time
+	Expires     time.Time
+	ServerState *string // state of the server
 }
 
-// stateVersion is the version of a state's text.
+// stateVersion is the version of the encoded state.
 const stateVersion = 1
 
-func (st state) text() []byte {
+func (st state) encode() []byte {
 	var o object
 	o.int("v", stateVersion).text("principal", string(st.Principal)).text("session", string(st.Session)).text("server", string(st.Server))
 	o.text("method", st.Method).text("name", st.Name).text("args", st.Args).text("policy", st.Policy).text("approval", st.Approval)
 	o.int("issued", st.Issued.UnixMilli()).int("expires", st.Expires.UnixMilli())
-	if st.Theirs != nil {
-		o.text("theirs", *st.Theirs)
+	if st.ServerState != nil {
+		o.text("theirs", *st.ServerState)
 	}
 	return o.end()
 }
 
-// readState reads what text wrote.
-func readState(text []byte) (st state, ok bool) {
+// decodeState decodes the output of encode.
+func decodeState(text []byte) (st state, ok bool) {
 	v, err := jsonstream.Parse(text, jsonstream.Options{})
 	if err != nil || v.Kind() != jsonstream.Object {
 		return st, false
@@ -67,30 +66,30 @@ func readState(text []byte) (st state, ok bool) {
 	}
 	if theirs, ok := v.Get("theirs"); ok {
 		text := theirs.Text()
-		st.Theirs = &text
+		st.ServerState = &text
 	}
 	return st, number("v") == stateVersion
 }
 
-// stateLife is how long a round may take: as long as an approval holds.
-const stateLife = 15 * time.Minute
+// stateTTL is the maximum duration of a round; approvals have the same lifetime.
+const stateTTL = 15 * time.Minute
 
-// slack is how far clocks may be apart, or set right, without consequence.
-const slack = time.Minute
+// clockSkew is the tolerated difference between clocks.
+const clockSkew = time.Minute
 
 const statePrefix = "sg1."
 
-// sealer seals states.
+// sealer encrypts states.
 type sealer struct{ aead cipher.AEAD }
 
-// newSealer derives the key from the gate's secret; without one it makes one up.
+// newSealer derives the key from secret, or from a random secret if it is nil.
 func newSealer(secret []byte) (*sealer, error) {
 	if secret == nil {
 		secret = make([]byte, 32)
 		rand.Read(secret)
 	}
 	if len(secret) < 32 {
-		return nil, errors.New("mcpgate: the secret of round trips needs 32 bytes")
+		return nil, errors.New("mcpgate: the state secret is shorter than 32 bytes")
 	}
 	key, err := hkdf.Key(sha256.New, secret, nil, "stopgate mcp round trips", 32)
 	if err != nil {
@@ -105,11 +104,11 @@ func newSealer(secret []byte) (*sealer, error) {
 }
 
 func (s *sealer) seal(st state) string {
-	text := s.aead.Seal(nil, nil, st.text(), []byte(statePrefix))
+	text := s.aead.Seal(nil, nil, st.encode(), []byte(statePrefix))
 	return statePrefix + base64.RawURLEncoding.EncodeToString(text)
 }
 
-var errState = errors.New("mcpgate: the request state is not the gate's, or not valid any more")
+var errState = errors.New("mcpgate: the request state is invalid or expired")
 
 func (s *sealer) open(text string, now time.Time) (st state, err error) {
 	encoded, ok := strings.CutPrefix(text, statePrefix)
@@ -124,9 +123,9 @@ func (s *sealer) open(text string, now time.Time) (st state, err error) {
 	if err != nil {
 		return st, errState
 	}
-	// One from a time that has not come any more is of a clock that was set back: nobody
-	// knows when it ends (FM13).
-	if st, ok = readState(plain); !ok || !now.Before(st.Expires) || now.Add(slack).Before(st.Issued) {
+	// A state from the future means that the clock was set back, so its expiry is unknown
+	// (FM13).
+	if st, ok = decodeState(plain); !ok || !now.Before(st.Expires) || now.Add(clockSkew).Before(st.Issued) {
 		return state{}, errState
 	}
 	return st, nil

@@ -13,9 +13,9 @@ func TestStatesEnd(t *testing.T) {
 		t.Fatal(err)
 	}
 	made := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	text := s.seal(state{Session: "s", Issued: made, Expires: made.Add(stateLife)})
+	text := s.seal(state{Session: "s", Issued: made, Expires: made.Add(stateTTL)})
 	for after, valid := range map[time.Duration]bool{
-		0: true, stateLife - time.Second: true, stateLife: false, 24 * time.Hour: false,
+		0: true, stateTTL - time.Second: true, stateTTL: false, 24 * time.Hour: false,
 		-30 * time.Second: true, -2 * time.Minute: false, -24 * time.Hour: false,
 	} {
 		st, err := s.open(text, made.Add(after))

@@ -10,24 +10,24 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/mcp/jsonrpc"
 	"github.com/stopgate/stopgate/session"
-	"github.com/stopgate/stopgate/wire/jsonrpc"
 )
 
-// stdioFarewell is how long what is left may take once the client or ctx ended.
-const stdioFarewell = 5 * time.Second
+// stdioCloseTimeout limits the shutdown after the input or ctx has ended.
+const stdioCloseTimeout = 5 * time.Second
 
-// maxOpen is how many requests of one client are worked on at once.
+// maxOpen is the maximum number of concurrent requests of one client.
 const maxOpen = 256
 
-// ServeStdio serves one client over its standard input and output, one message per
-// line, until the input ends or ctx does; then it ends the servers. In the revision
-// without sessions the client is one all the same.
+// ServeStdio serves one client over its standard input and output, one message per line,
+// until the input or ctx ends. It then closes the connections to the servers. In the
+// revision without sessions, too, the process is one client.
 func (g *Gateway) ServeStdio(ctx context.Context, o session.Owner, in io.Reader, out io.Writer) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	w := &lineWriter{out: out, failed: func(err error) { cancel(err) }}
-	p := g.newPeer(o, w.write)
+	p := g.newClient(o, w.write)
 	p.stdio = true
 	var work sync.WaitGroup
 	lines := make(chan []byte)
@@ -54,26 +54,26 @@ func (g *Gateway) ServeStdio(ctx context.Context, o session.Owner, in io.Reader,
 	for err == nil {
 		select {
 		case line := <-lines:
-			p.line(ctx, line, w.write, &work)
+			p.handleLine(ctx, line, w.write, &work)
 		case err = <-ended:
 		case <-ctx.Done():
 			err = context.Cause(ctx)
 		}
 	}
 	p.close()
-	rest := make(chan struct{})
+	finished := make(chan struct{})
 	go func() {
-		defer close(rest)
+		defer close(finished)
 		work.Wait()
 		g.work.Wait()
 	}()
-	// A client that reads no more holds whoever writes to it; the process ends all the same.
-	patience := time.NewTimer(stdioFarewell)
-	defer patience.Stop()
+	// A client that does not read blocks writers; the shutdown does not wait for them.
+	timer := time.NewTimer(stdioCloseTimeout)
+	defer timer.Stop()
 	select {
-	case <-rest:
-	case <-patience.C:
-		g.log.Warn("the client does not read its answers")
+	case <-finished:
+	case <-timer.C:
+		g.log.Warn("the client does not read its responses")
 	}
 	if errors.Is(err, io.EOF) || errors.Is(err, context.Canceled) {
 		return nil
@@ -81,35 +81,35 @@ func (g *Gateway) ServeStdio(ctx context.Context, o session.Owner, in io.Reader,
 	return err
 }
 
-// line takes one line of the client. Requests are registered in the order in which
-// they come, and worked on side by side.
-func (p *peer) line(ctx context.Context, line []byte, write func([]byte) bool, work *sync.WaitGroup) {
+// handleLine handles one line of the client. Requests are registered in the order of the
+// lines and handled concurrently.
+func (p *client) handleLine(ctx context.Context, line []byte, write func([]byte) bool, work *sync.WaitGroup) {
 	m, err := jsonrpc.Read(line)
 	if err != nil {
-		if text := p.g.broken(ctx, p.owner, err); text != nil {
+		if text := p.g.invalidMessage(ctx, p.owner, err); text != nil {
 			write(text)
 		}
 		return
 	}
 	if m.Kind != jsonrpc.Request {
-		p.note(ctx, m)
+		p.handleMessage(ctx, m)
 		return
 	}
 	ctx, x, ok := p.begin(ctx, m, write)
 	if !ok {
-		write(refuse(m.ID, jsonrpc.InvalidRequest, notNow).text)
+		write(refuse(m.ID, jsonrpc.InvalidRequest, requestRefused).text)
 		return
 	}
 	work.Go(func() {
-		if r := p.answer(ctx, m, x); r.text != nil {
+		if r := p.handle(ctx, m, x); r.text != nil {
 			write(r.text)
 		}
 	})
 }
 
-// broken is the answer to what is no message, nil for none; a call among it is on
-// record (THREATS G8).
-func (g *Gateway) broken(ctx context.Context, o session.Owner, err error) []byte {
+// invalidMessage returns the response to an invalid message, nil for none. A tool call in
+// it is recorded (G8).
+func (g *Gateway) invalidMessage(ctx context.Context, o session.Owner, err error) []byte {
 	var e *jsonrpc.Error
 	if !errors.As(err, &e) {
 		return nil
@@ -119,7 +119,7 @@ func (g *Gateway) broken(ctx context.Context, o session.Owner, err error) []byte
 		if len(g.servers) == 1 {
 			name = canonical(g.servers[0].ID, name)
 		}
-		p := &peer{g: g, owner: o}
+		p := &client{g: g, owner: o}
 		p.refuseCall(ctx, stopgate.Call{
 			Tool: name, ID: stopgate.CallID(e.ID), Session: o.Session, Principal: o.Principal, Surface: stopgate.SurfaceMCP, Dialect: dialect,
 		}, stopgate.CodeProtocolViolation)
@@ -131,9 +131,9 @@ func (g *Gateway) broken(ctx context.Context, o session.Owner, err error) []byte
 	return jsonrpc.AppendError(nil, e.ID, code, e.Detail, nil)
 }
 
-var errLine = fmt.Errorf("mcpgate: a message of the client is longer than %d bytes", jsonrpc.MaxBytes)
+var errLine = fmt.Errorf("mcpgate: the client sent a message longer than %d bytes", jsonrpc.MaxBytes)
 
-// readLine reads up to a line feed. The line is the caller's.
+// readLine reads up to and including a line feed. The caller owns the returned slice.
 func readLine(r *bufio.Reader) ([]byte, error) {
 	var line []byte
 	for {

@@ -7,9 +7,9 @@ import (
 	"testing"
 
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/mcp/jsonrpc"
+	"github.com/stopgate/stopgate/internal/mcp/link"
 	"github.com/stopgate/stopgate/mcpgate"
-	"github.com/stopgate/stopgate/mcpgate/link"
-	"github.com/stopgate/stopgate/wire/jsonrpc"
 )
 
 // rmAndEcho is a policy that a reader of the other name would get around.
@@ -164,7 +164,7 @@ func TestG8Ids(t *testing.T) {
 	<-links
 	// The first server's progress reaches the first client only, under its own token.
 	m, _ := jsonrpc.Read([]byte(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":` + string(first.ID) + `,"progress":1}}`))
-	first.On(m)
+	first.OnMessage(m)
 	want(t, one.next(), `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"tok","progress":1}}`)
 	// A token that is nobody's goes nowhere, as does a response to nothing.
 	firstLink.say(t, `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"tok","progress":2}}`)
@@ -176,7 +176,7 @@ func TestG8Ids(t *testing.T) {
 	has(t, two.next(), `"id":1`, "for 1")
 	close(hold[0])
 	has(t, one.next(), `"id":1`, "for 0")
-	has(t, b.log.String(), "a response to a request that was not sent")
+	has(t, b.log.String(), "unknown request")
 }
 
 // Proves W55, G4: a definition that changed disables the tool, until somebody accepts it.
@@ -321,7 +321,7 @@ func TestG11ServerAsks(t *testing.T) {
 			release := make(chan struct{})
 			f.answers["tools/call"] = func(_ context.Context, s *fakeLink, call *link.Call, _ *jsonrpc.Message) (string, error) {
 				m, _ := jsonrpc.Read([]byte(`{"jsonrpc":"2.0","id":1,"method":"` + c.method + `","params":{"maxTokens":7,"message":"?"}}`))
-				call.On(m)
+				call.OnMessage(m)
 				links <- s
 				<-release
 				return `{"content":[]}`, nil

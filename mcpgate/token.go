@@ -7,18 +7,18 @@ import (
 	"github.com/stopgate/stopgate"
 )
 
-// Token lets a client in over HTTP, under its own name.
+// Token authenticates a client over HTTP under its own name.
 type Token struct {
 	Name   stopgate.Principal
 	SHA256 [sha256.Size]byte
 }
 
-// Local is the principal of whoever needs no token: the process that started the gate,
-// and the machine's own programs where no token is configured.
+// Local is the principal of clients without a token: the process that started the gateway,
+// and local programs if no token is configured.
 const Local stopgate.Principal = "local"
 
-// bearer finds whose token a request has. Every token is compared, so that time tells
-// nothing.
+// bearer returns the principal of a token. It compares all tokens, so the time it takes
+// reveals nothing.
 func bearer(tokens []Token, given string) (who stopgate.Principal, ok bool) {
 	sum := sha256.Sum256([]byte(given))
 	for _, t := range tokens {

@@ -7,8 +7,8 @@ import (
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
-// object writes one JSON object of the gate's own. What clients and servers wrote is
-// never read or written with encoding/json.
+// object writes a JSON object of the gateway. encoding/json is never used for the messages
+// of clients and servers.
 type object []byte
 
 func (o *object) name(name string) {
@@ -33,7 +33,7 @@ func (o *object) text(name, value string) *object {
 	return o
 }
 
-// optional adds a text that is not empty.
+// optional adds a text member if it is not empty.
 func (o *object) optional(name, value string) *object {
 	if value != "" {
 		o.text(name, value)
@@ -49,7 +49,7 @@ func (o *object) int(name string, value int64) *object {
 	return o.raw(name, strconv.AppendInt(nil, value, 10))
 }
 
-// end is the whole object.
+// end closes and returns the object.
 func (o *object) end() []byte {
 	if len(*o) == 0 {
 		*o = append(*o, '{')
@@ -58,7 +58,7 @@ func (o *object) end() []byte {
 	return *o
 }
 
-// envelopeText is what a model is told about a call (G2-15, DECISIONS S10).
+// envelopeText returns the text about a call that the model reads (G2-15, S10).
 func envelopeText(e stopgate.Envelope) []byte {
 	var o object
 	o.text("status", e.Status).text("code", string(e.Code)).text("publicReason", e.PublicReason)
@@ -68,7 +68,7 @@ func envelopeText(e stopgate.Envelope) []byte {
 	return o.text("data", *e.Data).end()
 }
 
-// implementation is how the gate names itself.
+// implementation returns the gateway's name and version.
 func (g *Gateway) implementation() []byte {
 	var o object
 	return o.text("name", "stopgate").text("version", g.version).end()

@@ -1,11 +1,15 @@
-// Package policy is what policy files mean: it checks them, compares them, and makes
-// programs of them that judge the arguments of tool calls while they are still arriving.
+// Package policy compiles, checks and compares policy files.
 //
-//	program, diags := policy.Compile([]policy.Source{{Name: "stopgate.toml", Text: text, Trusted: true}}, policy.Options{})
-//	if diags.HasErrors() {
-//		return diags
+//	program, found := policy.Compile([]policy.Source{{Name: "stopgate.toml", Text: text, Trusted: true}}, policy.Options{})
+//	if program == nil {
+//		return found.Err()
 //	}
-//	e := program.Bind(stopgate.Call{Tool: "write_file"}).Evaluate()
+//	g, err := gate.New(program, gate.WithRecorder(records))
+//
+// A [Program] is a gate.Policy: the gate asks it about every call. It can also be asked
+// directly, while the arguments of a call are still arriving:
+//
+//	e := program.RulesFor(stopgate.Call{Tool: "write_file"}, gate.Circumstances{}).Evaluate()
 //	for chunk := range chunks {
 //		if v := e.Feed(chunk); v.Terminal() {
 //			return v // no later byte changes it
@@ -13,30 +17,11 @@
 //	}
 //	return e.Close(stopgate.Ended)
 //
-// # The meaning
+// The package promises:
 //
-// Package [github.com/stopgate/stopgate/policy/syntax] has the grammar of policy files,
-// package [github.com/stopgate/stopgate/policy/eval] judges calls.
-// Inside a list the first rule that matches decides; a list without a match asks
-// (D25-09, D25-10). A pointer follows the schema: where it has an array, every
-// element is meant (D25-13). A restrictive rule matches if any of the values does,
-// an unattended one only if all do, and there is one (THREATS 4.2). Guards are
-// judged beside the list, and files beside each other: the strictest answer wins.
-//
-// # Checking
-//
-// [Check] finds pointers that resolve to nothing, matchers and literals of the
-// wrong type, rules that no arguments reach, and traps: rules that are legal and
-// let more through than they seem to. Every finding is a diagnostic with its place,
-// a stable code and, where there is one, the text to write instead.
-//
-// What the package promises:
-//
-//   - All mistakes of all files are found in one run; a program without a finding of
-//     severity error exists, any other does not.
-//   - What is reported as unreachable is proved: no schema-valid arguments with
-//     plainly written values reach the rule. On single conditions over sets, ranges
-//     and prefixes the answer is exact; elsewhere "not proven" is one of the answers
-//     (THREATS 4.4).
-//   - It does no I/O, reads no clock, starts no goroutine and logs nothing.
+//   - All errors of all files are found in one run. A program exists if and only if no
+//     diagnostic is an error.
+//   - A rule that is reported as unreachable is proved to be: no arguments that fit the
+//     schema reach it.
+//   - Compile, Check and Diff do no I/O unless [Options.FollowLinks] is set.
 package policy

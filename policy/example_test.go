@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/policy"
 )
 
@@ -20,7 +21,7 @@ run = [ { arg = "/path", prefix = "src", mode = "unattended" }, { mode = "deny",
 		fmt.Println(mistakes)
 		return
 	}
-	e := program.Bind(stopgate.Call{Tool: "write_file"}).Evaluate()
+	e := program.RulesFor(stopgate.Call{Tool: "write_file"}, gate.Circumstances{}).Evaluate()
 	for _, chunk := range []string{`{"path":"/etc/`, `passwd","con`, `tent":"root::0:0"}`} {
 		v := e.Feed([]byte(chunk))
 		fmt.Println(v.Decided, v.Mode)
@@ -48,8 +49,10 @@ run = [
   { mode = "ask" },
 ]
 `)}}, policy.Options{})
-	for _, m := range mistakes.Errors() {
-		fmt.Printf("%s:%d: %s: %s\n", m.File, m.Start.Line, m.Code, m.Hint)
+	for _, m := range mistakes {
+		if m.Error {
+			fmt.Printf("%s:%d: %s: %s\n", m.File, m.Line, m.Code, m.Hint)
+		}
 	}
 	// Output:
 	// stopgate.toml:7: SG0301: write it above rule 1, or remove it

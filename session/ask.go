@@ -11,7 +11,7 @@ func (e *entry) asked(c *Call) bool {
 }
 
 // CheckAll asks every policy that governs the call. All objections are collected,
-// in registration order, and the first is the primary one (REQUIREMENTS X2); without
+// in registration order, and the first is the primary one (X2); without
 // any the primary decision allows (TPS-12: that is no objection, not a permission).
 func (s *Set) CheckAll(v View, c Call) (primary Decision, all []Decision) {
 	return s.CheckEach(&v, &c, func(_ Policy, f func() Decision) Decision { return f() })

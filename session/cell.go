@@ -25,11 +25,11 @@ type Cell struct {
 	// Open are calls in flight, oldest first.
 	Open []Open `json:"open,omitempty"`
 	// Past are the calls of one id that have ended, oldest first: a client may say
-	// their results again and again (WIRE 7.2). Only in a cell of SpaceCallID.
+	// their results again and again. Only in a cell of SpaceCallID.
 	Past []Open `json:"past,omitempty"`
 	// Back are the newest calls of a limit that gave back what they counted, oldest
 	// first; Lost is the position of the newest that is not named any more. A turn that
-	// had begun still counts them (THREATS H4).
+	// had begun still counts them (H4).
 	Back []Back `json:"back,omitempty"`
 	Lost uint64 `json:"lost,omitempty"`
 	// Text is a value: the data, or a note. Was is the data before.

@@ -6,7 +6,7 @@ import (
 )
 
 // Here is where the handler of a tool runs: the session of its call, to be looked at
-// (TPS-31, DECISIONS S37).
+// (TPS-31, S37).
 type Here struct {
 	Owner Owner
 	// Policies are those in force.

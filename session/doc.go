@@ -12,7 +12,7 @@
 // decide: every fact also changes a few [Cell]s, which hold what policies ask for
 // ("has test succeeded since the last write", "how much was spent today"), and a
 // check loads the handful of cells that its policies name. So a session of a
-// hundred thousand calls is checked as fast as a new one (DECISIONS S38).
+// hundred thousand calls is checked as fast as a new one (S38).
 //
 //	state, err := session.Apply(state, fact)   // state is a value; this is the only rule
 //	                                           // by which cells change

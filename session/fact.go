@@ -12,10 +12,10 @@ const (
 	Released   Kind = "released"   // a call was allowed out: from now on it may be running
 	Withdrawn  Kind = "withdrawn"  // a released call did not leave after all
 	Succeeded  Kind = "succeeded"  // a released call ended well
-	Finished   Kind = "finished"   // it ended, and nobody can tell how (DECISIONS S24)
-	Failed     Kind = "failed"     // it ended badly: what it reserved is given back (REQUIREMENTS Q13)
+	Finished   Kind = "finished"   // it ended, and nobody can tell how (S24)
+	Failed     Kind = "failed"     // it ended badly: what it reserved is given back (Q13)
 	Absent     Kind = "absent"     // it failed, because nothing is there: seen by the gate's own surface (Q15)
-	Denied     Kind = "denied"     // a call was denied; counted against denial_limit (DECISIONS S28)
+	Denied     Kind = "denied"     // a call was denied; counted against denial_limit (S28)
 	Approved   Kind = "approved"   // a person approved something, by name (TPS-39)
 	Told       Kind = "told"       // the session's data was set
 	Noted      Kind = "noted"      // a policy written in Go keeps a note
@@ -35,14 +35,14 @@ type Fact struct {
 	Kind Kind   `json:"kind"`
 
 	Proposal stopgate.ProposalID `json:"proposal,omitempty"`
-	Tool     stopgate.ToolName   `json:"tool,omitempty"` // the name that the policy uses (DECISIONS S39)
+	Tool     stopgate.ToolName   `json:"tool,omitempty"` // the name that the policy uses (S39)
 	CallID   stopgate.CallID     `json:"call_id,omitempty"`
 	Agent    stopgate.AgentName  `json:"agent,omitempty"`
 	Turn     stopgate.TurnID     `json:"turn,omitempty"`
 	ArgsHash string              `json:"args_hash,omitempty"`
 	Code     stopgate.Code       `json:"code,omitempty"` // of Denied
 	By       string              `json:"by,omitempty"`   // who approved, told or restored
-	// Observed says that the gate's own surface saw the result (REQUIREMENTS X13).
+	// Observed says that the gate's own surface saw the result (X13).
 	Observed bool `json:"observed,omitempty"`
 	// Hash is the SHA-256 of the content a result showed, for policies that ask for it;
 	// of Spoke, what identifies the message.

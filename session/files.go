@@ -7,7 +7,6 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/jsonstream"
-	"github.com/stopgate/stopgate/policy/match"
 )
 
 // Files is the policy "read a file before you change it" (TPS-21). Build it with
@@ -93,7 +92,7 @@ func (f *Files) ContentHash(pointer string) *Files {
 }
 
 // AllowMissingKey lets writes without a path pass (TPS-24); by default they are
-// denied key_unavailable (THREATS H8).
+// denied key_unavailable (H8).
 func (f *Files) AllowMissingKey() *Files { f.missing = allowMissing; return f }
 
 // Within makes what was read count for a time only.
@@ -108,8 +107,9 @@ func (f *Files) AcceptUnknown() *Files { f.unknown = true; return f }
 // Because replaces the sentence for models and people.
 func (f *Files) Because(public string) *Files { f.public = public; return f }
 
-// In sets the directories that paths are read against.
-func (f *Files) In(env match.Env) *Files { f.key.env = env; return f }
+// ReadPaths sets how paths are brought into the form that is compared. By default only
+// the letters of a path count.
+func (f *Files) ReadPaths(p PathReader) *Files { f.key.paths = p; return f }
 
 // Name is the policy's name.
 func (f *Files) Name() string { return f.name }

@@ -7,9 +7,10 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/condition/match"
+	"github.com/stopgate/stopgate/internal/condition/pathkey"
 	"github.com/stopgate/stopgate/internal/testkit/property"
 	"github.com/stopgate/stopgate/jsonstream"
-	"github.com/stopgate/stopgate/policy/match"
 	"github.com/stopgate/stopgate/session"
 )
 
@@ -42,7 +43,7 @@ func TestThreatH12Links(t *testing.T) {
 		}
 		return name, !unknown
 	}
-	b := newBook(t, session.ReadBeforeWrite().In(match.Env{Root: "/srv/p", Links: &match.Links{Real: real}}))
+	b := newBook(t, session.ReadBeforeWrite().ReadPaths(pathkey.Reader{Env: match.Env{Root: "/srv/p", Links: &match.Links{Real: real}}}))
 	b.run("read_file", `{"path":"link"}`, session.Succeeded)
 	for _, same := range []string{"link", "./link", "/srv/p/link", "src/a", "/srv/p/src/a"} {
 		b.expect("write_file", `{"path":"`+same+`"}`, ok)
@@ -61,7 +62,7 @@ func TestThreatH12Links(t *testing.T) {
 // readers and writers that begin elsewhere too.
 func TestThreatH12Directories(t *testing.T) {
 	at := func(dir string) session.Policy {
-		return session.ReadBeforeWrite().In(match.Env{Root: "/srv/p", Dir: dir})
+		return session.ReadBeforeWrite().ReadPaths(pathkey.Reader{Env: match.Env{Root: "/srv/p", Dir: dir}})
 	}
 	b := newBook(t, at("/srv/p/conf"))
 	b.run("read_file", `{"path":"a"}`, session.Succeeded)

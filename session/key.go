@@ -10,13 +10,13 @@ import (
 )
 
 // Owner says whose state it is. Sessions of different principals never share
-// anything, whatever they are called (THREATS H6, DECISIONS S22).
+// anything, whatever they are called (H6, S22).
 type Owner struct {
 	Principal stopgate.Principal
 	Session   stopgate.SessionID
 }
 
-// Scope says how far a cell reaches (DECISIONS S44).
+// Scope says how far a cell reaches (S44).
 type Scope uint8
 
 // The scopes.
@@ -124,7 +124,7 @@ func CallKey(id stopgate.ProposalID) Key { return Key{Space: SpaceCall, Value: s
 func ApprovalKey(name string) Key { return Key{Space: SpaceApproval, Name: name} }
 
 // OpenKey is the cell that names the open proposals of a call id. Calls without an
-// id are found by their tool (DECISIONS S23).
+// id are found by their tool (S23).
 func OpenKey(id stopgate.CallID, tool stopgate.ToolName) Key {
 	return Key{Space: SpaceCallID, Name: string(tool), Value: ValueOf(string(id))}
 }

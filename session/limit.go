@@ -8,7 +8,6 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/jsonstream"
-	"github.com/stopgate/stopgate/policy/match"
 )
 
 // Quota is the policy "not more than": calls in a time, the sum of an argument, or
@@ -41,7 +40,7 @@ const inflightTTL = 10 * time.Minute
 
 // Limit begins a policy over tools, names or globs, counted together. By default it
 // holds for every session of the principal: a client can always begin another one
-// (DECISIONS S44).
+// (S44).
 //
 //	session.Limit("send_mail").Calls(20).Within(time.Hour)
 //	session.Limit("transfer").Sum("/amount", "1000").Within(24*time.Hour)
@@ -120,8 +119,9 @@ func (q *Quota) Observed() *Quota { q.distrusts = true; return q }
 // Because replaces the sentence for models and people.
 func (q *Quota) Because(public string) *Quota { q.public = public; return q }
 
-// In sets the directories that paths are read against.
-func (q *Quota) In(env match.Env) *Quota { q.key.env = env; return q }
+// ReadPaths sets how paths are brought into the form that is compared. By default only
+// the letters of a path count.
+func (q *Quota) ReadPaths(p PathReader) *Quota { q.key.paths = p; return q }
 
 // Name is the policy's name.
 func (q *Quota) Name() string { return q.name }
@@ -252,7 +252,7 @@ func (q quotaPart) check(v *View, c *Call) Decision {
 }
 
 // used is what counts now. What was given back since the turn began is still reserved in
-// it: a turn sees the state before it, and what its calls reserved (THREATS H4).
+// it: a turn sees the state before it, and what its calls reserved (H4).
 func (q *Quota) used(v *View, c *Cell) (calls int64, sum Amount) {
 	calls, sum = q.reserved(v, c)
 	for i := len(c.Back) - 1; i >= 0 && c.Back[i].Seq > v.Horizon; i-- {

@@ -9,8 +9,11 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/condition/match"
+	"github.com/stopgate/stopgate/internal/condition/pathkey"
+	"github.com/stopgate/stopgate/internal/eval"
+	"github.com/stopgate/stopgate/internal/lang/syntax"
 	"github.com/stopgate/stopgate/jsonstream"
-	"github.com/stopgate/stopgate/policy/match"
 	"github.com/stopgate/stopgate/session"
 )
 
@@ -231,7 +234,7 @@ func TestNoKey(t *testing.T) {
 // it was seen to be absent; what moves or deletes takes knowledge away.
 func TestReadBeforeWrite(t *testing.T) {
 	env := match.Env{Root: "/srv/p"}
-	b := newBook(t, session.ReadBeforeWrite().Reads("read").Writes("write").InvalidatedBy("move", "shell").In(env))
+	b := newBook(t, session.ReadBeforeWrite().Reads("read").Writes("write").InvalidatedBy("move", "shell").ReadPaths(pathkey.Reader{Env: env}))
 	if d := b.expect("write", `{"path":"a"}`, stopgate.CodeReadRequired); d.Public != "Read this file first, with read." {
 		t.Errorf("%+v", d)
 	}
@@ -486,10 +489,11 @@ func TestConditional(t *testing.T) {
 // `when` speaks the language of conditions, over the session's data.
 func TestWhen(t *testing.T) {
 	spec := match.Spec{Kind: match.Const, Values: []match.Literal{{Kind: match.LiteralString, Text: "strict", JSON: `"strict"`}}}
-	w, err := session.NewWhen(jsonstream.Pointer{"mode"}, spec, match.Env{})
+	test, err := eval.NewDataTest(syntax.SessionCondition{Pointer: jsonstream.Pointer{"mode"}, Spec: spec}, true, match.Env{})
 	if err != nil {
 		t.Fatal(err)
 	}
+	w := session.NewWhen(func(data jsonstream.Value) bool { holds, _ := test.Holds(data); return holds })
 	b := newBook(t, session.InCase(session.Require("deploy").After("test").Named("x"), w))
 	for data, code := range map[string]stopgate.Code{
 		``: ok, `{"mode":"loose"}`: ok, `{"mode":1}`: ok, `{"mode":"strict"}`: stopgate.CodePrerequisiteMissing,

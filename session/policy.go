@@ -5,7 +5,7 @@ import (
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
-// Policy is a session policy (TPS-06, DECISIONS S37): a pure function of the state
+// Policy is a session policy (TPS-06, S37): a pure function of the state
 // and the call. Its own state is facts. A policy may be asked from several
 // goroutines at once and must not keep anything between two calls.
 //
@@ -36,13 +36,13 @@ type Observer interface {
 }
 
 // Switch is a policy that is active only sometimes (TPS-27). Facts are recorded all
-// the same, and a predicate that fails counts as active (THREATS H11).
+// the same, and a predicate that fails counts as active (H11).
 type Switch interface {
 	Active(v View) bool
 }
 
 // Versioned is a policy written in Go whose version enters the policy hash of
-// records (DECISIONS S36).
+// records (S36).
 type Versioned interface {
 	Version() string
 }
@@ -58,7 +58,7 @@ func VersionOf(p Policy) string {
 // Call is what a policy sees of a proposal.
 type Call struct {
 	Proposal stopgate.ProposalID
-	Tool     stopgate.ToolName // the policy's name for it (DECISIONS S39)
+	Tool     stopgate.ToolName // the policy's name for it (S39)
 	Agent    stopgate.AgentName
 	Turn     stopgate.TurnID
 	ID       stopgate.CallID
@@ -92,7 +92,7 @@ type View struct {
 	// Now is the time in Unix milliseconds.
 	Now int64
 	// Horizon is the position as of the turn's first call: what permits and came
-	// later does not count in this turn (DECISIONS S8).
+	// later does not count in this turn (S8).
 	Horizon uint64
 	// UnderWay are the cells that open calls of the same turn would permit: the model
 	// made them before this call, and they have no outcome yet. They permit nothing.
@@ -129,7 +129,7 @@ func dataOf(text string) jsonstream.Value {
 
 // Note returns the newest note of a policy about a value that still counts: what was
 // noted in a turn counts from the next one on, and what a restore took back does not
-// (DECISIONS S15). It is for notes that permit; what restricts is the Text of the cell,
+// (S15). It is for notes that permit; what restricts is the Text of the cell,
 // which a restore leaves. The policy has to need [NoteKey].
 func (v View) Note(policy, value string) (text string, ok bool) {
 	c := v.Cell(NoteKey(policy, value))
@@ -160,7 +160,7 @@ func (v *View) stands(p *Permit, broken uint64) bool {
 }
 
 // homeless is the objection to a call that belongs to no session, by a policy that
-// looks at one: nobody's history must not stand for somebody's (THREATS H6).
+// looks at one: nobody's history must not stand for somebody's (H6).
 func homeless(c *Call) Decision {
 	return Decision{
 		Code: stopgate.CodeKeyUnavailable, Public: "This call belongs to no session, and its policy looks at one.",
@@ -178,7 +178,7 @@ type Decision struct {
 	Public string
 	// Missing are the calls or approvals that are missing, sorted (TPS-15).
 	Missing []string
-	// Meta is for records and events only (DECISIONS S10).
+	// Meta is for records and events only (S10).
 	Meta map[string]string
 	// Policy is set by the registry.
 	Policy string

@@ -20,7 +20,7 @@ var (
 
 // Registry holds the session policies in force (TPS-10). It is safe for concurrent
 // use; every change makes a new [Set], and whoever began with the old one goes on
-// with it (DECISIONS S37).
+// with it (S37).
 type Registry struct {
 	mu      sync.Mutex
 	current atomic.Pointer[Set]
@@ -38,7 +38,7 @@ func NewRegistry() *Registry {
 type valid interface{ Valid() error }
 
 // Register adds a policy behind the others. A name that is taken, a selector that
-// selects nothing (THREATS H10) and a policy that is not complete are errors.
+// selects nothing (H10) and a policy that is not complete are errors.
 func (r *Registry) Register(p Policy) error {
 	if p == nil || p.Name() == "" {
 		return ErrName

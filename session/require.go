@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/jsonstream"
-	"github.com/stopgate/stopgate/policy/match"
 )
 
 // Requirement is the policy "these calls first": sequential, or, with a key, for
@@ -72,7 +71,7 @@ func (r *Requirement) Approved(names ...string) *Requirement {
 	return r
 }
 
-// Any makes one of the prerequisites enough (THREATS H9).
+// Any makes one of the prerequisites enough (H9).
 func (r *Requirement) Any() *Requirement { r.any = true; return r }
 
 // Key makes the policy keyed: the prerequisites must have succeeded for the same
@@ -97,7 +96,7 @@ func (r *Requirement) ValueKey(pointers ...string) *Requirement {
 }
 
 // AllowMissingKey lets calls without a key value pass (TPS-18); by default they are
-// denied key_unavailable (THREATS H8).
+// denied key_unavailable (H8).
 func (r *Requirement) AllowMissingKey() *Requirement { r.missing = allowMissing; return r }
 
 // Within makes a success count for a time only.
@@ -119,8 +118,9 @@ func (r *Requirement) AcceptUnknown() *Requirement { r.unknown = true; return r 
 // Because replaces the sentence for models and people.
 func (r *Requirement) Because(public string) *Requirement { r.public = public; return r }
 
-// In sets the directories that paths are read against.
-func (r *Requirement) In(env match.Env) *Requirement { r.key.env = env; return r }
+// ReadPaths sets how paths are brought into the form that is compared. By default only
+// the letters of a path count.
+func (r *Requirement) ReadPaths(p PathReader) *Requirement { r.key.paths = p; return r }
 
 func (k *keyer) set(err error, pointers []string) error {
 	for _, text := range pointers {

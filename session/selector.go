@@ -6,12 +6,12 @@ import (
 	"slices"
 
 	"github.com/stopgate/stopgate"
-	"github.com/stopgate/stopgate/policy/glob"
+	"github.com/stopgate/stopgate/internal/condition/glob"
 )
 
 // Selector is a set of tools: names, and globs over names (TPS-05, TPS-26). The
 // zero Selector selects nothing, and a registry refuses a policy that has one
-// (THREATS H10).
+// (H10).
 type Selector struct {
 	exact []stopgate.ToolName
 	globs []*glob.Name

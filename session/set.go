@@ -141,7 +141,7 @@ func Join(a, b *Set) *Set {
 }
 
 // Marks are what a released call does to the cells of all policies, disabled and
-// inactive ones included (THREATS H11): each mark once.
+// inactive ones included (H11): each mark once.
 func (s *Set) Marks(c Call) []Mark { return s.AppendMarks(nil, &c) }
 
 // AppendMarks is Marks into a list without any.

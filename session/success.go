@@ -1,30 +1,26 @@
 package session
 
-import (
-	"github.com/stopgate/stopgate/jsonstream"
-	"github.com/stopgate/stopgate/policy/eval"
-	"github.com/stopgate/stopgate/policy/match"
-	"github.com/stopgate/stopgate/policy/syntax"
-)
+import "github.com/stopgate/stopgate/jsonstream"
 
-// Success reads the result of a tool as the policy file says (DECISIONS S24).
+// Success reports from the data of a tool's result whether the call succeeded (S24).
 type Success struct {
-	exit jsonstream.Pointer
-	when *eval.DataTest
-	text *match.Matcher
+	value func(jsonstream.Value) bool
+	text  func([]byte) bool
 }
 
-// CompileSuccess prepares the rule of a tool table.
-func CompileSuccess(s *syntax.Success) (*Success, error) {
-	switch {
-	case s.Condition != nil:
-		t, err := eval.NewDataTest(*s.Condition, false, match.Env{})
-		return &Success{when: t}, err
-	case s.Text != nil:
-		m, err := match.Compile(*s.Text, match.Target{}, false, match.Env{})
-		return &Success{text: m}, err
-	}
-	return &Success{exit: s.ExitCode}, nil
+// SuccessValue makes a Success of a condition on the result as JSON.
+func SuccessValue(holds func(jsonstream.Value) bool) *Success { return &Success{value: holds} }
+
+// SuccessText makes a Success of a condition on the text of the result.
+func SuccessText(holds func([]byte) bool) *Success { return &Success{text: holds} }
+
+// SuccessExitCode makes a Success of the number at a pointer: 0 is success.
+func SuccessExitCode(at jsonstream.Pointer) *Success {
+	return SuccessValue(func(v jsonstream.Value) bool {
+		code, found := at.Find(v)
+		d, ok := code.Decimal()
+		return found && ok && d.Sign() == 0
+	})
 }
 
 // Of reports whether the data of a result says that the call succeeded. Data that
@@ -36,24 +32,14 @@ func (s *Success) Of(data []byte) bool {
 		if err == nil {
 			data = resultText(v, data)
 		}
-		return s.text.Whole(data)
+		return s.text(data)
 	}
-	if err != nil {
+	if err != nil || s.value == nil {
 		return false
 	}
-	if s.holds(v) {
+	if s.value(v) {
 		return true
 	}
 	inner, ok := carried(v)
-	return ok && s.holds(inner)
-}
-
-func (s *Success) holds(v jsonstream.Value) bool {
-	if s.when != nil {
-		holds, _ := s.when.Holds(v)
-		return holds
-	}
-	code, found := s.exit.Find(v)
-	d, ok := code.Decimal()
-	return found && ok && d.Sign() == 0
+	return ok && s.value(inner)
 }

@@ -1,20 +1,25 @@
 package session
 
 import (
-	"cmp"
 	"slices"
-	"strings"
 
+	"github.com/stopgate/stopgate/internal/condition/pathkey"
 	"github.com/stopgate/stopgate/jsonstream"
-	"github.com/stopgate/stopgate/policy/match"
 )
+
+// PathReader brings paths into the form under which they are compared: relative to the
+// root of the project, or absolute. It returns false for a path that tools could read in
+// several ways; a call that names one has no key (H12).
+type PathReader interface {
+	Canonical(path string) (string, bool)
+}
 
 // keyer finds the key values of a call: what a keyed policy compares (TPS-18).
 type keyer struct {
 	pointers []jsonstream.Pointer // the first that is present counts (TPS-22)
-	path     bool                 // values are paths, compared in canonical form (Q15, THREATS H12)
+	path     bool                 // values are paths, compared in canonical form (Q15, H12)
 	value    bool                 // they are not, whatever a schema says
-	env      match.Env
+	paths    PathReader           // nil: by the letters of the path alone
 }
 
 // maxKeys bounds the values of one call.
@@ -22,7 +27,7 @@ const maxKeys = 64
 
 // of returns the key values of a call; ok is false if it names none, or one that
 // cannot be compared: null, an array, an object, a path that can be read in several
-// ways (THREATS H8, H12).
+// ways (H8, H12).
 func (k *keyer) of(c *Call) (values []string, ok bool) {
 	if r := c.read; r != nil {
 		for i := range r.n {
@@ -98,71 +103,13 @@ func (k *keyer) text(v jsonstream.Value, path bool, known string) (string, bool)
 	return "", false
 }
 
-// canonical is the one reading of a path: relative to the root, or absolute. A path
-// that some tool could read as another one has none. Where the gate follows links it is
-// the file behind them that is read and written (THREATS H12).
+// canonical returns the one form of a path under which it is compared, and false for a
+// path that tools could read in several ways (H12).
 func (k *keyer) canonical(path string) (string, bool) {
-	if k.env.Dir == "" && k.env.Links == nil && plainest(path) {
-		return path, true
+	if k.paths == nil {
+		return pathkey.Reader{}.Canonical(path)
 	}
-	cleaned, ok := k.lexical(path)
-	if !ok || k.env.Links == nil {
-		return cleaned, ok
-	}
-	written, from := path, cmp.Or(k.env.Dir, k.env.Root)
-	if !strings.HasPrefix(written, "/") {
-		if from == "" {
-			return cleaned, true // nobody knows where it begins
-		}
-		written = from + "/" + written
-	}
-	name := cleaned
-	if !strings.HasPrefix(name, "/") {
-		name = k.env.Root + "/" + name
-	}
-	// Behind a link ".." is not the directory before it for everybody.
-	real, ok := k.env.Links.Real(written)
-	same, known := k.env.Links.Real(name)
-	if !ok || !known || real != same {
-		return "", false
-	}
-	return k.lexical(real)
-}
-
-// lexical is canonical by the letters of the path alone.
-func (k *keyer) lexical(path string) (string, bool) {
-	env := k.env
-	env.Links = nil
-	readings, complete := match.Readings(path, env, false)
-	below := path
-	for k.env.Dir != "" && strings.HasPrefix(below, "../") { // it is known what is above
-		below = below[len("../"):]
-	}
-	if _, plain := match.Clean(below); !plain || !complete || len(readings) == 0 || readings[0].Glob {
-		return "", false
-	}
-	if strings.HasPrefix(readings[0].Path, "..") {
-		return "", false
-	}
-	return readings[0].Path, true
-}
-
-// plainest reports that a relative path has letters that nobody reads in two ways,
-// and is canonical as it stands: what almost every path is.
-func plainest(path string) bool {
-	last := byte('/')
-	for i := range len(path) {
-		c := path[i]
-		switch {
-		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', c == '_', c == '-' && last != '/':
-		case c == '.' && i+1 < len(path) && path[i+1] != '.' && path[i+1] != '/' && last != '.':
-		case c == '/' && last != '/' && i+1 < len(path):
-		default:
-			return false
-		}
-		last = c
-	}
-	return path != "" && len(path) <= maxValue
+	return k.paths.Canonical(path)
 }
 
 // needsArgs reports whether the key values come from the arguments.

@@ -11,10 +11,10 @@ import (
 const weak = "weak/"
 
 // WeakID is the id of a session that a surface guesses from what a request says: two
-// conversations that say the same may share it (WIRE 7.3).
+// conversations that say the same may share it.
 func WeakID(fingerprint string) stopgate.SessionID { return stopgate.SessionID(weak + fingerprint) }
 
 // Weak reports whether an id was guessed. What permits in such a session holds for
 // one conversation at most, see gate.Turn.Remember; grants do not hold in it at all
-// (DECISIONS S35).
+// (S35).
 func Weak(id stopgate.SessionID) bool { return strings.HasPrefix(string(id), weak) }

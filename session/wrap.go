@@ -59,13 +59,13 @@ func (t *tightened) Check(v View, c Call) Decision {
 
 // Conditional makes a policy active only where the predicate holds (TPS-27): an
 // inactive one has no objection. Facts are recorded all the same, and a predicate
-// that panics counts as true (THREATS H11). The name becomes "conditional:NAME".
+// that panics counts as true (H11). The name becomes "conditional:NAME".
 func Conditional(p Policy, predicate func(View) bool, needs ...Key) Policy {
 	return &conditional{Policy: p, predicate: predicate, needs: needs, prefix: "conditional:"}
 }
 
 // InCase makes a policy active only where all conditions hold on the session's
-// data, as it is or as it was when the turn began (DECISIONS S8). Its name stays.
+// data, as it is or as it was when the turn began (S8). Its name stays.
 func InCase(p Policy, when ...When) Policy {
 	if len(when) == 0 {
 		return p

@@ -5,8 +5,8 @@
 //	t := terminal.Terminal{In: tty, Out: tty, By: "anna"}
 //	err := t.Serve(ctx, queue)
 //
-// What a model wrote is printed so that every character shows (THREATS H14). Nothing
+// What a model wrote is printed so that every character shows (H14). Nothing
 // is answered by an empty line, by what was typed before the question was there, or
 // by a key that means something else: the only yes is a y, and it counts for exactly
-// what was shown (THREATS H15, H1).
+// what was shown (H15, H1).
 package terminal

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/approve"
-	"github.com/stopgate/stopgate/approve/frame"
+	"github.com/stopgate/stopgate/internal/approve/frame"
 )
 
 // Frame renders a question for a person at a terminal: what would run, and why

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/approve"
-	"github.com/stopgate/stopgate/approve/frame"
+	"github.com/stopgate/stopgate/internal/approve/frame"
 	"github.com/stopgate/stopgate/internal/visible"
 )
 

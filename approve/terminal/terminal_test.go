@@ -15,8 +15,8 @@ import (
 	"github.com/stopgate/stopgate/approve"
 	"github.com/stopgate/stopgate/approve/terminal"
 	"github.com/stopgate/stopgate/gate"
+	"github.com/stopgate/stopgate/internal/store/mem"
 	"github.com/stopgate/stopgate/internal/testkit/approvals"
-	"github.com/stopgate/stopgate/store/mem"
 )
 
 // screen is what was printed.

@@ -4,7 +4,7 @@
 //
 // An agent starts it once for every call of a tool and waits for its answer, so it links
 // only what almost every call needs. It belongs beside the stopgate of the same version,
-// to which it leaves the rest; see package hook/process. Where a resident runs
+// to which it leaves the rest; see package internal/hook/process. Where a resident runs
 // (`stopgate-hook serve`) it asks that one, before anything else; see package early.
 package main
 
@@ -14,8 +14,8 @@ import (
 	"runtime"
 
 	"github.com/stopgate/stopgate/cmd/stopgate-hook/early"
-	"github.com/stopgate/stopgate/hook/process"
-	"github.com/stopgate/stopgate/hook/resident"
+	"github.com/stopgate/stopgate/internal/hook/process"
+	"github.com/stopgate/stopgate/internal/hook/resident"
 	"github.com/stopgate/stopgate/internal/release"
 )
 

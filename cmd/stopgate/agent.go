@@ -14,21 +14,21 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/stopgate/stopgate"
-	"github.com/stopgate/stopgate/agent"
-	"github.com/stopgate/stopgate/agent/conversation"
-	"github.com/stopgate/stopgate/agent/tools"
 	"github.com/stopgate/stopgate/approve"
 	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/hook"
-	"github.com/stopgate/stopgate/hook/process"
+	"github.com/stopgate/stopgate/internal/agent"
+	"github.com/stopgate/stopgate/internal/agent/conversation"
+	"github.com/stopgate/stopgate/internal/agent/tools"
+	"github.com/stopgate/stopgate/internal/condition/match"
 	"github.com/stopgate/stopgate/internal/config"
+	"github.com/stopgate/stopgate/internal/hook/process"
 	"github.com/stopgate/stopgate/internal/knowntools"
-	"github.com/stopgate/stopgate/internal/leash"
-	"github.com/stopgate/stopgate/internal/realpath"
-	"github.com/stopgate/stopgate/policy"
-	"github.com/stopgate/stopgate/policy/match"
+	"github.com/stopgate/stopgate/internal/policy"
+	"github.com/stopgate/stopgate/internal/store/mem"
+	"github.com/stopgate/stopgate/internal/system/leash"
+	"github.com/stopgate/stopgate/internal/system/realpath"
 	"github.com/stopgate/stopgate/session"
-	"github.com/stopgate/stopgate/store/mem"
 )
 
 type agentFlags struct {
@@ -149,7 +149,7 @@ func (r *agentRun) policy() error {
 		r.set.Say(r.err)
 	}
 	if r.set.Root != "" {
-		r.dir = r.set.Root // paths of calls and paths of rules begin at one place (DECISIONS K19)
+		r.dir = r.set.Root // paths of calls and paths of rules begin at one place (K19)
 	}
 	program, mistakes := policy.Compile(r.set.Sources(), r.options())
 	if program == nil || mistakes.HasErrors() {
@@ -168,7 +168,7 @@ func (r *agentRun) policy() error {
 
 // options say where paths of rules begin.
 func (r *agentRun) options() policy.Options {
-	o := policy.Options{Root: r.dir, Links: &match.Links{Real: realpath.From(r.dir), Walk: realpath.Walk(r.dir), Files: realpath.Files(realpath.Enough)}}
+	o := policy.Options{Root: r.dir, Links: &match.Links{Real: realpath.From(r.dir), Walk: realpath.Walk(r.dir), Files: realpath.Files(realpath.Enough), Has: realpath.Has}}
 	o.Home, _ = os.UserHomeDir() // without one, fewer rules permit
 	o.Settings = process.Settings(config.Account{}, o.Root, r.flags.Store)
 	o.Known = knowntools.Recognise

@@ -66,7 +66,7 @@ func TestAgentServers(t *testing.T) {
 	env = append(env, "THE_TOKEN=t0", "OTHER=o")
 	args := []string{"--script", "script", "--pace", "0", "--policy", "p.toml", "--server", "more=./more"}
 	s := sitDown(t, dir, env, nil, args...)
-	s.sees("MCP server gone: start the server", "MCP server notes: 1 tool", "MCP server more: 1 tool", "(?m)^>$")
+	s.sees("MCP server gone: start server", "MCP server notes: 1 tool", "MCP server more: 1 tool", "(?m)^>$")
 	s.types("/tools\r")
 	s.sees("fs_read_file", "MCP server gone is not there", "MCP server notes, 1 tool", "notes__write_file +Writes a file")
 	s.types("go\r")

@@ -8,12 +8,12 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate"
-	"github.com/stopgate/stopgate/agent/tools"
+	"github.com/stopgate/stopgate/internal/agent/tools"
 	"github.com/stopgate/stopgate/internal/visible"
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
-// agentHold is how long the agent's own terminal waits for an answer (DECISIONS S48).
+// agentHold is how long the agent's own terminal waits for an answer (S48).
 const agentHold = 30 * time.Minute
 
 // agentStore is how long it waits for the store and for a row: a machine that builds and

@@ -9,11 +9,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/stopgate/stopgate/agent"
-	"github.com/stopgate/stopgate/agent/conversation"
-	"github.com/stopgate/stopgate/agent/tui"
 	"github.com/stopgate/stopgate/gate"
-	"github.com/stopgate/stopgate/internal/tty"
+	"github.com/stopgate/stopgate/internal/agent"
+	"github.com/stopgate/stopgate/internal/agent/conversation"
+	"github.com/stopgate/stopgate/internal/agent/tui"
+	"github.com/stopgate/stopgate/internal/system/tty"
 	"github.com/stopgate/stopgate/internal/visible"
 )
 

@@ -5,7 +5,7 @@ import (
 	"sync"
 
 	"github.com/stopgate/stopgate"
-	"github.com/stopgate/stopgate/agent"
+	"github.com/stopgate/stopgate/internal/agent"
 )
 
 // agentLines writes what happens as lines of JSON.

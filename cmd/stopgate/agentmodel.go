@@ -10,8 +10,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/stopgate/stopgate/agent/provider"
-	"github.com/stopgate/stopgate/internal/diag"
+	"github.com/stopgate/stopgate/internal/agent/provider"
+	"github.com/stopgate/stopgate/internal/lang/diag"
 	"github.com/stopgate/stopgate/internal/replay"
 )
 

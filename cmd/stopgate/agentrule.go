@@ -4,20 +4,20 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/stopgate/stopgate/agent/tui"
 	"github.com/stopgate/stopgate/approve"
 	"github.com/stopgate/stopgate/gate"
+	"github.com/stopgate/stopgate/internal/agent/tui"
 	"github.com/stopgate/stopgate/internal/config"
-	"github.com/stopgate/stopgate/internal/tomltree"
+	"github.com/stopgate/stopgate/internal/lang/tomltree"
 	"github.com/stopgate/stopgate/internal/visible"
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
-// maxTerms is how many conditions one rule may have (DECISIONS K28).
+// maxTerms is how many conditions one rule may have (K28).
 const maxTerms = 16
 
 // rule is the smallest rule that would let a call run unattended for good, where it
-// belongs, and how it gets there (DECISIONS S52).
+// belongs, and how it gets there (S52).
 func (f *front) rule(v gate.View, g approve.Grant) tui.Rule {
 	targets := map[string]bool{}
 	for _, l := range v.Leaves {

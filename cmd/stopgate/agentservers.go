@@ -8,12 +8,12 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate"
-	"github.com/stopgate/stopgate/agent"
-	"github.com/stopgate/stopgate/agent/servers"
+	"github.com/stopgate/stopgate/internal/agent"
+	"github.com/stopgate/stopgate/internal/agent/servers"
+	"github.com/stopgate/stopgate/internal/mcp/link"
 	"github.com/stopgate/stopgate/internal/release"
-	"github.com/stopgate/stopgate/internal/secret"
+	"github.com/stopgate/stopgate/internal/system/secret"
 	"github.com/stopgate/stopgate/internal/visible"
-	"github.com/stopgate/stopgate/mcpgate/link"
 )
 
 // serverGrace is how long a server may take to end when the agent does.
@@ -44,7 +44,7 @@ func (r *agentRun) servers(notice func(string)) (*servers.Set, error) {
 		words := new(lastWords)
 		o.Servers = append(o.Servers, servers.Server{
 			ID: stopgate.ServerID(spec.id), Identity: spec.identity(), LastWords: words.String,
-			Open: spec.opener(link.Command{Dir: r.dir, Stderr: words, Grace: serverGrace, Hold: r.leash.Hold}),
+			Open: spec.opener(link.Command{Dir: r.dir, Stderr: words, Grace: serverGrace, Track: r.leash.Hold}),
 		})
 	}
 	return servers.New(o)

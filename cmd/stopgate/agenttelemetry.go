@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/stopgate/stopgate/gate"
-	"github.com/stopgate/stopgate/internal/metrics"
+	"github.com/stopgate/stopgate/internal/record/metrics"
 )
 
 // telemetry opens what the table [telemetry] names. What a gate without a screen would

@@ -11,17 +11,17 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate"
-	"github.com/stopgate/stopgate/agent/tui"
 	"github.com/stopgate/stopgate/gate"
-	"github.com/stopgate/stopgate/internal/amend"
+	"github.com/stopgate/stopgate/internal/agent/tui"
+	"github.com/stopgate/stopgate/internal/cli/amend"
+	"github.com/stopgate/stopgate/internal/cli/textdiff"
 	"github.com/stopgate/stopgate/internal/config"
-	"github.com/stopgate/stopgate/internal/textdiff"
+	"github.com/stopgate/stopgate/internal/policy"
 	"github.com/stopgate/stopgate/internal/visible"
-	"github.com/stopgate/stopgate/policy"
 )
 
 // plan is what it would take to write a rule into the user's own file, and only there
-// (DECISIONS S52, K35). It is an error where that would not do what the person wants,
+// (S52, K35). It is an error where that would not do what the person wants,
 // or more.
 func (f *front) plan(v gate.View, rule string) (tui.Plan, error) {
 	r := f.agentRun

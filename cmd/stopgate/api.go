@@ -16,13 +16,13 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/approve"
-	"github.com/stopgate/stopgate/approve/command"
-	"github.com/stopgate/stopgate/approve/webhook"
 	"github.com/stopgate/stopgate/decide"
-	"github.com/stopgate/stopgate/internal/place"
-	"github.com/stopgate/stopgate/internal/records"
-	"github.com/stopgate/stopgate/internal/secret"
-	"github.com/stopgate/stopgate/internal/socket"
+	"github.com/stopgate/stopgate/internal/approve/command"
+	"github.com/stopgate/stopgate/internal/approve/webhook"
+	"github.com/stopgate/stopgate/internal/config/place"
+	"github.com/stopgate/stopgate/internal/record/records"
+	"github.com/stopgate/stopgate/internal/system/secret"
+	"github.com/stopgate/stopgate/internal/system/socket"
 )
 
 // desk is the decision API of a running gate: the machine's own programs on a

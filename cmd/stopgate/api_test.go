@@ -153,7 +153,7 @@ func TestUpServesTheAPI(t *testing.T) {
 	}
 }
 
-// Proves S5, WIRE 8.6: a question survives the end of the process that asked, and
+// Proves S5: a question survives the end of the process that asked, and
 // one without an end.
 func TestQuestionsSurviveARestart(t *testing.T) {
 	s := newAPI(t)

@@ -13,10 +13,10 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/stopgate/stopgate/approve"
 	"github.com/stopgate/stopgate/approve/terminal"
-	"github.com/stopgate/stopgate/internal/place"
-	"github.com/stopgate/stopgate/internal/tty"
+	"github.com/stopgate/stopgate/internal/config/place"
+	"github.com/stopgate/stopgate/internal/store/sqlite"
+	"github.com/stopgate/stopgate/internal/system/tty"
 	"github.com/stopgate/stopgate/internal/visible"
-	"github.com/stopgate/stopgate/store/sqlite"
 )
 
 func newApprovals(s streams) *cobra.Command {
@@ -179,7 +179,7 @@ func question(ctx context.Context, queue *approve.Queue, id string) (approve.Ent
 }
 
 // person opens the terminal that a person sits at. What anybody could type who can
-// start a command does not answer questions (DECISIONS S4). otherwise is another way,
+// start a command does not answer questions (S4). otherwise is another way,
 // "" if there is none.
 func person(otherwise string) (*tty.Terminal, error) {
 	t, err := tty.Open()
@@ -245,6 +245,7 @@ it. Without a terminal nothing can be answered.`,
 		Args: oneQuestion,
 	}
 	f.add(cmd)
+	format := formatFlag(cmd, "text", "json")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		t, err := person(answerElsewhere)
 		if err != nil {
@@ -260,8 +261,7 @@ it. Without a terminal nothing can be answered.`,
 			if err != nil {
 				return fmt.Errorf("not answered: %s", strings.TrimPrefix(err.Error(), "approve: "))
 			}
-			_, err = fmt.Fprintf(s.out, "%s  %s\n", e.ID, e.State)
-			return err
+			return each(s.out, *format, []approve.Entry{e}, func(e approve.Entry) string { return e.ID + "  " + string(e.State) })
 		})
 	}
 	return cmd

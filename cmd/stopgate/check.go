@@ -9,15 +9,15 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/stopgate/stopgate/gateway"
-	"github.com/stopgate/stopgate/hook/process"
+	"github.com/stopgate/stopgate/internal/condition/match"
 	"github.com/stopgate/stopgate/internal/config"
-	"github.com/stopgate/stopgate/internal/diag"
-	"github.com/stopgate/stopgate/internal/place"
-	"github.com/stopgate/stopgate/internal/secret"
+	"github.com/stopgate/stopgate/internal/config/place"
+	"github.com/stopgate/stopgate/internal/hook/process"
+	"github.com/stopgate/stopgate/internal/lang/diag"
+	"github.com/stopgate/stopgate/internal/lang/syntax"
+	"github.com/stopgate/stopgate/internal/policy"
+	"github.com/stopgate/stopgate/internal/system/secret"
 	"github.com/stopgate/stopgate/internal/visible"
-	"github.com/stopgate/stopgate/policy"
-	"github.com/stopgate/stopgate/policy/match"
-	"github.com/stopgate/stopgate/policy/syntax"
 )
 
 func newCheck(s streams) *cobra.Command {

@@ -6,7 +6,7 @@ import (
 	"regexp"
 	"sync"
 
-	"github.com/stopgate/stopgate/internal/tty"
+	"github.com/stopgate/stopgate/internal/system/tty"
 )
 
 // Text for people has colours on a terminal, unless NO_COLOR is set to anything

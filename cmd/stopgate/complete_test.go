@@ -39,6 +39,32 @@ func TestCompletion(t *testing.T) {
 	}
 }
 
+// Proves that every command writes for programs on demand, but those whose output always
+// is a protocol, JSON or a script, and the conversation that watch has at a terminal.
+func TestEveryCommandHasAFormat(t *testing.T) {
+	without := []string{"completion", "hook", "hook serve", "log export", "mcp", "schema", "up", "approvals watch"}
+	var look func(cmd *cobra.Command)
+	look = func(cmd *cobra.Command) {
+		name := strings.TrimPrefix(cmd.CommandPath(), "stopgate ")
+		if has := cmd.Flags().Lookup("format") != nil; has == slices.Contains(without, name) && cmd.Name() != "help" {
+			t.Errorf("%s: --format is %t", name, has)
+		}
+		if name == "completion" {
+			return // below it are the shells
+		}
+		for _, sub := range cmd.Commands() {
+			if sub.IsAvailableCommand() {
+				look(sub)
+			}
+		}
+	}
+	for _, cmd := range newRoot(streams{}).Commands() {
+		if cmd.IsAvailableCommand() {
+			look(cmd)
+		}
+	}
+}
+
 // Proves that help shows how each command is typed, but of those whose usage says all.
 func TestExamples(t *testing.T) {
 	plain := []string{"version", "help", "completion"}

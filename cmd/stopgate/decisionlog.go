@@ -10,7 +10,7 @@ import (
 
 // decisionLog says every decision in the log, for who debugs, and warns of the calls
 // that session policies denied (TPS-35) and of sessions that were stopped after too many
-// denials in a row (THREATS H22). Names stand in it as they do in rows, never
+// denials in a row (H22). Names stand in it as they do in rows, never
 // arguments.
 type decisionLog struct{ log *slog.Logger }
 

@@ -9,8 +9,8 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/gate"
-	"github.com/stopgate/stopgate/policy"
-	"github.com/stopgate/stopgate/store/mem"
+	"github.com/stopgate/stopgate/internal/policy"
+	"github.com/stopgate/stopgate/internal/store/mem"
 )
 
 // Proves TPS-35, H17, H22: every decision is a line for who debugs, a call that a session

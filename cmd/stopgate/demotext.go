@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate"
-	"github.com/stopgate/stopgate/internal/tty"
+	"github.com/stopgate/stopgate/internal/system/tty"
 	"github.com/stopgate/stopgate/internal/visible"
 )
 

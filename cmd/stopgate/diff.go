@@ -9,8 +9,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/config"
+	"github.com/stopgate/stopgate/internal/policy"
 	"github.com/stopgate/stopgate/internal/visible"
-	"github.com/stopgate/stopgate/policy"
 )
 
 func newDiff(s streams) *cobra.Command {
@@ -25,7 +25,8 @@ tools that concerns. A change is loosened or tightened. If there are none and ev
 was decided, no edit moves a call.
 
 Compared are plainly written arguments that fit the tools' schemas. Command lines are not
-searched: what an edit can do to them is bounded, and shown by lines made of the edit.
+searched: the directions in which an edit can move them are bounded, and shown by lines made
+of the edit. Of session policies each field that changes is shown, and what that does.
 
 Exit: 0, or 3 with --fail-on if there is such a change, or, without --allow-undecided, if
 not everything could be decided; 3 if a file has mistakes.`,
@@ -82,7 +83,8 @@ not everything could be decided; 3 if a file has mistakes.`,
 		if err != nil {
 			return err
 		}
-		if failOn == "any" && len(d.Changes) > 0 || failOn != "" && (!d.Complete && !undecided || slices.ContainsFunc(d.Changes, loosened)) {
+		if failOn == "any" && len(d.Changes)+len(d.Sessions) > 0 ||
+			failOn != "" && (!d.Complete && !undecided || slices.ContainsFunc(d.Changes, loosened) || slices.ContainsFunc(d.Sessions, loosenedSession)) {
 			return exitStatus{exitMistakes}
 		}
 		return nil
@@ -91,6 +93,8 @@ not everything could be decided; 3 if a file has mistakes.`,
 }
 
 func loosened(c policy.Change) bool { return c.Direction == policy.Loosened }
+
+func loosenedSession(c policy.SessionChange) bool { return c.Direction == policy.Loosened }
 
 // differenceText is the difference for a reviewer: what loosens first.
 func differenceText(d *policy.Difference) string {
@@ -118,6 +122,9 @@ func differenceText(d *policy.Difference) string {
 		fmt.Fprintf(&b, "  was   %-10s %s\n", c.From, deciderText(c.Old, c.Note))
 		fmt.Fprintf(&b, "  is    %-10s %s\n\n", c.To, deciderText(c.New, c.Note))
 	}
+	for _, change := range d.Sessions {
+		fmt.Fprintln(&b, visible.Text(change.String()))
+	}
 	for _, open := range d.Open {
 		fmt.Fprintf(&b, "not decided: %s\n", visible.Text(open))
 	}
@@ -140,9 +147,15 @@ func toolsText(tools []stopgate.ToolName) string {
 }
 
 func summaryText(d *policy.Difference) string {
+	sessions := ""
+	if len(d.Sessions) > 0 {
+		sessions = ", session policies differ"
+	}
 	switch {
 	case d.Same && len(d.Changes) == 0 && d.Complete:
 		return "the same policy: both decide every call alike"
+	case len(d.Changes) == 0 && d.Complete && sessions != "":
+		return fmt.Sprintf("session policies differ; the rules decide alike every call that fits the schemas and is plainly written (%s compared)", count(d.Tools, "tool"))
 	case len(d.Changes) == 0 && d.Complete:
 		return fmt.Sprintf("equivalent: both decide alike every call that fits the schemas and is plainly written (%s compared)", count(d.Tools, "tool"))
 	}
@@ -152,11 +165,26 @@ func summaryText(d *policy.Difference) string {
 			loose++
 		}
 	}
-	text := fmt.Sprintf("%s: %d loosened, %d tightened", count(len(d.Changes), "change"), loose, len(d.Changes)-loose)
+	text := fmt.Sprintf("%s: %d loosened, %d tightened%s", count(len(d.Changes), "change"), loose, len(d.Changes)-loose, sessions)
 	if d.Complete {
-		return text + "; there are no others among calls that fit the schemas and are plainly written"
+		text += "; there are no others among calls that fit the schemas and are plainly written"
+		if names := onCommands(d); names != "" {
+			text += ", but on command lines, which " + names + " may move between other modes too, in the directions shown"
+		}
+		return text
 	}
 	return text + "; there may be others"
+}
+
+// onCommands names the edits of which the effect on command lines is bounded and not proved.
+func onCommands(d *policy.Difference) string {
+	var names []string
+	for _, edit := range d.Edits {
+		if edit.Bounded {
+			names = append(names, visible.Text(edit.Name))
+		}
+	}
+	return strings.Join(names, ", ")
 }
 
 // witnessText is a call as decide takes it.
@@ -188,7 +216,7 @@ func deciderText(p *policy.RulePlace, note string) string {
 	return fmt.Sprintf("%s:%d: %s %d: %s", visible.Text(p.File), p.Line, kind, p.Index+1, visible.Lines(visible.Elide(p.Text, 100)))
 }
 
-// differenceJSON is the contract of DESIGN 9.
+// differenceJSON is the JSON form of a comparison, which changes only by addition.
 func differenceJSON(d *policy.Difference) any {
 	type witness struct {
 		Args      json.RawMessage `json:"args"`
@@ -212,9 +240,19 @@ func differenceJSON(d *policy.Difference) any {
 	}
 	out := struct {
 		Changes  []change `json:"changes"`
+		Sessions []string `json:"session_policies,omitempty"`
+		Bounded  []string `json:"bounded,omitempty"`
 		Complete bool     `json:"complete"`
 		Open     []string `json:"open,omitempty"`
 	}{Changes: []change{}, Complete: d.Complete, Open: d.Open}
+	for _, c := range d.Sessions {
+		out.Sessions = append(out.Sessions, c.String())
+	}
+	for _, edit := range d.Edits {
+		if edit.Bounded {
+			out.Bounded = append(out.Bounded, edit.Name)
+		}
+	}
 	for _, c := range d.Changes {
 		w, edit := c.Witness, ""
 		if c.Edit >= 0 {

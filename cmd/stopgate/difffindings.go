@@ -4,13 +4,13 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/stopgate/stopgate/internal/ci"
+	"github.com/stopgate/stopgate/internal/cli/ci"
 	"github.com/stopgate/stopgate/internal/config"
-	"github.com/stopgate/stopgate/internal/diag"
+	"github.com/stopgate/stopgate/internal/lang/diag"
+	"github.com/stopgate/stopgate/internal/policy"
 	"github.com/stopgate/stopgate/internal/release"
-	"github.com/stopgate/stopgate/internal/tty"
+	"github.com/stopgate/stopgate/internal/system/tty"
 	"github.com/stopgate/stopgate/internal/visible"
-	"github.com/stopgate/stopgate/policy"
 )
 
 // writeDifference writes a difference in the forms that CI systems read.
@@ -56,6 +56,16 @@ func findingsOf(d *policy.Difference, set config.Set) diag.List {
 		f.Message = fmt.Sprintf("%s %s: %s -> %s", c.Direction, visible.Text(toolsText(c.Tools)), c.From, c.To)
 		f.Hint = "for example " + visible.Lines(witnessText(c.Witness))
 		list.Add(f)
+	}
+	for _, c := range d.Sessions {
+		code := diag.NotCompared
+		switch c.Direction {
+		case policy.Loosened:
+			code = diag.LoosenedCalls
+		case policy.Tightened:
+			code = diag.TightenedCalls
+		}
+		list.Add(diag.Diagnostic{Code: code, File: file, Message: visible.Text(c.String())})
 	}
 	for _, open := range d.Open {
 		list.Add(diag.Diagnostic{Code: diag.NotCompared, File: file, Message: "not decided: " + visible.Text(open)})

@@ -89,7 +89,7 @@ func TestDocumentationIsComplete(t *testing.T) {
 	}
 
 	mentions(t, "config.md", tags(t, "gateway/configure.go", "toml"))
-	mentions(t, "config.md", tags(t, "internal/place/tables.go", "toml"))
+	mentions(t, "config.md", tags(t, "internal/config/place/tables.go", "toml"))
 	mentions(t, "config.md", tags(t, "cmd/stopgate/apiconfig.go", "toml"))
 	mentions(t, "config.md", tags(t, "cmd/stopgate/telemetrysettings.go", "toml"))
 	mentions(t, "config.md", tags(t, "gateway/configure_access.go", "toml"))

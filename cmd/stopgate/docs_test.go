@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/stopgate/stopgate/internal/diag"
-	"github.com/stopgate/stopgate/policy"
-	"github.com/stopgate/stopgate/policy/syntax"
+	"github.com/stopgate/stopgate/internal/lang/diag"
+	"github.com/stopgate/stopgate/internal/lang/syntax"
+	"github.com/stopgate/stopgate/internal/policy"
 )
 
 // pages are the documents whose blocks are executed.

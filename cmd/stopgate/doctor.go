@@ -15,7 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/stopgate/stopgate/hook"
-	"github.com/stopgate/stopgate/hook/install"
+	"github.com/stopgate/stopgate/internal/host/install"
 	"github.com/stopgate/stopgate/internal/visible"
 )
 
@@ -152,7 +152,7 @@ func canary(ctx context.Context, h *hook.Host, line string) (r hook.Reply, err e
 	}
 	cmd := exec.CommandContext(ctx, "/bin/sh", "-c", line)
 	var out, said bytes.Buffer
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(h.Canary(dir, "doctor-"+rand.Text())), &out, &said
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(h.Probe(dir, "doctor-"+rand.Text())), &out, &said
 	err = cmd.Run()
 	var exit *exec.ExitError
 	if errors.As(err, &exit) {

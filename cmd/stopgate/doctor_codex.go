@@ -10,9 +10,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/stopgate/stopgate/hook/install"
 	"github.com/stopgate/stopgate/internal/config"
-	"github.com/stopgate/stopgate/internal/tomltree"
+	"github.com/stopgate/stopgate/internal/host/install"
+	"github.com/stopgate/stopgate/internal/lang/tomltree"
 	"github.com/stopgate/stopgate/internal/visible"
 	"github.com/stopgate/stopgate/jsonstream"
 )

@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/hook"
-	"github.com/stopgate/stopgate/hook/install"
-	"github.com/stopgate/stopgate/hook/process"
-	"github.com/stopgate/stopgate/internal/diag"
+	"github.com/stopgate/stopgate/internal/hook/process"
+	"github.com/stopgate/stopgate/internal/host/install"
+	"github.com/stopgate/stopgate/internal/lang/diag"
 	"github.com/stopgate/stopgate/internal/release"
 	"github.com/stopgate/stopgate/internal/visible"
 )
@@ -28,7 +28,7 @@ func examine(ctx context.Context, h *hook.Host, project bool) (c checkup, there 
 	if err != nil {
 		return c, false
 	}
-	c = checkup{Host: h.Name, Scope: at.Scope, File: p.File, Status: "broken", Holes: h.Holes}
+	c = checkup{Host: h.Name, Scope: at.Scope, File: p.File, Status: "broken", Holes: h.Limitations}
 	text, err := readSettings(p.File)
 	if err == nil && text == nil {
 		return c, false
@@ -68,7 +68,7 @@ func examine(ctx context.Context, h *hook.Host, project bool) (c checkup, there 
 		case !h.Blocks(reply):
 			c.Problem = "a call that must be denied was not: " + visible.Elide(said, 200)
 			c.Hint = c.renewal(line)
-		case !hook.CanaryDenied(said):
+		case !hook.IsPolicyDenial(said):
 			c.Problem = "every call is denied, for another reason than its rules: " + visible.Elide(causeOf(string(reply.Stderr)), 300)
 			c.Hint = "stopgate check"
 			if strings.Contains(said, string(diag.Untrusted)) {

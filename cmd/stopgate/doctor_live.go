@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/hook"
-	"github.com/stopgate/stopgate/hook/install"
+	"github.com/stopgate/stopgate/internal/host/install"
 	"github.com/stopgate/stopgate/internal/replay"
 	"github.com/stopgate/stopgate/internal/visible"
 )
@@ -83,7 +83,7 @@ func (c *checkup) runLive(ctx context.Context, h *hook.Host, program, dir string
 	case guarded.ran:
 		c.Live.Ran = true
 		return errors.New("the call that must be denied RAN: the host does not ask the hook, or does not listen to it")
-	case hook.CanaryDenied(guarded.asked):
+	case hook.IsPolicyDenial(guarded.asked):
 		c.Live.Proved = true
 		return nil
 	case guarded.asked == "" && err != nil:

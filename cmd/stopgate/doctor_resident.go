@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/hook"
-	"github.com/stopgate/stopgate/hook/ask"
-	"github.com/stopgate/stopgate/hook/install"
+	"github.com/stopgate/stopgate/internal/hook/ask"
+	"github.com/stopgate/stopgate/internal/host/install"
 	"github.com/stopgate/stopgate/internal/visible"
 )
 
@@ -98,7 +98,7 @@ func (c *checkup) alone(ctx context.Context, h *hook.Host, at install.Place, lin
 	switch said := string(reply.Stdout) + string(reply.Stderr); {
 	case err != nil:
 		return "without the resident: " + err.Error()
-	case !h.Blocks(reply) || !hook.CanaryDenied(said):
+	case !h.Blocks(reply) || !hook.IsPolicyDenial(said):
 		return "the resident denied what must be denied; without it the hook did not: " + visible.Elide(said, 200)
 	}
 	return ""

@@ -12,8 +12,8 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/hook"
-	"github.com/stopgate/stopgate/internal/place"
-	"github.com/stopgate/stopgate/internal/records"
+	"github.com/stopgate/stopgate/internal/config/place"
+	"github.com/stopgate/stopgate/internal/record/records"
 )
 
 // programs are the names of the hosts' programs; hosts that are no program have none.
@@ -58,12 +58,12 @@ func (c *checkup) cover(ctx context.Context, h *hook.Host) {
 	if err != nil {
 		return // the canary says so
 	}
-	for _, k := range h.Known() {
+	for _, k := range h.KnownTools() {
 		call := stopgate.Call{Tool: k.Name, Definition: &k.ToolDefinition, Surface: stopgate.SurfaceHook, Agent: "main", Principal: hook.Principal}
 		if _, unknown := l.program.Bind(call).Unknown(); unknown && !k.Harmless {
 			c.Uncovered = append(c.Uncovered, string(k.Name))
 		}
-		if !k.Seen && !k.Harmless {
+		if !k.Guarded && !k.Harmless {
 			c.Unseen = append(c.Unseen, string(k.Name))
 		}
 	}
@@ -92,10 +92,10 @@ func metTools(ctx context.Context, h *hook.Host, l loaded) (names []string) {
 		}
 		return ctx.Err() == nil
 	})
-	known := h.Known()
+	known := h.KnownTools()
 	return slices.DeleteFunc(names, func(name string) bool {
 		call := stopgate.Call{Tool: stopgate.ToolName(name), Definition: &stopgate.ToolDefinition{Name: stopgate.ToolName(name)}, Surface: stopgate.SurfaceHook, Agent: "main", Principal: hook.Principal}
 		_, unknown := l.program.Bind(call).Unknown()
-		return !unknown || slices.ContainsFunc(known, func(k hook.Known) bool { return string(k.Name) == name })
+		return !unknown || slices.ContainsFunc(known, func(k hook.KnownTool) bool { return string(k.Name) == name })
 	})
 }

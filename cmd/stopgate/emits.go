@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/stopgate/stopgate/audit/live"
 	"github.com/stopgate/stopgate/gateway/events"
+	"github.com/stopgate/stopgate/internal/record/live"
 )
 
 // emit tells what event policies and judges say to those who watch: in the span of the

@@ -18,9 +18,9 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/stopgate/stopgate/audit/live"
-	"github.com/stopgate/stopgate/audit/redis"
-	"github.com/stopgate/stopgate/internal/tomltree"
+	"github.com/stopgate/stopgate/internal/lang/tomltree"
+	"github.com/stopgate/stopgate/internal/record/live"
+	"github.com/stopgate/stopgate/internal/record/redis"
 	"github.com/stopgate/stopgate/internal/visible"
 )
 

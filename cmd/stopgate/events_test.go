@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/stopgate/stopgate/audit/redis"
+	"github.com/stopgate/stopgate/internal/record/redis"
 	"github.com/stopgate/stopgate/internal/testkit/redistest"
 )
 

@@ -9,10 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/eval"
+	"github.com/stopgate/stopgate/internal/policy"
 	"github.com/stopgate/stopgate/internal/visible"
-	"github.com/stopgate/stopgate/policy"
-	"github.com/stopgate/stopgate/policy/eval"
-	"github.com/stopgate/stopgate/session"
 )
 
 func newExplain(s streams) *cobra.Command {
@@ -94,7 +93,7 @@ func sessionText(p *policy.Program, a answer, said []objection) string {
 	if p == nil {
 		return "" // no policy was asked
 	}
-	registry, err := session.Compile(p.SessionPolicies(), p.Environment())
+	registry, err := p.Sessions()
 	if err != nil {
 		return ""
 	}

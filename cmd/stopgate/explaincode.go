@@ -8,8 +8,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/stopgate/stopgate"
-	"github.com/stopgate/stopgate/internal/diag"
-	"github.com/stopgate/stopgate/internal/manual"
+	"github.com/stopgate/stopgate/internal/lang/diag"
+	"github.com/stopgate/stopgate/internal/lang/manual"
 )
 
 // codeJSON is what explain says of a code.

@@ -5,8 +5,8 @@ import (
 	"strings"
 
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/eval"
 	"github.com/stopgate/stopgate/internal/visible"
-	"github.com/stopgate/stopgate/policy/eval"
 )
 
 // shortLines is the most that explain --short writes.

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/stopgate/stopgate/internal/ci"
+	"github.com/stopgate/stopgate/internal/cli/ci"
 	"github.com/stopgate/stopgate/internal/config"
-	"github.com/stopgate/stopgate/internal/diag"
+	"github.com/stopgate/stopgate/internal/lang/diag"
 	"github.com/stopgate/stopgate/internal/release"
 )
 

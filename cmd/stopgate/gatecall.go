@@ -6,7 +6,7 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/gate"
-	"github.com/stopgate/stopgate/policy"
+	"github.com/stopgate/stopgate/internal/policy"
 	"github.com/stopgate/stopgate/session"
 )
 

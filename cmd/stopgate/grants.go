@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/stopgate/stopgate/approve"
+	"github.com/stopgate/stopgate/internal/store/sqlite"
 	"github.com/stopgate/stopgate/internal/visible"
-	"github.com/stopgate/stopgate/store/sqlite"
 )
 
 func newGrants(s streams) *cobra.Command {
@@ -86,6 +86,7 @@ func newGrantsRevoke(s streams) *cobra.Command {
 		},
 	}
 	f.add(cmd)
+	format := formatFlag(cmd, "text", "json")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		return f.with(cmd, func(_ *sqlite.Store, queue *approve.Queue) error {
 			for _, id := range args {
@@ -96,7 +97,7 @@ func newGrantsRevoke(s streams) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				if _, err := fmt.Fprintf(s.out, "%s  revoked\n", g.ID); err != nil {
+				if err := each(s.out, *format, []approve.Grant{g}, func(g approve.Grant) string { return g.ID + "  revoked" }); err != nil {
 					return err
 				}
 			}

@@ -6,10 +6,10 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/stopgate/stopgate/approve"
 	"github.com/stopgate/stopgate/hook"
-	"github.com/stopgate/stopgate/hook/process"
-	"github.com/stopgate/stopgate/internal/diag"
-	"github.com/stopgate/stopgate/internal/secret"
-	"github.com/stopgate/stopgate/internal/tomltree"
+	"github.com/stopgate/stopgate/internal/hook/process"
+	"github.com/stopgate/stopgate/internal/lang/diag"
+	"github.com/stopgate/stopgate/internal/lang/tomltree"
+	"github.com/stopgate/stopgate/internal/system/secret"
 )
 
 func newHook(s streams) *cobra.Command {

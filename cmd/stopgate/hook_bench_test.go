@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stopgate/stopgate/hook/process"
+	"github.com/stopgate/stopgate/internal/hook/process"
 )
 
 // floors are programs that do less than a hook must: what a process costs here, and one
@@ -126,7 +126,7 @@ func (h *hookBench) command(program, event string, args ...string) *exec.Cmd {
 }
 
 // BenchmarkHook is the whole process, from its start to its end, beside programs that do less
-// (DESIGN 8: p50 <= 12 ms, p99 <= 40 ms):
+// (p50 <= 12 ms, p99 <= 40 ms):
 //
 //   - 1: one at a time;
 //   - 16: sixteen at once, each of which is followed by another: a machine that never rests;

@@ -131,10 +131,14 @@ func TestHookSaysWhatIsNotKnown(t *testing.T) {
 		{"cat $(ln -s src b) b/../main.go", "ask", "path_not_known", "does not exist yet"},
 		{"cat b/../main.go & ln -s src b", "ask", "path_not_known", "does not exist yet"},
 		{"cat b/../main.go | ln -s src b", "ask", "path_not_known", "does not exist yet"},
+		{strings.Repeat("env -S ", 60_000) + "ls", "ask", "path_not_known", "split it into several calls"},
+		{"echo " + strings.Repeat("=x ", 300), "ask", "path_not_known", "split it into several calls"},
+		{"rm -rf /; " + strings.Repeat("env -S ", 60_000) + "ls", "deny", "rule_matched", "destroys more"},
+		{"rm -rf {a,b,c,d,e,f,g,h,i,j,k,l,m,n,o,p,q,r,s,t,u}", "ask", "path_not_known", "too many ways"},
 	} {
 		s := p.asks(t, "Bash", bash(c.command))
 		if s.decision != c.decision || s.code != c.code || !strings.Contains(s.reason, c.reason) {
-			t.Errorf("%s: %+v, want %s %s %q", c.command, s, c.decision, c.code, c.reason)
+			t.Errorf("%.60s: %+v, want %s %s %q", c.command, s, c.decision, c.code, c.reason)
 		}
 		if c.decision != "deny" && strings.Contains(s.reason, "secrets") {
 			t.Errorf("%s: the reason names a guard that did not match: %s", c.command, s.reason)
@@ -237,7 +241,7 @@ func TestHookLooksAtTheDisk(t *testing.T) {
 		"cd " + p.dir + " && grep -rn W src": "none", "grep -rn W src | head -5": "none", "git add -A && git status": "none",
 		// What is not seen, or not whole.
 		"grep -rn W .": "ask", "grep -rn W": "ask", "grep -Rn W src": "ask", "rg -Luu W src": "ask", "rg --follow -uu W src": "ask", "find -L src -exec cat {} +": "ask", "grep -rn W none": "ask", "git grep W": "ask", "git log -p": "ask", "ls | xargs cat": "ask",
-		"find src | xargs grep -r W": "ask", "find src -exec grep -r W {} +": "ask", "find src -exec tail {} + -o -exec grep -R W {} +": "ask", "grep -rn W src/../src": "none", "bash -c 'grep -rn W src'": "none",
+		"find src | xargs grep -r W": "none", "find src -exec grep -r W {} +": "ask", "find src -exec tail {} + -o -exec grep -R W {} +": "ask", "grep -rn W src/../src": "none", "bash -c 'grep -rn W src'": "none",
 	})
 	if err := os.Symlink("../docs", filepath.Join(p.dir, "src", "docs")); err != nil {
 		t.Fatal(err)

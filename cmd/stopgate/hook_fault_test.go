@@ -14,9 +14,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stopgate/stopgate/hook/install"
-	"github.com/stopgate/stopgate/hook/process"
-	"github.com/stopgate/stopgate/internal/place"
+	"github.com/stopgate/stopgate/internal/config/place"
+	"github.com/stopgate/stopgate/internal/hook/process"
+	"github.com/stopgate/stopgate/internal/host/install"
 )
 
 // Proves FM9, I14, I20.

@@ -7,8 +7,8 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
-	"github.com/stopgate/stopgate/hook/process"
-	"github.com/stopgate/stopgate/hook/resident"
+	"github.com/stopgate/stopgate/internal/hook/process"
+	"github.com/stopgate/stopgate/internal/hook/resident"
 )
 
 func newHookServe() *cobra.Command {

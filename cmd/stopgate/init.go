@@ -12,7 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/stopgate/stopgate/internal/config"
-	"github.com/stopgate/stopgate/internal/tty"
+	"github.com/stopgate/stopgate/internal/system/tty"
 	"github.com/stopgate/stopgate/internal/visible"
 )
 
@@ -34,6 +34,7 @@ asks whether the file may loosen too, as stopgate trust would.`,
 	}
 	cmd.Flags().StringVar(&kind, "for", "coding", "`KIND` of work: "+strings.Join(config.Kinds(), ", "))
 	cmd.Flags().BoolVar(&force, "force", false, "overwrite files that are there")
+	format := formatFlag(cmd, "text", "json")
 	_ = cmd.RegisterFlagCompletionFunc("for", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return config.Kinds(), cobra.ShellCompDirectiveNoFileComp
 	})
@@ -54,21 +55,37 @@ asks whether the file may loosen too, as stopgate trust would.`,
 		if err := os.MkdirAll(dir, 0o755); err != nil {
 			return fmt.Errorf("init: %w", err)
 		}
+		written := initJSON{Files: []string{}}
 		for _, f := range files {
 			path := filepath.Join(dir, f.Name)
 			if err := putFile(path, f.Text, force); err != nil {
 				return fmt.Errorf("init: %w", err)
 			}
-			fmt.Fprintf(s.out, "wrote %s\n", visible.Text(path))
+			written.Files = append(written.Files, path)
+			if *format == "text" {
+				fmt.Fprintf(s.out, "wrote %s\n", visible.Text(path))
+			}
 		}
-		trusted, err := offerTrust(s, filepath.Join(dir, config.FileName), files)
-		if err != nil {
+		policy := filepath.Join(dir, config.FileName)
+		if written.Trusted, err = offerTrust(s, policy, files); err != nil {
 			return err
 		}
-		_, err = fmt.Fprint(s.err, nextSteps(dir, trusted))
+		if *format == "json" {
+			return writeJSON(s.out, written)
+		}
+		if written.Trusted {
+			fmt.Fprintf(s.out, "trusted %s\n", visible.Text(policy))
+		}
+		_, err = fmt.Fprint(s.err, nextSteps(dir, written.Trusted))
 		return err
 	}
 	return cmd
+}
+
+// initJSON is what init did, for programs; it changes only by addition.
+type initJSON struct {
+	Files   []string `json:"files"` // the policy first
+	Trusted bool     `json:"trusted"`
 }
 
 // vacant makes sure that none of the files is there, before any is written.
@@ -134,7 +151,6 @@ func offerTrust(s streams, path string, files []config.StarterFile) (trusted boo
 	if err := config.Trust(config.Standard(".").UserDir, set.Files[0]); err != nil {
 		return false, err
 	}
-	fmt.Fprintf(s.out, "trusted %s\n", visible.Text(path))
 	return true, nil
 }
 

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/stopgate/stopgate/internal/config"
-	"github.com/stopgate/stopgate/policy/syntax"
+	"github.com/stopgate/stopgate/internal/lang/syntax"
 )
 
 // runCommand runs the command inside this process.

@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/stopgate/stopgate/hook/install"
+	"github.com/stopgate/stopgate/internal/host/install"
 )
 
 // readSettings reads a settings file; nil where there is none.

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/stopgate/stopgate/hook/install"
-	"github.com/stopgate/stopgate/hook/process"
+	"github.com/stopgate/stopgate/internal/hook/process"
+	"github.com/stopgate/stopgate/internal/host/install"
 	"github.com/stopgate/stopgate/internal/release"
 	"github.com/stopgate/stopgate/internal/visible"
 )

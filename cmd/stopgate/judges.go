@@ -7,12 +7,13 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/gate"
-	"github.com/stopgate/stopgate/internal/diag"
-	"github.com/stopgate/stopgate/internal/secret"
+	"github.com/stopgate/stopgate/internal/lang/diag"
+	"github.com/stopgate/stopgate/internal/lang/syntax"
+	"github.com/stopgate/stopgate/internal/policy"
+	"github.com/stopgate/stopgate/internal/store/sqlite"
+	"github.com/stopgate/stopgate/internal/system/secret"
 	"github.com/stopgate/stopgate/internal/visible"
 	models "github.com/stopgate/stopgate/judge"
-	"github.com/stopgate/stopgate/policy/syntax"
-	"github.com/stopgate/stopgate/store/sqlite"
 )
 
 // judges makes the judges that policy files ask for. What they object to is kept in the
@@ -32,7 +33,7 @@ func checkJudge(p *syntax.File) (found diag.List) {
 		return nil
 	}
 	o := secret.Anywhere()
-	if _, err := models.New(models.Options{Getenv: o.Getenv, Read: o.Read}).Judge(p.Judge); err != nil {
+	if _, err := models.New(models.Options{Getenv: o.Getenv, Read: o.Read}).Judge(policy.JudgeTable(p.Judge)); err != nil {
 		_, message, _ := strings.Cut(err.Error(), "[judge] ")
 		found.Add(diag.Diagnostic{Code: diag.BadValue, File: p.Judge.File, Range: p.Judge.Pos, Message: message})
 	}
@@ -40,7 +41,7 @@ func checkJudge(p *syntax.File) (found diag.List) {
 }
 
 // passed stands for the judges where nobody is asked: what reaches it did pass, or the
-// question is not what a judge would say (DECISIONS K30).
+// question is not what a judge would say (K30).
 type passed struct{}
 
 var _ gate.Judge = passed{}
@@ -51,7 +52,7 @@ func (passed) Judge(context.Context, gate.Proposal) (gate.Opinion, error) {
 }
 
 func withoutJudges() gate.Option {
-	return gate.WithJudges(func(*syntax.Judge) (gate.Judge, error) { return passed{}, nil })
+	return gate.WithJudges(func(*gate.JudgeTable) (gate.Judge, error) { return passed{}, nil })
 }
 
 // reviewText is a judge's answer on one line.

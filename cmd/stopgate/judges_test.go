@@ -4,8 +4,8 @@ import (
 	"testing"
 
 	"github.com/stopgate/stopgate"
-	"github.com/stopgate/stopgate/internal/records"
-	"github.com/stopgate/stopgate/policy"
+	"github.com/stopgate/stopgate/internal/policy"
+	"github.com/stopgate/stopgate/internal/record/records"
 )
 
 // Proves X4: replay takes the recorded probability, so that another threshold or mode is

@@ -14,9 +14,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/stopgate/stopgate"
-	"github.com/stopgate/stopgate/internal/records"
+	"github.com/stopgate/stopgate/internal/condition/glob"
+	"github.com/stopgate/stopgate/internal/record/records"
 	"github.com/stopgate/stopgate/internal/visible"
-	"github.com/stopgate/stopgate/policy/glob"
 )
 
 func newLog(s streams) *cobra.Command {

@@ -12,11 +12,11 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/audit"
-	rows "github.com/stopgate/stopgate/audit/sqlite"
 	"github.com/stopgate/stopgate/gate"
-	"github.com/stopgate/stopgate/policy"
+	"github.com/stopgate/stopgate/internal/policy"
+	rows "github.com/stopgate/stopgate/internal/record/sqlite"
+	"github.com/stopgate/stopgate/internal/store/sqlite"
 	"github.com/stopgate/stopgate/session"
-	"github.com/stopgate/stopgate/store/sqlite"
 )
 
 // seed decides calls under a policy file and keeps the records in a store: seed

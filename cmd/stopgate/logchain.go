@@ -12,12 +12,12 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/stopgate/stopgate/audit"
-	"github.com/stopgate/stopgate/audit/jsonl"
-	"github.com/stopgate/stopgate/internal/database"
-	"github.com/stopgate/stopgate/internal/place"
-	"github.com/stopgate/stopgate/internal/records"
+	"github.com/stopgate/stopgate/internal/config/place"
+	"github.com/stopgate/stopgate/internal/record/jsonl"
+	"github.com/stopgate/stopgate/internal/record/records"
+	"github.com/stopgate/stopgate/internal/store/database"
+	"github.com/stopgate/stopgate/internal/store/sqlite"
 	"github.com/stopgate/stopgate/internal/visible"
-	"github.com/stopgate/stopgate/store/sqlite"
 )
 
 // verifyJSON is what verify writes for programs; it changes only by addition.

@@ -12,13 +12,13 @@ import (
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/hook"
-	"github.com/stopgate/stopgate/hook/process"
+	"github.com/stopgate/stopgate/internal/condition/match"
 	"github.com/stopgate/stopgate/internal/config"
-	"github.com/stopgate/stopgate/internal/realpath"
+	"github.com/stopgate/stopgate/internal/hook/process"
+	"github.com/stopgate/stopgate/internal/policy"
+	"github.com/stopgate/stopgate/internal/system/realpath"
 	"github.com/stopgate/stopgate/internal/visible"
 	"github.com/stopgate/stopgate/jsonstream"
-	"github.com/stopgate/stopgate/policy"
-	"github.com/stopgate/stopgate/policy/match"
 )
 
 // setting is what a recorded call was judged with, as far as its row knows and this machine
@@ -176,7 +176,7 @@ func hostsOwn(call stopgate.Call, args []byte, hash string) (d *stopgate.ToolDef
 	named.Tool, named.Server, plain.Server = "mcp__"+call.Tool, "", ""
 	for _, c := range []stopgate.Call{plain, own, named} {
 		c.Args = args
-		event, err := host.Read(host.Proposes(c, ""))
+		event, err := host.Read(host.BuildEvent(c, ""))
 		if err != nil || event.Call.Definition == nil {
 			continue
 		}

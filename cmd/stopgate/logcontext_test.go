@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"github.com/stopgate/stopgate"
-	"github.com/stopgate/stopgate/internal/place"
+	"github.com/stopgate/stopgate/internal/config/place"
 	"github.com/stopgate/stopgate/jsonstream"
 )
 

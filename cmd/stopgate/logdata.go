@@ -9,13 +9,13 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate"
-	"github.com/stopgate/stopgate/internal/place"
+	"github.com/stopgate/stopgate/internal/config/place"
 	"github.com/stopgate/stopgate/jsonstream"
 	"github.com/stopgate/stopgate/session"
 )
 
 // Rules with `when = { session = ... }` look at the data that the session had when the
-// call was opened (DECISIONS K60). Records do not hold it, but the store does, as a
+// call was opened (K60). Records do not hold it, but the store does, as a
 // value and as the facts by which it was set.
 
 // dataThen is the session's data as a recorded call found it; ok is false where nobody
@@ -93,7 +93,7 @@ func toldBefore(read func(after uint64) ([]session.Fact, error), until int64) (t
 // crockford is the alphabet of ULIDs.
 const crockford = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 
-// openedAt reads the time in Unix milliseconds out of a proposal's id (DECISIONS S23).
+// openedAt reads the time in Unix milliseconds out of a proposal's id (S23).
 func openedAt(id stopgate.ProposalID) (ms int64, ok bool) {
 	if len(id) != 26 {
 		return 0, false

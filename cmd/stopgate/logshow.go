@@ -10,11 +10,11 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/config"
-	"github.com/stopgate/stopgate/internal/place"
-	"github.com/stopgate/stopgate/internal/records"
+	"github.com/stopgate/stopgate/internal/config/place"
+	"github.com/stopgate/stopgate/internal/eval"
+	"github.com/stopgate/stopgate/internal/record/records"
 	"github.com/stopgate/stopgate/internal/visible"
 	"github.com/stopgate/stopgate/jsonstream"
-	"github.com/stopgate/stopgate/policy/eval"
 )
 
 // showJSON is what show writes for programs; it changes only by addition.

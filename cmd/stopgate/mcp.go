@@ -13,18 +13,18 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/gate"
-	"github.com/stopgate/stopgate/hook/process"
+	"github.com/stopgate/stopgate/internal/condition/match"
 	"github.com/stopgate/stopgate/internal/config"
-	"github.com/stopgate/stopgate/internal/leash"
-	"github.com/stopgate/stopgate/internal/metrics"
-	"github.com/stopgate/stopgate/internal/place"
-	"github.com/stopgate/stopgate/internal/realpath"
+	"github.com/stopgate/stopgate/internal/config/place"
+	"github.com/stopgate/stopgate/internal/hook/process"
+	"github.com/stopgate/stopgate/internal/mcp/pin"
+	"github.com/stopgate/stopgate/internal/policy"
+	"github.com/stopgate/stopgate/internal/record/metrics"
 	"github.com/stopgate/stopgate/internal/release"
-	"github.com/stopgate/stopgate/internal/secret"
+	"github.com/stopgate/stopgate/internal/system/leash"
+	"github.com/stopgate/stopgate/internal/system/realpath"
+	"github.com/stopgate/stopgate/internal/system/secret"
 	"github.com/stopgate/stopgate/mcpgate"
-	"github.com/stopgate/stopgate/mcpgate/pin"
-	"github.com/stopgate/stopgate/policy"
-	"github.com/stopgate/stopgate/policy/match"
 	"github.com/stopgate/stopgate/session"
 )
 
@@ -129,7 +129,7 @@ func serveMCP(ctx context.Context, s streams, f *mcpFlags, command []string) err
 }
 
 // paths says where relative paths begin: on standard input and output in the
-// repository, as agents work there; over HTTP nowhere (DECISIONS K19).
+// repository, as agents work there; over HTTP nowhere (K19).
 func (f *mcpFlags) paths(set config.Set) policy.Options {
 	if f.http != "" {
 		return policy.Options{}
@@ -141,7 +141,7 @@ func (f *mcpFlags) paths(set config.Set) policy.Options {
 // besideServers is what is known where servers work in dir, which may be below the root.
 func besideServers(set config.Set, dir, store string) policy.Options {
 	o := policy.Options{Root: cmp.Or(set.Root, dir), Dir: dir}
-	o.Links = &match.Links{Real: realpath.From(o.Root), Walk: realpath.Walk(o.Root), Files: realpath.Files(realpath.Enough)}
+	o.Links = &match.Links{Real: realpath.From(o.Root), Walk: realpath.Walk(o.Root), Files: realpath.Files(realpath.Enough), Has: realpath.Has}
 	o.Home, _ = os.UserHomeDir()
 	o.Settings = process.Settings(config.Account{}, o.Root, store)
 	return o
@@ -181,13 +181,13 @@ func (r *mcpRun) gateway(specs []serverSpec, tele *telemetry) (*mcpgate.Gateway,
 	}
 	r.current.Store(r.program)
 	o := mcpgate.Options{
-		Program: r.current.Load, Approver: approver, Seal: key,
+		Program: func() mcpgate.Policy { return r.current.Load() }, Approver: approver, StateSecret: key,
 		Settings: r.settings.set, Log: r.log, Version: release.Version(), Pins: r.settings.pinsFor(specs, r.state.pins()), Observer: tele.mcpObserver(),
 	}
 	for _, spec := range specs {
 		o.Servers = append(o.Servers, spec.server(r.err, r.leash.Hold))
 	}
-	hold := r.settings.set.Hold
+	hold := r.settings.set.ApprovalTimeout
 	if hold == 0 {
 		hold = r.desk.approvals.UnaryTimeout
 	}
@@ -238,7 +238,7 @@ func (r *mcpRun) serve(ctx context.Context, gw *mcpgate.Gateway, g *gate.Gate) e
 	return err
 }
 
-// stdioOwner is the session of the process that started us (DECISIONS S22).
+// stdioOwner is the session of the process that started us (S22).
 func stdioOwner() session.Owner {
 	o := session.Owner{Principal: "local", Session: stopgate.SessionID(os.Getenv("STOPGATE_SESSION"))}
 	if o.Session == "" {

@@ -40,7 +40,7 @@ func TestMCPServersEndWithAKilledGate(t *testing.T) {
 	}
 }
 
-// Proves I23, FM6: a client that reads no more, or is gone, ends the gate in order: a call
+// Proves I23, FM7: a client that reads no more, or is gone, ends the gate in order: a call
 // that was asked about has its last row.
 func TestMCPClientIsGone(t *testing.T) {
 	dir := t.TempDir()

@@ -18,7 +18,7 @@ import (
 	"time"
 
 	"github.com/creack/pty"
-	"github.com/stopgate/stopgate/wire/jsonrpc"
+	"github.com/stopgate/stopgate/internal/mcp/jsonrpc"
 )
 
 // fakeMCPServer is an MCP server with one tool; it says its arguments and its
@@ -155,7 +155,7 @@ func TestMCPStarter(t *testing.T) {
 	contains(t, c.end(), "no stopgate.toml found", `[server] started with\u{1b}[31m []`, "MCP gateway for 1 server")
 }
 
-// Proves S22, WIRE 8.8: the wrapped server gets the environment that was made for it but
+// Proves S22: the wrapped server gets the environment that was made for it but
 // nothing of ours; named servers get what is named.
 func TestMCPEnvironment(t *testing.T) {
 	dir := t.TempDir()
@@ -235,13 +235,15 @@ func TestMCPPin(t *testing.T) {
 			t.Errorf("%s: %s", name, out)
 		}
 	}
-	if got := pinAtTerminal(t, dir, "approve", it, "write_file"); !strings.Contains(got, "accepted") {
+	if got := pinAtTerminal(t, dir, "approve", "--format", "json", it, "write_file"); !strings.Contains(got, `{"server":"`+it+`","tool":"write_file","accepted":{`) || strings.Contains(got, `"changed"`) {
 		t.Errorf("at the terminal: %s", got)
 	}
 	contains(t, run(", and sends it on"), "token")
 	if out, _ := pin("list", "--format", "json"); !strings.Contains(out, `"tool":"write_file"`) {
 		t.Error(out)
 	}
+	contains(t, pinAtTerminal(t, dir, "forget", "--format", "json", it, "write_file"), `{"server":"`+it+`","tool":"write_file","forgotten":1}`)
+	contains(t, pinAtTerminal(t, dir, "forget", it), "0 pins forgotten")
 }
 
 // Proves G4: a change that is accepted in another process comes into force within the
@@ -458,7 +460,7 @@ func TestMCPSnippets(t *testing.T) {
 	}
 }
 
-// Proves WIRE 10.2: the numbers of an MCP gateway are on the address of [telemetry]
+// The numbers of an MCP gateway are on the address of [telemetry]
 // metrics, for programs on this machine; a second process goes on without it.
 func TestMCPMetrics(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")

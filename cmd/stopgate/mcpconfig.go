@@ -10,9 +10,9 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/decide"
-	"github.com/stopgate/stopgate/internal/diag"
-	"github.com/stopgate/stopgate/internal/secret"
-	"github.com/stopgate/stopgate/internal/tomltree"
+	"github.com/stopgate/stopgate/internal/lang/diag"
+	"github.com/stopgate/stopgate/internal/lang/tomltree"
+	"github.com/stopgate/stopgate/internal/system/secret"
 	"github.com/stopgate/stopgate/mcpgate"
 )
 
@@ -73,7 +73,7 @@ func mcpConfig(tables map[string]*tomltree.Value, from secret.Reader) (mcpSettin
 	}
 	s.set = mcpgate.Settings{
 		DenyAsError: t.Deny == "error", RefuseUnknown: t.UnknownMethods == "deny", Elicitation: t.Elicitation,
-		Hold: t.Hold, Timeout: t.Timeout, Origins: t.Origins, Hosts: t.Hosts,
+		ApprovalTimeout: t.Hold, Timeout: t.Timeout, Origins: t.Origins, Hosts: t.Hosts,
 	}
 	if e := at.Get("tokens"); e != nil {
 		for _, e := range e.Value.Entries {

@@ -10,11 +10,11 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/stopgate/stopgate"
-	"github.com/stopgate/stopgate/internal/place"
-	"github.com/stopgate/stopgate/internal/textdiff"
-	"github.com/stopgate/stopgate/internal/tty"
+	"github.com/stopgate/stopgate/internal/cli/textdiff"
+	"github.com/stopgate/stopgate/internal/config/place"
+	"github.com/stopgate/stopgate/internal/mcp/pin"
+	"github.com/stopgate/stopgate/internal/system/tty"
 	"github.com/stopgate/stopgate/internal/visible"
-	"github.com/stopgate/stopgate/mcpgate/pin"
 )
 
 // newPin is the command that accepts changed tools.
@@ -189,6 +189,7 @@ a code. Who accepts the change types the code. Without a terminal nothing is acc
 		Args: twoNames,
 	}
 	f.add(cmd)
+	format := formatFlag(cmd, "text", "json")
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
 		store, err := f.open()
 		if err != nil {
@@ -213,9 +214,16 @@ a code. Who accepts the change types the code. Without a terminal nothing is acc
 		if errors.Is(err, pin.ErrUnchanged) {
 			return errors.New("not accepted: the tool changed again meanwhile")
 		}
-		if err == nil {
-			_, err = fmt.Fprintf(s.out, "%s  accepted\n", visible.Text(string(p.Tool)))
+		if err != nil {
+			return err
 		}
+		if *format == "json" {
+			if p, err = findPin(store, args); err != nil {
+				return err
+			}
+			return writeJSON(s.out, p)
+		}
+		_, err = fmt.Fprintf(s.out, "%s  accepted\n", visible.Text(string(p.Tool)))
 		return err
 	}
 	return cmd
@@ -243,6 +251,13 @@ func confirm(t *tty.Terminal, p pin.Pin) error {
 	return nil
 }
 
+// forgottenJSON is what forget did, for programs; it changes only by addition.
+type forgottenJSON struct {
+	Server    string            `json:"server"`
+	Tool      stopgate.ToolName `json:"tool,omitempty"` // empty: every tool of the server
+	Forgotten int               `json:"forgotten"`
+}
+
 func newPinForget(s streams) *cobra.Command {
 	var f pinFlags
 	cmd := &cobra.Command{
@@ -256,6 +271,7 @@ func newPinForget(s streams) *cobra.Command {
 		},
 	}
 	f.add(cmd)
+	format := formatFlag(cmd, "text", "json")
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
 		store, err := f.open()
 		if err != nil {
@@ -281,9 +297,13 @@ func newPinForget(s streams) *cobra.Command {
 			tool = stopgate.ToolName(args[1])
 		}
 		n, err := store.Forget(args[0], tool)
-		if err == nil {
-			_, err = fmt.Fprintf(s.out, "%s forgotten\n", count(n, "pin"))
+		if err != nil {
+			return err
 		}
+		if *format == "json" {
+			return writeJSON(s.out, forgottenJSON{args[0], tool, n})
+		}
+		_, err = fmt.Fprintf(s.out, "%s forgotten\n", count(n, "pin"))
 		return err
 	}
 	return cmd

@@ -4,12 +4,11 @@ import (
 	"strings"
 
 	"github.com/stopgate/stopgate"
-	"github.com/stopgate/stopgate/mcpgate/pin"
+	"github.com/stopgate/stopgate/internal/mcp/pin"
 )
 
 // filePins are the definitions that the policy file lists, before those that were seen
-// first: a tool that is listed is what the file says, whatever was accepted elsewhere
-// (WIRE 8.4).
+// first: a tool that is listed is what the file says, whatever was accepted elsewhere.
 type filePins struct {
 	listed map[string]map[string]string // hashes by server and tool
 	seen   *pin.Store

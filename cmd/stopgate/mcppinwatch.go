@@ -1,7 +1,7 @@
 package main
 
 import (
-	"github.com/stopgate/stopgate/mcpgate/pin"
+	"github.com/stopgate/stopgate/internal/mcp/pin"
 )
 
 // pinWatch notices that somebody accepted or forgot definitions of tools in another

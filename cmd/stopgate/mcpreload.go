@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/stopgate/stopgate/gate"
-	"github.com/stopgate/stopgate/internal/secret"
+	"github.com/stopgate/stopgate/internal/system/secret"
 	"github.com/stopgate/stopgate/mcpgate"
 )
 

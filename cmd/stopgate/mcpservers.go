@@ -14,10 +14,10 @@ import (
 	"sync"
 
 	"github.com/stopgate/stopgate"
-	"github.com/stopgate/stopgate/internal/shell"
+	"github.com/stopgate/stopgate/internal/condition/shell"
+	"github.com/stopgate/stopgate/internal/mcp/link"
 	"github.com/stopgate/stopgate/internal/visible"
 	"github.com/stopgate/stopgate/mcpgate"
-	"github.com/stopgate/stopgate/mcpgate/link"
 )
 
 // serverSpec is one server as flags or the policy file name it.
@@ -114,7 +114,7 @@ func (s serverSpec) server(talk io.Writer, hold func(group int) (release func())
 	}
 	return mcpgate.Server{
 		ID: stopgate.ServerID(s.id), Identity: s.identity(),
-		Open: s.opener(link.Command{Stderr: &prefixed{out: talk, prefix: name}, Hold: hold}),
+		Open: s.opener(link.Command{Stderr: &prefixed{out: talk, prefix: name}, Track: hold}),
 	}
 }
 

@@ -72,10 +72,12 @@ run = "unattended"
 	}
 }
 
-// Null is permitted where a rule names it, a default of null too, and what does not fit the
+// Null is permitted where a rule names it, a default of null too, a rule with present = "value"
+// leaves null out, and what does not fit the
 // schema is asked where [gate] says so: through a hook, the MCP gateway and a gateway alike.
 func TestNullOnSurfaces(t *testing.T) {
 	list := `[ { arg = "/limit", const = { null = true }, mode = "unattended", ignores = ["/query"] }, { arg = "/limit", maximum = 10, mode = "unattended", ignores = ["/query"] }, { mode = "deny" } ]`
+	given := `[ { arg = "/limit", present = "value", mode = "deny" }, { mode = "unattended" } ]`
 	dir := liveIn(t, `version = 1
 [gate]
 on_schema_violation = "ask"
@@ -90,6 +92,10 @@ run = `+list+`
 run = "unattended"
 [tools.strict.policy]
 run = "unattended"
+[tools.files__given.policy]
+run = `+given+`
+[tools.given.policy]
+run = `+given+`
 `)
 	search := `{"type":"object","required":["query"],"properties":{"query":{"type":"string"},"limit":{"anyOf":[{"type":"integer"},{"type":"null"}],"default":null}}}`
 	strict := `{"type":"object","properties":{"n":{"type":"integer"}}}`
@@ -99,6 +105,9 @@ run = "unattended"
 		{"search", `{"query":"x","limit":7}`, "allowed", "rule_matched"},
 		{"search", `{"query":"x","limit":70}`, "denied", "rule_matched"},
 		{"search", `{"query":"x","limit":"7"}`, "denied", "rule_matched"}, // the last rule, stricter than the question
+		{"given", `{"query":"x","limit":null}`, "allowed", "rule_matched"},
+		{"given", `{"query":"x"}`, "allowed", "rule_matched"},
+		{"given", `{"query":"x","limit":7}`, "denied", "rule_matched"},
 		{"strict", `{"n":7}`, "allowed", "rule_matched"},
 		{"strict", `{"n":null}`, "denied", "schema_violation"},
 	}
@@ -112,17 +121,18 @@ run = "unattended"
 		}
 		t.Errorf("%s: %s: %+v, want %s %s", where, args, p, status, code)
 	}
-	m := newLiveMCP(t, dir, "files", `[{"name":"search","inputSchema":`+search+`},{"name":"strict","inputSchema":`+strict+`}]`)
+	m := newLiveMCP(t, dir, "files", `[{"name":"search","inputSchema":`+search+`},{"name":"given","inputSchema":`+search+`},{"name":"strict","inputSchema":`+strict+`}]`)
 	g := newLiveGateway(t, dir)
 	for _, c := range cases {
 		check("MCP gateway", c.args, c.status, c.code, m.calls(t, c.tool, c.args))
-		schema := map[string]string{"search": search, "strict": strict}[c.tool]
+		schema := map[string]string{"search": search, "given": search, "strict": strict}[c.tool]
 		check("gateway", c.args, c.status, c.code, g.calls(t, c.tool, c.args, schema))
 	}
 	// A hook hears of no schema: the policy declares the parameters.
-	for _, tool := range []string{"files__search", "files__strict"} {
+	for _, tool := range []string{"files__search", "files__given", "files__strict"} {
+		nullable := "query = { type = \"string\", required = true }\nlimit = { type = [\"integer\", \"null\"], default = { null = true } }\n"
 		parameters := map[string]string{
-			"files__search": "query = { type = \"string\", required = true }\nlimit = { type = [\"integer\", \"null\"], default = { null = true } }\n",
+			"files__search": nullable, "files__given": nullable,
 			"files__strict": "n = { type = \"integer\" }\n",
 		}[tool]
 		text, err := os.ReadFile("p.toml")

@@ -12,7 +12,7 @@ type full struct{}
 
 func (full) Write([]byte) (int, error) { return 0, errors.New("no space left on device") }
 
-// Proves FM1: output that nobody could read is no success, whoever writes it.
+// Output that nobody could read is no success, whoever writes it.
 func TestFullDisk(t *testing.T) {
 	atHome := t.TempDir()
 	t.Setenv("HOME", atHome)

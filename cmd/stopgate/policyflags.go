@@ -11,7 +11,7 @@ import (
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/knowntools"
-	"github.com/stopgate/stopgate/policy"
+	"github.com/stopgate/stopgate/internal/policy"
 )
 
 // policyFlags choose and load the policy; every command that decides has them.
@@ -42,7 +42,7 @@ func (f *policyFlags) load(talk io.Writer) (loaded, error) {
 	return f.loadAt(talk, func(config.Set) policy.Options { return policy.Options{} })
 }
 
-// loadAt is load for a surface that knows where relative paths begin (DECISIONS K19).
+// loadAt is load for a surface that knows where relative paths begin (K19).
 func (f *policyFlags) loadAt(talk io.Writer, at func(config.Set) policy.Options) (loaded, error) {
 	l, err := f.find(talk)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/stopgate/stopgate/internal/config"
-	"github.com/stopgate/stopgate/internal/records"
+	"github.com/stopgate/stopgate/internal/record/records"
 	"github.com/stopgate/stopgate/internal/visible"
 )
 

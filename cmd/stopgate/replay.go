@@ -14,10 +14,10 @@ import (
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/internal/config"
-	"github.com/stopgate/stopgate/internal/records"
+	"github.com/stopgate/stopgate/internal/policy"
+	"github.com/stopgate/stopgate/internal/record/records"
 	"github.com/stopgate/stopgate/internal/visible"
 	"github.com/stopgate/stopgate/jsonstream"
-	"github.com/stopgate/stopgate/policy"
 )
 
 func newReplay(s streams) *cobra.Command {

@@ -8,10 +8,10 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/audit"
-	rows "github.com/stopgate/stopgate/audit/sqlite"
 	"github.com/stopgate/stopgate/gate"
-	"github.com/stopgate/stopgate/policy"
-	"github.com/stopgate/stopgate/store/sqlite"
+	"github.com/stopgate/stopgate/internal/policy"
+	rows "github.com/stopgate/stopgate/internal/record/sqlite"
+	"github.com/stopgate/stopgate/internal/store/sqlite"
 )
 
 // Proves I25, TPS-08: a replay knows of results what the log knows: that one came, that

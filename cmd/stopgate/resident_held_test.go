@@ -16,9 +16,9 @@ import (
 
 	"github.com/stopgate/stopgate/approve"
 	"github.com/stopgate/stopgate/gate"
-	"github.com/stopgate/stopgate/hook/process"
-	"github.com/stopgate/stopgate/internal/place"
-	"github.com/stopgate/stopgate/store/sqlite"
+	"github.com/stopgate/stopgate/internal/config/place"
+	"github.com/stopgate/stopgate/internal/hook/process"
+	"github.com/stopgate/stopgate/internal/store/sqlite"
 )
 
 // store opens the store of a hookHome.

@@ -19,9 +19,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/stopgate/stopgate/hook"
-	"github.com/stopgate/stopgate/hook/ask"
-	"github.com/stopgate/stopgate/hook/process"
-	"github.com/stopgate/stopgate/internal/socket"
+	"github.com/stopgate/stopgate/internal/hook/ask"
+	"github.com/stopgate/stopgate/internal/hook/process"
+	"github.com/stopgate/stopgate/internal/system/socket"
 )
 
 // hookHome is a user with a policy, a project and hooks that are small programs.
@@ -164,7 +164,7 @@ func TestResidentSaysTheSame(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		canary := string(h.Canary("/srv/proj", "doctor"))
+		canary := string(h.Probe("/srv/proj", "doctor"))
 		for _, command := range []string{"stopgate approvals list", "ls -l", "make all", "rm -rf /", "cat ~/.ssh/id_rsa"} {
 			for _, flags := range [][]string{{"--deadline", "2s"}, {"--deadline=2s", "--fewer-prompts"}, {"--observe"}} {
 				n++

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate"
-	"github.com/stopgate/stopgate/audit/jsonl"
+	"github.com/stopgate/stopgate/internal/record/jsonl"
 )
 
 // Proves S25, S61: log, verify, head, export and prune read and prune a file of

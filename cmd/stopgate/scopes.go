@@ -3,14 +3,13 @@ package main
 import (
 	"fmt"
 
-	"github.com/stopgate/stopgate/policy"
-	"github.com/stopgate/stopgate/session"
+	"github.com/stopgate/stopgate/internal/policy"
 )
 
 // scopes says of how many tools with a table each session policy hears: one that hears of
-// none may be written wrong, or be about tools that come later (THREATS H10).
+// none may be written wrong, or be about tools that come later (H10).
 func scopes(p *policy.Program) (lines []string) {
-	registry, err := session.Compile(p.SessionPolicies(), p.Environment())
+	registry, err := p.Sessions()
 	if err != nil {
 		return nil // the gate has refused it
 	}

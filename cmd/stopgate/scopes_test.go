@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/stopgate/stopgate/policy"
+	"github.com/stopgate/stopgate/internal/policy"
 )
 
 // Proves H10: at the start each session policy says how many tools it governs, and one

@@ -12,9 +12,9 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
-	"github.com/stopgate/stopgate/hook/ask"
-	"github.com/stopgate/stopgate/hook/process"
-	"github.com/stopgate/stopgate/hook/resident"
+	"github.com/stopgate/stopgate/internal/hook/ask"
+	"github.com/stopgate/stopgate/internal/hook/process"
+	"github.com/stopgate/stopgate/internal/hook/resident"
 )
 
 var update = flag.Bool("update", false, "rewrite golden outputs of scripts and documentation")

@@ -12,9 +12,9 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/gate"
+	"github.com/stopgate/stopgate/internal/store/sqlite"
 	"github.com/stopgate/stopgate/internal/visible"
 	"github.com/stopgate/stopgate/session"
-	"github.com/stopgate/stopgate/store/sqlite"
 )
 
 func newSessions(s streams) *cobra.Command {
@@ -208,11 +208,22 @@ its policies govern is denied. reconcile says that you have looked at what the c
 did, and that the facts may be trusted again.`, session.Reconciled, "it is not degraded any more")
 }
 
+// toldJSON is the fact that reset or reconcile added, for programs; it changes only by
+// addition.
+type toldJSON struct {
+	Session   stopgate.SessionID `json:"session"`
+	Principal stopgate.Principal `json:"principal"`
+	Kind      session.Kind       `json:"kind"`
+	By        string             `json:"by"`
+	Time      time.Time          `json:"time"`
+}
+
 // newSessionsTell makes a command that adds one fact of the operator's.
 func newSessionsTell(s streams, use, short, long string, kind session.Kind, done string) *cobra.Command {
 	var f sessionFlags
 	cmd := &cobra.Command{Use: use, Short: short, Long: long, Args: oneSession}
 	f.add(cmd)
+	format := formatFlag(cmd, "text", "json")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		store, err := f.open(cmd)
 		if err != nil {
@@ -229,6 +240,9 @@ func newSessionsTell(s streams, use, short, long string, kind session.Kind, done
 		})
 		if err != nil {
 			return err
+		}
+		if *format == "json" {
+			return writeJSON(s.out, toldJSON{owner.Session, owner.Principal, fact.Kind, fact.By, time.UnixMilli(fact.At).UTC()})
 		}
 		_, err = fmt.Fprintf(s.out, "session %s: %s\n", name(string(owner.Session)), done)
 		return err

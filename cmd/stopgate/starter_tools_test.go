@@ -6,7 +6,7 @@ import (
 
 	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/knowntools"
-	"github.com/stopgate/stopgate/internal/tomltree"
+	"github.com/stopgate/stopgate/internal/lang/tomltree"
 )
 
 // What a starter says that a parameter of a tool means, the table of known tools says too, for

@@ -8,12 +8,12 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/approve"
-	"github.com/stopgate/stopgate/audit/jsonl"
-	rows "github.com/stopgate/stopgate/audit/sqlite"
 	"github.com/stopgate/stopgate/gate"
-	"github.com/stopgate/stopgate/internal/place"
-	"github.com/stopgate/stopgate/store/mem"
-	"github.com/stopgate/stopgate/store/sqlite"
+	"github.com/stopgate/stopgate/internal/config/place"
+	"github.com/stopgate/stopgate/internal/record/jsonl"
+	rows "github.com/stopgate/stopgate/internal/record/sqlite"
+	"github.com/stopgate/stopgate/internal/store/mem"
+	"github.com/stopgate/stopgate/internal/store/sqlite"
 )
 
 // state is what a running gate keeps: facts, approvals and records.

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate"
-	"github.com/stopgate/stopgate/internal/place"
+	"github.com/stopgate/stopgate/internal/config/place"
 )
 
 // Proves FM13, C14: a gate that starts under a clock far ahead of its last record prunes as if

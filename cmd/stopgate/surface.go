@@ -10,13 +10,13 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/hook"
-	"github.com/stopgate/stopgate/hook/process"
 	"github.com/stopgate/stopgate/internal/config"
-	"github.com/stopgate/stopgate/internal/diag"
+	"github.com/stopgate/stopgate/internal/eval"
+	"github.com/stopgate/stopgate/internal/hook/process"
+	"github.com/stopgate/stopgate/internal/lang/diag"
+	"github.com/stopgate/stopgate/internal/policy"
 	"github.com/stopgate/stopgate/jsonstream"
 	"github.com/stopgate/stopgate/mcpgate"
-	"github.com/stopgate/stopgate/policy"
-	"github.com/stopgate/stopgate/policy/eval"
 )
 
 // The surfaces that are no host of hooks, as --as names them.
@@ -115,13 +115,13 @@ func (s surface) proposes(call stopgate.Call, args []byte, tools []stopgate.Tool
 			d.Pinned = true // one that is not accepted runs nothing
 			p.call.Definition = &d
 		}
-		p.call = mcpgate.Proposed(p.call, p.call.Server, stopgate.ToolName(own))
+		p.call = mcpgate.NewCall(p.call, p.call.Server, stopgate.ToolName(own))
 	case s.host != nil:
 		if len(tools) > 0 {
 			return p, usagef("a hook knows the tools of its host, and no definition of others: leave out --tools")
 		}
 		call.Args = args
-		if p.event, err = s.host.Read(s.host.Proposes(call, s.root)); err != nil {
+		if p.event, err = s.host.Read(s.host.BuildEvent(call, s.root)); err != nil {
 			p.unread = err
 		}
 		p.call = p.event.Call
@@ -202,7 +202,7 @@ func (s surface) answers(a answer, p proposal, v stopgate.Verdict, data jsonstre
 	a.As, a.MayDiffer = s.name, s.doubts(p, program)
 	switch {
 	case p.event != nil:
-		said := s.host.Foresee(p.event, v, p.evaluate(program, data).Args())
+		said := s.host.Preview(p.event, v, p.evaluate(program, data).Args())
 		a.Public = said.Public
 		if said.Action == hook.Block && !a.Mode.Terminal() {
 			a.Mode, a.Code, a.Layer, a.Rule = stopgate.Deny, said.Code, stopgate.LayerIntegrity, nil

@@ -1,9 +1,9 @@
 package main
 
 import (
-	"github.com/stopgate/stopgate/agent/provider"
-	"github.com/stopgate/stopgate/internal/diag"
-	"github.com/stopgate/stopgate/internal/tomltree"
+	"github.com/stopgate/stopgate/internal/agent/provider"
+	"github.com/stopgate/stopgate/internal/lang/diag"
+	"github.com/stopgate/stopgate/internal/lang/tomltree"
 )
 
 // agentConfig reads the table [agent].

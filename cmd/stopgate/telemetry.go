@@ -11,13 +11,13 @@ import (
 	"sync"
 	"time"
 
-	"github.com/stopgate/stopgate/agent"
-	"github.com/stopgate/stopgate/audit/live"
-	"github.com/stopgate/stopgate/audit/otel"
-	"github.com/stopgate/stopgate/audit/redis"
 	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/gateway"
-	"github.com/stopgate/stopgate/internal/metrics"
+	"github.com/stopgate/stopgate/internal/agent"
+	"github.com/stopgate/stopgate/internal/record/live"
+	"github.com/stopgate/stopgate/internal/record/metrics"
+	"github.com/stopgate/stopgate/internal/record/otel"
+	"github.com/stopgate/stopgate/internal/record/redis"
 	"github.com/stopgate/stopgate/internal/release"
 	"github.com/stopgate/stopgate/mcpgate"
 )

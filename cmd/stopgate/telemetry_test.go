@@ -14,8 +14,8 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/stopgate/stopgate/internal/secret"
-	"github.com/stopgate/stopgate/internal/tomltree"
+	"github.com/stopgate/stopgate/internal/lang/tomltree"
+	"github.com/stopgate/stopgate/internal/system/secret"
 )
 
 // Every mistake in [telemetry] has its place, and the texts of secrets do not appear.
@@ -110,7 +110,7 @@ func TestUpSendsSpans(t *testing.T) {
 	}
 }
 
-// Proves WIRE 10.1: the terminal agent sends its spans to a collector, with what was said
+// The terminal agent sends its spans to a collector, with what was said
 // where the settings say so and without what is hidden; warnings are told to the person.
 func TestAgentSendsSpans(t *testing.T) {
 	var mu sync.Mutex

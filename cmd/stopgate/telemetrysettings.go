@@ -7,13 +7,13 @@ import (
 	"net/url"
 
 	"github.com/spf13/cobra"
-	"github.com/stopgate/stopgate/audit/live"
-	"github.com/stopgate/stopgate/audit/otel"
-	"github.com/stopgate/stopgate/audit/redis"
-	"github.com/stopgate/stopgate/internal/diag"
-	"github.com/stopgate/stopgate/internal/place"
-	"github.com/stopgate/stopgate/internal/secret"
-	"github.com/stopgate/stopgate/internal/tomltree"
+	"github.com/stopgate/stopgate/internal/config/place"
+	"github.com/stopgate/stopgate/internal/lang/diag"
+	"github.com/stopgate/stopgate/internal/lang/tomltree"
+	"github.com/stopgate/stopgate/internal/record/live"
+	"github.com/stopgate/stopgate/internal/record/otel"
+	"github.com/stopgate/stopgate/internal/record/redis"
+	"github.com/stopgate/stopgate/internal/system/secret"
 )
 
 // telemetryTable is the table [telemetry].

@@ -173,11 +173,11 @@ func TestAnswerAtATerminal(t *testing.T) {
 	if out, _ := without(s, "approvals", "show", "--policy", "p.toml", id); !strings.Contains(out, "README") || strings.Contains(out, "it was") {
 		t.Error(out)
 	}
-	x := atTerminal(t, s, "approvals", "answer", "--policy", "p.toml", id)
+	x := atTerminal(t, s, "approvals", "answer", "--format", "json", "--policy", "p.toml", id)
 	code := x.sees(`y (\d{4})`)[1]
 	x.sees(`> `)
 	x.types("e " + code)
-	x.sees("edited")
+	x.sees(`"id":"` + id + `".*"state":"edited"`)
 	x.ends(exitOK)
 	if a := <-answered; a["status"] != "allowed" || fmt.Sprint(a["args"]) != "map[content:b path:NOTES]" {
 		t.Errorf("%v", a)
@@ -214,6 +214,9 @@ func TestWatchAtATerminal(t *testing.T) {
 		t.Error(code, out)
 	}
 	if out, code := without(s, "grants", "revoke", "--policy", "p.toml", grant); code != exitOK || !strings.Contains(out, "revoked") {
+		t.Error(code, out)
+	}
+	if out, code := without(s, "grants", "revoke", "--format", "json", "--policy", "p.toml", grant); code != exitOK || !strings.Contains(out, `{"id":"`+grant+`"`) || !strings.Contains(out, `"revoked":"2`) {
 		t.Error(code, out)
 	}
 	if out, code := without(s, "grants", "revoke", "--policy", "p.toml", "x"); code != exitTrouble || !strings.Contains(out, "hint: ") {

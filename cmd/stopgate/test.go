@@ -7,11 +7,11 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/stopgate/stopgate/gate"
+	"github.com/stopgate/stopgate/internal/cli/suite"
 	"github.com/stopgate/stopgate/internal/config"
-	"github.com/stopgate/stopgate/internal/diag"
-	"github.com/stopgate/stopgate/internal/suite"
-	"github.com/stopgate/stopgate/policy"
-	"github.com/stopgate/stopgate/store/mem"
+	"github.com/stopgate/stopgate/internal/lang/diag"
+	"github.com/stopgate/stopgate/internal/policy"
+	"github.com/stopgate/stopgate/internal/store/mem"
 )
 
 func newTest(s streams) *cobra.Command {

@@ -6,11 +6,11 @@ import (
 	"io"
 	"strings"
 
-	"github.com/stopgate/stopgate/internal/ci"
-	"github.com/stopgate/stopgate/internal/suite"
+	"github.com/stopgate/stopgate/internal/cli/ci"
+	"github.com/stopgate/stopgate/internal/cli/suite"
+	"github.com/stopgate/stopgate/internal/eval"
+	"github.com/stopgate/stopgate/internal/policy"
 	"github.com/stopgate/stopgate/internal/visible"
-	"github.com/stopgate/stopgate/policy"
-	"github.com/stopgate/stopgate/policy/eval"
 )
 
 // write prints what became of the cases and says how the command ends.

@@ -15,11 +15,11 @@ import (
 	"github.com/stopgate/stopgate/decide"
 	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/gateway"
-	"github.com/stopgate/stopgate/internal/certificate"
-	"github.com/stopgate/stopgate/internal/metrics"
+	"github.com/stopgate/stopgate/internal/policy"
+	"github.com/stopgate/stopgate/internal/record/metrics"
 	"github.com/stopgate/stopgate/internal/replay"
+	"github.com/stopgate/stopgate/internal/system/certificate"
 	"github.com/stopgate/stopgate/internal/visible"
-	"github.com/stopgate/stopgate/policy"
 )
 
 type upFlags struct {
@@ -154,11 +154,11 @@ func (u *upRun) run(ctx context.Context) error {
 	u.model = replay.Transport(model)
 	u.gateway.Gate, u.gateway.Events = g, tele.emit
 	if u.state.store != nil {
-		u.gateway.Ledger = u.state.store
+		u.gateway.ResponseLog = u.state.store
 	}
 	u.complete(&u.gateway)
 	server, err := decide.New(decide.Options{
-		Gate: g, Program: u.current.Load, Queue: queue, Sessions: u.state.facts, Lockdowns: saidOrders{u.state.orders, u.sayOrder},
+		Gate: g, Program: func() gate.Policy { return u.current.Load() }, Queue: queue, Sessions: u.state.facts, Lockdowns: saidOrders{u.state.orders, u.sayOrder},
 		Records: ledger{u.state.place}, Tokens: u.desk.tokens, Metrics: u.numbers.Handler(), Events: tele.events,
 		PublicURL: u.desk.api.PublicURL, Trouble: gateway.Complaints(u.log),
 	})

@@ -4,7 +4,7 @@ import (
 	"errors"
 
 	"github.com/stopgate/stopgate/gateway"
-	"github.com/stopgate/stopgate/internal/secret"
+	"github.com/stopgate/stopgate/internal/system/secret"
 )
 
 // gatewaySettings reads the operational tables of the operator's files; flags win

@@ -13,9 +13,9 @@ import (
 	"github.com/stopgate/stopgate"
 )
 
-// Question is one call that somebody must answer, and what became of it.
+// Question is a call that needs approval, and the state of its approval.
 type Question struct {
-	ID       string              `json:"id"` // no credential
+	ID       string              `json:"id"` // not a credential
 	Proposal stopgate.ProposalID `json:"proposal"`
 	Parent   stopgate.ProposalID `json:"parent"`
 
@@ -35,19 +35,20 @@ type Question struct {
 	Public  string            `json:"public"`
 	Floors  []stopgate.Floor  `json:"floors"`
 
-	// Complete says that Args are all of the arguments; until then only no is an answer.
+	// Complete is true if Args are all of the arguments. Until then the question can only be
+	// denied.
 	Complete bool    `json:"complete"`
-	Received int64   `json:"received"` // argument bytes so far
+	Received int64   `json:"received"` // argument bytes received so far
 	Args     string  `json:"args"`
 	Binding  Binding `json:"binding"`
-	Seen     string  `json:"seen"` // hash of the binding: an answer to something else is refused
+	Seen     string  `json:"seen"` // hash of the binding; an answer to a different binding is rejected
 	Leaves   []Leaf  `json:"leaves"`
-	// Asking names every rule that asks, and the code of every list that does without one.
+	// Asking lists every rule that asks, and the code of every rule list that asks without a rule.
 	Asking []string `json:"asking"`
 
 	Asked   time.Time `json:"asked"`
-	Until   time.Time `json:"until"`   // when the call stops waiting
-	Expires time.Time `json:"expires"` // when an answer is refused
+	Until   time.Time `json:"until"`   // time at which the call stops waiting
+	Expires time.Time `json:"expires"` // time from which answers are rejected
 
 	// State is waiting, approved, edited, declined, used or withdrawn.
 	State    string              `json:"state"`
@@ -59,7 +60,7 @@ type Question struct {
 	UsedBy   stopgate.ProposalID `json:"used_by"`
 }
 
-// Binding is everything that an approval belongs to (THREATS H1).
+// Binding is everything that an approval is bound to (H1).
 type Binding struct {
 	Args       string             `json:"args"` // SHA-256 in hex of the canonical arguments
 	Tool       stopgate.ToolName  `json:"tool"`
@@ -72,7 +73,7 @@ type Binding struct {
 	Result     string             `json:"result"`
 }
 
-// Leaf is a value of the arguments that holds no other.
+// Leaf is a scalar value of the arguments.
 type Leaf struct {
 	Pointer string `json:"pointer"`
 	Type    string `json:"type"` // path, command, url or ""
@@ -80,7 +81,7 @@ type Leaf struct {
 	JSON    string `json:"json"`
 }
 
-// Questions lists questions, newest first, at most 1,000. Scope approve.
+// Questions lists at most 1,000 questions, newest first. Scope approve.
 func (c *Client) Questions(ctx context.Context, f QuestionFilter) ([]Question, error) {
 	var out struct {
 		Approvals []Question `json:"approvals"`
@@ -90,9 +91,9 @@ func (c *Client) Questions(ctx context.Context, f QuestionFilter) ([]Question, e
 	return out.Approvals, err
 }
 
-// QuestionFilter chooses questions. A zero field lets everything through.
+// QuestionFilter selects questions. A zero field selects all.
 type QuestionFilter struct {
-	State     string // waiting: those that can be answered now
+	State     string // waiting selects those that can be answered now
 	Session   stopgate.SessionID
 	Principal stopgate.Principal
 }
@@ -104,9 +105,9 @@ func (c *Client) Question(ctx context.Context, id string) (Question, error) {
 	return q, err
 }
 
-// Watch shows the questions that wait, now and whenever that changes, until ctx ends or
-// show returns an error, which it returns. While somebody watches, calls wait for an
-// answer that would be denied otherwise. Scope approve.
+// Watch calls show with the waiting questions, at the start and after every change, until ctx ends
+// or show returns an error, which Watch returns. While a client watches, calls wait for approval
+// that would be denied otherwise. Scope approve.
 func (c *Client) Watch(ctx context.Context, show func([]Question) error) error {
 	in, err := c.open(ctx, request{method: http.MethodGet, path: "/v1/approvals/watch"}, nil)
 	if err != nil {
@@ -114,7 +115,7 @@ func (c *Client) Watch(ctx context.Context, show func([]Question) error) error {
 	}
 	defer in.Body.Close()
 	lines := bufio.NewScanner(in.Body)
-	lines.Buffer(nil, maxAnswer)
+	lines.Buffer(nil, maxResponse)
 	for lines.Scan() {
 		var l struct {
 			Approvals []Question `json:"approvals"`
@@ -122,7 +123,7 @@ func (c *Client) Watch(ctx context.Context, show func([]Question) error) error {
 		}
 		switch err := json.Unmarshal(lines.Bytes(), &l); {
 		case err != nil:
-			return fmt.Errorf("%w: %w", errAnswer, err)
+			return fmt.Errorf("%w: %w", errNotAGate, err)
 		case l.Problem.Code != "":
 			return &l.Problem
 		}
@@ -139,52 +140,51 @@ func (c *Client) Watch(ctx context.Context, show func([]Question) error) error {
 	return io.ErrUnexpectedEOF
 }
 
-// Approve lets exactly the call run that q shows, once. If the question has changed
-// since q was read, nothing is answered: ErrStale. Scope approve.
+// Approve approves exactly the call that q shows, once. It returns ErrStale and approves nothing if
+// the question has changed since q was read. Scope approve.
 func (c *Client) Approve(ctx context.Context, q Question, reason string) (Question, error) {
 	return c.reply(ctx, q.ID, replyBody{Answer: "approve", Reason: reason, Seen: q.Seen})
 }
 
-// Deny refuses a question. The model is told the reason. Scope approve.
+// Deny denies a question. The model receives the reason. Scope approve.
 func (c *Client) Deny(ctx context.Context, id, reason string) (Question, error) {
 	return c.reply(ctx, id, replyBody{Answer: "deny", Reason: reason})
 }
 
-// Edit lets the call run with other arguments, one JSON object, if every layer of the
-// gate agrees to them. Scope approve.
+// Edit approves the call with other arguments, one JSON object, if every layer of the gate allows
+// them. Scope approve.
 func (c *Client) Edit(ctx context.Context, q Question, args []byte, reason string) (Question, error) {
 	return c.reply(ctx, q.ID, replyBody{Answer: "edit", Reason: reason, Seen: q.Seen, Args: args})
 }
 
-// Scope is how far a grant reaches. The zero Scope is: this session, 8 hours, the
-// call's own values.
+// Scope limits a grant. The zero Scope is this session, 8 hours, and the call's own values.
 type Scope struct {
 	For         time.Duration // whole seconds; 0 for 8 hours
-	Uses        int           // 0 for any number
+	Uses        int           // 0 means unlimited
 	AllSessions bool
 	Wider       []Wider
 }
 
-// Wider lets a grant cover more than one value.
+// Wider extends a grant to more than one value.
 type Wider struct {
 	Pointer string `json:"pointer"`
-	How     string `json:"how"` // below: a directory; words: the beginning of a command
+	How     string `json:"how"` // "below": a directory; "words": a command prefix
 	Text    string `json:"text"`
 }
 
-// Grant answers questions before they are asked.
+// Grant approves matching calls without a question.
 type Grant struct {
 	ID        string             `json:"id"`
 	Principal stopgate.Principal `json:"principal"`
 	Session   stopgate.SessionID `json:"session"`
 	Tool      stopgate.ToolName  `json:"tool"`
-	// Definition is the hash of the tool's declaration; Code and Rule are why the
-	// question was asked.
+	// Definition is the hash of the tool's declaration. Code and Rule are the reason of the
+	// question.
 	Definition string            `json:"definition"`
 	Server     stopgate.ServerID `json:"server"`
 	Code       stopgate.Code     `json:"code"`
 	Rule       stopgate.RuleID   `json:"rule"`
-	Asking     []string          `json:"asking"` // everything that asked: what asks besides is asked
+	Asking     []string          `json:"asking"` // rules and codes that the grant satisfies; any other rule still asks
 	Values     []GrantValue      `json:"values"`
 	By         string            `json:"by"`
 	Made       time.Time         `json:"made"`
@@ -194,14 +194,14 @@ type Grant struct {
 	Revoked    time.Time         `json:"revoked"`
 }
 
-// GrantValue is what a grant fixes of one value.
+// GrantValue is the constraint of a grant on one value.
 type GrantValue struct {
 	Pointer string `json:"pointer"`
 	How     string `json:"how"` // equal, below, words or free
 	Text    string `json:"text"`
 }
 
-// Grant approves a question and makes a grant for its like. Scope approve.
+// Grant approves a question and creates a grant for similar calls. Scope approve.
 func (c *Client) Grant(ctx context.Context, q Question, s Scope, reason string) (Question, Grant, error) {
 	scope := &scopeBody{Seconds: int64(s.For / time.Second), Uses: s.Uses, AllSessions: s.AllSessions, Wider: s.Wider}
 	var out struct {
@@ -214,7 +214,7 @@ func (c *Client) Grant(ctx context.Context, q Question, s Scope, reason string) 
 	return out.Approval, out.Grant, err
 }
 
-// Grants lists grants that hold, or all that are kept, newest first. Scope approve.
+// Grants lists active grants, or all stored grants, newest first. Scope approve.
 func (c *Client) Grants(ctx context.Context, all bool) ([]Grant, error) {
 	var out struct {
 		Grants []Grant `json:"grants"`
@@ -227,7 +227,7 @@ func (c *Client) Grants(ctx context.Context, all bool) ([]Grant, error) {
 	return out.Grants, err
 }
 
-// Revoke ends a grant. Revoking it again changes nothing. Scope approve.
+// Revoke ends a grant. Revoking it again has no effect. Scope approve.
 func (c *Client) Revoke(ctx context.Context, id string) (Grant, error) {
 	var g Grant
 	err := c.do(ctx, request{method: http.MethodDelete, path: "/v1/grants/" + escape(id)}, &g)
@@ -257,7 +257,7 @@ func (c *Client) reply(ctx context.Context, id string, body replyBody) (Question
 	return out.Approval, err
 }
 
-// query makes a query of names and values; empty values are left out.
+// query encodes pairs of names and values. It omits empty values.
 func query(pairs ...string) url.Values {
 	q := url.Values{}
 	for i := 0; i < len(pairs); i += 2 {

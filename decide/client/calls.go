@@ -11,41 +11,41 @@ import (
 	"github.com/stopgate/stopgate"
 )
 
-// Call is a tool call as a model proposed it.
+// Call is a tool call as the model generated it.
 type Call struct {
 	Tool stopgate.ToolName
-	// Args is the argument text exactly as the model wrote it; [Client.Stream] takes it
-	// piece by piece instead. It is sent as text, so that the gate judges the model's own
-	// bytes: a repeated key is seen there.
+	// Args is the argument text exactly as the model generated it. [Client.Stream] accepts it in
+	// chunks instead. It is sent as text, so that the gate judges the model's own bytes, including
+	// repeated keys.
 	Args []byte
 
 	Session stopgate.SessionID
 	Agent   stopgate.AgentName
-	Turn    stopgate.TurnID // calls of one response of the model
+	Turn    stopgate.TurnID // groups the calls of one model response
 	ID      stopgate.CallID
-	Server  stopgate.ServerID // the MCP server that has the tool
-	// Definition is how the tool was declared to the model, where the policy does not
-	// have it.
+	Server  stopgate.ServerID // MCP server that provides the tool
+	// Definition is the declaration of the tool that the model received, if the policy does not
+	// contain it.
 	Definition *Definition
-	// Data is the session's data for [Client.Check], which knows no session: one JSON
-	// object. Nil leaves conditions on it in doubt. Other methods ignore it.
+	// Data is the session data for [Client.Check], which has no session: one JSON object. If nil,
+	// conditions on session data are uncertain. Other methods ignore it.
 	Data []byte
 
-	// Key makes a repetition of the request safe: the gate decides once for each key.
-	// Without it, once for each session, turn and call id where all are known.
+	// Key makes repeating the request safe: the gate decides once per key. Without it, the gate
+	// decides once per session, turn and call id if all are set.
 	Key string
-	// Wait is how long the gate may wait for people before it answers, at most 10
-	// minutes; 0 answers Pending at once.
+	// Wait is the time for which the gate waits for approval before it responds, at most 10
+	// minutes. 0 returns a pending decision at once.
 	Wait time.Duration
 }
 
-// Definition is a tool's declaration.
+// Definition is the declaration of a tool.
 type Definition struct {
 	Description string          `json:"description,omitempty"`
 	Parameters  json.RawMessage `json:"parameters,omitempty"` // JSON Schema
 }
 
-// Verdict is what the gate thinks of a call, and why.
+// Verdict is the gate's evaluation of a call and its reason.
 type Verdict struct {
 	Mode       stopgate.Mode     `json:"mode"`
 	Layer      stopgate.Layer    `json:"layer"`
@@ -53,53 +53,52 @@ type Verdict struct {
 	Rule       *stopgate.RuleRef `json:"rule"`
 	Candidates []int             `json:"candidates"`
 	Pointer    string            `json:"pointer"`
-	Segment    *stopgate.Segment `json:"segment"`    // of several commands the one that decided
+	Segment    *stopgate.Segment `json:"segment"`    // of several shell commands, the one that decided
 	DecidedAt  int64             `json:"decided_at"` // argument bytes after which it was determined
-	Public     string            `json:"public"`     // for models and people
+	Public     string            `json:"public"`     // reason for models and people
 	Floors     []stopgate.Floor  `json:"floors"`
 }
 
-// Answer is what the gate says about a call. The zero Answer lets nothing run.
-type Answer struct {
+// Decision is the gate's decision about a call. The zero Decision does not allow it.
+type Decision struct {
 	ID      stopgate.ProposalID `json:"id"`
 	Tool    stopgate.ToolName   `json:"tool"`
 	Session stopgate.SessionID  `json:"session"`
-	// Status is allowed, denied, skipped, or pending while nobody has answered.
+	// Status is allowed, denied, skipped, or pending while approval is awaited.
 	Status string `json:"status"`
 	Verdict
-	Bytes int64 `json:"bytes"` // of the arguments
-	// Args is what must run, byte for byte; empty unless Allowed.
+	Bytes int64 `json:"bytes"` // size of the arguments
+	// Args are the arguments to run, byte for byte. Empty unless Allowed.
 	Args json.RawMessage `json:"args"`
-	// Raw is Args as text where a gate that only observes lets pass what is no JSON.
+	// Raw is Args as text if a gate in observe mode allows arguments that are not JSON.
 	Raw string `json:"raw"`
-	// Enforced is false where the gate only observes: the verdict is what would have
-	// been.
+	// Enforced is false in observe mode: the verdict is the one that would have been enforced.
 	Enforced bool               `json:"enforced"`
-	Approval *Approval          `json:"approval"` // the question, or who answered it
-	Envelope *stopgate.Envelope `json:"envelope"` // what to tell the model of a call that must not run
+	Approval *Approval          `json:"approval"` // the question or the approver
+	Envelope *stopgate.Envelope `json:"envelope"` // result for the model if the call must not run
 }
 
-// Approval names a question, or who answered it.
+// Approval identifies a question or its approver.
 type Approval struct {
 	ID     string `json:"id"`
 	By     string `json:"by"`
 	Edited bool   `json:"edited"`
 }
 
-// Allowed reports whether the call may run, with a.Args and nothing else.
-func (a Answer) Allowed() bool { return a.Status == "allowed" && len(a.Args) > 0 }
+// Allowed reports whether the call can run with exactly the bytes in Args.
+func (a Decision) Allowed() bool { return a.Status == "allowed" && len(a.Args) > 0 }
 
-// Pending reports whether somebody must answer first.
-func (a Answer) Pending() bool { return a.Status == "pending" }
+// Pending reports whether the call awaits approval.
+func (a Decision) Pending() bool { return a.Status == "pending" }
 
-// Checked is what the rules say of a call, without consequences.
-type Checked struct {
+// CheckResult is the evaluation of a call without consequences.
+type CheckResult struct {
 	Tool stopgate.ToolName `json:"tool"`
 	Verdict
 	Bytes int64 `json:"bytes"`
 }
 
-// callBody is a call as it is sent. Pointers leave out what there is not.
+// callBody is the JSON form of a call. Nil pointers are omitted.
 type callBody struct {
 	Tool       stopgate.ToolName  `json:"tool"`
 	Raw        *string            `json:"raw,omitempty"`
@@ -118,8 +117,8 @@ func (c *Call) body() callBody {
 	}
 }
 
-// whole is a call with its arguments as it is sent. Text that is not UTF-8 cannot be
-// sent, and is no JSON: the gate would not allow it.
+// whole encodes a call with its arguments. It returns an error for text that is not UTF-8, which
+// JSON cannot carry and the gate would deny.
 func (c *Call) whole() (callBody, error) {
 	b, text := c.body(), string(c.Args)
 	if !utf8.ValidString(text) {
@@ -129,27 +128,27 @@ func (c *Call) whole() (callBody, error) {
 	return b, nil
 }
 
-// Check asks what the policy says about a call. Nothing is recorded, reserved or
-// asked, and nothing may run on the strength of it. Scope decide.
-func (c *Client) Check(ctx context.Context, call Call) (Checked, error) {
+// Check evaluates the policy for a call. Nothing is recorded, reserved or asked, and the result is
+// not a permission to run the call. Scope decide.
+func (c *Client) Check(ctx context.Context, call Call) (CheckResult, error) {
 	body, err := call.whole()
 	if err != nil {
-		return Checked{}, err
+		return CheckResult{}, err
 	}
 	body.Data = call.Data
-	var out Checked
+	var out CheckResult
 	if err := c.do(ctx, request{method: http.MethodPost, path: "/v1/check", body: body}, &out); err != nil {
-		return Checked{}, err
+		return CheckResult{}, err
 	}
 	return out, nil
 }
 
-// Decide proposes a call with complete arguments. A refusal is an answer, not an
-// error. Scope decide.
-func (c *Client) Decide(ctx context.Context, call Call) (Answer, error) {
+// Decide submits a call with complete arguments. A denial is a decision, not an error. Scope
+// decide.
+func (c *Client) Decide(ctx context.Context, call Call) (Decision, error) {
 	body, err := call.whole()
 	if err != nil {
-		return Answer{}, err
+		return Decision{}, err
 	}
 	header := prefer(call.Wait)
 	if call.Key != "" {
@@ -158,23 +157,24 @@ func (c *Client) Decide(ctx context.Context, call Call) (Answer, error) {
 		}
 		header.Set("Idempotency-Key", call.Key)
 	}
-	return c.answer(ctx, request{method: http.MethodPost, path: "/v1/calls", header: header, body: body}, call.Tool)
+	return c.decision(ctx, request{method: http.MethodPost, path: "/v1/calls", header: header, body: body}, call.Tool)
 }
 
-// Look says how far a call is that this client's principal proposed. Scope decide.
-func (c *Client) Look(ctx context.Context, id stopgate.ProposalID) (Answer, error) {
-	return c.answer(ctx, request{method: http.MethodGet, path: "/v1/calls/" + escape(id)}, "")
+// Lookup returns the current decision about a call that this client's principal submitted. Scope
+// decide.
+func (c *Client) Lookup(ctx context.Context, id stopgate.ProposalID) (Decision, error) {
+	return c.decision(ctx, request{method: http.MethodGet, path: "/v1/calls/" + escape(id)}, "")
 }
 
-// patience is how long one request of Wait lasts; a gate waits no longer than 10
-// minutes, a proxy on the way less.
-const patience = 50 * time.Second
+// pollWait is the duration of one request of Wait. Gates wait at most 10 minutes, proxies often
+// less.
+const pollWait = 50 * time.Second
 
-// Wait waits until a pending call is decided, or ctx ends: then the answer is the
-// pending one and the error ctx's. Scope decide.
-func (c *Client) Wait(ctx context.Context, id stopgate.ProposalID) (Answer, error) {
+// Wait waits until a pending call is decided. If ctx ends first, it returns the pending decision
+// and ctx's error. Scope decide.
+func (c *Client) Wait(ctx context.Context, id stopgate.ProposalID) (Decision, error) {
 	for {
-		a, err := c.answer(ctx, request{method: http.MethodGet, path: "/v1/calls/" + escape(id), header: prefer(patience)}, "")
+		a, err := c.decision(ctx, request{method: http.MethodGet, path: "/v1/calls/" + escape(id), header: prefer(pollWait)}, "")
 		if err != nil || !a.Pending() {
 			return a, err
 		}
@@ -184,49 +184,49 @@ func (c *Client) Wait(ctx context.Context, id stopgate.ProposalID) (Answer, erro
 	}
 }
 
-// answer reads an answer and holds it against what was asked.
-func (c *Client) answer(ctx context.Context, r request, tool stopgate.ToolName) (Answer, error) {
-	var a Answer
+// decision reads a decision and validates it against the request.
+func (c *Client) decision(ctx context.Context, r request, tool stopgate.ToolName) (Decision, error) {
+	var a Decision
 	if err := c.do(ctx, r, &a); err != nil {
-		return Answer{}, err
+		return Decision{}, err
 	}
-	return a.checked(tool)
+	return a.validate(tool)
 }
 
-// checked refuses an answer that is about another tool, or contradicts itself.
-func (a Answer) checked(tool stopgate.ToolName) (Answer, error) {
+// validate rejects a decision about another tool, or one that contradicts itself.
+func (a Decision) validate(tool stopgate.ToolName) (Decision, error) {
 	if a.Raw != "" && !a.Enforced {
 		a.Args = json.RawMessage(a.Raw)
 	}
 	switch {
 	case tool != "" && a.Tool != tool:
-		return Answer{}, fmt.Errorf("%w: it is about the tool %q", errAnswer, a.Tool)
+		return Decision{}, fmt.Errorf("%w: it decides about tool %q", errNotAGate, a.Tool)
 	case a.Status == "allowed" && len(a.Args) > 0, a.Status == "denied", a.Status == "skipped", a.Status == "pending":
 		return a, nil
 	}
-	return Answer{}, fmt.Errorf("%w: its status is %q", errAnswer, a.Status)
+	return Decision{}, fmt.Errorf("%w: unknown status %q, or status without its members", errNotAGate, a.Status)
 }
 
-// Result is what came of a call that ran.
+// Result is the result of a call that ran.
 type Result struct {
-	Data []byte // what the tool gave back
-	// Failed and Succeeded say how it ended; neither leaves it to the policy's rules for
-	// the tool, or open (DECISIONS S24).
+	Data []byte // output of the tool
+	// Failed and Succeeded report the outcome. If both are false, the policy's rules for the tool
+	// determine it, or it stays unknown (S24).
 	Failed, Succeeded bool
-	// Absent says that nothing is where the call looked.
+	// Absent reports that the call found nothing at its target.
 	Absent bool
 }
 
-// Delivery is what of a result the model gets.
+// Delivery is the result that the model receives.
 type Delivery struct {
 	Mode      stopgate.Mode `json:"mode"`
 	Code      stopgate.Code `json:"code"`
 	Delivered bool          `json:"delivered"`
-	Data      string        `json:"data"` // the result, or what stands for it
+	Data      string        `json:"data"` // the result or its replacement
 }
 
-// Observe reports the result of an allowed call, once. Without the scope observe it
-// counts as reported, not as seen. Scope decide.
+// Observe reports the result of an allowed call, once. Without the scope observe, the result counts
+// as reported instead of observed. Scope decide.
 func (c *Client) Observe(ctx context.Context, id stopgate.ProposalID, r Result) (Delivery, error) {
 	body := struct {
 		Data   string `json:"data"`
@@ -243,19 +243,19 @@ func (c *Client) Observe(ctx context.Context, id stopgate.ProposalID, r Result) 
 	return d, nil
 }
 
-// Handoff is control that one agent hands to another.
+// Handoff is a transfer of control from one agent to another.
 type Handoff struct {
-	From    stopgate.AgentName // "" is main
+	From    stopgate.AgentName // "" means main
 	To      stopgate.AgentName
 	Session stopgate.SessionID
 	Turn    stopgate.TurnID
 	ID      stopgate.CallID
-	Payload []byte // any JSON value; nil for none
+	Payload []byte // any JSON value, or nil
 }
 
-// Handoff asks whether one agent may hand control to another. Of an answer that
-// allows, Args is the payload. Scope decide.
-func (c *Client) Handoff(ctx context.Context, h Handoff) (Answer, error) {
+// Handoff asks whether one agent can hand control to another. If the decision allows it, Args is
+// the payload. Scope decide.
+func (c *Client) Handoff(ctx context.Context, h Handoff) (Decision, error) {
 	body := struct {
 		From    stopgate.AgentName `json:"from,omitempty"`
 		To      stopgate.AgentName `json:"to"`
@@ -264,5 +264,5 @@ func (c *Client) Handoff(ctx context.Context, h Handoff) (Answer, error) {
 		CallID  stopgate.CallID    `json:"call_id,omitempty"`
 		Payload json.RawMessage    `json:"payload,omitempty"`
 	}{h.From, h.To, h.Session, h.Turn, h.ID, h.Payload}
-	return c.answer(ctx, request{method: http.MethodPost, path: "/v1/handoffs", body: body}, "handoff")
+	return c.decision(ctx, request{method: http.MethodPost, path: "/v1/handoffs", body: body}, "handoff")
 }

@@ -1,23 +1,23 @@
-// Package client asks the decision API of a running gate whether tool calls may run.
+// Package client is a client of the decision API of a running gate.
 //
 //	gate, err := client.Local()                                  // this machine's stopgate up
 //	gate, err := client.New("http://10.0.0.7:8789", client.Token(token))
 //
-//	answer, err := gate.Decide(ctx, client.Call{Tool: "write_file", Args: args, Session: "s1"})
-//	if err != nil || !answer.Allowed() {
-//		return refuse(answer)         // answer.Envelope is what to tell the model
+//	decision, err := gate.Decide(ctx, client.Call{Tool: "write_file", Args: args, Session: "s1"})
+//	if err != nil || !decision.Allowed() {
+//		return refuse(decision)       // decision.Envelope is the result for the model
 //	}
-//	result := run(answer.Args)        // these bytes and no others
-//	delivery, err := gate.Observe(ctx, answer.ID, client.Result{Data: result})
+//	result := run(decision.Args)      // exactly these bytes
+//	delivery, err := gate.Observe(ctx, decision.ID, client.Result{Data: result})
 //
-// Where somebody must answer first, answer.Pending() holds and [Client.Wait] waits.
-// [Client.Stream] decides while the arguments are still being written.
+// If approval is required, decision.Pending() is true and [Client.Wait] waits for it.
+// [Client.Stream] decides while the arguments are still being generated.
 //
-// What it promises: no error and no odd answer allows anything. An [Answer] lets a
-// call run only if the gate said so for this very tool; the zero Answer does not, and
-// every method that returns an error returns it. What the gate refuses to answer is a
-// [*Problem]. A Client keeps no state of calls, asks nothing twice by itself, follows no redirect and uses no
-// proxy of the environment. It imports nothing of stopgate but its nouns.
+// No error and no malformed response allows a call. A [Decision] allows a call only if the gate
+// allowed this tool; the zero Decision does not, and every method that returns an error returns the
+// zero Decision or a pending one. Error responses of the gate are of type [*Problem]. A Client
+// stores no state of calls, never retries, follows no redirects and ignores proxies of the
+// environment. Of stopgate it imports only the root package.
 package client
 
 import (
@@ -36,26 +36,25 @@ import (
 	"time"
 )
 
-// Client speaks to one gate. It may be used from several goroutines.
+// Client is a client of one gate. It is safe for concurrent use.
 type Client struct {
-	base  string // scheme and host, and a path if there is one; no slash at the end
+	base  string // scheme, host and optional path, without a trailing slash
 	token string
 	http  *http.Client
 }
 
-// Option changes how a [Client] reaches its gate.
+// Option configures a [Client].
 type Option func(*Client)
 
-// Token is sent as a bearer token. A Unix socket needs none for decisions.
+// Token sends a bearer token. Decisions over a Unix socket need none.
 func Token(token string) Option { return func(c *Client) { c.token = token } }
 
-// Transport replaces the connections of the client, for tests and for TLS of one's
-// own. Redirects are refused all the same.
+// Transport replaces the transport of the client, for tests and custom TLS. Redirects are still not
+// followed.
 func Transport(t http.RoundTripper) Option { return func(c *Client) { c.http.Transport = t } }
 
-// New makes a client for the gate at an address: http://HOST:PORT, https://HOST, or
-// unix:///PATH as the line that `stopgate up` prints names its socket. It connects to
-// nothing yet.
+// New returns a client for the gate at an address: http://HOST:PORT, https://HOST, or unix:///PATH
+// as `stopgate up` prints it. It does not connect yet.
 func New(address string, options ...Option) (*Client, error) {
 	at, err := url.Parse(address)
 	if err != nil {
@@ -87,8 +86,7 @@ func New(address string, options ...Option) (*Client, error) {
 	return c, nil
 }
 
-// Local makes a client for the gate that this user runs on this machine, at
-// [LocalSocket].
+// Local returns a client for this user's gate on this machine, at [LocalSocket].
 func Local(options ...Option) (*Client, error) {
 	path, err := LocalSocket()
 	if err != nil {
@@ -97,8 +95,8 @@ func Local(options ...Option) (*Client, error) {
 	return New((&url.URL{Scheme: "unix", Path: filepath.ToSlash(path)}).String(), options...)
 }
 
-// LocalSocket is where `stopgate up` puts its socket if nobody names another place: in
-// $XDG_RUNTIME_DIR, which ends with the login, else in the user's state directory.
+// LocalSocket returns the default path of the socket of `stopgate up`: in $XDG_RUNTIME_DIR, which
+// is removed at logout, else in the user's state directory.
 func LocalSocket() (string, error) {
 	if dir := os.Getenv("XDG_RUNTIME_DIR"); filepath.IsAbs(dir) {
 		if at, err := os.Stat(dir); err == nil && at.IsDir() {
@@ -116,22 +114,22 @@ func LocalSocket() (string, error) {
 	return filepath.Join(dir, "stopgate", "api.sock"), nil
 }
 
-// maxAnswer bounds what is read of an answer: the longest arguments, twice, and room.
-const maxAnswer = 64 << 20
+// maxResponse limits a response: twice the longest arguments, plus the other members.
+const maxResponse = 64 << 20
 
-// errAnswer says that what answered is no gate, or not one that this client knows.
-var errAnswer = errors.New("client: that is no answer of a gate")
+// errNotAGate reports a response that is not a response of a gate, or of an unknown version.
+var errNotAGate = errors.New("client: the response is not a response of a gate")
 
-// request is one exchange.
+// request is one HTTP request.
 type request struct {
 	method, path string
 	query        url.Values
 	header       http.Header
-	body         any // what is sent as JSON; nil for nothing
+	body         any // JSON body, or nil
 }
 
-// open sends a request and returns an answer that is no problem. body replaces
-// r.body where it is not nil.
+// open sends a request and returns the response if it is not a problem. body replaces r.body unless
+// it is nil.
 func (c *Client) open(ctx context.Context, r request, body io.Reader) (*http.Response, error) {
 	if body == nil && r.body != nil {
 		text, err := encode(r.body)
@@ -172,30 +170,29 @@ func (c *Client) open(ctx context.Context, r request, body io.Reader) (*http.Res
 	return in, nil
 }
 
-// do sends a request and reads the answer into a value, which may be nil.
+// do sends a request and decodes the response into a value, which may be nil.
 func (c *Client) do(ctx context.Context, r request, into any) error {
 	in, err := c.open(ctx, r, nil)
 	if err != nil {
 		return err
 	}
 	defer in.Body.Close()
-	text, err := io.ReadAll(io.LimitReader(in.Body, maxAnswer+1))
+	text, err := io.ReadAll(io.LimitReader(in.Body, maxResponse+1))
 	switch {
 	case err != nil:
 		return fmt.Errorf("client: the answer broke off: %w", err)
 	case into == nil:
 		return nil
-	case len(text) > maxAnswer || !isJSON(in.Header):
-		return errAnswer
+	case len(text) > maxResponse || !isJSON(in.Header):
+		return errNotAGate
 	}
 	if err := json.Unmarshal(text, into); err != nil {
-		return fmt.Errorf("%w: %w", errAnswer, err)
+		return fmt.Errorf("%w: %w", errNotAGate, err)
 	}
 	return nil
 }
 
-// encode writes JSON and leaves every character as it is: the arguments of a call are
-// what was meant, byte for byte.
+// encode marshals JSON without HTML escaping, so that the arguments of a call keep their bytes.
 func encode(v any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -206,7 +203,7 @@ func encode(v any) ([]byte, error) {
 
 func isJSON(h http.Header) bool { return strings.HasPrefix(h.Get("Content-Type"), "application/json") }
 
-// prefer is the header that asks a gate to wait for people.
+// prefer returns the header that asks the gate to wait for approval.
 func prefer(wait time.Duration) http.Header {
 	if wait <= 0 {
 		return nil
@@ -214,5 +211,5 @@ func prefer(wait time.Duration) http.Header {
 	return http.Header{"Prefer": {fmt.Sprintf("wait=%d", (wait+time.Second-1)/time.Second)}}
 }
 
-// escape makes an id one segment of a path.
+// escape encodes an id as one segment of a path.
 func escape[T ~string](id T) string { return url.PathEscape(string(id)) }

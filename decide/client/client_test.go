@@ -22,9 +22,9 @@ import (
 	"github.com/stopgate/stopgate/decide"
 	"github.com/stopgate/stopgate/decide/client"
 	"github.com/stopgate/stopgate/gate"
+	"github.com/stopgate/stopgate/internal/policy"
+	"github.com/stopgate/stopgate/internal/store/mem"
 	"github.com/stopgate/stopgate/internal/testkit/ports"
-	"github.com/stopgate/stopgate/policy"
-	"github.com/stopgate/stopgate/store/mem"
 )
 
 const rules = `
@@ -100,7 +100,7 @@ func open(t *testing.T, more ...string) *place {
 		return decide.Token{Name: stopgate.Principal(text), SHA256: sha256.Sum256([]byte(text)), Scopes: scopes}
 	}
 	p.api, err = decide.New(decide.Options{
-		Gate: g, Program: func() *policy.Program { return program }, Queue: queue, Sessions: store, Records: rows{p.records}, Lockdowns: store,
+		Gate: g, Program: func() gate.Policy { return program }, Queue: queue, Sessions: store, Records: rows{p.records}, Lockdowns: store,
 		Tokens: []decide.Token{token("agent", decide.Decide|decide.Observe), token("anna", decide.Approve), token("op", decide.Operate|decide.Decide)},
 	})
 	if err != nil {
@@ -144,9 +144,9 @@ func (s strict) RoundTrip(r *http.Request) (*http.Response, error) {
 	case strings.HasSuffix(path, "/result"):
 		into = new(client.Delivery)
 	case path == "/v1/check":
-		into = new(client.Checked)
+		into = new(client.CheckResult)
 	case strings.HasPrefix(path, "/v1/calls"), path == "/v1/handoffs":
-		into = new(client.Answer)
+		into = new(client.Decision)
 	case strings.HasPrefix(path, "/v1/approvals"):
 		into = new(struct {
 			client.Question
@@ -257,7 +257,7 @@ func TestCheck(t *testing.T) {
 func TestApprovals(t *testing.T) {
 	p := open(t)
 	agent, anna := p.as("agent"), p.as("anna")
-	ask := func(path string) client.Answer {
+	ask := func(path string) client.Decision {
 		t.Helper()
 		a, err := agent.Decide(t.Context(), client.Call{Tool: "write", Args: []byte(`{"path":"` + path + `"}`), Session: "s"})
 		if err != nil || !a.Pending() || a.Allowed() || a.Approval == nil {
@@ -275,7 +275,7 @@ func TestApprovals(t *testing.T) {
 	if _, err := anna.Approve(t.Context(), stale, ""); !errors.Is(err, client.ErrStale) {
 		t.Error(err)
 	}
-	if a, err := agent.Look(t.Context(), waiting.ID); err != nil || !a.Pending() || a.Allowed() {
+	if a, err := agent.Lookup(t.Context(), waiting.ID); err != nil || !a.Pending() || a.Allowed() {
 		t.Fatalf("%+v %v", a, err)
 	}
 	if q, err := anna.Approve(t.Context(), list[0], "looks fine"); err != nil || q.State != "approved" || q.By != "anna" || q.Reason != "looks fine" {
@@ -284,10 +284,10 @@ func TestApprovals(t *testing.T) {
 	if a, err := agent.Wait(t.Context(), waiting.ID); err != nil || !a.Allowed() || a.Approval.By != "anna" {
 		t.Fatalf("%+v %v", a, err)
 	}
-	if a, err := agent.Look(t.Context(), waiting.ID); err != nil || !a.Allowed() || a.Approval.By != "anna" {
+	if a, err := agent.Lookup(t.Context(), waiting.ID); err != nil || !a.Allowed() || a.Approval.By != "anna" {
 		t.Fatalf("%+v %v", a, err)
 	}
-	if a, err := agent.Look(t.Context(), "no/such"); !errors.Is(err, client.ErrNotFound) || a.Allowed() {
+	if a, err := agent.Lookup(t.Context(), "no/such"); !errors.Is(err, client.ErrNotFound) || a.Allowed() {
 		t.Errorf("%+v %v", a, err)
 	}
 	if _, err := anna.Deny(t.Context(), list[0].ID, ""); !errors.Is(err, client.ErrAnswered) {
@@ -587,7 +587,7 @@ func (endless) Read(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// Proves FM1: what is no answer of a gate allows nothing.
+// What is no answer of a gate allows nothing.
 func TestOddAnswers(t *testing.T) {
 	for _, c := range []struct {
 		name, kind, body string
@@ -629,7 +629,7 @@ func TestOddAnswers(t *testing.T) {
 			}
 		})
 	}
-	var none client.Answer
+	var none client.Decision
 	if none.Allowed() || none.Mode != stopgate.Deny {
 		t.Error("the zero Answer")
 	}

@@ -8,9 +8,9 @@ import (
 	"github.com/stopgate/stopgate/decide"
 	"github.com/stopgate/stopgate/decide/client"
 	"github.com/stopgate/stopgate/gate"
+	"github.com/stopgate/stopgate/internal/policy"
+	"github.com/stopgate/stopgate/internal/store/mem"
 	"github.com/stopgate/stopgate/internal/testkit/ports"
-	"github.com/stopgate/stopgate/policy"
-	"github.com/stopgate/stopgate/store/mem"
 )
 
 // A program that runs tools for a model asks a gate elsewhere before each call.

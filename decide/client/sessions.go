@@ -12,19 +12,19 @@ import (
 	"github.com/stopgate/stopgate"
 )
 
-// NewSession returns an id for a session that nobody can guess. Scope decide.
+// NewSession returns an unpredictable id for a session. Scope decide.
 func (c *Client) NewSession(ctx context.Context) (stopgate.SessionID, error) {
 	var out struct {
 		Session stopgate.SessionID `json:"session"`
 	}
 	err := c.do(ctx, request{method: http.MethodPost, path: "/v1/sessions"}, &out)
 	if err == nil && out.Session == "" {
-		err = errAnswer
+		err = errNotAGate
 	}
 	return out.Session, err
 }
 
-// Owner names a session. The zero Principal is the client's own.
+// Owner identifies a session. The zero Principal is the client's own.
 type Owner struct {
 	Principal stopgate.Principal
 	Session   stopgate.SessionID
@@ -37,18 +37,18 @@ func (o Owner) request(method, what string, more ...string) request {
 	}
 }
 
-// Session describes a session for listings.
+// Session describes a session in a list.
 type Session struct {
 	Principal stopgate.Principal `json:"principal"`
 	Session   stopgate.SessionID `json:"session"`
-	Facts     int64              `json:"facts"` // how many
-	First     time.Time          `json:"first"` // of the first and the last fact
+	Facts     int64              `json:"facts"` // number of facts
+	First     time.Time          `json:"first"` // times of the first and the last fact
 	Last      time.Time          `json:"last"`
 	Head      uint64             `json:"head"` // position of the last fact
 }
 
-// Sessions lists sessions, the one with the newest fact first, at most 1,000; the zero
-// principal is all of them. Scope operate.
+// Sessions lists at most 1,000 sessions, the one with the newest fact first. The zero principal
+// lists all. Scope operate.
 func (c *Client) Sessions(ctx context.Context, of stopgate.Principal) ([]Session, error) {
 	var out struct {
 		Sessions []Session `json:"sessions"`
@@ -57,8 +57,8 @@ func (c *Client) Sessions(ctx context.Context, of stopgate.Principal) ([]Session
 	return out.Sessions, err
 }
 
-// Fact is one entry of a session's history: the members that every kind has. Line has
-// all of them as the gate sent it.
+// Fact is one entry of a session's history. Its fields are the members that all kinds have; Line is
+// the complete entry as the gate sent it.
 type Fact struct {
 	Seq      uint64              `json:"seq"`
 	At       int64               `json:"at"` // Unix milliseconds
@@ -71,8 +71,7 @@ type Fact struct {
 	Line     json.RawMessage     `json:"-"`
 }
 
-// Facts returns what happened in a session behind a position, oldest first, at most
-// 1,000. Scope operate.
+// Facts returns at most 1,000 facts of a session after a position, oldest first. Scope operate.
 func (c *Client) Facts(ctx context.Context, of Owner, after uint64) ([]Fact, error) {
 	var out struct {
 		Facts []json.RawMessage `json:"facts"`
@@ -83,14 +82,14 @@ func (c *Client) Facts(ctx context.Context, of Owner, after uint64) ([]Fact, err
 	facts := make([]Fact, len(out.Facts))
 	for i, line := range out.Facts {
 		if err := json.Unmarshal(line, &facts[i]); err != nil {
-			return nil, fmt.Errorf("%w: %w", errAnswer, err)
+			return nil, fmt.Errorf("%w: %w", errNotAGate, err)
 		}
 		facts[i].Line = line
 	}
 	return facts, nil
 }
 
-// position is a position in a query; 0, the start, is left out.
+// position formats a position of a query. It returns "" for 0, the start.
 func position[T int64 | uint64](n T) string {
 	if n == 0 {
 		return ""
@@ -98,15 +97,15 @@ func position[T int64 | uint64](n T) string {
 	return strconv.FormatUint(uint64(n), 10)
 }
 
-// SetData sets the data of a session, one JSON object that conditions of policies look
-// at. Scope operate.
+// SetData replaces the data of a session, one JSON object that conditions of policies evaluate.
+// Scope operate.
 func (c *Client) SetData(ctx context.Context, of Owner, data []byte) error {
 	r := of.request(http.MethodPut, "data")
 	r.body = json.RawMessage(data)
 	return c.do(ctx, r, nil)
 }
 
-// Snapshot seals the position that a session has reached. Scope operate.
+// Snapshot seals the current position of a session. Scope operate.
 func (c *Client) Snapshot(ctx context.Context, of Owner) (string, error) {
 	var out struct {
 		Snapshot string `json:"snapshot"`
@@ -115,21 +114,19 @@ func (c *Client) Snapshot(ctx context.Context, of Owner) (string, error) {
 	return out.Snapshot, err
 }
 
-// Restore takes a session back to a snapshot. Nothing becomes allowed that was denied.
-// Scope operate.
+// Restore restores a session to a snapshot. It never allows a call that was denied. Scope operate.
 func (c *Client) Restore(ctx context.Context, of Owner, snapshot string) error {
 	r := of.request(http.MethodPost, "restore")
 	r.body = map[string]string{"snapshot": snapshot}
 	return c.do(ctx, r, nil)
 }
 
-// Reset lets a session go on that is uncertain or was stopped. Scope operate.
+// Reset lets a session continue that is uncertain or was stopped. Scope operate.
 func (c *Client) Reset(ctx context.Context, of Owner) error {
 	return c.do(ctx, of.request(http.MethodPost, "reset"), nil)
 }
 
-// Records returns audit rows behind a sequence number, oldest first, at most 1,000.
-// Scope operate.
+// Records returns at most 1,000 audit rows after a sequence number, oldest first. Scope operate.
 func (c *Client) Records(ctx context.Context, after int64) ([]stopgate.Record, error) {
 	var out struct {
 		Records []stopgate.Record `json:"records"`
@@ -138,8 +135,8 @@ func (c *Client) Records(ctx context.Context, after int64) ([]stopgate.Record, e
 	return out.Records, err
 }
 
-// AllRecords returns every audit row there is behind a sequence number, page by page.
-// An error ends it. Scope operate.
+// AllRecords iterates over all audit rows after a sequence number, page by page, until an error.
+// Scope operate.
 func (c *Client) AllRecords(ctx context.Context, after int64) iter.Seq2[stopgate.Record, error] {
 	return func(yield func(stopgate.Record, error) bool) {
 		for {
@@ -150,7 +147,7 @@ func (c *Client) AllRecords(ctx context.Context, after int64) iter.Seq2[stopgate
 			}
 			for _, r := range page {
 				if r.Seq <= after {
-					yield(stopgate.Record{}, fmt.Errorf("%w: rows out of order", errAnswer))
+					yield(stopgate.Record{}, fmt.Errorf("%w: rows out of order", errNotAGate))
 					return
 				}
 				after = r.Seq
@@ -165,7 +162,7 @@ func (c *Client) AllRecords(ctx context.Context, after int64) iter.Seq2[stopgate
 	}
 }
 
-// Lockdown is an order to deny everything.
+// Lockdown is an order to deny every call.
 type Lockdown struct {
 	Locked bool      `json:"locked"`
 	Since  time.Time `json:"since"`
@@ -173,18 +170,18 @@ type Lockdown struct {
 	Reason string    `json:"reason"`
 }
 
-// Lockdown says whether there is an order to deny everything. Scope operate.
+// Lockdown returns the current lockdown. Scope operate.
 func (c *Client) Lockdown(ctx context.Context) (Lockdown, error) {
 	return c.order(ctx, http.MethodGet, nil)
 }
 
-// Lock denies everything from now on, calls that wait for people too, until it is
-// lifted. Scope operate.
+// Lock denies every call from now on, including calls that wait for approval, until Lift. Scope
+// operate.
 func (c *Client) Lock(ctx context.Context, reason string) (Lockdown, error) {
 	return c.order(ctx, http.MethodPut, map[string]string{"reason": reason})
 }
 
-// Lift takes the order back. Scope operate.
+// Lift ends the lockdown. Scope operate.
 func (c *Client) Lift(ctx context.Context) (Lockdown, error) {
 	return c.order(ctx, http.MethodDelete, nil)
 }
@@ -195,7 +192,7 @@ func (c *Client) order(ctx context.Context, method string, body any) (Lockdown, 
 	return l, err
 }
 
-// Ready reports whether the gate can allow calls: nil, or why not. It needs no token.
+// Ready returns nil if the gate can allow calls, else the reason. It needs no token.
 func (c *Client) Ready(ctx context.Context) error {
 	return c.do(ctx, request{method: http.MethodGet, path: "/readyz"}, nil)
 }

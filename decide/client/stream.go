@@ -12,48 +12,47 @@ import (
 	"sync"
 )
 
-// ErrRefused is returned by [Stream.Write] when no further byte can change the
-// verdict: whoever writes can stop, and stop the model too.
+// ErrRefused is returned by [Stream.Write] when no further byte can change the verdict. Stop
+// writing, and stop the model.
 var ErrRefused = errors.New("client: the call is refused already")
 
-// Stream is a call whose arguments are still being written. Write and Close belong to
-// one goroutine, Verdict and Refused may be used from others.
+// Stream is a call whose arguments are still being generated. Write and Close must be called from
+// one goroutine; Verdict and Refused are safe for concurrent use.
 type Stream struct {
 	call    Call
 	to      *io.PipeWriter
-	gone    func() error  // why the context of the call ended; nil while it has not
-	refused chan struct{} // closed when the answer came before the arguments ended
-	done    chan struct{} // closed when the answer is read
+	gone    func() error  // reason why the call's context ended, or nil
+	refused chan struct{} // closed if the decision arrives before the end of the arguments
+	done    chan struct{} // closed when the decision has been read
 
 	mu       sync.Mutex
 	verdict  Verdict
 	received int64
-	answer   Answer
+	answer   Decision
 	err      error
 }
 
-// streamLine is one line of a streamed answer.
+// streamLine is one line of a streamed response.
 type streamLine struct {
-	Verdict  *Verdict `json:"verdict"`
-	Received int64    `json:"received"`
-	Call     *Answer  `json:"call"`
+	Verdict  *Verdict  `json:"verdict"`
+	Received int64     `json:"received"`
+	Call     *Decision `json:"call"`
 }
 
-// Stream proposes a call before its arguments are known; call.Args are the first of
-// them, if there are any. End it with Close, or end ctx: until then it holds a
-// connection. Scope decide.
+// Stream submits a call before its arguments are complete; call.Args are the first of them, if any.
+// End it with Close or by ending ctx; until then it holds a connection. Scope decide.
 func (c *Client) Stream(ctx context.Context, call Call) (*Stream, error) {
 	first, err := encode(call.body())
 	if err != nil {
 		return nil, fmt.Errorf("client: %w", err)
 	}
 	out, to := io.Pipe()
-	// The gate answers with headers as soon as it knows which tool it is about.
+	// The gate sends headers as soon as it knows the tool.
 	in, err := c.open(ctx, request{
 		method: http.MethodPost, path: "/v1/calls/stream",
 		header: merge(prefer(call.Wait), http.Header{
 			"Content-Type": {"application/octet-stream"},
-			"Expect":       {"100-continue"}, // whoever answers no does not wait for a body first
+			"Expect":       {"100-continue"}, // a gate that rejects the request does not wait for a body
 		}),
 	}, io.MultiReader(bytes.NewReader(first), out))
 	if err != nil {
@@ -71,17 +70,17 @@ func (c *Client) Stream(ctx context.Context, call Call) (*Stream, error) {
 	return s, nil
 }
 
-// read takes the answer until its end.
+// read decodes the response until its end.
 func (s *Stream) read(body io.ReadCloser, out *io.PipeReader) {
 	defer close(s.done)
 	defer body.Close()
 	lines := bufio.NewScanner(body)
-	lines.Buffer(nil, maxAnswer)
+	lines.Buffer(nil, maxResponse)
 	ended := false
 	for lines.Scan() {
 		var l streamLine
 		if err := json.Unmarshal(lines.Bytes(), &l); err != nil || ended {
-			s.fail(out, fmt.Errorf("%w: %w", errAnswer, errors.Join(err, errors.New("a line that does not belong there"))))
+			s.fail(out, fmt.Errorf("%w: %w", errNotAGate, errors.Join(err, errors.New("a line that does not belong there"))))
 			return
 		}
 		s.mu.Lock()
@@ -89,30 +88,30 @@ func (s *Stream) read(body io.ReadCloser, out *io.PipeReader) {
 			s.verdict, s.received = *l.Verdict, l.Received
 		}
 		if l.Call != nil {
-			s.answer, s.err = l.Call.checked(s.call.Tool)
+			s.answer, s.err = l.Call.validate(s.call.Tool)
 			s.verdict, s.received, ended = s.answer.Verdict, s.answer.Bytes, true
 		}
 		s.mu.Unlock()
 		if ended {
 			close(s.refused)
-			out.CloseWithError(ErrRefused) // of no consequence where the arguments ended before
+			out.CloseWithError(ErrRefused) // no effect if the arguments have ended
 		}
 	}
 	if !ended {
-		s.fail(out, fmt.Errorf("%w: it broke off: %w", errAnswer, errors.Join(lines.Err(), io.ErrUnexpectedEOF)))
+		s.fail(out, fmt.Errorf("%w: it broke off: %w", errNotAGate, errors.Join(lines.Err(), io.ErrUnexpectedEOF)))
 	}
 }
 
-// fail ends the stream without an answer.
+// fail ends the stream without a decision.
 func (s *Stream) fail(out *io.PipeReader, err error) {
 	s.mu.Lock()
-	s.answer, s.err = Answer{}, err
+	s.answer, s.err = Decision{}, err
 	s.mu.Unlock()
 	out.CloseWithError(err)
 }
 
-// Write sends a piece of the argument text. It returns ErrRefused when the answer is
-// there already: Close then returns it.
+// Write sends a chunk of the argument text. It returns ErrRefused if the decision has arrived;
+// Close then returns the decision.
 func (s *Stream) Write(piece []byte) (int, error) {
 	select {
 	case <-s.refused:
@@ -123,7 +122,7 @@ func (s *Stream) Write(piece []byte) (int, error) {
 	if err == nil {
 		return n, nil
 	}
-	// The connection may break before the line that says why has been read.
+	// The connection may break before the line with the reason has been read.
 	<-s.done
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -133,33 +132,33 @@ func (s *Stream) Write(piece []byte) (int, error) {
 	return n, s.err
 }
 
-// Verdict is what the gate has said so far, and the argument bytes behind it. An
-// unattended one is provisional, for people to see (D26): only the answer of Close lets
-// the call run.
+// Verdict returns the current verdict and the number of argument bytes that it is based on. An
+// unattended verdict is provisional and for display (D26); only the decision of Close allows the
+// call.
 func (s *Stream) Verdict() (v Verdict, received int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.verdict, s.received
 }
 
-// Refused is closed when the answer is known: before Close that is a refusal.
+// Refused is closed when the decision is known. Before Close, the decision is a denial.
 func (s *Stream) Refused() <-chan struct{} { return s.refused }
 
-// Close ends the arguments and returns the answer. A call that is closed without its
-// last bytes is denied as what it is, malformed. Behind the end of its context a call is
-// given up, as by Cancel: the gate is not told that the arguments are complete.
-func (s *Stream) Close() (Answer, error) {
-	s.to.CloseWithError(s.gone()) // nil: io.EOF
+// Close ends the arguments and returns the decision. A call that is closed without its last bytes
+// is denied as malformed. After the end of its context, Close cancels the call as Cancel does: the
+// gate is not told that the arguments are complete.
+func (s *Stream) Close() (Decision, error) {
+	s.to.CloseWithError(s.gone()) // nil becomes io.EOF
 	<-s.done
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.answer, s.err
 }
 
-// Cancel gives the call up: the gate records it as cut off and nothing runs.
+// Cancel abandons the call. The gate records it as cancelled, and it must not run.
 func (s *Stream) Cancel() error {
 	err := s.abort()
-	if errors.Is(err, errAnswer) { // that it breaks off is what was asked for
+	if errors.Is(err, errNotAGate) { // the broken response was requested
 		return nil
 	}
 	return err
@@ -173,7 +172,7 @@ func (s *Stream) abort() error {
 	return s.err
 }
 
-// merge adds headers to others, which may be nil.
+// merge adds headers to a, which may be nil.
 func merge(a, b http.Header) http.Header {
 	for name, values := range a {
 		b[name] = values

@@ -19,7 +19,7 @@ import (
 	"github.com/stopgate/stopgate/judge"
 	"github.com/stopgate/stopgate/policy"
 	"github.com/stopgate/stopgate/session"
-	"github.com/stopgate/stopgate/store/mem"
+	"github.com/stopgate/stopgate/store"
 )
 
 //go:embed stopgate.toml
@@ -73,7 +73,7 @@ func newGate() (*gate.Gate, error) {
 		}
 	}
 	return gate.New(program,
-		gate.WithStore(mem.New()),
+		gate.WithStore(store.Memory()),
 		gate.WithSessionPolicies(policies),
 		gate.WithToolPolicies(ourDomain{}),
 		gate.WithHandoffPolicies(openDesks{}),
@@ -82,7 +82,7 @@ func newGate() (*gate.Gate, error) {
 	)
 }
 
-// ourDomain is a tool policy: a function of one call (G2).
+// ourDomain is a tool policy: a function of one call (G2-05).
 type ourDomain struct{}
 
 func (ourDomain) Name() string { return "our_domain" }

@@ -3,16 +3,16 @@ package events
 import (
 	"strconv"
 
+	"github.com/stopgate/stopgate/internal/wire"
+	"github.com/stopgate/stopgate/internal/wire/sse"
 	"github.com/stopgate/stopgate/jsonstream"
-	"github.com/stopgate/stopgate/wire"
-	"github.com/stopgate/stopgate/wire/sse"
 )
 
-// anthropicStream is a streamed message.
+// anthropicStream edits a streamed message.
 type anthropicStream struct {
 	*tap
-	texts []int // indexes of the text blocks that are open
-	next  int   // the first index that no block has
+	texts []int // indexes of the open text blocks
+	next  int   // first unused block index
 	over  bool
 }
 
@@ -30,7 +30,7 @@ func (s *anthropicStream) event(dst []byte, ev *sse.Event) ([]byte, error) {
 	}
 	typ, _ := root.Get("type")
 	at, _ := root.Get("index")
-	index, _ := wire.Small(at)
+	index, _ := wire.SmallInt(at)
 	var err error
 	switch {
 	case typ.IsText("content_block_start"):
@@ -59,7 +59,7 @@ func (s *anthropicStream) event(dst []byte, ev *sse.Event) ([]byte, error) {
 	return s.write(dst, ev), nil
 }
 
-// begin takes the start of a block.
+// begin handles the start of a block.
 func (s *anthropicStream) begin(root jsonstream.Value, index int) error {
 	s.next = max(s.next, index+1)
 	block, _ := root.Get("content_block")
@@ -74,7 +74,7 @@ func (s *anthropicStream) begin(root jsonstream.Value, index int) error {
 	return nil
 }
 
-// end takes the end of a block.
+// end handles the end of a block.
 func (s *anthropicStream) end(index int) error {
 	for i, n := range s.texts {
 		if n != index {
@@ -90,7 +90,7 @@ func (s *anthropicStream) end(index int) error {
 	return nil
 }
 
-// finish ends the message: what is added gets a block of its own.
+// finish ends the message. Text that policies add becomes a block of its own.
 func (s *anthropicStream) finish(reason string) error {
 	if s.run.later(0, s.next, reason, false) {
 		return nil
@@ -108,18 +108,18 @@ func (s *anthropicStream) finish(reason string) error {
 	return nil
 }
 
-// insert writes a delta in front of the event.
+// insert writes a delta before the current event.
 func (s *anthropicStream) insert(index int, text string) {
 	data := strconv.AppendInt([]byte(`{"type":"content_block_delta","index":`), int64(index), 10)
 	data = jsonstream.AppendQuote(append(data, `,"delta":{"type":"text_delta","text":`...), text)
 	s.more = sse.AppendEvent(s.more, "content_block_delta", append(data, "}}"...))
 }
 
-// anthropicBody walks a message.
+// anthropicBody visits the texts of a message.
 func anthropicBody(body []byte, to bodySink) ([]byte, error) {
 	root, err := jsonstream.Parse(body, wire.EnvelopeOptions(len(body)+1))
 	if err != nil {
-		return body, nil // the codec refuses it
+		return body, nil // the codec rejects it
 	}
 	var edits wire.Edits
 	content, _ := root.Get("content")
@@ -155,7 +155,7 @@ func anthropicBody(body []byte, to bodySink) ([]byte, error) {
 	return edits.AppendTo(nil, body, 0, len(body)), nil
 }
 
-// appendElement adds an element to the end of an array.
+// appendElement appends an element to an array.
 func appendElement(edits *wire.Edits, array jsonstream.Value, text []byte) {
 	_, end := array.Span()
 	if array.Len() > 0 {

@@ -6,49 +6,48 @@ import (
 	"github.com/stopgate/stopgate"
 )
 
-// Content is a text of the model, as far as it has come (V3-16).
+// Content is one text of the model, as far as it has arrived.
 type Content struct {
-	Choice int // 0 where a provider has no choices
-	Index  int // of the texts of the choice
+	Choice int // 0 if the provider has no choices
+	Index  int // among the texts of the choice
 	text   strings.Builder
 	done   bool
-	state  any // of a policy of this package
+	state  any // private state of a policy of this package
 }
 
-// Text is what this policy was given of it so far.
+// Text returns the text that this policy has received so far.
 func (b *Content) Text() string { return b.text.String() }
 
-// Complete reports whether nothing more comes.
+// Complete reports whether the text has ended.
 func (b *Content) Complete() bool { return b.done }
 
-// Call is a tool call of the model, as far as it has come.
+// Call is one tool call of the model, as far as it has arrived.
 type Call struct {
 	Choice int
-	Index  int // of the calls of the response
+	Index  int // among the calls of the response
 	ID     stopgate.CallID
 	Name   stopgate.ToolName
-	// Arguments is the JSON text so far. A hook may change it before it sends the
-	// complete call on; what runs is judged.
+	// Arguments is the JSON text received so far. A hook may change it before it sends the complete
+	// call; the gate judges the changed arguments.
 	Arguments string
-	// Refused is why the gate will not let the call run, whatever policies say; "" if it
-	// has not refused it so far.
+	// Refused is the code if the gate has already refused the call, which no policy can change,
+	// else "".
 	Refused stopgate.Code
 }
 
-// Chunk is something that a hook sends. It is made by a builder, and written in the form
-// of the exchange's provider (V3-09).
+// Chunk is output of a hook. The package encodes it in the format of the exchange's provider.
 type Chunk struct {
 	text string
 	call *Call
 }
 
-// TextChunk is a piece of text.
+// TextChunk returns a chunk of text.
 func TextChunk(text string) Chunk { return Chunk{text: text} }
 
-// Block is what is complete and can be sent as one chunk.
+// Block is a complete text or call.
 type Block interface{ chunk() Chunk }
 
-// BlockChunk is a complete text or call as one chunk.
+// BlockChunk returns a complete text or call as one chunk.
 func BlockChunk(b Block) Chunk { return b.chunk() }
 
 func (b *Content) chunk() Chunk { return Chunk{text: b.Text()} }

@@ -2,17 +2,17 @@ package events
 
 import "context"
 
-// bodySink is what the walk through a body's texts asks.
+// bodySink receives the texts of a body.
 type bodySink struct {
-	// text is given a whole text and returns what takes its place.
+	// text returns the replacement of a whole text.
 	text func(b *Content, text string) (string, error)
-	// end hears why a choice ended and returns what is added to it.
+	// end receives the finish reason of a choice and returns text to append.
 	end func(choice int, reason string) (string, error)
 }
 
-// Body shows a response that is not streamed to the policies, one after the other: to
-// OnResponse, and without it to the hooks for texts, each text as one delta (V3-29).
-// Calls are no part of it. The error is a *HookError, or the body cannot be read.
+// Body passes a response that is not streamed through the policies, in order: through OnResponse,
+// or if a policy lacks it through its content hooks, each text as one delta. Calls are not
+// included. It returns a *HookError, or an error if the body cannot be parsed.
 func (r *Run) Body(ctx context.Context, body []byte) ([]byte, error) {
 	if r == nil || !r.chain.texts && !r.chain.wants(func(h *hooks) bool { return h.response != nil }) {
 		return body, nil
@@ -46,8 +46,8 @@ func (r *Run) Body(ctx context.Context, body []byte) ([]byte, error) {
 	return body, nil
 }
 
-// FinishBody is [Run.Finish] for a response that is not streamed: what the policies add
-// stands at the end of its text.
+// FinishBody is [Run.Finish] for a response that is not streamed. Text that policies add is
+// appended to its text.
 func (r *Run) FinishBody(ctx context.Context, body []byte) ([]byte, error) {
 	if !r.Ending() {
 		return body, nil
@@ -68,7 +68,7 @@ func (r *Run) FinishBody(ctx context.Context, body []byte) ([]byte, error) {
 	})
 }
 
-// bodyOf takes a body through the hooks for texts of one policy.
+// bodyOf passes a body through the content hooks of one policy.
 func (r *Run) bodyOf(ctx context.Context, st *stage, walk textsOf, body []byte) ([]byte, error) {
 	if st.hooks.start != nil && !r.started {
 		if err := r.hook(st.hooks, "OnStreamStart", func() error { return st.hooks.start.OnStreamStart(ctx, &r.x, &st.stream) }); err != nil {

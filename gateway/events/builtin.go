@@ -5,13 +5,13 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/stopgate/stopgate/regular"
+	"github.com/stopgate/stopgate/internal/regexp/regular"
 )
 
-// ContentOnly lets texts through and no call: for a model that only talks (V3-18).
+// ContentOnly forwards text and drops every call, for models that must only talk.
 type ContentOnly struct{ As string }
 
-// Name is As, or "content_only".
+// Name returns As, or "content_only".
 func (p ContentOnly) Name() string {
 	if p.As == "" {
 		return "content_only"
@@ -19,7 +19,7 @@ func (p ContentOnly) Name() string {
 	return p.As
 }
 
-// OnToolCallComplete sends no call on.
+// OnToolCallComplete drops the call.
 func (p ContentOnly) OnToolCallComplete(_ context.Context, x *Exchange, _ *Stream, b *Call) error {
 	x.Emit(Event{Type: "content_only.dropped", Summary: "dropped a call of " + string(b.Name), Details: map[string]any{
 		"dropped": x.Count(p.Name() + ".dropped"),
@@ -27,27 +27,27 @@ func (p ContentOnly) OnToolCallComplete(_ context.Context, x *Exchange, _ *Strea
 	return nil
 }
 
-// Redaction says what a redacting policy looks for.
+// Redaction configures a policy that redacts text.
 type Redaction struct {
-	Name string // "redact" if empty
-	// Patterns are ECMA-262 patterns of what must not be seen. They match on their own:
-	// what stands around a match cannot be looked at.
+	Name string // default "redact"
+	// Patterns are ECMA-262 patterns of the text to redact. They cannot assert anything about the
+	// text around a match.
 	Patterns []string
-	// Replacement stands in the place of every match; "[redacted]" if empty.
+	// Replacement replaces every match; default "[redacted]".
 	Replacement string
-	// Longest is the length in characters up to which a match is found; 0 is 512. So much
-	// text at most is held back while it may still become one.
+	// Longest is the maximum length of a match in characters; default 512. At most that much text
+	// is buffered while it may still become a match.
 	Longest int
-	// Request redacts what goes to the provider, the conversation with all results of
-	// tools; Response, which is on unless Request alone is, what the model writes.
+	// Request redacts requests: the conversation including tool results. Response redacts the
+	// model's text; it is the default unless only Request is set.
 	Request, Response bool
 }
 
-// maxLongest bounds Longest: a text that nearly matches costs as much per character.
+// maxLongest limits Longest: text that nearly matches costs time proportional to it per character.
 const maxLongest = 4096
 
-// Redact returns the policy. Matches are found wherever the provider cuts its text; only
-// what may still become a match is held back.
+// Redact returns the policy. It finds matches across the provider's chunks and buffers only text
+// that may still become a match.
 func Redact(o Redaction) (Policy, error) {
 	if o.Name == "" {
 		o.Name = "redact"
@@ -96,7 +96,7 @@ func Redact(o Redaction) (Policy, error) {
 
 var errAround = errors.New("it looks at what stands around a match (^, $, \\b, \\B or a lookaround)")
 
-// standsAlone refuses what asserts something about the text around a match.
+// standsAlone returns an error if a pattern asserts anything about the text around a match.
 func standsAlone(p string) error {
 	class := false
 	for i := 0; i < len(p); i++ {
@@ -122,7 +122,7 @@ func standsAlone(p string) error {
 	return nil
 }
 
-// redact is what the forms of a redaction share.
+// redact is the common part of the request and response forms.
 type redact struct {
 	o       Redaction
 	finders *finders
@@ -155,10 +155,10 @@ func (p redactRequest) OnRequest(_ context.Context, x *Exchange, req *Request) e
 
 type redactResponse struct{ *redact }
 
-// quick: feeding takes time linear in the text.
+// quick: the time of feed is linear in the text.
 func (redactResponse) quick() {}
 
-// OnContentDelta sends what can be no part of a match any more.
+// OnContentDelta sends the text that cannot be part of a match any longer.
 func (p redactResponse) OnContentDelta(_ context.Context, _ *Exchange, s *Stream, b *Content, delta string) error {
 	f, ok := b.state.(*finder)
 	if !ok {
@@ -171,7 +171,7 @@ func (p redactResponse) OnContentDelta(_ context.Context, _ *Exchange, s *Stream
 	return s.SendText(f.feed(delta), false)
 }
 
-// OnContentComplete sends the rest.
+// OnContentComplete sends the rest of the text.
 func (p redactResponse) OnContentComplete(_ context.Context, x *Exchange, s *Stream, b *Content) error {
 	f, ok := b.state.(*finder)
 	if !ok {

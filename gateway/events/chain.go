@@ -7,20 +7,20 @@ import (
 	"time"
 )
 
-// Chain is policies in their order. It is immutable; another chain takes the place of
-// one as a whole, and exchanges go on with the one they began with.
+// Chain is an ordered list of policies. It is immutable: to change it, replace it as a whole;
+// exchanges keep the chain that they started with.
 type Chain struct {
 	policies []hooks
-	texts    bool // some policy looks at texts of responses
+	texts    bool // a policy has a hook for response text
 	calls    bool
-	quick    bool // no hook that looks at texts can be slow
+	quick    bool // every hook for response text is quick
 }
 
-// quick is implemented by policies of this package whose content hooks do nothing but
-// compute, in time linear in the text: they need no watch over them.
+// quick is implemented by policies of this package whose content hooks only compute, in time linear
+// in the text. They run without a timeout.
 type quick interface{ quick() }
 
-// NewChain checks policies and finds their hooks.
+// NewChain validates policies and finds their hooks.
 func NewChain(policies ...Policy) (*Chain, error) {
 	c := &Chain{quick: true}
 	names := map[string]bool{}
@@ -33,7 +33,7 @@ func NewChain(policies ...Policy) (*Chain, error) {
 			return nil, fmt.Errorf("events: policy %q: every policy needs a name of its own", name)
 		}
 		names[name] = true
-		h, err := takeApart(p)
+		h, err := hooksOf(p)
 		if err != nil {
 			return nil, err
 		}
@@ -47,7 +47,7 @@ func NewChain(policies ...Policy) (*Chain, error) {
 	return c, nil
 }
 
-// Names lists the policies in their order.
+// Names returns the names of the policies in order.
 func (c *Chain) Names() []string {
 	var names []string
 	if c != nil {
@@ -58,29 +58,29 @@ func (c *Chain) Names() []string {
 	return names
 }
 
-// WatchesCalls reports whether a hook wants to see calls.
+// WatchesCalls reports whether a policy has a hook for calls.
 func (c *Chain) WatchesCalls() bool { return c != nil && c.calls }
 
-// wants reports whether some policy has a hook.
+// wants reports whether a policy has a hook.
 func (c *Chain) wants(has func(*hooks) bool) bool {
 	return slices.ContainsFunc(c.policies, func(h hooks) bool { return has(&h) })
 }
 
-// Setup is what a run needs to know.
+// Setup configures a run.
 type Setup struct {
-	Exchange Exchange    // without scratchpad
+	Exchange Exchange    // its Scratchpad is ignored
 	Emit     func(Event) // may be nil; must not block
-	// Limit is how long one hook may take; 0 is 10 s.
+	// Limit is the timeout of one hook; default 10 s.
 	Limit time.Duration
-	// MaxBytes bounds an event and a body; 0 is 32 MiB.
+	// MaxBytes limits an event and a body; default 32 MiB.
 	MaxBytes int
-	// Continues reports whether another answer of the provider may follow the one that
-	// is being read, as far as it was handed out: then its end waits for Finish. Nil: no.
+	// Continues reports whether another response of the provider may follow the current one. If so,
+	// the end of the current one is reported by Finish. If nil, none follows.
 	Continues func() bool
 }
 
-// Begin starts the run of the chain through one exchange. A nil or empty chain gives a
-// nil run, all methods of which do nothing.
+// Begin starts a run of the chain for one exchange. A nil or empty chain returns a nil run, whose
+// methods do nothing.
 func (c *Chain) Begin(s Setup) *Run {
 	if c == nil || len(c.policies) == 0 {
 		return nil

@@ -4,25 +4,25 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/stopgate/stopgate/internal/wire"
+	"github.com/stopgate/stopgate/internal/wire/sse"
 	"github.com/stopgate/stopgate/jsonstream"
-	"github.com/stopgate/stopgate/wire"
-	"github.com/stopgate/stopgate/wire/sse"
 )
 
-// chatStream is a streamed chat completion.
+// chatStream edits a streamed chat completion.
 type chatStream struct {
 	*tap
 	choices []*chatChoice
-	head    []byte // members of a chunk of ours, from the last of theirs
+	head    []byte // common members of inserted chunks, copied from the provider's last chunk
 }
 
-// chatChoice is one choice: its texts are what stands between calls.
+// chatChoice is one choice. Its texts are separated by calls.
 type chatChoice struct {
 	number    int
-	index     int // of its texts
+	index     int // index of the current text
 	open      bool
 	over      bool
-	raw, said strings.Builder // all of it so far, as it came and as it goes
+	raw, said strings.Builder // the whole text, as received and as sent
 }
 
 func (s *chatStream) choice(number int) *chatChoice {
@@ -69,7 +69,7 @@ func (s *chatStream) event(dst []byte, ev *sse.Event) ([]byte, error) {
 	return s.write(dst, ev), nil
 }
 
-// learnText remembers a chunk that does nothing but go on with the text of one choice.
+// learnText remembers a chunk that only continues the text of one choice.
 func (s *chatStream) learnText(ev *sse.Event, root, choices jsonstream.Value) {
 	v, _ := choices.Index(0)
 	delta, _ := v.Get("delta")
@@ -80,7 +80,7 @@ func (s *chatStream) learnText(ev *sse.Event, root, choices jsonstream.Value) {
 	logprobs, _ := v.Get("logprobs")
 	number := 0
 	if index, ok := v.Get("index"); ok {
-		number, _ = wire.Small(index)
+		number, _ = wire.SmallInt(index)
 	}
 	if c := s.choice(number); c.open && !c.over && content.Kind() == jsonstream.String && !content.IsText("") &&
 		!wire.Present(reason) && !wire.Present(logprobs) && !copied && !legacy && !chatCalls(v) {
@@ -88,15 +88,15 @@ func (s *chatStream) learnText(ev *sse.Event, root, choices jsonstream.Value) {
 	}
 }
 
-// chunk takes one choice of a chunk.
+// chunk handles one choice of a chunk.
 func (s *chatStream) chunk(v jsonstream.Value) error {
 	number := 0
 	if index, ok := v.Get("index"); ok {
-		number, _ = wire.Small(index)
+		number, _ = wire.SmallInt(index)
 	}
 	c := s.choice(number)
 	edits := len(s.edits)
-	var last jsonstream.Value // the text behind which more can stand
+	var last jsonstream.Value // last text of the chunk; more text can be appended to it
 	var said string
 	take := func(text jsonstream.Value) error {
 		if text.IsText("") {
@@ -111,7 +111,7 @@ func (s *chatStream) chunk(v jsonstream.Value) error {
 	}
 	delta, _ := v.Get("delta")
 	err := contentTexts(delta, take)
-	if text, ok := v.Get("text"); ok && text.Kind() == jsonstream.String && err == nil { // the legacy completions
+	if text, ok := v.Get("text"); ok && text.Kind() == jsonstream.String && err == nil { // legacy completions API
 		err = take(text)
 	}
 	if message, _ := v.Get("message"); message.Kind() == jsonstream.Object && err == nil {
@@ -149,8 +149,8 @@ func (s *chatStream) chunk(v jsonstream.Value) error {
 	return nil
 }
 
-// copied takes a message that stands in an event beside the delta: some servers repeat
-// there all that was said so far. One that stands alone is a text like any other.
+// copied handles a message next to a delta. Some servers repeat the whole text there. A message
+// without a delta is text like any other.
 func (s *chatStream) copied(c *chatChoice, message jsonstream.Value, beside bool, take func(jsonstream.Value) error) error {
 	content, _ := message.Get("content")
 	if content.Kind() == jsonstream.String && (beside || content.IsText(c.raw.String())) {
@@ -174,14 +174,14 @@ func (s *chatStream) replaceLast(v jsonstream.Value, text string) {
 	s.edits.Replace(v, jsonstream.AppendQuote(nil, text))
 }
 
-// dropLogprobs takes out the tokens of a text that is another one now.
+// dropLogprobs removes the tokens of a changed text.
 func (s *chatStream) dropLogprobs(choice jsonstream.Value) {
 	if v, ok := choice.Get("logprobs"); ok && wire.Present(v) {
 		s.edits.Replace(v, []byte("null"))
 	}
 }
 
-// close ends the text of a choice, if there is one.
+// close ends the current text of a choice, if any.
 func (s *chatStream) close(c *chatChoice) (more string, err error) {
 	if !c.open {
 		return "", nil
@@ -192,7 +192,7 @@ func (s *chatStream) close(c *chatChoice) (more string, err error) {
 	return more, err
 }
 
-// finishAll ends what has no finish reason when the stream says that it is over.
+// finishAll ends the choices without a finish reason at the end of the stream.
 func (s *chatStream) finishAll() error {
 	for _, c := range s.choices {
 		if c.over {
@@ -214,7 +214,7 @@ func (s *chatStream) finishAll() error {
 	return nil
 }
 
-// keepHead remembers what our own chunks have in common with theirs.
+// keepHead stores the members that inserted chunks share with the provider's chunks.
 func (s *chatStream) keepHead(root jsonstream.Value) {
 	s.head = append(s.head[:0], '{')
 	for _, key := range []string{"id", "object", "created", "model", "system_fingerprint", "service_tier"} {
@@ -224,7 +224,7 @@ func (s *chatStream) keepHead(root jsonstream.Value) {
 	}
 }
 
-// insert writes a chunk with text in front of the event.
+// insert writes a chunk of text before the current event.
 func (s *chatStream) insert(choice int, text string) {
 	data := append([]byte(nil), s.head...)
 	data = strconv.AppendInt(append(data, `"choices":[{"index":`...), int64(choice), 10)
@@ -233,8 +233,8 @@ func (s *chatStream) insert(choice int, text string) {
 	s.more = sse.AppendEvent(s.more, "", data)
 }
 
-// contentTexts calls f with every text of a message or delta: its content is a string or
-// a list of parts.
+// contentTexts calls f with every text of a message or delta. Content is a string or a list of
+// parts.
 func contentTexts(message jsonstream.Value, f func(jsonstream.Value) error) error {
 	content, _ := message.Get("content")
 	if content.Kind() == jsonstream.String {
@@ -250,7 +250,7 @@ func contentTexts(message jsonstream.Value, f func(jsonstream.Value) error) erro
 	return nil
 }
 
-// chatCalls reports whether a choice of a chunk brings a part of a call.
+// chatCalls reports whether a choice of a chunk contains a part of a call.
 func chatCalls(choice jsonstream.Value) bool {
 	delta, _ := choice.Get("delta")
 	list, _ := delta.Get("tool_calls")
@@ -258,18 +258,18 @@ func chatCalls(choice jsonstream.Value) bool {
 	return list.Len() > 0 || ok && wire.Present(legacy)
 }
 
-// chatBody walks a chat completion.
+// chatBody visits the texts of a chat completion.
 func chatBody(body []byte, to bodySink) ([]byte, error) {
 	root, err := jsonstream.Parse(body, wire.EnvelopeOptions(len(body)+1))
 	if err != nil {
-		return body, nil // the codec refuses it
+		return body, nil // the codec rejects it
 	}
 	var edits wire.Edits
 	choices, _ := root.Get("choices")
 	for choice := range choices.Elements() {
 		number := 0
 		if index, ok := choice.Get("index"); ok {
-			number, _ = wire.Small(index)
+			number, _ = wire.SmallInt(index)
 		}
 		var last jsonstream.Value
 		var was, said string
@@ -289,7 +289,7 @@ func chatBody(body []byte, to bodySink) ([]byte, error) {
 		}
 		message, _ := choice.Get("message")
 		err := contentTexts(message, take)
-		if text, ok := choice.Get("text"); ok && text.Kind() == jsonstream.String && err == nil { // the legacy completions
+		if text, ok := choice.Get("text"); ok && text.Kind() == jsonstream.String && err == nil { // legacy completions API
 			err = take(text)
 		}
 		if err != nil {
@@ -314,7 +314,7 @@ func chatBody(body []byte, to bodySink) ([]byte, error) {
 	return edits.AppendTo(nil, body, 0, len(body)), nil
 }
 
-// setContent gives a message without text one.
+// setContent adds content to a message without text.
 func setContent(edits *wire.Edits, message jsonstream.Value, text string) {
 	quoted := jsonstream.AppendQuote(nil, text)
 	if content, ok := message.Get("content"); ok {

@@ -1,9 +1,7 @@
-// Package events is how policies take part in the traffic of the LLM gateway: they are
-// told what happens in an exchange, and may change the text of a response, drop calls,
-// and change or refuse requests (V3).
+// Package events runs event policies in the LLM gateway. Policies observe an exchange, and can
+// change the text of its response, drop calls, and change or refuse requests.
 //
-// A policy has a name and any of nine hooks, each an interface of one method
-// (DECISIONS S53):
+// A policy has a name and any of nine hooks, each an interface with one method (S53):
 //
 //	type shout struct{}
 //
@@ -15,21 +13,19 @@
 //
 //	chain, err := events.NewChain(shout{})
 //
-// One policy works on OpenAI Chat Completions, OpenAI Responses and Anthropic Messages,
-// streamed or not: hooks see text and calls, never a provider's JSON. What no hook of
-// any policy asks for is forwarded byte for byte, and a chain without a hook costs
-// nothing. Of what a hook changes, only the text that it sends is new; ids, usage,
-// reasoning, refusals and everything unknown stay as the provider wrote them.
+// The same policy works for OpenAI Chat Completions, OpenAI Responses and Anthropic Messages,
+// streamed or not, because hooks receive text and calls instead of a provider's JSON. Parts of a
+// response without a hook are forwarded byte for byte. Changes affect only text; ids, usage,
+// reasoning, refusals and unknown members keep the provider's bytes.
 //
-// What the package promises:
+// Guarantees:
 //
-//   - Policies are asked in order, each sees what the one before it made. The gate is
-//     always last: nothing that a policy sends runs without its verdict, and no policy
-//     loosens one.
-//   - Within an exchange one hook runs at a time (V3-15).
-//   - An error, a panic and a hook that takes too long end the response as a failure.
-//     What was not sent yet stays unsent (INVARIANTS I14, FM15).
-//   - Calls are held until all policies and the gate have decided (THREATS 5).
+//   - Policies run in order, each on the output of the one before it. The gate always runs
+//     last: it judges every call that policies send, and no policy relaxes a verdict.
+//   - Within an exchange one hook runs at a time.
+//   - An error, a panic or a timeout of a hook ends the response as a failure. Text that was
+//     not sent before is not sent (I14, FM15).
+//   - Calls are buffered until all policies and the gate have decided.
 //
-// The guide to writing policies is docs/policies.md.
+// docs/policies.md is the guide to writing policies.
 package events

@@ -8,11 +8,11 @@ import (
 	"github.com/stopgate/stopgate"
 )
 
-// Exchange is one request and its response, as the hooks of all policies see it
-// (V3-02, V3-03). It belongs to the hook that runs.
+// Exchange is one request and its response, shared by the hooks of all policies. Only the running
+// hook may use it.
 type Exchange struct {
 	ID        string
-	TraceID   string // of the client's trace, "" without one
+	TraceID   string // of the client's trace, or ""
 	SpanID    string
 	Session   stopgate.SessionID
 	Principal stopgate.Principal
@@ -20,17 +20,17 @@ type Exchange struct {
 	Dialect   string // "openai-chat", "openai-responses" or "anthropic"
 	Model     string
 	Streamed  bool
-	// Original is the request as the client sent it. It must not be changed.
+	// Original is the request as the client sent it. Do not modify it.
 	Original []byte
-	// Scratchpad is where a policy keeps what belongs to this exchange. It begins empty
-	// and ends with the exchange.
+	// Scratchpad holds data of policies for this exchange. It is empty at the start and discarded
+	// at the end.
 	Scratchpad map[string]any
 
 	emit   func(Event)
-	policy string // whose hook runs
+	policy string // name of the policy whose hook runs
 }
 
-// Severity says how much an event matters.
+// Severity is the importance of an event.
 type Severity uint8
 
 // The severities.
@@ -40,18 +40,18 @@ const (
 	Error
 )
 
-// String is the word for records.
+// String returns the name used in records.
 func (s Severity) String() string {
 	return [...]string{"info", "warning", "error"}[min(s, Error)]
 }
 
-// Event is something that a policy tells whoever watches (V3-04). It must not hold
-// secrets: where events go is the operator's choice.
+// Event is reported by a policy to subscribers. It must not contain secrets: the operator decides
+// where events are sent.
 type Event struct {
-	Type     string // dotted words of the policy's own, such as "judge.blocked"
+	Type     string // dotted name chosen by the policy, such as "judge.blocked"
 	Summary  string // one line for people
 	Severity Severity
-	Details  map[string]any // values that encoding/json can write
+	Details  map[string]any // values that encoding/json can marshal
 
 	// Set by Emit.
 	Policy   string
@@ -62,8 +62,7 @@ type Event struct {
 	Time     time.Time
 }
 
-// Emit tells an event. It never blocks and never fails; who watches, and whether
-// anybody does, is not the policy's business.
+// Emit reports an event. It never blocks and never fails, whether or not there are subscribers.
 func (x *Exchange) Emit(e Event) {
 	if x.emit == nil {
 		return
@@ -73,23 +72,23 @@ func (x *Exchange) Emit(e Event) {
 	x.emit(e)
 }
 
-// Count adds one to a number in the scratchpad and returns it.
+// Count increments a number in the scratchpad and returns it.
 func (x *Exchange) Count(name string) int {
 	n, _ := x.Scratchpad[name].(int)
 	x.Scratchpad[name] = n + 1
 	return n + 1
 }
 
-// Rejection refuses a request with a status and a sentence of the policy's own.
+// Rejection refuses a request with a status and a message of the policy.
 type Rejection struct {
-	Status  int    // 400 to 499; anything else is 403
-	Message string // for the client; must not hold secrets
+	Status  int    // 400 to 499; other values become 403
+	Message string // for the client; must not contain secrets
 }
 
-// Error is the message.
+// Error returns the message.
 func (r *Rejection) Error() string { return r.Message }
 
-// StatusCode is the status that the client gets.
+// StatusCode returns the status of the response to the client.
 func (r *Rejection) StatusCode() int {
 	if r.Status < 400 || r.Status > 499 {
 		return http.StatusForbidden

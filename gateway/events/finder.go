@@ -5,19 +5,19 @@ import (
 	"sync"
 	"unicode/utf8"
 
-	"github.com/stopgate/stopgate/internal/automaton"
-	"github.com/stopgate/stopgate/regular"
+	"github.com/stopgate/stopgate/internal/regexp/automaton"
+	"github.com/stopgate/stopgate/internal/regexp/regular"
 )
 
-// finders makes finders of one language. An automaton that builds its states while it
-// is walked belongs to one finder at a time.
+// finders creates finders of one language. An automaton that builds its states lazily belongs to
+// one finder at a time.
 type finders struct {
-	begins [utf8.RuneSelf]bool // a match may begin with this byte
-	wide   bool                // or with a character beyond them
+	begins [utf8.RuneSelf]bool // bytes with which a match may start
+	wide   bool                // a match may start with a character beyond ASCII
 	pool   sync.Pool
 }
 
-// newFinders is nil for a language that no automaton walks.
+// newFinders returns nil for a language that cannot be compiled to an automaton.
 func newFinders(l *regular.Language) *finders {
 	w := l.Walker()
 	if w == nil {
@@ -44,9 +44,8 @@ func (fs *finders) get(o Redaction) *finder {
 
 func (fs *finders) put(f *finder) { fs.pool.Put(f) }
 
-// finder replaces matches in a text that is still arriving: the leftmost first, of
-// several that begin there the longest. It holds back what may still become a match,
-// and nothing else.
+// finder replaces matches in a text that is still arriving: the leftmost match, and of several
+// matches that start there the longest. It buffers only text that may still become a match.
 type finder struct {
 	*finders
 	walker      automaton.Walker
@@ -54,14 +53,14 @@ type finder struct {
 	longest     int
 	matches     int
 
-	held  string // text that may become a match: it begins at its first byte
-	at    int    // bytes of held that the walk has read
+	held  string // buffered text, which may become a match from its first byte
+	at    int    // bytes of held that the automaton has read
 	runes int    // the same in characters
-	state uint32 // of the walk
-	found int    // where the longest match so far ends; 0 for none
+	state uint32 // current state of the automaton
+	found int    // end of the longest match so far, or 0
 }
 
-// feed takes a piece and returns what is certain.
+// feed processes a chunk and returns the text that is final.
 func (f *finder) feed(piece string) string {
 	if f.held == "" && !f.mayBegin(piece) {
 		return piece
@@ -77,7 +76,7 @@ func (f *finder) flush() string {
 	return f.run(f.held, true)
 }
 
-// mayBegin reports whether a match may begin somewhere in a text.
+// mayBegin reports whether a match may start somewhere in a text.
 func (f *finder) mayBegin(text string) bool {
 	for i := range len(text) {
 		if f.begin(text[i]) {
@@ -94,7 +93,7 @@ func (f *finder) begin(c byte) bool {
 	return f.wide
 }
 
-// run goes on with a text whose beginning is what was held.
+// run processes a text that starts with the buffered text.
 func (f *finder) run(text string, last bool) string {
 	var out strings.Builder
 	walking := f.held != ""
@@ -129,8 +128,8 @@ func (f *finder) run(text string, last bool) string {
 	return out.String()
 }
 
-// walk reads on until it is known whether a match begins at the text's first byte, and
-// where it ends. It reports false if that needs more text.
+// walk reads until it is known whether a match starts at the first byte, and where it ends. It
+// returns false if that requires more text.
 func (f *finder) walk(text string, last bool) bool {
 	for f.at < len(text) {
 		if !last && !utf8.FullRuneInString(text[f.at:]) {

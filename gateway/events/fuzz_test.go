@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/stopgate/stopgate/gateway/events"
-	"github.com/stopgate/stopgate/wire/sse"
+	"github.com/stopgate/stopgate/internal/wire/sse"
 )
 
 // FuzzUnchanged holds that a policy which sends every text on as it came leaves every
@@ -44,7 +44,7 @@ func FuzzUnchanged(f *testing.F) {
 }
 
 // framed is a stream as it is forwarded: lines that no client reads stand between events
-// or not at all (WIRE 1.3).
+// or not at all.
 func framed(t *testing.T, body string) (out []byte) {
 	d := sse.NewDecoder(nil, sse.Limits{})
 	d.Feed([]byte(body))

@@ -7,16 +7,16 @@ import (
 	"time"
 )
 
-// HookError is a hook that failed. Its text names the policy and the hook, and is for
-// logs; clients get a code.
+// HookError is the failure of a hook. Its message names the policy and the hook and is for logs;
+// clients receive only a code.
 type HookError struct {
 	Policy, Hook string
-	// Late says that the hook took too long, or that its exchange ended before it did.
+	// Late is true if the hook timed out or outlived its exchange.
 	Late bool
 	Err  error
 }
 
-// Error says who failed.
+// Error implements error.
 func (e *HookError) Error() string {
 	return fmt.Sprintf("events: policy %s: %s: %v", e.Policy, e.Hook, e.Err)
 }
@@ -56,12 +56,12 @@ func (r *Run) hook(h *hooks, name string, f func() error) (err error) {
 	return err
 }
 
-// Working reports whether a hook is at work now.
+// Working reports whether a hook is running.
 func (r *Run) Working() bool { return r != nil && r.now.Load() != nil }
 
-// guard runs hooks on a goroutine of their own, because code that does not look at its
-// context can be stopped in no other way, and gives them up when one takes too long or
-// the exchange ends. What they do afterwards goes nowhere; the run is over then.
+// guard runs hooks on a goroutine of their own and abandons them after a timeout or at the end of
+// the exchange, because code that ignores its context cannot be stopped otherwise. The output of an
+// abandoned hook is discarded; the run is over.
 func (r *Run) guard(ctx context.Context, work func(ctx context.Context) error) error {
 	if r.over != nil {
 		return r.over
@@ -109,7 +109,7 @@ func (r *Run) guard(ctx context.Context, work func(ctx context.Context) error) e
 	}
 }
 
-// late is the error of a hook that was given up.
+// late returns the error of an abandoned hook.
 func (r *Run) late(cause error) error {
 	e := &HookError{Late: true, Err: cause}
 	if h := r.now.Load(); h != nil {

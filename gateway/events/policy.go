@@ -8,71 +8,69 @@ import (
 	"strings"
 )
 
-// Policy is a part of a chain. What it takes part in follows from the hooks that it
-// has. A policy is shared by all exchanges and keeps no state of any of them; that
-// belongs into [Exchange.Scratchpad] (V3-01, X3).
+// Policy is one element of a chain. Its hooks determine what it takes part in. All exchanges share
+// a policy, so state of one exchange belongs in [Exchange.Scratchpad].
 type Policy interface {
-	// Name identifies the policy in events, logs and errors: one of its own in a chain.
+	// Name identifies the policy in events, logs and errors. It is unique in a chain.
 	Name() string
 }
 
-// The hooks. A policy has those of them that it implements; a method with the name of a
-// hook and other parameters is an error of [NewChain], not a hook that is never called; a
-// misspelt name is one of [Check].
-// The context of a hook ends with the exchange, and when the hook has taken too long.
+// The hooks. A policy implements any of them. [NewChain] returns an error for a method with the
+// name of a hook and other parameters; [Check] finds misspelled names.
+//
+// The context of a hook ends with the exchange and at the hook's timeout.
 type (
-	// OnRequest is asked about a request before it goes upstream. It may change it;
-	// an error refuses it, with the status of a [*Rejection].
+	// OnRequest receives a request before it is sent upstream and may change it. An error refuses
+	// it, with the status of a [*Rejection].
 	OnRequest interface {
 		OnRequest(ctx context.Context, x *Exchange, r *Request) error
 	}
-	// OnResponse is given a response that is not streamed. A policy without it whose
-	// content hooks are given the texts of such a response, each as one delta.
+	// OnResponse receives a response that is not streamed. If a policy lacks it, its content hooks
+	// receive the texts of such a response, each as one delta.
 	OnResponse interface {
 		OnResponse(ctx context.Context, x *Exchange, r *Response) error
 	}
-	// OnStreamStart hears of a response before anything of it was read. Text that it
-	// sends stands in front of the first text of the model.
+	// OnStreamStart is called before a response is read. Text that it sends precedes the model's
+	// first text.
 	OnStreamStart interface {
 		OnStreamStart(ctx context.Context, x *Exchange, s *Stream) error
 	}
-	// OnContentDelta is given every piece of text. What it sends takes the place of the
-	// piece; without this hook the piece goes on.
+	// OnContentDelta receives every chunk of text. Its output replaces the chunk. Without this hook
+	// the chunk is forwarded.
 	OnContentDelta interface {
 		OnContentDelta(ctx context.Context, x *Exchange, s *Stream, b *Content, delta string) error
 	}
-	// OnContentComplete hears of the end of a text. What it sends stands behind it.
+	// OnContentComplete is called at the end of a text. Its output is appended to the text.
 	OnContentComplete interface {
 		OnContentComplete(ctx context.Context, x *Exchange, s *Stream, b *Content) error
 	}
-	// OnToolCallDelta is given every piece of a call's arguments. It can only look: a
-	// call is held until it is complete (X11).
+	// OnToolCallDelta receives every chunk of a call's arguments. It cannot send anything: a call
+	// is buffered until it is complete (X11).
 	OnToolCallDelta interface {
 		OnToolCallDelta(ctx context.Context, x *Exchange, s *Stream, b *Call, delta string) error
 	}
-	// OnToolCallComplete decides about a complete call: [BlockChunk] sends it on, as it
-	// is or with other arguments; text that is sent takes its place; nothing drops it.
-	// Without this hook the call goes on.
+	// OnToolCallComplete decides about a complete call: sending its [BlockChunk] forwards it,
+	// unchanged or with other arguments; sending text replaces it; sending nothing drops it.
+	// Without this hook the call is forwarded.
 	OnToolCallComplete interface {
 		OnToolCallComplete(ctx context.Context, x *Exchange, s *Stream, b *Call) error
 	}
-	// OnFinishReason hears why a choice ended, in the provider's own word. What it sends
-	// stands at the end of the text; the reason itself stays the real one.
+	// OnFinishReason receives the provider's finish reason of a choice. Its output is appended to
+	// the text. It cannot change the reason.
 	OnFinishReason interface {
 		OnFinishReason(ctx context.Context, x *Exchange, s *Stream, reason string) error
 	}
-	// OnStreamComplete is called once for every exchange that got as far as the
-	// provider, however it ended (V3-14).
+	// OnStreamComplete is called once for every exchange that reached the provider, however it
+	// ended.
 	OnStreamComplete interface {
 		OnStreamComplete(ctx context.Context, x *Exchange) error
 	}
 )
 
-// Passthrough is the policy that does nothing: it has no hook. It is a place in a chain
-// to be filled later, and the proof that a policy costs only what it asks for (V3-17).
+// Passthrough is a policy without hooks: a placeholder in a chain. It adds no cost.
 type Passthrough struct{ As string }
 
-// Name is As, or "passthrough".
+// Name returns As, or "passthrough".
 func (p Passthrough) Name() string {
 	if p.As == "" {
 		return "passthrough"
@@ -80,7 +78,7 @@ func (p Passthrough) Name() string {
 	return p.As
 }
 
-// hooks are one policy taken apart.
+// hooks are the hooks of one policy.
 type hooks struct {
 	policy          Policy
 	name            string
@@ -95,8 +93,8 @@ type hooks struct {
 	complete        OnStreamComplete
 }
 
-// takeApart finds the hooks of a policy.
-func takeApart(p Policy) (h hooks, err error) {
+// hooksOf finds the hooks of a policy.
+func hooksOf(p Policy) (h hooks, err error) {
 	h.policy, h.name = p, p.Name()
 	h.request, _ = p.(OnRequest)
 	h.response, _ = p.(OnResponse)
@@ -107,8 +105,8 @@ func takeApart(p Policy) (h hooks, err error) {
 	h.callComplete, _ = p.(OnToolCallComplete)
 	h.finish, _ = p.(OnFinishReason)
 	h.complete, _ = p.(OnStreamComplete)
-	// The names are constants, so that the linker keeps methods of these names and not all
-	// methods of the program.
+	// The names are constants, so that the linker keeps only methods with these names instead of
+	// all exported methods of the program.
 	t := reflect.TypeOf(p)
 	for _, hook := range []struct {
 		name        string
@@ -133,11 +131,11 @@ func takeApart(p Policy) (h hooks, err error) {
 
 func second(_ reflect.Method, ok bool) bool { return ok }
 
-// Check reports a method of a policy whose name begins with On and is no hook, which
-// [NewChain] would take for a method of the policy's own. It is for tests of policies: a
-// program that calls it carries every exported method of all its types.
+// Check reports methods of a policy whose names start with On and are not hooks. [NewChain] ignores
+// them. Use Check in tests of policies only: it makes the linker keep every exported method of all
+// types.
 func Check(p Policy) error {
-	if _, err := takeApart(p); err != nil {
+	if _, err := hooksOf(p); err != nil {
 		return err
 	}
 	hooks := []string{
@@ -152,10 +150,10 @@ func Check(p Policy) error {
 	return nil
 }
 
-// texts reports whether the policy wants to see the text of responses.
+// texts reports whether the policy has a hook for response text.
 func (h *hooks) texts() bool {
 	return h.start != nil || h.delta != nil || h.contentComplete != nil || h.finish != nil
 }
 
-// calls reports whether it wants to see calls.
+// calls reports whether the policy has a hook for calls.
 func (h *hooks) calls() bool { return h.callDelta != nil || h.callComplete != nil }

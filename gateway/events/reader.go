@@ -5,18 +5,18 @@ import (
 	"context"
 	"io"
 
+	"github.com/stopgate/stopgate/internal/wire"
+	"github.com/stopgate/stopgate/internal/wire/sse"
 	"github.com/stopgate/stopgate/jsonstream"
-	"github.com/stopgate/stopgate/wire"
-	"github.com/stopgate/stopgate/wire/sse"
 )
 
-// translator finds texts in the events of one dialect and writes what became of them.
+// translator finds texts in the events of one dialect and writes the edited events.
 type translator interface {
-	// event appends what stands for an event.
+	// event appends the replacement of an event.
 	event(dst []byte, ev *sse.Event) ([]byte, error)
 }
 
-// translators by dialect; bodies likewise, for responses that are not streamed.
+// translators and bodies by dialect; bodies are for responses that are not streamed.
 var translators = map[string]func(*tap) translator{
 	"openai-chat":      func(t *tap) translator { return &chatStream{tap: t} },
 	"openai-responses": func(t *tap) translator { return &responsesStream{tap: t} },
@@ -29,49 +29,49 @@ var bodies = map[string]textsOf{
 	"anthropic":        anthropicBody,
 }
 
-// tap is what all translators need: the run, and the event that is being read.
+// tap is the common part of all translators: the run and the current event.
 type tap struct {
 	run   *Run
 	ctx   context.Context
 	doc   jsonstream.Document
 	edits wire.Edits
-	more  []byte // what is written in front of the event
+	more  []byte // written before the current event
 
-	repeat wire.Repeat // of the last event that held one text and nothing else
-	typ    []byte      // of that event
-	of     int         // whose text it was
+	repeat wire.EventTemplate // template of the last event with exactly one text
+	typ    []byte             // type of that event
+	of     int                // key of its text
 	buf    []byte
 }
 
-// learn remembers an event with one text, so that the next one like it need not be
-// read; seq is its number, if it has one.
+// learn remembers an event with one text, so that a similar next event need not be parsed. seq is
+// its sequence number, if any.
 func (t *tap) learn(ev *sse.Event, of int, text, seq jsonstream.Value, root jsonstream.Value) {
 	padding, _ := root.Get("obfuscation")
 	t.of, t.typ = of, append(t.typ[:0], ev.Type...)
 	t.repeat.Learn(ev, text, seq, padding)
 }
 
-// again reports whether an event is the last one with another text, and returns the text.
+// again reports whether an event equals the last one except for its text, and returns the text.
 func (t *tap) again(ev *sse.Event) (text string, ok bool) {
 	if !ev.Dispatched || len(ev.Data) > t.run.maxBytes || !bytes.Equal(ev.Type, t.typ) || !t.repeat.Match(ev.Data) {
-		t.repeat.Forget()
+		t.repeat.Reset()
 		return "", false
 	}
 	t.edits, t.more = t.edits[:0], t.more[:0]
 	var decoded []byte
-	decoded, t.buf = t.repeat.Found(0).Text(t.buf)
+	decoded, t.buf = t.repeat.Value(0).Text(t.buf)
 	return string(decoded), true
 }
 
-// edit puts another text into an event that repeats the last one.
+// edit replaces the text of an event that matches the template.
 func (t *tap) edit(ev *sse.Event, text string) {
-	raw := t.repeat.Found(0).Raw
-	from := cap(ev.Data) - cap(raw) // raw is a part of it
+	raw := t.repeat.Value(0).Raw
+	from := cap(ev.Data) - cap(raw) // raw is a subslice of ev.Data
 	t.edits = append(t.edits, jsonstream.Edit{Start: from - 1, End: from + len(raw) + 1, Text: jsonstream.AppendQuote(nil, text)})
 }
 
-// read reads an event's payload. Whatever cannot be read passes as it is: the codec
-// behind refuses it.
+// read parses an event's payload. Events that cannot be parsed are forwarded unchanged; the codec
+// rejects them.
 func (t *tap) read(ev *sse.Event) (root jsonstream.Value, ok bool) {
 	t.edits, t.more = t.edits[:0], t.more[:0]
 	if !ev.Dispatched || len(ev.Data) == 0 || ev.Data[0] != '{' || t.doc.Scan(ev.Data, wire.EnvelopeOptions(t.run.maxBytes)) != nil {
@@ -80,7 +80,7 @@ func (t *tap) read(ev *sse.Event) (root jsonstream.Value, ok bool) {
 	return t.doc.Root(), true
 }
 
-// write appends the event with its edits, behind what stands in front of it.
+// write appends inserted events and then the current event with its edits.
 func (t *tap) write(dst []byte, ev *sse.Event) []byte {
 	dst = append(dst, t.more...)
 	if len(t.edits) == 0 {
@@ -92,7 +92,7 @@ func (t *tap) write(dst []byte, ev *sse.Event) []byte {
 	return ev.AppendTail(dst, payload)
 }
 
-// piece shows a piece of text and edits the event if it changed.
+// piece passes a chunk of text through the policies and edits the event if the text changed.
 func (t *tap) piece(v jsonstream.Value, choice, index int) (old, text string, err error) {
 	old = v.Text()
 	text, err = t.run.text(t.ctx, 0, choice, index, old)
@@ -102,7 +102,7 @@ func (t *tap) piece(v jsonstream.Value, choice, index int) (old, text string, er
 	return old, text, err
 }
 
-// reader is an upstream's stream as the policies leave it.
+// reader is an upstream's stream after the policies.
 type reader struct {
 	run     *Run
 	ctx     context.Context
@@ -111,18 +111,18 @@ type reader struct {
 	ev      sse.Event
 	tap     *tap
 	to      translator
-	out     []byte // for the caller
-	at      int    // of out
-	waits   bool   // ev is the end of an answer, to be read once all before it was
-	last    error  // of from
-	err     error  // the same, returned behind out
+	out     []byte // output for the caller
+	at      int    // read position in out
+	waits   bool   // ev ends a response; it is processed after everything before it
+	last    error  // error of from
+	err     error  // that error, once it follows all output
 }
 
 // readSize is the size of a stream's buffer.
 const readSize = 8 << 10
 
-// Reader returns the stream of a response as the policies leave it. Where no policy
-// looks at texts it is the stream itself.
+// Reader returns the stream of a response after the policies, or from itself if no policy has a
+// hook for response text.
 func (r *Run) Reader(ctx context.Context, from io.Reader) io.Reader {
 	if r == nil || !r.chain.texts {
 		return from
@@ -140,10 +140,10 @@ func (r *Run) Reader(ctx context.Context, from io.Reader) io.Reader {
 
 func newBuffer() []byte { return make([]byte, readSize) }
 
-// Read implements [io.Reader]. An error that is not the stream's own is a *HookError,
-// and nothing of the events that it stopped at is returned. It reads upstream once at
-// most, so that every sign of life of the provider is one: no bytes and no error mean that
-// no whole event has come.
+// Read implements [io.Reader]. An error that is not an error of the stream is a *HookError, and no
+// part of the events that caused it is returned. It reads upstream at most once, so that every byte
+// of the provider counts as activity: zero bytes and no error mean that no complete event has
+// arrived.
 func (d *reader) Read(p []byte) (int, error) {
 	if d.at == len(d.out) {
 		if d.err != nil {
@@ -157,7 +157,7 @@ func (d *reader) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// fill reads once and shows what came to the policies.
+// fill reads once and passes the new events to the policies.
 func (d *reader) fill() {
 	if !d.waits {
 		n, err := d.from.Read(d.decoder.Space())
@@ -177,7 +177,7 @@ func (d *reader) fill() {
 		})
 	}
 	if failed != nil {
-		// A hook that was given up may still write into the buffer.
+		// An abandoned hook may still write to the buffer.
 		d.out, d.at, d.err = nil, 0, failed
 		return
 	}
@@ -188,8 +188,8 @@ func (d *reader) fill() {
 	}
 }
 
-// ends reports whether an event may be the end of an answer, in any dialect. A mistake
-// costs a pause, or ends the response with this answer.
+// ends reports whether an event may end a response, in any dialect. A false positive only delays,
+// or ends the response here.
 func ends(data []byte) bool {
 	if i := bytes.Index(data, []byte(`"finish_reason"`)); i >= 0 {
 		rest := bytes.TrimLeft(data[i+len(`"finish_reason"`):], ": ")
@@ -203,7 +203,7 @@ func ends(data []byte) bool {
 	return false
 }
 
-// work shows the complete events to the policies.
+// work passes complete events through the policies.
 func (d *reader) work(ctx context.Context, out []byte) ([]byte, error) {
 	d.tap.ctx = ctx
 	if err := d.run.start(ctx); err != nil {
@@ -216,7 +216,7 @@ func (d *reader) work(ctx context.Context, out []byte) ([]byte, error) {
 				return out, err
 			}
 			if d.waits = d.run.continues != nil && len(out) > 0 && ends(d.ev.Data); d.waits {
-				return out, nil // whether it is an end is known when all before it was judged
+				return out, nil // whether this is the end is known once everything before it was judged
 			}
 		}
 		d.waits = false

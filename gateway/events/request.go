@@ -3,36 +3,33 @@ package events
 import (
 	"strings"
 
+	"github.com/stopgate/stopgate/internal/wire"
 	"github.com/stopgate/stopgate/jsonstream"
-	"github.com/stopgate/stopgate/wire"
 )
 
-// Request is a request on its way upstream. It is read again, strictly, when all
-// policies have seen it.
+// Request is a request that is sent upstream. After all policies it is parsed strictly again.
 type Request struct {
 	body []byte
 }
 
-// Body is the JSON text of the request as the policy before left it. It must not be
-// changed in place.
+// Body returns the JSON text of the request after the previous policy. Do not modify it in place.
 func (r *Request) Body() []byte { return r.body }
 
-// SetBody replaces the request. Model and tools may change; whether the response is
-// streamed, and the model's name where upstreams are chosen by it, are the client's.
+// SetBody replaces the request. It may change model and tools, but neither whether the response is
+// streamed nor the model's name where upstreams are chosen by it.
 func (r *Request) SetBody(body []byte) { r.body = body }
 
-// structural are the members whose strings are no text of anybody.
+// structural are the members whose strings are not text of the conversation.
 var structural = map[string]bool{
 	"role": true, "type": true, "id": true, "model": true, "name": true, "tool_call_id": true, "tool_use_id": true, "call_id": true,
 	"previous_response_id": true, "media_type": true, "format": true, "encrypted_content": true, "signature": true, "cache_control": true, "data": true, "file_data": true,
 }
 
-// parts are the members of a request that hold texts.
+// parts are the members of a request that contain texts.
 var parts = map[string]bool{"messages": true, "system": true, "input": true, "instructions": true}
 
-// EditTexts calls edit with every text of the conversation: instructions, messages,
-// arguments and results of calls. What it returns takes the text's place; everything
-// else stays byte for byte.
+// EditTexts calls edit with every text of the conversation: instructions, messages, arguments and
+// results of calls. The result replaces the text; all other bytes stay unchanged.
 func (r *Request) EditTexts(edit func(text string) string) error {
 	root, err := jsonstream.Parse(r.body, wire.EnvelopeOptions(len(r.body)+1))
 	if err != nil {
@@ -79,18 +76,16 @@ type Response struct {
 	texts textsOf
 }
 
-// textsOf walks the texts of a body in the form of its provider.
+// textsOf visits the texts of a body in the format of its provider.
 type textsOf func(body []byte, to bodySink) ([]byte, error)
 
-// Body is the JSON text of the response as the policy before left it. It must not be
-// changed in place.
+// Body returns the JSON text of the response after the previous policy. Do not modify it in place.
 func (r *Response) Body() []byte { return r.body }
 
-// SetBody replaces the response. Calls in it are judged like any other.
+// SetBody replaces the response. Its calls are judged like any other.
 func (r *Response) SetBody(body []byte) { r.body = body }
 
-// EditTexts calls edit with every text of the model, in order. What it returns takes the
-// text's place.
+// EditTexts calls edit with every text of the model, in order. The result replaces the text.
 func (r *Response) EditTexts(edit func(b *Content, text string) string) error {
 	to := bodySink{
 		text: func(b *Content, text string) (string, error) { return edit(b, text), nil },

@@ -5,19 +5,19 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/stopgate/stopgate/internal/wire"
+	"github.com/stopgate/stopgate/internal/wire/sse"
 	"github.com/stopgate/stopgate/jsonstream"
-	"github.com/stopgate/stopgate/wire"
-	"github.com/stopgate/stopgate/wire/sse"
 )
 
-// responsesStream is a streamed response. A text stands in it up to five times: in its
-// deltas, and whole in the ends of the text, of its part, of its item and of the
-// response. All copies say what the policies made of it.
+// responsesStream edits a streamed response of the Responses API. A text occurs in it up to five
+// times: in its deltas, and as a whole at the end of the text, its part, its item and the response.
+// All copies are edited consistently.
 type responsesStream struct {
 	*tap
 	texts []*responsesText
-	next  int // the first output index that no item has
-	added int // events of ours so far, by which sequence numbers are shifted
+	next  int // first unused output index
+	added int // number of inserted events, by which sequence numbers are shifted
 	over  bool
 	extra *addition
 }
@@ -25,21 +25,21 @@ type responsesStream struct {
 // responsesText is one text.
 type responsesText struct {
 	item, part int
-	id         string // of the item
+	id         string // id of the item
 	raw, said  strings.Builder
 	done       bool
 }
 
-// addition is an item of ours at the end of the output.
+// addition is an inserted item at the end of the output.
 type addition struct {
 	id, text string
 }
 
 func (s *responsesStream) text(root jsonstream.Value) *responsesText {
 	at, _ := root.Get("output_index")
-	item, _ := wire.Small(at)
+	item, _ := wire.SmallInt(at)
 	at, _ = root.Get("content_index")
-	part, _ := wire.Small(at)
+	part, _ := wire.SmallInt(at)
 	if t := s.find(item, part); t != nil {
 		return t
 	}
@@ -75,7 +75,7 @@ func (s *responsesStream) event(dst []byte, ev *sse.Event) ([]byte, error) {
 		return s.write(dst, ev), nil
 	}
 	if at, ok := root.Get("output_index"); ok {
-		n, _ := wire.Small(at)
+		n, _ := wire.SmallInt(at)
 		s.next = max(s.next, n+1)
 	}
 	typ, _ := root.Get("type")
@@ -93,7 +93,7 @@ func (s *responsesStream) event(dst []byte, ev *sse.Event) ([]byte, error) {
 	case "response.output_item.done":
 		item, _ := root.Get("item")
 		at, _ := root.Get("output_index")
-		n, _ := wire.Small(at)
+		n, _ := wire.SmallInt(at)
 		err = s.restateItem(item, n)
 	case "response.completed", "response.incomplete", "response.failed":
 		err = s.finish(root, name)
@@ -107,7 +107,7 @@ func (s *responsesStream) event(dst []byte, ev *sse.Event) ([]byte, error) {
 	return s.write(dst, ev), nil
 }
 
-// learnText remembers an event that does nothing but go on with a text.
+// learnText remembers an event that only continues a text.
 func (s *responsesStream) learnText(ev *sse.Event, root jsonstream.Value) {
 	delta, _ := root.Get("delta")
 	seq, _ := root.Get("sequence_number")
@@ -117,16 +117,16 @@ func (s *responsesStream) learnText(ev *sse.Event, root jsonstream.Value) {
 	}
 }
 
-// renumber shifts the number of the upstream's event by those of ours.
+// renumber shifts the sequence number of the upstream's event by the number of inserted events.
 func (s *responsesStream) renumber(root jsonstream.Value) {
 	if seq, ok := root.Get("sequence_number"); ok {
-		if n, ok := wire.Small(seq); ok {
+		if n, ok := wire.SmallInt(seq); ok {
 			s.edits.Replace(seq, strconv.AppendInt(nil, int64(n+s.added), 10))
 		}
 	}
 }
 
-// delta takes a piece of a text.
+// delta handles a chunk of a text.
 func (s *responsesStream) delta(root jsonstream.Value) error {
 	v, _ := root.Get("delta")
 	if v.Kind() != jsonstream.String {
@@ -142,10 +142,10 @@ func (s *responsesStream) delta(root jsonstream.Value) error {
 	return err
 }
 
-// key numbers a text for hooks.
+// key returns the index of a text for hooks.
 func (t *responsesText) key() int { return t.item<<8 | t.part&0xff }
 
-// done takes the end of a text. What nobody sent in deltas is given to the policies now.
+// done handles the end of a text. Text that did not arrive in deltas is passed to the policies now.
 func (s *responsesStream) done(root jsonstream.Value) error {
 	v, _ := root.Get("text")
 	if v.Kind() != jsonstream.String {
@@ -166,9 +166,9 @@ func (s *responsesStream) done(root jsonstream.Value) error {
 	return nil
 }
 
-// settle ends a text whose whole is known: what did not come in deltas is given to the
-// policies now. more is what they add to it; the client reads the rest in the copies, as
-// from the provider.
+// settle ends a text whose whole content is known. Text that did not arrive in deltas is passed to
+// the policies now. more is the text that policies append; clients read the rest in the copies, as
+// with the provider.
 func (s *responsesStream) settle(t *responsesText, whole string) (more string, err error) {
 	if t.done {
 		return "", nil
@@ -188,14 +188,14 @@ func (s *responsesStream) settle(t *responsesText, whole string) (more string, e
 	return more, err
 }
 
-// dropTokens takes out the tokens of a text that is another one now.
+// dropTokens removes the tokens of a changed text.
 func dropTokens(edits *wire.Edits, v jsonstream.Value) {
 	if list, ok := v.Get("logprobs"); ok && list.Kind() == jsonstream.Array {
 		edits.Replace(list, []byte("[]"))
 	}
 }
 
-// restate puts what was said into another copy of a text.
+// restate writes the edited text into another copy.
 func (s *responsesStream) restate(part jsonstream.Value, t *responsesText) error {
 	kind, _ := part.Get("type")
 	text, _ := part.Get("text")
@@ -229,7 +229,7 @@ func (s *responsesStream) restateItem(item jsonstream.Value, n int) error {
 	return nil
 }
 
-// finish ends the response: what is added gets an item of its own.
+// finish ends the response. Text that policies add becomes an item of its own.
 func (s *responsesStream) finish(root jsonstream.Value, name string) error {
 	if s.over {
 		return nil
@@ -292,7 +292,7 @@ func (a *addition) item(status string) []byte {
 	return append(b, "]}"...)
 }
 
-// insertItem writes a message of ours in front of the event.
+// insertItem writes a message item before the current event.
 func (s *responsesStream) insertItem(root jsonstream.Value) {
 	a, n := s.extra, strconv.Itoa(s.next)
 	id := string(jsonstream.AppendQuote(nil, a.id))
@@ -311,12 +311,12 @@ func (s *responsesStream) insertDelta(root jsonstream.Value, id string, item, pa
 		`,"content_index":`+strconv.Itoa(part)+`,"delta":`+string(jsonstream.AppendQuote(nil, text))+`,"logprobs":[]`)
 }
 
-// insert writes an event of ours in front of the event, under the number that it would
-// have had.
+// insert writes an event before the current event, with the sequence number that the current one
+// would have had.
 func (s *responsesStream) insert(root jsonstream.Value, typ, members string) {
 	data := `{"type":"` + typ + `",` + members
 	if seq, ok := root.Get("sequence_number"); ok {
-		if n, ok := wire.Small(seq); ok {
+		if n, ok := wire.SmallInt(seq); ok {
 			data += `,"sequence_number":` + strconv.Itoa(n+s.added)
 		}
 	}
@@ -324,11 +324,11 @@ func (s *responsesStream) insert(root jsonstream.Value, typ, members string) {
 	s.more = sse.AppendEvent(s.more, typ, []byte(data+"}"))
 }
 
-// responsesBody walks a response.
+// responsesBody visits the texts of a response.
 func responsesBody(body []byte, to bodySink) ([]byte, error) {
 	root, err := jsonstream.Parse(body, wire.EnvelopeOptions(len(body)+1))
 	if err != nil {
-		return body, nil // the codec refuses it
+		return body, nil // the codec rejects it
 	}
 	var edits wire.Edits
 	output, _ := root.Get("output")

@@ -8,8 +8,7 @@ import (
 	"github.com/stopgate/stopgate"
 )
 
-// Run is a chain at work on one exchange. Its methods are called by one goroutine, one
-// after the other; Working by any.
+// Run runs a chain for one exchange. It is not safe for concurrent use, except for Working.
 type Run struct {
 	chain    *Chain
 	x        Exchange
@@ -18,36 +17,35 @@ type Run struct {
 	maxBytes int
 
 	began   time.Time
-	now     atomic.Pointer[hooks] // the policy whose hook runs
-	since   atomic.Int64          // nanoseconds from began to its start
-	idle    chan struct{}         // closed when the last guarded work has ended
+	now     atomic.Pointer[hooks] // policy whose hook runs
+	since   atomic.Int64          // start of the hook, in nanoseconds since began
+	idle    chan struct{}         // closed when the last guarded hook has returned
 	guarded bool                  // hooks run on a goroutine of their own
-	over    error                 // why no further hook is called but OnStreamComplete
+	over    error                 // if set, only OnStreamComplete is still called
 	gone    error                 // a hook ended its goroutine
 
 	calls []*Call
 
-	// An exchange may have several answers of the provider, see Again.
+	// An exchange may consist of several responses of the provider; see Again.
 	continues func() bool // see Setup
 	started   bool        // OnStreamStart was called
 	ended     bool        // OnFinishReason was called
-	whole     bool        // responses are bodies
-	ending    *ending     // of an answer that another one may follow
-	texts     int         // the first number that no text of this answer has
-	before    struct {    // in the answers before
+	whole     bool        // responses are not streamed
+	ending    *ending     // end of a response that another one may follow
+	texts     int         // first unused text index of this response
+	before    struct {    // counts of the earlier responses
 		texts, calls int
 	}
 }
 
-// ending is the end of a choice that the policies were not told of.
+// ending is the end of a choice that has not been reported to the policies yet.
 type ending struct {
 	choice, index int
 	reason        string
 }
 
-// Again says that another answer of the provider goes on with the response: its texts
-// and calls are counted behind those that were, and the end of the answer before was
-// none.
+// Again starts the next response of the provider within the exchange. Its texts and calls are
+// numbered after the earlier ones, and the end of the earlier response is discarded.
 func (r *Run) Again() {
 	if r == nil {
 		return
@@ -58,10 +56,10 @@ func (r *Run) Again() {
 	r.texts = 0
 }
 
-// Ended reports whether the policies were told that the response ends.
+// Ended reports whether the end of the response was reported to the policies.
 func (r *Run) Ended() bool { return r != nil && r.ended }
 
-// later keeps the end of an answer back if another one may follow.
+// later stores the end of a response if another one may follow.
 func (r *Run) later(choice, index int, reason string, calls bool) bool {
 	if r.continues == nil || !calls && !r.continues() {
 		return false
@@ -70,11 +68,10 @@ func (r *Run) later(choice, index int, reason string, calls bool) bool {
 	return true
 }
 
-// Ending reports whether Finish has an end to tell of.
+// Ending reports whether an end is stored for Finish.
 func (r *Run) Ending() bool { return r != nil && r.ending != nil }
 
-// Finish tells the policies of the end that was kept back, and returns what they add to
-// the text.
+// Finish reports the stored end to the policies and returns the text that they append.
 func (r *Run) Finish(ctx context.Context) (more string, err error) {
 	if !r.Ending() {
 		return "", nil
@@ -88,15 +85,15 @@ func (r *Run) Finish(ctx context.Context) (more string, err error) {
 	return more, err
 }
 
-// stage is one policy at work.
+// stage is the state of one policy.
 type stage struct {
 	*hooks
 	stream   Stream
-	waiting  string // text that was sent where no text was
+	waiting  string // text that was sent before the first text of the response
 	contents []*Content
 }
 
-// Exchange is what hooks see.
+// Exchange returns the exchange of the run.
 func (r *Run) Exchange() *Exchange {
 	if r == nil {
 		return nil
@@ -104,8 +101,8 @@ func (r *Run) Exchange() *Exchange {
 	return &r.x
 }
 
-// Request shows the request to the policies and returns what they made of it. The error
-// is a *Rejection or a *HookError.
+// Request passes the request through the policies and returns the result. The error is a *Rejection
+// or a *HookError.
 func (r *Run) Request(ctx context.Context, body []byte) ([]byte, error) {
 	if r == nil || !r.chain.wants(func(h *hooks) bool { return h.request != nil }) {
 		return body, nil
@@ -129,8 +126,8 @@ func (r *Run) Request(ctx context.Context, body []byte) ([]byte, error) {
 	return req.body, nil
 }
 
-// Complete tells all policies that the exchange is over. A hook that was given up and
-// still runs is waited for on another goroutine, so that no two run at once.
+// Complete calls OnStreamComplete of all policies. If an abandoned hook is still running, it waits
+// for it on another goroutine, so that no two hooks run at once.
 func (r *Run) Complete(ctx context.Context) {
 	if r == nil || !r.chain.wants(func(h *hooks) bool { return h.complete != nil }) {
 		return
@@ -160,11 +157,11 @@ func (r *Run) Complete(ctx context.Context) {
 			return
 		}
 	}
-	// Whatever it says, the response is over.
+	// The error has no effect: the response is over.
 	_ = r.guard(context.WithoutCancel(ctx), tell)
 }
 
-// CallDelta shows a piece of a call's arguments.
+// CallDelta passes a chunk of a call's arguments to the policies.
 func (r *Run) CallDelta(ctx context.Context, n int, piece string) error {
 	if r != nil {
 		n += r.before.calls
@@ -196,7 +193,7 @@ func (r *Run) CallDelta(ctx context.Context, n int, piece string) error {
 	})
 }
 
-// Call begins a call. Calls are numbered as the codec of the answer numbers them.
+// Call registers a call. The codec of the current response numbers the calls.
 func (r *Run) Call(n, choice int, id stopgate.CallID, name stopgate.ToolName) {
 	if r == nil || !r.chain.calls {
 		return
@@ -208,19 +205,18 @@ func (r *Run) Call(n, choice int, id stopgate.CallID, name stopgate.ToolName) {
 	r.calls[n] = &Call{Choice: choice, Index: n, ID: id, Name: name}
 }
 
-// Decision is what became of a call.
+// Decision is the policies' decision about a call.
 type Decision struct {
 	Sent bool
-	// Arguments are those to judge and to run. They are what the model wrote unless a
-	// policy changed them.
+	// Arguments are to be judged and run. They are the model's unless a policy changed them.
 	Arguments string
 	Changed   bool
-	Text      string // takes the place of a call that was not sent; "" if no policy says any
-	Policy    string // that did not send it
+	Text      string // replacement of a call that was dropped, or ""
+	Policy    string // policy that dropped the call
 }
 
-// CallComplete asks the policies about a complete call, in their order. refused is why
-// the gate will not let it run, "" if it has not refused it.
+// CallComplete passes a complete call through the policies in order. refused is the code if the
+// gate has already refused it, else "".
 func (r *Run) CallComplete(ctx context.Context, n int, id stopgate.CallID, refused stopgate.Code) (Decision, error) {
 	if r != nil {
 		n += r.before.calls

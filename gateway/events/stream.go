@@ -5,31 +5,30 @@ import (
 	"strings"
 )
 
-// What a stream answers to a hook that asks for what cannot be.
+// Errors of a stream.
 var (
-	// ErrFinished: the policy has finished its output (V3-06).
+	// ErrFinished: the policy has ended its output.
 	ErrFinished = errors.New("events: the output is finished")
-	// ErrNotHere: a call can be sent by OnToolCallComplete alone, and only the one that
-	// it is asked about; OnToolCallDelta sends nothing.
+	// ErrNotHere: only OnToolCallComplete can send a call, and only its own; OnToolCallDelta cannot
+	// send anything.
 	ErrNotHere = errors.New("events: this cannot be sent here")
-	// ErrTwice: a call goes on, or text takes its place, not both.
+	// ErrTwice: a call is either sent or replaced by text, once.
 	ErrTwice = errors.New("events: the call was sent on or replaced already")
 )
 
-// Stream is the output of one policy in one exchange (V3-05). Hooks cannot reach what
-// lies behind it (V3-08). It belongs to the hook that runs.
+// Stream is the output of one policy in one exchange. Only the running hook may use it.
 type Stream struct {
 	finished bool
-	first    string          // sent by the hook that runs
-	out      strings.Builder // the same, where it sent more than once
-	call     *Call           // that OnToolCallComplete is asked about
-	sent     bool            // it was sent on
-	mute     bool            // the hook can only look
-	dropped  int             // what came after the end and went nowhere
+	first    string          // output of the running hook
+	out      strings.Builder // the same, after more than one send
+	call     *Call           // call that OnToolCallComplete decides about
+	sent     bool            // call was sent
+	mute     bool            // the running hook cannot send
+	dropped  int             // number of chunks after the end of the output
 }
 
-// Send sends a chunk to the policy behind this one, or to the client. After the end of
-// the output it is an error.
+// Send sends a chunk to the next policy or to the client. It returns an error after the end of the
+// output.
 func (s *Stream) Send(c Chunk) error {
 	if c.call == nil {
 		return s.SendText(c.text, false)
@@ -46,7 +45,7 @@ func (s *Stream) Send(c Chunk) error {
 	return nil
 }
 
-// SendText sends text. With finish it is the last of this policy's output.
+// SendText sends text. If finish is true, it also ends the output.
 func (s *Stream) SendText(text string, finish bool) error {
 	switch {
 	case s.finished:
@@ -69,18 +68,18 @@ func (s *Stream) SendText(text string, finish bool) error {
 	return nil
 }
 
-// MarkOutputFinished ends the output of the policy. Its hooks are called on, so that it
-// sees the whole response (V3-07); texts and calls that come now go no further.
+// MarkOutputFinished ends the output of the policy. Its hooks are still called, so that it observes
+// the whole response, but later text and calls are dropped.
 func (s *Stream) MarkOutputFinished() { s.finished = true }
 
 // IsOutputFinished reports whether the output has ended.
 func (s *Stream) IsOutputFinished() bool { return s.finished }
 
-// Dropped counts the pieces of text and the calls that would have gone on by themselves
-// and came after the end.
+// Dropped returns the number of text chunks and calls that were dropped after the end of the
+// output.
 func (s *Stream) Dropped() int { return s.dropped }
 
-// take returns what the hook has sent.
+// take returns the output of the hook.
 func (s *Stream) take() string {
 	text := s.first
 	if s.out.Len() > 0 {

@@ -5,13 +5,13 @@ import (
 	"errors"
 )
 
-// The pipeline of texts: what one policy sends is what the next is given.
+// This file implements the pipeline of texts: the output of one policy is the input of the next.
 
-// errLongText says that a text is longer than any response may be.
+// errLongText reports a text above the limit of a response.
 var errLongText = errors.New("the text is too long")
 
-// text takes a piece of a text through the policies from one on, and returns what is
-// left for the client.
+// text passes a chunk of text through the policies from index from on, and returns the output for
+// the client.
 func (r *Run) text(ctx context.Context, from, choice, index int, piece string) (string, error) {
 	r.texts = max(r.texts, index+1)
 	index += r.before.texts
@@ -28,7 +28,7 @@ func (r *Run) text(ctx context.Context, from, choice, index int, piece string) (
 	return piece, nil
 }
 
-// delta is one piece at one policy.
+// delta passes one chunk through one policy.
 func (r *Run) delta(ctx context.Context, st *stage, b *Content, piece string) (string, error) {
 	s, before := &st.stream, st.waiting
 	st.waiting = ""
@@ -53,7 +53,7 @@ func (r *Run) delta(ctx context.Context, st *stage, b *Content, piece string) (s
 	return before + s.take(), nil
 }
 
-// content finds or begins a text.
+// content returns the state of a text, and creates it if necessary.
 func (st *stage) content(choice, index int) *Content {
 	for _, b := range st.contents {
 		if b.Choice == choice && b.Index == index {
@@ -65,7 +65,7 @@ func (st *stage) content(choice, index int) *Content {
 	return b
 }
 
-// forget lets go of a complete text.
+// forget removes a complete text.
 func (st *stage) forget(b *Content) {
 	for i := range st.contents {
 		if st.contents[i] == b {
@@ -75,7 +75,7 @@ func (st *stage) forget(b *Content) {
 	}
 }
 
-// complete ends a text at all policies from one on and returns what they add to it.
+// complete ends a text at all policies from index from on and returns the text that they append.
 func (r *Run) complete(ctx context.Context, from, choice, index int) (string, error) {
 	index += r.before.texts
 	more := ""
@@ -106,8 +106,8 @@ func (r *Run) complete(ctx context.Context, from, choice, index int) (string, er
 	return more, nil
 }
 
-// finish tells the policies why a choice ended and returns what they add at its end.
-// index is of the text that this would be.
+// finish reports the end of a choice to the policies and returns the text that they append. index
+// is the index of that text.
 func (r *Run) finish(ctx context.Context, choice, index int, reason string) (string, error) {
 	r.ended = true
 	index += r.before.texts
@@ -115,7 +115,7 @@ func (r *Run) finish(ctx context.Context, choice, index int, reason string) (str
 	for i := range r.stages {
 		st := &r.stages[i]
 		if r.whole && st.response != nil {
-			continue // it was given the whole response
+			continue // it received the whole response
 		}
 		if st.texts() && more != "" {
 			var err error
@@ -149,7 +149,7 @@ func (r *Run) finish(ctx context.Context, choice, index int, reason string) (str
 	return more, nil
 }
 
-// start tells the policies that a response begins. What they send waits for its first
+// start reports the start of a response to the policies. Their output is stored until its first
 // text.
 func (r *Run) start(ctx context.Context) error {
 	if r.started {

@@ -1,7 +1,7 @@
 // Package config finds the policy files that hold for a working directory and
 // says which of them are trusted.
 //
-// Every file is a layer of its own and the strictest layer wins (DECISIONS K35):
+// Every file is a layer of its own and the strictest layer wins (K35):
 //
 //	set, err := config.Discover(config.Where{Dir: "."})
 //	program, diags := policy.Compile(set.Sources(), policy.Options{})
@@ -9,7 +9,7 @@
 // A file named by the user on the command line, the user's own file and the
 // system's file are trusted. A file found in a project is content of that
 // project: it may only tighten, unless the user trusted exactly these bytes
-// with [Trust] (THREATS H20).
+// with [Trust] (H20).
 package config
 
 import (
@@ -24,9 +24,9 @@ import (
 	"slices"
 	"syscall"
 
-	"github.com/stopgate/stopgate/internal/owner"
-	"github.com/stopgate/stopgate/internal/plainfile"
-	"github.com/stopgate/stopgate/policy"
+	"github.com/stopgate/stopgate/internal/policy"
+	"github.com/stopgate/stopgate/internal/system/owner"
+	"github.com/stopgate/stopgate/internal/system/plainfile"
 )
 
 // FileName is the name of a policy file.
@@ -142,7 +142,7 @@ func (w Where) UserFile() string {
 }
 
 // Discover reads every policy file that holds. A file that is there and cannot
-// be read is an error, never "no policy" (INVARIANTS FM10).
+// be read is an error, never "no policy" (FM10).
 func Discover(w Where) (Set, error) {
 	var set Set
 	if w.Dir != "" {

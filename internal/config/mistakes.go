@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/stopgate/stopgate/internal/diag"
+	"github.com/stopgate/stopgate/internal/lang/diag"
 	"github.com/stopgate/stopgate/internal/visible"
 )
 
@@ -18,7 +18,7 @@ type MistakesError struct {
 func (e MistakesError) Error() string { return "the policy has mistakes" }
 
 // Say names what a reader of the output could otherwise take for granted: a policy that
-// he did not write, or permissions that do not count (DECISIONS K35, S50).
+// he did not write, or permissions that do not count (K35, S50).
 func (s Set) Say(w io.Writer) {
 	for _, file := range s.Files {
 		switch {

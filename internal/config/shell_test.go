@@ -12,9 +12,9 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/config"
-	"github.com/stopgate/stopgate/internal/diag"
+	"github.com/stopgate/stopgate/internal/lang/diag"
+	"github.com/stopgate/stopgate/internal/policy"
 	"github.com/stopgate/stopgate/internal/testkit/corpus"
-	"github.com/stopgate/stopgate/policy"
 )
 
 // starter is the policy that init writes for a kind of work.

@@ -10,7 +10,7 @@ import (
 //go:embed starter.toml
 var starter []byte
 
-// Starter is the policy that holds when no policy file is found (DECISIONS S50):
+// Starter is the policy that holds when no policy file is found (S50):
 // everything is asked, and guards keep secrets and settings out of reach.
 func Starter() []byte { return starter }
 

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/stopgate/stopgate/internal/owner"
+	"github.com/stopgate/stopgate/internal/system/owner"
 )
 
 // trustFile lists the hashes of trusted project files, one per line: hash, a

@@ -5,9 +5,9 @@ import (
 	"strings"
 
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/eval"
+	"github.com/stopgate/stopgate/internal/eval/schema"
 	"github.com/stopgate/stopgate/jsonstream"
-	"github.com/stopgate/stopgate/policy/eval"
-	"github.com/stopgate/stopgate/schema"
 )
 
 var _ eval.KnownTools = Recognise

@@ -7,7 +7,7 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/knowntools"
-	"github.com/stopgate/stopgate/policy"
+	"github.com/stopgate/stopgate/internal/policy"
 )
 
 // A gate that knows a tool only by its name guards every parameter that a row of the name

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/stopgate/stopgate/internal/diag"
-	"github.com/stopgate/stopgate/internal/tomltree"
+	"github.com/stopgate/stopgate/internal/lang/diag"
+	"github.com/stopgate/stopgate/internal/lang/tomltree"
 )
 
 // Version is the version of the form of the table.

@@ -15,7 +15,7 @@
 // A recording is the body of a real streamed response, played byte for byte.
 //
 // Every answer names its source: the header X-Stopgate-Upstream is "replay", and
-// scripted answers carry the scenario's own name as their model (DECISIONS S45),
+// scripted answers carry the scenario's own name as their model (S45),
 // so that nobody takes canned calls for a model's. What was not generated because
 // the client went away is told to Options.Ended.
 package replay

@@ -1,6 +1,6 @@
 // Package visible prints text that a model, a tool or a client wrote, so that a
 // person sees what is there: rendering is injective, and nothing that is printed
-// moves, colours or hides what stands beside it (THREATS H14).
+// moves, colours or hides what stands beside it (H14).
 package visible
 
 import (

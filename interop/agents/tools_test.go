@@ -63,9 +63,9 @@ func knows(t *testing.T, a *agent, bodies string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	known := h.Known()
+	known := h.KnownTools()
 	for name, parameters := range declared(t, bodies) {
-		i := slices.IndexFunc(known, func(k hook.Known) bool { return string(k.Name) == name })
+		i := slices.IndexFunc(known, func(k hook.KnownTool) bool { return string(k.Name) == name })
 		for _, p := range parameters {
 			if !speaks.MatchString(p) || name == "task" { // whose command is one of the agent's own
 				continue

@@ -1,6 +1,6 @@
 // Package sdk has the client libraries of the LLM providers judge the gateway: a
 // scripted provider answers, a real stopgate process stands in between, and real
-// libraries for Go, Node and Python read what comes out (WIRE 11).
+// libraries for Go, Node and Python read what comes out.
 //
 // Each case says what a program that uses a library must see: the calls that may
 // run with their arguments, the texts, the finish, or an error. In every case no

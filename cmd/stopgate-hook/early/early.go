@@ -10,7 +10,7 @@ package early
 import (
 	"os"
 
-	"github.com/stopgate/stopgate/hook/ask"
+	"github.com/stopgate/stopgate/internal/hook/ask"
 )
 
 // Asked is what came of it, where that was no answer.

@@ -13,16 +13,16 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stopgate/stopgate/agent"
-	"github.com/stopgate/stopgate/agent/conversation"
-	"github.com/stopgate/stopgate/agent/provider"
-	"github.com/stopgate/stopgate/agent/tools"
 	"github.com/stopgate/stopgate/approve"
 	"github.com/stopgate/stopgate/gate"
+	"github.com/stopgate/stopgate/internal/agent"
+	"github.com/stopgate/stopgate/internal/agent/conversation"
+	"github.com/stopgate/stopgate/internal/agent/provider"
+	"github.com/stopgate/stopgate/internal/agent/tools"
+	"github.com/stopgate/stopgate/internal/policy"
 	"github.com/stopgate/stopgate/internal/replay"
-	"github.com/stopgate/stopgate/policy"
+	"github.com/stopgate/stopgate/internal/store/mem"
 	"github.com/stopgate/stopgate/session"
-	"github.com/stopgate/stopgate/store/mem"
 )
 
 // Options make a rig. Script is required.
@@ -33,6 +33,7 @@ type Options struct {
 	Files  map[string]string // in the working tree
 	Alone  bool              // nobody is asked
 	Store  conversation.Store
+	Facts  gate.Store // of the session; nil keeps them in memory
 	Past   []conversation.Entry
 	Local  []tools.Local
 	Watch  agent.Watcher // told beside the rig
@@ -127,7 +128,10 @@ func New(t testing.TB, o Options) *Rig {
 	r.Queue, err = approve.New(new(mem.Approvals), approve.Options{})
 	must(t, err)
 	r.Desk = agent.NewDesk("anna", r.Queue, time.Now)
-	options := []gate.Option{gate.WithRecorder(r.Records), gate.WithStore(mem.New()), gate.WithDenyMode(gate.DenyToolResult)}
+	if o.Facts == nil {
+		o.Facts = mem.New()
+	}
+	options := []gate.Option{gate.WithRecorder(r.Records), gate.WithStore(o.Facts), gate.WithDenyMode(gate.DenyToolResult)}
 	if !o.Alone {
 		options = append(options, gate.WithApprover(r.Desk))
 	}

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"testing"
 
-	"github.com/stopgate/stopgate/agent/provider"
+	"github.com/stopgate/stopgate/internal/agent/provider"
 )
 
 // message is one message of a request, in the forms of two APIs; item is one of the third.

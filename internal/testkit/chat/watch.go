@@ -8,7 +8,7 @@ import (
 	"sync"
 
 	"github.com/stopgate/stopgate"
-	"github.com/stopgate/stopgate/agent"
+	"github.com/stopgate/stopgate/internal/agent"
 	"github.com/stopgate/stopgate/internal/replay"
 )
 

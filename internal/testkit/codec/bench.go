@@ -6,9 +6,9 @@ import (
 	"testing"
 
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/wire"
+	"github.com/stopgate/stopgate/internal/wire/sse"
 	"github.com/stopgate/stopgate/jsonstream"
-	"github.com/stopgate/stopgate/wire"
-	"github.com/stopgate/stopgate/wire/sse"
 )
 
 // Source is text like the files that coding agents write: lines, quotes, tabs
@@ -35,7 +35,7 @@ func (k *Keeper) Event(e *stopgate.Event) {
 // pump sends a stream through a codec, in pieces as large as the decoder takes.
 func pump(b *testing.B, st wire.Stream, d *sse.Decoder, sink *Keeper, stream, out []byte) []byte {
 	var ev sse.Event
-	outcome := []wire.Release{{Allowed: true}}
+	outcome := []wire.CallOutcome{{Allowed: true}}
 	discard := func([]byte) error { return nil }
 	for len(stream) > 0 {
 		n := copy(d.Space(), stream)

@@ -11,8 +11,8 @@ import (
 	"testing"
 
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/wire"
 	"github.com/stopgate/stopgate/jsonstream"
-	"github.com/stopgate/stopgate/wire"
 )
 
 // Gate is a scripted stand-in for the gate: it refuses what the codec refuses,
@@ -119,14 +119,14 @@ func (g *Gate) Event(e *stopgate.Event) {
 
 // Outcomes resolves the calls of every choice that has ended, or of all, if they
 // were not resolved before.
-func (g *Gate) Outcomes(all bool) []wire.Release {
-	var out []wire.Release
+func (g *Gate) Outcomes(all bool) []wire.CallOutcome {
+	var out []wire.CallOutcome
 	for i, j := range g.Calls {
 		if _, ok := g.ended[j.Choice]; j.gone || !ok && !all {
 			continue
 		}
 		j.gone = true
-		r := wire.Release{Call: i, Allowed: j.Allowed()}
+		r := wire.CallOutcome{Call: i, Allowed: j.Allowed()}
 		if r.Allowed {
 			r.Args = j.Args.Bytes()
 		} else {

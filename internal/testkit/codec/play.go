@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"github.com/stopgate/stopgate"
-	"github.com/stopgate/stopgate/wire"
-	"github.com/stopgate/stopgate/wire/sse"
+	"github.com/stopgate/stopgate/internal/wire"
+	"github.com/stopgate/stopgate/internal/wire/sse"
 )
 
 // Run is one pass of a stream through a codec.
@@ -60,7 +60,7 @@ func playOnce(t testing.TB, open Open, g *Gate, o wire.Options, how way, pieces 
 	t.Helper()
 	o = MadeUpIDs(o)
 	st := open(g, o, how == inFull)
-	repeater, _ := st.(wire.Repeater)
+	repeater, _ := st.(wire.BatchStream)
 	d := sse.NewDecoder(nil, sse.Limits{})
 	var out []byte
 	var ev sse.Event
@@ -94,7 +94,7 @@ func playOnce(t testing.TB, open Open, g *Gate, o wire.Options, how way, pieces 
 		for {
 			for repeater != nil && how == atOnce {
 				var n int
-				if out, n, _ = repeater.Repeats(out, d.Rest()); n == 0 {
+				if out, n, _ = repeater.EventBatch(out, d.Rest()); n == 0 {
 					break
 				}
 				d.Skip(n)

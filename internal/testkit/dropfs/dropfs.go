@@ -1,6 +1,6 @@
 // Package dropfs is a file system in memory that can lose power. It keeps what
 // was written apart from what was synced; a power cut keeps the synced bytes and
-// drops, tears and reorders the rest, sector by sector (INVARIANTS 3.1).
+// drops, tears and reorders the rest, sector by sector.
 //
 // It is stricter than a real disk in one more way: after a sync that failed, the
 // bytes it was for stay visible and never reach the disk, as with the page cache
@@ -14,7 +14,7 @@ import (
 	"path"
 	"sync"
 
-	"github.com/stopgate/stopgate/audit/jsonl"
+	"github.com/stopgate/stopgate/internal/record/jsonl"
 )
 
 var _ jsonl.FS = (*FS)(nil)

@@ -199,7 +199,7 @@ func condition(r *rand.Rand, s *naive.Schema) naive.Cond {
 		k.Match = pick(r, []string{"any", "all"})
 	}
 	if r.IntN(12) == 0 {
-		k.Kind, k.Values = "present", []*naive.Node{{Kind: naive.Bool, Text: pick(r, []string{"true", "false"})}}
+		k.Kind, k.Values = "present", []*naive.Node{pick(r, []*naive.Node{{Kind: naive.Bool, Text: "true"}, {Kind: naive.Bool, Text: "false"}, text("value")})}
 		return k
 	}
 	t := pick(r, l.schema.Types)

@@ -23,7 +23,7 @@ var closures = []struct {
 	of     string
 	budget int
 }{
-	{"./gate", 8_000}, {"./policy/eval", 20_000}, {"./policy", 35_000},
+	{"./gate", 8_000}, {"./internal/eval", 20_000}, {"./policy", 35_000},
 }
 
 func main() {

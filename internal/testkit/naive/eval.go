@@ -38,7 +38,7 @@ func (l *list) mode(i, t int) string {
 	return l.rules[i].Mode
 }
 
-// possible walks the list as far as it is known with byte t (THREATS 4.3): the
+// possible walks the list as far as it is known with byte t: the
 // modes that may come out of it and the rules they come from.
 func (l *list) possible(t int) (modes []string, rules []int) {
 	if l.suspects && l.at[0] > t {

@@ -3,7 +3,7 @@ package naive
 import "strings"
 
 // floors finds what the integrity of the arguments and the floors of one layer
-// say (THREATS 2.1, A, B). A layer that does not speak only brings its guards.
+// say (A, B). A layer that does not speak only brings its guards.
 func (c *call) floors(file int) {
 	l := &c.policy.Layers[file]
 	if !l.Speaks {

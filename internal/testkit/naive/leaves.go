@@ -3,7 +3,7 @@ package naive
 import "strings"
 
 // look is what one condition learns from a document: when its leaves matched, when
-// they did not, and when no further leaf can appear (DECISIONS K11).
+// they did not, and when no further leaf can appear (K11).
 type look struct {
 	policy     *Policy
 	cond       *Cond
@@ -23,7 +23,7 @@ func (l *look) miss(at int) {
 }
 
 // generous conditions look for any leaf that a restriction may mean; they follow
-// values of the wrong type too (THREATS B1).
+// values of the wrong type too (B1).
 func (l *look) generous() bool { return !l.permissive && !l.all }
 
 // result says whether the condition holds and since when that is known.
@@ -184,7 +184,7 @@ func (l *look) absent(v view, tokens []string, at int) {
 	}
 	defaults := l.defaults(v, tokens)
 	switch {
-	case l.cond.Kind == "present" && len(defaults) > 0:
+	case l.cond.Kind == "present" && len(defaults) > 0 && !l.cond.wantsValue():
 		l.unsure(at)
 	case l.cond.Kind == "present" && l.cond.Values[0].Text == "false":
 		l.take(true, at)
@@ -231,13 +231,16 @@ func (c *Cond) null() (named, only bool) {
 	return named, named && only
 }
 
+// wantsValue reports present = "value", for which null is no value.
+func (c *Cond) wantsValue() bool { return c.Kind == "present" && c.Values[0].Kind == String }
+
 type defaulted struct {
 	value  *Node
 	view   view
 	tokens []string
 }
 
-// defaults finds the values that the schema gives to what is missing (THREATS B9).
+// defaults finds the values that the schema gives to what is missing (B9).
 func (l *look) defaults(v view, tokens []string) []defaulted {
 	var found []defaulted
 	for _, s := range v {
@@ -298,10 +301,12 @@ func (l *look) leaf(n *Node, v view) int {
 		}
 		if wrong := n.Kind == Object && v.wrong(Object); wrong && !l.generous() {
 			l.miss(at)
+		} else if n.Kind == Null && l.cond.wantsValue() {
+			l.take(false, at)
 		} else if wrong || n.Kind == Null {
 			l.unsure(at)
 		} else {
-			l.take(l.cond.Values[0].Text == "true", at)
+			l.take(l.cond.Values[0].Text != "false", at)
 		}
 		return at
 	case kind == "min_items" || kind == "max_items":

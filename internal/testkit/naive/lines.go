@@ -18,7 +18,7 @@ type part struct {
 
 // lines are the command lines that are more than words between blanks.
 var lines = map[string]line{
-	"git status; rm -rf x": {true, []part{{"git status", nil, []string{"status"}}, {"rm -rf x", nil, []string{"x"}}}},
+	"git status; rm -rf x": {true, []part{{"git status", nil, []string{"status"}}, {"rm -rf x", nil, []string{"f", "x"}}}},
 	"git status && ls":     {true, []part{{"git status", nil, []string{"status"}}, {"ls", nil, nil}}},
 	"ls -l | rm x":         {true, []part{{"ls -l", nil, nil}, {"rm x", nil, []string{"x"}}}},
 	"ls src/a\ngit push":   {true, []part{{"ls src/a", nil, []string{"src/a"}}, {"git push", nil, []string{"push"}}}},
@@ -60,8 +60,8 @@ func lineOf(text string) line {
 		}
 		p := part{text: strings.Join(words, " ")}
 		for i, w := range words {
-			if i > 0 && w[0] != '-' {
-				p.paths = append(p.paths, w)
+			if i > 0 {
+				p.paths = append(p.paths, named(w)...)
 			}
 		}
 		l.parts = append(l.parts, p)
@@ -70,6 +70,23 @@ func lineOf(text string) line {
 		l.parts = []part{{}}
 	}
 	return l
+}
+
+// named are the paths that a word behind a program may be: itself, or what stands behind some
+// of the letters of an option.
+func named(word string) (paths []string) {
+	switch {
+	case word == "":
+		return nil
+	case word[0] != '-':
+		return []string{word}
+	case strings.HasPrefix(word, "--"):
+		return nil
+	}
+	for at := 2; at < len(word); at++ {
+		paths = append(paths, word[at:])
+	}
+	return paths
 }
 
 // plainLine reports whether a command line is a list of simple commands of literal

@@ -109,8 +109,8 @@ func scalar(c *Cond, n *Node) bool {
 }
 
 // text judges a string. A plain string is judged after every code point: the
-// first after which no continuation changes the answer is when it is known
-// (DESIGN 2). Everything else is judged at the closing quote (K13).
+// first after which no continuation changes the answer is when it is known.
+// Everything else is judged at the closing quote (K13).
 func (p *Policy) text(c *Cond, n *Node, annotation string, permissive bool) (hit bool, at int) {
 	points := []rune(n.Text)
 	if annotation == "" {

@@ -159,7 +159,7 @@ func hasControl(annotation, text string) (rune, bool) {
 	return 0, false
 }
 
-// zero-width and direction characters of DECISIONS K21.
+// zero-width and direction characters of K21.
 func isZeroWidth(c rune) bool {
 	return 0x200b <= c && c <= 0x200f || 0x2060 <= c && c <= 0x2064 || c == 0xfeff || c == 0xad || c == 0x180e ||
 		0x202a <= c && c <= 0x202e || 0x2066 <= c && c <= 0x2069

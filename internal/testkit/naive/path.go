@@ -66,7 +66,7 @@ func (p *Policy) relative(path string) string {
 }
 
 // plainPath reports whether a path is written so that every reader reads the
-// same (THREATS C, the column of permissive rules).
+// same (C1 to C19, the column of permissive rules).
 func plainPath(path string) bool {
 	if path == "" || clean(path) == "." || clean(path) == "/" || strings.HasPrefix(path, "-") || strings.HasPrefix(path, "~") || !norm.NFC.IsNormalString(path) {
 		return false
@@ -126,7 +126,7 @@ func (p *Policy) leaves(place, value string) bool {
 	return false
 }
 
-// readings lists what a path may mean to somebody (THREATS C, the column of
+// readings lists what a path may mean to somebody (C1 to C19, the column of
 // restrictive rules): each step is applied to everything found before it.
 func (p *Policy) readings(value string) []string {
 	all := []string{value}

@@ -1,6 +1,6 @@
 package naive
 
-// Policy is what decides about one tool: the layers of DECISIONS K35, each with
+// Policy is what decides about one tool: the layers of K35, each with
 // its own view of the tool's schema.
 type Policy struct {
 	Layers []Layer
@@ -35,7 +35,7 @@ type Rule struct {
 type Cond struct {
 	Arg    []string // pointer tokens, "*" crosses an array
 	On     string   // guards: "path", "command", "url" or "string" instead
-	Match  string   // "any", "all", or "" for the default of the rule's mode (THREATS 4.2)
+	Match  string   // "any", "all", or "" for the default of the rule's mode
 	Kind   string   // the matcher's key in the policy file
 	Values []*Node  // what it compares with; several mean any of them
 }

@@ -9,7 +9,7 @@ type Fault struct {
 	Ended bool // the text ends too early, which no byte of it shows
 }
 
-// Limits of the text (THREATS 2.2).
+// Limits of the text.
 const (
 	maxDepth   = 128
 	maxMembers = 10_000

@@ -75,8 +75,8 @@ func vectorLine(words []string, whole bool) line {
 	opens := words[0] != "true" && words[0] != "false"
 	for i, w := range words {
 		l.plain = l.plain && strings.Trim(w, safe+" \t\n;&|$*'\"()<>#~é\\") == ""
-		if opens && i > 0 && w != "" && w[0] != '-' {
-			p.paths = append(p.paths, w)
+		if opens && i > 0 {
+			p.paths = append(p.paths, named(w)...)
 		}
 	}
 	glued := make([]string, len(words))

@@ -16,7 +16,7 @@ import (
 )
 
 // The cells of a store are what its log adds up to: a model keeps the log in a
-// slice and folds it with session.Apply whenever it is asked (INVARIANTS I19).
+// slice and folds it with session.Apply whenever it is asked (I19).
 func fold(t *testing.T, s gate.Store) {
 	runs := 0
 	property.Check(t, func(rt *rapid.T) {

@@ -126,7 +126,7 @@ func manyKeys(t *testing.T, s gate.Store) {
 }
 
 // Check and reserve is one step: of many callers that see room for some, exactly
-// that many get in (INVARIANTS I19, THREATS H4).
+// that many get in (I19, H4).
 func reserveOnce(t *testing.T, s gate.Store) {
 	const callers, limit = 32, 7
 	full := errors.New("full")

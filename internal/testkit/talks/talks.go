@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stopgate/stopgate/agent/conversation"
+	"github.com/stopgate/stopgate/internal/agent/conversation"
 )
 
 // Run checks a store that open opens, empty.

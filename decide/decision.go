@@ -1,0 +1,87 @@
+package decide
+
+import (
+	"encoding/json"
+
+	"github.com/stopgate/stopgate"
+)
+
+// Verdict is the JSON form of a verdict. It has the members of `stopgate decide`.
+type Verdict struct {
+	Mode       stopgate.Mode     `json:"mode"`
+	Layer      stopgate.Layer    `json:"layer,omitempty"`
+	Code       stopgate.Code     `json:"code,omitempty"`
+	Rule       *stopgate.RuleRef `json:"rule,omitempty"`
+	Candidates []int             `json:"candidates,omitempty"`
+	Pointer    string            `json:"pointer,omitempty"`
+	Segment    *stopgate.Segment `json:"segment,omitempty"`
+	DecidedAt  int64             `json:"decided_at"` // argument bytes
+	Public     string            `json:"public,omitempty"`
+	Floors     []stopgate.Floor  `json:"floors,omitempty"`
+}
+
+func verdictOf(v stopgate.Verdict) Verdict {
+	public := v.Public
+	if public == "" {
+		public = v.Code.Public()
+	}
+	return Verdict{
+		Mode: v.Mode, Layer: v.Layer, Code: v.Code, Rule: v.Rule, Candidates: v.Candidates, Pointer: v.Pointer, Segment: v.Segment,
+		DecidedAt: v.DecidedAt, Public: public, Floors: v.Floors,
+	}
+}
+
+// Decision is the API's response about a call.
+type Decision struct {
+	ID      stopgate.ProposalID `json:"id"`
+	Tool    stopgate.ToolName   `json:"tool"`
+	Session stopgate.SessionID  `json:"session,omitempty"`
+	// Status is allowed, denied, skipped, or pending while approval is awaited.
+	Status string `json:"status"`
+	Verdict
+	Bytes int64 `json:"bytes"` // size of the arguments
+	// Args are the arguments to run, byte for byte. Present only if the call is allowed.
+	Args json.RawMessage `json:"args,omitempty"`
+	// Raw are the arguments to run if a JSON value cannot hold them byte for byte. In observe mode,
+	// malformed arguments are allowed too.
+	Raw string `json:"raw,omitempty"`
+	// Enforced is false in observe mode: the verdict is the one that would have been enforced.
+	Enforced bool `json:"enforced"`
+	// Approval identifies the question of a pending call, or its approver.
+	Approval *Approval `json:"approval,omitempty"`
+	// Envelope is the result for the model if the call must not run.
+	Envelope *stopgate.Envelope `json:"envelope,omitempty"`
+}
+
+// Approval identifies a question and its answer.
+type Approval struct {
+	ID     string `json:"id"`
+	By     string `json:"by,omitempty"`
+	Edited bool   `json:"edited,omitempty"`
+}
+
+// pending is the status of a call that awaits approval.
+const pending = "pending"
+
+func decisionOf(c *stopgate.Call, bytes int64, out stopgate.Outcome) Decision {
+	a := Decision{
+		ID: out.Proposal, Tool: c.Tool, Session: c.Session, Status: out.Status.String(), Verdict: verdictOf(out.Verdict),
+		Bytes: bytes, Enforced: out.Enforced,
+	}
+	if out.Approval != nil {
+		a.Approval = &Approval{ID: out.Approval.ID, By: out.Approval.By, Edited: out.Approval.Edited}
+	}
+	if out.Allowed() {
+		if text, err := encode(json.RawMessage(out.Args)); err == nil {
+			a.Args = out.Args
+			if string(text[:len(text)-1]) == string(out.Args) {
+				return a
+			}
+		}
+		a.Raw = string(out.Args)
+	} else {
+		e := out.Envelope()
+		a.Envelope = &e
+	}
+	return a
+}

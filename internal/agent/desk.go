@@ -1,0 +1,284 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/approve"
+	"github.com/stopgate/stopgate/gate"
+	"github.com/stopgate/stopgate/internal/agent/arguments"
+)
+
+// Desk is the queue of questions for one person, oldest first. It implements
+// [gate.Approver].
+type Desk struct {
+	by     string
+	grants *approve.Queue // nil disables grants
+	now    func() time.Time
+
+	mu    sync.Mutex
+	queue []*Question
+	wake  chan struct{}
+}
+
+var _ gate.Approver = (*Desk)(nil)
+
+// NewDesk returns a desk whose answers are recorded as given by by. Grants are stored in
+// the queue.
+func NewDesk(by string, grants *approve.Queue, now func() time.Time) *Desk {
+	return &Desk{by: by, grants: grants, now: now, wake: make(chan struct{}, 1)}
+}
+
+// Question is a question that waits for an answer. It is safe for concurrent use. Only the
+// first answer has an effect.
+type Question struct {
+	desk   *Desk
+	gate   *gate.Question
+	answer chan gate.Answer
+
+	mu       sync.Mutex
+	answered bool
+	yes      bool  // the answer allows the call
+	armed    *seen // the person approved the call for when its arguments are complete
+	fresh    []string
+}
+
+// seen is what was displayed when the person approved.
+type seen struct {
+	names  map[string]bool // displayed parameters, complete or still arriving
+	floors int
+	mode   stopgate.Mode
+}
+
+// Abilities implements [gate.Approver].
+func (d *Desk) Abilities(context.Context, *stopgate.Call) gate.Abilities {
+	return gate.Abilities{Reachable: true, CanEdit: true}
+}
+
+// Approve implements [gate.Approver].
+func (d *Desk) Approve(ctx context.Context, question *gate.Question) (gate.Answer, error) {
+	q := &Question{desk: d, gate: question, answer: make(chan gate.Answer, 1)}
+	queued, looked := false, false
+	defer d.drop(q)
+	for {
+		v, changed := question.View()
+		if v.Complete && !v.OfResult && !looked && d.grants != nil {
+			looked = true
+			if a, ok, err := d.grants.Granted(ctx, v); ok || err != nil {
+				return a, err
+			}
+		}
+		if !q.complete(v) && !queued {
+			queued = true
+			d.add(q)
+		}
+		d.ring()
+		select {
+		case a := <-q.answer:
+			a.Via = approve.ViaAgent
+			return a, nil
+		case <-changed:
+		case <-ctx.Done():
+			return gate.Answer{}, context.Cause(ctx)
+		}
+	}
+}
+
+func (d *Desk) add(q *Question) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.queue = append(d.queue, q)
+}
+
+func (d *Desk) drop(q *Question) {
+	d.mu.Lock()
+	d.queue = slices.DeleteFunc(d.queue, func(other *Question) bool { return other == q })
+	d.mu.Unlock()
+	d.ring()
+}
+
+func (d *Desk) ring() {
+	select {
+	case d.wake <- struct{}{}:
+	default:
+	}
+}
+
+// Changed receives a value when the list of questions may have changed. It supports one
+// receiver.
+func (d *Desk) Changed() <-chan struct{} { return d.wake }
+
+// Next returns the question to display, nil if there is none, and the number of questions
+// after it.
+func (d *Desk) Next() (q *Question, behind int) {
+	list := d.Waiting()
+	if len(list) == 0 {
+		return nil, 0
+	}
+	return list[0], len(list) - 1
+}
+
+// Waiting returns the questions to display, oldest first. Questions that were answered and
+// wait for their arguments only are omitted.
+func (d *Desk) Waiting() (list []*Question) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, q := range d.queue {
+		if !q.resting() {
+			list = append(list, q)
+		}
+	}
+	return list
+}
+
+// resting reports whether the person has answered as far as possible.
+func (q *Question) resting() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.answered || q.armed != nil
+}
+
+// View returns the current state of the question.
+func (q *Question) View() gate.View {
+	v, _ := q.gate.View()
+	return v
+}
+
+// Fresh returns the parameters that arrived after the person had approved and that could
+// change the meaning of the call. They are why the question is asked again.
+func (q *Question) Fresh() []string {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.fresh
+}
+
+// Armed reports whether the person approved a call for when it is complete.
+func (d *Desk) Armed(id stopgate.ProposalID) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return slices.ContainsFunc(d.queue, func(q *Question) bool { return q.View().Proposal == id && q.agreed() })
+}
+
+// agreed reports whether the person approved, now or for when the call is complete.
+func (q *Question) agreed() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.yes || !q.answered && q.armed != nil
+}
+
+// give answers the question once.
+func (q *Question) give(a gate.Answer) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if !q.answered {
+		q.answered, q.yes = true, a.Kind == gate.Approved || a.Kind == gate.Edited
+		q.answer <- a
+	}
+}
+
+// Allow approves what is shown. If the arguments are incomplete, the approval takes effect
+// when they are complete, unless parameters arrived that were not displayed in shown (H2).
+func (q *Question) Allow(v gate.View, shown []arguments.Parameter) {
+	if v.Complete {
+		q.give(v.Approve(q.desk.by))
+		return
+	}
+	s := &seen{names: map[string]bool{}, floors: len(v.Verdict.Floors), mode: v.Verdict.Mode}
+	for _, p := range shown {
+		s.names[p.Name] = p.Complete()
+	}
+	q.mu.Lock()
+	q.armed, q.fresh = s, nil
+	q.mu.Unlock()
+	if now := q.View(); now.Complete {
+		q.complete(now) // the arguments may be complete by now
+	}
+	q.desk.ring()
+}
+
+// AllowRest approves what is shown and all that follows.
+func (q *Question) AllowRest(v gate.View) { q.give(v.Approve(q.desk.by)) }
+
+// Decline declines the call. The model receives the reason; without one the agent waits for
+// the next prompt.
+func (q *Question) Decline(v gate.View, reason string) {
+	a := v.Decline(q.desk.by)
+	a.Public = reason
+	q.give(a)
+}
+
+// Edit approves other arguments, which are evaluated like any others, or another result.
+func (q *Question) Edit(v gate.View, text string) { q.give(v.Edit(q.desk.by, []byte(text))) }
+
+// complete answers an armed question if its arguments are complete and nothing new has
+// arrived. It reports whether the question needs no further answer.
+func (q *Question) complete(v gate.View) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	s := q.armed
+	if s == nil || !v.Complete || q.answered {
+		return q.answered
+	}
+	q.armed = nil
+	q.fresh = s.unseen(v)
+	if v.Verdict.Mode != s.mode || len(v.Verdict.Floors) != s.floors || len(q.fresh) > 0 {
+		return false
+	}
+	q.answered = true
+	q.answer <- v.Approve(q.desk.by)
+	return true
+}
+
+// unseen returns the parameters that were not displayed, and those that were incomplete and
+// name a target: half a path was not reviewed. Incomplete plain text counts as displayed.
+func (s *seen) unseen(v gate.View) (names []string) {
+	for _, l := range v.Leaves {
+		name := top(l.Pointer)
+		complete, there := s.names[name]
+		if (!there || !complete && l.Type != "") && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// top returns the top-level parameter of a pointer.
+func top(pointer string) string {
+	for i := 1; i < len(pointer); i++ {
+		if pointer[i] == '/' {
+			return unescape(pointer[1:i])
+		}
+	}
+	if pointer == "" {
+		return ""
+	}
+	return unescape(pointer[1:])
+}
+
+// ErrNoGrants is returned if the desk has no queue for grants.
+var ErrNoGrants = errors.New("agent: grants are not available: the desk has no approval queue")
+
+// Offer returns the grant that "always" would create for a question. It has no effect yet.
+func (q *Question) Offer(v gate.View, wider []approve.Value) (approve.Grant, error) {
+	if q.desk.grants == nil {
+		return approve.Grant{}, ErrNoGrants
+	}
+	return approve.Offer(v, approve.Scope{Wider: wider}, q.desk.by, q.desk.now())
+}
+
+// AllowAlways approves the call and stores a grant for later calls.
+func (q *Question) AllowAlways(ctx context.Context, v gate.View, g approve.Grant) error {
+	if err := q.desk.grants.Keep(ctx, g); err != nil {
+		return err
+	}
+	q.give(v.Approve(q.desk.by))
+	return nil
+}
+
+// unescape decodes a token of a JSON pointer (RFC 6901).
+var unescape = strings.NewReplacer("~1", "/", "~0", "~").Replace

@@ -1,0 +1,96 @@
+package tui_test
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stopgate/stopgate/internal/agent/provider"
+	"github.com/stopgate/stopgate/internal/agent/tui"
+	"github.com/stopgate/stopgate/internal/testkit/chat"
+)
+
+// byHand is a provider whose answers the benchmark writes event by event.
+type byHand struct{ asked chan *io.PipeWriter }
+
+func (b byHand) RoundTrip(r *http.Request) (*http.Response, error) {
+	pr, pw := io.Pipe()
+	b.asked <- pw
+	return &http.Response{StatusCode: 200, Header: http.Header{"Content-Type": {"text/event-stream"}}, Body: pr, Request: r}, nil
+}
+
+// watchedScreen notes when a text is written to the terminal.
+type watchedScreen struct {
+	mu   sync.Mutex
+	text []byte
+	seen chan time.Time
+}
+
+func (w *watchedScreen) expect(text string) <-chan time.Time {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.text, w.seen = []byte(text), make(chan time.Time, 1)
+	return w.seen
+}
+
+func (w *watchedScreen) Write(p []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.text != nil && bytes.Contains(p, w.text) {
+		w.seen <- time.Now()
+		w.text = nil
+	}
+	return len(p), nil
+}
+
+// BenchmarkPrompt measures the time from the byte that decides to the question on the
+// screen: the whole way through codec, gate, desk and drawing. p99 is to stay under 20 ms.
+func BenchmarkPrompt(b *testing.B) {
+	board, out := tui.NewBoard(), new(watchedScreen)
+	model := byHand{make(chan *io.PipeWriter)}
+	rig := chat.New(b, chat.Options{
+		Script: "turn\nsay never asked\n", Watch: board, API: provider.Chat,
+		Policy:    "version = 1\n[tools.fs_create_file.policy]\nrun = [{ arg = \"/path\", prefix = \"free\", mode = \"unattended\" }, { arg = \"/path\", prefix = \"src\", mode = \"ask\" }, { mode = \"deny\" }]\n",
+		Transport: func(http.RoundTripper) http.RoundTripper { return model },
+	})
+	p := &person{Rig: rig, keys: make(chan tui.Keys)}
+	s := &tui.Session{Options: tui.Options{
+		Agent: rig.Agent, Board: board, Desk: rig.Desk, Tools: rig.Tools, Keyboard: p, Out: out, Raw: true, Style: tui.Style{Width: 80, Height: 40, Live: true, Color: true},
+	}}
+	done := make(chan error)
+	go func() {
+		_, err := s.Run(b.Context(), "", false)
+		done <- err
+	}()
+	var took []time.Duration
+	for i := range b.N {
+		p.writes("go")
+		answer := <-model.asked
+		send := func(delta string) {
+			fmt.Fprintf(answer, "data: {\"id\":\"c\",\"object\":\"chat.completion.chunk\",\"created\":1,\"model\":\"m\",\"choices\":[{\"index\":0,\"delta\":%s,\"finish_reason\":null}]}\n\n", delta)
+		}
+		send(`{"role":"assistant","content":"I write it."}`)
+		send(fmt.Sprintf(`{"tool_calls":[{"index":0,"id":"c%d","type":"function","function":{"name":"fs_create_file","arguments":""}}]}`, i))
+		send(`{"tool_calls":[{"index":0,"function":{"arguments":"{\"path\":\"src/main.rs"}}]}`)
+		shown := out.expect("fs_create_file wants to run")
+		began := time.Now()
+		send(`{"tool_calls":[{"index":0,"function":{"arguments":"\""}}]}`)
+		took = append(took, (<-shown).Sub(began))
+		over := out.expect("not run: say what to do instead")
+		p.presses('n')
+		<-over
+		answer.Close()
+	}
+	p.types(tui.Keys{Keys: []tui.Key{0x04}})
+	if err := <-done; err != nil {
+		b.Fatal(err)
+	}
+	slices.Sort(took)
+	b.ReportMetric(float64(took[len(took)/2].Microseconds())/1000, "p50-ms")
+	b.ReportMetric(float64(took[len(took)*99/100].Microseconds())/1000, "p99-ms")
+}

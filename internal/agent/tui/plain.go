@@ -1,0 +1,82 @@
+package tui
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+
+	"github.com/stopgate/stopgate/internal/agent"
+	"github.com/stopgate/stopgate/internal/visible"
+)
+
+// Plain is an [agent.Watcher] for programs and pipes: what the model says is data, what
+// happens to calls is talk.
+type Plain struct {
+	Data, Talk io.Writer
+	Style      Style
+
+	mu   sync.Mutex
+	said bool // the line is not at its begin
+}
+
+var _ agent.Watcher = (*Plain)(nil)
+
+// Asked implements [agent.Watcher].
+func (p *Plain) Asked() {}
+
+// Thinking implements [agent.Watcher]: it is no part of the answer.
+func (p *Plain) Thinking(string) {}
+
+// Text implements [agent.Watcher].
+func (p *Plain) Text(piece string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	lines := strings.Split(piece, "\n")
+	for i, l := range lines {
+		lines[i] = strings.ReplaceAll(visible.Text(strings.ReplaceAll(l, "\t", "    ")), `\\`, `\`)
+	}
+	io.WriteString(p.Data, strings.Join(lines, "\n")) // a pipe that is closed ends the process
+	p.said = lines[len(lines)-1] != "" || p.said && len(lines) == 1
+}
+
+// Answered implements [agent.Watcher].
+func (p *Plain) Answered() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.said {
+		io.WriteString(p.Data, "\n")
+		p.said = false
+	}
+}
+
+// Call implements [agent.Watcher].
+func (p *Plain) Call(c agent.Call) {
+	if c.Ended() {
+		p.talk(p.Style.Call(c)...)
+	}
+}
+
+// Notice implements [agent.Watcher].
+func (p *Plain) Notice(text string) { p.talk(visible.Text(text)) }
+
+func (p *Plain) talk(lines ...string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.said {
+		io.WriteString(p.Data, "\n")
+		p.said = false
+	}
+	fmt.Fprintln(p.Talk, strings.Join(lines, "\n"))
+}
+
+// Both tells two watchers.
+type Both [2]agent.Watcher
+
+// Asked implements [agent.Watcher], as the other methods do.
+func (b Both) Asked()                { b[0].Asked(); b[1].Asked() }
+func (b Both) Text(piece string)     { b[0].Text(piece); b[1].Text(piece) }
+func (b Both) Thinking(piece string) { b[0].Thinking(piece); b[1].Thinking(piece) }
+func (b Both) Answered()             { b[0].Answered(); b[1].Answered() }
+func (b Both) Call(c agent.Call)     { b[0].Call(c); b[1].Call(c) }
+func (b Both) Notice(text string)    { b[0].Notice(text); b[1].Notice(text) }

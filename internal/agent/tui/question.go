@@ -1,0 +1,204 @@
+package tui
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/gate"
+	"github.com/stopgate/stopgate/internal/agent/arguments"
+	"github.com/stopgate/stopgate/internal/visible"
+	"github.com/stopgate/stopgate/jsonstream"
+)
+
+// Asked is a question as it is shown.
+type Asked struct {
+	View gate.View
+	// Parameters are the arguments as far as they have arrived.
+	Parameters []arguments.Parameter
+	Fresh      []string // parameters that came after a first yes
+	Preview    string   // what the call would change
+	Behind     int      // questions that wait behind this one
+	All        bool     // in full
+}
+
+// Question shows a question: what would run, why somebody is asked, and what of it has
+// not been seen (D26-16, H14).
+func (s Style) Question(a Asked) []string {
+	v := a.View
+	bar := s.paint(yellow, s.marks().bar) + " "
+	room := s.columns() - 3
+	tool := visible.Text(string(v.Call.Tool))
+	title := tool + " wants to run"
+	if v.OfResult {
+		title = tool + " ran; may the model see what it gave back?"
+	}
+	if v.Verdict.Mode == stopgate.Edit {
+		title += "; the policy wants you to look at it in an editor"
+		if v.OfResult {
+			title = tool + " ran; the policy wants you to look at the result in an editor"
+		}
+	}
+	lines := []string{bar + s.paint(bold, s.cut(title, room))}
+	add := func(text string, colour string) {
+		for _, line := range wrap(text, room) {
+			lines = append(lines, bar+s.paint(colour, line))
+		}
+	}
+	for _, line := range s.values(a, room) {
+		lines = append(lines, bar+line)
+	}
+	if v.OfResult {
+		for _, line := range s.text(v.Result, room, a.All) {
+			lines = append(lines, bar+line)
+		}
+	} else if a.Preview != "" {
+		most := 24
+		if a.All {
+			most = 1 << 20
+		}
+		for _, line := range s.diff(a.Preview, most) {
+			lines = append(lines, bar+strings.TrimPrefix(line, "    "))
+		}
+	}
+	add("because  "+because(v.Verdict), dim)
+	for _, f := range v.Verdict.Floors {
+		add("and      "+visible.Text(f.Code.Public())+" ["+visible.Text(f.Pointer)+"]", yellow)
+	}
+	if len(a.Fresh) > 0 {
+		add("You said yes before you could see "+strings.Join(visibleAll(a.Fresh), ", ")+": look again.", yellow)
+	}
+	if !v.Complete {
+		add("unseen   "+unseen(a.Parameters)+", and any parameter that may follow", yellow)
+	}
+	return lines
+}
+
+func visibleAll(names []string) (out []string) {
+	for _, n := range names {
+		out = append(out, visible.Text(n))
+	}
+	return out
+}
+
+// unseen names what has not arrived of the parameters that are there.
+func unseen(list []arguments.Parameter) string {
+	for _, p := range list {
+		if !p.Complete() {
+			return fmt.Sprintf("the rest of %s (%s so far)", name(p), size(p.Bytes))
+		}
+	}
+	return "what has not arrived yet"
+}
+
+// maxText is how many lines of one long text a question shows.
+const maxText = 8
+
+// maxLabel is how many columns the name of a parameter takes.
+const maxLabel = 16
+
+// values shows the parameters, each on lines of its own.
+func (s Style) values(a Asked, room int) []string {
+	label := 0
+	for _, p := range a.Parameters {
+		label = max(label, cells(s.middle(name(p), maxLabel)))
+	}
+	var lines []string
+	for _, p := range a.Parameters {
+		head := s.middle(name(p), maxLabel)
+		head += strings.Repeat(" ", max(label-cells(head), 0)+2)
+		pad := strings.Repeat(" ", cells(head))
+		value := s.value(p, room-cells(head), a.All)
+		if a.Preview != "" && !a.All && p.Complete() && (len(p.JSON) > 60 || p.JSON[0] == '[') {
+			value = []string{s.cut("("+size(p.Bytes)+", see the change below; p shows it)", room-cells(head))}
+		}
+		for i, line := range value {
+			if i == 0 {
+				lines = append(lines, s.paint(cyan, head)+line)
+			} else {
+				lines = append(lines, pad+line)
+			}
+		}
+	}
+	return lines
+}
+
+// value shows one parameter: short values on one line; long ones with their size, their
+// begin and their end.
+func (s Style) value(p arguments.Parameter, room int, all bool) []string {
+	room = max(room, 16)
+	if !p.Complete() {
+		lines := []string{"streaming, " + size(p.Bytes)}
+		return append(lines, s.tail(p, room)...)
+	}
+	line := jsonText(p.JSON)
+	switch {
+	case cells(line) <= room:
+		return []string{line}
+	case all && p.JSON[0] == '"':
+		return append([]string{size(p.Bytes)}, s.text(unquoted(p.JSON), room, true)...)
+	case all:
+		return wrap(line, room)
+	case p.JSON[0] == '"' && strings.Contains(p.JSON, `\n`):
+		return append([]string{size(p.Bytes)}, s.text(unquoted(p.JSON), room, false)...)
+	}
+	return wrap(s.middle(line, room*3), room)
+}
+
+// text shows a text of several lines: its begin and its end.
+func (s Style) text(text string, room int, all bool) []string {
+	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
+	var out []string
+	for i, line := range lines {
+		if !all && len(lines) > maxText && i == maxText-3 {
+			out = append(out, s.paint(dim, fmt.Sprintf("%s %d more lines %s", s.marks().dots, len(lines)-maxText+1, s.marks().dots)))
+		}
+		if !all && len(lines) > maxText && i >= maxText-3 && i < len(lines)-2 {
+			continue
+		}
+		line = visible.Lines(s.tabs(line))
+		if all {
+			out = append(out, wrap(line, room)...)
+		} else {
+			out = append(out, s.middle(line, room))
+		}
+	}
+	return out
+}
+
+// maxTail is how many lines of a text that streams are shown.
+const maxTail = 3
+
+// tail shows the end of a text that streams.
+func (s Style) tail(p arguments.Parameter, room int) []string {
+	if p.Tail == "" {
+		return nil
+	}
+	lines := strings.Split(strings.TrimSuffix(p.Tail, "\n"), "\n")
+	lines = lines[max(0, len(lines)-maxTail):]
+	for i, line := range lines {
+		line = visible.Lines(s.tabs(line))
+		lines[i] = s.paint(dim, s.marks().dots+" "+s.middle(line, room-4))
+	}
+	return lines
+}
+
+// Keys are the answers that a question takes now.
+func (s Style) Keys(v gate.View, armed bool) string {
+	switch {
+	case v.OfResult:
+		return "y show it to the model  n keep it  e edit it  p in full  ? help"
+	case v.Verdict.Mode == stopgate.Edit && !v.Complete:
+		return "n no  r no, because  ? help  (the editor opens when it is complete)"
+	case v.Verdict.Mode == stopgate.Edit:
+		return "e open the editor  n no  r no, because  p in full  ? help"
+	case !v.Complete:
+		return "y yes, when complete  w yes, whatever follows  n no  r no, because  ? help"
+	}
+	return "y once  a always  n no  r no, because  e edit  p in full  ? help"
+}
+
+// unquoted is the text of a JSON string that the gate or its parser wrote.
+func unquoted(json string) string {
+	return string(jsonstream.AppendUnescaped(nil, []byte(json[1:len(json)-1])))
+}

@@ -1,0 +1,358 @@
+package tui_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/stopgate/stopgate/internal/agent/tui"
+	"github.com/stopgate/stopgate/internal/testkit/chat"
+)
+
+// create writes one file with a long content, and then the model speaks.
+const create = `turn
+say I write it.
+call fs_create_file
+  path string src/a.txt
+  content repeat 100 line %d
+turn
+say Done.
+`
+
+// asked is a person before a question about a complete call.
+func asked(t *testing.T, change ...settings) *person {
+	t.Helper()
+	p := sit(t, create, change...)
+	p.writes("write it")
+	p.sees("y once")
+	return p
+}
+
+// Proves D26-19: y runs it once.
+func TestYes(t *testing.T) {
+	p := asked(t)
+	p.presses('y')
+	p.sees("approved by anna", "Done.", "1 call: 1 ran, 0 refused; 1 prompt")
+	if strings.Contains(p.screen.String(), "wants to run") {
+		t.Error("the question stands on the screen after it was answered")
+	}
+	if p.File("src/a.txt") == "" || p.drains != 1 {
+		t.Error("it did not run, or what was typed before was not thrown away", p.drains)
+	}
+}
+
+// Proves D26-19: what was drawn again leaves nothing behind on a screen that is narrower
+// than what is drawn for.
+func TestNarrowScreen(t *testing.T) {
+	for _, width := range []int{12, 30, 39, 40} {
+		p := asked(t, func(o *tui.Options, _ *chat.Options) { o.Style.Width, o.Style.Color = width, true })
+		p.presses('y')
+		all := strings.ReplaceAll(p.sees("Done.", "\n>"), "\n", "")
+		for _, stray := range []string{"wants to run", "is asked", "once", "\u25cc", "\u25b8"} {
+			if strings.Contains(all, stray) {
+				t.Errorf("%d columns: %q still stands on the screen:\n%s", width, stray, p.screen)
+			}
+		}
+	}
+}
+
+// Proves D26-20, H2: an early y counts when the call is complete.
+func TestEarlyYes(t *testing.T) {
+	p := sit(t, create)
+	p.Hold(60)
+	p.writes("write it")
+	p.sees(`path     "src/a.txt"`, "content  streaming, ", "unseen   the rest of content", "y yes, when complete", "a rule asks about it [test.toml:3]")
+	p.presses('y')
+	p.sees(`? fs_create_file(path: "src/a.txt", streaming "content" `, "you said yes: it runs when it is complete")
+	p.Go()
+	p.sees("approved by anna", "Done.")
+}
+
+func TestWhateverFollows(t *testing.T) {
+	p := sit(t, create)
+	p.Hold(60)
+	p.writes("write it")
+	p.sees("w yes, whatever follows")
+	p.presses('w')
+	p.Go()
+	p.sees("approved by anna", "Done.")
+	p = asked(t)
+	p.presses('w')
+	p.sees("Everything is there: y, or n.")
+	p.presses('n')
+}
+
+// Proves D26-22: n ends it, and the person says what comes next.
+func TestNo(t *testing.T) {
+	p := sit(t, create)
+	p.Hold(60)
+	p.writes("write it")
+	p.sees("n no")
+	p.presses('n')
+	p.sees("✗ fs_create_file", "The approver declined this call", "not run: say what to do instead", "the model was stopped once")
+	p.Go()
+	p.writes("something else")
+	p.sees("> something else", "Done.")
+}
+
+// Proves Q8: r takes a reason for the model; Escape goes back, an empty line too.
+func TestReason(t *testing.T) {
+	p := asked(t)
+	p.presses('r')
+	p.sees("why not?")
+	p.presses('x', tui.KeyEscape)
+	p.sees("y once")
+	p.presses('r', '\r')
+	p.sees("Nothing was answered.")
+	p.presses('r')
+	p.sees("why not?")
+	p.writes("use another name")
+	p.sees("refused: use another name", "Done.")
+	if body := p.Requests()[1]; !strings.Contains(body, "use another name") {
+		t.Error(body)
+	}
+}
+
+// Proves S52, Q25: a shows what it would mean, x widens it, y grants it; anything else
+// grants nothing.
+func TestAlways(t *testing.T) {
+	p := asked(t)
+	p.presses('a')
+	p.sees("always: in this conversation, until ", `/path = "src/a.txt"`, "/content any text", "x wider or narrower")
+	p.presses('q')
+	p.sees("Nothing was granted, nothing was answered.", "y once")
+	p.presses('a')
+	p.sees("x wider")
+	p.presses('x')
+	p.sees("/path in the directory src")
+	p.presses('y')
+	p.sees("stopgate grants revoke takes it back", "approved by anna", "Done.")
+}
+
+// Proves H3: an edit is checked before it is an answer, and judged.
+func TestEdit(t *testing.T) {
+	p := asked(t)
+	texts := []string{"{", `{"path":".env","content":""}`}
+	var given []string
+	p.edit = func(text string) (string, error) {
+		given = append(given, text)
+		if len(given) == 1 {
+			return "", errors.New("the editor is gone")
+		}
+		if len(given) == 2 {
+			return text, nil
+		}
+		return texts[len(given)-3], nil
+	}
+	p.presses('e')
+	p.sees("Not edited: the editor is gone")
+	p.presses('e')
+	p.sees("Nothing was changed, nothing was answered.")
+	p.presses('e')
+	p.sees("That is no valid object", "e opens it again as you left it")
+	p.presses('e')
+	p.sees("refused: secrets stay out of reach")
+	if len(given) != 4 || !strings.HasPrefix(given[0], "{\n  \"path\": \"src/a.txt\",\n  \"content\": \"line 1\\n") || given[3] != "{" {
+		t.Errorf("%q", given)
+	}
+	if p.File(".env") != "" || p.File("src/a.txt") != "" {
+		t.Error("it ran")
+	}
+}
+
+// Proves D26-27: where the policy says edit, the editor is the only yes.
+func TestEditMode(t *testing.T) {
+	p := sit(t, create, func(_ *tui.Options, c *chat.Options) {
+		c.Policy = "version = 1\n[tools.fs_create_file.policy]\nrun = \"edit\"\n"
+	})
+	p.edit = func(text string) (string, error) { return text, nil }
+	p.Hold(60)
+	p.writes("write it")
+	p.sees("the policy wants you to look at it in an editor", "the editor opens when it is complete")
+	p.presses('e')
+	p.sees("It can be edited when it is complete.")
+	p.Go()
+	p.sees("e open the editor")
+	p.presses('y')
+	p.sees("The policy wants you to look at it in an editor: e.")
+	p.presses('e')
+	p.sees("approved by anna", "Done.")
+}
+
+// Proves H15: no key but those that say so means yes; p and ? show and answer nothing.
+func TestKeysThatAnswerNothing(t *testing.T) {
+	p := asked(t)
+	for _, k := range []tui.Key{'\r', '\n', ' ', 'Y', 'N', 'j', '1', tui.KeyUp, tui.KeyEscape, tui.KeyOther, 0x04} {
+		p.presses(k)
+	}
+	p.types(tui.Keys{Paste: "y"})
+	p.presses('p')
+	p.sees("line 77")
+	p.presses('?')
+	p.sees("do not ask again for this: shows first what")
+	if q, _ := p.Desk.Next(); q == nil || p.File("src/a.txt") != "" {
+		t.Fatal("something answered")
+	}
+	p.presses('n')
+	p.sees("not run: say what to do instead")
+}
+
+// Proves H15: what is typed when the question comes is no answer until the person has
+// stopped typing; of one read only the first key counts.
+func TestTypedAhead(t *testing.T) {
+	p := sit(t, create)
+	p.Hold(0)
+	p.writes("write it")
+	p.later(1000)
+	p.presses('y', 'e', 's') // while the model is asked
+	p.Go()
+	p.sees("one moment: you were typing something else")
+	p.presses('y')
+	p.later(100)
+	p.presses('y')
+	if q, _ := p.Desk.Next(); q == nil {
+		t.Fatal("answered by a key that was typed for something else")
+	}
+	p.later(1000)
+	p.types(tui.Keys{Keys: []tui.Key{'?', 'y', 'y'}})
+	p.sees("do not ask again for this")
+	if q, _ := p.Desk.Next(); q == nil {
+		t.Fatal("answered by the rest of what was typed")
+	}
+	p.later(1000)
+	p.presses('y')
+	p.sees("Done.")
+}
+
+// Proves D26-28: questions come one after the other.
+func TestTwoQuestions(t *testing.T) {
+	p := sit(t, "turn\ncall fs_delete_file\n  path string a\ncall fs_delete_file\n  path string b\nturn\nsay Done.\n", func(_ *tui.Options, c *chat.Options) {
+		c.Files = map[string]string{"a": "one\n", "b": "two\n"}
+	})
+	p.writes("delete them")
+	p.sees(`path  "a"`, "(1 more question)", "-one")
+	p.presses('n')
+	p.sees(`path  "b"`, "-two")
+	p.later(1000)
+	p.presses('y')
+	p.sees("2 calls: 1 ran, 1 refused; 2 prompts")
+	if p.File("a") == "" || p.File("b") != "" {
+		t.Error("the wrong one is gone")
+	}
+}
+
+// Proves K32: the person says what of a result the model sees.
+func TestResultQuestions(t *testing.T) {
+	for _, test := range []struct {
+		key        tui.Key
+		mode, want string
+	}{{'y', "ask", "top secret"}, {'n', "ask", "result_withheld"}, {'e', "ask", "nothing"}, {'e', "edit", "nothing"}} {
+		p := sit(t, "turn\ncall fs_read_file\n  path string a\nturn\nsay Done.\n", func(_ *tui.Options, c *chat.Options) {
+			c.Files = map[string]string{"a": "top secret"}
+			c.Policy = "version = 1\n[tools.fs_read_file.policy]\nrun = \"unattended\"\nresult = \"" + test.mode + "\"\n"
+		})
+		p.edit = func(string) (string, error) { return "nothing", nil }
+		p.writes("read it")
+		p.sees("fs_read_file ran; ", "top secret")
+		p.presses(test.key)
+		p.sees("Done.")
+		if body := p.Requests()[1]; !strings.Contains(body, test.want) {
+			t.Errorf("%c: %s", test.key, body)
+		}
+	}
+}
+
+// Proves D26-24: Ctrl-C ends what is under way, twice leaves; nothing typed is lost in
+// between.
+func TestCtrlC(t *testing.T) {
+	p := sit(t, create)
+	p.Hold(60)
+	p.writes("write it")
+	p.sees("streaming")
+	p.presses(0x03)
+	p.sees("interrupted: say what to do instead")
+	p.Go()
+	for _, r := range "half a line" {
+		p.presses(tui.Key(r))
+	}
+	p.sees("> half a line")
+	p.presses(0x03)
+	p.presses(0x03)
+	p.sees("Ctrl-C again leaves")
+	p.presses(0x03)
+	if err := <-p.ended; err != nil {
+		t.Error(err)
+	}
+	p.ended <- nil
+}
+
+func TestLeaving(t *testing.T) {
+	for _, keys := range [][]tui.Keys{
+		{{Keys: []tui.Key{0x04}}}, {{Paste: "/quit"}, {Keys: []tui.Key{'\r'}}}, {{Err: errors.New("gone")}},
+	} {
+		p := sit(t, create)
+		for _, k := range keys {
+			p.types(k)
+		}
+		if err := <-p.ended; err != nil {
+			t.Error(err)
+		}
+		p.ended <- nil
+	}
+}
+
+// Ctrl-C twice in the middle of a command leaves, and the command is ended.
+func TestLeavingWhileACommandRuns(t *testing.T) {
+	p := sit(t, "turn\ncall run_command\n  command string sleep 1000\nturn\nsay Done.\n", func(_ *tui.Options, c *chat.Options) {
+		c.Policy = "version = 1\n[tools.run_command.policy]\nrun = \"unattended\"\n"
+	})
+	p.writes("wait")
+	p.sees("▸ run_command")
+	p.types(tui.Keys{Keys: []tui.Key{0x03, 0x03}})
+	<-p.ended
+	p.ended <- nil
+	p.sees("interrupted it")
+}
+
+// A screen that draws nothing again gets every line once, answers are lines.
+func TestDumbScreen(t *testing.T) {
+	p := sit(t, create, func(o *tui.Options, _ *chat.Options) {
+		o.Style.Live, o.Style.Plain = false, true
+	})
+	p.lines = true
+	p.Hold(60)
+	p.writes("write it")
+	p.sees("unseen   ", "y yes, when complete")
+	p.Go()
+	p.sees("y once")
+	p.writes("yes")
+	p.sees("type one letter and Enter")
+	p.writes("r")
+	p.sees("Write the reason behind the r.")
+	p.writes("a")
+	p.sees("always: in this conversation")
+	p.writes("q")
+	p.sees("Nothing was granted")
+	p.writes("r use another name")
+	p.sees("refused: use another name", "Done.")
+}
+
+// Proves H14, H15: the line shows what is typed, wherever the cursor is.
+func TestLineEditing(t *testing.T) {
+	p := sit(t, "turn\nsay Hello.\nturn\nsay Again.\n")
+	for _, k := range []tui.Key{'a', 'c', tui.KeyLeft, 'b', tui.KeyEnd, 'd', 0x7f, tui.KeyHome, '>', 0x05, 'z', 0x17, 'o', 'k', '\r'} {
+		p.presses(k)
+	}
+	p.sees("> ok", "Hello.")
+	p.presses(tui.KeyUp)
+	p.sees("> ok")
+	p.types(tui.Keys{Paste: " two\r\nlines \u202e"})
+	p.sees(`> ok two\nlines \u{202e}`)
+	p.presses('\r')
+	p.sees("Again.")
+	if body := p.Requests()[1]; !strings.Contains(body, `ok two\nlines`) {
+		t.Error(body)
+	}
+	p.writes("?")
+	p.sees("/quit, or Ctrl-D, leaves")
+}

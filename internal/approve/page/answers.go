@@ -1,0 +1,255 @@
+package page
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/approve"
+	"github.com/stopgate/stopgate/internal/approve/frame"
+	"github.com/stopgate/stopgate/internal/visible"
+)
+
+// fresh is how often the list asks for itself again, and attend for how long somebody
+// who has it open counts as there (S5).
+const (
+	fresh  = 5 * time.Second
+	attend = 3 * fresh
+)
+
+// maxReason is how long a reason may be, in bytes: the model is told it.
+const maxReason = 4096
+
+// maxListed is how many questions the list shows.
+const maxListed = 200
+
+// inside is a handler for people who are logged in.
+func (p *Pages) inside(h func(http.ResponseWriter, *http.Request, *visitor)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		who := p.visitors.find(r, p.now())
+		if who != nil {
+			if name, ok := p.login(who.login); !ok || name != who.name { // it was taken back
+				p.visitors.remove(r)
+				who = nil
+			}
+		}
+		switch {
+		case who == nil && r.Header.Get("Sec-Fetch-Site") == "cross-site":
+			// Whoever follows a link of another site does not send the cookie yet; whoever
+			// follows one of ours does.
+			p.render(w, http.StatusOK, message{Title: "one moment", Text: "Opening the question.", Again: r.URL.EscapedPath()})
+		case who == nil:
+			p.render(w, http.StatusUnauthorized, login{Next: r.URL.EscapedPath()})
+		case r.Method == http.MethodPost && !who.sent(r):
+			p.render(w, http.StatusForbidden, message{Title: "not from here", Text: "The form is not one of yours, and was not taken."})
+		default:
+			h(w, r, who)
+		}
+	}
+}
+
+// enter logs somebody in.
+func (p *Pages) enter(w http.ResponseWriter, r *http.Request) {
+	next := r.PostFormValue("next")
+	if next != "/approvals" && !strings.HasPrefix(next, "/approvals/") || strings.ContainsAny(next, "\\?#") {
+		next = "/approvals"
+	}
+	token := sha256.Sum256([]byte(strings.TrimSpace(r.PostFormValue("secret"))))
+	name, ok := p.login(token)
+	if !ok {
+		p.render(w, http.StatusUnauthorized, login{Next: next, Wrong: true})
+		return
+	}
+	http.SetCookie(w, p.cookie(r, p.visitors.add(name, token, p.now())))
+	http.Redirect(w, r, next, http.StatusSeeOther)
+}
+
+// leave logs somebody out.
+func (p *Pages) leave(w http.ResponseWriter, r *http.Request, _ *visitor) {
+	p.visitors.remove(r)
+	http.SetCookie(w, p.cookie(r, ""))
+	http.Redirect(w, r, "/approvals", http.StatusSeeOther)
+}
+
+func (p *Pages) list(w http.ResponseWriter, r *http.Request, who *visitor) {
+	now := p.now()
+	list, err := p.queue.List(r.Context(), approve.Filter{State: approve.Waiting, Live: now, Limit: maxListed})
+	if err == nil {
+		err = p.queue.Attend(r.Context(), attend)
+	}
+	if err != nil {
+		p.broken(w)
+		return
+	}
+	page := listing{Name: visible.Text(who.name), Token: who.token(), Refresh: int(fresh / time.Second)}
+	for _, e := range list {
+		f := frame.Of(e, now, false)
+		args := "(arriving)"
+		if e.Complete {
+			args = visible.Elide(strings.ReplaceAll(visible.Text(e.Args), `\\`, `\`), 120)
+		}
+		page.Rows = append(page.Rows, row{ID: e.ID, Tool: f.Tool, Args: args, Who: f.Who, Asked: f.Asked, Left: f.Left})
+	}
+	p.render(w, http.StatusOK, page)
+}
+
+func (p *Pages) show(w http.ResponseWriter, r *http.Request, who *visitor) {
+	p.page(w, r, who, http.StatusOK, "")
+}
+
+// page shows a question as it is now.
+func (p *Pages) page(w http.ResponseWriter, r *http.Request, who *visitor, status int, trouble string) {
+	e, err := p.queue.Entry(r.Context(), r.PathValue("id"))
+	switch {
+	case errors.Is(err, approve.ErrUnknown):
+		p.render(w, http.StatusNotFound, message{Title: "not found", Text: "There is no such question."})
+		return
+	case err != nil:
+		p.broken(w)
+		return
+	}
+	now := p.now()
+	q := question{
+		Frame: frame.Of(e, now, r.URL.Query().Get("all") != ""), Name: visible.Text(who.name), Token: who.token(),
+		Open: e.State == approve.Waiting && now.Before(e.Expires), Complete: e.Complete,
+		Fate: fate(e, now), Trouble: trouble,
+	}
+	for _, v := range q.Values {
+		q.Cut = q.Cut || v.Rest != ""
+	}
+	for _, l := range e.Leaves {
+		if approve.Content(l) {
+			q.Free = append(q.Free, visible.Text(l.Pointer))
+		}
+	}
+	switch {
+	case q.Open && !q.Complete, e.State == approve.Approved, e.State == approve.Edited:
+		q.Refresh = 2
+	case q.Open:
+		q.Seen = e.Binding.Hash()
+		if !q.Hides { // who has not seen everything cannot know the code
+			q.Code = who.code(e.ID, q.Seen)
+		}
+		q.Edit = q.Edit && e.Args != ""
+		q.Editor = editable(e.Args)
+	}
+	p.render(w, status, q)
+}
+
+// fate says what became of a question, "" while it waits.
+func fate(e approve.Entry, now time.Time) string {
+	by := " by " + visible.Text(e.By)
+	if e.Reason != "" {
+		by += ": " + visible.Text(e.Reason)
+	}
+	switch {
+	case e.State == approve.Used:
+		return "Approved" + by + ". The call was let out."
+	case e.State == approve.Withdrawn:
+		return "Withdrawn: the call is gone or was denied."
+	case e.State == approve.Declined:
+		return "Denied" + by + "."
+	case !now.Before(e.Expires):
+		return "The time for an answer is over. Nothing ran."
+	case e.State == approve.Approved:
+		return "Approved" + by + ". The call has not been let out yet."
+	case e.State == approve.Edited:
+		return "Changed and approved" + by + ". The call has not been let out yet."
+	}
+	return ""
+}
+
+// answer takes an answer from the form.
+func (p *Pages) answer(w http.ResponseWriter, r *http.Request, who *visitor) {
+	id, seen := r.PathValue("id"), r.PostFormValue("seen")
+	reply := approve.Reply{By: who.name, Principal: stopgate.Principal(who.name), Via: approve.ViaPage, Reason: r.PostFormValue("reason"), Seen: seen}
+	if len(reply.Reason) > maxReason {
+		p.page(w, r, who, http.StatusBadRequest, "That reason is too long, and nothing was answered.")
+		return
+	}
+	do := r.PostFormValue("do")
+	if do != "deny" && (seen == "" || !who.typed(r.PostFormValue("code"), id, seen)) {
+		p.page(w, r, who, http.StatusForbidden, "The code was not the one that is shown, and nothing was answered. There is a new one.")
+		return
+	}
+	var err error
+	switch do {
+	case "deny":
+		_, err = p.queue.Answer(r.Context(), id, reply)
+	case "approve":
+		reply.Kind = approve.Yes
+		_, err = p.queue.Answer(r.Context(), id, reply)
+	case "always":
+		_, _, err = p.queue.Grant(r.Context(), id, reply, approve.Scope{})
+	case "edit":
+		reply.Kind, reply.Args = approve.With, []byte(r.PostFormValue("args"))
+		_, err = p.queue.Answer(r.Context(), id, reply)
+	default:
+		p.page(w, r, who, http.StatusBadRequest, "That was no answer.")
+		return
+	}
+	if err != nil {
+		p.page(w, r, who, statusOf(err), trouble(err))
+		return
+	}
+	http.Redirect(w, r, r.URL.EscapedPath(), http.StatusSeeOther)
+}
+
+// trouble says why an answer was not taken.
+func trouble(err error) string {
+	if errors.Is(err, approve.ErrStale) {
+		return "The question has changed since you read it, and nothing was answered. This is what it is now."
+	}
+	if errors.Is(err, approve.ErrNotKept) {
+		return "Approved, this once. The grant for the future could not be kept."
+	}
+	if statusOf(err) == http.StatusServiceUnavailable {
+		return "The store of questions cannot be used now. Nobody knows whether the answer was taken: look again."
+	}
+	return "Nothing was answered: " + visible.Text(strings.TrimPrefix(err.Error(), "approve: ")) + "."
+}
+
+func statusOf(err error) int {
+	for known, status := range map[error]int{
+		approve.ErrUnknown: http.StatusNotFound, approve.ErrAnswered: http.StatusConflict, approve.ErrUsed: http.StatusConflict,
+		approve.ErrStale: http.StatusConflict, approve.ErrIncomplete: http.StatusConflict, approve.ErrExpired: http.StatusGone,
+		approve.ErrOwn: http.StatusForbidden, approve.ErrNoEdit: http.StatusBadRequest, approve.ErrNoGrant: http.StatusUnprocessableEntity,
+	} {
+		if errors.Is(err, known) {
+			return status
+		}
+	}
+	return http.StatusServiceUnavailable
+}
+
+func (p *Pages) broken(w http.ResponseWriter) {
+	p.render(w, http.StatusServiceUnavailable, message{Title: "not available", Text: "The store of questions cannot be read now. Nothing was answered."})
+}
+
+// editable lays JSON out for an editor, with every hidden character as an escape of
+// JSON: what the person does not see would be sent back unseen.
+func editable(args string) string {
+	var laid bytes.Buffer
+	if json.Indent(&laid, []byte(args), "", "  ") != nil {
+		return ""
+	}
+	var b strings.Builder
+	for _, r := range laid.String() {
+		switch {
+		case r == '\n' || !visible.Hidden(r):
+			b.WriteRune(r)
+		case r < 0x10000:
+			fmt.Fprintf(&b, `\u%04x`, r)
+		default:
+			r -= 0x10000
+			fmt.Fprintf(&b, `\u%04x\u%04x`, 0xd800+r>>10, 0xdc00+r&0x3ff)
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,188 @@
+package page
+
+import (
+	"strings"
+
+	"github.com/stopgate/stopgate/internal/approve/frame"
+)
+
+// question is the page of one question.
+type question struct {
+	frame.Frame
+	Name, Token string
+	Refresh     int // seconds, 0 for never
+	// Open says that it can be answered, Complete that a yes is possible.
+	Open, Complete bool
+	Seen, Code     string
+	Editor         string // the arguments, for the editor
+	Fate           string // what became of it
+	Trouble        string // why an answer was not taken
+	Cut            bool   // some value is
+	// Free are the values that a grant would leave open.
+	Free []string
+}
+
+func (v question) write(m *markup) {
+	top(m, func() {
+		if v.Refresh > 0 {
+			refresh(m, v.Refresh)
+		}
+	}, v.Tool)
+	loggedIn(m, v.Name, v.Token)
+	m.raw("<p><a href=\"/approvals\">All questions</a></p>\n<h1><span class=\"asks\">")
+	m.text(v.Who)
+	m.raw(" wants to run</span> ")
+	m.element("code", v.Tool)
+	if v.At != "" {
+		m.raw(` <span class="asks">at</span> `)
+		m.element("code", v.At)
+	}
+	warn(m, v.Alike)
+	m.raw("</h1>\n")
+	if v.Trouble != "" {
+		m.raw(`<p class="trouble" role="alert">`)
+		m.text(v.Trouble)
+		m.raw("</p>\n")
+	}
+	if v.Fate != "" {
+		m.raw(`<p class="fate" role="status">`)
+		m.text(v.Fate)
+		m.raw("</p>\n")
+	}
+	v.arguments(m)
+	v.reasons(m)
+	if v.Open {
+		v.form(m)
+	}
+	bottom(m)
+}
+
+// arguments shows what would run.
+func (v question) arguments(m *markup) {
+	if len(v.Values) == 0 {
+		m.raw("<p>Its arguments are still arriving, ")
+		m.text(v.Received)
+		m.raw(" so far: only a no is possible yet.</p>\n")
+		return
+	}
+	m.raw(`<table class="values">` + "\n")
+	for _, value := range v.Values {
+		m.raw("<tr>")
+		if value.Label != "" {
+			m.raw(`<th scope="row">`)
+			m.element("pre", value.Label)
+			m.raw("</th>")
+		}
+		m.raw("<td>")
+		m.element("pre", value.Text)
+		warn(m, value.Alike)
+		if value.Rest != "" {
+			m.raw(`<span class="note">`)
+			m.text(value.Rest)
+			m.raw("</span>")
+		}
+		m.raw("</td></tr>\n")
+	}
+	m.raw("</table>\n")
+	switch {
+	case v.Hides && v.Open:
+		m.raw(`<p class="trouble">Not all of what it touches is on this page. <a href="?all=1">Show everything</a>: before that only a no is possible.</p>` + "\n")
+	case v.Cut:
+		m.raw(`<p><a href="?all=1">Show everything</a></p>` + "\n")
+	}
+}
+
+// warn names a character that passes for another one.
+func warn(m *markup, what string) {
+	if what == "" {
+		return
+	}
+	m.raw(` <strong class="warn">`)
+	m.text(what)
+	m.raw("</strong>")
+}
+
+// reasons says why somebody is asked, and for how long.
+func (v question) reasons(m *markup) {
+	m.raw("<dl>\n<dt>because</dt><dd>")
+	m.element("pre", v.Because)
+	if v.Rule != "" {
+		m.raw(`<pre class="note">`)
+		m.text(v.Rule)
+		m.raw("</pre>")
+	}
+	for _, f := range v.Floors {
+		m.element("pre", f)
+	}
+	m.raw("</dd>\n")
+	if v.Edit {
+		m.raw("<dt>note</dt><dd>The policy wants you to look at the arguments in the editor below.</dd>\n")
+	}
+	m.raw("<dt>question</dt><dd>")
+	m.element("code", v.ID)
+	m.text(", asked " + v.Asked + " ago")
+	if v.Open {
+		m.text(", can be answered for " + v.Left)
+		if v.Late {
+			m.raw("; the call has stopped waiting: a yes counts when it is repeated")
+		}
+	}
+	m.raw("</dd>\n</dl>\n")
+}
+
+// form takes the answer: one form for each, so that Enter in a field of one of them is
+// never the other one.
+func (v question) form(m *markup) {
+	v.open(m)
+	m.raw(`<p class="answer"><button name="do" value="deny" class="no">Deny</button>
+<label>and tell the model why, if you like<br><input name="reason" maxlength="500" autocomplete="off"></label></p>
+</form>
+`)
+	if v.Code != "" {
+		v.open(m)
+		m.raw("<fieldset>\n<legend>To approve, type ")
+		m.element("strong", v.Code)
+		m.raw(`</legend>
+<p class="answer"><label>Code<br><input name="code" inputmode="numeric" autocomplete="off" size="6"></label>
+<button name="do" value="approve" class="yes">Approve once</button>
+`)
+		if !v.Edit {
+			m.raw(`<button name="do" value="always">Approve, and do not ask again</button></p>
+<p class="note">Not asked again: the same call with the same values, in this session, for 8 hours`)
+			if len(v.Free) > 0 {
+				m.raw("; <strong>anything may then stand in ")
+				m.text(strings.Join(v.Free, " and "))
+				m.raw("</strong>")
+			}
+			m.raw(".")
+		}
+		m.raw("</p>\n")
+		v.editor(m)
+		m.raw("</fieldset>\n</form>\n")
+	}
+}
+
+// open begins a form.
+func (v question) open(m *markup) {
+	m.raw(`<form method="post">` + "\n")
+	hidden(m, "token", v.Token)
+	hidden(m, "seen", v.Seen)
+}
+
+// editor lets the person change the arguments.
+func (v question) editor(m *markup) {
+	if v.Editor == "" {
+		return
+	}
+	m.raw("<details")
+	if v.Edit {
+		m.raw(" open")
+	}
+	m.raw(`><summary>Change the arguments</summary>
+<p><textarea name="args" rows="12" cols="80" spellcheck="false" autocomplete="off">`)
+	m.text(v.Editor)
+	m.raw(`</textarea></p>
+<p><button name="do" value="edit">Run it with these arguments, if the policy agrees</button></p>
+</details>
+`)
+}

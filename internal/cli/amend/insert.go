@@ -1,0 +1,143 @@
+package amend
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+
+	"github.com/stopgate/stopgate/internal/lang/syntax"
+)
+
+// insert puts the rule into the list as it is written.
+func (c *Change) insert(list *syntax.RuleList, rule string, at int) error {
+	start, end := list.Pos.Start.Offset, list.Pos.End.Offset
+	value := string(c.Text[start:end])
+	switch {
+	case list.Alias:
+		// run = "ask" is one rule without a condition.
+		c.splice(start, end, c.array(start, []string{rule, "{ mode = " + value + " }"}))
+	case c.tables(list):
+		return c.table(list, rule, at)
+	case !strings.HasPrefix(value, "["):
+		return ErrForm
+	case len(list.Rules) == 0:
+		c.splice(start, end, c.array(start, []string{rule}))
+	case at == End:
+		c.last(list.Rules[len(list.Rules)-1], rule)
+	default:
+		c.before(list.Rules[at].Pos.Start.Offset, start, rule)
+	}
+	return nil
+}
+
+// tables reports whether a list is written as [[tables]].
+func (c *Change) tables(list *syntax.RuleList) bool {
+	at := list.Pos.Start.Offset
+	return bytes.HasPrefix(bytes.TrimLeft(c.Text[lineStart(c.Text, at):], " \t"), []byte("[["))
+}
+
+func (c *Change) splice(start, end int, text string) {
+	c.Text = append(append(bytes.Clone(c.Text[:start]), text...), c.Text[end:]...)
+}
+
+// array is a list that stands where a word stood: on lines of its own where the key
+// begins its line.
+func (c *Change) array(at int, rules []string) string {
+	line := string(c.Text[lineStart(c.Text, at):at])
+	if strings.ContainsAny(line, "{[") {
+		return "[" + strings.Join(rules, ", ") + "]"
+	}
+	indent := line[:len(line)-len(strings.TrimLeft(line, " \t"))]
+	return "[\n" + indent + "  " + strings.Join(rules, ",\n"+indent+"  ") + ",\n" + indent + "]"
+}
+
+// before puts the rule before another one of an array; the comments above that one stay
+// with it.
+func (c *Change) before(other, list int, rule string) {
+	start := lineStart(c.Text, other)
+	indent := string(c.Text[start:other])
+	if strings.TrimSpace(indent) != "" || start <= list {
+		c.splice(other, other, rule+", ")
+		return
+	}
+	for start > list {
+		above := lineStart(c.Text, start-1)
+		if above <= list || !bytes.HasPrefix(bytes.TrimSpace(c.Text[above:start]), []byte("#")) {
+			break
+		}
+		start = above
+	}
+	c.splice(start, start, indent+rule+",\n")
+}
+
+// last puts the rule behind the last one of an array.
+func (c *Change) last(other *syntax.Rule, rule string) {
+	begin, end := other.Pos.Start.Offset, other.Pos.End.Offset
+	indent := string(c.Text[lineStart(c.Text, begin):begin])
+	rest := c.Text[end:]
+	line := rest
+	if i := bytes.IndexByte(rest, '\n'); i >= 0 {
+		line = rest[:i]
+	}
+	trimmed := bytes.TrimLeft(line, " \t")
+	comma := bytes.HasPrefix(trimmed, []byte(","))
+	trimmed = bytes.TrimLeft(bytes.TrimPrefix(trimmed, []byte(",")), " \t")
+	if strings.TrimSpace(indent) != "" || len(trimmed) > 0 && trimmed[0] != '#' {
+		c.splice(end, end, ", "+rule)
+		return
+	}
+	c.splice(end+len(line), end+len(line), "\n"+indent+rule+",")
+	if !comma {
+		c.splice(end, end, ",")
+	}
+}
+
+// table puts the rule into a list that is written as [[tables]].
+func (c *Change) table(list *syntax.RuleList, rule string, at int) error {
+	probe, mistakes := syntax.Parse("rule", []byte("version = 1\n[tools.x.policy]\nrun = ["+rule+"]\n"))
+	if probe == nil || mistakes.HasErrors() {
+		return fmt.Errorf("the rule has mistakes: %w", mistakes.Err())
+	}
+	lines := strings.Join(probe.Tools[0].Run.Rules[0].Lines(), "\n") + "\n"
+	header := strings.TrimSpace(string(c.Text[lineStart(c.Text, list.Pos.Start.Offset):lineEnd(c.Text, list.Pos.Start.Offset)]))
+	header, _, _ = strings.Cut(header, "#")
+	header = strings.TrimSpace(header) + "\n"
+	if at == End {
+		start := lineEnd(c.Text, list.Rules[len(list.Rules)-1].Pos.Start.Offset)
+		for start < len(c.Text) && !bytes.HasPrefix(bytes.TrimLeft(c.Text[start:], " \t\n"), []byte("[")) {
+			start = lineEnd(c.Text, start)
+		}
+		if start < len(c.Text) {
+			start = c.comments(start)
+			c.splice(start, start, header+lines+"\n")
+			return nil
+		}
+		c.splice(start, start, "\n"+header+lines)
+		return nil
+	}
+	start := c.comments(lineStart(c.Text, list.Rules[at].Pos.Start.Offset))
+	c.splice(start, start, header+lines+"\n")
+	return nil
+}
+
+// comments is the begin of the comments directly above a line.
+func (c *Change) comments(start int) int {
+	for start > 0 {
+		above := lineStart(c.Text, start-1)
+		if !bytes.HasPrefix(bytes.TrimSpace(c.Text[above:start]), []byte("#")) {
+			break
+		}
+		start = above
+	}
+	return start
+}
+
+// lineStart is where the line of a place begins, lineEnd where the next one does.
+func lineStart(text []byte, at int) int { return bytes.LastIndexByte(text[:at], '\n') + 1 }
+
+func lineEnd(text []byte, at int) int {
+	if i := bytes.IndexByte(text[at:], '\n'); i >= 0 {
+		return at + i + 1
+	}
+	return len(text)
+}

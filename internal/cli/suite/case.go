@@ -1,0 +1,219 @@
+package suite
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/lang/diag"
+	"github.com/stopgate/stopgate/internal/lang/syntax"
+	"github.com/stopgate/stopgate/internal/lang/tomltree"
+)
+
+// Case is one or several calls of one session.
+type Case struct {
+	Name  string
+	Line  int
+	Calls []Call
+}
+
+// Call is a call of a case and what is expected of it.
+type Call struct {
+	Call stopgate.Call
+	Args []byte
+	Line int
+	// Ran says that the call ran, as somebody approved where the policy asks; Failed
+	// and Result are what came of it.
+	Ran, Failed bool
+	Result      []byte
+	// Data are the session's data from this call on, nil for those it has.
+	Data []byte
+
+	want []want
+}
+
+// want is one expectation.
+type want struct{ what, value string }
+
+// caseTable is [[case]]; a case of one call is written without [[case.call]].
+type caseTable struct {
+	Name      string          `toml:"name,required"`
+	Agent     string          `toml:"agent"`
+	Principal string          `toml:"principal"`
+	Server    string          `toml:"server"`
+	Surface   string          `toml:"surface"`
+	Calls     *tomltree.Value `toml:"call"`
+	callTable
+}
+
+// callTable is [[case.call]].
+type callTable struct {
+	Tool         string          `toml:"tool"`
+	Args         *tomltree.Value `toml:"args"`
+	Result       *tomltree.Value `toml:"result"`
+	Failed       bool            `toml:"failed"`
+	SessionData  *tomltree.Value `toml:"session_data"`
+	Expect       *stopgate.Mode  `toml:"expect"`
+	Code         string          `toml:"code"`
+	Layer        string          `toml:"layer"`
+	Rule         *int            `toml:"rule"`
+	Line         *int            `toml:"line"`
+	Pointer      *string         `toml:"pointer"`
+	DecidedAt    *int            `toml:"decided_at"`
+	Public       string          `toml:"public"`
+	ExpectResult *stopgate.Mode  `toml:"expect_result"`
+}
+
+// reader collects the mistakes of a file of cases.
+type reader struct {
+	file     string
+	mistakes diag.List
+}
+
+func (r *reader) report(code diag.Code, at diag.Range, message, hint string) {
+	r.mistakes.Add(diag.Diagnostic{Code: code, File: r.file, Range: at, Message: message, Hint: hint})
+}
+
+// tables lists the elements of an array of tables.
+func (r *reader) tables(v *tomltree.Value, name string) []*tomltree.Value {
+	if v == nil {
+		return nil
+	}
+	if v.Kind != tomltree.Array {
+		r.report(diag.WrongType, v.Range, fmt.Sprintf("`%s` must be an array of tables, not %s", name, v.Kind), "write `[["+name+"]]`")
+		return nil
+	}
+	return v.Elements
+}
+
+func (r *reader) cases(v *tomltree.Value, tools []stopgate.ToolDefinition) []Case {
+	var list []Case
+	for _, t := range r.tables(v, "case") {
+		var table caseTable
+		r.mistakes = append(r.mistakes, tomltree.Decode(t, &table)...)
+		c := Case{Name: table.Name, Line: t.Range.Start.Line}
+		facts := stopgate.Call{
+			Session: "test", Agent: stopgate.AgentName(table.Agent), Principal: stopgate.Principal(table.Principal),
+			Server: stopgate.ServerID(table.Server), Surface: stopgate.Surface(table.Surface),
+		}
+		if facts.Surface == "" {
+			facts.Surface = stopgate.SurfaceDecide
+		}
+		if table.Calls == nil {
+			c.Calls = append(c.Calls, r.call(t, table.callTable, facts, tools))
+		} else if table.Tool != "" {
+			r.report(diag.BadValue, t.Get("tool").KeyRange, "`tool` and `[[case.call]]` exclude each other", "move it into a call")
+		}
+		for _, each := range r.tables(table.Calls, "case.call") {
+			var inner callTable
+			r.mistakes = append(r.mistakes, tomltree.Decode(each, &inner)...)
+			c.Calls = append(c.Calls, r.call(each, inner, facts, tools))
+		}
+		if table.Calls != nil && table.SessionData != nil && len(c.Calls) > 0 && c.Calls[0].Data == nil {
+			c.Calls[0].Data = r.json(table.SessionData)
+		}
+		list = append(list, c)
+	}
+	return list
+}
+
+func (r *reader) call(t *tomltree.Value, table callTable, call stopgate.Call, tools []stopgate.ToolDefinition) Call {
+	call.Tool = stopgate.ToolName(table.Tool)
+	for i := range tools {
+		if tools[i].Name == call.Tool {
+			call.Definition = &tools[i]
+		}
+	}
+	c := Call{Call: call, Args: []byte("{}"), Line: t.Range.Start.Line, Failed: table.Failed, want: table.wants()}
+	c.Ran = table.Result != nil || table.Failed
+	if table.Tool == "" {
+		r.report(diag.MissingKey, t.Range, "the case does not say which `tool` is called", "")
+	}
+	switch {
+	case table.Args == nil:
+	case table.Args.Kind == tomltree.String:
+		c.Args = []byte(table.Args.Text)
+	case table.Args.Kind == tomltree.Table:
+		c.Args = r.json(table.Args)
+	default:
+		r.report(diag.WrongType, table.Args.Range, fmt.Sprintf("`args` must be a table, or the argument text as a string, not %s", table.Args.Kind), "")
+	}
+	if table.Result != nil {
+		c.Result = r.json(table.Result)
+	}
+	switch d := table.SessionData; {
+	case d == nil:
+	case d.Kind == tomltree.Table:
+		c.Data = r.json(d)
+	default:
+		r.report(diag.WrongType, d.Range, fmt.Sprintf("`session_data` must be a table, not %s", d.Kind), "write `session_data = { mode = \"...\" }`")
+	}
+	if !c.Ran && len(c.want) == 0 && t.Get("expect") == nil {
+		r.report(diag.MissingKey, t.Range, "the case expects nothing", "write `expect = \"deny\"`, or for a call that only happens, its `result`")
+	}
+	if !c.Ran && table.ExpectResult != nil {
+		r.report(diag.BadValue, t.Get("expect_result").KeyRange, "`expect_result` is about the `result` of a call that ran", "write what the tool returned: `result = \"\"`")
+	}
+	r.words(t, table)
+	return c
+}
+
+// words checks codes and layers, so that a misspelled one does not look like a
+// policy that fails its test.
+func (r *reader) words(t *tomltree.Value, table callTable) {
+	if table.Code != "" && !stopgate.Code(table.Code).Valid() {
+		r.report(diag.BadValue, t.Get("code").Value.Range, fmt.Sprintf("there is no reason code %q", table.Code), "docs/reference/codes.md lists them")
+	}
+	if table.Layer == "" {
+		return
+	}
+	layers := []string{}
+	for _, l := range []stopgate.Layer{
+		stopgate.LayerIntegrity, stopgate.LayerGate, stopgate.LayerSession, stopgate.LayerFloor, stopgate.LayerGuard,
+		stopgate.LayerRules, stopgate.LayerJudge, stopgate.LayerApproval, stopgate.LayerFailure,
+	} {
+		layers = append(layers, string(l))
+		if table.Layer == string(l) {
+			return
+		}
+	}
+	r.report(diag.BadValue, t.Get("layer").Value.Range, fmt.Sprintf("there is no layer %q", table.Layer), diag.DidYouMean(table.Layer, layers)+" (possible: "+strings.Join(layers, ", ")+")")
+}
+
+func (r *reader) json(v *tomltree.Value) []byte {
+	text, wrong := syntax.JSON(v)
+	r.mistakes = append(r.mistakes, wrong...)
+	return text
+}
+
+// wants lists what a table expects, in the order in which it is compared.
+func (t *callTable) wants() []want {
+	var list []want
+	add := func(what, value string) {
+		if value != "" {
+			list = append(list, want{what, value})
+		}
+	}
+	number := func(what string, n *int) {
+		if n != nil {
+			add(what, strconv.Itoa(*n))
+		}
+	}
+	if t.Expect != nil {
+		add("expect", t.Expect.String())
+	}
+	add("code", t.Code)
+	add("layer", t.Layer)
+	number("rule", t.Rule)
+	number("line", t.Line)
+	if t.Pointer != nil {
+		list = append(list, want{"pointer", *t.Pointer})
+	}
+	number("decided_at", t.DecidedAt)
+	add("public", t.Public)
+	if t.ExpectResult != nil {
+		add("expect_result", t.ExpectResult.String())
+	}
+	return list
+}

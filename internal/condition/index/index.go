@@ -1,0 +1,303 @@
+package index
+
+import (
+	"slices"
+
+	"github.com/stopgate/stopgate/internal/condition/literal"
+	"github.com/stopgate/stopgate/internal/condition/match"
+	"github.com/stopgate/stopgate/internal/eval/schema"
+	"github.com/stopgate/stopgate/internal/regexp/automaton"
+)
+
+// Member is one condition.
+type Member struct {
+	// ID names the member; smaller ones come first in their list.
+	ID int32
+	// Class is the mode of its rule.
+	Class uint8
+	// Readings judge a string: one matcher, or several where the value may be plain
+	// text or a path. A restrictive condition needs one of them to hold, a permissive
+	// one all. The first one judges everything else.
+	Readings []*match.Matcher
+}
+
+// Index is a set of conditions of one polarity on the values of one place.
+type Index struct {
+	restrictive bool
+	env         match.Env
+	entries     []literal.Entry
+	tree        *literal.Tree // of the reading as plain text, nil if there is none
+	paths       *match.PathGroup
+	rest        rest     // the reading as plain text of what is no literal
+	sure        bool     // some fate is known before any text
+	plain       bool     // the tree says all that is known of a text before its end
+	single      []Member // whose path reading is asked by itself
+	sweeps      []*match.Matcher
+	unknown     []*match.Matcher // that may say what is not known
+	classes     []uint8          // by member
+	readings    []uint8          // how many readings a member has
+	late        literal.Summary
+	numbers     numbers
+	isTrue      []int32
+	isFalse     []int32
+}
+
+// New returns an empty index.
+func New(restrictive bool, env match.Env) *Index {
+	return &Index{restrictive: restrictive, rest: rest{restrictive: restrictive}, env: env, paths: match.NewPathGroup(env, restrictive), late: literal.Empty()}
+}
+
+// Add adds a condition: const, enum, prefix, suffix, glob, pattern, or a range. Members are added in the order
+// of their numbers.
+func (x *Index) Add(m Member) {
+	for int(m.ID) >= len(x.classes) {
+		x.classes, x.readings = append(x.classes, 0), append(x.readings, 0)
+	}
+	x.classes[m.ID] = m.Class
+	for _, r := range m.Readings {
+		texts, prefix, literals := r.Literals()
+		if r.Fits()&schema.String == 0 {
+			continue
+		}
+		x.readings[m.ID]++
+		if r.JudgesSweeps() {
+			x.sweeps = append(x.sweeps, r)
+		}
+		if r.MayBeUnknown() {
+			x.addUnknown(r)
+		}
+		if r.Annotation() != schema.None {
+			x.addPath(m, r)
+			continue
+		}
+		if r.Kind() == match.Pattern || r.Kind() == match.Glob || r.Kind() == match.Suffix {
+			x.rest.add(m.ID, r)
+		}
+		if !literals {
+			continue
+		}
+		for _, text := range texts {
+			x.entries = append(x.entries, literal.Entry{Text: text, Prefix: prefix, Member: m.ID, Class: m.Class})
+		}
+	}
+	if len(m.Readings) > 0 {
+		x.addValues(m.ID, m.Class, m.Readings[0])
+	}
+}
+
+// addPath adds a reading that is judged at the end of a value (K13). A restrictive
+// condition may then hold yet, whatever the plain text says, and a permissive one may if
+// it has no other reading.
+func (x *Index) addPath(m Member, r *match.Matcher) {
+	if x.restrictive || len(m.Readings) == 1 {
+		x.late.Add(m.ID, m.Class)
+	}
+	if !x.paths.Add(r, m.ID) {
+		x.single = append(x.single, Member{ID: m.ID, Class: m.Class, Readings: []*match.Matcher{r}})
+	}
+}
+
+// looksAtPaths reports whether a reading as a path has members.
+func (x *Index) looksAtPaths() bool { return !x.paths.Empty() || len(x.single) > 0 }
+
+// JudgesSweeps reports whether Sweeps may say so of any value.
+func (x *Index) JudgesSweeps() bool { return len(x.sweeps) > 0 }
+
+// Sweeps reports whether a guard among the members could hold for a file that a command
+// line reads without naming it; see [match.Matcher.Sweeps].
+func (x *Index) Sweeps(v *match.Value) bool {
+	return slices.ContainsFunc(x.sweeps, func(m *match.Matcher) bool { return m.Sweeps(v) })
+}
+
+// addUnknown remembers one matcher of each kind: what is not known of a path is the same for
+// all that read it in the same way.
+func (x *Index) addUnknown(m *match.Matcher) {
+	if !slices.ContainsFunc(x.unknown, m.ReadsLike) {
+		x.unknown = append(x.unknown, m)
+	}
+}
+
+// Unknown says what is not known of the paths that the members judge; see
+// [match.Matcher.Unknown].
+func (x *Index) Unknown(v *match.Value) (unknown match.Unknown) {
+	for _, m := range x.unknown {
+		unknown |= m.Unknown(v)
+	}
+	return unknown
+}
+
+func (x *Index) addValues(id int32, class uint8, m *match.Matcher) {
+	if m.Bool(true) {
+		x.isTrue = append(x.isTrue, id)
+	}
+	if m.Bool(false) {
+		x.isFalse = append(x.isFalse, id)
+	}
+	x.numbers.add(id, class, m)
+}
+
+// Build ends the adding.
+func (x *Index) Build() {
+	if len(x.entries) > 0 {
+		var forms *literal.Forms
+		if x.restrictive {
+			forms = match.StringForms()
+		}
+		x.tree, x.entries = literal.NewTree(x.entries, forms), nil
+	}
+	x.rest.build()
+	x.sure = x.rest.sure()
+	x.paths.Build()
+	x.numbers.sort()
+	x.plain = x.tree != nil && len(x.rest.parts) == 0 && x.late.First() == literal.None && (x.restrictive || !x.looksAtPaths())
+}
+
+// State is where an index stands in one string that is still arriving.
+type State struct {
+	cursor literal.Cursor
+	rest   restState
+}
+
+// Set makes a state stand where another one does, in memory of its own.
+func (s *State) Set(o *State) {
+	s.cursor.Set(&o.cursor)
+	s.rest.set(&o.rest)
+}
+
+// Start begins a string and reports whether something is known of a member before its
+// first byte.
+func (x *Index) Start(s *State) (known bool) {
+	if x.tree != nil {
+		x.tree.Start(&s.cursor)
+	}
+	x.rest.start(&s.rest)
+	return x.sure
+}
+
+// Arrives reports whether something can become known of a string before its end.
+func (x *Index) Arrives() bool { return x.tree != nil || len(x.rest.parts) > 0 }
+
+// Steady reports whether what is known of a member stays known as a text goes on without
+// showing more: forms that are looked at in the end take back behind a blank what was
+// rejected before.
+func (x *Index) Steady() bool { return !x.rest.formless }
+
+// Feed reads decoded text, whole code points, up to and including the first with which
+// something becomes known of a member, and returns the number of bytes read. The tree and the
+// automaton go side by side while both run, so that none is ahead of what the other one finds.
+func (x *Index) Feed(s *State, text []byte) (read int, changed bool) {
+	switch {
+	case !x.Arrives():
+		return len(text), false
+	case len(x.rest.parts) == 0, x.tree != nil && x.rest.decided(&s.rest):
+		return x.tree.Feed(&s.cursor, text)
+	case x.rest.decided(&s.rest):
+		return len(text), false
+	case x.tree == nil || x.tree.Done(&s.cursor):
+		return x.rest.feed(&s.rest, text)
+	}
+	for read < len(text) && !changed {
+		point := text[read : read+match.PointLength(text[read:])]
+		_, changed = x.tree.Feed(&s.cursor, point)
+		if _, found := x.rest.feed(&s.rest, point); found {
+			changed = true
+		}
+		if read += len(point); !changed && x.tree.Done(&s.cursor) {
+			n, found := x.rest.feed(&s.rest, text[read:])
+			return read + n, found
+		}
+	}
+	return read, changed
+}
+
+// Lost reports that no continuation satisfies any member.
+func (x *Index) Lost(s *State) bool {
+	return x.late.First() == literal.None && len(x.sweeps) == 0 &&
+		(x.tree == nil || x.tree.Lost(&s.cursor)) && (len(x.rest.parts) == 0 || x.rest.lost(&s.rest))
+}
+
+// Known is Hit and Open in one, without adding anything up, where the index and the text are
+// so simple that it can be; they are valid until the state moves on.
+func (x *Index) Known(s *State) (hit, open *literal.Summary, ok bool) {
+	if !x.plain {
+		return nil, nil, false
+	}
+	open, ok = x.tree.Ahead(&s.cursor)
+	hit = s.cursor.Hit()
+	return hit, open, ok && (x.restrictive || hit.First() == literal.None)
+}
+
+// Hit adds to a summary the members that every continuation satisfies.
+func (x *Index) Hit(s *State, sum *literal.Summary) {
+	if len(x.rest.parts) > 0 {
+		x.rest.accepted(&s.rest, func(m int32) {
+			if x.restrictive || x.readings[m] == 1 {
+				sum.Add(m, x.classes[m])
+			}
+		})
+	}
+	if x.tree == nil {
+		return
+	}
+	if x.restrictive || !x.looksAtPaths() {
+		sum.Merge(s.cursor.Hit())
+		return
+	}
+	for _, m := range s.cursor.Met() { // a permissive condition needs its other reading too
+		if x.readings[m] == 1 {
+			sum.Add(m, x.classes[m])
+		}
+	}
+}
+
+// Open adds to a summary the members that some continuation satisfies and some does
+// not; members that are hit may be among them.
+func (x *Index) Open(s *State, sum *literal.Summary) {
+	sum.Merge(&x.late)
+	if len(x.rest.parts) > 0 {
+		add := func(m int32) { sum.Add(m, x.classes[m]) }
+		x.rest.open(&s.rest, add)
+		if !x.restrictive {
+			x.rest.accepted(&s.rest, add)
+		}
+	}
+	if x.tree == nil {
+		return
+	}
+	x.tree.Open(&s.cursor, sum)
+	if !x.restrictive {
+		sum.Merge(s.cursor.Hit())
+	}
+}
+
+// Sure reports whether every continuation satisfies a member.
+func (x *Index) Sure(s *State, member int32) bool {
+	return (x.restrictive || x.readings[member] == 1) &&
+		(x.rest.fate(&s.rest, member) == automaton.Accepts || x.tree != nil && slices.Contains(s.cursor.Met(), member))
+}
+
+// Alive reports whether some continuation satisfies a member.
+func (x *Index) Alive(s *State, member int32) bool {
+	if x.tree != nil && x.tree.Alive(&s.cursor, member) || x.rest.fate(&s.rest, member) != automaton.Rejects {
+		return true
+	}
+	return (x.restrictive && x.readings[member] > 0 || x.readings[member] == 1) && x.hasPath(member)
+}
+
+// hasPath reports whether a member is read as a path.
+func (x *Index) hasPath(member int32) bool {
+	return x.paths.Has(member) || slices.ContainsFunc(x.single, func(m Member) bool { return m.ID == member })
+}
+
+// HasAlone reports whether Alone has an answer for any member.
+func (x *Index) HasAlone() bool { return len(x.single) > 0 }
+
+// Alone is the matcher that judges a member by itself, nil if it is judged with others.
+func (x *Index) Alone(member int32) *match.Matcher {
+	for i := range x.single {
+		if x.single[i].ID == member {
+			return x.single[i].Readings[0]
+		}
+	}
+	return nil
+}

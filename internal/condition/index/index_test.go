@@ -1,0 +1,326 @@
+package index_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/stopgate/stopgate/internal/condition/index"
+	"github.com/stopgate/stopgate/internal/condition/literal"
+	"github.com/stopgate/stopgate/internal/condition/match"
+	"github.com/stopgate/stopgate/internal/eval/schema"
+	"github.com/stopgate/stopgate/jsonstream"
+)
+
+// long is beyond what any reader that takes values apart looks at.
+const long = 1 << 20
+
+var project = match.Env{Root: "/srv/proj", Home: "/home/u"}
+
+func pick[T any](r *rand.Rand, from ...T) T { return from[r.IntN(len(from))] }
+
+func str(texts ...string) (all []match.Literal) {
+	for _, t := range texts {
+		all = append(all, match.Literal{Kind: match.LiteralString, Text: t})
+	}
+	return all
+}
+
+// draw makes a condition that an index can hold.
+func draw(r *rand.Rand) match.Spec {
+	text := func() string {
+		return pick(r, "a", "ab", "src", "src/a", "src/a/b", "/etc", "/srv/proj/src", "é", "rm ", " a", "a b", "a\u200b", "~/a", "../a")
+	}
+	number := func() match.Literal {
+		n := pick(r, "0", "1", "1.5", "-2", "5", "1e2", "9007199254740993")
+		return match.Literal{Kind: match.LiteralNumber, Text: n, JSON: n}
+	}
+	switch r.IntN(8) {
+	case 0:
+		return match.Spec{Kind: match.Pattern, Values: str(pick(r, "^a", "b$", "^(a|ab)$", "rm", "^src/[a-z]+$", "[/ ]", "SRC"))}
+	case 1:
+		return match.Spec{Kind: match.Glob, Values: str(pick(r, "a*", "*b", "?", "src/*", "**/a", "**", "/etc/*", "r?", "[!a]*", "src/**"))}
+	case 2:
+		return match.Spec{Kind: match.Suffix, Values: str(pick(r, "a", "b", "/a", " ", "env"))}
+	case 3:
+		return match.Spec{Kind: match.Prefix, Values: str(text())}
+	case 4:
+		return match.Spec{Kind: match.Const, Values: str(text())}
+	case 5:
+		return match.Spec{Kind: match.Enum, Values: append(append(str(text(), text()), number()), match.Literal{Kind: match.LiteralBool, Text: "true"})}
+	case 6:
+		return match.Spec{Kind: match.Const, Values: []match.Literal{number()}}
+	}
+	return match.Spec{Kind: pick(r, match.Minimum, match.Maximum, match.ExclusiveMinimum, match.ExclusiveMaximum), Values: []match.Literal{number()}}
+}
+
+// set is an index and the same conditions one by one.
+type set struct {
+	x           *index.Index
+	members     []index.Member
+	restrictive bool
+	many        bool // patterns enough for their forms to be looked at in the end
+}
+
+func newSet(r *rand.Rand, annotations []schema.Annotation) set {
+	s := set{restrictive: r.IntN(2) == 0}
+	s.x = index.New(s.restrictive, project)
+	n := int32(1 + r.IntN(12))
+	if s.many = r.IntN(6) == 0; s.many {
+		n = 80
+	}
+	for id := range n {
+		spec := draw(r)
+		m := index.Member{ID: id, Class: uint8(r.IntN(5))}
+		for _, a := range annotations {
+			if one, err := match.Compile(spec, match.Target{Annotation: a}, s.restrictive, project); err == nil {
+				m.Readings = append(m.Readings, one)
+			}
+		}
+		s.x.Add(m)
+		s.members = append(s.members, m)
+	}
+	s.x.Build()
+	return s
+}
+
+// satisfies asks a condition by itself.
+func (s set) satisfies(m index.Member, value string) bool {
+	hit, asked := !s.restrictive, false
+	for _, one := range m.Readings {
+		if one.Fits()&schema.String == 0 {
+			return false
+		}
+		asked = true
+		if one.Whole([]byte(value)) == s.restrictive {
+			hit = s.restrictive
+		}
+	}
+	return hit && asked
+}
+
+var readings = map[string][]schema.Annotation{
+	"string": {schema.None}, "path": {schema.Path}, "either": {schema.None, schema.Path},
+}
+
+// Proves D25-20, K18, K21: an index finds the conditions that hold one by one.
+func TestStrings(t *testing.T) {
+	for name, annotations := range readings {
+		t.Run(name, func(t *testing.T) {
+			for seed := range uint64(300) {
+				r := rand.New(rand.NewPCG(seed, 1))
+				s := newSet(r, annotations)
+				var st index.State
+				var v match.Value
+				var hits index.Hits
+				for range 40 {
+					value := pick(r, "", "", " ", "\u200b") + pick(r, "a", "ab", "src", "SRC", "src/a", "src/a/b", "./src/a", "/srv/proj/src/a", "/etc/x", "é", "rm x", "a b", "b", "src/../a", "../a", "~/a") + pick(r, "", "", "\u200b", " ", "/b", "x")
+					s.x.Start(&st)
+					feed(s.x, &st, value, 0)
+					v.Reset([]byte(value))
+					s.x.End(&st, &v, &hits)
+					s.compare(t, value, &hits, true, func(m index.Member) bool { return s.satisfies(m, value) })
+				}
+			}
+		})
+	}
+}
+
+// feed gives a string from a byte on.
+func feed(x *index.Index, st *index.State, text string, from int) {
+	for from < len(text) {
+		n, _ := x.Feed(st, []byte(text[from:]))
+		from += n
+	}
+}
+
+// compare checks hits against what every condition says by itself.
+func (s set) compare(t *testing.T, value string, hits *index.Hits, listed bool, satisfies func(index.Member) bool) {
+	t.Helper()
+	want := literal.Empty()
+	for _, m := range s.members {
+		holds := satisfies(m)
+		if holds {
+			want.Add(m.ID, m.Class)
+		}
+		if listed && holds != slices.Contains(hits.Members, m.ID) {
+			t.Fatalf("%q restrictive %t: member %d %v holds %t", value, s.restrictive, m.ID, spell(m), holds)
+		}
+	}
+	if hits.Summary != want {
+		t.Fatalf("%q: summary %v, want %v", value, hits.Summary, want)
+	}
+}
+
+func spell(m index.Member) string {
+	var b strings.Builder
+	for _, one := range m.Readings {
+		texts, _, _ := one.Literals()
+		fmt.Fprintf(&b, "%v %q ", one.Kind(), texts)
+	}
+	return b.String()
+}
+
+// Proves K10, K12, I2: what an index knows early is what the members know, with the
+// same code point, however long the text is.
+func TestEarly(t *testing.T) {
+	blanks := strings.Repeat(" ", long)
+	for name, annotations := range readings {
+		for seed := range uint64(100) {
+			r := rand.New(rand.NewPCG(seed, 2))
+			s := newSet(r, annotations)
+			for range 10 {
+				value := pick(r, "", " ") + pick(r, "a", "rm ", "src/a", "é", "x") + pick(r, "", "a", " b", "\u200b")
+				if seed == 0 && r.IntN(3) == 0 {
+					value = blanks + value
+				}
+				early(t, name, s, value)
+			}
+		}
+	}
+}
+
+func early(t *testing.T, name string, s set, value string) {
+	t.Helper()
+	var st index.State
+	s.x.Start(&st)
+	results := make([][]match.Result, len(s.members))
+	states := make([][]match.State, len(s.members))
+	for i, m := range s.members {
+		states[i] = make([]match.State, len(m.Readings))
+		for k, one := range m.Readings {
+			results[i] = append(results[i], one.Start(&states[i][k]))
+		}
+	}
+	at := 0
+	if len(value) > long-10 { // only the last code points are worth looking at
+		at = long - 10
+	}
+	for from, to := 0, at; ; from, to = to, to+size(value[to:]) {
+		piece := []byte(value[from:to])
+		for i, m := range s.members {
+			for k, one := range m.Readings {
+				if results[i][k] == match.Undecided {
+					results[i][k], _ = one.Feed(&states[i][k], piece)
+				}
+			}
+		}
+		feed(s.x, &st, value[:to], from)
+		for i, m := range s.members {
+			known := s.combined(m, results[i])
+			if early := known == match.Undecided && m.Readings[0].Kind() == match.Pattern; early {
+				patternIsRight(t, s, m, &st, value[:to])
+				continue
+			}
+			if got := s.x.Alive(&st, m.ID); got != (known != match.Miss) && !(s.many && got) {
+				t.Fatalf("%s behind %q of %q: member %d %s is %v, alive %t", name, short(value[:to]), short(value), m.ID, spell(m), known, got)
+			}
+			if got := s.x.Sure(&st, m.ID); got != (known == match.Hit) && !(s.many && !got) {
+				t.Fatalf("%s behind %q of %q: member %d %s is %v, sure %t", name, short(value[:to]), short(value), m.ID, spell(m), known, got)
+			}
+		}
+		hit, open := literal.Empty(), literal.Empty()
+		s.x.Hit(&st, &hit)
+		s.x.Open(&st, &open)
+		wantHit, wantOpen := literal.Empty(), literal.Empty()
+		for _, m := range s.members {
+			switch {
+			case s.x.Sure(&st, m.ID):
+				wantHit.Add(m.ID, m.Class)
+			case s.x.Alive(&st, m.ID):
+				wantOpen.Add(m.ID, m.Class)
+			}
+		}
+		if lost := s.x.Lost(&st); lost && (wantHit.First() != literal.None || wantOpen.First() != literal.None) {
+			t.Fatalf("%s behind %q: lost, want %v and %v", name, short(value[:to]), wantHit, wantOpen)
+		}
+		if hit != wantHit {
+			t.Fatalf("%s behind %q: hit %v, want %v", name, short(value[:to]), hit, wantHit)
+		}
+		for c, m := range wantOpen.Of() { // members that are hit may be called open, too
+			if got := open.Of()[c]; got > m || got < m && !s.x.Sure(&st, got) {
+				t.Fatalf("%s behind %q: open %v, want %v", name, short(value[:to]), open, wantOpen)
+			}
+		}
+		if to == len(value) {
+			return
+		}
+	}
+}
+
+// patternIsRight tries continuations of a text about a pattern, which a single matcher
+// judges at the end only.
+func patternIsRight(t *testing.T, s set, m index.Member, st *index.State, begun string) {
+	t.Helper()
+	if len(begun) > 100 {
+		return
+	}
+	can, must := false, true
+	for _, more := range []string{"", "a", "b", "ab", "rm", "/", " ", "src/a", "rc/b", "c/a", "/a", "m", "SRC", "xb", "x"} {
+		hit := s.satisfies(m, begun+more)
+		can, must = can || hit, must && hit
+	}
+	if alive, sure := s.x.Alive(st, m.ID), s.x.Sure(st, m.ID); can && !alive || !must && sure {
+		t.Fatalf("behind %q: %s can hold %t, has to %t; alive %t, sure %t", begun, spell(m), can, must, alive, sure)
+	}
+}
+
+func size(s string) int {
+	_, n := utf8.DecodeRuneInString(s)
+	return n
+}
+
+func short(s string) string { return s[max(0, len(s)-20):] }
+
+// combined is what several readings of one condition say together.
+func (s set) combined(m index.Member, all []match.Result) match.Result {
+	enough, rest := match.Hit, match.Miss
+	if !s.restrictive {
+		enough, rest = match.Miss, match.Hit
+	}
+	if len(m.Readings) == 0 {
+		return match.Miss
+	}
+	if m.Readings[0].Fits()&schema.String == 0 {
+		return match.Miss // it does not look at strings
+	}
+	undecided := false
+	for _, r := range all {
+		if r == enough {
+			return enough
+		}
+		undecided = undecided || r == match.Undecided
+	}
+	if undecided {
+		return match.Undecided
+	}
+	return rest
+}
+
+// Proves I10, D25-24, D25-25, D25-26, D25-27, D25-29: numbers and booleans, with ranges
+// that end at the same limit.
+func TestNumbersAndBooleans(t *testing.T) {
+	for seed := range uint64(300) {
+		r := rand.New(rand.NewPCG(seed, 3))
+		s := newSet(r, readings["string"])
+		var hits index.Hits
+		for _, text := range []string{"0", "-0", "1", "1.0", "1.5", "2", "5", "99", "100", "1e2", "9007199254740992", "9007199254740993", "-2", "-3", "1e400"} {
+			d, err := jsonstream.ParseDecimal([]byte(text))
+			if err != nil {
+				t.Fatal(err)
+			}
+			holds := func(m index.Member) bool { return len(m.Readings) > 0 && m.Readings[0].Number(d) }
+			s.x.Number([]byte(text), true, &hits)
+			s.compare(t, text, &hits, true, holds)
+			s.x.Number([]byte(text), false, &hits)
+			s.compare(t, text, &hits, false, holds)
+		}
+		for _, b := range []bool{false, true} {
+			s.x.Bool(b, &hits)
+			s.compare(t, fmt.Sprint(b), &hits, true, func(m index.Member) bool { return len(m.Readings) > 0 && m.Readings[0].Bool(b) })
+		}
+	}
+}

@@ -1,0 +1,169 @@
+package index
+
+import (
+	"cmp"
+	"slices"
+	"sort"
+
+	"github.com/stopgate/stopgate/internal/condition/literal"
+	"github.com/stopgate/stopgate/internal/condition/match"
+	"github.com/stopgate/stopgate/jsonstream"
+)
+
+// numbers are the conditions on numbers: those that name some, and those that name a
+// range, which is open at one side.
+type numbers struct {
+	integers map[int64][]named // those that an int64 can hold
+	others   map[jsonstream.Decimal][]named
+	from, to ranges
+}
+
+// named is a member that a number satisfies.
+type named struct {
+	member int32
+	class  uint8
+}
+
+// number is a number, as an int64 where it can be one: nearly all are, and comparing two
+// Decimals costs many times more.
+type number struct {
+	n       int64
+	integer bool
+	literal []byte             // of an integer whose Decimal nobody needed yet
+	decimal jsonstream.Decimal // of everything else
+}
+
+// read reads a number of arguments. It reports false for what is none.
+func (d *number) read(literal []byte) bool {
+	if d.n, d.integer = jsonstream.ParseInt(literal); d.integer {
+		d.literal = literal
+		return true
+	}
+	decimal, err := jsonstream.ParseDecimal(literal)
+	d.set(decimal)
+	return err == nil
+}
+
+func (d *number) set(decimal jsonstream.Decimal) {
+	d.decimal = decimal
+	d.n, d.integer = decimal.Int64()
+}
+
+// cmp compares with a limit.
+func (d *number) cmp(limit *number) int {
+	if d.integer && limit.integer {
+		return cmp.Compare(d.n, limit.n)
+	}
+	if d.literal != nil {
+		d.decimal, _ = jsonstream.ParseDecimal(d.literal) // has been read
+		d.literal = nil
+	}
+	return d.decimal.Cmp(limit.decimal)
+}
+
+// ranges are the lower or the upper bounds, sorted by their limits, those first that
+// the smallest or the largest numbers satisfy.
+type ranges struct {
+	upper  bool
+	bounds []bound
+	first  []literal.Summary // of the bounds up to here
+}
+
+type bound struct {
+	named
+	limit     number
+	exclusive bool
+}
+
+func (n *numbers) add(member int32, class uint8, m *match.Matcher) {
+	who := named{member, class}
+	for _, d := range m.Equals() {
+		n.addEqual(d, who)
+	}
+	limit, ok := m.Bound()
+	if !ok {
+		return
+	}
+	b := bound{named: who}
+	b.limit.set(limit)
+	b.exclusive = m.Kind() == match.ExclusiveMinimum || m.Kind() == match.ExclusiveMaximum
+	if m.Kind() == match.Minimum || m.Kind() == match.ExclusiveMinimum {
+		n.from.bounds = append(n.from.bounds, b)
+	} else {
+		n.to.bounds = append(n.to.bounds, b)
+	}
+}
+
+func (n *numbers) addEqual(d jsonstream.Decimal, who named) {
+	if n.integers == nil {
+		n.integers, n.others = make(map[int64][]named), make(map[jsonstream.Decimal][]named)
+	}
+	if i, ok := d.Int64(); ok {
+		n.integers[i] = append(n.integers[i], who)
+	} else {
+		n.others[d] = append(n.others[d], who)
+	}
+}
+
+func (n *numbers) sort() {
+	n.to.upper = true
+	n.from.sort()
+	n.to.sort()
+}
+
+func (r *ranges) sort() {
+	slices.SortStableFunc(r.bounds, func(a, b bound) int {
+		c := a.limit.cmp(&b.limit)
+		if r.upper {
+			c = -c
+		}
+		switch {
+		case c != 0 || a.exclusive == b.exclusive:
+			return c
+		case b.exclusive:
+			return -1
+		}
+		return 1
+	})
+	sum := literal.Empty()
+	for i := range r.bounds {
+		sum.Add(r.bounds[i].member, r.bounds[i].class)
+		r.first = append(r.first, sum)
+	}
+}
+
+// find adds the ranges that a number is in: a run of the sorted bounds.
+func (r *ranges) find(d *number, list bool, h *Hits) {
+	if len(r.bounds) == 0 {
+		return
+	}
+	n := sort.Search(len(r.bounds), func(i int) bool {
+		c := d.cmp(&r.bounds[i].limit)
+		if r.upper {
+			c = -c
+		}
+		return c < 0 || c == 0 && r.bounds[i].exclusive
+	})
+	if n == 0 {
+		return
+	}
+	h.Merge(&r.first[n-1])
+	for i := 0; i < n && list; i++ {
+		h.Members = append(h.Members, r.bounds[i].member)
+	}
+}
+
+func (n *numbers) find(d *number, list bool, h *Hits) {
+	var equal []named
+	if d.integer {
+		equal = n.integers[d.n]
+	} else if len(n.others) > 0 {
+		equal = n.others[d.decimal]
+	}
+	for _, who := range equal {
+		h.Add(who.member, who.class)
+		h.Members = append(h.Members, who.member)
+	}
+	n.from.find(d, list, h)
+	n.to.find(d, list, h)
+}

@@ -1,0 +1,241 @@
+package index
+
+import (
+	"math/bits"
+	"unicode/utf8"
+
+	"github.com/stopgate/stopgate/internal/condition/match"
+	"github.com/stopgate/stopgate/internal/regexp/automaton"
+	"github.com/stopgate/stopgate/internal/regexp/regular"
+)
+
+// rest are the conditions on plain strings that no literal says: patterns, globs and
+// suffixes, run as one automaton.
+//
+// The further forms of restrictive conditions (K21) make automata large. A few conditions
+// have them in their languages, if need be with an automaton each. Many are asked about
+// the text itself while it arrives, and about its other forms at its end: what they reject
+// counts early as long as the forms cannot differ from the text.
+type rest struct {
+	restrictive bool
+	matchers    []Member
+	parts       []part
+	part        []int32 // of each member, -1 if it has none
+	place       []int32 // of each member in its part
+	formless    bool    // the languages know nothing of forms
+}
+
+// part is one automaton and its members.
+type part struct {
+	members []int32
+	machine *regular.Automaton
+}
+
+// fewParts bounds how many conditions have their forms in their languages.
+const fewParts = 8
+
+// restState is where the automata stand in a text, and what its forms may differ in.
+type restState struct {
+	states    []regular.State
+	begun     bool
+	disguised bool // hidden code points came, or the first one is blank
+	blank     bool // the last code point is blank
+	withheld  bool // something was rejected with a blank
+}
+
+func (s *restState) set(o *restState) {
+	states := append(s.states[:0], o.states...)
+	*s = *o
+	s.states = states
+}
+
+func (r *rest) add(id int32, m *match.Matcher) {
+	for int(id) >= len(r.part) {
+		r.part, r.place = append(r.part, -1), append(r.place, -1)
+	}
+	r.matchers = append(r.matchers, Member{ID: id, Readings: []*match.Matcher{m}})
+}
+
+func (r *rest) build() {
+	if len(r.matchers) == 0 {
+		return
+	}
+	r.formless = r.restrictive && len(r.matchers) > fewParts
+	var all part
+	var sets []*regular.Language
+	for i, m := range r.matchers {
+		l, _ := m.Readings[0].Language(!r.formless)
+		all.members, sets = append(all.members, m.ID), append(sets, l)
+		r.part[m.ID], r.place[m.ID] = 0, int32(i)
+	}
+	all.machine = regular.Join(sets...)
+	r.parts, r.matchers = []part{all}, nil
+	if n := len(sets); n == 1 || n > fewParts || all.machine.Exact() {
+		return
+	}
+	r.parts = r.parts[:0]
+	for i, m := range all.members {
+		r.part[m], r.place[m] = int32(i), 0
+		r.parts = append(r.parts, part{members: all.members[i : i+1], machine: regular.Join(sets[i])})
+	}
+}
+
+// start begins a text.
+func (r *rest) start(s *restState) {
+	if len(r.parts) == 0 {
+		return
+	}
+	*s = restState{states: s.states[:0]}
+	for i := range r.parts {
+		s.states = append(s.states, r.parts[i].machine.Start())
+	}
+}
+
+// sure reports whether a fate is known before any text.
+func (r *rest) sure() (sure bool) {
+	var s restState
+	r.start(&s)
+	for _, p := range r.parts {
+		for _, m := range p.members {
+			sure = sure || r.fate(&s, m) != automaton.Open
+		}
+	}
+	return sure
+}
+
+// decided reports whether nothing more can be learned.
+func (r *rest) decided(s *restState) bool {
+	for i := range r.parts {
+		if !r.parts[i].machine.Decided(&s.states[i]) {
+			return false
+		}
+	}
+	return !s.withheld && !s.disguised
+}
+
+// lost reports whether every member rejects whatever follows.
+func (r *rest) lost(s *restState) bool {
+	if !r.decided(s) {
+		return false
+	}
+	for i := range r.parts {
+		for _, word := range r.parts[i].machine.Accepted(&s.states[i]) {
+			if word != 0 {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// feed reads text up to the first code point that shows something. Several automata go
+// side by side, so that none is ahead of what another one finds.
+func (r *rest) feed(s *restState, text []byte) (read int, changed bool) {
+	if len(text) == 0 {
+		return 0, false
+	}
+	if r.formless {
+		return r.feedText(s, text)
+	}
+	if len(r.parts) == 1 {
+		return r.parts[0].machine.Feed(&s.states[0], text)
+	}
+	for read < len(text) && !changed {
+		point := text[read : read+match.PointLength(text[read:])]
+		for i := range r.parts {
+			_, found := r.parts[i].machine.Feed(&s.states[i], point)
+			changed = changed || found
+		}
+		read += len(point)
+	}
+	return read, changed
+}
+
+// feedText is feed where the forms are looked at in the end. What a blank rejects is not
+// rejected before something follows: the text may end with it.
+func (r *rest) feedText(s *restState, text []byte) (read int, changed bool) {
+	if s.withheld {
+		text = text[:match.PointLength(text)]
+	}
+	read, changed = r.parts[0].machine.Feed(&s.states[0], text)
+	first, last := match.Blank(text[:read])
+	s.disguised = s.disguised || !s.begun && first || match.Disguises(text[:read])
+	s.begun, s.blank = true, last
+	if changed = changed || s.withheld; changed {
+		s.withheld = last && !s.disguised
+	}
+	return read, changed
+}
+
+// rejects reports whether what the automata reject is rejected in all forms of the text.
+func (s *restState) rejects() bool { return !s.disguised && !s.blank }
+
+// fate is what is known of a member behind the text so far; one that is not here
+// rejects.
+func (r *rest) fate(s *restState, member int32) automaton.Fate {
+	if int(member) >= len(r.part) || r.part[member] < 0 {
+		return automaton.Rejects
+	}
+	p := r.part[member]
+	fate := r.parts[p].machine.Fate(&s.states[p], int(r.place[member]))
+	if fate == automaton.Rejects && r.formless && !s.rejects() {
+		return automaton.Open
+	}
+	return fate
+}
+
+// accepted calls f for the members that accept whatever follows.
+func (r *rest) accepted(s *restState, f func(member int32)) {
+	for k := range r.parts {
+		bits := r.parts[k].machine.Accepted(&s.states[k])
+		r.parts[k].each(func(word int) uint64 { return bits[word] }, f)
+	}
+}
+
+// open calls f for the members that are not decided.
+func (r *rest) open(s *restState, f func(member int32)) {
+	for k := range r.parts {
+		machine, state := r.parts[k].machine, &s.states[k]
+		accepted, rejected := machine.Accepted(state), machine.Rejected(state)
+		final := !r.formless || s.rejects()
+		r.parts[k].each(func(word int) uint64 {
+			if !final {
+				return ^accepted[word]
+			}
+			return ^accepted[word] &^ rejected[word]
+		}, f)
+	}
+}
+
+// each calls f for the members that are given as bits, 64 at a time.
+func (p *part) each(set func(word int) uint64, f func(member int32)) {
+	for word := 0; 64*word < len(p.members); word++ {
+		for left := set(word); left != 0; left &= left - 1 {
+			i := 64*word + bits.TrailingZeros64(left)
+			if i >= len(p.members) {
+				break
+			}
+			f(p.members[i])
+		}
+	}
+}
+
+// end appends the members that hold for a complete text; one may be repeated.
+func (r *rest) end(s *restState, text []byte, members []int32) []int32 {
+	for i := range r.parts {
+		members = match.Holding(r.parts[i].machine, &s.states[i], r.parts[i].members, members)
+	}
+	if !r.formless || len(r.parts) == 0 || s.rejects() || !utf8.Valid(text) {
+		return members
+	}
+	for _, form := range match.Forms(text) {
+		machine := r.parts[0].machine
+		state := machine.Start()
+		for left := []byte(form); len(left) > 0; {
+			n, _ := machine.Feed(&state, left)
+			left = left[n:]
+		}
+		members = match.Holding(machine, &state, r.parts[0].members, members)
+	}
+	return members
+}

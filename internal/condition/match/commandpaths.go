@@ -1,0 +1,198 @@
+package match
+
+import (
+	"sync"
+
+	"github.com/stopgate/stopgate/internal/condition/shell"
+)
+
+// commandPaths judges the paths that a command line reads or writes (K0a): the targets
+// of its redirections and the words that may name files.
+//
+// A permissive condition sees every redirection in its direction, and the operands of
+// programs of which it is certain that they are files. A restrictive one sees every
+// word that may be a path.
+type commandPaths struct {
+	use         shell.Use
+	restrictive bool
+	path        textTest         // of words that the shell takes literally
+	expanding   textTest         // of words that it expands; nil if the condition is permissive
+	dotted      textTest         // of words with wildcards of a program that shows names
+	spread      textTest         // of words with wildcards that a plain line has: all that they name
+	below       bool             // what is read without being named counts too
+	above       func() ancestors // with below
+	base        base
+	links       *Links
+}
+
+func compileCommandPaths(s Spec, t Target, restrictive bool, env Env) (textTest, *SpecError) {
+	test := &commandPaths{use: shell.Reads | shell.Writes, restrictive: restrictive, below: t.Below, base: baseOf(env), links: env.Links}
+	switch {
+	case s.Kind == Reads:
+		test.use, s.Kind = shell.Reads|shell.Named, Glob
+	case s.Kind == Writes:
+		test.use, s.Kind = shell.Writes, Glob
+	case s.Kind == Outside || !restrictive: // a guard on files is not about their names
+		test.use |= shell.Named
+	}
+	env = env.ofCommands()
+	var err *SpecError
+	if test.path, err = compilePath(s, false, restrictive, env); err == nil && restrictive {
+		test.expanding = expanding(test.path)
+		asShells(test.expanding, aims)
+		test.dotted = expanding(test.path)
+		asShells(test.dotted, aimsAtDot)
+		test.spread = expanding(test.path)
+		asShells(test.spread, func(string) bool { return true })
+	}
+	if err == nil && t.Below && s.Kind != Outside {
+		test.above = sync.OnceValue(func() ancestors { return ancestorsOf(s, env) })
+	}
+	return test, err
+}
+
+// asShells makes wildcards mean what they mean to a shell - none of them stands for the
+// dot that a name begins with. aimed limits them, to refuse, to those that say what they
+// aim at: "*.go" might be a secret's name, but nobody who writes it means that.
+func asShells(t textTest, aimed func(pattern string) bool) {
+	switch t := t.(type) {
+	case *pathTest:
+		t.aimed = aimed
+	case eitherPath:
+		t[0].aimed, t[1].aimed = aimed, aimed
+	}
+}
+
+func (t *commandPaths) match(line []byte) bool {
+	var v Value
+	v.Reset(line)
+	return t.judge(&v)
+}
+
+func (t *commandPaths) judge(v *Value) bool { return judgeEach(t, v, t.restrictive) }
+
+func (t *commandPaths) command(v *Value, i int) bool {
+	l := v.line()
+	if !t.restrictive {
+		return l.Plain && i < len(l.Commands) && t.grants(v, &l.Commands[i])
+	}
+	if i < len(l.Commands) {
+		for k := i; k < l.Commands[i].End; k++ {
+			if t.suspects(v, &l.Commands[k]) {
+				return true
+			}
+		}
+	}
+	if other := v.otherLine(); other != nil {
+		for k := range other.Commands {
+			if t.suspects(v, &other.Commands[k]) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (t *commandPaths) grants(v *Value, c *shell.Command) bool {
+	certain := shell.Certain(c.Program())
+	inside := true
+	c.Paths(func(path *shell.Word, use shell.Use, redirected bool) bool {
+		if use&t.use == 0 || use&shell.Suspected != 0 || !redirected && !certain {
+			return true
+		}
+		text, certain := t.base.from(path.Text, c.Moved, c.Into, c.Sure)
+		inside = path.Literal && !path.Glob && certain && judgeWord(t.path, v, text)
+		return inside
+	})
+	return inside
+}
+
+func (t *commandPaths) suspects(v *Value, c *shell.Command) bool {
+	hit := false
+	c.Paths(func(path *shell.Word, use shell.Use, _ bool) bool {
+		hit = t.suspect(v, c, path, use)
+		return !hit
+	})
+	return hit
+}
+
+// suspect judges one word of a command.
+func (t *commandPaths) suspect(v *Value, c *shell.Command, path *shell.Word, use shell.Use) bool {
+	if use&t.use == 0 || len(path.Text) == 0 {
+		return false
+	}
+	test, hit := t.testOf(c, path), false
+	places(test, c, path.Text, func(text []byte) bool {
+		hit = judgeWord(test, v, text)
+		return !hit
+	})
+	return hit
+}
+
+// places calls yield with what a word may name from the directories in which its command may
+// work. For who asks what leads out of the project, one that is known is the only one.
+func places(test textTest, c *shell.Command, word []byte, yield func(path []byte) bool) {
+	if _, outside := test.(*outsideTest); outside {
+		if at, known := c.At(word); known {
+			yield(at)
+			return
+		}
+	}
+	c.Places(word, yield)
+}
+
+// testOf is the test of a word of a command.
+func (t *commandPaths) testOf(c *shell.Command, path *shell.Word) textTest {
+	switch {
+	case path.Literal:
+		return t.path
+	case c.Plain && !c.Feeds && path.Glob && shell.ShowsNames(c.Program()): // "a*" may be a.pem, but ls shows no more than "*" does
+		return t.dotted
+	}
+	return t.expanding
+}
+
+// Suspect is the word of a command line for which a restrictive condition on paths
+// holds. Expands says that no word of the line is such a file as it is written: the
+// shell may make one of this word.
+type Suspect struct {
+	Word    string
+	Expands bool
+}
+
+// Suspects finds the word for which the condition holds for a command line, for
+// explanations: a word that is such a file as it is written, or else one that may become
+// it. It is false where no single word is to blame.
+func (m *Matcher) Suspects(v *Value) (found Suspect, ok bool) {
+	t, is := m.text.(*commandPaths)
+	if !is || !t.restrictive || !v.valid || len(v.text) > Budget {
+		return found, false
+	}
+	for _, l := range []*shell.Line{v.line(), v.otherLine()} {
+		if l == nil {
+			continue
+		}
+		for i := range l.Commands {
+			c := &l.Commands[i]
+			c.Paths(func(path *shell.Word, use shell.Use, _ bool) bool {
+				if ok && !path.Literal || !t.suspect(v, c, path, use) {
+					return true
+				}
+				found, ok = Suspect{string(path.Text), !path.Literal}, true
+				return found.Expands
+			})
+			if ok && !found.Expands {
+				return found, true
+			}
+		}
+	}
+	return found, ok
+}
+
+// judgeWord judges a path that a command line names.
+func judgeWord(t textTest, line *Value, path []byte) bool {
+	if shared, ok := t.(sharedTest); ok {
+		return shared.judge(line.word(path))
+	}
+	return t.match(path)
+}

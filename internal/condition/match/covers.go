@@ -1,0 +1,302 @@
+package match
+
+import (
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/stopgate/stopgate/internal/condition/glob"
+	"github.com/stopgate/stopgate/internal/condition/shell"
+	"github.com/stopgate/stopgate/internal/eval/schema"
+	"github.com/stopgate/stopgate/internal/regexp/automaton"
+	"github.com/stopgate/stopgate/jsonstream"
+)
+
+// Answer is what analysis knows.
+type Answer uint8
+
+// The zero Answer claims nothing.
+const (
+	NotProven Answer = iota
+	Yes
+	No
+)
+
+// String names the answer.
+func (a Answer) String() string { return [...]string{"not proven", "yes", "no"}[a] }
+
+// answer turns a proof into an answer.
+func answer(yes bool) Answer {
+	if yes {
+		return Yes
+	}
+	return No
+}
+
+// Covers reports whether every plainly written value that satisfies later also
+// satisfies earlier (step 1). Yes and No are proven on that domain;
+// disguised spellings, which a restrictive condition catches too, are left out of
+// it: of command lines, those that are no lists of plain words. A restrictive earlier
+// condition covers under the folds of its type (K47).
+func Covers(earlier, later *Matcher) Answer {
+	e, l := earlier, later
+	switch {
+	case e.annotation != l.annotation:
+		return NotProven
+	case e.kind == Present || l.kind == Present:
+		if e.kind != l.kind || e.want != l.want {
+			return No
+		}
+		return answer(!e.value || l.value)
+	case e.kind == Outside || l.kind == Outside:
+		if e.kind == l.kind && written(e, l) {
+			return Yes // fewer places, more that is outside
+		}
+		return NotProven
+	case l.annotation == schema.Patch:
+		return NotProven
+	case l.annotation == schema.Command && l.text != nil && l.kind != MaxLength:
+		return e.coversCommands(l)
+	case l.kind == Const || l.kind == Enum:
+		return e.coversValues(l)
+	case l.fits&e.fits == 0:
+		return No
+	}
+	switch l.kind {
+	case Minimum, Maximum, ExclusiveMinimum, ExclusiveMaximum:
+		return e.coversRange(l)
+	case MinItems:
+		return answer(e.kind == MinItems && e.values.count <= l.values.count)
+	case MaxItems:
+		return answer(e.kind == MaxItems && e.values.count >= l.values.count)
+	case MaxLength:
+		if e.kind != MaxLength {
+			return NotProven
+		}
+		return answer(e.values.count >= l.values.count)
+	case Pattern:
+		return e.coversPatterns(l)
+	}
+	if l.annotation == schema.URL {
+		return e.coversURL(l)
+	}
+	return e.coversLanguage(l)
+}
+
+// coversValues tries every literal of const and enum.
+func (m *Matcher) coversValues(l *Matcher) Answer {
+	for _, text := range l.written {
+		if !m.Whole([]byte(text)) {
+			return No
+		}
+	}
+	v := &l.values
+	missed := v.isTrue && !m.values.isTrue || v.isFalse && !m.values.isFalse ||
+		slices.ContainsFunc(v.numbers, func(d jsonstream.Decimal) bool { return !m.values.number(d) })
+	for text := range v.objects {
+		missed = missed || !m.values.objects[text]
+	}
+	return answer(!missed)
+}
+
+// coversRange compares two ranges, each open at one side.
+func (m *Matcher) coversRange(l *Matcher) Answer {
+	lower := func(k Kind) bool { return k == Minimum || k == ExclusiveMinimum }
+	e, v := &m.values, &l.values
+	if e.bound == 0 || lower(e.bound) != lower(v.bound) {
+		return No
+	}
+	inward := v.limit.Cmp(e.limit) // of l's end, towards the inside of e's range
+	if !lower(e.bound) {
+		inward = -inward
+	}
+	eOpen := e.bound == ExclusiveMinimum || e.bound == ExclusiveMaximum
+	lOpen := v.bound == ExclusiveMinimum || v.bound == ExclusiveMaximum
+	switch {
+	case inward > 0 || inward == 0 && (lOpen || !eOpen):
+		return Yes
+	case l.fits&schema.Number != 0:
+		return No
+	}
+	first, ok := v.limit.Int64() // the outermost integer of l
+	if !ok || first == math.MaxInt64 || first == math.MinInt64 {
+		return NotProven
+	}
+	switch {
+	case lOpen && lower(v.bound):
+		first++
+	case lOpen:
+		first--
+	}
+	d, err := jsonstream.ParseDecimal(strconv.AppendInt(nil, first, 10))
+	return answer(err == nil && e.number(d))
+}
+
+// coversPatterns compares patterns by their text only.
+func (m *Matcher) coversPatterns(l *Matcher) Answer {
+	if m.kind != Pattern {
+		return NotProven
+	}
+	for _, text := range l.written {
+		if !slices.Contains(m.written, text) {
+			return NotProven
+		}
+	}
+	return Yes
+}
+
+// coversCommands compares conditions that are judged command by command: of lines
+// whose words are plain, whatever else the line has.
+func (m *Matcher) coversCommands(l *Matcher) Answer {
+	if m.kind == l.kind && m.restrictive == l.restrictive && m.redirects() == l.redirects() && written(l, m) {
+		return Yes
+	}
+	earlier, ok := m.text.(*commandTest)
+	later, also := l.text.(*commandTest)
+	switch {
+	case !ok || !also:
+		return NotProven // the length of a line, and paths, say nothing about its commands
+	case !earlier.restrictive && (later.readsJudged && !earlier.readsJudged || later.writesJudged && !earlier.writesJudged):
+		return NotProven // the later one also holds for commands with redirections
+	case m.kind == l.kind && l.kind != Usage && written(l, m):
+		return Yes
+	case l.kind == Prefix && (m.kind == Const || m.kind == Enum):
+		return No
+	case l.kind != Const && l.kind != Enum && (l.kind != Prefix || m.kind != Prefix):
+		return NotProven
+	}
+	for _, text := range l.written {
+		if !shell.Simple([]byte(text)) {
+			return NotProven // it may be several commands, each of which is judged by itself
+		}
+	}
+	return m.coversValues(l)
+}
+
+// redirects says which redirections another condition of the rule judges.
+func (m *Matcher) redirects() [2]bool {
+	if test, ok := m.text.(*commandTest); ok {
+		return [2]bool{test.readsJudged, test.writesJudged}
+	}
+	return [2]bool{}
+}
+
+// written reports that one condition has no literal that another one lacks.
+func written(l, m *Matcher) bool {
+	return !slices.ContainsFunc(l.written, func(text string) bool { return !slices.Contains(m.written, text) })
+}
+
+// coversURL compares URLs by their parts.
+func (m *Matcher) coversURL(l *Matcher) Answer {
+	switch {
+	case l.kind == Prefix && (m.kind == Prefix || m.kind == Host || m.kind == Scheme):
+		for _, text := range l.written {
+			if !m.Whole([]byte(text)) {
+				return No
+			}
+		}
+		return Yes
+	case l.kind == Scheme && m.kind == Scheme, l.kind == Host && m.kind == Host:
+		earlier, later := m.text.(*urlTest), l.text.(*urlTest)
+		for _, want := range later.literals {
+			if !slices.ContainsFunc(earlier.literals, func(have urlLiteral) bool { return have.covers(want, earlier.restrictive) }) {
+				return No
+			}
+		}
+		return Yes
+	}
+	return NotProven
+}
+
+// covers compares two host literals, or two schemes.
+func (l *urlLiteral) covers(want urlLiteral, anyPort bool) bool {
+	name := l.scheme == want.scheme && l.host == want.host && l.under == want.under || l.under && l.named([]byte(want.host))
+	return name && (l.port == want.port || l.port == "*" || l.port == "" && anyPort)
+}
+
+// coversLanguage compares the sets that conditions on strings and paths name:
+// inclusion of automata, on canonical paths where they are paths.
+func (m *Matcher) coversLanguage(l *Matcher) Answer {
+	switch {
+	case m.kind == Pattern || m.kind == MaxLength:
+		return NotProven
+	case m.annotation == schema.Path && m.kind == Prefix && l.kind == Prefix:
+		return m.coversDirectories(l)
+	}
+	earlier, later := m.language(m.restrictive), l.language(m.restrictive)
+	if earlier == nil || later == nil {
+		return NotProven
+	}
+	var domain *automaton.DFA
+	if m.annotation == schema.Path {
+		domain = canonicalPaths(true)
+	}
+	yes, proven := automaton.Included(later, earlier, domain)
+	if !proven || !yes && domain != nil && (m.leavesRoot() || l.leavesRoot()) {
+		return NotProven // one place can be named in two ways
+	}
+	return answer(yes)
+}
+
+// coversDirectories: a directory is covered if it lies in a covering one.
+func (m *Matcher) coversDirectories(l *Matcher) Answer {
+	for _, text := range l.written {
+		if m.Whole([]byte(text)) {
+			continue
+		}
+		if !m.restrictive && !isPlain([]byte(text)) {
+			return NotProven
+		}
+		return No
+	}
+	return Yes
+}
+
+// leavesRoot reports a literal that is not relative to the root.
+func (m *Matcher) leavesRoot() bool {
+	return slices.ContainsFunc(m.written, func(text string) bool { return strings.HasPrefix(text, "/") || strings.HasPrefix(text, "~") })
+}
+
+// language builds the automaton of what the literals name, without the further
+// spellings that suspicion adds; nil if it is too large.
+func (m *Matcher) language(folded bool) *automaton.DFA {
+	path := m.annotation == schema.Path
+	b := pathBuilder{NFA: automaton.New(), env: m.env.normal(), restrictive: m.restrictive, folded: folded}
+	for _, text := range m.written {
+		if path {
+			_ = b.add(m.kind, text) // compiled before
+			continue
+		}
+		_ = addString(b.NFA, m.kind, text)
+	}
+	a := b.Compile().DFA()
+	if a != nil && path && folded {
+		a.FoldASCII()
+	}
+	return a
+}
+
+// canonicalPaths accepts the canonical forms of paths that do not climb, relative ones and,
+// if they are wanted, absolute ones.
+func canonicalPaths(absolute bool) *automaton.DFA {
+	n := automaton.New()
+	n.Accept(0)
+	begin, dot, dots, name := n.State(), n.State(), n.State(), n.State()
+	n.Free(0, begin)
+	if absolute {
+		slash := n.Text(0, "/")
+		n.Accept(slash)
+		n.Free(slash, begin)
+	}
+	written := glob.Component.Minus(automaton.Single('.'))
+	n.Edge(begin, automaton.Single('.'), dot)
+	n.Edge(begin, written, name)
+	n.Edge(dot, automaton.Single('.'), dots)
+	n.Edge(dot, written, name)
+	n.Edge(dots, glob.Component, name)
+	n.Edge(name, glob.Component, name)
+	n.Edge(name, automaton.Single('/'), begin)
+	n.Accept(name)
+	return n.Compile().DFA()
+}

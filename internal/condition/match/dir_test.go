@@ -1,0 +1,332 @@
+package match_test
+
+import (
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/stopgate/stopgate/internal/condition/match"
+	"github.com/stopgate/stopgate/internal/testkit/property"
+)
+
+// from is the project with the calls of an agent that works in a directory.
+func from(dir string) match.Env {
+	return match.Env{Root: project.Root, Home: project.Home, Dir: dir}
+}
+
+// Proves K19, C3: rules begin at the root, relative paths of calls where the agent works.
+// Certainty is about the one file that is named; suspicion also fears that somebody reads
+// the path from the root.
+func TestPathsBeginWhereTheAgentWorks(t *testing.T) {
+	for _, c := range []struct {
+		dir, prefix, path string
+		permits, suspects bool
+	}{
+		{"/srv/proj", "src/", "src/a", true, true},
+		{"/srv/proj/", "src/", "src/a", true, true},
+		{"", "src/", "src/a", true, true},
+		{"relative", "src/", "src/a", true, true}, // is no directory
+		{"/srv/proj/src", "src/", "a", true, true},
+		{"/srv/proj/src", "src/", "./a", true, true},
+		{"/srv/proj/src", "src/", "src/a", true, true}, // src/src/a
+		{"/srv/proj/src", "src/", "../a", false, false},
+		{"/srv/proj/lib", "src/", "../src/a", false, true},
+		{"/srv/proj/lib", "src/", "src/a", false, true},
+		{"/srv/proj/lib", "src/", "/srv/proj/src/a", true, true},
+		{"/srv/proj/lib", "src/", "a", false, false},
+		{"/etc", "src/", "src/a", false, true},
+		{"/etc", "/etc/", "passwd", true, true},
+		{"/etc", "src/", "../srv/proj/src/a", false, true},
+		{"/proc/self/cwd", "/", "src/a", false, true},
+		{"/srv", "src/", "proj/src/a", true, true},
+		{"/srv/PROJ/src", "src/", "a", false, true},
+		{"/srv/proj/conf", "conf/secret/", "secret/k", true, true},
+		{"/srv/proj/conf", "conf/secret/", "SECRET/k", false, true},
+		{"/srv/proj/conf", "conf/secret/", "secret/%6b", false, true},
+	} {
+		for _, polarity := range []bool{permissive, restrictive} {
+			m := compile(t, spec(match.Prefix, c.prefix), aPath, polarity, from(c.dir))
+			want := c.permits
+			if polarity == restrictive {
+				want = c.suspects
+			}
+			var v match.Value
+			v.Reset([]byte(c.path))
+			if got := m.Judge(&v); got != want || m.Whole([]byte(c.path)) != want {
+				t.Errorf("in %q, prefix %q of %q, restrictive %v: %v, want %v", c.dir, c.prefix, c.path, polarity, got, want)
+			}
+			g := match.NewPathGroup(from(c.dir), polarity)
+			g.Add(m, 0)
+			g.Build()
+			if found, _ := g.Find(&v, nil); len(found) > 0 != want {
+				t.Errorf("in %q, prefix %q of %q, restrictive %v: the group says %v", c.dir, c.prefix, c.path, polarity, !want)
+			}
+		}
+	}
+}
+
+// Proves K19, I11: for plain paths certainty says of a relative path what it says of the
+// absolute one, and suspicion at least what it says of either.
+func TestMovedAsAbsolute(t *testing.T) {
+	property.Check(t, func(t *rapid.T) {
+		names := rapid.SliceOfN(rapid.SampledFrom([]string{"src", "conf", "secret", "a", ".env", "x y", "é", "..", "."}), 1, 4)
+		path := strings.Join(names.Draw(t, "path"), "/")
+		dir := "/srv/proj/" + strings.Join(names.Draw(t, "dir"), "/")
+		literal := rapid.SampledFrom([]string{"src/", "conf/secret/", "/srv/", "/srv/proj/conf", "a"}).Draw(t, "literal")
+		is := func(polarity bool, env match.Env, path string) bool {
+			m, err := match.Compile(spec(match.Prefix, literal), aPath, polarity, env)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return m.Whole([]byte(path))
+		}
+		absolute := dir + "/" + path
+		if strings.Contains(dir+path, "..") {
+			if is(permissive, from(dir), path) && !is(permissive, project, absolute) && !strings.Contains(dir, "..") {
+				t.Fatalf("in %s, %s is certain and %s is not", dir, path, absolute)
+			}
+		} else if got, want := is(permissive, from(dir), path), is(permissive, project, absolute); got != want {
+			t.Fatalf("in %s, %s: %v, absolute %v", dir, path, got, want)
+		}
+		if (is(restrictive, project, absolute) || is(restrictive, project, path)) && !is(restrictive, from(dir), path) {
+			t.Fatalf("in %s, %s is not suspect", dir, path)
+		}
+	})
+}
+
+// Proves E22, C3: a command line that changes the directory names files from there.
+func TestCommandsThatMove(t *testing.T) {
+	guard := func(env match.Env) *match.Matcher {
+		target := aCommand
+		target.Paths = true
+		return compile(t, spec(match.Glob, "conf/secret/**"), target, restrictive, env)
+	}
+	for _, c := range []struct {
+		dir, line string
+		want      bool
+	}{
+		{"", "cat conf/secret/key", true},
+		{"", "cat secret/key", false},
+		{"", "cd conf && cat secret/key", true},
+		{"", "cd conf; cd secret; cat key", true},
+		{"", "cd src || cd conf; cat secret/key", true},
+		{"", "cd src && cat secret/key", false},
+		{"", "pushd conf/ && cat < secret/key", true},
+		{"", "cd -P -- conf && cat secret/key", true},
+		{"", "cd /srv/proj/conf && cat secret/key", true},
+		{"", "cd /elsewhere && cat secret/key", false},
+		{"", "(cd conf && tar cf - secret)", true},
+		{"", "env -C conf cat secret/key", true},
+		{"", "env --chdir=conf cat secret/key", true},
+		{"", "git -C conf show secret/key", true},
+		{"", "git -Cconf show secret/key", true},
+		{"", "tar -C conf -cf x secret", true},
+		{"", "make -C src && cat secret/key", false},
+		{"", "timeout 5 env -C conf cat secret/key", true},
+		{"", "grep -C 3 x secret/key", false},
+		{"/srv/proj/conf", "cat secret/key", true},
+		{"/srv/proj/conf/secret", "cat key", true},
+		{"/srv/proj/src", "cat secret/key", false},
+		{"/srv/proj/src", "cd ../conf && cat secret/key", true},
+		{"/srv/proj/src", "cat ../conf/secret/key", true},
+	} {
+		if got := guard(from(c.dir)).Whole([]byte(c.line)); got != c.want {
+			t.Errorf("in %q, %s: %v, want %v", c.dir, c.line, got, c.want)
+		}
+	}
+	swept := func(dir, line string) bool {
+		target := aCommand
+		target.Paths, target.Below = true, true
+		var v match.Value
+		v.Reset([]byte(line))
+		return compile(t, spec(match.Glob, "conf/secret/**"), target, restrictive, from(dir)).Sweeps(&v)
+	}
+	if swept("/srv/proj/src", "grep -r x .") || swept("/srv/proj/src", "rg x") || !swept("/srv/proj/conf", "grep -r x .") || !swept("/srv/proj/conf", "rg x") || !swept("", "env -C conf grep -r x .") {
+		t.Error("what is read without being named is looked for elsewhere")
+	}
+}
+
+// Proves E22, K29: a rule that permits reading below one directory does not know where
+// relative paths lead behind a change of directory.
+func TestMovedCommandsPermitLess(t *testing.T) {
+	m := compile(t, spec(match.Reads, "src/**"), aCommand, permissive, project)
+	for line, want := range map[string]bool{
+		"cat src/a": true, "env -C /etc cat src/a": false, "cd /etc && cat src/a": false,
+	} {
+		var v match.Value
+		v.Reset([]byte(line))
+		got := true
+		for i := range v.Commands() {
+			got = got && m.JudgeCommand(&v, i)
+		}
+		if got != want {
+			t.Errorf("%s: %v, want %v", line, got, want)
+		}
+	}
+	away := compile(t, spec(match.Reads, "src/**"), aCommand, permissive, from("/srv/proj/src"))
+	for line, want := range map[string]bool{"cat a": true, "cat ../a": false, "cat /srv/proj/src/a": true} {
+		if got := away.Whole([]byte(line)); got != want {
+			t.Errorf("in src, %s: %v, want %v", line, got, want)
+		}
+	}
+}
+
+// Proves K2, E22: protected targets are found from where a command works.
+func TestProtectedFromElsewhere(t *testing.T) {
+	here := match.NewProtected(project)
+	for line, want := range map[string]match.Protection{
+		"cd .git && tee hooks/pre-commit":         match.ProtectedAsk,
+		"git -C .git/x y && cd .git; cp a config": match.ProtectedAsk,
+		"env -C .git tee hooks/x":                 match.ProtectedAsk,
+		"cd src && tee hooks/pre-commit":          match.Unprotected,
+	} {
+		if got, _ := here.Command([]byte(line)); got != want {
+			t.Errorf("%s: %v, want %v", line, got, want)
+		}
+	}
+	inside := match.NewProtected(from("/srv/proj/.git"))
+	if got, _ := inside.Path([]byte("hooks/pre-commit")); got != match.ProtectedAsk {
+		t.Errorf("hooks/pre-commit in .git: %v", got)
+	}
+	if got, _ := inside.Command([]byte("tee hooks/pre-commit")); got != match.ProtectedAsk {
+		t.Errorf("tee hooks/pre-commit in .git: %v", got)
+	}
+	if got, _ := inside.Path([]byte("src/a")); got != match.Unprotected {
+		t.Errorf("src/a in .git: %v", got)
+	}
+}
+
+// links is a file system in which some paths are links to others.
+func links(targets map[string]string) *match.Links {
+	return &match.Links{Real: func(path string) (string, bool) {
+		for name, target := range targets {
+			if rest, ok := strings.CutPrefix(path, name); ok && (rest == "" || rest[0] == '/') {
+				return target + rest, target != ""
+			}
+		}
+		return path, true
+	}}
+}
+
+// Proves C5: where the file system is visible a link is where it leads: enough to suspect
+// it, and never certain. Of what cannot be followed it is not known what it names.
+func TestLinks(t *testing.T) {
+	env := match.Env{Root: project.Root, Home: project.Home, Links: links(map[string]string{
+		"/srv/proj/src/secret": "/srv/proj/.env", "/srv/proj/away": "/etc", "/srv/proj/src/closed": "",
+	})}
+	for _, c := range []struct {
+		literal, path     string
+		permits, suspects bool
+	}{
+		{"src/", "src/a", true, true},
+		{"src/", "./src/a", true, true},
+		{"src/", "src/secret", false, true},
+		{".env", "src/secret", false, true},
+		{".env", "src/a", false, false},
+		{"away/", "away/passwd", false, true},
+		{"/etc/", "away/passwd", false, true},
+		{"/etc/", "src/a", false, false},
+		{"src/", "src/closed/x", false, true},
+		{"other/", "src/closed/x", false, true},
+		{"src/", "src/b/../a", false, true}, // b might be a link
+		{"src/", "/srv/proj/src/a", true, true},
+	} {
+		for polarity, want := range map[bool]bool{permissive: c.permits, restrictive: c.suspects} {
+			m := compile(t, spec(match.Prefix, c.literal), aPath, polarity, env)
+			var v match.Value
+			v.Reset([]byte(c.path))
+			if got := suspects(m, &v); got != want {
+				t.Errorf("prefix %q of %q, restrictive %v: %v, want %v", c.literal, c.path, polarity, got, want)
+			}
+			g := match.NewPathGroup(env, polarity)
+			g.Add(m, 0)
+			g.Build()
+			if found, _ := g.Find(&v, nil); len(found) > 0 != m.Judge(&v) {
+				t.Errorf("prefix %q of %q, restrictive %v: the group says %v", c.literal, c.path, polarity, len(found) > 0)
+			}
+		}
+	}
+	target := aCommand
+	target.Paths = true
+	if !compile(t, spec(match.Glob, "**/.env*"), target, restrictive, env).Whole([]byte("cat src/secret")) {
+		t.Error("a command reads behind a link what a guard keeps")
+	}
+	if p, _ := match.NewProtected(match.Env{Root: "/srv/proj", Links: links(map[string]string{"/srv/proj/h": "/srv/proj/.git/hooks"})}).Path([]byte("h/pre-commit")); p != match.ProtectedAsk {
+		t.Errorf("a protected file behind a link: %v", p)
+	}
+}
+
+// Proves K19, C3, E22: a command line runs where its call says. What the tool may not look
+// at is suspected in both directories and certain in neither; what names no directory is
+// suspected of everything. Absolute paths stay what they are.
+func TestCommandsThatRunElsewhere(t *testing.T) {
+	const root = "/srv/proj"
+	in := func(dir, run string) match.Env { e := from(dir); e.Run = run; return e }
+	doubt := func(e match.Env) match.Env { e.Doubt = true; return e }
+	lost := func(e match.Env) match.Env { e.Lost = true; return e }
+	for _, c := range []struct {
+		name              string
+		env               match.Env
+		line              string
+		permits, suspects bool // of src/** and of conf/secret/**
+	}{
+		{"root", in("", ""), "cat src/a", true, false},
+		{"root named", in("", root), "cat src/a", true, false},
+		{"below", in("", root+"/src"), "cat a", true, false},
+		{"below a directory of the session", in(root+"/lib", root+"/src"), "cat a", true, false},
+		{"back at the root", in(root+"/src", root), "cat a", false, false},
+		{"elsewhere", in("", "/etc"), "cat src/a", false, false},
+		{"climbing", in("", root+"/src"), "cat ../a", false, false},
+		{"guarded", in("", root+"/conf"), "cat secret/key", false, true},
+		{"guarded deeper", in(root+"/src", root+"/conf/secret"), "cat key", false, true},
+		{"guarded from the root", in("", root+"/src"), "cat conf/secret/key", true, true}, // as written: src/conf/secret/key
+		{"guarded by cd", in("", root+"/conf"), "cd secret && cat key", false, true},
+		{"guarded redirection", in("", root+"/conf"), "sort <secret/key", false, true},
+		{"doubt: the directory", doubt(in("", root+"/src")), "cat a", false, false},
+		{"doubt: the same", doubt(in(root+"/src", root+"/src")), "cat a", true, false},
+		{"doubt: guarded there", doubt(in(root+"/src", root+"/conf")), "cat secret/key", false, true},
+		{"doubt: guarded here", doubt(in(root+"/conf", root+"/src")), "cat secret/key", false, true},
+		{"doubt: at the root", doubt(in(root+"/src", root)), "cat a", false, false},
+		{"doubt: absolute", doubt(in("", "/etc")), "cat /srv/proj/src/a", true, false},
+		{"lost", lost(in("", "")), "cat src/a", false, true},
+		{"lost with a directory", lost(in("", root+"/src")), "cat a", false, true},
+		{"lost: absolute", lost(in("", "")), "cat /srv/proj/src/a", true, false},
+	} {
+		target := aCommand
+		if got := compile(t, spec(match.Reads, "src/**"), target, permissive, c.env).Whole([]byte(c.line)); got != c.permits {
+			t.Errorf("%s: %s reads src/**: %v", c.name, c.line, got)
+		}
+		target.Paths = true
+		var v match.Value
+		v.Reset([]byte(c.line))
+		if got := suspects(compile(t, spec(match.Glob, "conf/secret/**"), target, restrictive, c.env), &v); got != c.suspects {
+			t.Errorf("%s: the guard on %s: %v", c.name, c.line, got)
+		}
+	}
+	// Path parameters, the one that names the directory among them, begin where they did.
+	for _, e := range []match.Env{doubt(in("", root+"/src")), lost(in("", root+"/src"))} {
+		if !compile(t, spec(match.Glob, "src/**"), aPath, permissive, e).Whole([]byte("src/a")) || compile(t, spec(match.Glob, "src/**"), aPath, permissive, e).Whole([]byte("a")) {
+			t.Error("the directory of the command line moves the paths of other parameters")
+		}
+	}
+	swept := func(e match.Env, line string) bool {
+		target := aCommand
+		target.Paths, target.Below = true, true
+		var v match.Value
+		v.Reset([]byte(line))
+		return compile(t, spec(match.Glob, "conf/secret/**"), target, restrictive, e).Sweeps(&v)
+	}
+	if !swept(in("", root+"/conf"), "grep -r x .") || swept(in("", root+"/src"), "grep -r x .") ||
+		!swept(doubt(in(root+"/conf", root+"/src")), "rg x") || !swept(lost(in("", "")), "rg x") {
+		t.Error("whole directories are looked at elsewhere")
+	}
+	protected := func(e match.Env, line string) bool {
+		p, _ := match.NewProtected(e).Command([]byte(line))
+		return p != match.Unprotected
+	}
+	if !protected(in("", root+"/.git"), "cat hooks/pre-commit") || protected(in("", root+"/src"), "cat hooks/pre-commit") ||
+		!protected(doubt(in(root+"/.git", root+"/src")), "cat hooks/pre-commit") || !protected(lost(in("", "")), "cat a") {
+		t.Error("the protected list looks elsewhere")
+	}
+}

@@ -1,0 +1,158 @@
+package match_test
+
+import (
+	"strings"
+	"testing"
+	"unicode"
+
+	"github.com/stopgate/stopgate/internal/condition/match"
+	"github.com/stopgate/stopgate/internal/eval/schema"
+)
+
+func TestKindNames(t *testing.T) {
+	for k := match.Const; k <= match.Scheme; k++ {
+		if got, ok := match.ParseKind(k.String()); !ok || got != k {
+			t.Errorf("%v: %v, %v", k, got, ok)
+		}
+	}
+	if _, ok := match.ParseKind("none"); ok || match.Kind(0).String() != "none" || match.Kind(99).String() != "none" {
+		t.Error("a matcher that is none")
+	}
+}
+
+// Proves I14. A matcher that does not look at strings matches none.
+func TestNoStringMatcher(t *testing.T) {
+	m := compile(t, number(match.Minimum, "1"), match.Target{}, restrictive, nowhere)
+	var s match.State
+	if r := m.Start(&s); r != match.Miss || m.Whole([]byte("5")) || m.Incremental() {
+		t.Errorf("start: %v", r)
+	}
+}
+
+// A value that several conditions judge together is judged as by each alone.
+func TestValuesAreShared(t *testing.T) {
+	var v match.Value
+	for _, value := range []string{"git status", "git status; x", "https://h.example/a", "https://u@h.example", "src/a", "src\\a", "\xff", "~/x", ""} {
+		v.Reset([]byte(value))
+		for _, polarity := range []bool{permissive, restrictive} {
+			for range 2 {
+				for _, m := range []*match.Matcher{
+					compile(t, spec(match.Prefix, "git"), aString, polarity, project),
+					compile(t, spec(match.Prefix, "git"), aCommand, polarity, project),
+					compile(t, spec(match.Host, "h.example"), aURL, polarity, project),
+					compile(t, spec(match.Prefix, "src"), aPath, polarity, project),
+					compile(t, spec(match.Glob, "[!b]*"), aPath, polarity, nowhere),
+					compile(t, number(match.MaxLength, "5"), aPath, polarity, project),
+				} {
+					if m.Judge(&v) != m.Whole([]byte(value)) {
+						t.Errorf("%v, restrictive %v, on %q: %v", m.Kind(), polarity, value, m.Judge(&v))
+					}
+				}
+			}
+		}
+	}
+}
+
+// Proves D25-22, K20, K21.
+func TestPatternOnStrings(t *testing.T) {
+	may := compile(t, spec(match.Pattern, "^rm$"), aString, permissive, nowhere)
+	must := compile(t, spec(match.Pattern, "^rm$", "^x$"), aString, restrictive, nowhere)
+	for value, want := range map[string][2]bool{
+		"rm": {true, true}, "rm ": {false, true}, "r\u200bm": {false, true}, "x": {false, true}, "rmx": {false, false}, "\u00fcrm": {false, false},
+	} {
+		if got := [2]bool{may.Whole([]byte(value)), must.Whole([]byte(value))}; got != want {
+			t.Errorf("%q: %v, want %v", value, got, want)
+		}
+	}
+	bad := specError(t, spec(match.Pattern, "a", "b("), aString, permissive, nowhere)
+	if bad.Index != 1 || bad.Offset < 0 || bad.Kind != match.Pattern {
+		t.Errorf("got %+v", bad)
+	}
+	specError(t, spec(match.Pattern, "b("), aPath, permissive, nowhere)
+}
+
+// Proves D25-31, D25-32.
+func TestEmptyTextAlwaysMatches(t *testing.T) {
+	for _, k := range []match.Kind{match.Prefix, match.Suffix} {
+		if bad := specError(t, spec(k, ""), aString, restrictive, nowhere); bad.Hint == "" || bad.Index != 0 {
+			t.Errorf("%v: %+v", k, bad)
+		}
+	}
+	bad := specError(t, match.Spec{Kind: match.Prefix, Values: []match.Literal{{Kind: match.LiteralBool, Text: "true"}}}, aString, restrictive, nowhere)
+	if bad.Error() != "prefix: must be a string, not true" {
+		t.Error(bad)
+	}
+	specError(t, match.Spec{Kind: match.Prefix, Values: []match.Literal{{Kind: match.LiteralObject, JSON: "{}"}}}, aString, restrictive, nowhere)
+	specError(t, match.Spec{Kind: match.Prefix, Values: []match.Literal{{Kind: match.LiteralArray, JSON: "[]"}}}, aString, restrictive, nowhere)
+}
+
+// Proves K21. The third form trims what Unicode calls White_Space.
+func TestTrimmedIsWhiteSpace(t *testing.T) {
+	m := compile(t, spec(match.Const, "a"), aString, restrictive, nowhere)
+	for r := rune(0); r <= unicode.MaxRune; r++ {
+		if r == 'a' || 0xD800 <= r && r < 0xE000 {
+			continue
+		}
+		want := unicode.Is(unicode.White_Space, r) || naiveString(match.Const, []string{"a"}, restrictive, "a"+string(r))
+		if m.Whole([]byte("a"+string(r))) != want {
+			t.Fatalf("U+%04X: want %v", r, want)
+		}
+	}
+}
+
+// A list with more different code points than there are classes is judged without
+// an automaton, with the same answers.
+func TestMoreCodePointsThanClasses(t *testing.T) {
+	var values []string
+	for r := rune(0x4E00); len(values) < 70000; r++ {
+		if r == 0xD800 {
+			r = 0x10000
+		}
+		values = append(values, string(r))
+	}
+	m := compile(t, spec(match.Enum, values...), aString, permissive, nowhere)
+	if m.Incremental() || !m.Whole([]byte(values[69999])) || m.Whole([]byte("a")) || m.Whole([]byte(values[0]+values[1])) {
+		t.Error("the answers differ")
+	}
+}
+
+// Proves C7, C11, C14, C15.
+func TestRareReadings(t *testing.T) {
+	checkRows(t, aPath, project, "src/", ".env", []pathRow{
+		{"look-alike backslash", "x\u2216..\u2216.env", false, true},
+		{"scheme without slashes", "https:.env", false, true},
+		{"URL without a path", "https://.env", false, false},
+		{"URL with a query behind the host", "https://h?/.env", false, false},
+	})
+	slash := match.Env{Root: "/"}
+	if list, _ := match.Readings("/a", slash, false); list[0].Path != "a" {
+		t.Errorf("below the root of the system: %v", list)
+	}
+	m := compile(t, spec(match.Prefix, "rm"), aCommand, restrictive, nowhere)
+	if !m.Whole([]byte(`$'\U00000072m' x`)) {
+		t.Error("a long escape")
+	}
+}
+
+// Proves K59.
+func TestRareURLs(t *testing.T) {
+	must := compile(t, spec(match.Host, "h.example"), aURL, restrictive, nowhere)
+	if must.Whole([]byte("//u@"+strings.Repeat("a", 2<<20))) || !must.Whole([]byte("//u@h.example\\"+strings.Repeat("%2541;x@y:\\", 1<<18))) {
+		t.Error("long URLs are read as short ones are")
+	}
+	if must.Whole([]byte("//u@xn--a.\u00fc/")) {
+		t.Error("a host that cannot be punycoded")
+	}
+	may := compile(t, spec(match.Host, "h.example"), aURL, permissive, nowhere)
+	for value, want := range map[string]bool{
+		"ftp://h.example:21/": true, "ftp://h.example:22/": false, "ws://h.example:80/": true, "wss://h.example:443/": true, "git://h.example/": true,
+		"git://h.example:9418/": false, "https://h.example/\u00fc": false,
+	} {
+		if got := may.Whole([]byte(value)); got != want {
+			t.Errorf("%q: %v", value, got)
+		}
+	}
+	if m := compile(t, spec(match.Scheme, "git"), match.Target{Type: schema.String | schema.Array, Annotation: schema.URL}, permissive, nowhere); m.Fits() != schema.String {
+		t.Error("a scheme looks at the strings of a list")
+	}
+}

@@ -1,0 +1,42 @@
+package match_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stopgate/stopgate/internal/condition/match"
+)
+
+// Proves C1, C6, C7: the first values that a condition judges, for which nothing is
+// built, are judged as those behind many others are.
+func TestFirstValuesAsLaterOnes(t *testing.T) {
+	specs := []match.Spec{
+		spec(match.Prefix, "src/"), spec(match.Const, ".env"), spec(match.Prefix, "/etc"), spec(match.Glob, "**/*secret*"), spec(match.Glob, "**"),
+		spec(match.Glob, "src/**/[!a-c]?.go"), spec(match.Glob, "/srv/**"), spec(match.Glob, "{a,b}/**", "**/.ssh/**"), spec(match.Glob, "**/straße"),
+		spec(match.Glob, "**/!(ca|chain).pem", "**/!(i18n|lang)/*.key", "**/.env!(*.example)"), spec(match.Suffix, ".pem"),
+	}
+	values := []string{
+		"", ".", "/", "..", "../x", "/srv", "/srv/proj", "/SRV/Proj/src/a", "/srv/proj/.env", "src", "src/", "src/a/Ab.go", "src/x/dd.go", "SRC/X", ".ENV", ".env",
+		"a/b", "B/c", "x/.SSH/id", "/etc/passwd", "/ETC/x", "srv/x", "srv/proj/.env", "my-secret", "ſecret", "ＳＥＣＲＥＴ", "STRASSE", "straße", "x/Straße", "a\xff/secret",
+		"\u200bsecret", "src\\a", "src/./a", "*.go", "src/*", "sec*", strings.Repeat("d/", 100) + "secret", strings.Repeat("x", 600), "\U0010FFFFsrv/proj/.env",
+		"*.pem", "c*.pem", "{ca,chain}.pem", "[a-c]a.pem", "?a.PEM", "lang/*.key", "l*/x.key", "/srv/proj/*", "/srv/*/.e*", "/s*", "[A-Z]sh/*", ".e??", ".env.ex*", "**", "S?C/*", "../proj/s*",
+	}
+	root := match.Env{Root: "/", Home: "/root"}
+	for _, env := range []match.Env{project, {}, root} {
+		for _, s := range specs {
+			for _, target := range []match.Target{aPath, expands} {
+				for _, polarity := range []bool{permissive, restrictive} {
+					later := compile(t, s, target, polarity, env)
+					for range 100 {
+						later.Whole([]byte("some/other/path"))
+					}
+					for _, v := range values {
+						if first, want := compile(t, s, target, polarity, env).Whole([]byte(v)), later.Whole([]byte(v)); first != want {
+							t.Errorf("%+v, permissive %v, expands %v, root %q: %q: first %v, later %v", s.Values, polarity, target.Expands, env.Root, v, first, want)
+						}
+					}
+				}
+			}
+		}
+	}
+}

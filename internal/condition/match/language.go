@@ -1,0 +1,102 @@
+package match
+
+import (
+	"math/bits"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/stopgate/stopgate/internal/condition/literal"
+	"github.com/stopgate/stopgate/internal/eval/schema"
+	"github.com/stopgate/stopgate/internal/regexp/regular"
+)
+
+// Literals says what a condition compares strings with, for an index that asks many
+// conditions at once. ok is false for what no literal says: globs, suffixes, patterns.
+func (m *Matcher) Literals() (texts []string, prefix, ok bool) {
+	switch m.kind {
+	case Const, Enum:
+		return m.written, false, true
+	case Prefix:
+		return m.written, true, true
+	}
+	return m.written, false, false
+}
+
+// Language returns the set of plain strings that satisfy a condition on one, for an index
+// that runs many conditions as one automaton; with forms the further forms of a
+// restrictive condition are included (K21). ok is false if no language says it.
+func (m *Matcher) Language(forms bool) (l *regular.Language, ok bool) {
+	if m.annotation != schema.None {
+		return nil, false
+	}
+	switch m.kind {
+	case Pattern:
+		if test, ok := m.text.(*patternText); ok && forms {
+			return test.language, true
+		} else if ok {
+			return test.plain, true
+		}
+	case Glob, Suffix:
+		n, err := stringLanguage(Spec{Kind: m.kind, Values: m.literals()})
+		if err != nil {
+			return nil, false // cannot happen: it compiled
+		}
+		if m.restrictive && forms {
+			n = underForms(n.Direct())
+		}
+		return regular.FromNFA(n), true
+	}
+	return nil, false
+}
+
+// StringForms are the forms in which a restrictive condition on a plain string reads
+// it (K21).
+func StringForms() *literal.Forms {
+	return &literal.Forms{Hidden: zeroWidth.Contains, Blank: isWhite}
+}
+
+// Forms are the further forms of a string that restrictive conditions test (K21).
+func Forms(text []byte) []string { return forms(string(text)) }
+
+// Disguises reports whether a text has hidden code points, which its further forms leave
+// out.
+func Disguises(text []byte) bool {
+	for i := 0; i < len(text); i++ {
+		if text[i] >= utf8.RuneSelf {
+			return strings.ContainsFunc(string(text[i:]), zeroWidth.Contains)
+		}
+	}
+	return false
+}
+
+// Blank reports whether a text begins and whether it ends with a blank.
+func Blank(text []byte) (first, last bool) {
+	f, _ := utf8.DecodeRune(text)
+	l, _ := utf8.DecodeLastRune(text)
+	return isWhite(f), isWhite(l)
+}
+
+func (m *Matcher) literals() (all []Literal) {
+	for _, text := range m.written {
+		all = append(all, Literal{Kind: LiteralString, Text: text})
+	}
+	return all
+}
+
+// Holding appends the members whose language holds the text that an automaton was fed,
+// taken as complete; of names says how its members are called.
+func Holding(a *regular.Automaton, s *regular.State, names, members []int32) []int32 {
+	rejected := a.Rejected(s)
+	for word := 0; 64*word < len(names); word++ {
+		for left := ^rejected[word]; left != 0; left &= left - 1 {
+			i := 64*word + bits.TrailingZeros64(left)
+			if i >= len(names) {
+				break
+			}
+			if a.Accepts(s, i) {
+				members = append(members, names[i])
+			}
+		}
+	}
+	return members
+}

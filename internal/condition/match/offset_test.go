@@ -1,0 +1,167 @@
+package match_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stopgate/stopgate/internal/testkit/property"
+	"pgregory.net/rapid"
+
+	"github.com/stopgate/stopgate/internal/condition/match"
+)
+
+// The yardstick of K10: a condition is determined at the first code point after
+// which every continuation gives the same answer. It is found here by writing out
+// all strings over a small alphabet.
+
+const (
+	letters = "ab \u200bc"
+	longest = 5 // code points of the strings written out
+)
+
+// lateness counts, over all strings of up to most code points, those on which a
+// matcher decides after and before the point where it is determined. The literals
+// have to fit into what is written out behind them.
+func lateness(t interface{ Fatalf(string, ...any) }, s match.Spec, polarity bool, most int) (late, early int) {
+	m, err := match.Compile(s, aString, polarity, nowhere)
+	if err != nil {
+		t.Fatalf("compile %v: %v", s, err)
+	}
+	var literals []string
+	for _, v := range s.Values {
+		literals = append(literals, v.Text)
+	}
+	type answers struct{ yes, no bool }
+	var walk func(value string, depth int) answers
+	walk = func(value string, depth int) answers {
+		hit := naiveString(s.Kind, literals, polarity, value)
+		below := answers{hit, !hit}
+		if depth < longest {
+			for _, r := range letters {
+				a := walk(value+string(r), depth+1)
+				below.yes, below.no = below.yes || a.yes, below.no || a.no
+			}
+		}
+		if got := m.Whole([]byte(value)); got != hit {
+			t.Fatalf("%v, restrictive %v, on %q: %v, want %v", s, polarity, value, got, hit)
+		}
+		if depth > most {
+			return below
+		}
+		result, at := feed(m, value)
+		decided := at >= 0
+		determined := !below.yes || !below.no
+		switch {
+		case decided && (result == match.Hit) != hit:
+			t.Fatalf("%v, restrictive %v, on %q: %v at %d, want %v", s, polarity, value, result, at, hit)
+		case decided && !determined:
+			early++
+		case !decided && determined:
+			late++
+		}
+		return below
+	}
+	walk("", 0)
+	return late, early
+}
+
+// Proves I2, K10, K21. Lateness is zero for const, enum, prefix, suffix and glob.
+func TestDecidedAtTheFirstCodePointThatDetermines(t *testing.T) {
+	for _, s := range []match.Spec{
+		spec(match.Const, ""),
+		spec(match.Const, "a"),
+		spec(match.Const, "ab"),
+		spec(match.Const, " a"),
+		spec(match.Const, "a b"),
+		spec(match.Const, "a\u200b"),
+		spec(match.Const, " "),
+		spec(match.Enum, "a", "ab", "b"),
+		spec(match.Enum, "", "a"),
+		spec(match.Prefix, "a"),
+		spec(match.Prefix, "ab"),
+		spec(match.Prefix, " b"),
+		spec(match.Prefix, "a", "b"),
+		spec(match.Suffix, "a"),
+		spec(match.Suffix, "ab"),
+		spec(match.Suffix, " "),
+		spec(match.Glob, "*"),
+		spec(match.Glob, "a*"),
+		spec(match.Glob, "*a"),
+		spec(match.Glob, "*a*"),
+		spec(match.Glob, "a?"),
+		spec(match.Glob, "?"),
+		spec(match.Glob, "[ab]*b"),
+		spec(match.Glob, "[!a]"),
+		spec(match.Glob, "[!a]*"),
+		spec(match.Glob, "{a,b}*"),
+		spec(match.Glob, "{a,?*}"),
+		spec(match.Glob, "{,?,?*}"),
+		spec(match.Glob, "a*b*"),
+		spec(match.Glob, "*[! ]"),
+		spec(match.Glob, "* *"),
+	} {
+		for _, polarity := range []bool{permissive, restrictive} {
+			if late, early := lateness(t, s, polarity, 2); late != 0 || early != 0 {
+				t.Errorf("%v, restrictive %v: %d strings late, %d early", s, polarity, late, early)
+			}
+		}
+	}
+}
+
+// Proves I1, I2, K10.
+func TestDecidedInTime(t *testing.T) {
+	kinds := []match.Kind{match.Const, match.Enum, match.Prefix, match.Suffix, match.Glob}
+	property.Check(t, func(t *rapid.T) {
+		k := rapid.SampledFrom(kinds).Draw(t, "kind")
+		shape := `[ab \x{200b}]{1,3}`
+		if k == match.Glob {
+			shape = `([ab ?*]|\[ab\]|\[!a\]){1,3}`
+		}
+		literals := rapid.SliceOfN(rapid.StringMatching(shape), 1, 3).Draw(t, "literals")
+		for i := range literals {
+			for strings.Contains(literals[i], "**") {
+				literals[i] = strings.ReplaceAll(literals[i], "**", "*")
+			}
+		}
+		polarity := rapid.Bool().Draw(t, "restrictive")
+		s := spec(k, literals...)
+		s.List = "list"
+		if late, early := lateness(t, s, polarity, 1); late != 0 || early != 0 {
+			t.Fatalf("%d strings late, %d early", late, early)
+		}
+	})
+}
+
+// Proves I2.
+func TestChunksChangeNothing(t *testing.T) {
+	specs := []match.Spec{
+		spec(match.Const, "a b"), spec(match.Enum, "ab", "\u00fc"), spec(match.Prefix, "\u00fc "), spec(match.Suffix, "b\u00fc"),
+		spec(match.Glob, "*a?b*"), number(match.MaxLength, "3"),
+	}
+	property.Check(t, func(t *rapid.T) {
+		s := rapid.SampledFrom(specs).Draw(t, "spec")
+		m, err := match.Compile(s, aString, rapid.Bool().Draw(t, "restrictive"), nowhere)
+		if err != nil {
+			t.Fatal(err)
+		}
+		value := rapid.StringMatching(`[ab \x{fc}\x{200b}]{0,8}`).Draw(t, "value")
+		var cuts []int
+		for i := range value {
+			if rapid.Bool().Draw(t, "cut") {
+				cuts = append(cuts, i)
+			}
+		}
+		r1, at1 := feed(m, value)
+		r2, at2 := feed(m, value, cuts...)
+		if r1 != r2 || at1 != at2 || m.Whole([]byte(value)) != (r1 == match.Hit) {
+			t.Fatalf("%q: %v at %d in one piece, %v at %d in pieces %v, whole %v", value, r1, at1, r2, at2, cuts, m.Whole([]byte(value)))
+		}
+	})
+}
+
+func TestResultNames(t *testing.T) {
+	if got := fmt.Sprint(match.Undecided, match.Hit, match.Miss); got != "undecided hit miss" {
+		t.Error(got)
+	}
+}

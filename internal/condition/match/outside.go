@@ -1,0 +1,232 @@
+package match
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/stopgate/stopgate/internal/condition/glob"
+	"github.com/stopgate/stopgate/internal/regexp/automaton"
+)
+
+// outsideTest judges whether a path leads out of some places: it holds unless every reading
+// of the path certainly lies in one of them. It only suspects, so what it does not know it
+// takes to be outside.
+type outsideTest struct {
+	place        // of suspicion, for readings
+	sure   place // of certainty
+	inside *pathTest
+	known  func() *automaton.DFA // the places, for analysis; nil if there are too many
+}
+
+// compileOutside compiles the places, which are globs of rules that permit.
+func compileOutside(s Spec, expands, restrictive bool, env Env) (textTest, *SpecError) {
+	if !restrictive {
+		return nil, whole(-1, "is for rules that restrict", "write a rule with `mode = \"ask\"` above the one that permits")
+	}
+	s.Kind = Glob
+	inside, err := compilePath(s, expands, false, env)
+	if err != nil {
+		return nil, err
+	}
+	in := inside.(*pathTest)
+	known := sync.OnceValue(func() *automaton.DFA { return placesOf(s, env) })
+	return &outsideTest{place: newPlace(env, expands, true), sure: in.place, inside: in, known: known}, nil
+}
+
+// placesOf is the automaton of the places for texts that are known to be canonical paths: of
+// those it has no need to tell, it holds some that are not.
+func placesOf(s Spec, env Env) *automaton.DFA {
+	b := pathBuilder{NFA: automaton.New(), env: env.normal()}
+	for _, lit := range s.Values {
+		list, _ := readPath(Glob, lit.Text, false) // compiled before
+		for _, l := range list {
+			n := len(l.components)
+			switch {
+			case n == 0 || !isDoubleStar(l.components[n-1]):
+			case n == 1 && !l.absolute && !l.home:
+				b.Accept(0)
+				first := b.State()
+				b.Edge(0, glob.Component, first)
+				b.Accept(b.Loop(first, automaton.Any))
+				continue
+			case n > 1:
+				l.components, l.below = l.components[:n-1], true
+			}
+			b.addLiteral(l)
+		}
+	}
+	return b.Compile().DFA()
+}
+
+func (t *outsideTest) expanding() *outsideTest {
+	out := *t
+	out.place.expands, out.sure.expands = true, true
+	return &out
+}
+
+func (t *outsideTest) match(value []byte) bool {
+	var v Value
+	v.Reset(value)
+	return t.judge(&v)
+}
+
+func (t *outsideTest) judge(v *Value) bool {
+	if canonical, certain := v.certain(&t.sure); certain {
+		return !t.inside.holds(canonical, false)
+	}
+	_, unknown := v.readings(&t.place)
+	return unknown&tooLong != 0 || t.leads(v)
+}
+
+// leads reports that a reading of a value leads out.
+func (t *outsideTest) leads(v *Value) bool {
+	list, _ := v.readings(&t.place)
+	address, all := namesHost(v.text), bytes.Contains(v.text, []byte("..."))
+	for _, r := range list {
+		if address && r.Steps&StepURL != 0 || all && r.Steps&StepTrimmed != 0 {
+			continue // of another machine's files; nobody takes ./... for ..
+		}
+		if !t.covers(r) {
+			return true
+		}
+	}
+	return false
+}
+
+// covers reports that a reading, with all that its wildcards stand for, lies in the places.
+func (t *outsideTest) covers(r Reading) bool {
+	switch {
+	case strings.HasPrefix(r.Path, "~"):
+		// With a home that is known another reading says where it is.
+		return t.env.Home != "" && (r.Path == "~" || strings.HasPrefix(r.Path, "~/"))
+	case r.Glob:
+		return t.includes(valuePattern(r.Path, true), r.Path)
+	}
+	return t.inside.holds([]byte(r.Path), true)
+}
+
+// includes reports that the places have every path of a set, of which each begins as path
+// does: at the root or at "/".
+func (t *outsideTest) includes(set *automaton.NFA, path string) bool {
+	places, within := t.inside.automaton().language.DFA(), set.Compile().DFA()
+	if climbs([]byte(path)) || places == nil || within == nil {
+		return false
+	}
+	yes, proven := automaton.Included(within, places, canonical[strings.HasPrefix(path, "/")]())
+	return yes && proven
+}
+
+// canonical are the paths that wildcards stand for, by whether they are absolute: none of
+// their components is "..".
+var canonical = map[bool]func() *automaton.DFA{
+	false: sync.OnceValue(func() *automaton.DFA { return canonicalPaths(false) }),
+	true:  sync.OnceValue(func() *automaton.DFA { return canonicalPaths(true) }),
+}
+
+// sweeps: a directory in the places has nothing below it that is outside of them, but for
+// links, which nobody follows here.
+func (t *outsideTest) sweeps(dir string, literal bool, which swept) bool {
+	return t.place.anyBelow(dir, literal, func(r Reading) bool {
+		return !t.includes(underneath(r.Path, r.Glob, which), r.Path)
+	})
+}
+
+// walkers describe the paths outside, as analysis writes them. Those in a home, which may be
+// a place under another name, are left out.
+func (t *outsideTest) walkers() []automaton.Walker {
+	places := t.known()
+	if places == nil {
+		return nil
+	}
+	return []automaton.Walker{&otherPaths{places: rooted(places, t.env.Root), ids: make(map[[2]uint32]uint32)}}
+}
+
+// otherPaths is the set of paths that one or two automata all reject, without those that
+// begin with "~". Its states are made while it is walked.
+type otherPaths struct {
+	places []automaton.Walker
+	states [][2]uint32 // of them; number 0 stands for the first code point
+	ids    map[[2]uint32]uint32
+}
+
+func (w *otherPaths) First() uint32 {
+	if len(w.states) == 0 {
+		var first [2]uint32
+		for i, p := range w.places {
+			first[i] = p.First()
+		}
+		w.states = append(w.states, first, [2]uint32{})
+	}
+	return 0
+}
+
+// inHome is the state of what begins with "~".
+const inHome = 1
+
+func (w *otherPaths) Next(state uint32, r rune) uint32 {
+	if state == inHome || state == w.First() && r == '~' {
+		return inHome
+	}
+	next := w.states[state]
+	for i, p := range w.places {
+		next[i] = p.Next(next[i], r)
+	}
+	id, known := w.ids[next]
+	if !known {
+		id = uint32(len(w.states))
+		w.states, w.ids[next] = append(w.states, next), id
+	}
+	return id
+}
+
+func (w *otherPaths) Accepting(state uint32) bool {
+	if state == inHome {
+		return false
+	}
+	for i, p := range w.places {
+		if p.Accepting(w.states[state][i]) {
+			return false
+		}
+	}
+	return true
+}
+
+func (w *otherPaths) Fate(state uint32) automaton.Fate {
+	if state == inHome {
+		return automaton.Rejects
+	}
+	fate := automaton.Accepts
+	for i, p := range w.places {
+		switch p.Fate(w.states[state][i]) {
+		case automaton.Accepts:
+			return automaton.Rejects
+		case automaton.Open:
+			fate = automaton.Open
+		}
+	}
+	return fate
+}
+
+func (w *otherPaths) Cuts() []rune {
+	cuts := []rune{0, '~', '~' + 1}
+	for _, p := range w.places {
+		cuts = append(cuts, p.Cuts()...)
+	}
+	slices.Sort(cuts)
+	return slices.Compact(cuts)
+}
+
+// namesHost reports a URL whose path names no file of this machine.
+func namesHost(text []byte) bool {
+	scheme, rest, ok := strings.Cut(string(text[:min(len(text), 32)]), "://")
+	if !ok || rest == "" || rest[0] == '/' {
+		return false
+	}
+	switch scheme {
+	case "http", "https", "ssh", "git", "s3", "gs", "ftp", "ws", "wss", "postgres", "redis":
+		return true
+	}
+	return false
+}

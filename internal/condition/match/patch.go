@@ -1,0 +1,48 @@
+package match
+
+import (
+	"github.com/stopgate/stopgate/internal/condition/patch"
+)
+
+// patchTest judges the files that a patch names (S40): any of them if it is restrictive,
+// all if it is permissive. A patch that cannot be read satisfies nothing: it is asked
+// about whatever the rules say.
+type patchTest struct {
+	restrictive bool
+	path        textTest
+}
+
+func compilePatch(s Spec, restrictive bool, env Env) (textTest, *SpecError) {
+	path, err := compilePath(s, false, restrictive, env)
+	return &patchTest{restrictive, path}, err
+}
+
+func (t *patchTest) match(value []byte) bool {
+	files, ok := patch.Files(string(value))
+	if !ok {
+		return false
+	}
+	for _, f := range files {
+		// What is released is the patch as it stands: a permission needs names in their
+		// canonical form (K4).
+		certain := t.restrictive || isCanonical(f)
+		if (certain && t.path.match([]byte(f))) == t.restrictive {
+			return t.restrictive
+		}
+	}
+	return !t.restrictive
+}
+
+func isCanonical(path string) bool {
+	canonical, _ := appendCanonical(nil, []byte(path))
+	return string(canonical) == path
+}
+
+// PatchFiles returns the files that the string names as a patch, ok unless it is none
+// that can be read with certainty.
+func (v *Value) PatchFiles() (files []string, ok bool) {
+	if !v.valid || len(v.text) > Budget {
+		return nil, false
+	}
+	return patch.Files(string(v.text))
+}

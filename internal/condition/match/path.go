@@ -1,0 +1,246 @@
+package match
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/stopgate/stopgate/internal/regexp/automaton"
+)
+
+// pathTest judges the value of a path parameter: certainty if it is permissive,
+// suspicion if it is restrictive.
+type pathTest struct {
+	place
+	*pathStates
+	// aimed limits values with wildcards, nil if all count.
+	aimed func(pattern string) bool
+}
+
+// pathAutomaton is the set of paths that a test is about.
+type pathAutomaton struct {
+	language *automaton.Language // of canonical paths; of folded ones if restrictive
+	// rootText is what the automaton reads for the root: its path, with a mark in
+	// place of the first "/". Behind it only absolute literals go on, so that the
+	// names of the directories above the project satisfy no relative one. atRoot
+	// and inRoot are the states after it, and after it and a "/".
+	rootText       []byte
+	atRoot, inRoot uint32
+}
+
+// automaton returns the set of paths, built once.
+func (t *pathTest) automaton() *pathAutomaton {
+	t.once.Do(func() { t.built = buildPath(t.nfa(), t.place) })
+	return &t.built
+}
+
+func buildPath(n *automaton.NFA, p place) pathAutomaton {
+	a := pathAutomaton{language: n.Compile()}
+	a.rootText = p.rootText()
+	if dfa := a.language.DFA(); dfa != nil {
+		if p.folded {
+			dfa.FoldASCII()
+		}
+		a.atRoot = dfa.After(dfa.First(), a.rootText)
+		a.inRoot = a.atRoot
+		if p.env.Root != "/" {
+			a.inRoot = dfa.After(a.atRoot, []byte("/"))
+		}
+	}
+	return a
+}
+
+func (t *pathTest) match(value []byte) bool {
+	var buf [256]byte
+	canonical, info, plain := t.examine(buf[:0], value)
+	if plain && t.admits(canonical, info, nil) {
+		return t.holds(canonical, info.high)
+	}
+	if !t.restrictive {
+		return false
+	}
+	list, unknown := readings(string(value), t.env, t.expands, nil)
+	return t.suspects(list, unknown)
+}
+
+func (t *pathTest) judge(v *Value) bool { return t.judgeFrom(v, &t.place) }
+
+// judgeFrom judges a value that is read from a place.
+func (t *pathTest) judgeFrom(v *Value, p *place) bool {
+	if canonical, certain := v.certain(p); certain {
+		return t.holds(canonical, v.info.high)
+	}
+	if !t.restrictive {
+		return false
+	}
+	list, unknown := v.readings(p)
+	return t.suspects(list, unknown)
+}
+
+// suspects judges the readings of a value.
+func (t *pathTest) suspects(list []Reading, unknown Unknown) bool {
+	for _, r := range list {
+		if r.Glob && t.mayHold(r.Path) || !r.Glob && t.holds([]byte(r.Path), true) {
+			return true
+		}
+	}
+	return unknown&tooLong != 0 // see [Matcher.Exceeds]
+}
+
+// holds judges one canonical path in its two forms, relative to the root and
+// absolute, as far as they exist; folded as well if suspicion is asked. high says
+// that it may have code points above ASCII.
+func (t *pathTest) holds(canonical []byte, high bool) bool {
+	if t.walked.more(canonical) {
+		return t.walks(canonical, high)
+	}
+	if t.folded && (high || t.automaton().language.DFA() == nil) {
+		if folded := []byte(fold(string(canonical))); t.inside(folded) {
+			return true
+		}
+	}
+	return t.inside(canonical)
+}
+
+// walks is holds without the automaton.
+func (t *pathTest) walks(canonical []byte, high bool) bool {
+	if t.folded {
+		if high && t.walksInside([]byte(fold(string(canonical)))) {
+			return true
+		}
+		lower := make([]byte, len(canonical))
+		for i, c := range canonical {
+			lower[i] = lowerASCII(c)
+		}
+		canonical = lower
+	}
+	return t.walksInside(canonical)
+}
+
+func (t *pathTest) walksInside(canonical []byte) bool {
+	if len(canonical) > 0 && canonical[0] == '/' {
+		rel, ok := t.cutRoot(canonical)
+		if !ok {
+			return t.walk(canonical)
+		}
+		canonical = rel
+	}
+	switch {
+	case t.walk(canonical):
+		return true
+	case t.env.Root == "" || climbs(canonical):
+		return false
+	}
+	return t.walkBelow(t.rootText(), canonical)
+}
+
+func (t *pathTest) inside(canonical []byte) bool {
+	a := t.automaton()
+	if len(canonical) > 0 && canonical[0] == '/' {
+		rel, ok := t.cutRoot(canonical)
+		if !ok {
+			return a.language.Accepts(canonical)
+		}
+		canonical = rel
+	}
+	dfa := a.language.DFA()
+	switch {
+	case a.language.Accepts(canonical):
+		return true
+	case t.env.Root == "" || climbs(canonical):
+		return false
+	case dfa == nil:
+		return a.language.Accepts(joined(a.rootText, canonical))
+	case len(canonical) == 0:
+		return dfa.Accepting(a.atRoot)
+	}
+	return dfa.Accepting(dfa.After(a.inRoot, canonical))
+}
+
+// mayHold judges a value that the tool expands: it holds if some path it can
+// stand for does.
+func (t *pathTest) mayHold(pattern string) bool {
+	every := t.aimed == nil
+	return (every || t.aimed(pattern)) && t.meets(pattern, every)
+}
+
+// meets is mayHold whatever the pattern aims at; every says that its wildcards also match
+// what begins with a dot.
+func (t *pathTest) meets(pattern string, every bool) bool {
+	if t.walked.more([]byte(pattern)) {
+		return t.walksMeeting(pattern, every)
+	}
+	a := t.automaton()
+	dfa := a.language.DFA()
+	switch {
+	case dfa == nil || dfa.Meets(dfa.First(), valuePattern(pattern, every)):
+		return true
+	case !strings.HasPrefix(pattern, "/"):
+		return t.env.Root != "" && dfa.Meets(a.inRoot, valuePattern(pattern, every))
+	}
+	rel, ok := insideRoot(pattern, t.env.Root)
+	return ok && dfa.Meets(dfa.First(), valuePattern(rel, every))
+}
+
+// walksMeeting is meets without the automaton.
+func (t *pathTest) walksMeeting(pattern string, every bool) bool {
+	literals := t.direct()
+	switch {
+	case literals.Meets("", valuePattern(pattern, every), t.folded):
+		return true
+	case !strings.HasPrefix(pattern, "/"):
+		return t.env.Root != "" && literals.Meets(t.rootPrefix(), valuePattern(pattern, every), t.folded)
+	}
+	rel, ok := insideRoot(pattern, t.env.Root)
+	return ok && literals.Meets("", valuePattern(rel, every), t.folded)
+}
+
+// rootPrefix is what automata read before a path below the root.
+func (t *pathTest) rootPrefix() string {
+	prefix := string(t.rootText())
+	if t.env.Root != "/" {
+		prefix += "/"
+	}
+	return prefix
+}
+
+// wholeTest judges one spelling of a complete value.
+type wholeTest interface{ holds(text []byte) bool }
+
+// pathPattern is pattern on a path: it sees the cleaned form if it is permissive,
+// every reading if it is restrictive (K20).
+type pathPattern struct {
+	place
+	test wholeTest
+}
+
+func (t *pathPattern) match(value []byte) bool {
+	var v Value
+	v.Reset(value)
+	return t.judge(&v)
+}
+
+func (t *pathPattern) judge(v *Value) bool {
+	canonical, certain := v.certain(&t.place)
+	if rel, ok := cutRoot(canonical, []byte(t.env.Root)); ok {
+		canonical = rel
+	}
+	switch {
+	case !t.restrictive:
+		return certain && t.test.holds(canonical)
+	case t.test.holds(v.text):
+		return true
+	case certain:
+		return t.reads(string(canonical))
+	}
+	list, unknown := v.readings(&t.place)
+	return unknown&tooLong != 0 || t.readsAny(list)
+}
+
+func (t *pathPattern) readsAny(list []Reading) bool {
+	return slices.ContainsFunc(list, func(r Reading) bool { return !r.Glob && t.reads(r.Path) })
+}
+
+// reads judges one reading, with and without case.
+func (t *pathPattern) reads(path string) bool {
+	return t.test.holds([]byte(path)) || t.test.holds([]byte(fold(path)))
+}

@@ -1,0 +1,186 @@
+package match
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/stopgate/stopgate/internal/condition/glob"
+)
+
+// pathLiteral is one literal or one alternative of a glob, in components.
+type pathLiteral struct {
+	absolute   bool
+	home       bool // starts with "~/"
+	components [][]glob.Token
+	below      bool   // also stands for everything below it
+	negates    bool   // a class or an exception says what it leaves out
+	suffix     string // instead of all these: what a path ends with
+}
+
+// readPath reads a value of a condition on paths, which must be in canonical form, as
+// what it stands for. Restrictive globs also stand for what is below what they match.
+func readPath(k Kind, text string, restrictive bool) ([]pathLiteral, *SpecError) {
+	switch k {
+	case Suffix, Glob:
+		if err := checkForm(text); err != nil {
+			return nil, err
+		}
+	}
+	switch k {
+	case Suffix:
+		return []pathLiteral{{suffix: text}}, checkSuffix(text)
+	case Glob:
+		return readGlob(text, restrictive)
+	}
+	if err := checkPathLiteral(k, text, restrictive); err != nil {
+		return nil, err
+	}
+	return []pathLiteral{splitPath(k, text)}, nil
+}
+
+// splitPath is readPath for a literal that has been checked.
+func splitPath(k Kind, text string) pathLiteral {
+	lit := splitLiteral(text)
+	lit.below = k == Prefix
+	return lit
+}
+
+func readGlob(text string, restrictive bool) (list []pathLiteral, _ *SpecError) {
+	alternatives, bad := glob.ParsePath(text)
+	if bad != nil {
+		return nil, ofGlob(bad)
+	}
+	for _, tokens := range alternatives {
+		lit, err := splitGlob(text, tokens)
+		if err == nil {
+			err = lit.checkUps(restrictive)
+		}
+		if err != nil {
+			return nil, err
+		}
+		lit.below = restrictive
+		lit.negates = slices.ContainsFunc(tokens, func(t glob.Token) bool { return t.Negated })
+		list = append(list, lit)
+	}
+	return list, nil
+}
+
+func checkSuffix(text string) *SpecError {
+	switch {
+	case text == "":
+		return whole(0, "is empty, so the condition always matches", "leave the condition out")
+	case strings.HasSuffix(text, "/"):
+		return whole(0, "ends with a separator, which cleaning removes", "")
+	case strings.ContainsFunc(text, invisible):
+		return whole(0, "has a control or invisible character", "")
+	}
+	return nil
+}
+
+func splitLiteral(text string) pathLiteral {
+	var lit pathLiteral
+	text, lit.absolute = strings.CutPrefix(text, "/")
+	text = strings.TrimSuffix(text, "/")
+	if rest, ok := strings.CutPrefix(text+"/", "~/"); ok && !lit.absolute {
+		lit.home, text = true, strings.TrimSuffix(rest, "/")
+	}
+	if text == "" {
+		return lit
+	}
+	for _, c := range strings.Split(text, "/") {
+		var tokens []glob.Token
+		for _, r := range c {
+			tokens = append(tokens, glob.Token{Rune: r})
+		}
+		lit.components = append(lit.components, tokens)
+	}
+	return lit
+}
+
+// splitGlob cuts the tokens of one alternative into components, which stay where they are.
+func splitGlob(text string, tokens []glob.Token) (pathLiteral, *SpecError) {
+	var lit pathLiteral
+	begins, end := 0, len(text)
+	flush := func(to, at int) *SpecError {
+		component := tokens[begins:to:to]
+		lit.components = append(lit.components, component)
+		begins = to + 1
+		return checkComponent(component, at)
+	}
+	lit.components = make([][]glob.Token, 0, 4)
+	for i, t := range tokens {
+		if t.Kind != glob.Literal || t.Rune != '/' {
+			continue
+		}
+		if i == 0 {
+			lit.absolute, begins = true, 1
+			continue
+		}
+		if err := flush(i, t.At); err != nil {
+			return lit, err
+		}
+	}
+	if lit.absolute && len(tokens) == 1 {
+		return lit, nil
+	}
+	if begins == len(tokens) && len(tokens) > 0 {
+		return lit, &SpecError{Offset: end - 1, Message: "ends with a separator", Hint: "`" + text + "**` is everything below"}
+	}
+	if err := flush(len(tokens), end); err != nil {
+		return lit, err
+	}
+	if !lit.absolute && len(lit.components) > 1 {
+		if isText(lit.components[0], "~") {
+			lit.home, lit.components = true, lit.components[1:]
+		}
+	}
+	return lit, nil
+}
+
+// checkComponent refuses what no canonical path can match.
+func checkComponent(tokens []glob.Token, at int) *SpecError {
+	if len(tokens) == 0 {
+		return &SpecError{Offset: at, Message: "has an empty component", Hint: "write one separator"}
+	}
+	if isText(tokens, ".") {
+		return &SpecError{Offset: tokens[0].At, Message: `has "." as a component, which cleaning removes`, Hint: "leave it out"}
+	}
+	for i := 1; i < len(tokens); i++ {
+		if tokens[i].Kind == glob.Star && tokens[i-1].Kind == glob.Star && len(tokens) != 2 {
+			return &SpecError{Offset: tokens[i-1].At, Message: `"**" stands for whole components only`, Hint: "`*` is any text within a component, `**/` any directories before it: `**/*.go` is every such file"}
+		}
+	}
+	if err := glob.CheckException(tokens); err != nil {
+		return ofGlob(err)
+	}
+	return nil
+}
+
+// checkUps refuses ".." where no canonical path has it.
+func (lit *pathLiteral) checkUps(restrictive bool) *SpecError {
+	ups := 0
+	for i, tokens := range lit.components {
+		if isText(tokens, "..") {
+			if i != ups || lit.absolute || lit.home || !restrictive {
+				return &SpecError{Offset: tokens[0].At, Message: `has ".." as a component, which cleaning removes`, Hint: "write the directory that is meant"}
+			}
+			ups++
+		}
+	}
+	return nil
+}
+
+func isDoubleStar(tokens []glob.Token) bool {
+	return len(tokens) == 2 && tokens[0].Kind == glob.Star && tokens[1].Kind == glob.Star
+}
+
+func isText(tokens []glob.Token, text string) bool {
+	i := 0
+	for _, r := range text {
+		if i == len(tokens) || tokens[i].Kind != glob.Literal || tokens[i].Rune != r {
+			return false
+		}
+		i++
+	}
+	return i == len(tokens)
+}

@@ -1,0 +1,97 @@
+package match
+
+import (
+	"sync"
+
+	"github.com/stopgate/stopgate/internal/condition/glob"
+	"github.com/stopgate/stopgate/internal/regexp/regular"
+)
+
+// languages are conditions on complete paths. Globs are asked one by one about the first
+// few texts; then they are one automaton, as patterns are from the first one on.
+type languages struct {
+	members []int32
+	globs   []*pathStates
+	sets    []*regular.Language // instead, of patterns
+	walked  walkedBytes
+	once    sync.Once
+	machine *regular.Automaton
+}
+
+func (l *languages) addGlob(states *pathStates, member int32) {
+	l.members, l.globs = append(l.members, member), append(l.globs, states)
+}
+
+func (l *languages) addPattern(set *regular.Language, member int32) {
+	l.members, l.sets = append(l.members, member), append(l.sets, set)
+}
+
+// automaton returns the conditions as one, built once. Paths are judged when they are
+// complete (K13).
+func (l *languages) automaton() *regular.Automaton {
+	l.once.Do(func() {
+		sets := l.sets
+		for _, g := range l.globs {
+			sets = append(sets, regular.FromNFA(g.nfa()))
+		}
+		l.machine = regular.JoinWhole(sets...)
+	})
+	return l.machine
+}
+
+func (p patterns) language() *regular.Language {
+	var all []*regular.Language
+	for _, one := range p {
+		all = append(all, one.Language())
+	}
+	return regular.Union(all...)
+}
+
+// find appends the members whose language holds a text.
+func (l *languages) find(members []int32, text []byte) []int32 {
+	if l.globs != nil && l.walked.more(text) {
+		for i, g := range l.globs {
+			if g.walk(text) {
+				members = append(members, l.members[i])
+			}
+		}
+		return members
+	}
+	machine := l.automaton()
+	s := machine.Start()
+	feedAll(machine, &s, text)
+	return Holding(machine, &s, l.members, members)
+}
+
+// findBelow is find for what an automaton reads for a path below the root: the mark of the
+// root, and the path behind a separator.
+func (l *languages) findBelow(members []int32, mark, rel []byte) []int32 {
+	if l.globs != nil && l.walked.more(rel) {
+		for i, g := range l.globs {
+			if g.walkBelow(mark, rel) {
+				members = append(members, l.members[i])
+			}
+		}
+		return members
+	}
+	machine := l.automaton()
+	s := machine.Start()
+	feedAll(machine, &s, mark)
+	if len(rel) > 0 && string(mark) != string(glob.Root) {
+		feedAll(machine, &s, separator)
+	}
+	feedAll(machine, &s, rel)
+	return Holding(machine, &s, l.members, members)
+}
+
+var separator = []byte("/")
+
+func feedAll(a *regular.Automaton, s *regular.State, text []byte) {
+	for len(text) > 0 {
+		n, changed := a.Feed(s, text)
+		if !changed {
+			return // all of it was read, or nothing more can be learned
+		}
+		text = text[n:]
+	}
+}

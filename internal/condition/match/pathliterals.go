@@ -1,0 +1,108 @@
+package match
+
+import (
+	"strings"
+
+	"github.com/stopgate/stopgate/internal/condition/literal"
+)
+
+// pathLiterals are the conditions of a group that compare with literals.
+type pathLiterals struct {
+	empty    bool
+	relative pathSet // of paths below the root, literals that name them absolutely included
+	absolute pathSet // of all others
+	// Where a relative literal stands for suspicion if the root is unknown (K19).
+	anywhere bool
+	above    []int32 // what names a directory above the root, or the root: everything is below
+	root     []int32 // what names the root alone
+}
+
+// pathSet is literals, until they are built, or what finds them.
+type pathSet struct {
+	entries []literal.Entry
+	*literal.Paths
+}
+
+func (s *pathSet) add(text string, below bool, member int32) {
+	s.entries = append(s.entries, literal.Entry{Text: text, Prefix: below, Member: member})
+}
+
+func (s *pathSet) build() { s.Paths, s.entries = literal.NewPaths(s.entries), nil }
+
+// add adds a condition. It reports false, and adds nothing, if one of its literals stands
+// where no look-up finds it.
+func (l *pathLiterals) add(p *place, m *Matcher, member int32) bool {
+	texts, below, ok := m.Literals()
+	if !ok {
+		return false
+	}
+	for _, text := range texts {
+		if text == ".." || strings.HasPrefix(text, "../") || strings.HasPrefix(text, "~/") {
+			return false
+		}
+	}
+	l.anywhere = p.restrictive && p.env.Root == ""
+	for _, text := range texts {
+		l.addText(p, strings.TrimSuffix(text, "/"), below, member)
+	}
+	return true
+}
+
+func (l *pathLiterals) addText(p *place, text string, below bool, member int32) {
+	root := p.env.Root
+	if p.restrictive {
+		text, root = fold(text), fold(root)
+	}
+	switch {
+	case text == "":
+		text = "/"
+		fallthrough
+	case text[0] == '/':
+		if rel, inside := cutRoot([]byte(text), []byte(root)); inside && len(rel) > 0 {
+			l.relative.add(string(rel), below, member)
+			return
+		}
+		_, above := cutRoot([]byte(root), []byte(text))
+		switch {
+		case root == text && !below:
+			l.root = append(l.root, member)
+			return // a path below the root is made relative: no other one is the root
+		case root != "" && above && below:
+			l.above = append(l.above, member)
+		}
+		l.absolute.add(text, below, member)
+	default:
+		l.relative.add(text, below, member)
+	}
+}
+
+func (l *pathLiterals) build() {
+	l.empty = len(l.relative.entries)+len(l.absolute.entries)+len(l.root) == 0
+	l.relative.build()
+	l.absolute.build()
+}
+
+// below finds the conditions that a canonical path satisfies which begins at the root.
+func (l *pathLiterals) below(rel []byte, members []int32) []int32 {
+	if members = l.relative.Find(rel, members); len(l.above)+len(l.root) > 0 && !climbs(rel) {
+		if members = append(members, l.above...); len(rel) == 0 {
+			members = append(members, l.root...)
+		}
+	}
+	return members
+}
+
+// outside finds the conditions that an absolute path satisfies which is not below the
+// root.
+func (l *pathLiterals) outside(path []byte, members []int32) []int32 {
+	members = l.absolute.Find(path, members)
+	if !l.anywhere || l.relative.Len() == 0 {
+		return members
+	}
+	for i, c := range path {
+		if c == '/' {
+			members = l.relative.Find(path[i+1:], members)
+		}
+	}
+	return members
+}

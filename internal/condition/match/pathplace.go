@@ -1,0 +1,197 @@
+package match
+
+import (
+	"bytes"
+	"cmp"
+
+	"github.com/stopgate/stopgate/internal/condition/glob"
+)
+
+// place is where a value is read, and how.
+type place struct {
+	env         Env // normal
+	root        []byte
+	mark        []byte // what an automaton reads for the root
+	expands     bool
+	restrictive bool
+	folded      bool // readings are compared without case and in compatibility form
+	system      bool // the root is below /proc or /dev: nothing is certain
+	usual       bool // a plain relative path without wildcards has one reading here
+}
+
+func newPlace(env Env, expands, restrictive bool) place {
+	p := place{env: env.normal(), expands: expands, restrictive: restrictive, folded: restrictive}
+	p.system = isSystem([]byte(p.env.Root))
+	if p.root = []byte(p.env.Root); restrictive {
+		p.root = []byte(fold(p.env.Root))
+	}
+	if p.env.Root != "" {
+		p.mark = []byte(string(glob.Root) + string(p.root[1:]))
+	}
+	p.usual = !p.system && p.env.Root != "/" && !p.moved(lexical{}) && p.env.Links == nil
+	return p
+}
+
+// normal returns the directories in canonical form; one that is not absolute is
+// unknown.
+func (e Env) normal() Env {
+	for _, dir := range []*string{&e.Root, &e.Home, &e.Dir, &e.Run, &e.also} {
+		canonical, info := appendCanonical(nil, []byte(*dir))
+		if *dir = string(canonical); !info.absolute {
+			*dir = ""
+		}
+	}
+	if e.Dir == e.Root {
+		e.Dir = ""
+	}
+	return e
+}
+
+// ofCommands is the environment of the paths that command lines name.
+func (e Env) ofCommands() Env {
+	e = e.normal()
+	e.lost = e.Lost
+	if e.Run == "" {
+		return e
+	}
+	stays := cmp.Or(e.Dir, e.Root, "/")
+	if e.Doubt && stays != e.Run {
+		e.also = stays
+	}
+	e.Dir, e.Run, e.Doubt = e.Run, "", false
+	return e.normal()
+}
+
+// rootText is what an automaton reads for the root, nil if there is none.
+func (p *place) rootText() []byte {
+	root := p.env.Root
+	if root == "" {
+		return nil
+	}
+	if p.folded {
+		root = fold(root)
+	}
+	return []byte(string(glob.Root) + root[1:])
+}
+
+// certain returns the canonical form of a value, in dst or in the value itself,
+// and reports that it is the only reading.
+func (p *place) certain(dst, value []byte) (canonical []byte, certain bool) {
+	canonical, info, plain := p.examine(dst, value)
+	return canonical, plain && p.admits(canonical, info, nil)
+}
+
+// examine is [examine] with certainty about where a relative path begins: one that is
+// plain is what it names from the directory of the call.
+func (p *place) examine(dst, value []byte) (canonical []byte, info lexical, plain bool) {
+	canonical, info, plain = examine(dst, value)
+	if plain && p.moved(info) {
+		canonical, info = p.arrive(canonical, info)
+	}
+	return canonical, info, plain
+}
+
+// moved reports that a path begins in another directory than the root. Suspicion takes
+// it for one that begins there too, and so lists its readings.
+func (p *place) moved(info lexical) bool {
+	return (p.env.Dir != "" || p.env.also != "" || p.env.lost) && !info.absolute
+}
+
+// arrive makes a canonical relative path absolute.
+func (p *place) arrive(canonical []byte, info lexical) ([]byte, lexical) {
+	if p.restrictive || p.env.also != "" || p.env.lost || isSystem([]byte(p.env.Dir)) {
+		return canonical, info
+	}
+	whole, there := appendCanonical(nil, []byte(p.env.Dir+"/"+string(canonical)))
+	there.high, there.wild = info.high, info.wild
+	return whole, there
+}
+
+// itself reports that no link leads a path elsewhere than it says. Behind ".." a link
+// decides where one is.
+func (p *place) itself(canonical []byte, info lexical, way *trail) bool {
+	name := string(canonical)
+	if !info.absolute {
+		if p.env.Root == "" {
+			return true // nobody knows where it begins
+		}
+		name = string(joined([]byte(p.env.Root), canonical))
+	}
+	real, ok := way.follow(p.env.Links, name)
+	return ok && info.lowest == untouched && real == name
+}
+
+// wildcards are what an expanding tool does not take literally (C15).
+const wildcards = "*?[{("
+
+// admits reports that a plainly written value has one reading in this place too.
+func (p *place) admits(canonical []byte, info lexical, way *trail) bool {
+	root := p.env.Root
+	switch {
+	case p.expands && info.wild, p.moved(info), p.env.Links != nil && !p.itself(canonical, info, way):
+		return false
+	case info.absolute: // it may not climb above the root and come back
+		_, inside := cutRoot(canonical, []byte(root))
+		return !inside || info.lowest >= depth(root)
+	case root == "/":
+		first, _, _ := bytes.Cut(canonical, []byte("/"))
+		return string(first) != "proc" && string(first) != "dev"
+	}
+	return !p.system
+}
+
+func depth(root string) int {
+	n := 0
+	for i := range len(root) - 1 {
+		if root[i] == '/' {
+			n++
+		}
+	}
+	return n
+}
+
+// cutRoot makes a path relative to the root, ignoring case where suspicion is
+// asked: the root is folded then.
+func (p *place) cutRoot(canonical []byte) (rel []byte, inside bool) {
+	if !p.restrictive || len(canonical) < len(p.root) {
+		return cutRoot(canonical, p.root)
+	}
+	for i, c := range p.root {
+		if lowerASCII(canonical[i]) != c {
+			return nil, false
+		}
+	}
+	rel, inside = canonical[len(p.root):], true
+	if len(rel) > 0 && len(p.root) > 1 {
+		inside, rel = rel[0] == '/', rel[1:]
+	}
+	return rel, inside
+}
+
+// cutRoot returns what an absolute canonical path is below the root.
+func cutRoot(path, root []byte) (rel []byte, inside bool) {
+	rest, ok := bytes.CutPrefix(path, root)
+	switch {
+	case len(root) == 0 || !ok:
+		return nil, false
+	case len(rest) == 0 || len(root) == 1:
+		return rest, true
+	}
+	return rest[1:], rest[0] == '/'
+}
+
+// joined puts a relative path behind the text of the root.
+func joined(root, rel []byte) []byte {
+	out := bytes.Clone(root)
+	if len(rel) > 0 && string(root) != string(glob.Root) {
+		out = append(out, '/')
+	}
+	return append(out, rel...)
+}
+
+// plain reports that a value has one reading only.
+func (p *place) plain(value []byte) bool {
+	var buf [256]byte
+	_, certain := p.certain(buf[:0], value)
+	return certain
+}

@@ -1,0 +1,100 @@
+package match_test
+
+import (
+	"bufio"
+	"encoding/json"
+	"os"
+	"testing"
+
+	"github.com/stopgate/stopgate/internal/condition/match"
+	"github.com/stopgate/stopgate/internal/testkit/corpus"
+)
+
+// recorded decodes a file of JSON lines of the collection.
+func recorded[T any](t *testing.T, elem ...string) []T {
+	t.Helper()
+	f, err := os.Open(corpus.Path(t, elem...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	var out []T
+	lines := bufio.NewScanner(f)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		var v T
+		if err := json.Unmarshal(lines.Bytes(), &v); err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, v)
+	}
+	if err := lines.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// Proves K4. Real agents write plain paths: none is changed by cleaning, none has a
+// second reading, and the protected list touches none of them.
+func TestRecordedPathsArePlain(t *testing.T) {
+	protected := match.NewProtected(match.Env{})
+	n := 0
+	var walk func(key string, v any)
+	walk = func(key string, v any) {
+		switch v := v.(type) {
+		case map[string]any:
+			for k, member := range v {
+				walk(k, member)
+			}
+		case []any:
+			for _, element := range v {
+				walk(key, element)
+			}
+		case string:
+			if key != "path" && key != "paths" {
+				return
+			}
+			n++
+			cleaned, plain := match.Clean(v)
+			if list, complete := match.Readings(v, match.Env{}, false); cleaned != v || !plain || len(list) != 1 || !complete {
+				t.Errorf("%q: cleaned to %q, plain %v, readings %v", v, cleaned, plain, list)
+			}
+			if p, entry := protected.Path([]byte(v)); p != match.Unprotected {
+				t.Errorf("%q is protected by %q", v, entry)
+			}
+		}
+	}
+	for _, call := range recorded[struct{ Args any }](t, "toolcalls", "coding-agent.jsonl") {
+		walk("", call.Args)
+	}
+	if n < 300 {
+		t.Errorf("only %d paths", n)
+	}
+}
+
+// Proves S4. Of the commands that their collector calls safe hardly any touches the
+// protected list.
+func TestRecordedCommands(t *testing.T) {
+	protected := match.NewProtected(match.Env{})
+	safe, analysable, touched := 0, 0, 0
+	for _, c := range recorded[struct {
+		Command string
+		Safe    bool
+	}](t, "commands", "labelled.jsonl") {
+		if !c.Safe {
+			continue
+		}
+		safe++
+		if match.Analyse(c.Command).Analysable {
+			analysable++
+		}
+		if p, entry := protected.Command([]byte(c.Command)); p != match.Unprotected {
+			touched++
+			t.Logf("%q touches %q", c.Command, entry)
+		}
+	}
+	t.Logf("%d safe commands, %d analysable, %d touch the protected list", safe, analysable, touched)
+	if touched*50 > safe {
+		t.Error("the protected list is too wide")
+	}
+}

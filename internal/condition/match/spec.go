@@ -1,0 +1,108 @@
+package match
+
+// Kind is a matcher of the policy language.
+type Kind uint8
+
+// The matchers (K0c). Exactly one stands in a condition.
+const (
+	Const Kind = iota + 1
+	Enum
+	Pattern
+	Prefix
+	Suffix
+	Glob
+	Minimum
+	Maximum
+	ExclusiveMinimum
+	ExclusiveMaximum
+	Present
+	MinItems
+	MaxItems
+	MaxLength
+	Host
+	Scheme
+	Usage
+	Reads
+	Writes
+	Outside
+)
+
+var kindNames = [...]string{
+	Const: "const", Enum: "enum", Pattern: "pattern", Prefix: "prefix", Suffix: "suffix", Glob: "glob",
+	Minimum: "minimum", Maximum: "maximum", ExclusiveMinimum: "exclusive_minimum", ExclusiveMaximum: "exclusive_maximum",
+	Present: "present", MinItems: "min_items", MaxItems: "max_items", MaxLength: "max_length", Host: "host", Scheme: "scheme",
+	Usage: "usage", Reads: "reads", Writes: "writes", Outside: "outside",
+}
+
+// String spells the matcher as the policy file does.
+func (k Kind) String() string {
+	if k == 0 || int(k) >= len(kindNames) {
+		return "none"
+	}
+	return kindNames[k]
+}
+
+// ParseKind finds the matcher that a key of a rule names.
+func ParseKind(key string) (Kind, bool) {
+	for k := Const; int(k) < len(kindNames); k++ {
+		if kindNames[k] == key {
+			return k, true
+		}
+	}
+	return 0, false
+}
+
+// LiteralKind is the JSON type of a literal in a rule.
+type LiteralKind uint8
+
+// The JSON types a rule can write. TOML has no null: a rule writes it as { null = true }.
+const (
+	LiteralString LiteralKind = iota + 1
+	LiteralNumber
+	LiteralBool
+	LiteralArray
+	LiteralObject
+	LiteralNull
+)
+
+// Literal is a value written in a rule, exactly as it was written.
+type Literal struct {
+	Kind LiteralKind
+	// Text is the string's text; for a number its exact decimal literal; for a
+	// boolean "true" or "false", for null "null".
+	Text string
+	// JSON is the canonical JSON text of the value, for every kind.
+	JSON string
+}
+
+// NamesNull reports whether null is among the values that a const or enum compares with,
+// and whether it is the only one.
+func (s Spec) NamesNull() (named, only bool) {
+	only = len(s.Values) > 0
+	for _, lit := range s.Values {
+		named = named || lit.Kind == LiteralNull
+		only = only && lit.Kind == LiteralNull
+	}
+	return named, only
+}
+
+// PresentValue is what present is compared with in a condition for arguments that are there
+// and not null; see [Spec.Presence].
+const PresentValue = "value"
+
+// Presence returns what a [Present] condition requires: that the argument is there, and,
+// for present = "value", that it is not null.
+func (s Spec) Presence() (there, value bool) {
+	value = s.Values[0].Kind == LiteralString
+	return value || s.Values[0].Text == "true", value
+}
+
+// Spec is a matcher as the policy file writes it, before it meets a type. A
+// named list (glob_in, const_in, ...) is expanded into Values by the parser:
+// several values mean "any of them".
+type Spec struct {
+	Kind   Kind
+	Values []Literal
+	// List is the name of the list the values came from, "" if they stand in the rule.
+	List string
+}

@@ -1,0 +1,301 @@
+package match
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// The transformations of a path that some tool applies (C8-C14). Each
+// returns the spellings it can make of one spelling.
+
+// urlPath returns the path of a URL, which a tool may open as a file.
+func urlPath(s string) []string {
+	scheme, rest, ok := strings.Cut(s, ":")
+	if !ok || len(scheme) < 2 || !isScheme(scheme) {
+		return nil
+	}
+	authority := strings.HasPrefix(rest, "//")
+	if !authority && !strings.EqualFold(scheme, "file") {
+		return nil
+	}
+	if at := strings.IndexAny(rest, "?#"); at >= 0 {
+		rest = rest[:at]
+	}
+	if authority {
+		rest = rest[2:]
+		at := strings.IndexByte(rest, '/')
+		if at < 0 {
+			at = len(rest)
+		}
+		rest = rest[at:]
+	}
+	if strings.EqualFold(scheme, "file") {
+		return []string{rest}
+	}
+	return []string{rest, strings.TrimLeft(rest, "/")}
+}
+
+// isScheme reports the syntax of RFC 3986, section 3.1.
+func isScheme(s string) bool {
+	for i := 0; i < len(s); i++ {
+		c := lowerASCII(s[i])
+		letter := 'a' <= c && c <= 'z'
+		if !letter && (i == 0 || !('0' <= c && c <= '9' || c == '+' || c == '-' || c == '.')) {
+			return false
+		}
+	}
+	return s != ""
+}
+
+// percentDecoded decodes %XX and %uXXXX once. What does not decode stays, and
+// the overlong forms of ASCII decode to what they hide.
+func percentDecoded(s string) []string {
+	if strings.IndexByte(s, '%') < 0 {
+		return nil
+	}
+	out := make([]byte, 0, len(s))
+	for i := 0; i < len(s); {
+		if s[i] == '%' {
+			if v, ok := hexValue(s[i+1:], 2); ok {
+				out = append(out, byte(v))
+				i += 3
+				continue
+			}
+			if rest := s[i+1:]; rest != "" && lowerASCII(rest[0]) == 'u' {
+				if v, ok := hexValue(rest[1:], 4); ok {
+					out = utf8.AppendRune(out, v)
+					i += 6
+					continue
+				}
+			}
+		}
+		out = append(out, s[i])
+		i++
+	}
+	return []string{strings.ToValidUTF8(string(shortened(out)), "\uFFFD")}
+}
+
+// hexValue reads n hexadecimal digits.
+func hexValue(s string, n int) (v rune, ok bool) {
+	if len(s) < n {
+		return 0, false
+	}
+	for _, c := range []byte(s[:n]) {
+		c = lowerASCII(c)
+		switch {
+		case '0' <= c && c <= '9':
+			v = v<<4 | rune(c-'0')
+		case 'a' <= c && c <= 'f':
+			v = v<<4 | rune(c-'a'+10)
+		default:
+			return 0, false
+		}
+	}
+	return v, true
+}
+
+// shortened replaces the two- and three-byte overlong forms of ASCII (A9).
+func shortened(b []byte) []byte {
+	out := b[:0]
+	for i := 0; i < len(b); i++ {
+		switch {
+		case i+1 < len(b) && b[i]&^1 == 0xC0 && b[i+1]&0xC0 == 0x80:
+			out = append(out, b[i]<<6|b[i+1]&0x3F)
+			i++
+		case i+2 < len(b) && b[i] == 0xE0 && b[i+1]&^1 == 0x80 && b[i+2]&0xC0 == 0x80:
+			out = append(out, b[i+1]<<6|b[i+2]&0x3F)
+			i += 2
+		default:
+			out = append(out, b[i])
+		}
+	}
+	return out
+}
+
+// withoutShare drops \\host\share, \\?\ and \\.\ after backslashes became slashes.
+func withoutShare(s string) []string {
+	rest, ok := strings.CutPrefix(s, "//")
+	if !ok {
+		return nil
+	}
+	host, rest, _ := strings.Cut(rest, "/")
+	if host == "?" || host == "." {
+		_, unc, isUNC := strings.Cut(rest, "UNC/")
+		if !isUNC {
+			return []string{rest}
+		}
+		_, rest, _ = strings.Cut(unc, "/")
+	}
+	_, tail, _ := strings.Cut(rest, "/")
+	return []string{"/" + tail, tail}
+}
+
+// behindProcess returns what /proc/PID/root and /proc/PID/cwd stand before: the root of
+// the file system, and the directory that a process works in (C19).
+func behindProcess(s string) []string {
+	canonical, _ := appendCanonical(nil, []byte(s))
+	rest, ok := strings.CutPrefix(string(canonical), "/proc/")
+	if !ok {
+		return nil
+	}
+	if _, tail, ok := strings.Cut(rest, "/root/"); ok {
+		return append(behindProcess("/"+tail), "/"+tail)
+	}
+	if _, tail, ok := strings.Cut(rest, "/cwd/"); ok {
+		return []string{tail}
+	}
+	return nil
+}
+
+// eachComponent applies f to the parts between slashes.
+func eachComponent(s string, f func(string) string) string {
+	parts := strings.Split(s, "/")
+	for i, p := range parts {
+		parts[i] = f(p)
+	}
+	return strings.Join(parts, "/")
+}
+
+func withoutParameters(s string) []string {
+	return []string{eachComponent(s, func(c string) string {
+		c, _, _ = strings.Cut(c, ";")
+		return c
+	})}
+}
+
+// withoutColon keeps what stands before the colon of each component (a file's
+// stream), and what stands behind the first one (a drive, a host).
+func withoutColon(s string) []string {
+	at := strings.IndexByte(s, ':')
+	if at < 0 || strings.HasPrefix(s[at:], "://") {
+		return nil
+	}
+	stems := eachComponent(s, func(c string) string {
+		c, _, _ = strings.Cut(c, ":")
+		return c
+	})
+	return []string{stems, s[at+1:], strings.TrimLeft(s[at+1:], `/\`)}
+}
+
+// trimmedComponents drops from each component the quotes and spaces around it
+// and the dots and spaces at its end.
+func trimmedComponents(s string) []string {
+	return []string{eachComponent(s, func(c string) string {
+		c = strings.TrimFunc(c, isEdge)
+		if c == "." || c == ".." {
+			return c
+		}
+		stem := strings.TrimRightFunc(c, func(r rune) bool { return r == '.' || isEdge(r) })
+		if stem == "" && strings.HasPrefix(c, "..") {
+			return ".."
+		}
+		return stem
+	})}
+}
+
+func isEdge(r rune) bool { return r == '"' || r == '\'' || r == '`' || isWhite(r) }
+
+// atHome expands a leading ~ and every variable: the home directory where it is
+// meant and known, nothing otherwise.
+func atHome(s, home string) []string {
+	if rest, ok := strings.CutPrefix(s, "~"); ok {
+		user, tail, _ := strings.Cut(rest, "/")
+		if user == "" && home != "" {
+			return []string{home + "/" + tail}
+		}
+		return []string{tail, "/" + tail}
+	}
+	expanded, other := expandVariables(s, home)
+	if expanded == s {
+		return nil
+	}
+	if other {
+		return []string{expanded, strings.TrimLeft(expanded, "/")}
+	}
+	return []string{expanded}
+}
+
+// expandVariables replaces $NAME, ${NAME}, $env:NAME and %NAME%. other reports a
+// variable of unknown value, which is replaced by nothing.
+func expandVariables(s, home string) (expanded string, other bool) {
+	var b strings.Builder
+	for i := 0; i < len(s); {
+		name, length := variable(s[i:])
+		if length == 0 {
+			b.WriteByte(s[i])
+			i++
+			continue
+		}
+		i += length
+		switch strings.ToUpper(name) {
+		case "HOME", "USERPROFILE", "HOMEPATH":
+			b.WriteString(home)
+			other = other || home == ""
+		default:
+			other = true
+		}
+	}
+	return b.String(), other
+}
+
+// variable reads the variable that s begins with; length 0 if there is none.
+func variable(s string) (name string, length int) {
+	switch s[0] {
+	case '%':
+		if end := nameEnd(s, 1); end > 1 && end < len(s) && s[end] == '%' {
+			return s[1:end], end + 1
+		}
+	case '$':
+		start := 1
+		braced := strings.HasPrefix(s[1:], "{")
+		if braced {
+			start++
+		}
+		if len(s) >= start+4 && strings.EqualFold(s[start:start+4], "env:") {
+			start += 4
+		}
+		end := nameEnd(s, start)
+		if braced {
+			at := strings.IndexByte(s, '}')
+			if at < 0 {
+				return "", 0
+			}
+			return s[start:min(end, at)], at + 1
+		}
+		if end > start {
+			return s[start:end], end
+		}
+	}
+	return "", 0
+}
+
+// nameEnd returns where the variable name that starts at from ends.
+func nameEnd[T string | []byte](s T, from int) int {
+	end := from
+	for end < len(s) {
+		c := lowerASCII(s[end])
+		if c != '_' && (c < 'a' || c > 'z') && (end == from || c < '0' || c > '9') {
+			break
+		}
+		end++
+	}
+	return end
+}
+
+// longNames writes out short names such as GIT~1: the name without its number,
+// as it is and as a dot file.
+func longNames(s string) []string {
+	long := func(dot string) string {
+		return eachComponent(s, func(c string) string {
+			at := strings.IndexByte(c, '~')
+			if at <= 0 || at+1 == len(c) || c[at+1] < '0' || c[at+1] > '9' {
+				return c
+			}
+			return dot + c[:at] + strings.TrimLeft(c[at+1:], "0123456789")
+		})
+	}
+	if plain := long(""); plain != s {
+		return []string{plain, long(".")}
+	}
+	return nil
+}

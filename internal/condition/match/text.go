@@ -1,0 +1,344 @@
+package match
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"unicode/utf8"
+
+	"github.com/stopgate/stopgate/internal/condition/glob"
+	"github.com/stopgate/stopgate/internal/condition/patch"
+	"github.com/stopgate/stopgate/internal/eval/schema"
+	"github.com/stopgate/stopgate/internal/regexp/automaton"
+	"github.com/stopgate/stopgate/internal/regexp/regular"
+)
+
+// languageTest judges a text by the set it may be in.
+type languageTest struct{ *automaton.Language }
+
+func (t languageTest) holds(text []byte) bool { return t.Accepts(text) }
+
+// compileString compiles a matcher on a plain string. The language of a
+// restrictive one is its preimage under the forms of K21, so that one automaton
+// run tests all three.
+func compileString(s Spec, restrictive bool) (textTest, *SpecError) {
+	if s.Kind == Pattern {
+		test, err := compilePatterns(s)
+		if err != nil {
+			return nil, err
+		}
+		return newPatternText(test, restrictive), nil
+	}
+	n, err := stringLanguage(s)
+	if err != nil {
+		return nil, err
+	}
+	build := func() *automaton.Language {
+		if restrictive {
+			n = underForms(n.Direct())
+		}
+		return n.Compile()
+	}
+	if (s.Kind == Const || s.Kind == Enum || s.Kind == Prefix) && n.Len() < 1<<14 { // never too large
+		return &stepText{dfa: sync.OnceValue(func() *automaton.DFA { return build().DFA() })}, nil
+	}
+	l := build()
+	if l.DFA() == nil {
+		return slowText{l}, nil
+	}
+	return &stepText{dfa: l.DFA}, nil
+}
+
+// stringLanguage is the set of strings a condition names, as it is written.
+func stringLanguage(s Spec) (*automaton.NFA, *SpecError) {
+	n := automaton.New()
+	for i, lit := range s.Values {
+		if err := addString(n, s.Kind, lit.Text); err != nil {
+			err.Index = i
+			return nil, err
+		}
+	}
+	return n, nil
+}
+
+// addString adds the strings that one literal names.
+func addString(n *automaton.NFA, k Kind, text string) *SpecError {
+	switch k {
+	case Const, Enum:
+		n.Accept(n.Text(0, text))
+		return nil
+	case Glob:
+		return addStringGlob(n, text)
+	case Prefix:
+		n.Accept(n.Loop(n.Text(0, text), automaton.Any))
+	default:
+		n.Accept(n.Text(n.Loop(0, automaton.Any), text))
+	}
+	if text == "" {
+		return whole(0, "is empty, so the condition always matches", "leave the condition out")
+	}
+	return nil
+}
+
+// addStringGlob adds a glob without separators: "*" is any run (K18).
+func addStringGlob(n *automaton.NFA, text string) *SpecError {
+	lists, err := glob.Parse(text, false)
+	if err != nil {
+		return ofGlob(err)
+	}
+	for _, tokens := range lists {
+		for i := 1; i < len(tokens); i++ {
+			if tokens[i].Kind == glob.Star && tokens[i-1].Kind == glob.Star {
+				return &SpecError{Offset: tokens[i-1].At, Message: `"**" has a meaning on paths only`, Hint: "`*` is any run of a string"}
+			}
+		}
+		n.Accept(glob.Add(n, 0, tokens, automaton.Any, nil))
+	}
+	return nil
+}
+
+// underForms returns the language of all strings of which one of K21's three
+// forms is in n: the string, the string without zero-width code points, and that
+// without leading and trailing white space. n is direct.
+func underForms(n *automaton.NFA) *automaton.NFA {
+	blank := zeroWidth.Union(whiteSpace)
+	size := n.Len()
+	raw, stripped, inside := 1, 1+size, 1+2*size // where the copies of n begin
+	lead, tail := 1+3*size, 2+3*size
+	out := automaton.New()
+	for out.Len() < 3+3*size {
+		out.State()
+	}
+	out.Free(0, raw)
+	out.Free(0, stripped)
+	out.Free(0, lead)
+	out.Edge(lead, blank, lead)
+	out.Edge(tail, blank, tail)
+	out.Accept(tail)
+	type parts struct{ visible, inked automaton.Set }
+	known := make(map[*automaton.Span]parts) // of the sets of n
+	for s := range size {
+		if n.Accepting(s) {
+			out.Accept(raw + s)
+			out.Accept(stripped + s)
+		}
+		out.Edge(stripped+s, zeroWidth, stripped+s)
+		out.Edge(inside+s, zeroWidth, inside+s)
+		for set, to := range n.Edges(s) {
+			p, ok := known[&set[0]]
+			if !ok {
+				p = parts{visible: set.Minus(zeroWidth), inked: set.Minus(blank)}
+				known[&set[0]] = p
+			}
+			out.Edge(raw+s, set, raw+to)
+			out.Edge(stripped+s, p.visible, stripped+to)
+			out.Edge(inside+s, p.visible, inside+to)
+			if s == 0 { // the first code point of the trimmed form
+				out.Edge(lead, p.inked, inside+to)
+			}
+			if !n.Accepting(to) {
+				continue
+			}
+			out.Edge(inside+s, p.inked, tail) // its last one
+			if s == 0 {
+				out.Edge(lead, p.inked, tail)
+			}
+		}
+	}
+	if n.Accepting(0) {
+		out.Accept(lead)
+	}
+	return out
+}
+
+// stepText judges a string with an automaton, code point by code point. That of
+// literals is built when the first value needs it: conditions that an index answers
+// never do.
+type stepText struct{ dfa func() *automaton.DFA }
+
+func (t *stepText) start(s *State) Result {
+	dfa := t.dfa()
+	s.at = dfa.First()
+	return Result(dfa.Fate(s.at))
+}
+
+func (t *stepText) feed(s *State, text []byte) (Result, int) {
+	dfa := t.dfa()
+	at, n := dfa.Feed(s.at, text)
+	s.at = at
+	return Result(dfa.Fate(at)), n
+}
+
+func (t *stepText) end(s *State) bool { return t.dfa().Accepting(s.at) }
+
+func (t *stepText) match(value []byte) bool {
+	dfa := t.dfa()
+	return dfa.Accepting(dfa.After(dfa.First(), value))
+}
+
+// slowText judges complete strings only: its automaton would be too large.
+type slowText struct{ language *automaton.Language }
+
+func (t slowText) match(value []byte) bool { return t.language.Accepts(value) }
+
+// patternText judges a string by patterns, code point by code point: the value itself, or
+// any form of it for suspicion (K20, K21). Its automaton is built when the first value
+// needs it.
+type patternText struct {
+	test     wholeTest
+	plain    *regular.Language // of the value itself
+	language *regular.Language // of its further forms too
+	machine  func() *regular.Automaton
+}
+
+func newPatternText(p patterns, restrictive bool) *patternText {
+	plain := p.language()
+	l := plain
+	if restrictive {
+		bare := l.Without(zeroWidth)
+		l = regular.Union(l, bare, bare.Trimmed(whiteSpace))
+	}
+	return &patternText{test: p, plain: plain, language: l, machine: sync.OnceValue(func() *regular.Automaton { return regular.Join(l) })}
+}
+
+func (t *patternText) start(s *State) Result {
+	m := t.machine()
+	s.machine = m.Start()
+	return Result(m.Fate(&s.machine, 0))
+}
+
+func (t *patternText) feed(s *State, text []byte) (Result, int) {
+	m := t.machine()
+	n, _ := m.Feed(&s.machine, text)
+	return Result(m.Fate(&s.machine, 0)), n
+}
+
+func (t *patternText) end(s *State) bool { return t.machine().Accepts(&s.machine, 0) }
+
+func (t *patternText) match(value []byte) bool {
+	m := t.machine()
+	s := m.Start()
+	feedAll(m, &s, value)
+	return m.Accepts(&s, 0)
+}
+
+// patterns is any of several patterns.
+type patterns []*regular.Pattern
+
+func compilePatterns(s Spec) (patterns, *SpecError) {
+	var out patterns
+	for i, lit := range s.Values {
+		p, err := regular.Compile(lit.Text)
+		if err != nil {
+			return nil, patternError(i, err)
+		}
+		out = append(out, p)
+	}
+	return out, nil
+}
+
+func patternError(index int, err error) *SpecError {
+	e := whole(index, err.Error(), "")
+	var syntax *regular.SyntaxError
+	if errors.As(err, &syntax) {
+		e.Offset, e.Message, e.Hint = syntax.Offset, syntax.Message, syntax.Hint
+	}
+	return e
+}
+
+func (p patterns) holds(text []byte) bool {
+	return slices.ContainsFunc(p, func(one *regular.Pattern) bool { return one.Match(text) })
+}
+
+// lengthTest is max_length on a string: code points, of the shortest form for a
+// restrictive condition.
+type lengthTest struct {
+	most        int
+	restrictive bool
+}
+
+func (t *lengthTest) start(*State) Result { return Undecided }
+
+func (t *lengthTest) feed(s *State, text []byte) (Result, int) {
+	for i := 0; i < len(text); {
+		r, size := utf8.DecodeRune(text[i:])
+		i += size
+		switch {
+		case !t.restrictive:
+			s.at++
+		case r >= utf8.RuneSelf && zeroWidth.Contains(r):
+		case isWhite(r):
+			if s.at > 0 {
+				s.tail++
+			}
+		default:
+			s.at += s.tail + 1
+			s.tail = 0
+		}
+		if int64(s.at) > int64(t.most) {
+			return Miss, i
+		}
+	}
+	return Undecided, len(text)
+}
+
+func (t *lengthTest) end(*State) bool { return true }
+
+func (t *lengthTest) match(value []byte) bool { return t.holds(value) }
+
+func (t *lengthTest) holds(text []byte) bool {
+	var s State
+	r, _ := t.feed(&s, text)
+	return r == Undecided
+}
+
+// compileLength is max_length. On what is judged as a whole a permissive
+// condition holds for a plainly written value only.
+func compileLength(most int, t Target, restrictive bool, env Env) textTest {
+	length := lengthTest{most: most, restrictive: restrictive}
+	switch t.Annotation {
+	case schema.Path:
+		p := newPlace(env, t.Expands, restrictive)
+		return &wholeLength{length, p.plain}
+	case schema.Command:
+		return &wholeLength{length, func(line []byte) bool {
+			var v Value
+			v.Reset(line)
+			return v.Analysable(false)
+		}}
+	case schema.URL:
+		return &wholeLength{length, isPlainURL}
+	case schema.Patch:
+		return &wholeLength{length, func(text []byte) bool { _, ok := patch.Files(string(text)); return ok }}
+	}
+	return &length
+}
+
+type wholeLength struct {
+	length lengthTest
+	plain  func([]byte) bool
+}
+
+func (t *wholeLength) match(value []byte) bool {
+	return t.length.holds(value) && (t.length.restrictive || t.plain(value))
+}
+
+func isWhite(r rune) bool {
+	if r < utf8.RuneSelf {
+		return r == ' ' || '\t' <= r && r <= '\r'
+	}
+	return whiteSpace.Contains(r)
+}
+
+// forms returns the further forms of a string that a restrictive condition tests:
+// without zero-width code points, and that trimmed (K21).
+func forms(value string) []string {
+	seen := strings.Map(func(r rune) rune {
+		if r >= utf8.RuneSelf && zeroWidth.Contains(r) {
+			return -1
+		}
+		return r
+	}, value)
+	return []string{seen, strings.TrimFunc(seen, isWhite)}
+}

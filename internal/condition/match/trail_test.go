@@ -1,0 +1,52 @@
+package match_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stopgate/stopgate/internal/condition/match"
+	"github.com/stopgate/stopgate/internal/eval/schema"
+)
+
+// Proves C5: the conditions on one command line share what they saw of links, and the next
+// line is followed anew, whatever memory it uses again.
+func TestLinksAreFollowedOncePerLine(t *testing.T) {
+	target, walks, looked := "/srv/proj/plain", 0, 0
+	follow := func(name string) (string, bool) {
+		looked++
+		return strings.ReplaceAll(name, "/srv/proj/link", target), true
+	}
+	env := project
+	env.Links = &match.Links{Real: follow, Walk: func() func(string) (string, bool) {
+		walks++
+		return follow
+	}}
+	secret := compile(t, spec(match.Glob, ".env"), match.Target{Type: schema.String, Annotation: schema.Command, Paths: true}, restrictive, env)
+	other := compile(t, spec(match.Glob, "other/**"), match.Target{Type: schema.String, Annotation: schema.Command, Paths: true}, restrictive, env)
+	var v match.Value
+	judge := func(line string) (bool, bool) {
+		v.Reset([]byte(line))
+		return secret.Judge(&v), other.Judge(&v)
+	}
+	if a, b := judge("cat link && cat link"); a || b || walks != 1 {
+		t.Errorf("%v %v, %d walks", a, b, walks)
+	}
+	target = "/srv/proj/.env"
+	if a, b := judge("cat link && cat link"); !a || b || walks != 2 {
+		t.Errorf("%v %v, %d walks", a, b, walks)
+	}
+	many := "cat"
+	for i := range 200 {
+		many += " " + strings.Repeat("x", i+1)
+	}
+	target = "/srv/proj/other/x"
+	if a, b := judge(many + " link"); a || !b {
+		t.Errorf("behind many words: %v %v", a, b)
+	}
+	if a, b := judge("cat x"); a || b {
+		t.Errorf("a line that names none of them: %v %v", a, b)
+	}
+	if looked == 0 {
+		t.Error("nobody looked")
+	}
+}

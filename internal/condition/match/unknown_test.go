@@ -1,0 +1,78 @@
+package match_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stopgate/stopgate/internal/condition/match"
+	"github.com/stopgate/stopgate/internal/eval/schema"
+)
+
+// suspects reports that a condition holds or, if it restricts, that it is not known whether
+// it does.
+func suspects(m *match.Matcher, v *match.Value) bool {
+	return m.Judge(v) || m.Unknown(v) != match.Known
+}
+
+func may(m *match.Matcher, value string) bool {
+	var v match.Value
+	v.Reset([]byte(value))
+	return suspects(m, &v)
+}
+
+// A restrictive condition holds for what a value names, and says of a value that may name
+// anything what is not known. A permissive one says nothing.
+func TestUnknown(t *testing.T) {
+	seen := match.Env{Root: "/srv/proj", Home: "/home/u", Links: links(map[string]string{"/srv/proj/closed": ""})}
+	lost := match.Env{Root: "/srv/proj", Lost: true}
+	command := match.Target{Type: schema.String, Annotation: schema.Command, Paths: true}
+	var many string
+	for c := 'a'; c <= 'z'; c++ {
+		many += string(c) + ","
+	}
+	rm := match.Target{Type: schema.String, Annotation: schema.Command}
+	for _, c := range []struct {
+		target match.Target
+		env    match.Env
+		value  string
+		holds  bool
+		want   match.Unknown
+	}{
+		{aPath, seen, "src/a", false, match.Known},
+		{aPath, seen, ".env", true, match.Known},
+		{aPath, seen, "closed/x", false, match.UnknownWay},
+		{aPath, seen, "closed/.env", true, match.UnknownWay},
+		{command, seen, "cat src/a", false, match.Known},
+		{command, seen, "cat closed/x", false, match.UnknownWay},
+		{command, seen, "cat .env closed/x", true, match.UnknownWay},
+		{command, lost, "cat src/a", false, match.UnknownDirectory},
+		{command, lost, "cat /srv/proj/src/a", false, match.Known},
+		{command, lost, "cat /srv/proj/.env", true, match.Known},
+		{command, seen, "cat src/.*/x", false, match.UnknownReading},
+		{command, seen, strings.Repeat("env -S ", 100<<10) + "ls", false, match.UnknownCommand},
+		{rm, seen, strings.Repeat("env -S ", 100<<10) + "ls", false, match.UnknownCommand},
+		{rm, seen, "rm -rf src/a", false, match.Known},
+		{rm, seen, "rm -rf /etc", true, match.Known},
+		{rm, seen, "rm -rf {" + many + "/etc}", false, match.UnknownReading},
+		{rm, seen, "rm -rf {" + strings.Repeat("a,", 20<<10) + "/etc}", false, match.UnknownReading},
+		{rm, seen, "rm -rf " + strings.Repeat("a", 40<<10), false, match.Known},
+		{rm, seen, "ls {" + many + "/etc}", false, match.Known},
+	} {
+		s := spec(match.Glob, "**/.env")
+		if c.target == rm {
+			s = spec(match.Usage, "rm ** <system> **")
+		}
+		m := compile(t, s, c.target, restrictive, c.env)
+		var v match.Value
+		v.Reset([]byte(c.value))
+		if got := m.Judge(&v); got != c.holds {
+			t.Errorf("%.60q: the condition holds: %v", c.value, got)
+		}
+		if got := m.Unknown(&v); got&c.want != c.want || c.want == match.Known && got != match.Known {
+			t.Errorf("%.60q: unknown %b, want %b", c.value, got, c.want)
+		}
+		if p := compile(t, spec(match.Glob, "src/**"), match.Target{Type: schema.String, Annotation: schema.Path}, permissive, c.env); p.MayBeUnknown() || p.Unknown(&v) != match.Known {
+			t.Errorf("%.60q: a permissive condition says what is not known", c.value)
+		}
+	}
+}

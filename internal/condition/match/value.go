@@ -1,0 +1,298 @@
+package match
+
+import (
+	"bytes"
+	"io/fs"
+	"unicode/utf8"
+
+	"github.com/stopgate/stopgate/internal/condition/shell"
+)
+
+// Value is one complete string that several matchers judge. What they have to
+// know about it - whether it is plainly written, its parts, its readings - is found
+// once. A Value is reused with Reset and belongs to one goroutine.
+type Value struct {
+	text  []byte
+	valid bool
+
+	examined, plain bool // as a path
+	canonical       []byte
+	info            lexical
+	buf             [256]byte
+	low             []byte // of a path, without capital letters
+
+	parsed, strict bool // as a URL
+	address        webAddress
+
+	lineKnown, otherKnown bool // as a command line
+	commands, others      shell.Line
+	hasOther              bool
+	vector                []byte // memory of text
+
+	list    []Reading // in env, with expands
+	unknown Unknown
+	listed  bool
+	env     Env
+	expands bool
+
+	sure   [4]certainty // what certain said, of the first few places
+	places int
+	words  []*Value // of a command line, as paths; the first named of them are of this one
+	named  int
+	more   map[string]*Value // words of a line that has many
+	own    trail             // of the links of its paths
+	trail  *trail            // of the line, for a word
+}
+
+// certainty is what [Value.certain] says in a place.
+type certainty struct {
+	env                  Env
+	expands, restrictive bool
+	canonical            []byte
+	ok                   bool
+}
+
+// Reset sets the string, which must not change while it is judged.
+func (v *Value) Reset(text []byte) {
+	v.ResetText(text)
+	v.valid = utf8.Valid(text)
+}
+
+// ResetText is Reset for a string that is known to be UTF-8.
+func (v *Value) ResetText(text []byte) {
+	v.text, v.valid = text, true
+	v.examined, v.parsed, v.lineKnown, v.otherKnown = false, false, false, false
+	v.listed, v.list = false, nil
+	v.places, v.named, v.more = 0, 0, nil
+	v.own, v.trail = trail{}, nil
+}
+
+// fewWords are found by looking at each, and their memory is used again.
+const fewWords = 32
+
+// word is a path that a command line names, which all conditions share.
+func (v *Value) word(path []byte) *Value {
+	for _, w := range v.words[:v.named] {
+		if bytes.Equal(w.text, path) {
+			return w
+		}
+	}
+	if v.named == fewWords {
+		return v.furtherWord(path)
+	}
+	if v.named == len(v.words) {
+		v.words = append(v.words, new(Value))
+	}
+	w := v.words[v.named]
+	v.named++
+	w.read(path, v)
+	return w
+}
+
+func (v *Value) furtherWord(path []byte) *Value {
+	w := v.more[string(path)]
+	if w == nil {
+		if v.more == nil {
+			v.more = make(map[string]*Value)
+		}
+		w = new(Value)
+		w.read(path, v)
+		v.more[string(path)] = w
+	}
+	return w
+}
+
+// read makes a value one of a line's words.
+func (v *Value) read(path []byte, line *Value) {
+	if len(path) > len(v.buf) {
+		v.Reset(bytes.Clone(path)) // nobody keeps the memory of a long one
+	} else {
+		v.vector = append(v.vector[:0], path...)
+		v.Reset(v.vector)
+	}
+	v.trail = line.way()
+	v.trail.solid = line.line().Solid()
+}
+
+// trail remembers where links lead while one string is judged: the conditions on it, and the
+// words of a command line, have the same way to go.
+type trail struct {
+	links *Links
+	real  func(path string) (real string, ok bool)
+	// solid: what is not there by now will be no link when a path leads through it.
+	solid bool
+	files map[string]listing // by directory
+}
+
+// listing is what lies below a directory.
+type listing struct {
+	names []string
+	modes []fs.FileMode
+	whole bool
+}
+
+// list is [Links.Files], asked once for each directory.
+func (t *trail) list(l *Links, dir string) listing {
+	found, known := t.files[dir]
+	if !known {
+		found.whole = l.Files(dir, func(name string, mode fs.FileMode) {
+			found.names, found.modes = append(found.names, name), append(found.modes, mode)
+		})
+		if t.files == nil {
+			t.files = make(map[string]listing)
+		}
+		t.files[dir] = found
+	}
+	return found
+}
+
+// follow is [Links.Real].
+func (t *trail) follow(l *Links, path string) (real string, ok bool) {
+	if t == nil || l.Walk == nil {
+		return l.Real(path)
+	}
+	if t.links != l {
+		t.links, t.real = l, l.Walk()
+	}
+	return t.real(path)
+}
+
+// ResetWords sets the words of an argument vector, which must not change while they are
+// judged: as a text they are the command line that a shell would read as them. whole says
+// that they are all there is; otherwise nothing is certain about them.
+func (v *Value) ResetWords(words [][]byte, whole bool) {
+	v.Reset(shell.AppendWords(v.vector[:0], words))
+	v.vector = v.text
+	v.commands.ReadWords(words, whole)
+	v.lineKnown = true
+}
+
+// Text is the string.
+func (v *Value) Text() []byte { return v.text }
+
+// Judge judges a complete string as [Matcher.Whole] does.
+func (m *Matcher) Judge(v *Value) bool {
+	test, ok := m.text.(sharedTest)
+	if !ok || !v.valid || m.exceeds(v.text) {
+		return m.Whole(v.text)
+	}
+	return test.judge(v)
+}
+
+// sharedTest judges a string by what is already known about it.
+type sharedTest interface{ judge(v *Value) bool }
+
+var (
+	_ sharedTest = (*pathTest)(nil)
+	_ sharedTest = eitherPath{}
+	_ sharedTest = (*pathPattern)(nil)
+	_ sharedTest = (*outsideTest)(nil)
+	_ sharedTest = (*commandTest)(nil)
+	_ sharedTest = (*commandPaths)(nil)
+	_ sharedTest = (*urlTest)(nil)
+	_ stepTest   = (*stepText)(nil)
+	_ stepTest   = (*lengthTest)(nil)
+)
+
+// IsClean reports whether the string, a path, stays as it is when it is cleaned (K4).
+func (v *Value) IsClean() bool {
+	v.examine()
+	if v.plain && len(v.canonical) == len(v.text) && len(v.text) > 0 && &v.canonical[0] == &v.text[0] {
+		return true // it is its own canonical form
+	}
+	cleaned, _ := Clean(string(v.text))
+	return cleaned == string(v.text)
+}
+
+func (v *Value) examine() {
+	if !v.examined {
+		v.canonical, v.info, v.plain = examine(v.buf[:0], v.text)
+		v.examined = true
+	}
+}
+
+// certain is place.certain for the string.
+func (v *Value) certain(p *place) (canonical []byte, certain bool) {
+	v.examine()
+	if p.usual && v.plain && !v.info.absolute && !v.info.wild {
+		return v.canonical, true
+	}
+	for i := range v.sure[:v.places] {
+		if s := &v.sure[i]; s.expands == p.expands && s.restrictive == p.restrictive && s.env == p.env {
+			return s.canonical, s.ok
+		}
+	}
+	canonical, info := v.canonical, v.info
+	if v.plain && p.moved(info) {
+		canonical, info = p.arrive(canonical, info)
+	}
+	certain = v.plain && p.admits(canonical, info, v.way())
+	if v.places < len(v.sure) {
+		v.sure[v.places] = certainty{p.env, p.expands, p.restrictive, canonical, certain}
+		v.places++
+	}
+	return canonical, certain
+}
+
+// way is the trail of the string.
+func (v *Value) way() *trail {
+	if v.trail != nil {
+		return v.trail
+	}
+	return &v.own
+}
+
+// lowered is a path with its ASCII letters in lower case; the next one takes its memory.
+func (v *Value) lowered(path []byte) []byte {
+	v.low = append(v.low[:0], path...)
+	for i, c := range v.low {
+		v.low[i] = lowerASCII(c)
+	}
+	return v.low
+}
+
+// readings is Readings for the string.
+func (v *Value) readings(p *place) (list []Reading, unknown Unknown) {
+	if !v.listed || v.env != p.env || v.expands != p.expands {
+		v.list, v.unknown = readings(string(v.text), p.env, p.expands, v.way())
+		v.listed, v.env, v.expands = true, p.env, p.expands
+	}
+	return v.list, v.unknown
+}
+
+// url is parseURL for the string.
+func (v *Value) url() (u *webAddress, certain bool) {
+	if !v.parsed {
+		v.address, v.strict = parseURL(v.text)
+		v.parsed = true
+	}
+	return &v.address, v.strict
+}
+
+// line is the string as a command line.
+func (v *Value) line() *shell.Line {
+	if !v.lineKnown {
+		text := v.text
+		if len(text) > Budget {
+			text = nil // every condition on it is decided by its length; it is not analysable
+		}
+		v.commands.Read(text)
+		v.lineKnown = true
+	}
+	return &v.commands
+}
+
+// otherLine is what the line may look like to a lenient reader, nil if that is the
+// same.
+func (v *Value) otherLine() *shell.Line {
+	if !v.otherKnown {
+		other := otherForm(v.text[:min(len(v.text), Budget)])
+		if v.otherKnown, v.hasOther = true, other != nil; v.hasOther {
+			v.others.Read(other)
+		}
+	}
+	if !v.hasOther {
+		return nil
+	}
+	return &v.others
+}

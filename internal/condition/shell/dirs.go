@@ -1,0 +1,195 @@
+package shell
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+)
+
+// movers change the directory of the commands behind them.
+var movers = words{"cd", "pushd", "popd", "chdir", "z"}
+
+// maxDirs bounds the directories that are put together of several changes, each of which may
+// or may not happen; maxEntered bounds all that are followed: a line that names more is more
+// than is looked at.
+const (
+	maxDirs    = 16
+	maxEntered = 64
+)
+
+// moved marks the commands behind a change of directory, and notes where they may be.
+func (l *Line) moved() {
+	moved := false
+	var dirs []string
+	into, sure := "", l.Plain && l.beginsElsewhere()
+	place, located := "", l.Plain
+	for i := range l.Commands {
+		c := &l.Commands[i]
+		c.Moved, c.Dirs, c.Into, c.Sure = moved, dirs, into, sure && moved && into != ""
+		c.Place, c.Located = place, located && (c.joined || !moved)
+		if c.Parent >= 0 {
+			p := &l.Commands[c.Parent]
+			c.Place, c.Located = p.Place, p.Located && located
+			if len(p.Dirs) > len(dirs) {
+				c.Moved, c.Dirs = true, p.Dirs
+			}
+			if c.Moved && p.Into != c.Into {
+				c.Into = "" // an option of the parent moves it, or another command inside it
+			}
+			c.Sure = c.Sure && p.Sure && c.Into != ""
+		} else {
+			c.Sure = c.Sure && c.joined
+		}
+		name := c.Program()
+		if len(name) == 0 {
+			continue
+		}
+		if movers.has(string(name)) {
+			if dir := c.enters(); !moved || into == dir {
+				into = dir
+			} else {
+				into = ""
+			}
+			moved = true
+			next := i + 1
+			located = located && c.Parent < 0 && c.joined && !c.Piped && next < len(l.Commands) && !l.Commands[next].Piped
+			place, located = c.goes(place, located)
+			dirs = l.entered(dirs, operand(c.Words[1:]))
+			continue
+		}
+		for k := 1; k < len(c.Words); k++ {
+			if dir := directoryOption(string(name), c.Words, k); dir != "" {
+				c.Moved, c.Dirs = true, l.entered(c.Dirs, dir)
+				c.Into, c.Sure = "", false
+				c.Located = false
+			}
+		}
+	}
+}
+
+// enters is the absolute directory that "cd DIR" leads to, whatever CDPATH says, "" for any
+// other change of directory.
+func (c *Command) enters() string {
+	if len(c.Words) != 2 || len(c.Redirects) > 0 || string(c.Words[0].Text) != "cd" {
+		return ""
+	}
+	if dir := &c.Words[1]; c.Plain && dir.Literal && len(dir.Text) > 0 && dir.Text[0] == '/' {
+		return string(dir.Text)
+	}
+	return ""
+}
+
+// goes is the directory that "cd DIR" leads to from another one.
+func (c *Command) goes(from string, known bool) (place string, sure bool) {
+	if !known || len(c.Words) != 2 || len(c.Redirects) > 0 || string(c.Words[0].Text) != "cd" {
+		return "", false
+	}
+	dir := &c.Words[1]
+	switch text := string(dir.Text); {
+	case !c.Plain || !dir.Literal || text == "" || text[0] == '-' || text[0] == '~' || text[0] == '+':
+		return "", false
+	case text[0] == '/' || from == "":
+		return text, true
+	default:
+		return strings.TrimSuffix(from, "/") + "/" + text, true
+	}
+}
+
+// beginsElsewhere reports a line that begins with "cd DIR &&": what is joined to it with &&
+// and | runs in DIR or not at all.
+func (l *Line) beginsElsewhere() bool {
+	return len(l.Commands) > 1 && l.Commands[0].joined && l.Commands[0].enters() != "" &&
+		l.Commands[1].joined && !l.Commands[1].Piped
+}
+
+// operand is the first word that is no option, "" if there is none that names a
+// directory.
+func operand(words []Word) string {
+	for i := range words {
+		text := words[i].Text
+		switch {
+		case string(text) == "--", len(text) > 1 && text[0] == '-':
+			continue
+		case string(text) == "-":
+			return "" // one that is noted already, or was before the line
+		}
+		return string(text)
+	}
+	return ""
+}
+
+// directoryOptions name the directory that a program works in, whichever it is;
+// programs with -C take one there too.
+var (
+	directoryOptions = words{"--directory", "--chdir", "--cwd", "--work-tree", "--working-directory", "--working-dir"}
+	directoryLetters = words{"env", "git", "make", "gmake", "bmake", "ninja", "tar", "bsdtar", "gtar", "cargo", "go", "sudo", "doas", "pnpm"}
+)
+
+// directoryOption is the directory that the word at k says a program works in, "" if it
+// says none.
+func directoryOption(program string, words []Word, k int) string {
+	text := words[k].Text
+	if len(text) < 2 || text[0] != '-' {
+		return ""
+	}
+	if option, value, ok := bytes.Cut(text, []byte("=")); ok && directoryOptions.has(string(option)) {
+		return string(value)
+	}
+	switch {
+	case k+1 < len(words) && (directoryOptions.has(string(text)) || string(text) == "-C" && directoryLetters.has(program) || string(text) == "-D" && program == "sudo"):
+		return string(words[k+1].Text)
+	case text[1] == 'C' && len(text) > 2 && directoryLetters.has(program):
+		return string(text[2:])
+	}
+	return ""
+}
+
+// entered adds what a change to a directory makes of those before it, in a slice of its
+// own: others share the one that is given.
+func (l *Line) entered(dirs []string, dir string) []string {
+	if dir == "" {
+		return dirs
+	}
+	list := dirs[:len(dirs):len(dirs)]
+	switch {
+	case slices.Contains(dirs, dir):
+	case len(dirs) >= maxEntered:
+		l.Plain, l.Complete, l.Excess = false, false, true
+		return dirs
+	default:
+		list = append(list, dir)
+	}
+	if dir[0] == '/' || dir[0] == '~' {
+		return list
+	}
+	for _, d := range dirs {
+		if at := strings.TrimSuffix(d, "/") + "/" + dir; len(list) < maxDirs && !slices.Contains(list, at) {
+			list = append(list, at)
+		}
+	}
+	return list
+}
+
+// At is a path of the command as it is written from where the line begins, if that is known.
+func (c *Command) At(path []byte) (at []byte, known bool) {
+	switch {
+	case len(path) > 0 && (path[0] == '/' || path[0] == '~'), c.Located && c.Place == "":
+		return path, true
+	case !c.Located:
+		return nil, false
+	}
+	return append(append([]byte(nil), strings.TrimSuffix(c.Place, "/")+"/"...), path...), true
+}
+
+// Places calls yield with the text of a path as it is written and, if it is relative, with
+// what it is in each of the directories of the command, until yield returns false.
+func (c *Command) Places(path []byte, yield func(path []byte) bool) {
+	if !yield(path) || len(path) == 0 || path[0] == '/' || path[0] == '~' {
+		return
+	}
+	for _, dir := range c.Dirs {
+		if !yield([]byte(strings.TrimSuffix(dir, "/") + "/" + string(path))) {
+			return
+		}
+	}
+}

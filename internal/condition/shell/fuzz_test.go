@@ -1,0 +1,227 @@
+package shell_test
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/stopgate/stopgate/internal/condition/shell"
+)
+
+// commandsOf reads a line with the full parser as one kind of shell, commands in $(...)
+// behind the one whose word that is. ok is not set if it is more than simple commands.
+func commandsOf(line string, lang syntax.LangVariant) (all [][]string, ok bool) {
+	file, err := syntax.NewParser(syntax.Variant(lang)).Parse(strings.NewReader(line), "")
+	if err != nil {
+		return nil, false
+	}
+	ok = true
+	loops := map[string]loopItem{}
+	var statement func(s *syntax.Stmt)
+	statement = func(s *syntax.Stmt) {
+		var words []string
+		var inside []*syntax.Stmt
+		ok = ok && !s.Coprocess
+		switch c := s.Cmd.(type) {
+		case *syntax.BinaryCmd:
+			statement(c.X)
+			statement(c.Y)
+			return
+		case *syntax.CallExpr:
+			for _, a := range c.Assigns {
+				ok = ok && len(c.Args) > 0 && !a.Append && a.Index == nil && strings.Contains("CI NO_COLOR TERM TZ LANG LC_ALL PAGER GIT_PAGER", a.Name.Value)
+			}
+			for _, w := range c.Args {
+				text, literal := literalOf(line, w, &inside, loops)
+				if item, whole := loops[wholeVariable(w)]; whole && item.glob && words[0] != "printf" {
+					text = item.text
+				}
+				ok = ok && literal
+				words = append(words, text)
+			}
+		case *syntax.ForClause:
+			iter, over := c.Loop.(*syntax.WordIter)
+			if ok = ok && over && !c.Braces && !c.Select; !ok {
+				return
+			}
+			for _, w := range iter.Items {
+				text, literal := literalOf(line, w, &inside, nil)
+				lit := w.Lit()
+				item := loopItem{text, strings.ContainsAny(lit, "*?") || strings.HasPrefix(lit, "~")}
+				if ok = ok && literal; item.glob {
+					all = append(all, []string{"echo", text})
+				}
+				outer, shadowed := loops[iter.Name.Value]
+				loops[iter.Name.Value] = item
+				for _, s := range c.Do {
+					statement(s)
+				}
+				if delete(loops, iter.Name.Value); shadowed {
+					loops[iter.Name.Value] = outer
+				}
+			}
+			return
+		case *syntax.DeclClause:
+			text := line[c.Pos().Offset():c.End().Offset()]
+			inner, _ := commandsOf("x "+text, lang)
+			words = inner[0][1:]
+		case *syntax.TimeClause:
+			words = []string{"time"}
+			if c.PosixFormat {
+				words = append(words, "-p")
+			}
+			if c.Stmt != nil {
+				rest, plain := commandsOf(line[c.Stmt.Pos().Offset():c.Stmt.End().Offset()], lang)
+				ok = ok && plain
+				if len(rest) > 0 { // the first command of a pipe that is timed
+					words = append(words, rest[0]...)
+					all = append(all, words)
+					all = append(all, rest[1:]...)
+					return
+				}
+			}
+		case *syntax.LetClause:
+			words = []string{"let"}
+		case nil:
+		default:
+			ok = false
+		}
+		all = append(all, words)
+		for _, s := range inside {
+			statement(s)
+		}
+	}
+	for _, s := range file.Stmts {
+		statement(s)
+	}
+	return all, ok
+}
+
+// loopItem is one value of a loop's variable. glob: it has wildcards.
+type loopItem struct {
+	text string
+	glob bool
+}
+
+// wholeVariable is the variable that a word consists of, in quotes.
+func wholeVariable(w *syntax.Word) string {
+	if q, ok := w.Parts[0].(*syntax.DblQuoted); ok && len(w.Parts) == 1 && len(q.Parts) == 1 {
+		if p, ok := q.Parts[0].(*syntax.ParamExp); ok {
+			return p.Param.Value
+		}
+	}
+	return ""
+}
+
+// literalOf is a word without quotes, with the values of loops' variables that have no
+// wildcards. What else is expanded in it stays as it is written; inside gets the statements of
+// substitutions.
+func literalOf(line string, w *syntax.Word, inside *[]*syntax.Stmt, loops map[string]loopItem) (string, bool) {
+	var b strings.Builder
+	ok := true
+	var parts func(list []syntax.WordPart, quoted bool)
+	parts = func(list []syntax.WordPart, quoted bool) {
+		for _, p := range list {
+			switch p := p.(type) {
+			case *syntax.Lit:
+				for i := 0; i < len(p.Value); i++ {
+					if p.Value[i] == '\\' && i+1 < len(p.Value) && (!quoted || strings.IndexByte("$`\"\\", p.Value[i+1]) >= 0) {
+						i++
+					}
+					b.WriteByte(p.Value[i])
+				}
+			case *syntax.SglQuoted:
+				ok = ok && !p.Dollar
+				b.WriteString(p.Value)
+			case *syntax.DblQuoted:
+				ok = ok && !p.Dollar
+				parts(p.Parts, true)
+			case *syntax.ParamExp:
+				if item, is := loops[p.Param.Value]; is && !item.glob {
+					b.WriteString(item.text)
+				} else {
+					b.WriteString(line[p.Pos().Offset():p.End().Offset()])
+				}
+			case *syntax.CmdSubst:
+				text, printed := printedOf(p)
+				if ok = ok && !p.Backquotes; !printed || !quoted {
+					text = line[p.Pos().Offset():p.End().Offset()]
+					*inside = append(*inside, p.Stmts...)
+				}
+				b.WriteString(text)
+			default:
+				ok = false
+			}
+		}
+	}
+	parts(w.Parts, false)
+	return b.String(), ok
+}
+
+// printedOf is what a substitution prints that is one cat of a text that is not expanded.
+func printedOf(s *syntax.CmdSubst) (string, bool) {
+	if len(s.Stmts) != 1 || len(s.Stmts[0].Redirs) != 1 {
+		return "", false
+	}
+	c, call := s.Stmts[0].Cmd.(*syntax.CallExpr)
+	r := s.Stmts[0].Redirs[0]
+	if !call || len(c.Args) != 1 || len(c.Assigns) > 0 || c.Args[0].Lit() != "cat" || r.Op != syntax.Hdoc || r.Hdoc == nil {
+		return "", false
+	}
+	switch r.Word.Parts[0].(type) {
+	case *syntax.SglQuoted, *syntax.DblQuoted:
+		return strings.TrimRight(r.Hdoc.Lit(), "\n"), true
+	}
+	return "", false
+}
+
+// Proves E6, E7, E11, E19, E27. What is plain is read by a full parser as the same commands with
+// the same words, as Bash and as POSIX shell; and no text makes a reader fail.
+func FuzzRead(f *testing.F) {
+	for _, s := range []string{
+		"git status && ls", "a | b; c & d\ne", "a 'b c' \"d\" e\\ f", "a >b 2>&1", "time a", "export A=b", "a $(b)", "bash -c 'a b'", "a @{u} b^ c~1", "a !",
+		"find . -exec a {} \\;", "a\\\nb", "a 1>b", "a=b", "let x", "export 0=", "{} a", "a <<E\nE", "a \"$(cat <<'E'\nb (c)\nE\n)\"", "a\x00b", "\xff", "time -p a | b",
+		"ls src/*.go ~/x", "echo \"$?\" $(ls a | b) c", "CI=1 a; ! b", "# x\na \\\n b", "cat >a <<'E' | b\n$(x)\nE\nc",
+		"for f in a 'b c' d/*; do echo \"x $f\" | b; cat \"$f\"; done | c", "for i in 1 2\ndo for j in 3; do a $i$j; done\ndone; b", "for f in d/*; do [ -f \"${f}\" ] && printf %s \"$f\"; done & a",
+	} {
+		f.Add(s)
+	}
+	var l shell.Line
+	f.Fuzz(func(t *testing.T, line string) {
+		l.Read([]byte(line))
+		for i, c := range l.Commands {
+			if c.End <= i || c.End > len(l.Commands) || c.Parent >= i || c.From < 0 || c.To < c.From {
+				t.Fatalf("%q: command %d is out of order: %+v", line, i, c)
+			}
+		}
+		if !l.Plain || strings.Contains(line, "let") || strings.Contains(line, "time") {
+			return
+		}
+		for _, lang := range []syntax.LangVariant{syntax.LangBash, syntax.LangPOSIX} {
+			want, ok := commandsOf(line, lang)
+			if !ok {
+				t.Fatalf("%q is plain, but not to %v: %q", line, lang, want)
+			}
+			n := 0
+			for _, c := range l.Commands {
+				if c.Parent >= 0 {
+					continue
+				}
+				if n == len(want) || len(c.Words) != len(want[n]) {
+					t.Fatalf("%q: command %d, %v has %q", line, n, lang, want)
+				}
+				for k, w := range c.Words {
+					if !bytes.Equal(w.Text, []byte(want[n][k])) {
+						t.Fatalf("%q: word %q, %v has %q", line, w.Text, lang, want[n][k])
+					}
+				}
+				n++
+			}
+			if n != len(want) {
+				t.Fatalf("%q: %d commands, %v has %q", line, n, lang, want)
+			}
+		}
+	})
+}

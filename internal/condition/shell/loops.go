@@ -1,0 +1,230 @@
+package shell
+
+import "bytes"
+
+// A loop over words is the list in it once for each of them:
+//
+//	for f in a.go b.go; do head -3 "$f"; done    head -3 a.go; head -3 b.go
+//	for f in src/*; do cat "$f"; done            echo src/*; cat src/*
+//
+// What wildcards name is shown by the list already. A command gets one name of them at a time;
+// a program for which it makes no difference is read as if it got them all.
+
+// bound is a variable of a loop with its value.
+type bound struct {
+	name  string
+	value Word
+	raw   []byte // of a value with wildcards, as it is written
+}
+
+const (
+	maxItems    = 64       // words of one loop
+	maxLoops    = 2        // loops inside each other, and this one
+	maxUnrolled = 64 << 10 // bytes of lists, however often they are read, and of values in them
+)
+
+// loopNames are variables that mean nothing to any shell or program: zsh, for one, has its
+// search path in "path".
+var loopNames = words{
+	"file", "dir", "name", "item", "pkg", "module", "crate", "line", "test", "src", "entry", "branch", "commit", "sha", "num", "lang", "ext", "word", "target", "tool", "cmd",
+}
+
+func loopName(name []byte) bool {
+	return len(name) == 1 && name[0] >= 'a' && name[0] <= 'z' || len(name) > 1 && loopNames.has(string(name))
+}
+
+// single are programs that, given one file by a path with a directory in front, only read it.
+// Those that are [spreading] do so with any path.
+var single = words{"sed", "awk", "gawk", "mawk", "jq", "sort", "diff", "cmp", "comm", "cut", "paste", "column", "fold", "rev", "base64"}
+
+// keyword reports a word of the grammar that stands here, and ends.
+func (r *strictReader) keyword(word string) bool {
+	rest, ok := bytes.CutPrefix(r.text[r.pos:], []byte(word))
+	return ok && !r.inCommand() && !r.prefixed && (len(rest) == 0 || ends(rest[0]))
+}
+
+func (r *strictReader) skip(set string) {
+	for r.pos < len(r.text) && bytes.IndexByte([]byte(set), r.text[r.pos]) >= 0 {
+		r.pos++
+	}
+}
+
+// loop reads "for NAME in WORD...; do LIST; done".
+func (r *strictReader) loop() bool {
+	l := r.line
+	if r.within || r.document != nil || r.looped || len(r.vars) >= maxLoops {
+		return false
+	}
+	r.pos += len("for")
+	r.skip(" ")
+	start := r.pos
+	for r.pos < len(r.text) && (isLetter(r.text[r.pos]) || '0' <= r.text[r.pos] && r.text[r.pos] <= '9') {
+		r.pos++
+	}
+	name := r.text[start:r.pos]
+	r.skip(" ")
+	if !loopName(name) || !r.keyword("in") {
+		return false
+	}
+	r.pos += len("in")
+	items, ok := r.items()
+	if !ok {
+		return false
+	}
+	r.skip(" \n")
+	if !r.keyword("do") {
+		return false
+	}
+	r.pos += len("do")
+	body, first := r.pos, len(l.Commands)
+	for _, item := range items {
+		item.name = string(name)
+		if !item.value.Literal { // the names are shown
+			r.names(item)
+		}
+		inner := strictReader{
+			line: l, text: r.text, pos: body, from: r.from, words: len(l.words), redirects: len(l.redirects), apart: true, body: true,
+			vars: append(r.vars[:len(r.vars):len(r.vars)], item),
+		}
+		before := len(l.Commands)
+		if !inner.list() || len(l.Commands) == before || inner.printing {
+			return false
+		}
+		if l.unrolled += inner.pos - body; l.unrolled > maxUnrolled {
+			return false
+		}
+		r.pos = inner.pos
+	}
+	for i := first; i < len(l.Commands); i++ {
+		l.Commands[i].Piped = l.Commands[i].Piped || r.piped
+	}
+	r.words, r.redirects = len(l.words), len(l.redirects)
+	r.looped, r.needs, r.piped = true, false, false
+	return true
+}
+
+// items reads the words of a loop up to what ends them.
+func (r *strictReader) items() (list []bound, ok bool) {
+	for {
+		r.skip(" ")
+		if r.pos == len(r.text) || len(list) > maxItems {
+			return nil, false
+		}
+		if c := r.text[r.pos]; c == ';' || c == '\n' {
+			r.pos++
+			return list, len(list) > 0
+		}
+		start := r.pos
+		w, ok := r.word()
+		if !ok || len(w.Text) == 0 || !w.Literal && (w.Quoted || !pattern(r.text[start:r.pos])) {
+			return nil, false
+		}
+		list = append(list, bound{value: w, raw: r.text[start:r.pos]})
+	}
+}
+
+// names adds the command that shows what the wildcards of an item name.
+func (r *strictReader) names(item bound) {
+	l := r.line
+	at := len(l.words)
+	l.words = append(l.words, Word{Text: []byte("echo"), Literal: true}, item.value)
+	l.add(l.words[at:len(l.words):len(l.words)], nil, r.from, true)
+}
+
+// variable returns the variable of a loop that a $ stands before, and the place behind it.
+func (r *strictReader) variable(at int) (v *bound, next int) {
+	rest := r.text[at+1:]
+	brace := len(rest) > 0 && rest[0] == '{'
+	if brace {
+		rest = rest[1:]
+	}
+	n := 0
+	for n < len(rest) && (isLetter(rest[n]) || n > 0 && '0' <= rest[n] && rest[n] <= '9') {
+		n++
+	}
+	next = at + 1 + n
+	if brace {
+		if n == len(rest) || rest[n] != '}' {
+			return nil, 0
+		}
+		next += 2
+	} else if n < len(rest) && bytes.IndexByte([]byte("[:"), rest[n]) >= 0 { // zsh takes them along
+		return nil, 0
+	}
+	for i := len(r.vars) - 1; i >= 0; i-- {
+		if r.vars[i].name == string(rest[:n]) {
+			return &r.vars[i], next
+		}
+	}
+	return nil, 0
+}
+
+// inserts puts the value of a loop's variable into the word under way. What wildcards name is
+// only shown, by a program that shows its words.
+func (r *strictReader) inserts(v *bound, text []byte, quoted bool) bool {
+	l := r.line
+	switch {
+	case v.value.Literal && (quoted || plainText(v.value.Text)):
+		l.text = append(l.text, v.value.Text...)
+		l.unrolled += len(v.value.Text)
+		return l.unrolled <= maxUnrolled
+	case !v.value.Literal && quoted && (string(l.words[r.words].Text) == "echo" || string(l.words[r.words].Text) == "printf"):
+		l.text = append(l.text, text...)
+		r.computed = true
+		return true
+	}
+	return false
+}
+
+func plainText(text []byte) bool {
+	for _, c := range text {
+		if !plainBytes[c] {
+			return false
+		}
+	}
+	return len(text) > 0
+}
+
+// file reads a word that is one of the names that the wildcards of a loop stand for, in quotes.
+func (r *strictReader) file() (w Word, ok bool) {
+	l, rest := r.line, r.text[r.pos:]
+	if len(r.vars) == 0 || len(rest) < 4 || rest[0] != '"' || rest[1] != '$' || len(l.words) == r.words || l.words[r.words].Quoted {
+		return w, false
+	}
+	v, next := r.variable(r.pos + 1)
+	if v == nil || v.value.Literal || next >= len(r.text) || r.text[next] != '"' || next+1 < len(r.text) && !ends(r.text[next+1]) {
+		return w, false
+	}
+	w = v.value
+	program, before := string(l.words[r.words].Text), l.words[len(l.words)-1]
+	switch {
+	case r.expands(&w, v.raw):
+	case single.has(program) && inDirectory(v.raw):
+	case (program == "test" || program == "[") && asksFile(before):
+	default:
+		return w, false
+	}
+	r.pos = next + 1
+	return w, true
+}
+
+// pattern reports wildcards, or a path below the home, and nothing else that is expanded.
+func pattern(raw []byte) bool {
+	for i, c := range raw {
+		if c != '*' && c != '?' && !plainBytes[c] && (c != '~' || i > 0) || c == '=' {
+			return false
+		}
+	}
+	return raw[0] != '-'
+}
+
+// inDirectory reports a path of which the first directory is written: none that it names is an
+// option.
+func inDirectory(raw []byte) bool {
+	return raw[0] != '*' && raw[0] != '?' && bytes.IndexByte(raw, '/') > 0
+}
+
+// asksFile reports an operator of test that asks something about the file behind it.
+func asksFile(w Word) bool {
+	return w.Literal && !w.Quoted && len(w.Text) == 2 && w.Text[0] == '-' && bytes.IndexByte([]byte("efdsrwxLhnz"), w.Text[1]) >= 0
+}

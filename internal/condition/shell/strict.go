@@ -1,0 +1,247 @@
+package shell
+
+import "bytes"
+
+// strictReader reads lists of simple commands and nothing else. Whatever some shell
+// might read in another way makes it give up.
+type strictReader struct {
+	line *Line
+	text []byte
+	pos  int
+	from parent
+
+	words, redirects int      // where those of the command under way begin
+	needs            bool     // a command has to follow
+	piped            bool     // the command under way stands behind a pipe
+	apart            bool     // something other than && and | stands before it
+	prints           bool     // a word of the command under way is printed by a cat
+	printing         bool     // so is one of some command
+	prefixed         bool     // ! or NAME=VALUE stands before the command under way
+	computed         bool     // the word under way has a number in it, or what a command prints
+	within           bool     // the text stands in $(...)
+	inner            [][]byte // texts in $(...) of the command under way
+	document         []byte   // what ends the text that follows the line, as input of a command
+	reads            bool     // of the command under way
+	vars             []bound  // of the loops around
+	body             bool     // the text is the list of a loop, up to "done"
+	closed           bool     // which has been read
+	looped           bool     // a loop has just ended
+}
+
+// strict adds the commands of a plain text. If the text is not plain it adds nothing.
+func (l *Line) strict(text []byte, from parent) bool {
+	r := strictReader{line: l, text: text, from: from, words: len(l.words), redirects: len(l.redirects)}
+	commands := len(l.Commands)
+	if r.list() && len(l.Commands) > commands && !(r.printing && renames(l.Commands[commands:])) {
+		return true
+	}
+	l.Commands, l.words, l.redirects = l.Commands[:commands], l.words[:r.words], l.redirects[:r.redirects]
+	return false
+}
+
+// list reads commands and the operators between them.
+func (r *strictReader) list() bool {
+	for r.pos < len(r.text) && !r.closed {
+		switch c := r.text[r.pos]; c {
+		case ' ', '\t':
+			r.pos++
+		case '\n':
+			if r.prefixed && !r.inCommand() {
+				return false
+			}
+			r.pos++
+			if r.document != nil && !r.skipDocument() {
+				return false
+			}
+			if r.looped || r.inCommand() {
+				if r.inCommand() && !r.end() {
+					return false
+				}
+				r.apart, r.looped = true, false
+			}
+		case '\\':
+			if r.pos+1 < len(r.text) && r.text[r.pos+1] == '\n' && r.document == nil {
+				r.pos += 2 // the line goes on in the next one
+				continue
+			}
+			if !r.next() {
+				return false
+			}
+		case '#':
+			if !r.remark() {
+				return false
+			}
+		case '!':
+			if r.inCommand() || r.prefixed || r.piped || r.pos+1 == len(r.text) || r.text[r.pos+1] != ' ' {
+				if !r.next() {
+					return false
+				}
+				continue
+			}
+			r.pos++
+			r.prefixed, r.needs, r.apart = true, true, true
+		case ';', '&', '|':
+			if !r.inCommand() && !r.looped || r.inCommand() && !r.end() {
+				return false
+			}
+			r.looped = false
+			r.pos++
+			double := r.pos < len(r.text) && r.text[r.pos] == c
+			if double {
+				if c == ';' {
+					return false
+				}
+				r.pos++
+			}
+			if r.pos < len(r.text) && (r.text[r.pos] == '&' || r.text[r.pos] == '>' && c == '&') {
+				return false // |& and &> are not POSIX
+			}
+			r.needs, r.piped = double || c == '|', c == '|' && !double
+			r.apart = r.apart || c == ';' || (c == '&') != double
+		case '<', '>':
+			if r.looped || !r.redirect() {
+				return false
+			}
+		default:
+			switch {
+			case r.looped:
+				return false
+			case c == 'f' && r.keyword("for"):
+				if !r.loop() {
+					return false
+				}
+				continue
+			case c == 'd' && r.body && !r.needs && r.keyword("done"):
+				r.pos += len("done")
+				r.closed = true
+				continue
+			}
+			if c >= '0' && c <= '9' && r.pos+1 < len(r.text) && (r.text[r.pos+1] == '<' || r.text[r.pos+1] == '>') {
+				r.pos++
+				continue
+			}
+			if !r.next() {
+				return false
+			}
+		}
+	}
+	if r.inCommand() && !r.end() {
+		return false
+	}
+	return !r.needs && r.document == nil && r.closed == r.body
+}
+
+// next reads the next word of a command.
+func (r *strictReader) next() bool {
+	if w, ok := r.file(); ok {
+		r.line.words = append(r.line.words, w)
+		return true
+	}
+	start := r.pos
+	w, ok := r.word()
+	if !ok || r.looped {
+		return false
+	}
+	if !r.inCommand() && harmlessAssignment(w) {
+		r.prefixed, r.needs = true, true
+		return true
+	}
+	if len(r.line.words) == r.words && !commandWord(w) || r.misnamed(w) {
+		return false
+	}
+	if !w.Literal && !r.expands(&w, r.text[start:r.pos]) {
+		return false
+	}
+	if next := r.pos; next < len(r.text) && (r.text[next] == '<' || r.text[next] == '>') && isNumber(w.Text) {
+		return false // a descriptor of several digits
+	}
+	r.line.words = append(r.line.words, w)
+	return true
+}
+
+// misnamed reports NAME=VALUE behind a builtin that sets variables where NAME cannot be one:
+// some shells stop there, others go on.
+func (r *strictReader) misnamed(w Word) bool {
+	l := r.line
+	if len(l.words) == r.words || w.Text == nil || bytes.IndexByte(w.Text, '=') < 0 || IsAssignment(w.Text) {
+		return false
+	}
+	return declaring.has(string(l.words[r.words].Text)) && w.Text[0] != '-'
+}
+
+var declaring = words{"export", "declare", "typeset", "local", "readonly", "nameref"}
+
+// inCommand reports whether a command is under way.
+func (r *strictReader) inCommand() bool {
+	return len(r.line.words) > r.words || len(r.line.redirects) > r.redirects
+}
+
+// end ends the command under way. It reports false if it is not certain what that runs.
+func (r *strictReader) end() bool {
+	l := r.line
+	words, redirects := l.words[r.words:len(l.words):len(l.words)], l.redirects[r.redirects:len(l.redirects):len(l.redirects)]
+	c := l.add(words, redirects, r.from, true)
+	c.Piped, c.Prints, c.joined = r.piped, r.prints, !r.apart && r.from.index < 0
+	r.words, r.redirects, r.needs = len(l.words), len(l.redirects), false
+	if r.reads && (len(words) == 0 || c.stdin() || !documented.has(string(words[0].Text))) {
+		return false // two inputs, or a program for which the text may be more than a text
+	}
+	c.Fed = r.reads
+	piped := c.Piped || c.stdin()
+	r.piped, r.prints, r.prefixed, r.reads = false, false, false, false
+	return r.substituted(piped)
+}
+
+// redirect reads < > >> >| with a word, and >&1 and the like, which open nothing.
+func (r *strictReader) redirect() bool {
+	write := r.text[r.pos] == '>'
+	r.pos++
+	if r.pos == len(r.text) {
+		return false
+	}
+	switch c := r.text[r.pos]; {
+	case c == '&':
+		r.pos++
+		if r.pos == len(r.text) {
+			return false
+		}
+		c = r.text[r.pos]
+		r.pos++
+		if c != '-' && (c < '0' || c > '9') || r.pos < len(r.text) && !ends(r.text[r.pos]) {
+			return false
+		}
+		// The command may consist of this alone; it opens nothing.
+		if !r.inCommand() {
+			return false
+		}
+		return true
+	case write && (c == '>' || c == '|'):
+		r.pos++
+	case !write && c == '<':
+		r.pos++
+		return r.opensDocument()
+	case c == '<' || c == '>' || c == '(':
+		return false
+	}
+	for r.pos < len(r.text) && (r.text[r.pos] == ' ' || r.text[r.pos] == '\t') {
+		r.pos++
+	}
+	if r.pos == len(r.text) || ends(r.text[r.pos]) {
+		return false
+	}
+	w, ok := r.word()
+	if !ok || !w.Literal || len(w.Text) == 0 || r.pos < len(r.text) && (r.text[r.pos] == '<' || r.text[r.pos] == '>') {
+		return false
+	}
+	r.line.redirects = append(r.line.redirects, Redirect{Target: w, Write: write})
+	return true
+}
+
+// ends reports a byte that ends a word.
+func ends(c byte) bool {
+	switch c {
+	case ' ', '\t', '\n', ';', '&', '|', '<', '>':
+		return true
+	}
+	return false
+}

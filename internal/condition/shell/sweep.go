@@ -1,0 +1,332 @@
+package shell
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+)
+
+// Sweep is a directory of which a command shows or copies the files, at any depth,
+// without naming them.
+type Sweep struct {
+	// Dir is the directory as it is written; no text means the current one.
+	Dir Word
+	// Anywhere: the files come from the command's input; they may stand anywhere.
+	Anywhere bool
+	// Hidden: files and directories whose names begin with a dot as well.
+	Hidden bool
+	// Names are wildcards for the names of the files, none: all of them.
+	Names []string
+	// Files: Dir is a word with wildcards, and what it names are the files.
+	Files bool
+	// Moved: a command before it changes the directory; Into and Sure as in [Command].
+	Moved bool
+	Into  string
+	Sure  bool
+	// Renames: nothing is shown. The files get, or also get, paths that lead through
+	// another directory; below it their names are the same.
+	Renames bool
+	// Single: it may be a single file as well.
+	Single bool
+	// Repository: what is read is all of the repository around Dir, not only what lies below
+	// Dir. It is never Sure.
+	Repository bool
+
+	// Disk: what is read are files that lie there, and what links among them lead to, but no
+	// directory behind a link. Stored: not what git keeps for itself.
+	Disk, Stored bool
+	// Given: xargs gives the names of the files to a program, as [Line.Given] says. Counts: that
+	// shows no more of them than sizes.
+	Given, Counts bool
+
+	away bool // an option of the command itself may move it
+}
+
+// quiet are programs that say of a file no more than its name, size, dates or sum, or
+// remove it.
+var quiet = words{
+	"ls", "stat", "file", "wc", "du", "df", "md5sum", "sha1sum", "sha224sum", "sha256sum", "sha384sum", "sha512sum", "cksum", "b2sum", "sum", "md5",
+	"shasum", "basename", "dirname", "realpath", "readlink", "echo", "printf", "test", "[", "true", "false", "rm", "rmdir", "touch", "chmod", "chown",
+	"chgrp", "mkdir", "kill",
+}
+
+// Sweeps calls yield for the directories that the line reads or renames as a whole, until
+// yield returns false: recursive searches, copies and archives, files that find or xargs gives
+// to programs that show them, and what git has stored of a whole tree. git show and git
+// diff are not among them: they show one change.
+func (l *Line) Sweeps(yield func(s *Sweep) bool) {
+	for i := range l.Commands {
+		c := &l.Commands[i]
+		from := func(s *Sweep) bool {
+			switch {
+			case s.away, s.Given:
+			case c.Located && c.Moved && !c.Sure && !s.Repository:
+				s.Into, s.Sure = c.Place, true
+			default:
+				s.Into, s.Sure = c.Into, c.Sure && !s.Repository
+			}
+			return yield(s)
+		}
+		if len(c.Words) > 0 && (l.Plain && !c.spreads(from, l.keepsFiles()) || !l.sweep(i, from)) {
+			return
+		}
+	}
+}
+
+// spreads yields what the wildcards of a command's words name, unless it shows no more than
+// names.
+func (c *Command) spreads(yield func(*Sweep) bool, disk bool) bool {
+	if quiet.has(string(c.Program())) {
+		return true
+	}
+	for _, w := range c.Words {
+		if w.Glob && !w.Literal && !yield(&Sweep{Dir: w, Files: true, Moved: c.Moved, Disk: disk}) {
+			return false
+		}
+	}
+	return true
+}
+
+func (l *Line) sweep(i int, yield func(*Sweep) bool) bool {
+	c := &l.Commands[i]
+	name := string(bytes.ToLower(c.Program()))
+	s := sweeper{command: c, yield: yield}
+	if l.keepsFiles() && s.onDisk(name) {
+		s.yield = func(w *Sweep) bool {
+			w.Disk, w.Stored = true, name == "git"
+			return yield(w)
+		}
+	}
+	if given := l.Given(i); given != nil && (!quiet.has(name) || listing.has(name) && !l.onlyNames(i)) {
+		return !slices.ContainsFunc(given, func(w Sweep) bool { return !yield(&w) })
+	}
+	if c.Open && (!quiet.has(name) || listing.has(name) && !l.onlyNames(i)) {
+		return yield(&Sweep{Anywhere: true, Hidden: true, Moved: c.Moved})
+	}
+	switch name {
+	case "rgrep", "rga":
+		return s.search(grepValues, true, false, nil)
+	case "grep", "egrep", "fgrep", "zgrep":
+		if !s.cluster("rR", grepValues) && !s.long("recursive", "dereference-recursive", "directories") && !s.cluster("d", "efmABCD") {
+			return true
+		}
+		var names []string
+		if name != "zgrep" {
+			names = s.included()
+		}
+		return s.search(grepValues, true, false, names)
+	case "rg", "ag", "ack", "ugrep", "ug":
+		if s.has("--files", "--type-list", "--version", "--help", "-V", "-h") {
+			return true
+		}
+		hidden := s.searchesHidden(name)
+		switch {
+		case s.followsLinks(name):
+			hidden = true
+		case hidden && name == "rg":
+			names, only := s.globbed()
+			return s.search(searchValues, !only || names != nil, c.stdin(), names)
+		}
+		return s.search(searchValues, hidden, c.stdin(), nil)
+	case "find":
+		return !l.shown(i) || s.roots(s.found())
+	case "fd", "fdfind":
+		return !s.cluster("xX", "dtecgSojE") && !s.long("exec", "exec-batch") ||
+			s.yield(&Sweep{Hidden: true, Moved: c.Moved}) && s.operands(false)
+	case "git":
+		return s.git()
+	case "tar", "bsdtar", "gtar":
+		return !s.archives() || s.lists(name) && s.operands(false)
+	case "zip", "7z", "7za", "7zz":
+		return s.lists(name) && s.operands(false)
+	case "cp":
+		return !s.cluster("rRa", "tS") && !s.long("recursive", "archive") || s.renames(c.Words[1:], false)
+	case "mv":
+		return s.renames(c.Words[1:], true)
+	case "ln":
+		return !s.cluster("s", "tS") && !s.long("symbolic") || s.renames(c.Words[1:], true) && s.links()
+	case "scp":
+		return !s.cluster("rRa", "tS") && !s.long("recursive", "archive") || s.operands(!s.cluster("t", "") && !s.long("target-directory"))
+	case "rsync", "rclone":
+		return s.lists(name) && s.operands(!s.cluster("t", "") && !s.long("target-directory"))
+	case "diff":
+		return !s.compares() || s.operands(false)
+	case "sort", "strings":
+		return s.lists(name)
+	case "cpio", "pax", "ditto":
+		return s.yield(&Sweep{Anywhere: true, Hidden: true, Moved: c.Moved})
+	}
+	return true
+}
+
+// lists yields all files where a list that nobody sees here names them.
+func (s *sweeper) lists(name string) bool {
+	return !s.listed(name) || s.yield(&Sweep{Anywhere: true, Hidden: true, Moved: s.command.Moved})
+}
+
+// listed reports that a program takes the names of its files from a file or its input.
+func (s *sweeper) listed(name string) bool {
+	switch name {
+	case "sort":
+		return s.long("files0-from")
+	case "tar", "bsdtar", "gtar":
+		return s.cluster("T", "fCXbKNVFIgL") || s.long("files-from") || s.bundle("T")
+	case "rsync", "rclone":
+		return s.long("files-from")
+	case "zip":
+		return s.has("-@", "-i@", "-r@")
+	}
+	for _, w := range s.command.Words[1:] { // strings @FILE, 7z a x @FILE
+		if len(w.Text) > 1 && w.Text[0] == '@' {
+			return true
+		}
+	}
+	return false
+}
+
+// compares reports a diff that shows files of directories: all of them, those that are on
+// one side only, or those of the same name on both.
+func (s *sweeper) compares() bool {
+	const values = "CUFILWxXSDy"
+	if s.cluster("rN", values) || s.long("recursive", "new-file", "unidirectional-new-file") {
+		return true
+	}
+	operands, likely := 0, 0
+	for _, w := range s.command.Words[1:] {
+		if len(w.Text) == 0 || w.Text[0] == '-' && len(w.Text) > 1 {
+			continue
+		}
+		operands++
+		switch last := Base(w.Text); {
+		case len(last) == 0, string(last) == ".", string(last) == "..", string(last) == "~":
+			return true
+		case bytes.IndexByte(last[1:], '.') < 0:
+			likely++ // a name without an extension
+		}
+	}
+	return operands > 1 && likely == operands
+}
+
+// stdin reports a command whose input comes from a pipe, a file or the line itself.
+func (c *Command) stdin() bool {
+	for i := range c.Redirects {
+		if !c.Redirects[i].Write {
+			return true
+		}
+	}
+	return c.Piped || c.Fed
+}
+
+// shown reports that find gives files to a program that shows or copies them.
+func (l *Line) shown(find int) bool {
+	for k := find + 1; k < l.Commands[find].End && k < len(l.Commands); k++ {
+		c := &l.Commands[k]
+		if len(c.Words) > 0 && holdsFileName(c.Words) && !quiet.has(string(bytes.ToLower(c.Program()))) {
+			return true
+		}
+	}
+	return false
+}
+
+// sweeper looks at the words of one command.
+type sweeper struct {
+	command *Command
+	yield   func(*Sweep) bool
+}
+
+// has reports one of some options, as they are written.
+func (s *sweeper) has(options ...string) bool {
+	for _, w := range s.command.Words[1:] {
+		for _, o := range options {
+			if string(w.Text) == o {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// cluster reports one of some letters among the options of one letter. Behind a letter
+// of values the rest of the word is its value.
+func (s *sweeper) cluster(letters, values string) bool {
+	for _, w := range s.command.Words[1:] {
+		if len(w.Text) < 2 || w.Text[0] != '-' || w.Text[1] == '-' {
+			continue
+		}
+		for _, c := range w.Text[1:] {
+			if strings.IndexByte(letters, c) >= 0 {
+				return true
+			}
+			if strings.IndexByte(values, c) >= 0 {
+				break
+			}
+		}
+	}
+	return false
+}
+
+// long reports one of some long options, also abbreviated to two letters and more.
+func (s *sweeper) long(names ...string) bool {
+	for _, w := range s.command.Words[1:] {
+		text, ok := bytes.CutPrefix(w.Text, []byte("--"))
+		option, _, _ := bytes.Cut(text, []byte("="))
+		for _, n := range names {
+			if ok && len(option) > 1 && strings.HasPrefix(n, string(option)) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// operands yields the words that are no options, values of options among them; the
+// current directory if there are none. The last one of several may be written to.
+func (s *sweeper) operands(target bool) bool {
+	c := s.command
+	all := operandsOf(c.Words[1:])
+	if target && len(all) > 1 {
+		all = all[:len(all)-1]
+	}
+	for _, w := range all {
+		if !s.yield(&Sweep{Dir: *w, Hidden: true, Moved: c.Moved}) {
+			return false
+		}
+	}
+	return len(all) > 0 || s.yield(&Sweep{Hidden: true, Moved: c.Moved})
+}
+
+// roots yields the directories that find starts from, limited to files of some names.
+func (s *sweeper) roots(names []string) bool {
+	c, found := s.command, false
+	for i := range c.Words[1:] {
+		w := &c.Words[i+1]
+		switch text := string(w.Text); {
+		case text == "-H" || text == "-L" || text == "-P" || strings.HasPrefix(text, "-O"):
+			continue
+		case strings.HasPrefix(text, "-files0-from"):
+			return s.yield(&Sweep{Anywhere: true, Hidden: true, Moved: c.Moved})
+		case text == "" || text[0] == '-' || text == "(" || text == "!":
+			return found || s.yield((&Sweep{Hidden: true, Moved: c.Moved}).named(names))
+		}
+		found = true
+		if !s.yield((&Sweep{Dir: *w, Hidden: true, Moved: c.Moved}).named(names)) {
+			return false
+		}
+	}
+	return found || s.yield((&Sweep{Hidden: true, Moved: c.Moved}).named(names))
+}
+
+// archives reports a tar that writes an archive.
+func (s *sweeper) archives() bool {
+	if words := s.command.Words; len(words) > 1 && len(words[1].Text) > 0 && words[1].Text[0] != '-' {
+		return s.bundle("cru")
+	}
+	return s.cluster("cru", "fCTXbKNVFIgL") || s.long("create", "append", "update", "catenate", "concatenate")
+}
+
+// bundle reports one of some letters among those of tar without a dash.
+func (s *sweeper) bundle(letters string) bool {
+	words := s.command.Words
+	return len(words) > 1 && len(words[1].Text) > 0 && words[1].Text[0] != '-' &&
+		bytes.ContainsAny(words[1].Text, letters) && !bytes.ContainsAny(words[1].Text, "/.")
+}

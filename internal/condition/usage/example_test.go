@@ -1,0 +1,30 @@
+package usage_test
+
+import (
+	"fmt"
+
+	"github.com/stopgate/stopgate/internal/condition/shell"
+	"github.com/stopgate/stopgate/internal/condition/usage"
+)
+
+// Which commands follow a usage for certain, and which may.
+func ExampleCompile() {
+	project := func(w *shell.Word) bool { return w.Literal && string(w.Text) == "/srv/proj" }
+	list, err := usage.Compile([]string{"git [-C <root>] {log,show} [--oneline|-n *] **"}, false, usage.Places{Root: project})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, text := range []string{"git log -n5 main", "git -C /srv/proj log", "git -C /etc log", "git log --output=x", "git 'log'", "git push"} {
+		var line shell.Line
+		line.Read([]byte(text))
+		fmt.Printf("%-20s granted %-5t suspected %t\n", text, list.Grants(&line, 0, nil), list.Suspects(line.Commands[0].Words, nil))
+	}
+	// Output:
+	// git log -n5 main     granted true  suspected true
+	// git -C /srv/proj log granted true  suspected true
+	// git -C /etc log      granted false suspected true
+	// git log --output=x   granted false suspected true
+	// git 'log'            granted false suspected true
+	// git push             granted false suspected false
+}

@@ -1,0 +1,30 @@
+package usage
+
+import (
+	"strings"
+
+	"github.com/stopgate/stopgate/internal/condition/glob"
+	"github.com/stopgate/stopgate/internal/condition/shell"
+)
+
+// MaxProgram is the length in bytes beyond which a word names no program on any system.
+const MaxProgram = 8 << 10
+
+// SameProgram compares the word that names a program: also by its last component,
+// without case, as some file systems do, and by what its wildcards may mean.
+func SameProgram(w *shell.Word, name string) bool {
+	if len(w.Text) > MaxProgram {
+		return false
+	}
+	base := shell.Base(w.Text)
+	if equalFold(w.Text, name) || equalFold(base, name) || len(base) == len(name)+len(".exe") && equalFold(base, name+".exe") {
+		return true
+	}
+	if w.Glob {
+		lists, err := glob.Parse(string(base), false)
+		return err != nil || glob.MatchAny(lists, []byte(name))
+	}
+	return false
+}
+
+func equalFold(b []byte, s string) bool { return strings.EqualFold(string(b), s) }

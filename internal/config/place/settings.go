@@ -1,0 +1,136 @@
+package place
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"time"
+
+	"github.com/stopgate/stopgate/audit"
+	"github.com/stopgate/stopgate/internal/config"
+	"github.com/stopgate/stopgate/internal/lang/tomltree"
+	"github.com/stopgate/stopgate/internal/record/jsonl"
+	rows "github.com/stopgate/stopgate/internal/record/sqlite"
+	"github.com/stopgate/stopgate/internal/store/sqlite"
+)
+
+// Retention where the policy file says nothing (S61).
+const (
+	DefaultRowsDays      = 90
+	DefaultArgumentsDays = 14
+	defaultRotateBytes   = 64 << 20
+)
+
+// Settings say where state is kept and for how long.
+type Settings struct {
+	Store         string // a path, or Memory
+	AuditFile     string // a file of JSON lines beside it, "" for the store itself
+	Records       rows.Options
+	RowsDays      int64
+	ArgumentsDays int64
+	RotateBytes   int64 // a file of JSON lines of this size is full; 0 for never
+	RotateDays    int64 // or of this age
+	// Trouble hears of what goes wrong with a file and costs no row; nil for nobody.
+	Trouble func(error)
+
+	written auditTable // what they were read from
+}
+
+// Flags are what the command line says; they win over the tables.
+type Flags struct {
+	Store   string         // a URL
+	Audit   string         // a file of JSON lines
+	Account config.Account // whose state directory it is
+}
+
+// Of reads the tables [audit] and [store]; set has the files that mistakes in them point
+// to. Mistakes are a [config.MistakesError].
+func Of(tables map[string]*tomltree.Value, set config.Set, f Flags) (Settings, error) {
+	a, mistakes := auditConfig(tables["audit"])
+	s, more := storeConfig(tables["store"], f.Account)
+	if mistakes = append(mistakes, more...); mistakes.HasErrors() {
+		return Settings{}, config.MistakesError{List: mistakes, Set: set}
+	}
+	settings := Settings{written: a, AuditFile: a.File, RowsDays: DefaultRowsDays, ArgumentsDays: DefaultArgumentsDays, RotateBytes: defaultRotateBytes, RotateDays: a.RotateDays}
+	if a.RotateBytes != nil {
+		settings.RotateBytes = *a.RotateBytes
+	}
+	settings.Records.Arguments = audit.KeepFull
+	if a.Arguments != "" {
+		if err := settings.Records.Arguments.UnmarshalText([]byte(a.Arguments)); err != nil {
+			return settings, fmt.Errorf("[audit] arguments: %w", err)
+		}
+	}
+	redactor, err := audit.NewRedactor(a.Redact, a.RedactPatterns)
+	if err != nil {
+		return settings, fmt.Errorf("[audit] redact: %w", err)
+	}
+	settings.Records.Redactor = redactor
+	for days, given := range map[*int64]*int64{&settings.RowsDays: a.RowsDays, &settings.ArgumentsDays: a.ArgumentsDays} {
+		if given != nil {
+			*days = *given
+		}
+	}
+	if f.Audit != "" {
+		settings.AuditFile = f.Audit
+	}
+	url := s.URL
+	if f.Store != "" {
+		url = f.Store
+	}
+	settings.Store, err = StorePathOf(url, f.Account)
+	return settings, err
+}
+
+// Same reports whether two settings say the same.
+func (s Settings) Same(other Settings) bool {
+	return s.Store == other.Store && s.AuditFile == other.AuditFile && reflect.DeepEqual(s.written, other.written)
+}
+
+// Open opens the store for somebody who writes to it.
+func (s Settings) Open(ctx context.Context) (*sqlite.Store, error) {
+	if err := os.MkdirAll(filepath.Dir(s.Store), 0o700); err != nil {
+		return nil, fmt.Errorf("make the state directory: %w", err)
+	}
+	return sqlite.Open(ctx, s.Store, sqlite.Options{Records: s.Records})
+}
+
+// Lines opens a file of JSON lines.
+func (s Settings) Lines(path string) (*jsonl.Recorder, error) {
+	return jsonl.Open(path, jsonl.Options{RotateBytes: s.RotateBytes, RotateAge: time.Duration(s.RotateDays) * 24 * time.Hour, Trouble: s.Trouble})
+}
+
+// maxOwnLines bounds how many processes with a store in memory run at once.
+const maxOwnLines = 1000
+
+// OwnLines opens the records of a store in memory, which shares nothing: the first file
+// that no other process writes to, below the state directory of the user of this process.
+func (s Settings) OwnLines() (lines *jsonl.Recorder, path string, err error) {
+	for n := 1; n <= maxOwnLines; n++ {
+		name := "audit.jsonl"
+		if n > 1 {
+			name = fmt.Sprintf("audit-%d.jsonl", n)
+		}
+		if path, err = File(name); err != nil {
+			return nil, "", err
+		}
+		if lines, err = s.Lines(path); !errors.Is(err, jsonl.ErrInUse) {
+			return lines, path, err
+		}
+	}
+	return nil, "", err
+}
+
+// Retention is from when on things are kept; 0 days keep all.
+func (s Settings) Retention(now time.Time) (keep rows.Retention) {
+	if s.RowsDays > 0 {
+		keep.Rows = now.AddDate(0, 0, -int(s.RowsDays))
+	}
+	if s.ArgumentsDays > 0 {
+		keep.Arguments = now.AddDate(0, 0, -int(s.ArgumentsDays))
+	}
+	return keep
+}

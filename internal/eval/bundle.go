@@ -1,0 +1,239 @@
+package eval
+
+import (
+	"slices"
+
+	"github.com/stopgate/stopgate/internal/condition/index"
+	"github.com/stopgate/stopgate/internal/condition/literal"
+	"github.com/stopgate/stopgate/internal/condition/match"
+)
+
+// bundleState is what one evaluation knows of the rules of a bundle. Which rules hold and
+// which are waiting is kept as the first one of each mode: a list asks for no more.
+type bundleState struct {
+	hit   literal.Summary // rules that hold
+	open  literal.Summary // rules that are waiting; some that hold may be among them
+	paths [literal.Classes]span
+	// found are the rules that a leaf matched; where every leaf has to, those that all
+	// leaves matched. seen says that there was a leaf.
+	found []int32
+	seen  bool
+	// limited are rules that a value satisfied by its length; see [match.Matcher.Exceeds].
+	limited []int32
+	// index and text say which rules the string that is arriving leaves waiting, nil if
+	// it leaves all.
+	index *index.Index
+	text  *index.State
+}
+
+func (b *bundleState) reset(of *bundle) {
+	b.hit, b.open, b.found, b.seen, b.index, b.text = literal.Empty(), of.all, b.found[:0], false, nil, nil
+	b.limited = b.limited[:0]
+}
+
+// matched takes a value at a site of condition c, a bundle: the rules it satisfies. alone
+// says that no other value can stand there.
+func (s *state) matched(c, site int32, hits *index.Hits, alone bool) {
+	k, st := &s.plan.conds[c], &s.conds[c]
+	if st.phase != waiting {
+		return
+	}
+	b := &s.bundles[k.bundle]
+	b.index, b.text = nil, nil
+	if alone && st.open == 1 && hits.First() == literal.None && !s.done[site] {
+		// The only value that can still come satisfies nothing.
+		if k.all {
+			b.found = b.found[:0]
+		}
+		b.seen, s.done[site], st.open = true, true, 0
+		s.endBundle(k, st)
+		if l := &s.plan.lists[k.list]; l.foreseen && len(s.uncovered) == 0 && b.hit.First() == literal.None {
+			s.lists[k.list] = l.otherwise
+		}
+		return
+	}
+	switch {
+	case !k.all:
+		if len(hits.Members) > 0 && len(b.found) < maxFound {
+			b.found = append(b.found, hits.Members...)
+		}
+		s.hold(k, st, &hits.Summary)
+	case !b.seen:
+		b.found = append(b.found[:0], hits.Members...)
+		if alone && st.open == 1 {
+			s.hold(k, st, &hits.Summary)
+		}
+		s.leave(k, &hits.Summary)
+	default:
+		b.found = slices.DeleteFunc(b.found, func(r int32) bool { return !slices.Contains(hits.Members, r) })
+		open := s.summary(b.found)
+		s.leave(k, &open)
+	}
+	b.seen = true
+	if alone {
+		s.exhaust(site)
+	}
+}
+
+// leave says which rules of a bundle are still waiting. Lists look at no more of them than
+// at the modes they have: while these are the same, what can come out of a list is.
+func (s *state) leave(k *cond, open *literal.Summary) {
+	b := &s.bundles[k.bundle]
+	same := len(s.uncovered) == 0 && b.open.Same(open, s.lists[k.list].end)
+	if b.open = *open; !same {
+		s.changed(k)
+	}
+}
+
+// maxFound bounds how many rules that hold are remembered where the first of each mode
+// decides; all others are for explanations.
+const maxFound = 64
+
+// rules lists the rules that the leaves so far satisfied, as far as they matter.
+func (b *bundleState) rules(all bool) []int32 {
+	if all && b.hit.First() == literal.None { // more leaves may follow
+		return slices.Clone(b.found)
+	}
+	var first []int32
+	for _, r := range b.hit.Of() {
+		if r != literal.None {
+			first = append(first, r)
+		}
+	}
+	return first
+}
+
+// summary is the first of some rules of each mode.
+func (s *state) summary(rules []int32) literal.Summary {
+	sum := literal.Empty()
+	for _, r := range rules {
+		sum.Add(r, uint8(s.plan.rules[r].mode))
+	}
+	return sum
+}
+
+// hold takes rules that hold from now on.
+func (s *state) hold(k *cond, st *condState, sum *literal.Summary) {
+	if sum.First() == literal.None {
+		return
+	}
+	b := &s.bundles[k.bundle]
+	for class, r := range sum.Of() {
+		if r < b.hit.Of()[class] {
+			b.hit.Add(r, uint8(class))
+			b.paths[class] = s.spine.mark()
+			st.at = s.at
+			s.changed(k)
+		}
+	}
+}
+
+// defaulted takes the default of a value that is absent.
+func (s *state) defaulted(a absence) {
+	hits := index.Hits{Summary: s.summary(a.found), Members: a.found}
+	s.matched(s.plan.sites[a.site], a.site, &hits, false)
+}
+
+// fail takes a branch without a value: nothing is satisfied there by all leaves.
+func (s *state) fail(c int32) {
+	k, st := &s.plan.conds[c], &s.conds[c]
+	if b := &s.bundles[k.bundle]; k.all && st.phase == waiting {
+		b.found = b.found[:0]
+		s.endBundle(k, st)
+	}
+}
+
+// endBundle says that no further leaf can appear: what is not known to hold has failed,
+// but for what all leaves matched.
+func (s *state) endBundle(k *cond, st *condState) {
+	b := &s.bundles[k.bundle]
+	if k.all && b.seen {
+		sum := s.summary(b.found)
+		s.hold(k, st, &sum)
+	}
+	st.phase, st.at, st.path = failed, s.at, s.spine.mark()
+	if b.open.First() != literal.None {
+		b.open = literal.Empty()
+		s.changed(k)
+	}
+}
+
+// bundled is what is known of one rule of a bundle.
+func (s *state) bundled(r int32) phase {
+	rule := &s.plan.rules[r]
+	k, st := &s.plan.conds[rule.first], &s.conds[rule.first]
+	b := &s.bundles[k.bundle]
+	found := slices.Contains(b.found, r)
+	switch {
+	case b.hit.Of()[rule.mode] == r, found && (!k.all || st.phase != waiting):
+		return holds
+	case st.phase != waiting, k.all && b.seen && !found, b.index != nil && !b.index.Alive(b.text, r):
+		return failed
+	}
+	return waiting
+}
+
+// progress takes what a string that is arriving showed of a bundle. only says that the
+// string has no other test, so that it is read on when this has been settled.
+func (e *Evaluation) progress(x *textTest, only bool) {
+	c := x.test.cond
+	k, st := &e.plan.conds[c], &e.conds[c]
+	if st.phase != waiting {
+		return
+	}
+	if x.index.Lost(&x.arriving) {
+		x.result = match.Miss
+		e.undecided--
+		e.hits.Reset()
+		e.matched(c, x.test.site, &e.hits, x.alone)
+		return
+	}
+	b := &e.bundles[k.bundle]
+	last := x.alone && st.open == 1 // what this string leaves open is all that is
+	if hit, open, ok := x.index.Known(&x.arriving); ok && !k.all {
+		e.hold(k, st, hit)
+		if last {
+			x.keep(b, only)
+			e.leave(k, open)
+		}
+		return
+	}
+	sum := literal.Empty()
+	switch {
+	case k.all && b.seen:
+		for _, r := range b.found {
+			if last && x.index.Sure(&x.arriving, r) {
+				sum.Add(r, uint8(e.plan.rules[r].mode))
+			}
+		}
+	case last || !k.all:
+		x.index.Hit(&x.arriving, &sum)
+	}
+	e.hold(k, st, &sum)
+	if !last && !k.all {
+		return
+	}
+	open := literal.Empty()
+	if k.all && b.seen {
+		for _, r := range b.found {
+			if x.index.Alive(&x.arriving, r) {
+				open.Add(r, uint8(e.plan.rules[r].mode))
+			}
+		}
+	} else {
+		x.index.Open(&x.arriving, &open)
+		if k.all {
+			x.index.Hit(&x.arriving, &open)
+		}
+	}
+	x.keep(b, only)
+	e.leave(k, &open)
+}
+
+// keep remembers where the string stands, for those who ask about one rule of a bundle.
+func (x *textTest) keep(b *bundleState, only bool) {
+	if b.index, b.text = x.index, &x.arriving; !only || !x.index.Steady() {
+		x.shown.Set(&x.arriving)
+		b.text = &x.shown
+	}
+}

@@ -1,0 +1,306 @@
+package eval
+
+import (
+	"slices"
+
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/condition/match"
+	"github.com/stopgate/stopgate/internal/eval/schema"
+	"github.com/stopgate/stopgate/internal/lang/syntax"
+	"github.com/stopgate/stopgate/jsonstream"
+)
+
+// compiler turns what the files say about a tool into a plan.
+type compiler struct {
+	*binder
+	kind    syntax.ListKind
+	plan    *plan
+	reached map[reachKey]schema.Reach
+	// conditions are those of the rules of each bundle.
+	conditions [][]*syntax.Condition
+	parts      []*part
+	trouble    string // why the policy does not fit the schema
+}
+
+// part is a view under construction.
+type part struct {
+	view       *view
+	pointer    *trie
+	ids        int
+	ons        []int32
+	suspicions []*suspicion
+}
+
+func newCompiler(b *binder, kind syntax.ListKind) *compiler {
+	return &compiler{binder: b, kind: kind, plan: new(plan), reached: make(map[reachKey]schema.Reach)}
+}
+
+// compile reports false if a rule does not fit the tool's schema: the tool is then
+// denied, its rules are never skipped in silence.
+func (c *compiler) compile() bool {
+	if c.kind == syntax.RunList {
+		for _, v := range c.voices {
+			c.list(v, list{layer: stopgate.LayerGuard, fallback: stopgate.Unattended, guard: true}, v.File.Guards, "", true)
+			c.knownGuards(v)
+			c.suspicion(v)
+		}
+	}
+	spoken := false
+	for _, v := range c.voices {
+		if !v.Speaks {
+			c.part(v) // its guards look, and the definition it sees is judged
+			continue
+		}
+		spoken = true
+		if !c.voice(v) {
+			return false
+		}
+	}
+	if !spoken && c.kind == syntax.RunList {
+		c.unknown()
+	}
+	return c.graphs()
+}
+
+// voice adds the rule list of a file that speaks.
+func (c *compiler) voice(v *Voice) bool {
+	p := c.part(v)
+	if c.kind == syntax.RunList {
+		p.view.hear(v)
+	}
+	rules, table, many := v.List(c.kind)
+	if rules == nil && c.kind == syntax.ResultList {
+		return true // nothing is said about results: they are delivered (K32)
+	}
+	l := list{layer: stopgate.LayerRules, fallback: stopgate.Ask, code: stopgate.CodeNoRuleMatched}
+	l.note.lowered = !v.Trusted && !c.trusted()
+	l.note.table = table
+	l.cover(v, c.kind, p.view)
+	var written []*syntax.Rule
+	if rules != nil {
+		written = rules.Rules
+	}
+	return c.list(v, l, written, table, many)
+}
+
+// trusted reports whether a file of the operator speaks for the tool. Where none
+// does, what a project file permits is asked (K35). A table "*" speaks for the tools that
+// there are, and a project file does not say which these are (I15).
+func (b *binder) trusted() bool {
+	return b.sure && slices.ContainsFunc(b.voices, func(v *Voice) bool { return v.Speaks && v.Trusted })
+}
+
+// hear makes a view as strict as a file that looks through it.
+func (w *view) hear(v *Voice) {
+	if !w.speaks {
+		w.speaks, w.params, w.onSchema = true, v.Params, v.OnSchema
+	}
+	w.params = syntax.StrictestParams(w.params, v.Params)
+	w.onSchema = stopgate.Strictest(w.onSchema, v.OnSchema)
+	if !slices.Contains(w.protected, v.Protected) {
+		w.protected = append(w.protected, v.Protected)
+	}
+}
+
+// part returns the view of a file; files with the same schema share one.
+func (c *compiler) part(v *Voice) *part {
+	return c.partOf(v.Schema)
+}
+
+func (c *compiler) partOf(s *schema.Schema) *part {
+	for _, p := range c.parts {
+		if p.view.schema == s {
+			return p
+		}
+	}
+	p := &part{view: &view{schema: s}, pointer: new(trie)}
+	c.parts = append(c.parts, p)
+	c.plan.views = append(c.plan.views, p.view)
+	return p
+}
+
+// list adds a list with the rules that apply to this call. Rules that stand for many
+// tools are left out where a tool lacks what they look at (D25-47), unless a call may bring it
+// all the same; a rule of the tool's own table that does not fit its schema is trouble.
+func (c *compiler) list(v *Voice, l list, rules []*syntax.Rule, table string, forMany bool) bool {
+	l.first = int32(len(c.plan.rules))
+	l.note.file, l.note.table = v.File.Name, table
+	conds := len(c.plan.conds)
+	for _, r := range rules {
+		if !c.applies(r) {
+			l.note.skipped = append(l.note.skipped, skippedRule{r, "its conditions on the call do not hold"})
+			continue
+		}
+		if reason := c.misfit(v, r, forMany); reason != "" {
+			if !forMany {
+				c.trouble = reason
+				return false
+			}
+			l.note.skipped = append(l.note.skipped, skippedRule{r, reason})
+			continue
+		}
+		c.rule(v, r, l.note.lowered)
+		c.plan.rules[len(c.plan.rules)-1].cover(&l, r, v, table)
+	}
+	l.end = int32(len(c.plan.rules))
+	if l.suspects {
+		l.note.skipped = nil // the list of all guards says it
+	}
+	c.commands(v, &l)
+	c.gather(v, &l, conds)
+	c.suspect(v, &l)
+	if l.guard && l.first == l.end && len(l.note.skipped) == 0 {
+		return true
+	}
+	c.plan.lists = append(c.plan.lists, l)
+	return true
+}
+
+// misfit says why a rule cannot be judged by the tool's schema, "" if it can.
+func (c *compiler) misfit(v *Voice, r *syntax.Rule, forMany bool) string {
+	for i := range r.Conditions {
+		k := &r.Conditions[i]
+		if k.On != "" {
+			continue
+		}
+		reach := c.reach(v, k)
+		if reach.Missing >= 0 {
+			if forMany && v.brings(r, k) {
+				continue
+			}
+			return "the tool has no parameter " + k.Arg.String()
+		}
+		if k.Spec.Kind == match.Present {
+			continue
+		}
+		probe := cond{permissive: r.Mode.Permissive(), kind: k.Spec.Kind, ast: k, accompanied: true}
+		if len(reach.Places) == 0 { // nothing is known there
+			continue
+		}
+		if !slices.ContainsFunc(reach.Places, func(p *schema.Place) bool { return len(c.matchers.fit(&probe, p, v.Env).texts) > 0 }) {
+			return k.Spec.Kind.String() + " does not fit the parameter " + k.Arg.String()
+		}
+	}
+	return ""
+}
+
+// brings reports that a call may hold for a condition of a restrictive rule although the tool
+// has no such parameter: nobody refuses or asks about parameters that no schema declares.
+func (v *Voice) brings(r *syntax.Rule, k *syntax.Condition) bool {
+	if r.Mode.Permissive() || v.Speaks && v.Params != syntax.ParamAllow {
+		return false
+	}
+	if k.Spec.Kind != match.Present {
+		return true
+	}
+	there, _ := k.Spec.Presence()
+	return there
+}
+
+// rule adds a rule and its conditions.
+func (c *compiler) rule(v *Voice, r *syntax.Rule, lowered bool) {
+	ref := r.Ref(v.File.Name)
+	out := rule{first: int32(len(c.plan.conds)), mode: r.Mode, list: int32(len(c.plan.lists)), ref: &ref, public: r.Reason}
+	if lowered && r.Mode.Permissive() {
+		out.mode, out.lowered = stopgate.Ask, true
+	}
+	if out.public == "" {
+		out.public = codeOf(out.mode).Public()
+	}
+	for i := range r.Conditions {
+		c.condition(v, r, &r.Conditions[i])
+	}
+	out.own = -1
+	out.end = int32(len(c.plan.conds))
+	c.plan.rules = append(c.plan.rules, out)
+}
+
+// condition adds a condition of the rule that is being added. Its polarity is that
+// of the mode as it is written, whatever the mode counts as.
+func (c *compiler) condition(v *Voice, r *syntax.Rule, k *syntax.Condition) {
+	permissive := r.Mode.Permissive()
+	out := cond{
+		rule: int32(len(c.plan.rules)), list: int32(len(c.plan.lists)), bundle: -1, on: k.On, permissive: permissive, all: permissive,
+		kind: k.Spec.Kind, env: v.Env, command: -1, ast: k,
+	}
+	for _, q := range []syntax.Quantifier{r.Match, k.Match} {
+		if q != syntax.QuantifierDefault {
+			out.all = q == syntax.QuantifierAll
+		}
+	}
+	out.null, _ = k.Spec.NamesNull()
+	if k.Spec.Kind == match.Present {
+		out.want, out.value = k.Spec.Presence()
+	}
+	if k.On == "" {
+		out.pointer, out.expanded = k.Arg.String(), c.reach(v, k).Expanded
+	}
+	c.plan.conds = append(c.plan.conds, out)
+}
+
+// commands finds the conditions of a list that look at command lines. A line may hold
+// several commands, and a call several lines: each command is judged through the list
+// by itself and the strictest counts (K29). A guard with one condition
+// objects to any of them anyway.
+func (c *compiler) commands(v *Voice, l *list) {
+	l.firstCommand = c.plan.commands
+	for i := l.first; i < l.end; i++ {
+		r := &c.plan.rules[i]
+		if l.guard && r.end-r.first == 1 {
+			continue
+		}
+		for k := r.first; k < r.end; k++ {
+			cond := &c.plan.conds[k]
+			reach := c.reach(v, cond.ast)
+			if _, onlyNull := cond.ast.Spec.NamesNull(); onlyNull || cond.kind == match.Present || counts(cond.kind) || !slices.ContainsFunc(reach.Places, (*schema.Place).Runs) {
+				continue
+			}
+			cond.command = l.commands
+			l.commands++
+			r.commands = true
+		}
+	}
+	c.plan.commands += l.commands
+}
+
+// insert adds a condition's pointer to the trie of its view. "*" stands for the
+// elements of an array where the schema has one or says nothing; elsewhere it is a
+// key (K22).
+func (p *part) insert(s *schema.Schema, arg jsonstream.Pointer, cond, site int32) {
+	t := p.pointer
+	for i, token := range arg {
+		if token == "*" {
+			if r := s.Reach(arg[:i]); i > 0 && (r.Unknown || r.Types&schema.Array != 0) {
+				t = t.elements(&p.ids)
+				continue
+			}
+		}
+		t = t.child(token, &p.ids)
+	}
+	t.conds, t.sites = append(t.conds, cond), append(t.sites, site)
+}
+
+// unknown makes a tool that no file knows ask, where the operator wants that: the
+// gate has been told to, whatever the arguments are. Where somebody else decides
+// about the tool, no list speaks (S2).
+func (c *compiler) unknown() {
+	c.partOf(c.base).view.speaks = true
+	n := int32(len(c.plan.rules))
+	l := list{first: n, end: n, layer: stopgate.LayerIntegrity, fallback: stopgate.Ask, code: stopgate.CodePolicyNotConfigured}
+	if c.under.Governed {
+		l.layer, l.fallback, l.code = stopgate.LayerGate, stopgate.Unattended, stopgate.CodeRuleMatched
+	}
+	c.plan.lists = append(c.plan.lists, l)
+}
+
+// graphs builds the shapes of every view.
+func (c *compiler) graphs() bool {
+	for _, p := range c.parts {
+		g := &grapher{plan: c.plan, view: p.view, ons: p.ons, suspicions: p.suspicions, conditions: c.conditions, matchers: c.matchers}
+		if !g.graph(p.pointer) {
+			c.trouble = "the schema is too large"
+			return false
+		}
+	}
+	return true
+}

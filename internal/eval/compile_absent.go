@@ -1,0 +1,195 @@
+package eval
+
+import (
+	"slices"
+
+	"github.com/stopgate/stopgate/internal/condition/match"
+	"github.com/stopgate/stopgate/jsonstream"
+)
+
+// guards gives sites to the conditions that look at every value of a type. A shape
+// that stands at one place of the arguments has a site of its own, which ends with
+// the value there; all others share one that ends with the arguments.
+func (g *grapher) guards() {
+	if len(g.ons) == 0 {
+		return
+	}
+	arrivals := make(map[*shape]int)
+	for _, s := range g.order {
+		s.links(func(to *shape) { arrivals[to]++ })
+	}
+	single := map[*shape]bool{g.view.root: arrivals[g.view.root] == 0}
+	var visit func(s *shape) []int32
+	visit = func(s *shape) []int32 {
+		sites := g.ownSites(s)
+		s.links(func(to *shape) {
+			if to != nil && arrivals[to] == 1 && !single[to] {
+				single[to] = true
+				sites = append(sites, visit(to)...)
+			}
+		})
+		s.under = append(s.under, sites...)
+		return sites
+	}
+	visit(g.view.root)
+	g.sharedSites()
+}
+
+// ownSites gives a site to each guard that looks at a shape.
+func (g *grapher) ownSites(s *shape) []int32 {
+	var sites []int32
+	for i := range s.tests {
+		if t := &s.tests[i]; t.site == unsited {
+			t.site = g.newSite(t.cond)
+			sites = append(sites, t.site)
+		}
+	}
+	return sites
+}
+
+// Sites of guards' tests that are still to be given.
+const (
+	unsited = -1
+	anySite = -2
+)
+
+func (g *grapher) newSite(c int32) int32 {
+	g.plan.sites = append(g.plan.sites, c)
+	g.plan.conds[c].sites++
+	return int32(len(g.plan.sites) - 1)
+}
+
+// sharedSites gives the root's site to the guards at all other shapes, and any site
+// to what lies below a value of the wrong type: there only a match counts.
+func (g *grapher) sharedSites() {
+	shared := make(map[int32]int32)
+	for _, s := range g.order {
+		for i := range s.tests {
+			t := &s.tests[i]
+			if t.site != unsited {
+				continue
+			}
+			site, ok := shared[t.cond]
+			if !ok {
+				site = g.newSite(t.cond)
+				shared[t.cond] = site
+				g.view.root.under = append(g.view.root.under, site)
+			}
+			t.site, t.many = site, true
+		}
+	}
+	for _, s := range g.order {
+		for i := range s.tests {
+			if t := &s.tests[i]; t.site == anySite {
+				t.site = int32(slices.Index(g.plan.sites, t.cond))
+			}
+		}
+	}
+}
+
+// absences works out, once every shape is complete, what the absence of a member
+// does to the conditions at and below it.
+func (g *grapher) absences() {
+	a := absentees{grapher: g, probe: &Evaluation{probing: true}, known: make(map[*shape][]absence)}
+	for _, s := range slices.Backward(g.order) {
+		bits := int32(len(s.place.Properties()))
+		for _, e := range s.members {
+			if e.absent = a.of(e.to); len(e.absent) > 0 {
+				e.bit, e.defaulted = bits, len(e.to.place.Defaults()) > 0
+				bits++
+				s.edges = append(s.edges, e)
+			}
+		}
+		s.words = int(bits+63) / 64
+	}
+}
+
+// absentees works out absences.
+type absentees struct {
+	*grapher
+	probe *Evaluation
+	known map[*shape][]absence
+}
+
+// of is the effect of a value's absence: its default if the schema has one, else
+// the defaults of what it would hold (B9), else a branch without a value.
+func (a *absentees) of(s *shape) []absence {
+	if known, ok := a.known[s]; ok {
+		return known
+	}
+	a.known[s] = nil // a schema may contain itself
+	if len(s.place.Defaults()) > 0 {
+		a.known[s] = a.byDefault(s)
+		return a.known[s]
+	}
+	var all []absence
+	seen := make(map[int32]bool)
+	for _, e := range s.members {
+		for _, x := range a.of(e.to) {
+			if !seen[x.site] {
+				seen[x.site] = true
+				all = append(all, x)
+			}
+		}
+	}
+	for _, site := range s.under {
+		if !seen[site] {
+			all = append(all, absence{site: site, kind: a.without(site)})
+		}
+	}
+	a.known[s] = all
+	return all
+}
+
+// without is the effect on a site of a value that is surely not there.
+func (g *grapher) without(site int32) absenceKind {
+	if g.plan.conds[g.plan.sites[site]].kind == match.Present {
+		return notPresent
+	}
+	return noValue
+}
+
+// byDefault gives the defaults of a place to the conditions there and notes what
+// they answer. For permissive conditions a default is no value, but null for those that
+// name null; for present it is, like null, a value and none (K5).
+func (g *absentees) byDefault(s *shape) []absence {
+	probe := g.probe
+	g.plan.blank()
+	probe.reset(g.plan)
+	for _, d := range s.place.Defaults() {
+		probe.probe(s, d)
+	}
+	var all []absence
+	sites := slices.Clone(s.under)
+	for c := range g.plan.conds {
+		// A guard may have looked at shapes that share the root's site.
+		k := &g.plan.conds[c]
+		if site := slices.Index(g.plan.sites, int32(c)); k.on != "" && site >= 0 && (probe.conds[c].phase == holds || k.bundle >= 0 && probe.bundles[k.bundle].seen) {
+			sites = append(sites, int32(site))
+		}
+	}
+	for _, site := range sites {
+		k, st := &g.plan.conds[g.plan.sites[site]], &probe.conds[g.plan.sites[site]]
+		kind := noValue
+		var found []int32
+		switch {
+		case k.permissive && (!k.null || !slices.ContainsFunc(s.place.Defaults(), isNull) || slices.ContainsFunc(s.place.Defaults(), isValue)):
+		case k.bundle >= 0:
+			if b := &probe.bundles[k.bundle]; b.seen {
+				kind, found = byDefault, b.rules(k.all)
+			}
+		case k.kind == match.Present && !k.value:
+			kind = byDefault
+		case st.phase == holds || k.all && st.leaf && st.phase != failed:
+			kind = byDefault
+		case st.phase == failed:
+			kind = notDefault
+		}
+		all = append(all, absence{site, kind, found})
+	}
+	return all
+}
+
+func isNull(v jsonstream.Value) bool { return v.Kind() == jsonstream.Null }
+
+func isValue(v jsonstream.Value) bool { return v.Kind() != jsonstream.Null }

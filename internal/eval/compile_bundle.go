@@ -1,0 +1,116 @@
+package eval
+
+import (
+	"slices"
+
+	"github.com/stopgate/stopgate/internal/condition/literal"
+	"github.com/stopgate/stopgate/internal/condition/match"
+	"github.com/stopgate/stopgate/internal/eval/schema"
+	"github.com/stopgate/stopgate/internal/lang/syntax"
+	"github.com/stopgate/stopgate/jsonstream"
+)
+
+// reachKey is a pointer of a rule in a schema.
+type reachKey struct {
+	schema *schema.Schema
+	arg    string
+}
+
+// reach is what a condition's pointer reaches; rules by the thousand share a pointer.
+func (c *compiler) reach(v *Voice, k *syntax.Condition) schema.Reach {
+	key := reachKey{v.Schema, k.Arg.String()}
+	r, ok := c.reached[key]
+	if !ok {
+		r = v.Schema.Reach(k.Arg)
+		c.reached[key] = r
+	}
+	return r
+}
+
+// bundleKey is what the conditions of one bundle have in common.
+type bundleKey struct {
+	pointer, on     string
+	all, permissive bool
+	env             match.Env
+}
+
+// gather makes bundles of the rules of a list, whose conditions begin at first, and gives
+// every condition its place in the trie of pointers.
+func (c *compiler) gather(v *Voice, l *list, first int) {
+	written := slices.Clone(c.plan.conds[first:])
+	c.plan.conds = c.plan.conds[:first]
+	bundles := make(map[bundleKey]int32)
+	l.firstOwn, l.firstBundle = c.plan.own, int32(len(c.plan.bundles))
+	for i := l.first; i < l.end; i++ {
+		r := &c.plan.rules[i]
+		from, end := int(r.first)-first, int(r.end)-first
+		if len(written[from:end]) == 1 && l.commands == 0 && !l.suspects && c.bundles(v, written[from].ast) {
+			c.bundle(v, l, i, &written[from], bundles)
+			continue
+		}
+		r.own = c.plan.own
+		c.plan.own++
+		l.own = append(l.own, i)
+		r.first = int32(len(c.plan.conds))
+		for k := from; k < end; k++ {
+			written[k].suspects = l.suspects
+			c.put(v, written[k], written[k].ast.Arg)
+		}
+		r.end = int32(len(c.plan.conds))
+	}
+	l.endBundle = int32(len(c.plan.bundles))
+}
+
+// put adds a condition and the site where its leaves can stand.
+func (c *compiler) put(v *Voice, k cond, arg jsonstream.Pointer) {
+	p, id := c.part(v), int32(len(c.plan.conds))
+	switch {
+	case k.suspects: // see suspicion
+	case k.on != "":
+		p.ons = append(p.ons, id)
+	default:
+		k.sites = 1
+		p.insert(v.Schema, arg, id, int32(len(c.plan.sites)))
+		c.plan.sites = append(c.plan.sites, id)
+	}
+	c.plan.conds = append(c.plan.conds, k)
+}
+
+// bundles reports whether an index can judge a condition: it compares plain text,
+// paths, numbers or booleans with what is written in the rule.
+func (c *compiler) bundles(v *Voice, k *syntax.Condition) bool {
+	switch k.Spec.Kind {
+	case match.Const, match.Enum:
+		if slices.ContainsFunc(k.Spec.Values, func(l match.Literal) bool { return l.Kind == match.LiteralObject || l.Kind == match.LiteralNull }) {
+			return false
+		}
+	case match.Prefix, match.Suffix, match.Glob, match.Pattern, match.Minimum, match.Maximum, match.ExclusiveMinimum, match.ExclusiveMaximum:
+	default:
+		return false
+	}
+	if k.On != "" {
+		return k.On == "path" || k.On == "string"
+	}
+	return !slices.ContainsFunc(c.reach(v, k).Places, func(p *schema.Place) bool { return p.Runs() || p.HasWithin(schema.URL) })
+}
+
+// bundle adds a rule to the bundle of its pointer.
+func (c *compiler) bundle(v *Voice, l *list, rule int32, k *cond, bundles map[bundleKey]int32) {
+	key := bundleKey{pointer: k.pointer, on: k.on, all: k.all, permissive: k.permissive, env: k.env}
+	id, ok := bundles[key]
+	if !ok {
+		id = int32(len(c.plan.conds))
+		bundles[key] = id
+		shared := *k
+		shared.rule, shared.kind, shared.ast, shared.bundle = -1, 0, nil, int32(len(c.plan.bundles))
+		c.plan.bundles = append(c.plan.bundles, bundle{all: literal.Empty()})
+		c.conditions = append(c.conditions, nil)
+		c.put(v, shared, k.ast.Arg)
+	}
+	n := c.plan.conds[id].bundle
+	b, r := &c.plan.bundles[n], &c.plan.rules[rule]
+	b.rules = append(b.rules, rule)
+	b.all.Add(rule, uint8(r.mode))
+	c.conditions[n] = append(c.conditions[n], k.ast)
+	r.first, r.end, r.sole = id, id+1, k.ast
+}

@@ -1,0 +1,154 @@
+package eval
+
+import (
+	"github.com/stopgate/stopgate/internal/condition/index"
+	"github.com/stopgate/stopgate/internal/condition/literal"
+	"github.com/stopgate/stopgate/internal/condition/match"
+	"github.com/stopgate/stopgate/internal/eval/schema"
+)
+
+// fitKey is a condition at a place.
+type fitKey struct {
+	cond  int32
+	place *schema.Place
+}
+
+// fitting is a condition compiled for what the schema says about a place.
+type fitting struct {
+	texts []*match.Matcher
+	fits  typeSet
+	index *index.Index // of a bundle
+	first int32        // the first rule that looks at strings or objects, or none
+}
+
+// test makes the test of a condition whose leaves stand at a place.
+func (g *grapher) test(c, site int32, p *schema.Place) test {
+	if g.plan.conds[c].kind == match.Present {
+		return test{site: site, cond: c, present: true, first: literal.None}
+	}
+	f := g.fit(c, p)
+	return test{site: site, cond: c, texts: f.texts, fits: f.fits, index: f.index, first: f.first}
+}
+
+// fit compiles a condition for a place. A place may be read in several ways: a
+// string that one branch calls a path and another a command is both, and one that
+// no schema describes may be plain text or a path. Permissive conditions then need
+// every reading, restrictive ones any.
+func (g *grapher) fit(c int32, p *schema.Place) *fitting {
+	key := fitKey{c, p}
+	if f := g.fitted[key]; f != nil {
+		return f
+	}
+	k := g.plan.conds[c]
+	f := new(fitting)
+	if k.bundle >= 0 {
+		f = g.fitBundle(&k, p)
+	} else {
+		if k.permissive && k.on == "" {
+			g.judgedBeside(&k)
+		}
+		f = g.matchers.fit(&k, p, k.env)
+		if f.first = literal.None; f.fits&(stringType|objectType) != 0 {
+			f.first = k.rule
+		}
+	}
+	g.fitted[key] = f
+	return f
+}
+
+// judgedBeside notes what other conditions of a rule say about the same command: the
+// redirections that one of them judges are no obstacle to it. Reads and writes say what
+// a command may touch, not which command may run: by themselves they permit nothing.
+func (g *grapher) judgedBeside(k *cond) {
+	r := &g.plan.rules[k.rule]
+	for c := r.first; c < r.end; c++ {
+		if other := &g.plan.conds[c]; other.expanded == k.expanded {
+			k.readsJudged = k.readsJudged || other.kind == match.Reads
+			k.writesJudged = k.writesJudged || other.kind == match.Writes
+			k.accompanied = k.accompanied || other.kind != match.Reads && other.kind != match.Writes && other.kind != match.Present
+		}
+	}
+}
+
+// fitBundle compiles the conditions of a bundle for a place, and the index of them.
+func (g *grapher) fitBundle(k *cond, p *schema.Place) *fitting {
+	b := &g.plan.bundles[k.bundle]
+	f := &fitting{index: index.New(!k.permissive, k.env), first: literal.None}
+	for i, c := range g.conditions[k.bundle] {
+		one := *k
+		one.kind, one.ast = c.Spec.Kind, c
+		fit := g.matchers.fit(&one, p, k.env)
+		f.fits |= fit.fits
+		if f.first == literal.None && fit.fits&(stringType|objectType) != 0 {
+			f.first = b.rules[i]
+		}
+		f.index.Add(index.Member{ID: b.rules[i], Class: uint8(g.plan.rules[b.rules[i]].mode), Readings: fit.texts})
+	}
+	f.index.Build()
+	return f
+}
+
+// fit compiles one condition for a place.
+func (all matchers) fit(k *cond, p *schema.Place, env match.Env) *fitting {
+	target := match.Target{}
+	known := true
+	for _, q := range p.Within() {
+		known = known && q.Types() != schema.AnyType
+		target.Type |= q.Seen() &^ schema.Null
+		target.Expands = target.Expands || q.Expands()
+	}
+	if !known {
+		target.Type = 0
+	}
+	f := new(fitting)
+	target.ReadsJudged, target.WritesJudged = k.readsJudged, k.writesJudged
+	for _, a := range readings(k, p, known) {
+		target.Annotation, target.Paths = a, k.ast.On == "path" && a == schema.Command
+		target.Below = target.Paths && !k.ast.IgnoreBelow
+		if alone := k.ast.Spec.Kind == match.Reads || k.ast.Spec.Kind == match.Writes; alone && k.permissive && !k.accompanied {
+			continue
+		}
+		m, ok := all.compile(k.ast.Spec, target, !k.permissive, env)
+		if !ok {
+			continue
+		}
+		f.texts = append(f.texts, m)
+		f.fits |= typesOf(m.Fits())
+	}
+	return f
+}
+
+// readings lists the annotations under which a condition reads the strings of a
+// place. A guard on a type reads that type only.
+func readings(k *cond, p *schema.Place, known bool) []schema.Annotation {
+	if k.on != "" {
+		a, _ := schema.ParseAnnotation(k.on)
+		if a != schema.Path {
+			return []schema.Annotation{a}
+		}
+		if all := annotated(p, schema.Path, schema.Command, schema.Patch); len(all) > 0 {
+			return all
+		}
+		return []schema.Annotation{schema.Path}
+	}
+	if all := annotated(p, schema.URL, schema.Path, schema.Command, schema.Patch); len(all) > 0 {
+		return all
+	}
+	if !known && (k.kind == match.Host || k.kind == match.Scheme) {
+		return []schema.Annotation{schema.URL} // they say themselves what they read
+	}
+	if !known && k.kind != match.MaxLength {
+		return []schema.Annotation{schema.None, schema.Path}
+	}
+	return []schema.Annotation{schema.None}
+}
+
+// annotated lists those of some annotations that a place has.
+func annotated(p *schema.Place, from ...schema.Annotation) (all []schema.Annotation) {
+	for _, a := range from {
+		if p.HasWithin(a) || a == schema.Command && p.Runs() {
+			all = append(all, a)
+		}
+	}
+	return all
+}

@@ -1,0 +1,383 @@
+package eval
+
+import (
+	"slices"
+
+	"github.com/stopgate/stopgate/internal/condition/match"
+	"github.com/stopgate/stopgate/internal/eval/schema"
+	"github.com/stopgate/stopgate/internal/lang/syntax"
+)
+
+// maxShapes bounds the graph of a view. Schemas come from strangers;
+// a tool whose schema needs more is not judged, it is denied.
+const maxShapes = 50_000
+
+// grapher builds the shapes of one view.
+type grapher struct {
+	plan *plan
+	view *view
+	ons  []int32 // conditions that look at every value of a type
+	// conditions are those of the rules of each bundle.
+	conditions [][]*syntax.Condition
+	matchers   matchers
+	// suspicions are those of the guards that look through the view.
+	suspicions []*suspicion
+
+	unknown *schema.Place
+	node    *trie // of ons: what deep threads of theirs stand at
+	places  map[*schema.Place]int
+	shapes  map[string]*shape
+	order   []*shape // as they were found
+	stances []stance
+	fitted  map[fitKey]*fitting
+	over    bool
+}
+
+// graph builds the shapes below the root. It reports false if there are too many.
+func (g *grapher) graph(t *trie) bool {
+	g.unknown = (*schema.Schema)(nil).Place()
+	g.node = &trie{id: -1, conds: g.ons, sites: slices.Repeat([]int32{anySite}, len(g.ons))}
+	g.places, g.shapes = make(map[*schema.Place]int), make(map[string]*shape)
+	g.fitted = make(map[fitKey]*fitting)
+	root := stance{place: g.view.schema.Place()}
+	root.add(thread{node: t})
+	g.view.root = g.shape(root)
+	for i := 0; i < len(g.order) && !g.over; i++ {
+		g.build(g.order[i], g.stances[i])
+	}
+	if g.over {
+		return false
+	}
+	g.guards()
+	g.absences()
+	g.covers()
+	g.prune()
+	return true
+}
+
+// shape returns the shape of a stance; it is built later.
+func (g *grapher) shape(st stance) *shape {
+	key := st.key(g.places)
+	if s := g.shapes[key]; s != nil {
+		return s
+	}
+	if len(g.order) == maxShapes {
+		g.over = true
+	}
+	s := &shape{place: st.place}
+	g.shapes[key] = s
+	if !g.over {
+		g.order, g.stances = append(g.order, s), append(g.stances, st)
+	}
+	return s
+}
+
+func (g *grapher) build(s *shape, st stance) {
+	set := typesOf(s.place.Types())
+	s.wrongObject, s.wrongArray = set&objectType == 0, set&arrayType == 0
+	s.wrongScalar = (stringType | numberType | booleanType) &^ set
+	s.needs = st.needs | needs(s.place)
+	s.vector = s.place.Vector()
+	for _, t := range st.threads {
+		g.tests(s, t)
+		if !t.deep {
+			g.sites(s, t)
+		}
+	}
+	for _, c := range g.ons {
+		if s.place.Guarded(g.plan.conds[c].on) {
+			x := g.test(c, unsited, s.place)
+			if st.wrong {
+				x.site, x.many = anySite, true
+			}
+			s.tests = append(s.tests, x)
+		}
+	}
+	g.suspect(s, st)
+	s.analyse = s.needs&watchWords != 0 && len(s.tests) > 0
+	for i := range s.tests {
+		t := &s.tests[i]
+		k := &g.plan.conds[t.cond]
+		if k.permissive {
+			t.wrong = s.wrongScalar
+		}
+		s.redirects = s.redirects || k.kind == match.Reads || k.kind == match.Writes
+	}
+	s.judges = !s.wrongObject && (len(s.place.Properties()) > 0 || closes(s.place))
+	g.members(s, st)
+	g.elements(s, st)
+}
+
+// needs says which floors watch the strings of a place.
+func needs(p *schema.Place) textNeed {
+	var n textNeed
+	if p.Runs() {
+		n |= watchControls | allowTabs | watchWords
+	}
+	if p.HasWithin(schema.Path) {
+		n = n&^allowTabs | watchControls | watchTarget
+	}
+	if p.HasWithin(schema.Patch) {
+		n |= watchFiles
+	}
+	return n
+}
+
+// follows reports whether a thread carries a condition.
+func (g *grapher) follows(t thread, c int32) bool {
+	k := &g.plan.conds[c]
+	return !t.generous && !t.deep || k.generous()
+}
+
+// tests adds the conditions whose pointers end at a thread.
+func (g *grapher) tests(s *shape, t thread) {
+	for i, c := range t.node.conds {
+		k := &g.plan.conds[c]
+		switch {
+		case !g.follows(t, c), t.deep && t.node == g.node && !t.origin.Guarded(k.on):
+		case counts(k.kind):
+			if !t.flat && !t.deep && (!s.wrongArray || k.generous()) {
+				s.counts = append(s.counts, g.test(c, t.node.sites[i], s.place))
+			}
+		case t.deep:
+			if k.kind == match.Present {
+				continue
+			}
+			x := g.test(c, t.node.sites[i], t.origin)
+			x.many, x.fits = true, x.fits&^objectType
+			s.tests = append(s.tests, x)
+		default:
+			s.tests = append(s.tests, g.test(c, t.node.sites[i], s.place))
+		}
+	}
+}
+
+// sites adds the sites that the end of a value here ends.
+func (g *grapher) sites(s *shape, t thread) {
+	add := func(to *[]int32) func(int32) {
+		return func(site int32) {
+			if g.follows(t, g.plan.sites[site]) && !slices.Contains(*to, site) {
+				*to = append(*to, site)
+			}
+		}
+	}
+	for i, site := range t.node.sites {
+		// The elements of a counted array are not counted themselves.
+		if !t.flat || !counts(g.plan.conds[t.node.conds[i]].kind) {
+			add(&s.under)(site)
+		}
+	}
+	for _, name := range t.node.names {
+		t.node.children[name].each(add(&s.under))
+		t.node.children[name].each(add(&s.deeper))
+	}
+	if !t.flat {
+		t.node.star.each(add(&s.under))
+		t.node.star.each(add(&s.deeper))
+		t.node.star.each(add(&s.within))
+	}
+}
+
+// members adds the shapes of an object's members.
+func (g *grapher) members(s *shape, st stance) {
+	below := g.below(s, st)
+	if s.wrongObject {
+		place := objectBelow(s.place)
+		next := stance{place: place, threads: below, wrong: true, listed: st.lists()}
+		if place == nil {
+			next.place, next.needs = g.unknown, s.needs
+		} else {
+			for _, t := range st.threads {
+				next.cross(t, true)
+			}
+		}
+		s.object = g.shape(next)
+		return
+	}
+	s.keys = make(map[string]*edge)
+	for i, d := range s.place.Properties() {
+		names := append([]string{d.Name}, d.Aliases...)
+		e := &edge{to: g.shape(st.member(d.Place, names, below)), class: int32(i), bit: -1}
+		s.name(e, names...)
+	}
+	for _, t := range st.threads {
+		if t.deep {
+			continue
+		}
+		for _, name := range t.node.names {
+			if s.keys[name] == nil {
+				m := s.place.Member([]byte(name))
+				s.name(&edge{to: g.shape(st.member(m.Place, []string{name}, below)), class: int32(m.Property), bit: -1}, name)
+			}
+		}
+	}
+	s.extra = g.shape(stance{place: s.place.Others().Place, threads: below, needs: st.needs, wrong: st.wrong, listed: st.lists()})
+}
+
+// below lists the threads that every member of an object continues: those of the
+// conditions that look at everything inside a value of the wrong type.
+func (g *grapher) below(s *shape, st stance) []thread {
+	var next stance
+	for _, t := range st.threads {
+		if t.deep {
+			next.add(t)
+		}
+	}
+	types := s.place.Types()
+	if types != schema.AnyType && !s.wrongObject {
+		return next.threads
+	}
+	for _, t := range st.threads {
+		for node := t.node; node != nil && !t.deep; node = node.star {
+			if slices.ContainsFunc(node.conds, func(c int32) bool { return g.plan.conds[c].generous() }) {
+				next.add(thread{node: node, deep: true, origin: s.place})
+			}
+			if t.flat || !s.wrongObject {
+				break // "*" stands for the elements of an array only
+			}
+		}
+	}
+	if s.wrongObject && objectBelow(s.place) == nil && slices.ContainsFunc(g.ons, func(c int32) bool { return s.place.Guarded(g.plan.conds[c].on) }) {
+		next.add(thread{node: g.node, deep: true, origin: s.place})
+	}
+	return next.threads
+}
+
+// objectBelow finds the elements that an object in place of an array may be meant
+// as, nil if the array does not hold objects.
+func objectBelow(p *schema.Place) *schema.Place {
+	for _, q := range p.Within()[1:] {
+		if q.Types()&schema.Object != 0 {
+			return q
+		}
+	}
+	return nil
+}
+
+// member is the stance of a declared member under all its names.
+func (st stance) member(p *schema.Place, names []string, below []thread) stance {
+	next := stance{place: p, needs: st.needs, wrong: st.wrong, listed: st.lists()}
+	for _, t := range st.threads {
+		if t.deep {
+			continue
+		}
+		for _, name := range names {
+			next.add(thread{node: t.node.children[name], generous: t.generous})
+		}
+	}
+	for _, t := range below {
+		next.add(t)
+	}
+	return next
+}
+
+// cross continues a thread to the elements of an array.
+func (st *stance) cross(t thread, generous bool) {
+	if t.deep {
+		st.add(t)
+		return
+	}
+	if !t.flat {
+		st.add(thread{node: t.node.star, generous: t.generous || generous})
+	}
+	st.add(thread{node: t.node, flat: true, generous: t.generous || generous})
+}
+
+// elements adds the shapes of an array's elements. In an array of the wrong type
+// every element is taken for what the schema declares in its place.
+func (g *grapher) elements(s *shape, st stance) {
+	if s.vector {
+		return
+	}
+	at := func(p *schema.Place) *shape {
+		next := stance{place: p, needs: st.needs, wrong: st.wrong || s.wrongArray, listed: st.lists()}
+		for _, t := range st.threads {
+			next.cross(t, s.wrongArray)
+		}
+		return g.shape(next)
+	}
+	if s.wrongArray {
+		s.items = at(s.place)
+		return
+	}
+	rest := s.place.Items()
+	s.items = at(rest)
+	for i := 0; i < maxPrefix && s.place.Item(i) != rest; i++ {
+		s.prefix = append(s.prefix, at(s.place.Item(i)))
+	}
+}
+
+// maxPrefix bounds how many elements of an array have a schema of their own.
+const maxPrefix = 1000
+
+// links calls f for every shape that s leads to.
+func (s *shape) links(f func(*shape)) {
+	for _, e := range s.members {
+		f(e.to)
+	}
+	for _, to := range []*shape{s.object, s.extra, s.items} {
+		if to != nil {
+			f(to)
+		}
+	}
+	for _, p := range s.prefix {
+		f(p)
+	}
+}
+
+// name makes an edge the way of several keys.
+func (s *shape) name(e *edge, keys ...string) {
+	for _, key := range keys {
+		if s.keys[key] = e; len(s.names) <= fewNames {
+			s.names = slices.DeleteFunc(s.names, func(n named) bool { return n.name == key })
+			s.names = append(s.names, named{key, e})
+		}
+	}
+	s.members = append(s.members, e)
+}
+
+// prune replaces shapes with nothing to look at by nil, so that an evaluation passes
+// over the values there.
+func (g *grapher) prune() {
+	from := make(map[*shape][]*shape)
+	var useful []*shape
+	keep := make(map[*shape]bool)
+	for _, s := range g.order {
+		s.links(func(to *shape) { from[to] = append(from[to], s) })
+		if len(s.tests)+len(s.counts)+len(s.under) > 0 || len(s.suspects) > 0 || s.needs != 0 || s.judges || s.leaf != leafElsewhere {
+			useful, keep[s] = append(useful, s), true
+		}
+	}
+	for len(useful) > 0 {
+		s := useful[len(useful)-1]
+		useful = useful[:len(useful)-1]
+		for _, f := range from[s] {
+			if !keep[f] {
+				useful, keep[f] = append(useful, f), true
+			}
+		}
+	}
+	cut := func(s **shape) {
+		if *s != nil && !keep[*s] {
+			*s = nil
+		}
+	}
+	for _, s := range g.order {
+		for _, e := range s.members {
+			cut(&e.to)
+		}
+		cut(&s.object)
+		cut(&s.extra)
+		cut(&s.items)
+		for i := range s.prefix {
+			cut(&s.prefix[i])
+		}
+	}
+	cut(&g.view.root)
+}
+
+// closes reports whether a place refuses members that it does not name.
+func closes(p *schema.Place) bool {
+	k := p.Others().Kind
+	return k == schema.Undeclared || k == schema.Forbidden
+}

@@ -1,0 +1,309 @@
+package eval
+
+import (
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/condition/index"
+	"github.com/stopgate/stopgate/internal/condition/match"
+	"github.com/stopgate/stopgate/internal/eval/schema"
+	"github.com/stopgate/stopgate/jsonstream"
+)
+
+// Evaluation judges one call while its arguments arrive. One evaluator serves
+// partial and complete arguments: the verdicts and the bytes they became known with
+// do not depend on how the text was cut (D26-10, I1, I2). It can be reused with
+// Reset and is not safe for concurrent use. The zero Evaluation denies.
+type Evaluation struct {
+	state
+	binding *Binding
+	parser  *jsonstream.Parser
+	args    jsonstream.Aggregator
+	walkers []walker
+	checker schema.Validator
+
+	received int64
+	nothing  bool // "{}" stands for arguments that were not written (A14)
+	closed   bool
+	accepted bool // Close found one complete object
+	probing  bool // no verdicts are wanted
+
+	verdict stopgate.Verdict
+	said    said               // what it follows from, if a list said it
+	before  []stopgate.Verdict // the verdicts before it
+	cause   string
+	fault   fault
+	floors  []stopgate.Floor
+
+	// The string that is arriving, and the value that ended last.
+	texts     []textTest
+	watches   []textWatch
+	suspects  []suspect   // guards that read it although nobody declares it
+	guess     match.Value // one reading of it
+	hits      index.Hits
+	undecided int
+	commands  bool // a test judges it command by command
+	decoded   bool // scratch holds its text
+	prepared  bool // whole holds it
+	whole     match.Value
+	scratch   []byte
+	value     jsonstream.Value
+
+	vector       match.Vector
+	object       []byte // canonical text of an object
+	event        jsonstream.Event
+	spare        []byte        // text of a value that is replayed
+	unclean      bool          // some path is not spelled as it would be released
+	unknownPaths match.Unknown // what the floor path_not_known is about
+
+	released []byte
+}
+
+// fault is what the integrity of the arguments lacks.
+type fault struct {
+	code    stopgate.Code
+	pointer string
+	cause   string
+}
+
+// Reset begins a new call. What the evaluation gave out before, verdicts excepted,
+// is not valid any more.
+func (e *Evaluation) Reset(b *Binding) {
+	e.reset(b.run)
+	e.binding, e.cause = b, b.cause
+	e.args.Reset()
+	if e.parser == nil {
+		e.parser = new(jsonstream.Parser)
+	}
+	e.parser.Reset(e, jsonstream.Options{ObjectRoot: true})
+	e.received, e.nothing, e.closed, e.accepted = 0, false, false, false
+	if b.refused != nil {
+		refused := *b.refused
+		e.publish(&refused)
+		return
+	}
+	if v := &b.run.start.verdict; v.Decided {
+		e.verdict = *v
+	}
+}
+
+// reset makes everything but the binding and the parser ready for a plan.
+func (e *Evaluation) reset(p *plan) {
+	e.state.reset(p)
+	e.resizeWalkers(len(p.views))
+	for i, v := range p.views {
+		e.walkers[i].reset(v)
+	}
+	e.verdict, e.before, e.said = stopgate.Verdict{}, e.before[:0], said{}
+	e.fault, e.floors, e.unknownPaths = fault{}, nil, match.Known
+	e.texts, e.watches, e.undecided, e.decoded = e.texts[:0], e.watches[:0], 0, false
+	e.suspects = e.suspects[:0]
+	e.commands = false
+	e.released, e.unclean = nil, false
+}
+
+// resizeWalkers makes n walkers ready to be reset; they keep their memory.
+func (e *Evaluation) resizeWalkers(n int) {
+	for cap(e.walkers) < n {
+		e.walkers = append(e.walkers[:cap(e.walkers)], walker{})
+	}
+	e.walkers = e.walkers[:n]
+}
+
+// Feed takes the next bytes of the arguments and returns the verdict as it is known
+// with them. Deny and skip are final. Any other verdict is provisional until Close
+// returned it: it can only become stricter. Feed after Close or after a terminal
+// verdict changes nothing.
+func (e *Evaluation) Feed(chunk []byte) stopgate.Verdict {
+	if e.closed || e.binding == nil {
+		return e.verdict
+	}
+	e.received += int64(len(chunk))
+	if e.terminal() {
+		return e.verdict
+	}
+	e.take(e.parser.Feed(chunk))
+	return e.verdict
+}
+
+// take ends the bytes of a chunk: nothing more can be learned from the last one.
+func (e *Evaluation) take(err error) {
+	if broken, ok := err.(*jsonstream.Error); ok && !e.terminal() {
+		if e.reach(e.offset(broken.Offset)) {
+			return
+		}
+		e.fail(broken.Code, broken.Pointer, broken.Detail)
+	}
+	if e.dirty {
+		e.settle()
+	}
+}
+
+// Close says how the arguments ended and returns the final verdict of the rules.
+// Only Ended can leave anything but deny or skip. A second Close changes nothing.
+func (e *Evaluation) Close(end stopgate.End) stopgate.Verdict {
+	if e.closed || e.binding == nil {
+		return e.verdict
+	}
+	e.closed = true
+	switch {
+	case e.terminal():
+	case end == stopgate.Cancelled:
+		e.refuse(stopgate.LayerIntegrity, stopgate.CodeCancelled, end.String())
+	case end != stopgate.Ended:
+		e.refuse(stopgate.LayerIntegrity, stopgate.CodeStreamTruncated, end.String())
+	default:
+		e.finish()
+	}
+	return e.verdict
+}
+
+// finish takes the normal end of the arguments.
+func (e *Evaluation) finish() {
+	err := e.parser.Close()
+	if broken, ok := err.(*jsonstream.Error); ok && broken.Empty && e.binding.emptyMeansNone {
+		e.nothing = true
+		e.parser.Reset(e, jsonstream.Options{ObjectRoot: true})
+		if err = e.parser.Feed([]byte("{}")); err == nil {
+			err = e.parser.Close()
+		}
+	}
+	e.take(err)
+	e.accepted = err == nil && !e.terminal()
+	if !e.verdict.Decided {
+		// Cannot happen: with the end of the arguments every rule has been decided.
+		e.refuse(stopgate.LayerFailure, stopgate.CodePolicyError, "undecided")
+	}
+}
+
+// Refuse denies the call for a reason outside of its arguments, such as a message
+// that breaks its protocol, unless the verdict is terminal already. cause is a word
+// for the record.
+func (e *Evaluation) Refuse(layer stopgate.Layer, code stopgate.Code, cause string) stopgate.Verdict {
+	if e.terminal() {
+		return e.verdict
+	}
+	return e.refuse(layer, code, cause)
+}
+
+func (e *Evaluation) refuse(layer stopgate.Layer, code stopgate.Code, cause string) stopgate.Verdict {
+	e.at, e.cause = e.received, cause
+	e.publish(&stopgate.Verdict{Decided: true, Mode: stopgate.Deny, Layer: layer, Code: code, Public: code.Public()})
+	return e.verdict
+}
+
+// terminal reports whether the latest verdict ended the call. It is [stopgate.Verdict.Terminal]
+// without a copy.
+func (e *Evaluation) terminal() bool { return e.verdict.Decided && e.verdict.Mode.Terminal() }
+
+// Verdict returns the latest verdict; it is known before any byte if no rule looks
+// at an argument (D25-40).
+func (e *Evaluation) Verdict() stopgate.Verdict { return e.verdict }
+
+// Latest is Verdict without a copy, to be looked at until the evaluation goes on.
+func (e *Evaluation) Latest() *stopgate.Verdict { return &e.verdict }
+
+// Cause is a detail of a refusal for the record, "" if there is none: what the arguments
+// lack, or a word. It holds no values of the call.
+func (e *Evaluation) Cause() string { return e.cause }
+
+// Trace lists the verdicts in the order in which they became known, each with the
+// byte it became known with (K16). None is weaker than the one before it (I3).
+func (e *Evaluation) Trace() []stopgate.Verdict {
+	all := append([]stopgate.Verdict(nil), e.before...)
+	if e.verdict.Decided {
+		all = append(all, e.verdict)
+	}
+	return all
+}
+
+// Bytes is the number of argument bytes received, those after the decision included.
+func (e *Evaluation) Bytes() int64 { return e.received }
+
+// Document is the arguments as they were judged. Its root is invalid unless Close
+// accepted them. It is valid until Reset.
+func (e *Evaluation) Document() *jsonstream.Document {
+	if !e.accepted {
+		return new(jsonstream.Document)
+	}
+	return e.args.Document()
+}
+
+// offset is the byte that an event of the parser happened with.
+func (e *Evaluation) offset(at int64) int64 {
+	if e.nothing {
+		return e.received
+	}
+	return at
+}
+
+// reach moves to a later byte. What is known by then is settled first; it reports
+// whether that ended the call.
+func (e *Evaluation) reach(at int64) (terminal bool) {
+	if at > e.at {
+		if e.dirty && e.settle() {
+			return true
+		}
+		e.at = at
+	}
+	return false
+}
+
+// Event takes one event of the arguments' parser. It is part of the machinery:
+// callers use Feed.
+func (e *Evaluation) Event(ev *jsonstream.Event) (stop bool) {
+	if ev.Kind == jsonstream.StringPart {
+		e.args.Event(ev)
+		return e.textPart(ev)
+	}
+	if e.reach(e.offset(ev.Offset)) {
+		return true
+	}
+	e.args.Event(ev)
+	e.value = e.args.Last()
+	e.see(ev)
+	if ev.Kind == jsonstream.End {
+		e.validate()
+	}
+	return false
+}
+
+// see gives an event to the walkers.
+func (e *Evaluation) see(ev *jsonstream.Event) {
+	switch ev.Kind {
+	case jsonstream.Key:
+		e.spine.key(ev.Text)
+	case jsonstream.ObjectEnd, jsonstream.ArrayEnd:
+		e.spine.pop()
+	case jsonstream.StringEnd:
+		e.textEnd()
+	case jsonstream.End:
+		return
+	default:
+		e.spine.element()
+	}
+	walkers := e.walkers
+	for i := range walkers {
+		walkers[i].event(e, ev)
+	}
+	switch ev.Kind {
+	case jsonstream.ObjectStart, jsonstream.ArrayStart:
+		e.spine.push(ev.Kind == jsonstream.ArrayStart)
+	}
+}
+
+// validate judges the complete arguments by the schemas (K14).
+func (e *Evaluation) validate() {
+	root := e.args.Document().Root()
+	for _, v := range e.plan.views {
+		if !v.speaks {
+			continue
+		}
+		broken := e.checker.Validate(v.schema, root)
+		switch {
+		case broken == nil:
+		case v.onSchema == stopgate.Ask:
+			e.floor(stopgate.Ask, stopgate.CodeSchemaViolation, broken.Pointer)
+		default:
+			e.fail(stopgate.CodeSchemaViolation, broken.Pointer, broken.Message)
+		}
+	}
+}

@@ -1,0 +1,295 @@
+package eval
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/condition/match"
+	"github.com/stopgate/stopgate/internal/eval/schema"
+)
+
+// Explanation says rule by rule how a verdict came about: every list and guard that
+// was asked, what became of each rule, and with which byte.
+type Explanation struct {
+	Verdict stopgate.Verdict // the latest one; its floors are those that were raised
+	Cause   string           // what exactly was refused, without values of the call
+	Bytes   int64            // argument bytes received
+	Trace   []stopgate.Verdict
+	// Recognised says what the tool was recognised as beside its name, and what follows; "" for
+	// nothing.
+	Recognised string
+	Lists      []ListExplanation // in the order in which lists of one mode are named
+}
+
+// ListExplanation is one rule list, or one guard, that was asked about the call.
+type ListExplanation struct {
+	File  string         `json:"file"`
+	Layer stopgate.Layer `json:"layer"`
+	// Table is the name of the table whose list applied: the tool's, a glob or "*"
+	// (K0b). "" for a guard.
+	Table string `json:"table,omitempty"`
+	// Lowered says that the file is a project's and alone: unattended counts as ask
+	// (K35).
+	Lowered bool `json:"lowered,omitempty"`
+	// Decided is false while the list waits, and for a guard without an objection;
+	// Mode is what the list answers otherwise.
+	Decided bool          `json:"decided"`
+	Mode    stopgate.Mode `json:"mode"`
+	// Segment is the simple command that the rules are explained for: of several, each
+	// goes through the list by itself, and this is the first with the list's mode (K29).
+	Segment *stopgate.Segment `json:"segment,omitempty"`
+	// Uncovered is the pointer of a value that the permit of the list does not cover, for which
+	// the list does not answer unattended.
+	Uncovered string `json:"uncovered,omitempty"`
+	// Named is set for the list that the verdict names.
+	Named bool              `json:"named"`
+	Rules []RuleExplanation `json:"rules"`
+}
+
+// What can become of a rule.
+const (
+	Matched    = "matched"
+	Eliminated = "eliminated"
+	Waiting    = "waiting"     // not known when the verdict was reached
+	NotReached = "not reached" // a rule above it matched
+	Skipped    = "skipped"     // left out before the arguments were looked at
+)
+
+// What can become of a condition, beside Waiting.
+const (
+	Holds = "holds"
+	Fails = "fails"
+)
+
+// RuleExplanation is what became of one rule.
+type RuleExplanation struct {
+	Ref    stopgate.RuleRef `json:"rule"`
+	Mode   stopgate.Mode    `json:"mode"`
+	Status string           `json:"status"`
+	At     int64            `json:"at"` // the byte that showed it, for a rule that matched or was eliminated
+	// Named is set for the rule that the verdict names: without it another rule, or
+	// none, would have decided (I25).
+	Named bool `json:"named"`
+	// Lowered says that the rule is written unattended, which counts as ask (K35).
+	Lowered    bool                   `json:"lowered,omitempty"`
+	Skipped    string                 `json:"skipped,omitempty"` // why a rule was skipped
+	Conditions []ConditionExplanation `json:"conditions,omitempty"`
+}
+
+// ConditionExplanation is what became of one condition.
+type ConditionExplanation struct {
+	// Arg is the rule's pointer with "*" for every array it crosses (Q1); On is the
+	// type that a guard looks at instead.
+	Arg     string `json:"arg,omitempty"`
+	On      string `json:"on,omitempty"`
+	Matcher string `json:"matcher"`
+	Literal string `json:"literal"` // what the matcher compares with, as JSON, or "in" and the name of a list
+	All     bool   `json:"all"`     // every leaf has to match; otherwise one is enough
+	Status  string `json:"status"`
+	At      int64  `json:"at"`
+	Pointer string `json:"pointer,omitempty"` // of the value that showed it
+	// Readings are how a path was read when it matched a restrictive condition: the
+	// reading that did, and what was done to the value for it (K56); of a command line
+	// for which a guard held, the word that did.
+	Readings []string `json:"readings,omitempty"`
+	// Undeclared says that no parameter table declares the value: the guard on a type read it
+	// for what it may be.
+	Undeclared bool `json:"undeclared,omitempty"`
+	// Uncertain is why a permissive condition fails for a value for which it may hold.
+	Uncertain string `json:"uncertain,omitempty"`
+}
+
+// Explain says how the verdict came about. It can be asked at any time; what it
+// shows of the arguments are pointers and readings of paths.
+func (e *Evaluation) Explain() Explanation {
+	x := Explanation{Verdict: e.verdict, Cause: e.cause, Bytes: e.received, Trace: e.Trace()}
+	if e.plan == nil {
+		return x
+	}
+	x.Recognised = e.plan.recognised
+	for i := range e.plan.lists {
+		x.Lists = append(x.Lists, e.explainList(i)...)
+	}
+	return x
+}
+
+func (e *Evaluation) explainList(i int) []ListExplanation {
+	l, st := &e.plan.lists[i], &e.lists[i]
+	if st.dirty {
+		e.walk(i)
+	}
+	if l.guard {
+		return e.explainGuards(l)
+	}
+	x := ListExplanation{File: l.note.file, Layer: l.layer, Table: l.note.table, Lowered: l.note.lowered}
+	x.Decided = st.low == st.high && !st.abstains
+	if x.Decided {
+		x.Mode = st.low
+	}
+	if st.lane >= 0 {
+		x.Segment = e.lanes.all[st.lane].shown(&e.spine)
+	}
+	if leaf := e.lacksCover(i); leaf != nil {
+		x.Uncovered = leaf.pointer
+		x.Named = e.verdict.Code == stopgate.CodeParameterNotCovered && e.verdict.Pointer == leaf.pointer
+	}
+	above := false
+	for r := l.first; r < l.end; r++ {
+		rule := e.explainRule(r, st.lane, above)
+		above = above || rule.Status == Matched
+		x.Named = x.Named || rule.Named
+		x.Rules = append(x.Rules, rule)
+	}
+	for _, s := range l.note.skipped {
+		x.Rules = append(x.Rules, RuleExplanation{
+			Ref: s.ast.Ref(l.note.file), Mode: s.ast.Mode, Status: Skipped, Skipped: s.reason,
+		})
+	}
+	v := &e.verdict
+	if v.Decided && v.Rule == nil && v.Layer == l.layer && x.Decided && x.Mode == v.Mode && v.Layer != stopgate.LayerIntegrity {
+		x.Named = true
+	}
+	return []ListExplanation{x}
+}
+
+// explainGuards says what became of the guards of a file, each by itself.
+func (e *Evaluation) explainGuards(l *list) []ListExplanation {
+	var all []ListExplanation
+	add := func(r RuleExplanation) {
+		x := ListExplanation{File: l.note.file, Layer: l.layer, Named: r.Named, Rules: []RuleExplanation{r}}
+		if x.Decided = r.Status == Matched; x.Decided {
+			x.Mode = r.Mode
+		}
+		all = append(all, x)
+	}
+	for r := l.first; r < l.end; r++ {
+		if l.suspects && e.phaseOf(r, noLane) != holds {
+			continue // the list of all guards shows it
+		}
+		add(e.explainRule(r, noLane, false))
+	}
+	for _, s := range l.note.skipped {
+		add(RuleExplanation{Ref: s.ast.Ref(l.note.file), Mode: s.ast.Mode, Status: Skipped, Skipped: s.reason})
+	}
+	slices.SortStableFunc(all, func(a, b ListExplanation) int { return a.Rules[0].Ref.Index - b.Rules[0].Ref.Index })
+	return all
+}
+
+// explainRule says what became of a rule, on the way of one command where the list is
+// judged command by command.
+func (e *Evaluation) explainRule(r, lane int32, above bool) RuleExplanation {
+	rule := &e.plan.rules[r]
+	x := RuleExplanation{Ref: *rule.ref, Mode: rule.mode, Status: statusOf(e.phaseOf(r, lane), Matched, Eliminated), At: e.knownAt(r), Lowered: rule.lowered}
+	if rule.commands && lane >= 0 {
+		x.At = max(x.At, e.lanes.all[lane].at)
+	}
+	if above {
+		x.Status, x.At = NotReached, 0
+	}
+	x.Named = e.verdict.Rule == rule.ref
+	for c := rule.first; c < rule.end; c++ {
+		x.Conditions = append(x.Conditions, e.explainCondition(r, c, lane))
+	}
+	return x
+}
+
+// knownAt is the byte that showed what became of a rule, 0 while it waits.
+func (e *Evaluation) knownAt(r int32) int64 {
+	rule := &e.plan.rules[r]
+	if rule.own >= 0 {
+		return e.rules[rule.own].at
+	}
+	if e.bundled(r) == waiting {
+		return 0
+	}
+	return e.conds[rule.first].at
+}
+
+// statusOf spells a phase: how it is called when it holds and when it has failed.
+func statusOf(p phase, holding, failing string) string {
+	switch p {
+	case holds:
+		return holding
+	case failed:
+		return failing
+	}
+	return Waiting
+}
+
+func (e *Evaluation) explainCondition(r, c, lane int32) ConditionExplanation {
+	k, st, rule := &e.plan.conds[c], &e.conds[c], &e.plan.rules[r]
+	p, ast, path := e.condIn(c, lane), k.ast, st.path
+	if rule.own < 0 {
+		p, ast = e.bundled(r), rule.sole
+		if b := &e.bundles[k.bundle]; b.hit.Of()[rule.mode] == r {
+			path = b.paths[rule.mode]
+		}
+	}
+	x := ConditionExplanation{Arg: k.expanded, On: ast.On, Matcher: ast.Spec.Kind.String(), All: k.all, Status: statusOf(p, Holds, Fails)}
+	x.Literal = spelt(ast.Spec)
+	switch {
+	case p == waiting:
+		return x
+	case k.command >= 0 && lane >= 0:
+		l := &e.lanes.all[lane]
+		x.At, x.Pointer = l.at, string(e.spine.pointer(l.path))
+		return x
+	}
+	x.At, x.Pointer, x.Undeclared = st.at, string(e.spine.pointer(path)), st.guessed
+	if p == failed && k.permissive && st.value.end > st.value.start {
+		x.Uncertain = e.uncertain(k, ast, x.Pointer, string(e.spine.pointer(st.value)))
+	}
+	if p == holds && !k.permissive && st.value.end > st.value.start {
+		if found, ok := e.suspect(rule); ok {
+			x.Readings = []string{found.Word + " (a word of the command)"}
+			if found.Expands {
+				x.Readings = []string{found.Word + " (a word of the command, which the shell may expand to such a file)"}
+			}
+			return x
+		}
+		if !e.commandAt(x.Pointer) {
+			x.Readings = readingOf(ast.Spec, k.env, string(e.spine.pointer(st.value)))
+		}
+	}
+	return x
+}
+
+// spelt writes what a matcher compares with.
+func spelt(s match.Spec) string {
+	if s.List != "" {
+		return "in " + s.List
+	}
+	var values []string
+	for _, v := range s.Values {
+		values = append(values, v.JSON)
+	}
+	if len(values) == 1 && s.Kind != match.Enum {
+		return values[0]
+	}
+	return "[" + strings.Join(values, ", ") + "]"
+}
+
+// readingOf finds the reading of a path that satisfied a restrictive condition: the value
+// as it is written, if it does, or the first reading that is plain and inside the rule, or
+// else the first that is inside.
+func readingOf(s match.Spec, env match.Env, value string) []string {
+	text, err := match.Compile(s, match.Target{Type: schema.String}, false, env)
+	if err == nil && text.Whole([]byte(value)) {
+		return []string{value + " (" + match.Steps(0).String() + ")"}
+	}
+	m, err := match.Compile(s, match.Target{Type: schema.String, Annotation: schema.Path}, true, env)
+	if err != nil {
+		return nil
+	}
+	list, _ := match.Readings(value, env, false)
+	for _, plain := range []bool{true, false} {
+		for _, r := range list {
+			again, _ := match.Readings(r.Path, env, false)
+			if (len(again) == 1 || !plain) && m.Whole([]byte(r.Path)) {
+				return []string{r.Path + " (" + r.Steps.String() + ")"}
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,122 @@
+package eval
+
+import (
+	"unicode/utf8"
+
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/condition/match"
+	"github.com/stopgate/stopgate/internal/lang/syntax"
+)
+
+// unknown takes a key that the schema of a view does not declare (K24, B6).
+func (e *Evaluation) unknown(v *view) {
+	if !v.speaks || v.params == syntax.ParamAllow {
+		return
+	}
+	mode := stopgate.Ask
+	if v.params == syntax.ParamDeny {
+		mode = stopgate.Deny
+	}
+	e.floorHere(mode, stopgate.CodeUnknownParameter)
+}
+
+// ambiguous takes a key that somebody reads as a parameter that is there already, or
+// as a declared one (A4-A6, A25, B6).
+func (e *Evaluation) ambiguous(v *view) {
+	if v.speaks && !e.probing {
+		e.fail(stopgate.CodeAmbiguousKey, e.here(), "")
+	}
+}
+
+// floorHere raises a floor for the current value, once for each code and byte.
+func (e *Evaluation) floorHere(mode stopgate.Mode, code stopgate.Code) {
+	if e.probing {
+		return
+	}
+	for i := range e.floors {
+		if f := &e.floors[i]; f.At == e.at && f.Code == code {
+			if f.Mode != stopgate.Strictest(f.Mode, mode) {
+				f.Mode, e.dirty = mode, true
+			}
+			return
+		}
+	}
+	e.floor(mode, code, e.here())
+}
+
+// here is the pointer of the current value.
+func (e *Evaluation) here() string { return string(e.spine.pointer(e.spine.mark())) }
+
+// controlFound takes a control character in a path or command (A11).
+func (e *Evaluation) controlFound(v *view) {
+	if v.speaks {
+		e.floorHere(stopgate.Ask, stopgate.CodeControlCharacter)
+	}
+}
+
+// control finds the first control character of a text and returns how many bytes of
+// it stand up to and including that character, 0 if there is none. tabs allows tab
+// and line feed, which separate words and lines of commands.
+func control(text []byte, tabs bool) int {
+	for i, c := range text {
+		if ' ' <= c && c <= '~' {
+			continue
+		}
+		switch {
+		case tabs && (c == '\t' || c == '\n'):
+		case c < 0x20 || c == 0x7f:
+			return i + 1
+		case c == 0xc2 && text[i+1] < 0xa0: // U+0080 to U+009F
+			return i + utf8.RuneLen(rune(text[i+1]))
+		}
+	}
+	return 0
+}
+
+// protected judges the target of a path or command that has just ended (K2, S4).
+func (e *Evaluation) protected(w *textWatch) {
+	if !w.view.speaks || e.probing {
+		return
+	}
+	strictest := match.Unprotected
+	for _, list := range w.view.protected {
+		if w.shape.needs&watchTarget != 0 {
+			p, _ := list.PathOf(e.wholeText())
+			if strictest = max(strictest, p); p == match.UnknownTarget {
+				e.unknownPaths |= list.UnknownPath(e.wholeText())
+			}
+		}
+		if w.shape.needs&watchFiles != 0 {
+			files, _ := e.wholeText().PatchFiles()
+			for _, f := range files {
+				p, _ := list.Path([]byte(f))
+				strictest = max(strictest, p)
+			}
+		}
+		if w.shape.needs&watchWords != 0 {
+			p, _ := list.JudgeCommand(e.wholeText())
+			if strictest = max(strictest, p); p == match.UnknownTarget {
+				e.unknownPaths |= list.UnknownCommand(e.wholeText())
+			}
+		}
+	}
+	switch strictest {
+	case match.UnknownTarget:
+		e.floorHere(stopgate.Ask, stopgate.CodePathNotKnown)
+	case match.ProtectedAsk:
+		e.floorHere(stopgate.Ask, stopgate.CodeProtectedTarget)
+	case match.ProtectedDenied:
+		e.floorHere(stopgate.Deny, stopgate.CodeProtectedTarget)
+	}
+	if w.shape.needs&watchFiles != 0 {
+		if _, ok := e.wholeText().PatchFiles(); !ok {
+			e.floorHere(stopgate.Ask, stopgate.CodePatchNotReadable)
+		}
+	}
+	if w.shape.needs&watchTarget != 0 && !e.unclean {
+		e.unclean = !e.wholeText().IsClean()
+	}
+	if w.shape.analyse && !e.wholeText().Analysable(w.shape.redirects) {
+		e.floorHere(stopgate.Ask, stopgate.CodeCommandNotAnalysable)
+	}
+}

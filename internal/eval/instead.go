@@ -1,0 +1,112 @@
+package eval
+
+import (
+	"strings"
+
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/condition/match"
+)
+
+// Bounds of what [Evaluation.Instead] names.
+const (
+	maxInstead       = 3   // rules, and values of a condition
+	maxInsteadRules  = 200 // rules of a list that are looked at
+	maxInsteadLength = 400 // bytes of the sentence
+)
+
+// Instead names calls of the same tool that run without a person, for the model whose call
+// was denied or could not be asked about: the conditions of the first unattended rules of
+// the list that decided that this call fails. It is "" where something else decided, where the list has no such
+// rule, and where none can be named briefly in plain text. Rules of untrusted files never
+// run a call unattended, so their words are not repeated (K35).
+func (e *Evaluation) Instead() string { return e.instead(&e.verdict) }
+
+func (e *Evaluation) instead(v *stopgate.Verdict) string {
+	if v.Layer != stopgate.LayerRules || v.Mode == stopgate.Unattended {
+		return ""
+	}
+	for i := range e.plan.lists {
+		l := &e.plan.lists[i]
+		if l.guard || l.layer != v.Layer || e.lists[i].low != v.Mode {
+			continue
+		}
+		if forms := e.forms(l, e.lists[i].lane); len(forms) > 0 {
+			return "The policy has a rule that allows this tool where " + strings.Join(forms, ", or where ") + "."
+		}
+		return ""
+	}
+	return ""
+}
+
+// forms names the first unattended rules of a list that do not hold for this call: one that
+// does was overruled by a rule above it.
+func (e *Evaluation) forms(l *list, lane int32) (forms []string) {
+	length := 0
+	for r := l.first; r < min(l.end, l.first+maxInsteadRules) && len(forms) < maxInstead; r++ {
+		if e.plan.rules[r].mode != stopgate.Unattended || e.phaseOf(r, lane) != failed {
+			continue
+		}
+		form, ok := e.form(&e.plan.rules[r])
+		if !ok || length+len(form) > maxInsteadLength {
+			continue
+		}
+		length += len(form)
+		forms = append(forms, form)
+	}
+	return forms
+}
+
+// form names the conditions of a rule: all of them, since each is needed.
+func (e *Evaluation) form(r *rule) (string, bool) {
+	var parts []string
+	for c := r.first; c < r.end; c++ {
+		k := &e.plan.conds[c]
+		ast := k.ast
+		if r.own < 0 {
+			ast = r.sole
+		}
+		values, ok := quoted(ast.Spec)
+		if verb := verbs[ast.Spec.Kind]; verb != "" && ok && plain(k.expanded) {
+			parts = append(parts, k.expanded+" "+verb+" "+values)
+			continue
+		}
+		return "", false
+	}
+	return strings.Join(parts, " and "), len(parts) > 0
+}
+
+// verbs say what the matchers want that can be said in a few words.
+var verbs = [match.Writes + 1]string{
+	match.Const: "is", match.Enum: "is", match.Prefix: "begins with", match.Suffix: "ends with", match.Glob: "matches", match.Host: "has the host",
+	match.Scheme: "has the scheme", match.Usage: "is used as", match.Reads: "reads only", match.Writes: "writes only",
+}
+
+// quoted lists the first values of a matcher.
+func quoted(s match.Spec) (string, bool) {
+	var list []string
+	for _, v := range s.Values[:min(len(s.Values), maxInstead)] {
+		text := v.Text
+		if v.Kind != match.LiteralString {
+			text = v.JSON
+		}
+		if !readable(text) {
+			return "", false
+		}
+		list = append(list, "`"+text+"`")
+	}
+	if len(s.Values) > maxInstead {
+		list[len(list)-1] += " and so on"
+	}
+	return strings.Join(list, " or "), len(list) > 0
+}
+
+// readable reports whether a value of a rule can stand in a sentence: short, and nothing
+// that a reader could take for another part of it.
+func readable(text string) bool {
+	for i := range len(text) {
+		if text[i] < ' ' || text[i] > '~' || text[i] == '`' {
+			return false
+		}
+	}
+	return text != "" && len(text) <= 60
+}

@@ -1,0 +1,185 @@
+package eval
+
+import (
+	"iter"
+	"slices"
+
+	"github.com/stopgate/stopgate"
+)
+
+// A list whose conditions look at several command lines is judged once for each of
+// them, as if it were the only one, and the strictest of these verdicts is the list's
+// (K29). Otherwise [ask on a, deny on b] would ask about the commands a and
+// b together: the first rule has its command, and the second is not reached.
+//
+// What one command answered is a lane. Commands that answer alike share one.
+type lanes struct {
+	all     []lane
+	answers []phase // of all lanes, one after the other
+	current []phase // of the command under way, by condition; waiting: did not look at it
+	touched bool
+	segment segment // the command under way
+}
+
+// lane is how one command goes through one list.
+type lane struct {
+	list  int32
+	first int32 // its answers in lanes.answers
+	at    int64 // the byte that completed the command
+	path  span
+	segment
+}
+
+// Lanes that are no command.
+const (
+	noLane     = -1 // the list is not judged command by command, or has no command
+	futureLane = -2 // a command that may still come
+)
+
+func (n *lanes) reset(p *plan) {
+	n.all, n.answers = n.all[:0], n.answers[:0]
+	n.current = resize(n.current, int(p.commands))
+	n.touched, n.segment = false, segment{}
+}
+
+// answer notes what a condition says about the command under way. What one reading
+// of it fails, no other one repairs.
+func (n *lanes) answer(p *plan, c int32, hit bool) {
+	k := &p.conds[c]
+	to := &n.current[p.lists[k.list].firstCommand+k.command]
+	switch {
+	case !hit:
+		*to = failed
+	case *to == waiting:
+		*to = holds
+	}
+	n.touched = true
+}
+
+// endCommand takes a command that is complete: it becomes a lane of every list that
+// looked at it. Conditions on other command parameters find nothing in it.
+func (s *state) endCommand() {
+	n := &s.lanes
+	if !n.touched {
+		return
+	}
+	for i := range s.plan.lists {
+		l := &s.plan.lists[i]
+		answers := n.current[l.firstCommand : l.firstCommand+l.commands]
+		if !slices.ContainsFunc(answers, func(p phase) bool { return p != waiting }) {
+			continue
+		}
+		for k, p := range answers {
+			if p == waiting {
+				answers[k] = failed
+			}
+		}
+		if !n.known(int32(i), answers) {
+			n.all = append(n.all, lane{list: int32(i), first: int32(len(n.answers)), at: s.at, path: s.spine.mark(), segment: n.segment})
+			n.answers = append(n.answers, answers...)
+			s.lists[i].dirty, s.dirty = true, true
+		}
+	}
+	clear(n.current)
+	n.touched = false
+}
+
+// known reports whether a command of a list answered the same before.
+func (n *lanes) known(list int32, answers []phase) bool {
+	return slices.ContainsFunc(n.all, func(l lane) bool {
+		return l.list == list && slices.Equal(n.answers[l.first:][:len(answers)], answers)
+	})
+}
+
+// walkLanes recomputes what can come out of a list that is judged command by command.
+func (s *state) walkLanes(i int) {
+	l, st := &s.plan.lists[i], &s.lists[i]
+	st.low, st.high, st.lane = stopgate.Unattended, stopgate.Unattended, noLane
+	found := false
+	for k := range s.ways(i) {
+		low, high := s.possible(l, l.first, k)
+		st.low, st.high = stopgate.Strictest(st.low, low), stopgate.Strictest(st.high, high)
+		found = true
+	}
+	if s.mayFollow(i) {
+		st.lane = futureLane
+	}
+	if st.lane == futureLane || !found {
+		low, high := s.possible(l, l.first, st.lane)
+		if st.low = stopgate.Strictest(st.low, low); !found {
+			st.high = high
+		}
+	}
+	for k := range s.ways(i) { // the first command that has the list's verdict is named
+		if low, high := s.possible(l, l.first, k); low == high && low == st.low && low == st.high {
+			st.lane = k
+			break
+		}
+	}
+	st.cursor = l.first
+	for st.cursor < l.end && s.phaseOf(st.cursor, st.lane) == failed {
+		st.cursor++
+	}
+	st.holds = st.cursor < l.end && s.phaseOf(st.cursor, st.lane) == holds
+	st.abstains = l.guard && st.cursor == l.end
+}
+
+// ways yields the lanes of a list in text order.
+func (s *state) ways(i int) iter.Seq[int32] {
+	return func(yield func(int32) bool) {
+		for k := range s.lanes.all {
+			if s.lanes.all[k].list == int32(i) && !yield(int32(k)) {
+				return
+			}
+		}
+	}
+}
+
+// mayFollow reports whether the call may have commands that have not come yet.
+func (s *state) mayFollow(i int) bool {
+	l := &s.plan.lists[i]
+	for r := l.first; r < l.end; r++ {
+		for c := s.plan.rules[r].first; c < s.plan.rules[r].end; c++ {
+			if s.plan.conds[c].command >= 0 && s.conds[c].open > 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// phaseOf is what is known of a rule on the way of one command.
+func (s *state) phaseOf(r, lane int32) phase {
+	rule := &s.plan.rules[r]
+	if rule.own < 0 {
+		return s.bundled(r)
+	}
+	p := s.rules[rule.own].phase
+	if !rule.commands || p == failed {
+		return p
+	}
+	p = holds
+	for c := rule.first; c < rule.end; c++ {
+		switch s.condIn(c, lane) {
+		case failed:
+			return failed
+		case waiting:
+			p = waiting
+		}
+	}
+	return p
+}
+
+// condIn is what is known of a condition on the way of one command.
+func (s *state) condIn(c, lane int32) phase {
+	k := &s.plan.conds[c]
+	switch {
+	case k.command < 0:
+		return s.conds[c].phase
+	case lane == futureLane:
+		return waiting
+	case lane == noLane:
+		return failed
+	}
+	return s.lanes.answers[s.lanes.all[lane].first+k.command]
+}

@@ -1,0 +1,78 @@
+package eval
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/stopgate/stopgate/internal/eval/schema"
+	"github.com/stopgate/stopgate/jsonstream"
+)
+
+// Leaf is a value of complete arguments that holds no other: a scalar, an empty object or
+// array, or an argument vector.
+type Leaf struct {
+	// Pointer is the RFC 6901 pointer of the value.
+	Pointer string
+	// Annotation is what the value names, as the first file says that says anything.
+	Annotation schema.Annotation
+	// Known says that every schema describes the place: a string there without an
+	// annotation is no path, command or URL.
+	Known bool
+	// Value is valid until the evaluation is reset.
+	Value jsonstream.Value
+}
+
+// Leaves lists what accepted arguments consist of, in the order of the text: what a
+// grant is made from and held against (S34). nil unless Close accepted the
+// arguments.
+func (e *Evaluation) Leaves() []Leaf {
+	if !e.accepted {
+		return nil
+	}
+	places := make([]*schema.Place, len(e.plan.views))
+	for i, v := range e.plan.views {
+		places[i] = v.schema.Place()
+	}
+	return appendLeaves(nil, "", e.args.Document().Root(), places)
+}
+
+// appendLeaves adds the leaves of one value, at whose place every view says
+// something of its own.
+func appendLeaves(leaves []Leaf, pointer string, v jsonstream.Value, places []*schema.Place) []Leaf {
+	below, empty := make([]*schema.Place, len(places)), true
+	switch v.Kind() {
+	case jsonstream.Object:
+		for key, member := range v.Members() {
+			name := key.AppendText(nil)
+			for i, p := range places {
+				below[i] = p.Member(name).Place
+			}
+			leaves = appendLeaves(leaves, pointer+jsonstream.Pointer{string(name)}.String(), member, below)
+			empty = false
+		}
+	case jsonstream.Array:
+		if slices.ContainsFunc(places, (*schema.Place).Vector) {
+			break // one value
+		}
+		n := 0
+		for element := range v.Elements() {
+			for i, p := range places {
+				below[i] = p.Item(n)
+			}
+			leaves = appendLeaves(leaves, pointer+"/"+strconv.Itoa(n), element, below)
+			empty = false
+			n++
+		}
+	}
+	if !empty {
+		return leaves
+	}
+	leaf := Leaf{Pointer: pointer, Value: v, Known: len(places) > 0}
+	for _, p := range places {
+		leaf.Known = leaf.Known && !p.Unknown()
+		if leaf.Annotation == schema.None {
+			leaf.Annotation = p.Annotation()
+		}
+	}
+	return append(leaves, leaf)
+}

@@ -1,0 +1,37 @@
+package eval
+
+import "github.com/stopgate/stopgate/internal/condition/match"
+
+// matchers are the conditions that were compiled for a tool. Rules read the same lists at
+// the same places, and first it is asked whether they fit: what is compiled alike is
+// compiled once.
+type matchers map[matcherKey]*match.Matcher
+
+type matcherKey struct {
+	kind        match.Kind
+	values      *match.Literal // by their memory, as lists have it: they are never changed
+	count       int
+	target      match.Target
+	restrictive bool
+	env         match.Env
+}
+
+// compile is match.Compile; ok is false for what does not fit the target.
+func (all matchers) compile(s match.Spec, t match.Target, restrictive bool, env match.Env) (m *match.Matcher, ok bool) {
+	if len(s.Values) == 0 {
+		m, err := match.Compile(s, t, restrictive, env)
+		return m, err == nil
+	}
+	reads, writes := t.ReadsJudged, t.WritesJudged
+	t.ReadsJudged, t.WritesJudged = false, false
+	key := matcherKey{s.Kind, &s.Values[0], len(s.Values), t, restrictive, env}
+	m, known := all[key]
+	if !known {
+		m, _ = match.Compile(s, t, restrictive, env) // nil with an error
+		all[key] = m
+	}
+	if m == nil {
+		return nil, false
+	}
+	return m.Beside(reads, writes), true
+}

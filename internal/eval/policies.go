@@ -1,0 +1,117 @@
+package eval
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/condition/match"
+	"github.com/stopgate/stopgate/internal/lang/syntax"
+	"github.com/stopgate/stopgate/jsonstream"
+)
+
+// Layer is one policy file as it judges calls.
+type Layer struct {
+	File *syntax.File
+	// Trusted says that the file is the operator's: any other one may only tighten
+	// (S3, K35).
+	Trusted bool
+	// Embedded says that the file is part of the program, not written for these tools.
+	Embedded bool
+	// Env is the directories that the file's paths are read against.
+	Env match.Env
+	// Protected lists the targets that no rule permits to change (K2). New sets it.
+	Protected *match.Protected
+}
+
+// Policies are policy files that judge calls together. Every file is a layer that is
+// judged by itself; the strictest verdict wins (K35). A layer without a table for a tool
+// abstains, and a tool for which every layer abstains is unknown (S2). Policies are
+// immutable and safe for concurrent use; the zero value denies every call.
+type Policies struct {
+	layers []*Layer
+	// unknownTool is the mode of unknown tools where no operator says any.
+	unknownTool stopgate.Mode
+	known       KnownTools
+	tests       []dataTest // of the rules that look at the session, by key
+}
+
+// New prepares files, the operator's before the project's, which nothing changes
+// afterwards. A tool that no file knows is asked about if unknownTool is Ask and no
+// operator says otherwise; everything but Ask is Deny (S33).
+func New(layers []*Layer, unknownTool stopgate.Mode) *Policies {
+	p := &Policies{layers: layers}
+	if unknownTool == stopgate.Ask {
+		p.unknownTool = stopgate.Ask
+	}
+	p.protect()
+	p.situations()
+	return p
+}
+
+// protect prepares the list of protected targets, once for all files that read paths
+// against the same directories.
+func (p *Policies) protect() {
+	var files []string
+	for _, l := range p.layers {
+		files = append(files, l.File.Name)
+	}
+	lists := make(map[match.Env]*match.Protected)
+	for _, l := range p.layers {
+		if lists[l.Env] == nil {
+			lists[l.Env] = match.NewProtected(l.Env, files...)
+		}
+		l.Protected = lists[l.Env]
+	}
+}
+
+// situations prepares the conditions of all files, each once for each polarity.
+func (p *Policies) situations() {
+	known := make(map[string]bool)
+	for _, l := range p.layers {
+		for r := range l.File.Rules() {
+			w := r.When
+			if w == nil || w.Session == nil || known[w.SessionKey] {
+				continue
+			}
+			known[w.SessionKey] = true
+			// Parse has refused what cannot be compiled; without a test the condition stays in doubt.
+			if t, err := NewDataTest(*w.Session, !r.Mode.Permissive(), l.Env); err == nil {
+				p.tests = append(p.tests, dataTest{key: w.SessionKey, permissive: r.Mode.Permissive(), test: t})
+			}
+		}
+	}
+	slices.SortFunc(p.tests, func(a, b dataTest) int { return strings.Compare(a.key, b.key) })
+}
+
+// Layers lists the files. The caller must not change them.
+func (p *Policies) Layers() []*Layer { return p.layers }
+
+// Gates lists the tables [gate] that operators wrote.
+func (p *Policies) Gates() []*syntax.GateSettings {
+	var all []*syntax.GateSettings
+	for _, l := range p.layers {
+		if l.Trusted && l.File.Gate.Present() {
+			all = append(all, &l.File.Gate)
+		}
+	}
+	return all
+}
+
+// LooksAtSessions reports whether a rule has a condition on the data of sessions.
+func (p *Policies) LooksAtSessions() bool { return len(p.tests) > 0 }
+
+// Situation reads a session's data. A session without data has the empty object;
+// what is not an object is not known.
+func (p *Policies) Situation(data jsonstream.Value) Situation {
+	var s Situation
+	if data.Kind() != jsonstream.Object {
+		return s
+	}
+	for _, t := range p.tests {
+		if holds, known := t.test.Holds(data); known {
+			s = s.With(t.key, t.permissive, holds)
+		}
+	}
+	return s
+}

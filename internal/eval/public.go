@@ -1,0 +1,72 @@
+package eval
+
+import (
+	"strings"
+
+	"github.com/stopgate/stopgate"
+)
+
+// What models and people read of a verdict for which nobody wrote a reason:
+// what would satisfy it as far as that can be said without values of the call. Pointers
+// name what the caller wrote himself, and what a tool's schema demands he was given.
+
+// unexplained is the sentence for a rule without a reason.
+func unexplained(v *stopgate.Verdict) string {
+	var text string
+	switch {
+	case v.Code == stopgate.CodeRuleMatched && v.Mode == stopgate.Deny:
+		text = "A rule of the policy denies this call"
+	case v.Code == stopgate.CodeRuleSkipped:
+		text = "A rule of the policy skips this call"
+	default:
+		return v.Code.Public()
+	}
+	if plain(v.Pointer) {
+		text += " because of its argument " + v.Pointer
+	}
+	return text + "."
+}
+
+// public is the sentence for arguments that lack integrity.
+func (f *fault) public() string {
+	if f.code != stopgate.CodeSchemaViolation || f.pointer != "" && !plain(f.pointer) {
+		return f.code.Public()
+	}
+	cause := f.cause
+	if strings.HasPrefix(cause, "must match the pattern ") {
+		cause = "must match its pattern"
+	}
+	// The names in it are the schema's: words that a server chose must not speak here.
+	for i, part := range strings.Split(cause, `"`) {
+		if i%2 == 1 && !plain(part) {
+			return f.code.Public()
+		}
+	}
+	return detailed(f.code, strings.TrimSpace(f.pointer+" "+cause))
+}
+
+func (e *Evaluation) floorPublic(f *stopgate.Floor) string {
+	if f.Code == stopgate.CodePathNotKnown {
+		return e.unknownPaths.Public()
+	}
+	if f.Code != stopgate.CodeUnknownParameter || !plain(f.Pointer) {
+		return f.Code.Public()
+	}
+	return detailed(f.Code, f.Pointer)
+}
+
+func detailed(code stopgate.Code, what string) string {
+	return strings.TrimSuffix(code.Public(), ".") + ": " + what + "."
+}
+
+// plain reports whether a name or a pointer can stand in a sentence: short, and made of
+// nothing that makes sentences.
+func plain(text string) bool {
+	for i := range len(text) {
+		c := text[i] | 0x20
+		if (c < 'a' || c > 'z') && (text[i] < '-' || text[i] > '9') && text[i] != '_' && text[i] != '~' {
+			return false
+		}
+	}
+	return text != "" && len(text) <= 80
+}

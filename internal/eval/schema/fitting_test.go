@@ -1,0 +1,65 @@
+package schema_test
+
+import (
+	"testing"
+
+	"github.com/stopgate/stopgate/internal/eval/schema"
+)
+
+// Proves D25-47, K24, K25: the parameters of a table for many tools annotate what a tool
+// has and say nothing about the rest.
+func TestFitting(t *testing.T) {
+	file, err := schema.FromParameters([]schema.Parameter{
+		{Name: "path", Type: []string{"path"}, Required: true}, {Name: "file_path", Type: []string{"path"}}, {Name: "count", Type: []string{"path"}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	base, _, err := schema.ParseJSON([]byte(`{"type":"object","properties":{"path":{"type":"string"},"count":{"type":"integer"},"content":{"type":"string"}},"additionalProperties":false}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	both, err := schema.Overlay(base, schema.Fitting(base, file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	root := both.Place()
+	if m := root.Member([]byte("path")); m.Kind != schema.DeclaredName || m.Place.Annotation() != schema.Path {
+		t.Errorf("path is not a path: %+v", m)
+	}
+	if m := root.Member([]byte("count")); m.Kind != schema.DeclaredName || m.Place.Types() != schema.Integer {
+		t.Errorf("count is %v, want an integer as the tool says", m.Place.Types())
+	}
+	if m := root.Member([]byte("file_path")); m.Kind == schema.DeclaredName {
+		t.Error("file_path is declared, but the tool does not have it")
+	}
+	if !both.RequiresNothing() {
+		t.Error("a table for many tools requires a parameter")
+	}
+	if open := schema.Fitting(nil, file); open == nil || open.Place().Member([]byte("other")).Kind != schema.FreeForm {
+		t.Error("without a definition further parameters are not open")
+	}
+	usual, _, _ := schema.ParseJSON([]byte(`{"type":"object","properties":{"path":{"type":"string"}}}`))
+	both, err = schema.Overlay(usual, schema.Fitting(usual, file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m := both.Place().Member([]byte("depth")); m.Kind != schema.Undeclared {
+		t.Error("a table for many tools makes a parameter that the tool does not declare look like data (K24)")
+	}
+	anything, _, _ := schema.ParseJSON([]byte(`{"type":"object"}`))
+	both, err = schema.Overlay(anything, schema.Fitting(anything, file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m := both.Place().Member([]byte("path")); m.Kind != schema.DeclaredName || m.Place.Annotation() != schema.Path {
+		t.Error("a tool whose schema names no parameters takes no type from the table for many tools")
+	}
+	if m := both.Place().Member([]byte("other")); m.Kind != schema.FreeForm {
+		t.Error("a table for many tools closes a schema that names no parameters")
+	}
+	none, _, _ := schema.ParseJSON([]byte(`{"type":"object","properties":{"x":{"type":"string"}}}`))
+	if schema.Fitting(none, file) != nil || schema.Fitting(base, nil) != nil {
+		t.Error("something is left of nothing")
+	}
+}

@@ -1,0 +1,109 @@
+package eval
+
+import (
+	"slices"
+
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/condition/literal"
+	"github.com/stopgate/stopgate/internal/condition/match"
+)
+
+// segment is one simple command of a value that has several, so that a verdict can name
+// it (K29). The zero segment is none.
+type segment struct {
+	index, of int32
+	at        int64 // the byte that completed the value
+	text      span
+}
+
+// segment is a command of the value that has just ended.
+func (e *Evaluation) segment(v *match.Value, n int) segment {
+	if v.Commands() < 2 {
+		return segment{}
+	}
+	e.object = v.AppendCommand(e.object[:0], n)
+	return segment{int32(n), int32(v.Commands()), e.at, e.spine.keep(e.object)}
+}
+
+// condSegment is the command that decided a condition, or the first rule of a mode in a
+// bundle.
+type condSegment struct {
+	cond, mode int32
+	segment
+}
+
+// decidedBy finds the command that decided a condition.
+func (s *state) decidedBy(c, mode int32) segment {
+	for _, n := range slices.Backward(s.segments) { // a rule further up may have come later
+		if n.cond == c && n.mode == mode {
+			return n.segment
+		}
+	}
+	return segment{}
+}
+
+// segmentOf notes the first command of the value for which a condition holds by the
+// words of the command alone, if there is one.
+func (e *Evaluation) segmentOf(c, mode int32, m *match.Matcher) {
+	v := e.wholeText()
+	for n := range v.Commands() {
+		if m.NamesCommand(v, n) {
+			e.segments = append(e.segments, condSegment{c, mode, e.segment(v, n)})
+			return
+		}
+	}
+}
+
+// names notes the first command for which a restrictive condition holds by itself:
+// suspicion also looks at the line as it is written, which is the same for all.
+func (e *Evaluation) names(x *textTest, v *match.Value, n int, hit bool) {
+	c := x.test.cond
+	if hit && e.lanes.segment.of > 0 && !e.plan.conds[c].permissive && !slices.ContainsFunc(e.segments, func(g condSegment) bool { return g.cond == c && g.at == e.at }) &&
+		x.m.NamesCommand(v, n) {
+		e.segments = append(e.segments, condSegment{c, 0, e.lanes.segment})
+	}
+}
+
+// bundleSegments notes which commands satisfied the rules of a bundle.
+func (e *Evaluation) bundleSegments(x *textTest) {
+	if e.conds[x.test.cond].at != e.at {
+		return
+	}
+	b := &e.bundles[e.plan.conds[x.test.cond].bundle]
+	for mode, r := range e.hits.Of() {
+		if r == literal.None || b.hit.Of()[mode] != r {
+			continue
+		}
+		if m := x.index.Alone(r); m != nil && m.JudgesCommands() {
+			e.segmentOf(x.test.cond, int32(mode), m)
+		}
+	}
+}
+
+// segmentFor is the command that made a rule hold, nil if its value has no others.
+func (e *Evaluation) segmentFor(r, lane int32) *stopgate.Segment {
+	rule := &e.plan.rules[r]
+	var of segment
+	switch {
+	case rule.own < 0:
+		of = e.decidedBy(rule.first, int32(rule.mode))
+	case rule.commands && lane >= 0:
+		of = e.lanes.all[lane].segment
+		for i := range e.segments {
+			if own := &e.segments[i]; rule.end-rule.first == 1 && own.cond == rule.first && own.at == of.at {
+				of = own.segment
+			}
+		}
+	case rule.end > rule.first:
+		of = e.decidedBy(rule.first, 0)
+	}
+	return of.shown(&e.spine)
+}
+
+// shown is the segment as verdicts have it, nil if there is none.
+func (g segment) shown(p *spine) *stopgate.Segment {
+	if g.of == 0 {
+		return nil
+	}
+	return &stopgate.Segment{Index: int(g.index), Of: int(g.of), Text: string(p.pointer(g.text))}
+}

@@ -1,0 +1,327 @@
+package eval
+
+import (
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/condition/literal"
+	"github.com/stopgate/stopgate/internal/condition/match"
+)
+
+// phase is what is known of a condition or a rule. It leaves waiting once.
+type phase uint8
+
+const (
+	waiting phase = iota
+	holds
+	failed
+)
+
+// condState is what one evaluation knows of one condition.
+type condState struct {
+	phase phase
+	leaf  bool // a leaf matched
+	// limited says that a value satisfied it by its length; see [match.Matcher.Exceeds].
+	limited bool
+	guessed bool  // by a string that nobody declares
+	open    int32 // sites at which a leaf can still appear
+	at      int64 // byte that decided it
+	path    span  // pointer of the value that decided it
+	value   span  // the text of that value, if it was a path
+}
+
+// ruleState is what one evaluation knows of one rule.
+type ruleState struct {
+	phase phase
+	open  int32 // conditions not known to hold
+	at    int64
+	cond  int32 // the condition that decided it
+}
+
+// listState is what can still come out of a list.
+type listState struct {
+	low, high stopgate.Mode // the strictest and the weakest mode possible
+	cursor    int32         // every rule before it has failed; of guards: the one that holds
+	step      int32         // the same among the rules in no bundle
+	end       int32         // of the first rule that holds; nothing behind it matters
+	lane      int32         // the command whose way through the list counts, or none
+	holds     bool          // the rule at cursor does
+	abstains  bool          // guards of which none holds: there is nothing to say
+	dirty     bool
+}
+
+// span is a piece of an evaluation's pointer text.
+type span struct{ start, end int32 }
+
+// state is the part of an evaluation that knows rules: what the values seen so far
+// did to conditions, rules and lists. It is driven by walkers.
+type state struct {
+	plan    *plan
+	conds   []condState
+	rules   []ruleState // of the rules in no bundle
+	bundles []bundleState
+	lists   []listState
+	done    []bool // sites at which no further leaf can appear
+
+	at    int64 // the byte being looked at
+	dirty bool  // something changed with it
+	spine spine
+	lanes lanes
+	// segments are the commands that decided conditions by themselves.
+	segments []condSegment
+	// uncovered are the values so far that some permit does not cover.
+	uncovered []uncoveredLeaf
+}
+
+// leaf takes a value at a site: it matches the condition or it does not. alone
+// says that no other value can stand at the site.
+func (s *state) leaf(site int32, hit, alone bool) {
+	c := s.plan.sites[site]
+	k, st := &s.plan.conds[c], &s.conds[c]
+	switch {
+	case st.phase != waiting:
+		return
+	case k.command >= 0:
+		s.lanes.answer(s.plan, c, hit)
+		return
+	case hit && !k.all:
+		s.resolve(c, holds)
+		return
+	case !hit && k.all:
+		s.resolve(c, failed)
+		return
+	}
+	st.leaf = st.leaf || hit
+	if alone {
+		s.exhaust(site)
+	}
+}
+
+// present takes a value for present. An unsure one counts as present and as absent
+// where that restricts, as neither where it permits (K5).
+func (s *state) present(site int32, unsure, alone bool) {
+	k := &s.plan.conds[s.plan.sites[site]]
+	s.leaf(site, k.want && !unsure || unsure && !k.permissive, alone)
+}
+
+// presentNull takes null for present: surely no value for a condition that requires one,
+// and otherwise unsure.
+func (s *state) presentNull(site int32, alone bool) {
+	if s.plan.conds[s.plan.sites[site]].value {
+		s.leaf(site, false, alone)
+		return
+	}
+	s.present(site, true, alone)
+}
+
+// missing takes a branch that ends without a value at the site.
+func (s *state) missing(site int32) {
+	c := s.plan.sites[site]
+	switch k := &s.plan.conds[c]; {
+	case k.command >= 0:
+		s.lanes.answer(s.plan, c, false)
+		s.endCommand()
+	case k.bundle >= 0:
+		s.fail(c)
+	case k.all:
+		s.resolve(c, failed)
+	}
+}
+
+// empty takes an array without elements: a branch without a value (K3). For
+// present it is, like null, a value and none.
+func (s *state) empty(site int32) {
+	k := &s.plan.conds[s.plan.sites[site]]
+	if k.kind == match.Present && !k.permissive {
+		s.leaf(site, true, false)
+		return
+	}
+	s.missing(site)
+}
+
+// absent takes a member that an object lacks. Where commands are judged one by one,
+// it is a command only if the schema gives it a default, or as an element's branch
+// without a value (B5).
+func (s *state) absent(a absence, command bool) {
+	c := s.plan.sites[a.site]
+	if s.plan.conds[c].command >= 0 {
+		if command {
+			s.lanes.answer(s.plan, c, a.kind == byDefault)
+		}
+		return
+	}
+	if s.plan.conds[c].bundle >= 0 && a.kind == byDefault {
+		s.defaulted(a)
+		return
+	}
+	switch a.kind {
+	case byDefault:
+		s.leaf(a.site, true, false)
+	case notDefault:
+		s.leaf(a.site, false, false)
+	case notPresent:
+		s.leaf(a.site, !s.plan.conds[c].want, false)
+	default:
+		s.missing(a.site)
+	}
+}
+
+// exhaust says that no further leaf can appear at a site (K11).
+func (s *state) exhaust(site int32) {
+	if s.done[site] {
+		return
+	}
+	s.done[site] = true
+	c := s.plan.sites[site]
+	st := &s.conds[c]
+	if st.open--; st.open > 0 || st.phase != waiting {
+		return
+	}
+	switch k := &s.plan.conds[c]; {
+	case k.bundle >= 0:
+		s.endBundle(k, st)
+	case k.command >= 0:
+		s.lists[k.list].dirty, s.dirty = true, true
+	case k.all && st.leaf:
+		s.resolve(c, holds)
+	default:
+		s.resolve(c, failed)
+	}
+}
+
+// resolve ends a condition, and with it perhaps its rule.
+func (s *state) resolve(c int32, p phase) {
+	st := &s.conds[c]
+	if st.phase != waiting {
+		return
+	}
+	st.phase, st.at, st.path = p, s.at, s.spine.mark()
+	k := &s.plan.conds[c]
+	rule := &s.plan.rules[k.rule]
+	rs := &s.rules[rule.own]
+	if rs.phase != waiting {
+		return
+	}
+	if p == holds {
+		if rs.open--; rs.open > 0 {
+			if rule.commands { // it may hold for one command already
+				s.changed(k)
+			}
+			return
+		}
+	}
+	rs.phase, rs.at, rs.cond = p, s.at, c
+	s.changed(k)
+}
+
+// changed says that something new is known of a condition's list.
+func (s *state) changed(k *cond) { s.lists[k.list].dirty, s.dirty = true, true }
+
+// walk recomputes what can come out of a list: skip failed rules, collect
+// the modes of the undecided ones, stop at the first that holds.
+func (s *state) walk(i int) {
+	l, st := &s.plan.lists[i], &s.lists[i]
+	st.dirty = false
+	switch {
+	case l.commands > 0:
+		s.walkLanes(i)
+		return
+	case l.guard:
+		s.walkGuards(i)
+		return
+	case l.coverage && len(s.uncovered) > 0:
+		s.walkUncovered(i)
+		return
+	}
+	for int(st.step) < len(l.own) && s.rules[l.firstOwn+st.step].phase == failed {
+		st.step++
+	}
+	open, end := literal.Empty(), l.end
+	for i := l.firstBundle; i < l.endBundle; i++ {
+		b := &s.bundles[i]
+		open.Merge(&b.open)
+		end = min(end, b.hit.First())
+	}
+	for i := st.step; int(i) < len(l.own) && l.own[i] < end; i++ {
+		switch r := l.own[i]; s.rules[l.firstOwn+i].phase {
+		case holds:
+			end = r
+		case waiting:
+			open.Add(r, uint8(s.plan.rules[r].mode))
+		}
+	}
+	last := l.fallback
+	if end < l.end {
+		last = s.plan.rules[end].mode
+	}
+	st.low, st.high, st.cursor, st.end, st.holds = last, last, end, end, end < l.end
+	if open.First() >= end {
+		return
+	}
+	st.holds = false
+	for mode, r := range open.Of() {
+		if m := stopgate.Mode(mode); r < end {
+			st.low, st.high, st.cursor = stopgate.Strictest(st.low, m), weakest(st.high, m), min(st.cursor, r)
+		}
+	}
+}
+
+// walkGuards recomputes what the guards of a file object. One that skips or denies ends
+// the call, whatever the others may still say. What guards may read into strings that are
+// still to come keeps nothing waiting, as floors do not.
+func (s *state) walkGuards(i int) {
+	l, st := &s.plan.lists[i], &s.lists[i]
+	hit, open := literal.Empty(), literal.Empty()
+	for i := l.firstBundle; i < l.endBundle; i++ {
+		b := &s.bundles[i]
+		hit.Merge(&b.hit)
+		open.Merge(&b.open)
+	}
+	for i, r := range l.own {
+		switch s.rules[l.firstOwn+int32(i)].phase {
+		case holds:
+			hit.Add(r, uint8(s.plan.rules[r].mode))
+		case waiting:
+			if !l.suspects {
+				open.Add(r, uint8(s.plan.rules[r].mode))
+			}
+		}
+	}
+	st.low, st.high, st.cursor, st.end, st.holds, st.abstains = l.fallback, l.fallback, l.end, literal.None, false, true
+	for mode, r := range hit.Of() {
+		if m := stopgate.Mode(mode); r != literal.None {
+			st.low, st.high = stopgate.Strictest(st.low, m), stopgate.Strictest(st.high, m)
+		}
+	}
+	for mode, r := range open.Of() {
+		if m := stopgate.Mode(mode); r != literal.None && !st.high.Terminal() {
+			st.low = stopgate.Strictest(st.low, m)
+		}
+	}
+	if st.low == st.high && hit.Of()[st.low] != literal.None {
+		st.cursor, st.holds, st.abstains = hit.Of()[st.low], true, false
+	}
+}
+
+// possible is walk for the rules from one on, on the way of one command.
+func (s *state) possible(l *list, from, lane int32) (low, high stopgate.Mode) {
+	low, high = stopgate.Unattended, stopgate.Deny
+	for r := from; r < l.end; r++ {
+		p := s.phaseOf(r, lane)
+		if p == failed {
+			continue
+		}
+		m := s.modeOf(r)
+		low, high = stopgate.Strictest(low, m), weakest(high, m)
+		if p == holds {
+			return low, high
+		}
+	}
+	return stopgate.Strictest(low, l.fallback), weakest(high, l.fallback)
+}
+
+// weakest returns the weaker of two modes.
+func weakest(a, b stopgate.Mode) stopgate.Mode {
+	if stopgate.Strictest(a, b) == a {
+		return b
+	}
+	return a
+}

@@ -1,0 +1,62 @@
+package eval
+
+import (
+	"bytes"
+	"slices"
+
+	"github.com/stopgate/stopgate/internal/condition/match"
+	"github.com/stopgate/stopgate/internal/eval/schema"
+	"github.com/stopgate/stopgate/jsonstream"
+)
+
+// expansionHint is what the public text of a guard adds where no file is named that it
+// protects: without it the reason alone says something about files that the command does
+// not mention. It holds no value of the call (F19).
+const expansionHint = " (the shell may make such a file of a word with wildcards or variables: write the names out)"
+
+// expandable are the bytes of which one is in every word that a shell expands.
+const expandable = "*?[{~$`"
+
+// suspect finds the word of a command line for which the guard on paths holds, if one word
+// is to blame. It reads the line once more: only explanations and refusals ask.
+func (e *Evaluation) suspect(r *rule) (match.Suspect, bool) {
+	if r.first == r.end {
+		return match.Suspect{}, false
+	}
+	k, st := &e.plan.conds[r.first], &e.conds[r.first]
+	if k.on != "path" || k.permissive || st.value.start == st.value.end {
+		return match.Suspect{}, false
+	}
+	ast, path := k.ast, st.path
+	if r.own < 0 {
+		ast, path = r.sole, e.bundles[k.bundle].paths[r.mode]
+	}
+	if !e.commandAt(string(e.spine.pointer(path))) {
+		return match.Suspect{}, false
+	}
+	m, err := match.Compile(ast.Spec, match.Target{Type: schema.String, Annotation: schema.Command, Paths: true}, true, k.env)
+	if err != nil {
+		return match.Suspect{}, false
+	}
+	var v match.Value
+	v.Reset(e.spine.pointer(st.value))
+	return m.Suspects(&v)
+}
+
+// expands reports that a guard holds for a command line only because of what its shell may
+// make of a word.
+func (e *Evaluation) expands(r *rule) bool {
+	if r.first == r.end || !bytes.ContainsAny(e.spine.pointer(e.conds[r.first].value), expandable) {
+		return false
+	}
+	found, ok := e.suspect(r)
+	return ok && found.Expands
+}
+
+// commandAt reports whether some file takes what stands at a pointer for a command line.
+func (e *Evaluation) commandAt(pointer string) bool {
+	p, err := jsonstream.ParsePointer(pointer)
+	return err == nil && slices.ContainsFunc(e.plan.views, func(v *view) bool {
+		return v.schema != nil && slices.ContainsFunc(v.schema.Reach(p).Places, func(at *schema.Place) bool { return at.Has(schema.Command) })
+	})
+}

@@ -1,0 +1,235 @@
+package eval
+
+import (
+	"slices"
+	"sync"
+
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/condition/index"
+	"github.com/stopgate/stopgate/internal/condition/match"
+	"github.com/stopgate/stopgate/internal/eval/schema"
+	"github.com/stopgate/stopgate/internal/lang/syntax"
+	"github.com/stopgate/stopgate/jsonstream"
+)
+
+// A request may call a path by any name and say that it is a string, or nothing. Guards on
+// paths, commands and URLs therefore also read the strings that no parameter table declares.
+// Every file with such guards has a second list of them for that. Nothing waits for it, as
+// nothing waits for floors: what it finds counts from the byte on that shows it.
+
+// suspicion is how the guards of one list read the strings that nobody declares. Most tools
+// have none: the guards are compiled for them when the first one ends.
+type suspicion struct {
+	as     reads
+	guards func() suspecting
+}
+
+// suspecting are the guards, compiled.
+type suspecting struct {
+	paths *index.Index // of guards on paths, nil if there are none
+	other []suspicious
+}
+
+// suspicious is another guard.
+type suspicious struct {
+	cond int32
+	as   reads
+	m    *match.Matcher
+}
+
+// suspect is a suspicion at a place, and as what strings are read there.
+type suspect struct {
+	*suspicion
+	as reads
+}
+
+// reads is as what a string is read.
+type reads uint8
+
+const (
+	asPath reads = 1 << iota
+	asCommand
+	asURL
+)
+
+// readsOf are the strings that a guard on a type looks at.
+func readsOf(on string) reads {
+	switch on {
+	case schema.Path.String():
+		return asPath
+	case schema.Command.String():
+		return asCommand
+	case schema.URL.String():
+		return asURL
+	}
+	return 0
+}
+
+// suspicion adds the second list of a file's guards.
+func (c *compiler) suspicion(v *Voice) {
+	guards := slices.DeleteFunc(slices.Clone(v.File.Guards), func(g *syntax.Rule) bool { return !Suspects(g) })
+	typed := *v
+	typed.Schema = c.suspected(v)
+	c.list(&typed, list{layer: stopgate.LayerGuard, fallback: stopgate.Unattended, guard: true, suspects: true}, guards, "", true)
+}
+
+// suspected is the schema that says which strings nobody declares: that of the file, with the
+// types that the name of a known tool gives them.
+func (c *compiler) suspected(v *Voice) *schema.Schema {
+	if c.known == nil || v.Schema == c.known {
+		return v.Schema
+	}
+	if v.Schema == c.base {
+		return c.known
+	}
+	typed, err := schema.Overlay(v.Schema, schema.Fitting(v.Schema, c.row))
+	if err != nil {
+		return v.Schema
+	}
+	return typed
+}
+
+// Suspects reports whether a guard also reads strings that nobody declares: one about what
+// they name, which one of them satisfies.
+func Suspects(g *syntax.Rule) bool {
+	if len(g.Conditions) != 1 || g.Match == syntax.QuantifierAll {
+		return false
+	}
+	k := &g.Conditions[0]
+	if readsOf(k.On) == 0 || k.Match == syntax.QuantifierAll {
+		return false
+	}
+	switch k.Spec.Kind {
+	case match.Const, match.Enum, match.Prefix, match.Suffix, match.Glob, match.Pattern, match.Host, match.Scheme,
+		match.Usage, match.Reads, match.Writes:
+		return true
+	}
+	return false
+}
+
+// suspect adds the second list to a view.
+func (c *compiler) suspect(v *Voice, l *list) {
+	if !l.suspects || l.first == l.end {
+		return
+	}
+	s, plan, first, end := new(suspicion), c.plan, l.first, l.end
+	for r := first; r < end; r++ {
+		s.as |= readsOf(plan.conds[plan.rules[r].first].on)
+	}
+	s.guards = sync.OnceValue(func() (out suspecting) {
+		all := make(matchers)
+		for r := first; r < end; r++ {
+			at := plan.rules[r].first
+			out.add(all, at, &plan.conds[at])
+		}
+		if out.paths != nil {
+			out.paths.Build()
+		}
+		return out
+	})
+	p := c.part(v)
+	p.suspicions = append(p.suspicions, s)
+}
+
+// add compiles one condition.
+func (s *suspecting) add(all matchers, c int32, k *cond) {
+	a, _ := schema.ParseAnnotation(k.on)
+	m, ok := all.compile(k.ast.Spec, match.Target{Type: schema.String, Annotation: a}, true, k.env)
+	if !ok {
+		return // the condition fits no such string
+	}
+	as := readsOf(k.on)
+	if as == asPath {
+		if s.paths == nil {
+			s.paths = index.New(true, k.env)
+		}
+		s.paths.Add(index.Member{ID: c, Readings: []*match.Matcher{m}})
+		return
+	}
+	s.other = append(s.other, suspicious{cond: c, as: as, m: m})
+}
+
+// suspect finds what guards suspect at a shape. What a guard sees there anyway it does not.
+func (g *grapher) suspect(s *shape, st stance) {
+	if len(g.suspicions) == 0 || st.listed || s.place.Tabled() {
+		return
+	}
+	var seen reads
+	for _, a := range []schema.Annotation{schema.Path, schema.Command, schema.URL} {
+		if s.place.Guarded(a.String()) {
+			seen |= readsOf(a.String())
+		}
+	}
+	for _, one := range g.suspicions {
+		if as := one.as &^ seen; as != 0 {
+			s.suspects = append(s.suspects, suspect{one, as})
+		}
+	}
+}
+
+// suspected judges the string that has just ended by the guards that suspect it.
+func (e *Evaluation) suspected() {
+	list := e.suspects
+	e.suspects = list[:0]
+	if len(list) == 0 || e.probing || len(e.value.Raw()) > maxSuspectedRaw {
+		return
+	}
+	for _, r := range plausible(nil, e.text(), 0) {
+		e.guess.Reset(r.text)
+		for _, s := range list {
+			as := s.as & r.as
+			if as&asCommand != 0 && !e.guess.NamesPrograms() {
+				as &^= asCommand
+			}
+			if as != 0 {
+				e.guessBy(s.suspicion, as)
+			}
+		}
+	}
+}
+
+// guessBy judges one reading, which guess holds, by the guards of one list.
+func (e *Evaluation) guessBy(s *suspicion, as reads) {
+	guards := s.guards()
+	if as&asPath != 0 && guards.paths != nil {
+		guards.paths.End(new(index.State), &e.guess, &e.hits)
+		for _, c := range e.hits.Members {
+			e.suspectHolds(c, slices.Contains(e.hits.Limited, c))
+		}
+	}
+	for i := range guards.other {
+		if k := &guards.other[i]; k.as&as != 0 && e.conds[k.cond].phase == waiting && k.m.Judge(&e.guess) {
+			e.suspectHolds(k.cond, k.m.Exceeds(&e.guess))
+		}
+	}
+}
+
+func (e *Evaluation) suspectHolds(c int32, limited bool) {
+	st := &e.conds[c]
+	if st.phase != waiting {
+		return
+	}
+	e.resolve(c, holds)
+	st.limited, st.guessed, st.value = limited, true, e.spine.keep(e.guess.Text())
+}
+
+// maxSuspectedRaw is how long a string may be written in which something is read: an escape
+// is six bytes long.
+const maxSuspectedRaw = 6*maxSuspectedJSON + 2
+
+// leavesOf lists the readings of the strings of a JSON text.
+func leavesOf(to []reading, v jsonstream.Value, depth int) []reading {
+	switch v.Kind() {
+	case jsonstream.Object:
+		for _, member := range v.Members() {
+			to = leavesOf(to, member, depth)
+		}
+	case jsonstream.Array:
+		for element := range v.Elements() {
+			to = leavesOf(to, element, depth)
+		}
+	case jsonstream.String:
+		to = plausible(to, v.AppendText(nil), depth)
+	}
+	return to
+}

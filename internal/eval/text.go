@@ -1,0 +1,389 @@
+package eval
+
+import (
+	"math"
+
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/condition/index"
+	"github.com/stopgate/stopgate/internal/condition/match"
+	"github.com/stopgate/stopgate/jsonstream"
+)
+
+// textTest is one matcher on the string that is arriving, or the index of a bundle. A
+// test of several readings has several, one after the other.
+type textTest struct {
+	test     *test
+	m        *match.Matcher
+	state    match.State
+	index    *index.Index // in place of a matcher
+	arriving index.State
+	shown    index.State // arriving, as it was when it last showed something
+	result   match.Result
+	alone    bool // no other value can stand at the test's site
+	shows    int  // bytes of the piece at hand after which something is known, 0 if nothing is
+}
+
+// textWatch is what one view wants to know of the string that is arriving, whatever
+// the rules say.
+type textWatch struct {
+	view  *view
+	shape *shape
+	found bool // the control character was found
+	shows int  // bytes of the piece at hand up to and including it, 0 if it is not there
+}
+
+// startTest begins a test of the string that begins now.
+func (e *Evaluation) startTest(t *test, alone bool) {
+	first := len(e.texts)
+	e.commands = e.commands || e.plan.conds[t.cond].command >= 0
+	for _, m := range t.texts {
+		x := e.nextText()
+		x.test, x.m, x.index, x.alone = t, m, nil, alone
+		if x.result = m.Start(&x.state); x.result == match.Undecided {
+			e.undecided++
+		}
+	}
+	for i := first; i < len(e.texts); i++ {
+		if x := &e.texts[i]; x.result != match.Undecided {
+			e.textResult(x)
+		}
+	}
+}
+
+// nextText adds a test, whose cursor keeps its memory.
+func (e *Evaluation) nextText() *textTest {
+	if len(e.texts) < cap(e.texts) {
+		e.texts = e.texts[:len(e.texts)+1]
+	} else {
+		e.texts = append(e.texts, textTest{})
+	}
+	return &e.texts[len(e.texts)-1]
+}
+
+// startIndex is startTest for a bundle.
+func (e *Evaluation) startIndex(t *test, alone bool) {
+	x := e.nextText()
+	x.test, x.m, x.index, x.result, x.alone = t, nil, t.index, match.Undecided, alone
+	e.undecided++
+	if x.index.Start(&x.arriving) {
+		e.progress(x, false)
+	}
+}
+
+// WantsEncoded implements [jsonstream.EncodedTextHandler]: nothing looks at the rest of the string before
+// its end.
+func (e *Evaluation) WantsEncoded() bool { return e.undecided == 0 && len(e.watches) == 0 }
+
+// textPart gives a piece of the string to its tests. What they find is taken in the
+// order of the bytes that show it, so that the answer does not depend on how the
+// text was cut (I2).
+func (e *Evaluation) textPart(ev *jsonstream.Event) (stop bool) {
+	if e.WantsEncoded() {
+		return false
+	}
+	shown := 0
+	if len(e.texts) == 1 && len(e.watches) == 0 {
+		return e.onlyPart(ev)
+	}
+	for i := range e.texts {
+		if x := &e.texts[i]; e.reading(x) && e.feed(x, ev.Text, 0) {
+			shown++
+		}
+	}
+	for i := range e.watches {
+		w := &e.watches[i]
+		if w.shows = 0; w.shape.needs&watchControls != 0 && !w.found {
+			if w.shows = control(ev.Text, w.shape.needs&allowTabs != 0); w.shows > 0 {
+				shown++
+			}
+		}
+	}
+	for ; shown > 0; shown-- {
+		test, watch := e.nextShown()
+		if test == nil {
+			if e.reach(offset(ev, watch.shows)) {
+				return true
+			}
+			watch.found, watch.shows = true, 0
+			e.controlFound(watch.view)
+			continue
+		}
+		if e.reach(offset(ev, test.shows)) {
+			return true
+		}
+		if e.showText(test, ev.Text) {
+			shown++
+		}
+	}
+	return false
+}
+
+// onlyPart is textPart for a string with one test. Nothing else can happen at its bytes, so
+// each is settled before the next one is read.
+func (e *Evaluation) onlyPart(ev *jsonstream.Event) (stop bool) {
+	x := &e.texts[0]
+	if !e.reading(x) {
+		return false
+	}
+	if e.dirty && e.settle() {
+		return true
+	}
+	for from := 0; e.feed(x, ev.Text, from); {
+		from = x.shows
+		e.at = offset(ev, from)
+		if x.index != nil {
+			e.progress(x, true)
+		} else {
+			e.textResult(x)
+		}
+		if e.dirty && e.settle() {
+			return true
+		}
+		if x.result != match.Undecided {
+			break
+		}
+	}
+	x.shows = 0
+	return false
+}
+
+// reading reports whether a test looks at the piece at hand.
+func (e *Evaluation) reading(x *textTest) bool {
+	x.shows = 0
+	return x.result == match.Undecided && e.conds[x.test.cond].phase == waiting && (x.index == nil || x.index.Arrives())
+}
+
+// nextShown is what shows something first in the piece at hand.
+func (e *Evaluation) nextShown() (test *textTest, watch *textWatch) {
+	first := math.MaxInt
+	for i := range e.texts {
+		if x := &e.texts[i]; x.shows > 0 && x.shows < first {
+			first, test = x.shows, x
+		}
+	}
+	for i := range e.watches {
+		if w := &e.watches[i]; w.shows > 0 && w.shows < first {
+			first, test, watch = w.shows, nil, w
+		}
+	}
+	return test, watch
+}
+
+// showText takes what a test showed in a piece of text, and gives it the rest. It reports
+// whether that shows more.
+func (e *Evaluation) showText(x *textTest, text []byte) (more bool) {
+	from := x.shows
+	x.shows = 0
+	if x.index == nil {
+		e.textResult(x)
+		return false
+	}
+	e.progress(x, false)
+	return x.result == match.Undecided && e.feed(x, text, from)
+}
+
+// feed gives a test the text of a piece from a byte on, until it finds something.
+func (e *Evaluation) feed(x *textTest, text []byte, from int) (found bool) {
+	var n int
+	if x.index != nil {
+		n, found = x.index.Feed(&x.arriving, text[from:])
+	} else if x.result, n = x.m.Feed(&x.state, text[from:]); x.result != match.Undecided {
+		found = true
+		e.undecided--
+	}
+	if found {
+		x.shows = from + n
+	}
+	return found
+}
+
+// offset is the argument byte that completed the first n bytes of a piece's text.
+func offset(ev *jsonstream.Event, n int) int64 {
+	if ev.Escaped {
+		return ev.Offset
+	}
+	return ev.Offset - int64(len(ev.Text)-n)
+}
+
+// textResult takes the answer of one matcher. The readings of one test are
+// combined: certainty needs them all, suspicion needs one.
+func (e *Evaluation) textResult(x *textTest) {
+	if e.plan.conds[x.test.cond].command >= 0 {
+		return // every reading of a command is judged at its end (K13)
+	}
+	if len(x.test.texts) > 1 {
+		enough := match.Hit
+		if e.plan.conds[x.test.cond].permissive {
+			enough = match.Miss
+		}
+		for j := range e.texts {
+			y := &e.texts[j]
+			switch {
+			case y.test != x.test || y.result != match.Undecided:
+			case x.result != enough:
+				return // another reading may still say it
+			default:
+				y.result = enough
+				e.undecided--
+			}
+		}
+	}
+	e.leaf(x.test.site, x.result == match.Hit, x.alone)
+}
+
+// textEnd takes the closing quote.
+func (e *Evaluation) textEnd() {
+	for i := range e.texts {
+		x := &e.texts[i]
+		if x.result != match.Undecided || e.conds[x.test.cond].phase != waiting {
+			continue
+		}
+		e.undecided--
+		if x.index != nil {
+			e.endIndex(x)
+			continue
+		}
+		if x.m.JudgesSweeps() && !e.probing {
+			e.swept(x.m.Sweeps(e.wholeText()))
+		}
+		if x.m.MayBeUnknown() {
+			e.notKnown(x.m.Unknown(e.wholeText()))
+		}
+		switch {
+		case e.plan.conds[x.test.cond].command >= 0:
+			continue // below, command by command
+		case x.m.Incremental():
+			x.result = x.m.End(&x.state)
+		case x.m.Judge(e.wholeText()):
+			x.result = match.Hit
+			e.limit(x)
+		default:
+			x.result = match.Miss
+		}
+		e.textResult(x)
+		e.explainable(x.test.cond)
+		st := &e.conds[x.test.cond]
+		switch {
+		case st.phase != holds || x.result != match.Hit || x.m.Incremental():
+		case x.m.JudgesCommands():
+			e.segmentOf(x.test.cond, 0, x.m)
+			if e.plan.conds[x.test.cond].on != "" {
+				st.value = e.spine.keep(e.text())
+			}
+		default:
+			st.value = e.spine.keep(e.text())
+		}
+	}
+	e.commandEnd()
+	e.suspected()
+	for i := range e.watches {
+		e.protected(&e.watches[i])
+	}
+	e.texts, e.watches, e.undecided = e.texts[:0], e.watches[:0], 0
+	e.decoded, e.prepared = false, false
+}
+
+// swept takes whether a command reads directories in which a guard protects files.
+func (e *Evaluation) swept(hit bool) {
+	if hit {
+		e.floorHere(stopgate.Ask, stopgate.CodeGuardedBelow)
+	}
+}
+
+// notKnown takes what is not known of the paths that a restrictive condition judges: it
+// holds for those that are known, and a person answers for the others.
+func (e *Evaluation) notKnown(unknown match.Unknown) {
+	if unknown != match.Known && !e.probing {
+		e.unknownPaths |= unknown
+		e.floorHere(stopgate.Ask, stopgate.CodePathNotKnown)
+	}
+}
+
+// commandEnd judges the simple commands of the string that has just ended, each by
+// itself (K29).
+func (e *Evaluation) commandEnd() {
+	if e.commands {
+		e.commands = false
+		v := e.wholeText()
+		for n := range v.Commands() {
+			e.lanes.segment = e.segment(v, n)
+			e.command(v, n)
+			e.endCommand()
+		}
+	}
+	e.lanes.segment = segment{}
+	e.endCommand()
+}
+
+// command gives one simple command to the conditions on commands.
+func (e *Evaluation) command(v *match.Value, n int) {
+	for i := range e.texts {
+		x := &e.texts[i]
+		if e.plan.conds[x.test.cond].command < 0 || i > 0 && e.texts[i-1].test == x.test {
+			continue
+		}
+		permissive := e.plan.conds[x.test.cond].permissive
+		hit := permissive
+		for j := i; j < len(e.texts) && e.texts[j].test == x.test && hit == permissive; j++ {
+			hit = e.reads(&e.texts[j], v, n)
+			e.names(&e.texts[j], v, n, hit)
+		}
+		e.leaf(x.test.site, hit, x.alone)
+	}
+}
+
+// reads judges one simple command by one reading of a condition.
+func (e *Evaluation) reads(x *textTest, v *match.Value, n int) bool {
+	switch {
+	case x.result != match.Undecided:
+		return x.result == match.Hit
+	case x.m.Incremental():
+		return x.m.End(&x.state) == match.Hit
+	}
+	hit := x.m.JudgeCommand(v, n)
+	if hit {
+		e.limit(x)
+	}
+	return hit
+}
+
+// endIndex takes the end of a string that the index of a bundle judges.
+func (e *Evaluation) endIndex(x *textTest) {
+	if x.index.JudgesSweeps() && !e.probing {
+		e.swept(x.index.Sweeps(e.wholeText()))
+	}
+	e.notKnown(x.index.Unknown(e.wholeText()))
+	x.index.End(&x.arriving, e.wholeText(), &e.hits)
+	e.matched(x.test.cond, x.test.site, &e.hits, x.alone)
+	if len(e.hits.Members) > 0 {
+		b := &e.bundles[e.plan.conds[x.test.cond].bundle]
+		b.limited = append(b.limited, e.hits.Limited...)
+		e.conds[x.test.cond].value = e.spine.keep(e.text())
+		if x.index.HasAlone() {
+			e.bundleSegments(x)
+		}
+	}
+	e.explainable(x.test.cond)
+}
+
+// wholeText is the string that has just ended, with what its matchers share.
+func (e *Evaluation) wholeText() *match.Value {
+	if !e.prepared {
+		e.whole.ResetText(e.text()) // the parser accepted it
+		e.prepared = true
+	}
+	return &e.whole
+}
+
+// text is the whole string that has just ended.
+func (e *Evaluation) text() []byte {
+	if e.decoded {
+		return e.scratch
+	}
+	v := e.value
+	if text, ok := v.TextBytes(); ok {
+		return text
+	}
+	e.scratch, e.decoded = v.AppendText(e.scratch[:0]), true
+	return e.scratch
+}

@@ -1,0 +1,177 @@
+package eval
+
+import (
+	"slices"
+
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/eval/schema"
+	"github.com/stopgate/stopgate/internal/lang/syntax"
+)
+
+// Voice is what one file says about a tool.
+type Voice struct {
+	*Layer
+	Tables []*syntax.ToolTable // that apply, the most specific first
+	// Speaks is false if the file abstains: it has no table, or only "*" and nobody
+	// knows the tool.
+	Speaks   bool
+	Schema   *schema.Schema
+	Params   syntax.ParamAction
+	OnSchema stopgate.Mode
+	// Uncovered is what becomes of a permit when a parameter is there that it does not cover.
+	Uncovered syntax.ParamAction
+
+	saysOnSchema  bool // the file itself has on_schema_violation for the tool
+	saysUncovered bool // and uncovered
+	passes        bool // a setting lets the tool run, whatever its parameters are
+}
+
+// Voices says what every file says about the tool of a call, as far as that depends on
+// no rule. judged is false if the call is refused, whatever its arguments are.
+func (p *Policies) Voices(c stopgate.Call) (voices []*Voice, judged bool) {
+	b := &binder{policies: p, call: c, out: new(Binding)}
+	judged = b.define() && b.recognise() && b.listen()
+	return b.voices, judged
+}
+
+// List finds the rules that apply and the name of their table (D25-04), nil if the file
+// says nothing. many says that the table stands for many tools.
+func (v *Voice) List(kind syntax.ListKind) (rules *syntax.RuleList, table string, many bool) {
+	for _, t := range v.Tables {
+		if list := t.List(kind); list != nil {
+			return list, t.Name, syntax.IsGlob(t.Name)
+		}
+	}
+	if len(v.Tables) == 0 {
+		return nil, "", false
+	}
+	return nil, v.Tables[0].Name, syntax.IsGlob(v.Tables[0].Name)
+}
+
+// listen finds out what every file says about the tool. It reports false if the
+// call is refused.
+func (b *binder) listen() bool {
+	known := b.call.Definition != nil
+	b.sure = known
+	for _, l := range b.policies.layers {
+		v := &Voice{Layer: l, Tables: l.File.TablesFor(string(b.call.Tool))}
+		named := len(v.Tables) > 0 && v.Tables[0].Name != "*"
+		known = known || named
+		b.sure = b.sure || named && l.Trusted
+		b.voices = append(b.voices, v)
+	}
+	b.out.unknown = !known || !slices.ContainsFunc(b.voices, func(v *Voice) bool { return len(v.Tables) > 0 })
+	b.out.otherwise = b.unknownTool()
+	speaks := b.out.unknown && b.under.Governed
+	for _, v := range b.voices {
+		v.Speaks = (known || b.under.Governed) && len(v.Tables) > 0
+		speaks = speaks || v.Speaks
+		if !v.Speaks {
+			v.Tables = nil
+		}
+		b.pass(v)
+		if !b.hear(v) {
+			b.refuse(stopgate.CodePolicyInvalidForSchema, "overlay")
+			return false
+		}
+	}
+	b.inheritOnSchema()
+	b.inheritUncovered()
+	if !speaks && b.out.otherwise == stopgate.Deny {
+		b.refuse(stopgate.CodePolicyNotConfigured, "")
+		return false
+	}
+	return true
+}
+
+// inheritOnSchema gives a file that does not set on_schema_violation what the trusted files
+// set that do, the strictest of them: a setting of one file is not undone by the default
+// of another one.
+func (b *binder) inheritOnSchema() {
+	set, mode := false, stopgate.Ask
+	for _, v := range b.voices {
+		if v.Trusted && v.saysOnSchema {
+			set, mode = true, stopgate.Strictest(mode, v.OnSchema)
+		}
+	}
+	for _, v := range b.voices {
+		if set && !v.saysOnSchema {
+			v.OnSchema = mode
+		}
+	}
+}
+
+// inheritUncovered lets the strictest that any file says about parameters that a permit does
+// not cover hold for all files; one that nobody trusts cannot loosen what holds without it.
+func (b *binder) inheritUncovered() {
+	strictest := syntax.ParamAsk
+	set := false
+	for _, v := range b.voices {
+		switch {
+		case !v.saysUncovered || !v.Trusted && v.Uncovered == syntax.ParamAllow:
+		case set:
+			strictest = syntax.StrictestParams(strictest, v.Uncovered)
+		default:
+			set, strictest = true, v.Uncovered
+		}
+	}
+	for _, v := range b.voices {
+		v.Uncovered = strictest
+	}
+}
+
+// hear takes the settings of one file's tables, each from the most specific table
+// that has it (D25-04).
+func (b *binder) hear(v *Voice) bool {
+	v.Uncovered, v.saysUncovered = v.File.Gate.Uncovered, v.File.Gate.Says("uncovered")
+	v.Params, v.OnSchema = v.File.Gate.UnknownParams, v.File.Gate.OnSchemaViolation
+	v.saysOnSchema = v.File.Gate.Says("on_schema_violation")
+	for i := len(v.Tables) - 1; i >= 0; i-- {
+		t := v.Tables[i]
+		if t.Unknown != nil {
+			v.Params = *t.Unknown
+		}
+		if t.Uncovered != nil {
+			v.Uncovered, v.saysUncovered = *t.Uncovered, true
+		}
+		if t.OnSchema != nil {
+			v.OnSchema, v.saysOnSchema = *t.OnSchema, true
+		}
+	}
+	own := syntax.DeclaredSchema(v.Tables, string(b.call.Tool), b.base)
+	switch {
+	case own == nil:
+		v.Schema = b.typed()
+	case b.base == nil:
+		v.Schema = own
+	default:
+		merged, err := schema.Overlay(b.base, own)
+		v.Schema = merged
+		return err == nil
+	}
+	return true
+}
+
+// unknownTool is what happens to a tool that no file knows: what the operators say in
+// [gate], the strictest of them, and what the surface does where one says nothing. A
+// file that nobody trusted may say "deny", as it may tighten everything.
+func (b *binder) unknownTool() stopgate.Mode {
+	gates := b.policies.Gates()
+	mode := stopgate.Ask
+	if len(gates) == 0 {
+		mode = b.policies.unknownTool
+	}
+	for _, l := range b.policies.layers {
+		if g := &l.File.Gate; !l.Trusted && g.Says("unknown_tool") {
+			mode = stopgate.Strictest(mode, g.UnknownTool)
+		}
+	}
+	for _, g := range gates {
+		said := g.UnknownTool
+		if !g.Says("unknown_tool") {
+			said = b.policies.unknownTool
+		}
+		mode = stopgate.Strictest(mode, said)
+	}
+	return mode
+}

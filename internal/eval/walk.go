@@ -1,0 +1,388 @@
+package eval
+
+import (
+	"github.com/stopgate/stopgate/internal/condition/match"
+	"github.com/stopgate/stopgate/internal/eval/schema"
+	"github.com/stopgate/stopgate/jsonstream"
+)
+
+// walker follows one view along the events of a document: it knows which shape
+// every open container has, and gives each value to the conditions of its shape.
+type walker struct {
+	view   *view
+	frames []frame
+	seen   []uint64 // per open object: which keys and which members were seen
+	next   place    // of the member whose key came last
+	quiet  int      // how many containers deep the walker is in something it does not look at
+	told   bool     // the value of the key that came last needs no further look for cover
+	vector place    // of the argument vector that it is in, if that is why
+}
+
+// place is a shape and whether several values can stand there.
+type place struct {
+	shape *shape
+	many  bool
+}
+
+// frame is one open container.
+type frame struct {
+	place
+	inside *shape // the shape whose keys or items its members have
+	array  bool
+	count  int // elements begun
+	seen   int // where its words begin in walker.seen
+	// covered: nothing in it needs cover of its own.
+	covered bool
+}
+
+func (w *walker) reset(v *view) {
+	w.view = v
+	w.frames, w.seen, w.quiet = w.frames[:0], w.seen[:0], 0
+	w.next, w.vector, w.told = place{shape: v.root}, place{}, false
+}
+
+// event takes one event. String pieces are handled by the evaluation, which knows
+// the tests that are under way.
+func (w *walker) event(e *Evaluation, ev *jsonstream.Event) {
+	if w.quiet > 0 {
+		switch ev.Kind {
+		case jsonstream.ObjectStart, jsonstream.ArrayStart:
+			w.quiet++
+		case jsonstream.ObjectEnd, jsonstream.ArrayEnd:
+			if w.quiet--; w.quiet == 0 && w.vector.shape != nil {
+				w.closeVector(e)
+			}
+		}
+		return
+	}
+	switch ev.Kind {
+	case jsonstream.Key:
+		w.key(e, ev.Text)
+	case jsonstream.ObjectStart, jsonstream.ArrayStart:
+		w.open(e, w.begin(e), ev.Kind == jsonstream.ArrayStart)
+	case jsonstream.ObjectEnd:
+		w.closeObject(e)
+	case jsonstream.ArrayEnd:
+		w.closeArray(e)
+	case jsonstream.StringStart:
+		if p := w.begin(e); p.shape != nil {
+			w.spelled(e, p.shape)
+			w.startText(e, p, stringType)
+		}
+	case jsonstream.StringEnd:
+		w.endString(e)
+	case jsonstream.Number, jsonstream.True, jsonstream.False, jsonstream.Null:
+		if p := w.begin(e); p.shape != nil {
+			w.scalar(e, p, ev)
+		}
+	}
+}
+
+// begin says where the value that begins now stands.
+func (w *walker) begin(e *Evaluation) place {
+	if len(w.frames) == 0 {
+		return w.next
+	}
+	f := &w.frames[len(w.frames)-1]
+	if !f.array {
+		return w.next
+	}
+	f.count++
+	for i := range f.shape.counts {
+		t := &f.shape.counts[i]
+		if m := t.texts[0]; m.Items(f.count) == (m.Kind() == match.MinItems) {
+			e.leaf(t.site, m.Kind() == match.MinItems, false)
+		}
+	}
+	if n := f.count - 1; n < len(f.inside.prefix) {
+		return place{f.inside.prefix[n], true}
+	}
+	return place{f.inside.items, true}
+}
+
+// open enters a container.
+func (w *walker) open(e *Evaluation, p place, array bool) {
+	s := p.shape
+	switch {
+	case s == nil:
+		w.quiet = 1
+		return
+	case array && s.vector: // looked at as a whole
+		w.contained(e, s, false)
+		w.quiet, w.vector = 1, p
+		return
+	}
+	covered := w.contained(e, s, array && s.wrongArray || !array && s.wrongObject)
+	w.frames = append(w.frames, frame{place: p, inside: s, array: array, covered: covered, seen: len(w.seen)})
+	f := &w.frames[len(w.frames)-1]
+	if array {
+		if s.wrongArray {
+			w.refuse(e, s)
+		}
+		for i := range s.counts {
+			t := &s.counts[i]
+			if m := t.texts[0]; m.Kind() == match.MinItems && m.Items(0) && !e.plan.conds[t.cond].all {
+				e.leaf(t.site, true, false)
+			}
+		}
+	} else {
+		w.openObject(e, f)
+	}
+}
+
+// refuse takes a container of a type that the schema does not declare: only
+// generous conditions still look into it (B1). In the place of a command it
+// is one that nothing permits.
+func (w *walker) refuse(e *Evaluation, s *shape) {
+	for _, site := range s.under {
+		if k := &e.plan.conds[e.plan.sites[site]]; !k.generous() || k.command >= 0 {
+			e.missing(site)
+		}
+	}
+}
+
+func (w *walker) openObject(e *Evaluation, f *frame) {
+	s := f.shape
+	if s.wrongObject {
+		w.refuse(e, s)
+	}
+	for i := range s.tests {
+		t := &s.tests[i]
+		switch {
+		case t.present:
+			e.present(t.site, s.wrongObject, !f.many)
+		case t.fits&objectType == 0:
+			e.missing(t.site)
+		}
+	}
+	for i := range s.counts {
+		e.missing(s.counts[i].site)
+	}
+	for _, site := range s.within {
+		e.missing(site)
+	}
+	if s.object != nil {
+		f.inside = s.object
+	}
+	for range f.inside.words {
+		w.seen = append(w.seen, 0)
+	}
+}
+
+func (w *walker) closeObject(e *Evaluation) {
+	f := &w.frames[len(w.frames)-1]
+	s := f.shape
+	seen := w.seen[f.seen:]
+	for _, g := range f.inside.edges {
+		if seen[g.bit>>6]&(1<<(g.bit&63)) == 0 {
+			for _, a := range g.absent {
+				e.absent(a, g.defaulted || f.many)
+			}
+			e.endCommand()
+		}
+	}
+	for i := range s.tests {
+		if t := &s.tests[i]; t.fits&objectType != 0 {
+			e.leaf(t.site, t.texts[0].Canonical(e.canonical()), false)
+		}
+	}
+	w.end(e, f.place)
+	w.seen = w.seen[:f.seen]
+	w.frames = w.frames[:len(w.frames)-1]
+}
+
+func (w *walker) closeArray(e *Evaluation) {
+	f := &w.frames[len(w.frames)-1]
+	s := f.shape
+	for i := range s.counts {
+		t := &s.counts[i]
+		if f.count > 0 || !e.plan.conds[t.cond].all {
+			e.leaf(t.site, t.texts[0].Items(f.count), false)
+		}
+	}
+	if f.count == 0 {
+		for _, site := range s.under {
+			e.state.empty(site)
+		}
+	}
+	w.end(e, f.place)
+	w.frames = w.frames[:len(w.frames)-1]
+}
+
+// end says that a value is complete: if it is the only one that can stand here, no
+// further leaf can appear here or below.
+func (w *walker) end(e *Evaluation, p place) {
+	if !p.many {
+		for _, site := range p.shape.under {
+			if !e.done[site] {
+				e.exhaust(site)
+			}
+		}
+	}
+}
+
+// scalar takes a number, a boolean or null.
+func (w *walker) scalar(e *Evaluation, p place, ev *jsonstream.Event) {
+	s := p.shape
+	kind, alone := scalarType(ev.Kind), !p.many
+	for i := range s.tests {
+		t := &s.tests[i]
+		switch {
+		case t.index != nil:
+			e.judgeScalar(t, kind&t.fits&^t.wrong != 0, ev, alone && !t.many)
+		case t.present && kind == nullType:
+			e.presentNull(t.site, !p.many)
+		case t.present:
+			e.present(t.site, false, !p.many)
+		case kind&t.fits&^t.wrong == 0:
+			e.leaf(t.site, false, alone && !t.many)
+		case kind == nullType:
+			e.leaf(t.site, t.texts[0].Null(), alone && !t.many)
+		case kind == booleanType:
+			e.leaf(t.site, t.texts[0].Bool(ev.Kind == jsonstream.True), alone && !t.many)
+		default:
+			number, err := jsonstream.ParseDecimal(ev.Text)
+			e.leaf(t.site, err == nil && t.texts[0].Number(number), alone && !t.many)
+		}
+	}
+	w.notContainer(e, p)
+	e.endCommand()
+	w.endScalar(e, p)
+}
+
+// judgeScalar gives a scalar to the index of a bundle; one that does not fit satisfies
+// nothing.
+func (e *Evaluation) judgeScalar(t *test, fits bool, ev *jsonstream.Event, alone bool) {
+	e.hits.Reset()
+	switch {
+	case !fits || e.conds[t.cond].phase != waiting:
+	case ev.Kind == jsonstream.Number:
+		t.index.Number(ev.Text, !alone || e.conds[t.cond].open > 1, &e.hits)
+	default:
+		t.index.Bool(ev.Kind == jsonstream.True, &e.hits)
+	}
+	e.matched(t.cond, t.site, &e.hits, alone)
+}
+
+// notContainer takes a value that has no elements to count.
+func (w *walker) notContainer(e *Evaluation, p place) {
+	for i := range p.shape.counts {
+		e.leaf(p.shape.counts[i].site, false, !p.many)
+	}
+}
+
+// endScalar says that a value without members is complete: the branches of the
+// pointers that go further end here.
+func (w *walker) endScalar(e *Evaluation, p place) {
+	for _, site := range p.shape.deeper {
+		e.missing(site)
+	}
+	w.end(e, p)
+}
+
+// startText begins the tests of a string, or of an argument vector, which is an array.
+func (w *walker) startText(e *Evaluation, p place, written typeSet) {
+	s := p.shape
+	for i := range s.tests {
+		t := &s.tests[i]
+		alone := !p.many && !t.many
+		switch {
+		case t.present:
+			e.present(t.site, false, !p.many)
+		case stringType&t.fits != 0 && written&t.wrong == 0:
+			if e.conds[t.cond].phase != waiting {
+				continue
+			}
+			if t.index != nil {
+				e.startIndex(t, alone)
+			} else {
+				e.startTest(t, alone)
+			}
+		case t.index != nil:
+			e.hits.Reset()
+			e.matched(t.cond, t.site, &e.hits, alone)
+		default:
+			e.leaf(t.site, false, alone)
+		}
+	}
+	w.notContainer(e, p)
+	if s.needs != 0 {
+		e.watches = append(e.watches, textWatch{view: w.view, shape: s})
+	}
+	if len(s.suspects) > 0 && written == stringType {
+		e.suspects = append(e.suspects, s.suspects...)
+	}
+}
+
+// endString takes the closing quote, after the tests have ended.
+func (w *walker) endString(e *Evaluation) {
+	p := w.next
+	if n := len(w.frames); n > 0 && w.frames[n-1].array {
+		f := &w.frames[n-1]
+		p = place{f.inside.items, true}
+		if i := f.count - 1; i < len(f.inside.prefix) {
+			p.shape = f.inside.prefix[i]
+		}
+	}
+	if p.shape != nil {
+		w.endScalar(e, p)
+	}
+}
+
+// key takes a key of the innermost object.
+func (w *walker) key(e *Evaluation, key []byte) {
+	f := &w.frames[len(w.frames)-1]
+	s := f.inside
+	g := s.edge(key)
+	if g == nil {
+		w.otherKey(e, f, key)
+		return
+	}
+	w.next = place{g.to, f.many}
+	w.keyed(e, f, g.to)
+	if g.bit >= 0 {
+		w.seen[f.seen+int(g.bit>>6)] |= 1 << (g.bit & 63)
+	}
+	if g.class >= 0 {
+		w.claim(e, f, g.class)
+	}
+}
+
+// claim notes that a key of a class is there. A second one is ambiguous: somebody
+// reads both as the same parameter (A4-A6, A25, B6).
+func (w *walker) claim(e *Evaluation, f *frame, class int32) {
+	word, bit := f.seen+int(class>>6), uint64(1)<<(class&63)
+	if w.seen[word]&bit != 0 {
+		e.ambiguous(w.view)
+	}
+	w.seen[word] |= bit
+}
+
+// otherKey takes a key that neither the schema nor a rule names.
+func (w *walker) otherKey(e *Evaluation, f *frame, key []byte) {
+	s := f.inside
+	w.next = place{s.extra, true}
+	if !s.judges {
+		w.keyed(e, f, s.extra)
+		return
+	}
+	m := s.place.Member(key)
+	if w.told = true; m.Kind != schema.Undeclared && m.Kind != schema.Forbidden { // those unknown_params judges
+		w.keyed(e, f, s.extra)
+	}
+	if m.Kind == schema.Ambiguous {
+		e.ambiguous(w.view)
+	}
+	if m.Property >= 0 {
+		w.claim(e, f, int32(m.Property))
+	}
+	if m.Kind == schema.Undeclared || m.Kind == schema.Forbidden {
+		e.unknown(w.view)
+	}
+}
+
+// canonical is the canonical text of the object that has just ended.
+func (e *Evaluation) canonical() []byte {
+	e.object = jsonstream.AppendCanonical(e.object[:0], e.value)
+	return e.object
+}

@@ -1,0 +1,266 @@
+package ask_test
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stopgate/stopgate/internal/hook/ask"
+)
+
+// resident is one that this test plays, and what it was asked.
+type resident struct {
+	t     *testing.T
+	says  atomic.Value // func(*net.UnixConn, *ask.Question)
+	asked atomic.Pointer[ask.Question]
+	count atomic.Int64
+}
+
+func newResident(t *testing.T) *resident {
+	t.Helper()
+	t.Setenv("GEMINI_PROJECT_DIR", "")
+	ln := residence(t, false)
+	r := &resident{t: t}
+	go func() {
+		for {
+			c, err := ln.AcceptUnix()
+			if err != nil {
+				return
+			}
+			go r.serve(c)
+		}
+	}()
+	return r
+}
+
+func (r *resident) serve(c *net.UnixConn) {
+	defer c.Close()
+	header := make([]byte, ask.HeaderLen)
+	if _, err := io.ReadFull(c, header); err != nil {
+		return
+	}
+	n, err := ask.BodyLen(header)
+	if err != nil {
+		return
+	}
+	body := make([]byte, n)
+	if _, err := io.ReadFull(c, body); err != nil {
+		return
+	}
+	q := new(ask.Question)
+	if q.Parse(body) != nil {
+		return
+	}
+	r.asked.Store(q)
+	r.count.Add(1)
+	r.says.Load().(func(*net.UnixConn, *ask.Question))(c, q)
+}
+
+// ask starts a process that asks with a command line about an input.
+func (r *resident) ask(line, input string, says func(*net.UnixConn, *ask.Question)) (exit int, out, talk string) {
+	r.t.Helper()
+	r.says.Store(says)
+	own, err := os.Executable()
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	cmd := exec.Command(own)
+	cmd.Env = append(os.Environ(), "ASK_RESIDENT="+line)
+	cmd.Stdin = strings.NewReader(input)
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	var status *exec.ExitError
+	if err := cmd.Run(); err != nil && !errors.As(err, &status) {
+		r.t.Fatal(err)
+	}
+	return cmd.ProcessState.ExitCode(), stdout.String(), stderr.String()
+}
+
+func reply(c *net.UnixConn, q *ask.Question, replies ...ask.Reply) {
+	var text []byte
+	for _, r := range replies {
+		text = r.Append(text, q.Nonce)
+	}
+	c.Write(text)
+}
+
+func hang(c *net.UnixConn, _ *ask.Question) { io.Copy(io.Discard, c) }
+
+// Proves FM9: an answer is said as it came, also in pieces and after a person was asked;
+// whatever else comes is none, and then all of the event is still there to be decided.
+func TestWhatIsAnAnswer(t *testing.T) {
+	r := newResident(t)
+	blocks := ask.Reply{Kind: ask.Answered, Exit: 2, Out: []byte("out"), Err: []byte("not that")}
+	held := ask.Reply{Kind: ask.Held}
+	for _, c := range []struct {
+		what string
+		yes  bool
+		says func(*net.UnixConn, *ask.Question)
+	}{
+		{"an answer", true, func(c *net.UnixConn, q *ask.Question) { reply(c, q, blocks) }},
+		{"byte by byte", true, func(c *net.UnixConn, q *ask.Question) {
+			for _, b := range blocks.Append(nil, q.Nonce) {
+				c.Write([]byte{b})
+			}
+		}},
+		{"after a person was asked", true, func(c *net.UnixConn, q *ask.Question) { reply(c, q, held, blocks) }},
+		{"in two steps", true, func(c *net.UnixConn, q *ask.Question) { reply(c, q, held); reply(c, q, blocks) }},
+		{"it declines", false, func(c *net.UnixConn, q *ask.Question) { reply(c, q, ask.Reply{Kind: ask.Declined}) }},
+		{"a person was asked, and it declines", false, func(c *net.UnixConn, q *ask.Question) { reply(c, q, held, ask.Reply{Kind: ask.Declined}) }},
+		{"a person was asked, and it ends", false, func(c *net.UnixConn, q *ask.Question) { reply(c, q, held) }},
+		{"it ends", false, func(*net.UnixConn, *ask.Question) {}},
+		{"cut by a byte", false, func(c *net.UnixConn, q *ask.Question) {
+			text := blocks.Append(nil, q.Nonce)
+			c.Write(text[:len(text)-1])
+		}},
+		{"a byte too many", false, func(c *net.UnixConn, q *ask.Question) { c.Write(append(blocks.Append(nil, q.Nonce), 0)) }},
+		{"two answers", false, func(c *net.UnixConn, q *ask.Question) { reply(c, q, blocks, blocks) }},
+		{"the answer to another question", false, func(c *net.UnixConn, q *ask.Question) {
+			q.Nonce[15]++
+			reply(c, q, blocks)
+		}},
+		{"too long", false, func(c *net.UnixConn, q *ask.Question) {
+			reply(c, q, ask.Reply{Kind: ask.Answered, Out: make([]byte, ask.MaxReply)})
+		}},
+		{"of another process", false, func(c *net.UnixConn, q *ask.Question) {
+			f, err := c.File()
+			if err != nil {
+				return
+			}
+			defer f.Close()
+			cmd := exec.Command("cat")
+			cmd.Stdin, cmd.Stdout = bytes.NewReader(blocks.Append(nil, q.Nonce)), f
+			_ = cmd.Run()
+		}},
+	} {
+		const event = `{"tool_name":"x"}`
+		exit, out, talk := r.ask("claude-code --observe", event, c.says)
+		if q := r.asked.Load(); q == nil || string(q.Event) != event || !slices.Equal(q.Args, []string{"claude-code", "--observe"}) {
+			t.Fatalf("%s: asked %+v", c.what, q)
+		}
+		if c.yes && (exit != 2 || out != "out" || talk != "not that") {
+			t.Errorf("%s: %d %q %q", c.what, exit, out, talk)
+		}
+		if !c.yes && (exit != 0 || out != event) {
+			t.Errorf("%s: %d %q is left to decide", c.what, exit, out)
+		}
+	}
+	q := r.asked.Load()
+	if dir, err := os.Getwd(); err != nil || q.Dir != dir {
+		t.Errorf("directory %q", q.Dir)
+	}
+	if q.Spent <= 0 {
+		t.Errorf("%v were spent", q.Spent)
+	}
+	if want := "HOME=" + os.Getenv("HOME"); !slices.Contains(q.Env, want) || slices.ContainsFunc(q.Env, func(s string) bool { return strings.HasSuffix(s, "=") }) {
+		t.Errorf("environment %q, which has to have %s and nothing that is not set", q.Env, want)
+	}
+}
+
+// Proves FM9: however long an event is, who decides reads it from its first byte to its
+// last; one that is too long for a question is not asked about.
+func TestTheWholeEventIsLeft(t *testing.T) {
+	r := newResident(t)
+	for _, n := range []int{0, 1, 8<<10 - 1, 8 << 10, 8<<10 + 1, 200_000, ask.MaxQuestion - 100, ask.MaxQuestion, ask.MaxQuestion + 1, ask.MaxQuestion + 100_000} {
+		event := strings.Repeat("0123456789abcdef|", n/17+1)[:n]
+		before := r.count.Load()
+		exit, out, _ := r.ask("claude-code", event, func(c *net.UnixConn, q *ask.Question) {
+			if string(q.Event) != event {
+				t.Errorf("%d of %d bytes were asked about", len(q.Event), n)
+			}
+			reply(c, q, ask.Reply{Kind: ask.Declined})
+		})
+		if exit != 0 || out != event {
+			t.Errorf("%d bytes: status %d, %d bytes are left", n, exit, len(out))
+		}
+		if asked := r.count.Load() > before; asked != (n < ask.MaxQuestion-100) {
+			t.Errorf("%d bytes: asked %t", n, asked)
+		}
+	}
+}
+
+// Proves FM9: nobody is asked about what is no event, and a resident that hangs gets a
+// quarter of a deadline, in both spellings; the time counts for who decides then.
+func TestWhatIsAsked(t *testing.T) {
+	r := newResident(t)
+	for line, asks := range map[string]bool{
+		"": false, "serve": false, "serve --status": false, "claude-code --help": false, "claude-code -h": false, "--version": false,
+		"claude-code --deadline x": false, "claude-code --deadline=0s": false, "claude-code --deadline=-1s": false,
+		"claude-code --deadline=1m --deadline=x": false, "claude-code": true, "claude-code --deadline": true, "claude-code --deadline= ": true,
+		"claude-code --deadline 1m": true, "claude-code --deadline=1m": true,
+	} {
+		before := r.count.Load()
+		exit, out, _ := r.ask(line, "{}", func(c *net.UnixConn, q *ask.Question) { reply(c, q, ask.Reply{Kind: ask.Declined}) })
+		if asked := r.count.Load() > before; asked != asks || exit != 0 || out != "{}" {
+			t.Errorf("%q: asked %t, status %d, %q is left", line, asked, exit, out)
+		}
+	}
+	for _, line := range []string{"claude-code --deadline 400ms", "claude-code --deadline=400ms"} {
+		exit, out, talk := r.ask(line, "{}", hang)
+		spent, err := time.ParseDuration(talk)
+		if exit != 0 || out != "{}" || err != nil || spent < 100*time.Millisecond || spent >= 2*time.Second {
+			t.Errorf("%q: status %d, %q is left after %s", line, exit, out, talk)
+		}
+	}
+}
+
+// Proves FM9, I14: an answer that does not reach the host blocks, unless it only observes.
+func TestSay(t *testing.T) {
+	gone := failing{errors.New("broken pipe")}
+	for _, c := range []struct {
+		out     io.Writer
+		lenient bool
+		exit    int
+		said    string
+	}{
+		{io.Discard, false, 0, "said"}, {io.Discard, true, 0, "said"}, {gone, true, 0, "said"},
+		{gone, false, 2, "stopgate: the answer cannot be written: broken pipe; the call is blocked\n"},
+	} {
+		var talk bytes.Buffer
+		a := ask.Asked{Reply: ask.Reply{Kind: ask.Answered, Lenient: c.lenient, Out: []byte("{}"), Err: []byte("said")}}
+		if exit := a.Say(c.out, &talk); exit != c.exit || talk.String() != c.said {
+			t.Errorf("%v, lenient %t: %d %q", c.out, c.lenient, exit, talk.String())
+		}
+	}
+	if new(ask.Asked).Answered() {
+		t.Error("the zero value is an answer")
+	}
+}
+
+type failing struct{ err error }
+
+func (f failing) Write([]byte) (int, error) { return 0, f.err }
+
+// Proves FM9: the state of a resident is what it says, and else why nobody says it.
+func TestStatus(t *testing.T) {
+	r := newResident(t)
+	r.says.Store(func(c *net.UnixConn, q *ask.Question) {
+		if !q.Status {
+			t.Error("the question is none about the resident")
+		}
+		reply(c, q, ask.Reply{Kind: ask.Answered, Out: []byte("well")})
+	})
+	if text, ok := ask.Status(); text != "well" || !ok {
+		t.Errorf("%q %t", text, ok)
+	}
+	r.says.Store(func(c *net.UnixConn, q *ask.Question) { reply(c, q, ask.Reply{Kind: ask.Declined, Out: []byte("no")}) })
+	if text, ok := ask.Status(); ok {
+		t.Errorf("%q is a state", text)
+	}
+	t.Setenv("HOME", t.TempDir())
+	if text, ok := ask.Status(); text != "none is running" || ok {
+		t.Errorf("%q %t", text, ok)
+	}
+	t.Setenv("HOME", "relative")
+	if text, ok := ask.Status(); ok || text == "none is running" {
+		t.Errorf("%q %t", text, ok)
+	}
+}

@@ -1,0 +1,233 @@
+package ask_test
+
+import (
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+
+	"github.com/stopgate/stopgate/internal/hook/ask"
+)
+
+// residence is a listener where the resident of this user would be, below its home or where
+// a variable moves that.
+func residence(t *testing.T, moved bool) *net.UnixListener {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "sg") // a socket's path is short
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	t.Setenv("HOME", dir)
+	t.Setenv("XDG_STATE_HOME", "")
+	if moved {
+		t.Setenv("XDG_STATE_HOME", dir)
+	}
+	path, ok := ask.Path()
+	if !ok {
+		t.Fatal("no place")
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	ln, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { ln.Close() })
+	return ln
+}
+
+// listen starts a listener where the resident of this user would be, and counts the bytes
+// that arrive there.
+func listen(t *testing.T) (*net.UnixListener, *atomic.Int64) {
+	t.Helper()
+	ln := residence(t, true)
+	got := new(atomic.Int64)
+	go func() {
+		for {
+			c, err := ln.AcceptUnix()
+			if err != nil {
+				return
+			}
+			n, _ := c.Read(make([]byte, 1000))
+			got.Add(int64(n))
+			c.Close()
+		}
+	}()
+	return ln, got
+}
+
+// TestMain lets this program, or a copy of it, be the one that asks: about the command
+// line of a variable. It says what came of it in its status, and what it read.
+func TestMain(m *testing.M) {
+	line, asks := os.LookupEnv("ASK_RESIDENT")
+	if !asks {
+		os.Exit(m.Run())
+	}
+	if path, connects := strings.CutPrefix(line, "connect "); connects {
+		c, err := net.Dial("unix", path)
+		if err != nil {
+			os.Exit(9)
+		}
+		_, _ = io.Copy(io.Discard, c)
+		os.Exit(0)
+	}
+	a := ask.Resident(strings.Fields(line))
+	if a.Answered() {
+		os.Exit(a.Say(os.Stdout, os.Stderr))
+	}
+	os.Stderr.WriteString(a.Spent.String())
+	if _, err := io.Copy(os.Stdout, a.Input()); err != nil {
+		os.Exit(9)
+	}
+	os.Exit(0)
+}
+
+// Proves FM9: nothing is sent to a process that does not run the asker's own file, or that
+// sees other files.
+func TestNothingIsSentToOthers(t *testing.T) {
+	_, got := listen(t)
+	own, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	asks := func(name string, args ...string) {
+		t.Helper()
+		cmd := exec.Command(name, args...)
+		cmd.Env = append(os.Environ(), "ASK_RESIDENT=claude-code")
+		if err := cmd.Run(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	text, err := os.ReadFile(own)
+	if err != nil {
+		t.Fatal(err)
+	}
+	copied := filepath.Join(t.TempDir(), "copy")
+	if err := os.WriteFile(copied, text, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	asks(copied)
+	if n := got.Load(); n != 0 {
+		t.Errorf("%d bytes were sent to another file", n)
+	}
+	for _, flag := range []string{"--mount", "--user", "--pid"} {
+		if exec.Command("unshare", flag, "--fork", "true").Run() != nil {
+			continue // not here, or not for us
+		}
+		asks("unshare", flag, "--fork", own)
+		if n := got.Load(); n != 0 {
+			t.Errorf("%d bytes were sent from behind unshare %s", n, flag)
+		}
+	}
+	asks(own)
+	if got.Load() == 0 {
+		t.Error("nothing was sent to the same file either")
+	}
+}
+
+// Proves FM9: who asks is believed only as another process of this user that runs the same
+// file.
+func TestWhoIsBelieved(t *testing.T) {
+	dir, err := os.MkdirTemp("", "sg")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	if err := os.Chmod(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, "s")
+	ln, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ln.Close()
+	if err := os.Chmod(path, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	own, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(own)
+	if err != nil {
+		t.Fatal(err)
+	}
+	copied, linked := filepath.Join(dir, "copy"), filepath.Join(dir, "link")
+	if err := os.WriteFile(copied, text, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	self := ask.Own()
+	believed := func(program string, as *syscall.Credential) (yes bool) {
+		t.Helper()
+		cmd := exec.Command(program)
+		cmd.Env = []string{"ASK_RESIDENT=connect " + path}
+		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: as}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		c, err := ln.AcceptUnix()
+		if err != nil {
+			t.Fatal(err)
+		}
+		raw, err := c.SyscallConn()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := raw.Control(func(fd uintptr) { yes = self.Believes(fd) }); err != nil {
+			t.Fatal(err)
+		}
+		c.Close()
+		if err := cmd.Wait(); err != nil {
+			t.Fatal(err)
+		}
+		return yes
+	}
+	if !believed(own, nil) {
+		t.Error("the same file of the same user is not believed")
+	}
+	self = ask.Self{}
+	if believed(own, nil) {
+		t.Error("a process that knows nothing of itself believes somebody")
+	}
+	self = ask.Own()
+	if believed(copied, nil) {
+		t.Error("another file is believed")
+	}
+	if os.Geteuid() == 0 && os.Link(own, linked) == nil && os.Chmod(linked, 0o755) == nil { // only root can become another user
+		if !believed(linked, nil) {
+			t.Error("another name of the same file is not believed")
+		}
+		if believed(linked, &syscall.Credential{Uid: 65534, Gid: 65534}) {
+			t.Error("another user is believed")
+		}
+	}
+}
+
+// Proves FM9: there is no place for a resident that means another one elsewhere.
+func TestPath(t *testing.T) {
+	for _, c := range []struct {
+		home, state string
+		ok          bool
+	}{
+		{"/h", "", true}, {"/h", "/s", true}, {"", "/s", true}, {"", "", false}, {"h", "/s", false}, {"/h", "s", false},
+		{"/h", "/" + string(make([]byte, 100)), false},
+	} {
+		state := c.state
+		if len(state) > 50 {
+			state = "/aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+		}
+		t.Setenv("HOME", c.home)
+		t.Setenv("XDG_STATE_HOME", state)
+		if path, ok := ask.Path(); ok != c.ok {
+			t.Errorf("%q %q: %q %t", c.home, c.state, path, ok)
+		}
+	}
+}

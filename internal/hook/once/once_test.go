@@ -1,0 +1,233 @@
+package once_test
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stopgate/stopgate/internal/hook/once"
+)
+
+var claude = once.Call{Principal: "local", Tool: "Bash", Hash: [32]byte{1}, Host: "claude-code", Session: "s", ID: "t1"}
+
+func as(host, id string) once.Call {
+	c := claude
+	c.Host, c.ID = host, id
+	return c
+}
+
+func enter(t *testing.T, d *once.Desk, c once.Call) (*once.Turn, string, error) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	turn, said, err := d.Enter(ctx, c)
+	return turn, string(said), err
+}
+
+// Proves S49: the second hook gets the first one's answer, and a call that is repeated
+// does not.
+func TestSecondGetsTheAnswer(t *testing.T) {
+	d := once.At(t.TempDir()+"/new", "p")
+	turn, _, err := enter(t, d, claude)
+	if err != nil || turn == nil {
+		t.Fatal(turn, err)
+	}
+	if err := turn.Settle([]byte(`{"action":"ask"}`)); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		what  string
+		call  once.Call
+		given bool
+	}{
+		{"another host, with an id of its own", as("cursor", "u9"), true},
+		{"that host again: the call is made again", as("cursor", "u10"), false},
+	} {
+		turn, said, err := enter(t, d, c.call)
+		if err != nil || (turn == nil) != c.given || c.given && said != `{"action":"ask"}` {
+			t.Errorf("%s: %v %q %v", c.what, turn, said, err)
+		}
+		if c.given != d.Gave(c.call) {
+			t.Errorf("%s: given %v", c.what, !c.given)
+		}
+		if turn != nil {
+			turn.Leave()
+		}
+	}
+}
+
+// Proves S49: hooks of one host are about one call only if its id says so.
+func TestOneHost(t *testing.T) {
+	for _, c := range []struct {
+		what  string
+		call  once.Call
+		given bool
+	}{
+		{"the same id", claude, true},
+		{"another id", as("claude-code", "t2"), false},
+		{"no id", as("claude-code", ""), false},
+	} {
+		d := once.At(t.TempDir(), "p")
+		turn, _, err := enter(t, d, claude)
+		if err != nil {
+			t.Fatal(err)
+		}
+		turn.Settle([]byte(`{}`))
+		second, _, err := enter(t, d, c.call)
+		if err != nil || (second == nil) != c.given {
+			t.Errorf("%s: %v %v", c.what, second, err)
+		}
+	}
+	elsewhere := claude
+	elsewhere.Session = "another"
+	d := once.At(t.TempDir(), "p")
+	turn, _, err := enter(t, d, claude)
+	if err != nil {
+		t.Fatal(err)
+	}
+	turn.Settle([]byte(`{}`))
+	if second, said, err := enter(t, d, elsewhere); err != nil || second == nil {
+		t.Errorf("the same id in another session: %v %q %v", second, said, err)
+	}
+	other := claude
+	other.Hash[0] = 9
+	d = once.At(t.TempDir(), "p")
+	turn, _, _ = enter(t, d, claude)
+	defer turn.Leave()
+	if second, _, err := enter(t, d, other); err != nil || second == nil {
+		t.Errorf("other arguments: %v %v", second, err)
+	}
+	if second, _, err := enter(t, d, as("claude-code", "t2")); err != nil || second == nil {
+		t.Errorf("the same arguments beside a call that is being decided: %v %v", second, err)
+	}
+}
+
+// Proves S49, FM9: whoever waits for an answer that does not come gets an error, at
+// once if the first one left, and in time if it hangs.
+func TestNoAnswer(t *testing.T) {
+	d := once.At(t.TempDir(), "p")
+	turn, _, err := enter(t, d, claude)
+	if err != nil {
+		t.Fatal(err)
+	}
+	short, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	if turn, said, err := d.Enter(short, as("cursor", "")); turn != nil || said != nil || !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("it hangs: %v %q %v", turn, said, err)
+	}
+	turn.Leave()
+	if turn, said, err := enter(t, d, as("cursor", "")); turn != nil || said != "" || !errors.Is(err, once.ErrUnanswered) {
+		t.Errorf("it left: %v %q %v", turn, said, err)
+	}
+}
+
+// Proves S49, FM9: many processes at once: each call is decided once, whatever becomes
+// of the processes.
+func TestProcesses(t *testing.T) {
+	dir := t.TempDir()
+	if env := os.Getenv("STOPGATE_TEST_ONCE"); env != "" {
+		child(env)
+	}
+	for round := range 20 {
+		var workers sync.WaitGroup
+		var decided, given, failed atomic.Int32
+		for n := range 6 {
+			workers.Go(func() {
+				host := fmt.Sprintf("host%d", n)
+				cmd := exec.Command(os.Args[0], "-test.run", "^TestProcesses$")
+				how := "settle"
+				if round%4 == 3 {
+					how = "die"
+				}
+				cmd.Env = append(os.Environ(), "STOPGATE_TEST_ONCE="+strings.Join([]string{dir, host, fmt.Sprint(round), how}, "\n"))
+				out, _ := cmd.Output()
+				s := bufio.NewScanner(strings.NewReader(string(out)))
+				for s.Scan() {
+					switch s.Text() {
+					case "decided":
+						decided.Add(1)
+					case `{"round":` + fmt.Sprint(round) + `}`:
+						given.Add(1)
+					case "failed":
+						failed.Add(1)
+					}
+				}
+			})
+		}
+		workers.Wait()
+		// Processes may come one after the other, but within the window.
+		if d, g, f := decided.Load(), given.Load(), failed.Load(); round%4 == 3 && (d != 1 || f != 5) || round%4 != 3 && (d != 1 || g != 5) {
+			t.Errorf("round %d: %d decided, %d were given the answer, %d failed", round, d, g, f)
+		}
+	}
+	if left, _ := filepath.Glob(dir + "/*"); len(left) > 16*(1+6) {
+		t.Errorf("%d files are left", len(left))
+	}
+}
+
+// child is one hook: what it does is said by the environment.
+func child(env string) {
+	words := strings.Split(env, "\n")
+	var hash [32]byte
+	copy(hash[:], words[2])
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	turn, said, err := once.At(words[0], "p").Enter(ctx, once.Call{Principal: "local", Tool: "Bash", Hash: hash, Host: words[1], ID: words[1]})
+	switch {
+	case err != nil:
+		fmt.Println("failed")
+	case turn == nil:
+		fmt.Println(string(said))
+	case words[3] == "die":
+		fmt.Println("decided")
+		os.Exit(3)
+	default:
+		fmt.Println("decided")
+		if err := turn.Settle([]byte(`{"round":` + words[2] + `}`)); err != nil {
+			fmt.Println(err)
+		}
+	}
+	os.Exit(0)
+}
+
+// Proves S49, C14: a file that was used before gives no answer away more often than a new
+// one: what stood in it before was longer, and shorter.
+func TestUsedAgain(t *testing.T) {
+	for _, answers := range [][2]string{
+		{`{"action":"ask"}`, `{"action":"ask"}`},
+		{`{"action":"ask","reason":"` + strings.Repeat("long ", 40) + `"}`, `{}`},
+		{`{}`, `{"action":"ask","reason":"` + strings.Repeat("long ", 40) + `"}`},
+	} {
+		d := once.At(t.TempDir(), "p")
+		for n, answer := range answers {
+			turn, _, err := enter(t, d, as("claude-code", fmt.Sprint("t", n)))
+			if err != nil || turn == nil {
+				t.Fatal(turn, err)
+			}
+			if err := turn.Settle([]byte(answer)); err != nil {
+				t.Fatal(err)
+			}
+			if turn, said, err := enter(t, d, as("cursor", fmt.Sprint("u", n))); err != nil || turn != nil || said != answer {
+				t.Errorf("call %d: %v %q %v", n, turn, said, err)
+			}
+			if n == 0 {
+				continue
+			}
+			again, said, err := enter(t, d, as("cursor", "again"))
+			if err != nil || again == nil {
+				t.Errorf("a call that is made again is given the answer %s of the one before, %v", said, err)
+				continue
+			}
+			again.Leave()
+		}
+	}
+}

@@ -1,0 +1,75 @@
+package process
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/stopgate/stopgate/internal/config/place"
+	"github.com/stopgate/stopgate/internal/record/jsonl"
+)
+
+// openLines opens a file of records, of which there is one writer at a time: the one that
+// the settings name, in its turn, else one that nobody else writes to.
+func openLines(ctx context.Context, settings place.Settings) (*jsonl.Recorder, error) {
+	if settings.AuditFile == "" {
+		lines, _, err := settings.OwnLines()
+		return lines, err
+	}
+	for {
+		lines, err := settings.Lines(settings.AuditFile)
+		if !errors.Is(err, jsonl.ErrInUse) {
+			return lines, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, err
+		case <-time.After(5 * time.Millisecond):
+		}
+	}
+}
+
+// runDir is the absolute directory in which the commands of a call run that says where,
+// "" for one that does not; lost if nobody knows it. Behind ".." only the file system does.
+func runDir(run, dir string, real func(string) (string, bool)) (there string, lost bool) {
+	if run == "" {
+		return "", false
+	}
+	if !path.IsAbs(run) {
+		run = dir + "/" + run
+	}
+	there, ok := real(run)
+	if ok && !slices.Contains(strings.Split(run, "/"), "..") {
+		there = path.Clean(run)
+	}
+	return there, !ok
+}
+
+// projectVariables are what hosts say in the environment about the project.
+func projectVariables() []string {
+	return []string{"CLAUDE_PROJECT_DIR", "GEMINI_PROJECT_DIR", "CURSOR_PROJECT_DIR", "QWEN_PROJECT_DIR"}
+}
+
+// projectDir is what the host says about the project, the session's working directory, or
+// that of the process. A model may change the second, so the first counts where there is
+// one: said.
+func (c Caller) projectDir(session string) (dir string, said bool, err error) {
+	for _, name := range projectVariables() {
+		if dir := c.Env(name); filepath.IsAbs(dir) {
+			return dir, true, nil
+		}
+	}
+	if filepath.IsAbs(session) {
+		return session, false, nil
+	}
+	dir, err = c.workingDir()
+	if err != nil {
+		return "", false, fmt.Errorf("find the project: %w", err)
+	}
+	return dir, false, nil
+}

@@ -1,0 +1,50 @@
+package process
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/pflag"
+	"github.com/stopgate/stopgate/hook"
+	"github.com/stopgate/stopgate/internal/lang/diag"
+	"github.com/stopgate/stopgate/internal/release"
+)
+
+// SmallName is what the program is called that links only what a hook needs.
+const SmallName = "stopgate-hook"
+
+// About is what people are told of hooks.
+const About = `hook reads one event of a coding agent from standard input, decides, and answers
+in the form that this agent enforces. The agent starts it; see stopgate install.
+
+Whatever goes wrong - an event that cannot be read, a policy with mistakes, a store
+that is locked, a panic, the deadline - is a denial.`
+
+// Small is the small program: it answers an event, or says what it is. spent is how much
+// of the deadline is over.
+func Small(args []string, spent time.Duration, s Streams) int {
+	if len(args) == 1 && args[0] == "--version" {
+		fmt.Fprintln(s.Out, release.Line(SmallName))
+		return 0
+	}
+	if code, ok := (Program{Full: beside, Spent: spent}).Main(args, s); ok {
+		return code
+	}
+	var f Flags
+	set := pflag.NewFlagSet(SmallName, pflag.ContinueOnError)
+	f.Add(set)
+	fmt.Fprintf(s.Out, "%[1]s answers the hook of a coding agent, as stopgate hook does.\n\n"+About+"\n\n"+
+		"Usage:\n  %[1]s HOST [flags]\n  %[1]s --version\n\nHosts: %[2]s\n\nFlags:\n%[3]s", SmallName, diag.OneOf(hook.Names()), set.FlagUsages())
+	return 0
+}
+
+// beside is the stopgate beside this program.
+func beside() (string, error) {
+	own, err := os.Executable()
+	if err != nil {
+		return "", fmt.Errorf("find the stopgate beside this program: %w", err)
+	}
+	return filepath.Join(filepath.Dir(own), "stopgate"+filepath.Ext(own)), nil
+}

@@ -1,0 +1,33 @@
+package process
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/gate"
+	"github.com/stopgate/stopgate/hook"
+	"github.com/stopgate/stopgate/internal/config"
+	"github.com/stopgate/stopgate/internal/config/place"
+	rows "github.com/stopgate/stopgate/internal/record/sqlite"
+)
+
+// unrecorded keeps the row of a call that is denied although there is no gate. It does not
+// touch the store, which may be what is missing: the next process that opens it moves the
+// row into the chain.
+func (w *wiring) unrecorded(e *hook.Event, code stopgate.Code) {
+	settings, err := place.Of(nil, config.Set{}, w.flags.Place)
+	if known := w.settings.Load(); known != nil {
+		settings, err = *known, nil
+	}
+	if err != nil || settings.Store == place.Memory {
+		return
+	}
+	row, err := gate.Refusal(e.Call, code, time.Now())
+	if err == nil {
+		err = rows.SpoolNextTo(settings.Store, settings.Records, &row)
+	}
+	if err != nil {
+		fmt.Fprintf(w.talk, "stopgate: the denial cannot be recorded: %v\n", err)
+	}
+}

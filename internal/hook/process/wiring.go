@@ -1,0 +1,194 @@
+package process
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"io"
+	"path/filepath"
+	"sync/atomic"
+	"time"
+
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/approve"
+	"github.com/stopgate/stopgate/gate"
+	"github.com/stopgate/stopgate/hook"
+	"github.com/stopgate/stopgate/internal/config"
+	"github.com/stopgate/stopgate/internal/config/place"
+	"github.com/stopgate/stopgate/internal/hook/once"
+	"github.com/stopgate/stopgate/internal/knowntools"
+	"github.com/stopgate/stopgate/internal/lang/diag"
+	"github.com/stopgate/stopgate/internal/policy"
+	"github.com/stopgate/stopgate/internal/store/sqlite"
+	"github.com/stopgate/stopgate/internal/visible"
+)
+
+// wiring makes the gate of one event.
+type wiring struct {
+	program Program
+	host    *hook.Host
+	flags   *Flags
+	talk    io.Writer
+	event   bytes.Buffer // as far as it was read, where the full program may need it
+	began   time.Time
+	store   *sqlite.Store // nil: there is none, and neither of the next two
+	once    *once.Desk
+	asking  *obedient
+
+	settings atomic.Pointer[place.Settings] // nil before they are known
+}
+
+func (w *wiring) open(ctx context.Context, e *hook.Event) (*hook.Backend, error) {
+	set, dir, err := w.policies(ctx, e)
+	if err != nil {
+		return nil, err
+	}
+	set.Say(w.talk)
+	o := w.program.Caller.Options(set, dir, e, w.flags.Place.Store)
+	program, bindings, err := w.compile(set, o)
+	if err != nil {
+		return nil, err
+	}
+	if w.flags.Place.Store == "" && w.program.Caller.Stored(&o, program) {
+		if program, bindings, err = w.compile(set, o); err != nil {
+			return nil, err
+		}
+	}
+	allows, list := hookTable(program.Settings().Tables["hook"])
+	if list.HasErrors() {
+		io.WriteString(w.talk, visible.Lines(diag.Text(list, set.Text)))
+		return nil, config.MistakesError{List: list, Set: set}
+	}
+	if id := w.program.Caller.Env("STOPGATE_SESSION"); id != "" {
+		e.Call.Session = stopgate.SessionID(id)
+	}
+	b := &hook.Backend{Allow: allows, ObservesResults: len(program.SessionPolicies()) > 0 || program.WithholdsResults()}
+	if e.Kind == hook.After && !b.ObservesResults {
+		b.Gate, err = gate.New(program)
+		return b, err
+	}
+	if err := w.leave(ctx, program); err != nil {
+		return nil, err
+	}
+	options, queue, err := w.state(ctx, program, set)
+	if err != nil {
+		return nil, err
+	}
+	b.Approver = w.host.Approver(e, queue)
+	b.Once = w.once
+	if w.program.guest != nil {
+		b.OnWait = w.program.guest.waits
+	}
+	if w.program.Judges != nil {
+		options = append(options, w.program.Judges(w.store))
+	}
+	b.Gate, err = gate.New(program, append(options,
+		gate.WithApprover(b.Approver), gate.WithBindings(bindings), gate.WithDenyMode(gate.DenyToolResult), gate.WithLimits(w.limits()))...)
+	if err != nil || w.store == nil {
+		return b, err
+	}
+	standing, err := w.store.Lockdown(ctx)
+	if err != nil {
+		return nil, unusable{err}
+	}
+	b.Gate.Lock(standing)
+	w.asking.gate = b.Gate
+	return b, nil
+}
+
+// compile makes the program of the policy files, or says what is wrong with them.
+func (w *wiring) compile(set config.Set, o policy.Options) (*policy.Program, *gate.Bindings, error) {
+	program, bindings, mistakes := w.kept().compile(set, o, func() (*policy.Program, diag.List) {
+		known := remember(o, w.program.Caller.Account)
+		o.Checked, o.Known = known.knows, knowntools.Recognise
+		program, mistakes := policy.Compile(set.Sources(), o)
+		if program != nil && !mistakes.HasErrors() {
+			known.keep()
+		}
+		return program, mistakes
+	})
+	if program == nil || mistakes.HasErrors() {
+		io.WriteString(w.talk, visible.Lines(diag.Text(mistakes.Errors(), set.Text)))
+		return nil, nil, config.MistakesError{List: mistakes, Set: set}
+	}
+	return program, bindings, nil
+}
+
+// limits are those of a machine on which many hooks start at once, within the
+// deadline (FM9): the margin is 20 % of it, 5 s at most. A store that advances is waited
+// for until then, one that does not for its own limit.
+func (w *wiring) limits() gate.Limits {
+	left := w.flags.Deadline - min(w.flags.Deadline/5, 5*time.Second)
+	return gate.Limits{Policy: min(left, 2*time.Second), Record: min(left, 8*time.Second), Hold: left}
+}
+
+// state opens what the gate keeps. The store is not closed: that would write more than
+// the call needs, and every row is durable already.
+func (w *wiring) state(ctx context.Context, program *policy.Program, set config.Set) ([]gate.Option, gate.Approver, error) {
+	settings, err := place.Of(program.Settings().Tables, set, w.flags.Place)
+	if err != nil {
+		return nil, nil, err
+	}
+	w.settings.Store(&settings)
+	if w.program.guest != nil && !filepath.IsAbs(settings.Store) {
+		return nil, nil, w.program.guest.decline()
+	}
+	if settings.Store == place.Memory {
+		// Memory ends with the process. Without a store what sessions govern is denied.
+		lines, err := openLines(ctx, settings)
+		if err != nil {
+			return nil, nil, err
+		}
+		return []gate.Option{gate.WithRecorder(lines)}, nil, nil
+	}
+	store, err := w.openStore(ctx, settings)
+	if err != nil {
+		return nil, nil, unusable{err}
+	}
+	w.store, w.once = store, w.kept().desk(filepath.Join(filepath.Dir(settings.Store), besideStore), w.rules(set))
+	var queue gate.Approver
+	if queue, err = approve.New(store, w.questions(program)); err != nil {
+		return nil, nil, err
+	}
+	if w.program.guest != nil {
+		queue = waiting{queue, w.program.guest.waits}
+	}
+	w.asking = &obedient{Approver: queue, orders: store}
+	return []gate.Option{gate.WithStore(store), gate.WithRecorder(store.Recorder())}, w.asking, nil
+}
+
+// openStore opens the store, or takes the one that is kept.
+func (w *wiring) openStore(ctx context.Context, settings place.Settings) (*sqlite.Store, error) {
+	if w.program.guest != nil {
+		return w.program.guest.open(ctx, settings)
+	}
+	return settings.Open(ctx)
+}
+
+// unusable says that what the gate keeps cannot be used: no policy is to be mended.
+type unusable struct{ error }
+
+// Code is the code of the denial.
+func (unusable) Code() stopgate.Code { return stopgate.CodeStoreUnavailable }
+
+// Unwrap returns what happened.
+func (u unusable) Unwrap() error { return u.error }
+
+// kept is what is kept from event to event, nil for nothing.
+func (w *wiring) kept() *Kept {
+	if w.program.guest == nil {
+		return nil
+	}
+	return w.program.guest.kept
+}
+
+// rules name what this process decides by: policy files and flags.
+func (w *wiring) rules(set config.Set) string {
+	sum := sha256.New()
+	for _, f := range set.Files {
+		fmt.Fprintf(sum, "%q %t %s ", f.Path, f.Trusted, f.Hash)
+	}
+	fmt.Fprintf(sum, "%t %t", w.flags.Allow, w.flags.Observe)
+	return fmt.Sprintf("%x", sum.Sum(nil))
+}

@@ -1,0 +1,312 @@
+package resident_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/config/place"
+	"github.com/stopgate/stopgate/internal/hook/ask"
+	"github.com/stopgate/stopgate/internal/hook/once"
+	"github.com/stopgate/stopgate/internal/hook/process"
+	"github.com/stopgate/stopgate/internal/hook/resident"
+	"github.com/stopgate/stopgate/internal/record/records"
+	"github.com/stopgate/stopgate/internal/store/database"
+)
+
+// hooks says in the environment that this program is a hook with that command line, and asks
+// that it sends a question to that socket and prints what comes.
+const (
+	hooks = "STOPGATE_TEST_HOOK"
+	asks  = "STOPGATE_TEST_ASKS"
+)
+
+// other is what this program is beside a test and a resident.
+func other() (status int, is bool) {
+	if line, is := os.LookupEnv(hooks); is {
+		args := strings.Fields(line)
+		return resident.Program(args, ask.Resident(args), process.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}), true
+	}
+	socket, is := os.LookupEnv(asks)
+	if !is {
+		return 0, false
+	}
+	c, err := net.Dial("unix", socket)
+	if err != nil {
+		return 1, true
+	}
+	_, _ = io.Copy(c, os.Stdin) // who is not believed may not get rid of all
+	_, _ = io.Copy(os.Stdout, c)
+	return 0, true
+}
+
+// hook is a process that an agent starts for an event.
+func (h *home) hook(t *testing.T, deadline, event string) (done chan string) {
+	t.Helper()
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), "HOME="+h.dir, "XDG_STATE_HOME=", "XDG_CONFIG_HOME=", hooks+"=claude-code --deadline "+deadline)
+	cmd.Stdin = strings.NewReader(event)
+	var said bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &said, &said
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	done = make(chan string, 1)
+	go func() {
+		_ = cmd.Wait()
+		done <- fmt.Sprintf("exit %d: %s", cmd.ProcessState.ExitCode(), said.String())
+	}()
+	return done
+}
+
+func (h *home) reads(id string) string {
+	return fmt.Sprintf(`{"session_id":"s1","cwd":%q,"hook_event_name":"PreToolUse","tool_name":"Read","tool_input":{"file_path":"%s/x.go"},"tool_use_id":%q}`, h.project, h.project, id)
+}
+
+func (h *home) state() string { return filepath.Join(h.dir, ".local", "state", "stopgate") }
+
+// kill ends the resident.
+func (h *home) kill(t *testing.T) {
+	t.Helper()
+	h.dead = true
+	if err := h.resident.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// stop keeps everybody from writing to the store, until the function is called.
+func (h *home) stop(t *testing.T) (release func()) {
+	t.Helper()
+	store, err := place.Settings{Store: filepath.Join(h.state(), "stopgate.db")}.Open(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	writes, over, ended := make(chan struct{}), make(chan struct{}), make(chan error)
+	go func() {
+		ended <- store.Database().Change(context.Background(), func(*database.Tx) error {
+			close(writes)
+			<-over
+			return nil
+		})
+	}()
+	select {
+	case <-writes:
+	case err := <-ended:
+		t.Fatal(err)
+	}
+	return func() {
+		close(over)
+		if err := errors.Join(<-ended, store.Close()); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// claimed waits until somebody decides about a call.
+func (h *home) claimed(t *testing.T, id string) {
+	t.Helper()
+	for end := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
+		names, err := filepath.Glob(filepath.Join(h.state(), "hooks", "*.calls"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range names {
+			if text, err := os.ReadFile(name); err == nil && bytes.Contains(text, []byte(`"`+id+`"`)) {
+				return
+			}
+		}
+		if time.Now().After(end) {
+			t.Fatal("nobody decides")
+		}
+	}
+}
+
+// decisions are the calls that the records say were decided, each with its outcome.
+func (h *home) decisions(t *testing.T) (list []string) {
+	t.Helper()
+	log, err := records.Open(t.Context(), filepath.Join(h.state(), "stopgate.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.Close()
+	err = log.Rows(t.Context(), 0, "", func(r records.Row) bool {
+		if r.Kind == stopgate.RecordDecision {
+			list = append(list, fmt.Sprint(r.CallID, " ", r.Status))
+		}
+		return true
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+func soon(t *testing.T, done chan string) string {
+	t.Helper()
+	select {
+	case said := <-done:
+		return said
+	case <-time.After(time.Minute):
+		t.Fatal("the hook does not end")
+		return ""
+	}
+}
+
+// Proves FM9, I22, S49: a resident that dies while it decides leaves the call to nobody: its
+// hook is denied, in words that say why, no row says that it ran, and the next call is decided.
+func TestDiesWhileItDecides(t *testing.T) {
+	h := newHome(t)
+	h.serve(t)
+	if said := soon(t, h.hook(t, "1m", h.reads("before"))); said != "exit 0: " {
+		t.Fatal(said)
+	}
+	release := h.stop(t)
+	done := h.hook(t, "1m", h.reads("lost"))
+	h.claimed(t, "lost")
+	h.kill(t)
+	release()
+	if said := soon(t, done); !strings.HasPrefix(said, "exit 2: ") || !strings.Contains(said, once.ErrUnanswered.Error()) {
+		t.Errorf("its resident died: %s", said)
+	}
+	if said := soon(t, h.hook(t, "1m", h.reads("after"))); said != "exit 0: " {
+		t.Errorf("the next call: %s", said)
+	}
+	if got, want := h.decisions(t), []string{"before allowed", "after allowed"}; !slices.Equal(got, want) {
+		t.Errorf("%q was decided, not %q", got, want)
+	}
+}
+
+// Proves FM9, S49: a resident that takes too long is not waited for, and what it may decide
+// yet is not decided by the hook as well: the hook is given its answer, or denies in time.
+func TestDecidesTooLate(t *testing.T) {
+	h := newHome(t)
+	h.serve(t)
+	if said := soon(t, h.hook(t, "1m", h.reads("before"))); said != "exit 0: " {
+		t.Fatal(said)
+	}
+	release := h.stop(t)
+	late, given := h.hook(t, "3s", h.reads("late")), make(chan string)
+	h.claimed(t, "late")
+	if said := soon(t, late); !strings.HasPrefix(said, "exit 2: ") {
+		t.Errorf("nobody answered: %s", said)
+	}
+	go func() { given <- <-h.hook(t, "1m", h.reads("given")) }()
+	h.claimed(t, "given")
+	release()
+	if said := soon(t, given); said != "exit 0: " {
+		t.Errorf("it answered at last: %s", said)
+	}
+	got := slices.DeleteFunc(h.decisions(t), func(row string) bool { return row == "late denied" }) // where there was still time
+	if want := []string{"before allowed", "given allowed"}; !slices.Equal(got, want) {
+		t.Errorf("%q was decided, not %q", got, want)
+	}
+}
+
+// Proves S49: where another hook decides about a call, the resident says at once that it
+// waits: the asker does not wait beside it, so that nobody who has left takes the one answer
+// that there is for his host.
+func TestWaitsForAnotherHook(t *testing.T) {
+	h := newHome(t)
+	h.serve(t)
+	release := h.stop(t)
+	first := h.hook(t, "1m", h.reads("first"))
+	h.claimed(t, "first")
+	q := ask.Question{
+		Args: []string{"cursor", "--deadline", "1m"}, Dir: h.project, Env: []string{"HOME=" + h.dir},
+		Event: fmt.Appendf(nil, `{"conversation_id":"c","cwd":%q,"hook_event_name":"preToolUse","tool_name":"Read","tool_input":{"file_path":"%s/x.go"},"tool_use_id":"second"}`, h.project, h.project),
+	}
+	c, err := net.Dial("unix", h.socket())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if err := c.SetDeadline(time.Now().Add(time.Minute)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Write(q.Append(nil)); err != nil {
+		t.Fatal(err)
+	}
+	var said []byte
+	reply := func() (r ask.Reply) {
+		t.Helper()
+		for piece := make([]byte, 4<<10); ; {
+			if rest, cut, err := r.Parse(said, q.Nonce); err != nil {
+				t.Fatal(err)
+			} else if !cut {
+				said = rest
+				return r
+			}
+			n, err := c.Read(piece)
+			if err != nil {
+				t.Fatalf("nobody answers: %v", err)
+			}
+			said = append(said, piece[:n]...)
+		}
+	}
+	if r := reply(); r.Kind != ask.Held {
+		t.Errorf("another hook decides: %+v: %s", r, r.Err)
+	}
+	release()
+	if r := reply(); r.Kind != ask.Answered || r.Exit != 0 {
+		t.Errorf("it has decided: %+v: %s", r, r.Err)
+	}
+	if said := soon(t, first); said != "exit 0: " {
+		t.Errorf("the first one: %s", said)
+	}
+	if got, want := h.decisions(t), []string{"first allowed"}; !slices.Equal(got, want) {
+		t.Errorf("%q was decided, not %q", got, want)
+	}
+}
+
+// Proves FM9, H20: a process that runs another file gets no word, whatever it says, and the
+// resident goes on; nor does what is no question.
+func TestStrangers(t *testing.T) {
+	h := newHome(t)
+	h.serve(t)
+	copied := filepath.Join(h.dir, "copy")
+	text, err := os.ReadFile(os.Args[0])
+	if err == nil {
+		err = os.WriteFile(copied, text, 0o700)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	q := ask.Question{Args: []string{"claude-code"}, Dir: h.project, Env: []string{"HOME=" + h.dir}, Event: []byte(h.reads("stranger"))}
+	whole := q.Append(nil)
+	long := slices.Clone(whole)
+	long[ask.HeaderLen-1] = 0xff
+	for _, c := range []struct {
+		what, program string
+		says          []byte
+		answered      bool
+	}{
+		{"another file", copied, whole, false},
+		{"no question", os.Args[0], []byte("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"), false},
+		{"a question that is too long", os.Args[0], long, false},
+		{"the same file", os.Args[0], whole, true},
+	} {
+		cmd := exec.Command(c.program)
+		cmd.Env = append(os.Environ(), asks+"="+h.socket())
+		cmd.Stdin = bytes.NewReader(c.says)
+		said, err := cmd.Output()
+		var r ask.Reply
+		_, cut, wrong := r.Parse(said, q.Nonce)
+		if answered := wrong == nil && !cut && r.Kind == ask.Answered && r.Exit == 0; err != nil || answered != c.answered || !c.answered && len(said) > 0 {
+			t.Errorf("%s: %q, %v", c.what, said, err)
+		}
+	}
+	if got, want := h.decisions(t), []string{"stranger allowed"}; !slices.Equal(got, want) {
+		t.Errorf("%q was decided, not %q", got, want)
+	}
+}

@@ -1,0 +1,258 @@
+package imports
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/lang/tomltree"
+)
+
+// Codex translates the rules files of Codex, and approval_policy and sandbox_mode of a
+// config.toml.
+//
+// A prefix rule matches a command by its first words; of all that match the strictest
+// counts. Codex runs what no rule matches in its sandbox, which nothing here can promise:
+// such commands are asked.
+func Codex(files []File, o Options) (*Result, error) {
+	c := &codex{draft: draft{source: "the rules of Codex", command: "codex-rules", files: files, options: o}}
+	for _, f := range files {
+		var err error
+		if strings.HasSuffix(f.Name, ".toml") {
+			err = c.config(f)
+		} else {
+			err = c.rulesFile(f)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	c.translate()
+	return c.finish()
+}
+
+type codex struct {
+	draft
+	prefixes          []codexRule
+	approval, sandbox string
+}
+
+type codexRule struct {
+	from           *Rule
+	mode           stopgate.Mode
+	words          [][]string // alternatives for each word
+	reason         string
+	match, noMatch []string
+}
+
+// config reads the two settings that bear on rules.
+func (c *codex) config(f File) error {
+	doc, mistakes := tomltree.Parse(f.Name, f.Text)
+	if mistakes.HasErrors() {
+		return mistakes.Err()
+	}
+	if e := doc.Root.Get("approval_policy"); e != nil {
+		c.approval = e.Value.Text
+		if e.Value.Kind != tomltree.String {
+			c.approval = "granular"
+		}
+	}
+	if e := doc.Root.Get("sandbox_mode"); e != nil {
+		c.sandbox = e.Value.Text
+	}
+	return nil
+}
+
+func (c *codex) rulesFile(f File) error {
+	list, err := calls(f)
+	if err != nil {
+		return err
+	}
+	for _, call := range list {
+		wrong := func(format string, args ...any) error {
+			return &Error{f.Name, call.line, call.name + ": " + fmt.Sprintf(format, args...)}
+		}
+		switch call.name {
+		case "prefix_rule":
+			if err := c.prefixRule(f, call); err != nil {
+				return wrong("%v", err)
+			}
+		case "network_rule":
+			r := c.add(f.Name, call.line, call.text, call.args["decision"].text)
+			r.leftOut("what commands reach over the network is up to the sandbox of Codex")
+			if r.Decision != "allow" {
+				c.note("Rules about the network (network_rule) have no counterpart here: keep them in Codex.")
+			}
+		case "host_executable":
+			r := c.add(f.Name, call.line, call.text, "")
+			r.leftOut("programs that are named by their path are permitted only by rules that name the path")
+		default:
+			return wrong("no such rule is known")
+		}
+	}
+	return nil
+}
+
+func (c *codex) prefixRule(f File, call call) error {
+	for name := range call.args {
+		if !slices.Contains([]string{"pattern", "decision", "justification", "match", "not_match"}, name) {
+			return fmt.Errorf("%s is not known", name)
+		}
+	}
+	decision := "allow"
+	if d := call.args["decision"]; d.isText {
+		decision = d.text
+	} else if d.isList {
+		return fmt.Errorf("decision is no string")
+	}
+	m, known := mode(decision)
+	if !known || decision == "ask" || decision == "deny" {
+		return fmt.Errorf("decision is %q: it can be allow, prompt or forbidden", decision)
+	}
+	pattern := call.args["pattern"]
+	if !pattern.isList || len(pattern.list) == 0 {
+		return fmt.Errorf("pattern is no list of words")
+	}
+	r := codexRule{from: c.add(f.Name, call.line, call.text, decision), mode: m, reason: call.args["justification"].text}
+	for _, e := range pattern.list {
+		words := []value{e}
+		if e.isList {
+			words = e.list
+		}
+		var alternatives []string
+		for _, w := range words {
+			if !w.isText {
+				return fmt.Errorf("a word of the pattern is no string")
+			}
+			alternatives = append(alternatives, w.text)
+		}
+		if len(alternatives) == 0 {
+			return fmt.Errorf("a word of the pattern has no alternatives")
+		}
+		r.words = append(r.words, alternatives)
+	}
+	r.match, r.noMatch = exampleTexts(call.args["match"]), exampleTexts(call.args["not_match"])
+	c.prefixes = append(c.prefixes, r)
+	return nil
+}
+
+// exampleTexts are the examples that are plain words.
+func exampleTexts(v value) (list []string) {
+	for _, e := range v.list {
+		text := e.text
+		if e.isList {
+			var parts []string
+			for _, w := range e.list {
+				if strings.Contains(w.text, " ") {
+					parts = nil
+					break
+				}
+				parts = append(parts, w.text)
+			}
+			text = strings.Join(parts, " ")
+		}
+		if words(text) {
+			list = append(list, text)
+		}
+	}
+	return list
+}
+
+// maxBeginnings is how many beginnings one rule may be spelled out into.
+const maxBeginnings = 256
+
+func (c *codex) translate() {
+	t := c.shell("Bash")
+	t.also = append(t.also, "exec_command")
+	for _, r := range c.prefixes {
+		if c.approval == "never" && r.mode == stopgate.Ask {
+			r.mode = stopgate.Deny
+			r.from.stricter("denied, because approval_policy is never")
+		}
+		t.put(r.rule())
+	}
+	slices.SortStableFunc(t.rules, func(a, b *rule) int { return a.rank - b.rank })
+	c.settings()
+}
+
+func (r codexRule) rule() *rule {
+	permits := r.mode == stopgate.Unattended
+	beginnings := []string{""}
+	plainly := true
+	for _, alternatives := range r.words {
+		var next []string
+		for _, b := range beginnings {
+			for _, w := range alternatives {
+				if !words(w) || strings.Contains(w, " ") {
+					plainly = false
+					continue
+				}
+				next = append(next, strings.TrimPrefix(b+" "+w, " "))
+			}
+		}
+		beginnings = next
+	}
+	switch {
+	case (len(beginnings) == 0 || len(beginnings) > maxBeginnings) && permits:
+		r.from.leftOut("its words are none that are plainly written, or too many")
+		return nil
+	case !permits && (!plainly || len(beginnings) > maxBeginnings):
+		return r.generous()
+	case !plainly:
+		r.from.stricter("only those of its words that are plainly written")
+	}
+	one := &rule{from: r.from, mode: r.mode, conds: []cond{prefixed(beginnings...)}, match: r.match, noMatch: r.noMatch}
+	if len(one.match) == 0 {
+		one.match = beginnings[:1]
+	}
+	if !permits {
+		one.reason = reasonOf(r.reason)
+	}
+	return one
+}
+
+// generous is a rule that restricts, as a pattern on the text without its quotes.
+func (r codexRule) generous() *rule {
+	var parts []string
+	for _, alternatives := range r.words {
+		var quoted []string
+		for _, w := range alternatives {
+			quoted = append(quoted, quoteMeta(strings.Join(strings.Fields(strings.NewReplacer(`"`, "", `'`, "", `\`, "").Replace(w)), " ")))
+		}
+		parts = append(parts, group(quoted))
+	}
+	p := strings.Join(parts, " ") + "(?: [^]*)?"
+	r.from.stricter("quotes are not looked at")
+	return &rule{from: r.from, mode: r.mode, reason: reasonOf(r.reason), conds: []cond{{arg: "/command", matcher: "pattern", values: []string{"^" + p + "$"}, sure: p}}}
+}
+
+// reasonOf is a justification as a reason: one visible line.
+func reasonOf(text string) string {
+	text = strings.Join(strings.Fields(plain(text)), " ")
+	if r := []rune(text); len(r) > 200 {
+		text = string(r[:199]) + "…"
+	}
+	return text
+}
+
+func (c *codex) settings() {
+	c.note("Codex runs commands that no rule matches inside of its sandbox. Nothing here can promise a sandbox, so they are asked.")
+	switch c.approval {
+	case "never":
+		c.note(`approval_policy = "never": what a rule wants asked is denied.`)
+	case "":
+	default:
+		c.note("approval_policy = " + tomltree.Quote(c.approval) + ": what no rule permits is asked.")
+	}
+	if c.sandbox != "workspace-write" {
+		if c.sandbox != "" {
+			c.note("sandbox_mode = " + tomltree.Quote(c.sandbox) + " is not translated: patches are asked.")
+		}
+		return
+	}
+	t := c.table("apply_patch", param{"patch_paths", "paths"}, param{"command", "patch"}, param{"input", "patch"}, param{"patch", "patch"})
+	t.put(&rule{mode: stopgate.Unattended, when: `{ surface = "hook" }`, ignores: []string{"/command", "/input", "/patch"},
+		comment: "sandbox_mode workspace-write: patches of files of the project. The hook lists their files in patch_paths.",
+		conds:   []cond{{arg: "/patch_paths", matcher: "glob", values: []string{inside}}}})
+}

@@ -1,0 +1,200 @@
+package imports
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/lang/tomltree"
+)
+
+// draft is a policy while it is made.
+type draft struct {
+	source  string // what people call the rules
+	command string // the word of the command line
+	files   []File
+	options Options
+	rules   []*Rule
+	notes   []string
+	tables  []*table
+	guards  []*rule
+	// usual says that parameters by the usual names are paths and commands in every tool.
+	usual bool
+	// closed says that what no rule names is denied instead of asked.
+	closed bool
+	// everything are the rules of the tools that no table names.
+	everything []*rule
+}
+
+// table is the table of one tool, or of the tools that a glob names.
+type table struct {
+	name   string
+	also   []string
+	params []param
+	// rules are in the host's order of precedence: the first that matches decides. What
+	// none matches is asked.
+	rules []*rule
+}
+
+// param is a parameter of a tool.
+type param struct{ name, kind string }
+
+// cond is one condition. Several values are alternatives.
+type cond struct {
+	arg     string
+	matcher string
+	values  []string
+	// sure is a pattern, without anchors, of texts that are certainly meant: what the
+	// host's rule matches and this condition too. "" if that cannot be said.
+	sure string
+}
+
+// rule is a rule of the policy. Without conditions it is about every call.
+type rule struct {
+	from    *Rule // nil: the host does so by itself
+	mode    stopgate.Mode
+	on      string // of a guard
+	conds   []cond
+	when    string
+	reason  string
+	ignores []string
+	comment string
+	match   []string // examples
+	noMatch []string
+	dropped bool
+	wide    bool // it is about more than the host's rule
+	front   bool // it stands before rules that are above it in the host's order
+	// rank orders rules: the smallest that matches decides.
+	rank int
+}
+
+// add notes a rule of the source; the translation changes its outcome.
+func (d *draft) add(file string, line int, text, decision string) *Rule {
+	r := &Rule{File: file, Line: line, Text: text, Decision: decision, Outcome: Same}
+	d.rules = append(d.rules, r)
+	return r
+}
+
+// note says something about the source as a whole, once.
+func (d *draft) note(text string) {
+	if !slices.Contains(d.notes, text) {
+		d.notes = append(d.notes, text)
+	}
+}
+
+// table returns the table of a tool, and makes it if there is none.
+func (d *draft) table(name string, params ...param) *table {
+	for _, t := range d.tables {
+		if t.name == name {
+			for _, p := range params {
+				if !slices.ContainsFunc(t.params, func(q param) bool { return q.name == p.name }) {
+					t.params = append(t.params, p)
+				}
+			}
+			return t
+		}
+	}
+	t := &table{name: name, params: params}
+	d.tables = append(d.tables, t)
+	return t
+}
+
+// lists are the named lists of the policy: a condition with several values names one.
+type lists struct {
+	names  []string
+	values map[string][]string
+}
+
+func (l *lists) name(base string, values []string) string {
+	if l.values == nil {
+		l.values = map[string][]string{}
+	}
+	for _, name := range l.names {
+		if slices.Equal(l.values[name], values) {
+			return name
+		}
+	}
+	name := base
+	for i := 2; l.values[name] != nil; i++ {
+		name = base + "_" + strconv.Itoa(i)
+	}
+	l.names = append(l.names, name)
+	l.values[name] = values
+	return name
+}
+
+// text writes a condition.
+func (c *cond) text(l *lists, on string) string {
+	var b strings.Builder
+	if on == "" {
+		b.WriteString("arg = " + tomltree.Quote(c.arg) + ", ")
+	}
+	switch {
+	case c.matcher == "present":
+		b.WriteString("present = " + c.values[0])
+	case len(c.values) == 1:
+		b.WriteString(c.matcher + " = " + tomltree.Quote(c.values[0]))
+	default:
+		b.WriteString(c.matcher + "_in = " + tomltree.Quote(l.name(listName(c), c.values)))
+	}
+	return b.String()
+}
+
+func listName(c *cond) string {
+	switch c.matcher {
+	case "glob", "writes":
+		return "files"
+	case "host":
+		return "hosts"
+	}
+	return "commands"
+}
+
+// text writes a rule as an inline table.
+func (r *rule) text(l *lists) string {
+	var parts []string
+	if r.when != "" {
+		parts = append(parts, "when = "+r.when)
+	}
+	switch {
+	case len(r.conds) == 1:
+		parts = append(parts, r.conds[0].text(l, ""))
+	case len(r.conds) > 1:
+		var all []string
+		for i := range r.conds {
+			all = append(all, "{ "+r.conds[i].text(l, "")+" }")
+		}
+		parts = append(parts, "all = [ "+strings.Join(all, ", ")+" ]")
+	}
+	parts = append(parts, "mode = "+tomltree.Quote(r.mode.String()))
+	if r.reason != "" {
+		parts = append(parts, "reason = "+tomltree.Quote(r.reason))
+	}
+	if len(r.ignores) > 0 {
+		parts = append(parts, "ignores = "+array(r.ignores))
+	}
+	if len(r.match)+len(r.noMatch) > 0 {
+		parts = append(parts, "examples = "+r.examples())
+	}
+	return "{ " + strings.Join(parts, ", ") + " }"
+}
+
+func (r *rule) examples() string {
+	var parts []string
+	if len(r.match) > 0 {
+		parts = append(parts, "match = "+array(r.match))
+	}
+	if len(r.noMatch) > 0 {
+		parts = append(parts, "no_match = "+array(r.noMatch))
+	}
+	return "{ " + strings.Join(parts, ", ") + " }"
+}
+
+func array(values []string) string {
+	quoted := make([]string, len(values))
+	for i, v := range values {
+		quoted[i] = tomltree.Quote(v)
+	}
+	return "[" + strings.Join(quoted, ", ") + "]"
+}

@@ -1,0 +1,366 @@
+package imports
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/lang/tomltree"
+)
+
+// Gemini translates policy files of Gemini CLI. Later files have precedence over
+// earlier ones, as the user's have over those of a workspace.
+//
+// Of the rules that match a call the one with the highest priority counts, of those with
+// the same the first. A rule names tools, and the beginning of a command or a pattern on
+// the arguments as JSON. Each command of a line is judged by itself.
+func Gemini(files []File, o Options) (*Result, error) {
+	if o.Mode == "" {
+		o.Mode = "default"
+	}
+	g := &gemini{draft: draft{source: "the policies of Gemini CLI", command: "gemini-policy", files: files, options: o}}
+	for tier, f := range files {
+		if err := g.read(tier, f); err != nil {
+			return nil, err
+		}
+	}
+	g.translate()
+	return g.finish()
+}
+
+type gemini struct {
+	draft
+	list []geminiRule
+}
+
+type geminiRule struct {
+	from     *Rule
+	mode     stopgate.Mode
+	tier     int
+	priority int64
+	tools    []string // in our names; "*" for all
+	// One of them: the beginnings of commands, or a condition; neither is every call.
+	prefixes []string
+	cond     *cond
+	// unsaid is why the rule's condition cannot be said, "" if it can.
+	unsaid string
+	reason string
+}
+
+// geminiTools are the built-in tools with the arguments that matter.
+var geminiTools = []struct {
+	tool   string
+	params []param
+	reads  string // the argument that has to be in the project for the tool to run freely
+}{
+	{"read_file", []param{{"file_path", "path"}, {"absolute_path", "path"}, {"offset", "number"}, {"limit", "number"}, {"start_line", "number"}, {"end_line", "number"}}, "/file_path"},
+	{"list_directory", []param{{"dir_path", "path"}, {"path", "path"}, {"ignore", "array"}}, "/dir_path"},
+	{"write_file", []param{{"file_path", "path"}, {"content", "string"}}, ""},
+	{"replace", []param{{"file_path", "path"}, {"instruction", "string"}, {"old_string", "string"}, {"new_string", "string"}, {"expected_replacements", "number"}}, ""},
+}
+
+func (g *gemini) read(tier int, f File) error {
+	doc, mistakes := tomltree.Parse(f.Name, f.Text)
+	if mistakes.HasErrors() {
+		return fmt.Errorf("%s: %w", f.Name, mistakes.Err())
+	}
+	for _, e := range doc.Root.Entries {
+		switch e.Key {
+		case "rule":
+		case "safety_checker":
+			g.note("Safety checkers of Gemini CLI have no counterpart here: keep them there.")
+			continue
+		default:
+			return &Error{f.Name, e.KeyRange.Start.Line, "a policy file has only [[rule]]: " + e.Key}
+		}
+		if e.Value.Kind != tomltree.Array {
+			return &Error{f.Name, e.KeyRange.Start.Line, "rule is no list of tables"}
+		}
+		for _, v := range e.Value.Elements {
+			if v.Kind != tomltree.Table {
+				return &Error{f.Name, v.Range.Start.Line, "a rule is no table"}
+			}
+			if err := g.rule(tier, f, v); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// strings are the texts of a member that is a string or a list of them.
+func texts(v *tomltree.Value, key string) (list []string, ok bool) {
+	e := v.Get(key)
+	if e == nil {
+		return nil, true
+	}
+	values := []*tomltree.Value{e.Value}
+	if e.Value.Kind == tomltree.Array {
+		values = e.Value.Elements
+	}
+	for _, v := range values {
+		if v.Kind != tomltree.String {
+			return nil, false
+		}
+		list = append(list, v.Text)
+	}
+	return list, true
+}
+
+// geminiKeys are what a rule may say.
+var geminiKeys = []string{"toolName", "mcpName", "subagent", "toolAnnotations", "argsPattern", "commandPrefix", "commandRegex", "decision",
+	"priority", "modes", "interactive", "allowRedirection", "allow_redirection", "denyMessage", "deny_message", "name", "description"}
+
+// first is the text of a member, of a list its first.
+func first(v *tomltree.Value, key string) string {
+	list, ok := texts(v, key)
+	if !ok || len(list) == 0 {
+		return ""
+	}
+	return list[0]
+}
+
+func (g *gemini) rule(tier int, f File, v *tomltree.Value) error {
+	line := lineOfTable(v)
+	r := geminiRule{tier: tier}
+	wrong := r.head(v)
+	if wrong == "" {
+		r.from = g.add(f.Name, line, summary(v), first(v, "decision"))
+		if why := g.elsewhere(v); why != "" {
+			r.from.leftOut("%s", why)
+			return nil
+		}
+		wrong = r.condition(v)
+	}
+	if wrong != "" {
+		return &Error{f.Name, line, wrong}
+	}
+	names, _ := texts(v, "toolName")
+	switch {
+	case len(names) > 0:
+	case r.commands(v):
+		names = []string{shellOfGemini}
+	default:
+		names = []string{"*"}
+	}
+	server := first(v, "mcpName")
+	for _, n := range names {
+		name, exact, ok := geminiName(server, n, r.mode == stopgate.Unattended)
+		if !ok {
+			r.from.leftOut("the name of the tool has a \"*\" that is not at its end")
+			return nil
+		}
+		if !exact {
+			r.from.stricter("for more tools: %s", name)
+		}
+		r.tools = append(r.tools, name)
+	}
+	g.list = append(g.list, r)
+	return nil
+}
+
+// head reads what a rule decides, and its priority. It returns what is wrong with it, or "".
+func (r *geminiRule) head(v *tomltree.Value) (wrong string) {
+	for _, e := range v.Entries {
+		if !slices.Contains(geminiKeys, e.Key) {
+			return e.Key + " is not known"
+		}
+	}
+	decision := first(v, "decision")
+	m, ok := mode(decision)
+	if !ok || decision == "ask" || decision == "prompt" || decision == "forbidden" {
+		return fmt.Sprintf("decision is %q: it can be allow, deny or ask_user", decision)
+	}
+	r.mode = m
+	p := v.Get("priority")
+	if p == nil || p.Value.Kind != tomltree.Integer {
+		return "priority is no number"
+	}
+	var err error
+	if r.priority, err = strconv.ParseInt(p.Value.Text, 10, 64); err != nil || r.priority < 0 || r.priority > 999 {
+		return "priority is not from 0 to 999"
+	}
+	if m == stopgate.Deny {
+		r.reason = reasonOf(first(v, "denyMessage") + first(v, "deny_message"))
+	}
+	return ""
+}
+
+// elsewhere says why a rule does not hold where the policy will, or "".
+func (g *gemini) elsewhere(v *tomltree.Value) string {
+	if modes, _ := texts(v, "modes"); len(modes) > 0 && !slices.Contains(modes, g.options.Mode) {
+		return "it holds in other modes than " + g.options.Mode
+	}
+	if e := v.Get("interactive"); e != nil && e.Value.Text == "false" {
+		return "it holds only where nobody can be asked"
+	}
+	return ""
+}
+
+// shellOfGemini is the tool that rules on commands are about.
+const shellOfGemini = "run_shell_command"
+
+// commands reports a rule on commands.
+func (r *geminiRule) commands(v *tomltree.Value) bool {
+	return len(r.prefixes) > 0 || first(v, "commandRegex") != ""
+}
+
+// condition reads which calls of its tools a rule is about. It returns what is wrong with
+// it, or "".
+func (r *geminiRule) condition(v *tomltree.Value) (wrong string) {
+	for _, key := range []string{"subagent", "toolAnnotations"} {
+		if v.Get(key) != nil {
+			r.unsaid = key + " cannot be said"
+		}
+	}
+	names, ok1 := texts(v, "toolName")
+	prefixes, ok2 := texts(v, "commandPrefix")
+	if !ok1 || !ok2 {
+		return "toolName and commandPrefix are strings, or lists of them"
+	}
+	r.prefixes = prefixes
+	regex, args := first(v, "commandRegex"), first(v, "argsPattern")
+	shell := len(names) == 0 || len(names) == 1 && names[0] == shellOfGemini
+	if r.commands(v) && (!shell || args != "" || len(prefixes) > 0 && regex != "") {
+		return "commandPrefix and commandRegex stand alone, with toolName " + shellOfGemini
+	}
+	switch {
+	case regex != "":
+		r.cond = pattern("/command", regex, r.mode == stopgate.Unattended)
+	case args != "":
+		if arg, rest, ok := argument(args); ok {
+			r.cond = pattern(arg, rest, r.mode == stopgate.Unattended)
+		}
+	}
+	if (regex != "" || args != "") && r.cond == nil {
+		r.unsaid = "its pattern on the arguments as JSON cannot be said"
+	}
+	return ""
+}
+
+func lineOfTable(v *tomltree.Value) int {
+	if len(v.Entries) > 0 {
+		return v.Entries[0].KeyRange.Start.Line
+	}
+	return v.Range.Start.Line
+}
+
+// summary is a rule in one line.
+func summary(v *tomltree.Value) string {
+	var parts []string
+	for _, e := range v.Entries {
+		switch e.Key {
+		case "decision", "priority", "denyMessage", "deny_message", "name", "description":
+			continue
+		}
+		text := e.Value.Text
+		if e.Value.Kind == tomltree.Array {
+			var list []string
+			for _, x := range e.Value.Elements {
+				list = append(list, tomltree.Quote(x.Text))
+			}
+			text = "[" + strings.Join(list, ", ") + "]"
+		} else if e.Value.Kind == tomltree.String {
+			text = tomltree.Quote(text)
+		}
+		parts = append(parts, e.Key+" = "+text)
+	}
+	if p := v.Get("priority"); p != nil {
+		parts = append(parts, "priority = "+p.Value.Text)
+	}
+	return strings.Join(parts, ", ")
+}
+
+// geminiName is the name of our policies for the tools of a rule.
+func geminiName(server, tool string, permits bool) (name string, exact, ok bool) {
+	if server == "" {
+		rest, mcp := strings.CutPrefix(tool, "mcp_")
+		switch {
+		case tool == "*":
+			return tool, true, true
+		case tool == "mcp_*", strings.HasPrefix(rest, "*_") && mcp:
+			if tool != "mcp_*" && permits {
+				return "", false, false
+			}
+			return ofServers, tool == "mcp_*", true
+		case mcp:
+			server, tool, ok = strings.Cut(rest, "_")
+			if !ok {
+				return "", false, false
+			}
+		default:
+			if s, t, both := strings.Cut(tool, "__"); both { // an older spelling
+				server, tool = s, t
+				break
+			}
+			return fold(tool, permits)
+		}
+	}
+	if server == "*" {
+		if tool == "*" {
+			return ofServers, true, true
+		}
+		if permits {
+			return "", false, false
+		}
+		return ofServers, false, true
+	}
+	return fold(server+"__"+tool, permits)
+}
+
+// argument reads a pattern on JSON of the form "NAME":"PATTERN, which is about the
+// beginning of one argument.
+func argument(pattern string) (arg, rest string, ok bool) {
+	rest, ok = strings.CutPrefix(strings.TrimPrefix(pattern, `\`), `"`)
+	if !ok {
+		return "", "", false
+	}
+	name, rest, ok := strings.Cut(rest, `"`)
+	name = strings.TrimSuffix(name, `\`)
+	if !ok || !isWord(name) {
+		return "", "", false
+	}
+	rest, ok = strings.CutPrefix(rest, ":")
+	if !ok {
+		return "", "", false
+	}
+	rest, ok = strings.CutPrefix(strings.TrimPrefix(rest, `\`), `"`)
+	return "/" + name, rest, ok
+}
+
+func isWord(name string) bool {
+	for _, r := range name {
+		if (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '_' {
+			return false
+		}
+	}
+	return name != ""
+}
+
+// pattern is a condition that the value of an argument begins with what a pattern
+// matches; nil if the pattern could mean something else on the JSON that Gemini CLI
+// looks at: where it could match the quote behind the value, or is about what is not
+// there.
+func pattern(arg, regex string, permits bool) *cond {
+	end := "[^]*"
+	if body, ok := strings.CutSuffix(regex, `"`); ok {
+		regex, end = strings.TrimSuffix(body, `\`), ""
+	}
+	if strings.ContainsAny(regex, `"^$`) || strings.Contains(regex, "(?") || strings.Contains(regex, `\b`) || strings.Contains(regex, `\B`) || strings.Contains(regex, `\\`) {
+		if permits {
+			return nil
+		}
+		if strings.Contains(regex, `"`) || strings.Contains(regex, `\\`) || strings.Contains(regex, "^") || strings.Contains(regex, "$") {
+			return nil
+		}
+	}
+	if permits {
+		// A value with quotes or backslashes has another text as JSON.
+		p := "(?=[^\"\\\\]*$)(?:" + regex + ")" + end
+		return &cond{arg: arg, matcher: "pattern", values: []string{"^" + p + "$"}, sure: p}
+	}
+	p := "(?:" + regex + ")" + end
+	return &cond{arg: arg, matcher: "pattern", values: []string{"^" + p + "$"}, sure: p}
+}

@@ -1,0 +1,259 @@
+package imports
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/lang/diag"
+	"github.com/stopgate/stopgate/internal/lang/syntax"
+	"github.com/stopgate/stopgate/internal/policy"
+	"github.com/stopgate/stopgate/internal/visible"
+)
+
+// plain is a text in which every character is seen.
+func plain(text string) string { return visible.Text(text) }
+
+// decided is why a rule is not needed.
+const decided = "rules above decide every such call"
+
+// maxRounds bounds how often the policy is proofread: every round changes a rule.
+const maxRounds = 10_000
+
+// finish writes the policy and takes out what the language does not accept.
+func (d *draft) finish() (*Result, error) {
+	for _, t := range d.tables {
+		t.precede()
+		d.cut(t)
+	}
+	d.asWritten()
+	var text string
+	var left diag.List
+	for range maxRounds {
+		var at map[int]*rule
+		text, at = d.write(true)
+		left = d.proofread(text)
+		changed := false
+		for _, problem := range left.Errors() {
+			if r := at[problem.Start.Line]; r != nil && !r.dropped {
+				d.mend(r, problem)
+				changed = true
+				break // what follows may be about the same
+			}
+		}
+		if !changed {
+			break
+		}
+	}
+	result := &Result{Notes: d.notes}
+	if errs := left.Errors(); len(errs) > 0 {
+		// Traps that only a strict check refuses stay, and are said.
+		text, _ = d.write(false)
+		result.Remarks = diag.Text(errs, func(string) []byte { return []byte(text) })
+	}
+	out, mistakes := syntax.Format("stopgate.toml", []byte(text))
+	if _, compiled := policy.Compile([]policy.Source{{Name: "stopgate.toml", Text: out, Trusted: true}}, d.place()); compiled.HasErrors() || mistakes.HasErrors() {
+		return nil, errors.Join(errors.New("the rules cannot be said as a policy"), mistakes.Err(), compiled.Err())
+	}
+	result.Policy = out
+	for _, r := range d.rules {
+		result.Rules = append(result.Rules, *r)
+	}
+	return result, nil
+}
+
+func (d *draft) place() policy.Options {
+	return policy.Options{Root: d.options.Root, UnknownTool: stopgate.Ask}
+}
+
+// proofread is what a strict check says.
+func (d *draft) proofread(text string) diag.List {
+	p, list := syntax.Parse("stopgate.toml", []byte(text))
+	if p != nil {
+		list = append(list, policy.Check(p, d.place())...)
+	}
+	list.Strict()
+	return list
+}
+
+// mend changes a rule that the language does not accept, so that the policy is no
+// weaker for it.
+func (d *draft) mend(r *rule, problem diag.Diagnostic) {
+	said := ofTheSource(problem)
+	switch {
+	case problem.Code == diag.WrongExample:
+		r.match, r.noMatch = nil, nil
+	case slices.Contains([]diag.Code{diag.Unreachable, diag.ShadowedMostly, diag.ShadowedPlain}, problem.Code):
+		d.drop(r, decided)
+	case r.permits():
+		d.drop(r, "asked instead: "+said)
+	case problem.Code == diag.Duplicate:
+		d.drop(r, decided)
+	case problem.Code == diag.NeverHolds && r.front:
+		r.dropped = true // the rules above it decide all that it is about
+	case len(r.conds) > 0:
+		r.conds, r.match, r.noMatch, r.wide = nil, nil, nil, true
+		if d.denies(r) {
+			r.mode = stopgate.Deny
+		}
+		if r.on != "" {
+			r.conds = []cond{{matcher: "pattern", values: []string{"^"}}}
+		}
+		if r.from != nil {
+			r.from.stricter("every call, because %s", said)
+		}
+	default:
+		d.drop(r, said)
+	}
+}
+
+// ruleLabel is how diagnostics name a rule of the policy that is being written, which whoever
+// imports has not seen.
+var ruleLabel = regexp.MustCompile(`^(rule|guard) \d+(, ` + "`[^`]*`" + `)?(:|) `)
+
+// ofTheSource says why a rule of the source is not said as it is, in its terms.
+func ofTheSource(problem diag.Diagnostic) string {
+	said := strings.TrimSpace(problem.Message)
+	switch problem.Code {
+	case diag.NeverHolds:
+		if strings.Contains(said, `"~`) {
+			return "nobody is certain where `~` leads"
+		}
+		return "no call certainly means what it names"
+	case diag.PathLiteral, diag.BadGlob, diag.BadPattern, diag.MatcherType, diag.LiteralType:
+		said = ruleLabel.ReplaceAllString(said, "")
+		if _, rest, ok := strings.Cut(said, "` "); ok && strings.HasPrefix(said, "`") {
+			return "it " + rest // the name of the matcher is ours
+		}
+		return said
+	}
+	return ruleLabel.ReplaceAllString(said, "it ")
+}
+
+// denies reports whether a rule below denies something.
+func (d *draft) denies(r *rule) bool {
+	for _, t := range d.tables {
+		if i := slices.Index(t.rules, r); i >= 0 {
+			return slices.ContainsFunc(t.rules[i:], func(o *rule) bool { return o.mode == stopgate.Deny && !o.dropped })
+		}
+	}
+	return false
+}
+
+// drop leaves a rule out. A rule of the source that still stands elsewhere is not left
+// out with it.
+func (d *draft) drop(r *rule, why string) {
+	r.dropped = true
+	if r.from == nil {
+		return
+	}
+	for _, t := range append(slices.Clone(d.tables), &table{rules: d.guards}) {
+		if slices.ContainsFunc(t.rules, func(o *rule) bool { return o.from == r.from && !o.dropped }) {
+			if why != decided {
+				r.from.stricter("%s", why)
+			}
+			return
+		}
+	}
+	r.from.leftOut("%s", why)
+}
+
+// cut drops the rules behind one that is about every call.
+func (d *draft) cut(t *table) {
+	closed := false
+	for _, r := range t.rules {
+		if r.dropped {
+			continue
+		}
+		if closed {
+			d.drop(r, decided)
+		}
+		closed = closed || len(r.conds) == 0 && r.when == ""
+	}
+}
+
+// precede makes the list say no less than a host whose order of rules is its own. A rule
+// that asks is read generously here: what it only may mean would be asked, although a
+// rule below denies it. So what such a rule denies is denied first, except for what the
+// rules above certainly mean.
+func (t *table) precede() {
+	first := slices.IndexFunc(t.rules, func(r *rule) bool { return r.mode == stopgate.Ask })
+	if first < 0 {
+		return
+	}
+	var before []*rule
+	for i := first; i < len(t.rules); i++ {
+		r := t.rules[i]
+		if r.mode != stopgate.Deny {
+			if len(r.conds) == 0 && r.when == "" && !r.wide {
+				break // what is below is never reached there either
+			}
+			continue
+		}
+		if front := r.without(t.rules[:i]); front != nil {
+			before = append(before, front)
+			if len(r.conds) > 0 {
+				r.dropped = true
+			}
+		}
+	}
+	t.rules = slices.Insert(t.rules, 0, before...)
+}
+
+// without is the rule about every call that it could be about, but for those that the
+// rules above it certainly decide.
+func (r *rule) without(above []*rule) *rule {
+	arg := ""
+	var sure []string
+	asks := false
+	for _, a := range above {
+		if a.mode == stopgate.Deny || r.apart(a) {
+			continue
+		}
+		asks = asks || a.mode == stopgate.Ask
+		if len(a.conds) == 1 && a.conds[0].sure != "" && a.when == "" && (arg == "" || arg == a.conds[0].arg) {
+			arg = a.conds[0].arg
+			sure = append(sure, a.conds[0].sure)
+		}
+	}
+	if !asks {
+		return nil
+	}
+	front := *r
+	front.front = true
+	front.match, front.noMatch = nil, nil
+	switch {
+	case len(r.conds) == 0 && arg == "":
+	case len(r.conds) == 0:
+		front.conds = []cond{{arg: arg, matcher: "pattern", values: []string{"^(?!(?:" + strings.Join(sure, "|") + ")$)"}}}
+	case len(r.conds) == 1 && len(sure) > 0 && r.conds[0].arg == arg && r.conds[0].sure != "":
+		front.conds = []cond{{arg: arg, matcher: "pattern", values: []string{
+			fmt.Sprintf("^(?!(?:%s)$)(?:%s)$", strings.Join(sure, "|"), r.conds[0].sure)}}}
+	}
+	return &front
+}
+
+// apart reports whether no text satisfies both conditions: two beginnings that differ.
+func (r *rule) apart(a *rule) bool {
+	if len(r.conds) != 1 || len(a.conds) != 1 || r.conds[0].arg != a.conds[0].arg {
+		return false
+	}
+	x, y := r.conds[0], a.conds[0]
+	if !x.words() || !y.words() {
+		return false
+	}
+	for _, v := range x.values {
+		for _, u := range y.values {
+			v, u = v+" ", u+" "
+			if strings.HasPrefix(v, u) || strings.HasPrefix(u, v) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+func (c cond) words() bool { return c.matcher == "prefix" || c.matcher == "const" }

@@ -1,0 +1,231 @@
+package imports
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/lang/tomltree"
+)
+
+// writer writes a draft and remembers in which line each rule stands.
+type writer struct {
+	d     *draft
+	lines []string
+	at    map[int]*rule // by line, from 1
+	lists lists
+}
+
+func (w *writer) line(format string, args ...any) {
+	w.lines = append(w.lines, fmt.Sprintf(format, args...))
+}
+
+// comment writes a comment, whatever the text is.
+func (w *writer) comment(indent, text string) {
+	for _, line := range wrap(text, 96) {
+		w.line("%s# %s", indent, line)
+	}
+}
+
+// wrap breaks a text into lines at blanks; what TOML does not take in a comment is
+// written out.
+func wrap(text string, width int) (lines []string) {
+	var line strings.Builder
+	for word := range strings.FieldsSeq(plain(text)) {
+		if line.Len() > 0 && line.Len()+1+len(word) > width {
+			lines = append(lines, line.String())
+			line.Reset()
+		}
+		if line.Len() > 0 {
+			line.WriteByte(' ')
+		}
+		line.WriteString(word)
+	}
+	return append(lines, line.String())
+}
+
+// write returns the text of the policy.
+func (d *draft) write(strict bool) (string, map[int]*rule) {
+	w := &writer{d: d, at: map[int]*rule{}}
+	w.head(strict)
+	for _, t := range d.tables {
+		w.table(t)
+	}
+	for _, g := range d.guards {
+		if !g.dropped {
+			w.guard(g)
+		}
+	}
+	if len(w.lists.names) > 0 {
+		w.line("")
+		w.line("[lists]")
+		for _, name := range w.lists.names {
+			w.line("%s = %s", name, array(w.lists.values[name]))
+		}
+	}
+	w.leftOut()
+	return strings.Join(w.lines, "\n") + "\n", w.at
+}
+
+func (w *writer) head(strict bool) {
+	d := w.d
+	names := make([]string, len(d.files))
+	for i, f := range d.files {
+		names[i] = f.Name
+	}
+	w.comment("", "Written by `stopgate import "+d.command+"` from "+d.source+": "+strings.Join(names, ", ")+".")
+	w.comment("", "No call is treated more leniently here than there. Above each rule stands the rule that it comes from, and what is not the same.")
+	for _, n := range d.notes {
+		w.line("#")
+		w.comment("", n)
+	}
+	w.line("version = 1")
+	w.line("")
+	denied := d.closed || len(d.everything) > 0 && d.everything[0].mode == stopgate.Deny
+	if strict || denied {
+		w.line("[gate]")
+	}
+	if strict {
+		w.line("strict = true # traps are mistakes")
+	}
+	if denied {
+		w.line("unknown_tool = \"deny\"")
+	}
+	w.line("")
+	w.line("# Tools that no table names.")
+	if len(d.everything) > 0 {
+		r := d.everything[0]
+		w.origin("", r)
+		w.line(`[tools."*".policy]`)
+		w.line("run = %s", tomltree.Quote(r.mode.String()))
+	} else {
+		w.line(`[tools."*".policy]`)
+		w.line("run = %s", w.otherwise())
+	}
+	if d.usual {
+		w.line("")
+		w.line("# These names mean files, commands and addresses in every tool, so that guards see them.")
+		w.line(`[tools."*".parameters]`)
+		for _, name := range []string{"path", "file_path", "filepath", "filename", "file", "directory", "notebook_path", "source", "destination"} {
+			w.line("%s = { type = \"path\" }", name)
+		}
+		w.line(`command = { type = "command" }`)
+		w.line(`url = { type = "url" }`)
+	}
+}
+
+func (w *writer) table(t *table) {
+	rules := slices.DeleteFunc(slices.Clone(t.rules), func(r *rule) bool { return r.dropped })
+	name := tomltree.Key(t.name)
+	w.line("")
+	if len(t.also) > 0 {
+		w.line("[tools.%s]", name)
+		w.line("also = %s", array(t.also))
+		w.line("")
+	}
+	if len(t.params) > 0 {
+		w.line("[tools.%s.parameters]", name)
+		for _, p := range t.params {
+			w.line("%s = %s", tomltree.Key(p.name), p.declaration())
+		}
+		w.line("")
+	}
+	w.line("[tools.%s.policy]", name)
+	w.line("run = [")
+	closed := false
+	for _, r := range rules {
+		if !closed {
+			w.rule(r)
+		}
+		closed = closed || len(r.conds) == 0 && r.when == ""
+	}
+	if !closed {
+		w.line("  { mode = %s },", w.otherwise())
+	}
+	w.line("]")
+}
+
+// otherwise is what holds where no rule matches.
+func (w *writer) otherwise() string {
+	if w.d.closed {
+		return `"deny"`
+	}
+	return `"ask"`
+}
+
+func (p param) declaration() string {
+	switch p.kind {
+	case "paths":
+		return `{ type = "array", items = { type = "path" } }`
+	}
+	if text, ok := strings.CutSuffix(p.kind, "!"); ok {
+		return `{ type = "` + text + `", required = true }`
+	}
+	return `{ type = "` + p.kind + `" }`
+}
+
+func (w *writer) rule(r *rule) {
+	w.origin("  ", r)
+	w.line("  %s,", r.text(&w.lists))
+	w.at[len(w.lines)] = r
+}
+
+// origin writes where a rule comes from.
+func (w *writer) origin(indent string, r *rule) {
+	if r.from != nil {
+		w.comment(indent, fmt.Sprintf("%s:%d: %s", r.from.File, r.from.Line, r.from.Said()))
+		if r.from.Outcome != Same {
+			w.comment(indent, "stricter: "+r.from.Note)
+		}
+	}
+	if r.comment != "" {
+		w.comment(indent, r.comment)
+	}
+}
+
+// Said is the rule with its decision, where the rule itself does not say it.
+func (r *Rule) Said() string {
+	if strings.Contains(r.Text, r.Decision) {
+		return r.Text
+	}
+	return r.Decision + " " + r.Text
+}
+
+func (w *writer) guard(g *rule) {
+	w.line("")
+	w.origin("", g)
+	w.line("[[guard]]")
+	w.at[len(w.lines)] = g
+	w.line("on = %s", tomltree.Quote(g.on))
+	for i := range g.conds {
+		w.line("%s", g.conds[i].text(&w.lists, g.on))
+		w.at[len(w.lines)] = g
+	}
+	w.line("mode = %s", tomltree.Quote(g.mode.String()))
+	if g.reason != "" {
+		w.line("reason = %s", tomltree.Quote(g.reason))
+	}
+	if len(g.match)+len(g.noMatch) > 0 {
+		w.line("examples = %s", g.examples())
+		w.at[len(w.lines)] = g
+	}
+}
+
+func (w *writer) leftOut() {
+	first := true
+	for _, r := range w.d.rules {
+		if r.Outcome != LeftOut {
+			continue
+		}
+		if first {
+			w.line("")
+			w.comment("", "Left out, which makes nothing more lenient:")
+			first = false
+		}
+		w.comment("", fmt.Sprintf("  %s:%d: %s: %s", r.File, r.Line, r.Said(), r.Note))
+	}
+}
+
+// permits reports whether the rule lets calls run.
+func (r *rule) permits() bool { return r.mode == stopgate.Unattended }

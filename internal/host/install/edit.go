@@ -1,0 +1,374 @@
+package install
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/stopgate/stopgate/internal/host/jsonc"
+	"github.com/stopgate/stopgate/jsonstream"
+)
+
+// Install returns the file with the hook in it; before is nil where there is no file.
+// A hook of an older installation is replaced; everything else stays byte for byte.
+// Installing twice changes nothing.
+func (p *Plan) Install(before []byte) ([]byte, error) {
+	if p.Whole != nil {
+		if len(before) > 0 && !bytes.Contains(before, []byte(mark)) {
+			return nil, fmt.Errorf("%s exists and is not stopgate's: move it away first", p.File)
+		}
+		return p.Whole, nil
+	}
+	if p.Installed(before) {
+		return before, nil
+	}
+	text, err := p.remove(before)
+	if err != nil {
+		return nil, err
+	}
+	if len(bytes.TrimSpace(text)) == 0 {
+		text = []byte("{\n}\n")
+	}
+	for _, m := range p.top {
+		root, err := p.parse(text)
+		if err != nil {
+			return nil, err
+		}
+		if _, ok := root.Get(m.name); !ok {
+			if text, err = p.insert(text, root, str(m.name)+": "+m.text, 1); err != nil {
+				return nil, err
+			}
+		}
+	}
+	for _, e := range p.entries {
+		if text, err = p.add(text, e.path, e.text); err != nil {
+			return nil, err
+		}
+	}
+	return text, nil
+}
+
+// Uninstall returns the file without the hooks of stopgate, nil where nothing is left
+// that anybody else wrote. Lists of hooks that are empty then go too.
+func (p *Plan) Uninstall(before []byte) ([]byte, error) {
+	if p.Whole != nil {
+		if bytes.Contains(before, []byte(mark)) {
+			return nil, nil
+		}
+		return before, nil
+	}
+	text, err := p.remove(before)
+	if err != nil || bytes.Equal(text, before) {
+		return text, err
+	}
+	root, err := p.parse(text)
+	if err != nil {
+		return nil, err
+	}
+	only := len(p.top)
+	for key := range root.Members() {
+		known := false
+		for _, m := range p.top {
+			known = known || key.IsText(m.name)
+		}
+		if !known {
+			only = -1
+		}
+	}
+	if (root.Len() == 0 || only > 0 && root.Len() <= only) && bytes.Equal(text, p.plain(text)) {
+		return nil, nil
+	}
+	return text, nil
+}
+
+// Installed reports whether the file has exactly this installation.
+func (p *Plan) Installed(text []byte) bool {
+	if p.Whole != nil {
+		return bytes.Equal(text, p.Whole)
+	}
+	root, err := p.parse(text)
+	if err != nil {
+		return false
+	}
+	for _, e := range p.entries {
+		list, ok := jsonstream.Pointer(e.path).Find(root)
+		if !ok {
+			return false
+		}
+		n := 0 // one of ours, and none among somebody else's
+		want, _ := jsonstream.Parse([]byte(e.text), jsonstream.Options{})
+		for v := range list.Elements() {
+			if p.ours(v) {
+				n++
+				if jsonstream.HashCanonical(v) != jsonstream.HashCanonical(want) {
+					return false
+				}
+			} else if len(p.commands(v)) > 0 {
+				return false
+			}
+		}
+		if n != 1 {
+			return false
+		}
+	}
+	return true
+}
+
+// Check says why the settings cannot be read, nil if they can.
+func (p *Plan) Check(text []byte) error {
+	if p.Whole != nil || len(bytes.TrimSpace(text)) == 0 {
+		return nil
+	}
+	_, err := p.parse(text)
+	return err
+}
+
+// Lines are the command lines of stopgate's hooks in the file, for an event that is
+// about a tool, as the host would run them.
+func (p *Plan) Lines(text []byte) []string {
+	if p.Whole != nil {
+		return p.whole(text)
+	}
+	root, err := p.parse(text)
+	if err != nil {
+		return nil
+	}
+	var lines []string
+	if list, ok := jsonstream.Pointer(p.entries[0].path).Find(root); ok {
+		for v := range list.Elements() {
+			lines = append(lines, p.commands(v)...)
+		}
+	}
+	return lines
+}
+
+// whole are the command lines in a file that is stopgate's alone: a line of a script, or
+// the words with which an extension starts the program.
+func (p *Plan) whole(text []byte) (lines []string) {
+	if !bytes.Contains(text, []byte(mark)) {
+		return nil
+	}
+	for line := range strings.Lines(string(text)) {
+		line = strings.TrimSuffix(line, "\n")
+		if _, rest, ok := strings.Cut(line, "spawn("); ok {
+			line = spawned(rest)
+		}
+		if starts(line, p.Host) {
+			lines = append(lines, line)
+		}
+	}
+	return lines
+}
+
+// spawned is the command line of the arguments of spawn in an extension, "" where they are
+// no words.
+func spawned(arguments string) string {
+	arguments, _, _ = strings.Cut(arguments, ", {")
+	root, err := jsonstream.Parse([]byte("["+arguments+"]"), jsonstream.Options{})
+	if err != nil {
+		return ""
+	}
+	var words []string
+	for v := range root.Elements() {
+		switch v.Kind() {
+		case jsonstream.String:
+			words = append(words, v.Text())
+		case jsonstream.Array:
+			for word := range v.Elements() {
+				words = append(words, word.Text())
+			}
+		}
+	}
+	return shell(words)
+}
+
+// commands are the command lines of an element that start stopgate for this host.
+func (p *Plan) commands(v jsonstream.Value) []string {
+	var lines []string
+	look := func(v jsonstream.Value) {
+		if c, ok := v.Get("command"); ok && starts(c.Text(), p.Host) {
+			lines = append(lines, c.Text())
+		}
+	}
+	look(v)
+	if hooks, ok := v.Get("hooks"); ok {
+		for h := range hooks.Elements() {
+			look(h)
+		}
+	}
+	return lines
+}
+
+// starts reports whether a command line starts stopgate, or its small program, for a host.
+func starts(line, host string) bool {
+	return strings.Contains(line, "stopgate") && strings.Contains(line, " hook "+host) ||
+		strings.Contains(line, "stopgate-hook "+host) || strings.Contains(line, "stopgate-hook' "+host)
+}
+
+// ours reports whether an element is nothing but hooks of stopgate.
+func (p *Plan) ours(v jsonstream.Value) bool {
+	n := len(p.commands(v))
+	if hooks, ok := v.Get("hooks"); ok {
+		return n > 0 && n == hooks.Len()
+	}
+	return n > 0
+}
+
+// removeBeside takes the hooks of stopgate out of elements that have others too.
+func (p *Plan) removeBeside(text []byte, hooks jsonstream.Value) ([]byte, error) {
+	var edits []jsonstream.Edit
+	for _, list := range hooks.Members() {
+		for v := range list.Elements() {
+			if inner, ok := v.Get("hooks"); ok && !p.ours(v) {
+				edits = inner.AppendRemovals(edits, func(_, h jsonstream.Value) bool {
+					c, ok := h.Get("command")
+					return ok && starts(c.Text(), p.Host)
+				})
+			}
+		}
+	}
+	return jsonstream.Splice(nil, text, edits)
+}
+
+// remove takes out every hook of stopgate, and lists and members that are empty then.
+func (p *Plan) remove(text []byte) ([]byte, error) {
+	if len(bytes.TrimSpace(text)) == 0 {
+		return text, nil
+	}
+	root, err := p.parse(text)
+	if err != nil {
+		return nil, err
+	}
+	hooks, ok := root.Get("hooks")
+	if !ok {
+		return text, nil
+	}
+	if text, err = p.removeBeside(text, hooks); err != nil {
+		return nil, err
+	}
+	if root, err = p.parse(text); err != nil {
+		return nil, err
+	}
+	hooks, _ = root.Get("hooks")
+	emptied := map[string]bool{}
+	left := 0
+	for key, list := range hooks.Members() {
+		n := 0
+		for v := range list.Elements() {
+			if p.ours(v) {
+				n++
+			}
+		}
+		emptied[key.Text()] = n > 0 && n == list.Len()
+		if !emptied[key.Text()] {
+			left++
+		}
+	}
+	if hooks.Len() == 0 {
+		return text, nil
+	}
+	if left == 0 && root.Len() == 1 {
+		// What stood before the first member came with it.
+		for key, list := range root.Members() {
+			start, _ := key.Span()
+			_, end := list.Span()
+			start = len(bytes.TrimRight(text[:start], " \t\r\n"))
+			if rest := bytes.TrimLeft(text[end:], " \t\r\n"); bytes.HasPrefix(rest, []byte(",")) {
+				end = len(text) - len(rest) + 1 // the last comma, where there may be one
+			}
+			return jsonstream.Splice(nil, text, []jsonstream.Edit{{Start: start, End: end}})
+		}
+	}
+	if left == 0 {
+		return jsonstream.Splice(nil, text, root.AppendRemovals(nil, func(key, _ jsonstream.Value) bool { return key.IsText("hooks") }))
+	}
+	edits := hooks.AppendRemovals(nil, func(key, _ jsonstream.Value) bool { return emptied[key.Text()] })
+	if text, err = jsonstream.Splice(nil, text, edits); err != nil {
+		return nil, err
+	}
+	if root, err = p.parse(text); err != nil {
+		return nil, err
+	}
+	hooks, _ = root.Get("hooks")
+	edits = nil
+	for _, list := range hooks.Members() {
+		edits = list.AppendRemovals(edits, func(_, v jsonstream.Value) bool { return p.ours(v) })
+	}
+	return jsonstream.Splice(nil, text, edits)
+}
+
+func (p *Plan) parse(text []byte) (jsonstream.Value, error) {
+	root, err := jsonstream.Parse(p.plain(text), jsonstream.Options{ObjectRoot: true, MaxExponent: jsonstream.AnyExponent})
+	if err != nil {
+		hint := ""
+		if bytes.HasPrefix(text, []byte("\xef\xbb\xbf")) {
+			hint = "; they begin with a byte order mark, which " + p.Host + " may not read either, take it out"
+		} else if plain := jsonc.Plain(text); !p.comments && !bytes.Equal(plain, text) {
+			hint = "; " + p.Host + " may not read comments and last commas there either, take them out"
+		}
+		return root, fmt.Errorf("the settings are not plain JSON: %w%s", err, hint)
+	}
+	return root, nil
+}
+
+// plain is a text without the comments that the host takes, every offset as it was.
+func (p *Plan) plain(text []byte) []byte {
+	if p.comments {
+		return jsonc.Plain(text)
+	}
+	return text
+}
+
+// add appends an element to the list at a path, and makes what is missing on the way.
+func (p *Plan) add(text []byte, path []string, element string) ([]byte, error) {
+	root, err := p.parse(text)
+	if err != nil {
+		return nil, err
+	}
+	at := root
+	for depth, name := range path {
+		if at.Kind() != jsonstream.Object {
+			return nil, errors.New("the settings have something else than an object at " + strings.Join(path[:depth], "."))
+		}
+		next, ok := at.Get(name)
+		if !ok {
+			rest, value := path[depth+1:], "[\n"+indent(len(path)+1)+element+"\n"+indent(len(path))+"]"
+			for i := len(rest) - 1; i >= 0; i-- {
+				value = "{\n" + indent(depth+2+i) + str(rest[i]) + ": " + value + "\n" + indent(depth+1+i) + "}"
+			}
+			return p.insert(text, at, str(name)+": "+value, depth+1)
+		}
+		at = next
+	}
+	if at.Kind() != jsonstream.Array {
+		return nil, errors.New("the settings have something else than a list at " + strings.Join(path, "."))
+	}
+	return p.insert(text, at, element, len(path)+1)
+}
+
+func indent(depth int) string { return strings.Repeat("  ", depth) }
+
+// insert puts a member or an element behind the last one.
+func (p *Plan) insert(text []byte, into jsonstream.Value, what string, depth int) ([]byte, error) {
+	if k := into.Kind(); k != jsonstream.Object && k != jsonstream.Array {
+		return nil, errors.New("the settings have a value where hooks belong")
+	}
+	start, end := into.Span()
+	inside := p.plain(text)[start+1 : end-1]
+	last := start + 1 + len(bytes.TrimRight(inside, " \t\r\n"))
+	lead := ""
+	if bytes.Contains(text[last:end-1], []byte("\n")) { // a line for each
+		lead = "\n" + indent(depth)
+	} else if into.Len() > 0 {
+		lead = " "
+	}
+	if into.Len() > 0 {
+		lead = "," + lead
+	}
+	what = lead + what
+	if n := bytes.Count(text, []byte("\n")); n > 0 && n == bytes.Count(text, []byte("\r\n")) {
+		what = strings.ReplaceAll(what, "\n", "\r\n")
+	}
+	return jsonstream.Splice(nil, text, []jsonstream.Edit{{Start: last, End: last, Text: []byte(what)}})
+}

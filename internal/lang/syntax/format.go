@@ -1,0 +1,132 @@
+package syntax
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/stopgate/stopgate/internal/lang/diag"
+	"github.com/stopgate/stopgate/internal/lang/tomltree"
+)
+
+// Format writes the text of a policy file in its canonical layout (K54): a rule per
+// line with its keys in one order, the present spelling instead of an old one, and
+// otherwise what [tomltree.Document.Format] does. Nothing is moved, no comment is
+// lost, the result means the same, and formatting it again changes nothing.
+//
+// A file with mistakes is formatted too, as long as it is TOML; the list then holds
+// what the text lacks to be that.
+func Format(name string, text []byte) ([]byte, diag.List) {
+	out, renamed, mistakes := format(name, text, true)
+	if !renamed {
+		return out, mistakes
+	}
+	// A present spelling can collide with another table of the file. Then the author
+	// has to choose.
+	before, _ := Parse(name, text)
+	after, _ := Parse(name, out)
+	if after == nil || before.broken || after.broken || Hash(before) != Hash(after) {
+		out, _, mistakes = format(name, text, false)
+	}
+	return out, mistakes
+}
+
+func format(name string, text []byte, rename bool) (out []byte, renamed bool, mistakes diag.List) {
+	doc, mistakes := tomltree.Parse(name, text)
+	if mistakes.HasErrors() {
+		return nil, false, mistakes
+	}
+	var table []string
+	for _, s := range doc.Statements {
+		path := slices.Concat(table, s.Keys)
+		switch s.Kind {
+		case tomltree.Comment:
+			continue
+		case tomltree.Header, tomltree.Headers:
+			table = s.Keys
+			path = table
+		case tomltree.Pair:
+			arrange(tidy(path), s.Value)
+		}
+		if !rename {
+			continue
+		}
+		switch {
+		case s.Kind == tomltree.Pair && isOldList(path) && len(s.Keys) == 1:
+			s.Keys, renamed = []string{"policy", s.Keys[0]}, true
+		case s.Kind != tomltree.Pair && len(s.Keys) > 2 && s.Keys[0] == "conversation":
+			s.Keys, renamed = s.Keys[1:], true
+		}
+	}
+	return doc.Format(), renamed, nil
+}
+
+// tidy is the present spelling of the path of a key.
+func tidy(path []string) []string {
+	if len(path) > 1 && path[0] == "conversation" {
+		path = path[1:]
+	}
+	if isOldList(path) {
+		return []string{"tools", path[1], "policy", path[2]}
+	}
+	return path
+}
+
+// isOldList reports whether a path is that of run or result beside policy (D25-02).
+func isOldList(path []string) bool {
+	if len(path) > 0 && path[0] == "conversation" {
+		path = path[1:]
+	}
+	return len(path) == 3 && path[0] == "tools" && slices.Contains(policyKeys, path[2])
+}
+
+// arrange brings the rules inside a value into canonical form.
+func arrange(path []string, v *tomltree.Value) {
+	switch {
+	case len(path) == 4 && path[0] == "tools" && path[2] == "policy" && slices.Contains(policyKeys, path[3]),
+		len(path) == 1 && path[0] == "guard":
+		v.OwnLines = v.Kind == tomltree.Array
+		for _, rule := range v.Elements {
+			order(rule)
+		}
+	case len(path) > 1 && path[len(path)-1] == "all" && (path[0] == "guard" || len(path) == 5 && path[2] == "policy"):
+		for _, member := range v.Elements {
+			order(member)
+		}
+	case v.Kind == tomltree.Table && len(path) < 4:
+		for _, e := range v.Entries {
+			arrange(tidy(slices.Concat(path, []string{e.Key})), e.Value)
+		}
+	}
+}
+
+// order sorts the keys of a rule or member in braces; with comments between them
+// they stay as they are.
+func order(rule *tomltree.Value) {
+	for _, s := range rule.Pairs {
+		if len(s.Value.Comments) > 0 || s.Value.Trailing != "" {
+			return
+		}
+	}
+	slices.SortStableFunc(rule.Pairs, func(a, b *tomltree.Statement) int { return cmp.Compare(rank(a.Keys[0]), rank(b.Keys[0])) })
+	if all := rule.Get("all"); all != nil {
+		for _, member := range all.Value.Elements {
+			order(member)
+		}
+	}
+}
+
+// rank is the place of a key in a rule: what it looks at, the matcher, the rest.
+func rank(key string) int {
+	first := []string{"on", "arg", "all"}
+	if i := slices.Index(first, key); i >= 0 {
+		return i
+	}
+	if _, _, ok := matcherKey(key); ok {
+		return len(first)
+	}
+	rest := slices.Index(ruleKeys, key)
+	if rest < 0 {
+		rest = len(ruleKeys)
+	}
+	return len(first) + 1 + rest
+}

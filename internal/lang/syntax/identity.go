@@ -1,0 +1,169 @@
+package syntax
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/lang/tomltree"
+)
+
+// meaningVersion names the meaning of the language in policy hashes. It changes
+// when the same text starts to decide differently (S36).
+const meaningVersion = "stopgate-policy-2"
+
+// identify gives a rule the id of what it says and where (S34): it survives changes of
+// other rules, of order, of spelling, and nothing else. The values of named lists
+// are part of it.
+func (r *Rule) identify(tool, list string) {
+	r.parsed = r.Meaning()
+	sum := sha256.Sum256([]byte(tool + "\x00" + list + "\x00" + r.parsed))
+	r.ID = stopgate.RuleID(hex.EncodeToString(sum[:16]))
+}
+
+// meaning collects what a policy means as lines.
+type meaning struct{ out []byte }
+
+func (w *meaning) line(text string) { w.out = append(append(w.out, text...), '\n') }
+
+// text writes every setting, defaults too.
+func (g GateSettings) text() string {
+	parts := []string{
+		"unknown_tool = " + tomltree.Quote(g.UnknownTool.String()),
+		"unknown_params = " + tomltree.Quote(g.UnknownParams.String()),
+		"uncovered = " + tomltree.Quote(g.Uncovered.String()),
+		"on_schema_violation = " + tomltree.Quote(g.OnSchemaViolation.String()),
+	}
+	if g.DenialLimit != nil {
+		parts = append(parts, "denial_limit = "+strconv.FormatInt(*g.DenialLimit, 10))
+	}
+	if g.DenyMode != "" {
+		parts = append(parts, "deny_mode = "+tomltree.Quote(g.DenyMode))
+	}
+	if g.Enforcement != "" {
+		parts = append(parts, "enforcement = "+tomltree.Quote(g.Enforcement))
+	}
+	if g.StructuredOutput == stopgate.Unattended {
+		parts = append(parts, `structured_output = "unattended"`)
+	}
+	parts = append(parts, "strict = "+strconv.FormatBool(g.Strict))
+	return strings.Join(parts, "\n") + "\n"
+}
+
+func (s PathSettings) text() string {
+	var text string
+	if s.Root != "" {
+		text += "root = " + tomltree.Quote(s.Root) + "\n"
+	}
+	if s.Home != "" {
+		text += "home = " + tomltree.Quote(s.Home) + "\n"
+	}
+	return text
+}
+
+// meaning is the text that the hash of a policy is taken over (S36): everything
+// that decides, in one order and one spelling. Comments, the order of tables, the
+// spelling of aliases and operational tables do not enter.
+func (f *File) meaning() []byte {
+	w := &meaning{}
+	w.line("[gate]")
+	w.out = append(w.out, f.Gate.text()...)
+	w.line("[paths]")
+	w.out = append(w.out, f.Paths.text()...)
+	tools := slices.Clone(f.Tools)
+	slices.SortFunc(tools, func(a, b *ToolTable) int { return strings.Compare(a.Name, b.Name) })
+	for _, t := range tools {
+		w.line("[tools." + tomltree.Key(t.Name) + "]")
+		also := slices.Clone(t.Also)
+		slices.Sort(also)
+		for _, name := range also {
+			w.line("also " + name)
+		}
+		if t.Uncovered != nil {
+			w.line("uncovered = " + t.Uncovered.String())
+		}
+		if t.Unknown != nil {
+			w.line("unknown_params = " + t.Unknown.String())
+		}
+		if t.OnSchema != nil {
+			w.line("on_schema_violation = " + t.OnSchema.String())
+		}
+		if t.Schema != nil {
+			w.line("schema = " + t.Schema.Hash())
+		}
+		w.list("run", t.Run)
+		w.list("result", t.Result)
+	}
+	w.line("[guard]")
+	for _, g := range f.Guards {
+		w.line(g.parsed)
+	}
+	for _, s := range f.Sessions {
+		w.line("[session] " + s.meaning())
+	}
+	for _, h := range f.Handoffs {
+		w.line("[handoffs] " + h.meaning())
+	}
+	if f.Judge != nil {
+		w.line("[judge] " + f.Judge.Meaning())
+	}
+	return w.out
+}
+
+func (w *meaning) list(key string, l *RuleList) {
+	if l == nil {
+		return
+	}
+	w.line(key)
+	for _, r := range l.Rules {
+		w.line(r.parsed)
+	}
+}
+
+// Hash identifies what policy files mean together, in the order of their
+// layers: 64 hexadecimal digits (S36, Q26).
+func Hash(layers ...*File) string {
+	h := sha256.New()
+	h.Write([]byte(meaningVersion))
+	for _, p := range layers {
+		text := p.meaning()
+		sum := sha256.Sum256(text)
+		h.Write(sum[:])
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// Declarations lists what decides beside rules and guards, each in one spelling: session
+// policies, handoffs, how results are read where a session policy asks, and the judge.
+func (f *File) Declarations() []string {
+	var list []string
+	for _, s := range f.Sessions {
+		list = append(list, s.meaning())
+	}
+	for _, h := range f.Handoffs {
+		list = append(list, h.meaning())
+	}
+	for _, t := range f.Tools {
+		if t.Success != nil && len(f.Sessions) > 0 {
+			list = append(list, t.Name+" "+t.Success.meaning())
+		}
+	}
+	if f.Judge != nil {
+		list = append(list, f.Judge.Meaning())
+	}
+	return list
+}
+
+// SessionHash identifies session policies alone, in their order: what a snapshot is
+// bound to (S15).
+func SessionHash(policies []*SessionPolicy) string {
+	h := sha256.New()
+	h.Write([]byte(meaningVersion))
+	for _, p := range policies {
+		h.Write([]byte(p.meaning() + "\n"))
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}

@@ -1,0 +1,212 @@
+package syntax
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/stopgate/stopgate/internal/condition/match"
+	"github.com/stopgate/stopgate/internal/lang/diag"
+	"github.com/stopgate/stopgate/internal/lang/tomltree"
+	"github.com/stopgate/stopgate/jsonstream"
+)
+
+// conditions reads arg and matcher, or all = [...], into the rule.
+func (p *parser) conditions(t *tomltree.Value, r *Rule, kind ListKind) {
+	all := t.Get("all")
+	if all == nil {
+		if c, ok := p.condition(t, kind == GuardList); ok {
+			c.Pos = t.Range
+			r.Conditions = []Condition{c}
+		}
+		return
+	}
+	r.Compound = true
+	for _, e := range t.Entries {
+		if _, _, matcher := matcherKey(e.Key); matcher || e.Key == "arg" || e.Key == "on" {
+			p.report(diag.BadCondition, e.KeyRange, "`all` and `"+e.Key+"` exclude each other", "move it into a member of `all`")
+		}
+	}
+	members := p.elements(all)
+	switch n := len(members); {
+	case all.Value.Kind == tomltree.Array && len(all.Value.Elements) == 0:
+		p.report(diag.BadCondition, all.Value.Range, "`all` is empty", "leave it out: a rule without a condition always matches")
+	case n > MaxMembers:
+		p.report(diag.TooLarge, all.KeyRange, fmt.Sprintf("`all` has %d members; at most %d are possible", n, MaxMembers), "")
+	}
+	for _, m := range members {
+		p.known(m, memberKeys, matcherKeys)
+		c, ok := p.condition(m, false)
+		if !ok {
+			if len(m.Entries) == 0 {
+				p.report(diag.BadCondition, m.Range, "a member of `all` needs `arg` and a matcher", "")
+			}
+			continue
+		}
+		c.Pos = m.Range
+		c.Match = p.quantifier(m.Get("match"))
+		r.Conditions = append(r.Conditions, c)
+	}
+}
+
+// misspelt reports a key of a condition that nobody knows and that resembles one of
+// some keys.
+func misspelt(t *tomltree.Value, keys []string) bool {
+	return slices.ContainsFunc(t.Entries, func(e *tomltree.Entry) bool {
+		known := slices.Contains(ruleKeys, e.Key) || slices.Contains(memberKeys, e.Key) || slices.Contains(matcherKeys, e.Key)
+		return !known && diag.DidYouMean(e.Key, keys) != ""
+	})
+}
+
+// condition reads arg, or on in a guard, and exactly one matcher (D25-28).
+func (p *parser) condition(t *tomltree.Value, guard bool) (c Condition, ok bool) {
+	arg, on := t.Get("arg"), t.Get("on")
+	var matcher *tomltree.Entry
+	single := true
+	for _, e := range t.Entries {
+		if _, _, is := matcherKey(e.Key); !is {
+			continue
+		}
+		if matcher != nil {
+			p.report(diag.BadCondition, e.KeyRange, fmt.Sprintf("`%s` and `%s` in one condition: exactly one matcher is possible", matcher.Key, e.Key),
+				"write `all = [ { arg = ..., "+matcher.Key+" = ... }, { arg = ..., "+e.Key+" = ... } ]`",
+				diag.Related{Range: matcher.KeyRange, Message: "the first matcher is here"})
+			single = false
+			continue
+		}
+		matcher = e
+	}
+	if !guard {
+		on = nil // reported as an unknown key
+	}
+	switch {
+	case arg == nil && on == nil && (matcher == nil || t.Get("on") != nil):
+		return c, false
+	case arg != nil && on != nil:
+		p.report(diag.BadCondition, on.KeyRange, "`arg` and `on` exclude each other", "")
+		return c, false
+	case matcher == nil && misspelt(t, matcherKeys), arg == nil && on == nil && misspelt(t, []string{"arg"}):
+		return c, false // the unknown key is reported, with what was meant
+	case matcher == nil:
+		e := arg
+		if e == nil {
+			e = on
+		}
+		p.report(diag.BadCondition, e.KeyRange, "`"+e.Key+"` without a matcher", matcherHint(e))
+		return c, false
+	case arg == nil && on == nil:
+		p.report(diag.BadCondition, matcher.KeyRange, "`"+matcher.Key+"` without `arg`", "say which parameter it looks at: `arg = \"/path\"`")
+		return c, false
+	}
+	ok = single
+	if on != nil {
+		c.On, _ = p.word(on, "path", "command", "url", "string")
+		c.ArgPos = on.Value.Range
+		ok = ok && c.On != ""
+	} else {
+		_, isText := p.text(arg)
+		c.arg, c.ArgPos = arg.Value, arg.Value.Range
+		if isText {
+			var good bool
+			c.Arg, good = p.pointer(arg.Value)
+			ok = ok && good
+		}
+		ok = ok && isText
+	}
+	return c, p.matcher(matcher, &c) && ok
+}
+
+// matcherHint says what a condition compares with, by what it looks at.
+func matcherHint(e *tomltree.Entry) string {
+	hint := map[string]string{
+		"path": "`glob = \"**/.env*\"` or `prefix = \"secrets/\"`", "command": "`prefix = \"git push\"`, `usage = \"git push **\"` or `pattern`",
+		"url": "`host = \"*.example.com\"` or `scheme`",
+	}[e.Value.Text]
+	if e.Key == "arg" || hint == "" {
+		hint = "`const`, `enum`, `prefix`, `suffix`, `glob`, `pattern`, `minimum`, `maximum`"
+	}
+	return "add " + hint + "; for every value: `present = true`"
+}
+
+// pointer reads a JSON Pointer that names a parameter (D25-12, K22).
+func (p *parser) pointer(v *tomltree.Value) (jsonstream.Pointer, bool) {
+	pointer, err := jsonstream.ParsePointer(v.Text)
+	if err != nil {
+		at, message := v.Range, err.Error()
+		var fault *jsonstream.PointerError
+		if errors.As(err, &fault) {
+			at, message = v.Place(fault.Offset), fault.Message
+		}
+		hint := ""
+		if len(v.Text) > 0 && v.Text[0] != '/' {
+			hint = "write `" + tomltree.Quote("/"+v.Text) + "`"
+		}
+		p.report(diag.BadPointer, at, fmt.Sprintf("%q is not a JSON Pointer: %s", v.Text, message), hint)
+		return nil, false
+	}
+	if len(pointer) == 0 {
+		p.report(diag.BadPointer, v.Range, "the empty pointer names all arguments at once", "name a parameter: `\"/path\"`")
+		return nil, false
+	}
+	return pointer, true
+}
+
+// matcher reads the value of a matcher key.
+func (p *parser) matcher(e *tomltree.Entry, c *Condition) bool {
+	kind, inList, _ := matcherKey(e.Key)
+	c.Spec.Kind = kind
+	c.ValuePos = e.Value.Range
+	if inList {
+		return p.listValues(e, c)
+	}
+	values := []*tomltree.Value{e.Value}
+	if kind == match.Enum {
+		if e.Value.Kind != tomltree.Array {
+			p.wrongType(e, "an array of values")
+			return false
+		}
+		if values = e.Value.Elements; len(values) == 0 {
+			p.report(diag.BadCondition, e.Value.Range, "`enum` is empty: no value is a member", "")
+			return false
+		}
+	}
+	ok := true
+	for _, v := range values {
+		lit, good := p.literal(v)
+		if !good {
+			ok = false
+			continue
+		}
+		c.Spec.Values = append(c.Spec.Values, lit)
+		c.values = append(c.values, v)
+	}
+	if kind != match.Enum && kind != match.Const && ok && c.Spec.Values[0].Kind == match.LiteralArray {
+		p.report(diag.WrongType, e.Value.Range, "`"+e.Key+"` takes one value",
+			"put the values into `[lists]` and write `"+e.Key+"_in = \"NAME\"`")
+		return false
+	}
+	return ok
+}
+
+// listValues takes the values of a named list (K60).
+func (p *parser) listValues(e *tomltree.Entry, c *Condition) bool {
+	name, ok := p.text(e)
+	if !ok {
+		return false
+	}
+	list := p.lists[name]
+	if list == nil {
+		var names []string
+		for _, l := range p.policy.Lists {
+			names = append(names, l.Name)
+		}
+		hint := diag.DidYouMean(name, names)
+		if hint == "" {
+			hint = "add `[lists]` with `" + tomltree.Key(name) + " = [...]`"
+		}
+		p.report(diag.UnknownList, e.Value.Range, fmt.Sprintf("there is no list %q", name), hint)
+		return false
+	}
+	c.Spec.Values, c.Spec.List, c.values = list.Values, name, list.values
+	return true
+}

@@ -1,0 +1,111 @@
+package syntax
+
+import (
+	"strings"
+
+	"github.com/stopgate/stopgate/internal/condition/match"
+	"github.com/stopgate/stopgate/internal/lang/diag"
+	"github.com/stopgate/stopgate/internal/lang/tomltree"
+	"github.com/stopgate/stopgate/jsonstream"
+)
+
+// literal reads a value of a rule as the JSON value it stands for (D25-20):
+// { null = true } is null, { number = "..." } a number that TOML cannot hold (K26).
+func (p *parser) literal(v *tomltree.Value) (lit match.Literal, ok bool) {
+	switch v.Kind {
+	case tomltree.String:
+		return match.Literal{Kind: match.LiteralString, Text: v.Text, JSON: string(jsonstream.AppendQuote(nil, v.Text))}, true
+	case tomltree.Bool:
+		return match.Literal{Kind: match.LiteralBool, Text: v.Text, JSON: v.Text}, true
+	case tomltree.Integer, tomltree.Float:
+		return p.number(v, strings.TrimPrefix(strings.ReplaceAll(v.Text, "_", ""), "+"))
+	case tomltree.Table:
+		if e := v.Get("number"); e != nil && len(v.Entries) == 1 && e.Value.Kind == tomltree.String {
+			return p.number(e.Value, e.Value.Text)
+		}
+		if isNull(v) {
+			return match.Literal{Kind: match.LiteralNull, Text: "null", JSON: "null"}, true
+		}
+		return p.composite(v, match.LiteralObject)
+	case tomltree.Array:
+		return p.composite(v, match.LiteralArray)
+	}
+	p.report(diag.WrongType, v.Range, "JSON has no dates", "write `"+tomltree.Quote(v.Text)+"`")
+	return lit, false
+}
+
+// isNull reports the spelling of null.
+func isNull(v *tomltree.Value) bool {
+	e := v.Get("null")
+	return e != nil && len(v.Entries) == 1 && e.Value.Kind == tomltree.Bool && e.Value.Text == "true"
+}
+
+// number keeps the literal as it is written, without underscores (K26).
+func (p *parser) number(v *tomltree.Value, text string) (lit match.Literal, ok bool) {
+	d, err := jsonstream.ParseDecimal([]byte(text))
+	if err != nil {
+		p.report(diag.BadNumber, v.Range, v.Text+" is not an exact decimal number",
+			"write it in digits, with a point and an exponent if need be; what TOML cannot hold as `{ number = \"1e400\" }`")
+		return lit, false
+	}
+	return match.Literal{Kind: match.LiteralNumber, Text: text, JSON: string(d.AppendCanonical(nil))}, true
+}
+
+// composite writes an array or object as canonical JSON.
+func (p *parser) composite(v *tomltree.Value, kind match.LiteralKind) (lit match.Literal, ok bool) {
+	text, ok := p.json(nil, v)
+	if !ok {
+		return lit, false
+	}
+	value, err := jsonstream.Parse(text, jsonstream.Options{MaxDepth: 512})
+	if err != nil {
+		p.report(diag.BadValue, v.Range, "the value is not valid as JSON: "+err.Error(), "")
+		return lit, false
+	}
+	return match.Literal{Kind: kind, JSON: string(jsonstream.AppendCanonical(nil, value))}, true
+}
+
+func (p *parser) json(dst []byte, v *tomltree.Value) ([]byte, bool) {
+	wrapped := v.Kind == tomltree.Table && len(v.Entries) == 1 && (v.Get("number") != nil || isNull(v))
+	if v.Kind != tomltree.Array && (v.Kind != tomltree.Table || wrapped) {
+		lit, ok := p.literal(v)
+		return append(dst, lit.JSON...), ok
+	}
+	open, end := byte('['), byte(']')
+	if v.Kind == tomltree.Table {
+		open, end = '{', '}'
+	}
+	dst = append(dst, open)
+	all := true
+	separate := func(i int) {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+	}
+	for i, e := range v.Entries {
+		separate(i)
+		dst = append(jsonstream.AppendQuote(dst, e.Key), ':')
+		var ok bool
+		dst, ok = p.json(dst, e.Value)
+		all = all && ok
+	}
+	for i, e := range v.Elements {
+		separate(i)
+		var ok bool
+		dst, ok = p.json(dst, e)
+		all = all && ok
+	}
+	return append(dst, end), all
+}
+
+// JSON writes a TOML value as the JSON text that it stands for in rules and in test
+// cases: members in file order, numbers exactly (K26). It is nil if the list has
+// an error.
+func JSON(v *tomltree.Value) ([]byte, diag.List) {
+	p := &parser{policy: &File{Name: v.File()}}
+	text, ok := p.json(nil, v)
+	if !ok {
+		return nil, p.diags
+	}
+	return text, nil
+}

@@ -1,0 +1,178 @@
+package syntax
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/lang/diag"
+	"github.com/stopgate/stopgate/internal/lang/tomltree"
+)
+
+// MaxMembers is how many conditions `all = [...]` may have (K28).
+const MaxMembers = 16
+
+const (
+	maxReason = 200 // characters (K37)
+	maxRules  = 20_000
+)
+
+var modes = []string{"unattended", "ask", "edit", "skip", "deny"}
+
+// foreignModes are what other programs call them.
+func foreignModes() map[string]string {
+	return map[string]string{
+		"allow": "unattended", "allowed": "unattended", "permit": "unattended", "accept": "unattended", "auto": "unattended", "approve": "unattended", "yes": "unattended",
+		"confirm": "ask", "prompt": "ask", "review": "ask", "block": "deny", "reject": "deny", "forbid": "deny", "refuse": "deny", "never": "deny", "no": "deny",
+	}
+}
+
+// didYouMean is [diag.DidYouMean], but for what is written in the words of others.
+func didYouMean(word string, foreign map[string]string, candidates []string) string {
+	if ours := foreign[strings.ToLower(word)]; slices.Contains(candidates, ours) {
+		return "did you mean `" + ours + "`?"
+	}
+	return diag.DidYouMean(word, candidates)
+}
+
+// mode reads a mode that a list of this kind may have (K0a, K32, K33).
+func (p *parser) mode(v *tomltree.Value, key string, kind ListKind) (m stopgate.Mode, ok bool) {
+	if v.Kind != tomltree.String {
+		p.report(diag.WrongType, v.Range, fmt.Sprintf("`%s` must be a mode, not %s", key, v.Kind), "possible: "+quotedModes())
+		return m, false
+	}
+	m, err := stopgate.ParseMode(v.Text)
+	switch {
+	case err != nil:
+		p.report(diag.BadValue, v.Range, fmt.Sprintf("there is no mode %q", v.Text), didYouMean(v.Text, foreignModes(), modes))
+	case kind == ResultList && m == stopgate.Deny:
+		p.report(diag.ModeNotHere, v.Range, "a result cannot be denied: the call has run", "write `\"skip\"` to withhold it")
+	case kind == GuardList && m.Permissive():
+		p.report(diag.ModeNotHere, v.Range, "a guard only restricts, so it cannot be unattended", "write a rule in the tool's own list")
+	default:
+		return m, true
+	}
+	return m, false
+}
+
+func quotedModes() string { return diag.Words(modes) }
+
+// ruleList reads run or result: a mode, or an ordered array of rules (D25-05).
+func (p *parser) ruleList(e *tomltree.Entry, kind ListKind) *RuleList {
+	if e == nil {
+		return nil
+	}
+	list := &RuleList{Pos: e.Value.Range}
+	switch {
+	case e.Value.Kind == tomltree.String:
+		list.Alias = true
+		m, ok := p.mode(e.Value, e.Key, kind)
+		if !ok {
+			list.Incomplete = true
+			return list
+		}
+		list.Rules = []*Rule{{Mode: m, Pos: e.Value.Range}}
+		return list
+	case e.Value.Kind != tomltree.Array:
+		p.wrongType(e, "a mode or an array of rules")
+		list.Incomplete = true
+		return list
+	}
+	tables := p.elements(e)
+	list.Incomplete = len(tables) < len(e.Value.Elements)
+	if len(tables) > maxRules {
+		p.report(diag.TooLarge, e.KeyRange, fmt.Sprintf("more than %d rules", maxRules), "")
+		tables, list.Incomplete = nil, true
+	}
+	for i, t := range tables {
+		r, ok := p.rule(t, i, kind)
+		if !ok {
+			list.Incomplete = true
+			continue
+		}
+		list.Rules = append(list.Rules, r)
+	}
+	return list
+}
+
+// rule reads one rule or guard (D25-07, D25-28, K28).
+func (p *parser) rule(t *tomltree.Value, index int, kind ListKind) (r *Rule, ok bool) {
+	before := len(p.diags)
+	r = &Rule{Index: index, Pos: t.Range}
+	own := ruleKeys
+	if kind == GuardList {
+		own = slices.Concat(guardKeys, ruleKeys)
+	}
+	if on := t.Get("on"); on != nil && kind != GuardList {
+		own = slices.Concat([]string{"on"}, ruleKeys)
+		p.report(diag.UnknownKey, on.KeyRange, "`on` is for guards; a rule looks at one parameter", "write `arg = \"/path\"`")
+	}
+	p.known(t, own, matcherKeys)
+	p.conditions(t, r, kind)
+	if kind == GuardList {
+		p.below(t.Get("below"), r)
+	}
+	r.Match = p.quantifier(t.Get("match"))
+	r.MatchPos = writtenAt(t.Get("match"))
+	if r.MatchPos.IsValid() && len(r.Conditions) == 0 {
+		p.report(diag.BadCondition, r.MatchPos, "`match` without a condition says nothing", "")
+	}
+	if e := t.Get("mode"); e == nil {
+		p.report(diag.MissingKey, t.Range, "the rule has no `mode`", "possible: "+quotedModes())
+	} else {
+		r.Mode, _ = p.mode(e.Value, e.Key, kind)
+	}
+	r.Reason = p.sentence(t.Get("reason"))
+	r.Note, _ = p.text(t.Get("note"))
+	if r.When = p.when(t.Get("when")); r.When != nil && r.When.Session != nil {
+		r.When.SessionKey = dataKey(r.When.Session, r.Mode.Permissive())
+	}
+	r.AllowUnsafePrefix = p.flag(t.Get("allow_unsafe_prefix"))
+	r.OptOutPos = writtenAt(t.Get("allow_unsafe_prefix"))
+	for _, v := range p.texts(t.Get("ignores")) {
+		pointer, _ := p.pointer(v)
+		r.Ignores, r.IgnoresPos = append(r.Ignores, pointer), append(r.IgnoresPos, v.Range)
+	}
+	p.examples(t.Get("examples"), r)
+	return r, !p.diags[before:].HasErrors()
+}
+
+// writtenAt is where the value of a key is written, zero without the key.
+func writtenAt(e *tomltree.Entry) diag.Range {
+	if e == nil {
+		return diag.Range{}
+	}
+	return e.Value.Range
+}
+
+func (p *parser) quantifier(e *tomltree.Entry) Quantifier {
+	switch word, _ := p.word(e, "any", "all"); word {
+	case "any":
+		return QuantifierAny
+	case "all":
+		return QuantifierAll
+	}
+	return QuantifierDefault
+}
+
+// sentence reads a public text (K37).
+func (p *parser) sentence(e *tomltree.Entry) string {
+	text, ok := p.text(e)
+	if !ok {
+		return ""
+	}
+	if n := utf8.RuneCountInString(text); n > maxReason {
+		p.report(diag.BadValue, e.Value.Range, fmt.Sprintf("`reason` has %d characters; models and people get at most %d", n, maxReason),
+			"move what only operators need to `note`")
+	}
+	for i, r := range text {
+		if !unicode.IsPrint(r) {
+			p.report(diag.BadValue, e.Value.Place(i), fmt.Sprintf("`reason` is one line of visible text, U+%04X is not", r), "")
+			break
+		}
+	}
+	return text
+}

@@ -1,0 +1,50 @@
+package syntax_test
+
+import (
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stopgate/stopgate/internal/lang/syntax"
+	"github.com/stopgate/stopgate/internal/policy"
+)
+
+// The page about sessions names every key of [[session]] and [[handoffs]] (K36).
+func TestSessionReference(t *testing.T) {
+	page, err := os.ReadFile("../../../docs/reference/sessions.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, key := range append(syntax.SessionKeys(), syntax.HandoffKeys()...) {
+		if !strings.Contains(string(page), "`"+key) {
+			t.Errorf("docs/reference/sessions.md does not name %s", key)
+		}
+	}
+}
+
+// The reference names every key of the language (K36), and its examples load
+// without a trap.
+func TestReference(t *testing.T) {
+	page, err := os.ReadFile("../../../docs/reference/policy.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := string(page)
+	for _, key := range syntax.Keys() {
+		if !regexp.MustCompile("\\b" + regexp.QuoteMeta(key) + "\\b").MatchString(text) {
+			t.Errorf("the reference does not name %s", key)
+		}
+	}
+	examples := regexp.MustCompile("(?s)```toml\n(.*?)```").FindAllStringSubmatch(text, -1)
+	if len(examples) < 2 {
+		t.Fatal("no examples")
+	}
+	for _, e := range examples {
+		for _, d := range check("example.toml", []byte(e[1]), policy.Options{Strict: true}) {
+			if !strings.HasPrefix(d.Severity.String(), "note") {
+				t.Errorf("%v\n%s", d, e[1])
+			}
+		}
+	}
+}

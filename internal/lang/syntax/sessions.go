@@ -1,0 +1,175 @@
+package syntax
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/condition/match"
+	"github.com/stopgate/stopgate/internal/lang/diag"
+	"github.com/stopgate/stopgate/jsonstream"
+)
+
+// The types of session policies (TPS).
+const (
+	SessionRequire         = "require"
+	SessionReadBeforeWrite = "read_before_write"
+	SessionLimit           = "limit"
+)
+
+// SessionPolicy is one [[session]] (TPS). Times are in milliseconds, 0 where the
+// file says nothing. Package session makes a policy of it.
+type SessionPolicy struct {
+	Type          string
+	Name          string // "" if the file gives none
+	Off           bool   // enabled = false
+	When          []SessionCondition
+	Key           []jsonstream.Pointer
+	KeyIsPath     bool // key_type = "path"
+	KeyIsValue    bool // key_type = "value" is written, whatever is declared
+	AllowNoKey    bool // on_missing_key = "allow"
+	Within        int64
+	InvalidatedBy []string
+	Observed      bool // require_observed
+	AcceptUnknown bool
+	Reason        string
+
+	Before, Requires, Approvals []string // require
+	Any                         bool
+	AllWritten                  bool // require = "all"
+
+	ReadTools, WriteTools []string // read_before_write
+	ContentHash           jsonstream.Pointer
+
+	Tools         []string // limit
+	MaxCalls      *int64
+	MaxInFlight   *int64
+	InFlightTTL   int64
+	Sum           jsonstream.Pointer
+	MaxSum        string // a decimal
+	PerSession    bool   // scope = "session"
+	CountFailures bool   // failures = "count"
+
+	Pos diag.Range
+}
+
+// SessionCondition is a condition over the session's data.
+type SessionCondition struct {
+	Pointer jsonstream.Pointer
+	Spec    match.Spec
+	Pos     diag.Range
+}
+
+// Handoff is one entry of [[handoffs]] (G2-03, S9, S41).
+type Handoff struct {
+	From, To []string // names and globs of agents; an empty From is every agent
+	Mode     stopgate.Mode
+	// Delegate: the receiving agent returns; there may be several in a turn.
+	Delegate bool
+	// Inherit: the sender's tool tables hold for the receiver too, the strictest wins.
+	Inherit bool
+	Reason  string
+	// Tool is the name or glob of the tool whose calls are this handoff, "" for none;
+	// ToArg names the argument with the receiving agent, else it is what "*" matches.
+	Tool  string
+	ToArg jsonstream.Pointer
+	Pos   diag.Range
+}
+
+// Success says how the result of a tool's call is read (S24): exactly one of the
+// three is set.
+type Success struct {
+	ExitCode  jsonstream.Pointer // names a number that must be 0
+	Condition *SessionCondition  // on the result as JSON
+	Text      *match.Spec        // a pattern on the result's text
+}
+
+// meaning is the policy in one spelling, for hashes.
+func (s *SessionPolicy) meaning() string {
+	var b strings.Builder
+	field := func(name string, v any) { fmt.Fprintf(&b, " %s=%q", name, fmt.Sprint(v)) }
+	list := func(name string, texts []string) {
+		if len(texts) > 0 {
+			field(name, strings.Join(texts, "\x00"))
+		}
+	}
+	b.WriteString(s.Type)
+	field("name", s.Name)
+	field("off", s.Off)
+	for _, w := range s.When {
+		field("when", w.meaning())
+	}
+	for _, k := range s.Key {
+		field("key", k)
+	}
+	field("path", s.KeyIsPath)
+	if s.KeyIsValue {
+		field("value", true)
+	}
+	field("no_key", s.AllowNoKey)
+	field("within", s.Within)
+	list("invalidated_by", s.InvalidatedBy)
+	field("observed", s.Observed)
+	field("unknown", s.AcceptUnknown)
+	field("reason", s.Reason)
+	list("before", s.Before)
+	list("requires", s.Requires)
+	list("approvals", s.Approvals)
+	field("any", s.Any)
+	list("read", s.ReadTools)
+	list("write", s.WriteTools)
+	field("hash", s.ContentHash)
+	list("tools", s.Tools)
+	for _, n := range []*int64{s.MaxCalls, s.MaxInFlight} {
+		if n != nil {
+			field("max", *n)
+		} else {
+			field("max", "none")
+		}
+	}
+	field("ttl", s.InFlightTTL)
+	field("sum", s.Sum)
+	field("max_sum", s.MaxSum)
+	field("per_session", s.PerSession)
+	field("failures", s.CountFailures)
+	return b.String()
+}
+
+func (c SessionCondition) meaning() string {
+	return c.Pointer.String() + " " + specMeaning(c.Spec)
+}
+
+func specMeaning(s match.Spec) string {
+	text := s.Kind.String()
+	for _, v := range s.Values {
+		text += " " + strconv.Quote(v.JSON)
+	}
+	return text
+}
+
+func (h *Handoff) meaning() string {
+	return fmt.Sprintf("%q %q %s %t %t %q %q %q", h.From, h.To, h.Mode, h.Delegate, h.Inherit, h.Tool, h.ToArg.String(), h.Reason)
+}
+
+func (s *Success) meaning() string {
+	switch {
+	case s.Condition != nil:
+		return s.Condition.meaning()
+	case s.Text != nil:
+		return specMeaning(*s.Text)
+	}
+	return "exit_code " + s.ExitCode.String()
+}
+
+// dataKey identifies the condition of a `when` for rules of one polarity.
+func dataKey(c *SessionCondition, permissive bool) string {
+	polarity := "restricts "
+	if permissive {
+		polarity = "permits "
+	}
+	sum := sha256.Sum256([]byte(polarity + c.meaning()))
+	return hex.EncodeToString(sum[:8])
+}

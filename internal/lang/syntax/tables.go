@@ -1,0 +1,88 @@
+package syntax
+
+import (
+	"slices"
+
+	"github.com/stopgate/stopgate/internal/condition/match"
+)
+
+// The words of the language: every key that a table may have (K36). A key that is
+// not listed here is an error.
+var (
+	topKeys  = []string{"version", "gate", "paths", "lists", "tools", "guard", "session", "handoffs", "judge"}
+	gateKeys = []string{"unknown_tool", "unknown_params", "uncovered", "on_schema_violation", "deny_mode", "enforcement", "strict", "denial_limit", "structured_output"}
+	pathKeys = []string{"root", "home"}
+	toolKeys = []string{
+		"source", "command", "also", "summary", "description", "parameters", "policy",
+		"unknown_params", "uncovered", "on_schema_violation", "run", "result", "success",
+	}
+	policyKeys = []string{"run", "result"}
+	ruleKeys   = []string{"arg", "all", "match", "when", "mode", "reason", "note", "ignores", "allow_unsafe_prefix", "examples"}
+	guardKeys  = []string{"on", "below"} // beside those of rules
+	memberKeys = []string{"arg", "match"}
+	// examples of match come first
+	exampleKeys = []string{"match", "no_match"}
+	whenKeys    = []string{"agent", "surface", "server", "principal", "session"}
+
+	sessionTypes = []string{SessionRequire, SessionReadBeforeWrite, SessionLimit}
+	sessionKeys  = []string{"type", "name", "enabled", "when", "key", "on_missing_key", "reason", "within"}
+	// sessionKeysOf are the keys that one type has beside those.
+	sessionKeysOf = map[string][]string{
+		SessionRequire: {
+			"before", "requires", "approvals", "require", "key_type", "invalidated_by", "require_observed", "accept_unknown",
+		},
+		SessionReadBeforeWrite: {
+			"read_tools", "write_tools", "content_hash", "invalidated_by", "require_observed", "accept_unknown",
+		},
+		SessionLimit: {
+			"tools", "max_calls", "max_in_flight", "inflight_ttl", "sum", "max_sum", "scope", "failures", "key_type", "require_observed",
+		},
+	}
+	handoffKeys = []string{"from", "to", "mode", "kind", "inherit", "reason", "tool", "to_arg"}
+	successKeys = []string{"exit_code", "arg", "pattern"}
+
+	parameterKeys = []string{
+		"type", "required", "title", "summary", "description", "aliases", "expands", "items", "properties",
+		"additional_properties", "enum", "const", "default", "minimum", "maximum", "exclusive_minimum",
+		"exclusive_maximum", "multiple_of", "min_length", "max_length", "min_items", "max_items",
+		"min_properties", "max_properties", "unique_items", "pattern",
+	}
+)
+
+// operational are the tables that other parts of stopgate read (S61). A project
+// file that nobody trusted must not have them (S3).
+var operational = []string{"gateway", "upstream", "api", "approvals", "hook", "mcp", "audit", "store", "telemetry", "limits", "agent"}
+
+// untrusted are the tables that a project file may have (S3).
+var untrusted = []string{"version", "tools", "conversation", "guard", "session", "handoffs", "lists"}
+
+// matcherKeys are the keys that make a condition: each matcher, and its form with
+// "_in" for those that take the values of a named list (K60).
+var matcherKeys = func() []string {
+	var keys []string
+	for k := match.Const; k <= match.Outside; k++ {
+		keys = append(keys, k.String())
+	}
+	for _, k := range listed {
+		keys = append(keys, k.String()+"_in")
+	}
+	return keys
+}()
+
+// listed are the matchers that a named list can feed.
+var listed = []match.Kind{
+	match.Const, match.Enum, match.Pattern, match.Prefix, match.Suffix, match.Glob, match.Host, match.Scheme,
+	match.Usage, match.Reads, match.Writes, match.Outside,
+}
+
+// matcherKey splits a key into its matcher and whether it names a list.
+func matcherKey(key string) (kind match.Kind, inList, ok bool) {
+	if kind, ok = match.ParseKind(key); ok {
+		return kind, false, true
+	}
+	if n := len(key) - len("_in"); n > 0 && key[n:] == "_in" {
+		kind, ok = match.ParseKind(key[:n])
+		return kind, true, ok && slices.Contains(listed, kind)
+	}
+	return 0, false, false
+}

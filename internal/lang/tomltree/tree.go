@@ -1,0 +1,129 @@
+package tomltree
+
+import "github.com/stopgate/stopgate/internal/lang/diag"
+
+// Kind is the type of a value.
+type Kind uint8
+
+// The kinds of TOML values.
+const (
+	Table Kind = iota + 1
+	Array
+	String
+	Integer
+	Float
+	Bool
+	Date // date, time, or both
+)
+
+var kindNames = [...]string{
+	Table: "a table", Array: "an array", String: "a string",
+	Integer: "an integer", Float: "a number", Bool: "true or false", Date: "a date or time",
+}
+
+// String names the kind with its article, for messages.
+func (k Kind) String() string {
+	if k == 0 || int(k) >= len(kindNames) {
+		return "nothing"
+	}
+	return kindNames[k]
+}
+
+// Value is a value of a document with its place.
+type Value struct {
+	Kind     Kind
+	Text     string     // String: its text; number, date: as it is written; Bool: true or false
+	Entries  []*Entry   // Table: its members, in file order
+	Elements []*Value   // Array
+	Range    diag.Range // as it is written; of a table with a header, the header
+	// Inline tables are written in braces; an array of tables has headers in [[ ]].
+	Inline, Headers bool
+	// Inside of arrays and inline tables, Comments stand before the value, "" among
+	// them is a blank line; Trailing is behind it in its line; Inner ones stand behind
+	// its last element. Other comments are statements.
+	Comments []string
+	Trailing string
+	Inner    []string
+	// Pairs are the members of an inline table as they are written.
+	Pairs []*Statement
+	// OwnLines asks Format for an element per line, also if the array fits on one.
+	OwnLines bool
+
+	made  origin
+	index map[string]*Entry // Table of more than few entries
+	doc   *Document
+}
+
+// origin says how a table came to be, which decides what may still extend it.
+type origin uint8
+
+const (
+	byValue  origin = iota // a value: closed
+	byPath                 // named on the way of a longer header
+	byHeader               // has its own header
+	byDots                 // named on the way of a dotted key
+)
+
+// Entry is one member of a table.
+type Entry struct {
+	Key      string
+	KeyRange diag.Range
+	Value    *Value
+}
+
+// Document is a whole file.
+type Document struct {
+	File  string
+	Text  []byte
+	Lines *diag.Lines
+	Root  *Value // a table
+	// Statements are the lines of the file in their order.
+	Statements []*Statement
+}
+
+// Get returns the member of a table with this key, nil if there is none.
+func (v *Value) Get(key string) *Entry {
+	if v == nil {
+		return nil
+	}
+	if v.index != nil {
+		return v.index[key]
+	}
+	for _, e := range v.Entries {
+		if e.Key == key {
+			return e
+		}
+	}
+	return nil
+}
+
+// File returns the name of the file the value stands in.
+func (v *Value) File() string { return v.doc.File }
+
+// few entries are looked through; most tables are rules and parameters of that size.
+const few = 8
+
+// add appends a member; the key must be new.
+func (v *Value) add(e *Entry) {
+	v.Entries = append(v.Entries, e)
+	switch {
+	case v.index != nil:
+		v.index[e.Key] = e
+	case len(v.Entries) > few:
+		v.index = make(map[string]*Entry, 2*few)
+		for _, e := range v.Entries {
+			v.index[e.Key] = e
+		}
+	}
+}
+
+// Place returns the place of the byte of a string's text with this offset: where
+// the code point is written that the byte belongs to, escapes taken into account.
+func (v *Value) Place(offset int) diag.Range {
+	if v.Kind != String {
+		return v.Range
+	}
+	start, end := v.Range.Start.Offset, v.Range.End.Offset
+	from, to := locate(v.doc.Text[start:end], offset)
+	return v.doc.Lines.Range(start+from, start+to)
+}

@@ -1,0 +1,139 @@
+package policy_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stopgate/stopgate/internal/lang/syntax"
+	"github.com/stopgate/stopgate/internal/policy"
+)
+
+// largePolicy has n rules on one path and one integer, and some patterns between them,
+// none of them unreachable.
+func largePolicy(n, patterns int) []byte {
+	var b strings.Builder
+	b.WriteString("version = 1\n[tools.t.parameters]\npath = { type = \"path\" }\nn = { type = \"integer\" }\n[tools.t.policy]\nrun = [\n")
+	for i := range n {
+		switch i % 4 {
+		case 0:
+			fmt.Fprintf(&b, "{ arg = \"/path\", prefix = \"dir%d/sub\", mode = \"ask\" },\n", i)
+		case 1:
+			fmt.Fprintf(&b, "{ arg = \"/path\", const = \"file%d.go\", mode = \"deny\" },\n", i)
+		case 2:
+			fmt.Fprintf(&b, "{ arg = \"/n\", const = %d, mode = \"ask\" },\n", i)
+		default:
+			fmt.Fprintf(&b, "{ arg = \"/path\", enum = [\"a%d\", \"b%d/c\"], mode = \"skip\" },\n", i, i)
+		}
+		if patterns > 0 && i%(n/patterns) == 0 {
+			fmt.Fprintf(&b, "{ arg = \"/path\", pattern = '%s', mode = \"ask\" },\n", fmt.Sprintf([]string{`^pkg%d/[a-z]+_test\.go$`, `\.ext%d$`, `(^|/)v%d/`}[i%3], i))
+		}
+	}
+	b.WriteString("{ mode = \"ask\" },\n]\n")
+	return []byte(b.String())
+}
+
+func BenchmarkParse(b *testing.B) {
+	text := largePolicy(10_000, 0)
+	b.SetBytes(int64(len(text)))
+	b.ReportAllocs()
+	for b.Loop() {
+		syntax.Parse("x.toml", text)
+	}
+}
+
+// The analysis of 10,000 rules stays below the time a person notices (250
+// ms with 500 patterns).
+func BenchmarkCheck(b *testing.B) {
+	for _, size := range []struct{ rules, patterns int }{{100, 0}, {100, 5}, {10_000, 0}, {10_000, 500}} {
+		b.Run(fmt.Sprintf("%d+%d", size.rules, size.patterns), func(b *testing.B) {
+			p, _ := syntax.Parse("large.toml", largePolicy(size.rules, size.patterns))
+			b.ReportAllocs()
+			for b.Loop() {
+				if list := policy.Check(p, policy.Options{}); list.HasErrors() {
+					b.Fatal(list)
+				}
+			}
+		})
+	}
+}
+
+// withFindings is a list of n rules on one parameter, of which every twentieth one is never
+// reached.
+func withFindings(n int, parameter string, rule, finding func(i int) string) []byte {
+	var b strings.Builder
+	fmt.Fprintf(&b, "version = 1\n[tools.t.parameters]\nx = { type = %q }\n[tools.t.policy]\nrun = [\n", parameter)
+	for i := range n {
+		if i%20 == 19 {
+			b.WriteString(finding(i - 10))
+		} else {
+			b.WriteString(rule(i))
+		}
+		b.WriteByte('\n')
+	}
+	b.WriteString("{ mode = \"ask\" },\n]\n")
+	return []byte(b.String())
+}
+
+// findingKinds are rules of which no literal index knows everything.
+var findingKinds = []struct {
+	name, parameter string
+	rule, finding   func(i int) string
+}{
+	{"globs", "path",
+		func(i int) string { return fmt.Sprintf(`{ arg = "/x", glob = "g%d/**/*.go", mode = "deny" },`, i) },
+		func(i int) string { return fmt.Sprintf(`{ arg = "/x", glob = "g%d/x/**/*.go", mode = "ask" },`, i) }},
+	{"suffixes", "string",
+		func(i int) string { return fmt.Sprintf(`{ arg = "/x", suffix = "q%dq", mode = "unattended" },`, i) },
+		func(i int) string { return fmt.Sprintf(`{ arg = "/x", suffix = "xq%dq", mode = "ask" },`, i) }},
+	{"hosts", "url",
+		func(i int) string {
+			return fmt.Sprintf(`{ arg = "/x", host = "h%d.example.com", mode = "unattended" },`, i)
+		},
+		func(i int) string {
+			return fmt.Sprintf(`{ arg = "/x", host = "h%d.example.com", mode = "unattended" },`, i)
+		}},
+	{"usages", "command",
+		func(i int) string {
+			return fmt.Sprintf(`{ arg = "/x", usage = "tool%d status **", mode = "unattended" },`, i)
+		},
+		func(i int) string {
+			return fmt.Sprintf(`{ arg = "/x", usage = "tool%d status **", mode = "unattended" },`, i)
+		}},
+}
+
+// Every rule that nothing reaches is found among many.
+func TestCheckFindsAmongMany(t *testing.T) {
+	for _, kind := range findingKinds {
+		p, diags := syntax.Parse("x.toml", withFindings(400, kind.parameter, kind.rule, kind.finding))
+		found := 0
+		for _, d := range append(diags, policy.Check(p, policy.Options{})...) {
+			if d.Code == "SG0301" {
+				found++
+			}
+		}
+		if found != 20 {
+			t.Errorf("%s: %d rules are reported, want 20", kind.name, found)
+		}
+	}
+}
+
+// 500 findings in 10,000 rules stay below 2 s each kind.
+func BenchmarkCheckFindings(b *testing.B) {
+	for _, kind := range findingKinds {
+		b.Run(kind.name, func(b *testing.B) {
+			p, _ := syntax.Parse("large.toml", withFindings(10_000, kind.parameter, kind.rule, kind.finding))
+			for b.Loop() {
+				policy.Check(p, policy.Options{})
+			}
+		})
+	}
+}
+
+func BenchmarkFormat(b *testing.B) {
+	text := largePolicy(10_000, 0)
+	b.ReportAllocs()
+	for b.Loop() {
+		syntax.Format("policy.toml", text)
+	}
+}

@@ -1,0 +1,140 @@
+package policy
+
+import (
+	"slices"
+
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/condition/glob"
+	"github.com/stopgate/stopgate/internal/condition/match"
+	"github.com/stopgate/stopgate/internal/eval/schema"
+	"github.com/stopgate/stopgate/internal/lang/syntax"
+)
+
+// SessionPolicies are the session policies of all files, in order. A key is one of paths
+// where a table calls the argument a path, unless the policy says that values are
+// compared (H12).
+func (p *Program) SessionPolicies() []*syntax.SessionPolicy {
+	var all []*syntax.SessionPolicy
+	for _, l := range p.layers() {
+		for _, s := range l.File.Sessions {
+			if !s.KeyIsPath && !s.KeyIsValue && p.keyedByPath(s) {
+				paths := *s
+				paths.KeyIsPath = true
+				s = &paths
+			}
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+// keyedByPath reports whether a table of any of the policy's tools declares its key to be
+// a path. It then is one for all of them: a file that was read under one name is the one
+// that is written.
+func (p *Program) keyedByPath(s *syntax.SessionPolicy) bool {
+	tools := slices.Concat(s.Before, s.Requires, s.InvalidatedBy, s.Tools)
+	if len(s.Key) == 0 || len(tools) == 0 {
+		return false
+	}
+	for _, l := range p.layers() {
+		for _, t := range l.File.Tools {
+			if t.Schema == nil || !slices.ContainsFunc(tools, func(tool string) bool { return concerns(t, tool) }) {
+				continue
+			}
+			for _, pointer := range s.Key {
+				if slices.ContainsFunc(t.Schema.Reach(pointer).Places, func(at *schema.Place) bool { return at.Has(schema.Path) }) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// concerns reports whether a table speaks of a tool, or of tools that a glob names.
+func concerns(t *syntax.ToolTable, tool string) bool {
+	matches := func(text, name string) bool {
+		n, err := glob.ParseName(text)
+		return err == nil && n.Match(name)
+	}
+	return matches(t.Name, tool) || slices.ContainsFunc(append([]string{t.Name}, t.Also...), func(name string) bool { return matches(tool, name) })
+}
+
+// SessionHash identifies the session policies alone: what a snapshot is bound to
+// (S15).
+func (p *Program) SessionHash() string { return syntax.SessionHash(p.SessionPolicies()) }
+
+// Handoffs are the handoffs of all files, one list for each file that has any: each
+// file is a layer, and the strictest that speaks wins. What a file that nobody trusts
+// allows is asked about (K35).
+func (p *Program) Handoffs() [][]*syntax.Handoff {
+	var all [][]*syntax.Handoff
+	for _, l := range p.layers() {
+		if len(l.File.Handoffs) == 0 {
+			continue
+		}
+		list := l.File.Handoffs
+		if !l.Trusted {
+			list = nil
+			for _, h := range l.File.Handoffs {
+				asks := *h
+				asks.Mode = stopgate.Strictest(h.Mode, stopgate.Ask)
+				list = append(list, &asks)
+			}
+		}
+		all = append(all, list)
+	}
+	return all
+}
+
+// Environment is the directories that the paths of session policies are read
+// against: those of the first file.
+func (p *Program) Environment() match.Env {
+	if len(p.layers()) == 0 {
+		return match.Env{}
+	}
+	return p.layers()[0].Env
+}
+
+// ToolNames maps further names of tools to the one under which facts are kept: that
+// of the table that gives them (S39).
+func (p *Program) ToolNames() map[stopgate.ToolName]stopgate.ToolName {
+	names := make(map[stopgate.ToolName]stopgate.ToolName)
+	for _, l := range p.layers() {
+		for _, t := range l.File.Tools {
+			for _, also := range t.Also {
+				if _, taken := names[stopgate.ToolName(also)]; !taken {
+					names[stopgate.ToolName(also)] = stopgate.ToolName(t.Name)
+				}
+			}
+		}
+	}
+	return names
+}
+
+// Tools maps every name that a table of a tool has, and every further name it gives,
+// to the table's name. Names that only a glob covers are not among them.
+func (p *Program) Tools() map[stopgate.ToolName]stopgate.ToolName {
+	names := p.ToolNames()
+	for _, l := range p.layers() {
+		for _, t := range l.File.Tools {
+			if stopgate.ValidToolName(stopgate.ToolName(t.Name)) {
+				names[stopgate.ToolName(t.Name)] = stopgate.ToolName(t.Name)
+			}
+		}
+	}
+	return names
+}
+
+// Success returns how results of a tool are read, nil if no file says: the rule of
+// the first file that has one, its exact table before its globs.
+func (p *Program) Success(tool stopgate.ToolName) *syntax.Success {
+	for _, l := range p.layers() {
+		for _, t := range l.File.TablesFor(string(tool)) {
+			if t.Success != nil {
+				return t.Success
+			}
+		}
+	}
+	return nil
+}

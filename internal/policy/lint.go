@@ -1,0 +1,237 @@
+package policy
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/stopgate/stopgate/internal/condition/match"
+	"github.com/stopgate/stopgate/internal/eval/schema"
+	"github.com/stopgate/stopgate/internal/lang/diag"
+	"github.com/stopgate/stopgate/internal/lang/syntax"
+	"github.com/stopgate/stopgate/internal/lang/tomltree"
+	"github.com/stopgate/stopgate/internal/prove/symbolic"
+	"github.com/stopgate/stopgate/internal/regexp/regular"
+	"github.com/stopgate/stopgate/jsonstream"
+)
+
+// lintRule looks for traps in one rule.
+func (c *checker) lintRule(l *checkedList, r *symbolic.Rule) {
+	usesPrefix := false
+	for _, k := range r.Bound {
+		if !r.Mode.Permissive() {
+			continue
+		}
+		c.lintAny(r, k)
+		c.lintPattern(r, k)
+		c.lintRoot(r, k)
+		c.lintCommand(r, k)
+		if k.Spec.Kind == match.Prefix && len(k.Readings) == 1 && (k.Readings[0] == schema.None || k.Readings[0] == schema.URL) {
+			usesPrefix = true
+			c.lintPrefix(r, k)
+		}
+	}
+	if r.AllowUnsafePrefix && !usesPrefix && len(r.Bound) > 0 && !r.Bound[0].Reach.Unknown {
+		c.report(diag.UselessOptOut, r.OptOutPos, "`allow_unsafe_prefix` changes nothing here: "+r.Label()+" has no permissive prefix on a plain string", "remove it")
+	}
+	c.lintMembers(r)
+	for _, k := range r.Bound {
+		if k.Reach.Annotation == schema.Path || k.Reach.Unknown {
+			c.lintName(r.Rule, k.Condition)
+		}
+	}
+}
+
+// lintAny warns where one good element of an array lets all others through.
+func (c *checker) lintAny(r *symbolic.Rule, k *symbolic.Condition) {
+	if k.All || !k.Reach.CrossesArray {
+		return
+	}
+	at := k.Pos
+	if r.MatchPos.IsValid() && k.Match == syntax.QuantifierDefault {
+		at = r.MatchPos
+	}
+	c.report(diag.PermissiveAny, at, fmt.Sprintf("%s runs unattended as soon as one element of `%s` matches, whatever the others are", r.Label(), k.Arg),
+		"leave `match` out: then every element has to match")
+}
+
+// lintPattern warns about permissive patterns that match more than they say (D1,
+// D2, D3, D8).
+func (c *checker) lintPattern(r *symbolic.Rule, k *symbolic.Condition) {
+	if k.Spec.Kind != match.Pattern {
+		return
+	}
+	for i, lit := range k.Spec.Values {
+		p, err := regular.Compile(lit.Text)
+		if err != nil {
+			continue
+		}
+		if p.Modified() {
+			c.report(diag.Modifiers, k.ValueRange(i), r.Label()+" changes what its pattern means with modifiers: with `m` a line is enough, with `s` lines are crossed",
+				"write the characters as a class, as in `[Aa]`")
+		}
+		if p.NegativeLook() {
+			c.report(diag.NegativePattern, k.ValueRange(i), r.Label()+" says in its pattern what must not be there: what nobody thought of runs",
+				"describe what is allowed; put what is not under a restrictive rule above")
+		}
+		if !p.AnchoredBothEnds() {
+			c.report(diag.Unanchored, k.ValueRange(i), fmt.Sprintf("%s also runs values that only contain a match of this pattern", r.Label()),
+				anchorHint(lit.Text))
+		}
+	}
+}
+
+// anchorHint says how to write a pattern that lets nothing else in. What its author left open
+// on one side is rarely meant to be nothing.
+func anchorHint(pattern string) string {
+	const some = `[\w./-]*`
+	whole := "`pattern = " + tomltree.Quote(anchor(pattern)) + "`"
+	begins := strings.HasPrefix(pattern, "^")
+	open := ""
+	switch ends := strings.HasSuffix(pattern, "$") && !strings.HasSuffix(pattern, `\$`); {
+	case strings.Contains(pattern, "|"): // one side of it may be anchored
+	case begins && !ends:
+		open = "^(?:" + pattern[1:] + ")" + some + "$"
+	case ends && !begins:
+		open = "^" + some + "(?:" + strings.TrimSuffix(pattern, "$") + ")$"
+	}
+	if p, err := regular.Compile(open); open == "" || err != nil || !p.AnchoredBothEnds() {
+		return "write " + whole
+	}
+	side := map[bool]string{true: "follow", false: "stand before it"}[begins]
+	return "say what may " + side + ", as in `pattern = " + tomltree.Quote(open) + "`; if nothing may, write " + whole
+}
+
+// anchor writes a pattern so that it has to match the whole value.
+func anchor(pattern string) string {
+	inner := "^(?:" + strings.TrimSuffix(strings.TrimPrefix(pattern, "^"), "$") + ")$"
+	if p, err := regular.Compile(inner); err == nil && p.AnchoredBothEnds() {
+		return inner
+	}
+	return "^(?:" + pattern + ")$" // the end was not an anchor
+}
+
+// lintRoot warns about permissive rules on the whole file system (C17).
+func (c *checker) lintRoot(r *symbolic.Rule, k *symbolic.Condition) {
+	if k.Reach.Annotation != schema.Path {
+		return
+	}
+	for i, lit := range k.Spec.Values {
+		if k.Spec.Kind == match.Prefix && lit.Text == "/" || k.Spec.Kind == match.Glob && lit.Text == "/**" {
+			c.report(diag.PermissiveRoot, k.ValueRange(i), r.Label()+" runs unattended on every absolute path of the machine",
+				"name the directories that are meant; everything below the project's root is `glob = \"**\"`")
+		}
+	}
+}
+
+// lintPrefix warns about permissive prefixes of plain text, which end anywhere (D6,
+// Q3, K59).
+func (c *checker) lintPrefix(r *symbolic.Rule, k *symbolic.Condition) {
+	if r.AllowUnsafePrefix {
+		return
+	}
+	text := k.Spec.Values[0].Text
+	hint := "if it is a shell command: `type = \"command\"`; if it is a file name: `type = \"path\"`; else a pattern for the whole text, or `allow_unsafe_prefix = true`"
+	if k.Readings[0] == schema.URL || strings.Contains(text, "://") {
+		host := strings.SplitN(strings.TrimPrefix(strings.TrimPrefix(text, "https://"), "http://"), "/", 2)[0]
+		hint = "for a URL: `type = \"url\"` and `host = " + tomltree.Quote(host) + "`"
+	}
+	c.report(diag.UnsafePrefix, k.Pos, fmt.Sprintf("%s runs every text that begins with %s, also %s", r.Label(), tomltree.Quote(text), tomltree.Quote(text+"; rm -rf /")), hint)
+}
+
+// lintMembers says that members of one rule need not hold for the same element.
+func (c *checker) lintMembers(r *symbolic.Rule) {
+	for i, k := range r.Bound {
+		for _, other := range r.Bound[:i] {
+			array := sharedArray(k, other)
+			if array == "" || k.All || other.All {
+				continue
+			}
+			c.report(diag.MembersMeet, k.Pos, fmt.Sprintf("%s also matches if different elements of `%s` satisfy its members", r.Label(), array),
+				"", diag.Related{Range: other.Pos, Message: "this member may hold for another element"})
+			return
+		}
+	}
+}
+
+// sharedArray returns the innermost array that two conditions both cross, "" if
+// there is none.
+func sharedArray(a, b *symbolic.Condition) string {
+	x, errX := jsonstream.ParsePointer(a.Reach.Expanded)
+	y, errY := jsonstream.ParsePointer(b.Reach.Expanded)
+	if errX != nil || errY != nil || !a.Reach.CrossesArray || !b.Reach.CrossesArray {
+		return ""
+	}
+	shared := ""
+	for i := 0; i < len(x) && i < len(y) && x[i] == y[i]; i++ {
+		if x[i] == "*" {
+			shared = x[:i].String()
+		}
+	}
+	return shared
+}
+
+// lintName notes a restrictive path literal that names less than people expect
+// (C4).
+func (c *checker) lintName(r *syntax.Rule, k *syntax.Condition) {
+	if r.Mode.Permissive() || k.Spec.Kind != match.Const && k.Spec.Kind != match.Enum && k.Spec.Kind != match.Prefix && k.Spec.Kind != match.Glob {
+		return
+	}
+	for i, lit := range k.Spec.Values {
+		name := strings.TrimSuffix(lit.Text, "/")
+		if lit.Kind != match.LiteralString || !strings.HasPrefix(name, ".") || strings.ContainsAny(name, "/ *?[{") || len(name) < 2 {
+			continue
+		}
+		c.report(diag.LiteralDotFile, k.ValueRange(i), fmt.Sprintf("this is the one `%s` in the root; `%s.local` and `app/%s` are others", name, name, name),
+			"everywhere: `glob = "+tomltree.Quote("**/"+name+"*")+"`")
+	}
+}
+
+// lintAbsent warns where an absent argument falls through a restrictive rule to a
+// permissive catch-all (B3).
+func (c *checker) lintAbsent(l *checkedList) {
+	var open *symbolic.Rule
+	for _, r := range l.rules {
+		if r.CatchAll() {
+			if r.Mode.Permissive() {
+				open = r
+			}
+			break
+		}
+	}
+	if open == nil || l.kind != syntax.RunList {
+		return
+	}
+	handled := make(map[string]bool)
+	for _, r := range l.rules {
+		if r == open {
+			return
+		}
+		if r.Mode.Permissive() || len(r.Bound) != 1 {
+			continue
+		}
+		k := r.Bound[0]
+		if k.Spec.Kind == match.Present {
+			handled[k.Key] = true
+			continue
+		}
+		if handled[k.Key] || !k.Reach.Optional || k.Reach.CrossesArray || k.Reach.Unknown {
+			continue
+		}
+		handled[k.Key] = true
+		c.report(diag.OptionalTarget, r.Pos, fmt.Sprintf("without `%s`, which is optional, %s does not apply and %s lets the call run", k.Arg, r.Label(), open.Label()),
+			fmt.Sprintf("if that is not meant: `{ arg = %s, present = false, mode = %s },`", tomltree.Quote(k.Arg.String()), tomltree.Quote(r.Mode.String())),
+			diag.Related{Range: open.Pos, Message: open.Label() + " is here"})
+	}
+}
+
+// ruleWith writes a rule with other conditions, to be pasted.
+func ruleWith(r *syntax.Rule, conditions []syntax.Condition) string {
+	changed := *r
+	changed.Conditions, changed.Compound = conditions, len(conditions) > 1
+	return "{ " + changed.Text() + " },"
+}
+
+// boolLiteral makes a literal for a suggestion.
+func boolLiteral(text string) match.Literal {
+	return match.Literal{Kind: match.LiteralBool, Text: text, JSON: text}
+}

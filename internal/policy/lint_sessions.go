@@ -1,0 +1,94 @@
+package policy
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/condition/glob"
+	"github.com/stopgate/stopgate/internal/lang/diag"
+	"github.com/stopgate/stopgate/internal/lang/syntax"
+	"github.com/stopgate/stopgate/internal/lang/tomltree"
+)
+
+// lintSessions says which requirements wait for a success that nothing tells
+// (S24): where the surface has no flag for it, as in Chat Completions, a
+// result only says that the tool has finished, and the policy denies for ever.
+func (c *checker) lintSessions() {
+	for _, s := range c.policy.Sessions {
+		if s.Type != syntax.SessionRequire || s.AcceptUnknown {
+			continue
+		}
+		said := map[string]bool{}
+		for _, tool := range s.Requires {
+			name := tool
+			if said[name] || c.tellsSuccess(name) {
+				continue
+			}
+			said[name] = true
+			c.report(diag.SuccessUnknown, s.Pos, fmt.Sprintf("the policy waits for the success of `%s`, and nothing says how its results tell it", name),
+				fmt.Sprintf("write `success` into [tools.%s], or `accept_unknown = true` here; where the surface says it - MCP, Anthropic, hooks - neither is needed", tomltree.Key(name)))
+		}
+	}
+}
+
+// lintReadings says how a requirement of several calls is read: all of them, where the
+// seeds have it both ways (H9).
+func (c *checker) lintReadings() {
+	for _, s := range c.policy.Sessions {
+		if n := len(s.Requires) + len(s.Approvals); s.Type == syntax.SessionRequire && n > 1 && !s.Any && !s.AllWritten {
+			c.report(diag.AllRequired, s.Pos, fmt.Sprintf("the policy waits for all of its %d prerequisites", n),
+				"write `require = \"all\"` to say so, or `require = \"any\"` where one is enough")
+		}
+	}
+}
+
+// lintScopes finds session policies that govern none of the tools that are known here
+// (H10): a name that is written wrong governs nothing, silently.
+func (c *checker) lintScopes() {
+	if c.policy.Gate.UnknownTool != stopgate.Deny {
+		return
+	}
+	var known []string
+	for _, t := range c.policy.Tools {
+		name, err := glob.ParseName(t.Name)
+		if err != nil {
+			return
+		}
+		if _, exact := name.LiteralPrefix(); !exact {
+			return // nobody knows which tools there are
+		}
+		known = append(append(known, t.Name), t.Also...)
+	}
+	for _, d := range c.definitions {
+		known = append(known, string(d.Name))
+	}
+	if len(known) == 0 {
+		return
+	}
+	for _, s := range c.policy.Sessions {
+		governed := slices.Concat(s.Before, s.WriteTools, s.Tools)
+		if len(governed) > 0 && !slices.ContainsFunc(governed, func(name string) bool { return selects(name, known) }) {
+			c.report(diag.GovernsNothing, s.Pos, "the policy governs no tool that is known here: "+strings.Join(governed, ", "),
+				"see the names of the tables [tools.NAME]; `--tools FILE` tells check of others")
+		}
+	}
+}
+
+// selects reports whether a name or glob is that of one of some tools.
+func selects(text string, tools []string) bool {
+	name, err := glob.ParseName(text)
+	return err != nil || slices.ContainsFunc(tools, name.Match)
+}
+
+// tellsSuccess reports whether a table says how the results of a tool, or of those a
+// glob names, are read.
+func (c *checker) tellsSuccess(name string) bool {
+	for _, t := range c.policy.TablesFor(name) {
+		if t.Success != nil {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,101 @@
+package policy
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/condition/match"
+	"github.com/stopgate/stopgate/internal/eval"
+)
+
+// Source is the text of one policy file, a layer of its own (K35).
+type Source struct {
+	Name string
+	Text []byte
+	// Trusted says that the file is the operator's: named by him, or trusted by its
+	// hash. Any other file may only hold rules, and they may only tighten (S3, K35).
+	Trusted bool
+	// Tightens says that the file, though it is the operator's, may only tighten here: it
+	// was written for another project than the one that the call belongs to.
+	Tightens bool
+	// Embedded says that the file is part of the program: its author has not seen the
+	// tools that it permits, so that its permits need coverage.
+	Embedded bool
+	// Root is the directory that this file's paths are read against, "" for that of the
+	// options.
+	Root string
+}
+
+// Options are what a policy file is checked and compiled against.
+type Options struct {
+	// Root and Home are the directories paths are read against, "" if unknown. The
+	// table [paths] of a file wins over them (K19).
+	Root, Home string
+	// Dir is the directory in which the relative paths of calls begin, "" for the root: an
+	// agent may work below its project, or have moved elsewhere.
+	Dir string
+	// Run is the directory in which the command lines of the call run where the call says it
+	// itself, "" for Dir. RunDoubt says that the tool may not look at what the call says,
+	// RunLost that what it says is no directory that can be named: paths of command lines
+	// that are not absolute then satisfy nothing permissive and every guard.
+	Run               string
+	RunDoubt, RunLost bool
+	// Links follows symbolic links, nil where the gate does not see the file system of the
+	// tools: paths are then compared as they are written (C5).
+	Links *match.Links
+	// Settings says where programs of this machine keep their settings and the gate its
+	// state, where that is not below a home directory; nil for nowhere else.
+	Settings *match.Settings
+	// Strict turns lints into errors (K0i).
+	Strict bool
+	// Untrusted holds a file to what a project file may say (S3). Compile sets it
+	// from [Source.Trusted].
+	Untrusted bool
+	// Definitions are the tools that are known to exist, with the schemas they come
+	// with; they are checked against the rules beside those of the file (Q5, Q16).
+	Definitions []stopgate.ToolDefinition
+	// Checked reports whether it is known that [Check] finds no mistake in a source under
+	// these options, so that Compile need not look again; nil where nothing is known. A
+	// process that lives for one call spends most of it in Check otherwise. It answers for
+	// what [Options.Identity] names, and only from what nobody else can have written.
+	Checked func(Source) bool
+	// UnknownTool is Ask where a tool that no file knows is asked about unless an
+	// operator says otherwise (S33): hosts bring new tools every month. It is
+	// an input of Compile; everything but Ask is Deny.
+	UnknownTool stopgate.Mode
+	// Known finds what is known of a tool before any file or request speaks of it, nil for
+	// nothing.
+	Known eval.KnownTools
+	// Progress is told by Diff how many of the tools it has compared, nil for nobody.
+	Progress func(done, of int)
+}
+
+// of are the options of one source.
+func (o Options) of(s Source) Options {
+	o.Untrusted = !s.Trusted
+	if s.Root != "" {
+		o.Root = s.Root
+	}
+	return o
+}
+
+// environment is the directories that paths are read against where a file names none.
+func (o Options) environment() match.Env {
+	return match.Env{Root: o.Root, Home: o.Home, Dir: o.Dir, Run: o.Run, Doubt: o.RunDoubt, Lost: o.RunLost, Links: o.Links, Settings: o.Settings}
+}
+
+// Identity names everything that [Check] looks at in a source: 64 hexadecimal digits, the
+// same for the same findings of one version of the program. It is "" where that is not
+// known, with definitions.
+func (o Options) Identity(s Source) string {
+	if len(o.Definitions) > 0 {
+		return ""
+	}
+	sum := sha256.New()
+	o = o.of(s)
+	fmt.Fprintf(sum, "%q %q %q %t %t %d ", s.Name, o.Root, o.Home, s.Trusted, o.Strict, o.UnknownTool)
+	sum.Write(s.Text)
+	return hex.EncodeToString(sum.Sum(nil))
+}

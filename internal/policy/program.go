@@ -1,0 +1,188 @@
+package policy
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/eval"
+	"github.com/stopgate/stopgate/internal/lang/diag"
+	"github.com/stopgate/stopgate/internal/lang/syntax"
+	"github.com/stopgate/stopgate/internal/lang/tomltree"
+	"github.com/stopgate/stopgate/jsonstream"
+)
+
+// Program is one or several policy files, ready to judge calls. It is immutable
+// and safe for concurrent use.
+//
+// Every file is a layer that is judged by itself; the strictest verdict wins
+// (K35). A layer without a table for a tool abstains, and a tool for which every
+// layer abstains is unknown (S2).
+type Program struct {
+	policies *eval.Policies
+	hash     string
+	unused   sync.Pool // of *evaluation
+}
+
+// Diagnostics is what Compile, Check and Diff find, each with its place, code and hint: the
+// type by a name that programs outside of this module can write.
+type Diagnostics = diag.List
+
+// Diagnostic is one of them.
+type Diagnostic = diag.Diagnostic
+
+// Compile parses and checks policy files, the operator's before the project's,
+// and prepares them. If any of them has an error the program is nil. Warnings come
+// with the program.
+func Compile(sources []Source, o Options) (*Program, diag.List) {
+	return compileFiles(sources, o, Check)
+}
+
+func compileFiles(sources []Source, o Options, check func(*syntax.File, Options) diag.List) (*Program, diag.List) {
+	var layers []*eval.Layer
+	var all diag.List
+	for _, s := range sources {
+		own := o.of(s)
+		file, list := syntax.Parse(s.Name, s.Text)
+		all = append(all, list...)
+		if file == nil {
+			continue
+		}
+		if o.Checked == nil || !o.Checked(s) {
+			all = append(all, check(file, own)...)
+		}
+		env := file.Environment(own.environment())
+		env.Checked = true // now, or by whoever says so
+		layers = append(layers, &eval.Layer{File: file, Trusted: s.Trusted && !s.Tightens, Embedded: s.Embedded, Env: env})
+	}
+	all.Sort()
+	if all.HasErrors() || len(layers) < len(sources) {
+		return nil, all
+	}
+	gates := listening(layers)
+	for _, l := range layers {
+		l.Env.Gates = gates
+	}
+	p := &Program{policies: eval.New(layers, o.UnknownTool).Knowing(o.Known)}
+	p.hash = p.identify()
+	return p, all
+}
+
+// listening are the ports, between blanks, on which the tables of some files make a gate listen.
+func listening(layers []*eval.Layer) string {
+	var ports []string
+	for _, l := range layers {
+		for table, key := range map[string]string{"gateway": "listen", "api": "listen", "telemetry": "metrics"} {
+			t := l.File.Tables[table]
+			if t == nil {
+				continue
+			}
+			if e := t.Get(key); e != nil {
+				ports = append(ports, e.Value.Text[strings.LastIndexByte(e.Value.Text, ':')+1:])
+			}
+		}
+	}
+	slices.Sort(ports)
+	return strings.Join(ports, " ")
+}
+
+// Bind resolves everything about a call that does not depend on its arguments; see
+// [eval.Policies.Bind].
+func (p *Program) Bind(c stopgate.Call) *eval.Binding { return p.policies.Bind(c) }
+
+// BindUnder is Bind under circumstances that are known.
+func (p *Program) BindUnder(c stopgate.Call, under eval.Circumstances) *eval.Binding {
+	return p.policies.BindUnder(c, under)
+}
+
+// LooksAtSessions reports whether a rule has a condition on the data of sessions.
+func (p *Program) LooksAtSessions() bool { return p.policies.LooksAtSessions() }
+
+// Situation reads a session's data: what they mean to the rules that look at them. A
+// session without data has the empty object; what is not an object is not known.
+func (p *Program) Situation(data jsonstream.Value) eval.Situation { return p.policies.Situation(data) }
+
+// layers lists the files.
+func (p *Program) layers() []*eval.Layer { return p.policies.Layers() }
+
+// identify is the hash of what the files mean, and of which of them may loosen.
+func (p *Program) identify() string {
+	var files []*syntax.File
+	trust := ""
+	for _, l := range p.layers() {
+		files = append(files, l.File)
+		trust += map[bool]string{true: "operator ", false: "project "}[l.Trusted]
+	}
+	hash := syntax.Hash(files...)
+	if !strings.Contains(trust, "project") {
+		return hash
+	}
+	sum := sha256.Sum256([]byte(hash + " " + trust))
+	return hex.EncodeToString(sum[:])
+}
+
+// PathResolution says how paths are read (Q24): "lexical", as they are
+// written, or "followed", with their symbolic links followed on this machine.
+func (p *Program) PathResolution() string {
+	if slices.ContainsFunc(p.layers(), func(l *eval.Layer) bool { return l.Env.Links != nil }) {
+		return "followed"
+	}
+	return "lexical"
+}
+
+// Hash identifies what the policy says: 64 hexadecimal digits over the canonical
+// form of all files, in order, and the version of the language's meaning. Comments,
+// the order of tables and operational tables do not enter (S36).
+func (p *Program) Hash() string { return p.hash }
+
+// Settings are what the operator's files say beside rules.
+type Settings struct {
+	// Gate combines the tables [gate]: the strictest of each setting wins.
+	Gate syntax.GateSettings
+	// Tables are the operational tables by name, each from the first file that has it.
+	Tables map[string]*tomltree.Value
+}
+
+// Settings returns the settings of the operator's files; an untrusted file has
+// none (S3). Without any table [gate] the settings are the strictest ones.
+func (p *Program) Settings() Settings {
+	s := Settings{Tables: make(map[string]*tomltree.Value)}
+	for i, g := range p.policies.Gates() {
+		if i == 0 {
+			s.Gate = *g
+			continue
+		}
+		s.Gate.UnknownTool = stopgate.Strictest(s.Gate.UnknownTool, g.UnknownTool)
+		s.Gate.UnknownParams = syntax.StrictestParams(s.Gate.UnknownParams, g.UnknownParams)
+		s.Gate.Uncovered = syntax.StrictestParams(s.Gate.Uncovered, g.Uncovered)
+		s.Gate.OnSchemaViolation = stopgate.Strictest(s.Gate.OnSchemaViolation, g.OnSchemaViolation)
+		s.Gate.Strict = s.Gate.Strict || g.Strict
+		s.Gate.DenialLimit = strictestLimit(s.Gate.DenialLimit, g.DenialLimit)
+		if s.Gate.DenyMode == "" {
+			s.Gate.DenyMode = g.DenyMode
+		}
+		if g.Enforcement != "observe" {
+			s.Gate.Enforcement = g.Enforcement
+		}
+	}
+	for _, l := range p.layers() {
+		for name, table := range l.File.Tables {
+			if _, ok := s.Tables[name]; !ok && l.Trusted {
+				s.Tables[name] = table
+			}
+		}
+	}
+	return s
+}
+
+// strictestLimit returns the smaller of two limits; 0 is none, nil says nothing.
+func strictestLimit(a, b *int64) *int64 {
+	switch {
+	case a == nil, b != nil && *a == 0, b != nil && *b > 0 && *b < *a:
+		return b
+	}
+	return a
+}

@@ -1,0 +1,309 @@
+package policy
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/condition/match"
+	"github.com/stopgate/stopgate/internal/eval"
+	"github.com/stopgate/stopgate/internal/lang/diag"
+	"github.com/stopgate/stopgate/internal/lang/syntax"
+	"github.com/stopgate/stopgate/internal/prove/analysis"
+	"github.com/stopgate/stopgate/internal/prove/symbolic"
+	"github.com/stopgate/stopgate/jsonstream"
+)
+
+// reachability reports the rules of a list that no arguments reach (D25-33 to
+// D25-39), and what is not known. It speaks about schema-valid
+// arguments whose values are plainly written (K47); package analysis proves.
+func (c *checker) reachability(l *checkedList) {
+	t := symbolic.New(c.env, l.tool.schema)
+	list := t.List(l.rules)
+	findings := analysis.Reach(list, analysis.Budget{})
+	var open, by []*symbolic.Rule
+	pairs := maxPairs
+	for i, r := range l.rules {
+		f := &findings[i]
+		if t.Mixed {
+			*f = analysis.Finding{Variable: -1}
+		}
+		if c.reached != nil {
+			c.reached(reachedOf(t, l, r, f))
+		}
+		if f.Answer != match.No && !t.Mixed {
+			if e := takenIfPlain(r, l.rules[:i], &pairs); e != nil {
+				c.shadowedPlain(r, e)
+				continue
+			}
+		}
+		switch {
+		case f.Answer == match.NotProven && c.shown(l, i):
+		case f.Answer == match.NotProven:
+			if near := near(r, l.rules[:i]); len(near) > 0 {
+				open, by = append(open, r), append(by, near...)
+			}
+		case f.Answer == match.No && t.Vague(r):
+			open = append(open, r)
+		case f.Answer == match.No:
+			if r.CatchAll() && i == len(l.rules)-1 && !l.rules[max(0, i-1)].CatchAll() && !namesCatchAll(l, f) {
+				continue // a catch-all at the very end is what D25-11 asks for
+			}
+			c.unreachable(l, r, f, t)
+		case len(f.Mixed) > 0:
+			c.shadowed(l, r, f)
+		}
+	}
+	if len(open) > 0 {
+		c.report(diag.NotProven, open[0].Pos, fmt.Sprintf("whether the rules above leave anything to %s was not decided", ruleNames(open)), "",
+			relatedRules(by, 1)...)
+	}
+}
+
+// shown reports that an example of a rule reaches it below the rules above, which is a
+// proof where analysis found none. Rules with facts of the call are left to analysis.
+func (c *checker) shown(l *checkedList, i int) bool {
+	r := l.rules[i].Rule
+	if len(r.Examples) == 0 {
+		return false
+	}
+	pointer := examplePointer(r, l.tool.schema)
+	binding, rules := l.factless(c)
+	return i < rules && slices.ContainsFunc(r.Examples, func(x syntax.Example) bool {
+		args := x.Value.JSON
+		if x.Value.Kind != match.LiteralObject {
+			args = around(pointer, args)
+		}
+		var doc jsonstream.Document
+		if !x.Matches || doc.Scan([]byte(args), jsonstream.Options{MaxExponent: jsonstream.AnyExponent}) != nil {
+			return false
+		}
+		by := binding.ResultMode(&doc).Rule
+		return by != nil && by.Line == r.Pos.Start.Line && by.Index == r.Index
+	})
+}
+
+// factless binds the rules above the first one with facts of the call, once, and counts them.
+func (l *checkedList) factless(c *checker) (b *eval.Binding, rules int) {
+	if l.binding == nil {
+		for _, r := range l.rules {
+			if r.When != nil {
+				break
+			}
+			l.bound = append(l.bound, r.Rule)
+		}
+		l.binding = c.only(l.bound, l.tool.schema)
+	}
+	return l.binding, len(l.bound)
+}
+
+// maxPairs is how many pairs of rules on commands of one list are compared.
+const maxPairs = 2_000
+
+// takenIfPlain finds an unattended rule above a suspicious one that takes every plain
+// command which that one names.
+func takenIfPlain(r *symbolic.Rule, above []*symbolic.Rule, pairs *int) *symbolic.Rule {
+	if r.Mode.Permissive() || len(r.Bound) != 1 || !r.Bound[0].IsCommand() {
+		return nil
+	}
+	for _, e := range above {
+		if !e.Mode.Permissive() || e.When != nil || len(e.Bound) != 1 || e.Bound[0].Key != r.Bound[0].Key ||
+			!slices.Equal(e.Bound[0].Readings, r.Bound[0].Readings) {
+			continue
+		}
+		if *pairs--; *pairs < 0 {
+			return nil
+		}
+		if symbolic.CoversPlain(e.Bound[0], r.Bound[0]) == match.Yes {
+			return e
+		}
+	}
+	return nil
+}
+
+// shadowedPlain warns about a suspicious rule on commands that stands too low.
+func (c *checker) shadowedPlain(r, e *symbolic.Rule) {
+	k := r.Bound[0]
+	c.report(diag.ShadowedPlain, r.Pos, fmt.Sprintf("only lines that are not plain commands reach %s: otherwise `%s` of %s matches everything that `%s` does, and it runs",
+		r.Label(), e.Bound[0].Text(), e.Label(), k.Text()),
+		fmt.Sprintf("write it above %s", e.Label()), relatedRules([]*symbolic.Rule{e}, 1)...)
+}
+
+// namesCatchAll reports whether a proof rests on a rule without conditions.
+func namesCatchAll(l *checkedList, f *analysis.Finding) bool {
+	return len(f.By) == 1 && l.rules[f.By[0]].CatchAll()
+}
+
+// unreachable reports the finding with all rules that are to blame (D25-39).
+func (c *checker) unreachable(l *checkedList, r *symbolic.Rule, f *analysis.Finding, t *symbolic.Translation) {
+	by := pickRules(l.rules, f.By)
+	message, hint := r.Label()+" can never match: ", ""
+	looks := conditionAt(r, t, f.Variable)
+	if f.Variable < 0 && len(by) == 1 && len(r.Bound) == 1 {
+		looks = r.Bound[0]
+	}
+	switch {
+	case len(by) == 0:
+		c.contradicts(r, looks)
+		return
+	case len(by[0].Conditions) == 0 && len(by) == 1 && by[0].When == nil:
+		message += by[0].Label() + " has no condition and matches everything"
+		hint = "move " + by[0].Label() + " to the end"
+	case looks == nil && f.Variable >= 0:
+		message += fmt.Sprintf("%s every value of `%s`", together(by), t.Name(f.Variable))
+	case looks != nil && len(by) == 1 && len(by[0].Bound) == 1:
+		message += fmt.Sprintf("`%s` of %s matches everything that `%s` does", by[0].Bound[0].Text(), by[0].Label(), looks.Text())
+		hint = fmt.Sprintf("write it above %s, or remove it", by[0].Label())
+	case looks != nil:
+		message += fmt.Sprintf("%s everything that `%s` does", together(by), looks.Text())
+	default:
+		message += together(by) + " everything that it does"
+	}
+	if hint == "" && len(by) == 1 {
+		hint = fmt.Sprintf("write it above %s, or remove it", by[0].Label())
+	}
+	c.report(diag.Unreachable, r.Pos, message, hint, relatedRules(by, 16)...)
+}
+
+// together names rules with their verb.
+func together(by []*symbolic.Rule) string {
+	if len(by) == 1 {
+		return by[0].Label() + " matches"
+	}
+	return ruleNames(by) + " together match"
+}
+
+// near lists the rules that look where a rule does.
+func near(r *symbolic.Rule, above []*symbolic.Rule) []*symbolic.Rule {
+	var list []*symbolic.Rule
+	for _, e := range above {
+		for _, k := range e.Bound {
+			if slices.ContainsFunc(r.Bound, func(own *symbolic.Condition) bool { return own.Key == k.Key }) {
+				list = append(list, e)
+				break
+			}
+		}
+	}
+	return list
+}
+
+// contradicts reports a rule that no arguments satisfy, whatever stands above it.
+func (c *checker) contradicts(r *symbolic.Rule, looks *symbolic.Condition) {
+	var several int
+	for _, k := range r.Bound {
+		if looks != nil && k.Key == looks.Key {
+			several++
+		}
+	}
+	if looks == nil || several > 1 {
+		c.report(diag.NeverHolds, r.Pos, r.Label()+" never holds: its conditions contradict each other", "")
+		return
+	}
+	hint := "look at the `enum`, the bounds and the `pattern` of the parameter"
+	if len(looks.Spec.Values) > 0 && strings.HasPrefix(looks.Spec.Values[0].Text, "~") {
+		hint = "nobody is certain where `~` leads: write a path from the root of the project, or an absolute one"
+	}
+	c.report(diag.NeverHolds, looks.Pos, fmt.Sprintf("%s never holds: no value that the schema allows for `%s` satisfies `%s`", r.Label(), looks.Arg, looks.Text()), hint)
+}
+
+// shadowed warns about a rule that only lists of mixed values reach.
+func (c *checker) shadowed(l *checkedList, r *symbolic.Rule, f *analysis.Finding) {
+	by, k := pickRules(l.rules, f.Mixed), r.Bound[0]
+	c.report(diag.ShadowedMostly, r.Pos, fmt.Sprintf("only lists of mixed values reach %s: where every element of `%s` satisfies `%s`, %s already decides",
+		r.Label(), k.Arg, k.Text(), ruleNames(by)),
+		fmt.Sprintf("write it above %s", by[0].Label()), relatedRules(by, 16)...)
+}
+
+// conditionAt returns the rule's condition on a variable of the translation, nil if it has
+// none.
+func conditionAt(r *symbolic.Rule, t *symbolic.Translation, variable int) *symbolic.Condition {
+	if variable < 0 {
+		return nil
+	}
+	for _, k := range r.Bound {
+		if t.Variable(k) == variable {
+			return k
+		}
+	}
+	return nil
+}
+
+func pickRules(rules []*symbolic.Rule, indexes []int) []*symbolic.Rule {
+	var list []*symbolic.Rule
+	for _, i := range indexes {
+		list = append(list, rules[i])
+	}
+	return list
+}
+
+// ruleNames lists rules for a message, not all of very many.
+func ruleNames(rules []*symbolic.Rule) string {
+	const limit = 4
+	var text string
+	for i, r := range rules {
+		switch {
+		case i == limit:
+			return fmt.Sprintf("%s and %d more", text, len(rules)-limit)
+		case i == 0:
+		case i == len(rules)-1:
+			text += " and "
+		default:
+			text += ", "
+		}
+		text += r.Label()
+	}
+	return text
+}
+
+func relatedRules(rules []*symbolic.Rule, limit int) []diag.Related {
+	var list []diag.Related
+	for _, r := range rules[:min(limit, len(rules))] {
+		list = append(list, diag.Related{Range: r.Pos, Message: r.Label() + " is here"})
+	}
+	return list
+}
+
+// Reached is what is known about how a rule can be reached.
+type Reached struct {
+	Tool string // "" for tools that only a table for many describes
+	List string // "run" or "result"
+	Line int
+	// Index is the rule's position in its list, Answer whether some call reaches it.
+	Index  int
+	Mode   stopgate.Mode
+	Answer match.Answer
+	// Witness is such a call, with the facts it needs; its Args are nil where no
+	// arguments that fit the schema could be written.
+	Witness stopgate.Call
+	// By are the rules that together cover the rule if nothing reaches it.
+	By []int
+}
+
+// Reach says for every rule of a file how it is reached, or by which rules it is
+// covered. It is what Check stands on, for those who want to see it.
+func Reach(p *syntax.File, o Options) []Reached {
+	var list []Reached
+	c := newChecker(p, o)
+	c.reached = func(r Reached) { list = append(list, r) }
+	c.check()
+	return list
+}
+
+func reachedOf(t *symbolic.Translation, l *checkedList, r *symbolic.Rule, f *analysis.Finding) Reached {
+	out := Reached{
+		Tool: l.tool.name, List: l.kind.String(), Line: r.Pos.Start.Line, Index: r.Index, Mode: r.Mode, Answer: f.Answer,
+	}
+	for _, e := range pickRules(l.rules, f.By) {
+		out.By = append(out.By, e.Index)
+	}
+	if f.Answer == match.Yes {
+		agent, surface, server, principal := t.Facts(f.Witness)
+		out.Witness = stopgate.Call{
+			Tool: stopgate.ToolName(l.tool.name), Agent: stopgate.AgentName(agent), Surface: stopgate.Surface(surface),
+			Server: stopgate.ServerID(server), Principal: stopgate.Principal(principal),
+		}
+		out.Witness.Args, _ = t.Document(f.Witness)
+	}
+	return out
+}

@@ -1,0 +1,84 @@
+package symbolic
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/stopgate/stopgate/internal/condition/glob"
+	"github.com/stopgate/stopgate/internal/lang/syntax"
+	"github.com/stopgate/stopgate/internal/prove/analysis"
+	"github.com/stopgate/stopgate/internal/regexp/automaton"
+)
+
+// facts translates the conditions on the call itself.
+func (t *Translation) facts(w *syntax.When, permissive bool) []analysis.Condition {
+	if w == nil {
+		return nil
+	}
+	var list []analysis.Condition
+	for _, fact := range []struct {
+		name  string
+		globs []string
+	}{{"agent", w.Agent}, {"surface", w.Surface}, {"server", w.Server}, {"principal", w.Principal}} {
+		if len(fact.globs) > 0 {
+			list = append(list, t.fact("when."+fact.name, fact.globs))
+		}
+	}
+	if w.Session != nil {
+		list = append(list, t.fact(dataFact(w, permissive), []string{metFact}))
+	}
+	return list
+}
+
+// A condition on the session's data is a fact of its own, met or not, and independent
+// of all others: what is said about rules that look at the same value in different ways
+// is then never too much.
+const metFact = "met"
+
+// dataFact names the variable of a condition on the session.
+func dataFact(w *syntax.When, permissive bool) string {
+	if permissive {
+		return "when.session permits " + w.SessionKey
+	}
+	return "when.session restricts " + w.SessionKey
+}
+
+// fact is one condition on a fact: a text that is empty where nobody says it.
+func (t *Translation) fact(key string, globs []string) analysis.Condition {
+	n, ok := t.variables[key]
+	if !ok {
+		n = len(t.all)
+		t.variables[key] = n
+		t.names, t.pointers, t.forms = append(t.names, key), append(t.pointers, nil), append(t.forms, asText)
+		t.all = append(t.all, analysis.Variable{
+			Optional: true, Default: &analysis.Value{Kind: analysis.Text}, Domain: analysis.Domain{Text: true}, AtMost: -1,
+		})
+	}
+	set := &analysis.Set{}
+	var names []*glob.Name
+	for _, text := range globs {
+		name, err := glob.ParseName(text)
+		if err != nil {
+			continue // Parse has refused it
+		}
+		names = append(names, name)
+		if text, exact := name.LiteralPrefix(); exact {
+			set.Texts.Exact = append(set.Texts.Exact, text)
+			continue
+		}
+		set.Texts.Languages = append(set.Texts.Languages, analysis.Language{Walkers: func() []automaton.Walker { return nameWalkers([]*glob.Name{name}) }})
+	}
+	return analysis.Condition{Variable: n, AtMost: -1, Set: set, Named: set, Key: key + "\x00" + strings.Join(globs, "\x00"), Holds: func(v analysis.Value) bool {
+		return slices.ContainsFunc(names, func(name *glob.Name) bool { return name.Match(v.Text) })
+	}}
+}
+
+func nameWalkers(names []*glob.Name) []automaton.Walker {
+	var list []automaton.Walker
+	for _, n := range names {
+		if w := n.Walker(); w != nil {
+			list = append(list, w)
+		}
+	}
+	return list
+}

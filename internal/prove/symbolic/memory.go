@@ -1,0 +1,85 @@
+package symbolic
+
+import (
+	"strings"
+
+	"github.com/stopgate/stopgate/internal/condition/match"
+	"github.com/stopgate/stopgate/internal/prove/analysis"
+	"github.com/stopgate/stopgate/internal/regexp/automaton"
+)
+
+// Memory keeps matchers and automata of conditions, for all conditions with the same values:
+// in other rules, for other tools and in other policies. It belongs to one goroutine. The
+// zero Memory is empty.
+type Memory struct {
+	matchers map[compiled]*match.Matcher
+	walkers  map[compiled]*walkers
+}
+
+// compiled is all that a matcher depends on.
+type compiled struct {
+	kind        match.Kind
+	target      match.Target
+	restrictive bool
+	env         match.Env
+	values      string
+}
+
+// walkers are the automata of a matcher, see [match.Matcher.Walkers].
+type walkers struct{ all, named []automaton.Walker }
+
+func (k *Condition) compiled(s match.Spec) compiled {
+	var values strings.Builder
+	for _, lit := range s.Values {
+		values.WriteString(lit.JSON)
+		values.WriteByte(0)
+	}
+	return compiled{s.Kind, k.Target, !k.Rule.Mode.Permissive(), k.Env, values.String()}
+}
+
+// matcher compiles the condition with other values, for its last reading.
+func (k *Condition) matcher(s match.Spec) *match.Matcher {
+	key := k.compiled(s)
+	if m, ok := k.Memory.matchers[key]; ok {
+		return m
+	}
+	m, err := match.Compile(s, k.Target, key.restrictive, k.Env)
+	if err != nil {
+		return nil // cannot happen: it was checked
+	}
+	if k.Memory.matchers == nil {
+		k.Memory.matchers = make(map[compiled]*match.Matcher)
+	}
+	k.Memory.matchers[key] = m
+	return m
+}
+
+// languages returns the automata of every value of the condition, for the only reading that
+// it has. It reports false if there are none.
+func (k *Condition) languages() (set, named []analysis.Language, ok bool) {
+	for i := range k.Spec.Values {
+		one := k.Spec
+		one.Values = k.Spec.Values[i : i+1]
+		if one.Values[0].Kind != match.LiteralString && one.Kind != match.MaxLength {
+			continue
+		}
+		key := k.compiled(one)
+		w, known := k.Memory.walkers[key]
+		if !known {
+			w = &walkers{}
+			if m := k.matcher(one); m != nil {
+				w.all, w.named = m.Walkers(), m.Named()
+			}
+			if k.Memory.walkers == nil {
+				k.Memory.walkers = make(map[compiled]*walkers)
+			}
+			k.Memory.walkers[key] = w
+		}
+		if w.all == nil || w.named == nil {
+			return nil, nil, false
+		}
+		set = append(set, analysis.Language{Key: w, Walkers: func() []automaton.Walker { return w.all }})
+		named = append(named, analysis.Language{Key: w, Walkers: func() []automaton.Walker { return w.named }})
+	}
+	return set, named, len(set) > 0
+}

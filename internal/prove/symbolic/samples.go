@@ -1,0 +1,140 @@
+package symbolic
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/stopgate/stopgate/internal/condition/match"
+	"github.com/stopgate/stopgate/internal/lang/syntax"
+	"github.com/stopgate/stopgate/internal/prove/analysis"
+)
+
+// samples lists some strings that satisfy a condition.
+func (k *Condition) samples() []string {
+	var samples []string
+	for _, lit := range k.Spec.Values[:min(len(k.Spec.Values), 8)] {
+		texts := guesses(k.Spec.Kind, lit.Text)
+		if k.IsCommand() {
+			texts = slices.Concat(texts, k.redirected(texts))
+		}
+		for _, text := range texts {
+			if k.holds(analysis.Value{Kind: analysis.Text, Text: text}) {
+				samples = append(samples, text)
+			}
+		}
+	}
+	return samples
+}
+
+// redirected lists commands with redirections of which another condition of the rule
+// judges the target, or which only a suspicious condition looks behind.
+func (k *Condition) redirected(commands []string) []string {
+	var list []string
+	for _, beside := range k.Rule.Conditions {
+		operator := " < "
+		switch {
+		case beside.Arg.String() != k.Arg.String():
+			continue
+		case beside.Spec.Kind == match.Writes:
+			operator = " > "
+		case beside.Spec.Kind != match.Reads:
+			continue
+		}
+		for _, path := range guesses(match.Glob, beside.Spec.Values[0].Text) {
+			for _, command := range commands {
+				list = append(list, command+operator+path)
+			}
+		}
+	}
+	if !k.Rule.Mode.Permissive() {
+		for _, command := range commands {
+			list = append(list, command+" > q7")
+		}
+	}
+	return list
+}
+
+// follows writes commands that follow a usage: with none of its options.
+func follows(usage string) []string {
+	var words []string
+	depth := 0
+	for _, word := range strings.Fields(usage) {
+		opens := strings.HasPrefix(word, "[") && !strings.HasPrefix(word, "[!")
+		depth += strings.Count(word, "[") - strings.Count(word, "]")
+		if !opens && depth == 0 && !strings.HasSuffix(word, "]") {
+			words = append(words, word)
+		}
+	}
+	write := func(several string) string {
+		var out []string
+		for _, word := range words {
+			switch word {
+			case "**":
+				word = several
+			case "<command>":
+				word = "true"
+			case "<script>":
+				word = "p"
+			default:
+				word = strings.NewReplacer("*", "x", "?", "x").Replace(syntax.Alternatives(word)[0])
+			}
+			if word != "" {
+				out = append(out, word)
+			}
+		}
+		return strings.Join(out, " ")
+	}
+	return slices.Compact([]string{write(""), write("x"), write("q7/w9")})
+}
+
+// guesses lists texts that may satisfy a matcher with this literal.
+func guesses(kind match.Kind, text string) []string {
+	switch kind {
+	case match.Const, match.Enum:
+		return []string{text}
+	case match.Prefix:
+		text = strings.TrimRight(text, "/")
+		return []string{text, text + "x", text + "/x", text + "/q7/w9.z", text + " x"}
+	case match.Suffix:
+		return []string{text, "q7" + text, "q7/w9" + text}
+	case match.Host:
+		host := strings.TrimSuffix(strings.Replace(text, "*.", "x.", 1), ":*")
+		return []string{"https://" + host, "http://" + host + "/x"}
+	case match.Scheme:
+		return []string{text + "://example.com/", text + ":x"}
+	case match.Usage:
+		return follows(text)
+	case match.Reads, match.Writes:
+		var list []string
+		for _, path := range guesses(match.Glob, text) {
+			list = append(list, "cat "+path, "tee "+path, "x > "+path, "x < "+path)
+		}
+		return list
+	case match.Glob, match.Outside: // what is in a place, which only the other ones leave out
+		var list []string
+		for _, glob := range syntax.Alternatives(text)[:1] {
+			for _, filler := range []string{"x", "q7w9"} {
+				sample := strings.NewReplacer("**", filler, "*", filler, "?", "x").Replace(glob)
+				list = append(list, sample, strings.NewReplacer("**/", "", "*", filler, "?", "x").Replace(glob))
+			}
+		}
+		return list
+	case match.Pattern:
+		var list []string
+		for _, part := range strings.Split(text, "|") {
+			list = append(list, strings.Map(func(r rune) rune {
+				if strings.ContainsRune("^$()?:*+", r) {
+					return -1
+				}
+				return r
+			}, part))
+		}
+		return list[:min(len(list), 8)]
+	case match.MaxLength:
+		if n, err := strconv.Atoi(text); err == nil && n <= 4096 {
+			return []string{strings.Repeat("q", n), strings.Repeat("7", n)}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,332 @@
+package symbolic
+
+import (
+	"slices"
+	"strings"
+	"sync"
+	"unicode/utf8"
+
+	"github.com/stopgate/stopgate/internal/condition/match"
+	"github.com/stopgate/stopgate/internal/eval/schema"
+	"github.com/stopgate/stopgate/internal/prove/analysis"
+	"github.com/stopgate/stopgate/internal/regexp/automaton"
+	"github.com/stopgate/stopgate/internal/regexp/regular"
+	"github.com/stopgate/stopgate/jsonstream"
+)
+
+// holds asks the condition about a leaf. A string that may be read in several ways
+// satisfies a permissive condition in all of them, a restrictive one in any.
+func (k *Condition) holds(v analysis.Value) bool {
+	permissive := k.Rule.Mode.Permissive()
+	for i, m := range k.built() {
+		if k.holdsAs(m, k.Readings[i], v) != permissive {
+			return !permissive
+		}
+	}
+	return permissive
+}
+
+func (k *Condition) holdsAs(m *match.Matcher, reading schema.Annotation, v analysis.Value) bool {
+	switch v.Kind {
+	case analysis.Text:
+		text := v.Text
+		if reading == schema.Path && k.Readings[0] == schema.Path {
+			text = match.PathText(text)
+		}
+		value := k.scratch(text)
+		if reading == schema.Command {
+			// The first command speaks for all: each is judged by itself (K29).
+			return m.JudgeCommand(value, 0)
+		}
+		return m.Judge(value)
+	case analysis.Number:
+		return m.Number(v.Number)
+	case analysis.Boolean:
+		return m.Bool(v.True)
+	}
+	return m.Canonical([]byte(v.Text))
+}
+
+// scratch is the value of a text. Many conditions are asked about one text.
+func (k *Condition) scratch(text string) *match.Value {
+	if string(k.Scratch.Text()) != text {
+		k.Scratch.Reset([]byte(text))
+	}
+	return k.Scratch
+}
+
+// sets translates what a condition accepts among the leaves: what it takes away
+// from rules below, and where a witness for it is looked for.
+func (k *Condition) sets() (set, named *analysis.Set) {
+	set = &analysis.Set{Intervals: k.intervals()}
+	for _, lit := range k.Spec.Values {
+		switch {
+		case !isFinite(k):
+		case lit.Kind == match.LiteralBool && lit.Text == "true":
+			set.True = true
+		case lit.Kind == match.LiteralBool:
+			set.False = true
+		case lit.Kind == match.LiteralObject:
+			set.Objects = append(set.Objects, lit.JSON)
+		}
+	}
+	if isRange(k.Spec.Kind) {
+		return set, set
+	}
+	both := *set
+	named = &both
+	set.Texts, named.Texts = k.texts()
+	return set, named
+}
+
+// texts translates the strings.
+func (k *Condition) texts() (set, named analysis.Texts) {
+	permissive := k.Rule.Mode.Permissive()
+	literals := k.Spec.Kind == match.Const || k.Spec.Kind == match.Enum || k.Spec.Kind == match.Prefix
+	if literals && k.plainLiterals() {
+		for _, lit := range k.Spec.Values {
+			if lit.Kind == match.LiteralString {
+				k.literal(&named, lit.Text)
+			}
+		}
+		set = named
+		if path := len(k.Readings) == 1 && k.Readings[0] == schema.Path; path && !permissive {
+			set.Folded = true
+			set.Exact, set.Below = folded(named.Exact), folded(named.Below)
+		}
+		return set, named
+	}
+	if isFinite(k) && !slices.ContainsFunc(k.Spec.Values, func(lit match.Literal) bool { return lit.Kind == match.LiteralString }) {
+		return set, named
+	}
+	if len(k.Readings) == 1 && (k.Readings[0] == schema.None || k.Readings[0] == schema.Path) {
+		if k.Spec.Kind == match.Pattern && len(k.Spec.Values) == 1 {
+			if p := k.built()[0].SinglePattern(); p != nil {
+				set, named = k.pattern(p)
+				if p.Size() <= fewParts {
+					return set, named // its automaton is made where it is needed
+				}
+			}
+		}
+		if head := k.head(); permissive || k.Readings[0] == schema.None {
+			named.Head = head
+			if permissive {
+				set.Head = head
+			}
+		} else {
+			set.Folded, set.Head = true, strings.ToLower(head)
+		}
+		k.literalPart(&set)
+		var ok bool
+		if set.Languages, named.Languages, ok = k.languages(); ok {
+			set.All, named.All = k.Spec.Kind == match.Outside, k.Spec.Kind == match.Outside
+			return set, named
+		}
+	}
+	// What no automaton describes is known by samples, and by what matchers know
+	// about each other.
+	open := analysis.Texts{Open: true}
+	if !slices.ContainsFunc(k.Readings, func(a schema.Annotation) bool { return a != schema.None && a != schema.Path }) {
+		k.literalPart(&open)
+	} else if len(k.Readings) == 1 {
+		open.Keys = k.built()[0].Keys()
+	}
+	return open, analysis.Texts{Open: true, Exact: k.samples()}
+}
+
+// pattern translates a single pattern.
+func (k *Condition) pattern(p *regular.Pattern) (set, named analysis.Texts) {
+	permissive := k.Rule.Mode.Permissive()
+	set.Languages = []analysis.Language{{Walkers: sync.OnceValue(func() []automaton.Walker { return k.built()[0].Walkers() })}}
+	named.Languages = []analysis.Language{{Walkers: sync.OnceValue(func() []automaton.Walker { return k.built()[0].Named() })}}
+	set.CaseToo = !permissive && k.Readings[0] == schema.Path
+	set.Language, set.Contains = p.Language, p.Literal()
+	named.Samples = func() []string {
+		text := p.Sample()
+		return []string{text, text + "x", "x" + text}
+	}
+	return set, named
+}
+
+// literalPart says what is in every text of a glob or of a suffix.
+func (k *Condition) literalPart(t *analysis.Texts) {
+	if len(k.Spec.Values) != 1 || k.Spec.Kind != match.Glob && k.Spec.Kind != match.Suffix {
+		return
+	}
+	text, path := k.Spec.Values[0].Text, slices.Contains(k.Readings, schema.Path)
+	if path && (text == "" || strings.ContainsRune("/~.{", rune(text[0]))) || !isASCII(text) {
+		return // of a path, what is written may stand above the root
+	}
+	if k.Spec.Kind == match.Glob {
+		text = longestLiteral(text)
+	}
+	if path {
+		text = strings.Trim(text, "/") // "**/x" also matches "x"
+		t.CaseToo = !k.Rule.Mode.Permissive()
+	}
+	if t.Contains = text; t.CaseToo {
+		t.Contains = strings.ToLower(text)
+	}
+}
+
+// longestLiteral is the longest part of a glob that stands in every text that it matches. Of
+// what is rarely written it knows nothing.
+func longestLiteral(text string) (longest string) {
+	if strings.ContainsAny(text, `\(`) {
+		return ""
+	}
+	depth, from := 0, 0 // in braces; where the part begins
+	end := func(at int) {
+		if depth == 0 && at-from > len(longest) {
+			longest = text[from:at]
+		}
+	}
+	for i := 0; i < len(text); i++ {
+		switch text[i] {
+		case '[':
+			end(i)
+			first := min(i+2, len(text)) // "]" may be the first of a class
+			if first < len(text) && text[i+1] == '!' {
+				first++
+			}
+			class := strings.IndexByte(text[min(first, len(text)):], ']')
+			if class < 0 {
+				return ""
+			}
+			i = first + class
+			from = i + 1
+		case '{':
+			end(i)
+			depth++
+		case '}':
+			depth, from = depth-1, i+1
+		case '*', '?':
+			end(i)
+			from = i + 1
+		}
+		if depth < 0 {
+			return ""
+		}
+	}
+	end(len(text))
+	return longest
+}
+
+// fewParts is the size of patterns whose automata are taken to be small before they are
+// made.
+const fewParts = 64
+
+// literal adds what a literal names. "src" and "src/" are one on paths (K20); what
+// may be a path or a text has to begin as both.
+func (k *Condition) literal(t *analysis.Texts, text string) {
+	path := slices.Contains(k.Readings, schema.Path)
+	trimmed := strings.TrimSuffix(text, "/")
+	switch {
+	case k.Spec.Kind != match.Prefix:
+		t.Exact = append(t.Exact, text)
+	case !path || len(k.Readings) > 1 && (!k.Rule.Mode.Permissive() || trimmed != text):
+		t.Below = append(t.Below, text)
+	default:
+		t.Exact, t.Below = append(t.Exact, trimmed), append(t.Below, trimmed+"/")
+	}
+}
+
+// plainLiterals reports literals that are compared as they are written: texts, and
+// relative ASCII paths.
+func (k *Condition) plainLiterals() bool {
+	for _, a := range k.Readings {
+		if a != schema.None && a != schema.Path {
+			return false
+		}
+	}
+	if !slices.Contains(k.Readings, schema.Path) {
+		return true
+	}
+	return !slices.ContainsFunc(k.Spec.Values, func(lit match.Literal) bool {
+		text := lit.Text
+		return lit.Kind == match.LiteralString &&
+			(text == "" || text[0] == '/' || text[0] == '~' || text == ".." || strings.HasPrefix(text, "../") || !isASCII(text))
+	})
+}
+
+func isASCII(text string) bool {
+	return !strings.ContainsFunc(text, func(r rune) bool { return r >= utf8.RuneSelf })
+}
+
+func folded(list []string) []string {
+	out := make([]string, len(list))
+	for i, text := range list {
+		out[i] = strings.ToLower(text)
+	}
+	return out
+}
+
+// head is what every string of a glob begins with.
+func (k *Condition) head() string {
+	if k.Spec.Kind != match.Glob || len(k.Spec.Values) != 1 {
+		return ""
+	}
+	text := k.Spec.Values[0].Text
+	if at := strings.IndexAny(text, `*?[{\`); at >= 0 {
+		text = text[:at]
+	}
+	if slices.Contains(k.Readings, schema.Path) {
+		if text == "" || text[0] == '/' || text[0] == '~' || text[0] == '.' || !isASCII(text) {
+			return ""
+		}
+		text = strings.TrimSuffix(text, "/") // "src/**" also matches "src"
+	}
+	return text
+}
+
+// isFinite reports a condition that is a set of literals.
+func isFinite(k *Condition) bool {
+	return k.Spec.Kind == match.Const || k.Spec.Kind == match.Enum
+}
+
+func isRange(k match.Kind) bool { return k >= match.Minimum && k <= match.ExclusiveMaximum }
+
+// wholeNumbers reports whether the parameter only takes integers.
+func (k *Condition) wholeNumbers() bool {
+	return k.Target.Type&schema.Integer != 0 && k.Target.Type&schema.Number == 0
+}
+
+// intervals lists the numbers of a condition; of an integer parameter what integers
+// are in them.
+func (k *Condition) intervals() []analysis.Interval {
+	var list []analysis.Interval
+	switch {
+	case isRange(k.Spec.Kind):
+		in := rangeOf(k.Spec.Kind, decimal(k.Spec.Values[0]))
+		if k.wholeNumbers() {
+			in = in.Integers()
+		}
+		list = []analysis.Interval{in}
+	case isFinite(k):
+		for _, lit := range k.Spec.Values {
+			if d := decimal(lit); lit.Kind == match.LiteralNumber && (d.IsInteger() || !k.wholeNumbers()) {
+				list = append(list, analysis.Point(d))
+			}
+		}
+	}
+	return list
+}
+
+// decimal is the number of a literal that a matcher accepts.
+func decimal(lit match.Literal) jsonstream.Decimal {
+	d, _ := jsonstream.ParseDecimal([]byte(lit.Text))
+	return d
+}
+
+// rangeOf is the interval of a range condition.
+func rangeOf(k match.Kind, d jsonstream.Decimal) analysis.Interval {
+	switch k {
+	case match.Minimum:
+		return analysis.Interval{Low: analysis.Cut{At: d}, High: analysis.AboveAll}
+	case match.ExclusiveMinimum:
+		return analysis.Interval{Low: analysis.Cut{At: d, Above: true}, High: analysis.AboveAll}
+	case match.Maximum:
+		return analysis.Interval{Low: analysis.BelowAll, High: analysis.Cut{At: d, Above: true}}
+	}
+	return analysis.Interval{Low: analysis.BelowAll, High: analysis.Cut{At: d}}
+}

@@ -1,0 +1,87 @@
+package symbolic_test
+
+import (
+	"testing"
+
+	"github.com/stopgate/stopgate/internal/condition/match"
+	"github.com/stopgate/stopgate/internal/eval/schema"
+	"github.com/stopgate/stopgate/internal/lang/syntax"
+	"github.com/stopgate/stopgate/internal/prove/analysis"
+	"github.com/stopgate/stopgate/internal/prove/symbolic"
+)
+
+// bound reads a policy for one tool, whose rules fit its parameters, and binds them.
+func bound(t *testing.T, text string) (*schema.Schema, []*symbolic.Rule) {
+	t.Helper()
+	file, list := syntax.Parse("p.toml", []byte("version = 1\n"+text))
+	if list.HasErrors() {
+		t.Fatal(list)
+	}
+	s := file.Tools[0].Schema
+	var rules []*symbolic.Rule
+	for _, r := range file.Tools[0].Run.Rules {
+		out := &symbolic.Rule{Rule: r}
+		for i := range r.Conditions {
+			k := &r.Conditions[i]
+			reach := s.Reach(k.Arg)
+			out.Bound = append(out.Bound, &symbolic.Condition{
+				Condition: k, Rule: r, Reach: reach, Key: reach.Expanded, Several: reach.CrossesArray, Lacks: symbolic.MayLack(s, reach),
+				All: r.Mode.Permissive(), Target: match.Target{Type: reach.Types}, Readings: []schema.Annotation{reach.Annotation}, Scratch: new(match.Value), Memory: new(symbolic.Memory),
+			})
+		}
+		rules = append(rules, out)
+	}
+	return s, rules
+}
+
+// Proves D25-36, D25-39: a witness of a rule is arguments that fit the schema, what it
+// requires beside the rule included; no arguments are made up where none fit.
+func TestDocuments(t *testing.T) {
+	for _, c := range []struct {
+		name, parameters, rules string
+		want                    []string // of each rule; "" if nothing reaches it
+	}{
+		{"what is required beside", "s = { type = \"string\" }\nn = { type = \"integer\", required = true, minimum = 3 }",
+			`{ arg = "/s", prefix = "ab", mode = "deny" }, { mode = "ask" }`, []string{`{"s":"ab","n":3}`, `{"n":3}`}},
+		{"covered", `n = { type = "integer", required = true }`,
+			`{ arg = "/n", minimum = 2, mode = "deny" }, { arg = "/n", const = 7, mode = "ask" }, { mode = "ask" }`, []string{`{"n":2}`, "", `{"n":0}`}},
+		{"elements of an array", `l = { type = "array", items = { type = "string", enum = ["x", "y"] }, required = true, min_items = 2 }`,
+			`{ arg = "/l", const = "x", mode = "unattended" }, { mode = "ask" }`, []string{`{"l":["x","x"]}`, `{"l":["y","y"]}`}},
+		{"words of a command", `c = { type = "argv", required = true }`,
+			`{ arg = "/c", prefix = "git log", mode = "deny" }, { mode = "ask" }`, []string{`{"c":["git","log"]}`, `{"c":[]}`}},
+	} {
+		s, rules := bound(t, "[tools.t.parameters]\n"+c.parameters+"\n[tools.t.policy]\nrun = [ "+c.rules+" ]\n")
+		translation := symbolic.New(match.Env{}, s)
+		for i, f := range analysis.Reach(translation.List(rules), analysis.Budget{}) {
+			text := ""
+			if f.Answer == match.Yes {
+				args, ok := translation.Document(f.Witness)
+				if !ok {
+					t.Errorf("%s: rule %d: no document", c.name, i)
+				}
+				text = string(args)
+			}
+			if text != c.want[i] {
+				t.Errorf("%s: rule %d: %s, want %s", c.name, i, text, c.want[i])
+			}
+		}
+	}
+}
+
+// Proves K0c: the facts of a call that a rule needs are part of its witness.
+func TestFacts(t *testing.T) {
+	s, rules := bound(t, "[tools.t.parameters]\nx = { type = \"string\" }\n[tools.t.policy]\n"+
+		"run = [ { when = { agent = \"triage\", server = \"git*\" }, mode = \"deny\" }, { when = { session = \"/mode\", const = 1 }, mode = \"unattended\" }, { mode = \"ask\" } ]\n")
+	translation := symbolic.New(match.Env{}, s)
+	found := analysis.Reach(translation.List(rules), analysis.Budget{})
+	agent, surface, server, principal := translation.Facts(found[0].Witness)
+	if agent != "triage" || surface != "" || server != "git" || principal != "" {
+		t.Error(agent, surface, server, principal)
+	}
+	if agent, _, _, _ := translation.Facts(found[2].Witness); agent != "" {
+		t.Errorf("the last rule needs agent %q", agent)
+	}
+	if met, not := translation.Situation(found[1].Witness), translation.Situation(found[2].Witness); met == not {
+		t.Error("the session's data do not tell the rules apart")
+	}
+}

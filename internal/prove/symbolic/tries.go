@@ -1,0 +1,163 @@
+package symbolic
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/stopgate/stopgate/internal/condition/match"
+	"github.com/stopgate/stopgate/internal/lang/syntax"
+	"github.com/stopgate/stopgate/internal/prove/analysis"
+	"github.com/stopgate/stopgate/internal/regexp/regular"
+)
+
+// Tries lists choices under which a rule probably matches, made from some of the literals of
+// its conditions. Nothing is proved of them: whoever takes one asks an evaluator about it.
+func (t *Translation) Tries(r *Rule, literals func(*Condition) []match.Literal) (list [][]analysis.Choice) {
+	if len(r.Bound) == 0 {
+		return [][]analysis.Choice{t.nothing()}
+	}
+	for _, k := range r.Bound {
+		n := t.Variable(k)
+		for _, lit := range literals(k) {
+			for _, text := range k.tries(lit) {
+				witness := t.With(n, text)
+				for _, other := range r.Bound {
+					if m := t.Variable(other); m != n {
+						if texts := other.samples(); len(texts) > 0 {
+							witness[m] = leafChoice(texts[0])
+						}
+					}
+				}
+				list = append(list, witness)
+			}
+		}
+	}
+	return list
+}
+
+// Crossed lists command lines that rules probably let run, with what patterns on the same
+// parameter look for added to them.
+func (t *Translation) Crossed(k *Condition, literals []match.Literal, rules []*Rule) (list []string) {
+	if k.Spec.Kind != match.Pattern || !k.IsCommand() {
+		return nil
+	}
+	var looked []string
+	for _, lit := range literals {
+		if p, err := regular.Compile(lit.Text); err == nil {
+			for _, text := range []string{p.Literal(), p.Sample()} {
+				if text != "" && !slices.Contains(looked, text) {
+					looked = append(looked, text)
+				}
+			}
+		}
+	}
+	list = slices.Clone(looked)
+	for _, r := range rules {
+		for _, other := range r.Bound {
+			if !r.Mode.Permissive() || other.Key != k.Key || other.Spec.Kind != match.Usage {
+				continue
+			}
+			for _, usage := range other.Spec.Values {
+				for _, written := range alternatives(match.Usage, usage.Text) {
+					line := follows(written)[0]
+					for _, text := range looked {
+						if list = append(list, line+" "+text); len(list) >= maxCrossed {
+							return list
+						}
+					}
+				}
+			}
+		}
+	}
+	return list
+}
+
+// maxCrossed is how many lines are made of two rules.
+const maxCrossed = 2_000
+
+// With is a choice of one text for one variable, and of nothing for all others.
+func (t *Translation) With(variable int, text string) []analysis.Choice {
+	list := t.nothing()
+	list[variable] = leafChoice(text)
+	return list
+}
+
+func (t *Translation) nothing() []analysis.Choice {
+	list := make([]analysis.Choice, len(t.all))
+	for i := range list {
+		list[i].Absent = true
+	}
+	return list
+}
+
+func leafChoice(text string) analysis.Choice {
+	return analysis.Choice{Leaves: []analysis.Value{{Kind: analysis.Text, Text: text}}}
+}
+
+// tries are texts that probably satisfy a condition with one literal.
+func (k *Condition) tries(lit match.Literal) []string {
+	if lit.Kind != match.LiteralString {
+		return nil
+	}
+	var texts []string
+	for _, written := range alternatives(k.Spec.Kind, lit.Text) {
+		texts = append(texts, guesses(k.Spec.Kind, written)...)
+	}
+	if k.IsCommand() {
+		texts = slices.Concat(texts, k.redirected(texts))
+	}
+	slices.Sort(texts)
+	return slices.Compact(texts)
+}
+
+// maxAlternatives is how many ways of writing a literal are tried.
+const maxAlternatives = 24
+
+// alternatives are ways of writing a literal that has some.
+func alternatives(kind match.Kind, text string) []string {
+	if kind != match.Usage && kind != match.Glob && kind != match.Reads && kind != match.Writes && kind != match.Outside {
+		return []string{text}
+	}
+	list := syntax.Alternatives(text)
+	return list[:min(len(list), maxAlternatives)]
+}
+
+// Touching lists commands that read or write files which a condition on paths names.
+func Touching(kind match.Kind, text string) []string {
+	var list []string
+	for _, written := range alternatives(kind, text) {
+		for _, file := range guesses(kind, written) {
+			list = append(list, "cat "+file, "rm "+file, "cp "+file+" src/q7", "cat "+path.Dir(file)+"/*", "grep -r x "+path.Dir(file), "ls "+file)
+		}
+	}
+	return list
+}
+
+// ApartByNames reports that no plain command satisfies some values of one condition on
+// commands, and another condition: the first words of both are written out, and they have
+// none in common.
+func ApartByNames(a *Condition, values []match.Literal, b *Condition) bool {
+	x, okX := a.names(values)
+	y, okY := b.names(b.Spec.Values)
+	return okX && okY && !slices.ContainsFunc(x, func(name string) bool { return slices.Contains(y, name) })
+}
+
+// names are the first words of usages of a condition. It reports false if they are not
+// all written out.
+func (k *Condition) names(values []match.Literal) ([]string, bool) {
+	if k.Spec.Kind != match.Usage {
+		return nil, false
+	}
+	var names []string
+	for _, lit := range values {
+		word, _, _ := strings.Cut(lit.Text, " ")
+		for _, name := range syntax.Alternatives(word) {
+			if strings.ContainsAny(name, "*?[]{}<>\\") {
+				return nil, false
+			}
+			names = append(names, strings.ToLower(path.Base(name)))
+		}
+	}
+	return names, true
+}

@@ -1,0 +1,69 @@
+package otel
+
+import (
+	"context"
+
+	"github.com/stopgate/stopgate/mcpgate"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/propagation"
+	"go.opentelemetry.io/otel/trace"
+)
+
+// Request implements [mcpgate.Observer]: a client's request is a server span, one to a
+// server a client span in it. Servers are told of the trace where the client
+// named one itself, or the settings say so.
+func (t *Tracer) Request(ctx context.Context, o *mcpgate.Observed) (context.Context, func()) {
+	kind, name := trace.SpanKindServer, o.Method
+	if o.Outgoing {
+		kind = trace.SpanKindClient
+	} else if o.Traceparent != "" {
+		ctx = t.w3c.Extract(ctx, propagation.MapCarrier{"traceparent": o.Traceparent, "tracestate": o.Tracestate})
+	}
+	list := []attribute.KeyValue{attribute.String("mcp.method.name", o.Method)}
+	switch {
+	case o.Tool != "":
+		name += " " + string(o.Tool)
+		list = append(list, attribute.String("gen_ai.operation.name", "execute_tool"), attribute.String("gen_ai.tool.name", string(o.Tool)))
+	case o.Prompt != "":
+		name += " " + o.Prompt
+		list = append(list, attribute.String("gen_ai.prompt.name", o.Prompt))
+	}
+	ctx, span := t.tracer.Start(ctx, name, trace.WithSpanKind(kind), trace.WithTimestamp(o.Began), trace.WithAttributes(list...))
+	if o.Outgoing && (o.Traced || t.o.Propagate) {
+		told := propagation.MapCarrier{}
+		t.w3c.Inject(ctx, told)
+		o.Traceparent, o.Tracestate = told["traceparent"], told["tracestate"]
+	}
+	return ctx, func() {
+		span.SetAttributes(t.mcp(o)...)
+		if o.Failure != "" {
+			fail(span, o.Failure)
+		}
+		span.End(trace.WithTimestamp(o.Ended))
+	}
+}
+
+// mcp is what there is to say about a request once it is over.
+func (t *Tracer) mcp(o *mcpgate.Observed) (list []attribute.KeyValue) {
+	list = appendText(list, "mcp.protocol.version", o.Version)
+	list = appendText(list, "jsonrpc.request.id", o.ID)
+	list = appendText(list, "rpc.response.status_code", o.Code)
+	list = appendText(list, "network.transport", o.Transport)
+	list = appendText(list, "network.protocol.name", o.Protocol)
+	list = appendText(list, "stopgate.server", o.Server)
+	if o.Session != "" {
+		list = append(list, attribute.String("mcp.session.id", hashed(o.Session))) // whoever knows the id can speak in the session
+	}
+	if o.Outgoing && o.Address != "" {
+		list = append(list, server(o.Address)...)
+	}
+	if !t.o.Content {
+		return list
+	}
+	list = appendText(list, "mcp.resource.uri", o.Resource)
+	list = appendText(list, "gen_ai.tool.call.arguments", t.show(o.Arguments))
+	if o.Failure == "" {
+		list = appendText(list, "gen_ai.tool.call.result", t.show(o.Result))
+	}
+	return list
+}

@@ -1,0 +1,166 @@
+package records
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strconv"
+
+	"github.com/stopgate/stopgate/audit"
+	"github.com/stopgate/stopgate/internal/record/jsonl"
+)
+
+// reader reads a log of JSON lines, with the full files of one that is rotated. It
+// remembers how far it came, so that following a long log reads only what is new.
+type reader struct {
+	path string
+	at   int64       // bytes that were read
+	seq  int64       // number of the row before at
+	file os.FileInfo // the file that at is about
+}
+
+// lines calls f with the lines behind a number.
+func (r *reader) lines(ctx context.Context, after int64, f func(line []byte) bool) error {
+	stop := errors.New("enough")
+	_, err := r.read(ctx, after, func(line []byte) error {
+		if seq, ok := seqOf(line); ok && seq <= after {
+			return nil
+		}
+		if !f(bytes.Clone(bytes.TrimSuffix(line, []byte("\n")))) {
+			return stop
+		}
+		return nil
+	}, func() {})
+	if errors.Is(err, stop) {
+		return nil
+	}
+	return err
+}
+
+// last returns the last line, nil for a log without rows.
+func (r *reader) last(ctx context.Context) (line []byte, err error) {
+	file, info, err := open(r.path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	// Also a file that was just begun has a row: its checkpoint.
+	_, err = r.one(ctx, file, info, 0, func(l []byte) error {
+		line = append(line[:0], bytes.TrimSuffix(l, []byte("\n"))...)
+		return nil
+	})
+	return line, err
+}
+
+// read reads the rows behind a number and perhaps some before, file by file; next is
+// told of every file but the first.
+func (r *reader) read(ctx context.Context, after int64, f func(line []byte) error, next func()) (torn int64, err error) {
+	// The log itself is opened first: what is rotated meanwhile is then read once.
+	file, info, err := open(r.path)
+	if err != nil {
+		return 0, err
+	}
+	defer file.Close()
+	if after > 0 && after >= r.seq && r.file != nil && os.SameFile(info, r.file) && info.Size() >= r.at {
+		return r.one(ctx, file, info, r.at, f)
+	}
+	full, err := r.full(file, info, after)
+	if err != nil {
+		return 0, err
+	}
+	for _, s := range full {
+		err := r.segment(ctx, s, f)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // pruned meanwhile
+		}
+		if err != nil {
+			return 0, fmt.Errorf("%s: %w", s.Path, err)
+		}
+		next()
+	}
+	return r.one(ctx, file, info, 0, f)
+}
+
+// full lists the full files with rows behind a number.
+func (r *reader) full(file *os.File, info os.FileInfo, after int64) (list []jsonl.Segment, err error) {
+	line, err := bufio.NewReaderSize(io.NewSectionReader(file, 0, info.Size()), audit.MaxRow).ReadSlice('\n')
+	if err != nil {
+		return nil, nil // no row yet, or none that could be read: verify says which
+	}
+	chain, _, _, err := audit.Opening(line)
+	if err != nil {
+		return nil, nil
+	}
+	all, err := jsonl.Segments(r.path, chain)
+	for _, s := range all {
+		at, err := os.Stat(s.Path)
+		if s.Last > after && (err != nil || !os.SameFile(at, info)) {
+			list = append(list, s)
+		}
+	}
+	return list, err
+}
+
+// segment reads a full file.
+func (r *reader) segment(ctx context.Context, s jsonl.Segment, f func(line []byte) error) error {
+	file, info, err := open(s.Path)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	torn, err := r.one(ctx, file, info, 0, f)
+	if err == nil && torn > 0 {
+		err = errors.New("the file ends in the middle of a row, and others follow")
+	}
+	return err
+}
+
+func open(path string) (*os.File, os.FileInfo, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, nil, fmt.Errorf("audit log: %w", err)
+	}
+	info, err := file.Stat()
+	if err != nil {
+		file.Close()
+		return nil, nil, fmt.Errorf("audit log: %w", err)
+	}
+	return file, info, nil
+}
+
+// one reads a file from an offset.
+func (r *reader) one(ctx context.Context, file *os.File, info os.FileInfo, from int64, f func(line []byte) error) (torn int64, err error) {
+	in := bufio.NewReaderSize(io.NewSectionReader(file, from, info.Size()-from), audit.MaxRow)
+	for at := from; ; {
+		line, err := in.ReadSlice('\n')
+		switch {
+		case errors.Is(err, io.EOF):
+			return int64(len(line)), nil
+		case errors.Is(err, bufio.ErrBufferFull):
+			return 0, fmt.Errorf("audit log %s: the line at byte %d is too long", file.Name(), at)
+		case err != nil:
+			return 0, fmt.Errorf("audit log: %w", err)
+		}
+		if err := errors.Join(ctx.Err(), f(line)); err != nil {
+			return 0, err
+		}
+		at += int64(len(line))
+		r.at, r.file = at, info
+		if seq, ok := seqOf(line); ok {
+			r.seq = seq
+		}
+	}
+}
+
+// seqOf reads the number of a row without reading the row.
+func seqOf(line []byte) (int64, bool) {
+	_, rest, ok := bytes.Cut(line[:min(len(line), 64)], []byte(`"seq":`))
+	digits, _, ok2 := bytes.Cut(rest, []byte(","))
+	n, err := strconv.ParseInt(string(digits), 10, 64)
+	return n, ok && ok2 && err == nil
+}

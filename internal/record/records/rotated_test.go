@@ -1,0 +1,148 @@
+package records_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/audit"
+	"github.com/stopgate/stopgate/internal/record/jsonl"
+	"github.com/stopgate/stopgate/internal/record/records"
+)
+
+// Proves S25: a log that is rotated is read as one: rows, from any number on, of a
+// proposal, the head, the chain, and on while it is rotated.
+func TestRotatedLog(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.jsonl")
+	lines, err := jsonl.Open(path, jsonl.Options{RotateBytes: 1500})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { lines.Close() })
+	written := 0
+	write := func(n int) {
+		t.Helper()
+		for range n {
+			if err := lines.Record(t.Context(), row(written)); err != nil {
+				t.Fatal(err)
+			}
+			written++
+		}
+	}
+	write(30)
+	log, err := records.Open(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.Close()
+	read := func(after int64) (ids string, last int64) {
+		t.Helper()
+		var list []string
+		last = after
+		err := log.Rows(t.Context(), after, "", func(r records.Row) bool {
+			if r.Seq != last+1 {
+				t.Errorf("row %d behind %d", r.Seq, last)
+			}
+			last = r.Seq
+			if r.Kind == stopgate.RecordDecision {
+				list = append(list, string(r.ID))
+			}
+			return true
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.Join(list, " "), last
+	}
+	want := func(from, to int) string {
+		var list []string
+		for i := from; i < to; i++ {
+			list = append(list, fmt.Sprint("P", i))
+		}
+		return strings.Join(list, " ")
+	}
+	got, last := read(0)
+	if got != want(0, 30) || last != lines.Head().Seq || last < 35 {
+		t.Fatalf("%d rows, head %+v: %s", last, lines.Head(), got)
+	}
+	// Following, through rotations.
+	for from := 30; from < 60; from += 10 {
+		write(10)
+		if got, last = read(last); got != want(from, from+10) {
+			t.Fatalf("followed to %d: %s", last, got)
+		}
+	}
+	if head, err := log.Head(t.Context()); err != nil || head != lines.Head() {
+		t.Errorf("%+v %v", head, err)
+	}
+	after, err := log.Last(t.Context(), 5)
+	if err != nil || after != last-5 {
+		t.Error(after, err)
+	}
+	fresh, err := records.Open(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	if err := fresh.Rows(t.Context(), after, "", func(records.Row) bool { n++; return true }); err != nil || n != 5 {
+		t.Error(n, err)
+	}
+	if rows, err := fresh.Of(t.Context(), "P3"); err != nil || len(rows) != 1 {
+		t.Error(rows, err)
+	}
+	check, err := fresh.Verify(t.Context(), "")
+	if err != nil || check.Rows != last || check.Head != lines.Head() {
+		t.Fatalf("%+v %v", check, err)
+	}
+
+	// A row that is changed, and a file that is cut, show; with their file and line.
+	full, err := jsonl.Segments(path, check.Head.Chain)
+	if err != nil || len(full) < 5 {
+		t.Fatal(full, err)
+	}
+	text, err := os.ReadFile(full[2].Path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	spoil := func(with string) error {
+		t.Helper()
+		if err := os.WriteFile(full[2].Path, []byte(with), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, err := fresh.Verify(t.Context(), "")
+		return err
+	}
+	var broken *audit.BrokenError
+	rows := strings.SplitAfter(string(text), "\n")
+	if err := spoil(rows[0] + strings.Replace(rows[1], "fs_", "sf_", 1) + strings.Join(rows[2:], "")); !errors.As(err, &broken) || broken.Line != 2 || broken.Offset != int64(len(rows[0])) ||
+		!strings.Contains(err.Error(), full[2].Path) {
+		t.Error(err)
+	}
+	if err := spoil(strings.Join(rows[:2], "")); !errors.As(err, &broken) || !strings.Contains(err.Error(), "missing") {
+		t.Error(err)
+	}
+	if err := spoil(string(text[:len(text)-9])); err == nil || !strings.Contains(err.Error(), "middle of a row") {
+		t.Error(err)
+	}
+	if err := spoil(string(text)); err != nil {
+		t.Error(err)
+	}
+	// Without the oldest files it is a chain that begins later; without one between it
+	// is none.
+	if err := errors.Join(os.Remove(full[0].Path), os.Remove(full[1].Path)); err != nil {
+		t.Fatal(err)
+	}
+	if check, err := fresh.Verify(t.Context(), ""); err != nil || check.Rows != last-full[1].Last {
+		t.Errorf("%+v %v", check, err)
+	}
+	if err := os.Remove(full[3].Path); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := fresh.Verify(t.Context(), ""); !errors.As(err, &broken) {
+		t.Error(err)
+	}
+}

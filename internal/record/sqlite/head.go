@@ -1,0 +1,246 @@
+package sqlite
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/audit"
+	"github.com/stopgate/stopgate/internal/store/database"
+)
+
+// headFile remembers the end of the chain apart from the database, so that rows which are
+// gone from its end are missed. It is written after the commit: a head that is behind the
+// chain is a crash, and moves on; one that is ahead of it is damage.
+//
+// It has two slots, each with a checksum, of which the older one is written: a crash
+// leaves the other. Processes share it under its lock.
+type headFile struct {
+	path string
+
+	mu    sync.Mutex
+	file  *os.File
+	dirty bool
+}
+
+// slot is the size of one slot, a sector.
+const slot = 512
+
+// headSlot is a head with the checksum of what is before it.
+type headSlot struct {
+	Chain string `json:"chain"`
+	Seq   int64  `json:"seq"`
+	Hash  string `json:"hash"`
+	Sum   string `json:"sum,omitempty"`
+}
+
+func (s headSlot) sum() string {
+	s.Sum = ""
+	text, _ := json.Marshal(s) // strings and a number
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:])
+}
+
+// read returns the newest head, the zero Head if there is none, and the slot that it does
+// not stand in.
+func (h *headFile) read() (head audit.Head, free int, err error) {
+	f, err := os.Open(h.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return head, 0, nil
+	}
+	if err != nil {
+		return head, 0, err
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, 2*slot))
+	if err != nil {
+		return head, 0, err
+	}
+	for i := 0; i*slot < len(text); i++ {
+		var s headSlot
+		if json.Unmarshal(bytes.TrimSpace(text[i*slot:min(len(text), (i+1)*slot)]), &s) != nil || s.Sum != s.sum() {
+			continue
+		}
+		if s.Seq > head.Seq {
+			head, free = audit.Head{Chain: s.Chain, Seq: s.Seq, Hash: s.Hash}, 1-i
+		}
+	}
+	return head, free, nil
+}
+
+// move makes a head the newest one, unless a newer one of the chain is there. A head
+// that an operator accepts is written in any case.
+func (h *headFile) move(to audit.Head, accepted bool) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.file == nil {
+		f, err := os.OpenFile(h.path, os.O_RDWR|os.O_CREATE, 0o600)
+		if err != nil {
+			return err
+		}
+		h.file = f
+	}
+	unlock, err := lockHead(h.file)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	now, free, err := h.read()
+	if err != nil || !accepted && now.Chain == to.Chain && now.Seq >= to.Seq {
+		return err
+	}
+	s := headSlot{Chain: to.Chain, Seq: to.Seq, Hash: to.Hash}
+	s.Sum = s.sum()
+	text, err := json.Marshal(s)
+	if err != nil {
+		return err
+	}
+	text = append(append(text, bytes.Repeat([]byte(" "), max(slot-1-len(text), 0))...), '\n')
+	if _, err := h.file.WriteAt(text, int64(free*slot)); err != nil {
+		return err
+	}
+	if accepted {
+		if _, err := h.file.WriteAt(text, int64((1-free)*slot)); err != nil {
+			return err
+		}
+	}
+	h.dirty = true
+	return nil
+}
+
+// sync makes the head durable. Rows do not wait for it.
+func (h *headFile) sync() error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if !h.dirty || h.file == nil {
+		return nil
+	}
+	h.dirty = false
+	return h.file.Sync()
+}
+
+func (h *headFile) close() {
+	_ = h.sync()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.file != nil {
+		_ = h.file.Close()
+		h.file = nil
+	}
+}
+
+// CheckHead compares the end of the chain with the head file: an error is a
+// *database.DamagedError, or that one of them cannot be read.
+func CheckHead(ctx context.Context, db *database.DB) error {
+	return db.Snapshot(ctx, func(tx *database.Tx) error {
+		_, err := checkHead(tx, db.Path(), &headFile{path: database.HeadPath(db.Path())})
+		return err
+	})
+}
+
+// checkHead returns the end of the chain if the head file is on it.
+func checkHead(tx *database.Tx, path string, h *headFile) (end audit.Head, err error) {
+	// The file first: what is committed meanwhile is behind it.
+	kept, _, err := h.read()
+	if err != nil {
+		return end, fmt.Errorf("audit head: %w", err)
+	}
+	if _, err := tx.Get([]any{&end.Chain}, "SELECT id FROM audit_chain"); err != nil {
+		return end, err
+	}
+	now, err := headOf(tx, end.Chain)
+	if err != nil {
+		return end, err
+	}
+	end = *now
+	damaged := func(format string, args ...any) error {
+		return &database.DamagedError{Path: path, Err: fmt.Errorf(format, args...)}
+	}
+	switch {
+	case kept.Seq == 0:
+		return end, nil
+	case kept.Chain != end.Chain:
+		return end, damaged("it holds another chain than the one that was written here last, which had %d rows", kept.Seq)
+	case kept.Seq > end.Seq:
+		return end, damaged("its rows end at %d, and row %d was written", end.Seq, kept.Seq)
+	}
+	hash, err := lineAt(tx, kept.Seq)
+	if err == nil && hash != kept.Hash {
+		err = errors.New("it has another hash")
+	}
+	if err != nil {
+		var first int64
+		if _, e := tx.Get([]any{&first}, "SELECT coalesce(min(seq), 0) FROM audit_rows"); e == nil && first > kept.Seq {
+			return end, nil // pruned since
+		}
+		return end, damaged("row %d is not the one that was written: %v", kept.Seq, err)
+	}
+	return end, nil
+}
+
+// guardHead compares the head file with the chain now, moves it if it is behind, and goes
+// on comparing.
+func (r *Recorder) guardHead(ctx context.Context) error {
+	var end audit.Head
+	err := r.db.Snapshot(ctx, func(tx *database.Tx) (err error) {
+		end, err = checkHead(tx, r.db.Path(), r.head)
+		return err
+	})
+	if err == nil && end.Seq > 0 {
+		err = r.head.move(end, false)
+	}
+	if err != nil {
+		return err
+	}
+	go func() {
+		<-r.db.Ended()
+		r.head.close()
+	}()
+	r.db.Guard(func(tx *database.Tx) error {
+		_ = r.head.sync() // a head that is lost is behind
+		_, err := checkHead(tx, r.db.Path(), r.head)
+		return err
+	})
+	return nil
+}
+
+// Accept makes the end of the chain the head, whatever the head file says: an operator put
+// a backup in the place of the database. It leaves a row that names who did.
+func Accept(ctx context.Context, db *database.DB, by string, now time.Time) (before, after audit.Head, err error) {
+	h := &headFile{path: database.HeadPath(db.Path())}
+	if before, _, err = h.read(); err != nil {
+		return before, after, err
+	}
+	r := &Recorder{db: db, head: h}
+	if _, err := db.Get(ctx, []any{&r.chain}, "SELECT id FROM audit_chain"); err != nil {
+		return before, after, err
+	}
+	row := &stopgate.Record{
+		Version: stopgate.RecordVersion, Time: now.UTC(), Kind: stopgate.RecordEvent, Event: stopgate.AuditReconciled,
+		Cause: fmt.Sprintf("%s accepted the records as they are; row %d was written last", by, before.Seq),
+	}
+	e, err := r.Prepare(row)
+	if err != nil {
+		return before, after, err
+	}
+	if err := db.Change(ctx, func(tx *database.Tx) error { return r.Write(tx, e) }); err != nil {
+		return before, after, err
+	}
+	if after, err = Head(ctx, db); err != nil {
+		return before, after, err
+	}
+	if err = h.move(after, true); err == nil {
+		err = h.sync()
+	}
+	return before, after, err
+}

@@ -1,0 +1,76 @@
+package sqlite
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/store/database"
+)
+
+// Cancel gives proposals that were asked about before a time, and have no decision
+// row, the row that says they were cancelled: the process that asked died (S26). The time has to be further back than a live process waits for an answer. It
+// returns how many there were; their questions stay answerable.
+func (r *Recorder) Cancel(ctx context.Context, before, now time.Time) (n int, err error) {
+	err = r.db.Change(ctx, func(tx *database.Tx) error {
+		if err := flush(tx); err != nil {
+			return err
+		}
+		orphans, err := asked(tx, before)
+		if err != nil {
+			return err
+		}
+		n = len(orphans)
+		for _, row := range orphans {
+			e, err := r.Prepare(cancelled(row, now))
+			if err != nil {
+				return err
+			}
+			if err := r.Write(tx, e); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return 0, fmt.Errorf("cancel what was asked: %w", err)
+	}
+	return n, nil
+}
+
+// asked returns the first asked row of every proposal without a decision.
+func asked(tx *database.Tx, before time.Time) (orphans []*stopgate.Record, err error) {
+	rows, err := tx.Query("SELECT line FROM audit_rows e INDEXED BY audit_events WHERE NOT final AND id IS NOT NULL AND time < ? "+
+		"AND instr(line, CAST(',\"event\":\"asked\",' AS BLOB)) > 0 AND NOT EXISTS (SELECT 1 FROM audit_rows d WHERE d.final AND d.id = e.id) ORDER BY seq", before.UnixMicro())
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	seen := map[stopgate.ProposalID]bool{}
+	for rows.Next() {
+		var line []byte
+		var row stopgate.Record
+		if err := rows.Scan(&line); err != nil {
+			return nil, err
+		}
+		if err := json.Unmarshal(line, &row); err != nil {
+			return nil, err
+		}
+		if row.Event == stopgate.AuditAsked && !seen[row.ID] {
+			seen[row.ID] = true
+			orphans = append(orphans, &row)
+		}
+	}
+	return orphans, rows.Err()
+}
+
+// cancelled is the decision row of a proposal of which only the question is known.
+func cancelled(asked *stopgate.Record, now time.Time) *stopgate.Record {
+	row := *asked
+	mode := stopgate.Deny
+	row.Time, row.Kind, row.Event, row.Approval = now.UTC(), stopgate.RecordDecision, "", nil
+	row.Status, row.Mode, row.Layer, row.Code, row.Cause = stopgate.StatusCancelled, &mode, stopgate.LayerFailure, stopgate.CodeCancelled, "the process that asked is gone"
+	return &row
+}

@@ -1,0 +1,138 @@
+package sqlite
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/audit"
+	"github.com/stopgate/stopgate/internal/store/database"
+)
+
+// Retention says from when on rows and arguments are kept. A zero time keeps all.
+type Retention struct {
+	Rows      time.Time
+	Arguments time.Time
+}
+
+// Pruned counts what [Recorder.Prune] removed.
+type Pruned struct {
+	Rows      int64 `json:"rows"`
+	Arguments int64 `json:"arguments"`
+}
+
+// pruneStep is how many rows or arguments one change removes: writers do not wait
+// for all of it.
+const pruneStep = 2000
+
+// Prune removes what is older than the retention says: rows from the start of the
+// chain up to the first that is young enough, and arguments by the last time they
+// were proposed. The chain then begins behind what was removed, and a checkpoint
+// row, written in the same transaction, names the last of it (S25).
+func (r *Recorder) Prune(ctx context.Context, keep Retention, now time.Time) (p Pruned, err error) {
+	if !keep.Arguments.IsZero() {
+		if p.Arguments, err = r.pruneArguments(ctx, keep.Arguments); err != nil {
+			return p, fmt.Errorf("prune audit arguments: %w", err)
+		}
+	}
+	for !keep.Rows.IsZero() {
+		n, err := r.pruneRows(ctx, keep.Rows, now)
+		p.Rows += n
+		if err != nil {
+			return p, fmt.Errorf("prune audit rows: %w", err)
+		}
+		if n < pruneStep {
+			break
+		}
+	}
+	return p, nil
+}
+
+// pruneArguments walks over all arguments once, in the order in which they were kept.
+// Which ones are old is looked up before the change, so that no writer waits for it.
+func (r *Recorder) pruneArguments(ctx context.Context, before time.Time) (n int64, err error) {
+	for last := int64(0); ; {
+		from := last
+		found, err := r.db.Get(ctx, []any{&last}, oldArguments, from, before.UnixMicro(), pruneStep)
+		if err != nil || !found {
+			return n, err
+		}
+		gone := int64(0)
+		err = r.db.Change(ctx, func(tx *database.Tx) error {
+			done, err := tx.Exec(deleteArguments, from, last, before.UnixMicro())
+			if err == nil {
+				gone, err = done.RowsAffected()
+			}
+			return err
+		})
+		if err != nil {
+			return n, err
+		}
+		n += gone
+	}
+}
+
+const (
+	// oldArguments is the end of the next step over arguments that are old.
+	oldArguments = "SELECT max(rowid) FROM (SELECT rowid FROM audit_arguments WHERE rowid > ? AND time < ? ORDER BY rowid LIMIT ?) HAVING count(*) > 0"
+	// deleteArguments takes the step.
+	deleteArguments = "DELETE FROM audit_arguments WHERE rowid > ? AND rowid <= ? AND time < ?"
+)
+
+func (r *Recorder) pruneRows(ctx context.Context, before, now time.Time) (n int64, err error) {
+	err = r.db.Change(ctx, func(tx *database.Tx) error {
+		if err := flush(tx); err != nil {
+			return err
+		}
+		n = 0
+		var first, kept int64
+		found, err := tx.Get([]any{&first}, "SELECT seq FROM audit_rows ORDER BY seq LIMIT 1")
+		if err != nil || !found {
+			return err
+		}
+		_, err = tx.Get([]any{&kept}, "SELECT coalesce("+
+			"(SELECT seq FROM audit_rows WHERE seq < ?2 AND time >= ?1 ORDER BY seq LIMIT 1), "+
+			"(SELECT seq FROM audit_rows WHERE seq >= ?2 ORDER BY seq LIMIT 1), "+
+			"(SELECT max(seq) + 1 FROM audit_rows))", before.UnixMicro(), first+pruneStep)
+		if err != nil || kept == first {
+			return err
+		}
+		return r.cut(tx, first, kept, now, &n)
+	})
+	return n, err
+}
+
+// cut removes the rows from first up to kept and says so at the end of the chain.
+func (r *Recorder) cut(tx *database.Tx, first, kept int64, now time.Time, n *int64) error {
+	last, err := lineAt(tx, kept-1)
+	if err != nil {
+		return err
+	}
+	e, err := r.Prepare(&stopgate.Record{
+		Version: stopgate.RecordVersion, Time: now.UTC(), Kind: stopgate.RecordEvent, Event: stopgate.AuditCheckpoint,
+		Cause: "pruned", Count: kept - first, Checkpoint: &stopgate.Checkpoint{Seq: kept - 1, Hash: last},
+	})
+	if err != nil {
+		return err
+	}
+	if err := r.Write(tx, e); err != nil {
+		return err
+	}
+	done, err := tx.Exec("DELETE FROM audit_rows WHERE seq < ?", kept)
+	if err != nil {
+		return err
+	}
+	*n, err = done.RowsAffected()
+	return err
+}
+
+// lineAt returns the hash of a row.
+func lineAt(tx *database.Tx, seq int64) (hash string, err error) {
+	var end string
+	found, err := tx.Get([]any{&end}, "SELECT substr(line, -66, 64) FROM audit_rows WHERE seq = ?", seq)
+	if err == nil && (!found || len(end) != len(audit.Genesis)) {
+		err = fmt.Errorf("row %d is not a row", seq)
+	}
+	return end, err
+}

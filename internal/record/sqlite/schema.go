@@ -1,0 +1,37 @@
+package sqlite
+
+import "github.com/stopgate/stopgate/internal/store/database"
+
+// Tables are the tables that this package keeps in a database.
+//
+// audit_rows holds the sealed lines; the columns beside them only find them again.
+// Times are microseconds since 1970.
+var Tables = database.Component{Name: "audit", Migrations: []string{`
+CREATE TABLE audit_chain(
+	one INTEGER PRIMARY KEY CHECK(one = 1),
+	id TEXT NOT NULL
+) STRICT;
+INSERT INTO audit_chain VALUES(1, upper(hex(randomblob(13))));
+
+CREATE TABLE audit_rows(
+	seq INTEGER PRIMARY KEY,
+	time INTEGER NOT NULL,
+	final INTEGER NOT NULL,
+	id TEXT,
+	session TEXT,
+	line BLOB NOT NULL
+) STRICT;
+CREATE UNIQUE INDEX audit_decisions ON audit_rows(id) WHERE final;
+CREATE INDEX audit_events ON audit_rows(id) WHERE id IS NOT NULL AND NOT final;
+CREATE INDEX audit_sessions ON audit_rows(session) WHERE session IS NOT NULL;
+
+CREATE TABLE audit_arguments(
+	hash TEXT PRIMARY KEY,
+	time INTEGER NOT NULL,
+	redacted TEXT,
+	text BLOB NOT NULL
+) STRICT;
+CREATE INDEX audit_ages ON audit_arguments(time);
+`, `
+DROP INDEX audit_ages;
+`}}

@@ -1,0 +1,208 @@
+package sqlite
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/audit"
+	"github.com/stopgate/stopgate/internal/record/spool"
+	"github.com/stopgate/stopgate/internal/store/database"
+)
+
+// spooled is an [Entry] in a spool file.
+type spooled struct {
+	Body     json.RawMessage `json:"row"`
+	Time     int64           `json:"time"`
+	Final    bool            `json:"final,omitempty"`
+	Event    string          `json:"event,omitempty"`
+	ID       string          `json:"id,omitempty"`
+	Session  string          `json:"session,omitempty"`
+	Hash     string          `json:"hash,omitempty"`
+	Args     []byte          `json:"args,omitempty"`
+	Redacted string          `json:"redacted,omitempty"`
+}
+
+// Spool keeps rows that the database does not take now in a file next to it, synced, and
+// moves them into the chain as soon as it can: in this process, or in the next one that
+// opens the store. The rows have to permit nothing; an allow needs [Recorder.Record].
+func (r *Recorder) Spool(rows []*stopgate.Record) error {
+	var lines []byte
+	for _, row := range rows {
+		line, err := r.spooledLine(row)
+		if err != nil {
+			return err
+		}
+		lines = append(lines, line...)
+	}
+	if err := r.spool.Append(lines); err != nil {
+		return err
+	}
+	r.merge()
+	return nil
+}
+
+// SpoolNextTo spools the row of a process that cannot open the database file.
+func SpoolNextTo(file string, o Options, row *stopgate.Record) error {
+	if o.Arguments == audit.KeepRedacted && o.Redactor == nil {
+		o.Arguments = audit.KeepNone
+	}
+	line, err := (&Recorder{o: o}).spooledLine(row)
+	if err != nil {
+		return err
+	}
+	return spool.At(file).Append(line)
+}
+
+// spooledLine is a row as spool files hold it.
+func (r *Recorder) spooledLine(row *stopgate.Record) ([]byte, error) {
+	e, err := r.Prepare(row)
+	if err != nil {
+		return nil, err
+	}
+	var line bytes.Buffer
+	enc := json.NewEncoder(&line)
+	enc.SetEscapeHTML(false) // the row keeps its bytes
+	err = enc.Encode(spooled{
+		Body: json.RawMessage(e.body), Time: e.time, Final: e.final, Event: string(row.Event), ID: e.id, Session: e.session,
+		Hash: e.hash, Args: e.args, Redacted: e.redacted,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("spool: %w", err)
+	}
+	return line.Bytes(), nil
+}
+
+// Spooled reports whether rows that this process knows of wait to be moved into the chain.
+func (r *Recorder) Spooled() bool { return r.merging.Load() }
+
+// merge moves spooled rows into the chain in the background, one attempt after the
+// other for as long as some wait.
+func (r *Recorder) merge() {
+	if !r.merging.CompareAndSwap(false, true) {
+		return
+	}
+	go func() {
+		ctx, cancel := context.WithCancel(context.Background())
+		defer cancel()
+		go func() { // the change in the queue of a database that is closed is not waited for
+			select {
+			case <-r.db.Ended():
+				cancel()
+			case <-ctx.Done():
+			}
+		}()
+		defer func() {
+			r.merging.Store(false)
+			if ctx.Err() == nil && r.db.Err() == nil && r.spool.Waiting() > 0 {
+				r.merge() // a row came after the last look
+			}
+		}()
+		pause := firstPause
+		select { // what was in the way is likely to be still
+		case <-time.After(pause):
+		case <-ctx.Done():
+			return
+		}
+		for r.spool.Waiting() > 0 {
+			err := r.Merge(ctx)
+			if r.db.Err() != nil || ctx.Err() != nil {
+				return
+			}
+			if err == nil && r.spool.Waiting() == 0 {
+				return
+			}
+			select {
+			case <-time.After(pause):
+			case <-ctx.Done():
+				return
+			}
+			pause = min(2*pause, lastPause)
+		}
+	}()
+}
+
+// Bounds of the pause between two attempts.
+const (
+	mergeDelay = time.Second // after the store was opened
+	firstPause = 20 * time.Millisecond
+	lastPause  = time.Second
+)
+
+// mergeStep is how many spooled rows one change writes.
+const mergeStep = 256
+
+// Merge moves spooled rows into the chain, those of this process and of processes that
+// have ended. A row that is there already is left out.
+func (r *Recorder) Merge(ctx context.Context) error {
+	return r.spool.Drain(func(lines [][]byte) error {
+		for len(lines) > 0 {
+			n := min(len(lines), mergeStep)
+			if err := r.mergeLines(ctx, lines[:n]); err != nil {
+				return err
+			}
+			lines = lines[n:]
+		}
+		return nil
+	})
+}
+
+func (r *Recorder) mergeLines(ctx context.Context, lines [][]byte) error {
+	return r.db.Change(ctx, func(tx *database.Tx) error {
+		for _, line := range lines {
+			var s spooled
+			if json.Unmarshal(line, &s) != nil {
+				continue // a line that a crash left unfinished, never acknowledged
+			}
+			if err := flush(tx); err != nil {
+				return err
+			}
+			there, err := s.recorded(tx)
+			if err != nil {
+				return err
+			}
+			if there {
+				continue
+			}
+			body, err := r.ofThisChain(s.Body)
+			if err != nil {
+				return err
+			}
+			e := Entry{body: body, time: s.Time, final: s.Final, id: s.ID, session: s.Session, hash: s.Hash, args: s.Args, redacted: s.Redacted}
+			if err := r.Write(tx, e); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// ofThisChain is a row under this chain's id: it has another one where the store was made
+// anew after the row was spooled.
+func (r *Recorder) ofThisChain(body []byte) (audit.Body, error) {
+	if bytes.Contains(body, []byte(`,"chain":"`+r.chain+`",`)) {
+		return body, nil
+	}
+	var row stopgate.Record
+	if err := json.Unmarshal(body, &row); err != nil {
+		return nil, err
+	}
+	return audit.NewBody(r.chain, &row)
+}
+
+// recorded reports whether the row is in the chain: its decision, whoever wrote it, or the
+// same event of the same moment.
+func (s *spooled) recorded(tx *database.Tx) (there bool, err error) {
+	var one int
+	switch {
+	case s.Final:
+		return tx.Get([]any{&one}, "SELECT 1 FROM audit_rows WHERE final AND id = ?", s.ID)
+	case s.ID != "":
+		return tx.Get([]any{&one}, "SELECT 1 FROM audit_rows INDEXED BY audit_events WHERE NOT final AND id IS NOT NULL AND id = ? AND time = ? "+
+			"AND instr(line, CAST(? AS BLOB)) > 0", s.ID, s.Time, `,"event":"`+s.Event+`"`)
+	}
+	return false, nil
+}

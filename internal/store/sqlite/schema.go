@@ -1,0 +1,100 @@
+package sqlite
+
+import "github.com/stopgate/stopgate/internal/store/database"
+
+// tables are the tables of the store. Times of facts and of the gateway's ledger are
+// Unix milliseconds, those of approvals Unix microseconds.
+//
+// A principal stands among the sessions, whose id it has with the sign turned: 0 is its
+// principal. What a call changes of both is on one page, and found by one statement. A cell
+// belongs to the id of either.
+//
+// The cell of a call refers to the facts of its release and its end by their positions.
+//
+// There are no indexes for what is seldom asked, and none for what removes old rows: each
+// one would be read by every process that opens the file, and most of them written by every
+// call.
+var tables = database.Component{Name: "store", Migrations: []string{`
+CREATE TABLE principals(
+	id INTEGER PRIMARY KEY,
+	name TEXT NOT NULL UNIQUE,
+	head INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE sessions(
+	id INTEGER PRIMARY KEY,
+	principal INTEGER NOT NULL,
+	name TEXT NOT NULL,
+	facts INTEGER NOT NULL,
+	first INTEGER NOT NULL,
+	last INTEGER NOT NULL,
+	head INTEGER NOT NULL,
+	UNIQUE(principal, name)
+) STRICT;
+
+CREATE TABLE cells(
+	owner INTEGER NOT NULL,
+	key TEXT NOT NULL,
+	at INTEGER NOT NULL,
+	cell BLOB NOT NULL,
+	PRIMARY KEY(owner, key)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE facts(
+	session INTEGER NOT NULL,
+	seq INTEGER NOT NULL,
+	at INTEGER NOT NULL,
+	fact BLOB NOT NULL,
+	PRIMARY KEY(session, seq)
+) STRICT, WITHOUT ROWID;
+`, `
+CREATE TABLE approvals(
+	number INTEGER PRIMARY KEY AUTOINCREMENT,
+	id TEXT NOT NULL UNIQUE,
+	binding TEXT NOT NULL,
+	state TEXT NOT NULL,
+	principal TEXT NOT NULL,
+	session TEXT NOT NULL,
+	expires INTEGER NOT NULL,
+	body BLOB NOT NULL
+) STRICT;
+CREATE INDEX approvals_binding ON approvals(binding) WHERE binding <> '';
+CREATE INDEX approvals_state ON approvals(state, expires);
+
+CREATE TABLE grants(
+	number INTEGER PRIMARY KEY AUTOINCREMENT,
+	id TEXT NOT NULL UNIQUE,
+	principal TEXT NOT NULL,
+	tool TEXT NOT NULL,
+	expires INTEGER NOT NULL,
+	body BLOB NOT NULL
+) STRICT;
+CREATE INDEX grants_tool ON grants(principal, tool);
+
+CREATE TABLE attendance(
+	one INTEGER PRIMARY KEY CHECK(one = 1),
+	until INTEGER NOT NULL
+) STRICT;
+`, `
+CREATE TABLE lockdown(
+	one INTEGER PRIMARY KEY CHECK(one = 1),
+	since INTEGER NOT NULL,
+	author TEXT NOT NULL,
+	reason TEXT NOT NULL
+) STRICT;
+`, `
+CREATE TABLE ledger(
+	principal TEXT NOT NULL,
+	key TEXT NOT NULL,
+	at INTEGER NOT NULL,
+	text BLOB NOT NULL,
+	PRIMARY KEY(principal, key)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX ledger_at ON ledger(at);
+`, `
+INSERT INTO sessions(id, principal, name, facts, first, last, head) SELECT -id, 0, name, 0, 0, 0, head FROM principals;
+DROP TABLE principals;
+DROP INDEX approvals_state;
+DROP INDEX grants_tool;
+DROP INDEX ledger_at;
+`}}

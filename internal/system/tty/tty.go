@@ -1,0 +1,102 @@
+// Package tty is the terminal that a command was started from, whatever its standard
+// streams are: where a person sits, and no program that pipes into ours (S4).
+//
+//	t, err := tty.Open()
+//	if errors.Is(err, tty.ErrNone) {
+//		// started without a terminal: by a service, or by an agent's tool
+//	}
+//	defer t.Close()
+//	t.Drain()
+package tty
+
+import (
+	"bufio"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"math/big"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+// ErrNone says that there is no controlling terminal.
+var ErrNone = errors.New("there is no terminal")
+
+// Terminal is a controlling terminal. It is a reader and a writer.
+type Terminal struct {
+	*os.File
+	in *bufio.Reader
+}
+
+// Open opens the controlling terminal of the process.
+func Open() (*Terminal, error) {
+	f, err := os.OpenFile(device, os.O_RDWR, 0)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrNone, err)
+	}
+	return &Terminal{File: f, in: bufio.NewReader(f)}, nil
+}
+
+// Drain throws away what was typed and not read yet: nobody answers a question before
+// it is shown (H15).
+func (t *Terminal) Drain() {
+	t.in.Reset(t.File)
+	drain(t.File)
+}
+
+// Line reads one line, without what was typed before.
+func (t *Terminal) Line() (string, error) {
+	text, err := t.in.ReadString('\n')
+	if err != nil && (text == "" || !errors.Is(err, io.EOF)) {
+		return "", err
+	}
+	return strings.TrimSpace(text), nil
+}
+
+// Code is a number of four digits that only somebody who sees the terminal knows.
+func Code() (string, error) {
+	n, err := rand.Int(rand.Reader, big.NewInt(10_000))
+	if err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("%04d", n), nil
+}
+
+// Edit lets the person change the arguments of a call in the editor that VISUAL or
+// EDITOR names.
+func (t *Terminal) Edit(ctx context.Context, text string) (edited string, err error) {
+	return t.EditFile(ctx, "arguments.json", text)
+}
+
+// EditFile is Edit for a text whose file has another name.
+func (t *Terminal) EditFile(ctx context.Context, name, text string) (edited string, err error) {
+	editor := os.Getenv("VISUAL")
+	if editor == "" {
+		editor = os.Getenv("EDITOR")
+	}
+	if editor == "" {
+		editor = "vi"
+	}
+	dir, err := os.MkdirTemp("", "stopgate-") // for this user alone
+	if err != nil {
+		return "", err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	file := filepath.Join(dir, name)
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		return "", err
+	}
+	// The setting may have arguments, so a shell takes it apart; the file is none of
+	// its words.
+	cmd := exec.CommandContext(ctx, "sh", "-c", editor+` "$1"`, "sh", file)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = t.File, t.File, t.File
+	if err := cmd.Run(); err != nil {
+		return "", fmt.Errorf("the editor: %w", err)
+	}
+	changed, err := os.ReadFile(file)
+	return string(changed), err
+}

@@ -1,0 +1,49 @@
+package openairesponses_test
+
+import (
+	"fmt"
+
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/wire"
+	"github.com/stopgate/stopgate/internal/wire/openairesponses"
+)
+
+// printed shows what a codec says of a response.
+type printed struct{}
+
+func (printed) Event(e *stopgate.Event) {
+	switch e.Kind {
+	case stopgate.CallStarted:
+		fmt.Println("call of", e.Tool)
+	case stopgate.CallArguments:
+		fmt.Printf("with %s\n", e.Args)
+	}
+}
+
+// An answer that is not streamed, with a call that may not run: the client gets the
+// answer with a sentence in the call's place. Package wire shows a stream.
+func ExampleDialect_Body() {
+	var d openairesponses.Dialect
+	req, err := d.Request([]byte(`{"model":"m","input":"tidy up","tools":[{"type":"function","name":"erase"}]}`))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	body := d.Body(req, printed{}, wire.Options{})
+	need, err := body.Decode([]byte(`{"id":"resp_1","object":"response","status":"completed","output":[{"id":"fc_1","type":"function_call","status":"completed","call_id":"call_1","name":"erase","arguments":"{\"path\":\"src\"}"}]}`))
+	if err != nil || need != wire.Resolve {
+		fmt.Println(need, err)
+		return
+	}
+	denied := wire.CallOutcome{Call: 0, Text: wire.DenialText("erase", true, "Nothing is erased here.", stopgate.CodeRuleMatched)}
+	out, err := body.Release(nil, []wire.CallOutcome{denied})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("%s\n", out)
+	// Output:
+	// call of erase
+	// with {"path":"src"}
+	// {"id":"resp_1","object":"response","status":"completed","output":[{"id":"msg_stopgate_fc_1","type":"message","status":"completed","role":"assistant","content":[{"type":"output_text","annotations":[],"logprobs":[],"text":"[stopgate] The tool call `erase` was not run: Nothing is erased here (rule_matched)."}]}]}
+}

@@ -1,0 +1,211 @@
+package mcpgate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/stopgate/stopgate/internal/mcp/jsonrpc"
+	"github.com/stopgate/stopgate/internal/mcp/link"
+	"github.com/stopgate/stopgate/jsonstream"
+)
+
+// Protocol revisions. Messages are not translated between the revisions with initialize and
+// the one without sessions.
+const modernRevision = "2026-07-28"
+
+var legacyRevisions = []string{"2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"}
+
+// abilities are the capabilities that a client offers to servers.
+type abilities struct{ sampling, elicitation, roots bool }
+
+func abilitiesOf(capabilities jsonstream.Value) (a abilities) {
+	if !capabilities.IsValid() || capabilities.Kind() != jsonstream.Object {
+		return a
+	}
+	has := func(name string) bool {
+		v, ok := capabilities.Get(name)
+		return ok && v.Kind() == jsonstream.Object
+	}
+	return abilities{sampling: has("sampling"), elicitation: has("elicitation"), roots: has("roots")}
+}
+
+// handshake stores the client's initialize messages, to repeat them for a restarted server.
+type handshake struct {
+	message      *jsonrpc.Message // the initialize request
+	notification []byte           // notifications/initialized; nil before it was received
+}
+
+// initialize sends initialize to every server and returns the capabilities that the
+// responding servers have in common. A server that does not respond does not affect the
+// others.
+func (p *client) initialize(ctx context.Context, m *jsonrpc.Message, x *request) reply {
+	if x.modern || !m.Params.IsValid() {
+		return refuse(m.ID, jsonrpc.InvalidParams, "initialize has no params")
+	}
+	p.mu.Lock()
+	again := p.handshake != nil
+	p.mu.Unlock()
+	if again {
+		return refuse(m.ID, jsonrpc.InvalidRequest, "the session is already initialized")
+	}
+	capabilities, _ := m.Params.Get("capabilities")
+	h := &handshake{message: m}
+	if p.g.one() {
+		r, err := p.conns[0].openAndInitialize(ctx, h, x)
+		switch {
+		case err != nil:
+			return p.unreachable(m.ID, p.conns[0], err)
+		case r.Message.Kind == jsonrpc.ErrorResponse:
+			return p.forward(x, r)
+		case !knownRevision(r):
+			return refuse(m.ID, jsonrpc.UnsupportedVersion, "the server responded with an unknown protocol version")
+		}
+		p.setHandshake(h, textOf(r.Message.Result, "protocolVersion"), capabilities)
+		return p.forward(x, r)
+	}
+	answers := gather(ctx, p, func(c *conn) (link.Reply, error) { return c.firstInitialize(ctx, h, x) }, p.addLate)
+	here, none := succeeded(p, answers)
+	if none != nil {
+		for _, c := range p.conns {
+			c.cancelInitialize(none)
+		}
+		return p.initializeFailed(m, x, answers[0])
+	}
+	least := ""
+	for _, s := range here {
+		if version := textOf(s.value.Message.Result, "protocolVersion"); least == "" || version < least {
+			least = version
+		}
+	}
+	p.setHandshake(h, least, capabilities)
+	return p.result(x, p.g.mergedInitialize(least, here))
+}
+
+// setHandshake stores the result of initialize.
+func (p *client) setHandshake(h *handshake, version string, capabilities jsonstream.Value) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.version, p.abilities, p.handshake = version, abilitiesOf(capabilities), h
+}
+
+// initializeFailed returns the reply to initialize if every server failed: the error of the
+// first server.
+func (p *client) initializeFailed(m *jsonrpc.Message, x *request, first serverResult[link.Reply]) reply {
+	switch {
+	case errors.Is(first.err, errRefused):
+		return p.forward(x, first.value)
+	case errors.Is(first.err, errRevision):
+		return refuse(m.ID, jsonrpc.UnsupportedVersion, "the server responded with an unknown protocol version")
+	}
+	return p.unreachable(m.ID, first.conn, first.err)
+}
+
+// knownRevision reports whether a response to initialize names a known revision with
+// sessions.
+func knownRevision(r link.Reply) bool {
+	return slices.Contains(legacyRevisions, textOf(r.Message.Result, "protocolVersion"))
+}
+
+// initializeText returns the initialize request for one server. It omits capabilities that
+// the policy denies to the server.
+func (c *conn) initializeText(h *handshake, id jsonrpc.ID) ([]byte, error) {
+	e := h.message.Edit().ID(id)
+	if capabilities, ok := memberOf(h.message.Params, "capabilities"); ok {
+		e.Remove(capabilities, func(name string) bool {
+			tool, ok := capabilityTables[name]
+			return ok && !c.p.g.mayRequest(c.p.owner, c.server, tool)
+		})
+	}
+	return e.Text()
+}
+
+// openAndInitialize connects to a server and initializes it.
+func (c *conn) openAndInitialize(ctx context.Context, h *handshake, x *request) (link.Reply, error) {
+	l, err := c.open(ctx)
+	if err != nil {
+		return link.Reply{}, err
+	}
+	return c.initialize(ctx, l, h, x)
+}
+
+func (c *conn) initialize(ctx context.Context, l link.Link, h *handshake, x *request) (link.Reply, error) {
+	text := func(id jsonrpc.ID, _ *observation) ([]byte, error) { return c.initializeText(h, id) }
+	r, err := c.ask(ctx, l, outgoing{x: x, method: "initialize", text: text})
+	if err == nil && r.Message.Kind == jsonrpc.Response {
+		if v, ok := r.Message.Result.Get("protocolVersion"); ok && v.Kind() == jsonstream.String {
+			c.mu.Lock()
+			c.version, c.retryDelay = v.Text(), 0
+			c.mu.Unlock()
+		}
+	}
+	return r, err
+}
+
+// reinitialize repeats the client's handshake with a restarted server.
+func (c *conn) reinitialize(ctx context.Context, l link.Link) error {
+	c.p.mu.Lock()
+	h := c.p.handshake
+	c.p.mu.Unlock()
+	if h == nil {
+		return nil
+	}
+	r, err := c.initialize(ctx, l, h, nil)
+	switch {
+	case err != nil:
+		return err
+	case r.Message.Kind != jsonrpc.Response:
+		return errors.New("the server refused initialize")
+	case h.notification == nil:
+		return nil
+	}
+	return l.Send(ctx, &link.Call{Text: h.notification, Method: "notifications/initialized", Version: c.currentVersion()})
+}
+
+func (c *conn) currentVersion() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.version
+}
+
+// initialized handles notifications/initialized.
+func (p *client) initialized(ctx context.Context, m *jsonrpc.Message) {
+	p.mu.Lock()
+	if p.handshake != nil {
+		p.handshake.notification = jsonrpc.SingleLine(slices.Clone(m.Text))
+	}
+	p.mu.Unlock()
+	p.notifyServers(ctx, m)
+}
+
+// discover handles server/discover. It returns the capabilities that the responding servers
+// have in common.
+func (p *client) discover(ctx context.Context, m *jsonrpc.Message, x *request) reply {
+	here, single := p.fromAll(ctx, m, x)
+	if len(here) == 0 {
+		return single
+	}
+	for _, s := range here {
+		if s.value.Message.Kind == jsonrpc.ErrorResponse {
+			return p.forward(x, s.value)
+		}
+	}
+	return p.result(x, p.g.mergedDiscover(here))
+}
+
+// unreachable returns the error reply for a server that does not respond.
+func (p *client) unreachable(id jsonrpc.ID, c *conn, err error) reply {
+	if errors.Is(err, errCancelled) {
+		return reply{}
+	}
+	p.g.log.Warn("a request to a server failed", "server", c.name(), "error", err)
+	message := "the server does not respond"
+	if g := new(link.InvalidResponseError); errors.As(err, &g) {
+		message = "the server sent an invalid response"
+	}
+	if c.server.ID != "" {
+		message = fmt.Sprintf("%s: %s", c.server.ID, message)
+	}
+	return refuse(id, jsonrpc.InternalError, message)
+}
