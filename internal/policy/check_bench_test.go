@@ -58,11 +58,11 @@ func BenchmarkCheck(b *testing.B) {
 	}
 }
 
-// withFindings is a list of n rules on one parameter, of which every twentieth one is never
-// reached.
+// withFindings is a list of n rules on a parameter and on an integer, of which every
+// twentieth one is never reached.
 func withFindings(n int, parameter string, rule, finding func(i int) string) []byte {
 	var b strings.Builder
-	fmt.Fprintf(&b, "version = 1\n[tools.t.parameters]\nx = { type = %q }\n[tools.t.policy]\nrun = [\n", parameter)
+	fmt.Fprintf(&b, "version = 1\n[tools.t.parameters]\nx = { type = %q }\nn = { type = \"integer\" }\n[tools.t.policy]\nrun = [\n", parameter)
 	for i := range n {
 		if i%20 == 19 {
 			b.WriteString(finding(i - 10))
@@ -100,6 +100,20 @@ var findingKinds = []struct {
 		func(i int) string {
 			return fmt.Sprintf(`{ arg = "/x", usage = "tool%d status **", mode = "unattended" },`, i)
 		}},
+	{"ranges", "string",
+		func(i int) string {
+			return fmt.Sprintf(`{ all = [{ arg = "/n", minimum = %d }, { arg = "/n", maximum = %d }], mode = "deny" },`, 10*i, 10*i+9)
+		},
+		func(i int) string {
+			return fmt.Sprintf(`{ all = [{ arg = "/n", minimum = %d }, { arg = "/n", maximum = %d }], mode = "ask" },`, 10*i+2, 10*i+5)
+		}},
+	{"two parameters", "path",
+		func(i int) string {
+			return fmt.Sprintf(`{ all = [{ arg = "/x", prefix = "src" }, { arg = "/n", const = %d }], mode = "deny" },`, i)
+		},
+		func(i int) string {
+			return fmt.Sprintf(`{ all = [{ arg = "/x", prefix = "src/lib" }, { arg = "/n", const = %d }], mode = "ask" },`, i)
+		}},
 }
 
 // Every rule that nothing reaches is found among many.
@@ -118,7 +132,7 @@ func TestCheckFindsAmongMany(t *testing.T) {
 	}
 }
 
-// 500 findings in 10,000 rules stay below 2 s each kind.
+// 500 findings in 10,000 rules take less than 2 s for each kind of rule.
 func BenchmarkCheckFindings(b *testing.B) {
 	for _, kind := range findingKinds {
 		b.Run(kind.name, func(b *testing.B) {

@@ -196,13 +196,9 @@ func (c *cell) around() status {
 // the choices made and stands above the cell.
 func (c *cell) firing() (list int, rule int32) {
 	for i, l := range c.lists {
-		for _, n := range l.compounds {
-			if n >= c.limits[i] {
-				break
-			}
-			if c.fires(&l.rules[n]) {
-				return i, n
-			}
+		n := l.compounds.first(c.choices, c.limits[i], func(rule int32) bool { return c.fires(&l.rules[rule]) })
+		if n != none {
+			return i, n
 		}
 	}
 	return none, none

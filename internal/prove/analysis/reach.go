@@ -28,12 +28,12 @@ type side struct {
 	number    int
 	rules     []Rule
 	indexes   []*index // by variable
-	compounds []int32  // rules with several conditions
-	catchAll  int32    // the first rule without conditions, or none
+	compounds *compounds
+	catchAll  int32 // the first rule without conditions, or none
 }
 
 func newSide(number int, variables []Variable, rules []Rule) *side {
-	l := &side{number: number, rules: rules, catchAll: none}
+	l := &side{number: number, rules: rules, compounds: newCompounds(variables), catchAll: none}
 	for i := range variables {
 		key := variables[i].Domain.Key
 		l.indexes = append(l.indexes, &index{any: newColumn(key), all: newColumn(key)})
@@ -51,7 +51,7 @@ func (l *side) add(variables []Variable, i int32) {
 		k := &r.Conditions[0]
 		l.indexes[k.Variable].add(&variables[k.Variable], i, k)
 	default:
-		l.compounds = append(l.compounds, i)
+		l.compounds.add(i, r)
 	}
 }
 
