@@ -17,22 +17,15 @@ type splitter struct {
 
 func newSplitter(of [][]uint16, classes int) *splitter {
 	w := &splitter{of: of, kind: make([]int, classes), in: make([][]int, len(of)), more: make([][]int, classes)}
-	kinds := 1
+	sizes := []int{classes} // of the kinds
 	for set, members := range of {
 		if len(members) <= 4 {
 			continue
 		}
-		split := make(map[int]int) // kinds that the set cuts in two
-		for _, c := range members {
-			if _, ok := split[w.kind[c]]; !ok {
-				split[w.kind[c]] = kinds
-				kinds++
-			}
-			w.kind[c] = split[w.kind[c]]
-		}
+		sizes = w.split(members, sizes)
 		w.in[set] = []int{}
 	}
-	w.wide = make([][]int, kinds)
+	w.wide = make([][]int, len(sizes))
 	for set, members := range of {
 		if w.in[set] == nil {
 			continue
@@ -44,6 +37,34 @@ func newSplitter(of [][]uint16, classes int) *splitter {
 		}
 	}
 	return w
+}
+
+// split divides the kinds of which a set contains some classes and lacks others. It
+// returns the sizes of all kinds.
+func (w *splitter) split(members []uint16, sizes []int) []int {
+	inside := make(map[int]int) // how many classes of each kind the set contains
+	for _, c := range members {
+		inside[w.kind[c]]++
+	}
+	parts := make(map[int]int)
+	for _, c := range members {
+		k := w.kind[c]
+		if inside[k] == sizes[k] {
+			continue
+		}
+		part, ok := parts[k]
+		if !ok {
+			part = len(sizes)
+			parts[k] = part
+			sizes = append(sizes, 0)
+		}
+		w.kind[c] = part
+		sizes[part]++
+	}
+	for k, part := range parts {
+		sizes[k] -= sizes[part]
+	}
+	return sizes
 }
 
 func (w *splitter) reset() {
