@@ -46,6 +46,7 @@ var layers = [][]string{
 	{"internal/condition/match"},
 	{"internal/condition/pathkey"},
 	{"session"},
+	{"session/policies"},
 	{"gate"},
 	{"internal/lang/syntax"},
 	{"internal/prove/analysis"},
@@ -83,7 +84,7 @@ var layers = [][]string{
 	{"decide/client"},
 	{"internal/system/plainfile"},
 	{"internal/hook/once", "internal/hook/ask"},
-	{"hook"},
+	{"internal/hook"},
 	{"internal/host/install", "internal/host/imports"},
 	{"internal/config"},
 	{"internal/cli/textdiff", "internal/cli/ci", "internal/cli/suite", "internal/system/socket", "internal/system/tty", "internal/system/leash", "internal/cli/amend", "internal/system/realpath"},
@@ -106,7 +107,7 @@ var testOnly = "internal/testkit/"
 // pure packages hold the meaning: no I/O, no clock, no goroutine, no logging.
 var pure = []string{
 	"jsonstream", "internal/regexp/ucd", "internal/regexp/automaton", "internal/regexp/alternating", "internal/regexp/regular", "internal/eval/schema", "internal/condition/shell", "internal/condition/patch",
-	"internal/condition/literal", "internal/condition/glob", "internal/condition/usage", "internal/condition/match", "internal/condition/pathkey", "internal/lang/syntax", "internal/prove/analysis", "internal/condition/index", "internal/eval", "internal/prove/symbolic", "internal/policy", "session", "internal/mcp/jsonrpc",
+	"internal/condition/literal", "internal/condition/glob", "internal/condition/usage", "internal/condition/match", "internal/condition/pathkey", "internal/lang/syntax", "internal/prove/analysis", "internal/condition/index", "internal/eval", "internal/prove/symbolic", "internal/policy", "session", "session/policies", "internal/mcp/jsonrpc",
 }
 
 // impure are the imports that a pure package must not have.
@@ -117,7 +118,7 @@ var impure = map[string]bool{
 
 // durations are pure packages whose API speaks of durations and contexts, as Go
 // programs do. That they read no clock is looked up in their text.
-var durations = map[string]bool{"internal/policy": true, "session": true}
+var durations = map[string]bool{"internal/policy": true, "session": true, "session/policies": true}
 
 var clock = regexp.MustCompile(`\btime\.(Now|Since|Until|After|AfterFunc|Sleep|Tick|NewT\w+)\b|\bcontext\.(WithTimeout|WithDeadline)`)
 

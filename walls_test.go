@@ -20,7 +20,6 @@ import (
 var open = []string{
 	"decide.Options",
 	"gateway.Configure", "gateway.Observed", "gateway.Options",
-	"hook.Backend",
 	"mcpgate.Server",
 }
 
@@ -28,7 +27,7 @@ var open = []string{
 // declarations. The numbers of packages and declarations only fall: the goal is 16 and
 // 600.
 func TestExportedDeclarationsHaveNoInternalTypes(t *testing.T) {
-	const maxPackages, maxNames = 16, 741
+	const maxPackages, maxNames = 16, 724
 	var public []string
 	for _, dir := range publicPackages(t) {
 		if len(exported(t, dir)) > 0 {

@@ -10,7 +10,6 @@ import (
 type desk struct {
 	call      pending // of Decide, which hands it to nobody
 	hasher    jsonstream.Hasher
-	reading   session.Reading
 	keys      [24]session.Key
 	marks     [4]session.Mark
 	facts     [1]session.Fact // what is said of every release is written anew

@@ -15,6 +15,7 @@ import (
 	"github.com/stopgate/stopgate/internal/testkit/ports"
 	"github.com/stopgate/stopgate/jsonstream"
 	"github.com/stopgate/stopgate/session"
+	"github.com/stopgate/stopgate/session/policies"
 )
 
 // handoffPolicy is a handoff policy of one function.
@@ -146,7 +147,7 @@ func TestTraces(t *testing.T) {
 			return gate.Decision{Kind: gate.Permit, Reason: "fine"}, nil
 		})),
 		gate.WithStore(&ports.Store{Memory: true}),
-		gate.WithSessionPolicies(ports.Registry(session.Require("asked").After("x").Named("first"))))
+		gate.WithSessionPolicies(ports.Registry(policies.Require("asked").After("x").Named("first"))))
 	args := `{"Password":"AKIA1","deep":{"a":[{"token":"AKIA2","n":1}],"token":{"x":"AKIA3"}},"list":[{"key":"AKIA4"},5],"plain":"seen"}`
 	g.Decide(ctx, stopgate.Call{Tool: "free", ID: "c1", Turn: "t1", Agent: "triage", Session: "s", Args: []byte(args)})
 	g.Decide(ctx, stopgate.Call{Tool: "asked", Session: "s", Args: []byte(`{}`)})

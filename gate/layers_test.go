@@ -15,6 +15,7 @@ import (
 	"github.com/stopgate/stopgate/internal/testkit/ports"
 	"github.com/stopgate/stopgate/internal/testkit/property"
 	"github.com/stopgate/stopgate/session"
+	"github.com/stopgate/stopgate/session/policies"
 	"pgregory.net/rapid"
 )
 
@@ -85,7 +86,7 @@ func objecting(name string, code stopgate.Code, public string) session.Policy {
 // Proves X2, TPS-02, TPS-11: all objections are kept, the first decides.
 func TestObjections(t *testing.T) {
 	late := []session.Policy{objecting("read first", stopgate.CodeReadRequired, ""), objecting("limit", "too_many", "Enough.")}
-	early := []session.Policy{session.Require("free").After("x").Named("read first"), session.Require("free").After("y").Named("limit")}
+	early := []session.Policy{policies.Require("free").After("x").Named("read first"), policies.Require("free").After("y").Named("limit")}
 	for where, policies := range map[string][]session.Policy{"open": early, "resolve": late} {
 		var rec ports.Recorder
 		g := newGate(t, append(sessionsOf(policies...), gate.WithRecorder(&rec))...)

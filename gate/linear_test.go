@@ -13,6 +13,7 @@ import (
 	"github.com/stopgate/stopgate/internal/testkit/ports"
 	"github.com/stopgate/stopgate/internal/testkit/property"
 	"github.com/stopgate/stopgate/session"
+	"github.com/stopgate/stopgate/session/policies"
 )
 
 // history is the naive model of a session: a list of facts, read from the start.
@@ -55,7 +56,7 @@ func TestLinearizable(t *testing.T) {
 		limit := rapid.IntRange(0, 4).Draw(t, "limit")
 		local := rapid.Bool().Draw(t, "local")
 		store, rec := &ports.Store{Memory: local}, new(ports.Recorder)
-		policies := ports.Registry(session.Limit("mail").Calls(int64(limit)), session.Require("deploy").After("test"))
+		policies := ports.Registry(policies.Limit("mail").Calls(int64(limit)), policies.Require("deploy").After("test"))
 		policy := &gate.ScriptedPolicy{Hash: "p", Tools: map[stopgate.ToolName]gate.Script{
 			"mail": says(stopgate.Unattended), "test": says(stopgate.Unattended), "deploy": says(stopgate.Unattended),
 		}}

@@ -10,6 +10,7 @@ import (
 	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/internal/testkit/ports"
 	"github.com/stopgate/stopgate/session"
+	"github.com/stopgate/stopgate/session/policies"
 )
 
 // lookout is a policy with notes: "other" is denied until "read" has succeeded.
@@ -104,7 +105,7 @@ func TestNotesAreKeptAndTakenBack(t *testing.T) {
 // turn that was open goes on with those it began with, facts are learned all the while,
 // and every change is on record.
 func TestPoliciesChangeAtRunTime(t *testing.T) {
-	r := ports.Registry(session.Require("other").After("read").Named("ours"))
+	r := ports.Registry(policies.Require("other").After("read").Named("ours"))
 	b := newBench(t, gate.WithSessionPolicies(r))
 	in := func(turn *gate.Turn) stopgate.Code {
 		t.Helper()
@@ -135,7 +136,7 @@ func TestPoliciesChangeAtRunTime(t *testing.T) {
 	if code := in(b.g.Turn(sessionS, "")); code != "" {
 		t.Errorf("it learned nothing while it was off: %s", code)
 	}
-	if err := r.Register(session.Require("other").After("test").Named("more")); err != nil {
+	if err := r.Register(policies.Require("other").After("test").Named("more")); err != nil {
 		t.Fatal(err)
 	}
 	if code := in(b.g.Turn(sessionS, "")); code != stopgate.CodePrerequisiteMissing {
@@ -160,7 +161,7 @@ func TestPoliciesChangeAtRunTime(t *testing.T) {
 // name; declining it, and calls that nobody was asked about, do not.
 func TestAnApprovedCallIsAnApproval(t *testing.T) {
 	yes := false
-	r := ports.Registry(session.Require("other").Approved("asked").Named("planned"))
+	r := ports.Registry(policies.Require("other").Approved("asked").Named("planned"))
 	b := newBench(t, gate.WithSessionPolicies(r), answers(func(v gate.View) gate.Answer {
 		if yes {
 			return v.Approve("ann")

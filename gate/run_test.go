@@ -12,6 +12,7 @@ import (
 	"github.com/stopgate/stopgate/internal/testkit/ports"
 	"github.com/stopgate/stopgate/jsonstream"
 	"github.com/stopgate/stopgate/session"
+	"github.com/stopgate/stopgate/session/policies"
 )
 
 // handle runs a call with a handler, in the session of the bench.
@@ -104,7 +105,7 @@ func TestRunThrows(t *testing.T) {
 // Proves TPS-31, S37: in the context of its call a handler finds the policies of files and
 // programs, and can ask what they would say of another call in its session.
 func TestHandlersFindThePolicies(t *testing.T) {
-	b := newBench(t, gate.WithSessionPolicies(ports.Registry(session.Require("other").After("read").Named("ours"))))
+	b := newBench(t, gate.WithSessionPolicies(ports.Registry(policies.Require("other").After("read").Named("ours"))))
 	args, err := jsonstream.Parse([]byte(`{}`), jsonstream.Options{})
 	if err != nil {
 		t.Fatal(err)

@@ -50,11 +50,6 @@ func (p *pending) wish(c *session.Call) (r reply[wish]) {
 		}
 	}()
 	d := p.atDesk()
-	reading := &d.reading
-	if !p.g.local { // a store that is late may look at it for longer than the call
-		reading = new(session.Reading)
-	}
-	p.set.Read(c, reading)
 	return reply[wish]{value: wish{p.set.AppendNeeds(d.keys[:0], c), p.set.AppendMarks(d.marks[:0], c)}}
 }
 

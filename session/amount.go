@@ -10,7 +10,7 @@ import (
 )
 
 // Amount is a number of a running sum: not negative, exact to nine decimals, up to
-// about 3.4e29. Beyond that it saturates, and stays saturated: a sum that was too
+// about 3.4e29. Beyond that it saturates, and stays MaxAmount: a sum that was too
 // large to be kept never becomes small again.
 type Amount struct {
 	hi, lo uint64 // in units of 10^-9
@@ -21,8 +21,8 @@ const decimals = 9
 // maxDigits is how many digits always fit.
 const maxDigits = 29 + decimals
 
-// saturated is more than any limit.
-var saturated = Amount{math.MaxUint64, math.MaxUint64}
+// MaxAmount is the saturated amount: it exceeds every limit.
+var MaxAmount = Amount{math.MaxUint64, math.MaxUint64}
 
 // AmountOf reads a number; what has more than nine decimals is rounded up, so that
 // a sum is never too small. A negative number is no amount: it would give back
@@ -55,11 +55,11 @@ func parse(text string) (a Amount, more bool) {
 		if strings.HasPrefix(exponent, "-") {
 			return Amount{}, mantissa != "0" // smaller than 10^-7: below or about one unit
 		}
-		return saturated, false
+		return MaxAmount, false
 	}
 	whole, fraction, _ := strings.Cut(text, ".")
 	if len(whole) > maxDigits-decimals {
-		return saturated, false
+		return MaxAmount, false
 	}
 	if len(fraction) > decimals {
 		fraction, more = fraction[:decimals], true
@@ -86,17 +86,17 @@ func (a Amount) tenfold(digit byte) Amount {
 func (a Amount) Add(b Amount) Amount {
 	lo, carry := bits.Add64(a.lo, b.lo, 0)
 	hi, over := bits.Add64(a.hi, b.hi, carry)
-	if over != 0 || a == saturated || b == saturated {
-		return saturated
+	if over != 0 || a == MaxAmount || b == MaxAmount {
+		return MaxAmount
 	}
 	return Amount{hi, lo}
 }
 
 // Sub returns what is left of a without b, never less than nothing.
 func (a Amount) Sub(b Amount) Amount {
-	if a == saturated || a.Cmp(b) <= 0 {
-		if a == saturated {
-			return saturated
+	if a == MaxAmount || a.Cmp(b) <= 0 {
+		if a == MaxAmount {
+			return MaxAmount
 		}
 		return Amount{}
 	}
@@ -118,9 +118,9 @@ func (a Amount) Cmp(b Amount) int {
 // IsZero reports whether nothing was added up.
 func (a Amount) IsZero() bool { return a == Amount{} }
 
-// String writes the amount as a decimal; a saturated one as "max".
+// String writes the amount as a decimal; MaxAmount as "max".
 func (a Amount) String() string {
-	if a == saturated {
+	if a == MaxAmount {
 		return "max"
 	}
 	var digits [40]byte
@@ -148,7 +148,7 @@ var errAmount = errors.New("session: not an amount")
 // UnmarshalText reads what MarshalText wrote.
 func (a *Amount) UnmarshalText(text []byte) error {
 	if string(text) == "max" {
-		*a = saturated
+		*a = MaxAmount
 		return nil
 	}
 	d, err := jsonstream.ParseDecimal(text)

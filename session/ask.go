@@ -47,11 +47,8 @@ func (s *Set) CheckEach(v *View, c *Call, run func(Policy, func() Decision) Deci
 }
 
 func (e *entry) check(v *View, c *Call) Decision {
-	switch {
-	case e.turns != nil && !e.turns.Active(*v):
+	if e.active != nil && !e.active.Active(*v) {
 		return Allow()
-	case e.ours != nil:
-		return e.ours.check(v, c)
 	}
 	return e.policy.Check(*v, *c)
 }
@@ -59,18 +56,6 @@ func (e *entry) check(v *View, c *Call) Decision {
 // elsewhere is check of a policy that somebody else wrote.
 func (e *entry) elsewhere(v View, c Call, run func(Policy, func() Decision) Decision) Decision {
 	return run(e.policy, func() Decision { return e.check(&v, &c) })
-}
-
-// Bounded reports whether a policy is one of this package's own, alone or in case
-// of data: its cost is bounded by construction and needs no deadline (K39).
-func Bounded(p Policy) bool {
-	switch p := p.(type) {
-	case *Requirement, *Files, *Quota:
-		return true
-	case *conditional:
-		return p.data && Bounded(p.Policy)
-	}
-	return false
 }
 
 // Observes reports whether a policy wants to hear of the tool's results, and the

@@ -10,17 +10,18 @@ import (
 	"github.com/stopgate/stopgate/internal/policy"
 	"github.com/stopgate/stopgate/internal/store/mem"
 	"github.com/stopgate/stopgate/session"
+	"github.com/stopgate/stopgate/session/policies"
 )
 
 // Policies over what happened before, at work in a gate: no deployment before the tests
 // passed, and two of them an hour at most.
 func Example() {
-	policies := session.NewRegistry()
+	registry := session.NewRegistry()
 	for _, p := range []session.Policy{
-		session.Require("deploy").After("test").Because("Run the tests first."),
-		session.Limit("deploy").Calls(2).Within(time.Hour),
+		policies.Require("deploy").After("test").Because("Run the tests first."),
+		policies.Limit("deploy").Calls(2).Within(time.Hour),
 	} {
-		if err := policies.Register(p); err != nil {
+		if err := registry.Register(p); err != nil {
 			fmt.Println(err)
 			return
 		}
@@ -34,7 +35,7 @@ tools.deploy.policy.run = "unattended"
 		fmt.Println(mistakes)
 		return
 	}
-	g, err := gate.New(program, gate.WithStore(mem.New()), gate.WithSessionPolicies(policies), gate.WithDenyMode(gate.DenyToolResult))
+	g, err := gate.New(program, gate.WithStore(mem.New()), gate.WithSessionPolicies(registry), gate.WithDenyMode(gate.DenyToolResult))
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -64,26 +65,26 @@ tools.deploy.policy.run = "unattended"
 // Sessions without a gate: the state is a value, facts change it, and policies are asked
 // about it. Who keeps the facts and the cells is the caller's matter.
 func ExampleApply() {
-	policies := session.NewRegistry()
-	if err := policies.Register(session.Require("deploy").After("test")); err != nil {
+	registry := session.NewRegistry()
+	if err := registry.Register(policies.Require("deploy").After("test")); err != nil {
 		fmt.Println(err)
 		return
 	}
 	test, deploy := session.Call{Proposal: "p1", Tool: "test", ID: "call_1"}, session.Call{Proposal: "p2", Tool: "deploy", ID: "call_2"}
 
 	// What a call does to the cells of the session: when it leaves, and when it has succeeded.
-	released := session.Fact{Seq: 1, Kind: session.Released, Proposal: test.Proposal, Tool: test.Tool, CallID: test.ID, Marks: policies.Set().Marks(test)}
+	released := session.Fact{Seq: 1, Kind: session.Released, Proposal: test.Proposal, Tool: test.Tool, CallID: test.ID, Marks: registry.Set().Marks(test)}
 	succeeded := session.Fact{Seq: 2, Kind: session.Succeeded, Proposal: test.Proposal, Tool: test.Tool, CallID: test.ID}
 
 	// A new session: every cell that is looked at is there, and empty.
 	var cells []session.Entry
-	for _, key := range append(released.Keys(), policies.Set().Needs(deploy)...) {
+	for _, key := range append(released.Keys(), registry.Set().Needs(deploy)...) {
 		cells = append(cells, session.Entry{Key: key, Cell: new(session.Cell)})
 	}
 	state := session.NewState(0, cells)
 	check := func() {
 		view := session.View{State: state, Owner: session.Owner{Principal: "anna", Session: "s1"}, Horizon: state.Head}
-		primary, _ := policies.CheckAll(view, deploy)
+		primary, _ := registry.CheckAll(view, deploy)
 		fmt.Printf("%d facts: %t %s\n", state.Head, primary.Allowed, primary.Code)
 	}
 	check()

@@ -7,38 +7,36 @@ import (
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
-// governed is what a set says about one tool.
+// governed holds the policies of a set that govern one tool.
 type governed struct {
 	entries []entry
-	early   bool   // some can speak before any argument
-	late    bool   // some need arguments
-	foreign bool   // some are written elsewhere
-	needs   []Key  // of the policies of this package without a key, and [Self]
-	marks   []Mark // of the same, and that of every call
+	early   bool // some decide before any argument
+	late    bool // some need arguments
+	foreign bool // some are not bounded
 	watched []jsonstream.Pointer
-	seen    []*Set // the policies that each of the watched pointers is enough for
-	set     *Set   // the same as a set
+	byValue []*Set // the policies that decide by each of the watched pointers
+	set     *Set   // the entries as a set
 }
 
-// maxTools bounds the memory of tools: names come from models.
+// maxTools bounds the cache of tools: their names come from models.
 const maxTools = 1024
 
-// nothing governs no tool.
-var nothing = &governed{set: &Set{}, needs: []Key{Self}}
+// ungoverned is the result for a set without policies.
+var ungoverned = &governed{set: &Set{}}
 
 func (s *Set) govern(tool stopgate.ToolName) *governed {
 	if s.one != nil {
 		return s.one
 	}
 	if len(s.policies) == 0 {
-		return nothing
+		return ungoverned
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if g, ok := s.tools[tool]; ok {
 		return g
 	}
-	g := &governed{needs: []Key{Self}, marks: []Mark{everyCall(tool)}}
+	g := new(governed)
 	g.set = &Set{one: g}
 	for _, e := range s.policies {
 		if e.policy.Tools().Match(tool) {
@@ -46,94 +44,55 @@ func (s *Set) govern(tool stopgate.ToolName) *governed {
 		}
 	}
 	g.set.policies = g.entries
-	g.watch(tool)
 	if s.tools != nil && len(s.tools) < maxTools {
 		s.tools[tool] = g
 	}
 	return g
 }
 
-// add makes a policy one of those that hear of the tool.
+// add adds a policy that governs the tool.
 func (g *governed) add(e entry, tool stopgate.ToolName) {
-	e.keyless, e.bounded = keyless(e.policy), Bounded(e.policy)
-	e.turns, _ = as[Switch](e.policy)
-	e.keys = keysOf(e.policy)
-	any := Call{Tool: tool}
-	if c, ok := e.policy.(*conditional); ok && c.data {
-		g.needs = addKeys(g.needs, c.needs)
-	}
-	if own := ours(inner(e.policy)); own != nil {
-		if e.ours = own.about(tool); e.keyless {
-			g.needs = addKeys(g.needs, e.ours.needs(nil, &any))
-		}
-	}
-	if m, ok := as[Marker](e.policy); ok {
-		e.marker = m
-		if own := ours(m); own != nil {
-			if e.marks = own.about(tool); e.keyless {
-				g.marks = addMarks(g.marks, e.marks.marks(nil, &any))
-			}
-		}
-	}
+	keyed, ok := as[Keyed](e.policy)
+	e.keyless, e.bounded = ok && !keyed.NeedsArguments(), IsBounded(e.policy)
+	e.active, _ = as[Switch](e.policy)
+	e.marker, _ = as[Marker](e.policy)
 	g.entries = append(g.entries, e)
 	g.foreign = g.foreign || !e.bounded
 	g.early, g.late = g.early || e.keyless, g.late || !e.keyless
+	if e.enabled && e.bounded {
+		g.watch(e, tool)
+	}
 }
 
-// keyless reports that a policy decides without any argument. Of a policy written
-// elsewhere nobody knows.
-func keyless(p Policy) bool {
-	k, ok := as[interface{ needsArgs() bool }](p)
-	return ok && !k.needsArgs()
+// watch adds the pointers that a policy watches.
+func (g *governed) watch(e entry, tool stopgate.ToolName) {
+	watcher, ok := as[Watcher](e.policy)
+	if !ok {
+		return
+	}
+	for _, p := range watcher.Watched(tool) {
+		i := slices.IndexFunc(g.watched, func(q jsonstream.Pointer) bool { return slices.Equal(p, q) })
+		if i < 0 {
+			i = len(g.watched)
+			g.watched, g.byValue = append(g.watched, p), append(g.byValue, &Set{one: &governed{late: true}})
+		}
+		s := g.byValue[i]
+		s.policies = append(s.policies, e)
+		s.one.entries, s.one.set = s.policies, s
+	}
 }
 
-// Watched are the pointers whose values already tell some policies what they need of
-// a call of the tool, before its arguments are complete: see [Set.Seen].
+// Watched returns the pointers whose values are enough for some policies to deny a call of
+// the tool before its arguments are complete: see [Set.Seen].
 func (s *Set) Watched(tool stopgate.ToolName) []jsonstream.Pointer { return s.govern(tool).watched }
 
-// Seen returns the policies that can judge a call of which only one argument is
-// known, the one at a watched pointer.
+// Seen returns the policies that can judge a call of which only the argument at a watched
+// pointer is known.
 func (s *Set) Seen(tool stopgate.ToolName, pointer jsonstream.Pointer) *Set {
 	g := s.govern(tool)
 	i := slices.IndexFunc(g.watched, func(p jsonstream.Pointer) bool { return slices.Equal(p, pointer) })
 	if i < 0 {
 		return &Set{}
 	}
-	return g.seen[i]
-}
-
-// watch finds the watched pointers and who judges by each.
-func (g *governed) watch(tool stopgate.ToolName) {
-	for _, e := range g.entries {
-		for _, p := range watched(e, tool) {
-			i := slices.IndexFunc(g.watched, func(q jsonstream.Pointer) bool { return slices.Equal(p, q) })
-			if i < 0 {
-				i = len(g.watched)
-				g.watched, g.seen = append(g.watched, p), append(g.seen, &Set{one: &governed{late: true}})
-			}
-			s := g.seen[i]
-			s.policies = append(s.policies, e)
-			s.one.entries, s.one.foreign, s.one.set = s.policies, s.one.foreign || !e.bounded, s
-		}
-	}
-}
-
-// watched lists the pointers by which a policy may deny early: where every later
-// argument could only make it deny too.
-func watched(e entry, tool stopgate.ToolName) []jsonstream.Pointer {
-	var k keyer
-	switch p := inner(e.policy).(type) {
-	case *Requirement:
-		if p.missing == denyMissing && p.before.Match(tool) {
-			k = p.key
-		}
-	case *Files:
-		if p.missing == denyMissing && p.hash == nil && p.writes.Match(tool) {
-			k = p.key
-		}
-	}
-	if !e.enabled {
-		return nil
-	}
-	return slices.DeleteFunc(slices.Clone(k.pointers), func(p jsonstream.Pointer) bool { return len(p) != 1 || p[0] == "*" })
+	return g.byValue[i]
 }

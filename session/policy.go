@@ -9,7 +9,8 @@ import (
 // and the call. Its own state is facts. A policy may be asked from several
 // goroutines at once and must not keep anything between two calls.
 //
-// A policy may also implement [Marker], [Observer], [Switch] and [Versioned].
+// A policy may also implement [Marker], [Observer], [Switch], [Versioned], [Keyed],
+// [Watcher] and [Bounded].
 type Policy interface {
 	// Name is unique in a registry.
 	Name() string
@@ -70,8 +71,6 @@ type Call struct {
 	To stopgate.AgentName
 	// Paths reports that a pointer names a path in the tool's schema; nil if nobody knows.
 	Paths func(jsonstream.Pointer) bool
-
-	read *Reading // what [Set.Read] found
 }
 
 // Result is how a released call ended.
@@ -105,14 +104,6 @@ func (v View) Cell(k Key) *Cell {
 	return c
 }
 
-// cell is Cell without a copy of the view.
-func (v *View) cell(k Key) *Cell {
-	if e := entryOf(v.State.cells, &k); e != nil {
-		return e.Cell
-	}
-	return &zero
-}
-
 // Data is the session's data, an object; not valid if there is none.
 func (v View) Data() jsonstream.Value { return dataOf(v.Cell(DataKey).Text) }
 
@@ -143,13 +134,11 @@ func (v View) Note(policy, value string) (text string, ok bool) {
 
 // Stands reports whether a fact that permits still counts: it was there when the
 // turn began, nothing invalidated it, and no restore took it back.
-func (v View) Stands(p Permit, broken uint64) bool { return v.stands(&p, broken) }
-
-func (v *View) stands(p *Permit, broken uint64) bool {
+func (v View) Stands(p Permit, broken uint64) bool {
 	if p.Seq > v.Horizon || p.Seq < broken {
 		return false
 	}
-	if self := v.cell(Self); self.Self != nil {
+	if self := v.Cell(Self); self.Self != nil {
 		for _, span := range self.Self.Rewinds {
 			if p.Seq > span.After && p.Seq <= span.To {
 				return false
@@ -157,15 +146,6 @@ func (v *View) stands(p *Permit, broken uint64) bool {
 		}
 	}
 	return true
-}
-
-// homeless is the objection to a call that belongs to no session, by a policy that
-// looks at one: nobody's history must not stand for somebody's (H6).
-func homeless(c *Call) Decision {
-	return Decision{
-		Code: stopgate.CodeKeyUnavailable, Public: "This call belongs to no session, and its policy looks at one.",
-		Meta: map[string]string{"tool": string(c.Tool)},
-	}
 }
 
 // Decision is a session policy's answer (TPS-09). The zero Decision denies and is

@@ -13,9 +13,7 @@ import (
 // Mistakes of registration.
 var (
 	ErrName    = errors.New("session: a policy needs a name of its own")
-	errNoTools = errors.New("the policy selects no tool")
-	errNothing = errors.New("the policy asks for nothing")
-	errLimit   = errors.New("the limit is not one that can be kept")
+	errNoTools = errors.New("no tool is selected: name at least one tool")
 )
 
 // Registry holds the session policies in force (TPS-10). It is safe for concurrent
@@ -34,7 +32,7 @@ func NewRegistry() *Registry {
 	return r
 }
 
-// valid is implemented by the policies of this package.
+// valid is implemented by policies that can be built with mistakes.
 type valid interface{ Valid() error }
 
 // Register adds a policy behind the others. A name that is taken, a selector that

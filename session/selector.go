@@ -52,6 +52,9 @@ func (s Selector) Or(o Selector) Selector {
 	return both
 }
 
+// Literal reports whether the selector is one name without wildcards.
+func (s Selector) Literal() bool { return len(s.exact) == 1 && len(s.texts) == 1 }
+
 // Match reports whether the selector selects a tool.
 func (s Selector) Match(tool stopgate.ToolName) bool {
 	if slices.Contains(s.exact, tool) {

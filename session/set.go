@@ -10,23 +10,20 @@ import (
 // Set is the policies of a registry at one moment. It does not change.
 type Set struct {
 	policies []entry
-	one      *governed // of a set that is about one tool
+	one      *governed // of a set for one tool
 
 	mu    sync.Mutex
-	tools map[stopgate.ToolName]*governed // memory of [Set.govern]
+	tools map[stopgate.ToolName]*governed // cache of [Set.govern]
 }
 
 type entry struct {
 	policy  Policy
 	enabled bool
-	// What the policy is, found once for a tool: see [Set.govern].
-	keyless bool // it decides without any argument
-	bounded bool // see [Bounded]
-	turns   Switch
-	ours    part // of the policy itself
-	marker  Marker
-	marks   part // of the marker
-	keys    *keyer
+	// The optional interfaces of the policy, looked up once for a tool.
+	keyless bool   // see [Keyed]
+	bounded bool   // see [Bounded]
+	active  Switch // nil: always active
+	marker  Marker // nil: no marks
 }
 
 // Len returns how many policies there are.
@@ -76,7 +73,7 @@ func (s *Set) Keyed(tool stopgate.ToolName) bool { return s.govern(tool).late }
 // Foreign reports whether code from elsewhere hears of the tool.
 func (s *Set) Foreign(tool stopgate.ToolName) bool { return s.govern(tool).foreign }
 
-// usualKeys is room for the keys of an ordinary call and of the facts about it.
+// usualKeys is the capacity for the keys of an ordinary call and of the facts about it.
 const usualKeys = 16
 
 // Needs are the cells that a check of the call looks at, without repetitions.
@@ -84,26 +81,19 @@ func (s *Set) Needs(c Call) []Key {
 	return s.AppendNeeds(make([]Key, 0, usualKeys), &c)
 }
 
-// AppendNeeds is Needs into a list without any.
+// AppendNeeds appends the needs to an empty list.
 func (s *Set) AppendNeeds(keys []Key, c *Call) []Key {
-	g := s.govern(c.Tool)
-	keys = append(keys, g.needs...)
-	for i := range g.entries {
-		e, known := &g.entries[i], len(keys)
-		switch {
-		case e.keyless && e.ours != nil, !c.Args.IsValid() && !e.keyless:
-			continue
-		case e.ours != nil:
-			keys = e.ours.needs(keys, c)
-		default:
-			keys = append(keys, e.policy.Needs(*c)...)
+	keys = append(keys, Self)
+	entries := s.govern(c.Tool).entries
+	for i := range entries {
+		if e := &entries[i]; c.Args.IsValid() || e.keyless {
+			keys = addKeys(keys, e.policy.Needs(*c))
 		}
-		keys = addKeys(keys[:known], keys[known:])
 	}
 	return keys
 }
 
-// addMarks adds marks that are not there. They may stand right behind the others.
+// addMarks adds the marks that are not in the list.
 func addMarks(marks, some []Mark) []Mark {
 next:
 	for i := range some {
@@ -117,7 +107,7 @@ next:
 	return marks
 }
 
-// addKeys adds keys that are not there. They may stand right behind the others.
+// addKeys adds the keys that are not in the list.
 func addKeys(keys, some []Key) []Key {
 	for i := range some {
 		keys = addKey(keys, &some[i])
@@ -125,7 +115,7 @@ func addKeys(keys, some []Key) []Key {
 	return keys
 }
 
-// addKey adds a key that is not there.
+// addKey adds a key that is not in the list.
 func addKey(keys []Key, k *Key) []Key {
 	for i := range keys {
 		if has := &keys[i]; has.Space == k.Space && has.is(k) {
@@ -144,29 +134,22 @@ func Join(a, b *Set) *Set {
 // inactive ones included (H11): each mark once.
 func (s *Set) Marks(c Call) []Mark { return s.AppendMarks(nil, &c) }
 
-// AppendMarks is Marks into a list without any.
+// AppendMarks appends the marks to an empty list.
 func (s *Set) AppendMarks(marks []Mark, c *Call) []Mark {
-	g := s.govern(c.Tool)
-	if g == nothing {
-		return append(marks, everyCall(c.Tool))
-	}
-	marks = append(marks, g.marks...)
-	for i := range g.entries {
-		e, known := &g.entries[i], len(marks)
-		switch {
-		case e.marker == nil, e.keyless && e.marks != nil:
-			continue
-		case e.marks != nil:
-			marks = e.marks.marks(marks, c)
-		default:
-			marks = append(marks, e.marker.Marks(*c)...)
+	marks = append(marks, everyCall(c.Tool))
+	entries := s.govern(c.Tool).entries
+	for i := range entries {
+		if m := entries[i].marker; m != nil {
+			marks = addMarks(marks, m.Marks(*c))
 		}
-		marks = addMarks(marks[:known], marks[known:])
 	}
 	return marks
 }
 
-// everyCall is the mark of every call of a tool.
+// ToolKey returns the cell of a tool's successes, which is kept for every call.
+func ToolKey(tool stopgate.ToolName) Key { return Key{Space: SpaceTool, Name: string(tool)} }
+
+// everyCall returns the mark of every call of a tool.
 func everyCall(tool stopgate.ToolName) Mark {
 	return Mark{Key: ToolKey(tool), Permits: true, Opens: true}
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/stopgate/stopgate/judge"
 	"github.com/stopgate/stopgate/policy"
 	"github.com/stopgate/stopgate/session"
+	"github.com/stopgate/stopgate/session/policies"
 	"github.com/stopgate/stopgate/store"
 )
 
@@ -62,19 +63,19 @@ func newGate() (*gate.Gate, error) {
 	if program == nil {
 		return nil, found.Err()
 	}
-	policies := session.NewRegistry()
+	registry := session.NewRegistry()
 	for _, p := range []session.Policy{
 		// A ready-made policy, built in Go, wrapped in middleware that may only tighten.
-		session.Wrap(session.Limit("mail").Calls(3).Within(time.Hour), session.Tighten(sundays)),
+		session.Wrap(policies.Limit("mail").Calls(3).Within(time.Hour), session.Tighten(sundays)),
 		lookedUp{},
 	} {
-		if err := policies.Register(p); err != nil {
+		if err := registry.Register(p); err != nil {
 			return nil, err
 		}
 	}
 	return gate.New(program,
 		gate.WithStore(store.Memory()),
-		gate.WithSessionPolicies(policies),
+		gate.WithSessionPolicies(registry),
 		gate.WithToolPolicies(ourDomain{}),
 		gate.WithHandoffPolicies(openDesks{}),
 		gate.WithJudges(judge.New(judge.Options{}).Judge), // the models that [judge] names, if the file has it

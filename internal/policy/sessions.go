@@ -13,6 +13,7 @@ import (
 	"github.com/stopgate/stopgate/internal/lang/syntax"
 	"github.com/stopgate/stopgate/jsonstream"
 	"github.com/stopgate/stopgate/session"
+	"github.com/stopgate/stopgate/session/policies"
 )
 
 // Sessions compiles the tables [[session]] of all files, in their order. A table without
@@ -69,7 +70,7 @@ func sessionPolicy(t *syntax.SessionPolicy, env match.Env, name string) (session
 }
 
 func requirement(t *syntax.SessionPolicy, env match.Env, name string) session.Policy {
-	r := session.Require(t.Before...).After(t.Requires...).Approved(t.Approvals...).
+	r := policies.Require(t.Before...).After(t.Requires...).Approved(t.Approvals...).
 		InvalidatedBy(t.InvalidatedBy...).Within(milliseconds(t.Within)).Because(t.Reason).ReadPaths(pathkey.Reader{Env: env})
 	if name == "" {
 		name = r.Name() + ":" + strings.Join(slices.Concat(t.Requires, t.Approvals), ",")
@@ -84,7 +85,7 @@ func requirement(t *syntax.SessionPolicy, env match.Env, name string) session.Po
 }
 
 func readBeforeWrite(t *syntax.SessionPolicy, env match.Env, name string) session.Policy {
-	f := session.ReadBeforeWrite().
+	f := policies.ReadBeforeWrite().
 		InvalidatedBy(t.InvalidatedBy...).Within(milliseconds(t.Within)).Because(t.Reason).ReadPaths(pathkey.Reader{Env: env})
 	if name != "" {
 		f.Named(name)
@@ -108,7 +109,7 @@ func readBeforeWrite(t *syntax.SessionPolicy, env match.Env, name string) sessio
 }
 
 func limit(t *syntax.SessionPolicy, env match.Env, name string) session.Policy {
-	q := session.Limit(t.Tools...).Because(t.Reason).ReadPaths(pathkey.Reader{Env: env})
+	q := policies.Limit(t.Tools...).Because(t.Reason).ReadPaths(pathkey.Reader{Env: env})
 	if name != "" {
 		q.Named(name)
 	}

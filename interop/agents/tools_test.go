@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/stopgate/stopgate/hook"
+	"github.com/stopgate/stopgate/internal/hook"
 )
 
 // declared are the tools that an agent offered its model, with the parameters of each, in

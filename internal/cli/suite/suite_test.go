@@ -14,7 +14,7 @@ import (
 	"github.com/stopgate/stopgate/internal/cli/suite"
 	"github.com/stopgate/stopgate/internal/policy"
 	"github.com/stopgate/stopgate/internal/testkit/ports"
-	"github.com/stopgate/stopgate/session"
+	"github.com/stopgate/stopgate/session/policies"
 )
 
 // write makes files in a directory and returns it.
@@ -125,7 +125,7 @@ expect = "deny"
 	o.Gate = func(p *policy.Program, a gate.Approver) (*gate.Gate, error) {
 		return gate.New(p, gate.WithDenyMode(gate.DenyToolResult), gate.WithApprover(a),
 			gate.WithStore(&ports.Store{Memory: true}),
-			gate.WithSessionPolicies(ports.Registry(session.Require("deploy").After("build").AcceptUnknown())))
+			gate.WithSessionPolicies(ports.Registry(policies.Require("deploy").After("build").AcceptUnknown())))
 	}
 	if _, failed := run(t, filepath.Join(dir, "x.test.toml"), o); failed != nil {
 		t.Error(failed)

@@ -8,8 +8,8 @@ import (
 	"sync"
 
 	"github.com/stopgate/stopgate/gate"
-	"github.com/stopgate/stopgate/hook"
 	"github.com/stopgate/stopgate/internal/config"
+	"github.com/stopgate/stopgate/internal/hook"
 	"github.com/stopgate/stopgate/internal/hook/once"
 	"github.com/stopgate/stopgate/internal/lang/diag"
 	"github.com/stopgate/stopgate/internal/policy"

@@ -4,9 +4,9 @@ import (
 	"cmp"
 
 	"github.com/stopgate/stopgate"
-	"github.com/stopgate/stopgate/hook"
 	"github.com/stopgate/stopgate/internal/condition/match"
 	"github.com/stopgate/stopgate/internal/config"
+	"github.com/stopgate/stopgate/internal/hook"
 	"github.com/stopgate/stopgate/internal/policy"
 	"github.com/stopgate/stopgate/internal/system/realpath"
 )

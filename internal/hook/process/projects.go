@@ -12,9 +12,9 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/stopgate/stopgate/hook"
 	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/config/place"
+	"github.com/stopgate/stopgate/internal/hook"
 	"github.com/stopgate/stopgate/internal/system/plainfile"
 )
 

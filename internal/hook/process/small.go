@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/spf13/pflag"
-	"github.com/stopgate/stopgate/hook"
+	"github.com/stopgate/stopgate/internal/hook"
 	"github.com/stopgate/stopgate/internal/lang/diag"
 	"github.com/stopgate/stopgate/internal/release"
 )

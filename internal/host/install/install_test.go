@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/stopgate/stopgate/hook"
+	"github.com/stopgate/stopgate/internal/hook"
 	"github.com/stopgate/stopgate/internal/host/install"
 	"github.com/stopgate/stopgate/internal/testkit/property"
 	"pgregory.net/rapid"

@@ -1,10 +1,11 @@
-package session_test
+package policies_test
 
 import (
 	"testing"
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/session"
+	"github.com/stopgate/stopgate/session/policies"
 )
 
 // noted is a custom policy with state of its own: notes about results.
@@ -82,7 +83,7 @@ func TestAsleepAndLearning(t *testing.T) {
 	asleep := func(p session.Policy) session.Policy {
 		return session.Conditional(p, func(session.View) bool { return awake })
 	}
-	b := newBook(t, asleep(noted{}), asleep(session.Limit("mail").Calls(2)), asleep(session.ReadBeforeWrite()))
+	b := newBook(t, asleep(noted{}), asleep(policies.Limit("mail").Calls(2)), asleep(policies.ReadBeforeWrite()))
 	for range 3 {
 		b.expect("mail", `{}`, ok)
 		b.run("mail", `{}`, session.Succeeded)

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/stopgate/stopgate/hook"
+	"github.com/stopgate/stopgate/internal/hook"
 )
 
 const searching = `

@@ -3,7 +3,7 @@ package hook_test
 import (
 	"encoding/json"
 
-	"github.com/stopgate/stopgate/hook"
+	"github.com/stopgate/stopgate/internal/hook"
 )
 
 // What a host does with a reply, written from the hosts' documentation and pessimistic

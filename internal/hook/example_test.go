@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/stopgate/stopgate/gate"
-	"github.com/stopgate/stopgate/hook"
+	"github.com/stopgate/stopgate/internal/hook"
 	"github.com/stopgate/stopgate/internal/policy"
 )
 

@@ -1,4 +1,4 @@
-package session_test
+package policies_test
 
 import (
 	"strconv"
@@ -9,6 +9,7 @@ import (
 
 	"github.com/stopgate/stopgate/internal/testkit/property"
 	"github.com/stopgate/stopgate/session"
+	"github.com/stopgate/stopgate/session/policies"
 )
 
 // Proves FM13: whatever a clock does between calls, what it counted in the window before
@@ -30,7 +31,7 @@ func TestLimitsAndClocksThatAreSet(t *testing.T) {
 		"one step more than it": {[]int64{hour + hour/session.Steps, -hour - hour/session.Steps}, 8},
 	} {
 		for _, limit := range []int64{c.count, c.count + 1} {
-			b := newBook(t, session.Limit("mail").Calls(limit).Within(time.Hour))
+			b := newBook(t, policies.Limit("mail").Calls(limit).Within(time.Hour))
 			b.now = 20 * 365 * 24 * hour
 			right := b.now
 			for range 3 {
@@ -59,14 +60,14 @@ func TestStepsAreBounded(t *testing.T) {
 	for name, by := range map[string]int64{
 		"back by less than the window": -hour / 3, "back": -2 * hour, "forward": 2 * hour, "forward by less": hour / 3,
 	} {
-		b := newBook(t, session.Limit("mail").Calls(1000).Within(time.Hour))
+		b := newBook(t, policies.Limit("mail").Calls(1000).Within(time.Hour))
 		b.now = 20 * 365 * 24 * hour
 		for range 500 {
 			b.release("mail", `{}`)
 			b.now += by
 		}
 		b.now -= by
-		key := session.Limit("mail").Calls(1000).Within(time.Hour).Needs(b.call("mail", `{}`))[0]
+		key := policies.Limit("mail").Calls(1000).Within(time.Hour).Needs(b.call("mail", `{}`))[0]
 		cell, total := b.cells[key], int64(0)
 		for i, s := range cell.Steps {
 			if total += s.Count; i > 0 && s.At <= cell.Steps[i-1].At {
@@ -88,7 +89,7 @@ func TestLimitsCountAsAListDoes(t *testing.T) {
 	property.Check(t, func(t *rapid.T) {
 		const step = 1000
 		const window = session.Steps * step
-		limit := session.Limit("mail").Calls(0).Within(window * time.Millisecond) // it says how many there were
+		limit := policies.Limit("mail").Calls(0).Within(window * time.Millisecond) // it says how many there were
 		b := &book{t: new(testing.T), reg: session.NewRegistry(), cells: map[session.Key]*session.Cell{}}
 		if err := b.reg.Register(limit); err != nil {
 			t.Fatal(err)

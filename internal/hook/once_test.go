@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/stopgate/stopgate/gate"
-	"github.com/stopgate/stopgate/hook"
+	"github.com/stopgate/stopgate/internal/hook"
 	"github.com/stopgate/stopgate/internal/hook/once"
 	"github.com/stopgate/stopgate/internal/policy"
 	"github.com/stopgate/stopgate/internal/testkit/ports"

@@ -1,4 +1,4 @@
-package session_test
+package policies_test
 
 import (
 	"context"
@@ -15,6 +15,7 @@ import (
 	"github.com/stopgate/stopgate/internal/lang/syntax"
 	"github.com/stopgate/stopgate/jsonstream"
 	"github.com/stopgate/stopgate/session"
+	"github.com/stopgate/stopgate/session/policies"
 )
 
 // book is a session in memory for tests of policies: every call goes through check,
@@ -134,7 +135,7 @@ const ok = stopgate.Code("")
 // Proves TPS-01, TPS-13, TPS-14, TPS-15, TPS-38: every prerequisite must have
 // succeeded; a denial lists what is missing, sorted, and what would satisfy it.
 func TestRequireSequential(t *testing.T) {
-	b := newBook(t, session.Require("deploy").After("test", "build").Named("ship"))
+	b := newBook(t, policies.Require("deploy").After("test", "build").Named("ship"))
 	d := b.expect("deploy", `{}`, stopgate.CodePrerequisiteMissing)
 	if !slices.Equal(d.Missing, []string{"build", "test"}) || d.Meta["missing"] != "build, test" || d.Meta["tool"] != "deploy" || d.Policy != "ship" ||
 		d.Public != "Call build and test first; they must have succeeded." {
@@ -155,13 +156,13 @@ func TestRequireSequential(t *testing.T) {
 // Proves TPS-16, TPS-05, TPS-26: a policy hears of dependents, prerequisites and what
 // invalidates, by names and globs.
 func TestSelectors(t *testing.T) {
-	p := session.Require("deploy_*", "ship").After("test").InvalidatedBy("edit")
+	p := policies.Require("deploy_*", "ship").After("test").InvalidatedBy("edit")
 	for tool, want := range map[stopgate.ToolName]bool{"deploy_eu": true, "ship": true, "test": true, "edit": true, "deploy": false, "tester": false} {
 		if got := p.Tools().Match(tool); got != want {
 			t.Errorf("%s: %v", tool, got)
 		}
 	}
-	b := newBook(t, session.Require("deploy_*").After("test_*"))
+	b := newBook(t, policies.Require("deploy_*").After("test_*"))
 	b.expect("deploy_eu", `{}`, stopgate.CodePrerequisiteMissing)
 	b.run("test_unit", `{}`, session.Succeeded)
 	b.expect("deploy_eu", `{}`, ok)
@@ -171,8 +172,8 @@ func TestSelectors(t *testing.T) {
 // compared; all prerequisites unless any is written.
 func TestRequireKeyed(t *testing.T) {
 	b := newBook(t,
-		session.Require("merge").After("approve", "lint").Key("/pr").Named("all"),
-		session.Require("merge").After("approve", "lint").Key("/pr").Any().Named("any"))
+		policies.Require("merge").After("approve", "lint").Key("/pr").Named("all"),
+		policies.Require("merge").After("approve", "lint").Key("/pr").Any().Named("any"))
 	b.run("approve", `{"pr":9007199254740993}`, session.Succeeded)
 	if d := b.expect("merge", `{"pr":9007199254740993}`, stopgate.CodePrerequisiteMissing); !slices.Equal(d.Missing, []string{"lint"}) || d.Meta["key"] != "/pr" ||
 		d.Public != "Call lint first with the same /pr; it must have succeeded." {
@@ -190,8 +191,8 @@ func TestRequireKeyed(t *testing.T) {
 // only, and each of several prerequisites by itself.
 func TestKeyOfEachDependent(t *testing.T) {
 	b := newBook(t,
-		session.Require("merge", "release_*").After("review").Key("/pr").Named("reviewed"),
-		session.Require("close").After("review", "comment").Any().Key("/pr").Named("answered"))
+		policies.Require("merge", "release_*").After("review").Key("/pr").Named("reviewed"),
+		policies.Require("close").After("review", "comment").Any().Key("/pr").Named("answered"))
 	b.run("review", `{"pr":7}`, session.Succeeded)
 	b.run("comment", `{"pr":8}`, session.Succeeded)
 	for call, code := range map[string]stopgate.Code{
@@ -206,8 +207,8 @@ func TestKeyOfEachDependent(t *testing.T) {
 // Proves H8, Q14, TPS-24: no key denies, in every shape that is none; a setting gives
 // the old behaviour.
 func TestNoKey(t *testing.T) {
-	strict := newBook(t, session.Require("merge").After("approve").Key("/pr", "/number"), session.ReadBeforeWrite().InvalidatedBy("mv"),
-		session.Limit("pay").Sum("/amount", "10"))
+	strict := newBook(t, policies.Require("merge").After("approve").Key("/pr", "/number"), policies.ReadBeforeWrite().InvalidatedBy("mv"),
+		policies.Limit("pay").Sum("/amount", "10"))
 	for _, args := range []string{`{}`, `{"pr":null}`, `{"pr":[1]}`, `{"pr":{}}`, `{"pr":1,"number":2}`} {
 		strict.expect("merge", args, stopgate.CodeKeyUnavailable)
 	}
@@ -218,8 +219,8 @@ func TestNoKey(t *testing.T) {
 	for _, args := range []string{`{}`, `{"amount":"1"}`, `{"amount":-1}`, `{"amount":[1]}`} {
 		strict.expect("pay", args, stopgate.CodeKeyUnavailable)
 	}
-	loose := newBook(t, session.Require("merge").After("approve").Key("/pr").AllowMissingKey(), session.ReadBeforeWrite().AllowMissingKey(),
-		session.Limit("pay").Sum("/amount", "10").AllowMissingKey())
+	loose := newBook(t, policies.Require("merge").After("approve").Key("/pr").AllowMissingKey(), policies.ReadBeforeWrite().AllowMissingKey(),
+		policies.Limit("pay").Sum("/amount", "10").AllowMissingKey())
 	loose.expect("merge", `{}`, ok)
 	loose.expect("write_file", `{}`, ok)
 	loose.expect("pay", `{}`, ok)
@@ -234,7 +235,7 @@ func TestNoKey(t *testing.T) {
 // it was seen to be absent; what moves or deletes takes knowledge away.
 func TestReadBeforeWrite(t *testing.T) {
 	env := match.Env{Root: "/srv/p"}
-	b := newBook(t, session.ReadBeforeWrite().Reads("read").Writes("write").InvalidatedBy("move", "shell").ReadPaths(pathkey.Reader{Env: env}))
+	b := newBook(t, policies.ReadBeforeWrite().Reads("read").Writes("write").InvalidatedBy("move", "shell").ReadPaths(pathkey.Reader{Env: env}))
 	if d := b.expect("write", `{"path":"a"}`, stopgate.CodeReadRequired); d.Public != "Read this file first, with read." {
 		t.Errorf("%+v", d)
 	}
@@ -261,7 +262,7 @@ func TestReadBeforeWrite(t *testing.T) {
 // Proves X14, H4, S8: of two calls of one turn the second cannot lean on the first,
 // and is told so.
 func TestOneTurn(t *testing.T) {
-	b := newBook(t, session.Require("deploy").After("test"), session.ReadBeforeWrite())
+	b := newBook(t, policies.Require("deploy").After("test"), policies.ReadBeforeWrite())
 	b.run("warm", `{}`, session.Succeeded)
 	b.turn = b.head
 	c := b.release("test", `{}`)
@@ -280,7 +281,7 @@ func TestOneTurn(t *testing.T) {
 // Proves S44: a call of which nothing was heard for long is no reason to wait: what has to
 // be called is named.
 func TestNotHeardOf(t *testing.T) {
-	b := newBook(t, session.Require("deploy").After("test"), session.ReadBeforeWrite().Reads("read").Writes("write"))
+	b := newBook(t, policies.Require("deploy").After("test"), policies.ReadBeforeWrite().Reads("read").Writes("write"))
 	for range 9 {
 		b.release("test", `{}`)
 		b.release("read", `{"path":"a"}`)
@@ -303,7 +304,7 @@ func TestNotHeardOf(t *testing.T) {
 // when there are more of them than a cell names; the next turn has it back.
 func TestGivenBackLater(t *testing.T) {
 	for _, n := range []int{60, 64, 65, 200} {
-		b := newBook(t, session.Limit("mail").Calls(100), session.Limit("pay").Sum("/amount", "100"), session.Limit("run").InFlight(100))
+		b := newBook(t, policies.Limit("mail").Calls(100), policies.Limit("pay").Sum("/amount", "100"), policies.Limit("run").InFlight(100))
 		b.run("warm", `{}`, session.Succeeded)
 		b.turn = b.head
 		want := map[bool]stopgate.Code{true: ok, false: stopgate.CodeSessionPolicyDenied}[n <= 64]
@@ -329,7 +330,7 @@ func TestGivenBackLater(t *testing.T) {
 // Proves S23, S24, X13: within, invalidated_by, require_observed and accept_unknown of what
 // a call needs before it.
 func TestWhatCounts(t *testing.T) {
-	b := newBook(t, session.Require("deploy").After("test").Within(time.Minute).InvalidatedBy("edit").Observed())
+	b := newBook(t, policies.Require("deploy").After("test").Within(time.Minute).InvalidatedBy("edit").Observed())
 	b.run("test", `{}`, session.Succeeded)
 	b.now += 60_000
 	b.expect("deploy", `{}`, ok)
@@ -344,10 +345,10 @@ func TestWhatCounts(t *testing.T) {
 	c := b.release("test", `{}`)
 	b.add(session.Fact{Kind: session.Succeeded, Proposal: c.Proposal})
 	b.expect("deploy", `{}`, stopgate.CodePrerequisiteMissing)
-	loose := newBook(t, session.Require("deploy").After("test").AcceptUnknown())
+	loose := newBook(t, policies.Require("deploy").After("test").AcceptUnknown())
 	loose.run("test", `{}`, session.Finished)
 	loose.expect("deploy", `{}`, ok)
-	keyed := newBook(t, session.Require("deploy").After("test").Key("/env").InvalidatedBy("edit", "wipe"))
+	keyed := newBook(t, policies.Require("deploy").After("test").Key("/env").InvalidatedBy("edit", "wipe"))
 	for _, env := range []string{`{"env":1}`, `{"env":2}`} {
 		keyed.run("test", env, session.Succeeded)
 	}
@@ -367,7 +368,7 @@ func TestWhatCountsAsRead(t *testing.T) {
 			t.Errorf("%+v", d)
 		}
 	}
-	b := newBook(t, session.ReadBeforeWrite().Within(time.Minute).Observed())
+	b := newBook(t, policies.ReadBeforeWrite().Within(time.Minute).Observed())
 	b.run("read_file", `{"path":"a"}`, session.Succeeded)
 	b.now += 60_000
 	write(b, ok)
@@ -375,16 +376,16 @@ func TestWhatCountsAsRead(t *testing.T) {
 	write(b, stopgate.CodeReadRequired)
 	b.now -= 100_000
 	write(b, stopgate.CodeReadRequired) // a clock that went back proves nothing
-	unseen := newBook(t, session.ReadBeforeWrite().Observed())
+	unseen := newBook(t, policies.ReadBeforeWrite().Observed())
 	c := unseen.release("read_file", `{"path":"a"}`)
 	unseen.add(session.Fact{Kind: session.Succeeded, Proposal: c.Proposal})
 	write(unseen, stopgate.CodeReadRequired)
-	for accepts, p := range map[bool]*session.Files{false: session.ReadBeforeWrite(), true: session.ReadBeforeWrite().AcceptUnknown()} {
+	for accepts, p := range map[bool]*policies.Files{false: policies.ReadBeforeWrite(), true: policies.ReadBeforeWrite().AcceptUnknown()} {
 		b := newBook(t, p)
 		b.run("read_file", `{"path":"a"}`, session.Finished)
 		write(b, map[bool]stopgate.Code{false: stopgate.CodeReadRequired, true: ok}[accepts])
 	}
-	hashed := newBook(t, session.ReadBeforeWrite().ContentHash("/was"))
+	hashed := newBook(t, policies.ReadBeforeWrite().ContentHash("/was"))
 	hashed.run("read_file", `{"path":"a"}`, session.Succeeded) // its content has the hash "hread_file"
 	for was, code := range map[string]stopgate.Code{"hread_file": ok, "HREAD_FILE": ok, "other": stopgate.CodeReadRequired, "": stopgate.CodeReadRequired} {
 		hashed.expect("write_file", `{"path":"a","was":"`+was+`"}`, code)
@@ -394,12 +395,12 @@ func TestWhatCountsAsRead(t *testing.T) {
 
 // Proves TPS-39: an approval in the session, given by name or by approving a call.
 func TestApprovals(t *testing.T) {
-	b := newBook(t, session.Require("drop_table").Approved("plan"))
+	b := newBook(t, policies.Require("drop_table").Approved("plan"))
 	if d := b.expect("drop_table", `{}`, stopgate.CodePrerequisiteMissing); !slices.Equal(d.Missing, []string{"approval of plan"}) ||
 		d.Public != "Ask the user for the approval named plan." {
 		t.Errorf("%+v", d)
 	}
-	both := newBook(t, session.Require("drop_table").After("backup").Approved("plan"))
+	both := newBook(t, policies.Require("drop_table").After("backup").Approved("plan"))
 	if d := both.expect("drop_table", `{}`, stopgate.CodePrerequisiteMissing); d.Public != "Call backup first; it must have succeeded; and ask the user for the approval named plan." {
 		t.Errorf("%+v", d)
 	}
@@ -411,7 +412,7 @@ func TestApprovals(t *testing.T) {
 
 // Proves S44: counts, sums, windows and calls in flight.
 func TestLimits(t *testing.T) {
-	b := newBook(t, session.Limit("mail").Calls(2).Within(time.Minute))
+	b := newBook(t, policies.Limit("mail").Calls(2).Within(time.Minute))
 	b.release("mail", `{}`)
 	b.expect("mail", `{}`, ok)
 	b.run("mail", `{}`, session.Succeeded)
@@ -425,7 +426,7 @@ func TestLimits(t *testing.T) {
 	b.now -= 62_000
 	b.expect("mail", `{}`, stopgate.CodeSessionPolicyDenied)
 
-	b = newBook(t, session.Limit("pay", "refund").Sum("/amount", "100").Named("money"))
+	b = newBook(t, policies.Limit("pay", "refund").Sum("/amount", "100").Named("money"))
 	b.run("pay", `{"amount":60.5}`, session.Succeeded)
 	b.expect("refund", `{"amount":39.5}`, ok)
 	if d := b.expect("refund", `{"amount":39.500000001}`, stopgate.CodeSessionPolicyDenied); d.Meta["sum"] != "60.5" || d.Meta["max_sum"] != "100" {
@@ -436,7 +437,7 @@ func TestLimits(t *testing.T) {
 	b.expect("pay", `{"amount":1e400}`, stopgate.CodeSessionPolicyDenied)
 
 	// Of two limits in one the sentence names the one that holds the call back.
-	b = newBook(t, session.Limit("pay").Calls(1).Sum("/amount", "100"))
+	b = newBook(t, policies.Limit("pay").Calls(1).Sum("/amount", "100"))
 	if d := b.expect("pay", `{"amount":101}`, stopgate.CodeSessionPolicyDenied); !strings.Contains(d.Public, "100 in all") {
 		t.Errorf("%+v", d)
 	}
@@ -445,7 +446,7 @@ func TestLimits(t *testing.T) {
 		t.Errorf("%+v", d)
 	}
 
-	b = newBook(t, session.Limit("run_*").InFlight(2).TTL(time.Minute))
+	b = newBook(t, policies.Limit("run_*").InFlight(2).TTL(time.Minute))
 	c := b.release("run_a", `{}`)
 	b.release("run_b", `{}`)
 	b.expect("run_c", `{}`, stopgate.CodeSessionPolicyDenied)
@@ -455,7 +456,7 @@ func TestLimits(t *testing.T) {
 	b.now += 60_000
 	b.expect("run_d", `{}`, ok)
 
-	b = newBook(t, session.Limit("push").Calls(1).Key("/repo").CountFailures())
+	b = newBook(t, policies.Limit("push").Calls(1).Key("/repo").CountFailures())
 	b.run("push", `{"repo":"a"}`, session.Failed)
 	b.expect("push", `{"repo":"a"}`, stopgate.CodeSessionPolicyDenied)
 	b.expect("push", `{"repo":"b"}`, ok)
@@ -466,13 +467,13 @@ func TestLimits(t *testing.T) {
 func TestConditional(t *testing.T) {
 	strict := false
 	var broken bool
-	p := session.Conditional(session.Require("deploy").After("test").Named("x"), func(session.View) bool {
+	p := session.Conditional(policies.Require("deploy").After("test").Named("x"), func(session.View) bool {
 		if broken {
 			panic("no")
 		}
 		return strict
 	})
-	b := newBook(t, p, session.Limit("deploy").Calls(5))
+	b := newBook(t, p, policies.Limit("deploy").Calls(5))
 	if p.Name() != "conditional:x" {
 		t.Error(p.Name())
 	}
@@ -494,7 +495,7 @@ func TestWhen(t *testing.T) {
 		t.Fatal(err)
 	}
 	w := session.NewWhen(func(data jsonstream.Value) bool { holds, _ := test.Holds(data); return holds })
-	b := newBook(t, session.InCase(session.Require("deploy").After("test").Named("x"), w))
+	b := newBook(t, session.InCase(policies.Require("deploy").After("test").Named("x"), w))
 	for data, code := range map[string]stopgate.Code{
 		``: ok, `{"mode":"loose"}`: ok, `{"mode":1}`: ok, `{"mode":"strict"}`: stopgate.CodePrerequisiteMissing,
 		`{"mode":["a","strict"]}`: stopgate.CodePrerequisiteMissing, `broken`: stopgate.CodePrerequisiteMissing,
@@ -517,7 +518,7 @@ func TestMiddleware(t *testing.T) {
 		}
 		return d
 	})
-	b := newBook(t, session.Wrap(session.Require("deploy").After("test").Named("x"), logged, closed))
+	b := newBook(t, session.Wrap(policies.Require("deploy").After("test").Named("x"), logged, closed))
 	b.expect("deploy", `{}`, stopgate.CodePrerequisiteMissing)
 	b.expect("test", `{}`, "closed") // whatever the outer one says
 	b.run("test", `{}`, session.Succeeded)
@@ -532,19 +533,19 @@ func TestRegistry(t *testing.T) {
 	var changes []string
 	r := session.NewRegistry()
 	r.Watch(func(c string) { changes = append(changes, c) })
-	a, b := session.Require("deploy").After("test").Named("a"), session.Require("deploy").After("build").Named("b")
+	a, b := policies.Require("deploy").After("test").Named("a"), policies.Require("deploy").After("build").Named("b")
 	for _, p := range []session.Policy{a, b} {
 		if err := r.Register(p); err != nil {
 			t.Fatal(err)
 		}
 	}
 	for name, bad := range map[string]session.Policy{
-		"taken": session.Require("x").After("y").Named("a"), "no tools": session.Require().After("y"), "empty name": session.Require("").After("x"),
-		"nothing": session.Require("x"), "no name": session.Require("x").After("y").Named(""), "nil": nil, "glob": session.Require("[").After("y"),
-		"pointer": session.Require("x").After("y").Key("z"), "limit": session.Limit("x"), "window": session.Limit("x").Calls(1).Within(1),
-		"in flight": session.Limit("x").InFlight(5000), "sum": session.Limit("x").Sum("/a", "-1"), "reads": session.ReadBeforeWrite().Reads(),
-		"writes": session.ReadBeforeWrite().Writes(), "hash": session.ReadBeforeWrite().ContentHash("x"), "one glob": session.Require("x", "[").After("y"),
-		"key before a hash": session.ReadBeforeWrite().Key("z").ContentHash("/h"),
+		"taken": policies.Require("x").After("y").Named("a"), "no tools": policies.Require().After("y"), "empty name": policies.Require("").After("x"),
+		"nothing": policies.Require("x"), "no name": policies.Require("x").After("y").Named(""), "nil": nil, "glob": policies.Require("[").After("y"),
+		"pointer": policies.Require("x").After("y").Key("z"), "limit": policies.Limit("x"), "window": policies.Limit("x").Calls(1).Within(1),
+		"in flight": policies.Limit("x").InFlight(5000), "sum": policies.Limit("x").Sum("/a", "-1"), "reads": policies.ReadBeforeWrite().Reads(),
+		"writes": policies.ReadBeforeWrite().Writes(), "hash": policies.ReadBeforeWrite().ContentHash("x"), "one glob": policies.Require("x", "[").After("y"),
+		"key before a hash": policies.ReadBeforeWrite().Key("z").ContentHash("/h"),
 	} {
 		if r.Register(bad) == nil {
 			t.Errorf("%s was registered", name)
@@ -591,7 +592,7 @@ func TestRegistry(t *testing.T) {
 
 // Proves H6, TPS-04: a call of no session satisfies nobody's prerequisites.
 func TestNoSession(t *testing.T) {
-	b := newBook(t, session.Require("deploy").After("test"), session.ReadBeforeWrite(), session.Limit("mail").Calls(1).InSession())
+	b := newBook(t, policies.Require("deploy").After("test"), policies.ReadBeforeWrite(), policies.Limit("mail").Calls(1).InSession())
 	b.run("test", `{}`, session.Succeeded)
 	for tool, args := range map[string]string{"deploy": `{}`, "write_file": `{"path":"a"}`, "mail": `{}`} {
 		c := b.call(tool, args)

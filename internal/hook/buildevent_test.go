@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/stopgate/stopgate"
-	"github.com/stopgate/stopgate/hook"
+	"github.com/stopgate/stopgate/internal/hook"
 )
 
 // A tool of an MCP server that has the name of a host's own tool is not taken for it.

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/stopgate/stopgate/hook"
+	"github.com/stopgate/stopgate/internal/hook"
 	"github.com/stopgate/stopgate/internal/knowntools"
 )
 

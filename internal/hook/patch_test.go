@@ -3,7 +3,7 @@ package hook_test
 import (
 	"testing"
 
-	"github.com/stopgate/stopgate/hook"
+	"github.com/stopgate/stopgate/internal/hook"
 )
 
 // Proves S40, K0c: guards see the files of a patch wherever a host has patches. One that two

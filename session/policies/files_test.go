@@ -1,4 +1,4 @@
-package session_test
+package policies_test
 
 import (
 	"strings"
@@ -12,6 +12,7 @@ import (
 	"github.com/stopgate/stopgate/internal/testkit/property"
 	"github.com/stopgate/stopgate/jsonstream"
 	"github.com/stopgate/stopgate/session"
+	"github.com/stopgate/stopgate/session/policies"
 )
 
 // Proves TPS-21, TPS-22: without a word every usual reader opens every usual writer, under
@@ -20,7 +21,7 @@ func TestReadBeforeWriteByDefault(t *testing.T) {
 	for _, read := range []string{"read_file", "fs_read_file"} {
 		for _, write := range []string{"write_file", "fs_modify_file", "fs_create_file", "edit_file"} {
 			for _, key := range []string{"path", "file_path", "filepath"} {
-				b, args := newBook(t, session.ReadBeforeWrite()), `{"`+key+`":"a"}`
+				b, args := newBook(t, policies.ReadBeforeWrite()), `{"`+key+`":"a"}`
 				b.expect(write, args, stopgate.CodeReadRequired)
 				b.run(read, `{"path":"a"}`, session.Succeeded)
 				b.expect(write, args, ok)
@@ -43,7 +44,7 @@ func TestThreatH12Links(t *testing.T) {
 		}
 		return name, !unknown
 	}
-	b := newBook(t, session.ReadBeforeWrite().ReadPaths(pathkey.Reader{Env: match.Env{Root: "/srv/p", Links: &match.Links{Real: real}}}))
+	b := newBook(t, policies.ReadBeforeWrite().ReadPaths(pathkey.Reader{Env: match.Env{Root: "/srv/p", Links: &match.Links{Real: real}}}))
 	b.run("read_file", `{"path":"link"}`, session.Succeeded)
 	for _, same := range []string{"link", "./link", "/srv/p/link", "src/a", "/srv/p/src/a"} {
 		b.expect("write_file", `{"path":"`+same+`"}`, ok)
@@ -62,7 +63,7 @@ func TestThreatH12Links(t *testing.T) {
 // readers and writers that begin elsewhere too.
 func TestThreatH12Directories(t *testing.T) {
 	at := func(dir string) session.Policy {
-		return session.ReadBeforeWrite().ReadPaths(pathkey.Reader{Env: match.Env{Root: "/srv/p", Dir: dir}})
+		return policies.ReadBeforeWrite().ReadPaths(pathkey.Reader{Env: match.Env{Root: "/srv/p", Dir: dir}})
 	}
 	b := newBook(t, at("/srv/p/conf"))
 	b.run("read_file", `{"path":"a"}`, session.Succeeded)
@@ -97,7 +98,7 @@ func TestPlainPaths(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		keys := session.ReadBeforeWrite().Needs(session.Call{Tool: "write_file", Args: args})
+		keys := policies.ReadBeforeWrite().Needs(session.Call{Tool: "write_file", Args: args})
 		readings, complete := match.Readings(path, match.Env{}, false)
 		_, plain := match.Clean(path)
 		want := complete && plain && !strings.HasPrefix(readings[0].Path, "..")
@@ -109,7 +110,7 @@ func TestPlainPaths(t *testing.T) {
 
 // Proves Q15: with a content hash the write has to name what was read last.
 func TestContentHash(t *testing.T) {
-	b := newBook(t, session.ReadBeforeWrite().Reads("read").Writes("write").ContentHash("/was"))
+	b := newBook(t, policies.ReadBeforeWrite().Reads("read").Writes("write").ContentHash("/was"))
 	b.run("read", `{"path":"a"}`, session.Succeeded)
 	b.expect("write", `{"path":"a"}`, stopgate.CodeReadRequired)
 	b.expect("write", `{"path":"a","was":"old"}`, stopgate.CodeReadRequired)
@@ -121,7 +122,7 @@ func TestContentHash(t *testing.T) {
 // Proves TPS-23: a call that moves or deletes names its path as the policy's own key
 // does: what it does not name is still known.
 func TestOwnKeyForgets(t *testing.T) {
-	b := newBook(t, session.ReadBeforeWrite().Reads("read").Writes("write").InvalidatedBy("drop").Key("/where"))
+	b := newBook(t, policies.ReadBeforeWrite().Reads("read").Writes("write").InvalidatedBy("drop").Key("/where"))
 	b.run("read", `{"where":"a"}`, session.Succeeded)
 	b.run("read", `{"where":"b"}`, session.Succeeded)
 	b.release("drop", `{"where":"a"}`)
@@ -131,7 +132,7 @@ func TestOwnKeyForgets(t *testing.T) {
 
 // Proves H12: what deletes or moves the root takes the knowledge of every absolute path.
 func TestThreatH12Root(t *testing.T) {
-	b := newBook(t, session.ReadBeforeWrite().Reads("read").Writes("write").InvalidatedBy("drop"))
+	b := newBook(t, policies.ReadBeforeWrite().Reads("read").Writes("write").InvalidatedBy("drop"))
 	b.run("read", `{"path":"/etc/hosts"}`, session.Succeeded)
 	b.run("read", `{"path":"/motd"}`, session.Succeeded)
 	b.run("read", `{"path":"a"}`, session.Succeeded)

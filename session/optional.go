@@ -1,0 +1,39 @@
+package session
+
+import (
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/jsonstream"
+)
+
+// Keyed is a policy that reports whether its decisions depend on arguments. One that needs
+// none is asked as soon as the name of the tool is known (S8). A policy without this method
+// is asked when the arguments are complete.
+type Keyed interface {
+	NeedsArguments() bool
+}
+
+// Watcher is a policy that can deny a call by one of its arguments before the others have
+// arrived (S8): whatever they are, it would deny then too. Only a [Bounded] policy is asked
+// early.
+type Watcher interface {
+	// Watched returns pointers to members of the arguments. A call in which one of them is
+	// complete is checked with that member alone; only a denial counts.
+	Watched(tool stopgate.ToolName) []jsonstream.Pointer
+}
+
+// Bounded is a policy whose cost is bounded by construction: the gate calls it without a
+// deadline and without a copy of its input (K39).
+type Bounded interface {
+	// Bounded reports whether p is the policy itself. A type that embeds a bounded policy
+	// is another policy, and may have slower methods.
+	Bounded(p Policy) bool
+}
+
+// IsBounded reports whether a policy is [Bounded], alone or made conditional by [InCase].
+func IsBounded(p Policy) bool {
+	if c, ok := p.(*conditional); ok {
+		return c.data && IsBounded(c.Policy)
+	}
+	b, ok := p.(Bounded)
+	return ok && b.Bounded(p)
+}
