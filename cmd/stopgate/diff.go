@@ -24,9 +24,9 @@ a list it shows a call whose mode changes, what it was and what it becomes, and 
 tools that concerns. A change is loosened or tightened. If there are none and everything
 was decided, no edit moves a call.
 
-Compared are plainly written arguments that fit the tools' schemas. Command lines are not
-searched: the directions in which an edit can move them are bounded, and shown by lines made
-of the edit. Of session policies each field that changes is shown, and what that does.
+Compared are plainly written arguments that fit the tools' schemas. Command lines, and values
+of a parameter that is declared differently, are not searched: the directions in which an edit
+can move such calls are bounded, and shown by calls made of the edit. Of session policies each field that changes is shown, and what that does.
 
 Exit: 0, or 3 with --fail-on if there is such a change, or, without --allow-undecided, if
 not everything could be decided; 3 if a file has mistakes.`,
@@ -115,7 +115,7 @@ func differenceText(d *policy.Difference) string {
 			list = " (result)"
 		}
 		fmt.Fprintf(&b, "%s %s%s: %s -> %s\n", c.Direction, visible.Text(toolsText(c.Tools)), list, c.From, c.To)
-		if c.Edit >= 0 && strings.HasPrefix(d.Edits[c.Edit].Name, "lists.") {
+		if c.Edit >= 0 && (strings.HasPrefix(d.Edits[c.Edit].Name, "lists.") || isParameter(d.Edits[c.Edit])) {
 			fmt.Fprintf(&b, "  edit  %s\n", visible.Text(d.Edits[c.Edit].Name))
 		}
 		fmt.Fprintf(&b, "  call  %s\n", visible.Lines(witnessText(c.Witness)))
@@ -168,24 +168,30 @@ func summaryText(d *policy.Difference) string {
 	text := fmt.Sprintf("%s: %d loosened, %d tightened%s", count(len(d.Changes), "change"), loose, len(d.Changes)-loose, sessions)
 	if d.Complete {
 		text += "; there are no others among calls that fit the schemas and are plainly written"
-		if names := onCommands(d); names != "" {
+		if names := bounded(d, false); names != "" {
 			text += ", but on command lines, which " + names + " may move between other modes too, in the directions shown"
+		}
+		if names := bounded(d, true); names != "" {
+			text += ", but with the parameters of " + names + ": such calls may move between other modes too, in the directions shown"
 		}
 		return text
 	}
 	return text + "; there may be others"
 }
 
-// onCommands names the edits of which the effect on command lines is bounded and not proved.
-func onCommands(d *policy.Difference) string {
+// bounded names the edits of parameters, or the others, of which the effect is bounded and not
+// proved for every two modes.
+func bounded(d *policy.Difference, parameters bool) string {
 	var names []string
 	for _, edit := range d.Edits {
-		if edit.Bounded {
+		if edit.Bounded && isParameter(edit) == parameters {
 			names = append(names, visible.Text(edit.Name))
 		}
 	}
 	return strings.Join(names, ", ")
 }
+
+func isParameter(edit *policy.Edit) bool { return strings.HasPrefix(edit.Name, "parameters.") }
 
 // witnessText is a call as decide takes it.
 func witnessText(call stopgate.Call) string {

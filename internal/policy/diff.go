@@ -206,10 +206,8 @@ func (c *comparer) list(tool *comparedTool, kind syntax.ListKind, before, after 
 		}
 		bound[i] = b
 	}
-	if before.Schema.Hash() != after.Schema.Hash() {
-		c.open(tool, "the parameters are declared differently")
-	}
 	e := c.editsOf(bound)
+	c.parameters(tool, kind, before, after, bound, e)
 	if len(e.numbers) == 0 && bound[0].end == bound[1].end {
 		return
 	}

@@ -46,12 +46,13 @@ type boundPolicy struct {
 	// written are all guards of the file. commands says that the tool takes command lines.
 	written  []*syntax.Rule
 	commands bool
+	sessions []*syntax.SessionPolicy
 }
 
 // bind fits the rules of a file to a tool, as the compiler does: those that stand
 // for many tools are left out where the tool lacks what they look at.
 func (c *comparer) bind(s *sidePolicy, tool *comparedTool, kind syntax.ListKind) (*boundPolicy, bool) {
-	b := &boundPolicy{file: s.File.Name, end: stopgate.Ask, commands: runsCommands(s.Schema)}
+	b := &boundPolicy{file: s.File.Name, end: stopgate.Ask, commands: runsCommands(s.Schema), sessions: s.File.Sessions}
 	checks := newChecker(s.File, c.options)
 	checks.memory = c.memory
 	list, table, many := s.List(kind)

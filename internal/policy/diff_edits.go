@@ -14,7 +14,7 @@ type Edit struct {
 	Name string // "rule 3", "guard 2", "lists.look"
 	// Old and New are the rule, nil where there is none.
 	Old, New *RulePlace `json:"-"`
-	// Bounded says that the edit is about command lines: what it does to them is known by
+	// Bounded says that the edit is about command lines or a parameter: what it does to them is known by
 	// direction, each of which a change shows, and not for every two modes.
 	Bounded bool `json:"-"`
 

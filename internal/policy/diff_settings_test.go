@@ -36,7 +36,7 @@ func TestDiffBesideRules(t *testing.T) {
 			"t run unattended->ask tightened: 0 -> 1 {\"n\":1} \nt run ask->unattended loosened: 1 -> 0 {\"n\":2} \ncomplete: true\n"},
 		{"rules that do not fit it", beside, "[tools.t.policy]\nrun = [ { arg = \"/m\", const = 2, mode = \"unattended\" }, { mode = \"ask\" } ]\n", defined, ""},
 		{"other parameters", known, "[tools.t.parameters]\nn = { type = \"integer\" }\n[tools.t.policy]\nrun = [ { arg = \"/n\", const = 1, mode = \"unattended\" }, { mode = \"ask\" } ]\n", policy.Options{},
-			"open: `t`: the parameters are declared differently\ncomplete: false\n"},
+			"open: `t`: the edit of parameters.n changes what rules that look at it see\ncomplete: false\n"},
 		{"unknown parameters", known, "[tools.t]\nunknown_params = \"deny\"\n" + known, policy.Options{},
 			"open: `t`: `unknown_params`, `uncovered` or `on_schema_violation` changes, which no pair of rules shows\ncomplete: false\n"},
 		{"enforcement and paths", "[paths]\nroot = \"/a\"\n" + known, "[gate]\nenforcement = \"observe\"\n" + known, policy.Options{},

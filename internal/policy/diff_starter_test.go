@@ -66,11 +66,11 @@ func oneLineEdits(text string) (list []struct{ name, text string }) {
 	return list
 }
 
-// limited reports a note about what the comparison does not decide yet: edits that change the
-// types of parameters, some on command lines, and places below a home that nobody knows.
+// limited reports a note about what the comparison does not decide yet: some edits on command
+// lines, and places below a home that nobody knows.
 func limited(note string) bool {
 	tools, why, _ := strings.Cut(note, ": ")
-	return strings.Contains(why, "declared differently") || strings.Contains(tools, "`Bash`") || strings.Contains(why, "lists.places")
+	return strings.Contains(tools, "`Bash`") || strings.Contains(why, "lists.places")
 }
 
 // Edits of one line of the starter are decided, but for what is limited.

@@ -1,0 +1,27 @@
+package symbolic
+
+import (
+	"regexp"
+
+	"github.com/stopgate/stopgate/internal/condition/match"
+	"github.com/stopgate/stopgate/internal/lang/syntax"
+)
+
+// excepted is the part of a glob that leaves names out.
+var excepted = regexp.MustCompile(`!\([^()]*\)`)
+
+// Guesses lists texts that may satisfy a condition with a literal, from at most most ways of
+// writing it. They are candidates for an evaluator and prove nothing.
+func Guesses(kind match.Kind, text string, most int) (list []string) {
+	if kind == match.Glob || kind == match.Outside {
+		text = excepted.ReplaceAllString(text, "")
+	}
+	written := []string{text}
+	if kind == match.Glob || kind == match.Outside || kind == match.Usage {
+		written = syntax.Alternatives(text)
+	}
+	for _, one := range written[:min(most, len(written))] {
+		list = append(list, guesses(kind, one)...)
+	}
+	return list
+}
